@@ -1,0 +1,44 @@
+# relgrad: everything that can be made. `make help` lists it.
+SHELL       := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo test test-unit golden fuzz lint clean
+
+# A clone that another user owns, or one without git, builds too.
+export GOFLAGS := -buildvcs=false $(GOFLAGS)
+
+FUZZTIME ?= 30s
+REPORT    = go run ./internal/testreport
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: ## install what this machine lacks (no network where nothing is missing)
+	@scripts/setup
+
+build: setup ## make bin/relgrad
+	go build -o bin/relgrad ./cmd/relgrad
+
+demo: build ## train a graph network and a factorisation from their SQL scripts (under 5 minutes)
+	@scripts/demo
+
+test: build ## everything that this machine can run (under 15 minutes)
+	go vet ./...
+	go test -json -timeout 14m ./... | $(REPORT)
+
+test-unit: setup ## the quick tests: neither data, Postgres nor a GPU
+	go test -json -short ./... | $(REPORT)
+
+golden: setup ## rewrite expected results and generated pages; read the diff before committing it
+	scripts/golden
+	git --no-pager diff --stat
+
+fuzz: setup ## fuzz each front-end target for FUZZTIME (default 30s)
+	scripts/fuzz $(FUZZTIME)
+
+lint: setup ## go vet, and the project's own rules: format, import order, documents
+	go vet ./...
+	go test ./internal/archtest
+
+clean: ## remove what was built
+	rm -rf bin

@@ -1,0 +1,76 @@
+// Package archtest enforces the architecture: who may import whom, how long files are, what documents name.
+//
+// # What
+//
+// levels is the import order of ARCHITECTURE.md as a table. The tests parse the repository; they build nothing.
+//
+// # Invariants
+//
+// Every package of the module has a level. A package imports only packages of lower levels, and of its own level
+// only its parent folders and its sub-folders. Test files may import anything.
+//
+// # Errors
+//
+// Each test names the file and what to do about it.
+//
+// # Where to add
+//
+// A package is one row of levels.
+package archtest
+
+// level of a package's folder; a folder without a row has its parent's.
+var levels = map[string]int{
+	"internal/sqlerr": -1,
+	"tensor":          0,
+	"migrations":      0,
+
+	"kernels": 1,
+
+	"ra":           2,
+	"kernels/blas": 2,
+	"kernels/cpu":  2,
+	"kernels/cuda": 2,
+
+	"rjp":                3,
+	"sqlgen":             3,
+	"optimizer/physical": 3,
+	"sqlfront":           3,
+
+	"autodiff":       4,
+	"optimizer/cost": 4,
+	"store":          4,
+	"interop":        4,
+	"pgbridge":       4,
+
+	"optimizer/rules":     5,
+	"optimizer/eindecomp": 5,
+	"executor":            5,
+
+	"optimizer": 6,
+	"train":     7,
+	".":         8,
+	"script":    9,
+
+	"cmd":      10,
+	"examples": 10,
+	"bench":    10,
+
+	"internal": tools, // test support and developers' tools
+}
+
+// tools is the level of what no shipped package may import and what may import everything.
+const tools = 11
+
+// only names, for an imported package, the folder that alone may import it.
+var only = map[string]string{
+	"github.com/pganalyze/pg_query_go": "sqlfront",
+	"github.com/mattn/go-sqlite3":      "store",
+	"github.com/jackc/pgx":             "pgbridge",
+	"github.com/apache/arrow-go":       "interop",
+}
+
+// cgo lists the folders whose Go files may import "C".
+var cgo = []string{"kernels/blas", "kernels/cpu", "kernels/cuda", "store/lite"}
+
+// maxLines bounds hand-written source files.
+const maxLines = 600

@@ -1,0 +1,73 @@
+// Package need skips tests that lack something, loudly, or fails them where it was required.
+//
+// # What
+//
+// Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
+// a line that starts with "needs data:" and the like, which the summary of make test collects.
+//
+// # Invariants
+//
+// The comma-separated names in RELGRAD_REQUIRE (pg, cuda, data) turn these skips into failures.
+//
+// # Errors
+//
+// None: the test is skipped or fails.
+//
+// # Where to add
+//
+// A further need is one function here that calls absent with a name of its own.
+package need
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// Root is the repository's root folder.
+func Root() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "..", "..")
+}
+
+// Data gives the absolute path of the folder with real data: RELGRAD_DATA, by default ../shared/data beside the
+// repository. A relative RELGRAD_DATA counts from the repository's root.
+func Data(t testing.TB) string {
+	t.Helper()
+	return folder(t, "data", "RELGRAD_DATA", "../shared/data")
+}
+
+// Surface gives the absolute path of the folder with the scripts that must run unmodified: RELGRAD_SURFACE, by
+// default ../shared/surface beside the repository.
+func Surface(t testing.TB) string {
+	t.Helper()
+	return folder(t, "data", "RELGRAD_SURFACE", "../shared/surface")
+}
+
+func folder(t testing.TB, name, variable, fallback string) string {
+	t.Helper()
+	dir := os.Getenv(variable)
+	if dir == "" {
+		dir = fallback
+	}
+	if !filepath.IsAbs(dir) {
+		dir = filepath.Join(Root(), dir)
+	}
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		Absent(t, name, "no folder "+dir+"; set "+variable)
+	}
+	return dir
+}
+
+// Absent skips the test because it needs what name says (pg, cuda, data, …), or fails it where RELGRAD_REQUIRE
+// lists that name. It does not return.
+func Absent(t testing.TB, name, why string) {
+	t.Helper()
+	if slices.Contains(strings.Split(os.Getenv("RELGRAD_REQUIRE"), ","), name) {
+		t.Fatalf("needs %s: %s (RELGRAD_REQUIRE asks for it)", name, why)
+	}
+	t.Skipf("needs %s: %s", name, why)
+}
