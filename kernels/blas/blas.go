@@ -1,0 +1,101 @@
+// Package blas is the border to matrix multiplication: gonum's interfaces, behind them an OpenBLAS found at
+// run time, or gonum's own code.
+//
+// # What
+//
+// Gemm multiplies. Use is gonum's interface for other callers (blas32.Use, blas64.Use). Name tells which
+// implementation runs. The library is looked for once: each name in the environment variable OPENBLAS
+// (separated by colons; "off" for none), then libopenblas.so.0 and libopenblas.so.
+//
+// # Invariants
+//
+// Every call runs on the caller's thread only (openblas_set_num_threads(1)): parallelism is the
+// executor's, over panels of fixed size, so that results do not depend on the number of workers. Nothing
+// is linked against the library; without it everything works, slower.
+//
+// # Errors
+//
+// None. A library that cannot be used is as good as absent; Tried says why.
+//
+// # Where to add
+//
+// Another library: its shim beside openblas_cgo.go, tried in load.
+package blas
+
+import (
+	"os"
+	"strings"
+	"sync"
+
+	"gonum.org/v1/gonum/blas"
+	"gonum.org/v1/gonum/blas/gonum"
+)
+
+// Interface is the part of gonum's border that relgrad uses, and that Use fills.
+type Interface interface {
+	blas.Float32
+	blas.Float64
+}
+
+var load = sync.OnceValue(func() *loaded {
+	names := []string{"libopenblas.so.0", "libopenblas.so"}
+	if v := os.Getenv("OPENBLAS"); v == "off" {
+		names = nil
+	} else if v != "" {
+		names = append(strings.Split(v, ":"), names...)
+	}
+	l := &loaded{impl: gonum.Implementation{}, name: "gonum"}
+	for _, n := range names {
+		impl, name, why := open(n)
+		if impl != nil {
+			l.impl, l.name = impl, name
+			break
+		}
+		l.tried = append(l.tried, n+": "+why)
+	}
+	return l
+})
+
+type loaded struct {
+	impl  Interface
+	name  string
+	tried []string
+}
+
+// Use returns the implementation in use.
+func Use() Interface { return load().impl }
+
+// Name is the implementation in use, with its version.
+func Name() string { return load().name }
+
+// Tried lists the libraries that could not be used, with the reason.
+func Tried() []string { return load().tried }
+
+func trans(t bool) blas.Transpose {
+	if t {
+		return blas.Trans
+	}
+	return blas.NoTrans
+}
+
+// Gemm computes c = op(a)·op(b) + beta·c for row-major matrices: op(a) is m×k, op(b) k×n, c m×n; op
+// transposes where ta or tb is set; lda, ldb, ldc are the elements from row to row as stored.
+func Gemm[T float32 | float64](ta, tb bool, m, n, k int, a []T, lda int, b []T, ldb int, beta T, c []T, ldc int) {
+	if m == 0 || n == 0 {
+		return
+	}
+	if k == 0 {
+		for i := range m {
+			for j := range n {
+				c[i*ldc+j] *= beta
+			}
+		}
+		return
+	}
+	switch a := any(a).(type) {
+	case []float32:
+		Use().Sgemm(trans(ta), trans(tb), m, n, k, 1, a, lda, any(b).([]float32), ldb, any(beta).(float32), any(c).([]float32), ldc)
+	case []float64:
+		Use().Dgemm(trans(ta), trans(tb), m, n, k, 1, a, lda, any(b).([]float64), ldb, any(beta).(float64), any(c).([]float64), ldc)
+	}
+}

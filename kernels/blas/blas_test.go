@@ -1,0 +1,83 @@
+package blas
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+)
+
+func reference(ta, tb bool, m, n, k int, a, b []float64, beta float64, c []float64) {
+	at := func(x []float64, t bool, rows, cols, i, j int) float64 {
+		if t {
+			return x[j*rows+i]
+		}
+		return x[i*cols+j]
+	}
+	for i := range m {
+		for j := range n {
+			s := beta * c[i*n+j]
+			for p := range k {
+				s += at(a, ta, m, k, i, p) * at(b, tb, k, n, p, j)
+			}
+			c[i*n+j] = s
+		}
+	}
+}
+
+func TestGemm(t *testing.T) {
+	t.Logf("blas is %s %v", Name(), Tried())
+	rng := rand.New(rand.NewSource(1))
+	for _, s := range [][3]int{{1, 1, 1}, {3, 4, 5}, {17, 1, 9}, {1, 8, 33}, {64, 7, 16}, {5, 6, 0}} {
+		for mode := range 4 {
+			ta, tb, m, n, k := mode&1 != 0, mode&2 != 0, s[0], s[1], s[2]
+			a, b, c := random(rng, m*k), random(rng, k*n), random(rng, m*n)
+			lda, ldb := k, n
+			if ta {
+				lda = m
+			}
+			if tb {
+				ldb = k
+			}
+			single := narrow(c)
+			want := append([]float64(nil), c...)
+			reference(ta, tb, m, n, k, a, b, 0.5, want)
+			Gemm(ta, tb, m, n, k, a, max(lda, 1), b, max(ldb, 1), 0.5, c, n)
+			Gemm(ta, tb, m, n, k, narrow(a), max(lda, 1), narrow(b), max(ldb, 1), 0.5, single, n)
+			for i := range c {
+				if math.Abs(c[i]-want[i]) > 1e-12 || math.Abs(float64(single[i])-want[i]) > 1e-4 {
+					t.Fatalf("%v, mode %d, element %d: %v and %v, want %v", s, mode, i, c[i], single[i], want[i])
+				}
+			}
+		}
+	}
+}
+
+func random(rng *rand.Rand, n int) []float64 {
+	x := make([]float64, n)
+	for i := range x {
+		x[i] = rng.NormFloat64()
+	}
+	return x
+}
+
+func narrow(x []float64) []float32 {
+	y := make([]float32, len(x))
+	for i, v := range x {
+		y[i] = float32(v)
+	}
+	return y
+}
+
+func BenchmarkGemmPanel(b *testing.B) {
+	for _, s := range [][3]int{{1024, 16, 7}, {1024, 128, 256}, {256, 256, 40}, {512, 512, 512}} {
+		b.Run(fmt.Sprint(s), func(b *testing.B) {
+			rng := rand.New(rand.NewSource(1))
+			x, y, z := narrow(random(rng, s[0]*s[1])), narrow(random(rng, s[1]*s[2])), make([]float32, s[0]*s[2])
+			for b.Loop() {
+				Gemm(false, false, s[0], s[2], s[1], x, s[1], y, s[2], 0, z, s[2])
+			}
+			b.ReportMetric(2*float64(s[0]*s[1]*s[2])*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
+		})
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !cgo || !linux
+
+package blas
+
+func open(string) (impl Interface, id, why string) {
+	return nil, "", "this build cannot load libraries"
+}

@@ -1,0 +1,113 @@
+//go:build cgo
+
+package cpu
+
+/*
+#cgo CFLAGS: -O3 -std=gnu11
+#cgo LDFLAGS: -lm
+#include "cpu.h"
+*/
+import "C"
+
+import (
+	"math"
+	"unsafe"
+)
+
+const native = true
+
+// Name is the form of the loops in use.
+func Name() string { return [...]string{"C baseline", "C AVX2", "C AVX-512"}[C.rg_level()] }
+
+// ptr is the address of a slice's first element, nil for none.
+func ptr[T any](s []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(s)) }
+
+// limit lowers the instruction set for tests and returns the one in use.
+func limit(level int) int { return int(C.rg_limit(C.int(level))) }
+
+func f32[T Float](s []T) *C.float { return (*C.float)(ptr(s)) }
+
+func f64[T Float](s []T) *C.double { return (*C.double)(ptr(s)) }
+
+func cBinary[T Float](op Op, rows, size int, a []T, ar, ae int, b []T, br, be int, out []T) {
+	if single[T]() {
+		C.rg_binary_f32(C.int(op), C.long(rows), C.long(size), f32(a), C.long(ar), C.int(ae), f32(b), C.long(br), C.int(be), f32(out))
+		return
+	}
+	C.rg_binary_f64(C.int(op), C.long(rows), C.long(size), f64(a), C.long(ar), C.int(ae), f64(b), C.long(br), C.int(be), f64(out))
+}
+
+func cUnary[T Float](op Op, a, out []T) bool {
+	if single[T]() {
+		return C.rg_unary_f32(C.int(op), C.long(len(a)), f32(a), f32(out)) != 0
+	}
+	return C.rg_unary_f64(C.int(op), C.long(len(a)), f64(a), f64(out)) != 0
+}
+
+func cSelect[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T, br, be int, out []T) {
+	if single[T]() {
+		C.rg_select_f32(C.long(rows), C.long(size), f32(m), C.long(mr), C.int(me), f32(a), C.long(ar), C.int(ae), f32(b), C.long(br), C.int(be), f32(out))
+		return
+	}
+	C.rg_select_f64(C.long(rows), C.long(size), f64(m), C.long(mr), C.int(me), f64(a), C.long(ar), C.int(ae), f64(b), C.long(br), C.int(be), f64(out))
+}
+
+func cDot[T Float](rows, size int, a []T, ar int, b []T, br int, out []float64) {
+	if single[T]() {
+		C.rg_dot_f32(C.long(rows), C.long(size), f32(a), C.long(ar), f32(b), C.long(br), f64(out))
+		return
+	}
+	C.rg_dot_f64(C.long(rows), C.long(size), f64(a), C.long(ar), f64(b), C.long(br), f64(out))
+}
+
+func cAddRows[T Float](rows, size int, a []T, acc []float64) {
+	if single[T]() {
+		C.rg_add_rows_f32(C.long(rows), C.long(size), f32(a), f64(acc))
+		return
+	}
+	C.rg_add_rows_f64(C.long(rows), C.long(size), f64(a), f64(acc))
+}
+
+func cSpMM[T Float](groups int, start []int32, base int, at []int32, w, x []T, size int, out []T) {
+	s, i := (*C.int32_t)(ptr(start)), (*C.int32_t)(ptr(at))
+	if single[T]() {
+		C.rg_spmm_f32(C.long(groups), s, C.long(base), i, f32(w), f32(x), C.long(size), f32(out))
+		return
+	}
+	C.rg_spmm_f64(C.long(groups), s, C.long(base), i, f64(w), f64(x), C.long(size), f64(out))
+}
+
+func cSoftmax[T Float](rows, size int, x, out []T) {
+	if single[T]() {
+		C.rg_softmax_f32(C.long(rows), C.long(size), f32(x), f32(out))
+		return
+	}
+	C.rg_softmax_f64(C.long(rows), C.long(size), f64(x), f64(out))
+}
+
+func cLogSumExp[T Float](rows, size int, x []T, out []float64) {
+	if single[T]() {
+		C.rg_logsumexp_f32(C.long(rows), C.long(size), f32(x), f64(out))
+		return
+	}
+	C.rg_logsumexp_f64(C.long(rows), C.long(size), f64(x), f64(out))
+}
+
+// cDropMask compares the 53 random bits as an integer: u/2⁵³ ≥ p exactly where u ≥ ⌈p·2⁵³⌉.
+func cDropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out []T) {
+	limit, keep := C.uint64_t(math.Ceil(p*(1<<53))), 1/(1-p)
+	k := (*C.uint64_t)(ptr(key))
+	if single[T]() {
+		C.rg_drop_mask_f32(C.long(rows), C.long(size), C.uint64_t(seed), k, limit, C.float(keep), f32(out))
+		return
+	}
+	C.rg_drop_mask_f64(C.long(rows), C.long(size), C.uint64_t(seed), k, limit, C.double(keep), f64(out))
+}
+
+func cProducts[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
+	if single[T]() {
+		C.rg_products_f32(C.long(rows), C.long(m), C.long(k), C.long(n), f32(a), C.long(ar), f32(b), C.long(br), f32(out), C.long(or))
+		return
+	}
+	C.rg_products_f64(C.long(rows), C.long(m), C.long(k), C.long(n), f64(a), C.long(ar), f64(b), C.long(br), f64(out), C.long(or))
+}

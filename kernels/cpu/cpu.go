@@ -1,0 +1,164 @@
+package cpu
+
+import "unsafe"
+
+// single reports whether T is float32.
+func single[T Float]() bool {
+	var t T
+	return unsafe.Sizeof(t) == 4
+}
+
+// Binary computes out[r*size+i] = a[r*ar+i*ae] op b[r*br+i*be] for all rows r and i < size. The strides
+// ae and be are 0 or 1; ar and br are the elements from row to row, 0 for one row used by all.
+func Binary[T Float](op Op, rows, size int, a []T, ar, ae int, b []T, br, be int, out []T) {
+	if rows*size == 0 {
+		return
+	}
+	need(a, rows, size, ar, ae)
+	need(b, rows, size, br, be)
+	_ = out[rows*size-1]
+	if !native {
+		refBinary(op, rows, size, a, ar, ae, b, br, be, out)
+		return
+	}
+	cBinary(op, rows, size, a, ar, ae, b, br, be, out)
+}
+
+// need panics where a strided operand is too short.
+func need[T Float](a []T, rows, size, row, elem int) { _ = a[(rows-1)*row+(size-1)*elem] }
+
+// Unary computes out[i] = op(a[i]).
+func Unary[T Float](op Op, a, out []T) {
+	if len(a) == 0 {
+		return
+	}
+	_ = out[len(a)-1]
+	if !native || !cUnary(op, a, out) {
+		refUnary(op, a, out)
+	}
+}
+
+// Select computes out = a where m is not 0, else b, with strides as in Binary.
+func Select[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T, br, be int, out []T) {
+	if rows*size == 0 {
+		return
+	}
+	need(m, rows, size, mr, me)
+	need(a, rows, size, ar, ae)
+	need(b, rows, size, br, be)
+	_ = out[rows*size-1]
+	if !native {
+		refSelect(rows, size, m, mr, me, a, ar, ae, b, br, be, out)
+		return
+	}
+	cSelect(rows, size, m, mr, me, a, ar, ae, b, br, be, out)
+}
+
+// Dot computes out[r] = Σ a[r*ar+i]·b[r*br+i] over i < size, in double precision.
+func Dot[T Float](rows, size int, a []T, ar int, b []T, br int, out []float64) {
+	if rows == 0 || size == 0 {
+		clear(out[:rows])
+		return
+	}
+	need(a, rows, size, ar, 1)
+	need(b, rows, size, br, 1)
+	_ = out[rows-1]
+	if !native {
+		refDot(rows, size, a, ar, b, br, out)
+		return
+	}
+	cDot(rows, size, a, ar, b, br, out)
+}
+
+// AddRows adds rows of a to acc: acc[i] += a[r*size+i], in double precision.
+func AddRows[T Float](rows, size int, a []T, acc []float64) {
+	if rows*size == 0 {
+		return
+	}
+	_, _ = a[rows*size-1], acc[size-1]
+	if !native {
+		refAddRows(rows, size, a, acc)
+		return
+	}
+	cAddRows(rows, size, a, acc)
+}
+
+// SpMM sums weighted rows into groups: out[g*size…] = Σ w[e]·x[at[e]*size…] over the edges e from start[g]
+// to start[g+1]. The slices w and at begin at edge base. Nil w is all ones; nil at is e itself. Every at[e]
+// must be a row of x: it is not checked. Sums of float32 run in single precision over at most 256 rows,
+// then in double.
+func SpMM[T Float](groups int, start []int32, base int, at []int32, w, x []T, size int, out []T) {
+	if groups == 0 || size == 0 {
+		return
+	}
+	_, _ = start[groups], out[groups*size-1]
+	if last := int(start[groups]); last > int(start[0]) {
+		if w != nil {
+			_ = w[last-base-1]
+		}
+		if at != nil {
+			_ = at[last-base-1]
+		} else {
+			_ = x[last*size-1]
+		}
+	}
+	if !native {
+		refSpMM(groups, start, base, at, w, x, size, out)
+		return
+	}
+	cSpMM(groups, start, base, at, w, x, size, out)
+}
+
+// Softmax computes out = eˣ / Σ eˣ over rows of size elements, without overflow.
+func Softmax[T Float](rows, size int, x, out []T) {
+	if rows*size == 0 {
+		return
+	}
+	_, _ = x[rows*size-1], out[rows*size-1]
+	if !native {
+		refSoftmax(rows, size, x, out)
+		return
+	}
+	cSoftmax(rows, size, x, out)
+}
+
+// LogSumExp computes out[r] = ln Σ eˣ over row r, without overflow, in double precision.
+func LogSumExp[T Float](rows, size int, x []T, out []float64) {
+	if rows*size == 0 {
+		return
+	}
+	_, _ = x[rows*size-1], out[rows-1]
+	if !native {
+		refLogSumExp(rows, size, x, out)
+		return
+	}
+	cLogSumExp(rows, size, x, out)
+}
+
+// DropMask writes the mask of dropout for rows of size elements: element i of row r is 0 where draw i of the
+// stream (seed, key[r]) is below p, else 1/(1-p). See tensor.Uniform for the draws.
+func DropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out []T) {
+	if rows*size == 0 {
+		return
+	}
+	_, _ = key[rows-1], out[rows*size-1]
+	if !native {
+		refDropMask(rows, size, seed, key, p, out)
+		return
+	}
+	cDropMask(rows, size, seed, key, p, out)
+}
+
+// Products multiplies small matrices row by row: out[r*or…] (m×n) = a[r*ar…] (m×k) · b[r*br…] (k×n).
+func Products[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
+	if rows*m*n == 0 {
+		return
+	}
+	_, _ = a[(rows-1)*ar+m*k-1], b[(rows-1)*br+k*n-1]
+	_ = out[(rows-1)*or+m*n-1]
+	if !native {
+		refProducts(rows, m, k, n, a, ar, b, br, out, or)
+		return
+	}
+	cProducts(rows, m, k, n, a, ar, b, br, out, or)
+}

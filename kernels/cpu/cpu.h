@@ -1,0 +1,27 @@
+// The loops' C interface: see cpu.go for what each computes. f32 and f64 forms differ in T only.
+#ifndef RELGRAD_CPU_H
+#define RELGRAD_CPU_H
+#include <stdint.h>
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define RG_X86 1
+#endif
+
+int rg_level(void);     // 0 baseline, 1 AVX2 with FMA, 2 AVX-512
+int rg_limit(int most); // for tests: use at most that one; returns what is used
+
+#define RG_DECLARE(S, T)                                                                                          \
+	void rg_binary_##S(int op, long rows, long size, const T *a, long ar, int ae, const T *b, long br, int be, T *out); \
+	int rg_unary_##S(int op, long n, const T *a, T *out);                                                         \
+	void rg_select_##S(long rows, long size, const T *m, long mr, int me, const T *a, long ar, int ae, const T *b,    \
+		long br, int be, T *out);                                                                                 \
+	void rg_dot_##S(long rows, long size, const T *a, long ar, const T *b, long br, double *out);                 \
+	void rg_add_rows_##S(long rows, long size, const T *a, double *acc);                                          \
+	void rg_spmm_##S(long groups, const int32_t *start, long base, const int32_t *at, const T *w, const T *x, long size, T *out); \
+	void rg_products_##S(long rows, long m, long k, long n, const T *a, long ar, const T *b, long br, T *out, long or);    \
+	void rg_softmax_##S(long rows, long size, const T *x, T *out);                                                \
+	void rg_logsumexp_##S(long rows, long size, const T *x, double *out);                                         \
+	void rg_drop_mask_##S(long rows, long size, uint64_t seed, const uint64_t *key, uint64_t limit, T keep, T *out);
+RG_DECLARE(f32, float)
+RG_DECLARE(f64, double)
+#endif

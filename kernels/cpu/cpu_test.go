@@ -1,0 +1,240 @@
+package cpu
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"testing"
+
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// specials are the arguments that rounding tests forget.
+var specials = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 1e-30, -1e-30, 1e-40, 88.5, -88.5, 100, -100, 700, -745, 1000, -1000,
+	math.Inf(1), math.Inf(-1), math.NaN(), 0.624, 0.626, math.Sqrt2 / 2, 3}
+
+func random[T Float](rng *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(rng.NormFloat64() * 3)
+		if rng.Intn(6) == 0 {
+			x[i] = T(specials[rng.Intn(len(specials))])
+		}
+	}
+	return x
+}
+
+// near compares within some units in the last place of T.
+func near[T Float](x, y T, ulps float64) bool {
+	a, b := float64(x), float64(y)
+	if math.IsNaN(a) || math.IsNaN(b) || math.IsInf(a, 0) || math.IsInf(b, 0) {
+		return math.IsNaN(a) && math.IsNaN(b) || a == b
+	}
+	eps, tiny := 1.2e-7, 1e-41 // below the normal range digits are lost
+	if !single[T]() {
+		eps, tiny = 2.3e-16, 1e-320
+	}
+	return math.Abs(a-b) <= ulps*(eps*math.Max(math.Abs(a), math.Abs(b))+tiny)
+}
+
+func same[T Float](t *testing.T, what string, got, want []T, ulps float64) {
+	t.Helper()
+	for i := range want {
+		if !near(got[i], want[i], ulps) {
+			t.Fatalf("%s: element %d is %v, want %v", what, i, got[i], want[i])
+		}
+	}
+}
+
+func testAll[T Float](t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	for _, size := range []int{1, 2, 7, 16, 33, 40, 129, 300} {
+		rows := 1 + rng.Intn(9)
+		a, b, m := random[T](rng, rows*size), random[T](rng, rows*size), random[T](rng, rows*size)
+		got, want := make([]T, rows*size), make([]T, rows*size)
+		for op := Add; op <= EqMask; op++ {
+			for _, s := range [][4]int{{size, 1, size, 1}, {size, 1, 1, 0}, {1, 0, size, 1}, {0, 1, size, 1}, {size, 1, 0, 0}, {0, 0, 0, 0}} {
+				Binary(op, rows, size, a, s[0], s[1], b, s[2], s[3], got)
+				refBinary(op, rows, size, a, s[0], s[1], b, s[2], s[3], want)
+				same(t, fmt.Sprintf("binary %d, strides %v", op, s), got, want, 1)
+			}
+		}
+		for op := Neg; op <= Silu; op++ {
+			Unary(op, a, got)
+			refUnary(op, a, want)
+			same(t, fmt.Sprintf("unary %d of %v", op, a), got, want, 4)
+		}
+		for _, s := range [][6]int{{size, 1, size, 1, size, 1}, {size, 1, size, 1, 0, 0}, {1, 0, size, 1, size, 1}, {size, 1, 0, 0, 1, 0}} {
+			Select(rows, size, m, s[0], s[1], a, s[2], s[3], b, s[4], s[5], got)
+			refSelect(rows, size, m, s[0], s[1], a, s[2], s[3], b, s[4], s[5], want)
+			same(t, "select", got, want, 0)
+		}
+		testReductions[T](t, rng, rows, size)
+	}
+}
+
+func finite[T Float](rng *rand.Rand, n int) []T {
+	x := make([]T, n)
+	for i := range x {
+		x[i] = T(rng.NormFloat64())
+	}
+	return x
+}
+
+func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
+	a, b := finite[T](rng, rows*size), finite[T](rng, rows*size)
+	x, y := make([]float64, rows), make([]float64, rows)
+	tol := 1e-5
+	if !single[T]() {
+		tol = 1e-13
+	}
+	check := func(what string, got, want []float64) {
+		t.Helper()
+		for i := range want {
+			if !(math.Abs(got[i]-want[i]) <= tol*math.Max(1, math.Abs(want[i]))*math.Sqrt(float64(size))) {
+				t.Fatalf("%s of %d: %v, want %v", what, size, got[i], want[i])
+			}
+		}
+	}
+	Dot(rows, size, a, size, b, 0, x)
+	refDot(rows, size, a, size, b, 0, y)
+	check("dot", x, y)
+	LogSumExp(rows, size, a, x)
+	refLogSumExp(rows, size, a, y)
+	check("logsumexp", x, y)
+	p, q := make([]float64, size), make([]float64, size)
+	AddRows(rows, size, a, p)
+	refAddRows(rows, size, a, q)
+	check("sum", p, q)
+	if size%3 == 0 {
+		k := size / 3
+		c, d := make([]T, rows*9), make([]T, rows*9)
+		Products(rows, 3, k, 3, a, size, b, 0, c, 9)
+		refProducts(rows, 3, k, 3, a, size, b, 0, d, 9)
+		same(t, "products", c, d, 1e4)
+	}
+	s, want := make([]T, rows*size), make([]T, rows*size)
+	Softmax(rows, size, a, s)
+	refSoftmax(rows, size, a, want)
+	same(t, "softmax", s, want, 16)
+	testSpMM[T](t, rng, rows, size, check)
+}
+
+func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(string, []float64, []float64)) {
+	start := []int32{0, 0, 3, 5, 605, 606}
+	n := int(start[5])
+	at, w, x := make([]int32, n), finite[T](rng, n), finite[T](rng, max(rows, n)*size)
+	for i := range at {
+		at[i] = int32(rng.Intn(rows))
+	}
+	got, want := make([]T, 5*size), make([]T, 5*size)
+	for mode := range 4 {
+		i, f := at, w
+		if mode&1 != 0 {
+			i = nil
+		}
+		if mode&2 != 0 {
+			f = nil
+		}
+		SpMM(5, start, 0, i, f, x, size, got)
+		refSpMM(5, start, 0, i, f, x, size, want)
+		if i != nil && f != nil { // from the middle on
+			SpMM(3, start[2:], 3, i[3:], f[3:], x, size, got[2*size:])
+		}
+		a, b := make([]float64, len(got)), make([]float64, len(got))
+		for k := range got {
+			a[k], b[k] = float64(got[k])/25, float64(want[k])/25
+		}
+		check("spmm", a, b)
+	}
+}
+
+func TestAgainstReference(t *testing.T) {
+	defer limit(9)
+	for level := range 3 {
+		if limit(level) == level {
+			t.Log("loops:", Name())
+			testAll[float32](t)
+			testAll[float64](t)
+		}
+	}
+}
+
+// TestDropMask compares with the definition of the draws.
+func TestDropMask(t *testing.T) {
+	defer limit(9)
+	for level := range 3 {
+		if limit(level) == level {
+			testDropMask(t)
+		}
+	}
+}
+
+func testDropMask(t *testing.T) {
+	for _, size := range []int{1, 3, 16, 40, 77} {
+		for _, p := range []float64{0, 0.3, 0.5, 0.999} {
+			rows := 73
+			key := make([]uint64, rows)
+			for r := range key {
+				key[r] = tensor.HashKey(int64(r))
+			}
+			out := make([]float64, rows*size)
+			DropMask(rows, size, -5, key, p, out)
+			single := make([]float32, rows*size)
+			DropMask(rows, size, -5, key, p, single)
+			for i := range out {
+				want := 0.0
+				if tensor.Uniform(-5, key[i/size], i%size) >= p {
+					want = 1 / (1 - p)
+				}
+				if out[i] != want || single[i] != float32(want) {
+					t.Fatalf("size %d, p %v, element %d: %v and %v, want %v", size, p, i, out[i], single[i], want)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkSpMM(b *testing.B) {
+	const nodes, edges = 20000, 300000
+	rng := rand.New(rand.NewSource(1))
+	start, at, w := make([]int32, nodes+1), make([]int32, edges), finite[float32](rng, edges)
+	for i := range at {
+		at[i] = int32(rng.Intn(nodes))
+	}
+	for g := range start {
+		start[g] = int32(g * edges / nodes)
+	}
+	for _, size := range []int{7, 16, 40, 128, 256} {
+		x, out := finite[float32](rng, nodes*size), make([]float32, nodes*size)
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			for b.Loop() {
+				SpMM(nodes, start, 0, at, w, x, size, out)
+			}
+			b.ReportMetric(float64(edges*size*4)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
+		})
+	}
+}
+
+func BenchmarkElementwise(b *testing.B) {
+	rng := rand.New(rand.NewSource(1))
+	x, y, out := finite[float32](rng, 4096), finite[float32](rng, 4096), make([]float32, 4096)
+	b.Run("add", func(b *testing.B) {
+		for b.Loop() {
+			Binary(Add, 1, 4096, x, 0, 1, y, 0, 1, out)
+		}
+	})
+	for name, op := range map[string]Op{"exp": Exp, "tanh": Tanh, "sigmoid": Sigmoid, "relu": Relu} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				Unary(op, x, out)
+			}
+		})
+	}
+	key := make([]uint64, 4096)
+	b.Run("drop_mask", func(b *testing.B) {
+		for b.Loop() {
+			DropMask(4096, 1, 1, key, 0.5, out)
+		}
+	})
+}

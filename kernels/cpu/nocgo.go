@@ -1,0 +1,22 @@
+//go:build !cgo
+
+package cpu
+
+const native = false
+
+// Name is the form of the loops in use.
+func Name() string { return "go" }
+
+func cBinary[T Float](Op, int, int, []T, int, int, []T, int, int, []T)            {}
+func cUnary[T Float](Op, []T, []T) bool                                           { return false }
+func cSelect[T Float](int, int, []T, int, int, []T, int, int, []T, int, int, []T) {}
+func cDot[T Float](int, int, []T, int, []T, int, []float64)                       {}
+func cAddRows[T Float](int, int, []T, []float64)                                  {}
+func cSpMM[T Float](int, []int32, int, []int32, []T, []T, int, []T)               {}
+func cSoftmax[T Float](int, int, []T, []T)                                        {}
+func cLogSumExp[T Float](int, int, []T, []float64)                                {}
+func cDropMask[T Float](int, int, int64, []uint64, float64, []T)                  {}
+
+func limit(int) int { return 0 }
+
+func cProducts[T Float](int, int, int, int, []T, int, []T, int, []T, int) {}

@@ -1,0 +1,76 @@
+// Philox4x32-10 (Salmon et al., SC 2011), several counters at a time. 32-bit words are held in 64-bit lanes;
+// N(wide) multiplies their low halves, which no C operator says directly.
+typedef uint64_t N(words) __attribute__((vector_size(VB)));
+#define LANES (VB / 8)
+#define CHAINS 4 // independent vectors, to fill the multipliers' latency
+
+static inline __attribute__((always_inline)) N(words) N(wide)(N(words) a, uint32_t b) {
+#if VB == 64
+	return (N(words))_mm512_mul_epu32((__m512i)a, _mm512_set1_epi64(b));
+#elif VB == 32
+	return (N(words))_mm256_mul_epu32((__m256i)a, _mm256_set1_epi64x(b));
+#else
+	return (a & 0xFFFFFFFFu) * b;
+#endif
+}
+
+// N(draw) fills u with the 53 random bits of CHAINS*LANES draws: counters i of the streams key.
+static inline __attribute__((always_inline)) void N(draw)(uint64_t seed, const uint64_t *i, const uint64_t *key, uint64_t *u) {
+	N(words) c0[CHAINS], c1[CHAINS], c2[CHAINS], c3[CHAINS];
+	const uint64_t low = 0xFFFFFFFFu;
+	uint32_t k0 = (uint32_t)seed, k1 = (uint32_t)(seed >> 32);
+	for (int l = 0; l < CHAINS; l++) {
+		memcpy(&c0[l], i + l * LANES, VB);
+		memcpy(&c2[l], key + l * LANES, VB);
+		c1[l] = c0[l] >> 32;
+		c3[l] = c2[l] >> 32;
+	}
+	// The upper halves of the words hold rubbish between rounds; N(wide) does not look at them.
+	for (int round = 0; round < 10; round++) {
+		for (int l = 0; l < CHAINS; l++) {
+			N(words) p0 = N(wide)(c0[l], 0xD2511F53u), p1 = N(wide)(c2[l], 0xCD9E8D57u);
+			c0[l] = (p1 >> 32) ^ c1[l] ^ k0;
+			c2[l] = (p0 >> 32) ^ c3[l] ^ k1;
+			c1[l] = p1;
+			c3[l] = p0;
+		}
+		k0 += 0x9E3779B9u;
+		k1 += 0xBB67AE85u;
+	}
+	for (int l = 0; l < CHAINS; l++) {
+		N(words) bits = (c0[l] << 32 | (c1[l] & low)) >> 11;
+		memcpy(u + l * LANES, &bits, VB);
+	}
+}
+
+static void N(rg_drop_mask)(long rows, long size, uint64_t seed, const uint64_t *key, uint64_t limit, T keep, T *out) {
+	enum { M = CHAINS * LANES };
+	uint64_t i[M], k[M], u[M];
+	long n = rows * size, r = 0, c = 0;
+	for (long o = 0; o < n; o += M) {
+		long m = n - o < M ? n - o : M;
+		if (c + M <= size) {
+			for (long l = 0; l < M; l++)
+				i[l] = c + l, k[l] = key[r];
+			if ((c += M) == size)
+				c = 0, r++;
+		} else if (size == 1 && m == M) {
+			for (long l = 0; l < M; l++)
+				i[l] = 0, k[l] = key[r + l];
+			r += M;
+		} else {
+			for (long l = 0; l < m; l++) {
+				i[l] = c, k[l] = key[r];
+				if (++c == size)
+					c = 0, r++;
+			}
+			for (long l = m; l < M; l++)
+				i[l] = k[l] = 0;
+		}
+		N(draw)(seed, i, k, u);
+		for (long l = 0; l < m; l++)
+			out[o + l] = u[l] >= limit ? keep : 0;
+	}
+}
+#undef LANES
+#undef CHAINS

@@ -1,0 +1,22 @@
+// Reductions of rows: dot products, sums, softmax.
+#define BODY "reduce.h"
+#include "targets.h"
+
+#define EXPORT(S, T)                                                                                \
+	void rg_dot_##S(long rows, long size, const T *a, long ar, const T *b, long br, double *out) {  \
+		PICK(rg_dot_##S, (rows, size, a, ar, b, br, out));                                          \
+	}                                                                                               \
+	void rg_add_rows_##S(long rows, long size, const T *a, double *acc) {                           \
+		PICK(rg_add_rows_##S, (rows, size, a, acc));                                                \
+	}                                                                                               \
+	void rg_products_##S(long rows, long m, long k, long n, const T *a, long ar, const T *b, long br, T *out, long or) { \
+		PICK(rg_products_##S, (rows, m, k, n, a, ar, b, br, out, or));                              \
+	}                                                                                               \
+	void rg_softmax_##S(long rows, long size, const T *x, T *out) {                                 \
+		PICK(rg_softmax_##S, (rows, size, x, out));                                                 \
+	}                                                                                               \
+	void rg_logsumexp_##S(long rows, long size, const T *x, double *out) {                          \
+		PICK(rg_logsumexp_##S, (rows, size, x, out));                                               \
+	}
+EXPORT(f32, float)
+EXPORT(f64, double)

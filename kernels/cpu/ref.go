@@ -1,0 +1,260 @@
+package cpu
+
+import (
+	"math"
+
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Float is an element type.
+type Float interface{ float32 | float64 }
+
+// Op is an element-wise operation.
+type Op int
+
+// Binary operations.
+const (
+	Add Op = iota
+	Sub
+	Mul
+	Div
+	Maximum
+	Minimum
+	Greater // 1 where a > b, else 0
+	EqMask  // 1 where a = b, else 0
+)
+
+// Unary operations.
+const (
+	Neg Op = iota
+	Abs
+	Square
+	Sqrt
+	Relu // x where x > 0 or NaN, else 0
+	Sign
+	Exp
+	Ln
+	Tanh
+	Sigmoid
+	Softplus
+	Silu
+)
+
+func refBinary[T Float](op Op, rows, size int, a []T, ar, ae int, b []T, br, be int, out []T) {
+	for r := range rows {
+		x, y, o := a[r*ar:], b[r*br:], out[r*size:(r+1)*size]
+		switch op {
+		case Add:
+			for i := range o {
+				o[i] = x[i*ae] + y[i*be]
+			}
+		case Sub:
+			for i := range o {
+				o[i] = x[i*ae] - y[i*be]
+			}
+		case Mul:
+			for i := range o {
+				o[i] = x[i*ae] * y[i*be]
+			}
+		case Div:
+			for i := range o {
+				o[i] = x[i*ae] / y[i*be]
+			}
+		default:
+			for i := range o {
+				o[i] = compareOp(op, x[i*ae], y[i*be])
+			}
+		}
+	}
+}
+
+func compareOp[T Float](op Op, x, y T) T {
+	switch {
+	case op == Maximum && (x > y || x != x), op == Minimum && (x < y || x != x):
+		return x
+	case op == Maximum || op == Minimum:
+		return y
+	case op == Greater && x > y, op == EqMask && x == y:
+		return 1
+	}
+	return 0
+}
+
+func refUnary[T Float](op Op, a, out []T) {
+	for i, x := range a {
+		out[i] = unaryOp(op, x)
+	}
+}
+
+func unaryOp[T Float](op Op, x T) T {
+	switch op {
+	case Neg:
+		return -x
+	case Abs:
+		return T(math.Abs(float64(x)))
+	case Square:
+		return x * x
+	case Sqrt:
+		return T(math.Sqrt(float64(x)))
+	case Relu:
+		if x <= 0 {
+			return 0
+		}
+		return x
+	case Sign:
+		switch {
+		case x > 0:
+			return 1
+		case x < 0:
+			return -1
+		}
+		return x
+	}
+	y := float64(x)
+	switch op {
+	case Exp:
+		return T(math.Exp(y))
+	case Ln:
+		return T(math.Log(y))
+	case Tanh:
+		return T(math.Tanh(y))
+	case Sigmoid:
+		return T(sigmoid(y))
+	case Softplus:
+		return T(math.Max(y, 0) + math.Log1p(math.Exp(-math.Abs(y))))
+	}
+	return T(y * sigmoid(y))
+}
+
+func sigmoid(x float64) float64 {
+	if x >= 0 {
+		return 1 / (1 + math.Exp(-x))
+	}
+	e := math.Exp(x)
+	return e / (1 + e)
+}
+
+func refSelect[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T, br, be int, out []T) {
+	for r := range rows {
+		mask, x, y, o := m[r*mr:], a[r*ar:], b[r*br:], out[r*size:(r+1)*size]
+		for i := range o {
+			if mask[i*me] != 0 {
+				o[i] = x[i*ae]
+			} else {
+				o[i] = y[i*be]
+			}
+		}
+	}
+}
+
+func refDot[T Float](rows, size int, a []T, ar int, b []T, br int, out []float64) {
+	for r := range rows {
+		s := 0.0
+		for i, x := range a[r*ar : r*ar+size] {
+			s += float64(x) * float64(b[r*br+i])
+		}
+		out[r] = s
+	}
+}
+
+func refAddRows[T Float](rows, size int, a []T, acc []float64) {
+	for r := range rows {
+		for i, x := range a[r*size : (r+1)*size] {
+			acc[i] += float64(x)
+		}
+	}
+}
+
+// refSpMM accumulates single precision as the C form does: in T over at most 256 rows at a time.
+func refSpMM[T Float](groups int, start []int32, base int, at []int32, w, x []T, size int, out []T) {
+	acc, part := make([]float64, size), make([]T, size)
+	for g := range groups {
+		clear(acc)
+		for lo, hi := int(start[g]), int(start[g+1]); lo < hi; lo += 256 {
+			clear(part)
+			for e := lo; e < min(lo+256, hi); e++ {
+				f, row := T(1), e
+				if w != nil {
+					f = w[e-base]
+				}
+				if at != nil {
+					row = int(at[e-base])
+				}
+				for i, v := range x[row*size : (row+1)*size] {
+					part[i] += f * v
+				}
+			}
+			for i, v := range part {
+				acc[i] += float64(v)
+			}
+		}
+		for i, v := range acc {
+			out[g*size+i] = T(v)
+		}
+	}
+}
+
+func refSoftmax[T Float](rows, size int, x, out []T) {
+	for r := range rows {
+		a, o := x[r*size:(r+1)*size], out[r*size:(r+1)*size]
+		m, s := maxOf(a), 0.0
+		for i, v := range a {
+			e := math.Exp(float64(v) - m)
+			o[i] = T(e)
+			s += e
+		}
+		for i := range o {
+			o[i] = T(float64(o[i]) / s)
+		}
+	}
+}
+
+func maxOf[T Float](x []T) float64 {
+	m := math.Inf(-1)
+	for _, v := range x {
+		m = math.Max(m, float64(v))
+	}
+	return m
+}
+
+func refLogSumExp[T Float](rows, size int, x []T, out []float64) {
+	for r := range rows {
+		a := x[r*size : (r+1)*size]
+		m, s := maxOf(a), 0.0
+		if math.IsInf(m, 0) {
+			out[r] = m
+			continue
+		}
+		for _, v := range a {
+			s += math.Exp(float64(v) - m)
+		}
+		out[r] = m + math.Log(s)
+	}
+}
+
+func refDropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out []T) {
+	keep := T(1 / (1 - p))
+	for r := range rows {
+		for i := range size {
+			out[r*size+i] = 0
+			if tensor.Uniform(seed, key[r], i) >= p {
+				out[r*size+i] = keep
+			}
+		}
+	}
+}
+
+func refProducts[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
+	for r := range rows {
+		for i := range m {
+			dst := out[r*or+i*n : r*or+(i+1)*n]
+			clear(dst)
+			for p := range k {
+				x := a[r*ar+i*k+p]
+				for j, y := range b[r*br+p*n : r*br+(p+1)*n] {
+					dst[j] += x * y
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,113 @@
+package kernels
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Markdown renders the registry as the manual's page docs/kernels.md.
+func Markdown() string {
+	var b strings.Builder
+	b.WriteString(manualHead)
+	for _, internal := range []bool{false, true} {
+		if internal {
+			b.WriteString("\n# Operators and internal kernels\n\nThese have no name in SQL; plans print them.\n")
+		}
+		for _, d := range All() {
+			if d.Internal == internal {
+				d.markdown(&b)
+			}
+		}
+	}
+	return b.String()
+}
+
+const manualHead = `<!-- Generated from the registry by go test ./kernels -run TestMarkdown -update. Do not edit. -->
+
+# Kernels
+
+T stands for real or double precision; a chunk T[] has a fixed shape such as [2,3]. Element-wise kernels take
+numbers and chunks and broadcast as numpy does: shapes are aligned at the right, and lengths are equal or 1. A chunk keeps its type
+against any number; real with double precision gives double precision. Kernels are strict: a NULL argument
+gives NULL, unless said otherwise. Axes and subscripts count from 1, labels and positions from 0. Float
+kernels follow IEEE 754 and raise no errors.
+
+In the derivatives, g is the upstream gradient, which has the result's shape, and each line gives what it
+contributes to one argument. Where an argument was repeated by broadcasting, sum_to sums its contribution.
+`
+
+func (d *Def) markdown(b *strings.Builder) {
+	fmt.Fprintf(b, "\n## %s(%s)\n\n%s\n", d.Name, d.Args, d.Doc)
+	for _, note := range []struct{ head, text string }{{"Kinks", d.Kink}, {"NULL", d.Null}} {
+		if note.text != "" {
+			fmt.Fprintf(b, "\n%s: %s\n", note.head, note.text)
+		}
+	}
+	types := d.signatures()
+	if len(types) > 0 {
+		fmt.Fprintf(b, "\nFor example `%s`.\n", strings.Join(types, "`, `"))
+	}
+	switch {
+	case d.IsMacro():
+		if e, err := d.call(d.samples()[0]); err == nil {
+			fmt.Fprintf(b, "\nStands for `%s`.\n", e.Format(d.colName))
+		}
+	case d.Zero:
+		b.WriteString("\nDerivative: 0.\n")
+	case d.VJP == nil:
+		fmt.Fprintf(b, "\nNot differentiable: %s\n", d.NoGrad)
+	default:
+		d.derivative(b)
+	}
+}
+
+// signatures are the sample calls' types, at most four.
+func (d *Def) signatures() []string {
+	var out []string
+	for _, s := range d.samples() {
+		e, err := d.call(s)
+		if err != nil || len(out) == 4 {
+			continue
+		}
+		args := make([]string, len(s.Types))
+		for i, t := range s.Types {
+			args[i] = t.String()
+		}
+		out = append(out, fmt.Sprintf("%s(%s) → %v", d.Name, strings.Join(args, ", "), e.Type))
+	}
+	return out
+}
+
+// derivative prints the contribution to each argument of the first sample.
+func (d *Def) derivative(b *strings.Builder) {
+	e, err := d.call(d.samples()[0])
+	if err != nil {
+		return
+	}
+	t := e.Type
+	t.Nullable = false
+	for i, c := range d.VJP(e, Column(Col{Input: 1}, t)) {
+		if c == nil {
+			continue
+		}
+		guard := ""
+		if d.Guarded != nil {
+			if cond := d.Guarded(e)[i]; cond != nil {
+				guard = fmt.Sprintf(" where `%s`, else 0", cond.Format(d.colName))
+			}
+		}
+		fmt.Fprintf(b, "\n∂%s: `%s`%s\n", d.colName(e.Args[i].Col), c.Format(d.colName), guard)
+	}
+}
+
+// colName names the columns of a sample's call.
+func (d *Def) colName(c Col) string {
+	if c.Input == 1 {
+		return "g"
+	}
+	names, i := d.argNames(), int(c.ID)-1
+	if i < len(names) {
+		return names[i]
+	}
+	return string(rune('a' + i))
+}

@@ -1,0 +1,73 @@
+package kernels
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+func inferText(name string, out Kind) func([]Type, Attr) (Type, error) {
+	return func(a []Type, _ Attr) (Type, error) {
+		for _, t := range a {
+			if t.Kind != Text {
+				return Type{}, wrongType(name, a)
+			}
+		}
+		return Type{Kind: out}, nil
+	}
+}
+
+func registerText(name, args, doc string, internal bool, out Kind, f func(a []Value) Value) {
+	n := strings.Count(args, ",") + 1
+	Register(&Def{
+		Name: name, Args: args, MinArgs: n, Zero: true, Internal: internal,
+		Doc:     doc,
+		Infer:   inferText(name, out),
+		Eval:    func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) { return f(a), nil },
+		Samples: []Sample{{Types: []Type{{Kind: Text}, {Kind: Text}}[:n]}},
+	})
+}
+
+func init() {
+	registerText("lower", "s", "s in lower case.", false, Text, func(a []Value) Value { return TextValue(strings.ToLower(a[0].T)) })
+	registerText("upper", "s", "s in upper case.", false, Text, func(a []Value) Value { return TextValue(strings.ToUpper(a[0].T)) })
+	registerText("length", "s", "The number of characters of s.", false, Int,
+		func(a []Value) Value { return IntValue(int64(utf8.RuneCountInString(a[0].T))) })
+	registerText("textcat", "s, t", "s || t.", true, Text, func(a []Value) Value { return TextValue(a[0].T + a[1].T) })
+	registerText("like", "s, pattern", "s LIKE pattern: % is any text, _ one character, \\ takes the next literally.", true, Bool,
+		func(a []Value) Value { return BoolValue(like([]rune(a[0].T), []rune(a[1].T))) })
+}
+
+// like matches with one point of return, the last %: later ones need no backtracking past it.
+func like(s, p []rune) bool {
+	i, j, back, from := 0, 0, -1, 0
+	for i < len(s) {
+		switch {
+		case j < len(p) && p[j] == '%':
+			back, from = j, i
+			j++
+		case j < len(p) && p[j] == '_':
+			i, j = i+1, j+1
+		case j < len(p) && literal(p, j) == s[i]:
+			if p[j] == '\\' && j+1 < len(p) {
+				j++
+			}
+			i, j = i+1, j+1
+		case back >= 0:
+			from++
+			i, j = from, back+1
+		default:
+			return false
+		}
+	}
+	for j < len(p) && p[j] == '%' {
+		j++
+	}
+	return j == len(p)
+}
+
+func literal(p []rune, j int) rune {
+	if p[j] == '\\' && j+1 < len(p) {
+		return p[j+1]
+	}
+	return p[j]
+}

@@ -1,0 +1,183 @@
+package kernels
+
+import "math"
+
+// unary is an element-wise kernel of one argument.
+type unary struct {
+	name, doc, kink string
+	pg              bool // Postgres has it for scalars: real gives double precision
+	f               func(float64) float64
+	d               func(x, e, g *Expr) *Expr // the contribution; nil: piecewise constant
+	flops, lo, hi   float64
+}
+
+const (
+	invSqrt2   = 1 / math.Sqrt2
+	twoOverRtπ = 2 / math.SqrtPi
+)
+
+// pdf is the density of the standard normal distribution.
+func pdf(x *Expr) *Expr {
+	return Mul(Num(1/math.Sqrt(2*math.Pi)), Build("exp", Mul(Num(-0.5), Build("square", x))))
+}
+
+// cdf is the distribution function of the standard normal distribution.
+func cdf(x *Expr) *Expr {
+	return Mul(Num(0.5), Build("add", Num(1), Build("erf", Mul(Num(invSqrt2), x))))
+}
+
+// positive selects a where x > 0, else b.
+func positive(x, a, b *Expr) *Expr { return Select(Build("greater", x, Num(0)), a, b) }
+
+func oneMinusSquare(x *Expr) *Expr { return Sub(Num(1), Build("square", x)) }
+
+// sigmoid is exact for large |x|.
+func sigmoid(x float64) float64 {
+	if x >= 0 {
+		return 1 / (1 + math.Exp(-x))
+	}
+	e := math.Exp(x)
+	return e / (1 + e)
+}
+
+func softplus(x float64) float64 { return math.Max(x, 0) + math.Log1p(math.Exp(-math.Abs(x))) }
+
+var unaries = []unary{
+	{name: "exp", doc: "eˣ; underflows to 0 and overflows to Infinity without an error.", pg: true, flops: 15,
+		f: math.Exp, d: func(_, e, g *Expr) *Expr { return Mul(g, e) }},
+	{name: "ln", doc: "The natural logarithm; -Infinity at 0, NaN below.", pg: true, flops: 15, lo: 0.3, hi: 3,
+		f: math.Log, d: func(x, _, g *Expr) *Expr { return Div(g, x) }},
+	{name: "log", doc: "The logarithm to base 10.", pg: true, flops: 15, lo: 0.3, hi: 3,
+		f: math.Log10, d: func(x, _, g *Expr) *Expr { return Div(g, Mul(Num(math.Ln10), x)) }},
+	{name: "sqrt", doc: "The square root; NaN below 0.", kink: "At 0 the derivative is 0.", pg: true, flops: 8, lo: 0.3, hi: 3,
+		f: math.Sqrt, d: func(_, e, g *Expr) *Expr {
+			return Select(Build("eq_mask", e, Num(0)), Num(0), Div(g, Mul(Num(2), e)))
+		}},
+	{name: "sin", doc: "The sine of x radians.", pg: true, flops: 20,
+		f: math.Sin, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("cos", x)) }},
+	{name: "cos", doc: "The cosine of x radians.", pg: true, flops: 20,
+		f: math.Cos, d: func(x, _, g *Expr) *Expr { return Neg(Mul(g, Build("sin", x))) }},
+	{name: "tan", doc: "The tangent of x radians.", pg: true, flops: 25, lo: -1, hi: 1,
+		f: math.Tan, d: func(_, e, g *Expr) *Expr { return Mul(g, Build("add", Num(1), Build("square", e))) }},
+	{name: "tanh", doc: "The hyperbolic tangent.", pg: true, flops: 20,
+		f: math.Tanh, d: func(_, e, g *Expr) *Expr { return Mul(g, oneMinusSquare(e)) }},
+	{name: "sinh", doc: "The hyperbolic sine.", pg: true, flops: 20,
+		f: math.Sinh, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("cosh", x)) }},
+	{name: "cosh", doc: "The hyperbolic cosine.", pg: true, flops: 20,
+		f: math.Cosh, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sinh", x)) }},
+	{name: "asin", doc: "The inverse sine, in radians; NaN outside [-1,1].", pg: true, flops: 20, lo: -0.8, hi: 0.8,
+		f: math.Asin, d: func(x, _, g *Expr) *Expr { return Div(g, Build("sqrt", oneMinusSquare(x))) }},
+	{name: "acos", doc: "The inverse cosine, in radians; NaN outside [-1,1].", pg: true, flops: 20, lo: -0.8, hi: 0.8,
+		f: math.Acos, d: func(x, _, g *Expr) *Expr { return Neg(Div(g, Build("sqrt", oneMinusSquare(x)))) }},
+	{name: "atan", doc: "The inverse tangent, in radians.", pg: true, flops: 20,
+		f: math.Atan, d: func(x, _, g *Expr) *Expr { return Div(g, Build("add", Num(1), Build("square", x))) }},
+	{name: "erf", doc: "The error function.", pg: true, flops: 20,
+		f: math.Erf, d: func(x, _, g *Expr) *Expr {
+			return Mul(g, Mul(Num(twoOverRtπ), Build("exp", Neg(Build("square", x)))))
+		}},
+	{name: "sigmoid", doc: "1 / (1 + e⁻ˣ), without overflow.", flops: 18,
+		f: sigmoid, d: func(_, e, g *Expr) *Expr { return Mul(g, Mul(e, Sub(Num(1), e))) }},
+	{name: "relu", doc: "x where x > 0, else 0; NaN stays NaN.", kink: "At 0 the derivative is 0, as in ML frameworks.", flops: 1,
+		f: func(x float64) float64 {
+			if x <= 0 {
+				return 0
+			}
+			return x
+		}, d: func(x, _, g *Expr) *Expr { return positive(x, g, Num(0)) }},
+	{name: "elu", doc: "x where x > 0, else eˣ - 1.", flops: 18,
+		f: func(x float64) float64 {
+			if x > 0 {
+				return x
+			}
+			return math.Expm1(x)
+		}, d: func(x, _, g *Expr) *Expr { return positive(x, g, Mul(g, Build("exp", x))) }},
+	{name: "gelu", doc: "x·Φ(x), Φ the normal distribution function by erf.", flops: 25,
+		f: func(x float64) float64 { return 0.5 * x * math.Erfc(-x*invSqrt2) },
+		d: func(x, _, g *Expr) *Expr { return Mul(g, Build("add", cdf(x), Mul(x, pdf(x)))) }},
+	{name: "silu", doc: "x·sigmoid(x).", flops: 20,
+		f: func(x float64) float64 { return x * sigmoid(x) },
+		d: func(x, e, g *Expr) *Expr {
+			s := Build("sigmoid", x)
+			return Mul(g, Build("add", s, Mul(e, Sub(Num(1), s))))
+		}},
+	{name: "softplus", doc: "ln(1 + eˣ), without overflow.", flops: 30,
+		f: softplus, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sigmoid", x)) }},
+	{name: "square", doc: "x².", flops: 1,
+		f: func(x float64) float64 { return x * x }, d: func(x, _, g *Expr) *Expr { return Mul(g, Mul(Num(2), x)) }},
+	{name: "sign", doc: "-1, 0 or 1 (NaN for NaN).", pg: true, flops: 1,
+		f: func(x float64) float64 {
+			switch {
+			case x > 0:
+				return 1
+			case x < 0:
+				return -1
+			}
+			return x
+		}},
+}
+
+func init() {
+	for _, u := range unaries {
+		registerUnary(u)
+	}
+}
+
+func registerUnary(u unary) {
+	elem := inferElem(u.name)
+	d := &Def{
+		Name: u.name, Args: "x", MinArgs: 1, Zero: u.d == nil,
+		Doc: u.doc, Kink: u.kink,
+		Infer: func(a []Type, at Attr) (Type, error) {
+			t, err := elem(a, at)
+			if u.pg {
+				t = widenScalar(t)
+			}
+			return t, err
+		},
+		Elem:  func(x []float64) float64 { return u.f(x[0]) },
+		Flops: perElement(u.flops), Lo: u.lo, Hi: u.hi,
+	}
+	if u.d != nil {
+		d.VJP = func(e, g *Expr) []*Expr { return []*Expr{u.d(e.Args[0], e, g)} }
+	}
+	Register(d)
+}
+
+var _ = Register(&Def{
+	Name: "abs", Args: "x", MinArgs: 1,
+	Doc:   "The absolute value; bigint and real keep their type.",
+	Kink:  "At 0 the derivative is 0.",
+	Infer: inferArith("abs"),
+	Elem:  func(x []float64) float64 { return math.Abs(x[0]) },
+	Ints: func(x []int64) (int64, error) {
+		if x[0] < 0 {
+			return -x[0], overflow(x[0] == math.MinInt64)
+		}
+		return x[0], nil
+	},
+	VJP: func(e, g *Expr) []*Expr { return []*Expr{Mul(g, Build("sign", e.Args[0]))} },
+	Lo:  0.2, Hi: 2,
+})
+
+// registerRounding registers a rounding of scalars.
+func registerRounding(name, doc string, f func(float64) float64) {
+	Register(&Def{
+		Name: name, Args: "x", MinArgs: 1, Zero: true,
+		Doc: doc,
+		Infer: func(a []Type, _ Attr) (Type, error) {
+			if a[0].Shape != nil || !a[0].IsFloat() && a[0].Kind != Int {
+				return Type{}, wrongType(name, a)
+			}
+			return Type{Kind: Float64}, nil
+		},
+		Elem:    func(x []float64) float64 { return f(x[0]) },
+		Samples: []Sample{{Types: []Type{{Kind: Float32}}}, {Types: []Type{{Kind: Int}}, Ints: []int64{3}}},
+	})
+}
+
+func init() {
+	registerRounding("floor", "The nearest integer not above a scalar, in double precision.", math.Floor)
+	registerRounding("ceil", "The nearest integer not below a scalar, in double precision.", math.Ceil)
+	registerRounding("round", "The nearest integer of a scalar, in double precision; halves go to the even one.", math.RoundToEven)
+	registerRounding("trunc", "The integer part of a scalar, in double precision.", math.Trunc)
+}
