@@ -1,0 +1,154 @@
+// Package memdb is a database in memory for tests.
+//
+// # What
+//
+// Tables of vectors and views, seen through sqlfront.Catalog and ra.Source.
+//
+// # Invariants
+//
+// It runs no SQL of its own.
+//
+// # Errors
+//
+// A query that needs an Opaque node is refused.
+//
+// # Where to add
+//
+// Nothing is registered here.
+package memdb
+
+import (
+	"context"
+	"fmt"
+	"sort"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// DB is a database in memory.
+type DB struct {
+	Tables map[string]*ra.Table
+	Data   map[string][]*ra.Vector // by table, parallel to its columns
+	Views  map[string]*sqlfront.View
+}
+
+// New returns an empty database.
+func New() *DB {
+	return &DB{Tables: map[string]*ra.Table{}, Data: map[string][]*ra.Vector{}, Views: map[string]*sqlfront.View{}}
+}
+
+// Column is a column with its data.
+type Column struct {
+	Name string
+	Data *ra.Vector
+}
+
+// Create adds a table whose first nKey columns are the primary key (0: none).
+func (db *DB) Create(name string, nKey int, cols ...Column) *ra.Table {
+	t := &ra.Table{Schema: "public", Name: name, Declared: nKey > 0}
+	for i, c := range cols {
+		ty := c.Data.Type
+		ty.Nullable = c.Data.Valid != nil
+		c.Data.Type = ty
+		t.Cols = append(t.Cols, ra.TableColumn{Name: c.Name, PGType: ty.Kind.String(), Type: ty})
+		t.Rows = int64(c.Data.N)
+		if i < nKey {
+			t.Key = append(t.Key, i)
+		}
+		db.Data[name] = append(db.Data[name], c.Data)
+	}
+	if nKey == 0 {
+		t.Key = []int{ra.RowID}
+	}
+	db.Tables[name] = t
+	return t
+}
+
+// AddView adds a view.
+func (db *DB) AddView(name, sql string) error {
+	text := &sqlfront.Text{SQL: sql, View: name}
+	sel, err := sqlfront.ParseSelect(text)
+	if err == nil {
+		db.Views[name] = &sqlfront.View{Name: name, Query: sel, Text: text}
+	}
+	return err
+}
+
+// Table implements sqlfront.Catalog.
+func (db *DB) Table(_ context.Context, _ []string, schema, name string) (*ra.Table, error) {
+	if schema != "" && schema != "public" {
+		return nil, nil
+	}
+	return db.Tables[name], nil
+}
+
+// View implements sqlfront.Catalog.
+func (db *DB) View(_ context.Context, _ []string, schema, name string) (*sqlfront.View, error) {
+	if schema != "" && schema != "public" {
+		return nil, nil
+	}
+	return db.Views[name], nil
+}
+
+// Names implements sqlfront.Catalog.
+func (db *DB) Names(context.Context) []string {
+	var out []string
+	for n := range db.Tables {
+		out = append(out, n)
+	}
+	for n := range db.Views {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// Setting implements sqlfront.Catalog.
+func (db *DB) Setting(string) (string, bool) { return "", false }
+
+// Literal implements sqlfront.Catalog.
+func (db *DB) Literal(_, text string) (string, error) { return text, nil }
+
+// Describe implements sqlfront.Catalog.
+func (db *DB) Describe(context.Context, *sqlfront.OpaqueQuery) ([]ra.Column, error) {
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL")
+}
+
+// Opaque implements ra.Source.
+func (db *DB) Opaque(context.Context, *ra.Node, *kernels.Env) ([]*ra.Vector, error) {
+	return nil, fmt.Errorf("memdb runs no SQL")
+}
+
+// Read implements ra.Source.
+func (db *DB) Read(_ context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+	out := make([]*ra.Vector, len(cols))
+	for i, c := range cols {
+		if c == ra.RowID {
+			v := ra.NewVector(kernels.Type{Kind: kernels.Int}, int(t.Rows))
+			for j := range v.Ints {
+				v.Ints[j] = int64(j)
+			}
+			out[i] = v
+			continue
+		}
+		out[i] = db.Data[t.Name][c]
+	}
+	return out, nil
+}
+
+// Clone copies the data, so that it can be perturbed.
+func (db *DB) Clone() *DB {
+	out := &DB{Tables: db.Tables, Data: map[string][]*ra.Vector{}, Views: db.Views}
+	for n, cols := range db.Data {
+		for _, c := range cols {
+			d := *c
+			d.F64 = append([]float64(nil), c.F64...)
+			d.F32 = append([]float32(nil), c.F32...)
+			out.Data[n] = append(out.Data[n], &d)
+		}
+	}
+	return out
+}

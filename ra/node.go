@@ -1,0 +1,244 @@
+package ra
+
+import (
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// ColumnID identifies a column within one query.
+type ColumnID = kernels.ColumnID
+
+// Op is an operator.
+type Op uint8
+
+// Operators, as RA-AD §2.2 names them, and those that SQL adds.
+const (
+	Scan      Op = iota // τ
+	Select              // σ(pred, proj, ⊙): one input
+	Join                // ⋈(pred, proj, ⊗): two or more inputs
+	Aggregate           // Σ(grp, ⊕)
+	Union               // disjoint union; a key column tells the branch
+	SemiJoin            // rows of input 0 with a partner in input 1
+	AntiJoin            // rows of input 0 without one
+	Add                 // sum of gradient relations by key; a missing row is zero
+	Gradient            // a nested gradient, before expansion: input 0 the loss, input 1 the scan of the parameter
+	Opaque              // a parameter-free sub-query run by the store
+	numOps
+)
+
+// NumOps is the number of operators, for coverage tests.
+const NumOps = int(numOps)
+
+// String returns the operator's name.
+func (o Op) String() string {
+	return [...]string{"Scan", "Select", "Join", "Aggregate", "Union", "SemiJoin", "AntiJoin", "Add", "Gradient", "Opaque"}[o]
+}
+
+// Column is an output column of a node.
+type Column struct {
+	ID   ColumnID
+	Name string // a hint for plans and messages; nothing is looked up by it
+	Type kernels.Type
+	Dep  bool // the value depends on a parameter
+}
+
+// Equi is an equality between columns of two inputs of a Join, SemiJoin or AntiJoin. NullSafe equates
+// NULLs (IS NOT DISTINCT FROM), which identities and groups need.
+type Equi struct {
+	L, R     kernels.Col
+	NullSafe bool
+}
+
+// AggFn is the ⊕ of an aggregate.
+type AggFn uint8
+
+// Aggregate functions. All skip NULL; Sum of nothing is NULL, GradSum of nothing is zero.
+const (
+	Sum AggFn = iota
+	GradSum
+	Count     // of non-NULL values
+	CountRows // count(*)
+	Min
+	Max
+)
+
+// String returns the function's name.
+func (f AggFn) String() string {
+	return [...]string{"sum", "gradsum", "count", "count_rows", "min", "max"}[f]
+}
+
+// Agg is one aggregate of an Aggregate; Arg is a column of the input (unused by CountRows).
+type Agg struct {
+	Fn  AggFn
+	Arg ColumnID
+}
+
+// Node is an operator. Which fields count depends on Op.
+type Node struct {
+	Op     Op
+	Inputs []*Node
+	Cols   []Column
+	Key    []ColumnID // identity: a subset of Cols; empty: at most one row
+	Unique []ColumnID // the part of Key that suffices to identify a row: the rest is determined by it
+
+	Table *Table // Scan; TableCols[i] is the table column of Cols[i] (RowID: hidden row id)
+	// TableCols are the table's columns read by a Scan.
+	TableCols []int
+
+	Equi []Equi          // Join, SemiJoin, AntiJoin
+	Pred []*kernels.Expr // Select, Join, SemiJoin, AntiJoin: further conjuncts
+	Out  []*kernels.Expr // Select, Join: parallel to Cols
+
+	Group []ColumnID // Aggregate: columns of the input; Cols[:len(Group)] are its output keys
+	Aggs  []Agg      // Aggregate: parallel to Cols[len(Group):]
+
+	Query any // Opaque: the statement tree, for the Source
+	Label string
+	// PerStep marks an Opaque that is run again at every step.
+	PerStep bool
+	Pos     int // byte offset in the user's text, -1 when derived
+}
+
+// Col returns the output column with that id; nil when there is none.
+func (n *Node) Col(id ColumnID) *Column {
+	for i := range n.Cols {
+		if n.Cols[i].ID == id {
+			return &n.Cols[i]
+		}
+	}
+	return nil
+}
+
+// Index returns the position of a column, -1 when there is none.
+func (n *Node) Index(id ColumnID) int {
+	for i := range n.Cols {
+		if n.Cols[i].ID == id {
+			return i
+		}
+	}
+	return -1
+}
+
+// IsKey reports whether id belongs to the identity.
+func (n *Node) IsKey(id ColumnID) bool {
+	for _, k := range n.Key {
+		if k == id {
+			return true
+		}
+	}
+	return false
+}
+
+// Var is the expression that reads a column of input slot i.
+func (n *Node) Var(slot int, id ColumnID) *kernels.Expr {
+	return kernels.Column(kernels.Col{Input: slot, ID: id}, n.Col(id).Type)
+}
+
+// InputKey returns, for input i of a Select or Join, the output columns that equal that input's identity.
+func (n *Node) InputKey(i int) []ColumnID {
+	out := make([]ColumnID, len(n.Inputs[i].Key))
+	for j, k := range n.Inputs[i].Key {
+		id, ok := n.carrier(kernels.Col{Input: i, ID: k})
+		if !ok {
+			panic("ra: identity not passed through")
+		}
+		out[j] = id
+	}
+	return out
+}
+
+// carrier finds an output column that always equals the input column c, one of the key where there is one.
+func (n *Node) carrier(c kernels.Col) (ColumnID, bool) {
+	var found ColumnID
+	for _, m := range n.equated(c) {
+		for j, e := range n.Out {
+			if !e.IsCol || e.Col != m {
+				continue
+			}
+			if n.IsKey(n.Cols[j].ID) {
+				return n.Cols[j].ID, true
+			}
+			if found == 0 {
+				found = n.Cols[j].ID
+			}
+		}
+	}
+	return found, found != 0
+}
+
+// Carries reports whether some output of n always equals column id of input slot.
+func (n *Node) Carries(slot int, id ColumnID) bool {
+	_, ok := n.carrier(kernels.Col{Input: slot, ID: id})
+	return ok
+}
+
+// Aliases lists the output columns that always equal output column id, itself included.
+func (n *Node) Aliases(id ColumnID) []ColumnID {
+	e := n.Out[n.Index(id)]
+	if !e.IsCol {
+		return []ColumnID{id}
+	}
+	var out []ColumnID
+	for _, m := range n.equated(e.Col) {
+		for j, o := range n.Out {
+			if o.IsCol && o.Col == m {
+				out = append(out, n.Cols[j].ID)
+			}
+		}
+	}
+	return out
+}
+
+// equated returns c and the input columns that the join conditions make equal to it.
+func (n *Node) equated(c kernels.Col) []kernels.Col {
+	out := []kernels.Col{c}
+	for i := 0; i < len(out); i++ {
+		for _, q := range n.Equi {
+			o := q.R
+			if q.R == out[i] {
+				o = q.L
+			} else if q.L != out[i] {
+				continue
+			}
+			seen := false
+			for _, x := range out {
+				seen = seen || x == o
+			}
+			if !seen && n.Inputs[o.Input].Col(o.ID).Type.Kind == n.Inputs[c.Input].Col(c.ID).Type.Kind {
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// Walk visits every node below roots once, inputs first.
+func Walk(f func(*Node), roots ...*Node) {
+	seen := map[*Node]bool{}
+	var visit func(*Node)
+	visit = func(n *Node) {
+		if seen[n] {
+			return
+		}
+		seen[n] = true
+		for _, in := range n.Inputs {
+			visit(in)
+		}
+		f(n)
+	}
+	for _, r := range roots {
+		visit(r)
+	}
+}
+
+// Exprs calls f for every expression of the node.
+func (n *Node) Exprs(f func(*kernels.Expr)) {
+	for _, e := range n.Pred {
+		f(e)
+	}
+	for _, e := range n.Out {
+		f(e)
+	}
+}
+
+// InputVar is the expression over n's inputs that reads a column of input slot i.
+func (n *Node) InputVar(slot int, id ColumnID) *kernels.Expr { return n.Inputs[slot].Var(slot, id) }

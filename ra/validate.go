@@ -1,0 +1,158 @@
+package ra
+
+import (
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// ValidateForward checks a query that may be differentiated: besides Validate, that selections and joins pass
+// the identities of their inputs through.
+func ValidateForward(roots ...*Node) error {
+	err := Validate(roots...)
+	Walk(func(n *Node) {
+		if err == nil && (n.Op == Select || n.Op == Join) {
+			err = n.checkIdentity()
+		}
+	}, roots...)
+	return err
+}
+
+func (n *Node) checkIdentity() error {
+	for i, in := range n.Inputs {
+		for _, k := range in.Key {
+			if id, ok := n.carrier(kernels.Col{Input: i, ID: k}); !ok || !n.IsKey(id) {
+				return broken(n, "identity column %d of input %d is not passed through", k, i)
+			}
+		}
+	}
+	return nil
+}
+
+// Validate checks the invariants of every node below roots and returns an internal error that names the
+// first broken one. It is run after binding, differentiation and (under test) each rule.
+func Validate(roots ...*Node) error {
+	defined := map[ColumnID]*Node{}
+	var err error
+	Walk(func(n *Node) {
+		if err != nil {
+			return
+		}
+		for _, c := range n.Cols {
+			if o := defined[c.ID]; o != nil && o != n {
+				err = broken(n, "column %d is also defined by %v", c.ID, o.Op)
+			}
+			defined[c.ID] = n
+		}
+		if err == nil {
+			err = n.check()
+		}
+	}, roots...)
+	return err
+}
+
+func broken(n *Node, format string, args ...any) error {
+	return sqlerr.New(sqlerr.Internal, "internal error: "+format, args...).WithDetail("In node:\n%s", n.Format())
+}
+
+func (n *Node) check() error {
+	for _, k := range n.Key {
+		if n.Col(k) == nil {
+			return broken(n, "key column %d is not an output", k)
+		}
+		if n.Col(k).Dep {
+			return broken(n, "key column %d depends on a parameter", k)
+		}
+	}
+	for _, k := range n.Unique {
+		if !n.IsKey(k) {
+			return broken(n, "unique column %d is not in the key", k)
+		}
+	}
+	for _, q := range n.Equi {
+		for _, c := range []kernels.Col{q.L, q.R} {
+			if err := n.checkCol(c, true); err != nil {
+				return err
+			}
+		}
+	}
+	for _, p := range n.Pred {
+		if err := n.checkExpr(p, true); err != nil {
+			return err
+		}
+	}
+	switch n.Op {
+	case Select, Join:
+		return n.checkOut()
+	case Aggregate:
+		return n.checkAggregate()
+	case Union, Add:
+		for _, in := range n.Inputs {
+			for i, c := range n.Cols {
+				if i >= len(in.Cols) || !in.Cols[i].Type.Is(c.Type) {
+					return broken(n, "input columns of %v do not correspond at %d", n.Op, i)
+				}
+			}
+		}
+	case SemiJoin, AntiJoin:
+		if len(n.Cols) > len(n.Inputs[0].Cols) { // the input may have more, which rules have added
+			return broken(n, "%v does not pass its input's columns", n.Op)
+		}
+	}
+	return nil
+}
+
+func (n *Node) checkOut() error {
+	if len(n.Out) != len(n.Cols) {
+		return broken(n, "%d expressions for %d columns", len(n.Out), len(n.Cols))
+	}
+	for i, e := range n.Out {
+		if err := n.checkExpr(e, false); err != nil {
+			return err
+		}
+		if !e.Type.Is(n.Cols[i].Type) || e.Type.Nullable && !n.Cols[i].Type.Nullable {
+			return broken(n, "column %d is %v, its expression %v", n.Cols[i].ID, n.Cols[i].Type, e.Type)
+		}
+		if n.depends(e) && !n.Cols[i].Dep {
+			return broken(n, "column %d hides that it depends on a parameter", n.Cols[i].ID)
+		}
+	}
+	return nil
+}
+
+func (n *Node) checkAggregate() error {
+	if len(n.Cols) != len(n.Group)+len(n.Aggs) || len(n.Key) != len(n.Group) {
+		return broken(n, "columns of an aggregate do not correspond")
+	}
+	for _, g := range n.Group {
+		if err := n.checkCol(kernels.Col{ID: g}, true); err != nil {
+			return err
+		}
+	}
+	for _, a := range n.Aggs {
+		if a.Fn != CountRows {
+			if err := n.checkCol(kernels.Col{ID: a.Arg}, false); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (n *Node) checkExpr(e *kernels.Expr, structure bool) (err error) {
+	e.Cols(func(c kernels.Col) {
+		if err == nil {
+			err = n.checkCol(c, structure)
+		}
+	})
+	return err
+}
+
+func (n *Node) checkCol(c kernels.Col, structure bool) error {
+	if c.Input < 0 || c.Input >= len(n.Inputs) || n.Inputs[c.Input].Col(c.ID) == nil {
+		return broken(n, "input %d has no column %d", c.Input, c.ID)
+	}
+	if structure && n.Inputs[c.Input].Col(c.ID).Dep {
+		return broken(n, "structure reads column %d, which depends on a parameter", c.ID)
+	}
+	return nil
+}
