@@ -1,0 +1,278 @@
+package sqlfront
+
+// Statement is anything that can be run.
+type Statement interface{ Position() Pos }
+
+// ColumnDef is a column of CREATE TABLE or ADD COLUMN.
+type ColumnDef struct {
+	Node
+	Name       string
+	Type       TypeName
+	NotNull    bool
+	PrimaryKey bool
+	Unique     bool
+	Default    Expr
+	Identity   *Identity // GENERATED … AS IDENTITY; serial types become integer + Identity
+	Check      Expr
+	RefTable   string // REFERENCES table(col), "" if none
+	RefCols    []string
+}
+
+// Identity are the options of an identity column.
+type Identity struct {
+	Always bool
+	Start  int64
+	Inc    int64
+}
+
+// TableConstraint is PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY at table level.
+type TableConstraint struct {
+	Node
+	Kind     string // "primary", "unique", "check", "foreign"
+	Name     string
+	Cols     []string
+	Check    Expr
+	RefTable string
+	RefCols  []string
+}
+
+// CreateTable is CREATE [TEMP] TABLE. Like names the source of LIKE … [INCLUDING ALL].
+type CreateTable struct {
+	Node
+	Schema, Name  string
+	Temp          bool
+	IfNotExists   bool
+	Cols          []ColumnDef
+	Constraints   []TableConstraint
+	Like          string
+	LikeIncluding bool // INCLUDING ALL (defaults, identity, indexes, constraints)
+}
+
+// CreateTableAs is CREATE [TEMP] TABLE … AS select, and SELECT … INTO table.
+type CreateTableAs struct {
+	Node
+	Schema, Name string
+	Temp         bool
+	IfNotExists  bool
+	Cols         []string
+	Query        *Select
+	NoData       bool
+	Matview      bool
+}
+
+// CreateView is CREATE [OR REPLACE] [TEMP] VIEW; SQL is the select's source text.
+type CreateView struct {
+	Node
+	Schema, Name string
+	Cols         []string
+	Temp         bool
+	Replace      bool
+	Query        *Select
+	SQL          string // text of the query part as written
+	SQLAt        Pos    // where SQL begins in the parsed text
+}
+
+// Insert is INSERT INTO.
+type Insert struct {
+	Node
+	With         []CTE
+	Schema, Name string
+	Alias        string
+	Cols         []string
+	Query        *Select // nil: DEFAULT VALUES
+	OnConflict   *OnConflict
+	Returning    []Target
+	Overriding   bool
+}
+
+// OnConflict is ON CONFLICT (cols) DO NOTHING | DO UPDATE SET ….
+type OnConflict struct {
+	Cols  []string
+	Set   []Assign // nil: DO NOTHING
+	Where Expr
+}
+
+// Assign is col = expr (or an element/slice assignment through Indices).
+type Assign struct {
+	Node
+	Col     string
+	Indices []Index
+	X       Expr // nil: DEFAULT
+}
+
+// Update is UPDATE … SET … FROM … WHERE ….
+type Update struct {
+	Node
+	With         []CTE
+	Schema, Name string
+	Alias        string
+	Set          []Assign
+	From         []FromItem
+	Where        Expr
+	Returning    []Target
+}
+
+// Delete is DELETE FROM … USING … WHERE ….
+type Delete struct {
+	Node
+	With         []CTE
+	Schema, Name string
+	Alias        string
+	Using        []FromItem
+	Where        Expr
+	Returning    []Target
+}
+
+// Truncate is TRUNCATE tables.
+type Truncate struct {
+	Node
+	Tables []string
+}
+
+// Copy is COPY table|(query) FROM|TO …; Source is the file name, program or "STDIN"/"STDOUT".
+type Copy struct {
+	Node
+	Schema, Name string
+	Cols         []string
+	Query        *Select
+	From         bool
+	Program      bool
+	Std          bool
+	Source       string
+	Options      CopyOptions
+}
+
+// CopyOptions of COPY; Delimiter "" means the format's own.
+type CopyOptions struct {
+	Format    string // "text" or "csv"
+	Header    bool
+	Match     bool // the header must hold the columns' names
+	Delimiter string
+	Null      string
+	NullSet   bool
+	Quote     string
+	Escape    string
+}
+
+// AlterTable is ALTER TABLE; one action each.
+type AlterTable struct {
+	Node
+	Schema, Name string
+	IfExists     bool
+	Actions      []AlterAction
+}
+
+// AlterAction is one action of ALTER TABLE.
+type AlterAction struct {
+	Node
+	Kind       string // "add_column", "drop_column", "rename_column", "rename", "set_default", "drop_default", "set_not_null", "drop_not_null", "add_constraint", "alter_type"
+	Col        string
+	NewName    string
+	Def        *ColumnDef
+	Constraint *TableConstraint
+	X          Expr
+	Type       TypeName
+	IfExists   bool
+}
+
+// CreateIndex is CREATE [UNIQUE] INDEX.
+type CreateIndex struct {
+	Node
+	Name        string
+	Table       string
+	Unique      bool
+	IfNotExists bool
+	Keys        []SortKey
+	Where       Expr
+}
+
+// Drop is DROP TABLE|VIEW|INDEX|FUNCTION|PROCEDURE|SCHEMA.
+type Drop struct {
+	Node
+	Kind     string
+	Names    []string
+	IfExists bool
+	Cascade  bool
+}
+
+// Transaction is BEGIN, COMMIT, ROLLBACK, SAVEPOINT n, RELEASE n, ROLLBACK TO n.
+type Transaction struct {
+	Node
+	Kind string // "begin", "commit", "rollback", "savepoint", "release", "rollback_to"
+	Name string
+}
+
+// Set is SET name = value(s), or RESET name (Reset).
+type Set struct {
+	Node
+	Name   string
+	Values []string
+	Local  bool
+	Reset  bool
+}
+
+// Show is SHOW name.
+type Show struct {
+	Node
+	Name string
+}
+
+// Do is DO $$ … $$; Body is PL/pgSQL text that begins at BodyAt in the parsed text.
+type Do struct {
+	Node
+	Body   string
+	BodyAt Pos
+}
+
+// Call is CALL f(args).
+type Call struct {
+	Node
+	Func *FuncCall
+}
+
+// CreateFunction is CREATE [OR REPLACE] FUNCTION|PROCEDURE.
+type CreateFunction struct {
+	Node
+	Schema, Name string
+	Replace      bool
+	Procedure    bool
+	Params       []FuncParam
+	Returns      *TypeName // nil: void or procedure
+	SetOf        bool
+	Table        []FuncParam // RETURNS TABLE(…)
+	Language     string
+	Strict       bool   // RETURNS NULL ON NULL INPUT
+	Volatility   string // "volatile" (the default), "stable", "immutable"
+	Body         string
+	BodyAt       Pos
+}
+
+// FuncParam is a parameter of a function.
+type FuncParam struct {
+	Name    string
+	Type    TypeName
+	Mode    string // "in", "out", "inout"
+	Default Expr
+}
+
+// Explain is EXPLAIN statement.
+type Explain struct {
+	Node
+	Analyze bool
+	Stmt    Statement
+}
+
+// CreateSchema is CREATE SCHEMA; Comment is COMMENT ON …: both accepted.
+type CreateSchema struct {
+	Node
+	Name        string
+	IfNotExists bool
+}
+
+// Noop is a statement that Postgres needs and the embedded store does not
+// (ANALYZE, VACUUM, GRANT, COMMENT ON, CREATE EXTENSION IF NOT EXISTS relgrad …);
+// Tag is the command tag psql prints.
+type Noop struct {
+	Node
+	Tag string
+}

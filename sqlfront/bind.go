@@ -1,0 +1,373 @@
+package sqlfront
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Catalog is what binding needs to know about stored objects. A nil result without error means unknown.
+type Catalog interface {
+	// Table and View look unqualified names up in the schemas of path; nil: the session's.
+	Table(ctx context.Context, path []string, schema, name string) (*ra.Table, error)
+	View(ctx context.Context, path []string, schema, name string) (*View, error)
+	// Names lists tables and views, for the nearest name in errors.
+	Names(ctx context.Context) []string
+	// Setting is current_setting(name).
+	Setting(name string) (string, bool)
+	// Literal gives the text of a literal the form in which the attribute type keeps it.
+	Literal(typ, text string) (string, error)
+	// Describe gives the columns of a parameter-free query, shapes included, by running it.
+	Describe(ctx context.Context, q *OpaqueQuery) ([]ra.Column, error)
+}
+
+// View is a stored view.
+type View struct {
+	Schema string
+	Name   string
+	Cols   []string // column names, fixed at creation
+	Query  *Select
+	Text   *Text
+}
+
+// OpaqueQuery is the statement of an Opaque node.
+type OpaqueQuery struct {
+	Select *Select
+	Text   *Text
+	Types  []string // the columns' Postgres types, set by Describe
+	Scalar bool     // a scalar sub-query: one column; no row counts as NULL, two rows are an error
+}
+
+// ParamRef names a parameter: a table, or one column of it.
+type ParamRef struct{ Schema, Table, Column string }
+
+// String prints table or table.column.
+func (p ParamRef) String() string {
+	if p.Column != "" {
+		return p.Table + "." + p.Column
+	}
+	return p.Table
+}
+
+// BindOptions say for whom a query is bound.
+type BindOptions struct {
+	Params []ParamRef
+	Draw   bool   // dropout draws; otherwise it is the identity
+	As     string // what messages call a query of BindLoss; "loss" when empty
+}
+
+// Query is a bound query.
+type Query struct {
+	Node  *ra.Node
+	Cols  []ra.ColumnID // output columns, in order
+	Names []string
+	Scans map[string]*ra.Node // scans by table name
+	Draws bool                // the query draws: its value depends on the step
+}
+
+// Bind turns a SELECT into an ra query. Errors carry the text they point into.
+func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *Select, text *Text, opt BindOptions) (*Query, error) {
+	for {
+		bd := newBinder(ctx, cat, b, opt)
+		q, err := bd.query(sel, text)
+		var more *moreParams
+		if errors.As(err, &more) { // a nested gradient names a parameter that was not known to be one
+			opt.Params = append(opt.Params[:len(opt.Params):len(opt.Params)], more.ref)
+			continue
+		}
+		return q, err
+	}
+}
+
+// BindLoss binds a loss: a view's name or a query text that yields one row with one scalar.
+func BindLoss(ctx context.Context, cat Catalog, b *ra.Builder, loss string, opt BindOptions) (*Query, error) {
+	if opt.As == "" {
+		opt.As = "loss"
+	}
+	sel, text, err := LossQuery(ctx, cat, opt.As, loss)
+	if err != nil {
+		return nil, err
+	}
+	q, err := Bind(ctx, cat, b, sel, text, opt)
+	if err != nil {
+		return nil, err
+	}
+	return q, checkLoss(q, opt.As)
+}
+
+// LossQuery resolves the first argument of gradient() to a query; as is what messages call it.
+func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*Select, *Text, error) {
+	if schema, name, ok := splitName(loss); ok {
+		v, err := cat.View(ctx, nil, schema, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if v != nil {
+			return &Select{Node: Node{At: -1}, Targets: []Target{{X: &ColumnRef{Node: Node{-1}, Star: true}}},
+				From: []FromItem{&TableRef{Node: Node{-1}, Schema: schema, Name: name}}, End: -1}, &Text{SQL: loss}, nil
+		}
+		t, err := cat.Table(ctx, nil, schema, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if t != nil {
+			return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%s %q is a table, not a view", as, name).
+				WithHint("A loss is a view or a query text: its gradient goes through the query that computes it.")
+		}
+		e := sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", as, loss)
+		if n := sqlerr.Nearest(name, cat.Names(ctx)); n != "" {
+			e = e.WithHint("Perhaps you meant %q.", n)
+		}
+		return nil, nil, e
+	}
+	text := &Text{SQL: loss}
+	sel, err := ParseSelect(text)
+	return sel, text, err
+}
+
+// splitName recognises a plain, perhaps schema-qualified identifier.
+func splitName(s string) (schema, name string, ok bool) {
+	e, err := ParseExpr(&Text{SQL: s})
+	if err != nil {
+		return "", "", false
+	}
+	c, isCol := e.(*ColumnRef)
+	if !isCol || c.Star || len(c.Names) > 2 {
+		return "", "", false
+	}
+	if len(c.Names) == 2 {
+		return c.Names[0], c.Names[1], true
+	}
+	return "", c.Names[0], true
+}
+
+func checkLoss(q *Query, as string) error {
+	if len(q.Cols) != 1 {
+		return sqlerr.New(sqlerr.InvalidParameter, "the %s has %d columns, not one: %s", as, len(q.Cols), strings.Join(q.Names, ", ")).
+			WithHint("A loss yields one row with one scalar.")
+	}
+	t := q.Node.Col(q.Cols[0]).Type
+	switch {
+	case t.IsChunk():
+		return sqlerr.New(sqlerr.DatatypeMismatch, "the %s is an array, %v", as, t).
+			WithHint("Reduce it to a scalar, e.g. with sum_elements or sqnorm.")
+	case !t.IsFloat():
+		return sqlerr.New(sqlerr.DatatypeMismatch, "the %s is of type %v, not a floating-point number", as, t).
+			WithHint("A loss yields one row with one scalar; integers, texts and conditions are piecewise constant.")
+	}
+	return nil
+}
+
+// ParseParam reads "table", "schema.table" or "table.column".
+func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table, error) {
+	schema, name, ok := splitName(s)
+	if !ok {
+		return ParamRef{}, nil, sqlerr.New(sqlerr.InvalidParameter, "parameter %q is not a table or table.column", s)
+	}
+	t, err := cat.Table(ctx, nil, schema, name)
+	if err != nil {
+		return ParamRef{}, nil, err
+	}
+	ref := ParamRef{Schema: schema, Table: name}
+	if t == nil && schema != "" {
+		if t, err = cat.Table(ctx, nil, "", schema); err != nil {
+			return ParamRef{}, nil, err
+		}
+		if t != nil {
+			ref = ParamRef{Table: schema, Column: name}
+		}
+	}
+	if t == nil {
+		if v, err := cat.View(ctx, nil, schema, name); err == nil && v != nil {
+			return ParamRef{}, nil, sqlerr.New(sqlerr.WrongObjectType, "parameter %q is a view, not a table", s).
+				WithHint("Name the tables that it reads: only what is stored can be trained.")
+		}
+		e := sqlerr.New(sqlerr.UndefinedTable, "parameter %q does not exist", s)
+		if n := sqlerr.Nearest(s, cat.Names(ctx)); n != "" {
+			e = e.WithHint("Perhaps you meant %q.", n)
+		}
+		return ParamRef{}, nil, e
+	}
+	ref.Schema = t.Schema
+	return ref, t, checkParam(t, ref)
+}
+
+func checkParam(t *ra.Table, ref ParamRef) error {
+	if !t.Declared {
+		return sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no primary key", t.Name).
+			WithHint("Without a key the rows of its gradient cannot be named: ALTER TABLE %s ADD PRIMARY KEY (…).", t.Name)
+	}
+	values := 0
+	var names []string
+	for i, c := range t.Cols {
+		names = append(names, c.Name)
+		isKey := false
+		for _, k := range t.Key {
+			isKey = isKey || k == i
+		}
+		if (ref.Column == "" || ref.Column == c.Name) && !isKey {
+			if c.NoType != "" && c.IsValue() {
+				return sqlerr.New(sqlerr.InvalidParameter, "column %q of parameter %q has no derivative: %s", c.Name, t.Name, c.NoType)
+			}
+			if c.IsValue() {
+				values++
+			}
+		}
+	}
+	if ref.Column != "" && t.Column(ref.Column) < 0 {
+		e := sqlerr.New(sqlerr.UndefinedColumn, "column %q of parameter %q does not exist", ref.Column, t.Name)
+		if n := sqlerr.Nearest(ref.Column, names); n != "" {
+			e = e.WithHint("Perhaps you meant %q.", n)
+		}
+		return e
+	}
+	if values == 0 {
+		return sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no value column", ref.String()).
+			WithDetail("Value columns are real, double precision and arrays of these outside the key.")
+	}
+	return nil
+}
+
+// moreParams restarts binding with a further parameter.
+type moreParams struct{ ref ParamRef }
+
+func (m *moreParams) Error() string { return "sqlfront: parameter " + m.ref.String() }
+
+// binder holds what one query shares: scans and views are bound once, so that they are one node each.
+type binder struct {
+	ctx   context.Context
+	cat   Catalog
+	b     *ra.Builder
+	opt   BindOptions
+	scans map[string]*ra.Node
+	views map[string]*relation
+	depth int
+	draws bool
+}
+
+func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
+	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}}
+}
+
+// place is the text being bound, with the CTEs that are visible in it.
+type place struct {
+	text  *Text
+	view  string
+	draws map[*FuncCall]int // dropout calls of the text, numbered in reading order
+	ctes  []*cte
+}
+
+type cte struct {
+	name string
+	cols []string
+	sel  *Select
+	rel  *relation
+	busy bool
+}
+
+// relation is a bound FROM item or query: a node and its visible columns. mask, if any, is a boolean column
+// that tells whether a row is there as far as values decide (law 6).
+type relation struct {
+	node  *ra.Node
+	names []string
+	cols  []ra.ColumnID
+	mask  ra.ColumnID // 0: none
+}
+
+const maxDepth = 200 // nested views and sub-queries
+
+func (b *binder) query(sel *Select, text *Text) (*Query, error) {
+	rel, err := b.selectStmt(newPlace(text, sel), sel)
+	if err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	if rel.mask != 0 { // rows that values rule out are NULL here
+		rel = b.unmask(rel)
+	}
+	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws}, nil
+}
+
+func (b *binder) unmask(rel *relation) *relation {
+	var out []ra.OutCol
+	mask := rel.node.Var(0, rel.mask)
+	for i, id := range rel.cols {
+		x := rel.node.Var(0, id)
+		if rel.node.Col(id).Dep {
+			x = kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
+		}
+		out = append(out, ra.OutCol{Name: rel.names[i], X: x})
+	}
+	n := b.b.Select(rel.node, nil, out)
+	r := &relation{node: n, names: rel.names}
+	for i := range out {
+		r.cols = append(r.cols, n.Cols[i].ID)
+	}
+	return r
+}
+
+// at gives an error that has no position the position of a tree, and the frame's text.
+func (f *place) at(err error, t Tree) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		if e.Pos < 0 && e.Text == nil {
+			e.Pos = int(t.Position())
+		}
+		if e.Text == nil {
+			e.Text = f.text
+		}
+	}
+	return err
+}
+
+// fail makes an error at a tree.
+func (f *place) fail(t Tree, code, format string, args ...any) *sqlerr.Error {
+	e := sqlerr.At(int(t.Position()), code, format, args...)
+	e.Text = f.text
+	return e
+}
+
+func (b *binder) isParam(t *ra.Table) func(int) bool {
+	return func(col int) bool {
+		for _, k := range t.Key {
+			if k == col {
+				return false
+			}
+		}
+		for _, p := range b.opt.Params {
+			if p.Table == t.Name && (p.Schema == "" || p.Schema == t.Schema) && (p.Column == "" || p.Column == t.Cols[col].Name) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// scan returns the one Scan of a table.
+func (b *binder) scan(t *ra.Table) *ra.Node {
+	name := t.Schema + "." + t.Name
+	if n, ok := b.scans[name]; ok {
+		return n
+	}
+	n := b.b.Scan(t, b.isParam(t))
+	b.scans[name] = n
+	return n
+}
+
+// ScanOf returns the scan of a parameter's table in a bound query, nil when the query does not read it.
+func (q *Query) ScanOf(t *ra.Table) *ra.Node { return q.Scans[fmt.Sprintf("%s.%s", t.Schema, t.Name)] }
+
+func newPlace(text *Text, sel *Select) *place {
+	p := &place{text: text, view: text.View, draws: map[*FuncCall]int{}}
+	Walk(sel, func(t Tree) bool {
+		if c, ok := t.(*FuncCall); ok && c.Name == "dropout" {
+			p.draws[c] = len(p.draws) + 1
+		}
+		return true
+	})
+	return p
+}

@@ -1,0 +1,341 @@
+package sqlfront
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var (
+	_ = bindAggregate("sum", single(ra.Sum))
+	_ = bindAggregate("min", single(ra.Min))
+	_ = bindAggregate("max", single(ra.Max))
+	_ = bindAggregate("count", aggregate{
+		parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Count, countable(x)}} },
+		result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
+	})
+	_ = bindAggregate("avg", aggregate{
+		parts: func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Sum, x}, {ra.Count, countable(x)}} },
+		result: func(p []*kernels.Expr) *kernels.Expr {
+			sum, count := p[0], p[1]
+			if !sum.Type.IsChunk() {
+				sum = kernels.CastTo(kernels.Float64, sum)
+			}
+			return kernels.Div(sum, kernels.CastTo(kernels.Float64, count))
+		},
+	})
+)
+
+// single is an aggregate that the algebra has itself.
+func single(fn ra.AggFn) aggregate {
+	return aggregate{
+		parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{fn, x}} },
+		result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
+	}
+}
+
+// knownAggregates are those that only a parameter-free query may use so far.
+var knownAggregates = []string{"stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "array_agg",
+	"string_agg", "bool_and", "bool_or", "every", "max_agg", "min_agg", "vector_agg", "percentile_cont", "json_agg", "corr", "mode"}
+
+func isAggregate(c *FuncCall) bool {
+	_, ok := aggregates[c.Name]
+	return c.Over == nil && (ok || slices.Contains(knownAggregates, c.Name))
+}
+
+// aggregateCalls lists the aggregate calls of an expression, outside sub-queries.
+func aggregateCalls(e Expr) []*FuncCall {
+	var out []*FuncCall
+	Walk(e, func(t Tree) bool {
+		if c, ok := t.(*FuncCall); ok && isAggregate(c) {
+			out = append(out, c)
+			return false
+		}
+		_, sub := t.(*Select)
+		return !sub
+	})
+	return out
+}
+
+func hasAggregate(targets []starTarget) bool {
+	for _, t := range targets {
+		if t.x == nil && len(aggregateCalls(t.X)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// grouped is the view from above a GROUP BY: what the group columns and the aggregate calls have become.
+type grouped struct {
+	pre    *scope
+	keys   []*kernels.Expr // over pre's inputs
+	keyIDs []ra.ColumnID   // columns of the Aggregate
+	calls  map[*FuncCall]*kernels.Expr
+}
+
+// group builds Σ over the scope's join and returns the scope above it.
+func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
+	g := &grouped{pre: s, calls: map[*FuncCall]*kernels.Expr{}}
+	for _, e := range sel.GroupBy {
+		x, err := s.groupItem(e, targets)
+		if err != nil {
+			return nil, err
+		}
+		if s.depends(x) {
+			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on a value that depends on a parameter is not differentiable").
+				WithHint("Structure may not depend on values: group by keys or attributes.")
+		}
+		g.keys = append(g.keys, x)
+	}
+	if err := s.impliedKeys(g, targets); err != nil {
+		return nil, err
+	}
+	var calls []*FuncCall
+	for _, t := range targets {
+		if t.x == nil {
+			calls = append(calls, aggregateCalls(t.X)...)
+		}
+	}
+	if sel.Having != nil {
+		calls = append(calls, aggregateCalls(sel.Having)...)
+	}
+	post, err := s.aggregateNode(g, calls)
+	if err != nil {
+		return nil, err
+	}
+	if sel.Having != nil {
+		x, err := post.boolean(sel.Having)
+		if err != nil {
+			return nil, err
+		}
+		post.filter(x)
+	}
+	return post, nil
+}
+
+// impliedKeys adds columns that stand ungrouped in the targets but are determined by the group, because
+// the group holds their relation's identity.
+func (s *scope) impliedKeys(g *grouped, targets []starTarget) error {
+	var add func(t Tree) bool
+	add = func(t Tree) bool {
+		switch e := t.(type) {
+		case *Select:
+			return false
+		case *FuncCall:
+			return !isAggregate(e)
+		case *ColumnRef:
+			if x, err := s.column(e); err == nil && x.IsCol && !s.depends(x) && !g.has(x) && s.determined(g, x) {
+				g.keys = append(g.keys, x)
+			}
+		}
+		return true
+	}
+	for _, t := range targets {
+		if t.x == nil {
+			Walk(t.X, add)
+		} else if !s.depends(t.x) && !g.has(t.x) && s.determined(g, t.x) {
+			g.keys = append(g.keys, t.x)
+		}
+	}
+	return nil
+}
+
+func (g *grouped) has(x *kernels.Expr) bool {
+	return slices.ContainsFunc(g.keys, func(k *kernels.Expr) bool { return k.Same(x) })
+}
+
+// determined reports whether the group holds the identity of the input that column x comes from.
+func (s *scope) determined(g *grouped, x *kernels.Expr) bool {
+	n := s.inputs[x.Col.Input].node
+	for _, k := range n.Unique {
+		if !g.has(n.Var(x.Col.Input, k)) {
+			return false
+		}
+	}
+	return len(n.Unique) > 0 || len(n.Key) == 0
+}
+
+// callParts is where an aggregate call's parts are among the Aggregate's aggregates.
+type callParts struct {
+	call     *FuncCall
+	from, to int
+}
+
+// aggregateNode joins, projects groups and arguments, aggregates, and opens the scope above.
+func (s *scope) aggregateNode(g *grouped, calls []*FuncCall) (*scope, error) {
+	var out []ra.OutCol
+	for _, k := range g.keys {
+		out = append(out, ra.OutCol{Name: s.nameOf(k), X: k})
+	}
+	var fns []ra.AggFn
+	var parts []callParts
+	add := func(p aggPart, name string) int {
+		fns, out = append(fns, p.fn), append(out, ra.OutCol{Name: name, X: p.arg})
+		return len(fns) - 1
+	}
+	mask := s.mask()
+	for _, c := range calls {
+		x, err := s.aggregateArg(c, mask)
+		if err != nil {
+			return nil, err
+		}
+		from := len(fns)
+		for _, p := range aggregates[c.Name].parts(x) {
+			if _, err := ra.AggType(p.fn, p.arg.Type); err != nil {
+				return nil, s.f.at(err, c)
+			}
+			add(p, c.Name)
+		}
+		parts = append(parts, callParts{c, from, len(fns)})
+	}
+	present := -1
+	if mask != nil && len(g.keys) > 0 {
+		present = add(aggPart{ra.Count, countable(maskedBy(mask, kernels.Const(kernels.IntValue(1))))}, "present")
+	}
+	s.masks = nil
+	rows := s.b.b.Join(s.nodes(), s.equi, s.pred, out)
+	var group []ra.ColumnID
+	for i := range g.keys {
+		group = append(group, rows.Cols[i].ID)
+	}
+	var aggs []ra.AggCol
+	for i, fn := range fns {
+		col := rows.Cols[len(group)+i]
+		aggs = append(aggs, ra.AggCol{Name: col.Name, Agg: ra.Agg{Fn: fn, Arg: col.ID}})
+	}
+	n, err := s.b.b.Aggregate(rows, group, aggs)
+	if err != nil {
+		return nil, err
+	}
+	return s.above(g, n, parts, present)
+}
+
+func (s *scope) nameOf(x *kernels.Expr) string {
+	if x.IsCol {
+		return s.inputs[x.Col.Input].node.Col(x.Col.ID).Name
+	}
+	return "group"
+}
+
+// countable makes an argument of count: chunks and floats count by their validity.
+func countable(x *kernels.Expr) *kernels.Expr {
+	if !x.Type.Nullable {
+		return kernels.Const(kernels.IntValue(1))
+	}
+	return kernels.Build("case", kernels.Build("is_null", x), kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})),
+		kernels.Const(kernels.IntValue(1)))
+}
+
+// maskedBy is x where the mask holds, else NULL.
+func maskedBy(mask, x *kernels.Expr) *kernels.Expr {
+	return kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
+}
+
+// aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER.
+func (s *scope) aggregateArg(c *FuncCall, mask *kernels.Expr) (*kernels.Expr, error) {
+	_, ok := aggregates[c.Name]
+	switch {
+	case !ok:
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "aggregate %s is not differentiable yet", c.Name).
+			WithHint("It may stand in a sub-query that reads no parameter; %s are differentiable.", aggregateNames())
+	case c.Distinct:
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s(DISTINCT …) is not differentiable", c.Name).
+			WithHint("GROUP BY keys in a sub-query first.")
+	case !c.Star && len(c.Args) != 1:
+		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "%s takes 1 argument, not %d", c.Name, len(c.Args))
+	}
+	x := kernels.Const(kernels.IntValue(1))
+	if !c.Star {
+		var err error
+		if x, err = s.expr(c.Args[0]); err != nil {
+			return nil, err
+		}
+	}
+	if c.Filter != nil {
+		cond, err := s.boolean(c.Filter)
+		if err != nil {
+			return nil, err
+		}
+		x = maskedBy(cond, x)
+	}
+	if mask != nil {
+		x = maskedBy(mask, x)
+	}
+	return x, nil
+}
+
+// aggregateNames lists the differentiable aggregates: "avg, count, max, min and sum".
+func aggregateNames() string {
+	names := slices.Sorted(maps.Keys(aggregates))
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// above opens the scope over an Aggregate.
+func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*scope, error) {
+	k := len(g.keys)
+	rel := &relation{node: n}
+	post := &scope{b: s.b, f: s.f, inputs: []*relation{rel}, post: g}
+	for i := range g.keys {
+		g.keyIDs = append(g.keyIDs, n.Cols[i].ID)
+	}
+	for _, p := range parts {
+		var cols []*kernels.Expr
+		for i := p.from; i < p.to; i++ {
+			cols = append(cols, n.Var(0, n.Cols[k+i].ID))
+		}
+		g.calls[p.call] = aggregates[p.call.Name].result(cols)
+		if x, rows := g.calls[p.call], n.Inputs[0]; p.call.Name == "sum" && x.Type.Kind == kernels.Int && sumIsNumeric(p.call.Args[0], rows, rows.Out[k+p.from]) {
+			g.calls[p.call] = kernels.CastTo(kernels.Float64, x)
+		}
+	}
+	if present >= 0 {
+		post.masks = append(post.masks, kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))
+	}
+	return post, nil
+}
+
+// column maps a column of the scope below the grouping to its group column.
+func (g *grouped) column(s *scope, at Expr, x *kernels.Expr) (*kernels.Expr, error) {
+	for i, k := range g.keys {
+		if k.Same(x) {
+			return s.inputs[0].node.Var(0, g.keyIDs[i]), nil
+		}
+	}
+	name := targetName(Target{X: at})
+	return nil, s.f.fail(at, sqlerr.Grouping, "column %q must appear in the GROUP BY clause or be used in an aggregate function", name)
+}
+
+// lookup resolves an expression above the grouping: an aggregate call or a group; nil when it is neither.
+func (g *grouped) lookup(s *scope, e Expr) (*kernels.Expr, error) {
+	switch x := e.(type) {
+	case *FuncCall:
+		if r, ok := g.calls[x]; ok {
+			return r, nil
+		}
+	case *ColumnRef:
+		c, err := g.pre.column(x)
+		if err != nil {
+			return nil, err
+		}
+		return g.column(s, e, c)
+	case *Literal, *SubLink:
+		return nil, nil
+	}
+	plain := true
+	for _, k := range g.keys {
+		plain = plain && k.IsCol
+	}
+	if plain || len(aggregateCalls(e)) > 0 {
+		return nil, nil
+	}
+	if c, err := g.pre.expr(e); err == nil && g.has(c) {
+		return g.column(s, e, c)
+	}
+	return nil, nil
+}

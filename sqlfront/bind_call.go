@@ -1,0 +1,236 @@
+package sqlfront
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// volatile functions cannot stand in a loss: a second evaluation would give another value.
+var volatile = []string{"random", "nextval", "setval", "gen_random_uuid", "setseed", "set_config"}
+
+// clocks are volatile functions that tell the time.
+var clocks = []string{"now", "clock_timestamp", "timeofday", "statement_timestamp", "transaction_timestamp"}
+
+var (
+	_ = bindExpr((*scope).funcCall)
+	_ = bindExpr((*scope).subscript)
+	_ = bindCall("dropout", (*scope).dropout)
+	_ = bindCall("current_setting", (*scope).setting)
+)
+
+// funcCall binds a call of a kernel.
+func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
+	switch {
+	case isAggregate(c):
+		return nil, s.f.fail(c, sqlerr.Grouping, "aggregate function calls cannot stand here: %s", c.Name)
+	case c.Over != nil:
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "window functions are not differentiable yet").
+			WithHint("They may stand in a sub-query that reads no parameter.")
+	case slices.Contains(clocks, c.Name):
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() changes between evaluations: a loss must be a function of its tables, seed and step", c.Name).
+			WithHint("Store the time in a table, or compare it in a sub-query that reads no parameter.")
+	case slices.Contains(volatile, c.Name):
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() is volatile: a loss must be a function of its tables, seed and step", c.Name).
+			WithHint("Draw with random_uniform(shape, seed, key) or dropout(x, p).")
+	}
+	if bind := callBinders[c.Name]; bind != nil {
+		return bind(s, c)
+	}
+	d := kernels.Find(c.Name)
+	if d == nil {
+		return nil, s.unknownFunction(c)
+	}
+	for i, n := range c.ArgNames {
+		if n != "" {
+			return nil, s.f.fail(c.Args[i], sqlerr.UndefinedFunction, "%s takes no named arguments", c.Name)
+		}
+	}
+	args, err := s.exprs(c.Args)
+	if err != nil {
+		return nil, err
+	}
+	if d.PerStep {
+		s.b.draws = true
+	}
+	x, err := d.Apply(args...)
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Code == sqlerr.UndefinedFunction && e.Hint == "" {
+		doc, _, _ := strings.Cut(d.Doc, ". ")
+		e.Hint = fmt.Sprintf("It is called as %s(%s): %s.", d.Name, d.Args, strings.TrimSuffix(doc, "."))
+	}
+	return x, err
+}
+
+func (s *scope) unknownFunction(c *FuncCall) error {
+	e := s.f.fail(c, sqlerr.UndefinedFunction, "function %s is not differentiable or does not exist", c.Name)
+	names := append(slices.Sorted(maps.Keys(aggregates)), knownAggregates...)
+	for _, d := range kernels.All() {
+		if !d.Internal {
+			names = append(names, d.Name)
+		}
+	}
+	if n := sqlerr.Nearest(c.Name, names); n != "" {
+		return e.WithHint("Perhaps you meant %s. Any function may stand in a sub-query that reads no parameter.", n)
+	}
+	return e.WithHint("Any function may stand in a sub-query that reads no parameter.")
+}
+
+// setting is current_setting(name): a constant of this call.
+func (s *scope) setting(c *FuncCall) (*kernels.Expr, error) {
+	if len(c.Args) >= 1 {
+		if l, ok := c.Args[0].(*Literal); ok && l.Kind == LitString {
+			v, ok := s.b.cat.Setting(l.Value)
+			if !ok {
+				return nil, s.f.fail(c, sqlerr.UndefinedObject, "unrecognized configuration parameter %q", l.Value)
+			}
+			return kernels.Const(kernels.TextValue(v)), nil
+		}
+	}
+	return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "current_setting needs a constant name here")
+}
+
+// dropout is x times a mask drawn by (seed, step, defining view and ordinal, identity of the relations that x
+// comes from, element); the identity where nothing draws.
+func (s *scope) dropout(c *FuncCall) (*kernels.Expr, error) {
+	if len(c.Args) != 2 {
+		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "dropout takes 2 arguments, not %d", len(c.Args))
+	}
+	ordinal := s.f.draws[c]
+	args, err := s.exprs(c.Args)
+	if err != nil {
+		return nil, err
+	}
+	x, p := args[0], args[1]
+	if !p.IsConst() || p.Const.Null || p.Type.Kind == kernels.Text || p.Type.Shape != nil || p.Const.Float() < 0 || p.Const.Float() >= 1 {
+		return nil, s.f.fail(c.Args[1], sqlerr.InvalidParameter, "dropout's probability must be a constant in [0, 1)")
+	}
+	if !x.Type.IsFloat() {
+		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "dropout(%v, …) does not exist", x.Type)
+	}
+	if !s.b.opt.Draw || p.Const.Float() == 0 {
+		return x, nil
+	}
+	key, err := s.drawKey(c, x)
+	if err != nil {
+		return nil, err
+	}
+	s.b.draws = true
+	stream := tensor.Mix(tensor.HashText(s.f.view) + uint64(ordinal))
+	mask := kernels.BuildAttr("drop_mask", kernels.Attr{Shape: x.Type.Shape, Num: p.Const.Float(), Int: int64(stream), Kind: x.Type.Kind}, key)
+	return s.apply("mul", c, x, mask)
+}
+
+// drawKey hashes the identity of the relations that x comes from.
+func (s *scope) drawKey(at Tree, x *kernels.Expr) (*kernels.Expr, error) {
+	var slots []int
+	x.Cols(func(c kernels.Col) {
+		if !slices.Contains(slots, c.Input) {
+			slots = append(slots, c.Input)
+		}
+	})
+	slices.Sort(slots)
+	var key []*kernels.Expr
+	for _, slot := range slots {
+		n := s.inputs[slot].node
+		if hidden(n) {
+			return nil, s.f.fail(at, sqlerr.FeatureNotSupported, "a draw needs a relation with a declared key").
+				WithHint("Add a primary key to the table that the argument of dropout comes from.")
+		}
+		for _, k := range n.Unique {
+			key = append(key, n.Var(slot, k))
+		}
+	}
+	if len(key) == 0 {
+		key = []*kernels.Expr{kernels.Const(kernels.IntValue(0))}
+	}
+	return kernels.Call(kernels.Lookup("row_key"), kernels.Attr{}, key...)
+}
+
+// hidden reports whether the identity of n rests on a hidden row number.
+func hidden(n *ra.Node) bool {
+	bad := false
+	var visit func(n *ra.Node)
+	visit = func(n *ra.Node) {
+		switch n.Op {
+		case ra.Scan:
+			bad = bad || slices.Contains(n.Table.Key, ra.RowID)
+		case ra.Opaque:
+			bad = bad || len(n.Unique) > 0
+		case ra.Aggregate: // its identity is its group
+		case ra.SemiJoin, ra.AntiJoin:
+			visit(n.Inputs[0])
+		case ra.Gradient:
+			visit(n.Inputs[1])
+		default:
+			for _, in := range n.Inputs {
+				visit(in)
+			}
+		}
+	}
+	visit(n)
+	return bad
+}
+
+// subscript is x[i][j]… or a slice.
+func (s *scope) subscript(x *Subscript) (*kernels.Expr, error) {
+	base, err := s.expr(x.X)
+	if err != nil {
+		return nil, err
+	}
+	if !base.Type.IsChunk() {
+		return nil, s.f.fail(x, sqlerr.DatatypeMismatch, "cannot subscript type %v", base.Type)
+	}
+	args := []*kernels.Expr{base}
+	for _, i := range x.Indices {
+		if i.Slice {
+			return s.slice(x, base)
+		}
+		e, err := s.expr(i.I)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, e)
+	}
+	return kernels.Lookup("subscript").Apply(args...)
+}
+
+// slice is x[lo:hi]…: bounds are constants, because a chunk's shape is static; an index without colon is 1:i.
+func (s *scope) slice(x *Subscript, base *kernels.Expr) (*kernels.Expr, error) {
+	var bounds []kernels.Bound
+	for d, i := range x.Indices {
+		if d >= len(base.Type.Shape) {
+			return nil, s.f.fail(x, sqlerr.ArraySubscript, "%d slices of a value of type %v", len(x.Indices), base.Type)
+		}
+		lo, hi := i.Lo, i.Hi
+		if !i.Slice {
+			hi = i.I
+		}
+		b := kernels.Bound{From: 1, To: base.Type.Shape[d]}
+		for _, part := range []struct {
+			e  Expr
+			to *int
+		}{{lo, &b.From}, {hi, &b.To}} {
+			if part.e == nil {
+				continue
+			}
+			v, err := s.expr(part.e)
+			if err != nil {
+				return nil, err
+			}
+			if !v.IsConst() || v.Type.Kind != kernels.Int || v.Const.Null {
+				return nil, s.f.fail(part.e, sqlerr.FeatureNotSupported, "the bounds of a slice must be constant integers in a loss")
+			}
+			*part.to = int(v.Const.I)
+		}
+		bounds = append(bounds, b)
+	}
+	return kernels.Slice(base, bounds)
+}

@@ -1,0 +1,514 @@
+package sqlfront
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+var operators = map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod", "^": "power",
+	"=": "eq", "<>": "ne", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "and": "and", "or": "or", "~~": "like"}
+
+var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "is_distinct": true}
+
+// expr binds an expression over the scope's inputs.
+func (s *scope) expr(e Expr) (*kernels.Expr, error) {
+	if s.post != nil {
+		if x, err := s.post.lookup(s, e); x != nil || err != nil {
+			return x, err
+		}
+	}
+	x, err := s.bare(e)
+	if err != nil {
+		return nil, s.nameShapes(s.f.at(err, e), e)
+	}
+	if x.Pos < 0 && !x.IsCol {
+		c := *x
+		c.Pos = int(e.Position())
+		x = &c
+	}
+	return x, nil
+}
+
+// nameShapes adds to an error about shapes which columns the chunks of e come from.
+func (s *scope) nameShapes(err error, e Expr) error {
+	var se *sqlerr.Error
+	if !errors.As(err, &se) || se.Code != sqlerr.ArraySubscript || se.Detail != "" {
+		return err
+	}
+	var cols []string
+	Walk(e, func(t Tree) bool {
+		if c, ok := t.(*ColumnRef); ok && !c.Star {
+			if x, err := s.column(c); err == nil && x.Type.IsChunk() {
+				if d := fmt.Sprintf("%s is %v", s.qualified(c, x), x.Type); !slices.Contains(cols, d) {
+					cols = append(cols, d)
+				}
+			}
+		}
+		_, sub := t.(*Select)
+		return !sub
+	})
+	if cols != nil {
+		se.Detail = strings.Join(cols, ", ") + "."
+	}
+	return err
+}
+
+// qualified names a column with its table.
+func (s *scope) qualified(c *ColumnRef, x *kernels.Expr) string {
+	for _, sc := range s.cols {
+		if len(c.Names) == 1 && sc.table != "" && sc.x.Same(x) {
+			return sc.table + "." + c.Names[0]
+		}
+	}
+	return strings.Join(c.Names, ".")
+}
+
+func (s *scope) bare(e Expr) (*kernels.Expr, error) {
+	if bind := exprBinders[reflect.TypeOf(e)]; bind != nil {
+		return bind(s, e)
+	}
+	return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "this expression is not supported in a loss").
+		WithHint("It may stand in a sub-query that reads no parameter.")
+}
+
+var (
+	_ = bindExpr(func(s *scope, x *ColumnRef) (*kernels.Expr, error) {
+		if x.Star {
+			return nil, s.f.fail(x, sqlerr.Syntax, "* cannot stand here")
+		}
+		return s.column(x)
+	})
+	_ = bindExpr(func(_ *scope, x *Literal) (*kernels.Expr, error) { return literal(x) })
+	_ = bindExpr(func(_ *scope, x *Bound) (*kernels.Expr, error) { return bound(x) })
+	_ = bindExpr((*scope).unary)
+	_ = bindExpr((*scope).binary)
+	_ = bindExpr((*scope).cast)
+	_ = bindExpr((*scope).caseExpr)
+	_ = bindExpr((*scope).minMax)
+	_ = bindExpr((*scope).in)
+	_ = bindExpr((*scope).between)
+	_ = bindExpr((*scope).isBool)
+	_ = bindExpr((*scope).isDistinct)
+	_ = bindExpr(func(s *scope, x *Coalesce) (*kernels.Expr, error) { return s.variadic("coalesce", x.Args) })
+	_ = bindExpr(func(s *scope, x *NullIf) (*kernels.Expr, error) { return s.variadic("nullif", []Expr{x.L, x.R}) })
+	_ = bindExpr((*scope).arrayLit)
+	_ = bindExpr(func(s *scope, x *IsNull) (*kernels.Expr, error) {
+		if x.Not {
+			return s.variadic("is_not_null", []Expr{x.X})
+		}
+		return s.variadic("is_null", []Expr{x.X})
+	})
+)
+
+func literal(l *Literal) (*kernels.Expr, error) {
+	switch l.Kind {
+	case LitNull:
+		return kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Float64})), nil
+	case LitBool:
+		return kernels.Const(kernels.BoolValue(l.Value == "true")), nil
+	case LitString:
+		return kernels.Const(kernels.TextValue(l.Value)), nil
+	case LitInt:
+		if i, err := strconv.ParseInt(l.Value, 0, 64); err == nil {
+			return kernels.Const(kernels.IntValue(i)), nil
+		}
+	}
+	x, err := strconv.ParseFloat(l.Value, 64)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%q is out of range for type double precision", l.Value)
+	}
+	return kernels.Num(x), nil
+}
+
+// bound is a value that relgrad put into the tree, such as a PL/pgSQL variable.
+func bound(b *Bound) (*kernels.Expr, error) {
+	switch v := b.Value.(type) {
+	case nil:
+		return kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Float64})), nil
+	case int64:
+		return kernels.Const(kernels.IntValue(v)), nil
+	case bool:
+		return kernels.Const(kernels.BoolValue(v)), nil
+	case float64:
+		k := kernels.Float64
+		if b.Type == "real" {
+			k = kernels.Float32
+		}
+		return kernels.CastConst(k, v), nil
+	case string:
+		if b.Type == "numeric" {
+			return literal(&Literal{Kind: LitNumeric, Value: v})
+		}
+		return kernels.Const(kernels.TextValue(v)), nil
+	case *tensor.Tensor:
+		return kernels.Const(kernels.ChunkValue(kernels.KindOf(v.DType), v.Shape, v.Data)), nil
+	}
+	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a value of type %s cannot stand in a loss", b.Type)
+}
+
+func (s *scope) unary(u *Unary) (*kernels.Expr, error) {
+	x, err := s.expr(u.X)
+	if err != nil {
+		return nil, err
+	}
+	switch u.Op {
+	case "+":
+		return x, nil
+	case "not":
+		return kernels.Call(kernels.Lookup("not"), kernels.Attr{}, x)
+	case "-":
+		if x.IsConst() && x.Type.Shape == nil && !x.Const.Null { // -1 is a constant
+			v := x.Const
+			v.I, v.X = -v.I, -v.X
+			return kernels.Const(v), nil
+		}
+		return kernels.Call(kernels.Lookup("neg"), kernels.Attr{}, x)
+	}
+	return nil, s.f.fail(u, sqlerr.UndefinedFunction, "operator %s is not supported in a loss", u.Op)
+}
+
+func (s *scope) binary(b *Binary) (*kernels.Expr, error) {
+	name, ok := operators[b.Op]
+	if b.Op == "||" {
+		return s.concat(b)
+	}
+	if b.Op == "!~~" {
+		x, err := s.binary(&Binary{Node: b.Node, Op: "~~", L: b.L, R: b.R})
+		if err != nil {
+			return nil, err
+		}
+		return s.apply("not", b, x)
+	}
+	if !ok {
+		return nil, s.f.fail(b, sqlerr.FeatureNotSupported, "operator %s is not supported in a loss", b.Op).
+			WithHint("It may stand in a sub-query that reads no parameter.")
+	}
+	l, err := s.expr(b.L)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.expr(b.R)
+	if err != nil {
+		return nil, err
+	}
+	if comparisons[name] {
+		return s.compare(name, l, r, b)
+	}
+	if name == "power" && r.IsConst() && l.Type.Kind == kernels.Int { // int ^ int is double precision
+		l = kernels.CastTo(kernels.Float64, l)
+	}
+	return s.apply(name, b, l, r)
+}
+
+func (s *scope) apply(name string, at Tree, args ...*kernels.Expr) (*kernels.Expr, error) {
+	x, err := kernels.Call(kernels.Lookup(name), kernels.Attr{}, args...)
+	return x, s.f.at(err, at)
+}
+
+// compare binds a comparison. Whole chunks compare lexicographically in Postgres, which no loss means.
+func (s *scope) compare(name string, l, r *kernels.Expr, at Tree) (*kernels.Expr, error) {
+	if l.Type.IsChunk() || r.Type.IsChunk() {
+		return nil, s.f.fail(at, sqlerr.FeatureNotSupported, "whole chunks are compared: %v and %v", l.Type, r.Type).
+			WithHint("Element by element: maximum(a,b), minimum(a,b), greater(a,b).")
+	}
+	args := []*kernels.Expr{unknownText(l, r.Type.Kind), unknownText(r, l.Type.Kind)}
+	if err := s.oneType(args, at); err != nil {
+		return nil, err
+	}
+	return s.apply(name, at, args...)
+}
+
+// unknownText gives an untyped string literal the other side's type, as Postgres does.
+func unknownText(x *kernels.Expr, k kernels.Kind) *kernels.Expr {
+	if x.IsConst() && x.Type.Kind == kernels.Text && !x.Const.Null && k != kernels.Text {
+		if v, err := kernels.BuildAttr("cast", kernels.Attr{Kind: k}, x).Eval(&kernels.Env{}, nil); err == nil {
+			return kernels.Const(v)
+		}
+	}
+	if x.IsConst() && x.Const.Null && k != x.Type.Kind {
+		return kernels.Const(kernels.NullOf(kernels.Type{Kind: k}))
+	}
+	return x
+}
+
+// boolean binds a condition.
+func (s *scope) boolean(e Expr) (*kernels.Expr, error) {
+	x, err := s.expr(e)
+	if err != nil {
+		return nil, err
+	}
+	if x.IsConst() && x.Const.Null {
+		return kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Bool})), nil
+	}
+	if x.Type.Kind != kernels.Bool || x.Type.Shape != nil {
+		return nil, s.f.fail(e, sqlerr.DatatypeMismatch, "a condition must be boolean, not %v", x.Type)
+	}
+	return x, nil
+}
+
+func (s *scope) exprs(list []Expr) ([]*kernels.Expr, error) {
+	out := make([]*kernels.Expr, len(list))
+	for i, e := range list {
+		x, err := s.expr(e)
+		if err != nil {
+			return nil, err
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+// arrayLit is ARRAY[…] of integers: a shape or a list of axes.
+func (s *scope) arrayLit(l *ArrayLit) (*kernels.Expr, error) {
+	x, err := s.variadic("int_array", l.Elems)
+	if sqlerr.Code(err) == sqlerr.UndefinedFunction {
+		return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "only an ARRAY of integers can stand in a loss").
+			WithHint("Keep the values as a chunk of a table, or compute an ARRAY in a sub-query that reads no parameter.")
+	}
+	return x, err
+}
+
+func (s *scope) variadic(name string, list []Expr) (*kernels.Expr, error) {
+	args, err := s.exprs(list)
+	if err != nil {
+		return nil, err
+	}
+	typeNulls(args)
+	if err := s.oneType(args, list[0]); err != nil {
+		return nil, err
+	}
+	return kernels.Call(kernels.Lookup(name), kernels.Attr{}, args...)
+}
+
+// typeNulls gives untyped NULLs the type of the first typed value among args.
+func typeNulls(args []*kernels.Expr) {
+	for _, a := range args {
+		if a.IsConst() && a.Const.Null {
+			continue
+		}
+		for i, n := range args {
+			if n.IsConst() && n.Const.Null {
+				args[i] = kernels.Const(kernels.NullOf(a.Type))
+			}
+		}
+		return
+	}
+}
+
+func (s *scope) minMax(m *MinMax) (*kernels.Expr, error) {
+	args, err := s.exprs(m.Args)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range args {
+		if a.Type.IsChunk() {
+			return nil, s.f.fail(m, sqlerr.FeatureNotSupported, "GREATEST and LEAST compare whole chunks: %v", a.Type).
+				WithHint("Element by element: maximum(a,b), minimum(a,b).")
+		}
+	}
+	typeNulls(args)
+	if err := s.oneType(args, m); err != nil {
+		return nil, err
+	}
+	name := "least"
+	if m.Greatest {
+		name = "greatest"
+	}
+	return s.apply(name, m, args...)
+}
+
+func (s *scope) caseExpr(c *Case) (*kernels.Expr, error) {
+	var args []*kernels.Expr
+	for _, w := range c.Whens {
+		cond, err := s.caseCond(c, w.Cond)
+		if err != nil {
+			return nil, err
+		}
+		v, err := s.expr(w.Result)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, cond, v)
+	}
+	last := kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Float64}))
+	if c.Else != nil {
+		var err error
+		if last, err = s.expr(c.Else); err != nil {
+			return nil, err
+		}
+	}
+	args = append(args, last)
+	var values []*kernels.Expr
+	for i := 1; i < len(args); i += 2 {
+		values = append(values, args[i])
+	}
+	values = append(values, last)
+	typeNulls(values)
+	if err := s.oneType(values, c); err != nil {
+		return nil, err
+	}
+	for i := range c.Whens {
+		args[2*i+1] = values[i]
+	}
+	args[len(args)-1] = values[len(values)-1]
+	return s.apply("case", c, args...)
+}
+
+func (s *scope) caseCond(c *Case, cond Expr) (*kernels.Expr, error) {
+	if c.Arg == nil {
+		return s.boolean(cond)
+	}
+	args, err := s.exprs([]Expr{c.Arg, cond})
+	if err != nil {
+		return nil, err
+	}
+	return s.compare("eq", args[0], args[1], cond)
+}
+
+func (s *scope) in(x *In) (*kernels.Expr, error) {
+	l, err := s.expr(x.X)
+	if err != nil {
+		return nil, err
+	}
+	var any *kernels.Expr
+	for _, e := range x.List {
+		r, err := s.expr(e)
+		if err != nil {
+			return nil, err
+		}
+		eq, err := s.compare("eq", l, r, e)
+		if err != nil {
+			return nil, err
+		}
+		if any == nil {
+			any = eq
+		} else {
+			any = kernels.Build("or", any, eq)
+		}
+	}
+	if x.Not {
+		return kernels.Build("not", any), nil
+	}
+	return any, nil
+}
+
+func (s *scope) between(x *Between) (*kernels.Expr, error) {
+	args, err := s.exprs([]Expr{x.X, x.Lo, x.Hi})
+	if err != nil {
+		return nil, err
+	}
+	lo, err := s.compare("ge", args[0], args[1], x)
+	if err != nil {
+		return nil, err
+	}
+	hi, err := s.compare("le", args[0], args[2], x)
+	if err != nil {
+		return nil, err
+	}
+	if x.Not {
+		return kernels.Build("not", kernels.Build("and", lo, hi)), nil
+	}
+	return kernels.Build("and", lo, hi), nil
+}
+
+func (s *scope) isBool(x *IsBool) (*kernels.Expr, error) {
+	b, err := s.boolean(x.X)
+	if err != nil {
+		return nil, err
+	}
+	switch x.What {
+	case "true":
+		b = kernels.Build("is_true", b)
+	case "false":
+		b = kernels.Build("is_true", kernels.Build("not", b))
+	default:
+		b = kernels.Build("is_null", b)
+	}
+	if x.Not {
+		b = kernels.Build("not", b)
+	}
+	return b, nil
+}
+
+func (s *scope) isDistinct(x *IsDistinct) (*kernels.Expr, error) {
+	args, err := s.exprs([]Expr{x.L, x.R})
+	if err != nil {
+		return nil, err
+	}
+	d, err := s.compare("is_distinct", args[0], args[1], x)
+	if err == nil && x.Not {
+		d = kernels.Build("not", d)
+	}
+	return d, err
+}
+
+// concat is ||: text, or chunks along the first dimension.
+func (s *scope) concat(b *Binary) (*kernels.Expr, error) {
+	args, err := s.exprs([]Expr{b.L, b.R})
+	if err != nil {
+		return nil, err
+	}
+	if args[0].Type.IsChunk() && args[1].Type.IsChunk() {
+		x, err := kernels.Call(kernels.Lookup("concat_axis"), kernels.Attr{Axis: 0}, args...)
+		return x, s.f.at(err, b)
+	}
+	return s.apply("textcat", b, args...)
+}
+
+// kindOf maps a Postgres type to a kind; ok is false where the engine has none.
+func kindOf(t TypeName) (kernels.Kind, bool) {
+	switch t.Name {
+	case "smallint", "integer", "bigint":
+		return kernels.Int, true
+	case "real":
+		return kernels.Float32, true
+	case "double precision", "numeric":
+		return kernels.Float64, true
+	case "boolean":
+		return kernels.Bool, true
+	case "text", "character varying", "character", "name":
+		return kernels.Text, true
+	}
+	return 0, false
+}
+
+func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
+	x, err := s.expr(c.X)
+	if err != nil {
+		return nil, err
+	}
+	k, ok := kindOf(c.Type)
+	isArray := x.Type.Shape != nil
+	switch {
+	case !ok || c.Type.Dims > 0 != isArray && !(x.IsConst() && x.Const.Null):
+		return nil, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type, typeText(c.Type))
+	case x.Type.IsChunk() && k != kernels.Float32 && k != kernels.Float64:
+		return nil, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s", x.Type, typeText(c.Type)).
+			WithHint("A chunk can be cast to real[] and double precision[].")
+	case len(c.Type.Mods) > 0 && (c.Type.Name == "numeric" || k == kernels.Text):
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss", c.Type.Name).
+			WithHint("It may stand in a sub-query that reads no parameter.")
+	case k == kernels.Text && x.Type.Kind == k && s.declared(x) != "": // no longer a date
+		return kernels.Build("textcat", x, kernels.Const(kernels.TextValue(""))), nil
+	case x.Type.Kind == k:
+		return x, nil
+	}
+	y, err := kernels.Call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, x)
+	return y, s.f.at(err, c)
+}
+
+func typeText(t TypeName) string {
+	s := t.Name
+	for range t.Dims {
+		s += "[]"
+	}
+	return s
+}

@@ -1,0 +1,137 @@
+package sqlfront
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var (
+	_ = bindTableFunc("gradient", (*binder).gradient)
+	_ = bindCall("gradient", (*scope).misplaced)
+	_ = bindCall("backward", (*scope).misplaced)
+)
+
+func (s *scope) misplaced(c *FuncCall) (*kernels.Expr, error) {
+	return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() cannot stand in an expression of a loss", c.Name).
+		WithHint("FROM gradient('loss', NULL::w) is differentiable.")
+}
+
+// funcFrom binds a function in FROM: a differentiable one, or a parameter-free set-returning function that the store
+// runs.
+func (b *binder) funcFrom(f *place, it *FuncFrom) (*relation, error) {
+	if bind := tableFuncBinders[it.Func.Name]; bind != nil {
+		return bind(b, f, it.Func)
+	}
+	free := true
+	Walk(it.Func, func(t Tree) bool {
+		_, isCol := t.(*ColumnRef)
+		free = free && !isCol
+		return free
+	})
+	if !free {
+		return nil, f.fail(it, sqlerr.FeatureNotSupported, "%s(…) over columns of other FROM items is not differentiable yet", it.Func.Name).
+			WithHint("It may stand in a sub-query that reads no parameter.")
+	}
+	sel := &Select{Node: it.Node, From: []FromItem{it}, End: -1,
+		Targets: []Target{{Node: it.Node, X: &ColumnRef{Node: it.Node, Star: true}}}}
+	o, ok := b.opaque(f, sel, false)
+	if !ok {
+		return nil, f.fail(it, sqlerr.FeatureNotSupported, "function %s cannot stand in FROM of a loss", it.Func.Name)
+	}
+	return o.rel, o.err
+}
+
+// GradientArgs reads the arguments of gradient(loss, NULL::w).
+func GradientArgs(c *FuncCall) (loss, table string, err error) {
+	if len(c.Args) < 2 {
+		return "", "", sqlerr.At(int(c.At), sqlerr.UndefinedFunction, "gradient takes a loss and NULL::table").
+			WithHint("SELECT … FROM gradient('loss', NULL::w)")
+	}
+	switch l := c.Args[0].(type) {
+	case *Literal:
+		if l.Kind == LitString {
+			loss = l.Value
+		}
+	case *Bound:
+		loss, _ = l.Value.(string)
+	case *Cast:
+		if in, ok := l.X.(*Literal); ok && in.Kind == LitString {
+			loss = in.Value
+		}
+	}
+	if loss == "" {
+		return "", "", sqlerr.At(int(c.Args[0].Position()), sqlerr.InvalidParameter, "the loss of gradient must be a constant text")
+	}
+	cast, ok := c.Args[1].(*Cast)
+	if ok && cast.Type.Dims == 0 {
+		if l, isLit := cast.X.(*Literal); isLit && l.Kind == LitNull {
+			if cast.Type.Schema != "" {
+				return loss, quoted(cast.Type.Schema) + "." + quoted(cast.Type.Name), nil
+			}
+			return loss, quoted(cast.Type.Name), nil
+		}
+	}
+	return "", "", sqlerr.At(int(c.Args[1].Position()), sqlerr.InvalidParameter, "the parameter of gradient is written NULL::table")
+}
+
+// gradient binds FROM gradient('loss', NULL::w) inside a query: a Gradient node, which autodiff expands.
+func (b *binder) gradient(f *place, c *FuncCall) (*relation, error) {
+	loss, name, err := GradientArgs(c)
+	if err != nil {
+		return nil, f.at(err, c)
+	}
+	ref, table, err := ParseParam(b.ctx, b.cat, name)
+	if err != nil {
+		return nil, f.at(err, c.Args[1])
+	}
+	known := false
+	for _, p := range b.opt.Params {
+		known = known || p.Column == "" && p.Table == ref.Table
+	}
+	if !known {
+		return nil, &moreParams{ref}
+	}
+	sel, text, err := LossQuery(b.ctx, b.cat, "loss", loss)
+	if err != nil {
+		return nil, f.at(err, c.Args[0])
+	}
+	r, err := b.selectStmt(newPlace(text, sel), sel)
+	if err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	if r.mask != 0 {
+		r = b.unmask(r)
+	}
+	if err := checkLoss(&Query{Node: r.node, Cols: r.cols, Names: r.names}, "loss"); err != nil {
+		return nil, f.at(err, c.Args[0])
+	}
+	if len(r.node.Key) > 0 {
+		return nil, f.fail(c.Args[0], sqlerr.FeatureNotSupported, "the loss of a nested gradient must be an aggregate without GROUP BY").
+			WithDetail("Whether it yields one row must be known before it is run.")
+	}
+	one := b.b.Select(r.node, nil, []ra.OutCol{{Name: "loss", X: kernels.CastTo(kernels.Float64, r.node.Var(0, r.cols[0]))}})
+	scan := b.scan(table)
+	g := b.b.Gradient(one, scan, int(c.At))
+	out := &relation{node: g}
+	for i, col := range g.Cols[:len(scan.Cols)] {
+		if scan.TableCols[i] != ra.RowID {
+			out.names, out.cols = append(out.names, col.Name), append(out.cols, col.ID)
+		}
+	}
+	return out, nil
+}
+
+// quoted writes a name so that it reads back as it is.
+func quoted(name string) string {
+	plain := name != ""
+	for i, c := range name {
+		plain = plain && (c == '_' || c >= 'a' && c <= 'z' || i > 0 && c >= '0' && c <= '9')
+	}
+	if plain {
+		return name
+	}
+	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
+}

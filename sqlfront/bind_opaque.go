@@ -1,0 +1,147 @@
+package sqlfront
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/ra"
+)
+
+type opaqueResult struct {
+	rel *relation
+	err error
+}
+
+// opaque makes an Opaque node of a query that reads no parameter; ok is false where it reads one, or where it
+// cannot stand alone (a CTE of the query around it, a correlated column).
+func (b *binder) opaque(f *place, sel *Select, scalar bool) (opaqueResult, bool) {
+	if !b.parameterFree(f, sel, map[string]bool{}) {
+		return opaqueResult{}, false
+	}
+	q := &OpaqueQuery{Select: withCTEs(f, sel), Text: f.text, Scalar: scalar}
+	cols, err := b.cat.Describe(b.ctx, q)
+	if err != nil {
+		return opaqueResult{err: f.at(err, sel)}, true
+	}
+	n := b.b.Opaque(q, "", cols)
+	if scalar {
+		n.Key, n.Unique = nil, nil
+	}
+	r := &relation{node: n}
+	for i, c := range cols {
+		r.names, r.cols = append(r.names, c.Name), append(r.cols, n.Cols[i].ID)
+	}
+	if readsStep(b, f, sel, map[string]bool{}) {
+		n.PerStep, b.draws = true, true
+	}
+	return opaqueResult{rel: r}, true
+}
+
+// withCTEs gives a sub-query the WITH items that are visible where it stands, so that it can run alone.
+func withCTEs(f *place, sel *Select) *Select {
+	used := false
+	Walk(sel, func(t Tree) bool {
+		if r, ok := t.(*TableRef); ok && r.Schema == "" {
+			for _, c := range f.ctes {
+				used = used || c.name == r.Name
+			}
+		}
+		return true
+	})
+	if !used {
+		return sel
+	}
+	c := *sel
+	c.With = nil
+	for _, w := range f.ctes {
+		c.With = append(c.With, CTE{Node: w.sel.Node, Name: w.name, Cols: w.cols, Query: w.sel})
+	}
+	c.With = append(c.With, sel.With...)
+	return &c
+}
+
+// parameterFree walks a query through its views: no parameter table, no gradient.
+func (b *binder) parameterFree(f *place, sel *Select, seen map[string]bool) bool {
+	free := true
+	Walk(sel, func(t Tree) bool {
+		switch x := t.(type) {
+		case *FuncCall:
+			switch x.Name {
+			case "gradient", "backward", "check_gradient", "dropout":
+				free = false
+			}
+		case *TableRef:
+			free = free && b.refFree(f, x, seen)
+		}
+		return free
+	})
+	return free
+}
+
+func (b *binder) refFree(f *place, x *TableRef, seen map[string]bool) bool {
+	for _, p := range b.opt.Params {
+		if x.Name == p.Table {
+			return false
+		}
+	}
+	if c, before := f.cte(x); c != nil {
+		return c.busy || b.parameterFree(before, c.sel, seen)
+	}
+	k := f.seenKey(x)
+	if seen[k] {
+		return true
+	}
+	seen[k] = true
+	v, err := b.cat.View(b.ctx, f.text.Path, x.Schema, x.Name)
+	if err != nil || v == nil {
+		return err == nil
+	}
+	return b.parameterFree(&place{text: v.Text}, v.Query, seen)
+}
+
+// cte finds the WITH item that x names, and the place where its query stands: only earlier items are visible there.
+func (f *place) cte(x *TableRef) (*cte, *place) {
+	for i := len(f.ctes) - 1; i >= 0 && x.Schema == ""; i-- {
+		if f.ctes[i].name == x.Name {
+			return f.ctes[i], &place{text: f.text, ctes: f.ctes[:i]}
+		}
+	}
+	return nil, nil
+}
+
+// seenKey names what x refers to here.
+func (f *place) seenKey(x *TableRef) string {
+	return strings.Join(f.text.Path, ",") + "/" + x.Schema + "." + x.Name
+}
+
+// readsStep reports whether a query calls current_step() or current_seed(), also through views and WITH items.
+func readsStep(b *binder, f *place, sel *Select, seen map[string]bool) bool {
+	found := false
+	Walk(sel, func(t Tree) bool {
+		switch x := t.(type) {
+		case *FuncCall:
+			found = found || strings.HasPrefix(x.Name, "current_s") && (x.Name == "current_step" || x.Name == "current_seed")
+		case *TableRef:
+			if c, before := f.cte(x); c != nil {
+				found = found || !c.busy && readsStep(b, before, c.sel, seen)
+			} else if k := f.seenKey(x); !seen[k] {
+				seen[k] = true
+				if v, err := b.cat.View(b.ctx, f.text.Path, x.Schema, x.Name); err == nil && v != nil {
+					found = found || readsStep(b, &place{text: v.Text}, v.Query, seen)
+				}
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// Opaques lists the Opaque nodes below roots.
+func Opaques(roots ...*ra.Node) []*ra.Node {
+	var out []*ra.Node
+	ra.Walk(func(n *ra.Node) {
+		if n.Op == ra.Opaque {
+			out = append(out, n)
+		}
+	}, roots...)
+	return out
+}

@@ -1,0 +1,132 @@
+package sqlfront
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var _ = bindExpr((*scope).subLink)
+
+// subLink binds a sub-select in an expression: an uncorrelated scalar one becomes an input of the join.
+func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
+	if l.Kind != SubScalar {
+		return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "this sub-query cannot stand in an expression of a loss").
+			WithHint("x IN (SELECT …) may stand in WHERE; scalar sub-queries may stand anywhere.")
+	}
+	r, err := s.b.selectStmt(s.f, l.Query)
+	if err == nil && len(r.node.Key) > 0 { // not provably one row
+		err = s.f.fail(l, sqlerr.FeatureNotSupported, "a scalar sub-query must be an aggregate without GROUP BY here").
+			WithHint("It may be any query if it reads no parameter.")
+	}
+	if err != nil {
+		o, ok := s.b.opaque(s.f, l.Query, true)
+		if !ok {
+			return nil, s.correlated(l, err)
+		}
+		if o.err != nil {
+			return nil, s.correlated(l, o.err)
+		}
+		r = o.rel
+	}
+	if len(r.cols) != 1 {
+		return nil, s.f.fail(l, sqlerr.Syntax, "a scalar sub-query must return one column, not %d", len(r.cols))
+	}
+	if r.mask != 0 {
+		r = s.b.unmask(r)
+	}
+	if !oneRow(r.node) {
+		if r, err = s.orNull(l, r); err != nil {
+			return nil, err
+		}
+	}
+	slot := len(s.inputs)
+	s.inputs = append(s.inputs, r)
+	return r.node.Var(slot, r.cols[0]), nil
+}
+
+// oneRow reports whether a node without identity has its row for certain.
+func oneRow(n *ra.Node) bool {
+	switch n.Op {
+	case ra.Select, ra.Join:
+		return len(n.Pred) == 0 && len(n.Equi) == 0 && !slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return !oneRow(in) })
+	case ra.Aggregate, ra.Scan, ra.Opaque:
+		return len(n.Key) == 0
+	}
+	return false
+}
+
+// orNull gives a scalar sub-query that may have no row one row then, with NULL: the sum of its one value.
+func (s *scope) orNull(l *SubLink, r *relation) (*relation, error) {
+	fn := ra.Sum
+	switch r.node.Col(r.cols[0]).Type.Kind {
+	case kernels.Text:
+		fn = ra.Max
+	case kernels.Bool:
+		return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a boolean sub-query that may have no row is not supported in a loss").
+			WithHint("It may be cast to integer inside.")
+	}
+	n, err := s.b.b.Aggregate(r.node, nil, []ra.AggCol{{Name: r.names[0], Agg: ra.Agg{Fn: fn, Arg: r.cols[0]}}})
+	if err != nil {
+		return nil, s.f.at(err, l)
+	}
+	return &relation{node: n, names: r.names, cols: []ra.ColumnID{n.Cols[0].ID}}, nil
+}
+
+// correlated explains an unknown name of a sub-query that is a column of the query around it.
+func (s *scope) correlated(l *SubLink, err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Text != s.f.text || e.Code != sqlerr.UndefinedTable && e.Code != sqlerr.UndefinedColumn {
+		return err
+	}
+	outer := false
+	Walk(l.Query, func(t Tree) bool {
+		if c, ok := t.(*ColumnRef); ok && !c.Star && int(c.Position()) == e.Pos {
+			_, miss := s.column(c)
+			outer = outer || miss == nil
+		}
+		return true
+	})
+	if !outer {
+		return err
+	}
+	return s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query is not differentiable yet").
+		WithHint("Write it as a join, with GROUP BY where it aggregates.")
+}
+
+// semi binds x IN (SELECT …) in WHERE as a semi-join; done is false where e is something else.
+func (s *scope) semi(e Expr) (done bool, err error) {
+	l, ok := e.(*SubLink)
+	if !ok || l.Kind != SubAny || l.Op != "=" || s.post != nil {
+		return false, nil
+	}
+	x, err := s.expr(l.Test)
+	if err != nil {
+		return true, err
+	}
+	r, err := s.b.subSelect(s.f, l.Query)
+	if err != nil {
+		return true, err
+	}
+	slot, ok := s.oneSlot(x)
+	if !ok || len(r.cols) != 1 || r.mask != 0 || r.node.Col(r.cols[0]).Dep || r.node.Col(r.cols[0]).Type.Kind != x.Type.Kind {
+		return true, s.f.fail(e, sqlerr.FeatureNotSupported, "IN (SELECT …) needs keys or attributes of one relation and of one type on both sides").
+			WithHint("A value may be compared with a scalar: x > (SELECT avg(…) …).")
+	}
+	if a, b := s.declared(x), columnType(r.node, r.cols[0]); a != b && a != "" && b != "" {
+		return true, s.f.fail(e, sqlerr.FeatureNotSupported, "%s and %s meet, which is not supported in a loss", a, b)
+	}
+	left := s.columnOf(x, slot)
+	in := s.inputs[slot]
+	n := s.b.b.Semi(ra.SemiJoin, in.node, r.node,
+		[]ra.Equi{{L: kernels.Col{ID: left.ID}, R: kernels.Col{Input: 1, ID: r.cols[0]}}}, nil)
+	fresh := map[ra.ColumnID]ra.ColumnID{}
+	for i, c := range in.node.Cols {
+		fresh[c.ID] = n.Cols[i].ID
+	}
+	s.replaceInput(slot, n, fresh)
+	return true, nil
+}

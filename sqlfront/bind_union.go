@@ -1,0 +1,115 @@
+package sqlfront
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// union binds UNION ALL, however many branches it has.
+func (b *binder) union(f *place, sel *Select) (*relation, error) {
+	if sel.SetOp != "union" || !sel.All {
+		return nil, f.fail(sel, sqlerr.FeatureNotSupported, "%s is not differentiable", strings.ToUpper(sel.SetOp)).
+			WithHint("UNION ALL is; other set operations may stand in a sub-query that reads no parameter.")
+	}
+	var branches []*relation
+	var collect func(q *Select) error
+	collect = func(q *Select) error {
+		if q == sel || q.SetOp == "union" && q.All && len(q.With) == 0 && q.Limit == nil && q.Offset == nil {
+			if err := collect(q.L); err != nil {
+				return err
+			}
+			return collect(q.R)
+		}
+		r, err := b.subSelect(f, q)
+		branches = append(branches, r)
+		return err
+	}
+	if err := collect(sel); err != nil {
+		return nil, err
+	}
+	first := branches[0]
+	types := make([]kernels.Type, len(first.cols))
+	masked := false
+	for _, r := range branches {
+		if len(r.cols) != len(first.cols) {
+			return nil, f.fail(sel, sqlerr.Syntax, "each UNION query must have the same number of columns, not %d and %d", len(first.cols), len(r.cols))
+		}
+		masked = masked || r.mask != 0
+		for i, id := range r.cols {
+			t, err := unify(types[i], r.node.Col(id).Type, r == first)
+			if err != nil {
+				var e *sqlerr.Error
+				if errors.As(err, &e) {
+					e = e.WithDetail("Column %q is %v in one query and %v in another.", first.names[i], types[i], r.node.Col(id).Type)
+				}
+				return nil, f.at(err, sel)
+			}
+			types[i] = t
+		}
+	}
+	var inputs []*ra.Node
+	for _, r := range branches {
+		n, err := b.branch(r, types, masked)
+		if err != nil {
+			return nil, f.at(err, sel)
+		}
+		inputs = append(inputs, n)
+	}
+	visible := len(types)
+	if masked {
+		visible++
+	}
+	n := b.b.Union(inputs, visible)
+	out := &relation{node: n, names: first.names}
+	for i := range types {
+		out.cols = append(out.cols, n.Cols[i].ID)
+	}
+	if masked {
+		out.mask = n.Cols[len(types)].ID
+	}
+	return out, nil
+}
+
+// unify is the type of a UNION column over two branches.
+func unify(a, b kernels.Type, first bool) (kernels.Type, error) {
+	if first {
+		return b, nil
+	}
+	t := a
+	switch {
+	case a.Kind == b.Kind:
+	case a.IsChunk() && b.IsChunk(), a.Kind != kernels.Text && a.Kind != kernels.Bool && b.Kind != kernels.Text && b.Kind != kernels.Bool:
+		t.Kind = kernels.Float64
+	default:
+		return t, sqlerr.New(sqlerr.DatatypeMismatch, "UNION types %v and %v cannot be matched", a, b)
+	}
+	if !a.Shape.Equal(b.Shape) || (a.Shape == nil) != (b.Shape == nil) {
+		return t, sqlerr.New(sqlerr.ArraySubscript, "UNION of different shapes %v and %v", a.Shape, b.Shape)
+	}
+	t.Nullable = a.Nullable || b.Nullable
+	return t, nil
+}
+
+// branch projects a relation to the union's types, with the mask last.
+func (b *binder) branch(r *relation, types []kernels.Type, masked bool) (*ra.Node, error) {
+	var out []ra.OutCol
+	for i, id := range r.cols {
+		x := r.node.Var(0, id)
+		if x.Type.Kind != types[i].Kind {
+			x = kernels.CastTo(types[i].Kind, x)
+		}
+		out = append(out, ra.OutCol{Name: r.names[i], X: x})
+	}
+	if masked {
+		mask := kernels.Const(kernels.BoolValue(true))
+		if r.mask != 0 {
+			mask = r.node.Var(0, r.mask)
+		}
+		out = append(out, ra.OutCol{Name: "mask", X: mask})
+	}
+	return b.b.Select(r.node, nil, out), nil
+}

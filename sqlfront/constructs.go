@@ -1,0 +1,62 @@
+package sqlfront
+
+import (
+	"reflect"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// The tables through which the binder reaches each construct of differentiable SQL. A construct stands in a file
+// bind_<construct>.go, which enters it here by a package-level value; a second entry panics at start.
+var (
+	exprBinders      = map[reflect.Type]func(*scope, Expr) (*kernels.Expr, error){}
+	fromBinders      = map[reflect.Type]func(*scope, FromItem) error{}
+	callBinders      = map[string]func(*scope, *FuncCall) (*kernels.Expr, error){}
+	tableFuncBinders = map[string]func(*binder, *place, *FuncCall) (*relation, error){}
+	aggregates       = map[string]aggregate{}
+)
+
+// aggregate is a SQL aggregate of one argument, made of aggregates of the algebra.
+type aggregate struct {
+	// parts are the aggregates that it needs of the argument x.
+	parts func(x *kernels.Expr) []aggPart
+	// result is its value above the grouping, given the parts' columns.
+	result func(parts []*kernels.Expr) *kernels.Expr
+}
+
+type aggPart struct {
+	fn  ra.AggFn
+	arg *kernels.Expr
+}
+
+// bindExpr enters how an expression whose tree is a T is bound.
+func bindExpr[T Expr](f func(*scope, T) (*kernels.Expr, error)) struct{} {
+	return enter(exprBinders, reflect.TypeFor[T](), func(s *scope, e Expr) (*kernels.Expr, error) { return f(s, e.(T)) })
+}
+
+// bindFrom enters how an item of FROM whose tree is a T joins the scope.
+func bindFrom[T FromItem](f func(*scope, T) error) struct{} {
+	return enter(fromBinders, reflect.TypeFor[T](), func(s *scope, i FromItem) error { return f(s, i.(T)) })
+}
+
+// bindCall enters a function that is not simply a kernel of that name.
+func bindCall(name string, f func(*scope, *FuncCall) (*kernels.Expr, error)) struct{} {
+	return enter(callBinders, name, f)
+}
+
+// bindTableFunc enters a function in FROM that is differentiable.
+func bindTableFunc(name string, f func(*binder, *place, *FuncCall) (*relation, error)) struct{} {
+	return enter(tableFuncBinders, name, f)
+}
+
+// bindAggregate enters an aggregate function.
+func bindAggregate(name string, a aggregate) struct{} { return enter(aggregates, name, a) }
+
+func enter[K comparable, V any](table map[K]V, key K, v V) struct{} {
+	if _, twice := table[key]; twice {
+		panic("sqlfront: bound twice: " + reflect.ValueOf(key).String())
+	}
+	table[key] = v
+	return struct{}{}
+}

@@ -1,0 +1,323 @@
+package sqlfront
+
+import (
+	"math"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// ddl converts statements that define tables, views, indexes, functions; nil for anything else.
+func (c *stmtConv) ddl(n *pg.Node) Statement {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_CreateStmt:
+		return c.createTable(x.CreateStmt)
+	case *pg.Node_CreateTableAsStmt:
+		s := x.CreateTableAsStmt
+		q := s.Query.GetSelectStmt()
+		if q == nil {
+			c.refuse(c.here().At, "CREATE TABLE AS EXECUTE", "Write the query out.")
+		}
+		if s.Objtype != pg.ObjectType_OBJECT_TABLE && s.Objtype != pg.ObjectType_OBJECT_MATVIEW {
+			c.refuse(c.here().At, "this kind of CREATE … AS", "Use CREATE TABLE … AS.")
+		}
+		return c.createTableAs(s.Into, c.selectStmt(q), s.IfNotExists, s.Objtype == pg.ObjectType_OBJECT_MATVIEW)
+	case *pg.Node_ViewStmt:
+		return c.createView(x.ViewStmt)
+	case *pg.Node_IndexStmt:
+		return c.createIndex(x.IndexStmt)
+	case *pg.Node_AlterTableStmt:
+		return c.alterTable(x.AlterTableStmt)
+	case *pg.Node_RenameStmt:
+		return c.rename(x.RenameStmt)
+	case *pg.Node_DropStmt:
+		return c.drop(x.DropStmt)
+	case *pg.Node_CreateSchemaStmt:
+		s := x.CreateSchemaStmt
+		if len(s.SchemaElts) > 0 || s.Authrole != nil {
+			c.refuse(c.here().At, "CREATE SCHEMA with elements or an owner", "Write CREATE SCHEMA name.")
+		}
+		return &CreateSchema{c.here(), s.Schemaname, s.IfNotExists}
+	case *pg.Node_CreateFunctionStmt:
+		return c.createFunction(x.CreateFunctionStmt)
+	}
+	return nil
+}
+
+func (c *stmtConv) createTable(s *pg.CreateStmt) Statement {
+	out := &CreateTable{Node: c.here(), Schema: s.Relation.Schemaname, Name: s.Relation.Relname,
+		Temp: s.Relation.Relpersistence == "t", IfNotExists: s.IfNotExists}
+	at := c.pos(s.Relation.Location)
+	switch {
+	case len(s.InhRelations) > 0:
+		c.refuse(at, "INHERITS / PARTITION OF", "Use one table.")
+	case s.Partspec != nil || s.Partbound != nil:
+		c.refuse(at, "PARTITION BY", "Use one table.")
+	case s.OfTypename != nil:
+		c.refuse(at, "CREATE TABLE … OF type", "List the columns.")
+	case s.Oncommit == pg.OnCommitAction_ONCOMMIT_DROP || s.Oncommit == pg.OnCommitAction_ONCOMMIT_DELETE_ROWS:
+		c.refuse(at, "ON COMMIT DROP / DELETE ROWS", "Drop or empty the table by a statement.")
+	}
+	for _, n := range append(s.TableElts, s.Constraints...) {
+		switch x := n.GetNode().(type) {
+		case *pg.Node_ColumnDef:
+			out.Cols = append(out.Cols, c.columnDef(x.ColumnDef))
+		case *pg.Node_Constraint:
+			out.Constraints = append(out.Constraints, c.tableConstraint(x.Constraint))
+		case *pg.Node_TableLikeClause:
+			c.like(out, x.TableLikeClause)
+		default:
+			c.refuse(at, "this element of CREATE TABLE", "Use columns, constraints and LIKE.")
+		}
+	}
+	return out
+}
+
+func (c *conv) like(out *CreateTable, l *pg.TableLikeClause) {
+	at := c.pos(l.Relation.Location)
+	if out.Like != "" || len(out.Cols) > 0 {
+		c.refuse(at, "LIKE behind other columns", "Write LIKE first, then the new columns.")
+	}
+	if s := l.Relation.Schemaname; s != "" && s != "public" {
+		c.refuse(at, "LIKE of a table in the schema "+s, "Name a table of the schema public.")
+	}
+	out.Like = l.Relation.Relname
+	switch l.Options {
+	case 0:
+	case math.MaxInt32:
+		out.LikeIncluding = true
+	default:
+		c.refuse(at, "LIKE with single INCLUDING options", "Write INCLUDING ALL, or nothing.")
+	}
+}
+
+func (c *conv) columnDef(d *pg.ColumnDef) ColumnDef {
+	out := ColumnDef{Node: c.node(d.Location), Name: d.Colname, Type: c.typeName(d.TypeName), NotNull: d.IsNotNull}
+	switch out.Type.Name {
+	case "serial", "serial4", "bigserial", "serial8", "smallserial", "serial2":
+		if out.Type.Schema == "" && out.Type.Dims == 0 {
+			out.Type.Name = map[byte]string{'s': "integer", 'b': "bigint", 'm': "smallint"}[serialSize(out.Type.Name)]
+			out.Identity, out.NotNull = &Identity{Start: 1, Inc: 1}, true
+		}
+	}
+	if d.CollClause != nil {
+		c.refuse(c.pos(d.CollClause.Location), "COLLATE", "Leave it out: text compares byte by byte.")
+	}
+	if len(d.Fdwoptions) > 0 {
+		c.refuse(out.At, "OPTIONS of a column", "Leave them out.")
+	}
+	out.Default = c.optExpr(d.RawDefault)
+	for _, n := range d.Constraints {
+		c.columnConstraint(&out, n.GetConstraint())
+	}
+	return out
+}
+
+func serialSize(name string) byte {
+	switch name {
+	case "bigserial", "serial8":
+		return 'b'
+	case "smallserial", "serial2":
+		return 'm'
+	}
+	return 's'
+}
+
+func (c *conv) columnConstraint(d *ColumnDef, k *pg.Constraint) {
+	at := c.pos(k.Location)
+	switch k.Contype {
+	case pg.ConstrType_CONSTR_NULL:
+	case pg.ConstrType_CONSTR_NOTNULL:
+		d.NotNull = true
+	case pg.ConstrType_CONSTR_DEFAULT:
+		d.Default = c.expr(k.RawExpr)
+	case pg.ConstrType_CONSTR_IDENTITY:
+		d.Identity = c.identity(k)
+		d.NotNull = true
+	case pg.ConstrType_CONSTR_PRIMARY:
+		d.PrimaryKey, d.NotNull = true, true
+	case pg.ConstrType_CONSTR_UNIQUE:
+		c.nullsDistinct(k)
+		d.Unique = true
+	case pg.ConstrType_CONSTR_CHECK:
+		x := c.expr(k.RawExpr)
+		if d.Check != nil { // two CHECKs hold when both do
+			x = &Binary{Node{at}, "and", d.Check, x}
+		}
+		d.Check = x
+	case pg.ConstrType_CONSTR_FOREIGN:
+		d.RefTable, d.RefCols = c.reference(k)
+	case pg.ConstrType_CONSTR_GENERATED:
+		c.refuse(at, "GENERATED ALWAYS AS (…) STORED", "Compute the column in a view.")
+	default:
+		c.refuse(at, "this constraint (DEFERRABLE, EXCLUDE, …)", "Use NOT NULL, PRIMARY KEY, UNIQUE, CHECK, REFERENCES.")
+	}
+}
+
+func (c *conv) nullsDistinct(k *pg.Constraint) {
+	if k.NullsNotDistinct {
+		c.refuse(c.pos(k.Location), "NULLS NOT DISTINCT", "Add NOT NULL to the columns.")
+	}
+	if len(k.Including) > 0 || k.Indexname != "" {
+		c.refuse(c.pos(k.Location), "a constraint with INCLUDE or USING INDEX", "Name the columns alone.")
+	}
+	if k.Deferrable {
+		c.refuse(c.pos(k.Location), "DEFERRABLE", "Constraints are checked by each statement.")
+	}
+}
+
+func (c *conv) identity(k *pg.Constraint) *Identity {
+	id := &Identity{Always: k.GeneratedWhen == "a", Start: 1, Inc: 1}
+	minimum, start := int64(1), int64(math.MinInt64)
+	for _, n := range k.Options {
+		d := n.GetDefElem()
+		v, isInt := defInt(d)
+		switch {
+		case d.Defname == "start" && isInt:
+			start = v
+		case d.Defname == "increment" && isInt && v > 0:
+			id.Inc = v
+		case d.Defname == "minvalue" && isInt:
+			minimum = v
+		case d.Defname == "minvalue" || d.Defname == "maxvalue" && d.Arg == nil || d.Defname == "cache":
+		default:
+			c.refuse(c.pos(d.Location), "the identity option "+strings.ToUpper(d.Defname), "Use START, INCREMENT (positive) and MINVALUE.")
+		}
+	}
+	id.Start = minimum
+	if start != math.MinInt64 {
+		id.Start = start
+	}
+	if id.Start < minimum {
+		c.fail(c.pos(k.Location), sqlerr.InvalidParameter, "Add MINVALUE.", "START value (%d) cannot be less than MINVALUE (%d)", id.Start, minimum)
+	}
+	return id
+}
+
+// defInt returns an option's integer argument.
+func defInt(d *pg.DefElem) (int64, bool) {
+	switch v := d.Arg.GetNode().(type) {
+	case *pg.Node_Integer:
+		return int64(v.Integer.Ival), true
+	case *pg.Node_Float:
+		if kind, s := number(v.Float.Fval); kind == LitInt {
+			var n int64
+			neg := strings.HasPrefix(s, "-")
+			for _, r := range strings.TrimPrefix(s, "-") {
+				n = n*10 + int64(r-'0')
+			}
+			if neg {
+				n = -n
+			}
+			return n, true
+		}
+	}
+	return 0, false
+}
+
+func (c *conv) tableConstraint(k *pg.Constraint) TableConstraint {
+	out := TableConstraint{Node: c.node(k.Location), Name: k.Conname, Cols: strs(k.Keys)}
+	switch k.Contype {
+	case pg.ConstrType_CONSTR_PRIMARY:
+		out.Kind = "primary"
+		c.nullsDistinct(k)
+	case pg.ConstrType_CONSTR_UNIQUE:
+		out.Kind = "unique"
+		c.nullsDistinct(k)
+	case pg.ConstrType_CONSTR_CHECK:
+		out.Kind, out.Check = "check", c.expr(k.RawExpr)
+	case pg.ConstrType_CONSTR_FOREIGN:
+		out.Kind, out.Cols = "foreign", strs(k.FkAttrs)
+		out.RefTable, out.RefCols = c.reference(k)
+	default:
+		c.refuse(out.At, "this constraint (EXCLUDE, …)", "Use PRIMARY KEY, UNIQUE, CHECK, FOREIGN KEY.")
+	}
+	return out
+}
+
+func (c *conv) reference(k *pg.Constraint) (string, []string) {
+	at := c.pos(k.Location)
+	if k.FkDelAction != "a" && k.FkDelAction != "r" || k.FkUpdAction != "a" && k.FkUpdAction != "r" {
+		c.refuse(at, "ON DELETE / ON UPDATE with an action", "Delete or update the referencing rows by a statement.")
+	}
+	if k.FkMatchtype != "s" || k.Deferrable {
+		c.refuse(at, "MATCH FULL or DEFERRABLE", "Leave it out.")
+	}
+	return k.Pktable.Relname, strs(k.PkAttrs)
+}
+
+func (c *stmtConv) createTableAs(into *pg.IntoClause, q *Select, ifNotExists, matview bool) Statement {
+	r := into.Rel
+	if into.OnCommit == pg.OnCommitAction_ONCOMMIT_DROP || into.OnCommit == pg.OnCommitAction_ONCOMMIT_DELETE_ROWS {
+		c.refuse(c.pos(r.Location), "ON COMMIT DROP / DELETE ROWS", "Drop or empty the table by a statement.")
+	}
+	return &CreateTableAs{Node: c.here(), Schema: r.Schemaname, Name: r.Relname, Temp: r.Relpersistence == "t", IfNotExists: ifNotExists,
+		Cols: strs(into.ColNames), Query: q, NoData: into.SkipData, Matview: matview}
+}
+
+func (c *stmtConv) createView(s *pg.ViewStmt) Statement {
+	at := c.pos(s.View.Location)
+	if s.WithCheckOption > pg.ViewCheckOption_NO_CHECK_OPTION {
+		c.refuse(at, "WITH CHECK OPTION", "Views cannot be written to.")
+	}
+	if len(s.Options) > 0 {
+		c.refuse(at, "WITH (…) on a view", "Leave it out.")
+	}
+	from := c.viewQueryStart(at)
+	q := c.selectNode(s.Query)
+	out := &CreateView{Node: c.here(), Schema: s.View.Schemaname, Name: s.View.Relname, Cols: strs(s.Aliases), Temp: s.View.Relpersistence == "t",
+		Replace: s.Replace, Query: q, SQL: c.src[from:c.to], SQLAt: c.pos(int32(from))}
+	q.At, q.End = out.SQLAt, c.pos(int32(c.to))
+	return out
+}
+
+// viewQueryStart finds the first token behind CREATE … VIEW name [(cols)] AS.
+func (c *stmtConv) viewQueryStart(at Pos) int {
+	depth := 0
+	for i := c.from; i < c.to; {
+		t := Lex(c.src[:c.to], i)
+		switch {
+		case t.Is("recursive"):
+			c.refuse(at, "CREATE RECURSIVE VIEW", "Write CREATE VIEW v AS WITH RECURSIVE v(…) AS (…) SELECT * FROM v.")
+		case t.Is("("):
+			depth++
+		case t.Is(")"):
+			depth--
+		case t.Is("as") && depth == 0:
+			return Lex(c.src[:c.to], t.End).At
+		}
+		if t.Kind == TokEOF {
+			break
+		}
+		i = t.End
+	}
+	c.fail(at, sqlerr.Internal, "", "internal error: no AS in CREATE VIEW")
+	return 0
+}
+
+func (c *stmtConv) createIndex(s *pg.IndexStmt) Statement {
+	out := &CreateIndex{Node: c.here(), Name: s.Idxname, Table: s.Relation.Relname, Unique: s.Unique, IfNotExists: s.IfNotExists, Where: c.optExpr(s.WhereClause)}
+	at := c.pos(s.Relation.Location)
+	if s.AccessMethod != "" && s.AccessMethod != "btree" && s.AccessMethod != "hash" {
+		c.refuse(at, "the index method "+s.AccessMethod, "Use a btree index (the default).")
+	}
+	if len(s.IndexIncludingParams) > 0 || s.NullsNotDistinct {
+		c.refuse(at, "INCLUDE or NULLS NOT DISTINCT", "Name the key columns alone.")
+	}
+	for _, n := range s.IndexParams {
+		e := n.GetIndexElem()
+		if len(e.Collation) > 0 || len(e.Opclass) > 0 {
+			c.refuse(at, "a collation or operator class of an index", "Leave it out.")
+		}
+		k := SortKey{Desc: e.Ordering == pg.SortByDir_SORTBY_DESC, NullsFirst: nullsFirst(e.NullsOrdering)}
+		if e.Name != "" {
+			k.X = &ColumnRef{Node: Node{at}, Names: []string{e.Name}}
+		} else {
+			k.X = c.expr(e.Expr)
+		}
+		out.Keys = append(out.Keys, k)
+	}
+	return out
+}

@@ -1,0 +1,398 @@
+package sqlfront
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+func (c *conv) exprs(list []*pg.Node) []Expr {
+	var out []Expr
+	for _, n := range list {
+		out = append(out, c.expr(n))
+	}
+	return out
+}
+
+// optExpr converts n, nil for a missing node.
+func (c *conv) optExpr(n *pg.Node) Expr {
+	if n == nil || n.Node == nil {
+		return nil
+	}
+	return c.expr(n)
+}
+
+func (c *conv) expr(n *pg.Node) Expr {
+	switch x := n.GetNode().(type) {
+	case *pg.Node_ColumnRef:
+		return c.columnRef(x.ColumnRef)
+	case *pg.Node_AConst:
+		return c.literal(x.AConst)
+	case *pg.Node_AExpr:
+		return c.operator(x.AExpr)
+	case *pg.Node_BoolExpr:
+		return c.boolExpr(x.BoolExpr)
+	case *pg.Node_FuncCall:
+		return c.funcCall(x.FuncCall)
+	case *pg.Node_TypeCast:
+		return c.typeCast(x.TypeCast)
+	case *pg.Node_CaseExpr:
+		return c.caseExpr(x.CaseExpr)
+	case *pg.Node_CoalesceExpr:
+		return &Coalesce{c.node(x.CoalesceExpr.Location), c.exprs(x.CoalesceExpr.Args)}
+	case *pg.Node_MinMaxExpr:
+		m := x.MinMaxExpr
+		return &MinMax{c.node(m.Location), m.Op == pg.MinMaxOp_IS_GREATEST, c.exprs(m.Args)}
+	case *pg.Node_SubLink:
+		return c.subLink(x.SubLink)
+	case *pg.Node_NullTest:
+		return &IsNull{c.node(x.NullTest.Location), c.expr(x.NullTest.Arg), x.NullTest.Nulltesttype == pg.NullTestType_IS_NOT_NULL}
+	case *pg.Node_BooleanTest:
+		return c.boolTest(x.BooleanTest)
+	case *pg.Node_AArrayExpr:
+		return &ArrayLit{c.node(x.AArrayExpr.Location), c.exprs(x.AArrayExpr.Elements)}
+	case *pg.Node_RowExpr:
+		return &RowExpr{c.node(x.RowExpr.Location), c.exprs(x.RowExpr.Args)}
+	case *pg.Node_AIndirection:
+		return c.indirection(x.AIndirection)
+	case *pg.Node_ParamRef:
+		return &Param{c.node(x.ParamRef.Location), int(x.ParamRef.Number)}
+	case *pg.Node_SetToDefault:
+		return &Default{c.node(x.SetToDefault.Location)}
+	case *pg.Node_SqlvalueFunction:
+		return c.valueFunction(x.SqlvalueFunction)
+	case *pg.Node_CollateClause:
+		c.refuse(c.pos(x.CollateClause.Location), "COLLATE", "Leave it out: text compares byte by byte.")
+	case *pg.Node_GroupingFunc:
+		c.refuse(c.pos(x.GroupingFunc.Location), "GROUPING()", "Use one GROUP BY for each grouping and UNION ALL.")
+	case *pg.Node_CurrentOfExpr:
+		c.refuse(-1, "WHERE CURRENT OF", "Use the key in WHERE.")
+	case *pg.Node_MultiAssignRef:
+		c.refuse(-1, "SET (a, b) = (SELECT …)", "Write UPDATE … SET a = s.a, b = s.b FROM (SELECT …) s.")
+	}
+	kind := strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
+	c.refuse(-1, "the construct "+kind, "Run it on a Postgres server (--db postgres://…).")
+	return nil
+}
+
+func (c *conv) columnRef(r *pg.ColumnRef) Expr {
+	out := &ColumnRef{Node: c.node(r.Location)}
+	for _, f := range r.Fields {
+		if f.GetAStar() != nil {
+			out.Star = true
+			continue
+		}
+		out.Names = append(out.Names, f.GetString_().GetSval())
+	}
+	return out
+}
+
+func (c *conv) literal(k *pg.A_Const) Expr {
+	at := c.node(k.Location)
+	if k.Isnull {
+		return &Literal{at, LitNull, "NULL"}
+	}
+	switch v := k.Val.(type) {
+	case *pg.A_Const_Ival:
+		return &Literal{at, LitInt, strconv.Itoa(int(v.Ival.GetIval()))}
+	case *pg.A_Const_Fval:
+		kind, s := number(v.Fval.GetFval())
+		return &Literal{at, kind, s}
+	case *pg.A_Const_Boolval:
+		return &Literal{at, LitBool, strconv.FormatBool(v.Boolval.GetBoolval())}
+	case *pg.A_Const_Sval:
+		return &Literal{at, LitString, v.Sval.GetSval()}
+	}
+	c.refuse(at.At, "a bit string literal", "Use an integer or a text literal.")
+	return nil
+}
+
+// number classifies the text of a numeric literal that does not fit int4: 64-bit integers in any
+// base become LitInt in decimal, all else LitNumeric without underscores.
+func number(s string) (LiteralKind, string) {
+	plain := strings.ReplaceAll(s, "_", "")
+	base, digits := 10, plain
+	if len(plain) > 2 && plain[0] == '0' {
+		switch plain[1] | 0x20 {
+		case 'x':
+			base, digits = 16, plain[2:]
+		case 'o':
+			base, digits = 8, plain[2:]
+		case 'b':
+			base, digits = 2, plain[2:]
+		}
+	}
+	if v, err := strconv.ParseInt(digits, base, 64); err == nil {
+		return LitInt, strconv.FormatInt(v, 10)
+	}
+	return LitNumeric, plain
+}
+
+var binaryOps = map[string]bool{
+	"+": true, "-": true, "*": true, "/": true, "%": true, "^": true, "||": true, "=": true, "<>": true,
+	"<": true, "<=": true, ">": true, ">=": true, "~~": true, "!~~": true, "~~*": true, "!~~*": true,
+	"~": true, "!~": true, "~*": true, "!~*": true, "&": true, "|": true, "#": true, "<<": true, ">>": true,
+}
+
+// opName returns the operator's name; OPERATOR(pg_catalog.+) counts as +.
+func (c *conv) opName(names []*pg.Node, at Pos) string {
+	ns := strs(names)
+	if len(ns) == 2 && ns[0] == "pg_catalog" {
+		ns = ns[1:]
+	}
+	if len(ns) != 1 {
+		c.refuse(at, "the operator "+strings.Join(ns, "."), "")
+	}
+	return ns[0]
+}
+
+func (c *conv) operator(e *pg.A_Expr) Expr {
+	at := c.node(e.Location)
+	op := c.opName(e.Name, at.At)
+	switch e.Kind {
+	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
+		if e.Lexpr == nil {
+			if op != "-" && op != "+" {
+				c.refuse(at.At, "the prefix operator "+op, "Use a function: abs(x), sqrt(x).")
+			}
+			return &Unary{at, op, c.expr(e.Rexpr)}
+		}
+		if !binaryOps[op] {
+			c.refuse(at.At, "the operator "+op, "")
+		}
+		return &Binary{at, op, c.expr(e.Lexpr), c.expr(e.Rexpr)}
+	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
+		return &AnyArray{at, c.expr(e.Lexpr), op, c.expr(e.Rexpr), e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL}
+	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
+		return &IsDistinct{at, c.expr(e.Lexpr), c.expr(e.Rexpr), e.Kind == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT}
+	case pg.A_Expr_Kind_AEXPR_NULLIF:
+		return &NullIf{at, c.expr(e.Lexpr), c.expr(e.Rexpr)}
+	case pg.A_Expr_Kind_AEXPR_IN:
+		return &In{at, c.expr(e.Lexpr), c.exprs(e.Rexpr.GetList().GetItems()), op == "<>"}
+	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
+		b := e.Rexpr.GetList().GetItems()
+		return &Between{at, c.expr(e.Lexpr), c.expr(b[0]), c.expr(b[1]), e.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN}
+	}
+	c.refuse(at.At, op, "Write x BETWEEN least(a, b) AND greatest(a, b).")
+	return nil
+}
+
+func (c *conv) boolExpr(b *pg.BoolExpr) Expr {
+	at := c.node(b.Location)
+	if b.Boolop == pg.BoolExprType_NOT_EXPR {
+		return &Unary{at, "not", c.expr(b.Args[0])}
+	}
+	op := "and"
+	if b.Boolop == pg.BoolExprType_OR_EXPR {
+		op = "or"
+	}
+	out := c.expr(b.Args[0])
+	for _, a := range b.Args[1:] {
+		out = &Binary{at, op, out, c.expr(a)}
+	}
+	return out
+}
+
+func (c *conv) boolTest(b *pg.BooleanTest) Expr {
+	out := &IsBool{Node: c.node(b.Location), X: c.expr(b.Arg)}
+	switch b.Booltesttype {
+	case pg.BoolTestType_IS_TRUE, pg.BoolTestType_IS_NOT_TRUE:
+		out.What = "true"
+	case pg.BoolTestType_IS_FALSE, pg.BoolTestType_IS_NOT_FALSE:
+		out.What = "false"
+	default:
+		out.What = "unknown"
+	}
+	switch b.Booltesttype {
+	case pg.BoolTestType_IS_NOT_TRUE, pg.BoolTestType_IS_NOT_FALSE, pg.BoolTestType_IS_NOT_UNKNOWN:
+		out.Not = true
+	}
+	return out
+}
+
+func (c *conv) funcCall(f *pg.FuncCall) *FuncCall {
+	out := &FuncCall{Node: c.node(f.Location), Star: f.AggStar, Distinct: f.AggDistinct}
+	names := strs(f.Funcname)
+	if len(names) > 2 {
+		c.refuse(out.At, "the function name "+strings.Join(names, "."), "Name at most a schema and a function.")
+	}
+	out.Name = names[len(names)-1]
+	// EXTRACT(…), SUBSTRING(… FROM …), TRIM(…): the grammar's pg_catalog prefix is not the user's
+	if len(names) == 2 && f.Funcformat != pg.CoercionForm_COERCE_SQL_SYNTAX {
+		out.Schema = names[0]
+	}
+	if f.AggWithinGroup {
+		c.refuse(out.At, "WITHIN GROUP", "Use row_number() OVER (ORDER BY …) to pick a rank.")
+	}
+	if f.FuncVariadic {
+		c.refuse(out.At, "a VARIADIC argument", "List the arguments one by one.")
+	}
+	for _, a := range f.Args {
+		name := ""
+		if na := a.GetNamedArgExpr(); na != nil {
+			name, a = na.Name, na.Arg
+		}
+		out.Args = append(out.Args, c.expr(a))
+		out.ArgNames = append(out.ArgNames, name)
+	}
+	out.OrderBy = c.sortKeys(f.AggOrder)
+	out.Filter = c.optExpr(f.AggFilter)
+	if f.Over != nil {
+		w := c.window(f.Over)
+		out.Over = &w
+	}
+	return out
+}
+
+// valueFunction turns CURRENT_DATE and its like into calls without arguments.
+func (c *conv) valueFunction(f *pg.SQLValueFunction) Expr {
+	names := map[pg.SQLValueFunctionOp]string{
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE: "current_date", pg.SQLValueFunctionOp_SVFOP_CURRENT_TIME: "current_time",
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP: "current_timestamp", pg.SQLValueFunctionOp_SVFOP_LOCALTIME: "localtime",
+		pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP: "localtimestamp", pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE: "current_role",
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_USER: "current_user", pg.SQLValueFunctionOp_SVFOP_USER: "user",
+		pg.SQLValueFunctionOp_SVFOP_SESSION_USER: "session_user", pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG: "current_catalog",
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA: "current_schema",
+	}
+	name, ok := names[f.Op]
+	if !ok {
+		c.refuse(c.pos(f.Location), "a precision on a time function", "Leave the precision out.")
+	}
+	return &FuncCall{Node: c.node(f.Location), Name: name}
+}
+
+func (c *conv) typeCast(t *pg.TypeCast) Expr {
+	out := &Cast{Node: c.node(t.Location), X: c.expr(t.Arg), Type: c.typeName(t.TypeName)}
+	if out.At < 0 { // date '2020-01-01'
+		out.At = out.Type.At
+	}
+	return out
+}
+
+func (c *conv) caseExpr(e *pg.CaseExpr) Expr {
+	out := &Case{Node: c.node(e.Location), Arg: c.optExpr(e.Arg), Else: c.optExpr(e.Defresult)}
+	for _, w := range e.Args {
+		cw := w.GetCaseWhen()
+		out.Whens = append(out.Whens, When{c.expr(cw.Expr), c.expr(cw.Result)})
+	}
+	return out
+}
+
+func (c *conv) subLink(s *pg.SubLink) Expr {
+	out := &SubLink{Node: c.node(s.Location)}
+	switch s.SubLinkType {
+	case pg.SubLinkType_EXPR_SUBLINK:
+		out.Kind = SubScalar
+	case pg.SubLinkType_EXISTS_SUBLINK:
+		out.Kind = SubExists
+	case pg.SubLinkType_ARRAY_SUBLINK:
+		out.Kind = SubArray
+	case pg.SubLinkType_ANY_SUBLINK, pg.SubLinkType_ALL_SUBLINK:
+		out.Kind = SubAny
+		if s.SubLinkType == pg.SubLinkType_ALL_SUBLINK {
+			out.Kind = SubAll
+		}
+		out.Test = c.expr(s.Testexpr)
+		out.Op = "="
+		if len(s.OperName) > 0 {
+			out.Op = c.opName(s.OperName, out.At)
+		}
+	default:
+		c.refuse(out.At, "a comparison of a row with a sub-select", "Use (a, b) IN (SELECT …).")
+	}
+	out.Query = c.selectNode(s.Subselect)
+	return out
+}
+
+func (c *conv) indirection(n *pg.A_Indirection) Expr {
+	x := c.expr(n.Arg)
+	ix := c.indices(n.Indirection, x.Position())
+	return &Subscript{Node{x.Position()}, x, ix}
+}
+
+func (c *conv) indices(list []*pg.Node, at Pos) []Index {
+	var out []Index
+	for _, n := range list {
+		i := n.GetAIndices()
+		if i == nil {
+			c.refuse(at, "selecting a field of a composite value", "Put the row in FROM: FROM f(…) AS t, then t.field.")
+		}
+		if i.IsSlice {
+			out = append(out, Index{Slice: true, Lo: c.optExpr(i.Lidx), Hi: c.optExpr(i.Uidx)})
+		} else {
+			out = append(out, Index{I: c.expr(i.Uidx)})
+		}
+	}
+	return out
+}
+
+func (c *conv) sortKeys(list []*pg.Node) []SortKey {
+	var out []SortKey
+	for _, n := range list {
+		s := n.GetSortBy()
+		k := SortKey{X: c.expr(s.Node), Desc: s.SortbyDir == pg.SortByDir_SORTBY_DESC}
+		if s.SortbyDir == pg.SortByDir_SORTBY_USING {
+			c.refuse(c.pos(s.Location), "ORDER BY … USING", "Use ASC or DESC.")
+		}
+		k.NullsFirst = nullsFirst(s.SortbyNulls)
+		out = append(out, k)
+	}
+	return out
+}
+
+func nullsFirst(n pg.SortByNulls) *bool {
+	switch n {
+	case pg.SortByNulls_SORTBY_NULLS_FIRST:
+		v := true
+		return &v
+	case pg.SortByNulls_SORTBY_NULLS_LAST:
+		v := false
+		return &v
+	}
+	return nil
+}
+
+// typeNames maps the grammar's internal names and Postgres's aliases to the spelling of the manual.
+var typeNames = map[string]string{
+	"int2": "smallint", "int4": "integer", "int": "integer", "int8": "bigint", "float4": "real", "float8": "double precision",
+	"bool": "boolean", "bpchar": "character", "varchar": "character varying", "timestamptz": "timestamp with time zone",
+	"timetz": "time with time zone", "decimal": "numeric",
+}
+
+// CanonicalType returns Postgres's own spelling of a type name without brackets ("int4" is "integer").
+func CanonicalType(name string) string {
+	if s, ok := typeNames[name]; ok {
+		return s
+	}
+	return name
+}
+
+func (c *conv) typeName(t *pg.TypeName) TypeName {
+	if t == nil {
+		c.fail(-1, sqlerr.Syntax, "", "missing type name")
+	}
+	names := strs(t.Names)
+	out := TypeName{Node: c.node(t.Location), Dims: len(t.ArrayBounds)}
+	if t.PctType {
+		c.refuse(out.At, "%TYPE", "Name the type itself.")
+	}
+	if len(names) > 2 || len(names) == 0 {
+		c.refuse(out.At, "the type name "+strings.Join(names, "."), "")
+	}
+	out.Name = CanonicalType(names[len(names)-1])
+	if len(names) == 2 && names[0] != "pg_catalog" {
+		out.Schema = names[0]
+	}
+	for _, m := range t.Typmods {
+		k := m.GetAConst()
+		if k == nil || k.GetIval() == nil {
+			c.refuse(out.At, "a type modifier that is no integer", "")
+		}
+		out.Mods = append(out.Mods, int(k.GetIval().Ival))
+	}
+	return out
+}
