@@ -1,0 +1,119 @@
+// Package cost estimates sizes of relations before the structure phase knows them.
+//
+// # What
+//
+// Rows estimates a node's rows; Flops the work of an expression.
+//
+// # Invariants
+//
+// Estimates steer the choice among equivalent plans and nothing else: no result depends on them. The unit is
+// rows and floating-point operations; the executor decides again with exact counts.
+//
+// # Errors
+//
+// None.
+//
+// # Where to add
+//
+// An operator's estimate: a case in Rows.
+package cost
+
+import (
+	"math"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// selectivity is the assumed share of rows that a predicate keeps.
+const selectivity = 1.0 / 3
+
+// Model memoises estimates over one plan.
+type Model struct{ rows map[*ra.Node]float64 }
+
+// New returns an empty model; use a new one after the plan has changed.
+func New() *Model { return &Model{rows: map[*ra.Node]float64{}} }
+
+// Rows estimates the number of rows of n.
+func (m *Model) Rows(n *ra.Node) float64 {
+	if r, ok := m.rows[n]; ok {
+		return r
+	}
+	r := m.estimate(n)
+	if len(n.Unique) == 0 {
+		r = 1
+	}
+	m.rows[n] = r
+	return r
+}
+
+func (m *Model) estimate(n *ra.Node) float64 {
+	switch n.Op {
+	case ra.Scan:
+		return float64(n.Table.Rows)
+	case ra.Select, ra.Join:
+		r := 1.0
+		for _, in := range n.Inputs {
+			r *= math.Max(1, m.Rows(in))
+		}
+		for _, q := range n.Equi { // the smaller side's values all occur on the larger side
+			r /= math.Max(1, math.Max(m.distinct(n, q.L), m.distinct(n, q.R)))
+		}
+		return r * math.Pow(selectivity, float64(len(n.Pred)))
+	case ra.Aggregate:
+		d := 1.0
+		for _, g := range n.Group {
+			d *= m.distinctCol(n.Inputs[0], g)
+		}
+		return math.Min(d, m.Rows(n.Inputs[0]))
+	case ra.SemiJoin:
+		return math.Min(m.Rows(n.Inputs[0])/2, m.Rows(n.Inputs[0])*m.Rows(n.Inputs[1]))
+	case ra.AntiJoin:
+		return m.Rows(n.Inputs[0]) / 2
+	case ra.Union, ra.Add:
+		r := 0.0
+		for _, in := range n.Inputs {
+			r += m.Rows(in)
+		}
+		return r
+	case ra.Gradient:
+		return m.Rows(n.Inputs[1])
+	}
+	return 1000
+}
+
+func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
+	return m.distinctCol(n.Inputs[c.Input], c.ID)
+}
+
+// distinctCol guesses the number of distinct values: all rows for a sole key, a root of them for a part of one.
+func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
+	r := m.Rows(n)
+	for _, k := range n.Unique {
+		if k == id {
+			return math.Pow(r, 1/float64(len(n.Unique)))
+		}
+	}
+	return math.Max(1, math.Sqrt(r))
+}
+
+// Flops estimates the floating-point operations of one evaluation of e.
+func Flops(e *kernels.Expr) float64 {
+	total := 0.0
+	e.Any(func(x *kernels.Expr) bool { // large expressions share parts: each counts once
+		if x.Def == nil {
+			return false
+		}
+		f := float64(x.Type.Size())
+		if x.Def.Flops != nil {
+			types := make([]kernels.Type, len(x.Args))
+			for i, a := range x.Args {
+				types[i] = a.Type
+			}
+			f = x.Def.Flops(types, x.Attr, x.Type)
+		}
+		total += f
+		return false
+	})
+	return total
+}

@@ -1,0 +1,108 @@
+package optimizer
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Param names a parameter of a Gradient request: the columns of a table that are differentiated; all value
+// columns when Cols is nil.
+type Param struct {
+	Table *ra.Table
+	Cols  []int
+}
+
+// Result is a differentiated, optimized query with its history.
+type Result struct {
+	Plan  *ra.Plan // root 0 the loss (one column), then one root per parameter with its table's columns
+	RA    *ra.Plan // the loss as bound, nested gradients expanded
+	Grad  *ra.Plan // loss and gradients before optimization
+	Fired map[string]int
+	Cols  [][]int // per parameter: the table column of each column of its root
+}
+
+// Gradient expands nested gradients below loss, optimizes it, differentiates it with respect to params and
+// optimizes the whole. Without params the plan is the loss alone.
+func Gradient(b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, opt Options) (*Result, error) {
+	expanded, err := autodiff.Expand(b, loss)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{RA: &ra.Plan{Roots: []ra.Root{{Name: "loss", Node: expanded, Cols: []ra.ColumnID{col}}}}}
+	if out.Grad, _, err = differentiate(b, out.RA, params); err != nil {
+		return nil, err
+	}
+	forward, fired, err := Forward(b, out.RA, opt)
+	if err != nil {
+		return nil, err
+	}
+	both, cols, err := differentiate(b, forward, params)
+	if err != nil {
+		return nil, err
+	}
+	if out.Plan, out.Fired, err = Whole(b, both, opt); err != nil {
+		return nil, err
+	}
+	for name, n := range fired {
+		out.Fired[name] += n
+	}
+	out.Cols = cols
+	return out, nil
+}
+
+// differentiate adds one root per parameter to the plan of a loss; it also returns which table columns the
+// roots' columns are.
+func differentiate(b *ra.Builder, p *ra.Plan, params []Param) (*ra.Plan, [][]int, error) {
+	root := p.Roots[0]
+	out := &ra.Plan{Roots: []ra.Root{root}}
+	if len(params) == 0 {
+		return out, nil, nil
+	}
+	var cols [][]int
+	var ps []autodiff.Param
+	for _, q := range params {
+		ps = append(ps, autoParam(b, p, q))
+	}
+	grads, err := autodiff.Differentiate(b, root.Node, root.Cols[0], ps)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, g := range grads {
+		r := ra.Root{Name: params[i].Table.Name, Node: g}
+		for _, c := range g.Cols[:len(ps[i].Scan.Cols)] {
+			r.Cols = append(r.Cols, c.ID)
+		}
+		out.Roots, cols = append(out.Roots, r), append(cols, slices.Clone(ps[i].Scan.TableCols))
+	}
+	return out, cols, nil
+}
+
+// autoParam finds the parameter's scan; a table that the loss does not read gets one of its own, so that
+// autodiff can say so.
+func autoParam(b *ra.Builder, p *ra.Plan, q Param) autodiff.Param {
+	scan := scanOf(p, q.Table)
+	if scan == nil {
+		scan = b.Scan(q.Table, func(int) bool { return true })
+	}
+	out := autodiff.Param{Scan: scan}
+	for _, c := range q.Cols {
+		for i, t := range scan.TableCols {
+			if t == c {
+				out.Cols = append(out.Cols, scan.Cols[i].ID)
+			}
+		}
+	}
+	return out
+}
+
+func scanOf(p *ra.Plan, t *ra.Table) *ra.Node {
+	var scan *ra.Node
+	ra.Walk(func(n *ra.Node) {
+		if n.Op == ra.Scan && n.Table.Schema == t.Schema && n.Table.Name == t.Name {
+			scan = n
+		}
+	}, p.Nodes()...)
+	return scan
+}

@@ -1,0 +1,96 @@
+// Package optimizer drives the rewrite rules and lists what they did.
+//
+// # What
+//
+// Forward rewrites the query of a loss before it is differentiated, Whole the loss and its gradients.
+//
+// # Invariants
+//
+// The plan given is not changed; the result computes the same rows of the same columns. Rules are applied
+// until none fires; their order within a phase does not matter.
+//
+// # Errors
+//
+// A rule that breaks a plan is an internal error that names it (only with Options.Verify).
+//
+// # Where to add
+//
+// Rules belong to optimizer/rules.
+package optimizer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/relgrad/relgrad/optimizer/rules"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Options control the optimizer.
+type Options struct {
+	Disable []string                         // names of rules that are switched off
+	Verify  bool                             // validate the plan after each rule
+	Shuffle func(n int, swap func(i, j int)) // order of the rules within a phase, for tests; nil: by name
+	Trace   func(rule string, plan *ra.Plan) // called after each rule that fired
+}
+
+// maxSteps bounds the number of rewrites of one plan: more means that two rules undo each other.
+const maxSteps = 20000
+
+// Forward optimizes a loss before differentiation. It returns the rewritten plan and how often each rule
+// fired.
+func Forward(b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, error) {
+	return run(b, p, opt, rules.Forward)
+}
+
+// Whole optimizes loss and gradients together.
+func Whole(b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, error) {
+	return run(b, p, opt, rules.Forward, rules.Whole, rules.Final)
+}
+
+func run(b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Plan, map[string]int, error) {
+	plan, fired := ra.Clone(p), map[string]int{}
+	steps, validate := 0, ra.Validate
+	if len(phases) == 1 { // it will be differentiated
+		validate = ra.ValidateForward
+	}
+	for _, ph := range phases {
+		var set []rules.Rule
+		for _, r := range rules.All() {
+			// a whole-plan phase repeats the rules of the forward phase: eliminations open chances
+			if (r.Phase == ph || ph == rules.Whole && r.Phase == rules.Forward) && !slices.Contains(opt.Disable, r.Name) {
+				set = append(set, r)
+			}
+		}
+		if opt.Shuffle != nil {
+			opt.Shuffle(len(set), func(i, j int) { set[i], set[j] = set[j], set[i] })
+		}
+		for again := true; again; {
+			again = false
+			ctx := rules.NewContext(b, plan)
+			var order []*ra.Node
+			ra.Walk(func(n *ra.Node) { order = append(order, n) }, plan.Nodes()...)
+			for _, n := range order {
+				for _, r := range set {
+					if !ctx.Alive(n) || !r.Apply(ctx, n) {
+						continue
+					}
+					fired[r.Name]++
+					ctx, again = rules.NewContext(b, plan), ph != rules.Final
+					if steps++; steps > maxSteps {
+						return nil, nil, fmt.Errorf("optimizer: rules do not come to an end: %v", fired)
+					}
+					if opt.Trace != nil {
+						opt.Trace(r.Name, plan)
+					}
+					if opt.Verify {
+						if err := validate(plan.Nodes()...); err != nil {
+							return nil, nil, fmt.Errorf("optimizer: rule %s: %w", r.Name, err)
+						}
+					}
+				}
+			}
+		}
+	}
+	return plan, fired, nil
+}

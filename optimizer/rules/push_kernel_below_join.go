@@ -1,0 +1,258 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer/cost"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var _ = register(Rule{
+	Name: "PushKernelBelowJoin", Phase: Forward,
+	Doc: "Part of a join's kernel that reads only some inputs is computed where it has fewer rows: on that input, " +
+		"or on a join of those inputs alone. In a GCN, Â·(H·W) multiplies by W once per node, not per edge; by " +
+		"differentiation the gradient profits too (transform before aggregate, by cost). Must not fire on kernels " +
+		"that can fail, which would then see rows that the join drops, nor inside a branch of CASE and its kin, whose " +
+		"guard would no longer hold in the derivative.",
+	Apply: func(c *Context, n *ra.Node) bool {
+		return moveKernel(c, n, false, func(e *kernels.Expr, slots []int) bool {
+			return cost.Flops(e) >= 4 && subRows(c, n, slots) < 0.9*c.Cost.Rows(n)
+		})
+	},
+})
+
+// moveKernel finds a part of an output of the join n that reads a proper subset of the inputs and that want
+// accepts, and computes it below. branches tells whether it may come from a branch that is not always chosen.
+func moveKernel(c *Context, n *ra.Node, branches bool, want func(e *kernels.Expr, slots []int) bool) bool {
+	if n.Op != ra.Join || len(n.Inputs) < 2 {
+		return false
+	}
+	known := known{}
+	for i := range n.Out {
+		if !n.Cols[i].Type.IsFloat() {
+			continue
+		}
+		found := part(n.Out[i], branches, func(e *kernels.Expr) bool {
+			k := known.of(e)
+			return e.Type.IsFloat() && len(k.slots) > 0 && len(k.slots) < len(n.Inputs) && k.total && want(e, k.slots)
+		})
+		if found != nil {
+			place(c, n, found, known.of(found).slots)
+			return true
+		}
+	}
+	return false
+}
+
+// known remembers what the parts of expressions read, since large expressions share them.
+type known map[*kernels.Expr]*facts
+
+// facts about an expression: the inputs that it reads, ascending, and whether it is defined for any values.
+type facts struct {
+	slots []int
+	total bool
+}
+
+func (k known) of(e *kernels.Expr) *facts {
+	if f := k[e]; f != nil {
+		return f
+	}
+	f := &facts{total: !fails(e)}
+	if e.IsCol {
+		f.slots = []int{e.Col.Input}
+	}
+	for i, a := range e.Args {
+		of := k.of(a)
+		f.total = f.total && of.total
+		switch {
+		case i == 0:
+			f.slots = of.slots
+		case !slices.Equal(f.slots, of.slots):
+			f.slots = slices.Compact(slices.Sorted(slices.Values(slices.Concat(f.slots, of.slots))))
+		}
+	}
+	k[e] = f
+	return f
+}
+
+// part finds the largest call in e that want accepts, the first of several.
+func part(e *kernels.Expr, branches bool, want func(*kernels.Expr) bool) *kernels.Expr {
+	seen := map[*kernels.Expr]bool{}
+	var visit func(e *kernels.Expr) *kernels.Expr
+	visit = func(e *kernels.Expr) *kernels.Expr {
+		if e.Def == nil || seen[e] {
+			return nil
+		}
+		seen[e] = true
+		switch {
+		case want(e):
+			return e
+		case e.Def.Guarded != nil && !branches:
+			return nil
+		}
+		for _, a := range e.Args {
+			if found := visit(a); found != nil {
+				return found
+			}
+		}
+		return nil
+	}
+	return visit(e)
+}
+
+// fails reports whether the kernel of x may refuse some values: only float kernels take all, labels and
+// integers may be out of range.
+func fails(x *kernels.Expr) bool {
+	for _, a := range x.Args {
+		if a.Type.Kind == kernels.Int && a.IsCol || a.Type.Kind == kernels.Text {
+			return x.Def.Name != "drop_mask" && x.Def.Name != "row_key"
+		}
+	}
+	return x.Def != nil && !x.Type.IsFloat() && x.Def.Name != "row_key" && x.Type.Kind != kernels.Bool
+}
+
+// subRows estimates the rows of a join of some inputs of n alone; infinite where they are not connected and
+// more than one has several rows.
+func subRows(c *Context, n *ra.Node, slots []int) float64 {
+	r, several := 1.0, 0
+	for _, s := range slots {
+		rows := c.Cost.Rows(n.Inputs[s])
+		r *= rows
+		if rows > 1 {
+			several++
+		}
+	}
+	if several <= 1 {
+		return r
+	}
+	connected := false
+	for _, q := range n.Equi {
+		connected = connected || q.L.Input != q.R.Input && slices.Contains(slots, q.L.Input) && slices.Contains(slots, q.R.Input)
+	}
+	if !connected || len(slots) > 2 {
+		return 1e300
+	}
+	return c.Cost.Rows(c.B.Join([]*ra.Node{n.Inputs[slots[0]], n.Inputs[slots[1]]}, among(n, slots), nil, nil))
+}
+
+// among returns the equalities between the given inputs, renumbered.
+func among(n *ra.Node, slots []int) []ra.Equi {
+	var out []ra.Equi
+	for _, q := range n.Equi {
+		l, r := slices.Index(slots, q.L.Input), slices.Index(slots, q.R.Input)
+		if l >= 0 && r >= 0 {
+			q.L.Input, q.R.Input = l, r
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// place computes e on the inputs in slots alone and lets n read it.
+func place(c *Context, n *ra.Node, e *kernels.Expr, slots []int) {
+	var out []ra.OutCol
+	var inputs []*ra.Node
+	first := map[kernels.Col]int{} // column of n's inputs → position in the new node
+	for k, s := range slots {
+		inputs = append(inputs, n.Inputs[s])
+		for _, col := range n.Inputs[s].Cols {
+			first[kernels.Col{Input: s, ID: col.ID}] = len(out)
+			out = append(out, ra.OutCol{Name: col.Name, X: n.Inputs[s].Var(k, col.ID)})
+		}
+	}
+	below := e.MapCols(func(l *kernels.Expr) *kernels.Expr {
+		return kernels.Column(kernels.Col{Input: slices.Index(slots, l.Col.Input), ID: l.Col.ID}, l.Type)
+	})
+	sub := c.B.Join(inputs, among(n, slots), nil, append(out, ra.OutCol{Name: e.Def.Name, X: below}))
+	to, k := map[int]int{}, 1 // the new node takes slot 0
+	rest := []*ra.Node{sub}
+	for s, in := range n.Inputs {
+		if !slices.Contains(slots, s) {
+			to[s] = k
+			rest = append(rest, in)
+			k++
+		}
+	}
+	var equi []ra.Equi
+	for _, q := range n.Equi {
+		if !(slices.Contains(slots, q.L.Input) && slices.Contains(slots, q.R.Input)) {
+			equi = append(equi, q)
+		}
+	}
+	n.Equi = equi
+	n.Out = slices.Clone(n.Out)
+	for i, o := range n.Out {
+		n.Out[i] = replace(o, e, kernels.Column(kernels.Col{Input: -1}, sub.Cols[len(out)].Type))
+	}
+	n.Inputs = rest
+	mapExprs(n, func(col kernels.Col) kernels.Col {
+		if col.Input < 0 {
+			return kernels.Col{ID: sub.Cols[len(out)].ID}
+		}
+		if p, ok := first[col]; ok {
+			return kernels.Col{ID: stand(sub, sub.Cols[p].ID)}
+		}
+		return kernels.Col{Input: to[col.Input], ID: col.ID}
+	})
+	if len(n.Inputs) == 1 {
+		n.Op = ra.Select
+	}
+	rekey(n, sub)
+}
+
+// stand is the column that is read in the place of id: one for all that sub equates, since the node above no
+// longer sees that they are equal.
+func stand(sub *ra.Node, id ra.ColumnID) ra.ColumnID {
+	best := id
+	for _, a := range sub.Aliases(id) {
+		narrower := sub.Col(best).Type.Nullable && !sub.Col(a).Type.Nullable
+		if narrower || sub.Col(best).Type.Nullable == sub.Col(a).Type.Nullable && sub.Index(a) < sub.Index(best) {
+			best = a
+		}
+	}
+	return best
+}
+
+// rekey lets sub's identity be the columns that n, which reads it in slot 0, passes through.
+func rekey(n, sub *ra.Node) {
+	swap := func(ids []ra.ColumnID) []ra.ColumnID {
+		ids = slices.Clone(ids)
+		for i, id := range ids {
+			for _, alias := range sub.Aliases(id) {
+				if !n.Carries(0, ids[i]) && n.Carries(0, alias) {
+					ids[i] = alias
+				}
+			}
+		}
+		return ids
+	}
+	sub.Key, sub.Unique = swap(sub.Key), swap(sub.Unique)
+}
+
+// replace puts by in the place of every occurrence of part in e.
+func replace(e, part, by *kernels.Expr) *kernels.Expr {
+	done := map[*kernels.Expr]*kernels.Expr{}
+	var visit func(e *kernels.Expr) *kernels.Expr
+	visit = func(e *kernels.Expr) *kernels.Expr {
+		if out := done[e]; out != nil {
+			return out
+		}
+		if e.Same(part) {
+			return by
+		}
+		args, changed := make([]*kernels.Expr, len(e.Args)), false
+		for i, a := range e.Args {
+			args[i] = visit(a)
+			changed = changed || args[i] != a
+		}
+		out := e
+		if changed {
+			out = kernels.BuildAttr(e.Def.Name, e.Attr, args...)
+			out.Pos = e.Pos
+		}
+		done[e] = out
+		return out
+	}
+	return visit(e)
+}

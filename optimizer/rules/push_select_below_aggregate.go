@@ -1,0 +1,51 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var _ = register(Rule{
+	Name: "PushSelectBelowAggregate", Phase: Forward,
+	Doc: "A predicate on group columns keeps or drops whole groups, so it may drop their rows before Σ. Must " +
+		"not fire on aggregates' results, nor where somebody else reads the aggregate.",
+	Apply: func(c *Context, n *ra.Node) bool {
+		if n.Op != ra.Select || n.Inputs[0].Op != ra.Aggregate || !c.Sole(n.Inputs[0]) {
+			return false
+		}
+		agg := n.Inputs[0]
+		in := agg.Inputs[0]
+		for i, p := range n.Pred {
+			onGroups, any := true, false
+			p.Cols(func(col kernels.Col) {
+				any = true
+				onGroups = onGroups && agg.Index(col.ID) < len(agg.Group)
+			})
+			if !onGroups || !any {
+				continue
+			}
+			below := p.MapCols(func(l *kernels.Expr) *kernels.Expr { return in.Var(0, agg.Group[agg.Index(l.Col.ID)]) })
+			n.Pred = slices.Delete(slices.Clone(n.Pred), i, i+1)
+			putUnderAggregate(agg, c.B.Select(in, []*kernels.Expr{below}, passAll(in)))
+			return true
+		}
+		return false
+	},
+})
+
+// putUnderAggregate replaces an aggregate's input by to, whose first columns correspond to the old one's.
+func putUnderAggregate(agg, to *ra.Node) {
+	old := agg.Inputs[0]
+	agg.Inputs = []*ra.Node{to}
+	agg.Group, agg.Aggs = slices.Clone(agg.Group), slices.Clone(agg.Aggs)
+	for i, g := range agg.Group {
+		agg.Group[i] = to.Cols[old.Index(g)].ID
+	}
+	for i, a := range agg.Aggs {
+		if a.Fn != ra.CountRows {
+			agg.Aggs[i].Arg = to.Cols[old.Index(a.Arg)].ID
+		}
+	}
+}

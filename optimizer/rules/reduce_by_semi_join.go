@@ -1,0 +1,87 @@
+package rules
+
+import (
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var _ = register(Rule{
+	Name: "ReduceBySemiJoin", Phase: Forward,
+	Doc: "Where an aggregate is joined on its group with a relation that was restricted, only the groups with a " +
+		"partner are computed: the aggregate's input is semi-joined first. Rows that the loss never reads are not " +
+		"computed; rows that reach it, and so the gradient's rows, stay the same. Must not fire where somebody " +
+		"else reads the aggregate, on NULL-safe conditions, or where the partner depends on the aggregate.",
+	Apply: func(c *Context, n *ra.Node) bool {
+		if n.Op != ra.Join {
+			return false
+		}
+		for _, q := range n.Equi {
+			for _, d := range [][2]kernels.Col{{q.L, q.R}, {q.R, q.L}} {
+				if q.NullSafe || d[0].Input == d[1].Input {
+					continue
+				}
+				agg, g := groupBelow(c, n.Inputs[d[0].Input], d[0].ID)
+				other := n.Inputs[d[1].Input]
+				if agg == nil || !selective(other, agg) || reducedBy(agg.Inputs[0], g, other, d[1].ID) {
+					continue
+				}
+				equi := []ra.Equi{{L: kernels.Col{ID: g}, R: kernels.Col{Input: 1, ID: d[1].ID}}}
+				putUnderAggregate(agg, c.B.Semi(ra.SemiJoin, agg.Inputs[0], other, equi, nil))
+				return true
+			}
+		}
+		return false
+	},
+})
+
+// groupBelow follows a plain column through selections and joins that nobody else reads down to the aggregate
+// whose group column it is; it returns that aggregate and the column of its input.
+func groupBelow(c *Context, n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID) {
+	for c.Sole(n) {
+		i := n.Index(id)
+		switch {
+		case n.Op == ra.Aggregate && i < len(n.Group):
+			return n, n.Group[i]
+		case (n.Op == ra.Select || n.Op == ra.Join) && isPass(n, i):
+			n, id = n.Inputs[n.Out[i].Col.Input], n.Out[i].Col.ID
+		default:
+			return nil, 0
+		}
+	}
+	return nil, 0
+}
+
+// selective reports whether n holds a restricted choice of rows, and does not itself read avoid.
+func selective(n, avoid *ra.Node) bool {
+	restricted, reads := false, false
+	ra.Walk(func(m *ra.Node) {
+		restricted = restricted || len(m.Pred) > 0 || m.Op == ra.SemiJoin
+		reads = reads || m == avoid
+	}, n)
+	return restricted && !reads
+}
+
+// reducedBy reports whether the column g of n has been semi-joined with that column already, also where the
+// semi-join has been pushed further down.
+func reducedBy(n *ra.Node, g ra.ColumnID, other *ra.Node, id ra.ColumnID) bool {
+	for {
+		switch n.Op {
+		case ra.SemiJoin:
+			for _, q := range n.Equi {
+				if n.Inputs[1] == other && q.R.ID == id && q.L.ID == n.Inputs[0].Cols[n.Index(g)].ID {
+					return true
+				}
+			}
+			g = n.Inputs[0].Cols[n.Index(g)].ID
+			n = n.Inputs[0]
+		case ra.Select, ra.Join:
+			x := n.Out[n.Index(g)]
+			if !x.IsCol {
+				return false
+			}
+			n, g = n.Inputs[x.Col.Input], x.Col.ID
+		default:
+			return false
+		}
+	}
+}
