@@ -1,0 +1,395 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// col is the val of a column of n, over the space of n's rel or uniform.
+func (st *stage) col(wide bool, n *ra.Node, i int) (*val, error) {
+	key := colKey{wide, n, i}
+	for s := st; s != nil; s = s.parent {
+		if v := s.cols[key]; v != nil {
+			return v, nil
+		}
+	}
+	if st.parent != nil && !st.p.flow.structure[n] { // the same vals as the run's, though values may vary
+		return st.parent.col(wide, n, i)
+	}
+	r, err := st.rel(n)
+	if err != nil {
+		return nil, err
+	}
+	g := st.main
+	if wide {
+		g = st.wide
+	}
+	v, err := st.makeCol(g, n, r, i)
+	if err != nil {
+		return nil, err
+	}
+	st.cols[key] = v
+	return v, nil
+}
+
+func (st *stage) makeCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
+	switch n.Op {
+	case ra.Scan:
+		return st.scanCol(g, n, r, i)
+	case ra.Opaque:
+		return g.leaf(n.Cols[i].Name, n.Cols[i].Type, r.sp, fromVector(r.data[i]), false), nil
+	case ra.Select, ra.Join:
+		return st.expr(g, n, n.Out[i], r.idx)
+	case ra.SemiJoin, ra.AntiJoin:
+		v, err := st.col(g.wide, n.Inputs[0], i)
+		if err != nil {
+			return nil, err
+		}
+		return g.gather(v, r.idx[0])
+	case ra.Aggregate:
+		return st.aggregateCol(g, n, r, i)
+	case ra.Union:
+		return st.unionCol(g, n, r, i)
+	case ra.Add:
+		return st.addCol(g, n, r, i)
+	}
+	return nil, internal("%v has no values", n.Op)
+}
+
+// scanCol is a stored column; a parameter's column is shared by all scans of the table, mutable, and the
+// same in both graphs only by value.
+func (st *stage) scanCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
+	t := st.p.table(n.Table)
+	v := r.data[t.at[n.TableCols[i]]]
+	if n.Cols[i].Dep && !g.wide || n.Cols[i].Dep && st.p.opt.Force64 {
+		p, err := st.p.param(t, n.TableCols[i], v)
+		if err != nil {
+			return nil, err
+		}
+		if p.leaf == nil {
+			p.leaf = st.main.leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.sp, p.data, true)
+		}
+		return p.leaf, nil
+	}
+	key := scanKey{g.wide, t, n.TableCols[i]}
+	if st.leaves[key] == nil && !g.wide && v.Type.Kind == kernels.Int {
+		st.leaves[key] = st.keyLeaf(n.Table.Name+"."+n.Cols[i].Name, r.sp, v)
+	}
+	if st.leaves[key] == nil {
+		st.leaves[key] = g.leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.sp, fromVector(v), false)
+	}
+	return st.leaves[key], nil
+}
+
+// keyLeaf is the leaf of a column of integers in the main graph. Equal columns are one leaf, so that what is
+// computed of equal keys is computed once.
+func (st *stage) keyLeaf(name string, sp *space, v *ra.Vector) *val {
+	h := uint64(v.N)
+	for i, x := range v.Ints {
+		if h = tensor.Mix(h ^ uint64(x)); v.IsNull(i) {
+			h++
+		}
+	}
+	key := fmt.Sprintf("%x %d", h, sp.id)
+	for s := st; s != nil; s = s.parent {
+		for _, l := range s.keys[key] {
+			if slices.Equal(l.data.i64, v.Ints) && slices.Equal(l.data.valid, fromVector(v).valid) {
+				return l
+			}
+		}
+	}
+	l := st.main.leaf(name, v.Type, sp, fromVector(v), false)
+	st.keys[key] = append(st.keys[key], l)
+	return l
+}
+
+// scanKey names a leaf.
+type scanKey struct {
+	wide bool
+	t    *tableData
+	col  int
+}
+
+// expr is the val of an expression over n's inputs, read through idx.
+func (st *stage) expr(g *graph, n *ra.Node, e *kernels.Expr, idx []*index) (*val, error) {
+	return fromExpr(g, e, func(c kernels.Col) (*val, error) {
+		in := n.Inputs[c.Input]
+		v, err := st.col(g.wide, in, in.Index(c.ID))
+		if err != nil {
+			return nil, err
+		}
+		return g.gather(v, idx[c.Input])
+	})
+}
+
+// fromExpr makes the vals of an expression whose columns are given.
+func fromExpr(g *graph, e *kernels.Expr, leaf func(kernels.Col) (*val, error)) (*val, error) {
+	memo := map[*kernels.Expr]*val{}
+	var visit func(e *kernels.Expr) (*val, error)
+	visit = func(e *kernels.Expr) (v *val, err error) {
+		if v := memo[e]; v != nil {
+			return v, nil
+		}
+		defer func() { memo[e] = v }()
+		switch {
+		case e.IsCol:
+			return leaf(e.Col)
+		case e.Def == nil:
+			return g.constant(e.Const), nil
+		}
+		args := make([]*val, len(e.Args))
+		for i, a := range e.Args {
+			if args[i], err = visit(a); err != nil {
+				return nil, err
+			}
+		}
+		return g.call(e.Def, e.Attr, args...)
+	}
+	return visit(e)
+}
+
+func (st *stage) aggregateCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
+	in := n.Inputs[0]
+	if i < len(n.Group) {
+		if !g.wide && n.Cols[i].Type.Kind == kernels.Int {
+			x, err := st.vec(n, i)
+			if err != nil {
+				return nil, err
+			}
+			return st.keyLeaf(n.Cols[i].Name, r.sp, x), nil
+		}
+		v, err := st.col(g.wide, in, in.Index(n.Group[i]))
+		if err != nil || r.grp == nil {
+			return v, err
+		}
+		return g.gather(v, r.idx[0])
+	}
+	a := n.Aggs[i-len(n.Group)]
+	if r.grp == nil {
+		return st.single(g, n, r, a)
+	}
+	if a.Fn == ra.CountRows {
+		return g.leaf("count(*)", n.Cols[i].Type, r.sp, countRows(r.grp), false), nil
+	}
+	v, err := st.col(g.wide, in, in.Index(a.Arg))
+	if err != nil {
+		return nil, err
+	}
+	t := n.Cols[i].Type
+	t.Nullable = false
+	if a.Fn == ra.Sum || a.Fn == ra.Min || a.Fn == ra.Max {
+		t.Nullable = v.typ.Nullable || r.grp.hasEmpty()
+	}
+	return g.sum(a.Fn, v, t, r.grp)
+}
+
+func (x *groups) hasEmpty() bool {
+	for g := range x.out.n {
+		if x.start[g] == x.start[g+1] {
+			return true
+		}
+	}
+	return false
+}
+
+func countRows(x *groups) *data {
+	d := &data{kind: i64, size: 1, n: x.out.n, i64: make([]int64, x.out.n)}
+	for g := range d.i64 {
+		d.i64[g] = int64(x.start[g+1] - x.start[g])
+	}
+	return d
+}
+
+// single is an aggregate over groups of one row each: the row's value.
+func (st *stage) single(g *graph, n *ra.Node, r *rel, a ra.Agg) (*val, error) {
+	one := g.constant(kernels.IntValue(1))
+	if a.Fn == ra.CountRows {
+		return one, nil
+	}
+	v, err := st.col(g.wide, n.Inputs[0], n.Inputs[0].Index(a.Arg))
+	switch {
+	case err != nil:
+		return nil, err
+	case a.Fn == ra.Count && !v.typ.Nullable:
+		return one, nil
+	case a.Fn == ra.Count:
+		valid, err := g.call(kernels.Lookup("is_not_null"), kernels.Attr{}, v)
+		if err != nil {
+			return nil, err
+		}
+		return g.call(kernels.Lookup("case"), kernels.Attr{}, valid, one, g.constant(kernels.IntValue(0)))
+	case a.Fn == ra.GradSum && v.typ.Nullable:
+		return g.call(kernels.Lookup("coalesce"), kernels.Attr{}, v, g.zero(v.typ))
+	}
+	return v, nil
+}
+
+func (g *graph) zero(t kernels.Type) *val { return g.constant(kernels.ZerosLike(t).Const) }
+
+func (st *stage) unionCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
+	args, from := make([]*val, len(n.Inputs)), make([]*space, len(n.Inputs))
+	t := n.Cols[i].Type
+	t.Nullable = false
+	for b, in := range n.Inputs {
+		ir, err := st.rel(in)
+		if err != nil {
+			return nil, err
+		}
+		if args[b], err = st.col(g.wide, in, i); err != nil {
+			return nil, err
+		}
+		from[b] = ir.sp
+		t.Nullable = t.Nullable || args[b].typ.Nullable
+	}
+	return g.concat(t, r.sp, args, from), nil
+}
+
+// addCol sums the inputs' columns, each read where it has the output's key and zero elsewhere. Key columns
+// are read from the first input that has them.
+func (st *stage) addCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
+	if i < len(n.Key) {
+		return st.addKey(g, n, r, i)
+	}
+	var sum *val
+	for b, in := range n.Inputs {
+		v, err := st.col(g.wide, in, i)
+		if err != nil {
+			return nil, err
+		}
+		if v.typ.Nullable {
+			if v, err = g.call(kernels.Lookup("coalesce"), kernels.Attr{}, v, g.zero(v.typ)); err != nil {
+				return nil, err
+			}
+		}
+		ir, err := st.rel(in)
+		if err != nil {
+			return nil, err
+		}
+		if r.dup[b] != nil {
+			v, err = g.sum(ra.GradSum, v, v.typ, r.dup[b])
+		} else {
+			if r.idx[b] != nil && r.idx[b].missing {
+				v = g.spread(v, ir.sp)
+			}
+			v, err = g.gather(v, r.idx[b])
+		}
+		if err != nil {
+			return nil, err
+		}
+		if sum == nil {
+			sum = v
+			continue
+		}
+		if sum, err = g.call(kernels.Lookup("add"), kernels.Attr{}, sum, v); err != nil {
+			return nil, err
+		}
+	}
+	return sum, nil
+}
+
+// spread gives a uniform val the rows of a space, for those who read only some of them.
+func (g *graph) spread(v *val, sp *space) *val {
+	if v.sp == sp {
+		return v
+	}
+	return g.concat(v.typ, sp, []*val{v}, []*space{sp})
+}
+
+func (st *stage) addKey(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
+	if r.dup[0] == nil && r.idx[0] == nil {
+		return st.col(g.wide, n.Inputs[0], i)
+	}
+	v, err := st.vec(n, i)
+	if err != nil {
+		return nil, err
+	}
+	return g.leaf(n.Cols[i].Name, v.Type, r.sp, fromVector(v), false), nil
+}
+
+// vec is a structural column: its values in memory, in double precision.
+func (st *stage) vec(n *ra.Node, i int) (*ra.Vector, error) {
+	r, err := st.rel(n)
+	if err != nil {
+		return nil, err
+	}
+	if v := r.vecs[i]; v != nil {
+		return v, nil
+	}
+	v, err := st.makeVec(n, r, i)
+	if err != nil {
+		return nil, err
+	}
+	if !st.p.flow.column[colKey{n: n, col: i}] || st.p.flow.structure[n] {
+		r.vecs[i] = v // else its values change while the rel stays
+	}
+	return v, nil
+}
+
+func (st *stage) makeVec(n *ra.Node, r *rel, i int) (*ra.Vector, error) {
+	if n.Op == ra.Add && i < len(n.Key) && !(r.dup[0] == nil && r.idx[0] == nil) {
+		return st.addKeyVec(n, r, i)
+	}
+	v, err := st.col(true, n, i)
+	if err != nil {
+		return nil, err
+	}
+	if v.op == vLeaf && v.sp == r.sp && v.data.buf == nil {
+		return &ra.Vector{Type: n.Cols[i].Type, N: v.data.n, Ints: v.data.i64, F32: v.data.f32, F64: v.data.f64,
+			Texts: v.data.str, Valid: bools(v.data.valid)}, nil
+	}
+	d, err := st.p.compute(st, v, r.sp)
+	if err != nil {
+		return nil, err
+	}
+	return d.vector(v.typ), nil
+}
+
+func bools(b []byte) []bool {
+	if b == nil {
+		return nil
+	}
+	out := make([]bool, len(b))
+	for i, x := range b {
+		out[i] = x != 0
+	}
+	return out
+}
+
+// addKeyVec reads key column i of an Add from the inputs.
+func (st *stage) addKeyVec(n *ra.Node, r *rel, i int) (*ra.Vector, error) {
+	parts, from, base := make([]*ra.Vector, len(n.Inputs)), make([]int32, r.sp.n), int32(0)
+	fill(from, -1)
+	for b, in := range n.Inputs {
+		v, err := st.vec(in, i)
+		if err != nil {
+			return nil, err
+		}
+		parts[b] = v
+		for o := range from {
+			at := int32(-1)
+			switch {
+			case from[o] >= 0:
+				continue
+			case r.dup[b] != nil:
+				if g := r.dup[b]; g.start[o] < g.start[o+1] {
+					if at = g.start[o]; g.perm != nil {
+						at = g.perm[at]
+					}
+				}
+			case r.idx[b] == nil || r.idx[b].at == nil:
+				at = int32(o)
+			default:
+				at = r.idx[b].at[o]
+			}
+			if at >= 0 {
+				from[o] = base + at
+			}
+		}
+		base += int32(v.N)
+	}
+	return gatherVector(concatVectors(parts), from), nil
+}

@@ -1,0 +1,45 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+func outOfMemory(err error) error {
+	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("%v.", err).Wrap(err)
+}
+
+func tooManyRows(what string) error {
+	return sqlerr.New(sqlerr.ProgramLimit, "%s has more than %d rows", what, maxRows).
+		WithHint("Is a join condition missing?")
+}
+
+func internal(format string, args ...any) error {
+	return sqlerr.New(sqlerr.Internal, "internal error: executor: "+format, args...)
+}
+
+// shaped makes err an *sqlerr.Error unless it is one or the context's.
+func shaped(err error) error {
+	var e *sqlerr.Error
+	switch {
+	case err == nil, errors.As(err, &e), errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return err
+	}
+	return internal("%v", err).(*sqlerr.Error).Wrap(err)
+}
+
+// guard turns a panic into an error and gives every error its shape.
+func guard(err *error) {
+	if p := recover(); p != nil {
+		*err = panicError(p)
+	}
+	*err = shaped(*err)
+}
+
+func panicError(p any) error {
+	return internal("%v", p).(*sqlerr.Error).WithDetail("%s", fmt.Sprintf("%s", debug.Stack()))
+}

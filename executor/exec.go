@@ -1,0 +1,369 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// machine is what instructions run on: workers with scratch memory.
+type machine struct {
+	ctx     context.Context
+	env     *kernels.Env
+	workers int
+	scratch []*tensor.Buffer
+}
+
+// reserve gives every worker at least n bytes.
+func (m *machine) reserve(n int) error {
+	for len(m.scratch) < m.workers {
+		m.scratch = append(m.scratch, nil)
+	}
+	for i, b := range m.scratch {
+		if b != nil && len(b.Bytes()) >= n {
+			continue
+		}
+		b.Free()
+		m.scratch[i] = nil
+		nb, err := tensor.NewBuffer(n)
+		if err != nil {
+			return outOfMemory(err)
+		}
+		m.scratch[i] = nb
+	}
+	return nil
+}
+
+func (m *machine) free() {
+	for _, b := range m.scratch {
+		b.Free()
+	}
+	m.scratch = nil
+}
+
+// instr computes a val, or some of its rows.
+type instr struct {
+	v      *val
+	how    string // the lowering, for plans
+	text   string // what it computes, for plans; "": the val's tree
+	rows   int    // rows of the tree's space
+	off    int    // store: first row of the result
+	t      *tree
+	lane   int // rows per lane: a multiple of t.rows
+	grp    *groups
+	lower  lowered // a form of its own, nil: stores and sums block by block
+	add    adder   // a form of adding rows of its own, nil: the result's rows are added
+	blocks []*block
+	parts  [][2]partial
+	flops  float64
+	bytes  float64
+}
+
+// adder adds the rows lo to hi of a block, which are in one group, to a float sum.
+type adder func(b *block, sum []float64, lo, hi int)
+
+// lowered is a form of instruction of its own.
+type lowered interface {
+	run(m *machine, in *instr) error
+}
+
+// Sizes that tests make small, so that small data fill several blocks and lanes.
+var (
+	laneWork     = 65536.0   // operations per lane
+	blockScratch = 256 << 10 // bytes of a block's cells: they stay in the second-level cache
+	groupRows    = 8         // rows per group from which on a sum is worth an adder
+)
+
+// cut cuts the rows into lanes: by their number and the work per row only, never by the number of workers.
+func (in *instr) cut() {
+	most := 256 // lanes
+	if in.grp != nil {
+		most = max(8, min(most, 1<<20/in.v.typ.Size())) // each keeps a partial sum
+	}
+	perRow := 1.0
+	if in.rows > 0 {
+		perRow = max(1, in.flops/float64(in.rows))
+	}
+	rows := max(int(laneWork/perRow), (in.rows+most-1)/most, 1)
+	in.lane = (rows + in.t.rows - 1) / in.t.rows * in.t.rows
+}
+
+func (in *instr) lanes() int { return (in.rows + in.lane - 1) / in.lane }
+
+// block returns worker w's block, with the uniform cells computed once per execution.
+func (in *instr) block(m *machine, w int) (*block, error) {
+	if in.blocks[w] == nil {
+		b := in.t.newBlock(m.env, m.scratch[w])
+		if err := b.start(); err != nil {
+			return nil, err
+		}
+		in.blocks[w] = b
+	}
+	return in.blocks[w], nil
+}
+
+func (in *instr) run(m *machine) error {
+	if in.rows == 0 && in.grp == nil {
+		return nil
+	}
+	in.blocks = make([]*block, m.workers)
+	switch {
+	case in.lower != nil:
+		return in.lower.run(m, in)
+	case in.grp != nil:
+		return in.runSum(m)
+	}
+	return in.runStore(m)
+}
+
+func (in *instr) runStore(m *machine) error {
+	return parallel(m.ctx, m.workers, in.lanes(), func(w, lane int) error {
+		b, err := in.block(m, w)
+		if err != nil {
+			return err
+		}
+		r := in.t.result[0]
+		direct := in.direct(r)
+		for lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows); lo < hi; lo += in.t.rows {
+			n := min(in.t.rows, hi-lo)
+			if direct {
+				b.cells[r] = in.v.data.rows(in.off+lo, in.off+lo+n)
+			}
+			if err := b.eval(lo, n); err != nil {
+				return err
+			}
+			if direct {
+				continue
+			}
+			d, uniform := b.result(0)
+			store(in.v.data, in.off+lo, n, d, uniform)
+		}
+		return nil
+	})
+}
+
+// direct reports whether the result's cell can lie in the result's own memory, so that nothing is copied.
+// Columns with NULL are copied: their invalid rows are zeroed.
+func (in *instr) direct(r int) bool {
+	c := in.t.cells[r]
+	return !c.view && !c.uniform && !c.nullable && in.v.data.valid == nil && in.t.rows > 1 && c.kind == in.v.data.kind
+}
+
+// store copies a block's result to the rows from lo on.
+func store(out *data, lo, n int, d *data, uniform bool) {
+	if uniform {
+		for r := range n {
+			copyRow(out, lo+r, d, 0)
+		}
+		return
+	}
+	dst := out.rows(lo, lo+n)
+	src := d.rows(0, n)
+	copy(dst.f64, src.f64)
+	copy(dst.f32, src.f32)
+	copy(dst.i64, src.i64)
+	copy(dst.str, src.str)
+	if dst.valid != nil {
+		setValid(dst.valid, src.valid)
+		for r, v := range dst.valid {
+			if v == 0 {
+				dst.zeroRow(r)
+			}
+		}
+	}
+}
+
+// partial is the sum of a group's rows in one lane, where the group goes on in the next or began before.
+type partial struct {
+	g   int // -1: none
+	acc accum
+}
+
+// runSum reduces rows in group order. A group that lies within a lane is finished there; the first and the
+// last group of a lane leave partial sums, which are added afterwards in lane order.
+func (in *instr) runSum(m *machine) error {
+	x := newReducer(in.v)
+	lanes := 0
+	if in.rows > 0 {
+		lanes = in.lanes()
+	}
+	if len(in.parts) != lanes {
+		in.parts = make([][2]partial, lanes)
+	}
+	err := parallel(m.ctx, m.workers, lanes, func(w, lane int) error {
+		b, err := in.block(m, w)
+		if err != nil {
+			return err
+		}
+		return in.sumLane(b, x, lane)
+	})
+	if err != nil {
+		return err
+	}
+	in.joinParts(x)
+	return nil
+}
+
+func (in *instr) sumLane(b *block, x *reducer, lane int) error {
+	start, parts := in.grp.start, &in.parts[lane]
+	first, end := lane*in.lane, min((lane+1)*in.lane, in.rows)
+	parts[0].g, parts[1].g = -1, -1
+	g := groupAt(start, first)
+	acc := &parts[0].acc
+	if int(start[g]) == first {
+		acc = &parts[1].acc
+	}
+	x.reset(acc)
+	for lo := first; lo < end; lo += in.t.rows {
+		n := min(in.t.rows, end-lo)
+		if err := b.eval(lo, n); err != nil {
+			return err
+		}
+		var d *data
+		var uniform bool
+		if in.add == nil {
+			d, uniform = b.result(0)
+		}
+		for at := lo; at < lo+n; {
+			to := min(int(start[g+1]), lo+n)
+			if in.add != nil {
+				in.add(b, acc.f, at-lo, to-lo)
+				acc.seen += int64(to - at)
+			} else {
+				x.add(acc, d, uniform, at-lo, to-lo)
+			}
+			if at = to; at < int(start[g+1]) {
+				break // the group goes on in the next block
+			}
+			if int(start[g]) >= first {
+				x.finish(in.v.data, g, acc)
+			} else {
+				parts[0].g = g
+			}
+			if at == in.rows {
+				return nil
+			}
+			for g++; start[g+1] == start[g]; g++ {
+			}
+			acc = &parts[1].acc
+			x.reset(acc)
+		}
+	}
+	if int(start[g]) < end && int(start[g+1]) > end { // goes on in the next lane
+		if acc == &parts[0].acc {
+			parts[0].g = g
+		} else {
+			parts[1].g = g
+		}
+	}
+	return nil
+}
+
+// groupAt is the group, not empty, that holds row r.
+func groupAt(start []int32, r int) int {
+	lo, hi := 0, len(start)-2
+	for lo < hi {
+		mid := (lo + hi) / 2
+		if int(start[mid+1]) > r {
+			hi = mid
+		} else {
+			lo = mid + 1
+		}
+	}
+	return lo
+}
+
+// joinParts adds the partial sums in lane order and fills the empty groups.
+func (in *instr) joinParts(x *reducer) {
+	var sum *partial
+	for lane := range in.parts {
+		for i := range in.parts[lane] {
+			p := &in.parts[lane][i]
+			switch {
+			case p.g < 0:
+			case sum != nil && sum.g == p.g:
+				x.merge(&sum.acc, &p.acc)
+			default:
+				if sum != nil {
+					x.finish(in.v.data, sum.g, &sum.acc)
+				}
+				sum = p
+			}
+		}
+	}
+	if sum != nil {
+		x.finish(in.v.data, sum.g, &sum.acc)
+	}
+	if in.grp.empty == nil {
+		in.grp.empty = []int{}
+		for g := range in.grp.out.n {
+			if in.grp.start[g] == in.grp.start[g+1] {
+				in.grp.empty = append(in.grp.empty, g)
+			}
+		}
+	}
+	var none accum
+	x.reset(&none)
+	for _, g := range in.grp.empty {
+		x.finish(in.v.data, g, &none)
+	}
+}
+
+// accum is a sum, count or extreme so far.
+type accum struct {
+	f    []float64
+	i    int64
+	s    string
+	seen int64 // valid rows
+}
+
+// reducer is the ⊕ of an aggregate.
+type reducer struct {
+	fn   ra.AggFn
+	size int
+	in   kind
+	sign int
+}
+
+func newReducer(v *val) *reducer {
+	x := &reducer{fn: v.fn, size: v.args[0].typ.Size(), in: kindOf(v.args[0].typ), sign: 1}
+	if v.fn == ra.Min {
+		x.sign = -1
+	}
+	return x
+}
+
+func (x *reducer) reset(a *accum) {
+	if len(a.f) != x.size && x.in != i64 && x.in != str && x.fn != ra.Count {
+		a.f = make([]float64, x.size)
+	}
+	clear(a.f)
+	a.i, a.s, a.seen = 0, "", 0
+}
+
+// add reduces rows lo to hi of a block.
+func (x *reducer) add(a *accum, d *data, uniform bool, lo, hi int) {
+	if uniform {
+		x.addUniform(a, d, hi-lo)
+		return
+	}
+	sums := x.fn == ra.Sum || x.fn == ra.GradSum
+	if sums && d.valid == nil {
+		a.seen += int64(hi - lo)
+		x.addAll(a, d, lo, hi)
+		return
+	}
+	for r := lo; r < hi; r++ {
+		if d.valid != nil && d.valid[r] == 0 {
+			continue
+		}
+		if sums {
+			x.addAll(a, d, r, r+1)
+		} else if x.fn != ra.Count {
+			x.extreme(a, d, r)
+		}
+		a.seen++
+	}
+}

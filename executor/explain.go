@@ -1,0 +1,138 @@
+package executor
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels/blas"
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Explain prints the physical plan: the structure and when it is built, then the instructions with their
+// rows, estimated operations and bytes, and the memory.
+func (p *Program) Explain() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "executor: %d workers, loops %s, blas %s\n", p.opt.Workers, cpu.Name(), blas.Name())
+	st := p.run
+	if p.steps && p.step != nil {
+		st = p.step
+	}
+	if st == nil {
+		return b.String() + "not compiled\n"
+	}
+	p.explainStructure(&b, st)
+	var once, steps []*instr
+	for _, in := range p.once {
+		if !in.v.structural {
+			once = append(once, in)
+		}
+	}
+	if p.sched != nil {
+		steps = p.sched.steps
+	} else {
+		b.WriteString("the value program is made at each step\n")
+	}
+	explainInstrs(&b, "once per run", once)
+	explainInstrs(&b, "each step", steps)
+	if p.sched != nil {
+		kept := 0
+		for _, v := range p.owned {
+			kept += len(v.data.buf.Bytes())
+		}
+		fmt.Fprintf(&b, "memory: %s per step, %s kept, %s scratch per worker\n", size(float64(p.sched.bytes)), size(float64(kept)),
+			size(float64(max(p.sched.tmp, p.onceTmp))))
+	}
+	return b.String()
+}
+
+func (p *Program) explainStructure(b *strings.Builder, st *stage) {
+	b.WriteString("structure:\n")
+	ra.Walk(func(n *ra.Node) {
+		when := "per run"
+		if p.flow.structure[n] {
+			when = "per step"
+		}
+		name := n.Label
+		if n.Table != nil {
+			name = n.Table.Name
+		}
+		rows := "?"
+		for s := st; s != nil; s = s.parent {
+			if r := s.rels[n]; r != nil {
+				rows = fmt.Sprintf("%d rows (space %d)", r.sp.n, r.sp.id)
+				break
+			}
+		}
+		fmt.Fprintf(b, "  %-9s %-12s %s, %s\n", n.Op, name, rows, when)
+	}, p.plan.Nodes()...)
+}
+
+func explainInstrs(b *strings.Builder, title string, ins []*instr) {
+	fmt.Fprintf(b, "%s:\n", title)
+	flops, bytes := 0.0, 0.0
+	for _, in := range ins {
+		out := in.v.typ.String()
+		if in.v.sp.n != 1 {
+			out = fmt.Sprintf("%d × %s", in.v.sp.n, out)
+		}
+		fmt.Fprintf(b, "  v%-4d %s = %s over %d rows: %s  [%s, %s]\n", in.v.id, out, strings.TrimPrefix(in.how, "grad"), in.rows, in.expr(), count(in.flops), size(in.bytes))
+		flops += in.flops
+		bytes += in.bytes
+	}
+	fmt.Fprintf(b, "  total %d instructions, %s, %s moved\n", len(ins), count(flops), size(bytes))
+}
+
+// expr prints the tree of an instruction down to what it loads.
+func (in *instr) expr() string {
+	v := in.v
+	switch {
+	case in.text != "":
+		return in.text
+	case v.op == vAgg, v.op == vConcat && len(v.args) == 1:
+		return v.args[0].text(true, 0)
+	case v.op == vConcat:
+		return fmt.Sprintf("rows from %d", in.off)
+	}
+	return v.text(false, 0)
+}
+
+// text prints v; what is in memory is a name only, unless it is to be computed here.
+func (v *val) text(stop bool, depth int) string {
+	switch {
+	case depth > 8:
+		return "…"
+	case v.op == vConst:
+		if v.typ.Size() > 4 {
+			return "const " + v.typ.String()
+		}
+		return v.konst.String()
+	case v.op == vLeaf:
+		return v.name
+	case v.data != nil && stop:
+		return fmt.Sprintf("v%d", v.id)
+	case v.op == vGather:
+		return v.args[0].text(true, depth+1) + "[·]"
+	case v.op == vCall:
+		args := make([]string, len(v.args))
+		for i, a := range v.args {
+			args[i] = a.text(true, depth+1)
+		}
+		return v.expr.Def.Name + "(" + strings.Join(args, ", ") + ")"
+	}
+	return fmt.Sprintf("v%d", v.id)
+}
+
+func count(x float64) string { return units(x, 1000, "flop") }
+
+func size(x float64) string { return units(x, 1024, "B") }
+
+func units(x, base float64, unit string) string {
+	for _, p := range []string{"", "k", "M", "G"} {
+		if x < base || p == "G" {
+			return fmt.Sprintf("%.3g %s%s", x, p, unit)
+		}
+		x /= base
+	}
+	return ""
+}

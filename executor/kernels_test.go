@@ -1,0 +1,139 @@
+package executor
+
+import (
+	"math/rand"
+	"testing"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// samplesOf lists typed calls of a kernel: its own samples, or the usual ones of an element-wise kernel.
+func samplesOf(d *kernels.Def) []kernels.Sample {
+	if d.Samples != nil {
+		return d.Samples
+	}
+	var out []kernels.Sample
+	scalar, single := kernels.Type{Kind: kernels.Float64}, kernels.Type{Kind: kernels.Float32}
+	vec, mat := kernels.Type{Kind: kernels.Float32, Shape: []int{3}}, kernels.Type{Kind: kernels.Float64, Shape: []int{2, 3}}
+	add := func(t ...kernels.Type) {
+		s := kernels.Sample{}
+		for i := range d.MinArgs {
+			s.Types = append(s.Types, t[i%len(t)])
+		}
+		out = append(out, s)
+	}
+	for _, t := range []kernels.Type{scalar, single, vec, mat} {
+		add(t)
+	}
+	if d.MinArgs > 1 {
+		add(vec, scalar)
+		add(scalar, mat)
+		add(vec, mat)
+		add(kernels.Type{Kind: kernels.Float32, Shape: []int{2, 1}}, kernels.Type{Kind: kernels.Float32, Shape: []int{1, 3}})
+	}
+	return out
+}
+
+// argument makes a column of n rows for a sample's argument.
+func argument(rng *rand.Rand, d *kernels.Def, t kernels.Type, n int, i int64, nulls bool) *ra.Vector {
+	v := ra.NewVector(t, n)
+	lo, hi := d.Lo, d.Hi
+	if lo == 0 && hi == 0 {
+		lo, hi = -2, 2
+	}
+	for r := range v.Ints {
+		v.Ints[r] = i
+	}
+	for r := range v.F64 {
+		v.F64[r] = lo + (hi-lo)*rng.Float64()
+	}
+	for r := range v.F32 {
+		v.F32[r] = float32(lo + (hi-lo)*rng.Float64())
+	}
+	for r := range v.Texts {
+		v.Texts[r] = []string{"1", "2", "10"}[rng.Intn(3)]
+	}
+	for r := 0; nulls && r < n; r++ {
+		if rng.Intn(4) == 0 {
+			v.SetNull(r)
+		}
+	}
+	return v
+}
+
+// TestKernels compares every kernel with its reference code: arguments that vary by row, that are the same for
+// all rows, with and without NULLs.
+func TestKernels(t *testing.T) {
+	leakCheck(t)
+	rng := rand.New(rand.NewSource(1))
+	for _, d := range kernels.All() {
+		if d.IsMacro() {
+			continue
+		}
+		for _, s := range samplesOf(d) {
+			for _, mode := range []int{0, 1, 2, 4, 7} {
+				testKernel(t, rng, d, s, mode)
+			}
+		}
+	}
+}
+
+func testKernel(t *testing.T, rng *rand.Rand, d *kernels.Def, s kernels.Sample, mode int) {
+	t.Helper()
+	const n = 40
+	src, b := &memory{}, ra.NewBuilder()
+	key := ra.NewVector(tInt, n)
+	for i := range key.Ints {
+		key.Ints[i] = int64(i)
+	}
+	cols := [2][]*ra.Vector{{key}, {ints(1)}}
+	type place struct{ slot, col int }
+	where, given := make([]place, len(s.Types)), s.Ints
+	for i, ty := range s.Types {
+		value := int64(1)
+		if ty.Kind == kernels.Int || ty.Kind == kernels.Bool {
+			if len(given) > 0 && ty.Shape == nil {
+				value, given = given[0], given[1:]
+			}
+		}
+		slot, rows := 0, n
+		if mode&(1<<i) != 0 && i < 2 {
+			slot, rows = 1, 1
+		}
+		ty.Nullable = false
+		where[i] = place{slot, len(cols[slot])}
+		if ty.Shape == nil || ty.Kind != kernels.Int {
+			cols[slot] = append(cols[slot], argument(rng, d, ty, rows, value, mode&4 != 0))
+		}
+	}
+	var scans []*ra.Node
+	for i, name := range []string{"many", "one"} {
+		scans = append(scans, b.Scan(src.add(name, 1, cols[i]...), func(int) bool { return true }))
+	}
+	args := make([]*kernels.Expr, len(s.Types))
+	for i, ty := range s.Types {
+		if ty.Shape != nil && ty.Kind == kernels.Int {
+			args[i] = kernels.IntArray(2, 3)
+			continue
+		}
+		args[i] = scans[where[i].slot].Var(where[i].slot, scans[where[i].slot].Cols[where[i].col].ID)
+	}
+	e, err := kernels.Call(d, s.Attr, args...)
+	if err != nil {
+		t.Fatalf("%s%v: %v", d.Name, s.Types, err)
+	}
+	if e.Type.Shape != nil && e.Type.Kind == kernels.Int { // an array of integers stands in draws only
+		e = kernels.BuildAttr("random_uniform", kernels.Attr{Shape: []int{2}}, integer(1), e)
+	}
+	join := b.Join(scans, nil, nil, []ra.OutCol{{Name: "y", X: e}})
+	env := kernels.Env{Seed: 3, Step: 2}
+	plan := &ra.Plan{Roots: []ra.Root{all(join, d.Name)}}
+	want, err := oracle(plan, src, env)
+	if err != nil {
+		t.Fatalf("%s%v: oracle: %v", d.Name, s.Types, err)
+	}
+	if err := agree(t, plan, src, env, want, 2e-5); err != nil {
+		t.Errorf("%s%v, mode %d: %v", d.Name, s.Types, mode, err)
+	}
+}

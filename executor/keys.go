@@ -1,0 +1,328 @@
+package executor
+
+import (
+	"math"
+	"strings"
+	"unsafe"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// keyCols are the columns of a composite key, and the rows that count (nil: all).
+type keyCols struct {
+	cols []*ra.Vector
+	rows []int32
+	n    int // number of rows that count
+}
+
+func allRows(cols []*ra.Vector, n int) keyCols { return keyCols{cols: cols, n: n} }
+
+func (k *keyCols) row(i int) int {
+	if k.rows == nil {
+		return i
+	}
+	return int(k.rows[i])
+}
+
+// encode numbers the distinct keys of build 0, 1, … in order of first appearance and returns the number of
+// each row of build and of probe: -1 where a key column is NULL and not null-safe, and in probe where build
+// lacks the key. It returns the count of numbers.
+func encode(build, probe keyCols, nullSafe []bool) (b, p []int32, count int) {
+	e := newEncoder(build, nullSafe, mixed(build.cols, probe.cols))
+	return e.code, e.probe(probe), e.count
+}
+
+// mixed tells which columns are a float on one side and an integer on the other.
+func mixed(build, probe []*ra.Vector) []bool {
+	m := make([]bool, len(build))
+	for c := range m {
+		m[c] = probe != nil && build[c].Type.IsFloat() != probe[c].Type.IsFloat()
+	}
+	return m
+}
+
+// encoder numbers keys; it can be asked again and again.
+type encoder struct {
+	levels []level // one per key column
+	code   []int32 // of the rows that it was built of
+	count  int
+}
+
+// level tells the numbers of the keys up to one column from those up to the column before.
+type level struct {
+	table    *pairTable
+	null     map[int32]int32
+	dict     map[string]uint64
+	asFloat  bool
+	nullSafe bool
+}
+
+func newEncoder(build keyCols, nullSafe, asFloat []bool) *encoder {
+	e := &encoder{code: make([]int32, build.n), count: 1}
+	for c, v := range build.cols {
+		l := level{asFloat: asFloat[c], nullSafe: nullSafe[c], null: map[int32]int32{}}
+		if v.Type.Kind == kernels.Text || v.Type.Shape != nil {
+			l.dict = map[string]uint64{}
+		}
+		e.count = l.build(e.code, l.codes(build, v, true), e.count)
+		e.levels = append(e.levels, l)
+	}
+	return e
+}
+
+func (e *encoder) probe(k keyCols) []int32 {
+	p := make([]int32, k.n)
+	if k.n == 0 {
+		return p
+	}
+	for c := range e.levels {
+		e.levels[c].probe(p, e.levels[c].codes(k, k.cols[c], false))
+	}
+	return p
+}
+
+// coded is a key column as 64-bit codes; equal codes are equal values. null is nil where there is none.
+type coded struct {
+	x    []uint64
+	null []bool
+}
+
+// codes translates a key column; texts and chunks through the level's dictionary, which grows only where it
+// is built.
+func (l *level) codes(k keyCols, v *ra.Vector, grow bool) coded {
+	if l.dict != nil {
+		return dictCodes(k, v, l.dict, grow)
+	}
+	return scalarCodes(k, v, l.asFloat)
+}
+
+func scalarCodes(k keyCols, v *ra.Vector, asFloat bool) coded {
+	c := coded{x: make([]uint64, k.n)}
+	if v.Valid != nil {
+		c.null = make([]bool, k.n)
+	}
+	for i := range c.x {
+		r := k.row(i)
+		if c.null != nil && !v.Valid[r] {
+			c.null[i] = true
+			continue
+		}
+		switch {
+		case v.F64 != nil:
+			c.x[i] = floatCode(v.F64[r])
+		case v.F32 != nil:
+			c.x[i] = floatCode(float64(v.F32[r]))
+		case asFloat:
+			c.x[i] = floatCode(float64(v.Ints[r]))
+		default:
+			c.x[i] = uint64(v.Ints[r])
+		}
+	}
+	return c
+}
+
+// floatCode makes -0 equal 0 and all NaNs equal.
+func floatCode(x float64) uint64 {
+	switch {
+	case x == 0:
+		return 0
+	case x != x:
+		return math.Float64bits(math.NaN())
+	}
+	return math.Float64bits(x)
+}
+
+// dictCodes numbers texts and chunks through a dictionary.
+func dictCodes(k keyCols, v *ra.Vector, dict map[string]uint64, grow bool) coded {
+	c := coded{x: make([]uint64, k.n)}
+	if v.Valid != nil {
+		c.null = make([]bool, k.n)
+	}
+	size := v.Type.Size()
+	elems := make([]uint64, size)
+	for i := range c.x {
+		r := k.row(i)
+		if v.IsNull(r) {
+			c.null[i] = true
+			continue
+		}
+		var s string
+		if v.Texts != nil {
+			s = v.Texts[r]
+		} else {
+			for j := range elems {
+				if v.F64 != nil {
+					elems[j] = floatCode(v.F64[r*size+j])
+				} else {
+					elems[j] = floatCode(float64(v.F32[r*size+j]))
+				}
+			}
+			s = unsafe.String((*byte)(unsafe.Pointer(unsafe.SliceData(elems))), 8*size)
+		}
+		id, ok := dict[s]
+		switch {
+		case !ok && grow:
+			id = uint64(len(dict))
+			dict[strings.Clone(s)] = id
+		case !ok:
+			id = math.MaxUint64 // no row of the build side has it
+		}
+		c.x[i] = id
+	}
+	return c
+}
+
+// build splits the numbers in b, of which there are count, by one more column.
+func (l *level) build(b []int32, x coded, count int) int {
+	l.table = newPairTable(x, count, len(b))
+	next := int32(0)
+	for i := range b {
+		if b[i] < 0 {
+			continue
+		}
+		if x.null != nil && x.null[i] {
+			if !l.nullSafe {
+				b[i] = -1
+				continue
+			}
+			id, ok := l.null[b[i]]
+			if !ok {
+				id = next
+				l.null[b[i]] = id
+				next++
+			}
+			b[i] = id
+			continue
+		}
+		slot := l.table.slot(b[i], x.x[i])
+		if *slot < 0 {
+			*slot = next
+			next++
+		}
+		b[i] = *slot
+	}
+	return int(next)
+}
+
+func (l *level) probe(p []int32, x coded) {
+	for i := range p {
+		switch {
+		case p[i] < 0:
+		case x.null != nil && x.null[i]:
+			id, ok := l.null[p[i]]
+			if p[i] = -1; ok && l.nullSafe {
+				p[i] = id
+			}
+		default:
+			p[i] = l.table.find(p[i], x.x[i])
+		}
+	}
+}
+
+// pairTable maps (number so far, code) to a new number: an array where the codes of a first column are
+// dense, else open addressing.
+type pairTable struct {
+	lo    uint64
+	dense []int32
+	prev  []int32
+	code  []uint64
+	id    []int32
+	mask  uint64
+}
+
+func newPairTable(c coded, count, n int) *pairTable {
+	if count == 1 && len(c.x) > 0 {
+		lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
+		for _, x := range c.x {
+			lo, hi = min(lo, int64(x)), max(hi, int64(x))
+		}
+		if span := uint64(hi) - uint64(lo); span < uint64(4*n+1024) {
+			t := &pairTable{lo: uint64(lo), dense: make([]int32, span+1)}
+			fill(t.dense, -1)
+			return t
+		}
+	}
+	size := 16
+	for size < 2*n {
+		size *= 2
+	}
+	t := &pairTable{prev: make([]int32, size), code: make([]uint64, size), id: make([]int32, size), mask: uint64(size - 1)}
+	fill(t.id, -1)
+	return t
+}
+
+func fill(s []int32, x int32) {
+	for i := range s {
+		s[i] = x
+	}
+}
+
+// slot returns the place of a key's number, -1 in it for a new one. It is for build rows only.
+func (t *pairTable) slot(prev int32, x uint64) *int32 {
+	if t.dense != nil {
+		return &t.dense[x-t.lo]
+	}
+	for h := t.hash(prev, x); ; h = (h + 1) & t.mask {
+		if t.id[h] < 0 {
+			t.prev[h], t.code[h] = prev, x
+			return &t.id[h]
+		}
+		if t.prev[h] == prev && t.code[h] == x {
+			return &t.id[h]
+		}
+	}
+}
+
+// find returns a key's number, -1 for none.
+func (t *pairTable) find(prev int32, x uint64) int32 {
+	if t.dense != nil {
+		if x-t.lo < uint64(len(t.dense)) {
+			return t.dense[x-t.lo]
+		}
+		return -1
+	}
+	for h := t.hash(prev, x); t.id[h] >= 0; h = (h + 1) & t.mask {
+		if t.prev[h] == prev && t.code[h] == x {
+			return t.id[h]
+		}
+	}
+	return -1
+}
+
+func (t *pairTable) hash(prev int32, x uint64) uint64 {
+	h := (x ^ uint64(prev)<<40 ^ uint64(prev)) * 0x9E3779B97F4A7C15
+	h = (h ^ h>>32) * 0xD6E8FEB86659FD93
+	return (h ^ h>>29) & t.mask
+}
+
+// sortByCode lists the positions of codes 0…count-1 in order, stably: those of code c are
+// order[start[c]:start[c+1]]. Negative codes are left out. order is nil where it is the identity.
+func sortByCode(codes []int32, count int) (start, order []int32) {
+	start = make([]int32, count+1)
+	sorted, last := true, int32(0)
+	for _, c := range codes {
+		if c < last {
+			sorted = false
+		}
+		if c >= 0 {
+			start[c+1]++
+			last = c
+		}
+	}
+	for c := range count {
+		start[c+1] += start[c]
+	}
+	if sorted {
+		return start, nil
+	}
+	next := append([]int32(nil), start[:count]...)
+	order = make([]int32, start[count])
+	for i, c := range codes {
+		if c >= 0 {
+			order[next[c]] = int32(i)
+			next[c]++
+		}
+	}
+	return start, order
+}

@@ -1,0 +1,379 @@
+package executor
+
+import "github.com/relgrad/relgrad/tensor"
+
+// root is a val that is wanted over a space.
+type root struct {
+	v  *val
+	sp *space
+}
+
+// schedule is a list of instructions with its memory.
+type schedule struct {
+	steps []*instr
+	bytes int64
+	temps []*val // vals with data in the arena
+	tmp   int    // scratch per worker
+}
+
+// lowerer chooses what is computed into memory and makes the instructions.
+type lowerer struct {
+	g      *graph
+	order  []*val // arguments first
+	seen   map[*val]bool
+	mat    map[*val]bool
+	owners map[*val][]*val // the computed vals in whose trees it stands
+	uses   map[*val][]*val
+	costs  map[*val]float64
+	roots  []root
+	s      *schedule
+
+	structural bool
+}
+
+// lower makes the schedule of the roots. A root that needs other rows than its val has, or that is no
+// val of its own, must have been made one (see Program.want).
+func lower(p *Program, g *graph, structural bool, roots []root, arena **tensor.Buffer) (*schedule, error) {
+	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, costs: map[*val]float64{}, roots: roots, s: &schedule{}}
+	for _, r := range roots {
+		l.visit(r.v)
+	}
+	l.choose()
+	err := l.emit(p)
+	if err != nil {
+		l.s.drop()
+		return nil, err
+	}
+	if err := l.s.place(p, roots, arena); err != nil {
+		l.s.drop()
+		return nil, err
+	}
+	return l.s, nil
+}
+
+func (l *lowerer) visit(v *val) {
+	if l.seen[v] {
+		return
+	}
+	l.seen[v] = true
+	if v.data == nil {
+		for _, a := range v.args {
+			l.visit(a)
+			l.uses[a] = append(l.uses[a], v)
+		}
+	}
+	l.order = append(l.order, v)
+}
+
+// choose decides, users before arguments, which vals are computed into memory.
+func (l *lowerer) choose() {
+	isRoot := map[*val]bool{}
+	for _, r := range l.roots {
+		isRoot[r.v] = true
+	}
+	for i := len(l.order) - 1; i >= 0; i-- {
+		v := l.order[i]
+		if v.data != nil || v.op == vConst && !isRoot[v] {
+			continue
+		}
+		for _, u := range l.uses[v] {
+			if l.mat[u] {
+				l.own(v, u)
+			} else {
+				for _, o := range l.owners[u] {
+					l.own(v, o)
+				}
+			}
+		}
+		l.mat[v] = isRoot[v] || l.wants(v)
+	}
+}
+
+func (l *lowerer) own(v, owner *val) {
+	for _, o := range l.owners[v] {
+		if o == owner {
+			return
+		}
+	}
+	l.owners[v] = append(l.owners[v], owner)
+}
+
+// wants tells whether v is computed into memory: aggregates and unions always, calls where they are read
+// through an index, by several others unless that is cheap, or once for many.
+func (l *lowerer) wants(v *val) bool {
+	switch v.op {
+	case vAgg, vConcat:
+		return true
+	case vGather:
+		return !v.vary && v.typ.Size() <= 2 && l.varies(v) || l.feedsLarge(v)
+	case vConst:
+		return false
+	}
+	free := turns(v)
+	for _, u := range l.uses[v] {
+		if u.op == vGather {
+			return true
+		}
+		free = free && u.op == vCall && u.expr.Def.Name == "matmul"
+	}
+	if free { // products read a matrix either way
+		return false
+	}
+	if !v.vary && l.varies(v) || large(v) || l.feedsLarge(v) {
+		return true
+	}
+	if l.cost(v) <= 4 {
+		return false
+	}
+	if len(l.owners[v]) > 1 {
+		return true
+	}
+	for _, o := range l.owners[v] {
+		if v.uniform() && iteration(o).n > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// varies reports whether some user of v changes from step to step.
+func (l *lowerer) varies(v *val) bool {
+	for _, u := range l.uses[v] {
+		if u.vary {
+			return true
+		}
+	}
+	return false
+}
+
+// iteration is the space over whose rows v is computed.
+func iteration(v *val) *space {
+	if v.op == vAgg {
+		return v.grp.in
+	}
+	return v.sp
+}
+
+// cost is the work of recomputing v, in operations per element, down to what is in memory for sure.
+func (l *lowerer) cost(v *val) float64 {
+	if v.op != vCall || v.data != nil {
+		return 0
+	}
+	if c, ok := l.costs[v]; ok {
+		return c
+	}
+	c := v.flops() / float64(max(v.typ.Size(), 1))
+	for _, a := range v.args {
+		c += l.cost(a)
+	}
+	l.costs[v] = c
+	return c
+}
+
+// emit makes the instructions, arguments first.
+func (l *lowerer) emit(p *Program) error {
+	for _, v := range l.order {
+		if !l.mat[v] {
+			continue
+		}
+		if err := p.ctxErr(); err != nil {
+			return err
+		}
+		ins, err := l.instrs(v)
+		if err != nil {
+			return err
+		}
+		v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: l.rowsOf(v)}
+		if v.vary {
+			l.s.temps = append(l.s.temps, v)
+			l.s.steps = append(l.s.steps, ins...)
+			continue
+		}
+		if err := p.fits(int64(need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable))); err != nil {
+			return err
+		}
+		if v.data, err = newData(v.data.kind, v.data.n, v.data.size, v.typ.Nullable); err != nil {
+			return err
+		}
+		v.done, v.structural = false, l.structural
+		p.owned = append(p.owned, v)
+		p.once = append(p.once, ins...)
+		p.onceTmp = max(p.onceTmp, l.s.tmp)
+	}
+	return nil
+}
+
+func (l *lowerer) rowsOf(v *val) int { return v.sp.n }
+
+// instrs makes the instructions that compute v.
+func (l *lowerer) instrs(v *val) ([]*instr, error) {
+	switch v.op {
+	case vAgg:
+		return l.sum(v)
+	case vConcat:
+		var out []*instr
+		off := 0
+		for i, a := range v.args {
+			in, err := l.store(v, a, v.from[i].n)
+			if err != nil {
+				return nil, err
+			}
+			in.off = off
+			off += v.from[i].n
+			out = append(out, in)
+		}
+		return out, nil
+	}
+	if in, err := l.gemm(v); in != nil || err != nil {
+		return []*instr{in}, err
+	}
+	in, err := l.store(v, v, v.sp.n)
+	return []*instr{in}, err
+}
+
+func (l *lowerer) store(v, from *val, rows int) (*instr, error) {
+	t, err := compile(l.g, nil, from)
+	if err != nil {
+		return nil, err
+	}
+	return l.finish(&instr{v: v, how: "map", rows: rows, t: t}), nil
+}
+
+// sum compiles an aggregate in its general form.
+func (l *lowerer) sum(v *val) ([]*instr, error) {
+	if in, err := l.trySpMM(v); in != nil || err != nil {
+		return []*instr{in}, err
+	}
+	if in, err := l.tryAdder(v); in != nil || err != nil {
+		return []*instr{in}, err
+	}
+	t, err := compile(l.g, v.grp.order, v.args[0])
+	if err != nil {
+		return nil, err
+	}
+	how := v.fn.String()
+	return []*instr{l.finish(&instr{v: v, how: how, rows: v.grp.in.n, t: t, grp: v.grp})}, nil
+}
+
+// finish estimates the work, cuts the lanes and notes the scratch.
+func (l *lowerer) finish(in *instr) *instr {
+	for _, o := range in.t.ops {
+		n := float64(in.rows * in.t.cells[o.out].size)
+		switch {
+		case o.v != nil && o.v.op == vCall && o.name != "load":
+			in.flops += o.v.flops() * float64(in.rows)
+		default:
+			in.flops += n
+		}
+		if o.name == "load" {
+			in.bytes += n * float64(max(in.t.cells[o.out].kind.bytes(), 1))
+		}
+	}
+	in.flops += float64(in.rows * in.v.typ.Size())
+	in.bytes += float64(in.v.sp.n * in.v.typ.Size() * max(kindOf(in.v.typ).bytes(), 1))
+	in.cut()
+	l.s.tmp = max(l.s.tmp, in.t.bytes)
+	return in
+}
+
+// flops is the work of one call, in operations.
+func (v *val) flops() float64 {
+	if v.op != vCall || v.expr.Def.Flops == nil {
+		return 0
+	}
+	return v.expr.Def.Flops(v.argTypes(), v.expr.Attr, v.typ)
+}
+
+// place plans the memory of the steps and lays the vals over the arena, which grows where it is too small.
+func (s *schedule) place(p *Program, roots []root, arena **tensor.Buffer) error {
+	at := map[*val]*extent{}
+	var ext []*extent
+	for _, v := range s.temps {
+		at[v] = &extent{bytes: need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable), from: len(s.steps), to: -1}
+		ext = append(ext, at[v])
+	}
+	for i, in := range s.steps {
+		at[in.v].from = min(at[in.v].from, i)
+		at[in.v].to = max(at[in.v].to, i)
+		for _, o := range in.t.loads() {
+			if e := at[o]; e != nil {
+				e.to = i
+			}
+		}
+	}
+	for _, r := range roots {
+		if e := at[r.v]; e != nil {
+			e.to = len(s.steps)
+		}
+	}
+	s.bytes = int64(planMemory(ext))
+	if err := p.fits(s.bytes + int64(s.tmp*p.opt.Workers)); err != nil {
+		return err
+	}
+	if *arena == nil || len((*arena).Bytes()) < int(s.bytes) {
+		(*arena).Free()
+		var err error
+		if *arena, err = tensor.NewBuffer(int(s.bytes)); err != nil {
+			return outOfMemory(err)
+		}
+	}
+	for _, v := range s.temps {
+		*v.data = place(*arena, at[v].off, v.data.kind, v.data.n, v.data.size, v.typ.Nullable)
+	}
+	return nil
+}
+
+// loads lists the vals in memory that the tree reads.
+func (t *tree) loads() []*val {
+	out := t.also
+	for _, ops := range [][]*op{t.head, t.ops} {
+		for _, o := range ops {
+			if o.name == "load" {
+				out = append(out, o.v)
+			}
+		}
+	}
+	return out
+}
+
+// drop takes the vals out of the arena.
+func (s *schedule) drop() {
+	for _, v := range s.temps {
+		v.data = nil
+	}
+	s.temps = nil
+}
+
+// runOnce runs what is computed once and has not been.
+func (p *Program) runOnce(m *machine) error {
+	if err := m.reserve(p.onceTmp); err != nil {
+		return err
+	}
+	for _, in := range p.once {
+		if in.v.done {
+			continue
+		}
+		if err := in.run(m); err != nil {
+			return err
+		}
+	}
+	for _, in := range p.once {
+		in.v.done = true
+	}
+	return nil
+}
+
+func (s *schedule) runSteps(m *machine) error {
+	if err := m.reserve(s.tmp); err != nil {
+		return err
+	}
+	for _, in := range s.steps {
+		if err := m.ctx.Err(); err != nil {
+			return err
+		}
+		if err := in.run(m); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,325 @@
+package executor
+
+import (
+	"math"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+
+	"github.com/relgrad/relgrad/kernels/blas"
+	"github.com/relgrad/relgrad/kernels/cpu"
+)
+
+// registerDense adds the kernels over whole chunks.
+func registerDense() {
+	emitters["dot"], emitters["sqnorm"], emitters["norm"] = emitDot, emitDot, emitDot
+	emitters["matmul"], emitters["outer"] = emitMatmul, emitOuter
+	emitters["sum_to"], emitters["expand_to"], emitters["transpose"] = emitSumTo, emitPermute, emitPermute
+	emitters["softmax"], emitters["log_softmax"] = emitSoftmax, emitSoftmax
+	emitters["cross_entropy"], emitters["one_hot"] = emitCrossEntropy, emitOneHot
+}
+
+// oneKind emits the arguments as single precision if all are, else as double.
+func (c *compiler) oneKind(v *val, mask int) (args []int, k kind, err error) {
+	if args, err = c.emitArgs(v, mask); err != nil {
+		return nil, 0, err
+	}
+	k = f32
+	for _, a := range args {
+		if c.t.cells[a].kind != f32 {
+			k = f64
+		}
+	}
+	for i := range args {
+		args[i] = c.convert(args[i], k)
+	}
+	return args, k, nil
+}
+
+func pick(k kind, single, double func(*block, *op) error) func(*block, *op) error {
+	if k == f32 {
+		return single
+	}
+	return double
+}
+
+// emitDot compiles dot, sqnorm and norm: double precision from chunks.
+func emitDot(c *compiler, v *val, mask int) (int, error) {
+	args, k, err := c.oneKind(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	if len(args) == 1 {
+		args = append(args, args[0])
+	}
+	return c.strict(v, args, -1, v.args[0].typ.Size(), pick(k, runDot[float32], runDot[float64])), nil
+}
+
+func runDot[T float](b *block, o *op) error {
+	n, out := b.rows(o), b.out(o).f64
+	cpu.Dot(n, o.aux.(int), of[T](b.arg(o, 0)), b.step(o, 0), of[T](b.arg(o, 1)), b.step(o, 1), out[:n])
+	if o.name == "norm" {
+		for i, x := range out[:n] {
+			out[i] = math.Sqrt(x)
+		}
+	}
+	return nil
+}
+
+// product is batch products of m×k by k×n per row.
+type product struct {
+	batch, m, k, n int
+	at, bt         bool // the operand is stored transposed
+}
+
+func dims(a, b *val) product {
+	as, bs := a.typ.Shape, b.typ.Shape
+	p := product{batch: 1, m: 1, n: 1, k: as[len(as)-1]}
+	if len(as) > 1 {
+		p.m = as[len(as)-2]
+		p.batch = as[:len(as)-2].Size()
+	}
+	if len(bs) > 1 {
+		p.n = bs[len(bs)-1]
+	}
+	return p
+}
+
+// untransposed looks through a transpose of a matrix that only this product reads as such.
+func untransposed(v *val) (*val, bool) {
+	if v.data == nil && turns(v) {
+		return v.args[0], true
+	}
+	return v, false
+}
+
+// emitMatmul compiles products: one GEMM over all rows of the block where the right operand (or a left
+// matrix before a vector) is uniform, else one product per row.
+func emitMatmul(c *compiler, v *val, mask int) (int, error) {
+	a, b := v.args[0], v.args[1]
+	p := dims(a, b)
+	if v.typ.Shape == nil {
+		return emitDot(c, v, mask)
+	}
+	if len(a.typ.Shape) == 2 {
+		a, p.at = untransposed(a)
+	}
+	if len(b.typ.Shape) == 2 {
+		b, p.bt = untransposed(b)
+	}
+	args := make([]int, 2)
+	for i, x := range []*val{a, b} {
+		r, err := c.emit(x, mask)
+		if err != nil {
+			return 0, err
+		}
+		args[i] = c.convert(r, kindOf(v.typ))
+	}
+	return c.strict(v, args, -1, p, byKind(v, runMatmul[float32], runMatmul[float64])), nil
+}
+
+func runMatmul[T float](b *block, o *op) error {
+	p, rows := o.aux.(product), b.rows(o)
+	x, y, out := of[T](b.arg(o, 0)), of[T](b.arg(o, 1)), of[T](b.out(o))
+	sx, sy := b.step(o, 0), b.step(o, 1)
+	lda, ldb := p.k, p.n
+	if p.at {
+		lda = p.m
+	}
+	if p.bt {
+		ldb = p.k
+	}
+	switch {
+	case sy == 0 && p.batch == 1 && !p.at && (sx != 0 || rows == 1):
+		blas.Gemm(false, p.bt, rows*p.m, p.n, p.k, x, lda, y, ldb, 0, out, p.n)
+	case sx == 0 && p.batch == 1 && p.n == 1 && (sy != 0 || rows == 1):
+		blas.Gemm(false, !p.at, rows, p.m, p.k, y, p.k, x, lda, 0, out, p.m)
+	default:
+		size, mk, kn, mn := p.batch*p.m*p.n, p.m*p.k, p.k*p.n, p.m*p.n
+		if p.m*p.k*p.n <= 4096 && !p.at && !p.bt {
+			for t := range p.batch {
+				cpu.Products(rows, p.m, p.k, p.n, x[t*mk:], sx, y[t*kn:], sy, out[t*mn:], size)
+			}
+			return nil
+		}
+		for r := range rows {
+			for t := range p.batch {
+				blas.Gemm(p.at, p.bt, p.m, p.n, p.k, x[r*sx+t*mk:], lda, y[r*sy+t*kn:], ldb, 0, out[r*size+t*mn:], p.n)
+			}
+		}
+	}
+	return nil
+}
+
+func emitOuter(c *compiler, v *val, mask int) (int, error) {
+	args, err := c.floatArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	p := product{batch: 1, m: v.typ.Shape[0], k: 1, n: v.typ.Shape[1]}
+	return c.strict(v, args, -1, p, byKind(v, runOuter[float32], runOuter[float64])), nil
+}
+
+func runOuter[T float](b *block, o *op) error {
+	p := o.aux.(product)
+	cpu.Products(b.rows(o), p.m, 1, p.n, of[T](b.arg(o, 0)), b.step(o, 0), of[T](b.arg(o, 1)), b.step(o, 1), of[T](b.out(o)), p.m*p.n)
+	return nil
+}
+
+// emitSumTo compiles the inverse of broadcasting; of all elements in double precision.
+func emitSumTo(c *compiler, v *val, mask int) (int, error) {
+	a, err := c.emit(v.args[0], mask)
+	if err != nil {
+		return 0, err
+	}
+	in := v.args[0].typ
+	if v.typ.Shape == nil {
+		k := c.t.cells[a].kind
+		if k == i64 || k == str {
+			return c.reference(v, mask)
+		}
+		return c.strict(v, []int{a}, -1, in.Size(), pick(k, runSumAll[float32], runSumAll[float64])), nil
+	}
+	a = c.convert(a, kindOf(v.typ))
+	return c.strict(v, []int{a}, -1, broadcastOffsets(v.typ.Shape, in.Shape), byKind(v, runSumTo[float32], runSumTo[float64])), nil
+}
+
+func runSumAll[T float](b *block, o *op) error {
+	n, size, x, out := b.rows(o), o.aux.(int), of[T](b.arg(o, 0)), b.out(o).f64
+	for r := range n {
+		out[r] = 0
+		cpu.AddRows(size, 1, x[r*size:(r+1)*size], out[r:r+1])
+	}
+	return nil
+}
+
+func runSumTo[T float](b *block, o *op) error {
+	at, x, out := o.aux.([]int32), of[T](b.arg(o, 0)), of[T](b.out(o))
+	size := b.out(o).size
+	sum := make([]float64, size)
+	for r := range b.rows(o) {
+		clear(sum)
+		for i, v := range x[r*len(at) : (r+1)*len(at)] {
+			sum[at[i]] += float64(v)
+		}
+		for i, s := range sum {
+			out[r*size+i] = T(s)
+		}
+	}
+	return nil
+}
+
+// emitPermute compiles kernels whose elements are elements of the argument: expand_to, transpose.
+func emitPermute(c *compiler, v *val, mask int) (int, error) {
+	a, err := c.emit(v.args[0], mask)
+	if err != nil {
+		return 0, err
+	}
+	a = c.convert(a, kindOf(v.typ))
+	var at []int32
+	if s := v.typ.Shape; v.expr.Def.Name == "transpose" {
+		rows, cols := s[len(s)-2], s[len(s)-1]
+		for i := range v.typ.Size() {
+			t, r, k := i/(rows*cols), i/cols%rows, i%cols
+			at = append(at, int32(t*rows*cols+k*rows+r))
+		}
+	} else {
+		at = broadcastOffsets(v.args[0].typ.Shape, s)
+	}
+	return c.strict(v, []int{a}, -1, at, byKind(v, runPermute[float32], runPermute[float64])), nil
+}
+
+func runPermute[T float](b *block, o *op) error {
+	at, x, out, step := o.aux.([]int32), of[T](b.arg(o, 0)), of[T](b.out(o)), b.step(o, 0)
+	for r := range b.rows(o) {
+		dst, src := out[r*len(at):(r+1)*len(at)], x[r*step:]
+		for i, k := range at {
+			dst[i] = src[k]
+		}
+	}
+	return nil
+}
+
+func emitSoftmax(c *compiler, v *val, mask int) (int, error) {
+	args, err := c.floatArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	last := v.typ.Shape[len(v.typ.Shape)-1]
+	if v.expr.Def.Name == "softmax" {
+		return c.strict(v, args, -1, last, byKind(v, runSoftmax[float32], runSoftmax[float64])), nil
+	}
+	return c.strict(v, args, -1, last, byKind(v, runLogSoftmax[float32], runLogSoftmax[float64])), nil
+}
+
+func runSoftmax[T float](b *block, o *op) error {
+	last, n := o.aux.(int), b.rows(o)*b.out(o).size
+	cpu.Softmax(n/last, last, of[T](b.arg(o, 0))[:n], of[T](b.out(o))[:n])
+	return nil
+}
+
+func runLogSoftmax[T float](b *block, o *op) error {
+	last, n := o.aux.(int), b.rows(o)*b.out(o).size
+	x, out, l := of[T](b.arg(o, 0)), of[T](b.out(o)), make([]float64, n/last)
+	cpu.LogSumExp(n/last, last, x[:n], l)
+	for i := range n {
+		out[i] = T(float64(x[i]) - l[i/last])
+	}
+	return nil
+}
+
+// emitCrossEntropy compiles ln Σ e^z - z[label].
+func emitCrossEntropy(c *compiler, v *val, mask int) (int, error) {
+	args, err := c.emitArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	k := c.t.cells[args[0]].kind
+	return c.strict(v, args, mask, nil, pick(k, runCrossEntropy[float32], runCrossEntropy[float64])), nil
+}
+
+func runCrossEntropy[T float](b *block, o *op) error {
+	z, label, out := of[T](b.arg(o, 0)), b.arg(o, 1).i64, b.out(o).f64
+	size, n, step, each := o.v.args[0].typ.Size(), b.rows(o), b.step(o, 0), b.step(o, 1)
+	if step == 0 {
+		cpu.LogSumExp(1, size, z, out[:1])
+		for r := range n {
+			out[r] = out[0]
+		}
+	} else {
+		cpu.LogSumExp(n, size, z, out[:n])
+	}
+	for r := range n {
+		if b.skip(o, r) {
+			continue
+		}
+		l := label[r*each]
+		if l < 0 || l >= int64(size) {
+			return sqlerr.New(sqlerr.ArraySubscript, "label %d of cross_entropy is not in 0 to %d", l, size-1)
+		}
+		out[r] -= float64(z[r*step+int(l)])
+	}
+	return nil
+}
+
+func emitOneHot(c *compiler, v *val, mask int) (int, error) {
+	args, err := c.emitArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	return c.strict(v, args, mask, nil, func(b *block, o *op) error {
+		out, size := b.out(o).f64, b.out(o).size
+		for r := range b.rows(o) {
+			row := out[r*size : (r+1)*size]
+			clear(row)
+			if b.skip(o, r) {
+				continue
+			}
+			l := b.arg(o, 0).i64[r*b.step(o, 0)]
+			if l < 0 || l >= int64(size) {
+				return sqlerr.New(sqlerr.ArraySubscript, "label %d of one_hot is not in 0 to %d", l, size-1)
+			}
+			row[l] = 1
+		}
+		return nil
+	}), nil
+}

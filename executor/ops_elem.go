@@ -1,0 +1,195 @@
+package executor
+
+import (
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// fastUnary and fastBinary are the element-wise kernels with a loop of their own.
+var (
+	fastUnary = map[string]cpu.Op{"neg": cpu.Neg, "abs": cpu.Abs, "square": cpu.Square, "sqrt": cpu.Sqrt, "relu": cpu.Relu,
+		"sign": cpu.Sign, "exp": cpu.Exp, "ln": cpu.Ln, "tanh": cpu.Tanh, "sigmoid": cpu.Sigmoid, "softplus": cpu.Softplus, "silu": cpu.Silu}
+	fastBinary = map[string]cpu.Op{"add": cpu.Add, "sub": cpu.Sub, "mul": cpu.Mul, "div": cpu.Div, "maximum": cpu.Maximum,
+		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask}
+)
+
+// elementwise compiles an element-wise float kernel with broadcasting.
+func (c *compiler) elementwise(v *val, mask int) (int, error) {
+	args, err := c.floatArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	name := v.expr.Def.Name
+	e := &elem{size: v.typ.Size(), at: make([][]int32, len(args)), each: make([]int, len(args))}
+	plain := true
+	for i, a := range v.args {
+		n := a.typ.Size()
+		switch {
+		case n == 1:
+		case n == e.size:
+			e.each[i] = 1
+		default:
+			plain = false
+		}
+		e.at[i] = broadcastOffsets(a.typ.Shape, v.typ.Shape)
+	}
+	if name == "power" && isTwo(v.args[1]) && v.args[0].typ.Size() == e.size {
+		return c.strict(v, args[:1], -1, cpu.Square, byKind(v, runUnary[float32], runUnary[float64])), nil
+	}
+	unary, isUnary := fastUnary[name]
+	binary, isBinary := fastBinary[name]
+	switch {
+	case isUnary && len(args) == 1:
+		return c.strict(v, args, -1, unary, byKind(v, runUnary[float32], runUnary[float64])), nil
+	case isBinary && plain:
+		e.op = binary
+		return c.strict(v, args, -1, e, byKind(v, runBinary[float32], runBinary[float64])), nil
+	case name == "select" && plain:
+		return c.strict(v, args, -1, e, byKind(v, runSelect[float32], runSelect[float64])), nil
+	}
+	e.f = v.expr.Def.Elem
+	return c.strict(v, args, -1, e, byKind(v, runElem[float32], runElem[float64])), nil
+}
+
+func isTwo(v *val) bool {
+	return v.op == vConst && !v.konst.Null && v.typ.Shape == nil && v.konst.Float() == 2
+}
+
+func byKind(v *val, single, double func(*block, *op) error) func(*block, *op) error {
+	if kindOf(v.typ) == f32 {
+		return single
+	}
+	return double
+}
+
+// elem is how an element-wise kernel reads its arguments.
+type elem struct {
+	op   cpu.Op
+	f    func([]float64) float64
+	size int
+	each []int     // 1: element i of the result reads element i; 0: element 0 (where plain)
+	at   [][]int32 // the element of the argument that each element of the result reads
+}
+
+// broadcastOffsets lists, for each element of shape out, the element of shape s that it reads.
+func broadcastOffsets(s, out tensor.Shape) []int32 {
+	at := make([]int32, out.Size())
+	for o := range at {
+		rest, step, off := o, 1, 0
+		for d := len(out) - 1; d >= 0; d-- {
+			i := rest % out[d]
+			rest /= out[d]
+			if k := d - (len(out) - len(s)); k >= 0 {
+				if s[k] != 1 {
+					off += i * step
+				}
+				step *= s[k]
+			}
+		}
+		at[o] = int32(off)
+	}
+	return at
+}
+
+func runUnary[T float](b *block, o *op) error {
+	n := b.rows(o) * b.out(o).size
+	cpu.Unary(o.aux.(cpu.Op), of[T](b.arg(o, 0))[:n], of[T](b.out(o))[:n])
+	return nil
+}
+
+// flatten makes one long row of many where the strides allow it: for scalars, and where every operand is
+// either whole or one number for all rows.
+func (e *elem) flatten(rows int, step []int) (r, size int, row, each []int) {
+	each = append([]int(nil), e.each...)
+	if e.size == 1 {
+		for i := range each {
+			each[i] = step[i]
+		}
+		return 1, rows, make([]int, len(step)), each
+	}
+	for i, s := range step {
+		if !(s == e.size && each[i] == 1 || s == 0 && each[i] == 0) {
+			return rows, e.size, step, each
+		}
+	}
+	return 1, rows * e.size, make([]int, len(step)), each
+}
+
+func (b *block) steps(o *op) []int {
+	s := make([]int, len(o.args))
+	for i := range s {
+		s[i] = b.step(o, i)
+	}
+	return s
+}
+
+func runBinary[T float](b *block, o *op) error {
+	e := o.aux.(*elem)
+	rows, size, row, each := e.flatten(b.rows(o), b.steps(o))
+	cpu.Binary(e.op, rows, size, of[T](b.arg(o, 0)), row[0], each[0], of[T](b.arg(o, 1)), row[1], each[1], of[T](b.out(o)))
+	return nil
+}
+
+func runSelect[T float](b *block, o *op) error {
+	e := o.aux.(*elem)
+	rows, size, row, each := e.flatten(b.rows(o), b.steps(o))
+	cpu.Select(rows, size, of[T](b.arg(o, 0)), row[0], each[0], of[T](b.arg(o, 1)), row[1], each[1],
+		of[T](b.arg(o, 2)), row[2], each[2], of[T](b.out(o)))
+	return nil
+}
+
+func runElem[T float](b *block, o *op) error {
+	e, out, step := o.aux.(*elem), of[T](b.out(o)), b.steps(o)
+	x := make([]float64, len(o.args))
+	for r := range b.rows(o) {
+		for j := range e.size {
+			for i := range x {
+				x[i] = float64(of[T](b.arg(o, i))[r*step[i]+int(e.at[i][j])])
+			}
+			out[r*e.size+j] = T(e.f(x))
+		}
+	}
+	return nil
+}
+
+// emitDropMask draws a block of masks at once.
+func emitDropMask(c *compiler, v *val, mask int) (int, error) {
+	args, err := c.emitArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	return c.strict(v, args, -1, nil, byKind(v, runDropMask[float32], runDropMask[float64])), nil
+}
+
+func runDropMask[T float](b *block, o *op) error {
+	at, n := o.v.expr.Attr, b.rows(o)
+	key, stream := make([]uint64, n), tensor.HashKey(at.Int, b.env.Step)
+	for r := range key { // HashKey(Int, step, row)
+		key[r] = tensor.Mix(stream ^ uint64(b.arg(o, 0).i64[r*b.step(o, 0)]))
+	}
+	cpu.DropMask(n, b.out(o).size, b.env.Seed, key, at.Num, of[T](b.out(o)))
+	return nil
+}
+
+// emitRowKey hashes integer keys; other keys go through the reference code.
+func emitRowKey(c *compiler, v *val, mask int) (int, error) {
+	for _, a := range v.args {
+		if kindOf(a.typ) != i64 {
+			return c.reference(v, mask)
+		}
+	}
+	args, err := c.emitArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	return c.strict(v, args, -1, nil, func(b *block, o *op) error {
+		out, parts := b.out(o), make([]int64, len(o.args))
+		for r := range b.rows(o) {
+			for i := range parts {
+				parts[i] = b.arg(o, i).i64[r*b.step(o, i)]
+			}
+			out.i64[r] = int64(tensor.HashKey(parts...))
+		}
+		return nil
+	}), nil
+}

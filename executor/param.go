@@ -1,0 +1,175 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Param is the live buffer of a parameter's column: rows × size, in F32 or F64. What is written there is
+// what the next Run reads. NULL rows are not valid and must stay so.
+type Param struct {
+	Rows, Size int
+	F32        []float32 // real, without Force64
+	F64        []float64
+	Valid      []byte // 0: NULL; nil: none is
+	table      *tableData
+	col        int
+	data       *data
+	leaf       *val
+}
+
+// param returns the buffer of a table's column, made of v on the first call.
+func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
+	for _, q := range p.params {
+		if q.table == t && q.col == col {
+			return q, nil
+		}
+	}
+	k := kindOf(v.Type)
+	if p.opt.Force64 {
+		k = f64
+	}
+	d, err := newData(k, v.N, v.Type.Size(), v.Valid != nil)
+	if err != nil {
+		return nil, err
+	}
+	q := &Param{Rows: v.N, Size: d.size, F32: d.f32, F64: d.f64, Valid: d.valid, table: t, col: col, data: d}
+	q.fill(v)
+	p.params = append(p.params, q)
+	return q, nil
+}
+
+func (q *Param) fill(v *ra.Vector) {
+	copy(q.F64, v.F64)
+	copy(q.F32, v.F32)
+	if q.F64 != nil {
+		for i, x := range v.F32 {
+			q.F64[i] = float64(x)
+		}
+	}
+	for i := range q.Valid {
+		q.Valid[i] = 1
+		if v.IsNull(i) {
+			q.Valid[i] = 0
+		}
+	}
+}
+
+// Param returns the live buffer of a value column that depends on a parameter, nil where the plan reads none.
+func (p *Program) Param(t *ra.Table, col int) *Param {
+	for _, q := range p.params {
+		if tableKey(q.table.t) == tableKey(t) && q.col == col {
+			return q
+		}
+	}
+	return nil
+}
+
+// Grad returns the live buffer of column col of root i, as of the last Run: rows × size. It is nil for a
+// column that is no float.
+func (p *Program) Grad(i, col int) *Param {
+	if !p.ran {
+		return nil
+	}
+	r := p.roots[i][col]
+	d := r.v.data
+	if d.kind != f32 && d.kind != f64 {
+		return nil
+	}
+	return &Param{Rows: d.n, Size: d.size, F32: d.f32, F64: d.f64, Valid: d.valid, data: d}
+}
+
+// Match returns, for each row of root i, its row in t's Param buffers, -1 where t has no such row. key holds, for
+// each column of t's identity, its position among the root's columns.
+func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error) {
+	defer guard(&err)
+	st := p.run
+	if p.steps {
+		st = p.step
+	}
+	n := p.plan.Roots[i].Node
+	var scan *ra.Node
+	ra.Walk(func(m *ra.Node) {
+		if m.Op == ra.Scan && tableKey(m.Table) == tableKey(t) {
+			scan = m
+		}
+	}, p.plan.Nodes()...)
+	if scan == nil || st == nil || len(scan.Key) != len(key) {
+		return nil, internal("root %s is not keyed like %s", p.plan.Roots[i].Name, t.Name)
+	}
+	ids := make([]ra.ColumnID, len(key))
+	for k, at := range key {
+		ids[k] = p.plan.Roots[i].Cols[at]
+	}
+	keys, safe, err := st.vectors(scan, scan.Key)
+	if err != nil {
+		return nil, err
+	}
+	probe, _, err := st.vectors(n, ids)
+	if err != nil {
+		return nil, err
+	}
+	from, err := st.rel(scan)
+	if err != nil {
+		return nil, err
+	}
+	to, err := st.rel(n)
+	if err != nil {
+		return nil, err
+	}
+	code, at, count := encode(allRows(keys, from.sp.n), allRows(probe, to.sp.n), safe)
+	row := make([]int32, count)
+	for r, c := range code {
+		row[c] = int32(r)
+	}
+	for r, c := range at {
+		if at[r] = -1; c >= 0 {
+			at[r] = row[c]
+		}
+	}
+	return at, nil
+}
+
+// Reload reads a parameter's column from the source again. The table must have the keys that it had.
+func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) {
+	defer guard(&err)
+	q := p.Param(t, col)
+	if q == nil {
+		return internal("%s.%s is no parameter of the plan", t.Name, t.Cols[col].Name)
+	}
+	p.enter(ctx)
+	st := p.run
+	cols, err := p.src.Read(ctx, t, append(append([]int{}, t.Key...), col))
+	if err != nil {
+		return err
+	}
+	v := cols[len(t.Key)]
+	changed := sqlerr.New(sqlerr.ObjectNotPrereqState, "the keys of %s have changed during the run", t.Name)
+	r := st.tables[q.table]
+	if r == nil || v.N != q.Rows || v.Type.Size() != q.Size || (v.Valid != nil) != (q.Valid != nil) {
+		return changed
+	}
+	old, safe := make([]*ra.Vector, len(t.Key)), make([]bool, len(t.Key))
+	for k, c := range t.Key {
+		safe[k] = true
+		old[k] = r.data[q.table.at[c]]
+	}
+	code, at, count := encode(allRows(cols[:len(t.Key)], v.N), allRows(old, v.N), safe)
+	if len(t.Key) > 0 && count != v.N {
+		return changed
+	}
+	row := make([]int32, count)
+	for i, c := range code {
+		row[c] = int32(i)
+	}
+	for i, c := range at {
+		if c < 0 {
+			return changed
+		}
+		at[i] = row[c]
+	}
+	q.fill(gatherVector(v, at))
+	return nil
+}

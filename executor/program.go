@@ -1,0 +1,324 @@
+package executor
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Options are the executor's settings.
+type Options struct {
+	Workers int         // goroutines; 0: GOMAXPROCS. Results do not depend on it
+	Force64 bool        // real is computed, kept and returned as double precision: for gradient checks
+	Memory  int64       // budget in bytes for buffers, 0: none
+	Env     kernels.Env // seed and step that the structure of the run is built with
+}
+
+// Program is a compiled plan. It is for one goroutine at a time.
+type Program struct {
+	plan    *ra.Plan
+	src     ra.Source
+	opt     Options
+	env     kernels.Env
+	ctx     context.Context
+	flow    *flow
+	tables  map[string]*tableData
+	scans   map[*tableData]*rel // read once, whatever the seed
+	ids     int
+	params  []*Param
+	owned   []*val   // computed once; their data are freed at Close
+	once    []*instr // that compute them, arguments first
+	onceTmp int
+	m       machine
+	run     *stage
+	steps   bool // some structure is per step
+	step    *stage
+	sched   *schedule
+	arena   *tensor.Buffer // of the schedule's vals
+	spare   *tensor.Buffer // of structural vals, while they are computed
+	roots   [][]root       // of the last schedule: per root, per column
+	ran     bool
+}
+
+// tableData is a table's columns that the plan reads.
+type tableData struct {
+	t    *ra.Table
+	cols []int       // columns of the table, in the order of the read
+	at   map[int]int // their positions in cols
+}
+
+// Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
+func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
+	p = &Program{plan: plan, src: src, opt: opt, env: opt.Env, tables: map[string]*tableData{}, scans: map[*tableData]*rel{}}
+	defer func() {
+		if err != nil {
+			p.Close()
+			p = nil
+		}
+	}()
+	defer guard(&err)
+	if p.opt.Workers <= 0 {
+		p.opt.Workers = runtime.GOMAXPROCS(0)
+	}
+	p.m = machine{ctx: ctx, env: &p.env, workers: p.opt.Workers}
+	p.flow = analyse(plan)
+	ra.Walk(func(n *ra.Node) {
+		if n.Op == ra.Scan {
+			p.addTable(n)
+		}
+		p.steps = p.steps || p.flow.structure[n]
+	}, plan.Nodes()...)
+	if err := p.structure(ctx); err != nil {
+		return p, err
+	}
+	return p, p.makeParams()
+}
+
+// makeParams gives every parameter's column that the plan reads its buffer, also where only structure of a step
+// reads it.
+func (p *Program) makeParams() (err error) {
+	ra.Walk(func(n *ra.Node) {
+		for i, c := range n.Cols {
+			if err == nil && n.Op == ra.Scan && c.Dep && p.flow.need[n][i] {
+				_, err = p.run.col(false, n, i)
+			}
+		}
+	}, p.plan.Nodes()...)
+	return err
+}
+
+// structure builds the run's stage, and without per-step structure the schedule.
+func (p *Program) structure(ctx context.Context) error {
+	p.enter(ctx)
+	p.run = newStage(ctx, p, nil)
+	var err error
+	ra.Walk(func(n *ra.Node) {
+		if err == nil && !p.flow.structure[n] {
+			_, err = p.run.rel(n)
+		}
+	}, p.plan.Nodes()...)
+	if err != nil || p.steps {
+		return err
+	}
+	return p.schedule(p.run)
+}
+
+func (p *Program) enter(ctx context.Context) { p.ctx, p.m.ctx = ctx, ctx }
+
+func (p *Program) ctxErr() error { return p.ctx.Err() }
+
+func tableKey(t *ra.Table) string { return t.Schema + "\x00" + t.Name }
+
+func (p *Program) table(t *ra.Table) *tableData { return p.tables[tableKey(t)] }
+
+// addTable notes the columns that a scan needs.
+func (p *Program) addTable(n *ra.Node) {
+	t := p.table(n.Table)
+	if t == nil {
+		t = &tableData{t: n.Table, at: map[int]int{}}
+		p.tables[tableKey(n.Table)] = t
+	}
+	for i, c := range n.TableCols {
+		if _, ok := t.at[c]; !ok && p.flow.need[n][i] {
+			t.at[c] = len(t.cols)
+			t.cols = append(t.cols, c)
+		}
+	}
+	if len(t.cols) == 0 && len(n.TableCols) > 0 { // only its rows count
+		t.at[n.TableCols[0]] = 0
+		t.cols = append(t.cols, n.TableCols[0])
+	}
+}
+
+// fits refuses to take more bytes than the budget leaves.
+func (p *Program) fits(bytes int64) error {
+	for _, v := range p.owned {
+		bytes += int64(len(v.data.buf.Bytes()))
+	}
+	for _, q := range p.params {
+		bytes += int64(len(q.data.buf.Bytes()))
+	}
+	if p.opt.Memory > 0 && bytes > p.opt.Memory {
+		return tooMuch(bytes, p.opt.Memory)
+	}
+	return nil
+}
+
+// schedule makes the vals of all roots and lowers them.
+func (p *Program) schedule(st *stage) error {
+	p.dropSchedule()
+	var all []root
+	p.roots = nil
+	for _, r := range p.plan.Roots {
+		rel, err := st.rel(r.Node)
+		if err != nil {
+			return err
+		}
+		var cols []root
+		for _, id := range r.Cols {
+			i := r.Node.Index(id)
+			if i < 0 {
+				return internal("root %s has no column %d", r.Name, id)
+			}
+			v, err := st.col(false, r.Node, i)
+			if err != nil {
+				return err
+			}
+			if v.sp != rel.sp && !(v.uniform() && rel.sp.n == 1) {
+				v = st.main.spread(v, rel.sp)
+			}
+			cols = append(cols, root{v, rel.sp})
+		}
+		p.roots = append(p.roots, cols)
+		all = append(all, cols...)
+	}
+	var err error
+	p.sched, err = lower(p, st.main, false, all, &p.arena)
+	return err
+}
+
+func (p *Program) dropSchedule() {
+	if p.sched != nil {
+		p.sched.drop()
+		p.sched = nil
+	}
+}
+
+// Run evaluates the plan once. It rebuilds the structure that depends on the step, computes on the first
+// run what no parameter and no step reaches, then runs the value program. A new seed rebuilds all.
+func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
+	defer guard(&err)
+	p.enter(ctx)
+	if env.Seed != p.env.Seed {
+		p.env = env
+		p.reset()
+		if err := p.structure(ctx); err != nil {
+			return err
+		}
+	}
+	p.env = env
+	if p.steps {
+		p.run.ctx = ctx
+		p.dropSchedule()
+		p.step = newStage(ctx, p, p.run)
+		if err := p.schedule(p.step); err != nil {
+			return err
+		}
+	}
+	if p.sched == nil {
+		return internal("Run after a failed Compile or Run")
+	}
+	p.ran = false
+	if err := p.runOnce(&p.m); err != nil {
+		return err
+	}
+	if err := p.sched.runSteps(&p.m); err != nil {
+		return err
+	}
+	p.ran = true
+	return nil
+}
+
+// Invalidate forgets what was computed once; the next Run computes it again, over the same structure.
+func (p *Program) Invalidate() {
+	for _, v := range p.owned {
+		v.done = false
+	}
+}
+
+// reset forgets structure and values, but not the parameters.
+func (p *Program) reset() {
+	p.dropSchedule()
+	for _, v := range p.owned {
+		v.data.free()
+		v.data = nil
+	}
+	p.owned, p.once, p.run, p.step = nil, nil, nil, nil
+	for _, q := range p.params {
+		q.leaf = nil
+	}
+}
+
+// Close frees all buffers. The program and the live buffers it handed out must not be used afterwards.
+func (p *Program) Close() {
+	if p == nil {
+		return
+	}
+	p.reset()
+	for _, q := range p.params {
+		q.data.free()
+	}
+	p.params = nil
+	p.arena.Free()
+	p.spare.Free()
+	p.m.free()
+}
+
+// compute evaluates a structural val over a space. The next call overwrites the result.
+func (p *Program) compute(st *stage, v *val, sp *space) (*data, error) {
+	g := st.wide
+	r := &val{id: g.id(), op: vConcat, sp: sp, typ: v.typ, args: []*val{v}, from: []*space{sp}, vary: true}
+	s, err := lower(p, g, true, []root{{r, sp}}, &p.spare)
+	if err != nil {
+		return nil, err
+	}
+	m := &p.m
+	m.ctx = st.ctx
+	if err := p.runOnce(m); err == nil {
+		err = s.runSteps(m)
+	}
+	if err != nil {
+		s.drop()
+		return nil, err
+	}
+	out := *r.data
+	s.drop()
+	return &out, nil
+}
+
+// Result copies root i's columns out. Under Force64 real comes as double precision.
+func (p *Program) Result(i int) (out []*ra.Vector, err error) {
+	defer guard(&err)
+	if !p.ran {
+		return nil, internal("Result before a successful Run")
+	}
+	for c, r := range p.roots[i] {
+		d := r.v.data
+		if r.sp.n != d.n {
+			return nil, internal("root %d has %d rows, its column %d has %d", i, r.sp.n, c, d.n)
+		}
+		t := r.v.typ
+		if d.kind == f32 {
+			t.Kind = kernels.Float32
+		}
+		if d.kind == i64 && p.plan.Roots[i].Node.Col(p.plan.Roots[i].Cols[c]).Type.Kind == kernels.Bool {
+			t.Kind = kernels.Bool
+		}
+		out = append(out, d.vector(t))
+	}
+	return out, nil
+}
+
+// Scalar returns root i, which has one row and one numeric column.
+func (p *Program) Scalar(i int) (x float64, null bool, err error) {
+	defer guard(&err)
+	if !p.ran {
+		return 0, false, internal("Scalar before a successful Run")
+	}
+	if len(p.roots[i]) != 1 || p.roots[i][0].sp.n != 1 || p.roots[i][0].v.typ.Size() != 1 {
+		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, p.roots[i][0].sp.n).
+			WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
+	}
+	d := p.roots[i][0].v.data
+	if d.valid != nil && d.valid[0] == 0 {
+		return 0, true, nil
+	}
+	if d.kind == i64 {
+		return float64(d.i64[0]), false, nil
+	}
+	return d.float(0), false, nil
+}

@@ -1,0 +1,349 @@
+package executor
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+const maxRows = 1<<31 - 1
+
+// rel is the structure of one node.
+type rel struct {
+	sp   *space
+	idx  []*index // Select, Join, SemiJoin, AntiJoin, Add (input rows by output row; nil entry: the identity)
+	grp  *groups  // Aggregate
+	dup  []*groups
+	vecs map[int]*ra.Vector
+	data []*ra.Vector       // Scan, Opaque
+	look map[string]*lookup // tables for joins, by columns
+}
+
+// stage holds the structure and the vals of the run, or of one step on top of it.
+type stage struct {
+	p      *Program
+	parent *stage
+	ctx    context.Context
+	main   *graph // values
+	wide   *graph // what structure reads, in double precision
+	rels   map[*ra.Node]*rel
+	cols   map[colKey]*val
+	tables map[*tableData]*rel
+	leaves map[scanKey]*val
+	spaces map[int]*space
+	keys   map[string][]*val // leaves of keys, by a hash of their content
+}
+
+type colKey struct {
+	wide bool
+	n    *ra.Node
+	col  int
+}
+
+func newStage(ctx context.Context, p *Program, parent *stage) *stage {
+	st := &stage{p: p, parent: parent, ctx: ctx, rels: map[*ra.Node]*rel{}, cols: map[colKey]*val{}, tables: map[*tableData]*rel{}, leaves: map[scanKey]*val{},
+		spaces: map[int]*space{}, keys: map[string][]*val{}}
+	if parent != nil {
+		st.main, st.wide = parent.main.child(), parent.wide.child()
+		return st
+	}
+	st.main, st.wide = newGraph(p.opt.Force64, &p.ids), newGraph(true, &p.ids)
+	st.wide.unit = st.main.unit
+	st.tables = p.scans
+	return st
+}
+
+// rel returns the structure of a node, building it where neither this stage nor the run's has it.
+func (st *stage) rel(n *ra.Node) (*rel, error) {
+	for s := st; s != nil; s = s.parent {
+		if r := s.rels[n]; r != nil {
+			return r, nil
+		}
+	}
+	if st.parent != nil && !st.p.flow.structure[n] { // does not change between steps
+		return st.parent.rel(n)
+	}
+	if err := st.ctx.Err(); err != nil {
+		return nil, err
+	}
+	inputs := make([]*rel, len(n.Inputs))
+	for i, in := range n.Inputs {
+		var err error
+		if inputs[i], err = st.rel(in); err != nil {
+			return nil, err
+		}
+	}
+	r, err := st.build(n, inputs)
+	if err != nil {
+		return nil, err
+	}
+	if r.vecs == nil {
+		r.vecs = map[int]*ra.Vector{}
+	}
+	st.rels[n] = r
+	return r, nil
+}
+
+// space is the space of n rows. Relations of as many rows share it: what tells their rows apart are the
+// indexes, and an index that maps every row to itself is none.
+func (st *stage) space(n int) *space {
+	if n == 1 && st.parent == nil {
+		return st.main.unit
+	}
+	if st.spaces[n] == nil {
+		st.spaces[n] = st.main.space(n, st.parent != nil)
+	}
+	return st.spaces[n]
+}
+
+func (st *stage) build(n *ra.Node, inputs []*rel) (*rel, error) {
+	switch n.Op {
+	case ra.Scan:
+		return st.scan(n)
+	case ra.Opaque:
+		return st.opaque(n)
+	case ra.Select, ra.Join:
+		return st.join(n, inputs)
+	case ra.SemiJoin, ra.AntiJoin:
+		return st.semi(n, inputs)
+	case ra.Aggregate:
+		return st.aggregate(n, inputs[0])
+	case ra.Union:
+		total := 0
+		for _, in := range inputs {
+			total += in.sp.n
+		}
+		if total > maxRows {
+			return nil, tooManyRows("a union")
+		}
+		return &rel{sp: st.space(total)}, nil
+	case ra.Add:
+		return st.add(n, inputs)
+	}
+	return nil, internal("%v has no executor", n.Op)
+}
+
+// scan shares one space among all scans of a table.
+func (st *stage) scan(n *ra.Node) (*rel, error) {
+	t := st.p.table(n.Table)
+	if r := st.tables[t]; r != nil {
+		return &rel{sp: r.sp, data: r.data}, nil // another scan may number the columns otherwise
+	}
+	cols, err := st.p.src.Read(st.ctx, n.Table, t.cols)
+	if err != nil {
+		return nil, err
+	}
+	if len(cols) != len(t.cols) {
+		return nil, internal("the source returned %d columns of %s for %d", len(cols), n.Table.Name, len(t.cols))
+	}
+	r := &rel{data: cols}
+	rows := int(n.Table.Rows)
+	if len(cols) > 0 {
+		rows = cols[0].N
+	}
+	r.sp = st.space(rows)
+	st.tables[t] = r
+	return &rel{sp: r.sp, data: r.data}, nil
+}
+
+func (st *stage) opaque(n *ra.Node) (*rel, error) {
+	cols, err := st.p.src.Opaque(st.ctx, n, &st.p.env)
+	if err != nil {
+		return nil, err
+	}
+	if len(cols) != len(n.Cols)-1 || len(cols) == 0 {
+		return nil, internal("the source returned %d columns of %s for %d", len(cols), n.Label, len(n.Cols)-1)
+	}
+	number := ra.NewVector(kernels.Type{Kind: kernels.Int}, cols[0].N)
+	for i := range number.Ints {
+		number.Ints[i] = int64(i)
+	}
+	return &rel{sp: st.space(cols[0].N), data: append(cols[:len(cols):len(cols)], number)}, nil
+}
+
+// aggregate groups the input's rows. Groups of one row each, in order, leave the space as it is.
+func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
+	rows := in.sp.n
+	if len(n.Group) == 0 {
+		out := st.main.unit
+		if st.parent != nil {
+			out = st.space(1)
+		}
+		return &rel{sp: out, grp: st.main.whole(in.sp, out)}, nil
+	}
+	keys, safe, err := st.vectors(n.Inputs[0], n.Group)
+	if err != nil {
+		return nil, err
+	}
+	code, _, count := encode(allRows(keys, rows), keyCols{}, safe)
+	if count == rows {
+		return &rel{sp: in.sp}, nil
+	}
+	sortGroups(keys, code, count)
+	return st.grouped(in.sp, code, count), nil
+}
+
+// sortGroups renumbers groups in the order of their keys, so that relations grouped by the same keys have
+// the same rows in the same order.
+func sortGroups(keys []*ra.Vector, code []int32, count int) {
+	first := make([]int32, count)
+	for r := len(code) - 1; r >= 0; r-- {
+		first[code[r]] = int32(r)
+	}
+	compare := func(a, b int32) int { return compareRows(keys, int(first[a]), int(first[b])) }
+	order := make([]int32, count)
+	for g := range order {
+		order[g] = int32(g)
+	}
+	if slices.IsSortedFunc(order, compare) {
+		return
+	}
+	slices.SortFunc(order, compare)
+	rank := make([]int32, count)
+	for i, g := range order {
+		rank[g] = int32(i)
+	}
+	for r, g := range code {
+		code[r] = rank[g]
+	}
+}
+
+// compareRows orders two rows by key columns, NULL first; chunks by their elements.
+func compareRows(keys []*ra.Vector, a, b int) int {
+	for _, v := range keys {
+		if x, y := v.IsNull(a), v.IsNull(b); x || y {
+			if x != y {
+				return map[bool]int{true: -1, false: 1}[x]
+			}
+			continue
+		}
+		c, n := 0, v.Type.Size()
+		switch {
+		case v.Ints != nil:
+			c = cmp.Compare(v.Ints[a], v.Ints[b])
+		case v.Texts != nil:
+			c = strings.Compare(v.Texts[a], v.Texts[b])
+		case v.F64 != nil:
+			c = slices.Compare(v.F64[a*n:(a+1)*n], v.F64[b*n:(b+1)*n])
+		default:
+			c = slices.Compare(v.F32[a*n:(a+1)*n], v.F32[b*n:(b+1)*n])
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func (st *stage) grouped(in *space, code []int32, count int) *rel {
+	g := st.main.groups(in, st.space(count), code)
+	first := make([]int32, count)
+	for c := range first {
+		first[c] = g.start[c]
+		if g.perm != nil {
+			first[c] = g.perm[g.start[c]]
+		}
+	}
+	return &rel{sp: g.out, grp: g, idx: []*index{st.main.index(g.out, in, first)}}
+}
+
+// vectors returns columns of a node, by id, and as many trues.
+func (st *stage) vectors(n *ra.Node, ids []ra.ColumnID) ([]*ra.Vector, []bool, error) {
+	out, safe := make([]*ra.Vector, len(ids)), make([]bool, len(ids))
+	for i, id := range ids {
+		var err error
+		if out[i], err = st.vec(n, n.Index(id)); err != nil {
+			return nil, nil, err
+		}
+		safe[i] = true
+	}
+	return out, safe, nil
+}
+
+// add finds the union of the inputs' keys and where each input has them.
+func (st *stage) add(n *ra.Node, inputs []*rel) (*rel, error) {
+	all := keyCols{}
+	safe := make([]bool, len(n.Key))
+	for k := range n.Key {
+		safe[k] = true
+		parts := make([]*ra.Vector, len(n.Inputs))
+		for i, in := range n.Inputs {
+			var err error
+			if parts[i], err = st.vec(in, k); err != nil {
+				return nil, err
+			}
+		}
+		all.cols = append(all.cols, concatVectors(parts))
+	}
+	for _, in := range inputs {
+		all.n += in.sp.n
+	}
+	code, _, count := encode(all, keyCols{}, safe)
+	if all.n == 0 {
+		count = 0
+	}
+	r := &rel{idx: make([]*index, len(inputs)), dup: make([]*groups, len(inputs))}
+	if count == inputs[0].sp.n && isIdentity(code[:count]) { // the first input has all keys, each once
+		r.sp = inputs[0].sp
+	} else {
+		r.sp = st.space(count)
+	}
+	at := 0
+	for i, in := range inputs {
+		st.invert(r, i, in.sp, code[at:at+in.sp.n], count)
+		at += in.sp.n
+	}
+	return r, nil
+}
+
+func isIdentity(at []int32) bool {
+	for i, r := range at {
+		if int(r) != i {
+			return false
+		}
+	}
+	return true
+}
+
+// invert notes for input i of an Add, whose row j is output row code[j], where each output row comes from.
+func (st *stage) invert(r *rel, i int, in *space, code []int32, count int) {
+	inv, identity := make([]int32, count), count == len(code)
+	fill(inv, -1)
+	for j, c := range code {
+		if inv[c] >= 0 { // several rows of one key: sum them
+			r.dup[i] = st.main.groups(in, r.sp, slices.Clone(code))
+			return
+		}
+		inv[c] = int32(j)
+		identity = identity && int(c) == j
+	}
+	if identity {
+		r.idx[i] = st.main.index(r.sp, in, nil)
+		return
+	}
+	r.idx[i] = st.main.index(r.sp, in, inv)
+}
+
+// concatVectors puts columns of one kind one below the other.
+func concatVectors(parts []*ra.Vector) *ra.Vector {
+	out := &ra.Vector{Type: parts[0].Type}
+	nulls := false
+	for _, v := range parts {
+		out.N += v.N
+		nulls = nulls || v.Valid != nil
+	}
+	for _, v := range parts {
+		out.Ints = append(out.Ints, v.Ints...)
+		out.F32 = append(out.F32, v.F32...)
+		out.F64 = append(out.F64, v.F64...)
+		out.Texts = append(out.Texts, v.Texts...)
+		for i := 0; nulls && i < v.N; i++ {
+			out.Valid = append(out.Valid, !v.IsNull(i))
+		}
+	}
+	return out
+}

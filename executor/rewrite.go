@@ -1,0 +1,132 @@
+package executor
+
+import (
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Costs of the two ways to move a product past a sum, in seconds: as measured on two cores, to be compared
+// with each other only.
+const (
+	multiplySeconds = 1.0 / 150e9 // of one multiplication and addition in a large product
+	gatherSeconds   = 4.0 / 30e9  // of one element of a row that is read through an index and added
+)
+
+// sum is an aggregate, in a form that costs less where there is one.
+func (g *graph) sum(fn ra.AggFn, v *val, t kernels.Type, grp *groups) (*val, error) {
+	if (fn == ra.Sum || fn == ra.GradSum) && v.typ.IsFloat() && !v.typ.Nullable && !t.Nullable && v.sp == grp.in {
+		fn = ra.GradSum // the same, where there is no NULL and no empty group
+		if w, err := g.productOfSum(v, t, grp); w != nil || err != nil {
+			return w, err
+		}
+		if w, err := g.transposedSum(v, t, grp); w != nil || err != nil {
+			return w, err
+		}
+	}
+	return g.agg(fn, v, t, grp), nil
+}
+
+// times multiplies a chunk by scalar factors again, in the order in which factors split them off.
+func (g *graph) times(scalars []factor, chunk *val) (v *val, err error) {
+	v = chunk
+	for _, f := range scalars {
+		if f.divide {
+			v, err = g.call(kernels.Lookup("div"), kernels.Attr{}, v, f.v)
+		} else {
+			v, err = g.call(kernels.Lookup("mul"), kernels.Attr{}, f.v, v)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+// productOfSum computes Σ s·(x·W) as (Σ s·x)·W where that costs less: fewer rows to multiply or a smaller
+// width to add; all the more where Σ s·x is the same at every step. W is the same for all rows.
+func (g *graph) productOfSum(v *val, t kernels.Type, grp *groups) (*val, error) {
+	scalars, core := factors(v)
+	inner, idx := core, (*index)(nil)
+	if core.uniform() {
+		return nil, nil
+	}
+	if core.op == vGather && !core.idx.missing {
+		inner, idx = core.args[0], core.idx
+	}
+	if inner.op != vCall || inner.expr.Def.Name != "matmul" || inner.typ.Shape == nil || inner.typ.Kind != t.Kind {
+		return nil, nil
+	}
+	x, w := 0, 1
+	if inner.args[0].uniform() {
+		x, w = 1, 0
+	}
+	if inner.args[x].uniform() || !inner.args[w].uniform() || inner.args[x].typ.Kind != t.Kind {
+		return nil, nil
+	}
+	a := inner.args[x]
+	flops, edges := inner.flops()/2*multiplySeconds, float64(grp.in.n)*gatherSeconds
+	now := float64(inner.sp.n)*flops + edges*float64(inner.typ.Size())
+	then := float64(grp.out.n) * flops
+	sums := edges * float64(a.typ.Size())
+	constant := !a.vary && !grp.in.vary
+	for _, f := range scalars {
+		constant = constant && !f.v.vary
+	}
+	if !constant {
+		then += sums
+	}
+	if then > 0.8*now {
+		return nil, nil
+	}
+	read, err := g.gather(a, idx)
+	if err != nil {
+		return nil, err
+	}
+	if read, err = g.times(scalars, read); err != nil {
+		return nil, err
+	}
+	args := []*val{inner.args[0], inner.args[1]}
+	if args[x], err = g.sum(ra.GradSum, read, read.typ, grp); err != nil {
+		return nil, err
+	}
+	return g.call(inner.expr.Def, inner.expr.Attr, args...)
+}
+
+// transposedSum computes Σ_i x_i ⊗ (Σ_{e: row e in group i} s_e·y_{j(e)}) as Σ_j (Σ_{e: j(e)=j} s_e·x_{i(e)}) ⊗ y_j
+// where the inner sum of the second form is there already, or is the same at every step: in a graph
+// network it is the forward pass's Â·X, and the gradient needs no second pass over the edges.
+func (g *graph) transposedSum(v *val, t kernels.Type, grp *groups) (*val, error) {
+	if grp.out.n != 1 || v.op != vCall || v.expr.Def.Name != "outer" {
+		return nil, nil
+	}
+	for side := range 2 {
+		x, y := v.args[side], v.args[1-side]
+		if y.op != vAgg || y.fn != ra.GradSum || y.args[0].typ.Nullable || y.grp.code == nil || x.uniform() || y.args[0].sp != y.grp.in {
+			continue
+		}
+		scalars, core := factors(y.args[0])
+		if core.op != vGather || core.uniform() || core.idx.missing || core.idx.at == nil || x.typ.Kind != t.Kind || y.typ.Kind != t.Kind {
+			continue
+		}
+		edges, far := y.grp.in, core.idx.src
+		back := g.groups(edges, far, core.idx.at)
+		read, err := g.gather(x, g.index(edges, y.grp.out, y.grp.code))
+		if err != nil {
+			return nil, err
+		}
+		if read, err = g.times(scalars, read); err != nil {
+			return nil, err
+		}
+		if read.vary && g.find(aggKey(ra.GradSum, read, read.typ, back)) == nil || read.sp != edges {
+			continue
+		}
+		args := []*val{nil, nil}
+		args[side], args[1-side] = g.agg(ra.GradSum, read, read.typ, back), core.args[0]
+		o, err := g.call(v.expr.Def, v.expr.Attr, args...)
+		if err != nil {
+			return nil, err
+		}
+		return g.agg(ra.GradSum, o, t, g.whole(far, grp.out)), nil
+	}
+	return nil, nil
+}
