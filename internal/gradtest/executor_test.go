@@ -1,0 +1,46 @@
+package gradtest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+)
+
+// TestExecutor compares the executor with the oracle, optimized and not, and with several workers.
+func TestExecutor(t *testing.T) {
+	db, ctx, env := Graph(), context.Background(), kernels.Env{Seed: 1, Step: 2}
+	for _, c := range Losses {
+		for _, opt := range []optimizer.Options{{}, {Disable: ruleNames()}} {
+			res, err := Optimize(ctx, db, c.SQL, c.Params, opt)
+			if err != nil {
+				t.Fatalf("%s: %v", c.SQL, err)
+			}
+			p, err := executor.Compile(ctx, res.Plan, db, executor.Options{Workers: 2})
+			if err != nil {
+				t.Errorf("%s: %v", c.SQL, err)
+				continue
+			}
+			if err := p.Run(ctx, env); err != nil {
+				t.Errorf("%s: %v", c.SQL, err)
+				continue
+			}
+			for i, root := range res.Plan.Roots {
+				want, err := Rows(ctx, db, &env, root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cols, err := p.Result(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := Compare(VectorRows(cols), want, 1e-12); err != nil {
+					t.Errorf("%s: root %s, disabled %v: %v", c.SQL, root.Name, opt.Disable, err)
+				}
+			}
+			p.Close()
+		}
+	}
+}

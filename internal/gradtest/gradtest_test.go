@@ -1,0 +1,73 @@
+package gradtest
+
+import (
+	"context"
+	"math/rand"
+	"testing"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/optimizer/rules"
+)
+
+func TestLosses(t *testing.T) {
+	db := Graph()
+	ctx := context.Background()
+	for _, c := range Losses {
+		b, err := Bind(ctx, db, c.SQL, c.Params)
+		if err != nil {
+			t.Errorf("%s: %v", c.SQL, err)
+			continue
+		}
+		if err := b.Check(ctx, db, &kernels.Env{Seed: 1, Step: 2}, 1e-6); err != nil {
+			t.Errorf("%s: %v", c.SQL, err)
+		}
+	}
+}
+
+// TestRules runs every plan with all rules, with none, without each and in another order, and compares.
+func TestRules(t *testing.T) {
+	db, ctx, env := Graph(), context.Background(), &kernels.Env{Seed: 1, Step: 2}
+	fired := map[string]int{}
+	for _, c := range Losses {
+		var want []map[string][]float64
+		var none []string
+		for _, r := range rules.All() {
+			none = append(none, r.Name)
+		}
+		variants := []optimizer.Options{{Disable: none, Verify: true}, {Verify: true}, {Verify: true, Shuffle: rand.New(rand.NewSource(3)).Shuffle}}
+		for _, r := range none {
+			variants = append(variants, optimizer.Options{Disable: []string{r}, Verify: true})
+		}
+		for i, opt := range variants {
+			res, err := Optimize(ctx, db, c.SQL, c.Params, opt)
+			if err != nil {
+				t.Errorf("%s: variant %d: %v", c.SQL, i, err)
+				break
+			}
+			for r, n := range res.Fired {
+				fired[r] += n
+			}
+			for j, root := range res.Plan.Roots {
+				got, err := Rows(ctx, db, env, root)
+				if err != nil {
+					t.Fatalf("%s: variant %d: %v", c.SQL, i, err)
+				}
+				if i == 0 {
+					want = append(want, got)
+				} else if err := Compare(got, want[j], 1e-12); err != nil {
+					t.Errorf("%s: root %s, variant %d %v: %v", c.SQL, root.Name, i, opt.Disable, err)
+				}
+			}
+		}
+	}
+	t.Log(fired)
+}
+
+func ruleNames() []string {
+	var out []string
+	for _, r := range rules.All() {
+		out = append(out, r.Name)
+	}
+	return out
+}

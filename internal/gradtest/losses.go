@@ -1,0 +1,65 @@
+package gradtest
+
+import (
+	"math/rand"
+
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+func ints(xs ...int64) *ra.Vector {
+	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(xs), Ints: xs}
+}
+
+func floats(r *rand.Rand, n int, shape ...int) *ra.Vector {
+	v := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: shape}, n)
+	for i := range v.F64 {
+		v.F64[i] = r.NormFloat64()
+	}
+	return v
+}
+
+// Graph is a small database for Losses: a graph with weighted edges, embeddings, ratings and views.
+func Graph() *memdb.DB {
+	r := rand.New(rand.NewSource(1))
+	db := memdb.New()
+	db.Create("adj", 2, memdb.Column{Name: "src", Data: ints(0, 0, 1, 1, 2, 2, 3)}, memdb.Column{Name: "dst", Data: ints(0, 1, 1, 2, 0, 2, 1)}, memdb.Column{Name: "weight", Data: floats(r, 7)})
+	db.Create("w0", 1, memdb.Column{Name: "node", Data: ints(0, 1, 2, 3)}, memdb.Column{Name: "v", Data: floats(r, 4, 3)})
+	db.Create("w1", 1, memdb.Column{Name: "id", Data: ints(1)}, memdb.Column{Name: "v", Data: floats(r, 1, 3, 2)})
+	db.Create("member", 1, memdb.Column{Name: "node", Data: ints(0, 1, 2, 3)}, memdb.Column{Name: "club", Data: ints(0, 1, 1, 0)})
+	db.Create("rating", 1, memdb.Column{Name: "row", Data: ints(0, 1, 2, 3, 4, 5)}, memdb.Column{Name: "u", Data: ints(0, 1, 2, 0, 1, 3)}, memdb.Column{Name: "i", Data: ints(0, 0, 1, 2, 3, 1)}, memdb.Column{Name: "rating", Data: floats(r, 6)})
+	for name, sql := range map[string]string{
+		"hidden": "SELECT a.dst AS node, relu(sum(a.weight * dropout(w0.v, 0.3))) AS h FROM adj a JOIN w0 ON w0.node = a.src GROUP BY a.dst",
+		"logits": "SELECT a.dst AS node, sum(a.weight * matmul(h.h, w1.v)) AS z FROM adj a JOIN hidden h ON h.node = a.src, w1 GROUP BY a.dst",
+		"loss":   "SELECT avg(cross_entropy(z, club)) + 5e-2 * 0.5 * (SELECT sum(sqnorm(v)) FROM w0) AS loss FROM logits JOIN member USING (node) WHERE node < 2",
+	} {
+		if err := db.AddView(name, sql); err != nil {
+			panic(err)
+		}
+	}
+	return db
+}
+
+// Loss is a loss over Graph with its parameters.
+type Loss struct {
+	SQL    string
+	Params []string
+}
+
+// Losses are what every engine and every rule is tested with.
+var Losses = []Loss{
+	{"loss", []string{"w0", "w1"}},
+	{"SELECT sum(v ^ 2) FROM (SELECT a.node AS i, b.node AS j, dot(a.v, b.v) AS v FROM w0 a, w0 b) x", []string{"w0"}},
+	{"SELECT sum((r.rating - dot(a.v, b.v)) ^ 2 + 0.06 * (sqnorm(a.v) + sqnorm(b.v))) / count(*) FROM rating r JOIN w0 a ON r.u = a.node JOIN w0 b ON r.i = b.node", []string{"w0"}},
+	{"SELECT max(dot(v, v)) + min(dot(v, v)) FROM w0", []string{"w0"}},
+	{"SELECT sum(m) FROM (SELECT a.dst, max(sqnorm(w0.v)) AS m FROM adj a JOIN w0 ON w0.node = a.src GROUP BY a.dst) x", []string{"w0"}},
+	{"SELECT sum(sqnorm(v)) FROM (SELECT node, sum(v) AS v FROM (SELECT node, v FROM w0 UNION ALL SELECT dst, weight * v FROM adj, w0 WHERE adj.src = w0.node) u GROUP BY node) s", []string{"w0"}},
+	{"SELECT sum(dot(g.v, u.v)) FROM gradient('loss', NULL::w0) g JOIN w0 u ON u.node = g.node", []string{"w0"}},
+	{"SELECT sum(sqnorm(g.v)) FROM gradient('loss', NULL::w1) g", []string{"w0", "w1"}},
+	{"SELECT sum(weight * s) FROM adj JOIN (SELECT node, sum(sqnorm(v)) AS s FROM w0 GROUP BY node) q ON q.node = src WHERE s > 1", []string{"w0", "adj.weight"}},
+	{"SELECT sum(CASE WHEN s > 2 THEN ln(s) ELSE s * s END) FROM (SELECT node, sqnorm(v) AS s FROM w0) q", []string{"w0"}},
+	{"SELECT sum((r.rating - coalesce(dot(a.v, b.v), 0.3)) ^ 2) FROM rating r LEFT JOIN w0 a ON r.u = a.node AND a.node < 2 LEFT JOIN (SELECT * FROM w0 WHERE node <> 1) b ON r.i = b.node", []string{"w0"}},
+	{"SELECT sum(coalesce(dot(b.v, b.v), 2) * r.rating) + count(b.node) FROM w0 b RIGHT JOIN rating r ON r.u + 1 = b.node", []string{"w0", "rating.rating"}},
+	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node IN (SELECT src FROM adj WHERE dst = 2)", []string{"w0"}},
+}
