@@ -1,0 +1,28 @@
+// Package sqlgen prints ra plans as readable SQL text.
+//
+// # What
+//
+// SQL prints one root of a plan: a WITH query that has one CTE for each node, named after the operator and its
+// number, and a SELECT of the wanted columns under the user's names, ordered by the identity. Inside, column
+// c12 is the column of id 12. A node that is used several times is one CTE; only columns that the root
+// needs are printed. In a large expression, parts that occur several times get names x1, x2, … (let.go).
+// What differs between databases is behind Dialect.
+//
+// # Invariants
+//
+// The text computes what ra/interp computes, the rounding of real and these apart: SQLite holds no NaN outside of
+// chunks, so scalar arithmetic that gives NaN (Infinity - Infinity) gives NULL there, and a kernel that gives
+// one is an error; a sum of real chunks is rounded to real once, as is each real chunk that a kernel returns.
+// CASE, COALESCE, AND and OR evaluate no argument that they do not need, where it could fail.
+// The text holds the seed and the step of Options.Env, so it is the query of one step where the plan draws.
+//
+// # Errors
+//
+// What cannot be printed is an *sqlerr.Error: chunks as keys, a nested gradient that is not expanded, an
+// Opaque node without Options.Opaque, a constant that the dialect cannot write.
+//
+// # Where to add
+//
+// A dialect is one file with a type that implements Dialect. A kernel needs nothing: it is a call of the
+// function of its name, unless standard in expr.go or the dialect's Arith and Cast know a native form.
+package sqlgen

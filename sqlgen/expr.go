@@ -1,0 +1,302 @@
+package sqlgen
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// prec says which operators a text may be an operand of without parentheses.
+type prec int
+
+const (
+	precOr prec = iota
+	precAnd
+	precNot
+	precCompare
+	precArith
+	precAtom
+)
+
+// text is a printed expression.
+type text struct {
+	sql  string
+	prec prec
+}
+
+// at prints the text where at least precedence least is wanted.
+func (t text) at(least prec) string {
+	if t.prec < least {
+		return "(" + t.sql + ")"
+	}
+	return t.sql
+}
+
+func atom(s string) text { return text{s, precAtom} }
+
+// maxText bounds an expression in bytes: expressions share sub-trees, texts cannot.
+const maxText = 1 << 18
+
+// expr prints an expression; col prints a column.
+func (p *printer) expr(e *kernels.Expr, col func(kernels.Col) string) (text, error) {
+	w := &writer{p: p, col: col}
+	if s := newSharing(); s.sizes[s.id(e)] > maxPlain {
+		w.share = s
+	}
+	t := w.region(e)
+	return t, w.err
+}
+
+// writer prints an expression and keeps the first error.
+type writer struct {
+	p     *printer
+	col   func(kernels.Col) string
+	share *sharing // nil for a small expression
+	err   error
+}
+
+func (w *writer) expr(e *kernels.Expr) text {
+	switch {
+	case w.err != nil:
+		return text{}
+	case e.IsCol:
+		return atom(w.col(e.Col))
+	case e.Def == nil:
+		return w.constant(e.Const)
+	}
+	if w.share != nil {
+		if name := w.share.names[w.share.id(e)]; name != "" {
+			return atom(name)
+		}
+	}
+	t := w.call(e)
+	if w.err == nil && len(t.sql) > maxText {
+		w.err = sqlerr.At(e.Pos, sqlerr.TooComplex, "the SQL text of an expression has more than %d bytes", maxText).
+			WithHint("Split the expression: give a part of it a name in a sub-query.")
+	}
+	return t
+}
+
+func (w *writer) constant(v kernels.Value) text {
+	s, err := w.p.d.Const(v)
+	if w.err = err; strings.HasPrefix(s, "-") {
+		return text{s, precArith}
+	}
+	return atom(s)
+}
+
+func (w *writer) list(args []*kernels.Expr, least prec) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		out[i] = w.expr(a).at(least)
+	}
+	return out
+}
+
+var comparisons = map[string]string{"eq": " = ", "ne": " <> ", "lt": " < ", "le": " <= ", "gt": " > ", "ge": " >= "}
+
+// call prints a call: in standard SQL, as native arithmetic, or as a call of the kernel's function.
+func (w *writer) call(e *kernels.Expr) text {
+	if !e.Def.Static() && e.Attr.Encode() != "" {
+		w.err = sqlerr.New(sqlerr.Internal, "internal error: kernel %s with attributes %v that its samples do not show", e.Def.Name, e.Attr)
+		return text{}
+	}
+	if op := comparisons[e.Def.Name]; op != "" {
+		a := sameKind(e.Args)
+		return text{w.expr(a[0]).at(precArith) + op + w.expr(a[1]).at(precArith), precCompare}
+	}
+	if t, ok := w.standard(e); ok {
+		return t
+	}
+	switch e.Def.Name {
+	case "add", "sub", "mul", "div", "mod", "neg", "power":
+		if e.Type.Shape == nil {
+			if s, call := w.p.d.Arith(e, w.list(e.Args, precAtom)); call {
+				return atom(s)
+			} else if s != "" {
+				return text{s, precArith}
+			}
+		}
+	case "cast":
+		arg := w.expr(e.Args[0])
+		if e.Args[0].Type.Is(e.Type) {
+			return arg
+		}
+		return atom(w.p.d.Cast(e, arg.at(precAtom)))
+	}
+	return atom(w.p.d.Call(e, w.list(e.Args, precOr), w.p.o.Env))
+}
+
+// standard prints what all databases write alike.
+func (w *writer) standard(e *kernels.Expr) (text, bool) {
+	a := e.Args
+	switch e.Def.Name {
+	case "case":
+		return w.caseText(widen(a[:len(a)-1], e.Type, 1), widen(a[len(a)-1:], e.Type, 0)[0]), true
+	case "coalesce":
+		if len(a) == 1 {
+			return w.expr(a[0]), true
+		}
+		c := widen(a, e.Type, 0)
+		list := []string{w.expr(c[0]).sql}
+		for _, x := range c[1:] {
+			list = append(list, w.region(x).sql)
+		}
+		return atom("coalesce(" + strings.Join(list, ", ") + ")"), true
+	case "nullif":
+		if a[0].Type.Kind == a[1].Type.Kind {
+			return atom("nullif(" + strings.Join(w.list(a, precOr), ", ") + ")"), true
+		}
+		return w.caseText([]*kernels.Expr{kernels.Build("eq", a[0], a[1]), kernels.Const(kernels.NullOf(e.Type))}, a[0]), true
+	case "and", "or":
+		return w.connective(e), true
+	case "not":
+		return text{"NOT " + w.expr(a[0]).at(precCompare), precNot}, true
+	case "is_true":
+		return text{w.expr(a[0]).at(precArith) + " IS TRUE", precCompare}, true
+	case "is_null":
+		return text{w.expr(a[0]).at(precArith) + " IS NULL", precCompare}, true
+	case "is_not_null":
+		return text{w.expr(a[0]).at(precArith) + " IS NOT NULL", precCompare}, true
+	case "is_distinct":
+		c := sameKind(a)
+		return text{"NOT (" + w.p.d.Same(w.expr(c[0]).at(precArith), w.expr(c[1]).at(precArith)) + ")", precNot}, true
+	case "select", "greater", "eq_mask":
+		if e.Type.Shape == nil {
+			return w.mask(e), true
+		}
+	case "stop_gradient":
+		return w.expr(a[0]), true
+	case "current_step", "current_seed":
+		i := w.p.o.Env.Step
+		if e.Def.Name == "current_seed" {
+			i = w.p.o.Env.Seed
+		}
+		return w.expr(kernels.Const(kernels.IntValue(i))), true
+	}
+	return text{}, false
+}
+
+// caseText prints CASE WHEN conds[0] THEN conds[1] … ELSE otherwise END; a NULL otherwise is left out.
+func (w *writer) caseText(conds []*kernels.Expr, otherwise *kernels.Expr) text {
+	s := "CASE"
+	for i := 0; i < len(conds); i += 2 {
+		cond := w.region
+		if i == 0 {
+			cond = w.expr
+		}
+		s += " WHEN " + cond(conds[i]).sql + " THEN " + w.region(conds[i+1]).sql
+	}
+	if !otherwise.IsConst() || !otherwise.Const.Null {
+		s += " ELSE " + w.region(otherwise).sql
+	}
+	return atom(s + " END")
+}
+
+// mask prints the element-wise choices between scalars. A CASE, because the side that is not chosen may be
+// one that SQL cannot compute.
+func (w *writer) mask(e *kernels.Expr) text {
+	a, zero := e.Args, kernels.Num(0)
+	var t text
+	switch e.Def.Name {
+	case "select":
+		c := widen([]*kernels.Expr{a[1], a[2]}, e.Type, 0)
+		t = w.caseText([]*kernels.Expr{kernels.Build("ne", a[0], zero), c[0]}, c[1])
+	case "greater":
+		t = w.caseText([]*kernels.Expr{kernels.Build("gt", a[0], a[1]), kernels.Num(1)}, zero)
+	default:
+		t = w.caseText([]*kernels.Expr{kernels.Build("eq", a[0], a[1]), kernels.Num(1)}, zero)
+	}
+	if valid := kernels.Valid(e); valid != nil {
+		return atom("CASE WHEN " + w.expr(valid).sql + " THEN " + t.sql + " END")
+	}
+	return t
+}
+
+// connective prints AND and OR. SQL may evaluate both sides in any order; where a later one could fail, CASE
+// holds it back until the earlier ones have not decided.
+func (w *writer) connective(e *kernels.Expr) text {
+	var args []*kernels.Expr
+	var flatten func(x *kernels.Expr)
+	flatten = func(x *kernels.Expr) {
+		if x.Def == e.Def {
+			flatten(x.Args[0])
+			flatten(x.Args[1])
+			return
+		}
+		args = append(args, x)
+	}
+	flatten(e)
+	op, own, test, decided := " AND ", precAnd, "NOT ", false
+	if e.Def.Name == "or" {
+		op, own, test, decided = " OR ", precOr, "", true
+	}
+	parts := []string{w.expr(args[0]).at(own + 1)}
+	for _, a := range args[1:] {
+		parts = append(parts, w.region(a).at(own+1))
+	}
+	all := text{strings.Join(parts, op), own}
+	risky := false
+	for _, a := range args[1:] {
+		risky = risky || a.Any(mayFail)
+	}
+	if !risky || w.err != nil {
+		return all
+	}
+	result, err := w.p.d.Const(kernels.BoolValue(decided))
+	w.err = err
+	s := "CASE"
+	for _, a := range args[:len(args)-1] {
+		s += " WHEN " + test + w.region(a).at(precCompare) + " THEN " + result
+	}
+	return atom(s + " ELSE " + all.sql + " END")
+}
+
+// mayFail reports whether a call's function can raise an error; element-wise ones cannot, unless they make a
+// scalar NaN.
+func mayFail(e *kernels.Expr) bool {
+	if e.Def == nil {
+		return false
+	}
+	switch e.Def.Name {
+	case "case", "coalesce", "nullif", "and", "or", "not", "is_true", "is_null", "is_not_null", "is_distinct", "stop_gradient",
+		"eq", "ne", "lt", "le", "gt", "ge", "greater", "eq_mask", "select", "current_step", "current_seed":
+		return false
+	}
+	return e.Def.Elem == nil || e.Type.Shape == nil
+}
+
+// sameKind makes an integer double precision where it meets a float, as kernels compare them.
+func sameKind(a []*kernels.Expr) []*kernels.Expr {
+	for _, x := range a {
+		if x.Type.IsFloat() {
+			return widen(a, kernels.Type{Kind: kernels.Float64}, 0)
+		}
+	}
+	return a
+}
+
+// widen makes the integers among a double precision where the result t is a float: every argument, or with
+// skip 1 every second.
+func widen(a []*kernels.Expr, t kernels.Type, skip int) []*kernels.Expr {
+	if !t.IsFloat() {
+		return a
+	}
+	out := append([]*kernels.Expr(nil), a...)
+	for i := skip; i < len(out); i += 1 + skip {
+		x := out[i]
+		switch {
+		case x.Type.IsChunk() && x.Type.Kind != t.Kind: // a chunk's bytes hold its dtype
+			out[i] = kernels.CastTo(t.Kind, x)
+		case x.Type.Kind != kernels.Int || x.Type.Shape != nil:
+		case x.IsConst() && x.Const.Null:
+			out[i] = kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Float64}))
+		case x.IsConst():
+			out[i] = kernels.Num(float64(x.Const.I))
+		default:
+			out[i] = kernels.BuildAttr("cast", kernels.Attr{Kind: kernels.Float64}, x)
+		}
+	}
+	return out
+}

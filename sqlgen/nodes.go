@@ -1,0 +1,317 @@
+package sqlgen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// body prints the query of a node's CTE.
+func (p *printer) body(n *ra.Node) (string, error) {
+	switch n.Op {
+	case ra.Scan:
+		return p.scan(n), nil
+	case ra.Select, ra.Join:
+		return p.join(n)
+	case ra.Aggregate:
+		return p.aggregate(n)
+	case ra.Union:
+		return p.union(n, n.Cols), nil
+	case ra.SemiJoin, ra.AntiJoin:
+		return p.semi(n)
+	case ra.Add:
+		return p.add(n)
+	case ra.Opaque:
+		return p.opaque(n)
+	}
+	return "", sqlerr.New(sqlerr.Internal, "internal error: %v cannot be printed as SQL", n.Op)
+}
+
+// selectList prints the columns of a SELECT; SQL wants at least one.
+func selectList(items []string) string {
+	if len(items) == 0 {
+		return "SELECT 1 AS one"
+	}
+	return list("SELECT ", items, ", ")
+}
+
+func (p *printer) scan(n *ra.Node) string {
+	var out []string
+	for i, c := range n.Cols {
+		if !p.need[c.ID] {
+			continue
+		}
+		x := ""
+		if t := n.TableCols[i]; t == ra.RowID {
+			x = p.d.RowID(n.Table)
+		} else {
+			x = p.d.Column(&n.Table.Cols[t])
+		}
+		out = append(out, x+" AS "+colName(c.ID))
+	}
+	return selectList(out) + "\nFROM " + p.d.Table(n.Table)
+}
+
+// sources names the inputs of an operator: a CTE that stands there twice gets an alias.
+func (p *printer) sources(n *ra.Node) (from, alias []string) {
+	seen := map[*ra.Node]int{}
+	for _, in := range n.Inputs {
+		name := p.names[in]
+		item := name
+		if seen[in]++; seen[in] > 1 {
+			name = fmt.Sprintf("%s_%d", name, seen[in])
+			item += " AS " + name
+		}
+		from, alias = append(from, item), append(alias, name)
+	}
+	return from, alias
+}
+
+// column prints a column of one of n's inputs, qualified where there are several.
+func (p *printer) column(alias []string) func(kernels.Col) string {
+	return func(c kernels.Col) string {
+		if len(alias) < 2 {
+			return p.ref(c.ID)
+		}
+		return alias[c.Input] + "." + p.ref(c.ID)
+	}
+}
+
+func (p *printer) join(n *ra.Node) (string, error) {
+	from, alias := p.sources(n)
+	col := p.column(alias)
+	var out []string
+	for i, c := range n.Cols {
+		if !p.need[c.ID] {
+			continue
+		}
+		x, err := p.expr(n.Out[i], col)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, x.sql+" AS "+colName(c.ID))
+	}
+	on := make([][]string, len(n.Inputs)) // conditions that become checkable with an input
+	var where []string
+	for _, q := range n.Equi {
+		c, err := p.equi(n, q, col)
+		if err != nil {
+			return "", err
+		}
+		if i := max(q.L.Input, q.R.Input); i > 0 && q.L.Input != q.R.Input {
+			on[i] = append(on[i], c)
+		} else {
+			where = append(where, c)
+		}
+	}
+	s := selectList(out)
+	for i := range from {
+		if i == 0 {
+			s += "\nFROM " + from[0]
+			continue
+		}
+		s += "\nJOIN " + from[i] + " ON "
+		if on[i] == nil {
+			s += "TRUE"
+		} else {
+			s += strings.Join(on[i], " AND ")
+		}
+	}
+	for _, e := range n.Pred {
+		x, err := p.expr(e, col)
+		if err != nil {
+			return "", err
+		}
+		where = append(where, x.at(precNot))
+	}
+	return s + whereLine(where), nil
+}
+
+// whereLine prints a WHERE clause on a line of its own, "" without conditions.
+func whereLine(conds []string) string {
+	if len(conds) == 0 {
+		return ""
+	}
+	return "\n" + list("WHERE ", conds, " AND ")
+}
+
+// equi prints an equality of the join; only where both sides may be NULL does null-safety matter.
+func (p *printer) equi(n *ra.Node, q ra.Equi, col func(kernels.Col) string) (string, error) {
+	l, r := n.Inputs[q.L.Input].Col(q.L.ID), n.Inputs[q.R.Input].Col(q.R.ID)
+	for _, c := range []*ra.Column{l, r} {
+		if err := keyable(c); err != nil {
+			return "", err
+		}
+	}
+	if q.NullSafe && l.Type.Nullable && r.Type.Nullable {
+		return p.d.Same(col(q.L), col(q.R)), nil
+	}
+	return col(q.L) + " = " + col(q.R), nil
+}
+
+// keyable refuses chunks as keys: databases compare their stored form.
+func keyable(c *ra.Column) error {
+	if c.Type.IsChunk() {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "column \"%s\" of type %v is a key of a join or a group", c.Name, c.Type).
+			WithDetail("Generated SQL compares scalars only.")
+	}
+	return nil
+}
+
+func (p *printer) aggregate(n *ra.Node) (string, error) {
+	in := n.Inputs[0]
+	var out, group []string
+	for i, g := range n.Group {
+		if err := keyable(in.Col(g)); err != nil {
+			return "", err
+		}
+		group = append(group, p.ref(g))
+		if p.need[n.Cols[i].ID] {
+			out = append(out, colName(g)+" AS "+colName(n.Cols[i].ID))
+		}
+	}
+	for i, a := range n.Aggs {
+		c := n.Cols[len(n.Group)+i]
+		if !p.need[c.ID] {
+			continue
+		}
+		x, err := p.agg(in, a, c.Type, len(n.Group) > 0)
+		if err != nil {
+			return "", err
+		}
+		out = append(out, x+" AS "+colName(c.ID))
+	}
+	if len(out) == 0 && len(group) == 0 {
+		out = []string{"count(*) AS one"} // one row, also of an empty input
+	}
+	s := selectList(out) + "\nFROM " + p.names[in]
+	if group != nil {
+		s += "\n" + list("GROUP BY ", group, ", ")
+	}
+	return s, nil
+}
+
+func (p *printer) agg(in *ra.Node, a ra.Agg, out kernels.Type, grouped bool) (string, error) {
+	if a.Fn == ra.CountRows {
+		return "count(*)", nil
+	}
+	t, x := in.Col(a.Arg).Type, p.ref(a.Arg)
+	switch a.Fn {
+	case ra.Count:
+		return "count(" + x + ")", nil
+	case ra.Min:
+		return "min(" + x + ")", nil
+	case ra.Max:
+		return "max(" + x + ")", nil
+	}
+	if err := summable(in.Col(a.Arg)); err != nil {
+		return "", err
+	}
+	s := p.d.Sum(t, x)
+	if a.Fn == ra.Sum || grouped && !t.Nullable { // a group has rows
+		return s, nil
+	}
+	zero := kernels.Const(kernels.IntValue(0))
+	if t.IsFloat() {
+		zero = kernels.ZerosLike(out)
+	}
+	z, err := p.d.Const(zero.Const)
+	return "coalesce(" + s + ", " + z + ")", err
+}
+
+func summable(c *ra.Column) error {
+	if c.Type.IsFloat() || c.Type.Kind == kernels.Int {
+		return nil
+	}
+	return sqlerr.New(sqlerr.Internal, "internal error: sum of column \"%s\" of type %v", c.Name, c.Type)
+}
+
+// union prints the rows of all inputs; cols are n's columns to print.
+func (p *printer) union(n *ra.Node, cols []ra.Column) string {
+	parts := make([]string, len(n.Inputs))
+	for k, in := range n.Inputs {
+		var out []string
+		for i, c := range cols {
+			if !p.need[c.ID] {
+				continue
+			}
+			x := p.ref(in.Cols[i].ID)
+			if k == 0 {
+				x += " AS " + colName(c.ID)
+			}
+			out = append(out, x)
+		}
+		parts[k] = selectList(out) + "\nFROM " + p.names[in]
+	}
+	return strings.Join(parts, "\nUNION ALL\n")
+}
+
+// add sums the rows of gradients that have the same key.
+func (p *printer) add(n *ra.Node) (string, error) {
+	var out, group []string
+	for i, c := range n.Cols {
+		switch {
+		case n.IsKey(c.ID):
+			if err := keyable(&n.Cols[i]); err != nil {
+				return "", err
+			}
+			group = append(group, "u."+colName(c.ID))
+			out = append(out, "u."+colName(c.ID)+" AS "+colName(c.ID))
+		case p.need[c.ID]:
+			if err := summable(&n.Cols[i]); err != nil {
+				return "", err
+			}
+			out = append(out, p.d.Sum(c.Type, "u."+colName(c.ID))+" AS "+colName(c.ID))
+		}
+	}
+	s := selectList(out) + "\nFROM (\n" + indent(p.union(n, n.Cols)) + "\n) AS u\n"
+	if group == nil {
+		return s + "HAVING count(*) > 0", nil // no row of no rows
+	}
+	return s + list("GROUP BY ", group, ", "), nil
+}
+
+func (p *printer) semi(n *ra.Node) (string, error) {
+	from, alias := p.sources(n)
+	col := p.column(alias)
+	l, not := n.Inputs[0], ""
+	if n.Op == ra.AntiJoin {
+		not = "NOT "
+	}
+	var out, conds []string
+	for i, c := range n.Cols {
+		if p.need[c.ID] {
+			out = append(out, col(kernels.Col{ID: l.Cols[i].ID})+" AS "+colName(c.ID))
+		}
+	}
+	for _, q := range n.Equi {
+		c, err := p.equi(n, q, col)
+		if err != nil {
+			return "", err
+		}
+		conds = append(conds, c)
+	}
+	for _, e := range n.Pred {
+		x, err := p.expr(e, col)
+		if err != nil {
+			return "", err
+		}
+		conds = append(conds, x.at(precNot))
+	}
+	return selectList(out) + "\nFROM " + from[0] + "\nWHERE " + not + "EXISTS (\n" +
+		indent("SELECT 1\nFROM "+from[1]+whereLine(conds)) + "\n)", nil
+}
+
+func (p *printer) opaque(n *ra.Node) (string, error) {
+	if p.o.Opaque == nil {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "a sub-query that reads no parameter cannot be printed here")
+	}
+	text, err := p.o.Opaque(n)
+	if err != nil {
+		return "", err
+	}
+	return "SELECT q.*, row_number() OVER () - 1\nFROM (" + text + ") AS q", nil
+}

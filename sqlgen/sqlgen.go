@@ -1,0 +1,282 @@
+package sqlgen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Options are what a text needs beside the plan.
+type Options struct {
+	// Env gives the seed and step of kernels that draw; nil: both 0.
+	Env *kernels.Env
+	// Opaque prints an Opaque node's query: as many columns as the node has without its row number, in order, in
+	// the representation that the dialect gives to their types.
+	Opaque func(n *ra.Node) (string, error)
+	// Note adds words to a node's comment, such as the rule that made it; nil: none.
+	Note func(n *ra.Node) string
+}
+
+// Dialect is what differs between databases. Arguments and results are SQL texts; an argument is an operand,
+// that is, it needs no parentheses.
+type Dialect interface {
+	// Table names a table in FROM, qualified, so that no CTE can hide it.
+	Table(t *ra.Table) string
+	// RowID reads the hidden row id of a table without a key.
+	RowID(t *ra.Table) string
+	// Column reads a table's column in the representation of its ra type.
+	Column(c *ra.TableColumn) string
+	// Ident prints a name, quoted where necessary.
+	Ident(name string) string
+	// Const prints a constant.
+	Const(v kernels.Value) (string, error)
+	// Same is the equality under which NULL equals NULL.
+	Same(l, r string) string
+	// Arith prints native arithmetic (the kernels add, sub, mul, div, mod, neg and power between scalars)
+	// where it means the same as the kernel, "" where it does not; call tells a function's call from an operator.
+	Arith(e *kernels.Expr, args []string) (s string, call bool)
+	// Cast prints the kernel cast between different types.
+	Cast(e *kernels.Expr, arg string) string
+	// Call prints the call of a kernel's function.
+	Call(e *kernels.Expr, args []string, env *kernels.Env) string
+	// Sum is the aggregate sum of values of a type.
+	Sum(t kernels.Type, arg string) string
+	// Output gives a result column its final type.
+	Output(t kernels.Type, x string) string
+}
+
+// SQL prints root number root of a plan in a dialect.
+func SQL(plan *ra.Plan, root int, d Dialect, o Options) (string, error) {
+	if root < 0 || root >= len(plan.Roots) {
+		return "", sqlerr.New(sqlerr.Internal, "internal error: no root %d", root)
+	}
+	if o.Env == nil {
+		o.Env = &kernels.Env{}
+	}
+	p := &printer{d: d, o: o, names: map[*ra.Node]string{}, need: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}, uses: map[*ra.Node]int{}}
+	r := plan.Roots[root]
+	ra.Walk(func(n *ra.Node) {
+		p.nodes = append(p.nodes, n)
+		p.names[n] = fmt.Sprintf("%s%d", strings.ToLower(n.Op.String()), len(p.nodes))
+		for _, in := range n.Inputs {
+			p.uses[in]++
+		}
+	}, r.Node)
+	p.live(r)
+	return p.text(r)
+}
+
+type printer struct {
+	d     Dialect
+	o     Options
+	nodes []*ra.Node // inputs first
+	names map[*ra.Node]string
+	need  map[ra.ColumnID]bool // columns to print
+	refs  map[ra.ColumnID]int  // how often a column's name has been printed
+	uses  map[*ra.Node]int     // edges to a node
+}
+
+// live marks the columns that the root needs, consumers before their inputs.
+func (p *printer) live(r ra.Root) {
+	p.mark(r.Cols)
+	p.mark(order(r.Node))
+	for i := len(p.nodes) - 1; i >= 0; i-- {
+		n := p.nodes[i]
+		for _, q := range n.Equi {
+			p.need[q.L.ID], p.need[q.R.ID] = true, true
+		}
+		for _, e := range n.Pred {
+			e.Cols(func(c kernels.Col) { p.need[c.ID] = true })
+		}
+		switch n.Op {
+		case ra.Select, ra.Join:
+			for j, c := range n.Cols {
+				if p.need[c.ID] {
+					n.Out[j].Cols(func(c kernels.Col) { p.need[c.ID] = true })
+				}
+			}
+		case ra.Aggregate:
+			p.mark(n.Group)
+			for j, a := range n.Aggs {
+				if p.need[n.Cols[len(n.Group)+j].ID] && a.Fn != ra.CountRows {
+					p.need[a.Arg] = true
+				}
+			}
+		case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin:
+			p.livePositions(n)
+		}
+	}
+}
+
+// livePositions marks what the columns of an operator need whose inputs' columns correspond by position.
+func (p *printer) livePositions(n *ra.Node) {
+	inputs := n.Inputs
+	switch n.Op {
+	case ra.Add: // the groups
+		p.mark(n.Key)
+	case ra.SemiJoin, ra.AntiJoin:
+		inputs = inputs[:1]
+	}
+	for j, c := range n.Cols {
+		if p.need[c.ID] {
+			for _, in := range inputs {
+				p.need[in.Cols[j].ID] = true
+			}
+		}
+	}
+}
+
+func (p *printer) mark(ids []ra.ColumnID) {
+	for _, id := range ids {
+		p.need[id] = true
+	}
+}
+
+// order is the identity by which a result is ordered.
+func order(n *ra.Node) []ra.ColumnID {
+	if len(n.Unique) > 0 {
+		return n.Unique
+	}
+	return n.Key
+}
+
+// text prints the CTEs and the outermost SELECT.
+func (p *printer) text(r ra.Root) (string, error) {
+	bodies := make([]string, len(p.nodes))
+	for i, n := range p.nodes {
+		var err error
+		if bodies[i], err = p.body(n); err != nil {
+			return "", err
+		}
+	}
+	last := p.last(r)
+	var b strings.Builder
+	for i, n := range p.nodes {
+		sep := "WITH\n"
+		if i > 0 {
+			sep = ",\n"
+		}
+		b.WriteString(sep + p.comment(n) + p.names[n])
+		if n.Op == ra.Opaque {
+			ids := make([]string, len(n.Cols))
+			for j, c := range n.Cols {
+				ids[j] = colName(c.ID)
+			}
+			b.WriteString("(" + strings.Join(ids, ", ") + ")")
+		}
+		b.WriteString(" AS " + p.hint(n) + "(\n" + indent(bodies[i]) + "\n)")
+	}
+	return b.String() + "\n" + last + "\n", nil
+}
+
+// last is the outermost SELECT.
+func (p *printer) last(r ra.Root) string {
+	from := p.names[r.Node]
+	out := make([]string, len(r.Cols))
+	for i, id := range r.Cols {
+		c := r.Node.Col(id)
+		out[i] = p.d.Output(c.Type, p.ref(id)) + " AS " + p.d.Ident(c.Name)
+	}
+	s := list("SELECT ", out, ", ") + "\nFROM " + from
+	if ids := order(r.Node); len(ids) > 0 {
+		keys := make([]string, len(ids))
+		for i, id := range ids {
+			keys[i] = from + "." + colName(id) // qualified: the bare name could be a result column's
+		}
+		s += "\n" + list("ORDER BY ", keys, ", ")
+	}
+	return s
+}
+
+// hint says how a CTE is computed, where the databases' own choice is wrong. They paste a CTE that is used once
+// into its consumer, and would so compute a column again for each mention of it; they copy one that is used
+// several times, and would so hide a table's index.
+func (p *printer) hint(n *ra.Node) string {
+	switch {
+	case n.Op == ra.Opaque: // may be volatile
+		return "MATERIALIZED "
+	case n.Op == ra.Scan && p.uses[n] > 1:
+		return "NOT MATERIALIZED "
+	case p.uses[n] > 1:
+		return ""
+	}
+	for i, c := range n.Cols {
+		if n.Out != nil && n.Out[i].Def != nil && p.refs[c.ID] > 1 {
+			return "MATERIALIZED "
+		}
+	}
+	return ""
+}
+
+// comment says what a CTE is: the operator, the user's names of its columns, the caller's note.
+func (p *printer) comment(n *ra.Node) string {
+	words := []string{n.Op.String()}
+	if n.Label != "" {
+		words = append(words, n.Label)
+	}
+	var cols []string
+	for _, c := range n.Cols {
+		if p.need[c.ID] && n.Op != ra.Scan && c.Name != "" {
+			cols = append(cols, colName(c.ID)+" "+c.Name)
+		}
+	}
+	if cols != nil {
+		words = append(words, "("+strings.Join(cols, ", ")+")")
+	}
+	if p.o.Note != nil {
+		if s := p.o.Note(n); s != "" {
+			words = append(words, s)
+		}
+	}
+	line := strings.Map(func(r rune) rune { // a name must not end the comment
+		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
+			return ' '
+		}
+		return r
+	}, strings.Join(words, " "))
+	return "-- " + line + "\n"
+}
+
+func colName(id ra.ColumnID) string { return fmt.Sprintf("c%d", id) }
+
+// ref prints a column's name and counts it.
+func (p *printer) ref(id ra.ColumnID) string {
+	p.refs[id]++
+	return colName(id)
+}
+
+// list joins items on one line, or one to a line where that would be long.
+func list(head string, items []string, sep string) string {
+	s := head + strings.Join(items, sep)
+	if len(items) < 2 || len(s) <= 110 && !strings.Contains(s, "\n") {
+		return s
+	}
+	trimmed := strings.TrimRight(sep, " ")
+	if strings.HasPrefix(sep, " ") { // AND goes to the new line
+		return head + strings.Join(items, "\n  "+strings.TrimLeft(sep, " "))
+	}
+	return strings.TrimRight(head, " ") + "\n  " + strings.Join(items, trimmed+"\n  ")
+}
+
+// indent moves a text's lines to the right; string constants may hold line ends, which must stay.
+func indent(s string) string {
+	var b strings.Builder
+	quote := byte(0)
+	b.WriteString("  ")
+	for i := range len(s) {
+		c := s[i]
+		b.WriteByte(c)
+		switch {
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote = c
+		case c == quote:
+			quote = 0
+		case quote == 0 && c == '\n':
+			b.WriteString("  ")
+		}
+	}
+	return b.String()
+}

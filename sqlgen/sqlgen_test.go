@@ -1,0 +1,125 @@
+package sqlgen_test
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/cockroachdb/datadriven"
+
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/sqlrun"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/optimizer/rules"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/ra/interp"
+	"github.com/relgrad/relgrad/sqlgen"
+)
+
+var env = &kernels.Env{Seed: 1, Step: 2}
+
+// TestText prints losses over gradtest.Graph: "sql params=(w0) [root=1] [opt]".
+func TestText(t *testing.T) {
+	db := gradtest.Graph()
+	datadriven.RunTest(t, "testdata/sqlite", func(t *testing.T, d *datadriven.TestData) string {
+		var params []string
+		d.ScanArgs(t, "params", &params)
+		opt := optimizer.Options{Verify: true}
+		if !d.HasArg("opt") {
+			for _, r := range rules.All() {
+				opt.Disable = append(opt.Disable, r.Name)
+			}
+		}
+		res, err := gradtest.Optimize(context.Background(), db, d.Input, params, opt)
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		root := 0
+		d.MaybeScanArgs(t, "root", &root)
+		s, err := sqlgen.SQL(res.Plan, root, sqlgen.SQLite{}, sqlgen.Options{Env: env})
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		return renumber(s)
+	})
+}
+
+var columns = regexp.MustCompile(`\bc[0-9]+\b`)
+
+// renumber counts the columns in the order of the text, so that it does not depend on how many a binder or a
+// rule made before.
+func renumber(s string) string {
+	seen := map[string]string{}
+	return columns.ReplaceAllStringFunc(s, func(c string) string {
+		if seen[c] == "" {
+			seen[c] = fmt.Sprintf("c%d", len(seen)+1)
+		}
+		return seen[c]
+	})
+}
+
+func engine(t *testing.T) *sqlrun.Engine {
+	t.Helper()
+	e, err := sqlrun.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { e.Close() })
+	return e
+}
+
+// compare runs a plan on SQLite and by the oracle.
+func compare(t *testing.T, e *sqlrun.Engine, db *memdb.DB, plan *ra.Plan, tol float64) {
+	t.Helper()
+	ctx := context.Background()
+	got, err := e.Run(ctx, db, plan, env)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	for i, r := range plan.Roots {
+		rows, err := interp.New(db, env).Eval(ctx, r.Node)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		want := make([]interp.Row, len(rows))
+		for j, row := range rows {
+			for _, id := range r.Cols {
+				want[j] = append(want[j], row[r.Node.Index(id)])
+			}
+		}
+		if err := gradtest.Compare(gradtest.Keyed(got[i]), gradtest.Keyed(want), tol); err != nil {
+			s, _ := sqlgen.SQL(plan, i, sqlgen.SQLite{}, sqlgen.Options{Env: env})
+			t.Errorf("root %s: %v\n%s", r.Name, err, s)
+		}
+	}
+}
+
+// TestLosses compares losses and gradients, as differentiated and optimized, with the oracle.
+func TestLosses(t *testing.T) {
+	db, e, ctx := gradtest.Graph(), engine(t), context.Background()
+	var none []string
+	for _, r := range rules.All() {
+		none = append(none, r.Name)
+	}
+	for _, c := range gradtest.Losses {
+		for _, opt := range []optimizer.Options{{Disable: none}, {}} {
+			res, err := gradtest.Optimize(ctx, db, c.SQL, c.Params, opt)
+			if err != nil {
+				t.Errorf("%s: %v", c.SQL, err)
+				continue
+			}
+			t.Run(strings.Map(func(r rune) rune {
+				if r == '/' {
+					return ':'
+				}
+				return r
+			}, c.SQL), func(t *testing.T) { compare(t, e, db, res.Plan, 1e-12) })
+		}
+	}
+}

@@ -1,0 +1,218 @@
+package sqlgen
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// SQLite is the dialect of the embedded store: tables as package store names and holds them, kernels as
+// store/lite/kernelfunc registers them, rg_int of store/lite as the range check of integers.
+type SQLite struct{}
+
+var _ Dialect = SQLite{}
+
+// Table prints main.name or temp.name; schemas other than public stand before a dot in the name itself.
+func (d SQLite) Table(t *ra.Table) string {
+	switch t.Schema {
+	case "", "public":
+		return "main." + d.Ident(t.Name)
+	case "pg_temp":
+		return "temp." + d.Ident(t.Name)
+	}
+	return "main." + quote(mangle(t.Schema)+"."+mangle(t.Name))
+}
+
+// RowID prints the first name of the row id that no column takes.
+func (SQLite) RowID(t *ra.Table) string {
+	for _, name := range []string{"rowid", "_rowid_", "oid"} {
+		taken := false
+		for i := range t.Cols {
+			taken = taken || strings.EqualFold(t.Cols[i].Name, name)
+		}
+		if !taken {
+			return name
+		}
+	}
+	return "rowid" // all three taken: such a table has no row id in SQLite
+}
+
+// Column prints a column; numeric is stored as its digits.
+func (d SQLite) Column(c *ra.TableColumn) string {
+	x := d.Ident(c.Name)
+	if strings.HasPrefix(c.PGType, "numeric") && c.Type.IsFloat() && c.Type.Shape == nil {
+		return "relgrad_double(" + x + ")"
+	}
+	return x
+}
+
+// Ident prints a name, capitals marked as package store marks them.
+func (SQLite) Ident(name string) string {
+	m := mangle(name)
+	if plainName(m) {
+		return m
+	}
+	return quote(m)
+}
+
+// mangle is store's spelling of names that differ in case only: SQLite folds case.
+func mangle(name string) string {
+	var b strings.Builder
+	for i := range len(name) {
+		if c := name[i]; c >= 'A' && c <= 'Z' || c == '^' {
+			b.WriteByte('^')
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
+
+// Const prints a constant.
+func (SQLite) Const(v kernels.Value) (string, error) {
+	switch t := v.Type; {
+	case v.Null:
+		return "NULL", nil
+	case v.Ints != nil:
+		return str(tensorInts(v.Ints)), nil
+	case t.IsChunk():
+		return chunkConst(v), nil
+	case t.Kind == kernels.Text:
+		return str(v.T), nil
+	case t.Kind == kernels.Bool && v.I != 0:
+		return "TRUE", nil
+	case t.Kind == kernels.Bool:
+		return "FALSE", nil
+	case t.Kind == kernels.Int:
+		return strconv.FormatInt(v.I, 10), nil
+	}
+	return floatConst(v.X)
+}
+
+func tensorInts(x []int64) string {
+	s := make([]string, len(x))
+	for i := range x {
+		s[i] = strconv.FormatInt(x[i], 10)
+	}
+	return "[" + strings.Join(s, ",") + "]"
+}
+
+func floatConst(x float64) (string, error) {
+	switch {
+	case math.IsNaN(x):
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "a NaN constant cannot be written for SQLite").
+			WithDetail("SQLite makes NULL of it.")
+	case math.IsInf(x, 1):
+		return "9e999", nil
+	case math.IsInf(x, -1):
+		return "-9e999", nil
+	}
+	s := tensor.FormatFloat(x, tensor.Float64)
+	if !strings.ContainsAny(s, ".e") {
+		s += ".0"
+	}
+	return s, nil
+}
+
+// chunkConst prints relgrad_zeros('shape=[3]'), relgrad_full(1.0, 'shape=[3]') or relgrad_chunk('{1,2}', …).
+func chunkConst(v kernels.Value) string {
+	at := str(kernels.Attr{Shape: v.Type.Shape, Kind: v.Type.Kind}.Encode())
+	same := true
+	for _, x := range v.F {
+		same = same && math.Float64bits(x) == math.Float64bits(v.F[0])
+	}
+	if same {
+		if math.Float64bits(v.F[0]) == 0 {
+			return "relgrad_zeros(" + at + ")"
+		}
+		if x, err := floatConst(v.F[0]); err == nil {
+			return "relgrad_full(" + x + ", " + at + ")"
+		}
+	}
+	return "relgrad_chunk(" + str((&tensor.Tensor{Shape: v.Type.Shape, Data: v.F}).String()) + ", " + at + ")"
+}
+
+// Same prints IS.
+func (SQLite) Same(l, r string) string { return l + " IS " + r }
+
+const rangeOpen, rangeClose = "rg_int(", ", 8)"
+
+var operators = map[string]string{"add": " + ", "sub": " - ", "mul": " * ", "div": " / ", "mod": " % "}
+
+// Arith prints operators. SQLite makes a float of an integer that overflows, which rg_int refuses, and NULL of
+// what is divided by zero, so only division by a constant is native.
+func (SQLite) Arith(e *kernels.Expr, args []string) (s string, call bool) {
+	op := operators[e.Def.Name]
+	switch e.Def.Name {
+	case "power":
+		return "", false
+	case "div", "mod":
+		c := e.Args[1]
+		if !c.IsConst() || c.Const.Null || c.Const.Float() == 0 || c.Type.Kind == kernels.Int && c.Const.I == -1 {
+			return "", false
+		}
+		return args[0] + op + args[1], false
+	}
+	if e.Type.Kind == kernels.Int {
+		for i, a := range args {
+			if in, ok := strings.CutPrefix(a, rangeOpen); ok && e.Args[i].Type.Kind == kernels.Int {
+				args[i] = "(" + strings.TrimSuffix(in, rangeClose) + ")" // one check, outermost, finds all overflows
+			}
+		}
+	}
+	if s = "-" + args[0]; len(args) == 2 {
+		s = args[0] + op + args[1]
+	}
+	if e.Type.Kind == kernels.Int {
+		return rangeOpen + s + rangeClose, true
+	}
+	return s, false
+}
+
+// Cast prints a cast between different types.
+func (d SQLite) Cast(e *kernels.Expr, arg string) string {
+	from, to := e.Args[0].Type, e.Type
+	switch {
+	case from.Shape != nil:
+	case from.IsFloat() && to.IsFloat(), from.Kind == kernels.Bool && to.Kind == kernels.Int:
+		return arg
+	case from.Kind == kernels.Int && to.IsFloat():
+		return "CAST(" + arg + " AS REAL)"
+	case from.Kind == kernels.Int && to.Kind == kernels.Bool:
+		return "(" + arg + " <> 0)"
+	case from.Kind == kernels.Int && to.Kind == kernels.Text:
+		return "CAST(" + arg + " AS TEXT)"
+	case from.Kind == kernels.Bool && to.Kind == kernels.Text:
+		return "CASE " + arg + " WHEN TRUE THEN 'true' WHEN FALSE THEN 'false' END"
+	case from.Kind == kernels.Float32 && to.Kind == kernels.Text:
+		return "relgrad_real_text(" + arg + ")"
+	}
+	return d.Call(e, []string{arg}, nil)
+}
+
+// Call prints relgrad_name(arguments[, seed, step][, 'attributes']).
+func (SQLite) Call(e *kernels.Expr, args []string, env *kernels.Env) string {
+	d := e.Def
+	if d.PerStep || d.PerCall {
+		args = append(args, strconv.FormatInt(env.Seed, 10), strconv.FormatInt(env.Step, 10))
+	}
+	if d.Static() {
+		args = append(args, str(e.Attr.Encode()))
+	}
+	return "relgrad_" + d.Name + "(" + strings.Join(args, ", ") + ")"
+}
+
+// Sum prints relgrad's sum for floats, SQLite's for integers.
+func (SQLite) Sum(t kernels.Type, arg string) string {
+	if t.IsFloat() {
+		return "relgrad_sum(" + arg + ")"
+	}
+	return "sum(" + arg + ")"
+}
+
+// Output prints the column as it is: SQLite's values carry their types.
+func (SQLite) Output(_ kernels.Type, x string) string { return x }
