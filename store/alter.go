@@ -1,0 +1,513 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+func (b *binder) alterTable(s *sqlfront.AlterTable) (*Result, error) {
+	r := &Result{Tag: "ALTER TABLE"}
+	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
+	switch {
+	case len(s.Actions) == 1 && s.Actions[0].Kind == "rename" && t == nil:
+		return r, b.renameOther(s, v)
+	case t == nil && v == nil && s.IfExists:
+		r.Notice = fmt.Sprintf("relation \"%s\" does not exist, skipping", s.Name)
+		return r, nil
+	case v != nil:
+		b.refuse(s.At, "ALTER of a view's columns", "Use CREATE OR REPLACE VIEW.")
+	case t == nil:
+		b.undefinedTable(s.At, s.Schema, s.Name)
+	}
+	for i := range s.Actions {
+		t = b.db.cat.tables[t.key()]
+		var err error
+		if t, err = b.alter(t, &s.Actions[i], r); err != nil {
+			return nil, err
+		}
+		b.db.bump(t.key(), true)
+	}
+	return r, nil
+}
+
+// alter runs one action and returns the table's new definition.
+func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableDef, error) {
+	n := t.clone()
+	switch a.Kind {
+	case "noop":
+		return t, nil
+	case "add_column":
+		return b.alterAdd(t, n, a)
+	case "drop_column":
+		return b.alterDrop(t, n, a, r)
+	case "rename_column":
+		return b.alterRenameColumn(t, n, a)
+	case "rename":
+		return b.alterRename(t, n, a)
+	case "set_default":
+		c := b.columnOf(a.At, n, a.Col)
+		c.Default = b.defaultText(n, c, a.X)
+		return n, b.db.putTable(n.key(), n)
+	case "drop_default":
+		b.columnOf(a.At, n, a.Col).Default = ""
+		return n, b.db.putTable(n.key(), n)
+	case "set_not_null", "drop_not_null":
+		c := b.columnOf(a.At, n, a.Col)
+		c.NotNull = a.Kind == "set_not_null"
+		if !c.NotNull && n.PK != nil && slices.Contains(n.PK.Cols, c.Name) {
+			b.fail(a.At, "42P16", "column \"%s\" is in a primary key", c.Name)
+		}
+		return n, b.rebuild(a.At, t, n, nil)
+	case "add_constraint":
+		for _, c := range b.addConstraint(n, a.Constraint) {
+			n.Checks = append(n.Checks, b.checkConstraint(n, &c))
+		}
+		return n, b.rebuild(a.At, t, n, nil)
+	case "alter_type":
+		return b.alterType(t, n, a)
+	}
+	b.refuse(a.At, "this action of ALTER TABLE", "")
+	return nil, nil
+}
+
+// dependents lists the views that read a relation (or, with col, that column), also through other views.
+func (db *DB) dependents(k objectKey, col string) []*ViewDef {
+	var out []*ViewDef
+	for _, v := range db.cat.views {
+		for _, d := range v.Deps {
+			if d.Schema == k.schema && d.Name == k.name && d.Col == col {
+				out = append(out, v)
+				break
+			}
+		}
+	}
+	for i := 0; i < len(out); i++ {
+		for _, v := range db.dependentsDirect(objectKey{out[i].Schema, out[i].Name}) {
+			if !slices.Contains(out, v) {
+				out = append(out, v)
+			}
+		}
+	}
+	slices.SortFunc(out, func(x, y *ViewDef) int { return strings.Compare(x.Name, y.Name) })
+	return out
+}
+
+func (db *DB) dependentsDirect(k objectKey) []*ViewDef {
+	var out []*ViewDef
+	for _, v := range db.cat.views {
+		if slices.ContainsFunc(v.Deps, func(d Dep) bool { return d.Schema == k.schema && d.Name == k.name }) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func (b *binder) noDependents(at sqlfront.Pos, what string, k objectKey, col, hint string) {
+	if vs := b.db.dependents(k, col); len(vs) > 0 {
+		e := sqlerr.At(int(at), "2BP01", "cannot %s because other objects depend on it", what).WithDetail("View %s depends on it.", vs[0].Name)
+		e.Hint, e.Text = hint, b.text
+		panic(e)
+	}
+}
+
+func (b *binder) alterAdd(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
+	if n.Column(a.Def.Name) >= 0 {
+		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.Def.Name, t.Name)
+	}
+	for _, c := range b.addColumn(n, a.Def) {
+		n.Checks = append(n.Checks, b.checkConstraint(n, &c))
+	}
+	c := &n.Cols[len(n.Cols)-1]
+	fill := b.defaultSQL(n, c)
+	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) && len(n.Foreign) == len(t.Foreign) {
+		sql := "ALTER TABLE " + t.sql() + " ADD COLUMN " + ident(c.Name) + " " + c.Type.storage()
+		if c.Type.is(tNumeric) {
+			sql += " COLLATE rg_numeric"
+		}
+		if err := b.db.exec(sql); err != nil {
+			return nil, err
+		}
+		return n, b.db.putTable(n.key(), n)
+	}
+	if fill == "" {
+		fill = "NULL"
+	}
+	return n, b.rebuild(a.At, t, n, map[string]string{c.Name: fill})
+}
+
+func (b *binder) alterDrop(t, n *TableDef, a *sqlfront.AlterAction, r *Result) (*TableDef, error) {
+	if t.Column(a.Col) < 0 && a.IfExists {
+		r.Notice = fmt.Sprintf("column \"%s\" of relation \"%s\" does not exist, skipping", a.Col, t.Name)
+		return t, nil
+	}
+	b.columnOf(a.At, t, a.Col)
+	b.noDependents(a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), t.key(), a.Col, "Drop the view first.")
+	has := func(cols []string) bool { return slices.Contains(cols, a.Col) }
+	n.Cols = slices.DeleteFunc(n.Cols, func(c Column) bool { return c.Name == a.Col })
+	if n.PK != nil && has(n.PK.Cols) {
+		n.PK = nil
+	}
+	n.Uniques = slices.DeleteFunc(n.Uniques, func(u Unique) bool { return has(u.Cols) })
+	n.Checks = slices.DeleteFunc(n.Checks, func(c Check) bool { return has(c.Cols) })
+	n.Foreign = slices.DeleteFunc(n.Foreign, func(f Foreign) bool { return has(f.Cols) })
+	n.Indexes = slices.DeleteFunc(n.Indexes, func(x Index) bool {
+		return has(x.Cols) || strings.Contains(x.Keys, ident(a.Col)) || strings.Contains(x.Where, ident(a.Col))
+	})
+	return n, b.rebuild(a.At, t, n, nil)
+}
+
+func (b *binder) alterRenameColumn(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
+	c := b.columnOf(a.At, n, a.Col)
+	if t.Column(a.NewName) >= 0 {
+		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, t.Name)
+	}
+	b.noDependents(a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), t.key(), a.Col, "Drop the view, rename the column, and create the view again. "+otherwise)
+	c.Name = a.NewName
+	re := func(cols []string) []string {
+		out := slices.Clone(cols)
+		for i := range out {
+			if out[i] == a.Col {
+				out[i] = a.NewName
+			}
+		}
+		return out
+	}
+	text := func(s string) string { return strings.ReplaceAll(s, ident(a.Col), ident(a.NewName)) }
+	if n.PK != nil {
+		n.PK = &Unique{n.PK.Name, re(n.PK.Cols)}
+	}
+	for i, u := range n.Uniques {
+		n.Uniques[i].Cols = re(u.Cols)
+	}
+	for i, x := range n.Indexes {
+		n.Indexes[i].Cols, n.Indexes[i].Keys, n.Indexes[i].Where = re(x.Cols), text(x.Keys), text(x.Where)
+	}
+	for i, k := range n.Checks {
+		n.Checks[i].Cols, n.Checks[i].SQL = re(k.Cols), text(k.SQL)
+	}
+	for i, f := range n.Foreign {
+		n.Foreign[i].Cols = re(f.Cols)
+		if f.Schema == t.Schema && f.Name == t.Name {
+			n.Foreign[i].RefCols = re(f.RefCols)
+		}
+	}
+	if err := b.db.exec("ALTER TABLE " + t.sql() + " RENAME COLUMN " + ident(a.Col) + " TO " + ident(a.NewName)); err != nil {
+		return nil, err
+	}
+	for k, o := range b.db.cat.tables { // references of other tables follow
+		if k == t.key() {
+			continue
+		}
+		m := o.clone()
+		for i, f := range o.Foreign {
+			if f.Schema == t.Schema && f.Name == t.Name {
+				m.Foreign[i].RefCols = re(f.RefCols)
+				if err := b.db.putTable(k, m); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	return n, b.db.putTable(n.key(), n)
+}
+
+func (b *binder) alterRename(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
+	b.noDependents(a.At, "rename table "+t.Name, t.key(), "", "Drop the view, rename the table, and create the view again. "+otherwise)
+	n.Name = a.NewName
+	b.newKey(a.At, t.Schema, n.Name, t.Temp, false)
+	if err := b.db.exec("ALTER TABLE " + t.sql() + " RENAME TO " + quote(n.phys())); err != nil {
+		return nil, err
+	}
+	for i, f := range n.Foreign {
+		if f.Schema == t.Schema && f.Name == t.Name {
+			n.Foreign[i].Name = n.Name
+		}
+	}
+	for k, o := range b.db.cat.tables {
+		m := o.clone()
+		for i, f := range o.Foreign {
+			if k != t.key() && f.Schema == t.Schema && f.Name == t.Name {
+				m.Foreign[i].Name = n.Name
+				if err := b.db.putTable(k, m); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	if err := b.db.putTable(t.key(), nil); err != nil {
+		return nil, err
+	}
+	b.db.bump(t.key(), true)
+	return n, b.db.putTable(n.key(), n)
+}
+
+// renameOther is RENAME of a view or an index.
+func (b *binder) renameOther(s *sqlfront.AlterTable, v *ViewDef) error {
+	a := s.Actions[0]
+	if v != nil {
+		k := objectKey{v.Schema, v.Name}
+		b.noDependents(s.At, "rename view "+v.Name, k, "", "Drop the other view, rename this one, and create the other again. "+otherwise)
+		nk, _ := b.newKey(a.At, v.Schema, a.NewName, v.Temp, false)
+		n := *v
+		n.Name = a.NewName
+		if err := b.db.putView(k, nil); err != nil {
+			return err
+		}
+		return b.db.putView(nk, &n)
+	}
+	if t, i := b.findIndex(s.Name); t != nil {
+		b.refuse(s.At, "renaming an index", "Drop index "+t.Indexes[i].Name+" and create it again.")
+	}
+	if !s.IfExists {
+		b.undefinedTable(s.At, s.Schema, s.Name)
+	}
+	return nil
+}
+
+func (b *binder) alterType(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
+	c := b.columnOf(a.At, n, a.Col)
+	b.noDependents(a.At, "alter type of a column used by a view", t.key(), a.Col, "Drop the view, alter the type, and create the view again. "+otherwise)
+	old := *c
+	c.Type, c.Mods, c.Shape = b.typeOf(a.Type), a.Type.Mods, nil
+	rel := b.plainRelation(t, t.Name, "")
+	v := val{sql: ident(c.Name), typ: old.Type, at: a.At}
+	if a.X != nil {
+		v = b.expr(&scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "transform expressions"}}, a.X)
+	}
+	if !assignable(v.typ, c.Type) {
+		b.failHint(a.At, sqlerr.DatatypeMismatch, fmt.Sprintf("You might need to specify \"USING %s::%s\".", c.Name, c.Type),
+			"column \"%s\" cannot be cast automatically to type %s", c.Name, c.Type)
+	}
+	if c.Default != "" {
+		c.Default = b.castSQL(a.At, val{sql: c.Default, typ: old.Type}, c.Type)
+	}
+	return n, b.rebuild(a.At, t, n, map[string]string{c.Name: b.assign(v, n, c)})
+}
+
+// rebuild makes the table anew with definition n and copies its rows; values gives the expressions of
+// columns that are not copied as they are.
+func (b *binder) rebuild(at sqlfront.Pos, t, n *TableDef, values map[string]string) error {
+	for _, o := range b.db.cat.tables {
+		for _, f := range o.Foreign {
+			if f.Schema == t.Schema && f.Name == t.Name && o.key() != t.key() {
+				b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")", "Drop the referring table first.")
+			}
+		}
+	}
+	list, exprs := []string{}, []string{}
+	for i := range n.Cols {
+		c := &n.Cols[i]
+		x, ok := values[c.Name]
+		if !ok {
+			x = ident(c.Name)
+		}
+		if i == n.rowidColumn() { // SQLite would invent values for NULL
+			x = "coalesce(" + x + ", rg_fail(" + str(fmt.Sprintf("23502 column \"%s\" of relation \"%s\" contains null values", c.Name, n.Name)) + "))"
+		}
+		list, exprs = append(list, ident(c.Name)), append(exprs, x)
+	}
+	if n.rowidColumn() < 0 {
+		list, exprs = append(list, n.rowidName()), append(exprs, t.rowidName())
+	}
+	phys := n.phys() + rebuilt
+	copySQL := "INSERT INTO " + n.db() + "." + quote(phys) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM " + t.sql()
+	if err := b.db.exec(n.createSQL(phys)); err != nil {
+		return err
+	}
+	if err := b.runEach(copySQL, nil); err != nil {
+		return err
+	}
+	for _, sql := range []string{"DROP TABLE " + t.sql(), "ALTER TABLE " + n.db() + "." + quote(phys) + " RENAME TO " + quote(n.phys())} {
+		if err := b.db.exec(sql); err != nil {
+			return err
+		}
+	}
+	for _, x := range n.Indexes {
+		if err := b.db.exec(n.indexSQL(x)); err != nil {
+			return err
+		}
+	}
+	if err := b.db.putTable(n.key(), n); err != nil {
+		return err
+	}
+	err := b.checkSlots(n)
+	b.slots, b.ids, b.idCols = nil, nil, nil
+	return err
+}
+
+func (b *binder) findIndex(name string) (*TableDef, int) {
+	_, name = splitName(name)
+	for _, t := range b.db.cat.tables {
+		for i, x := range t.Indexes {
+			if x.Name == name {
+				return t, i
+			}
+		}
+	}
+	return nil, -1
+}
+
+func (b *binder) drop(s *sqlfront.Drop) (*Result, error) {
+	r := &Result{Tag: "DROP " + strings.ToUpper(s.Kind)}
+	for _, full := range s.Names {
+		found, err := b.dropOne(s, full)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			if !s.IfExists {
+				b.undefinedObject(s, full)
+			}
+			r.Notice = strings.TrimPrefix(r.Notice+"\n", "\n") + fmt.Sprintf("%s \"%s\" does not exist, skipping", s.Kind, full)
+		}
+	}
+	return r, nil
+}
+
+func (b *binder) undefinedObject(s *sqlfront.Drop, name string) {
+	code := sqlerr.UndefinedTable
+	switch s.Kind {
+	case "index", "schema":
+		code = sqlerr.UndefinedObject
+	case "function", "procedure":
+		code = sqlerr.UndefinedFunction
+	}
+	hint := ""
+	if near := sqlerr.Nearest(name, append(b.db.Relations(), b.db.Functions()...)); near != "" && near != name {
+		hint = "Perhaps you meant \"" + near + "\"."
+	}
+	b.failHint(s.At, code, hint, "%s \"%s\" does not exist", s.Kind, name)
+}
+
+func (b *binder) dropOne(s *sqlfront.Drop, full string) (bool, error) {
+	schema, name := splitName(full)
+	db := b.db
+	switch s.Kind {
+	case "table", "view", "materialized view":
+		t, v := db.cat.relation(b.path, schema, name)
+		switch {
+		case t != nil && s.Kind == "view", v != nil && s.Kind != "view":
+			b.fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", name, s.Kind)
+		case t != nil:
+			return true, b.dropTable(s, t)
+		case v != nil:
+			return true, b.dropView(s, v)
+		}
+		return false, nil
+	case "index":
+		t, i := b.findIndex(name)
+		if t == nil {
+			return false, nil
+		}
+		n := t.clone()
+		n.Indexes = slices.Delete(n.Indexes, i, i+1)
+		db.bump(t.key(), true)
+		if err := db.exec("DROP INDEX " + t.db() + "." + quote(physical(t.Schema, name)+"^i")); err != nil {
+			return true, err
+		}
+		return true, db.putTable(t.key(), n)
+	case "function", "procedure":
+		k := objectKey{orName(schema, b.firstSchema(false)), name}
+		if db.cat.funcs[k] == nil {
+			return false, nil
+		}
+		db.cat = db.cat.clone()
+		delete(db.cat.funcs, k)
+		return true, db.save("function", k.schema, k.name, nil)
+	case "schema":
+		return b.dropSchema(s, full)
+	}
+	return false, nil
+}
+
+func (b *binder) dropSchema(s *sqlfront.Drop, name string) (bool, error) {
+	if name == "public" || name == "relgrad" {
+		b.fail(s.At, "2BP01", "cannot drop schema %s", name)
+	}
+	if !b.db.hasSchema(name) {
+		return false, nil
+	}
+	for k, t := range b.db.cat.tables {
+		if k.schema != name {
+			continue
+		}
+		if !s.Cascade {
+			b.failHint(s.At, "2BP01", "Use DROP ... CASCADE to drop the dependent objects too.", "cannot drop schema %s because other objects depend on it", name)
+		}
+		if err := b.dropTable(s, t); err != nil {
+			return true, err
+		}
+	}
+	for k, v := range b.db.cat.views {
+		if k.schema == name {
+			if err := b.dropView(s, v); err != nil {
+				return true, err
+			}
+		}
+	}
+	cat := b.db.cat.clone()
+	cat.schemas = slices.DeleteFunc(cat.schemas, func(n string) bool { return n == name })
+	b.db.cat = cat
+	return true, b.db.save("schema", name, "", nil)
+}
+
+func (b *binder) dropTable(s *sqlfront.Drop, t *TableDef) error {
+	b.dependentsAllowed(s, "table", t.key())
+	for _, o := range b.db.cat.tables {
+		for _, f := range o.Foreign {
+			if f.Schema == t.Schema && f.Name == t.Name && o.key() != t.key() {
+				b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it", t.Name)
+			}
+		}
+	}
+	if err := b.dropDependents(s, t.key()); err != nil {
+		return err
+	}
+	if err := b.db.exec("DROP TABLE " + t.sql()); err != nil {
+		return err
+	}
+	b.db.bump(t.key(), true)
+	return b.db.putTable(t.key(), nil)
+}
+
+func (b *binder) dropView(s *sqlfront.Drop, v *ViewDef) error {
+	k := objectKey{v.Schema, v.Name}
+	b.dependentsAllowed(s, "view", k)
+	if err := b.dropDependents(s, k); err != nil {
+		return err
+	}
+	return b.db.putView(k, nil)
+}
+
+// dropDependents drops the views on a relation; without CASCADE they are dropped by their own names.
+func (b *binder) dropDependents(s *sqlfront.Drop, k objectKey) error {
+	if !s.Cascade {
+		return nil
+	}
+	for _, v := range b.db.dependents(k, "") {
+		if err := b.db.putView(objectKey{v.Schema, v.Name}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dependentsAllowed refuses a DROP that views depend on, except with CASCADE or when they are dropped too.
+func (b *binder) dependentsAllowed(s *sqlfront.Drop, kind string, k objectKey) {
+	if s.Cascade {
+		return
+	}
+	for _, v := range b.db.dependents(k, "") {
+		if s.Kind == "view" && slices.Contains(s.Names, v.Name) {
+			continue
+		}
+		e := sqlerr.At(int(s.At), "2BP01", "cannot drop %s %s because other objects depend on it", kind, k.name).
+			WithDetail("view %s depends on %s %s", v.Name, kind, k.name).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+		e.Text = b.text
+		panic(e)
+	}
+}

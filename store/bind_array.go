@@ -1,0 +1,209 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// arrayLit is ARRAY[…]. Its elements are kept, so that a cast converts them one by one.
+func (b *binder) arrayLit(s *scope, e *sqlfront.ArrayLit) val {
+	if len(e.Elems) == 0 {
+		b.failHint(e.At, "42P18", "Explicitly cast to the desired type, for example ARRAY[]::integer[].", "cannot determine type of empty array")
+	}
+	elems := make([]val, len(e.Elems))
+	for i, x := range e.Elems {
+		elems[i] = b.expr(s, x)
+	}
+	t := b.commonType(elems, "ARRAY")
+	for i := range elems {
+		elems[i] = b.coerceKeepingElems(elems[i], t)
+	}
+	out := b.makeArray(e.At, elems, arrayOf(t.elem()))
+	out.elems = elems
+	return out
+}
+
+func (b *binder) coerceKeepingElems(v val, t Type) val {
+	elems := v.elems
+	v = b.coerce(v, t)
+	if v.elems == nil && elems != nil && v.typ.is(t) {
+		v.elems = elems
+	}
+	return v
+}
+
+// makeArray prints an array of elements that have the element type, or are arrays of it.
+func (b *binder) makeArray(at sqlfront.Pos, elems []val, t Type) val {
+	out := val{typ: t, at: at, notNull: true}
+	if x, ok := constElems(elems, t); ok {
+		out.sql = b.constant(at, x, t)
+		return out
+	}
+	if len(elems) > 100 {
+		b.refuse(at, "ARRAY[…] of more than 100 expressions", "Use array_agg over rows.")
+	}
+	name := t.String()
+	if elems[0].typ.Array {
+		name += "[]" // the elements are arrays themselves
+	}
+	out.sql = "rg_array(" + str(name) + ", " + sqls(elems) + ")"
+	return out
+}
+
+// constElems evaluates an array of constants.
+func constElems(elems []val, t Type) (any, bool) {
+	list := make([]any, len(elems))
+	for i, e := range elems {
+		x, ok := constOf(e)
+		if !ok {
+			return nil, false
+		}
+		list[i] = x
+	}
+	x, err := makeArray(list, t.elem())
+	return x, err == nil
+}
+
+// constOf returns the Go value of a constant.
+func constOf(v val) (any, bool) {
+	switch {
+	case v.bound != nil:
+		return v.bound.Value, true
+	case v.lit == nil:
+		return nil, false
+	case v.lit.Kind == sqlfront.LitNull:
+		return nil, true
+	case v.lit.Kind == sqlfront.LitBool:
+		return v.lit.Value == "true", true
+	}
+	from := v.typ
+	if from.isUnknown() {
+		from = tText
+	}
+	x, err := convert(v.lit.Value, tText, from)
+	return x, err == nil
+}
+
+// subscript is x[i], x[i][j], x[a:b].
+func (b *binder) subscript(s *scope, e *sqlfront.Subscript) val {
+	x := b.expr(s, e.X)
+	if !x.typ.Array {
+		b.fail(e.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", x.typ)
+	}
+	slice := false
+	for _, i := range e.Indices {
+		slice = slice || i.Slice
+	}
+	args := []string{x.sql}
+	bound := func(i sqlfront.Expr, missing string) string {
+		if i == nil {
+			return missing
+		}
+		v := b.expr(s, i)
+		if v.typ.isUnknown() || v.typ.is(tInt8) || v.typ.is(tInt2) {
+			v = b.coerce(v, tInt4)
+		}
+		if !v.typ.is(tInt4) {
+			b.fail(i.Position(), sqlerr.DatatypeMismatch, "array subscript must have type integer")
+		}
+		return v.sql
+	}
+	for _, i := range e.Indices {
+		switch {
+		case !slice:
+			args = append(args, bound(i.I, ""))
+		case i.Slice:
+			args = append(args, bound(i.Lo, "1"), bound(i.Hi, "2147483647"))
+		default: // in a slice, x[n] means x[1:n]
+			args = append(args, "1", bound(i.I, ""))
+		}
+	}
+	out := val{typ: x.typ.elem(), at: e.At}
+	switch {
+	case slice:
+		out.typ = arrayOf(x.typ.elem())
+		out.sql = "rg_slice(" + strings.Join(append([]string{str(x.typ.String())}, args...), ", ") + ")"
+	case x.typ.isChunk():
+		out.sql = "rg_elem(" + strings.Join(args, ", ") + ")"
+	default:
+		out.sql = "rg_item(" + strings.Join(args, ", ") + ")"
+	}
+	return out
+}
+
+// concatArrays is || with an array: array||array, array||element, element||array.
+func (b *binder) concatArrays(at sqlfront.Pos, l, r val) val {
+	t := l.typ
+	if !t.Array {
+		t = r.typ
+	}
+	if l.typ.isUnknown() {
+		l = b.coerce(l, t)
+	}
+	if r.typ.isUnknown() {
+		r = b.coerce(r, t)
+	}
+	ct, ok := common([]Type{l.typ.elem(), r.typ.elem()})
+	if !ok {
+		b.noOperator(at, "||", l.typ.String(), r.typ.String())
+	}
+	conv := func(v val) val {
+		if v.typ.Array {
+			return b.coerce(v, arrayOf(ct))
+		}
+		return b.coerce(v, ct)
+	}
+	l, r = conv(l), conv(r)
+	kinds := string([]byte{"ea"[b2i(l.typ.Array)], "ea"[b2i(r.typ.Array)]}) // element or array
+	return val{sql: "rg_array_cat(" + str(arrayOf(ct).String()) + ", " + str(kinds) + ", " + l.sql + ", " + r.sql + ")", typ: arrayOf(ct), at: at}
+}
+
+// anyArray is x op ANY (array) and x op ALL (array).
+func (b *binder) anyArray(s *scope, e *sqlfront.AnyArray) val {
+	x, a := b.expr(s, e.X), b.expr(s, e.Array)
+	if a.typ.isUnknown() {
+		t := x.typ
+		if t.isUnknown() {
+			t = tText
+		}
+		a = b.coerce(a, arrayOf(t))
+	}
+	if !a.typ.Array {
+		b.fail(e.At, sqlerr.WrongObjectType, "op ANY/ALL (array) requires array on right side")
+	}
+	name := b.alias("e")
+	el := val{sql: name + ".value", typ: a.typ.elem(), at: e.At}
+	c := b.compareOrMatch(e.At, e.Op, x, el)
+	agg, empty := "max", "FALSE"
+	if e.All {
+		agg, empty = "min", "TRUE"
+	}
+	sql := "CASE WHEN " + a.sql + " IS NOT NULL THEN (SELECT CASE WHEN count(*) = 0 THEN " + empty + " WHEN " + agg + "(" + c.sql + ") = " + flip(empty) + " THEN " + flip(empty) +
+		" WHEN count(" + c.sql + ") < count(*) THEN NULL ELSE " + empty + " END FROM " + unnestSQL(a) + " AS " + name + ") END"
+	return val{sql: sql, typ: tBool, at: e.At}
+}
+
+func (b *binder) compareOrMatch(at sqlfront.Pos, op string, l, r val) val {
+	if strings.Contains(op, "~") {
+		return b.match(at, op, l, r)
+	}
+	return b.compare(at, op, l, r)
+}
+
+// unnestSQL prints an array as a table function with the columns value and, for WITH ORDINALITY, see ordinality.
+func unnestSQL(a val) string {
+	if a.typ.isChunk() {
+		return "rg_unnest(" + a.sql + ")"
+	}
+	return "json_each(rg_flat(" + a.sql + "))"
+}
+
+// ordinality prints the position (from 1) of a row of unnestSQL.
+func ordinality(alias string, t Type) string {
+	if t.isChunk() {
+		return alias + ".ord"
+	}
+	return "(" + alias + ".key + 1)"
+}

@@ -1,0 +1,195 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// coerce converts a value to a type that it reaches implicitly, or that an untyped literal can be read as.
+func (b *binder) coerce(v val, t Type) val {
+	if v.typ.is(t) {
+		return v
+	}
+	return b.cast(v.at, v, t, nil)
+}
+
+func (b *binder) castExpr(s *scope, e *sqlfront.Cast) val {
+	t := b.typeOf(e.Type)
+	if a, ok := e.X.(*sqlfront.ArrayLit); ok && t.Array && len(a.Elems) == 0 {
+		return val{sql: b.constant(e.At, emptyArray(t.elem()), t), typ: t, at: e.At, notNull: true}
+	}
+	return b.cast(e.At, b.expr(s, e.X), t, e.Type.Mods)
+}
+
+// cast is an explicit conversion, also used for implicit ones, which are a subset.
+func (b *binder) cast(at sqlfront.Pos, v val, t Type, mods []int) val {
+	out := val{typ: t, at: at, notNull: v.notNull}
+	switch {
+	case v.typ.is(t):
+		out.sql, out.lit = v.sql, v.lit
+	case v.lit != nil && v.lit.Kind == sqlfront.LitNull:
+		out.sql = "NULL"
+	case v.lit != nil && !v.typ.is(tBool):
+		x, err := b.literalAs(v.lit, v.typ, t)
+		b.check(v.at, err)
+		out.sql = b.constant(at, x, t)
+		out.bound = &sqlfront.Bound{Value: x, Type: t.String()}
+	case v.elems != nil && t.Array:
+		return b.castElems(at, v, t)
+	default:
+		out.sql = b.castSQL(at, v, t)
+	}
+	if len(mods) > 0 {
+		out.sql, out.lit = b.modify(out.sql, t, mods), nil
+	}
+	return out
+}
+
+// literalAs reads a literal as a value of t. Numbers go through their own type first: 2.5::int is 3.
+func (b *binder) literalAs(l *sqlfront.Literal, from, t Type) (any, error) {
+	switch {
+	case from.isUnknown():
+		return convert(l.Value, tText, t)
+	case from.isInt():
+		n, err := strconv.ParseInt(l.Value, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		return convert(n, from, t)
+	}
+	return convert(l.Value, from, t)
+}
+
+// castSQL prints the conversion of a value that is not constant.
+func (b *binder) castSQL(at sqlfront.Pos, v val, t Type) string {
+	f := v.typ
+	if f.isUnknown() { // a parameter or an untyped NULL of a sub-select
+		f = tText
+	}
+	if !castable(f, t) {
+		b.fail(at, sqlerr.CannotCoerce, "cannot cast type %s to %s", f, t)
+	}
+	if !f.Array && !t.Array {
+		if sql := castNative(v.sql, f, t); sql != "" {
+			return sql
+		}
+	}
+	return "rg_cast(" + v.sql + ", " + str(f.String()) + ", " + str(t.String()) + ")"
+}
+
+// castNative prints the conversions that need no call into Go, "" for the others.
+func castNative(x string, f, t Type) string {
+	switch {
+	case f.isInt() && t.isInt():
+		if t.size() > f.size() {
+			return x
+		}
+		return "rg_int(" + x + ", " + strconv.Itoa(t.size()) + ")"
+	case f.isInt() && (t.is(tNumeric) || t.is(tText)):
+		return "CAST(" + x + " AS TEXT)"
+	case f.isInt() && t.is(tDouble):
+		return "CAST(" + x + " AS REAL)"
+	case (f.isInt() || f.is(tDouble)) && t.is(tReal):
+		return "rg_f4(" + x + ")"
+	case f.is(tReal) && t.is(tDouble):
+		return x
+	case f.isFloat() && t.isInt():
+		return "rg_ftoi(" + x + ", " + strconv.Itoa(t.size()) + ")"
+	case f.is(tBool) && t.is(tInt4):
+		return "(" + x + " + 0)"
+	case f.is(tInt4) && t.is(tBool):
+		return "(" + x + " <> 0)"
+	case f.is(tNumeric) && t.is(tText):
+		return "(" + x + " || '')" // without the collation of a numeric column
+	case f.isTime() && t.is(tText), f.Name == "json" && t.is(tText), f.Name == "jsonb" && t.is(tText):
+		return x
+	}
+	return ""
+}
+
+// castable lists the explicit casts of Postgres among the types known here.
+func castable(f, t Type) bool {
+	switch {
+	case f.is(t) || f.is(tText) || t.is(tText):
+		return true
+	case f.Array != t.Array:
+		return false
+	case f.Array:
+		return castable(f.elem(), t.elem())
+	case numberOrder[f.Name] > 0 && numberOrder[t.Name] > 0:
+		return true
+	case f.is(tBool):
+		return t.is(tInt4)
+	case f.is(tInt4):
+		return t.is(tBool)
+	case f.isTime() && t.isTime():
+		return true
+	}
+	return strings.HasPrefix(f.Name, "json") && strings.HasPrefix(t.Name, "json")
+}
+
+// castElems converts ARRAY[…] by its elements.
+func (b *binder) castElems(at sqlfront.Pos, v val, t Type) val {
+	elems := make([]val, len(v.elems))
+	for i, e := range v.elems {
+		et := t.elem()
+		if e.typ.Array {
+			et = t
+		}
+		elems[i] = b.cast(e.at, e, et, nil)
+	}
+	return b.makeArray(at, elems, t)
+}
+
+// modify applies numeric(p,s) and varchar(n) to a value of type t.
+func (b *binder) modify(sql string, t Type, mods []int) string {
+	switch {
+	case t.is(tNumeric):
+		scale := 0
+		if len(mods) > 1 {
+			scale = mods[1]
+		}
+		return fmt.Sprintf("rg_nmodify(%s, %d, %d)", sql, mods[0], scale)
+	case t.is(tText):
+		return fmt.Sprintf("substr(%s, 1, %d)", sql, mods[0])
+	}
+	return sql
+}
+
+// assign converts a value to a column's type as INSERT and UPDATE do and prints the checks of law 1.
+func (b *binder) assign(v val, t *TableDef, c *Column) string {
+	if !assignable(v.typ, c.Type) {
+		b.failHint(v.at, sqlerr.DatatypeMismatch, "You will need to rewrite or cast the expression.",
+			"column \"%s\" is of type %s but expression is of type %s", c.Name, c.Type, v.typ)
+	}
+	known := v.notNull
+	v = b.cast(v.at, v, c.Type, nil)
+	switch {
+	case c.Type.isChunk():
+		v.sql = fmt.Sprintf("rg_chunk(%s, %d)", v.sql, b.slot(t, c))
+	case c.Type.is(tNumeric) && len(c.Mods) > 0:
+		v.sql = b.modify(v.sql, c.Type, c.Mods)
+	case c.Type.is(tText) && len(c.Mods) > 0:
+		v.sql = fmt.Sprintf("rg_varchar(%s, %d)", v.sql, c.Mods[0])
+	}
+	if i := t.rowidColumn(); i >= 0 && t.Cols[i].Name == c.Name && !known {
+		// SQLite would invent a value for NULL
+		v.sql = "coalesce(" + v.sql + ", rg_fail(" + str("23502 "+notNull(t.Name, c.Name).Message) + "))"
+	}
+	return v.sql
+}
+
+// slot is the number of the check that notes the shapes written to a column.
+func (b *binder) slot(t *TableDef, c *Column) int {
+	for i, s := range b.slots {
+		if s.tdef == t && s.col == c.Name {
+			return i
+		}
+	}
+	b.slots = append(b.slots, &slot{table: objectKey{t.Schema, t.Name}, tdef: t, col: c.Name, typ: c.Type, rank: c.Type.Rank})
+	return len(b.slots) - 1
+}

@@ -1,0 +1,488 @@
+package store
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// expr binds an expression. Inside a grouped SELECT a sub-expression that equals a GROUP BY expression
+// may use any column.
+func (b *binder) expr(s *scope, e sqlfront.Expr) val {
+	if err := b.ctx.Err(); err != nil {
+		panic(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err))
+	}
+	l := s.level
+	if l == nil || len(l.keys) == 0 {
+		return b.expr1(s, e)
+	}
+	n := len(l.ungrouped)
+	v := b.expr1(s, e)
+	if len(l.ungrouped) > n && l.keys[v.sql] {
+		l.ungrouped = l.ungrouped[:n]
+	}
+	return v
+}
+
+func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
+	switch e := e.(type) {
+	case *sqlfront.ColumnRef:
+		return b.column(s, e)
+	case *sqlfront.Literal:
+		return b.literalVal(e)
+	case *sqlfront.Bound:
+		return b.boundVal(e)
+	case *sqlfront.Unary:
+		return b.unary(s, e)
+	case *sqlfront.Binary:
+		return b.binary(s, e)
+	case *sqlfront.FuncCall:
+		return b.call(s, e)
+	case *sqlfront.Case:
+		return b.caseExpr(s, e)
+	case *sqlfront.Coalesce:
+		args, t := b.commonArgs(s, e.Args, "COALESCE")
+		if len(args) == 1 {
+			return val{sql: args[0].sql, typ: t, at: e.At}
+		}
+		return val{sql: "coalesce(" + sqls(args) + ")", typ: t, at: e.At, notNull: args[len(args)-1].notNull}
+	case *sqlfront.MinMax:
+		return b.minMax(s, e)
+	case *sqlfront.NullIf:
+		l, r := b.expr(s, e.L), b.expr(s, e.R)
+		c := b.compare(e.At, "=", l, r)
+		l = b.settle(l)
+		return val{sql: "CASE WHEN " + c.sql + " THEN NULL ELSE " + l.sql + " END", typ: l.typ, at: e.At}
+	case *sqlfront.Cast:
+		return b.castExpr(s, e)
+	case *sqlfront.SubLink:
+		return b.subLink(s, e)
+	case *sqlfront.In:
+		return b.in(s, e)
+	case *sqlfront.AnyArray:
+		return b.anyArray(s, e)
+	case *sqlfront.Between, *sqlfront.IsNull, *sqlfront.IsBool, *sqlfront.IsDistinct:
+		return b.test(s, e)
+	case *sqlfront.ArrayLit:
+		return b.arrayLit(s, e)
+	case *sqlfront.RowExpr:
+		b.refuse(e.At, "a row as a value", "Compare the fields one by one.")
+	case *sqlfront.Subscript:
+		return b.subscript(s, e)
+	case *sqlfront.Param:
+		b.fail(e.At, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N)
+	case *sqlfront.Default:
+		b.fail(e.At, sqlerr.Syntax, "DEFAULT is not allowed in this context")
+	}
+	b.fail(e.Position(), sqlerr.Internal, "internal error: store does not know %T", e)
+	return val{}
+}
+
+// test binds the predicates with a syntax of their own.
+func (b *binder) test(s *scope, e sqlfront.Expr) val {
+	switch e := e.(type) {
+	case *sqlfront.Between:
+		x, lo, hi := b.expr(s, e.X), b.expr(s, e.Lo), b.expr(s, e.Hi)
+		sql := "(" + b.compare(e.At, ">=", x, lo).sql + " AND " + b.compare(e.At, "<=", x, hi).sql + ")"
+		if e.Not {
+			sql = "(NOT " + sql + ")"
+		}
+		return val{sql: sql, typ: tBool, at: e.At}
+	case *sqlfront.IsNull:
+		x := b.expr(s, e.X)
+		return val{sql: "(" + x.sql + " IS " + not(e.Not) + "NULL)", typ: tBool, at: e.At, notNull: true}
+	case *sqlfront.IsBool:
+		x := b.boolean(b.expr(s, e.X), "argument of IS "+strings.ToUpper(e.What))
+		what := map[string]string{"true": "TRUE", "false": "FALSE", "unknown": "NULL"}[e.What]
+		return val{sql: "(" + x.sql + " IS " + not(e.Not) + what + ")", typ: tBool, at: e.At, notNull: true}
+	case *sqlfront.IsDistinct:
+		op := "IS NOT"
+		if e.Not {
+			op = "IS"
+		}
+		return b.compareAs(e.At, op, b.expr(s, e.L), b.expr(s, e.R))
+	}
+	return val{}
+}
+
+func not(yes bool) string {
+	if yes {
+		return "NOT "
+	}
+	return ""
+}
+
+func sqls(vs []val) string {
+	p := make([]string, len(vs))
+	for i, v := range vs {
+		p[i] = v.sql
+	}
+	return strings.Join(p, ", ")
+}
+
+// literalVal types a literal as Postgres does: a string stays untyped until its context is known.
+func (b *binder) literalVal(e *sqlfront.Literal) val {
+	v := val{lit: e, at: e.At, notNull: true}
+	switch e.Kind {
+	case sqlfront.LitNull:
+		v.sql, v.typ, v.notNull = "NULL", tUnknown, false
+	case sqlfront.LitBool:
+		v.sql, v.typ = "FALSE", tBool
+		if e.Value == "true" {
+			v.sql = "TRUE"
+		}
+	case sqlfront.LitString:
+		v.sql, v.typ = str(e.Value), tUnknown
+	case sqlfront.LitInt:
+		v.sql, v.typ = e.Value, tInt8
+		if _, err := strconv.ParseInt(e.Value, 10, 32); err == nil {
+			v.typ = tInt4
+		}
+		if e.Value[0] == '-' {
+			v.sql = "(" + v.sql + ")"
+		}
+	default:
+		t, err := convert(e.Value, tText, tNumeric)
+		b.check(e.At, err)
+		v.sql, v.typ = str(t.(string)), tNumeric
+	}
+	return v
+}
+
+func (b *binder) boundVal(e *sqlfront.Bound) val {
+	t := typeByName(e.Type)
+	if e.Type == "" || t.is(tUnknown) {
+		if e.Value == nil {
+			return b.literalVal(&sqlfront.Literal{Node: e.Node, Kind: sqlfront.LitNull, Value: "NULL"})
+		}
+		if x, ok := e.Value.(string); ok {
+			return b.literalVal(&sqlfront.Literal{Node: e.Node, Kind: sqlfront.LitString, Value: x})
+		}
+	}
+	switch t.Name { // types without a storage class of their own travel as text
+	case "character varying", "character", "name", "varchar", "regtype":
+		t.Name = "text"
+	}
+	if known[t.Name] == "" {
+		b.failHint(e.At, sqlerr.UndefinedObject, otherwise, "type \"%s\" does not exist in the embedded store", e.Type)
+	}
+	return val{sql: b.constant(e.At, e.Value, t), typ: t, bound: e, at: e.At, notNull: e.Value != nil}
+}
+
+// constant prints a Go value of a type.
+func (b *binder) constant(at sqlfront.Pos, x any, t Type) string {
+	if x == nil {
+		return "NULL"
+	}
+	stored, err := toStored(x, t)
+	b.check(at, err)
+	switch v := stored.(type) {
+	case int64:
+		if b.literal {
+			return "(" + strconv.FormatInt(v, 10) + ")"
+		}
+	case float64:
+		if s := strconv.FormatFloat(v, 'g', -1, 64); b.literal || exactText(s) {
+			return floatLiteral(v)
+		}
+	case string:
+		if b.literal || len(v) < 40 {
+			return str(v)
+		}
+	case []byte:
+		if b.literal {
+			return fmt.Sprintf("x'%x'", v)
+		}
+	}
+	return b.param(stored)
+}
+
+// exactText reports whether SQLite reads the decimal text exactly: at most 15 digits and a small exponent
+// (both the digits and the power of ten are then exact doubles).
+func exactText(s string) bool {
+	digits := 0
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= '0' && c <= '9':
+			digits++
+		case c == 'e' || c == 'I' || c == 'N':
+			return false
+		}
+	}
+	return digits <= 15
+}
+
+func floatLiteral(x float64) string {
+	s := strconv.FormatFloat(x, 'g', -1, 64)
+	switch {
+	case s == "+Inf":
+		return "9e999"
+	case s == "-Inf":
+		return "(-9e999)"
+	case !strings.ContainsAny(s, ".e"):
+		s += ".0"
+	}
+	if s[0] == '-' {
+		return "(" + s + ")"
+	}
+	return s
+}
+
+// settle gives an untyped literal the type text.
+func (b *binder) settle(v val) val {
+	if v.typ.isUnknown() {
+		return b.coerce(v, tText)
+	}
+	return v
+}
+
+// boolean demands a condition.
+func (b *binder) boolean(v val, what string) val {
+	if v.typ.isUnknown() {
+		v = b.coerce(v, tBool)
+	}
+	if !v.typ.is(tBool) {
+		b.fail(v.at, sqlerr.DatatypeMismatch, "%s must be type boolean, not type %s", what, v.typ)
+	}
+	return v
+}
+
+func (b *binder) caseExpr(s *scope, e *sqlfront.Case) val {
+	var out strings.Builder
+	out.WriteString("CASE")
+	conds := make([]val, len(e.Whens))
+	results := make([]val, 0, len(e.Whens)+1)
+	for i, w := range e.Whens {
+		if e.Arg != nil {
+			conds[i] = b.compare(w.Cond.Position(), "=", b.expr(s, e.Arg), b.expr(s, w.Cond))
+		} else {
+			conds[i] = b.boolean(b.expr(s, w.Cond), "argument of CASE/WHEN")
+		}
+		results = append(results, b.expr(s, w.Result))
+	}
+	if e.Else != nil {
+		results = append(results, b.expr(s, e.Else))
+	}
+	// Postgres looks at ELSE first
+	order := results
+	if e.Else != nil {
+		order = append([]val{results[len(results)-1]}, results[:len(results)-1]...)
+	}
+	t := b.commonType(order, "CASE")
+	for i, c := range conds {
+		fmt.Fprintf(&out, " WHEN %s THEN %s", c.sql, b.coerce(results[i], t).sql)
+	}
+	if e.Else != nil {
+		out.WriteString(" ELSE " + b.coerce(results[len(results)-1], t).sql)
+	}
+	return val{sql: out.String() + " END", typ: t, at: e.At}
+}
+
+func (b *binder) commonType(vs []val, what string) Type {
+	ts := make([]Type, len(vs))
+	for i, v := range vs {
+		ts[i] = v.typ
+	}
+	t, ok := common(ts)
+	if !ok {
+		for _, v := range vs {
+			if v.typ.is(t) {
+				first := ts[0]
+				for _, f := range ts {
+					if !f.isUnknown() {
+						first = f
+						break
+					}
+				}
+				b.fail(v.at, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", what, first, t)
+			}
+		}
+	}
+	return t
+}
+
+// commonArgs binds arguments and converts them to their common type.
+func (b *binder) commonArgs(s *scope, list []sqlfront.Expr, what string) ([]val, Type) {
+	vs := make([]val, len(list))
+	for i, x := range list {
+		vs[i] = b.expr(s, x)
+	}
+	t := b.commonType(vs, what)
+	for i := range vs {
+		vs[i] = b.coerce(vs[i], t)
+	}
+	return vs, t
+}
+
+// minMax prints GREATEST and LEAST, which skip NULL unlike SQLite's max(a, b).
+func (b *binder) minMax(s *scope, e *sqlfront.MinMax) val {
+	name, f := "LEAST", "min"
+	if e.Greatest {
+		name, f = "GREATEST", "max"
+	}
+	args, t := b.commonArgs(s, e.Args, name)
+	if t.Array {
+		b.failHint(e.At, sqlerr.WrongObjectType, "Use maximum(a, b) or minimum(a, b), element by element.", "%s of whole arrays is not supported", name)
+	}
+	if len(args) == 1 {
+		return val{sql: args[0].sql, typ: t, at: e.At}
+	}
+	if t.is(tNumeric) {
+		return val{sql: "rg_" + f + "_numeric(" + sqls(args) + ")", typ: t, at: e.At}
+	}
+	null := true
+	for _, a := range args {
+		null = null && a.notNull
+	}
+	if null {
+		return val{sql: f + "(" + sqls(args) + ")", typ: t, at: e.At, notNull: true}
+	}
+	return val{sql: "rg_" + f + "_any(" + sqls(args) + ")", typ: t, at: e.At}
+}
+
+func (b *binder) in(s *scope, e *sqlfront.In) val {
+	if row, ok := e.X.(*sqlfront.RowExpr); ok {
+		return b.inRows(s, e, row)
+	}
+	x := b.expr(s, e.X)
+	vs := make([]val, len(e.List))
+	same := true
+	all := []val{x}
+	for i, it := range e.List {
+		vs[i] = b.expr(s, it)
+		all = append(all, vs[i])
+	}
+	ts := make([]Type, len(all))
+	for i, v := range all {
+		ts[i] = v.typ
+	}
+	t, ok := common(ts)
+	same = ok && !t.Array
+	if same {
+		x = b.coerce(x, t)
+		for i := range vs {
+			vs[i] = b.coerce(vs[i], t)
+		}
+		return val{sql: "(" + x.collate() + " " + not(e.Not) + "IN (" + sqls(vs) + "))", typ: tBool, at: e.At}
+	}
+	p := make([]string, len(vs))
+	for i, v := range vs {
+		p[i] = b.compare(e.At, "=", x, v).sql
+	}
+	sql := "(" + strings.Join(p, " OR ") + ")"
+	if e.Not {
+		sql = "(NOT " + sql + ")"
+	}
+	return val{sql: sql, typ: tBool, at: e.At}
+}
+
+// inRows is (a, b) IN ((1, 2), (3, 4)).
+func (b *binder) inRows(s *scope, e *sqlfront.In, row *sqlfront.RowExpr) val {
+	var alts []string
+	for _, it := range e.List {
+		r, ok := it.(*sqlfront.RowExpr)
+		if !ok || len(r.Fields) != len(row.Fields) {
+			b.fail(it.Position(), sqlerr.Syntax, "unequal number of entries in row expressions")
+		}
+		var eq []string
+		for i := range r.Fields {
+			eq = append(eq, b.compare(e.At, "=", b.expr(s, row.Fields[i]), b.expr(s, r.Fields[i])).sql)
+		}
+		alts = append(alts, "("+strings.Join(eq, " AND ")+")")
+	}
+	sql := "(" + strings.Join(alts, " OR ") + ")"
+	if e.Not {
+		sql = "(NOT " + sql + ")"
+	}
+	return val{sql: sql, typ: tBool, at: e.At}
+}
+
+func (b *binder) subLink(s *scope, e *sqlfront.SubLink) val {
+	q := b.selectQuery(e.Query, s)
+	switch e.Kind {
+	case sqlfront.SubExists:
+		return val{sql: "EXISTS (" + q.text() + ")", typ: tBool, at: e.At, notNull: true}
+	case sqlfront.SubScalar:
+		c := b.oneColumn(q, e.At)
+		q.settle(b)
+		return val{sql: "(" + b.atMostOne(q) + ")", typ: q.types()[c], at: e.At}
+	case sqlfront.SubArray:
+		b.oneColumn(q, e.At)
+		q.settle(b)
+		t := q.types()[0]
+		f := b.arrayAgg(t)
+		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " + b.constant(e.At, emptyArray(t), arrayOf(t)) + ") FROM (" + q.text() + "))", typ: arrayOf(t), at: e.At}
+	}
+	return b.subAny(s, e, q)
+}
+
+func (b *binder) oneColumn(q *query, at sqlfront.Pos) int {
+	if len(q.cols) != 1 {
+		b.fail(at, sqlerr.Syntax, "subquery must return only one column")
+	}
+	return 0
+}
+
+// atMostOne prints a scalar sub-select; SQLite takes the first of several rows, Postgres refuses them.
+func (b *binder) atMostOne(q *query) string {
+	if q.single {
+		return q.text()
+	}
+	a := b.alias("q")
+	return "SELECT CASE WHEN count(*) > 1 THEN rg_fail('21000 more than one row returned by a subquery used as an expression') ELSE max(" + a + ".c) END FROM (SELECT " +
+		q.phys(0) + " AS c FROM (" + q.text() + ") LIMIT 2) AS " + a
+}
+
+// subAny is x op ANY (SELECT …), x op ALL (SELECT …) and their row forms.
+func (b *binder) subAny(s *scope, e *sqlfront.SubLink, q *query) val {
+	all := e.Kind == sqlfront.SubAll
+	tests := []sqlfront.Expr{e.Test}
+	if r, ok := e.Test.(*sqlfront.RowExpr); ok {
+		tests = r.Fields
+	}
+	if len(tests) != len(q.cols) {
+		many := map[bool]string{true: "too many", false: "too few"}[len(q.cols) > len(tests)]
+		b.fail(e.At, sqlerr.Syntax, "subquery has %s columns", many)
+	}
+	if e.Op == "=" && !all || e.Op == "<>" && all {
+		lhs := make([]string, len(tests))
+		for i, t := range tests {
+			x := b.expr(s, t)
+			ct, ok := common([]Type{x.typ, q.types()[i]})
+			if !ok {
+				b.fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.typ, q.types()[i])
+			}
+			q.coerce(b, i, ct)
+			lhs[i] = b.coerce(x, ct).collate()
+		}
+		l := strings.Join(lhs, ", ")
+		if len(lhs) > 1 {
+			l = "(" + l + ")"
+		}
+		return val{sql: "(" + l + " " + not(all) + "IN (" + q.text() + "))", typ: tBool, at: e.At}
+	}
+	if len(tests) > 1 {
+		b.refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
+	}
+	q.settle(b)
+	a := b.alias("q")
+	c := b.compare(e.At, e.Op, b.expr(s, tests[0]), val{sql: a + "." + q.phys(0), typ: q.types()[0], at: e.At})
+	agg, empty := "max", "FALSE"
+	if all {
+		agg, empty = "min", "TRUE"
+	}
+	// three-valued: a NULL comparison makes the result unknown unless another decides it
+	sql := fmt.Sprintf("(SELECT CASE WHEN count(*) = 0 THEN %s WHEN %s(x) = %s THEN %s WHEN count(x) < count(*) THEN NULL ELSE %s END FROM (SELECT %s AS x FROM (%s) AS %s))",
+		empty, agg, flip(empty), flip(empty), empty, c.sql, q.text(), a)
+	return val{sql: sql, typ: tBool, at: e.At}
+}
+
+func flip(b string) string {
+	if b == "TRUE" {
+		return "FALSE"
+	}
+	return "TRUE"
+}

@@ -1,0 +1,433 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// source is a bound FROM item.
+type source struct {
+	sql  string
+	rels []*relation
+	cols []*column
+	join bool // needs parentheses as the right side of a join
+	full bool // contains RIGHT or FULL joins: needs parentheses behind a comma
+}
+
+// from binds the FROM list into the scope and prints it.
+func (b *binder) from(s *scope, items []sqlfront.FromItem) string {
+	var parts []string
+	for i, it := range items {
+		src := b.fromItem(s, it, s.rels, s.cols)
+		b.distinctNames(it, s.rels, src.rels)
+		s.rels, s.cols = append(s.rels, src.rels...), append(s.cols, src.cols...)
+		if src.full && i > 0 {
+			src.sql = "(" + src.sql + ")"
+		}
+		parts = append(parts, src.sql)
+	}
+	return strings.Join(parts, " JOIN ")
+}
+
+func (b *binder) distinctNames(it sqlfront.FromItem, have, more []*relation) {
+	for _, m := range more {
+		for _, h := range have {
+			if h.name == m.name && h.name != "" && h.schema == m.schema {
+				b.fail(it.Position(), "42712", "table name \"%s\" specified more than once", m.name)
+			}
+		}
+	}
+}
+
+// fromItem binds one item; rels and cols are what a lateral function may refer to.
+func (b *binder) fromItem(s *scope, it sqlfront.FromItem, rels []*relation, cols []*column) source {
+	switch it := it.(type) {
+	case *sqlfront.TableRef:
+		r := b.tableRef(s, it)
+		return source{sql: r.sql, rels: []*relation{r.rel}, cols: r.rel.cols}
+	case *sqlfront.SubSelect:
+		return b.subSelect(s, it)
+	case *sqlfront.FuncFrom:
+		inner := &scope{up: s.up, rels: rels, cols: cols, ctes: s.ctes, level: &level{clause: "functions in FROM", inAgg: true}}
+		return b.funcFrom(inner, it)
+	case *sqlfront.JoinFrom:
+		return b.join(s, it, rels, cols)
+	}
+	b.fail(it.Position(), sqlerr.Internal, "internal error: store does not know %T", it)
+	return source{}
+}
+
+// named applies an alias to the columns of a new relation.
+func (b *binder) named(at sqlfront.Pos, r *relation, a sqlfront.Alias) *relation {
+	if a.Name != "" {
+		r.name, r.schema = a.Name, ""
+	}
+	if len(a.Cols) > len(r.cols) {
+		b.fail(at, sqlerr.InvalidColumnRef, "table \"%s\" has %d columns available but %d columns specified", r.name, len(r.cols), len(a.Cols))
+	}
+	for i, c := range r.cols {
+		c.rel = r
+		if i < len(a.Cols) {
+			c.name = a.Cols[i]
+		}
+	}
+	return r
+}
+
+type boundTable struct {
+	sql string
+	rel *relation
+}
+
+// tableRef binds a table, view or CTE.
+func (b *binder) tableRef(s *scope, it *sqlfront.TableRef) boundTable {
+	if it.Schema == "" {
+		if c := s.cte(it.Name); c != nil {
+			return b.cteRef(it, c)
+		}
+	}
+	t, v := b.db.cat.relation(b.path, it.Schema, it.Name)
+	switch {
+	case t != nil:
+		b.deps[dependency{objectKey{t.Schema, t.Name}, ""}] = true
+		r := b.tableRelation(t)
+		return boundTable{t.sql() + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+	case v != nil:
+		b.deps[dependency{objectKey{v.Schema, v.Name}, ""}] = true
+		return b.viewRef(it, v)
+	}
+	b.undefinedTable(it.At, it.Schema, it.Name)
+	return boundTable{}
+}
+
+// tableRelation gives a table an alias and columns.
+func (b *binder) tableRelation(t *TableDef) *relation {
+	r := &relation{name: t.Name, schema: t.Schema, alias: b.alias("t"), table: t}
+	for i := range t.Cols {
+		c := &t.Cols[i]
+		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, sql: r.alias + "." + ident(c.Name), notNull: c.NotNull})
+	}
+	return r
+}
+
+func (b *binder) undefinedTable(at sqlfront.Pos, schema, name string) {
+	full := name
+	if schema != "" {
+		full = schema + "." + name
+	}
+	hint := ""
+	if near := sqlerr.Nearest(full, b.db.Relations()); near != "" && near != name {
+		hint = "Perhaps you meant \"" + near + "\"."
+	}
+	for k := range b.db.cat.tables {
+		if k.name == name && schema == "" {
+			hint = "It exists in schema " + k.schema + ": SET search_path = public, " + k.schema + "."
+		}
+	}
+	b.failHint(at, sqlerr.UndefinedTable, hint, "relation \"%s\" does not exist", full)
+}
+
+func (b *binder) cteRef(it *sqlfront.TableRef, c *cte) boundTable {
+	r := &relation{name: c.name, alias: b.alias("t")}
+	for i, cc := range c.cols {
+		r.cols = append(r.cols, &column{name: cc.name, typ: cc.typ, sql: r.alias + "." + outName(i), notNull: cc.notNull})
+	}
+	b.use(c.fence, c.costly, r)
+	return boundTable{c.alias + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+}
+
+// viewRef refers to a view, which is printed once as a CTE of the statement.
+func (b *binder) viewRef(it *sqlfront.TableRef, v *ViewDef) boundTable {
+	tmpl := b.view(it.At, v)
+	r := &relation{name: v.Name, schema: v.Schema, alias: b.alias("t")}
+	for i, c := range tmpl.cols {
+		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, sql: r.alias + "." + outName(i)})
+	}
+	b.use(tmpl.fence, tmpl.costly, r)
+	return boundTable{tmpl.alias + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+}
+
+// view expands a view into b.ctes. Positions inside point into the view's own text.
+func (b *binder) view(at sqlfront.Pos, v *ViewDef) *relation {
+	if r := b.views[v]; r != nil {
+		return r
+	}
+	if t := b.engineView(v); t != nil {
+		r := &relation{name: v.Name, alias: b.alias("v")}
+		list := make([]string, len(v.Cols))
+		for i, c := range v.Cols {
+			r.cols = append(r.cols, &column{name: c.Name, typ: c.Type})
+			list[i] = ident(t.Cols[i].Name)
+		}
+		b.ctes = append(b.ctes, r.alias+columnList(len(list))+" AS (SELECT "+strings.Join(list, ", ")+" FROM "+t.sql()+")")
+		b.views[v] = r
+		return r
+	}
+	sel, text, err := b.db.viewTree(v)
+	b.check(at, err)
+	if len(b.stack) > 100 {
+		b.fail(at, sqlerr.TooComplex, "views are nested more than 100 deep")
+	}
+	old := *b
+	b.text, b.path, b.stars, b.fixed = text, v.ReadPath(), nil, v.Stars
+	if b.fixed == nil {
+		b.fixed = map[int][]string{}
+	}
+	b.stack, b.deps = append(b.stack, v.Name), map[dependency]bool{}
+	q := b.selectQuery(sel, nil)
+	q.settle(b)
+	b.text, b.path, b.stars, b.fixed, b.stack, b.deps = old.text, old.path, old.stars, old.fixed, old.stack, old.deps
+	if len(q.cols) != len(v.Cols) {
+		b.fail(at, sqlerr.Internal, "internal error: view \"%s\" has %d columns, but was created with %d", v.Name, len(q.cols), len(v.Cols))
+	}
+	r := &relation{name: v.Name, alias: b.alias("v")}
+	for i, c := range v.Cols {
+		r.cols = append(r.cols, &column{name: c.Name, typ: q.cols[i].typ})
+	}
+	r.costly, r.fence = b.addFence(q, true)
+	b.ctes = append(b.ctes, r.alias+columnList(len(q.cols))+" AS "+openFence(r.fence)+"("+q.text()+")")
+	b.views[v] = r
+	return r
+}
+
+func outName(i int) string { return "c" + itoa(i+1) }
+
+func columnList(n int) string {
+	p := make([]string, n)
+	for i := range p {
+		p[i] = outName(i)
+	}
+	return "(" + strings.Join(p, ", ") + ")"
+}
+
+func (b *binder) subSelect(s *scope, it *sqlfront.SubSelect) source {
+	q := b.lateralQuery(s, it)
+	q.settle(b)
+	r := &relation{name: it.Alias.Name, alias: b.alias("t")}
+	for i, c := range q.cols {
+		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, sql: r.alias + "." + q.phys(i), notNull: c.notNull})
+	}
+	b.named(it.At, r, it.Alias)
+	costly, id := b.addFence(q, false)
+	b.use(id, costly, r)
+	return source{sql: "(" + openFence(id) + q.text() + closeFence(id) + ") AS " + r.alias, rels: []*relation{r}, cols: r.cols}
+}
+
+// lateralQuery binds a sub-select of FROM; LATERAL works where nothing beside it is referred to.
+func (b *binder) lateralQuery(s *scope, it *sqlfront.SubSelect) *query {
+	outer := &scope{up: s.up, ctes: s.ctes}
+	if it.Lateral {
+		defer func() {
+			if p := recover(); p != nil {
+				if e, ok := p.(*sqlerr.Error); ok && (e.Code == sqlerr.UndefinedColumn || e.Code == sqlerr.UndefinedTable) {
+					b.refuse(it.At, "a LATERAL sub-select that refers to its neighbours", "Write a join with GROUP BY, a window function, or a scalar sub-select.")
+				}
+				panic(p)
+			}
+		}()
+	}
+	return b.selectQuery(it.Query, outer)
+}
+
+func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []*column) source {
+	l := b.fromItem(s, it.L, rels, cols)
+	r := b.fromItem(s, it.R, append(append([]*relation(nil), rels...), l.rels...), append(append([]*column(nil), cols...), l.cols...))
+	b.distinctNames(it.R, l.rels, r.rels)
+	word := map[sqlfront.JoinKind]string{sqlfront.JoinInner: "JOIN", sqlfront.JoinLeft: "LEFT JOIN", sqlfront.JoinRight: "RIGHT JOIN", sqlfront.JoinFull: "FULL JOIN"}[it.Kind]
+	if it.Kind == sqlfront.JoinLeft || it.Kind == sqlfront.JoinFull {
+		nullable(r)
+	}
+	if it.Kind == sqlfront.JoinRight || it.Kind == sqlfront.JoinFull {
+		nullable(l)
+	}
+	out := source{join: true, full: l.full || r.full || it.Kind >= sqlfront.JoinRight, rels: append(append([]*relation(nil), l.rels...), r.rels...)}
+	using := it.Using
+	if it.Natural {
+		using = commonNames(l.cols, r.cols)
+	}
+	on := ""
+	if len(using) > 0 {
+		on = b.using(it, l, r, using, &out)
+	} else {
+		out.cols = append(append([]*column(nil), l.cols...), r.cols...)
+	}
+	if it.On != nil {
+		inner := &scope{up: s.up, rels: append(append([]*relation(nil), rels...), out.rels...), cols: append(append([]*column(nil), cols...), out.cols...), ctes: s.ctes, level: &level{}}
+		on = b.condition(inner, it.On, "JOIN/ON").sql
+	}
+	right := r.sql
+	if r.join {
+		right = "(" + right + ")"
+	}
+	out.sql = l.sql + " " + word + " " + right
+	if on != "" {
+		out.sql += " ON " + on
+	} else if it.Kind != sqlfront.JoinInner {
+		out.sql += " ON TRUE"
+	}
+	if it.Alias.Name != "" {
+		j := &relation{}
+		for _, c := range out.cols {
+			j.cols = append(j.cols, &column{name: c.name, typ: c.typ, sql: c.sql, notNull: c.notNull})
+		}
+		b.named(it.At, j, it.Alias)
+		out.rels, out.cols = []*relation{j}, j.cols
+	}
+	return out
+}
+
+func nullable(s source) {
+	for _, r := range s.rels {
+		for _, c := range r.cols {
+			c.notNull = false
+		}
+	}
+}
+
+func commonNames(l, r []*column) []string {
+	var out []string
+	for _, c := range l {
+		for _, d := range r {
+			if c.name == d.name {
+				out = append(out, c.name)
+				break
+			}
+		}
+	}
+	return out
+}
+
+// using binds USING: the merged columns come first, then the rest of both sides.
+func (b *binder) using(it *sqlfront.JoinFrom, l, r source, names []string, out *source) string {
+	find := func(cols []*column, name, side string) *column {
+		var found *column
+		for _, c := range cols {
+			if c.name != name {
+				continue
+			}
+			if found != nil {
+				b.fail(it.At, sqlerr.AmbiguousColumn, "common column name \"%s\" appears more than once in %s table", name, side)
+			}
+			found = c
+		}
+		if found == nil {
+			b.fail(it.At, sqlerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", name, side)
+		}
+		return found
+	}
+	merged := map[*column]bool{}
+	var on []string
+	for _, n := range names {
+		a, z := find(l.cols, n, "left"), find(r.cols, n, "right")
+		merged[a], merged[z] = true, true
+		b.usingDependency(a)
+		b.usingDependency(z)
+		on = append(on, b.compare(it.At, "=", val{sql: a.sql, typ: a.typ}, val{sql: z.sql, typ: z.typ}).sql)
+		t, _ := common([]Type{a.typ, z.typ})
+		m := &column{name: n, typ: t, rel: a.rel, notNull: a.notNull && z.notNull}
+		av, zv := b.coerce(val{sql: a.sql, typ: a.typ}, t).sql, b.coerce(val{sql: z.sql, typ: z.typ}, t).sql
+		switch it.Kind {
+		case sqlfront.JoinRight:
+			m.sql, m.rel = zv, z.rel
+		case sqlfront.JoinFull:
+			m.sql, m.rel = "coalesce("+av+", "+zv+")", nil
+		default:
+			m.sql = av
+		}
+		out.cols = append(out.cols, m)
+	}
+	for _, c := range append(append([]*column(nil), l.cols...), r.cols...) {
+		if !merged[c] {
+			out.cols = append(out.cols, c)
+		}
+	}
+	return strings.Join(on, " AND ")
+}
+
+func (b *binder) usingDependency(c *column) {
+	if c.rel != nil && c.rel.table != nil {
+		b.deps[dependency{objectKey{c.rel.table.Schema, c.rel.table.Name}, c.name}] = true
+	}
+}
+
+// with defines the CTEs of a SELECT in its scope and prints them.
+func (b *binder) with(s *scope, sel *sqlfront.Select) []string {
+	return b.withList(s, sel.With, sel.Recursive)
+}
+
+func (b *binder) withList(s *scope, list []sqlfront.CTE, recursive bool) []string {
+	if len(list) == 0 {
+		return nil
+	}
+	s.ctes = map[string]*cte{}
+	var out []string
+	for i := range list {
+		w := &list[i]
+		q, ok := w.Query.(*sqlfront.Select)
+		if !ok {
+			b.refuse(w.At, "a writing statement inside WITH", "Run it as a statement of its own, with a temporary table for its rows.")
+		}
+		if s.ctes[w.Name] != nil {
+			b.fail(w.At, "42712", "WITH query name \"%s\" specified more than once", w.Name)
+		}
+		c := &cte{name: w.Name, alias: b.alias("w"), hidden: true}
+		s.ctes[w.Name] = c
+		if recursive && refersTo(q, w.Name) {
+			b.recursive(s, w, q, c)
+		}
+		bound := b.selectQuery(q, s)
+		bound.recursive = !c.hidden
+		bound.settle(b)
+		if c.hidden {
+			c.cols, c.hidden = b.cteColumns(w, bound), false
+		}
+		for i := range c.cols {
+			bound.coerce(b, i, c.cols[i].typ)
+		}
+		hint := map[string]string{"yes": "MATERIALIZED ", "no": "NOT MATERIALIZED "}[w.Materialized]
+		if hint == "" && !bound.recursive {
+			c.costly, c.fence = b.addFence(bound, true)
+			hint = openFence(c.fence)
+		}
+		out = append(out, c.alias+columnList(len(c.cols))+" AS "+hint+"("+bound.text()+")")
+	}
+	return out
+}
+
+// recursive makes the CTE visible to itself with the column types of its first branch.
+func (b *binder) recursive(s *scope, w *sqlfront.CTE, q *sqlfront.Select, c *cte) {
+	if q.SetOp != "union" {
+		b.failHint(w.At, "42P19", "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).", "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", w.Name)
+	}
+	first := b.selectQuery(q.L, s)
+	first.settle(b)
+	c.cols, c.hidden = b.cteColumns(w, first), false
+}
+
+func (b *binder) cteColumns(w *sqlfront.CTE, q *query) []*column {
+	if len(w.Cols) > len(q.cols) {
+		b.fail(w.At, sqlerr.InvalidColumnRef, "WITH query \"%s\" has %d columns available but %d columns specified", w.Name, len(q.cols), len(w.Cols))
+	}
+	var cols []*column
+	for i, oc := range q.cols {
+		name := oc.name
+		if i < len(w.Cols) {
+			name = w.Cols[i]
+		}
+		cols = append(cols, &column{name: name, typ: oc.typ, notNull: oc.notNull && q.l == nil})
+	}
+	return cols
+}
+
+func refersTo(q *sqlfront.Select, name string) bool {
+	found := false
+	sqlfront.Walk(q, func(n sqlfront.Tree) bool {
+		if r, ok := n.(*sqlfront.TableRef); ok && r.Schema == "" && r.Name == name {
+			found = true
+		}
+		return !found
+	})
+	return found
+}

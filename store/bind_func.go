@@ -1,0 +1,452 @@
+package store
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// call binds a function call: a window or aggregate function, a function of Postgres, a kernel, or a
+// function of the engine.
+func (b *binder) call(s *scope, e *sqlfront.FuncCall) val {
+	if e.Schema != "" && e.Schema != "relgrad" && e.Schema != "pg_catalog" && e.Schema != "public" {
+		b.fail(e.At, sqlerr.UndefinedFunction, "function %s.%s does not exist", e.Schema, e.Name)
+	}
+	switch {
+	case e.Over != nil || windowFunctions[e.Name]:
+		return b.windowCall(s, e)
+	case isAggregate(e.Name):
+		return b.aggregate(s, e, "")
+	case e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0:
+		b.fail(e.At, sqlerr.WrongObjectType, "%s is not an aggregate function", e.Name)
+	case isSetReturning(e.Name):
+		b.failHint(e.At, sqlerr.FeatureNotSupported, "Put it into FROM: FROM t, "+e.Name+"(…) AS u.", "set-returning functions are not allowed here")
+	}
+	if v, ok := b.engineCall(e); ok {
+		return v
+	}
+	if b.db.intr != nil && signatures[e.Name] == nil && kernels.Find(e.Name) == nil {
+		if v, ok := b.scalarIntrinsic(e); ok {
+			return v
+		}
+	}
+	args := b.callArgs(s, e)
+	if v, ok := b.builtin(e, args); ok {
+		return v
+	}
+	if d := kernels.Find(e.Name); d != nil {
+		return b.kernelCall(e, d, args)
+	}
+	b.noFunction(e, args)
+	return val{}
+}
+
+// callArgs binds the arguments; named ones are put in order by the kernel's list of names.
+func (b *binder) callArgs(s *scope, e *sqlfront.FuncCall) []val {
+	args := make([]val, len(e.Args))
+	var names []string
+	if d := kernels.Find(e.Name); d != nil {
+		for _, n := range strings.Split(strings.NewReplacer("[", "", "]", "").Replace(d.Args), ",") {
+			names = append(names, strings.Fields(n + " ?")[0])
+		}
+	}
+	for i, x := range e.Args {
+		at := i
+		if i < len(e.ArgNames) && e.ArgNames[i] != "" {
+			at = -1
+			for k, n := range names {
+				if n == e.ArgNames[i] && k < len(args) {
+					at = k
+				}
+			}
+			if at < 0 {
+				b.fail(x.Position(), sqlerr.UndefinedFunction, "function %s has no argument named \"%s\" at this place", e.Name, e.ArgNames[i])
+			}
+		}
+		args[at] = b.expr(s, x)
+	}
+	return args
+}
+
+func (b *binder) noFunction(e *sqlfront.FuncCall, args []val) {
+	types := make([]string, len(args))
+	for i, a := range args {
+		types[i] = a.typ.String()
+	}
+	names := make([]string, 0, 300)
+	for n := range signatures {
+		names = append(names, n)
+	}
+	for n := range aggregates {
+		names = append(names, n)
+	}
+	for _, d := range kernels.All() {
+		if !d.Internal {
+			names = append(names, d.Name)
+		}
+	}
+	names = append(append(names, b.db.Functions()...), "backward", "explain_gradient", "current_step", "current_seed")
+	hint := "No function matches the given name and argument types. You might need to add explicit type casts."
+	known := signatures[e.Name] != nil || aggregates[e.Name] != nil || kernels.Find(e.Name) != nil || chunkAggregates[e.Name] != ""
+	switch near := sqlerr.Nearest(e.Name, names); {
+	case b.db.Function(e.Schema, e.Name) != nil:
+		b.refuse(e.At, "a call of a user-defined function inside a statement", "Call it from PL/pgSQL with constant arguments.")
+	case !known && near != "" && near != e.Name:
+		hint = "Perhaps you meant \"" + near + "\"."
+	case !known:
+		hint = otherwise
+	}
+	switch e.Name {
+	case "train":
+		hint = "train is a procedure: CALL train('loss', ARRAY['w'], epochs => 100)."
+	case "gradient", "check_gradient":
+		hint = e.Name + " stands in FROM: SELECT … FROM " + e.Name + "(…)."
+	}
+	if d := kernels.Find(e.Name); d != nil {
+		doc, _, _ := strings.Cut(d.Doc, ". ")
+		hint = "It is called as " + d.Name + "(" + d.Args + "): " + strings.TrimSuffix(doc, ".") + "."
+	}
+	b.failHint(e.At, sqlerr.UndefinedFunction, hint, "function %s(%s) does not exist", e.Name, strings.Join(types, ", "))
+}
+
+// builtin binds a function of Postgres.
+func (b *binder) builtin(e *sqlfront.FuncCall, args []val) (val, bool) {
+	cands := signatures[e.Name]
+	if cands == nil {
+		return val{}, false
+	}
+	sig, ambiguous := resolve(cands, args)
+	if ambiguous {
+		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
+			"function %s is not unique", e.Name)
+	}
+	if sig == nil {
+		return val{}, false
+	}
+	v := b.apply(e.At, sig, args)
+	if e.Name == "pg_typeof" {
+		v.sql = str(args[0].typ.String())
+	}
+	return v, true
+}
+
+// apply prints a call of a chosen overload.
+func (b *binder) apply(at sqlfront.Pos, sig *signature, args []val) val {
+	elem := b.anyElement(at, sig, args)
+	out := val{typ: sig.ret, at: at}
+	conv := make([]val, len(args))
+	for i, a := range args {
+		t := sig.arg(i)
+		switch {
+		case t.is(tAny):
+			a = b.settle(a)
+			if sig.variadic { // concat, format: everything as its output function prints it
+				if a.typ.is(tBool) {
+					a = val{sql: "CASE " + a.sql + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END", typ: tText, at: a.at}
+				}
+				a = b.toText(a)
+			}
+		case t.is(tAnyArray):
+			a = b.coerce(a, arrayOf(elem))
+		case t.is(tAnyElement):
+			a = b.coerce(a, elem)
+		default:
+			a = b.coerce(a, t)
+		}
+		conv[i] = a
+	}
+	switch {
+	case sig.ret.is(tAnyArray):
+		out.typ = arrayOf(elem)
+	case sig.ret.is(tAnyElement):
+		out.typ = elem
+	}
+	out.sql = fill(sig.sql, conv, arrayOf(elem))
+	return out
+}
+
+// anyElement is the type that the pseudo-types of a signature stand for.
+func (b *binder) anyElement(at sqlfront.Pos, sig *signature, args []val) Type {
+	var vs []val
+	for i, a := range args {
+		switch t := sig.arg(i); {
+		case t.is(tAnyArray) && a.typ.Array, t.is(tAnyElement):
+			a.typ = a.typ.elem()
+			if t.is(tAnyArray) || !a.typ.isUnknown() {
+				vs = append(vs, a)
+			}
+		}
+	}
+	if len(vs) == 0 {
+		return tText
+	}
+	return b.commonType(vs, strings.ToUpper(sig.name))
+}
+
+// fill puts printed arguments into a template; $t is the name of the array type that the call is about.
+func fill(tmpl string, args []val, array Type) string {
+	var out strings.Builder
+	for i := 0; i < len(tmpl); i++ {
+		if tmpl[i] != '$' || i+1 == len(tmpl) {
+			out.WriteByte(tmpl[i])
+			continue
+		}
+		i++
+		switch c := tmpl[i]; {
+		case c == '*':
+			out.WriteString(sqls(args))
+		case c == 't':
+			out.WriteString(str(array.String()))
+		default:
+			n := int(c - '1')
+			if args[n].typ.is(tNumeric) && strings.HasPrefix(tmpl[i+1:], " COLLATE") {
+				out.WriteString(args[n].sql)
+				continue
+			}
+			out.WriteString(args[n].sql)
+		}
+	}
+	return out.String()
+}
+
+// engineCall handles the functions whose value the engine gives: current_step() and its like are constants
+// of the statement.
+func (b *binder) engineCall(e *sqlfront.FuncCall) (val, bool) {
+	if e.Name != "current_step" && e.Name != "current_seed" || len(e.Args) > 0 {
+		return val{}, false
+	}
+	if b.db.intr != nil {
+		if v, ok := b.scalarIntrinsic(e); ok {
+			return v, true
+		}
+	}
+	return val{sql: "0", typ: tInt8, at: e.At, notNull: true, bound: &sqlfront.Bound{Type: "bigint", Value: int64(0)}}, true
+}
+
+// kernel binds an operator on chunks.
+func (b *binder) kernel(at sqlfront.Pos, name string, args []val) val {
+	if name == "pow" {
+		name = "power"
+	}
+	v, ok := b.tryKernel(at, kernels.Lookup(name), args)
+	if !ok {
+		op := map[string]string{"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "^", "neg": "-"}[name]
+		l := args[0].typ.String()
+		if len(args) == 1 {
+			b.noOperator(at, op, "", l)
+		}
+		b.noOperator(at, op, l, args[1].typ.String())
+	}
+	return v
+}
+
+func (b *binder) kernelCall(e *sqlfront.FuncCall, d *kernels.Def, args []val) val {
+	v, ok := b.tryKernel(e.At, d, args)
+	if ok {
+		return v
+	}
+	if sig, conv := b.kernelArgs(args, false); sig != "" { // a constant that the kernel refuses, such as einsum's labels
+		var bad *sqlerr.Error
+		if _, err := dummyCall(d, sig, conv, 0); errors.As(err, &bad) && bad.Code == sqlerr.InvalidParameter {
+			b.failHint(e.At, bad.Code, bad.Hint, "%s", bad.Message)
+		}
+	}
+	b.noFunction(e, args)
+	return v
+}
+
+// tryKernel types a kernel's call and prints it. A signature string says how each argument is passed:
+// i bigint, f real, d double precision, b boolean, t text; I, F, D arrays; behind '>' the result.
+func (b *binder) tryKernel(at sqlfront.Pos, d *kernels.Def, args []val) (val, bool) {
+	for _, widen := range []bool{false, true} {
+		sig, conv := b.kernelArgs(args, widen)
+		if sig == "" && len(args) > 0 {
+			continue
+		}
+		ret, ok := kernelResult(d, sig, conv)
+		if !ok {
+			continue
+		}
+		if d.Name == "stop_gradient" || d.Name == "dropout" && probability(conv[1]) {
+			return val{sql: conv[0].sql, typ: ret, at: at, notNull: conv[0].notNull}, true // outside a loss the value itself
+		}
+		code := sig + ">" + string(kernelCode(ret))
+		out := val{sql: "rg_k_" + d.Name + "(" + strings.Join(append([]string{str(code)}, sqlList(conv)...), ", ") + ")", typ: ret, at: at}
+		if ret.is(tReal) {
+			out.sql = "rg_f4(" + out.sql + ")"
+		}
+		return out, true
+	}
+	return val{}, false
+}
+
+// probability reports whether v is a constant that dropout accepts.
+func probability(v val) bool {
+	x, ok := constOf(v)
+	if !ok || x == nil {
+		return false
+	}
+	y, err := convert(x, v.typ, tDouble)
+	p, ok := y.(float64)
+	return err == nil && ok && p >= 0 && p < 1
+}
+
+func sqlList(vs []val) []string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = v.sql
+	}
+	return out
+}
+
+// kernelArgs converts arguments to types that kernels take; with widen integers become double precision.
+// An empty signature means that an argument has no such type.
+func (b *binder) kernelArgs(args []val, widen bool) (string, []val) {
+	var sig strings.Builder
+	conv := make([]val, len(args))
+	for i, a := range args {
+		switch {
+		case a.typ.isUnknown() && a.lit != nil && a.lit.Kind == sqlfront.LitNull:
+			a = b.coerce(a, tDouble)
+		case a.typ.isUnknown() && widen:
+			if a.lit == nil {
+				return "", nil
+			}
+			if _, err := convert(a.lit.Value, tText, tDouble); err != nil {
+				return "", nil
+			}
+			a = b.coerce(a, tDouble)
+		case a.typ.isUnknown():
+			a = b.coerce(a, tText)
+		case a.typ.is(tNumeric), a.typ.isInt() && widen:
+			a = b.coerce(a, tDouble)
+		case a.typ.Array && a.typ.elem().is(tNumeric), a.typ.Array && a.typ.elem().isInt() && widen:
+			a = b.coerce(a, arrayOf(tDouble))
+		}
+		code := kernelCode(a.typ)
+		if code == 0 {
+			return "", nil
+		}
+		sig.WriteByte(code)
+		conv[i] = a
+	}
+	return sig.String(), conv
+}
+
+func kernelCode(t Type) byte {
+	switch {
+	case t.isChunk() && t.Name == "real":
+		return 'F'
+	case t.isChunk():
+		return 'D'
+	case t.Array && t.elem().isInt():
+		return 'I'
+	case t.Array:
+		return 0
+	case t.isInt():
+		return 'i'
+	case t.is(tReal):
+		return 'f'
+	case t.is(tDouble):
+		return 'd'
+	case t.is(tBool):
+		return 'b'
+	case t.is(tText):
+		return 't'
+	}
+	return 0
+}
+
+var kernelResults = map[string]Type{} // by name, signature and constant texts; guarded by resultLock
+
+// kernelResult infers the Postgres type of a kernel's result by applying its shape rule to small dummies:
+// whether a result is a chunk and of which dtype does not depend on lengths, only on ranks. Matrices are tried
+// first: the matmul of two vectors is a scalar for the algebra, but SQL's matmul returns an array.
+func kernelResult(d *kernels.Def, sig string, args []val) (Type, bool) {
+	key := d.Name + " " + sig
+	for i, a := range args {
+		if sig[i] == 't' {
+			key += " " + constText(a)
+		}
+	}
+	resultLock.Lock()
+	defer resultLock.Unlock()
+	if t, ok := kernelResults[key]; ok {
+		return t, t.Name != ""
+	}
+	chunks := strings.Count(sig, "F") + strings.Count(sig, "D")
+	t, ok := Type{}, false
+	for n, total := 0, power(4, chunks); n < total && !(ok && t.Array); n++ {
+		if u, err := dummyCall(d, sig, args, n); err == nil && (!ok || u.Array) {
+			t, ok = u, true
+		}
+	}
+	if len(kernelResults) > 10000 {
+		clear(kernelResults)
+	}
+	kernelResults[key] = t
+	return t, ok
+}
+
+// constText is the text of a constant, "" for anything else.
+func constText(v val) string {
+	x, _ := constOf(v)
+	s, _ := x.(string)
+	return s
+}
+
+func power(b, n int) int {
+	p := 1
+	for range n {
+		p *= b
+	}
+	return p
+}
+
+// dummyCall tries the ranks that n encodes in base 4.
+func dummyCall(d *kernels.Def, sig string, args []val, n int) (Type, error) {
+	list := make([]*kernels.Expr, len(sig))
+	for i := range len(sig) {
+		switch sig[i] {
+		case 'F', 'D':
+			shape := []int{2, 2, 2, 2}[:[]int{2, 1, 3, 4}[n%4]]
+			n /= 4
+			k := kernels.Float64
+			if sig[i] == 'F' {
+				k = kernels.Float32
+			}
+			list[i] = kernels.Column(kernels.Col{ID: kernels.ColumnID(i)}, kernels.Type{Kind: k, Shape: shape})
+		case 'I':
+			list[i] = kernels.IntArray(2)
+		case 'i':
+			list[i] = kernels.Const(kernels.IntValue(1))
+		case 'b':
+			list[i] = kernels.Const(kernels.BoolValue(true))
+		case 't':
+			list[i] = kernels.Const(kernels.TextValue(constText(args[i])))
+		case 'f':
+			list[i] = kernels.Const(kernels.Value{Type: kernels.Type{Kind: kernels.Float32}, X: 0.5})
+		default:
+			list[i] = kernels.Num(0.5)
+		}
+	}
+	e, err := d.Apply(list...)
+	if err != nil {
+		return Type{}, err
+	}
+	return pgType(e.Type), nil
+}
+
+// pgType is the SQL type of a kernel's result.
+func pgType(t kernels.Type) Type {
+	names := map[kernels.Kind]Type{kernels.Float64: tDouble, kernels.Float32: tReal, kernels.Int: tInt8, kernels.Bool: tBool, kernels.Text: tText}
+	out := names[t.Kind]
+	out.Array = t.Shape != nil
+	return out
+}
+
+func itoa(i int) string { return strconv.Itoa(i) }

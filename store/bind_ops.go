@@ -1,0 +1,367 @@
+package store
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+func (b *binder) unary(s *scope, e *sqlfront.Unary) val {
+	x := b.expr(s, e.X)
+	if e.Op == "not" {
+		x = b.boolean(x, "argument of NOT")
+		return val{sql: "(NOT " + x.sql + ")", typ: tBool, at: e.At, notNull: x.notNull}
+	}
+	if x.typ.isUnknown() {
+		x = b.coerce(x, tDouble)
+	}
+	if e.Op == "+" && (x.typ.isNumber() || x.typ.isChunk()) {
+		return x
+	}
+	if x.lit != nil && (x.lit.Kind == sqlfront.LitInt || x.lit.Kind == sqlfront.LitNumeric) && x.lit.Value[0] != '-' {
+		l := *x.lit
+		l.Value = "-" + l.Value
+		return b.literalVal(&l)
+	}
+	out := val{typ: x.typ, at: e.At, notNull: x.notNull}
+	switch {
+	case x.typ.isInt():
+		out.sql = b.intRange("(-"+x.sql+")", x.typ)
+	case x.typ.isFloat():
+		out.sql = "(-" + x.sql + ")"
+	case x.typ.is(tNumeric):
+		out.sql = "rg_nneg(" + x.sql + ")"
+	case x.typ.isChunk():
+		return b.kernel(e.At, "neg", []val{x})
+	default:
+		b.noOperator(e.At, e.Op, "", x.typ.String())
+	}
+	return out
+}
+
+func (b *binder) intRange(sql string, t Type) string {
+	return "rg_int(" + sql + ", " + strconv.Itoa(t.size()) + ")"
+}
+
+func (b *binder) noOperator(at sqlfront.Pos, op, l, r string) {
+	b.failHint(at, sqlerr.UndefinedFunction, "No operator matches the given name and argument types. You might need to add explicit type casts.",
+		"operator does not exist: %s", strings.TrimSpace(l+" "+op+" "+r))
+}
+
+func (b *binder) binary(s *scope, e *sqlfront.Binary) val {
+	switch e.Op {
+	case "and", "or":
+		return b.chain(s, e)
+	case "=", "<>", "<", "<=", ">", ">=":
+		if l, ok := e.L.(*sqlfront.RowExpr); ok {
+			if r, ok := e.R.(*sqlfront.RowExpr); ok && len(l.Fields) == len(r.Fields) {
+				return b.compareRows(s, e, l, r)
+			}
+		}
+	}
+	return b.operate(e.At, e.Op, b.expr(s, e.L), b.expr(s, e.R))
+}
+
+// chain binds a chain of AND or of OR. It is printed as a balanced tree: SQLite bounds the depth of expressions.
+func (b *binder) chain(s *scope, e *sqlfront.Binary) val {
+	var parts []string
+	op, notNull := strings.ToUpper(e.Op), true
+	var walk func(x sqlfront.Expr)
+	walk = func(x sqlfront.Expr) {
+		if y, ok := x.(*sqlfront.Binary); ok && y.Op == e.Op {
+			walk(y.L)
+			walk(y.R)
+			return
+		}
+		v := b.boolean(b.expr(s, x), "argument of "+op)
+		parts, notNull = append(parts, v.sql), notNull && v.notNull
+	}
+	walk(e)
+	return val{sql: balanced(parts, " "+op+" "), typ: tBool, at: e.At, notNull: notNull}
+}
+
+func balanced(parts []string, op string) string {
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	n := len(parts) / 2
+	return "(" + balanced(parts[:n], op) + op + balanced(parts[n:], op) + ")"
+}
+
+func (b *binder) compareRows(s *scope, e *sqlfront.Binary, l, r *sqlfront.RowExpr) val {
+	if e.Op != "=" && e.Op != "<>" {
+		b.refuse(e.At, "an ordering of rows", "Compare the fields one by one.")
+	}
+	var p []string
+	for i := range l.Fields {
+		p = append(p, b.compare(e.At, "=", b.expr(s, l.Fields[i]), b.expr(s, r.Fields[i])).sql)
+	}
+	sql := "(" + strings.Join(p, " AND ") + ")"
+	if e.Op == "<>" {
+		sql = "(NOT " + sql + ")"
+	}
+	return val{sql: sql, typ: tBool, at: e.At}
+}
+
+// operate binds l op r for operators other than AND and OR.
+func (b *binder) operate(at sqlfront.Pos, op string, l, r val) val {
+	switch op {
+	case "=", "<>", "<", "<=", ">", ">=":
+		return b.compare(at, op, l, r)
+	case "~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*":
+		return b.match(at, op, l, r)
+	case "||":
+		return b.concat(at, l, r)
+	case "+", "-", "*", "/", "%", "^":
+		return b.arith(at, op, l, r)
+	case "&", "|", "<<", ">>", "#":
+		return b.bits(at, op, l, r)
+	}
+	b.fail(at, sqlerr.UndefinedFunction, "operator does not exist: %s %s %s", l.typ, op, r.typ)
+	return val{}
+}
+
+func (b *binder) bits(at sqlfront.Pos, op string, l, r val) val {
+	if !l.typ.isInt() || !r.typ.isInt() {
+		b.noOperator(at, op, l.typ.String(), r.typ.String())
+	}
+	t := wider(l.typ, r.typ)
+	sql := "(" + l.sql + " " + op + " " + r.sql + ")"
+	switch op {
+	case "#":
+		sql = "rg_xor(" + l.sql + ", " + r.sql + ")"
+	case "<<":
+		t = l.typ
+		sql = b.intRange(sql, t)
+	case ">>":
+		t = l.typ
+	}
+	return val{sql: sql, typ: t, at: at}
+}
+
+func wider(a, b Type) Type {
+	if numberOrder[a.Name] >= numberOrder[b.Name] {
+		return Type{Name: a.Name}
+	}
+	return Type{Name: b.Name}
+}
+
+// match is LIKE, ILIKE and regular expressions.
+func (b *binder) match(at sqlfront.Pos, op string, l, r val) val {
+	l, r = b.settle(l), b.settle(r)
+	if !l.typ.is(tText) || !r.typ.is(tText) {
+		b.noOperator(at, op, l.typ.String(), r.typ.String())
+	}
+	f, neg := "rg_like", strings.HasPrefix(op, "!")
+	fold := "0"
+	if strings.HasSuffix(op, "*") {
+		fold = "1"
+	}
+	if !strings.Contains(op, "~~") {
+		f = "rg_regex"
+	}
+	sql := f + "(" + l.sql + ", " + r.sql + ", " + fold + ")"
+	if neg {
+		sql = "(NOT " + sql + ")"
+	}
+	return val{sql: sql, typ: tBool, at: at}
+}
+
+func (b *binder) concat(at sqlfront.Pos, l, r val) val {
+	switch {
+	case l.typ.Array || r.typ.Array:
+		return b.concatArrays(at, l, r)
+	case !l.typ.is(tText) && !r.typ.is(tText) && !l.typ.isUnknown() && !r.typ.isUnknown():
+		b.noOperator(at, "||", l.typ.String(), r.typ.String())
+	}
+	return val{sql: "(" + b.toText(l).sql + " || " + b.toText(r).sql + ")", typ: tText, at: at, notNull: l.notNull && r.notNull}
+}
+
+func (b *binder) toText(v val) val { return b.cast(v.at, v, tText, nil) }
+
+// arith is + - * / % ^ on numbers, chunks and dates.
+func (b *binder) arith(at sqlfront.Pos, op string, l, r val) val {
+	if l.typ.isChunk() || r.typ.isChunk() {
+		return b.chunkArith(at, op, l, r)
+	}
+	if l.typ.isTime() || r.typ.isTime() {
+		return b.timeArith(at, op, l, r)
+	}
+	switch {
+	case l.typ.isUnknown() && r.typ.isUnknown():
+		b.failHint(at, sqlerr.AmbiguousFunction, "Could not choose a best candidate operator. You might need to add explicit type casts.", "operator is not unique: unknown %s unknown", op)
+	case l.typ.isUnknown():
+		l = b.coerce(l, r.typ)
+	case r.typ.isUnknown():
+		r = b.coerce(r, l.typ)
+	}
+	if !l.typ.isNumber() || !r.typ.isNumber() {
+		b.noOperator(at, op, l.typ.String(), r.typ.String())
+	}
+	t := arithType(op, l.typ, r.typ)
+	if t.Name == "" {
+		b.noOperator(at, op, l.typ.String(), r.typ.String())
+	}
+	l, r = b.coerce(l, t), b.coerce(r, t)
+	out := val{typ: t, at: at, notNull: l.notNull && r.notNull}
+	switch {
+	case t.isInt():
+		out.sql = b.intArith(op, l, r, t)
+	case t.is(tNumeric):
+		name := map[string]string{"+": "rg_nadd", "-": "rg_nsub", "*": "rg_nmul", "/": "rg_ndiv", "%": "rg_nmod", "^": "rg_npow"}[op]
+		out.sql = name + "(" + l.sql + ", " + r.sql + ")"
+	default:
+		name := map[string]string{"+": "rg_fadd", "-": "rg_fsub", "*": "rg_fmul", "/": "rg_fdiv", "^": "rg_fpow"}[op]
+		out.sql = name + "(" + l.sql + ", " + r.sql + ")"
+		if t.is(tReal) {
+			out.sql = "rg_f4(" + out.sql + ")"
+		}
+	}
+	return out
+}
+
+// arithType is Postgres's choice of an arithmetic operator; the zero Type where there is none.
+func arithType(op string, l, r Type) Type {
+	t := wider(l, r)
+	if l.isFloat() != r.isFloat() { // only float8 can take the other operand
+		t = tDouble
+	}
+	switch op {
+	case "^":
+		if t.is(tReal) || t.isInt() {
+			return tDouble
+		}
+	case "%":
+		if t.isFloat() {
+			return Type{}
+		}
+	}
+	return t
+}
+
+func (b *binder) intArith(op string, l, r val, t Type) string {
+	safe := r.lit != nil && r.lit.Value != "0" && r.lit.Value[0] != '-' // a positive constant divides without surprises
+	switch {
+	case op == "/" && safe:
+		return "(" + l.sql + " / " + r.sql + ")"
+	case op == "%" && safe:
+		return "(" + l.sql + " % " + r.sql + ")"
+	case op == "/":
+		return b.intRange("rg_idiv("+l.sql+", "+r.sql+")", t)
+	case op == "%":
+		return "rg_imod(" + l.sql + ", " + r.sql + ")"
+	}
+	return b.intRange("("+l.sql+" "+op+" "+r.sql+")", t)
+}
+
+// chunkArith applies the operators that exist on real[] and double precision[] (DESIGN §5): two chunks, or a
+// chunk and a scalar that becomes double precision.
+func (b *binder) chunkArith(at sqlfront.Pos, op string, l, r val) val {
+	name := map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div", "^": "pow"}[op]
+	if name == "" {
+		b.noOperator(at, op, l.typ.String(), r.typ.String())
+	}
+	other := func(v val, chunk Type) val {
+		switch {
+		case v.typ.isUnknown():
+			return b.coerce(v, chunk)
+		case v.typ.isNumber():
+			return b.coerce(v, tDouble)
+		case v.typ.Array && v.typ.elem().isNumber():
+			return b.coerce(v, arrayOf(tDouble))
+		}
+		b.noOperator(at, op, l.typ.String(), r.typ.String())
+		return v
+	}
+	switch {
+	case !l.typ.isChunk():
+		l = other(l, r.typ)
+	case !r.typ.isChunk():
+		r = other(r, l.typ)
+	}
+	return b.kernel(at, name, []val{l, r})
+}
+
+// compare binds a comparison.
+func (b *binder) compare(at sqlfront.Pos, op string, l, r val) val {
+	switch {
+	case l.typ.isUnknown() && r.typ.isUnknown():
+		l, r = b.coerce(l, tText), b.coerce(r, tText)
+	case l.typ.isUnknown():
+		l = b.coerce(l, r.typ)
+	case r.typ.isUnknown():
+		r = b.coerce(r, l.typ)
+	}
+	t, ok := common([]Type{l.typ, r.typ})
+	if l.typ.isNumber() && r.typ.isNumber() {
+		t = arithType(op, l.typ, r.typ)
+	}
+	if !ok {
+		b.noOperator(at, op, l.typ.String(), r.typ.String())
+	}
+	l, r = b.coerceComparison(l, t), b.coerceComparison(r, t)
+	if t.Array {
+		return b.compareArrays(at, op, l, r, t)
+	}
+	return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: tBool, at: at, notNull: l.notNull && r.notNull}
+}
+
+// coerceComparison converts an operand where SQLite's own comparison would differ: integers and floats
+// compare exactly as they are.
+func (b *binder) coerceComparison(v val, t Type) val {
+	if v.lit == nil && (v.typ.isInt() && (t.isInt() || t.isFloat()) || v.typ.isFloat() && t.isFloat()) {
+		return v
+	}
+	return b.coerce(v, t)
+}
+
+func (b *binder) compareArrays(at sqlfront.Pos, op string, l, r val, t Type) val {
+	l, r = b.coerce(l, t), b.coerce(r, t)
+	if op == "=" || op == "<>" || op == "IS" || op == "IS NOT" {
+		if t.isChunk() && (op == "=" || op == "<>") {
+			return val{sql: "(rg_chunk_eq(" + l.sql + ", " + r.sql + ") " + op + " 1)", typ: tBool, at: at}
+		}
+		return val{sql: "(" + l.sql + " " + op + " " + r.sql + ")", typ: tBool, at: at}
+	}
+	if t.isChunk() {
+		b.failHint(at, sqlerr.FeatureNotSupported, "Use greater(a, b), maximum(a, b) or minimum(a, b), element by element. "+otherwise, "an ordering of whole chunks is not supported by the embedded store")
+	}
+	b.refuse(at, "an ordering of arrays", "Compare elements.")
+	return val{}
+}
+
+// compareAs is IS [NOT] DISTINCT FROM.
+func (b *binder) compareAs(at sqlfront.Pos, op string, l, r val) val {
+	v := b.compare(at, op, l, r)
+	v.notNull = true
+	return v
+}
+
+// timeArith is date ± integer, date − date, and their like.
+func (b *binder) timeArith(at sqlfront.Pos, op string, l, r val) val {
+	if l.typ.isUnknown() {
+		l = b.coerce(l, r.typ)
+	}
+	if r.typ.isUnknown() {
+		r = b.coerce(r, l.typ)
+	}
+	switch {
+	case op == "+" && l.typ.isInt():
+		l, r = r, l
+		fallthrough
+	case (op == "+" || op == "-") && l.typ.is(tDate) && r.typ.isInt():
+		sign := ""
+		if op == "-" {
+			sign = "-"
+		}
+		return val{sql: "rg_date_add(" + l.sql + ", " + sign + r.sql + ")", typ: tDate, at: at}
+	case op == "-" && l.typ.is(tDate) && r.typ.is(tDate):
+		return val{sql: "rg_date_sub(" + l.sql + ", " + r.sql + ")", typ: tInt4, at: at}
+	case op == "-" && l.typ.isTime() && r.typ.isTime():
+		b.refuse(at, "the type interval", "Use extract(epoch FROM a) - extract(epoch FROM b), in seconds.")
+	}
+	b.noOperator(at, op, l.typ.String(), r.typ.String())
+	return val{}
+}

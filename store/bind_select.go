@@ -1,0 +1,356 @@
+package store
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// plain binds a SELECT without set operation.
+func (b *binder) plain(sel *sqlfront.Select, s *scope) *query {
+	sel = b.setReturning(sel)
+	q := &query{distinct: sel.Distinct}
+	l := &level{keys: map[string]bool{}, named: map[string]*sqlfront.Window{}}
+	s.level = l
+	for i := range sel.Windows {
+		l.named[sel.Windows[i].Name] = &sel.Windows[i]
+	}
+	from := b.from(s, sel.From)
+	var tail strings.Builder
+	if from != "" {
+		tail.WriteString(" FROM " + from)
+	}
+	if sel.Where != nil {
+		tail.WriteString(" WHERE " + b.condition(s, sel.Where, "WHERE").sql)
+	}
+	b.groupBy(s, sel, &tail)
+	l.windows = true
+	b.targets(s, sel, q)
+	l.windows = false
+	if sel.Having != nil {
+		l.aggregates = true
+		l.clause = ""
+		having := b.boolean(b.expr(s, sel.Having), "argument of HAVING")
+		tail.WriteString(" HAVING " + having.sql)
+	}
+	l.windows = true
+	b.distinctOn(s, sel, q)
+	for _, k := range sel.OrderBy {
+		q.order = append(q.order, b.orderKey(s, q, k))
+	}
+	if (l.aggregates || len(sel.GroupBy) > 0) && len(l.ungrouped) > 0 {
+		panic(l.ungrouped[0])
+	}
+	q.tail = tail.String()
+	q.grouped = l.aggregates || len(sel.GroupBy) > 0 || l.windowed
+	q.single = l.aggregates && len(sel.GroupBy) == 0 || len(sel.From) == 0
+	return q
+}
+
+// condition binds WHERE, ON and their like: no aggregates, no windows.
+func (b *binder) condition(s *scope, e sqlfront.Expr, clause string) val {
+	l := s.level
+	if l == nil {
+		l = &level{}
+		s.level = l
+		defer func() { s.level = nil }()
+	}
+	old, agg := l.clause, l.inAgg
+	l.clause, l.inAgg = clause, true
+	v := b.boolean(b.expr(s, e), "argument of "+clause)
+	l.clause, l.inAgg = old, agg
+	return v
+}
+
+// groupBy binds GROUP BY: positions, output names and expressions.
+func (b *binder) groupBy(s *scope, sel *sqlfront.Select, tail *strings.Builder) {
+	if len(sel.GroupBy) == 0 {
+		return
+	}
+	l := s.level
+	l.clause, l.inAgg = "GROUP BY", true
+	var list []string
+	keys := map[string]bool{}
+	for _, g := range sel.GroupBy {
+		v := b.expr(s, b.groupExpr(s, sel, g))
+		v = b.settle(v)
+		keys[v.sql] = true
+		list = append(list, noPosition(v))
+	}
+	l.clause, l.inAgg, l.keys = "", false, keys
+	tail.WriteString(" GROUP BY " + strings.Join(list, ", "))
+}
+
+// anyColumn matches a printed column reference.
+var anyColumn = regexp.MustCompile(`[a-z]\d+\.["a-z]`)
+
+// noPosition prints a key of GROUP BY or ORDER BY. SQLite folds a constant one and would read a number as a
+// position.
+func noPosition(v val) string {
+	if anyColumn.MatchString(v.sql) && v.lit == nil && v.bound == nil || strings.Contains(v.sql, "SELECT") {
+		return v.collate()
+	}
+	return "(" + v.sql + " || '')"
+}
+
+// groupExpr resolves a position or an output name to the target's expression.
+func (b *binder) groupExpr(s *scope, sel *sqlfront.Select, g sqlfront.Expr) sqlfront.Expr {
+	switch x := g.(type) {
+	case *sqlfront.Literal:
+		if x.Kind != sqlfront.LitInt {
+			b.fail(x.At, sqlerr.Syntax, "non-integer constant in GROUP BY")
+		}
+		var n int
+		fmt.Sscan(x.Value, &n)
+		if n < 1 || n > len(sel.Targets) {
+			b.fail(x.At, sqlerr.InvalidColumnRef, "GROUP BY position %s is not in select list", x.Value)
+		}
+		return sel.Targets[n-1].X
+	case *sqlfront.ColumnRef:
+		if len(x.Names) != 1 || x.Star {
+			return g
+		}
+		for _, c := range s.cols {
+			if c.name == x.Names[0] {
+				return g
+			}
+		}
+		for _, t := range sel.Targets {
+			if t.Name == x.Names[0] {
+				return t.X
+			}
+		}
+	}
+	return g
+}
+
+// targets binds the select list and expands stars.
+func (b *binder) targets(s *scope, sel *sqlfront.Select, q *query) {
+	for _, t := range sel.Targets {
+		if ref, ok := t.X.(*sqlfront.ColumnRef); ok && ref.Star {
+			b.star(s, ref, q)
+			continue
+		}
+		v := b.expr(s, t.X)
+		name := t.Name
+		if name == "" {
+			name, _ = figureName(t.X)
+		}
+		q.targets = append(q.targets, v)
+		q.cols = append(q.cols, outcol{name, v.typ, v.notNull})
+	}
+}
+
+// star expands * and t.*. In a view it stands for what it stood for when the view was created.
+func (b *binder) star(s *scope, ref *sqlfront.ColumnRef, q *query) {
+	cols := s.cols
+	if len(ref.Names) > 0 {
+		r, _ := b.findRel(s, ref.Names)
+		if r == nil {
+			b.missingFrom(s, ref.At, strings.Join(ref.Names, "."))
+		}
+		cols = r.cols
+	} else if len(s.rels) == 0 {
+		b.fail(ref.At, sqlerr.Syntax, "SELECT * with no tables specified is not valid")
+	}
+	item := map[*relation]int{}
+	for i, r := range s.rels {
+		item[r] = i
+	}
+	fixed, isFixed := b.fixed[int(ref.At)]
+	var seen []string
+	for _, c := range cols {
+		if c.rel != nil && strings.HasPrefix(c.rel.name, "srf ") {
+			continue // see setReturning
+		}
+		id := fmt.Sprintf("%d.%s", item[c.rel], c.name)
+		if isFixed && (len(fixed) == 0 || fixed[0] != id) {
+			continue // added after the view was created
+		}
+		if isFixed {
+			fixed = fixed[1:]
+		}
+		seen = append(seen, id)
+		names := []string{c.name}
+		v := b.columnVal(s, c, ref, names)
+		q.targets = append(q.targets, v)
+		q.cols = append(q.cols, outcol{c.name, c.typ, c.notNull})
+	}
+	if b.stars != nil {
+		b.stars[int(ref.At)] = seen
+	}
+}
+
+// columnVal uses a column that is already resolved, with the checks of a reference.
+func (b *binder) columnVal(s *scope, c *column, ref *sqlfront.ColumnRef, names []string) val {
+	one := &scope{cols: []*column{c}, rels: s.rels, level: s.level}
+	return b.column(one, &sqlfront.ColumnRef{Node: ref.Node, Names: names})
+}
+
+func (b *binder) distinctOn(s *scope, sel *sqlfront.Select, q *query) {
+	var list []string
+	for _, e := range sel.DistinctOn {
+		v := val{}
+		if i := b.outputColumn(q, e); i >= 0 {
+			v = q.targets[i]
+		} else {
+			v = b.settle(b.expr(s, e))
+		}
+		list = append(list, v.collate())
+	}
+	q.on = strings.Join(list, ", ")
+}
+
+func (b *binder) orderKey(s *scope, q *query, k sqlfront.SortKey) orderKey {
+	if i := b.outputColumn(q, k.X); i >= 0 {
+		if q.cols[i].typ.isUnknown() {
+			q.coerce(b, i, tText)
+		}
+		return orderKey{col: i, v: q.targets[i], rest: direction(k, q.cols[i].notNull)}
+	}
+	v := b.settle(b.expr(s, k.X))
+	for i, t := range q.targets {
+		if t.sql == v.sql {
+			return orderKey{col: i, v: v, rest: direction(k, v.notNull)}
+		}
+	}
+	if q.distinct {
+		b.fail(k.X.Position(), sqlerr.InvalidColumnRef, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+	}
+	b.sortable(v)
+	return orderKey{col: -1, v: v, rest: direction(k, v.notNull)}
+}
+
+// sortable refuses orders that differ from Postgres's.
+func (b *binder) sortable(v val) {
+	if v.typ.Array {
+		b.refuse(v.at, "sorting by a whole array", "Sort by its elements.")
+	}
+}
+
+// figureName is Postgres's name for an unnamed output column; strong names win over a type's name.
+func figureName(e sqlfront.Expr) (name string, strength int) {
+	switch x := e.(type) {
+	case *sqlfront.ColumnRef:
+		if !x.Star {
+			return x.Names[len(x.Names)-1], 2
+		}
+	case *sqlfront.Subscript:
+		return figureName(x.X)
+	case *sqlfront.FuncCall:
+		return x.Name, 2
+	case *sqlfront.NullIf:
+		return "nullif", 2
+	case *sqlfront.Cast:
+		if n, k := figureName(x.X); k > 1 {
+			return n, k
+		}
+		return figureType(x.Type.Name), 1
+	case *sqlfront.Case:
+		if x.Else != nil {
+			if n, k := figureName(x.Else); k > 1 {
+				return n, k
+			}
+		}
+		return "case", 1
+	case *sqlfront.Coalesce:
+		return "coalesce", 2
+	case *sqlfront.MinMax:
+		if x.Greatest {
+			return "greatest", 2
+		}
+		return "least", 2
+	case *sqlfront.ArrayLit:
+		return "array", 2
+	case *sqlfront.RowExpr:
+		return "row", 2
+	case *sqlfront.SubLink:
+		switch x.Kind {
+		case sqlfront.SubExists:
+			return "exists", 2
+		case sqlfront.SubArray:
+			return "array", 2
+		case sqlfront.SubScalar:
+			return figureSelect(x.Query)
+		}
+	}
+	return "?column?", 0
+}
+
+func figureSelect(s *sqlfront.Select) (string, int) {
+	for s.SetOp != "" {
+		s = s.L
+	}
+	if s.Values != nil {
+		return "column1", 2
+	}
+	if len(s.Targets) > 0 {
+		if n := s.Targets[0].Name; n != "" {
+			return n, 2
+		}
+		return figureName(s.Targets[0].X)
+	}
+	return "?column?", 0
+}
+
+// setReturning moves a set-returning function of the select list into FROM, where it means the same:
+// SELECT a, unnest(x) FROM t is SELECT a, u FROM t, unnest(x) AS u.
+func (b *binder) setReturning(sel *sqlfront.Select) *sqlfront.Select {
+	var call *sqlfront.FuncCall
+	for _, t := range sel.Targets {
+		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
+			f, ok := n.(*sqlfront.FuncCall)
+			if ok && isSetReturning(f.Name) && f.Over == nil {
+				if call != nil {
+					b.refuse(f.At, "a second set-returning function in a select list", "Put the functions into FROM.")
+				}
+				call = f
+			}
+			_, sub := n.(*sqlfront.SubLink)
+			return !sub
+		})
+	}
+	if call == nil {
+		return sel
+	}
+	if len(sel.GroupBy) > 0 || sel.Having != nil || b.hasAggregate(sel.Targets) {
+		b.refuse(call.At, "a set-returning function in the select list of a grouped query", "Group in a sub-select, and put the function into FROM of the outer query.")
+	}
+	name := b.alias("srf ")
+	out := *sel
+	out.From = append(append([]sqlfront.FromItem(nil), sel.From...),
+		&sqlfront.FuncFrom{Node: call.Node, Func: call, Lateral: true, Alias: sqlfront.Alias{Name: name, Cols: []string{name}}})
+	out.Targets = make([]sqlfront.Target, len(sel.Targets))
+	for i, t := range sel.Targets {
+		if t.Name == "" {
+			if r, ok := t.X.(*sqlfront.ColumnRef); !ok || !r.Star {
+				t.Name, _ = figureName(t.X)
+			}
+		}
+		t.X = sqlfront.Rewrite(t.X, func(n sqlfront.Tree) sqlfront.Tree {
+			if n == sqlfront.Tree(call) {
+				return &sqlfront.ColumnRef{Node: call.Node, Names: []string{name}}
+			}
+			return nil
+		})
+		out.Targets[i] = t
+	}
+	return &out
+}
+
+func (b *binder) hasAggregate(ts []sqlfront.Target) bool {
+	found := false
+	for _, t := range ts {
+		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
+			if f, ok := n.(*sqlfront.FuncCall); ok && isAggregate(f.Name) {
+				found = true
+			}
+			_, sub := n.(*sqlfront.SubLink)
+			return !sub && !found
+		})
+	}
+	return found
+}

@@ -1,0 +1,432 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// copyServer is COPY with a file or program, run in the process's working directory.
+func (db *DB) copyServer(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text) (*Result, error) {
+	if s.Std {
+		return nil, sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY with STDIN or STDOUT needs a client").WithHint("Use \\copy, or name a file.")
+	}
+	return db.CopyFile(ctx, s, text, "")
+}
+
+// CopyFile runs COPY, or a client's \copy, with the statement's file or program; relative names count from dir.
+func (db *DB) CopyFile(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, dir string) (*Result, error) {
+	n, err := int64(0), error(nil)
+	switch {
+	case s.Program:
+		n, err = db.copyProgram(ctx, s, text, dir)
+	case s.From:
+		n, err = db.copyFromFile(ctx, s, text, dir)
+	default:
+		n, err = db.copyToFile(ctx, s, text, dir)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Tag: fmt.Sprintf("COPY %d", n), Count: n}, nil
+}
+
+func inDir(dir, name string) string {
+	if dir == "" || filepath.IsAbs(name) {
+		return name
+	}
+	return filepath.Join(dir, name)
+}
+
+func (db *DB) copyFromFile(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, dir string) (int64, error) {
+	f, err := os.Open(inDir(dir, s.Source))
+	if err != nil {
+		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading: %v", s.Source, unwrapPath(err))
+	}
+	defer f.Close()
+	return db.CopyIn(ctx, s, text, f, s.Source)
+}
+
+func unwrapPath(err error) error {
+	if e, ok := err.(*os.PathError); ok {
+		return e.Err
+	}
+	return err
+}
+
+func (db *DB) copyToFile(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, dir string) (n int64, err error) {
+	f, err := os.Create(inDir(dir, s.Source))
+	if err != nil {
+		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing: %v", s.Source, unwrapPath(err))
+	}
+	defer func() {
+		if e := f.Close(); err == nil && e != nil {
+			err = sqlerr.New(sqlerr.IO, "could not write file \"%s\": %v", s.Source, e)
+		}
+	}()
+	return db.CopyOut(ctx, s, text, f)
+}
+
+func (db *DB) copyProgram(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, dir string) (int64, error) {
+	cmd := exec.CommandContext(ctx, "sh", "-c", s.Source)
+	cmd.Dir, cmd.WaitDelay = dir, time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	failed := func(err error) error {
+		return sqlerr.New("38000", "program \"%s\" failed: %v", s.Source, err).WithDetail("%s", strings.TrimSpace(stderr.String()))
+	}
+	if !s.From {
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			return 0, failed(err)
+		}
+		if err := cmd.Start(); err != nil {
+			return 0, failed(err)
+		}
+		n, err := db.CopyOut(ctx, s, text, in)
+		in.Close()
+		if e := cmd.Wait(); err == nil && e != nil {
+			err = failed(e)
+		}
+		return n, err
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return 0, failed(err)
+	}
+	if err := cmd.Start(); err != nil {
+		return 0, failed(err)
+	}
+	// the program must succeed before the rows count
+	return db.copyIn(ctx, s, text, out, s.Source, func() error {
+		if err := cmd.Wait(); err != nil {
+			return failed(err)
+		}
+		return nil
+	}, func() { out.Close(); cmd.Process.Kill(); cmd.Wait() }) // its children die of the closed pipe
+}
+
+// CopyIn loads rows from r, as COPY … FROM does; name is what errors call the source. Nothing is loaded on
+// an error.
+func (db *DB) CopyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error) {
+	return db.copyIn(ctx, s, text, r, name, func() error { return nil }, func() {})
+}
+
+func (db *DB) copyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string, done func() error, abort func()) (n int64, err error) {
+	if db.failed {
+		abort()
+		return 0, errFailed()
+	}
+	stop := db.watch(ctx)
+	defer stop()
+	if err := db.refresh(); err != nil {
+		abort()
+		return 0, err
+	}
+	err = db.atomically(true, func() (err error) {
+		b := db.newBinder(ctx, text)
+		defer b.catch(&err)
+		n, err = b.copyRows(s, r, name)
+		if err != nil {
+			abort()
+			return err
+		}
+		return done()
+	})
+	if err != nil && db.explicit {
+		db.failed = true
+	}
+	return n, sqlerr.In(err, text)
+}
+
+// loader puts the fields of one line into the INSERT's parameters.
+type loader struct {
+	b    *binder
+	t    *TableDef
+	cols []*Column
+	stmt *lite.Stmt
+	slot []*slot
+	file string
+}
+
+func (b *binder) copyRows(s *sqlfront.Copy, r io.Reader, file string) (int64, error) {
+	t := b.target(s.At, s.Schema, s.Name)
+	l := &loader{b: b, t: t, file: file}
+	ins := &sqlfront.Insert{Node: s.Node, Cols: s.Cols}
+	l.cols = b.insertColumns(ins, t)
+	list, exprs, given := []string{}, []string{}, map[string]bool{}
+	for _, c := range l.cols {
+		if given[c.Name] {
+			b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+		}
+		given[c.Name] = true
+		x := "?"
+		if len(c.Mods) > 0 && c.Type.is(tText) {
+			x = fmt.Sprintf("rg_varchar(?, %d)", c.Mods[0])
+		} else if len(c.Mods) > 0 {
+			x = b.modify(x, c.Type, c.Mods)
+		}
+		var sl *slot
+		if c.Type.isChunk() {
+			sl = b.slots[b.slot(t, c)]
+			if err := b.db.startShape(t, c, sl); err != nil {
+				return 0, err
+			}
+		}
+		list, exprs, l.slot = append(list, ident(c.Name)), append(exprs, x), append(l.slot, sl)
+	}
+	for i := range t.Cols {
+		if c := &t.Cols[i]; !given[c.Name] {
+			if d := b.defaultSQL(t, c); d != "" {
+				list, exprs = append(list, ident(c.Name)), append(exprs, d)
+			}
+		}
+	}
+	stmt, err := b.db.c.Prepare("INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") VALUES (" + strings.Join(exprs, ", ") + ")")
+	if err != nil {
+		return 0, err
+	}
+	defer stmt.Close()
+	l.stmt = stmt
+	b.db.run = &statement{slots: b.slots, ids: b.ids, outer: b.db.run}
+	defer func() { b.db.run = b.db.run.outer }()
+	p := newCopyReader(r, s.Options, len(l.cols))
+	if s.Options.Match {
+		p.names = make([]string, len(l.cols))
+		for i, c := range l.cols {
+			p.names[i] = c.Name
+		}
+	}
+	n, err := l.load(p)
+	if err != nil {
+		return 0, err
+	}
+	b.db.bump(t.key(), true)
+	return n, b.checkSlots(t)
+}
+
+// startShape gives the slot the shape of the chunks that are there, so that another one is refused with its line.
+func (db *DB) startShape(t *TableDef, c *Column, s *slot) error {
+	if c.Shape == nil {
+		return nil
+	}
+	col := ident(c.Name)
+	return db.rows("SELECT substr("+col+", 1, 28) FROM "+t.sql()+" WHERE "+col+" IS NOT NULL LIMIT 1", func(r row) error {
+		if b := r[0].Bytes(); len(b) >= 4 && len(b) >= 4+4*int(b[2]) {
+			s.shape, s.head = headShape(b), append([]byte(nil), b[:4+4*int(b[2])]...)
+		}
+		return nil
+	})
+}
+
+func (l *loader) load(p *copyReader) (int64, error) {
+	n := int64(0)
+	for {
+		fields, err := p.next()
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return 0, l.context(p, -1, err)
+		}
+		if len(fields) > len(l.cols) {
+			return 0, l.context(p, -1, sqlerr.New(sqlerr.BadCopy, "extra data after last expected column"))
+		}
+		if len(fields) < len(l.cols) {
+			return 0, l.context(p, -1, sqlerr.New(sqlerr.BadCopy, "missing data for column \"%s\"", l.cols[len(fields)].Name))
+		}
+		for i := range fields {
+			if err := l.field(i, &fields[i]); err != nil {
+				return 0, l.context(p, i, err)
+			}
+		}
+		if err := l.stmt.Run(); err != nil {
+			return 0, l.context(p, -1, l.b.keyValues(l.b.db.translate(err), l.t, func(name string) (string, bool) {
+				for i, c := range l.cols {
+					if c.Name == name {
+						return string(p.fields[i].text), true
+					}
+				}
+				return "", false
+			}))
+		}
+		if n++; n&1023 == 0 {
+			if err := l.b.ctx.Err(); err != nil {
+				return 0, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
+			}
+		}
+	}
+}
+
+// keyValues names the values of a key that exists already, where they are known.
+func (b *binder) keyValues(err error, t *TableDef, value func(col string) (string, bool)) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok || e.Code != sqlerr.UniqueViolation {
+		return err
+	}
+	for _, cols := range t.Keys() {
+		var vals []string
+		for _, c := range cols {
+			if v, ok := value(c); ok {
+				vals = append(vals, v)
+			}
+		}
+		key := strings.Join(cols, ", ")
+		if len(vals) == len(cols) && strings.Contains(e.Detail, "("+key+")") {
+			e.Detail = fmt.Sprintf("Key (%s)=(%s) already exists.", key, strings.Join(vals, ", "))
+		}
+	}
+	return e
+}
+
+// context says where in the data the error lies.
+func (l *loader) context(p *copyReader, col int, err error) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		return err
+	}
+	c := *e
+	c.Context = fmt.Sprintf("COPY %s", l.t.Name)
+	if p.line > 0 {
+		c.Context += fmt.Sprintf(", line %d", p.line)
+	}
+	if col >= 0 {
+		c.Context += fmt.Sprintf(", column %s", l.cols[col].Name)
+		if f := &p.fields[col]; !f.null {
+			c.Context += fmt.Sprintf(": \"%s\"", clipText(f.text))
+		} else {
+			c.Context += ": null input"
+		}
+	} else if len(p.raw) > 0 {
+		c.Context += fmt.Sprintf(": \"%s\"", clipText(bytes.TrimRight(p.raw, "\r\n")))
+	}
+	if l.file != "" {
+		c.Context += ", source " + l.file
+	}
+	return &c
+}
+
+func clipText(b []byte) string {
+	if len(b) > 100 {
+		return strings.ToValidUTF8(string(b[:100]), "") + "..."
+	}
+	return string(b)
+}
+
+// field converts one field.
+func (l *loader) field(i int, f *field) error {
+	c := l.cols[i]
+	if f.null {
+		if c.NotNull {
+			return notNull(l.t.Name, c.Name)
+		}
+		l.stmt.SetNull(i)
+		return nil
+	}
+	switch {
+	case c.Type.isInt():
+		if n, ok := quickInt(f.text); ok && rangeError(n, c.Type) == nil {
+			l.stmt.SetInt(i, n)
+			return nil
+		}
+	case c.Type.is(tText):
+		l.stmt.SetBytes(i, lite.Text, f.text)
+		return nil
+	}
+	x, err := textIn(string(f.text), c.Type)
+	if err != nil {
+		return err
+	}
+	y, err := toStored(x, c.Type)
+	if err != nil {
+		return err
+	}
+	if b, ok := y.([]byte); ok && l.slot[i] != nil {
+		s := l.slot[i]
+		if err := s.note(b); err != nil {
+			return err
+		}
+		if s.mixed != nil {
+			return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v, others have shape %v", l.t.Name, c.Name, s.mixed, s.shape).
+				WithDetail("All chunks of a column have one shape at the end of a statement.")
+		}
+	}
+	return l.stmt.Set(i, y)
+}
+
+// quickInt reads plain decimal digits.
+func quickInt(b []byte) (int64, bool) {
+	neg := len(b) > 0 && b[0] == '-'
+	if neg {
+		b = b[1:]
+	}
+	if len(b) == 0 || len(b) > 18 {
+		return 0, false
+	}
+	n := int64(0)
+	for _, c := range b {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = n*10 + int64(c-'0')
+	}
+	if neg {
+		n = -n
+	}
+	return n, true
+}
+
+// CopyOut writes rows to w, as COPY … TO does, and returns their number.
+func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error) {
+	if db.failed {
+		return 0, errFailed()
+	}
+	sel := s.Query
+	if sel == nil {
+		sel = &sqlfront.Select{Node: s.Node, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: s.Node, Schema: s.Schema, Name: s.Name}}}
+		if s.Cols == nil {
+			sel.Targets = []sqlfront.Target{{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Star: true}}}
+		}
+		for _, c := range s.Cols {
+			sel.Targets = append(sel.Targets, sqlfront.Target{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Names: []string{c}}})
+		}
+	}
+	stop := db.watch(ctx)
+	defer stop()
+	out := newCopyWriter(w, s.Options)
+	n := int64(0)
+	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
+		if s.Options.Header {
+			names := make([]any, len(cols))
+			for i, c := range cols {
+				names[i] = c.name
+			}
+			return out.row(names, nil)
+		}
+		return nil
+	}, func(cols []outcol, row []lite.Cell) error {
+		n++
+		vals, err := values(cols, row)
+		if err != nil {
+			return err
+		}
+		return out.row(vals, cols)
+	})
+	if err == nil {
+		err = out.w.Flush()
+	}
+	if err != nil && db.explicit {
+		db.failed = true
+	}
+	return n, sqlerr.In(db.translate(err), text)
+}

@@ -1,0 +1,367 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// field is one field of a line; text is valid until the next line.
+type field struct {
+	text []byte
+	null bool
+}
+
+// copyReader reads COPY's text and csv formats.
+type copyReader struct {
+	r      *bufio.Reader
+	csv    bool
+	delim  byte
+	quote  byte
+	escape byte
+	null   []byte
+	header bool
+	names  []string // that the header must hold; nil: any
+	line   int      // of the current record, from 1
+	lines  int      // read so far
+	raw    []byte
+	buf    []byte // unescaped fields
+	fields []field
+	cols   int
+}
+
+func newCopyReader(r io.Reader, o sqlfront.CopyOptions, cols int) *copyReader {
+	p := &copyReader{r: bufio.NewReaderSize(r, 1<<18), csv: o.Format == "csv", delim: '\t', quote: '"', null: []byte(`\N`), header: o.Header, cols: cols}
+	if p.csv {
+		p.delim, p.null = ',', nil
+	}
+	if o.Delimiter != "" {
+		p.delim = o.Delimiter[0]
+	}
+	if o.NullSet {
+		p.null = []byte(o.Null)
+	}
+	if o.Quote != "" {
+		p.quote = o.Quote[0]
+	}
+	p.escape = p.quote
+	if o.Escape != "" {
+		p.escape = o.Escape[0]
+	}
+	return p
+}
+
+// readLine appends the next physical line to raw; io.EOF when there is none.
+func (p *copyReader) readLine() error {
+	start := len(p.raw)
+	for {
+		b, err := p.r.ReadSlice('\n')
+		p.raw = append(p.raw, b...)
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err == io.EOF && len(p.raw) > start {
+			err = nil
+		}
+		var e *sqlerr.Error
+		if errors.As(err, &e) { // a program that failed
+			return e
+		}
+		if err != nil && err != io.EOF {
+			return sqlerr.New(sqlerr.IO, "could not read the data: %v", err)
+		}
+		if err == nil {
+			p.lines++
+		}
+		return err
+	}
+}
+
+// next returns the fields of the next record.
+func (p *copyReader) next() ([]field, error) {
+	for {
+		p.raw = p.raw[:0]
+		if err := p.readLine(); err != nil {
+			return nil, err
+		}
+		p.line = p.lines
+		if p.header {
+			p.header = false
+			if err := p.restOfRecord(); err != nil {
+				return nil, err
+			}
+			if err := p.matchHeader(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		if !p.csv && bytes.Equal(bytes.TrimRight(p.raw, "\r\n"), []byte(`\.`)) {
+			return nil, io.EOF
+		}
+		if err := p.restOfRecord(); err != nil {
+			return nil, err
+		}
+		if !utf8.Valid(p.raw) {
+			return nil, sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\"")
+		}
+		if bytes.IndexByte(p.raw, 0) >= 0 {
+			return nil, sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\": 0x00")
+		}
+		return p.split()
+	}
+}
+
+// matchHeader compares the header with the columns' names.
+func (p *copyReader) matchHeader() error {
+	if p.names == nil {
+		return nil
+	}
+	fields, err := p.split()
+	if err != nil {
+		return err
+	}
+	if len(fields) != len(p.names) {
+		return sqlerr.New(sqlerr.BadCopy, "wrong number of fields in header line: got %d, expected %d", len(fields), len(p.names))
+	}
+	for i, f := range fields {
+		if string(f.text) != p.names[i] {
+			return sqlerr.New(sqlerr.BadCopy, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", i+1, f.text, p.names[i])
+		}
+	}
+	return nil
+}
+
+// restOfRecord reads on while a csv quote is open.
+func (p *copyReader) restOfRecord() error {
+	if !p.csv {
+		return nil
+	}
+	for from, open := 0, false; ; {
+		open = p.scan(from, open)
+		if !open {
+			return nil
+		}
+		from = len(p.raw)
+		if err := p.readLine(); err == io.EOF {
+			return sqlerr.New(sqlerr.BadCopy, "unterminated CSV quoted field")
+		} else if err != nil {
+			return err
+		}
+	}
+}
+
+// scan tells whether a quote is open at the end of raw.
+func (p *copyReader) scan(from int, open bool) bool {
+	b := p.raw[from:]
+	if p.escape == p.quote { // pairs inside quotes cancel out
+		return (bytes.Count(b, []byte{p.quote})%2 == 1) != open
+	}
+	for i := 0; i < len(b); i++ {
+		switch {
+		case open && b[i] == p.escape && i+1 < len(b) && (b[i+1] == p.quote || b[i+1] == p.escape):
+			i++
+		case b[i] == p.quote:
+			open = !open
+		}
+	}
+	return open
+}
+
+func (p *copyReader) split() ([]field, error) {
+	line := p.raw
+	if n := len(line); n > 0 && line[n-1] == '\n' {
+		line = line[:n-1]
+	}
+	if n := len(line); n > 0 && line[n-1] == '\r' {
+		line = line[:n-1]
+	}
+	p.fields, p.buf = p.fields[:0], p.buf[:0]
+	if cap(p.buf) < len(line) {
+		p.buf = make([]byte, 0, 2*len(line)) // fields point into it: it must not move
+	}
+	if p.cols == 0 && len(line) == 0 {
+		return p.fields, nil
+	}
+	if p.csv {
+		return p.fields, p.splitCSV(line)
+	}
+	p.splitText(line)
+	return p.fields, nil
+}
+
+func (p *copyReader) splitCSV(line []byte) error {
+	for i := 0; ; {
+		end := bytes.IndexByte(line[i:], p.delim)
+		if end < 0 {
+			end = len(line) - i
+		}
+		if f := line[i : i+end]; bytes.IndexByte(f, p.quote) < 0 { // a plain field
+			p.fields = append(p.fields, field{f, bytes.Equal(f, p.null)})
+			i += end
+		} else {
+			start, quoted := len(p.buf), false
+			i, quoted = p.quoted(line, i)
+			f := p.buf[start:]
+			p.fields = append(p.fields, field{f, !quoted && bytes.Equal(f, p.null)})
+		}
+		if i >= len(line) {
+			return nil
+		}
+		i++ // the delimiter
+		if i == len(line) {
+			p.fields = append(p.fields, field{nil, len(p.null) == 0})
+			return nil
+		}
+	}
+}
+
+// quoted unescapes a field that has quotes into buf and returns where it ends.
+func (p *copyReader) quoted(line []byte, i int) (end int, quoted bool) {
+	open := false
+	for i < len(line) {
+		c := line[i]
+		switch {
+		case open && c == p.escape && i+1 < len(line) && (line[i+1] == p.quote || line[i+1] == p.escape):
+			p.buf = append(p.buf, line[i+1])
+			i++
+		case c == p.quote:
+			open, quoted = !open, true
+		case !open && c == p.delim:
+			return i, quoted
+		default:
+			p.buf = append(p.buf, c)
+		}
+		i++
+	}
+	return i, quoted
+}
+
+func (p *copyReader) splitText(line []byte) {
+	for i := 0; ; {
+		end := i
+		escaped := false
+		for end < len(line) && line[end] != p.delim {
+			if line[end] == '\\' && end+1 < len(line) {
+				escaped = true
+				end++
+			}
+			end++
+		}
+		f := line[i:end]
+		null := bytes.Equal(f, p.null)
+		if escaped && !null {
+			start := len(p.buf)
+			p.unescape(f)
+			f = p.buf[start:]
+		}
+		p.fields = append(p.fields, field{f, null})
+		if end >= len(line) {
+			return
+		}
+		i = end + 1
+	}
+}
+
+// unescape appends a text field with its backslash sequences resolved.
+func (p *copyReader) unescape(f []byte) {
+	for i := 0; i < len(f); i++ {
+		if f[i] != '\\' || i+1 == len(f) {
+			p.buf = append(p.buf, f[i])
+			continue
+		}
+		i++
+		switch c := f[i]; c {
+		case 'b':
+			p.buf = append(p.buf, '\b')
+		case 'f':
+			p.buf = append(p.buf, '\f')
+		case 'n':
+			p.buf = append(p.buf, '\n')
+		case 'r':
+			p.buf = append(p.buf, '\r')
+		case 't':
+			p.buf = append(p.buf, '\t')
+		case 'v':
+			p.buf = append(p.buf, '\v')
+		default:
+			p.buf = append(p.buf, c)
+		}
+	}
+}
+
+// copyWriter prints COPY's text and csv formats.
+type copyWriter struct {
+	w     *bufio.Writer
+	csv   bool
+	delim byte
+	quote string
+	null  string
+}
+
+func newCopyWriter(w io.Writer, o sqlfront.CopyOptions) *copyWriter {
+	out := &copyWriter{w: bufio.NewWriterSize(w, 1<<16), csv: o.Format == "csv", delim: '\t', quote: `"`, null: `\N`}
+	if out.csv {
+		out.delim, out.null = ',', ""
+	}
+	if o.Delimiter != "" {
+		out.delim = o.Delimiter[0]
+	}
+	if o.NullSet {
+		out.null = o.Null
+	}
+	if o.Quote != "" {
+		out.quote = o.Quote
+	}
+	return out
+}
+
+// row prints one line; cols nil means that all values are texts.
+func (o *copyWriter) row(vals []any, cols []outcol) error {
+	for i, v := range vals {
+		if i > 0 {
+			o.w.WriteByte(o.delim)
+		}
+		if v == nil {
+			o.w.WriteString(o.null)
+			continue
+		}
+		t := tText
+		if cols != nil {
+			t = cols[i].typ
+		}
+		s := Format(v, t.String())
+		if !o.csv {
+			o.escape(s)
+			continue
+		}
+		if s == o.null || strings.ContainsAny(s, o.quote+"\r\n"+string(o.delim)) || len(vals) == 1 && s == `\.` {
+			s = o.quote + strings.ReplaceAll(s, o.quote, o.quote+o.quote) + o.quote
+		}
+		o.w.WriteString(s)
+	}
+	if err := o.w.WriteByte('\n'); err != nil {
+		return sqlerr.New(sqlerr.IO, "could not write the data: %v", err)
+	}
+	return nil
+}
+
+func (o *copyWriter) escape(s string) {
+	const from, to = "\b\f\n\r\t\v\\", "bfnrtv\\"
+	for i := range len(s) {
+		if k := strings.IndexByte(from, s[i]); k >= 0 {
+			o.w.WriteByte('\\')
+			o.w.WriteByte(to[k])
+		} else if s[i] == o.delim {
+			o.w.WriteByte('\\')
+			o.w.WriteByte(s[i])
+		} else {
+			o.w.WriteByte(s[i])
+		}
+	}
+}

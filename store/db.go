@@ -1,0 +1,437 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// DB is a session on one store. It is used by one goroutine at a time.
+type DB struct {
+	c        *lite.Conn
+	path     string // "" for a temporary store
+	readonly bool
+	cat      *catalog
+	settings map[string]string // SET; copied on change
+	local    map[string]string // SET LOCAL, gone at the end of the transaction
+
+	explicit bool // between BEGIN and COMMIT
+	failed   bool // a statement of the transaction failed
+	began    snapshot
+	saves    []savepoint
+
+	run  *statement // what the running statement's functions refer to
+	intr Intrinsics
+
+	epoch       uint64 // counts changes whose table is unknown (rollbacks, other processes)
+	versions    map[objectKey]Version
+	touched     map[objectKey]bool // written since BEGIN
+	dataVersion int64
+	started     time.Time              // see now
+	pool        map[string][]*TableDef // free tables for results of table functions, by column types
+	temps       int                    // tables made for the pool
+	trees       map[*ViewDef]*viewTree
+}
+
+// snapshot is the in-memory state that a rollback restores.
+type snapshot struct {
+	cat             *catalog
+	settings, local map[string]string
+}
+
+type savepoint struct {
+	name string
+	snapshot
+}
+
+// Open opens the store in a file, creating it where there is none. A file without write permission is
+// opened for reading.
+func Open(path string) (*DB, error) {
+	readonly := false
+	if st, err := os.Stat(path); err == nil {
+		if st.IsDir() {
+			return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open %s: it is a directory", path)
+		}
+		f, err := os.OpenFile(path, os.O_RDWR, 0)
+		if err != nil {
+			readonly = true
+		} else {
+			f.Close()
+		}
+	} else if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open %s: no such directory", path)
+	}
+	return open(path, readonly)
+}
+
+// OpenTemp opens an empty store that vanishes when it is closed. It lives in memory and spills to a
+// temporary file.
+func OpenTemp() (*DB, error) { return open("", false) }
+
+func open(path string, readonly bool) (*DB, error) {
+	db := &DB{path: path, readonly: readonly, settings: map[string]string{}, versions: map[objectKey]Version{}, trees: map[*ViewDef]*viewTree{}}
+	c, err := lite.Open(path, readonly)
+	if err != nil {
+		return nil, db.translate(err)
+	}
+	db.c = c
+	if err := db.setup(); err != nil {
+		c.Close()
+		return nil, db.translate(err)
+	}
+	return db, nil
+}
+
+// setup sets the connection up; see notes/embedded.md for the numbers: 64 KB pages, a cache of 64 MB, no mmap.
+func (db *DB) setup() error {
+	db.c.BusyTimeout(int(lockTimeout.Milliseconds()))
+	pragmas := "PRAGMA cache_size = -65536; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = ON; PRAGMA temp.cache_size = -65536;"
+	switch {
+	case db.path == "":
+		pragmas = "PRAGMA page_size = 65536; PRAGMA synchronous = OFF;" + pragmas
+	case !db.readonly:
+		pragmas = "PRAGMA page_size = 65536; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;" + pragmas
+	}
+	if err := db.c.Exec(pragmas); err != nil {
+		return err
+	}
+	if err := db.register(); err != nil {
+		return err
+	}
+	id, tables := int64(0), int64(0)
+	if err := db.rows("PRAGMA application_id", func(r row) error { id = r[0].Int(); return nil }); err != nil {
+		return err
+	}
+	if id != applicationID {
+		if err := db.rows("SELECT count(*) FROM sqlite_schema", func(r row) error { tables = r[0].Int(); return nil }); err != nil {
+			return err
+		}
+		if tables > 0 || db.readonly {
+			return sqlerr.New(sqlerr.WrongObjectType, "%s is an SQLite file, but not a relgrad store", db.path)
+		}
+		if err := db.c.Exec("BEGIN IMMEDIATE;" + catalogSchema + "COMMIT"); err != nil {
+			return err
+		}
+	}
+	if err := db.rows("PRAGMA data_version", func(r row) error { db.dataVersion = r[0].Int(); return nil }); err != nil {
+		return err
+	}
+	return db.load()
+}
+
+// Close ends the session; an open transaction is rolled back.
+func (db *DB) Close() error {
+	if db.c == nil {
+		return nil
+	}
+	err := db.c.Close()
+	db.c = nil
+	return err
+}
+
+// Path returns the file's name, "" for a temporary store.
+func (db *DB) Path() string { return db.path }
+
+// SetIntrinsics installs the engine's functions.
+func (db *DB) SetIntrinsics(x Intrinsics) { db.intr = x }
+
+type row []lite.Cell
+
+func (r row) text(i int) string { return r[i].String() }
+
+func (db *DB) rows(sql string, f func(row) error, args ...any) error {
+	return db.c.Query(sql, args, func(c []lite.Cell) error { return f(c) })
+}
+
+func (db *DB) exec(sql string, args ...any) error {
+	return db.c.Query(sql, args, func([]lite.Cell) error { return nil })
+}
+
+// watch interrupts the connection when ctx ends; the result stops watching.
+func (db *DB) watch(ctx context.Context) func() bool {
+	if ctx.Done() == nil {
+		return func() bool { return true }
+	}
+	return context.AfterFunc(ctx, db.c.Interrupt)
+}
+
+func (db *DB) snapshot() snapshot { return snapshot{db.cat, db.settings, db.local} }
+
+func (db *DB) restore(s snapshot) { db.cat, db.settings, db.local = s.cat, s.settings, s.local }
+
+// InTransaction reports whether BEGIN has been run without COMMIT or ROLLBACK.
+func (db *DB) InTransaction() bool { return db.explicit }
+
+// Begin starts a transaction.
+func (db *DB) Begin() error {
+	if db.explicit {
+		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
+	}
+	if err := db.refresh(); err != nil {
+		return err
+	}
+	if err := db.c.Exec("BEGIN"); err != nil {
+		return db.translate(err)
+	}
+	db.explicit, db.failed, db.began, db.touched = true, false, db.snapshot(), map[objectKey]bool{}
+	db.started = time.Time{}
+	return nil
+}
+
+// Commit ends the transaction; one in which a statement failed is rolled back, and false is returned.
+func (db *DB) Commit() (bool, error) {
+	if !db.explicit {
+		return false, sqlerr.New(sqlerr.NoTransaction, "there is no transaction in progress")
+	}
+	if db.failed {
+		return false, db.Rollback()
+	}
+	if err := db.c.Exec("COMMIT"); err != nil {
+		err = db.translate(err)
+		db.Rollback()
+		return false, err
+	}
+	db.explicit, db.saves, db.local = false, nil, nil
+	return true, nil
+}
+
+// Rollback undoes the transaction.
+func (db *DB) Rollback() error {
+	if !db.explicit {
+		return sqlerr.New(sqlerr.NoTransaction, "there is no transaction in progress")
+	}
+	var err error
+	if db.c.InTransaction() { // SQLite may have rolled back by itself (disk full, input/output error)
+		err = db.translate(db.c.Exec("ROLLBACK"))
+	}
+	db.restore(db.began)
+	db.forget()
+	db.explicit, db.failed, db.saves, db.local = false, false, nil, nil
+	return err
+}
+
+// forget bumps the versions of all tables written in the transaction: their content is another one again.
+func (db *DB) forget() {
+	for k := range db.touched {
+		v := db.versions[k]
+		db.versions[k] = Version{v.Keys + 1, v.Values + 1}
+	}
+	db.pool = nil // their tables may be gone
+}
+
+// Savepoint marks a point that RollbackTo returns to.
+func (db *DB) Savepoint(name string) error {
+	if !db.explicit {
+		return sqlerr.New(sqlerr.NoTransaction, "SAVEPOINT can only be used in transaction blocks")
+	}
+	if db.failed {
+		return errFailed()
+	}
+	if err := db.c.Exec("SAVEPOINT " + ident("s "+name)); err != nil {
+		return db.translate(err)
+	}
+	db.saves = append(db.saves, savepoint{name, db.snapshot()})
+	return nil
+}
+
+func (db *DB) findSave(name string) (int, error) {
+	for i := len(db.saves) - 1; i >= 0; i-- {
+		if db.saves[i].name == name {
+			return i, nil
+		}
+	}
+	return 0, sqlerr.New("3B001", "savepoint \"%s\" does not exist", name)
+}
+
+// Release forgets a savepoint and keeps what was done since.
+func (db *DB) Release(name string) error {
+	i, err := db.findSave(name)
+	if err != nil {
+		return err
+	}
+	if db.failed {
+		return errFailed()
+	}
+	if err := db.c.Exec("RELEASE " + ident("s "+name)); err != nil {
+		return db.translate(err)
+	}
+	db.saves = db.saves[:i]
+	return nil
+}
+
+// RollbackTo undoes what was done since the savepoint, which stays; a failed transaction works again.
+func (db *DB) RollbackTo(name string) error {
+	i, err := db.findSave(name)
+	if err != nil {
+		return err
+	}
+	if err := db.c.Exec("ROLLBACK TO " + ident("s "+name)); err != nil {
+		return db.translate(err)
+	}
+	db.restore(db.saves[i].snapshot)
+	db.forget()
+	db.saves, db.failed = db.saves[:i+1], false
+	return nil
+}
+
+func errFailed() error {
+	return sqlerr.New(sqlerr.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+}
+
+// refresh notices commits of other processes.
+func (db *DB) refresh() error {
+	if db.explicit || db.path == "" {
+		return nil
+	}
+	v := int64(0)
+	if err := db.rows("PRAGMA data_version", func(r row) error { v = r[0].Int(); return nil }); err != nil {
+		return db.translate(err)
+	}
+	if v != db.dataVersion {
+		db.epoch++
+		if err := db.load(); err != nil {
+			return db.translate(err)
+		}
+	}
+	db.dataVersion = v
+	return nil
+}
+
+// atomically runs f so that an error leaves the store as it was. write takes the write lock first.
+func (db *DB) atomically(write bool, f func() error) (err error) {
+	begin, commit, undo := "BEGIN", "COMMIT", "ROLLBACK"
+	if write {
+		begin = "BEGIN IMMEDIATE"
+	}
+	if db.explicit || db.c.InTransaction() { // the second: the engine works for a statement that has begun
+		begin, commit, undo = "SAVEPOINT relgrad_statement", "RELEASE relgrad_statement", "ROLLBACK TO relgrad_statement; RELEASE relgrad_statement"
+	} else {
+		db.touched, db.started = map[objectKey]bool{}, time.Time{}
+	}
+	if err := db.c.Exec(begin); err != nil {
+		return db.translate(err)
+	}
+	before := db.snapshot()
+	defer func() {
+		if p := recover(); p != nil {
+			err = bindError(p)
+		}
+		if err == nil {
+			err = db.c.Exec(commit)
+		}
+		if err == nil {
+			return
+		}
+		err = db.translate(err)
+		db.restore(before)
+		db.forget()
+		if db.c.InTransaction() {
+			if e := db.c.Exec(undo); e != nil {
+				err = errors.Join(err, db.translate(e))
+			}
+		}
+	}()
+	return f()
+}
+
+// searchPath returns the search path without pg_temp.
+func (db *DB) searchPath() []string {
+	v, ok := db.setting("search_path")
+	if !ok {
+		return []string{"public"}
+	}
+	var out []string
+	for _, s := range strings.Split(v, ",") {
+		if s = strings.Trim(strings.TrimSpace(s), `"`); s != "" && s != "pg_temp" && s != "$user" && s != "pg_catalog" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// setting reads a configuration parameter.
+func (db *DB) setting(name string) (string, bool) {
+	name = strings.ToLower(name)
+	if v, ok := db.local[name]; ok {
+		return v, true
+	}
+	v, ok := db.settings[name]
+	return v, ok
+}
+
+// defaults are the values of parameters that programs ask for without setting them.
+var defaults = map[string]string{
+	"search_path": `"$user", public`, "server_version": "16.0 (relgrad embedded store)", "server_version_num": "160000", "server_encoding": "UTF8",
+	"client_encoding": "UTF8", "standard_conforming_strings": "on", "timezone": "UTC", "datestyle": "ISO, MDY", "statement_timeout": "0", "lock_timeout": "5s",
+	"client_min_messages": "notice", "extra_float_digits": "1", "transaction_isolation": "serializable", "work_mem": "64MB", "is_superuser": "on",
+}
+
+// Setting returns a configuration parameter with its default; false for an unknown one.
+func (db *DB) Setting(name string) (string, bool) {
+	if v, ok := db.setting(name); ok {
+		return v, true
+	}
+	v, ok := defaults[strings.ToLower(name)]
+	return v, ok
+}
+
+// Set sets a configuration parameter; local ones end with the transaction.
+func (db *DB) Set(name, value string, local bool) {
+	m := &db.settings
+	if local {
+		m = &db.local
+	}
+	c := maps.Clone(*m)
+	if c == nil {
+		c = map[string]string{}
+	}
+	c[strings.ToLower(name)] = value
+	*m = c
+}
+
+func (db *DB) reset(name string) {
+	c := maps.Clone(db.settings)
+	if name == "all" {
+		clear(c)
+	}
+	delete(c, strings.ToLower(name))
+	db.settings = c
+}
+
+// SetSearchPath sets the schemas in which unqualified names are looked up.
+func (db *DB) SetSearchPath(schemas ...string) {
+	db.Set("search_path", strings.Join(schemas, ", "), false)
+}
+
+// Function returns a function or procedure created by the user.
+func (db *DB) Function(schema, name string) *sqlfront.CreateFunction {
+	path := db.searchPath()
+	if schema != "" {
+		path = []string{schema}
+	}
+	for _, s := range path {
+		if f := db.cat.funcs[objectKey{s, name}]; f != nil {
+			return f
+		}
+	}
+	return nil
+}
+
+// Functions lists the names of the user's functions and procedures.
+func (db *DB) Functions() []string {
+	var out []string
+	for k := range db.cat.funcs {
+		out = append(out, k.name)
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,582 @@
+package store
+
+import (
+	"bytes"
+	"encoding/gob"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// newKey decides where a new relation goes and refuses names in use; skip is IF NOT EXISTS applying.
+func (b *binder) newKey(at sqlfront.Pos, schema, name string, temp, ifNotExists bool) (k objectKey, skip bool) {
+	switch {
+	case temp || schema == "pg_temp":
+		schema = "pg_temp"
+	case schema == "":
+		schema = "public"
+		if len(b.path) > 0 {
+			schema = b.path[0]
+		}
+	case !b.db.hasSchema(schema):
+		b.fail(at, "3F000", "schema \"%s\" does not exist", schema)
+	}
+	if strings.HasPrefix(name, "relgrad_") || strings.HasPrefix(name, "sqlite_") {
+		b.fail(at, "42939", "relation name \"%s\" is reserved: names that begin with relgrad_ or sqlite_ belong to the store", name)
+	}
+	k = objectKey{schema, name}
+	if b.db.cat.tables[k] != nil || b.db.cat.views[k] != nil {
+		if ifNotExists {
+			return k, true
+		}
+		b.fail(at, sqlerr.DuplicateTable, "relation \"%s\" already exists", name)
+	}
+	return k, false
+}
+
+func (b *binder) skipped(tag, name string) (*Result, error) {
+	return &Result{Tag: tag, Notice: fmt.Sprintf("relation \"%s\" already exists, skipping", name)}, nil
+}
+
+func (b *binder) createTable(s *sqlfront.CreateTable) (*Result, error) {
+	k, skip := b.newKey(s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
+	if skip {
+		return b.skipped("CREATE TABLE", s.Name)
+	}
+	t := &TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
+	if s.Like != "" {
+		b.like(s, t)
+	}
+	var checks []sqlfront.TableConstraint
+	for i := range s.Cols {
+		checks = append(checks, b.addColumn(t, &s.Cols[i])...)
+	}
+	for i := range s.Constraints {
+		checks = append(checks, b.addConstraint(t, &s.Constraints[i])...)
+	}
+	for _, c := range checks { // CHECKs may name any column
+		t.Checks = append(t.Checks, b.checkConstraint(t, &c))
+	}
+	return &Result{Tag: "CREATE TABLE"}, b.makeTable(t)
+}
+
+// like copies the columns of another table; INCLUDING ALL also defaults, identities, keys and indexes.
+func (b *binder) like(s *sqlfront.CreateTable, t *TableDef) {
+	from := b.target(s.At, "", s.Like)
+	for _, c := range from.Cols {
+		c.Shape = nil
+		if !s.LikeIncluding {
+			c.Default, c.Identity = "", nil
+		} else if c.Identity != nil {
+			id := *c.Identity
+			id.Next = id.Start
+			c.Identity = &id
+		}
+		t.Cols = append(t.Cols, c)
+	}
+	if !s.LikeIncluding {
+		return
+	}
+	if from.PK != nil {
+		t.PK = &Unique{t.Name + "_pkey", from.PK.Cols}
+	}
+	for _, u := range from.Uniques {
+		t.Uniques = append(t.Uniques, Unique{b.freshName(t, t.Name+"_"+strings.Join(u.Cols, "_")+"_key"), u.Cols})
+	}
+	for _, x := range from.Indexes {
+		x.Name = b.freshName(t, t.Name+"_"+strings.Join(x.Cols, "_")+"_idx")
+		t.Indexes = append(t.Indexes, x)
+	}
+	t.Checks = slices.Clone(from.Checks)
+}
+
+// addColumn appends a column; constraints that need all columns are handed back.
+func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) []sqlfront.TableConstraint {
+	if t.Column(d.Name) >= 0 {
+		b.fail(d.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", d.Name)
+	}
+	c := Column{Name: d.Name, Type: b.typeOf(d.Type), Mods: d.Type.Mods, NotNull: d.NotNull || d.PrimaryKey}
+	if d.Identity != nil {
+		if !c.Type.isInt() {
+			b.fail(d.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
+		}
+		c.Identity = &Identity{Always: d.Identity.Always, Start: d.Identity.Start, Inc: d.Identity.Inc, Next: d.Identity.Start}
+		c.NotNull = true
+	}
+	t.Cols = append(t.Cols, c)
+	if d.Default != nil {
+		t.Cols[len(t.Cols)-1].Default = b.defaultText(t, &t.Cols[len(t.Cols)-1], d.Default)
+	}
+	var checks []sqlfront.TableConstraint
+	if d.PrimaryKey {
+		b.addConstraint(t, &sqlfront.TableConstraint{Node: d.Node, Kind: "primary", Cols: []string{d.Name}})
+	}
+	if d.Unique {
+		b.addConstraint(t, &sqlfront.TableConstraint{Node: d.Node, Kind: "unique", Cols: []string{d.Name}})
+	}
+	if d.RefTable != "" {
+		b.addConstraint(t, &sqlfront.TableConstraint{Node: d.Node, Kind: "foreign", Cols: []string{d.Name}, RefTable: d.RefTable, RefCols: d.RefCols})
+	}
+	if d.Check != nil {
+		checks = append(checks, sqlfront.TableConstraint{Node: d.Node, Kind: "check", Name: t.Name + "_" + d.Name + "_check", Check: d.Check})
+	}
+	return checks
+}
+
+// defaultText prints a default so that it can stand in any later INSERT.
+func (b *binder) defaultText(t *TableDef, c *Column, e sqlfront.Expr) string {
+	b.literal = true
+	defer func() { b.literal = false }()
+	v := b.expr(&scope{level: &level{clause: "DEFAULT expressions"}}, e)
+	if !assignable(v.typ, c.Type) {
+		b.fail(v.at, sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s", c.Name, c.Type, v.typ)
+	}
+	return b.cast(v.at, v, c.Type, c.Mods).sql
+}
+
+func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) []sqlfront.TableConstraint {
+	for _, n := range k.Cols {
+		b.columnOf(k.At, t, n)
+	}
+	switch k.Kind {
+	case "check":
+		return []sqlfront.TableConstraint{*k}
+	case "primary":
+		if t.PK != nil {
+			b.fail(k.At, "42P16", "multiple primary keys for table \"%s\" are not allowed", t.Name)
+		}
+		t.PK = &Unique{orName(k.Name, t.Name+"_pkey"), k.Cols}
+		for _, n := range k.Cols {
+			c := &t.Cols[t.Column(n)]
+			c.NotNull = true
+			b.noChunk(k.At, t, n, "PRIMARY KEY")
+		}
+	case "unique":
+		for _, n := range k.Cols {
+			b.noChunk(k.At, t, n, "UNIQUE")
+		}
+		t.Uniques = append(t.Uniques, Unique{b.freshName(t, orName(k.Name, t.Name+"_"+strings.Join(k.Cols, "_")+"_key")), k.Cols})
+	case "foreign":
+		schema, name := splitName(k.RefTable)
+		ref := t
+		if name != t.Name {
+			ref = b.target(k.At, schema, name)
+		}
+		if ref.Temp != t.Temp {
+			b.fail(k.At, "42P16", "constraints on permanent tables may reference only permanent tables")
+		}
+		cols := k.RefCols
+		if cols == nil && ref.PK != nil {
+			cols = ref.PK.Cols
+		}
+		if !ref.hasUnique(cols) || len(cols) != len(k.Cols) {
+			b.fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", name)
+		}
+		t.Foreign = append(t.Foreign, Foreign{Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols})
+	}
+	return nil
+}
+
+func (b *binder) noChunk(at sqlfront.Pos, t *TableDef, col, what string) {
+	if c := t.Cols[t.Column(col)]; c.Type.isChunk() {
+		b.fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
+	}
+}
+
+func orName(name, otherwise string) string {
+	if name != "" {
+		return name
+	}
+	return otherwise
+}
+
+// freshName makes an index or constraint name unique in its schema.
+func (b *binder) freshName(t *TableDef, name string) string {
+	used := map[string]bool{}
+	add := func(t *TableDef) {
+		for _, u := range t.Uniques {
+			used[u.Name] = true
+		}
+		for _, x := range t.Indexes {
+			used[x.Name] = true
+		}
+		if t.PK != nil {
+			used[t.PK.Name] = true
+		}
+	}
+	for _, o := range b.db.cat.tables {
+		add(o)
+	}
+	add(t)
+	out := name
+	for i := 1; used[out]; i++ {
+		out = name + itoa(i)
+	}
+	return out
+}
+
+func (b *binder) checkConstraint(t *TableDef, k *sqlfront.TableConstraint) Check {
+	b.literal = true
+	defer func() { b.literal = false }()
+	rel := b.plainRelation(t, t.Name, "")
+	v := b.condition(&scope{rels: []*relation{rel}, cols: rel.cols, level: &level{}}, k.Check, "CHECK constraints")
+	c := Check{Name: orName(k.Name, t.Name+"_check"), SQL: v.sql}
+	sqlfront.Walk(k.Check, func(n sqlfront.Tree) bool {
+		if r, ok := n.(*sqlfront.ColumnRef); ok {
+			c.Cols = append(c.Cols, r.Names[len(r.Names)-1])
+		}
+		if _, ok := n.(*sqlfront.SubLink); ok {
+			b.fail(n.Position(), sqlerr.FeatureNotSupported, "cannot use subquery in check constraint")
+		}
+		return true
+	})
+	return c
+}
+
+// createSQL prints CREATE TABLE under a physical name.
+func (t *TableDef) createSQL(phys string) string {
+	var p []string
+	rowid := t.rowidColumn()
+	for i := range t.Cols {
+		c := &t.Cols[i]
+		s := ident(c.Name) + " " + c.Type.storage()
+		switch {
+		case i == rowid:
+			s += " PRIMARY KEY"
+		case c.Type.is(tNumeric):
+			s += " COLLATE rg_numeric"
+		}
+		if c.NotNull && i != rowid {
+			s += " NOT NULL"
+		}
+		p = append(p, s)
+	}
+	if t.PK != nil && rowid < 0 {
+		p = append(p, "PRIMARY KEY ("+idents(t.PK.Cols)+")")
+	}
+	for _, u := range t.Uniques {
+		p = append(p, "UNIQUE ("+idents(u.Cols)+")")
+	}
+	for _, c := range t.Checks {
+		p = append(p, "CONSTRAINT "+quote(c.Name)+" CHECK ("+c.SQL+")")
+	}
+	for _, f := range t.Foreign {
+		ref := physical(f.Schema, f.Name)
+		if f.Schema == t.Schema && f.Name == t.Name {
+			ref = phys
+		}
+		p = append(p, "FOREIGN KEY ("+idents(f.Cols)+") REFERENCES "+quote(ref)+" ("+idents(f.RefCols)+")")
+	}
+	if len(p) == 0 {
+		p = []string{"\"relgrad_empty\" INTEGER"} // SQLite has no table without columns
+	}
+	return "CREATE TABLE " + t.db() + "." + quote(phys) + " (" + strings.Join(p, ", ") + ") STRICT"
+}
+
+func (t *TableDef) indexSQL(x Index) string {
+	unique := ""
+	if x.Unique {
+		unique = "UNIQUE "
+	}
+	sql := "CREATE " + unique + "INDEX " + t.db() + "." + quote(physical(t.Schema, x.Name)+"^i") + " ON " + quote(t.phys()) + " (" + x.Keys + ")"
+	if x.Where != "" {
+		sql += " WHERE " + x.Where
+	}
+	return sql
+}
+
+func (b *binder) makeTable(t *TableDef) error {
+	if err := b.db.exec(t.createSQL(t.phys())); err != nil {
+		return err
+	}
+	for _, x := range t.Indexes {
+		if err := b.db.exec(t.indexSQL(x)); err != nil {
+			return err
+		}
+	}
+	b.db.bump(t.key(), true)
+	return b.db.putTable(t.key(), t)
+}
+
+func (b *binder) createTableAs(s *sqlfront.CreateTableAs) (*Result, error) {
+	k, skip := b.newKey(s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
+	tag := "CREATE TABLE AS"
+	if s.Matview {
+		tag = "CREATE MATERIALIZED VIEW"
+	}
+	if skip {
+		return b.skipped(tag, s.Name)
+	}
+	q := b.selectQuery(s.Query, nil)
+	q.settle(b)
+	if len(s.Cols) > len(q.cols) {
+		b.fail(s.At, sqlerr.Syntax, "too many column names were specified")
+	}
+	if len(q.cols) == 0 {
+		b.refuse(s.At, "a table without columns", "Select at least one column.")
+	}
+	t := &TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
+	for i, oc := range q.cols {
+		name := oc.name
+		if i < len(s.Cols) {
+			name = s.Cols[i]
+		}
+		if t.Column(name) >= 0 {
+			b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
+		}
+		b.storable(s.At, name, oc.typ)
+		t.Cols = append(t.Cols, Column{Name: name, Type: oc.typ})
+	}
+	if err := b.makeTable(t); err != nil {
+		return nil, err
+	}
+	if s.NoData {
+		return &Result{Tag: tag}, nil
+	}
+	list, exprs := make([]string, len(t.Cols)), make([]string, len(t.Cols))
+	for i := range t.Cols {
+		list[i] = ident(t.Cols[i].Name)
+		exprs[i] = b.assign(val{sql: "s." + q.phys(i), typ: q.cols[i].typ}, t, &t.Cols[i])
+	}
+	sql := "INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + q.body() + ") AS s"
+	r, err := b.write(t, q.with, sql, "SELECT", returning{}, true)
+	if err == nil && s.Matview {
+		r.Tag = tag
+	}
+	return r, err
+}
+
+func (b *binder) storable(at sqlfront.Pos, name string, t Type) {
+	if known[t.Name] == "" {
+		b.fail(at, "42P16", "column \"%s\" has pseudo-type %s", name, t)
+	}
+}
+
+func (b *binder) createView(s *sqlfront.CreateView) (*Result, error) {
+	old := b.db.cat.views[objectKey{orName(s.Schema, b.firstSchema(s.Temp)), s.Name}]
+	k := objectKey{}
+	if old != nil && s.Replace {
+		k = objectKey{old.Schema, old.Name}
+	} else {
+		k, _ = b.newKey(s.At, s.Schema, s.Name, s.Temp, false)
+	}
+	v := &ViewDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp", SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
+	b.stars = v.Stars
+	q := b.selectView(v, s)
+	b.stars = nil
+	if len(s.Cols) > len(q.cols) {
+		b.fail(s.At, sqlerr.Syntax, "CREATE VIEW specifies more column names than columns")
+	}
+	for i, c := range q.cols {
+		name := c.name
+		if i < len(s.Cols) {
+			name = s.Cols[i]
+		}
+		for _, o := range v.Cols {
+			if o.Name == name {
+				b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
+			}
+		}
+		v.Cols = append(v.Cols, ViewColumn{name, c.typ})
+	}
+	b.replaceable(s.At, old, v)
+	for d := range b.deps {
+		v.Deps = append(v.Deps, Dep{d.schema, d.name, d.col})
+		t, w := b.db.cat.tables[d.objectKey], b.db.cat.views[d.objectKey]
+		if t != nil && t.Temp || w != nil && w.Temp {
+			v.Temp = true // as Postgres does; the view lives as long as its table
+		}
+	}
+	if v.Temp {
+		k.schema, v.Schema = "pg_temp", "pg_temp"
+	}
+	return &Result{Tag: "CREATE VIEW"}, b.db.putView(k, v)
+}
+
+func (b *binder) firstSchema(temp bool) string {
+	switch {
+	case temp:
+		return "pg_temp"
+	case len(b.path) > 0:
+		return b.path[0]
+	}
+	return "public"
+}
+
+// replaceable checks that CREATE OR REPLACE VIEW only appends columns.
+func (b *binder) replaceable(at sqlfront.Pos, old, v *ViewDef) {
+	if old == nil {
+		return
+	}
+	if len(v.Cols) < len(old.Cols) {
+		b.fail(at, "42P16", "cannot drop columns from view")
+	}
+	for i, c := range old.Cols {
+		if v.Cols[i].Name != c.Name {
+			b.failHint(at, "42P16", "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.", "cannot change name of view column \"%s\" to \"%s\"", c.Name, v.Cols[i].Name)
+		}
+		if !v.Cols[i].Type.is(c.Type) {
+			b.fail(at, "42P16", "cannot change data type of view column \"%s\" from %s to %s", c.Name, c.Type, v.Cols[i].Type)
+		}
+	}
+}
+
+// viewTree is a view's parsed text.
+type viewTree struct {
+	sel  *sqlfront.Select
+	text *sqlfront.Text
+}
+
+func (db *DB) viewTree(v *ViewDef) (*sqlfront.Select, *sqlfront.Text, error) {
+	if t := db.trees[v]; t != nil {
+		return t.sel, t.text, nil
+	}
+	text := &sqlfront.Text{SQL: v.SQL, View: v.Name}
+	sel, err := sqlfront.ParseSelect(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(db.trees) > 1000 {
+		clear(db.trees)
+	}
+	db.trees[v] = &viewTree{sel, text}
+	return sel, text, nil
+}
+
+// selectView binds the text of a view that is being created. The view's own text is bound, because the
+// positions of its stars are those of later expansions; errors point into the statement.
+func (b *binder) selectView(v *ViewDef, s *sqlfront.CreateView) *query {
+	caller, inner := b.text, &sqlfront.Text{SQL: v.SQL}
+	b.text = inner
+	defer func() {
+		b.text = caller
+		if p := recover(); p != nil {
+			if e, ok := p.(*sqlerr.Error); ok && e.Text == inner {
+				c := *e
+				c.Text = caller
+				if c.Pos >= 0 {
+					c.Pos += int(s.SQLAt)
+				}
+				panic(&c)
+			}
+			panic(p)
+		}
+	}()
+	tree, err := sqlfront.ParseSelect(inner)
+	b.check(s.At, err)
+	q := b.selectQuery(tree, nil)
+	q.settle(b)
+	return q
+}
+
+func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
+	schema, name := splitName(s.Table)
+	t := b.target(s.At, schema, name)
+	x := Index{Name: s.Name, Unique: s.Unique}
+	rel := b.plainRelation(t, t.Name, "")
+	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "index expressions"}}
+	b.literal = true
+	var keys []string
+	for _, k := range s.Keys {
+		v := b.expr(sc, k.X)
+		if v.typ.Array {
+			b.fail(s.At, sqlerr.DatatypeMismatch, "cannot index an array (%s)", v.typ)
+		}
+		text := v.collate()
+		if k.Desc {
+			text += " DESC"
+		}
+		keys = append(keys, text)
+		if r, ok := k.X.(*sqlfront.ColumnRef); ok {
+			x.Cols = append(x.Cols, r.Names[len(r.Names)-1])
+		}
+	}
+	if len(x.Cols) < len(keys) {
+		x.Cols = nil
+	}
+	x.Keys = strings.Join(keys, ", ")
+	if s.Where != nil {
+		x.Where = b.condition(sc, s.Where, "index predicates").sql
+	}
+	b.literal = false
+	if x.Name == "" {
+		x.Name = b.freshName(t, t.Name+"_"+orName(strings.Join(x.Cols, "_"), "expr")+"_idx")
+	} else if b.freshName(t, x.Name) != x.Name {
+		if s.IfNotExists {
+			return b.skipped("CREATE INDEX", s.Name)
+		}
+		b.fail(s.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", x.Name)
+	}
+	n := t.clone()
+	n.Indexes = append(n.Indexes, x)
+	if err := b.db.exec(n.indexSQL(x)); err != nil {
+		return nil, err
+	}
+	b.db.bump(t.key(), true)
+	return &Result{Tag: "CREATE INDEX"}, b.db.putTable(t.key(), n)
+}
+
+func (b *binder) createSchema(s *sqlfront.CreateSchema) (*Result, error) {
+	if b.db.hasSchema(s.Name) {
+		if s.IfNotExists {
+			return &Result{Tag: "CREATE SCHEMA", Notice: fmt.Sprintf("schema \"%s\" already exists, skipping", s.Name)}, nil
+		}
+		b.fail(s.At, "42P06", "schema \"%s\" already exists", s.Name)
+	}
+	cat := b.db.cat.clone()
+	cat.schemas = append(cat.schemas, s.Name)
+	b.db.cat = cat
+	return &Result{Tag: "CREATE SCHEMA"}, b.db.save("schema", s.Name, "", struct{}{})
+}
+
+func (b *binder) createFunction(s *sqlfront.CreateFunction) (*Result, error) {
+	tag := "CREATE FUNCTION"
+	if s.Procedure {
+		tag = "CREATE PROCEDURE"
+	}
+	k := objectKey{orName(s.Schema, b.firstSchema(false)), s.Name}
+	if old := b.db.cat.funcs[k]; old != nil && !s.Replace {
+		b.fail(s.At, "42723", "function \"%s\" already exists with same argument types", s.Name)
+	}
+	f := *s
+	f.Body, f.BodyAt, f.At = s.Body, 0, 0 // positions count from the body from now on
+	b.db.cat = b.db.cat.clone()
+	b.db.cat.funcs[k] = &f
+	def, err := encodeFunction(&f)
+	if err != nil {
+		return nil, err
+	}
+	return &Result{Tag: tag}, b.db.save("function", k.schema, k.name, def)
+}
+
+func init() {
+	for _, x := range []any{&sqlfront.ColumnRef{}, &sqlfront.Literal{}, &sqlfront.Unary{}, &sqlfront.Binary{}, &sqlfront.FuncCall{}, &sqlfront.Case{}, &sqlfront.Coalesce{},
+		&sqlfront.MinMax{}, &sqlfront.NullIf{}, &sqlfront.Cast{}, &sqlfront.ArrayLit{}, &sqlfront.RowExpr{}, &sqlfront.IsNull{}, &sqlfront.Between{}, &sqlfront.In{}, &sqlfront.Subscript{}} {
+		gob.Register(x)
+	}
+}
+
+// functionDef is a function's stored form: gob, because defaults of parameters are trees.
+type functionDef struct{ Gob []byte }
+
+func encodeFunction(f *sqlfront.CreateFunction) (functionDef, error) {
+	var b bytes.Buffer
+	err := gob.NewEncoder(&b).Encode(f)
+	if err != nil {
+		err = sqlerr.New(sqlerr.FeatureNotSupported, "a default of function \"%s\" is too complex to store: %v", f.Name, err)
+	}
+	return functionDef{b.Bytes()}, err
+}
+
+func decodeFunction(def []byte) (*sqlfront.CreateFunction, error) {
+	var d functionDef
+	if err := json.Unmarshal(def, &d); err != nil {
+		return nil, err
+	}
+	f := &sqlfront.CreateFunction{}
+	return f, gob.NewDecoder(bytes.NewReader(d.Gob)).Decode(f)
+}

@@ -1,0 +1,553 @@
+package store
+
+import (
+	"encoding/binary"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+var time0 time.Time
+
+// target finds the table that a statement writes.
+func (b *binder) target(at sqlfront.Pos, schema, name string) *TableDef {
+	t, v := b.db.cat.relation(b.path, schema, name)
+	if v != nil {
+		b.failHint(at, sqlerr.ObjectNotPrereqState, "Write to the tables that it reads.", "cannot write to view \"%s\"", name)
+	}
+	if t == nil {
+		b.undefinedTable(at, schema, name)
+	}
+	return t
+}
+
+func (t *TableDef) key() objectKey { return objectKey{t.Schema, t.Name} }
+
+// rowidName is a name by which SQLite reaches the row id, not hidden by a column.
+func (t *TableDef) rowidName() string {
+	for _, n := range []string{"rowid", "_rowid_", "oid"} {
+		if t.Column(n) < 0 {
+			return n
+		}
+	}
+	return "rowid"
+}
+
+func (b *binder) insert(s *sqlfront.Insert) (*Result, error) {
+	t := b.target(s.At, s.Schema, s.Name)
+	sc := &scope{}
+	with := b.withList(sc, s.With, true)
+	cols := b.insertColumns(s, t)
+	var list, exprs []string
+	var source string
+	given := map[string]bool{}
+	if s.Query != nil {
+		source, exprs = b.insertSource(s, t, cols, sc)
+	} else {
+		cols = nil
+	}
+	for _, c := range cols {
+		if given[c.Name] {
+			b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+		}
+		given[c.Name] = true
+		list = append(list, ident(c.Name))
+	}
+	generated := ""
+	for i := range t.Cols {
+		if c := &t.Cols[i]; !given[c.Name] {
+			if d := b.defaultSQL(t, c); d != "" {
+				list, exprs = append(list, ident(c.Name)), append(exprs, d)
+				generated += ", " + d
+			}
+		}
+	}
+	var sql string
+	name := t.sql() + " AS " + ident(b.insertAlias(s))
+	switch {
+	case len(list) == 0:
+		sql = "INSERT INTO " + name + " DEFAULT VALUES"
+	case strings.HasPrefix(source, "VALUES"):
+		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") " + strings.ReplaceAll(source, rowEnd, generated)
+	case source == "":
+		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") VALUES (" + strings.Join(exprs, ", ") + ")"
+	default:
+		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + source + ") AS s WHERE TRUE"
+	}
+	sql += b.onConflict(s, t)
+	return b.write(t, with, sql, "INSERT 0", returning{s.Returning, b.insertAlias(s), nil}, true)
+}
+
+// rowEnd marks where generated values go into each row of VALUES.
+const rowEnd = "\x00"
+
+func (b *binder) insertAlias(s *sqlfront.Insert) string {
+	if s.Alias != "" {
+		return s.Alias
+	}
+	return s.Name
+}
+
+// insertColumns lists the columns that are given values.
+func (b *binder) insertColumns(s *sqlfront.Insert, t *TableDef) []*Column {
+	var out []*Column
+	for _, n := range s.Cols {
+		out = append(out, b.columnOf(s.At, t, n))
+	}
+	if s.Cols == nil {
+		for i := range t.Cols {
+			out = append(out, &t.Cols[i])
+		}
+	}
+	return out
+}
+
+func (b *binder) columnOf(at sqlfront.Pos, t *TableDef, name string) *Column {
+	if i := t.Column(name); i >= 0 {
+		return &t.Cols[i]
+	}
+	var names []string
+	for _, c := range t.Cols {
+		names = append(names, c.Name)
+	}
+	hint := "Its columns are " + strings.Join(names, ", ") + "."
+	if near := sqlerr.Nearest(name, names); near != "" {
+		hint = "Perhaps you meant \"" + near + "\"."
+	}
+	b.failHint(at, sqlerr.UndefinedColumn, hint, "column \"%s\" of relation \"%s\" does not exist", name, t.Name)
+	return nil
+}
+
+// insertSource binds the rows; it cuts cols to those that the rows have (through the slice's length).
+func (b *binder) insertSource(s *sqlfront.Insert, t *TableDef, cols []*Column, sc *scope) (string, []string) {
+	if s.Query.Values != nil && s.Query.SetOp == "" && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.With == nil {
+		return b.insertValues(s, t, cols, sc), nil
+	}
+	q := b.selectQuery(s.Query, sc)
+	b.countColumns(s, len(q.cols), cols)
+	exprs := make([]string, len(q.cols))
+	for i := range q.cols {
+		c := cols[i]
+		b.noIdentity(s, c)
+		if q.cols[i].typ.isUnknown() {
+			q.coerce(b, i, c.Type)
+		}
+		at := s.At
+		if i < len(q.targets) {
+			at = q.targets[i].at
+		}
+		exprs[i] = b.assign(val{sql: "s." + q.phys(i), typ: q.cols[i].typ, at: at, notNull: q.cols[i].notNull}, t, c)
+	}
+	for i := len(q.cols); i < len(cols); i++ { // not given: their defaults
+		exprs = append(exprs, b.defaultOrNull(t, cols[i]))
+	}
+	return q.text(), exprs
+}
+
+func (b *binder) countColumns(s *sqlfront.Insert, n int, cols []*Column) {
+	if n > len(cols) {
+		b.fail(s.At, sqlerr.Syntax, "INSERT has more expressions than target columns")
+	}
+	if n < len(cols) && s.Cols != nil {
+		b.fail(s.At, sqlerr.Syntax, "INSERT has more target columns than expressions")
+	}
+}
+
+func (b *binder) noIdentity(s *sqlfront.Insert, c *Column) {
+	if c.Identity != nil && c.Identity.Always && !s.Overriding {
+		b.failHint(s.At, "428C9", "Use OVERRIDING SYSTEM VALUE to override.", "cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
+	}
+}
+
+// insertValues prints VALUES with each value converted to its column's type.
+func (b *binder) insertValues(s *sqlfront.Insert, t *TableDef, cols []*Column, sc *scope) string {
+	sc = &scope{up: sc, level: &level{clause: "VALUES"}}
+	rows := make([]string, len(s.Query.Values))
+	for r, list := range s.Query.Values {
+		if len(list) != len(s.Query.Values[0]) {
+			b.fail(s.At, sqlerr.Syntax, "VALUES lists must all be the same length")
+		}
+		b.countColumns(s, len(list), cols)
+		out := make([]string, len(cols))
+		for i, c := range cols {
+			if i >= len(list) {
+				out[i] = b.defaultOrNull(t, c)
+				continue
+			}
+			if _, ok := list[i].(*sqlfront.Default); ok {
+				out[i] = b.defaultOrNull(t, c)
+				continue
+			}
+			b.noIdentity(s, c)
+			out[i] = b.assign(b.expr(sc, list[i]), t, c)
+		}
+		rows[r] = "(" + strings.Join(out, ", ") + rowEnd + ")"
+	}
+	return "VALUES " + strings.Join(rows, ", ")
+}
+
+// defaultSQL prints a column's default, "" for NULL.
+func (b *binder) defaultSQL(t *TableDef, c *Column) string {
+	switch {
+	case c.Identity != nil:
+		for i, n := range b.idCols {
+			if n == c.Name {
+				return fmt.Sprintf("rg_nextval(%d)", i)
+			}
+		}
+		id := *c.Identity
+		b.ids, b.idCols = append(b.ids, &id), append(b.idCols, c.Name)
+		return fmt.Sprintf("rg_nextval(%d)", len(b.ids)-1)
+	case c.Default != "" && c.Type.isChunk():
+		return fmt.Sprintf("rg_chunk(%s, %d)", c.Default, b.slot(t, c))
+	}
+	return c.Default
+}
+
+func (b *binder) defaultOrNull(t *TableDef, c *Column) string {
+	if d := b.defaultSQL(t, c); d != "" {
+		return d
+	}
+	return b.assign(val{sql: "NULL", typ: tUnknown, lit: &sqlfront.Literal{Kind: sqlfront.LitNull}}, t, c)
+}
+
+// nextIdentity is rg_nextval(i).
+func (db *DB) nextIdentity(a []lite.Cell, r lite.Result) error {
+	id := db.run.ids[a[0].Int()]
+	r.Int(id.Next)
+	id.Next += id.Inc
+	return nil
+}
+
+func (b *binder) onConflict(s *sqlfront.Insert, t *TableDef) string {
+	oc := s.OnConflict
+	if oc == nil {
+		return ""
+	}
+	out := " ON CONFLICT"
+	if len(oc.Cols) > 0 {
+		for _, c := range oc.Cols {
+			b.columnOf(s.At, t, c)
+		}
+		if !t.hasUnique(oc.Cols) {
+			b.fail(s.At, sqlerr.InvalidColumnRef, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+		}
+		out += " (" + idents(oc.Cols) + ")"
+	}
+	if oc.Set == nil {
+		return out + " DO NOTHING"
+	}
+	name := b.insertAlias(s)
+	mine := b.plainRelation(t, name, ident(name))
+	excluded := b.plainRelation(t, "excluded", "excluded")
+	sc := &scope{rels: []*relation{mine, excluded}, cols: mine.cols, level: &level{inAgg: true, clause: "ON CONFLICT"}}
+	out += " DO UPDATE SET " + strings.Join(b.assignments(sc, t, oc.Set), ", ")
+	if oc.Where != nil {
+		out += " WHERE " + b.condition(sc, oc.Where, "WHERE").sql
+	}
+	return out
+}
+
+func (t *TableDef) hasUnique(cols []string) bool {
+	same := func(u []string) bool {
+		if len(u) != len(cols) {
+			return false
+		}
+		for _, c := range cols {
+			found := false
+			for _, d := range u {
+				found = found || c == d
+			}
+			if !found {
+				return false
+			}
+		}
+		return true
+	}
+	if t.PK != nil && same(t.PK.Cols) {
+		return true
+	}
+	for _, u := range t.Uniques {
+		if same(u.Cols) {
+			return true
+		}
+	}
+	for _, x := range t.Indexes {
+		if x.Unique && x.Where == "" && same(x.Cols) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainRelation names a table whose columns are printed behind prefix.
+func (b *binder) plainRelation(t *TableDef, name, prefix string) *relation {
+	r := &relation{name: name, schema: t.Schema, alias: prefix, table: t}
+	if prefix != "" {
+		prefix += "."
+	}
+	for i := range t.Cols {
+		c := &t.Cols[i]
+		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, sql: prefix + ident(c.Name), notNull: c.NotNull, rel: r})
+	}
+	return r
+}
+
+// assignments prints SET lists.
+func (b *binder) assignments(s *scope, t *TableDef, set []sqlfront.Assign) []string {
+	var out []string
+	done := map[string]bool{}
+	for _, a := range set {
+		c := b.columnOf(a.At, t, a.Col)
+		if done[c.Name] {
+			b.fail(a.At, sqlerr.Syntax, "multiple assignments to same column \"%s\"", c.Name)
+		}
+		done[c.Name] = true
+		switch {
+		case a.X == nil:
+			out = append(out, ident(c.Name)+" = "+b.defaultOrNull(t, c))
+		case a.Indices != nil:
+			out = append(out, ident(c.Name)+" = "+b.assignElement(s, t, c, a))
+		default:
+			v := b.expr(s, a.X)
+			if v.at < 0 {
+				v.at = a.At
+			}
+			out = append(out, ident(c.Name)+" = "+b.assign(v, t, c))
+		}
+	}
+	return out
+}
+
+// assignElement is SET v[i] = x.
+func (b *binder) assignElement(s *scope, t *TableDef, c *Column, a sqlfront.Assign) string {
+	if !c.Type.Array {
+		b.fail(a.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", c.Type)
+	}
+	x := b.expr(s, a.X)
+	if !assignable(x.typ, c.Type.elem()) {
+		b.fail(x.at, sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, c.Type.elem(), x.typ)
+	}
+	args := []string{str(c.Type.String()), s.rels[0].cols[t.Column(c.Name)].sql, b.cast(x.at, x, c.Type.elem(), nil).sql}
+	for _, i := range a.Indices {
+		if i.Slice {
+			b.refuse(a.At, "an assignment to a slice", "Assign the whole array: v = v[1:2] || …")
+		}
+		args = append(args, b.cast(i.I.Position(), b.expr(s, i.I), tInt4, nil).sql)
+	}
+	return b.assign(val{sql: "rg_array_set(" + strings.Join(args, ", ") + ")", typ: c.Type, at: a.At}, t, c)
+}
+
+func (b *binder) update(s *sqlfront.Update) (*Result, error) {
+	t := b.target(s.At, s.Schema, s.Name)
+	sc := &scope{level: &level{inAgg: true, clause: "UPDATE"}}
+	with := b.withList(sc, s.With, true)
+	r := b.tableRelation(t)
+	b.named(s.At, r, sqlfront.Alias{Name: s.Alias})
+	sc.rels, sc.cols = []*relation{r}, r.cols
+	from := b.from(sc, s.From)
+	sql := "UPDATE " + t.sql() + " AS " + r.alias + " SET " + strings.Join(b.assignments(sc, t, s.Set), ", ")
+	if from != "" {
+		sql += " FROM " + from
+	}
+	if s.Where != nil {
+		sql += " WHERE " + b.condition(sc, s.Where, "WHERE").sql
+	}
+	keys := false
+	for _, a := range s.Set {
+		c := &t.Cols[t.Column(a.Col)]
+		keys = keys || !c.Type.isChunk() && !c.Type.isFloat() || t.inKey(c.Name)
+	}
+	return b.write(t, with, sql, "UPDATE", returning{s.Returning, r.name, sc.rels[1:]}, keys)
+}
+
+func (t *TableDef) inKey(col string) bool {
+	for _, k := range t.Keys() {
+		for _, c := range k {
+			if c == col {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (b *binder) delete(s *sqlfront.Delete) (*Result, error) {
+	t := b.target(s.At, s.Schema, s.Name)
+	sc := &scope{level: &level{inAgg: true, clause: "DELETE"}}
+	with := b.withList(sc, s.With, true)
+	r := b.tableRelation(t)
+	b.named(s.At, r, sqlfront.Alias{Name: s.Alias})
+	sc.rels, sc.cols = []*relation{r}, r.cols
+	using := b.from(sc, s.Using)
+	where := ""
+	if s.Where != nil {
+		where = " WHERE " + b.condition(sc, s.Where, "WHERE").sql
+	}
+	sql := "DELETE FROM " + t.sql() + " AS " + r.alias + where
+	if using != "" {
+		id := t.rowidName()
+		sql = "DELETE FROM " + t.sql() + " WHERE " + id + " IN (SELECT " + r.alias + "." + id + " FROM " + t.sql() + " AS " + r.alias + " JOIN " + using + where + ")"
+	}
+	return b.write(t, with, sql, "DELETE", returning{s.Returning, r.name, sc.rels[1:]}, true)
+}
+
+func (b *binder) truncate(s *sqlfront.Truncate) (*Result, error) {
+	for _, n := range s.Tables {
+		schema, name := splitName(n)
+		t := b.target(s.At, schema, name)
+		if err := b.db.exec("DELETE FROM " + t.sql()); err != nil {
+			return nil, err
+		}
+		b.db.bump(t.key(), true)
+	}
+	return &Result{Tag: "TRUNCATE TABLE"}, nil
+}
+
+func splitName(n string) (schema, name string) {
+	if s, t, ok := strings.Cut(n, "."); ok {
+		return s, t
+	}
+	return "", n
+}
+
+// returning is a RETURNING list, the name of the table it is about, and the other tables of the statement.
+type returning struct {
+	list  []sqlfront.Target
+	alias string
+	other []*relation
+}
+
+// unreachable marks columns that SQLite's RETURNING cannot see.
+const unreachable = "\x01"
+
+// returningSQL binds a RETURNING list.
+func (b *binder) returningSQL(t *TableDef, r returning) *query {
+	rel := b.plainRelation(t, r.alias, "")
+	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "RETURNING"}}
+	for _, o := range r.other {
+		other := &relation{name: o.name, schema: o.schema}
+		for _, c := range o.cols {
+			other.cols = append(other.cols, &column{name: c.name, typ: c.typ, sql: unreachable, rel: other})
+		}
+		sc.rels, sc.cols = append(sc.rels, other), append(sc.cols, other.cols...)
+	}
+	q := &query{}
+	b.targets(sc, &sqlfront.Select{Targets: r.list}, q)
+	q.settle(b)
+	for _, x := range q.targets {
+		if strings.Contains(x.sql, unreachable) {
+			b.refuse(x.at, "RETURNING of another table's column", "Return the columns of "+r.alias+" alone.")
+		}
+	}
+	return q
+}
+
+// write runs a printed INSERT, UPDATE or DELETE, checks law 1 and collects RETURNING.
+func (b *binder) write(t *TableDef, with []string, sql, tag string, ret returning, keys bool) (*Result, error) {
+	r := &Result{}
+	var cols []outcol
+	if len(ret.list) > 0 {
+		q := b.returningSQL(t, ret)
+		sql += " RETURNING " + sqls(q.targets)
+		cols, r.HasRows, r.Cols = q.cols, true, resultCols(q.cols)
+	}
+	if b.plan != nil { // EXPLAIN
+		*b.plan = b.finish(with, sql)
+		return r, nil
+	}
+	err := b.runEach(b.finish(with, sql), func(row []lite.Cell) error {
+		vals, err := values(cols, row)
+		r.Rows = append(r.Rows, vals)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	r.Count = b.db.c.Changes()
+	r.Tag = fmt.Sprintf("%s %d", tag, r.Count)
+	b.db.bump(t.key(), keys)
+	return r, b.checkSlots(t)
+}
+
+// checkSlots holds law 1: after the statement every chunk column has one shape. It also keeps the state of
+// generated columns.
+func (b *binder) checkSlots(t *TableDef) error {
+	n := t.clone()
+	changed := false
+	for _, s := range b.slots {
+		if s.head == nil {
+			continue
+		}
+		c := &n.Cols[n.Column(s.col)]
+		if s.mixed != nil || c.Shape != nil && !c.Shape.Equal(s.shape) {
+			if err := b.db.oneShape(n, s); err != nil {
+				return err
+			}
+		}
+		if !c.Shape.Equal(s.shape) || c.Shape == nil {
+			c.Shape, changed = s.shape, true
+		}
+	}
+	for i, id := range b.ids {
+		if c := &n.Cols[n.Column(b.idCols[i])]; c.Identity.Next != id.Next {
+			c.Identity, changed = id, true
+		}
+	}
+	if !changed || t.result {
+		return nil
+	}
+	return b.db.putTable(t.key(), n)
+}
+
+// oneShape looks for a chunk whose shape differs from the first one written.
+func (db *DB) oneShape(t *TableDef, s *slot) error {
+	keys, names := []string{t.rowidName()}, []string{"row id"}
+	if k := t.Keys(); len(k) > 0 {
+		keys, names = nil, nil
+		for _, c := range k[0] {
+			keys, names = append(keys, ident(c)), append(names, c)
+		}
+	}
+	col := ident(s.col)
+	sql := "SELECT substr(" + col + ", 1, 28), " + strings.Join(keys, ", ") + " FROM " + t.sql() + " WHERE rg_head(" + col + ") <> ? LIMIT 1"
+	var other tensor.Shape
+	var others, firsts string
+	read := func(key *string, shape *tensor.Shape) func(r row) error {
+		return func(r row) error {
+			var vals []string
+			for i := range keys {
+				v, _ := fromCell(&r[i+1], tText)
+				vals = append(vals, fmt.Sprint(v))
+			}
+			*key, *shape = "("+strings.Join(names, ", ")+")=("+strings.Join(vals, ", ")+")", headShape(r[0].Bytes())
+			return nil
+		}
+	}
+	if err := db.rows(sql, read(&others, &other), s.head); err != nil || others == "" {
+		return err
+	}
+	var first tensor.Shape
+	if err := db.rows(strings.Replace(sql, "<> ?", "= ?", 1), read(&firsts, &first), s.head); err != nil {
+		return err
+	}
+	return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": the chunk of %s has shape %v, that of %s has shape %v", t.Name, s.col,
+		firsts, first, others, other).WithDetail("All chunks of a column have one shape at the end of a statement.")
+}
+
+// headShape reads the shape from the beginning of a stored chunk.
+func headShape(b []byte) tensor.Shape {
+	if len(b) < 4 || len(b) < 4+4*int(b[2]) {
+		return nil
+	}
+	s := make(tensor.Shape, b[2])
+	for i := range s {
+		s[i] = int(binary.LittleEndian.Uint32(b[4+4*i:]))
+	}
+	return s
+}

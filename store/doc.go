@@ -1,0 +1,38 @@
+// Package store is the embedded store: one SQLite file that understands Postgres's SQL.
+//
+// # What
+//
+// Statement trees of sqlfront enter, rows leave. A binder resolves names and types as Postgres does and prints
+// SQLite's dialect from the tree (bind*.go, query.go, fence.go); exec.go, dml.go, ddl.go, alter.go and copy.go
+// run it; signatures.go lists the functions, funcs_*.go hold those written in Go, store/lite those in C. Views
+// are printed as CTEs of the statement. source.go reads and writes whole columns for the engine, and
+// intrinsics.go is where the engine's own functions, gradient() and its like, enter a statement.
+//
+// How values lie in the file: integers and booleans INTEGER; real (rounded) and double precision REAL; numeric
+// the digits, compared by the collation rg_numeric; text, dates and times TEXT (ISO, times in UTC); real[] and
+// double precision[] BLOB (tensor.Encode); other arrays JSON text. Tables of the schema public have their own
+// names, others schema.name; capitals and '^' are escaped by '^', because SQLite folds case. The catalogue is
+// the table relgrad_catalog. Keys of one integer are SQLite's row id.
+//
+// # Invariants
+//
+// A statement that fails leaves the store as it was, and inside BEGIN aborts the transaction. Law 1 of the
+// design holds after each writing statement (checkSlots). Definitions in the catalogue are immutable; a
+// rollback restores the set of them. A DB is one session, used by one goroutine at a time; functions of the
+// engine run on its connection while a statement is bound. WAL, 64 KB pages, no mmap: kill -9 loses only
+// uncommitted work, a power failure at most the last commits.
+//
+// # Errors
+//
+// *sqlerr.Error with Postgres's SQLSTATE; those found while binding have a position. What Postgres can do and
+// the store cannot is 0A000 with a hint that names --db. Known differences from Postgres: text compares byte by
+// byte; regular expressions are RE2; numeric has no NaN and no infinities; NaN in a scalar is refused (22003);
+// json is text; there are no intervals, no correlated LATERAL sub-selects, no writing statements inside WITH;
+// varchar(n) is a checked text; sequences roll back.
+//
+// # Where to add
+//
+// A function of Postgres: a line in signatures.go and, unless SQLite has it, an entry in a funcs_*.go table. A
+// construct: a case in binder.expr or binder.fromItem. A statement: exec.go. A type: the table known in
+// types.go, textIn, convert. Each with a statement in testdata, whose answers Postgres itself writes (-golden).
+package store

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// otherwise ends the hint of everything that the embedded store cannot do.
+const otherwise = "To run it on a Postgres server, use --db postgres://…"
+
+// translate turns an error of SQLite into one with an SQLSTATE. Messages that begin with an SQLSTATE
+// come from native.c and tables.c.
+func (db *DB) translate(err error) error {
+	var le *lite.Error
+	var done *sqlerr.Error
+	if err == nil || errors.As(err, &done) || !errors.As(err, &le) {
+		return err
+	}
+	msg := le.Msg
+	if len(msg) > 6 && msg[5] == ' ' && isState(msg[:5]) {
+		return sqlerr.New(msg[:5], "%s", msg[6:]).Wrap(err)
+	}
+	file := db.path
+	if file == "" {
+		file = "the temporary store"
+	}
+	switch le.Primary() {
+	case lite.CodeConstraint:
+		return db.constraint(le)
+	case lite.CodeBusy, lite.CodeLocked:
+		if le.Code == 517 { // BUSY_SNAPSHOT: another process committed since this transaction read
+			return sqlerr.New("40001", "could not serialize access to %s: another process changed it during this transaction", file).
+				WithHint("Run the transaction again.").Wrap(err)
+		}
+		return sqlerr.New("55P03", "%s is locked by another process", file).WithHint("Wait until the other process has finished its transaction.").Wrap(err)
+	case lite.CodeNoMem:
+		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").Wrap(err)
+	case lite.CodeReadonly:
+		return sqlerr.New("25006", "cannot write: %s is read-only", file).Wrap(err)
+	case lite.CodeInterrupt:
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
+	case lite.CodeIOErr:
+		return sqlerr.New(sqlerr.IO, "input/output error on %s: %s", file, msg).Wrap(err)
+	case lite.CodeCorrupt:
+		return sqlerr.New(sqlerr.DataCorrupted, "%s is corrupt: %s", file, msg).WithHint("Restore it from a copy; what can be read may be exported with COPY … TO.").Wrap(err)
+	case lite.CodeNotADB:
+		return sqlerr.New(sqlerr.DataCorrupted, "%s is not a relgrad store", file).Wrap(err)
+	case lite.CodeFull:
+		return sqlerr.New(sqlerr.DiskFull, "could not write to %s: no space left on the device", file).WithHint("The statement was undone; free some space and repeat it.").Wrap(err)
+	case lite.CodeCantOpen:
+		return sqlerr.New(sqlerr.UndefinedFile, "could not open %s: %s", file, msg).Wrap(err)
+	case lite.CodeTooBig:
+		return sqlerr.New(sqlerr.ProgramLimit, "value too large: %s", msg).WithDetail("A value holds at most 1 GB.").Wrap(err)
+	}
+	if msg == "integer overflow" {
+		return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range").Wrap(err)
+	}
+	if strings.HasPrefix(msg, "too many") || strings.HasPrefix(msg, "at most") || strings.Contains(msg, "depth") || strings.HasPrefix(msg, "parser stack") {
+		return sqlerr.New(sqlerr.TooComplex, "statement too complex: %s", msg).WithHint("Split it into steps with CREATE TABLE … AS.").Wrap(err)
+	}
+	return sqlerr.New(sqlerr.Internal, "internal error: sqlite: %s", msg).Wrap(err)
+}
+
+func isState(s string) bool {
+	for i := range len(s) {
+		if c := s[i]; (c < '0' || c > '9') && (c < 'A' || c > 'Z') {
+			return false
+		}
+	}
+	return s[0] >= '0' && s[0] <= '9'
+}
+
+// constraint rewrites "UNIQUE constraint failed: t.a, t.b" and its like in Postgres's words.
+func (db *DB) constraint(le *lite.Error) error {
+	kind, what, _ := strings.Cut(le.Msg, " constraint failed: ")
+	switch kind {
+	case "UNIQUE":
+		table, cols := splitColumns(what)
+		t := db.byPhys(table)
+		name, key := table+"_key", strings.Join(cols, ", ")
+		if i, ok := strings.CutPrefix(what, "index '"); ok {
+			name = strings.TrimSuffix(i, "'")
+			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).Wrap(le)
+		}
+		if t != nil {
+			name = t.uniqueName(cols)
+		}
+		return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).WithDetail("A key (%s) already exists.", key).Wrap(le)
+	case "NOT NULL":
+		table, cols := splitColumns(what)
+		return notNull(table, cols[0]).Wrap(le)
+	case "CHECK":
+		return sqlerr.New(sqlerr.CheckViolation, "new row violates check constraint \"%s\"", what).Wrap(le)
+	}
+	if strings.HasPrefix(le.Msg, "FOREIGN KEY") {
+		return sqlerr.New(sqlerr.ForeignKeyViolation, "insert, update or delete violates a foreign key constraint").Wrap(le)
+	}
+	return sqlerr.New(sqlerr.DatatypeMismatch, "%s", le.Msg).Wrap(le)
+}
+
+func notNull(table, col string) *sqlerr.Error {
+	return sqlerr.New(sqlerr.NotNullViolation, "null value in column \"%s\" of relation \"%s\" violates not-null constraint", col, table)
+}
+
+// splitColumns reads "t.a, t.b".
+func splitColumns(s string) (table string, cols []string) {
+	for _, p := range strings.Split(s, ", ") {
+		i := strings.LastIndexByte(p, '.')
+		table, cols = p[:max(i, 0)], append(cols, strings.ReplaceAll(p[i+1:], "^", ""))
+	}
+	return strings.TrimSuffix(table, rebuilt), cols
+}
+
+// rebuilt ends the name of a table that is being rebuilt.
+const rebuilt = "^new"
+
+func (db *DB) byPhys(phys string) *TableDef {
+	for _, t := range db.cat.tables {
+		if t.phys() == phys {
+			return t
+		}
+	}
+	return nil
+}
+
+// uniqueName finds the constraint or index over exactly these columns.
+func (t *TableDef) uniqueName(cols []string) string {
+	same := func(u []string) bool { return strings.Join(u, ",") == strings.Join(cols, ",") }
+	if t.PK != nil && same(t.PK.Cols) {
+		return t.PK.Name
+	}
+	for _, u := range t.Uniques {
+		if same(u.Cols) {
+			return u.Name
+		}
+	}
+	for _, x := range t.Indexes {
+		if same(x.Cols) {
+			return x.Name
+		}
+	}
+	return t.Name + "_" + strings.Join(cols, "_") + "_key"
+}

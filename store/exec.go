@@ -1,0 +1,438 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// Result is what a statement gave. Values are nil, int64, float64, bool, string, *tensor.Tensor (chunks) and
+// []any (other arrays); numeric, date and time values are strings, formatted.
+type Result struct {
+	Tag     string // the command tag that psql prints, "INSERT 0 3"
+	Cols    []ResultCol
+	Rows    [][]any
+	HasRows bool // the statement returns rows, maybe none
+	Count   int64
+	Notice  string // "relation … already exists, skipping"; "" for none
+}
+
+// ResultCol is a result column; Type is a Postgres type name, "real[]".
+type ResultCol struct{ Name, Type string }
+
+// Exec runs one statement. text is what the tree's positions point into. An error is an *sqlerr.Error with
+// its text set and leaves the store as it was; inside BEGIN it also aborts the transaction, as in Postgres.
+// DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
+func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+	if tx, ok := st.(*sqlfront.Transaction); ok {
+		r, err := db.transaction(tx)
+		return r, sqlerr.In(err, text)
+	}
+	if db.failed {
+		return nil, sqlerr.In(errFailed(), text)
+	}
+	if err := db.refresh(); err != nil {
+		return nil, err
+	}
+	stop := db.watch(ctx)
+	defer stop()
+	r, err := db.statement(ctx, st, text)
+	if err != nil {
+		if ctx.Err() != nil && sqlerr.Code(err) != sqlerr.QueryCanceled {
+			err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
+		}
+		if db.explicit {
+			db.failed = true
+		}
+		return nil, sqlerr.In(db.locate(db.translate(err), st), text)
+	}
+	return r, nil
+}
+
+func (db *DB) statement(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+	if s, ok := st.(*sqlfront.Select); ok {
+		return db.selectRows(ctx, s, text)
+	}
+	if r, ok, err := db.session(ctx, st, text); ok {
+		return r, err
+	}
+	var r *Result
+	err := db.atomically(true, func() (err error) {
+		b := db.newBinder(ctx, text)
+		defer b.catch(&err)
+		defer b.release()
+		r, err = b.writing(st)
+		return err
+	})
+	return r, err
+}
+
+// session runs statements that change no data.
+func (db *DB) session(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, bool, error) {
+	switch s := st.(type) {
+	case *sqlfront.Set:
+		r, err := db.set(s)
+		return r, true, err
+	case *sqlfront.Show:
+		r, err := db.show(s)
+		return r, true, err
+	case *sqlfront.Explain:
+		r, err := db.explain(ctx, s, text)
+		return r, true, err
+	case *sqlfront.Copy:
+		r, err := db.copyServer(ctx, s, text)
+		return r, true, err
+	case *sqlfront.Noop:
+		return &Result{Tag: s.Tag}, true, nil
+	case *sqlfront.Do, *sqlfront.Call:
+		return nil, true, sqlerr.At(int(st.Position()), sqlerr.FeatureNotSupported, "DO and CALL are run by package script")
+	}
+	return nil, false, nil
+}
+
+// writing runs a statement that writes, inside a transaction.
+func (b *binder) writing(st sqlfront.Statement) (*Result, error) {
+	switch s := st.(type) {
+	case *sqlfront.Insert:
+		return b.insert(s)
+	case *sqlfront.Update:
+		return b.update(s)
+	case *sqlfront.Delete:
+		return b.delete(s)
+	case *sqlfront.Truncate:
+		return b.truncate(s)
+	case *sqlfront.CreateTable:
+		return b.createTable(s)
+	case *sqlfront.CreateTableAs:
+		return b.createTableAs(s)
+	case *sqlfront.CreateView:
+		return b.createView(s)
+	case *sqlfront.CreateIndex:
+		return b.createIndex(s)
+	case *sqlfront.CreateFunction:
+		return b.createFunction(s)
+	case *sqlfront.CreateSchema:
+		return b.createSchema(s)
+	case *sqlfront.AlterTable:
+		return b.alterTable(s)
+	case *sqlfront.Drop:
+		return b.drop(s)
+	}
+	return nil, sqlerr.At(int(st.Position()), sqlerr.Internal, "internal error: store does not know %T", st)
+}
+
+func (db *DB) transaction(s *sqlfront.Transaction) (*Result, error) {
+	var err error
+	tag := map[string]string{"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK", "savepoint": "SAVEPOINT", "release": "RELEASE", "rollback_to": "ROLLBACK"}[s.Kind]
+	r := &Result{Tag: tag}
+	switch s.Kind {
+	case "begin":
+		if db.explicit {
+			r.Notice = "there is already a transaction in progress"
+			return r, nil
+		}
+		err = db.Begin()
+	case "commit":
+		if !db.explicit {
+			r.Notice = "there is no transaction in progress"
+			return r, nil
+		}
+		var ok bool
+		if ok, err = db.Commit(); !ok {
+			r.Tag = "ROLLBACK"
+		}
+	case "rollback":
+		if !db.explicit {
+			r.Notice = "there is no transaction in progress"
+			return r, nil
+		}
+		err = db.Rollback()
+	case "savepoint":
+		err = db.Savepoint(s.Name)
+	case "release":
+		err = db.Release(s.Name)
+	case "rollback_to":
+		err = db.RollbackTo(s.Name)
+	}
+	if err != nil {
+		if db.explicit && s.Kind != "begin" {
+			db.failed = true
+		}
+		return nil, err
+	}
+	return r, nil
+}
+
+func (db *DB) set(s *sqlfront.Set) (*Result, error) {
+	if s.Reset {
+		db.reset(s.Name)
+		return &Result{Tag: "RESET"}, nil
+	}
+	name := strings.ToLower(s.Name)
+	if name == "search_path" {
+		for _, v := range s.Values {
+			for _, p := range strings.Split(v, ",") {
+				if p = strings.Trim(strings.TrimSpace(p), `"`); p != "" && p != "pg_temp" && p != "pg_catalog" && p != "$user" && !db.hasSchema(p) {
+					return nil, sqlerr.At(int(s.At), "3F000", "schema \"%s\" does not exist", p).WithHint("The embedded store has the schemas %s.", strings.Join(db.cat.schemas, ", "))
+				}
+			}
+		}
+	}
+	if _, ok := defaults[name]; !ok && !strings.Contains(name, ".") && !serverSettings[name] {
+		near := sqlerr.Nearest(name, settingNames())
+		e := sqlerr.At(int(s.At), sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", s.Name)
+		if near != "" {
+			e.Hint = "Perhaps you meant \"" + near + "\"."
+		}
+		return nil, e
+	}
+	r := &Result{Tag: "SET"}
+	if s.Local && !db.explicit {
+		r.Notice = "SET LOCAL can only be used in transaction blocks"
+		return r, nil
+	}
+	value := strings.Join(s.Values, ", ")
+	if name == "lock_timeout" {
+		d, err := time.ParseDuration(value)
+		if ms, e := strconv.Atoi(value); e == nil {
+			d, err = time.Duration(ms)*time.Millisecond, nil
+		}
+		if err != nil || d < 0 {
+			return nil, sqlerr.At(int(s.At), sqlerr.InvalidParameter, "invalid value for parameter \"lock_timeout\": \"%s\"", value).
+				WithHint("Write it in milliseconds or as '100ms' or '5s'.")
+		}
+		db.c.BusyTimeout(int(d.Milliseconds()))
+	}
+	db.Set(s.Name, value, s.Local)
+	return r, nil
+}
+
+// lockTimeout is how long a lock of another process is waited for unless SET lock_timeout says otherwise.
+const lockTimeout = 5 * time.Second
+
+// serverSettings are accepted and remembered, and mean nothing here.
+var serverSettings = map[string]bool{"enable_seqscan": true, "enable_hashjoin": true, "enable_mergejoin": true, "enable_nestloop": true, "jit": true,
+	"max_parallel_workers_per_gather": true, "maintenance_work_mem": true, "random_page_cost": true, "synchronous_commit": true,
+	"application_name": true, "row_security": true, "default_transaction_isolation": true, "idle_in_transaction_session_timeout": true, "seed": true}
+
+func settingNames() []string {
+	var out []string
+	for n := range defaults {
+		out = append(out, n)
+	}
+	for n := range serverSettings {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+func (db *DB) hasSchema(name string) bool {
+	for _, s := range db.cat.schemas {
+		if s == name {
+			return true
+		}
+	}
+	return false
+}
+
+func (db *DB) show(s *sqlfront.Show) (*Result, error) {
+	v, ok := db.Setting(s.Name)
+	if !ok {
+		return nil, sqlerr.At(int(s.At), sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", s.Name)
+	}
+	return &Result{Tag: "SHOW", HasRows: true, Cols: []ResultCol{{strings.ToLower(s.Name), "text"}}, Rows: [][]any{{v}}}, nil
+}
+
+// finish prints a statement with the views it uses in front.
+func (b *binder) finish(with []string, body string) string {
+	all := append(append([]string(nil), b.ctes...), with...)
+	if len(all) > 0 {
+		body = "WITH RECURSIVE " + strings.Join(all, ", ") + " " + body
+	}
+	return b.resolveFences(body)
+}
+
+// selectRows runs a query and collects its rows.
+func (db *DB) selectRows(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (*Result, error) {
+	r := &Result{HasRows: true}
+	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
+		r.Cols = resultCols(cols)
+		return nil
+	}, func(cols []outcol, row []lite.Cell) error {
+		vals, err := values(cols, row)
+		r.Rows = append(r.Rows, vals)
+		return err
+	})
+	r.Count = int64(len(r.Rows))
+	r.Tag = fmt.Sprintf("SELECT %d", r.Count)
+	return r, err
+}
+
+func resultCols(cols []outcol) []ResultCol {
+	out := make([]ResultCol, len(cols))
+	for i, c := range cols {
+		out[i] = ResultCol{c.name, c.typ.String()}
+	}
+	return out
+}
+
+func values(cols []outcol, row []lite.Cell) ([]any, error) {
+	vals := make([]any, len(cols))
+	for i := range cols {
+		v, err := fromCell(&row[i], cols[i].typ)
+		if err != nil {
+			return nil, err
+		}
+		vals[i] = v
+	}
+	return vals, nil
+}
+
+// selectEach binds and runs a query; start sees its columns, each every row.
+func (db *DB) selectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
+	b := db.newBinder(ctx, text)
+	defer b.catch(&err)
+	if !db.explicit {
+		db.started = time0
+	}
+	// what the engine computes for the statement must see the same state as the statement
+	if db.intr != nil && !db.explicit && !db.c.InTransaction() { // the last: a query of the engine's for a statement
+		return db.inOne(func() error { return db.selectBound(b, sel, start, each) })
+	}
+	return db.selectBound(b, sel, start, each)
+}
+
+// inOne runs f in a transaction of its own; an error undoes what the engine did for it.
+func (db *DB) inOne(f func() error) (err error) {
+	if err := db.c.Exec("BEGIN"); err != nil {
+		return db.translate(err)
+	}
+	before := db.snapshot()
+	db.touched = map[objectKey]bool{}
+	defer func() {
+		if p := recover(); p != nil {
+			err = bindError(p)
+		}
+		if err == nil {
+			err = db.translate(db.c.Exec("COMMIT"))
+		}
+		if err == nil {
+			return
+		}
+		db.restore(before)
+		db.forget()
+		if db.c.InTransaction() {
+			if e := db.c.Exec("ROLLBACK"); e != nil {
+				err = errors.Join(err, db.translate(e))
+			}
+		}
+	}()
+	return f()
+}
+
+// selectBound is selectEach within a transaction.
+func (db *DB) selectBound(b *binder, sel *sqlfront.Select, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
+	defer b.release()
+	b.runs = true
+	q := b.selectQuery(sel, nil)
+	q.settle(b)
+	if err := start(q.cols); err != nil {
+		return err
+	}
+	return b.runEach(b.finish(q.with, q.body()), func(row []lite.Cell) error { return each(q.cols, row) })
+}
+
+// runEach runs a printed statement and calls each for its rows.
+func (b *binder) runEach(sql string, each func([]lite.Cell) error) error {
+	db := b.db
+	db.run = &statement{slots: b.slots, ids: b.ids, outer: db.run}
+	defer func() { db.run = db.run.outer }()
+	if trace != nil {
+		trace(sql, b.params)
+	}
+	if err := db.c.Query(sql, b.params, each); err != nil {
+		return db.translate(err)
+	}
+	return nil
+}
+
+// trace, set by tests, sees every printed statement.
+var trace func(sql string, params []any)
+
+// release gives the tables of table functions back.
+func (b *binder) release() {
+	for _, t := range b.results {
+		b.db.giveResult(t)
+	}
+	b.results = nil
+}
+
+// explain shows SQLite's plan of a statement and the statement as printed for it. ANALYZE runs a SELECT too.
+func (db *DB) explain(ctx context.Context, s *sqlfront.Explain, text *sqlfront.Text) (r *Result, err error) {
+	b := db.newBinder(ctx, text)
+	defer b.catch(&err)
+	defer b.release()
+	sql := b.explained(s)
+	r = &Result{Tag: "EXPLAIN", HasRows: true, Cols: []ResultCol{{"QUERY PLAN", "text"}}}
+	line := func(format string, args ...any) { r.Rows = append(r.Rows, []any{fmt.Sprintf(format, args...)}) }
+	depth := map[int64]int{}
+	err = db.rows("EXPLAIN QUERY PLAN "+sql, func(c row) error {
+		d := 0
+		if p, ok := depth[c[1].Int()]; ok {
+			d = p + 1
+		}
+		depth[c[0].Int()] = d
+		line("%s%s", strings.Repeat("  ", d), c.text(3))
+		return nil
+	}, b.params...)
+	if err == nil && s.Analyze {
+		begin, n := time.Now(), 0
+		err = b.runEach(sql, func([]lite.Cell) error { n++; return nil })
+		line("Execution Time: %.3f ms, %d rows", float64(time.Since(begin).Microseconds())/1000, n)
+	}
+	line("As printed for SQLite:")
+	for len(sql) > 0 {
+		n := len(sql)
+		if n > 100 {
+			if n = strings.LastIndexByte(sql[:100], ' ') + 1; n == 0 {
+				n = 100
+			}
+		}
+		line("  %s", sql[:n])
+		sql = sql[n:]
+	}
+	r.Count = int64(len(r.Rows))
+	return r, db.translate(err)
+}
+
+// explained prints the statement that EXPLAIN is about.
+func (b *binder) explained(s *sqlfront.Explain) string {
+	sel, ok := s.Stmt.(*sqlfront.Select)
+	switch x := s.Stmt.(type) {
+	case *sqlfront.CreateTableAs:
+		sel, ok = x.Query, true
+	case *sqlfront.Insert, *sqlfront.Update, *sqlfront.Delete:
+		if s.Analyze {
+			b.refuse(s.At, "EXPLAIN ANALYZE of a writing statement", "Use EXPLAIN without ANALYZE.")
+		}
+		b.plan = new(string)
+		_, err := b.writing(s.Stmt)
+		b.check(s.At, err)
+		return *b.plan
+	}
+	if !ok {
+		b.refuse(s.At, "EXPLAIN of this statement", "SELECT, INSERT, UPDATE and DELETE can be explained.")
+	}
+	q := b.selectQuery(sel, nil)
+	q.settle(b)
+	return b.finish(q.with, q.body())
+}

@@ -1,0 +1,137 @@
+package store
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// SQLite merges a sub-query into the query around it and then evaluates a column of it once for each place that
+// mentions it. For a column that calls kernels that is ruinous: norm(h.v + r.v - t.v) would be computed at each
+// comparison. A fence is a sub-query (or CTE, or view) with such columns; when the whole statement is bound and
+// the places are counted, it is printed as MATERIALIZED where a column is used more than once.
+type fence struct {
+	cte  bool
+	rels []*relation // its uses
+}
+
+// The printed text of a sub-query stands between marks, which finish resolves.
+const (
+	openMark  = "\x02"
+	closeMark = "\x03"
+	endMark   = "\x04"
+)
+
+// addFence notes a sub-query whose columns are costly and gives its number, from 1; 0 where none is.
+func (b *binder) addFence(q *query, cte bool) (costly []bool, id int) {
+	costly = b.costly(q)
+	for _, c := range costly {
+		if c {
+			b.fences = append(b.fences, &fence{cte: cte})
+			return costly, len(b.fences)
+		}
+	}
+	return nil, 0
+}
+
+// use notes one use of a fenced sub-query.
+func (b *binder) use(id int, costly []bool, r *relation) {
+	if id == 0 {
+		return
+	}
+	b.fences[id-1].rels = append(b.fences[id-1].rels, r)
+	for i, c := range costly {
+		if c {
+			r.cols[i].costly = true
+			b.costlyRefs[r.cols[i].sql] = true
+		}
+	}
+}
+
+func openFence(id int) string  { return mark(openMark, id) }
+func closeFence(id int) string { return mark(closeMark, id) }
+
+func mark(m string, id int) string {
+	if id == 0 {
+		return ""
+	}
+	return m + strconv.Itoa(id) + endMark
+}
+
+// needed decides, after everything is bound.
+func (f *fence) needed() bool {
+	if len(f.rels) > 1 {
+		return true
+	}
+	for _, r := range f.rels {
+		for _, c := range r.cols {
+			if c.costly && c.uses > 1 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+var columnRefs = regexp.MustCompile(`\b[tv]\d+\.(c|column)\d+`)
+
+// costly tells which columns of a query call kernels or other functions written in Go and would be evaluated
+// again at each use. Queries that SQLite never merges (grouped, DISTINCT, LIMIT, windows) have none.
+func (b *binder) costly(q *query) []bool {
+	out := make([]bool, len(q.cols))
+	switch {
+	case q.single || q.distinct || q.limit != "" || q.on != "" || q.rows != nil || q.grouped:
+	case q.l != nil:
+		if q.op != "UNION ALL" {
+			break
+		}
+		l, r := b.costly(q.l), b.costly(q.r)
+		for i := range out {
+			out[i] = l[i] || r[i]
+		}
+	default:
+		for i, t := range q.targets {
+			out[i] = strings.Contains(t.sql, "rg_k_") || strings.Contains(t.sql, "rg_cast") || strings.Contains(t.sql, "rg_slice") ||
+				strings.Contains(t.sql, "_to_array") || len(b.costlyRefs) > 0 && b.mentionsCostly(t.sql)
+		}
+	}
+	return out
+}
+
+func (b *binder) mentionsCostly(sql string) bool {
+	for _, ref := range columnRefs.FindAllString(sql, -1) {
+		if b.costlyRefs[ref] {
+			return true
+		}
+	}
+	return false
+}
+
+// resolve replaces the marks in a finished text.
+func (b *binder) resolveFences(sql string) string {
+	if len(b.fences) == 0 {
+		return sql
+	}
+	var out strings.Builder
+	for {
+		i := strings.IndexAny(sql, openMark+closeMark)
+		if i < 0 {
+			out.WriteString(sql)
+			return out.String()
+		}
+		out.WriteString(sql[:i])
+		end := strings.Index(sql[i:], endMark) + i
+		id, _ := strconv.Atoi(sql[i+1 : end])
+		if f := b.fences[id-1]; f.needed() {
+			switch {
+			case f.cte:
+				out.WriteString("MATERIALIZED ")
+			case sql[i:i+1] == openMark:
+				out.WriteString("WITH m AS MATERIALIZED (")
+			default:
+				out.WriteString(") SELECT * FROM m")
+			}
+		}
+		sql = sql[end+1:]
+	}
+}

@@ -1,0 +1,410 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/store/numeric"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+type aggregateDef struct {
+	n     int
+	state func() lite.State
+}
+
+// noInverse is embedded by aggregates that cannot forget a row.
+type noInverse struct{}
+
+// Inverse refuses moving frames.
+func (noInverse) Inverse([]lite.Cell) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "this aggregate cannot run over a frame whose start moves").
+		WithHint("Use a frame that begins at UNBOUNDED PRECEDING. " + otherwise)
+}
+
+// aggregateStates are the aggregates written in Go; their SQL names begin with "rg_".
+var aggregateStates = map[string]aggregateDef{
+	"sum_int":        {1, func() lite.State { return &numSum{} }},
+	"sum_numeric":    {1, func() lite.State { return &numSum{} }},
+	"avg_int":        {1, func() lite.State { return &numSum{avg: true} }},
+	"avg_numeric":    {1, func() lite.State { return &numSum{avg: true} }},
+	"spread":         {2, func() lite.State { return &spread{} }},
+	"spread_numeric": {2, func() lite.State { return &numSpread{} }},
+	"corr":           {3, func() lite.State { return &corr{} }},
+	"bit_and":        {1, func() lite.State { return &bits{and: true} }},
+	"bit_or":         {1, func() lite.State { return &bits{} }},
+	"vector_agg":     {4, func() lite.State { return &scatter{} }},
+	"chunk_sum":      {1, func() lite.State { return &fold{op: "sum"} }},
+	"chunk_avg":      {1, func() lite.State { return &fold{op: "avg"} }},
+	"chunk_max":      {1, func() lite.State { return &fold{op: "max_agg"} }},
+	"chunk_min":      {1, func() lite.State { return &fold{op: "min_agg"} }},
+}
+
+// numSum is sum and avg with exact results. Integers add up in a machine word while they fit.
+type numSum struct {
+	avg  bool
+	n    int64
+	fast int64
+	big  numeric.Num
+}
+
+func (s *numSum) add(a []lite.Cell, sign int64) error {
+	if a[0].IsNull() {
+		return nil
+	}
+	s.n += sign
+	if a[0].Kind() == lite.Integer {
+		if x := sign * a[0].Int(); x < 1<<61 && x > -1<<61 {
+			if s.fast += x; s.fast > 1<<61 || s.fast < -1<<61 {
+				s.big, s.fast = s.big.Add(numeric.Int(s.fast)), 0
+			}
+			return nil
+		}
+	}
+	x, err := numOf(&a[0])
+	if sign < 0 {
+		x = x.Neg()
+	}
+	s.big = s.big.Add(x)
+	return err
+}
+
+// Step adds a value.
+func (s *numSum) Step(a []lite.Cell) error { return s.add(a, 1) }
+
+// Inverse removes a value.
+func (s *numSum) Inverse(a []lite.Cell) error { return s.add(a, -1) }
+
+// Value is NULL for no rows.
+func (s *numSum) Value(r lite.Result) error {
+	if s.n == 0 {
+		return nil
+	}
+	x := s.big.Add(numeric.Int(s.fast))
+	if s.avg {
+		var err error
+		if x, err = x.Div(numeric.Int(s.n)); err != nil {
+			return err
+		}
+	}
+	r.Text(x.String())
+	return nil
+}
+
+// spread is variance and standard deviation of floats by the method of Youngs and Cramer, as in Postgres.
+type spread struct {
+	noInverse
+	n, sum, sq float64
+	kind       string
+}
+
+// Step adds a value.
+func (s *spread) Step(a []lite.Cell) error {
+	if s.kind == "" {
+		s.kind = a[1].String()
+	}
+	if a[0].IsNull() {
+		return nil
+	}
+	x := a[0].Float()
+	s.n++
+	s.sum += x
+	if s.n > 1 {
+		t := x*s.n - s.sum
+		s.sq += t * t / (s.n * (s.n - 1))
+	}
+	return nil
+}
+
+// Value returns the statistic.
+func (s *spread) Value(r lite.Result) error {
+	n := s.n
+	switch s.kind {
+	case "var_samp", "stddev_samp":
+		n--
+	}
+	if n <= 0 {
+		return nil
+	}
+	v := s.sq / n
+	if s.kind == "stddev_pop" || s.kind == "stddev_samp" {
+		v = math.Sqrt(v)
+	}
+	return floatResult(r, v, math.Inf(1))
+}
+
+// numSpread is variance and standard deviation of integers and numerics, exactly.
+type numSpread struct {
+	noInverse
+	n         int64
+	sum, sum2 numeric.Num
+	kind      string
+}
+
+// Step adds a value.
+func (s *numSpread) Step(a []lite.Cell) error {
+	if s.kind == "" {
+		s.kind = a[1].String()
+	}
+	if a[0].IsNull() {
+		return nil
+	}
+	x, err := numOf(&a[0])
+	s.n, s.sum, s.sum2 = s.n+1, s.sum.Add(x), s.sum2.Add(x.Mul(x))
+	return err
+}
+
+// Value returns the statistic.
+func (s *numSpread) Value(r lite.Result) error {
+	sample := s.kind == "var_samp" || s.kind == "stddev_samp"
+	if v, ok := numeric.Spread(s.n, s.sum, s.sum2, sample, s.kind == "var_samp" || s.kind == "var_pop"); ok {
+		r.Text(v.String())
+	}
+	return nil
+}
+
+// corr is correlation, covariance and simple regression (first argument y, second x).
+type corr struct {
+	noInverse
+	n, sx, sy, sxx, syy, sxy float64
+	kind                     string
+}
+
+// Step adds a pair; a NULL in either skips it.
+func (s *corr) Step(a []lite.Cell) error {
+	if s.kind == "" {
+		s.kind = a[2].String()
+	}
+	if a[0].IsNull() || a[1].IsNull() {
+		return nil
+	}
+	y, x := a[0].Float(), a[1].Float()
+	s.n++
+	s.sx, s.sy = s.sx+x, s.sy+y
+	if s.n > 1 {
+		tx, ty, scale := x*s.n-s.sx, y*s.n-s.sy, 1/(s.n*(s.n-1))
+		s.sxx, s.syy, s.sxy = s.sxx+tx*tx*scale, s.syy+ty*ty*scale, s.sxy+tx*ty*scale
+	}
+	return nil
+}
+
+// Value returns the statistic, NULL where it is undefined.
+func (s *corr) Value(r lite.Result) error {
+	if s.n == 0 {
+		return nil
+	}
+	switch s.kind {
+	case "covar_pop":
+		r.Float(s.sxy / s.n)
+	case "covar_samp":
+		if s.n > 1 {
+			r.Float(s.sxy / (s.n - 1))
+		}
+	case "corr":
+		if s.sxx != 0 && s.syy != 0 {
+			r.Float(s.sxy / math.Sqrt(s.sxx*s.syy))
+		}
+	case "regr_slope":
+		if s.sxx != 0 {
+			r.Float(s.sxy / s.sxx)
+		}
+	case "regr_intercept":
+		if s.sxx != 0 {
+			r.Float((s.sy - s.sx*s.sxy/s.sxx) / s.n)
+		}
+	}
+	return nil
+}
+
+type bits struct {
+	noInverse
+	and, any bool
+	x        int64
+}
+
+// Step adds a value.
+func (s *bits) Step(a []lite.Cell) error {
+	switch {
+	case a[0].IsNull():
+		return nil
+	case !s.any:
+		s.x = a[0].Int()
+	case s.and:
+		s.x &= a[0].Int()
+	default:
+		s.x |= a[0].Int()
+	}
+	s.any = true
+	return nil
+}
+
+// Value is NULL for no rows.
+func (s *bits) Value(r lite.Result) error {
+	if s.any {
+		r.Int(s.x)
+	}
+	return nil
+}
+
+// collect is array_agg: floats become a vector, chunks are stacked along a new first dimension.
+type collect struct {
+	noInverse
+	typ  Type
+	list []any
+}
+
+// Step adds a value.
+func (s *collect) Step(a []lite.Cell) error {
+	x, err := fromCell(&a[0], s.typ)
+	if x == nil && numberOrder[s.typ.Name] >= 5 && err == nil {
+		return sqlerr.New(sqlerr.NullNotAllowed, "array_agg of %s cannot collect NULL", s.typ).WithHint("Add FILTER (WHERE x IS NOT NULL).")
+	}
+	s.list = append(s.list, x)
+	return err
+}
+
+// Value is NULL for no rows.
+func (s *collect) Value(r lite.Result) error {
+	if s.list == nil {
+		return nil
+	}
+	return giveArray(r, s.list, s.typ)
+}
+
+// scatter is vector_agg(index, value, size, real): value at index (from 0), 0 elsewhere; values at one index add up.
+type scatter struct {
+	noInverse
+	dtype tensor.DType
+	x     []float64
+}
+
+const maxVector = 1 << 28 // elements
+
+// Step puts a value; rows with a NULL index or value are skipped.
+func (s *scatter) Step(a []lite.Cell) error {
+	if s.x == nil {
+		if a[2].IsNull() || a[2].Int() < 1 || a[2].Int() > maxVector {
+			return sqlerr.New(sqlerr.InvalidParameter, "vector_agg: size must be between 1 and %d", maxVector)
+		}
+		s.x = make([]float64, a[2].Int())
+		if a[3].Int() != 0 {
+			s.dtype = tensor.Float32
+		}
+	}
+	if !a[2].IsNull() && int(a[2].Int()) != len(s.x) {
+		return sqlerr.New(sqlerr.InvalidParameter, "vector_agg: sizes %d and %d in one group", len(s.x), a[2].Int())
+	}
+	if a[0].IsNull() || a[1].IsNull() {
+		return nil
+	}
+	i := a[0].Int()
+	if i < 0 || i >= int64(len(s.x)) {
+		return sqlerr.New(sqlerr.ArraySubscript, "vector_agg: index %d is outside 0 … %d", i, len(s.x)-1).WithHint("Indices count from 0.")
+	}
+	s.x[i] += a[1].Float()
+	return nil
+}
+
+// Value is NULL for no rows.
+func (s *scatter) Value(r lite.Result) error {
+	if s.x != nil {
+		giveChunk(r, s.dtype, tensor.Shape{len(s.x)}, s.x)
+	}
+	return nil
+}
+
+// fold is sum, avg, max_agg and min_agg of chunks, element by element in float64. NULL rows are skipped.
+type fold struct {
+	op    string
+	head  []byte
+	dtype tensor.DType
+	shape tensor.Shape
+	x     []float64
+	n     float64
+}
+
+// Step adds a chunk.
+func (s *fold) Step(a []lite.Cell) error { return s.add(a, 1) }
+
+// Inverse removes a chunk from a sum.
+func (s *fold) Inverse(a []lite.Cell) error {
+	if s.op != "sum" && s.op != "avg" {
+		return noInverse{}.Inverse(a)
+	}
+	return s.add(a, -1)
+}
+
+func (s *fold) add(a []lite.Cell, sign float64) error {
+	if a[0].IsNull() {
+		return nil
+	}
+	b := a[0].Bytes()
+	if s.head == nil {
+		d, shape, _, err := tensor.Header(b)
+		if err != nil {
+			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+		}
+		s.dtype, s.shape, s.x = d, shape, make([]float64, shape.Size())
+		s.head = append([]byte(nil), b[:4+4*len(shape)]...)
+	}
+	if len(b) < len(s.head) || !bytes.Equal(b[:len(s.head)], s.head) {
+		_, shape, _, err := tensor.Header(b)
+		if err != nil {
+			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+		}
+		return sqlerr.New(sqlerr.ArraySubscript, "%s: chunks of shapes %v and %v cannot be combined", s.op, s.shape, shape)
+	}
+	s.n += sign
+	switch p := b[len(s.head):]; {
+	case s.op != "sum" && s.op != "avg":
+		eachFloat(p, s.dtype, s.combiner())
+	case s.dtype == tensor.Float32:
+		for i := range s.x {
+			s.x[i] += sign * float64(math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:])))
+		}
+	default:
+		for i := range s.x {
+			s.x[i] += sign * math.Float64frombits(binary.LittleEndian.Uint64(p[8*i:]))
+		}
+	}
+	return nil
+}
+
+// combiner merges element i of a chunk into a maximum or minimum; NaN wins.
+func (s *fold) combiner() func(i int, y float64) {
+	x, first := s.x, s.n == 1
+	switch {
+	case first:
+		return func(i int, y float64) { x[i] = y }
+	case s.op == "max_agg":
+		return func(i int, y float64) {
+			if y > x[i] || y != y {
+				x[i] = y
+			}
+		}
+	}
+	return func(i int, y float64) {
+		if y < x[i] || y != y {
+			x[i] = y
+		}
+	}
+}
+
+// Value is NULL for no rows.
+func (s *fold) Value(r lite.Result) error {
+	if s.n == 0 {
+		return nil
+	}
+	x := s.x
+	if s.op == "avg" {
+		x = make([]float64, len(s.x))
+		for i := range x {
+			x[i] = s.x[i] / s.n
+		}
+	}
+	giveChunk(r, s.dtype, s.shape, x)
+	return nil
+}

@@ -1,0 +1,489 @@
+package store
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// arrayFuncs take arrays in stored form: chunks as BLOB, others as JSON text. Where the element type
+// matters the first argument is the array type's name.
+var arrayFuncs = map[string]goFunc{
+	"array":           {-1, true, arrayCall},
+	"slice":           {-1, true, strict(sliceCall)},
+	"item":            {-1, true, strict(itemCall)},
+	"array_cat":       {4, true, arrayCat},
+	"array_set":       {-1, true, arraySet},
+	"flat":            {1, true, strict(flatCall)},
+	"chunk_eq":        {2, true, strict(chunkEq)},
+	"string_to_array": {-1, true, stringToArray},
+	"array_to_string": {-1, true, arrayToString},
+	"array_length": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		d, err := dims(&a[0])
+		if n := a[1].Int(); err == nil && n >= 1 && int(n) <= len(d) {
+			r.Int(int64(d[n-1]))
+		}
+		return err
+	})},
+	"array_lower": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		d, err := dims(&a[0])
+		if n := a[1].Int(); err == nil && n >= 1 && int(n) <= len(d) {
+			r.Int(1)
+		}
+		return err
+	})},
+	"array_ndims": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		d, err := dims(&a[0])
+		if len(d) > 0 {
+			r.Int(int64(len(d)))
+		}
+		return err
+	})},
+	"array_dims": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		d, err := dims(&a[0])
+		if err != nil || len(d) == 0 {
+			return err
+		}
+		var s strings.Builder
+		for _, n := range d {
+			fmt.Fprintf(&s, "[1:%d]", n)
+		}
+		r.Text(s.String())
+		return nil
+	})},
+	"cardinality": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		d, err := dims(&a[0])
+		n := int64(1)
+		for _, k := range d {
+			n *= int64(k)
+		}
+		if len(d) == 0 {
+			n = 0
+		}
+		r.Int(n)
+		return err
+	})},
+	"array_position": {3, true, func(a []lite.Cell, r lite.Result) error {
+		if a[1].IsNull() {
+			return nil
+		}
+		list, x, err := listAndItem(a)
+		for i, y := range list {
+			if err == nil && y == x {
+				r.Int(int64(i + 1))
+				break
+			}
+		}
+		return err
+	}},
+	"array_remove": {3, true, func(a []lite.Cell, r lite.Result) error {
+		if a[1].IsNull() {
+			return nil
+		}
+		list, x, err := listAndItem(a)
+		if err != nil {
+			return err
+		}
+		out := []any{}
+		for _, y := range list {
+			if y != x {
+				out = append(out, y)
+			}
+		}
+		return giveArray(r, out, typeByName(a[0].String()))
+	}},
+	"array_fill": {3, true, arrayFill},
+}
+
+// dims returns the lengths of a stored array; none for an empty one.
+func dims(c *lite.Cell) ([]int, error) {
+	if c.Kind() == lite.Blob {
+		_, s, _, err := tensor.Header(c.Bytes())
+		if s.Size() == 0 {
+			return nil, err
+		}
+		return s, err
+	}
+	list, err := parseJSON(c.Bytes(), arrayOf(tText))
+	if err != nil {
+		return nil, err
+	}
+	var out []int
+	for x := list; ; {
+		l, ok := x.([]any)
+		if !ok || len(l) == 0 {
+			return out, nil
+		}
+		out = append(out, len(l))
+		x = l[0]
+	}
+}
+
+func giveArray(r lite.Result, list []any, t Type) error {
+	x, err := makeArray(list, t.elem())
+	if err != nil {
+		return err
+	}
+	return giveValue(r, x, arrayOf(t.elem()))
+}
+
+// arrayCall is rg_array(type, elements…); the type of an array of arrays has one more pair of brackets.
+func arrayCall(a []lite.Cell, r lite.Result) error {
+	name := a[0].String()
+	t := typeByName(name)
+	et := t.elem()
+	if strings.HasSuffix(name, "[][]") {
+		et = t
+	}
+	list := make([]any, len(a)-1)
+	for i := range list {
+		x, err := fromCell(&a[i+1], et)
+		if err != nil {
+			return err
+		}
+		list[i] = x
+	}
+	return giveArray(r, list, t)
+}
+
+func listAndItem(a []lite.Cell) ([]any, any, error) {
+	t := typeByName(a[0].String())
+	list, err := listOf(&a[1], t)
+	if err != nil {
+		return nil, nil, err
+	}
+	x, err := fromCell(&a[2], t.elem())
+	return list, x, err
+}
+
+// listOf reads a stored array as nested lists.
+func listOf(c *lite.Cell, t Type) ([]any, error) {
+	x, err := fromCell(c, t)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.(type) {
+	case *tensor.Tensor:
+		return nest(v, 0, new(int)), nil
+	case []any:
+		return v, nil
+	}
+	return nil, nil
+}
+
+// sliceCall is rg_slice(type, array, lo, hi, …): bounds are cut to the array, an empty result is '{}'.
+func sliceCall(a []lite.Cell, r lite.Result) error {
+	t := typeByName(a[0].String())
+	list, err := listOf(&a[1], t)
+	if err != nil {
+		return err
+	}
+	d, err := dims(&a[1])
+	if err != nil {
+		return err
+	}
+	n := (len(a) - 2) / 2
+	if n > len(d) {
+		return giveValue(r, emptyArray(t.elem()), t)
+	}
+	lo, hi := make([]int, len(d)), make([]int, len(d))
+	for i := range d {
+		lo[i], hi[i] = 0, d[i]
+		if i < n {
+			lo[i] = int(max(a[2+2*i].Int(), 1)) - 1
+			hi[i] = int(min(a[3+2*i].Int(), int64(d[i])))
+		}
+		if lo[i] >= hi[i] {
+			return giveValue(r, emptyArray(t.elem()), t)
+		}
+	}
+	return giveArray(r, cutList(list, lo, hi), t)
+}
+
+func cutList(list []any, lo, hi []int) []any {
+	out := append([]any(nil), list[lo[0]:hi[0]]...)
+	if len(lo) > 1 {
+		for i, x := range out {
+			out[i] = cutList(x.([]any), lo[1:], hi[1:])
+		}
+	}
+	return out
+}
+
+// itemCall is rg_item(array, i, …) for arrays in JSON form.
+func itemCall(a []lite.Cell, r lite.Result) error {
+	x, err := parseJSON(a[0].Bytes(), arrayOf(tText))
+	if err != nil {
+		return err
+	}
+	for i := range a[1:] {
+		list, ok := x.([]any)
+		n := a[i+1].Int()
+		if !ok || n < 1 || n > int64(len(list)) {
+			return nil
+		}
+		x = list[n-1]
+	}
+	switch v := x.(type) {
+	case string:
+		if raw := bytes.TrimSpace(a[0].Bytes()); isNumberList(raw) {
+			return giveValue(r, v, tInt8)
+		}
+		r.Text(v)
+	case bool:
+		r.Bool(v)
+	}
+	return nil
+}
+
+// isNumberList tells a list of integers, whose items parseJSON gave as digits, from a list of texts.
+func isNumberList(b []byte) bool { return bytes.IndexByte(b, '"') < 0 }
+
+// arrayCat is rg_array_cat(type, kinds, x, y): kinds says which of x and y are arrays ('a') and which elements
+// ('e'). NULL arrays count as empty.
+func arrayCat(a []lite.Cell, r lite.Result) error {
+	t, kinds := typeByName(a[0].String()), a[1].Bytes()
+	var part [2][]any
+	for i := range part {
+		c := &a[2+i]
+		if kinds[i] == 'e' {
+			x, err := fromCell(c, t.elem())
+			if err != nil {
+				return err
+			}
+			part[i] = []any{x}
+			continue
+		}
+		l, err := listOf(c, t)
+		if err != nil {
+			return err
+		}
+		part[i] = l
+	}
+	x, y := part[0], part[1]
+	if kinds[0] == 'a' && a[2].IsNull() && kinds[1] == 'a' && a[3].IsNull() {
+		return nil
+	}
+	if dx, dy := depth(x), depth(y); dy > 0 && dx == dy+1 {
+		y = []any{any(y)}
+	} else if dx > 0 && dy == dx+1 {
+		x = []any{any(x)}
+	}
+	return giveArray(r, append(append([]any{}, x...), y...), t)
+}
+
+// arraySet is rg_array_set(type, array, value, i, …): the array with one element replaced; position n+1 of a
+// vector appends.
+func arraySet(a []lite.Cell, r lite.Result) error {
+	t := typeByName(a[0].String())
+	list, err := listOf(&a[1], t)
+	if err != nil {
+		return err
+	}
+	x, err := fromCell(&a[2], t.elem())
+	if err != nil {
+		return err
+	}
+	at := list
+	for k := 3; k < len(a); k++ {
+		i := a[k].Int()
+		if k == len(a)-1 && k == 3 && i == int64(len(list))+1 {
+			list = append(list, x)
+			break
+		}
+		if a[k].IsNull() || i < 1 || i > int64(len(at)) {
+			return sqlerr.New(sqlerr.ArraySubscript, "array subscript %d out of range", i)
+		}
+		if k == len(a)-1 {
+			at[i-1] = x
+			break
+		}
+		next, ok := at[i-1].([]any)
+		if !ok {
+			return sqlerr.New(sqlerr.ArraySubscript, "wrong number of array subscripts")
+		}
+		at = next
+	}
+	return giveArray(r, list, t)
+}
+
+func depth(list []any) int {
+	if len(list) == 0 {
+		return 0
+	}
+	if l, ok := list[0].([]any); ok {
+		return 1 + depth(l)
+	}
+	return 1
+}
+
+// flatCall makes an array of any dimensions one-dimensional, for unnest.
+func flatCall(a []lite.Cell, r lite.Result) error {
+	b := a[0].Bytes()
+	if bytes.IndexByte(b[min(1, len(b)):], '[') < 0 {
+		copy(r.Room(lite.Text, len(b)), b)
+		return nil
+	}
+	x, err := parseJSON(b, arrayOf(tInt8))
+	if err != nil {
+		if x, err = parseJSON(b, arrayOf(tText)); err != nil {
+			return err
+		}
+	}
+	return giveValue(r, flatten(x.([]any), nil), arrayOf(tText))
+}
+
+func flatten(list, out []any) []any {
+	for _, x := range list {
+		if l, ok := x.([]any); ok {
+			out = flatten(l, out)
+		} else {
+			out = append(out, x)
+		}
+	}
+	if out == nil {
+		out = []any{}
+	}
+	return out
+}
+
+func chunkEq(a []lite.Cell, r lite.Result) error {
+	x, err := tensor.Decode(a[0].Bytes())
+	if err != nil {
+		return err
+	}
+	y, err := tensor.Decode(a[1].Bytes())
+	if err != nil {
+		return err
+	}
+	same := x.Shape.Equal(y.Shape)
+	for i := range x.Data {
+		same = same && (x.Data[i] == y.Data[i] || x.Data[i] != x.Data[i] && y.Data[i] != y.Data[i])
+	}
+	r.Bool(same)
+	return nil
+}
+
+func stringToArray(a []lite.Cell, r lite.Result) error {
+	if a[0].IsNull() {
+		return nil
+	}
+	s := a[0].String()
+	var p []string
+	switch {
+	case s == "":
+	case a[1].IsNull():
+		p = strings.Split(s, "")
+	case len(a[1].Bytes()) == 0:
+		p = []string{s}
+	default:
+		p = strings.Split(s, a[1].String())
+	}
+	list := anys(p)
+	if len(a) > 2 && !a[2].IsNull() {
+		for i, x := range p {
+			if x == a[2].String() {
+				list[i] = nil
+			}
+		}
+	}
+	return giveValue(r, list, arrayOf(tText))
+}
+
+func arrayToString(a []lite.Cell, r lite.Result) error {
+	if a[1].IsNull() || a[2].IsNull() {
+		return nil
+	}
+	t := typeByName(a[0].String())
+	list, err := listOf(&a[1], t)
+	if err != nil {
+		return err
+	}
+	var p []string
+	for _, x := range flatten(list, nil) {
+		switch {
+		case x != nil:
+			p = append(p, Format(x, t.elem().String()))
+		case len(a) > 3 && !a[3].IsNull():
+			p = append(p, a[3].String())
+		}
+	}
+	r.Text(strings.Join(p, a[2].String()))
+	return nil
+}
+
+func arrayFill(a []lite.Cell, r lite.Result) error {
+	t := typeByName(a[0].String())
+	x, err := fromCell(&a[1], t.elem())
+	if err != nil {
+		return err
+	}
+	d, err := parseJSON(a[2].Bytes(), arrayOf(tInt8))
+	if err != nil {
+		return err
+	}
+	for i := len(d.([]any)) - 1; i >= 0; i-- {
+		n, ok := d.([]any)[i].(int64)
+		if !ok || n < 0 || n > 1<<24 {
+			return sqlerr.New(sqlerr.InvalidParameter, "array size out of range")
+		}
+		list := make([]any, n)
+		for k := range list {
+			list[k] = x
+		}
+		x = list
+	}
+	list, _ := x.([]any)
+	return giveArray(r, list, t)
+}
+
+// slot is a chunk column that the running statement writes.
+type slot struct {
+	table objectKey
+	tdef  *TableDef
+	col   string
+	typ   Type
+	rank  int
+	shape tensor.Shape // of the first chunk written
+	head  []byte       // its header
+	mixed tensor.Shape // a different shape that was also written
+}
+
+// storeChunk is rg_chunk(x, slot): x, whose shape is noted for the check at the end of the statement (law 1).
+func (db *DB) storeChunk(a []lite.Cell, r lite.Result) error {
+	if a[0].IsNull() {
+		return nil
+	}
+	s, b := db.run.slots[a[1].Int()], a[0].Bytes()
+	if err := s.note(b); err != nil {
+		return err
+	}
+	copy(r.Room(lite.Blob, len(b)), b)
+	return nil
+}
+
+// note checks one chunk on its way into the column.
+func (s *slot) note(b []byte) error {
+	if s.head != nil && len(b) > len(s.head) && bytes.Equal(b[:len(s.head)], s.head) {
+		return nil
+	}
+	_, shape, _, err := tensor.Header(b)
+	switch {
+	case err != nil:
+		return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+	case shape.Size() == 0:
+		return sqlerr.New(sqlerr.DataException, "table \"%s\", column \"%s\": a chunk must not be empty", s.table.name, s.col)
+	case s.rank > 1 && len(shape) != s.rank:
+		return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v has %d dimensions, the column is declared with %d",
+			s.table.name, s.col, shape, len(shape), s.rank)
+	case s.head == nil:
+		s.shape, s.head = shape, append([]byte(nil), b[:4+4*len(shape)]...)
+	case s.mixed == nil:
+		s.mixed = shape
+	}
+	return nil
+}

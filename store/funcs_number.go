@@ -1,0 +1,298 @@
+package store
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/store/numeric"
+)
+
+func numOf(c *lite.Cell) (numeric.Num, error) {
+	switch c.Kind() {
+	case lite.Integer:
+		return numeric.Int(c.Int()), nil
+	case lite.Float:
+		return numeric.Float(c.Float(), false)
+	}
+	return numeric.Parse(c.String())
+}
+
+// num1 and num2 are functions from numerics to numeric.
+func num1(f func(numeric.Num) (numeric.Num, error)) goFunc {
+	return goFunc{1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, err := numOf(&a[0])
+		if err == nil {
+			x, err = f(x)
+		}
+		if err == nil {
+			r.Text(x.String())
+		}
+		return err
+	})}
+}
+
+func num2(f func(x, y numeric.Num) (numeric.Num, error)) goFunc {
+	return goFunc{2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, err := numOf(&a[0])
+		if err != nil {
+			return err
+		}
+		y, err := numOf(&a[1])
+		if err == nil {
+			x, err = f(x, y)
+		}
+		if err == nil {
+			r.Text(x.String())
+		}
+		return err
+	})}
+}
+
+func total1(f func(numeric.Num) numeric.Num) goFunc {
+	return num1(func(x numeric.Num) (numeric.Num, error) { return f(x), nil })
+}
+
+func total2(f func(x, y numeric.Num) numeric.Num) goFunc {
+	return num2(func(x, y numeric.Num) (numeric.Num, error) { return f(x, y), nil })
+}
+
+func intArg(n numeric.Num) int {
+	i, _ := n.Int64()
+	return int(max(-1<<20, min(i, 1<<20)))
+}
+
+var numericFuncs = map[string]goFunc{
+	"nadd": total2(numeric.Num.Add), "nsub": total2(numeric.Num.Sub), "nmul": total2(numeric.Num.Mul),
+	"ndiv": num2(numeric.Num.Div), "nmod": num2(numeric.Num.Mod), "npow": num2(numeric.Num.Pow), "nlog": num2(numeric.Num.Log),
+	"nneg": total1(numeric.Num.Neg), "nabs": total1(numeric.Num.Abs), "nfloor": total1(numeric.Num.Floor), "nceil": total1(numeric.Num.Ceil),
+	"nsqrt": num1(numeric.Num.Sqrt), "nexp": num1(numeric.Num.Exp), "nln": num1(numeric.Num.Ln),
+	"nsign":  total1(func(x numeric.Num) numeric.Num { return numeric.Int(int64(x.Sign())) }),
+	"nround": total2(func(x, n numeric.Num) numeric.Num { return x.Round(intArg(n)) }),
+	"ntrunc": total2(func(x, n numeric.Num) numeric.Num { return x.Trunc(intArg(n)) }),
+	"nscale": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, err := numOf(&a[0])
+		r.Int(int64(x.Scale()))
+		return err
+	})},
+	"nmodify": {3, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, err := numOf(&a[0])
+		if err != nil {
+			return err
+		}
+		precision, scale := int(a[1].Int()), int(a[2].Int())
+		x = x.Round(scale)
+		if x.Digits() > precision-scale {
+			return sqlerr.New(sqlerr.NumericOutOfRange, "numeric field overflow").
+				WithDetail("A field with precision %d, scale %d must round to an absolute value less than 10^%d.", precision, scale, precision-scale)
+		}
+		r.Text(x.String())
+		return nil
+	})},
+	"nseries": {3, true, strict(func(a []lite.Cell, r lite.Result) error {
+		var n [3]numeric.Num
+		for i := range n {
+			x, err := numOf(&a[i])
+			if err != nil {
+				return err
+			}
+			n[i] = x
+		}
+		if n[2].Sign() == 0 {
+			return sqlerr.New(sqlerr.InvalidParameter, "step size cannot equal zero")
+		}
+		var list []any
+		for x := n[0]; x.Cmp(n[1])*n[2].Sign() <= 0; x = x.Add(n[2]) {
+			if list = append(list, x.String()); len(list) > 1e7 {
+				return sqlerr.New(sqlerr.ProgramLimit, "generate_series of more than %d numerics", len(list)-1)
+			}
+		}
+		return giveValue(r, list, arrayOf(tNumeric))
+	})},
+	"min_numeric": {-1, true, extreme(func(x, y *lite.Cell) bool { return numeric.Compare(x.Bytes(), y.Bytes()) < 0 })},
+	"max_numeric": {-1, true, extreme(func(x, y *lite.Cell) bool { return numeric.Compare(x.Bytes(), y.Bytes()) > 0 })},
+	"factorial": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		n := a[0].Int()
+		if n < 0 || n > 5000 {
+			return sqlerr.New(sqlerr.NumericOutOfRange, "factorial of %d is out of range", n)
+		}
+		x := numeric.Int(1)
+		for i := int64(2); i <= n; i++ {
+			x = x.Mul(numeric.Int(i))
+		}
+		r.Text(x.String())
+		return nil
+	})},
+}
+
+// extreme is GREATEST or LEAST: NULLs are skipped.
+func extreme(better func(x, y *lite.Cell) bool) lite.Scalar {
+	return func(a []lite.Cell, r lite.Result) error {
+		var best *lite.Cell
+		for i := range a {
+			if !a[i].IsNull() && (best == nil || better(&a[i], best)) {
+				best = &a[i]
+			}
+		}
+		if best != nil {
+			giveCell(r, best)
+		}
+		return nil
+	}
+}
+
+func giveCell(r lite.Result, c *lite.Cell) {
+	switch c.Kind() {
+	case lite.Integer:
+		r.Int(c.Int())
+	case lite.Float:
+		r.Float(c.Float())
+	case lite.Text:
+		copy(r.Room(lite.Text, len(c.Bytes())), c.Bytes())
+	case lite.Blob:
+		r.Blob(c.Bytes())
+	}
+}
+
+// compareCells orders two cells of one type.
+func compareCells(x, y *lite.Cell) int {
+	if x.Kind() == lite.Text {
+		return compareBytes(x.Bytes(), y.Bytes())
+	}
+	if x.Kind() == lite.Integer && y.Kind() == lite.Integer {
+		return int(min(1, max(-1, cmp(x.Int(), y.Int()))))
+	}
+	return cmp(x.Float(), y.Float())
+}
+
+func cmp[T int64 | float64](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func compareBytes(a, b []byte) int {
+	switch x, y := string(a), string(b); {
+	case x < y:
+		return -1
+	case x > y:
+		return 1
+	}
+	return 0
+}
+
+func floatResult(r lite.Result, y float64, args ...float64) error {
+	inf := false
+	for _, x := range args {
+		inf = inf || math.IsInf(x, 0)
+	}
+	switch {
+	case math.IsNaN(y):
+		return errNaN()
+	case math.IsInf(y, 0) && !inf:
+		return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
+	}
+	r.Float(y)
+	return nil
+}
+
+// mathFuncs are rg_math(name, x).
+var mathFuncs = map[string]func(float64) float64{
+	"floor": math.Floor, "ceil": math.Ceil, "round": math.RoundToEven, "trunc": math.Trunc, "sqrt": math.Sqrt, "cbrt": math.Cbrt, "exp": math.Exp,
+	"ln": math.Log, "log10": math.Log10, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin, "acos": math.Acos, "atan": math.Atan,
+	"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh, "acosh": math.Acosh, "atanh": math.Atanh,
+	"degrees": func(x float64) float64 { return x / (math.Pi / 180) }, "radians": func(x float64) float64 { return x * (math.Pi / 180) },
+	"cot": func(x float64) float64 { return 1 / math.Tan(x) },
+}
+
+func mathCall(a []lite.Cell, r lite.Result) error {
+	name, x := string(a[0].Bytes()), a[1].Float()
+	switch name {
+	case "sqrt":
+		if x < 0 {
+			return sqlerr.New("2201F", "cannot take square root of a negative number")
+		}
+	case "ln", "log10":
+		if x == 0 {
+			return sqlerr.New("2201E", "cannot take logarithm of zero")
+		}
+		if x < 0 {
+			return sqlerr.New("2201E", "cannot take logarithm of a negative number")
+		}
+	}
+	y := mathFuncs[name](x)
+	if math.IsNaN(y) {
+		return sqlerr.New(sqlerr.NumericOutOfRange, "input is out of range")
+	}
+	if name == "exp" && y == 0 && !math.IsInf(x, -1) {
+		return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: underflow")
+	}
+	return floatResult(r, y, x)
+}
+
+func powCall(a []lite.Cell, r lite.Result) error {
+	x, y := a[0].Float(), a[1].Float()
+	if x == 0 && y < 0 {
+		return sqlerr.New("2201F", "zero raised to a negative power is undefined")
+	}
+	if x < 0 && y != math.Floor(y) {
+		return sqlerr.New("2201F", "a negative number raised to a non-integer power yields a complex result")
+	}
+	z := math.Pow(x, y)
+	if z == 0 && x != 0 && !math.IsInf(x, 0) && !math.IsInf(y, 0) {
+		return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: underflow")
+	}
+	return floatResult(r, z, x, y)
+}
+
+var floatFuncs = map[string]goFunc{
+	"math": {2, true, strict(mathCall)},
+	"fpow": {2, true, strict(powCall)},
+	"fsign": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		r.Float(float64(cmp(a[0].Float(), 0)))
+		return nil
+	})},
+	"atan2": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		r.Float(math.Atan2(a[0].Float(), a[1].Float()))
+		return nil
+	})},
+	"random":  {0, false, func(a []lite.Cell, r lite.Result) error { r.Float(rand.Float64()); return nil }},
+	"xor":     {2, true, strict(func(a []lite.Cell, r lite.Result) error { r.Int(a[0].Int() ^ a[1].Int()); return nil })},
+	"gcd":     {2, true, strict(func(a []lite.Cell, r lite.Result) error { r.Int(gcd(a[0].Int(), a[1].Int())); return nil })},
+	"min_any": {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) < 0 })},
+	"max_any": {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) > 0 })},
+	"lcm": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, y := a[0].Int(), a[1].Int()
+		if x == 0 || y == 0 {
+			r.Int(0)
+			return nil
+		}
+		z := x / gcd(x, y)
+		if p := z * y; p/y == z && p != math.MinInt64 {
+			r.Int(max(p, -p))
+			return nil
+		}
+		return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range")
+	})},
+	"width_bucket": {4, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, lo, hi, n := a[0].Float(), a[1].Float(), a[2].Float(), a[3].Int()
+		if n <= 0 || lo == hi {
+			return sqlerr.New("2201G", "count must be greater than zero and the bounds must differ")
+		}
+		k := math.Floor((x-lo)/(hi-lo)*float64(n)) + 1
+		r.Int(int64(max(0, min(k, float64(n)+1))))
+		return nil
+	})},
+}
+
+func gcd(a, b int64) int64 {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return max(a, -a)
+}

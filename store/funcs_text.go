@@ -1,0 +1,451 @@
+package store
+
+import (
+	"crypto/md5"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// text makes a strict function of texts (and integers, read by the function) that returns a text.
+func text(n int, f func(a []lite.Cell) (string, error)) goFunc {
+	return goFunc{n, true, strict(func(a []lite.Cell, r lite.Result) error {
+		s, err := f(a)
+		if err == nil {
+			r.Text(s)
+		}
+		return err
+	})}
+}
+
+func pure1(f func(string) string) goFunc {
+	return text(1, func(a []lite.Cell) (string, error) { return f(a[0].String()), nil })
+}
+
+func boolText(n int, f func(a []lite.Cell) (bool, error)) goFunc {
+	return goFunc{n, true, strict(func(a []lite.Cell, r lite.Result) error {
+		ok, err := f(a)
+		r.Bool(ok)
+		return err
+	})}
+}
+
+var textFuncs = map[string]goFunc{
+	"lower": pure1(strings.ToLower), "upper": pure1(strings.ToUpper), "initcap": pure1(initcap), "reverse": pure1(reverseText),
+	"md5":           pure1(func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }),
+	"quote_literal": pure1(str), "quote_ident": pure1(quoteIdent),
+	"substr": text(-1, substr),
+	"left": text(2, func(a []lite.Cell) (string, error) {
+		r, n := []rune(a[0].String()), int(a[1].Int())
+		if n < 0 {
+			n = max(0, len(r)+n)
+		}
+		return string(r[:min(n, len(r))]), nil
+	}),
+	"right": text(2, func(a []lite.Cell) (string, error) {
+		r, n := []rune(a[0].String()), int(a[1].Int())
+		if n < 0 {
+			return string(r[min(-n, len(r)):]), nil
+		}
+		return string(r[max(0, len(r)-n):]), nil
+	}),
+	"lpad": text(-1, func(a []lite.Cell) (string, error) { return pad(a, true) }), "rpad": text(-1, func(a []lite.Cell) (string, error) { return pad(a, false) }),
+	"ltrim": text(-1, trimmer(strings.TrimLeft)), "rtrim": text(-1, trimmer(strings.TrimRight)), "btrim": text(-1, trimmer(strings.Trim)),
+	"translate": text(3, translate), "split_part": text(3, splitPart),
+	"repeat": text(2, func(a []lite.Cell) (string, error) {
+		s, n := a[0].String(), max(0, a[1].Int())
+		if int64(len(s))*n > 1<<29 {
+			return "", sqlerr.New(sqlerr.ProgramLimit, "requested length too large")
+		}
+		return strings.Repeat(s, int(n)), nil
+	}),
+	"starts_with": boolText(2, func(a []lite.Cell) (bool, error) { return strings.HasPrefix(a[0].String(), a[1].String()), nil }),
+	"chr": text(1, func(a []lite.Cell) (string, error) {
+		if n := a[0].Int(); n <= 0 || !utf8.ValidRune(rune(n)) {
+			return "", sqlerr.New(sqlerr.ProgramLimit, "requested character %d is not valid", n)
+		}
+		return string(rune(a[0].Int())), nil
+	}),
+	"to_hex": text(1, func(a []lite.Cell) (string, error) { return strconv.FormatUint(uint64(a[0].Int()), 16), nil }),
+	"ascii": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		c, _ := utf8.DecodeRune(a[0].Bytes())
+		if len(a[0].Bytes()) == 0 {
+			c = 0
+		}
+		r.Int(int64(c))
+		return nil
+	})},
+	"concat": {-1, true, func(a []lite.Cell, r lite.Result) error {
+		var b strings.Builder
+		for i := range a {
+			b.Write(a[i].Bytes())
+		}
+		r.Text(b.String())
+		return nil
+	}},
+	"concat_ws": {-1, true, func(a []lite.Cell, r lite.Result) error {
+		if a[0].IsNull() {
+			return nil
+		}
+		var p []string
+		for i := range a[1:] {
+			if !a[i+1].IsNull() {
+				p = append(p, a[i+1].String())
+			}
+		}
+		r.Text(strings.Join(p, a[0].String()))
+		return nil
+	}},
+	"format":       {-1, true, formatCall},
+	"num_nulls":    {-1, true, func(a []lite.Cell, r lite.Result) error { r.Int(int64(len(a) - nonNulls(a))); return nil }},
+	"num_nonnulls": {-1, true, func(a []lite.Cell, r lite.Result) error { r.Int(int64(nonNulls(a))); return nil }},
+	"like": boolText(3, func(a []lite.Cell) (bool, error) {
+		s, p := a[0].String(), a[1].String()
+		if a[2].Int() != 0 {
+			s, p = strings.ToLower(s), strings.ToLower(p)
+		}
+		re, err := compiled("like "+p, func() (string, error) { return likePattern(p) })
+		if err != nil {
+			return false, err
+		}
+		return re.MatchString(s), nil
+	}),
+	"regex": boolText(3, func(a []lite.Cell) (bool, error) {
+		p := a[1].String()
+		if a[2].Int() != 0 {
+			p = "(?i)" + p
+		}
+		re, err := regex(p)
+		if err != nil {
+			return false, err
+		}
+		return re.Match(a[0].Bytes()), nil
+	}),
+	"regex_substr":   {2, true, strict(regexSubstr)},
+	"regexp_replace": text(-1, regexpReplace),
+	"regexp_match": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		re, err := regex(a[1].String())
+		if err != nil {
+			return err
+		}
+		m := re.FindStringSubmatch(a[0].String())
+		if m == nil {
+			return nil
+		}
+		if len(m) > 1 {
+			m = m[1:]
+		}
+		return giveValue(r, anys(m), arrayOf(tText))
+	})},
+	"regexp_split_to_array": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		re, err := regex(a[1].String())
+		if err != nil {
+			return err
+		}
+		return giveValue(r, anys(re.Split(a[0].String(), -1)), arrayOf(tText))
+	})},
+	"varchar": text(2, func(a []lite.Cell) (string, error) {
+		s, n := a[0].String(), int(a[1].Int())
+		if utf8.RuneCountInString(s) > n {
+			if r := []rune(s); strings.TrimRight(string(r[n:]), " ") == "" {
+				return string(r[:n]), nil
+			}
+			return "", sqlerr.New("22001", "value too long for type character varying(%d)", n)
+		}
+		return s, nil
+	}),
+	"cast": {3, true, strict(func(a []lite.Cell, r lite.Result) error {
+		f, t := typeByName(a[1].String()), typeByName(a[2].String())
+		x, err := fromCell(&a[0], f)
+		if err != nil {
+			return err
+		}
+		if x, err = convert(x, f, t); err != nil {
+			return err
+		}
+		return giveValue(r, x, t)
+	})},
+}
+
+func nonNulls(a []lite.Cell) int {
+	n := 0
+	for i := range a {
+		n += b2i(!a[i].IsNull())
+	}
+	return n
+}
+
+func anys(list []string) []any {
+	out := make([]any, len(list))
+	for i, s := range list {
+		out[i] = s
+	}
+	return out
+}
+
+func initcap(s string) string {
+	up := true
+	return strings.Map(func(r rune) rune {
+		c := unicode.ToLower(r)
+		if up {
+			c = unicode.ToUpper(r)
+		}
+		up = !unicode.IsLetter(r) && !unicode.IsDigit(r)
+		return c
+	}, s)
+}
+
+func reverseText(s string) string {
+	r := []rune(s)
+	for i, j := 0, len(r)-1; i < j; i, j = i+1, j-1 {
+		r[i], r[j] = r[j], r[i]
+	}
+	return string(r)
+}
+
+func quoteIdent(s string) string {
+	if regexp.MustCompile(`^[a-z_][a-z0-9_$]*$`).MatchString(s) {
+		return s
+	}
+	return quote(s)
+}
+
+func substr(a []lite.Cell) (string, error) {
+	r, from := []rune(a[0].String()), a[1].Int()-1
+	to := int64(len(r))
+	if len(a) > 2 {
+		if a[2].Int() < 0 {
+			return "", sqlerr.New("22011", "negative substring length not allowed")
+		}
+		to = min(to, from+a[2].Int())
+	}
+	from = max(0, from)
+	if from >= to {
+		return "", nil
+	}
+	return string(r[from:to]), nil
+}
+
+func pad(a []lite.Cell, left bool) (string, error) {
+	r, n, fill := []rune(a[0].String()), int(a[1].Int()), []rune(" ")
+	if len(a) > 2 {
+		fill = []rune(a[2].String())
+	}
+	if n > 1<<28 {
+		return "", sqlerr.New(sqlerr.ProgramLimit, "requested length too large")
+	}
+	if len(r) >= n || len(fill) == 0 {
+		return string(r[:min(len(r), max(n, 0))]), nil
+	}
+	p := make([]rune, n-len(r))
+	for i := range p {
+		p[i] = fill[i%len(fill)]
+	}
+	if left {
+		return string(p) + string(r), nil
+	}
+	return string(r) + string(p), nil
+}
+
+func trimmer(f func(s, cut string) string) func([]lite.Cell) (string, error) {
+	return func(a []lite.Cell) (string, error) {
+		cut := " "
+		if len(a) > 1 {
+			cut = a[1].String()
+		}
+		return f(a[0].String(), cut), nil
+	}
+}
+
+func translate(a []lite.Cell) (string, error) {
+	from, to := []rune(a[1].String()), []rune(a[2].String())
+	return strings.Map(func(r rune) rune {
+		for i, f := range from {
+			if f == r {
+				if i < len(to) {
+					return to[i]
+				}
+				return -1
+			}
+		}
+		return r
+	}, a[0].String()), nil
+}
+
+func splitPart(a []lite.Cell) (string, error) {
+	n := int(a[2].Int())
+	if n == 0 {
+		return "", sqlerr.New(sqlerr.InvalidParameter, "field position must not be zero")
+	}
+	p := []string{a[0].String()}
+	if sep := a[1].String(); sep != "" {
+		p = strings.Split(p[0], sep)
+	}
+	if n < 0 {
+		n += len(p) + 1
+	}
+	if n < 1 || n > len(p) {
+		return "", nil
+	}
+	return p[n-1], nil
+}
+
+func formatCall(a []lite.Cell, r lite.Result) error {
+	if a[0].IsNull() {
+		return nil
+	}
+	var b strings.Builder
+	s, next := a[0].String(), 1
+	for i := 0; i < len(s); i++ {
+		if s[i] != '%' {
+			b.WriteByte(s[i])
+			continue
+		}
+		if i++; i == len(s) {
+			return sqlerr.New(sqlerr.InvalidParameter, "unterminated format() type specifier")
+		}
+		if s[i] == '%' {
+			b.WriteByte('%')
+			continue
+		}
+		if next >= len(a) {
+			return sqlerr.New(sqlerr.InvalidParameter, "too few arguments for format()")
+		}
+		x := ""
+		if !a[next].IsNull() {
+			x = a[next].String()
+		}
+		switch s[i] {
+		case 's':
+			b.WriteString(x)
+		case 'I':
+			b.WriteString(quoteIdent(x))
+		case 'L':
+			if a[next].IsNull() {
+				x = "NULL"
+			} else {
+				x = str(x)
+			}
+			b.WriteString(x)
+		default:
+			return sqlerr.New(sqlerr.InvalidParameter, "unrecognized format() type specifier \"%c\"", s[i])
+		}
+		next++
+	}
+	r.Text(b.String())
+	return nil
+}
+
+// regexes caches compiled patterns.
+var regexes = struct {
+	sync.Mutex
+	m map[string]*regexp.Regexp
+}{m: map[string]*regexp.Regexp{}}
+
+func compiled(key string, pattern func() (string, error)) (*regexp.Regexp, error) {
+	regexes.Lock()
+	defer regexes.Unlock()
+	if re := regexes.m[key]; re != nil {
+		return re, nil
+	}
+	p, err := pattern()
+	if err != nil {
+		return nil, err
+	}
+	re, err := regexp.Compile(p)
+	if err != nil {
+		return nil, sqlerr.New("2201B", "invalid regular expression: %v", err).WithHint("The embedded store reads RE2 expressions, without back-references.")
+	}
+	if len(regexes.m) > 1000 {
+		clear(regexes.m)
+	}
+	regexes.m[key] = re
+	return re, nil
+}
+
+func regex(p string) (*regexp.Regexp, error) {
+	return compiled(p, func() (string, error) { return p, nil })
+}
+
+func likePattern(p string) (string, error) {
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	esc := false
+	for _, r := range p {
+		switch {
+		case esc:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+			esc = false
+		case r == '\\':
+			esc = true
+		case r == '%':
+			b.WriteString(".*")
+		case r == '_':
+			b.WriteByte('.')
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	if esc {
+		return "", sqlerr.New("22025", "LIKE pattern must not end with escape character")
+	}
+	b.WriteByte('$')
+	return b.String(), nil
+}
+
+func regexSubstr(a []lite.Cell, r lite.Result) error {
+	re, err := regex(a[1].String())
+	if err != nil {
+		return err
+	}
+	m := re.FindStringSubmatch(a[0].String())
+	switch {
+	case m == nil:
+	case len(m) > 1:
+		r.Text(m[1])
+	default:
+		r.Text(m[0])
+	}
+	return nil
+}
+
+func regexpReplace(a []lite.Cell) (string, error) {
+	flags, pattern := "", a[1].String()
+	if len(a) > 3 {
+		flags = a[3].String()
+	}
+	if strings.Contains(flags, "i") {
+		pattern = "(?i)" + pattern
+	}
+	re, err := regex(pattern)
+	if err != nil {
+		return "", err
+	}
+	// \1 and \& are Postgres's references, $ stands for itself
+	repl := strings.ReplaceAll(a[2].String(), "$", "$$")
+	repl = regexp.MustCompile(`\\([0-9&\\])`).ReplaceAllStringFunc(repl, func(s string) string {
+		switch s[1] {
+		case '&':
+			return "${0}"
+		case '\\':
+			return "\\"
+		}
+		return "${" + s[1:] + "}"
+	})
+	s := a[0].String()
+	if strings.Contains(flags, "g") {
+		return re.ReplaceAllString(s, repl), nil
+	}
+	m := re.FindStringSubmatchIndex(s)
+	if m == nil {
+		return s, nil
+	}
+	return s[:m[0]] + string(re.ExpandString(nil, repl, s, m)) + s[m[1]:], nil
+}

@@ -1,0 +1,134 @@
+package store
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/store/numeric"
+)
+
+func clockTimestamp(a []lite.Cell, r lite.Result) error {
+	r.Text(timeOut(time.Now(), tTZ))
+	return nil
+}
+
+// now is the time at which the transaction, or the statement outside one, began.
+func (db *DB) now() time.Time {
+	if db.started.IsZero() {
+		db.started = time.Now()
+	}
+	return db.started
+}
+
+var timeFuncs = map[string]goFunc{
+	"date_add": text(2, func(a []lite.Cell) (string, error) {
+		d, err := parseTime(a[0].String())
+		return timeOut(d.AddDate(0, 0, int(a[1].Int())), tDate), err
+	}),
+	"date_sub": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, err := parseTime(a[0].String())
+		if err != nil {
+			return err
+		}
+		y, err := parseTime(a[1].String())
+		r.Int(int64(x.Sub(y).Hours() / 24))
+		return err
+	})},
+	"date_part":  text(2, datePart),
+	"date_trunc": text(2, dateTrunc),
+	"make_date": text(3, func(a []lite.Cell) (string, error) {
+		y, m, d := int(a[0].Int()), int(a[1].Int()), int(a[2].Int())
+		x := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
+		if x.Year() != y || int(x.Month()) != m || x.Day() != d {
+			return "", sqlerr.New("22008", "date field value out of range: %d-%02d-%02d", y, m, d)
+		}
+		return timeOut(x, tDate), nil
+	}),
+	"to_timestamp": text(1, func(a []lite.Cell) (string, error) {
+		return timeOut(time.UnixMicro(int64(a[0].Float()*1e6)), tTZ), nil
+	}),
+	"to_char": text(2, toChar),
+}
+
+func datePart(a []lite.Cell) (string, error) {
+	x, err := parseTime(a[1].String())
+	if err != nil {
+		return "", err
+	}
+	_, week := x.ISOWeek()
+	isoYear, _ := x.ISOWeek()
+	micro := func(us int64, scale int) string {
+		n, _ := numeric.Int(us).Div(numeric.Int(1000000))
+		return n.Round(scale).String()
+	}
+	sec := int64(x.Second())*1e6 + int64(x.Nanosecond()/1000)
+	switch f := strings.ToLower(a[0].String()); f {
+	case "year":
+		return strconv.Itoa(x.Year()), nil
+	case "month":
+		return strconv.Itoa(int(x.Month())), nil
+	case "day":
+		return strconv.Itoa(x.Day()), nil
+	case "hour":
+		return strconv.Itoa(x.Hour()), nil
+	case "minute":
+		return strconv.Itoa(x.Minute()), nil
+	case "second":
+		return micro(sec, 6), nil
+	case "epoch":
+		return micro(x.UnixMicro(), 6), nil
+	case "dow":
+		return strconv.Itoa(int(x.Weekday())), nil
+	case "isodow":
+		return strconv.Itoa((int(x.Weekday())+6)%7 + 1), nil
+	case "doy":
+		return strconv.Itoa(x.YearDay()), nil
+	case "week":
+		return strconv.Itoa(week), nil
+	case "isoyear":
+		return strconv.Itoa(isoYear), nil
+	case "quarter":
+		return strconv.Itoa((int(x.Month())-1)/3 + 1), nil
+	default:
+		return "", sqlerr.New(sqlerr.InvalidParameter, "unit \"%s\" not recognized for a time", f)
+	}
+}
+
+func dateTrunc(a []lite.Cell) (string, error) {
+	x, err := parseTime(a[1].String())
+	if err != nil {
+		return "", err
+	}
+	y, m, d := x.Date()
+	day := func(y int, m time.Month, d int) time.Time { return time.Date(y, m, d, 0, 0, 0, 0, time.UTC) }
+	switch f := strings.ToLower(a[0].String()); f {
+	case "year":
+		x = day(y, 1, 1)
+	case "quarter":
+		x = day(y, (m-1)/3*3+1, 1)
+	case "month":
+		x = day(y, m, 1)
+	case "week":
+		x = day(y, m, d-(int(x.Weekday())+6)%7)
+	case "day":
+		x = day(y, m, d)
+	case "hour", "minute", "second":
+		x = x.Truncate(map[string]time.Duration{"hour": time.Hour, "minute": time.Minute, "second": time.Second}[f])
+	default:
+		return "", sqlerr.New(sqlerr.InvalidParameter, "unit \"%s\" not recognized for a time", f)
+	}
+	return timeOut(x, tTimestamp), nil
+}
+
+// toChar knows the common numeric patterns.
+func toChar(a []lite.Cell) (string, error) {
+	x, err := parseTime(a[0].String())
+	if err != nil {
+		return "", err
+	}
+	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02", "HH24", "15", "MI", "04", "SS", "05", "Mon", "Jan", "Month", "January").Replace(a[1].String())
+	return x.Format(layout), nil
+}

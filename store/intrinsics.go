@@ -1,0 +1,86 @@
+package store
+
+import (
+	"context"
+	"sync"
+
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+var resultLock sync.Mutex // guards kernelResults
+
+// Intrinsics are the functions that the engine above provides. They are called while a statement is being
+// prepared, on the statement's own connection and transaction, so they see its uncommitted rows and may
+// read from the DB; they must not write to tables that the statement reads. Arguments are trees: constants,
+// NULL::table, ARRAY[…], named ones in ArgNames. text is where their positions point into. ok is false for
+// a function that is not theirs.
+type Intrinsics interface {
+	// TableFunc runs a function that stands in FROM, such as gradient('loss', NULL::w).
+	TableFunc(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (r *Relation, ok bool, err error)
+	// ScalarFunc runs a function that stands in an expression, such as backward(…) or current_step(), once
+	// for the statement. typ is a Postgres type name; value is as in Result.
+	ScalarFunc(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (typ string, value any, ok bool, err error)
+}
+
+// ViewEngine is an Intrinsics that can also compute a whole view, faster than the statement would.
+type ViewEngine interface {
+	// View computes a view; ok is false where the statement shall expand it. The relation's types must be the
+	// view's.
+	View(ctx context.Context, v *ViewDef) (r *Relation, ok bool, err error)
+}
+
+// engineView lets the engine compute a view of a query that is about to run; nil where it is expanded.
+func (b *binder) engineView(v *ViewDef) *TableDef {
+	e, ok := b.db.intr.(ViewEngine)
+	if !ok || !b.runs || b.literal {
+		return nil
+	}
+	r, ok, err := e.View(b.ctx, v)
+	if err != nil || !ok {
+		return nil // expanded, the statement gives the error with its position
+	}
+	t, err := b.db.putResult(r)
+	if err != nil {
+		return nil
+	}
+	b.results = append(b.results, t)
+	return t
+}
+
+// Relation is a result in columns.
+type Relation struct {
+	Names []string
+	Types []string // Postgres type names: "integer", "real[]", …
+	Cols  []*ra.Vector
+}
+
+// scalarIntrinsic asks the engine for a scalar function's value.
+func (b *binder) scalarIntrinsic(e *sqlfront.FuncCall) (val, bool) {
+	typ, x, ok, err := b.db.intr.ScalarFunc(b.ctx, e, b.text)
+	b.check(e.At, err)
+	if !ok {
+		return val{}, false
+	}
+	if typ == "void" {
+		typ, x = "text", ""
+	}
+	return b.boundVal(&sqlfront.Bound{Node: e.Node, Type: typ, Value: x}), true
+}
+
+// tableIntrinsic runs a table function of the engine and puts its rows into a temporary table, which the
+// statement reads in its place; nil for other functions.
+func (b *binder) tableIntrinsic(it *sqlfront.FuncFrom) *TableDef {
+	if b.db.intr == nil || isSetReturning(it.Func.Name) || it.Ordinality {
+		return nil
+	}
+	r, ok, err := b.db.intr.TableFunc(b.ctx, it.Func, b.text)
+	b.check(it.At, err)
+	if !ok {
+		return nil
+	}
+	t, err := b.db.putResult(r)
+	b.check(it.At, err)
+	b.results = append(b.results, t)
+	return t
+}

@@ -1,0 +1,197 @@
+//go:build cgo
+
+package lite
+
+/*
+#include "api.h"
+*/
+import "C"
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// Result is where a function puts its value; untouched it is NULL.
+type Result struct {
+	cell  *C.rg_cell
+	arena *C.rg_arena
+}
+
+// Int returns an integer.
+func (r Result) Int(x int64) { r.cell.kind, r.cell.i = C.int32_t(Integer), C.int64_t(x) }
+
+// Bool returns 0 or 1.
+func (r Result) Bool(b bool) { r.Int(b2i(b)) }
+
+// Float returns a float; the caller has refused NaN.
+func (r Result) Float(x float64) { r.cell.kind, r.cell.d = C.int32_t(Float), C.double(x) }
+
+// Text returns a string.
+func (r Result) Text(s string) { copy(r.Room(Text, len(s)), s) }
+
+// Blob returns bytes.
+func (r Result) Blob(b []byte) { copy(r.Room(Blob, len(b)), b) }
+
+// Room returns a TEXT or BLOB of n bytes to fill in place.
+func (r Result) Room(kind int32, n int) []byte {
+	if C.rg_grow(r.arena, C.int64_t(n+1)) != C.SQLITE_OK {
+		panic("out of memory")
+	}
+	r.cell.kind, r.cell.n = C.int32_t(kind), C.int64_t(n)
+	return unsafe.Slice((*byte)(unsafe.Pointer(r.arena.p)), n)
+}
+
+func (r Result) fail(msg string) {
+	r.Text(msg)
+	r.cell.kind = 0
+}
+
+// Scalar is a function of SQL values.
+type Scalar func(args []Cell, res Result) error
+
+// State is one group of an aggregate. Value may be called several times (windows); Inverse removes the
+// oldest row, or returns an error where the aggregate cannot.
+type State interface {
+	Step(args []Cell) error
+	Inverse(args []Cell) error
+	Value(res Result) error
+}
+
+type function struct {
+	c       *Conn
+	name    string
+	scalar  Scalar
+	state   func() State
+	compare func(a, b []byte) int
+}
+
+// handles maps the numbers that C holds to Go values.
+var handles = struct {
+	sync.RWMutex
+	next  int64
+	funcs map[int64]*function
+	state map[int64]State
+}{funcs: map[int64]*function{}, state: map[int64]State{}}
+
+func release(ids []int64) {
+	handles.Lock()
+	defer handles.Unlock()
+	for _, id := range ids {
+		delete(handles.funcs, id)
+	}
+}
+
+func (c *Conn) register(f *function, nargs int, pure bool, kind int) error {
+	handles.Lock()
+	handles.next++
+	id := handles.next
+	handles.funcs[id] = f
+	handles.Unlock()
+	c.funcs = append(c.funcs, id)
+	f.c = c
+	name := C.CString(f.name)
+	defer C.free(unsafe.Pointer(name))
+	if rc := C.rg_create(c.db, name, C.int(nargs), C.int(b2i(pure)), C.int(kind), C.int64_t(id)); rc != C.SQLITE_OK {
+		return c.failure(rc)
+	}
+	return nil
+}
+
+// Func registers a scalar function; nargs -1 takes any number. A pure one depends on its arguments alone.
+func (c *Conn) Func(name string, nargs int, pure bool, f Scalar) error {
+	return c.register(&function{name: name, scalar: f}, nargs, pure, 0)
+}
+
+// Aggregate registers an aggregate, also usable as a window function.
+func (c *Conn) Aggregate(name string, nargs int, state func() State) error {
+	return c.register(&function{name: name, state: state}, nargs, true, 1)
+}
+
+// Collation registers an order of texts.
+func (c *Conn) Collation(name string, compare func(a, b []byte) int) error {
+	return c.register(&function{name: name, compare: compare}, 0, true, 2)
+}
+
+func lookup(id C.int64_t) *function {
+	handles.RLock()
+	defer handles.RUnlock()
+	return handles.funcs[int64(id)]
+}
+
+func cellsOf(n C.int, p *C.rg_cell) []Cell {
+	if n == 0 {
+		return nil
+	}
+	return unsafe.Slice((*Cell)(p), int(n))
+}
+
+// guard runs f and turns its error or panic into the function's error.
+func guard(fn *function, r Result, f func() error) {
+	defer func() {
+		if p := recover(); p != nil {
+			fn.c.err = fmt.Errorf("internal error in function %s: %v", fn.name, p)
+			r.fail(fn.c.err.Error())
+		}
+	}()
+	if err := f(); err != nil {
+		fn.c.err = err
+		r.fail(err.Error())
+	}
+}
+
+//export rgScalar
+func rgScalar(id C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell, a *C.rg_arena) {
+	fn, r := lookup(id), Result{res, a}
+	guard(fn, r, func() error { return fn.scalar(cellsOf(n, args), r) })
+}
+
+//export rgStep
+func rgStep(id C.int64_t, h *C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell, a *C.rg_arena) {
+	fn, r := lookup(id), Result{res, a}
+	guard(fn, r, func() error {
+		handles.Lock()
+		s := handles.state[int64(*h)]
+		if *h == 0 {
+			handles.next++
+			*h, s = C.int64_t(handles.next), fn.state()
+			handles.state[int64(*h)] = s
+		}
+		handles.Unlock()
+		return s.Step(cellsOf(n, args))
+	})
+}
+
+//export rgInverse
+func rgInverse(id C.int64_t, h *C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell, a *C.rg_arena) {
+	fn, r := lookup(id), Result{res, a}
+	guard(fn, r, func() error {
+		handles.RLock()
+		s := handles.state[int64(*h)]
+		handles.RUnlock()
+		return s.Inverse(cellsOf(n, args))
+	})
+}
+
+//export rgValue
+func rgValue(id C.int64_t, h *C.int64_t, last C.int, res *C.rg_cell, a *C.rg_arena) {
+	fn, r := lookup(id), Result{res, a}
+	guard(fn, r, func() error {
+		handles.Lock()
+		s := handles.state[int64(*h)]
+		if last != 0 {
+			delete(handles.state, int64(*h))
+		}
+		handles.Unlock()
+		if s == nil {
+			s = fn.state()
+		}
+		return s.Value(r)
+	})
+}
+
+//export rgCollate
+func rgCollate(id C.int64_t, n C.int, a unsafe.Pointer, m C.int, b unsafe.Pointer) C.int {
+	return C.int(lookup(id).compare(unsafe.Slice((*byte)(a), int(n)), unsafe.Slice((*byte)(b), int(m))))
+}

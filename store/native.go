@@ -1,0 +1,147 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Native prints a query in SQLite's dialect, constants and views included, so that it can stand in generated
+// SQL. A query that calls functions of the engine has no such form.
+func (db *DB) Native(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (sql string, err error) {
+	b := db.newBinder(ctx, text)
+	b.literal = true
+	defer b.catch(&err)
+	defer b.release()
+	q := b.selectQuery(sel, nil)
+	q.settle(b)
+	if len(b.results) > 0 {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "a sub-query that calls gradient() or check_gradient() cannot be printed")
+	}
+	return b.finish(q.with, q.body()), nil
+}
+
+// QueryNative runs one SELECT in SQLite's dialect, as package sqlgen prints it. Chunks come as tensors, all
+// other values as SQLite has them.
+func (db *DB) QueryNative(ctx context.Context, sql string) (*Result, error) {
+	stop := db.watch(ctx)
+	defer stop()
+	out := &Result{HasRows: true}
+	s, err := db.c.Prepare(strings.TrimRight(strings.TrimSpace(sql), ";"))
+	if err != nil {
+		return nil, db.translate(err)
+	}
+	defer s.Close()
+	if !s.ReadOnly() {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "only a SELECT can be run in SQLite's dialect")
+	}
+	for i := range s.Cols() {
+		out.Cols = append(out.Cols, ResultCol{Name: s.Name(i), Type: "text"})
+	}
+	if err := s.Bind(); err != nil {
+		return nil, db.translate(err)
+	}
+	for {
+		more, err := s.Step()
+		if err != nil {
+			return nil, db.translate(err)
+		}
+		if !more {
+			return out, nil
+		}
+		cells := s.Row()
+		vals := make([]any, len(cells))
+		for i := range cells {
+			v, typ, err := nativeValue(&cells[i])
+			if err != nil {
+				return nil, err
+			}
+			if vals[i] = v; v != nil {
+				out.Cols[i].Type = typ
+			}
+		}
+		out.Rows = append(out.Rows, vals)
+	}
+}
+
+func nativeValue(c *lite.Cell) (any, string, error) {
+	switch c.Kind() {
+	case lite.Null:
+		return nil, "", nil
+	case lite.Integer:
+		return c.Int(), "bigint", nil
+	case lite.Float:
+		return c.Float(), "double precision", nil
+	case lite.Blob:
+		t, err := tensor.Decode(c.Bytes())
+		if err != nil {
+			return nil, "", sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+		}
+		return t, t.DType.String() + "[]", nil
+	}
+	return c.String(), "text", nil
+}
+
+// Refill replaces the rows of a temporary table by those of a relation with the same columns.
+func (db *DB) Refill(ctx context.Context, name string, r *Relation) error {
+	t, _ := db.cat.relation(db.searchPath(), "", name)
+	if t == nil || !t.Temp || len(t.Cols) != len(r.Cols) {
+		return sqlerr.New(sqlerr.Internal, "internal error: %s is no temporary table of this form", name)
+	}
+	stop := db.watch(ctx)
+	defer stop()
+	return db.atomically(true, func() error {
+		if err := db.exec("DELETE FROM " + t.sql()); err != nil {
+			return err
+		}
+		marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
+		s, err := db.c.Prepare("INSERT INTO " + t.sql() + " VALUES (" + marks + ")")
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		b := db.newBinder(ctx, nil)
+		for i := range r.Cols {
+			b.slots = append(b.slots, &slot{table: t.key(), tdef: t, col: t.Cols[i].Name, typ: t.Cols[i].Type, rank: t.Cols[i].Type.Rank})
+		}
+		for k := range r.Cols[0].N {
+			for i, v := range r.Cols {
+				var sl *slot
+				if t.Cols[i].Type.isChunk() {
+					sl = b.slots[i]
+				}
+				if err := setVector(s, i, v, k, t.Cols[i].Type, sl); err != nil {
+					return err
+				}
+			}
+			if err := s.Run(); err != nil {
+				return err
+			}
+		}
+		db.bump(t.key(), true)
+		return b.checkSlots(t)
+	})
+}
+
+// GoValue is row i of a vector in the form of Result.Rows.
+func GoValue(v *ra.Vector, i int) any {
+	switch {
+	case v.IsNull(i):
+		return nil
+	case v.Type.IsChunk():
+		return v.Tensor(i)
+	case v.Type.IsFloat():
+		return vectorFloat(v, i)
+	case v.Type.Kind == kernels.Bool:
+		return v.Ints[i] != 0
+	case v.Type.Kind == kernels.Int:
+		return v.Ints[i]
+	}
+	return v.Texts[i]
+}

@@ -1,0 +1,218 @@
+package numeric
+
+import (
+	"math"
+	"math/big"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// Sqrt returns the square root with at least 16 significant digits (numeric_sqrt).
+func (a Num) Sqrt() (Num, error) {
+	if a.Sign() < 0 {
+		return Num{}, sqlerr.New("2201F", "cannot take square root of a negative number")
+	}
+	w, _ := a.group()
+	sweight := w*4/2 + 1
+	if w < 0 {
+		sweight = 1 - (1-w*4)/2 // rounded towards zero
+	}
+	scale := min(max(minSigDigits-sweight, a.scale, 0), maxDisplayScale)
+	return a.sqrtAt(scale), nil
+}
+
+func (a Num) sqrtAt(scale int) Num {
+	x := Num{a.c(), a.scale}.Round(max(a.scale, 2*scale+2))
+	if x.scale%2 == 1 {
+		x = x.Round(x.scale + 1)
+	}
+	return Num{new(big.Int).Sqrt(x.c()), x.scale / 2}.Round(scale)
+}
+
+// Spread returns the variance or standard deviation of n values with the given sum and sum of squares
+// (numeric_stddev_internal); ok is false where it is NULL.
+func Spread(n int64, sum, sum2 Num, sample, variance bool) (Num, bool) {
+	if n < 1 || sample && n < 2 {
+		return Num{}, false
+	}
+	cn := Int(n)
+	x := cn.Mul(sum2).Sub(sum.Mul(sum))
+	if x.Sign() <= 0 {
+		return Int(0), true
+	}
+	d := cn.Mul(cn)
+	if sample {
+		d = cn.Mul(Int(n - 1))
+	}
+	scale := divScale(x, d)
+	q := x.divAt(d, scale, true)
+	if variance {
+		return q, true
+	}
+	return q.sqrtAt(scale), true
+}
+
+// bigf returns a as a binary float of prec bits.
+func (a Num) bigf(prec uint) *big.Float {
+	x := new(big.Float).SetPrec(prec).SetInt(a.c())
+	return x.Quo(x, new(big.Float).SetPrec(prec).SetInt(pow10(a.scale)))
+}
+
+// fromBig rounds a binary float to scale decimals.
+func fromBig(x *big.Float, scale int) Num {
+	p := new(big.Float).SetPrec(x.Prec() + 64).SetInt(pow10(scale + 3))
+	i, _ := p.Mul(p, x).Int(nil)
+	return Num{i, scale + 3}.Round(scale)
+}
+
+const log10of2 = 0.30102999566398119521
+
+// expBig is e^x by x/2^k and the Taylor series.
+func expBig(x *big.Float, prec uint) *big.Float {
+	work := prec + 64
+	k := max(0, x.MantExp(nil)+8)
+	y := new(big.Float).SetPrec(work).SetMantExp(x, -k)
+	sum, term := new(big.Float).SetPrec(work).SetInt64(1), new(big.Float).SetPrec(work).SetInt64(1)
+	for i := int64(1); ; i++ {
+		term.Mul(term, y)
+		term.Quo(term, new(big.Float).SetPrec(work).SetInt64(i))
+		if term.Sign() == 0 || term.MantExp(nil) < -int(work) {
+			break
+		}
+		sum.Add(sum, term)
+	}
+	for range k {
+		sum.Mul(sum, sum)
+	}
+	return sum
+}
+
+// lnBig is ln x by Newton's iteration y += 2(x−e^y)/(x+e^y) (Halley), from a float64 start.
+func lnBig(x *big.Float, prec uint) *big.Float {
+	work := prec + 64
+	m := new(big.Float)
+	e := x.MantExp(m)
+	f, _ := m.Float64()
+	y := new(big.Float).SetPrec(work).SetFloat64(math.Log(f) + float64(e)*math.Ln2)
+	for bits := uint(40); bits < 3*work; bits *= 3 {
+		ey := expBig(y, work)
+		num := new(big.Float).SetPrec(work).Sub(x, ey)
+		den := new(big.Float).SetPrec(work).Add(x, ey)
+		num.Quo(num, den)
+		y.Add(y, num.Mul(num, big.NewFloat(2)))
+	}
+	return y
+}
+
+// Exp returns e^a (numeric_exp).
+func (a Num) Exp() (Num, error) {
+	val := a.Float64()
+	if val > 131072*math.Ln10 {
+		return Num{}, sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
+	}
+	scale := min(max(minSigDigits-int(val*0.434294481903252), a.scale, 0), maxDisplayScale)
+	prec := uint(float64(scale+int(math.Abs(val)*0.4343)+20)/log10of2) + 64
+	return fromBig(expBig(a.bigf(prec), prec), scale), nil
+}
+
+// lnDigits estimates the decimal weight of ln a (estimate_ln_dweight).
+func lnDigits(a Num) int {
+	x := a.Float64()
+	if math.Abs(x-1) < 0.1 {
+		d, _ := new(big.Float).SetInt(a.Sub(Int(1)).c()).Float64()
+		if d == 0 {
+			return 0
+		}
+		return int(math.Floor(math.Log10(math.Abs(d)))) - a.scale
+	}
+	return int(math.Log10(math.Abs(math.Log(x))))
+}
+
+// Ln returns the natural logarithm (numeric_ln).
+func (a Num) Ln() (Num, error) {
+	if err := a.positive(); err != nil {
+		return Num{}, err
+	}
+	scale := min(max(minSigDigits-lnDigits(a), a.scale, 0), maxDisplayScale)
+	prec := uint(float64(scale+20)/log10of2) + 128
+	return fromBig(lnBig(a.bigf(prec), prec), scale), nil
+}
+
+func (a Num) positive() error {
+	switch a.Sign() {
+	case 0:
+		return sqlerr.New("2201E", "cannot take logarithm of zero")
+	case -1:
+		return sqlerr.New("2201E", "cannot take logarithm of a negative number")
+	}
+	return nil
+}
+
+// Log returns the logarithm of b to the base a (numeric_log).
+func (a Num) Log(b Num) (Num, error) {
+	for _, x := range []Num{a, b} {
+		if err := x.positive(); err != nil {
+			return Num{}, err
+		}
+	}
+	if a.Cmp(Int(1)) == 0 {
+		return Num{}, sqlerr.New(errZero, "division by zero")
+	}
+	scale := min(max(minSigDigits-(lnDigits(b)-lnDigits(a)), a.scale, b.scale, 0), maxDisplayScale)
+	prec := uint(float64(scale+40)/log10of2) + 128
+	x := lnBig(b.bigf(prec), prec)
+	return fromBig(x.Quo(x, lnBig(a.bigf(prec), prec)), scale), nil
+}
+
+// Pow returns a^b (numeric_power).
+func (a Num) Pow(b Num) (Num, error) {
+	whole := b.Trunc(0).Cmp(b) == 0
+	switch {
+	case a.Sign() == 0 && b.Sign() < 0:
+		return Num{}, sqlerr.New("2201F", "zero raised to a negative power is undefined")
+	case a.Sign() < 0 && !whole:
+		return Num{}, sqlerr.New("2201F", "a negative number raised to a non-integer power yields a complex result")
+	}
+	if n, ok := b.Int64(); whole && ok && n == int64(int32(n)) {
+		return a.powInt(n)
+	}
+	if a.Sign() == 0 {
+		return Num{new(big.Int), minSigDigits}, nil
+	}
+	val := b.Float64() * math.Log(math.Abs(a.Float64())) * 0.434294481903252
+	if val > 131072 {
+		return Num{}, sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
+	}
+	scale := min(max(minSigDigits-int(val), a.scale, b.scale, 0), maxDisplayScale)
+	prec := uint(float64(scale+int(math.Abs(val))+40)/log10of2) + 128
+	x := lnBig(a.Abs().bigf(prec), prec)
+	n := fromBig(expBig(x.Mul(x, b.bigf(prec)), prec), scale)
+	if a.Sign() < 0 && b.c().Bit(0) == 1 {
+		n = n.Neg()
+	}
+	return n, nil
+}
+
+// powInt is power_var_int of Postgres 15: exact multiplication at a scale of at least 16.
+func (a Num) powInt(n int64) (Num, error) {
+	scale := min(max(minSigDigits, a.scale), maxDisplayScale)
+	if a.Sign() == 0 {
+		if n == 0 {
+			return Int(1).Round(scale), nil
+		}
+		return Num{new(big.Int), scale}, nil
+	}
+	m := new(big.Float)
+	e := new(big.Float).SetInt(a.Abs().c()).MantExp(m)
+	mf, _ := m.Float64()
+	if digits := (math.Log10(mf) + float64(e)*log10of2 - float64(a.scale)) * float64(n); digits > maxDigits {
+		return Num{}, sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
+	} else if digits < -float64(scale)-2 {
+		return Num{new(big.Int), scale}, nil
+	}
+	if n < 0 {
+		p := Num{new(big.Int).Exp(a.c(), big.NewInt(-n), nil), a.scale * int(-n)}
+		return Int(1).divAt(p, scale, true), nil
+	}
+	return Num{new(big.Int).Exp(a.c(), big.NewInt(n), nil), a.scale * int(n)}.Round(scale), nil
+}

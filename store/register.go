@@ -1,0 +1,109 @@
+package store
+
+import (
+	"errors"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/store/lite/kernelfunc"
+	"github.com/relgrad/relgrad/store/numeric"
+)
+
+// goFunc is a SQL function written in Go. Its SQL name is "rg_" + name.
+type goFunc struct {
+	n    int // number of arguments, -1 for any
+	pure bool
+	f    lite.Scalar
+}
+
+// register installs everything that printed statements call.
+func (db *DB) register() error {
+	errs := []error{db.c.Collation("rg_numeric", numeric.Compare)}
+	for _, set := range []map[string]goFunc{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs, db.sessionFuncs()} {
+		for name, f := range set {
+			errs = append(errs, db.c.Func("rg_"+name, f.n, f.pure, f.f))
+		}
+	}
+	for name, a := range aggregateStates {
+		errs = append(errs, db.c.Aggregate("rg_"+name, a.n, a.state))
+	}
+	for name := range known { // one array_agg for each type
+		for _, t := range []Type{{Name: name}, {Name: name, Array: true}} {
+			errs = append(errs, db.c.Aggregate("rg_array_agg "+t.String(), 1, func() lite.State { return &collect{typ: t} }))
+		}
+	}
+	errs = append(errs, db.registerKernels(), kernelfunc.Register(db.c)) // the second for generated SQL
+	return errors.Join(errs...)
+}
+
+// strict gives NULL for any NULL argument.
+func strict(f lite.Scalar) lite.Scalar {
+	return func(a []lite.Cell, r lite.Result) error {
+		for i := range a {
+			if a[i].IsNull() {
+				return nil
+			}
+		}
+		return f(a, r)
+	}
+}
+
+// giveValue returns a Go value of a type.
+func giveValue(r lite.Result, x any, t Type) error {
+	s, err := toStored(x, t)
+	if err != nil {
+		return err
+	}
+	switch v := s.(type) {
+	case int64:
+		r.Int(v)
+	case float64:
+		r.Float(v)
+	case string:
+		r.Text(v)
+	case []byte:
+		r.Blob(v)
+	}
+	return nil
+}
+
+// sessionFuncs depend on the session.
+func (db *DB) sessionFuncs() map[string]goFunc {
+	return map[string]goFunc{
+		"now":             {0, false, func(a []lite.Cell, r lite.Result) error { r.Text(timeOut(db.now(), tTZ)); return nil }},
+		"clock_timestamp": {0, false, clockTimestamp},
+		"current_setting": {-1, false, func(a []lite.Cell, r lite.Result) error {
+			if a[0].IsNull() {
+				return nil
+			}
+			v, ok := db.Setting(a[0].String())
+			switch {
+			case ok:
+				r.Text(v)
+			case len(a) < 2 || a[1].IsNull() || a[1].Int() == 0:
+				return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", a[0].String())
+			}
+			return nil
+		}},
+		"set_config": {3, false, func(a []lite.Cell, r lite.Result) error {
+			if a[0].IsNull() {
+				return sqlerr.New(sqlerr.NullNotAllowed, "SET requires parameter name")
+			}
+			v := ""
+			if !a[1].IsNull() {
+				v = a[1].String()
+			}
+			db.Set(a[0].String(), v, !a[2].IsNull() && a[2].Int() != 0)
+			r.Text(v)
+			return nil
+		}},
+		"current_schema": {0, false, func(a []lite.Cell, r lite.Result) error {
+			if p := db.searchPath(); len(p) > 0 {
+				r.Text(p[0])
+			}
+			return nil
+		}},
+		"chunk":   {2, false, db.storeChunk},
+		"nextval": {1, false, db.nextIdentity},
+	}
+}

@@ -1,0 +1,438 @@
+package store
+
+import (
+	"strings"
+)
+
+// signature is one overload of a function: its arguments, result, and how it is printed. $1, $2 … stand for
+// the arguments, $* for all; without a template the Go function rg_<name> is called.
+type signature struct {
+	name     string
+	args     []Type
+	min      int // arguments from here on may be left out
+	variadic bool
+	ret      Type
+	sql      string
+	volatile bool
+}
+
+// Pseudo-types of signatures.
+var (
+	tAny        = Type{Name: "any"}
+	tAnyArray   = Type{Name: "anyelement", Array: true}
+	tAnyElement = Type{Name: "anyelement"}
+)
+
+// signatures by name, built from the table below.
+var signatures = map[string][]*signature{}
+
+// functionTable lists the functions of Postgres that the store knows: name(args) result [= template]. An
+// argument in brackets is optional, "any..." takes any number of any type.
+const functionTable = `
+abs(int2) int2 = abs($1)
+abs(int4) int4 = abs($1)
+abs(int8) int8 = abs($1)
+abs(numeric) numeric = rg_nabs($1)
+abs(real) real = abs($1)
+abs(float8) float8 = abs($1)
+sign(numeric) numeric = rg_nsign($1)
+sign(float8) float8 = rg_fsign($1)
+floor(numeric) numeric = rg_nfloor($1)
+floor(float8) float8 = rg_math('floor', $1)
+ceil(numeric) numeric = rg_nceil($1)
+ceil(float8) float8 = rg_math('ceil', $1)
+ceiling(numeric) numeric = rg_nceil($1)
+ceiling(float8) float8 = rg_math('ceil', $1)
+round(numeric, int4) numeric = rg_nround($1, $2)
+round(numeric) numeric = rg_nround($1, 0)
+round(float8) float8 = rg_math('round', $1)
+trunc(numeric, int4) numeric = rg_ntrunc($1, $2)
+trunc(numeric) numeric = rg_ntrunc($1, 0)
+trunc(float8) float8 = rg_math('trunc', $1)
+sqrt(numeric) numeric = rg_nsqrt($1)
+sqrt(float8) float8 = rg_math('sqrt', $1)
+cbrt(float8) float8 = rg_math('cbrt', $1)
+exp(numeric) numeric = rg_nexp($1)
+exp(float8) float8 = rg_math('exp', $1)
+ln(numeric) numeric = rg_nln($1)
+ln(float8) float8 = rg_math('ln', $1)
+log(numeric) numeric = rg_nlog('10', $1)
+log(float8) float8 = rg_math('log10', $1)
+log(numeric, numeric) numeric = rg_nlog($1, $2)
+log10(numeric) numeric = rg_nlog('10', $1)
+log10(float8) float8 = rg_math('log10', $1)
+power(numeric, numeric) numeric = rg_npow($1, $2)
+power(float8, float8) float8 = rg_fpow($1, $2)
+pow(numeric, numeric) numeric = rg_npow($1, $2)
+pow(float8, float8) float8 = rg_fpow($1, $2)
+mod(int4, int4) int4 = rg_imod($1, $2)
+mod(int8, int8) int8 = rg_imod($1, $2)
+mod(numeric, numeric) numeric = rg_nmod($1, $2)
+div(numeric, numeric) numeric = rg_ntrunc(rg_ndiv($1, $2), 0)
+gcd(int8, int8) int8
+lcm(int8, int8) int8
+factorial(int8) numeric
+pi() float8 = 3.141592653589793
+degrees(float8) float8 = rg_math('degrees', $1)
+radians(float8) float8 = rg_math('radians', $1)
+sin(float8) float8 = rg_math('sin', $1)
+cos(float8) float8 = rg_math('cos', $1)
+tan(float8) float8 = rg_math('tan', $1)
+cot(float8) float8 = rg_math('cot', $1)
+asin(float8) float8 = rg_math('asin', $1)
+acos(float8) float8 = rg_math('acos', $1)
+atan(float8) float8 = rg_math('atan', $1)
+atan2(float8, float8) float8
+sinh(float8) float8 = rg_math('sinh', $1)
+cosh(float8) float8 = rg_math('cosh', $1)
+tanh(float8) float8 = rg_math('tanh', $1)
+asinh(float8) float8 = rg_math('asinh', $1)
+acosh(float8) float8 = rg_math('acosh', $1)
+atanh(float8) float8 = rg_math('atanh', $1)
+scale(numeric) int4 = rg_nscale($1)
+width_bucket(float8, float8, float8, int4) int4
+random() float8 volatile
+lower(text) text
+upper(text) text
+initcap(text) text
+length(text) int4 = length($1)
+char_length(text) int4 = length($1)
+character_length(text) int4 = length($1)
+octet_length(text) int4 = length(CAST($1 AS BLOB))
+substr(text, int4, [int4]) text = rg_substr($*)
+substring(text, int4, [int4]) text = rg_substr($*)
+substring(text, text) text = rg_regex_substr($1, $2)
+left(text, int4) text
+right(text, int4) text
+lpad(text, int4, [text]) text
+rpad(text, int4, [text]) text
+ltrim(text, [text]) text
+rtrim(text, [text]) text
+btrim(text, [text]) text
+replace(text, text, text) text = replace($1, $2, $3)
+translate(text, text, text) text
+position(text, text) int4 = instr($1, $2)
+strpos(text, text) int4 = instr($1, $2)
+split_part(text, text, int4) text
+concat(any...) text
+concat_ws(text, any...) text
+format(text, any...) text
+repeat(text, int4) text
+reverse(text) text
+starts_with(text, text) bool
+md5(text) text
+ascii(text) int4
+chr(int4) text
+to_hex(int8) text
+quote_literal(text) text
+quote_ident(text) text
+regexp_replace(text, text, text, [text]) text
+regexp_like(text, text) bool = rg_regex($1, $2, 0)
+regexp_match(text, text) text[]
+regexp_split_to_array(text, text) text[]
+string_to_array(text, text, [text]) text[]
+array_to_string(anyarray, text, [text]) text = rg_array_to_string($t, $*)
+array_length(anyarray, int4) int4
+array_ndims(anyarray) int4
+array_dims(anyarray) text
+array_lower(anyarray, int4) int4
+array_upper(anyarray, int4) int4 = rg_array_length($1, $2)
+cardinality(anyarray) int4
+array_append(anyarray, anyelement) anyarray = rg_array_cat($t, 'ae', $1, $2)
+array_prepend(anyelement, anyarray) anyarray = rg_array_cat($t, 'ea', $1, $2)
+array_cat(anyarray, anyarray) anyarray = rg_array_cat($t, 'aa', $1, $2)
+array_position(anyarray, anyelement) int4 = rg_array_position($t, $1, $2)
+array_remove(anyarray, anyelement) anyarray = rg_array_remove($t, $1, $2)
+array_fill(anyelement, int4[]) anyarray = rg_array_fill($t, $1, $2)
+now() timestamptz stable
+current_timestamp() timestamptz = rg_now()
+clock_timestamp() timestamptz volatile
+localtimestamp() timestamp = substr(rg_now(), 1, length(rg_now()) - 3)
+current_date() date = substr(rg_now(), 1, 10)
+date_part(text, timestamp) float8 = CAST(rg_date_part($1, $2) AS REAL)
+extract(text, timestamp) numeric = rg_date_part($1, $2)
+date_trunc(text, timestamp) timestamp
+make_date(int4, int4, int4) date
+to_timestamp(float8) timestamptz
+date(timestamp) date = substr($1, 1, 10)
+to_char(timestamp, text) text
+version() text = 'PostgreSQL 16 (relgrad embedded store on SQLite)'
+current_schema() text
+current_database() text = 'relgrad'
+current_user() text = 'relgrad'
+session_user() text = 'relgrad'
+user() text = 'relgrad'
+current_setting(text, [bool]) text stable
+set_config(text, text, bool) text volatile
+pg_typeof(any) text = $t
+num_nulls(any...) int4
+num_nonnulls(any...) int4
+json_valid(text) bool = json_valid($1)
+row_number() int8 window
+rank() int8 window
+dense_rank() int8 window
+percent_rank() float8 window
+cume_dist() float8 window
+ntile(int4) int4 window
+lag(anyelement, [int4], [anyelement]) anyelement window
+lead(anyelement, [int4], [anyelement]) anyelement window
+lag(anyarray, [int4], [anyarray]) anyarray window
+lead(anyarray, [int4], [anyarray]) anyarray window
+first_value(anyelement) anyelement window
+last_value(anyelement) anyelement window
+nth_value(anyelement, int4) anyelement window
+first_value(anyarray) anyarray window
+last_value(anyarray) anyarray window
+`
+
+// aggregateTable lists aggregates, f(int2|int4) for several types; @ marks where FILTER and OVER go. A template with ORDER BY keys has them
+// behind $*.
+const aggregateTable = `
+count(any) int8 = count($1)@
+sum(int2) int8 = sum($1)@
+sum(int4) int8 = sum($1)@
+sum(int8) numeric = rg_sum_int($1)@
+sum(numeric) numeric = rg_sum_numeric($1)@
+sum(real) real = rg_f4(sum($1)@)
+sum(float8) float8 = sum($1)@
+avg(int2|int4|int8) numeric = rg_avg_int($1)@
+avg(numeric) numeric = rg_avg_numeric($1)@
+avg(float8) float8 = avg($1)@
+min(int2) int2 = min($1)@
+min(int4) int4 = min($1)@
+min(int8) int8 = min($1)@
+min(numeric) numeric = min($1 COLLATE rg_numeric)@
+min(real) real = min($1)@
+min(float8) float8 = min($1)@
+min(text) text = min($1)@
+min(date) date = min($1)@
+min(timestamp) timestamp = min($1)@
+min(timestamptz) timestamptz = min($1)@
+max(int2) int2 = max($1)@
+max(int4) int4 = max($1)@
+max(int8) int8 = max($1)@
+max(numeric) numeric = max($1 COLLATE rg_numeric)@
+max(real) real = max($1)@
+max(float8) float8 = max($1)@
+max(text) text = max($1)@
+max(date) date = max($1)@
+max(timestamp) timestamp = max($1)@
+max(timestamptz) timestamptz = max($1)@
+bool_and(bool) bool = min($1)@
+bool_or(bool) bool = max($1)@
+every(bool) bool = min($1)@
+bit_and(int8) int8 = rg_bit_and($1)@
+bit_or(int8) int8 = rg_bit_or($1)@
+stddev_pop(int2|int4|int8|numeric) numeric = rg_spread_numeric($1, 'stddev_pop')@
+stddev_samp(int2|int4|int8|numeric) numeric = rg_spread_numeric($1, 'stddev_samp')@
+stddev(int2|int4|int8|numeric) numeric = rg_spread_numeric($1, 'stddev_samp')@
+var_pop(int2|int4|int8|numeric) numeric = rg_spread_numeric($1, 'var_pop')@
+var_samp(int2|int4|int8|numeric) numeric = rg_spread_numeric($1, 'var_samp')@
+variance(int2|int4|int8|numeric) numeric = rg_spread_numeric($1, 'var_samp')@
+stddev_pop(float8) float8 = rg_spread($1, 'stddev_pop')@
+stddev_samp(float8) float8 = rg_spread($1, 'stddev_samp')@
+stddev(float8) float8 = rg_spread($1, 'stddev_samp')@
+var_pop(float8) float8 = rg_spread($1, 'var_pop')@
+var_samp(float8) float8 = rg_spread($1, 'var_samp')@
+variance(float8) float8 = rg_spread($1, 'var_samp')@
+corr(float8, float8) float8 = rg_corr($1, $2, 'corr')@
+covar_pop(float8, float8) float8 = rg_corr($1, $2, 'covar_pop')@
+covar_samp(float8, float8) float8 = rg_corr($1, $2, 'covar_samp')@
+regr_slope(float8, float8) float8 = rg_corr($1, $2, 'regr_slope')@
+regr_intercept(float8, float8) float8 = rg_corr($1, $2, 'regr_intercept')@
+string_agg(text, text) text = group_concat($*)@
+vector_agg(int8, real, int4) real[] = rg_vector_agg($1, $2, $3, 1)@
+vector_agg(int8, float8, int4) float8[] = rg_vector_agg($1, $2, $3, 0)@
+`
+
+var aggregates = map[string][]*signature{}
+var windowFunctions = map[string]bool{}
+
+// chunkAggregates fold chunks element by element; the result has the argument's type.
+var chunkAggregates = map[string]string{"sum": "rg_chunk_sum($1)@", "avg": "rg_chunk_avg($1)@", "max_agg": "rg_chunk_max($1)@", "min_agg": "rg_chunk_min($1)@"}
+
+func init() {
+	for _, line := range strings.Split(strings.TrimSpace(functionTable), "\n") {
+		s := parseSignature(line)
+		signatures[s.name] = append(signatures[s.name], s)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(aggregateTable), "\n") {
+		for _, l := range alternatives(line) {
+			s := parseSignature(l)
+			aggregates[s.name] = append(aggregates[s.name], s)
+		}
+	}
+}
+
+// alternatives writes f(int2|int4) out as two lines.
+func alternatives(line string) []string {
+	open, end := strings.IndexByte(line, '('), strings.IndexByte(line, ')')
+	if !strings.Contains(line[open:end], "|") {
+		return []string{line}
+	}
+	var out []string
+	for _, a := range strings.Split(line[open+1:end], "|") {
+		out = append(out, line[:open+1]+a+line[end:])
+	}
+	return out
+}
+
+// parseSignature reads one line of the tables; they are ours, so a mistake panics at start.
+func parseSignature(line string) *signature {
+	head, tmpl, _ := strings.Cut(line, " = ")
+	open, end := strings.IndexByte(head, '('), strings.IndexByte(head, ')')
+	s := &signature{name: head[:open], sql: tmpl}
+	s.min = -1
+	if list := head[open+1 : end]; list != "" {
+		for i, a := range strings.Split(list, ", ") {
+			if strings.HasPrefix(a, "[") {
+				a = strings.Trim(a, "[]")
+				if strings.HasSuffix(list, "[]") && a == "" {
+					panic(line)
+				}
+				if s.min < 0 {
+					s.min = i
+				}
+			}
+			if v, ok := strings.CutSuffix(a, "..."); ok {
+				a, s.variadic = v, true
+			}
+			s.args = append(s.args, shortType(a))
+		}
+	}
+	if s.min < 0 {
+		s.min = len(s.args)
+		if s.variadic {
+			s.min--
+		}
+	}
+	words := strings.Fields(head[end+1:])
+	s.ret = shortType(words[0])
+	if len(words) > 1 {
+		switch words[1] {
+		case "window":
+			windowFunctions[s.name] = true
+			s.sql = s.name + "($*)@"
+		case "volatile":
+			s.volatile = true
+		}
+	}
+	if s.sql == "" {
+		s.sql = "rg_" + s.name + "($*)"
+	}
+	return s
+}
+
+func shortType(s string) Type {
+	name, arr := strings.CutSuffix(s, "[]")
+	switch name {
+	case "int2":
+		name = "smallint"
+	case "int4":
+		name = "integer"
+	case "int8":
+		name = "bigint"
+	case "float8":
+		name = "double precision"
+	case "bool":
+		name = "boolean"
+	case "timestamptz":
+		name = "timestamp with time zone"
+	case "anyarray":
+		return tAnyArray
+	}
+	return Type{Name: name, Array: arr}
+}
+
+func isAggregate(name string) bool {
+	return aggregates[name] != nil || name == "array_agg" || chunkAggregates[name] != ""
+}
+
+var setReturning = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true, "regexp_split_to_table": true, "generate_subscripts": true}
+
+func isSetReturning(name string) bool { return setReturning[name] }
+
+// resolve chooses an overload as Postgres does (manual, section 10.3): exact matches first, then preferred
+// types, then text for untyped literals. nil: none fits; ambiguous: several do.
+func resolve(cands []*signature, args []val) (best *signature, ambiguous bool) {
+	var list []*signature
+	for _, c := range cands {
+		if c.fits(args) {
+			list = append(list, c)
+		}
+	}
+	list = mostBy(list, func(c *signature) int { return c.score(args, func(f, t Type) bool { return f.is(t) }) })
+	list = mostBy(list, func(c *signature) int {
+		return c.score(args, func(f, t Type) bool { return f.is(t) || !f.isUnknown() && preferred(t) })
+	})
+	list = mostBy(list, func(c *signature) int {
+		return c.score(args, func(f, t Type) bool { return f.isUnknown() && t.is(tText) })
+	})
+	list = mostBy(list, func(c *signature) int {
+		return c.score(args, func(f, t Type) bool { return f.isUnknown() && preferred(t) })
+	})
+	switch len(list) {
+	case 0:
+		return nil, false
+	case 1:
+		return list[0], false
+	}
+	return nil, true
+}
+
+func preferred(t Type) bool { return t.is(tDouble) || t.is(tText) || t.is(tBool) || t.is(tTZ) }
+
+func mostBy(list []*signature, score func(*signature) int) []*signature {
+	best, out := -1, list[:0:0]
+	for _, c := range list {
+		n := score(c)
+		if n > best {
+			best, out = n, out[:0:0]
+		}
+		if n == best {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// arg is the declared type of argument i.
+func (c *signature) arg(i int) Type {
+	if i >= len(c.args) {
+		return c.args[len(c.args)-1]
+	}
+	return c.args[i]
+}
+
+func (c *signature) fits(args []val) bool {
+	if len(args) < c.min || len(args) > len(c.args) && !c.variadic {
+		return false
+	}
+	for i, a := range args {
+		t := c.arg(i)
+		switch {
+		case t.is(tAny):
+		case t.is(tAnyArray):
+			if !a.typ.Array && !a.typ.isUnknown() {
+				return false
+			}
+		case t.is(tAnyElement):
+			if a.typ.Array {
+				return false
+			}
+		case !implicit(a.typ, t):
+			return false
+		}
+	}
+	return true
+}
+
+func (c *signature) score(args []val, match func(f, t Type) bool) int {
+	n := 0
+	for i, a := range args {
+		if match(a.typ, c.arg(i)) {
+			n++
+		}
+	}
+	return n
+}

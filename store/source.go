@@ -1,0 +1,571 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Version changes with a table's content: Keys when rows, keys or attributes (anything but floats) may have
+// changed, Values with every change.
+type Version struct{ Keys, Values uint64 }
+
+// Version returns a table's version in this session. Equal versions mean equal content.
+func (db *DB) Version(schema, name string) (Version, error) {
+	if err := db.refresh(); err != nil {
+		return Version{}, err
+	}
+	t, _ := db.cat.relation(db.searchPath(), schema, name)
+	if t == nil {
+		return Version{}, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+	}
+	v := db.versions[t.key()]
+	return Version{v.Keys + db.epoch<<32, v.Values + db.epoch<<32}, nil
+}
+
+// bump notes a change of a table.
+func (db *DB) bump(k objectKey, keys bool) {
+	v := db.versions[k]
+	v.Values++
+	if keys {
+		v.Keys++
+	}
+	db.versions[k] = v
+	if db.touched != nil {
+		db.touched[k] = true
+	}
+}
+
+// Table describes a stored table for the algebra; nil where the name is a view. Chunk shapes come from the data.
+func (db *DB) Table(schema, name string) (*ra.Table, error) {
+	return db.TableOn(db.searchPath(), schema, name)
+}
+
+// TableOn is Table with a search path of its own.
+func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
+	if err := db.refresh(); err != nil {
+		return nil, err
+	}
+	t, v := db.cat.relation(path, schema, name)
+	if t == nil {
+		if v != nil {
+			return nil, nil
+		}
+		e := sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+		if near := sqlerr.Nearest(name, db.Relations()); near != "" {
+			e.Hint = "Perhaps you meant \"" + near + "\"."
+		}
+		return nil, e
+	}
+	out := &ra.Table{Schema: t.Schema, Name: t.Name}
+	stats := []string{"count(*)"}
+	for i := range t.Cols {
+		stats = append(stats, "count("+ident(t.Cols[i].Name)+")")
+	}
+	var valid []int64
+	err := db.rows("SELECT "+strings.Join(stats, ", ")+" FROM "+t.sql(), func(r row) error {
+		out.Rows = r[0].Int()
+		for i := range t.Cols {
+			valid = append(valid, r[i+1].Int())
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, db.translate(err)
+	}
+	for i := range t.Cols {
+		c := &t.Cols[i]
+		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.declared()}
+		tc.Type, tc.NoType = c.kernelType()
+		tc.Type.Nullable = valid[i] < out.Rows
+		out.Cols = append(out.Cols, tc)
+	}
+	out.Key, out.Declared = t.identity(out.Rows)
+	return out, nil
+}
+
+// declared prints the type with its brackets as declared: real[][].
+func (t Type) declared() string {
+	if !t.Array {
+		return t.String()
+	}
+	return t.elem().String() + strings.Repeat("[]", max(1, t.Rank))
+}
+
+// kernelType is the column's type in the algebra; why says why it has none.
+func (c *Column) kernelType() (t kernels.Type, why string) {
+	switch {
+	case c.Type.isChunk():
+		t.Kind = kernels.KindOf(c.Type.dtype())
+		t.Shape = c.Shape
+		if c.Shape == nil {
+			return t, "it holds no chunk yet, so its shape is not known"
+		}
+	case c.Type.Array:
+		return kernels.Type{Kind: kernels.Text}, "columns of type " + c.Type.declared() + " have no form in a differentiated query"
+	case c.Type.isFloat():
+		t.Kind = kernels.KindOf(c.Type.dtype())
+	case c.Type.is(tNumeric):
+		t.Kind = kernels.Float64
+	case c.Type.isInt():
+		t.Kind = kernels.Int
+	case c.Type.is(tBool):
+		t.Kind = kernels.Bool
+	default:
+		t.Kind = kernels.Text
+	}
+	return t, ""
+}
+
+// identity chooses the columns that identify a row (law: the primary key, else a UNIQUE NOT NULL, else none).
+func (t *TableDef) identity(rows int64) (key []int, declared bool) {
+	if keys := t.Keys(); len(keys) > 0 {
+		for _, c := range keys[0] {
+			key = append(key, t.Column(c))
+		}
+		return key, true
+	}
+	if rows == 1 {
+		return nil, true
+	}
+	return []int{ra.RowID}, false
+}
+
+// Definition returns the store's own description of a table, nil if there is none of that name.
+func (db *DB) Definition(schema, name string) *TableDef {
+	t, _ := db.cat.relation(db.searchPath(), schema, name)
+	return t
+}
+
+// View returns a view's text, the search path that it is read with and its column names; ok is false where
+// there is no such view.
+func (db *DB) View(path []string, schema, name string) (v *ViewDef, ok bool) {
+	if path == nil {
+		path = db.searchPath()
+	}
+	_, v = db.cat.relation(path, schema, name)
+	return v, v != nil
+}
+
+// Relation finds a table or view by a possibly qualified name along a search path.
+func (db *DB) Relation(path []string, schema, name string) (*TableDef, *ViewDef) {
+	return db.cat.relation(path, schema, name)
+}
+
+// SearchPath returns the schemas that unqualified names are looked up in.
+func (db *DB) SearchPath() []string { return db.searchPath() }
+
+// Relations lists tables and views as a statement would name them: with a schema where it is not on the search
+// path.
+func (db *DB) Relations() []string { return db.cat.relationNames(db.searchPath()) }
+
+// Read implements ra.Source: columns of a table (ra.RowID is the hidden row id), all in row id order.
+func (db *DB) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+	def := db.cat.tables[objectKey{t.Schema, t.Name}]
+	if def == nil {
+		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", t.Name)
+	}
+	names, types := make([]string, len(cols)), make([]Type, len(cols))
+	for i, c := range cols {
+		if c == ra.RowID {
+			names[i], types[i] = def.rowidName(), tInt8
+			continue
+		}
+		names[i], types[i] = ident(def.Cols[c].Name), def.Cols[c].Type
+	}
+	if len(cols) == 0 {
+		names = []string{"NULL"}
+	}
+	stop := db.watch(ctx)
+	defer stop()
+	r := newReader(types, int(t.Rows))
+	err := db.rows("SELECT "+strings.Join(names, ", ")+" FROM "+def.sql()+" ORDER BY "+def.rowidName(), r.add)
+	if err == nil {
+		err = r.err()
+	}
+	return r.vectors(), db.translate(err)
+}
+
+// Query runs any SELECT and returns its columns; a chunk column must have one shape.
+func (db *DB) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (cols []ResultCol, data []*ra.Vector, err error) {
+	var r *reader
+	stop := db.watch(ctx)
+	defer stop()
+	err = db.selectEach(ctx, sel, text, func(oc []outcol) error {
+		cols = resultCols(oc)
+		types := make([]Type, len(oc))
+		for i := range oc {
+			types[i] = oc[i].typ
+		}
+		r = newReader(types, 0)
+		return nil
+	}, func(_ []outcol, c []lite.Cell) error { return r.add(c) })
+	if err == nil {
+		err = r.err()
+	}
+	if err != nil {
+		return nil, nil, sqlerr.In(db.translate(err), text)
+	}
+	return cols, r.vectors(), nil
+}
+
+// Columns returns the names and types of a query's columns without running it.
+func (db *DB) Columns(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (cols []ResultCol, err error) {
+	b := db.newBinder(ctx, text)
+	defer b.catch(&err)
+	defer b.release()
+	q := b.selectQuery(sel, nil)
+	q.settle(b)
+	return resultCols(q.cols), nil
+}
+
+// reader collects rows into vectors.
+type reader struct {
+	types []Type
+	cols  []*ra.Vector
+	heads [][]byte
+	nulls [][]int // rows that are NULL, by column
+	n     int
+}
+
+func newReader(types []Type, rows int) *reader {
+	r := &reader{types: types, heads: make([][]byte, len(types)), nulls: make([][]int, len(types))}
+	for _, t := range types {
+		c := Column{Type: t}
+		kt, _ := c.kernelType()
+		v := &ra.Vector{Type: kt}
+		switch {
+		case t.isChunk():
+		case kt.Kind == kernels.Float64:
+			v.F64 = make([]float64, 0, rows)
+		case kt.Kind == kernels.Float32:
+			v.F32 = make([]float32, 0, rows)
+		case kt.Kind == kernels.Text:
+			v.Texts = make([]string, 0, rows)
+		default:
+			v.Ints = make([]int64, 0, rows)
+		}
+		r.cols = append(r.cols, v)
+	}
+	return r
+}
+
+// add appends a row.
+func (r *reader) add(cells row) error {
+	for i, t := range r.types {
+		c, v := &cells[i], r.cols[i]
+		if c.IsNull() {
+			r.nulls[i] = append(r.nulls[i], r.n)
+		}
+		switch {
+		case t.isChunk():
+			if err := r.chunk(i, c); err != nil {
+				return err
+			}
+		case v.Ints != nil:
+			v.Ints = append(v.Ints, intOrZero(c))
+		case v.F32 != nil:
+			v.F32 = append(v.F32, float32(floatOrZero(c, t)))
+		case v.F64 != nil:
+			v.F64 = append(v.F64, floatOrZero(c, t))
+		default:
+			v.Texts = append(v.Texts, c.String())
+		}
+	}
+	r.n++
+	return nil
+}
+
+func intOrZero(c *lite.Cell) int64 {
+	if c.IsNull() {
+		return 0
+	}
+	return c.Int()
+}
+
+func floatOrZero(c *lite.Cell, t Type) float64 {
+	switch {
+	case c.IsNull():
+		return 0
+	case t.is(tNumeric):
+		n, _ := numOf(c)
+		return n.Float64()
+	}
+	return c.Float()
+}
+
+// chunk appends a chunk's elements; NULL rows hold zeros.
+func (r *reader) chunk(i int, c *lite.Cell) error {
+	v := r.cols[i]
+	if c.IsNull() {
+		if r.heads[i] != nil {
+			r.zeros(i, 1)
+		}
+		return nil
+	}
+	b := c.Bytes()
+	if r.heads[i] == nil {
+		_, shape, _, err := tensor.Header(b)
+		if err != nil {
+			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+		}
+		v.Type.Shape = shape
+		r.heads[i] = append([]byte(nil), b[:4+4*len(shape)]...)
+		r.zeros(i, r.n) // the rows before were NULL
+	}
+	h := r.heads[i]
+	if len(b) < len(h) || string(b[:len(h)]) != string(h) {
+		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape, headShape(b)).
+			WithHint("All chunks of a column must have one shape.")
+	}
+	p := b[len(h):]
+	if v.Type.Kind == kernels.Float32 {
+		at := len(v.F32)
+		v.F32 = grow(v.F32, len(p)/4)
+		for k, out := 0, v.F32[at:]; k < len(out); k++ {
+			out[k] = math.Float32frombits(binary.LittleEndian.Uint32(p[4*k:]))
+		}
+		return nil
+	}
+	at := len(v.F64)
+	v.F64 = grow(v.F64, len(p)/8)
+	for k, out := 0, v.F64[at:]; k < len(out); k++ {
+		out[k] = math.Float64frombits(binary.LittleEndian.Uint64(p[8*k:]))
+	}
+	return nil
+}
+
+// grow appends n elements of undefined content.
+func grow[T any](s []T, n int) []T {
+	if len(s)+n > cap(s) {
+		t := make([]T, len(s), max(2*cap(s), len(s)+n))
+		copy(t, s)
+		s = t
+	}
+	return s[:len(s)+n]
+}
+
+func (r *reader) zeros(i, rows int) {
+	v := r.cols[i]
+	n := rows * v.Type.Shape.Size()
+	if v.Type.Kind == kernels.Float32 {
+		v.F32 = append(v.F32, make([]float32, n)...)
+	} else {
+		v.F64 = append(v.F64, make([]float64, n)...)
+	}
+}
+
+// err reports a chunk column of NULLs alone, whose shape nobody knows.
+func (r *reader) err() error { return nil }
+
+func (r *reader) vectors() []*ra.Vector {
+	for i, v := range r.cols {
+		v.N = r.n
+		if len(r.nulls[i]) == 0 {
+			continue
+		}
+		v.Type.Nullable = true
+		v.Valid = make([]bool, r.n)
+		for k := range v.Valid {
+			v.Valid[k] = true
+		}
+		for _, k := range r.nulls[i] {
+			v.Valid[k] = false
+		}
+	}
+	return r.cols
+}
+
+// WriteColumn replaces a value column's data in the rows with the given row ids (in any order). It is the
+// fast way back for trained parameters: one transaction (or savepoint), one prepared statement. The new
+// chunks' shape must be the column's unless all of its rows are written.
+func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids []int64, data *ra.Vector) error {
+	t, _ := db.cat.relation(db.searchPath(), schema, name)
+	if t == nil {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+	}
+	i := t.Column(col)
+	if i < 0 {
+		return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", col, name)
+	}
+	if len(rowids) != data.N {
+		return sqlerr.New(sqlerr.Internal, "internal error: %d row ids for %d rows of %s.%s", len(rowids), data.N, name, col)
+	}
+	stop := db.watch(ctx)
+	defer stop()
+	return db.atomically(true, func() error {
+		b := db.newBinder(ctx, nil)
+		c := &t.Cols[i]
+		s, err := db.c.Prepare("UPDATE " + t.sql() + " SET " + ident(col) + " = ? WHERE " + t.rowidName() + " = ?")
+		if err != nil {
+			return err
+		}
+		defer s.Close()
+		sl := &slot{table: t.key(), tdef: t, col: col, typ: c.Type, rank: c.Type.Rank}
+		b.slots = []*slot{sl}
+		for k := range rowids {
+			if err := setVector(s, 0, data, k, c.Type, sl); err != nil {
+				return err
+			}
+			s.SetInt(1, rowids[k])
+			if err := s.Run(); err != nil {
+				return err
+			}
+		}
+		db.bump(t.key(), t.inKey(col))
+		return b.checkSlots(t)
+	})
+}
+
+// setVector puts row k of a vector into parameter p of a statement, in the form of type t.
+func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t Type, sl *slot) error {
+	switch {
+	case v.IsNull(k):
+		s.SetNull(p)
+	case t.isChunk():
+		b := s.Room(p, lite.Blob, 4+4*len(v.Type.Shape)+v.Type.Size()*t.dtype().Size())
+		putChunk(b, v, k, t.dtype())
+		if sl != nil {
+			return sl.note(b)
+		}
+	case v.Type.IsFloat() && t.isFloat():
+		x := vectorFloat(v, k)
+		if math.IsNaN(x) {
+			return sqlerr.New(sqlerr.NumericOutOfRange, "NaN in a scalar column").WithDetail("Row %d of the new values is not a number.", k+1)
+		}
+		if t.is(tReal) {
+			x = float64(float32(x))
+		}
+		s.SetFloat(p, x)
+	case v.Type.IsFloat():
+		x, err := convert(vectorFloat(v, k), tDouble, t)
+		if err != nil {
+			return err
+		}
+		return setAny(s, p, x, t)
+	case v.Texts != nil:
+		if t.is(tText) || t.isTime() || t.Array {
+			return s.Set(p, v.Texts[k])
+		}
+		x, err := textIn(v.Texts[k], t)
+		if err != nil {
+			return err
+		}
+		return setAny(s, p, x, t)
+	case t.isFloat():
+		s.SetFloat(p, float64(v.Ints[k]))
+	case t.isInt() || t.is(tBool):
+		s.SetInt(p, v.Ints[k])
+	default:
+		return setAny(s, p, v.Ints[k], t)
+	}
+	return nil
+}
+
+func setAny(s *lite.Stmt, p int, x any, t Type) error {
+	y, err := toStored(x, t)
+	if err != nil {
+		return err
+	}
+	return s.Set(p, y)
+}
+
+func vectorFloat(v *ra.Vector, k int) float64 {
+	if v.F32 != nil {
+		return float64(v.F32[k])
+	}
+	return v.F64[k]
+}
+
+// putChunk encodes row k of a chunk vector.
+func putChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
+	p := encodeHead(b, d, v.Type.Shape)
+	n := v.Type.Size()
+	for i := range n {
+		x := vectorFloat(v, k*n+i)
+		if d == tensor.Float32 {
+			binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(float32(x)))
+		} else {
+			binary.LittleEndian.PutUint64(p[8*i:], math.Float64bits(x))
+		}
+	}
+}
+
+// putResult stores the result of a table function in a temporary table.
+func (db *DB) putResult(r *Relation) (*TableDef, error) {
+	if len(r.Names) != len(r.Cols) || len(r.Types) != len(r.Cols) {
+		return nil, sqlerr.New(sqlerr.Internal, "internal error: a table function gave %d names, %d types, %d columns", len(r.Names), len(r.Types), len(r.Cols))
+	}
+	t, err := db.takeResult(r)
+	if err != nil {
+		return nil, err
+	}
+	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
+	s, err := db.c.Prepare("INSERT INTO " + t.sql() + " VALUES (" + marks + ")")
+	if err != nil {
+		return nil, db.translate(err)
+	}
+	defer s.Close()
+	rows := 0
+	if len(r.Cols) > 0 {
+		rows = r.Cols[0].N
+	}
+	for k := range rows {
+		for i, v := range r.Cols {
+			if err := setVector(s, i, v, k, t.Cols[i].Type, nil); err != nil {
+				return nil, err
+			}
+		}
+		if err := s.Run(); err != nil {
+			return nil, db.translate(err)
+		}
+	}
+	return t, nil
+}
+
+// takeResult finds or makes an empty table of the result's types.
+func (db *DB) takeResult(r *Relation) (*TableDef, error) {
+	t := &TableDef{Schema: "pg_temp", Temp: true, result: true}
+	for i, n := range r.Names {
+		t.Cols = append(t.Cols, Column{Name: n, Type: typeByName(r.Types[i])})
+	}
+	sig := t.signature()
+	if free := db.pool[sig]; len(free) > 0 {
+		t := free[len(free)-1]
+		db.pool[sig] = free[:len(free)-1]
+		return t, nil
+	}
+	db.temps++
+	t.Name = fmt.Sprintf("relgrad_result_%d", db.temps)
+	return t, db.translate(db.exec(t.createSQL(t.phys())))
+}
+
+// giveResult empties a result table and keeps it for the next call.
+func (db *DB) giveResult(t *TableDef) {
+	if db.exec("DELETE FROM "+t.sql()) != nil {
+		return // a rollback removed it
+	}
+	if db.pool == nil {
+		db.pool = map[string][]*TableDef{}
+	}
+	sig := t.signature()
+	db.pool[sig] = append(db.pool[sig], t)
+}
+
+// signature is what two interchangeable result tables have in common.
+func (t *TableDef) signature() string {
+	var b strings.Builder
+	for _, c := range t.Cols {
+		b.WriteString(c.Name + " " + c.Type.String() + ",")
+	}
+	return b.String()
+}

@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+func TestSource(t *testing.T) {
+	db := openTemp(t)
+	mustRun(t, db, "CREATE TABLE w (k int PRIMARY KEY, v real[][], x double precision, a text, n numeric, b bool); INSERT INTO w VALUES (5, '{{1,2}}', 0.5, 'p', 1.25, true), (7, '{{3,4}}', NULL, NULL, NULL, false), (6, NULL, 2, 'q', 3, NULL)")
+	tab, err := db.Table("", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if fmt.Sprintln(tab.Rows, tab.Key, tab.Declared, tab.Cols[1].Type, tab.Cols[1].PGType, tab.Cols[1].Type.Nullable, tab.Cols[0].Type.Nullable) != "3 [0] true real[1,2] real[][] true false\n" {
+		t.Errorf("%+v", tab)
+	}
+	cols, err := db.Read(context.Background(), tab, []int{ra.RowID, 0, 1, 2, 3, 4, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := fmt.Sprint(cols[0].Ints, cols[1].Ints, cols[2].F32, cols[2].Valid, cols[3].F64, cols[3].Valid, cols[4].Texts, cols[5].F64, cols[6].Ints); got !=
+		"[5 6 7] [5 6 7] [1 2 0 0 3 4] [true false true] [0.5 2 0] [true true false] [p q ] [1.25 3 0] [1 0 0]" {
+		t.Error(got)
+	}
+	data := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{1, 2}}, 2)
+	copy(data.F64, []float64{9, 8, 7, 6})
+	if err := db.WriteColumn(context.Background(), "", "w", "v", []int64{7, 6}, data); err != nil {
+		t.Fatal(err)
+	}
+	check(t, db, [][2]string{{"SELECT k, v FROM w ORDER BY k", "k|v\n5|{{1,2}}\n6|{{7,6}}\n7|{{9,8}}"}})
+	bad := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{2, 2}}, 1)
+	if err := db.WriteColumn(context.Background(), "", "w", "v", []int64{7}, bad); sqlerr.Code(err) != sqlerr.ArraySubscript {
+		t.Error(err)
+	}
+	check(t, db, [][2]string{{"SELECT v FROM w WHERE k = 7", "v\n{{9,8}}"}})
+	text := &sqlfront.Text{SQL: "SELECT k * 2 AS d, v, 'x' AS c FROM w WHERE k > 5 ORDER BY k"}
+	sel, err := sqlfront.ParseSelect(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	names, vs, err := db.Query(context.Background(), sel, text)
+	if err != nil || fmt.Sprint(names, vs[0].Ints, vs[1].F32, vs[1].Type, vs[2].Texts) != "[{d integer} {v real[]} {c text}] [12 14] [7 6 9 8] real[1,2] [x x]" {
+		t.Error(names, vs, err)
+	}
+	mustRun(t, db, "CREATE TABLE plain (x real); CREATE TABLE empty (id int PRIMARY KEY, v real[])")
+	if p, _ := db.Table("", "plain"); p.Declared || p.Key[0] != ra.RowID {
+		t.Errorf("%+v", p)
+	}
+	if e, _ := db.Table("", "empty"); e.Cols[1].NoType == "" {
+		t.Errorf("%+v", e)
+	}
+	if _, err := db.Table("", "wx"); sqlerr.Code(err) != sqlerr.UndefinedTable {
+		t.Error(err)
+	}
+}
+
+// engine is a stand-in for the functions of the engine.
+type engine struct {
+	db    *DB
+	calls int
+}
+
+func (e *engine) TableFunc(ctx context.Context, c *sqlfront.FuncCall, text *sqlfront.Text) (*Relation, bool, error) {
+	if c.Name != "gradient" {
+		return nil, false, nil
+	}
+	e.calls++
+	tab, err := e.db.Table("", "w")
+	if err != nil {
+		return nil, true, err
+	}
+	cols, err := e.db.Read(ctx, tab, []int{0, 1})
+	return &Relation{Names: []string{"k", "v"}, Types: []string{"integer", "real[]"}, Cols: cols}, true, err
+}
+
+func (e *engine) ScalarFunc(ctx context.Context, c *sqlfront.FuncCall, text *sqlfront.Text) (string, any, bool, error) {
+	switch c.Name {
+	case "backward":
+		return "double precision", 1.5, true, nil
+	case "current_step":
+		return "bigint", int64(7), true, nil
+	case "failing":
+		return "", nil, true, sqlerr.At(int(c.Args[0].Position()), sqlerr.InvalidParameter, "bad argument")
+	}
+	return "", nil, false, nil
+}
+
+func TestIntrinsics(t *testing.T) {
+	db := openTemp(t)
+	e := &engine{db: db}
+	db.SetIntrinsics(e)
+	mustRun(t, db, "CREATE TABLE w (k int PRIMARY KEY, v real[]); INSERT INTO w VALUES (1, '{1,2}'), (2, '{3,4}')")
+	check(t, db, [][2]string{
+		{"SELECT g.k, norm(g.v) FROM gradient('loss', NULL::w) g WHERE g.k > 1", "k|norm\n2|5"},
+		{"UPDATE w SET v = w.v - 0.5 * g.v FROM gradient('loss', NULL::w) AS g WHERE g.k = w.k; SELECT v FROM w ORDER BY k", "v\n{0.5,1}\n{1.5,2}"},
+		{"CREATE VIEW gv AS SELECT k, v FROM gradient('loss', NULL::w); SELECT a.k, b.v FROM gv a JOIN gv b USING (k) ORDER BY 1", "k|v\n1|{0.5,1}\n2|{1.5,2}"},
+		{"BEGIN; UPDATE w SET v = 10 * v; SELECT sum(v) FROM gv", "sum\n{20,30}"}, // sees uncommitted rows
+		{"UPDATE w SET v = w.v - g.v FROM gradient('loss', NULL::w) g WHERE g.k = w.k; SELECT sum(v) FROM w", "sum\n{0,0}"},
+		{"ROLLBACK; SELECT sum(v) FROM gv", "sum\n{2,3}"},
+		{"SELECT backward('loss', ARRAY['w'], step => 1) AS b, current_step(), current_seed()", "b|current_step|current_seed\n1.5|7|0"},
+		{"SELECT failing('x')", "ERROR 22023"},
+		{"SELECT unknown_function(1)", "ERROR 42883"},
+	})
+	mustRun(t, db, "DELETE FROM w; INSERT INTO w VALUES (3, '{1}')")
+	check(t, db, [][2]string{{"SELECT * FROM gradient('loss', NULL::w)", "k|v\n3|{1}"}})
+}

@@ -1,0 +1,280 @@
+package store
+
+import (
+	"encoding/json"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/numeric"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+const blanks = " \t\n\r\v\f"
+
+// textIn reads a text as a value of type t, as Postgres's input functions do.
+func textIn(s string, t Type) (any, error) {
+	if t.Array {
+		return arrayIn(s, t)
+	}
+	switch t.Name {
+	case "text":
+		return s, nil
+	case "smallint", "integer", "bigint":
+		return intIn(s, t)
+	case "real", "double precision":
+		return floatIn(s, t)
+	case "numeric":
+		n, err := numeric.Parse(s)
+		return n.String(), err
+	case "boolean":
+		return boolIn(s)
+	case "date", "timestamp", "timestamp with time zone":
+		return timeIn(s, t)
+	case "json", "jsonb":
+		if !json.Valid([]byte(s)) {
+			return nil, badInput(t, s)
+		}
+		return s, nil
+	case "regclass":
+		return s, nil
+	}
+	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type text to %s", t)
+}
+
+// Literal gives the text of a literal the form in which a column of the type, named as in an ra.Table, keeps it.
+func Literal(typ, text string) (string, error) {
+	if typ == tTimestamp.String() {
+		typ = tTimestamp.Name
+	}
+	v, err := textIn(text, Type{Name: typ})
+	s, _ := v.(string)
+	return s, err
+}
+
+func intIn(s string, t Type) (any, error) {
+	n, err := strconv.ParseInt(strings.Trim(s, blanks), 10, t.size()*8)
+	if err != nil {
+		if e := err.(*strconv.NumError); e.Err == strconv.ErrRange {
+			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "value \"%s\" is out of range for type %s", s, t)
+		}
+		return nil, badInput(t, s)
+	}
+	return n, nil
+}
+
+func floatIn(s string, t Type) (any, error) {
+	p := strings.Trim(s, blanks)
+	if strings.ContainsAny(p, "_xXpP") {
+		return nil, badInput(t, s)
+	}
+	bits := 64
+	if t.is(tReal) {
+		bits = 32
+	}
+	x, err := strconv.ParseFloat(p, bits)
+	switch {
+	case err == nil && x == 0 && strings.ContainsAny(mantissa(p), "123456789"):
+		return nil, sqlerr.New(sqlerr.NumericOutOfRange, "\"%s\" is out of range for type %s", p, t)
+	case err == nil:
+		return x, nil
+	case err.(*strconv.NumError).Err == strconv.ErrRange:
+		return nil, sqlerr.New(sqlerr.NumericOutOfRange, "\"%s\" is out of range for type %s", p, t)
+	}
+	return nil, badInput(t, s)
+}
+
+func mantissa(s string) string {
+	if i := strings.IndexAny(s, "eE"); i >= 0 {
+		return s[:i]
+	}
+	return s
+}
+
+func boolIn(s string) (any, error) {
+	p := strings.ToLower(strings.Trim(s, blanks))
+	if p != "" {
+		for _, w := range []string{"true", "yes", "on", "1"} {
+			if strings.HasPrefix(w, p) && p != "o" {
+				return true, nil
+			}
+		}
+		for _, w := range []string{"false", "no", "off", "0"} {
+			if strings.HasPrefix(w, p) && p != "o" {
+				return false, nil
+			}
+		}
+	}
+	return nil, badInput(tBool, s)
+}
+
+// timeLayouts are the ISO forms that are read; Postgres knows more.
+var timeLayouts = []string{"2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04:05.999999-07", "2006-01-02 15:04:05.999999",
+	"2006-01-02 15:04", "2006-01-02", "20060102", "2006/01/02"}
+
+// timeIn reads a date or time and prints it in the form that is stored, which sorts as text.
+func timeIn(s string, t Type) (any, error) {
+	p := strings.Replace(strings.Trim(s, blanks), "T", " ", 1)
+	for _, l := range timeLayouts {
+		if x, err := time.Parse(l, p); err == nil {
+			return timeOut(x, t), nil
+		}
+	}
+	if t.is(tDate) && len(p) >= 8 && len(p) <= 10 && strings.Count(p, "-") == 2 {
+		if x, err := time.Parse("2006-1-2", p); err == nil {
+			return timeOut(x, t), nil
+		}
+		return nil, sqlerr.New("22008", "date/time field value out of range: \"%s\"", s)
+	}
+	e := badInput(t, s).(*sqlerr.Error)
+	e.Code, e.Hint = "22007", "The embedded store reads ISO dates: 2024-05-31, 2024-05-31 17:30:00."
+	return nil, e
+}
+
+func timeOut(x time.Time, t Type) string {
+	if t.is(tDate) {
+		return x.Format("2006-01-02")
+	}
+	if t.is(tTZ) {
+		x = x.UTC()
+	}
+	s := x.Format("2006-01-02 15:04:05")
+	if us := x.Nanosecond() / 1000; us > 0 {
+		s += strings.TrimRight("."+strconv.Itoa(1000000 + us)[1:], "0")
+	}
+	if t.is(tTZ) {
+		s += "+00"
+	}
+	return s
+}
+
+// parseTime reads the stored form of any time type.
+func parseTime(s string) (time.Time, error) {
+	for _, l := range timeLayouts {
+		if x, err := time.Parse(l, s); err == nil {
+			return x, nil
+		}
+	}
+	return time.Time{}, badInput(tTimestamp, s)
+}
+
+// arrayIn reads an array literal, {1,2,{…}}.
+func arrayIn(s string, t Type) (any, error) {
+	p := &arrayParser{s: strings.Trim(s, blanks), t: t.elem()}
+	if strings.HasPrefix(p.s, "[") {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "array literal \"%s\" has bounds; subscripts begin at 1 in the embedded store", s)
+	}
+	list, ok := p.array(0)
+	if p.err != nil {
+		return nil, p.err
+	}
+	if !ok || p.i != len(p.s) {
+		return nil, sqlerr.New(sqlerr.InvalidText, "malformed array literal: \"%s\"", s)
+	}
+	return makeArray(list, t.elem())
+}
+
+type arrayParser struct {
+	s   string
+	i   int
+	t   Type
+	err error
+}
+
+func (p *arrayParser) skip() {
+	for p.i < len(p.s) && strings.IndexByte(blanks, p.s[p.i]) >= 0 {
+		p.i++
+	}
+}
+
+// array reads from '{' to its '}'.
+func (p *arrayParser) array(depth int) ([]any, bool) {
+	if p.i >= len(p.s) || p.s[p.i] != '{' || depth > tensor.MaxRank {
+		return nil, false
+	}
+	p.i++
+	list := []any{}
+	p.skip()
+	if p.i < len(p.s) && p.s[p.i] == '}' {
+		p.i++
+		return list, true
+	}
+	for {
+		p.skip()
+		x, ok := p.element(depth)
+		if !ok || p.err != nil {
+			return nil, false
+		}
+		list = append(list, x)
+		p.skip()
+		if p.i >= len(p.s) {
+			return nil, false
+		}
+		p.i++
+		switch p.s[p.i-1] {
+		case '}':
+			return list, true
+		case ',':
+		default:
+			return nil, false
+		}
+	}
+}
+
+func (p *arrayParser) element(depth int) (any, bool) {
+	if p.i >= len(p.s) {
+		return nil, false
+	}
+	if p.s[p.i] == '{' {
+		return p.array(depth + 1)
+	}
+	text, quoted, ok := p.word()
+	if !ok {
+		return nil, false
+	}
+	if !quoted {
+		if text == "" {
+			return nil, false
+		}
+		if strings.EqualFold(text, "null") {
+			return nil, true
+		}
+	}
+	if p.t.isFloat() && !quoted { // the common case, without boxing errors
+		if f, err := strconv.ParseFloat(text, 64); err == nil && p.t.is(tDouble) && !math.IsInf(f, 0) {
+			return f, true
+		}
+	}
+	x, err := textIn(text, p.t)
+	p.err = err
+	return x, err == nil
+}
+
+func (p *arrayParser) word() (text string, quoted, ok bool) {
+	var b strings.Builder
+	if p.s[p.i] == '"' {
+		for p.i++; p.i < len(p.s); p.i++ {
+			switch c := p.s[p.i]; {
+			case c == '"':
+				p.i++
+				return b.String(), true, true
+			case c == '\\' && p.i+1 < len(p.s):
+				p.i++
+				b.WriteByte(p.s[p.i])
+			default:
+				b.WriteByte(c)
+			}
+		}
+		return "", true, false
+	}
+	start := p.i
+	for p.i < len(p.s) && strings.IndexByte(",{}\"\\", p.s[p.i]) < 0 {
+		p.i++
+	}
+	if p.i < len(p.s) && (p.s[p.i] == '"' || p.s[p.i] == '{' || p.s[p.i] == '\\') {
+		return "", false, false
+	}
+	return strings.TrimRight(p.s[start:p.i], blanks), false, true
+}

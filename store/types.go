@@ -1,0 +1,212 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Type is a Postgres type. Arrays of any number of dimensions are one type, as in Postgres; Rank is the
+// declared number of brackets where there is a declaration, 0 otherwise, and does not take part in
+// comparisons (see is).
+type Type struct {
+	Name  string // canonical: "integer", "double precision", …; "unknown" for an untyped literal
+	Array bool
+	Rank  int
+}
+
+// The scalar types.
+var (
+	tInt2      = Type{Name: "smallint"}
+	tInt4      = Type{Name: "integer"}
+	tInt8      = Type{Name: "bigint"}
+	tNumeric   = Type{Name: "numeric"}
+	tReal      = Type{Name: "real"}
+	tDouble    = Type{Name: "double precision"}
+	tText      = Type{Name: "text"}
+	tBool      = Type{Name: "boolean"}
+	tDate      = Type{Name: "date"}
+	tTimestamp = Type{Name: "timestamp"}
+	tTZ        = Type{Name: "timestamp with time zone"}
+	tUnknown   = Type{Name: "unknown"}
+	tVoid      = Type{Name: "void"}
+	tRecord    = Type{Name: "record"}
+)
+
+// numberOrder ranks the numeric types; each converts implicitly to those with a higher rank.
+var numberOrder = map[string]int{"smallint": 1, "integer": 2, "bigint": 3, "numeric": 4, "real": 5, "double precision": 6}
+
+// known lists the types that a column may have; the value is SQLite's storage class.
+var known = map[string]string{
+	"smallint": "INTEGER", "integer": "INTEGER", "bigint": "INTEGER", "boolean": "INTEGER",
+	"real": "REAL", "double precision": "REAL",
+	"numeric": "TEXT", "text": "TEXT", "date": "TEXT", "timestamp": "TEXT", "timestamp with time zone": "TEXT", "json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT",
+}
+
+func arrayOf(t Type) Type     { return Type{Name: t.Name, Array: true} }
+func (t Type) elem() Type     { return Type{Name: t.Name} }
+func (t Type) is(u Type) bool { return t.Name == u.Name && t.Array == u.Array }
+
+// String prints the type as Postgres's format_type does, "real[]".
+func (t Type) String() string {
+	name := t.Name
+	if name == "timestamp" {
+		name = "timestamp without time zone"
+	}
+	if t.Array {
+		return name + "[]"
+	}
+	return name
+}
+
+func (t Type) isNumber() bool  { return !t.Array && numberOrder[t.Name] > 0 }
+func (t Type) isInt() bool     { return !t.Array && numberOrder[t.Name] > 0 && numberOrder[t.Name] <= 3 }
+func (t Type) isFloat() bool   { return !t.Array && numberOrder[t.Name] >= 5 }
+func (t Type) isChunk() bool   { return t.Array && numberOrder[t.Name] >= 5 }
+func (t Type) isTime() bool    { return !t.Array && (t.is(tDate) || t.is(tTimestamp) || t.is(tTZ)) }
+func (t Type) isUnknown() bool { return t.is(tUnknown) }
+
+// size is an integer type's size in bytes.
+func (t Type) size() int {
+	switch t.Name {
+	case "smallint":
+		return 2
+	case "integer":
+		return 4
+	}
+	return 8
+}
+
+// dtype is the tensor dtype of a float type.
+func (t Type) dtype() tensor.DType {
+	if t.Name == "real" {
+		return tensor.Float32
+	}
+	return tensor.Float64
+}
+
+// storage is the column type in a STRICT table.
+func (t Type) storage() string {
+	switch {
+	case t.isChunk():
+		return "BLOB"
+	case t.Array:
+		return "TEXT"
+	}
+	return known[t.Name]
+}
+
+// typeOf checks a type name of the user's text.
+func (b *binder) typeOf(n sqlfront.TypeName) Type {
+	t := Type{Name: n.Name, Array: n.Dims > 0, Rank: n.Dims}
+	switch n.Name {
+	case "character varying", "name", "\"char\"", "citext", "uuid":
+		t.Name = "text"
+	case "character":
+		b.refuse(n.At, "type character(n), which pads with blanks", "Use text, or ")
+	case "oid":
+		t.Name = "bigint"
+	}
+	if known[t.Name] == "" {
+		if t, v := b.db.cat.relation(b.path, n.Schema, n.Name); t != nil || v != nil {
+			b.failHint(n.At, sqlerr.UndefinedObject, "A table's row type stands only in FROM gradient('loss', NULL::"+n.Name+").", "a value of the row type \"%s\" cannot stand here", n.Name)
+		}
+		names := make([]string, 0, len(known))
+		for k := range known {
+			names = append(names, k)
+		}
+		if near := sqlerr.Nearest(n.Name, names); near != "" && len(n.Name) > 2 {
+			b.failHint(n.At, sqlerr.UndefinedObject, "Perhaps you meant \""+near+"\". "+otherwise, "type \"%s\" does not exist in the embedded store", n.Name)
+		}
+		b.failHint(n.At, sqlerr.UndefinedObject, otherwise, "type \"%s\" does not exist in the embedded store", n.Name)
+	}
+	return t
+}
+
+// figureType is the name Postgres gives to a column that is a bare cast.
+func figureType(name string) string {
+	switch name {
+	case "integer":
+		return "int4"
+	case "smallint":
+		return "int2"
+	case "bigint":
+		return "int8"
+	case "real":
+		return "float4"
+	case "double precision":
+		return "float8"
+	case "boolean":
+		return "bool"
+	case "character varying":
+		return "varchar"
+	case "timestamp with time zone":
+		return "timestamptz"
+	}
+	return name
+}
+
+// implicit reports whether a value of type f becomes type t without being asked.
+func implicit(f, t Type) bool {
+	switch {
+	case f.is(t) || f.isUnknown():
+		return true
+	case f.Array != t.Array:
+		return false
+	}
+	a, z := numberOrder[f.Name], numberOrder[t.Name]
+	if a > 0 && z > 0 {
+		return a < z
+	}
+	return f.is(tDate) && (t.is(tTimestamp) || t.is(tTZ)) || f.is(tTimestamp) && t.is(tTZ)
+}
+
+// assignable reports whether INSERT and UPDATE convert f to t.
+func assignable(f, t Type) bool {
+	switch {
+	case implicit(f, t):
+		return true
+	case f.Array != t.Array:
+		return t.is(tText)
+	case numberOrder[f.Name] > 0 && numberOrder[t.Name] > 0:
+		return true
+	case t.Name == "text":
+		return true
+	}
+	return (f.is(tTimestamp) || f.is(tTZ)) && t.isTime()
+}
+
+// common is select_common_type: the type of CASE, COALESCE, UNION, ARRAY[…]; false where there is none.
+func common(ts []Type) (Type, bool) {
+	out := tUnknown
+	for _, t := range ts {
+		switch {
+		case t.isUnknown() || t.is(out):
+		case out.isUnknown():
+			out = t
+		case implicit(out, t) && !implicit(t, out):
+			out = t
+		case !implicit(t, out):
+			return t, false
+		}
+	}
+	if out.isUnknown() {
+		out = tText
+	}
+	out.Rank = 0
+	return out, true
+}
+
+// typeByName reads the form that Type.String prints.
+func typeByName(s string) Type {
+	name, arr := strings.CutSuffix(s, "[]")
+	for strings.HasSuffix(name, "[]") {
+		name = name[:len(name)-2]
+	}
+	if name == "timestamp without time zone" {
+		name = "timestamp"
+	}
+	return Type{Name: sqlfront.CanonicalType(name), Array: arr}
+}

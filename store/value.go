@@ -1,0 +1,514 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/store/numeric"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// A Go value of a Postgres type is nil (NULL); int64 for integers; float64 for real and double precision;
+// bool; string for text, numeric (its digits), date, timestamp and json; *tensor.Tensor for real[] and
+// double precision[]; []any, nested, for other arrays. Stored, a bool is an INTEGER, a chunk a BLOB
+// (tensor.Encode), any other array a JSON text, everything else itself.
+
+func errNaN() error {
+	return sqlerr.New(sqlerr.NumericOutOfRange, "NaN cannot be stored in a scalar column").WithHint("Use NULL for a missing value.")
+}
+
+// toStored converts a Go value to what SQLite holds.
+func toStored(x any, t Type) (any, error) {
+	if x == nil {
+		return nil, nil
+	}
+	if t.isChunk() {
+		c, err := toChunk(x, t)
+		if err != nil {
+			return nil, err
+		}
+		return c.Encode(), nil
+	}
+	switch v := x.(type) {
+	case bool:
+		if v {
+			return int64(1), nil
+		}
+		return int64(0), nil
+	case int64:
+		switch {
+		case t.isFloat():
+			return float64(v), nil
+		case !t.isInt() && !t.is(tBool):
+			return strconv.FormatInt(v, 10), nil
+		}
+		return v, nil
+	case float64:
+		switch {
+		case t.isInt() || t.is(tNumeric):
+			y, err := convert(v, tDouble, t)
+			if err != nil {
+				return nil, err
+			}
+			return y, nil
+		case math.IsNaN(v):
+			return nil, errNaN()
+		case t.is(tReal):
+			return float64(float32(v)), nil
+		}
+		return v, nil
+	case string:
+		if t.isNumber() && !t.is(tNumeric) || t.is(tBool) {
+			y, err := convert(v, tText, t)
+			if err != nil {
+				return nil, err
+			}
+			return toStored(y, t)
+		}
+		return v, nil
+	case []any:
+		return jsonText(v)
+	}
+	return nil, sqlerr.New(sqlerr.Internal, "internal error: cannot store a %T as %s", x, t)
+}
+
+// toChunk gives x the type's dtype; nested lists become tensors.
+func toChunk(x any, t Type) (*tensor.Tensor, error) {
+	switch v := x.(type) {
+	case *tensor.Tensor:
+		if v.DType == t.dtype() {
+			return v, nil
+		}
+		c := v.Clone()
+		c.DType = t.dtype()
+		return c.Round(), nil
+	case []any:
+		y, err := makeArray(v, t.elem())
+		if err != nil {
+			return nil, err
+		}
+		return y.(*tensor.Tensor), nil
+	}
+	return nil, sqlerr.New(sqlerr.Internal, "internal error: %T is no chunk", x)
+}
+
+func jsonText(v []any) (string, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return "", err
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// fromCell converts a stored value to a Go value.
+func fromCell(c *lite.Cell, t Type) (any, error) {
+	switch {
+	case c.IsNull():
+		return nil, nil
+	case t.isChunk():
+		x, err := tensor.Decode(c.Bytes())
+		if err != nil {
+			return nil, sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+		}
+		return x, nil
+	case t.Array:
+		return parseJSON(c.Bytes(), t)
+	case t.is(tBool):
+		return c.Int() != 0, nil
+	case t.isInt():
+		return c.Int(), nil
+	case t.isFloat():
+		return c.Float(), nil
+	}
+	switch c.Kind() {
+	case lite.Integer:
+		return strconv.FormatInt(c.Int(), 10), nil
+	case lite.Float:
+		return tensor.FormatFloat(c.Float(), tensor.Float64), nil
+	}
+	return c.String(), nil
+}
+
+// parseJSON reads a stored array of other than floats.
+func parseJSON(b []byte, t Type) (any, error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	var v any
+	if err := d.Decode(&v); err != nil {
+		return nil, sqlerr.New(sqlerr.DataCorrupted, "malformed array: %v", err)
+	}
+	list, ok := v.([]any)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.DataCorrupted, "malformed array: %s", b)
+	}
+	return list, fixNumbers(list, t)
+}
+
+func fixNumbers(list []any, t Type) error {
+	for i, x := range list {
+		switch v := x.(type) {
+		case []any:
+			if err := fixNumbers(v, t); err != nil {
+				return err
+			}
+		case json.Number:
+			if t.elem().is(tNumeric) || t.elem().is(tText) {
+				list[i] = v.String()
+				continue
+			}
+			n, err := v.Int64()
+			if err != nil {
+				return sqlerr.New(sqlerr.DataCorrupted, "malformed array element %s", v)
+			}
+			list[i] = n
+		}
+	}
+	return nil
+}
+
+// emptyArray is '{}' with elements of type t.
+func emptyArray(t Type) any {
+	if t.isFloat() || t.isChunk() {
+		return tensor.New(t.dtype(), 0)
+	}
+	return []any{}
+}
+
+// makeArray builds an array from elements, which may be arrays of equal shape.
+func makeArray(list []any, elem Type) (any, error) {
+	if !elem.isFloat() {
+		if err := sameShape(list); err != nil {
+			return nil, err
+		}
+		return list, nil
+	}
+	if len(list) == 0 {
+		return emptyArray(elem), nil
+	}
+	var out *tensor.Tensor
+	for i, x := range list {
+		if nested, ok := x.([]any); ok {
+			y, err := makeArray(nested, elem)
+			if err != nil {
+				return nil, err
+			}
+			x = y
+		}
+		shape, data := tensor.Shape(nil), []float64(nil)
+		switch v := x.(type) {
+		case nil:
+			return nil, errNullElement()
+		case float64:
+			data = []float64{v}
+		case int64:
+			data = []float64{float64(v)}
+		case string:
+			f, err := convert(v, tText, elem)
+			if err != nil {
+				return nil, err
+			}
+			data = []float64{f.(float64)}
+		case *tensor.Tensor:
+			shape, data = v.Shape, v.Data
+		}
+		if out == nil {
+			out = &tensor.Tensor{DType: elem.dtype(), Shape: append(tensor.Shape{len(list)}, shape...)}
+		}
+		if !out.Shape[1:].Equal(shape) {
+			return nil, sqlerr.New(sqlerr.ArraySubscript, "multidimensional arrays must have array expressions with matching dimensions").
+				WithDetail("Element 1 has shape %v, element %d has shape %v.", out.Shape[1:], i+1, shape)
+		}
+		out.Data = append(out.Data, data...)
+	}
+	if len(out.Shape) > tensor.MaxRank {
+		return nil, sqlerr.New(sqlerr.ProgramLimit, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(out.Shape), tensor.MaxRank)
+	}
+	return out.Round(), nil
+}
+
+func errNullElement() error {
+	return sqlerr.New(sqlerr.NullNotAllowed, "an array of floats cannot have NULL elements").WithHint("A chunk is dense: use 0, or leave the row out.")
+}
+
+func sameShape(list []any) error {
+	first := -2
+	for _, x := range list {
+		n := -1
+		if l, ok := x.([]any); ok {
+			n = len(l)
+		}
+		if first == -2 {
+			first = n
+		}
+		if n != first {
+			return sqlerr.New(sqlerr.ArraySubscript, "multidimensional arrays must have array expressions with matching dimensions")
+		}
+	}
+	return nil
+}
+
+// convert turns a Go value of one type into another, as an explicit cast does.
+func convert(x any, f, t Type) (any, error) {
+	if x == nil || f.is(t) && !f.is(tText) {
+		return x, nil
+	}
+	if f.Array && t.Array {
+		return convertArray(x, f, t)
+	}
+	if t.is(tText) {
+		return textOut(x, f), nil
+	}
+	if f.is(tText) {
+		s, _ := x.(string)
+		return textIn(s, t)
+	}
+	switch v := x.(type) {
+	case int64:
+		switch {
+		case t.isInt():
+			return v, rangeError(v, t)
+		case t.isFloat():
+			return float64(v), nil
+		case t.is(tNumeric):
+			return strconv.FormatInt(v, 10), nil
+		case t.is(tBool):
+			return v != 0, nil
+		}
+	case bool:
+		if t.isInt() {
+			if v {
+				return int64(1), nil
+			}
+			return int64(0), nil
+		}
+	case float64:
+		return convertFloat(v, f, t)
+	case string:
+		if f.is(tNumeric) {
+			return convertNumeric(v, t)
+		}
+		return textIn(v, t)
+	}
+	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", f, t)
+}
+
+func rangeError(v int64, t Type) error {
+	bits := uint(t.size()*8 - 1)
+	if bits < 63 && (v >= 1<<bits || v < -1<<bits) {
+		return sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
+	}
+	return nil
+}
+
+func convertFloat(v float64, f, t Type) (any, error) {
+	switch {
+	case t.isInt():
+		r := math.RoundToEven(v)
+		if !(r >= -9.223372036854775808e18 && r < 9.223372036854775808e18) {
+			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
+		}
+		return int64(r), rangeError(int64(r), t)
+	case t.is(tReal):
+		return roundReal(v)
+	case t.is(tDouble):
+		return v, nil
+	case t.is(tNumeric):
+		n, err := numeric.Float(v, f.is(tReal))
+		return n.String(), err
+	}
+	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", f, t)
+}
+
+func roundReal(v float64) (any, error) {
+	r := float64(float32(v))
+	if math.IsInf(r, 0) && !math.IsInf(v, 0) || r == 0 && v != 0 {
+		return nil, sqlerr.New(sqlerr.NumericOutOfRange, "\"%s\" is out of range for type real", tensor.FormatFloat(v, tensor.Float64))
+	}
+	return r, nil
+}
+
+func convertNumeric(s string, t Type) (any, error) {
+	n, err := numeric.Parse(s)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case t.isInt():
+		i, ok := n.Int64()
+		if !ok {
+			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
+		}
+		return i, rangeError(i, t)
+	case t.is(tReal):
+		return roundReal(n.Float64())
+	case t.is(tDouble):
+		x := n.Float64()
+		if math.IsInf(x, 0) && !strings.Contains(strings.ToLower(s), "inf") {
+			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "\"%s\" is out of range for type double precision", s)
+		}
+		return x, nil
+	case t.is(tNumeric):
+		return n.String(), nil
+	}
+	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type numeric to %s", t)
+}
+
+func convertArray(x any, f, t Type) (any, error) {
+	if c, ok := x.(*tensor.Tensor); ok {
+		if t.isChunk() {
+			return toChunk(c, t)
+		}
+		x = nest(c, 0, new(int))
+	}
+	list, _ := x.([]any)
+	out, err := convertList(list, f.elem(), t.elem())
+	if err != nil {
+		return nil, err
+	}
+	return makeArray(out, t.elem())
+}
+
+func convertList(list []any, f, t Type) ([]any, error) {
+	out := make([]any, len(list))
+	for i, x := range list {
+		var err error
+		if l, ok := x.([]any); ok {
+			out[i], err = convertList(l, f, t)
+		} else {
+			out[i], err = convert(x, f, t)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// nest turns a tensor into nested lists of float64.
+func nest(c *tensor.Tensor, axis int, at *int) []any {
+	out := make([]any, c.Shape[axis])
+	for i := range out {
+		if axis+1 < len(c.Shape) {
+			out[i] = nest(c, axis+1, at)
+			continue
+		}
+		out[i] = c.Data[*at]
+		*at++
+	}
+	return out
+}
+
+// textOut prints a value as Postgres's output function of its type does.
+func textOut(x any, t Type) string {
+	switch v := x.(type) {
+	case nil:
+		return ""
+	case bool:
+		if v {
+			return "true"
+		}
+		return "false"
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case float64:
+		return tensor.FormatFloat(v, t.dtype())
+	case string:
+		return v
+	case *tensor.Tensor:
+		if v.Shape.Size() == 0 {
+			return "{}"
+		}
+		return v.String()
+	case []any:
+		var b strings.Builder
+		arrayOut(&b, v, t.elem())
+		return b.String()
+	}
+	return fmt.Sprint(x)
+}
+
+func arrayOut(b *strings.Builder, list []any, t Type) {
+	b.WriteByte('{')
+	for i, x := range list {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		switch v := x.(type) {
+		case nil:
+			b.WriteString("NULL")
+		case []any:
+			arrayOut(b, v, t)
+		case bool:
+			b.WriteByte("ft"[b2i(v)])
+		case string:
+			quoteElement(b, v)
+		default:
+			b.WriteString(textOut(x, t))
+		}
+	}
+	b.WriteByte('}')
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func quoteElement(b *strings.Builder, s string) {
+	if s != "" && !strings.EqualFold(s, "null") && !strings.ContainsAny(s, "{}\",\\ \t\n\r\v\f") {
+		b.WriteString(s)
+		return
+	}
+	b.WriteByte('"')
+	for i := range len(s) {
+		if s[i] == '"' || s[i] == '\\' {
+			b.WriteByte('\\')
+		}
+		b.WriteByte(s[i])
+	}
+	b.WriteByte('"')
+}
+
+// Format prints a value of Result as Postgres does in a query's output: a boolean is t or f.
+func Format(x any, typ string) string {
+	if v, ok := x.(bool); ok {
+		return "ft"[b2i(v) : b2i(v)+1]
+	}
+	return textOut(x, typeByName(typ))
+}
+
+func badInput(t Type, s string) error {
+	if len(s) > 100 {
+		n := 100
+		for !utf8.RuneStart(s[n]) {
+			n--
+		}
+		s = s[:n] + "…"
+	}
+	return sqlerr.New(sqlerr.InvalidText, "invalid input syntax for type %s: \"%s\"", t, s)
+}
+
+// eachFloat calls f for every element of a chunk's bytes.
+func eachFloat(p []byte, d tensor.DType, f func(i int, x float64)) {
+	if d == tensor.Float32 {
+		for i := range len(p) / 4 {
+			f(i, float64(math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:]))))
+		}
+		return
+	}
+	for i := range len(p) / 8 {
+		f(i, math.Float64frombits(binary.LittleEndian.Uint64(p[8*i:])))
+	}
+}
