@@ -1,0 +1,23 @@
+// Package train holds the training loop: options, optimizers, early stopping, what is committed and resumed.
+//
+// # What
+//
+// Run drives a Model (a compiled loss with its gradients) step by step, updates the parameters' live buffers
+// and hands committed state to the Model once a second and at the end.
+//
+// # Invariants
+//
+// Steps count from 1. The loss logged for a step is the one before that step's update. A run that was
+// interrupted and resumed goes through the same states bit for bit: everything that a step depends on is in
+// the parameters, the optimizer's state, Progress, the options and the step's number. Rows without a gradient
+// count as zero gradient.
+//
+// # Errors
+//
+// Unknown or ill-typed options name the nearest; a NaN or infinite loss or gradient stops the run with step,
+// table and key, the last commit kept.
+//
+// # Where to add
+//
+// An optimizer: one entry in optimizers; an option: one entry in options.
+package train

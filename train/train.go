@@ -1,0 +1,240 @@
+package train
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// Slot is one value column of a parameter, with its live buffers.
+type Slot struct {
+	Name        string // table.column
+	Size        int    // elements per row
+	Param       Floats
+	Nonnegative bool
+	// Grad returns the gradient's buffer after a step, and for each of its rows the row of Param.
+	Grad func() (Floats, []int32, error)
+	// Key prints the identity of a row of Param, for messages.
+	Key func(row int) string
+
+	State []Floats // the optimizer's, in its order
+	dense Floats   // the gradient, one row per row of Param
+}
+
+// LossRow is a row of relgrad.loss.
+type LossRow struct {
+	Step, Epoch int64
+	Loss        float64
+	Validation  *float64
+	At          time.Time
+}
+
+// Progress is what a run has reached; with the parameters and the optimizer's state it is all that a
+// resumed run needs.
+type Progress struct {
+	Step    int64   // steps done
+	Best    float64 // lowest validation so far
+	Since   int64   // validations since Best
+	Stopped bool    // by patience
+}
+
+// Start is the progress of a new run.
+func Start() Progress { return Progress{Best: math.Inf(1)} }
+
+// Model is a compiled loss.
+type Model interface {
+	// Step computes loss and gradients at the parameters' present values.
+	Step(ctx context.Context, step int64) (loss float64, err error)
+	// Validate computes the validation figure at the parameters' present values.
+	Validate(ctx context.Context) (float64, error)
+	// Commit stores parameters, optimizer state, progress and the rows logged since the last commit.
+	Commit(ctx context.Context, p Progress, rows []LossRow) error
+	// Tick is called after every step, for progress bars.
+	Tick(row LossRow)
+}
+
+// commitInterval bounds how often a run commits.
+const commitInterval = time.Second
+
+// Prepare allocates the state of new slots.
+func (c *Config) Prepare(slots []*Slot) {
+	for _, s := range slots {
+		if s.State == nil {
+			for range optimizers[c.Optimizer].state {
+				s.State = append(s.State, s.Param.like())
+			}
+		}
+	}
+}
+
+// StateNames are the names of an optimizer's state buffers.
+func (c *Config) StateNames() []string { return optimizers[c.Optimizer].state }
+
+// Run trains from p until the epochs are over, patience is lost or ctx is cancelled. On an error everything
+// up to the last finished step is committed first, except where a step itself was bad: then the last commit
+// stands.
+func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Progress, error) {
+	c.Prepare(slots)
+	var rows []LossRow
+	last := time.Now()
+	for p.Step < c.Epochs && !p.Stopped {
+		if ctx.Err() != nil {
+			return p, finish(ctx, m, p, rows, sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", p.Step))
+		}
+		row, err := step(ctx, c, m, slots, &p)
+		if err != nil {
+			if errors.Is(err, context.Canceled) || sqlerr.Code(err) == sqlerr.QueryCanceled {
+				err = finish(ctx, m, p, rows, err)
+			}
+			return p, err
+		}
+		rows = append(rows, row)
+		m.Tick(row)
+		if time.Since(last) >= commitInterval {
+			if err := m.Commit(ctx, p, rows); err != nil {
+				return p, err
+			}
+			rows, last = nil, time.Now()
+		}
+	}
+	return p, m.Commit(ctx, p, rows)
+}
+
+// finish commits what is done although the run was cancelled.
+func finish(ctx context.Context, m Model, p Progress, rows []LossRow, cause error) error {
+	return errors.Join(cause, m.Commit(context.WithoutCancel(ctx), p, rows))
+}
+
+func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (LossRow, error) {
+	n := p.Step + 1
+	loss, err := m.Step(ctx, n)
+	if err != nil {
+		return LossRow{}, err
+	}
+	if math.IsNaN(loss) || math.IsInf(loss, 0) {
+		return LossRow{}, notFinite(ctx, m, loss, n, slots)
+	}
+	for _, s := range slots {
+		if err := s.gather(n); err != nil {
+			return LossRow{}, err
+		}
+	}
+	for _, s := range slots {
+		optimizers[c.Optimizer].update(&c, n, s.Param, s.dense, s.State)
+		if s.Nonnegative {
+			clampNegative(s.Param)
+		}
+	}
+	row := LossRow{Step: n, Epoch: n, Loss: loss, At: time.Now()}
+	p.Step = n
+	if c.Validate != "" && n%c.Every == 0 {
+		v, err := m.Validate(ctx)
+		if err != nil {
+			return row, err
+		}
+		if math.IsNaN(v) {
+			return row, sqlerr.New(sqlerr.NumericOutOfRange, "the validation is NaN at step %d", n).WithHint(smaller)
+		}
+		row.Validation = &v
+		if v < p.Best {
+			p.Best, p.Since = v, 0
+		} else {
+			p.Since++
+		}
+		p.Stopped = c.Patience > 0 && p.Since >= c.Patience
+	}
+	return row, nil
+}
+
+// gather spreads the gradient over all rows of the parameter and refuses one that is not finite.
+func (s *Slot) gather(step int64) error {
+	g, rows, err := s.Grad()
+	if err != nil {
+		return err
+	}
+	if s.dense.Len() == 0 {
+		s.dense = s.Param.like()
+	}
+	clear(s.dense.F32)
+	clear(s.dense.F64)
+	for i, row := range rows {
+		at, to := i*s.Size, int(row)*s.Size
+		bad := math.Float64frombits(0)
+		if g.F32 != nil {
+			copy(s.dense.F32[to:to+s.Size], g.F32[at:at+s.Size])
+			bad = firstBad(g.F32[at : at+s.Size])
+		} else {
+			copy(s.dense.F64[to:to+s.Size], g.F64[at:at+s.Size])
+			bad = firstBad(g.F64[at : at+s.Size])
+		}
+		if bad != 0 {
+			return sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %s", Number(bad), step, s.Name, s.Key(int(row))).WithHint(smaller)
+		}
+	}
+	return nil
+}
+
+// firstBad returns the first NaN or infinity, 0 when there is none.
+func firstBad[T float32 | float64](x []T) float64 {
+	sum := T(0)
+	for _, v := range x {
+		sum += v * 0
+	}
+	if sum == 0 {
+		return 0
+	}
+	for _, v := range x {
+		if f := float64(v); math.IsNaN(f) || math.IsInf(f, 0) {
+			return f
+		}
+	}
+	return 0
+}
+
+// smaller is the hint of errors about numbers that are not finite.
+const smaller = "A smaller learning rate, or a guard in the loss (CASE WHEN x > 0 THEN ln(x) …), may help; the last commit stands."
+
+// Number prints a number as SQL does.
+func Number(x float64) string {
+	switch {
+	case math.IsInf(x, 1):
+		return "Infinity"
+	case math.IsInf(x, -1):
+		return "-Infinity"
+	}
+	return fmt.Sprint(x)
+}
+
+// explainer is a Model that can say where the first value of a step comes from that is not finite.
+type explainer interface {
+	Explain(ctx context.Context, step int64) string
+}
+
+// notFinite explains a bad loss by the first parameter element that is not finite, if there is one.
+func notFinite(ctx context.Context, m Model, x float64, step int64, slots []*Slot) error {
+	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s at step %d", Number(x), step).WithHint(smaller)
+	for _, s := range slots {
+		for row := range s.Param.Len() / max(s.Size, 1) {
+			at := row * s.Size
+			bad := 0.0
+			if s.Param.F32 != nil {
+				bad = firstBad(s.Param.F32[at : at+s.Size])
+			} else {
+				bad = firstBad(s.Param.F64[at : at+s.Size])
+			}
+			if bad != 0 {
+				return e.WithDetail("Parameter %s holds %s at key %s.", s.Name, Number(bad), s.Key(row))
+			}
+		}
+	}
+	if x, ok := m.(explainer); ok {
+		if where := x.Explain(ctx, step); where != "" {
+			return e.WithDetail("All parameters are finite. %s", where)
+		}
+	}
+	return e.WithDetail("All parameters are finite: the loss itself overflows or is undefined at these values.")
+}
