@@ -1,0 +1,160 @@
+package relgrad
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
+)
+
+// planCache keeps compiled losses between the calls of a session, with their structure: gradient() in a loop
+// reads values again, nothing else. An entry holds as long as definitions, keys and attributes of every
+// table it reads stand; new values of parameters are reloaded.
+type planCache struct{ entries []*cached }
+
+type cached struct {
+	c        *compiled
+	key      string
+	versions map[*ra.Table]store.Version
+	settings map[string]string
+	names    map[lookup]object
+}
+
+// maxCached bounds the compiled losses of a session; the oldest goes first.
+const maxCached = 24
+
+func (p *planCache) clear() {
+	for _, e := range p.entries {
+		e.close()
+	}
+	p.entries = nil
+}
+
+func (r request) key() string {
+	k := r.loss
+	for _, p := range r.params {
+		k += "\x00" + p
+	}
+	return k
+}
+
+func (p *planCache) find(key string) *cached {
+	for _, e := range p.entries {
+		if e.key == key {
+			return e
+		}
+	}
+	return nil
+}
+
+func (p *planCache) drop(e *cached) {
+	for i := range p.entries {
+		if p.entries[i] == e {
+			e.close()
+			p.entries = append(p.entries[:i:i], p.entries[i+1:]...)
+			return
+		}
+	}
+}
+
+func (e *cached) close() {
+	if e.c.prog != nil {
+		e.c.prog.Close()
+	}
+}
+
+// session returns a compiled loss for a call of gradient() or backward(), from the cache where it can.
+func (db *DB) session(ctx context.Context, r request) (*compiled, error) {
+	if e := db.cache.find(r.key()); e != nil {
+		if db.fresh(ctx, e) {
+			return e.c, nil
+		}
+		db.cache.drop(e)
+	}
+	e := &cached{key: r.key()}
+	var err error
+	e.names, e.settings, err = db.cat.notes(func() error {
+		e.c, err = db.compile(ctx, r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := db.remember(e); err != nil {
+		e.close()
+		return nil, err
+	}
+	return e.c, nil
+}
+
+// remember puts a compiled query into the cache, with the versions of what it reads. An entry without a
+// program says that the engine does not run the query.
+func (db *DB) remember(e *cached) error {
+	e.versions = map[*ra.Table]store.Version{}
+	var err error
+	if c := e.c; c.res != nil {
+		ra.Walk(func(n *ra.Node) {
+			if n.Op == ra.Scan {
+				v, verr := db.Version(n.Table.Schema, n.Table.Name)
+				if e.versions[n.Table] = v; verr != nil {
+					err = verr
+				}
+			}
+		}, c.res.Plan.Nodes()...)
+		if len(sqlfront.Opaques(c.res.Plan.Nodes()...)) > 0 { // reads tables that we do not know of
+			e.key = ""
+		}
+	}
+	if err != nil {
+		return err
+	}
+	db.cache.entries = append(db.cache.entries, e)
+	if len(db.cache.entries) > maxCached {
+		db.cache.entries[0].close()
+		db.cache.entries = db.cache.entries[1:]
+	}
+	return nil
+}
+
+// fresh brings an entry up to date, or reports that it must be compiled again.
+func (db *DB) fresh(ctx context.Context, e *cached) bool {
+	for l, o := range e.names {
+		if db.cat.resolve(l) != o {
+			return false
+		}
+	}
+	for name, v := range e.settings {
+		if now, _ := db.Setting(name); now != v {
+			return false
+		}
+	}
+	for t, old := range e.versions {
+		now, err := db.Version(t.Schema, t.Name)
+		switch {
+		case err != nil:
+			return false
+		case now.Keys != old.Keys:
+			return false
+		case now.Values == old.Values:
+			continue
+		}
+		def := db.Definition(t.Schema, t.Name)
+		for i, col := range t.Cols {
+			if !col.Type.Shape.Equal(def.Cols[i].Shape) {
+				return false
+			}
+			if !col.IsValue() || col.NoType != "" || isKey(t, i) {
+				continue
+			}
+			if e.c.prog.Param(t, i) == nil { // a value that is no parameter: computed once per run
+				return false
+			}
+			if err := e.c.prog.Reload(ctx, t, i); err != nil {
+				return false
+			}
+		}
+		e.versions[t] = now
+	}
+	return true
+}

@@ -1,0 +1,240 @@
+package relgrad
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
+)
+
+// catalog shows a store to the binder (sqlfront.Catalog) and the executor (ra.Source).
+type catalog struct {
+	db       *store.DB
+	settings map[string]string // what was read through Setting
+	env      kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
+	views    map[*store.ViewDef]*sqlfront.View
+	names    map[lookup]object                      // what was looked up, and what it was
+	answers  map[*sqlfront.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
+}
+
+func newCatalog(db *store.DB) *catalog {
+	return &catalog{db: db, settings: map[string]string{}, names: map[lookup]object{}, views: map[*store.ViewDef]*sqlfront.View{}, answers: map[*sqlfront.OpaqueQuery][]*ra.Vector{}}
+}
+
+// lookup is a name as a query writes it; path is joined, "" for the session's.
+type lookup struct{ path, schema, name string }
+
+// object is what a name means: a view's definition, which is immutable, or a table. Both are zero where there is
+// nothing of that name.
+type object struct {
+	view          *store.ViewDef
+	schema, table string
+}
+
+// notes runs f and returns the names and settings that it read.
+func (c *catalog) notes(f func() error) (map[lookup]object, map[string]string, error) {
+	names, settings := c.names, c.settings
+	defer func() { c.names, c.settings = names, settings }() // f may run amid another
+	c.names, c.settings = map[lookup]object{}, map[string]string{}
+	err := f()
+	return c.names, c.settings, err
+}
+
+// resolve looks a name up.
+func (c *catalog) resolve(l lookup) object {
+	path := c.db.SearchPath()
+	if l.path != "" {
+		path = strings.Split(l.path, "\x00")
+	}
+	t, v := c.db.Relation(path, l.schema, l.name)
+	if t == nil {
+		return object{view: v}
+	}
+	return object{view: v, schema: t.Schema, table: t.Name}
+}
+
+// on notes that a name was looked up; the plan holds as long as it means the same.
+func (c *catalog) on(path []string, schema, name string) []string {
+	l := lookup{strings.Join(path, "\x00"), schema, name}
+	c.names[l] = c.resolve(l)
+	if path == nil {
+		path = c.db.SearchPath()
+	}
+	return path
+}
+
+// Table implements sqlfront.Catalog.
+func (c *catalog) Table(_ context.Context, path []string, schema, name string) (*ra.Table, error) {
+	t, err := c.db.TableOn(c.on(path, schema, name), schema, name)
+	if sqlerr.Code(err) == sqlerr.UndefinedTable {
+		return nil, nil
+	}
+	return t, err
+}
+
+// View implements sqlfront.Catalog.
+func (c *catalog) View(_ context.Context, path []string, schema, name string) (*sqlfront.View, error) {
+	def, ok := c.db.View(c.on(path, schema, name), schema, name)
+	if !ok {
+		return nil, nil
+	}
+	if v := c.views[def]; v != nil {
+		return v, nil
+	}
+	text := &sqlfront.Text{SQL: def.SQL, View: def.Name, Path: def.ReadPath(), Stars: def.Stars}
+	sel, err := sqlfront.ParseSelect(text)
+	if err != nil {
+		return nil, err
+	}
+	v := &sqlfront.View{Schema: def.Schema, Name: def.Name, Query: sel, Text: text}
+	for _, col := range def.Cols {
+		v.Cols = append(v.Cols, col.Name)
+	}
+	c.views[def] = v
+	return v, nil
+}
+
+// Names implements sqlfront.Catalog.
+func (c *catalog) Names(context.Context) []string { return c.db.Relations() }
+
+// Setting implements sqlfront.Catalog.
+func (c *catalog) Setting(name string) (string, bool) {
+	v, ok := c.db.Setting(name)
+	c.settings[name] = v
+	return v, ok
+}
+
+// Literal implements sqlfront.Catalog.
+func (c *catalog) Literal(typ, text string) (string, error) { return store.Literal(typ, text) }
+
+// Describe implements sqlfront.Catalog. The answer is kept for the executor, which asks next.
+func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.Column, error) {
+	names, types, data, err := c.run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	var cols []ra.Column
+	for i, v := range data {
+		if strings.HasSuffix(types[i], "[]") && v.Type.Shape == nil {
+			if !v.Type.IsFloat() {
+				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "column %q of the sub-query is of type %s, which has no form in a differentiated query", names[i], types[i])
+			}
+			return nil, sqlerr.New(sqlerr.InvalidParameter, "column %q of the sub-query holds no chunk, so its shape is not known", names[i]).
+				WithDetail("The sub-query gives %d rows.", v.N)
+		}
+		cols = append(cols, ra.Column{Name: names[i], Type: v.Type})
+	}
+	c.answers[q], q.Types = data, types
+	return cols, nil
+}
+
+// run runs a parameter-free sub-query.
+func (c *catalog) run(ctx context.Context, q *sqlfront.OpaqueQuery) (names, types []string, data []*ra.Vector, err error) {
+	cols, data, err := c.db.Query(ctx, q.Select, q.Text)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	for _, r := range cols {
+		names, types = append(names, r.Name), append(types, r.Type)
+	}
+	if !q.Scalar {
+		return names, types, data, nil
+	}
+	if len(data) != 1 {
+		return nil, nil, nil, sqlerr.New(sqlerr.Syntax, "subquery must return only one column")
+	}
+	switch data[0].N {
+	case 0:
+		t := data[0].Type
+		data[0] = ra.NewVector(t, 1)
+		data[0].SetNull(0)
+		data[0].Type.Nullable = true
+	case 1:
+	default:
+		return nil, nil, nil, sqlerr.New(sqlerr.Cardinality, "more than one row returned by a subquery used as an expression")
+	}
+	return names, types, data, nil
+}
+
+// Opaque implements ra.Source.
+func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
+	q := n.Query.(*sqlfront.OpaqueQuery)
+	if data, ok := c.answers[q]; ok && !n.PerStep {
+		return data, nil
+	}
+	before := c.env
+	c.env = *env
+	defer func() { c.env = before }()
+	_, _, data, err := c.run(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range data {
+		want := n.Cols[i].Type
+		if v.N == 0 {
+			data[i] = ra.NewVector(want, 0)
+		} else if !v.Type.Is(want) || v.Type.Nullable && !want.Nullable {
+			return nil, sqlerr.New(sqlerr.ArraySubscript, "column %q of the sub-query is %v at step %d, it was %v when the loss was compiled", n.Cols[i].Name, v.Type, env.Step, want)
+		}
+	}
+	return data, nil
+}
+
+// Read implements ra.Source.
+func (c *catalog) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+	return c.db.Read(ctx, t, cols)
+}
+
+// print prints an Opaque node's query for generated SQL.
+func (c *catalog) print(ctx context.Context, n *ra.Node) (string, error) {
+	q := n.Query.(*sqlfront.OpaqueQuery)
+	return c.db.Native(ctx, q.Select, q.Text)
+}
+
+// live is a parameter's column with what is needed to store it and to name its rows.
+type live struct {
+	table *ra.Table
+	col   int
+	param *executor.Param
+	rows  []int64      // hidden row ids, in the buffer's order
+	keys  []*ra.Vector // identity columns
+}
+
+func (c *catalog) live(ctx context.Context, t *ra.Table, col int, p *executor.Param) (*live, error) {
+	data, err := c.db.Read(ctx, t, append([]int{ra.RowID}, t.Key...))
+	if err != nil {
+		return nil, err
+	}
+	if data[0].N != p.Rows {
+		return nil, errors.New("relgrad: the parameter's rows changed while it was compiled")
+	}
+	return &live{table: t, col: col, param: p, rows: data[0].Ints, keys: data[1:]}, nil
+}
+
+// key prints the identity of a row.
+func (l *live) key(row int) string {
+	parts := make([]string, len(l.keys))
+	for i, k := range l.keys {
+		parts[i] = fmt.Sprintf("%s = %s", l.table.Cols[l.table.Key[i]].Name, k.Value(row))
+	}
+	return "(" + strings.Join(parts, ", ") + ")"
+}
+
+// write stores the live buffer.
+func (c *catalog) write(ctx context.Context, l *live) error {
+	v := &ra.Vector{Type: l.table.Cols[l.col].Type, N: l.param.Rows, F32: l.param.F32, F64: l.param.F64}
+	if l.param.Valid != nil {
+		v.Valid = make([]bool, v.N)
+		for i, b := range l.param.Valid {
+			v.Valid[i] = b != 0
+		}
+	}
+	return c.db.WriteColumn(ctx, l.table.Schema, l.table.Name, l.table.Cols[l.col].Name, l.rows, v)
+}

@@ -1,0 +1,228 @@
+package relgrad
+
+import (
+	"context"
+	"math"
+	"sort"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// CheckRow compares one element of a gradient with central differences.
+type CheckRow struct {
+	Key               string // identity of the row, as text
+	Column            string
+	Element           int64 // within the chunk, from 1 in row-major order
+	Analytic, Numeric float64
+	Error             float64 // relative to the larger of both, a thousandth of the largest gradient and noise (see judge)
+	OK                bool    // Error ≤ 1e-5
+}
+
+// checkTolerance is the error up to which an element counts as right.
+const checkTolerance = 1e-5
+
+// Check compares sampled elements of the gradient with central differences of the loss, all in float64, worst
+// first.
+func (db *DB) Check(ctx context.Context, loss, param string, samples int, step *int64, seed int64) ([]CheckRow, error) {
+	if samples < 1 {
+		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", samples), "samples", 0)
+	}
+	r := request{loss: loss, params: []string{param}, draw: true, force64: true}
+	c, err := db.compile(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer c.prog.Close()
+	if err := c.drawn(step); err != nil {
+		return nil, err
+	}
+	env := kernels.Env{Seed: seed}
+	if step != nil {
+		env.Step = *step
+	}
+	x, err := c.run(ctx, env)
+	if err != nil {
+		return nil, err
+	}
+	r.forward = true
+	f, err := db.compile(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	defer f.prog.Close()
+	rows, err := c.sampled(ctx, db, f, samples)
+	if err != nil {
+		return nil, err
+	}
+	for i := range rows {
+		if rows[i].Numeric, err = f.central(ctx, env, rows[i].at, x); err != nil {
+			return nil, err
+		}
+	}
+	return judge(rows, x), nil
+}
+
+// sample is a CheckRow with the place of its element.
+type sample struct {
+	CheckRow
+	at *float64
+}
+
+// sampled draws elements of the parameter, without repetition, and reads their analytic gradient from c.
+func (c *compiled) sampled(ctx context.Context, db *DB, f *compiled, samples int) ([]sample, error) {
+	t := c.tables[0]
+	var all []sample
+	total := 0
+	for _, col := range c.cols[0] {
+		if p := f.prog.Param(t, col); p != nil {
+			total += p.Rows * p.Size
+		}
+	}
+	match, err := c.prog.Match(1, t, c.gradKey(0))
+	if err != nil {
+		return nil, err
+	}
+	for _, col := range c.cols[0] {
+		p := f.prog.Param(t, col)
+		if p == nil {
+			continue
+		}
+		l, err := db.cat.live(ctx, t, col, p)
+		if err != nil {
+			return nil, err
+		}
+		g := c.prog.Grad(1, c.gradColumn(0, col)).F64
+		gradRow := make(map[int32]int, len(match))
+		for i, row := range match {
+			gradRow[row] = i
+		}
+		for e := range p.Rows * p.Size {
+			if total > samples && tensor.Uniform(1, tensor.HashKey(int64(col)), e) > 1.2*float64(samples)/float64(total) {
+				continue
+			}
+			row := e / p.Size
+			if p.Valid != nil && p.Valid[row] == 0 {
+				continue
+			}
+			s := sample{CheckRow: CheckRow{Key: l.key(row), Column: t.Cols[col].Name, Element: int64(e%p.Size) + 1}, at: &p.F64[e]}
+			if i, ok := gradRow[int32(row)]; ok {
+				s.Analytic = g[i*p.Size+e%p.Size]
+			}
+			all = append(all, s)
+		}
+	}
+	return all[:min(len(all), samples)], nil
+}
+
+// gradColumn is the position of a table column among the columns of the parameter's root.
+func (c *compiled) gradColumn(param, col int) int {
+	for i, k := range c.res.Cols[param] {
+		if k == col {
+			return i
+		}
+	}
+	return -1
+}
+
+// gradKey holds the positions of the table's identity among the columns of the parameter's root.
+func (c *compiled) gradKey(param int) []int {
+	key := make([]int, len(c.tables[param].Key))
+	for i, k := range c.tables[param].Key {
+		key[i] = c.gradColumn(param, k)
+	}
+	return key
+}
+
+// central is the derivative in one element by central differences at two widths, extrapolated. Where the two
+// disagree by more than the rounding of the loss explains, a kink lies between the points (a relu that changes
+// sides), and narrower pairs are tried: the one with the smallest disagreement and rounding counts.
+func (c *compiled) central(ctx context.Context, env kernels.Env, at *float64, loss float64) (float64, error) {
+	x := *at
+	defer func() { *at = x }()
+	diff := func(h float64) (float64, error) {
+		var y [2]float64
+		for i, d := range []float64{h, -h} {
+			*at = x + d
+			l, err := c.run(ctx, env)
+			if err != nil {
+				return 0, err
+			}
+			y[i] = l
+		}
+		return (y[0] - y[1]) / (2 * h), nil
+	}
+	best, gap := 0.0, math.Inf(1)
+	for h := 1e-4 * math.Max(1, math.Abs(x)); h > 1e-8; h /= 10 {
+		wide, err := diff(h)
+		if err != nil {
+			return 0, err
+		}
+		narrow, err := diff(h / 2)
+		if err != nil {
+			return 0, err
+		}
+		size := math.Max(math.Abs(wide), math.Abs(narrow))
+		rounding := 1e-15 * math.Max(1, math.Abs(loss)) / h
+		g := math.Abs(wide - narrow)
+		if g+rounding < gap {
+			best, gap = (4*narrow-wide)/3, g+rounding
+		}
+		if g <= 1e-6*size+10*rounding {
+			break
+		}
+	}
+	return best, nil
+}
+
+// judge computes the errors and sorts the worst first. A central difference of width 1e-4 in float64 is
+// uncertain by some 1e-12 of the loss (or of 1, the usual size of what cancels in a small loss), so gradients
+// below a millionth of that cannot be told to five digits.
+func judge(rows []sample, loss float64) []CheckRow {
+	largest, floor := 0.0, 1e-6*math.Max(1, math.Abs(loss))
+	for _, r := range rows {
+		largest = math.Max(largest, math.Abs(r.Analytic))
+	}
+	out := make([]CheckRow, len(rows))
+	for i, r := range rows {
+		d := math.Abs(r.Analytic - r.Numeric)
+		if d > 0 {
+			r.Error = d / math.Max(math.Max(math.Abs(r.Analytic), math.Abs(r.Numeric)), math.Max(1e-3*largest, floor))
+		}
+		if math.IsNaN(d) {
+			r.Error = math.Inf(1)
+		}
+		r.OK = r.Error <= checkTolerance
+		out[i] = r.CheckRow
+	}
+	sort.SliceStable(out, func(i, j int) bool { return out[i].Error > out[j].Error })
+	return out
+}
+
+// vector makes a column of scalars.
+func vector[T int64 | float64 | string | bool](rows []CheckRow, f func(r CheckRow) T) *ra.Vector {
+	v := &ra.Vector{N: len(rows)}
+	for _, r := range rows {
+		switch x := any(f(r)).(type) {
+		case int64:
+			v.Type.Kind = kernels.Int
+			v.Ints = append(v.Ints, x)
+		case float64:
+			v.Type.Kind = kernels.Float64
+			v.F64 = append(v.F64, x)
+		case string:
+			v.Type.Kind = kernels.Text
+			v.Texts = append(v.Texts, x)
+		case bool:
+			v.Type.Kind = kernels.Bool
+			i := int64(0)
+			if x {
+				i = 1
+			}
+			v.Ints = append(v.Ints, i)
+		}
+	}
+	return v
+}

@@ -1,0 +1,149 @@
+package relgrad
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// request says what is compiled: a loss, its parameters, and how.
+type request struct {
+	loss    string
+	params  []string
+	draw    bool   // dropout draws
+	force64 bool   // everything in double precision
+	forward bool   // the loss alone, with the parameters as live buffers
+	as      string // what messages call the query; "loss" when empty
+}
+
+// compiled is a request with its plan and program.
+type compiled struct {
+	request
+	query  *sqlfront.Query
+	res    *optimizer.Result
+	prog   *executor.Program
+	tables []*ra.Table // per parameter
+	cols   [][]int     // per parameter: the table columns that are differentiated
+}
+
+// plan binds, differentiates and optimizes a request.
+func (db *DB) plan(ctx context.Context, r request) (*compiled, error) {
+	c := &compiled{request: r}
+	var refs []sqlfront.ParamRef
+	var ps []optimizer.Param
+	for n, name := range r.params {
+		ref, t, err := sqlfront.ParseParam(ctx, db.cat, name)
+		if err != nil {
+			return nil, about(err, "params", n)
+		}
+		p := optimizer.Param{Table: t}
+		for i, col := range t.Cols {
+			if col.IsValue() && col.NoType == "" && !isKey(t, i) && (ref.Column == "" || ref.Column == col.Name) {
+				p.Cols = append(p.Cols, i)
+			}
+		}
+		if err := c.once(t, p.Cols); err != nil {
+			return nil, about(err, "params", n)
+		}
+		refs, ps = append(refs, ref), append(ps, p)
+		c.tables, c.cols = append(c.tables, t), append(c.cols, p.Cols)
+	}
+	b := ra.NewBuilder()
+	q, err := sqlfront.BindLoss(ctx, db.cat, b, r.loss, sqlfront.BindOptions{Params: refs, Draw: r.draw, As: r.as})
+	if err != nil {
+		return nil, about(err, "loss", 0)
+	}
+	c.query = q
+	if r.forward {
+		ps = nil
+	}
+	c.res, err = optimizer.Gradient(b, q.Node, q.Cols[0], ps, optimizer.Options{Disable: db.Disable})
+	var of *autodiff.ParamError
+	if errors.As(err, &of) {
+		return nil, about(of.Err, "params", of.Param)
+	}
+	if err == nil && r.as != "" {
+		c.res.Plan.Roots[0].Name = r.as
+	}
+	return c, about(err, "loss", 0)
+}
+
+// once refuses a column that another parameter has already.
+func (c *compiled) once(t *ra.Table, cols []int) error {
+	for i, u := range c.tables {
+		for _, k := range c.cols[i] {
+			if u.Schema == t.Schema && u.Name == t.Name && slices.Contains(cols, k) {
+				return sqlerr.New(sqlerr.InvalidParameter, "parameter \"%s.%s\" is named twice", t.Name, t.Cols[k].Name)
+			}
+		}
+	}
+	return nil
+}
+
+func isKey(t *ra.Table, col int) bool {
+	for _, k := range t.Key {
+		if k == col {
+			return true
+		}
+	}
+	return false
+}
+
+// compile plans a request and runs the structure phase.
+func (db *DB) compile(ctx context.Context, r request) (*compiled, error) {
+	c, err := db.plan(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, executor.Options{Workers: db.Workers, Force64: r.force64, Memory: db.memory()})
+	return c, about(err, "loss", 0)
+}
+
+// drawn checks that a loss that draws has been given a step.
+func (c *compiled) drawn(step *int64) error {
+	if c.query.Draws && step == nil {
+		return sqlerr.New(sqlerr.InvalidParameter, "the loss draws (dropout or current_step()), so it needs a step").
+			WithHint("Add step => 1; the same step and seed give the same draw.")
+	}
+	return nil
+}
+
+// run computes one step and returns the loss.
+func (c *compiled) run(ctx context.Context, env kernels.Env) (float64, error) {
+	if err := c.prog.Run(ctx, env); err != nil {
+		return 0, err
+	}
+	x, null, err := c.prog.Scalar(0)
+	if err != nil {
+		return 0, err
+	}
+	if null {
+		return 0, c.isNull()
+	}
+	return x, nil
+}
+
+// isNull explains a loss that is NULL by the empty tables that it reads.
+func (c *compiled) isNull() error {
+	e := sqlerr.New(sqlerr.NullNotAllowed, "the %s is NULL", c.res.Plan.Roots[0].Name).WithDetail("Aggregates of no rows, or of NULL only, are NULL.").
+		WithHint("Check that the joins of the loss find partners, or use coalesce(…, 0).")
+	var empty []string
+	for _, n := range c.query.Scans {
+		if n.Table.Rows == 0 {
+			empty = append(empty, n.Table.Name)
+		}
+	}
+	if slices.Sort(empty); len(empty) > 0 {
+		e = e.WithDetail("Without rows: %s.", strings.Join(empty, ", ")).WithHint("Fill the tables that the loss reads.")
+	}
+	return e
+}

@@ -1,0 +1,102 @@
+package relgrad
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/optimizer/rules"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlgen"
+)
+
+// Stages are what Explain can show, in the order of a query's life; "all" shows every one.
+var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
+
+// Explain shows a stage of a loss and its gradients: the query as bound (ra), loss and gradients before
+// optimization (grad) and after it with the rules that fired (opt), the executor's program with what is
+// computed once per run (physical), or SQL text that runs by itself on the embedded store (sql).
+func (db *DB) Explain(ctx context.Context, loss string, params []string, stage string) (string, error) {
+	stages := []string{stage}
+	if stage == "all" {
+		stages = Stages
+	}
+	c, err := db.plan(ctx, request{loss: loss, params: params, draw: true})
+	if err != nil {
+		return "", err
+	}
+	var b strings.Builder
+	for _, s := range stages {
+		if len(stages) > 1 {
+			fmt.Fprintf(&b, "-- stage %s\n", s)
+		}
+		switch s {
+		case "ra":
+			b.WriteString(c.res.RA.Format())
+		case "grad":
+			b.WriteString(c.res.Grad.Format())
+		case "opt":
+			b.WriteString(c.res.Plan.Format() + "\n" + fired(c.res.Fired))
+		case "physical":
+			p, err := db.compile(ctx, c.request)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(p.prog.Explain())
+			p.prog.Close()
+		case "sql":
+			text, err := db.gradientSQL(ctx, c)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(text)
+		default:
+			e := sqlerr.New(sqlerr.InvalidParameter, "stage %q does not exist", s).WithDetail("Stages: %s, all.", strings.Join(Stages, ", "))
+			if n := sqlerr.Nearest(s, append([]string{"all"}, Stages...)); n != "" {
+				e = e.WithHint("Perhaps you meant %q.", n)
+			}
+			return "", about(e, "stage", 0)
+		}
+	}
+	return b.String(), nil
+}
+
+// fired lists the rules that fired, and those that are switched off.
+func fired(count map[string]int) string {
+	names := make([]string, 0, len(count))
+	for n := range count {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	var b strings.Builder
+	b.WriteString("rules fired:\n")
+	for _, n := range names {
+		doc := ""
+		for _, r := range rules.All() {
+			if r.Name == n {
+				doc, _, _ = strings.Cut(r.Doc, ". ")
+			}
+		}
+		fmt.Fprintf(&b, "  %-26s %4d  %s\n", n, count[n], strings.TrimSuffix(doc, "."))
+	}
+	return b.String()
+}
+
+// gradientSQL prints each root of the plan as a statement of its own.
+func (db *DB) gradientSQL(ctx context.Context, c *compiled) (string, error) {
+	var b strings.Builder
+	for i, r := range c.res.Plan.Roots {
+		what := "the loss"
+		if i > 0 {
+			what = "the gradient with respect to " + r.Name
+		}
+		text, err := sqlgen.SQL(c.res.Plan, i, sqlgen.SQLite{}, sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.cat.print(ctx, n) }})
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(&b, "-- %s\n%s;\n", what, strings.TrimRight(text, "\n"))
+	}
+	return b.String(), nil
+}

@@ -1,0 +1,246 @@
+package relgrad
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
+)
+
+// functions are the engine's functions inside statements (store.Intrinsics).
+type functions struct{ db *DB }
+
+// TableFunc runs gradient(loss, NULL::w) and check_gradient(loss, param) in FROM.
+func (f *functions) TableFunc(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (*store.Relation, bool, error) {
+	switch call.Name {
+	case "gradient":
+		loss, table, err := sqlfront.GradientArgs(call)
+		if err != nil {
+			return nil, true, err
+		}
+		args, err := readArgs(call, []string{"loss", "param"}, 2, "step", "seed")
+		if err != nil {
+			return nil, true, err
+		}
+		r, err := f.db.Gradient(ctx, loss, table, args.step(), args.int("seed", 0))
+		return r, true, args.place(err)
+	case "check_gradient":
+		args, err := readArgs(call, []string{"loss", "param"}, 0, "samples", "step", "seed")
+		if err != nil {
+			return nil, true, err
+		}
+		if l := args.list("param"); len(l) != 1 {
+			return nil, true, sqlerr.At(int(args.expr["param"].Position()), sqlerr.InvalidParameter, "check_gradient checks one parameter at a time, not %d", len(l))
+		}
+		rows, err := f.db.Check(ctx, args.text("loss"), args.list("param")[0], int(args.int("samples", 100)), args.step(), args.int("seed", 0))
+		if err != nil {
+			return nil, true, args.place(err)
+		}
+		return checkRelation(rows), true, nil
+	}
+	return nil, false, nil
+}
+
+// ScalarFunc runs backward(), explain_gradient(), current_step() and current_seed() in expressions.
+func (f *functions) ScalarFunc(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (string, any, bool, error) {
+	switch call.Name {
+	case "backward":
+		args, err := readArgs(call, []string{"loss", "params"}, 0, "step", "seed")
+		if err != nil {
+			return "", nil, true, err
+		}
+		x, err := f.db.Backward(ctx, args.text("loss"), args.list("params"), args.step(), args.int("seed", 0))
+		return "double precision", x, true, args.place(err)
+	case "explain_gradient":
+		args, err := readArgs(call, []string{"loss", "param"}, 0, "stage")
+		if err != nil {
+			return "", nil, true, err
+		}
+		stage := "sql"
+		if s := args.text("stage"); s != "" {
+			stage = s
+		}
+		s, err := f.db.Explain(ctx, args.text("loss"), args.list("param"), stage)
+		return "text", s, true, args.place(err)
+	case "current_step":
+		return "bigint", f.db.cat.env.Step, true, nil
+	case "current_seed":
+		return "bigint", f.db.cat.env.Seed, true, nil
+	}
+	return "", nil, false, nil
+}
+
+func checkRelation(rows []CheckRow) *store.Relation {
+	return &store.Relation{
+		Names: []string{"key", "column", "element", "analytic", "numeric", "error", "ok"},
+		Types: []string{"text", "text", "bigint", "double precision", "double precision", "double precision", "boolean"},
+		Cols: []*ra.Vector{
+			vector(rows, func(r CheckRow) string { return r.Key }), vector(rows, func(r CheckRow) string { return r.Column }),
+			vector(rows, func(r CheckRow) int64 { return r.Element }), vector(rows, func(r CheckRow) float64 { return r.Analytic }),
+			vector(rows, func(r CheckRow) float64 { return r.Numeric }), vector(rows, func(r CheckRow) float64 { return r.Error }),
+			vector(rows, func(r CheckRow) bool { return r.OK }),
+		},
+	}
+}
+
+// Gradient returns rows of the table's type: identity and attributes copied, the gradient of the loss in the
+// value columns (law 3). A loss that draws needs a step.
+func (db *DB) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (*store.Relation, error) {
+	c, err := db.session(ctx, request{loss: loss, params: []string{table}, draw: true})
+	if err != nil {
+		return nil, err
+	}
+	if _, err := db.once(ctx, c, step, seed); err != nil {
+		return nil, err
+	}
+	return c.relation(0)
+}
+
+// once runs a compiled loss for a call of gradient() or backward().
+func (db *DB) once(ctx context.Context, c *compiled, step *int64, seed int64) (float64, error) {
+	if err := c.drawn(step); err != nil {
+		return 0, err
+	}
+	env := kernels.Env{Seed: seed}
+	if step != nil {
+		env.Step = *step
+	}
+	x, err := c.run(ctx, env)
+	return x, about(err, "loss", 0)
+}
+
+// relation returns the gradient of parameter i with the table's columns in the table's order.
+func (c *compiled) relation(i int) (*store.Relation, error) {
+	cols, err := c.prog.Result(1 + i)
+	if err != nil {
+		return nil, err
+	}
+	t := c.tables[i]
+	out := &store.Relation{}
+	for tc, def := range t.Cols {
+		for j, k := range c.res.Cols[i] {
+			if k == tc {
+				out.Names, out.Types, out.Cols = append(out.Names, def.Name), append(out.Types, def.PGType), append(out.Cols, cols[j])
+			}
+		}
+	}
+	return out, nil
+}
+
+// Backward computes the loss and all gradients in one pass and fills the temporary tables <table>_grad.
+func (db *DB) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (float64, error) {
+	if len(params) == 0 {
+		return 0, about(sqlerr.New(sqlerr.InvalidParameter, "backward needs at least one parameter, e.g. ARRAY['w']"), "params", 0)
+	}
+	c, err := db.session(ctx, request{loss: loss, params: params, draw: true})
+	if err != nil {
+		return 0, err
+	}
+	x, err := db.once(ctx, c, step, seed)
+	if err != nil {
+		return 0, err
+	}
+	for i, t := range c.tables {
+		r, err := c.relation(i)
+		if err != nil {
+			return 0, err
+		}
+		var key []string
+		for _, k := range t.Key {
+			key = append(key, t.Cols[k].Name)
+		}
+		if err := db.putGrad(ctx, t.Name+"_grad", r, key); err != nil {
+			return 0, err
+		}
+	}
+	return x, nil
+}
+
+// constant reads an argument that is a constant: nil, bool, int64, float64, string or []string.
+func constant(e sqlfront.Expr) (any, error) {
+	switch x := e.(type) {
+	case *sqlfront.Literal:
+		switch x.Kind {
+		case sqlfront.LitNull:
+			return nil, nil
+		case sqlfront.LitBool:
+			return x.Value == "true", nil
+		case sqlfront.LitString:
+			return x.Value, nil
+		case sqlfront.LitInt:
+			if i, err := strconv.ParseInt(x.Value, 0, 64); err == nil {
+				return i, nil
+			}
+		}
+		f, err := strconv.ParseFloat(x.Value, 64)
+		return f, err
+	case *sqlfront.Bound:
+		switch v := x.Value.(type) {
+		case nil, bool, int64, float64:
+			return v, nil
+		case string:
+			if f, err := strconv.ParseFloat(v, 64); err == nil && x.Type == "numeric" {
+				return f, nil
+			}
+			return v, nil
+		case []any:
+			var list []string
+			for _, s := range v {
+				t, ok := s.(string)
+				if !ok {
+					return nil, sqlerr.At(int(x.At), sqlerr.InvalidParameter, "an array of names must hold texts, not %v", s)
+				}
+				list = append(list, t)
+			}
+			return list, nil
+		}
+	case *sqlfront.Unary:
+		v, err := constant(x.X)
+		switch n := v.(type) {
+		case int64:
+			if x.Op == "-" {
+				return -n, err
+			}
+		case float64:
+			if x.Op == "-" {
+				return -n, err
+			}
+		}
+	case *sqlfront.Cast:
+		v, err := constant(x.X)
+		if s, ok := v.(string); ok && err == nil {
+			switch x.Type.Name {
+			case "smallint", "integer", "bigint":
+				i, err := strconv.ParseInt(s, 10, 64)
+				if err == nil {
+					return i, nil
+				}
+			case "real", "double precision", "numeric":
+				f, err := strconv.ParseFloat(s, 64)
+				if err == nil {
+					return f, nil
+				}
+			}
+		}
+		return v, err
+	case *sqlfront.ArrayLit:
+		list := []string{}
+		for _, el := range x.Elems {
+			v, err := constant(el)
+			if err != nil {
+				return nil, err
+			}
+			s, ok := v.(string)
+			if !ok {
+				return nil, sqlerr.At(int(el.Position()), sqlerr.InvalidParameter, "an array of names must hold texts, not %v", v)
+			}
+			list = append(list, s)
+		}
+		return list, nil
+	}
+	return nil, sqlerr.At(int(e.Position()), sqlerr.FeatureNotSupported, "this argument must be a constant")
+}

@@ -1,0 +1,124 @@
+// Package relgrad differentiates losses written as SQL queries and trains with them where the data lives.
+//
+// # What
+//
+// Open opens an embedded store; the DB runs statements in which gradient(), backward(), check_gradient(),
+// explain_gradient() and CALL train() work, and offers the same as Go methods.
+//
+// # Invariants
+//
+// A statement either happens or leaves the store as it was; train() is a sequence of commits of which the
+// last one stands. A DB is one session, used by one goroutine at a time.
+//
+// # Errors
+//
+// Errors that a user can cause are *sqlerr.Error with SQLSTATE, position, detail and hint.
+//
+// # Where to add
+//
+// A function of the SQL surface: functions.go. Options of train(): package train.
+package relgrad
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/train"
+)
+
+// DB is a session on an embedded store, with the engine's functions.
+type DB struct {
+	*store.DB
+	// Workers is the number of threads; 0 means one per core. Results do not depend on it.
+	Workers int
+	// Notice receives messages of running statements, such as train()'s options. Nil drops them.
+	Notice func(level, message string)
+	// OnStep is called after every step of train(), with the number of steps planned.
+	OnStep func(row train.LossRow, steps int64)
+	// OnEnd is called when train() ends, however it does.
+	OnEnd func()
+	// Disable lists optimizer rules that are switched off.
+	Disable []string
+
+	cat   *catalog
+	cache *planCache
+	grads map[string]bool // temporary tables that backward() made
+}
+
+// Open opens the store in a file, creating it where there is none; "" is a temporary store.
+func Open(path string) (*DB, error) {
+	var s *store.DB
+	var err error
+	if path == "" {
+		s, err = store.OpenTemp()
+	} else {
+		s, err = store.Open(path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	db := &DB{DB: s, cache: &planCache{}, grads: map[string]bool{}}
+	db.cat = newCatalog(s)
+	s.SetIntrinsics(&functions{db})
+	if err := db.createRunTables(context.Background()); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return db, nil
+}
+
+// Close ends the session.
+func (db *DB) Close() error {
+	db.cache.clear()
+	return db.DB.Close()
+}
+
+// Exec runs one statement; positions in stmt point into text.
+func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error) {
+	if c, ok := stmt.(*sqlfront.Call); ok {
+		if c.Func.Name != "train" || c.Func.Schema != "" && c.Func.Schema != "relgrad" {
+			return nil, sqlerr.In(db.noProcedure(c.Func), text)
+		}
+		if err := db.callTrain(ctx, c.Func, text); err != nil {
+			return nil, sqlerr.In(err, text)
+		}
+		return &store.Result{Tag: "CALL"}, nil
+	}
+	return db.DB.Exec(ctx, stmt, text)
+}
+
+func (db *DB) noProcedure(c *sqlfront.FuncCall) error {
+	e := sqlerr.At(int(c.At), sqlerr.UndefinedFunction, "procedure %s does not exist", c.Name)
+	switch c.Name {
+	case "gradient", "backward", "check_gradient", "explain_gradient":
+		return e.WithHint("%s is a function: SELECT … %s(…).", c.Name, c.Name)
+	}
+	if near := sqlerr.Nearest(c.Name, append(db.Functions(), "train")); near != "" {
+		e = e.WithHint("Perhaps you meant %q.", near)
+	}
+	return e
+}
+
+// Run runs the statements of a text one after the other and returns the last one's result.
+func (db *DB) Run(ctx context.Context, sql string) (*store.Result, error) {
+	text := &sqlfront.Text{SQL: sql}
+	stmts, err := sqlfront.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var last *store.Result
+	for _, s := range stmts {
+		if last, err = db.Exec(ctx, s.Stmt, text); err != nil {
+			return nil, err
+		}
+	}
+	return last, nil
+}
+
+func (db *DB) notice(level, message string) {
+	if db.Notice != nil {
+		db.Notice(level, message)
+	}
+}

@@ -1,0 +1,159 @@
+package relgrad
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/train"
+)
+
+// model makes a small factorisation with dropout, so that a step depends on its number and seed.
+const model = `
+CREATE TABLE a (i int, j int, v real[][], PRIMARY KEY (i, j));
+CREATE TABLE w (i int PRIMARY KEY, v real[][]);
+CREATE TABLE h (j int PRIMARY KEY, v real[][], b double precision);
+INSERT INTO a SELECT i, j, random_uniform(ARRAY[8, 8], 1, ARRAY[10, i, j]) FROM generate_series(0, 3) AS gi(i), generate_series(0, 2) AS gj(j);
+INSERT INTO w SELECT i, random_uniform(ARRAY[8, 3], 1, ARRAY[1, i]) FROM generate_series(0, 3) AS g(i);
+INSERT INTO h SELECT j, random_uniform(ARRAY[3, 8], 1, ARRAY[2, j]), 0 FROM generate_series(0, 2) AS g(j);
+CREATE VIEW loss AS SELECT sum(sqnorm(a.v - matmul(dropout(w.v, 0.1), h.v) - h.b)) FROM a JOIN w USING (i) JOIN h USING (j);
+CREATE VIEW validation AS SELECT sum(sqnorm(a.v - matmul(w.v, h.v) - h.b)) FROM a JOIN w USING (i) JOIN h USING (j);`
+
+const trainModel = `CALL train('loss', ARRAY['w', 'h'], lr => 0.01, epochs => %d, seed => 3, nonnegative => ARRAY['w'], validate => 'validation', every => 5);`
+
+func open(t *testing.T, path string) *DB {
+	t.Helper()
+	db, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func mustRun(t *testing.T, db *DB, sql string) *store.Result {
+	t.Helper()
+	res, err := db.Run(context.Background(), sql)
+	if err != nil {
+		t.Fatalf("%s: %v", sql, err)
+	}
+	return res
+}
+
+// parameters reads all parameters, bit for bit.
+func parameters(t *testing.T, db *DB) []any {
+	t.Helper()
+	var out []any
+	for _, q := range []string{"SELECT v FROM w ORDER BY i", "SELECT v, b FROM h ORDER BY j"} {
+		for _, row := range mustRun(t, db, q).Rows {
+			out = append(out, row...)
+		}
+	}
+	return out
+}
+
+func losses(t *testing.T, db *DB) [][]any {
+	t.Helper()
+	return mustRun(t, db, "SELECT step, loss, validation FROM relgrad.loss WHERE run = 1 ORDER BY step").Rows
+}
+
+// TestResumeAfterCancel: a run that is cancelled and resumed ends as an undisturbed one, bit for bit.
+func TestResumeAfterCancel(t *testing.T) {
+	whole := open(t, "")
+	mustRun(t, whole, model+fmt.Sprintf(trainModel, 60))
+	db := open(t, filepath.Join(t.TempDir(), "s.db"))
+	mustRun(t, db, model)
+	ctx, cancel := context.WithCancel(context.Background())
+	db.OnStep = func(row train.LossRow, _ int64) {
+		if row.Step == 23 {
+			cancel()
+		}
+	}
+	if _, err := db.Run(ctx, fmt.Sprintf(trainModel, 60)); err == nil {
+		t.Fatal("the cancelled run gave no error")
+	}
+	if step := mustRun(t, db, "SELECT step FROM relgrad.run").Rows[0][0]; step != int64(23) {
+		t.Fatalf("cancelled after step 23, but %v steps are committed", step)
+	}
+	mustRun(t, db, "CALL train(resume => 1)")
+	if a, b := parameters(t, whole), parameters(t, db); !reflect.DeepEqual(a, b) {
+		t.Errorf("parameters differ:\n%v\n%v", a, b)
+	}
+	if a, b := losses(t, whole), losses(t, db); !reflect.DeepEqual(a, b) {
+		t.Errorf("losses differ:\n%v\n%v", a, b)
+	}
+}
+
+// TestKill9 kills a process that trains and resumes its run.
+func TestKill9(t *testing.T) {
+	const steps = 400000 // more than the child gets done
+	if path := os.Getenv("RELGRAD_TEST_KILL9"); path != "" {
+		db := open(t, path)
+		db.OnStep = func(row train.LossRow, _ int64) {
+			if row.Step == 1 {
+				fmt.Println("training")
+			}
+		}
+		mustRun(t, db, model+fmt.Sprintf(trainModel, steps))
+		return
+	}
+	path := filepath.Join(t.TempDir(), "s.db")
+	cmd := exec.Command(os.Args[0], "-test.run=^TestKill9$")
+	cmd.Env = append(os.Environ(), "RELGRAD_TEST_KILL9="+path)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	committed := func() (int64, error) {
+		db, err := Open(path)
+		if err != nil {
+			return 0, err
+		}
+		defer db.Close()
+		res, err := db.Run(context.Background(), "SELECT coalesce(max(step), 0) FROM relgrad.run")
+		if err != nil {
+			return 0, err
+		}
+		return res.Rows[0][0].(int64), nil
+	}
+	for start := time.Now(); ; time.Sleep(200 * time.Millisecond) {
+		if n, err := committed(); err == nil && n > 0 {
+			break
+		}
+		if time.Since(start) > time.Minute {
+			cmd.Process.Kill()
+			t.Fatalf("the child committed nothing in a minute:\n%s", out.String())
+		}
+	}
+	time.Sleep(300 * time.Millisecond) // somewhere between two commits
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+
+	db := open(t, path)
+	done := mustRun(t, db, "SELECT step FROM relgrad.run").Rows[0][0].(int64)
+	if logged := mustRun(t, db, "SELECT count(*) FROM relgrad.loss").Rows[0][0]; logged != done {
+		t.Fatalf("%d steps are committed, %v are logged", done, logged)
+	}
+	// the epochs are cut to a little more than what is done, so that the rest is short
+	end := done + 50
+	mustRun(t, db, fmt.Sprintf(`UPDATE relgrad.run SET options = replace(options, '"epochs":%d', '"epochs":%d')`, steps, end))
+	mustRun(t, db, "CALL train(resume => 1)")
+	whole := open(t, "")
+	mustRun(t, whole, model+fmt.Sprintf(trainModel, end))
+	if a, b := parameters(t, whole), parameters(t, db); !reflect.DeepEqual(a, b) {
+		t.Errorf("after %d steps, kill -9 and resume the parameters differ from an undisturbed run's", done)
+	}
+	if a, b := losses(t, whole), losses(t, db); !reflect.DeepEqual(a, b) {
+		t.Error("the losses differ")
+	}
+}

@@ -1,0 +1,277 @@
+package relgrad
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/tensor"
+	"github.com/relgrad/relgrad/train"
+)
+
+// runTables hold what train() records. state has one row per optimizer buffer: all rows of the parameter's
+// column in one chunk, as a text-safe encoding would not be bit-exact at speed.
+const runTables = `
+CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
+  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL);
+CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
+CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[], PRIMARY KEY (run, parameter, name, row));`
+
+// Run status.
+const (
+	running  = "running"
+	finished = "finished"
+	stopped  = "stopped" // by patience
+	failed   = "failed"  // by an error; resume goes on from the last commit
+)
+
+func (db *DB) createRunTables(ctx context.Context) error {
+	if def, _ := db.DB.Table("relgrad", "run"); def != nil {
+		return nil
+	}
+	_, err := db.Run(ctx, runTables)
+	return err
+}
+
+// lit makes a constant tree.
+func lit(typ string, v any) sqlfront.Expr {
+	return &sqlfront.Bound{Node: sqlfront.Node{At: -1}, Type: typ, Value: v}
+}
+
+// insert appends rows to a table of the schema relgrad.
+func (db *DB) insert(ctx context.Context, table string, cols []string, rows [][]sqlfront.Expr) error {
+	const batch = 200
+	for from := 0; from < len(rows); from += batch {
+		ins := &sqlfront.Insert{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
+			Query: &sqlfront.Select{Node: sqlfront.Node{At: -1}, Values: rows[from:min(from+batch, len(rows))], End: -1}}
+		if _, err := db.DB.Exec(ctx, ins, &sqlfront.Text{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// query runs a SELECT of our own.
+func (db *DB) query(ctx context.Context, format string, args ...any) (*store.Result, error) {
+	return db.Run(ctx, fmt.Sprintf(format, args...))
+}
+
+func stamp(t time.Time) sqlfront.Expr {
+	return lit("timestamp", t.UTC().Format("2006-01-02 15:04:05.000000"))
+}
+
+// record creates the run's row. Another process may take the same number at the same time; then the next one
+// is tried.
+func (r *run) record(ctx context.Context) error {
+	for try := 0; ; try++ {
+		err := r.insertRun(ctx)
+		if sqlerr.Code(err) != sqlerr.UniqueViolation || try == 10 || r.db.InTransaction() {
+			return err
+		}
+	}
+}
+
+func (r *run) insertRun(ctx context.Context) error {
+	res, err := r.db.query(ctx, "SELECT coalesce(max(run), 0) + 1 FROM relgrad.run")
+	if err != nil {
+		return err
+	}
+	r.id = res.Rows[0][0].(int64)
+	options, err := json.Marshal(r.config.Map())
+	if err != nil {
+		return err
+	}
+	params, err := json.Marshal(r.params)
+	if err != nil {
+		return err
+	}
+	now := stamp(time.Now())
+	return r.db.insert(ctx, "run", []string{"run", "loss", "params", "keys", "options", "seed", "status", "step", "best", "since", "started", "updated"},
+		[][]sqlfront.Expr{{lit("bigint", r.id), lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)), lit("bigint", r.config.Seed),
+			lit("text", running), lit("bigint", int64(0)), lit("double precision", nil), lit("bigint", int64(0)), now, now}})
+}
+
+// saveState writes progress, losses and the optimizer's state.
+func (r *run) saveState(ctx context.Context, p train.Progress, rows []train.LossRow) error {
+	status := running
+	switch {
+	case p.Stopped:
+		status = stopped
+	case p.Step >= r.config.Epochs:
+		status = finished
+	}
+	var best any
+	if !math.IsInf(p.Best, 1) {
+		best = p.Best
+	}
+	col := func(name string, x sqlfront.Expr) sqlfront.Assign { return sqlfront.Assign{Col: name, X: x} }
+	upd := &sqlfront.Update{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: "run",
+		Set: []sqlfront.Assign{col("status", lit("text", status)), col("step", lit("bigint", p.Step)), col("best", lit("double precision", best)),
+			col("since", lit("bigint", p.Since)), col("updated", stamp(time.Now()))},
+		Where: &sqlfront.Binary{Op: "=", L: &sqlfront.ColumnRef{Names: []string{"run"}}, R: lit("bigint", r.id)}}
+	if _, err := r.db.DB.Exec(ctx, upd, &sqlfront.Text{}); err != nil {
+		return err
+	}
+	var losses [][]sqlfront.Expr
+	for _, l := range rows {
+		var v any
+		if l.Validation != nil {
+			v = *l.Validation
+		}
+		losses = append(losses, []sqlfront.Expr{lit("bigint", r.id), lit("bigint", l.Step), lit("bigint", l.Epoch), lit("double precision", l.Loss),
+			lit("double precision", v), stamp(l.At)})
+	}
+	if err := r.db.insert(ctx, "loss", []string{"run", "step", "epoch", "loss", "validation", "at"}, losses); err != nil {
+		return err
+	}
+	return r.saveBuffers(ctx)
+}
+
+// stateChunk is the number of elements of a stored piece of optimizer state.
+const stateChunk = 1 << 12
+
+// saveBuffers replaces the run's rows of relgrad.state. Pieces have one length, the last padded with zeros.
+func (r *run) saveBuffers(ctx context.Context) error {
+	if len(r.config.StateNames()) == 0 {
+		return nil
+	}
+	if _, err := r.db.query(ctx, "DELETE FROM relgrad.state WHERE run = %d", r.id); err != nil {
+		return err
+	}
+	var rows [][]sqlfront.Expr
+	for _, s := range r.slots {
+		for i, name := range r.config.StateNames() {
+			n := s.State[i].Len()
+			for from := 0; from < n; from += stateChunk {
+				t := tensor.New(tensor.Float64, stateChunk)
+				for j := from; j < min(from+stateChunk, n); j++ {
+					if s.State[i].F32 != nil {
+						t.Data[j-from] = float64(s.State[i].F32[j])
+					} else {
+						t.Data[j-from] = s.State[i].F64[j]
+					}
+				}
+				rows = append(rows, []sqlfront.Expr{lit("bigint", r.id), lit("text", s.Name), lit("text", name), lit("bigint", int64(from/stateChunk)), lit("double precision[]", t)})
+			}
+		}
+	}
+	return r.db.insert(ctx, "state", []string{"run", "parameter", "name", "row", "v"}, rows)
+}
+
+// loadRun reads a run's row.
+func (db *DB) loadRun(ctx context.Context, id int64) (*run, error) {
+	res, err := db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys FROM relgrad.run WHERE run = %d", id)
+	if err != nil {
+		return nil, err
+	}
+	if len(res.Rows) == 0 {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", id).WithHint("SELECT run, loss, status FROM relgrad.run; lists the runs.")
+	}
+	row := res.Rows[0]
+	r := &run{db: db, id: id, loss: row[0].(string), progress: train.Start(), stored: row[7].(string)}
+	if err := json.Unmarshal([]byte(row[1].(string)), &r.params); err != nil {
+		return nil, fmt.Errorf("relgrad.run: params of run %d: %w", id, err)
+	}
+	if r.config, err = train.FromJSON(row[2].(string)); err != nil {
+		return nil, fmt.Errorf("relgrad.run: run %d: %w", id, err)
+	}
+	r.progress.Step, r.progress.Since, r.progress.Stopped = row[3].(int64), row[5].(int64), row[6] == stopped
+	if best, ok := row[4].(float64); ok {
+		r.progress.Best = best
+	}
+	return r, nil
+}
+
+// keys identifies the rows of every parameter: the optimizer's state is stored without them.
+func (r *run) keys() string {
+	var out []string
+	for _, l := range r.lives {
+		h := fnv.New64a()
+		for _, v := range l.keys {
+			fmt.Fprint(h, v.Ints, v.F64, v.F32, v.Texts)
+		}
+		out = append(out, fmt.Sprintf("%s.%s %d %x", l.table.Name, l.table.Cols[l.col].Name, l.param.Rows, h.Sum64()))
+	}
+	return strings.Join(out, ", ")
+}
+
+// sameKeys refuses to go on with a run whose parameters have other rows now.
+func (r *run) sameKeys() error {
+	if r.progress.Step == 0 || r.keys() == r.stored {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d cannot go on: its parameters have other rows than when it began", r.id).
+		WithDetail("It began with %s; now there are %s (rows and a hash of their keys).", r.stored, r.keys()).
+		WithHint("Begin a new run: the optimizer's state belongs to the rows that were there.")
+}
+
+// loadState fills the optimizer's state from relgrad.state.
+func (r *run) loadState(ctx context.Context) error {
+	r.config.Prepare(r.slots)
+	if err := r.sameKeys(); err != nil {
+		return err
+	}
+	if r.progress.Step == 0 {
+		return nil
+	}
+	for _, s := range r.slots {
+		for i, name := range r.config.StateNames() {
+			res, err := r.db.query(ctx, "SELECT row, v FROM relgrad.state WHERE run = %d AND parameter = %s AND name = '%s' ORDER BY row", r.id, quoteText(s.Name), name)
+			if err != nil {
+				return err
+			}
+			n := s.State[i].Len()
+			if len(res.Rows) != (n+stateChunk-1)/stateChunk {
+				return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: the optimizer's state of %s has %d pieces, expected %d", r.id, s.Name, len(res.Rows), (n+stateChunk-1)/stateChunk).
+					WithDetail("The parameter has another size now, or its state was deleted.")
+			}
+			for _, row := range res.Rows {
+				from := int(row[0].(int64)) * stateChunk
+				for j, x := range row[1].(*tensor.Tensor).Data[:min(stateChunk, n-from)] {
+					if s.State[i].F32 != nil {
+						s.State[i].F32[from+j] = float32(x)
+					} else {
+						s.State[i].F64[from+j] = x
+					}
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func quoteText(s string) string {
+	out := "'"
+	for _, c := range s {
+		if c == '\'' {
+			out += "'"
+		}
+		out += string(c)
+	}
+	return out + "'"
+}
+
+// number reads a numeric result value.
+func number(v any) (float64, error) {
+	switch x := v.(type) {
+	case int64:
+		return float64(x), nil
+	case float64:
+		return x, nil
+	case string:
+		if f, err := strconv.ParseFloat(x, 64); err == nil {
+			return f, nil
+		}
+	case nil:
+		return 0, sqlerr.New(sqlerr.NullNotAllowed, "the validation is NULL")
+	}
+	return 0, sqlerr.New(sqlerr.DatatypeMismatch, "the validation is %v, not a number", v)
+}
