@@ -1,0 +1,182 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// callProcedure is CALL from a script, or from EXECUTE in a frame.
+func (in *Interp) callProcedure(ctx context.Context, fn *sqlfront.CreateFunction, c *sqlfront.Call, text *sqlfront.Text, caller *frame) (*Result, error) {
+	args, err := procedureArgs(fn, c, text)
+	if err != nil {
+		return nil, err
+	}
+	owns, err := in.begin(ctx)
+	if err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	var out *outcome
+	vals, err := in.values(ctx, fn, args, text, func(x sqlfront.Expr) (value, error) { return in.evalExpr(ctx, x, text) })
+	if err == nil {
+		out, err = in.call(ctx, fn, vals, in.atomic(caller))
+	}
+	if err = in.finish(ctx, owns, err); err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	res := &Result{Tag: "CALL", Cols: out.cols, HasRows: out.cols != nil}
+	if res.HasRows {
+		res.Rows = [][]any{out.row}
+	}
+	return res, nil
+}
+
+func procedureArgs(fn *sqlfront.CreateFunction, c *sqlfront.Call, text *sqlfront.Text) ([]sqlfront.Expr, error) {
+	if !fn.Procedure {
+		e := sqlerr.At(int(c.Func.At), sqlerr.WrongObjectType, "%s is not a procedure", signature(fn)).WithHint("To call a function, use SELECT.")
+		return nil, sqlerr.In(e, text)
+	}
+	return arrange(fn, c.Func, text)
+}
+
+// callProcedure is CALL in a body: OUT arguments are assigned to the variables given for them.
+func (f *frame) callProcedure(fn *sqlfront.CreateFunction, c *sqlfront.Call) error {
+	args, err := procedureArgs(fn, c, f.text)
+	if err != nil {
+		return err
+	}
+	vals, err := f.in.values(f.ctx, fn, args, f.text, f.eval)
+	if err != nil {
+		return err
+	}
+	out, err := f.in.call(f.ctx, fn, vals, f.in.atomic(f))
+	if err != nil {
+		return err
+	}
+	next := 0
+	for i, p := range fn.Params {
+		if p.Mode == "in" {
+			continue
+		}
+		ref, ok := args[i].(*sqlfront.ColumnRef)
+		if !ok {
+			return f.fail(c.At, sqlerr.Syntax, "procedure parameter \"%s\" is an output parameter but corresponding argument is not writable", p.Name)
+		}
+		target := sqlfront.PLTarget{Node: sqlfront.Node{At: ref.At}, Names: ref.Names}
+		if err := f.assign(target, value{out.row[next], out.cols[next].Type}); err != nil {
+			return err
+		}
+		next++
+	}
+	return nil
+}
+
+// callSQL runs a LANGUAGE sql function: the last statement's rows are its result.
+func (in *Interp) callSQL(ctx context.Context, fn *sqlfront.CreateFunction, b *body, args []value) (*outcome, error) {
+	res := &Result{}
+	for i, p := range b.stmts {
+		stmt, err := in.bindArgs(fn, p.Stmt, args, b)
+		if err == nil {
+			res, err = in.exec(ctx, stmt, b.text, &frame{in: in, atomic: true})
+		}
+		if err != nil {
+			return nil, sqlContext(sqlerr.In(err, b.text), fn, i+1)
+		}
+	}
+	out := &outcome{cols: res.Cols, rows: res.Rows}
+	switch {
+	case fn.Table != nil:
+		out.cols = nil
+		for _, c := range fn.Table {
+			out.cols = append(out.cols, Col{c.Name, typeString(c.Type)})
+		}
+	case fn.SetOf:
+		out.cols = in.rowColumns(fn)
+	case fn.Returns != nil:
+		x := value{nil, "unknown"}
+		if len(res.Rows) > 0 {
+			x = value{res.Rows[0][0], res.Cols[0].Type}
+		}
+		v, err := in.cast(ctx, x, *fn.Returns, b.text)
+		out.ret = v
+		return out, err
+	default:
+		out.cols, out.rows = nil, nil
+	}
+	if len(out.cols) != len(res.Cols) && out.cols != nil {
+		return nil, sqlerr.New("42P13", "function %s returns %d columns instead of %d", signature(fn), len(res.Cols), len(out.cols))
+	}
+	return out, nil
+}
+
+func sqlContext(err error, fn *sqlfront.CreateFunction, n int) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	c := *e
+	if c.Context != "" {
+		c.Context += "\n"
+	}
+	c.Context += fmt.Sprintf("SQL function \"%s\" statement %d", fn.Name, n)
+	return &c
+}
+
+// bindArgs replaces $n and parameter names in a statement of a SQL function; a column of the same
+// name hides a parameter.
+func (in *Interp) bindArgs(fn *sqlfront.CreateFunction, stmt sqlfront.Statement, args []value, b *body) (sqlfront.Statement, error) {
+	exprs := make([]sqlfront.Expr, len(args))
+	for i, a := range args {
+		exprs[i] = a.bound(-1)
+	}
+	return in.substituteArgs(fn, sqlfront.Tree(stmt), exprs, b)
+}
+
+// substituteArgs replaces parameters by expressions.
+func (in *Interp) substituteArgs(fn *sqlfront.CreateFunction, tree sqlfront.Tree, args []sqlfront.Expr, b *body) (sqlfront.Tree, error) {
+	index := map[string]int{}
+	for i, p := range inputs(fn) {
+		if p.Name != "" {
+			index[p.Name] = i
+		}
+	}
+	find := func(names []string) (int, bool) {
+		if len(names) == 2 && names[0] == fn.Name {
+			names = names[1:]
+		}
+		if len(names) != 1 {
+			return 0, false
+		}
+		i, ok := index[names[0]]
+		return i, ok
+	}
+	vars, ok := b.plans.vars[tree]
+	if !ok {
+		r := &resolver{session: in.Session, isVar: func(n []string) bool { _, ok := find(n); return ok }, columns: true, text: b.text}
+		var err error
+		if vars, err = r.variables(tree); err != nil {
+			return nil, err
+		}
+		b.plans.vars[tree] = vars
+	}
+	var failed error
+	out := sqlfront.Rewrite(tree, func(t sqlfront.Tree) sqlfront.Tree {
+		switch n := t.(type) {
+		case *sqlfront.ColumnRef:
+			if vars[n] {
+				i, _ := find(n.Names)
+				return args[i]
+			}
+		case *sqlfront.Param:
+			if n.N >= 1 && n.N <= len(args) {
+				return args[n.N-1]
+			}
+			failed = sqlerr.In(sqlerr.At(int(n.At), sqlerr.UndefinedParameter, "there is no parameter $%d", n.N), b.text)
+		}
+		return nil
+	})
+	return out, failed
+}

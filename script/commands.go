@@ -1,0 +1,336 @@
+package script
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// commandFunc runs a backslash command.
+type commandFunc func(r *Runner, ctx context.Context, s *scanner, a *argScanner) error
+
+// commandTable holds the backslash commands by name.
+var commandTable map[string]commandFunc
+
+func init() {
+	commandTable = map[string]commandFunc{
+		"copy": func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
+			return r.backslashCopy(ctx, a.rest())
+		},
+		"!":  (*Runner).shellCommand,
+		"cd": (*Runner).changeDir,
+		"i":  includeCommand(false), "include": includeCommand(false),
+		"ir": includeCommand(true), "include_relative": includeCommand(true),
+		"echo":  echoCommand(func(r *Runner) io.Writer { return r.stdout }),
+		"qecho": echoCommand(func(r *Runner) io.Writer { return r.out }),
+		"warn":  echoCommand(func(r *Runner) io.Writer { return r.stderr }),
+		"set":   (*Runner).setCommand, "unset": (*Runner).unsetCommand,
+		"q": quitCommand, "quit": quitCommand,
+		"g": (*Runner).goCommand, "gx": (*Runner).goExpanded, "gset": (*Runner).gset, "gexec": (*Runner).gexec,
+		"r": resetCommand, "reset": resetCommand, "p": (*Runner).printBuffer,
+		"o": (*Runner).output, "out": (*Runner).output,
+		"timing": (*Runner).timingCommand,
+		"pset":   (*Runner).pset,
+		"t":      shortcut("tuples_only"), "x": shortcut("expanded"), "a": (*Runner).alignCommand,
+		"f": shortcut("fieldsep"), "C": shortcut("title"),
+		"encoding": ignoreCommand,
+	}
+}
+
+// command runs the backslash command at line[i:] and returns where the scan goes on.
+func (r *Runner) command(ctx context.Context, s *scanner, line string, i int) (int, error) {
+	end := i
+	for end < len(line) && !isSpace(line[end]) && line[end] != '\\' {
+		end++
+	}
+	if end > i && line[i] == '!' { // \!command
+		end = i + 1
+	}
+	if end == i { // \\ separates a command from what follows
+		return min(end+1, len(line)), nil
+	}
+	name := line[i:end]
+	a := &argScanner{line: line, at: end, vars: r.lookup, shell: func(cmd string) (string, error) { return r.backtick(ctx, cmd) }, mute: s.mute}
+	if ok, err := r.conditional(name, s, a); ok {
+		return r.endCommand(a), err
+	}
+	if s.mute {
+		if name == "copy" || name == "!" {
+			return len(line), nil
+		}
+		_, _ = a.all()
+		return r.endCommand(a), nil
+	}
+	f := commandTable[name]
+	if f == nil {
+		var names []string
+		for n := range commandTable {
+			if len(n) > 1 {
+				names = append(names, n)
+			}
+		}
+		slices.Sort(names)
+		hint := ""
+		if near := sqlerr.Nearest(name, names); near != "" {
+			hint = "Perhaps you meant \\" + near + "."
+		}
+		_, _ = a.all()
+		return r.endCommand(a), r.fail(sqlerr.Syntax, hint, "invalid command \\%s", name)
+	}
+	if err := f(r, ctx, s, a); err != nil {
+		return 0, err
+	}
+	if extra, err := a.all(); err == nil {
+		for _, x := range extra {
+			fmt.Fprintf(r.stderr, "%swarning: \\%s: extra argument \"%s\" ignored\n", r.prefix(), name, x)
+		}
+	}
+	return r.endCommand(a), nil
+}
+
+// endCommand skips the \\ that separates a command from what follows.
+func (r *Runner) endCommand(a *argScanner) int {
+	if strings.HasPrefix(a.line[a.at:], `\\`) {
+		return a.at + 2
+	}
+	return a.at
+}
+
+func ignoreCommand(_ *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	_, err := a.all()
+	return err
+}
+
+func quitCommand(*Runner, context.Context, *scanner, *argScanner) error { return errQuit }
+
+func resetCommand(r *Runner, _ context.Context, s *scanner, _ *argScanner) error {
+	s.reset()
+	if !r.quiet() {
+		fmt.Fprintln(r.stdout, "Query buffer reset (cleared).")
+	}
+	return nil
+}
+
+func (r *Runner) printBuffer(_ context.Context, s *scanner, _ *argScanner) error {
+	if s.empty() {
+		if !r.quiet() {
+			fmt.Fprintln(r.stdout, "Query buffer is empty.")
+		}
+		return nil
+	}
+	fmt.Fprintln(r.stdout, s.buf.String())
+	return nil
+}
+
+// backtick runs a shell command for its output.
+func (r *Runner) backtick(ctx context.Context, cmd string) (string, error) {
+	c := exec.CommandContext(ctx, "/bin/sh", "-c", cmd)
+	c.Dir, c.Stderr = r.dir, r.stderr
+	out, err := c.Output()
+	if err != nil {
+		return "", sqlerr.New("38000", "%s: command failed", cmd).WithDetail("%s", exitDetail(err))
+	}
+	return string(out), nil
+}
+
+func (r *Runner) shellCommand(ctx context.Context, _ *scanner, a *argScanner) error {
+	cmd := a.rest()
+	c := exec.CommandContext(ctx, "/bin/sh", "-c", cmd)
+	c.Dir, c.Stdin, c.Stdout, c.Stderr = r.dir, os.Stdin, r.stdout, r.stderr
+	err := c.Run()
+	code := 0
+	if c.ProcessState != nil {
+		code = c.ProcessState.ExitCode()
+	}
+	r.vars["SHELL_EXIT_CODE"] = Format(int64(code), "integer")
+	r.vars["SHELL_ERROR"] = map[bool]string{true: "true", false: "false"}[err != nil]
+	if err != nil && code <= 0 {
+		return r.fail("38000", "", "\\!: %s", err)
+	}
+	return nil
+}
+
+// argError reports a failed argument.
+func (r *Runner) args(a *argScanner) ([]string, error) {
+	args, err := a.all()
+	if err != nil {
+		return nil, r.report(err)
+	}
+	return args, nil
+}
+
+func (r *Runner) changeDir(_ context.Context, _ *scanner, a *argScanner) error {
+	args, err := r.args(a)
+	if err != nil {
+		return err
+	}
+	dir := ""
+	if len(args) == 0 {
+		if dir, err = os.UserHomeDir(); err != nil {
+			return r.fail(sqlerr.UndefinedFile, "", "\\cd: %v", err)
+		}
+	} else {
+		dir = strings.TrimSuffix(args[0], ";")
+	}
+	path := r.resolve(dir)
+	st, err := os.Stat(path)
+	if err == nil && !st.IsDir() {
+		err = fmt.Errorf("Not a directory")
+	}
+	if err != nil {
+		hint := ""
+		if strings.HasPrefix(dir, ":") {
+			hint = "Set the variable: -v " + dir[1:] + "=…."
+		}
+		return r.fail(sqlerr.UndefinedFile, hint, "\\cd: could not change directory to \"%s\": %s", dir, reason(err))
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	r.dir = path
+	return nil
+}
+
+func includeCommand(relative bool) commandFunc {
+	return func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
+		name, ok, err := a.next()
+		if err != nil {
+			return r.report(err)
+		}
+		if name = strings.TrimSuffix(name, ";"); !ok || name == "" {
+			return r.fail(sqlerr.Syntax, "", "\\i: missing required argument")
+		}
+		path, shown := r.resolve(name), name
+		if relative && !filepath.IsAbs(name) && r.src.path != "" {
+			path = filepath.Join(filepath.Dir(r.src.path), name)
+			shown = filepath.Join(filepath.Dir(r.src.name), name)
+		}
+		return r.include(ctx, shown, path)
+	}
+}
+
+func echoCommand(to func(*Runner) io.Writer) commandFunc {
+	return func(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+		args, err := r.args(a)
+		if err != nil {
+			return err
+		}
+		end := "\n"
+		if len(args) > 0 && args[0] == "-n" {
+			args, end = args[1:], ""
+		}
+		_, err = io.WriteString(to(r), strings.Join(args, " ")+end)
+		return err
+	}
+}
+
+func (r *Runner) setCommand(_ context.Context, _ *scanner, a *argScanner) error {
+	args, err := r.args(a)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		var names []string
+		for n := range r.vars {
+			names = append(names, n)
+		}
+		sort.Strings(names)
+		for _, n := range names {
+			fmt.Fprintf(r.stdout, "%s = '%s'\n", n, strings.ReplaceAll(r.vars[n], "'", "''"))
+		}
+		return nil
+	}
+	return r.setVar(args[0], strings.Join(args[1:], ""), len(args) == 1)
+}
+
+// setVar sets a variable; those that psql gives a meaning to are checked.
+func (r *Runner) setVar(name, val string, bare bool) error {
+	if strings.Trim(name, "_0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != "" && !utf8Name(name) {
+		return r.fail(sqlerr.Syntax, "", "invalid variable name: \"%s\"", name)
+	}
+	switch name {
+	case "ON_ERROR_STOP", "AUTOCOMMIT", "QUIET", "ON_ERROR_ROLLBACK", "SINGLESTEP", "SINGLELINE":
+		if bare {
+			val = "on"
+		}
+		b, ok := parseBool(val)
+		if !ok {
+			return r.fail(sqlerr.Syntax, "", "unrecognized value \"%s\" for \"%s\": Boolean expected", val, name)
+		}
+		if b && (name == "ON_ERROR_ROLLBACK" || strings.HasPrefix(name, "SINGLE")) {
+			return r.fail(sqlerr.FeatureNotSupported, "", "the variable %s is not supported", name)
+		}
+	case "ECHO":
+		if bare {
+			val = "none"
+		}
+		if val != "none" && val != "all" && val != "queries" && val != "errors" {
+			return r.fail(sqlerr.Syntax, "Available values are: none, errors, queries, all.", "unrecognized value \"%s\" for \"ECHO\"", val)
+		}
+	}
+	r.vars[name] = val
+	return nil
+}
+
+func utf8Name(name string) bool {
+	for i := range len(name) {
+		if !isVarByte(name[i]) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+func (r *Runner) unsetCommand(_ context.Context, _ *scanner, a *argScanner) error {
+	name, ok, err := a.next()
+	if err != nil {
+		return r.report(err)
+	}
+	if !ok {
+		return r.fail(sqlerr.Syntax, "", "\\unset: missing required argument")
+	}
+	delete(r.vars, name)
+	if name == "ON_ERROR_STOP" {
+		r.vars[name] = "off"
+	}
+	return nil
+}
+
+func (r *Runner) timingCommand(_ context.Context, _ *scanner, a *argScanner) error {
+	args, err := r.args(a)
+	if err != nil {
+		return err
+	}
+	r.timing = !r.timing
+	if len(args) > 0 {
+		b, ok := parseBool(args[0])
+		if !ok {
+			return r.fail(sqlerr.Syntax, "", "unrecognized value \"%s\" for \"\\timing\": Boolean expected", args[0])
+		}
+		r.timing = b
+	}
+	r.say("Timing is %s.", onOff(r.timing))
+	return nil
+}
+
+// say prints a message about a setting, unless quiet.
+func (r *Runner) say(format string, args ...any) {
+	if !r.quiet() {
+		fmt.Fprintf(r.stdout, format+"\n", args...)
+	}
+}
+
+func onOff(b bool) string {
+	if b {
+		return "on"
+	}
+	return "off"
+}

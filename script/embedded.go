@@ -1,0 +1,65 @@
+package script
+
+import (
+	"context"
+	"io"
+
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
+)
+
+// Engine is an embedded store, alone (*store.DB) or with the engine's functions (*relgrad.DB).
+type Engine interface {
+	Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error)
+	CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error)
+	CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error)
+	InTransaction() bool
+	Function(schema, name string) *sqlfront.CreateFunction
+	Definition(schema, name string) *store.TableDef
+	SearchPath() []string
+	View(path []string, schema, name string) (*store.ViewDef, bool)
+}
+
+// Embedded makes a Session of an embedded store.
+func Embedded(e Engine) Session { return embedded{e} }
+
+// embedded is a Session on an embedded store; Function and the copies are the store's own.
+type embedded struct{ Engine }
+
+func (e embedded) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+	res, err := e.Engine.Exec(ctx, stmt, text)
+	if err != nil {
+		return nil, err
+	}
+	out := &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows}
+	for _, c := range res.Cols {
+		out.Cols = append(out.Cols, Col(c))
+	}
+	if res.Notice != "" {
+		n := Notice{Level: "NOTICE", Message: res.Notice}
+		switch stmt.(type) {
+		case *sqlfront.Transaction, *sqlfront.Set:
+			n.Level = "WARNING"
+		}
+		out.Notices = []Notice{n}
+	}
+	return out, nil
+}
+
+// Columns describes a table or view.
+func (e embedded) Columns(schema, name string) ([]Col, bool) {
+	var out []Col
+	if t := e.Definition(schema, name); t != nil {
+		for _, c := range t.Cols {
+			out = append(out, Col{c.Name, c.Type.String()})
+		}
+		return out, true
+	}
+	if v, ok := e.View(e.SearchPath(), schema, name); ok {
+		for _, c := range v.Cols {
+			out = append(out, Col{c.Name, c.Type.String()})
+		}
+		return out, true
+	}
+	return nil, false
+}

@@ -1,0 +1,353 @@
+package script
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// body is a function's parsed body.
+type body struct {
+	text  *sqlfront.Text
+	block *sqlfront.Block   // LANGUAGE plpgsql
+	stmts []sqlfront.Parsed // LANGUAGE sql
+	plans *plans
+}
+
+// parseBody parses a function's body; positions are in the body's text.
+func parseBody(fn *sqlfront.CreateFunction, text *sqlfront.Text) (*body, error) {
+	b := &body{text: text, plans: newPlans()}
+	var err error
+	if fn.Language == "plpgsql" {
+		b.block, err = sqlfront.ParsePLpgSQL(text)
+	} else {
+		b.stmts, err = sqlfront.Parse(text)
+	}
+	return b, err
+}
+
+// body returns a function's body, parsed once.
+func (in *Interp) body(fn *sqlfront.CreateFunction) (*body, error) {
+	if b, ok := in.bodies[fn]; ok {
+		return b, nil
+	}
+	b, err := parseBody(fn, &sqlfront.Text{SQL: fn.Body})
+	if err != nil {
+		return nil, err
+	}
+	in.bodies[fn] = b
+	return b, nil
+}
+
+// checkFunction refuses a function whose body does not parse, before it is stored.
+func (in *Interp) checkFunction(fn *sqlfront.CreateFunction, text *sqlfront.Text) error {
+	b, err := parseBody(fn, sqlfront.BodyText(text, fn.Body, fn.BodyAt))
+	if err != nil {
+		return err
+	}
+	if fn.Language == "sql" && (fn.Returns != nil || fn.Table != nil) {
+		ok := false
+		if n := len(b.stmts); n > 0 {
+			switch s := b.stmts[n-1].Stmt.(type) {
+			case *sqlfront.Select:
+				ok = true
+			case *sqlfront.Insert:
+				ok = s.Returning != nil
+			case *sqlfront.Update:
+				ok = s.Returning != nil
+			case *sqlfront.Delete:
+				ok = s.Returning != nil
+			}
+		}
+		if !ok {
+			e := sqlerr.At(int(fn.At), "42P13", "return type mismatch in function declared to return %s", returnType(fn)).
+				WithDetail("Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING.")
+			return sqlerr.In(e, text)
+		}
+	}
+	return nil
+}
+
+func returnType(fn *sqlfront.CreateFunction) string {
+	switch {
+	case fn.Table != nil:
+		return "record"
+	case fn.Returns == nil:
+		return "void"
+	}
+	return typeString(*fn.Returns)
+}
+
+// signature is f(integer,text), as in CONTEXT lines.
+func signature(fn *sqlfront.CreateFunction) string {
+	var ts []string
+	for _, p := range fn.Params {
+		if p.Mode != "out" || fn.Procedure {
+			ts = append(ts, typeString(p.Type))
+		}
+	}
+	return fn.Name + "(" + strings.Join(ts, ",") + ")"
+}
+
+// arrange assigns a call's arguments to parameters; a nil entry takes the default.
+func arrange(fn *sqlfront.CreateFunction, call *sqlfront.FuncCall, text *sqlfront.Text) ([]sqlfront.Expr, error) {
+	var params []sqlfront.FuncParam
+	for _, p := range fn.Params {
+		if fn.Procedure || p.Mode != "out" {
+			params = append(params, p)
+		}
+	}
+	kind := "function"
+	if fn.Procedure {
+		kind = "procedure"
+	}
+	fail := func(detail string, args ...any) error {
+		e := sqlerr.At(int(call.At), sqlerr.UndefinedFunction, "%s %s(%d arguments) does not exist", kind, call.Name, len(call.Args)).WithDetail(detail, args...)
+		return sqlerr.In(e.WithHint("Its signature is %s.", signature(fn)), text)
+	}
+	if len(call.Args) > len(params) {
+		return nil, fail("It takes %d arguments.", len(params))
+	}
+	out := make([]sqlfront.Expr, len(params))
+	for i, a := range call.Args {
+		at := i
+		if call.ArgNames != nil && call.ArgNames[i] != "" {
+			name := call.ArgNames[i]
+			if at = slices.IndexFunc(params, func(p sqlfront.FuncParam) bool { return p.Name == name }); at < 0 {
+				return nil, fail("It has no parameter named \"%s\".", name)
+			}
+		}
+		if out[at] != nil {
+			return nil, fail("Parameter \"%s\" is given twice.", params[at].Name)
+		}
+		out[at] = a
+	}
+	for i, p := range params {
+		if out[i] == nil && p.Default == nil {
+			return nil, fail("There is no value for parameter %d, \"%s\".", i+1, p.Name)
+		}
+	}
+	return out, nil
+}
+
+// inputs lists the parameters that take arguments.
+func inputs(fn *sqlfront.CreateFunction) []sqlfront.FuncParam {
+	var out []sqlfront.FuncParam
+	for _, p := range fn.Params {
+		if fn.Procedure || p.Mode != "out" {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// values evaluates arguments with eval and casts them to the parameters' types.
+func (in *Interp) values(ctx context.Context, fn *sqlfront.CreateFunction, args []sqlfront.Expr, text *sqlfront.Text, eval func(sqlfront.Expr) (value, error)) ([]value, error) {
+	params := inputs(fn)
+	out := make([]value, len(params))
+	for i, p := range params {
+		out[i] = value{nil, typeString(p.Type)}
+		if p.Mode == "out" {
+			continue
+		}
+		var x value
+		var err error
+		if args[i] == nil {
+			x, err = in.evalExpr(ctx, p.Default, noText)
+		} else {
+			x, err = eval(args[i])
+		}
+		if err == nil {
+			out[i], err = in.cast(ctx, x, p.Type, text)
+		}
+		if err != nil {
+			if args[i] != nil {
+				err = withPos(err, args[i].Position())
+			}
+			return nil, sqlerr.In(err, text)
+		}
+	}
+	return out, nil
+}
+
+// outcome is what a function or procedure gave back.
+type outcome struct {
+	ret  value
+	cols []Col   // OUT parameters, or the columns of a set
+	row  []any   // values of OUT parameters
+	rows [][]any // a set
+}
+
+// call runs a function or procedure with its input values.
+func (in *Interp) call(ctx context.Context, fn *sqlfront.CreateFunction, args []value, atomic bool) (out *outcome, err error) {
+	if fn.Strict {
+		for _, a := range args {
+			if a.v == nil {
+				return &outcome{ret: value{nil, returnType(fn)}}, nil
+			}
+		}
+	}
+	if in.calls++; in.calls > maxCalls {
+		in.calls--
+		return nil, sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", maxCalls)
+	}
+	defer func() { in.calls-- }()
+	b, err := in.body(fn)
+	if err != nil {
+		return nil, err
+	}
+	if fn.Language == "sql" {
+		return in.callSQL(ctx, fn, b, args)
+	}
+	return in.callPL(ctx, fn, b, args, atomic)
+}
+
+// callPL runs a PL/pgSQL function.
+func (in *Interp) callPL(ctx context.Context, fn *sqlfront.CreateFunction, b *body, args []value, atomic bool) (*outcome, error) {
+	f := &frame{in: in, ctx: ctx, text: b.text, name: signature(fn), fn: fn, atomic: atomic || !fn.Procedure, plans: b.plans}
+	f.push("")
+	f.declareFound()
+	f.push(fn.Name)
+	next := 0
+	for _, p := range append(slices.Clone(fn.Params), fn.Table...) {
+		v := &variable{name: p.Name, decl: p.Type, val: value{nil, typeString(p.Type)}}
+		if (p.Mode != "out" || fn.Procedure) && next < len(args) {
+			v.val = args[next]
+			next++
+		}
+		if p.Mode != "in" {
+			f.out = append(f.out, v)
+		}
+		f.params = append(f.params, v)
+		if p.Name != "" {
+			f.declare(v)
+		}
+	}
+	sig, err := f.block(b.block)
+	if err == nil && sig.kind != sigReturn && fn.Returns != nil && !fn.SetOf && f.out == nil {
+		f.what = ""
+		err = sqlerr.New("2F005", "control reached end of function without RETURN")
+	}
+	if err != nil {
+		return nil, f.annotate(err)
+	}
+	return f.outcome(), nil
+}
+
+func (f *frame) outcome() *outcome {
+	out := &outcome{ret: f.ret, rows: f.rows}
+	for _, v := range f.out {
+		out.cols = append(out.cols, Col{v.name, typeString(v.decl)})
+		out.row = append(out.row, v.val.v)
+	}
+	if len(f.out) == 1 && f.fn.Table == nil {
+		out.ret = f.out[0].val
+	}
+	if f.fn.SetOf && out.cols == nil {
+		out.cols = f.in.rowColumns(f.fn)
+	}
+	return out
+}
+
+// rowColumns are the columns of a function in FROM: of its table type, or one of its own name.
+func (in *Interp) rowColumns(fn *sqlfront.CreateFunction) []Col {
+	if fn.Returns == nil {
+		return nil
+	}
+	if cols, ok := in.Session.Columns(fn.Returns.Schema, fn.Returns.Name); ok && fn.Returns.Dims == 0 {
+		return cols
+	}
+	return []Col{{fn.Name, typeString(*fn.Returns)}}
+}
+
+// returnStmt is RETURN in its three forms.
+func (f *frame) returnStmt(x *sqlfront.PLReturn) (signal, error) {
+	f.step(x, "RETURN")
+	leave := signal{kind: sigReturn}
+	fn := f.fn
+	if x.Next || x.Query != nil || x.Dynamic != nil {
+		return signal{}, f.returnRows(x)
+	}
+	switch {
+	case x.X == nil && fn != nil && fn.Returns != nil && !fn.SetOf && f.out == nil:
+		return leave, f.fail(x.At, sqlerr.Syntax, "RETURN needs a value: the function returns %s", returnType(fn))
+	case x.X == nil:
+		return leave, nil
+	case fn == nil || fn.Returns == nil && fn.Table == nil || fn.SetOf || f.out != nil:
+		return leave, f.fail(x.At, sqlerr.DatatypeMismatch, "RETURN cannot have a parameter in this function")
+	}
+	v, err := f.eval(x.X)
+	if err == nil {
+		v, err = f.in.cast(f.ctx, v, *fn.Returns, f.text)
+	}
+	f.ret = v
+	return leave, f.at(err, x.X.Position())
+}
+
+// returnRows is RETURN NEXT and RETURN QUERY.
+func (f *frame) returnRows(x *sqlfront.PLReturn) error {
+	if f.fn == nil || !f.fn.SetOf && f.fn.Table == nil {
+		return f.fail(x.At, sqlerr.DatatypeMismatch, "cannot use RETURN NEXT or RETURN QUERY in a non-SETOF function")
+	}
+	if x.Next {
+		return f.returnNext(x)
+	}
+	var res *Result
+	var err error
+	if x.Dynamic != nil {
+		res, err = f.dynamic(x.Dynamic)
+	} else {
+		res, err = f.query(x.Query)
+	}
+	if err != nil {
+		return err
+	}
+	cols := f.outcome().cols
+	if len(res.Cols) != len(cols) {
+		return f.fail(x.At, sqlerr.DatatypeMismatch, "structure of query does not match function result type: %d columns instead of %d", len(res.Cols), len(cols))
+	}
+	for _, row := range res.Rows {
+		out := make([]any, len(row))
+		for i := range row {
+			v, err := f.in.cast(f.ctx, value{row[i], res.Cols[i].Type}, typeName(cols[i].Type), f.text)
+			if err != nil {
+				return f.at(err, x.At)
+			}
+			out[i] = v.v
+		}
+		f.rows = append(f.rows, out)
+	}
+	f.rowCount = int64(len(res.Rows))
+	f.setFound(len(res.Rows) > 0)
+	return nil
+}
+
+func (f *frame) returnNext(x *sqlfront.PLReturn) error {
+	if x.X == nil {
+		var row []any
+		for _, v := range f.out {
+			row = append(row, v.val.v)
+		}
+		f.rows = append(f.rows, row)
+		return nil
+	}
+	cols := f.outcome().cols
+	if c, ok := x.X.(*sqlfront.ColumnRef); ok {
+		if v, field, ok := f.find(c.Names); ok && v.record && field == "" && len(v.vals) == len(cols) {
+			f.rows = append(f.rows, slices.Clone(v.vals))
+			return nil
+		}
+	}
+	v, err := f.eval(x.X)
+	if err == nil && len(cols) != 1 {
+		return f.fail(x.At, sqlerr.DatatypeMismatch, "RETURN NEXT needs a record of %d columns", len(cols))
+	}
+	if err == nil {
+		v, err = f.in.cast(f.ctx, v, typeName(cols[0].Type), f.text)
+	}
+	f.rows = append(f.rows, []any{v.v})
+	return f.at(err, x.X.Position())
+}

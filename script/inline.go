@@ -1,0 +1,343 @@
+package script
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// inliner replaces calls of the user's functions in a statement, so that the Session never sees them:
+//   - LANGUAGE sql with one bare expression: the expression, with the arguments in the place of the
+//     parameters (as Postgres inlines it);
+//   - arguments without columns: the result of one call, which is the meaning of a function that is
+//     not volatile, and of any function in a query without FROM;
+//   - in FROM: its rows.
+//
+// All else is refused with a position.
+type inliner struct {
+	in      *Interp
+	ctx     context.Context
+	text    *sqlfront.Text
+	began   *bool  // a transaction was begun for the calls
+	err     *error // the first failure
+	current sqlfront.Tree
+	rows    bool // inside a query with FROM: an expression may run for many rows
+	branch  bool // inside CASE, COALESCE, AND, OR: an expression may not run at all
+}
+
+// node is the callback of Rewrite.
+func (il inliner) node(t sqlfront.Tree) sqlfront.Tree {
+	if *il.err != nil || t == il.current {
+		return nil
+	}
+	inside := func(rows, branch bool) sqlfront.Tree {
+		sub := il
+		sub.current, sub.rows, sub.branch = t, il.rows || rows, il.branch || branch
+		return sqlfront.Rewrite(t, sub.node)
+	}
+	switch n := t.(type) {
+	case *sqlfront.CreateView, *sqlfront.CreateTable, *sqlfront.AlterTable, *sqlfront.CreateIndex:
+		return t // definitions are stored as written
+	case *sqlfront.Select:
+		return inside(len(n.From) > 0, false)
+	case *sqlfront.Update, *sqlfront.Delete:
+		return inside(true, false)
+	case *sqlfront.Case, *sqlfront.Coalesce:
+		return inside(false, true)
+	case *sqlfront.Binary:
+		if n.Op == "and" || n.Op == "or" {
+			return inside(false, true)
+		}
+	case *sqlfront.FuncCall:
+		if fn := il.in.Session.Function(n.Schema, n.Name); fn != nil {
+			return il.scalar(fn, n)
+		}
+	case *sqlfront.FuncFrom:
+		if fn := il.in.Session.Function(n.Func.Schema, n.Func.Name); fn != nil {
+			return il.set(fn, n)
+		}
+	}
+	return nil
+}
+
+func (il inliner) fail(err error) sqlfront.Tree {
+	if *il.err == nil {
+		*il.err = sqlerr.In(err, il.text)
+	}
+	return nil
+}
+
+func (il inliner) refuse(at sqlfront.Pos, hint, format string, args ...any) sqlfront.Tree {
+	return il.fail(sqlerr.At(int(at), sqlerr.FeatureNotSupported, format, args...).WithHint("%s", hint))
+}
+
+// args arranges the arguments and inlines the calls inside them.
+func (il inliner) args(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) []sqlfront.Expr {
+	if fn.Procedure {
+		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is a procedure", signature(fn)).WithHint("To call a procedure, use CALL."))
+		return nil
+	}
+	if n.Over != nil || n.Filter != nil || n.Distinct || n.Star || n.OrderBy != nil {
+		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is no aggregate or window function", signature(fn)))
+		return nil
+	}
+	args, err := arrange(fn, n, il.text)
+	if err != nil {
+		il.fail(err)
+		return nil
+	}
+	for i, a := range args {
+		if a != nil {
+			args[i] = sqlfront.Rewrite(sqlfront.Tree(a), il.node)
+		}
+	}
+	return args
+}
+
+// constant tells whether no argument depends on a row.
+func (il inliner) constant(args []sqlfront.Expr) bool {
+	ok := true
+	for _, a := range args {
+		if a == nil || !il.rows { // without rows there is nothing to depend on
+			continue
+		}
+		sqlfront.Walk(a, func(t sqlfront.Tree) bool {
+			switch t.(type) {
+			case *sqlfront.ColumnRef, *sqlfront.Select:
+				ok = false
+			}
+			return ok
+		})
+	}
+	return ok
+}
+
+func (il inliner) scalar(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) sqlfront.Tree {
+	args := il.args(fn, n)
+	if *il.err != nil {
+		return nil
+	}
+	if fn.SetOf || fn.Table != nil {
+		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).", "the set-returning function %s outside FROM is not supported", signature(fn))
+	}
+	if x := il.expression(fn, n.At, args); x != nil || *il.err != nil {
+		return x
+	}
+	if !il.constant(args) {
+		return il.refuse(n.At, "Write it in LANGUAGE sql as one SELECT of an expression, or loop over the rows in a DO block.",
+			"calling %s for each row of a query is not supported", signature(fn))
+	}
+	if fn.Volatility == "volatile" && (il.rows || il.branch) {
+		return il.refuse(n.At, "Declare the function STABLE or IMMUTABLE if it is, or call it in a query of its own.",
+			"calling the volatile function %s here, where it could run any number of times, is not supported", signature(fn))
+	}
+	out, err := il.call(fn, args)
+	if err != nil {
+		return il.fail(withPos(err, n.At))
+	}
+	if len(out.cols) > 1 {
+		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).", "the function %s with several OUT parameters outside FROM is not supported", signature(fn))
+	}
+	return out.ret.bound(n.At)
+}
+
+// call evaluates the arguments and runs the function, in a transaction with the statement.
+func (il inliner) call(fn *sqlfront.CreateFunction, args []sqlfront.Expr) (*outcome, error) {
+	owns, err := il.in.begin(il.ctx)
+	if err != nil {
+		return nil, err
+	}
+	*il.began = *il.began || owns
+	vals, err := il.in.values(il.ctx, fn, args, il.text, func(x sqlfront.Expr) (value, error) { return il.in.evalExpr(il.ctx, x, il.text) })
+	if err != nil {
+		return nil, err
+	}
+	return il.in.call(il.ctx, fn, vals, true)
+}
+
+// expression inlines a LANGUAGE sql function that is one SELECT of an expression; nil when it is not.
+func (il inliner) expression(fn *sqlfront.CreateFunction, at sqlfront.Pos, args []sqlfront.Expr) sqlfront.Tree {
+	if fn.Language != "sql" || fn.Returns == nil {
+		return nil
+	}
+	b, err := il.in.body(fn)
+	if err != nil {
+		return il.fail(err)
+	}
+	if len(b.stmts) != 1 {
+		return nil
+	}
+	s, ok := b.stmts[0].Stmt.(*sqlfront.Select)
+	if !ok || len(s.Targets) != 1 || s.From != nil || s.Where != nil || s.GroupBy != nil || s.Having != nil || s.Limit != nil ||
+		s.Offset != nil || s.OrderBy != nil || s.SetOp != "" || s.Values != nil || s.With != nil || hasSelect(s.Targets[0].X) {
+		return nil
+	}
+	params := inputs(fn)
+	typed := make([]sqlfront.Expr, len(args))
+	for i, a := range args {
+		if a == nil {
+			a = sqlfront.Relocate(params[i].Default, at)
+		}
+		typed[i] = &sqlfront.Cast{Node: sqlfront.Node{At: a.Position()}, X: a, Type: params[i].Type}
+	}
+	if il.repeats(s.Targets[0].X, params, args) {
+		return nil
+	}
+	here := &body{text: b.text, plans: newPlans()}
+	x, err := il.in.substituteArgs(fn, sqlfront.Tree(sqlfront.Relocate(s.Targets[0].X, at)), typed, here)
+	if err != nil {
+		return il.fail(err)
+	}
+	il.in.calls++
+	defer func() { il.in.calls-- }()
+	if il.in.calls > maxCalls {
+		return il.fail(sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", maxCalls))
+	}
+	x = sqlfront.Rewrite(x, il.node) // calls inside the body
+	var out sqlfront.Expr = &sqlfront.Cast{Node: sqlfront.Node{At: at}, X: x, Type: *fn.Returns}
+	if fn.Strict && len(typed) > 0 {
+		out = strict(out, typed, *fn.Returns)
+	}
+	return out
+}
+
+// repeats tells whether inlining would evaluate an argument with a call in it more than once.
+func (il inliner) repeats(x sqlfront.Expr, params []sqlfront.FuncParam, args []sqlfront.Expr) bool {
+	for i, a := range args {
+		if a == nil {
+			continue
+		}
+		calls := false
+		sqlfront.Walk(a, func(t sqlfront.Tree) bool {
+			_, isCall := t.(*sqlfront.FuncCall)
+			calls = calls || isCall
+			return true
+		})
+		if !calls {
+			continue
+		}
+		uses := 0
+		sqlfront.Walk(x, func(t sqlfront.Tree) bool {
+			switch n := t.(type) {
+			case *sqlfront.ColumnRef:
+				if n.Names[len(n.Names)-1] == params[i].Name {
+					uses++
+				}
+			case *sqlfront.Param:
+				if n.N == i+1 {
+					uses++
+				}
+			}
+			return true
+		})
+		if uses > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+func hasSelect(x sqlfront.Expr) bool {
+	found := false
+	sqlfront.Walk(x, func(t sqlfront.Tree) bool {
+		_, ok := t.(*sqlfront.Select)
+		found = found || ok
+		return !found
+	})
+	return found
+}
+
+// strict wraps x so that it is NULL when an argument is.
+func strict(x sqlfront.Expr, args []sqlfront.Expr, t sqlfront.TypeName) sqlfront.Expr {
+	var cond sqlfront.Expr
+	for _, a := range args {
+		var c sqlfront.Expr = &sqlfront.IsNull{Node: sqlfront.Node{At: -1}, X: a}
+		if cond != nil {
+			c = &sqlfront.Binary{Node: sqlfront.Node{At: -1}, Op: "or", L: cond, R: c}
+		}
+		cond = c
+	}
+	null := &sqlfront.Bound{Node: sqlfront.Node{At: -1}, Type: typeString(t)}
+	return &sqlfront.Case{Node: sqlfront.Node{At: -1}, Whens: []sqlfront.When{{Cond: cond, Result: null}}, Else: x}
+}
+
+// set replaces a function in FROM by its rows.
+func (il inliner) set(fn *sqlfront.CreateFunction, n *sqlfront.FuncFrom) sqlfront.Tree {
+	sub := il
+	sub.rows = false
+	args := sub.args(fn, n.Func)
+	if *il.err != nil {
+		return nil
+	}
+	if !sub.constantIn(args) {
+		return il.refuse(n.At, "Loop over the rows in a DO block.", "calling %s in FROM with columns as arguments is not supported", signature(fn))
+	}
+	out, err := il.call(fn, args)
+	if err != nil {
+		return il.fail(withPos(err, n.Func.At))
+	}
+	cols, rows := out.cols, out.rows
+	if !fn.SetOf && fn.Table == nil {
+		if cols == nil {
+			cols, rows = []Col{{fn.Name, out.ret.typ}}, [][]any{{out.ret.v}}
+		} else if rows == nil {
+			rows = [][]any{out.row}
+		}
+	}
+	return rowsFrom(cols, rows, n, fn.Name)
+}
+
+// constantIn tells whether arguments in FROM depend on no other item.
+func (il inliner) constantIn(args []sqlfront.Expr) bool {
+	il.rows = true
+	return il.constant(args)
+}
+
+// rowsFrom makes (VALUES …) AS name(cols), or an empty sub-select of the same columns.
+func rowsFrom(cols []Col, rows [][]any, n *sqlfront.FuncFrom, name string) sqlfront.Tree {
+	at := sqlfront.Node{At: n.At}
+	alias := sqlfront.Alias{Name: n.Alias.Name}
+	if alias.Name == "" {
+		alias.Name = name
+	}
+	for i, c := range cols {
+		col := c.Name
+		switch {
+		case i < len(n.Alias.Cols):
+			col = n.Alias.Cols[i]
+		case len(cols) == 1 && n.Alias.Name != "" && c.Name == name:
+			col = n.Alias.Name
+		}
+		alias.Cols = append(alias.Cols, col)
+	}
+	q := &sqlfront.Select{Node: at, End: -1}
+	for i, row := range rows {
+		var vals []sqlfront.Expr
+		for j, v := range row {
+			vals = append(vals, value{v, cols[j].Type}.bound(n.At))
+		}
+		if n.Ordinality {
+			vals = append(vals, value{int64(i + 1), "bigint"}.bound(n.At))
+		}
+		q.Values = append(q.Values, vals)
+	}
+	if n.Ordinality {
+		col := "ordinality"
+		if len(n.Alias.Cols) > len(cols) {
+			col = n.Alias.Cols[len(cols)]
+		}
+		alias.Cols = append(alias.Cols, col)
+	}
+	if len(rows) == 0 {
+		for j := range alias.Cols {
+			typ := "bigint"
+			if j < len(cols) {
+				typ = cols[j].Type
+			}
+			q.Targets = append(q.Targets, sqlfront.Target{Node: at, X: value{nil, typ}.bound(n.At), Name: alias.Cols[j]})
+		}
+		q.Where = boolValue(false).bound(n.At)
+	}
+	return &sqlfront.SubSelect{Node: at, Query: q, Alias: alias}
+}

@@ -1,0 +1,284 @@
+package script
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// maxCalls bounds functions that call each other.
+const maxCalls = 200
+
+// Interp runs statements on a Session and interprets DO, CALL and the user's functions itself.
+type Interp struct {
+	Session Session
+	Notice  func(Notice)  // receives RAISE NOTICE, INFO and WARNING; may be nil
+	Dir     func() string // where COPY's relative file names begin; nil is the process's folder
+
+	calls  int  // functions running
+	owner  bool // the open transaction was begun by the interpreter
+	bodies map[*sqlfront.CreateFunction]*body
+	types  map[string]bool // names that checkType has seen
+}
+
+// NewInterp returns an interpreter on a session.
+func NewInterp(s Session, notice func(Notice)) *Interp {
+	return &Interp{Session: s, Notice: notice, bodies: map[*sqlfront.CreateFunction]*body{}}
+}
+
+// Exec runs one statement; positions in stmt point into text.
+func (in *Interp) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+	return in.exec(ctx, stmt, text, nil)
+}
+
+// ExecText parses and runs all statements of a text and returns the last result.
+func (in *Interp) ExecText(ctx context.Context, text *sqlfront.Text) (res *Result, err error) {
+	ps, err := sqlfront.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range ps {
+		if res, err = in.Exec(ctx, p.Stmt, text); err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+// exec runs a statement for a frame, or for the script when caller is nil.
+func (in *Interp) exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text, caller *frame) (*Result, error) {
+	if err := canceled(ctx); err != nil {
+		return nil, err
+	}
+	switch s := stmt.(type) {
+	case *sqlfront.Do:
+		return in.do(ctx, s, text, caller)
+	case *sqlfront.Call:
+		if fn := in.Session.Function(s.Func.Schema, s.Func.Name); fn != nil {
+			return in.callProcedure(ctx, fn, s, text, caller)
+		}
+		c, err := in.constantArgs(ctx, s, text)
+		if err != nil {
+			return nil, err
+		}
+		stmt = c
+	case *sqlfront.CreateFunction:
+		if err := in.checkFunction(s, text); err != nil {
+			return nil, err
+		}
+		return in.Session.Exec(ctx, stmt, text)
+	case *sqlfront.Copy:
+		if !s.Std {
+			res, err := in.copyFile(ctx, s, text)
+			return res, sqlerr.In(err, text)
+		}
+		return nil, sqlerr.In(sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY from STDIN or to STDOUT works only in a script"), text)
+	}
+	return in.query(ctx, stmt, text)
+}
+
+// constantArgs evaluates the arguments of a built-in procedure, which takes constants.
+func (in *Interp) constantArgs(ctx context.Context, c *sqlfront.Call, text *sqlfront.Text) (*sqlfront.Call, error) {
+	f := *c.Func
+	f.Args = slices.Clone(f.Args)
+	for i, a := range f.Args {
+		if isConstant(a) {
+			continue
+		}
+		v, err := in.evalExpr(ctx, a, text)
+		if err != nil {
+			return nil, err
+		}
+		f.Args[i] = v.bound(a.Position())
+	}
+	return &sqlfront.Call{Node: c.Node, Func: &f}, nil
+}
+
+func isConstant(x sqlfront.Expr) bool {
+	switch n := x.(type) {
+	case *sqlfront.Literal, *sqlfront.Bound:
+		return true
+	case *sqlfront.ArrayLit:
+		for _, e := range n.Elems {
+			if !isConstant(e) {
+				return false
+			}
+		}
+		return true
+	}
+	return false
+}
+
+// query runs a statement of the Session after replacing calls of the user's functions. The calls and
+// the statement are one transaction.
+func (in *Interp) query(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (res *Result, err error) {
+	il := &inliner{in: in, ctx: ctx, text: text, began: new(bool), err: new(error)}
+	stmt = sqlfront.Rewrite(stmt, il.node)
+	if err = *il.err; err == nil {
+		if res, err = in.Session.Exec(ctx, stmt, text); err == nil && in.Notice != nil {
+			for _, n := range res.Notices {
+				in.Notice(n)
+			}
+		}
+	}
+	if *il.began {
+		err = in.finish(ctx, true, err)
+	}
+	if err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	return res, nil
+}
+
+// transaction runs BEGIN, COMMIT, ROLLBACK or a savepoint command on the session.
+func (in *Interp) transaction(ctx context.Context, kind, name string) error {
+	_, err := in.Session.Exec(ctx, &sqlfront.Transaction{Kind: kind, Name: name}, noText)
+	return err
+}
+
+// begin starts a transaction unless there is one; owns tells that the caller has to finish it.
+func (in *Interp) begin(ctx context.Context) (owns bool, err error) {
+	if in.Session.InTransaction() {
+		return false, nil
+	}
+	if err := in.transaction(ctx, "begin", ""); err != nil {
+		return false, err
+	}
+	in.owner = true
+	return true, nil
+}
+
+// finish ends a transaction that begin started: it commits, or rolls back after an error.
+func (in *Interp) finish(ctx context.Context, owns bool, err error) error {
+	if !owns {
+		return err
+	}
+	in.owner = false
+	if err == nil {
+		if err = in.transaction(ctx, "commit", ""); err == nil {
+			return nil
+		}
+	}
+	if in.Session.InTransaction() {
+		// also after a cancel, whose context would refuse the rollback
+		if e := in.transaction(context.WithoutCancel(ctx), "rollback", ""); e != nil {
+			return errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// noText stands for the text of statements that nobody wrote.
+var noText = &sqlfront.Text{}
+
+func canceled(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+	}
+	return nil
+}
+
+// do runs a DO block.
+func (in *Interp) do(ctx context.Context, d *sqlfront.Do, text *sqlfront.Text, caller *frame) (*Result, error) {
+	body := sqlfront.BodyText(text, d.Body, d.BodyAt)
+	block, err := sqlfront.ParsePLpgSQL(body)
+	if err != nil {
+		return nil, err
+	}
+	owns, err := in.begin(ctx)
+	if err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	f := &frame{in: in, ctx: ctx, text: body, name: "inline_code_block", atomic: in.atomic(caller), plans: newPlans()}
+	f.push("")
+	f.declareFound()
+	_, err = f.block(block)
+	if err = in.finish(ctx, owns, f.annotate(err)); err != nil {
+		return nil, err
+	}
+	return &Result{Tag: "DO"}, nil
+}
+
+// atomic tells whether code called from a frame must not commit: it runs in a transaction that the
+// user began, or inside a function.
+func (in *Interp) atomic(caller *frame) bool {
+	if caller != nil {
+		return caller.atomic || caller.guarded > 0
+	}
+	return !in.owner
+}
+
+// evalExpr evaluates an expression without variables.
+func (in *Interp) evalExpr(ctx context.Context, x sqlfront.Expr, text *sqlfront.Text) (value, error) {
+	if v, ok := eval(x, func(*sqlfront.ColumnRef) (value, bool) { return value{}, false }); ok {
+		return v, nil
+	}
+	res, err := in.query(ctx, selectOf(x), text)
+	if err != nil {
+		return value{}, err
+	}
+	return single(res, x.Position(), text)
+}
+
+// single takes the one value of a query used as an expression.
+func single(res *Result, at sqlfront.Pos, text *sqlfront.Text) (value, error) {
+	if len(res.Cols) != 1 {
+		e := sqlerr.At(int(at), sqlerr.Syntax, "query returned %d columns", len(res.Cols))
+		return value{}, sqlerr.In(e, text)
+	}
+	switch len(res.Rows) {
+	case 0:
+		return value{nil, res.Cols[0].Type}, nil
+	case 1:
+		return value{res.Rows[0][0], res.Cols[0].Type}, nil
+	}
+	return value{}, sqlerr.In(sqlerr.At(int(at), sqlerr.Cardinality, "query returned more than one row"), text)
+}
+
+// withPos gives an error without a position one.
+func withPos(err error, at sqlfront.Pos) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Pos < 0 && e.Text == nil {
+		c := *e
+		c.Pos = int(at)
+		return &c
+	}
+	return err
+}
+
+// checkType refuses a type that the session does not have.
+func (in *Interp) checkType(ctx context.Context, t sqlfront.TypeName, text *sqlfront.Text) error {
+	name := typeString(t)
+	if in.types[name] {
+		return nil
+	}
+	null := &sqlfront.Literal{Node: sqlfront.Node{At: t.At}, Kind: sqlfront.LitNull, Value: "NULL"}
+	if _, err := in.Session.Exec(ctx, selectOf(&sqlfront.Cast{Node: sqlfront.Node{At: t.At}, X: null, Type: t}), text); err != nil {
+		return err
+	}
+	if in.types == nil {
+		in.types = map[string]bool{}
+	}
+	in.types[name] = true
+	return nil
+}
+
+// cast converts a value to a declared type by Postgres's assignment rules.
+func (in *Interp) cast(ctx context.Context, x value, to sqlfront.TypeName, text *sqlfront.Text) (value, error) {
+	typ := typeString(to)
+	if len(to.Mods) == 0 || x.v == nil {
+		if out, ok, err := convert(x, typ); ok || err != nil {
+			return out, err
+		}
+	}
+	c := &sqlfront.Cast{Node: sqlfront.Node{At: -1}, X: x.bound(-1), Type: to}
+	res, err := in.Session.Exec(ctx, selectOf(c), text)
+	if err != nil {
+		return value{}, err
+	}
+	out, err := single(res, -1, text)
+	return value{out.v, typ}, err
+}

@@ -1,0 +1,362 @@
+package script
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// Format of results, as \pset format.
+const (
+	FormatAligned   = "aligned"
+	FormatUnaligned = "unaligned"
+	FormatCSV       = "csv"
+	FormatJSON      = "json"
+)
+
+// printer prints results as psql does.
+type printer struct {
+	format     string
+	tuplesOnly bool
+	expanded   bool
+	null       string
+	fieldSep   string // of the unaligned format
+	footer     bool
+	title      string
+	border     int // 0, 1 or 2
+}
+
+func newPrinter(format string) *printer {
+	return &printer{format: format, fieldSep: "|", footer: true, border: 1}
+}
+
+// cells formats all values; numbers is true for columns that align to the right.
+func (p *printer) cells(r *Result) (rows [][]string, right []bool) {
+	right = make([]bool, len(r.Cols))
+	for i, c := range r.Cols {
+		switch c.Type {
+		case "smallint", "integer", "bigint", "real", "double precision", "numeric", "oid":
+			right[i] = true
+		}
+	}
+	for _, row := range r.Rows {
+		out := make([]string, len(row))
+		for i, v := range row {
+			if v == nil {
+				out[i] = p.null
+			} else {
+				out[i] = Format(v, r.Cols[i].Type)
+			}
+		}
+		rows = append(rows, out)
+	}
+	return rows, right
+}
+
+// print writes one result in the printer's format.
+func (p *printer) print(w io.Writer, r *Result) error {
+	var b strings.Builder
+	switch {
+	case p.format == FormatJSON:
+		if err := printJSON(&b, r); err != nil {
+			return err
+		}
+	case p.format == FormatCSV:
+		p.csv(&b, r)
+	case p.format == FormatUnaligned && p.expanded:
+		p.unalignedExpanded(&b, r)
+	case p.format == FormatUnaligned:
+		p.unaligned(&b, r)
+	case p.expanded && len(r.Rows) > 0:
+		p.alignedExpanded(&b, r)
+	default:
+		p.aligned(&b, r)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func rowCount(n int) string {
+	if n == 1 {
+		return "(1 row)"
+	}
+	return fmt.Sprintf("(%d rows)", n)
+}
+
+func pad(b *strings.Builder, n int) {
+	for range n {
+		b.WriteByte(' ')
+	}
+}
+
+func width(s string) int { return utf8.RuneCountInString(s) }
+
+// lines splits a cell at its newlines.
+func lines(s string) []string { return strings.Split(strings.ReplaceAll(s, "\r", "\\r"), "\n") }
+
+func cellWidth(s string) int {
+	n := 0
+	for _, l := range lines(s) {
+		n = max(n, width(l))
+	}
+	return n
+}
+
+// aligned prints a table with a centred header.
+func (p *printer) aligned(b *strings.Builder, r *Result) {
+	rows, right := p.cells(r)
+	widths := make([]int, len(r.Cols))
+	for i, c := range r.Cols {
+		if !p.tuplesOnly {
+			widths[i] = cellWidth(c.Name)
+		}
+		for _, row := range rows {
+			widths[i] = max(widths[i], cellWidth(row[i]))
+		}
+	}
+	if !p.tuplesOnly {
+		if p.title != "" { // centred over the table
+			total := 3*len(widths) - 1
+			for _, n := range widths {
+				total += n
+			}
+			pad(b, (total-width(p.title))/2)
+			fmt.Fprintln(b, p.title)
+		}
+		p.rule(b, widths, 2)
+		p.header(b, r.Cols, widths)
+		p.rule(b, widths, 0)
+	}
+	for _, row := range rows {
+		p.row(b, row, widths, right)
+	}
+	if !p.tuplesOnly {
+		p.rule(b, widths, 2)
+	}
+	if p.footer && !p.tuplesOnly {
+		fmt.Fprintln(b, rowCount(len(rows)))
+	}
+	b.WriteByte('\n')
+}
+
+// rule draws a horizontal line, unless the border is thinner than needed.
+func (p *printer) rule(b *strings.Builder, widths []int, needed int) {
+	if p.border < needed {
+		return
+	}
+	for i, n := range widths {
+		switch {
+		case p.border == 0 && i > 0:
+			b.WriteByte(' ')
+		case p.border == 1 && i > 0:
+			b.WriteByte('+')
+		case p.border == 2:
+			b.WriteByte('+')
+		}
+		if p.border > 0 {
+			n += 2
+		}
+		b.WriteString(strings.Repeat("-", n))
+	}
+	if p.border == 2 {
+		b.WriteByte('+')
+	}
+	b.WriteByte('\n')
+}
+
+func (p *printer) header(b *strings.Builder, cols []Col, widths []int) {
+	heads := make([][]string, len(cols))
+	height := 1
+	for i, c := range cols {
+		heads[i] = lines(c.Name)
+		height = max(height, len(heads[i]))
+	}
+	for n := range height {
+		for i := range cols {
+			p.left(b, i)
+			text, more := "", " "
+			if n < len(heads[i]) {
+				text = heads[i][n]
+			}
+			if n+1 < len(heads[i]) {
+				more = "+"
+			}
+			space := widths[i] - width(text)
+			pad(b, space/2)
+			b.WriteString(text)
+			pad(b, space-space/2)
+			b.WriteString(more)
+		}
+		if p.border == 2 {
+			b.WriteByte('|')
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// left draws what stands between the column before and column i.
+func (p *printer) left(b *strings.Builder, i int) {
+	switch {
+	case p.border == 0:
+	case i > 0 || p.border == 2:
+		b.WriteString("| ")
+	default:
+		b.WriteByte(' ')
+	}
+}
+
+// row prints one row; a cell of several lines ends all but its last with a plus sign.
+func (p *printer) row(b *strings.Builder, row []string, widths []int, right []bool) {
+	parts := make([][]string, len(row))
+	height := 1
+	for i, c := range row {
+		parts[i] = lines(c)
+		height = max(height, len(parts[i]))
+	}
+	for n := range height {
+		for i := range row {
+			p.left(b, i)
+			text, more := "", false
+			if n < len(parts[i]) {
+				text, more = parts[i][n], n+1 < len(parts[i])
+			}
+			last := i == len(row)-1 && p.border < 2
+			if right[i] {
+				pad(b, widths[i]-width(text))
+				b.WriteString(text)
+			} else {
+				b.WriteString(text)
+				if !last || more {
+					pad(b, widths[i]-width(text))
+				}
+			}
+			switch {
+			case more:
+				b.WriteByte('+')
+			case !last:
+				b.WriteByte(' ')
+			}
+		}
+		if p.border == 2 {
+			b.WriteByte('|')
+		}
+		b.WriteByte('\n')
+	}
+}
+
+// alignedExpanded prints each row as a list of name and value.
+func (p *printer) alignedExpanded(b *strings.Builder, r *Result) {
+	rows, _ := p.cells(r)
+	head, data := 0, 0
+	for i, c := range r.Cols {
+		head = max(head, cellWidth(c.Name))
+		for _, row := range rows {
+			data = max(data, cellWidth(row[i]))
+		}
+	}
+	if p.title != "" && !p.tuplesOnly {
+		fmt.Fprintln(b, p.title)
+	}
+	for n, row := range rows {
+		if !p.tuplesOnly {
+			p.recordLine(b, n+1, head, data)
+		} else if n > 0 {
+			b.WriteByte('\n')
+		}
+		for i, c := range r.Cols {
+			for k, text := range lines(row[i]) {
+				name, more := "", ""
+				if k == 0 {
+					name = c.Name
+				}
+				if k+1 < len(lines(row[i])) {
+					more = strings.Repeat(" ", data-width(text)) + "+"
+				}
+				b.WriteString(name)
+				pad(b, head-width(name))
+				if p.border > 0 {
+					b.WriteString(" |")
+				}
+				b.WriteString(" " + text + more + "\n")
+			}
+		}
+	}
+	b.WriteByte('\n')
+}
+
+// recordLine is -[ RECORD 1 ]---+------, as print_aligned_vertical_line draws it.
+func (p *printer) recordLine(b *strings.Builder, n, head, data int) {
+	if p.border == 0 {
+		text := fmt.Sprintf("* Record %d", n)
+		b.WriteString(text)
+		pad(b, head+1+data-width(text))
+		b.WriteByte('\n')
+		return
+	}
+	text := fmt.Sprintf("-[ RECORD %d ]", n)
+	for width(text) < head+3+data {
+		if width(text) == head+1 {
+			text += "+"
+		} else {
+			text += "-"
+		}
+	}
+	b.WriteString(text + "\n")
+}
+
+func (p *printer) unaligned(b *strings.Builder, r *Result) {
+	rows, _ := p.cells(r)
+	if !p.tuplesOnly {
+		var names []string
+		for _, c := range r.Cols {
+			names = append(names, c.Name)
+		}
+		fmt.Fprintln(b, strings.Join(names, p.fieldSep))
+	}
+	for _, row := range rows {
+		fmt.Fprintln(b, strings.Join(row, p.fieldSep))
+	}
+	if p.footer && !p.tuplesOnly {
+		fmt.Fprintln(b, rowCount(len(rows)))
+	}
+}
+
+func (p *printer) unalignedExpanded(b *strings.Builder, r *Result) {
+	rows, _ := p.cells(r)
+	for n, row := range rows {
+		if n > 0 {
+			b.WriteByte('\n')
+		}
+		for i, c := range r.Cols {
+			fmt.Fprintln(b, c.Name+p.fieldSep+row[i])
+		}
+	}
+}
+
+// csv prints as psql --csv: quoted only where needed.
+func (p *printer) csv(b *strings.Builder, r *Result) {
+	rows, _ := p.cells(r)
+	line := func(fields []string) {
+		for i, s := range fields {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if strings.ContainsAny(s, ",\"\r\n") || s == `\.` {
+				s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+			}
+			b.WriteString(s)
+		}
+		b.WriteByte('\n')
+	}
+	if !p.tuplesOnly {
+		var names []string
+		for _, c := range r.Cols {
+			names = append(names, c.Name)
+		}
+		line(names)
+	}
+	for _, row := range rows {
+		line(row)
+	}
+}

@@ -1,0 +1,94 @@
+package script
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// printJSON writes a result as one line: an array of objects, columns in order. Numbers that JSON
+// lacks (NaN, infinities) are strings, as in Postgres's to_json.
+func printJSON(b *strings.Builder, r *Result) error {
+	b.WriteByte('[')
+	for n, row := range r.Rows {
+		if n > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteByte('{')
+		for i, v := range row {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := jsonValue(b, r.Cols[i].Name, "text"); err != nil {
+				return err
+			}
+			b.WriteByte(':')
+			if err := jsonValue(b, v, r.Cols[i].Type); err != nil {
+				return err
+			}
+		}
+		b.WriteByte('}')
+	}
+	b.WriteString("]\n")
+	return nil
+}
+
+func jsonValue(b *strings.Builder, v any, typ string) error {
+	switch x := v.(type) {
+	case float64:
+		s := tensor.FormatFloat(x, dtypeOf(typ))
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			s = `"` + s + `"`
+		}
+		b.WriteString(s)
+		return nil
+	case string:
+		if strings.TrimSuffix(typ, "[]") == "numeric" && json.Valid([]byte(x)) || typ == "json" || typ == "jsonb" {
+			b.WriteString(x)
+			return nil
+		}
+	case *tensor.Tensor:
+		jsonTensor(b, x, 0, 0)
+		return nil
+	case []any:
+		b.WriteByte('[')
+		for i, e := range x {
+			if i > 0 {
+				b.WriteByte(',')
+			}
+			if err := jsonValue(b, e, strings.TrimSuffix(typ, "[]")); err != nil {
+				return err
+			}
+		}
+		b.WriteByte(']')
+		return nil
+	}
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	b.WriteString(strings.TrimSuffix(out.String(), "\n"))
+	return nil
+}
+
+// jsonTensor writes the sub-tensor along axis that begins at off and returns the next offset.
+func jsonTensor(b *strings.Builder, t *tensor.Tensor, axis, off int) int {
+	if axis == len(t.Shape) {
+		_ = jsonValue(b, t.Data[off], t.DType.String()) // a float cannot fail
+		return off + 1
+	}
+	b.WriteByte('[')
+	for i := range t.Shape[axis] {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		off = jsonTensor(b, t, axis+1, off)
+	}
+	b.WriteByte(']')
+	return off
+}

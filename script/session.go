@@ -1,0 +1,53 @@
+package script
+
+import (
+	"context"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// Session runs statements, one at a time, on a store or server. Statements that PL/pgSQL code needs
+// (DO, CALL of a user's procedure) never reach it. Each Exec outside BEGIN … COMMIT is a transaction.
+type Session interface {
+	// Exec runs one statement. Positions in stmt point into text. A cancelled ctx ends it with 57014.
+	Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error)
+	// CopyIn reads COPY data from r; name is the source in messages. It returns the number of rows.
+	CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error)
+	// CopyOut writes COPY data to w and returns the number of rows.
+	CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error)
+	// InTransaction tells whether BEGIN has run without COMMIT or ROLLBACK.
+	InTransaction() bool
+	// Function returns a function or procedure that the user created, nil for any other name.
+	Function(schema, name string) *sqlfront.CreateFunction
+	// Columns returns the columns of a table or view, false when there is none of that name.
+	Columns(schema, name string) ([]Col, bool)
+}
+
+// Col is a column of a result or relation. Type is a Postgres type name ("integer", "real[]").
+type Col struct{ Name, Type string }
+
+// Result is what a statement gives back.
+type Result struct {
+	Tag     string // psql's command tag: "INSERT 0 3", "CREATE TABLE", "SELECT 2"
+	HasRows bool   // there is a table to print, even an empty one
+	Cols    []Col
+	Rows    [][]any // nil, bool, int64, float64, string, *tensor.Tensor or a slice of these
+	Notices []Notice
+}
+
+// Count is the number of rows that the tag tells, 0 when it tells none.
+func (r *Result) Count() int64 {
+	n, _ := strconv.ParseInt(r.Tag[strings.LastIndexByte(r.Tag, ' ')+1:], 10, 64)
+	return n
+}
+
+// Notice is a message of a running statement.
+type Notice struct {
+	Level   string // "NOTICE", "WARNING", "INFO"
+	Message string
+	Detail  string
+	Hint    string
+}

@@ -1,0 +1,3 @@
+\echo in :{?x}
+\q
+\echo never
