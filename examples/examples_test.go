@@ -1,0 +1,238 @@
+// Package examples runs every example script, and the scripts of users that must run unmodified, with the command.
+package examples
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/need"
+)
+
+var command string // the relgrad binary, built once
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "relgrad-examples")
+	if err != nil {
+		panic(err)
+	}
+	command = filepath.Join(dir, "relgrad")
+	build := exec.Command("go", "build", "-o", command, "./cmd/relgrad")
+	build.Dir = need.Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Printf("building cmd/relgrad: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+// example is a script with what must come out of it.
+type example struct {
+	script string
+	data   bool    // reads real data
+	trains int     // how many runs relgrad.run holds afterwards
+	lo, hi float64 // bounds of the quality figure, the last result; both 0: it must be t (true)
+}
+
+var ours = []example{
+	{script: "gcn/karate.sql", trains: 1, lo: 0.84, hi: 1},
+	{script: "gcn/karate_loop.sql", lo: 0.84, hi: 1},
+	{script: "gcn/cora.sql", data: true, trains: 1, lo: 0.80, hi: 0.83},
+	{script: "gcn/cora_loop.sql", data: true, lo: 0.80, hi: 0.83},
+	{script: "nnmf/lowrank.sql", trains: 1, lo: 0, hi: 0.01},
+	{script: "nnmf/movies.sql", data: true, trains: 1, lo: 0.85, hi: 0.955},
+	{script: "logreg/breast_cancer.sql", data: true, trains: 1, lo: 0.96, hi: 0.99},
+}
+
+var surface = []example{
+	{script: "gcn_karate.sql", trains: 1, lo: 0.84, hi: 1},
+	{script: "gcn_karate_loop.sql", lo: 0.84, hi: 1},
+	{script: "gcn_cora.sql", data: true, trains: 1, lo: 0.80, hi: 0.83},
+	{script: "gcn_cora_loop.sql", data: true, lo: 0.80, hi: 0.83},
+	{script: "nnmf_lowrank.sql", trains: 1, lo: 0, hi: 0.05},
+	{script: "nnmf_movies.sql", data: true, trains: 1, lo: 0.85, hi: 0.96},
+	{script: "logreg_breast_cancer.sql", data: true, trains: 1, lo: 0.96, hi: 0.99},
+	{script: "matrix_product.sql"},
+}
+
+func TestExamples(t *testing.T) {
+	for _, e := range ours {
+		t.Run(e.script, func(t *testing.T) { e.run(t, filepath.Join(need.Root(), "examples", e.script)) })
+	}
+}
+
+func TestSurface(t *testing.T) {
+	for _, e := range surface {
+		t.Run(e.script, func(t *testing.T) { e.run(t, filepath.Join(need.Surface(t), e.script)) })
+	}
+}
+
+// TestEveryScript keeps the table complete: each script is run, or is the model that others include.
+func TestEveryScript(t *testing.T) {
+	scripts, err := filepath.Glob("*/*.sql")
+	if err != nil || len(scripts) == 0 {
+		t.Fatal(scripts, err)
+	}
+	for _, s := range scripts {
+		listed := strings.HasSuffix(s, "_model.sql")
+		for _, e := range ours {
+			listed = listed || e.script == s
+		}
+		if !listed {
+			t.Errorf("no test runs %s", s)
+		}
+	}
+}
+
+// run runs the script on a fresh store and checks its figure and the losses of its training runs.
+func (e *example) run(t *testing.T, script string) {
+	if testing.Short() {
+		t.Skip("trains a model")
+	}
+	store := filepath.Join(t.TempDir(), "store.db")
+	args := []string{"--store", store, "--format", "csv", "-v", "seed=1"}
+	if e.data {
+		args = append(args, "-v", "data="+need.Data(t))
+	}
+	start := time.Now()
+	name, value := last(t, relgrad(t, append(args, script)...))
+	t.Logf("%s = %s after %.1f s", name, value, time.Since(start).Seconds())
+	e.check(t, value)
+	losses := losses(t, store)
+	if len(losses) != e.trains {
+		t.Errorf("relgrad.loss holds %d runs, not %d", len(losses), e.trains)
+	}
+	for run, l := range losses {
+		tenth := max(1, len(l)/10)
+		first, end := mean(l[:tenth]), mean(l[len(l)-tenth:])
+		if !(end < first) {
+			t.Errorf("run %s: the loss did not fall: %g over the first %d steps, %g over the last", run, first, tenth, end)
+		}
+	}
+}
+
+func (e *example) check(t *testing.T, value string) {
+	t.Helper()
+	if e.lo == 0 && e.hi == 0 {
+		if value != "t" {
+			t.Errorf("the last result is %s, not t", value)
+		}
+		return
+	}
+	x, err := strconv.ParseFloat(value, 64)
+	if err != nil || !(x >= e.lo && x <= e.hi) {
+		t.Errorf("the last result %s is not between %g and %g", value, e.lo, e.hi)
+	}
+}
+
+// relgrad runs the command's sub-command run and gives its standard output.
+func relgrad(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd := exec.Command(command, append([]string{"run"}, args...)...)
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("relgrad run %s: %v\n%s\n%s", strings.Join(args, " "), err, tail(out.String()), tail(errs.String()))
+	}
+	return out.String()
+}
+
+// tail is the end of a long output.
+func tail(s string) string {
+	const limit = 4000
+	if len(s) > limit {
+		s = "…" + s[len(s)-limit:]
+	}
+	return s
+}
+
+// last gives the last result of a script, which has one row and one column.
+func last(t *testing.T, out string) (name, value string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
+	if len(lines) < 2 {
+		t.Fatalf("no result in %q", out)
+	}
+	return lines[len(lines)-2], lines[len(lines)-1]
+}
+
+// losses reads relgrad.loss: for each run the loss of each step, in order.
+func losses(t *testing.T, store string) map[string][]float64 {
+	t.Helper()
+	query := filepath.Join(t.TempDir(), "losses.sql")
+	if err := os.WriteFile(query, []byte("SELECT run, loss FROM relgrad.loss ORDER BY run, step;\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(relgrad(t, "--store", store, "--format", "csv", query))).ReadAll()
+	if err != nil || len(rows) == 0 {
+		t.Fatalf("relgrad.loss: %v, %v", rows, err)
+	}
+	out := map[string][]float64{}
+	for _, r := range rows[1:] {
+		x, err := strconv.ParseFloat(r[1], 64)
+		if err != nil || math.IsNaN(x) {
+			t.Fatalf("run %s has a loss %q", r[0], r[1])
+		}
+		out[r[0]] = append(out[r[0]], x)
+	}
+	return out
+}
+
+func mean(x []float64) float64 {
+	s := 0.0
+	for _, v := range x {
+		s += v
+	}
+	return s / float64(len(x))
+}
+
+// TestCora is the published protocol: the mean test accuracy of ten seeds.
+func TestCora(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains ten models")
+	}
+	data := need.Data(t)
+	var all []float64
+	for seed := 1; seed <= 10; seed++ {
+		out := relgrad(t, "--format", "csv", "-v", "data="+data, "-v", fmt.Sprint("seed=", seed), "gcn/cora.sql")
+		_, value := last(t, out)
+		x, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, x)
+	}
+	m := mean(all)
+	t.Logf("test accuracy of seeds 1 to 10: %v, mean %.4f", all, m)
+	if m < 0.808 || m > 0.822 {
+		t.Errorf("the mean test accuracy %.4f is not between 0.808 and 0.822", m)
+	}
+}
+
+// TestCoraTime trains for all 200 epochs, with loading and everything: under 5 seconds on 2 cores.
+func TestCoraTime(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a model")
+	}
+	store := filepath.Join(t.TempDir(), "store.db")
+	start := time.Now()
+	relgrad(t, "--store", store, "-v", "data="+need.Data(t), "-v", "early_stop=off", "gcn/cora.sql")
+	took := time.Since(start)
+	if n := len(losses(t, store)["1"]); n != 200 {
+		t.Errorf("%d steps, not 200", n)
+	}
+	t.Logf("%.2f s", took.Seconds())
+	if took > 5*time.Second {
+		t.Errorf("200 epochs of Cora took %.1f s, more than 5", took.Seconds())
+	}
+}
