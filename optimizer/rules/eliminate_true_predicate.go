@@ -1,0 +1,20 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var _ = register(Rule{
+	Name: "EliminateTruePredicate", Phase: Forward,
+	Doc: "A predicate that is the constant true keeps every row and goes. Must not fire on NULL or false, which " +
+		"keep none.",
+	Apply: func(_ *Context, n *ra.Node) bool {
+		kept := slices.DeleteFunc(slices.Clone(n.Pred), func(p *kernels.Expr) bool { return p.IsConst() && p.Const.True() })
+		fired := len(kept) < len(n.Pred)
+		n.Pred = kept
+		return fired
+	},
+})
