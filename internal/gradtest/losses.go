@@ -61,5 +61,6 @@ var Losses = []Loss{
 	{"SELECT sum(CASE WHEN s > 2 THEN ln(s) ELSE s * s END) FROM (SELECT node, sqnorm(v) AS s FROM w0) q", []string{"w0"}},
 	{"SELECT sum((r.rating - coalesce(dot(a.v, b.v), 0.3)) ^ 2) FROM rating r LEFT JOIN w0 a ON r.u = a.node AND a.node < 2 LEFT JOIN (SELECT * FROM w0 WHERE node <> 1) b ON r.i = b.node", []string{"w0"}},
 	{"SELECT sum(coalesce(dot(b.v, b.v), 2) * r.rating) + count(b.node) FROM w0 b RIGHT JOIN rating r ON r.u + 1 = b.node", []string{"w0", "rating.rating"}},
+	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node = ANY (ARRAY[1, 3]) OR node < ALL (ARRAY[1, 2])", []string{"w0"}},
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node IN (SELECT src FROM adj WHERE dst = 2)", []string{"w0"}},
 }

@@ -1,0 +1,41 @@
+package sqlfront
+
+import (
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// x op ANY (ARRAY[…]) is the disjunction of the comparisons with the elements, x op ALL (ARRAY[…]) the
+// conjunction; with no element they are false and true.
+var _ = bindExpr(func(s *scope, a *AnyArray) (*kernels.Expr, error) {
+	list, ok := a.Array.(*ArrayLit)
+	name := operators[a.Op]
+	if !ok || !comparisons[name] {
+		return nil, s.f.fail(a, sqlerr.FeatureNotSupported, "ANY and ALL of an array need a comparison and an array in place, such as ARRAY[1, 2], in a loss").
+			WithHint("Write x IN (1, 2), or join with the table that holds the values.")
+	}
+	x, err := s.expr(a.X)
+	if err != nil {
+		return nil, err
+	}
+	out, join := kernels.Const(kernels.BoolValue(a.All)), "or"
+	if a.All {
+		join = "and"
+	}
+	for i, e := range list.Elems {
+		y, err := s.expr(e)
+		if err != nil {
+			return nil, err
+		}
+		c, err := s.compare(name, x, y, e)
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 {
+			out = c
+		} else {
+			out = kernels.Build(join, out, c)
+		}
+	}
+	return out, nil
+})
