@@ -1,0 +1,66 @@
+package faults
+
+// The tests that catch: the fixed losses by differences, rules and executor; the registry of kernels; random
+// queries; the optimizers.
+const (
+	losses   = "./internal/gradtest -run=TestLosses|TestRules|TestExecutor"
+	registry = "./kernels"
+	random   = "./internal/randquery -run=TestRandom -seed=1 -queries=80"
+	goldens  = "./optimizer"
+	byHand   = "./internal/gradtest -run=TestTies|TestNulls"
+	training = "./train"
+	resuming = "./ -run=Resume"
+)
+
+var faults = []fault{
+	// The walk (law 4: every edge contributes).
+	{"only the first contribution counts", "autodiff/autodiff.go", "	if len(parts) == 1 {\n		return parts[0], nil", "	if len(parts) >= 1 {\n		return parts[0], nil", losses},
+	{"a second slot of one join is forgotten (w ⋈ w)", "rjp/join.go", "	for i := range n.Inputs {\n		if len(parts[i]) > 0 {", "	for i := range n.Inputs {\n		if len(parts[i]) > 0 && (i == 0 || n.Inputs[i] != n.Inputs[0]) {", losses},
+	{"the second output's contribution replaces the first", "rjp/join.go", "(*parts)[i].Grad = kernels.Add(q.Grad, p.Grad)", "(*parts)[i].Grad = p.Grad", random},
+	{"the upstream gradient is 2 at the loss", "autodiff/autodiff.go", "kernels.CastConst(loss.Col(col).Type.Kind, 1)", "kernels.CastConst(loss.Col(col).Type.Kind, 2)", losses},
+
+	// RJPs.
+	{"Σ does not multiply by the upstream gradient", "rjp/aggregate.go", "		gx := g.Node.Var(0, g.Val[n.Cols[i].ID])\n", "		gx := kernels.CastConst(g.Node.Col(g.Val[n.Cols[i].ID]).Type.Kind, 1)\n		if g.Node.Col(g.Val[n.Cols[i].ID]).Type.IsChunk() {\n			gx = g.Node.Var(0, g.Val[n.Cols[i].ID])\n		}\n", losses},
+	{"max gives every row the gradient", "rjp/aggregate.go", "kernels.Guard(kernels.Build(\"eq\", x, extremes.Var(s, value.ID)),", "kernels.Guard(kernels.Build(\"ge\", extremes.Var(s, value.ID), x),", losses},
+	{"tied extremes each get the whole gradient", "rjp/aggregate.go", "kernels.Div(gx, extremes.Var(s, count.ID)))", "kernels.Mul(gx, kernels.Div(extremes.Var(s, count.ID), extremes.Var(s, count.ID))))", byHand},
+	{"NULL groups lose their gradient", "rjp/aggregate.go", "equi = append(equi, ra.Equi{L: kernels.Col{ID: g.Key[i]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: true})", "equi = append(equi, ra.Equi{L: kernels.Col{ID: g.Key[i]}, R: kernels.Col{Input: 1, ID: id}})", byHand},
+	{"branches of a union swap their gradients", "rjp/union.go", "kernels.Const(kernels.IntValue(int64(b))))\n		rows", "kernels.Const(kernels.IntValue(int64(len(n.Inputs)-1-b))))\n		rows", losses},
+
+	// Guards and NULL (laws 1, 6).
+	{"a guard multiplies and lets NaN through", "kernels/vjp.go", "func Guard(cond, g *Expr) *Expr { return Build(\"case\", cond, g, ZerosLike(g.Type)) }", "func Guard(cond, g *Expr) *Expr { return Mul(CastTo(Float64, BuildAttr(\"cast\", Attr{Kind: Int}, cond)), g) }", registry},
+	{"guards of enclosing branches are dropped", "kernels/vjp.go", "gs = append(guards[:len(guards):len(guards)], conds[i])", "gs = nil", registry},
+
+	// Derivatives of kernels.
+	{"d(a−b)/db has the wrong sign", "kernels/arith.go", "Neg(SumTo(g, e.Args[1].Type))} },\n})\n\nvar _ = Register(&Def{\n	Name: \"mul\"", "SumTo(g, e.Args[1].Type)} },\n})\n\nvar _ = Register(&Def{\n	Name: \"mul\"", registry},
+	{"d(a·b)/da forgets b", "kernels/arith.go", "return []*Expr{mulSumTo(g, b, a.Type), mulSumTo(g, a, b.Type)}", "return []*Expr{SumTo(g, a.Type), mulSumTo(g, a, b.Type)}", registry},
+	{"softmax forgets its coupling", "kernels/softmax.go", "Mul(e, Sub(g, sumLast(Mul(g, e))))", "Mul(e, g)", registry},
+	{"cross entropy forgets the label", "kernels/cross_entropy.go", "Mul(g, Sub(Build(\"softmax\", z), CastTo(z.Type.Kind, hot)))", "Mul(g, Sub(Build(\"softmax\", z), Mul(Num(0.999), CastTo(z.Type.Kind, hot))))", registry},
+	{"sqnorm without its 2", "kernels/norm.go", "Mul(Mul(Num(2), g), e.Args[0])", "Mul(g, e.Args[0])", registry},
+	{"the gradient of norm at 0 is NaN", "kernels/norm.go", "Mul(Select(Build(\"eq_mask\", e, Num(0)), Num(0), Div(g, e)), e.Args[0])", "Mul(Div(g, e), e.Args[0])", registry},
+	{"dot gives both sides the same", "kernels/dot.go", "Mul(g, e.Args[1]), Mul(g, e.Args[0])", "Mul(g, e.Args[1]), Mul(g, e.Args[1])", registry},
+	{"tied arguments of maximum get all", "kernels/maximum.go", "Mul(Num(0.5), g)", "g", registry},
+	{"sigmoid's derivative without its second factor", "kernels/unary.go", "Mul(g, Mul(e, Sub(Num(1), e)))", "Mul(g, e)", registry},
+
+	// Reference code against the executor's own.
+	{"the oracle counts NULL as zero", "ra/interp/interp.go", "	if v.Null {\n		return\n	}\n", "	if v.Null {\n		v.Null = false\n		if v.Type.Shape != nil {\n			v.F = make([]float64, v.Type.Size())\n		}\n	}\n", random},
+	{"the oracle matches NULL with NULL", "ra/interp/interp.go", "		if v.Null && !q.NullSafe {\n			return \"\", false\n		}\n", "", byHand},
+
+	// The binder.
+	{"avg divides by all rows", "sqlfront/bind_aggregate.go", "[]aggPart{{ra.Sum, x}, {ra.Count, countable(x)}} },", "[]aggPart{{ra.Sum, x}, {ra.Count, kernels.Const(kernels.IntValue(1))}} },", byHand},
+	{"a mask zeroes instead of dropping", "sqlfront/bind_aggregate.go", "return kernels.Build(\"case\", mask, x, kernels.Const(kernels.NullOf(x.Type)))", "if x.Type.IsFloat() {\n		return kernels.Build(\"case\", mask, x, kernels.ZerosLike(x.Type))\n	}\n	return kernels.Build(\"case\", mask, x, kernels.Const(kernels.NullOf(x.Type)))", byHand},
+
+	// Rules that fire too often.
+	{"EliminateAggregateOnKey ignores the identity", "optimizer/rules/eliminate_aggregate_on_key.go", "			if !slices.Contains(n.Group, k) {\n				return false\n			}", "			if !slices.Contains(n.Group, k) {\n				continue\n			}", losses},
+	{"EliminateAggregateOnKey fires without a group", "optimizer/rules/eliminate_aggregate_on_key.go", "n.Op != ra.Aggregate || len(n.Group) == 0", "n.Op != ra.Aggregate", goldens},
+	{"EliminateSelfJoin takes any path", "optimizer/rules/eliminate_self_join.go", "if !ok || path != nil && !slices.Equal(p, path) {", "if !ok {", goldens},
+	{"EliminateSelfJoin takes a part of the identity", "optimizer/rules/eliminate_self_join.go", "	for _, k := range u.Unique {\n		if !found[k] {\n			return nil, false\n		}\n	}\n", "", random},
+	{"PushKernelBelowJoin moves kernels that can fail", "optimizer/rules/push_kernel_below_join.go", "&& k.total && want(e, k.slots)", "&& want(e, k.slots)", goldens},
+	{"EliminateTruePredicate takes false for true", "optimizer/rules/eliminate_true_predicate.go", "return p.IsConst() && p.Const.True()", "return p.IsConst()", goldens},
+	{"pruning drops what is read", "optimizer/rules/prune_columns.go", "	for _, g := range n.Group {\n		need[g] = true\n	}\n", "", losses},
+
+	// Training.
+	{"Adam without bias correction", "train/optimizers.go", "rate := T(c.LR / (1 - math.Pow(c.Beta1, float64(step))))", "rate := T(c.LR)", training},
+	{"weight decay shrinks nothing", "train/optimizers.go", "p[i] -= lr * (g[i] + wd*p[i])", "p[i] -= lr * (g[i] + wd*0)", training},
+	{"patience counts from the wrong validation", "train/train.go", "p.Stopped = c.Patience > 0 && p.Since >= c.Patience", "p.Stopped = c.Patience > 0 && p.Since > c.Patience", training},
+	{"a resumed run forgets the optimizer's state", "runs.go", "s.State[i].F32[from+j] = float32(x)", "s.State[i].F32[from+j] = 0 * float32(x)", resuming},
+}

@@ -1,0 +1,65 @@
+package randquery_test
+
+import (
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/randquery"
+	"github.com/relgrad/relgrad/optimizer/rules"
+)
+
+// Shares that must not be exceeded, and counts that must be reached, over a full run.
+const (
+	fullRun        = 2000 // queries checked
+	leastUses      = 50   // of every construct
+	leastKernel    = 15   // calls of every kernel, by query
+	leastFired     = 20   // firings of every rule
+	maxKinkShare   = 0.02 // of all differences
+	maxNullShare   = 0.15 // of all queries: a NULL loss
+	maxWildShare   = 0.02
+	maxLimitShare  = 0.03 // plans beyond an engine's limit
+	leastEmptyRoot = 50
+)
+
+// checkCoverage asserts that a full run has seen everything often enough.
+func checkCoverage(t *testing.T, s randquery.Stats) {
+	if s.Queries < fullRun {
+		t.Errorf("%d queries were checked in full, not %d", s.Queries, fullRun)
+	}
+	for _, c := range randquery.Constructs {
+		if s.Uses[c] < leastUses {
+			t.Errorf("construct %q appeared in %d queries, not %d", c, s.Uses[c], leastUses)
+		}
+	}
+	for u := range s.Uses {
+		if !randquery.Listed(u) {
+			t.Errorf("construct %q is not listed", u)
+		}
+	}
+	for _, k := range randquery.Kernels() {
+		if s.Uses["kernel:"+k] < leastKernel {
+			t.Errorf("kernel %s appeared in %d queries, not %d", k, s.Uses["kernel:"+k], leastKernel)
+		}
+	}
+	for _, v := range []string{"rows permuted", "renamed", "views inlined", "chunks halved", "rows partitioned"} {
+		if s.Uses["variant: "+v] < leastUses {
+			t.Errorf("variant %q was compared %d times, not %d", v, s.Uses["variant: "+v], leastUses)
+		}
+	}
+	for _, r := range rules.All() {
+		if s.Fired[r.Name] < leastFired {
+			t.Errorf("rule %s fired %d times, not %d", r.Name, s.Fired[r.Name], leastFired)
+		}
+	}
+	share := func(what string, n, of int, limit float64) {
+		if float64(n) > limit*float64(of) {
+			t.Errorf("%s: %d of %d, more than a share of %v", what, n, of, limit)
+		}
+	}
+	share("differences at kinks", s.Kinks, s.Differences, maxKinkShare)
+	share("queries with a NULL loss", s.NullLoss, s.Queries, maxNullShare)
+	share("queries too large to check", s.Wild, s.Queries, maxWildShare)
+	share("plans beyond an engine's limit", s.Limits, s.Queries, maxLimitShare)
+	if s.EmptyRoots < leastEmptyRoot {
+		t.Errorf("%d gradients were empty, not %d", s.EmptyRoots, leastEmptyRoot)
+	}
+}

@@ -1,0 +1,433 @@
+package randquery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// query draws a query whose columns have the kinds and shapes of sig, as a relation whose sql is the query.
+func (g *gen) query(depth int, sig []outCol) *relation {
+	with := ""
+	if depth > 0 && len(g.ctes) < 2 && g.one(6) {
+		with = g.with(depth)
+		defer func() { g.ctes = g.ctes[:len(g.ctes)-1] }()
+	}
+	draw := g.selectStmt
+	if depth > 0 && g.one(7) {
+		draw = g.union
+	}
+	rel := draw(depth, sig)
+	rel.sql = with + rel.sql
+	return rel
+}
+
+// with opens a WITH clause of one or two queries, which stay visible until the caller closes it.
+func (g *gen) with(depth int) string {
+	var parts []string
+	g.ctes = append(g.ctes, nil)
+	at := len(g.ctes) - 1
+	for range 1 + g.r.Intn(2) {
+		name := g.name("q")
+		rel := g.query(depth-1, g.signature(2))
+		head := name
+		if g.one(3) {
+			names := make([]string, len(rel.cols))
+			rel.cols = slices.Clone(rel.cols)
+			for i := range rel.cols {
+				if rel.cols[i].kind == kernels.Float64 {
+					rel.cols[i].name = g.name("y")
+				}
+				names[i] = rel.cols[i].name
+			}
+			head += "(" + strings.Join(names, ", ") + ")"
+		}
+		parts = append(parts, fmt.Sprintf("%s AS (%s)", head, rel.sql))
+		rel.sql, rel.uses = name, []string{"cte"}
+		g.ctes[at] = append(g.ctes[at], rel)
+	}
+	return "WITH " + strings.Join(parts, ", ") + " "
+}
+
+// union draws UNION ALL of two or three queries.
+func (g *gen) union(depth int, sig []outCol) *relation {
+	g.use("union all")
+	n := 2
+	if g.one(3) {
+		n = 3
+		g.use("union all of 3")
+	}
+	var out *relation
+	for range n {
+		rel := g.selectStmt(depth-1, sig)
+		if out == nil {
+			out = rel
+			continue
+		}
+		out.sql += " UNION ALL " + rel.sql
+		out.rows, out.hidden, out.masked = out.rows+rel.rows, out.hidden || rel.hidden, out.masked || rel.masked
+		for i, c := range rel.cols {
+			o := &out.cols[i]
+			o.mag, o.dep, o.null = max(o.mag, c.mag), o.dep || c.dep, o.null || c.null
+		}
+	}
+	return out
+}
+
+func (g *gen) selectStmt(depth int, sig []outCol) *relation {
+	if g.one(3) {
+		return g.groupedSelect(depth, sig)
+	}
+	from, s := g.from(depth)
+	where := g.where(s, depth)
+	g.unqualify(s)
+	cols, targets := g.targets(s, sig, depth)
+	sql := fmt.Sprintf("SELECT %s FROM %s%s", strings.Join(targets, ", "), from, where)
+	return &relation{sql: sql, cols: cols, rows: s.rows, hidden: s.hidden, masked: s.masked}
+}
+
+// targets draws the select list for a signature.
+func (g *gen) targets(s *scope, sig []outCol, depth int) ([]outCol, []string) {
+	var cols []outCol
+	var targets []string
+	for _, c := range sig {
+		e := g.target(s, c, depth)
+		targets = append(targets, e.sql+" AS "+c.name)
+		cols = append(cols, outCol{c.name, describe(c, e)})
+	}
+	return cols, targets
+}
+
+// describe is the column that holds an expression.
+func describe(c outCol, e expr) expr {
+	return expr{kind: c.kind, shape: c.shape, mag: e.mag, dep: e.dep || c.kind == kernels.Float64, null: e.null, draws: true}
+}
+
+func (g *gen) target(s *scope, c outCol, depth int) expr {
+	switch c.kind {
+	case kernels.Int:
+		return g.integer(s, 1)
+	case kernels.Bool:
+		if g.one(2) {
+			e := g.cond(s, 0)
+			e.sql = "(" + e.sql + ")"
+			return e
+		}
+		return g.boolean(s)
+	case kernels.Text:
+		if e, ok := g.text(s); ok {
+			return e
+		}
+		return expr{sql: "'a'::text", kind: kernels.Text}
+	}
+	return g.live(s, g.value(s, c.shape, depth))
+}
+
+// live mostly makes a value depend on a column that may be a parameter.
+func (g *gen) live(s *scope, e expr) expr {
+	if e.dep || g.one(12) {
+		return e
+	}
+	var own []expr
+	for _, l := range s.leaves {
+		if l.dep {
+			own = append(own, l)
+		}
+	}
+	if len(own) == 0 {
+		return e
+	}
+	x := g.adapt(g.choose(own), e.shape)
+	if e.shape == nil {
+		return g.arith(e, x)
+	}
+	return g.arithChunk(e, x)
+}
+
+// where draws a WHERE clause, with the conditions that comma joins left.
+func (g *gen) where(s *scope, depth int) string {
+	conds := s.where
+	for range g.pick(58, 34, 8) {
+		switch g.pick(60, 25, 15) {
+		case 0:
+			conds = append(conds, g.cond(s, 1).sql)
+		case 1:
+			conds = append(conds, g.valueCond(s, 1).sql)
+			g.use("value mask")
+			s.masked = true
+		case 2:
+			if c := g.semi(s, depth); c != "" {
+				conds = append(conds, c)
+			}
+		}
+	}
+	if len(conds) == 0 {
+		return ""
+	}
+	return " WHERE " + strings.Join(conds, " AND ")
+}
+
+// semi draws x IN (SELECT …) on keys or attributes.
+func (g *gen) semi(s *scope, depth int) string {
+	var left []expr
+	for _, k := range []kernels.Kind{kernels.Int, kernels.Text} {
+		left = append(left, s.ofKind(k)...)
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	l := g.choose(left)
+	g.use("in (select)")
+	if depth > 0 && g.one(3) {
+		rel := g.query(0, []outCol{{g.name("z"), expr{kind: l.kind}}})
+		if !rel.masked { // values cannot decide who has a partner
+			return fmt.Sprintf("%s IN (%s)", l.sql, rel.sql)
+		}
+	}
+	t := g.q.DB.Tables[g.r.Intn(len(g.q.DB.Tables))]
+	inner := &scope{}
+	alias := g.name("a")
+	for _, c := range g.table(t).cols {
+		e := c.expr
+		e.sql = alias + "." + c.name
+		inner.leaves = append(inner.leaves, e)
+	}
+	x := g.target(inner, outCol{"", expr{kind: l.kind}}, 0)
+	text := fmt.Sprintf("%s IN (SELECT %s FROM %s %s", l.sql, x.sql, t.Name, alias)
+	if g.one(2) {
+		text += " WHERE " + g.cond(inner, 0).sql
+	}
+	return text + ")"
+}
+
+// unqualify lets some columns be named without their relation, where that is clear.
+func (g *gen) unqualify(s *scope) {
+	count := map[string]int{}
+	for _, it := range s.items {
+		for _, n := range it.names {
+			count[n]++
+		}
+	}
+	for _, it := range s.items {
+		for i, n := range it.names {
+			if count[n] == 1 && g.one(4) {
+				s.leaves[it.from+i].sql = n
+				g.use("unqualified column")
+			}
+		}
+	}
+}
+
+// groupedSelect draws SELECT … GROUP BY for a signature.
+func (g *gen) groupedSelect(depth int, sig []outCol) *relation {
+	from, s := g.from(depth)
+	where := g.where(s, depth)
+	g.unqualify(s)
+	post := &scope{rows: max(1, s.rows/2), above: true, sub: 1}
+	var groups []string
+	cols, targets := make([]outCol, len(sig)), make([]string, len(sig))
+	it, whole := g.dependency(s, &groups)
+	for i, c := range sig {
+		if c.kind == kernels.Float64 {
+			continue
+		}
+		var e expr
+		if whole && g.one(2) && len(it.ofKind(c.kind)) > 0 {
+			e = g.choose(it.ofKind(c.kind)) // determined by the key that is grouped
+			g.use("functional dependency")
+		} else {
+			e = g.groupItem(s, c, i+1, &groups)
+		}
+		targets[i] = e.sql + " AS " + c.name
+		cols[i] = outCol{c.name, describe(c, e)}
+		post.leaves = append(post.leaves, e)
+	}
+	if len(groups) == 0 {
+		e := g.groupItem(s, outCol{"", expr{kind: kernels.Int}}, 0, &groups)
+		post.leaves = append(post.leaves, e)
+	}
+	group := len(post.leaves)
+	for i, c := range sig {
+		if c.kind != kernels.Float64 {
+			continue
+		}
+		post.leaves = append(post.leaves, g.aggregate(s, c.shape, depth-1))
+		if g.one(3) {
+			post.leaves = append(post.leaves, g.aggregate(s, nil, depth-1))
+		}
+		e := g.value(post, c.shape, g.pick(60, 30, 10))
+		if groups == nil && !strings.Contains(e.sql, post.leaves[group].sql) {
+			e = g.adapt(g.choose(post.leaves[group:]), c.shape) // one row needs an aggregate
+		}
+		targets[i] = e.sql + " AS " + c.name
+		cols[i] = outCol{c.name, describe(c, e)}
+	}
+	sql := fmt.Sprintf("SELECT %s FROM %s%s", strings.Join(targets, ", "), from, where)
+	if groups != nil {
+		sql += " GROUP BY " + strings.Join(groups, ", ")
+	}
+	switch g.pick(80, 10, 10) {
+	case 1:
+		keys := &scope{leaves: post.leaves[:group]}
+		sql += " HAVING " + g.cond(keys, 0).sql
+		g.use("having on keys")
+	case 2:
+		sql += fmt.Sprintf(" HAVING count(*) %s %d", [...]string{">=", "<", "<>"}[g.r.Intn(3)], 1+g.r.Intn(3))
+		g.use("having on count")
+	}
+	return &relation{sql: sql, cols: cols, rows: post.rows, masked: s.masked}
+}
+
+// dependency groups by the whole key of a table of FROM, which determines its other columns.
+func (g *gen) dependency(s *scope, groups *[]string) (*scope, bool) {
+	for _, it := range s.items {
+		if it.rel.keys == nil || it.outer || !g.one(3) {
+			continue
+		}
+		own := &scope{leaves: s.leaves[it.from : it.from+len(it.names)]}
+		for i := range it.rel.keys {
+			*groups = append(*groups, own.leaves[i].sql)
+		}
+		return own, true
+	}
+	return nil, false
+}
+
+// groupItem draws a group for output column c at a position (0: not an output) and adds it to GROUP BY; a
+// scope without columns to make it of gives a constant, which needs no group.
+func (g *gen) groupItem(s *scope, c outCol, position int, groups *[]string) expr {
+	if fixed := s.ofKind(kernels.Float64); len(fixed) > 0 && position == 0 && g.one(2) {
+		e := g.choose(fixed)
+		g.use("float attribute as structure")
+		*groups = append(*groups, e.sql)
+		return e
+	}
+	leaves := s.ofKind(c.kind)
+	if len(leaves) == 0 && (c.kind != kernels.Bool || len(s.ofKind(kernels.Int)) == 0) {
+		text := map[kernels.Kind]string{kernels.Int: "2", kernels.Text: "'a'::text", kernels.Bool: "TRUE"}[c.kind]
+		return expr{sql: text, kind: c.kind, mag: 2}
+	}
+	e := g.target(s, c, 0)
+	if len(leaves) > 0 && (g.one(2) || !readsColumn(s, e)) {
+		e = g.choose(leaves)
+	}
+	if array := strings.Contains(e.sql, "(ARRAY["); c.kind == kernels.Bool && array && len(s.ofKind(kernels.Int)) > 0 || !readsColumn(s, e) {
+		e = expr{sql: "(" + s.ofKind(kernels.Int)[0].sql + " > 1)", kind: kernels.Bool}
+	}
+	if c.kind == kernels.Int && g.one(3) {
+		e = expr{sql: fmt.Sprintf("(%s %% 2)", e.sql), kind: kernels.Int, null: e.null, mag: 2}
+	}
+	if e.null {
+		g.use("group by nullable")
+	}
+	taken := position == 0
+	for _, l := range s.items {
+		taken = taken || slices.Contains(l.names, c.name)
+	}
+	switch k := g.pick(60, 20, 20); {
+	case k == 1 && position > 0:
+		*groups = append(*groups, fmt.Sprint(position))
+		g.use("group by position")
+	case k == 2 && !taken:
+		*groups = append(*groups, c.name)
+		g.use("group by alias")
+	case e.bare:
+		*groups = append(*groups, e.sql)
+		g.use("group by column")
+	default:
+		*groups = append(*groups, e.sql)
+		g.use("group by expression")
+	}
+	return e
+}
+
+// readsColumn reports whether an expression names a leaf of the scope.
+func readsColumn(s *scope, e expr) bool {
+	for _, l := range s.leaves {
+		if strings.Contains(e.sql, l.sql) {
+			return true
+		}
+	}
+	return false
+}
+
+// aggregate draws an aggregate of a shape.
+func (g *gen) aggregate(s *scope, shape []int, depth int) expr {
+	filter := ""
+	switch g.pick(80, 10, 10) {
+	case 1:
+		filter = fmt.Sprintf(" FILTER (WHERE %s)", g.cond(s, 0).sql)
+		g.use("filter on keys")
+	case 2:
+		filter = fmt.Sprintf(" FILTER (WHERE %s)", g.valueCond(s, 0).sql)
+		g.use("filter on values")
+	}
+	out := expr{shape: shape, dep: true, null: true}
+	k := g.pick(50, 20, 12, 10, 8)
+	if k == 4 && shape == nil {
+		g.use("count")
+		out.sql, out.mag, out.null = "count(*)"+filter, s.rows, false
+		if x := s.floats(nil); len(x) > 0 && g.one(2) {
+			out.sql = fmt.Sprintf("count(%s)%s", g.choose(x).sql, filter)
+		}
+		out.sql = fmt.Sprintf("(%s * 0.5)", out.sql)
+		return g.tame(out, 20)
+	}
+	x := g.live(s, g.value(s, shape, depth))
+	if strings.Contains(x.sql, "CASE WHEN") {
+		g.use("mask inside aggregate")
+	}
+	fn := "sum"
+	out.mag = x.mag * min(s.rows, 10)
+	switch {
+	case k == 1:
+		fn, out.mag = "avg", x.mag
+	case (k == 2 || k == 3) && shape == nil:
+		fn, out.mag = [...]string{"min", "max"}[k-2], x.mag
+	}
+	name := fn
+	if shape != nil {
+		name = "chunk " + fn
+	}
+	g.use(name)
+	out.sql = fmt.Sprintf("%s(%s)%s", fn, x.sql, filter)
+	return g.tame(out, 20)
+}
+
+// loss draws a query of one row and one scalar.
+func (g *gen) loss(depth int) string {
+	if depth > 1 && g.one(12) {
+		g.use("loss without from")
+		return fmt.Sprintf("SELECT (%s) + COALESCE((%s), 0.5) AS loss", g.loss(depth-1), g.loss(depth-1))
+	}
+	with := ""
+	if depth > 0 && len(g.ctes) < 2 && g.one(5) {
+		with = g.with(depth)
+		defer func() { g.ctes = g.ctes[:len(g.ctes)-1] }()
+	}
+	from, s := g.from(depth)
+	where := g.where(s, depth)
+	g.unqualify(s)
+	post := &scope{rows: 1, above: true, sub: 1}
+	for range 1 + g.pick(60, 30, 10) {
+		shape := g.shape()
+		if g.one(2) {
+			shape = nil
+		}
+		post.leaves = append(post.leaves, g.aggregate(s, shape, depth))
+	}
+	x := g.value(post, nil, g.pick(50, 30, 20))
+	if !strings.Contains(x.sql, post.leaves[0].sql) || len(post.leaves) > 1 {
+		for _, l := range post.leaves {
+			if !strings.Contains(x.sql, l.sql) || !tooLong(x) {
+				x = g.arith(x, g.reduce(l))
+			}
+		}
+	}
+	if !g.one(4) {
+		x.sql = "COALESCE(" + x.sql + ", 0.0)"
+	}
+	return fmt.Sprintf("%sSELECT %s AS loss FROM %s%s", with, x.sql, from, where)
+}

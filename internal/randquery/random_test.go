@@ -1,0 +1,131 @@
+package randquery_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"runtime/debug"
+	"sort"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/randquery"
+	"github.com/relgrad/relgrad/internal/randquery/engines"
+)
+
+var (
+	seedFlag = flag.Int64("seed", 1, "first seed of TestRandom")
+	nFlag    = flag.Int("queries", 0, "number of queries of TestRandom; 0: the usual")
+	allFlag  = flag.Bool("all", false, "report all findings of TestRandom, in one line each")
+)
+
+// usual is the number of seeds of a full run; some of them draw a NULL loss or one that reaches no parameter.
+const usual = 3100
+
+// slow is how long a query may take without being mentioned.
+const slow = 5 * time.Second
+
+// workers draw and check queries at the same time.
+const workers = 2
+
+func TestRandom(t *testing.T) {
+	n := *nFlag
+	if n == 0 {
+		if n = usual; testing.Short() {
+			n = 300
+		}
+	}
+	var stats randquery.Stats
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	next, found := *seedFlag, 0
+	for range workers {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			lite, done, err := engines.SQLite()
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer done()
+			c := &randquery.Checker{Elements: 2, Engines: []randquery.Engine{engines.Executor(), lite}}
+			for {
+				mu.Lock()
+				seed := next
+				next++
+				stop := seed >= *seedFlag+int64(n) || found >= 5 && !*allFlag
+				mu.Unlock()
+				if stop {
+					break
+				}
+				start := time.Now()
+				err := guarded(c, seed)
+				if d := time.Since(start); d > slow {
+					t.Logf("seed %d took %v", seed, d)
+				}
+				if err == nil {
+					continue
+				}
+				mu.Lock()
+				found++
+				if *allFlag {
+					t.Errorf("seed %d: %s", seed, strings.SplitN(err.Error(), "\n", 2)[0])
+				} else {
+					t.Errorf("seed %d: %v", seed, err)
+				}
+				mu.Unlock()
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			stats.Add(c.Stats)
+		}()
+	}
+	wg.Wait()
+	report(t, stats)
+	if n == usual && !t.Failed() {
+		checkCoverage(t, stats)
+	}
+}
+
+// guarded checks a query and, for every second seed, its statement; it turns a panic into an error, so that
+// the query is printed.
+func guarded(c *randquery.Checker, seed int64) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v\n%s\n%s", p, debug.Stack(), randquery.Generate(seed, randquery.Options{}).Report())
+		}
+	}()
+	ctx := context.Background()
+	if err := c.Check(ctx, seed); err != nil || seed%2 == 1 {
+		return err
+	}
+	q := randquery.Generate(seed, randquery.Options{})
+	ran, err := engines.Statement(ctx, q)
+	if ran {
+		c.Stats.Statements++
+	}
+	if err != nil {
+		err = fmt.Errorf("%w\n%s", err, q.Report())
+	}
+	return err
+}
+
+func report(t *testing.T, s randquery.Stats) {
+	t.Logf("%d queries; %d with a NULL loss, %d too large; %d parameters not reached; %d empty gradients", s.Queries, s.NullLoss, s.Wild, s.Unreached, s.EmptyRoots)
+	t.Logf("%d differences, %d of them at kinks; %d plans with rules off; %d transformed; %d in real; %d statements; %d beyond limits",
+		s.Differences, s.Kinks, s.RulesOff, s.Transformed, s.Reals, s.Statements, s.Limits)
+	var names []string
+	for k := range s.Uses {
+		names = append(names, k)
+	}
+	sort.Strings(names)
+	var b strings.Builder
+	for _, k := range names {
+		fmt.Fprintf(&b, "%s %d, ", k, s.Uses[k])
+	}
+	t.Log(b.String())
+	t.Log(s.Fired)
+}

@@ -1,0 +1,195 @@
+package randquery
+
+import (
+	"context"
+	"fmt"
+	"sort"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/ra/interp"
+)
+
+// checkReach compares the rows of each gradient with the rows of the table that reach the loss through keys
+// (law 3), which are found by following rows and not by differentiation.
+func (cs *Case) checkReach(ctx context.Context, want [][]interp.Row) error {
+	in := interp.New(cs.DB, env)
+	loss := cs.Result.RA.Roots[0]
+	for p, param := range cs.Params {
+		l := &lineage{ctx: ctx, in: in, cs: cs, p: p, memo: map[*ra.Node][][]set{}}
+		rows, err := l.of(loss.Node)
+		if err != nil {
+			return err
+		}
+		expected := set{}
+		for _, row := range rows {
+			expected.add(row[loss.Node.Index(loss.Cols[0])])
+		}
+		got := set{}
+		for _, row := range want[p+1] {
+			got[rowKey(param.Table, cs.tableCols(p), row)] = true
+		}
+		if g, e := got.String(), expected.String(); g != e {
+			return fmt.Errorf("gradient of %s has the rows %s, but %s reach the loss", param.Table.Name, g, e)
+		}
+	}
+	return nil
+}
+
+// set is a set of rows of the parameter's table, by identity.
+type set map[string]bool
+
+func (s set) add(o set) {
+	for k := range o {
+		s[k] = true
+	}
+}
+
+func (s set) String() string {
+	var keys []string
+	for k := range s {
+		keys = append(keys, k)
+	}
+	sort.Strings(keys)
+	return strings.Join(keys, " ")
+}
+
+// lineage finds, for every row and column of a node, the rows of parameter p that it is computed from.
+type lineage struct {
+	ctx  context.Context
+	in   *interp.Interp
+	cs   *Case
+	p    int
+	memo map[*ra.Node][][]set
+}
+
+func (l *lineage) of(n *ra.Node) ([][]set, error) {
+	if out, ok := l.memo[n]; ok {
+		return out, nil
+	}
+	rows, err := l.in.Eval(l.ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	inputs, inRows := make([][][]set, len(n.Inputs)), make([][]interp.Row, len(n.Inputs))
+	for i, c := range n.Inputs {
+		if inputs[i], err = l.of(c); err != nil {
+			return nil, err
+		}
+		if inRows[i], err = l.in.Eval(l.ctx, c); err != nil {
+			return nil, err
+		}
+	}
+	out := make([][]set, len(rows))
+	for i := range out {
+		out[i] = make([]set, len(n.Cols))
+		for j := range out[i] {
+			out[i][j] = set{}
+		}
+	}
+	l.fill(n, rows, inputs, inRows, out)
+	l.memo[n] = out
+	return out, nil
+}
+
+func (l *lineage) fill(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [][]interp.Row, out [][]set) {
+	switch n.Op {
+	case ra.Scan:
+		t := l.cs.Params[l.p].Table
+		for i := range rows {
+			for j, c := range n.TableCols {
+				if n.Table == t && c >= 0 && l.cs.active(l.p, c) {
+					out[i][j][storedKey(t, l.cs.DB.Data[t.Name], i)] = true
+				}
+			}
+		}
+	case ra.Select, ra.Join:
+		for s, in := range n.Inputs {
+			at := byKey(in, in.Key, inRows[s])
+			key := n.InputKey(s)
+			for i, row := range rows {
+				from := inputs[s][at[keyText(n, key, row)]]
+				for j := range n.Out {
+					smooth(n.Out[j], func(c kernels.Col) {
+						if c.Input == s {
+							out[i][j].add(from[in.Index(c.ID)])
+						}
+					})
+				}
+			}
+		}
+	case ra.Aggregate:
+		in := n.Inputs[0]
+		groups := byKey(n, n.Key, rows)
+		for r, row := range inRows[0] {
+			i := groups[keyText(in, n.Group, row)]
+			for a, agg := range n.Aggs {
+				if agg.Fn != ra.Count && agg.Fn != ra.CountRows {
+					out[i][len(n.Group)+a].add(inputs[0][r][in.Index(agg.Arg)])
+				}
+			}
+		}
+	case ra.Union:
+		at := 0
+		for _, in := range inputs {
+			for _, r := range in {
+				copy(out[at], r)
+				at++
+			}
+		}
+	case ra.SemiJoin, ra.AntiJoin, ra.Add:
+		for s, in := range inputs {
+			if s > 0 && n.Op != ra.Add {
+				break
+			}
+			key := make([]ra.ColumnID, len(n.Key))
+			for k, id := range n.Key {
+				key[k] = n.Inputs[s].Cols[n.Index(id)].ID
+			}
+			at := byKey(n, n.Key, rows)
+			for r, row := range inRows[s] {
+				if i, ok := at[keyText(n.Inputs[s], key, row)]; ok {
+					for j := range n.Cols {
+						out[i][j].add(in[r][j])
+					}
+				}
+			}
+		}
+	}
+}
+
+// smooth calls f for the float columns that an expression depends on other than through piecewise constant
+// kernels.
+func smooth(e *kernels.Expr, f func(kernels.Col)) {
+	switch {
+	case e.IsCol:
+		if e.Type.IsFloat() {
+			f(e.Col)
+		}
+	case e.Def == nil || e.Def.Zero || !e.Type.IsFloat():
+	case e.Def.Name == "nullif": // the second argument only selects
+		smooth(e.Args[0], f)
+	default:
+		for _, a := range e.Args {
+			smooth(a, f)
+		}
+	}
+}
+
+// byKey indexes rows by identity.
+func byKey(n *ra.Node, key []ra.ColumnID, rows []interp.Row) map[string]int {
+	out := map[string]int{}
+	for i, row := range rows {
+		out[keyText(n, key, row)] = i
+	}
+	return out
+}
+
+func keyText(n *ra.Node, key []ra.ColumnID, row interp.Row) string {
+	k := ""
+	for _, id := range key {
+		k += row[n.Index(id)].String() + "|"
+	}
+	return k
+}
