@@ -8,14 +8,41 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/train"
 )
 
-// Explain says which relation of the loss, as it is written, holds the first value that is not finite, and in
-// which row; "" where that cannot be found. It computes every intermediate relation, once.
+// Explain says where a step's loss stops being finite, with the run's parameters; "" where that cannot be found.
 func (r *run) Explain(ctx context.Context, step int64) string {
+	return r.db.firstNotFinite(ctx, r.c, kernels.Env{Seed: r.config.Seed, Step: step}, func(p *executor.Program) {
+		for _, l := range r.lives {
+			if q := p.Param(l.table, l.col); q != nil {
+				copy(q.F32, l.param.F32)
+				copy(q.F64, l.param.F64)
+			}
+		}
+	})
+}
+
+// finite refuses a loss that is infinite or no number: its gradient would mean nothing.
+func (db *DB) finite(ctx context.Context, c *compiled, x float64, env kernels.Env) error {
+	if !math.IsNaN(x) && !math.IsInf(x, 0) {
+		return nil
+	}
+	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s", train.Number(x)).
+		WithHint("A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END.")
+	if where := db.firstNotFinite(ctx, c, env, func(*executor.Program) {}); where != "" {
+		e = e.WithDetail("%s", where)
+	}
+	return e
+}
+
+// firstNotFinite says which relation of the loss, as it is written, holds the first value that is not finite, and
+// in which row; "" where that cannot be found. It computes every intermediate relation, once; fill sets parameters
+// that are not the store's.
+func (db *DB) firstNotFinite(ctx context.Context, c *compiled, env kernels.Env, fill func(*executor.Program)) string {
 	plan := &ra.Plan{}
 	ra.Walk(func(n *ra.Node) {
 		root := ra.Root{Name: "intermediate", Node: n, Cols: slices.Clone(n.Key)}
@@ -27,19 +54,13 @@ func (r *run) Explain(ctx context.Context, step int64) string {
 		if len(root.Cols) > len(n.Key) {
 			plan.Roots = append(plan.Roots, root)
 		}
-	}, r.c.res.RA.Nodes()...)
-	env := kernels.Env{Seed: r.config.Seed, Step: step}
-	p, err := executor.Compile(ctx, plan, r.db.cat, executor.Options{Workers: r.db.Workers, Memory: r.db.memory(), Env: env})
+	}, c.res.RA.Nodes()...)
+	p, err := executor.Compile(ctx, plan, db.cat, executor.Options{Workers: db.Workers, Memory: db.memory(), Env: env})
 	if err != nil {
 		return "" // larger than the loss itself, perhaps; the message stands without it
 	}
 	defer p.Close()
-	for _, l := range r.lives {
-		if q := p.Param(l.table, l.col); q != nil {
-			copy(q.F32, l.param.F32)
-			copy(q.F64, l.param.F64)
-		}
-	}
+	fill(p)
 	if p.Run(ctx, env) != nil {
 		return ""
 	}

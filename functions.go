@@ -110,6 +110,9 @@ func (db *DB) once(ctx context.Context, c *compiled, step *int64, seed int64) (f
 		env.Step = *step
 	}
 	x, err := c.run(ctx, env)
+	if err == nil {
+		err = db.finite(ctx, c, x, env)
+	}
 	return x, about(err, "loss", 0)
 }
 

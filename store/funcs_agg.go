@@ -252,9 +252,16 @@ func (s *bits) Value(r lite.Result) error {
 // collect is array_agg: floats become a vector, chunks are stacked along a new first dimension.
 type collect struct {
 	noInverse
-	typ  Type
-	list []any
+	typ   Type
+	list  []any
+	bytes int
 }
+
+// maxState is what array_agg may hold in memory. A number in list takes boxed bytes.
+const (
+	maxState = 256 << 20
+	boxed    = 32
+)
 
 // Step adds a value.
 func (s *collect) Step(a []lite.Cell) error {
@@ -263,6 +270,12 @@ func (s *collect) Step(a []lite.Cell) error {
 		return sqlerr.New(sqlerr.NullNotAllowed, "array_agg of %s cannot collect NULL", s.typ).WithHint("Add FILTER (WHERE x IS NOT NULL).")
 	}
 	s.list = append(s.list, x)
+	if s.bytes += boxed; a[0].Kind() == lite.Blob || a[0].Kind() == lite.Text {
+		s.bytes += len(a[0].Bytes())
+	}
+	if s.bytes > maxState {
+		return sqlerr.New(sqlerr.ProgramLimit, "array_agg: the array is larger than %d MiB after %d rows", maxState>>20, len(s.list))
+	}
 	return err
 }
 
