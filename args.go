@@ -117,6 +117,10 @@ func newArgs(call *sqlfront.FuncCall, positional []string, skip int, known func(
 		if i < skip && call.ArgNames[i] == "" {
 			continue
 		}
+		if table, ok := sqlfront.RowParam(e); ok && (name == "param" || name == "params") {
+			a.value[name] = table
+			continue
+		}
 		v, err := constant(e)
 		if err != nil {
 			return nil, err

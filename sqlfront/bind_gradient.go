@@ -65,16 +65,29 @@ func GradientArgs(c *FuncCall) (loss, table string, err error) {
 	if loss == "" {
 		return "", "", sqlerr.At(int(c.Args[0].Position()), sqlerr.InvalidParameter, "the loss of gradient must be a constant text")
 	}
-	cast, ok := c.Args[1].(*Cast)
-	if ok && cast.Type.Dims == 0 {
-		if l, isLit := cast.X.(*Literal); isLit && l.Kind == LitNull {
-			if cast.Type.Schema != "" {
-				return loss, quoted(cast.Type.Schema) + "." + quoted(cast.Type.Name), nil
-			}
-			return loss, quoted(cast.Type.Name), nil
-		}
+	if table, ok := RowParam(c.Args[1]); ok {
+		return loss, table, nil
 	}
-	return "", "", sqlerr.At(int(c.Args[1].Position()), sqlerr.InvalidParameter, "the parameter of gradient is written NULL::table")
+	e := sqlerr.At(int(c.Args[1].Position()), sqlerr.InvalidParameter, "the parameter of gradient is written NULL::table")
+	if l, ok := c.Args[1].(*Literal); ok && l.Kind == LitString {
+		e = e.WithHint("Write NULL::%s; its columns tell the statement what gradient returns.", l.Value)
+	}
+	return "", "", e
+}
+
+// RowParam reads a parameter written NULL::table.
+func RowParam(e Expr) (table string, ok bool) {
+	cast, ok := e.(*Cast)
+	if !ok || cast.Type.Dims != 0 {
+		return "", false
+	}
+	if l, ok := cast.X.(*Literal); !ok || l.Kind != LitNull {
+		return "", false
+	}
+	if cast.Type.Schema != "" {
+		return quoted(cast.Type.Schema) + "." + quoted(cast.Type.Name), true
+	}
+	return quoted(cast.Type.Name), true
 }
 
 // gradient binds FROM gradient('loss', NULL::w) inside a query: a Gradient node, which autodiff expands.

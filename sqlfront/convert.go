@@ -224,7 +224,7 @@ func (c *stmtConv) statement(n *pg.Node) Statement {
 		return s
 	}
 	words := strings.ToUpper(firstWords(c.src, c.from, 2))
-	c.refuse(c.pos(int32(c.from)), words, "Run it on a Postgres server (--db postgres://…).")
+	c.refuse(c.pos(int32(c.from)), words, "The embedded store has tables, views, indexes, functions, procedures and queries over them.")
 	return nil
 }
 

@@ -75,7 +75,7 @@ func (c *conv) expr(n *pg.Node) Expr {
 		c.refuse(-1, "SET (a, b) = (SELECT …)", "Write UPDATE … SET a = s.a, b = s.b FROM (SELECT …) s.")
 	}
 	kind := strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
-	c.refuse(-1, "the construct "+kind, "Run it on a Postgres server (--db postgres://…).")
+	c.refuse(-1, "the construct "+kind, "")
 	return nil
 }
 

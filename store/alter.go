@@ -165,7 +165,7 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *sqlfront.AlterAction) (*Ta
 	if t.Column(a.NewName) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, t.Name)
 	}
-	b.noDependents(a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), t.key(), a.Col, "Drop the view, rename the column, and create the view again. "+otherwise)
+	b.noDependents(a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), t.key(), a.Col, "Drop the view, rename the column, and create the view again.")
 	c.Name = a.NewName
 	re := func(cols []string) []string {
 		out := slices.Clone(cols)
@@ -216,7 +216,7 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *sqlfront.AlterAction) (*Ta
 }
 
 func (b *binder) alterRename(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
-	b.noDependents(a.At, "rename table "+t.Name, t.key(), "", "Drop the view, rename the table, and create the view again. "+otherwise)
+	b.noDependents(a.At, "rename table "+t.Name, t.key(), "", "Drop the view, rename the table, and create the view again.")
 	n.Name = a.NewName
 	b.newKey(a.At, t.Schema, n.Name, t.Temp, false)
 	if err := b.db.exec("ALTER TABLE " + t.sql() + " RENAME TO " + quote(n.phys())); err != nil {
@@ -250,7 +250,7 @@ func (b *binder) renameOther(s *sqlfront.AlterTable, v *ViewDef) error {
 	a := s.Actions[0]
 	if v != nil {
 		k := objectKey{v.Schema, v.Name}
-		b.noDependents(s.At, "rename view "+v.Name, k, "", "Drop the other view, rename this one, and create the other again. "+otherwise)
+		b.noDependents(s.At, "rename view "+v.Name, k, "", "Drop the other view, rename this one, and create the other again.")
 		nk, _ := b.newKey(a.At, v.Schema, a.NewName, v.Temp, false)
 		n := *v
 		n.Name = a.NewName
@@ -270,7 +270,7 @@ func (b *binder) renameOther(s *sqlfront.AlterTable, v *ViewDef) error {
 
 func (b *binder) alterType(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
 	c := b.columnOf(a.At, n, a.Col)
-	b.noDependents(a.At, "alter type of a column used by a view", t.key(), a.Col, "Drop the view, alter the type, and create the view again. "+otherwise)
+	b.noDependents(a.At, "alter type of a column used by a view", t.key(), a.Col, "Drop the view, alter the type, and create the view again.")
 	old := *c
 	c.Type, c.Mods, c.Shape = b.typeOf(a.Type), a.Type.Mods, nil
 	rel := b.plainRelation(t, t.Name, "")

@@ -100,7 +100,7 @@ func (b *binder) failHint(at sqlfront.Pos, code, hint, format string, args ...an
 // refuse reports something that Postgres can do and the embedded store cannot; instead names the nearest
 // form that works, if any.
 func (b *binder) refuse(at sqlfront.Pos, what, instead string) {
-	b.failHint(at, sqlerr.FeatureNotSupported, strings.TrimSpace(instead+" "+otherwise), "%s is not supported by the embedded store", what)
+	b.failHint(at, sqlerr.FeatureNotSupported, instead, "%s is not supported by the embedded store", what)
 }
 
 // check reports err at a position.

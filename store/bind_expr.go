@@ -167,7 +167,7 @@ func (b *binder) boundVal(e *sqlfront.Bound) val {
 		t.Name = "text"
 	}
 	if known[t.Name] == "" {
-		b.failHint(e.At, sqlerr.UndefinedObject, otherwise, "type \"%s\" does not exist in the embedded store", e.Type)
+		b.failHint(e.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", e.Type)
 	}
 	return val{sql: b.constant(e.At, e.Value, t), typ: t, bound: e, at: e.At, notNull: e.Value != nil}
 }

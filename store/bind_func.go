@@ -98,7 +98,7 @@ func (b *binder) noFunction(e *sqlfront.FuncCall, args []val) {
 	case !known && near != "" && near != e.Name:
 		hint = "Perhaps you meant \"" + near + "\"."
 	case !known:
-		hint = otherwise
+		hint = ""
 	}
 	switch e.Name {
 	case "train":

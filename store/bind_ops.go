@@ -326,7 +326,7 @@ func (b *binder) compareArrays(at sqlfront.Pos, op string, l, r val, t Type) val
 		return val{sql: "(" + l.sql + " " + op + " " + r.sql + ")", typ: tBool, at: at}
 	}
 	if t.isChunk() {
-		b.failHint(at, sqlerr.FeatureNotSupported, "Use greater(a, b), maximum(a, b) or minimum(a, b), element by element. "+otherwise, "an ordering of whole chunks is not supported by the embedded store")
+		b.failHint(at, sqlerr.FeatureNotSupported, "Use greater(a, b), maximum(a, b) or minimum(a, b), element by element.", "an ordering of whole chunks is not supported by the embedded store")
 	}
 	b.refuse(at, "an ordering of arrays", "Compare elements.")
 	return val{}

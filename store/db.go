@@ -176,11 +176,8 @@ func (db *DB) Begin() error {
 	if db.explicit {
 		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
 	}
-	if err := db.refresh(); err != nil {
+	if err := db.begin("BEGIN"); err != nil {
 		return err
-	}
-	if err := db.c.Exec("BEGIN"); err != nil {
-		return db.translate(err)
 	}
 	db.explicit, db.failed, db.began, db.touched = true, false, db.snapshot(), map[objectKey]bool{}
 	db.started = time.Time{}
@@ -306,6 +303,18 @@ func (db *DB) refresh() error {
 	return nil
 }
 
+// begin starts a transaction and learns of what other processes have changed until then: the catalogue is that of
+// the transaction.
+func (db *DB) begin(how string) error {
+	if err := db.c.Exec(how); err != nil {
+		return db.translate(err)
+	}
+	if err := db.refresh(); err != nil {
+		return errors.Join(err, db.translate(db.c.Exec("ROLLBACK")))
+	}
+	return nil
+}
+
 // atomically runs f so that an error leaves the store as it was. write takes the write lock first.
 func (db *DB) atomically(write bool, f func() error) (err error) {
 	begin, commit, undo := "BEGIN", "COMMIT", "ROLLBACK"
@@ -314,11 +323,13 @@ func (db *DB) atomically(write bool, f func() error) (err error) {
 	}
 	if db.explicit || db.c.InTransaction() { // the second: the engine works for a statement that has begun
 		begin, commit, undo = "SAVEPOINT relgrad_statement", "RELEASE relgrad_statement", "ROLLBACK TO relgrad_statement; RELEASE relgrad_statement"
+		err = db.translate(db.c.Exec(begin))
 	} else {
 		db.touched, db.started = map[objectKey]bool{}, time.Time{}
+		err = db.begin(begin)
 	}
-	if err := db.c.Exec(begin); err != nil {
-		return db.translate(err)
+	if err != nil {
+		return err
 	}
 	before := db.snapshot()
 	defer func() {

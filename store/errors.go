@@ -8,9 +8,6 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// otherwise ends the hint of everything that the embedded store cannot do.
-const otherwise = "To run it on a Postgres server, use --db postgres://…"
-
 // translate turns an error of SQLite into one with an SQLSTATE. Messages that begin with an SQLSTATE
 // come from native.c and tables.c.
 func (db *DB) translate(err error) error {

@@ -22,7 +22,7 @@ type noInverse struct{}
 // Inverse refuses moving frames.
 func (noInverse) Inverse([]lite.Cell) error {
 	return sqlerr.New(sqlerr.FeatureNotSupported, "this aggregate cannot run over a frame whose start moves").
-		WithHint("Use a frame that begins at UNBOUNDED PRECEDING. " + otherwise)
+		WithHint("Use a frame that begins at UNBOUNDED PRECEDING.")
 }
 
 // aggregateStates are the aggregates written in Go; their SQL names begin with "rg_".

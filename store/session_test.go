@@ -2,10 +2,12 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -79,6 +81,25 @@ func TestTwoProcesses(t *testing.T) {
 	mustRun(t, b, "BEGIN; SELECT x FROM t")
 	mustRun(t, a, "UPDATE t SET x = 9")
 	check(t, b, [][2]string{{"UPDATE t SET x = 10", "ERROR 40001"}, {"ROLLBACK; SELECT x FROM t", "x\n9"}})
+}
+
+// TestTwoProcessesAtOnce: what a statement finds missing, another process may just have made.
+func TestTwoProcessesAtOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	dbs := []*DB{openFile(t, path), openFile(t, path)}
+	var wg sync.WaitGroup
+	for i := range 2 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for n := range 50 {
+				if _, err := run(dbs[i], fmt.Sprintf("CREATE TABLE IF NOT EXISTS t%d (x int)", n)); err != nil {
+					t.Error(err)
+				}
+			}
+		}()
+	}
+	wg.Wait()
 }
 
 func TestVersions(t *testing.T) {

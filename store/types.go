@@ -118,9 +118,9 @@ func (b *binder) typeOf(n sqlfront.TypeName) Type {
 			names = append(names, k)
 		}
 		if near := sqlerr.Nearest(n.Name, names); near != "" && len(n.Name) > 2 {
-			b.failHint(n.At, sqlerr.UndefinedObject, "Perhaps you meant \""+near+"\". "+otherwise, "type \"%s\" does not exist in the embedded store", n.Name)
+			b.failHint(n.At, sqlerr.UndefinedObject, "Perhaps you meant \""+near+"\".", "type \"%s\" does not exist in the embedded store", n.Name)
 		}
-		b.failHint(n.At, sqlerr.UndefinedObject, otherwise, "type \"%s\" does not exist in the embedded store", n.Name)
+		b.failHint(n.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", n.Name)
 	}
 	return t
 }

@@ -36,7 +36,6 @@ type source struct {
 func (s *source) flags(fs *flag.FlagSet) {
 	s.vars = variables{}
 	fs.StringVar(&s.store, "store", "", "the store in `FILE`")
-	fs.StringVar(&s.db, "db", "", "the Postgres server with this `DSN` (not yet)")
 	fs.StringVar(&s.script, "script", "", "run `FILE` up to its first train or DO, then look at its loss")
 	fs.Var(s.vars, "v", "set the script's variable `name=value` (repeatable)")
 	fs.StringVar(&s.format, "format", script.FormatAligned, "print results as aligned, unaligned, csv or json")

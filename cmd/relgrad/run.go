@@ -37,15 +37,11 @@ func (v variables) Set(s string) error {
 
 // target is where a command runs: flags shared by the commands that open a store.
 type target struct {
-	store, db string
+	store string
 }
 
 // open opens the store; "" is a temporary one, gone at the end.
 func (t target) open() (*relgrad.DB, error) {
-	if t.db != "" {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "--db is not supported yet: relgrad cannot run on the server %s", t.db).
-			WithHint("Use --store FILE, or leave both out for a temporary store.")
-	}
 	return relgrad.Open(t.store)
 }
 
@@ -57,7 +53,6 @@ func runScripts(ctx context.Context, c *command, args []string) (err error) {
 	fs.Var(vars, "v", "set the psql variable `name=value` (repeatable)")
 	fs.BoolVar(&o.Quiet, "q", false, "print no command tags")
 	fs.StringVar(&t.store, "store", "", "run on the store in `FILE`, created if absent (default: a temporary store)")
-	fs.StringVar(&t.db, "db", "", "run on the Postgres server with this `DSN` (not yet)")
 	native := fs.Bool("native", false, "the files hold SELECTs in SQLite's dialect, as explain --stage=sql prints them")
 	fs.StringVar(&o.Format, "format", script.FormatAligned, "print results as aligned, unaligned, csv or json")
 	files, err := parse(fs, args)

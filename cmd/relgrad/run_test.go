@@ -29,7 +29,6 @@ func TestRunStatus(t *testing.T) {
 		{3, []string{"run", good}},
 		{3, []string{"run", file("bad.sql", "SELECT 1/0;")}},
 		{1, []string{"run", filepath.Join(dir, "missing.sql")}},
-		{1, []string{"run", "--db", "postgres://x", good}},
 		{2, []string{"run"}},
 		{2, []string{"run", "--format", "xml", good}},
 		{2, []string{"run", "--nope"}},
