@@ -47,7 +47,7 @@ func (x *reducer) addAll(a *accum, d *data, lo, hi int) {
 	}
 }
 
-// extreme takes row r where it is beyond the extreme so far; NaN is above all numbers.
+// extreme takes row r where it is beyond the extreme so far, chunks element by element; NaN is above all numbers.
 func (x *reducer) extreme(a *accum, d *data, r int) {
 	switch d.kind {
 	case i64:
@@ -59,8 +59,10 @@ func (x *reducer) extreme(a *accum, d *data, r int) {
 			a.s = s
 		}
 	default:
-		if f := d.float(r); a.seen == 0 || x.sign*compareFloats(f, a.f[0]) > 0 {
-			a.f[0] = f
+		for i := range a.f {
+			if f := d.float(r*x.size + i); a.seen == 0 || x.sign*compareFloats(f, a.f[i]) > 0 {
+				a.f[i] = f
+			}
 		}
 	}
 }
@@ -78,7 +80,7 @@ func (x *reducer) merge(a, b *accum) {
 		a.i, a.s = b.i, b.s
 		copy(a.f, b.f)
 	default:
-		d := data{kind: x.in, size: 1, n: 1, i64: []int64{b.i}, f64: b.f, str: []string{b.s}}
+		d := data{kind: x.in, size: x.size, n: 1, i64: []int64{b.i}, f64: b.f, str: []string{b.s}}
 		if x.in == f32 {
 			d.kind = f64
 		}

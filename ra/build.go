@@ -167,9 +167,6 @@ func AggType(fn AggFn, t kernels.Type) (kernels.Type, error) {
 		t.Nullable = false
 	case fn == Sum && (t.Kind == kernels.Text || t.Kind == kernels.Bool):
 		return t, sqlerr.New(sqlerr.UndefinedFunction, "sum(%v) does not exist", t)
-	case fn != Sum && t.IsChunk():
-		return t, sqlerr.New(sqlerr.FeatureNotSupported, "%v(%v) compares whole chunks", fn, t).
-			WithHint("Reduce each chunk first, e.g. with max_elements.")
 	case fn != Sum && t.Kind == kernels.Bool:
 		return t, sqlerr.New(sqlerr.UndefinedFunction, "%v(boolean) does not exist", fn)
 	}
@@ -238,8 +235,14 @@ func unionSlots(in []*Node) (slots []kernels.Kind, at [][]int) {
 	return slots, at
 }
 
-// Semi keeps the rows of l that have (SemiJoin) or lack (AntiJoin) a partner in r.
+// Semi keeps the rows of l that have (SemiJoin) or lack (AntiJoin) a partner in r. Equalities read l on the left.
 func (b *Builder) Semi(op Op, l, r *Node, equi []Equi, pred []*kernels.Expr) *Node {
+	equi = slices.Clone(equi)
+	for i, q := range equi {
+		if q.L.Input == 1 {
+			equi[i].L, equi[i].R = q.R, q.L
+		}
+	}
 	n := &Node{Op: op, Inputs: []*Node{l, r}, Equi: equi, Pred: pred, Pos: -1}
 	for _, c := range l.Cols {
 		id := b.ID()

@@ -30,8 +30,7 @@ func aggregate(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 			inputs = append(inputs, extremes)
 			equi = append(equi, matchKey(g.Key, extremes, s)...)
 			value, count := extremes.Cols[len(n.Group)], extremes.Cols[len(n.Group)+1]
-			gx = kernels.Guard(kernels.Build("eq", x, extremes.Var(s, value.ID)),
-				kernels.Div(gx, extremes.Var(s, count.ID)))
+			gx = attained(x, extremes.Var(s, value.ID), kernels.Div(gx, extremes.Var(s, count.ID)))
 		} else if x.Type.Nullable {
 			gx = kernels.Guard(kernels.Build("is_not_null", x), gx)
 		}
@@ -57,6 +56,14 @@ func aggregate(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 	return []*Grad{result(c.B.Join(inputs, equi, nil, out), len(in.Key), cols)}, nil
 }
 
+// attained is g where x is the extreme, else zero; of a chunk, element by element.
+func attained(x, extreme, g *kernels.Expr) *kernels.Expr {
+	if x.Type.IsChunk() {
+		return kernels.Select(kernels.Build("eq_mask", x, extreme), g, kernels.Num(0))
+	}
+	return kernels.Guard(kernels.Build("eq", x, extreme), g)
+}
+
 // ties returns, by group, the extreme value of aggregate i of n and the number of rows that attain it.
 func ties(c *Context, n *ra.Node, i int) (*ra.Node, error) {
 	in := n.Inputs[0]
@@ -66,7 +73,7 @@ func ties(c *Context, n *ra.Node, i int) (*ra.Node, error) {
 		equi = append(equi, ra.Equi{L: kernels.Col{ID: n.Key[j]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: true})
 	}
 	top, x := n.Var(0, n.Cols[i].ID), in.Var(1, arg)
-	one := kernels.Build("case", kernels.Build("eq", x, top), kernels.Num(1), kernels.Num(0))
+	one := kernels.NullToZero(attained(x, top, kernels.Num(1)))
 	out := append(keyOut(n, 0, n.Key), ra.OutCol{Name: "top", X: top}, ra.OutCol{Name: "tie", X: one})
 	rows := c.B.Join([]*ra.Node{n, in}, equi, nil, out)
 	var group []ra.ColumnID

@@ -12,8 +12,10 @@ import (
 
 var (
 	_ = bindAggregate("sum", single(ra.Sum))
-	_ = bindAggregate("min", single(ra.Min))
-	_ = bindAggregate("max", single(ra.Max))
+	_ = bindAggregate("min", ofNumbers(ra.Min))
+	_ = bindAggregate("max", ofNumbers(ra.Max))
+	_ = bindAggregate("min_agg", ofChunks(ra.Min))
+	_ = bindAggregate("max_agg", ofChunks(ra.Max))
 	_ = bindAggregate("count", aggregate{
 		parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Count, countable(x)}} },
 		result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
@@ -38,9 +40,33 @@ func single(fn ra.AggFn) aggregate {
 	}
 }
 
+// ofNumbers is an extreme of numbers and texts, ofChunks one of chunks, element by element.
+func ofNumbers(fn ra.AggFn) aggregate {
+	a := single(fn)
+	a.takes = func(t kernels.Type) error {
+		if t.IsChunk() {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%v(%v) compares whole chunks", fn, t).
+				WithHint("%v_agg(x) is taken element by element; or reduce each chunk first, e.g. with %v_elements.", fn, ra.Max)
+		}
+		return nil
+	}
+	return a
+}
+
+func ofChunks(fn ra.AggFn) aggregate {
+	a := single(fn)
+	a.takes = func(t kernels.Type) error {
+		if !t.IsChunk() {
+			return sqlerr.New(sqlerr.UndefinedFunction, "%v_agg(%v) does not exist", fn, t).WithHint("It takes chunks; %v(x) takes numbers.", fn)
+		}
+		return nil
+	}
+	return a
+}
+
 // knownAggregates are those that only a parameter-free query may use so far.
-var knownAggregates = []string{"stddev", "stddev_pop", "stddev_samp", "variance", "var_pop", "var_samp", "array_agg",
-	"string_agg", "bool_and", "bool_or", "every", "max_agg", "min_agg", "vector_agg", "percentile_cont", "json_agg", "corr", "mode"}
+var knownAggregates = []string{"array_agg",
+	"string_agg", "bool_and", "bool_or", "every", "vector_agg", "percentile_cont", "json_agg", "corr", "mode"}
 
 func isAggregate(c *FuncCall) bool {
 	_, ok := aggregates[c.Name]
@@ -104,7 +130,11 @@ func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
 	if sel.Having != nil {
 		calls = append(calls, aggregateCalls(sel.Having)...)
 	}
-	post, err := s.aggregateNode(g, calls)
+	args, err := s.aggregateArgs(g, calls)
+	if err != nil {
+		return nil, err
+	}
+	post, err := s.aggregateNode(g, calls, args)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +197,7 @@ type callParts struct {
 }
 
 // aggregateNode joins, projects groups and arguments, aggregates, and opens the scope above.
-func (s *scope) aggregateNode(g *grouped, calls []*FuncCall) (*scope, error) {
+func (s *scope) aggregateNode(g *grouped, calls []*FuncCall, args []*kernels.Expr) (*scope, error) {
 	var out []ra.OutCol
 	for _, k := range g.keys {
 		out = append(out, ra.OutCol{Name: s.nameOf(k), X: k})
@@ -179,13 +209,9 @@ func (s *scope) aggregateNode(g *grouped, calls []*FuncCall) (*scope, error) {
 		return len(fns) - 1
 	}
 	mask := s.mask()
-	for _, c := range calls {
-		x, err := s.aggregateArg(c, mask)
-		if err != nil {
-			return nil, err
-		}
+	for i, c := range calls {
 		from := len(fns)
-		for _, p := range aggregates[c.Name].parts(x) {
+		for _, p := range aggregates[c.Name].parts(args[i]) {
 			if _, err := ra.AggType(p.fn, p.arg.Type); err != nil {
 				return nil, s.f.at(err, c)
 			}
@@ -236,6 +262,33 @@ func maskedBy(mask, x *kernels.Expr) *kernels.Expr {
 	return kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
 }
 
+// aggregateArgs binds the arguments of the calls. Those of variances are centered first, which joins the groups' means
+// to the rows.
+func (s *scope) aggregateArgs(g *grouped, calls []*FuncCall) ([]*kernels.Expr, error) {
+	out := make([]*kernels.Expr, len(calls))
+	for i, c := range calls {
+		x, err := s.aggregateArg(c, s.mask())
+		if err != nil {
+			return nil, err
+		}
+		if out[i] = x; !aggregates[c.Name].centered {
+			continue
+		}
+		swap, centered, err := s.center(g.keys, x)
+		if err != nil {
+			return nil, s.f.at(err, c)
+		}
+		for k := range i {
+			out[k] = swap(out[k])
+		}
+		for k, x := range g.keys {
+			g.keys[k] = swap(x)
+		}
+		out[i] = centered
+	}
+	return out, nil
+}
+
 // aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER.
 func (s *scope) aggregateArg(c *FuncCall, mask *kernels.Expr) (*kernels.Expr, error) {
 	_, ok := aggregates[c.Name]
@@ -254,6 +307,11 @@ func (s *scope) aggregateArg(c *FuncCall, mask *kernels.Expr) (*kernels.Expr, er
 		var err error
 		if x, err = s.expr(c.Args[0]); err != nil {
 			return nil, err
+		}
+	}
+	if takes := aggregates[c.Name].takes; takes != nil {
+		if err := takes(x.Type); err != nil {
+			return nil, s.f.at(err, c)
 		}
 	}
 	if c.Filter != nil {
@@ -289,10 +347,8 @@ func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*
 		for i := p.from; i < p.to; i++ {
 			cols = append(cols, n.Var(0, n.Cols[k+i].ID))
 		}
-		g.calls[p.call] = aggregates[p.call.Name].result(cols)
-		if x, rows := g.calls[p.call], n.Inputs[0]; p.call.Name == "sum" && x.Type.Kind == kernels.Int && sumIsNumeric(p.call.Args[0], rows, rows.Out[k+p.from]) {
-			g.calls[p.call] = kernels.CastTo(kernels.Float64, x)
-		}
+		rows := n.Inputs[0]
+		g.calls[p.call] = aggregated(p.call, cols, rows, rows.Out[k+p.from])
 	}
 	if present >= 0 {
 		post.masks = append(post.masks, kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))

@@ -28,12 +28,15 @@ var (
 
 // funcCall binds a call of a kernel.
 func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
+	if x := s.over[c]; x != nil {
+		return x, nil
+	}
 	switch {
 	case isAggregate(c):
 		return nil, s.f.fail(c, sqlerr.Grouping, "aggregate function calls cannot stand here: %s", c.Name)
 	case c.Over != nil:
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "window functions are not differentiable yet").
-			WithHint("They may stand in a sub-query that reads no parameter.")
+		return nil, s.f.fail(c, sqlerr.Windowing, "window functions cannot stand here: %s", c.Name).
+			WithHint("They stand in the SELECT list; filter on them in a query around it.")
 	case slices.Contains(clocks, c.Name):
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() changes between evaluations: a loss must be a function of its tables, seed and step", c.Name).
 			WithHint("Store the time in a table, or compare it in a sub-query that reads no parameter.")

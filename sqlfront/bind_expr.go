@@ -99,7 +99,6 @@ var (
 	_ = bindExpr((*scope).isDistinct)
 	_ = bindExpr(func(s *scope, x *Coalesce) (*kernels.Expr, error) { return s.variadic("coalesce", x.Args) })
 	_ = bindExpr(func(s *scope, x *NullIf) (*kernels.Expr, error) { return s.variadic("nullif", []Expr{x.L, x.R}) })
-	_ = bindExpr((*scope).arrayLit)
 	_ = bindExpr(func(s *scope, x *IsNull) (*kernels.Expr, error) {
 		if x.Not {
 			return s.variadic("is_not_null", []Expr{x.X})
@@ -264,16 +263,6 @@ func (s *scope) exprs(list []Expr) ([]*kernels.Expr, error) {
 		out[i] = x
 	}
 	return out, nil
-}
-
-// arrayLit is ARRAY[…] of integers: a shape or a list of axes.
-func (s *scope) arrayLit(l *ArrayLit) (*kernels.Expr, error) {
-	x, err := s.variadic("int_array", l.Elems)
-	if sqlerr.Code(err) == sqlerr.UndefinedFunction {
-		return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "only an ARRAY of integers can stand in a loss").
-			WithHint("Keep the values as a chunk of a table, or compute an ARRAY in a sub-query that reads no parameter.")
-	}
-	return x, err
 }
 
 func (s *scope) variadic(name string, list []Expr) (*kernels.Expr, error) {
@@ -481,11 +470,15 @@ func kindOf(t TypeName) (kernels.Kind, bool) {
 }
 
 func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
-	x, err := s.expr(c.X)
+	k, ok := kindOf(c.Type)
+	bind := s.expr
+	if l, is := c.X.(*ArrayLit); is && ok && c.Type.Dims > 0 && k != kernels.Int {
+		bind = func(Expr) (*kernels.Expr, error) { return s.chunkLit(l) }
+	}
+	x, err := bind(c.X)
 	if err != nil {
 		return nil, err
 	}
-	k, ok := kindOf(c.Type)
 	isArray := x.Type.Shape != nil
 	switch {
 	case !ok || c.Type.Dims > 0 != isArray && !(x.IsConst() && x.Const.Null):

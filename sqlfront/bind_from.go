@@ -20,9 +20,11 @@ type scope struct {
 	pred   []*kernels.Expr
 	masks  []*kernels.Expr // value predicates and the inputs' masks
 	cols   []scopeCol
-	items  int      // relations of FROM so far
-	absent []absent // columns that a loss cannot read
-	post   *grouped // set while binding what stands above the grouping
+	items  int                         // relations of FROM so far
+	absent []absent                    // columns that a loss cannot read
+	sides  bool                        // the inputs are the sides of an outer join and stay apart
+	post   *grouped                    // set while binding what stands above the grouping
+	over   map[*FuncCall]*kernels.Expr // what the aggregates over partitions have become
 }
 
 // absent is a column without a form in the algebra.
@@ -227,14 +229,36 @@ func (s *scope) oneOf(cols []scopeCol, name string, at Tree) (*scopeCol, error) 
 	return found, nil
 }
 
-// where adds the conjuncts of a condition.
+// where adds the conjuncts of a condition; those with sub-queries last, when it is known which rows there are.
 func (s *scope) where(e Expr) error {
-	if and, ok := e.(*Binary); ok && and.Op == "and" {
-		if err := s.where(and.L); err != nil {
+	var later []Expr
+	for _, e := range conjuncts(e) {
+		if hasSubLink(e) {
+			later = append(later, e)
+		} else if err := s.condition(e); err != nil {
 			return err
 		}
-		return s.where(and.R)
 	}
+	for _, e := range later {
+		if err := s.condition(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func hasSubLink(e Expr) bool {
+	found := false
+	Walk(e, func(t Tree) bool {
+		_, is := t.(*SubLink)
+		found = found || is
+		return !found
+	})
+	return found
+}
+
+// condition adds one conjunct.
+func (s *scope) condition(e Expr) error {
 	if done, err := s.semi(e); done || err != nil {
 		return err
 	}

@@ -72,7 +72,7 @@ func maskCols(r *relation) int {
 
 // onCondition binds the condition in a scope of the two sides alone.
 func (s *scope) onCondition(j *JoinFrom, left, right *side) (*scope, []string, error) {
-	on := &scope{b: s.b, f: s.f, inputs: []*relation{{node: left.rel.node}, {node: right.rel.node}}}
+	on := &scope{b: s.b, f: s.f, sides: true, inputs: []*relation{{node: left.rel.node}, {node: right.rel.node}}}
 	on.cols = slices.Clone(left.cols)
 	for _, c := range right.cols {
 		c.x = kernels.Column(kernels.Col{Input: 1, ID: c.x.Col.ID}, c.x.Type)
@@ -159,7 +159,7 @@ func (s *scope) unmatched(on *scope, inner *ra.Node, left, right *side) *ra.Node
 // restricted reports whether a semi-join stands between in and the node below it that it was made of.
 func restricted(in, below *ra.Node) bool {
 	for ; in != below; in = in.Inputs[0] {
-		if in.Op == ra.SemiJoin {
+		if in.Op == ra.SemiJoin || in.Op == ra.AntiJoin {
 			return true
 		}
 	}

@@ -63,8 +63,6 @@ func (b *binder) refuseClauses(f *place, sel *Select) error {
 		at, what = sel.Limit, "LIMIT"
 	case sel.Offset != nil:
 		at, what = sel.Offset, "OFFSET"
-	case len(sel.Windows) > 0:
-		at, what = sel.Windows[0], "WINDOW"
 	case sel.Recursive:
 		what = "WITH RECURSIVE"
 	default:
@@ -95,6 +93,9 @@ func (b *binder) block(f *place, sel *Select) (*relation, error) {
 		if s, err = s.group(sel, targets); err != nil {
 			return nil, err
 		}
+	}
+	if err := s.windows(sel, targets); err != nil {
+		return nil, err
 	}
 	var out []ra.OutCol
 	var names []string

@@ -17,10 +17,13 @@ func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
 		return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "this sub-query cannot stand in an expression of a loss").
 			WithHint("x IN (SELECT …) may stand in WHERE; scalar sub-queries may stand anywhere.")
 	}
+	if x, done, err := s.correlatedScalar(l); done {
+		return x, err
+	}
 	r, err := s.b.selectStmt(s.f, l.Query)
 	if err == nil && len(r.node.Key) > 0 { // not provably one row
 		err = s.f.fail(l, sqlerr.FeatureNotSupported, "a scalar sub-query must be an aggregate without GROUP BY here").
-			WithHint("It may be any query if it reads no parameter.")
+			WithHint("Where it finds one row, max(…) or sum(…) of it is its value. A sub-query that reads no parameter may be any query.")
 	}
 	if err != nil {
 		o, ok := s.b.opaque(s.f, l.Query, true)
@@ -95,38 +98,4 @@ func (s *scope) correlated(l *SubLink, err error) error {
 	}
 	return s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query is not differentiable yet").
 		WithHint("Write it as a join, with GROUP BY where it aggregates.")
-}
-
-// semi binds x IN (SELECT …) in WHERE as a semi-join; done is false where e is something else.
-func (s *scope) semi(e Expr) (done bool, err error) {
-	l, ok := e.(*SubLink)
-	if !ok || l.Kind != SubAny || l.Op != "=" || s.post != nil {
-		return false, nil
-	}
-	x, err := s.expr(l.Test)
-	if err != nil {
-		return true, err
-	}
-	r, err := s.b.subSelect(s.f, l.Query)
-	if err != nil {
-		return true, err
-	}
-	slot, ok := s.oneSlot(x)
-	if !ok || len(r.cols) != 1 || r.mask != 0 || r.node.Col(r.cols[0]).Dep || r.node.Col(r.cols[0]).Type.Kind != x.Type.Kind {
-		return true, s.f.fail(e, sqlerr.FeatureNotSupported, "IN (SELECT …) needs keys or attributes of one relation and of one type on both sides").
-			WithHint("A value may be compared with a scalar: x > (SELECT avg(…) …).")
-	}
-	if a, b := s.declared(x), columnType(r.node, r.cols[0]); a != b && a != "" && b != "" {
-		return true, s.f.fail(e, sqlerr.FeatureNotSupported, "%s and %s meet, which is not supported in a loss", a, b)
-	}
-	left := s.columnOf(x, slot)
-	in := s.inputs[slot]
-	n := s.b.b.Semi(ra.SemiJoin, in.node, r.node,
-		[]ra.Equi{{L: kernels.Col{ID: left.ID}, R: kernels.Col{Input: 1, ID: r.cols[0]}}}, nil)
-	fresh := map[ra.ColumnID]ra.ColumnID{}
-	for i, c := range in.node.Cols {
-		fresh[c.ID] = n.Cols[i].ID
-	}
-	s.replaceInput(slot, n, fresh)
-	return true, nil
 }

@@ -21,6 +21,10 @@ var (
 type aggregate struct {
 	// parts are the aggregates that it needs of the argument x.
 	parts func(x *kernels.Expr) []aggPart
+	// takes refuses arguments of a type; nil takes what the algebra takes.
+	takes func(kernels.Type) error
+	// centered is set where x is read less its mean over the group.
+	centered bool
 	// result is its value above the grouping, given the parts' columns.
 	result func(parts []*kernels.Expr) *kernels.Expr
 }

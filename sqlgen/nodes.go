@@ -202,15 +202,13 @@ func (p *printer) agg(in *ra.Node, a ra.Agg, out kernels.Type, grouped bool) (st
 	switch a.Fn {
 	case ra.Count:
 		return "count(" + x + ")", nil
-	case ra.Min:
-		return "min(" + x + ")", nil
-	case ra.Max:
-		return "max(" + x + ")", nil
+	case ra.Min, ra.Max:
+		return p.d.Aggregate(a.Fn, t, x), nil
 	}
 	if err := summable(in.Col(a.Arg)); err != nil {
 		return "", err
 	}
-	s := p.d.Sum(t, x)
+	s := p.d.Aggregate(ra.Sum, t, x)
 	if a.Fn == ra.Sum || grouped && !t.Nullable { // a group has rows
 		return s, nil
 	}
@@ -264,7 +262,7 @@ func (p *printer) add(n *ra.Node) (string, error) {
 			if err := summable(&n.Cols[i]); err != nil {
 				return "", err
 			}
-			out = append(out, p.d.Sum(c.Type, "u."+colName(c.ID))+" AS "+colName(c.ID))
+			out = append(out, p.d.Aggregate(ra.Sum, c.Type, "u."+colName(c.ID))+" AS "+colName(c.ID))
 		}
 	}
 	s := selectList(out) + "\nFROM (\n" + indent(p.union(n, n.Cols)) + "\n) AS u\n"

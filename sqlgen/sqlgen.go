@@ -42,8 +42,8 @@ type Dialect interface {
 	Cast(e *kernels.Expr, arg string) string
 	// Call prints the call of a kernel's function.
 	Call(e *kernels.Expr, args []string, env *kernels.Env) string
-	// Sum is the aggregate sum of values of a type.
-	Sum(t kernels.Type, arg string) string
+	// Aggregate prints Sum, Min or Max of values of a type.
+	Aggregate(fn ra.AggFn, t kernels.Type, arg string) string
 	// Output gives a result column its final type.
 	Output(t kernels.Type, x string) string
 }

@@ -1,6 +1,7 @@
 package sqlgen
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -206,12 +207,15 @@ func (SQLite) Call(e *kernels.Expr, args []string, env *kernels.Env) string {
 	return "relgrad_" + d.Name + "(" + strings.Join(args, ", ") + ")"
 }
 
-// Sum prints relgrad's sum for floats, SQLite's for integers.
-func (SQLite) Sum(t kernels.Type, arg string) string {
-	if t.IsFloat() {
+// Aggregate prints relgrad's sum for floats and its extremes for chunks, else SQLite's own.
+func (SQLite) Aggregate(fn ra.AggFn, t kernels.Type, arg string) string {
+	switch {
+	case fn != ra.Sum && t.IsChunk():
+		return fmt.Sprintf("relgrad_%v_agg(%s)", fn, arg)
+	case fn == ra.Sum && t.IsFloat():
 		return "relgrad_sum(" + arg + ")"
 	}
-	return "sum(" + arg + ")"
+	return fmt.Sprintf("%v(%s)", fn, arg)
 }
 
 // Output prints the column as it is: SQLite's values carry their types.

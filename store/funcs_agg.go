@@ -386,7 +386,7 @@ func (s *fold) add(a []lite.Cell, sign float64) error {
 	return nil
 }
 
-// combiner merges element i of a chunk into a maximum or minimum; NaN wins.
+// combiner merges element i of a chunk into a maximum or minimum.
 func (s *fold) combiner() func(i int, y float64) {
 	x, first := s.x, s.n == 1
 	switch {
@@ -394,13 +394,13 @@ func (s *fold) combiner() func(i int, y float64) {
 		return func(i int, y float64) { x[i] = y }
 	case s.op == "max_agg":
 		return func(i int, y float64) {
-			if y > x[i] || y != y {
+			if y > x[i] || y != y { // NaN is above all numbers
 				x[i] = y
 			}
 		}
 	}
 	return func(i int, y float64) {
-		if y < x[i] || y != y {
+		if y < x[i] || x[i] != x[i] {
 			x[i] = y
 		}
 	}

@@ -63,4 +63,11 @@ var Losses = []Loss{
 	{"SELECT sum(coalesce(dot(b.v, b.v), 2) * r.rating) + count(b.node) FROM w0 b RIGHT JOIN rating r ON r.u + 1 = b.node", []string{"w0", "rating.rating"}},
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node = ANY (ARRAY[1, 3]) OR node < ALL (ARRAY[1, 2])", []string{"w0"}},
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node IN (SELECT src FROM adj WHERE dst = 2)", []string{"w0"}},
+	{"SELECT sum(v) + sum(s) FROM (SELECT src, var_pop(weight) AS v, coalesce(stddev(weight), 0.5) AS s FROM adj GROUP BY src) q", []string{"adj"}},
+	{"SELECT sum(p * p * weight) FROM (SELECT weight, exp(weight) / sum(exp(weight)) OVER (PARTITION BY src % 2) AS p FROM adj) q", []string{"adj"}},
+	{"SELECT sum(sqnorm(p)) FROM (SELECT max_agg(v) OVER () - v * min_agg(v) OVER (PARTITION BY node % 2) AS p FROM w0 WHERE node < 3) q", []string{"w0"}},
+	{"SELECT sum(dot(matmul(ARRAY[[weight, 1, 0], [2, weight * weight, 3]], v), ARRAY[1.5, -2])) FROM adj JOIN w0 ON src = node", []string{"adj", "w0"}},
+	{"SELECT sum(sqnorm(v)) FROM w0 WHERE EXISTS (SELECT 1 FROM adj WHERE src = w0.node AND dst > node) AND node NOT IN (SELECT node FROM member WHERE club = 2)", []string{"w0"}},
+	{"SELECT sum(dot(a.v, b.v)) FROM w0 a, w0 b WHERE a.node <> b.node AND NOT EXISTS (SELECT * FROM adj WHERE src = a.node AND dst = b.node)", []string{"w0"}},
+	{"SELECT sum(sqnorm(v) * (SELECT coalesce(sum(weight), 2) + count(*) FROM adj WHERE src = node + 1 AND weight > -1)) FROM w0", []string{"w0", "adj"}},
 }

@@ -39,6 +39,7 @@ const (
 	AmbiguousColumn      = "42702"
 	AmbiguousFunction    = "42725"
 	Grouping             = "42803"
+	Windowing            = "42P20"
 	DatatypeMismatch     = "42804"
 	WrongObjectType      = "42809"
 	InvalidColumnRef     = "42P10"

@@ -9,10 +9,10 @@ import (
 
 var _ = register(Rule{
 	Name: "PushSemiJoinBelowJoin", Phase: Forward,
-	Doc: "A semi-join of a join on plain columns of one of its inputs restricts that input instead. Must not fire " +
-		"where somebody else reads the join.",
+	Doc: "A semi-join or anti-join of a join on plain columns of one of its inputs restricts that input instead. Must " +
+		"not fire where somebody else reads the join.",
 	Apply: func(c *Context, n *ra.Node) bool {
-		if n.Op != ra.SemiJoin || len(n.Pred) > 0 || n.Inputs[0].Op != ra.Join && n.Inputs[0].Op != ra.Select || !c.Sole(n.Inputs[0]) {
+		if n.Op != ra.SemiJoin && n.Op != ra.AntiJoin || len(n.Pred) > 0 || n.Inputs[0].Op != ra.Join && n.Inputs[0].Op != ra.Select || !c.Sole(n.Inputs[0]) {
 			return false
 		}
 		join, slot := n.Inputs[0], -1
@@ -28,7 +28,7 @@ var _ = register(Rule{
 		if slot < 0 {
 			return false
 		}
-		below := c.B.Semi(ra.SemiJoin, join.Inputs[slot], n.Inputs[1], equi, nil)
+		below := c.B.Semi(n.Op, join.Inputs[slot], n.Inputs[1], equi, nil)
 		putBelow(join, slot, below)
 		lift(n, join)
 		return true

@@ -322,6 +322,12 @@ func accumulate(fn ra.AggFn, acc *kernels.Value, v kernels.Value) {
 		for i, x := range v.F {
 			acc.F[i] += x
 		}
+	case v.Type.IsChunk():
+		for i, x := range v.F {
+			if c := kernels.Compare(kernels.FloatValue(x), kernels.FloatValue(acc.F[i])); fn == ra.Min && c < 0 || fn == ra.Max && c > 0 {
+				acc.F[i] = x
+			}
+		}
 	default:
 		if c := kernels.Compare(v, *acc); fn == ra.Min && c < 0 || fn == ra.Max && c > 0 {
 			*acc = v

@@ -100,49 +100,61 @@ func chunk(a []lite.Cell, res lite.Result) error {
 	return nil
 }
 
-// sum adds numbers or chunks of one shape, in double precision; the result has the dtype of the arguments.
-// NULL is skipped; the sum of nothing is NULL.
-type sum struct {
-	t *tensor.Tensor // nil before the first value; a nil Shape is a scalar
+// fold combines numbers or chunks of one shape, element by element, in double precision; the result has the dtype of
+// the arguments. NULL is skipped; the fold of nothing is NULL.
+type fold struct {
+	name string
+	add  func(x, y float64) float64
+	t    *tensor.Tensor // nil before the first value; a nil Shape is a scalar
 }
 
-// Step adds one value.
-func (s *sum) Step(a []lite.Cell) error {
+// extreme is the larger of two numbers for sign 1, the smaller for -1; NaN is above all, as in Postgres.
+func extreme(sign int) func(x, y float64) float64 {
+	return func(x, y float64) float64 {
+		if sign*kernels.Compare(kernels.FloatValue(y), kernels.FloatValue(x)) > 0 {
+			return y
+		}
+		return x
+	}
+}
+
+// Step takes one value.
+func (s *fold) Step(a []lite.Cell) error {
 	c := &a[0]
 	switch c.Kind() {
 	case lite.Null:
 		return nil
 	case lite.Integer, lite.Float:
-		return s.add(&tensor.Tensor{Data: []float64{c.Float()}})
+		return s.take(&tensor.Tensor{Data: []float64{c.Float()}})
 	}
 	t, err := tensor.Decode(c.Bytes())
 	if err != nil {
 		return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
 	}
-	return s.add(t)
+	return s.take(t)
 }
 
-func (s *sum) add(t *tensor.Tensor) error {
+func (s *fold) take(t *tensor.Tensor) error {
 	switch {
 	case s.t == nil:
 		s.t = t
 		return nil
 	case s.t.DType != t.DType || !s.t.Shape.Equal(t.Shape) || (s.t.Shape == nil) != (t.Shape == nil):
-		return sqlerr.New(sqlerr.ArraySubscript, "sum of different types %v%v and %v%v", s.t.DType, s.t.Shape, t.DType, t.Shape)
+		return sqlerr.New(sqlerr.ArraySubscript, "%s of different types %v%v and %v%v", s.name, s.t.DType, s.t.Shape, t.DType, t.Shape)
 	}
 	for i, x := range t.Data {
-		s.t.Data[i] += x
+		s.t.Data[i] = s.add(s.t.Data[i], x)
 	}
 	return nil
 }
 
 // Inverse is refused: subtracting does not undo a sum of floats.
-func (s *sum) Inverse([]lite.Cell) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "relgrad_sum over a moving window")
+func (s *fold) Inverse([]lite.Cell) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "relgrad_%s over a moving window", s.name)
 }
 
-// Value returns the sum.
-func (s *sum) Value(res lite.Result) error {
+// Value returns the result.
+func (s *fold) Value(res lite.Result) error {
 	switch {
 	case s.t == nil:
 	case s.t.Shape != nil:

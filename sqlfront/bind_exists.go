@@ -1,0 +1,280 @@
+package sqlfront
+
+import (
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// semi binds [NOT] EXISTS (SELECT …) and x [NOT] IN (SELECT …) in WHERE as a semi-join or anti-join; done is false
+// where e is something else.
+func (s *scope) semi(e Expr) (done bool, err error) {
+	op := ra.SemiJoin
+	if not, ok := e.(*Unary); ok && not.Op == "not" {
+		op, e = ra.AntiJoin, not.X
+	}
+	l, ok := e.(*SubLink)
+	if !ok || l.Kind != SubExists && (l.Kind != SubAny || l.Op != "=") || s.post != nil || len(s.inputs) == 0 {
+		return false, nil
+	}
+	var test *kernels.Expr
+	if l.Kind == SubAny {
+		if test, err = s.expr(l.Test); err != nil {
+			return true, err
+		}
+	}
+	in, outer, err := s.members(l)
+	if err != nil {
+		return true, err
+	}
+	return true, s.meet(op, l, test, in, outer)
+}
+
+// members are the rows of a sub-query of EXISTS or IN, and the conditions that reach out of it.
+func (s *scope) members(l *SubLink) (*scope, []Expr, error) {
+	if in, outer, err := s.decorrelate(l.Query); in != nil || err != nil {
+		return in, outer, err
+	}
+	r, err := s.b.subSelect(s.f, l.Query)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := &scope{b: s.b, f: s.f}
+	in.addInput(r, "", nil)
+	return in, nil, nil
+}
+
+// decorrelate binds FROM of a sub-query, and of its WHERE what needs no column from outside; the rest is outer. A nil
+// scope: nothing reaches out.
+func (s *scope) decorrelate(sel *Select) (in *scope, outer []Expr, err error) {
+	if sel.SetOp != "" || sel.Values != nil || sel.Where == nil {
+		return nil, nil, nil
+	}
+	in = &scope{b: s.b, f: s.f}
+	for _, item := range sel.From {
+		if err := in.from(item); err != nil {
+			return nil, nil, nil // subSelect tells, or the store can run it
+		}
+	}
+	var own []Expr
+	for _, e := range conjuncts(sel.Where) {
+		if in.reachesOut(e, s) {
+			outer = append(outer, e)
+		} else {
+			own = append(own, e)
+		}
+	}
+	if len(outer) == 0 {
+		return nil, nil, nil
+	}
+	what := ""
+	switch {
+	case len(sel.With) > 0:
+		what = "WITH"
+	case sel.Limit != nil || sel.Offset != nil:
+		what = "LIMIT"
+	case sel.DistinctOn != nil:
+		what = "DISTINCT ON"
+	case len(sel.GroupBy) > 0 || sel.Having != nil:
+		what = "GROUP BY"
+	}
+	if what != "" {
+		return nil, nil, s.f.fail(sel, sqlerr.FeatureNotSupported, "%s in a correlated sub-query is not differentiable", what).
+			WithHint("Write it as a join, with GROUP BY where it aggregates.")
+	}
+	for _, e := range own {
+		if err := in.where(e); err != nil {
+			return nil, nil, err
+		}
+	}
+	return in, outer, nil
+}
+
+// reachesOut reports whether e reads a column of the query around the scope's.
+func (s *scope) reachesOut(e Expr, around *scope) bool {
+	out := false
+	Walk(e, func(t Tree) bool {
+		if c, ok := t.(*ColumnRef); ok && !c.Star {
+			if _, err := s.column(c); sqlerr.Code(err) == sqlerr.UndefinedColumn || sqlerr.Code(err) == sqlerr.UndefinedTable {
+				_, err := around.column(c)
+				out = out || err == nil
+			}
+		}
+		return true
+	})
+	return out
+}
+
+func conjuncts(e Expr) []Expr {
+	if and, ok := e.(*Binary); ok && and.Op == "and" {
+		return append(conjuncts(and.L), conjuncts(and.R)...)
+	}
+	return []Expr{e}
+}
+
+// meet keeps the scope's rows that have (or for an anti-join lack) a partner among the sub-query's rows.
+func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer []Expr) error {
+	rows, target, err := in.exposed(l)
+	if err != nil {
+		return err
+	}
+	slot, test, err := s.single(l, test, in, outer)
+	if err != nil {
+		return err
+	}
+	on := &scope{b: s.b, f: s.f, inputs: []*relation{{node: s.inputs[slot].node}, rows.rel}}
+	on.cols = visibleFrom(rows.cols, s.of(slot))
+	for _, e := range outer {
+		if err := on.where(e); err != nil {
+			return err
+		}
+	}
+	if test != nil {
+		if err := on.member(op, l, test, target); err != nil {
+			return err
+		}
+	}
+	if len(on.masks) > 0 || len(on.inputs) > 2 {
+		return s.f.fail(l, sqlerr.FeatureNotSupported, "which rows a sub-query of EXISTS or IN finds depends on a parameter's values").
+			WithHint("Structure may not depend on values: compare keys and attributes.")
+	}
+	n := s.b.b.Semi(op, on.inputs[0].node, on.inputs[1].node, on.equi, on.pred)
+	fresh := map[ra.ColumnID]ra.ColumnID{}
+	for i, c := range s.inputs[slot].node.Cols {
+		fresh[c.ID] = n.Cols[i].ID // projections made for the condition keep positions
+	}
+	s.replaceInput(slot, n, fresh)
+	return nil
+}
+
+// single finds the one input that the conditions read, joining the inputs where they read several, and gives test as
+// an expression over slot 0.
+func (s *scope) single(l *SubLink, test *kernels.Expr, in *scope, outer []Expr) (slot int, _ *kernels.Expr, err error) {
+	slots := map[int]bool{}
+	read := func(c kernels.Col) { slots[c.Input] = true }
+	if test != nil {
+		test.Cols(read)
+	}
+	for _, e := range outer {
+		Walk(e, func(t Tree) bool {
+			if c, ok := t.(*ColumnRef); ok && !c.Star {
+				if _, err := in.column(c); err != nil {
+					if x, err := s.column(c); err == nil {
+						x.Cols(read)
+					}
+				}
+			}
+			return true
+		})
+	}
+	for k := range slots {
+		slot = k
+	}
+	if len(slots) > 1 && s.sides {
+		return 0, nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a sub-query that reads both sides of an outer join in its condition is not supported in a loss").
+			WithHint("Restrict one side in a sub-query of FROM.")
+	}
+	if len(slots) > 1 {
+		var swap renaming
+		if _, swap = s.close(nil); test != nil {
+			test = swap(test)
+		}
+		return 0, test, nil
+	}
+	if test != nil {
+		test = over0(test)
+	}
+	return slot, test, nil
+}
+
+// over0 reads an expression over one input in slot 0.
+func over0(x *kernels.Expr) *kernels.Expr {
+	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return kernels.Column(kernels.Col{ID: e.Col.ID}, e.Type) })
+}
+
+// of are the visible columns of an input, in slot 0.
+func (s *scope) of(slot int) []scopeCol {
+	var out []scopeCol
+	for _, c := range s.cols {
+		other := false
+		c.x.Cols(func(col kernels.Col) { other = other || col.Input != slot })
+		if !other {
+			c.x = over0(c.x)
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// exposed closes a sub-query's rows, for slot 1: its columns under their names, and the target of IN.
+func (s *scope) exposed(l *SubLink) (*side, *kernels.Expr, error) {
+	var out []ra.OutCol
+	var names []string
+	for _, c := range s.cols {
+		out, names = append(out, ra.OutCol{Name: c.name, X: c.x}), append(names, c.name)
+	}
+	if l.Kind == SubAny {
+		targets, err := s.expandStars(l.Query.Targets)
+		switch {
+		case len(s.inputs) == 1 && len(s.cols) == len(s.inputs[0].cols) && s.cols[0].table == "": // a query as a whole
+			targets = nil
+			for _, c := range s.cols {
+				targets = append(targets, starTarget{x: c.x})
+			}
+		case err != nil:
+			return nil, nil, err
+		}
+		if len(targets) != 1 {
+			return nil, nil, s.f.fail(l, sqlerr.Syntax, "subquery has too many columns")
+		}
+		x, err := s.target(targets[0])
+		if err != nil {
+			return nil, nil, err
+		}
+		out, names = append(out, ra.OutCol{Name: "x", X: x}), append(names, "x")
+	}
+	if len(s.masks) > 0 {
+		return nil, nil, s.f.fail(l, sqlerr.FeatureNotSupported, "the sub-query is filtered by values that depend on a parameter").
+			WithHint("Structure may not depend on values: filter by keys and attributes.")
+	}
+	d := &side{rel: s.project(out, names), cols: append([]scopeCol(nil), s.cols...)}
+	for i := range d.cols {
+		d.cols[i].x = d.rel.node.Var(1, d.rel.cols[i])
+	}
+	if l.Kind != SubAny {
+		return d, nil, nil
+	}
+	return d, d.rel.node.Var(1, d.rel.cols[len(out)-1]), nil
+}
+
+// visibleFrom are the columns that a condition of a sub-query sees: its own, which hide those around it.
+func visibleFrom(own, around []scopeCol) []scopeCol {
+	out := append([]scopeCol(nil), own...)
+	for _, c := range around {
+		hidden := false
+		for _, o := range own {
+			hidden = hidden || o.table == c.table && o.table != ""
+			c.merged = c.merged || o.name == c.name && !o.merged
+		}
+		if !hidden {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// member adds the condition of x IN (…): x equals the sub-query's column.
+func (s *scope) member(op ra.Op, l *SubLink, x, y *kernels.Expr) error {
+	if op == ra.AntiJoin && (x.Type.Nullable || y.Type.Nullable) {
+		return s.f.fail(l, sqlerr.FeatureNotSupported, "NOT IN of values that may be NULL is not supported in a loss").
+			WithHint("Write NOT EXISTS (SELECT 1 FROM … WHERE … = …), or filter with IS NOT NULL in a table whose column is NOT NULL.")
+	}
+	if s.depends(x) || s.depends(y) || x.Type.Shape != nil || y.Type.Shape != nil {
+		return s.f.fail(l, sqlerr.FeatureNotSupported, "IN (SELECT …) needs keys or attributes on both sides").
+			WithHint("A value may be compared with a scalar: x > (SELECT avg(…) …).")
+	}
+	if a, b := s.declared(x), s.declared(y); a != b && a != "" && b != "" {
+		return s.f.fail(l, sqlerr.FeatureNotSupported, "%s and %s meet, which is not supported in a loss", a, b)
+	}
+	return s.equate(x, y, l)
+}
