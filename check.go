@@ -1,8 +1,10 @@
 package relgrad
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 	"sort"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -17,7 +19,7 @@ type CheckRow struct {
 	Column            string
 	Element           int64 // within the chunk, from 1 in row-major order
 	Analytic, Numeric float64
-	Error             float64 // relative to the larger of both, a thousandth of the largest gradient and noise (see judge)
+	Error             float64 // relative to the largest of both, a thousandth of the parameter's largest gradient, and 1e-5 of the loss (see judge)
 	OK                bool    // Error ≤ 1e-5
 }
 
@@ -53,7 +55,7 @@ func (db *DB) Check(ctx context.Context, loss, param string, samples int, step *
 		return nil, err
 	}
 	defer f.prog.Close()
-	rows, err := c.sampled(ctx, db, f, samples)
+	rows, largest, err := c.sampled(ctx, db, f, samples)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func (db *DB) Check(ctx context.Context, loss, param string, samples int, step *
 			return nil, err
 		}
 	}
-	return judge(rows, x), nil
+	return judge(rows, x, largest), nil
 }
 
 // sample is a CheckRow with the place of its element.
@@ -71,50 +73,74 @@ type sample struct {
 	at *float64
 }
 
-// sampled draws elements of the parameter, without repetition, and reads their analytic gradient from c.
-func (c *compiled) sampled(ctx context.Context, db *DB, f *compiled, samples int) ([]sample, error) {
+// sampled draws elements of the parameter, without repetition, and reads their analytic gradient from c; largest is the
+// largest of all elements.
+func (c *compiled) sampled(ctx context.Context, db *DB, f *compiled, samples int) (out []sample, largest float64, err error) {
 	t := c.tables[0]
-	var all []sample
-	total := 0
-	for _, col := range c.cols[0] {
-		if p := f.prog.Param(t, col); p != nil {
-			total += p.Rows * p.Size
-		}
-	}
 	match, err := c.prog.Match(1, t, c.gradKey(0))
 	if err != nil {
-		return nil, err
+		return nil, 0, err
+	}
+	gradRow := make(map[int32]int, len(match))
+	for i, row := range match {
+		gradRow[row] = i
+	}
+	for _, d := range c.drawElements(f, samples) {
+		p := f.prog.Param(t, d.col)
+		l, err := db.cat.live(ctx, t, d.col, p)
+		if err != nil {
+			return nil, 0, err
+		}
+		row, at := d.element/p.Size, d.element%p.Size
+		s := sample{CheckRow: CheckRow{Key: l.key(row), Column: t.Cols[d.col].Name, Element: int64(at) + 1}, at: &p.F64[d.element]}
+		if i, ok := gradRow[int32(row)]; ok {
+			s.Analytic = c.prog.Grad(1, c.gradColumn(0, d.col)).F64[i*p.Size+at]
+		}
+		out = append(out, s)
 	}
 	for _, col := range c.cols[0] {
-		p := f.prog.Param(t, col)
+		if f.prog.Param(t, col) == nil {
+			continue
+		}
+		for _, x := range c.prog.Grad(1, c.gradColumn(0, col)).F64 {
+			largest = math.Max(largest, math.Abs(x))
+		}
+	}
+	return out, largest, nil
+}
+
+// drawnElement is an element of a parameter's column, with what decides whether it is drawn.
+type drawnElement struct {
+	col, element int
+	rank         float64
+}
+
+// drawElements returns the elements with the smallest of numbers that are drawn for each, in the order of the table.
+func (c *compiled) drawElements(f *compiled, samples int) []drawnElement {
+	byRank := func(a, b drawnElement) int { return cmp.Compare(a.rank, b.rank) }
+	var kept []drawnElement
+	for _, col := range c.cols[0] {
+		p := f.prog.Param(c.tables[0], col)
 		if p == nil {
 			continue
 		}
-		l, err := db.cat.live(ctx, t, col, p)
-		if err != nil {
-			return nil, err
-		}
-		g := c.prog.Grad(1, c.gradColumn(0, col)).F64
-		gradRow := make(map[int32]int, len(match))
-		for i, row := range match {
-			gradRow[row] = i
-		}
 		for e := range p.Rows * p.Size {
-			if total > samples && tensor.Uniform(1, tensor.HashKey(int64(col)), e) > 1.2*float64(samples)/float64(total) {
+			if p.Valid != nil && p.Valid[e/p.Size] == 0 {
 				continue
 			}
-			row := e / p.Size
-			if p.Valid != nil && p.Valid[row] == 0 {
-				continue
+			kept = append(kept, drawnElement{col, e, tensor.Uniform(1, tensor.HashKey(int64(col)), e)})
+			if len(kept) >= 2*samples+1000 {
+				slices.SortFunc(kept, byRank)
+				kept = kept[:samples]
 			}
-			s := sample{CheckRow: CheckRow{Key: l.key(row), Column: t.Cols[col].Name, Element: int64(e%p.Size) + 1}, at: &p.F64[e]}
-			if i, ok := gradRow[int32(row)]; ok {
-				s.Analytic = g[i*p.Size+e%p.Size]
-			}
-			all = append(all, s)
 		}
 	}
-	return all[:min(len(all), samples)], nil
+	slices.SortFunc(kept, byRank)
+	kept = kept[:min(len(kept), samples)]
+	slices.SortFunc(kept, func(a, b drawnElement) int {
+		return cmp.Or(cmp.Compare(a.col, b.col), cmp.Compare(a.element, b.element))
+	})
+	return kept
 }
 
 // gradColumn is the position of a table column among the columns of the parameter's root.
@@ -177,14 +203,11 @@ func (c *compiled) central(ctx context.Context, env kernels.Env, at *float64, lo
 	return best, nil
 }
 
-// judge computes the errors and sorts the worst first. A central difference of width 1e-4 in float64 is
-// uncertain by some 1e-12 of the loss (or of 1, the usual size of what cancels in a small loss), so gradients
-// below a millionth of that cannot be told to five digits.
-func judge(rows []sample, loss float64) []CheckRow {
-	largest, floor := 0.0, 1e-6*math.Max(1, math.Abs(loss))
-	for _, r := range rows {
-		largest = math.Max(largest, math.Abs(r.Analytic))
-	}
+// judge computes the errors and sorts the worst first. largest is the largest gradient of the parameter. A central
+// difference of width 1e-4 in float64 is uncertain by some 1e-11 of the loss (or of 1, the usual size of what cancels
+// in a small loss), so gradients below 1e-5 of that cannot be told to five digits.
+func judge(rows []sample, loss, largest float64) []CheckRow {
+	floor := 1e-5 * math.Max(1, math.Abs(loss))
 	out := make([]CheckRow, len(rows))
 	for i, r := range rows {
 		d := math.Abs(r.Analytic - r.Numeric)

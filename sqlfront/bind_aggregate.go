@@ -102,11 +102,13 @@ type grouped struct {
 	keys   []*kernels.Expr // over pre's inputs
 	keyIDs []ra.ColumnID   // columns of the Aggregate
 	calls  map[*FuncCall]*kernels.Expr
+	back   map[int]bool                  // inputs of pre whose values stand ungrouped, determined by the group
+	values map[kernels.Col]*kernels.Expr // their columns above the grouping
 }
 
 // group builds Σ over the scope's join and returns the scope above it.
 func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
-	g := &grouped{pre: s, calls: map[*FuncCall]*kernels.Expr{}}
+	g := &grouped{pre: s, calls: map[*FuncCall]*kernels.Expr{}, back: map[int]bool{}, values: map[kernels.Col]*kernels.Expr{}}
 	for _, e := range sel.GroupBy {
 		x, err := s.groupItem(e, targets)
 		if err != nil {
@@ -149,7 +151,8 @@ func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
 }
 
 // impliedKeys adds columns that stand ungrouped in the targets but are determined by the group, because
-// the group holds their relation's identity.
+// the group holds their relation's identity. Those that depend on a parameter cannot be keys: their relation is joined
+// back (see above).
 func (s *scope) impliedKeys(g *grouped, targets []starTarget) error {
 	var add func(t Tree) bool
 	add = func(t Tree) bool {
@@ -159,8 +162,8 @@ func (s *scope) impliedKeys(g *grouped, targets []starTarget) error {
 		case *FuncCall:
 			return !isAggregate(e)
 		case *ColumnRef:
-			if x, err := s.column(e); err == nil && x.IsCol && !s.depends(x) && !g.has(x) && s.determined(g, x) {
-				g.keys = append(g.keys, x)
+			if x, err := s.column(e); err == nil && x.IsCol {
+				s.imply(g, x)
 			}
 		}
 		return true
@@ -168,11 +171,21 @@ func (s *scope) impliedKeys(g *grouped, targets []starTarget) error {
 	for _, t := range targets {
 		if t.x == nil {
 			Walk(t.X, add)
-		} else if !s.depends(t.x) && !g.has(t.x) && s.determined(g, t.x) {
-			g.keys = append(g.keys, t.x)
+		} else {
+			s.imply(g, t.x)
 		}
 	}
 	return nil
+}
+
+func (s *scope) imply(g *grouped, x *kernels.Expr) {
+	switch {
+	case g.has(x) || !s.determined(g, x):
+	case s.depends(x):
+		g.back[x.Col.Input] = true
+	default:
+		g.keys = append(g.keys, x)
+	}
 }
 
 func (g *grouped) has(x *kernels.Expr) bool {
@@ -350,10 +363,26 @@ func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*
 		rows := n.Inputs[0]
 		g.calls[p.call] = aggregated(p.call, cols, rows, rows.Out[k+p.from])
 	}
+	for _, slot := range slices.Sorted(maps.Keys(g.back)) {
+		post.joinBack(g, slot)
+	}
 	if present >= 0 {
 		post.masks = append(post.masks, kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))
 	}
 	return post, nil
+}
+
+// joinBack joins an input of the scope below whose identity the group holds to the groups.
+func (s *scope) joinBack(g *grouped, slot int) {
+	r, at := g.pre.inputs[slot], len(s.inputs)
+	s.inputs = append(s.inputs, &relation{node: r.node})
+	for _, u := range r.node.Unique {
+		i := slices.IndexFunc(g.keys, func(k *kernels.Expr) bool { return k.Same(r.node.Var(slot, u)) })
+		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[i]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})
+	}
+	for _, c := range r.node.Cols {
+		g.values[kernels.Col{Input: slot, ID: c.ID}] = r.node.Var(at, c.ID)
+	}
 }
 
 // column maps a column of the scope below the grouping to its group column.
@@ -362,6 +391,9 @@ func (g *grouped) column(s *scope, at Expr, x *kernels.Expr) (*kernels.Expr, err
 		if k.Same(x) {
 			return s.inputs[0].node.Var(0, g.keyIDs[i]), nil
 		}
+	}
+	if v := g.values[x.Col]; x.IsCol && v != nil {
+		return v, nil
 	}
 	name := targetName(Target{X: at})
 	return nil, s.f.fail(at, sqlerr.Grouping, "column %q must appear in the GROUP BY clause or be used in an aggregate function", name)

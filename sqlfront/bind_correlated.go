@@ -97,7 +97,7 @@ func (s *scope) byKeys(sel *Select, targets []starTarget, keys []Expr) (groups *
 
 // overNothing is an aggregate's target over no rows: counts are 0, all else NULL.
 func (s *scope) overNothing(t starTarget) (*kernels.Expr, error) {
-	g := &grouped{pre: s.post.pre, calls: maps.Clone(s.post.calls)}
+	g := &grouped{pre: s.post.pre, calls: maps.Clone(s.post.calls)} // nothing else can stand in it
 	for c, x := range g.calls {
 		if g.calls[c] = kernels.Const(kernels.NullOf(x.Type)); c.Name == "count" {
 			g.calls[c] = kernels.Const(kernels.IntValue(0))

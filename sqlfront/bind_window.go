@@ -192,6 +192,9 @@ func (s *scope) close(extra []*kernels.Expr) ([]ra.ColumnID, renaming) {
 		for c, x := range g.calls {
 			g.calls[c] = swap(x)
 		}
+		for c, x := range g.values {
+			g.values[c] = swap(x)
+		}
 		for i, id := range g.keyIDs {
 			g.keyIDs[i] = n.Cols[at[kernels.Col{ID: id}]].ID
 		}

@@ -63,6 +63,7 @@ var Losses = []Loss{
 	{"SELECT sum(coalesce(dot(b.v, b.v), 2) * r.rating) + count(b.node) FROM w0 b RIGHT JOIN rating r ON r.u + 1 = b.node", []string{"w0", "rating.rating"}},
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node = ANY (ARRAY[1, 3]) OR node < ALL (ARRAY[1, 2])", []string{"w0"}},
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE node IN (SELECT src FROM adj WHERE dst = 2)", []string{"w0"}},
+	{"SELECT sum(sqnorm(h)) FROM (SELECT n.node, n.v * n.v + sum(a.weight * m.v) AS h FROM w0 n JOIN adj a ON a.dst = n.node JOIN w0 m ON m.node = a.src WHERE a.weight > -1 GROUP BY n.node) q", []string{"w0", "adj"}},
 	{"SELECT sum(v) + sum(s) FROM (SELECT src, var_pop(weight) AS v, coalesce(stddev(weight), 0.5) AS s FROM adj GROUP BY src) q", []string{"adj"}},
 	{"SELECT sum(p * p * weight) FROM (SELECT weight, exp(weight) / sum(exp(weight)) OVER (PARTITION BY src % 2) AS p FROM adj) q", []string{"adj"}},
 	{"SELECT sum(sqnorm(p)) FROM (SELECT max_agg(v) OVER () - v * min_agg(v) OVER (PARTITION BY node % 2) AS p FROM w0 WHERE node < 3) q", []string{"w0"}},
