@@ -21,7 +21,7 @@ func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
 		return x, err
 	}
 	r, err := s.b.selectStmt(s.f, l.Query)
-	if err == nil && len(r.node.Key) > 0 { // not provably one row
+	if err == nil && len(r.node.Key) > 0 && !pinned(r.node) { // not provably one row
 		err = s.f.fail(l, sqlerr.FeatureNotSupported, "a scalar sub-query must be an aggregate without GROUP BY here").
 			WithHint("Where it finds one row, max(…) or sum(…) of it is its value. A sub-query that reads no parameter may be any query.")
 	}
@@ -49,6 +49,19 @@ func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
 	slot := len(s.inputs)
 	s.inputs = append(s.inputs, r)
 	return r.node.Var(slot, r.cols[0]), nil
+}
+
+// pinned reports whether predicates compare the whole identity of a query's rows with constants: there is one at most.
+func pinned(n *ra.Node) bool {
+	if n.Op != ra.Select && n.Op != ra.Join {
+		return false
+	}
+	return !slices.ContainsFunc(n.Unique, func(u ra.ColumnID) bool {
+		x := n.Out[n.Index(u)]
+		return !x.IsConst() && !slices.ContainsFunc(n.Pred, func(p *kernels.Expr) bool {
+			return p.Def != nil && p.Def.Name == "eq" && (p.Args[0].Same(x) && p.Args[1].IsConst() || p.Args[1].Same(x) && p.Args[0].IsConst())
+		})
+	})
 }
 
 // oneRow reports whether a node without identity has its row for certain.

@@ -189,7 +189,10 @@ func (db *DB) set(s *sqlfront.Set) (*Result, error) {
 	if _, ok := defaults[name]; !ok && !strings.Contains(name, ".") && !serverSettings[name] {
 		near := sqlerr.Nearest(name, settingNames())
 		e := sqlerr.At(int(s.At), sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", s.Name)
-		if near != "" {
+		switch {
+		case name == "seed":
+			e.Hint = "random() is not repeatable here; random_uniform(shape, seed, key) and random_normal(…) are."
+		case near != "":
 			e.Hint = "Perhaps you meant \"" + near + "\"."
 		}
 		return nil, e
@@ -221,7 +224,7 @@ const lockTimeout = 5 * time.Second
 // serverSettings are accepted and remembered, and mean nothing here.
 var serverSettings = map[string]bool{"enable_seqscan": true, "enable_hashjoin": true, "enable_mergejoin": true, "enable_nestloop": true, "jit": true,
 	"max_parallel_workers_per_gather": true, "maintenance_work_mem": true, "random_page_cost": true, "synchronous_commit": true,
-	"application_name": true, "row_security": true, "default_transaction_isolation": true, "idle_in_transaction_session_timeout": true, "seed": true}
+	"application_name": true, "row_security": true, "default_transaction_isolation": true, "idle_in_transaction_session_timeout": true}
 
 func settingNames() []string {
 	var out []string

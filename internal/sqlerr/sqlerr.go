@@ -215,7 +215,11 @@ func clip(s string, col int) (string, int) {
 
 // Nearest returns the candidate with the smallest edit distance to name, or "" when none is near.
 func Nearest(name string, candidates []string) string {
-	best, bestD := "", max(2, len(name)/2)+1
+	far := 1 // of four letters, two others are another word
+	if n := len(name); n > 4 {
+		far = max(2, n/3)
+	}
+	best, bestD := "", far+1
 	for _, c := range candidates {
 		if d := distance(strings.ToLower(name), strings.ToLower(c)); d < bestD || d == bestD && best != "" && c < best {
 			best, bestD = c, d
