@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/executor"
@@ -22,10 +23,13 @@ type catalog struct {
 	views    map[*store.ViewDef]*sqlfront.View
 	names    map[lookup]object                      // what was looked up, and what it was
 	answers  map[*sqlfront.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
+	reads    map[*sqlfront.OpaqueQuery][]object     // tables that a sub-query looked at
+	perStep  map[object]bool                        // tables that other rows may be in at every step, while a query is compiled
 }
 
 func newCatalog(db *store.DB) *catalog {
-	return &catalog{db: db, settings: map[string]string{}, names: map[lookup]object{}, views: map[*store.ViewDef]*sqlfront.View{}, answers: map[*sqlfront.OpaqueQuery][]*ra.Vector{}}
+	return &catalog{db: db, settings: map[string]string{}, names: map[lookup]object{}, views: map[*store.ViewDef]*sqlfront.View{}, answers: map[*sqlfront.OpaqueQuery][]*ra.Vector{},
+		reads: map[*sqlfront.OpaqueQuery][]object{}}
 }
 
 // lookup is a name as a query writes it; path is joined, "" for the session's.
@@ -76,7 +80,45 @@ func (c *catalog) Table(_ context.Context, path []string, schema, name string) (
 	if sqlerr.Code(err) == sqlerr.UndefinedTable {
 		return nil, nil
 	}
+	if t != nil && c.perStep[object{schema: t.Schema, table: t.Name}] {
+		c.unsettle(t)
+	}
 	return t, err
+}
+
+// stepRows is the number of rows that plans assume of a table whose rows change from step to step.
+const stepRows = 1000
+
+// unsettle describes a table so that the plan holds whatever rows are in it, and is the same plan.
+func (c *catalog) unsettle(t *ra.Table) {
+	def := c.db.Definition(t.Schema, t.Name)
+	t.Rows = stepRows
+	if len(def.Keys()) == 0 {
+		t.Key, t.Declared = []int{ra.RowID}, false
+	}
+	for i := range t.Cols {
+		t.Cols[i].Type.Nullable = !def.Cols[i].NotNull
+	}
+}
+
+// unsettled reports whether a sub-query reads a table whose rows change from step to step.
+func (c *catalog) unsettled(q *sqlfront.OpaqueQuery) bool {
+	return slices.ContainsFunc(c.reads[q], func(t object) bool { return c.perStep[t] })
+}
+
+// markSteps marks what a plan reads again at every step.
+func (c *catalog) markSteps(p *ra.Plan) {
+	if len(c.perStep) == 0 {
+		return
+	}
+	ra.Walk(func(n *ra.Node) {
+		switch n.Op {
+		case ra.Scan:
+			n.PerStep = c.perStep[object{schema: n.Table.Schema, table: n.Table.Name}]
+		case ra.Opaque:
+			n.PerStep = n.PerStep || c.unsettled(n.Query.(*sqlfront.OpaqueQuery))
+		}
+	}, p.Nodes()...)
 }
 
 // View implements sqlfront.Catalog.
@@ -129,7 +171,9 @@ func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.C
 			return nil, sqlerr.New(sqlerr.InvalidParameter, "column %q of the sub-query holds no chunk, so its shape is not known", names[i]).
 				WithDetail("The sub-query gives %d rows.", v.N)
 		}
-		cols = append(cols, ra.Column{Name: names[i], Type: v.Type})
+		col := ra.Column{Name: names[i], Type: v.Type}
+		col.Type.Nullable = col.Type.Nullable || c.unsettled(q)
+		cols = append(cols, col)
 	}
 	c.answers[q], q.Types = data, types
 	return cols, nil
@@ -137,6 +181,16 @@ func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.C
 
 // run runs a parameter-free sub-query.
 func (c *catalog) run(ctx context.Context, q *sqlfront.OpaqueQuery) (names, types []string, data []*ra.Vector, err error) {
+	outer := c.db.OnUse
+	c.reads[q] = nil
+	c.db.OnUse = func(schema, name string) error {
+		c.reads[q] = append(c.reads[q], object{schema: schema, table: name})
+		if outer != nil {
+			return outer(schema, name)
+		}
+		return nil
+	}
+	defer func() { c.db.OnUse = outer }()
 	cols, data, err := c.db.Query(ctx, q.Select, q.Text)
 	if err != nil {
 		return nil, nil, nil, err
@@ -217,6 +271,8 @@ func (c *catalog) live(ctx context.Context, t *ra.Table, col int, p *executor.Pa
 	}
 	return &live{table: t, col: col, param: p, rows: data[0].Ints, keys: data[1:]}, nil
 }
+
+func (l *live) object() object { return object{schema: l.table.Schema, table: l.table.Name} }
 
 // key prints the identity of a row.
 func (l *live) key(row int) string {

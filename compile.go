@@ -19,10 +19,11 @@ import (
 type request struct {
 	loss    string
 	params  []string
-	draw    bool   // dropout draws
-	force64 bool   // everything in double precision
-	forward bool   // the loss alone, with the parameters as live buffers
-	as      string // what messages call the query; "loss" when empty
+	draw    bool            // dropout draws
+	force64 bool            // everything in double precision
+	forward bool            // the loss alone, with the parameters as live buffers
+	as      string          // what messages call the query; "loss" when empty
+	perStep map[object]bool // tables that are read again at every step
 }
 
 // compiled is a request with its plan and program.
@@ -38,6 +39,8 @@ type compiled struct {
 // plan binds, differentiates and optimizes a request.
 func (db *DB) plan(ctx context.Context, r request) (*compiled, error) {
 	c := &compiled{request: r}
+	db.cat.perStep = r.perStep
+	defer func() { db.cat.perStep = nil }()
 	var refs []sqlfront.ParamRef
 	var ps []optimizer.Param
 	for n, name := range r.params {
@@ -73,6 +76,9 @@ func (db *DB) plan(ctx context.Context, r request) (*compiled, error) {
 	}
 	if err == nil && r.as != "" {
 		c.res.Plan.Roots[0].Name = r.as
+	}
+	if err == nil {
+		db.cat.markSteps(c.res.Plan)
 	}
 	return c, about(err, "loss", 0)
 }

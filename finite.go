@@ -16,14 +16,7 @@ import (
 
 // Explain says where a step's loss stops being finite, with the run's parameters; "" where that cannot be found.
 func (r *run) Explain(ctx context.Context, step int64) string {
-	return r.db.firstNotFinite(ctx, r.c, kernels.Env{Seed: r.config.Seed, Step: step}, func(p *executor.Program) {
-		for _, l := range r.lives {
-			if q := p.Param(l.table, l.col); q != nil {
-				copy(q.F32, l.param.F32)
-				copy(q.F64, l.param.F64)
-			}
-		}
-	})
+	return r.db.firstNotFinite(ctx, r.c, kernels.Env{Seed: r.config.Seed, Step: step}, r.copyParams)
 }
 
 // finite refuses a loss that is infinite or no number: its gradient would mean nothing.

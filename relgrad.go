@@ -39,12 +39,17 @@ type DB struct {
 	OnStep func(row train.LossRow, steps int64)
 	// OnEnd is called when train() ends, however it does.
 	OnEnd func()
+	// RunStatement runs a statement of before_step as scripts do, DO and CALL of a user's procedure included, inside the
+	// open transaction. Package script sets it; nil runs what Exec can.
+	RunStatement func(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error
 	// Disable lists optimizer rules that are switched off.
 	Disable []string
 
 	cat   *catalog
 	cache *planCache
 	grads map[string]bool // temporary tables that backward() made
+
+	hooked bool // before_step is running
 }
 
 // Open opens the store in a file, creating it where there is none; "" is a temporary store.
@@ -62,7 +67,11 @@ func Open(path string) (*DB, error) {
 	db := &DB{DB: s, cache: &planCache{}, grads: map[string]bool{}}
 	db.cat = newCatalog(s)
 	s.SetIntrinsics(&functions{db})
-	if err := db.createRunTables(context.Background()); err != nil {
+	err = db.createRunTables(context.Background())
+	if err == nil {
+		err = db.markInterrupted(context.Background())
+	}
+	if err != nil {
 		s.Close()
 		return nil, err
 	}
@@ -82,6 +91,7 @@ func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.
 			return nil, sqlerr.In(db.noProcedure(c.Func), text)
 		}
 		if err := db.callTrain(ctx, c.Func, text); err != nil {
+			db.Abort()
 			return nil, sqlerr.In(err, text)
 		}
 		return &store.Result{Tag: "CALL"}, nil

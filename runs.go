@@ -3,6 +3,7 @@ package relgrad
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -24,14 +25,6 @@ CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NU
   status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL);
 CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[], PRIMARY KEY (run, parameter, name, row));`
-
-// Run status.
-const (
-	running  = "running"
-	finished = "finished"
-	stopped  = "stopped" // by patience
-	failed   = "failed"  // by an error; resume goes on from the last commit
-)
 
 func (db *DB) createRunTables(ctx context.Context) error {
 	if def, _ := db.DB.Table("relgrad", "run"); def != nil {
@@ -68,15 +61,37 @@ func stamp(t time.Time) sqlfront.Expr {
 	return lit("timestamp", t.UTC().Format("2006-01-02 15:04:05.000000"))
 }
 
-// record creates the run's row. Another process may take the same number at the same time; then the next one
-// is tried.
-func (r *run) record(ctx context.Context) error {
+// record creates the run's row and takes its lock, so that whoever sees the row also sees that it is trained. Another
+// process may take the same number at the same time; then the next one is tried.
+func (r *run) record(ctx context.Context) (unlock func(), err error) {
 	for try := 0; ; try++ {
-		err := r.insertRun(ctx)
+		unlock, err = r.tryRecord(ctx)
 		if sqlerr.Code(err) != sqlerr.UniqueViolation || try == 10 || r.db.InTransaction() {
-			return err
+			return unlock, err
 		}
 	}
+}
+
+func (r *run) tryRecord(ctx context.Context) (unlock func(), err error) {
+	atomic := r.db.InTransaction()
+	if !atomic {
+		if err := r.db.Begin(); err != nil {
+			return nil, err
+		}
+	}
+	if err = r.insertRun(ctx); err == nil {
+		unlock, err = r.db.lockRun(r.id)
+	}
+	switch {
+	case atomic:
+	case err != nil:
+		err = errors.Join(err, r.db.Rollback())
+	default:
+		if _, err = r.db.Commit(); err != nil {
+			unlock()
+		}
+	}
+	return unlock, err
 }
 
 func (r *run) insertRun(ctx context.Context) error {
@@ -96,25 +111,18 @@ func (r *run) insertRun(ctx context.Context) error {
 	now := stamp(time.Now())
 	return r.db.insert(ctx, "run", []string{"run", "loss", "params", "keys", "options", "seed", "status", "step", "best", "since", "started", "updated"},
 		[][]sqlfront.Expr{{lit("bigint", r.id), lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)), lit("bigint", r.config.Seed),
-			lit("text", running), lit("bigint", int64(0)), lit("double precision", nil), lit("bigint", int64(0)), now, now}})
+			lit("text", string(train.Running)), lit("bigint", int64(0)), lit("double precision", nil), lit("bigint", int64(0)), now, now}})
 }
 
 // saveState writes progress, losses and the optimizer's state.
 func (r *run) saveState(ctx context.Context, p train.Progress, rows []train.LossRow) error {
-	status := running
-	switch {
-	case p.Stopped:
-		status = stopped
-	case p.Step >= r.config.Epochs:
-		status = finished
-	}
 	var best any
 	if !math.IsInf(p.Best, 1) {
 		best = p.Best
 	}
 	col := func(name string, x sqlfront.Expr) sqlfront.Assign { return sqlfront.Assign{Col: name, X: x} }
 	upd := &sqlfront.Update{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: "run",
-		Set: []sqlfront.Assign{col("status", lit("text", status)), col("step", lit("bigint", p.Step)), col("best", lit("double precision", best)),
+		Set: []sqlfront.Assign{col("status", lit("text", string(p.Status))), col("step", lit("bigint", p.Step)), col("best", lit("double precision", best)),
 			col("since", lit("bigint", p.Since)), col("updated", stamp(time.Now()))},
 		Where: &sqlfront.Binary{Op: "=", L: &sqlfront.ColumnRef{Names: []string{"run"}}, R: lit("bigint", r.id)}}
 	if _, err := r.db.DB.Exec(ctx, upd, &sqlfront.Text{}); err != nil {
@@ -173,7 +181,7 @@ func (db *DB) loadRun(ctx context.Context, id int64) (*run, error) {
 		return nil, err
 	}
 	if len(res.Rows) == 0 {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", id).WithHint("SELECT run, loss, status FROM relgrad.run; lists the runs.")
+		return nil, noRun(id)
 	}
 	row := res.Rows[0]
 	r := &run{db: db, id: id, loss: row[0].(string), progress: train.Start(), stored: row[7].(string)}
@@ -183,9 +191,19 @@ func (db *DB) loadRun(ctx context.Context, id int64) (*run, error) {
 	if r.config, err = train.FromJSON(row[2].(string)); err != nil {
 		return nil, fmt.Errorf("relgrad.run: run %d: %w", id, err)
 	}
-	r.progress.Step, r.progress.Since, r.progress.Stopped = row[3].(int64), row[5].(int64), row[6] == stopped
+	r.progress.Step, r.progress.Since, r.progress.Status = row[3].(int64), row[5].(int64), train.Status(row[6].(string))
 	if best, ok := row[4].(float64); ok {
 		r.progress.Best = best
+	}
+	if r.config.Tolerance == nil {
+		return r, nil
+	}
+	res, err = db.query(ctx, "SELECT step, loss FROM relgrad.loss WHERE run = %d ORDER BY step", id)
+	if err != nil {
+		return nil, err
+	}
+	for _, row := range res.Rows {
+		r.config.Observe(&r.progress.Window, row[0].(int64), row[1].(float64))
 	}
 	return r, nil
 }
@@ -193,10 +211,13 @@ func (db *DB) loadRun(ctx context.Context, id int64) (*run, error) {
 // keys identifies the rows of every parameter: the optimizer's state is stored without them.
 func (r *run) keys() string {
 	var out []string
-	for _, l := range r.lives {
+	for i, l := range r.lives {
 		h := fnv.New64a()
 		for _, v := range l.keys {
 			fmt.Fprint(h, v.Ints, v.F64, v.F32, v.Texts)
+		}
+		if on := r.slots[i].Trained; on != nil {
+			fmt.Fprint(h, on)
 		}
 		out = append(out, fmt.Sprintf("%s.%s %d %x", l.table.Name, l.table.Cols[l.col].Name, l.param.Rows, h.Sum64()))
 	}
@@ -208,7 +229,7 @@ func (r *run) sameKeys() error {
 	if r.progress.Step == 0 || r.keys() == r.stored {
 		return nil
 	}
-	return sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d cannot go on: its parameters have other rows than when it began", r.id).
+	return sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d cannot go on: its parameters have other rows, or train others, than when it began", r.id).
 		WithDetail("It began with %s; now there are %s (rows and a hash of their keys).", r.stored, r.keys()).
 		WithHint("Begin a new run: the optimizer's state belongs to the rows that were there.")
 }

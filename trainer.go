@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -13,6 +14,9 @@ import (
 
 // callTrain reads CALL train(loss, params, option => value, …).
 func (db *DB) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) error {
+	if db.hooked {
+		return sqlerr.At(int(call.At), sqlerr.FeatureNotSupported, "train cannot run inside before_step")
+	}
 	c := train.Default()
 	a, err := newArgs(call, []string{"loss", "params"}, 0, train.Known)
 	if err != nil {
@@ -56,9 +60,11 @@ func (db *DB) Train(ctx context.Context, loss string, params []string, c train.C
 		return 0, err
 	}
 	defer r.close()
-	if err := r.record(ctx); err != nil {
+	unlock, err := r.record(ctx)
+	if err != nil {
 		return 0, err
 	}
+	defer unlock()
 	db.notice("NOTICE", fmt.Sprintf("train: run %d, %s", r.id, c.Describe()))
 	return r.id, r.train(ctx)
 }
@@ -69,9 +75,14 @@ func (db *DB) Resume(ctx context.Context, id int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.progress.Step >= r.config.Epochs || r.progress.Stopped {
-		return id, sqlerr.New(sqlerr.InvalidParameter, "run %d is finished: %d of %d steps are done", id, r.progress.Step, r.config.Epochs)
+	if r.progress.Step >= r.config.Epochs || r.progress.Status.Over() {
+		return id, sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status, r.progress.Step, r.config.Epochs)
 	}
+	unlock, err := db.lockRun(id)
+	if err != nil {
+		return id, err
+	}
+	defer unlock()
 	if err := r.compile(ctx); err != nil {
 		return id, err
 	}
@@ -80,6 +91,9 @@ func (db *DB) Resume(ctx context.Context, id int64) (int64, error) {
 		return id, err
 	}
 	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, %s", id, r.progress.Step, r.config.Describe()))
+	if err := r.setStatus(ctx, train.Running); err != nil {
+		return id, err
+	}
 	return id, r.train(ctx)
 }
 
@@ -93,6 +107,8 @@ type run struct {
 	progress train.Progress
 	stored   string // keys as they were when a resumed run began
 	atomic   bool   // a transaction was open: nothing is committed
+	hook     *hook  // before_step; nil where there is none
+	last     train.LossRow
 
 	c     *compiled
 	v     *compiled // the validation query; nil where the store runs it
@@ -101,21 +117,27 @@ type run struct {
 }
 
 // compile prepares the loss, the validation and the slots.
-func (r *run) compile(ctx context.Context) (err error) {
-	if r.c, err = r.db.compile(ctx, request{loss: r.loss, params: r.params, draw: true}); err != nil {
-		return err
+func (r *run) compile(ctx context.Context) error {
+	err := r.parseHook()
+	if err == nil {
+		err = r.noting(func() (err error) {
+			if r.c, err = r.compileLoss(ctx); err != nil {
+				return err
+			}
+			if err := r.makeSlots(ctx); err != nil {
+				return err
+			}
+			return r.compileValidation(ctx)
+		})
 	}
-	if err := r.makeSlots(ctx); err != nil {
+	if err != nil {
 		r.close()
-		return err
 	}
-	if r.config.Validate != "" {
-		if err := r.compileValidation(ctx); err != nil {
-			r.close()
-			return err
-		}
-	}
-	return nil
+	return err
+}
+
+func (r *run) compileLoss(ctx context.Context) (*compiled, error) {
+	return r.db.compile(ctx, request{loss: r.loss, params: r.params, draw: true, perStep: r.hook.changing()})
 }
 
 func (r *run) close() {
@@ -127,63 +149,13 @@ func (r *run) close() {
 	}
 }
 
-func (r *run) makeSlots(ctx context.Context) error {
-	nonneg := map[string]bool{}
-	for _, n := range r.config.Nonnegative {
-		nonneg[n] = true
-	}
-	for i, t := range r.c.tables {
-		for _, col := range r.c.cols[i] {
-			p := r.c.prog.Param(t, col)
-			if p == nil {
-				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, t.Cols[col].Name).
-					WithHint("Name the columns that are trained, e.g. '%s.%s'.", t.Name, reached(r.c, i)), "params", i)
-			}
-			name := t.Name + "." + t.Cols[col].Name
-			root, rc := i+1, r.c.gradColumn(i, col)
-			l, err := r.db.cat.live(ctx, t, col, p)
-			if err != nil {
-				return err
-			}
-			var match []int32
-			s := &train.Slot{Name: name, Size: p.Size, Param: train.Floats{F32: p.F32, F64: p.F64}, Key: l.key,
-				Nonnegative: nonneg[t.Name] || nonneg[name],
-				Grad: func() (train.Floats, []int32, error) {
-					if match == nil || r.c.query.Draws { // a step of its own may have rows of its own
-						if match, err = r.c.prog.Match(root, t, r.c.gradKey(root-1)); err != nil {
-							return train.Floats{}, nil, err
-						}
-					}
-					g := r.c.prog.Grad(root, rc)
-					return train.Floats{F32: g.F32, F64: g.F64}, match, nil
-				}}
-			delete(nonneg, name)
-			r.slots, r.lives = append(r.slots, s), append(r.lives, l)
-		}
-		delete(nonneg, t.Name)
-	}
-	for i, n := range r.config.Nonnegative {
-		if nonneg[n] {
-			return about(sqlerr.New(sqlerr.InvalidParameter, "nonnegative names %q, which is not a parameter of this run", n), "nonnegative", i)
-		}
-	}
-	return nil
-}
-
-// reached names a column of parameter i that the loss reads.
-func reached(c *compiled, i int) string {
-	for _, col := range c.cols[i] {
-		if c.prog.Param(c.tables[i], col) != nil {
-			return c.tables[i].Cols[col].Name
-		}
-	}
-	return "v"
-}
-
 // compileValidation compiles the validation view for the executor, without draws; a query that only the
 // store can run is run there.
 func (r *run) compileValidation(ctx context.Context) error {
-	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation"})
+	if r.config.Validate == "" {
+		return nil
+	}
+	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation", perStep: r.hook.changing()})
 	if err == nil {
 		r.v = v
 		return nil
@@ -206,7 +178,11 @@ func aboutValidation(err error) error {
 
 // Step implements train.Model.
 func (r *run) Step(ctx context.Context, step int64) (float64, error) {
-	x, err := r.c.run(ctx, kernels.Env{Seed: r.config.Seed, Step: step})
+	env := kernels.Env{Seed: r.config.Seed, Step: step}
+	if err := r.beforeStep(ctx, env); err != nil {
+		return 0, err
+	}
+	x, err := r.c.run(ctx, env)
 	return x, about(err, "loss", 0)
 }
 
@@ -223,12 +199,7 @@ func (r *run) validate(ctx context.Context) (float64, error) {
 		}
 		return r.validateInStore(ctx)
 	}
-	for _, l := range r.lives {
-		if q := r.v.prog.Param(l.table, l.col); q != nil {
-			copy(q.F32, l.param.F32)
-			copy(q.F64, l.param.F64)
-		}
-	}
+	r.copyParams(r.v.prog)
 	return r.v.run(ctx, kernels.Env{Seed: r.config.Seed})
 }
 
@@ -261,11 +232,14 @@ func (r *run) train(ctx context.Context) error {
 		r.db.OnEnd()
 	}
 	r.progress = p
-	if r.atomic {
-		return err
+	if err == nil && !r.atomic {
+		_, err = r.db.Commit()
 	}
 	if err == nil {
-		_, err = r.db.Commit()
+		r.db.notice("NOTICE", r.summary())
+		return nil
+	}
+	if r.atomic {
 		return err
 	}
 	if r.db.InTransaction() { // a failed COMMIT has ended it
@@ -273,17 +247,30 @@ func (r *run) train(ctx context.Context) error {
 			return fmt.Errorf("%w (and rolling back failed: %v)", err, back)
 		}
 	}
-	return r.failed(ctx, err)
+	status := train.Failed
+	if ctx.Err() != nil || sqlerr.Code(err) == sqlerr.QueryCanceled {
+		status = train.Cancelled
+	}
+	if e := r.setStatus(context.WithoutCancel(ctx), status); e != nil {
+		r.db.notice("WARNING", fmt.Sprintf("train: could not note in relgrad.run that run %d is %s: %v", r.id, status, e))
+	}
+	return err
 }
 
-// failed notes in relgrad.run that the run ended with an error, unless it was cancelled.
-func (r *run) failed(ctx context.Context, err error) error {
-	if ctx.Err() != nil || sqlerr.Code(err) == sqlerr.QueryCanceled {
-		return err
+// summary says how the run ended. The loss is that of the last step, before its update.
+func (r *run) summary() string {
+	s := fmt.Sprintf("train: run %d is %s after step %d", r.id, r.progress.Status, r.progress.Step)
+	if r.last.Step > 0 {
+		s += fmt.Sprintf(", loss %.5g", r.last.Loss)
 	}
-	if _, e := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s' WHERE run = %d", failed, r.id); e != nil {
-		r.db.notice("WARNING", fmt.Sprintf("train: could not note in relgrad.run that run %d failed: %v", r.id, e))
+	if !math.IsInf(r.progress.Best, 1) {
+		s += fmt.Sprintf(", best validation %.5g", r.progress.Best)
 	}
+	return s
+}
+
+func (r *run) setStatus(ctx context.Context, s train.Status) error {
+	_, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s' WHERE run = %d", s, r.id)
 	return err
 }
 
@@ -316,6 +303,7 @@ func (r *run) flush(ctx context.Context) error {
 
 // Tick implements train.Model.
 func (r *run) Tick(row train.LossRow) {
+	r.last = row
 	if r.db.OnStep != nil {
 		r.db.OnStep(row, r.config.Epochs)
 	}

@@ -223,6 +223,9 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	return nil
 }
 
+// PerStep reports whether a step may have rows of its own.
+func (p *Program) PerStep() bool { return p.steps }
+
 // Invalidate forgets what was computed once; the next Run computes it again, over the same structure.
 func (p *Program) Invalidate() {
 	for _, v := range p.owned {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 
+	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store"
 )
@@ -18,6 +19,13 @@ type Engine interface {
 	Definition(schema, name string) *store.TableDef
 	SearchPath() []string
 	View(path []string, schema, name string) (*store.ViewDef, bool)
+}
+
+// nest implements nester.
+func (e embedded) nest(run func(context.Context, sqlfront.Statement, *sqlfront.Text) error) {
+	if db, ok := e.Engine.(*relgrad.DB); ok {
+		db.RunStatement = run
+	}
 }
 
 // Embedded makes a Session of an embedded store.

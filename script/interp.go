@@ -26,7 +26,20 @@ type Interp struct {
 
 // NewInterp returns an interpreter on a session.
 func NewInterp(s Session, notice func(Notice)) *Interp {
-	return &Interp{Session: s, Notice: notice, bodies: map[*sqlfront.CreateFunction]*body{}}
+	in := &Interp{Session: s, Notice: notice, bodies: map[*sqlfront.CreateFunction]*body{}}
+	if n, ok := s.(nester); ok {
+		n.nest(func(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error {
+			_, err := in.exec(ctx, stmt, text, &frame{in: in, atomic: true})
+			return err
+		})
+	}
+	return in
+}
+
+// nester is a Session whose statements run statements of the user's: those of before_step, which the interpreter runs
+// inside the transaction of the statement around them.
+type nester interface {
+	nest(run func(context.Context, sqlfront.Statement, *sqlfront.Text) error)
 }
 
 // Exec runs one statement; positions in stmt point into text.

@@ -92,6 +92,7 @@ func (b *binder) tableRef(s *scope, it *sqlfront.TableRef) boundTable {
 	switch {
 	case t != nil:
 		b.deps[dependency{objectKey{t.Schema, t.Name}, ""}] = true
+		b.check(it.At, b.db.use(t))
 		r := b.tableRelation(t)
 		return boundTable{t.sql() + " AS " + r.alias, b.named(it.At, r, it.Alias)}
 	case v != nil:

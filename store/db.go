@@ -17,6 +17,10 @@ import (
 
 // DB is a session on one store. It is used by one goroutine at a time.
 type DB struct {
+	// OnUse, where it is set, is called before a statement or the engine looks at or writes a table's content, with the
+	// table's schema and name. It may write the table (WriteColumn).
+	OnUse func(schema, name string) error
+
 	c        *lite.Conn
 	path     string // "" for a temporary store
 	readonly bool
@@ -223,6 +227,20 @@ func (db *DB) forget() {
 		db.versions[k] = Version{v.Keys + 1, v.Values + 1}
 	}
 	db.pool = nil // their tables may be gone
+}
+
+// Abort makes an open transaction one in which a statement failed, as an error of the engine does.
+func (db *DB) Abort() { db.failed = db.failed || db.explicit }
+
+// ReadOnly reports whether the store was opened for reading only.
+func (db *DB) ReadOnly() bool { return db.readonly }
+
+// use tells that a table's content is looked at.
+func (db *DB) use(t *TableDef) error {
+	if db.OnUse == nil {
+		return nil
+	}
+	return db.OnUse(t.Schema, t.Name)
 }
 
 // Savepoint marks a point that RollbackTo returns to.

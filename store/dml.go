@@ -23,6 +23,7 @@ func (b *binder) target(at sqlfront.Pos, schema, name string) *TableDef {
 	if t == nil {
 		b.undefinedTable(at, schema, name)
 	}
+	b.check(at, b.db.use(t))
 	return t
 }
 

@@ -28,6 +28,9 @@ func (db *DB) Version(schema, name string) (Version, error) {
 	if t == nil {
 		return Version{}, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
 	}
+	if err := db.use(t); err != nil {
+		return Version{}, err
+	}
 	v := db.versions[t.key()]
 	return Version{v.Keys + db.epoch<<32, v.Values + db.epoch<<32}, nil
 }
@@ -65,6 +68,9 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 			e.Hint = "Perhaps you meant \"" + near + "\"."
 		}
 		return nil, e
+	}
+	if err := db.use(t); err != nil {
+		return nil, err
 	}
 	out := &ra.Table{Schema: t.Schema, Name: t.Name}
 	stats := []string{"count(*)"}
@@ -173,6 +179,9 @@ func (db *DB) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, 
 	def := db.cat.tables[objectKey{t.Schema, t.Name}]
 	if def == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", t.Name)
+	}
+	if err := db.use(def); err != nil {
+		return nil, err
 	}
 	names, types := make([]string, len(cols)), make([]Type, len(cols))
 	for i, c := range cols {

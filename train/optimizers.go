@@ -19,71 +19,119 @@ func (f Floats) like() Floats {
 	return Floats{F64: make([]float64, len(f.F64))}
 }
 
-// optimizer updates one parameter: state buffers by name, and the update of a run of elements.
+// hyper are the numbers of one parameter's update at one step.
+type hyper struct {
+	lr, decay float64
+	scale     float64 // of the gradient, by clip_norm; else 1
+	step      int64   // from 1
+	*Config
+}
+
+// optimizer updates elements of one parameter: p the values, g the gradient, s the state buffers, all of one length.
 type optimizer struct {
-	state  []string // names of the state buffers, each of the parameter's size
-	update func(c *Config, step int64, p, g Floats, s []Floats)
+	state []string // names of the state buffers, each of the parameter's size
+	uses  []string // options that belong to it
+	f32   func(h *hyper, p, g []float32, s [][]float32)
+	f64   func(h *hyper, p, g []float64, s [][]float64)
 }
 
-// optimizers in the forms of their papers: momentum is Polyak's (v = μv + g; p −= lr·v); adam is Kingma and
-// Ba, ICLR 2015, Algorithm 1. Weight decay is L2: g + λp.
+// optimizers as PyTorch 2 documents them (https://docs.pytorch.org/docs/stable/optim.html): torch.optim.SGD with
+// dampening 0, Adagrad with lr_decay 0, RMSprop without momentum and not centered, Adam, AdamW. Their papers: Polyak
+// 1964 (momentum); Sutskever et al., ICML 2013 (nesterov); Duchi et al., JMLR 2011 (adagrad); Tieleman and Hinton,
+// Coursera 2012, lecture 6.5 (rmsprop); Kingma and Ba, ICLR 2015 (adam); Loshchilov and Hutter, ICLR 2019 (adamw).
+// Weight decay is L2, d = g + λp, but adamw's, which is decoupled.
 var optimizers = map[string]*optimizer{
-	"sgd": {nil, func(c *Config, _ int64, p, g Floats, _ []Floats) {
-		if p.F32 != nil {
-			sgd(c, p.F32, g.F32)
-		} else {
-			sgd(c, p.F64, g.F64)
-		}
-	}},
-	"momentum": {[]string{"v"}, func(c *Config, _ int64, p, g Floats, s []Floats) {
-		if p.F32 != nil {
-			momentum(c, p.F32, g.F32, s[0].F32)
-		} else {
-			momentum(c, p.F64, g.F64, s[0].F64)
-		}
-	}},
-	"adam": {[]string{"m", "s"}, func(c *Config, step int64, p, g Floats, s []Floats) {
-		if p.F32 != nil {
-			adam(c, step, p.F32, g.F32, s[0].F32, s[1].F32)
-		} else {
-			adam(c, step, p.F64, g.F64, s[0].F64, s[1].F64)
-		}
-	}},
+	"sgd":      {nil, nil, sgd[float32], sgd[float64]},
+	"momentum": {[]string{"v"}, []string{"momentum"}, momentum[float32], momentum[float64]},
+	"nesterov": {[]string{"v"}, []string{"momentum"}, nesterov[float32], nesterov[float64]},
+	"adagrad":  {[]string{"s"}, []string{"epsilon"}, adagrad[float32], adagrad[float64]},
+	"rmsprop":  {[]string{"s"}, []string{"alpha", "epsilon"}, rmsprop[float32], rmsprop[float64]},
+	"adam":     {[]string{"m", "s"}, []string{"beta1", "beta2", "epsilon"}, adam[float32], adam[float64]},
+	"adamw":    {[]string{"m", "s"}, []string{"beta1", "beta2", "epsilon"}, adamw[float32], adamw[float64]},
 }
 
-func sgd[T float32 | float64](c *Config, p, g []T) {
-	lr, wd := T(c.LR), T(c.WeightDecay)
+// sgd: p ← p − η·d.
+func sgd[T float32 | float64](h *hyper, p, g []T, _ [][]T) {
+	lr, wd, scale := T(h.lr), T(h.decay), T(h.scale)
 	for i := range p {
-		p[i] -= lr * (g[i] + wd*p[i])
+		p[i] -= lr * (scale*g[i] + wd*p[i])
 	}
 }
 
-func momentum[T float32 | float64](c *Config, p, g, v []T) {
-	lr, wd, mu := T(c.LR), T(c.WeightDecay), T(c.Momentum)
+// momentum: v ← μv + d, p ← p − η·v.
+func momentum[T float32 | float64](h *hyper, p, g []T, s [][]T) {
+	lr, wd, mu, scale, v := T(h.lr), T(h.decay), T(h.Momentum), T(h.scale), s[0]
 	for i := range p {
-		v[i] = mu*v[i] + (g[i] + wd*p[i])
+		v[i] = mu*v[i] + (scale*g[i] + wd*p[i])
 		p[i] -= lr * v[i]
 	}
 }
 
-func adam[T float32 | float64](c *Config, step int64, p, g, m, s []T) {
-	b1, b2, wd, eps := T(c.Beta1), T(c.Beta2), T(c.WeightDecay), T(c.Epsilon)
-	rate := T(c.LR / (1 - math.Pow(c.Beta1, float64(step))))
-	correct := T(1 / (1 - math.Pow(c.Beta2, float64(step))))
+// nesterov: v ← μv + d, p ← p − η·(d + μv).
+func nesterov[T float32 | float64](h *hyper, p, g []T, s [][]T) {
+	lr, wd, mu, scale, v := T(h.lr), T(h.decay), T(h.Momentum), T(h.scale), s[0]
 	for i := range p {
-		x := g[i] + wd*p[i]
-		m[i] = b1*m[i] + (1-b1)*x
-		s[i] = b2*s[i] + (1-b2)*x*x
-		p[i] -= rate * m[i] / (T(math.Sqrt(float64(s[i]*correct))) + eps)
+		d := scale*g[i] + wd*p[i]
+		v[i] = mu*v[i] + d
+		p[i] -= lr * (d + mu*v[i])
 	}
 }
 
-// clampNegative is the projection on the nonnegative orthant.
-func clampNegative(p Floats) {
-	for i, x := range p.F32 {
-		p.F32[i] = max(x, 0)
+// adagrad: s ← s + d², p ← p − η·d / (√s + ε).
+func adagrad[T float32 | float64](h *hyper, p, g []T, s [][]T) {
+	lr, wd, eps, scale, sum := T(h.lr), T(h.decay), T(h.Epsilon), T(h.scale), s[0]
+	for i := range p {
+		d := scale*g[i] + wd*p[i]
+		sum[i] += d * d
+		p[i] -= ratio(lr*d, root(sum[i])+eps)
 	}
-	for i, x := range p.F64 {
-		p.F64[i] = max(x, 0)
+}
+
+// rmsprop: s ← αs + (1−α)d², p ← p − η·d / (√s + ε).
+func rmsprop[T float32 | float64](h *hyper, p, g []T, s [][]T) {
+	lr, wd, a, eps, scale, avg := T(h.lr), T(h.decay), T(h.Alpha), T(h.Epsilon), T(h.scale), s[0]
+	for i := range p {
+		d := scale*g[i] + wd*p[i]
+		avg[i] = a*avg[i] + (1-a)*d*d
+		p[i] -= ratio(lr*d, root(avg[i])+eps)
 	}
+}
+
+// adam: m ← β₁m + (1−β₁)d, s ← β₂s + (1−β₂)d², p ← p − η·m̂ / (√ŝ + ε), m̂ = m/(1−β₁ᵗ), ŝ = s/(1−β₂ᵗ).
+func adam[T float32 | float64](h *hyper, p, g []T, state [][]T) {
+	b1, b2, wd, eps, scale := T(h.Beta1), T(h.Beta2), T(h.decay), T(h.Epsilon), T(h.scale)
+	rate, correct := h.corrected()
+	m, s := state[0], state[1]
+	for i := range p {
+		d := scale*g[i] + wd*p[i]
+		m[i] = b1*m[i] + (1-b1)*d
+		s[i] = b2*s[i] + (1-b2)*d*d
+		p[i] -= ratio(T(rate)*m[i], root(s[i]*T(correct))+eps)
+	}
+}
+
+// adamw: p ← p − ηλp, then adam with d = g.
+func adamw[T float32 | float64](h *hyper, p, g []T, state [][]T) {
+	keep := T(1 - h.lr*h.decay)
+	for i := range p {
+		p[i] *= keep
+	}
+	plain := *h
+	plain.decay = 0
+	adam(&plain, p, g, state)
+}
+
+// corrected returns η/(1−β₁ᵗ) and 1/(1−β₂ᵗ).
+func (h *hyper) corrected() (rate, correct float64) {
+	return h.lr / (1 - math.Pow(h.Beta1, float64(h.step))), 1 / (1 - math.Pow(h.Beta2, float64(h.step)))
+}
+
+func root[T float32 | float64](x T) T { return T(math.Sqrt(float64(x))) }
+
+// ratio is x/y, and 0 for 0/0: with epsilon 0 an element whose gradients were all zero stays.
+func ratio[T float32 | float64](x, y T) T {
+	if x == 0 {
+		return 0
+	}
+	return x / y
 }

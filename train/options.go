@@ -19,62 +19,75 @@ type Config struct {
 	Momentum    float64
 	Beta1       float64
 	Beta2       float64
+	Alpha       float64
 	Epsilon     float64
+	WeightDecay float64
+	Schedule    string
+	Warmup      int64 // steps
+	StepSize    int64 // steps; 0: not given
+	Gamma       float64
+	EtaMin      float64
+	ClipNorm    float64 // 0: none
 	Epochs      int64
 	Seed        int64
-	WeightDecay float64
 	Nonnegative []string
+	Project     []string // 'entity.v: unit_ball'
+	Options     map[string]ParamOptions
+	Sparse      Sparse
+	BeforeStep  string // SQL, "" for none
 	Validate    string
 	Every       int64
-	Patience    int64 // validations without improvement before it stops; 0: never
+	Patience    int64   // validations without improvement before it stops; 0: never
+	MaxSeconds  float64 // 0: no limit
+	Tolerance   *float64
 	Resume      int64 // run to go on with; 0: a new run
 }
 
 // Default returns the documented defaults: adam (0.9, 0.999, 1e-8), lr 0.001, seed 0.
 func Default() Config {
-	return Config{Optimizer: "adam", LR: 0.001, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Epsilon: 1e-8, Epochs: 100, Every: 1}
+	return Config{Optimizer: "adam", LR: 0.001, Momentum: 0.9, Beta1: 0.9, Beta2: 0.999, Alpha: 0.99, Epsilon: 1e-8, Schedule: "constant", Gamma: 0.1,
+		Epochs: 100, Every: 1}
 }
 
-// option is one named argument of train(): how it is read into a Config and how a stored run writes it.
+// option is one named argument of train(): how it is read into a Config and how a stored run writes it (nil: not given).
 type option struct {
 	set func(c *Config, v any) error
 	get func(c *Config) any
 }
 
 var options = map[string]option{
-	"optimizer": {func(c *Config, v any) error {
-		s, err := text(v)
-		if err == nil && optimizers[s] == nil {
-			return unknown("optimizer", s, names(optimizers))
-		}
-		c.Optimizer = s
-		return err
-	}, func(c *Config) any { return c.Optimizer }},
+	"optimizer":    choice("optimizer", func(c *Config) *string { return &c.Optimizer }, names(optimizers)),
 	"lr":           number(func(c *Config) *float64 { return &c.LR }, 0, math.Inf(1)),
 	"momentum":     number(func(c *Config) *float64 { return &c.Momentum }, 0, 1),
 	"beta1":        number(func(c *Config) *float64 { return &c.Beta1 }, 0, 1),
 	"beta2":        number(func(c *Config) *float64 { return &c.Beta2 }, 0, 1),
+	"alpha":        number(func(c *Config) *float64 { return &c.Alpha }, 0, 1),
 	"epsilon":      number(func(c *Config) *float64 { return &c.Epsilon }, 0, math.Inf(1)),
 	"weight_decay": number(func(c *Config) *float64 { return &c.WeightDecay }, 0, math.Inf(1)),
+	"schedule":     choice("schedule", func(c *Config) *string { return &c.Schedule }, names(schedules)),
+	"warmup":       integer(func(c *Config) *int64 { return &c.Warmup }, 0),
+	"step_size":    given(integer(func(c *Config) *int64 { return &c.StepSize }, 1)),
+	"gamma":        number(func(c *Config) *float64 { return &c.Gamma }, 0, math.Inf(1)),
+	"eta_min":      number(func(c *Config) *float64 { return &c.EtaMin }, 0, math.Inf(1)),
+	"clip_norm":    positive(func(c *Config) *float64 { return &c.ClipNorm }),
 	"epochs":       integer(func(c *Config) *int64 { return &c.Epochs }, 0),
 	"seed":         integer(func(c *Config) *int64 { return &c.Seed }, math.MinInt64),
 	"every":        integer(func(c *Config) *int64 { return &c.Every }, 1),
 	"patience":     integer(func(c *Config) *int64 { return &c.Patience }, 0),
+	"max_seconds":  positive(func(c *Config) *float64 { return &c.MaxSeconds }),
 	"resume":       integer(func(c *Config) *int64 { return &c.Resume }, 1),
-	"validate": {func(c *Config, v any) (err error) { c.Validate, err = text(v); return err },
-		func(c *Config) any { return c.Validate }},
-	"nonnegative": {func(c *Config, v any) error {
-		list, ok := v.([]string)
-		if !ok {
-			return fmt.Errorf("must be an array of parameter names, not %s", show(v))
-		}
-		c.Nonnegative = list
-		return nil
-	}, func(c *Config) any { return c.Nonnegative }},
+	"validate":     words(func(c *Config) *string { return &c.Validate }),
+	"before_step":  words(func(c *Config) *string { return &c.BeforeStep }),
+	"nonnegative": {func(c *Config, v any) (err error) { c.Nonnegative, err = list(v); return err },
+		func(c *Config) any { return c.Nonnegative }},
+	"project":   {setProject, func(c *Config) any { return c.Project }},
+	"options":   {setOptions, getOptions},
+	"sparse":    {setSparse, getSparse},
+	"tolerance": {setTolerance, func(c *Config) any { return c.Tolerance }},
 }
 
 // later are options of the language that this version refuses by name.
-var later = []string{"schedule", "clip_norm", "project", "options", "batch", "batch_size", "before_step", "max_seconds", "tolerance", "sparse"}
+var later = []string{"batch", "batch_size"}
 
 // Known refuses the name of an option that train() does not have.
 func Known(name string) error {
@@ -150,39 +163,6 @@ func FromJSON(text string) (Config, error) {
 	return c, nil
 }
 
-// Check refuses options that would have no effect: given lists the names that the user wrote.
-func (c *Config) Check(given []string) error {
-	for _, n := range given {
-		switch {
-		case n == "momentum" && c.Optimizer != "momentum":
-			return sqlerr.New(sqlerr.InvalidParameter, "train option momentum has no effect with optimizer %q", c.Optimizer).
-				WithHint("Write optimizer => 'momentum'.")
-		case (n == "beta1" || n == "beta2" || n == "epsilon") && c.Optimizer != "adam":
-			return sqlerr.New(sqlerr.InvalidParameter, "train option %s has no effect with optimizer %q", n, c.Optimizer).
-				WithHint("It belongs to optimizer => 'adam'.")
-		case (n == "patience" || n == "every") && c.Validate == "":
-			return sqlerr.New(sqlerr.InvalidParameter, "train option %s has no effect without validate", n).
-				WithHint("Name a view that yields one number: validate => 'validation'.")
-		}
-	}
-	return nil
-}
-
-// Describe prints the options that matter for a run, the seed included.
-func (c *Config) Describe() string {
-	p := []string{fmt.Sprintf("optimizer %s", c.Optimizer), fmt.Sprintf("lr %g", c.LR)}
-	switch c.Optimizer {
-	case "adam":
-		p = append(p, fmt.Sprintf("betas (%g, %g)", c.Beta1, c.Beta2), fmt.Sprintf("epsilon %g", c.Epsilon))
-	case "momentum":
-		p = append(p, fmt.Sprintf("momentum %g", c.Momentum))
-	}
-	if c.WeightDecay != 0 {
-		p = append(p, fmt.Sprintf("weight_decay %g", c.WeightDecay))
-	}
-	return strings.Join(append(p, fmt.Sprintf("epochs %d", c.Epochs), fmt.Sprintf("seed %d", c.Seed)), ", ")
-}
-
 func names[T any](m map[string]T) []string {
 	var out []string
 	for n := range m {
@@ -198,63 +178,4 @@ func unknown(what, name string, known []string) error {
 		e = e.WithHint("Perhaps you meant %q.", n)
 	}
 	return e
-}
-
-// show prints a value as SQL does.
-func show(v any) string {
-	switch x := v.(type) {
-	case nil:
-		return "NULL"
-	case string:
-		return "'" + x + "'"
-	case []string:
-		return "ARRAY['" + strings.Join(x, "', '") + "']"
-	}
-	return fmt.Sprint(v)
-}
-
-func text(v any) (string, error) {
-	s, ok := v.(string)
-	if !ok {
-		return "", fmt.Errorf("must be a text, not %s", show(v))
-	}
-	return s, nil
-}
-
-func number(at func(*Config) *float64, lo, hi float64) option {
-	return option{func(c *Config, v any) error {
-		var x float64
-		switch n := v.(type) {
-		case float64:
-			x = n
-		case int64:
-			x = float64(n)
-		default:
-			return fmt.Errorf("must be a number, not %s", show(v))
-		}
-		switch {
-		case x >= lo && x < hi:
-		case math.IsInf(hi, 1):
-			return fmt.Errorf("must be at least %g and finite, not %g", lo, x)
-		default:
-			return fmt.Errorf("must be at least %g and below %g, not %g", lo, hi, x)
-		}
-		*at(c) = x
-		return nil
-	}, func(c *Config) any { return *at(c) }}
-}
-
-func integer(at func(*Config) *int64, lo int64) option {
-	return option{func(c *Config, v any) error {
-		switch n := v.(type) {
-		case int64:
-			*at(c) = n
-		default:
-			return fmt.Errorf("must be an integer, not %s", show(v))
-		}
-		if *at(c) < lo {
-			return fmt.Errorf("must be at least %d, not %d", lo, *at(c))
-		}
-		return nil
-	}, func(c *Config) any { return *at(c) }}
 }

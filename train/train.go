@@ -10,21 +10,6 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Slot is one value column of a parameter, with its live buffers.
-type Slot struct {
-	Name        string // table.column
-	Size        int    // elements per row
-	Param       Floats
-	Nonnegative bool
-	// Grad returns the gradient's buffer after a step, and for each of its rows the row of Param.
-	Grad func() (Floats, []int32, error)
-	// Key prints the identity of a row of Param, for messages.
-	Key func(row int) string
-
-	State []Floats // the optimizer's, in its order
-	dense Floats   // the gradient, one row per row of Param
-}
-
 // LossRow is a row of relgrad.loss.
 type LossRow struct {
 	Step, Epoch int64
@@ -36,14 +21,33 @@ type LossRow struct {
 // Progress is what a run has reached; with the parameters and the optimizer's state it is all that a
 // resumed run needs.
 type Progress struct {
-	Step    int64   // steps done
-	Best    float64 // lowest validation so far
-	Since   int64   // validations since Best
-	Stopped bool    // by patience
+	Step   int64   // steps done
+	Best   float64 // lowest validation so far
+	Since  int64   // validations since Best
+	Status Status
+	Window Window // for tolerance
 }
 
+// Status is how a run stands, as relgrad.run shows it.
+type Status string
+
+// A run that is interrupted, cancelled, failed or out of time can go on.
+const (
+	Running     Status = "running"
+	Finished    Status = "finished" // all epochs are done
+	Converged   Status = "stopped by tolerance"
+	Impatient   Status = "stopped by patience"
+	OutOfTime   Status = "stopped by max_seconds"
+	Cancelled   Status = "cancelled"
+	Failed      Status = "failed"
+	Interrupted Status = "interrupted" // its process is gone
+)
+
+// Over reports whether a run with this status does not go on.
+func (s Status) Over() bool { return s == Finished || s == Converged || s == Impatient }
+
 // Start is the progress of a new run.
-func Start() Progress { return Progress{Best: math.Inf(1)} }
+func Start() Progress { return Progress{Best: math.Inf(1), Status: Running} }
 
 // Model is a compiled loss.
 type Model interface {
@@ -60,9 +64,10 @@ type Model interface {
 // commitInterval bounds how often a run commits.
 const commitInterval = time.Second
 
-// Prepare allocates the state of new slots.
+// Prepare gives new slots their options and state.
 func (c *Config) Prepare(slots []*Slot) {
 	for _, s := range slots {
+		c.tune(s)
 		if s.State == nil {
 			for range optimizers[c.Optimizer].state {
 				s.State = append(s.State, s.Param.like())
@@ -74,38 +79,45 @@ func (c *Config) Prepare(slots []*Slot) {
 // StateNames are the names of an optimizer's state buffers.
 func (c *Config) StateNames() []string { return optimizers[c.Optimizer].state }
 
-// Run trains from p until the epochs are over, patience is lost or ctx is cancelled. On an error everything
-// up to the last finished step is committed first, except where a step itself was bad: then the last commit
-// stands.
+// Run trains from p until the epochs are over, a stopping rule holds or ctx is cancelled. On an error the last commit
+// stands; a cancelled run commits first up to its last finished step, where no before_step has begun another one.
 func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Progress, error) {
 	c.Prepare(slots)
+	p.Status = Running
 	var rows []LossRow
-	last := time.Now()
-	for p.Step < c.Epochs && !p.Stopped {
+	began := time.Now()
+	for last := began; p.Step < c.steps() && p.Status == Running; {
 		if ctx.Err() != nil {
 			return p, finish(ctx, m, p, rows, sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", p.Step))
 		}
 		row, err := step(ctx, c, m, slots, &p)
 		if err != nil {
-			if errors.Is(err, context.Canceled) || sqlerr.Code(err) == sqlerr.QueryCanceled {
+			if c.BeforeStep == "" && (errors.Is(err, context.Canceled) || sqlerr.Code(err) == sqlerr.QueryCanceled) {
 				err = finish(ctx, m, p, rows, err)
 			}
 			return p, err
 		}
 		rows = append(rows, row)
+		if p.Status == Running && c.MaxSeconds > 0 && time.Since(began).Seconds() >= c.MaxSeconds {
+			p.Status = OutOfTime
+		}
 		m.Tick(row)
-		if time.Since(last) >= commitInterval {
+		if time.Since(last) >= commitInterval && p.Step < c.steps() && p.Status == Running {
 			if err := m.Commit(ctx, p, rows); err != nil {
 				return p, err
 			}
 			rows, last = nil, time.Now()
 		}
 	}
+	if p.Step >= c.steps() {
+		p.Status = Finished
+	}
 	return p, m.Commit(ctx, p, rows)
 }
 
 // finish commits what is done although the run was cancelled.
 func finish(ctx context.Context, m Model, p Progress, rows []LossRow, cause error) error {
+	p.Status = Cancelled
 	return errors.Join(cause, m.Commit(context.WithoutCancel(ctx), p, rows))
 }
 
@@ -123,15 +135,14 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (L
 			return LossRow{}, err
 		}
 	}
+	scale := c.clip(slots)
 	for _, s := range slots {
-		optimizers[c.Optimizer].update(&c, n, s.Param, s.dense, s.State)
-		if s.Nonnegative {
-			clampNegative(s.Param)
-		}
+		s.update(optimizers[c.Optimizer], &hyper{lr: c.rate(s.lr, n), decay: s.decay, scale: scale, step: n, Config: &c})
 	}
-	row := LossRow{Step: n, Epoch: n, Loss: loss, At: time.Now()}
+	epoch, ends := c.epoch(n)
+	row := LossRow{Step: n, Epoch: epoch, Loss: loss, At: time.Now()}
 	p.Step = n
-	if c.Validate != "" && n%c.Every == 0 {
+	if c.Validate != "" && ends && epoch%c.Every == 0 {
 		v, err := m.Validate(ctx)
 		if err != nil {
 			return row, err
@@ -145,37 +156,14 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (L
 		} else {
 			p.Since++
 		}
-		p.Stopped = c.Patience > 0 && p.Since >= c.Patience
+		if c.Patience > 0 && p.Since >= c.Patience {
+			p.Status = Impatient
+		}
+	}
+	if c.Tolerance != nil && c.Observe(&p.Window, n, loss) && p.Window.settled(*c.Tolerance) {
+		p.Status = Converged
 	}
 	return row, nil
-}
-
-// gather spreads the gradient over all rows of the parameter and refuses one that is not finite.
-func (s *Slot) gather(step int64) error {
-	g, rows, err := s.Grad()
-	if err != nil {
-		return err
-	}
-	if s.dense.Len() == 0 {
-		s.dense = s.Param.like()
-	}
-	clear(s.dense.F32)
-	clear(s.dense.F64)
-	for i, row := range rows {
-		at, to := i*s.Size, int(row)*s.Size
-		bad := math.Float64frombits(0)
-		if g.F32 != nil {
-			copy(s.dense.F32[to:to+s.Size], g.F32[at:at+s.Size])
-			bad = firstBad(g.F32[at : at+s.Size])
-		} else {
-			copy(s.dense.F64[to:to+s.Size], g.F64[at:at+s.Size])
-			bad = firstBad(g.F64[at : at+s.Size])
-		}
-		if bad != 0 {
-			return sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %s", Number(bad), step, s.Name, s.Key(int(row))).WithHint(smaller)
-		}
-	}
-	return nil
 }
 
 // firstBad returns the first NaN or infinity, 0 when there is none.

@@ -47,7 +47,7 @@ func (b *bowl) Commit(_ context.Context, p Progress, rows []LossRow) error {
 func (b *bowl) Tick(LossRow) {}
 
 func (b *bowl) slot() *Slot {
-	return &Slot{Name: "w.v", Size: 1, Param: Floats{F64: b.p}, Key: func(row int) string { return "(id = " + string(rune('0'+row)) + ")" },
+	return &Slot{Name: "w.v", Names: []string{"w", "w.v"}, Size: 1, Param: Floats{F64: b.p}, Key: func(row int) string { return "(id = " + string(rune('0'+row)) + ")" },
 		Grad: func() (Floats, []int32, error) { return Floats{F64: []float64{b.g[0], b.g[2]}}, []int32{0, 2}, nil }}
 }
 
@@ -55,62 +55,12 @@ func newBowl() *bowl {
 	return &bowl{p: []float64{1, 2, -3}, target: []float64{0.5, 7, 1}, g: make([]float64, 3)}
 }
 
-// reference repeats the update rules as their papers print them, in scalars.
-func reference(c Config, p, target []float64) []float64 {
-	p = append([]float64(nil), p...)
-	v, m, s := make([]float64, len(p)), make([]float64, len(p)), make([]float64, len(p))
-	for t := 1; t <= int(c.Epochs); t++ {
-		for i := range p {
-			g := 0.0
-			if i != 1 {
-				g = 2 * (p[i] - target[i])
-			}
-			g += c.WeightDecay * p[i]
-			switch c.Optimizer {
-			case "sgd":
-				p[i] -= c.LR * g
-			case "momentum":
-				v[i] = c.Momentum*v[i] + g
-				p[i] -= c.LR * v[i]
-			case "adam":
-				m[i] = c.Beta1*m[i] + (1-c.Beta1)*g
-				s[i] = c.Beta2*s[i] + (1-c.Beta2)*g*g
-				mh, sh := m[i]/(1-math.Pow(c.Beta1, float64(t))), s[i]/(1-math.Pow(c.Beta2, float64(t)))
-				p[i] -= c.LR * mh / (math.Sqrt(sh) + c.Epsilon)
-			}
-		}
-	}
-	return p
-}
-
-func TestOptimizers(t *testing.T) {
-	for name := range optimizers {
-		for _, decay := range []float64{0, 0.1} {
-			c := Default()
-			c.Optimizer, c.LR, c.Epochs, c.WeightDecay = name, 0.05, 25, decay
-			b := newBowl()
-			want := reference(c, b.p, b.target)
-			if _, err := Run(context.Background(), c, b, []*Slot{b.slot()}, Start()); err != nil {
-				t.Fatal(err)
-			}
-			for i := range want {
-				if math.Abs(b.p[i]-want[i]) > 1e-13*math.Abs(want[i]) {
-					t.Errorf("%s, decay %g: element %d is %.17g, by the paper %.17g", name, decay, i, b.p[i], want[i])
-				}
-			}
-			if len(b.rows) != 25 || b.rows[0].Step != 1 || math.Abs(b.rows[0].Loss-41.25) > 1e-12 {
-				t.Errorf("%s: the log does not begin with the loss before the first update: %+v", name, b.rows[0])
-			}
-		}
-	}
-}
-
 func TestNonnegative(t *testing.T) {
 	c := Default()
 	c.Optimizer, c.LR, c.Epochs = "sgd", 0.1, 1
 	b := newBowl()
 	s := b.slot()
-	s.Nonnegative = true
+	c.Nonnegative = []string{"w"}
 	if _, err := Run(context.Background(), c, b, []*Slot{s}, Start()); err != nil {
 		t.Fatal(err)
 	}
@@ -128,7 +78,7 @@ func TestPatience(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.Step != 10 || !p.Stopped || p.Best != 4 || p.Since != 3 {
+	if p.Step != 10 || p.Status != Impatient || p.Best != 4 || p.Since != 3 {
 		t.Errorf("stopped with %+v; the validations 5 4 4.5 4 6 stop after the fifth, at step 10", p)
 	}
 	if b.rows[0].Validation != nil || b.rows[1].Validation == nil || *b.rows[1].Validation != 5 {
@@ -165,7 +115,23 @@ func TestOptionErrors(t *testing.T) {
 		{"every", int64(0), "must be at least 1, not 0"},
 		{"optimizer", "adan", `optimizer "adan" does not exist`},
 		{"nonnegative", "w", "must be an array of parameter names"},
-		{"clip_norm", 1.0, "is not supported yet"},
+		{"batch", "t", "is not supported yet"},
+		{"schedule", "linear", `schedule "linear" does not exist`},
+		{"clip_norm", int64(0), "must be above 0 and finite, not 0"},
+		{"max_seconds", math.Inf(1), "must be above 0 and finite"},
+		{"tolerance", 1.5, "must be at least 0 and below 1, not 1.5"},
+		{"before_step", " ", "must not be empty"},
+		{"sparse", "w", "must be true, false or an array of parameter names, not 'w'"},
+		{"project", []string{"w"}, "must hold texts such as 'entity.v: unit_ball', not 'w'"},
+		{"project", []string{"w: ball"}, `projection "ball" does not exist`},
+		{"project", []string{"w: simplex", "w: simplex"}, "says 'w: simplex' twice"},
+		{"options", "w", "must be a JSON object such as"},
+		{"options", "{}", "must be a JSON object such as"},
+		{"options", `{"w": {}}`, `say nothing of "w"`},
+		{"options", `{"w": {"rate": 1}}`, `option of a parameter "rate" does not exist`},
+		{"options", `{"w": {"lr": "1"}}`, `lr of "w" must be a number, not '1'`},
+		{"options", `{"w": {"weight_decay": -1}}`, `weight_decay of "w" must be at least 0 and finite, not -1`},
+		{"options", `{"w": {"where": 1}}`, `where of "w" must be the text of a condition, not 1`},
 	} {
 		cfg := Default()
 		err := cfg.Set(c.name, c.v)
@@ -178,6 +144,10 @@ func TestOptionErrors(t *testing.T) {
 func TestConfigThroughJSON(t *testing.T) {
 	c := Default()
 	c.Optimizer, c.LR, c.Epochs, c.Seed, c.Nonnegative, c.Validate, c.Patience = "momentum", 0.1234567890123, 77, -1<<62-1, []string{"w", "h.v"}, "v", 3
+	rate, tolerance := 0.1, 1e-3
+	c.Schedule, c.StepSize, c.Gamma, c.Warmup, c.EtaMin, c.ClipNorm = "step", 30, 0.3, 5, 1e-9, 0.7
+	c.Project, c.Sparse, c.BeforeStep, c.MaxSeconds, c.Tolerance = []string{"w: unit_ball"}, Sparse{Names: []string{"w"}}, "SELECT 1", 1.5, &tolerance
+	c.Options = map[string]ParamOptions{"w": {LR: &rate, Where: "k > 1 AND name <> '\"'"}}
 	text, err := json.Marshal(c.Map())
 	if err != nil {
 		t.Fatal(err)

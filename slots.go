@@ -1,0 +1,167 @@
+package relgrad
+
+import (
+	"context"
+	"errors"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/train"
+)
+
+// makeSlots gives every value column of the parameters its slot and its live buffer.
+func (r *run) makeSlots(ctx context.Context) error {
+	for i, t := range r.c.tables {
+		for _, col := range r.c.cols[i] {
+			p := r.c.prog.Param(t, col)
+			if p == nil {
+				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, t.Cols[col].Name).
+					WithHint("Name the columns that are trained, e.g. '%s.%s'.", t.Name, reached(r.c, i)), "params", i)
+			}
+			l, err := r.db.cat.live(ctx, t, col, p)
+			if err != nil {
+				return err
+			}
+			r.slots, r.lives = append(r.slots, r.slot(i, col, l)), append(r.lives, l)
+		}
+	}
+	if err := r.config.CheckParams(r.slots); err != nil {
+		var p *train.ParamError
+		if errors.As(err, &p) {
+			return about(p.Err, p.Option, p.Item)
+		}
+		return err
+	}
+	for i, s := range r.slots {
+		if err := r.chooseRows(ctx, s, r.lives[i]); err != nil {
+			return about(err, "options", 0)
+		}
+	}
+	return nil
+}
+
+// slot makes the slot of column col of parameter i.
+func (r *run) slot(i, col int, l *live) *train.Slot {
+	t := l.table
+	name := t.Name + "." + t.Cols[col].Name
+	var match []int32
+	var of *executor.Program
+	return &train.Slot{Name: name, Names: []string{t.Name, t.Schema + "." + t.Name, name, t.Schema + "." + name}, Size: l.param.Size,
+		Param: train.Floats{F32: l.param.F32, F64: l.param.F64}, Key: l.key,
+		Grad: func() (train.Floats, []int32, error) {
+			if p := r.c.prog; match == nil || of != p || p.PerStep() { // a step of its own may have rows of its own
+				var err error
+				if match, err = p.Match(i+1, t, r.c.gradKey(i)); err != nil {
+					return train.Floats{}, nil, err
+				}
+				of = p
+			}
+			g := r.c.prog.Grad(i+1, r.c.gradColumn(i, col))
+			return train.Floats{F32: g.F32, F64: g.F64}, match, nil
+		}}
+}
+
+// reached names a column of parameter i that the loss reads.
+func reached(c *compiled, i int) string {
+	for _, col := range c.cols[i] {
+		if c.prog.Param(c.tables[i], col) != nil {
+			return c.tables[i].Cols[col].Name
+		}
+	}
+	return "v"
+}
+
+// chooseRows marks the rows of a slot that are trained: those where the conditions of its options hold and the value is
+// not NULL.
+func (r *run) chooseRows(ctx context.Context, s *train.Slot, l *live) error {
+	conditions := r.config.Where(s)
+	if len(conditions) == 0 && l.param.Valid == nil {
+		return nil
+	}
+	s.Trained = make([]bool, l.param.Rows)
+	for i := range s.Trained {
+		s.Trained[i] = l.param.Valid == nil || l.param.Valid[i] != 0
+	}
+	for _, where := range conditions {
+		chosen, err := r.rowsWhere(ctx, l, where)
+		if err != nil {
+			return err
+		}
+		if len(chosen) == 0 {
+			return sqlerr.New(sqlerr.InvalidParameter, "no row of %s is trained: none has %s", l.table.Name, where)
+		}
+		for i := range s.Trained {
+			s.Trained[i] = s.Trained[i] && chosen[l.key(i)]
+		}
+	}
+	return nil
+}
+
+// rowsWhere returns the printed identities of the rows of a parameter where a condition on keys and attributes holds.
+func (r *run) rowsWhere(ctx context.Context, l *live, where string) (map[string]bool, error) {
+	text := &sqlfront.Text{SQL: where}
+	cond, err := sqlfront.ParseExpr(text)
+	if err != nil {
+		return nil, err
+	}
+	t := l.table
+	sqlfront.Walk(cond, func(n sqlfront.Tree) bool {
+		c, ok := n.(*sqlfront.ColumnRef)
+		if !ok || err != nil || c.Star {
+			return err == nil
+		}
+		name := c.Names[len(c.Names)-1]
+		for i, col := range t.Cols {
+			if col.Name == name && col.IsValue() && !isKey(t, i) && (len(c.Names) == 1 || c.Names[0] == t.Name) {
+				err = sqlerr.In(sqlerr.At(int(c.At), sqlerr.InvalidParameter, "where reads %q, a value column of %s", name, t.Name).
+					WithHint("Rows are chosen once, by keys and attributes: values change in training."), text)
+			}
+		}
+		return err == nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	sel := &sqlfront.Select{Node: sqlfront.Node{At: -1}, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: sqlfront.Node{At: -1}, Schema: t.Schema, Name: t.Name}}, Where: cond, End: -1}
+	for _, k := range t.Key {
+		sel.Targets = append(sel.Targets, sqlfront.Target{Node: sqlfront.Node{At: -1}, X: &sqlfront.ColumnRef{Node: sqlfront.Node{At: -1}, Names: []string{t.Cols[k].Name}}, Name: t.Cols[k].Name})
+	}
+	if len(t.Key) == 0 { // one row, without a key
+		sel.Targets = []sqlfront.Target{{Node: sqlfront.Node{At: -1}, X: lit("bigint", int64(1)), Name: "one"}}
+	}
+	_, data, err := r.db.DB.Query(ctx, sel, text)
+	if err != nil {
+		return nil, err
+	}
+	out := map[string]bool{}
+	for i := range data[0].N {
+		out[(&live{table: t, keys: data[:len(t.Key)]}).key(i)] = true
+	}
+	return out, nil
+}
+
+// copyParams copies the live buffers into another program's.
+func (r *run) copyParams(p *executor.Program) {
+	for _, l := range r.lives {
+		if q := p.Param(l.table, l.col); q != nil {
+			copy(q.F32, l.param.F32)
+			copy(q.F64, l.param.F64)
+		}
+	}
+}
+
+// reads reports whether a plan reads a column of a table.
+func reads(plan *ra.Plan, t *ra.Table, col int) bool {
+	found := false
+	ra.Walk(func(n *ra.Node) {
+		if n.Op != ra.Scan || n.Table.Schema != t.Schema || n.Table.Name != t.Name {
+			return
+		}
+		for _, c := range n.TableCols {
+			found = found || c == col
+		}
+	}, plan.Nodes()...)
+	return found
+}

@@ -1,0 +1,128 @@
+package train
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// Check refuses options that would have no effect, and those that lack another: given lists the names that the user
+// wrote.
+func (c *Config) Check(given []string) error {
+	for _, n := range given {
+		if err := belongs(n, "optimizer", c.Optimizer, uses(optimizers, func(o *optimizer) []string { return o.uses })); err != nil {
+			return err
+		}
+		if err := belongs(n, "schedule", c.Schedule, uses(schedules, func(s *schedule) []string { return s.uses })); err != nil {
+			return err
+		}
+		if (n == "patience" || n == "every") && c.Validate == "" {
+			return sqlerr.New(sqlerr.InvalidParameter, "train option %s has no effect without validate", n).
+				WithHint("Name a view that yields one number: validate => 'validation'.")
+		}
+	}
+	if c.Schedule == "step" && c.StepSize == 0 {
+		return sqlerr.New(sqlerr.InvalidParameter, "schedule \"step\" needs step_size, the number of steps between two changes of the rate").
+			WithHint("For example schedule => 'step', step_size => 30, gamma => 0.1.")
+	}
+	if c.Schedule != "constant" && c.Warmup >= c.steps() && c.Warmup > 0 {
+		return sqlerr.New(sqlerr.InvalidParameter, "schedule %q has no effect: the warm-up of %d steps is not shorter than the run of %d", c.Schedule, c.Warmup, c.steps())
+	}
+	return c.checkFloor()
+}
+
+// checkFloor refuses a rate that the cosine would raise.
+func (c *Config) checkFloor() error {
+	if c.Schedule != "cosine" {
+		return nil
+	}
+	low := c.LR
+	for _, n := range names(c.Options) {
+		if o := c.Options[n]; o.LR != nil {
+			low = min(low, *o.LR)
+		}
+	}
+	if c.EtaMin > low {
+		return sqlerr.New(sqlerr.InvalidParameter, "eta_min, the last rate, is %g, above the first one, %g", c.EtaMin, low)
+	}
+	return nil
+}
+
+// uses lists for each option of its own the variants (optimizers, schedules) that have it.
+func uses[T any](all map[string]T, of func(T) []string) map[string][]string {
+	out := map[string][]string{}
+	for _, n := range names(all) {
+		for _, o := range of(all[n]) {
+			out[o] = append(out[o], n)
+		}
+	}
+	return out
+}
+
+// belongs refuses an option of other variants than the chosen one.
+func belongs(name, what, chosen string, uses map[string][]string) error {
+	have := uses[name]
+	if have == nil || slices.Contains(have, chosen) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.InvalidParameter, "train option %s has no effect with %s %q", name, what, chosen).
+		WithHint("It belongs to %s => '%s'.", what, strings.Join(have, "', '"))
+}
+
+// Describe prints the options that are in force, the seed included.
+func (c *Config) Describe() string {
+	p := []string{"optimizer " + c.Optimizer, fmt.Sprintf("lr %g", c.LR)}
+	switch has := optimizers[c.Optimizer].uses; {
+	case slices.Contains(has, "beta1"):
+		p = append(p, fmt.Sprintf("betas (%g, %g)", c.Beta1, c.Beta2))
+	case slices.Contains(has, "alpha"):
+		p = append(p, fmt.Sprintf("alpha %g", c.Alpha))
+	case slices.Contains(has, "momentum"):
+		p = append(p, fmt.Sprintf("momentum %g", c.Momentum))
+	}
+	if slices.Contains(optimizers[c.Optimizer].uses, "epsilon") {
+		p = append(p, fmt.Sprintf("epsilon %g", c.Epsilon))
+	}
+	add := func(on bool, format string, args ...any) {
+		if on {
+			p = append(p, fmt.Sprintf(format, args...))
+		}
+	}
+	add(c.WeightDecay != 0, "weight_decay %g", c.WeightDecay)
+	add(c.Schedule == "step", "schedule step (step_size %d, gamma %g)", c.StepSize, c.Gamma)
+	add(c.Schedule == "cosine", "schedule cosine (eta_min %g)", c.EtaMin)
+	add(c.Warmup > 0, "warmup %d", c.Warmup)
+	add(c.ClipNorm > 0, "clip_norm %g", c.ClipNorm)
+	add(len(c.Nonnegative) > 0, "nonnegative (%s)", strings.Join(c.Nonnegative, ", "))
+	add(len(c.Project) > 0, "project (%s)", strings.Join(c.Project, ", "))
+	add(c.Sparse.All, "sparse")
+	add(len(c.Sparse.Names) > 0, "sparse (%s)", strings.Join(c.Sparse.Names, ", "))
+	for _, n := range names(c.Options) {
+		p = append(p, c.Options[n].describe(n))
+	}
+	add(c.BeforeStep != "", "before_step %s", strconv.Quote(c.BeforeStep))
+	add(c.Validate != "", "validate %s every %d", c.Validate, c.Every)
+	add(c.Patience > 0, "patience %d", c.Patience)
+	add(c.MaxSeconds > 0, "max_seconds %g", c.MaxSeconds)
+	if c.Tolerance != nil {
+		p = append(p, fmt.Sprintf("tolerance %g", *c.Tolerance))
+	}
+	return strings.Join(append(p, fmt.Sprintf("epochs %d", c.Epochs), fmt.Sprintf("seed %d", c.Seed)), ", ")
+}
+
+func (o ParamOptions) describe(name string) string {
+	var p []string
+	if o.LR != nil {
+		p = append(p, fmt.Sprintf("lr %g", *o.LR))
+	}
+	if o.WeightDecay != nil {
+		p = append(p, fmt.Sprintf("weight_decay %g", *o.WeightDecay))
+	}
+	if o.Where != "" {
+		p = append(p, "where "+o.Where)
+	}
+	return name + " (" + strings.Join(p, ", ") + ")"
+}
