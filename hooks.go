@@ -222,8 +222,12 @@ func (r *run) takeParam(ctx context.Context, lives []*live, keys bool) (again bo
 	mine := map[int]bool{}
 	for _, l := range lives {
 		mine[l.col] = true
+		nulls := slices.Clone(l.param.Valid)
 		if err := r.c.prog.Reload(ctx, t, l.col); err != nil {
 			return false, err
+		}
+		if !slices.Equal(nulls, l.param.Valid) {
+			return false, sqlerr.New(sqlerr.ObjectNotPrereqState, "%s.%s has other NULLs than when the run began", t.Name, t.Cols[l.col].Name)
 		}
 	}
 	for i, col := range t.Cols { // values that are constants of the run
@@ -237,7 +241,7 @@ func (r *run) takeParam(ctx context.Context, lives []*live, keys bool) (again bo
 // sameRows refuses a parameter's table whose rows or columns are no more those of the run.
 func (r *run) sameRows(ctx context.Context, l *live) error {
 	t := l.table
-	e := sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows of the parameter %s", t.Name).
+	e := sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows or columns of the parameter %s", t.Name).
 		WithHint("It may update a parameter's values; rows that come and go belong into another table.")
 	if !sameTable(r.db.Definition(t.Schema, t.Name), t) {
 		return e

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -91,6 +92,119 @@ func TestResumeAfterCancel(t *testing.T) {
 	}
 }
 
+// TestResumeOptimizers: every optimizer, with every schedule and the other options that a step depends on, goes on
+// bit-equal after a cancel.
+func TestResumeOptimizers(t *testing.T) {
+	optimizers := map[string]string{"sgd": "", "momentum": "momentum => 0.8", "nesterov": "", "adagrad": "", "rmsprop": "alpha => 0.9", "adam": "beta2 => 0.99",
+		"adamw": "weight_decay => 0.1"}
+	schedules := []string{"schedule => 'step', step_size => 5, gamma => 0.5", "schedule => 'cosine', eta_min => 1e-4, warmup => 6", "warmup => 12"}
+	others := []string{"clip_norm => 0.5", "sparse => true, project => ARRAY['w.v: unit_ball', 'h.v: simplex']",
+		`tolerance => 0.001, options => '{"w": {"where": "i > 0", "lr": 0.02}, "h.b": {"weight_decay": 0.1}}'`}
+	for name, own := range optimizers {
+		for i, schedule := range schedules {
+			t.Run(fmt.Sprintf("%s %d", name, i), func(t *testing.T) {
+				call := fmt.Sprintf("CALL train('loss', ARRAY['w', 'h'], optimizer => '%s', lr => 0.001, epochs => 30, seed => 3, %s, %s", name, schedule, others[i])
+				if own != "" {
+					call += ", " + own
+				}
+				whole := open(t, "")
+				mustRun(t, whole, model+call+")")
+				db := open(t, "")
+				mustRun(t, db, model)
+				for _, at := range []int64{7, 18} {
+					ctx, cancel := context.WithCancel(context.Background())
+					db.OnStep = func(row train.LossRow, _ int64) {
+						if row.Step == at {
+							cancel()
+						}
+					}
+					sql := "CALL train(resume => 1)"
+					if at == 7 {
+						sql = call + ")"
+					}
+					if _, err := db.Run(ctx, sql); err == nil {
+						t.Fatal("the cancelled run gave no error")
+					}
+					cancel()
+				}
+				db.OnStep = nil
+				mustRun(t, db, "CALL train(resume => 1)")
+				if a, b := parameters(t, whole), parameters(t, db); !reflect.DeepEqual(a, b) {
+					t.Errorf("parameters differ:\n%v\n%v", a, b)
+				}
+				if a, b := losses(t, whole), losses(t, db); !reflect.DeepEqual(a, b) || len(a) == 0 {
+					t.Errorf("losses differ:\n%v\n%v", a, b)
+				}
+				status := "SELECT status, step FROM relgrad.run"
+				if a, b := mustRun(t, whole, status).Rows, mustRun(t, db, status).Rows; !reflect.DeepEqual(a, b) {
+					t.Errorf("the whole run is %v, the resumed one %v", a, b)
+				}
+			})
+		}
+	}
+}
+
+// TestStopsAndGoesOn: a run out of time goes on, one that has converged does not.
+func TestStopsAndGoesOn(t *testing.T) {
+	db := open(t, "")
+	mustRun(t, db, model+"CALL train('loss', ARRAY['w', 'h'], epochs => 40, seed => 3, max_seconds => 1e-9)")
+	status := func() []any {
+		return mustRun(t, db, "SELECT status, step FROM relgrad.run ORDER BY run DESC LIMIT 1").Rows[0]
+	}
+	if got := status(); !reflect.DeepEqual(got, []any{"stopped by max_seconds", int64(1)}) {
+		t.Fatal(got)
+	}
+	mustRun(t, db, "CALL train(resume => 1)")
+	if got := status(); !reflect.DeepEqual(got, []any{"stopped by max_seconds", int64(2)}) {
+		t.Fatal(got)
+	}
+	mustRun(t, db, "CALL train('loss', ARRAY['w', 'h'], epochs => 4000, seed => 3, tolerance => 0.5)")
+	if got := status(); !reflect.DeepEqual(got, []any{"stopped by tolerance", int64(20)}) {
+		t.Fatal(got)
+	}
+	if _, err := db.Run(context.Background(), "CALL train(resume => 2)"); err == nil {
+		t.Error("a run that has converged went on")
+	}
+}
+
+// TestTwoSessions: a run that a session trains is running for others, who can neither resume nor delete it.
+func TestTwoSessions(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	db := open(t, path)
+	mustRun(t, db, model)
+	seen := false
+	db.OnStep = func(row train.LossRow, _ int64) {
+		if row.Step != 3 {
+			return
+		}
+		other := open(t, path)
+		if got := mustRun(t, other, "SELECT status FROM relgrad.run").Rows[0][0]; got != "running" {
+			t.Errorf("the other session sees %v", got)
+		}
+		for _, err := range []error{func() error { _, err := other.Resume(context.Background(), 1); return err }(), other.DeleteRun(context.Background(), 1)} {
+			if err == nil || !strings.Contains(err.Error(), "run 1 is being trained by another session") {
+				t.Errorf("error %v", err)
+			}
+		}
+		seen = true
+	}
+	mustRun(t, db, fmt.Sprintf(trainModel, 5))
+	if !seen {
+		t.Fatal("no step 3")
+	}
+	if files, _ := filepath.Glob(path + "-run*"); len(files) > 0 {
+		t.Errorf("left behind: %v", files)
+	}
+	if err := db.DeleteRun(context.Background(), 1); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"run", "loss", "state"} {
+		if n := mustRun(t, db, "SELECT count(*) FROM relgrad."+table).Rows[0][0]; n != int64(0) {
+			t.Errorf("%v rows of relgrad.%s are left", n, table)
+		}
+	}
+}
+
 // TestKill9 kills a process that trains and resumes its run.
 func TestKill9(t *testing.T) {
 	const steps = 400000 // more than the child gets done
@@ -112,20 +226,23 @@ func TestKill9(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	committed := func() (int64, error) {
+	committed := func() (n int64, status string, err error) {
 		db, err := Open(path)
 		if err != nil {
-			return 0, err
+			return 0, "", err
 		}
 		defer db.Close()
-		res, err := db.Run(context.Background(), "SELECT coalesce(max(step), 0) FROM relgrad.run")
-		if err != nil {
-			return 0, err
+		res, err := db.Run(context.Background(), "SELECT step, status FROM relgrad.run")
+		if err != nil || len(res.Rows) == 0 {
+			return 0, "", err
 		}
-		return res.Rows[0][0].(int64), nil
+		return res.Rows[0][0].(int64), res.Rows[0][1].(string), nil
 	}
 	for start := time.Now(); ; time.Sleep(200 * time.Millisecond) {
-		if n, err := committed(); err == nil && n > 0 {
+		if n, status, err := committed(); err == nil && n > 0 {
+			if status != "running" {
+				t.Errorf("the run is %q while its process trains", status)
+			}
 			break
 		}
 		if time.Since(start) > time.Minute {
@@ -141,6 +258,9 @@ func TestKill9(t *testing.T) {
 
 	db := open(t, path)
 	done := mustRun(t, db, "SELECT step FROM relgrad.run").Rows[0][0].(int64)
+	if status := mustRun(t, db, "SELECT status FROM relgrad.run").Rows[0][0]; status != "interrupted" {
+		t.Errorf("the run whose process was killed is %q", status)
+	}
 	if logged := mustRun(t, db, "SELECT count(*) FROM relgrad.loss").Rows[0][0]; logged != done {
 		t.Fatalf("%d steps are committed, %v are logged", done, logged)
 	}

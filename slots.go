@@ -3,6 +3,7 @@ package relgrad
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -87,7 +88,7 @@ func (r *run) chooseRows(ctx context.Context, s *train.Slot, l *live) error {
 	for _, where := range conditions {
 		chosen, err := r.rowsWhere(ctx, l, where)
 		if err != nil {
-			return err
+			return inContext(err, fmt.Sprintf("where of %s in train option options", l.table.Name))
 		}
 		if len(chosen) == 0 {
 			return sqlerr.New(sqlerr.InvalidParameter, "no row of %s is trained: none has %s", l.table.Name, where)

@@ -59,7 +59,7 @@ func setOptions(c *Config, v any) error {
 	for _, param := range names(all) {
 		var o ParamOptions
 		if len(all[param]) == 0 {
-			return fmt.Errorf("say nothing of %q", param)
+			return sqlerr.New(sqlerr.InvalidParameter, "train option options says nothing of %q", param)
 		}
 		for _, field := range names(all[param]) {
 			read := paramFields[field]
@@ -67,7 +67,7 @@ func setOptions(c *Config, v any) error {
 				return unknown("option of a parameter", field, names(paramFields))
 			}
 			if err := read(&o, all[param][field]); err != nil {
-				return fmt.Errorf("%s of %q %w", field, param, err)
+				return sqlerr.New(sqlerr.InvalidParameter, "%s of %q in train option options %v", field, param, err).Wrap(err)
 			}
 		}
 		c.Options[param] = o

@@ -127,11 +127,11 @@ func TestOptionErrors(t *testing.T) {
 		{"project", []string{"w: simplex", "w: simplex"}, "says 'w: simplex' twice"},
 		{"options", "w", "must be a JSON object such as"},
 		{"options", "{}", "must be a JSON object such as"},
-		{"options", `{"w": {}}`, `say nothing of "w"`},
+		{"options", `{"w": {}}`, `says nothing of "w"`},
 		{"options", `{"w": {"rate": 1}}`, `option of a parameter "rate" does not exist`},
-		{"options", `{"w": {"lr": "1"}}`, `lr of "w" must be a number, not '1'`},
-		{"options", `{"w": {"weight_decay": -1}}`, `weight_decay of "w" must be at least 0 and finite, not -1`},
-		{"options", `{"w": {"where": 1}}`, `where of "w" must be the text of a condition, not 1`},
+		{"options", `{"w": {"lr": "1"}}`, `lr of "w" in train option options must be a number, not '1'`},
+		{"options", `{"w": {"weight_decay": -1}}`, `weight_decay of "w" in train option options must be at least 0 and finite, not -1`},
+		{"options", `{"w": {"where": 1}}`, `where of "w" in train option options must be the text of a condition, not 1`},
 	} {
 		cfg := Default()
 		err := cfg.Set(c.name, c.v)
