@@ -13,15 +13,8 @@ import (
 // wrote.
 func (c *Config) Check(given []string) error {
 	for _, n := range given {
-		if err := belongs(n, "optimizer", c.Optimizer, uses(optimizers, func(o *optimizer) []string { return o.uses })); err != nil {
+		if err := c.effect(n); err != nil {
 			return err
-		}
-		if err := belongs(n, "schedule", c.Schedule, uses(schedules, func(s *schedule) []string { return s.uses })); err != nil {
-			return err
-		}
-		if (n == "patience" || n == "every") && c.Validate == "" {
-			return sqlerr.New(sqlerr.InvalidParameter, "train option %s has no effect without validate", n).
-				WithHint("Name a view that yields one number: validate => 'validation'.")
 		}
 	}
 	if c.Schedule == "step" && c.StepSize == 0 {
@@ -32,6 +25,23 @@ func (c *Config) Check(given []string) error {
 		return sqlerr.New(sqlerr.InvalidParameter, "schedule %q has no effect: the warm-up of %d steps is not shorter than the run of %d", c.Schedule, c.Warmup, c.steps())
 	}
 	return c.checkFloor()
+}
+
+// Effective reports whether an option can have an effect beside the others.
+func (c *Config) Effective(name string) bool { return c.effect(name) == nil }
+
+func (c *Config) effect(name string) error {
+	if err := belongs(name, "optimizer", c.Optimizer, uses(optimizers, func(o *optimizer) []string { return o.uses })); err != nil {
+		return err
+	}
+	if err := belongs(name, "schedule", c.Schedule, uses(schedules, func(s *schedule) []string { return s.uses })); err != nil {
+		return err
+	}
+	if (name == "patience" || name == "every") && c.Validate == "" {
+		return sqlerr.New(sqlerr.InvalidParameter, "train option %s has no effect without validate", name).
+			WithHint("Name a view that yields one number: validate => 'validation'.")
+	}
+	return nil
 }
 
 // checkFloor refuses a rate that the cosine would raise.

@@ -7,10 +7,10 @@
 //
 // # Invariants
 //
-// Steps count from 1. The loss logged for a step is the one before that step's update. A run that was
+// Steps count from 1; a learning rate is a function of the step. The loss logged for a step is the one before that step's update. A run that was
 // interrupted and resumed goes through the same states bit for bit: everything that a step depends on is in
 // the parameters, the optimizer's state, Progress, the options and the step's number. Rows without a gradient
-// count as zero gradient.
+// count as zero gradient, but in a sparse slot; a frozen row never changes.
 //
 // # Errors
 //
@@ -19,5 +19,6 @@
 //
 // # Where to add
 //
-// An optimizer: one entry in optimizers; an option: one entry in options.
+// An optimizer: one entry in optimizers; a schedule, a projection: one entry in schedules, in projections; an option:
+// one entry in options. docs/training.md describes each.
 package train

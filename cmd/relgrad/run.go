@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -59,11 +60,8 @@ func runScripts(ctx context.Context, c *command, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	switch o.Format {
-	case script.FormatAligned, script.FormatUnaligned, script.FormatCSV, script.FormatJSON:
-	default:
-		fmt.Fprintf(fs.Output(), "relgrad run: unknown format %q\n", o.Format)
-		return errUsage
+	if err := checkFormat(fs, o.Format); err != nil {
+		return err
 	}
 	if len(files) == 0 {
 		fs.Usage()
@@ -95,6 +93,16 @@ func runScripts(ctx context.Context, c *command, args []string) (err error) {
 		err = e
 	}
 	return err
+}
+
+// checkFormat refuses an output format that does not exist.
+func checkFormat(fs *flag.FlagSet, format string) error {
+	switch format {
+	case script.FormatAligned, script.FormatUnaligned, script.FormatCSV, script.FormatJSON:
+		return nil
+	}
+	fmt.Fprintf(fs.Output(), "%s: unknown format %q\n", fs.Name(), format)
+	return errUsage
 }
 
 // runNative runs a file of SELECTs in SQLite's dialect.

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"bytes"
+	"encoding/csv"
+	"image/png"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// trainedStore makes a store with two runs, of 30 and 50 steps; the second has validations.
+func trainedStore(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	sql := filepath.Join(dir, "train.sql")
+	text := `SET search_path = public, relgrad;
+CREATE TABLE w (id int PRIMARY KEY, x double precision);
+INSERT INTO w VALUES (1, 3), (2, -2);
+CREATE VIEW loss AS SELECT sum(x * x) AS loss FROM w;
+CREATE VIEW mean AS SELECT avg(x * x) AS v FROM w;
+CALL train('loss', ARRAY['w'], optimizer => 'sgd', lr => 0.05, epochs => 30);
+UPDATE w SET x = 4;
+CALL train('loss', ARRAY['w'], optimizer => 'nesterov', lr => 0.01, epochs => 50, validate => 'mean', every => 5);`
+	if err := os.WriteFile(sql, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store := filepath.Join(dir, "s.db")
+	if _, status := captured(t, "run", "-q", "--store", store, sql); status != 0 {
+		t.Fatal(status)
+	}
+	return store
+}
+
+// captured runs a command line and returns its standard output and status.
+func captured(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, errs := os.Stdout, os.Stderr
+	os.Stdout, os.Stderr = w, null
+	done := make(chan []byte)
+	go func() {
+		b, _ := io.ReadAll(r)
+		done <- b
+	}()
+	status := realMain(args)
+	os.Stdout, os.Stderr = out, errs
+	w.Close()
+	null.Close()
+	return string(<-done), status
+}
+
+// table reads CSV output as a map from the first column to the others.
+func table(t *testing.T, text string) map[string][]string {
+	t.Helper()
+	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	out := map[string][]string{}
+	for _, r := range rows {
+		out[r[0]] = r[1:]
+	}
+	return out
+}
+
+func TestRuns(t *testing.T) {
+	store := trainedStore(t)
+	runs := func(args ...string) (string, int) {
+		return captured(t, append([]string{"runs", "--store", store, "--format", "csv"}, args...)...)
+	}
+	out, _ := runs()
+	if list := table(t, out); len(list) != 3 || list["1"][2] != "finished" || list["1"][3] != "30" || list["1"][4] != "13" || list["2"][6] == "" {
+		t.Errorf("list:\n%s", out)
+	}
+	out, _ = runs("show", "2")
+	show := table(t, out)
+	if show["optimizer"][0] != "nesterov" || show["validate"][0] != "mean" || show["momentum"][0] != "0.9" || show["alpha"] != nil || show["step"][0] != "50" {
+		t.Errorf("show:\n%s", out)
+	}
+	out, _ = runs("compare", "2", "1")
+	if cmp := table(t, out); cmp["property"][0] != "run 2" || cmp["lr"][0] != "0.01" || cmp["lr"][1] != "0.05" || cmp["schedule"] != nil || cmp["validate"][1] != "" {
+		t.Errorf("compare:\n%s", out)
+	}
+	for _, tc := range []struct {
+		status int
+		args   []string
+	}{{1, []string{"show", "7"}}, {1, []string{"compare", "1", "7"}}, {1, []string{"delete", "7"}}, {1, []string{"show", "x"}}, {2, []string{"show"}}, {2, []string{"compare", "1"}},
+		{2, []string{"delete"}}, {2, []string{"shw", "1"}}, {2, []string{"--format", "xml"}}} {
+		if _, got := runs(tc.args...); got != tc.status {
+			t.Errorf("runs %v: status %d, want %d", tc.args, got, tc.status)
+		}
+	}
+	if _, status := runs("delete", "1"); status != 0 {
+		t.Fatal(status)
+	}
+	if out, _ = runs(); len(table(t, out)) != 2 || table(t, out)["1"] != nil {
+		t.Errorf("after delete:\n%s", out)
+	}
+}
+
+func TestPlot(t *testing.T) {
+	store := trainedStore(t)
+	dir := t.TempDir()
+	svg, img := filepath.Join(dir, "a.svg"), filepath.Join(dir, "a.PNG")
+	out, status := captured(t, "plot", "--store", store, "1", "2")
+	for _, want := range []string{"─ run 1, loss: 13 to ", "* run 2, loss: 32 to ", "+ run 2, validation: "} {
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("status %d, no %q in\n%s", status, want, out)
+		}
+	}
+	if out, _ = captured(t, "plot", "--store", store); strings.Contains(out, "run 1") || !strings.Contains(out, "run 2") {
+		t.Errorf("not the last run:\n%s", out)
+	}
+	if _, status = captured(t, "plot", "--store", store, "1", "2", "-o", svg); status != 0 {
+		t.Fatal(status)
+	}
+	text, err := os.ReadFile(svg)
+	for _, want := range []string{"run 1, loss", "run 2, loss", "run 2, validation"} {
+		if err != nil || !strings.Contains(string(text), want) {
+			t.Errorf("no %q in the SVG (%v)", want, err)
+		}
+	}
+	if _, status = captured(t, "plot", "--store", store, "-o", img, "2"); status != 0 {
+		t.Fatal(status)
+	}
+	b, err := os.ReadFile(img)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := png.Decode(bytes.NewReader(b)); err != nil || p.Bounds().Dx() < 300 {
+		t.Errorf("no PNG: %v", err)
+	}
+	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"-o", filepath.Join(dir, "a.gif")}, {"-o", filepath.Join(dir, "none", "a.svg")}} {
+		if _, status := captured(t, append([]string{"plot", "--store", store}, args...)...); status != 1 {
+			t.Errorf("plot %v: status %d", args, status)
+		}
+	}
+}
+
+// TestSeriesAt: figures between two steps are interpolated, outside there are none.
+func TestSeriesAt(t *testing.T) {
+	s := series{x: []float64{5, 10}, y: []float64{1, 3}}
+	if s.at(5) != 1 || s.at(7.5) != 2 || s.at(10) != 3 || !math.IsNaN(s.at(4)) || !math.IsNaN(s.at(11)) {
+		t.Error(s.at(5), s.at(7.5), s.at(10), s.at(4), s.at(11))
+	}
+	var out bytes.Buffer
+	if err := drawTerminal(&out, []series{{"one step", []float64{1}, []float64{2}}}, false); err != nil || !strings.Contains(out.String(), "one step: 2 to 2") {
+		t.Error(err, out.String())
+	}
+}
