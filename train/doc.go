@@ -7,8 +7,8 @@
 //
 // # Invariants
 //
-// Steps count from 1; a learning rate is a function of the step. The loss logged for a step is the one before that step's update. A run that was
-// interrupted and resumed goes through the same states bit for bit: everything that a step depends on is in
+// Steps count from 1; a learning rate is a function of the step. The loss logged for a step is the one before
+// that step's update. A run that was interrupted and resumed goes through the same states bit for bit: everything that a step depends on is in
 // the parameters, the optimizer's state, Progress, the options and the step's number. Rows without a gradient
 // count as zero gradient, but in a sparse slot; a frozen row never changes.
 //
