@@ -8,33 +8,6 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// samplesOf lists typed calls of a kernel: its own samples, or the usual ones of an element-wise kernel.
-func samplesOf(d *kernels.Def) []kernels.Sample {
-	if d.Samples != nil {
-		return d.Samples
-	}
-	var out []kernels.Sample
-	scalar, single := kernels.Type{Kind: kernels.Float64}, kernels.Type{Kind: kernels.Float32}
-	vec, mat := kernels.Type{Kind: kernels.Float32, Shape: []int{3}}, kernels.Type{Kind: kernels.Float64, Shape: []int{2, 3}}
-	add := func(t ...kernels.Type) {
-		s := kernels.Sample{}
-		for i := range d.MinArgs {
-			s.Types = append(s.Types, t[i%len(t)])
-		}
-		out = append(out, s)
-	}
-	for _, t := range []kernels.Type{scalar, single, vec, mat} {
-		add(t)
-	}
-	if d.MinArgs > 1 {
-		add(vec, scalar)
-		add(scalar, mat)
-		add(vec, mat)
-		add(kernels.Type{Kind: kernels.Float32, Shape: []int{2, 1}}, kernels.Type{Kind: kernels.Float32, Shape: []int{1, 3}})
-	}
-	return out
-}
-
 // argument makes a column of n rows for a sample's argument.
 func argument(rng *rand.Rand, d *kernels.Def, t kernels.Type, n int, i int64, nulls bool) *ra.Vector {
 	v := ra.NewVector(t, n)
@@ -71,7 +44,7 @@ func TestKernels(t *testing.T) {
 		if d.IsMacro() {
 			continue
 		}
-		for _, s := range samplesOf(d) {
+		for _, s := range d.Calls() {
 			for _, mode := range []int{0, 1, 2, 4, 7} {
 				testKernel(t, rng, d, s, mode)
 			}

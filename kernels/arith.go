@@ -142,10 +142,11 @@ func vjpPower(e, g *Expr) []*Expr {
 			return []*Expr{SumTo(Mul(g, Mul(y, Build("power", x, Num(c-1)))), x.Type), nil}
 		}
 	}
-	dx := Select(Build("eq_mask", y, Num(0)), Num(0), Mul(y, Build("power", x, Sub(y, Num(1)))))
+	flat := Build("eq_mask", y, Num(0)) // there neither value nor derivative of 0·x⁻¹ may count
+	dx := Select(flat, Num(0), Mul(y, Build("power", Select(flat, Num(1), x), Sub(y, Num(1)))))
 	out := []*Expr{SumTo(Mul(g, dx), x.Type), nil}
 	if !y.IsConst() {
-		dy := Select(Build("eq_mask", x, Num(0)), Num(0), Mul(e, Build("ln", x)))
+		dy := Select(Build("eq_mask", x, Num(0)), Num(0), Mul(e, Build("ln", nonzero(x))))
 		out[1] = SumTo(Mul(g, dy), y.Type)
 	}
 	return out

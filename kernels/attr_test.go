@@ -15,7 +15,7 @@ func TestAttrRoundTrip(t *testing.T) {
 		attrs = append(attrs, Attr{Kind: k})
 	}
 	for _, d := range All() {
-		for _, s := range d.samples() {
+		for _, s := range d.Calls() {
 			attrs = append(attrs, s.Attr)
 		}
 	}
@@ -41,7 +41,7 @@ func TestEvalAttr(t *testing.T) {
 		if d.Bind != nil && !d.Static() {
 			t.Errorf("%s has static arguments, and no sample shows it", d.Name)
 		}
-		for _, s := range d.samples() {
+		for _, s := range d.Calls() {
 			e, err := d.call(s)
 			if err != nil {
 				t.Fatal(err)

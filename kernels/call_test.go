@@ -145,6 +145,10 @@ func TestErrors(t *testing.T) {
 		{"einsum", []Value{s("i1->i"), m}, sqlerr.InvalidParameter, `einsum spec "i1->i" has '1', which is no letter`},
 		{"random_int", []Value{i(0), i(0), ints()}, sqlerr.InvalidParameter, "random_int of 0 numbers"},
 		{"dropout", []Value{vec(1), f(1)}, sqlerr.InvalidParameter, "dropout probability 1 is not in [0,1)"},
+		{"glorot_uniform", []Value{ints(2), i(1), ints(), i(0), i(0)}, sqlerr.InvalidParameter, "glorot_uniform with fan_in 0 and fan_out 0"},
+		{"reshape", []Value{vec(1), ints()}, sqlerr.InvalidParameter, "the shape of reshape has 0 dimensions, 1 to 6 are possible"},
+		{"full", []Value{ints(2, 0), f(1)}, sqlerr.InvalidParameter, "shape ARRAY[2,0] of full: every length must be at least 1, the size at most 268435456"},
+		{"one_hot", []Value{i(0), i(0)}, sqlerr.InvalidParameter, "the size of one_hot is 0, not in 1 to 268435456"},
 	} {
 		_, err := Lookup(c.name).EvalValues(&Env{}, c.args)
 		var e *sqlerr.Error

@@ -91,6 +91,10 @@ var _ = Register(&Def{
 		{Types: []Type{{Kind: Bool}, {Kind: Float64}, {Kind: Float32}}, Ints: []int64{1}},
 		{Types: []Type{{Kind: Bool}, {Kind: Float64}, {Kind: Bool}, {Kind: Float64}, {Kind: Float64}}, Ints: []int64{0, 1}},
 		{Types: []Type{{Kind: Bool}, {Kind: Float32, Shape: []int{3}}, {Kind: Float32, Shape: []int{3}}}, Ints: []int64{0}},
+		{Types: []Type{{Kind: Bool}, f64(1), f32(1)}, Ints: []int64{1}},
+		{Types: []Type{{Kind: Bool}, f64(2, 3), f64(2, 3)}, Ints: []int64{1}},
+		{Types: []Type{{Kind: Bool}, f32(2, 1, 2), f64(2, 1, 2)}, Ints: []int64{0}},
+		{Types: []Type{{Kind: Bool}, f64(1, 2, 1, 2), f64(1, 2, 1, 2)}, Ints: []int64{1}},
 	},
 })
 
@@ -133,6 +137,10 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float64}, {Kind: Float64}}},
 		{Types: []Type{{Kind: Float32, Shape: []int{2}}, {Kind: Float32, Shape: []int{2}}}},
+		{Types: []Type{f64(1), f64(1)}},
+		{Types: []Type{f32(2, 3), f64(2, 3)}},
+		{Types: []Type{f64(2, 1, 2), f64(2, 1, 2), f64(2, 1, 2)}},
+		{Types: []Type{f32(1, 2, 1, 2), f32(1, 2, 1, 2)}},
 	},
 })
 

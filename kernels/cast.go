@@ -44,6 +44,10 @@ var _ = Register(&Def{
 		{Types: []Type{{Kind: Float32, Shape: []int{2, 2}}}, Attr: Attr{Kind: Float64}},
 		{Types: []Type{{Kind: Int}}, Attr: Attr{Kind: Float64}, Ints: []int64{3}},
 		{Types: []Type{{Kind: Float64}}, Attr: Attr{Kind: Text}},
+		{Types: []Type{f64(1)}, Attr: Attr{Kind: Float32}},
+		{Types: []Type{f64(3)}, Attr: Attr{Kind: Float32}},
+		{Types: []Type{f32(2, 1, 2)}, Attr: Attr{Kind: Float64}},
+		{Types: []Type{f64(1, 2, 1, 2)}, Attr: Attr{Kind: Float32}},
 	},
 })
 

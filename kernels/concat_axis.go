@@ -47,5 +47,8 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float32, Shape: []int{3}}, {Kind: Float64, Shape: []int{2}}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}, {Kind: Float64, Shape: []int{2, 1}}}, Attr: Attr{Axis: 1}},
+		{Types: []Type{f32(1), f32(1)}},
+		{Types: []Type{f32(2, 1, 2), f32(2, 3, 2)}, Attr: Attr{Axis: 1}},
+		{Types: []Type{f64(1, 2, 2, 1), f32(1, 2, 2, 2)}, Attr: Attr{Axis: 3}},
 	},
 })

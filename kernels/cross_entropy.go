@@ -24,8 +24,12 @@ var _ = Register(&Def{
 		hot := BuildAttr("one_hot", Attr{Int: int64(z.Type.Shape[0])}, e.Args[1])
 		return []*Expr{Mul(g, Sub(Build("softmax", z), CastTo(z.Type.Kind, hot))), nil}
 	},
-	Flops:   perElement(20),
-	Samples: []Sample{{Types: []Type{{Kind: Float32, Shape: []int{4}}, {Kind: Int}}, Ints: []int64{2}}},
+	Flops: perElement(20),
+	Samples: []Sample{
+		{Types: []Type{f32(4), {Kind: Int}}, Ints: []int64{2}},
+		{Types: []Type{f64(3), {Kind: Int}}, Ints: []int64{0}},
+		{Types: []Type{f64(1), {Kind: Int}}, Ints: []int64{0}},
+	},
 })
 
 // checkLabel refuses a label outside 0 … n-1.

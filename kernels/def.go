@@ -56,7 +56,7 @@ type Def struct {
 }
 
 // Sample is one typed call for the registry tests and the manual: the run-time arguments and attributes of a
-// kernel, the SQL arguments of a macro. Ints lists values for integer and boolean arguments in turn (default 1).
+// kernel, the SQL arguments of a macro, whose bigint[] is the attributes' shape (see Def.Array). Ints lists values for integer and boolean arguments in turn (default 1).
 type Sample struct {
 	Types []Type
 	Attr  Attr

@@ -19,8 +19,11 @@ var _ = Register(&Def{
 })
 
 var pairSamples = []Sample{
-	{Types: []Type{{Kind: Float64, Shape: []int{3}}, {Kind: Float64, Shape: []int{3}}}},
-	{Types: []Type{{Kind: Float32, Shape: []int{2, 3}}, {Kind: Float64, Shape: []int{2, 3}}}},
+	{Types: []Type{f64(3), f64(3)}},
+	{Types: []Type{f32(2, 3), f64(2, 3)}},
+	{Types: []Type{f32(1), f32(1)}},
+	{Types: []Type{f32(2, 1, 3), f32(2, 1, 3)}},
+	{Types: []Type{f64(2, 2, 1, 2), f32(2, 2, 1, 2)}},
 }
 
 // inferPair is the rule of kernels that take two chunks of one shape to a double precision number.

@@ -60,6 +60,11 @@ var _ = Register(&Def{
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}}, Attr: Attr{Spec: "ij->j"}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}, {Kind: Float64, Shape: []int{2}}, {Kind: Float64, Shape: []int{3}}}, Attr: Attr{Spec: "ij,i,j->"}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 2, 3}}, {Kind: Float64, Shape: []int{4}}}, Attr: Attr{Spec: "iij,k->k"}},
+		{Types: []Type{f32(2, 3), f64(3, 2), f64(2, 2), f32(2)}, Attr: Attr{Spec: "ij,jk,kl,l->i"}},
+		{Types: []Type{f64(2, 1, 2, 3), f64(3, 2)}, Attr: Attr{Spec: "abcd,dc->abd"}},
+		{Types: []Type{f32(3), f64(), f32(2)}, Attr: Attr{Spec: "i,,j->ji"}},
+		{Types: []Type{f32(1)}, Attr: Attr{Spec: "z->"}},
+		{Types: []Type{f64(2, 2), f64(2, 2)}, Attr: Attr{Spec: "Ab,bA->AAb"}},
 	},
 })
 
@@ -247,5 +252,7 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float32, Shape: []int{3}}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{3, 3}}}},
+		{Types: []Type{f64(1)}},
+		{Types: []Type{f32(1, 1)}},
 	},
 })

@@ -24,6 +24,11 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float32, Shape: []int{3}}, {Kind: Float64}}},
 		{Types: []Type{{Kind: Float64}, {Kind: Float64}}},
+		{Types: []Type{f64(), f64(3)}},
+		{Types: []Type{f64(1), f64(1)}},
+		{Types: []Type{f64(2, 3), f64(3)}},
+		{Types: []Type{f32(2, 1, 2), f64()}},
+		{Types: []Type{f32(1, 2, 1, 2), f32(2, 1, 1)}},
 	},
 	Lo: 0.2, Hi: 2,
 })

@@ -209,3 +209,67 @@ func TestSimplify(t *testing.T) {
 		t.Errorf("got %s from %s", got, cs[0].Grad)
 	}
 }
+
+// Law 6 at second order: the branch that a kink does not take stays out of the derivative's derivative too.
+func TestSecondOrderAtKinks(t *testing.T) {
+	f := FloatValue
+	for _, c := range []struct {
+		name string
+		args []Value
+		want []float64 // the sum of all second derivatives in each element of each argument
+	}{
+		{"sqrt", []Value{f(0)}, []float64{0}},
+		{"norm", []Value{vec(0, 0)}, []float64{0, 0}},
+		{"l2_normalize", []Value{vec(0, 0)}, []float64{0, 0}},
+		{"l2_normalize", []Value{mat(2, 0, 0, 3, 4)}, []float64{0, 0, -59. / 3125, 38. / 3125}},
+		{"elu", []Value{f(1000)}, []float64{0}},
+		{"elu", []Value{f(0)}, []float64{1}},
+		{"relu", []Value{f(0)}, []float64{0}},
+		{"abs", []Value{f(0)}, []float64{0}},
+		{"power", []Value{f(0), f(0)}, []float64{0, 0}},
+		{"power", []Value{f(0), f(2)}, []float64{2, 0}},
+		{"maximum", []Value{f(1), f(1)}, []float64{0, 0}},
+		{"max_elements", []Value{vec(3, 3, 1)}, []float64{0, 0, 0}},
+		{"huber", []Value{f(0), f(1)}, []float64{1, 0}},
+		{"softplus", []Value{f(-1000)}, []float64{0}},
+		{"sigmoid", []Value{f(1000)}, []float64{0}},
+		{"gelu", []Value{f(-40)}, []float64{0}},
+		{"silu", []Value{f(-1000)}, []float64{0}},
+	} {
+		var args []*Expr
+		for i, v := range c.args {
+			args = append(args, col(i, v.Type))
+		}
+		e, err := Lookup(c.name).Apply(args...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := Num(1)
+		if e.Type.Shape != nil {
+			g = ExpandTo(g, e.Type)
+		}
+		cs, err := VJP(e, g, func(Col) bool { return true })
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := Num(0)
+		for _, x := range cs {
+			sum = Add(sum, SumTo(x.Grad, Type{}))
+		}
+		_, grads := gradients(t, sum, c.args...)
+		var got []float64
+		for i, v := range c.args {
+			if g, ok := grads[ColumnID(i)]; ok {
+				got = append(got, g.Floats()...)
+			} else {
+				got = append(got, make([]float64, v.Type.Size())...)
+			}
+		}
+		for i := range c.want {
+			if len(got) != len(c.want) || !(math.Abs(got[i]-c.want[i]) < 1e-12) {
+				t.Errorf("%s%v: second derivatives %v, want %v", c.name, c.args, got, c.want)
+				break
+			}
+		}
+	}
+}

@@ -16,7 +16,7 @@ var _ = Register(&Def{
 	}),
 	VJP: func(e, g *Expr) []*Expr {
 		n := Build("sqrt", sumLast(Build("square", e.Args[0])))
-		d := Div(Sub(g, Mul(e, sumLast(Mul(g, e)))), n)
+		d := Div(Sub(g, Mul(e, sumLast(Mul(g, e)))), nonzero(n))
 		return []*Expr{Select(Build("eq_mask", n, Num(0)), Num(0), d)}
 	},
 	Flops:   perElement(5),

@@ -88,7 +88,7 @@ func registerNullTest(name, doc string, null bool) {
 		Eval: func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) {
 			return BoolValue(a[0].Null == null), nil
 		},
-		Samples: []Sample{{Types: []Type{{Kind: Text}}}, {Types: []Type{{Kind: Float32, Shape: []int{2}}}}},
+		Samples: append([]Sample{{Types: []Type{{Kind: Text}}}, {Types: []Type{{Kind: Float32, Shape: []int{2}}}}}, lastSamples...),
 	})
 }
 

@@ -49,7 +49,7 @@ func (d *Def) markdown(b *strings.Builder) {
 	}
 	switch {
 	case d.IsMacro():
-		if e, err := d.call(d.samples()[0]); err == nil {
+		if e, err := d.call(d.Calls()[0]); err == nil {
 			fmt.Fprintf(b, "\nStands for `%s`.\n", e.Format(d.colName))
 		}
 	case d.Zero:
@@ -64,7 +64,7 @@ func (d *Def) markdown(b *strings.Builder) {
 // signatures are the sample calls' types, at most four.
 func (d *Def) signatures() []string {
 	var out []string
-	for _, s := range d.samples() {
+	for _, s := range d.Calls() {
 		e, err := d.call(s)
 		if err != nil || len(out) == 4 {
 			continue
@@ -80,7 +80,7 @@ func (d *Def) signatures() []string {
 
 // derivative prints the contribution to each argument of the first sample.
 func (d *Def) derivative(b *strings.Builder) {
-	e, err := d.call(d.samples()[0])
+	e, err := d.call(d.Calls()[0])
 	if err != nil {
 		return
 	}

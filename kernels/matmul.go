@@ -42,7 +42,12 @@ var _ = Register(&Def{
 		{Types: []Type{{Kind: Float64, Shape: []int{3}}, {Kind: Float64, Shape: []int{3, 2}}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}, {Kind: Float64, Shape: []int{3}}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{3}}, {Kind: Float64, Shape: []int{3}}}},
-		{Types: []Type{{Kind: Float32, Shape: []int{2, 2, 3}}, {Kind: Float64, Shape: []int{2, 3, 2}}}},
+		{Types: []Type{f32(2, 2, 3), f64(2, 3, 2)}},
+		{Types: []Type{f32(3), f64(3, 2)}},
+		{Types: []Type{f32(2, 3), f32(3)}},
+		{Types: []Type{f32(1), f32(1)}},
+		{Types: []Type{f64(1, 1), f64(1, 1)}},
+		{Types: []Type{f64(2, 1, 2, 3), f64(2, 1, 3, 2)}},
 	},
 })
 

@@ -39,7 +39,14 @@ var _ = Register(&Def{
 		}
 		return Call(Lookup("minimum"), Attr{}, lower, args[2])
 	},
-	Samples: []Sample{{Types: []Type{{Kind: Float32, Shape: []int{3}}, {Kind: Float64}, {Kind: Float64}}}},
+	Samples: []Sample{
+		{Types: []Type{f32(3), f64(), f64()}},
+		{Types: []Type{f64(), f64(), f64()}},
+		{Types: []Type{f64(1), f64(1), f64()}},
+		{Types: []Type{f64(2, 3), f64(3), f64(2, 1)}},
+		{Types: []Type{f32(2, 1, 2), f32(2, 1, 2), f64()}},
+		{Types: []Type{f64(1, 2, 1, 2), f64(), f64(2)}},
+	},
 })
 
 var _ = Register(&Def{
@@ -71,6 +78,12 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float32, Shape: []int{3}}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{3}}, {Kind: Float64}}},
+		{Types: []Type{f64()}},
+		{Types: []Type{f64(), f64(3)}},
+		{Types: []Type{f64(1)}},
+		{Types: []Type{f32(2, 3), f32(3)}},
+		{Types: []Type{f64(2, 1, 2)}},
+		{Types: []Type{f32(1, 2, 1, 2), f32(2, 1)}},
 	},
 })
 

@@ -40,7 +40,7 @@ var _ = Register(&Def{
 		return Value{Type: out, X: math.Sqrt(sumSquares(a[0].F))}, nil
 	},
 	VJP: func(e, g *Expr) []*Expr {
-		return []*Expr{Mul(Select(Build("eq_mask", e, Num(0)), Num(0), Div(g, e)), e.Args[0])}
+		return []*Expr{Mul(Select(Build("eq_mask", e, Num(0)), Num(0), Div(g, nonzero(e))), e.Args[0])}
 	},
 	Flops:   perElement(2),
 	Samples: lastSamples,

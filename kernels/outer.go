@@ -21,5 +21,5 @@ var _ = Register(&Def{
 	VJP: func(e, g *Expr) []*Expr {
 		return []*Expr{Build("matmul", g, e.Args[1]), Build("matmul", e.Args[0], g)}
 	},
-	Samples: []Sample{{Types: []Type{{Kind: Float32, Shape: []int{2}}, {Kind: Float64, Shape: []int{3}}}}},
+	Samples: []Sample{{Types: []Type{f32(2), f64(3)}}, {Types: []Type{f64(1), f64(2)}}, {Types: []Type{f32(3), f32(1)}}},
 })

@@ -7,9 +7,12 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// registerDraw registers a constructor (shape, seed, key, …) of double precision chunks: element i of the
-// stream (seed, key), as f makes it. extra are the numeric arguments after the key.
-func registerDraw(name, doc string, extra int, f func(seed int64, key uint64, i int, extra []Value) float64) {
+// draw is element i of the stream (seed, key).
+type draw func(seed int64, key uint64, i int) float64
+
+// registerDraw registers a constructor (shape, seed, key, …) of double precision chunks, drawn as of says for the
+// extra numeric arguments after the key.
+func registerDraw(name, doc string, extra int, of func(extra []Value) (draw, error)) {
 	args, least := "shape, seed, key DEFAULT '{}'", 2
 	sample := []Type{{Kind: Int}, {Kind: Int, Shape: []int{2}}}
 	if extra > 0 {
@@ -41,26 +44,40 @@ func registerDraw(name, doc string, extra int, f func(seed int64, key uint64, i 
 			return Type{Kind: Float64, Shape: at.Shape}, nil
 		},
 		Eval: func(_ *Env, a []Value, at Attr, out Type) (Value, error) {
+			element, err := of(a[2:])
+			if err != nil {
+				return Value{}, err
+			}
 			res, key := make([]float64, out.Size()), tensor.HashKey(a[1].Ints...)
 			for i := range res {
-				res[i] = f(a[0].I, key, i, a[2:])
+				res[i] = element(a[0].I, key, i)
 			}
 			return Value{Type: out, F: res}, nil
 		},
-		Flops:   perElement(40),
-		Samples: []Sample{{Types: sample, Attr: Attr{Shape: []int{2, 3}}, Ints: []int64{1, 2}}},
+		Flops: perElement(40),
+		Samples: []Sample{
+			{Types: sample, Attr: Attr{Shape: []int{2, 3}}, Ints: []int64{1, 2, 3}},
+			{Types: sample, Attr: Attr{Shape: []int{1}}, Ints: []int64{2, 3, 1}},
+			{Types: sample, Attr: Attr{Shape: []int{2, 1, 2}}, Ints: []int64{1, 2, 3}},
+			{Types: sample, Attr: Attr{Shape: []int{1, 2, 1, 2}}, Ints: []int64{1, 4, 5}},
+		},
 	})
 }
 
 func init() {
 	registerDraw("random_uniform", "Uniform draws in [0,1) (Philox).", 0,
-		func(seed int64, key uint64, i int, _ []Value) float64 { return tensor.Uniform(seed, key, i) })
+		func([]Value) (draw, error) { return tensor.Uniform, nil })
 	registerDraw("random_normal", "Draws from the standard normal distribution (Philox, Box–Muller).", 0,
-		func(seed int64, key uint64, i int, _ []Value) float64 { return tensor.Normal(seed, key, i) })
+		func([]Value) (draw, error) { return tensor.Normal, nil })
 	registerDraw("glorot_uniform", "Uniform draws in ±sqrt(6 / (fan_in + fan_out)).", 2,
-		func(seed int64, key uint64, i int, fan []Value) float64 {
-			limit := math.Sqrt(6 / (fan[0].Float() + fan[1].Float()))
-			return limit * (2*tensor.Uniform(seed, key, i) - 1)
+		func(fan []Value) (draw, error) {
+			sum := fan[0].Float() + fan[1].Float()
+			if !(sum > 0) {
+				return nil, sqlerr.New(sqlerr.InvalidParameter, "glorot_uniform with fan_in %v and fan_out %v", fan[0], fan[1]).
+					WithHint("Their sum must be positive: they count inputs and outputs.")
+			}
+			limit := math.Sqrt(6 / sum)
+			return func(seed int64, key uint64, i int) float64 { return limit * (2*tensor.Uniform(seed, key, i) - 1) }, nil
 		})
 }
 

@@ -24,9 +24,15 @@ var _ = Register(&Def{
 		}
 		return Type{Kind: a[0].Kind, Shape: at.Shape}, nil
 	},
-	Eval:    func(_ *Env, a []Value, _ Attr, out Type) (Value, error) { return Value{Type: out, F: a[0].F}, nil },
-	VJP:     func(e, g *Expr) []*Expr { return []*Expr{Reshape(g, e.Args[0].Type.Shape)} },
-	Samples: []Sample{{Types: []Type{{Kind: Float32, Shape: []int{2, 3}}}, Attr: Attr{Shape: []int{3, 2}}}},
+	Eval: func(_ *Env, a []Value, _ Attr, out Type) (Value, error) { return Value{Type: out, F: a[0].F}, nil },
+	VJP:  func(e, g *Expr) []*Expr { return []*Expr{Reshape(g, e.Args[0].Type.Shape)} },
+	Samples: []Sample{
+		{Types: []Type{f32(2, 3)}, Attr: Attr{Shape: []int{3, 2}}},
+		{Types: []Type{f64(4)}, Attr: Attr{Shape: []int{2, 1, 2}}},
+		{Types: []Type{f64(1)}, Attr: Attr{Shape: []int{1, 1}}},
+		{Types: []Type{f32(2, 1, 2, 2)}, Attr: Attr{Shape: []int{8}}},
+		{Types: []Type{f32(1, 2, 3)}, Attr: Attr{Shape: []int{3, 2}}},
+	},
 })
 
 // Reshape gives e another shape of the same size.

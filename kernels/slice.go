@@ -28,6 +28,9 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float32, Shape: []int{4}}}, Attr: Attr{Shape: []int{2}, From: []int{1}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{3, 4}}}, Attr: Attr{Shape: []int{2, 1}, From: []int{1, 3}}},
+		{Types: []Type{f64(1)}, Attr: Attr{Shape: []int{1}, From: []int{0}}},
+		{Types: []Type{f32(2, 2, 3)}, Attr: Attr{Shape: []int{1, 2, 2}, From: []int{1, 0, 1}}},
+		{Types: []Type{f64(2, 1, 2, 3)}, Attr: Attr{Shape: []int{1, 1, 2, 1}, From: []int{0, 0, 0, 2}}},
 	},
 })
 
@@ -51,7 +54,12 @@ var _ = Register(&Def{
 	VJP: func(e, g *Expr) []*Expr {
 		return []*Expr{BuildAttr("slice", Attr{Shape: e.Args[0].Type.Shape, From: e.Attr.From}, g)}
 	},
-	Samples: []Sample{{Types: []Type{{Kind: Float32, Shape: []int{2, 1}}}, Attr: Attr{Shape: []int{3, 4}, From: []int{1, 3}}}},
+	Samples: []Sample{
+		{Types: []Type{f32(2, 1)}, Attr: Attr{Shape: []int{3, 4}, From: []int{1, 3}}},
+		{Types: []Type{f64(1)}, Attr: Attr{Shape: []int{3}, From: []int{0}}},
+		{Types: []Type{f64(1, 2, 2)}, Attr: Attr{Shape: []int{2, 2, 3}, From: []int{1, 0, 1}}},
+		{Types: []Type{f32(1, 1, 2, 1)}, Attr: Attr{Shape: []int{2, 1, 2, 3}, From: []int{0, 0, 0, 2}}},
+	},
 })
 
 // checkBox refuses a box that is not inside a chunk of shape s.

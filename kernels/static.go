@@ -147,12 +147,21 @@ func meanLast(e *Expr) *Expr {
 }
 
 var lastSamples = []Sample{
-	{Types: []Type{{Kind: Float32, Shape: []int{4}}}},
-	{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}}},
+	{Types: []Type{f32(4)}},
+	{Types: []Type{f64(2, 3)}},
+	{Types: []Type{f64(1)}},
+	{Types: []Type{f32(3, 1)}},
+	{Types: []Type{f32(2, 1, 3)}},
+	{Types: []Type{f64(1, 2, 2, 3)}},
 }
 
 var reduceSamples = []Sample{
-	{Types: []Type{{Kind: Float32, Shape: []int{4}}}, Attr: Attr{Axis: -1}},
-	{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}}, Attr: Attr{Axis: 0}},
-	{Types: []Type{{Kind: Float64, Shape: []int{2, 3, 2}}}, Attr: Attr{Axis: 1}},
+	{Types: []Type{f32(4)}, Attr: Attr{Axis: -1}},
+	{Types: []Type{f64(2, 3)}, Attr: Attr{Axis: 0}},
+	{Types: []Type{f64(2, 3, 2)}, Attr: Attr{Axis: 1}},
+	{Types: []Type{f64(1)}, Attr: Attr{Axis: -1}},
+	{Types: []Type{f32(3)}, Attr: Attr{Axis: 0}},
+	{Types: []Type{f32(2, 3)}, Attr: Attr{Axis: 1}},
+	{Types: []Type{f32(2, 1, 2, 3)}, Attr: Attr{Axis: -1}},
+	{Types: []Type{f64(2, 1, 2, 3)}, Attr: Attr{Axis: 3}},
 }

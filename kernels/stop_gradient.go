@@ -13,7 +13,7 @@ var _ = Register(&Def{
 		return a[0], nil
 	},
 	Eval:    func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) { return a[0], nil },
-	Samples: lastSamples,
+	Samples: append([]Sample{{Types: []Type{f64()}}, {Types: []Type{f32()}}}, lastSamples...),
 })
 
 var _ = Register(&Def{
@@ -33,6 +33,6 @@ var _ = Register(&Def{
 		}
 		return a[0], nil
 	},
-	Samples: []Sample{{Types: []Type{{Kind: Float32, Shape: []int{3}}, {Kind: Float64}}}},
+	Samples: []Sample{{Types: []Type{f32(3), f64()}}, {Types: []Type{f64(), f64()}}, {Types: []Type{f64(1), f64()}}, {Types: []Type{f64(2, 3), f64()}}, {Types: []Type{f64(2, 1, 2), f64()}}, {Types: []Type{f32(1, 2, 1, 2), f64()}}},
 	Lo:      0.1, Hi: 0.9,
 })

@@ -43,6 +43,9 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float32, Shape: []int{2, 3}}}, Attr: Attr{From: []int{1, 2}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}, {Kind: Int}, {Kind: Int}}, Ints: []int64{2, 1}},
+		{Types: []Type{f64(1)}, Attr: Attr{From: []int{0}}},
+		{Types: []Type{f64(2, 1, 3)}, Attr: Attr{From: []int{1, 0, 2}}},
+		{Types: []Type{f32(1, 2, 2, 1), {Kind: Int}, {Kind: Int}, {Kind: Int}, {Kind: Int}}, Ints: []int64{1, 2, 1, 1}},
 	},
 })
 
@@ -71,6 +74,9 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float64}}, Attr: Attr{Shape: []int{2, 3}, From: []int{1, 2}, Kind: Float32}},
 		{Types: []Type{{Kind: Float64}, {Kind: Int}}, Attr: Attr{Shape: []int{3}}, Ints: []int64{2}},
+		{Types: []Type{f32()}, Attr: Attr{Shape: []int{1}, From: []int{0}}},
+		{Types: []Type{f64()}, Attr: Attr{Shape: []int{2, 1, 3}, From: []int{1, 0, 2}}},
+		{Types: []Type{f64(), {Kind: Int}, {Kind: Int}, {Kind: Int}, {Kind: Int}}, Attr: Attr{Shape: []int{1, 2, 2, 1}}, Ints: []int64{1, 2, 1, 1}},
 	},
 })
 

@@ -23,6 +23,11 @@ var _ = Register(&Def{
 var sumSamples = []Sample{
 	{Types: []Type{{Kind: Float32, Shape: []int{2, 3}}}},
 	{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}, {Kind: Int}}, Ints: []int64{2}},
+	{Types: []Type{f64(1)}},
+	{Types: []Type{f32(3), {Kind: Int}}, Ints: []int64{1}},
+	{Types: []Type{f64(2, 1, 3)}},
+	{Types: []Type{f32(2, 3, 2), {Kind: Int}}, Ints: []int64{1}},
+	{Types: []Type{f32(1, 2, 2, 3), {Kind: Int}}, Ints: []int64{4}},
 }
 
 func bindSum(name string, args []*Expr) (*Expr, error) {

@@ -32,6 +32,10 @@ var _ = Register(&Def{
 		{Types: []Type{{Kind: Float32, Shape: []int{2, 3}}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}}, Attr: Attr{Shape: []int{3}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3, 2}}}, Attr: Attr{Shape: []int{3, 1}}},
+		{Types: []Type{f64(1)}},
+		{Types: []Type{f64(1)}, Attr: Attr{Shape: []int{1}}},
+		{Types: []Type{f32(2, 3, 1, 2)}, Attr: Attr{Shape: []int{2, 1, 1, 2}}},
+		{Types: []Type{f64(2, 3, 1, 2)}},
 	},
 })
 
@@ -57,6 +61,10 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float64}}, Attr: Attr{Shape: []int{2, 2}, Kind: Float32}},
 		{Types: []Type{{Kind: Float32, Shape: []int{2, 1}}}, Attr: Attr{Shape: []int{3, 2, 2}}},
+		{Types: []Type{f64(1)}, Attr: Attr{Shape: []int{1}}},
+		{Types: []Type{f64()}, Attr: Attr{Shape: []int{1}}},
+		{Types: []Type{f64(2, 1, 2)}, Attr: Attr{Shape: []int{2, 2, 3, 2}}},
+		{Types: []Type{f32(1, 2, 1, 2)}, Attr: Attr{Shape: []int{2, 2, 2, 2}}},
 	},
 })
 

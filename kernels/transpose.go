@@ -29,6 +29,8 @@ var _ = Register(&Def{
 	Samples: []Sample{
 		{Types: []Type{{Kind: Float32, Shape: []int{2, 3}}}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3, 2}}}},
+		{Types: []Type{f64(1, 1)}},
+		{Types: []Type{f32(2, 1, 3, 2)}},
 	},
 })
 

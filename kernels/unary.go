@@ -26,6 +26,10 @@ func cdf(x *Expr) *Expr {
 	return Mul(Num(0.5), Build("add", Num(1), Build("erf", Mul(Num(invSqrt2), x))))
 }
 
+// nonzero is x with 1 in place of 0, for denominators and logarithms in a branch of Select that is not taken
+// there: Select keeps their value out, this keeps their derivative out.
+func nonzero(x *Expr) *Expr { return Select(Build("eq_mask", x, Num(0)), Num(1), x) }
+
 // positive selects a where x > 0, else b.
 func positive(x, a, b *Expr) *Expr { return Select(Build("greater", x, Num(0)), a, b) }
 
@@ -51,7 +55,7 @@ var unaries = []unary{
 		f: math.Log10, d: func(x, _, g *Expr) *Expr { return Div(g, Mul(Num(math.Ln10), x)) }},
 	{name: "sqrt", doc: "The square root; NaN below 0.", kink: "At 0 the derivative is 0.", pg: true, flops: 8, lo: 0.3, hi: 3,
 		f: math.Sqrt, d: func(_, e, g *Expr) *Expr {
-			return Select(Build("eq_mask", e, Num(0)), Num(0), Div(g, Mul(Num(2), e)))
+			return Select(Build("eq_mask", e, Num(0)), Num(0), Div(g, Mul(Num(2), nonzero(e))))
 		}},
 	{name: "sin", doc: "The sine of x radians.", pg: true, flops: 20,
 		f: math.Sin, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("cos", x)) }},
@@ -90,7 +94,7 @@ var unaries = []unary{
 				return x
 			}
 			return math.Expm1(x)
-		}, d: func(x, _, g *Expr) *Expr { return positive(x, g, Mul(g, Build("exp", x))) }},
+		}, d: func(x, _, g *Expr) *Expr { return positive(x, g, Mul(g, Build("exp", positive(x, Num(0), x)))) }},
 	{name: "gelu", doc: "x·Φ(x), Φ the normal distribution function by erf.", flops: 25,
 		f: func(x float64) float64 { return 0.5 * x * math.Erfc(-x*invSqrt2) },
 		d: func(x, _, g *Expr) *Expr { return Mul(g, Build("add", cdf(x), Mul(x, pdf(x)))) }},

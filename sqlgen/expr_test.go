@@ -14,26 +14,6 @@ import (
 	"github.com/relgrad/relgrad/ra/interp"
 )
 
-// samples are a kernel's own, or the usual ones of an element-wise kernel.
-func samples(d *kernels.Def) []kernels.Sample {
-	if d.Samples != nil || d.Elem == nil {
-		return d.Samples
-	}
-	types := []kernels.Type{{Kind: kernels.Float64}, {Kind: kernels.Float32}, {Kind: kernels.Int}, {Kind: kernels.Float64, Shape: []int{3}}, {Kind: kernels.Float64, Shape: []int{2, 3}}}
-	var out []kernels.Sample
-	for i, t := range types {
-		s := kernels.Sample{}
-		for j := range d.MinArgs {
-			s.Types = append(s.Types, types[(i+j)%len(types)])
-		}
-		out = append(out, s, kernels.Sample{Types: make([]kernels.Type, d.MinArgs)})
-		for j := range d.MinArgs {
-			out[len(out)-1].Types[j] = t
-		}
-	}
-	return out
-}
-
 var scalars = []float64{0.5, -1.5, 0, 2, 1, -1, 0.25, math.Inf(1), 1e-300, 3}
 
 // column draws a column of a type; a nullable one begins with NULL at a place of its own.
@@ -156,7 +136,7 @@ func TestKernels(t *testing.T) {
 		if d.IsMacro() {
 			continue
 		}
-		for i, s := range samples(d) {
+		for i, s := range d.Calls() {
 			rng := rand.New(rand.NewSource(int64(i)))
 			db := memdb.New()
 			tab, data := table(db, d, s, rng)
