@@ -474,6 +474,8 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	bind := s.expr
 	if l, is := c.X.(*ArrayLit); is && ok && c.Type.Dims > 0 && k != kernels.Int {
 		bind = func(Expr) (*kernels.Expr, error) { return s.chunkLit(l) }
+	} else if is && ok && len(l.Elems) == 0 && c.Type.Dims == 1 {
+		return kernels.IntArray(), nil
 	}
 	x, err := bind(c.X)
 	if err != nil {

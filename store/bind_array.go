@@ -10,7 +10,7 @@ import (
 // arrayLit is ARRAY[…]. Its elements are kept, so that a cast converts them one by one.
 func (b *binder) arrayLit(s *scope, e *sqlfront.ArrayLit) val {
 	if len(e.Elems) == 0 {
-		b.failHint(e.At, "42P18", "Explicitly cast to the desired type, for example ARRAY[]::integer[].", "cannot determine type of empty array")
+		b.failHint(e.At, sqlerr.IndeterminateType, "Explicitly cast to the desired type, for example ARRAY[]::integer[].", "cannot determine type of empty array")
 	}
 	elems := make([]val, len(e.Elems))
 	for i, x := range e.Elems {

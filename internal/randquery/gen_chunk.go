@@ -28,8 +28,11 @@ func (g *gen) value(s *scope, shape []int, depth int) expr {
 	return g.chunk(s, shape, depth)
 }
 
-// constant is a constant chunk of a shape.
+// constant is a constant of a shape.
 func (g *gen) constant(shape []int) expr {
+	if shape == nil {
+		return expr{sql: g.number(), mag: 1.2, draws: true}
+	}
 	return expr{sql: fmt.Sprintf("random_normal(%s, %d)", shapeText(shape), g.r.Intn(100)), shape: shape, mag: 2, draws: true}
 }
 

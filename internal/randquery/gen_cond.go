@@ -70,6 +70,11 @@ func (g *gen) text(s *scope) (expr, bool) {
 	if g.one(5) {
 		e.sql, e.bare = fmt.Sprintf("(%s || 'b')", e.sql), false
 	}
+	if g.one(5) {
+		name := [...]string{"lower", "upper"}[g.r.Intn(2)]
+		g.use("kernel:" + name)
+		e.sql, e.bare = fmt.Sprintf("%s(%s)", name, e.sql), false
+	}
 	return e, true
 }
 

@@ -326,6 +326,7 @@ func (g *gen) onlyRow(t *Table) expr {
 // dropout applies dropout to a value; the caller knows that its identity is declared.
 func (g *gen) dropout(e expr) expr {
 	g.use("dropout")
+	g.use("kernel:dropout")
 	g.q.ViewDraw = g.q.ViewDraw || g.inView
 	e.sql, e.bare, e.mag = fmt.Sprintf("dropout(%s, 0.%d)", e.sql, 2+g.r.Intn(4)), false, 2*e.mag
 	return e

@@ -4,10 +4,9 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
-	"slices"
-	"strings"
 	"sync"
 
+	"github.com/relgrad/relgrad/internal/kernelsql"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -19,15 +18,16 @@ type callable struct {
 	mag float64 // of results on the sampled domain
 }
 
-// catalogue lists the samples of all kernels with a numeric result, by kernel.
+// catalogue lists the samples of all kernels with a numeric result, by kernel. Others are drawn where their kind
+// is: dropout by gen.dropout, which needs a declared key, functions of texts by gen.text.
 var catalogue = sync.OnceValue(func() [][]callable {
 	var out [][]callable
 	for _, d := range kernels.All() {
-		if d.Internal || d.Name == "dropout" { // dropout needs a declared key: see gen.dropout
+		if d.Internal || d.Name == "dropout" {
 			continue
 		}
 		var list []callable
-		for _, s := range samples(d) {
+		for _, s := range d.Calls() {
 			if c, ok := newCallable(d, s); ok {
 				list = append(list, c)
 			}
@@ -38,22 +38,6 @@ var catalogue = sync.OnceValue(func() [][]callable {
 	}
 	return out
 })
-
-// samples are the Def's own, or scalars, vectors and matrices for an element-wise kernel.
-func samples(d *kernels.Def) []kernels.Sample {
-	if d.Samples != nil || d.Elem == nil {
-		return d.Samples
-	}
-	var out []kernels.Sample
-	for _, shape := range [][]int{nil, {3}, {2}, {2, 3}, {4}} {
-		s := kernels.Sample{}
-		for range d.MinArgs {
-			s.Types = append(s.Types, kernels.Type{Kind: kernels.Float64, Shape: shape})
-		}
-		out = append(out, s)
-	}
-	return out
-}
 
 // newCallable evaluates a sample a few times to see its type and size.
 func newCallable(d *kernels.Def, s kernels.Sample) (callable, bool) {
@@ -69,7 +53,7 @@ func newCallable(d *kernels.Def, s kernels.Sample) (callable, bool) {
 			case t.Kind == kernels.Text:
 				v.T = "ab"
 			case t.Kind == kernels.Int && t.Shape != nil:
-				v.Ints = []int64{2, 3}
+				v = d.Array(s).Const
 			case t.Kind == kernels.Int:
 				if v.I = 1; len(ints) > 0 {
 					v.I, ints = ints[0], ints[1:]
@@ -130,39 +114,25 @@ func (g *gen) kernel(s *scope, depth int) expr {
 // call writes one call as SQL, static arguments included.
 func (g *gen) call(s *scope, c callable, depth int) (expr, bool) {
 	d, types, ints := c.def, c.s.Types, c.s.Ints
-	static := d.Bind != nil && !d.IsMacro()
 	out := expr{kind: kernels.Float64, shape: c.out.Shape, mag: c.mag, draws: true}
 	if c.out.Kind == kernels.Int {
 		out.kind = kernels.Int
 	}
-	next := func() (kernels.Type, int64) {
-		t, n := types[0], int64(1)
-		types = types[1:]
+	var args []string
+	for _, name := range kernelsql.Names(d) {
+		if kernelsql.Static(d, c.s, name) != "" || len(args) == len(types) {
+			continue
+		}
+		t, n := types[len(args)], int64(1)
 		if !t.IsFloat() && t.Kind != kernels.Text && t.Shape == nil && len(ints) > 0 {
 			n, ints = ints[0], ints[1:]
 		}
-		return t, n
-	}
-	var args []string
-	for _, name := range argNames(d) {
-		switch {
-		case static && name == "spec":
-			args = append(args, "'"+c.s.Attr.Spec+"'")
-		case static && name == "shape":
-			args = append(args, shapeText(c.s.Attr.Shape))
-		case static && name == "axis" && c.s.Attr.Axis >= 0:
-			args = append(args, fmt.Sprint(c.s.Attr.Axis+1))
-		case static && name == "n":
-			args = append(args, fmt.Sprint(c.s.Attr.Int))
-		case len(types) > 0:
-			t, n := next()
-			a, ok := g.argument(s, d, name, t, n, depth)
-			if !ok {
-				return out, false
-			}
-			args = append(args, a.sql)
-			out.dep, out.null, out.draws = out.dep || a.dep, out.null || a.null, out.draws && a.draws
+		a, ok := g.argument(s, c, name, t, n, depth)
+		if !ok {
+			return out, false
 		}
+		args = append(args, a.sql)
+		out.dep, out.null, out.draws = out.dep || a.dep, out.null || a.null, out.draws && a.draws
 	}
 	if d.Name == "stop_gradient" && out.dep { // central differences see through it
 		return out, false
@@ -171,34 +141,28 @@ func (g *gen) call(s *scope, c callable, depth int) (expr, bool) {
 		g.use(vectorProduct)
 	}
 	g.use("kernel:" + d.Name)
-	out.sql = fmt.Sprintf("%s(%s)", d.Name, strings.Join(args, ", "))
+	out.sql, _ = kernelsql.Call(d, c.s, args)
 	return out, true
 }
 
-// argNames are the argument names of a kernel, defaults and brackets removed.
-func argNames(d *kernels.Def) []string {
-	var out []string
-	for _, a := range strings.Split(strings.NewReplacer("[", "", "]", "").Replace(d.Args), ",") {
-		name, _, _ := strings.Cut(strings.TrimSpace(a), " ")
-		out = append(out, name)
-	}
-	return out
-}
-
 // argument draws one argument of a call: floats inside the kernel's domain, integers as the sample has them.
-func (g *gen) argument(s *scope, d *kernels.Def, name string, t kernels.Type, n int64, depth int) (expr, bool) {
+func (g *gen) argument(s *scope, c callable, name string, t kernels.Type, n int64, depth int) (expr, bool) {
+	d := c.def
 	switch {
 	case t.Kind == kernels.Text:
 		e, ok := g.text(s)
 		return e, ok
 	case t.Kind == kernels.Int && t.Shape != nil && name == "shape":
-		return expr{sql: "ARRAY[2,3]", draws: true}, true
+		return expr{sql: d.Array(c.s).Const.String(), draws: true}, true
 	case t.Kind == kernels.Int && t.Shape != nil:
 		i := g.integer(s, 0)
 		return expr{sql: fmt.Sprintf("ARRAY[COALESCE(%s, 5), %d]", i.sql, g.r.Intn(9))}, true
 	case t.Kind == kernels.Int && name == "label":
 		i := g.integer(s, 1)
 		return expr{sql: fmt.Sprintf("abs(%s) %% %d", i.sql, n+1), null: i.null}, true
+	case t.Kind == kernels.Int && d.Elem != nil && d.Lo == 0 && d.Hi == 0:
+		i := g.integer(s, 0)
+		return expr{sql: fmt.Sprintf("(%s %% 3)", i.sql), null: i.null}, true
 	case t.Kind == kernels.Int:
 		return expr{sql: fmt.Sprint(n), draws: true}, true
 	}
@@ -225,12 +189,13 @@ func (g *gen) argument(s *scope, d *kernels.Def, name string, t kernels.Type, n 
 // vectorProduct counts matmul of two vectors: a scalar in a loss, but an array to the SQL function's declaration.
 const vectorProduct = "matmul of vectors"
 
-// Kernels lists the names of the kernels that Generate draws.
+// Kernels lists the kernels that SQL may call; Generate draws all of them.
 func Kernels() []string {
 	var out []string
-	for _, list := range catalogue() {
-		out = append(out, list[0].def.Name)
+	for _, d := range kernels.All() {
+		if !d.Internal {
+			out = append(out, d.Name)
+		}
 	}
-	slices.Sort(out)
 	return out
 }

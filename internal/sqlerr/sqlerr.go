@@ -43,6 +43,7 @@ const (
 	DatatypeMismatch     = "42804"
 	WrongObjectType      = "42809"
 	InvalidColumnRef     = "42P10"
+	IndeterminateType    = "42P18"
 	CannotCoerce         = "42846"
 	FeatureNotSupported  = "0A000"
 	InvalidText          = "22P02"
