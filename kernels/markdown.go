@@ -19,6 +19,7 @@ func Markdown() string {
 			}
 		}
 	}
+	peersMarkdown(&b)
 	return b.String()
 }
 
