@@ -194,7 +194,7 @@ var peerFamilies = []PeerFamily{
 		{"scatter scatter_add scatter_reduce index_add index_put _unsafe_index_put _index_put_impl index_copy index_fill index_reduce put segment_reduce _embedding_bag " +
 			"_sparse_sum", Expressed, "SELECT sum(sqnorm(s)) FROM (SELECT dst, sum(weight * node.v) AS s FROM edge JOIN node ON node.id = src GROUP BY dst) q", "(a group)"},
 		{"masked_select sparse_mask nonzero", Expressed, "SELECT sum(x) FROM seq WHERE x > 0.5", "(a mask)"},
-		{"_to_dense _to_sparse* values _values coalesce _coalesce indices _indices crow_indices col_indices ccol_indices row_indices", AsKernel,
+		{"_to_dense _to_sparse* values _values _coalesce indices _indices crow_indices col_indices ccol_indices row_indices", AsKernel,
 			"SELECT sum(weight * weight) FROM edge", "(a sparse tensor is a table: its indices are keys, its values a column)"},
 		{"sparse_sampled_addmm", Expressed, "SELECT sum(weight * dot(a.v, b.v)) FROM edge JOIN node a ON a.id = src JOIN node b ON b.id = dst", ""},
 		{"_sparse_sparse_matmul _sparse_mm_reduce_impl", Expressed, "SELECT sum(y * y) FROM (SELECT a.src, b.dst, sum(a.weight * b.weight) AS y FROM edge a JOIN edge b ON a.dst = b.src GROUP BY a.src, b.dst) p", ""},

@@ -66,7 +66,8 @@ func (s *scope) chunkLit(l *ArrayLit) (*kernels.Expr, error) {
 // elements binds the numbers of an ARRAY, which may be nested, row by row.
 func (s *scope) elements(l *ArrayLit) (tensor.Shape, []*kernels.Expr, error) {
 	if len(l.Elems) == 0 {
-		return nil, nil, s.f.fail(l, sqlerr.ArraySubscript, "an empty ARRAY cannot stand in a loss")
+		return nil, nil, s.f.fail(l, sqlerr.ArraySubscript, "an empty ARRAY cannot stand in a loss").
+			WithHint("ARRAY[]::bigint[] is the empty key of a draw; a chunk has at least one element.")
 	}
 	shape := tensor.Shape{len(l.Elems)}
 	var out []*kernels.Expr
