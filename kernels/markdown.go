@@ -11,6 +11,7 @@ func Markdown() string {
 	b.WriteString(manualHead)
 	for _, internal := range []bool{false, true} {
 		if internal {
+			aggregatesMarkdown(&b)
 			b.WriteString("\n# Operators and internal kernels\n\nThese have no name in SQL; plans print them.\n")
 		}
 		for _, d := range All() {

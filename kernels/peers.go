@@ -89,7 +89,7 @@ func peersMarkdown(b *strings.Builder) {
 					text += " " + p.Note
 				}
 			}
-			fmt.Fprintf(b, "| %s | %s | %s |\n", strings.ReplaceAll(strings.Join(strings.Fields(p.Names), ", "), "*", "…"), p.How, text)
+			fmt.Fprintf(b, "| %s | %s | %s |\n", "`"+strings.ReplaceAll(strings.Join(strings.Fields(p.Names), "`, `"), "*", "…")+"`", p.How, text)
 		}
 	}
 }
