@@ -37,7 +37,7 @@ var faults = []fault{
 	{"softmax forgets its coupling", "kernels/softmax.go", "Mul(e, Sub(g, sumLast(Mul(g, e))))", "Mul(e, g)", registry},
 	{"cross entropy forgets the label", "kernels/cross_entropy.go", "Mul(g, Sub(Build(\"softmax\", z), CastTo(z.Type.Kind, hot)))", "Mul(g, Sub(Build(\"softmax\", z), Mul(Num(0.999), CastTo(z.Type.Kind, hot))))", registry},
 	{"sqnorm without its 2", "kernels/norm.go", "Mul(Mul(Num(2), g), e.Args[0])", "Mul(g, e.Args[0])", registry},
-	{"the gradient of norm at 0 is NaN", "kernels/norm.go", "Mul(Select(Build(\"eq_mask\", e, Num(0)), Num(0), Div(g, e)), e.Args[0])", "Mul(Div(g, e), e.Args[0])", registry},
+	{"the gradient of norm at 0 is NaN", "kernels/norm.go", "Mul(Select(Build(\"eq_mask\", e, Num(0)), Num(0), Div(g, nonzero(e))), e.Args[0])", "Mul(Div(g, e), e.Args[0])", registry},
 	{"dot gives both sides the same", "kernels/dot.go", "Mul(g, e.Args[1]), Mul(g, e.Args[0])", "Mul(g, e.Args[1]), Mul(g, e.Args[1])", registry},
 	{"tied arguments of maximum get all", "kernels/maximum.go", "Mul(Num(0.5), g)", "g", registry},
 	{"sigmoid's derivative without its second factor", "kernels/unary.go", "Mul(g, Mul(e, Sub(Num(1), e)))", "Mul(g, e)", registry},
@@ -47,7 +47,7 @@ var faults = []fault{
 	{"matmul of vectors gives each its own", "kernels/matmul.go", "[]*Expr{Mul(g, b), Mul(g, a)}", "[]*Expr{Mul(g, a), Mul(g, b)}", registry},
 	{"layer_norm forgets the mean of the gradient", "kernels/layer_norm.go", "Sub(Sub(g, meanLast(g)), ", "Sub(g, ", registry},
 	{"every element that ties for the maximum gets all", "kernels/max_elements.go", "Div(g, SumTo(mask, e.Type))", "g", registry},
-	{"huber's derivative is not cut off", "kernels/huber.go", "SumTo(Mul(g, cut), x.Type)", "SumTo(Mul(g, x), x.Type)", registry},
+	{"huber's derivative is not cut off", "kernels/huber.go", "Build(\"minimum\", Build(\"maximum\", x, Neg(delta)), delta)", "Build(\"maximum\", x, Neg(delta))", registry},
 	{"bce_with_logits pulls its target the wrong way", "kernels/maximum.go", "Neg(SumTo(Mul(g, z), y.Type))", "SumTo(Mul(g, z), y.Type)", registry},
 	{"leaky_relu's slope is learned from positive elements", "kernels/maximum.go", "positive(x, Num(0), Mul(g, x))", "positive(x, Mul(g, x), Num(0))", registry},
 	{"both parts of a concatenation get the first part's gradient", "kernels/concat_axis.go", "to[e.Attr.Axis] = s[e.Attr.Axis]", "to[e.Attr.Axis] = 0", registry},
@@ -60,7 +60,7 @@ var faults = []fault{
 	{"the executor's outer product is transposed", "executor/ops_dense.go", "product{batch: 1, m: v.typ.Shape[0], k: 1, n: v.typ.Shape[1]}", "product{batch: 1, m: v.typ.Shape[1], k: 1, n: v.typ.Shape[0]}", everyone},
 	{"generated SQL drops a kernel's static arguments", "sqlgen/sqlite.go", "	if d.Static() {\n", "	if d.Static() && e.Attr.Axis == 0 {\n", everyone},
 	{"the store pairs elements of chunks of different shapes", "store/funcs_kernel.go", "if head != nil && string(head[2:]) != string(h[2:]) {", "if head != nil && head[2] != h[2] {", everyone},
-	{"the store calls a kernel with the arguments' types of the call before", "store/funcs_kernel.go", "if k.expr != nil && bytes.Equal(k.key, k.next) {", "if k.expr != nil && len(k.key) == len(k.next) {", everyone},
+	{"the store calls a kernel with the arguments' types of the call before", "store/funcs_kernel.go", "if k.expr != nil && bytes.Equal(k.key, k.next) {", "if k.expr != nil && bytes.HasPrefix(k.key, k.next[:min(1, len(k.next))]) {", everyone},
 
 	// Reference code against the executor's own.
 	{"the oracle counts NULL as zero", "ra/interp/interp.go", "	if v.Null {\n		return\n	}\n", "	if v.Null {\n		v.Null = false\n		if v.Type.Shape != nil {\n			v.F = make([]float64, v.Type.Size())\n		}\n	}\n", random},
