@@ -7,6 +7,7 @@ import (
 
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // registerDense adds the kernels over whole chunks.
@@ -14,6 +15,9 @@ func registerDense() {
 	emitters["dot"], emitters["sqnorm"], emitters["norm"] = emitDot, emitDot, emitDot
 	emitters["matmul"], emitters["outer"] = emitMatmul, emitOuter
 	emitters["sum_to"], emitters["expand_to"], emitters["transpose"] = emitSumTo, emitPermute, emitPermute
+	for _, name := range []string{"slice", "pad", "subscript", "put"} {
+		emitters[name] = emitPermute
+	}
 	emitters["softmax"], emitters["log_softmax"] = emitSoftmax, emitSoftmax
 	emitters["cross_entropy"], emitters["one_hot"] = emitCrossEntropy, emitOneHot
 }
@@ -208,24 +212,70 @@ func runSumTo[T float](b *block, o *op) error {
 	return nil
 }
 
-// emitPermute compiles kernels whose elements are elements of the argument: expand_to, transpose.
+// emitPermute compiles kernels whose elements are elements of the argument, or 0: expand_to, transpose, slice, pad and
+// constant subscripts with their derivative.
 func emitPermute(c *compiler, v *val, mask int) (int, error) {
+	at, out, e := []int32(nil), v.typ.Shape, v.expr
+	switch in := v.args[0].typ.Shape; e.Def.Name {
+	case "transpose":
+		rows, cols := out[len(out)-2], out[len(out)-1]
+		for i := range v.typ.Size() {
+			t, r, k := i/(rows*cols), i/cols%rows, i%cols
+			at = append(at, int32(t*rows*cols+k*rows+r))
+		}
+	case "slice":
+		at = boxOffsets(e.Attr.From, out, in)
+	case "pad":
+		at = inverse(boxOffsets(e.Attr.From, in, out), out.Size())
+	case "subscript", "put":
+		if e.Attr.From == nil { // a computed index may be outside
+			return c.reference(v, mask)
+		}
+		one := make(tensor.Shape, len(e.Attr.From))
+		for i := range one {
+			one[i] = 1
+		}
+		if e.Def.Name == "put" {
+			at = inverse(boxOffsets(e.Attr.From, one, out), out.Size())
+		} else {
+			at = boxOffsets(e.Attr.From, one, in)
+		}
+	default:
+		at = broadcastOffsets(in, out)
+	}
 	a, err := c.emit(v.args[0], mask)
 	if err != nil {
 		return 0, err
 	}
 	a = c.convert(a, kindOf(v.typ))
-	var at []int32
-	if s := v.typ.Shape; v.expr.Def.Name == "transpose" {
-		rows, cols := s[len(s)-2], s[len(s)-1]
-		for i := range v.typ.Size() {
-			t, r, k := i/(rows*cols), i/cols%rows, i%cols
-			at = append(at, int32(t*rows*cols+k*rows+r))
-		}
-	} else {
-		at = broadcastOffsets(v.args[0].typ.Shape, s)
-	}
 	return c.strict(v, []int{a}, -1, at, byKind(v, runPermute[float32], runPermute[float64])), nil
+}
+
+// boxOffsets lists the offsets in a chunk of shape s of the box of a size that begins at from.
+func boxOffsets(from []int, size, s tensor.Shape) []int32 {
+	at := make([]int32, size.Size())
+	for o := range at {
+		rest, step, off := o, 1, 0
+		for d := len(size) - 1; d >= 0; d-- {
+			off += (from[d] + rest%size[d]) * step
+			rest /= size[d]
+			step *= s[d]
+		}
+		at[o] = int32(off)
+	}
+	return at
+}
+
+// inverse lists, for n places, which of at points there, or -1.
+func inverse(at []int32, n int) []int32 {
+	out := make([]int32, n)
+	for i := range out {
+		out[i] = -1
+	}
+	for i, k := range at {
+		out[k] = int32(i)
+	}
+	return out
 }
 
 func runPermute[T float](b *block, o *op) error {
@@ -233,6 +283,10 @@ func runPermute[T float](b *block, o *op) error {
 	for r := range b.rows(o) {
 		dst, src := out[r*len(at):(r+1)*len(at)], x[r*step:]
 		for i, k := range at {
+			if k < 0 {
+				dst[i] = 0
+				continue
+			}
 			dst[i] = src[k]
 		}
 	}
