@@ -273,10 +273,11 @@ type cte struct {
 // relation is a bound FROM item or query: a node and its visible columns. mask, if any, is a boolean column
 // that tells whether a row is there as far as values decide (law 6).
 type relation struct {
-	node  *ra.Node
-	names []string
-	cols  []ra.ColumnID
-	mask  ra.ColumnID // 0: none
+	node   *ra.Node
+	names  []string
+	cols   []ra.ColumnID
+	mask   ra.ColumnID // 0: none
+	lookup bool        // holds values that other inputs look up
 }
 
 const maxDepth = 200 // nested views and sub-queries

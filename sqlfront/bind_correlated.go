@@ -139,43 +139,58 @@ func (s *scope) lookUp(l *SubLink, groups *relation, around []*kernels.Expr, emp
 	unmet = append(unmet, ra.OutCol{Name: "value", X: kernels.CastTo(value.Type.Kind, empty)})
 	n := s.b.b.Union([]*ra.Node{s.b.b.Join([]*ra.Node{base, groups.node}, equi, nil, met), s.b.b.Select(rest, nil, unmet)}, keys+1)
 	at := len(s.inputs)
-	s.inputs = append(s.inputs, &relation{node: n})
+	s.inputs = append(s.inputs, &relation{node: n, lookup: true})
 	for i := range keys {
 		s.equi = append(s.equi, ra.Equi{L: slots[i], R: kernels.Col{Input: at, ID: n.Cols[i].ID}, NullSafe: true})
 	}
 	return n.Var(at, n.Cols[keys].ID), nil
 }
 
-// rowsOf projects the inputs that some expressions read to their identities, which are the first keys columns and come
-// from the columns slots, and the expressions.
+// rowsOf projects the rows that some expressions read to their identities, which are the first keys columns and come
+// from the columns slots, and the expressions. They are the rows of the one input that is read, or of all that FROM
+// names; the more the conditions let through the better only for speed: nobody looks up what is not there.
 func (s *scope) rowsOf(xs []*kernels.Expr) (n *ra.Node, slots []kernels.Col, keys int) {
 	used := map[int]bool{}
 	for _, x := range xs {
 		x.Cols(func(c kernels.Col) { used[c.Input] = true })
 	}
-	nodes, equi, pred := s.nodes(), s.equi, s.pred
-	order := slices.Sorted(maps.Keys(used))
-	if len(order) == 1 { // the other inputs do not matter
-		nodes, equi, pred = []*ra.Node{s.inputs[order[0]].node}, nil, nil
-		for i, x := range xs {
-			xs[i] = over0(x)
-		}
-	} else {
-		order = order[:0]
-		for i := range s.inputs {
+	var order []int
+	for i, r := range s.inputs {
+		if used[i] || len(used) > 1 && !r.lookup {
 			order = append(order, i)
 		}
 	}
+	at := func(c kernels.Col) kernels.Col { return kernels.Col{Input: slices.Index(order, c.Input), ID: c.ID} }
+	move := func(x *kernels.Expr) *kernels.Expr {
+		return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return kernels.Column(at(e.Col), e.Type) })
+	}
+	var nodes []*ra.Node
 	var out []ra.OutCol
 	for k, slot := range order {
-		for _, id := range nodes[k].Key {
-			out = append(out, ra.OutCol{Name: nodes[k].Col(id).Name, X: nodes[k].Var(k, id)})
+		node := s.inputs[slot].node
+		nodes = append(nodes, node)
+		for _, id := range node.Key {
+			out = append(out, ra.OutCol{Name: node.Col(id).Name, X: node.Var(k, id)})
 			slots = append(slots, kernels.Col{Input: slot, ID: id})
 		}
 	}
 	keys = len(out)
 	for _, x := range xs {
-		out = append(out, ra.OutCol{Name: "outer", X: x})
+		out = append(out, ra.OutCol{Name: "outer", X: move(x)})
+	}
+	var equi []ra.Equi
+	for _, q := range s.equi {
+		if q.L, q.R = at(q.L), at(q.R); q.L.Input >= 0 && q.R.Input >= 0 {
+			equi = append(equi, q)
+		}
+	}
+	var pred []*kernels.Expr
+	for _, p := range s.pred {
+		inside := true
+		p.Cols(func(c kernels.Col) { inside = inside && slices.Contains(order, c.Input) })
+		if inside {
+			pred = append(pred, move(p))
+		}
 	}
 	return s.b.b.Join(nodes, equi, pred, out), slots, keys
 }

@@ -351,7 +351,7 @@ func (s *scope) columnOf(x *kernels.Expr, slot int) kernels.Col {
 // replaceInput swaps an input for a projection of it and renames its columns everywhere in the scope.
 func (s *scope) replaceInput(slot int, n *ra.Node, fresh map[ra.ColumnID]ra.ColumnID) {
 	old := s.inputs[slot]
-	r := &relation{node: n, names: old.names, mask: fresh[old.mask]}
+	r := &relation{node: n, names: old.names, mask: fresh[old.mask], lookup: old.lookup}
 	for _, id := range old.cols {
 		r.cols = append(r.cols, fresh[id])
 	}

@@ -38,6 +38,8 @@ var Constructs = []string{
 	"null value", "null attribute", "nested gradient", "dropout", "scalar with chunk", "chunk with chunk", "broadcast", "subscript",
 	"computed subscript", "slice", "concat", "constant power", "guarded ln", "keyless single row", "keyless rows", "integer as number",
 	"composite key", "text key", "empty result", "empty table", "loss is a view", "loss without from",
+	"window", "partition by", "correlated sub-query", "exists", "not exists", "correlated in", "not in (select)", "array of values",
+	"chunk min", "chunk max", "var_pop", "var_samp", "variance",
 }
 
 // expr is a piece of SQL with its type: a scalar of kind, or a float chunk of shape.

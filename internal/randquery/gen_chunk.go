@@ -25,6 +25,9 @@ func (g *gen) value(s *scope, shape []int, depth int) expr {
 	if shape == nil {
 		return g.scalar(s, depth)
 	}
+	if len(shape) == 1 && depth > 0 && g.one(8) {
+		return g.array(s, shape[0], depth)
+	}
 	return g.chunk(s, shape, depth)
 }
 

@@ -83,6 +83,7 @@ func (g *gen) selectStmt(depth int, sig []outCol) *relation {
 	from, s := g.from(depth)
 	where := g.where(s, depth)
 	g.unqualify(s)
+	g.beyond(s, true)
 	cols, targets := g.targets(s, sig, depth)
 	sql := fmt.Sprintf("SELECT %s FROM %s%s", strings.Join(targets, ", "), from, where)
 	return &relation{sql: sql, cols: cols, rows: s.rows, hidden: s.hidden, masked: s.masked}
@@ -178,6 +179,12 @@ func (g *gen) semi(s *scope, depth int) string {
 	if len(left) == 0 {
 		return ""
 	}
+	switch g.pick(4, 2, 1) {
+	case 1:
+		return g.exists(s)
+	case 2:
+		return g.notIn(s)
+	}
 	l := g.choose(left)
 	g.use("in (select)")
 	if depth > 0 && g.one(3) {
@@ -225,6 +232,7 @@ func (g *gen) groupedSelect(depth int, sig []outCol) *relation {
 	from, s := g.from(depth)
 	where := g.where(s, depth)
 	g.unqualify(s)
+	g.beyond(s, false)
 	post := &scope{rows: max(1, s.rows/2), above: true, sub: 1}
 	var groups []string
 	cols, targets := make([]outCol, len(sig)), make([]string, len(sig))
@@ -353,8 +361,21 @@ func readsColumn(s *scope, e expr) bool {
 	return false
 }
 
-// aggregate draws an aggregate of a shape.
+// aggregate draws an aggregate of a shape whose values are small.
 func (g *gen) aggregate(s *scope, shape []int, depth int) expr {
+	return g.tame(half(g.rawAggregate(s, shape, depth)), 20)
+}
+
+// half makes a count a floating-point number.
+func half(e expr) expr {
+	if strings.HasPrefix(e.sql, "count(") {
+		e.sql = "(" + e.sql + " * 0.5)"
+	}
+	return e
+}
+
+// rawAggregate draws a call of an aggregate.
+func (g *gen) rawAggregate(s *scope, shape []int, depth int) expr {
 	filter := ""
 	switch g.pick(80, 10, 10) {
 	case 1:
@@ -365,15 +386,14 @@ func (g *gen) aggregate(s *scope, shape []int, depth int) expr {
 		g.use("filter on values")
 	}
 	out := expr{shape: shape, dep: true, null: true}
-	k := g.pick(50, 20, 12, 10, 8)
+	k := g.pick(46, 18, 11, 10, 8, 7)
 	if k == 4 && shape == nil {
 		g.use("count")
 		out.sql, out.mag, out.null = "count(*)"+filter, s.rows, false
 		if x := s.floats(nil); len(x) > 0 && g.one(2) {
 			out.sql = fmt.Sprintf("count(%s)%s", g.choose(x).sql, filter)
 		}
-		out.sql = fmt.Sprintf("(%s * 0.5)", out.sql)
-		return g.tame(out, 20)
+		return out
 	}
 	x := g.live(s, g.value(s, shape, depth))
 	if strings.Contains(x.sql, "CASE WHEN") {
@@ -384,16 +404,17 @@ func (g *gen) aggregate(s *scope, shape []int, depth int) expr {
 	switch {
 	case k == 1:
 		fn, out.mag = "avg", x.mag
-	case (k == 2 || k == 3) && shape == nil:
+	case k == 2 || k == 3:
 		fn, out.mag = [...]string{"min", "max"}[k-2], x.mag
+		if shape != nil {
+			fn += "_agg"
+		}
+	case k == 5 && shape == nil:
+		fn, out.mag = [...]string{"var_pop", "var_samp", "variance"}[g.r.Intn(3)], x.mag*x.mag
 	}
-	name := fn
-	if shape != nil {
-		name = "chunk " + fn
-	}
-	g.use(name)
+	g.use(strings.TrimSuffix(map[bool]string{true: "chunk "}[shape != nil]+fn, "_agg"))
 	out.sql = fmt.Sprintf("%s(%s)%s", fn, x.sql, filter)
-	return g.tame(out, 20)
+	return out
 }
 
 // loss draws a query of one row and one scalar.
@@ -410,6 +431,7 @@ func (g *gen) loss(depth int) string {
 	from, s := g.from(depth)
 	where := g.where(s, depth)
 	g.unqualify(s)
+	g.beyond(s, false)
 	post := &scope{rows: 1, above: true, sub: 1}
 	for range 1 + g.pick(60, 30, 10) {
 		shape := g.shape()

@@ -1,0 +1,175 @@
+package randquery
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// beyond adds to a scope values that other rows decide: an aggregate over a partition, which may stand in the SELECT
+// list only, and a correlated sub-query.
+func (g *gen) beyond(s *scope, window bool) {
+	if window && g.one(8) {
+		s.leaves = append(s.leaves, g.window(s))
+	}
+	if g.one(10) {
+		if e, ok := g.correlated(s); ok {
+			s.leaves = append(s.leaves, e)
+		}
+	}
+}
+
+// window draws an aggregate OVER (PARTITION BY …).
+func (g *gen) window(s *scope) expr {
+	shape := g.shape()
+	if g.one(2) {
+		shape = nil
+	}
+	e := g.rawAggregate(s, shape, 0)
+	g.use("window")
+	over := ""
+	if g.one(2) {
+		over = "PARTITION BY " + g.integer(s, 1).sql
+		if t, ok := g.text(s); ok && g.one(3) {
+			over += ", " + t.sql
+		}
+		g.use("partition by")
+	}
+	e.sql += fmt.Sprintf(" OVER (%s)", over)
+	return g.tame(half(e), 20)
+}
+
+// someTable draws a table under an alias of its own, with its columns.
+func (g *gen) someTable() (from string, inner *scope) {
+	t := g.q.DB.Tables[g.r.Intn(len(g.q.DB.Tables))]
+	alias := g.name("a")
+	inner = &scope{rows: float64(t.Rows), sub: 0}
+	for _, c := range g.table(t).cols {
+		e := c.expr
+		e.sql = alias + "." + c.name
+		inner.leaves = append(inner.leaves, e)
+	}
+	return t.Name + " " + alias, inner
+}
+
+// meets draws conditions that equate attributes of a sub-query with ones around it; "" where there are none.
+func (g *gen) meets(s, inner *scope) string {
+	kind := [...]kernels.Kind{kernels.Int, kernels.Int, kernels.Text}[g.r.Intn(3)]
+	l, r := s.ofKind(kind), inner.ofKind(kind)
+	if len(l) == 0 || len(r) == 0 {
+		return ""
+	}
+	a, b := g.choose(l).sql, g.choose(r).sql
+	if kind == kernels.Int && g.one(4) {
+		a = fmt.Sprintf("(%s + 1) %% 4", a)
+	}
+	if g.one(2) {
+		a, b = b, a
+	}
+	cond := a + " = " + b
+	if g.one(4) {
+		cond += " AND " + g.meets1(s, inner)
+	}
+	return cond
+}
+
+func (g *gen) meets1(s, inner *scope) string {
+	l, r := s.ofKind(kernels.Int), inner.ofKind(kernels.Int)
+	if len(l) == 0 || len(r) == 0 {
+		return "TRUE"
+	}
+	return g.choose(l).sql + " = " + g.choose(r).sql
+}
+
+// correlated draws a scalar sub-query that is an aggregate over the rows that meet the row around it.
+func (g *gen) correlated(s *scope) (expr, bool) {
+	from, inner := g.someTable()
+	cond := g.meets(s, inner)
+	if cond == "" {
+		return expr{}, false
+	}
+	g.use("correlated sub-query")
+	if g.one(3) {
+		cond += " AND " + g.cond(inner, 0).sql
+	}
+	if g.one(5) {
+		cond += " AND " + g.valueCond(inner, 0).sql
+	}
+	e := g.rawAggregate(inner, nil, 0)
+	if g.one(3) {
+		e.sql, e.null = fmt.Sprintf("COALESCE(%s, 0.25) + 0.5 * count(*)", e.sql), false
+		e.mag += inner.rows
+	}
+	e = half(e)
+	e.sql, e.dep = fmt.Sprintf("(SELECT %s FROM %s WHERE %s)", e.sql, from, cond), true
+	return g.tame(e, 20), true
+}
+
+// exists draws [NOT] EXISTS (SELECT …) with conditions on keys and attributes of both queries, or x [NOT] IN
+// (SELECT …) with one on both.
+func (g *gen) exists(s *scope) string {
+	from, inner := g.someTable()
+	cond := g.meets(s, inner)
+	if cond == "" {
+		return ""
+	}
+	if g.one(3) {
+		cond += fmt.Sprintf(" AND %s %s %s", g.integer(inner, 0).sql, [...]string{"<", "<>", ">="}[g.r.Intn(3)], g.integer(s, 0).sql)
+	}
+	if g.one(3) {
+		cond += " AND " + g.cond(inner, 0).sql
+	}
+	if left := s.ofKind(kernels.Int); len(left) > 0 && g.one(4) {
+		g.use("correlated in")
+		return fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s)", g.choose(left).sql, g.integer(inner, 0).sql, from, cond)
+	}
+	if g.one(2) {
+		g.use("not exists")
+		return fmt.Sprintf("NOT EXISTS (SELECT 1 FROM %s WHERE %s)", from, cond)
+	}
+	g.use("exists")
+	return fmt.Sprintf("EXISTS (SELECT %s FROM %s WHERE %s)", g.integer(inner, 0).sql, from, cond)
+}
+
+// notIn draws x NOT IN (SELECT …) of attributes that hold no NULL.
+func (g *gen) notIn(s *scope) string {
+	from, inner := g.someTable()
+	var l, r []expr
+	for _, e := range s.ofKind(kernels.Int) {
+		if !e.null && e.bare {
+			l = append(l, e)
+		}
+	}
+	for _, e := range inner.ofKind(kernels.Int) {
+		if !e.null {
+			r = append(r, e)
+		}
+	}
+	if len(l) == 0 || len(r) == 0 {
+		return ""
+	}
+	g.use("not in (select)")
+	text := fmt.Sprintf("%s NOT IN (SELECT %s FROM %s", g.choose(l).sql, g.choose(r).sql, from)
+	if g.one(2) {
+		text += " WHERE " + g.cond(inner, 0).sql
+	}
+	return text + ")"
+}
+
+// array draws ARRAY[…] of scalars.
+func (g *gen) array(s *scope, n, depth int) expr {
+	g.use("array of values")
+	out := expr{shape: []int{n}}
+	var parts []string
+	for range n {
+		e := g.scalar(s, depth-1)
+		if e.null {
+			e.sql, e.null = "COALESCE("+e.sql+", 0.5)", false
+		}
+		out.mag, out.dep = max(out.mag, e.mag), out.dep || e.dep
+		parts = append(parts, e.sql)
+	}
+	out.sql = "ARRAY[" + strings.Join(parts, ", ") + "]::double precision[]"
+	return out
+}
