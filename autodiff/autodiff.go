@@ -354,9 +354,9 @@ func assemble(b *ra.Builder, p Param, g *rjp.Grad) *ra.Node {
 		equi = append(equi, ra.Equi{L: kernels.Col{ID: g.Key[i]}, R: kernels.Col{Input: 1, ID: k}, NullSafe: true})
 	}
 	var out []ra.OutCol
-	for _, c := range p.Scan.Cols {
+	for i, c := range p.Scan.Cols {
 		x := p.Scan.Var(1, c.ID)
-		if c.Type.IsFloat() && !p.Scan.IsKey(c.ID) && c.Dep {
+		if k := p.Scan.TableCols[i]; k != ra.RowID && p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) { // also where w.v was asked for
 			x = kernels.ZerosLike(c.Type)
 			if id, ok := g.Val[c.ID]; ok {
 				x = g.Node.Var(0, id)

@@ -373,6 +373,9 @@ func (s *scope) in(x *In) (*kernels.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
+		if l.Type.Kind == kernels.Float32 && r.IsConst() && r.Type.IsFloat() { // the list takes the type of what is looked for
+			r = kernels.Build("to_real", r)
+		}
 		eq, err := s.compare("eq", l, r, e)
 		if err != nil {
 			return nil, err
@@ -495,6 +498,8 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 		return kernels.Build("textcat", x, kernels.Const(kernels.TextValue(""))), nil
 	case x.Type.Kind == k:
 		return x, nil
+	case k == kernels.Float32 && !s.depends(x) && (x.Type.IsFloat() || x.Type.Kind == kernels.Int):
+		return kernels.Build("to_real", x), nil
 	}
 	y, err := kernels.Call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, x)
 	return y, s.f.at(err, c)

@@ -1,8 +1,10 @@
 package sqlfront
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -16,6 +18,9 @@ type opaqueResult struct {
 func (b *binder) opaque(f *place, sel *Select, scalar bool) (opaqueResult, bool) {
 	if !b.parameterFree(f, sel, map[string]bool{}) {
 		return opaqueResult{}, false
+	}
+	if err := b.refuseVolatile(f, sel, map[string]bool{}); err != nil {
+		return opaqueResult{err: err}, true
 	}
 	q := &OpaqueQuery{Select: withCTEs(f, sel), Text: f.text, Scalar: scalar}
 	cols, err := b.cat.Describe(b.ctx, q)
@@ -111,6 +116,30 @@ func (f *place) cte(x *TableRef) (*cte, *place) {
 // seenKey names what x refers to here.
 func (f *place) seenKey(x *TableRef) string {
 	return strings.Join(f.text.Path, ",") + "/" + x.Schema + "." + x.Name
+}
+
+// refuseVolatile finds a call in a query, also through views and WITH items, that would be drawn once for a whole run.
+func (b *binder) refuseVolatile(f *place, sel *Select, seen map[string]bool) (err error) {
+	Walk(sel, func(t Tree) bool {
+		switch x := t.(type) {
+		case *FuncCall:
+			if slices.Contains(volatile, x.Name) {
+				err = f.fail(x, sqlerr.FeatureNotSupported, "%s() is volatile: a loss must be a function of its tables, seed and step", x.Name).
+					WithHint("Draw with random_uniform(ARRAY[1], current_seed(), ARRAY[current_step(), key…]); it is drawn anew at each step.")
+			}
+		case *TableRef:
+			if c, before := f.cte(x); c != nil && !c.busy {
+				err = b.refuseVolatile(before, c.sel, seen)
+			} else if k := f.seenKey(x); c == nil && !seen[k] {
+				seen[k] = true
+				if v, e := b.cat.View(b.ctx, f.text.Path, x.Schema, x.Name); e == nil && v != nil {
+					err = sqlerr.In(b.refuseVolatile(&place{text: v.Text}, v.Query, seen), v.Text)
+				}
+			}
+		}
+		return err == nil
+	})
+	return err
 }
 
 // readsStep reports whether a query calls current_step() or current_seed(), also through views and WITH items.

@@ -16,6 +16,7 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 			WithHint("UNION ALL is; other set operations may stand in a sub-query that reads no parameter.")
 	}
 	var branches []*relation
+	var texts []*Select
 	var collect func(q *Select) error
 	collect = func(q *Select) error {
 		if q == sel || q.SetOp == "union" && q.All && len(q.With) == 0 && q.Limit == nil && q.Offset == nil {
@@ -25,7 +26,7 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 			return collect(q.R)
 		}
 		r, err := b.subSelect(f, q)
-		branches = append(branches, r)
+		branches, texts = append(branches, r), append(texts, q)
 		return err
 	}
 	if err := collect(sel); err != nil {
@@ -34,13 +35,18 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 	first := branches[0]
 	types := make([]kernels.Type, len(first.cols))
 	masked := false
-	for _, r := range branches {
+	known := make([]bool, len(first.cols)) // some branch gives column i a type
+	for k, r := range branches {
 		if len(r.cols) != len(first.cols) {
 			return nil, f.fail(sel, sqlerr.Syntax, "each UNION query must have the same number of columns, not %d and %d", len(first.cols), len(r.cols))
 		}
 		masked = masked || r.mask != 0
 		for i, id := range r.cols {
-			t, err := unify(types[i], r.node.Col(id).Type, r == first)
+			if nullLiteral(texts[k], i, len(r.cols)) {
+				types[i].Nullable = true
+				continue
+			}
+			t, err := unify(types[i], r.node.Col(id).Type, !known[i])
 			if err != nil {
 				var e *sqlerr.Error
 				if errors.As(err, &e) {
@@ -48,7 +54,7 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 				}
 				return nil, f.at(err, sel)
 			}
-			types[i] = t
+			types[i], known[i] = t, true
 		}
 	}
 	var inputs []*ra.Node
@@ -74,9 +80,19 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 	return out, nil
 }
 
+// nullLiteral reports whether target i of n is NULL, which takes the type of the other branches.
+func nullLiteral(q *Select, i, n int) bool {
+	if len(q.Targets) != n {
+		return false
+	}
+	l, ok := q.Targets[i].X.(*Literal)
+	return ok && l.Kind == LitNull
+}
+
 // unify is the type of a UNION column over two branches.
 func unify(a, b kernels.Type, first bool) (kernels.Type, error) {
 	if first {
+		b.Nullable = b.Nullable || a.Nullable
 		return b, nil
 	}
 	t := a
@@ -99,7 +115,9 @@ func (b *binder) branch(r *relation, types []kernels.Type, masked bool) (*ra.Nod
 	var out []ra.OutCol
 	for i, id := range r.cols {
 		x := r.node.Var(0, id)
-		if x.Type.Kind != types[i].Kind {
+		if r.isNull(i) {
+			x = kernels.Const(kernels.NullOf(types[i]))
+		} else if x.Type.Kind != types[i].Kind {
 			x = kernels.CastTo(types[i].Kind, x)
 		}
 		out = append(out, ra.OutCol{Name: r.names[i], X: x})
@@ -112,4 +130,10 @@ func (b *binder) branch(r *relation, types []kernels.Type, masked bool) (*ra.Nod
 		out = append(out, ra.OutCol{Name: "mask", X: mask})
 	}
 	return b.b.Select(r.node, nil, out), nil
+}
+
+// isNull reports whether a column is the constant NULL.
+func (r *relation) isNull(i int) bool {
+	at := r.node.Index(r.cols[i])
+	return r.node.Out != nil && r.node.Out[at].IsConst() && r.node.Out[at].Const.Null
 }
