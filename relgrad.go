@@ -96,6 +96,9 @@ func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.
 		}
 		return &store.Result{Tag: "CALL"}, nil
 	}
+	if c, ok := stmt.(*sqlfront.Copy); ok && c.Options.IsFile() && !c.Std && !c.Program {
+		return db.copyNamed(ctx, c, text)
+	}
 	return db.DB.Exec(ctx, stmt, text)
 }
 

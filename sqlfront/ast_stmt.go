@@ -1,5 +1,7 @@
 package sqlfront
 
+import "slices"
+
 // Statement is anything that can be run.
 type Statement interface{ Position() Pos }
 
@@ -142,9 +144,10 @@ type Copy struct {
 	Options      CopyOptions
 }
 
-// CopyOptions of COPY; Delimiter "" means the format's own.
+// CopyOptions of COPY; Delimiter "" means the format's own. Formats other than text and csv, and their options Whole
+// and Index, are relgrad's own (docs/interop.md).
 type CopyOptions struct {
-	Format    string // "text" or "csv"
+	Format    string // "text", "csv", or a name in FileFormats
 	Header    bool
 	Match     bool // the header must hold the columns' names
 	Delimiter string
@@ -152,7 +155,15 @@ type CopyOptions struct {
 	NullSet   bool
 	Quote     string
 	Escape    string
+	Whole     bool   // each array is one chunk
+	Index     string // the column that takes the row's position; "" for none
 }
+
+// FileFormats lists the formats of COPY that are not text. Package interop reads and writes them.
+var FileFormats = []string{"npy", "npz", "safetensors", "arrow", "parquet"}
+
+// IsFile reports whether the format is one of FileFormats.
+func (o *CopyOptions) IsFile() bool { return slices.Contains(FileFormats, o.Format) }
 
 // AlterTable is ALTER TABLE; one action each.
 type AlterTable struct {

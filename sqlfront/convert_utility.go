@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"slices"
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
@@ -90,7 +91,26 @@ func (c *stmtConv) copy(s *pg.CopyStmt) Statement {
 	for _, n := range s.Options {
 		c.copyOption(&out.Options, n.GetDefElem())
 	}
+	c.copyOptionsFit(out, s)
 	return out
+}
+
+// copyOptionsFit refuses options that have no meaning for the format.
+func (c *stmtConv) copyOptionsFit(out *Copy, s *pg.CopyStmt) {
+	file := out.Options.IsFile()
+	for _, n := range s.Options {
+		d := n.GetDefElem()
+		own := d.Defname == "whole" || d.Defname == "index"
+		if d.Defname == "format" || own == file && (d.Defname != "index" || out.From) {
+			continue
+		}
+		hint := "WHOLE and INDEX are options of npy, npz, safetensors, arrow and parquet."
+		if file {
+			hint = "Options of this format are WHOLE and, with FROM, INDEX."
+		}
+		c.fail(c.pos(d.Location), sqlerr.FeatureNotSupported, hint, "the COPY option %s has no meaning for COPY … %s with the format %s",
+			strings.ToUpper(d.Defname), map[bool]string{true: "FROM", false: "TO"}[out.From], out.Options.Format)
+	}
 }
 
 func (c *stmtConv) copyOption(o *CopyOptions, d *pg.DefElem) {
@@ -98,8 +118,8 @@ func (c *stmtConv) copyOption(o *CopyOptions, d *pg.DefElem) {
 	text := d.Arg.GetString_().GetSval()
 	switch d.Defname {
 	case "format":
-		if text != "text" && text != "csv" {
-			c.refuse(at, "COPY format \""+text+"\"", "Use text or csv.")
+		if text != "text" && text != "csv" && !slices.Contains(FileFormats, text) {
+			c.refuse(at, "COPY format \""+text+"\"", "Use text, csv, "+strings.Join(FileFormats, ", ")+".")
 		}
 		o.Format = text
 	case "header":
@@ -117,13 +137,24 @@ func (c *stmtConv) copyOption(o *CopyOptions, d *pg.DefElem) {
 		o.Quote = c.oneByte(at, d.Defname, text)
 	case "escape":
 		o.Escape = c.oneByte(at, d.Defname, text)
+	case "whole":
+		on, ok := defBool(d)
+		if !ok {
+			c.refuse(at, "WHOLE "+text, "Use WHOLE true or false.")
+		}
+		o.Whole = on
+	case "index":
+		if text == "" {
+			c.refuse(at, "INDEX without a name", "Name the column that takes the row's position, INDEX id.")
+		}
+		o.Index = text
 	case "freeze": // a hint for the server's storage
 	case "encoding":
 		if e := strings.ToLower(text); e != "utf8" && e != "utf-8" {
 			c.refuse(at, "COPY encoding "+text, "Convert the file to UTF-8.")
 		}
 	default:
-		c.refuse(at, "the COPY option "+strings.ToUpper(d.Defname), "Supported: FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE.")
+		c.refuse(at, "the COPY option "+strings.ToUpper(d.Defname), "Supported: FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE; for files of arrays WHOLE and INDEX.")
 	}
 }
 

@@ -123,6 +123,12 @@ func (db *DB) CopyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text,
 }
 
 func (db *DB) copyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string, done func() error, abort func()) (n int64, err error) {
+	return db.loading(ctx, text, func(b *binder) (int64, error) { return b.copyRows(s, r, name) }, done, abort)
+}
+
+// loading runs load in a transaction of its own or in a savepoint. After it done has the last word; abort is called
+// where load failed.
+func (db *DB) loading(ctx context.Context, text *sqlfront.Text, load func(*binder) (int64, error), done func() error, abort func()) (n int64, err error) {
 	if db.failed {
 		abort()
 		return 0, errFailed()
@@ -136,7 +142,7 @@ func (db *DB) copyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text,
 	err = db.atomically(true, func() (err error) {
 		b := db.newBinder(ctx, text)
 		defer b.catch(&err)
-		n, err = b.copyRows(s, r, name)
+		n, err = load(b)
 		if err != nil {
 			abort()
 			return err
@@ -160,10 +166,31 @@ type loader struct {
 }
 
 func (b *binder) copyRows(s *sqlfront.Copy, r io.Reader, file string) (int64, error) {
-	t := b.target(s.At, s.Schema, s.Name)
-	l := &loader{b: b, t: t, file: file}
-	ins := &sqlfront.Insert{Node: s.Node, Cols: s.Cols}
-	l.cols = b.insertColumns(ins, t)
+	if s.Options.IsFile() {
+		return 0, errFileFormat(s)
+	}
+	l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: file}
+	return l.run(s, s.Cols, func() (int64, error) {
+		p := newCopyReader(r, s.Options, len(l.cols))
+		if s.Options.Match {
+			p.names = make([]string, len(l.cols))
+			for i, c := range l.cols {
+				p.names[i] = c.Name
+			}
+		}
+		return l.load(p)
+	})
+}
+
+func errFileFormat(s *sqlfront.Copy) error {
+	return sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY with the format %s needs a file", s.Options.Format).
+		WithHint("It is read from any place in the file, so it cannot come from a program or from standard input.")
+}
+
+// run prepares the INSERT of a row's columns and calls load, which runs it.
+func (l *loader) run(s *sqlfront.Copy, names []string, load func() (int64, error)) (int64, error) {
+	b, t := l.b, l.t
+	l.cols = b.insertColumns(&sqlfront.Insert{Node: s.Node, Cols: names}, t)
 	list, exprs, given := []string{}, []string{}, map[string]bool{}
 	for _, c := range l.cols {
 		if given[c.Name] {
@@ -200,14 +227,7 @@ func (b *binder) copyRows(s *sqlfront.Copy, r io.Reader, file string) (int64, er
 	l.stmt = stmt
 	b.db.run = &statement{slots: b.slots, ids: b.ids, outer: b.db.run}
 	defer func() { b.db.run = b.db.run.outer }()
-	p := newCopyReader(r, s.Options, len(l.cols))
-	if s.Options.Match {
-		p.names = make([]string, len(l.cols))
-		for i, c := range l.cols {
-			p.names[i] = c.Name
-		}
-	}
-	n, err := l.load(p)
+	n, err := load()
 	if err != nil {
 		return 0, err
 	}
@@ -352,16 +372,24 @@ func (l *loader) field(i int, f *field) error {
 		return err
 	}
 	if b, ok := y.([]byte); ok && l.slot[i] != nil {
-		s := l.slot[i]
-		if err := s.note(b); err != nil {
+		if err := l.note(i, b); err != nil {
 			return err
-		}
-		if s.mixed != nil {
-			return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v, others have shape %v", l.t.Name, c.Name, s.mixed, s.shape).
-				WithDetail("All chunks of a column have one shape at the end of a statement.")
 		}
 	}
 	return l.stmt.Set(i, y)
+}
+
+// note checks a chunk on its way into column i.
+func (l *loader) note(i int, b []byte) error {
+	s := l.slot[i]
+	if err := s.note(b); err != nil {
+		return err
+	}
+	if s.mixed != nil {
+		return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v, others have shape %v", l.t.Name, l.cols[i].Name, s.mixed, s.shape).
+			WithDetail("All chunks of a column have one shape at the end of a statement.")
+	}
+	return nil
 }
 
 // quickInt reads plain decimal digits.
@@ -391,16 +419,10 @@ func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text
 	if db.failed {
 		return 0, errFailed()
 	}
-	sel := s.Query
-	if sel == nil {
-		sel = &sqlfront.Select{Node: s.Node, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: s.Node, Schema: s.Schema, Name: s.Name}}}
-		if s.Cols == nil {
-			sel.Targets = []sqlfront.Target{{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Star: true}}}
-		}
-		for _, c := range s.Cols {
-			sel.Targets = append(sel.Targets, sqlfront.Target{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Names: []string{c}}})
-		}
+	if s.Options.IsFile() {
+		return 0, sqlerr.In(errFileFormat(s), text)
 	}
+	sel := copyQuery(s)
 	stop := db.watch(ctx)
 	defer stop()
 	out := newCopyWriter(w, s.Options)
@@ -429,4 +451,19 @@ func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text
 		db.failed = true
 	}
 	return n, sqlerr.In(db.translate(err), text)
+}
+
+// copyQuery is the query whose rows COPY … TO writes.
+func copyQuery(s *sqlfront.Copy) *sqlfront.Select {
+	if s.Query != nil {
+		return s.Query
+	}
+	sel := &sqlfront.Select{Node: s.Node, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: s.Node, Schema: s.Schema, Name: s.Name}}}
+	if s.Cols == nil {
+		sel.Targets = []sqlfront.Target{{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Star: true}}}
+	}
+	for _, c := range s.Cols {
+		sel.Targets = append(sel.Targets, sqlfront.Target{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Names: []string{c}}})
+	}
+	return sel
 }

@@ -41,7 +41,8 @@ type command struct {
 }
 
 // commands lists the subcommands in the order of the usage text.
-var commands = []*command{&runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand, &plotCommand}
+var commands = []*command{&runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand, &plotCommand,
+	&importCommand, &exportCommand}
 
 // errUsage ends with status 2; what is wrong has been printed.
 var errUsage = errors.New("usage")

@@ -1,0 +1,185 @@
+package relgrad
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/interop"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// FileOptions say how a file and a table correspond; docs/interop.md explains them.
+type FileOptions struct {
+	Format string   // a name in sqlfront.FileFormats, or csv with a header line
+	Whole  bool     // each array is one chunk of a single row
+	Index  string   // the column that takes a row's position, from 0
+	Key    []string // primary key of a table that Import creates
+}
+
+// Import loads a file into a table, written as in COPY: schema.name (columns). A table that is absent is created with
+// the columns of the file. It returns the number of rows; an error leaves the store as it was.
+func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o FileOptions) (n int64, err error) {
+	c, text, err := copyOf(table, name, o)
+	if err != nil {
+		return 0, err
+	}
+	c.From = true
+	err = db.inTransaction(func() error {
+		if db.Definition(c.Schema, c.Name) != nil {
+			if o.Key != nil {
+				return sqlerr.New(sqlerr.DuplicateTable, "a key can be given for a new table only, \"%s\" exists", c.Name)
+			}
+		} else if _, view := db.View(nil, c.Schema, c.Name); !view {
+			if err := db.createFor(ctx, c, text, f, name, o.Key); err != nil {
+				return err
+			}
+		}
+		n, err = db.CopyIn(ctx, c, text, f, name)
+		return err
+	})
+	return n, err
+}
+
+// copyOf makes the COPY of a table's name.
+func copyOf(table, file string, o FileOptions) (*sqlfront.Copy, *sqlfront.Text, error) {
+	text := &sqlfront.Text{SQL: "COPY " + table + " FROM STDIN"}
+	stmts, err := sqlfront.Parse(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, ok := stmts[0].Stmt.(*sqlfront.Copy)
+	if !ok || len(stmts) != 1 || c.Query != nil {
+		return nil, nil, sqlerr.New(sqlerr.Syntax, "\"%s\" is no table's name", table)
+	}
+	c.Source, c.Std = file, false
+	c.Options = sqlfront.CopyOptions{Format: o.Format, Whole: o.Whole, Index: o.Index, Header: o.Format == "csv"}
+	if !c.Options.IsFile() && o.Format != "csv" {
+		return nil, nil, sqlerr.New(sqlerr.InvalidParameter, "format \"%s\" not recognized", o.Format).
+			WithHint("The formats are csv, %s.", strings.Join(sqlfront.FileFormats, ", "))
+	}
+	if !c.Options.IsFile() && (o.Whole || o.Index != "") {
+		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "whole and index have no meaning for the format %s", o.Format)
+	}
+	return c, text, nil
+}
+
+// createFor creates the table that a file goes into. Where neither the caller nor the file names a key, the row's
+// position is the key, in a column id.
+func (db *DB) createFor(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, f *os.File, name string, key []string) error {
+	if !c.Options.IsFile() {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name).WithHint("A csv file has no types: create the table first.")
+	}
+	in, err := openFile(f, c.Options.Format, name, interop.Options{Whole: c.Options.Whole, Table: c.Name})
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	cols, has := in.Columns(), func(n string) bool {
+		return slices.ContainsFunc(in.Columns(), func(x interop.Column) bool { return x.Name == n })
+	}
+	if c.Cols != nil {
+		cols = slices.DeleteFunc(slices.Clone(cols), func(x interop.Column) bool { return !slices.Contains(c.Cols, x.Name) })
+	}
+	if key == nil {
+		key = in.Key()
+	}
+	if key == nil {
+		if c.Options.Index == "" {
+			c.Options.Index = "id"
+		}
+		key = []string{c.Options.Index}
+	}
+	if i := c.Options.Index; i != "" {
+		if has(i) {
+			return sqlerr.New(sqlerr.DuplicateColumn, "file \"%s\" has a column \"%s\", which cannot take the row's position too", name, i).
+				WithHint("Name the table's key (--key %s), or another column for the position (--index).", i)
+		}
+		cols = append([]interop.Column{{Name: i, Type: "bigint"}}, cols...)
+	}
+	var b strings.Builder
+	b.WriteString("CREATE TABLE " + qualified(c) + " (")
+	for _, x := range cols {
+		b.WriteString(quoteName(x.Name) + " " + x.Type + strings.Repeat("[]", max(len(x.Shape), 1)-1) + ", ")
+	}
+	quoted := make([]string, len(key))
+	for i, k := range key {
+		quoted[i] = quoteName(k)
+	}
+	b.WriteString("PRIMARY KEY (" + strings.Join(quoted, ", ") + "))")
+	_, err = db.Run(ctx, b.String())
+	return err
+}
+
+func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
+
+func qualified(c *sqlfront.Copy) string {
+	if c.Schema == "" {
+		return quoteName(c.Name)
+	}
+	return quoteName(c.Schema) + "." + quoteName(c.Name)
+}
+
+// Export writes tables, written as in COPY, to one file, all as they are at one moment, and returns the number of rows.
+// A file that holds one relation takes one table.
+func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOptions, tables ...string) (n int64, err error) {
+	if o.Index != "" || o.Key != nil {
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "index and key have no meaning for an export")
+	}
+	var sink interop.Sink
+	if o.Format != "csv" {
+		if sink, err = interop.Create(o.Format, w, file, interop.Options{Whole: o.Whole}); err != nil {
+			return 0, err
+		}
+	} else if len(tables) != 1 {
+		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "a csv file holds one table, not %d", len(tables))
+	}
+	err = db.inTransaction(func() error {
+		for _, t := range tables {
+			c, text, err := copyOf(t, file, o)
+			if err != nil {
+				return err
+			}
+			var k int64
+			if sink == nil {
+				k, err = db.DB.CopyOut(ctx, c, text, w)
+			} else {
+				k, err = db.writeTo(ctx, sink, c.Name, c, text)
+			}
+			if n += k; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if sink == nil {
+		return n, err
+	}
+	if err != nil {
+		sink.Abort()
+		return 0, err
+	}
+	return n, sink.Close()
+}
+
+// inTransaction runs f in a transaction, or in the one there is.
+func (db *DB) inTransaction(f func() error) error {
+	if db.InTransaction() {
+		return f()
+	}
+	if err := db.Begin(); err != nil {
+		return err
+	}
+	if err := f(); err != nil {
+		if e := db.Rollback(); e != nil {
+			err = errors.Join(err, e)
+		}
+		return err
+	}
+	_, err := db.Commit()
+	return err
+}

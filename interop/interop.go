@@ -1,0 +1,263 @@
+package interop
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Column is a column of a file or table. Type is a Postgres type name ("real[]"); Shape, where it is known, that of
+// each row's chunk.
+type Column struct {
+	Name  string
+	Type  string
+	Shape tensor.Shape
+}
+
+// Reader is an open file seen as a relation.
+type Reader interface {
+	// Columns lists the file's columns with the types that hold their values exactly.
+	Columns() []Column
+	// Key names the columns that are the primary key of the table that was written; nil where the file does not say.
+	Key() []string
+	// Rows reads columns of the file, by name, as values of the given types.
+	Rows(want []Column) (Rows, error)
+	Close() error
+}
+
+// Rows are a file's rows, in its order.
+type Rows interface {
+	// Next puts the next row into dst, one value for each column wanted; io.EOF after the last. The values are valid
+	// until the next call.
+	Next(dst []any) error
+}
+
+// Sink writes a file. What it was given becomes a file only when Close returns nil.
+type Sink interface {
+	// Begin begins a relation: name is the table's, "" for a query's result; key its primary key's columns.
+	Begin(name string, cols []Column, key []string) error
+	// Write adds a row of the relation.
+	Write(row []any) error
+	// Close ends the file, Abort gives it up.
+	Close() error
+	Abort()
+}
+
+// Options of a file.
+type Options struct {
+	// Whole: each array is the chunk of a single row, rather than rows along its first dimension.
+	Whole bool
+	// Table: of a file with arrays named table.column, those of this table are read.
+	Table string
+}
+
+// File is what a format is read from.
+type File interface {
+	io.ReaderAt
+	io.Reader
+}
+
+// source is the file being read.
+type source struct {
+	File
+	name string
+	size int64
+	opt  Options
+}
+
+type format struct {
+	extensions []string
+	arrays     bool // a file of named arrays: Options have a meaning
+	many       bool // holds several relations
+	open       func(*source) (Reader, error)
+	create     func(*target) (Sink, error)
+}
+
+// target is the file being written.
+type target struct {
+	io.Writer
+	name string
+	opt  Options
+}
+
+// formats are the names that FORMAT takes.
+var formats map[string]*format
+
+func init() {
+	formats = map[string]*format{
+		"npy":         {[]string{".npy"}, true, false, openNpy, createNpy},
+		"npz":         {[]string{".npz"}, true, true, openNpz, createNpz},
+		"safetensors": {[]string{".safetensors"}, true, true, openSafetensors, createSafetensors},
+		"arrow":       {[]string{".arrow", ".feather"}, false, false, openArrow, createArrow},
+		"parquet":     {[]string{".parquet", ".pq"}, false, false, openParquet, createParquet},
+	}
+}
+
+// Formats lists the names of the formats.
+func Formats() []string {
+	var out []string
+	for n := range formats {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// FormatOf tells a file's format from its extension; "" for none of ours.
+func FormatOf(path string) string {
+	ext := strings.ToLower(filepath.Ext(path))
+	for n, f := range formats {
+		if slices.Contains(f.extensions, ext) {
+			return n
+		}
+	}
+	return ""
+}
+
+// HoldsMany reports whether a file of the format holds several relations.
+func HoldsMany(name string) bool { return formats[name] != nil && formats[name].many }
+
+// Arrays reports whether a file of the format is a set of arrays, for which Whole has a meaning.
+func Arrays(name string) bool { return formats[name] != nil && formats[name].arrays }
+
+// Open reads the beginning of a file of size bytes. Errors call it name.
+func Open(format string, f File, size int64, name string, o Options) (r Reader, err error) {
+	x, err := find(format, o)
+	if err != nil {
+		return nil, err
+	}
+	defer guard(name, format, &err)
+	return x.open(&source{f, name, size, o})
+}
+
+// Create begins a file, written to w when the sink is closed.
+func Create(format string, w io.Writer, name string, o Options) (Sink, error) {
+	x, err := find(format, o)
+	if err != nil {
+		return nil, err
+	}
+	return x.create(&target{w, name, o})
+}
+
+func find(name string, o Options) (*format, error) {
+	f := formats[name]
+	if f == nil {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "format \"%s\" not recognized", name).WithHint("The formats are %s.", strings.Join(Formats(), ", "))
+	}
+	if o.Whole && !f.arrays {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WHOLE has no meaning for the format %s", name).WithHint("It is for files of arrays: npy, npz and safetensors.")
+	}
+	return f, nil
+}
+
+// malformed is a file that is not what its format says.
+func (s *source) malformed(format string, args ...any) *sqlerr.Error {
+	return sqlerr.New(sqlerr.BadCopy, "file \"%s\": %s", s.name, fmt.Sprintf(format, args...))
+}
+
+// unsupported is a file that is well-formed but holds what relgrad does not read.
+func (s *source) unsupported(format string, args ...any) *sqlerr.Error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "file \"%s\": %s", s.name, fmt.Sprintf(format, args...))
+}
+
+func (t *target) refuse(format string, args ...any) *sqlerr.Error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "file \"%s\": %s", t.name, fmt.Sprintf(format, args...))
+}
+
+func (t *target) failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		return err
+	}
+	return sqlerr.New(sqlerr.IO, "could not write file \"%s\": %v", t.name, err).Wrap(err)
+}
+
+// guard turns a panic of a library over a malformed file into an error.
+func guard(file, format string, err *error) {
+	switch p := recover().(type) {
+	case nil:
+	case *sqlerr.Error:
+		*err = p
+	default:
+		*err = sqlerr.New(sqlerr.BadCopy, "file \"%s\": not a readable %s file: %s", file, format, firstLine(fmt.Sprint(p)))
+	}
+}
+
+func firstLine(s string) string {
+	s, _, _ = strings.Cut(s, "\n")
+	return strings.ToValidUTF8(s, "?")
+}
+
+// pick finds the wanted columns among the file's.
+func (s *source) pick(have, want []Column) ([]int, error) {
+	out := make([]int, len(want))
+	for i, w := range want {
+		out[i] = slices.IndexFunc(have, func(c Column) bool { return c.Name == w.Name })
+		if out[i] < 0 {
+			names := make([]string, len(have))
+			for k, c := range have {
+				names[k] = c.Name
+			}
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\"", s.name, w.Name).WithHint("It has %s.", list(names))
+		}
+	}
+	return out, nil
+}
+
+// list prints names for a hint.
+func list(names []string) string {
+	const most = 20
+	if len(names) > most {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	}
+	if len(names) == 0 {
+		return "none"
+	}
+	return strings.Join(names, ", ")
+}
+
+// maxChunk is the largest chunk in bytes: SQLite's limit of a value, less the chunk's header.
+const maxChunk = 1_000_000_000 - 64
+
+// baseType splits "real[]" into "real" and whether it is an array.
+func baseType(t string) (elem string, array bool) {
+	return strings.CutSuffix(t, "[]")
+}
+
+// chunkType gives the dtype of a chunk's type name.
+func chunkType(t string) (tensor.DType, bool) {
+	switch t {
+	case "real[]":
+		return tensor.Float32, true
+	case "double precision[]":
+		return tensor.Float64, true
+	}
+	return 0, false
+}
+
+func plural(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// within puts where an error lies in front of its message.
+func within(err error, where string) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return sqlerr.New(sqlerr.BadCopy, "%s%v", where, err).Wrap(err)
+	}
+	c := *e
+	c.Message = where + e.Message
+	return &c
+}

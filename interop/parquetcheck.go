@@ -1,0 +1,210 @@
+package interop
+
+import (
+	"encoding/binary"
+	"io"
+	"strconv"
+
+	"github.com/golang/snappy"
+	"github.com/klauspost/compress/zstd"
+)
+
+// checkParquet compares what the footer claims with the file's size, before the library believes it.
+// https://github.com/apache/parquet-format/blob/master/src/main/thrift/parquet.thrift
+func (s *source) checkParquet() error {
+	tail := make([]byte, 8)
+	if n, _ := s.ReadAt(tail, max(s.size-8, 0)); n < 8 || string(tail[4:]) != "PAR1" {
+		return s.malformed("it does not end as a parquet file does (%q)", tail[4:])
+	}
+	n := int64(binary.LittleEndian.Uint32(tail))
+	if n > s.size-12 {
+		return s.malformed("a footer of %d bytes in a file of %d", n, s.size)
+	}
+	foot := make([]byte, n)
+	if k, err := s.ReadAt(foot, s.size-8-n); int64(k) < n {
+		return s.malformed("it ends within its footer (%v)", err)
+	}
+	meta, _, err := readThrift(foot)
+	if err != nil {
+		return s.malformed("footer: %v", err)
+	}
+	if err := s.checkSchema(meta.list(2)); err != nil {
+		return err
+	}
+	for i, g := range meta.list(4) {
+		group, _ := g.(fields)
+		if rows := group.int(3); rows < 0 {
+			return s.malformed("row group %d has %d rows", i+1, rows)
+		}
+		for _, c := range group.list(1) {
+			chunk, _ := c.(fields)
+			if chunk.has(8) || chunk.has(9) {
+				return s.unsupported("it is encrypted")
+			}
+			if err := s.checkPages(chunk.get(3)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkSchema bounds the tree of columns: the children there are, and its depth.
+func (s *source) checkSchema(elements []any) error {
+	const deepest = 32
+	var open []int64 // children that are still to come, by depth
+	for _, e := range elements {
+		f, _ := e.(fields)
+		n := f.int(5)
+		if n < 0 || n > int64(len(elements)) || len(open) > deepest {
+			return s.malformed("a schema of %d elements in which one has %d children at depth %d", len(elements), n, len(open))
+		}
+		if len(open) > 0 {
+			open[len(open)-1]--
+		}
+		if n > 0 {
+			open = append(open, n)
+		}
+		for len(open) > 0 && open[len(open)-1] == 0 {
+			open = open[:len(open)-1]
+		}
+	}
+	if len(open) > 0 {
+		return s.malformed("a schema of %d elements in which some are missing", len(elements))
+	}
+	return nil
+}
+
+// Numbers of parquet.thrift.
+const (
+	codecNone, codecSnappy, codecGzip, codecZstd = 0, 1, 2, 6
+
+	pageData, pageDictionary, pageDataV2 = 0, 2, 3
+
+	encodingPlain, encodingPlainDictionary, encodingRLE, encodingRLEDictionary = 0, 2, 3, 8
+)
+
+// checkPages walks the pages of a column chunk.
+func (s *source) checkPages(meta fields) error {
+	from, size := meta.int(9), meta.int(7)
+	if d := meta.int(11); d > 0 && d < from {
+		from = d
+	}
+	if from < 4 || size < 0 || from > s.size || size > s.size-from {
+		return s.malformed("a column from byte %d of %d bytes in a file of %d", from, size, s.size)
+	}
+	r := io.NewSectionReader(s, from, size)
+	values := int64(0)
+	for at := int64(0); at < size && values < meta.int(5); {
+		head := make([]byte, min(size-at, 1<<14))
+		if _, err := r.ReadAt(head, at); err != nil && err != io.EOF {
+			return s.malformed("a column's page at byte %d: %v", from+at, err)
+		}
+		page, n, err := readThrift(head)
+		if err != nil {
+			return s.malformed("a column's page at byte %d: %v", from+at, err)
+		}
+		packed := page.int(3)
+		if packed < 0 || packed > size-at-int64(n) {
+			return s.malformed("a page of %d bytes, %d are left of its column", packed, size-at-int64(n))
+		}
+		body := io.NewSectionReader(r, at+int64(n), packed)
+		if err := s.checkPage(page, meta.int(4), body); err != nil {
+			return err
+		}
+		for _, id := range []int{5, 8} {
+			values += page.get(id).int(1)
+		}
+		at += int64(n) + packed
+	}
+	return nil
+}
+
+// checkPage compares a page's header with its first bytes, where the compression notes the size.
+func (s *source) checkPage(page fields, codec int64, body *io.SectionReader) error {
+	full, packed, levels := page.int(2), page.int(3), int64(0)
+	encoding, n := int64(encodingPlain), int64(0)
+	switch page.int(1) {
+	case pageData:
+		encoding, n = page.get(5).int(2), page.get(5).int(1)
+	case pageDictionary:
+		encoding, n = page.get(7).int(2), page.get(7).int(1)
+		if n > 8*full {
+			return s.malformed("a dictionary of %d values in %d bytes", n, full)
+		}
+	case pageDataV2:
+		v2 := page.get(8)
+		encoding, n, levels = v2.int(4), v2.int(1), v2.int(5)+v2.int(6)
+		if v2.int(5) < 0 || v2.int(6) < 0 || levels > full || levels > packed {
+			return s.malformed("a page with %d bytes of levels in %d", levels, full)
+		}
+		if plain, ok := v2[7].(bool); ok && !plain {
+			codec = codecNone
+		}
+	default:
+		return s.unsupported("a page of type %d", page.int(1))
+	}
+	if full < 0 || n < 0 {
+		return s.malformed("a page of %d values in %d bytes", n, full)
+	}
+	switch encoding {
+	case encodingPlain, encodingPlainDictionary, encodingRLE, encodingRLEDictionary:
+	default:
+		return s.unsupported("a column of encoding %d", encoding).WithHint("Readable are PLAIN and dictionary encodings.")
+	}
+	first := make([]byte, min(packed-levels, 64))
+	if _, err := body.ReadAt(first, levels); err != nil && err != io.EOF {
+		return s.malformed("a page: %v", err)
+	}
+	return s.checkPacked(codec, first, packed-levels, full-levels)
+}
+
+// checkPacked: what is compressed into packed bytes, of which first are the first, is full bytes long.
+func (s *source) checkPacked(codec int64, first []byte, packed, full int64) error {
+	size, most := full, int64(1100)
+	switch {
+	case packed == 0 && full == 0:
+	case codec == codecNone:
+		size, most = packed, 1
+	case codec == codecSnappy:
+		n, err := snappy.DecodedLen(first)
+		if err != nil {
+			return s.malformed("a page that is not compressed by snappy: %v", err)
+		}
+		size, most = int64(n), 64
+	case codec == codecGzip:
+	case codec == codecZstd:
+		n, err := zstdSize(first)
+		if err != nil {
+			return s.malformed("a page that is not compressed by zstd: %v", err)
+		}
+		if size, most = n, 1<<20; n < 0 && packed <= 1<<10 { // some writers leave out the size of small pages
+			size = full
+		}
+	default:
+		return s.unsupported("compression %d", codec).WithHint("Readable are parquet files without compression and with snappy, gzip or zstd.")
+	}
+	if size != full || full > max(most*packed, 1<<10) || full > maxExpand && full > expand*s.size {
+		return s.malformed("a page of %d bytes that decompresses to %s, its header says %d", packed, said(size), full)
+	}
+	return nil
+}
+
+func said(size int64) string {
+	if size < 0 {
+		return "a size that it does not say"
+	}
+	return strconv.FormatInt(size, 10)
+}
+
+// zstdSize is the size that a frame of zstd decompresses to; -1 where it does not say.
+func zstdSize(first []byte) (int64, error) {
+	var h zstd.Header
+	if err := h.Decode(first); err != nil {
+		return 0, err
+	}
+	if !h.HasFCS || h.FrameContentSize > 1<<40 {
+		return -1, nil
+	}
+	return int64(h.FrameContentSize), nil
+}

@@ -1,0 +1,129 @@
+package interop
+
+import (
+	"encoding/binary"
+	"errors"
+)
+
+// A reader of Thrift's compact protocol, in which Parquet's metadata are written. It exists to look at them before
+// the library does, which takes memory for as many elements as a list claims to have.
+// https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
+type thrift struct {
+	b     []byte
+	at    int
+	depth int
+}
+
+var errThrift = errors.New("metadata that end or nest where they must not")
+
+// fields are a struct's values by their ids: bool, int64, []byte, []any, fields; others are nil.
+type fields map[int]any
+
+func (f fields) int(id int) int64  { n, _ := f[id].(int64); return n }
+func (f fields) get(id int) fields { s, _ := f[id].(fields); return s }
+func (f fields) list(id int) []any { l, _ := f[id].([]any); return l }
+func (f fields) has(id int) bool   { _, ok := f[id]; return ok }
+func (t *thrift) fail()            { panic(errThrift) }
+func (t *thrift) left(n uint64)    { t.ok(n <= uint64(len(t.b)-t.at)) }
+func (t *thrift) ok(condition bool) {
+	if !condition {
+		t.fail()
+	}
+}
+
+// readThrift reads the struct at the beginning of b and returns its length.
+func readThrift(b []byte) (f fields, n int, err error) {
+	t := &thrift{b: b}
+	defer func() {
+		if p := recover(); p != nil {
+			if p != any(errThrift) {
+				panic(p)
+			}
+			err = errThrift
+		}
+	}()
+	f = t.structure()
+	return f, t.at, nil
+}
+
+func (t *thrift) byte() byte {
+	t.left(1)
+	t.at++
+	return t.b[t.at-1]
+}
+
+func (t *thrift) varint() uint64 {
+	u, n := binary.Uvarint(t.b[t.at:])
+	t.ok(n > 0)
+	t.at += n
+	return u
+}
+
+func (t *thrift) zigzag() int64 {
+	u := t.varint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+func (t *thrift) structure() fields {
+	const deepest = 32
+	t.depth++
+	t.ok(t.depth <= deepest)
+	f, id := fields{}, int64(0)
+	for {
+		h := t.byte()
+		if h == 0 {
+			break
+		}
+		if d := int64(h >> 4); d > 0 {
+			id += d
+		} else {
+			id = t.zigzag()
+		}
+		switch typ := h & 15; typ {
+		case 1, 2:
+			f[int(id)] = typ == 1
+		default:
+			f[int(id)] = t.value(typ)
+		}
+	}
+	t.depth--
+	return f
+}
+
+// value reads a value of a compact type; a boolean is that of a list's element.
+func (t *thrift) value(typ byte) any {
+	switch typ {
+	case 1, 2, 3:
+		return int64(t.byte())
+	case 4, 5, 6:
+		return t.zigzag()
+	case 7:
+		t.left(8)
+		t.at += 8
+	case 8:
+		n := t.varint()
+		t.left(n)
+		t.at += int(n)
+		return t.b[t.at-int(n) : t.at]
+	case 9, 10:
+		h := t.byte()
+		n := uint64(h >> 4)
+		if n == 15 {
+			n = t.varint()
+		}
+		t.left(n) // an element has at least one byte
+		out := []any{}
+		t.depth++
+		t.ok(t.depth <= 64)
+		for range n {
+			out = append(out, t.value(h&15))
+		}
+		t.depth--
+		return out
+	case 12:
+		return t.structure()
+	default:
+		t.fail() // maps do not occur
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// RowSource gives COPY … FROM its rows as values: nil, int64, float64, bool, string, []any for arrays, and []byte for
+// chunks in their stored form, whose bits are kept. A string is read as its column's type.
+type RowSource struct {
+	Cols []string              // the columns of a row
+	Next func(row []any) error // fills in the next row; io.EOF after the last
+}
+
+// CopyInRows loads rows, as COPY … FROM does; open is called with the table that s names, inside the transaction, and
+// name is what errors call the source. Nothing is loaded on an error.
+func (db *DB) CopyInRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, name string, open func(*TableDef) (RowSource, error)) (int64, error) {
+	return db.loading(ctx, text, func(b *binder) (int64, error) {
+		l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: name}
+		from, err := open(l.t)
+		if err != nil {
+			return 0, err
+		}
+		return l.run(s, from.Cols, func() (int64, error) { return l.loadRows(from) })
+	}, func() error { return nil }, func() {})
+}
+
+// loadRows is load for values.
+func (l *loader) loadRows(from RowSource) (int64, error) {
+	row := make([]any, len(l.cols))
+	for n := int64(0); ; n++ {
+		err := from.Next(row)
+		if err == io.EOF {
+			return n, nil
+		}
+		if err != nil {
+			return 0, l.rowContext(n, -1, err)
+		}
+		for i, v := range row {
+			if err := l.value(i, v); err != nil {
+				return 0, l.rowContext(n, i, err)
+			}
+		}
+		if err := l.stmt.Run(); err != nil {
+			return 0, l.rowContext(n, -1, l.b.keyValues(l.b.db.translate(err), l.t, func(name string) (string, bool) {
+				for i, c := range l.cols {
+					if c.Name == name {
+						return fmt.Sprint(row[i]), true
+					}
+				}
+				return "", false
+			}))
+		}
+		if n&1023 == 1023 {
+			if err := l.b.ctx.Err(); err != nil {
+				return 0, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
+			}
+		}
+	}
+}
+
+// rowContext says at which row of the source, counted from 1, the error lies.
+func (l *loader) rowContext(n int64, col int, err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	c := *e
+	c.Context = fmt.Sprintf("COPY %s, row %d", l.t.Name, n+1)
+	if col >= 0 {
+		c.Context += ", column " + l.cols[col].Name
+	}
+	c.Context += ", source " + l.file
+	return &c
+}
+
+// value puts one value into the INSERT.
+func (l *loader) value(i int, v any) error {
+	c := l.cols[i]
+	switch x := v.(type) {
+	case nil:
+		if c.NotNull {
+			return notNull(l.t.Name, c.Name)
+		}
+		l.stmt.SetNull(i)
+		return nil
+	case []byte:
+		d, _, _, err := tensor.Header(x)
+		if err != nil {
+			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+		}
+		if !c.Type.isChunk() || d != c.Type.dtype() {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s, the value is a chunk of %s", c.Name, c.Type, d)
+		}
+		if err := l.note(i, x); err != nil {
+			return err
+		}
+		l.stmt.SetBytes(i, lite.Blob, x)
+		return nil
+	case string:
+		y, err := textIn(x, c.Type)
+		if err != nil {
+			return err
+		}
+		v = y
+	case int64:
+		if c.Type.isInt() {
+			if err := rangeError(x, c.Type); err != nil {
+				return err
+			}
+		}
+	}
+	y, err := toStored(v, c.Type)
+	if err != nil {
+		return err
+	}
+	if b, ok := y.([]byte); ok && l.slot[i] != nil {
+		if err := l.note(i, b); err != nil {
+			return err
+		}
+	}
+	return l.stmt.Set(i, y)
+}
+
+// CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource
+// gives them; values of types other than booleans, integers, floats and chunks are printed. The table form comes in
+// the order of the table's primary key.
+func (db *DB) CopyOutRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, start func([]ResultCol) error, each func(row []any) error) (int64, error) {
+	if db.failed {
+		return 0, sqlerr.In(errFailed(), text)
+	}
+	sel := copyQuery(s)
+	if t, _ := db.cat.relation(db.searchPath(), s.Schema, s.Name); s.Query == nil && t != nil {
+		if keys := t.Keys(); len(keys) > 0 {
+			for _, k := range keys[0] {
+				sel.OrderBy = append(sel.OrderBy, sqlfront.SortKey{X: &sqlfront.ColumnRef{Node: s.Node, Names: []string{k}}})
+			}
+		}
+	}
+	stop := db.watch(ctx)
+	defer stop()
+	n := int64(0)
+	var vals []any
+	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
+		vals = make([]any, len(cols))
+		return start(resultCols(cols))
+	}, func(cols []outcol, row []lite.Cell) error {
+		n++
+		for i, c := range cols {
+			if c.typ.isChunk() && !row[i].IsNull() {
+				vals[i] = row[i].Bytes()
+				continue
+			}
+			v, err := fromCell(&row[i], c.typ)
+			if err != nil {
+				return err
+			}
+			if v != nil && !c.typ.isInt() && !c.typ.isFloat() && !c.typ.is(tBool) {
+				v = textOut(v, c.typ)
+			}
+			vals[i] = v
+		}
+		return each(vals)
+	})
+	if err != nil && db.explicit {
+		db.failed = true
+	}
+	return n, sqlerr.In(db.translate(err), text)
+}
