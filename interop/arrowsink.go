@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"slices"
@@ -12,30 +13,27 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
-	"github.com/apache/arrow/go/v17/parquet/compress"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// batchWriter is what the two formats' writers have in common.
-type batchWriter interface {
-	Write(arrow.Record) error
-	Close() error
+// rowWriter writes rows of columns whose shapes are known, in batches.
+type rowWriter interface {
+	add(row []any) (bytes int, err error) // bytes is roughly what the row takes
+	flush(rows int) error                 // ends a batch
+	close() error
 }
 
-// arrowSink builds record batches. A chunk column's shape is part of the schema; where it is not known beforehand,
-// rows wait until a chunk has come.
-type arrowSink struct {
+// relationSink writes one relation. A chunk column's shape is part of the file's schema; where it is not known
+// beforehand, rows wait until a chunk has come.
+type relationSink struct {
 	*target
-	open    func(w io.Writer, s *arrow.Schema) (batchWriter, error)
+	open    func(w io.Writer, cols []Column, note string) (rowWriter, error)
 	cols    []Column
-	meta    arrow.Metadata
+	note    string
 	waiting [][]any
-	w       batchWriter
-	b       *array.RecordBuilder
+	w       rowWriter
 	rows    int
 	bytes   int
 }
@@ -47,16 +45,29 @@ const (
 )
 
 func createArrow(t *target) (Sink, error) {
-	return &arrowSink{target: t, open: func(w io.Writer, s *arrow.Schema) (batchWriter, error) {
-		return ipc.NewFileWriter(&seeker{Writer: w}, ipc.WithSchema(s))
-	}}, nil
+	return &relationSink{target: t, open: openArrowWriter}, nil
 }
 
 func createParquet(t *target) (Sink, error) {
-	return &arrowSink{target: t, open: func(w io.Writer, s *arrow.Schema) (batchWriter, error) {
-		props := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDictionaryDefault(false), parquet.WithStats(false))
-		return pqarrow.NewFileWriter(s, struct{ io.Writer }{w}, props, pqarrow.NewArrowWriterProperties(pqarrow.WithStoreSchema()))
-	}}, nil
+	return &relationSink{target: t, open: openParquetWriter}, nil
+}
+
+// arrowWriter writes record batches.
+type arrowWriter struct {
+	w    *ipc.FileWriter
+	b    *array.RecordBuilder
+	cols []Column
+}
+
+func openArrowWriter(w io.Writer, cols []Column, note string) (rowWriter, error) {
+	fields := make([]arrow.Field, len(cols))
+	for i, c := range cols {
+		fields[i] = arrow.Field{Name: c.Name, Type: arrowOf(c), Nullable: true}
+	}
+	meta := arrow.NewMetadata([]string{metaAbout}, []string{note})
+	schema := arrow.NewSchema(fields, &meta)
+	f, err := ipc.NewFileWriter(&seeker{Writer: w}, ipc.WithSchema(schema))
+	return &arrowWriter{f, array.NewRecordBuilder(memory.NewGoAllocator(), schema), cols}, err
 }
 
 // seeker tells the library where it writes; it never goes back.
@@ -79,12 +90,13 @@ func (s *seeker) Seek(offset int64, whence int) (int64, error) {
 }
 
 // Begin implements Sink.
-func (s *arrowSink) Begin(_ string, cols []Column, key []string) error {
+func (s *relationSink) Begin(_ string, cols []Column, key []string) error {
 	if s.cols != nil {
 		return s.refuse("it holds a single relation").WithHint("Files of arrays, npz and safetensors, hold several.")
 	}
-	note := about{Key: key, Types: map[string]string{}}
+	note := about{Columns: []string{}, Key: key, Types: map[string]string{}}
 	for i, c := range cols {
+		note.Columns = append(note.Columns, c.Name)
 		if slices.ContainsFunc(cols[:i], func(d Column) bool { return d.Name == c.Name }) {
 			return s.refuse("two columns named \"%s\"", c.Name).WithHint("Give them names with AS.")
 		}
@@ -93,7 +105,7 @@ func (s *arrowSink) Begin(_ string, cols []Column, key []string) error {
 		}
 	}
 	b, err := json.Marshal(note)
-	s.cols, s.meta = slices.Clone(cols), arrow.NewMetadata([]string{metaAbout}, []string{string(b)})
+	s.cols, s.note = slices.Clone(cols), string(b)
 	return err
 }
 
@@ -131,17 +143,10 @@ func arrowOf(c Column) arrow.DataType {
 }
 
 // begin writes the schema, now that the shapes are known, and the rows that waited for it.
-func (s *arrowSink) begin() error {
-	fields := make([]arrow.Field, len(s.cols))
-	for i, c := range s.cols {
-		fields[i] = arrow.Field{Name: c.Name, Type: arrowOf(c), Nullable: true}
-	}
-	schema := arrow.NewSchema(fields, &s.meta)
-	w, err := s.open(s.Writer, schema)
-	if err != nil {
+func (s *relationSink) begin() (err error) {
+	if s.w, err = s.open(s.Writer, s.cols, s.note); err != nil {
 		return err
 	}
-	s.w, s.b = w, array.NewRecordBuilder(memory.NewGoAllocator(), schema)
 	for _, row := range s.waiting {
 		if err := s.add(row); err != nil {
 			return err
@@ -152,7 +157,8 @@ func (s *arrowSink) begin() error {
 }
 
 // Write implements Sink.
-func (s *arrowSink) Write(row []any) error {
+func (s *relationSink) Write(row []any) (err error) {
+	defer s.guard(&err)
 	if s.w != nil {
 		return s.failed(s.add(row))
 	}
@@ -184,32 +190,100 @@ func (s *arrowSink) Write(row []any) error {
 	return nil
 }
 
-func (s *arrowSink) add(row []any) error {
+func (s *relationSink) add(row []any) error {
 	for i, v := range row {
-		if err := s.append(s.b.Field(i), &s.cols[i], v); err != nil {
-			return err
+		if b, ok := v.([]byte); ok {
+			if _, shape, _, err := tensor.Header(b); err != nil {
+				return sqlerr.New(sqlerr.DataCorrupted, "column \"%s\": %v", s.cols[i].Name, err)
+			} else if !shape.Equal(s.cols[i].Shape) {
+				return sqlerr.New(sqlerr.ArraySubscript, "column \"%s\": a chunk of shape %v, others have shape %v", s.cols[i].Name, shape, s.cols[i].Shape)
+			}
 		}
 	}
+	n, err := s.w.add(row)
+	if err != nil {
+		return err
+	}
+	s.bytes += n
 	if s.rows++; s.rows >= batchRows || s.bytes >= batchBytes {
 		return s.flush()
 	}
 	return nil
 }
 
-func (s *arrowSink) append(b array.Builder, c *Column, v any) error {
-	s.bytes += 8
+func (s *relationSink) flush() error {
+	if s.rows == 0 {
+		return nil
+	}
+	err := s.w.flush(s.rows)
+	s.rows, s.bytes = 0, 0
+	return err
+}
+
+// guard turns a panic of the library, which its writers use for errors, into an error.
+func (s *relationSink) guard(err *error) {
+	if p := recover(); p != nil {
+		e, ok := p.(error)
+		if !ok {
+			e = fmt.Errorf("%v", p)
+		}
+		*err = s.failed(e)
+	}
+}
+
+// Close implements Sink.
+func (s *relationSink) Close() (err error) {
+	defer s.guard(&err)
+	if s.cols == nil {
+		return s.failed(errors.New("no relation was written"))
+	}
+	if s.w == nil {
+		if err := s.begin(); err != nil {
+			return s.failed(err)
+		}
+	}
+	if err := s.flush(); err != nil {
+		return s.failed(err)
+	}
+	return s.failed(s.w.close())
+}
+
+// Abort implements Sink.
+func (s *relationSink) Abort() {}
+
+func (a *arrowWriter) close() error { return a.w.Close() }
+
+func (a *arrowWriter) flush(int) error {
+	rec := a.b.NewRecord()
+	defer rec.Release()
+	return a.w.Write(rec)
+}
+
+func (a *arrowWriter) add(row []any) (bytes int, err error) {
+	for i, v := range row {
+		bytes += 8
+		switch x := v.(type) {
+		case []byte:
+			bytes += len(x)
+		case string:
+			bytes += len(x)
+		}
+		if err := a.append(a.b.Field(i), v); err != nil {
+			return 0, err
+		}
+	}
+	return bytes, nil
+}
+
+func (a *arrowWriter) append(b array.Builder, v any) error {
 	switch x := v.(type) {
 	case nil:
 		b.AppendNull()
 	case []byte:
 		d, shape, p, err := tensor.Header(x)
 		if err != nil {
-			return sqlerr.New(sqlerr.DataCorrupted, "column \"%s\": %v", c.Name, err)
+			return err
 		}
-		if !shape.Equal(c.Shape) {
-			return sqlerr.New(sqlerr.ArraySubscript, "column \"%s\": a chunk of shape %v, others have shape %v", c.Name, shape, c.Shape)
-		}
-		s.bytes += len(p)
 		appendChunk(b, shape, &p, d)
 	case bool:
 		b.(*array.BooleanBuilder).Append(x)
@@ -220,7 +294,6 @@ func (s *arrowSink) append(b array.Builder, c *Column, v any) error {
 			b.(*array.Float64Builder).Append(x)
 		}
 	case string:
-		s.bytes += len(x)
 		b.(*array.StringBuilder).Append(x)
 	case int64:
 		switch n := b.(type) {
@@ -261,32 +334,3 @@ func appendChunk(b array.Builder, shape tensor.Shape, p *[]byte, d tensor.DType)
 	}
 	*p = (*p)[n*d.Size():]
 }
-
-func (s *arrowSink) flush() error {
-	if s.rows == 0 {
-		return nil
-	}
-	rec := s.b.NewRecord()
-	defer rec.Release()
-	s.rows, s.bytes = 0, 0
-	return s.w.Write(rec)
-}
-
-// Close implements Sink.
-func (s *arrowSink) Close() error {
-	if s.cols == nil {
-		return s.failed(errors.New("no relation was written"))
-	}
-	if s.w == nil {
-		if err := s.begin(); err != nil {
-			return s.failed(err)
-		}
-	}
-	if err := s.flush(); err != nil {
-		return s.failed(err)
-	}
-	return s.failed(s.w.Close())
-}
-
-// Abort implements Sink.
-func (s *arrowSink) Abort() {}
