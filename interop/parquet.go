@@ -19,6 +19,7 @@ import (
 type parquetFile struct {
 	*source
 	r     *file.Reader
+	mem   memory.Allocator
 	cols  []Column
 	leaf  []int // of each column
 	about about
@@ -28,12 +29,12 @@ func openParquet(s *source) (Reader, error) {
 	if err := s.checkParquet(); err != nil {
 		return nil, err
 	}
-	var mem memory.Allocator = newLimited(s)
+	mem := newLimited(s)
 	r, err := file.NewParquetReader(io.NewSectionReader(s, 0, s.size), file.WithReadProps(parquet.NewReaderProperties(mem)))
 	if err != nil {
 		return nil, s.malformed("not a readable parquet file: %v", err)
 	}
-	f := &parquetFile{source: s, r: r}
+	f := &parquetFile{source: s, r: r, mem: mem}
 	meta := map[string]string{}
 	if v := r.MetaData().KeyValueMetadata().FindValue(metaAbout); v != nil {
 		meta[metaAbout] = *v
@@ -142,10 +143,11 @@ func (r *parquetRows) Next(dst []any) (err error) {
 		g := r.f.r.RowGroup(r.group)
 		r.row, r.rows, r.group = 0, g.NumRows(), r.group+1
 		for _, c := range r.cols {
-			cr, err := g.Column(c.leaf)
+			pr, err := g.GetColumnPageReader(c.leaf)
 			if err != nil {
 				return r.f.malformed("column \"%s\": %v", c.name, err)
 			}
+			cr := file.NewColumnReader(c.desc, &pages{PageReader: pr, desc: c.desc}, r.f.mem, r.f.r.BufferPool())
 			if err := c.begin(cr); err != nil {
 				return r.f.malformed("column \"%s\": %v", c.name, err)
 			}
