@@ -66,7 +66,7 @@ var only = map[string]string{
 	"github.com/pganalyze/pg_query_go": "sqlfront",
 	"github.com/mattn/go-sqlite3":      "store",
 	"github.com/jackc/pgx":             "pgbridge",
-	"github.com/apache/arrow-go":       "interop",
+	"github.com/apache/arrow":          "interop",
 }
 
 // cgo lists the folders whose Go files may import "C".
