@@ -175,3 +175,23 @@ func TestImportAtomic(t *testing.T) {
 		}
 	}
 }
+
+// TestImportText: a text that is no UTF-8 is refused, as COPY refuses it.
+func TestImportText(t *testing.T) {
+	db := testDB(t)
+	mustRun(t, db, "CREATE TABLE n (k int PRIMARY KEY, s text); INSERT INTO n VALUES (1, 'marker')")
+	for _, bad := range []string{"mark\xffr", "mark\x00r"} {
+		path := filepath.Join(t.TempDir(), "f.arrow")
+		mustRun(t, db, "COPY n TO '"+path+"' WITH (FORMAT arrow)")
+		b, err := os.ReadFile(path)
+		if err != nil || strings.Count(string(b), "marker") != 1 {
+			t.Fatal("the text is not in the file", err)
+		}
+		if err := os.WriteFile(path, []byte(strings.Replace(string(b), "marker", bad, 1)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Run(context.Background(), "COPY n FROM '"+path+"' WITH (FORMAT arrow)"); sqlerr.Code(err) != "22021" {
+			t.Errorf("%q: %v", bad, err)
+		}
+	}
+}

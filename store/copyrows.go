@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -105,6 +107,9 @@ func (l *loader) value(i int, v any) error {
 		l.stmt.SetBytes(i, lite.Blob, x)
 		return nil
 	case string:
+		if !utf8.ValidString(x) || strings.IndexByte(x, 0) >= 0 {
+			return sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\"")
+		}
 		y, err := textIn(x, c.Type)
 		if err != nil {
 			return err
