@@ -147,6 +147,9 @@ func fromExpr(g *graph, e *kernels.Expr, leaf func(kernels.Col) (*val, error)) (
 				return nil, err
 			}
 		}
+		if err := shieldBranches(g, e, args, visit); err != nil {
+			return nil, err
+		}
 		return g.call(e.Def, e.Attr, args...)
 	}
 	return visit(e)

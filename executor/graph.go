@@ -201,7 +201,7 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 	if err != nil {
 		return nil, err
 	}
-	if idx := sharedIndex(args); idx != nil && worthLifting(d, idx, args) && total(d, at, args) {
+	if idx := sharedIndex(args); idx != nil && worthLifting(d, idx, args) && d.Total(at, typesOf(args)) {
 		inner := make([]*val, len(args))
 		for i, a := range args {
 			inner[i] = a
@@ -387,9 +387,11 @@ func (g *graph) whole(in, out *space) *groups {
 	return x
 }
 
-func (v *val) argTypes() []kernels.Type {
-	t := make([]kernels.Type, len(v.args))
-	for i, a := range v.args {
+func (v *val) argTypes() []kernels.Type { return typesOf(v.args) }
+
+func typesOf(vals []*val) []kernels.Type {
+	t := make([]kernels.Type, len(vals))
+	for i, a := range vals {
 		t[i] = a.typ
 	}
 	return t
@@ -405,41 +407,4 @@ func (g *graph) concat(t kernels.Type, sp *space, args []*val, from []*space) *v
 	return g.intern(key, func() *val {
 		return &val{op: vConcat, sp: sp, typ: g.kindType(t), args: args, from: from, vary: vary}
 	})
-}
-
-// total reports whether the kernel cannot fail, whatever the values: then it may run on rows that the
-// query does not ask for.
-func total(d *kernels.Def, at kernels.Attr, args []*val) bool {
-	for _, a := range args {
-		if k := kindOf(a.typ); k == i64 && !totalOnInts[d.Name] || k == str && !totalOnTexts[d.Name] {
-			return false
-		}
-	}
-	switch d.Name {
-	case "div", "mod", "power":
-		return len(args) == 2 && (args[0].typ.IsFloat() || args[1].typ.IsFloat())
-	case "cast":
-		return at.Kind == kernels.Float64 || at.Kind == kernels.Float32
-	}
-	return d.Elem != nil || totalKernels[d.Name]
-}
-
-// totalOnInts are the kernels that cannot fail on integers or booleans either.
-var totalOnInts = set("eq ne lt le gt ge and or not is_true is_null is_not_null is_distinct case coalesce greatest least drop_mask row_key " +
-	"select eq_mask greater relu")
-
-// totalOnTexts cannot fail on texts, and make no text.
-var totalOnTexts = set("eq ne lt le gt ge is_null is_not_null is_distinct row_key")
-
-// totalKernels cannot fail on floats, though they are not element-wise.
-var totalKernels = set("eq ne lt le gt ge and or not is_true is_null is_not_null is_distinct case coalesce nullif greatest least dot sqnorm norm " +
-	"matmul outer transpose sum_to expand_to sum_elements mean_elements max_elements logsumexp softmax log_softmax l2_normalize " +
-	"layer_norm mse einsum reshape drop_mask")
-
-func set(names string) map[string]bool {
-	m := map[string]bool{}
-	for _, n := range strings.Fields(names) {
-		m[n] = true
-	}
-	return m
 }

@@ -109,6 +109,9 @@ func (l *lowerer) wants(v *val) bool {
 	case vConst:
 		return false
 	}
+	if l.guarded(v) {
+		return false
+	}
 	free := turns(v)
 	for _, u := range l.uses[v] {
 		if u.op == vGather {
@@ -134,6 +137,20 @@ func (l *lowerer) wants(v *val) bool {
 		}
 	}
 	return false
+}
+
+// guarded reports whether a call that can fail is only read where a condition holds: computed for all rows it could
+// fail on those that nobody asks for.
+func (l *lowerer) guarded(v *val) bool {
+	if v.expr.Def.Total(v.expr.Attr, v.argTypes()) || v.constant() {
+		return false
+	}
+	for _, u := range l.uses[v] {
+		if u.op != vCall || u.expr.Def.Name != "case" || u.args[0] == v {
+			return false
+		}
+	}
+	return len(l.uses[v]) > 0
 }
 
 // varies reports whether some user of v changes from step to step.

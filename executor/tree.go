@@ -156,7 +156,7 @@ func (c *compiler) fallible(v *val) bool {
 	if f, ok := c.fails[v]; ok {
 		return f
 	}
-	f := !total(v.expr.Def, v.expr.Attr, v.args) || c.anyFallible(v.args)
+	f := !v.expr.Def.Total(v.expr.Attr, v.argTypes()) || c.anyFallible(v.args)
 	c.fails[v] = f
 	return f
 }

@@ -104,6 +104,8 @@ func And(a, b *Expr) *Expr {
 		return b
 	case b == nil:
 		return a
+	case !b.Total(): // looked at only where a holds
+		return Build("case", a, b, Const(BoolValue(false)))
 	}
 	return Build("and", a, b)
 }

@@ -1,0 +1,55 @@
+package kernels
+
+import "strings"
+
+// Total reports whether a kernel cannot fail on arguments of these types, whatever their values: then it may run on
+// rows that the query does not ask for.
+func (d *Def) Total(at Attr, args []Type) bool {
+	for _, t := range args {
+		if k := t.Kind; (k == Int || k == Bool) && !totalOnInts[d.Name] || k == Text && !totalOnTexts[d.Name] {
+			return false
+		}
+	}
+	switch d.Name {
+	case "div", "mod", "power":
+		return len(args) == 2 && (args[0].IsFloat() || args[1].IsFloat())
+	case "cast":
+		return at.Kind == Float64 || at.Kind == Float32
+	}
+	return d.Elem != nil || totalKernels[d.Name]
+}
+
+// Total reports whether computing e cannot fail, whatever its columns hold. Constants have been computed already.
+func (e *Expr) Total() bool {
+	return !e.Any(func(x *Expr) bool {
+		if x.Def == nil {
+			return false
+		}
+		types := make([]Type, len(x.Args))
+		fixed := true
+		for i, a := range x.Args {
+			types[i], fixed = a.Type, fixed && a.IsConst()
+		}
+		return !fixed && !x.Def.Total(x.Attr, types)
+	})
+}
+
+// totalOnInts are the kernels that cannot fail on integers or booleans either.
+var totalOnInts = set("eq ne lt le gt ge and or not is_true is_null is_not_null is_distinct case coalesce greatest least drop_mask row_key " +
+	"select eq_mask greater relu")
+
+// totalOnTexts cannot fail on texts, and make no text.
+var totalOnTexts = set("eq ne lt le gt ge is_null is_not_null is_distinct row_key")
+
+// totalKernels cannot fail on floats, though they are not element-wise.
+var totalKernels = set("eq ne lt le gt ge and or not is_true is_null is_not_null is_distinct case coalesce nullif greatest least dot sqnorm norm " +
+	"matmul outer transpose sum_to expand_to sum_elements mean_elements max_elements logsumexp softmax log_softmax l2_normalize " +
+	"layer_norm mse einsum reshape drop_mask")
+
+func set(names string) map[string]bool {
+	m := map[string]bool{}
+	for _, n := range strings.Fields(names) {
+		m[n] = true
+	}
+	return m
+}
