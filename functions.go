@@ -143,6 +143,9 @@ func (db *DB) Backward(ctx context.Context, loss string, params []string, step *
 	if err != nil {
 		return 0, err
 	}
+	if err := c.distinctGrads(); err != nil {
+		return 0, err
+	}
 	x, err := db.once(ctx, c, step, seed)
 	if err != nil {
 		return 0, err
@@ -152,11 +155,7 @@ func (db *DB) Backward(ctx context.Context, loss string, params []string, step *
 		if err != nil {
 			return 0, err
 		}
-		var key []string
-		for _, k := range t.Key {
-			key = append(key, t.Cols[k].Name)
-		}
-		if err := db.putGrad(ctx, t.Name+"_grad", r, key); err != nil {
+		if err := db.putGrad(ctx, t, r); err != nil {
 			return 0, err
 		}
 	}

@@ -4,55 +4,38 @@ import (
 	"context"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store"
 )
 
 // putGrad fills the temporary table of a gradient, making it where it is not there yet. A relation of that
 // name that backward() did not make is an error.
-func (db *DB) putGrad(ctx context.Context, name string, r *store.Relation, key []string) error {
-	def := db.Definition("", name)
-	_, isView := db.DB.View(nil, "", name)
-	if isView || def != nil && !(def.Temp && db.grads[name]) {
-		return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", name).
+func (db *DB) putGrad(ctx context.Context, t *ra.Table, r *store.Relation) error {
+	var key []string
+	for _, k := range t.Key {
+		key = append(key, t.Cols[k].Name)
+	}
+	ok, err := db.Fill(ctx, gradName(t), r, key)
+	if err == nil && !ok {
+		return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", gradName(t)).
 			WithHint("Rename or drop it.")
 	}
-	if def != nil && !sameColumns(def, r) {
-		if _, err := db.DB.Exec(ctx, &sqlfront.Drop{Kind: "table", Names: []string{name}}, &sqlfront.Text{}); err != nil {
-			return err
-		}
-		def = nil
-	}
-	if def == nil {
-		create := &sqlfront.CreateTable{Name: name, Temp: true}
-		for i, n := range r.Names {
-			t, err := sqlfront.ParseExpr(&sqlfront.Text{SQL: "NULL::" + r.Types[i]})
-			if err != nil {
-				return err
-			}
-			create.Cols = append(create.Cols, sqlfront.ColumnDef{Name: n, Type: t.(*sqlfront.Cast).Type})
-		}
-		if len(key) > 0 {
-			create.Constraints = []sqlfront.TableConstraint{{Kind: "primary", Cols: key}}
-		}
-		if _, err := db.DB.Exec(ctx, create, &sqlfront.Text{}); err != nil {
-			return err
-		}
-		db.grads[name] = true
-	}
-	return db.Refill(ctx, name, r)
+	return err
 }
 
-func sameColumns(def *store.TableDef, r *store.Relation) bool {
-	if len(def.Cols) != len(r.Names) {
-		return false
-	}
-	for i, c := range def.Cols {
-		if c.Name != r.Names[i] {
-			return false
+func gradName(t *ra.Table) string { return t.Name + "_grad" }
+
+// distinctGrads refuses parameters of one name in two schemas: their gradients would go into one table.
+func (c *compiled) distinctGrads() error {
+	for i, t := range c.tables {
+		for k, u := range c.tables[:i] {
+			if t.Name == u.Name && t.Schema != u.Schema {
+				return about(sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q with the gradients of both %s and %s", gradName(t), c.params[k], c.params[i]).
+					WithHint("Call backward for each of them, or gradient('loss', NULL::%s.%s); or rename a table.", t.Schema, t.Name), "params", i)
+			}
 		}
 	}
-	return true
+	return nil
 }
 
 // ResultOf turns a relation into a statement's result, for printing.

@@ -47,7 +47,6 @@ type DB struct {
 
 	cat   *catalog
 	cache *planCache
-	grads map[string]bool // temporary tables that backward() made
 
 	hooked bool // before_step is running
 }
@@ -64,7 +63,7 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{DB: s, cache: &planCache{}, grads: map[string]bool{}}
+	db := &DB{DB: s, cache: &planCache{}}
 	db.cat = newCatalog(s)
 	s.SetIntrinsics(&functions{db})
 	err = db.createRunTables(context.Background())

@@ -242,6 +242,7 @@ func (b *binder) alterRename(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef
 		return nil, err
 	}
 	b.db.bump(t.key(), true)
+	n.owned = false // the user keeps it
 	return n, b.db.putTable(n.key(), n)
 }
 

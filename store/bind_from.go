@@ -384,9 +384,7 @@ func (b *binder) withList(s *scope, list []sqlfront.CTE, recursive bool) []strin
 		if c.hidden {
 			c.cols, c.hidden = b.cteColumns(w, bound), false
 		}
-		for i := range c.cols {
-			bound.coerce(b, i, c.cols[i].typ)
-		}
+		b.recursiveTypes(w, c, bound)
 		hint := map[string]string{"yes": "MATERIALIZED ", "no": "NOT MATERIALIZED "}[w.Materialized]
 		if hint == "" && !bound.recursive {
 			c.costly, c.fence = b.addFence(bound, true)
@@ -405,6 +403,16 @@ func (b *binder) recursive(s *scope, w *sqlfront.CTE, q *sqlfront.Select, c *cte
 	first := b.selectQuery(q.L, s)
 	first.settle(b)
 	c.cols, c.hidden = b.cteColumns(w, first), false
+}
+
+// recursiveTypes refuses a recursive query whose second branch changes the type of a column.
+func (b *binder) recursiveTypes(w *sqlfront.CTE, c *cte, q *query) {
+	for i, col := range c.cols {
+		if t := q.cols[i].typ; !t.is(col.typ) {
+			b.failHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
+				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall", w.Name, i+1, col.typ, t)
+		}
+	}
 }
 
 func (b *binder) cteColumns(w *sqlfront.CTE, q *query) []*column {

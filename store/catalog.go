@@ -67,6 +67,7 @@ type TableDef struct {
 	Checks       []Check   `json:",omitempty"`
 	Foreign      []Foreign `json:",omitempty"`
 	result       bool      // holds the result of a table function during one statement
+	owned        bool      // a temporary table of the engine's, which fills it (see Fill)
 }
 
 // ViewColumn is an output column of a view, fixed when the view was created.

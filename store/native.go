@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -88,12 +89,64 @@ func nativeValue(c *lite.Cell) (any, string, error) {
 	return c.String(), "text", nil
 }
 
-// Refill replaces the rows of a temporary table by those of a relation with the same columns.
-func (db *DB) Refill(ctx context.Context, name string, r *Relation) error {
-	t, _ := db.cat.relation(db.searchPath(), "", name)
-	if t == nil || !t.Temp || len(t.Cols) != len(r.Cols) {
-		return sqlerr.New(sqlerr.Internal, "internal error: %s is no temporary table of this form", name)
+// Fill makes a temporary table of a relation, keyed by key, or replaces the rows of the one that an earlier call
+// made: a table of the same columns and key stays, with its indexes. ok is false where another relation of that name is
+// seen. What the statement around it undoes, it undoes of this too.
+func (db *DB) Fill(ctx context.Context, name string, r *Relation, key []string) (ok bool, err error) {
+	t, v := db.cat.relation(db.searchPath(), "", name)
+	if v != nil || t != nil && !t.owned {
+		return false, nil
 	}
+	if t != nil && !t.holds(r, key) {
+		if _, err := db.Exec(ctx, &sqlfront.Drop{Kind: "table", Names: []string{name}}, &sqlfront.Text{}); err != nil {
+			return false, err
+		}
+		t = nil
+	}
+	if t == nil {
+		if t, err = db.own(ctx, name, r, key); err != nil {
+			return false, err
+		}
+	}
+	return true, db.refill(ctx, t, r)
+}
+
+// own creates the table of Fill.
+func (db *DB) own(ctx context.Context, name string, r *Relation, key []string) (*TableDef, error) {
+	create := &sqlfront.CreateTable{Name: name, Temp: true}
+	for i, n := range r.Names {
+		x, err := sqlfront.ParseExpr(&sqlfront.Text{SQL: "NULL::" + r.Types[i]})
+		if err != nil {
+			return nil, err
+		}
+		create.Cols = append(create.Cols, sqlfront.ColumnDef{Name: n, Type: x.(*sqlfront.Cast).Type})
+	}
+	if len(key) > 0 {
+		create.Constraints = []sqlfront.TableConstraint{{Kind: "primary", Cols: key}}
+	}
+	if _, err := db.Exec(ctx, create, &sqlfront.Text{}); err != nil {
+		return nil, err
+	}
+	t := db.cat.tables[objectKey{"pg_temp", name}].clone()
+	t.owned = true
+	return t, db.putTable(t.key(), t)
+}
+
+// holds reports whether the table has a relation's columns and this key.
+func (t *TableDef) holds(r *Relation, key []string) bool {
+	if len(t.Cols) != len(r.Names) || (t.PK == nil) != (len(key) == 0) || t.PK != nil && !slices.Equal(t.PK.Cols, key) {
+		return false
+	}
+	for i, c := range t.Cols {
+		if c.Name != r.Names[i] || c.Type.declared() != r.Types[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// refill replaces the rows of a table.
+func (db *DB) refill(ctx context.Context, t *TableDef, r *Relation) error {
 	stop := db.watch(ctx)
 	defer stop()
 	return db.atomically(true, func() error {

@@ -19,6 +19,7 @@ type query struct {
 	l, r      *query  // a set operation
 	op        string
 	distinct  bool
+	compared  bool   // a side of a set operation
 	on        string // DISTINCT ON: the printed PARTITION BY list
 	tail      string // FROM … HAVING
 	order     []orderKey
@@ -68,6 +69,9 @@ func (q *query) coerce(b *binder, i int, t Type) {
 	if q.cols[i].typ.is(t) {
 		return
 	}
+	if !q.cols[i].typ.isUnknown() && q.chooses() {
+		q.enclose(b)
+	}
 	q.cols[i].typ = t
 	switch {
 	case q.l != nil:
@@ -79,6 +83,25 @@ func (q *query) coerce(b *binder, i int, t Type) {
 		}
 	default:
 		q.targets[i] = b.coerce(q.targets[i], t)
+	}
+}
+
+// chooses reports whether the values of the query's columns decide which rows it has: two numerics may be one
+// double precision, so DISTINCT, set operations and LIMIT act before a conversion.
+func (q *query) chooses() bool {
+	return q.distinct || q.on != "" || q.limit != "" || q.l != nil && !strings.HasSuffix(q.op, " ALL")
+}
+
+// enclose makes the query a sub-query of a plain SELECT of its columns.
+func (q *query) enclose(b *binder) {
+	inner, t := *q, b.alias("t")
+	*q = query{cols: inner.cols, single: inner.single, recursive: inner.recursive, tail: " FROM (" + inner.text() + ") AS " + t}
+	for i, c := range q.cols {
+		v := val{sql: t + "." + inner.phys(i), typ: c.typ, notNull: c.notNull}
+		if i < len(inner.targets) {
+			v.at = inner.targets[i].at
+		}
+		q.targets = append(q.targets, v)
 	}
 }
 
@@ -141,7 +164,7 @@ func (q *query) targetText() string {
 	list := make([]string, len(q.targets))
 	for i, t := range q.targets {
 		s := t.sql
-		if q.distinct {
+		if q.distinct || q.compared {
 			s = t.collate()
 		}
 		list[i] = s + " AS c" + strconv.Itoa(i+1)
@@ -156,7 +179,8 @@ func (q *query) operand(left bool) string {
 	for _, c := range q.cols {
 		numerics = numerics || c.typ.is(tNumeric)
 	}
-	if plain && !numerics && (q.l == nil || left) {
+	if plain && (!numerics || q.targets != nil) && (q.l == nil || left) {
+		q.compared = true
 		return q.body()
 	}
 	list := make([]string, len(q.cols))
@@ -259,11 +283,10 @@ func (b *binder) setOp(sel *sqlfront.Select, s *scope) *query {
 			}
 			b.fail(at, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", name, q.l.cols[i].typ, q.r.cols[i].typ)
 		}
-		if q.l.cols[i].typ.isUnknown() && q.r.cols[i].typ.isUnknown() && s.up != nil {
-			t = tText
-		}
 		q.cols[i].notNull = q.l.cols[i].notNull && q.r.cols[i].notNull
-		q.coerce(b, i, t)
+		q.l.coerce(b, i, t)
+		q.r.coerce(b, i, t)
+		q.cols[i].typ = t
 	}
 	for _, k := range sel.OrderBy {
 		q.order = append(q.order, b.outputKey(q, k))

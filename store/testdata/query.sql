@@ -764,3 +764,103 @@ SELECT (0.25 IS NULL) AS k, n::text = '0' AS z, count(*) FROM (VALUES (0.0), (1)
 ----
 k|z|count
 f|f|2
+
+SELECT max(m), min(m), sum(m) FROM (SELECT 2.0::float8 AS m UNION ALL SELECT 0.1) z
+----
+max|min|sum
+2|0.1|2.1
+
+SELECT 0.5::float8 UNION SELECT 0.5
+----
+float8
+0.5
+
+SELECT 0.5 UNION ALL SELECT 0.25::float8 UNION ALL SELECT 3 ORDER BY 1
+----
+?column?
+0.25
+0.5
+3
+
+SELECT 0.5::float8 INTERSECT SELECT 0.50
+----
+float8
+0.5
+
+SELECT 0.5::float8 EXCEPT SELECT 0.50
+----
+float8
+
+(SELECT 1.25::numeric UNION SELECT 7 UNION SELECT 10) ORDER BY 1
+----
+numeric
+1.25
+7
+10
+
+SELECT DISTINCT m FROM (SELECT 7::float8 AS m UNION ALL SELECT 7 UNION ALL SELECT 7.0) z
+----
+m
+7
+
+SELECT m, count(*) FROM (SELECT 7::float8 AS m UNION ALL SELECT 7 UNION ALL SELECT 7.0) z GROUP BY m
+----
+m|count
+7|3
+
+SELECT a.m FROM (SELECT 0.5::float8 AS m UNION ALL SELECT 0.25) a JOIN (SELECT 0.25::float8 AS m UNION ALL SELECT 0.5) b ON a.m = b.m ORDER BY 1
+----
+m
+0.25
+0.5
+
+SELECT pg_typeof(x), x FROM (SELECT 1::bigint AS x UNION ALL SELECT 2.5) z ORDER BY 2
+----
+pg_typeof|x
+numeric|1
+numeric|2.5
+
+SELECT sum(x) FROM ((SELECT DISTINCT n FROM (VALUES (0.1), (0.10000000000000000000001)) v(n)) UNION ALL SELECT 1::float8) z(x)
+----
+sum
+1.2
+
+SELECT count(*) FROM ((SELECT 0.1 AS x UNION SELECT 0.10000000000000000000001) UNION ALL SELECT 1::float8) z
+----
+count
+3
+
+SELECT x FROM ((SELECT n AS x FROM (VALUES (2), (1), (3)) v(n) ORDER BY 1 LIMIT 2) UNION ALL SELECT 0.5) z ORDER BY 1
+----
+x
+0.5
+1
+2
+
+SELECT '7' AS x UNION ALL SELECT 8 ORDER BY 1
+----
+x
+7
+8
+
+SELECT 1 WHERE 0.5 IN (SELECT 0.25::float8 UNION ALL SELECT 0.5)
+----
+?column?
+1
+
+SELECT ARRAY[1.5]::real[] AS v UNION ALL SELECT ARRAY[0.1]::float8[]
+----
+v
+{1.5}
+{0.1}
+
+WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1.5 FROM r WHERE n < 5) SELECT * FROM r
+----
+ERROR 42804
+
+WITH RECURSIVE r(n) AS (SELECT 1.0 UNION SELECT n + 1 FROM r WHERE n < 3) SELECT * FROM r ORDER BY n
+----
+n
+1.0
+2.0
+3.0
