@@ -17,6 +17,9 @@ func (b *binder) opaque(f *place, sel *Select, scalar bool) (opaqueResult, bool)
 	if !b.parameterFree(f, sel, map[string]bool{}) {
 		return opaqueResult{}, false
 	}
+	if err := b.refuseBatch(f, sel); err != nil {
+		return opaqueResult{err: err}, true
+	}
 	q := &OpaqueQuery{Select: withCTEs(f, sel), Text: f.text, Scalar: scalar}
 	cols, err := b.cat.Describe(b.ctx, q)
 	if err != nil {
