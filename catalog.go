@@ -220,6 +220,15 @@ func (c *catalog) run(ctx context.Context, q *sqlfront.OpaqueQuery) (names, type
 // Opaque implements ra.Source.
 func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
 	q := n.Query.(*sqlfront.OpaqueQuery)
+	if q.Rows != nil {
+		data, err := q.Rows(env)
+		for i, v := range data {
+			if want := n.Cols[i].Type; v.Type.Kind != want.Kind {
+				return nil, sqlerr.New(sqlerr.Internal, "internal error: column %q of the batch is %v, not %v", n.Cols[i].Name, v.Type, want)
+			}
+		}
+		return data, err
+	}
 	if data, ok := c.answers[q]; ok && !n.PerStep {
 		return data, nil
 	}
@@ -249,6 +258,9 @@ func (c *catalog) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 // print prints an Opaque node's query for generated SQL.
 func (c *catalog) print(ctx context.Context, n *ra.Node) (string, error) {
 	q := n.Query.(*sqlfront.OpaqueQuery)
+	if q.Select == nil {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "the rows of a step have no form in SQL")
+	}
 	return c.db.Native(ctx, q.Select, q.Text)
 }
 

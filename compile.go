@@ -24,6 +24,8 @@ type request struct {
 	forward bool            // the loss alone, with the parameters as live buffers
 	as      string          // what messages call the query; "loss" when empty
 	perStep map[object]bool // tables that are read again at every step
+	batch   *sqlfront.Batch // the relation of which a step reads some rows; nil: none
+	seed    int64           // of the draws, where it is known
 }
 
 // compiled is a request with its plan and program.
@@ -61,9 +63,12 @@ func (db *DB) plan(ctx context.Context, r request) (*compiled, error) {
 		c.tables, c.cols = append(c.tables, t), append(c.cols, p.Cols)
 	}
 	b := ra.NewBuilder()
-	q, err := sqlfront.BindLoss(ctx, db.cat, b, r.loss, sqlfront.BindOptions{Params: refs, Draw: r.draw, As: r.as})
+	q, err := sqlfront.BindLoss(ctx, db.cat, b, r.loss, sqlfront.BindOptions{Params: refs, Draw: r.draw, As: r.as, Batch: r.batch})
 	if err != nil {
 		return nil, about(err, "loss", 0)
+	}
+	if r.batch != nil && !r.batch.Used {
+		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.batch.Name), "batch", 0)
 	}
 	c.query = q
 	if r.forward {
@@ -110,7 +115,8 @@ func (db *DB) compile(ctx context.Context, r request) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, executor.Options{Workers: db.Workers, Force64: r.force64, Memory: db.memory()})
+	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, executor.Options{Workers: db.Workers, Force64: r.force64, Memory: db.memory(),
+		Env: kernels.Env{Seed: r.seed}})
 	return c, about(err, "loss", 0)
 }
 

@@ -193,6 +193,11 @@ func (r *run) takeChanges(ctx context.Context, before map[object]store.Version) 
 		if err != nil {
 			return false, err
 		}
+		if now.Keys != was.Keys {
+			if err := r.sameBatch(ctx, t); err != nil {
+				return false, err
+			}
+		}
 		switch param := r.livesOf(t); {
 		case now == was:
 		case param != nil:

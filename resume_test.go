@@ -277,3 +277,57 @@ func TestKill9(t *testing.T) {
 		t.Error("the losses differ")
 	}
 }
+
+// TestResumeAfterCancelInValidation: a run that is cancelled amid a validation, when its parameters are those of a step
+// that is not finished, goes on from its last commit and ends as an undisturbed one, bit for bit.
+func TestResumeAfterCancelInValidation(t *testing.T) {
+	const (
+		views = "CREATE VIEW smallest AS SELECT max(n) FROM (SELECT sqnorm(v) AS n FROM w ORDER BY 1 LIMIT 3) q;" // for the store
+		call  = "CALL train('loss', ARRAY['w', 'h'], lr => 0.05, epochs => 40, seed => 3, validate => 'smallest', every => 5, patience => 6)"
+	)
+	whole := open(t, "")
+	mustRun(t, whole, model+views+call)
+	db := open(t, filepath.Join(t.TempDir(), "s.db"))
+	mustRun(t, db, model+views)
+	step, ctx, cancel := int64(0), context.Background(), func() {}
+	db.OnStep = func(row train.LossRow, _ int64) {
+		if step = row.Step; step == 7 {
+			cancel()
+		}
+	}
+	ctx, cancel = context.WithCancel(ctx)
+	if _, err := db.Run(ctx, call); err == nil {
+		t.Fatal("the cancelled run gave no error")
+	}
+	status := func() []any { return mustRun(t, db, "SELECT step, status FROM relgrad.run").Rows[0] }
+	if got := status(); !reflect.DeepEqual(got, []any{int64(7), "cancelled"}) {
+		t.Fatal(got)
+	}
+	inside := false
+	db.OnStep = func(row train.LossRow, _ int64) { step = row.Step }
+	db.OnUse = func(_, name string) error {
+		if step == 14 && name == "w" { // step 15 is being validated
+			inside = true
+			cancel()
+		}
+		return nil
+	}
+	ctx, cancel = context.WithCancel(context.Background())
+	if _, err := db.Run(ctx, "CALL train(resume => 1)"); err == nil || !inside {
+		t.Fatalf("error %v, cancelled in the validation: %v", err, inside)
+	}
+	db.OnUse = nil
+	if got := status(); !reflect.DeepEqual(got, []any{int64(7), "cancelled"}) {
+		t.Fatalf("%v: the run was to fall back to step 7", got)
+	}
+	mustRun(t, db, "CALL train(resume => 1)")
+	if a, b := parameters(t, whole), parameters(t, db); !reflect.DeepEqual(a, b) {
+		t.Errorf("parameters differ:\n%v\n%v", a, b)
+	}
+	if a, b := losses(t, whole), losses(t, db); !reflect.DeepEqual(a, b) || len(a) == 0 {
+		t.Errorf("losses differ:\n%v\n%v", a, b)
+	}
+	if a, b := mustRun(t, whole, "SELECT step, status, best, since FROM relgrad.run").Rows, mustRun(t, db, "SELECT step, status, best, since FROM relgrad.run").Rows; !reflect.DeepEqual(a, b) {
+		t.Errorf("the whole run is %v, the resumed one %v", a, b)
+	}
+}

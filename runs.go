@@ -195,8 +195,8 @@ func (db *DB) loadRun(ctx context.Context, id int64) (*run, error) {
 	if best, ok := row[4].(float64); ok {
 		r.progress.Best = best
 	}
-	if r.config.Tolerance == nil {
-		return r, nil
+	if err := r.openBatch(ctx); err != nil || r.config.Tolerance == nil {
+		return r, err
 	}
 	res, err = db.query(ctx, "SELECT step, loss FROM relgrad.loss WHERE run = %d ORDER BY step", id)
 	if err != nil {
@@ -221,6 +221,9 @@ func (r *run) keys() string {
 		}
 		out = append(out, fmt.Sprintf("%s.%s %d %x", l.table.Name, l.table.Cols[l.col].Name, l.param.Rows, h.Sum64()))
 	}
+	if r.batch != nil {
+		out = append(out, r.batch.hash())
+	}
 	return strings.Join(out, ", ")
 }
 
@@ -229,7 +232,7 @@ func (r *run) sameKeys() error {
 	if r.progress.Step == 0 || r.keys() == r.stored {
 		return nil
 	}
-	return sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d cannot go on: its parameters have other rows, or train others, than when it began", r.id).
+	return sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d cannot go on: its parameters or its batch have other rows, or it trains others, than when it began", r.id).
 		WithDetail("It began with %s; now there are %s (rows and a hash of their keys).", r.stored, r.keys()).
 		WithHint("Begin a new run: the optimizer's state belongs to the rows that were there.")
 }

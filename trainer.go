@@ -56,6 +56,9 @@ func (db *DB) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlf
 // and at the end, unless a transaction is open.
 func (db *DB) Train(ctx context.Context, loss string, params []string, c train.Config) (int64, error) {
 	r := &run{db: db, loss: loss, params: params, config: c, progress: train.Start()}
+	if err := r.openBatch(ctx); err != nil {
+		return 0, err
+	}
 	if err := r.compile(ctx); err != nil {
 		return 0, err
 	}
@@ -75,8 +78,8 @@ func (db *DB) Resume(ctx context.Context, id int64) (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	if r.progress.Step >= r.config.Epochs || r.progress.Status.Over() {
-		return id, sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status, r.progress.Step, r.config.Epochs)
+	if r.progress.Step >= r.config.Steps() || r.progress.Status.Over() {
+		return id, sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status, r.progress.Step, r.config.Steps())
 	}
 	unlock, err := db.lockRun(id)
 	if err != nil {
@@ -108,6 +111,7 @@ type run struct {
 	stored   string // keys as they were when a resumed run began
 	atomic   bool   // a transaction was open: nothing is committed
 	hook     *hook  // before_step; nil where there is none
+	batch    *batch // nil: every step reads all rows
 	last     train.LossRow
 
 	c     *compiled
@@ -137,7 +141,11 @@ func (r *run) compile(ctx context.Context) error {
 }
 
 func (r *run) compileLoss(ctx context.Context) (*compiled, error) {
-	return r.db.compile(ctx, request{loss: r.loss, params: r.params, draw: true, perStep: r.hook.changing()})
+	q := request{loss: r.loss, params: r.params, draw: true, perStep: r.hook.changing(), seed: r.config.Seed}
+	if r.batch != nil {
+		q.batch = r.batch.Batch
+	}
+	return r.db.compile(ctx, q)
 }
 
 func (r *run) close() {
@@ -155,7 +163,7 @@ func (r *run) compileValidation(ctx context.Context) error {
 	if r.config.Validate == "" {
 		return nil
 	}
-	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation", perStep: r.hook.changing()})
+	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation", perStep: r.hook.changing(), seed: r.config.Seed})
 	if err == nil {
 		r.v = v
 		return nil
@@ -305,6 +313,6 @@ func (r *run) flush(ctx context.Context) error {
 func (r *run) Tick(row train.LossRow) {
 	r.last = row
 	if r.db.OnStep != nil {
-		r.db.OnStep(row, r.config.Epochs)
+		r.db.OnStep(row, r.config.Steps())
 	}
 }

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -172,99 +171,6 @@ func (j *joiner) joined(s int) bool {
 	return false
 }
 
-// next chooses the slot to join: the first one at the start; then one of at most one row, else one whose
-// identity the conditions fix, else a connected one, else the smallest.
-func (j *joiner) next() int {
-	if len(j.slots) == 0 {
-		return j.first()
-	}
-	best, bestRank := -1, 0
-	for s := range j.in {
-		if j.joined(s) {
-			continue
-		}
-		rank := 3
-		switch conds := j.conditions(s); {
-		case j.size(s) <= 1:
-			rank = 0
-		case j.fixed(s, conds):
-			rank = 1
-		case len(conds) > 0:
-			rank = 2
-		}
-		if best < 0 || rank < bestRank || rank == bestRank && rank == 3 && j.size(s) < j.size(best) {
-			best, bestRank = s, rank
-		}
-	}
-	return best
-}
-
-// first prefers the slot whose rows the join keeps one to one: from which every other slot is fixed, step by
-// step.
-func (j *joiner) first() int {
-	for s := range j.in {
-		if j.size(s) <= 1 && len(j.in) > 1 {
-			continue
-		}
-		j.slots = append(j.slots, s)
-		for again := true; again; {
-			again = false
-			for t := range j.in {
-				if !j.joined(t) && (j.size(t) <= 1 || j.fixed(t, j.conditions(t))) {
-					j.slots, again = append(j.slots, t), true
-				}
-			}
-		}
-		all := len(j.slots) == len(j.in)
-		j.slots = j.slots[:0]
-		if all {
-			return s
-		}
-	}
-	return 0
-}
-
-// conditions lists the equalities between slot s and the joined ones, with s at the right.
-func (j *joiner) conditions(s int) []ra.Equi {
-	var out []ra.Equi
-	for i, q := range j.equis {
-		if !j.unused[i] {
-			continue
-		}
-		if q.L.Input == s {
-			q.L, q.R = q.R, q.L
-		}
-		if q.R.Input == s && j.joined(q.L.Input) {
-			out = append(out, q)
-		}
-	}
-	return out
-}
-
-// fixed reports whether the columns of slot s in the conditions (at their right) tell its rows apart: since
-// they hold what identifies them, or as it happens in the data.
-func (j *joiner) fixed(s int, conds []ra.Equi) bool {
-	if len(conds) == 0 {
-		return false
-	}
-	declared := true
-	for _, k := range j.n.Inputs[s].Unique {
-		declared = declared && slices.ContainsFunc(conds, func(q ra.Equi) bool { return q.R.ID == k })
-	}
-	if declared {
-		return true
-	}
-	cols, safe := make([]*ra.Vector, len(conds)), make([]bool, len(conds))
-	for i, q := range conds {
-		var err error
-		if cols[i], err = j.vec(q.R); err != nil {
-			return false // the join itself will meet the error
-		}
-	}
-	_, _, count := encode(keyCols{cols: cols, rows: j.kept[s], n: j.size(s)}, keyCols{}, safe)
-	return count == j.size(s)
-}
-
 // add joins slot s.
 func (j *joiner) add(s int) error {
 	if len(j.slots) == 0 {
@@ -374,7 +280,7 @@ type lookup struct {
 // lookup makes the table of slot s, or takes the one that an earlier join or step made of the same columns of
 // a relation that does not change between steps.
 func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *lookup {
-	keep := build.rows == nil && !j.in[s].sp.vary && !j.varying(s)
+	keep := j.lasting(s)
 	if t := j.in[s].look[id]; t != nil && keep {
 		return t
 	}
@@ -395,6 +301,11 @@ func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *
 		j.in[s].look[id] = t
 	}
 	return t
+}
+
+// lasting reports whether what is found out about the columns of slot s in the conditions holds for the whole run.
+func (j *joiner) lasting(s int) bool {
+	return j.kept[s] == nil && !j.st.p.flow.structure[j.n.Inputs[s]] && !j.varying(s)
 }
 
 // varying reports whether a column of slot s in the conditions changes between steps though its rows do not.

@@ -119,17 +119,41 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	if err != nil {
 		return nil, err
 	}
-	code, at, count := encode(allRows(keys, from.sp.n), allRows(probe, to.sp.n), safe)
-	row := make([]int32, count)
-	for r, c := range code {
-		row[c] = int32(r)
-	}
-	for r, c := range at {
-		if at[r] = -1; c >= 0 {
-			at[r] = row[c]
+	x := p.finders[p.table(t)]
+	if x == nil {
+		x = newFinder(keys, from.sp.n, safe, mixed(keys, probe))
+		if !p.flow.structure[scan] {
+			p.finders[p.table(t)] = x
 		}
 	}
-	return at, nil
+	return x.rows(allRows(probe, to.sp.n)), nil
+}
+
+// finder finds rows of a table by their identity.
+type finder struct {
+	enc *encoder
+	row []int32 // by number of the key
+}
+
+func newFinder(keys []*ra.Vector, rows int, safe, asFloat []bool) *finder {
+	x := &finder{enc: newEncoder(allRows(keys, rows), safe, asFloat)}
+	x.row = make([]int32, x.enc.count)
+	for r, c := range x.enc.code {
+		x.row[c] = int32(r)
+	}
+	x.enc.code = nil
+	return x
+}
+
+// rows returns the row of each key, -1 where there is none.
+func (x *finder) rows(keys keyCols) []int32 {
+	at := x.enc.probe(keys)
+	for r, c := range at {
+		if c >= 0 {
+			at[r] = x.row[c]
+		}
+	}
+	return at
 }
 
 // Reload reads a parameter's column from the source again. The table must have the keys that it had.

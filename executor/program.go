@@ -42,6 +42,7 @@ type Program struct {
 	spare   *tensor.Buffer // of structural vals, while they are computed
 	roots   [][]root       // of the last schedule: per root, per column
 	ran     bool
+	finders map[*tableData]*finder // of Match, where a table's rows do not change between steps
 }
 
 // tableData is a table's columns that the plan reads.
@@ -53,7 +54,7 @@ type tableData struct {
 
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
 func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
-	p = &Program{plan: plan, src: src, opt: opt, env: opt.Env, tables: map[string]*tableData{}, scans: map[*tableData]*rel{}}
+	p = &Program{plan: plan, src: src, opt: opt, env: opt.Env, tables: map[string]*tableData{}, scans: map[*tableData]*rel{}, finders: map[*tableData]*finder{}}
 	defer func() {
 		if err != nil {
 			p.Close()

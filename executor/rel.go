@@ -21,6 +21,8 @@ type rel struct {
 	vecs map[int]*ra.Vector
 	data []*ra.Vector       // Scan, Opaque
 	look map[string]*lookup // tables for joins, by columns
+	// fixed tells whether columns tell the rows apart, by columns.
+	fixed map[string]bool
 }
 
 // stage holds the structure and the vals of the run, or of one step on top of it.

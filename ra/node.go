@@ -93,6 +93,7 @@ type Node struct {
 
 	Query any // Opaque: the statement tree, for the Source
 	Label string
+	Rows  int64 // Opaque: how many rows it is expected to have; 0: not known
 	// PerStep marks an Opaque that is run again at every step, and a Scan whose table is read again.
 	PerStep bool
 	Pos     int // byte offset in the user's text, -1 when derived

@@ -41,6 +41,8 @@ type OpaqueQuery struct {
 	Text   *Text
 	Types  []string // the columns' Postgres types, set by Describe
 	Scalar bool     // a scalar sub-query: one column; no row counts as NULL, two rows are an error
+	// Rows makes the rows where no SELECT does: those of a batch.
+	Rows func(env *kernels.Env) ([]*ra.Vector, error)
 }
 
 // ParamRef names a parameter: a table, or one column of it.
@@ -59,6 +61,7 @@ type BindOptions struct {
 	Params []ParamRef
 	Draw   bool   // dropout draws; otherwise it is the identity
 	As     string // what messages call a query of BindLoss; "loss" when empty
+	Batch  *Batch // the relation that a step reads some rows of; nil: none
 }
 
 // Query is a bound query.
@@ -246,6 +249,7 @@ type binder struct {
 	opt   BindOptions
 	scans map[string]*ra.Node
 	views map[string]*relation
+	batch *relation // the rows of the step, once they are read
 	depth int
 	draws bool
 }
@@ -278,6 +282,7 @@ type relation struct {
 	cols   []ra.ColumnID
 	mask   ra.ColumnID // 0: none
 	lookup bool        // holds values that other inputs look up
+	table  *ra.Table   // the table whose columns these are; nil for a query
 }
 
 const maxDepth = 200 // nested views and sub-queries

@@ -166,7 +166,7 @@ func hidden(n *ra.Node) bool {
 		case ra.Scan:
 			bad = bad || slices.Contains(n.Table.Key, ra.RowID)
 		case ra.Opaque:
-			bad = bad || len(n.Unique) > 0
+			bad = bad || slices.Contains(n.Unique, n.Cols[len(n.Cols)-1].ID)
 		case ra.Aggregate: // its identity is its group
 		case ra.SemiJoin, ra.AntiJoin:
 			visit(n.Inputs[0])

@@ -60,8 +60,8 @@ func (s *scope) addInput(r *relation, alias string, cols []string) {
 	if r.mask != 0 {
 		s.masks = append(s.masks, r.node.Var(slot, r.mask))
 	}
-	if r.node.Op == ra.Scan {
-		for _, c := range r.node.Table.Cols {
+	if r.table != nil {
+		for _, c := range r.table.Cols {
 			if c.NoType != "" {
 				s.absent = append(s.absent, absent{alias, c.Name, c.NoType})
 			}
@@ -465,13 +465,13 @@ func (b *binder) tableRef(f *place, t *TableRef) (*relation, error) {
 		return nil, e
 	}
 	n := b.scan(tab)
-	r := &relation{node: n}
+	r := &relation{node: n, table: tab}
 	for i, c := range n.Cols {
 		if n.TableCols[i] != ra.RowID {
 			r.names, r.cols = append(r.names, c.Name), append(r.cols, c.ID)
 		}
 	}
-	return r, nil
+	return b.batched(tab.Schema, tab.Name, r), nil
 }
 
 // view binds a view once; nil when t names none.
@@ -489,6 +489,7 @@ func (b *binder) view(f *place, t *TableRef) (*relation, error) {
 	}
 	r = &relation{node: r.node, names: slices.Clone(r.names), cols: r.cols, mask: r.mask}
 	copy(r.names, v.Cols)
+	r = b.batched(v.Schema, v.Name, r)
 	b.views[v.Schema+"."+v.Name] = r
 	return r, nil
 }

@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -19,7 +20,7 @@ func (b *binder) opaque(f *place, sel *Select, scalar bool) (opaqueResult, bool)
 	if !b.parameterFree(f, sel, map[string]bool{}) {
 		return opaqueResult{}, false
 	}
-	if err := b.refuseVolatile(f, sel, map[string]bool{}); err != nil {
+	if err := cmp.Or(b.refuseVolatile(f, sel, map[string]bool{}), b.refuseBatch(f, sel)); err != nil {
 		return opaqueResult{err: err}, true
 	}
 	q := &OpaqueQuery{Select: withCTEs(f, sel), Text: f.text, Scalar: scalar}

@@ -21,10 +21,36 @@ func (c *Config) Check(given []string) error {
 		return sqlerr.New(sqlerr.InvalidParameter, "schedule \"step\" needs step_size, the number of steps between two changes of the rate").
 			WithHint("For example schedule => 'step', step_size => 30, gamma => 0.1.")
 	}
-	if c.Schedule != "constant" && c.Warmup >= c.steps() && c.Warmup > 0 {
-		return sqlerr.New(sqlerr.InvalidParameter, "schedule %q has no effect: the warm-up of %d steps is not shorter than the run of %d", c.Schedule, c.Warmup, c.steps())
+	if err := c.checkBatch(); err != nil {
+		return err
+	}
+	if c.Batch == "" { // else the number of steps is not known yet
+		if err := c.checkWarmup(); err != nil {
+			return err
+		}
 	}
 	return c.checkFloor()
+}
+
+// checkBatch refuses one of batch and batch_size without the other.
+func (c *Config) checkBatch() error {
+	switch {
+	case c.Batch != "" && c.BatchSize == 0:
+		return sqlerr.New(sqlerr.InvalidParameter, "train option batch needs batch_size, the number of rows of a step").
+			WithHint("For example batch => %s, batch_size => 128.", show(c.Batch))
+	case c.Batch == "" && c.BatchSize != 0:
+		return sqlerr.New(sqlerr.InvalidParameter, "train option batch_size has no effect without batch").
+			WithHint("Name the table or view whose rows a step takes: batch => 'example', batch_size => %d.", c.BatchSize)
+	}
+	return nil
+}
+
+// checkWarmup refuses a schedule that the run does not reach.
+func (c *Config) checkWarmup() error {
+	if c.Schedule != "constant" && c.Warmup >= c.Steps() && c.Warmup > 0 {
+		return sqlerr.New(sqlerr.InvalidParameter, "schedule %q has no effect: the warm-up of %d steps is not shorter than the run of %d", c.Schedule, c.Warmup, c.Steps())
+	}
+	return nil
 }
 
 // Effective reports whether an option can have an effect beside the others.
@@ -113,6 +139,7 @@ func (c *Config) Describe() string {
 	for _, n := range names(c.Options) {
 		p = append(p, c.Options[n].describe(n))
 	}
+	add(c.Batch != "", "batch %s of %d", c.Batch, c.BatchSize)
 	add(c.BeforeStep != "", "before_step %s", strconv.Quote(c.BeforeStep))
 	add(c.Validate != "", "validate %s every %d", c.Validate, c.Every)
 	add(c.Patience > 0, "patience %d", c.Patience)

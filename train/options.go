@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sort"
 	"strings"
 
@@ -34,6 +33,8 @@ type Config struct {
 	Project     []string // 'entity.v: unit_ball'
 	Options     map[string]ParamOptions
 	Sparse      Sparse
+	Batch       string // table or view, "" for none
+	BatchSize   int64  // rows of a step; 0: not given
 	BeforeStep  string // SQL, "" for none
 	Validate    string
 	Every       int64
@@ -41,6 +42,8 @@ type Config struct {
 	MaxSeconds  float64 // 0: no limit
 	Tolerance   *float64
 	Resume      int64 // run to go on with; 0: a new run
+
+	rows int64 // of Batch, once they are known: see SetRows
 }
 
 // Default returns the documented defaults: adam (0.9, 0.999, 1e-8), lr 0.001, seed 0.
@@ -77,6 +80,8 @@ var options = map[string]option{
 	"max_seconds":  positive(func(c *Config) *float64 { return &c.MaxSeconds }),
 	"resume":       integer(func(c *Config) *int64 { return &c.Resume }, 1),
 	"validate":     words(func(c *Config) *string { return &c.Validate }),
+	"batch":        words(func(c *Config) *string { return &c.Batch }),
+	"batch_size":   given(integer(func(c *Config) *int64 { return &c.BatchSize }, 1)),
 	"before_step":  words(func(c *Config) *string { return &c.BeforeStep }),
 	"nonnegative": {func(c *Config, v any) (err error) { c.Nonnegative, err = list(v); return err },
 		func(c *Config) any { return c.Nonnegative }},
@@ -86,17 +91,10 @@ var options = map[string]option{
 	"tolerance": {setTolerance, func(c *Config) any { return c.Tolerance }},
 }
 
-// later are options of the language that this version refuses by name.
-var later = []string{"batch", "batch_size"}
-
 // Known refuses the name of an option that train() does not have.
 func Known(name string) error {
 	if _, ok := options[name]; ok {
 		return nil
-	}
-	if slices.Contains(later, name) {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "train option %q is not supported yet", name).
-			WithDetail("Known: %s.", strings.Join(names(options), ", "))
 	}
 	return unknown("train option", name, names(options))
 }

@@ -1,6 +1,10 @@
 package train
 
-import "math"
+import (
+	"math"
+
+	"github.com/relgrad/relgrad/tensor"
+)
 
 // schedule gives the learning rate of a step that is the t-th (from 0) of n after the warm-up.
 type schedule struct {
@@ -20,11 +24,61 @@ var schedules = map[string]*schedule{
 	}},
 }
 
-// steps is the number of steps of the whole run.
-func (c *Config) steps() int64 { return c.Epochs }
+// Steps is the number of steps of the whole run.
+func (c *Config) Steps() int64 {
+	n := c.perEpoch()
+	if c.Epochs > math.MaxInt64/n {
+		return math.MaxInt64
+	}
+	return c.Epochs * n
+}
+
+// perEpoch is the number of steps of an epoch: one pass over batch, the last step with the rows that are left.
+func (c *Config) perEpoch() int64 {
+	if c.Batch == "" {
+		return 1
+	}
+	return max(1, (c.rows-1)/c.BatchSize+1)
+}
 
 // epoch is the epoch that a step belongs to, from 1, and whether it ends with it.
-func (c *Config) epoch(step int64) (n int64, ends bool) { return step, true }
+func (c *Config) epoch(step int64) (n int64, ends bool) {
+	per := c.perEpoch()
+	return (step-1)/per + 1, step%per == 0
+}
+
+// SetRows tells how many rows batch has, without which the number of steps is not known.
+func (c *Config) SetRows(rows int64) error {
+	if err := c.checkBatch(); err != nil {
+		return err
+	}
+	c.rows = rows
+	return c.checkWarmup()
+}
+
+// Slice gives the epoch of a step and the part [from, to) of that epoch's permutation which is the step's batch.
+func (c *Config) Slice(step int64) (epoch, from, to int64) {
+	epoch, _ = c.epoch(step)
+	from = (step - 1 - (epoch-1)*c.perEpoch()) * c.BatchSize
+	return epoch, from, min(from+c.BatchSize, c.rows)
+}
+
+// permutationStream sets the draws of batches apart from those of a loss.
+var permutationStream = int64(tensor.HashText("train batch"))
+
+// Permutation draws the order of n rows in an epoch (Fisher and Yates; Durstenfeld, CACM 7(7), 1964) from the stream of
+// seed and epoch.
+func Permutation(seed, epoch int64, n int) []int32 {
+	p, key := make([]int32, n), tensor.HashKey(permutationStream, epoch)
+	for i := range p {
+		p[i] = int32(i)
+	}
+	for i := n - 1; i > 0; i-- {
+		j := min(int(tensor.Uniform(seed, key, i)*float64(i+1)), i)
+		p[i], p[j] = p[j], p[i]
+	}
+	return p
+}
 
 // rate is the learning rate of a step (from 1) for a parameter whose full rate is base. The warm-up is linear: step t of
 // warmup w has base·t/w (Goyal et al., arXiv 1706.02677, §2.2); the schedule begins behind it.
@@ -32,5 +86,5 @@ func (c *Config) rate(base float64, step int64) float64 {
 	if step <= c.Warmup {
 		return base * float64(step) / float64(c.Warmup)
 	}
-	return schedules[c.Schedule].rate(c, base, step-c.Warmup-1, c.steps()-c.Warmup)
+	return schedules[c.Schedule].rate(c, base, step-c.Warmup-1, c.Steps()-c.Warmup)
 }

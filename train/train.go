@@ -80,19 +80,20 @@ func (c *Config) Prepare(slots []*Slot) {
 func (c *Config) StateNames() []string { return optimizers[c.Optimizer].state }
 
 // Run trains from p until the epochs are over, a stopping rule holds or ctx is cancelled. On an error the last commit
-// stands; a cancelled run commits first up to its last finished step, where no before_step has begun another one.
+// stands; a cancelled run commits first up to its last finished step, where none has begun to change anything: neither
+// by before_step nor, cancelled in its validation, by its update.
 func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Progress, error) {
 	c.Prepare(slots)
 	p.Status = Running
 	var rows []LossRow
 	began := time.Now()
-	for last := began; p.Step < c.steps() && p.Status == Running; {
+	for last := began; p.Step < c.Steps() && p.Status == Running; {
 		if ctx.Err() != nil {
 			return p, finish(ctx, m, p, rows, sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", p.Step))
 		}
-		row, err := step(ctx, c, m, slots, &p)
+		row, updated, err := step(ctx, c, m, slots, &p)
 		if err != nil {
-			if c.BeforeStep == "" && (errors.Is(err, context.Canceled) || sqlerr.Code(err) == sqlerr.QueryCanceled) {
+			if !updated && c.BeforeStep == "" && (errors.Is(err, context.Canceled) || sqlerr.Code(err) == sqlerr.QueryCanceled) {
 				err = finish(ctx, m, p, rows, err)
 			}
 			return p, err
@@ -102,14 +103,14 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 			p.Status = OutOfTime
 		}
 		m.Tick(row)
-		if time.Since(last) >= commitInterval && p.Step < c.steps() && p.Status == Running {
+		if time.Since(last) >= commitInterval && p.Step < c.Steps() && p.Status == Running {
 			if err := m.Commit(ctx, p, rows); err != nil {
 				return p, err
 			}
 			rows, last = nil, time.Now()
 		}
 	}
-	if p.Step >= c.steps() {
+	if p.Step >= c.Steps() {
 		p.Status = Finished
 	}
 	return p, m.Commit(ctx, p, rows)
@@ -121,18 +122,19 @@ func finish(ctx context.Context, m Model, p Progress, rows []LossRow, cause erro
 	return errors.Join(cause, m.Commit(context.WithoutCancel(ctx), p, rows))
 }
 
-func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (LossRow, error) {
+// step takes the next step; updated tells whether the parameters are already those behind it.
+func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (row LossRow, updated bool, err error) {
 	n := p.Step + 1
 	loss, err := m.Step(ctx, n)
 	if err != nil {
-		return LossRow{}, err
+		return row, false, err
 	}
 	if math.IsNaN(loss) || math.IsInf(loss, 0) {
-		return LossRow{}, notFinite(ctx, m, loss, n, slots)
+		return row, false, notFinite(ctx, m, loss, n, slots)
 	}
 	for _, s := range slots {
 		if err := s.gather(n); err != nil {
-			return LossRow{}, err
+			return row, false, err
 		}
 	}
 	scale := c.clip(slots)
@@ -140,15 +142,14 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (L
 		s.update(optimizers[c.Optimizer], &hyper{lr: c.rate(s.lr, n), decay: s.decay, scale: scale, step: n, Config: &c})
 	}
 	epoch, ends := c.epoch(n)
-	row := LossRow{Step: n, Epoch: epoch, Loss: loss, At: time.Now()}
-	p.Step = n
+	row = LossRow{Step: n, Epoch: epoch, Loss: loss, At: time.Now()}
 	if c.Validate != "" && ends && epoch%c.Every == 0 {
 		v, err := m.Validate(ctx)
 		if err != nil {
-			return row, err
+			return row, true, err
 		}
 		if math.IsNaN(v) {
-			return row, sqlerr.New(sqlerr.NumericOutOfRange, "the validation is NaN at step %d", n).WithHint(smaller)
+			return row, true, sqlerr.New(sqlerr.NumericOutOfRange, "the validation is NaN at step %d", n).WithHint(smaller)
 		}
 		row.Validation = &v
 		if v < p.Best {
@@ -160,10 +161,11 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (L
 			p.Status = Impatient
 		}
 	}
+	p.Step = n
 	if c.Tolerance != nil && c.Observe(&p.Window, n, loss) && p.Window.settled(*c.Tolerance) {
 		p.Status = Converged
 	}
-	return row, nil
+	return row, true, nil
 }
 
 // firstBad returns the first NaN or infinity, 0 when there is none.

@@ -78,6 +78,10 @@ func (m *Model) estimate(n *ra.Node) float64 {
 		return r
 	case ra.Gradient:
 		return m.Rows(n.Inputs[1])
+	case ra.Opaque:
+		if n.Rows > 0 {
+			return float64(n.Rows)
+		}
 	}
 	return 1000
 }

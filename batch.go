@@ -1,0 +1,184 @@
+package relgrad
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"hash/fnv"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/train"
+)
+
+// batch is the relation whose rows a run takes in mini-batches: the identities of its rows, in the order of their
+// values, of which an epoch draws a permutation. So batches depend neither on the order of rows in the table nor on
+// what a session did before.
+type batch struct {
+	*sqlfront.Batch
+	rows  int
+	keys  []*ra.Vector // identities
+	reads []object     // tables that they come from
+	epoch int64        // of perm; 0: none
+	perm  []int32
+}
+
+// openBatch finds the relation that the run's option names and reads its identities.
+func (r *run) openBatch(ctx context.Context) error {
+	name := r.config.Batch
+	if name == "" {
+		return nil
+	}
+	var params []sqlfront.ParamRef
+	for i, p := range r.params {
+		ref, _, err := sqlfront.ParseParam(ctx, r.db.cat, p)
+		if err != nil {
+			return about(err, "params", i)
+		}
+		params = append(params, ref)
+	}
+	found, err := sqlfront.ResolveBatch(ctx, r.db.cat, name, params)
+	if err != nil {
+		return about(err, "batch", 0)
+	}
+	b := &batch{Batch: found}
+	if b.keys, err = r.readBatch(ctx, b); err != nil {
+		return about(err, "batch", 0)
+	}
+	if b.rows = b.keys[0].N; b.rows == 0 {
+		return about(sqlerr.New(sqlerr.InvalidParameter, "batch %q has no rows", name), "batch", 0)
+	}
+	b.Size = min(r.config.BatchSize, int64(b.rows))
+	b.Rows = func(env *kernels.Env) ([]*ra.Vector, error) { return b.ofStep(&r.config, env) }
+	r.batch = b
+	return about(r.config.SetRows(int64(b.rows)), "batch", 0)
+}
+
+// readBatch reads the identities, in the order of their values.
+func (r *run) readBatch(ctx context.Context, b *batch) ([]*ra.Vector, error) {
+	at := sqlfront.Node{At: -1}
+	sel := &sqlfront.Select{Node: at, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: at, Schema: b.Schema, Name: b.Name}}, End: -1}
+	for _, k := range b.Key {
+		sel.Targets = append(sel.Targets, sqlfront.Target{Node: at, X: &sqlfront.ColumnRef{Node: at, Names: []string{k}}, Name: k})
+	}
+	cat, outer := r.db.cat, r.db.OnUse
+	env := cat.env
+	cat.env = kernels.Env{Seed: r.config.Seed}
+	b.reads = nil
+	r.db.OnUse = func(schema, name string) error {
+		b.reads = append(b.reads, object{schema: schema, table: name})
+		if outer != nil {
+			return outer(schema, name)
+		}
+		return nil
+	}
+	defer func() { cat.env, r.db.OnUse = env, outer }()
+	_, keys, err := r.db.DB.Query(ctx, sel, &sqlfront.Text{})
+	if err != nil {
+		return nil, err
+	}
+	order := make([]int32, keys[0].N)
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortFunc(order, func(a, b int32) int {
+		for _, k := range keys {
+			if c := compareKeys(k, int(a), int(b)); c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	for i, k := range keys {
+		keys[i] = pick(k, order)
+	}
+	return keys, nil
+}
+
+// compareKeys orders two rows of a column of an identity, NULL first.
+func compareKeys(v *ra.Vector, a, b int) int {
+	switch x, y := v.IsNull(a), v.IsNull(b); {
+	case x && y:
+		return 0
+	case x:
+		return -1
+	case y:
+		return 1
+	case v.Ints != nil:
+		return cmp.Compare(v.Ints[a], v.Ints[b])
+	case v.Texts != nil:
+		return strings.Compare(v.Texts[a], v.Texts[b])
+	case v.F64 != nil:
+		return cmp.Compare(v.F64[a], v.F64[b])
+	}
+	return cmp.Compare(v.F32[a], v.F32[b])
+}
+
+// pick reads rows of a column of scalars.
+func pick(v *ra.Vector, rows []int32) *ra.Vector {
+	out := ra.NewVector(v.Type, len(rows))
+	for i, r := range rows {
+		switch {
+		case v.IsNull(int(r)):
+			out.SetNull(i)
+		case v.Ints != nil:
+			out.Ints[i] = v.Ints[r]
+		case v.Texts != nil:
+			out.Texts[i] = v.Texts[r]
+		case v.F64 != nil:
+			out.F64[i] = v.F64[r]
+		default:
+			out.F32[i] = v.F32[r]
+		}
+	}
+	return out
+}
+
+// ofStep gives the identities of a step's rows, in their own order: which rows they are is drawn, not how they are
+// summed up.
+func (b *batch) ofStep(c *train.Config, env *kernels.Env) ([]*ra.Vector, error) {
+	if env.Step < 1 {
+		return nil, sqlerr.New(sqlerr.Internal, "internal error: step %d has no batch", env.Step)
+	}
+	epoch, from, to := c.Slice(env.Step)
+	if epoch != b.epoch {
+		b.epoch, b.perm = epoch, train.Permutation(env.Seed, epoch, b.rows)
+	}
+	rows := slices.Clone(b.perm[from:to])
+	slices.Sort(rows)
+	out := make([]*ra.Vector, len(b.keys))
+	for i, k := range b.keys {
+		out[i] = pick(k, rows)
+	}
+	return out, nil
+}
+
+// hash identifies the rows: batches can go on only over the same ones.
+func (b *batch) hash() string {
+	h := fnv.New64a()
+	for _, v := range b.keys {
+		fmt.Fprint(h, v.Ints, v.F64, v.F32, v.Texts, v.Valid)
+	}
+	return fmt.Sprintf("batch %s.%s %d %x", b.Schema, b.Name, b.rows, h.Sum64())
+}
+
+// sameBatch refuses other rows than those that the run began with, where before_step has changed a table.
+func (r *run) sameBatch(ctx context.Context, t object) error {
+	if r.batch == nil || !slices.Contains(r.batch.reads, t) {
+		return nil
+	}
+	now := *r.batch
+	var err error
+	if now.keys, err = r.readBatch(ctx, &now); err != nil {
+		return err
+	}
+	if now.rows = now.keys[0].N; now.hash() != r.batch.hash() {
+		return sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows of the batch %q", r.batch.Name).
+			WithHint("Its rows are drawn from those that are there when the run begins. A table that before_step fills needs no batch.")
+	}
+	return nil
+}

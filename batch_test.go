@@ -1,0 +1,235 @@
+package relgrad
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/train"
+)
+
+// examples makes a regression of 23 examples with text and integer keys over an embedding of their colours; insert
+// is the order of the rows in the table.
+func examples(insert []int) string {
+	var rows []string
+	for _, i := range insert {
+		rows = append(rows, fmt.Sprintf("('%c', %d, %d, %g, %g)", 'a'+i%3, i, i%5, float64(i)/7, math.Sin(float64(i))))
+	}
+	return `
+CREATE TABLE example (part text, n int, colour int, x double precision, y double precision, PRIMARY KEY (part, n));
+INSERT INTO example VALUES ` + strings.Join(rows, ", ") + `;
+CREATE TABLE shade (colour int PRIMARY KEY, s double precision[]);
+INSERT INTO shade SELECT c, random_normal(ARRAY[3], 1, ARRAY[c]) FROM generate_series(0, 4) AS g(c);
+CREATE TABLE line (id int PRIMARY KEY, a double precision, b double precision);
+INSERT INTO line VALUES (1, 0.1, -0.2);
+CREATE VIEW guess AS SELECT e.part, e.n, e.y, l.a * e.x + l.b + sum_elements(dropout(s.s, 0.3)) / 10 AS z FROM line l, example e JOIN shade s USING (colour);
+CREATE VIEW loss AS SELECT avg((y - z) ^ 2) + 0.01 * (SELECT count(*) FROM example) FROM guess;
+CREATE VIEW whole AS SELECT avg((e.y - (l.a * e.x + l.b)) ^ 2) FROM example e, line l;
+`
+}
+
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
+}
+
+// trained reads the losses of run 1 and the parameters, bit for bit.
+func trained(t *testing.T, db *DB) []any {
+	t.Helper()
+	var out []any
+	for _, q := range []string{"SELECT step, epoch, loss, validation FROM relgrad.loss WHERE run = 1 ORDER BY step", "SELECT s FROM shade ORDER BY colour", "SELECT a, b FROM line"} {
+		for _, row := range mustRun(t, db, q).Rows {
+			out = append(out, row...)
+		}
+	}
+	return out
+}
+
+// byHand lists the batches of an epoch: the keys in order, permuted and cut.
+func byHand(seed, epoch int64, size int) [][]string {
+	var keys []string
+	for _, part := range "abc" {
+		for i := range 23 {
+			if 'a'+rune(i%3) == part {
+				keys = append(keys, fmt.Sprintf("('%c', %d)", part, i))
+			}
+		}
+	}
+	var out [][]string
+	for at, i := range train.Permutation(seed, epoch, len(keys)) {
+		if at%size == 0 {
+			out = append(out, nil)
+		}
+		out[len(out)-1] = append(out[len(out)-1], keys[i])
+	}
+	return out
+}
+
+// TestBatchesByHand: two epochs are steps over tables that hold one batch each.
+func TestBatchesByHand(t *testing.T) {
+	db := open(t, "")
+	mustRun(t, db, examples(upTo(23))+"CALL train('loss', ARRAY['line', 'shade'], optimizer => 'sgd', lr => 0.1, epochs => 2, seed => 5, batch => 'example', batch_size => 6)")
+	got := mustRun(t, db, "SELECT epoch, loss FROM relgrad.loss ORDER BY step").Rows
+	if len(got) != 8 {
+		t.Fatalf("%d steps for two epochs of 23 rows, 6 a step", len(got))
+	}
+	hand := open(t, "")
+	setup := strings.Replace(examples(upTo(23)), "CREATE TABLE shade", `CREATE TABLE chosen (part text, n int, PRIMARY KEY (part, n));
+ALTER TABLE example RENAME TO everything;
+CREATE VIEW example AS SELECT e.* FROM everything e JOIN chosen USING (part, n);
+CREATE TABLE shade`, 1)
+	mustRun(t, hand, setup)
+	step := 0
+	for epoch := int64(1); epoch <= 2; epoch++ {
+		batches := byHand(5, epoch, 6)
+		if n := len(slices.Concat(batches...)); len(batches) != 4 || n != 23 || len(batches[3]) != 5 {
+			t.Fatalf("epoch %d has %d batches of %d rows", epoch, len(batches), n)
+		}
+		for _, keys := range batches {
+			step++
+			mustRun(t, hand, "DELETE FROM chosen; INSERT INTO chosen VALUES "+strings.Join(keys, ", "))
+			x := mustRun(t, hand, fmt.Sprintf("SELECT backward('loss', ARRAY['line', 'shade'], step => %d, seed => 5)", step)).Rows[0][0].(float64)
+			mustRun(t, hand, `UPDATE line SET a = line.a - 0.1 * g.a, b = line.b - 0.1 * g.b FROM line_grad g WHERE g.id = line.id;
+UPDATE shade SET s = shade.s - 0.1 * g.s FROM shade_grad g WHERE g.colour = shade.colour`)
+			if g := got[step-1]; g[0] != epoch || math.Abs(g[1].(float64)-x) > 1e-12*math.Abs(x) {
+				t.Errorf("step %d: epoch %v, loss %v; by hand epoch %d, loss %v", step, g[0], g[1], epoch, x)
+			}
+		}
+	}
+	if a, b := byHand(5, 1, 6), byHand(5, 2, 6); reflect.DeepEqual(a, b) {
+		t.Error("two epochs have the same batches")
+	}
+}
+
+const trainExamples = "CALL train('loss', ARRAY['line', 'shade'], lr => 0.01, epochs => 7, seed => 5, batch => 'example', batch_size => 5, validate => 'whole', every => 2, tolerance => 0.0001)"
+
+// TestBatchesRepeat: neither the order of rows in the table nor the number of workers nor a cancel amid an epoch
+// changes a bit.
+func TestBatchesRepeat(t *testing.T) {
+	whole := open(t, "")
+	mustRun(t, whole, examples(upTo(23))+trainExamples)
+	want := trained(t, whole)
+	t.Run("other order", func(t *testing.T) {
+		order := upTo(23)
+		slices.Reverse(order)
+		order[3], order[11] = order[11], order[3]
+		db := open(t, "")
+		db.Workers = 1
+		mustRun(t, db, examples(order)+trainExamples)
+		got, want := trained(t, db), slices.Clone(want)
+		for i := 3; i < 4*35; i += 4 { // a validation sums over the whole table, in its order
+			if a, b := got[i], want[i]; (a == nil) != (b == nil) || a != nil && math.Abs(a.(float64)-b.(float64)) > 1e-12 {
+				t.Errorf("validation %v, in the other order %v", b, a)
+			}
+			got[i], want[i] = nil, nil
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%v\n%v", got, want)
+		}
+	})
+	t.Run("resumed", func(t *testing.T) {
+		db := open(t, "")
+		db.Workers = 2
+		mustRun(t, db, examples(upTo(23)))
+		for i, at := range []int64{3, 17} {
+			ctx, cancel := context.WithCancel(context.Background())
+			db.OnStep = func(row train.LossRow, steps int64) {
+				if steps != 35 {
+					t.Errorf("a run of %d steps", steps)
+				}
+				if row.Step == at {
+					cancel()
+				}
+			}
+			if _, err := db.Run(ctx, []string{trainExamples, "CALL train(resume => 1)"}[i]); err == nil {
+				t.Fatal("the cancelled run gave no error")
+			}
+			cancel()
+		}
+		mustRun(t, db, "CALL train(resume => 1)")
+		if got := trained(t, db); !reflect.DeepEqual(got, want) {
+			t.Errorf("%v\n%v", got, want)
+		}
+	})
+	t.Run("other rows", func(t *testing.T) {
+		db := open(t, "")
+		mustRun(t, db, examples(upTo(23)))
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		db.OnStep = func(train.LossRow, int64) { cancel() }
+		if _, err := db.Run(ctx, trainExamples); err == nil {
+			t.Fatal("the cancelled run gave no error")
+		}
+		mustRun(t, db, "INSERT INTO example VALUES ('z', 1, 1, 1, 1)")
+		if _, err := db.Run(context.Background(), "CALL train(resume => 1)"); err == nil || !strings.Contains(err.Error(), "its batch have other rows") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// TestBatchOfAll: a batch larger than the table is the table, in one step an epoch.
+func TestBatchOfAll(t *testing.T) {
+	db := open(t, "")
+	mustRun(t, db, examples(upTo(23))+"CALL train('loss', ARRAY['line'], epochs => 3, seed => 5, batch => 'example', batch_size => 1000)"+
+		"; UPDATE line SET a = 0.1, b = -0.2; CALL train('loss', ARRAY['line'], epochs => 3, seed => 5)")
+	runs := map[any][]float64{}
+	for _, row := range mustRun(t, db, "SELECT run, loss FROM relgrad.loss ORDER BY run, step").Rows {
+		runs[row[0]] = append(runs[row[0]], row[1].(float64))
+	}
+	a, b := runs[int64(1)], runs[int64(2)]
+	if len(a) != 3 || len(b) != 3 {
+		t.Fatalf("%v %v", a, b)
+	}
+	for i := range a {
+		if math.Abs(a[i]-b[i]) > 1e-12 {
+			t.Errorf("step %d: %v as one batch, %v without", i+1, a[i], b[i])
+		}
+	}
+}
+
+// TestBatchIsView: references to the view are restricted, those to its table are not.
+func TestBatchIsView(t *testing.T) {
+	db := open(t, "")
+	mustRun(t, db, examples(upTo(23))+`
+CREATE VIEW few AS SELECT n AS number, part AS piece, x, y FROM example WHERE colour < 3;
+CREATE VIEW counts AS SELECT 0 * l.a + 1000 * (SELECT count(*) FROM few) + (SELECT count(*) FROM example) + 1e6 * (SELECT count(DISTINCT n) FROM example) FROM line l;
+CALL train('counts', ARRAY['line.a'], epochs => 1, batch => 'few', batch_size => 4)`)
+	var got []any
+	for _, row := range mustRun(t, db, "SELECT loss FROM relgrad.loss ORDER BY step").Rows {
+		got = append(got, row[0])
+	}
+	if want := []any{23004023.0, 23004023.0, 23004023.0, 23003023.0}; !reflect.DeepEqual(got, want) { // 15 of 23 rows
+		t.Errorf("losses %v, expected %v", got, want)
+	}
+}
+
+// TestBatchOfParameter: the batch may be a parameter's table; rows outside it have no gradient.
+func TestBatchOfParameter(t *testing.T) {
+	for _, option := range []string{"optimizer => 'sgd'", "sparse => true, weight_decay => 0.1"} {
+		db := open(t, "")
+		mustRun(t, db, `CREATE TABLE word (id int PRIMARY KEY, v double precision[]);
+INSERT INTO word SELECT i, random_normal(ARRAY[2], 1, ARRAY[i]) FROM generate_series(1, 50) AS g(i);
+CREATE TABLE before AS SELECT * FROM word;
+CREATE VIEW loss AS SELECT sum(sqnorm(v)) FROM word;
+CALL train('loss', ARRAY['word'], lr => 0.1, epochs => 1, max_seconds => 1e-9, seed => 2, batch => 'word', batch_size => 8, `+option+`)`)
+		var moved []int
+		for _, row := range mustRun(t, db, "SELECT w.id FROM word w JOIN before b USING (id) WHERE w.v <> b.v ORDER BY id").Rows {
+			moved = append(moved, int(row[0].(int64)))
+		}
+		var want []int
+		for _, i := range train.Permutation(2, 1, 50)[:8] {
+			want = append(want, int(i)+1)
+		}
+		slices.Sort(want)
+		if !slices.Equal(moved, want) {
+			t.Errorf("%s: the first step moved %v, its batch is %v", option, moved, want)
+		}
+	}
+}

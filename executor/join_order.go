@@ -1,0 +1,148 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/relgrad/relgrad/ra"
+)
+
+// next chooses the slot to join: the first one at the start; then one of at most one row, else one whose
+// identity the conditions fix, else a connected one, else the smallest.
+func (j *joiner) next() int {
+	if len(j.slots) == 0 {
+		return j.first()
+	}
+	best, bestRank := -1, 0
+	for s := range j.in {
+		if j.joined(s) {
+			continue
+		}
+		rank := 3
+		switch conds := j.conditions(s); {
+		case j.size(s) <= 1:
+			rank = 0
+		case j.fixed(s, conds):
+			rank = 1
+		case len(conds) > 0:
+			rank = 2
+		}
+		if best < 0 || rank < bestRank || rank == bestRank && rank == 3 && j.size(s) < j.size(best) {
+			best, bestRank = s, rank
+		}
+	}
+	return best
+}
+
+// first prefers the slot whose rows the join keeps one to one: from which every other slot is fixed, step by
+// step. In a step it is the smallest one of them, or a smaller one that the step makes, so that the work is that of
+// the step's rows and not of a table's.
+func (j *joiner) first() int {
+	best, step := -1, j.st.parent != nil
+	for s := range j.in {
+		if j.size(s) <= 1 && len(j.in) > 1 || best >= 0 && j.size(s) >= j.size(best) {
+			continue
+		}
+		if j.keeps(s) {
+			if best = s; !step {
+				break
+			}
+		}
+	}
+	for s := range j.in {
+		if step && j.in[s].sp.vary && j.size(s) > 1 && (best < 0 || j.size(s) < j.size(best) && !j.in[best].sp.vary) && len(j.neighbours(s)) > 0 {
+			best = s
+		}
+	}
+	return max(best, 0)
+}
+
+// neighbours lists the slots that conditions connect with s.
+func (j *joiner) neighbours(s int) []int {
+	var out []int
+	for _, q := range j.equis {
+		if q.L.Input == s && q.R.Input != s {
+			out = append(out, q.R.Input)
+		} else if q.R.Input == s && q.L.Input != s {
+			out = append(out, q.L.Input)
+		}
+	}
+	return out
+}
+
+// keeps reports whether every other slot is fixed from s, step by step.
+func (j *joiner) keeps(s int) bool {
+	j.slots = append(j.slots, s)
+	for again := true; again; {
+		again = false
+		for t := range j.in {
+			if !j.joined(t) && (j.size(t) <= 1 || j.fixed(t, j.conditions(t))) {
+				j.slots, again = append(j.slots, t), true
+			}
+		}
+	}
+	all := len(j.slots) == len(j.in)
+	j.slots = j.slots[:0]
+	return all
+}
+
+// conditions lists the equalities between slot s and the joined ones, with s at the right.
+func (j *joiner) conditions(s int) []ra.Equi {
+	var out []ra.Equi
+	for i, q := range j.equis {
+		if !j.unused[i] {
+			continue
+		}
+		if q.L.Input == s {
+			q.L, q.R = q.R, q.L
+		}
+		if q.R.Input == s && j.joined(q.L.Input) {
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// fixed reports whether the columns of slot s in the conditions (at their right) tell its rows apart: since
+// they hold what identifies them, or as it happens in the data.
+func (j *joiner) fixed(s int, conds []ra.Equi) bool {
+	if len(conds) == 0 {
+		return false
+	}
+	declared := true
+	for _, k := range j.n.Inputs[s].Unique {
+		declared = declared && slices.ContainsFunc(conds, func(q ra.Equi) bool { return q.R.ID == k })
+	}
+	if declared {
+		return true
+	}
+	id := ""
+	for _, q := range conds {
+		id += fmt.Sprintf("%d ", j.n.Inputs[s].Index(q.R.ID))
+	}
+	keep := j.lasting(s)
+	if is, known := j.in[s].fixed[id]; known && keep {
+		return is
+	}
+	is := j.distinct(s, conds)
+	if keep {
+		if j.in[s].fixed == nil {
+			j.in[s].fixed = map[string]bool{}
+		}
+		j.in[s].fixed[id] = is
+	}
+	return is
+}
+
+// distinct reports whether the columns of slot s in the conditions hold no two equal rows.
+func (j *joiner) distinct(s int, conds []ra.Equi) bool {
+	cols, safe := make([]*ra.Vector, len(conds)), make([]bool, len(conds))
+	for i, q := range conds {
+		var err error
+		if cols[i], err = j.vec(q.R); err != nil {
+			return false // the join itself will meet the error
+		}
+	}
+	_, _, count := encode(keyCols{cols: cols, rows: j.kept[s], n: j.size(s)}, keyCols{}, safe)
+	return count == j.size(s)
+}

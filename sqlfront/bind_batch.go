@@ -1,0 +1,207 @@
+package sqlfront
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Batch is a table or view whose references in a query stand for some of its rows, other ones at every step.
+type Batch struct {
+	Schema, Name string
+	Key          []string // columns that identify its rows
+	Types        []string // their Postgres types
+	Size         int64    // rows of a step, at most
+	// Rows gives the identities of a step's rows: a column per column of Key, of that column's kind.
+	Rows func(env *kernels.Env) ([]*ra.Vector, error)
+	Used bool // set where a query reads it
+}
+
+// ResolveBatch finds a table or view by name, and what identifies its rows.
+func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamRef) (*Batch, error) {
+	schema, bare, ok := splitName(name)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "batch %q is not the name of a table or view", name)
+	}
+	b := newBinder(ctx, cat, ra.NewBuilder(), BindOptions{Params: params})
+	v, err := cat.View(ctx, nil, schema, bare)
+	switch {
+	case err != nil:
+		return nil, err
+	case v != nil:
+		return b.batchView(v)
+	}
+	t, err := cat.Table(ctx, nil, schema, bare)
+	switch {
+	case err != nil:
+		return nil, err
+	case t == nil:
+		e := sqlerr.New(sqlerr.UndefinedTable, "batch %q does not exist", name)
+		if n := sqlerr.Nearest(bare, cat.Names(ctx)); n != "" {
+			e = e.WithHint("Perhaps you meant %q.", n)
+		}
+		return nil, e
+	case !t.Declared || len(t.Key) == 0:
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "batch %q has no primary key", name).
+			WithHint("Rows are drawn by their keys: ALTER TABLE %s ADD PRIMARY KEY (…).", t.Name)
+	}
+	out := &Batch{Schema: t.Schema, Name: t.Name}
+	for _, k := range t.Key {
+		out.Key, out.Types = append(out.Key, t.Cols[k].Name), append(out.Types, t.Cols[k].PGType)
+	}
+	return out, nil
+}
+
+// batchView finds the columns of a view that identify its rows. Which rows there are may depend neither on values of
+// parameters nor on the step.
+func (b *binder) batchView(v *View) (*Batch, error) {
+	r, err := b.view(&place{text: &Text{}}, &TableRef{Node: Node{At: -1}, Schema: v.Schema, Name: v.Name})
+	if err != nil {
+		return nil, err
+	}
+	if r.mask != 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the rows of the batch %q depend on values of a parameter", v.Name).
+			WithHint("The batches of an epoch are drawn when it begins: filter by keys and attributes.")
+	}
+	if stepwise(r.node) {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the rows of the batch %q depend on the step", v.Name).
+			WithHint("The batches of an epoch are drawn when it begins. A view that draws the rows of each step needs no batch.")
+	}
+	out, hidden := &Batch{Schema: v.Schema, Name: v.Name}, []string(nil)
+	for _, k := range r.node.Unique {
+		i := slices.IndexFunc(r.cols, func(id ra.ColumnID) bool {
+			return id == k || (r.node.Op == ra.Select || r.node.Op == ra.Join) && slices.Contains(r.node.Aliases(k), id)
+		})
+		if i < 0 {
+			hidden = append(hidden, b.called(r.node, k))
+			continue
+		}
+		out.Key, out.Types = append(out.Key, r.names[i]), append(out.Types, columnType(r.node, k))
+	}
+	if len(hidden) > 0 {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name, strings.Join(hidden, ", ")).
+			WithHint("Add that to its SELECT list, or name the table that its rows come from.")
+	}
+	if len(out.Key) == 0 {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q has one row at most", v.Name)
+	}
+	return out, nil
+}
+
+// called names a column of an identity as its table does.
+func (b *binder) called(n *ra.Node, id ra.ColumnID) string {
+	i := n.Index(id)
+	switch n.Op {
+	case ra.Scan:
+		if n.TableCols[i] == ra.RowID {
+			return "a primary key of " + n.Table.Name + ", which has none"
+		}
+		return n.Table.Name + "." + n.Cols[i].Name
+	case ra.Select, ra.Join:
+		if x := n.Out[i]; x.IsCol {
+			return b.called(n.Inputs[x.Col.Input], x.Col.ID)
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		return b.called(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+	case ra.Opaque:
+		return "a key of a sub-query, which has none"
+	case ra.Union:
+		return "the branch of UNION ALL and its keys"
+	}
+	return n.Cols[i].Name
+}
+
+// stepwise reports whether the rows below n depend on the step.
+func stepwise(root *ra.Node) bool {
+	found := false
+	ra.Walk(func(n *ra.Node) {
+		found = found || n.PerStep
+		n.Exprs(func(x *kernels.Expr) { found = found || x.PerStep() })
+	}, root)
+	return found
+}
+
+// batched restricts a relation that the batch names to the rows of the step: its join with their identities, so that
+// the structure of a step is found from those and costs no pass over the relation.
+func (b *binder) batched(schema, name string, r *relation) *relation {
+	t := b.opt.Batch
+	if t == nil || t.Schema != schema || t.Name != name {
+		return r
+	}
+	t.Used = true
+	if b.batch != nil {
+		return b.batch
+	}
+	k := len(t.Key)
+	cols, ids := make([]ra.Column, k), make([]ra.ColumnID, k)
+	for i, name := range t.Key {
+		ids[i] = r.cols[slices.Index(r.names, name)]
+		cols[i] = *r.node.Col(ids[i])
+	}
+	step := b.b.Opaque(&OpaqueQuery{Types: t.Types, Rows: t.Rows}, "rows of the step", cols)
+	step.PerStep, step.Rows = true, t.Size
+	step.Key = nil
+	for _, c := range step.Cols[:k] {
+		step.Key = append(step.Key, c.ID)
+	}
+	step.Unique = step.Key
+	var equi []ra.Equi
+	for i, id := range ids {
+		equi = append(equi, ra.Equi{L: kernels.Col{ID: step.Key[i]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: true})
+	}
+	var out []ra.OutCol
+	for i, id := range r.cols {
+		out = append(out, ra.OutCol{Name: r.names[i], X: r.node.Var(1, id)})
+	}
+	n := b.b.Join([]*ra.Node{step, r.node}, equi, nil, out)
+	b.batch = &relation{node: n, names: r.names, table: r.table}
+	for i := range r.cols {
+		b.batch.cols = append(b.batch.cols, n.Cols[i].ID)
+	}
+	return b.batch
+}
+
+// refuseBatch refuses a sub-query that the store runs and that reads the batch: it would see all of its rows.
+func (b *binder) refuseBatch(f *place, sel *Select) error {
+	t := b.opt.Batch
+	if t == nil || !b.anyRef(f, sel, map[string]bool{}, func(o object) bool { return o == object{t.Schema, t.Name} }) {
+		return nil
+	}
+	return f.fail(sel, sqlerr.FeatureNotSupported, "a sub-query that only the store can run reads the batch %q", t.Name).
+		WithDetail("It would see all rows, not those of the step.").
+		WithHint("Joins, filters, arithmetic and aggregates see those of the step.")
+}
+
+// object is what a name in FROM means.
+type object struct{ schema, name string }
+
+// anyRef reports whether f holds for a table or view that a query reads, also through views and WITH items.
+func (b *binder) anyRef(p *place, sel *Select, seen map[string]bool, f func(object) bool) bool {
+	found := false
+	Walk(sel, func(t Tree) bool {
+		x, ok := t.(*TableRef)
+		if !ok || found {
+			return !found
+		}
+		if c, before := p.cte(x); c != nil {
+			found = !c.busy && b.anyRef(before, c.sel, seen, f)
+			return !found
+		}
+		if k := p.seenKey(x); seen[k] {
+			return true
+		} else {
+			seen[k] = true
+		}
+		if v, err := b.cat.View(b.ctx, p.text.Path, x.Schema, x.Name); err == nil && v != nil {
+			found = f(object{v.Schema, v.Name}) || b.anyRef(&place{text: v.Text}, v.Query, seen, f)
+		} else if tab, err := b.cat.Table(b.ctx, p.text.Path, x.Schema, x.Name); err == nil && tab != nil {
+			found = f(object{tab.Schema, tab.Name})
+		}
+		return !found
+	})
+	return found
+}
