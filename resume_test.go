@@ -313,6 +313,7 @@ func TestResumeAfterCancelInValidation(t *testing.T) {
 		return nil
 	}
 	ctx, cancel = context.WithCancel(context.Background())
+	defer cancel()
 	if _, err := db.Run(ctx, "CALL train(resume => 1)"); err == nil || !inside {
 		t.Fatalf("error %v, cancelled in the validation: %v", err, inside)
 	}

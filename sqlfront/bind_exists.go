@@ -124,13 +124,13 @@ func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer 
 	}
 	on := &scope{b: s.b, f: s.f, inputs: []*relation{{node: s.inputs[slot].node}, rows.rel}}
 	on.cols = visibleFrom(rows.cols, s.of(slot))
-	for _, e := range outer {
-		if err := on.where(e); err != nil {
+	if test != nil { // first: conditions rename columns
+		if err := on.member(op, l, test, target); err != nil {
 			return err
 		}
 	}
-	if test != nil {
-		if err := on.member(op, l, test, target); err != nil {
+	for _, e := range outer {
+		if err := on.where(e); err != nil {
 			return err
 		}
 	}

@@ -84,6 +84,23 @@ func TestNulls(t *testing.T) {
 	byHand(t, scalars(0, 2), "SELECT sum(CASE WHEN x > 0 THEN ln(x) ELSE 0 END) FROM t", math.Log(2), 0, 0.5)
 }
 
+// TestSubQueries: windows, variances and sub-queries mean what Postgres means. t has x of ids 0, 1, 2 in groups 0, 1, 0.
+func TestSubQueries(t *testing.T) {
+	db := scalars(1, 2, 4)
+	byHand(t, db, "SELECT sum(x * s) FROM (SELECT x, sum(x) OVER (PARTITION BY g) AS s FROM t) q", 1*5+2*2+4*5, 10, 4, 10)
+	byHand(t, db, "SELECT sum(x * s) FROM (SELECT x, avg(x) OVER () AS s FROM t) q", 49./3, 14./3, 14./3, 14./3)
+	byHand(t, db, "SELECT var_pop(x) FROM t", 42./9-28./9, -8./9, -2./9, 10./9)
+	byHand(t, db, "SELECT var_samp(x) FROM t", 7./3, -4./3, -1./3, 5./3)
+	byHand(t, db, "SELECT stddev_samp(x) FILTER (WHERE id <> 1) FROM t", 3/math.Sqrt(2), -1/math.Sqrt(2), 0, 1/math.Sqrt(2))
+	byHand(t, db, "SELECT sum(coalesce(v, 10) * m) FROM (SELECT g, var_samp(x) AS v, max(x) AS m FROM t GROUP BY g) q", 4.5*4+10*2, -3*4, 10, 3*4+4.5)
+	byHand(t, db, "SELECT sum(x * coalesce((SELECT count(*) FROM t u WHERE u.g = t.id), 7)) + sum(x) FROM t", 2+2+7, 3, 2, 1)
+	byHand(t, db, "SELECT sum(x * (SELECT coalesce(sum(u.x), 3) FROM t u WHERE u.g = t.id AND u.x > 1)) FROM t", 4+4+12, 4, 4, 4)
+	byHand(t, db, "SELECT sum(x * x) + (SELECT sum(x) FROM t) FROM t WHERE NOT EXISTS (SELECT 1 FROM t u WHERE u.g = t.id)", 16+7, 1, 1, 9)
+	byHand(t, db, "SELECT sum(x * x) + (SELECT sum(x) FROM t) FROM t WHERE id NOT IN (SELECT g FROM t)", 16+7, 1, 1, 9)
+	byHand(t, db, "SELECT sum(v * v) FROM (SELECT a.id, a.x + sum(b.x) AS v FROM t a JOIN t b ON b.g = a.g GROUP BY a.id) q", 36+16+81, 12+30, 16, 18+30)
+	byHand(t, db, "SELECT dot(ARRAY[sum(x), 1, max(x)], ARRAY[2, 5, 3.0]) FROM t", 14+5+12, 2, 2, 5)
+}
+
 // TestNoSilentZero: a parameter that only integers and booleans read is an error, never a zero gradient (law 5).
 func TestNoSilentZero(t *testing.T) {
 	for _, loss := range []string{"SELECT avg(x::int * 0.5) FROM t", "SELECT sum((x > 1)::int) * 0.5 FROM t", "SELECT sum(nullif(1.5, x)) FROM t", "SELECT count(x) * 0.5 FROM t"} {
