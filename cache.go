@@ -16,6 +16,7 @@ type planCache struct{ entries []*cached }
 type cached struct {
 	c        *compiled
 	key      string
+	view     *store.ViewDef // of a view's program: its definition
 	versions map[*ra.Table]store.Version
 	settings map[string]string
 	names    map[lookup]object
@@ -89,21 +90,30 @@ func (db *DB) session(ctx context.Context, r request) (*compiled, error) {
 }
 
 // remember puts a compiled query into the cache, with the versions of what it reads. An entry without a
-// program says that the engine does not run the query.
+// program says that the engine does not run the query as long as the tables that were looked up stay as they are.
 func (db *DB) remember(e *cached) error {
 	e.versions = map[*ra.Table]store.Version{}
 	var err error
-	if c := e.c; c.res != nil {
+	note := func(t *ra.Table) {
+		v, verr := db.Version(t.Schema, t.Name)
+		if e.versions[t] = v; verr != nil {
+			err = verr
+		}
+	}
+	if c := e.c; c.prog != nil {
 		ra.Walk(func(n *ra.Node) {
 			if n.Op == ra.Scan {
-				v, verr := db.Version(n.Table.Schema, n.Table.Name)
-				if e.versions[n.Table] = v; verr != nil {
-					err = verr
-				}
+				note(n.Table)
 			}
 		}, c.res.Plan.Nodes()...)
 		if len(sqlfront.Opaques(c.res.Plan.Nodes()...)) > 0 { // reads tables that we do not know of
 			e.key = ""
+		}
+	} else {
+		for _, o := range e.names {
+			if o.table != "" {
+				note(&ra.Table{Schema: o.schema, Name: o.table})
+			}
 		}
 	}
 	if err != nil {
@@ -138,6 +148,8 @@ func (db *DB) fresh(ctx context.Context, e *cached) bool {
 			return false
 		case now.Values == old.Values:
 			continue
+		case e.c.prog == nil: // there may be many rows by now
+			return false
 		}
 		def := db.Definition(t.Schema, t.Name)
 		for i, col := range t.Cols {

@@ -44,6 +44,9 @@ type DB struct {
 	RunStatement func(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error
 	// Disable lists optimizer rules that are switched off.
 	Disable []string
+	// ViewRows is the number of stored rows from which a view that aggregates chunks runs on the executor in ordinary
+	// statements; 0 means 1000, a negative number never. Results do not depend on it beyond the order of summation.
+	ViewRows int64
 
 	cat   *catalog
 	cache *planCache

@@ -205,6 +205,24 @@ func TestTwoSessions(t *testing.T) {
 	}
 }
 
+// TestRunNumbers: a new run's number is above those of losses and states whose run was deleted by hand.
+func TestRunNumbers(t *testing.T) {
+	db := open(t, "")
+	mustRun(t, db, model+fmt.Sprintf(trainModel, 2)+fmt.Sprintf(trainModel, 2))
+	mustRun(t, db, "DELETE FROM relgrad.run;"+fmt.Sprintf(trainModel, 3))
+	if got := mustRun(t, db, "SELECT run, step FROM relgrad.run").Rows; !reflect.DeepEqual(got, [][]any{{int64(3), int64(3)}}) {
+		t.Errorf("runs %v", got)
+	}
+	mustRun(t, db, "DELETE FROM relgrad.run; DELETE FROM relgrad.loss;"+fmt.Sprintf(trainModel, 2))
+	mustRun(t, db, "DELETE FROM relgrad.run; DELETE FROM relgrad.state;"+fmt.Sprintf(trainModel, 2))
+	if got := mustRun(t, db, "SELECT max(run) FROM relgrad.run").Rows[0][0]; got != int64(5) {
+		t.Errorf("the last run is %v", got)
+	}
+	if got := mustRun(t, db, "SELECT count(*) FROM relgrad.loss WHERE run = 5").Rows[0][0]; got != int64(2) {
+		t.Errorf("%v losses of run 5", got)
+	}
+}
+
 // TestKill9 kills a process that trains and resumes its run.
 func TestKill9(t *testing.T) {
 	const steps = 400000 // more than the child gets done

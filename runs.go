@@ -95,7 +95,8 @@ func (r *run) tryRecord(ctx context.Context) (unlock func(), err error) {
 }
 
 func (r *run) insertRun(ctx context.Context) error {
-	res, err := r.db.query(ctx, "SELECT coalesce(max(run), 0) + 1 FROM relgrad.run")
+	// above what a user has left of deleted runs
+	res, err := r.db.query(ctx, "SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package relgrad
 
 import (
 	"context"
+	"math"
 
 	"github.com/relgrad/relgrad/autodiff"
 	"github.com/relgrad/relgrad/executor"
@@ -12,22 +13,16 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-// heavyRows is the number of stored rows from which a view over chunks is worth a program of its own.
+// heavyRows is the number of stored rows from which a view over chunks is worth a program of its own, where
+// DB.ViewRows does not say otherwise.
 const heavyRows = 1000
 
 // View implements store.ViewEngine: views that aggregate many chunks run on the executor also in ordinary
-// statements, from the session's cache. Everything else, and whatever the engine cannot bind, the statement
-// expands.
+// statements, from the session's cache. Everything else, whatever the engine cannot bind and whatever might mean
+// something else in the store (see exact) the statement expands.
 func (f *functions) View(ctx context.Context, v *store.ViewDef) (*store.Relation, bool, error) {
-	for _, c := range v.Cols {
-		if t := c.Type; t.Name == "numeric" || t.Array && t.Name != "real" && t.Name != "double precision" {
-			return nil, false, nil
-		}
-		switch c.Type.Name {
-		case "smallint", "integer", "bigint", "real", "double precision", "boolean", "text":
-		default:
-			return nil, false, nil
-		}
+	if f.db.ViewRows < 0 {
+		return nil, false, nil
 	}
 	c, ok := f.db.viewProgram(ctx, v)
 	if !ok {
@@ -42,7 +37,7 @@ func (f *functions) View(ctx context.Context, v *store.ViewDef) (*store.Relation
 	}
 	out := &store.Relation{Cols: cols}
 	for i, col := range v.Cols {
-		if !fits(cols[i].Type, col.Type) {
+		if !fits(cols[i].Type, col.Type) || !finite(cols[i]) {
 			return nil, false, nil
 		}
 		out.Names, out.Types = append(out.Names, col.Name), append(out.Types, col.Type.String())
@@ -54,7 +49,31 @@ func (f *functions) View(ctx context.Context, v *store.ViewDef) (*store.Relation
 func fits(t kernels.Type, want store.Type) bool {
 	kinds := map[string]kernels.Kind{"smallint": kernels.Int, "integer": kernels.Int, "bigint": kernels.Int, "real": kernels.Float32,
 		"double precision": kernels.Float64, "boolean": kernels.Bool, "text": kernels.Text}
-	return kinds[want.Name] == t.Kind && want.Array == (t.Shape != nil)
+	k, ok := kinds[want.Name]
+	return ok && k == t.Kind && want.Array == (t.Shape != nil)
+}
+
+// finite reports whether all scalar floats of a column are: for others the store may have an error instead.
+func finite(v *ra.Vector) bool {
+	if v.Type.Shape != nil {
+		return true
+	}
+	for i := range v.N {
+		if x := vectorAt(v, i); !v.IsNull(i) && (math.IsNaN(x) || math.IsInf(x, 0)) {
+			return false
+		}
+	}
+	return true
+}
+
+func vectorAt(v *ra.Vector, i int) float64 {
+	switch {
+	case v.F64 != nil:
+		return v.F64[i]
+	case v.F32 != nil:
+		return float64(v.F32[i])
+	}
+	return 0
 }
 
 // viewProgram returns the compiled view, from the cache where it stands; ok is false where the engine does not
@@ -62,19 +81,19 @@ func fits(t kernels.Type, want store.Type) bool {
 func (db *DB) viewProgram(ctx context.Context, v *store.ViewDef) (*compiled, bool) {
 	key := "\x00view " + v.Schema + "." + v.Name
 	if e := db.cache.find(key); e != nil {
-		if db.fresh(ctx, e) {
+		if e.view == v && db.fresh(ctx, e) {
 			return e.c, e.c.prog != nil
 		}
 		db.cache.drop(e)
 	}
 	c := &compiled{}
-	e := &cached{key: key, c: c}
+	e := &cached{key: key, c: c, view: v}
 	var err error
 	e.names, e.settings, err = db.cat.notes(func() error {
 		plan, err := db.viewPlan(ctx, v)
 		if err == nil && plan != nil {
 			c.res = &optimizer.Result{Plan: plan}
-			c.prog, err = executor.Compile(ctx, plan, db.cat, executor.Options{Workers: db.Workers})
+			c.prog, err = executor.Compile(ctx, plan, db.cat, executor.Options{Workers: db.Workers, Memory: db.memory()})
 		}
 		return err
 	})
@@ -87,29 +106,25 @@ func (db *DB) viewProgram(ctx context.Context, v *store.ViewDef) (*compiled, boo
 	return c, c.prog != nil
 }
 
-// viewPlan binds and optimizes a view; nil where it is not worth it. Tables with chunks count as parameters,
-// so that new values are reloaded and the structure stays.
+// viewPlan binds and optimizes a view; nil where the store shall run it. Chunks count as parameters, so that new ones
+// are reloaded and the structure stays, unless a condition reads them: then it is structure.
 func (db *DB) viewPlan(ctx context.Context, v *store.ViewDef) (*ra.Plan, error) {
+	t, err := db.Typed(ctx, v)
+	if err != nil || !exact(t) {
+		return nil, err
+	}
 	def, err := db.cat.View(ctx, nil, v.Schema, v.Name)
-	if err != nil || def == nil || len(def.Query.OrderBy) > 0 { // the engine's rows have no order
+	if err != nil || def == nil {
 		return nil, err
 	}
 	b := ra.NewBuilder()
 	q, err := sqlfront.Bind(ctx, db.cat, b, def.Query, def.Text, sqlfront.BindOptions{})
-	if err != nil || !heavy(q) {
+	if err != nil || !db.heavy(q) || !exactKeys(q) {
 		return nil, err
 	}
-	var opt sqlfront.BindOptions
-	for _, s := range q.Scans {
-		if ref := (sqlfront.ParamRef{Schema: s.Table.Schema, Table: s.Table.Name}); hasChunks(s.Table) {
-			opt.Params = append(opt.Params, ref)
-		}
-	}
-	if len(opt.Params) > 0 {
-		again := ra.NewBuilder()
-		if p, err := sqlfront.Bind(ctx, db.cat, again, def.Query, def.Text, opt); err == nil {
-			b, q = again, p
-		}
+	again := ra.NewBuilder()
+	if p, err := sqlfront.Bind(ctx, db.cat, again, def.Query, def.Text, sqlfront.BindOptions{Params: chunks(q)}); err == nil && !p.Masks {
+		b, q = again, p
 	}
 	root, err := autodiff.Expand(b, q.Node)
 	if err != nil {
@@ -120,23 +135,29 @@ func (db *DB) viewPlan(ctx context.Context, v *store.ViewDef) (*ra.Plan, error) 
 	return plan, err
 }
 
-func hasChunks(t *ra.Table) bool {
-	for i, c := range t.Cols {
-		if c.NoType == "" && c.Type.IsChunk() && !isKey(t, i) {
-			return true
+// chunks lists the columns of chunks that a query's tables have outside their keys.
+func chunks(q *sqlfront.Query) []sqlfront.ParamRef {
+	var out []sqlfront.ParamRef
+	for _, s := range q.Scans {
+		for i, c := range s.Table.Cols {
+			if c.NoType == "" && c.Type.IsChunk() && !isKey(s.Table, i) {
+				out = append(out, sqlfront.ParamRef{Schema: s.Table.Schema, Table: s.Table.Name, Column: c.Name})
+			}
 		}
 	}
-	return false
+	return out
 }
 
 // heavy reports whether a query sums over many stored rows and reads chunks. One that runs sub-queries in the
 // store is not taken: they would be run twice.
-func heavy(q *sqlfront.Query) bool {
-	rows, chunks, sums := int64(0), false, false
+func (db *DB) heavy(q *sqlfront.Query) bool {
+	rows, sums, least := int64(0), false, int64(heavyRows)
+	if db.ViewRows > 0 {
+		least = db.ViewRows
+	}
 	for _, s := range q.Scans {
 		rows += s.Table.Rows
-		chunks = chunks || hasChunks(s.Table)
 	}
 	ra.Walk(func(n *ra.Node) { sums = sums || n.Op == ra.Aggregate }, q.Node)
-	return rows >= heavyRows && chunks && sums && !q.Draws && len(sqlfront.Opaques(q.Node)) == 0
+	return rows >= least && sums && len(chunks(q)) > 0 && !q.Draws && len(sqlfront.Opaques(q.Node)) == 0
 }

@@ -71,6 +71,7 @@ type Query struct {
 	Names []string
 	Scans map[string]*ra.Node // scans by table name
 	Draws bool                // the query draws: its value depends on the step
+	Masks bool                // a condition reads a value of a parameter: rows that it removes are NULL in a query's result
 }
 
 // Bind turns a SELECT into an ra query. Errors carry the text they point into.
@@ -252,6 +253,7 @@ type binder struct {
 	batch *relation // the rows of the step, once they are read
 	depth int
 	draws bool
+	masks bool
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
@@ -295,7 +297,7 @@ func (b *binder) query(sel *Select, text *Text) (*Query, error) {
 	if rel.mask != 0 { // rows that values rule out are NULL here
 		rel = b.unmask(rel)
 	}
-	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws}, nil
+	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws, Masks: b.masks}, nil
 }
 
 func (b *binder) unmask(rel *relation) *relation {

@@ -284,7 +284,7 @@ func (s *scope) condition(e Expr) error {
 // filter adds a condition: to the structure, or where it reads values, to the mask.
 func (s *scope) filter(x *kernels.Expr) {
 	if s.depends(x) {
-		s.masks = append(s.masks, x)
+		s.masks, s.b.masks = append(s.masks, x), true
 		return
 	}
 	s.pred = append(s.pred, x)

@@ -40,6 +40,7 @@ type binder struct {
 	costlyRefs map[string]bool  // printed references to costly columns
 	stars      map[int][]string // of the view that is being created, else nil
 	fixed      map[int][]string // of the view that is being expanded, else nil
+	typed      *Typed           // what Typed collects, else nil
 }
 
 // dependency is a relation, or a column of one, that a view reads.
@@ -353,6 +354,7 @@ func (b *binder) column(s *scope, ref *sqlfront.ColumnRef) val {
 	if c.rel != nil && c.rel.table != nil {
 		b.deps[dependency{objectKey{c.rel.table.Schema, c.rel.table.Name}, c.name}] = true
 	}
+	b.typed.noteColumn(ref, c)
 	return val{sql: c.sql, typ: c.typ, at: ref.At, notNull: c.notNull}
 }
 

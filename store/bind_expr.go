@@ -17,10 +17,13 @@ func (b *binder) expr(s *scope, e sqlfront.Expr) val {
 	}
 	l := s.level
 	if l == nil || len(l.keys) == 0 {
-		return b.expr1(s, e)
+		v := b.expr1(s, e)
+		b.typed.note(e, v)
+		return v
 	}
 	n := len(l.ungrouped)
 	v := b.expr1(s, e)
+	b.typed.note(e, v)
 	if len(l.ungrouped) > n && l.keys[v.sql] {
 		l.ungrouped = l.ungrouped[:n]
 	}

@@ -57,6 +57,7 @@ type Relation struct {
 
 // scalarIntrinsic asks the engine for a scalar function's value.
 func (b *binder) scalarIntrinsic(e *sqlfront.FuncCall) (val, bool) {
+	b.noEngine(e)
 	typ, x, ok, err := b.db.intr.ScalarFunc(b.ctx, e, b.text)
 	b.check(e.At, err)
 	if !ok {
@@ -74,6 +75,7 @@ func (b *binder) tableIntrinsic(it *sqlfront.FuncFrom) *TableDef {
 	if b.db.intr == nil || isSetReturning(it.Func.Name) || it.Ordinality {
 		return nil
 	}
+	b.noEngine(it.Func)
 	r, ok, err := b.db.intr.TableFunc(b.ctx, it.Func, b.text)
 	b.check(it.At, err)
 	if !ok {

@@ -257,6 +257,7 @@ func (b *binder) selectQuery(sel *sqlfront.Select, up *scope) *query {
 	}
 	q.with = with
 	b.limit(sel, s, q)
+	b.typed.noteSelect(sel)
 	return q
 }
 

@@ -1,0 +1,57 @@
+package store
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// Typed is what the store knows of a view's query, and of the queries of all views that it reads.
+type Typed struct {
+	Selects []*sqlfront.Select           // with those of sub-queries and WITH items, inner ones first
+	Types   map[sqlfront.Expr]Type       // of every expression that was bound; an untyped literal has the zero Type
+	Stored  map[*sqlfront.ColumnRef]bool // references to columns of tables
+}
+
+// Typed binds a view without running anything, not even the engine's functions: a view that calls one gives an error.
+func (db *DB) Typed(ctx context.Context, v *ViewDef) (t *Typed, err error) {
+	b := db.newBinder(ctx, nil)
+	defer b.catch(&err)
+	defer b.release()
+	b.typed = &Typed{Types: map[sqlfront.Expr]Type{}, Stored: map[*sqlfront.ColumnRef]bool{}}
+	b.view(-1, v)
+	return b.typed, nil
+}
+
+// note records the type of an expression for Typed.
+func (t *Typed) note(e sqlfront.Expr, v val) {
+	if t == nil {
+		return
+	}
+	typ := v.typ
+	if typ.isUnknown() {
+		typ = Type{}
+	}
+	t.Types[e] = typ
+}
+
+// noteColumn records a reference to a table's column.
+func (t *Typed) noteColumn(ref *sqlfront.ColumnRef, c *column) {
+	if t != nil {
+		t.Stored[ref] = c.rel != nil && c.rel.table != nil
+	}
+}
+
+func (t *Typed) noteSelect(sel *sqlfront.Select) {
+	if t != nil {
+		t.Selects = append(t.Selects, sel)
+	}
+}
+
+// noEngine refuses a call of the engine's where nothing may run.
+func (b *binder) noEngine(e *sqlfront.FuncCall) {
+	if b.typed != nil {
+		b.fail(e.At, sqlerr.FeatureNotSupported, "%s is computed when the statement runs", e.Name)
+	}
+}
