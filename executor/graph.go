@@ -418,6 +418,8 @@ func total(d *kernels.Def, at kernels.Attr, args []*val) bool {
 	switch d.Name {
 	case "div", "mod", "power":
 		return len(args) == 2 && (args[0].typ.IsFloat() || args[1].typ.IsFloat())
+	case "random_int":
+		return args[0].op == vConst && !args[0].konst.Null && args[0].konst.I > 0
 	case "cast":
 		return at.Kind == kernels.Float64 || at.Kind == kernels.Float32
 	}
@@ -426,7 +428,7 @@ func total(d *kernels.Def, at kernels.Attr, args []*val) bool {
 
 // totalOnInts are the kernels that cannot fail on integers or booleans either.
 var totalOnInts = set("eq ne lt le gt ge and or not is_true is_null is_not_null is_distinct case coalesce greatest least drop_mask row_key " +
-	"select eq_mask greater relu")
+	"select eq_mask greater relu random_uniform random_int int_array")
 
 // totalOnTexts cannot fail on texts, and make no text.
 var totalOnTexts = set("eq ne lt le gt ge is_null is_not_null is_distinct row_key")
@@ -434,7 +436,7 @@ var totalOnTexts = set("eq ne lt le gt ge is_null is_not_null is_distinct row_ke
 // totalKernels cannot fail on floats, though they are not element-wise.
 var totalKernels = set("eq ne lt le gt ge and or not is_true is_null is_not_null is_distinct case coalesce nullif greatest least dot sqnorm norm " +
 	"matmul outer transpose sum_to expand_to sum_elements mean_elements max_elements logsumexp softmax log_softmax l2_normalize " +
-	"layer_norm mse einsum reshape drop_mask")
+	"layer_norm mse einsum reshape drop_mask random_uniform int_array")
 
 func set(names string) map[string]bool {
 	m := map[string]bool{}

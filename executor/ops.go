@@ -36,6 +36,7 @@ func init() {
 		emitters[name] = emitCompare
 	}
 	registerDense()
+	registerDraws()
 }
 
 // call compiles a kernel call.

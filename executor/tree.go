@@ -47,6 +47,8 @@ type block struct {
 	env   *kernels.Env
 	buf   *tensor.Buffer
 	tmp   data // a partial sum, for adders
+	keys  []uint64
+	draws []float64
 }
 
 // rows is how many rows the operation has in this block.
