@@ -220,13 +220,7 @@ func (c *catalog) run(ctx context.Context, q *sqlfront.OpaqueQuery) (names, type
 // Opaque implements ra.Source.
 func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
 	q := n.Query.(*sqlfront.OpaqueQuery)
-	if q.Rows != nil {
-		data, err := q.Rows(env)
-		for i, v := range data {
-			if want := n.Cols[i].Type; v.Type.Kind != want.Kind {
-				return nil, sqlerr.New(sqlerr.Internal, "internal error: column %q of the batch is %v, not %v", n.Cols[i].Name, v.Type, want)
-			}
-		}
+	if data, ok, err := sqlfront.Rows(n, env); ok {
 		return data, err
 	}
 	if data, ok := c.answers[q]; ok && !n.PerStep {

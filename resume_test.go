@@ -307,14 +307,18 @@ func TestResumeAfterCancelInValidation(t *testing.T) {
 	mustRun(t, whole, model+views+call)
 	db := open(t, filepath.Join(t.TempDir(), "s.db"))
 	mustRun(t, db, model+views)
-	step, ctx, cancel := int64(0), context.Background(), func() {}
+	step, cancel := int64(0), func() {}
+	cancellable := func() (ctx context.Context) {
+		ctx, cancel = context.WithCancel(context.Background())
+		t.Cleanup(cancel)
+		return ctx
+	}
 	db.OnStep = func(row train.LossRow, _ int64) {
 		if step = row.Step; step == 7 {
 			cancel()
 		}
 	}
-	ctx, cancel = context.WithCancel(ctx)
-	if _, err := db.Run(ctx, call); err == nil {
+	if _, err := db.Run(cancellable(), call); err == nil {
 		t.Fatal("the cancelled run gave no error")
 	}
 	status := func() []any { return mustRun(t, db, "SELECT step, status FROM relgrad.run").Rows[0] }
@@ -330,9 +334,7 @@ func TestResumeAfterCancelInValidation(t *testing.T) {
 		}
 		return nil
 	}
-	ctx, cancel = context.WithCancel(context.Background())
-	defer cancel()
-	if _, err := db.Run(ctx, "CALL train(resume => 1)"); err == nil || !inside {
+	if _, err := db.Run(cancellable(), "CALL train(resume => 1)"); err == nil || !inside {
 		t.Fatalf("error %v, cancelled in the validation: %v", err, inside)
 	}
 	db.OnUse = nil

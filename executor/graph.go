@@ -201,7 +201,7 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 	if err != nil {
 		return nil, err
 	}
-	if idx := sharedIndex(args); idx != nil && worthLifting(d, idx, args) && d.Total(at, typesOf(args)) {
+	if idx := sharedIndex(args); idx != nil && worthLifting(d, idx, args) && total(d, at, args) {
 		inner := make([]*val, len(args))
 		for i, a := range args {
 			inner[i] = a
@@ -407,4 +407,13 @@ func (g *graph) concat(t kernels.Type, sp *space, args []*val, from []*space) *v
 	return g.intern(key, func() *val {
 		return &val{op: vConcat, sp: sp, typ: g.kindType(t), args: args, from: from, vary: vary}
 	})
+}
+
+// total reports whether a call cannot fail, whatever the values: then it may run on rows that the query does not ask
+// for.
+func total(d *kernels.Def, at kernels.Attr, args []*val) bool {
+	if d.Name == "random_int" {
+		return args[0].op == vConst && !args[0].konst.Null && args[0].konst.I > 0
+	}
+	return d.Total(at, typesOf(args))
 }

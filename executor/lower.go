@@ -142,7 +142,7 @@ func (l *lowerer) wants(v *val) bool {
 // guarded reports whether a call that can fail is only read where a condition holds: computed for all rows it could
 // fail on those that nobody asks for.
 func (l *lowerer) guarded(v *val) bool {
-	if v.expr.Def.Total(v.expr.Attr, v.argTypes()) || v.constant() {
+	if total(v.expr.Def, v.expr.Attr, v.args) || v.constant() {
 		return false
 	}
 	for _, u := range l.uses[v] {

@@ -36,6 +36,7 @@ func init() {
 		emitters[name] = emitCompare
 	}
 	registerDense()
+	registerDraws()
 }
 
 // call compiles a kernel call.
@@ -268,7 +269,7 @@ func (c *compiler) reference(v *val, mask int) (int, error) {
 	return c.add(&op{name: v.expr.Def.Name + " (reference)", out: out, args: args, mask: mask, v: v, run: runReference}), nil
 }
 
-func fallibleCall(v *val) bool { return !v.expr.Def.Total(v.expr.Attr, v.argTypes()) }
+func fallibleCall(v *val) bool { return !total(v.expr.Def, v.expr.Attr, v.args) }
 
 func runReference(b *block, o *op) error {
 	out, e := b.out(o), o.v.expr

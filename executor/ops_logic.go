@@ -313,6 +313,9 @@ func copyRow(out *data, r int, src *data, s int) {
 func emitCast(c *compiler, v *val, mask int) (int, error) {
 	from := v.args[0].typ
 	if !v.typ.IsFloat() || !from.IsFloat() && from.Kind != kernels.Int {
+		if from.IsFloat() && from.Shape == nil && v.typ.Kind == kernels.Int {
+			return emitToInt(c, v, mask)
+		}
 		if from.Kind != kernels.Bool || v.typ.Kind != kernels.Int {
 			return c.reference(v, mask)
 		}

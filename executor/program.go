@@ -193,6 +193,22 @@ func (p *Program) dropSchedule() {
 // run what no parameter and no step reaches, then runs the value program. A new seed rebuilds all.
 func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	defer guard(&err)
+	if err := p.enterStep(ctx, env); err != nil {
+		return err
+	}
+	p.ran = false
+	if err := p.runOnce(&p.m); err != nil {
+		return err
+	}
+	if err := p.sched.runSteps(&p.m); err != nil {
+		return err
+	}
+	p.ran = true
+	return nil
+}
+
+// enterStep builds the structure of a step and lowers its values.
+func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 	p.enter(ctx)
 	if env.Seed != p.env.Seed {
 		p.env = env
@@ -213,14 +229,6 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 	if p.sched == nil {
 		return internal("Run after a failed Compile or Run")
 	}
-	p.ran = false
-	if err := p.runOnce(&p.m); err != nil {
-		return err
-	}
-	if err := p.sched.runSteps(&p.m); err != nil {
-		return err
-	}
-	p.ran = true
 	return nil
 }
 

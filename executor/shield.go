@@ -25,7 +25,7 @@ func (s *shielder) canFail(v *val) bool {
 	if f, ok := s.fails[v]; ok {
 		return f
 	}
-	f := v.op == vCall && !v.expr.Def.Total(v.expr.Attr, v.argTypes()) && !v.constant()
+	f := v.op == vCall && !total(v.expr.Def, v.expr.Attr, v.args) && !v.constant()
 	for _, a := range v.args {
 		f = f || s.canFail(a)
 	}
@@ -75,7 +75,7 @@ func (s *shielder) visit(v *val) (out *val, err error) {
 		}
 	}
 	out, err = s.g.call(inner.expr.Def, inner.expr.Attr, args...)
-	if err != nil || inner.expr.Def.Total(inner.expr.Attr, typesOf(args)) {
+	if err != nil || total(inner.expr.Def, inner.expr.Attr, args) {
 		return out, err
 	}
 	return s.g.call(kernels.Lookup("case"), kernels.Attr{}, s.cond, out, s.g.constant(kernels.NullOf(out.typ)))

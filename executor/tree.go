@@ -47,6 +47,8 @@ type block struct {
 	env   *kernels.Env
 	buf   *tensor.Buffer
 	tmp   data // a partial sum, for adders
+	keys  []uint64
+	draws []float64
 }
 
 // rows is how many rows the operation has in this block.
@@ -156,7 +158,7 @@ func (c *compiler) fallible(v *val) bool {
 	if f, ok := c.fails[v]; ok {
 		return f
 	}
-	f := !v.expr.Def.Total(v.expr.Attr, v.argTypes()) || c.anyFallible(v.args)
+	f := !total(v.expr.Def, v.expr.Attr, v.args) || c.anyFallible(v.args)
 	c.fails[v] = f
 	return f
 }

@@ -41,7 +41,7 @@ type OpaqueQuery struct {
 	Text   *Text
 	Types  []string // the columns' Postgres types, set by Describe
 	Scalar bool     // a scalar sub-query: one column; no row counts as NULL, two rows are an error
-	// Rows makes the rows where no SELECT does: those of a batch.
+	// Rows makes the rows without the store: those of a batch, which has no SELECT, and of generate_series.
 	Rows func(env *kernels.Env) ([]*ra.Vector, error)
 }
 

@@ -25,6 +25,9 @@ func (b *binder) funcFrom(f *place, it *FuncFrom) (*relation, error) {
 	if bind := tableFuncBinders[it.Func.Name]; bind != nil {
 		return bind(b, f, it.Func)
 	}
+	if r, err := b.series(f, it); r != nil || err != nil {
+		return r, err
+	}
 	free := true
 	Walk(it.Func, func(t Tree) bool {
 		_, isCol := t.(*ColumnRef)

@@ -165,11 +165,11 @@ func readsStep(b *binder, f *place, sel *Select, seen map[string]bool) bool {
 	return found
 }
 
-// Opaques lists the Opaque nodes below roots.
+// Opaques lists the Opaque nodes below roots that the store runs.
 func Opaques(roots ...*ra.Node) []*ra.Node {
 	var out []*ra.Node
 	ra.Walk(func(n *ra.Node) {
-		if n.Op == ra.Opaque {
+		if n.Op == ra.Opaque && n.Query.(*OpaqueQuery).Rows == nil {
 			out = append(out, n)
 		}
 	}, roots...)

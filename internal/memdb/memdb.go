@@ -118,7 +118,10 @@ func (db *DB) Describe(context.Context, *sqlfront.OpaqueQuery) ([]ra.Column, err
 }
 
 // Opaque implements ra.Source.
-func (db *DB) Opaque(context.Context, *ra.Node, *kernels.Env) ([]*ra.Vector, error) {
+func (db *DB) Opaque(_ context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
+	if data, ok, err := sqlfront.Rows(n, env); ok {
+		return data, err
+	}
 	return nil, fmt.Errorf("memdb runs no SQL")
 }
 

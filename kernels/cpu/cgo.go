@@ -104,6 +104,10 @@ func cDropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out
 	C.rg_drop_mask_f64(C.long(rows), C.long(size), C.uint64_t(seed), k, limit, C.double(keep), f64(out))
 }
 
+func cUniform(rows, size int, seed int64, key []uint64, out []float64) {
+	C.rg_uniform_f64(C.long(rows), C.long(size), C.uint64_t(seed), (*C.uint64_t)(ptr(key)), f64(out))
+}
+
 func cProducts[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
 	if single[T]() {
 		C.rg_products_f32(C.long(rows), C.long(m), C.long(k), C.long(n), f32(a), C.long(ar), f32(b), C.long(br), f32(out), C.long(or))

@@ -149,6 +149,20 @@ func DropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out 
 	cDropMask(rows, size, seed, key, p, out)
 }
 
+// Uniform writes draws in [0,1) for rows of size elements: element i of row r is draw i of the stream (seed, key[r]). See
+// tensor.Uniform.
+func Uniform(rows, size int, seed int64, key []uint64, out []float64) {
+	if rows*size == 0 {
+		return
+	}
+	_, _ = key[rows-1], out[rows*size-1]
+	if !native {
+		refUniform(rows, size, seed, key, out)
+		return
+	}
+	cUniform(rows, size, seed, key, out)
+}
+
 // Products multiplies small matrices row by row: out[r*or…] (m×n) = a[r*ar…] (m×k) · b[r*br…] (k×n).
 func Products[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
 	if rows*m*n == 0 {

@@ -24,4 +24,5 @@ int rg_limit(int most); // for tests: use at most that one; returns what is used
 	void rg_drop_mask_##S(long rows, long size, uint64_t seed, const uint64_t *key, uint64_t limit, T keep, T *out);
 RG_DECLARE(f32, float)
 RG_DECLARE(f64, double)
+void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out);
 #endif

@@ -180,6 +180,13 @@ func testDropMask(t *testing.T) {
 			}
 			out := make([]float64, rows*size)
 			DropMask(rows, size, -5, key, p, out)
+			draws := make([]float64, rows*size)
+			Uniform(rows, size, -5, key, draws)
+			for i, u := range draws {
+				if want := tensor.Uniform(-5, key[i/size], i%size); u != want {
+					t.Fatalf("size %d, draw %d: %v, want %v", size, i, u, want)
+				}
+			}
 			single := make([]float32, rows*size)
 			DropMask(rows, size, -5, key, p, single)
 			for i := range out {

@@ -16,6 +16,7 @@ func cSpMM[T Float](int, []int32, int, []int32, []T, []T, int, []T)             
 func cSoftmax[T Float](int, int, []T, []T)                                        {}
 func cLogSumExp[T Float](int, int, []T, []float64)                                {}
 func cDropMask[T Float](int, int, int64, []uint64, float64, []T)                  {}
+func cUniform(int, int, int64, []uint64, []float64)                               {}
 
 func limit(int) int { return 0 }
 

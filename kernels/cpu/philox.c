@@ -1,4 +1,4 @@
-// Random masks.
+// Random masks and draws.
 #define BODY "philox.h"
 #include "targets.h"
 
@@ -7,4 +7,7 @@ void rg_drop_mask_f32(long rows, long size, uint64_t seed, const uint64_t *key, 
 }
 void rg_drop_mask_f64(long rows, long size, uint64_t seed, const uint64_t *key, uint64_t limit, double keep, double *out) {
 	PICK(rg_drop_mask_f64, (rows, size, seed, key, limit, keep, out));
+}
+void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out) {
+	PICK(rg_uniform_f64, (rows, size, seed, key, out));
 }

@@ -43,34 +43,55 @@ static inline __attribute__((always_inline)) void N(draw)(uint64_t seed, const u
 	}
 }
 
-static void N(rg_drop_mask)(long rows, long size, uint64_t seed, const uint64_t *key, uint64_t limit, T keep, T *out) {
-	enum { M = CHAINS * LANES };
-	uint64_t i[M], k[M], u[M];
-	long n = rows * size, r = 0, c = 0;
-	for (long o = 0; o < n; o += M) {
-		long m = n - o < M ? n - o : M;
-		if (c + M <= size) {
-			for (long l = 0; l < M; l++)
-				i[l] = c + l, k[l] = key[r];
-			if ((c += M) == size)
-				c = 0, r++;
-		} else if (size == 1 && m == M) {
-			for (long l = 0; l < M; l++)
-				i[l] = 0, k[l] = key[r + l];
-			r += M;
-		} else {
-			for (long l = 0; l < m; l++) {
-				i[l] = c, k[l] = key[r];
-				if (++c == size)
-					c = 0, r++;
-			}
-			for (long l = m; l < M; l++)
-				i[l] = k[l] = 0;
+#define DRAWS (CHAINS * LANES)
+
+// N(next) gives the counters i and streams k of the next draws, of element *c of row *r on, n being left: their number.
+static inline __attribute__((always_inline)) long N(next)(long size, const uint64_t *key, long n, long *r, long *c, uint64_t *i, uint64_t *k) {
+	long m = n < DRAWS ? n : DRAWS;
+	if (*c + DRAWS <= size) {
+		for (long l = 0; l < DRAWS; l++)
+			i[l] = *c + l, k[l] = key[*r];
+		if ((*c += DRAWS) == size)
+			*c = 0, ++*r;
+	} else if (size == 1 && m == DRAWS) {
+		for (long l = 0; l < DRAWS; l++)
+			i[l] = 0, k[l] = key[*r + l];
+		*r += DRAWS;
+	} else {
+		for (long l = 0; l < m; l++) {
+			i[l] = *c, k[l] = key[*r];
+			if (++*c == size)
+				*c = 0, ++*r;
 		}
+		for (long l = m; l < DRAWS; l++)
+			i[l] = k[l] = 0;
+	}
+	return m;
+}
+
+static void N(rg_drop_mask)(long rows, long size, uint64_t seed, const uint64_t *key, uint64_t limit, T keep, T *out) {
+	uint64_t i[DRAWS], k[DRAWS], u[DRAWS];
+	long r = 0, c = 0;
+	for (long o = 0, m, n = rows * size; o < n; o += m) {
+		m = N(next)(size, key, n - o, &r, &c, i, k);
 		N(draw)(seed, i, k, u);
 		for (long l = 0; l < m; l++)
 			out[o + l] = u[l] >= limit ? keep : 0;
 	}
 }
+
+#if !SINGLE
+static void N(rg_uniform)(long rows, long size, uint64_t seed, const uint64_t *key, double *out) {
+	uint64_t i[DRAWS], k[DRAWS], u[DRAWS];
+	long r = 0, c = 0;
+	for (long o = 0, m, n = rows * size; o < n; o += m) {
+		m = N(next)(size, key, n - o, &r, &c, i, k);
+		N(draw)(seed, i, k, u);
+		for (long l = 0; l < m; l++)
+			out[o + l] = (double)(int64_t)u[l] * 0x1p-53;
+	}
+}
+#endif
+#undef DRAWS
 #undef LANES
 #undef CHAINS

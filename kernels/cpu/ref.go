@@ -244,6 +244,14 @@ func refDropMask[T Float](rows, size int, seed int64, key []uint64, p float64, o
 	}
 }
 
+func refUniform(rows, size int, seed int64, key []uint64, out []float64) {
+	for r := range rows {
+		for i := range size {
+			out[r*size+i] = tensor.Uniform(seed, key[r], i)
+		}
+	}
+}
+
 func refProducts[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
 	for r := range rows {
 		for i := range m {

@@ -1,0 +1,13 @@
+package executor
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// Restructure does what Run does before it computes values.
+func Restructure(p *Program, ctx context.Context, env kernels.Env) (err error) {
+	defer guard(&err)
+	return p.enterStep(ctx, env)
+}

@@ -1,0 +1,117 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// negatives is TransE over n triples of the step and 200 corruptions of each, drawn with random_int.
+func negatives(b testing.TB, n int) *memdb.DB {
+	const entities, relations = 2034, 42
+	each := 200
+	if n < 1000 { // for the oracle
+		each = 5
+	}
+	rng := rand.New(rand.NewSource(1))
+	all := 33 * n
+	db := memdb.New()
+	db.Create("triple", 1, memdb.Column{Name: "id", Data: ints(all, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "h", Data: ints(all, func(int) int64 { return rng.Int63n(entities) })},
+		memdb.Column{Name: "r", Data: ints(all, func(int) int64 { return rng.Int63n(relations) })},
+		memdb.Column{Name: "t", Data: ints(all, func(int) int64 { return rng.Int63n(entities) })})
+	db.Create("entity", 1, memdb.Column{Name: "id", Data: ints(entities, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, entities, 8)})
+	db.Create("relation", 1, memdb.Column{Name: "id", Data: ints(relations, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, relations, 8)})
+	views(b, db,
+		"draw", "SELECT id, h, r, t FROM triple WHERE (id + 7 * current_step()) % 33 = 0",
+		"negative", "SELECT d.id, k, d.h, d.r, d.t, random_int(2034, current_seed(), ARRAY[5, current_step(), d.id, k]) AS other "+
+			fmt.Sprintf("FROM draw d CROSS JOIN generate_series(1, %d) AS k", each),
+		"loss", `SELECT avg(relu(1 + norm(h.v + r.v - t.v) - norm(h.v + r.v - o.v))) FROM negative n
+JOIN entity h ON h.id = n.h JOIN relation r ON r.id = n.r JOIN entity t ON t.id = n.t JOIN entity o ON o.id = n.other`)
+	return db
+}
+
+// triples is the batch of surface/kge_transe_view: each triple is drawn with a probability.
+func triples(b testing.TB, n int) *memdb.DB {
+	db := negatives(b, n)
+	views(b, db,
+		"draw", `SELECT h, r, t, u[1] AS p, u[2] < 0.5 AS corrupt_head, floor(u[3] * 2034)::int AS other
+FROM (SELECT h, r, t, random_uniform(ARRAY[3], current_seed(), ARRAY[3, current_step(), h, r, t]) AS u FROM triple) s`,
+		"loss", `SELECT avg(relu(1 + norm(h.v + r.v - t.v) - norm(h2.v + r.v - t2.v)))
+FROM (SELECT h, r, t, CASE WHEN corrupt_head THEN other ELSE h END AS h2, CASE WHEN corrupt_head THEN t ELSE other END AS t2 FROM draw WHERE p < 0.03) b
+JOIN entity h ON h.id = b.h JOIN relation r ON r.id = b.r JOIN entity t ON t.id = b.t JOIN entity h2 ON h2.id = b.h2 JOIN entity t2 ON t2.id = b.t2`)
+	return db
+}
+
+// neighbours is a layered network over 10 neighbours of each of 1,024 nodes and 10 of each of those, drawn from the
+// lists of neighbours of a graph with n nodes of degrees 1 to 29.
+func neighbours(b testing.TB, n int) *memdb.DB {
+	roots := 1024
+	if n < 1000 { // for the oracle
+		roots = 7
+	}
+	rng := rand.New(rand.NewSource(1))
+	db := memdb.New()
+	degree := ints(n, func(int) int64 { return 1 + rng.Int63n(29) })
+	var src, k, dst []int64
+	for i, d := range degree.Ints {
+		for j := range d {
+			src, k, dst = append(src, int64(i)), append(k, j), append(dst, rng.Int63n(int64(n)))
+		}
+	}
+	column := func(x []int64) memdb.Column {
+		return memdb.Column{Data: ints(len(x), func(i int) int64 { return x[i] })}
+	}
+	named := func(name string, c memdb.Column) memdb.Column { c.Name = name; return c }
+	db.Create("edge", 2, named("src", column(src)), named("k", column(k)), named("dst", column(dst)))
+	db.Create("node", 1, memdb.Column{Name: "node", Data: ints(n, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "degree", Data: degree},
+		memdb.Column{Name: "label", Data: ints(n, func(int) int64 { return rng.Int63n(4) })}, memdb.Column{Name: "x", Data: reals(rng, n, 4)})
+	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 4, 4)})
+	const sample = "random_int(n.degree, current_seed(), ARRAY["
+	views(b, db,
+		"root", fmt.Sprintf("SELECT i, random_int((SELECT count(*) FROM node), current_seed(), ARRAY[1, current_step(), i]) AS node FROM generate_series(1, %d) AS i", roots),
+		"pick1", "SELECT r.i, r.node, j, "+sample+"2, current_step(), r.i, j]) AS k FROM root r JOIN node n ON n.node = r.node CROSS JOIN generate_series(1, 10) AS j",
+		"hop1", "SELECT p.i, p.j, e.dst FROM pick1 p JOIN edge e ON e.src = p.node AND e.k = p.k",
+		"pick2", "SELECT h.i, h.j, l, h.dst AS node, "+sample+"3, current_step(), h.i, h.j, l]) AS k FROM hop1 h JOIN node n ON n.node = h.dst CROSS JOIN generate_series(1, 10) AS l",
+		"hop2", "SELECT p.i, p.j, p.l, e.dst FROM pick2 p JOIN edge e ON e.src = p.node AND e.k = p.k",
+		"state", "SELECT h.i, h.j, relu(avg(matmul(n.x, w.v))) AS s FROM hop2 h JOIN node n ON n.node = h.dst CROSS JOIN w GROUP BY h.i, h.j",
+		"loss", "SELECT avg(cross_entropy(z, label)) FROM (SELECT i, avg(s) AS z FROM state GROUP BY i) a JOIN root r USING (i) JOIN node n ON n.node = r.node")
+	return db
+}
+
+var samplings = map[string]model{
+	"negatives":  {negatives, []string{"entity", "relation"}, 1000},
+	"triples":    {triples, []string{"entity", "relation"}, 1000},
+	"neighbours": {neighbours, []string{"w"}, 169343},
+}
+
+func init() {
+	for name, m := range samplings {
+		models[name] = m
+	}
+}
+
+// BenchmarkStructure rebuilds the structure of a step, and what its values are computed by.
+func BenchmarkStructure(b *testing.B) {
+	for name, m := range samplings {
+		b.Run(name, func(b *testing.B) {
+			_, p := compile(b, m.make(b, m.bench), m.params, executor.Options{})
+			step := int64(1)
+			run := func() {
+				step++
+				if err := executor.Restructure(p, context.Background(), kernels.Env{Step: step}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			run()
+			for b.Loop() {
+				run()
+			}
+		})
+	}
+}
