@@ -3,60 +3,9 @@ package main
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
-
-	"github.com/relgrad/relgrad/internal/need"
 )
-
-var block = regexp.MustCompile("(?ms)^```(\\w*)\n(.*?)^```\n")
-
-// TestInteropExamples runs the examples of docs/interop.md in order, in one folder, on the store m.db: sql blocks as
-// scripts, sh blocks as command lines. A block without a language is what the one before prints.
-func TestInteropExamples(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(need.Root(), "docs", "interop.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Chdir(t.TempDir())
-	ran, compared, out := 0, 0, ""
-	for _, m := range block.FindAllStringSubmatch(string(page), -1) {
-		switch lang, text := m[1], m[2]; lang {
-		case "sql":
-			if err := os.WriteFile("step.sql", []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			out = stdout(t, "run", "-q", "--store", "m.db", "step.sql")
-			ran++
-		case "sh":
-			out = ""
-			for _, line := range strings.Split(strings.TrimSpace(text), "\n") {
-				args := strings.Fields(line)
-				if args[0] != "relgrad" {
-					t.Fatalf("%s: not a call of relgrad", line)
-				}
-				out += stdout(t, args[1:]...)
-				ran++
-			}
-		case "":
-			if compared++; out != text {
-				t.Errorf("the page shows\n%s\nprinted was\n%s", text, out)
-			}
-		}
-	}
-	if ran < 8 || compared < 4 {
-		t.Errorf("%d examples run, %d compared", ran, compared)
-	}
-	for _, q := range []string{"SELECT k, v, note FROM w ORDER BY k;", "SELECT k, b FROM bias ORDER BY k;"} {
-		if err := os.WriteFile("q.sql", []byte(q), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if a, b := stdout(t, "run", "--store", "m.db", "q.sql"), stdout(t, "run", "--store", "copy.db", "q.sql"); a != b || !strings.Contains(a, "(2 rows)") {
-			t.Errorf("%s\n%s\n%s", q, a, b)
-		}
-	}
-}
 
 // TestImportErrors: what fails ends with a status, an error, and a store without the table.
 func TestImportErrors(t *testing.T) {

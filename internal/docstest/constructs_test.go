@@ -1,0 +1,131 @@
+package docstest
+
+// stage is what the examples of docs/sql.md read: w is the parameter.
+const stage = `CREATE TABLE w (id int PRIMARY KEY, x double precision, v double precision[]);
+INSERT INTO w VALUES (1, 0.5, '{1,2}'), (2, -0.25, '{3,-4}'), (3, 2, '{0.5,1.5}');
+CREATE TABLE t (id int PRIMARY KEY, grp text, n int, y double precision, day date);
+INSERT INTO t VALUES (1, 'a', 10, 1.5, '2024-01-01'), (2, 'b', 20, -2, '2024-02-01'), (3, 'a', 30, 0.5, NULL), (4, 'c', 40, 4, '2024-03-01');
+CREATE TABLE link (src int, dst int, weight double precision, PRIMARY KEY (src, dst));
+INSERT INTO link VALUES (1, 2, 0.5), (2, 3, 0.25), (3, 1, 2), (1, 3, 1.5);
+CREATE VIEW s AS SELECT id, sqnorm(v) AS q FROM w;
+`
+
+// construct is a row of a table of docs/sql.md.
+type construct struct {
+	title string
+	loss  string // a loss that holds the construct
+	with  string // of what may stand where no parameter is read: a loss in which it reads the parameter, refused
+}
+
+// differentiable are the constructs that gradients pass, or that stand beside them in any loss, by chapter. Each loss is
+// compared with central differences.
+var differentiable = []struct {
+	name string
+	rows []construct
+}{
+	{"from", []construct{
+		{title: "table, with alias", loss: "SELECT sum(p.x ^ 2) FROM w AS p"},
+		{title: "view, several levels, used several times", loss: "SELECT sum(a.q * b.q) FROM s a, s b"},
+		{title: "sub-query, column aliases", loss: "SELECT sum(b ^ 2) FROM (SELECT id, x FROM w) AS q(a, b)"},
+		{title: "WITH, used several times", loss: "WITH c AS (SELECT id, x ^ 2 AS z FROM w) SELECT sum(a.z * b.z) FROM c a JOIN c b USING (id)"},
+		{title: "comma, CROSS JOIN", loss: "SELECT sum(a.x * t.y) FROM w a, t CROSS JOIN link"},
+		{title: "JOIN … ON, with any condition", loss: "SELECT sum(x * y) FROM w JOIN t ON w.id < t.id AND t.n % 20 = 0"},
+		{title: "JOIN … USING, NATURAL JOIN", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) NATURAL JOIN (SELECT id, 2 AS z FROM t) q"},
+		{title: "LEFT JOIN, RIGHT JOIN", loss: "SELECT sum(y * coalesce(x, 1)) FROM t LEFT JOIN w USING (id)"},
+		{title: "parenthesised joins", loss: "SELECT sum(x * weight * y) FROM w JOIN (link JOIN t ON dst = t.id) ON src = w.id"},
+		{title: "join on a computed key", loss: "SELECT sum(x * y) FROM w JOIN t ON t.n = 10 * w.id"},
+		{title: "join on a column of data that is not a key", loss: "SELECT sum(x * weight) FROM w JOIN link ON src = w.id JOIN t ON t.y = weight + 1"},
+		{title: "self-join", loss: "SELECT sum(dot(a.v, b.v)) FROM w a JOIN w b ON a.id < b.id"},
+		{title: "gradient(…)", loss: "SELECT sum(g.x ^ 2) FROM gradient('SELECT sum(x ^ 3) FROM w', NULL::w) g"},
+		{title: "SELECT *, t.*", loss: "SELECT sum(q.x * q.y) FROM (SELECT w.*, t.y FROM w JOIN t USING (id)) q"},
+		{title: "no FROM", loss: "SELECT (SELECT sum(x ^ 2) FROM w) * 2"},
+	}},
+	{"where", []construct{
+		{title: "=, <>, <, <=, >, >=, arithmetic, %", loss: "SELECT sum(x ^ 2) FROM w WHERE id % 2 = 1 AND 10 * id <> 20"},
+		{title: "AND, OR, NOT, booleans", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE NOT (grp = 'b' OR n > 100)"},
+		{title: "BETWEEN, IN (list), = ANY (ARRAY[…])", loss: "SELECT sum(x ^ 2) FROM w WHERE id BETWEEN 1 AND 2 OR id IN (3, 5) OR id = ANY (ARRAY[7, 8])"},
+		{title: "IS NULL, IS DISTINCT FROM, IS TRUE", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE day IS NOT NULL AND grp IS DISTINCT FROM 'c' AND (n > 5) IS TRUE"},
+		{title: "LIKE, texts", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE grp LIKE 'a%' OR grp || 'x' = 'bx'"},
+		{title: "dates, timestamps", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE day < '2024-02-15'"},
+		{title: "IN (SELECT …), EXISTS, NOT EXISTS", loss: "SELECT sum(x ^ 2) FROM w WHERE id IN (SELECT src FROM link WHERE weight > 1) AND NOT EXISTS (SELECT 1 FROM t WHERE t.id = w.id AND grp = 'b')"},
+		{title: "a condition on values: a mask", loss: "SELECT sum(x ^ 2) FROM w WHERE x > 0"},
+		{title: "comparison with a scalar sub-query", loss: "SELECT sum(x ^ 2) FROM w WHERE x > (SELECT avg(x) FROM w)"},
+	}},
+	{"group", []construct{
+		{title: "sum, avg, count, min, max", loss: "SELECT sum(x ^ 2) + avg(x ^ 3) * count(*) + max(x) * min(x) FROM w"},
+		{title: "var_pop, var_samp, variance, stddev, …", loss: "SELECT var_pop(x) + stddev_samp(x) + variance(x) + stddev_pop(x) + var_samp(x) + stddev(x) FROM w"},
+		{title: "sum, avg, max_agg, min_agg of chunks", loss: "SELECT dot(sum(v), avg(v)) + sqnorm(max_agg(v) - min_agg(v)) FROM w"},
+		{title: "FILTER", loss: "SELECT sum(x ^ 2) FILTER (WHERE id < 3) + avg(x ^ 2) FILTER (WHERE x > 0) FROM w"},
+		{title: "GROUP BY a column, an expression, a position", loss: "SELECT sum(z ^ 2) FROM (SELECT grp, n % 20 = 0, sum(x * y) AS z FROM w JOIN t USING (id) GROUP BY grp, 2) q"},
+		{title: "columns that the group determines", loss: "SELECT sum(z) FROM (SELECT w.id, w.x * sum(weight) AS z FROM w JOIN link ON src = w.id GROUP BY w.id) q"},
+		{title: "HAVING", loss: "SELECT sum(z ^ 2) FROM (SELECT src, sum(x * weight) AS z FROM w JOIN link ON dst = w.id GROUP BY src HAVING count(*) > 1) q"},
+		{title: "aggregates OVER (PARTITION BY …)", loss: "SELECT sum(p ^ 2) FROM (SELECT exp(x) / sum(exp(x)) OVER (PARTITION BY id % 2) AS p FROM w) q"},
+	}},
+	{"sub", []construct{
+		{title: "scalar sub-query", loss: "SELECT sum(x ^ 2) + 0.1 * (SELECT sum(sqnorm(v)) FROM w) FROM w"},
+		{title: "correlated by equality, an aggregate", loss: "SELECT sum(y * (SELECT sum(x * weight) FROM w JOIN link ON src = w.id WHERE link.dst = t.id)) FROM t"},
+		{title: "UNION ALL", loss: "SELECT sum(z ^ 2) FROM (SELECT id, x AS z FROM w UNION ALL SELECT id, y FROM t) q"},
+	}},
+	{"expression", []construct{
+		{title: "+ - * / ^ on numbers", loss: "SELECT sum(-x * 2 + 1 / (x ^ 2 + 1) - x) FROM w"},
+		{title: "+ - * / ^ on chunks, and with numbers", loss: "SELECT sum(sqnorm(x * v - v / 2 + v ^ 2)) FROM w"},
+		{title: "% on integers", loss: "SELECT sum(x * (n % 7)) FROM w JOIN t USING (id)"},
+		{title: "\\|\\| joins chunks along the first dimension", loss: "SELECT sum(sqnorm((v || 2 * v) ^ 2)) FROM w"},
+		{title: "subscript, computed subscript, slice", loss: "SELECT sum(v[1] * v[1 + id % 2] + sqnorm(v[2:2])) FROM w"},
+		{title: "ARRAY[…] of numbers", loss: "SELECT sum(dot(ARRAY[x, 1, 2 * x], ARRAY[x, x, 3])) FROM w"},
+		{title: "CASE, both forms", loss: "SELECT sum(CASE WHEN x > 0 THEN ln(x) ELSE x ^ 2 END + CASE id WHEN 1 THEN x ELSE 0 END) FROM w"},
+		{title: "COALESCE, NULLIF", loss: "SELECT sum(coalesce(nullif(x, y), 7) ^ 2) FROM w JOIN t USING (id)"},
+		{title: "GREATEST, LEAST of numbers", loss: "SELECT sum(greatest(x, 0.1) * least(x, 1.5, y)) FROM w JOIN t USING (id)"},
+		{title: "casts to real, double precision; of booleans and attributes", loss: "SELECT sum(x::double precision * (n > 15)::int + n::double precision * x) FROM w JOIN t USING (id)"},
+		{title: "piecewise constant: comparison, round, floor, count", loss: "SELECT sum(x * (x > 0)::int + round(7.3 * x) * x) FROM w"},
+		{title: "functions of kernels.md", loss: "SELECT sum(tanh(x) + logsumexp(v) + dot(softmax(v), v)) FROM w"},
+		{title: "current_step(), current_seed()", loss: "SELECT sum(x ^ 2) FROM w WHERE (id + current_step()) % 2 = 0"},
+		{title: "dropout", loss: "SELECT sum(sqnorm(dropout(v, 0.5))) FROM w"},
+		{title: "current_setting", loss: "SELECT sum(x ^ 2) * length(current_setting('search_path')) FROM w"},
+	}},
+}
+
+// parameterFree are the constructs that may stand in a sub-query that reads no parameter, with what is said where it
+// reads one.
+var parameterFree = []construct{
+	{"DISTINCT, DISTINCT ON", "SELECT sum(x * c) FROM w, (SELECT count(*) AS c FROM (SELECT DISTINCT grp FROM t) d) q", "SELECT sum(x) FROM (SELECT DISTINCT x FROM w) q"},
+	{"ORDER BY … LIMIT, OFFSET", "SELECT sum(x * y) FROM w JOIN (SELECT * FROM t ORDER BY y DESC LIMIT 3) q USING (id)", "SELECT sum(x) FROM (SELECT x FROM w ORDER BY x LIMIT 1) q"},
+	{"UNION, INTERSECT, EXCEPT", "SELECT sum(x) FROM w JOIN (SELECT src AS id FROM link EXCEPT SELECT id FROM t WHERE grp = 'b') q USING (id)", "SELECT sum(x) FROM (SELECT x FROM w UNION SELECT y FROM t) q"},
+	{"rank, row_number and other window functions", "SELECT sum(x * r) FROM w JOIN (SELECT id, rank() OVER (ORDER BY y) AS r FROM t) q USING (id)", "SELECT sum(r * x) FROM (SELECT x, rank() OVER (ORDER BY x) AS r FROM w) q"},
+	{"a window with ORDER BY or a frame", "SELECT sum(x * r) FROM w JOIN (SELECT id, sum(y) OVER (ORDER BY id) AS r FROM t) q USING (id)", "SELECT sum(s) FROM (SELECT sum(x) OVER (ORDER BY id) AS s FROM w) q"},
+	{"WITH RECURSIVE", "SELECT sum(x * n) FROM w JOIN (WITH RECURSIVE r(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM r WHERE n < 3) SELECT n FROM r) q ON q.n = w.id", "WITH RECURSIVE r AS (SELECT 1 AS n, sum(x) AS s FROM w UNION ALL SELECT n + 1, s FROM r WHERE n < 3) SELECT sum(s) FROM r"},
+	{"FULL JOIN", "SELECT sum(x * q.y) FROM w JOIN (SELECT t.id, y FROM t FULL JOIN link ON src = t.id) q USING (id)", "SELECT sum(w.x * t.y) FROM w FULL JOIN t USING (id)"},
+	{"generate_series and other functions in FROM", "SELECT sum(x * i) FROM w JOIN generate_series(1, 2) AS g(i) ON i = w.id", "SELECT sum(u.e) FROM w, unnest(w.v) AS u(e)"},
+	{"VALUES", "SELECT sum(x * c) FROM w JOIN (VALUES (1, 0.5), (2, 1.5)) AS q(id, c) USING (id)", "SELECT sum(c) FROM (VALUES ((SELECT sum(x) FROM w))) q(c)"},
+	{"sum(DISTINCT …)", "SELECT sum(x) * (SELECT sum(DISTINCT n) FROM t) FROM w", "SELECT sum(DISTINCT x) FROM w"},
+	{"array_agg, string_agg, vector_agg, bool_and and other aggregates", "SELECT sum(dot(v, e)) FROM w, (SELECT vector_agg(id - 1, y, 2) AS e FROM t WHERE id < 3) q", "SELECT sqnorm(vector_agg(id, x, 4)) FROM w"},
+	{"text, date and other functions without a kernel", "SELECT sum(x * c) FROM w JOIN (SELECT id, ascii(upper(grp)) AS c FROM t) q USING (id)", "SELECT sum(x * ascii(grp)) FROM w JOIN t USING (id)"},
+	{"a cast with a precision", "SELECT sum(x * c) FROM w JOIN (SELECT id, y::numeric(4, 1) AS c FROM t) q USING (id)", "SELECT sum(x::numeric(4, 1)) FROM w"},
+	{"row comparison", "SELECT sum(x) FROM w JOIN (SELECT id FROM t WHERE (id, n) = (3, 30)) q USING (id)", "SELECT sum(x) FROM w WHERE (id, x) = (1, 0.5)"},
+	{"NOT IN of values that may be NULL", "SELECT sum(x) FROM w JOIN (SELECT id FROM t WHERE id NOT IN (SELECT src FROM link WHERE weight > 1 UNION SELECT 7)) q USING (id)", "SELECT sum(x) FROM w WHERE id NOT IN (SELECT nullif(n, 10) FROM t)"},
+}
+
+// refused are the constructs that no loss may hold.
+var refused = []construct{
+	{title: "random(), now() and other functions that change", loss: "SELECT sum(x) * random() FROM w"},
+	{title: "GROUP BY on a parameter's value", loss: "SELECT max(z) FROM (SELECT sum(x) AS z FROM w GROUP BY x) q"},
+	{title: "PARTITION BY on a parameter's value", loss: "SELECT sum(z) FROM (SELECT sum(x) OVER (PARTITION BY x) AS z FROM w) q"},
+	{title: "IN (SELECT …) on a parameter's value", loss: "SELECT sum(y * w.x) FROM w JOIN t USING (id) WHERE y IN (SELECT x FROM w)"},
+	{title: "EXISTS that a parameter's value decides", loss: "SELECT sum(x) FROM w WHERE EXISTS (SELECT 1 FROM w u WHERE u.id = w.id AND u.x > 0)"},
+	{title: "a correlated sub-query that is no aggregate", loss: "SELECT sum((SELECT w.x FROM w WHERE w.id = t.id)) FROM t"},
+	{title: "a correlated sub-query that compares otherwise than by =", loss: "SELECT sum(x * (SELECT max(y) FROM t WHERE t.id < w.id)) FROM w"},
+	{title: "an outer join whose optional side is masked by values", loss: "SELECT sum(y * coalesce(q.x, 1)) FROM t LEFT JOIN (SELECT * FROM w WHERE x > 0) q USING (id)"},
+	{title: "LATERAL that reads its neighbours", loss: "SELECT sum(q.z) FROM w, LATERAL (SELECT w.x * t.y AS z FROM t) q"},
+	{title: "GROUPING SETS, ROLLUP, CUBE", loss: "SELECT sum(z) FROM (SELECT sum(x) AS z FROM w GROUP BY ROLLUP (id)) q"},
+	{title: "comparison of chunks", loss: "SELECT sum(CASE WHEN v > v THEN 1.0 ELSE 0.0 END) FROM w"},
+	{title: "GREATEST, LEAST of chunks", loss: "SELECT sum(sqnorm(greatest(v, v))) FROM w"},
+	{title: "max, min of chunks", loss: "SELECT sqnorm(max(v)) FROM w"},
+	{title: "stddev, variance of chunks", loss: "SELECT sqnorm(stddev_pop(v)) FROM w"},
+	{title: "ARRAY of chunks", loss: "SELECT sum(sqnorm(ARRAY[v, 2 * v])) FROM w"},
+	{title: "a subscript outside the shape", loss: "SELECT sum(v[3]) FROM w"},
+	{title: "backward(…), check_gradient(…)", loss: "SELECT sum(x) + backward('SELECT sum(x) FROM w', ARRAY['w']) FROM w"},
+	{title: "INSERT, UPDATE, DELETE in WITH", loss: "WITH d AS (DELETE FROM w RETURNING x) SELECT sum(x) FROM d"},
+	{title: "FOR UPDATE", loss: "SELECT sum(x) FROM (SELECT x FROM w FOR UPDATE) q"},
+	{title: "an integer, text or boolean as the loss", loss: "SELECT sum(x::int) FROM w"},
+	{title: "a parameter that only comparisons and roundings read", loss: "SELECT sum(round(x)) FROM w"},
+}

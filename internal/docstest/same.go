@@ -1,0 +1,56 @@
+// Package docstest runs what the manual shows.
+//
+// # What
+//
+// The tests run every block of SQL and every command of README.md and of the pages in docs and compare what is
+// printed with what the page shows. They also generate docs/sql.md from a table of constructs. Same compares two
+// outputs; the tests of the examples use it too.
+//
+// # Invariants
+//
+// A page is run from its first block to its last, in an empty folder, on one store, and by the command itself. Pages
+// that other tests generate (docs/kernels.md, docs/errors.md) are left to those tests.
+//
+// # Errors
+//
+// A block that differs is named by its page and line; go test -update (make golden) writes what is printed into the
+// page. Read the diff.
+//
+// # Where to add
+//
+// A page: a file in docs. A SQL construct: a row of a table in constructs_test.go.
+package docstest
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// Figures is how far numbers in documents may be from what a run prints, relative: machines differ in the last digits
+// of a sum, and training makes more of it.
+const Figures = 0.02
+
+var number = regexp.MustCompile(`-?\d+(\.\d+)?(e[-+]?\d+)?`)
+var rule = regexp.MustCompile(`-{3,}|[ ]+`)
+
+// Same compares two outputs: words exactly, numbers to within Figures, widths not at all.
+func Same(want, got string) error {
+	plain := func(s string) string { return rule.ReplaceAllString(number.ReplaceAllString(s, "#"), " ") }
+	if plain(want) != plain(got) {
+		return fmt.Errorf("the output differs from the document's")
+	}
+	a, b := number.FindAllString(want, -1), number.FindAllString(got, -1)
+	for i := range a {
+		x, err1 := strconv.ParseFloat(a[i], 64)
+		y, err2 := strconv.ParseFloat(b[i], 64)
+		_, decimals, _ := strings.Cut(a[i], ".")
+		unit := math.Pow(10, -float64(len(decimals))) // of the last digit shown
+		if err1 != nil || err2 != nil || math.Abs(x-y) > math.Max(2*unit, Figures*math.Abs(x)) {
+			return fmt.Errorf("the output has %s where the document has %s", b[i], a[i])
+		}
+	}
+	return nil
+}
