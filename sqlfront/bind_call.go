@@ -63,6 +63,9 @@ func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
 	if d.PerStep {
 		s.b.draws = true
 	}
+	if d.Name == "round" && len(args) == 1 && args[0].Type.Kind == kernels.Float64 && s.class(c.Args[0]) == numericClass {
+		return awayFromZero(args[0]), nil
+	}
 	x, err := d.Apply(args...)
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Code == sqlerr.UndefinedFunction && e.Hint == "" {

@@ -204,7 +204,11 @@ func (s *scope) binary(b *Binary) (*kernels.Expr, error) {
 	if name == "power" && r.IsConst() && l.Type.Kind == kernels.Int { // int ^ int is double precision
 		l = kernels.CastTo(kernels.Float64, l)
 	}
-	return s.apply(name, b, l, r)
+	x, err := s.apply(name, b, l, r)
+	if err != nil {
+		return nil, err
+	}
+	return s.decimal(b, x), nil
 }
 
 func (s *scope) apply(name string, at Tree, args ...*kernels.Expr) (*kernels.Expr, error) {
@@ -498,6 +502,8 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 		return kernels.Build("textcat", x, kernels.Const(kernels.TextValue(""))), nil
 	case x.Type.Kind == k:
 		return x, nil
+	case k == kernels.Int && x.Type.Kind == kernels.Float64 && s.class(c.X) == numericClass:
+		x = awayFromZero(x)
 	case k == kernels.Float32 && !s.depends(x) && (x.Type.IsFloat() || x.Type.Kind == kernels.Int):
 		return kernels.Build("to_real", x), nil
 	}

@@ -464,6 +464,12 @@ func (b *binder) tableRef(f *place, t *TableRef) (*relation, error) {
 		}
 		return nil, e
 	}
+	for _, k := range tab.Key {
+		if k != ra.RowID && tab.Cols[k].PGType == "numeric" {
+			return nil, f.fail(t, sqlerr.FeatureNotSupported, "the key column %q of %q is numeric, which a loss would round to double precision", tab.Cols[k].Name, t.Name).
+				WithHint("Use bigint or text for keys.")
+		}
+	}
 	n := b.scan(tab)
 	r := &relation{node: n, table: tab}
 	for i, c := range n.Cols {
