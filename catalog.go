@@ -265,6 +265,7 @@ type live struct {
 	param *executor.Param
 	rows  []int64      // hidden row ids, in the buffer's order
 	keys  []*ra.Vector // identity columns
+	sum   uint64       // hash of what is stored
 }
 
 func (c *catalog) live(ctx context.Context, t *ra.Table, col int, p *executor.Param) (*live, error) {

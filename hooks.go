@@ -106,6 +106,9 @@ func (r *run) beforeStep(ctx context.Context, env kernels.Env) error {
 	if h == nil {
 		return nil
 	}
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
 	before := map[object]store.Version{}
 	for _, t := range h.tables() {
 		v, err := r.db.Version(t.schema, t.table)

@@ -124,7 +124,7 @@ func (db *DB) DeleteRun(ctx context.Context, run int64) error {
 		return err
 	}
 	defer unlock()
-	if err := db.Begin(); err != nil {
+	if err := db.BeginWrite(); err != nil {
 		return err
 	}
 	for _, table := range []string{"loss", "state", "run"} {

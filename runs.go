@@ -3,7 +3,6 @@ package relgrad
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -61,23 +60,11 @@ func stamp(t time.Time) sqlfront.Expr {
 	return lit("timestamp", t.UTC().Format("2006-01-02 15:04:05.000000"))
 }
 
-// record creates the run's row and takes its lock, so that whoever sees the row also sees that it is trained. Another
-// process may take the same number at the same time; then the next one is tried.
+// record creates the run's row and takes its lock, so that whoever sees the row also sees that it is trained.
 func (r *run) record(ctx context.Context) (unlock func(), err error) {
-	for try := 0; ; try++ {
-		unlock, err = r.tryRecord(ctx)
-		if sqlerr.Code(err) != sqlerr.UniqueViolation || try == 10 || r.db.InTransaction() {
-			return unlock, err
-		}
-	}
-}
-
-func (r *run) tryRecord(ctx context.Context) (unlock func(), err error) {
 	atomic := r.db.InTransaction()
-	if !atomic {
-		if err := r.db.Begin(); err != nil {
-			return nil, err
-		}
+	if err := r.begin(ctx); err != nil {
+		return nil, err
 	}
 	if err = r.insertRun(ctx); err == nil {
 		unlock, err = r.db.lockRun(r.id)
@@ -85,7 +72,7 @@ func (r *run) tryRecord(ctx context.Context) (unlock func(), err error) {
 	switch {
 	case atomic:
 	case err != nil:
-		err = errors.Join(err, r.db.Rollback())
+		err = r.db.undo(err)
 	default:
 		if _, err = r.db.Commit(); err != nil {
 			unlock()
@@ -175,38 +162,38 @@ func (r *run) saveBuffers(ctx context.Context) error {
 	return r.db.insert(ctx, "state", []string{"run", "parameter", "name", "row", "v"}, rows)
 }
 
-// loadRun reads a run's row.
-func (db *DB) loadRun(ctx context.Context, id int64) (*run, error) {
-	res, err := db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys FROM relgrad.run WHERE run = %d", id)
+// load reads the run's row.
+func (r *run) load(ctx context.Context) error {
+	res, err := r.db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys FROM relgrad.run WHERE run = %d", r.id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if len(res.Rows) == 0 {
-		return nil, noRun(id)
+		return noRun(r.id)
 	}
 	row := res.Rows[0]
-	r := &run{db: db, id: id, loss: row[0].(string), progress: train.Start(), stored: row[7].(string)}
+	r.loss, r.stored = row[0].(string), row[7].(string)
 	if err := json.Unmarshal([]byte(row[1].(string)), &r.params); err != nil {
-		return nil, fmt.Errorf("relgrad.run: params of run %d: %w", id, err)
+		return fmt.Errorf("relgrad.run: params of run %d: %w", r.id, err)
 	}
 	if r.config, err = train.FromJSON(row[2].(string)); err != nil {
-		return nil, fmt.Errorf("relgrad.run: run %d: %w", id, err)
+		return fmt.Errorf("relgrad.run: run %d: %w", r.id, err)
 	}
 	r.progress.Step, r.progress.Since, r.progress.Status = row[3].(int64), row[5].(int64), train.Status(row[6].(string))
 	if best, ok := row[4].(float64); ok {
 		r.progress.Best = best
 	}
 	if err := r.openBatch(ctx); err != nil || r.config.Tolerance == nil {
-		return r, err
+		return err
 	}
-	res, err = db.query(ctx, "SELECT step, loss FROM relgrad.loss WHERE run = %d ORDER BY step", id)
+	res, err = r.db.query(ctx, "SELECT step, loss FROM relgrad.loss WHERE run = %d ORDER BY step", r.id)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for _, row := range res.Rows {
 		r.config.Observe(&r.progress.Window, row[0].(int64), row[1].(float64))
 	}
-	return r, nil
+	return nil
 }
 
 // keys identifies the rows of every parameter: the optimizer's state is stored without them.

@@ -56,13 +56,19 @@ func (db *DB) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlf
 // and at the end, unless a transaction is open.
 func (db *DB) Train(ctx context.Context, loss string, params []string, c train.Config) (int64, error) {
 	r := &run{db: db, loss: loss, params: params, config: c, progress: train.Start()}
-	if err := r.openBatch(ctx); err != nil {
-		return 0, err
-	}
-	if err := r.compile(ctx); err != nil {
-		return 0, err
-	}
 	defer r.close()
+	err := db.onOneState(func() error {
+		err := r.openBatch(ctx)
+		if err == nil {
+			err = r.compile(ctx)
+		}
+		r.foreign = db.Foreign()
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	r.mark()
 	unlock, err := r.record(ctx)
 	if err != nil {
 		return 0, err
@@ -74,25 +80,30 @@ func (db *DB) Train(ctx context.Context, loss string, params []string, c train.C
 
 // Resume goes on with a run from its last commit.
 func (db *DB) Resume(ctx context.Context, id int64) (int64, error) {
-	r, err := db.loadRun(ctx, id)
-	if err != nil {
-		return 0, err
-	}
-	if r.progress.Step >= r.config.Steps() || r.progress.Status.Over() {
-		return id, sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status, r.progress.Step, r.config.Steps())
-	}
 	unlock, err := db.lockRun(id)
 	if err != nil {
 		return id, err
 	}
 	defer unlock()
-	if err := r.compile(ctx); err != nil {
-		return id, err
-	}
+	r := &run{db: db, id: id, progress: train.Start()}
 	defer r.close()
-	if err := r.loadState(ctx); err != nil {
+	err = db.onOneState(func() error {
+		if err := r.load(ctx); err != nil {
+			return err
+		}
+		if r.progress.Step >= r.config.Steps() || r.progress.Status.Over() {
+			return sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status, r.progress.Step, r.config.Steps())
+		}
+		if err := r.compile(ctx); err != nil {
+			return err
+		}
+		r.foreign = db.Foreign()
+		return r.loadState(ctx)
+	})
+	if err != nil {
 		return id, err
 	}
+	r.mark()
 	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, %s", id, r.progress.Step, r.config.Describe()))
 	if err := r.setStatus(ctx, train.Running); err != nil {
 		return id, err
@@ -110,9 +121,13 @@ type run struct {
 	progress train.Progress
 	stored   string // keys as they were when a resumed run began
 	atomic   bool   // a transaction was open: nothing is committed
-	hook     *hook  // before_step; nil where there is none
-	batch    *batch // nil: every step reads all rows
-	last     train.LossRow
+
+	committed int64  // the step of the last commit
+	foreign   uint64 // changes of other processes that the run knows of
+
+	hook  *hook  // before_step; nil where there is none
+	batch *batch // nil: every step reads all rows
+	last  train.LossRow
 
 	c     *compiled
 	v     *compiled // the validation query; nil where the store runs it
@@ -122,22 +137,18 @@ type run struct {
 
 // compile prepares the loss, the validation and the slots.
 func (r *run) compile(ctx context.Context) error {
-	err := r.parseHook()
-	if err == nil {
-		err = r.noting(func() (err error) {
-			if r.c, err = r.compileLoss(ctx); err != nil {
-				return err
-			}
-			if err := r.makeSlots(ctx); err != nil {
-				return err
-			}
-			return r.compileValidation(ctx)
-		})
+	if err := r.parseHook(); err != nil {
+		return err
 	}
-	if err != nil {
-		r.close()
-	}
-	return err
+	return r.noting(func() (err error) {
+		if r.c, err = r.compileLoss(ctx); err != nil {
+			return err
+		}
+		if err := r.makeSlots(ctx); err != nil {
+			return err
+		}
+		return r.compileValidation(ctx)
+	})
 }
 
 func (r *run) compileLoss(ctx context.Context) (*compiled, error) {
@@ -155,6 +166,7 @@ func (r *run) close() {
 	if r.v != nil {
 		r.v.prog.Close()
 	}
+	r.c, r.v = nil, nil
 }
 
 // compileValidation compiles the validation view for the executor, without draws; a query that only the
@@ -202,10 +214,7 @@ func (r *run) Validate(ctx context.Context) (float64, error) {
 
 func (r *run) validate(ctx context.Context) (float64, error) {
 	if r.v == nil {
-		if err := r.flush(ctx); err != nil {
-			return 0, err
-		}
-		return r.validateInStore(ctx)
+		return r.validateStored(ctx)
 	}
 	r.copyParams(r.v.prog)
 	return r.v.run(ctx, kernels.Env{Seed: r.config.Seed})
@@ -227,22 +236,17 @@ func (r *run) validateInStore(ctx context.Context) (float64, error) {
 	return number(res.Rows[0][0])
 }
 
-// train runs the loop inside transactions of the store.
+// train runs the loop.
 func (r *run) train(ctx context.Context) error {
 	r.atomic = r.db.InTransaction()
 	if r.atomic {
 		r.db.notice("NOTICE", "train: a transaction is open, so nothing is committed before its end")
-	} else if err := r.db.Begin(); err != nil {
-		return err
 	}
 	p, err := train.Run(ctx, r.config, r, r.slots, r.progress)
 	if r.db.OnEnd != nil {
 		r.db.OnEnd()
 	}
 	r.progress = p
-	if err == nil && !r.atomic {
-		_, err = r.db.Commit()
-	}
 	if err == nil {
 		r.db.notice("NOTICE", r.summary())
 		return nil
@@ -250,11 +254,7 @@ func (r *run) train(ctx context.Context) error {
 	if r.atomic {
 		return err
 	}
-	if r.db.InTransaction() { // a failed COMMIT has ended it
-		if back := r.db.Rollback(); back != nil {
-			return fmt.Errorf("%w (and rolling back failed: %v)", err, back)
-		}
-	}
+	err = r.db.undo(err)
 	status := train.Failed
 	if ctx.Err() != nil || sqlerr.Code(err) == sqlerr.QueryCanceled {
 		status = train.Cancelled
@@ -284,19 +284,17 @@ func (r *run) setStatus(ctx context.Context, s train.Status) error {
 
 // Commit implements train.Model.
 func (r *run) Commit(ctx context.Context, p train.Progress, rows []train.LossRow) error {
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
 	if err := r.flush(ctx); err != nil {
 		return err
 	}
 	if err := r.saveState(ctx, p, rows); err != nil {
 		return err
 	}
-	if r.atomic {
-		return nil
-	}
-	if _, err := r.db.Commit(); err != nil {
-		return err
-	}
-	return r.db.Begin()
+	r.progress = p
+	return r.commit()
 }
 
 // flush writes the parameters' live buffers to the store.

@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -229,6 +230,14 @@ func (c *catalog) clone() *catalog {
 	return n
 }
 
+// view returns a view's definition, nil where there is none or nothing is loaded yet.
+func (c *catalog) view(k objectKey) *ViewDef {
+	if c == nil {
+		return nil
+	}
+	return c.views[k]
+}
+
 // relation finds a table or view by a possibly qualified name along a search path.
 func (c *catalog) relation(path []string, schema, name string) (*TableDef, *ViewDef) {
 	if schema != "" {
@@ -301,8 +310,13 @@ func (db *DB) load() error {
 			return json.Unmarshal(def, t)
 		case "view":
 			v := &ViewDef{}
+			if err := json.Unmarshal(def, v); err != nil {
+				return err
+			}
+			if old := db.cat.view(k); reflect.DeepEqual(old, v) { // who knows a view by its definition still does
+				v = old
+			}
 			cat.views[k] = v
-			return json.Unmarshal(def, v)
 		case "function":
 			f, err := decodeFunction(def)
 			cat.funcs[k] = f

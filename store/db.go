@@ -36,7 +36,7 @@ type DB struct {
 	run  *statement // what the running statement's functions refer to
 	intr Intrinsics
 
-	epoch       uint64 // counts changes whose table is unknown (rollbacks, other processes)
+	epoch       uint64 // counts changes whose table is unknown: those of other processes
 	versions    map[objectKey]Version
 	touched     map[objectKey]bool // written since BEGIN
 	dataVersion int64
@@ -176,11 +176,17 @@ func (db *DB) restore(s snapshot) { db.cat, db.settings, db.local = s.cat, s.set
 func (db *DB) InTransaction() bool { return db.explicit }
 
 // Begin starts a transaction.
-func (db *DB) Begin() error {
+func (db *DB) Begin() error { return db.beginExplicit("BEGIN") }
+
+// BeginWrite starts a transaction that writes: it waits until no other process has one, and none can change the store
+// before it ends.
+func (db *DB) BeginWrite() error { return db.beginExplicit("BEGIN IMMEDIATE") }
+
+func (db *DB) beginExplicit(how string) error {
 	if db.explicit {
 		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")
 	}
-	if err := db.begin("BEGIN"); err != nil {
+	if err := db.begin(how); err != nil {
 		return err
 	}
 	db.explicit, db.failed, db.began, db.touched = true, false, db.snapshot(), map[objectKey]bool{}
@@ -301,6 +307,10 @@ func (db *DB) RollbackTo(name string) error {
 func errFailed() error {
 	return sqlerr.New(sqlerr.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 }
+
+// Foreign counts how often this session has noticed that other processes have committed: where it stays the same
+// until a transaction has begun, nothing has changed.
+func (db *DB) Foreign() uint64 { return db.epoch }
 
 // refresh notices commits of other processes.
 func (db *DB) refresh() error {

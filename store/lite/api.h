@@ -32,7 +32,7 @@ WEAK int sqlite3_extended_result_codes(sqlite3 *, int);
 WEAK int sqlite3_extended_errcode(sqlite3 *);
 WEAK const char *sqlite3_errmsg(sqlite3 *);
 WEAK const char *sqlite3_errstr(int);
-WEAK int sqlite3_busy_timeout(sqlite3 *, int);
+WEAK int sqlite3_busy_handler(sqlite3 *, int (*)(void *, int), void *);
 WEAK void sqlite3_interrupt(sqlite3 *);
 WEAK int sqlite3_get_autocommit(sqlite3 *);
 WEAK sqlite3_int64 sqlite3_changes64(sqlite3 *);
@@ -144,5 +144,6 @@ int rg_bind(sqlite3_stmt *, int n, const rg_cell *in, rg_arena *a);
 int rg_grow(rg_arena *, int64_t n);
 int rg_create(sqlite3 *, const char *name, int nargs, int pure, int kind, int64_t id);
 int rg_natives(sqlite3 *);
+int rg_wait(sqlite3 *, int ms);
 int rg_tables(sqlite3 *);
 #endif

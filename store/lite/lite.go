@@ -114,7 +114,7 @@ func (c *Conn) failure(rc C.int) error {
 }
 
 // BusyTimeout sets how long a lock is waited for, in milliseconds.
-func (c *Conn) BusyTimeout(ms int) { C.sqlite3_busy_timeout(c.db, C.int(ms)) }
+func (c *Conn) BusyTimeout(ms int) { C.rg_wait(c.db, C.int(ms)) }
 
 // Interrupt makes the running statement fail with CodeInterrupt; any goroutine may call it.
 func (c *Conn) Interrupt() { C.sqlite3_interrupt(c.db) }

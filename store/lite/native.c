@@ -3,6 +3,7 @@
 #include "api.h"
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
 
 static void fail(sqlite3_context *ctx, const char *msg) { sqlite3_result_error(ctx, msg, -1); }
 
@@ -113,6 +114,18 @@ static void f_head(sqlite3_context *ctx, int n, sqlite3_value **v) {
 
 /* rg_fail(text): raises an error. */
 static void f_fail(sqlite3_context *ctx, int n, sqlite3_value **v) { fail(ctx, (const char *)sqlite3_value_text(v[0])); }
+
+/* SQLite's own handler looks for a lock each 100 ms after a while, and so never meets a writer that leaves the store
+ * for less. This one looks each 2 ms. */
+enum { POLL = 2 };
+static int busy(void *ms, int n) {
+  if ((intptr_t)n * POLL >= (intptr_t)ms) return 0;
+  nanosleep(&(struct timespec){0, POLL * 1000000}, 0);
+  return 1;
+}
+
+/* rg_wait lets statements wait so long for a lock. */
+int rg_wait(sqlite3 *db, int ms) { return sqlite3_busy_handler(db, busy, (void *)(intptr_t)ms); }
 
 int rg_natives(sqlite3 *db) {
   static const struct { const char *name; int n; void (*f)(sqlite3_context *, int, sqlite3_value **); } t[] = {
