@@ -3,8 +3,9 @@ package docstest
 // stage is what the examples of docs/sql.md read: w is the parameter.
 const stage = `CREATE TABLE w (id int PRIMARY KEY, x double precision, v double precision[]);
 INSERT INTO w VALUES (1, 0.5, '{1,2}'), (2, -0.25, '{3,-4}'), (3, 2, '{0.5,1.5}');
-CREATE TABLE t (id int PRIMARY KEY, grp text, n int, y double precision, day date);
-INSERT INTO t VALUES (1, 'a', 10, 1.5, '2024-01-01'), (2, 'b', 20, -2, '2024-02-01'), (3, 'a', 30, 0.5, NULL), (4, 'c', 40, 4, '2024-03-01');
+CREATE TABLE t (id int PRIMARY KEY, grp text, n int, y double precision, day date, price numeric(6, 2), known boolean);
+INSERT INTO t VALUES (1, 'a', 10, 1.5, '2024-01-01', 1.25, true), (2, 'b', 20, -2, '2024-02-01', 2.5, false),
+  (3, 'a', 30, 0.5, NULL, 3.75, NULL), (4, 'c', 40, 4, '2024-03-01', 5, true);
 CREATE TABLE link (src int, dst int, weight double precision, PRIMARY KEY (src, dst));
 INSERT INTO link VALUES (1, 2, 0.5), (2, 3, 0.25), (3, 1, 2), (1, 3, 1.5);
 CREATE VIEW s AS SELECT id, sqnorm(v) AS q FROM w;
@@ -14,7 +15,7 @@ CREATE VIEW s AS SELECT id, sqnorm(v) AS q FROM w;
 type construct struct {
 	title string
 	loss  string // a loss that holds the construct
-	with  string // of what may stand where no parameter is read: a loss in which it reads the parameter, refused
+	with  string // of what may stand only where no parameter is read: a loss that holds it elsewhere, refused
 }
 
 // differentiable are the constructs that gradients pass, or that stand beside them in any loss, by chapter. Each loss is
@@ -38,17 +39,19 @@ var differentiable = []struct {
 		{title: "self-join", loss: "SELECT sum(dot(a.v, b.v)) FROM w a JOIN w b ON a.id < b.id"},
 		{title: "gradient(…)", loss: "SELECT sum(g.x ^ 2) FROM gradient('SELECT sum(x ^ 3) FROM w', NULL::w) g"},
 		{title: "SELECT *, t.*", loss: "SELECT sum(q.x * q.y) FROM (SELECT w.*, t.y FROM w JOIN t USING (id)) q"},
+		{title: "ORDER BY without LIMIT", loss: "SELECT sum(x ^ 2) FROM (SELECT * FROM w ORDER BY id) q"},
 		{title: "no FROM", loss: "SELECT (SELECT sum(x ^ 2) FROM w) * 2"},
 	}},
 	{"where", []construct{
 		{title: "=, <>, <, <=, >, >=, arithmetic, %", loss: "SELECT sum(x ^ 2) FROM w WHERE id % 2 = 1 AND 10 * id <> 20"},
-		{title: "AND, OR, NOT, booleans", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE NOT (grp = 'b' OR n > 100)"},
+		{title: "AND, OR, NOT, booleans", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE known AND NOT (grp = 'b' OR n > 100)"},
 		{title: "BETWEEN, IN (list), = ANY (ARRAY[…])", loss: "SELECT sum(x ^ 2) FROM w WHERE id BETWEEN 1 AND 2 OR id IN (3, 5) OR id = ANY (ARRAY[7, 8])"},
 		{title: "IS NULL, IS DISTINCT FROM, IS TRUE", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE day IS NOT NULL AND grp IS DISTINCT FROM 'c' AND (n > 5) IS TRUE"},
 		{title: "LIKE, texts", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE grp LIKE 'a%' OR grp || 'x' = 'bx'"},
 		{title: "dates, timestamps", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE day < '2024-02-15'"},
+		{title: "= ANY (SELECT …), NOT IN (SELECT …)", loss: "SELECT sum(x ^ 2) FROM w WHERE id = ANY (SELECT src FROM link) AND id NOT IN (SELECT id FROM t WHERE grp = 'b')"},
 		{title: "IN (SELECT …), EXISTS, NOT EXISTS", loss: "SELECT sum(x ^ 2) FROM w WHERE id IN (SELECT src FROM link WHERE weight > 1) AND NOT EXISTS (SELECT 1 FROM t WHERE t.id = w.id AND grp = 'b')"},
-		{title: "a condition on values: a mask", loss: "SELECT sum(x ^ 2) FROM w WHERE x > 0"},
+		{title: "a condition on values, also in ON: a mask", loss: "SELECT sum(a.x * b.x) FROM w a JOIN w b ON a.x < b.x WHERE a.x > 0"},
 		{title: "comparison with a scalar sub-query", loss: "SELECT sum(x ^ 2) FROM w WHERE x > (SELECT avg(x) FROM w)"},
 	}},
 	{"group", []construct{
@@ -59,6 +62,7 @@ var differentiable = []struct {
 		{title: "GROUP BY a column, an expression, a position", loss: "SELECT sum(z ^ 2) FROM (SELECT grp, n % 20 = 0, sum(x * y) AS z FROM w JOIN t USING (id) GROUP BY grp, 2) q"},
 		{title: "columns that the group determines", loss: "SELECT sum(z) FROM (SELECT w.id, w.x * sum(weight) AS z FROM w JOIN link ON src = w.id GROUP BY w.id) q"},
 		{title: "HAVING", loss: "SELECT sum(z ^ 2) FROM (SELECT src, sum(x * weight) AS z FROM w JOIN link ON dst = w.id GROUP BY src HAVING count(*) > 1) q"},
+		{title: "HAVING without GROUP BY", loss: "SELECT sum(x ^ 2) FROM w HAVING count(*) > 1"},
 		{title: "aggregates OVER (PARTITION BY …)", loss: "SELECT sum(p ^ 2) FROM (SELECT exp(x) / sum(exp(x)) OVER (PARTITION BY id % 2) AS p FROM w) q"},
 	}},
 	{"sub", []construct{
@@ -73,6 +77,7 @@ var differentiable = []struct {
 		{title: "\\|\\| joins chunks along the first dimension", loss: "SELECT sum(sqnorm((v || 2 * v) ^ 2)) FROM w"},
 		{title: "subscript, computed subscript, slice", loss: "SELECT sum(v[1] * v[1 + id % 2] + sqnorm(v[2:2])) FROM w"},
 		{title: "ARRAY[…] of numbers", loss: "SELECT sum(dot(ARRAY[x, 1, 2 * x], ARRAY[x, x, 3])) FROM w"},
+		{title: "attributes as numbers; length, upper, mod and others with a kernel", loss: "SELECT sum(x * price * length(grp) + x * mod(n, 7)) FROM w JOIN t USING (id) WHERE upper(grp) = 'A'"},
 		{title: "CASE, both forms", loss: "SELECT sum(CASE WHEN x > 0 THEN ln(x) ELSE x ^ 2 END + CASE id WHEN 1 THEN x ELSE 0 END) FROM w"},
 		{title: "COALESCE, NULLIF", loss: "SELECT sum(coalesce(nullif(x, y), 7) ^ 2) FROM w JOIN t USING (id)"},
 		{title: "GREATEST, LEAST of numbers", loss: "SELECT sum(greatest(x, 0.1) * least(x, 1.5, y)) FROM w JOIN t USING (id)"},
@@ -85,8 +90,8 @@ var differentiable = []struct {
 	}},
 }
 
-// parameterFree are the constructs that may stand in a sub-query that reads no parameter, with what is said where it
-// reads one.
+// parameterFree are the constructs that may stand only in a sub-query that reads no parameter, each with a loss that
+// holds it elsewhere.
 var parameterFree = []construct{
 	{"DISTINCT, DISTINCT ON", "SELECT sum(x * c) FROM w, (SELECT count(*) AS c FROM (SELECT DISTINCT grp FROM t) d) q", "SELECT sum(x) FROM (SELECT DISTINCT x FROM w) q"},
 	{"ORDER BY … LIMIT, OFFSET", "SELECT sum(x * y) FROM w JOIN (SELECT * FROM t ORDER BY y DESC LIMIT 3) q USING (id)", "SELECT sum(x) FROM (SELECT x FROM w ORDER BY x LIMIT 1) q"},
@@ -100,6 +105,10 @@ var parameterFree = []construct{
 	{"sum(DISTINCT …)", "SELECT sum(x) * (SELECT sum(DISTINCT n) FROM t) FROM w", "SELECT sum(DISTINCT x) FROM w"},
 	{"array_agg, string_agg, vector_agg, bool_and and other aggregates", "SELECT sum(dot(v, e)) FROM w, (SELECT vector_agg(id - 1, y, 2) AS e FROM t WHERE id < 3) q", "SELECT sqnorm(vector_agg(id, x, 4)) FROM w"},
 	{"text, date and other functions without a kernel", "SELECT sum(x * c) FROM w JOIN (SELECT id, ascii(upper(grp)) AS c FROM t) q USING (id)", "SELECT sum(x * ascii(grp)) FROM w JOIN t USING (id)"},
+	{"ILIKE, SIMILAR TO, ~ and other operators on texts", "SELECT sum(x) FROM w JOIN (SELECT id FROM t WHERE grp ~ '^[ab]') q USING (id)", "SELECT sum(x) FROM w JOIN t USING (id) WHERE grp ILIKE 'A%'"},
+	{"extract, date arithmetic", "SELECT sum(x * m) FROM w JOIN (SELECT id, extract(month FROM day) AS m FROM t) q USING (id)", "SELECT sum(x * extract(month FROM day)) FROM w JOIN t USING (id)"},
+	{"bits: & and their like", "SELECT sum(x * b) FROM w JOIN (SELECT id, n & 6 AS b FROM t) q USING (id)", "SELECT sum(x * (n & 6)) FROM w JOIN t USING (id)"},
+	{"count(DISTINCT …)", "SELECT sum(x) * (SELECT count(DISTINCT grp) FROM t) FROM w", "SELECT sum(x) * count(DISTINCT grp) FROM w JOIN t USING (id)"},
 	{"a cast with a precision", "SELECT sum(x * c) FROM w JOIN (SELECT id, y::numeric(4, 1) AS c FROM t) q USING (id)", "SELECT sum(x::numeric(4, 1)) FROM w"},
 	{"row comparison", "SELECT sum(x) FROM w JOIN (SELECT id FROM t WHERE (id, n) = (3, 30)) q USING (id)", "SELECT sum(x) FROM w WHERE (id, x) = (1, 0.5)"},
 	{"NOT IN of values that may be NULL", "SELECT sum(x) FROM w JOIN (SELECT id FROM t WHERE id NOT IN (SELECT src FROM link WHERE weight > 1 UNION SELECT 7)) q USING (id)", "SELECT sum(x) FROM w WHERE id NOT IN (SELECT nullif(n, 10) FROM t)"},
@@ -116,6 +125,10 @@ var refused = []construct{
 	{title: "a correlated sub-query that compares otherwise than by =", loss: "SELECT sum(x * (SELECT max(y) FROM t WHERE t.id < w.id)) FROM w"},
 	{title: "an outer join whose optional side is masked by values", loss: "SELECT sum(y * coalesce(q.x, 1)) FROM t LEFT JOIN (SELECT * FROM w WHERE x > 0) q USING (id)"},
 	{title: "LATERAL that reads its neighbours", loss: "SELECT sum(q.z) FROM w, LATERAL (SELECT w.x * t.y AS z FROM t) q"},
+	{title: "> ALL (SELECT …)", loss: "SELECT sum(x) FROM w WHERE id > ALL (SELECT src FROM link WHERE src < 2)"},
+	{title: "percentile_cont and others WITHIN GROUP", loss: "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM w"},
+	{title: "TABLESAMPLE", loss: "SELECT sum(x) FROM w TABLESAMPLE BERNOULLI (50)"},
+	{title: "COLLATE", loss: "SELECT sum(x) FROM w JOIN t USING (id) WHERE grp COLLATE \"C\" = 'a'"},
 	{title: "GROUPING SETS, ROLLUP, CUBE", loss: "SELECT sum(z) FROM (SELECT sum(x) AS z FROM w GROUP BY ROLLUP (id)) q"},
 	{title: "comparison of chunks", loss: "SELECT sum(CASE WHEN v > v THEN 1.0 ELSE 0.0 END) FROM w"},
 	{title: "GREATEST, LEAST of chunks", loss: "SELECT sum(sqnorm(greatest(v, v))) FROM w"},

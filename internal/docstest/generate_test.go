@@ -34,7 +34,7 @@ func TestSQLPage(t *testing.T) {
 		}
 		tables[chapter.name] = rows
 	}
-	tables["free"] = "| construct | example | where it reads `w` |\n|---|---|---|\n"
+	tables["free"] = "| construct | example | elsewhere |\n|---|---|---|\n"
 	for _, c := range parameterFree {
 		holds(t, db, c.title, c.loss)
 		tables["free"] += fmt.Sprintf("| %s | %s | %s |\n", c.title, code(c.loss), refusal(t, db, c.title, c.with))
