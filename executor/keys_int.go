@@ -11,9 +11,6 @@ import (
 // The structure of a step is mostly joins and groups on integers. Their keys are looked up without a copy as codes, in
 // lanes of rows that workers share; what is found does not depend on who looks.
 
-// laneRows is the number of rows of a lane of structure.
-const laneRows = 1 << 13
-
 // lanes runs f over the rows 0…n-1, lane by lane.
 func (st *stage) lanes(n int, f func(lo, hi int)) error {
 	return parallel(st.ctx, st.p.opt.Workers, (n+laneRows-1)/laneRows, func(_, lane int) error {
