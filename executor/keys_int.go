@@ -83,6 +83,18 @@ func (l *level) probeInts(p []int32, c probeCol, lo, hi int) {
 		}
 		return
 	}
+	if c.v.Valid == nil && t.dense != nil {
+		for i, r := range c.at[lo:hi] {
+			if q := &p[lo+i]; *q >= 0 {
+				if d := uint64(x[r]) - t.lo; d < uint64(len(t.dense)) {
+					*q = t.dense[d]
+				} else {
+					*q = -1
+				}
+			}
+		}
+		return
+	}
 	for i := lo; i < hi; i++ {
 		r := i
 		if c.at != nil {
