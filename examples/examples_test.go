@@ -62,6 +62,7 @@ var surface = []example{
 	{script: "nnmf_lowrank.sql", trains: 1, lo: 0, hi: 0.05},
 	{script: "nnmf_movies.sql", data: true, trains: 1, lo: 0.85, hi: 0.96},
 	{script: "logreg_breast_cancer.sql", data: true, trains: 1, lo: 0.96, hi: 0.99},
+	{script: "mlp_digits.sql", data: true, trains: 1, lo: 0.93, hi: 0.97},
 	{script: "matrix_product.sql"},
 }
 

@@ -341,14 +341,18 @@ func (st *stage) makeVec(n *ra.Node, r *rel, i int) (*ra.Vector, error) {
 		return nil, err
 	}
 	if v.op == vLeaf && v.sp == r.sp && v.data.buf == nil {
-		return &ra.Vector{Type: n.Cols[i].Type, N: v.data.n, Ints: v.data.i64, F32: v.data.f32, F64: v.data.f64,
-			Texts: v.data.str, Valid: bools(v.data.valid)}, nil
+		return v.data.shared(n.Cols[i].Type), nil
 	}
 	d, err := st.p.compute(st, v, r.sp)
 	if err != nil {
 		return nil, err
 	}
-	return d.vector(v.typ), nil
+	return d.shared(v.typ), nil
+}
+
+// shared is a column on the heap as a vector with the same memory.
+func (d *data) shared(t kernels.Type) *ra.Vector {
+	return &ra.Vector{Type: t, N: d.n, Ints: d.i64, F32: d.f32, F64: d.f64, Texts: d.str, Valid: bools(d.valid)}
 }
 
 func bools(b []byte) []bool {

@@ -90,6 +90,25 @@ func newData(k kind, n, size int, nullable bool) (*data, error) {
 	return &d, nil
 }
 
+// onHeap allocates a column in Go's memory.
+func onHeap(k kind, n, size int, nullable bool) data {
+	d := data{kind: k, n: n, size: size}
+	switch k {
+	case f64:
+		d.f64 = make([]float64, n*size)
+	case f32:
+		d.f32 = make([]float32, n*size)
+	case i64:
+		d.i64 = make([]int64, n*size)
+	default:
+		d.str = make([]string, n*size)
+	}
+	if nullable {
+		d.valid = make([]byte, n)
+	}
+	return d
+}
+
 func (d *data) free() {
 	if d != nil {
 		d.buf.Free()

@@ -73,6 +73,7 @@ type lowered interface {
 var (
 	laneWork     = 65536.0   // operations per lane
 	blockScratch = 256 << 10 // bytes of a block's cells: they stay in the second-level cache
+	laneRows     = 1 << 13   // rows per lane of structure
 	groupRows    = 8         // rows per group from which on a sum is worth an adder
 )
 

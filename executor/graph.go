@@ -86,10 +86,11 @@ type graph struct {
 	unit   *space
 	at     map[string][]*index  // indexes by a hash of their content
 	codes  map[string][]*groups // groups by a hash of their codes
+	sort   func(codes []int32, count int) (start, order []int32)
 }
 
 func newGraph(wide bool, ids *int) *graph {
-	g := &graph{wide: wide, seen: map[string]*val{}, comp: map[[2]int]*index{}, ids: ids,
+	g := &graph{sort: sortByCode, wide: wide, seen: map[string]*val{}, comp: map[[2]int]*index{}, ids: ids,
 		at: map[string][]*index{}, codes: map[string][]*groups{}}
 	g.unit = g.space(1, false)
 	return g
@@ -97,7 +98,7 @@ func newGraph(wide bool, ids *int) *graph {
 
 // child returns a graph for one step's vals.
 func (g *graph) child() *graph {
-	return &graph{parent: g, wide: g.wide, seen: map[string]*val{}, comp: map[[2]int]*index{}, ids: g.ids, unit: g.unit,
+	return &graph{sort: g.sort, parent: g, wide: g.wide, seen: map[string]*val{}, comp: map[[2]int]*index{}, ids: g.ids, unit: g.unit,
 		at: map[string][]*index{}, codes: map[string][]*groups{}}
 }
 
@@ -123,13 +124,22 @@ func (g *graph) index(dst, src *space, at []int32) *index {
 	return x
 }
 
+// hashInts hashes four interleaved streams, whose multiplications do not wait for each other.
 func hashInts(at []int32) uint64 {
-	h := uint64(len(at))
-	for _, x := range at {
-		h = (h ^ uint64(uint32(x))) * 0x9E3779B97F4A7C15
-		h ^= h >> 29
+	const k = 0x9E3779B97F4A7C15
+	n := len(at)
+	a, b, c, d := uint64(n), uint64(1), uint64(2), uint64(3)
+	for ; len(at) >= 4; at = at[4:] {
+		a = (a ^ uint64(uint32(at[0]))) * k
+		b = (b ^ uint64(uint32(at[1]))) * k
+		c = (c ^ uint64(uint32(at[2]))) * k
+		d = (d ^ uint64(uint32(at[3]))) * k
+		a, b, c, d = a^a>>29, b^b>>29, c^c>>29, d^d>>29
 	}
-	return h
+	for _, x := range at {
+		a = (a ^ uint64(uint32(x))) * k
+	}
+	return tensor.Mix(tensor.Mix(tensor.Mix(a)^b)^c) ^ d
 }
 
 // groups makes the groups of the rows of in by code: out row code[r] gets row r. Equal ones are one.
@@ -143,9 +153,9 @@ func (g *graph) groups(in, out *space, code []int32) *groups {
 		}
 	}
 	x := &groups{id: g.id(), in: in, out: out, code: code}
-	x.start, x.perm = sortByCode(code, out.n)
+	x.start, x.perm = g.sort(code, out.n)
 	if x.perm != nil {
-		x.order = g.index(in, in, x.perm)
+		x.order = &index{id: g.id(), dst: in, src: in, at: x.perm} // equal ones are of equal groups, nearly always
 	}
 	g.codes[key] = append(g.codes[key], x)
 	return x

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -184,27 +185,59 @@ func (j *joiner) add(s int) error {
 	}
 	preds := j.ready(s)
 	var combo, row []int32
-	if len(preds) == 0 {
+	same := false // every combo stays, once
+	if len(preds) == 0 && m.unique {
+		if row, combo, err = j.partners(m); err != nil {
+			return err
+		}
+		same = combo == nil
+	} else if len(preds) == 0 {
 		if m.pairs > maxRows {
 			return tooManyRows("a join")
 		}
 		if err := j.st.p.fits(m.pairs * 4 * int64(len(j.slots)+1)); err != nil {
 			return err
 		}
-		combo, row = make([]int32, 0, m.pairs), make([]int32, 0, m.pairs)
-		m.each(0, j.count, func(c, r int32) { combo, row = append(combo, c), append(row, r) })
+		combo, row = m.expand(j.count)
 	} else if combo, row, err = j.filtered(s, m, preds); err != nil {
 		return err
 	}
-	if !(len(combo) == j.count && isIdentity(combo)) {
+	if !same && !(len(combo) == j.count && isIdentity(combo)) {
 		for _, t := range j.slots {
 			j.at[t] = j.pick(t, combo)
 			j.all[t] = false
 		}
 	}
-	j.slots, j.count = append(j.slots, s), len(combo)
+	j.slots, j.count = append(j.slots, s), len(row)
 	j.at[s] = row
 	return j.st.ctx.Err()
+}
+
+// partners are the rows that the combos meet, one each at most, and the combos that meet one: nil where all do.
+func (j *joiner) partners(m *matches) (row, combo []int32, err error) {
+	row = m.code
+	if m.rows != nil {
+		if err := j.st.lanes(len(row), func(lo, hi int) {
+			for i, k := range row[lo:hi] {
+				if k >= 0 {
+					row[lo+i] = m.rows[k]
+				}
+			}
+		}); err != nil {
+			return nil, nil, err
+		}
+	}
+	if !slices.Contains(row, -1) {
+		return row, nil, nil
+	}
+	combo = make([]int32, 0, len(row))
+	for c, r := range row {
+		if r >= 0 {
+			row[len(combo)] = r
+			combo = append(combo, int32(c))
+		}
+	}
+	return row[:len(combo)], combo, nil
 }
 
 // pick is the rows of slot t in the given combos.
@@ -221,47 +254,78 @@ func (j *joiner) pick(t int, combo []int32) []int32 {
 
 // matches tells the partners of each combo in a slot: rows[start[code]:start[code+1]].
 type matches struct {
+	*lookup
 	code  []int32 // per combo, -1: none
-	start []int32
-	rows  []int32
 	pairs int64
 }
 
-func (m *matches) each(lo, hi int, f func(c, r int32)) {
-	for c := lo; c < hi; c++ {
-		k := m.code[c]
+func (m *matches) row(i int32) int32 {
+	if m.rows == nil {
+		return i
+	}
+	return m.rows[i]
+}
+
+func (m *matches) each(c int, f func(c, r int32)) {
+	if k := m.code[c]; k >= 0 {
+		for i := m.start[k]; i < m.start[k+1]; i++ {
+			f(int32(c), m.row(i))
+		}
+	}
+}
+
+// expand lists all pairs of a combo and a row.
+func (m *matches) expand(count int) (combo, row []int32) {
+	combo, row = make([]int32, m.pairs), make([]int32, m.pairs)
+	at := 0
+	for c, k := range m.code[:count] {
 		if k < 0 {
 			continue
 		}
-		for _, r := range m.rows[m.start[k]:m.start[k+1]] {
-			f(int32(c), r)
+		lo, hi := m.start[k], m.start[k+1]
+		to := at + int(hi-lo)
+		for i := range combo[at:to] {
+			combo[at+i] = int32(c)
 		}
+		if m.rows != nil {
+			copy(row[at:to], m.rows[lo:hi])
+		} else {
+			for i := range row[at:to] {
+				row[at+i] = lo + int32(i)
+			}
+		}
+		at = to
 	}
+	return combo, row
 }
 
 func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 	build := keyCols{rows: j.kept[s], n: j.size(s)}
 	safe := make([]bool, len(conds))
-	probe := make([]*ra.Vector, len(conds))
+	probe, cols := make([]*ra.Vector, len(conds)), make([]probeCol, len(conds))
 	id := ""
 	for i, q := range conds {
 		b, err := j.vec(q.R)
 		if err != nil {
 			return nil, err
 		}
-		p, err := j.vec(q.L)
+		p, err := j.probed(q.L)
 		if err != nil {
 			return nil, err
 		}
 		build.cols = append(build.cols, b)
-		if !j.all[q.L.Input] {
-			p = gatherVector(p, j.at[q.L.Input])
-		}
-		probe[i], safe[i] = p, q.NullSafe
-		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.Type.IsFloat())
+		cols[i], probe[i], safe[i] = p, p.v, q.NullSafe
+		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.v.Type.IsFloat())
 	}
 	t := j.lookup(s, id, build, safe, mixed(build.cols, probe))
-	m := &matches{code: t.enc.probe(allRows(probe, j.count)), start: t.start, rows: t.rows}
+	code, err := j.st.probe(t.enc, cols, j.count)
+	if err != nil {
+		return nil, err
+	}
+	m := &matches{lookup: t, code: code}
+	if t.unique {
+		return m, nil
+	}
 	for _, k := range m.code {
 		if k >= 0 {
 			m.pairs += int64(t.start[k+1] - t.start[k])
@@ -270,11 +334,25 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 	return m, nil
 }
 
+// probed is a column of a joined slot, one row for each combo.
+func (j *joiner) probed(c kernels.Col) (probeCol, error) {
+	if in := j.n.Inputs[c.Input]; j.all[c.Input] {
+		return j.st.through(in, in.Index(c.ID))
+	}
+	v, err := j.vec(c)
+	at := j.at[c.Input]
+	if at == nil {
+		at = []int32{}
+	}
+	return probeCol{v, at}, err
+}
+
 // lookup is what one side of a join is looked up in: the rows of each key.
 type lookup struct {
-	enc   *encoder
-	start []int32
-	rows  []int32
+	enc    *encoder
+	start  []int32
+	rows   []int32 // by start; nil: row i is row i
+	unique bool    // no key has two rows
 }
 
 // lookup makes the table of slot s, or takes the one that an earlier join or step made of the same columns of
@@ -286,13 +364,16 @@ func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *
 	}
 	t := &lookup{enc: newEncoder(build, safe, asFloat)}
 	start, order := sortByCode(t.enc.code, t.enc.count)
-	t.start, t.rows = start, make([]int32, start[t.enc.count])
-	for i := range t.rows {
-		r := int32(i)
-		if order != nil {
-			r = order[i]
+	t.start, t.unique = start, int(start[t.enc.count]) == t.enc.count
+	if order != nil || build.rows != nil || int(start[t.enc.count]) != build.n {
+		t.rows = make([]int32, start[t.enc.count])
+		for i := range t.rows {
+			r := int32(i)
+			if order != nil {
+				r = order[i]
+			}
+			t.rows[i] = int32(build.row(int(r)))
 		}
-		t.rows[i] = int32(build.row(int(r)))
 	}
 	if t.enc.code = nil; keep {
 		if j.in[s].look == nil {
@@ -395,7 +476,7 @@ func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int3
 		}
 	}
 	for c := 0; c < j.count && err == nil; c++ {
-		m.each(c, c+1, func(c, r int32) {
+		m.each(c, func(c, r int32) {
 			if bc, br = append(bc, c), append(br, r); len(bc) == pairBlock && err == nil {
 				flush()
 			}

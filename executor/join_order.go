@@ -121,6 +121,9 @@ func (j *joiner) fixed(s int, conds []ra.Equi) bool {
 		id += fmt.Sprintf("%d ", j.n.Inputs[s].Index(q.R.ID))
 	}
 	keep := j.lasting(s)
+	if !keep && j.st.parent != nil { // finding out would cost more than it helps
+		return false
+	}
 	if is, known := j.in[s].fixed[id]; known && keep {
 		return is
 	}

@@ -225,10 +225,14 @@ func (l *level) probe(p []int32, x coded) {
 type pairTable struct {
 	lo    uint64
 	dense []int32
-	prev  []int32
-	code  []uint64
-	id    []int32
+	slots []pair
 	mask  uint64
+}
+
+// pair is a slot of the table: one cache line is all that a look-up reads, mostly.
+type pair struct {
+	code     uint64
+	prev, id int32 // id -1: free
 }
 
 func newPairTable(c coded, count, n int) *pairTable {
@@ -247,8 +251,10 @@ func newPairTable(c coded, count, n int) *pairTable {
 	for size < 2*n {
 		size *= 2
 	}
-	t := &pairTable{prev: make([]int32, size), code: make([]uint64, size), id: make([]int32, size), mask: uint64(size - 1)}
-	fill(t.id, -1)
+	t := &pairTable{slots: make([]pair, size), mask: uint64(size - 1)}
+	for i := range t.slots {
+		t.slots[i].id = -1
+	}
 	return t
 }
 
@@ -264,12 +270,13 @@ func (t *pairTable) slot(prev int32, x uint64) *int32 {
 		return &t.dense[x-t.lo]
 	}
 	for h := t.hash(prev, x); ; h = (h + 1) & t.mask {
-		if t.id[h] < 0 {
-			t.prev[h], t.code[h] = prev, x
-			return &t.id[h]
+		p := &t.slots[h]
+		if p.id < 0 {
+			p.prev, p.code = prev, x
+			return &p.id
 		}
-		if t.prev[h] == prev && t.code[h] == x {
-			return &t.id[h]
+		if p.prev == prev && p.code == x {
+			return &p.id
 		}
 	}
 }
@@ -282,12 +289,15 @@ func (t *pairTable) find(prev int32, x uint64) int32 {
 		}
 		return -1
 	}
-	for h := t.hash(prev, x); t.id[h] >= 0; h = (h + 1) & t.mask {
-		if t.prev[h] == prev && t.code[h] == x {
-			return t.id[h]
+	for h := t.hash(prev, x); ; h = (h + 1) & t.mask {
+		p := &t.slots[h]
+		if p.id < 0 {
+			return -1
+		}
+		if p.prev == prev && p.code == x {
+			return p.id
 		}
 	}
-	return -1
 }
 
 func (t *pairTable) hash(prev int32, x uint64) uint64 {

@@ -50,8 +50,16 @@ func (b *block) streams(o *op, first int) []uint64 {
 		b.keys = make([]uint64, n)
 	}
 	key := b.keys[:n]
-	fillKeys(key, tensor.HashKey())
-	for i := first; i < len(o.args); i++ {
+	h, i := tensor.HashKey(), first
+	for ; i < len(o.args) && b.step(o, i) == 0; i++ { // what all keys begin with
+		for _, x := range b.arg(o, i).i64[:b.t.cells[o.args[i]].size] {
+			h = tensor.Mix(h ^ uint64(x))
+		}
+	}
+	for r := range key {
+		key[r] = h
+	}
+	for ; i < len(o.args); i++ {
 		x, step, size := b.arg(o, i).i64, b.step(o, i), b.t.cells[o.args[i]].size
 		for e := range size {
 			if step == 0 {
@@ -66,12 +74,6 @@ func (b *block) streams(o *op, first int) []uint64 {
 		}
 	}
 	return key
-}
-
-func fillKeys(key []uint64, h uint64) {
-	for r := range key {
-		key[r] = h
-	}
 }
 
 // seed is the one seed of a draw.

@@ -270,7 +270,7 @@ func (p *Program) Close() {
 	p.m.free()
 }
 
-// compute evaluates a structural val over a space. The next call overwrites the result.
+// compute evaluates a structural val over a space.
 func (p *Program) compute(st *stage, v *val, sp *space) (*data, error) {
 	g := st.wide
 	r := &val{id: g.id(), op: vConcat, sp: sp, typ: v.typ, args: []*val{v}, from: []*space{sp}, vary: true}
@@ -278,9 +278,10 @@ func (p *Program) compute(st *stage, v *val, sp *space) (*data, error) {
 	if err != nil {
 		return nil, err
 	}
+	*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable) // it outlives the schedule's memory
 	m := &p.m
 	m.ctx = st.ctx
-	if err := p.runOnce(m); err == nil {
+	if err = p.runOnce(m); err == nil {
 		err = s.runSteps(m)
 	}
 	if err != nil {

@@ -360,8 +360,8 @@ func TestRandomPlans(t *testing.T) { testPlans(t) }
 
 // TestRandomPlansSmallLanes does so with blocks and lanes of a few rows.
 func TestRandomPlansSmallLanes(t *testing.T) {
-	defer func(a float64, b, c int) { laneWork, blockScratch, groupRows = a, b, c }(laneWork, blockScratch, groupRows)
-	laneWork, blockScratch, groupRows = 20, 200, 2
+	defer func(a float64, b, c, d int) { laneWork, blockScratch, groupRows, laneRows = a, b, c, d }(laneWork, blockScratch, groupRows, laneRows)
+	laneWork, blockScratch, groupRows, laneRows = 20, 200, 2, 3
 	testPlans(t)
 }
 

@@ -55,6 +55,10 @@ func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 	}
 	st.main, st.wide = newGraph(p.opt.Force64, &p.ids), newGraph(true, &p.ids)
 	st.wide.unit = st.main.unit
+	st.main.sort = func(codes []int32, count int) (start, order []int32) {
+		return sortLanes(p.m.ctx, p.opt.Workers, codes, count)
+	}
+	st.wide.sort = st.main.sort
 	st.tables = p.scans
 	return st
 }
@@ -177,15 +181,31 @@ func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
 		}
 		return &rel{sp: out, grp: st.main.whole(in.sp, out)}, nil
 	}
-	keys, safe, err := st.vectors(n.Inputs[0], n.Group)
+	keys := make([]probeCol, len(n.Group))
+	for i, id := range n.Group {
+		var err error
+		if keys[i], err = st.through(n.Inputs[0], n.Inputs[0].Index(id)); err != nil {
+			return nil, err
+		}
+	}
+	code, count, sorted, err := st.denseCodes(keys, rows)
 	if err != nil {
 		return nil, err
 	}
-	code, _, count := encode(allRows(keys, rows), keyCols{}, safe)
+	var cols []*ra.Vector
+	if !sorted {
+		var safe []bool
+		if cols, safe, err = st.vectors(n.Inputs[0], n.Group); err != nil {
+			return nil, err
+		}
+		code, _, count = encode(allRows(cols, rows), keyCols{}, safe)
+	}
 	if count == rows {
 		return &rel{sp: in.sp}, nil
 	}
-	sortGroups(keys, code, count)
+	if !sorted {
+		sortGroups(cols, code, count)
+	}
 	return st.grouped(in.sp, code, count), nil
 }
 

@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math/rand"
+	"reflect"
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // negatives is TransE over n triples of the step and 200 corruptions of each, drawn with random_int.
@@ -113,5 +116,46 @@ func BenchmarkStructure(b *testing.B) {
 				run()
 			}
 		})
+	}
+}
+
+// TestSamplingWorkers: neither structure nor values of a step depend on the number of workers.
+func TestSamplingWorkers(t *testing.T) {
+	for name, size := range map[string]int{"negatives": 1000, "triples": 300, "neighbours": 20000} {
+		m := samplings[name]
+		var want [][]*ra.Vector
+		for _, workers := range []int{1, 2, 5} {
+			plan, p := compile(t, m.make(t, size), m.params, executor.Options{Workers: workers})
+			for step := range int64(2) {
+				if err := p.Run(context.Background(), kernels.Env{Seed: 1, Step: step + 1}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var got [][]*ra.Vector
+			for i := range plan.Roots {
+				cols, err := p.Result(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = append(got, cols)
+			}
+			if want == nil {
+				want = got
+			}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%s: %d workers compute something else than one", name, workers)
+			}
+		}
+	}
+}
+
+// TestStructuralError: an error in a column that structure reads is told.
+func TestStructuralError(t *testing.T) {
+	db := memdb.New()
+	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(3, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rand.New(rand.NewSource(1)), 3)})
+	views(t, db, "loss", "SELECT sum(w.v) FROM generate_series(0, 4) AS i JOIN w ON w.id = random_int(3 - i, 1, ARRAY[current_step(), i])")
+	_, p := compile(t, db, []string{"w"}, executor.Options{})
+	if err := p.Run(context.Background(), kernels.Env{Step: 1}); sqlerr.Code(err) != sqlerr.InvalidParameter {
+		t.Errorf("random_int(0, …) as a key: %v", err)
 	}
 }

@@ -36,6 +36,7 @@ var surfaceLosses = []scriptLoss{
 	{"nnmf_lowrank.sql", false, "loss", []string{"w", "h"}},
 	{"nnmf_movies.sql", true, "loss", []string{"taste", "trait"}},
 	{"logreg_breast_cancer.sql", true, "loss", []string{"model"}},
+	{"mlp_digits.sql", true, "loss", []string{"layer1", "layer2"}},
 	{"matrix_product.sql", false, "product_loss", []string{"a", "b"}},
 	{"matrix_product.sql", false, "chain_loss", []string{"a", "b", "c", "d", "e"}},
 	{"matrix_product.sql", false, "chain_loss2", []string{"a", "d"}},
