@@ -2,6 +2,7 @@ package store
 
 import (
 	"encoding/hex"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -45,6 +46,9 @@ func (db *DB) Objects() (*Objects, error) {
 	slices.SortFunc(o.Functions, func(a, b Function) int { return before(a.Schema, a.Name, b.Schema, b.Name) })
 	return o, nil
 }
+
+// Failed reports whether a statement of the open transaction failed, so that only its end is left to do.
+func (db *DB) Failed() bool { return db.failed }
 
 // before orders by schema, then by name.
 func before(schema, name, schema2, name2 string) int {
@@ -96,8 +100,20 @@ func (c *Column) DefaultText() string {
 			}
 		}
 	}
-	return readable(c.Default)
+	sql := c.Default
+	for _, cast := range []*regexp.Regexp{assigned, cut} { // the column's type says the same
+		if m := cast.FindStringSubmatch(sql); m != nil {
+			sql = m[1]
+		}
+	}
+	return readable(strings.ReplaceAll(sql, "rg_now()", "now()"))
 }
+
+// assigned and cut match the conversions of a default to its column's type.
+var (
+	assigned = regexp.MustCompile(`^rg_cast\((.+), '[a-z ]+', '[a-z ]+'\)$`)
+	cut      = regexp.MustCompile(`^substr\((.+), 1, \d+\)$`)
+)
 
 // readable leaves out of an expression what only SQLite needs to read.
 func readable(sql string) string {
