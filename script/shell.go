@@ -15,11 +15,13 @@ var ErrInterrupt = errors.New("interrupt")
 
 // Terminal is where the shell reads statements and answers.
 type Terminal interface {
-	// Read reads lines until done holds of all of them together. prompt gives the prompt of the line that follows a
-	// text. At the end of the input the error is io.EOF.
-	Read(prompt func(before string) string, done func(text string) bool) (string, error)
+	// Read reads a line of a statement; a statement that is recalled may have several lines. At the end of the input the
+	// error is io.EOF.
+	Read(prompt string) (string, error)
 	// Ask reads one line that is no statement.
 	Ask(prompt string) (string, error)
+	// Remember puts a statement, all its lines, into the history.
+	Remember(text string)
 	// Interruptible returns a context that Ctrl-C ends, until stop is called: one for each statement.
 	Interruptible(ctx context.Context) (_ context.Context, stop context.CancelFunc)
 }
@@ -30,40 +32,48 @@ func (r *Runner) RunTerminal(ctx context.Context, t Terminal) error {
 	if _, set := r.given["ON_ERROR_STOP"]; !set {
 		r.vars["ON_ERROR_STOP"] = "off"
 	}
-	r.terminal, r.src = t, &source{more: r.nextTyped}
 	s := &scanner{}
-	r.buffer = s
+	r.terminal, r.src, r.buffer = t, &source{more: r.nextTyped}, s
 	defer func() { r.terminal, r.src, r.conds, r.lines, r.buffer = nil, nil, nil, nil, nil }()
+	statement := "" // the lines so far
 	for ctx.Err() == nil {
-		text := r.typed
-		r.typed = ""
-		if text == "" {
-			var err error
-			text, err = t.Read(func(before string) string { return r.promptText(s.after(before, r.lookup)) }, func(text string) bool { return s.complete(text, r.lookup) })
-			switch {
-			case errors.Is(err, ErrInterrupt):
-				s.reset()
-				if len(r.conds) > 0 {
-					r.conds, s.mute = nil, false
-					fmt.Fprintln(r.stderr, "\\if: escaped")
-				}
-				continue
-			case err == io.EOF:
-				if !r.quiet() {
-					fmt.Fprintln(r.stdout, `\q`)
-				}
-				return nil
-			case err != nil:
-				return sqlerr.New(sqlerr.IO, "could not read from the terminal: %v", err).Wrap(err)
+		text, err := r.readTyped()
+		switch {
+		case errors.Is(err, ErrInterrupt):
+			s.reset()
+			statement = ""
+			if len(r.conds) > 0 {
+				r.conds, s.mute = nil, false
+				fmt.Fprintln(r.stderr, "\\if: escaped")
 			}
-		} else {
-			fmt.Fprintln(r.stdout, text)
+			continue
+		case err == io.EOF:
+			r.say("\\q")
+			return nil
+		case err != nil:
+			return sqlerr.New(sqlerr.IO, "could not read from the terminal: %v", err).Wrap(err)
 		}
-		if r.runTyped(ctx, s, text) {
+		statement = strings.TrimPrefix(statement+"\n"+text, "\n")
+		quit := r.runTyped(ctx, s, text)
+		if quit || s.empty() && !s.inQuote() {
+			t.Remember(statement)
+			statement = ""
+		}
+		if quit {
 			return nil
 		}
 	}
 	return nil
+}
+
+// readTyped returns what an editor left, or reads from the terminal.
+func (r *Runner) readTyped() (string, error) {
+	if text := r.typed; text != "" {
+		r.typed = ""
+		_, err := fmt.Fprintln(r.stdout, text)
+		return text, err
+	}
+	return r.terminal.Read(r.promptText(r.buffer))
 }
 
 // runTyped runs lines that were typed; quit tells that they end the shell.
@@ -87,7 +97,7 @@ func (r *Runner) runTyped(ctx context.Context, s *scanner, text string) (quit bo
 		if err == errQuit {
 			return true
 		}
-		if err != nil { // it has been printed; what follows on the lines was meant to come after it
+		if err != nil { // it has been printed; what was typed behind it was meant to follow it
 			s.reset()
 			return false
 		}
@@ -144,32 +154,4 @@ func (s *scanner) copy() *scanner {
 	c := &scanner{line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute}
 	c.buf.WriteString(s.buf.String())
 	return c
-}
-
-// after is the scanner that has read a text in which nothing is run.
-func (s *scanner) after(text string, vars func(string) (string, bool)) *scanner {
-	c := s.copy()
-	c.read(text, vars)
-	return c
-}
-
-// complete tells whether something is to be done with a text that the scanner reads next: a semicolon or a backslash
-// command stands in it, or no statement has begun.
-func (s *scanner) complete(text string, vars func(string) (string, bool)) bool {
-	c := s.copy()
-	if c.read(text, vars) {
-		return true
-	}
-	return c.empty() && !c.inQuote()
-}
-
-// read reads lines up to the first end of a statement or backslash command, and tells whether there is one.
-func (s *scanner) read(text string, vars func(string) (string, bool)) bool {
-	for line := range strings.SplitSeq(text, "\n") {
-		if why, _, _ := s.scan(line, 0, 1, vars); why != stopEnd {
-			return true
-		}
-		s.endLine()
-	}
-	return false
 }

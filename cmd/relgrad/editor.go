@@ -15,11 +15,18 @@ import (
 	"github.com/relgrad/relgrad/script"
 )
 
-// lineEditor is the shell's terminal: lines of a statement are edited together, with history and completion.
+// lineEditor is the shell's terminal: lines are edited with history and completion.
 type lineEditor struct {
-	shell *readline.Shell
-	asks  *readline.Shell // for answers: one line, without history
+	shell   *readline.Shell
+	asks    *readline.Shell // for answers, without history and completion
+	history statements
 }
+
+// statements is a history whose entries are whole statements: lines on their own stay out.
+type statements struct{ readline.History }
+
+// Write implements readline.History; the library calls it for every line.
+func (s statements) Write(string) (int, error) { return s.Len(), nil }
 
 func newLineEditor(r *script.Runner) *lineEditor {
 	e := &lineEditor{shell: readline.NewShell(inputrc.WithApp("relgrad")), asks: readline.NewShell(inputrc.WithApp("relgrad"))}
@@ -29,43 +36,49 @@ func newLineEditor(r *script.Runner) *lineEditor {
 		}
 		_ = s.Config.Set("menu-complete-display-prefix", true) // Tab goes as far as all completions agree
 		_ = s.Config.Set("completion-ignore-case", true)
+		_ = s.Config.Set("multiline-column", false) // it would hide text where lines wrap
 	}
-	if path, err := historyFile(); err != nil {
-		fmt.Fprintf(os.Stderr, "relgrad: no history is kept: %v\n", err)
-	} else {
-		e.shell.History.AddFromFile("history", path)
+	file, err := historyFile()
+	if err == nil {
+		e.history.History, err = readline.NewHistoryFromFile(file)
 	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "relgrad: the history is not kept: %v\n", err)
+		e.history.History = readline.NewInMemoryHistory()
+	}
+	e.shell.History.Add("history", e.history)
 	e.shell.Completer = func(line []rune, cursor int) readline.Completions { return complete(r, string(line[:cursor])) }
 	return e
 }
 
 // Read implements script.Terminal.
-func (e *lineEditor) Read(prompt func(before string) string, done func(text string) bool) (string, error) {
-	e.shell.Prompt.Primary(func() string { return prompt("") })
-	e.shell.Prompt.Secondary(func() string {
-		text := string(*e.shell.Line())
-		return prompt(text[:strings.LastIndexByte(text, '\n')+1])
-	})
-	e.shell.AcceptMultiline = func(line []rune) bool { return done(string(line)) }
-	return interrupted(e.shell.Readline())
-}
+func (e *lineEditor) Read(prompt string) (string, error) { return readLine(e.shell, prompt) }
 
 // Ask implements script.Terminal.
-func (e *lineEditor) Ask(prompt string) (string, error) {
-	e.asks.Prompt.Primary(func() string { return prompt })
-	return interrupted(e.asks.Readline())
+func (e *lineEditor) Ask(prompt string) (string, error) { return readLine(e.asks, prompt) }
+
+func readLine(s *readline.Shell, prompt string) (string, error) {
+	s.Prompt.Primary(func() string { return prompt })
+	text, err := s.Readline()
+	if errors.Is(err, readline.ErrInterrupt) {
+		err = script.ErrInterrupt
+	}
+	return text, err
+}
+
+// Remember implements script.Terminal.
+func (e *lineEditor) Remember(text string) {
+	if last, err := e.history.GetLine(e.history.Len() - 1); err == nil && last == text || strings.TrimSpace(text) == "" {
+		return
+	}
+	if _, err := e.history.History.Write(text); err != nil {
+		fmt.Fprintf(os.Stderr, "relgrad: the history is not kept: %v\n", err)
+	}
 }
 
 // Interruptible implements script.Terminal.
 func (e *lineEditor) Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	return signal.NotifyContext(ctx, os.Interrupt)
-}
-
-func interrupted(text string, err error) (string, error) {
-	if errors.Is(err, readline.ErrInterrupt) {
-		err = script.ErrInterrupt
-	}
-	return text, err
 }
 
 // complete shows the completions of a text under headings. The library replaces what follows the last blank.
@@ -101,5 +114,12 @@ func historyFile() (string, error) {
 		dir = filepath.Join(home, ".local", "state")
 	}
 	dir = filepath.Join(dir, "relgrad")
-	return filepath.Join(dir, "history"), os.MkdirAll(dir, 0o700)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "history"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
 }
