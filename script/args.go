@@ -7,6 +7,7 @@ import (
 // argScanner reads the arguments of a backslash command, by the rules of psqlscanslash.l.
 type argScanner struct {
 	line  string
+	start int // where the arguments begin: behind the command's name
 	at    int
 	vars  func(string) (string, bool)
 	shell func(string) (string, error)

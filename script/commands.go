@@ -7,43 +7,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"sort"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
-
-// commandFunc runs a backslash command.
-type commandFunc func(r *Runner, ctx context.Context, s *scanner, a *argScanner) error
-
-// commandTable holds the backslash commands by name.
-var commandTable map[string]commandFunc
-
-func init() {
-	commandTable = map[string]commandFunc{
-		"copy": func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
-			return r.backslashCopy(ctx, a.rest())
-		},
-		"!":  (*Runner).shellCommand,
-		"cd": (*Runner).changeDir,
-		"i":  includeCommand(false), "include": includeCommand(false),
-		"ir": includeCommand(true), "include_relative": includeCommand(true),
-		"echo":  echoCommand(func(r *Runner) io.Writer { return r.stdout }),
-		"qecho": echoCommand(func(r *Runner) io.Writer { return r.out }),
-		"warn":  echoCommand(func(r *Runner) io.Writer { return r.stderr }),
-		"set":   (*Runner).setCommand, "unset": (*Runner).unsetCommand,
-		"q": quitCommand, "quit": quitCommand,
-		"g": (*Runner).goCommand, "gx": (*Runner).goExpanded, "gset": (*Runner).gset, "gexec": (*Runner).gexec,
-		"r": resetCommand, "reset": resetCommand, "p": (*Runner).printBuffer,
-		"o": (*Runner).output, "out": (*Runner).output,
-		"timing": (*Runner).timingCommand,
-		"pset":   (*Runner).pset,
-		"t":      shortcut("tuples_only"), "x": shortcut("expanded"), "a": (*Runner).alignCommand,
-		"f": shortcut("fieldsep"), "C": shortcut("title"),
-		"encoding": ignoreCommand,
-	}
-}
 
 // command runs the backslash command at line[i:] and returns where the scan goes on.
 func (r *Runner) command(ctx context.Context, s *scanner, line string, i int) (int, error) {
@@ -58,7 +26,7 @@ func (r *Runner) command(ctx context.Context, s *scanner, line string, i int) (i
 		return min(end+1, len(line)), nil
 	}
 	name := line[i:end]
-	a := &argScanner{line: line, at: end, vars: r.lookup, shell: func(cmd string) (string, error) { return r.backtick(ctx, cmd) }, mute: s.mute}
+	a := &argScanner{line: line, start: end, at: end, vars: r.lookup, shell: func(cmd string) (string, error) { return r.backtick(ctx, cmd) }, mute: s.mute}
 	if ok, err := r.conditional(name, s, a); ok {
 		return r.endCommand(a), err
 	}
@@ -69,23 +37,12 @@ func (r *Runner) command(ctx context.Context, s *scanner, line string, i int) (i
 		_, _ = a.all()
 		return r.endCommand(a), nil
 	}
-	f := commandTable[name]
-	if f == nil {
-		var names []string
-		for n := range commandTable {
-			if len(n) > 1 {
-				names = append(names, n)
-			}
-		}
-		slices.Sort(names)
-		hint := ""
-		if near := sqlerr.Nearest(name, names); near != "" {
-			hint = "Perhaps you meant \\" + near + "."
-		}
+	c := commandNames[name]
+	if c == nil {
 		_, _ = a.all()
-		return r.endCommand(a), r.fail(sqlerr.Syntax, hint, "invalid command \\%s", name)
+		return r.endCommand(a), r.fail(sqlerr.Syntax, nearCommand(name), "invalid command \\%s", name)
 	}
-	if err := f(r, ctx, s, a); err != nil {
+	if err := c.run(r, ctx, s, a); err != nil {
 		return 0, err
 	}
 	if extra, err := a.all(); err == nil {
@@ -104,29 +61,21 @@ func (r *Runner) endCommand(a *argScanner) int {
 	return a.at
 }
 
-func ignoreCommand(_ *Runner, _ context.Context, _ *scanner, a *argScanner) error {
-	_, err := a.all()
-	return err
-}
-
 func quitCommand(*Runner, context.Context, *scanner, *argScanner) error { return errQuit }
 
 func resetCommand(r *Runner, _ context.Context, s *scanner, _ *argScanner) error {
 	s.reset()
-	if !r.quiet() {
-		fmt.Fprintln(r.stdout, "Query buffer reset (cleared).")
-	}
+	r.say("Query buffer reset (cleared).")
 	return nil
 }
 
 func (r *Runner) printBuffer(_ context.Context, s *scanner, _ *argScanner) error {
-	if s.empty() {
-		if !r.quiet() {
-			fmt.Fprintln(r.stdout, "Query buffer is empty.")
-		}
+	text := r.buffered(s)
+	if text == "" {
+		r.say("Query buffer is empty.")
 		return nil
 	}
-	fmt.Fprintln(r.stdout, s.buf.String())
+	fmt.Fprintln(r.stdout, text)
 	return nil
 }
 

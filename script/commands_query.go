@@ -35,6 +35,7 @@ func (r *Runner) goWith(ctx context.Context, s *scanner, a *argScanner, expanded
 			return err
 		}
 	}
+	r.recall(s)
 	err = r.send(ctx, s)
 	if len(args) > 0 && r.closeOut != nil {
 		if e := r.closeOut(); e != nil && err == nil {
@@ -50,6 +51,7 @@ func (r *Runner) gset(ctx context.Context, s *scanner, a *argScanner) error {
 	if err != nil {
 		return r.report(err)
 	}
+	r.recall(s)
 	res, err := r.sendQuery(ctx, s, func(*Result) error { return nil })
 	if err != nil || res == nil {
 		return err
@@ -75,6 +77,7 @@ func (r *Runner) gset(ctx context.Context, s *scanner, a *argScanner) error {
 
 // gexec is \gexec: each value of the result is run as a statement.
 func (r *Runner) gexec(ctx context.Context, s *scanner, _ *argScanner) error {
+	r.recall(s)
 	line := s.line
 	res, err := r.sendQuery(ctx, s, func(*Result) error { return nil })
 	if err != nil || res == nil {
@@ -172,62 +175,45 @@ func (r *Runner) pset(_ context.Context, _ *scanner, a *argScanner) error {
 		return err
 	}
 	if len(args) == 0 {
-		for _, l := range [][2]string{{"border", strconv.Itoa(r.print.border)}, {"expanded", onOff(r.print.expanded)}, {"fieldsep", "'" + r.print.fieldSep + "'"},
-			{"footer", onOff(r.print.footer)}, {"format", r.print.format}, {"null", "'" + r.print.null + "'"}, {"title", r.print.title}, {"tuples_only", onOff(r.print.tuplesOnly)}} {
-			fmt.Fprintf(r.stdout, "%-24s %s\n", l[0], l[1])
+		values := map[string]string{"border": strconv.Itoa(r.print.border), "expanded": onOff(r.print.expanded), "fieldsep": "'" + r.print.fieldSep + "'",
+			"footer": onOff(r.print.footer), "format": r.print.format, "null": "'" + r.print.null + "'", "title": r.print.title, "tuples_only": onOff(r.print.tuplesOnly)}
+		for _, name := range printOptions {
+			fmt.Fprintf(r.stdout, "%-24s %s\n", name, values[name])
 		}
 		return nil
 	}
 	return r.setOption(args[0], args[1:])
 }
 
-// setOption sets an option of the printer and says so.
+// printOptions are the options of \pset.
+var printOptions = []string{"border", "expanded", "fieldsep", "footer", "format", "null", "title", "tuples_only"}
+
+// Formats are the formats of results.
+var Formats = []string{FormatAligned, FormatUnaligned, FormatCSV, FormatJSON}
+
+// setOption sets an option of the printer and says so. Without a value it shows the option; a switch it turns over, the
+// title it unsets.
 func (r *Runner) setOption(option string, args []string) error {
-	p := r.print
-	val := strings.Join(args, " ")
-	toggle := func(b *bool) error {
-		if val == "" {
-			*b = !*b
-			return nil
-		}
-		v, ok := parseBool(val)
-		if !ok {
-			return r.fail(sqlerr.Syntax, "", "unrecognized value \"%s\" for \"\\pset %s\": Boolean expected", val, option)
-		}
-		*b = v
-		return nil
-	}
+	p, val := r.print, strings.Join(args, " ")
 	switch option {
 	case "format":
-		for _, f := range []string{FormatAligned, FormatUnaligned, FormatCSV, FormatJSON} {
-			if val != "" && strings.HasPrefix(f, val) {
-				p.format = f
-				r.say("Output format is %s.", f)
-				return nil
-			}
-		}
-		return r.fail(sqlerr.FeatureNotSupported, "", "\\pset: allowed formats are aligned, csv, json, unaligned, not \"%s\"", val)
-	case "null":
-		p.null = val
-		r.say("Null display is \"%s\".", val)
+		return r.setFormat(args)
 	case "tuples_only", "t":
-		if err := toggle(&p.tuplesOnly); err != nil {
-			return err
-		}
-		r.say("Tuples only is %s.", onOff(p.tuplesOnly))
+		return r.toggle(&p.tuplesOnly, "tuples_only", "Tuples only", val)
 	case "expanded", "x", "vertical":
-		if err := toggle(&p.expanded); err != nil {
-			return err
-		}
-		r.say("Expanded display is %s.", onOff(p.expanded))
+		return r.toggle(&p.expanded, "expanded", "Expanded display", val)
 	case "footer":
-		if err := toggle(&p.footer); err != nil {
-			return err
+		return r.toggle(&p.footer, "footer", "Default footer", val)
+	case "null":
+		if len(args) > 0 {
+			p.null = val
 		}
-		r.say("Default footer is %s.", onOff(p.footer))
+		r.say("Null display is \"%s\".", p.null)
 	case "fieldsep":
-		p.fieldSep = val
-		r.say("Field separator is \"%s\".", val)
+		if len(args) > 0 {
+			p.fieldSep = val
+		}
+		r.say("Field separator is \"%s\".", p.fieldSep)
 	case "title", "C":
 		p.title = val
 		if val == "" {
@@ -236,16 +222,52 @@ func (r *Runner) setOption(option string, args []string) error {
 			r.say("Title is \"%s\".", val)
 		}
 	case "border":
-		n, err := strconv.Atoi(val)
-		if err != nil || n < 0 || n > 2 {
-			return r.fail(sqlerr.Syntax, "", "\\pset: border is 0, 1 or 2, not \"%s\"", val)
+		if len(args) > 0 {
+			n, err := strconv.Atoi(val)
+			if err != nil || n < 0 || n > 2 {
+				return r.fail(sqlerr.Syntax, "", "\\pset: border is 0, 1 or 2, not \"%s\"", val)
+			}
+			p.border = n
 		}
-		p.border = n
-		r.say("Border style is %d.", n)
+		r.say("Border style is %d.", p.border)
 	case "pager", "columns", "pager_min_lines": // there is no pager
 	default:
-		return r.fail(sqlerr.Syntax, "", "\\pset: unknown option: %s", option)
+		hint := "The options are " + strings.Join(printOptions, ", ") + "."
+		if near := sqlerr.Nearest(option, printOptions); near != "" {
+			hint = "Perhaps you meant " + near + "."
+		}
+		return r.fail(sqlerr.Syntax, hint, "\\pset: unknown option: %s", option)
 	}
+	return nil
+}
+
+// setFormat sets the format, of which a beginning is enough.
+func (r *Runner) setFormat(args []string) error {
+	val := strings.Join(args, " ")
+	if len(args) == 0 {
+		val = r.print.format
+	}
+	for _, f := range Formats {
+		if val != "" && strings.HasPrefix(f, val) {
+			r.print.format = f
+			r.say("Output format is %s.", f)
+			return nil
+		}
+	}
+	return r.fail(sqlerr.FeatureNotSupported, "", "\\pset: allowed formats are aligned, csv, json, unaligned, not \"%s\"", val)
+}
+
+// toggle sets a switch of the printer; without a value it turns it over.
+func (r *Runner) toggle(b *bool, option, title, val string) error {
+	v, ok := !*b, true
+	if val != "" {
+		v, ok = parseBool(val)
+	}
+	if !ok {
+		return r.fail(sqlerr.Syntax, "", "unrecognized value \"%s\" for \"\\pset %s\": Boolean expected", val, option)
+	}
+	*b = v
+	r.say("%s is %s.", title, onOff(v))
 	return nil
 }
 

@@ -19,6 +19,9 @@ type Engine interface {
 	Definition(schema, name string) *store.TableDef
 	SearchPath() []string
 	View(path []string, schema, name string) (*store.ViewDef, bool)
+	Objects() (*store.Objects, error)
+	Path() string
+	Failed() bool
 }
 
 // nest implements nester.

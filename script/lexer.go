@@ -17,6 +17,7 @@ type scanner struct {
 	commentLine int    // where it began
 	last        byte   // the character before, for $ and E: part of a name or not
 	mute        bool   // in a branch that is not taken: nothing is replaced
+	ended       bool   // by a semicolon
 }
 
 // stop tells why scan ended.

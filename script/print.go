@@ -24,7 +24,8 @@ type printer struct {
 	fieldSep   string // of the unaligned format
 	footer     bool
 	title      string
-	border     int // 0, 1 or 2
+	border     int      // 0, 1 or 2
+	footers    []string // stand in the place of the number of rows, where they are not nil
 }
 
 func newPrinter(format string) *printer {
@@ -84,6 +85,19 @@ func rowCount(n int) string {
 	return fmt.Sprintf("(%d rows)", n)
 }
 
+// foot prints the lines under a table.
+func (p *printer) foot(b *strings.Builder, rows int) {
+	switch {
+	case p.tuplesOnly:
+	case p.footers != nil:
+		for _, line := range p.footers {
+			fmt.Fprintln(b, line)
+		}
+	case p.footer:
+		fmt.Fprintln(b, rowCount(rows))
+	}
+}
+
 func pad(b *strings.Builder, n int) {
 	for range n {
 		b.WriteByte(' ')
@@ -134,9 +148,7 @@ func (p *printer) aligned(b *strings.Builder, r *Result) {
 	if !p.tuplesOnly {
 		p.rule(b, widths, 2)
 	}
-	if p.footer && !p.tuplesOnly {
-		fmt.Fprintln(b, rowCount(len(rows)))
-	}
+	p.foot(b, len(rows))
 	b.WriteByte('\n')
 }
 
@@ -308,6 +320,9 @@ func (p *printer) recordLine(b *strings.Builder, n, head, data int) {
 func (p *printer) unaligned(b *strings.Builder, r *Result) {
 	rows, _ := p.cells(r)
 	if !p.tuplesOnly {
+		if p.title != "" {
+			fmt.Fprintln(b, p.title)
+		}
 		var names []string
 		for _, c := range r.Cols {
 			names = append(names, c.Name)
@@ -317,9 +332,7 @@ func (p *printer) unaligned(b *strings.Builder, r *Result) {
 	for _, row := range rows {
 		fmt.Fprintln(b, strings.Join(row, p.fieldSep))
 	}
-	if p.footer && !p.tuplesOnly {
-		fmt.Fprintln(b, rowCount(len(rows)))
-	}
+	p.foot(b, len(rows))
 }
 
 func (p *printer) unalignedExpanded(b *strings.Builder, r *Result) {

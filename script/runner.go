@@ -47,12 +47,19 @@ type Runner struct {
 	out            io.Writer // query results: stdout, or \o
 	closeOut       func() error
 	vars           map[string]string
+	given          map[string]string // variables of the command line
 	print          *printer
 	dir            string
 	timing         bool
 	src            *source // the script being read
 	conds          []condition
-	depth          int // of \i
+	depth          int      // of \i
+	previous       string   // the statement that was run last, for \g, \p and their like
+	lastError      error    // for \errverbose
+	terminal       Terminal // of the shell; nil in scripts
+	typed          string   // what an editor left to be run by the shell
+	buffer         *scanner // of the shell
+	lines          []string // of the shell that have been typed and not yet read
 }
 
 // source is a script being read.
@@ -60,11 +67,15 @@ type source struct {
 	name string // as shown in messages; "" for standard input
 	path string
 	r    *bufio.Reader
-	line int // number of the line read last
+	line int                          // number of the line read last
+	more func() (string, bool, error) // gives the lines of the shell, in the place of r
 }
 
 // next returns the next line without its newline.
 func (s *source) next() (string, bool, error) {
+	if s.more != nil {
+		return s.more()
+	}
 	line, err := s.r.ReadString('\n')
 	if err != nil && (err != io.EOF || line == "") {
 		if err == io.EOF {
@@ -90,7 +101,7 @@ func NewRunner(s Session, o Options) *Runner {
 	if o.Format == "" {
 		o.Format = FormatAligned
 	}
-	r := &Runner{stdin: bufio.NewReader(o.Stdin), stdout: o.Stdout, stderr: o.Stderr, out: o.Stdout, print: newPrinter(o.Format), dir: o.Dir}
+	r := &Runner{stdin: bufio.NewReader(o.Stdin), stdout: o.Stdout, stderr: o.Stderr, out: o.Stdout, print: newPrinter(o.Format), dir: o.Dir, given: o.Vars}
 	r.vars = map[string]string{"ON_ERROR_STOP": "on", "AUTOCOMMIT": "on", "ECHO": "none", "ENCODING": "UTF8", "FETCH_COUNT": "0",
 		"SQLSTATE": "00000", "ERROR": "false", "ROW_COUNT": "0", "QUIET": "off"}
 	if o.Quiet {
@@ -222,6 +233,7 @@ func (r *Runner) readLine(ctx context.Context, s *scanner, line string) error {
 				s.reset()
 				continue
 			}
+			s.ended = true
 			if err := r.send(ctx, s); err != nil {
 				return err
 			}
@@ -245,9 +257,14 @@ func (r *Runner) send(ctx context.Context, s *scanner) error {
 // sendQuery runs the collected statements; each result goes to use. It returns the last one.
 func (r *Runner) sendQuery(ctx context.Context, s *scanner, use func(*Result) error) (*Result, error) {
 	text := &sqlfront.Text{SQL: strings.TrimRight(s.buf.String(), " \t\r\n"), File: r.src.name, Line: s.line}
+	ended := s.ended
 	s.reset()
 	if text.SQL == "" {
 		return nil, nil
+	}
+	r.previous = text.SQL
+	if ended {
+		r.previous += ";"
 	}
 	if e := r.vars["ECHO"]; e == "queries" {
 		fmt.Fprintln(r.stdout, text.SQL)
@@ -354,6 +371,7 @@ func (r *Runner) notice(n Notice) {
 
 // report prints an error. It returns ErrStopped, or nil when the script asked to go on after errors.
 func (r *Runner) report(err error) error {
+	r.lastError = err
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Text == nil || e.Text.File == "" { // in a function or EXECUTE: blame the statement
 		fmt.Fprint(r.stderr, r.prefix())

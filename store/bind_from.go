@@ -1,6 +1,8 @@
 package store
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -88,6 +90,9 @@ func (b *binder) tableRef(s *scope, it *sqlfront.TableRef) boundTable {
 			return b.cteRef(it, c)
 		}
 	}
+	if t := b.systemView(it); t != nil {
+		return b.systemRef(it, t)
+	}
 	t, v := b.db.cat.relation(b.path, it.Schema, it.Name)
 	switch {
 	case t != nil:
@@ -126,6 +131,9 @@ func (b *binder) undefinedTable(at sqlfront.Pos, schema, name string) {
 		if k.name == name && schema == "" {
 			hint = "It exists in schema " + k.schema + ": SET search_path = public, " + k.schema + "."
 		}
+	}
+	if schema == "information_schema" || schema == "pg_catalog" || schema == "" && strings.HasPrefix(name, "pg_") && hint == "" {
+		hint = "\\d lists what the store holds; of the catalogue's views there are " + strings.Join(slices.Sorted(maps.Keys(systemViews)), ", ") + "."
 	}
 	b.failHint(at, sqlerr.UndefinedTable, hint, "relation \"%s\" does not exist", full)
 }

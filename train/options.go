@@ -177,3 +177,17 @@ func unknown(what, name string, known []string) error {
 	}
 	return e
 }
+
+// OptionNames lists the options of train().
+func OptionNames() []string { return names(options) }
+
+// Choices lists the values of an option that names one of several; nil for others.
+func Choices(option string) []string {
+	switch option {
+	case "optimizer":
+		return names(optimizers)
+	case "schedule":
+		return names(schedules)
+	}
+	return nil
+}

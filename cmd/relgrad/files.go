@@ -70,7 +70,7 @@ func importFile(ctx context.Context, c *command, args []string) error {
 	rows := fs.Bool("rows", false, "each slice along the first dimension is a row (the default; not with --whole)")
 	fs.StringVar(&f.Index, "index", "", "the `column` that takes a row's position, from 0 (default for a new table without a key: id)")
 	key := fs.String("key", "", "the primary key of a new table: `columns` of the file, separated by commas")
-	rest, err := parse(fs, args)
+	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func exportFile(ctx context.Context, c *command, args []string) (err error) {
 	fs := c.flags()
 	var f fileFlags
 	f.flags(fs)
-	rest, err := parse(fs, args)
+	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
 	}

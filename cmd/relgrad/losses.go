@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 
 	"github.com/relgrad/relgrad"
@@ -28,37 +29,52 @@ type source struct {
 	target
 	script string
 	vars   variables
-	format string
-	step   int64
-	seed   int64
+	step   **int64
+	seed   **int64
 }
 
 func (s *source) flags(fs *flag.FlagSet) {
 	s.vars = variables{}
 	fs.StringVar(&s.store, "store", "", "the store in `FILE`")
 	fs.StringVar(&s.script, "script", "", "run `FILE` up to its first train or DO, then look at its loss")
-	fs.Var(s.vars, "v", "set the script's variable `name=value` (repeatable)")
-	fs.StringVar(&s.format, "format", script.FormatAligned, "print results as aligned, unaligned, csv or json")
-	fs.Int64Var(&s.step, "step", -1, "the `step` of a loss that draws")
-	fs.Int64Var(&s.seed, "seed", 0, "the `seed` of a loss that draws")
+	fs.Var(s.vars, "v", "set the script's variable `NAME=VALUE` (repeatable)")
+	s.step = wholeFlag(fs, "step", "the `STEP` of a loss that draws, from 0 on", 0)
+	s.seed = wholeFlag(fs, "seed", "the `SEED` of a loss that draws (default 0)", math.MinInt64)
+}
+
+// read reads the command line: a loss and as many tables as the command takes, at most most.
+func (s *source) read(c *command, fs *flag.FlagSet, args []string, most int) (loss string, tables []string, err error) {
+	rest, err := parse(c, fs, args)
+	switch {
+	case err != nil:
+		return "", nil, err
+	case len(rest) < 2:
+		return "", nil, c.wrong(fs, "a loss and a table are needed, not %d arguments", len(rest))
+	case len(rest) > 1+most:
+		return "", nil, c.wrong(fs, "unexpected argument %q", rest[1+most])
+	case s.store == "" && s.script == "":
+		return "", nil, c.wrong(fs, "--store FILE or --script FILE is needed: where %s is defined", rest[0])
+	}
+	return rest[0], rest[1:], nil
 }
 
 // open opens the store and runs the script.
-func (s *source) open(ctx context.Context) (*relgrad.DB, *script.Runner, error) {
-	db, err := s.target.open()
-	if err != nil {
-		return nil, nil, err
+func (s *source) open(ctx context.Context) (*relgrad.DB, error) {
+	open := s.target.open
+	if s.script == "" {
+		open = s.target.openOld
 	}
-	r := script.NewRunner(script.Embedded(db), script.Options{Vars: s.vars, Quiet: true, Format: s.format, Stdout: io.Discard})
-	if s.script != "" {
-		r.StopBefore = trains
-		if err := r.RunFile(ctx, s.script); err != nil && !errors.Is(err, script.ErrBefore) {
-			db.Close()
-			return nil, nil, err
-		}
+	db, err := open()
+	if err != nil || s.script == "" {
+		return db, err
 	}
-	out := script.NewRunner(script.Embedded(db), script.Options{Quiet: true, Format: s.format})
-	return db, out, nil
+	r := script.NewRunner(script.Embedded(db), script.Options{Vars: s.vars, Quiet: true, Stdout: io.Discard})
+	r.StopBefore = trains
+	if err := r.RunFile(ctx, s.script); err != nil && !errors.Is(err, script.ErrBefore) {
+		db.Close()
+		return nil, err
+	}
+	return db, nil
 }
 
 // trains recognises the statements before which a script is left.
@@ -72,56 +88,50 @@ func trains(st sqlfront.Statement) bool {
 	return false
 }
 
-func (s *source) stepArg() *int64 {
-	if s.step < 0 {
-		return nil
+func (s *source) seedArg() int64 {
+	if *s.seed == nil {
+		return 0
 	}
-	return &s.step
+	return **s.seed
 }
 
 func gradient(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var s source
+	var format string
 	s.flags(fs)
-	rest, err := parse(fs, args)
+	formatFlag(fs, &format)
+	loss, tables, err := s.read(c, fs, args, 1)
 	if err != nil {
 		return err
 	}
-	if len(rest) != 2 {
-		fs.Usage()
-		return errUsage
-	}
-	db, out, err := s.open(ctx)
+	db, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	rel, err := db.Gradient(ctx, rest[0], rest[1], s.stepArg(), s.seed)
+	rel, err := db.Gradient(ctx, loss, tables[0], *s.step, s.seedArg())
 	if err != nil {
 		return err
 	}
-	return out.Print(relgrad.ResultOf(rel))
+	return script.NewRunner(script.Embedded(db), script.Options{Quiet: true, Format: format}).Print(relgrad.ResultOf(rel))
 }
 
 func explain(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var s source
 	s.flags(fs)
-	stage := fs.String("stage", "all", "the `stage`: ra, grad, opt, physical, sql or all")
-	rest, err := parse(fs, args)
+	stage := fs.String("stage", "all", "the `STAGE`: ra, grad, opt, physical, sql or all")
+	loss, tables, err := s.read(c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
-	if len(rest) < 2 {
-		fs.Usage()
-		return errUsage
-	}
-	db, _, err := s.open(ctx)
+	db, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	text, err := db.Explain(ctx, rest[0], rest[1:], *stage)
+	text, err := db.Explain(ctx, loss, tables, *stage)
 	if err != nil {
 		return err
 	}
@@ -133,23 +143,23 @@ func check(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var s source
 	s.flags(fs)
-	samples := fs.Int("samples", 100, "elements to check per table")
-	rest, err := parse(fs, args)
+	samples := wholeFlag(fs, "samples", "check `N` elements of each table (default 100)", 1)
+	loss, tables, err := s.read(c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
-	if len(rest) < 2 {
-		fs.Usage()
-		return errUsage
+	n := 100
+	if *samples != nil {
+		n = int(**samples)
 	}
-	db, _, err := s.open(ctx)
+	db, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
 	bad := 0
-	for _, table := range rest[1:] {
-		rows, err := db.Check(ctx, rest[0], table, *samples, s.stepArg(), s.seed)
+	for _, table := range tables {
+		rows, err := db.Check(ctx, loss, table, n, *s.step, s.seedArg())
 		if err != nil {
 			return err
 		}

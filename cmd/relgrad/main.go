@@ -23,7 +23,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"syscall"
@@ -38,11 +37,17 @@ type command struct {
 	args    string // the rest of the usage line
 	summary string
 	run     func(ctx context.Context, c *command, args []string) error
+	// ownInterrupts is set where the command itself decides what an interrupt ends.
+	ownInterrupts bool
 }
 
 // commands lists the subcommands in the order of the usage text.
-var commands = []*command{&runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand, &plotCommand,
-	&importCommand, &exportCommand}
+var commands []*command
+
+func init() {
+	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand, &plotCommand,
+		&importCommand, &exportCommand, &versionCommand, &helpCommand}
+}
 
 // errUsage ends with status 2; what is wrong has been printed.
 var errUsage = errors.New("usage")
@@ -52,31 +57,51 @@ func main() { os.Exit(realMain(os.Args[1:])) }
 // realMain runs a command line and returns the exit status.
 func realMain(args []string) int {
 	if len(args) == 0 {
-		usage(os.Stderr)
+		fmt.Fprint(os.Stderr, overview())
 		return 2
 	}
 	switch args[0] {
-	case "help", "-h", "-help", "--help":
-		usage(os.Stdout)
-		return 0
+	case "-h", "-help", "--help":
+		args[0] = "help"
+	case "-version", "--version":
+		args[0] = "version"
 	}
-	for _, c := range commands {
-		if c.name == args[0] {
-			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-			defer stop()
-			context.AfterFunc(ctx, stop) // a second interrupt ends the process at once
-			return status(ctx, c.run(ctx, c, args[1:]))
-		}
+	c, err := findCommand(args[0])
+	if err != nil {
+		return status(context.Background(), err)
 	}
+	ctx := context.Background()
+	if !c.ownInterrupts {
+		var stop context.CancelFunc
+		ctx, stop = interruptible(ctx)
+		defer stop()
+	}
+	return status(ctx, c.run(ctx, c, args[1:]))
+}
+
+// interruptible returns a context that SIGINT and SIGTERM end; a second one ends the process at once.
+func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
+}
+
+// findCommand finds a command by name; what is wrong has been printed.
+func findCommand(name string) (*command, error) {
 	names := make([]string, len(commands))
 	for i, c := range commands {
+		if c.name == name {
+			return c, nil
+		}
 		names[i] = c.name
 	}
-	fmt.Fprintf(os.Stderr, "relgrad: unknown command %q\n", args[0])
-	if near := sqlerr.Nearest(args[0], names); near != "" {
+	fmt.Fprintf(os.Stderr, "relgrad: unknown command %q\n", name)
+	if near := sqlerr.Nearest(name, names); near != "" {
 		fmt.Fprintf(os.Stderr, "HINT:  Perhaps you meant %q.\n", near)
+	} else {
+		fmt.Fprintln(os.Stderr, "HINT:  relgrad help lists the commands.")
 	}
-	return 2
+	return nil, errUsage
 }
 
 // status prints an error that has not been printed and turns it into an exit status.
@@ -96,41 +121,4 @@ func status(ctx context.Context, err error) int {
 	}
 	fmt.Fprint(os.Stderr, sqlerr.Render(err))
 	return 1
-}
-
-func usage(w io.Writer) {
-	fmt.Fprint(w, "relgrad differentiates losses written in SQL and trains where the data lives.\n\nusage: relgrad <command> [options]\n\ncommands:\n")
-	for _, c := range commands {
-		fmt.Fprintf(w, "  %-10s %s\n", c.name, c.summary)
-	}
-	fmt.Fprint(w, "\nrelgrad <command> -h prints a command's options.\n")
-}
-
-// flags makes a command's flag set, whose usage text is printed on -h.
-func (c *command) flags() *flag.FlagSet {
-	fs := flag.NewFlagSet("relgrad "+c.name, flag.ContinueOnError)
-	fs.SetOutput(os.Stderr)
-	fs.Usage = func() {
-		fmt.Fprintf(fs.Output(), "usage: relgrad %s %s\n\n%s\n\noptions:\n", c.name, c.args, c.summary)
-		fs.PrintDefaults()
-	}
-	return fs
-}
-
-// parse reads the flags; options may also stand behind the arguments.
-func parse(fs *flag.FlagSet, args []string) ([]string, error) {
-	var rest []string
-	for {
-		if err := fs.Parse(args); err != nil {
-			if errors.Is(err, flag.ErrHelp) {
-				return nil, err
-			}
-			return nil, errUsage
-		}
-		args = fs.Args()
-		if len(args) == 0 {
-			return rest, nil
-		}
-		rest, args = append(rest, args[0]), args[1:]
-	}
 }

@@ -33,14 +33,13 @@ func plotRuns(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var t target
 	fs.StringVar(&t.store, "store", "", "the store in `FILE`")
-	out := fs.String("o", "", "write a `FILE` ending in .svg or .png")
-	rest, err := parse(fs, args)
+	out := fs.String("o", "", "draw into `FILE`, which ends in .svg or .png")
+	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
 	}
 	if t.store == "" {
-		fs.Usage()
-		return errUsage
+		return c.wrong(fs, "--store FILE is needed: the store whose runs are meant")
 	}
 	if ext := strings.ToLower(filepath.Ext(*out)); *out != "" && ext != ".svg" && ext != ".png" {
 		return sqlerr.New(sqlerr.InvalidParameter, "cannot draw into %s: the name must end in .svg or .png", *out)

@@ -14,7 +14,7 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-var runCommand = command{name: "run", args: "[options] FILE…", run: runScripts,
+var runCommand = command{name: "run", args: "[options] FILE… | -c TEXT", run: runScripts,
 	summary: "Run SQL scripts as psql -f does; stops at the first error with exit status 3. FILE - is standard input."}
 
 // variables is the repeatable flag -v name=value.
@@ -26,7 +26,7 @@ func (v variables) String() string { return "" }
 func (v variables) Set(s string) error {
 	name, val, ok := strings.Cut(s, "=")
 	if name == "" {
-		return fmt.Errorf("expected name=value")
+		return fmt.Errorf("NAME=VALUE is needed")
 	}
 	if !ok {
 		delete(v, name)
@@ -46,27 +46,18 @@ func (t target) open() (*relgrad.DB, error) {
 	return relgrad.Open(t.store)
 }
 
-func runScripts(ctx context.Context, c *command, args []string) (err error) {
-	fs := c.flags()
-	var t target
-	vars := variables{}
-	o := script.Options{Vars: vars}
-	fs.Var(vars, "v", "set the psql variable `name=value` (repeatable)")
-	fs.BoolVar(&o.Quiet, "q", false, "print no command tags")
-	fs.StringVar(&t.store, "store", "", "run on the store in `FILE`, created if absent (default: a temporary store)")
-	native := fs.Bool("native", false, "the files hold SELECTs in SQLite's dialect, as explain --stage=sql prints them")
-	fs.StringVar(&o.Format, "format", script.FormatAligned, "print results as aligned, unaligned, csv or json")
-	files, err := parse(fs, args)
-	if err != nil {
-		return err
-	}
-	if err := checkFormat(fs, o.Format); err != nil {
-		return err
-	}
-	if len(files) == 0 {
-		fs.Usage()
-		return errUsage
-	}
+// sessionFlags adds the options of the commands that run statements.
+func sessionFlags(fs *flag.FlagSet) (*script.Options, *target) {
+	o, t := &script.Options{Vars: variables{}}, &target{}
+	fs.Var(variables(o.Vars), "v", "set the psql variable `NAME=VALUE` (repeatable)")
+	fs.BoolVar(&o.Quiet, "q", false, "print no command tags and no messages about settings")
+	fs.StringVar(&t.store, "store", "", "run on the store in `FILE`, created if absent; without it on a temporary one")
+	formatFlag(fs, &o.Format)
+	return o, t
+}
+
+// session opens the store and lets use run statements on it.
+func (t *target) session(o *script.Options, use func(db *relgrad.DB, r *script.Runner) error) (err error) {
 	db, err := t.open()
 	if err != nil {
 		return err
@@ -76,39 +67,63 @@ func runScripts(ctx context.Context, c *command, args []string) (err error) {
 			err = e
 		}
 	}()
-	r := script.NewRunner(script.Embedded(db), o)
+	r := script.NewRunner(script.Embedded(db), *o)
 	db.Notice = func(level, message string) { r.Interp.Notice(script.Notice{Level: level, Message: message}) }
 	showProgress(db, o.Quiet)
-	for _, f := range files {
-		if *native {
-			err = runNative(ctx, db, r, f)
-		} else {
-			err = r.RunFile(ctx, f)
-		}
-		if err != nil {
-			break
-		}
-	}
+	err = use(db, r)
 	if e := r.Close(); err == nil {
 		err = e
 	}
 	return err
 }
 
-// checkFormat refuses an output format that does not exist.
-func checkFormat(fs *flag.FlagSet, format string) error {
-	switch format {
-	case script.FormatAligned, script.FormatUnaligned, script.FormatCSV, script.FormatJSON:
+// step is one thing that run does: a file, or a text given by -c.
+type step struct {
+	file, text string
+}
+
+func runScripts(ctx context.Context, c *command, args []string) error {
+	fs := c.flags()
+	o, t := sessionFlags(fs)
+	var steps []step
+	fs.Func("c", "run the statements or backslash commands of `TEXT` (repeatable, in order with the files)", func(s string) error {
+		steps = append(steps, step{text: s})
 		return nil
+	})
+	native := fs.Bool("native", false, "the files hold SELECTs in SQLite's dialect, as relgrad explain --stage=sql prints them")
+	if err := parseEach(c, fs, args, func(file string) { steps = append(steps, step{file: file}) }); err != nil {
+		return err
 	}
-	fmt.Fprintf(fs.Output(), "%s: unknown format %q\n", fs.Name(), format)
-	return errUsage
+	if len(steps) == 0 {
+		return c.wrong(fs, "a FILE or -c TEXT is needed; - is standard input, relgrad sql the shell")
+	}
+	return t.session(o, func(db *relgrad.DB, r *script.Runner) error {
+		for _, s := range steps {
+			var err error
+			switch {
+			case *native:
+				err = runNative(ctx, db, r, s)
+			case s.file == "":
+				err = r.RunReader(ctx, "", strings.NewReader(s.text))
+			default:
+				err = r.RunFile(ctx, s.file)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // runNative runs a file of SELECTs in SQLite's dialect.
-func runNative(ctx context.Context, db *relgrad.DB, r *script.Runner, name string) error {
-	in := io.Reader(os.Stdin)
-	if name != "-" {
+func runNative(ctx context.Context, db *relgrad.DB, r *script.Runner, from step) error {
+	in, name := io.Reader(os.Stdin), from.file
+	switch name {
+	case "-":
+	case "":
+		in = strings.NewReader(from.text)
+	default:
 		f, err := os.Open(name)
 		if err != nil {
 			return sqlerr.New(sqlerr.UndefinedFile, "could not open %s", name).Wrap(err)

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -25,9 +27,10 @@ FROM relgrad.run r LEFT JOIN relgrad.loss first ON first.run = r.run AND first.s
 func runs(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var t target
+	var format string
 	fs.StringVar(&t.store, "store", "", "the store in `FILE`")
-	format := fs.String("format", script.FormatAligned, "print as aligned, unaligned, csv or json")
-	rest, err := parse(fs, args)
+	formatFlag(fs, &format)
+	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
 	}
@@ -35,14 +38,22 @@ func runs(ctx context.Context, c *command, args []string) error {
 	if len(rest) > 0 {
 		verb, rest = rest[0], rest[1:]
 	}
-	needs := map[string][2]int{"list": {0, 0}, "show": {1, 1}, "compare": {2, 100}, "delete": {1, 1 << 20}} // numbers of runs
+	needs := map[string]struct {
+		least, most int
+		runs        string
+	}{"list": {0, 0, "no run"}, "show": {1, 1, "one run"}, "compare": {2, 100, "two runs or more"}, "delete": {1, 1 << 20, "one run or more"}}
 	n, known := needs[verb]
-	if t.store == "" || !known || len(rest) < n[0] || len(rest) > n[1] {
-		fs.Usage()
-		return errUsage
-	}
-	if err := checkFormat(fs, *format); err != nil {
-		return err
+	switch {
+	case !known:
+		hint := "list, show, compare and delete are known"
+		if near := sqlerr.Nearest(verb, []string{"list", "show", "compare", "delete"}); near != "" {
+			hint = "perhaps you meant " + near
+		}
+		return c.wrong(fs, "unknown action %q; %s", verb, hint)
+	case len(rest) < n.least || len(rest) > n.most:
+		return c.wrong(fs, "%s takes %s, not %d", verb, n.runs, len(rest))
+	case t.store == "":
+		return c.wrong(fs, "--store FILE is needed: the store whose runs are meant")
 	}
 	ids, err := runNumbers(rest)
 	if err != nil {
@@ -70,7 +81,7 @@ func runs(ctx context.Context, c *command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return script.NewRunner(script.Embedded(db), script.Options{Format: *format}).Print(res)
+	return script.NewRunner(script.Embedded(db), script.Options{Format: format}).Print(res)
 }
 
 // compareRuns makes a table with a column for each run: what the list shows, then the options; of several runs, only
@@ -161,7 +172,9 @@ func optionNames(options []map[string]any) []string {
 
 // openOld opens a store that must exist.
 func (t target) openOld() (*relgrad.DB, error) {
-	if _, err := os.Stat(t.store); err != nil {
+	if _, err := os.Stat(t.store); errors.Is(err, fs.ErrNotExist) {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "the store %s does not exist", t.store).Wrap(err)
+	} else if err != nil {
 		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open store %s", t.store).Wrap(err)
 	}
 	return t.open()

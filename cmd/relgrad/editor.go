@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+
+	"github.com/reeflective/readline"
+	"github.com/reeflective/readline/inputrc"
+
+	"github.com/relgrad/relgrad/script"
+)
+
+// lineEditor is the shell's terminal: lines are edited with history and completion.
+type lineEditor struct {
+	shell   *readline.Shell
+	asks    *readline.Shell // for answers, without history and completion
+	history statements
+}
+
+// statements is a history whose entries are whole statements: lines on their own stay out.
+type statements struct{ readline.History }
+
+// Write implements readline.History; the library calls it for every line.
+func (s statements) Write(string) (int, error) { return s.Len(), nil }
+
+func newLineEditor(r *script.Runner) *lineEditor {
+	e := &lineEditor{shell: readline.NewShell(inputrc.WithApp("relgrad")), asks: readline.NewShell(inputrc.WithApp("relgrad"))}
+	for _, s := range []*readline.Shell{e.shell, e.asks} {
+		if term := os.Getenv("TERM"); term == "dumb" || term == "" { // it cannot say where the cursor is
+			_ = s.Config.Set("cursor-position-probe", false)
+		}
+		_ = s.Config.Set("menu-complete-display-prefix", true) // Tab goes as far as all completions agree
+		_ = s.Config.Set("completion-ignore-case", true)
+		_ = s.Config.Set("multiline-column", false) // it would hide text where lines wrap
+	}
+	file, err := historyFile()
+	if err == nil {
+		e.history.History, err = readline.NewHistoryFromFile(file)
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "relgrad: the history is not kept: %v\n", err)
+		e.history.History = readline.NewInMemoryHistory()
+	}
+	e.shell.History.Add("history", e.history)
+	e.shell.Completer = func(line []rune, cursor int) readline.Completions { return complete(r, string(line[:cursor])) }
+	return e
+}
+
+// Read implements script.Terminal.
+func (e *lineEditor) Read(prompt string) (string, error) { return readLine(e.shell, prompt) }
+
+// Ask implements script.Terminal.
+func (e *lineEditor) Ask(prompt string) (string, error) { return readLine(e.asks, prompt) }
+
+func readLine(s *readline.Shell, prompt string) (string, error) {
+	s.Prompt.Primary(func() string { return prompt })
+	text, err := s.Readline()
+	if errors.Is(err, readline.ErrInterrupt) {
+		err = script.ErrInterrupt
+	}
+	return text, err
+}
+
+// Remember implements script.Terminal.
+func (e *lineEditor) Remember(text string) {
+	if last, err := e.history.GetLine(e.history.Len() - 1); err == nil && last == text || strings.TrimSpace(text) == "" {
+		return
+	}
+	if _, err := e.history.History.Write(text); err != nil {
+		fmt.Fprintf(os.Stderr, "relgrad: the history is not kept: %v\n", err)
+	}
+}
+
+// Interruptible implements script.Terminal.
+func (e *lineEditor) Interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
+	return signal.NotifyContext(ctx, os.Interrupt)
+}
+
+// complete shows the completions of a text under headings. The library replaces what follows the last blank.
+func complete(r *script.Runner, text string) readline.Completions {
+	word, found := r.Complete(text)
+	blank := strings.LastIndexAny(text, " \t\n") + 1
+	head := text[min(blank, word):word]
+	list := make([]readline.Completion, len(found))
+	for i, c := range found {
+		value := c.Text
+		if c.Kind == "function" || c.Kind == "procedure" {
+			value += "("
+		}
+		list[i] = readline.Completion{Value: head + value, Display: c.Text, Tag: c.Kind}
+	}
+	out := readline.CompleteRaw(list)
+	out.PREFIX = text[min(blank, word):]
+	if strings.Contains(head, "'") { // inside a string
+		return out.NoSpace()
+	}
+	return out.NoSpace('/', '(')
+}
+
+// historyFile is the file of the shell's history, in the folder where the user's programs keep their state
+// (https://specifications.freedesktop.org/basedir-spec).
+func historyFile() (string, error) {
+	dir := os.Getenv("XDG_STATE_HOME")
+	if !filepath.IsAbs(dir) { // the specification asks to ignore others
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", err
+		}
+		dir = filepath.Join(home, ".local", "state")
+	}
+	dir = filepath.Join(dir, "relgrad")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return "", err
+	}
+	f, err := os.OpenFile(filepath.Join(dir, "history"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", err
+	}
+	return f.Name(), f.Close()
+}

@@ -1,0 +1,179 @@
+package store
+
+import (
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// systemViews are the views of the standard's and of Postgres's catalogue that the store answers, with the columns that
+// it knows something about. They are filled for each statement that names them.
+var systemViews = map[string]func(*Objects) *Relation{
+	"information_schema.tables":  tablesView,
+	"information_schema.columns": columnsView,
+	"pg_catalog.pg_tables":       pgTables,
+	"pg_catalog.pg_views":        pgViews,
+}
+
+// systemView finds a view of the catalogue and fills it for the running statement; nil for other names.
+func (b *binder) systemView(it *sqlfront.TableRef) *TableDef {
+	schema := it.Schema
+	if schema == "" {
+		schema = "pg_catalog" // stands before the search path
+	}
+	rows := systemViews[schema+"."+it.Name]
+	if rows == nil {
+		return nil
+	}
+	o, err := b.db.Objects()
+	b.check(it.At, err)
+	t, err := b.db.putResult(rows(o))
+	b.check(it.At, err)
+	b.results = append(b.results, t)
+	return t
+}
+
+// systemRef refers to a view of the catalogue.
+func (b *binder) systemRef(it *sqlfront.TableRef, t *TableDef) boundTable {
+	r := b.tableRelation(t)
+	r.name, r.table = it.Name, nil
+	return boundTable{t.sql() + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+}
+
+// sheet is a Relation that grows row by row.
+type sheet struct{ *Relation }
+
+// newSheet begins a sheet with columns given as name and type in turn.
+func newSheet(cols ...string) sheet {
+	r := &Relation{}
+	kinds := map[string]kernels.Kind{"text": kernels.Text, "integer": kernels.Int, "boolean": kernels.Bool}
+	for i := 0; i < len(cols); i += 2 {
+		r.Names, r.Types = append(r.Names, cols[i]), append(r.Types, cols[i+1])
+		r.Cols = append(r.Cols, ra.NewVector(kernels.Type{Kind: kinds[cols[i+1]], Nullable: true}, 0))
+	}
+	return sheet{r}
+}
+
+// add appends a row of nil, string, int and bool.
+func (s sheet) add(row ...any) {
+	for i, x := range row {
+		v := s.Cols[i]
+		v.N++
+		v.Valid = append(v.Valid, x != nil)
+		text, isText := x.(string)
+		number, _ := x.(int)
+		if yes, _ := x.(bool); yes {
+			number = 1
+		}
+		if isText || v.Type.Kind == kernels.Text {
+			v.Texts = append(v.Texts, text)
+		} else {
+			v.Ints = append(v.Ints, int64(number))
+		}
+	}
+}
+
+// yesNo is the standard's type yes_or_no.
+func yesNo(b bool) string {
+	if b {
+		return "YES"
+	}
+	return "NO"
+}
+
+// orNull is nil for an empty text.
+func orNull(s string) any {
+	if s == "" {
+		return nil
+	}
+	return s
+}
+
+func tablesView(o *Objects) *Relation {
+	s := newSheet("table_schema", "text", "table_name", "text", "table_type", "text", "is_insertable_into", "text")
+	for _, t := range o.Tables {
+		kind := "BASE TABLE"
+		if t.Temp {
+			kind = "LOCAL TEMPORARY"
+		}
+		s.add(t.Schema, t.Name, kind, "YES")
+	}
+	for _, v := range o.Views {
+		s.add(v.Schema, v.Name, "VIEW", "NO")
+	}
+	return s.Relation
+}
+
+// udtNames are the names that Postgres's catalogue has for types.
+var udtNames = map[string]string{"smallint": "int2", "integer": "int4", "bigint": "int8", "real": "float4", "double precision": "float8", "boolean": "bool",
+	"timestamp with time zone": "timestamptz"}
+
+func columnsView(o *Objects) *Relation {
+	s := newSheet("table_schema", "text", "table_name", "text", "column_name", "text", "ordinal_position", "integer", "column_default", "text",
+		"is_nullable", "text", "data_type", "text", "character_maximum_length", "integer", "numeric_precision", "integer", "numeric_precision_radix", "integer",
+		"numeric_scale", "integer", "udt_name", "text", "is_identity", "text", "identity_generation", "text")
+	add := func(schema, table string, i int, c *Column) {
+		var length, precision, radix, scale, fill, generation any
+		data := (&Column{Type: c.Type}).TypeText()
+		udt := udtNames[c.Type.Name]
+		if udt == "" {
+			udt = c.Type.Name
+		}
+		switch {
+		case c.Type.Array:
+			data, udt = "ARRAY", "_"+udt
+		case c.Type.Name == "text" && len(c.Mods) > 0:
+			data, udt, length = "character varying", "varchar", c.Mods[0]
+		case c.Type.is(tNumeric):
+			radix = 10
+			if len(c.Mods) > 0 {
+				precision, scale = c.Mods[0], 0
+			}
+			if len(c.Mods) > 1 {
+				scale = c.Mods[1]
+			}
+		case c.Type.isInt():
+			precision, radix, scale = 8*c.Type.size(), 2, 0
+		case c.Type.is(tReal):
+			precision, radix = 24, 2
+		case c.Type.is(tDouble):
+			precision, radix = 53, 2
+		}
+		switch {
+		case c.Identity == nil:
+			fill = orNull(c.DefaultText())
+		case c.Identity.Always:
+			generation = "ALWAYS"
+		default:
+			generation = "BY DEFAULT"
+		}
+		s.add(schema, table, c.Name, i+1, fill, yesNo(!c.NotNull), data, length, precision, radix, scale, udt, yesNo(c.Identity != nil), generation)
+	}
+	for _, t := range o.Tables {
+		for i := range t.Cols {
+			add(t.Schema, t.Name, i, &t.Cols[i])
+		}
+	}
+	for _, v := range o.Views {
+		for i, c := range v.Cols {
+			add(v.Schema, v.Name, i, &Column{Name: c.Name, Type: c.Type})
+		}
+	}
+	return s.Relation
+}
+
+func pgTables(o *Objects) *Relation {
+	s := newSheet("schemaname", "text", "tablename", "text", "hasindexes", "boolean")
+	for _, t := range o.Tables {
+		s.add(t.Schema, t.Name, t.PK != nil || len(t.Uniques)+len(t.Indexes) > 0)
+	}
+	return s.Relation
+}
+
+func pgViews(o *Objects) *Relation {
+	s := newSheet("schemaname", "text", "viewname", "text", "definition", "text")
+	for _, v := range o.Views {
+		s.add(v.Schema, v.Name, v.SQL)
+	}
+	return s.Relation
+}
