@@ -284,6 +284,7 @@ func (r *run) setStatus(ctx context.Context, s train.Status) error {
 
 // Commit implements train.Model.
 func (r *run) Commit(ctx context.Context, p train.Progress, rows []train.LossRow) error {
+	ctx = context.WithoutCancel(ctx) // Ctrl-C keeps what has been trained: a commit that has begun ends
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
