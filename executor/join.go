@@ -562,5 +562,5 @@ func (st *stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
 
 func tooMuch(bytes, budget int64) error {
 	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %d bytes more than the memory budget of %d", bytes, budget).
-		WithHint("Raise --memory, or read fewer rows.")
+		WithHint("Read fewer rows or smaller chunks: the budget is three quarters of the memory that this process may have.")
 }

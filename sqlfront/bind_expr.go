@@ -490,6 +490,8 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	}
 	isArray := x.Type.Shape != nil
 	switch {
+	case keptAsText[c.Type.Name] && c.Type.Dims == 0 && isText(c.X): // DATE '2024-02-15': what it meets gives it its form
+		return x, nil
 	case !ok || c.Type.Dims > 0 != isArray && !(x.IsConst() && x.Const.Null):
 		return nil, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type, typeText(c.Type))
 	case x.Type.IsChunk() && k != kernels.Float32 && k != kernels.Float64:
@@ -509,6 +511,14 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	}
 	y, err := kernels.Call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, x)
 	return y, s.f.at(err, c)
+}
+
+// keptAsText are types whose values a loss compares as texts in the store's form.
+var keptAsText = map[string]bool{"date": true, "timestamp without time zone": true, "timestamp with time zone": true, "timestamp": true, "timestamptz": true}
+
+func isText(e Expr) bool {
+	l, ok := e.(*Literal)
+	return ok && l.Kind == LitString
 }
 
 func typeText(t TypeName) string {
