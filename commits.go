@@ -81,13 +81,13 @@ func (r *run) commit() error {
 
 // mark notes that the store holds the run's parameters and progress.
 func (r *run) mark() {
+	r.committed = r.progress.Step
 	if r.db.Path() == "" {
 		return // no other process sees the store
 	}
 	for _, l := range r.lives {
 		l.sum = l.hash(l.param.F32, l.param.F64, func(row int) bool { return l.param.Valid != nil && l.param.Valid[row] == 0 })
 	}
-	r.committed = r.progress.Step
 }
 
 // unchanged refuses to go on over what another process has written in the place of the run.

@@ -5,6 +5,7 @@ go 1.25.0
 require (
 	github.com/apache/arrow/go/v17 v17.0.0
 	github.com/cockroachdb/datadriven v1.0.3
+	github.com/creack/pty v1.1.24
 	github.com/golang/snappy v1.0.0
 	github.com/google/flatbuffers v24.3.25+incompatible
 	github.com/guptarohit/asciigraph v0.10.0

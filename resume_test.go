@@ -3,6 +3,7 @@ package relgrad
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
@@ -77,8 +79,12 @@ func TestResumeAfterCancel(t *testing.T) {
 			cancel()
 		}
 	}
-	if _, err := db.Run(ctx, fmt.Sprintf(trainModel, 60)); err == nil {
-		t.Fatal("the cancelled run gave no error")
+	var e *sqlerr.Error
+	if _, err := db.Run(ctx, fmt.Sprintf(trainModel, 60)); !errors.As(err, &e) {
+		t.Fatalf("the cancelled run gave %v", err)
+	}
+	if e.Code != sqlerr.QueryCanceled || e.Detail != "Run 1 is cancelled. The parameters as of step 23 of 60 are committed." || e.Hint != "CALL train(resume => 1); goes on with it." {
+		t.Errorf("the cancelled run says %s", sqlerr.Render(e))
 	}
 	if step := mustRun(t, db, "SELECT step FROM relgrad.run").Rows[0][0]; step != int64(23) {
 		t.Fatalf("cancelled after step 23, but %v steps are committed", step)

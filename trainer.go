@@ -238,7 +238,7 @@ func (r *run) validateInStore(ctx context.Context) (float64, error) {
 
 // train runs the loop.
 func (r *run) train(ctx context.Context) error {
-	r.atomic = r.db.InTransaction()
+	r.atomic, r.committed = r.db.InTransaction(), r.progress.Step
 	if r.atomic {
 		r.db.notice("NOTICE", "train: a transaction is open, so nothing is committed before its end")
 	}
@@ -262,7 +262,27 @@ func (r *run) train(ctx context.Context) error {
 	if e := r.setStatus(context.WithoutCancel(ctx), status); e != nil {
 		r.db.notice("WARNING", fmt.Sprintf("train: could not note in relgrad.run that run %d is %s: %v", r.id, status, e))
 	}
+	if status == train.Cancelled {
+		err = r.cancelled(ctx, err)
+	}
 	return err
+}
+
+// cancelled says what is left of a run that was cancelled. The cause may be about an argument, and holds a second error
+// where the commit at the end failed.
+func (r *run) cancelled(ctx context.Context, cause error) error {
+	err := sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", r.progress.Step).Wrap(ctx.Err())
+	detail := fmt.Sprintf("Run %d is cancelled. The parameters as of step %d of %d are committed.", r.id, r.committed, r.config.Epochs)
+	if r.committed == 0 {
+		detail = fmt.Sprintf("Run %d is cancelled. None of its steps is committed: the parameters are as they were before it.", r.id)
+	}
+	var joined interface{ Unwrap() []error }
+	if errors.As(cause, &joined) {
+		for _, e := range joined.Unwrap()[1:] {
+			detail += fmt.Sprintf(" The commit at the end failed: %v.", e)
+		}
+	}
+	return err.WithDetail("%s", detail).WithHint("CALL train(resume => %d); goes on with it.", r.id)
 }
 
 // summary says how the run ended. The loss is that of the last step, before its update.

@@ -155,10 +155,7 @@ func (c *copyLines) Read(p []byte) (int, error) {
 		if c.done {
 			return 0, io.EOF
 		}
-		line, err := c.src.r.ReadBytes('\n')
-		if len(line) > 0 {
-			c.src.line++
-		}
+		line, err := c.src.bytes()
 		if string(bytes.TrimRight(line, "\r\n")) == `\.` || err == io.EOF {
 			c.done = true
 		}

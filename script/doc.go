@@ -3,10 +3,11 @@
 //
 // # What
 //
-// A Runner reads a script line by line (lexer.go), runs backslash commands (commands.go, copy.go,
-// condition.go), hands statements to an Interp and prints results (print*.go). An Interp runs one
+// A Runner reads a script line by line (lexer.go), runs backslash commands (table.go lists them; commands*.go,
+// describe.go, copy.go, condition.go), hands statements to an Interp and prints results (print*.go). An Interp runs one
 // statement tree: DO blocks, CALL and functions are interpreted here (pl*.go, function.go), everything
-// else goes to a Session, which is an embedded store or a server.
+// else goes to a Session, which is an embedded store or a server. RunTerminal is the interactive shell (shell.go);
+// Complete says how a line may go on (complete.go).
 //
 // # Invariants
 //

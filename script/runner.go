@@ -87,6 +87,25 @@ func (s *source) next() (string, bool, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), true, nil
 }
 
+// bytes returns the next line with its newline; COPY's data need not be text.
+func (s *source) bytes() ([]byte, error) {
+	if s.more != nil {
+		line, ok, err := s.more()
+		if err == nil && !ok {
+			err = io.EOF
+		}
+		if err != nil {
+			return nil, err
+		}
+		return []byte(line + "\n"), nil
+	}
+	line, err := s.r.ReadBytes('\n')
+	if len(line) > 0 {
+		s.line++
+	}
+	return line, err
+}
+
 // NewRunner returns a runner on a session.
 func NewRunner(s Session, o Options) *Runner {
 	if o.Stdin == nil {

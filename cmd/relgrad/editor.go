@@ -18,7 +18,6 @@ import (
 // lineEditor is the shell's terminal: lines are edited with history and completion.
 type lineEditor struct {
 	shell   *readline.Shell
-	asks    *readline.Shell // for answers, without history and completion
 	history statements
 }
 
@@ -29,14 +28,14 @@ type statements struct{ readline.History }
 func (s statements) Write(string) (int, error) { return s.Len(), nil }
 
 func newLineEditor(r *script.Runner) *lineEditor {
-	e := &lineEditor{shell: readline.NewShell(inputrc.WithApp("relgrad")), asks: readline.NewShell(inputrc.WithApp("relgrad"))}
-	for _, s := range []*readline.Shell{e.shell, e.asks} {
-		if term := os.Getenv("TERM"); term == "dumb" || term == "" { // it cannot say where the cursor is
-			_ = s.Config.Set("cursor-position-probe", false)
-		}
-		_ = s.Config.Set("menu-complete-display-prefix", true) // Tab goes as far as all completions agree
-		_ = s.Config.Set("completion-ignore-case", true)
-		_ = s.Config.Set("multiline-column", false) // it would hide text where lines wrap
+	e := &lineEditor{shell: readline.NewShell(inputrc.WithApp("relgrad"))}
+	for name, value := range map[string]bool{
+		"cursor-position-probe":        false, // keys that come with the terminal's answer would be lost
+		"menu-complete-display-prefix": true,  // Tab goes as far as all completions agree
+		"completion-ignore-case":       true,
+		"multiline-column":             false, // it would hide text where lines wrap
+	} {
+		_ = e.shell.Config.Set(name, value)
 	}
 	file, err := historyFile()
 	if err == nil {
@@ -52,14 +51,22 @@ func newLineEditor(r *script.Runner) *lineEditor {
 }
 
 // Read implements script.Terminal.
-func (e *lineEditor) Read(prompt string) (string, error) { return readLine(e.shell, prompt) }
+func (e *lineEditor) Read(prompt string) (string, error) { return e.read(prompt, "complete") }
 
-// Ask implements script.Terminal.
-func (e *lineEditor) Ask(prompt string) (string, error) { return readLine(e.asks, prompt) }
+// Ask implements script.Terminal. A tab stands for itself.
+func (e *lineEditor) Ask(prompt string) (string, error) { return e.read(prompt, "tab-insert") }
 
-func readLine(s *readline.Shell, prompt string) (string, error) {
-	s.Prompt.Primary(func() string { return prompt })
-	text, err := s.Readline()
+// room is the number of lines below the prompt that the library needs for lines that wrap and statements that are recalled.
+const room = 5
+
+// read reads a line; one editor for all keeps what was typed ahead.
+func (e *lineEditor) read(prompt, tab string) (string, error) {
+	for _, keymap := range []string{"emacs", "vi-insert"} {
+		_ = e.shell.Config.Bind(keymap, "\t", tab, false)
+	}
+	fmt.Print(strings.Repeat("\n", room), "\x1b[", room, "A\r")
+	e.shell.Prompt.Primary(func() string { return prompt })
+	text, err := e.shell.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
 		err = script.ErrInterrupt
 	}
@@ -81,9 +88,15 @@ func (e *lineEditor) Interruptible(ctx context.Context) (context.Context, contex
 	return signal.NotifyContext(ctx, os.Interrupt)
 }
 
+// most is how many completions are listed: they have to find room on the screen.
+const most = 60
+
 // complete shows the completions of a text under headings. The library replaces what follows the last blank.
 func complete(r *script.Runner, text string) readline.Completions {
 	word, found := r.Complete(text)
+	if len(found) > most {
+		return readline.CompleteMessage("%d possibilities: type more letters", len(found))
+	}
 	blank := strings.LastIndexAny(text, " \t\n") + 1
 	head := text[min(blank, word):word]
 	list := make([]readline.Completion, len(found))
@@ -96,10 +109,7 @@ func complete(r *script.Runner, text string) readline.Completions {
 	}
 	out := readline.CompleteRaw(list)
 	out.PREFIX = text[min(blank, word):]
-	if strings.Contains(head, "'") { // inside a string
-		return out.NoSpace()
-	}
-	return out.NoSpace('/', '(')
+	return out
 }
 
 // historyFile is the file of the shell's history, in the folder where the user's programs keep their state

@@ -38,25 +38,34 @@ CALL train('loss', ARRAY['w'], optimizer => 'nesterov', lr => 0.01, epochs => 50
 // captured runs a command line and returns its standard output and status.
 func captured(t *testing.T, args ...string) (string, int) {
 	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
 	null, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, errs := os.Stdout, os.Stderr
-	os.Stdout, os.Stderr = w, null
+	defer null.Close()
+	errs := os.Stderr
+	os.Stderr = null
+	defer func() { os.Stderr = errs }()
+	return captureStdout(t, args...)
+}
+
+// captureStdout runs a command line and returns its standard output and status.
+func captureStdout(t *testing.T, args ...string) (string, int) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
 	done := make(chan []byte)
 	go func() {
 		b, _ := io.ReadAll(r)
 		done <- b
 	}()
+	out := os.Stdout
+	os.Stdout = w
 	status := realMain(args)
-	os.Stdout, os.Stderr = out, errs
+	os.Stdout = out
 	w.Close()
-	null.Close()
 	return string(<-done), status
 }
 

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/script"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/commands.md")
+
+// both runs a command line and returns what it prints and its status.
+func both(t *testing.T, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan []byte)
+	go func() {
+		b, _ := io.ReadAll(r)
+		done <- b
+	}()
+	errs := os.Stderr
+	os.Stderr = w
+	stdout, status = captureStdout(t, args...)
+	os.Stderr = errs
+	w.Close()
+	return stdout, string(<-done), status
+}
+
+// TestWrongUsage: one line says what is wrong, in front of the usage text.
+func TestWrongUsage(t *testing.T) {
+	dir := t.TempDir()
+	store := filepath.Join(dir, "s.db")
+	if _, status := captured(t, "run", "--store", store, "-c", "CREATE TABLE w (id int PRIMARY KEY, x real)"); status != 0 {
+		t.Fatal(status)
+	}
+	missing := filepath.Join(dir, "nope.db")
+	for _, tc := range []struct {
+		line   string
+		status int
+		first  string
+	}{
+		{"run", 2, "relgrad run: a FILE or -c TEXT is needed; - is standard input, relgrad sql the shell"},
+		{"run --format xml -c \\q", 2, `relgrad run: invalid value "xml" for option --format: unknown format; the formats are aligned, unaligned, csv, json`},
+		{"sql --format xml", 2, `relgrad sql: invalid value "xml" for option --format: unknown format; the formats are aligned, unaligned, csv, json`},
+		{"gradient --format xml loss w", 2, `relgrad gradient: invalid value "xml" for option --format: unknown format; the formats are aligned, unaligned, csv, json`},
+		{"runs --format xml", 2, `relgrad runs: invalid value "xml" for option --format: unknown format; the formats are aligned, unaligned, csv, json`},
+		{"explain --format csv loss w", 2, "relgrad explain: unknown option --format"},
+		{"run --stroe x", 2, "relgrad run: unknown option --stroe; perhaps you meant --store"},
+		{"run -v =3", 2, `relgrad run: invalid value "=3" for option --v: NAME=VALUE is needed`},
+		{"sql script.sql", 2, `relgrad sql: unexpected argument "script.sql"; a script is run by relgrad run, a store named by --store`},
+		{"gradient loss w2", 2, "relgrad gradient: --store FILE or --script FILE is needed: where loss is defined"},
+		{"gradient loss", 2, "relgrad gradient: a loss and a table are needed, not 1 arguments"},
+		{"gradient loss w w2", 2, `relgrad gradient: unexpected argument "w2"`},
+		{"gradient --step -1 loss w", 2, `relgrad gradient: invalid value "-1" for option --step: a whole number from 0 on is needed`},
+		{"check --samples 0 loss w", 2, `relgrad check: invalid value "0" for option --samples: a whole number from 1 on is needed`},
+		{"check --seed x loss w", 2, `relgrad check: invalid value "x" for option --seed: a whole number is needed`},
+		{"gradient loss w --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
+		{"runs --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
+		{"plot --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
+		{"runs", 2, "relgrad runs: --store FILE is needed: the store whose runs are meant"},
+		{"runs shw 1", 2, `relgrad runs: unknown action "shw"; perhaps you meant show`},
+		{"runs show --store " + store, 2, "relgrad runs: show takes one run, not 0"},
+		{"plot", 2, "relgrad plot: --store FILE is needed: the store whose runs are meant"},
+		{"version 2", 2, `relgrad version: unexpected argument "2"`},
+		{"help run sql", 2, "relgrad help: one command at a time, not 2"},
+		{"help rnu", 2, `relgrad: unknown command "rnu"`},
+		{"rnu", 2, `relgrad: unknown command "rnu"`},
+	} {
+		out, errs, status := both(t, strings.Fields(tc.line)...)
+		first, rest, _ := strings.Cut(errs, "\n")
+		if first != tc.first || status != tc.status || out != "" {
+			t.Errorf("%s: status %d\n%s\nwant %s", tc.line, status, first, tc.first)
+		}
+		if usage := "\nusage: relgrad " + strings.Fields(tc.line)[0]; status == 2 && !strings.HasPrefix(rest, usage) && !strings.HasPrefix(rest, "HINT:") {
+			t.Errorf("%s: no usage text follows\n%s", tc.line, rest)
+		}
+	}
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("a store that was only to be read has been made")
+	}
+}
+
+// TestHelp: help and -h print the same, on standard output.
+func TestHelp(t *testing.T) {
+	for _, c := range commands {
+		if c == &helpCommand {
+			continue
+		}
+		a, status := captured(t, "help", c.name)
+		b, status2 := captured(t, c.name, "-h")
+		if a != b || status != 0 || status2 != 0 || !strings.HasPrefix(a, "usage: relgrad "+c.name) || strings.Contains(a, "\n\n\n") {
+			t.Errorf("help %s: status %d\n%s\n-h: status %d\n%s", c.name, status, a, status2, b)
+		}
+	}
+	for _, v := range []string{"version", "--version", "-version"} {
+		if out, status := captured(t, v); status != 0 || !strings.HasPrefix(out, "relgrad ") || strings.Count(out, "\n") != 1 {
+			t.Errorf("%s: status %d\n%s", v, status, out)
+		}
+	}
+}
+
+// TestRunTexts: -c and files run in their order.
+func TestRunTexts(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.sql")
+	if err := os.WriteFile(file, []byte("INSERT INTO w VALUES (2);\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out, status := captured(t, "run", "-q", "--format", "csv", "-c", "CREATE TABLE w (id int)", "-c", `INSERT INTO w VALUES (1); \echo one`, file, "-c", "SELECT sum(id) AS s FROM w")
+	if out != "one\ns\n3\n" || status != 0 {
+		t.Errorf("status %d\n%s", status, out)
+	}
+	if _, status := captured(t, "run", "-c", "SELECT 1/0", "-c", `\! echo never`); status != 3 {
+		t.Errorf("status %d", status)
+	}
+}
+
+// TestCommandsPage: docs/commands.md shows every command, option and backslash command as the program does; -update
+// rewrites it.
+func TestCommandsPage(t *testing.T) {
+	var page strings.Builder
+	page.WriteString("<!-- Generated by go test ./cmd/relgrad -run TestCommandsPage -update. Do not edit. -->\n\n# Commands\n\n```\n" + overview() + "```\n\n" +
+		"Exit status: 0 all is well, 1 the command could not do its work, 2 wrong usage, 3 a script stopped at an error, 130 interrupted.\n")
+	for _, c := range commands {
+		if c == &helpCommand || c == &versionCommand {
+			continue
+		}
+		text, _ := captured(t, "help", c.name)
+		page.WriteString("\n## relgrad " + c.name + "\n\n```\n" + text + "```\n")
+		if c == &sqlCommand {
+			page.WriteString(shellPage)
+		}
+	}
+	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. `\\?` shows this list.\n\n```\n" + script.CommandHelp() + "```\n" + backslashPage)
+	path := filepath.Join(need.Root(), "docs", "commands.md")
+	if *update {
+		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, err := os.ReadFile(path); err != nil || string(got) != page.String() {
+		t.Errorf("docs/commands.md is not what the program says (%v); run make golden", err)
+	}
+}
+
+const shellPage = `
+A statement runs at its semicolon, a backslash command at the end of its line. The prompt says where the line stands:
+
+| prompt | |
+|---|---|
+| ` + "`relgrad=> `" + ` | a statement may begin |
+| ` + "`relgrad-> `" + ` | a statement goes on; ` + "`(`, `'`, `\"`, `$` or `*`" + ` in the place of ` + "`-`" + `: inside of parentheses, a string, a name, a dollar quote, a comment |
+| ` + "`relgrad=*> `" + ` | a transaction is open; ` + "`!`" + ` in the place of ` + "`*`" + `: a statement of it failed, only its end is left |
+| ` + "`relgrad@> `" + ` | a branch of ` + "`\\if`" + ` that is not taken |
+
+Tab completes keywords, tables, columns, functions, options of train and their values, files, variables and backslash commands. The
+arrow keys go through the history of statements, Ctrl-R searches it; it is kept in ` + "`$XDG_STATE_HOME/relgrad/history`" + ` (default
+` + "`~/.local/state`" + `). Keys are those of readline, and an ` + "`~/.inputrc`" + ` is read. Ctrl-C forgets the statement that is being typed or
+ends the one that runs; train then says what is committed and how to go on. Ctrl-D, ` + "`\\q`, `quit` and `exit`" + ` leave. Errors never end
+the shell.
+`
+
+const backslashPage = `
+Names in patterns are in lower case unless quoted, ` + "`*` and `?`" + ` stand for any characters and any one, ` + "`SCHEMA.NAME`" + ` names a schema;
+without one the schemas of search_path are meant. What psql shows of owners, collations and storage does not exist here. The views
+` + "`information_schema.tables`, `information_schema.columns`, `pg_tables` and `pg_views`" + ` answer queries about the catalogue.
+`
