@@ -28,15 +28,15 @@ type fileFlags struct {
 
 func (f *fileFlags) flags(fs *flag.FlagSet) {
 	fs.StringVar(&f.store, "store", "", "the store in `FILE`")
-	fs.StringVar(&f.Format, "format", "", "the file's format (default: by its extension): csv, "+strings.Join(sqlfront.FileFormats, ", "))
+	formats := append([]string{"csv"}, sqlfront.FileFormats...)
+	fs.Func("format", "the file's `FORMAT` (default: by its extension): "+strings.Join(formats, ", "), oneOf(&f.Format, formats))
 	fs.BoolVar(&f.Whole, "whole", false, "each array of the file is one chunk of a single row, instead of rows along its first dimension")
 }
 
 // check completes the options by the file's name.
-func (f *fileFlags) check(fs *flag.FlagSet, file string) error {
+func (f *fileFlags) check(c *command, fs *flag.FlagSet, file string) error {
 	if f.store == "" {
-		fmt.Fprintf(fs.Output(), "%s: name the store with --store\n", fs.Name())
-		return errUsage
+		return c.wrong(fs, "--store FILE is needed: the store that holds the table")
 	}
 	if f.Format == "" {
 		if f.Format = interop.FormatOf(file); strings.EqualFold(filepath.Ext(file), ".csv") {
@@ -68,17 +68,19 @@ func importFile(ctx context.Context, c *command, args []string) error {
 	var f fileFlags
 	f.flags(fs)
 	rows := fs.Bool("rows", false, "each slice along the first dimension is a row (the default; not with --whole)")
-	fs.StringVar(&f.Index, "index", "", "the `column` that takes a row's position, from 0 (default for a new table without a key: id)")
-	key := fs.String("key", "", "the primary key of a new table: `columns` of the file, separated by commas")
+	fs.StringVar(&f.Index, "index", "", "the `COLUMN` that takes a row's position, from 0 (default for a new table without a key: id)")
+	key := fs.String("key", "", "the primary key of a new table: `COLUMNS` of the file, separated by commas")
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
 	}
-	if len(rest) != 2 || *rows && f.Whole {
-		fs.Usage()
-		return errUsage
+	switch {
+	case len(rest) != 2:
+		return c.wrong(fs, "a FILE and a TABLE are needed, not %d arguments", len(rest))
+	case *rows && f.Whole:
+		return c.wrong(fs, "--rows and --whole exclude each other")
 	}
-	if err := f.check(fs, rest[0]); err != nil {
+	if err := f.check(c, fs, rest[0]); err != nil {
 		return err
 	}
 	if *key != "" {
@@ -107,11 +109,10 @@ func exportFile(ctx context.Context, c *command, args []string) (err error) {
 		return err
 	}
 	if len(rest) < 2 {
-		fs.Usage()
-		return errUsage
+		return c.wrong(fs, "a TABLE and a FILE are needed, not %d arguments", len(rest))
 	}
 	name := rest[len(rest)-1]
-	if err := f.check(fs, name); err != nil {
+	if err := f.check(c, fs, name); err != nil {
 		return err
 	}
 	// a file that is there already stays until the new one is complete

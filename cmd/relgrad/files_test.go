@@ -29,7 +29,7 @@ func TestImportErrors(t *testing.T) {
 		{1, "import --store s.db bad.bin t"},
 		{1, "import --store s.db t.csv t"},
 		{1, "import --store s.db --index id t.csv t"},
-		{1, "import --store s.db --format xml bad.npz t"},
+		{2, "import --store s.db --format xml bad.npz t"},
 		{1, "export --store s.db t t.npz"},
 		{1, "export --store s.db --whole t t.parquet"},
 		{1, "export --store s.db t absent/t.npz"},

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -163,15 +164,18 @@ func (c *command) flagError(fs *flag.FlagSet, err error) string {
 // formatFlag adds --format, which only takes formats that exist.
 func formatFlag(fs *flag.FlagSet, to *string) {
 	*to = script.FormatAligned
-	fs.Func("format", "print results as `FORMAT`: "+strings.Join(script.Formats, ", ")+" (default "+script.FormatAligned+")", func(s string) error {
-		for _, f := range script.Formats {
-			if s == f {
-				*to = s
-				return nil
-			}
+	fs.Func("format", "print results as `FORMAT`: "+strings.Join(script.Formats, ", ")+" (default "+script.FormatAligned+")", oneOf(to, script.Formats))
+}
+
+// oneOf sets a format that is one of some.
+func oneOf(to *string, values []string) func(string) error {
+	return func(s string) error {
+		if !slices.Contains(values, s) {
+			return fmt.Errorf("unknown format; the formats are %s", strings.Join(values, ", "))
 		}
-		return fmt.Errorf("unknown format; the formats are %s", strings.Join(script.Formats, ", "))
-	})
+		*to = s
+		return nil
+	}
 }
 
 // wholeFlag adds an option with a whole number of at least low; nil where it is not given.
