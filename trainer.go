@@ -272,7 +272,7 @@ func (r *run) train(ctx context.Context) error {
 // where the commit at the end failed.
 func (r *run) cancelled(ctx context.Context, cause error) error {
 	err := sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", r.progress.Step).Wrap(ctx.Err())
-	detail := fmt.Sprintf("Run %d is cancelled. The parameters as of step %d of %d are committed.", r.id, r.committed, r.config.Epochs)
+	detail := fmt.Sprintf("Run %d is cancelled. The parameters as of step %d of %d are committed.", r.id, r.committed, r.config.Steps())
 	if r.committed == 0 {
 		detail = fmt.Sprintf("Run %d is cancelled. None of its steps is committed: the parameters are as they were before it.", r.id)
 	}
