@@ -9,7 +9,7 @@
 // # Invariants
 //
 // A page is run from its first block to its last, in an empty folder, on one store, and by the command itself. Pages
-// that other tests generate (docs/kernels.md, docs/errors.md) are left to those tests.
+// that other tests generate (docs/kernels.md, docs/errors.md, docs/commands.md) are left to those tests.
 //
 // # Errors
 //
