@@ -273,21 +273,22 @@ func fallibleCall(v *val) bool { return !total(v.expr.Def, v.expr.Attr, v.args) 
 
 func runReference(b *block, o *op) error {
 	out, e := b.out(o), o.v.expr
-	row := 0
-	col := func(c kernels.Col) kernels.Value {
-		i := int(c.ID)
-		r := row
-		if b.t.cells[o.args[i]].uniform {
-			r = 0
-		}
-		return b.arg(o, i).value(r, o.v.args[i].typ)
-	}
-	for row = range b.rows(o) {
+	args := make([]kernels.Value, len(o.args))
+	for row := range b.rows(o) {
 		if !b.active(o, row) {
 			out.setValue(row, kernels.NullOf(o.v.typ))
 			continue
 		}
-		x, err := e.Eval(b.env, col)
+		for i, a := range e.Args {
+			r := row
+			if b.t.cells[o.args[i]].uniform {
+				r = 0
+			}
+			if args[i] = a.Const; a.IsCol {
+				args[i] = b.arg(o, i).value(r, o.v.args[i].typ)
+			}
+		}
+		x, err := b.evalReference(e, args)
 		if err != nil {
 			return err
 		}
@@ -296,6 +297,14 @@ func runReference(b *block, o *op) error {
 		}
 	}
 	return nil
+}
+
+// evalReference evaluates a call whose argument i has the value args[i].
+func (b *block) evalReference(e *kernels.Expr, args []kernels.Value) (kernels.Value, error) {
+	if e.Def.Lazy == nil {
+		return e.EvalWith(b.env, args)
+	}
+	return e.Eval(b.env, func(c kernels.Col) kernels.Value { return args[c.ID] })
 }
 
 // integers compiles bigint arithmetic.

@@ -351,8 +351,7 @@ func (e *Expr) Eval(env *Env, col func(Col) Value) (Value, error) {
 	case e.Def.Lazy != nil:
 		return e.Def.Lazy(e, func(a *Expr) (Value, error) { return a.Eval(env, col) })
 	}
-	var buf [4]Value
-	args := buf[:0]
+	args := make([]Value, 0, len(e.Args))
 	for _, a := range e.Args {
 		v, err := a.Eval(env, col)
 		if err != nil {
@@ -362,6 +361,19 @@ func (e *Expr) Eval(env *Env, col func(Col) Value) (Value, error) {
 			return NullOf(e.Type), nil
 		}
 		args = append(args, v)
+	}
+	return e.Def.eval(env, args, e.Attr, e.Type)
+}
+
+// EvalWith evaluates a call, not of a Lazy kernel, whose arguments have the values args; the caller may use the slice
+// again.
+func (e *Expr) EvalWith(env *Env, args []Value) (Value, error) {
+	if !e.Def.NonStrict {
+		for i := range args {
+			if args[i].Null {
+				return NullOf(e.Type), nil
+			}
+		}
 	}
 	return e.Def.eval(env, args, e.Attr, e.Type)
 }
