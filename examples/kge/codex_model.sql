@@ -46,20 +46,22 @@ SELECT avg(ln(1 + others)) AS loss
 FROM (SELECT h, r, t, sum(exp(2 * (p.d - n.d))) AS others
       FROM true_distance p JOIN wrong_distance n USING (h, r, t) GROUP BY h, r, t) x;
 
--- Filtered ranks. Of each triple of :questions the tail is asked for, then the head: how many entities are nearer to the
--- guess than the answer is, and how many as near, leaving out those that make a known triple? Ties count half.
-CREATE VIEW known AS SELECT * FROM triple UNION ALL SELECT * FROM valid_triple UNION ALL SELECT * FROM test_triple;
-CREATE VIEW question AS
-SELECT 'tail' AS side, q.h, q.r, q.t, q.t AS answer, p.v + r.v AS guess
-FROM :questions q JOIN place p ON p.r = q.r AND p.id = q.h JOIN relation r ON r.id = q.r
-UNION ALL
-SELECT 'head', q.h, q.r, q.t, q.h, p.v - r.v
-FROM :questions q JOIN place p ON p.r = q.r AND p.id = q.t JOIN relation r ON r.id = q.r;
-CREATE VIEW nearer AS
-SELECT q.side, q.h, q.r, q.t, count(*) FILTER (WHERE norm(q.guess - c.v) < norm(q.guess - a.v)) AS nearer,
-       count(*) FILTER (WHERE norm(q.guess - c.v) = norm(q.guess - a.v)) AS as_near
-FROM question q JOIN place a ON a.r = q.r AND a.id = q.answer JOIN place c ON c.r = q.r
-WHERE NOT EXISTS (SELECT 1 FROM known k WHERE k.r = q.r AND k.h = CASE WHEN q.side = 'tail' THEN q.h ELSE c.id END
-                                                      AND k.t = CASE WHEN q.side = 'tail' THEN c.id ELSE q.t END)
-GROUP BY q.side, q.h, q.r, q.t;
-CREATE VIEW rank AS SELECT side, h, r, t, 1 + nearer + 0.5 * as_near AS rank FROM nearer;
+-- Filtered ranks. Of each triple of :questions the tail is asked for, then the head, among all entities but those that make
+-- another known triple. Each of the others adds 1 to the rank where it is nearer than the answer, 1/2 where it is as near:
+-- sign is 1, 0 or -1. Distances are squared, and chunks of one element.
+CREATE TABLE known (h int, r int, t int, PRIMARY KEY (h, r, t));
+INSERT INTO known SELECT * FROM triple UNION SELECT * FROM valid_triple UNION SELECT * FROM test_triple;
+CREATE VIEW tail_rank AS
+SELECT q.h, q.r, q.t, count(*) AS others, sum(sign(sum_elements(square(h.v + r.v - t.v), 1) - sum_elements(square(h.v + r.v - e.v), 1))) AS nearer
+FROM :questions q JOIN place h ON h.r = q.r AND h.id = q.h JOIN relation r ON r.id = q.r JOIN place t ON t.r = q.r AND t.id = q.t
+JOIN place e ON e.r = q.r LEFT JOIN known k ON k.h = q.h AND k.r = q.r AND k.t = e.id
+WHERE k.h IS NULL
+GROUP BY q.h, q.r, q.t;
+CREATE VIEW head_rank AS
+SELECT q.h, q.r, q.t, count(*) AS others, sum(sign(sum_elements(square(h.v + r.v - t.v), 1) - sum_elements(square(e.v + r.v - t.v), 1))) AS nearer
+FROM :questions q JOIN place h ON h.r = q.r AND h.id = q.h JOIN relation r ON r.id = q.r JOIN place t ON t.r = q.r AND t.id = q.t
+JOIN place e ON e.r = q.r LEFT JOIN known k ON k.h = e.id AND k.r = q.r AND k.t = q.t
+WHERE k.h IS NULL
+GROUP BY q.h, q.r, q.t;
+CREATE VIEW rank AS
+SELECT h, r, t, 1 + (others + nearer[1]) / 2 AS rank FROM tail_rank UNION ALL SELECT h, r, t, 1 + (others + nearer[1]) / 2 FROM head_rank;

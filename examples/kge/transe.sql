@@ -13,4 +13,4 @@ CREATE VIEW place AS SELECT r.id AS r, e.id, e.v FROM relation r CROSS JOIN enti
 \ir codex_model.sql
 CALL train('loss', ARRAY['entity', 'relation'], optimizer => 'adam', lr => 0.04, weight_decay => 3e-5, schedule => 'cosine',
            epochs => :epochs, seed => :seed, batch => 'triple', batch_size => 1000);
-SELECT round(avg(1 / rank), 4) AS "filtered MRR" FROM rank;
+SELECT round(avg(1 / rank)::numeric, 4) AS "filtered MRR" FROM rank;

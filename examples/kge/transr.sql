@@ -14,4 +14,4 @@ CREATE VIEW place AS SELECT r.id AS r, e.id, matmul(e.v, r.m) AS v FROM relation
 \ir codex_model.sql
 CALL train('loss', ARRAY['entity', 'relation'], optimizer => 'adam', lr => 0.02, weight_decay => 3e-5, schedule => 'cosine',
            epochs => :epochs, seed => :seed, batch => 'triple', batch_size => 1000);
-SELECT round(avg(1 / rank), 4) AS "filtered MRR" FROM rank;
+SELECT round(avg(1 / rank)::numeric, 4) AS "filtered MRR" FROM rank;
