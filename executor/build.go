@@ -147,7 +147,7 @@ func fromExpr(g *graph, e *kernels.Expr, leaf func(kernels.Col) (*val, error)) (
 				return nil, err
 			}
 		}
-		if err := shieldBranches(g, e, args, visit); err != nil {
+		if err := g.nearBranches(e.Def, args); err != nil {
 			return nil, err
 		}
 		return g.call(e.Def, e.Attr, args...)

@@ -56,6 +56,8 @@ type val struct {
 	from  []*space // vConcat: the spaces of args
 	name  string   // vLeaf: for plans
 
+	asked, fails bool // canFail, once it has been asked
+
 	data *data // vLeaf: the data; else the buffer once it is materialised
 	done bool  // computed once and kept: it holds its values
 
@@ -81,6 +83,7 @@ type graph struct {
 	parent *graph
 	wide   bool // real is computed as double precision
 	seen   map[string]*val
+	moved  map[*val]*val // see near
 	comp   map[[2]int]*index
 	ids    *int
 	unit   *space
@@ -90,7 +93,7 @@ type graph struct {
 }
 
 func newGraph(wide bool, ids *int) *graph {
-	g := &graph{sort: sortByCode, wide: wide, seen: map[string]*val{}, comp: map[[2]int]*index{}, ids: ids,
+	g := &graph{sort: sortByCode, wide: wide, seen: map[string]*val{}, moved: map[*val]*val{}, comp: map[[2]int]*index{}, ids: ids,
 		at: map[string][]*index{}, codes: map[string][]*groups{}}
 	g.unit = g.space(1, false)
 	return g
@@ -98,7 +101,7 @@ func newGraph(wide bool, ids *int) *graph {
 
 // child returns a graph for one step's vals.
 func (g *graph) child() *graph {
-	return &graph{sort: g.sort, parent: g, wide: g.wide, seen: map[string]*val{}, comp: map[[2]int]*index{}, ids: g.ids, unit: g.unit,
+	return &graph{sort: g.sort, parent: g, wide: g.wide, seen: map[string]*val{}, moved: map[*val]*val{}, comp: map[[2]int]*index{}, ids: g.ids, unit: g.unit,
 		at: map[string][]*index{}, codes: map[string][]*groups{}}
 }
 
@@ -419,11 +422,19 @@ func (g *graph) concat(t kernels.Type, sp *space, args []*val, from []*space) *v
 	})
 }
 
+// isNumber reports whether v is a constant other than NULL.
+func isNumber(v *val) bool { return v.op == vConst && !v.konst.Null }
+
 // total reports whether a call cannot fail, whatever the values: then it may run on rows that the query does not ask
 // for.
 func total(d *kernels.Def, at kernels.Attr, args []*val) bool {
-	if d.Name == "random_int" {
-		return args[0].op == vConst && !args[0].konst.Null && args[0].konst.I > 0
+	switch d.Name {
+	case "random_int":
+		return isNumber(args[0]) && args[0].konst.I > 0
+	case "div", "mod":
+		if b := args[1]; isNumber(b) && b.typ.Kind == kernels.Int && b.konst.I > 0 {
+			return true
+		}
 	}
 	return d.Total(at, typesOf(args))
 }

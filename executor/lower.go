@@ -26,6 +26,8 @@ type lowerer struct {
 	uses   map[*val][]*val
 	costs  map[*val]float64
 	roots  []root
+	isRoot map[*val]bool
+	conds  map[*val]bool // see conditional
 	s      *schedule
 
 	structural bool
@@ -34,7 +36,8 @@ type lowerer struct {
 // lower makes the schedule of the roots. A root that needs other rows than its val has, or that is no
 // val of its own, must have been made one (see Program.want).
 func lower(p *Program, g *graph, structural bool, roots []root, arena **tensor.Buffer) (*schedule, error) {
-	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, costs: map[*val]float64{}, roots: roots, s: &schedule{}}
+	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, costs: map[*val]float64{}, roots: roots,
+		isRoot: map[*val]bool{}, conds: map[*val]bool{}, s: &schedule{}}
 	for _, r := range roots {
 		l.visit(r.v)
 	}
@@ -67,13 +70,12 @@ func (l *lowerer) visit(v *val) {
 
 // choose decides, users before arguments, which vals are computed into memory.
 func (l *lowerer) choose() {
-	isRoot := map[*val]bool{}
 	for _, r := range l.roots {
-		isRoot[r.v] = true
+		l.isRoot[r.v] = true
 	}
 	for i := len(l.order) - 1; i >= 0; i-- {
 		v := l.order[i]
-		if v.data != nil || v.op == vConst && !isRoot[v] {
+		if v.data != nil || v.op == vConst && !l.isRoot[v] {
 			continue
 		}
 		for _, u := range l.uses[v] {
@@ -85,7 +87,7 @@ func (l *lowerer) choose() {
 				}
 			}
 		}
-		l.mat[v] = isRoot[v] || l.wants(v)
+		l.mat[v] = l.isRoot[v] || l.wants(v)
 	}
 }
 
@@ -109,7 +111,7 @@ func (l *lowerer) wants(v *val) bool {
 	case vConst:
 		return false
 	}
-	if l.guarded(v) {
+	if l.conditional(v) {
 		return false
 	}
 	free := turns(v)
@@ -137,20 +139,6 @@ func (l *lowerer) wants(v *val) bool {
 		}
 	}
 	return false
-}
-
-// guarded reports whether a call that can fail is only read where a condition holds: computed for all rows it could
-// fail on those that nobody asks for.
-func (l *lowerer) guarded(v *val) bool {
-	if total(v.expr.Def, v.expr.Attr, v.args) || v.constant() {
-		return false
-	}
-	for _, u := range l.uses[v] {
-		if u.op != vCall || u.expr.Def.Name != "case" || u.args[0] == v {
-			return false
-		}
-	}
-	return len(l.uses[v]) > 0
 }
 
 // varies reports whether some user of v changes from step to step.

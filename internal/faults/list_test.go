@@ -80,7 +80,8 @@ var faults = []fault{
 	{"a determined value comes from any row", "sqlfront/bind_aggregate.go", "		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[i]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})\n", "		_ = i\n", byHand},
 	{"a cast to real does not round", "kernels/to_real.go", "r.X = float64(float32(a[0].Float()))", "r.X = a[0].Float()", "./ -run=TestSemantics/types"},
 	{"the gradient of w.v copies the other values", "autodiff/autodiff.go", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) {", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) && c.Dep {", "./ -run=TestSemantics/types"},
-	{"guards do not reach what can fail", "executor/shield.go", "	if !s.canFail(v) || s.shielded(v) {", "	if s != nil {", "./ -run=TestSemantics/guards"},
+	{"what a guard excludes is computed into memory", "executor/lower.go", "	if l.conditional(v) {", "	if l == nil {", "./ -run=TestSemantics/guards"},
+	{"what a guard excludes is read through an index", "executor/lazy.go", "		if lazy(d, i) && err == nil {", "		if err != nil {", "./ -run=TestSemantics/guards"},
 	{"semi-joins move to the other input", "optimizer/rules/push_semi_join_below_join.go", "!x.IsCol || slot >= 0 && x.Col.Input != slot", "!x.IsCol", goldens},
 
 	// Rules that fire too often.
