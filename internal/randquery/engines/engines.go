@@ -143,7 +143,7 @@ func SQLite() (randquery.Engine, func() error, error) {
 }
 
 // maxExpansions bounds the work of SQLite's parser, which copies a CTE for every path on which it is reached.
-const maxExpansions = 3000
+const maxExpansions = 10000
 
 // expansions counts the paths from root to all nodes.
 func expansions(root *ra.Node) int {
