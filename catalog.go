@@ -7,9 +7,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/autodiff"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store"
@@ -177,6 +179,31 @@ func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.C
 	}
 	c.answers[q], q.Types = data, types
 	return cols, nil
+}
+
+// Structure implements sqlfront.Catalog.
+func (c *catalog) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
+	n, err := autodiff.Expand(b, n)
+	if err != nil {
+		return nil, err
+	}
+	root := ra.Root{Name: "structure", Node: n}
+	for _, col := range n.Cols {
+		root.Cols = append(root.Cols, col.ID)
+	}
+	plan, _, err := optimizer.Whole(b, &ra.Plan{Roots: []ra.Root{root}}, optimizer.Options{})
+	if err != nil {
+		return nil, err
+	}
+	prog, err := executor.Compile(ctx, plan, c, executor.Options{})
+	if err != nil {
+		return nil, err
+	}
+	defer prog.Close()
+	if err := prog.Run(ctx, kernels.Env{}); err != nil {
+		return nil, err
+	}
+	return prog.Result(0)
 }
 
 // run runs a parameter-free sub-query.

@@ -24,6 +24,8 @@ type Catalog interface {
 	Literal(typ, text string) (string, error)
 	// Describe gives the columns of a parameter-free query, shapes included, by running it.
 	Describe(ctx context.Context, q *OpaqueQuery) ([]ra.Column, error)
+	// Structure runs a query that reads no value of a parameter; b made its nodes.
+	Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error)
 }
 
 // View is a stored view.

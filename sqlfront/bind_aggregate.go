@@ -65,8 +65,7 @@ func ofChunks(fn ra.AggFn) aggregate {
 }
 
 // knownAggregates are those that only a parameter-free query may use so far.
-var knownAggregates = []string{"array_agg",
-	"string_agg", "bool_and", "bool_or", "every", "vector_agg", "percentile_cont", "json_agg", "corr", "mode"}
+var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "percentile_cont", "json_agg", "corr", "mode"}
 
 func isAggregate(c *FuncCall) bool {
 	_, ok := aggregates[c.Name]
@@ -275,21 +274,17 @@ func maskedBy(mask, x *kernels.Expr) *kernels.Expr {
 	return kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
 }
 
-// aggregateArgs binds the arguments of the calls. Those of variances are centered first, which joins the groups' means
-// to the rows.
+// aggregateArgs binds the arguments of the calls. Where one needs its group (variances its mean, array_agg its order),
+// that is joined to the rows, which renames what was bound before.
 func (s *scope) aggregateArgs(g *grouped, calls []*FuncCall) ([]*kernels.Expr, error) {
 	out := make([]*kernels.Expr, len(calls))
 	for i, c := range calls {
-		x, err := s.aggregateArg(c, s.mask())
+		swap, x, err := s.groupedArg(g.keys, c)
 		if err != nil {
 			return nil, err
 		}
-		if out[i] = x; !aggregates[c.Name].centered {
+		if out[i] = x; swap == nil {
 			continue
-		}
-		swap, centered, err := s.center(g.keys, x)
-		if err != nil {
-			return nil, s.f.at(err, c)
 		}
 		for k := range i {
 			out[k] = swap(out[k])
@@ -297,30 +292,58 @@ func (s *scope) aggregateArgs(g *grouped, calls []*FuncCall) ([]*kernels.Expr, e
 		for k, x := range g.keys {
 			g.keys[k] = swap(x)
 		}
-		out[i] = centered
 	}
 	return out, nil
 }
 
-// aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER.
-func (s *scope) aggregateArg(c *FuncCall, mask *kernels.Expr) (*kernels.Expr, error) {
-	_, ok := aggregates[c.Name]
+// groupedArg is aggregateArg for rows in groups; the renaming is nil where nothing was joined.
+func (s *scope) groupedArg(groups []*kernels.Expr, c *FuncCall) (renaming, *kernels.Expr, error) {
+	agg := aggregates[c.Name]
+	if agg.arg != nil {
+		if err := s.callable(c); err != nil {
+			return nil, nil, err
+		}
+		return agg.arg(s, groups, c)
+	}
+	x, err := s.aggregateArg(c, s.mask())
+	if err != nil || !agg.centered {
+		return nil, x, err
+	}
+	swap, x, err := s.center(groups, x)
+	return swap, x, s.f.at(err, c)
+}
+
+// callable refuses aggregates that are not differentiable.
+func (s *scope) callable(c *FuncCall) error {
+	agg, ok := aggregates[c.Name]
 	switch {
 	case !ok:
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "aggregate %s is not differentiable yet", c.Name).
-			WithHint("It may stand in a sub-query that reads no parameter; %s are differentiable.", aggregateNames())
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "aggregate %s is not differentiable yet", c.Name).
+			WithHint("It may stand in a sub-query that reads no parameter; %s are differentiable.", aggregateNames(true))
 	case c.Distinct:
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s(DISTINCT …) is not differentiable", c.Name).
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "%s(DISTINCT …) is not differentiable", c.Name).
 			WithHint("GROUP BY keys in a sub-query first.")
-	case !c.Star && len(c.Args) != 1:
-		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "%s takes 1 argument, not %d", c.Name, len(c.Args))
+	case !c.Star && len(c.Args) != 1 && agg.args == nil:
+		return s.f.fail(c, sqlerr.UndefinedFunction, "%s takes 1 argument, not %d", c.Name, len(c.Args))
+	}
+	return nil
+}
+
+// aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER.
+func (s *scope) aggregateArg(c *FuncCall, mask *kernels.Expr) (*kernels.Expr, error) {
+	if err := s.callable(c); err != nil {
+		return nil, err
 	}
 	x := kernels.Const(kernels.IntValue(1))
-	if !c.Star {
-		var err error
-		if x, err = s.expr(c.Args[0]); err != nil {
-			return nil, err
-		}
+	var err error
+	switch args := aggregates[c.Name].args; {
+	case args != nil:
+		x, err = args(s, c)
+	case !c.Star:
+		x, err = s.expr(c.Args[0])
+	}
+	if err != nil {
+		return nil, err
 	}
 	if takes := aggregates[c.Name].takes; takes != nil {
 		if err := takes(x.Type); err != nil {
@@ -340,9 +363,10 @@ func (s *scope) aggregateArg(c *FuncCall, mask *kernels.Expr) (*kernels.Expr, er
 	return x, nil
 }
 
-// aggregateNames lists the differentiable aggregates: "avg, count, max, min and sum".
-func aggregateNames() string {
-	names := slices.Sorted(maps.Keys(aggregates))
+// aggregateNames lists the differentiable aggregates, or those that may stand over a window: "avg, count, max, min and
+// sum".
+func aggregateNames(all bool) string {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(aggregates)), func(n string) bool { return !all && aggregates[n].arg != nil })
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }

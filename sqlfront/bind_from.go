@@ -92,6 +92,9 @@ var (
 		return s.visible(it, r, err, it.Alias, "")
 	})
 	_ = bindFrom(func(s *scope, it *FuncFrom) error {
+		if done, err := s.tile(it); done || err != nil {
+			return err
+		}
 		r, err := s.b.funcFrom(s.f, it)
 		return s.visible(it, r, err, it.Alias, it.Func.Name)
 	})

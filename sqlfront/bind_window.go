@@ -45,53 +45,69 @@ func (s *scope) window(sel *Select, c *FuncCall) error {
 			w = &sel.Windows[i]
 		}
 	}
-	agg, known := aggregates[c.Name]
-	switch {
-	case w == c.Over && w.Name != "":
+	if w == c.Over && w.Name != "" {
 		return s.f.fail(c, sqlerr.UndefinedObject, "window %q does not exist", w.Name)
-	case !known:
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "window function %s is not differentiable", c.Name).
-			WithHint("It may stand in a sub-query that reads no parameter; %s OVER (PARTITION BY …) are differentiable.", aggregateNames())
-	case len(w.OrderBy) > 0 || w.Frame != "":
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "a window with ORDER BY or a frame is not differentiable yet").
-			WithHint("OVER (PARTITION BY …) is; a running sum is a join with a.i <= b.i and GROUP BY.")
 	}
-	var keys []*kernels.Expr
-	for _, e := range w.PartitionBy {
-		k, err := s.expr(e)
-		if err != nil {
-			return err
-		}
-		if s.depends(k) {
-			return s.f.fail(e, sqlerr.FeatureNotSupported, "PARTITION BY on a value that depends on a parameter is not differentiable").
-				WithHint("Structure may not depend on values: partition by keys or attributes.")
-		}
-		keys = append(keys, k)
-	}
-	x, err := s.aggregateArg(c, s.mask())
+	keys, err := s.partition(w)
 	if err != nil {
 		return err
 	}
-	if agg.centered {
-		swap, centered, err := s.center(keys, x)
-		if err != nil {
-			return s.f.at(err, c)
-		}
-		x = centered
-		for i, k := range keys {
-			keys[i] = swap(k)
-		}
+	var x *kernels.Expr
+	switch f := rowFunctions[c.Name]; {
+	case f != nil:
+		x, err = f(s, c, w, keys)
+	case aggregates[c.Name].parts == nil || aggregates[c.Name].arg != nil:
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "window function %s is not differentiable", c.Name).
+			WithHint("It may stand in a sub-query that reads no parameter; %s OVER (PARTITION BY …) are differentiable.", aggregateNames(false))
+	case len(w.OrderBy) > 0 || w.Frame != "":
+		x, err = s.running(c, w, keys)
+	default:
+		x, err = s.overPartition(c, keys)
 	}
-	parts := agg.parts(x)
-	a, err := s.attach(keys, parts)
 	if err != nil {
 		return s.f.at(err, c)
 	}
 	if s.over == nil {
 		s.over = map[*FuncCall]*kernels.Expr{}
 	}
-	s.over[c] = aggregated(c, a.cols, a.rows, parts[0].arg)
+	s.over[c] = x
 	return nil
+}
+
+// partition binds PARTITION BY.
+func (s *scope) partition(w *Window) ([]*kernels.Expr, error) {
+	var keys []*kernels.Expr
+	for _, e := range w.PartitionBy {
+		k, err := s.expr(e)
+		if err != nil {
+			return nil, err
+		}
+		if s.depends(k) {
+			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "PARTITION BY on a value that depends on a parameter is not differentiable").
+				WithHint("Structure may not depend on values: partition by keys or attributes.")
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// overPartition is an aggregate over the whole partition.
+func (s *scope) overPartition(c *FuncCall, keys []*kernels.Expr) (*kernels.Expr, error) {
+	swap, x, err := s.groupedArg(keys, c)
+	if err != nil {
+		return nil, err
+	}
+	for i, k := range keys {
+		if swap != nil {
+			keys[i] = swap(k)
+		}
+	}
+	parts := aggregates[c.Name].parts(x)
+	a, err := s.attach(keys, parts)
+	if err != nil {
+		return nil, err
+	}
+	return aggregated(c, a.cols, a.rows, parts[0].arg), nil
 }
 
 // aggregated is the value of an aggregate call, given the columns of its parts; arg is the first one's argument, over

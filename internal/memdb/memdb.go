@@ -22,9 +22,11 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/relgrad/relgrad/autodiff"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/ra/interp"
 	"github.com/relgrad/relgrad/sqlfront"
 )
 
@@ -115,6 +117,23 @@ func (db *DB) Literal(_, text string) (string, error) { return text, nil }
 // Describe implements sqlfront.Catalog.
 func (db *DB) Describe(context.Context, *sqlfront.OpaqueQuery) ([]ra.Column, error) {
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL")
+}
+
+// Structure implements sqlfront.Catalog.
+func (db *DB) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
+	n, err := autodiff.Expand(b, n)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := interp.New(db, &kernels.Env{}).Eval(ctx, n)
+	out := make([]*ra.Vector, len(n.Cols))
+	for i, c := range n.Cols {
+		out[i] = ra.NewVector(c.Type, len(rows))
+		for r, row := range rows {
+			out[i].Set(r, row[i])
+		}
+	}
+	return out, err
 }
 
 // Opaque implements ra.Source.

@@ -395,6 +395,13 @@ func (g *gen) rawAggregate(s *scope, shape []int, depth int) expr {
 		}
 		return out
 	}
+	if len(shape) == 1 && k >= 4 {
+		x := g.live(s, g.scalar(s, depth))
+		g.use("vector_agg")
+		out.sql = fmt.Sprintf("vector_agg((%s %% %d + %d) %% %d, %s, %d)%s", g.integer(s, 1).sql, shape[0], shape[0], shape[0], x.sql, shape[0], filter)
+		out.mag = x.mag * min(s.rows, 10)
+		return out
+	}
 	x := g.live(s, g.value(s, shape, depth))
 	if strings.Contains(x.sql, "CASE WHEN") {
 		g.use("mask inside aggregate")

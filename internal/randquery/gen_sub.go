@@ -8,9 +8,9 @@ import (
 )
 
 // beyond adds to a scope values that other rows decide: an aggregate over a partition, which may stand in the SELECT
-// list only, and a correlated sub-query.
+// list only, a correlated sub-query, and a table's column as one chunk.
 func (g *gen) beyond(s *scope, window bool) {
-	if window && g.one(8) {
+	if window && g.one(7) {
 		s.leaves = append(s.leaves, g.window(s))
 	}
 	if g.one(10) {
@@ -18,9 +18,14 @@ func (g *gen) beyond(s *scope, window bool) {
 			s.leaves = append(s.leaves, e)
 		}
 	}
+	if g.one(20) {
+		if e, ok := g.stack(); ok {
+			s.leaves = append(s.leaves, e)
+		}
+	}
 }
 
-// window draws an aggregate OVER (PARTITION BY …).
+// window draws an aggregate OVER (PARTITION BY … ORDER BY …).
 func (g *gen) window(s *scope) expr {
 	shape := g.shape()
 	if g.one(2) {
@@ -36,8 +41,81 @@ func (g *gen) window(s *scope) expr {
 		}
 		g.use("partition by")
 	}
+	if order, unique := g.order(s); order != "" && !strings.HasPrefix(e.sql, "var") && g.one(2) {
+		over += " ORDER BY " + order
+		g.use("window order")
+		if unique && g.one(2) {
+			g.use("window frame")
+			over += fmt.Sprintf(" ROWS BETWEEN %d PRECEDING AND %d FOLLOWING", g.r.Intn(3), g.r.Intn(3)-1)
+			over = strings.NewReplacer("0 PRECEDING", "UNBOUNDED PRECEDING", "-1 FOLLOWING", "UNBOUNDED FOLLOWING", "0 FOLLOWING", "CURRENT ROW").Replace(over)
+			e.null = true
+		} else if unique && g.one(2) {
+			g.use("lag, lead")
+			x := g.live(s, g.value(s, shape, 0))
+			e.sql, e.mag, e.null = fmt.Sprintf("%s(%s, %d)", [...]string{"lag", "lead"}[g.r.Intn(2)], x.sql, g.r.Intn(3)), x.mag, true
+		} else if unique {
+			g.use("row_number")
+			over += fmt.Sprintf(") * row_number() OVER (ORDER BY %s", order)
+			e.mag *= 10
+		}
+	}
 	e.sql += fmt.Sprintf(" OVER (%s)", over)
 	return g.tame(half(e), 20)
+}
+
+// order draws ORDER BY of keys and attributes; unique says that no two rows are equal in it, so that it gives positions.
+func (g *gen) order(s *scope) (text string, unique bool) {
+	dir := func() string { return [...]string{"", " DESC", " NULLS FIRST"}[g.r.Intn(3)] }
+	if len(s.items) == 1 && s.items[0].rel.keys != nil && !s.masked {
+		var keys []string
+		for i := range s.items[0].rel.keys {
+			keys = append(keys, s.leaves[s.items[0].from+i].sql+dir())
+		}
+		return strings.Join(keys, ", "), true
+	}
+	if len(s.ofKind(kernels.Int)) == 0 {
+		return "", false
+	}
+	return g.integer(s, 1).sql + dir(), false
+}
+
+// stack draws array_agg of a table's column.
+func (g *gen) stack() (expr, bool) {
+	t := g.q.DB.Tables[g.r.Intn(len(g.q.DB.Tables))]
+	var keys []string
+	alias := g.name("a")
+	for _, c := range t.Cols[:t.Keys] {
+		keys = append(keys, alias+"."+c.Name)
+	}
+	for _, c := range g.table(t).cols {
+		if c.kind != kernels.Float64 || c.null && c.shape != nil || t.Rows == 0 || keys == nil {
+			continue
+		}
+		x := alias + "." + c.name
+		if c.null {
+			x = "COALESCE(" + x + ", 0.5)"
+		}
+		g.use("array_agg")
+		e := expr{shape: append([]int{t.Rows}, c.shape...), mag: c.mag, dep: c.dep}
+		e.sql = fmt.Sprintf("(SELECT array_agg(%s ORDER BY %s) FROM %s %s)", x, strings.Join(keys, ", "), t.Name, alias)
+		return e, true
+	}
+	return expr{}, false
+}
+
+// unnest draws the elements of a chunk of FROM as rows; "" where there is none.
+func (g *gen) unnest(s *scope) string {
+	chunks := s.chunks()
+	if len(chunks) == 0 || s.rows > maxRows/4 {
+		return ""
+	}
+	g.use("unnest")
+	c, u, x, i := g.choose(chunks), g.name("u"), g.name("e"), g.name("i")
+	s.leaves = append(s.leaves, expr{sql: u + "." + x, mag: c.mag, kind: kernels.Float64, dep: c.dep, null: true},
+		expr{sql: u + "." + i, kind: kernels.Int, mag: 4})
+	s.rows *= 4
+	s.masked = s.masked || c.null
+	return fmt.Sprintf("unnest(%s) WITH ORDINALITY AS %s(%s, %s)", c.sql, u, x, i)
 }
 
 // someTable draws a table under an alias of its own, with its columns.

@@ -25,9 +25,11 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
+	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/lite/kernelfunc"
@@ -66,7 +68,7 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		text, err := sqlgen.SQL(plan, i, sqlgen.SQLite{}, sqlgen.Options{Env: env})
+		text, err := sqlgen.SQL(plan, i, sqlgen.SQLite{}, sqlgen.Options{Env: env, Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
 		if err != nil {
 			return nil, err
 		}
@@ -75,6 +77,19 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 		}
 	}
 	return out, nil
+}
+
+// series prints the rows of generate_series.
+func series(n *ra.Node, env *kernels.Env) (string, error) {
+	data, ok, err := sqlfront.Rows(n, env)
+	if err != nil || !ok || len(data) != 1 || data[0].Ints == nil {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL").Wrap(err)
+	}
+	var rows []string
+	for _, i := range data[0].Ints {
+		rows = append(rows, fmt.Sprintf("(%d)", i))
+	}
+	return "VALUES " + strings.Join(rows, ", "), nil
 }
 
 // load replaces the tables by those that the plan scans.
