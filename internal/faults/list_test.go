@@ -72,6 +72,12 @@ var faults = []fault{
 	{"a mask zeroes instead of dropping", "sqlfront/bind_aggregate.go", "return kernels.Build(\"case\", mask, x, kernels.Const(kernels.NullOf(x.Type)))", "if x.Type.IsFloat() {\n		return kernels.Build(\"case\", mask, x, kernels.ZerosLike(x.Type))\n	}\n	return kernels.Build(\"case\", mask, x, kernels.Const(kernels.NullOf(x.Type)))", byHand},
 
 	{"a window ignores its partition", "sqlfront/bind_window.go", "	group := ids[:len(keys)]\n", "	group := ids[:0]\n", byHand},
+	{"a descending order ascends", "sqlfront/order.go", "	if k.desc {", "	if false {", byHand},
+	{"a running sum leaves out the rows that tie", "sqlfront/bind_running.go", "		yes := true", "		yes := false", byHand},
+	{"a frame begins one row late", "sqlfront/bind_running.go", "kernels.Build(\"ge\", far", "kernels.Build(\"gt\", far", byHand},
+	{"lag looks ahead", "sqlfront/bind_running.go", "s.shifted(c, w, keys, -1)", "s.shifted(c, w, keys, 1)", byHand},
+	{"positions run through all partitions", "sqlfront/order.go", "	for _, g := range o.group {", "	for _, g := range o.group[:0] {", byHand},
+	{"array_agg stacks from the end", "sqlfront/bind_array_agg.go", "kernels.Attr{Int: n}, at[0],", "kernels.Attr{Int: n}, kernels.Build(\"sub\", intConst(n-1), at[0]),", byHand},
 	{"the sample variance divides by n", "sqlfront/bind_variance.go", "bindAggregate(\"var_samp\", variance(1,", "bindAggregate(\"var_samp\", variance(0,", byHand},
 	{"a variance is not centered", "sqlfront/bind_window.go", "kernels.Sub(a.swap(x), mean.result(a.cols))", "a.swap(x)", byHand},
 	{"NOT EXISTS keeps who has a partner", "sqlfront/bind_exists.go", "		op, e = ra.AntiJoin, not.X", "		e = not.X", byHand},
