@@ -179,7 +179,7 @@ func (s *scope) impliedKeys(g *grouped, targets []starTarget) error {
 
 func (s *scope) imply(g *grouped, x *kernels.Expr) {
 	switch {
-	case g.has(x) || !s.determined(g, x):
+	case g.has(x) || !s.determined(g, x) && (s.depends(x) || !s.determinedBelow(g, x)):
 	case s.depends(x):
 		g.back[x.Col.Input] = true
 	default:
@@ -200,6 +200,39 @@ func (s *scope) determined(g *grouped, x *kernels.Expr) bool {
 		}
 	}
 	return len(n.Unique) > 0 || len(n.Key) == 0
+}
+
+// determinedBelow is determined for an input that the scope made by joining its inputs: the group holds the identity of
+// the one that x comes from.
+func (s *scope) determinedBelow(g *grouped, x *kernels.Expr) bool {
+	n := s.inputs[x.Col.Input].node
+	return determinedIn(n, x.Col.ID, func(id ra.ColumnID) bool { return g.has(n.Var(x.Col.Input, id)) })
+}
+
+func determinedIn(n *ra.Node, id ra.ColumnID, held func(ra.ColumnID) bool) bool {
+	i := n.Index(id)
+	switch n.Op {
+	case ra.SemiJoin, ra.AntiJoin:
+		l := n.Inputs[0] // columns correspond by position
+		return determinedIn(l, l.Cols[i].ID, func(id ra.ColumnID) bool { return held(n.Cols[l.Index(id)].ID) })
+	case ra.Join, ra.Select:
+		if !n.Out[i].IsCol {
+			return false
+		}
+		from := n.Out[i].Col
+		in := n.Inputs[from.Input]
+		passed := func(id ra.ColumnID) bool {
+			for j, o := range n.Out {
+				if o.IsCol && o.Col == (kernels.Col{Input: from.Input, ID: id}) && held(n.Cols[j].ID) {
+					return true
+				}
+			}
+			return false
+		}
+		lacks := slices.ContainsFunc(in.Unique, func(k ra.ColumnID) bool { return !passed(k) })
+		return len(in.Unique) > 0 && !lacks || determinedIn(in, from.ID, passed)
+	}
+	return false
 }
 
 // callParts is where an aggregate call's parts are among the Aggregate's aggregates.
@@ -274,43 +307,47 @@ func maskedBy(mask, x *kernels.Expr) *kernels.Expr {
 	return kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
 }
 
-// aggregateArgs binds the arguments of the calls. Where one needs its group (variances its mean, array_agg its order),
-// that is joined to the rows, which renames what was bound before.
+// aggregateArgs binds the arguments of the calls, and then joins to the rows what some of them need of their group:
+// variances its mean, array_agg its order. That renames what was bound before.
 func (s *scope) aggregateArgs(g *grouped, calls []*FuncCall) ([]*kernels.Expr, error) {
 	out := make([]*kernels.Expr, len(calls))
 	for i, c := range calls {
-		swap, x, err := s.groupedArg(g.keys, c)
+		var err error
+		if out[i], err = s.aggregateArg(c); err != nil {
+			return nil, err
+		}
+	}
+	for i, c := range calls {
+		swap, x, err := s.groupedArg(g.keys, c, out[i])
 		if err != nil {
 			return nil, err
 		}
-		if out[i] = x; swap == nil {
-			continue
-		}
-		for k := range i {
-			out[k] = swap(out[k])
+		for k := range out {
+			if swap != nil {
+				out[k] = swap(out[k])
+			}
 		}
 		for k, x := range g.keys {
-			g.keys[k] = swap(x)
+			if swap != nil {
+				g.keys[k] = swap(x)
+			}
 		}
+		out[i] = x
 	}
 	return out, nil
 }
 
-// groupedArg is aggregateArg for rows in groups; the renaming is nil where nothing was joined.
-func (s *scope) groupedArg(groups []*kernels.Expr, c *FuncCall) (renaming, *kernels.Expr, error) {
-	agg := aggregates[c.Name]
-	if agg.arg != nil {
-		if err := s.callable(c); err != nil {
-			return nil, nil, err
-		}
-		return agg.arg(s, groups, c)
+// groupedArg joins to the rows what an aggregate's argument x needs of its group; the renaming is nil where that is
+// nothing.
+func (s *scope) groupedArg(groups []*kernels.Expr, c *FuncCall, x *kernels.Expr) (renaming, *kernels.Expr, error) {
+	switch agg := aggregates[c.Name]; {
+	case agg.arg != nil:
+		return agg.arg(s, groups, c, x)
+	case agg.centered:
+		swap, x, err := s.center(groups, x)
+		return swap, x, s.f.at(err, c)
 	}
-	x, err := s.aggregateArg(c, s.mask())
-	if err != nil || !agg.centered {
-		return nil, x, err
-	}
-	swap, x, err := s.center(groups, x)
-	return swap, x, s.f.at(err, c)
+	return nil, x, nil
 }
 
 // callable refuses aggregates that are not differentiable.
@@ -329,24 +366,25 @@ func (s *scope) callable(c *FuncCall) error {
 	return nil
 }
 
-// aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER.
-func (s *scope) aggregateArg(c *FuncCall, mask *kernels.Expr) (*kernels.Expr, error) {
+// aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER; those are left to
+// aggregate.arg where there is one.
+func (s *scope) aggregateArg(c *FuncCall) (*kernels.Expr, error) {
 	if err := s.callable(c); err != nil {
 		return nil, err
 	}
-	x := kernels.Const(kernels.IntValue(1))
+	x, agg := kernels.Const(kernels.IntValue(1)), aggregates[c.Name]
 	var err error
-	switch args := aggregates[c.Name].args; {
-	case args != nil:
-		x, err = args(s, c)
+	switch {
+	case agg.args != nil:
+		x, err = agg.args(s, c)
 	case !c.Star:
 		x, err = s.expr(c.Args[0])
 	}
-	if err != nil {
-		return nil, err
+	if err != nil || agg.arg != nil {
+		return x, err
 	}
-	if takes := aggregates[c.Name].takes; takes != nil {
-		if err := takes(x.Type); err != nil {
+	if agg.takes != nil {
+		if err := agg.takes(x.Type); err != nil {
 			return nil, s.f.at(err, c)
 		}
 	}
@@ -357,7 +395,7 @@ func (s *scope) aggregateArg(c *FuncCall, mask *kernels.Expr) (*kernels.Expr, er
 		}
 		x = maskedBy(cond, x)
 	}
-	if mask != nil {
+	if mask := s.mask(); mask != nil {
 		x = maskedBy(mask, x)
 	}
 	return x, nil

@@ -20,12 +20,8 @@ var _ = bindAggregate("array_agg", aggregate{
 const maxStacked = 1 << 22
 
 // stack is the argument of the sum that array_agg is.
-func (s *scope) stack(groups []*kernels.Expr, c *FuncCall) (renaming, *kernels.Expr, error) {
+func (s *scope) stack(groups []*kernels.Expr, c *FuncCall, x *kernels.Expr) (_ renaming, _ *kernels.Expr, err error) {
 	if err := s.stackable(c); err != nil {
-		return nil, nil, err
-	}
-	x, err := s.expr(c.Args[0])
-	if err != nil {
 		return nil, nil, err
 	}
 	switch {

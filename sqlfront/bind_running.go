@@ -81,7 +81,7 @@ func (s *scope) running(c *FuncCall, w *Window, keys []*kernels.Expr) (*kernels.
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.aggregateArg(c, s.mask())
+	x, err := s.aggregateArg(c)
 	if err != nil {
 		return nil, err
 	}

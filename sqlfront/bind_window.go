@@ -93,7 +93,11 @@ func (s *scope) partition(w *Window) ([]*kernels.Expr, error) {
 
 // overPartition is an aggregate over the whole partition.
 func (s *scope) overPartition(c *FuncCall, keys []*kernels.Expr) (*kernels.Expr, error) {
-	swap, x, err := s.groupedArg(keys, c)
+	x, err := s.aggregateArg(c)
+	if err != nil {
+		return nil, err
+	}
+	swap, x, err := s.groupedArg(keys, c, x)
 	if err != nil {
 		return nil, err
 	}

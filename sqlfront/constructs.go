@@ -21,8 +21,8 @@ var (
 type aggregate struct {
 	// args binds the arguments to the one of parts, before FILTER and masks; nil: there is one argument.
 	args func(*scope, *FuncCall) (*kernels.Expr, error)
-	// arg binds the call to the argument of parts where that needs the groups; nil: it does not.
-	arg func(s *scope, groups []*kernels.Expr, c *FuncCall) (renaming, *kernels.Expr, error)
+	// arg makes the bound argument x that of parts where that needs the groups; nil: it does not.
+	arg func(s *scope, groups []*kernels.Expr, c *FuncCall, x *kernels.Expr) (renaming, *kernels.Expr, error)
 	// parts are the aggregates that it needs of the argument x.
 	parts func(x *kernels.Expr) []aggPart
 	// takes refuses arguments of a type; nil takes what the algebra takes.

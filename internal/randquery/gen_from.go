@@ -62,7 +62,7 @@ func (g *gen) from(depth int) (string, *scope) {
 		last := &groups[len(groups)-1]
 		*last, seen = g.join(s, *last, text, it, seen, cols)
 	}
-	if g.one(14) {
+	if g.one(45) {
 		if u := g.unnest(s); u != "" {
 			groups = append(groups, u)
 		}

@@ -18,7 +18,7 @@ func (g *gen) beyond(s *scope, window bool) {
 			s.leaves = append(s.leaves, e)
 		}
 	}
-	if g.one(20) {
+	if g.one(60) {
 		if e, ok := g.stack(); ok {
 			s.leaves = append(s.leaves, e)
 		}
@@ -41,19 +41,21 @@ func (g *gen) window(s *scope) expr {
 		}
 		g.use("partition by")
 	}
-	if order, unique := g.order(s); order != "" && !strings.HasPrefix(e.sql, "var") && g.one(2) {
+	if order, unique := g.order(s); order != "" && !strings.HasPrefix(e.sql, "var") && (unique || g.one(2)) {
 		over += " ORDER BY " + order
 		g.use("window order")
-		if unique && g.one(2) {
+		switch k := g.pick(35, 30, 25, 10); {
+		case !unique || k == 3:
+		case k == 0:
 			g.use("window frame")
 			over += fmt.Sprintf(" ROWS BETWEEN %d PRECEDING AND %d FOLLOWING", g.r.Intn(3), g.r.Intn(3)-1)
 			over = strings.NewReplacer("0 PRECEDING", "UNBOUNDED PRECEDING", "-1 FOLLOWING", "UNBOUNDED FOLLOWING", "0 FOLLOWING", "CURRENT ROW").Replace(over)
 			e.null = true
-		} else if unique && g.one(2) {
+		case k == 1:
 			g.use("lag, lead")
 			x := g.live(s, g.value(s, shape, 0))
 			e.sql, e.mag, e.null = fmt.Sprintf("%s(%s, %d)", [...]string{"lag", "lead"}[g.r.Intn(2)], x.sql, g.r.Intn(3)), x.mag, true
-		} else if unique {
+		case k == 2:
 			g.use("row_number")
 			over += fmt.Sprintf(") * row_number() OVER (ORDER BY %s", order)
 			e.mag *= 10
@@ -198,7 +200,7 @@ func (g *gen) exists(s *scope) string {
 	if g.one(3) {
 		cond += " AND " + g.cond(inner, 0).sql
 	}
-	if left := s.ofKind(kernels.Int); len(left) > 0 && g.one(4) {
+	if left := s.ofKind(kernels.Int); len(left) > 0 && g.one(3) {
 		g.use("correlated in")
 		return fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s)", g.choose(left).sql, g.integer(inner, 0).sql, from, cond)
 	}
