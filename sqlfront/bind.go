@@ -273,7 +273,6 @@ type cte struct {
 	cols []string
 	sel  *Select
 	rel  *relation
-	busy bool
 }
 
 // relation is a bound FROM item or query: a node and its visible columns. mask, if any, is a boolean column

@@ -188,7 +188,7 @@ func (b *binder) anyRef(p *place, sel *Select, seen map[string]bool, f func(obje
 			return !found
 		}
 		if c, before := p.cte(x); c != nil {
-			found = !c.busy && b.anyRef(before, c.sel, seen, f)
+			found = b.anyRef(before, c.sel, seen, f)
 			return !found
 		}
 		if k := p.seenKey(x); seen[k] {

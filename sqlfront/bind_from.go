@@ -443,12 +443,8 @@ func (s *scope) column(c *ColumnRef) (*kernels.Expr, error) {
 
 // tableRef binds a name in FROM: a CTE, a view or a table.
 func (b *binder) tableRef(f *place, t *TableRef) (*relation, error) {
-	if t.Schema == "" {
-		for i := len(f.ctes) - 1; i >= 0; i-- {
-			if f.ctes[i].name == t.Name {
-				return b.cte(f, f.ctes[i], t)
-			}
-		}
+	if c, before := f.cte(t); c != nil {
+		return b.cte(before, c)
 	}
 	if r, err := b.view(f, t); r != nil || err != nil {
 		return r, err
@@ -500,15 +496,11 @@ func (b *binder) view(f *place, t *TableRef) (*relation, error) {
 	return r, nil
 }
 
-func (b *binder) cte(f *place, c *cte, at Tree) (*relation, error) {
+// cte binds a WITH item once, at its own place: names in it mean what they mean there, not where the item is read.
+func (b *binder) cte(f *place, c *cte) (*relation, error) {
 	if c.rel != nil {
 		return c.rel, nil
 	}
-	if c.busy {
-		return nil, f.fail(at, sqlerr.FeatureNotSupported, "recursive query %q is not differentiable", c.name)
-	}
-	c.busy = true
-	defer func() { c.busy = false }()
 	r, err := b.subSelect(f, c.sel)
 	if err != nil {
 		return nil, err
