@@ -22,7 +22,7 @@ type scope struct {
 	cols   []scopeCol
 	items  int                         // relations of FROM so far
 	absent []absent                    // columns that a loss cannot read
-	sides  bool                        // the inputs are the sides of an outer join and stay apart
+	apart  string                      // what the two inputs are that must stay apart, e.g. "sides of an outer join"
 	post   *grouped                    // set while binding what stands above the grouping
 	over   map[*FuncCall]*kernels.Expr // what the aggregates over partitions have become
 }
