@@ -382,6 +382,7 @@ func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*
 		}
 		rows := n.Inputs[0]
 		g.calls[p.call] = aggregated(p.call, cols, rows, rows.Out[k+p.from])
+		g.calls[p.call] = post.decimal(p.call, g.calls[p.call])
 	}
 	for _, r := range g.back {
 		post.joinBack(g, r)

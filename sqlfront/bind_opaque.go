@@ -35,6 +35,7 @@ func (b *binder) opaque(f *place, sel *Select, scalar bool) (opaqueResult, bool)
 	r := &relation{node: n}
 	for i, c := range cols {
 		r.names, r.cols = append(r.names, c.Name), append(r.cols, n.Cols[i].ID)
+		r.classes = append(r.classes, classOf[q.Types[i]])
 	}
 	if readsStep(b, f, sel, map[string]bool{}) {
 		n.PerStep, b.draws = true, true

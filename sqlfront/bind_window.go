@@ -91,6 +91,7 @@ func (s *scope) window(sel *Select, c *FuncCall) error {
 		s.over = map[*FuncCall]*kernels.Expr{}
 	}
 	s.over[c] = aggregated(c, a.cols, a.rows, parts[0].arg)
+	s.over[c] = s.decimal(c, s.over[c])
 	return nil
 }
 
