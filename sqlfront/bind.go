@@ -253,13 +253,15 @@ type binder struct {
 	scans map[string]*ra.Node
 	views map[string]*relation
 	batch *relation // the rows of the step, once they are read
-	depth int
-	draws bool
-	masks bool
+
+	scalars map[*SubLink]numberClass // what the scalar sub-queries that are bound are
+	depth   int
+	draws   bool
+	masks   bool
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
-	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}}
+	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}, scalars: map[*SubLink]numberClass{}}
 }
 
 // place is the text being bound, with the CTEs that are visible in it.
@@ -275,7 +277,6 @@ type cte struct {
 	cols []string
 	sel  *Select
 	rel  *relation
-	busy bool
 }
 
 // relation is a bound FROM item or query: a node and its visible columns. mask, if any, is a boolean column
@@ -287,6 +288,8 @@ type relation struct {
 	mask   ra.ColumnID // 0: none
 	lookup bool        // holds values that other inputs look up
 	table  *ra.Table   // the table whose columns these are; nil for a query
+
+	classes []numberClass // of cols, as far as known
 }
 
 const maxDepth = 200 // nested views and sub-queries
@@ -313,7 +316,7 @@ func (b *binder) unmask(rel *relation) *relation {
 		out = append(out, ra.OutCol{Name: rel.names[i], X: x})
 	}
 	n := b.b.Select(rel.node, nil, out)
-	r := &relation{node: n, names: rel.names}
+	r := &relation{node: n, names: rel.names, classes: rel.classes}
 	for i := range out {
 		r.cols = append(r.cols, n.Cols[i].ID)
 	}

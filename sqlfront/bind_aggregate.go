@@ -101,13 +101,21 @@ type grouped struct {
 	keys   []*kernels.Expr // over pre's inputs
 	keyIDs []ra.ColumnID   // columns of the Aggregate
 	calls  map[*FuncCall]*kernels.Expr
-	back   map[int]bool                  // inputs of pre whose values stand ungrouped, determined by the group
+	back   []*rejoined                   // inputs of pre whose values stand ungrouped, determined by the group
 	values map[kernels.Col]*kernels.Expr // their columns above the grouping
+}
+
+// rejoined is an input below a grouping that is joined to the groups, because they hold its identity.
+type rejoined struct {
+	slot int
+	node *ra.Node
+	keys []int           // the groups' key for each column of its identity
+	cols []*kernels.Expr // its columns, below the grouping
 }
 
 // group builds Σ over the scope's join and returns the scope above it.
 func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
-	g := &grouped{pre: s, calls: map[*FuncCall]*kernels.Expr{}, back: map[int]bool{}, values: map[kernels.Col]*kernels.Expr{}}
+	g := &grouped{pre: s, calls: map[*FuncCall]*kernels.Expr{}, values: map[kernels.Col]*kernels.Expr{}}
 	for _, e := range sel.GroupBy {
 		x, err := s.groupItem(e, targets)
 		if err != nil {
@@ -119,9 +127,7 @@ func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
 		}
 		g.keys = append(g.keys, x)
 	}
-	if err := s.impliedKeys(g, targets); err != nil {
-		return nil, err
-	}
+	s.impliedKeys(g, sel, targets)
 	var calls []*FuncCall
 	for _, t := range targets {
 		if t.x == nil {
@@ -149,10 +155,10 @@ func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
 	return post, nil
 }
 
-// impliedKeys adds columns that stand ungrouped in the targets but are determined by the group, because
-// the group holds their relation's identity. Those that depend on a parameter cannot be keys: their relation is joined
-// back (see above).
-func (s *scope) impliedKeys(g *grouped, targets []starTarget) error {
+// impliedKeys adds columns that stand ungrouped in the targets or HAVING but are determined by the group, because
+// the group holds their relation's identity. Those that depend on a parameter, and chunks, cannot be keys: their
+// relation is joined back (see above).
+func (s *scope) impliedKeys(g *grouped, sel *Select, targets []starTarget) {
 	var add func(t Tree) bool
 	add = func(t Tree) bool {
 		switch e := t.(type) {
@@ -174,16 +180,26 @@ func (s *scope) impliedKeys(g *grouped, targets []starTarget) error {
 			s.imply(g, t.x)
 		}
 	}
-	return nil
+	if sel.Having != nil {
+		Walk(sel.Having, add)
+	}
 }
 
 func (s *scope) imply(g *grouped, x *kernels.Expr) {
-	switch {
-	case g.has(x) || !s.determined(g, x) && (s.depends(x) || !s.determinedBelow(g, x)):
-	case s.depends(x):
-		g.back[x.Col.Input] = true
-	default:
+	plain := !s.depends(x) && !x.Type.IsChunk()
+	switch slot := x.Col.Input; {
+	case g.has(x) || !s.determined(g, x) && !(plain && s.determinedBelow(g, x)):
+	case plain:
 		g.keys = append(g.keys, x)
+	case !slices.ContainsFunc(g.back, func(r *rejoined) bool { return r.slot == slot }):
+		r := &rejoined{slot: slot, node: s.inputs[slot].node}
+		for _, u := range r.node.Unique {
+			r.keys = append(r.keys, slices.IndexFunc(g.keys, r.node.Var(slot, u).Same))
+		}
+		for _, c := range r.node.Cols {
+			r.cols = append(r.cols, r.node.Var(slot, c.ID))
+		}
+		g.back = append(g.back, r)
 	}
 }
 
@@ -322,19 +338,23 @@ func (s *scope) aggregateArgs(g *grouped, calls []*FuncCall) ([]*kernels.Expr, e
 		if err != nil {
 			return nil, err
 		}
-		for k := range out {
-			if swap != nil {
-				out[k] = swap(out[k])
-			}
-		}
-		for k, x := range g.keys {
-			if swap != nil {
-				g.keys[k] = swap(x)
+		if swap != nil {
+			renameAll(swap, out, g.keys)
+			for _, r := range g.back {
+				renameAll(swap, r.cols)
 			}
 		}
 		out[i] = x
 	}
 	return out, nil
+}
+
+func renameAll(swap renaming, lists ...[]*kernels.Expr) {
+	for _, list := range lists {
+		for i, x := range list {
+			list[i] = swap(x)
+		}
+	}
 }
 
 // groupedArg joins to the rows what an aggregate's argument x needs of its group; the renaming is nil where that is
@@ -424,9 +444,10 @@ func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*
 		}
 		rows := n.Inputs[0]
 		g.calls[p.call] = aggregated(p.call, cols, rows, rows.Out[k+p.from])
+		g.calls[p.call] = post.decimal(p.call, g.calls[p.call])
 	}
-	for _, slot := range slices.Sorted(maps.Keys(g.back)) {
-		post.joinBack(g, slot)
+	for _, r := range g.back {
+		post.joinBack(g, r)
 	}
 	if present >= 0 {
 		post.masks = append(post.masks, kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))
@@ -435,15 +456,14 @@ func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*
 }
 
 // joinBack joins an input of the scope below whose identity the group holds to the groups.
-func (s *scope) joinBack(g *grouped, slot int) {
-	r, at := g.pre.inputs[slot], len(s.inputs)
+func (s *scope) joinBack(g *grouped, r *rejoined) {
+	at := len(s.inputs)
 	s.inputs = append(s.inputs, &relation{node: r.node})
-	for _, u := range r.node.Unique {
-		i := slices.IndexFunc(g.keys, func(k *kernels.Expr) bool { return k.Same(r.node.Var(slot, u)) })
-		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[i]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})
+	for i, u := range r.node.Unique {
+		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[r.keys[i]]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})
 	}
-	for _, c := range r.node.Cols {
-		g.values[kernels.Col{Input: slot, ID: c.ID}] = r.node.Var(at, c.ID)
+	for i, c := range r.node.Cols {
+		g.values[r.cols[i].Col] = r.node.Var(at, c.ID)
 	}
 }
 
@@ -458,7 +478,14 @@ func (g *grouped) column(s *scope, at Expr, x *kernels.Expr) (*kernels.Expr, err
 		return v, nil
 	}
 	name := targetName(Target{X: at})
-	return nil, s.f.fail(at, sqlerr.Grouping, "column %q must appear in the GROUP BY clause or be used in an aggregate function", name)
+	e := s.f.fail(at, sqlerr.Grouping, "column %q must appear in the GROUP BY clause or be used in an aggregate function", name)
+	switch {
+	case !g.pre.depends(x):
+		return nil, e.WithHint("Add it to GROUP BY.")
+	case x.Type.IsChunk():
+		return nil, e.WithHint("Where the group determines it, max_agg(%s) is its value.", name)
+	}
+	return nil, e.WithHint("Where the group determines it, max(%s) is its value.", name)
 }
 
 // lookup resolves an expression above the grouping: an aggregate call or a group; nil when it is neither.

@@ -158,7 +158,7 @@ func (b *binder) batched(schema, name string, r *relation) *relation {
 		out = append(out, ra.OutCol{Name: r.names[i], X: r.node.Var(1, id)})
 	}
 	n := b.b.Join([]*ra.Node{step, r.node}, equi, nil, out)
-	b.batch = &relation{node: n, names: r.names, table: r.table}
+	b.batch = &relation{node: n, names: r.names, classes: r.classes, table: r.table}
 	for i := range r.cols {
 		b.batch.cols = append(b.batch.cols, n.Cols[i].ID)
 	}
@@ -188,7 +188,7 @@ func (b *binder) anyRef(p *place, sel *Select, seen map[string]bool, f func(obje
 			return !found
 		}
 		if c, before := p.cte(x); c != nil {
-			found = !c.busy && b.anyRef(before, c.sel, seen, f)
+			found = b.anyRef(before, c.sel, seen, f)
 			return !found
 		}
 		if k := p.seenKey(x); seen[k] {

@@ -38,6 +38,7 @@ func (s *scope) correlatedScalar(l *SubLink) (x *kernels.Expr, done bool, err er
 	if err != nil {
 		return nil, true, err
 	}
+	s.b.scalars[l] = groups.class(len(own))
 	x, err = s.lookUp(l, groups, around, empty)
 	return x, true, err
 }
@@ -83,6 +84,7 @@ func (s *scope) byKeys(sel *Select, targets []starTarget, keys []Expr) (groups *
 	if empty, err = post.overNothing(targets[0]); err != nil {
 		return nil, nil, err
 	}
+	class := post.class(targets[0].X)
 	if m := post.mask(); m != nil { // rows are there, but none passes
 		value, post.masks = kernels.Build("case", m, value, empty), nil
 	}
@@ -92,7 +94,10 @@ func (s *scope) byKeys(sel *Select, targets []starTarget, keys []Expr) (groups *
 		out, names = append(out, ra.OutCol{Name: "key", X: post.inputs[0].node.Var(0, id)}), append(names, "key")
 	}
 	name := targetName(targets[0].Target)
-	return post.project(append(out, ra.OutCol{Name: name, X: value}), append(names, name)), empty, nil
+	groups = post.project(append(out, ra.OutCol{Name: name, X: value}), append(names, name))
+	groups.classes = make([]numberClass, len(groups.cols))
+	groups.classes[len(keys)] = class
+	return groups, empty, nil
 }
 
 // overNothing is an aggregate's target over no rows: counts are 0, all else NULL.

@@ -1,9 +1,6 @@
 package sqlfront
 
-import (
-	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
-)
+import "github.com/relgrad/relgrad/kernels"
 
 // In the algebra numeric is double precision. Where structure is computed with it (no parameter is read) results are
 // kept to 15 digits and halves are rounded away from zero, as Postgres's numeric does; more digits are lost.
@@ -28,6 +25,8 @@ func (s *scope) class(e Expr) numberClass {
 		case LitNumeric:
 			return numericClass
 		}
+	case *Bound:
+		return classOf[x.Type]
 	case *ColumnRef:
 		return s.columnClass(x)
 	case *Unary:
@@ -35,31 +34,97 @@ func (s *scope) class(e Expr) numberClass {
 			return s.class(x.X)
 		}
 	case *Binary:
-		if arithmetic[x.Op] {
-			return wider(s.class(x.L), s.class(x.R))
+		switch c := s.widest(x.L, x.R); {
+		case arithmetic[x.Op]:
+			return c
+		case x.Op == "^":
+			return rootClass(c)
 		}
 	case *Cast:
-		switch k, ok := kindOf(x.Type); {
-		case x.Type.Dims > 0 || !ok:
-		case x.Type.Name == "numeric":
-			return numericClass
-		case k == kernels.Int:
-			return intClass
-		case k == kernels.Float32 || k == kernels.Float64:
-			return floatClass
+		if x.Type.Dims == 0 {
+			return classOf[x.Type.Name]
 		}
+	case *Case:
+		results := []Expr{x.Else}
+		for _, w := range x.Whens {
+			results = append(results, w.Result)
+		}
+		return s.widest(results...)
+	case *Coalesce:
+		return s.widest(x.Args...)
+	case *MinMax:
+		return s.widest(x.Args...)
+	case *NullIf:
+		return s.widest(x.L, x.R)
+	case *Subscript:
+		if l, ok := x.X.(*ArrayLit); ok {
+			return s.widest(l.Elems...)
+		}
+	case *SubLink:
+		return s.b.scalars[x]
 	case *FuncCall:
-		if keepsClass[x.Name] && len(x.Args) > 0 && s.class(x.Args[0]) == numericClass {
-			return numericClass
-		}
+		return s.callClass(x)
 	}
 	return otherClass
 }
 
-var (
-	arithmetic = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true}
-	keepsClass = map[string]bool{"abs": true, "floor": true, "ceil": true, "ceiling": true, "round": true, "trunc": true, "sign": true}
-)
+// classOf is the class of Postgres's types.
+var classOf = map[string]numberClass{"smallint": intClass, "integer": intClass, "bigint": intClass, "numeric": numericClass,
+	"real": floatClass, "double precision": floatClass}
+
+// arithmetic keeps the wider class of its operands.
+var arithmetic = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true}
+
+// rootClass is the class of functions that Postgres has for numeric and double precision alone.
+func rootClass(c numberClass) numberClass {
+	if c == intClass {
+		return floatClass
+	}
+	return c
+}
+
+// callClass is the class of a call: of an aggregate, also over a partition, or of a function.
+func (s *scope) callClass(c *FuncCall) numberClass {
+	if aggregates[c.Name].parts == nil {
+		switch arg := s.widest(c.Args...); c.Name {
+		case "abs", "mod":
+			return arg
+		case "floor", "ceil", "ceiling", "round", "trunc", "sign", "sqrt", "exp", "ln", "log", "power", "pow":
+			return rootClass(arg)
+		case "length", "argmax", "argmin", "random_int", "current_step", "current_seed":
+			return intClass
+		}
+		return otherClass
+	}
+	below, value := s, s.over[c]
+	if s.post != nil && c.Over == nil {
+		below, value = s.post.pre, s.post.calls[c]
+	}
+	switch arg := below.widest(c.Args...); {
+	case c.Name == "count":
+		return intClass
+	case c.Name == "min", c.Name == "max", arg != intClass, c.Name == "sum" && value != nil && value.Type.Kind == kernels.Int:
+		return arg
+	}
+	return numericClass // avg, variances, and sum of bigint
+}
+
+// widest is the class of what chooses among expressions, or computes with them; NULL and literals without a type take
+// that of the others.
+func (s *scope) widest(list ...Expr) numberClass {
+	out, known := otherClass, false
+	for _, e := range list {
+		if l, ok := e.(*Literal); e == nil || ok && (l.Kind == LitNull || l.Kind == LitString) {
+			continue
+		}
+		if c := s.class(e); !known {
+			out, known = c, true
+		} else {
+			out = wider(out, c)
+		}
+	}
+	return out
+}
 
 // wider is the class of arithmetic between two classes.
 func wider(a, b numberClass) numberClass {
@@ -70,41 +135,21 @@ func wider(a, b numberClass) numberClass {
 }
 
 func (s *scope) columnClass(c *ColumnRef) numberClass {
-	x, err := s.column(c)
-	if err != nil || !x.IsCol || x.Type.Shape != nil {
-		return otherClass
+	if s.post != nil {
+		s = s.post.pre
 	}
-	switch x.Type.Kind {
-	case kernels.Int:
-		return intClass
-	case kernels.Float32:
-		return floatClass
-	case kernels.Float64:
-		if isNumericColumn(s.inputs[x.Col.Input].node, x.Col.ID) {
-			return numericClass
-		}
-		return floatClass
+	if sc, err := s.visibleAs(c); err == nil {
+		return sc.class
 	}
 	return otherClass
 }
 
-// isNumericColumn reports whether a column is a stored numeric one.
-func isNumericColumn(n *ra.Node, id ra.ColumnID) bool {
-	i := n.Index(id)
-	switch n.Op {
-	case ra.Scan, ra.Gradient:
-		return i < len(n.TableCols) && n.TableCols[i] != ra.RowID && n.Table.Cols[n.TableCols[i]].PGType == "numeric"
-	case ra.Select, ra.Join:
-		x := n.Out[i]
-		return x.IsCol && isNumericColumn(n.Inputs[x.Col.Input], x.Col.ID) || x.Def != nil && x.Def.Name == "decimal"
-	case ra.Aggregate:
-		return i < len(n.Group) && isNumericColumn(n.Inputs[0], n.Group[i])
-	case ra.Union:
-		return isNumericColumn(n.Inputs[0], n.Inputs[0].Cols[i].ID)
-	case ra.SemiJoin, ra.AntiJoin:
-		return isNumericColumn(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+// class is the class of the i-th column.
+func (r *relation) class(i int) numberClass {
+	if i < len(r.classes) {
+		return r.classes[i]
 	}
-	return false
+	return otherClass
 }
 
 // decimal keeps the result x of e to 15 digits where it is numeric and no parameter is read.

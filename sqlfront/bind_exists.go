@@ -1,6 +1,8 @@
 package sqlfront
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -33,6 +35,9 @@ func (s *scope) semi(e Expr) (done bool, err error) {
 // members are the rows of a sub-query of EXISTS or IN, and the conditions that reach out of it.
 func (s *scope) members(l *SubLink) (*scope, []Expr, error) {
 	if in, outer, err := s.decorrelate(l.Query); in != nil || err != nil {
+		if err == nil {
+			err = s.noAggregate(l)
+		}
 		return in, outer, err
 	}
 	r, err := s.b.subSelect(s.f, l.Query)
@@ -42,6 +47,23 @@ func (s *scope) members(l *SubLink) (*scope, []Expr, error) {
 	in := &scope{b: s.b, f: s.f}
 	in.addInput(r, "", nil)
 	return in, nil, nil
+}
+
+// noAggregate refuses a correlated sub-query that aggregates its rows into one.
+func (s *scope) noAggregate(l *SubLink) error {
+	for _, t := range l.Query.Targets {
+		calls := aggregateCalls(t.X)
+		switch {
+		case len(calls) == 0:
+		case l.Kind == SubExists:
+			return s.f.fail(calls[0], sqlerr.FeatureNotSupported, "EXISTS of an aggregate always holds: an aggregate has a row even of no rows").
+				WithHint("Write EXISTS (SELECT 1 FROM …), or compare: (SELECT count(*) FROM …) > 0.")
+		default:
+			return s.f.fail(calls[0], sqlerr.FeatureNotSupported, "IN of a correlated aggregate is not differentiable").
+				WithHint("It has one row: write x = (SELECT %s(…) FROM …).", calls[0].Name)
+		}
+	}
+	return nil
 }
 
 // decorrelate binds FROM of a sub-query, and of its WHERE what needs no column from outside; the rest is outer. A nil
@@ -122,7 +144,8 @@ func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer 
 	if err != nil {
 		return err
 	}
-	on := &scope{b: s.b, f: s.f, inputs: []*relation{{node: s.inputs[slot].node}, rows.rel}}
+	around := s.inputs[slot].node
+	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: around}, rows.rel}}
 	on.cols = visibleFrom(rows.cols, s.of(slot))
 	if test != nil { // first: conditions rename columns
 		if err := on.member(op, l, test, target); err != nil {
@@ -138,13 +161,39 @@ func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer 
 		return s.f.fail(l, sqlerr.FeatureNotSupported, "which rows a sub-query of EXISTS or IN finds depends on a parameter's values").
 			WithHint("Structure may not depend on values: compare keys and attributes.")
 	}
-	n := s.b.b.Semi(op, on.inputs[0].node, on.inputs[1].node, on.equi, on.pred)
+	n := on.keep(op, around)
 	fresh := map[ra.ColumnID]ra.ColumnID{}
 	for i, c := range s.inputs[slot].node.Cols {
 		fresh[c.ID] = n.Cols[i].ID // projections made for the condition keep positions
 	}
 	s.replaceInput(slot, n, fresh)
 	return nil
+}
+
+// keep is the rows around that have (or for an anti-join lack) a partner; s holds both sides. Where a sub-query among
+// the conditions has restricted the rows around (EXISTS (… AND EXISTS (…))), those with a partner are found first.
+func (s *scope) keep(op ra.Op, around *ra.Node) *ra.Node {
+	met := s.inputs[0].node
+	if !restricted(met, around) {
+		return s.b.b.Semi(op, met, s.inputs[1].node, s.equi, s.pred)
+	}
+	found := s.b.b.Semi(ra.SemiJoin, met, s.inputs[1].node, s.equi, s.pred)
+	var carry []ra.ColumnID
+	for _, k := range met.Key {
+		carry = append(carry, found.Cols[met.Index(k)].ID)
+	}
+	return s.b.b.Semi(op, around, found, sameRow(around, met, carry), nil)
+}
+
+// sameRow equates the identity of a node with what has become of it: columns carry holds, one for each of the key of
+// below, a projection or restriction of the node that keeps positions.
+func sameRow(n, below *ra.Node, carry []ra.ColumnID) []ra.Equi {
+	var out []ra.Equi
+	for _, k := range n.Key {
+		at := slices.Index(below.Key, below.Cols[n.Index(k)].ID)
+		out = append(out, ra.Equi{L: kernels.Col{ID: k}, R: kernels.Col{Input: 1, ID: carry[at]}, NullSafe: true})
+	}
+	return out
 }
 
 // single finds the one input that the conditions read, joining the inputs where they read several, and gives test as
@@ -170,9 +219,9 @@ func (s *scope) single(l *SubLink, test *kernels.Expr, in *scope, outer []Expr) 
 	for k := range slots {
 		slot = k
 	}
-	if len(slots) > 1 && s.sides {
-		return 0, nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a sub-query that reads both sides of an outer join in its condition is not supported in a loss").
-			WithHint("Restrict one side in a sub-query of FROM.")
+	if len(slots) > 1 && s.apart != "" {
+		return 0, nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a sub-query that reads both %s in its condition is not supported in a loss", s.apart).
+			WithHint("Restrict one side in a sub-query of FROM, or join what it reads there.")
 	}
 	if len(slots) > 1 {
 		var swap renaming

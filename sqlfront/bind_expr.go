@@ -233,6 +233,9 @@ func (s *scope) compare(name string, l, r *kernels.Expr, at Tree) (*kernels.Expr
 func unknownText(x *kernels.Expr, k kernels.Kind) *kernels.Expr {
 	if x.IsConst() && x.Type.Kind == kernels.Text && !x.Const.Null && k != kernels.Text {
 		if v, err := kernels.BuildAttr("cast", kernels.Attr{Kind: k}, x).Eval(&kernels.Env{}, nil); err == nil {
+			if k == kernels.Float32 {
+				v.X = float64(float32(v.X))
+			}
 			return kernels.Const(v)
 		}
 	}
@@ -372,14 +375,13 @@ func (s *scope) in(x *In) (*kernels.Expr, error) {
 		return nil, err
 	}
 	var any *kernels.Expr
-	for _, e := range x.List {
-		r, err := s.expr(e)
-		if err != nil {
-			return nil, err
-		}
-		if l.Type.Kind == kernels.Float32 && r.IsConst() && r.Type.IsFloat() { // the list takes the type of what is looked for
-			r = kernels.Build("to_real", r)
-		}
+	list, err := s.exprs(x.List)
+	if err != nil {
+		return nil, err
+	}
+	s.realList(l, x.List, list)
+	for i, e := range x.List {
+		r := list[i]
 		eq, err := s.compare("eq", l, r, e)
 		if err != nil {
 			return nil, err
@@ -394,6 +396,28 @@ func (s *scope) in(x *In) (*kernels.Expr, error) {
 		return kernels.Build("not", any), nil
 	}
 	return any, nil
+}
+
+// realList rounds what a value of type real is looked for in: elements without columns, where they are several and
+// none is double precision, are an array of real in Postgres. A single one is compared in double precision.
+func (s *scope) realList(l *kernels.Expr, list []Expr, bound []*kernels.Expr) {
+	var fixed []int
+	for i, e := range list {
+		if !ReadsColumn(e) {
+			fixed = append(fixed, i)
+		}
+		if !ReadsColumn(e) && s.class(e) == floatClass && bound[i].Type.Kind == kernels.Float64 {
+			return
+		}
+	}
+	if l.Type.Kind != kernels.Float32 || len(fixed) < 2 {
+		return
+	}
+	for _, i := range fixed {
+		if x := bound[i]; x.Type.IsFloat() && !(x.IsConst() && x.Const.Null) {
+			bound[i] = kernels.Build("to_real", x)
+		}
+	}
 }
 
 func (s *scope) between(x *Between) (*kernels.Expr, error) {
@@ -500,6 +524,9 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	case len(c.Type.Mods) > 0 && (c.Type.Name == "numeric" || k == kernels.Text):
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss", c.Type.Name).
 			WithHint("It may stand in a sub-query that reads no parameter.")
+	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
+			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query that reads no parameter.")
 	case k == kernels.Text && x.Type.Kind == k && s.declared(x) != "": // no longer a date
 		return kernels.Build("textcat", x, kernels.Const(kernels.TextValue(""))), nil
 	case x.Type.Kind == k:

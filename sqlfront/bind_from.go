@@ -22,7 +22,7 @@ type scope struct {
 	cols   []scopeCol
 	items  int                         // relations of FROM so far
 	absent []absent                    // columns that a loss cannot read
-	sides  bool                        // the inputs are the sides of an outer join and stay apart
+	apart  string                      // what the two inputs are that must stay apart, e.g. "sides of an outer join"
 	post   *grouped                    // set while binding what stands above the grouping
 	over   map[*FuncCall]*kernels.Expr // what the aggregates over partitions have become
 }
@@ -33,6 +33,7 @@ type absent struct{ table, name, why string }
 type scopeCol struct {
 	table, name string
 	x           *kernels.Expr
+	class       numberClass
 	item        int  // number of the relation in FROM
 	merged      bool // the right side of USING: reached by qualified name only
 }
@@ -54,7 +55,7 @@ func (s *scope) addInput(r *relation, alias string, cols []string) {
 		if i < len(cols) {
 			name = cols[i]
 		}
-		s.cols = append(s.cols, scopeCol{table: alias, name: name, x: r.node.Var(slot, id), item: s.items})
+		s.cols = append(s.cols, scopeCol{table: alias, name: name, x: r.node.Var(slot, id), class: r.class(i), item: s.items})
 	}
 	s.items++
 	if r.mask != 0 {
@@ -250,6 +251,17 @@ func (s *scope) where(e Expr) error {
 	return nil
 }
 
+// ReadsColumn reports whether an expression reads a column, also in a sub-query.
+func ReadsColumn(e Expr) bool {
+	found := false
+	Walk(e, func(t Tree) bool {
+		_, is := t.(*ColumnRef)
+		found = found || is
+		return !found
+	})
+	return found
+}
+
 func hasSubLink(e Expr) bool {
 	found := false
 	Walk(e, func(t Tree) bool {
@@ -354,7 +366,7 @@ func (s *scope) columnOf(x *kernels.Expr, slot int) kernels.Col {
 // replaceInput swaps an input for a projection of it and renames its columns everywhere in the scope.
 func (s *scope) replaceInput(slot int, n *ra.Node, fresh map[ra.ColumnID]ra.ColumnID) {
 	old := s.inputs[slot]
-	r := &relation{node: n, names: old.names, mask: fresh[old.mask], lookup: old.lookup}
+	r := &relation{node: n, names: old.names, classes: old.classes, mask: fresh[old.mask], lookup: old.lookup}
 	for _, id := range old.cols {
 		r.cols = append(r.cols, fresh[id])
 	}
@@ -400,15 +412,25 @@ func (s *scope) mask() *kernels.Expr {
 
 // column resolves a column reference among the visible columns.
 func (s *scope) column(c *ColumnRef) (*kernels.Expr, error) {
+	sc, err := s.visibleAs(c)
+	if err != nil {
+		return nil, err
+	}
+	return sc.x, nil
+}
+
+// visibleAs finds the visible column that a reference means.
+func (s *scope) visibleAs(c *ColumnRef) (*scopeCol, error) {
 	name := c.Names[len(c.Names)-1]
 	table := ""
 	if len(c.Names) > 1 {
 		table = c.Names[len(c.Names)-2]
 	}
-	var found *kernels.Expr
+	var found *scopeCol
 	var near []string
 	tables := map[string]bool{}
-	for _, sc := range s.cols {
+	for i := range s.cols {
+		sc := &s.cols[i]
 		tables[sc.table] = true
 		if sc.name != name {
 			near = append(near, sc.name)
@@ -417,10 +439,10 @@ func (s *scope) column(c *ColumnRef) (*kernels.Expr, error) {
 		if table != "" && sc.table != table || table == "" && sc.merged {
 			continue
 		}
-		if found != nil && !found.Same(sc.x) {
+		if found != nil && !found.x.Same(sc.x) {
 			return nil, s.f.fail(c, sqlerr.AmbiguousColumn, "column reference %q is ambiguous", name)
 		}
-		found = sc.x
+		found = sc
 	}
 	if found != nil {
 		return found, nil
@@ -446,12 +468,8 @@ func (s *scope) column(c *ColumnRef) (*kernels.Expr, error) {
 
 // tableRef binds a name in FROM: a CTE, a view or a table.
 func (b *binder) tableRef(f *place, t *TableRef) (*relation, error) {
-	if t.Schema == "" {
-		for i := len(f.ctes) - 1; i >= 0; i-- {
-			if f.ctes[i].name == t.Name {
-				return b.cte(f, f.ctes[i], t)
-			}
-		}
+	if c, before := f.cte(t); c != nil {
+		return b.cte(before, c)
 	}
 	if r, err := b.view(f, t); r != nil || err != nil {
 		return r, err
@@ -478,6 +496,7 @@ func (b *binder) tableRef(f *place, t *TableRef) (*relation, error) {
 	for i, c := range n.Cols {
 		if n.TableCols[i] != ra.RowID {
 			r.names, r.cols = append(r.names, c.Name), append(r.cols, c.ID)
+			r.classes = append(r.classes, classOf[tab.Cols[n.TableCols[i]].PGType])
 		}
 	}
 	return b.batched(tab.Schema, tab.Name, r), nil
@@ -496,27 +515,23 @@ func (b *binder) view(f *place, t *TableRef) (*relation, error) {
 	if err != nil {
 		return nil, sqlerr.In(err, v.Text)
 	}
-	r = &relation{node: r.node, names: slices.Clone(r.names), cols: r.cols, mask: r.mask}
+	r = &relation{node: r.node, names: slices.Clone(r.names), cols: r.cols, classes: r.classes, mask: r.mask}
 	copy(r.names, v.Cols)
 	r = b.batched(v.Schema, v.Name, r)
 	b.views[v.Schema+"."+v.Name] = r
 	return r, nil
 }
 
-func (b *binder) cte(f *place, c *cte, at Tree) (*relation, error) {
+// cte binds a WITH item once, at its own place: names in it mean what they mean there, not where the item is read.
+func (b *binder) cte(f *place, c *cte) (*relation, error) {
 	if c.rel != nil {
 		return c.rel, nil
 	}
-	if c.busy {
-		return nil, f.fail(at, sqlerr.FeatureNotSupported, "recursive query %q is not differentiable", c.name)
-	}
-	c.busy = true
-	defer func() { c.busy = false }()
 	r, err := b.subSelect(f, c.sel)
 	if err != nil {
 		return nil, err
 	}
-	c.rel = &relation{node: r.node, names: slices.Clone(r.names), cols: r.cols, mask: r.mask}
+	c.rel = &relation{node: r.node, names: slices.Clone(r.names), cols: r.cols, classes: r.classes, mask: r.mask}
 	copy(c.rel.names, c.cols)
 	return c.rel, nil
 }

@@ -135,6 +135,7 @@ func (b *binder) gradient(f *place, c *FuncCall) (*relation, error) {
 	for i, col := range g.Cols[:len(scan.Cols)] {
 		if scan.TableCols[i] != ra.RowID {
 			out.names, out.cols = append(out.names, col.Name), append(out.cols, col.ID)
+			out.classes = append(out.classes, classOf[table.Cols[scan.TableCols[i]].PGType])
 		}
 	}
 	return out, nil

@@ -72,7 +72,7 @@ func maskCols(r *relation) int {
 
 // onCondition binds the condition in a scope of the two sides alone.
 func (s *scope) onCondition(j *JoinFrom, left, right *side) (*scope, []string, error) {
-	on := &scope{b: s.b, f: s.f, sides: true, inputs: []*relation{{node: left.rel.node}, {node: right.rel.node}}}
+	on := &scope{b: s.b, f: s.f, apart: "sides of an outer join", inputs: []*relation{{node: left.rel.node}, {node: right.rel.node}}}
 	on.cols = slices.Clone(left.cols)
 	for _, c := range right.cols {
 		c.x = kernels.Column(kernels.Col{Input: 1, ID: c.x.Col.ID}, c.x.Type)
@@ -133,12 +133,7 @@ func (s *scope) unmatched(on *scope, inner *ra.Node, left, right *side) *ra.Node
 	l, met := left.rel.node, on.inputs[0].node
 	partners, equi, pred := on.inputs[1].node, on.equi, on.pred
 	if len(on.inputs) > 2 || restricted(met, l) {
-		through := inner.InputKey(0)
-		partners, equi, pred = inner, nil, nil
-		for _, k := range l.Key {
-			at := slices.Index(met.Key, met.Cols[l.Index(k)].ID)
-			equi = append(equi, ra.Equi{L: kernels.Col{ID: k}, R: kernels.Col{Input: 1, ID: through[at]}, NullSafe: true})
-		}
+		partners, equi, pred = inner, sameRow(l, met, inner.InputKey(0)), nil
 		met = l
 	}
 	n := s.b.b.Semi(ra.AntiJoin, met, partners, equi, pred)

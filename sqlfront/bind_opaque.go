@@ -35,6 +35,7 @@ func (b *binder) opaque(f *place, sel *Select, scalar bool) (opaqueResult, bool)
 	r := &relation{node: n}
 	for i, c := range cols {
 		r.names, r.cols = append(r.names, c.Name), append(r.cols, n.Cols[i].ID)
+		r.classes = append(r.classes, classOf[q.Types[i]])
 	}
 	if readsStep(b, f, sel, map[string]bool{}) {
 		n.PerStep, b.draws = true, true
@@ -56,13 +57,23 @@ func withCTEs(f *place, sel *Select) *Select {
 	if !used {
 		return sel
 	}
-	c := *sel
-	c.With = nil
-	for _, w := range f.ctes {
-		c.With = append(c.With, CTE{Node: w.sel.Node, Name: w.name, Cols: w.cols, Query: w.sel})
+	out := sel
+	for end := len(f.ctes); end > 0; {
+		var run []CTE // one WITH clause: an item that hides another must stand further in
+		for end > 0 && !slices.ContainsFunc(run, func(c CTE) bool { return c.Name == f.ctes[end-1].name }) {
+			end--
+			w := f.ctes[end]
+			run = append(run, CTE{Node: w.sel.Node, Name: w.name, Cols: w.cols, Query: w.sel})
+		}
+		slices.Reverse(run)
+		c := *out
+		if len(out.With) > 0 {
+			c = Select{Node: out.Node, End: -1, Targets: []Target{{Node: out.Node, X: &ColumnRef{Node: out.Node, Star: true}}},
+				From: []FromItem{&SubSelect{Node: out.Node, Query: out, Alias: Alias{Name: "q"}}}}
+		}
+		c.With, out = run, &c
 	}
-	c.With = append(c.With, sel.With...)
-	return &c
+	return out
 }
 
 // parameterFree walks a query through its views: no parameter table, no gradient.
@@ -90,7 +101,7 @@ func (b *binder) refFree(f *place, x *TableRef, seen map[string]bool) bool {
 		}
 	}
 	if c, before := f.cte(x); c != nil {
-		return c.busy || b.parameterFree(before, c.sel, seen)
+		return b.parameterFree(before, c.sel, seen)
 	}
 	k := f.seenKey(x)
 	if seen[k] {
@@ -108,7 +119,7 @@ func (b *binder) refFree(f *place, x *TableRef, seen map[string]bool) bool {
 func (f *place) cte(x *TableRef) (*cte, *place) {
 	for i := len(f.ctes) - 1; i >= 0 && x.Schema == ""; i-- {
 		if f.ctes[i].name == x.Name {
-			return f.ctes[i], &place{text: f.text, ctes: f.ctes[:i]}
+			return f.ctes[i], &place{text: f.text, view: f.view, draws: f.draws, ctes: f.ctes[:i:i]}
 		}
 	}
 	return nil, nil
@@ -129,7 +140,7 @@ func (b *binder) refuseVolatile(f *place, sel *Select, seen map[string]bool) (er
 					WithHint("Draw with random_uniform(ARRAY[1], current_seed(), ARRAY[current_step(), key…]); it is drawn anew at each step.")
 			}
 		case *TableRef:
-			if c, before := f.cte(x); c != nil && !c.busy {
+			if c, before := f.cte(x); c != nil {
 				err = b.refuseVolatile(before, c.sel, seen)
 			} else if k := f.seenKey(x); c == nil && !seen[k] {
 				seen[k] = true
@@ -152,7 +163,7 @@ func readsStep(b *binder, f *place, sel *Select, seen map[string]bool) bool {
 			found = found || strings.HasPrefix(x.Name, "current_s") && (x.Name == "current_step" || x.Name == "current_seed")
 		case *TableRef:
 			if c, before := f.cte(x); c != nil {
-				found = found || !c.busy && readsStep(b, before, c.sel, seen)
+				found = found || readsStep(b, before, c.sel, seen)
 			} else if k := f.seenKey(x); !seen[k] {
 				seen[k] = true
 				if v, err := b.cat.View(b.ctx, f.text.Path, x.Schema, x.Name); err == nil && v != nil {

@@ -114,11 +114,7 @@ func (s *scope) overFrame(c *FuncCall, w *Window, keys []*kernels.Expr, f frame,
 			return nil, nil, err
 		}
 		order = nil
-		for _, list := range [][]*kernels.Expr{keys, args} {
-			for i, x := range list {
-				list[i] = swap(x)
-			}
-		}
+		renameAll(swap, keys, args)
 		args = append(args, at[0])
 		if f.lo == f.hi {
 			args = append(args, kernels.Build("add", at[0], intConst(f.lo)))

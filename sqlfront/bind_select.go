@@ -104,15 +104,21 @@ func (b *binder) block(f *place, sel *Select) (*relation, error) {
 	}
 	var out []ra.OutCol
 	var names []string
+	var classes []numberClass
 	for _, t := range targets {
 		x, err := s.target(t)
 		if err != nil {
 			return nil, err
 		}
+		if classes = append(classes, t.class); t.x == nil {
+			classes[len(out)] = s.class(t.X)
+		}
 		name := targetName(t.Target)
 		out, names = append(out, ra.OutCol{Name: name, X: x}), append(names, name)
 	}
-	return s.project(out, names), nil
+	r := s.project(out, names)
+	r.classes = classes
+	return r, nil
 }
 
 // project closes a scope: it joins the inputs and computes the outputs.
@@ -136,7 +142,8 @@ func (s *scope) project(out []ra.OutCol, names []string) *relation {
 // starTarget is a target; x is set for a column that * brought in.
 type starTarget struct {
 	Target
-	x *kernels.Expr
+	x     *kernels.Expr
+	class numberClass
 }
 
 func (s *scope) expandStars(targets []Target) ([]starTarget, error) {
@@ -162,7 +169,7 @@ func (s *scope) expandStars(targets []Target) ([]starTarget, error) {
 			}
 		}
 		for _, sc := range cols {
-			out = append(out, starTarget{Target{Node: t.Node, X: c, Name: sc.name}, sc.x})
+			out = append(out, starTarget{Target{Node: t.Node, X: c, Name: sc.name}, sc.x, sc.class})
 		}
 	}
 	return out, nil

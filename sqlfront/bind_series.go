@@ -42,7 +42,7 @@ func (b *binder) series(f *place, it *FuncFrom) (*relation, error) {
 	node := b.b.Opaque(q, "", []ra.Column{{Name: name, Type: kernels.Type{Kind: kernels.Int}}})
 	node.Key = []ra.ColumnID{node.Cols[0].ID}
 	node.Unique, node.Rows = node.Key, int64(max(n, 1))
-	return &relation{node: node, names: []string{name}, cols: []ra.ColumnID{node.Cols[0].ID}}, nil
+	return &relation{node: node, names: []string{name}, cols: []ra.ColumnID{node.Cols[0].ID}, classes: []numberClass{intClass}}, nil
 }
 
 // seriesLength is the number of rows of generate_series(from, to, step).

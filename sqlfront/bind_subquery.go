@@ -46,6 +46,7 @@ func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
 			return nil, err
 		}
 	}
+	s.b.scalars[l] = r.class(0)
 	slot := len(s.inputs)
 	s.inputs = append(s.inputs, r)
 	return r.node.Var(slot, r.cols[0]), nil
@@ -89,7 +90,7 @@ func (s *scope) orNull(l *SubLink, r *relation) (*relation, error) {
 	if err != nil {
 		return nil, s.f.at(err, l)
 	}
-	return &relation{node: n, names: r.names, cols: []ra.ColumnID{n.Cols[0].ID}}, nil
+	return &relation{node: n, names: r.names, classes: r.classes, cols: []ra.ColumnID{n.Cols[0].ID}}, nil
 }
 
 // correlated explains an unknown name of a sub-query that is a column of the query around it.

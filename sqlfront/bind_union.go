@@ -70,7 +70,7 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 		visible++
 	}
 	n := b.b.Union(inputs, visible)
-	out := &relation{node: n, names: first.names}
+	out := &relation{node: n, names: first.names, classes: unionClasses(branches, texts, len(types))}
 	for i := range types {
 		out.cols = append(out.cols, n.Cols[i].ID)
 	}
@@ -78,6 +78,24 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 		out.mask = n.Cols[len(types)].ID
 	}
 	return out, nil
+}
+
+// unionClasses are the classes of the columns of UNION ALL.
+func unionClasses(branches []*relation, texts []*Select, n int) []numberClass {
+	out := make([]numberClass, n)
+	for i := range out {
+		known := false
+		for k, r := range branches {
+			switch {
+			case nullLiteral(texts[k], i, n):
+			case !known:
+				out[i], known = r.class(i), true
+			default:
+				out[i] = wider(out[i], r.class(i))
+			}
+		}
+	}
+	return out
 }
 
 // nullLiteral reports whether target i of n is NULL, which takes the type of the other branches.

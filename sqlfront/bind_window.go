@@ -70,7 +70,7 @@ func (s *scope) window(sel *Select, c *FuncCall) error {
 	if s.over == nil {
 		s.over = map[*FuncCall]*kernels.Expr{}
 	}
-	s.over[c] = x
+	s.over[c] = s.decimal(c, x)
 	return nil
 }
 
@@ -101,10 +101,8 @@ func (s *scope) overPartition(c *FuncCall, keys []*kernels.Expr) (*kernels.Expr,
 	if err != nil {
 		return nil, err
 	}
-	for i, k := range keys {
-		if swap != nil {
-			keys[i] = swap(k)
-		}
+	if swap != nil {
+		renameAll(swap, keys)
 	}
 	parts := aggregates[c.Name].parts(x)
 	a, err := s.attach(keys, parts)

@@ -364,6 +364,10 @@ func (b *binder) in(s *scope, e *sqlfront.In) val {
 	}
 	t, ok := common(ts)
 	same = ok && !t.Array
+	if same && t.is(tReal) {
+		b.realList(e.List, x, vs)
+		same = false
+	}
 	if same {
 		x = b.coerce(x, t)
 		for i := range vs {
@@ -380,6 +384,23 @@ func (b *binder) in(s *scope, e *sqlfront.In) val {
 		sql = "(NOT " + sql + ")"
 	}
 	return val{sql: sql, typ: tBool, at: e.At}
+}
+
+// realList brings elements without columns, where they are several, to their common type with x, as Postgres does.
+// The others are compared with x one by one: real with numeric in double precision.
+func (b *binder) realList(list []sqlfront.Expr, x val, vs []val) {
+	var fixed []int
+	types := []Type{x.typ}
+	for i, e := range list {
+		if !sqlfront.ReadsColumn(e) {
+			fixed, types = append(fixed, i), append(types, vs[i].typ)
+		}
+	}
+	if t, ok := common(types); ok && len(fixed) > 1 {
+		for _, i := range fixed {
+			vs[i] = b.coerce(vs[i], t)
+		}
+	}
 }
 
 // inRows is (a, b) IN ((1, 2), (3, 4)).
