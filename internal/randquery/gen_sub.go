@@ -44,7 +44,7 @@ func (g *gen) window(s *scope) expr {
 	if order, unique := g.order(s); order != "" && !strings.HasPrefix(e.sql, "var") && (unique || g.one(2)) {
 		over += " ORDER BY " + order
 		g.use("window order")
-		switch k := g.pick(35, 30, 25, 10); {
+		switch k := g.pick(30, 28, 38, 4); {
 		case !unique || k == 3:
 		case k == 0:
 			g.use("window frame")
@@ -200,7 +200,7 @@ func (g *gen) exists(s *scope) string {
 	if g.one(3) {
 		cond += " AND " + g.cond(inner, 0).sql
 	}
-	if left := s.ofKind(kernels.Int); len(left) > 0 && g.one(3) {
+	if left := s.ofKind(kernels.Int); len(left) > 0 && g.one(2) {
 		g.use("correlated in")
 		return fmt.Sprintf("%s IN (SELECT %s FROM %s WHERE %s)", g.choose(left).sql, g.integer(inner, 0).sql, from, cond)
 	}
