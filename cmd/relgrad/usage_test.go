@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,21 +16,11 @@ var update = flag.Bool("update", false, "rewrite docs/commands.md")
 // both runs a command line and returns what it prints and its status.
 func both(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan []byte)
-	go func() {
-		b, _ := io.ReadAll(r)
-		done <- b
-	}()
-	errs := os.Stderr
-	os.Stderr = w
-	stdout, status = captureStdout(t, args...)
-	os.Stderr = errs
-	w.Close()
-	return stdout, string(<-done), status
+	stderr, status = redirected(t, &os.Stderr, func() (status int) {
+		stdout, status = captureStdout(t, args...)
+		return status
+	})
+	return stdout, stderr, status
 }
 
 // TestWrongUsage: one line says what is wrong, in front of the usage text.

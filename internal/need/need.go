@@ -3,7 +3,7 @@
 // # What
 //
 // Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
-// a line that starts with "needs data:" and the like, which the summary of make test collects.
+// a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it.
 //
 // # Invariants
 //
@@ -19,6 +19,8 @@
 package need
 
 import (
+	"compress/gzip"
+	"encoding/csv"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -45,6 +47,25 @@ func Data(t testing.TB) string {
 func Surface(t testing.TB) string {
 	t.Helper()
 	return folder(t, "data", "RELGRAD_SURFACE", "../shared/surface")
+}
+
+// CSV gives the rows of a gzipped CSV file without its header.
+func CSV(t testing.TB, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(z).ReadAll()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return rows[1:]
 }
 
 func folder(t testing.TB, name, variable, fallback string) string {
