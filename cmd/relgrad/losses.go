@@ -42,20 +42,21 @@ func (s *source) flags(fs *flag.FlagSet) {
 	s.seed = wholeFlag(fs, "seed", "the `SEED` of a loss that draws (default 0)", math.MinInt64)
 }
 
-// read reads the command line: a loss and as many tables as the command takes, at most most.
-func (s *source) read(c *command, fs *flag.FlagSet, args []string, most int) (loss string, tables []string, err error) {
+// read reads the command line, a loss and as many tables as the command takes, at most most, and opens where they are.
+func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, most int) (db *relgrad.DB, loss string, tables []string, err error) {
 	rest, err := parse(c, fs, args)
 	switch {
 	case err != nil:
-		return "", nil, err
+		return nil, "", nil, err
 	case len(rest) < 2:
-		return "", nil, c.wrong(fs, "a loss and a table are needed, not %d arguments", len(rest))
+		return nil, "", nil, c.wrong(fs, "a loss and a table are needed, not %d arguments", len(rest))
 	case len(rest) > 1+most:
-		return "", nil, c.wrong(fs, "unexpected argument %q", rest[1+most])
+		return nil, "", nil, c.wrong(fs, "unexpected argument %q", rest[1+most])
 	case s.store == "" && s.script == "":
-		return "", nil, c.wrong(fs, "--store FILE or --script FILE is needed: where %s is defined", rest[0])
+		return nil, "", nil, c.wrong(fs, "--store FILE or --script FILE is needed: where %s is defined", rest[0])
 	}
-	return rest[0], rest[1:], nil
+	db, err = s.open(ctx)
+	return db, rest[0], rest[1:], err
 }
 
 // open opens the store and runs the script.
@@ -101,11 +102,7 @@ func gradient(ctx context.Context, c *command, args []string) error {
 	var format string
 	s.flags(fs)
 	formatFlag(fs, &format)
-	loss, tables, err := s.read(c, fs, args, 1)
-	if err != nil {
-		return err
-	}
-	db, err := s.open(ctx)
+	db, loss, tables, err := s.read(ctx, c, fs, args, 1)
 	if err != nil {
 		return err
 	}
@@ -122,11 +119,7 @@ func explain(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	stage := fs.String("stage", "all", "the `STAGE`: ra, grad, opt, physical, sql or all")
-	loss, tables, err := s.read(c, fs, args, math.MaxInt32)
-	if err != nil {
-		return err
-	}
-	db, err := s.open(ctx)
+	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
@@ -144,19 +137,15 @@ func check(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	samples := wholeFlag(fs, "samples", "check `N` elements of each table (default 100)", 1)
-	loss, tables, err := s.read(c, fs, args, math.MaxInt32)
-	if err != nil {
-		return err
-	}
-	n := 100
-	if *samples != nil {
-		n = int(**samples)
-	}
-	db, err := s.open(ctx)
+	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	n := 100
+	if *samples != nil {
+		n = int(**samples)
+	}
 	bad := 0
 	for _, table := range tables {
 		rows, err := db.Check(ctx, loss, table, n, *s.step, s.seedArg())
