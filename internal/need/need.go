@@ -3,7 +3,7 @@
 // # What
 //
 // Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
-// a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it.
+// a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it, Command builds relgrad.
 //
 // # Invariants
 //
@@ -21,7 +21,9 @@ package need
 import (
 	"compress/gzip"
 	"encoding/csv"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -66,6 +68,25 @@ func CSV(t testing.TB, path string) [][]string {
 		t.Fatalf("%s: %v", path, err)
 	}
 	return rows[1:]
+}
+
+// Command builds the relgrad command into a folder of its own, tells use where it lies, runs the tests and exits.
+func Command(m *testing.M, use func(file string)) {
+	dir, err := os.MkdirTemp("", "relgrad-test")
+	if err != nil {
+		panic(err)
+	}
+	file := filepath.Join(dir, "relgrad")
+	build := exec.Command("go", "build", "-o", file, "./cmd/relgrad")
+	build.Dir = Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Printf("building cmd/relgrad: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	use(file)
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 func folder(t testing.TB, name, variable, fallback string) string {
