@@ -99,15 +99,25 @@ func (b *binder) block(f *place, sel *Select) (*relation, error) {
 	}
 	var out []ra.OutCol
 	var names []string
-	for _, t := range targets {
+	classes := make([]numberClass, len(targets))
+	for i, t := range targets {
 		x, err := s.target(t)
 		if err != nil {
 			return nil, err
 		}
+		if t.x == nil && x.Type.Shape == nil {
+			classes[i] = s.class(t.X)
+		}
 		name := targetName(t.Target)
 		out, names = append(out, ra.OutCol{Name: name, X: x}), append(names, name)
 	}
-	return s.project(out, names), nil
+	r := s.project(out, names)
+	for i, c := range classes {
+		if c != otherClass {
+			b.colClasses[r.cols[i]] = c
+		}
+	}
+	return r, nil
 }
 
 // project closes a scope: it joins the inputs and computes the outputs.
