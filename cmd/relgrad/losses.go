@@ -31,6 +31,7 @@ type source struct {
 	vars   variables
 	step   **int64
 	seed   **int64
+	wrong  func() string // what is wrong with a command's own options, "" if nothing; nil where it has none
 }
 
 func (s *source) flags(fs *flag.FlagSet) {
@@ -54,6 +55,9 @@ func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []
 		return nil, "", nil, c.wrong(fs, "unexpected argument %q", rest[1+most])
 	case s.store == "" && s.script == "":
 		return nil, "", nil, c.wrong(fs, "--store FILE or --script FILE is needed: where %s is defined", rest[0])
+	}
+	if s.wrong != nil && s.wrong() != "" {
+		return nil, "", nil, c.wrong(fs, "%s", s.wrong())
 	}
 	db, err = s.open(ctx)
 	return db, rest[0], rest[1:], err
@@ -137,18 +141,32 @@ func check(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	samples := wholeFlag(fs, "samples", "check `N` elements of each table (default 100)", 1)
+	batch := fs.String("batch", "", "check the loss over the rows of `TABLE` that train takes at --step")
+	size := wholeFlag(fs, "batch-size", "the number `N` of these rows", 1)
+	s.wrong = func() string {
+		switch {
+		case (*batch == "") != (*size == nil):
+			return "--batch and --batch-size go together"
+		case *batch != "" && (*s.step == nil || **s.step < 1):
+			return "--batch needs --step, from 1: which rows are taken depends on it"
+		}
+		return ""
+	}
 	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	n := 100
+	o := relgrad.CheckOptions{Samples: 100, Step: *s.step, Seed: s.seedArg(), Batch: *batch}
 	if *samples != nil {
-		n = int(**samples)
+		o.Samples = int(**samples)
+	}
+	if *size != nil {
+		o.BatchSize = **size
 	}
 	bad := 0
 	for _, table := range tables {
-		rows, err := db.Check(ctx, loss, table, n, *s.step, s.seedArg())
+		rows, err := db.Check(ctx, loss, table, o)
 		if err != nil {
 			return err
 		}

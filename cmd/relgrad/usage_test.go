@@ -51,6 +51,10 @@ func TestWrongUsage(t *testing.T) {
 		{"gradient --step -1 loss w", 2, `relgrad gradient: invalid value "-1" for option --step: a whole number from 0 on is needed`},
 		{"check --samples 0 loss w", 2, `relgrad check: invalid value "0" for option --samples: a whole number from 1 on is needed`},
 		{"check --seed x loss w", 2, `relgrad check: invalid value "x" for option --seed: a whole number is needed`},
+		{"check --batch w loss w --store x", 2, "relgrad check: --batch and --batch-size go together"},
+		{"check --batch-size 2 loss w --store x", 2, "relgrad check: --batch and --batch-size go together"},
+		{"check --batch-size 0 loss w", 2, `relgrad check: invalid value "0" for option --batch-size: a whole number from 1 on is needed`},
+		{"check --batch w --batch-size 2 loss w --store x", 2, "relgrad check: --batch needs --step, from 1: which rows are taken depends on it"},
 		{"gradient loss w --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
 		{"runs --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
 		{"plot --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
@@ -97,6 +101,20 @@ func TestHelp(t *testing.T) {
 		if out, status := captured(t, v); status != 0 || !strings.HasPrefix(out, "relgrad ") || strings.Count(out, "\n") != 1 {
 			t.Errorf("%s: status %d\n%s", v, status, out)
 		}
+	}
+}
+
+// TestCheckOfBatch: a check over a batch is one of the rows that train takes.
+func TestCheckOfBatch(t *testing.T) {
+	store := trainedStore(t)
+	for _, args := range [][]string{{}, {"--batch", "w", "--batch-size", "1", "--step", "2"}} {
+		out, errs, status := both(t, append([]string{"check", "--store", store, "loss", "w"}, args...)...)
+		if !strings.HasPrefix(out, "w: 2 elements checked, 0 wrong; ") || strings.Count(out, "\n") != 1 || status != 0 {
+			t.Errorf("check %v: status %d\n%s%s", args, status, out, errs)
+		}
+	}
+	if out, errs, status := both(t, "check", "--store", store, "loss", "w", "--batch", "v", "--batch-size", "1", "--step", "1"); status != 1 || out != "" || !strings.HasPrefix(errs, `ERROR:  batch "v" does not exist`) {
+		t.Errorf("an unknown batch: status %d\n%s%s", status, out, errs)
 	}
 }
 
