@@ -254,14 +254,10 @@ type binder struct {
 	depth int
 	draws bool
 	masks bool
-
-	colClasses map[ra.ColumnID]numberClass // of targets
-	classes    map[Expr]numberClass        // of scalar sub-queries
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
-	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{},
-		colClasses: map[ra.ColumnID]numberClass{}, classes: map[Expr]numberClass{}}
+	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}}
 }
 
 // place is the text being bound, with the CTEs that are visible in it.

@@ -92,9 +92,7 @@ func (s *scope) byKeys(sel *Select, targets []starTarget, keys []Expr) (groups *
 		out, names = append(out, ra.OutCol{Name: "key", X: post.inputs[0].node.Var(0, id)}), append(names, "key")
 	}
 	name := targetName(targets[0].Target)
-	groups = post.project(append(out, ra.OutCol{Name: name, X: value}), append(names, name))
-	s.b.colClasses[groups.cols[len(keys)]] = post.class(targets[0].X)
-	return groups, empty, nil
+	return post.project(append(out, ra.OutCol{Name: name, X: value}), append(names, name)), empty, nil
 }
 
 // overNothing is an aggregate's target over no rows: counts are 0, all else NULL.

@@ -99,25 +99,15 @@ func (b *binder) block(f *place, sel *Select) (*relation, error) {
 	}
 	var out []ra.OutCol
 	var names []string
-	classes := make([]numberClass, len(targets))
-	for i, t := range targets {
+	for _, t := range targets {
 		x, err := s.target(t)
 		if err != nil {
 			return nil, err
 		}
-		if t.x == nil && x.Type.Shape == nil {
-			classes[i] = s.class(t.X)
-		}
 		name := targetName(t.Target)
 		out, names = append(out, ra.OutCol{Name: name, X: x}), append(names, name)
 	}
-	r := s.project(out, names)
-	for i, c := range classes {
-		if c != otherClass {
-			b.colClasses[r.cols[i]] = c
-		}
-	}
-	return r, nil
+	return s.project(out, names), nil
 }
 
 // project closes a scope: it joins the inputs and computes the outputs.

@@ -11,17 +11,8 @@ import (
 
 var _ = bindExpr((*scope).subLink)
 
-// subLink binds a sub-select in an expression.
+// subLink binds a sub-select in an expression: an uncorrelated scalar one becomes an input of the join.
 func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
-	x, err := s.scalar(l)
-	if err == nil {
-		s.b.classes[l] = s.b.exprClass(s.nodes(), x)
-	}
-	return x, err
-}
-
-// scalar binds a scalar sub-query: an uncorrelated one becomes an input of the join.
-func (s *scope) scalar(l *SubLink) (*kernels.Expr, error) {
 	if l.Kind != SubScalar {
 		return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "this sub-query cannot stand in an expression of a loss").
 			WithHint("x IN (SELECT …) may stand in WHERE; scalar sub-queries may stand anywhere.")
