@@ -168,7 +168,8 @@ func (a *args) check(name string) error {
 }
 
 // argKinds say what an argument must be; "" where it is.
-var argKinds = map[string]func(v any) string{"loss": isText, "stage": isText, "param": isNames, "params": isNames, "step": isInt, "seed": isInt, "samples": isInt}
+var argKinds = map[string]func(v any) string{"loss": isText, "stage": isText, "param": isNames, "params": isNames, "step": isInt, "seed": isInt, "samples": isInt,
+	"batch": isText, "batch_size": isInt}
 
 func isText(v any) string {
 	if _, ok := v.(string); ok {

@@ -233,3 +233,38 @@ CALL train('loss', ARRAY['word'], lr => 0.1, epochs => 1, max_seconds => 1e-9, s
 		}
 	}
 }
+
+// TestCheckOfBatch: a check over a batch is one of the loss over a table that holds the rows of the step.
+func TestCheckOfBatch(t *testing.T) {
+	ctx, db := context.Background(), open(t, "")
+	mustRun(t, db, examples(upTo(23))+"CREATE TABLE taken (part text, n int, x double precision, y double precision, PRIMARY KEY (part, n))")
+	batches := slices.Concat(byHand(5, 1, 6), byHand(5, 2, 6))
+	for i, rows := range batches {
+		mustRun(t, db, "DELETE FROM taken; INSERT INTO taken SELECT part, n, x, y FROM example WHERE (part, n) IN ("+strings.Join(rows, ", ")+")")
+		step := int64(i + 1)
+		got, err := db.Check(ctx, "whole", "line", CheckOptions{Samples: 10, Step: &step, Seed: 5, Batch: "example", BatchSize: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := db.Check(ctx, "SELECT avg((e.y - (l.a * e.x + l.b)) ^ 2) FROM taken e, line l", "line", CheckOptions{Samples: 10})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(got) != 2 || len(want) != 2 {
+			t.Fatalf("step %d: %d and %d elements", step, len(got), len(want))
+		}
+		of := map[string]float64{}
+		for _, r := range want {
+			of[r.Column] = r.Analytic
+		}
+		for _, r := range got {
+			if !r.OK || math.Abs(r.Analytic-of[r.Column]) > 1e-14 {
+				t.Errorf("step %d: %s: %+v, over a table of its rows %v", step, r.Column, r, of[r.Column])
+			}
+		}
+	}
+	res := mustRun(t, db, "SELECT count(*), bool_and(ok) FROM check_gradient('loss', 'shade', step => 3, seed => 5, batch => 'example', batch_size => 6)")
+	if fmt.Sprint(res.Rows[0]) != "[15 true]" {
+		t.Errorf("check_gradient: %v", res.Rows[0])
+	}
+}

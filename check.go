@@ -10,7 +10,9 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/tensor"
+	"github.com/relgrad/relgrad/train"
 )
 
 // CheckRow compares one element of a gradient with central differences.
@@ -26,24 +28,39 @@ type CheckRow struct {
 // checkTolerance is the error up to which an element counts as right.
 const checkTolerance = 1e-5
 
+// CheckOptions say which elements of a gradient are checked, and of which rows the loss is.
+type CheckOptions struct {
+	Samples int    // how many elements, at least 1
+	Step    *int64 // which a loss that draws or reads a batch needs
+	Seed    int64
+	// Batch is a table or view whose references stand for BatchSize of its rows: those that a run of train with this seed
+	// takes at Step, from 1. "" for the whole loss.
+	Batch     string
+	BatchSize int64
+}
+
 // Check compares sampled elements of the gradient with central differences of the loss, all in float64, worst
 // first.
-func (db *DB) Check(ctx context.Context, loss, param string, samples int, step *int64, seed int64) ([]CheckRow, error) {
-	if samples < 1 {
-		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", samples), "samples", 0)
+func (db *DB) Check(ctx context.Context, loss, param string, o CheckOptions) ([]CheckRow, error) {
+	if o.Samples < 1 {
+		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", o.Samples), "samples", 0)
 	}
-	r := request{loss: loss, params: []string{param}, draw: true, force64: true}
+	batch, err := db.checkedBatch(ctx, loss, param, o)
+	if err != nil {
+		return nil, err
+	}
+	r := request{loss: loss, params: []string{param}, draw: true, force64: true, batch: batch, seed: o.Seed}
 	c, err := db.compile(ctx, r)
 	if err != nil {
 		return nil, err
 	}
 	defer c.prog.Close()
-	if err := c.drawn(step); err != nil {
+	if err := c.drawn(o.Step); err != nil {
 		return nil, err
 	}
-	env := kernels.Env{Seed: seed}
-	if step != nil {
-		env.Step = *step
+	env := kernels.Env{Seed: o.Seed}
+	if o.Step != nil {
+		env.Step = *o.Step
 	}
 	x, err := c.run(ctx, env)
 	if err != nil {
@@ -55,7 +72,7 @@ func (db *DB) Check(ctx context.Context, loss, param string, samples int, step *
 		return nil, err
 	}
 	defer f.prog.Close()
-	rows, largest, err := c.sampled(ctx, db, f, samples)
+	rows, largest, err := c.sampled(ctx, db, f, o.Samples)
 	if err != nil {
 		return nil, err
 	}
@@ -65,6 +82,31 @@ func (db *DB) Check(ctx context.Context, loss, param string, samples int, step *
 		}
 	}
 	return judge(rows, x, largest), nil
+}
+
+// checkedBatch opens the batch of a check as a run of training would.
+func (db *DB) checkedBatch(ctx context.Context, loss, param string, o CheckOptions) (*sqlfront.Batch, error) {
+	config := train.Default()
+	config.Batch, config.BatchSize, config.Seed = o.Batch, o.BatchSize, o.Seed
+	err := config.CheckBatch()
+	if err == nil && o.BatchSize < 0 {
+		err = sqlerr.New(sqlerr.InvalidParameter, "batch_size must be at least 1, not %d", o.BatchSize)
+	}
+	if err != nil {
+		return nil, about(err, map[bool]string{true: "batch_size", false: "batch"}[o.Batch == ""], 0)
+	}
+	if o.Batch == "" {
+		return nil, nil
+	}
+	if o.Step == nil || *o.Step < 1 {
+		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "a loss over a batch needs a step, from 1").
+			WithHint("Add step => 1; the rows are those that train with the same seed takes at that step."), "step", 0)
+	}
+	r := &run{db: db, loss: loss, params: []string{param}, config: config}
+	if err := r.openBatch(ctx); err != nil {
+		return nil, err
+	}
+	return r.batch.Batch, nil
 }
 
 // sample is a CheckRow with the place of its element.

@@ -29,14 +29,18 @@ func (f *functions) TableFunc(ctx context.Context, call *sqlfront.FuncCall, text
 		r, err := f.db.Gradient(ctx, loss, table, args.step(), args.int("seed", 0))
 		return r, true, args.place(err)
 	case "check_gradient":
-		args, err := readArgs(call, []string{"loss", "param"}, 0, "samples", "step", "seed")
+		args, err := readArgs(call, []string{"loss", "param"}, 0, "samples", "step", "seed", "batch", "batch_size")
 		if err != nil {
 			return nil, true, err
 		}
 		if l := args.list("param"); len(l) != 1 {
 			return nil, true, sqlerr.At(int(args.expr["param"].Position()), sqlerr.InvalidParameter, "check_gradient checks one parameter at a time, not %d", len(l))
 		}
-		rows, err := f.db.Check(ctx, args.text("loss"), args.list("param")[0], int(args.int("samples", 100)), args.step(), args.int("seed", 0))
+		if n := args.int("batch_size", 1); n < 1 {
+			return nil, true, sqlerr.At(int(args.expr["batch_size"].Position()), sqlerr.InvalidParameter, "batch_size must be at least 1, not %d", n)
+		}
+		rows, err := f.db.Check(ctx, args.text("loss"), args.list("param")[0], CheckOptions{Samples: int(args.int("samples", 100)),
+			Step: args.step(), Seed: args.int("seed", 0), Batch: args.text("batch"), BatchSize: args.int("batch_size", 0)})
 		if err != nil {
 			return nil, true, args.place(err)
 		}

@@ -77,7 +77,7 @@ func gradients(t *testing.T, db *DB, d *datadriven.TestData) (string, error) {
 		if a, b := strings.Join(grads[i], "\n"), strings.Join(grads0[i], "\n"); a != b {
 			t.Errorf("%s: gradient of %s:\n%s\nwithout rules:\n%s", d.Pos, p, a, b)
 		}
-		checked, err := db.Check(ctx, d.Input, p, 100, &step, 0)
+		checked, err := db.Check(ctx, d.Input, p, CheckOptions{Samples: 100, Step: &step})
 		if err != nil {
 			return "", err
 		}

@@ -13,7 +13,7 @@ var Surface = []Signature{
 		Doc: "rows of the table with the gradient of the loss in the value columns: SELECT * FROM gradient('loss', NULL::w)"},
 	{Name: "backward", Args: "loss text, params text[], step bigint DEFAULT NULL, seed bigint DEFAULT 0", Result: "double precision",
 		Doc: "the loss; fills the temporary tables w_grad, … in the same pass: SELECT backward('loss', ARRAY['w'])"},
-	{Name: "check_gradient", Args: "loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0",
+	{Name: "check_gradient", Args: "loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
 		Result: "TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error double precision, ok boolean)",
 		Doc:    "sampled elements of the gradient against central differences, worst first: SELECT * FROM check_gradient('loss', 'w')"},
 	{Name: "explain_gradient", Args: "loss text, param text, stage text DEFAULT 'sql'", Result: "text",

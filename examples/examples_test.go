@@ -21,20 +21,7 @@ import (
 var command string // the relgrad binary, built once
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "relgrad-examples")
-	if err != nil {
-		panic(err)
-	}
-	command = filepath.Join(dir, "relgrad")
-	build := exec.Command("go", "build", "-o", command, "./cmd/relgrad")
-	build.Dir = need.Root()
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Printf("building cmd/relgrad: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	need.Command(m, func(file string) { command = file })
 }
 
 // example is a script with what must come out of it.

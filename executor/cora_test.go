@@ -1,10 +1,7 @@
 package executor_test
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/csv"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -34,24 +31,12 @@ func cora(t testing.TB) *memdb.DB {
 	dir := filepath.Join(need.Data(t), "cora")
 	db := memdb.New()
 	load := func(table, file string, key int, cols string) {
-		f, err := os.Open(filepath.Join(dir, file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rows, err := csv.NewReader(z).ReadAll()
-		if err != nil {
-			t.Fatal(err)
-		}
+		rows := need.CSV(t, filepath.Join(dir, file))
 		var out []memdb.Column
 		for i, c := range strings.Fields(cols) {
 			kind := map[byte]kernels.Kind{'i': kernels.Int, 't': kernels.Text, 'r': kernels.Float32}[c[0]]
-			v := ra.NewVector(kernels.Type{Kind: kind}, len(rows)-1)
-			for r, row := range rows[1:] {
+			v := ra.NewVector(kernels.Type{Kind: kind}, len(rows))
+			for r, row := range rows {
 				switch kind {
 				case kernels.Int:
 					v.Ints[r], _ = strconv.ParseInt(row[i], 10, 64)

@@ -191,6 +191,9 @@ func wrongType(name string, a []Type) *sqlerr.Error {
 	if op, ok := infix[name]; ok && len(a) == 2 {
 		return sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %v%s%v", a[0], op, a[1])
 	}
+	if name == "neg" {
+		return sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: - %v", a[0])
+	}
 	s := ""
 	for i, t := range a {
 		if i > 0 {

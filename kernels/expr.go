@@ -146,7 +146,8 @@ func (e *Expr) Format(name func(Col) string) string {
 }
 
 var infix = map[string]string{"add": " + ", "sub": " - ", "mul": " * ", "div": " / ", "eq": " = ", "ne": " <> ",
-	"lt": " < ", "le": " <= ", "gt": " > ", "ge": " >= ", "and": " AND ", "or": " OR ", "mod": " % ", "power": " ^ "}
+	"lt": " < ", "le": " <= ", "gt": " > ", "ge": " >= ", "and": " AND ", "or": " OR ", "mod": " % ", "power": " ^ ",
+	"textcat": " || ", "like": " LIKE "}
 
 func (e *Expr) format(b *strings.Builder, name func(Col) string) {
 	switch {

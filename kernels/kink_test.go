@@ -34,6 +34,18 @@ func gradients(t *testing.T, e *Expr, values ...Value) (Value, map[ColumnID]Valu
 	return p.eval(t, e), out
 }
 
+// flat lists the gradients of all elements of all arguments, 0 where there is none.
+func flat(grads map[ColumnID]Value, args []Value) (out []float64) {
+	for i, v := range args {
+		if g, ok := grads[ColumnID(i)]; ok {
+			out = append(out, g.Floats()...)
+		} else {
+			out = append(out, make([]float64, v.Type.Size())...)
+		}
+	}
+	return out
+}
+
 func col(i int, t Type) *Expr { return Column(Col{ID: ColumnID(i)}, t) }
 
 func vec(x ...float64) Value { return ChunkValue(Float64, []int{len(x)}, x) }
@@ -83,14 +95,7 @@ func TestKinks(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, grads := gradients(t, e, c.args...)
-		var got []float64
-		for i, v := range c.args {
-			if g, ok := grads[ColumnID(i)]; ok {
-				got = append(got, g.Floats()...)
-			} else {
-				got = append(got, make([]float64, v.Type.Size())...)
-			}
-		}
+		got := flat(grads, c.args)
 		for i := range c.want {
 			if len(got) != len(c.want) || !(math.Abs(got[i]-c.want[i]) < 1e-12 || math.IsNaN(got[i]) && math.IsNaN(c.want[i]) || got[i] == c.want[i]) {
 				t.Errorf("%s%v: gradient %v, want %v", c.name, c.args, got, c.want)
@@ -257,14 +262,7 @@ func TestSecondOrderAtKinks(t *testing.T) {
 			sum = Add(sum, SumTo(x.Grad, Type{}))
 		}
 		_, grads := gradients(t, sum, c.args...)
-		var got []float64
-		for i, v := range c.args {
-			if g, ok := grads[ColumnID(i)]; ok {
-				got = append(got, g.Floats()...)
-			} else {
-				got = append(got, make([]float64, v.Type.Size())...)
-			}
-		}
+		got := flat(grads, c.args)
 		for i := range c.want {
 			if len(got) != len(c.want) || !(math.Abs(got[i]-c.want[i]) < 1e-12) {
 				t.Errorf("%s%v: second derivatives %v, want %v", c.name, c.args, got, c.want)

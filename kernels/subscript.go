@@ -112,7 +112,9 @@ func inferIndices(name string, a []Type, at Attr, s tensor.Shape) error {
 	}
 	ok := n == len(s) && (at.From == nil || len(a) == 1)
 	for _, t := range a[1:] {
-		ok = ok && t.Kind == Int && t.Shape == nil
+		if t.Kind != Int || t.Shape != nil {
+			return sqlerr.New(sqlerr.DatatypeMismatch, "a subscript must be an integer, not %v", t)
+		}
 	}
 	for i, x := range at.From {
 		ok = ok && x >= 0 && x < s[i]

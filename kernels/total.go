@@ -19,19 +19,17 @@ func (d *Def) Total(at Attr, args []Type) bool {
 	return d.Elem != nil || totalKernels[d.Name]
 }
 
-// Total reports whether computing e cannot fail, whatever its columns hold. Constants have been computed already.
-func (e *Expr) Total() bool {
-	return !e.Any(func(x *Expr) bool {
-		if x.Def == nil {
-			return false
-		}
-		types := make([]Type, len(x.Args))
-		fixed := true
-		for i, a := range x.Args {
-			types[i], fixed = a.Type, fixed && a.IsConst()
-		}
-		return !fixed && !x.Def.Total(x.Attr, types)
-	})
+// Total reports whether computing e cannot fail, whatever its columns hold.
+func (e *Expr) Total() bool { return !e.Any(func(x *Expr) bool { return !x.TotalCall() }) }
+
+// TotalCall reports whether the outermost call of e cannot fail, whatever its arguments are. Constants have been
+// computed already.
+func (e *Expr) TotalCall() bool {
+	types, fixed := make([]Type, len(e.Args)), true
+	for i, a := range e.Args {
+		types[i], fixed = a.Type, fixed && a.IsConst()
+	}
+	return e.Def == nil || fixed || e.Def.Total(e.Attr, types)
 }
 
 // totalOnInts are the kernels that cannot fail on integers or booleans either.
@@ -44,7 +42,7 @@ var totalOnTexts = set("eq ne lt le gt ge is_null is_not_null is_distinct row_ke
 // totalKernels cannot fail on floats, though they are not element-wise.
 var totalKernels = set("eq ne lt le gt ge and or not is_true is_null is_not_null is_distinct case coalesce nullif greatest least dot sqnorm norm " +
 	"matmul outer transpose sum_to expand_to sum_elements mean_elements max_elements logsumexp softmax log_softmax l2_normalize " +
-	"layer_norm mse einsum reshape drop_mask random_uniform int_array subscript put")
+	"layer_norm mse einsum reshape slice pad concat_axis to_real stop_gradient drop_mask random_uniform int_array subscript put")
 
 func set(names string) map[string]bool {
 	m := map[string]bool{}

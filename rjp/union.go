@@ -12,14 +12,7 @@ func union(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 	out := make([]*Grad, len(n.Inputs))
 	first := n.Index(n.Key[0]) // the branch number; the key columns follow it
 	for b, in := range n.Inputs {
-		var cols []ra.ColumnID
-		var vals []ra.OutCol
-		for _, i := range active(c, n, g) {
-			if c.Active(in, in.Cols[i].ID) {
-				cols = append(cols, in.Cols[i].ID)
-				vals = append(vals, ra.OutCol{Name: n.Cols[i].Name, X: g.Node.Var(0, g.Val[n.Cols[i].ID])})
-			}
-		}
+		cols, vals := passed(c, n, in, g)
 		if cols == nil {
 			continue
 		}
@@ -34,6 +27,18 @@ func union(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 		out[b] = result(rows, len(key), cols)
 	}
 	return out, nil
+}
+
+// passed lists the columns of the input in that receive a gradient, and the columns of g that are it: n's columns are
+// its inputs', position by position.
+func passed(c *Context, n, in *ra.Node, g *Grad) (cols []ra.ColumnID, vals []ra.OutCol) {
+	for _, i := range active(c, n, g) {
+		if c.Active(in, in.Cols[i].ID) {
+			cols = append(cols, in.Cols[i].ID)
+			vals = append(vals, ra.OutCol{Name: n.Cols[i].Name, X: g.Node.Var(0, g.Val[n.Cols[i].ID])})
+		}
+	}
+	return cols, vals
 }
 
 // semi passes the gradient on: the rows that were kept are the input's own.
@@ -56,14 +61,7 @@ func semi(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 func add(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 	out := make([]*Grad, len(n.Inputs))
 	for b, in := range n.Inputs {
-		var cols []ra.ColumnID
-		var vals []ra.OutCol
-		for _, i := range active(c, n, g) {
-			if c.Active(in, in.Cols[i].ID) {
-				cols = append(cols, in.Cols[i].ID)
-				vals = append(vals, ra.OutCol{Name: n.Cols[i].Name, X: g.Node.Var(0, g.Val[n.Cols[i].ID])})
-			}
-		}
+		cols, vals := passed(c, n, in, g)
 		if cols == nil {
 			continue
 		}

@@ -256,6 +256,22 @@ func call(tokens []sqlfront.Token) string {
 	return ""
 }
 
+// optional lists the arguments of a function of relgrad's that may be left out, as they are named in a call.
+func optional(name string) (out []string) {
+	for _, f := range relgrad.Surface {
+		if f.Name != name {
+			continue
+		}
+		for arg := range strings.SplitSeq(f.Args, ", ") {
+			if arg, _, ok := strings.Cut(arg, " DEFAULT "); ok {
+				word, _, _ := strings.Cut(arg, " ")
+				out = append(out, word+" =>")
+			}
+		}
+	}
+	return out
+}
+
 // inStatement completes a word of SQL; sql ends with it.
 func (c *completer) inStatement(sql, word string) {
 	tokens := lex(sql)
@@ -290,6 +306,9 @@ func (c *completer) inStatement(sql, word string) {
 		for _, n := range train.OptionNames() {
 			c.add("option", n+" =>")
 		}
+	case prev.Is(",") && optional(call(tokens)) != nil:
+		c.add("option", optional(call(tokens))...)
+		c.functions()
 	default:
 		c.columns(tokens)
 		c.functions()

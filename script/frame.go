@@ -92,27 +92,30 @@ func (f *frame) setFound(b bool) {
 // find resolves a name, label.name, record.field or label.record.field. field is "" for a whole variable.
 func (f *frame) find(names []string) (v *variable, field string, ok bool) {
 	for s := f.scope; s != nil; s = s.outer {
-		rest := names
-		if v, ok := s.vars[rest[0]]; ok {
-			switch {
-			case len(rest) == 1:
-				return v, "", true
-			case len(rest) == 2 && v.record:
-				return v, rest[1], true
-			}
+		if v, field, ok := s.find(names); ok {
+			return v, field, true
 		}
-		if s.label == "" || s.label != rest[0] || len(rest) < 2 {
+		if s.label == "" || s.label != names[0] {
 			continue
 		}
-		rest = rest[1:]
-		if v, ok := s.vars[rest[0]]; ok {
-			switch {
-			case len(rest) == 1:
-				return v, "", true
-			case len(rest) == 2 && v.record:
-				return v, rest[1], true
-			}
+		if v, field, ok := s.find(names[1:]); ok {
+			return v, field, true
 		}
+	}
+	return nil, "", false
+}
+
+// find resolves a name or record.field in one block.
+func (s *varScope) find(names []string) (v *variable, field string, ok bool) {
+	if len(names) == 0 || s.vars[names[0]] == nil {
+		return nil, "", false
+	}
+	v = s.vars[names[0]]
+	switch {
+	case len(names) == 1:
+		return v, "", true
+	case len(names) == 2 && v.record:
+		return v, names[1], true
 	}
 	return nil, "", false
 }

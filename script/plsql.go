@@ -188,23 +188,27 @@ func (f *frame) forQuery(x *sqlfront.PLForQuery) (signal, error) {
 	}
 	for _, row := range res.Rows {
 		f.step(x, "FOR over SELECT rows")
-		if err := f.assignRow(x.Targets, res.Cols, row); err != nil {
-			return signal{}, err
-		}
-		sig, err := f.list(x.Body)
-		if err != nil {
+		if sig, leave, err := f.turn(x.Targets, res.Cols, row, x.Body, x.Label); leave || err != nil {
 			return sig, err
-		}
-		if out, leave := after(sig, x.Label); leave {
-			f.setFound(true)
-			return out, nil
-		}
-		if err := canceled(f.ctx); err != nil {
-			return signal{}, err
 		}
 	}
 	f.setFound(len(res.Rows) > 0)
 	return signal{}, nil
+}
+
+// turn runs a loop's body with its targets set to a row; leave says that the loop ends with it.
+func (f *frame) turn(targets []sqlfront.PLTarget, cols []Col, row []any, body []sqlfront.PLStmt, label string) (sig signal, leave bool, err error) {
+	if err := f.assignRow(targets, cols, row); err != nil {
+		return signal{}, false, err
+	}
+	if sig, err = f.list(body); err != nil {
+		return sig, false, err
+	}
+	if sig, leave = after(sig, label); leave {
+		f.setFound(true)
+		return sig, true, nil
+	}
+	return signal{}, false, canceled(f.ctx)
 }
 
 // forEach is FOREACH … IN ARRAY LOOP.
@@ -223,16 +227,8 @@ func (f *frame) forEach(x *sqlfront.PLForEach) (signal, error) {
 	}
 	for _, item := range items {
 		f.step(x, "FOREACH over array")
-		if err := f.assignRow(x.Targets, []Col{{"", item.typ}}, []any{item.v}); err != nil {
-			return signal{}, err
-		}
-		sig, err := f.list(x.Body)
-		if err != nil {
+		if sig, leave, err := f.turn(x.Targets, []Col{{"", item.typ}}, []any{item.v}, x.Body, x.Label); leave || err != nil {
 			return sig, err
-		}
-		if out, leave := after(sig, x.Label); leave {
-			f.setFound(true)
-			return out, nil
 		}
 	}
 	f.setFound(len(items) > 0)

@@ -470,17 +470,38 @@ func (s *scope) isDistinct(x *IsDistinct) (*kernels.Expr, error) {
 	return d, err
 }
 
-// concat is ||: text, or chunks along the first dimension.
+// concat is ||: text, or chunks along the first dimension. NULL beside a chunk is an empty one, as in Postgres.
 func (s *scope) concat(b *Binary) (*kernels.Expr, error) {
 	args, err := s.exprs([]Expr{b.L, b.R})
 	if err != nil {
 		return nil, err
 	}
-	if args[0].Type.IsChunk() && args[1].Type.IsChunk() {
+	l, r := args[0], args[1]
+	switch {
+	case l.Type.IsChunk() && r.Type.IsChunk():
 		x, err := kernels.Call(kernels.Lookup("concat_axis"), kernels.Attr{Axis: 0}, args...)
 		return x, s.f.at(err, b)
+	case l.Type.IsChunk() && isNullChunk(b.R):
+		return l, nil
+	case r.Type.IsChunk() && isNullChunk(b.L):
+		return r, nil
 	}
-	return s.apply("textcat", b, args...)
+	x, err := s.apply("textcat", b, unknownText(l, kernels.Text), unknownText(r, kernels.Text))
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Hint == "" {
+		e.Hint = "|| joins two chunks, or two texts: a number x is a chunk as ARRAY[x] and a text as x::text."
+	}
+	return x, err
+}
+
+func isNullChunk(e Expr) bool {
+	c, ok := e.(*Cast)
+	return isNull(e) || ok && c.Type.Dims > 0 && isNullChunk(c.X)
+}
+
+func isNull(e Expr) bool {
+	l, ok := e.(*Literal)
+	return ok && l.Kind == LitNull
 }
 
 // kindOf maps a Postgres type to a kind; ok is false where the engine has none.

@@ -103,8 +103,7 @@ func nullLiteral(q *Select, i, n int) bool {
 	if len(q.Targets) != n {
 		return false
 	}
-	l, ok := q.Targets[i].X.(*Literal)
-	return ok && l.Kind == LitNull
+	return isNull(q.Targets[i].X)
 }
 
 // unify is the type of a UNION column over two branches.

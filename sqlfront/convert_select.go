@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -171,10 +172,25 @@ func (c *conv) fromItem(n *pg.Node) FromItem {
 	case *pg.Node_JoinExpr:
 		return c.join(x.JoinExpr)
 	case *pg.Node_RangeTableSample:
-		c.refuse(c.pos(x.RangeTableSample.Location), "TABLESAMPLE", "Use WHERE random_uniform(…) < fraction, or a predicate on the key.")
+		c.tableSample(x.RangeTableSample)
 	}
 	c.refuse(-1, "this item of FROM", "Use a table, a sub-query, a function or a join.")
 	return nil
+}
+
+// tableSample refuses TABLESAMPLE and names the view that samples in its place, by a draw that a loss can repeat.
+func (c *conv) tableSample(x *pg.RangeTableSample) {
+	table, percent := "TABLE", "PERCENT"
+	if r := x.Relation.GetRangeVar(); r != nil {
+		table = r.Relname
+	}
+	if len(x.Args) == 1 {
+		if k := x.Args[0].GetAConst().GetIval(); k != nil {
+			percent = strconv.Itoa(int(k.Ival))
+		}
+	}
+	c.refuse(c.pos(x.Location), "TABLESAMPLE", fmt.Sprintf("A view samples: SELECT * FROM %s WHERE random_int(100, current_seed(), ARRAY[current_step(), KEY]) < %s, "+
+		"KEY being the columns of its key; at each step of training it holds other rows.", table, percent))
 }
 
 func (c *conv) rangeFunction(r *pg.RangeFunction) FromItem {

@@ -26,7 +26,7 @@ func (d SQLite) Table(t *ra.Table) string {
 	case "pg_temp":
 		return "temp." + d.Ident(t.Name)
 	}
-	return "main." + quote(mangle(t.Schema)+"."+mangle(t.Name))
+	return "main." + quote(Mangle(t.Schema)+"."+Mangle(t.Name))
 }
 
 // RowID prints the first name of the row id that no column takes.
@@ -52,17 +52,21 @@ func (d SQLite) Column(c *ra.TableColumn) string {
 	return x
 }
 
-// Ident prints a name, capitals marked as package store marks them.
+// Ident prints a name, capitals marked by Mangle.
 func (SQLite) Ident(name string) string {
-	m := mangle(name)
+	m := Mangle(name)
 	if plainName(m) {
 		return m
 	}
 	return quote(m)
 }
 
-// mangle is store's spelling of names that differ in case only: SQLite folds case.
-func mangle(name string) string {
+// Mangle makes names that differ in case only differ for SQLite, which folds case: each capital gets a '^' in front, and
+// so does '^' itself. It is how package store spells names.
+func Mangle(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r == '^' }) < 0 {
+		return name
+	}
 	var b strings.Builder
 	for i := range len(name) {
 		if c := name[i]; c >= 'A' && c <= 'Z' || c == '^' {

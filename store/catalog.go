@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -165,30 +166,14 @@ func dbName(temp bool) string {
 
 func physical(schema, name string) string {
 	if schema == "public" || schema == "pg_temp" {
-		return mangle(name)
+		return sqlgen.Mangle(name)
 	}
-	return mangle(schema) + "." + mangle(name)
-}
-
-// mangle makes names that differ in case only differ for SQLite, which folds case: each capital
-// gets a '^' in front, and so does '^' itself.
-func mangle(name string) string {
-	if strings.IndexFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r == '^' }) < 0 {
-		return name
-	}
-	var b strings.Builder
-	for i := range len(name) {
-		if c := name[i]; c >= 'A' && c <= 'Z' || c == '^' {
-			b.WriteByte('^')
-		}
-		b.WriteByte(name[i])
-	}
-	return b.String()
+	return sqlgen.Mangle(schema) + "." + sqlgen.Mangle(name)
 }
 
 // quote prints an identifier for SQLite, str a string constant.
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-func ident(name string) string { return quote(mangle(name)) }
+func ident(name string) string { return quote(sqlgen.Mangle(name)) }
 func str(s string) string      { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 func idents(names []string) string {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -270,22 +271,37 @@ func (l *loader) load(p *copyReader) (int64, error) {
 				return 0, l.context(p, i, err)
 			}
 		}
-		if err := l.stmt.Run(); err != nil {
-			return 0, l.context(p, -1, l.b.keyValues(l.b.db.translate(err), l.t, func(name string) (string, bool) {
-				for i, c := range l.cols {
-					if c.Name == name {
-						return string(p.fields[i].text), true
-					}
-				}
-				return "", false
-			}))
+		if err := l.insert(func(i int) string { return string(p.fields[i].text) }); err != nil {
+			return 0, l.context(p, -1, err)
 		}
-		if n++; n&1023 == 0 {
-			if err := l.b.ctx.Err(); err != nil {
-				return 0, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
-			}
+		n++
+		if err := l.canceled(n); err != nil {
+			return 0, err
 		}
 	}
+}
+
+// insert runs the INSERT for one row; text is column i of it, for the message that its key exists already.
+func (l *loader) insert(text func(i int) string) error {
+	err := l.stmt.Run()
+	if err == nil {
+		return nil
+	}
+	return l.b.keyValues(l.b.db.translate(err), l.t, func(name string) (string, bool) {
+		i := slices.IndexFunc(l.cols, func(c *Column) bool { return c.Name == name })
+		if i < 0 {
+			return "", false
+		}
+		return text(i), true
+	})
+}
+
+// canceled asks every 1024 rows, of which n are done, whether the user wants to stop.
+func (l *loader) canceled(n int64) error {
+	if n&1023 != 0 || l.b.ctx.Err() == nil {
+		return nil
+	}
+	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(l.b.ctx.Err())
 }
 
 // keyValues names the values of a key that exists already, where they are known.
@@ -367,7 +383,12 @@ func (l *loader) field(i int, f *field) error {
 	if err != nil {
 		return err
 	}
-	y, err := toStored(x, c.Type)
+	return l.store(i, x)
+}
+
+// store puts a value of column i's type into the INSERT.
+func (l *loader) store(i int, v any) error {
+	y, err := toStored(v, l.cols[i].Type)
 	if err != nil {
 		return err
 	}

@@ -37,7 +37,7 @@ func (db *DB) CopyInRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.T
 // loadRows is load for values.
 func (l *loader) loadRows(from RowSource) (int64, error) {
 	row := make([]any, len(l.cols))
-	for n := int64(0); ; n++ {
+	for n := int64(0); ; {
 		err := from.Next(row)
 		if err == io.EOF {
 			return n, nil
@@ -50,20 +50,12 @@ func (l *loader) loadRows(from RowSource) (int64, error) {
 				return 0, l.rowContext(n, i, err)
 			}
 		}
-		if err := l.stmt.Run(); err != nil {
-			return 0, l.rowContext(n, -1, l.b.keyValues(l.b.db.translate(err), l.t, func(name string) (string, bool) {
-				for i, c := range l.cols {
-					if c.Name == name {
-						return fmt.Sprint(row[i]), true
-					}
-				}
-				return "", false
-			}))
+		if err := l.insert(func(i int) string { return fmt.Sprint(row[i]) }); err != nil {
+			return 0, l.rowContext(n, -1, err)
 		}
-		if n&1023 == 1023 {
-			if err := l.b.ctx.Err(); err != nil {
-				return 0, sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
-			}
+		n++
+		if err := l.canceled(n); err != nil {
+			return 0, err
 		}
 	}
 }
@@ -122,16 +114,7 @@ func (l *loader) value(i int, v any) error {
 			}
 		}
 	}
-	y, err := toStored(v, c.Type)
-	if err != nil {
-		return err
-	}
-	if b, ok := y.([]byte); ok && l.slot[i] != nil {
-		if err := l.note(i, b); err != nil {
-			return err
-		}
-	}
-	return l.stmt.Set(i, y)
+	return l.store(i, v)
 }
 
 // CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource

@@ -22,6 +22,11 @@ func (db *DB) Native(ctx context.Context, sel *sqlfront.Select, text *sqlfront.T
 	defer b.release()
 	q := b.selectQuery(sel, nil)
 	q.settle(b)
+	for i, c := range q.cols {
+		if c.typ.is(tNumeric) { // which a loss reads as double precision
+			q.coerce(b, i, tDouble)
+		}
+	}
 	if len(b.results) > 0 {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "a sub-query that calls gradient() or check_gradient() cannot be printed")
 	}

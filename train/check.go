@@ -21,7 +21,7 @@ func (c *Config) Check(given []string) error {
 		return sqlerr.New(sqlerr.InvalidParameter, "schedule \"step\" needs step_size, the number of steps between two changes of the rate").
 			WithHint("For example schedule => 'step', step_size => 30, gamma => 0.1.")
 	}
-	if err := c.checkBatch(); err != nil {
+	if err := c.CheckBatch(); err != nil {
 		return err
 	}
 	if c.Batch == "" { // else the number of steps is not known yet
@@ -32,14 +32,14 @@ func (c *Config) Check(given []string) error {
 	return c.checkFloor()
 }
 
-// checkBatch refuses one of batch and batch_size without the other.
-func (c *Config) checkBatch() error {
+// CheckBatch refuses one of batch and batch_size without the other.
+func (c *Config) CheckBatch() error {
 	switch {
 	case c.Batch != "" && c.BatchSize == 0:
-		return sqlerr.New(sqlerr.InvalidParameter, "train option batch needs batch_size, the number of rows of a step").
+		return sqlerr.New(sqlerr.InvalidParameter, "option batch needs batch_size, the number of rows of a step").
 			WithHint("For example batch => %s, batch_size => 128.", show(c.Batch))
 	case c.Batch == "" && c.BatchSize != 0:
-		return sqlerr.New(sqlerr.InvalidParameter, "train option batch_size has no effect without batch").
+		return sqlerr.New(sqlerr.InvalidParameter, "option batch_size has no effect without batch").
 			WithHint("Name the table or view whose rows a step takes: batch => 'example', batch_size => %d.", c.BatchSize)
 	}
 	return nil

@@ -49,7 +49,7 @@ func (c *Config) epoch(step int64) (n int64, ends bool) {
 
 // SetRows tells how many rows batch has, without which the number of steps is not known.
 func (c *Config) SetRows(rows int64) error {
-	if err := c.checkBatch(); err != nil {
+	if err := c.CheckBatch(); err != nil {
 		return err
 	}
 	c.rows = rows

@@ -31,6 +31,7 @@ type source struct {
 	vars   variables
 	step   **int64
 	seed   **int64
+	wrong  func() string // what is wrong with a command's own options, "" if nothing; nil where it has none
 }
 
 func (s *source) flags(fs *flag.FlagSet) {
@@ -42,20 +43,24 @@ func (s *source) flags(fs *flag.FlagSet) {
 	s.seed = wholeFlag(fs, "seed", "the `SEED` of a loss that draws (default 0)", math.MinInt64)
 }
 
-// read reads the command line: a loss and as many tables as the command takes, at most most.
-func (s *source) read(c *command, fs *flag.FlagSet, args []string, most int) (loss string, tables []string, err error) {
+// read reads the command line, a loss and as many tables as the command takes, at most most, and opens where they are.
+func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, most int) (db *relgrad.DB, loss string, tables []string, err error) {
 	rest, err := parse(c, fs, args)
 	switch {
 	case err != nil:
-		return "", nil, err
+		return nil, "", nil, err
 	case len(rest) < 2:
-		return "", nil, c.wrong(fs, "a loss and a table are needed, not %d arguments", len(rest))
+		return nil, "", nil, c.wrong(fs, "a loss and a table are needed, not %d arguments", len(rest))
 	case len(rest) > 1+most:
-		return "", nil, c.wrong(fs, "unexpected argument %q", rest[1+most])
+		return nil, "", nil, c.wrong(fs, "unexpected argument %q", rest[1+most])
 	case s.store == "" && s.script == "":
-		return "", nil, c.wrong(fs, "--store FILE or --script FILE is needed: where %s is defined", rest[0])
+		return nil, "", nil, c.wrong(fs, "--store FILE or --script FILE is needed: where %s is defined", rest[0])
 	}
-	return rest[0], rest[1:], nil
+	if s.wrong != nil && s.wrong() != "" {
+		return nil, "", nil, c.wrong(fs, "%s", s.wrong())
+	}
+	db, err = s.open(ctx)
+	return db, rest[0], rest[1:], err
 }
 
 // open opens the store and runs the script.
@@ -101,11 +106,7 @@ func gradient(ctx context.Context, c *command, args []string) error {
 	var format string
 	s.flags(fs)
 	formatFlag(fs, &format)
-	loss, tables, err := s.read(c, fs, args, 1)
-	if err != nil {
-		return err
-	}
-	db, err := s.open(ctx)
+	db, loss, tables, err := s.read(ctx, c, fs, args, 1)
 	if err != nil {
 		return err
 	}
@@ -122,11 +123,7 @@ func explain(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	stage := fs.String("stage", "all", "the `STAGE`: ra, grad, opt, physical, sql or all")
-	loss, tables, err := s.read(c, fs, args, math.MaxInt32)
-	if err != nil {
-		return err
-	}
-	db, err := s.open(ctx)
+	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
@@ -144,22 +141,32 @@ func check(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	samples := wholeFlag(fs, "samples", "check `N` elements of each table (default 100)", 1)
-	loss, tables, err := s.read(c, fs, args, math.MaxInt32)
-	if err != nil {
-		return err
+	batch := fs.String("batch", "", "check the loss over the rows of `TABLE` that train takes at --step")
+	size := wholeFlag(fs, "batch-size", "the number `N` of these rows", 1)
+	s.wrong = func() string {
+		switch {
+		case (*batch == "") != (*size == nil):
+			return "--batch and --batch-size go together"
+		case *batch != "" && (*s.step == nil || **s.step < 1):
+			return "--batch needs --step, from 1: which rows are taken depends on it"
+		}
+		return ""
 	}
-	n := 100
-	if *samples != nil {
-		n = int(**samples)
-	}
-	db, err := s.open(ctx)
+	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	o := relgrad.CheckOptions{Samples: 100, Step: *s.step, Seed: s.seedArg(), Batch: *batch}
+	if *samples != nil {
+		o.Samples = int(**samples)
+	}
+	if *size != nil {
+		o.BatchSize = **size
+	}
 	bad := 0
 	for _, table := range tables {
-		rows, err := db.Check(ctx, loss, table, n, *s.step, s.seedArg())
+		rows, err := db.Check(ctx, loss, table, o)
 		if err != nil {
 			return err
 		}

@@ -50,7 +50,13 @@ func captured(t *testing.T, args ...string) (string, int) {
 }
 
 // captureStdout runs a command line and returns its standard output and status.
-func captureStdout(t *testing.T, args ...string) (string, int) {
+func captureStdout(t *testing.T, args ...string) (out string, status int) {
+	t.Helper()
+	return redirected(t, &os.Stdout, func() int { return realMain(args) })
+}
+
+// redirected returns what run writes to a standard stream, and run's result.
+func redirected(t *testing.T, stream **os.File, run func() int) (string, int) {
 	t.Helper()
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -61,10 +67,10 @@ func captureStdout(t *testing.T, args ...string) (string, int) {
 		b, _ := io.ReadAll(r)
 		done <- b
 	}()
-	out := os.Stdout
-	os.Stdout = w
-	status := realMain(args)
-	os.Stdout = out
+	old := *stream
+	*stream = w
+	defer func() { *stream = old }()
+	status := run()
 	w.Close()
 	return string(<-done), status
 }

@@ -97,7 +97,7 @@ func TestGradientsOfScripts(t *testing.T) {
 	eachLoss(t, func(t *testing.T, db *relgrad.DB, l scriptLoss) {
 		step := int64(1)
 		for _, p := range l.params {
-			rows, err := db.Check(context.Background(), l.loss, p, 100, &step, 1)
+			rows, err := db.Check(context.Background(), l.loss, p, relgrad.CheckOptions{Samples: 100, Step: &step, Seed: 1})
 			if err != nil {
 				t.Fatal(err)
 			}

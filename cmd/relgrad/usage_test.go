@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,21 +16,11 @@ var update = flag.Bool("update", false, "rewrite docs/commands.md")
 // both runs a command line and returns what it prints and its status.
 func both(t *testing.T, args ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	done := make(chan []byte)
-	go func() {
-		b, _ := io.ReadAll(r)
-		done <- b
-	}()
-	errs := os.Stderr
-	os.Stderr = w
-	stdout, status = captureStdout(t, args...)
-	os.Stderr = errs
-	w.Close()
-	return stdout, string(<-done), status
+	stderr, status = redirected(t, &os.Stderr, func() (status int) {
+		stdout, status = captureStdout(t, args...)
+		return status
+	})
+	return stdout, stderr, status
 }
 
 // TestWrongUsage: one line says what is wrong, in front of the usage text.
@@ -62,6 +51,10 @@ func TestWrongUsage(t *testing.T) {
 		{"gradient --step -1 loss w", 2, `relgrad gradient: invalid value "-1" for option --step: a whole number from 0 on is needed`},
 		{"check --samples 0 loss w", 2, `relgrad check: invalid value "0" for option --samples: a whole number from 1 on is needed`},
 		{"check --seed x loss w", 2, `relgrad check: invalid value "x" for option --seed: a whole number is needed`},
+		{"check --batch w loss w --store x", 2, "relgrad check: --batch and --batch-size go together"},
+		{"check --batch-size 2 loss w --store x", 2, "relgrad check: --batch and --batch-size go together"},
+		{"check --batch-size 0 loss w", 2, `relgrad check: invalid value "0" for option --batch-size: a whole number from 1 on is needed`},
+		{"check --batch w --batch-size 2 loss w --store x", 2, "relgrad check: --batch needs --step, from 1: which rows are taken depends on it"},
 		{"gradient loss w --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
 		{"runs --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
 		{"plot --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
@@ -108,6 +101,20 @@ func TestHelp(t *testing.T) {
 		if out, status := captured(t, v); status != 0 || !strings.HasPrefix(out, "relgrad ") || strings.Count(out, "\n") != 1 {
 			t.Errorf("%s: status %d\n%s", v, status, out)
 		}
+	}
+}
+
+// TestCheckOfBatch: a check over a batch is one of the rows that train takes.
+func TestCheckOfBatch(t *testing.T) {
+	store := trainedStore(t)
+	for _, args := range [][]string{{}, {"--batch", "w", "--batch-size", "1", "--step", "2"}} {
+		out, errs, status := both(t, append([]string{"check", "--store", store, "loss", "w"}, args...)...)
+		if !strings.HasPrefix(out, "w: 2 elements checked, 0 wrong; ") || strings.Count(out, "\n") != 1 || status != 0 {
+			t.Errorf("check %v: status %d\n%s%s", args, status, out, errs)
+		}
+	}
+	if out, errs, status := both(t, "check", "--store", store, "loss", "w", "--batch", "v", "--batch-size", "1", "--step", "1"); status != 1 || out != "" || !strings.HasPrefix(errs, `ERROR:  batch "v" does not exist`) {
+		t.Errorf("an unknown batch: status %d\n%s%s", status, out, errs)
 	}
 }
 

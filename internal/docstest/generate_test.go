@@ -50,7 +50,7 @@ func TestSQLPage(t *testing.T) {
 func holds(t *testing.T, db *relgrad.DB, title, loss string) {
 	t.Helper()
 	step := int64(1)
-	rows, err := db.Check(context.Background(), loss, "w", 100, &step, 0)
+	rows, err := db.Check(context.Background(), loss, "w", relgrad.CheckOptions{Samples: 100, Step: &step})
 	if err != nil {
 		t.Errorf("%s: %s: %v", title, loss, err)
 		return
@@ -71,7 +71,7 @@ func holds(t *testing.T, db *relgrad.DB, title, loss string) {
 func refusal(t *testing.T, db *relgrad.DB, title, loss string) string {
 	t.Helper()
 	step := int64(1)
-	_, err := db.Check(context.Background(), loss, "w", 1, &step, 0)
+	_, err := db.Check(context.Background(), loss, "w", relgrad.CheckOptions{Samples: 1, Step: &step})
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Code == sqlerr.Internal {
 		t.Errorf("%s: %s: it is not refused: %v", title, loss, err)

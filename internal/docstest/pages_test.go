@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,20 +20,7 @@ var update = flag.Bool("update", false, "put what is printed into the pages")
 var bin string // the folder of the relgrad binary, built once
 
 func TestMain(m *testing.M) {
-	dir, err := os.MkdirTemp("", "relgrad-docs")
-	if err != nil {
-		panic(err)
-	}
-	bin = dir
-	build := exec.Command("go", "build", "-o", filepath.Join(bin, "relgrad"), "./cmd/relgrad")
-	build.Dir = need.Root()
-	if out, err := build.CombinedOutput(); err != nil {
-		fmt.Printf("building cmd/relgrad: %v\n%s", err, out)
-		os.Exit(1)
-	}
-	code := m.Run()
-	os.RemoveAll(dir)
-	os.Exit(code)
+	need.Command(m, func(file string) { bin = filepath.Dir(file) })
 }
 
 // generated are the pages whose blocks the tests that write them have run.

@@ -1,11 +1,8 @@
 package gradtest
 
 import (
-	"compress/gzip"
 	"context"
-	"encoding/csv"
 	"math"
-	"os"
 	"path/filepath"
 	"strconv"
 	"testing"
@@ -18,24 +15,6 @@ import (
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 )
-
-func readCSV(t *testing.T, path string) [][]string {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows, err := csv.NewReader(z).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return rows[1:]
-}
 
 func column(t *testing.T, rows [][]string, col int, k kernels.Kind) *ra.Vector {
 	t.Helper()
@@ -66,7 +45,7 @@ func formula(a, b int, s float64) float64 {
 func coraDB(t *testing.T) *memdb.DB {
 	dir := filepath.Join(need.Data(t), "cora")
 	db := memdb.New()
-	nodes, adj, feat := readCSV(t, filepath.Join(dir, "nodes.csv.gz")), readCSV(t, filepath.Join(dir, "adj_norm.csv.gz")), readCSV(t, filepath.Join(dir, "features.csv.gz"))
+	nodes, adj, feat := need.CSV(t, filepath.Join(dir, "nodes.csv.gz")), need.CSV(t, filepath.Join(dir, "adj_norm.csv.gz")), need.CSV(t, filepath.Join(dir, "features.csv.gz"))
 	db.Create("node", 1, memdb.Column{Name: "node", Data: column(t, nodes, 0, kernels.Int)}, memdb.Column{Name: "label", Data: column(t, nodes, 1, kernels.Int)}, memdb.Column{Name: "split", Data: column(t, nodes, 2, kernels.Text)})
 	db.Create("adj", 2, memdb.Column{Name: "src", Data: column(t, adj, 0, kernels.Int)}, memdb.Column{Name: "dst", Data: column(t, adj, 1, kernels.Int)}, memdb.Column{Name: "weight", Data: column(t, adj, 2, kernels.Float64)})
 	node, value := column(t, feat, 0, kernels.Int), column(t, feat, 2, kernels.Float64)

@@ -11,7 +11,6 @@ import (
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -45,26 +44,11 @@ func product(t *testing.T, a, b []float64, c, workers int) (float64, []float64) 
 		inner, outer = "sum(a.v * b.v)", "sum(v ^ 2)"
 	}
 	loss := fmt.Sprintf("SELECT %s FROM (SELECT a.i, b.j, %s AS v FROM a JOIN b ON b.i = a.j GROUP BY a.i, b.j) p", outer, inner)
-	res, err := Optimize(ctx, db, loss, []string{"a", "b"}, optimizer.Options{})
+	x, grads, err := Run(ctx, db, loss, []string{"a", "b"}, executor.Options{Workers: workers})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := executor.Compile(ctx, res.Plan, db, executor.Options{Workers: workers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	if err := p.Run(ctx, kernels.Env{}); err != nil {
-		t.Fatal(err)
-	}
-	x, _, err := p.Scalar(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cols, err := p.Result(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	cols := grads[0]
 	g := make([]float64, side*side)
 	for r := range cols[0].N {
 		for e := range c * c {

@@ -10,13 +10,12 @@ import (
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 )
 
 // cancerDB holds the breast cancer data, z-scored, with the check's weights w_k = 0.01·k, and a direction u.
 func cancerDB(t *testing.T) *memdb.DB {
-	rows := readCSV(t, filepath.Join(need.Data(t), "breast_cancer", "wdbc.csv.gz"))
+	rows := need.CSV(t, filepath.Join(need.Data(t), "breast_cancer", "wdbc.csv.gz"))
 	db, n := memdb.New(), len(rows)
 	x := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{30}}, n)
 	for k := range 30 {
@@ -52,28 +51,11 @@ func cancerDB(t *testing.T) *memdb.DB {
 // modelGradient runs a loss and returns its value and gradient with respect to model, w then b.
 func modelGradient(t *testing.T, db *memdb.DB, loss string) (float64, []float64) {
 	t.Helper()
-	ctx := context.Background()
-	res, err := Optimize(ctx, db, loss, []string{"model"}, optimizer.Options{})
+	x, grads, err := Run(context.Background(), db, loss, []string{"model"}, executor.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := executor.Compile(ctx, res.Plan, db, executor.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	if err := p.Run(ctx, kernels.Env{}); err != nil {
-		t.Fatal(err)
-	}
-	x, _, err := p.Scalar(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cols, err := p.Result(1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return x, append(append([]float64{}, cols[1].F64...), cols[2].F64...)
+	return x, append(append([]float64{}, grads[0][1].F64...), grads[0][2].F64...)
 }
 
 // TestLogisticCheckNumber compares the logistic loss with the published figure.

@@ -6,6 +6,8 @@ import (
 	"math"
 	"sort"
 
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
@@ -98,21 +100,38 @@ func Compare(a, b map[string][]float64, tol float64) error {
 
 // VectorRows brings an engine's result into the form of Rows.
 func VectorRows(cols []*ra.Vector) map[string][]float64 {
-	out := map[string][]float64{}
-	for i := range cols[0].N {
-		k, vals := "", []float64(nil)
+	rows := make([]interp.Row, cols[0].N)
+	for i := range rows {
 		for _, c := range cols {
-			v := c.Value(i)
-			if v.Type.IsFloat() && !v.Null {
-				vals = append(vals, v.Floats()...)
-			} else {
-				k += v.String() + "|"
-			}
+			rows[i] = append(rows[i], c.Value(i))
 		}
-		for out[k] != nil {
-			k += "+"
-		}
-		out[k] = append(vals, 0)
 	}
-	return out
+	return Keyed(rows)
+}
+
+// Run runs a loss with its gradients by the executor, and gives the loss and the columns of each parameter's gradient.
+func Run(ctx context.Context, db *memdb.DB, loss string, params []string, opt executor.Options) (float64, [][]*ra.Vector, error) {
+	res, err := Optimize(ctx, db, loss, params, optimizer.Options{})
+	if err != nil {
+		return 0, nil, err
+	}
+	p, err := executor.Compile(ctx, res.Plan, db, opt)
+	if err != nil {
+		return 0, nil, err
+	}
+	defer p.Close()
+	if err := p.Run(ctx, opt.Env); err != nil {
+		return 0, nil, err
+	}
+	x, _, err := p.Scalar(0)
+	if err != nil {
+		return 0, nil, err
+	}
+	grads := make([][]*ra.Vector, len(params))
+	for i := range params {
+		if grads[i], err = p.Result(1 + i); err != nil {
+			return 0, nil, err
+		}
+	}
+	return x, grads, nil
 }

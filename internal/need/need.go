@@ -3,7 +3,7 @@
 // # What
 //
 // Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
-// a line that starts with "needs data:" and the like, which the summary of make test collects.
+// a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it, Command builds relgrad.
 //
 // # Invariants
 //
@@ -19,7 +19,11 @@
 package need
 
 import (
+	"compress/gzip"
+	"encoding/csv"
+	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -45,6 +49,44 @@ func Data(t testing.TB) string {
 func Surface(t testing.TB) string {
 	t.Helper()
 	return folder(t, "data", "RELGRAD_SURFACE", "../shared/surface")
+}
+
+// CSV gives the rows of a gzipped CSV file without its header.
+func CSV(t testing.TB, path string) [][]string {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(z).ReadAll()
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return rows[1:]
+}
+
+// Command builds the relgrad command into a folder of its own, tells use where it lies, runs the tests and exits.
+func Command(m *testing.M, use func(file string)) {
+	dir, err := os.MkdirTemp("", "relgrad-test")
+	if err != nil {
+		panic(err)
+	}
+	file := filepath.Join(dir, "relgrad")
+	build := exec.Command("go", "build", "-o", file, "./cmd/relgrad")
+	build.Dir = Root()
+	if out, err := build.CombinedOutput(); err != nil {
+		fmt.Printf("building cmd/relgrad: %v\n%s", err, out)
+		os.Exit(1)
+	}
+	use(file)
+	code := m.Run()
+	os.RemoveAll(dir)
+	os.Exit(code)
 }
 
 func folder(t testing.TB, name, variable, fallback string) string {

@@ -58,7 +58,7 @@ func (k known) of(e *kernels.Expr) *facts {
 	if f := k[e]; f != nil {
 		return f
 	}
-	f := &facts{total: !fails(e)}
+	f := &facts{total: e.TotalCall()}
 	if e.IsCol {
 		f.slots = []int{e.Col.Input}
 	}
@@ -99,17 +99,6 @@ func part(e *kernels.Expr, branches bool, want func(*kernels.Expr) bool) *kernel
 		return nil
 	}
 	return visit(e)
-}
-
-// fails reports whether the kernel of x may refuse some values: only float kernels take all, labels and
-// integers may be out of range.
-func fails(x *kernels.Expr) bool {
-	for _, a := range x.Args {
-		if a.Type.Kind == kernels.Int && a.IsCol || a.Type.Kind == kernels.Text {
-			return x.Def.Name != "drop_mask" && x.Def.Name != "row_key"
-		}
-	}
-	return x.Def != nil && !x.Type.IsFloat() && x.Def.Name != "row_key" && x.Type.Kind != kernels.Bool
 }
 
 // subRows estimates the rows of a join of some inputs of n alone; infinite where they are not connected and
