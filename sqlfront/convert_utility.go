@@ -20,7 +20,7 @@ func (c *stmtConv) utility(n *pg.Node) Statement {
 			c.refuse(out.At, "RESTART IDENTITY", "Leave it out, or drop and create the table.")
 		}
 		for _, r := range x.TruncateStmt.Relations {
-			out.Tables = append(out.Tables, r.GetRangeVar().GetRelname())
+			out.Tables = append(out.Tables, relName(r.GetRangeVar()))
 		}
 		return out
 	case *pg.Node_TransactionStmt:
