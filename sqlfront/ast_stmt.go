@@ -284,7 +284,7 @@ type Explain struct {
 	Stmt    Statement
 }
 
-// CreateSchema is CREATE SCHEMA; Comment is COMMENT ON …: both accepted.
+// CreateSchema is CREATE SCHEMA.
 type CreateSchema struct {
 	Node
 	Name        string
@@ -293,8 +293,18 @@ type CreateSchema struct {
 
 // Noop is a statement that Postgres needs and the embedded store does not
 // (ANALYZE, VACUUM, GRANT, COMMENT ON, CREATE EXTENSION IF NOT EXISTS relgrad …);
-// Tag is the command tag psql prints.
+// Tag is the command tag psql prints. What it is about must exist.
 type Noop struct {
 	Node
-	Tag string
+	Tag   string
+	About []Mention
+}
+
+// Mention is an object that a statement names: a relation (any of table and view), table, view, materialized view, index,
+// sequence, function, procedure, routine (either) or schema, or a table's constraint. Parts are a relation's columns, and
+// the constraint.
+type Mention struct {
+	Kind string
+	ObjectName
+	Parts []string
 }

@@ -39,6 +39,7 @@ func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableD
 	n := t.clone()
 	switch a.Kind {
 	case "noop":
+		b.columnOf(a.At, t, a.Col)
 		return t, nil
 	case "add_column":
 		return b.alterAdd(t, n, a)

@@ -12,7 +12,7 @@ import (
 // findIndex finds an index, which stands in the schema of its table; no two have one name.
 func (b *binder) findIndex(n sqlfront.ObjectName) (*TableDef, int) {
 	for _, t := range b.db.cat.tables {
-		if n.Schema != "" && t.Schema != n.Schema || n.Schema == "" && !t.Temp && !slices.Contains(b.path, t.Schema) {
+		if n.Schema != "" && t.Schema != n.Schema || n.Schema == "" && !b.visible(t.Schema) {
 			continue
 		}
 		for i, x := range t.Indexes {
