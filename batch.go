@@ -161,7 +161,7 @@ func (b *batch) ofStep(c *train.Config, env *kernels.Env) ([]*ra.Vector, error) 
 func (b *batch) hash() string {
 	h := fnv.New64a()
 	for _, v := range b.keys {
-		fmt.Fprint(h, v.Ints, v.F64, v.F32, v.Texts, v.Valid)
+		fmt.Fprint(h, v.Ints, v.F64, v.F32, apart(v.Texts), v.Valid)
 	}
 	return fmt.Sprintf("batch %s.%s %d %x", b.Schema, b.Name, b.rows, h.Sum64())
 }

@@ -40,9 +40,11 @@ func (h *hook) changing() map[object]bool {
 
 // tables lists what the queries read, in order.
 func (h *hook) tables() []object {
-	return slices.SortedFunc(maps.Keys(h.reads), func(a, b object) int {
-		return cmp.Or(strings.Compare(a.schema, b.schema), strings.Compare(a.table, b.table))
-	})
+	return slices.SortedFunc(maps.Keys(h.reads), object.compare)
+}
+
+func (o object) compare(p object) int {
+	return cmp.Or(strings.Compare(o.schema, p.schema), strings.Compare(o.table, p.table))
 }
 
 // parseHook reads before_step.
@@ -52,6 +54,9 @@ func (r *run) parseHook() error {
 		return nil
 	}
 	h := &hook{text: &sqlfront.Text{SQL: sql}, perStep: map[object]bool{}}
+	for _, t := range r.written {
+		h.perStep[t] = true
+	}
 	var err error
 	if h.stmts, err = sqlfront.Parse(h.text); err != nil {
 		return inContext(err, "before_step")

@@ -187,7 +187,7 @@ func TestTwoSessions(t *testing.T) {
 		if got := mustRun(t, other, "SELECT status FROM relgrad.run").Rows[0][0]; got != "running" {
 			t.Errorf("the other session sees %v", got)
 		}
-		for _, err := range []error{func() error { _, err := other.Resume(context.Background(), 1); return err }(), other.DeleteRun(context.Background(), 1)} {
+		for _, err := range []error{func() error { _, err := other.Resume(context.Background(), 1); return err }(), other.DeleteRuns(context.Background(), 1)} {
 			if err == nil || !strings.Contains(err.Error(), "run 1 is being trained by another session") {
 				t.Errorf("error %v", err)
 			}
@@ -201,7 +201,7 @@ func TestTwoSessions(t *testing.T) {
 	if files, _ := filepath.Glob(path + "-run*"); len(files) > 0 {
 		t.Errorf("left behind: %v", files)
 	}
-	if err := db.DeleteRun(context.Background(), 1); err != nil {
+	if err := db.DeleteRuns(context.Background(), 1); err != nil {
 		t.Fatal(err)
 	}
 	for _, table := range []string{"run", "loss", "state"} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -110,29 +111,34 @@ func (db *DB) markInterrupted(ctx context.Context) error {
 	return nil
 }
 
-// DeleteRun removes a run with its losses and the optimizer's state; the parameters stay.
-func (db *DB) DeleteRun(ctx context.Context, run int64) error {
-	res, err := db.query(ctx, "SELECT status FROM relgrad.run WHERE run = %d", run)
-	if err != nil {
-		return err
+// DeleteRuns removes runs with their losses and the optimizer's state, all of them or none; the parameters stay.
+func (db *DB) DeleteRuns(ctx context.Context, runs ...int64) error {
+	runs = slices.Compact(slices.Sorted(slices.Values(runs)))
+	for _, run := range runs {
+		res, err := db.query(ctx, "SELECT status FROM relgrad.run WHERE run = %d", run)
+		if err != nil {
+			return err
+		}
+		if len(res.Rows) == 0 {
+			return noRun(run)
+		}
+		unlock, err := db.lockRun(run)
+		if err != nil {
+			return err
+		}
+		defer unlock()
 	}
-	if len(res.Rows) == 0 {
-		return noRun(run)
-	}
-	unlock, err := db.lockRun(run)
-	if err != nil {
-		return err
-	}
-	defer unlock()
 	if err := db.BeginWrite(); err != nil {
 		return err
 	}
-	for _, table := range []string{"loss", "state", "run"} {
-		if _, err := db.query(ctx, "DELETE FROM relgrad.%s WHERE run = %d", table, run); err != nil {
-			return errors.Join(err, db.Rollback())
+	for _, run := range runs {
+		for _, table := range []string{"loss", "state", "run"} {
+			if _, err := db.query(ctx, "DELETE FROM relgrad.%s WHERE run = %d", table, run); err != nil {
+				return errors.Join(err, db.Rollback())
+			}
 		}
 	}
-	_, err = db.Commit()
+	_, err := db.Commit()
 	return err
 }
 

@@ -21,16 +21,21 @@ import (
 // column in one chunk, as a text-safe encoding would not be bit-exact at speed.
 const runTables = `
 CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
-  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL);
+  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text);
 CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[], PRIMARY KEY (run, parameter, name, row));`
 
 func (db *DB) createRunTables(ctx context.Context) error {
-	if def, _ := db.DB.Table("relgrad", "run"); def != nil {
-		return nil
+	def := db.Definition("relgrad", "run")
+	switch {
+	case def == nil:
+		_, err := db.Run(ctx, runTables)
+		return err
+	case def.Column("rest") < 0 && !db.ReadOnly(): // a store of before it was kept
+		_, err := db.Run(ctx, "ALTER TABLE relgrad.run ADD COLUMN rest text")
+		return err
 	}
-	_, err := db.Run(ctx, runTables)
-	return err
+	return nil
 }
 
 // lit makes a constant tree.
@@ -96,10 +101,14 @@ func (r *run) insertRun(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	rest, err := r.rest()
+	if err != nil {
+		return err
+	}
 	now := stamp(time.Now())
-	return r.db.insert(ctx, "run", []string{"run", "loss", "params", "keys", "options", "seed", "status", "step", "best", "since", "started", "updated"},
+	return r.db.insert(ctx, "run", []string{"run", "loss", "params", "keys", "options", "seed", "status", "step", "best", "since", "started", "updated", "rest"},
 		[][]sqlfront.Expr{{lit("bigint", r.id), lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)), lit("bigint", r.config.Seed),
-			lit("text", string(train.Running)), lit("bigint", int64(0)), lit("double precision", nil), lit("bigint", int64(0)), now, now}})
+			lit("text", string(train.Running)), lit("bigint", int64(0)), lit("double precision", nil), lit("bigint", int64(0)), now, now, lit("text", rest)}})
 }
 
 // saveState writes progress, losses and the optimizer's state.
@@ -108,10 +117,15 @@ func (r *run) saveState(ctx context.Context, p train.Progress, rows []train.Loss
 	if !math.IsInf(p.Best, 1) {
 		best = p.Best
 	}
+	rest, err := r.rest()
+	if err != nil {
+		return err
+	}
 	col := func(name string, x sqlfront.Expr) sqlfront.Assign { return sqlfront.Assign{Col: name, X: x} }
 	upd := &sqlfront.Update{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: "run",
 		Set: []sqlfront.Assign{col("status", lit("text", string(p.Status))), col("step", lit("bigint", p.Step)), col("best", lit("double precision", best)),
-			col("since", lit("bigint", p.Since)), col("updated", stamp(time.Now()))},
+			col("since", lit("bigint", p.Since)), col("updated", stamp(time.Now())),
+			col("rest", lit("text", rest))},
 		Where: &sqlfront.Binary{Op: "=", L: &sqlfront.ColumnRef{Names: []string{"run"}}, R: lit("bigint", r.id)}}
 	if _, err := r.db.DB.Exec(ctx, upd, &sqlfront.Text{}); err != nil {
 		return err
@@ -164,7 +178,7 @@ func (r *run) saveBuffers(ctx context.Context) error {
 
 // load reads the run's row.
 func (r *run) load(ctx context.Context) error {
-	res, err := r.db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys FROM relgrad.run WHERE run = %d", r.id)
+	res, err := r.db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys, rest FROM relgrad.run WHERE run = %d", r.id)
 	if err != nil {
 		return err
 	}
@@ -182,6 +196,9 @@ func (r *run) load(ctx context.Context) error {
 	r.progress.Step, r.progress.Since, r.progress.Status = row[3].(int64), row[5].(int64), train.Status(row[6].(string))
 	if best, ok := row[4].(float64); ok {
 		r.progress.Best = best
+	}
+	if err := r.takeRest(row[8]); err != nil {
+		return err
 	}
 	if err := r.openBatch(ctx); err != nil || r.config.Tolerance == nil {
 		return err
@@ -202,17 +219,26 @@ func (r *run) keys() string {
 	for i, l := range r.lives {
 		h := fnv.New64a()
 		for _, v := range l.keys {
-			fmt.Fprint(h, v.Ints, v.F64, v.F32, v.Texts)
+			fmt.Fprint(h, v.Ints, v.F64, v.F32, apart(v.Texts))
 		}
 		if on := r.slots[i].Trained; on != nil {
 			fmt.Fprint(h, on)
 		}
-		out = append(out, fmt.Sprintf("%s.%s %d %x", l.table.Name, l.table.Cols[l.col].Name, l.param.Rows, h.Sum64()))
+		out = append(out, fmt.Sprintf("%s %d %x", r.slots[i].Name, l.param.Rows, h.Sum64()))
 	}
 	if r.batch != nil {
 		out = append(out, r.batch.hash())
 	}
 	return strings.Join(out, ", ")
+}
+
+// apart quotes texts that are printed side by side.
+func apart(texts []string) []string {
+	var out []string
+	for _, s := range texts {
+		out = append(out, strconv.Quote(s))
+	}
+	return out
 }
 
 // sameKeys refuses to go on with a run whose parameters have other rows now.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -24,6 +26,9 @@ func (r *run) makeSlots(ctx context.Context) error {
 			l, err := r.db.cat.live(ctx, t, col, p)
 			if err != nil {
 				return err
+			}
+			if err := filled(t, col, p); err != nil {
+				return about(err, "params", i)
 			}
 			r.slots, r.lives = append(r.slots, r.slot(i, col, l)), append(r.lives, l)
 		}
@@ -46,10 +51,14 @@ func (r *run) makeSlots(ctx context.Context) error {
 // slot makes the slot of column col of parameter i.
 func (r *run) slot(i, col int, l *live) *train.Slot {
 	t := l.table
-	name := t.Name + "." + t.Cols[col].Name
+	tables := r.tableNames(t)
+	names := slices.Clone(tables)
+	for _, n := range tables {
+		names = append(names, n+"."+t.Cols[col].Name)
+	}
 	var match []int32
 	var of *executor.Program
-	return &train.Slot{Name: name, Names: []string{t.Name, t.Schema + "." + t.Name, name, t.Schema + "." + name}, Size: l.param.Size,
+	return &train.Slot{Name: names[len(tables)], Names: names, Size: l.param.Size,
 		Param: train.Floats{F32: l.param.F32, F64: l.param.F64}, Key: l.key,
 		Grad: func() (train.Floats, []int32, error) {
 			if p := r.c.prog; match == nil || of != p || p.PerStep() { // a step of its own may have rows of its own
@@ -62,6 +71,18 @@ func (r *run) slot(i, col int, l *live) *train.Slot {
 			g := r.c.prog.Grad(i+1, r.c.gradColumn(i, col))
 			return train.Floats{F32: g.F32, F64: g.F64}, match, nil
 		}}
+}
+
+// tableNames are the names by which messages and options mean a parameter's table. Of several of one name in different
+// schemas only the one that the search path finds has it without its schema.
+func (r *run) tableNames(t *ra.Table) []string {
+	full := t.Schema + "." + t.Name
+	for _, u := range r.c.tables {
+		if u.Name == t.Name && u.Schema != t.Schema && r.db.cat.resolve(lookup{name: t.Name}) != (object{schema: t.Schema, table: t.Name}) {
+			return []string{full}
+		}
+	}
+	return []string{t.Name, full}
 }
 
 // reached names a column of parameter i that the loss reads.
@@ -81,10 +102,7 @@ func (r *run) chooseRows(ctx context.Context, s *train.Slot, l *live) error {
 	if len(conditions) == 0 && l.param.Valid == nil {
 		return nil
 	}
-	s.Trained = make([]bool, l.param.Rows)
-	for i := range s.Trained {
-		s.Trained[i] = l.param.Valid == nil || l.param.Valid[i] != 0
-	}
+	s.Trained = validity(l.param)
 	for _, where := range conditions {
 		chosen, err := r.rowsWhere(ctx, l, where)
 		if err != nil {
@@ -97,7 +115,31 @@ func (r *run) chooseRows(ctx context.Context, s *train.Slot, l *live) error {
 			s.Trained[i] = s.Trained[i] && chosen[l.key(i)]
 		}
 	}
+	if !slices.Contains(s.Trained, true) {
+		return sqlerr.New(sqlerr.InvalidParameter, "no row of %s is trained: none that is not NULL has %s", s.Name, strings.Join(conditions, " and "))
+	}
 	return nil
+}
+
+// filled refuses a column of which there is nothing to train.
+func filled(t *ra.Table, col int, p *executor.Param) error {
+	switch {
+	case p.Rows == 0:
+		return sqlerr.New(sqlerr.InvalidParameter, "parameter %s has no rows", t.Name).WithHint("INSERT the values that training begins with.")
+	case !slices.Contains(validity(p), true):
+		return sqlerr.New(sqlerr.InvalidParameter, "all values of %s.%s are NULL", t.Name, t.Cols[col].Name).
+			WithHint("NULL is not trained: fill in the values that training begins with, or name the columns that are trained.")
+	}
+	return nil
+}
+
+// validity tells which rows of a parameter's column are not NULL.
+func validity(p *executor.Param) []bool {
+	out := make([]bool, p.Rows)
+	for i := range out {
+		out[i] = p.Valid == nil || p.Valid[i] != 0
+	}
+	return out
 }
 
 // rowsWhere returns the printed identities of the rows of a parameter where a condition on keys and attributes holds.

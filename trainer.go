@@ -105,7 +105,8 @@ func (db *DB) Resume(ctx context.Context, id int64) (int64, error) {
 	}
 	r.mark()
 	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, %s", id, r.progress.Step, r.config.Describe()))
-	if err := r.setStatus(ctx, train.Running); err != nil {
+	// of a run without steps the rows may be other ones than when it was stored
+	if _, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s', keys = %s WHERE run = %d", train.Running, quoteText(r.keys()), id); err != nil {
 		return id, err
 	}
 	return id, r.train(ctx)
@@ -119,8 +120,10 @@ type run struct {
 	params   []string
 	config   train.Config
 	progress train.Progress
-	stored   string // keys as they were when a resumed run began
-	atomic   bool   // a transaction was open: nothing is committed
+	stored   string   // keys as they were when a resumed run began
+	atomic   bool     // a transaction was open: nothing is committed
+	written  []object // tables that before_step had written when a resumed run was stored
+	back     func()   // puts the session's settings back; nil where they are the run's
 
 	committed int64  // the step of the last commit
 	foreign   uint64 // changes of other processes that the run knows of
@@ -167,11 +170,15 @@ func (r *run) close() {
 		r.v.prog.Close()
 	}
 	r.c, r.v = nil, nil
+	if r.back != nil {
+		r.back()
+	}
 }
 
 // compileValidation compiles the validation view for the executor, without draws; a query that only the
 // store can run is run there.
 func (r *run) compileValidation(ctx context.Context) error {
+	r.v = nil // one that was compiled before is not that of a view that before_step has replaced
 	if r.config.Validate == "" {
 		return nil
 	}

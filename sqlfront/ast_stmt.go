@@ -16,7 +16,7 @@ type ColumnDef struct {
 	Default    Expr
 	Identity   *Identity // GENERATED … AS IDENTITY; serial types become integer + Identity
 	Check      Expr
-	RefTable   string // REFERENCES table(col), "" if none
+	RefTable   ObjectName // REFERENCES table(col), without a name if none
 	RefCols    []string
 }
 
@@ -27,6 +27,17 @@ type Identity struct {
 	Inc    int64
 }
 
+// ObjectName names a table or another object; Schema is "" where none stands before it.
+type ObjectName struct{ Schema, Name string }
+
+// String prints the name as it was written.
+func (n ObjectName) String() string {
+	if n.Schema == "" {
+		return n.Name
+	}
+	return n.Schema + "." + n.Name
+}
+
 // TableConstraint is PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY at table level.
 type TableConstraint struct {
 	Node
@@ -34,7 +45,7 @@ type TableConstraint struct {
 	Name     string
 	Cols     []string
 	Check    Expr
-	RefTable string
+	RefTable ObjectName
 	RefCols  []string
 }
 
@@ -46,7 +57,7 @@ type CreateTable struct {
 	IfNotExists   bool
 	Cols          []ColumnDef
 	Constraints   []TableConstraint
-	Like          string
+	Like          ObjectName
 	LikeIncluding bool // INCLUDING ALL (defaults, identity, indexes, constraints)
 }
 
@@ -128,7 +139,7 @@ type Delete struct {
 // Truncate is TRUNCATE tables.
 type Truncate struct {
 	Node
-	Tables []string
+	Tables []ObjectName
 }
 
 // Copy is COPY table|(query) FROM|TO …; Source is the file name, program or "STDIN"/"STDOUT".
@@ -190,7 +201,7 @@ type AlterAction struct {
 type CreateIndex struct {
 	Node
 	Name        string
-	Table       string
+	Table       ObjectName
 	Unique      bool
 	IfNotExists bool
 	Keys        []SortKey
@@ -201,7 +212,7 @@ type CreateIndex struct {
 type Drop struct {
 	Node
 	Kind     string
-	Names    []string
+	Names    []ObjectName
 	IfExists bool
 	Cascade  bool
 }
@@ -273,7 +284,7 @@ type Explain struct {
 	Stmt    Statement
 }
 
-// CreateSchema is CREATE SCHEMA; Comment is COMMENT ON …: both accepted.
+// CreateSchema is CREATE SCHEMA.
 type CreateSchema struct {
 	Node
 	Name        string
@@ -282,8 +293,18 @@ type CreateSchema struct {
 
 // Noop is a statement that Postgres needs and the embedded store does not
 // (ANALYZE, VACUUM, GRANT, COMMENT ON, CREATE EXTENSION IF NOT EXISTS relgrad …);
-// Tag is the command tag psql prints.
+// Tag is the command tag psql prints. What it is about must exist.
 type Noop struct {
 	Node
-	Tag string
+	Tag   string
+	About []Mention
+}
+
+// Mention is an object that a statement names: a relation (any of table and view), table, view, materialized view, index,
+// sequence, function, procedure, routine (either) or schema, or a table's constraint. Parts are a relation's columns, and
+// the constraint.
+type Mention struct {
+	Kind string
+	ObjectName
+	Parts []string
 }

@@ -4,6 +4,8 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 func (c *stmtConv) alterTable(s *pg.AlterTableStmt) Statement {
@@ -81,21 +83,32 @@ func (c *stmtConv) drop(s *pg.DropStmt) Statement {
 	}
 	out := &Drop{Node: c.here(), Kind: kind, IfExists: s.MissingOk, Cascade: s.Behavior == pg.DropBehavior_DROP_CASCADE}
 	for _, o := range s.Objects {
-		var parts []string
-		switch x := o.GetNode().(type) {
-		case *pg.Node_String_:
-			parts = []string{x.String_.Sval}
-		case *pg.Node_List:
-			parts = strs(x.List.Items)
-		case *pg.Node_ObjectWithArgs:
-			parts = strs(x.ObjectWithArgs.Objname)
-		}
-		if len(parts) == 2 && parts[0] == "public" {
-			parts = parts[1:]
-		}
-		out.Names = append(out.Names, strings.Join(parts, "."))
+		out.Names = append(out.Names, c.objectName(o))
 	}
 	return out
+}
+
+// objectName reads the name of an object as DROP, COMMENT and GRANT hold it.
+func (c *stmtConv) objectName(n *pg.Node) ObjectName {
+	var parts []string
+	switch x := n.GetNode().(type) {
+	case *pg.Node_RangeVar:
+		return relName(x.RangeVar)
+	case *pg.Node_String_:
+		parts = []string{x.String_.Sval}
+	case *pg.Node_List:
+		parts = strs(x.List.Items)
+	case *pg.Node_ObjectWithArgs:
+		parts = strs(x.ObjectWithArgs.Objname)
+	}
+	switch len(parts) {
+	case 1:
+		return ObjectName{Name: parts[0]}
+	case 2:
+		return ObjectName{parts[0], parts[1]}
+	}
+	c.fail(c.here().At, sqlerr.Syntax, "", "improper qualified name: %s", strings.Join(parts, "."))
+	return ObjectName{}
 }
 
 func (c *stmtConv) createFunction(s *pg.CreateFunctionStmt) Statement {

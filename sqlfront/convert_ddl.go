@@ -77,13 +77,10 @@ func (c *stmtConv) createTable(s *pg.CreateStmt) Statement {
 
 func (c *conv) like(out *CreateTable, l *pg.TableLikeClause) {
 	at := c.pos(l.Relation.Location)
-	if out.Like != "" || len(out.Cols) > 0 {
+	if out.Like.Name != "" || len(out.Cols) > 0 {
 		c.refuse(at, "LIKE behind other columns", "Write LIKE first, then the new columns.")
 	}
-	if s := l.Relation.Schemaname; s != "" && s != "public" {
-		c.refuse(at, "LIKE of a table in the schema "+s, "Name a table of the schema public.")
-	}
-	out.Like = l.Relation.Relname
+	out.Like = relName(l.Relation)
 	switch l.Options {
 	case 0:
 	case math.MaxInt32:
@@ -237,7 +234,9 @@ func (c *conv) tableConstraint(k *pg.Constraint) TableConstraint {
 	return out
 }
 
-func (c *conv) reference(k *pg.Constraint) (string, []string) {
+func relName(r *pg.RangeVar) ObjectName { return ObjectName{r.GetSchemaname(), r.GetRelname()} }
+
+func (c *conv) reference(k *pg.Constraint) (ObjectName, []string) {
 	at := c.pos(k.Location)
 	if k.FkDelAction != "a" && k.FkDelAction != "r" || k.FkUpdAction != "a" && k.FkUpdAction != "r" {
 		c.refuse(at, "ON DELETE / ON UPDATE with an action", "Delete or update the referencing rows by a statement.")
@@ -245,7 +244,7 @@ func (c *conv) reference(k *pg.Constraint) (string, []string) {
 	if k.FkMatchtype != "s" || k.Deferrable {
 		c.refuse(at, "MATCH FULL or DEFERRABLE", "Leave it out.")
 	}
-	return k.Pktable.Relname, strs(k.PkAttrs)
+	return relName(k.Pktable), strs(k.PkAttrs)
 }
 
 func (c *stmtConv) createTableAs(into *pg.IntoClause, q *Select, ifNotExists, matview bool) Statement {
@@ -298,7 +297,7 @@ func (c *stmtConv) viewQueryStart(at Pos) int {
 }
 
 func (c *stmtConv) createIndex(s *pg.IndexStmt) Statement {
-	out := &CreateIndex{Node: c.here(), Name: s.Idxname, Table: s.Relation.Relname, Unique: s.Unique, IfNotExists: s.IfNotExists, Where: c.optExpr(s.WhereClause)}
+	out := &CreateIndex{Node: c.here(), Name: s.Idxname, Table: relName(s.Relation), Unique: s.Unique, IfNotExists: s.IfNotExists, Where: c.optExpr(s.WhereClause)}
 	at := c.pos(s.Relation.Location)
 	if s.AccessMethod != "" && s.AccessMethod != "btree" && s.AccessMethod != "hash" {
 		c.refuse(at, "the index method "+s.AccessMethod, "Use a btree index (the default).")

@@ -20,7 +20,7 @@ func (c *stmtConv) utility(n *pg.Node) Statement {
 			c.refuse(out.At, "RESTART IDENTITY", "Leave it out, or drop and create the table.")
 		}
 		for _, r := range x.TruncateStmt.Relations {
-			out.Tables = append(out.Tables, r.GetRangeVar().GetRelname())
+			out.Tables = append(out.Tables, relName(r.GetRangeVar()))
 		}
 		return out
 	case *pg.Node_TransactionStmt:
@@ -37,37 +37,6 @@ func (c *stmtConv) utility(n *pg.Node) Statement {
 		return c.explain(x.ExplainStmt)
 	}
 	return c.noop(n)
-}
-
-// noop accepts statements that matter to a server only.
-func (c *stmtConv) noop(n *pg.Node) Statement {
-	tag := ""
-	switch x := n.GetNode().(type) {
-	case *pg.Node_VacuumStmt:
-		tag = "ANALYZE"
-		if x.VacuumStmt.IsVacuumcmd {
-			tag = "VACUUM"
-		}
-	case *pg.Node_GrantStmt:
-		tag = "REVOKE"
-		if x.GrantStmt.IsGrant {
-			tag = "GRANT"
-		}
-	case *pg.Node_CommentStmt:
-		tag = "COMMENT"
-	case *pg.Node_CheckPointStmt:
-		tag = "CHECKPOINT"
-	case *pg.Node_CreateExtensionStmt:
-		if x.CreateExtensionStmt.Extname != "relgrad" {
-			c.fail(c.here().At, sqlerr.FeatureNotSupported, "Only the extension relgrad is built in.",
-				"extension \"%s\" is not available", x.CreateExtensionStmt.Extname)
-		}
-		tag = "CREATE EXTENSION"
-	}
-	if tag == "" {
-		return nil
-	}
-	return &Noop{c.here(), tag}
 }
 
 func (c *stmtConv) copy(s *pg.CopyStmt) Statement {

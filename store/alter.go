@@ -39,6 +39,7 @@ func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableD
 	n := t.clone()
 	switch a.Kind {
 	case "noop":
+		b.columnOf(a.At, t, a.Col)
 		return t, nil
 	case "add_column":
 		return b.alterAdd(t, n, a)
@@ -260,7 +261,7 @@ func (b *binder) renameOther(s *sqlfront.AlterTable, v *ViewDef) error {
 		}
 		return b.db.putView(nk, &n)
 	}
-	if t, i := b.findIndex(s.Name); t != nil {
+	if t, i := b.findIndex(sqlfront.ObjectName{Schema: s.Schema, Name: s.Name}); t != nil {
 		b.refuse(s.At, "renaming an index", "Drop index "+t.Indexes[i].Name+" and create it again.")
 	}
 	if !s.IfExists {
@@ -292,12 +293,8 @@ func (b *binder) alterType(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, 
 // rebuild makes the table anew with definition n and copies its rows; values gives the expressions of
 // columns that are not copied as they are.
 func (b *binder) rebuild(at sqlfront.Pos, t, n *TableDef, values map[string]string) error {
-	for _, o := range b.db.cat.tables {
-		for _, f := range o.Foreign {
-			if f.Schema == t.Schema && f.Name == t.Name && o.key() != t.key() {
-				b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")", "Drop the referring table first.")
-			}
-		}
+	if o := b.referring(t.key()); o != nil {
+		b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")", "Drop the referring table first.")
 	}
 	list, exprs := []string{}, []string{}
 	for i := range n.Cols {
@@ -338,177 +335,4 @@ func (b *binder) rebuild(at sqlfront.Pos, t, n *TableDef, values map[string]stri
 	err := b.checkSlots(n)
 	b.slots, b.ids, b.idCols = nil, nil, nil
 	return err
-}
-
-func (b *binder) findIndex(name string) (*TableDef, int) {
-	_, name = splitName(name)
-	for _, t := range b.db.cat.tables {
-		for i, x := range t.Indexes {
-			if x.Name == name {
-				return t, i
-			}
-		}
-	}
-	return nil, -1
-}
-
-func (b *binder) drop(s *sqlfront.Drop) (*Result, error) {
-	r := &Result{Tag: "DROP " + strings.ToUpper(s.Kind)}
-	for _, full := range s.Names {
-		found, err := b.dropOne(s, full)
-		if err != nil {
-			return nil, err
-		}
-		if !found {
-			if !s.IfExists {
-				b.undefinedObject(s, full)
-			}
-			r.Notice = strings.TrimPrefix(r.Notice+"\n", "\n") + fmt.Sprintf("%s \"%s\" does not exist, skipping", s.Kind, full)
-		}
-	}
-	return r, nil
-}
-
-func (b *binder) undefinedObject(s *sqlfront.Drop, name string) {
-	code := sqlerr.UndefinedTable
-	switch s.Kind {
-	case "index", "schema":
-		code = sqlerr.UndefinedObject
-	case "function", "procedure":
-		code = sqlerr.UndefinedFunction
-	}
-	hint := ""
-	if near := sqlerr.Nearest(name, append(b.db.Relations(), b.db.Functions()...)); near != "" && near != name {
-		hint = "Perhaps you meant \"" + near + "\"."
-	}
-	b.failHint(s.At, code, hint, "%s \"%s\" does not exist", s.Kind, name)
-}
-
-func (b *binder) dropOne(s *sqlfront.Drop, full string) (bool, error) {
-	schema, name := splitName(full)
-	db := b.db
-	switch s.Kind {
-	case "table", "view", "materialized view":
-		t, v := db.cat.relation(b.path, schema, name)
-		switch {
-		case t != nil && s.Kind == "view", v != nil && s.Kind != "view":
-			b.fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", name, s.Kind)
-		case t != nil:
-			return true, b.dropTable(s, t)
-		case v != nil:
-			return true, b.dropView(s, v)
-		}
-		return false, nil
-	case "index":
-		t, i := b.findIndex(name)
-		if t == nil {
-			return false, nil
-		}
-		n := t.clone()
-		n.Indexes = slices.Delete(n.Indexes, i, i+1)
-		db.bump(t.key(), true)
-		if err := db.exec("DROP INDEX " + t.db() + "." + quote(physical(t.Schema, name)+"^i")); err != nil {
-			return true, err
-		}
-		return true, db.putTable(t.key(), n)
-	case "function", "procedure":
-		k := objectKey{orName(schema, b.firstSchema(false)), name}
-		if db.cat.funcs[k] == nil {
-			return false, nil
-		}
-		db.cat = db.cat.clone()
-		delete(db.cat.funcs, k)
-		return true, db.save("function", k.schema, k.name, nil)
-	case "schema":
-		return b.dropSchema(s, full)
-	}
-	return false, nil
-}
-
-func (b *binder) dropSchema(s *sqlfront.Drop, name string) (bool, error) {
-	if name == "public" || name == "relgrad" {
-		b.fail(s.At, "2BP01", "cannot drop schema %s", name)
-	}
-	if !b.db.hasSchema(name) {
-		return false, nil
-	}
-	for k, t := range b.db.cat.tables {
-		if k.schema != name {
-			continue
-		}
-		if !s.Cascade {
-			b.failHint(s.At, "2BP01", "Use DROP ... CASCADE to drop the dependent objects too.", "cannot drop schema %s because other objects depend on it", name)
-		}
-		if err := b.dropTable(s, t); err != nil {
-			return true, err
-		}
-	}
-	for k, v := range b.db.cat.views {
-		if k.schema == name {
-			if err := b.dropView(s, v); err != nil {
-				return true, err
-			}
-		}
-	}
-	cat := b.db.cat.clone()
-	cat.schemas = slices.DeleteFunc(cat.schemas, func(n string) bool { return n == name })
-	b.db.cat = cat
-	return true, b.db.save("schema", name, "", nil)
-}
-
-func (b *binder) dropTable(s *sqlfront.Drop, t *TableDef) error {
-	b.dependentsAllowed(s, "table", t.key())
-	for _, o := range b.db.cat.tables {
-		for _, f := range o.Foreign {
-			if f.Schema == t.Schema && f.Name == t.Name && o.key() != t.key() {
-				b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it", t.Name)
-			}
-		}
-	}
-	if err := b.dropDependents(s, t.key()); err != nil {
-		return err
-	}
-	if err := b.db.exec("DROP TABLE " + t.sql()); err != nil {
-		return err
-	}
-	b.db.bump(t.key(), true)
-	return b.db.putTable(t.key(), nil)
-}
-
-func (b *binder) dropView(s *sqlfront.Drop, v *ViewDef) error {
-	k := objectKey{v.Schema, v.Name}
-	b.dependentsAllowed(s, "view", k)
-	if err := b.dropDependents(s, k); err != nil {
-		return err
-	}
-	return b.db.putView(k, nil)
-}
-
-// dropDependents drops the views on a relation; without CASCADE they are dropped by their own names.
-func (b *binder) dropDependents(s *sqlfront.Drop, k objectKey) error {
-	if !s.Cascade {
-		return nil
-	}
-	for _, v := range b.db.dependents(k, "") {
-		if err := b.db.putView(objectKey{v.Schema, v.Name}, nil); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// dependentsAllowed refuses a DROP that views depend on, except with CASCADE or when they are dropped too.
-func (b *binder) dependentsAllowed(s *sqlfront.Drop, kind string, k objectKey) {
-	if s.Cascade {
-		return
-	}
-	for _, v := range b.db.dependents(k, "") {
-		if s.Kind == "view" && slices.Contains(s.Names, v.Name) {
-			continue
-		}
-		e := sqlerr.At(int(s.At), "2BP01", "cannot drop %s %s because other objects depend on it", kind, k.name).
-			WithDetail("view %s depends on %s %s", v.Name, kind, k.name).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
-		e.Text = b.text
-		panic(e)
-	}
 }

@@ -127,10 +127,8 @@ func (b *binder) undefinedTable(at sqlfront.Pos, schema, name string) {
 	if near := sqlerr.Nearest(full, b.db.Relations()); near != "" && near != name {
 		hint = "Perhaps you meant \"" + near + "\"."
 	}
-	for k := range b.db.cat.tables {
-		if k.name == name && schema == "" {
-			hint = "It exists in schema " + k.schema + ": SET search_path = public, " + k.schema + "."
-		}
+	if there := keysOf(b.db.cat.tables, func(k objectKey) bool { return k.name == name && schema == "" }); len(there) > 0 {
+		hint = "It exists in schema " + there[0].schema + ": SET search_path = public, " + there[0].schema + "."
 	}
 	if schema == "information_schema" || schema == "pg_catalog" || schema == "" && strings.HasPrefix(name, "pg_") && hint == "" {
 		hint = "\\d lists what the store holds; of the catalogue's views there are " + strings.Join(slices.Sorted(maps.Keys(systemViews)), ", ") + "."

@@ -72,12 +72,9 @@ func (b *binder) callArgs(s *scope, e *sqlfront.FuncCall) []val {
 	return args
 }
 
-func (b *binder) noFunction(e *sqlfront.FuncCall, args []val) {
-	types := make([]string, len(args))
-	for i, a := range args {
-		types[i] = a.typ.String()
-	}
-	names := make([]string, 0, 300)
+// builtinNames lists the functions that may stand in expressions.
+func builtinNames() []string {
+	names := []string{"backward", "explain_gradient", "current_step", "current_seed"}
 	for n := range signatures {
 		names = append(names, n)
 	}
@@ -89,7 +86,15 @@ func (b *binder) noFunction(e *sqlfront.FuncCall, args []val) {
 			names = append(names, d.Name)
 		}
 	}
-	names = append(append(names, b.db.Functions()...), "backward", "explain_gradient", "current_step", "current_seed")
+	return names
+}
+
+func (b *binder) noFunction(e *sqlfront.FuncCall, args []val) {
+	types := make([]string, len(args))
+	for i, a := range args {
+		types[i] = a.typ.String()
+	}
+	names := append(builtinNames(), b.db.Functions()...)
 	hint := "No function matches the given name and argument types. You might need to add explicit type casts."
 	known := signatures[e.Name] != nil || aggregates[e.Name] != nil || kernels.Find(e.Name) != nil || chunkAggregates[e.Name] != ""
 	switch near := sqlerr.Nearest(e.Name, names); {

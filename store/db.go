@@ -160,12 +160,22 @@ func (db *DB) exec(sql string, args ...any) error {
 	return db.c.Query(sql, args, func([]lite.Cell) error { return nil })
 }
 
-// watch interrupts the connection when ctx ends; the result stops watching.
-func (db *DB) watch(ctx context.Context) func() bool {
+// watch interrupts the connection when ctx ends, or has ended; the result stops watching.
+func (db *DB) watch(ctx context.Context) (stop func()) {
 	if ctx.Done() == nil {
-		return func() bool { return true }
+		return func() {}
 	}
-	return context.AfterFunc(ctx, db.c.Interrupt)
+	conn, done := db.c, make(chan struct{})
+	end := context.AfterFunc(ctx, func() {
+		defer close(done)
+		conn.Interrupt()
+	})
+	return func() {
+		if !end() { // what comes next is not cancelled
+			<-done
+			conn.Resume()
+		}
+	}
 }
 
 func (db *DB) snapshot() snapshot { return snapshot{db.cat, db.settings, db.local} }

@@ -48,7 +48,7 @@ func (b *binder) createTable(s *sqlfront.CreateTable) (*Result, error) {
 		return b.skipped("CREATE TABLE", s.Name)
 	}
 	t := &TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
-	if s.Like != "" {
+	if s.Like.Name != "" {
 		b.like(s, t)
 	}
 	var checks []sqlfront.TableConstraint
@@ -66,7 +66,7 @@ func (b *binder) createTable(s *sqlfront.CreateTable) (*Result, error) {
 
 // like copies the columns of another table; INCLUDING ALL also defaults, identities, keys and indexes.
 func (b *binder) like(s *sqlfront.CreateTable, t *TableDef) {
-	from := b.target(s.At, "", s.Like)
+	from := b.target(s.At, s.Like.Schema, s.Like.Name)
 	for _, c := range from.Cols {
 		c.Shape = nil
 		if !s.LikeIncluding {
@@ -118,7 +118,7 @@ func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) []sqlfront.TableC
 	if d.Unique {
 		b.addConstraint(t, &sqlfront.TableConstraint{Node: d.Node, Kind: "unique", Cols: []string{d.Name}})
 	}
-	if d.RefTable != "" {
+	if d.RefTable.Name != "" {
 		b.addConstraint(t, &sqlfront.TableConstraint{Node: d.Node, Kind: "foreign", Cols: []string{d.Name}, RefTable: d.RefTable, RefCols: d.RefCols})
 	}
 	if d.Check != nil {
@@ -161,11 +161,7 @@ func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) []sqlfr
 		}
 		t.Uniques = append(t.Uniques, Unique{b.freshName(t, orName(k.Name, t.Name+"_"+strings.Join(k.Cols, "_")+"_key")), k.Cols})
 	case "foreign":
-		schema, name := splitName(k.RefTable)
-		ref := t
-		if name != t.Name {
-			ref = b.target(k.At, schema, name)
-		}
+		ref := b.referenced(k.At, t, k.RefTable)
 		if ref.Temp != t.Temp {
 			b.fail(k.At, "42P16", "constraints on permanent tables may reference only permanent tables")
 		}
@@ -174,11 +170,29 @@ func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) []sqlfr
 			cols = ref.PK.Cols
 		}
 		if !ref.hasUnique(cols) || len(cols) != len(k.Cols) {
-			b.fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", name)
+			b.fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", ref.Name)
 		}
 		t.Foreign = append(t.Foreign, Foreign{Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols})
 	}
 	return nil
+}
+
+// referenced finds the table that a foreign key of t, which may not be there yet, names.
+func (b *binder) referenced(at sqlfront.Pos, t *TableDef, n sqlfront.ObjectName) *TableDef {
+	if n.Name == t.Name && (n.Schema == t.Schema || n.Schema == "" && t.Temp) {
+		return t
+	}
+	if n.Name == t.Name && n.Schema == "" {
+		for _, s := range b.path {
+			if s == t.Schema {
+				return t
+			}
+			if b.db.cat.tables[objectKey{s, n.Name}] != nil {
+				break
+			}
+		}
+	}
+	return b.target(at, n.Schema, n.Name)
 }
 
 func (b *binder) noChunk(at sqlfront.Pos, t *TableDef, col, what string) {
@@ -474,8 +488,7 @@ func (b *binder) selectView(v *ViewDef, s *sqlfront.CreateView) *query {
 }
 
 func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
-	schema, name := splitName(s.Table)
-	t := b.target(s.At, schema, name)
+	t := b.target(s.At, s.Table.Schema, s.Table.Name)
 	x := Index{Name: s.Name, Unique: s.Unique}
 	rel := b.plainRelation(t, t.Name, "")
 	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "index expressions"}}

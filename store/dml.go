@@ -400,21 +400,13 @@ func (b *binder) delete(s *sqlfront.Delete) (*Result, error) {
 
 func (b *binder) truncate(s *sqlfront.Truncate) (*Result, error) {
 	for _, n := range s.Tables {
-		schema, name := splitName(n)
-		t := b.target(s.At, schema, name)
+		t := b.target(s.At, n.Schema, n.Name)
 		if err := b.db.exec("DELETE FROM " + t.sql()); err != nil {
 			return nil, err
 		}
 		b.db.bump(t.key(), true)
 	}
 	return &Result{Tag: "TRUNCATE TABLE"}, nil
-}
-
-func splitName(n string) (schema, name string) {
-	if s, t, ok := strings.Cut(n, "."); ok {
-		return s, t
-	}
-	return "", n
 }
 
 // returning is a RETURNING list, the name of the table it is about, and the other tables of the statement.

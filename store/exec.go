@@ -91,7 +91,16 @@ func (db *DB) session(ctx context.Context, st sqlfront.Statement, text *sqlfront
 		r, err := db.copyServer(ctx, s, text)
 		return r, true, err
 	case *sqlfront.Noop:
-		return &Result{Tag: s.Tag}, true, nil
+		err := db.atomically(false, func() (err error) {
+			b := db.newBinder(ctx, text)
+			defer b.catch(&err)
+			defer b.release()
+			for _, m := range s.About {
+				b.mentioned(s.At, m)
+			}
+			return nil
+		})
+		return &Result{Tag: s.Tag}, true, err
 	case *sqlfront.Do, *sqlfront.Call:
 		return nil, true, sqlerr.At(int(st.Position()), sqlerr.FeatureNotSupported, "DO and CALL are run by package script")
 	}

@@ -103,7 +103,7 @@ func (db *DB) Fill(ctx context.Context, name string, r *Relation, key []string) 
 		return false, nil
 	}
 	if t != nil && !t.holds(r, key) {
-		if _, err := db.Exec(ctx, &sqlfront.Drop{Kind: "table", Names: []string{name}}, &sqlfront.Text{}); err != nil {
+		if _, err := db.Exec(ctx, &sqlfront.Drop{Kind: "table", Names: []sqlfront.ObjectName{{Name: name}}}, &sqlfront.Text{}); err != nil {
 			return false, err
 		}
 		t = nil

@@ -69,12 +69,7 @@ func runs(ctx context.Context, c *command, args []string) error {
 	case "list":
 		res, err = db.Run(ctx, listRuns+" ORDER BY r.run")
 	case "delete":
-		for _, id := range ids {
-			if err := db.DeleteRun(ctx, id); err != nil {
-				return err
-			}
-		}
-		return nil
+		return db.DeleteRuns(ctx, ids...)
 	default:
 		res, err = compareRuns(ctx, db, ids)
 	}

@@ -116,7 +116,13 @@ func TestRuns(t *testing.T) {
 			t.Errorf("runs %v: status %d, want %d", tc.args, got, tc.status)
 		}
 	}
-	if _, status := runs("delete", "1"); status != 0 {
+	if _, status := runs("delete", "1", "7"); status != 1 {
+		t.Error("a run that does not exist was deleted")
+	}
+	if out, _ = runs(); table(t, out)["1"] == nil {
+		t.Error("a deletion that failed has removed a run")
+	}
+	if _, status := runs("delete", "1", "1"); status != 0 {
 		t.Fatal(status)
 	}
 	if out, _ = runs(); len(table(t, out)) != 2 || table(t, out)["1"] != nil {

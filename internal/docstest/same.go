@@ -36,7 +36,7 @@ const Figures = 0.02
 var number = regexp.MustCompile(`-?\d+(\.\d+)?(e[-+]?\d+)?`)
 var rule = regexp.MustCompile(`-{3,}|[ ]+`)
 
-// Same compares two outputs: words exactly, numbers to within Figures, widths not at all.
+// Same compares two outputs: words and whole numbers exactly, others to within Figures, widths not at all.
 func Same(want, got string) error {
 	plain := func(s string) string { return rule.ReplaceAllString(number.ReplaceAllString(s, "#"), " ") }
 	if plain(want) != plain(got) {
@@ -44,13 +44,24 @@ func Same(want, got string) error {
 	}
 	a, b := number.FindAllString(want, -1), number.FindAllString(got, -1)
 	for i := range a {
+		if a[i] == b[i] {
+			continue
+		}
 		x, err1 := strconv.ParseFloat(a[i], 64)
 		y, err2 := strconv.ParseFloat(b[i], 64)
-		_, decimals, _ := strings.Cut(a[i], ".")
-		unit := math.Pow(10, -float64(len(decimals))) // of the last digit shown
-		if err1 != nil || err2 != nil || math.Abs(x-y) > math.Max(2*unit, Figures*math.Abs(x)) {
+		unit, fraction := last(a[i])
+		_, other := last(b[i])
+		if err1 != nil || err2 != nil || !fraction && !other || math.Abs(x-y) > math.Max(2*unit, Figures*math.Abs(x)) {
 			return fmt.Errorf("the output has %s where the document has %s", b[i], a[i])
 		}
 	}
 	return nil
+}
+
+// last gives the value of a number's last digit, and whether it is more than a whole number.
+func last(number string) (unit float64, fraction bool) {
+	mantissa, exponent, scientific := strings.Cut(number, "e")
+	_, decimals, fraction := strings.Cut(mantissa, ".")
+	e, _ := strconv.Atoi(exponent) // 0 where there is none
+	return math.Pow(10, float64(e-len(decimals))), fraction || scientific
 }

@@ -34,6 +34,7 @@ WEAK const char *sqlite3_errmsg(sqlite3 *);
 WEAK const char *sqlite3_errstr(int);
 WEAK int sqlite3_busy_handler(sqlite3 *, int (*)(void *, int), void *);
 WEAK void sqlite3_interrupt(sqlite3 *);
+WEAK void sqlite3_progress_handler(sqlite3 *, int, int (*)(void *), void *);
 WEAK int sqlite3_get_autocommit(sqlite3 *);
 WEAK sqlite3_int64 sqlite3_changes64(sqlite3 *);
 WEAK sqlite3_int64 sqlite3_last_insert_rowid(sqlite3 *);
@@ -145,5 +146,7 @@ int rg_grow(rg_arena *, int64_t n);
 int rg_create(sqlite3 *, const char *name, int nargs, int pure, int kind, int64_t id);
 int rg_natives(sqlite3 *);
 int rg_wait(sqlite3 *, int ms);
+void rg_cancellable(sqlite3 *, int *count);
+void rg_cancel(int *count, int by);
 int rg_tables(sqlite3 *);
 #endif

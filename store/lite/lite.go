@@ -19,11 +19,12 @@ import (
 
 // Conn is one connection.
 type Conn struct {
-	db    *C.sqlite3
-	arena *C.rg_arena
-	stmts map[string]*Stmt
-	funcs []int64 // registered handles, freed by Close
-	err   error   // the error a Go function returned during the current step
+	db         *C.sqlite3
+	arena      *C.rg_arena
+	interrupts *C.int // Interrupt without Resume; in C memory
+	stmts      map[string]*Stmt
+	funcs      []int64 // registered handles, freed by Close
+	err        error   // the error a Go function returned during the current step
 }
 
 // Error is an error of SQLite.
@@ -64,7 +65,7 @@ func Open(path string, readonly bool) (*Conn, error) {
 	if readonly {
 		flags = C.SQLITE_OPEN_READONLY | C.SQLITE_OPEN_FULLMUTEX
 	}
-	c := &Conn{stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena))}
+	c := &Conn{stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)), interrupts: (*C.int)(C.calloc(1, C.sizeof_int))}
 	rc := C.sqlite3_open_v2(name, &c.db, flags, nil)
 	if rc != C.SQLITE_OK {
 		err := c.failure(rc)
@@ -72,6 +73,7 @@ func Open(path string, readonly bool) (*Conn, error) {
 		return nil, err
 	}
 	C.sqlite3_extended_result_codes(c.db, 1)
+	C.rg_cancellable(c.db, c.interrupts)
 	if rc := C.rg_natives(c.db); rc != C.SQLITE_OK {
 		return nil, c.failure(rc)
 	}
@@ -94,6 +96,7 @@ func (c *Conn) Close() error {
 	c.db = nil
 	C.free(unsafe.Pointer(c.arena.p))
 	C.free(unsafe.Pointer(c.arena))
+	C.free(unsafe.Pointer(c.interrupts))
 	release(c.funcs)
 	if rc != C.SQLITE_OK {
 		return &Error{Code: int(rc), Msg: C.GoString(C.sqlite3_errstr(rc))}
@@ -116,8 +119,15 @@ func (c *Conn) failure(rc C.int) error {
 // BusyTimeout sets how long a lock is waited for, in milliseconds.
 func (c *Conn) BusyTimeout(ms int) { C.rg_wait(c.db, C.int(ms)) }
 
-// Interrupt makes the running statement fail with CodeInterrupt; any goroutine may call it.
-func (c *Conn) Interrupt() { C.sqlite3_interrupt(c.db) }
+// Interrupt makes the running statement, and others until Resume that take long, fail with CodeInterrupt; any goroutine
+// may call it.
+func (c *Conn) Interrupt() {
+	C.rg_cancel(c.interrupts, 1)
+	C.sqlite3_interrupt(c.db)
+}
+
+// Resume takes back one Interrupt.
+func (c *Conn) Resume() { C.rg_cancel(c.interrupts, -1) }
 
 // InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return C.sqlite3_get_autocommit(c.db) == 0 }

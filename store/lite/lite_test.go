@@ -114,3 +114,32 @@ func BenchmarkRead(b *testing.B) {
 	b.ResetTimer()
 	c.Query("SELECT value, ord FROM rg_series(1, ?, 1)", []any{int64(b.N)}, func([]Cell) error { return nil })
 }
+
+// TestInterruptFirst: an interrupt that comes before a statement counts for it, and twice until it is taken back twice;
+// short statements, such as those that undo the work, still run.
+func TestInterruptFirst(t *testing.T) {
+	c := open(t)
+	const long = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT max(i) FROM n"
+	fails := func() bool {
+		var e *Error
+		return errors.As(c.Exec(long), &e) && e.Primary() == CodeInterrupt
+	}
+	c.Interrupt()
+	c.Interrupt()
+	if !fails() {
+		t.Error("a statement ran although it was interrupted")
+	}
+	for _, sql := range []string{"BEGIN", "CREATE TABLE t (x)", "ROLLBACK"} {
+		if err := c.Exec(sql); err != nil {
+			t.Error(sql, err)
+		}
+	}
+	c.Resume()
+	if !fails() {
+		t.Error("one Resume took back two interrupts")
+	}
+	c.Resume()
+	if err := c.Exec(long); err != nil {
+		t.Error(err)
+	}
+}

@@ -127,6 +127,13 @@ static int busy(void *ms, int n) {
 /* rg_wait lets statements wait so long for a lock. */
 int rg_wait(sqlite3 *db, int ms) { return sqlite3_busy_handler(db, busy, (void *)(intptr_t)ms); }
 
+/* rg_cancellable ends statements, those too that have not begun, while the count is not 0: sqlite3_interrupt alone is
+ * forgotten where it comes between two of them. A statement of fewer steps than the handler is called for ends anyway,
+ * ROLLBACK among them. */
+static int cancelled(void *count) { return __atomic_load_n((int *)count, __ATOMIC_SEQ_CST) != 0; }
+void rg_cancellable(sqlite3 *db, int *count) { sqlite3_progress_handler(db, 1000, cancelled, count); }
+void rg_cancel(int *count, int by) { __atomic_add_fetch(count, by, __ATOMIC_SEQ_CST); }
+
 int rg_natives(sqlite3 *db) {
   static const struct { const char *name; int n; void (*f)(sqlite3_context *, int, sqlite3_value **); } t[] = {
     {"rg_int", 2, f_int}, {"rg_f4", 1, f_f4}, {"rg_f8", 1, f_f8}, {"rg_fadd", 2, f_fadd}, {"rg_fsub", 2, f_fsub},

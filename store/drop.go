@@ -1,0 +1,237 @@
+package store
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// findIndex finds an index, which stands in the schema of its table; no two have one name.
+func (b *binder) findIndex(n sqlfront.ObjectName) (*TableDef, int) {
+	for _, t := range b.db.cat.tables {
+		if n.Schema != "" && t.Schema != n.Schema || n.Schema == "" && !b.visible(t.Schema) {
+			continue
+		}
+		for i, x := range t.Indexes {
+			if x.Name == n.Name {
+				return t, i
+			}
+		}
+	}
+	return nil, -1
+}
+
+func (b *binder) drop(s *sqlfront.Drop) (*Result, error) {
+	r := &Result{Tag: "DROP " + strings.ToUpper(s.Kind)}
+	for _, name := range s.Names {
+		found, err := b.dropOne(s, name)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			if !s.IfExists {
+				b.undefinedObject(s, name.String())
+			}
+			r.Notice = strings.TrimPrefix(r.Notice+"\n", "\n") + fmt.Sprintf("%s \"%s\" does not exist, skipping", s.Kind, name)
+		}
+	}
+	return r, nil
+}
+
+func (b *binder) undefinedObject(s *sqlfront.Drop, name string) {
+	code := sqlerr.UndefinedTable
+	switch s.Kind {
+	case "index", "schema":
+		code = sqlerr.UndefinedObject
+	case "function", "procedure":
+		code = sqlerr.UndefinedFunction
+	}
+	hint := ""
+	if near := sqlerr.Nearest(name, append(b.db.Relations(), b.db.Functions()...)); near != "" && near != name {
+		hint = "Perhaps you meant \"" + near + "\"."
+	}
+	b.failHint(s.At, code, hint, "%s \"%s\" does not exist", s.Kind, name)
+}
+
+func (b *binder) dropOne(s *sqlfront.Drop, n sqlfront.ObjectName) (bool, error) {
+	schema, name := n.Schema, n.Name
+	db := b.db
+	switch s.Kind {
+	case "table", "view", "materialized view":
+		t, v := db.cat.relation(b.path, schema, name)
+		switch {
+		case t != nil && s.Kind == "view", v != nil && s.Kind != "view":
+			b.fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", name, s.Kind)
+		case t != nil:
+			return true, b.dropTable(s, t)
+		case v != nil:
+			return true, b.dropView(s, v)
+		}
+		return false, nil
+	case "index":
+		t, i := b.findIndex(n)
+		if t == nil {
+			return false, nil
+		}
+		def := t.clone()
+		def.Indexes = slices.Delete(def.Indexes, i, i+1)
+		db.bump(t.key(), true)
+		if err := db.exec("DROP INDEX " + t.db() + "." + quote(physical(t.Schema, name)+"^i")); err != nil {
+			return true, err
+		}
+		return true, db.putTable(t.key(), def)
+	case "function", "procedure":
+		k := b.functionKey(n)
+		if db.cat.funcs[k] == nil {
+			return false, nil
+		}
+		db.cat = db.cat.clone()
+		delete(db.cat.funcs, k)
+		return true, db.save("function", k.schema, k.name, nil)
+	case "schema":
+		return b.dropSchema(s, name)
+	}
+	return false, nil
+}
+
+func (b *binder) dropSchema(s *sqlfront.Drop, name string) (bool, error) {
+	if name == "public" || name == "relgrad" {
+		b.fail(s.At, "2BP01", "cannot drop schema %s", name)
+	}
+	if !b.db.hasSchema(name) {
+		return false, nil
+	}
+	if err := b.emptySchema(s, name); err != nil {
+		return true, err
+	}
+	cat := b.db.cat.clone()
+	cat.schemas = slices.DeleteFunc(cat.schemas, func(n string) bool { return n == name })
+	b.db.cat = cat
+	return true, b.db.save("schema", name, "", nil)
+}
+
+// emptySchema drops what a schema holds: views, then tables, those first to which no other refers, and functions.
+func (b *binder) emptySchema(s *sqlfront.Drop, name string) error {
+	of := func(k objectKey) bool { return k.schema == name }
+	views, tables, funcs := keysOf(b.db.cat.views, of), keysOf(b.db.cat.tables, of), keysOf(b.db.cat.funcs, of)
+	if !s.Cascade && len(views)+len(tables)+len(funcs) > 0 {
+		b.failHint(s.At, "2BP01", "Use DROP ... CASCADE to drop the dependent objects too.", "cannot drop schema %s because other objects depend on it", name)
+	}
+	for _, k := range views {
+		if v := b.db.cat.views[k]; v != nil { // it may have gone with another
+			if err := b.dropView(s, v); err != nil {
+				return err
+			}
+		}
+	}
+	for len(tables) > 0 {
+		i := max(0, slices.IndexFunc(tables, func(k objectKey) bool { return b.referring(k) == nil }))
+		if err := b.dropTable(s, b.db.cat.tables[tables[i]]); err != nil {
+			return err
+		}
+		tables = slices.Delete(tables, i, i+1)
+	}
+	b.db.cat = b.db.cat.clone()
+	for _, k := range funcs {
+		delete(b.db.cat.funcs, k)
+		if err := b.db.save("function", k.schema, k.name, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keysOf lists the objects for which a condition holds, by name.
+func keysOf[T any](m map[objectKey]T, holds func(objectKey) bool) []objectKey {
+	var out []objectKey
+	for k := range m {
+		if holds(k) {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(x, y objectKey) int { return before(x.schema, x.name, y.schema, y.name) })
+	return out
+}
+
+// referring returns a table with a foreign key to another one; nil where there is none.
+func (b *binder) referring(to objectKey) *TableDef {
+	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return k != to }) {
+		o := b.db.cat.tables[k]
+		if slices.ContainsFunc(o.Foreign, func(f Foreign) bool { return f.Schema == to.schema && f.Name == to.name }) {
+			return o
+		}
+	}
+	return nil
+}
+
+func (b *binder) dropTable(s *sqlfront.Drop, t *TableDef) error {
+	b.dependentsAllowed(s, "table", t.key())
+	if o := b.referring(t.key()); o != nil {
+		b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it", t.Name)
+	}
+	if err := b.dropDependents(s, t.key()); err != nil {
+		return err
+	}
+	if err := b.db.exec("DROP TABLE " + t.sql()); err != nil {
+		return err
+	}
+	b.db.bump(t.key(), true)
+	return b.db.putTable(t.key(), nil)
+}
+
+func (b *binder) dropView(s *sqlfront.Drop, v *ViewDef) error {
+	k := objectKey{v.Schema, v.Name}
+	b.dependentsAllowed(s, "view", k)
+	if err := b.dropDependents(s, k); err != nil {
+		return err
+	}
+	return b.db.putView(k, nil)
+}
+
+// dropDependents drops the views on a relation; without CASCADE they are dropped by their own names.
+func (b *binder) dropDependents(s *sqlfront.Drop, k objectKey) error {
+	if !s.Cascade {
+		return nil
+	}
+	for _, v := range b.db.dependents(k, "") {
+		if err := b.db.putView(objectKey{v.Schema, v.Name}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// dependentsAllowed refuses a DROP that views depend on, except with CASCADE or when they are dropped too.
+func (b *binder) dependentsAllowed(s *sqlfront.Drop, kind string, k objectKey) {
+	if s.Cascade {
+		return
+	}
+	for _, v := range b.db.dependents(k, "") {
+		if s.Kind == "view" && slices.ContainsFunc(s.Names, func(n sqlfront.ObjectName) bool { return b.means(n, v) }) {
+			continue
+		}
+		e := sqlerr.At(int(s.At), "2BP01", "cannot drop %s %s because other objects depend on it", kind, k.name).
+			WithDetail("view %s depends on %s %s", v.Name, kind, k.name).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+		e.Text = b.text
+		panic(e)
+	}
+}
+
+// means reports whether a name is that of a view.
+func (b *binder) means(n sqlfront.ObjectName, v *ViewDef) bool {
+	_, named := b.db.cat.relation(b.path, n.Schema, n.Name)
+	return named != nil && named.Schema == v.Schema && named.Name == v.Name
+}
+
+// functionKey finds the schema of a function's name; the function need not be there.
+func (b *binder) functionKey(n sqlfront.ObjectName) objectKey {
+	for _, s := range b.path {
+		if k := (objectKey{s, n.Name}); n.Schema == "" && b.db.cat.funcs[k] != nil {
+			return k
+		}
+	}
+	return objectKey{n.Schema, n.Name}
+}

@@ -1,0 +1,147 @@
+package store
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// mentioned refuses a statement about an object that is not there.
+func (b *binder) mentioned(at sqlfront.Pos, m sqlfront.Mention) {
+	if s := m.Schema; s != "" && s != "pg_temp" && s != "pg_catalog" && !b.db.hasSchema(s) {
+		b.noSchema(at, s)
+	}
+	switch m.Kind {
+	case "schema":
+		if !b.db.hasSchema(m.Name) {
+			b.noSchema(at, m.Name)
+		}
+	case "function", "procedure", "routine":
+		b.mentionedFunction(at, m)
+	case "index":
+		b.mentionedIndex(at, m)
+	case "sequence":
+		if !b.sequence(m.ObjectName) {
+			b.undefinedTable(at, m.Schema, m.Name)
+		}
+	default:
+		b.mentionedRelation(at, m)
+	}
+}
+
+func (b *binder) noSchema(at sqlfront.Pos, name string) {
+	hint := perhaps(name, b.db.cat.schemas)
+	if hint == "" {
+		hint = "The embedded store has the schemas " + strings.Join(b.db.cat.schemas, ", ") + "."
+	}
+	b.failHint(at, "3F000", hint, "schema \"%s\" does not exist", name)
+}
+
+func (b *binder) mentionedRelation(at sqlfront.Pos, m sqlfront.Mention) {
+	t, v := b.db.cat.relation(b.path, m.Schema, m.Name)
+	switch {
+	case t == nil && v == nil:
+		if t, _ := b.findIndex(m.ObjectName); t != nil || b.sequence(m.ObjectName) {
+			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table or view", m.Name)
+		}
+		b.undefinedTable(at, m.Schema, m.Name)
+	case m.Kind == "table" && t == nil, m.Kind == "materialized view" && t == nil, m.Kind == "view" && v == nil:
+		b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a %s", m.Name, m.Kind)
+	case m.Kind == "constraint":
+		if t == nil {
+			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table", m.Name)
+		}
+		// names of foreign keys and of constraints that stand at their column are not kept
+	case t != nil:
+		for _, c := range m.Parts {
+			b.columnOf(at, t, c)
+		}
+	default: // a view's columns, as those of a table
+		cols := &TableDef{Name: v.Name}
+		for _, c := range v.Cols {
+			cols.Cols = append(cols.Cols, Column{Name: c.Name})
+		}
+		for _, c := range m.Parts {
+			b.columnOf(at, cols, c)
+		}
+	}
+}
+
+// keyNames names the indexes of a table's keys.
+func (t *TableDef) keyNames() (out []string) {
+	if t.PK != nil {
+		out = append(out, t.PK.Name)
+	}
+	for _, u := range t.Uniques {
+		out = append(out, u.Name)
+	}
+	return out
+}
+
+// perhaps is a hint at the nearest of names; "" where none is near.
+func perhaps(name string, names []string) string {
+	if near := sqlerr.Nearest(name, names); near != "" {
+		return "Perhaps you meant \"" + near + "\"."
+	}
+	return ""
+}
+
+func (b *binder) mentionedIndex(at sqlfront.Pos, m sqlfront.Mention) {
+	var known []string
+	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return m.Schema == k.schema || m.Schema == "" && b.visible(k.schema) }) {
+		t := b.db.cat.tables[k]
+		known = append(known, t.keyNames()...)
+		for _, x := range t.Indexes {
+			known = append(known, x.Name)
+		}
+	}
+	if slices.Contains(known, m.Name) {
+		return
+	}
+	if t, v := b.db.cat.relation(b.path, m.Schema, m.Name); t != nil || v != nil {
+		b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not an index", m.Name)
+	}
+	b.failHint(at, sqlerr.UndefinedTable, perhaps(m.Name, known), "index \"%s\" does not exist", m.ObjectName)
+}
+
+// visible reports whether names are looked up in a schema.
+func (b *binder) visible(schema string) bool {
+	return schema == "pg_temp" || slices.Contains(b.path, schema)
+}
+
+// sequence reports whether Postgres would have made a sequence of this name for an identity column.
+func (b *binder) sequence(n sqlfront.ObjectName) bool {
+	for k, t := range b.db.cat.tables {
+		if n.Schema != "" && k.schema != n.Schema || n.Schema == "" && !b.visible(k.schema) {
+			continue
+		}
+		for _, c := range t.Cols {
+			if c.Identity != nil && n.Name == t.Name+"_"+c.Name+"_seq" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// mentionedFunction looks for a function among the user's and those that are built in, by its name alone: no two
+// functions of a user have one name.
+func (b *binder) mentionedFunction(at sqlfront.Pos, m sqlfront.Mention) {
+	f := b.db.cat.funcs[b.functionKey(m.ObjectName)]
+	switch {
+	case f != nil && (m.Kind == "function" && f.Procedure || m.Kind == "procedure" && !f.Procedure):
+		other := map[bool]string{true: "procedure", false: "function"}[f.Procedure]
+		b.failHint(at, sqlerr.WrongObjectType, "Write "+strings.ToUpper(other)+" "+m.Name+".", "%s is not a %s", m.Name, m.Kind)
+	case f == nil:
+		known := []string{"train"}
+		if m.Kind != "procedure" {
+			known = append(append(builtinNames(), "gradient", "check_gradient"), known...)
+		}
+		if slices.Contains(known, m.Name) {
+			return
+		}
+		b.failHint(at, sqlerr.UndefinedFunction, perhaps(m.Name, append(known, b.db.Functions()...)), "could not find a %s named \"%s\"", m.Kind, m.Name)
+	}
+}
