@@ -17,7 +17,7 @@ type filter struct {
 // newFilter compiles p over columns in memory that are read through indexes of the candidates, which run sets.
 func (st *stage) newFilter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, error) {
 	f := &filter{st: st, slot: make([]bool, len(inputs)), idx: make([]*index, len(inputs))}
-	g := newGraph(true, new(int))
+	g := newGraph(true, newIndexer(nil, new(int), 1, nil))
 	candidates := &space{id: -1, n: 0}
 	leaves := map[kernels.Col]*val{}
 	var err error

@@ -40,6 +40,7 @@ type Program struct {
 	sched   *schedule
 	arena   *tensor.Buffer // of the schedule's vals
 	spare   *tensor.Buffer // of structural vals, while they are computed
+	pool    pool           // of the step's arrays
 	roots   [][]root       // of the last schedule: per root, per column
 	ran     bool
 	finders map[*tableData]*finder // of Match, where a table's rows do not change between steps
@@ -221,6 +222,7 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 	if p.steps {
 		p.run.ctx = ctx
 		p.dropSchedule()
+		p.pool.recycle()
 		p.step = newStage(ctx, p, p.run)
 		if err := p.schedule(p.step); err != nil {
 			return err

@@ -159,3 +159,24 @@ func TestStructuralError(t *testing.T) {
 		t.Errorf("random_int(0, …) as a key: %v", err)
 	}
 }
+
+// TestStepsLeaveNothing: what a step makes between relations that do not change goes with the step.
+func TestStepsLeaveNothing(t *testing.T) {
+	db, rng := memdb.New(), rand.New(rand.NewSource(1))
+	number := func(i int) int64 { return int64(i) }
+	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(300, number)}, memdb.Column{Name: "v", Data: reals(rng, 300)})
+	db.Create("e", 1, memdb.Column{Name: "id", Data: ints(100, number)}, memdb.Column{Name: "x", Data: reals(rng, 100, 4)})
+	views(t, db, "loss", "SELECT sum(w.v * sqnorm(e.x)) FROM w JOIN e ON e.id = random_int(100, 1, ARRAY[current_step(), w.id])")
+	_, p := compile(t, db, []string{"w"}, executor.Options{})
+	kept := 0
+	for step := range int64(5) {
+		if err := p.Run(context.Background(), kernels.Env{Step: step}); err != nil {
+			t.Fatal(err)
+		}
+		if n := executor.Kept(p); step == 0 {
+			kept = n
+		} else if n != kept {
+			t.Errorf("step %d: %d columns are kept, after the first step it was %d", step, n, kept)
+		}
+	}
+}
