@@ -18,8 +18,9 @@ func (st *stage) lanes(n int, f func(lo, hi int)) error {
 
 // probeCol is a column that is looked up: row i is row at[i] of v, or row i where at is nil.
 type probeCol struct {
-	v  *ra.Vector
-	at []int32
+	v   *ra.Vector
+	at  []int32
+	idx *index // that at is of, nil where it is of none
 }
 
 // through is a structural column to look up. Integers that are read through an index, of no more rows, are left where
@@ -31,7 +32,7 @@ func (st *stage) through(n *ra.Node, i int) (probeCol, error) {
 			return probeCol{}, err
 		}
 		if v.op == vGather && v.idx.at != nil && !v.idx.missing && v.idx.src.n <= v.idx.dst.n && v.args[0].op == vLeaf && v.args[0].data.i64 != nil {
-			return probeCol{v.args[0].data.shared(n.Cols[i].Type), v.idx.at}, nil
+			return probeCol{v.args[0].data.shared(n.Cols[i].Type), v.idx.at, v.idx}, nil
 		}
 	}
 	v, err := st.vec(n, i)
@@ -45,9 +46,47 @@ func (c probeCol) vector() *ra.Vector {
 	return gatherVector(c.v, c.at)
 }
 
-// probe looks up n keys: see encoder.probe.
+// narrow finds fewer rows to look up: n rows that all read through outer, whose columns there are returned.
+func narrow(cols []probeCol, n int) (outer []int32, inner []probeCol, rows int) {
+	if len(cols) == 0 || cols[0].at == nil {
+		return nil, nil, 0
+	}
+	stored, composed := true, cols[0].idx != nil && cols[0].idx.outer != nil && cols[0].idx.inner.at != nil
+	for _, c := range cols {
+		stored = stored && len(c.at) > 0 && &c.at[0] == &cols[0].at[0] && 2*c.v.N <= n
+		composed = composed && c.idx != nil && c.idx.outer == cols[0].idx.outer
+	}
+	if composed {
+		o := cols[0].idx.outer
+		composed = o.at != nil && !o.missing && 2*o.src.n <= n && !(stored && cols[0].v.N <= o.src.n)
+	}
+	inner = make([]probeCol, len(cols))
+	switch {
+	case composed:
+		for i, c := range cols {
+			inner[i] = probeCol{c.v, c.idx.inner.at, c.idx.inner}
+		}
+		return cols[0].idx.outer.at, inner, cols[0].idx.outer.src.n
+	case stored:
+		for i, c := range cols {
+			inner[i] = probeCol{v: c.v}
+		}
+		return cols[0].at, inner, cols[0].v.N
+	}
+	return nil, nil, 0
+}
+
+// probe looks up n keys: see encoder.probe. Many rows of few keys are looked up once each.
 func (st *stage) probe(e *encoder, cols []probeCol, n int) ([]int32, error) {
-	plain := true
+	p := st.mem.ints(n)
+	if outer, inner, rows := narrow(cols, n); outer != nil {
+		q, err := st.probe(e, inner, rows)
+		if err != nil {
+			return nil, err
+		}
+		return p, st.lanes(n, func(lo, hi int) { readThrough(p[lo:hi], outer[lo:hi], q) })
+	}
+	plain := len(cols) > 0
 	for c, l := range e.levels {
 		plain = plain && l.dict == nil && !l.asFloat && cols[c].v.Ints != nil
 	}
@@ -58,54 +97,71 @@ func (st *stage) probe(e *encoder, cols []probeCol, n int) ([]int32, error) {
 		}
 		return e.probe(allRows(v, n)), nil
 	}
-	p := make([]int32, n)
 	return p, st.lanes(n, func(lo, hi int) {
+		clear(p[lo:hi])
 		for c := range e.levels {
-			e.levels[c].probeInts(p, cols[c], lo, hi)
+			e.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi))
 		}
 	})
 }
 
-func (l *level) probeInts(p []int32, c probeCol, lo, hi int) {
+// rows is the column for the rows from lo to hi only.
+func (c probeCol) rows(lo, hi int) probeCol {
+	if c.at != nil {
+		return probeCol{v: c.v, at: c.at[lo:hi]}
+	}
+	v := &ra.Vector{Type: c.v.Type, N: hi - lo, Ints: c.v.Ints[lo:hi]}
+	if c.v.Valid != nil {
+		v.Valid = c.v.Valid[lo:hi]
+	}
+	return probeCol{v: v}
+}
+
+// probeInts goes on from the numbers p of the keys so far.
+func (l *level) probeInts(p []int32, c probeCol) {
 	x, t := c.v.Ints, l.table
-	if c.v.Valid == nil && c.at == nil && t.dense != nil {
-		for i, k := range x[lo:hi] {
-			if q := &p[lo+i]; *q >= 0 {
-				if d := uint64(k) - t.lo; d < uint64(len(t.dense)) {
-					*q = t.dense[d]
-				} else {
-					*q = -1
-				}
-			}
-		}
+	if c.v.Valid == nil && t.runs != nil {
+		t.findAll(p, x, c.at)
 		return
 	}
-	if c.v.Valid == nil && t.dense != nil {
-		for i, r := range c.at[lo:hi] {
-			if q := &p[lo+i]; *q >= 0 {
-				if d := uint64(x[r]) - t.lo; d < uint64(len(t.dense)) {
-					*q = t.dense[d]
-				} else {
-					*q = -1
-				}
-			}
-		}
-		return
-	}
-	for i := lo; i < hi; i++ {
+	for i, q := range p {
 		r := i
 		if c.at != nil {
 			r = int(c.at[i])
 		}
 		switch {
-		case p[i] < 0:
+		case q < 0:
 		case c.v.IsNull(r):
-			id, ok := l.null[p[i]]
+			id, ok := l.null[q]
 			if p[i] = -1; ok && l.nullSafe {
 				p[i] = id
 			}
 		default:
-			p[i] = t.find(p[i], uint64(x[r]))
+			p[i] = t.find(q, uint64(x[r]))
 		}
+	}
+}
+
+// findAll is find for each key in runs: code i is x[at[i]], or x[i] where at is nil.
+func (t *pairTable) findAll(p []int32, x []int64, at []int32) {
+	for i, q := range p {
+		if q < 0 {
+			continue
+		}
+		r := i
+		if at != nil {
+			r = int(at[i])
+		}
+		run := &t.runs[q]
+		d := uint64(x[r]) - run.lo
+		if d >= uint64(run.n) {
+			p[i] = -1
+			continue
+		}
+		k := run.at + int32(d)
+		if !t.same {
+			k = t.dense[k]
+		}
+		p[i] = k
 	}
 }

@@ -41,6 +41,7 @@ type Program struct {
 	arena   *tensor.Buffer // of the schedule's vals
 	spare   *tensor.Buffer // of structural vals, while they are computed
 	pool    pool           // of the step's arrays
+	zeros   []int32        // the rows of a relation of one row, in joins
 	roots   [][]root       // of the last schedule: per root, per column
 	ran     bool
 	finders map[*tableData]*finder // of Match, where a table's rows do not change between steps
