@@ -41,8 +41,11 @@ func (c crew) tally(codes []int32, span int) *tally {
 	}
 	c.cut(len(codes), t.rows, func(i, lo, hi int) {
 		n, last := t.count[i], codes[max(lo-1, 0)]
-		for _, k := range codes[lo:hi] {
-			n[k]++
+		for from, to := lo, lo; from < hi; from = to { // equal neighbours are frequent: the rows of one partner in a join
+			k := codes[from]
+			for to = from + 1; to < hi && codes[to] == k; to++ {
+			}
+			n[k] += int32(to - from)
 			if k < last {
 				mixed[i] = true
 			}
@@ -93,10 +96,13 @@ func (c crew) sort(codes []int32, t *tally, mem *pool) (start, order []int32) {
 	}
 	order = mem.ints(len(codes))
 	c.cut(len(codes), t.rows, func(i, lo, hi int) {
-		to := t.count[i]
-		for r, k := range codes[lo:hi] {
-			order[to[k]] = int32(lo + r)
-			to[k]++
+		at := t.count[i]
+		for from, to := lo, lo; from < hi; from = to {
+			k := codes[from]
+			for to = from + 1; to < hi && codes[to] == k; to++ {
+			}
+			ascend(order[at[k]:][:to-from], int32(from))
+			at[k] += int32(to - from)
 		}
 	})
 	return start, order

@@ -178,9 +178,12 @@ func (x *indexer) compose(a, b *index) *index {
 
 // readThrough is out[i] = b[a[i]], -1 where a[i] is.
 func readThrough(out, a, b []int32) {
+	out = out[:len(a)]
 	for i, r := range a {
-		if out[i] = -1; r >= 0 {
-			out[i] = b[r]
+		if r < 0 {
+			out[i] = -1
+			continue
 		}
+		out[i] = b[r]
 	}
 }

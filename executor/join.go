@@ -34,7 +34,7 @@ func (st *stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
 	if len(j.in) == 0 { // a SELECT without FROM has one row
 		j.count = 1
 		for _, f := range j.preds {
-			keep, err := f.run(nil, j.count)
+			keep, err := f.run(nil, j.count, make([]int32, j.count))
 			if err != nil {
 				return nil, err
 			}
@@ -117,7 +117,7 @@ func (j *joiner) restrict(s int) error {
 		f.done = true
 		at := make([][]int32, len(j.in))
 		at[s] = j.kept[s]
-		keep, err := f.run(at, j.size(s))
+		keep, err := f.run(at, j.size(s), j.st.mem.ints(j.size(s)))
 		if err != nil {
 			return err
 		}
@@ -339,6 +339,7 @@ const pairBlock = 1 << 16
 // filtered makes the pairs block by block and keeps those on which all predicates hold.
 func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int32, err error) {
 	var bc, br []int32
+	buf := make([]int32, pairBlock)
 	flush := func() {
 		if err == nil {
 			err = j.st.ctx.Err()
@@ -355,7 +356,7 @@ func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int3
 			}
 			at[s] = br
 			var keep []int32
-			if keep, err = f.run(at, len(bc)); err != nil {
+			if keep, err = f.run(at, len(bc), buf); err != nil {
 				return
 			}
 			for i, k := range keep {

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -76,18 +78,19 @@ func narrow(cols []probeCol, n int) (outer []int32, inner []probeCol, rows int) 
 	return nil, nil, 0
 }
 
-// probe looks up n keys: see encoder.probe. Many rows of few keys are looked up once each.
-func (st *stage) probe(e *encoder, cols []probeCol, n int) ([]int32, error) {
-	p := st.mem.ints(n)
+// probe looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked up
+// once each.
+func (st *stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool, err error) {
+	p = st.mem.ints(n)
 	if outer, inner, rows := narrow(cols, n); outer != nil {
-		q, err := st.probe(e, inner, rows)
+		q, lost, err := st.probe(t, inner, rows)
 		if err != nil {
-			return nil, err
+			return nil, false, err
 		}
-		return p, st.lanes(n, func(lo, hi int) { readThrough(p[lo:hi], outer[lo:hi], q) })
+		return p, lost, st.lanes(n, func(lo, hi int) { readThrough(p[lo:hi], outer[lo:hi], q) })
 	}
 	plain := len(cols) > 0
-	for c, l := range e.levels {
+	for c, l := range t.enc.levels {
 		plain = plain && l.dict == nil && !l.asFloat && cols[c].v.Ints != nil
 	}
 	if !plain {
@@ -95,14 +98,19 @@ func (st *stage) probe(e *encoder, cols []probeCol, n int) ([]int32, error) {
 		for c := range cols {
 			v[c] = cols[c].vector()
 		}
-		return e.probe(allRows(v, n)), nil
+		p = t.enc.probe(allRows(v, n))
+		return p, slices.Contains(p, -1), nil
 	}
-	return p, st.lanes(n, func(lo, hi int) {
+	missed := make([]bool, (n+laneRows-1)/laneRows)
+	err = st.lanes(n, func(lo, hi int) {
 		clear(p[lo:hi])
-		for c := range e.levels {
-			e.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi))
+		miss := false
+		for c := range t.enc.levels {
+			miss = t.enc.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi)) // of a key so far that is not there, too
 		}
+		missed[lo/laneRows] = miss
 	})
+	return p, slices.Contains(missed, true), err
 }
 
 // rows is the column for the rows from lo to hi only.
@@ -117,12 +125,11 @@ func (c probeCol) rows(lo, hi int) probeCol {
 	return probeCol{v: v}
 }
 
-// probeInts goes on from the numbers p of the keys so far.
-func (l *level) probeInts(p []int32, c probeCol) {
+// probeInts goes on from the numbers p of the keys so far, and reports whether some key is not there.
+func (l *level) probeInts(p []int32, c probeCol) bool {
 	x, t := c.v.Ints, l.table
 	if c.v.Valid == nil && t.runs != nil {
-		t.findAll(p, x, c.at)
-		return
+		return t.findAll(p, x, c.at)
 	}
 	for i, q := range p {
 		r := i
@@ -140,12 +147,14 @@ func (l *level) probeInts(p []int32, c probeCol) {
 			p[i] = t.find(q, uint64(x[r]))
 		}
 	}
+	return slices.Contains(p, -1)
 }
 
 // findAll is find for each key in runs: code i is x[at[i]], or x[i] where at is nil.
-func (t *pairTable) findAll(p []int32, x []int64, at []int32) {
+func (t *pairTable) findAll(p []int32, x []int64, at []int32) (miss bool) {
 	for i, q := range p {
 		if q < 0 {
+			miss = true
 			continue
 		}
 		r := i
@@ -155,7 +164,7 @@ func (t *pairTable) findAll(p []int32, x []int64, at []int32) {
 		run := &t.runs[q]
 		d := uint64(x[r]) - run.lo
 		if d >= uint64(run.n) {
-			p[i] = -1
+			p[i], miss = -1, true
 			continue
 		}
 		k := run.at + int32(d)
@@ -164,4 +173,5 @@ func (t *pairTable) findAll(p []int32, x []int64, at []int32) {
 		}
 		p[i] = k
 	}
+	return miss
 }

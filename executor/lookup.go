@@ -2,7 +2,6 @@ package executor
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -20,6 +19,7 @@ type lookup struct {
 type matches struct {
 	*lookup
 	code  []int32 // per combo, -1: none
+	lost  bool    // some combo has none
 	pairs int64
 	lane  []int64 // pairs of the lanes before
 }
@@ -58,11 +58,11 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.v.Type.IsFloat())
 	}
 	t := j.lookup(s, id, build, safe, mixed(build.cols, probe))
-	code, err := j.st.probe(t.enc, cols, j.count)
+	code, lost, err := j.st.probe(t, cols, j.count)
 	if err != nil {
 		return nil, err
 	}
-	m := &matches{lookup: t, code: code}
+	m := &matches{lookup: t, code: code, lost: lost}
 	if t.unique {
 		return m, nil
 	}
@@ -107,18 +107,10 @@ func (j *joiner) expand(m *matches) (combo, row []int32) {
 // codes are used up.
 func (j *joiner) partners(m *matches) (row, combo []int32) {
 	row = m.code
-	lost := make([]bool, (len(row)+laneRows-1)/laneRows)
-	crew(j.st.p.opt.Workers).cut(len(row), laneRows, func(lane, lo, hi int) {
-		for i, k := range row[lo:hi] {
-			switch {
-			case k < 0:
-				lost[lane] = true
-			case m.rows != nil:
-				row[lo+i] = m.rows[k]
-			}
-		}
-	})
-	if !slices.Contains(lost, true) {
+	if m.rows != nil {
+		crew(j.st.p.opt.Workers).each(len(row), func(lo, hi int) { readThrough(row[lo:hi], row[lo:hi], m.rows) })
+	}
+	if !m.lost {
 		return row, nil
 	}
 	combo = j.st.mem.ints(len(row))[:0]
