@@ -35,24 +35,23 @@ func (c crew) tally(codes []int32, span int) *tally {
 		pieces = 1
 	}
 	t := &tally{rows: max((len(codes)+pieces-1)/pieces, 1), count: make([][]int32, pieces)}
-	mixed := make([]bool, pieces)
+	falls := make([]int32, pieces) // negative where a code is less than the one before
 	for i := range t.count {
 		t.count[i] = make([]int32, span)
 	}
 	c.cut(len(codes), t.rows, func(i, lo, hi int) {
-		n, last := t.count[i], codes[max(lo-1, 0)]
+		n, last, fall := t.count[i], codes[max(lo-1, 0)], int32(0)
 		for from, to := lo, lo; from < hi; from = to { // equal neighbours are frequent: the rows of one partner in a join
 			k := codes[from]
 			for to = from + 1; to < hi && codes[to] == k; to++ {
 			}
 			n[k] += int32(to - from)
-			if k < last {
-				mixed[i] = true
-			}
+			fall |= k - last
 			last = k
 		}
+		falls[i] = fall
 	})
-	t.sorted = !slices.Contains(mixed, true)
+	t.sorted = slices.Min(falls) >= 0
 	return t
 }
 
@@ -101,8 +100,11 @@ func (c crew) sort(codes []int32, t *tally, mem *pool) (start, order []int32) {
 			k := codes[from]
 			for to = from + 1; to < hi && codes[to] == k; to++ {
 			}
-			ascend(order[at[k]:][:to-from], int32(from))
-			at[k] += int32(to - from)
+			o := at[k]
+			at[k] = o + int32(to-from)
+			if order[o] = int32(from); to > from+1 {
+				ascend(order[o:][:to-from], int32(from))
+			}
 		}
 	})
 	return start, order
