@@ -1,8 +1,34 @@
 package executor
 
-// groupedByInts groups rows by codes in the order of the keys, not all of which need occur. Groups of one row each leave
+import "github.com/relgrad/relgrad/ra"
+
+// groupCodes gives the rows codes below span in the order of their keys. Many rows that read few keys are numbered as
+// those are.
+func (st *stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, err error) {
+	if outer, inner, n := narrow(keys, rows); outer != nil {
+		few, span, err := st.groupCodes(inner, n)
+		if err != nil {
+			return nil, 0, err
+		}
+		raw = st.mem.ints(rows)
+		return raw, span, st.lanes(rows, func(lo, hi int) { readThrough(raw[lo:hi], outer[lo:hi], few) })
+	}
+	raw, span, ok, err := st.rawCodes(keys, rows)
+	if ok || err != nil {
+		return raw, span, err
+	}
+	cols, safe := make([]*ra.Vector, len(keys)), make([]bool, len(keys))
+	for i, k := range keys {
+		cols[i], safe[i] = k.vector(), true
+	}
+	raw, _, span = encode(allRows(cols, rows), keyCols{}, safe)
+	sortGroups(cols, raw, span)
+	return raw, span, nil
+}
+
+// groupedBy groups rows by codes in the order of the keys, not all of which need occur. Groups of one row each leave
 // the space as it is.
-func (st *stage) groupedByInts(in *space, raw []int32, span int) (*rel, error) {
+func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
 	t := crew(st.p.opt.Workers).tally(raw, span)
 	rank, count := t.compact()
 	if count == in.n {

@@ -172,6 +172,9 @@ func (x *indexer) compose(a, b *index) *index {
 		n.at = nil
 	}
 	c := x.add(n)
+	if c != nil && c.outer == nil {
+		c.outer, c.inner = a, b
+	}
 	x.comp[key] = c
 	return c
 }

@@ -183,6 +183,11 @@ func (j *joiner) add(s int) error {
 	if len(conds)+len(preds) == 0 {
 		return j.cross(s)
 	}
+	if same, err := j.itself(s, conds); err != nil || same && len(preds) == 0 {
+		j.joinedTo(s, nil)
+		j.all[s], j.count = true, j.in[s].sp.n
+		return err
+	}
 	m, err := j.match(s, conds)
 	if err != nil {
 		return err
@@ -205,6 +210,29 @@ func (j *joiner) add(s int) error {
 	}
 	j.joinedTo(s, row)
 	return j.st.ctx.Err()
+}
+
+// itself reports whether the conditions join each row of slot s with the row of the same number of joined slots, as a
+// gradient meets the relation that it belongs to: they compare columns with themselves, and tell rows apart.
+func (j *joiner) itself(s int, conds []ra.Equi) (bool, error) {
+	if j.kept[s] != nil || !j.declared(s, conds) {
+		return false, nil
+	}
+	for _, q := range conds {
+		l, r := j.n.Inputs[q.L.Input], j.n.Inputs[s]
+		if !j.all[q.L.Input] || j.in[q.L.Input].sp != j.in[s].sp {
+			return false, nil
+		}
+		x, err := j.st.col(true, l, l.Index(q.L.ID))
+		if err != nil {
+			return false, err
+		}
+		y, err := j.st.col(true, r, r.Index(q.R.ID))
+		if err != nil || x != y || x.typ.Nullable && !q.NullSafe {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // joinedTo ends the joining of slot s, whose rows are given.

@@ -188,23 +188,11 @@ func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
 			return nil, err
 		}
 	}
-	raw, span, ok, err := st.rawCodes(keys, rows)
+	raw, span, err := st.groupCodes(keys, rows)
 	if err != nil {
 		return nil, err
 	}
-	if ok {
-		return st.groupedByInts(in.sp, raw, span)
-	}
-	cols, safe, err := st.vectors(n.Inputs[0], n.Group)
-	if err != nil {
-		return nil, err
-	}
-	code, _, count := encode(allRows(cols, rows), keyCols{}, safe)
-	if count == rows {
-		return &rel{sp: in.sp}, nil
-	}
-	sortGroups(cols, code, count)
-	return st.grouped(in.sp, code, count, nil), nil
+	return st.groupedBy(in.sp, raw, span)
 }
 
 // sortGroups renumbers groups in the order of their keys, so that relations grouped by the same keys have
