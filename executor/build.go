@@ -116,6 +116,9 @@ type scanKey struct {
 
 // expr is the val of an expression over n's inputs, read through idx.
 func (st *stage) expr(g *graph, n *ra.Node, e *kernels.Expr, idx []*index) (*val, error) {
+	if g.wide && st.parent != nil && e.PerStep() {
+		e = settle(e, &st.p.env)
+	}
 	return fromExpr(g, e, func(c kernels.Col) (*val, error) {
 		in := n.Inputs[c.Input]
 		v, err := st.col(g.wide, in, in.Index(c.ID))

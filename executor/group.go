@@ -26,6 +26,34 @@ func (st *stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, e
 	return raw, span, nil
 }
 
+// numbers numbers distinct keys 0, 1, … in order of first appearance.
+func (st *stage) numbers(keys keyCols, safe []bool) (code []int32, count int, err error) {
+	if keys.n == 0 {
+		return nil, 0, nil
+	}
+	cols := make([]probeCol, len(keys.cols))
+	for i, v := range keys.cols {
+		cols[i].v = v
+	}
+	raw, span, ok, err := st.rawCodes(cols, keys.n)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !ok {
+		code, _, count = encode(keys, keyCols{}, safe)
+		return code, count, nil
+	}
+	number := make([]int32, span) // from 1 on
+	for i, k := range raw {
+		if number[k] == 0 {
+			count++
+			number[k] = int32(count)
+		}
+		raw[i] = number[k] - 1
+	}
+	return raw, count, nil
+}
+
 // groupedBy groups rows by codes in the order of the keys, not all of which need occur. Groups of one row each leave
 // the space as it is.
 func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
@@ -48,6 +76,9 @@ func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
 // relation that it is read from, the index by which it is read holds the codes. ok is false where a key is NULL, or the
 // product of the keys' spans is large.
 func (st *stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok bool, err error) {
+	if len(keys) == 0 {
+		return nil, 0, false, nil
+	}
 	least, by, total := make([]int64, len(keys)), make([]uint64, len(keys)), uint64(1)
 	for c, k := range keys {
 		v := k.v

@@ -188,21 +188,8 @@ func (j *joiner) add(s int) error {
 		j.all[s], j.count = true, j.in[s].sp.n
 		return err
 	}
-	m, err := j.match(s, conds)
+	combo, row, same, err := j.meet(s, conds, preds)
 	if err != nil {
-		return err
-	}
-	var combo, row []int32
-	same := false // every combo stays, once
-	if len(preds) == 0 && m.unique {
-		row, combo = j.partners(m)
-		same = combo == nil
-	} else if len(preds) == 0 {
-		if err := j.mayHold(m.pairs); err != nil {
-			return err
-		}
-		combo, row = j.expand(m)
-	} else if combo, row, err = j.filtered(s, m, preds); err != nil {
 		return err
 	}
 	if !same && !(len(combo) == j.count && isIdentity(combo)) {
@@ -210,6 +197,35 @@ func (j *joiner) add(s int) error {
 	}
 	j.joinedTo(s, row)
 	return j.st.ctx.Err()
+}
+
+// meet finds the pairs of a combo and a row of slot s; same tells that each combo has one row.
+func (j *joiner) meet(s int, conds []ra.Equi, preds []*filter) (combo, row []int32, same bool, err error) {
+	key, named, err := j.metKey(s, conds)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	if found, ok := j.st.met[key]; named && len(preds) == 0 && ok {
+		return found.combo, found.row, found.combo == nil, nil
+	}
+	m, err := j.match(s, conds)
+	switch {
+	case err != nil:
+		return nil, nil, false, err
+	case len(preds) > 0:
+		combo, row, err = j.filtered(s, m, preds)
+		return combo, row, false, err
+	case m.unique:
+		if row, combo = j.partners(m); named {
+			j.st.met[key] = met{row, combo}
+		}
+		return combo, row, combo == nil, nil
+	}
+	if err := j.mayHold(m.pairs); err != nil {
+		return nil, nil, false, err
+	}
+	combo, row = j.expand(m)
+	return combo, row, false, nil
 }
 
 // itself reports whether the conditions join each row of slot s with the row of the same number of joined slots, as a

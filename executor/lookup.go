@@ -123,6 +123,29 @@ func (j *joiner) partners(m *matches) (row, combo []int32) {
 	return row[:len(combo)], combo
 }
 
+// met is what a join has found: partners.
+type met struct{ row, combo []int32 }
+
+// metKey names the partners of slot s by the conditions; ok is false where the combos are not the rows of one relation.
+func (j *joiner) metKey(s int, conds []ra.Equi) (key string, ok bool, err error) {
+	if j.kept[s] != nil {
+		return "", false, nil
+	}
+	key = fmt.Sprintf("%p %d", j.in[s], j.count)
+	for _, q := range conds {
+		in := j.n.Inputs[q.L.Input]
+		if !j.all[q.L.Input] {
+			return "", false, nil
+		}
+		x, err := j.st.col(true, in, in.Index(q.L.ID))
+		if err != nil {
+			return "", false, err
+		}
+		key += fmt.Sprintf(" %d %d %v", j.n.Inputs[s].Index(q.R.ID), x.id, q.NullSafe)
+	}
+	return key, true, nil
+}
+
 // probed is a column of a joined slot, one row for each combo.
 func (j *joiner) probed(c kernels.Col) (probeCol, error) {
 	if in := j.n.Inputs[c.Input]; j.all[c.Input] {

@@ -38,6 +38,7 @@ type stage struct {
 	leaves map[scanKey]*val
 	spaces map[int]*space
 	keys   map[string][]*val // leaves of keys, by a hash of their content
+	met    map[string]met    // what joins have found
 	mem    *pool             // of arrays that last for the step; nil in the run's stage
 }
 
@@ -49,7 +50,7 @@ type colKey struct {
 
 func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 	st := &stage{p: p, parent: parent, ctx: ctx, rels: map[*ra.Node]*rel{}, cols: map[colKey]*val{}, tables: map[*tableData]*rel{}, leaves: map[scanKey]*val{},
-		spaces: map[int]*space{}, keys: map[string][]*val{}}
+		spaces: map[int]*space{}, keys: map[string][]*val{}, met: map[string]met{}}
 	if parent != nil {
 		st.mem = &p.pool
 		x := newIndexer(parent.main.indexer, &p.ids, crew(p.opt.Workers), st.mem)
@@ -290,9 +291,9 @@ func (st *stage) add(n *ra.Node, inputs []*rel) (*rel, error) {
 	for _, in := range inputs {
 		all.n += in.sp.n
 	}
-	code, _, count := encode(all, keyCols{}, safe)
-	if all.n == 0 {
-		count = 0
+	code, count, err := st.numbers(all, safe)
+	if err != nil {
+		return nil, err
 	}
 	r := &rel{idx: make([]*index, len(inputs)), dup: make([]*groups, len(inputs))}
 	if count == inputs[0].sp.n && isIdentity(code[:count]) { // the first input has all keys, each once
