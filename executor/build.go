@@ -116,6 +116,9 @@ type scanKey struct {
 
 // expr is the val of an expression over n's inputs, read through idx.
 func (st *stage) expr(g *graph, n *ra.Node, e *kernels.Expr, idx []*index) (*val, error) {
+	if g.wide && st.parent != nil && e.PerStep() {
+		e = settle(e, &st.p.env)
+	}
 	return fromExpr(g, e, func(c kernels.Col) (*val, error) {
 		in := n.Inputs[c.Input]
 		v, err := st.col(g.wide, in, in.Index(c.ID))
@@ -322,17 +325,18 @@ func (st *stage) vec(n *ra.Node, i int) (*ra.Vector, error) {
 	if v := r.vecs[i]; v != nil {
 		return v, nil
 	}
-	v, err := st.makeVec(n, r, i)
+	structure, column := st.p.flow.structure[n], st.p.flow.column[colKey{n: n, col: i}]
+	v, err := st.makeVec(n, r, i, st.parent != nil && (structure || column))
 	if err != nil {
 		return nil, err
 	}
-	if !st.p.flow.column[colKey{n: n, col: i}] || st.p.flow.structure[n] {
+	if !column || structure {
 		r.vecs[i] = v // else its values change while the rel stays
 	}
 	return v, nil
 }
 
-func (st *stage) makeVec(n *ra.Node, r *rel, i int) (*ra.Vector, error) {
+func (st *stage) makeVec(n *ra.Node, r *rel, i int, step bool) (*ra.Vector, error) {
 	if n.Op == ra.Add && i < len(n.Key) && !(r.dup[0] == nil && r.idx[0] == nil) {
 		return st.addKeyVec(n, r, i)
 	}
@@ -343,7 +347,7 @@ func (st *stage) makeVec(n *ra.Node, r *rel, i int) (*ra.Vector, error) {
 	if v.op == vLeaf && v.sp == r.sp && v.data.buf == nil {
 		return v.data.shared(n.Cols[i].Type), nil
 	}
-	d, err := st.p.compute(st, v, r.sp)
+	d, err := st.p.compute(st, v, r.sp, step)
 	if err != nil {
 		return nil, err
 	}

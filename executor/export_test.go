@@ -11,3 +11,6 @@ func Restructure(p *Program, ctx context.Context, env kernels.Env) (err error) {
 	defer guard(&err)
 	return p.enterStep(ctx, env)
 }
+
+// Kept is how many columns are computed once and kept.
+func Kept(p *Program) int { return len(p.owned) }

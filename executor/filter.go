@@ -17,7 +17,7 @@ type filter struct {
 // newFilter compiles p over columns in memory that are read through indexes of the candidates, which run sets.
 func (st *stage) newFilter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, error) {
 	f := &filter{st: st, slot: make([]bool, len(inputs)), idx: make([]*index, len(inputs))}
-	g := newGraph(true, new(int))
+	g := newGraph(true, newIndexer(nil, new(int), 1, nil))
 	candidates := &space{id: -1, n: 0}
 	leaves := map[kernels.Col]*val{}
 	var err error
@@ -66,44 +66,62 @@ func (f *filter) reads(slots ...int) bool {
 	return true
 }
 
-// run returns the positions of the n candidates on which the predicate holds. at[s] are the candidates'
-// rows of slot s, nil for the row of the position.
-func (f *filter) run(at [][]int32, n int) (keep []int32, err error) {
+// run returns the positions of the n candidates on which the predicate holds, in keep, which holds n. at[s] are the
+// candidates' rows of slot s, nil for the row of the position.
+func (f *filter) run(at [][]int32, n int, keep []int32) ([]int32, error) {
 	for s, x := range f.idx {
 		if x != nil {
 			x.at = at[s]
 		}
 	}
-	if n == 0 {
-		return []int32{}, nil
-	}
 	m := &f.st.p.m
 	if err := m.reserve(f.t.bytes); err != nil {
 		return nil, err
 	}
-	b := f.t.newBlock(&f.st.p.env, m.scratch[0])
-	if err := b.start(); err != nil {
+	blocks := make([]*block, m.workers)
+	lane := (laneRows + f.t.rows - 1) / f.t.rows * f.t.rows
+	kept := make([]int, (n+lane-1)/lane)
+	if err := parallel(f.st.ctx, m.workers, len(kept), func(w, i int) error {
+		if blocks[w] == nil {
+			blocks[w] = f.t.newBlock(&f.st.p.env, m.scratch[w])
+			if err := blocks[w].start(); err != nil {
+				return err
+			}
+		}
+		var err error
+		kept[i], err = f.lane(blocks[w], i*lane, min((i+1)*lane, n), keep[i*lane:])
+		return err
+	}); err != nil {
 		return nil, err
 	}
-	keep = make([]int32, 0, n)
-	for lo := 0; lo < n; lo += f.t.rows {
+	total := 0
+	for i, k := range kept {
+		total += copy(keep[total:], keep[i*lane:][:k])
+	}
+	return keep[:total], nil
+}
+
+// lane writes the positions from lo to hi on which the predicate holds, and returns how many they are.
+func (f *filter) lane(b *block, lo, hi int, keep []int32) (kept int, err error) {
+	for ; lo < hi; lo += f.t.rows {
 		if err := f.st.ctx.Err(); err != nil {
-			return nil, err
+			return 0, err
 		}
-		m := min(f.t.rows, n-lo)
-		if err := b.eval(lo, m); err != nil {
-			return nil, err
+		n := min(f.t.rows, hi-lo)
+		if err := b.eval(lo, n); err != nil {
+			return 0, err
 		}
 		d, uniform := b.result(0)
-		for r := range m {
+		for r := range n {
 			k := r
 			if uniform {
 				k = 0
 			}
 			if d.i64[k] != 0 && (d.valid == nil || d.valid[k] != 0) {
-				keep = append(keep, int32(lo+r))
+				keep[kept] = int32(lo + r)
+				kept++
 			}
 		}
 	}
-	return keep, nil
+	return kept, nil
 }

@@ -3,7 +3,6 @@ package executor
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -16,16 +15,6 @@ type space struct {
 	id, n int
 	vary  bool // rebuilt each step
 }
-
-// index maps the rows of dst to rows of src.
-type index struct {
-	id       int
-	dst, src *space
-	at       []int32 // nil: row r is row r
-	missing  bool    // some at[r] is -1: the value there is zero
-}
-
-func (x *index) vary() bool { return x.dst.vary || x.src.vary }
 
 // vop is what a val is.
 type vop uint8
@@ -66,110 +55,38 @@ type val struct {
 
 func (v *val) uniform() bool { return v.sp.n == 1 }
 
-// groups tells how the rows of in are grouped into those of out.
-type groups struct {
-	id      int
-	in, out *space
-	code    []int32 // the group of each row; nil: all are in the one group
-	perm    []int32 // rows of in sorted by group, nil: they are
-	start   []int32 // rows start[g] to start[g+1] of that order are group g
-	order   *index  // perm as an index, nil: the identity
-	empty   []int   // groups without rows, once known
-	most    int     // rows of the largest group, once known
-}
-
 // graph holds vals. A step's graph extends the run's.
 type graph struct {
+	*indexer
 	parent *graph
 	wide   bool // real is computed as double precision
 	seen   map[string]*val
 	moved  map[*val]*val // see near
-	comp   map[[2]int]*index
-	ids    *int
 	unit   *space
-	at     map[string][]*index  // indexes by a hash of their content
-	codes  map[string][]*groups // groups by a hash of their codes
-	sort   func(codes []int32, count int) (start, order []int32)
 }
 
-func newGraph(wide bool, ids *int) *graph {
-	g := &graph{sort: sortByCode, wide: wide, seen: map[string]*val{}, moved: map[*val]*val{}, comp: map[[2]int]*index{}, ids: ids,
-		at: map[string][]*index{}, codes: map[string][]*groups{}}
+func newGraph(wide bool, x *indexer) *graph {
+	g := &graph{indexer: x, wide: wide, seen: map[string]*val{}, moved: map[*val]*val{}}
 	g.unit = g.space(1, false)
 	return g
 }
 
 // child returns a graph for one step's vals.
-func (g *graph) child() *graph {
-	return &graph{sort: g.sort, parent: g, wide: g.wide, seen: map[string]*val{}, moved: map[*val]*val{}, comp: map[[2]int]*index{}, ids: g.ids, unit: g.unit,
-		at: map[string][]*index{}, codes: map[string][]*groups{}}
+func (g *graph) child(x *indexer) *graph {
+	return &graph{indexer: x, parent: g, wide: g.wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: g.unit}
 }
 
-func (g *graph) id() int { *g.ids++; return *g.ids }
-
-func (g *graph) space(n int, vary bool) *space { return &space{g.id(), n, vary} }
-
-// index makes an index; the identity of a space is nil, and equal ones are one.
-func (g *graph) index(dst, src *space, at []int32) *index {
-	if at == nil && dst == src {
-		return nil
-	}
-	key := fmt.Sprintf("%d %d %x", dst.id, src.id, hashInts(at))
-	for p := g; p != nil; p = p.parent {
-		for _, x := range p.at[key] {
-			if slices.Equal(x.at, at) {
-				return x
-			}
-		}
-	}
-	x := &index{id: g.id(), dst: dst, src: src, at: at, missing: slices.Contains(at, -1)}
-	g.at[key] = append(g.at[key], x)
-	return x
-}
-
-// hashInts hashes four interleaved streams, whose multiplications do not wait for each other.
-func hashInts(at []int32) uint64 {
-	const k = 0x9E3779B97F4A7C15
-	n := len(at)
-	a, b, c, d := uint64(n), uint64(1), uint64(2), uint64(3)
-	for ; len(at) >= 4; at = at[4:] {
-		a = (a ^ uint64(uint32(at[0]))) * k
-		b = (b ^ uint64(uint32(at[1]))) * k
-		c = (c ^ uint64(uint32(at[2]))) * k
-		d = (d ^ uint64(uint32(at[3]))) * k
-		a, b, c, d = a^a>>29, b^b>>29, c^c>>29, d^d>>29
-	}
-	for _, x := range at {
-		a = (a ^ uint64(uint32(x))) * k
-	}
-	return tensor.Mix(tensor.Mix(tensor.Mix(a)^b)^c) ^ d
-}
-
-// groups makes the groups of the rows of in by code: out row code[r] gets row r. Equal ones are one.
-func (g *graph) groups(in, out *space, code []int32) *groups {
-	key := fmt.Sprintf("%d %d %x", in.id, out.id, hashInts(code))
-	for p := g; p != nil; p = p.parent {
-		for _, x := range p.codes[key] {
-			if slices.Equal(x.code, code) {
-				return x
-			}
-		}
-	}
-	x := &groups{id: g.id(), in: in, out: out, code: code}
-	x.start, x.perm = g.sort(code, out.n)
-	if x.perm != nil {
-		x.order = &index{id: g.id(), dst: in, src: in, at: x.perm} // equal ones are of equal groups, nearly always
-	}
-	g.codes[key] = append(g.codes[key], x)
-	return x
-}
-
+// intern returns the val of a key, made on first use. A val that does not change between steps belongs to the run's
+// graph, also where a step is the first to need it: later steps find it.
 func (g *graph) intern(key string, make func() *val) *val {
 	if v := g.find(key); v != nil {
 		return v
 	}
 	v := make()
 	v.id = g.id()
+	for !v.vary && g.parent != nil {
+		g = g.parent
+	}
 	g.seen[key] = v
 	return v
 }
@@ -182,10 +99,10 @@ func (g *graph) kindType(t kernels.Type) kernels.Type {
 	return t
 }
 
-// leaf makes a val of stored data; each call makes another.
+// leaf makes a val of stored data; each call makes another. A step's graph holds data of the step.
 func (g *graph) leaf(name string, t kernels.Type, sp *space, d *data, vary bool) *val {
 	t.Nullable = d.valid != nil
-	return &val{id: g.id(), op: vLeaf, name: name, sp: sp, typ: g.kindType(t), data: d, vary: vary || sp.vary, done: true}
+	return &val{id: g.id(), op: vLeaf, name: name, sp: sp, typ: g.kindType(t), data: d, vary: vary || sp.vary || g.parent != nil, done: true}
 }
 
 func (g *graph) constant(c kernels.Value) *val {
@@ -336,40 +253,11 @@ func turns(v *val) bool {
 	return v.op == vCall && v.expr.Def.Name == "transpose" && len(v.typ.Shape) == 2
 }
 
-// compose is the index that reads through a, then b.
-func (g *graph) compose(a, b *index) *index {
-	key := [2]int{a.id, b.id}
-	for p := g; p != nil; p = p.parent {
-		if c := p.comp[key]; c != nil {
-			return c
-		}
-	}
-	at := b.at
-	switch {
-	case a.at == nil:
-	case b.at == nil:
-		at = a.at
-	default:
-		at = make([]int32, len(a.at))
-		for i, r := range a.at {
-			if at[i] = -1; r >= 0 {
-				at[i] = b.at[r]
-			}
-		}
-	}
-	if a.dst == b.src && isIdentity(at) {
-		at = nil
-	}
-	c := g.index(a.dst, b.src, at)
-	g.comp[key] = c
-	return c
-}
-
 // agg reduces v over groups; v is over grp.in or uniform.
 func (g *graph) agg(fn ra.AggFn, v *val, t kernels.Type, grp *groups) *val {
 	t = g.kindType(t)
 	return g.intern(aggKey(fn, v, t, grp), func() *val {
-		return &val{op: vAgg, sp: grp.out, typ: t, args: []*val{v}, fn: fn, grp: grp, vary: v.vary || grp.out.vary || grp.in.vary}
+		return &val{op: vAgg, sp: grp.out, typ: t, args: []*val{v}, fn: fn, grp: grp, vary: v.vary || grp.vary()}
 	})
 }
 
@@ -385,19 +273,6 @@ func (g *graph) find(key string) *val {
 		}
 	}
 	return nil
-}
-
-// whole is the one group of all rows of a space.
-func (g *graph) whole(in, out *space) *groups {
-	key := fmt.Sprintf("all %d %d", in.id, out.id)
-	for p := g; p != nil; p = p.parent {
-		if x := p.codes[key]; x != nil {
-			return x[0]
-		}
-	}
-	x := &groups{id: g.id(), in: in, out: out, start: []int32{0, int32(in.n)}}
-	g.codes[key] = []*groups{x}
-	return x
 }
 
 func (v *val) argTypes() []kernels.Type { return typesOf(v.args) }

@@ -2,7 +2,6 @@ package executor
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -35,7 +34,7 @@ func (st *stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
 	if len(j.in) == 0 { // a SELECT without FROM has one row
 		j.count = 1
 		for _, f := range j.preds {
-			keep, err := f.run(nil, j.count)
+			keep, err := f.run(nil, j.count, make([]int32, j.count))
 			if err != nil {
 				return nil, err
 			}
@@ -118,7 +117,7 @@ func (j *joiner) restrict(s int) error {
 		f.done = true
 		at := make([][]int32, len(j.in))
 		at[s] = j.kept[s]
-		keep, err := f.run(at, j.size(s))
+		keep, err := f.run(at, j.size(s), j.st.mem.ints(j.size(s)))
 		if err != nil {
 			return err
 		}
@@ -179,227 +178,166 @@ func (j *joiner) add(s int) error {
 		j.at[s], j.all[s] = j.kept[s], j.kept[s] == nil
 		return nil
 	}
-	m, err := j.match(s, j.conditions(s))
+	preds := j.ready(s)
+	conds := j.conditions(s)
+	if len(conds)+len(preds) == 0 {
+		return j.cross(s)
+	}
+	if same, err := j.itself(s, conds); err != nil || same && len(preds) == 0 {
+		j.joinedTo(s, nil)
+		j.all[s], j.count = true, j.in[s].sp.n
+		return err
+	}
+	combo, row, same, err := j.meet(s, conds, preds)
 	if err != nil {
 		return err
 	}
-	preds := j.ready(s)
-	var combo, row []int32
-	same := false // every combo stays, once
-	if len(preds) == 0 && m.unique {
-		if row, combo, err = j.partners(m); err != nil {
-			return err
-		}
-		same = combo == nil
-	} else if len(preds) == 0 {
-		if m.pairs > maxRows {
-			return tooManyRows("a join")
-		}
-		if err := j.st.p.fits(m.pairs * 4 * int64(len(j.slots)+1)); err != nil {
-			return err
-		}
-		combo, row = m.expand(j.count)
-	} else if combo, row, err = j.filtered(s, m, preds); err != nil {
-		return err
-	}
 	if !same && !(len(combo) == j.count && isIdentity(combo)) {
-		for _, t := range j.slots {
-			j.at[t] = j.pick(t, combo)
-			j.all[t] = false
-		}
+		j.keep(combo)
 	}
-	j.slots, j.count = append(j.slots, s), len(row)
-	j.at[s] = row
+	j.joinedTo(s, row)
 	return j.st.ctx.Err()
 }
 
-// partners are the rows that the combos meet, one each at most, and the combos that meet one: nil where all do.
-func (j *joiner) partners(m *matches) (row, combo []int32, err error) {
-	row = m.code
-	if m.rows != nil {
-		if err := j.st.lanes(len(row), func(lo, hi int) {
-			for i, k := range row[lo:hi] {
-				if k >= 0 {
-					row[lo+i] = m.rows[k]
-				}
+// meet finds the pairs of a combo and a row of slot s; same tells that each combo has one row.
+func (j *joiner) meet(s int, conds []ra.Equi, preds []*filter) (combo, row []int32, same bool, err error) {
+	key, named, err := j.metKey(s, conds)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	if found, ok := j.st.met[key]; named && len(preds) == 0 && ok {
+		return found.combo, found.row, found.combo == nil, nil
+	}
+	m, err := j.match(s, conds)
+	switch {
+	case err != nil:
+		return nil, nil, false, err
+	case len(preds) > 0:
+		combo, row, err = j.filtered(s, m, preds)
+		return combo, row, false, err
+	case m.unique:
+		if row, combo = j.partners(m); named {
+			j.st.met[key] = met{row, combo}
+		}
+		return combo, row, combo == nil, nil
+	}
+	if err := j.mayHold(m.pairs); err != nil {
+		return nil, nil, false, err
+	}
+	combo, row = j.expand(m)
+	return combo, row, false, nil
+}
+
+// itself reports whether the conditions join each row of slot s with the row of the same number of joined slots, as a
+// gradient meets the relation that it belongs to: they compare columns with themselves, and tell rows apart.
+func (j *joiner) itself(s int, conds []ra.Equi) (bool, error) {
+	if j.kept[s] != nil || !j.declared(s, conds) {
+		return false, nil
+	}
+	for _, q := range conds {
+		l, r := j.n.Inputs[q.L.Input], j.n.Inputs[s]
+		if !j.all[q.L.Input] || j.in[q.L.Input].sp != j.in[s].sp {
+			return false, nil
+		}
+		x, err := j.st.col(true, l, l.Index(q.L.ID))
+		if err != nil {
+			return false, err
+		}
+		y, err := j.st.col(true, r, r.Index(q.R.ID))
+		if err != nil || x != y || x.typ.Nullable && !q.NullSafe {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// joinedTo ends the joining of slot s, whose rows are given.
+func (j *joiner) joinedTo(s int, row []int32) {
+	j.slots, j.count = append(j.slots, s), len(row)
+	j.at[s] = row
+}
+
+// keep has the joined slots' rows in the given combos only.
+func (j *joiner) keep(combo []int32) {
+	for _, t := range j.slots {
+		j.at[t] = j.pick(t, combo)
+		j.all[t] = false
+	}
+}
+
+// mayHold refuses so many pairs where they are too many.
+func (j *joiner) mayHold(pairs int64) error {
+	if pairs > maxRows {
+		return tooManyRows("a join")
+	}
+	return j.st.p.fits(pairs * 4 * int64(len(j.slots)+1))
+}
+
+// cross joins slot s without a condition: all its rows for each combo.
+func (j *joiner) cross(s int) error {
+	each := j.size(s)
+	if each == 1 {
+		row := int32(0)
+		if j.kept[s] != nil {
+			row = j.kept[s][0]
+		}
+		j.joinedTo(s, j.st.same(row, j.count))
+		return nil
+	}
+	pairs := int64(each) * int64(j.count)
+	if err := j.mayHold(pairs); err != nil {
+		return err
+	}
+	combo, row := j.st.mem.ints(int(pairs)), j.st.mem.ints(int(pairs))
+	kept := j.kept[s]
+	if err := j.st.lanes(len(row), func(lo, hi int) {
+		c, r := lo/each, lo%each
+		for lo < hi {
+			to := min(lo+each-r, hi)
+			fill(combo[lo:to], int32(c))
+			if kept != nil {
+				copy(row[lo:to], kept[r:])
+			} else {
+				ascend(row[lo:to], int32(r))
 			}
-		}); err != nil {
-			return nil, nil, err
+			lo, c, r = to, c+1, 0
 		}
+	}); err != nil {
+		return err
 	}
-	if !slices.Contains(row, -1) {
-		return row, nil, nil
+	j.keep(combo)
+	j.joinedTo(s, row)
+	return nil
+}
+
+// ascend writes from, from+1, …
+func ascend(out []int32, from int32) {
+	for i := range out {
+		out[i] = from + int32(i)
 	}
-	combo = make([]int32, 0, len(row))
-	for c, r := range row {
-		if r >= 0 {
-			row[len(combo)] = r
-			combo = append(combo, int32(c))
-		}
+}
+
+// same is a list of n times one row.
+func (st *stage) same(row int32, n int) []int32 {
+	if row != 0 {
+		out := st.mem.ints(n)
+		fill(out, row)
+		return out
 	}
-	return row[:len(combo)], combo, nil
+	if len(st.p.zeros) < n {
+		st.p.zeros = make([]int32, n)
+	}
+	return st.p.zeros[:n:n]
 }
 
 // pick is the rows of slot t in the given combos.
 func (j *joiner) pick(t int, combo []int32) []int32 {
 	if j.all[t] {
-		return append([]int32{}, combo...)
+		return combo
 	}
-	out := make([]int32, len(combo))
-	for i, c := range combo {
-		out[i] = j.at[t][c]
-	}
+	out := j.st.mem.ints(len(combo))
+	crew(j.st.p.opt.Workers).each(len(combo), func(lo, hi int) { readThrough(out[lo:hi], combo[lo:hi], j.at[t]) })
 	return out
-}
-
-// matches tells the partners of each combo in a slot: rows[start[code]:start[code+1]].
-type matches struct {
-	*lookup
-	code  []int32 // per combo, -1: none
-	pairs int64
-}
-
-func (m *matches) row(i int32) int32 {
-	if m.rows == nil {
-		return i
-	}
-	return m.rows[i]
-}
-
-func (m *matches) each(c int, f func(c, r int32)) {
-	if k := m.code[c]; k >= 0 {
-		for i := m.start[k]; i < m.start[k+1]; i++ {
-			f(int32(c), m.row(i))
-		}
-	}
-}
-
-// expand lists all pairs of a combo and a row.
-func (m *matches) expand(count int) (combo, row []int32) {
-	combo, row = make([]int32, m.pairs), make([]int32, m.pairs)
-	at := 0
-	for c, k := range m.code[:count] {
-		if k < 0 {
-			continue
-		}
-		lo, hi := m.start[k], m.start[k+1]
-		to := at + int(hi-lo)
-		for i := range combo[at:to] {
-			combo[at+i] = int32(c)
-		}
-		if m.rows != nil {
-			copy(row[at:to], m.rows[lo:hi])
-		} else {
-			for i := range row[at:to] {
-				row[at+i] = lo + int32(i)
-			}
-		}
-		at = to
-	}
-	return combo, row
-}
-
-func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
-	build := keyCols{rows: j.kept[s], n: j.size(s)}
-	safe := make([]bool, len(conds))
-	probe, cols := make([]*ra.Vector, len(conds)), make([]probeCol, len(conds))
-	id := ""
-	for i, q := range conds {
-		b, err := j.vec(q.R)
-		if err != nil {
-			return nil, err
-		}
-		p, err := j.probed(q.L)
-		if err != nil {
-			return nil, err
-		}
-		build.cols = append(build.cols, b)
-		cols[i], probe[i], safe[i] = p, p.v, q.NullSafe
-		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.v.Type.IsFloat())
-	}
-	t := j.lookup(s, id, build, safe, mixed(build.cols, probe))
-	code, err := j.st.probe(t.enc, cols, j.count)
-	if err != nil {
-		return nil, err
-	}
-	m := &matches{lookup: t, code: code}
-	if t.unique {
-		return m, nil
-	}
-	for _, k := range m.code {
-		if k >= 0 {
-			m.pairs += int64(t.start[k+1] - t.start[k])
-		}
-	}
-	return m, nil
-}
-
-// probed is a column of a joined slot, one row for each combo.
-func (j *joiner) probed(c kernels.Col) (probeCol, error) {
-	if in := j.n.Inputs[c.Input]; j.all[c.Input] {
-		return j.st.through(in, in.Index(c.ID))
-	}
-	v, err := j.vec(c)
-	at := j.at[c.Input]
-	if at == nil {
-		at = []int32{}
-	}
-	return probeCol{v, at}, err
-}
-
-// lookup is what one side of a join is looked up in: the rows of each key.
-type lookup struct {
-	enc    *encoder
-	start  []int32
-	rows   []int32 // by start; nil: row i is row i
-	unique bool    // no key has two rows
-}
-
-// lookup makes the table of slot s, or takes the one that an earlier join or step made of the same columns of
-// a relation that does not change between steps.
-func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *lookup {
-	keep := j.lasting(s)
-	if t := j.in[s].look[id]; t != nil && keep {
-		return t
-	}
-	t := &lookup{enc: newEncoder(build, safe, asFloat)}
-	start, order := sortByCode(t.enc.code, t.enc.count)
-	t.start, t.unique = start, int(start[t.enc.count]) == t.enc.count
-	if order != nil || build.rows != nil || int(start[t.enc.count]) != build.n {
-		t.rows = make([]int32, start[t.enc.count])
-		for i := range t.rows {
-			r := int32(i)
-			if order != nil {
-				r = order[i]
-			}
-			t.rows[i] = int32(build.row(int(r)))
-		}
-	}
-	if t.enc.code = nil; keep {
-		if j.in[s].look == nil {
-			j.in[s].look = map[string]*lookup{}
-		}
-		j.in[s].look[id] = t
-	}
-	return t
-}
-
-// lasting reports whether what is found out about the columns of slot s in the conditions holds for the whole run.
-func (j *joiner) lasting(s int) bool {
-	return j.kept[s] == nil && !j.st.p.flow.structure[j.n.Inputs[s]] && !j.varying(s)
-}
-
-// varying reports whether a column of slot s in the conditions changes between steps though its rows do not.
-func (j *joiner) varying(s int) bool {
-	in := j.n.Inputs[s]
-	for _, q := range j.equis {
-		for _, c := range []kernels.Col{q.L, q.R} {
-			if c.Input == s && j.st.p.flow.column[colKey{n: in, col: in.Index(c.ID)}] {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // gatherVector picks rows.
@@ -445,6 +383,7 @@ const pairBlock = 1 << 16
 // filtered makes the pairs block by block and keeps those on which all predicates hold.
 func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int32, err error) {
 	var bc, br []int32
+	buf := make([]int32, pairBlock)
 	flush := func() {
 		if err == nil {
 			err = j.st.ctx.Err()
@@ -461,7 +400,7 @@ func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int3
 			}
 			at[s] = br
 			var keep []int32
-			if keep, err = f.run(at, len(bc)); err != nil {
+			if keep, err = f.run(at, len(bc), buf); err != nil {
 				return
 			}
 			for i, k := range keep {

@@ -109,11 +109,7 @@ func (j *joiner) fixed(s int, conds []ra.Equi) bool {
 	if len(conds) == 0 {
 		return false
 	}
-	declared := true
-	for _, k := range j.n.Inputs[s].Unique {
-		declared = declared && slices.ContainsFunc(conds, func(q ra.Equi) bool { return q.R.ID == k })
-	}
-	if declared {
+	if j.declared(s, conds) {
 		return true
 	}
 	id := ""
@@ -135,6 +131,16 @@ func (j *joiner) fixed(s int, conds []ra.Equi) bool {
 		j.in[s].fixed[id] = is
 	}
 	return is
+}
+
+// declared reports whether the columns of slot s in the conditions hold what identifies its rows.
+func (j *joiner) declared(s int, conds []ra.Equi) bool {
+	for _, k := range j.n.Inputs[s].Unique {
+		if !slices.ContainsFunc(conds, func(q ra.Equi) bool { return q.R.ID == k }) {
+			return false
+		}
+	}
+	return len(conds) > 0
 }
 
 // distinct reports whether the columns of slot s in the conditions hold no two equal rows.

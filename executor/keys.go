@@ -175,7 +175,7 @@ func dictCodes(k keyCols, v *ra.Vector, dict map[string]uint64, grow bool) coded
 
 // build splits the numbers in b, of which there are count, by one more column.
 func (l *level) build(b []int32, x coded, count int) int {
-	l.table = newPairTable(x, count, len(b))
+	l.table = newPairTable(b, x, count)
 	next := int32(0)
 	for i := range b {
 		if b[i] < 0 {
@@ -202,6 +202,9 @@ func (l *level) build(b []int32, x coded, count int) int {
 		}
 		b[i] = *slot
 	}
+	if l.table.dense != nil && isIdentity(l.table.dense) {
+		l.table.same = true
+	}
 	return int(next)
 }
 
@@ -220,13 +223,21 @@ func (l *level) probe(p []int32, x coded) {
 	}
 }
 
-// pairTable maps (number so far, code) to a new number: an array where the codes of a first column are
-// dense, else open addressing.
+// pairTable maps (number so far, code) to a new number: an array where the codes of each number so far are dense, else
+// open addressing.
 type pairTable struct {
-	lo    uint64
-	dense []int32
+	runs  []run   // by number so far
+	dense []int32 // by place in the runs
+	same  bool    // dense[i] is i
 	slots []pair
 	mask  uint64
+}
+
+// run are the codes lo, lo+1, … of one number so far, n of them, with places from at on.
+type run struct {
+	lo uint64
+	n  uint32
+	at int32
 }
 
 // pair is a slot of the table: one cache line is all that a look-up reads, mostly.
@@ -235,20 +246,15 @@ type pair struct {
 	prev, id int32 // id -1: free
 }
 
-func newPairTable(c coded, count, n int) *pairTable {
-	if count == 1 && len(c.x) > 0 {
-		lo, hi := int64(math.MaxInt64), int64(math.MinInt64)
-		for _, x := range c.x {
-			lo, hi = min(lo, int64(x)), max(hi, int64(x))
-		}
-		if span := uint64(hi) - uint64(lo); span < uint64(4*n+1024) {
-			t := &pairTable{lo: uint64(lo), dense: make([]int32, span+1)}
-			fill(t.dense, -1)
-			return t
-		}
+// newPairTable makes the table for rows of numbers so far, of which there are count, and codes.
+func newPairTable(prev []int32, c coded, count int) *pairTable {
+	if runs, places := findRuns(prev, c, count); runs != nil {
+		t := &pairTable{runs: runs, dense: make([]int32, places)}
+		fill(t.dense, -1)
+		return t
 	}
 	size := 16
-	for size < 2*n {
+	for size < 2*len(prev) {
 		size *= 2
 	}
 	t := &pairTable{slots: make([]pair, size), mask: uint64(size - 1)}
@@ -256,6 +262,40 @@ func newPairTable(c coded, count, n int) *pairTable {
 		t.slots[i].id = -1
 	}
 	return t
+}
+
+// findRuns gives each number so far the run of its codes, nil where they need many more places than there are rows.
+func findRuns(prev []int32, c coded, count int) (runs []run, places uint64) {
+	most, limit := make([]uint64, count), uint64(4*len(prev)+1024)
+	runs = make([]run, count)
+	for i, p := range prev {
+		if p < 0 || c.null != nil && c.null[i] {
+			continue
+		}
+		r, x := &runs[p], c.x[i]
+		if r.n == 0 {
+			r.n, r.lo, most[p] = 1, x, x
+		}
+		if int64(x) < int64(r.lo) {
+			r.lo = x
+		}
+		if int64(x) > int64(most[p]) {
+			most[p] = x
+		}
+	}
+	for p := range runs {
+		r := &runs[p]
+		if r.n == 0 {
+			continue
+		}
+		n := most[p] - r.lo
+		if n >= limit || places+n+1 > min(limit, 1<<31-1) {
+			return nil, 0
+		}
+		r.n, r.at = uint32(n+1), int32(places)
+		places += n + 1
+	}
+	return runs, places
 }
 
 func fill(s []int32, x int32) {
@@ -266,8 +306,9 @@ func fill(s []int32, x int32) {
 
 // slot returns the place of a key's number, -1 in it for a new one. It is for build rows only.
 func (t *pairTable) slot(prev int32, x uint64) *int32 {
-	if t.dense != nil {
-		return &t.dense[x-t.lo]
+	if t.runs != nil {
+		r := &t.runs[prev]
+		return &t.dense[int(r.at)+int(x-r.lo)]
 	}
 	for h := t.hash(prev, x); ; h = (h + 1) & t.mask {
 		p := &t.slots[h]
@@ -283,12 +324,22 @@ func (t *pairTable) slot(prev int32, x uint64) *int32 {
 
 // find returns a key's number, -1 for none.
 func (t *pairTable) find(prev int32, x uint64) int32 {
-	if t.dense != nil {
-		if x-t.lo < uint64(len(t.dense)) {
-			return t.dense[x-t.lo]
-		}
+	if t.runs == nil {
+		return t.findPair(prev, x)
+	}
+	r := &t.runs[prev]
+	d := x - r.lo
+	if d >= uint64(r.n) {
 		return -1
 	}
+	if at := r.at + int32(d); t.same {
+		return at
+	} else {
+		return t.dense[at]
+	}
+}
+
+func (t *pairTable) findPair(prev int32, x uint64) int32 {
 	for h := t.hash(prev, x); ; h = (h + 1) & t.mask {
 		p := &t.slots[h]
 		if p.id < 0 {

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"context"
 	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -21,8 +20,9 @@ func (st *stage) lanes(n int, f func(lo, hi int)) error {
 
 // probeCol is a column that is looked up: row i is row at[i] of v, or row i where at is nil.
 type probeCol struct {
-	v  *ra.Vector
-	at []int32
+	v   *ra.Vector
+	at  []int32
+	idx *index // that at is of, nil where it is of none
 }
 
 // through is a structural column to look up. Integers that are read through an index, of no more rows, are left where
@@ -34,7 +34,7 @@ func (st *stage) through(n *ra.Node, i int) (probeCol, error) {
 			return probeCol{}, err
 		}
 		if v.op == vGather && v.idx.at != nil && !v.idx.missing && v.idx.src.n <= v.idx.dst.n && v.args[0].op == vLeaf && v.args[0].data.i64 != nil {
-			return probeCol{v.args[0].data.shared(n.Cols[i].Type), v.idx.at}, nil
+			return probeCol{v.args[0].data.shared(n.Cols[i].Type), v.idx.at, v.idx}, nil
 		}
 	}
 	v, err := st.vec(n, i)
@@ -48,10 +48,49 @@ func (c probeCol) vector() *ra.Vector {
 	return gatherVector(c.v, c.at)
 }
 
-// probe looks up n keys: see encoder.probe.
-func (st *stage) probe(e *encoder, cols []probeCol, n int) ([]int32, error) {
-	plain := true
-	for c, l := range e.levels {
+// narrow finds fewer rows to look up: n rows that all read through outer, whose columns there are returned.
+func narrow(cols []probeCol, n int) (outer []int32, inner []probeCol, rows int) {
+	if len(cols) == 0 || cols[0].at == nil {
+		return nil, nil, 0
+	}
+	stored, composed := true, cols[0].idx != nil && cols[0].idx.outer != nil && cols[0].idx.inner.at != nil
+	for _, c := range cols {
+		stored = stored && len(c.at) > 0 && &c.at[0] == &cols[0].at[0] && 2*c.v.N <= n
+		composed = composed && c.idx != nil && c.idx.outer == cols[0].idx.outer
+	}
+	if composed {
+		o := cols[0].idx.outer
+		composed = o.at != nil && !o.missing && 2*o.src.n <= n && !(stored && cols[0].v.N <= o.src.n)
+	}
+	inner = make([]probeCol, len(cols))
+	switch {
+	case composed:
+		for i, c := range cols {
+			inner[i] = probeCol{c.v, c.idx.inner.at, c.idx.inner}
+		}
+		return cols[0].idx.outer.at, inner, cols[0].idx.outer.src.n
+	case stored:
+		for i, c := range cols {
+			inner[i] = probeCol{v: c.v}
+		}
+		return cols[0].at, inner, cols[0].v.N
+	}
+	return nil, nil, 0
+}
+
+// probe looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked up
+// once each.
+func (st *stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool, err error) {
+	p = st.mem.ints(n)
+	if outer, inner, rows := narrow(cols, n); outer != nil {
+		q, lost, err := st.probe(t, inner, rows)
+		if err != nil {
+			return nil, false, err
+		}
+		return p, lost, st.lanes(n, func(lo, hi int) { readThrough(p[lo:hi], outer[lo:hi], q) })
+	}
+	plain := len(cols) > 0
+	for c, l := range t.enc.levels {
 		plain = plain && l.dict == nil && !l.asFloat && cols[c].v.Ints != nil
 	}
 	if !plain {
@@ -59,163 +98,80 @@ func (st *stage) probe(e *encoder, cols []probeCol, n int) ([]int32, error) {
 		for c := range cols {
 			v[c] = cols[c].vector()
 		}
-		return e.probe(allRows(v, n)), nil
+		p = t.enc.probe(allRows(v, n))
+		return p, slices.Contains(p, -1), nil
 	}
-	p := make([]int32, n)
-	return p, st.lanes(n, func(lo, hi int) {
-		for c := range e.levels {
-			e.levels[c].probeInts(p, cols[c], lo, hi)
+	missed := make([]bool, (n+laneRows-1)/laneRows)
+	err = st.lanes(n, func(lo, hi int) {
+		clear(p[lo:hi])
+		miss := false
+		for c := range t.enc.levels {
+			miss = t.enc.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi)) // of a key so far that is not there, too
 		}
+		missed[lo/laneRows] = miss
 	})
+	return p, slices.Contains(missed, true), err
 }
 
-func (l *level) probeInts(p []int32, c probeCol, lo, hi int) {
+// rows is the column for the rows from lo to hi only.
+func (c probeCol) rows(lo, hi int) probeCol {
+	if c.at != nil {
+		return probeCol{v: c.v, at: c.at[lo:hi]}
+	}
+	v := &ra.Vector{Type: c.v.Type, N: hi - lo, Ints: c.v.Ints[lo:hi]}
+	if c.v.Valid != nil {
+		v.Valid = c.v.Valid[lo:hi]
+	}
+	return probeCol{v: v}
+}
+
+// probeInts goes on from the numbers p of the keys so far, and reports whether some key is not there.
+func (l *level) probeInts(p []int32, c probeCol) bool {
 	x, t := c.v.Ints, l.table
-	if c.v.Valid == nil && c.at == nil && t.dense != nil {
-		for i, k := range x[lo:hi] {
-			if q := &p[lo+i]; *q >= 0 {
-				if d := uint64(k) - t.lo; d < uint64(len(t.dense)) {
-					*q = t.dense[d]
-				} else {
-					*q = -1
-				}
-			}
-		}
-		return
+	if c.v.Valid == nil && t.runs != nil {
+		return t.findAll(p, x, c.at)
 	}
-	if c.v.Valid == nil && t.dense != nil {
-		for i, r := range c.at[lo:hi] {
-			if q := &p[lo+i]; *q >= 0 {
-				if d := uint64(x[r]) - t.lo; d < uint64(len(t.dense)) {
-					*q = t.dense[d]
-				} else {
-					*q = -1
-				}
-			}
-		}
-		return
-	}
-	for i := lo; i < hi; i++ {
+	for i, q := range p {
 		r := i
 		if c.at != nil {
 			r = int(c.at[i])
 		}
 		switch {
-		case p[i] < 0:
+		case q < 0:
 		case c.v.IsNull(r):
-			id, ok := l.null[p[i]]
+			id, ok := l.null[q]
 			if p[i] = -1; ok && l.nullSafe {
 				p[i] = id
 			}
 		default:
-			p[i] = t.find(p[i], uint64(x[r]))
+			p[i] = t.find(q, uint64(x[r]))
 		}
 	}
+	return slices.Contains(p, -1)
 }
 
-// denseCodes numbers the rows of integer keys in the order of the keys, which need no table where the product of their
-// spans is small; ok is false where it is not, or a key is NULL.
-func (st *stage) denseCodes(keys []probeCol, rows int) (code []int32, count int, ok bool, err error) {
-	lo, span, total := make([]int64, len(keys)), make([]uint64, len(keys)), uint64(1)
-	for c, k := range keys {
-		v := k.v
-		if v.Ints == nil || v.Valid != nil || v.N == 0 || rows == 0 || v.Type.Shape != nil {
-			return nil, 0, false, nil
+// findAll is find for each key in runs: code i is x[at[i]], or x[i] where at is nil.
+func (t *pairTable) findAll(p []int32, x []int64, at []int32) (miss bool) {
+	for i, q := range p {
+		if q < 0 {
+			miss = true
+			continue
 		}
-		least, most, err := st.extremes(v.Ints)
-		if err != nil {
-			return nil, 0, false, err
+		r := i
+		if at != nil {
+			r = int(at[i])
 		}
-		lo[c], span[c] = least, uint64(most)-uint64(least)+1
-		if limit := min(4*uint64(rows)+1024, 1<<30); span[c] == 0 || span[c] > limit || total*span[c] > limit {
-			return nil, 0, false, nil
+		run := &t.runs[q]
+		d := uint64(x[r]) - run.lo
+		if d >= uint64(run.n) {
+			p[i], miss = -1, true
+			continue
 		}
-		total *= span[c]
+		k := run.at + int32(d)
+		if !t.same {
+			k = t.dense[k]
+		}
+		p[i] = k
 	}
-	code, rank := make([]int32, rows), make([]int32, total)
-	if err := st.lanes(rows, func(from, to int) {
-		for c, v := range keys {
-			by, least, x, code := int32(span[c]), lo[c], v.v.Ints, code[from:to]
-			if v.at == nil {
-				for r, k := range x[from:to] {
-					code[r] = code[r]*by + int32(k-least)
-				}
-				continue
-			}
-			for r, at := range v.at[from:to] {
-				code[r] = code[r]*by + int32(x[at]-least)
-			}
-		}
-	}); err != nil {
-		return nil, 0, false, err
-	}
-	for _, k := range code {
-		rank[k] = 1
-	}
-	for k, there := range rank {
-		rank[k] = int32(count)
-		count += int(there)
-	}
-	return code, count, true, st.lanes(rows, func(from, to int) {
-		for r, k := range code[from:to] {
-			code[from+r] = rank[k]
-		}
-	})
-}
-
-// extremes are the least and the largest of some numbers.
-func (st *stage) extremes(x []int64) (least, most int64, err error) {
-	n := (len(x) + laneRows - 1) / laneRows
-	lo, hi := make([]int64, n), make([]int64, n)
-	err = st.lanes(len(x), func(from, to int) {
-		a, b := x[from], x[from]
-		for _, k := range x[from:to] {
-			a, b = min(a, k), max(b, k)
-		}
-		lo[from/laneRows], hi[from/laneRows] = a, b
-	})
-	return slices.Min(lo), slices.Max(hi), err
-}
-
-// sortLanes is sortByCode by lanes of rows: each counts its codes, and so knows where its rows go. No code is negative.
-func sortLanes(ctx context.Context, workers int, codes []int32, count int) (start, order []int32) {
-	lanes := (len(codes) + laneRows - 1) / laneRows
-	if lanes < 2 || lanes*count > len(codes) {
-		return sortByCode(codes, count)
-	}
-	next := make([][]int32, lanes) // counts, then places, by lane and code
-	part := func(lane int) []int32 { return codes[lane*laneRows : min((lane+1)*laneRows, len(codes))] }
-	run := func(f func(lane int)) {
-		err := parallel(context.WithoutCancel(ctx), workers, lanes, func(_, lane int) error { f(lane); return nil })
-		if err != nil {
-			panic(err)
-		}
-	}
-	run(func(lane int) {
-		next[lane] = make([]int32, count)
-		for _, c := range part(lane) {
-			next[lane][c]++
-		}
-	})
-	start = make([]int32, count+1)
-	at := int32(0)
-	for c := range count {
-		start[c] = at
-		for lane := range lanes {
-			next[lane][c], at = at, at+next[lane][c]
-		}
-	}
-	start[count] = at
-	if slices.IsSorted(codes) {
-		return start, nil
-	}
-	order = make([]int32, len(codes))
-	run(func(lane int) {
-		to := next[lane]
-		for i, c := range part(lane) {
-			order[to[c]] = int32(lane*laneRows + i)
-			to[c]++
-		}
-	})
-	return start, order
+	return miss
 }

@@ -61,13 +61,11 @@ func (b *block) streams(o *op, first int) []uint64 {
 	}
 	for ; i < len(o.args); i++ {
 		x, step, size := b.arg(o, i).i64, b.step(o, i), b.t.cells[o.args[i]].size
+		if size == 1 && step == 1 {
+			cpu.Mix(key, x)
+			continue
+		}
 		for e := range size {
-			if step == 0 {
-				for r, h := range key {
-					key[r] = tensor.Mix(h ^ uint64(x[e]))
-				}
-				continue
-			}
 			for r, h := range key {
 				key[r] = tensor.Mix(h ^ uint64(x[r*step+e]))
 			}
@@ -93,6 +91,13 @@ func runRandomInt(b *block, o *op) error {
 	u := b.draws[:n]
 	cpu.Uniform(n, 1, b.seed(o, 1), b.streams(o, 2), u)
 	top, step := b.arg(o, 0).i64, b.step(o, 0)
+	if o.mask < 0 && out.valid == nil && step == 0 && top[0] >= 1 {
+		k := top[0]
+		for r, x := range u {
+			out.i64[r] = min(int64(float64(k)*x), k-1)
+		}
+		return nil
+	}
 	for r, x := range u {
 		if b.skip(o, r) {
 			out.i64[r] = 0

@@ -40,6 +40,8 @@ type Program struct {
 	sched   *schedule
 	arena   *tensor.Buffer // of the schedule's vals
 	spare   *tensor.Buffer // of structural vals, while they are computed
+	pool    pool           // of the step's arrays
+	zeros   []int32        // the rows of a relation of one row, in joins
 	roots   [][]root       // of the last schedule: per root, per column
 	ran     bool
 	finders map[*tableData]*finder // of Match, where a table's rows do not change between steps
@@ -221,6 +223,7 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 	if p.steps {
 		p.run.ctx = ctx
 		p.dropSchedule()
+		p.pool.recycle()
 		p.step = newStage(ctx, p, p.run)
 		if err := p.schedule(p.step); err != nil {
 			return err
@@ -270,15 +273,19 @@ func (p *Program) Close() {
 	p.m.free()
 }
 
-// compute evaluates a structural val over a space.
-func (p *Program) compute(st *stage, v *val, sp *space) (*data, error) {
+// compute evaluates a structural val over a space, for the step only where it says so.
+func (p *Program) compute(st *stage, v *val, sp *space, step bool) (*data, error) {
 	g := st.wide
 	r := &val{id: g.id(), op: vConcat, sp: sp, typ: v.typ, args: []*val{v}, from: []*space{sp}, vary: true}
 	s, err := lower(p, g, true, []root{{r, sp}}, &p.spare)
 	if err != nil {
 		return nil, err
 	}
-	*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable) // it outlives the schedule's memory
+	if step && r.data.kind == i64 && !v.typ.Nullable { // it outlives the schedule's memory
+		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.pool.longs(r.data.n * r.data.size)}
+	} else {
+		*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable)
+	}
 	m := &p.m
 	m.ctx = st.ctx
 	if err = p.runOnce(m); err == nil {

@@ -38,6 +38,8 @@ type stage struct {
 	leaves map[scanKey]*val
 	spaces map[int]*space
 	keys   map[string][]*val // leaves of keys, by a hash of their content
+	met    map[string]met    // what joins have found
+	mem    *pool             // of arrays that last for the step; nil in the run's stage
 }
 
 type colKey struct {
@@ -48,17 +50,16 @@ type colKey struct {
 
 func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 	st := &stage{p: p, parent: parent, ctx: ctx, rels: map[*ra.Node]*rel{}, cols: map[colKey]*val{}, tables: map[*tableData]*rel{}, leaves: map[scanKey]*val{},
-		spaces: map[int]*space{}, keys: map[string][]*val{}}
+		spaces: map[int]*space{}, keys: map[string][]*val{}, met: map[string]met{}}
 	if parent != nil {
-		st.main, st.wide = parent.main.child(), parent.wide.child()
+		st.mem = &p.pool
+		x := newIndexer(parent.main.indexer, &p.ids, crew(p.opt.Workers), st.mem)
+		st.main, st.wide = parent.main.child(x), parent.wide.child(x)
 		return st
 	}
-	st.main, st.wide = newGraph(p.opt.Force64, &p.ids), newGraph(true, &p.ids)
+	x := newIndexer(nil, &p.ids, crew(p.opt.Workers), nil)
+	st.main, st.wide = newGraph(p.opt.Force64, x), newGraph(true, x)
 	st.wide.unit = st.main.unit
-	st.main.sort = func(codes []int32, count int) (start, order []int32) {
-		return sortLanes(p.m.ctx, p.opt.Workers, codes, count)
-	}
-	st.wide.sort = st.main.sort
 	st.tables = p.scans
 	return st
 }
@@ -188,25 +189,11 @@ func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
 			return nil, err
 		}
 	}
-	code, count, sorted, err := st.denseCodes(keys, rows)
+	raw, span, err := st.groupCodes(keys, rows)
 	if err != nil {
 		return nil, err
 	}
-	var cols []*ra.Vector
-	if !sorted {
-		var safe []bool
-		if cols, safe, err = st.vectors(n.Inputs[0], n.Group); err != nil {
-			return nil, err
-		}
-		code, _, count = encode(allRows(cols, rows), keyCols{}, safe)
-	}
-	if count == rows {
-		return &rel{sp: in.sp}, nil
-	}
-	if !sorted {
-		sortGroups(cols, code, count)
-	}
-	return st.grouped(in.sp, code, count), nil
+	return st.groupedBy(in.sp, raw, span)
 }
 
 // sortGroups renumbers groups in the order of their keys, so that relations grouped by the same keys have
@@ -261,9 +248,9 @@ func compareRows(keys []*ra.Vector, a, b int) int {
 	return 0
 }
 
-func (st *stage) grouped(in *space, code []int32, count int) *rel {
-	g := st.main.groups(in, st.space(count), code)
-	first := make([]int32, count)
+func (st *stage) grouped(in *space, code []int32, count int, t *tally) *rel {
+	g := st.main.tallied(in, st.space(count), code, t, st.parent != nil)
+	first := st.mem.ints(count)
 	for c := range first {
 		first[c] = g.start[c]
 		if g.perm != nil {
@@ -304,9 +291,9 @@ func (st *stage) add(n *ra.Node, inputs []*rel) (*rel, error) {
 	for _, in := range inputs {
 		all.n += in.sp.n
 	}
-	code, _, count := encode(all, keyCols{}, safe)
-	if all.n == 0 {
-		count = 0
+	code, count, err := st.numbers(all, safe)
+	if err != nil {
+		return nil, err
 	}
 	r := &rel{idx: make([]*index, len(inputs)), dup: make([]*groups, len(inputs))}
 	if count == inputs[0].sp.n && isIdentity(code[:count]) { // the first input has all keys, each once
@@ -333,11 +320,11 @@ func isIdentity(at []int32) bool {
 
 // invert notes for input i of an Add, whose row j is output row code[j], where each output row comes from.
 func (st *stage) invert(r *rel, i int, in *space, code []int32, count int) {
-	inv, identity := make([]int32, count), count == len(code)
+	inv, identity := st.mem.ints(count), count == len(code)
 	fill(inv, -1)
 	for j, c := range code {
 		if inv[c] >= 0 { // several rows of one key: sum them
-			r.dup[i] = st.main.groups(in, r.sp, slices.Clone(code))
+			r.dup[i] = st.main.groups(in, r.sp, slices.Clone(code), st.parent != nil)
 			return
 		}
 		inv[c] = int32(j)
@@ -347,7 +334,7 @@ func (st *stage) invert(r *rel, i int, in *space, code []int32, count int) {
 		r.idx[i] = st.main.index(r.sp, in, nil)
 		return
 	}
-	r.idx[i] = st.main.index(r.sp, in, inv)
+	r.idx[i] = st.main.add(&index{dst: r.sp, src: in, at: inv, missing: len(code) < count, step: st.parent != nil})
 }
 
 // concatVectors puts columns of one kind one below the other.

@@ -68,7 +68,7 @@ func (g *graph) productOfSum(v *val, t kernels.Type, grp *groups) (*val, error) 
 	now := float64(inner.sp.n)*flops + edges*float64(inner.typ.Size())
 	then := float64(grp.out.n) * flops
 	sums := edges * float64(a.typ.Size())
-	constant := !a.vary && !grp.in.vary
+	constant := !a.vary && !grp.vary()
 	for _, f := range scalars {
 		constant = constant && !f.v.vary
 	}
@@ -109,8 +109,8 @@ func (g *graph) transposedSum(v *val, t kernels.Type, grp *groups) (*val, error)
 			continue
 		}
 		edges, far := y.grp.in, core.idx.src
-		back := g.groups(edges, far, core.idx.at)
-		read, err := g.gather(x, g.index(edges, y.grp.out, y.grp.code))
+		back := g.groups(edges, far, core.idx.at, core.idx.vary())
+		read, err := g.gather(x, g.add(&index{dst: edges, src: y.grp.out, at: y.grp.code, step: y.grp.vary()}))
 		if err != nil {
 			return nil, err
 		}

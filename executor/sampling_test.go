@@ -51,6 +51,47 @@ JOIN entity h ON h.id = b.h JOIN relation r ON r.id = b.r JOIN entity t ON t.id 
 	return db
 }
 
+// wrongs is examples/kge/transe.sql over n triples of the step and 200 wrong ones for each of them.
+func wrongs(b testing.TB, n int) *memdb.DB {
+	entities, relations, each := int64(2034), int64(42), 200
+	if n < 1000 { // for the oracle
+		entities, relations, each = 20, 4, 4
+	}
+	rng := rand.New(rand.NewSource(1))
+	db := memdb.New()
+	type triple struct{ h, r, t int64 }
+	var all []triple
+	for seen := map[triple]bool{}; len(all) < 33*n; {
+		x := triple{rng.Int63n(entities), rng.Int63n(relations), rng.Int63n(entities)}
+		if seen[x] && n >= 1000 || seen[x] && len(seen) < int(entities*relations*entities) {
+			continue
+		}
+		if seen[x] {
+			break
+		}
+		seen[x] = true
+		all = append(all, x)
+	}
+	db.Create("triple", 3, memdb.Column{Name: "h", Data: ints(len(all), func(i int) int64 { return all[i].h })},
+		memdb.Column{Name: "r", Data: ints(len(all), func(i int) int64 { return all[i].r })},
+		memdb.Column{Name: "t", Data: ints(len(all), func(i int) int64 { return all[i].t })},
+		memdb.Column{Name: "n", Data: ints(len(all), func(i int) int64 { return int64(i) })})
+	db.Create("entity", 1, memdb.Column{Name: "id", Data: ints(int(entities), func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, int(entities), 8)})
+	db.Create("relation", 1, memdb.Column{Name: "id", Data: ints(int(relations), func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, int(relations), 8)})
+	views(b, db,
+		"place", "SELECT r.id AS r, e.id, e.v FROM relation r CROSS JOIN entity e",
+		"draw", "SELECT h, r, t FROM triple WHERE (n + 7 * current_step()) % 33 = 0",
+		"wrong", fmt.Sprintf(`SELECT h, r, t, k, CASE WHEN current_step() %% 2 = 1 THEN other ELSE h END AS h2, CASE WHEN current_step() %% 2 = 1 THEN t ELSE other END AS t2
+FROM (SELECT h, r, t, k, random_int(%d, current_seed(), ARRAY[current_step(), h, r, t, k]) AS other FROM draw CROSS JOIN generate_series(1, %d) AS g(k)) d`, entities, each),
+		"true_distance", `SELECT b.h, b.r, b.t, norm(h.v + r.v - t.v) AS d
+FROM draw b JOIN place h ON h.r = b.r AND h.id = b.h JOIN relation r ON r.id = b.r JOIN place t ON t.r = b.r AND t.id = b.t`,
+		"wrong_distance", `SELECT b.h, b.r, b.t, b.k, norm(h.v + r.v - t.v) AS d
+FROM wrong b JOIN place h ON h.r = b.r AND h.id = b.h2 JOIN relation r ON r.id = b.r JOIN place t ON t.r = b.r AND t.id = b.t2`,
+		"loss", `SELECT avg(ln(1 + others)) AS loss
+FROM (SELECT h, r, t, sum(exp(2 * (p.d - n.d))) AS others FROM true_distance p JOIN wrong_distance n USING (h, r, t) GROUP BY h, r, t) x`)
+	return db
+}
+
 // neighbours is a layered network over 10 neighbours of each of 1,024 nodes and 10 of each of those, drawn from the
 // lists of neighbours of a graph with n nodes of degrees 1 to 29.
 func neighbours(b testing.TB, n int) *memdb.DB {
@@ -89,6 +130,7 @@ func neighbours(b testing.TB, n int) *memdb.DB {
 
 var samplings = map[string]model{
 	"negatives":  {negatives, []string{"entity", "relation"}, 1000},
+	"wrongs":     {wrongs, []string{"entity", "relation"}, 1000},
 	"triples":    {triples, []string{"entity", "relation"}, 1000},
 	"neighbours": {neighbours, []string{"w"}, 169343},
 }
@@ -157,5 +199,26 @@ func TestStructuralError(t *testing.T) {
 	_, p := compile(t, db, []string{"w"}, executor.Options{})
 	if err := p.Run(context.Background(), kernels.Env{Step: 1}); sqlerr.Code(err) != sqlerr.InvalidParameter {
 		t.Errorf("random_int(0, …) as a key: %v", err)
+	}
+}
+
+// TestStepsLeaveNothing: what a step makes between relations that do not change goes with the step.
+func TestStepsLeaveNothing(t *testing.T) {
+	db, rng := memdb.New(), rand.New(rand.NewSource(1))
+	number := func(i int) int64 { return int64(i) }
+	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(300, number)}, memdb.Column{Name: "v", Data: reals(rng, 300)})
+	db.Create("e", 1, memdb.Column{Name: "id", Data: ints(100, number)}, memdb.Column{Name: "x", Data: reals(rng, 100, 4)})
+	views(t, db, "loss", "SELECT sum(w.v * sqnorm(e.x)) FROM w JOIN e ON e.id = random_int(100, 1, ARRAY[current_step(), w.id])")
+	_, p := compile(t, db, []string{"w"}, executor.Options{})
+	kept := 0
+	for step := range int64(5) {
+		if err := p.Run(context.Background(), kernels.Env{Step: step}); err != nil {
+			t.Fatal(err)
+		}
+		if n := executor.Kept(p); step == 0 {
+			kept = n
+		} else if n != kept {
+			t.Errorf("step %d: %d columns are kept, after the first step it was %d", step, n, kept)
+		}
 	}
 }

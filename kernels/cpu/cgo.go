@@ -108,6 +108,10 @@ func cUniform(rows, size int, seed int64, key []uint64, out []float64) {
 	C.rg_uniform_f64(C.long(rows), C.long(size), C.uint64_t(seed), (*C.uint64_t)(ptr(key)), f64(out))
 }
 
+func cMix(key []uint64, x []int64) {
+	C.rg_mix(C.long(len(key)), (*C.int64_t)(ptr(x)), (*C.uint64_t)(ptr(key)))
+}
+
 func cProducts[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
 	if single[T]() {
 		C.rg_products_f32(C.long(rows), C.long(m), C.long(k), C.long(n), f32(a), C.long(ar), f32(b), C.long(br), f32(out), C.long(or))

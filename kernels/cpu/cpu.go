@@ -163,6 +163,20 @@ func Uniform(rows, size int, seed int64, key []uint64, out []float64) {
 	cUniform(rows, size, seed, key, out)
 }
 
+// Mix goes on with the hash of each row's key, by one more part: key[r] = tensor.Mix(key[r] ^ x[r]). So tensor.HashKey
+// hashes the parts of a key.
+func Mix(key []uint64, x []int64) {
+	if len(key) == 0 {
+		return
+	}
+	_ = x[len(key)-1]
+	if !native {
+		refMix(key, x)
+		return
+	}
+	cMix(key, x)
+}
+
 // Products multiplies small matrices row by row: out[r*or…] (m×n) = a[r*ar…] (m×k) · b[r*br…] (k×n).
 func Products[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
 	if rows*m*n == 0 {

@@ -25,4 +25,5 @@ int rg_limit(int most); // for tests: use at most that one; returns what is used
 RG_DECLARE(f32, float)
 RG_DECLARE(f64, double)
 void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out);
+void rg_mix(long n, const int64_t *x, uint64_t *key);
 #endif

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"testing"
 
 	"github.com/relgrad/relgrad/tensor"
@@ -177,6 +178,13 @@ func testDropMask(t *testing.T) {
 			key := make([]uint64, rows)
 			for r := range key {
 				key[r] = tensor.HashKey(int64(r))
+			}
+			mixed, parts := make([]uint64, rows), make([]int64, rows)
+			for r := range parts {
+				mixed[r], parts[r] = tensor.HashKey(), int64(r)
+			}
+			if Mix(mixed, parts); !slices.Equal(mixed, key) {
+				t.Fatalf("keys %x, want %x", mixed, key)
 			}
 			out := make([]float64, rows*size)
 			DropMask(rows, size, -5, key, p, out)

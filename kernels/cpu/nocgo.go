@@ -17,6 +17,7 @@ func cSoftmax[T Float](int, int, []T, []T)                                      
 func cLogSumExp[T Float](int, int, []T, []float64)                                {}
 func cDropMask[T Float](int, int, int64, []uint64, float64, []T)                  {}
 func cUniform(int, int, int64, []uint64, []float64)                               {}
+func cMix([]uint64, []int64)                                                      {}
 
 func limit(int) int { return 0 }
 

@@ -91,6 +91,16 @@ static void N(rg_uniform)(long rows, long size, uint64_t seed, const uint64_t *k
 			out[o + l] = (double)(int64_t)u[l] * 0x1p-53;
 	}
 }
+
+// The finaliser of SplitMix64: see tensor.Mix.
+static void N(rg_mix)(long n, const int64_t *x, uint64_t *key) {
+	for (long i = 0; i < n; i++) {
+		uint64_t h = (key[i] ^ (uint64_t)x[i]) + 0x9E3779B97F4A7C15u;
+		h = (h ^ h >> 30) * 0xBF58476D1CE4E5B9u;
+		h = (h ^ h >> 27) * 0x94D049BB133111EBu;
+		key[i] = h ^ h >> 31;
+	}
+}
 #endif
 #undef DRAWS
 #undef LANES

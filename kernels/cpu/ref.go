@@ -252,6 +252,12 @@ func refUniform(rows, size int, seed int64, key []uint64, out []float64) {
 	}
 }
 
+func refMix(key []uint64, x []int64) {
+	for r, h := range key {
+		key[r] = tensor.Mix(h ^ uint64(x[r]))
+	}
+}
+
 func refProducts[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
 	for r := range rows {
 		for i := range m {

@@ -1,0 +1,153 @@
+package executor
+
+import "github.com/relgrad/relgrad/ra"
+
+// groupCodes gives the rows codes below span in the order of their keys. Many rows that read few keys are numbered as
+// those are.
+func (st *stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, err error) {
+	if outer, inner, n := narrow(keys, rows); outer != nil {
+		few, span, err := st.groupCodes(inner, n)
+		if err != nil {
+			return nil, 0, err
+		}
+		raw = st.mem.ints(rows)
+		return raw, span, st.lanes(rows, func(lo, hi int) { readThrough(raw[lo:hi], outer[lo:hi], few) })
+	}
+	raw, span, ok, err := st.rawCodes(keys, rows)
+	if ok || err != nil {
+		return raw, span, err
+	}
+	cols, safe := make([]*ra.Vector, len(keys)), make([]bool, len(keys))
+	for i, k := range keys {
+		cols[i], safe[i] = k.vector(), true
+	}
+	raw, _, span = encode(allRows(cols, rows), keyCols{}, safe)
+	sortGroups(cols, raw, span)
+	return raw, span, nil
+}
+
+// numbers numbers distinct keys 0, 1, … in order of first appearance.
+func (st *stage) numbers(keys keyCols, safe []bool) (code []int32, count int, err error) {
+	if keys.n == 0 {
+		return nil, 0, nil
+	}
+	cols := make([]probeCol, len(keys.cols))
+	for i, v := range keys.cols {
+		cols[i].v = v
+	}
+	raw, span, ok, err := st.rawCodes(cols, keys.n)
+	if err != nil {
+		return nil, 0, err
+	}
+	if !ok {
+		code, _, count = encode(keys, keyCols{}, safe)
+		return code, count, nil
+	}
+	number := make([]int32, span) // from 1 on
+	for i, k := range raw {
+		if number[k] == 0 {
+			count++
+			number[k] = int32(count)
+		}
+		raw[i] = number[k] - 1
+	}
+	return raw, count, nil
+}
+
+// groupedBy groups rows by codes in the order of the keys, not all of which need occur. Groups of one row each leave
+// the space as it is.
+func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
+	t := crew(st.p.opt.Workers).tally(raw, span)
+	rank, count := t.compact()
+	if count == in.n {
+		return &rel{sp: in}, nil
+	}
+	code := raw
+	if count < span {
+		code = st.mem.ints(in.n)
+		if err := st.lanes(in.n, func(lo, hi int) { readThrough(code[lo:hi], raw[lo:hi], rank) }); err != nil {
+			return nil, err
+		}
+	}
+	return st.grouped(in, code, count, t), nil
+}
+
+// rawCodes gives the rows of integer keys codes below span in the order of the keys. Where a key is the row number of the
+// relation that it is read from, the index by which it is read holds the codes. ok is false where a key is NULL, or the
+// product of the keys' spans is large.
+func (st *stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok bool, err error) {
+	if len(keys) == 0 {
+		return nil, 0, false, nil
+	}
+	least, by, total := make([]int64, len(keys)), make([]uint64, len(keys)), uint64(1)
+	for c, k := range keys {
+		v := k.v
+		if v.Ints == nil || v.Valid != nil || v.N == 0 || rows == 0 || v.Type.Shape != nil {
+			return nil, 0, false, nil
+		}
+		r, err := st.extremes(v.Ints)
+		if err != nil {
+			return nil, 0, false, err
+		}
+		least[c], by[c] = r.least, uint64(r.most)-uint64(r.least)+1
+		if limit := min(4*uint64(rows)+1024, 1<<30); by[c] == 0 || by[c] > limit || total*by[c] > limit {
+			return nil, 0, false, nil
+		}
+		total *= by[c]
+		if len(keys) == 1 && k.at != nil && r.counts {
+			return k.at, int(total), true, nil
+		}
+	}
+	code = st.mem.ints(rows)
+	return code, int(total), true, st.lanes(rows, func(lo, hi int) {
+		for c, v := range keys {
+			codeInts(code[lo:hi], v, lo, least[c], int32(by[c]), c == 0)
+		}
+	})
+}
+
+// codeInts multiplies the codes so far by the span of one more key and adds it, or begins with it.
+func codeInts(code []int32, v probeCol, lo int, least int64, by int32, first bool) {
+	x := v.v.Ints
+	switch {
+	case first && v.at == nil:
+		for r, k := range x[lo : lo+len(code)] {
+			code[r] = int32(k - least)
+		}
+	case first:
+		for r, at := range v.at[lo : lo+len(code)] {
+			code[r] = int32(x[at] - least)
+		}
+	case v.at == nil:
+		for r, k := range x[lo : lo+len(code)] {
+			code[r] = code[r]*by + int32(k-least)
+		}
+	default:
+		for r, at := range v.at[lo : lo+len(code)] {
+			code[r] = code[r]*by + int32(x[at]-least)
+		}
+	}
+}
+
+// span64 is what some numbers span; counts: they are least, least+1, …
+type span64 struct {
+	least, most int64
+	counts      bool
+}
+
+func (st *stage) extremes(x []int64) (span64, error) {
+	part := make([]span64, (len(x)+laneRows-1)/laneRows)
+	err := st.lanes(len(x), func(lo, hi int) {
+		a, b, first, counts := x[lo], x[lo], x[0], true
+		for i, k := range x[lo:hi] {
+			a, b = min(a, k), max(b, k)
+			counts = counts && k == first+int64(lo+i)
+		}
+		part[lo/laneRows] = span64{a, b, counts}
+	})
+	all := part[0]
+	for _, s := range part[1:] {
+		all = span64{min(all.least, s.least), max(all.most, s.most), all.counts && s.counts}
+	}
+	return all, err
+}

@@ -1,0 +1,192 @@
+package executor
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// index maps the rows of dst to rows of src.
+type index struct {
+	id       int
+	dst, src *space
+	at       []int32 // nil: row r is row r
+	missing  bool    // some at[r] is -1: the value there is zero
+	step     bool    // made for a step, maybe between relations that do not change
+
+	outer, inner *index // what it is composed of: outer is read first, inner through it; nil where it is not
+}
+
+func (x *index) vary() bool { return x.step || x.dst.vary || x.src.vary }
+
+// groups tells how the rows of in are grouped into those of out.
+type groups struct {
+	id      int
+	in, out *space
+	code    []int32 // the group of each row; nil: all are in the one group
+	perm    []int32 // rows of in sorted by group, nil: they are
+	start   []int32 // rows start[g] to start[g+1] of that order are group g
+	order   *index  // perm as an index, nil: the identity
+	empty   []int   // groups without rows, once known
+	most    int     // rows of the largest group, once known
+	step    bool    // made for a step, maybe of relations that do not change
+}
+
+func (x *groups) vary() bool { return x.step || x.in.vary || x.out.vary }
+
+// indexer holds the indexes and groups of the run, or of a step on top of it. Equal ones are one.
+type indexer struct {
+	parent *indexer
+	ids    *int
+	at     map[indexKey][]*index
+	codes  map[indexKey][]*groups
+	wholes map[[2]int]*groups
+	comp   map[[2]int]*index
+	crew   crew
+	mem    *pool // of a step's arrays; nil: Go's heap
+}
+
+// indexKey is what equal indexes, or groups, have in common.
+type indexKey struct {
+	from, to, n int
+	hash        uint64
+}
+
+func newIndexer(parent *indexer, ids *int, c crew, mem *pool) *indexer {
+	return &indexer{parent: parent, ids: ids, crew: c, mem: mem, at: map[indexKey][]*index{}, codes: map[indexKey][]*groups{},
+		wholes: map[[2]int]*groups{}, comp: map[[2]int]*index{}}
+}
+
+func (x *indexer) id() int { *x.ids++; return *x.ids }
+
+func (x *indexer) space(n int, vary bool) *space { return &space{x.id(), n, vary} }
+
+// home is where something is kept that changes between steps or does not.
+func (x *indexer) home(vary bool) *indexer {
+	for !vary && x.parent != nil {
+		x = x.parent
+	}
+	return x
+}
+
+// index makes an index without gaps; the identity of a space is nil. What a step makes changes with the step.
+func (x *indexer) index(dst, src *space, at []int32) *index {
+	return x.add(&index{dst: dst, src: src, at: at, step: x.parent != nil})
+}
+
+// add returns an index that is equal to n: an earlier one, or n with a number of its own.
+func (x *indexer) add(n *index) *index {
+	if n.at == nil && n.dst == n.src {
+		return nil
+	}
+	key := indexKey{n.dst.id, n.src.id, len(n.at), sample(n.at)}
+	for p := x; p != nil; p = p.parent {
+		for _, y := range p.at[key] {
+			if equalInts(y.at, n.at) {
+				return y
+			}
+		}
+	}
+	n.id = x.id()
+	h := x.home(n.vary())
+	h.at[key] = append(h.at[key], n)
+	return n
+}
+
+// sample hashes some of the numbers: equal lists have equal samples, and few others have.
+func sample(at []int32) uint64 {
+	h := uint64(len(at))
+	for i, step := 0, len(at)/64+1; i < len(at); i += step {
+		h = tensor.Mix(h ^ uint64(uint32(at[i])))
+	}
+	return h
+}
+
+func equalInts(a, b []int32) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+}
+
+// groups makes the groups of the rows of in by code: out row code[r] gets row r. vary tells whether the codes change
+// between steps.
+func (x *indexer) groups(in, out *space, code []int32, vary bool) *groups {
+	return x.tallied(in, out, code, nil, vary)
+}
+
+// tallied is groups, where the codes have been counted already.
+func (x *indexer) tallied(in, out *space, code []int32, t *tally, vary bool) *groups {
+	key := indexKey{in.id, out.id, len(code), sample(code)}
+	for p := x; p != nil; p = p.parent {
+		for _, y := range p.codes[key] {
+			if equalInts(y.code, code) {
+				return y
+			}
+		}
+	}
+	y := &groups{id: x.id(), in: in, out: out, code: code, step: vary}
+	h := x.home(y.vary())
+	if t == nil {
+		t = h.crew.tally(code, out.n)
+	}
+	y.start, y.perm = h.crew.sort(code, t, h.mem)
+	if y.perm != nil {
+		y.order = &index{id: x.id(), dst: in, src: in, at: y.perm, step: vary} // equal ones are of equal groups, nearly always
+	}
+	h.codes[key] = append(h.codes[key], y)
+	return y
+}
+
+// whole is the one group of all rows of a space.
+func (x *indexer) whole(in, out *space) *groups {
+	key := [2]int{in.id, out.id}
+	for p := x; p != nil; p = p.parent {
+		if y := p.wholes[key]; y != nil {
+			return y
+		}
+	}
+	y := &groups{id: x.id(), in: in, out: out, start: []int32{0, int32(in.n)}}
+	x.home(y.vary()).wholes[key] = y
+	return y
+}
+
+// compose is the index that reads through a, then b.
+func (x *indexer) compose(a, b *index) *index {
+	key := [2]int{a.id, b.id}
+	for p := x; p != nil; p = p.parent {
+		if c := p.comp[key]; c != nil {
+			return c
+		}
+	}
+	x = x.home(a.vary() || b.vary())
+	n := &index{dst: a.dst, src: b.src, at: b.at, step: a.step || b.step, missing: a.missing, outer: a, inner: b}
+	switch {
+	case a.at == nil:
+		n.missing = b.missing
+	case b.at == nil:
+		n.at = a.at
+	default:
+		n.at = x.mem.ints(len(a.at))
+		x.crew.each(len(a.at), func(lo, hi int) { readThrough(n.at[lo:hi], a.at[lo:hi], b.at) })
+		n.missing = a.missing || b.missing && slices.Contains(n.at, -1)
+	}
+	if n.dst == n.src && isIdentity(n.at) {
+		n.at = nil
+	}
+	c := x.add(n)
+	if c != nil && c.outer == nil {
+		c.outer, c.inner = a, b
+	}
+	x.comp[key] = c
+	return c
+}
+
+// readThrough is out[i] = b[a[i]], -1 where a[i] is.
+func readThrough(out, a, b []int32) {
+	out = out[:len(a)]
+	for i, r := range a {
+		if r < 0 {
+			out[i] = -1
+			continue
+		}
+		out[i] = b[r]
+	}
+}

@@ -1,0 +1,207 @@
+package executor
+
+import (
+	"fmt"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// lookup is what one side of a join is looked up in: the rows of each key.
+type lookup struct {
+	enc    *encoder
+	start  []int32
+	rows   []int32 // by start; nil: row i is row i
+	unique bool    // no key has two rows
+}
+
+// matches tells the partners of each combo in a slot: rows[start[code]:start[code+1]].
+type matches struct {
+	*lookup
+	code  []int32 // per combo, -1: none
+	lost  bool    // some combo has none
+	pairs int64
+	lane  []int64 // pairs of the lanes before
+}
+
+func (m *matches) row(i int32) int32 {
+	if m.rows == nil {
+		return i
+	}
+	return m.rows[i]
+}
+
+func (m *matches) each(c int, f func(c, r int32)) {
+	if k := m.code[c]; k >= 0 {
+		for i := m.start[k]; i < m.start[k+1]; i++ {
+			f(int32(c), m.row(i))
+		}
+	}
+}
+
+func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
+	build := keyCols{rows: j.kept[s], n: j.size(s)}
+	safe := make([]bool, len(conds))
+	probe, cols := make([]*ra.Vector, len(conds)), make([]probeCol, len(conds))
+	id := ""
+	for i, q := range conds {
+		b, err := j.vec(q.R)
+		if err != nil {
+			return nil, err
+		}
+		p, err := j.probed(q.L)
+		if err != nil {
+			return nil, err
+		}
+		build.cols = append(build.cols, b)
+		cols[i], probe[i], safe[i] = p, p.v, q.NullSafe
+		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.v.Type.IsFloat())
+	}
+	t := j.lookup(s, id, build, safe, mixed(build.cols, probe))
+	code, lost, err := j.st.probe(t, cols, j.count)
+	if err != nil {
+		return nil, err
+	}
+	m := &matches{lookup: t, code: code, lost: lost}
+	if t.unique {
+		return m, nil
+	}
+	m.lane = make([]int64, (len(code)+laneRows-1)/laneRows)
+	crew(j.st.p.opt.Workers).cut(len(code), laneRows, func(lane, lo, hi int) {
+		for _, k := range code[lo:hi] {
+			if k >= 0 {
+				m.lane[lane] += int64(t.start[k+1] - t.start[k])
+			}
+		}
+	})
+	for i, n := range m.lane {
+		m.lane[i], m.pairs = m.pairs, m.pairs+n
+	}
+	return m, nil
+}
+
+// expand lists all pairs of a combo and a row.
+func (j *joiner) expand(m *matches) (combo, row []int32) {
+	combo, row = j.st.mem.ints(int(m.pairs)), j.st.mem.ints(int(m.pairs))
+	crew(j.st.p.opt.Workers).cut(len(m.code), laneRows, func(lane, first, last int) {
+		at := int(m.lane[lane])
+		for c, k := range m.code[first:last] {
+			if k < 0 {
+				continue
+			}
+			lo, hi := m.start[k], m.start[k+1]
+			to := at + int(hi-lo)
+			fill(combo[at:to], int32(first+c))
+			if m.rows != nil {
+				copy(row[at:to], m.rows[lo:hi])
+			} else {
+				ascend(row[at:to], lo)
+			}
+			at = to
+		}
+	})
+	return combo, row
+}
+
+// partners are the rows that the combos meet, one each at most, and the combos that meet one: nil where all do. The
+// codes are used up.
+func (j *joiner) partners(m *matches) (row, combo []int32) {
+	row = m.code
+	if m.rows != nil {
+		crew(j.st.p.opt.Workers).each(len(row), func(lo, hi int) { readThrough(row[lo:hi], row[lo:hi], m.rows) })
+	}
+	if !m.lost {
+		return row, nil
+	}
+	combo = j.st.mem.ints(len(row))[:0]
+	for c, r := range row {
+		if r >= 0 {
+			row[len(combo)] = r
+			combo = append(combo, int32(c))
+		}
+	}
+	return row[:len(combo)], combo
+}
+
+// met is what a join has found: partners.
+type met struct{ row, combo []int32 }
+
+// metKey names the partners of slot s by the conditions; ok is false where the combos are not the rows of one relation.
+func (j *joiner) metKey(s int, conds []ra.Equi) (key string, ok bool, err error) {
+	if j.kept[s] != nil {
+		return "", false, nil
+	}
+	key = fmt.Sprintf("%p %d", j.in[s], j.count)
+	for _, q := range conds {
+		in := j.n.Inputs[q.L.Input]
+		if !j.all[q.L.Input] {
+			return "", false, nil
+		}
+		x, err := j.st.col(true, in, in.Index(q.L.ID))
+		if err != nil {
+			return "", false, err
+		}
+		key += fmt.Sprintf(" %d %d %v", j.n.Inputs[s].Index(q.R.ID), x.id, q.NullSafe)
+	}
+	return key, true, nil
+}
+
+// probed is a column of a joined slot, one row for each combo.
+func (j *joiner) probed(c kernels.Col) (probeCol, error) {
+	if in := j.n.Inputs[c.Input]; j.all[c.Input] {
+		return j.st.through(in, in.Index(c.ID))
+	}
+	v, err := j.vec(c)
+	at := j.at[c.Input]
+	if at == nil {
+		at = []int32{}
+	}
+	return probeCol{v: v, at: at}, err
+}
+
+// lookup makes the table of slot s, or takes the one that an earlier join or step made of the same columns of
+// a relation that does not change between steps.
+func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *lookup {
+	keep := j.lasting(s)
+	if t := j.in[s].look[id]; t != nil && keep {
+		return t
+	}
+	t := &lookup{enc: newEncoder(build, safe, asFloat)}
+	start, order := sortByCode(t.enc.code, t.enc.count)
+	t.start, t.unique = start, int(start[t.enc.count]) == t.enc.count
+	if order != nil || build.rows != nil || int(start[t.enc.count]) != build.n {
+		t.rows = make([]int32, start[t.enc.count])
+		for i := range t.rows {
+			r := int32(i)
+			if order != nil {
+				r = order[i]
+			}
+			t.rows[i] = int32(build.row(int(r)))
+		}
+	}
+	if t.enc.code = nil; keep {
+		if j.in[s].look == nil {
+			j.in[s].look = map[string]*lookup{}
+		}
+		j.in[s].look[id] = t
+	}
+	return t
+}
+
+// lasting reports whether what is found out about the columns of slot s in the conditions holds for the whole run.
+func (j *joiner) lasting(s int) bool {
+	return j.kept[s] == nil && !j.st.p.flow.structure[j.n.Inputs[s]] && !j.varying(s)
+}
+
+// varying reports whether a column of slot s in the conditions changes between steps though its rows do not.
+func (j *joiner) varying(s int) bool {
+	in := j.n.Inputs[s]
+	for _, q := range j.equis {
+		for _, c := range []kernels.Col{q.L, q.R} {
+			if c.Input == s && j.st.p.flow.column[colKey{n: in, col: in.Index(c.ID)}] {
+				return true
+			}
+		}
+	}
+	return false
+}
