@@ -125,6 +125,10 @@ func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
 			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on a value that depends on a parameter is not differentiable").
 				WithHint("Structure may not depend on values: group by keys or attributes.")
 		}
+		if x.Type.Shape != nil {
+			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on %v is not supported in a loss", x.Type).
+				WithHint("Group by the key of its table: what the key determines may stand ungrouped.")
+		}
 		g.keys = append(g.keys, x)
 	}
 	s.impliedKeys(g, sel, targets)

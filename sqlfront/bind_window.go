@@ -86,6 +86,10 @@ func (s *scope) partition(w *Window) ([]*kernels.Expr, error) {
 			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "PARTITION BY on a value that depends on a parameter is not differentiable").
 				WithHint("Structure may not depend on values: partition by keys or attributes.")
 		}
+		if k.Type.Shape != nil {
+			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "PARTITION BY on %v is not supported in a loss", k.Type).
+				WithHint("Partition by the key of its table.")
+		}
 		keys = append(keys, k)
 	}
 	return keys, nil

@@ -69,7 +69,7 @@ var Losses = []Loss{
 	{"SELECT sum(sqnorm(p)) FROM (SELECT max_agg(v) OVER () - v * min_agg(v) OVER (PARTITION BY node % 2) AS p FROM w0 WHERE node < 3) q", []string{"w0"}},
 	{"SELECT sum(s * s * dst) + sum(m * m * weight) + sum(l * l * l) FROM (SELECT dst, weight, sum(weight) OVER (PARTITION BY src ORDER BY dst DESC) AS s, max(weight) OVER (ORDER BY src, dst ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING) AS m, coalesce(lag(weight, 2, 0.5) OVER (ORDER BY dst, src), 1) AS l FROM adj) q", []string{"adj"}},
 	{"SELECT sum(weight * r * n) FROM (SELECT weight, rank() OVER (ORDER BY dst % 2) AS r, row_number() OVER (PARTITION BY src ORDER BY dst) AS n FROM adj WHERE dst > 0) q", []string{"adj"}},
-	{"SELECT sum(sum_elements(matmul(a, a) * a)) + sum(b) FROM (SELECT node % 2 AS h, matmul(array_agg(w0.v ORDER BY node), w1.v) AS a, sum(node) AS b FROM w0, w1 GROUP BY node % 2, w1.v, w1.id) q", []string{"w0"}},
+	{"SELECT sum(sum_elements(matmul(a, a) * a)) + sum(b) FROM (SELECT node % 2 AS h, matmul(array_agg(w0.v ORDER BY node), w1.v) AS a, sum(node) AS b FROM w0, w1 GROUP BY node % 2, w1.id) q", []string{"w0"}},
 	{"SELECT sqnorm(array_agg(sqnorm(v) ORDER BY node DESC) FILTER (WHERE node <> 2) * ARRAY[1, 2.5, 3]) FROM w0", []string{"w0"}},
 	{"SELECT sum(sqnorm(z) * z[2]) FROM (SELECT src, vector_agg(dst, weight, 3) AS z FROM adj GROUP BY src) q", []string{"adj"}},
 	{"SELECT sum(s * s * i) FROM (SELECT i, sum(e * weight) AS s FROM w1, adj, unnest(w1.v) WITH ORDINALITY AS u(e, i) WHERE i > src GROUP BY i) q", []string{"w1", "adj"}},

@@ -322,6 +322,12 @@ func TestLosses(t *testing.T) {
 		loss := "SELECT sum(" + s.scalar() + ") + sum(z * z) AS loss FROM t"
 		db := s.database()
 		res, err := gradtest.Optimize(ctx, db, loss, []string{"t"}, optimizer.Options{Verify: true})
+		if s.call.Type.Kind == kernels.Text && s.d.Name == "cast" && s.s.Types[0].Kind == kernels.Float32 {
+			if err == nil || !strings.Contains(err.Error(), "a cast of real or numeric to text") {
+				t.Errorf("%s with %v: %v", loss, s.s.Types, err)
+			}
+			return
+		}
 		if err != nil {
 			t.Errorf("%s with %v: %v", loss, s.s.Types, err)
 			return
