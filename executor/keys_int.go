@@ -170,6 +170,7 @@ func (t *pairTable) findAll(p []int32, x []int64, at []int32) (miss bool) {
 		k := run.at + int32(d)
 		if !t.same {
 			k = t.dense[k]
+			miss = miss || k < 0
 		}
 		p[i] = k
 	}

@@ -1,0 +1,184 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// smallLanes makes few rows fill several lanes until the test ends.
+func smallLanes(t *testing.T) {
+	before := laneRows
+	laneRows = 7
+	t.Cleanup(func() { laneRows = before })
+}
+
+// testStage is a stage without a plan.
+func testStage(workers int) *stage {
+	p := &Program{opt: Options{Workers: workers}, ctx: context.Background()}
+	p.m = machine{ctx: p.ctx, workers: workers}
+	return newStage(p.ctx, p, newStage(p.ctx, p, nil))
+}
+
+// randomInts draws keys from lo on, with gaps, maybe with NULL.
+func randomInts(rng *rand.Rand, n int, lo, span int64, nulls bool) *ra.Vector {
+	v := ra.NewVector(kernels.Type{Kind: kernels.Int, Nullable: nulls}, n)
+	for i := range v.Ints {
+		v.Ints[i] = lo + rng.Int63n(span)
+	}
+	if nulls {
+		v.Valid = make([]bool, n)
+		for i := range v.Valid {
+			v.Valid[i] = rng.Intn(4) > 0
+		}
+	}
+	return v
+}
+
+// TestLookup finds keys of one and two columns, dense and not, with NULL and without, as a map does.
+func TestLookup(t *testing.T) {
+	smallLanes(t)
+	rng := rand.New(rand.NewSource(1))
+	for round := range 400 {
+		columns, nulls, safe := 1+rng.Intn(2), rng.Intn(2) > 0, rng.Intn(2) > 0
+		n, m, few := 1+rng.Intn(60), 1+rng.Intn(60), 1+rng.Intn(8)
+		span := []int64{3, 40, 1 << 40}[rng.Intn(3)]
+		build, probe, nullSafe := keyCols{n: n}, make([]probeCol, columns), make([]bool, columns)
+		at := make([]int32, m) // as many rows as are looked up read few rows of the columns
+		for i := range at {
+			at[i] = int32(rng.Intn(few))
+		}
+		for c := range columns {
+			lo := rng.Int63n(9) - 4
+			build.cols = append(build.cols, randomInts(rng, n, lo, span, nulls))
+			probe[c] = probeCol{v: randomInts(rng, few, lo-1, span+2, nulls), at: at}
+			if nullSafe[c] = safe; span > 100 {
+				copy(probe[c].v.Ints, build.cols[c].Ints)
+			}
+		}
+		key := func(r int, cols func(c int) *ra.Vector) (string, bool) {
+			s, counts := "", true
+			for c := range columns {
+				v := cols(c)
+				if v.IsNull(r) {
+					s, counts = s+"NULL ", counts && safe
+					continue
+				}
+				s += fmt.Sprint(v.Ints[r], " ")
+			}
+			return s, counts
+		}
+		enc := newEncoder(build, nullSafe, make([]bool, columns))
+		want := map[string]int32{}
+		for r, code := range enc.code {
+			k, counts := key(r, func(c int) *ra.Vector { return build.cols[c] })
+			if counts != (code >= 0) {
+				t.Fatalf("round %d: row %d has number %d, key %q", round, r, code, k)
+			}
+			if old, ok := want[k]; counts && ok && old != code {
+				t.Fatalf("round %d: key %q has the numbers %d and %d", round, k, old, code)
+			}
+			if counts {
+				want[k] = code
+			}
+		}
+		if len(want) != enc.count {
+			t.Fatalf("round %d: %d numbers for %d keys", round, enc.count, len(want))
+		}
+		for _, workers := range []int{1, 3} {
+			got, lost, err := testStage(workers).probe(&lookup{enc: enc}, probe, m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, code := range got {
+				k, counts := key(int(at[i]), func(c int) *ra.Vector { return probe[c].v })
+				w, there := want[k]
+				if !there || !counts {
+					w = -1
+				}
+				if code != w {
+					t.Fatalf("round %d, %d workers: key %q has number %d, want %d", round, workers, k, code, w)
+				}
+				if code < 0 && !lost {
+					t.Fatalf("round %d: key %q is not there, and that is not told", round, k)
+				}
+			}
+		}
+	}
+}
+
+// TestTally counts and sorts codes as sortByCode does, for any number of workers.
+func TestTally(t *testing.T) {
+	smallLanes(t)
+	rng := rand.New(rand.NewSource(1))
+	for round := range 300 {
+		n, span := rng.Intn(100), 1+rng.Intn(30)
+		codes := make([]int32, n)
+		for i := range codes {
+			if codes[i] = int32(rng.Intn(span)); round%2 > 0 && i > 0 && rng.Intn(4) > 0 {
+				codes[i] = codes[i-1]
+			}
+		}
+		if round%5 == 0 {
+			slices.Sort(codes)
+		}
+		for _, workers := range []crew{1, 2, 5} {
+			tally := workers.tally(codes, span)
+			rank, count := tally.compact()
+			dense := make([]int32, n)
+			readThrough(dense, codes, rank)
+			start, order := workers.sort(dense, tally, nil)
+			wantStart, wantOrder := sortByCode(dense, count)
+			if !slices.Equal(start, wantStart) || !slices.Equal(order, wantOrder) || (order == nil) != (wantOrder == nil) {
+				t.Fatalf("round %d, %d workers: %v are sorted to %v, %v, want %v, %v", round, workers, codes, start, order, wantStart, wantOrder)
+			}
+		}
+	}
+}
+
+// TestFastInts compares the loops with the reference code, at the borders of what a bigint holds.
+func TestFastInts(t *testing.T) {
+	borders := []int64{0, 1, -1, 2, -7, 33, 1 << 31, 1<<31 - 1, -1 << 31, -1<<31 - 1, 1 << 32, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1}
+	for name, fast := range fastInts {
+		slow := kernels.Lookup(name).Ints
+		for _, x := range borders {
+			for _, y := range borders {
+				out := make([]int64, 2)
+				if !fast(out, []int64{x, 1}, []int64{y, 1}, 1, 1) {
+					continue
+				}
+				if want, err := slow([]int64{x, y}); err != nil || out[0] != want {
+					t.Errorf("%s(%d, %d) is %d, want %d, %v", name, x, y, out[0], want, err)
+				}
+			}
+		}
+		if out := make([]int64, 3); !fast(out, []int64{1, 2, 3}, []int64{5}, 1, 0) {
+			t.Errorf("%s leaves small numbers to the reference code", name)
+		}
+	}
+}
+
+// TestPool: what is lent is not lent twice until it is taken back.
+func TestPool(t *testing.T) {
+	p := &pool{}
+	for range 3 {
+		a, b := p.ints(laneRows), p.ints(laneRows)
+		fill(a, 1)
+		fill(b, 2)
+		if slices.Contains(a, 2) {
+			t.Fatal("one array was lent twice")
+		}
+		first := &a[0]
+		p.recycle()
+		if c, d := p.ints(laneRows-5), p.ints(laneRows); &c[0] != first && &d[0] != first {
+			t.Fatal("an array that was taken back is not lent again")
+		}
+		p.recycle()
+	}
+}
