@@ -27,6 +27,7 @@ var (
 
 // generator makes random plans.
 type generator struct {
+	ints  [2]int64 // integers are ints[0] + k·ints[1] for small k: dense, sparse, negative
 	rng   *rand.Rand
 	src   *memory
 	b     *ra.Builder
@@ -36,7 +37,7 @@ type generator struct {
 func (g *generator) vector(t kernels.Type, n int, nulls bool) *ra.Vector {
 	v := ra.NewVector(t, n)
 	for i := range v.Ints {
-		v.Ints[i] = int64(g.rng.Intn(6))
+		v.Ints[i] = g.ints[0] + g.ints[1]*int64(g.rng.Intn(6))
 	}
 	for i := range v.F64 {
 		v.F64[i] = float64(g.rng.Intn(33)-16) / 8
@@ -57,9 +58,12 @@ func (g *generator) vector(t kernels.Type, n int, nulls bool) *ra.Vector {
 
 func (g *generator) table(name string) {
 	n := []int{0, 1, 5, 12, 30}[g.rng.Intn(5)]
-	key := ra.NewVector(tInt, n)
+	key, gap := ra.NewVector(tInt, n), g.rng.Intn(3) == 0
 	for i, r := range g.rng.Perm(n) {
-		key.Ints[i] = int64(r)
+		key.Ints[i] = g.ints[0] + g.ints[1]*int64(r)
+		if gap && r > n/2 {
+			key.Ints[i] += g.ints[1]
+		}
 	}
 	cols := []*ra.Vector{key}
 	for _, t := range []kernels.Type{tInt, tInt, tText, tF64, tF32, tVec, tMat} {
@@ -370,6 +374,7 @@ func testPlans(t *testing.T) {
 	rows := 0
 	for seed := range *plans {
 		g := &generator{rng: rand.New(rand.NewSource(int64(seed))), src: &memory{}, b: ra.NewBuilder()}
+		g.ints = [][2]int64{{0, 1}, {0, 1}, {0, 1}, {-3, 1}, {1 << 40, 1}, {-1 << 40, 1 << 33}, {0, 1000003}, {7, -2}}[g.rng.Intn(8)]
 		for i := range 3 {
 			g.table(fmt.Sprintf("t%d", i))
 		}
