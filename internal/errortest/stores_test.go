@@ -7,8 +7,10 @@ import (
 	"runtime"
 	"strings"
 	"syscall"
+	"testing"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 )
@@ -88,7 +90,7 @@ func (c *trial) onBroken(kind string) string {
 		ok = how == nil || how(c, path)
 	}
 	if !ok {
-		c.t.Logf("%s: SKIPPED: this machine cannot make a store that is %s", c.d.Pos, kind)
+		c.t.Run("store "+kind, func(t *testing.T) { need.Absent(t, "root", "this machine cannot make a store that is "+kind) })
 		return c.d.Expected
 	}
 	db, err := relgrad.Open(path)

@@ -65,13 +65,18 @@ func TestFaultsAreCaught(t *testing.T) {
 			}
 		}()
 	}
+	planted := 0
 	for _, f := range faults {
 		if strings.Contains(f.name, *only) {
+			planted++
 			todo <- f
 		}
 	}
 	close(todo)
 	wg.Wait()
+	if planted == 0 {
+		t.Errorf("no fault has %q in its name", *only)
+	}
 }
 
 // controls runs the catching tests without a fault: what fails by itself catches nothing.
@@ -124,7 +129,7 @@ func (f fault) caught(dir string) error {
 	switch {
 	case err == nil:
 		return fmt.Errorf("not caught by go test %s", f.test)
-	case strings.Contains(string(out), "[build failed]"):
+	case strings.Contains(string(out), "[build failed]"), strings.Contains(string(out), "[setup failed]"):
 		return fmt.Errorf("it does not compile:\n%s", out)
 	case !strings.Contains(string(out), "FAIL"):
 		return fmt.Errorf("the test did not run: %v\n%s", err, out)
