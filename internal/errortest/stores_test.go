@@ -45,11 +45,15 @@ var broken = map[string]func(c *trial, path string) bool{
 		}
 		return os.WriteFile(path, data, 0o644) == nil
 	},
-	"read-only": func(c *trial, path string) bool {
+	"read-only": func(c *trial, path string) bool { // the file and its folder
 		if err := os.Chmod(path, 0o444); err != nil {
 			return false
 		}
-		return os.Geteuid() != 0 || c.notRoot(path)
+		if os.Geteuid() == 0 {
+			return c.notRoot(path)
+		}
+		c.later(func() { _ = os.Chmod(filepath.Dir(path), 0o755) }) // else the folder stays behind
+		return os.Chmod(filepath.Dir(path), 0o555) == nil
 	},
 	"locked": func(c *trial, path string) bool {
 		db, err := relgrad.Open(path)
