@@ -160,6 +160,10 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]st
 			return err
 		}
 	}
+	if !r.atomic && r.db.Local() { // when the next commit comes is a matter of time
+		return sqlerr.New(sqlerr.InvalidTransaction, "before_step has set a parameter for its transaction only, which ends with the next commit").
+			WithHint("Use SET without LOCAL, or set_config(name, value, false).")
+	}
 	return nil
 }
 

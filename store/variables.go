@@ -22,6 +22,9 @@ func (db *DB) Variables() map[string]string {
 	return out
 }
 
+// Local reports whether parameters were set for the open transaction only.
+func (db *DB) Local() bool { return len(db.local) > 0 }
+
 // Under gives these parameters exactly the values of another session. The function it returns puts all
 // parameters back.
 func (db *DB) Under(vars map[string]string) (back func()) {
