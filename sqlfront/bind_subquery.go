@@ -52,17 +52,28 @@ func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
 	return r.node.Var(slot, r.cols[0]), nil
 }
 
-// pinned reports whether predicates compare the whole identity of a query's rows with constants: there is one at most.
+// pinned reports whether conditions equate the whole identity of a query's rows with constants, there or in the views
+// below: there is one row at most.
 func pinned(n *ra.Node) bool {
-	if n.Op != ra.Select && n.Op != ra.Join {
-		return false
-	}
-	return !slices.ContainsFunc(n.Unique, func(u ra.ColumnID) bool {
-		x := n.Out[n.Index(u)]
-		return !x.IsConst() && !slices.ContainsFunc(n.Pred, func(p *kernels.Expr) bool {
-			return p.Def != nil && p.Def.Name == "eq" && (p.Args[0].Same(x) && p.Args[1].IsConst() || p.Args[1].Same(x) && p.Args[0].IsConst())
+	return !slices.ContainsFunc(n.Unique, func(u ra.ColumnID) bool { return !fixed(n, u) })
+}
+
+// fixed reports whether a column has the same value in all rows.
+func fixed(n *ra.Node, id ra.ColumnID) bool {
+	i := n.Index(id)
+	switch n.Op {
+	case ra.SemiJoin, ra.AntiJoin:
+		return fixed(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+	case ra.Aggregate:
+		return i < len(n.Group) && fixed(n.Inputs[0], n.Group[i])
+	case ra.Select, ra.Join:
+		x := n.Out[i]
+		return x.IsConst() || x.IsCol && fixed(n.Inputs[x.Col.Input], x.Col.ID) || slices.ContainsFunc(n.Pred, func(p *kernels.Expr) bool {
+			return p.Def != nil && p.Def.Name == "eq" && p.Args[0].Type.Kind == p.Args[1].Type.Kind &&
+				(p.Args[0].Same(x) && p.Args[1].IsConst() || p.Args[1].Same(x) && p.Args[0].IsConst())
 		})
-	})
+	}
+	return false
 }
 
 // oneRow reports whether a node without identity has its row for certain.
