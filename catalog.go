@@ -34,14 +34,18 @@ func newCatalog(db *store.DB) *catalog {
 		reads: map[*sqlfront.OpaqueQuery][]object{}}
 }
 
-// lookup is a name as a query writes it; path is joined, "" for the session's.
-type lookup struct{ path, schema, name string }
+// lookup is a name as a query writes it, of a relation or a function; path is joined, "" for the session's.
+type lookup struct {
+	path, schema, name string
+	function           bool
+}
 
-// object is what a name means: a view's definition, which is immutable, or a table. Both are zero where there is
-// nothing of that name.
+// object is what a name means: a view's or function's definition, which are immutable, or a table. All are zero where
+// there is nothing of that name.
 type object struct {
 	view          *store.ViewDef
 	schema, table string
+	function      *sqlfront.CreateFunction
 }
 
 // notes runs f and returns the names and settings that it read.
@@ -59,6 +63,9 @@ func (c *catalog) resolve(l lookup) object {
 	if l.path != "" {
 		path = strings.Split(l.path, "\x00")
 	}
+	if l.function {
+		return object{function: c.db.FunctionOn(path, l.schema, l.name)}
+	}
 	t, v := c.db.Relation(path, l.schema, l.name)
 	if t == nil {
 		return object{view: v}
@@ -68,12 +75,19 @@ func (c *catalog) resolve(l lookup) object {
 
 // on notes that a name was looked up; the plan holds as long as it means the same.
 func (c *catalog) on(path []string, schema, name string) []string {
-	l := lookup{strings.Join(path, "\x00"), schema, name}
+	l := lookup{strings.Join(path, "\x00"), schema, name, false}
 	c.names[l] = c.resolve(l)
 	if path == nil {
 		path = c.db.SearchPath()
 	}
 	return path
+}
+
+// Function implements sqlfront.Catalog.
+func (c *catalog) Function(_ context.Context, path []string, schema, name string) *sqlfront.CreateFunction {
+	l := lookup{strings.Join(path, "\x00"), schema, name, true}
+	c.names[l] = c.resolve(l)
+	return c.names[l].function
 }
 
 // Table implements sqlfront.Catalog.

@@ -36,10 +36,10 @@ func (in *Interp) callProcedure(ctx context.Context, fn *sqlfront.CreateFunction
 
 func procedureArgs(fn *sqlfront.CreateFunction, c *sqlfront.Call, text *sqlfront.Text) ([]sqlfront.Expr, error) {
 	if !fn.Procedure {
-		e := sqlerr.At(int(c.Func.At), sqlerr.WrongObjectType, "%s is not a procedure", signature(fn)).WithHint("To call a function, use SELECT.")
+		e := sqlerr.At(int(c.Func.At), sqlerr.WrongObjectType, "%s is not a procedure", fn.Signature()).WithHint("To call a function, use SELECT.")
 		return nil, sqlerr.In(e, text)
 	}
-	return arrange(fn, c.Func, text)
+	return fn.Arrange(c.Func, text)
 }
 
 // callProcedure is CALL in a body: OUT arguments are assigned to the variables given for them.
@@ -91,7 +91,7 @@ func (in *Interp) callSQL(ctx context.Context, fn *sqlfront.CreateFunction, b *b
 	case fn.Table != nil:
 		out.cols = nil
 		for _, c := range fn.Table {
-			out.cols = append(out.cols, Col{c.Name, typeString(c.Type)})
+			out.cols = append(out.cols, Col{c.Name, c.Type.String()})
 		}
 	case fn.SetOf:
 		out.cols = in.rowColumns(fn)
@@ -107,7 +107,7 @@ func (in *Interp) callSQL(ctx context.Context, fn *sqlfront.CreateFunction, b *b
 		out.cols, out.rows = nil, nil
 	}
 	if len(out.cols) != len(res.Cols) && out.cols != nil {
-		return nil, sqlerr.New("42P13", "function %s returns %d columns instead of %d", signature(fn), len(res.Cols), len(out.cols))
+		return nil, sqlerr.New("42P13", "function %s returns %d columns instead of %d", fn.Signature(), len(res.Cols), len(out.cols))
 	}
 	return out, nil
 }
@@ -138,7 +138,7 @@ func (in *Interp) bindArgs(fn *sqlfront.CreateFunction, stmt sqlfront.Statement,
 // substituteArgs replaces parameters by expressions.
 func (in *Interp) substituteArgs(fn *sqlfront.CreateFunction, tree sqlfront.Tree, args []sqlfront.Expr, b *body) (sqlfront.Tree, error) {
 	index := map[string]int{}
-	for i, p := range inputs(fn) {
+	for i, p := range fn.Inputs() {
 		if p.Name != "" {
 			index[p.Name] = i
 		}

@@ -3,7 +3,6 @@ package script
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -78,78 +77,15 @@ func returnType(fn *sqlfront.CreateFunction) string {
 	case fn.Returns == nil:
 		return "void"
 	}
-	return typeString(*fn.Returns)
-}
-
-// signature is f(integer,text), as in CONTEXT lines.
-func signature(fn *sqlfront.CreateFunction) string {
-	var ts []string
-	for _, p := range fn.Params {
-		if p.Mode != "out" || fn.Procedure {
-			ts = append(ts, typeString(p.Type))
-		}
-	}
-	return fn.Name + "(" + strings.Join(ts, ",") + ")"
-}
-
-// arrange assigns a call's arguments to parameters; a nil entry takes the default.
-func arrange(fn *sqlfront.CreateFunction, call *sqlfront.FuncCall, text *sqlfront.Text) ([]sqlfront.Expr, error) {
-	var params []sqlfront.FuncParam
-	for _, p := range fn.Params {
-		if fn.Procedure || p.Mode != "out" {
-			params = append(params, p)
-		}
-	}
-	kind := "function"
-	if fn.Procedure {
-		kind = "procedure"
-	}
-	fail := func(detail string, args ...any) error {
-		e := sqlerr.At(int(call.At), sqlerr.UndefinedFunction, "%s %s(%d arguments) does not exist", kind, call.Name, len(call.Args)).WithDetail(detail, args...)
-		return sqlerr.In(e.WithHint("Its signature is %s.", signature(fn)), text)
-	}
-	if len(call.Args) > len(params) {
-		return nil, fail("It takes %d arguments.", len(params))
-	}
-	out := make([]sqlfront.Expr, len(params))
-	for i, a := range call.Args {
-		at := i
-		if call.ArgNames != nil && call.ArgNames[i] != "" {
-			name := call.ArgNames[i]
-			if at = slices.IndexFunc(params, func(p sqlfront.FuncParam) bool { return p.Name == name }); at < 0 {
-				return nil, fail("It has no parameter named \"%s\".", name)
-			}
-		}
-		if out[at] != nil {
-			return nil, fail("Parameter \"%s\" is given twice.", params[at].Name)
-		}
-		out[at] = a
-	}
-	for i, p := range params {
-		if out[i] == nil && p.Default == nil {
-			return nil, fail("There is no value for parameter %d, \"%s\".", i+1, p.Name)
-		}
-	}
-	return out, nil
-}
-
-// inputs lists the parameters that take arguments.
-func inputs(fn *sqlfront.CreateFunction) []sqlfront.FuncParam {
-	var out []sqlfront.FuncParam
-	for _, p := range fn.Params {
-		if fn.Procedure || p.Mode != "out" {
-			out = append(out, p)
-		}
-	}
-	return out
+	return fn.Returns.String()
 }
 
 // values evaluates arguments with eval and casts them to the parameters' types.
 func (in *Interp) values(ctx context.Context, fn *sqlfront.CreateFunction, args []sqlfront.Expr, text *sqlfront.Text, eval func(sqlfront.Expr) (value, error)) ([]value, error) {
-	params := inputs(fn)
+	params := fn.Inputs()
 	out := make([]value, len(params))
 	for i, p := range params {
-		out[i] = value{nil, typeString(p.Type)}
+		out[i] = value{nil, p.Type.String()}
 		if p.Mode == "out" {
 			continue
 		}
@@ -190,9 +126,9 @@ func (in *Interp) call(ctx context.Context, fn *sqlfront.CreateFunction, args []
 			}
 		}
 	}
-	if in.calls++; in.calls > maxCalls {
+	if in.calls++; in.calls > sqlfront.MaxCalls {
 		in.calls--
-		return nil, sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", maxCalls)
+		return nil, sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", sqlfront.MaxCalls)
 	}
 	defer func() { in.calls-- }()
 	b, err := in.body(fn)
@@ -207,13 +143,13 @@ func (in *Interp) call(ctx context.Context, fn *sqlfront.CreateFunction, args []
 
 // callPL runs a PL/pgSQL function.
 func (in *Interp) callPL(ctx context.Context, fn *sqlfront.CreateFunction, b *body, args []value, atomic bool) (*outcome, error) {
-	f := &frame{in: in, ctx: ctx, text: b.text, name: signature(fn), fn: fn, atomic: atomic || !fn.Procedure, plans: b.plans}
+	f := &frame{in: in, ctx: ctx, text: b.text, name: fn.Signature(), fn: fn, atomic: atomic || !fn.Procedure, plans: b.plans}
 	f.push("")
 	f.declareFound()
 	f.push(fn.Name)
 	next := 0
 	for _, p := range append(slices.Clone(fn.Params), fn.Table...) {
-		v := &variable{name: p.Name, decl: p.Type, val: value{nil, typeString(p.Type)}}
+		v := &variable{name: p.Name, decl: p.Type, val: value{nil, p.Type.String()}}
 		if (p.Mode != "out" || fn.Procedure) && next < len(args) {
 			v.val = args[next]
 			next++
@@ -240,7 +176,7 @@ func (in *Interp) callPL(ctx context.Context, fn *sqlfront.CreateFunction, b *bo
 func (f *frame) outcome() *outcome {
 	out := &outcome{ret: f.ret, rows: f.rows}
 	for _, v := range f.out {
-		out.cols = append(out.cols, Col{v.name, typeString(v.decl)})
+		out.cols = append(out.cols, Col{v.name, v.decl.String()})
 		out.row = append(out.row, v.val.v)
 	}
 	if len(f.out) == 1 && f.fn.Table == nil {
@@ -260,7 +196,7 @@ func (in *Interp) rowColumns(fn *sqlfront.CreateFunction) []Col {
 	if cols, ok := in.Session.Columns(fn.Returns.Schema, fn.Returns.Name); ok && fn.Returns.Dims == 0 {
 		return cols
 	}
-	return []Col{{fn.Name, typeString(*fn.Returns)}}
+	return []Col{{fn.Name, fn.Returns.String()}}
 }
 
 // returnStmt is RETURN in its three forms.

@@ -2,6 +2,7 @@ package script
 
 import (
 	"context"
+	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -75,14 +76,14 @@ func (il inliner) refuse(at sqlfront.Pos, hint, format string, args ...any) sqlf
 // args arranges the arguments and inlines the calls inside them.
 func (il inliner) args(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) []sqlfront.Expr {
 	if fn.Procedure {
-		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is a procedure", signature(fn)).WithHint("To call a procedure, use CALL."))
+		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is a procedure", fn.Signature()).WithHint("To call a procedure, use CALL."))
 		return nil
 	}
 	if n.Over != nil || n.Filter != nil || n.Distinct || n.Star || n.OrderBy != nil {
-		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is no aggregate or window function", signature(fn)))
+		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is no aggregate or window function", fn.Signature()))
 		return nil
 	}
-	args, err := arrange(fn, n, il.text)
+	args, err := fn.Arrange(n, il.text)
 	if err != nil {
 		il.fail(err)
 		return nil
@@ -119,25 +120,28 @@ func (il inliner) scalar(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) sqlf
 		return nil
 	}
 	if fn.SetOf || fn.Table != nil {
-		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).", "the set-returning function %s outside FROM is not supported", signature(fn))
+		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).", "the set-returning function %s outside FROM is not supported", fn.Signature())
 	}
 	if x := il.expression(fn, n.At, args); x != nil || *il.err != nil {
 		return x
 	}
+	if il.rows && slices.ContainsFunc(args, func(a sqlfront.Expr) bool { return a != nil && sqlfront.Changes(a) }) {
+		return il.refuse(n.At, "Store what is drawn in a table first.", "calling %s with an argument that changes with each evaluation is not supported here", fn.Signature())
+	}
 	if !il.constant(args) {
 		return il.refuse(n.At, "Write it in LANGUAGE sql as one SELECT of an expression, or loop over the rows in a DO block.",
-			"calling %s for each row of a query is not supported", signature(fn))
+			"calling %s for each row of a query is not supported", fn.Signature())
 	}
 	if fn.Volatility == "volatile" && (il.rows || il.branch) {
 		return il.refuse(n.At, "Declare the function STABLE or IMMUTABLE if it is, or call it in a query of its own.",
-			"calling the volatile function %s here, where it could run any number of times, is not supported", signature(fn))
+			"calling the volatile function %s here, where it could run any number of times, is not supported", fn.Signature())
 	}
 	out, err := il.call(fn, args)
 	if err != nil {
 		return il.fail(withPos(err, n.At))
 	}
 	if len(out.cols) > 1 {
-		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).", "the function %s with several OUT parameters outside FROM is not supported", signature(fn))
+		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).", "the function %s with several OUT parameters outside FROM is not supported", fn.Signature())
 	}
 	return out.ret.bound(n.At)
 }
@@ -158,108 +162,19 @@ func (il inliner) call(fn *sqlfront.CreateFunction, args []sqlfront.Expr) (*outc
 
 // expression inlines a LANGUAGE sql function that is one SELECT of an expression; nil when it is not.
 func (il inliner) expression(fn *sqlfront.CreateFunction, at sqlfront.Pos, args []sqlfront.Expr) sqlfront.Tree {
-	if fn.Language != "sql" || fn.Returns == nil {
-		return nil
-	}
-	b, err := il.in.body(fn)
+	x, err := fn.Inline(args, at)
 	if err != nil {
 		return il.fail(err)
 	}
-	if len(b.stmts) != 1 {
+	if x == nil {
 		return nil
-	}
-	s, ok := b.stmts[0].Stmt.(*sqlfront.Select)
-	if !ok || len(s.Targets) != 1 || s.From != nil || s.Where != nil || s.GroupBy != nil || s.Having != nil || s.Limit != nil ||
-		s.Offset != nil || s.OrderBy != nil || s.SetOp != "" || s.Values != nil || s.With != nil || hasSelect(s.Targets[0].X) {
-		return nil
-	}
-	params := inputs(fn)
-	typed := make([]sqlfront.Expr, len(args))
-	for i, a := range args {
-		if a == nil {
-			a = sqlfront.Relocate(params[i].Default, at)
-		}
-		typed[i] = &sqlfront.Cast{Node: sqlfront.Node{At: a.Position()}, X: a, Type: params[i].Type}
-	}
-	if il.repeats(s.Targets[0].X, params, args) {
-		return nil
-	}
-	here := &body{text: b.text, plans: newPlans()}
-	x, err := il.in.substituteArgs(fn, sqlfront.Tree(sqlfront.Relocate(s.Targets[0].X, at)), typed, here)
-	if err != nil {
-		return il.fail(err)
 	}
 	il.in.calls++
 	defer func() { il.in.calls-- }()
-	if il.in.calls > maxCalls {
-		return il.fail(sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", maxCalls))
+	if il.in.calls > sqlfront.MaxCalls {
+		return il.fail(sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", sqlfront.MaxCalls))
 	}
-	x = sqlfront.Rewrite(x, il.node) // calls inside the body
-	var out sqlfront.Expr = &sqlfront.Cast{Node: sqlfront.Node{At: at}, X: x, Type: *fn.Returns}
-	if fn.Strict && len(typed) > 0 {
-		out = strict(out, typed, *fn.Returns)
-	}
-	return out
-}
-
-// repeats tells whether inlining would evaluate an argument with a call in it more than once.
-func (il inliner) repeats(x sqlfront.Expr, params []sqlfront.FuncParam, args []sqlfront.Expr) bool {
-	for i, a := range args {
-		if a == nil {
-			continue
-		}
-		calls := false
-		sqlfront.Walk(a, func(t sqlfront.Tree) bool {
-			_, isCall := t.(*sqlfront.FuncCall)
-			calls = calls || isCall
-			return true
-		})
-		if !calls {
-			continue
-		}
-		uses := 0
-		sqlfront.Walk(x, func(t sqlfront.Tree) bool {
-			switch n := t.(type) {
-			case *sqlfront.ColumnRef:
-				if n.Names[len(n.Names)-1] == params[i].Name {
-					uses++
-				}
-			case *sqlfront.Param:
-				if n.N == i+1 {
-					uses++
-				}
-			}
-			return true
-		})
-		if uses > 1 {
-			return true
-		}
-	}
-	return false
-}
-
-func hasSelect(x sqlfront.Expr) bool {
-	found := false
-	sqlfront.Walk(x, func(t sqlfront.Tree) bool {
-		_, ok := t.(*sqlfront.Select)
-		found = found || ok
-		return !found
-	})
-	return found
-}
-
-// strict wraps x so that it is NULL when an argument is.
-func strict(x sqlfront.Expr, args []sqlfront.Expr, t sqlfront.TypeName) sqlfront.Expr {
-	var cond sqlfront.Expr
-	for _, a := range args {
-		var c sqlfront.Expr = &sqlfront.IsNull{Node: sqlfront.Node{At: -1}, X: a}
-		if cond != nil {
-			c = &sqlfront.Binary{Node: sqlfront.Node{At: -1}, Op: "or", L: cond, R: c}
-		}
-		cond = c
-	}
-	null := &sqlfront.Bound{Node: sqlfront.Node{At: -1}, Type: typeString(t)}
-	return &sqlfront.Case{Node: sqlfront.Node{At: -1}, Whens: []sqlfront.When{{Cond: cond, Result: null}}, Else: x}
+	return sqlfront.Rewrite(sqlfront.Tree(x), il.node) // calls inside the body
 }
 
 // set replaces a function in FROM by its rows.
@@ -271,7 +186,7 @@ func (il inliner) set(fn *sqlfront.CreateFunction, n *sqlfront.FuncFrom) sqlfron
 		return nil
 	}
 	if !sub.constantIn(args) {
-		return il.refuse(n.At, "Loop over the rows in a DO block.", "calling %s in FROM with columns as arguments is not supported", signature(fn))
+		return il.refuse(n.At, "Loop over the rows in a DO block.", "calling %s in FROM with columns as arguments is not supported", fn.Signature())
 	}
 	out, err := il.call(fn, args)
 	if err != nil {

@@ -9,9 +9,6 @@ import (
 	"github.com/relgrad/relgrad/sqlfront"
 )
 
-// maxCalls bounds functions that call each other.
-const maxCalls = 200
-
 // Interp runs statements on a Session and interprets DO, CALL and the user's functions itself.
 type Interp struct {
 	Session Session
@@ -264,7 +261,7 @@ func withPos(err error, at sqlfront.Pos) error {
 
 // checkType refuses a type that the session does not have.
 func (in *Interp) checkType(ctx context.Context, t sqlfront.TypeName, text *sqlfront.Text) error {
-	name := typeString(t)
+	name := t.String()
 	if in.types[name] {
 		return nil
 	}
@@ -281,7 +278,7 @@ func (in *Interp) checkType(ctx context.Context, t sqlfront.TypeName, text *sqlf
 
 // cast converts a value to a declared type by Postgres's assignment rules.
 func (in *Interp) cast(ctx context.Context, x value, to sqlfront.TypeName, text *sqlfront.Text) (value, error) {
-	typ := typeString(to)
+	typ := to.String()
 	if len(to.Mods) == 0 || x.v == nil {
 		if out, ok, err := convert(x, typ); ok || err != nil {
 			return out, err

@@ -36,7 +36,7 @@ func (f *frame) declareVar(d *sqlfront.Decl) error {
 			return err
 		}
 	}
-	v.val.typ = typeString(v.decl)
+	v.val.typ = v.decl.String()
 	if d.Default != nil {
 		x, err := f.eval(d.Default)
 		if err != nil {

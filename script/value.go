@@ -25,15 +25,7 @@ func (x value) bound(at sqlfront.Pos) *sqlfront.Bound {
 func boolValue(b bool) value { return value{b, "boolean"} }
 func intValue(i int64) value { return value{i, "integer"} }
 
-// typeString is the name of a type as Postgres prints it: all ranks of an array are one type.
-func typeString(t sqlfront.TypeName) string {
-	if t.Dims > 0 {
-		return t.Name + "[]"
-	}
-	return t.Name
-}
-
-// typeName is the reverse of typeString.
+// typeName is the reverse of TypeName.String.
 func typeName(s string) sqlfront.TypeName {
 	name := strings.TrimSuffix(strings.TrimSuffix(s, "[]"), " without time zone")
 	t := sqlfront.TypeName{Node: sqlfront.Node{At: -1}, Name: name}

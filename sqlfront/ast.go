@@ -133,11 +133,13 @@ type NullIf struct {
 	L, R Expr
 }
 
-// Cast is x::type or CAST(x AS type).
+// Cast is x::type or CAST(x AS type). Argument is the signature of the function whose argument x is, where it is one:
+// then only implicit conversions are allowed.
 type Cast struct {
 	Node
-	X    Expr
-	Type TypeName
+	X        Expr
+	Type     TypeName
+	Argument string
 }
 
 // TypeName is a type as written, normalised: Name is Postgres's own spelling

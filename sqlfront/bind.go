@@ -16,6 +16,8 @@ type Catalog interface {
 	// Table and View look unqualified names up in the schemas of path; nil: the session's.
 	Table(ctx context.Context, path []string, schema, name string) (*ra.Table, error)
 	View(ctx context.Context, path []string, schema, name string) (*View, error)
+	// Function looks a function of the user's up, as Table does; nil: none.
+	Function(ctx context.Context, path []string, schema, name string) *CreateFunction
 	// Names lists tables and views, for the nearest name in errors.
 	Names(ctx context.Context) []string
 	// Setting is current_setting(name).
@@ -254,14 +256,15 @@ type binder struct {
 	views map[string]*relation
 	batch *relation // the rows of the step, once they are read
 
-	scalars map[*SubLink]numberClass // what the scalar sub-queries that are bound are
+	classes map[Expr]numberClass // what the scalar sub-queries and calls of the user's functions that are bound are
 	depth   int
+	calls   int // functions that are being inlined
 	draws   bool
 	masks   bool
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
-	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}, scalars: map[*SubLink]numberClass{}}
+	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}, classes: map[Expr]numberClass{}}
 }
 
 // place is the text being bound, with the CTEs that are visible in it.

@@ -31,6 +31,9 @@ func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
 	if x := s.over[c]; x != nil {
 		return x, nil
 	}
+	if fn := s.b.cat.Function(s.b.ctx, s.f.text.Path, c.Schema, c.Name); fn != nil {
+		return s.userCall(c, fn)
+	}
 	switch {
 	case isAggregate(c):
 		return nil, s.f.fail(c, sqlerr.Grouping, "aggregate function calls cannot stand here: %s", c.Name)

@@ -38,7 +38,7 @@ func (s *scope) correlatedScalar(l *SubLink) (x *kernels.Expr, done bool, err er
 	if err != nil {
 		return nil, true, err
 	}
-	s.b.scalars[l] = groups.class(len(own))
+	s.b.classes[l] = groups.class(len(own))
 	x, err = s.lookUp(l, groups, around, empty)
 	return x, true, err
 }

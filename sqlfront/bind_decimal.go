@@ -61,7 +61,7 @@ func (s *scope) class(e Expr) numberClass {
 			return s.widest(l.Elems...)
 		}
 	case *SubLink:
-		return s.b.scalars[x]
+		return s.b.classes[x]
 	case *FuncCall:
 		return s.callClass(x)
 	}
@@ -83,8 +83,11 @@ func rootClass(c numberClass) numberClass {
 	return c
 }
 
-// callClass is the class of a call: of an aggregate, also over a partition, or of a function.
+// callClass is the class of a call: of a function of the user's, an aggregate, also over a partition, or a kernel.
 func (s *scope) callClass(c *FuncCall) numberClass {
+	if k, ok := s.b.classes[c]; ok {
+		return k
+	}
 	if aggregates[c.Name].parts == nil {
 		switch arg := s.widest(c.Args...); c.Name {
 		case "abs", "mod":

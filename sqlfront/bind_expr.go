@@ -535,6 +535,9 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	}
 	isArray := x.Type.Shape != nil
 	switch {
+	case c.Argument != "" && s.narrows(c, x, k):
+		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "function %s does not take %v for %s", c.Argument, x.Type, c.Type).
+			WithHint("You might need to add an explicit type cast.")
 	case keptAsText[c.Type.Name] && c.Type.Dims == 0 && isText(c.X): // DATE '2024-02-15': what it meets gives it its form
 		return x, nil
 	case !ok || c.Type.Dims > 0 != isArray && !(x.IsConst() && x.Const.Null):

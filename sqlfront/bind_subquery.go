@@ -46,7 +46,7 @@ func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
 			return nil, err
 		}
 	}
-	s.b.scalars[l] = r.class(0)
+	s.b.classes[l] = r.class(0)
 	slot := len(s.inputs)
 	s.inputs = append(s.inputs, r)
 	return r.node.Var(slot, r.cols[0]), nil

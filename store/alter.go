@@ -80,7 +80,7 @@ func (db *DB) dependents(k objectKey, col string) []*ViewDef {
 	var out []*ViewDef
 	for _, v := range db.cat.views {
 		for _, d := range v.Deps {
-			if d.Schema == k.schema && d.Name == k.name && d.Col == col {
+			if d.Schema == k.schema && d.Name == k.name && d.Col == col && !d.Function {
 				out = append(out, v)
 				break
 			}
@@ -100,7 +100,7 @@ func (db *DB) dependents(k objectKey, col string) []*ViewDef {
 func (db *DB) dependentsDirect(k objectKey) []*ViewDef {
 	var out []*ViewDef
 	for _, v := range db.cat.views {
-		if slices.ContainsFunc(v.Deps, func(d Dep) bool { return d.Schema == k.schema && d.Name == k.name }) {
+		if slices.ContainsFunc(v.Deps, func(d Dep) bool { return d.Schema == k.schema && d.Name == k.name && !d.Function }) {
 			out = append(out, v)
 		}
 	}

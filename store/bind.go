@@ -41,12 +41,14 @@ type binder struct {
 	stars      map[int][]string // of the view that is being created, else nil
 	fixed      map[int][]string // of the view that is being expanded, else nil
 	typed      *Typed           // what Typed collects, else nil
+	calls      int              // functions that are being inlined
 }
 
-// dependency is a relation, or a column of one, that a view reads.
+// dependency is a relation, or a column of one, that a view reads, or a function that it calls.
 type dependency struct {
 	objectKey
-	col string
+	col      string
+	function bool
 }
 
 // statement is what functions need while a statement runs.
@@ -352,7 +354,7 @@ func (b *binder) column(s *scope, ref *sqlfront.ColumnRef) val {
 		}
 	}
 	if c.rel != nil && c.rel.table != nil {
-		b.deps[dependency{objectKey{c.rel.table.Schema, c.rel.table.Name}, c.name}] = true
+		b.deps[dependency{objectKey{c.rel.table.Schema, c.rel.table.Name}, c.name, false}] = true
 	}
 	b.typed.noteColumn(ref, c)
 	return val{sql: c.sql, typ: c.typ, at: ref.At, notNull: c.notNull}

@@ -22,7 +22,11 @@ func (b *binder) castExpr(s *scope, e *sqlfront.Cast) val {
 	if a, ok := e.X.(*sqlfront.ArrayLit); ok && t.Array && len(a.Elems) == 0 {
 		return val{sql: b.constant(e.At, emptyArray(t.elem()), t), typ: t, at: e.At, notNull: true}
 	}
-	return b.cast(e.At, b.expr(s, e.X), t, e.Type.Mods)
+	v := b.expr(s, e.X)
+	if e.Argument != "" && !implicit(v.typ, t) {
+		b.failHint(v.at, sqlerr.UndefinedFunction, "You might need to add an explicit type cast.", "function %s does not take %s for %s", e.Argument, v.typ, t)
+	}
+	return b.cast(e.At, v, t, e.Type.Mods)
 }
 
 // cast is an explicit conversion, also used for implicit ones, which are a subset.

@@ -96,12 +96,12 @@ func (b *binder) tableRef(s *scope, it *sqlfront.TableRef) boundTable {
 	t, v := b.db.cat.relation(b.path, it.Schema, it.Name)
 	switch {
 	case t != nil:
-		b.deps[dependency{objectKey{t.Schema, t.Name}, ""}] = true
+		b.deps[dependency{objectKey{t.Schema, t.Name}, "", false}] = true
 		b.check(it.At, b.db.use(t))
 		r := b.tableRelation(t)
 		return boundTable{t.sql() + " AS " + r.alias, b.named(it.At, r, it.Alias)}
 	case v != nil:
-		b.deps[dependency{objectKey{v.Schema, v.Name}, ""}] = true
+		b.deps[dependency{objectKey{v.Schema, v.Name}, "", false}] = true
 		return b.viewRef(it, v)
 	}
 	b.undefinedTable(it.At, it.Schema, it.Name)
@@ -355,7 +355,7 @@ func (b *binder) using(it *sqlfront.JoinFrom, l, r source, names []string, out *
 
 func (b *binder) usingDependency(c *column) {
 	if c.rel != nil && c.rel.table != nil {
-		b.deps[dependency{objectKey{c.rel.table.Schema, c.rel.table.Name}, c.name}] = true
+		b.deps[dependency{objectKey{c.rel.table.Schema, c.rel.table.Name}, c.name, false}] = true
 	}
 }
 

@@ -13,6 +13,9 @@ import (
 // call binds a function call: a window or aggregate function, a function of Postgres, a kernel, or a
 // function of the engine.
 func (b *binder) call(s *scope, e *sqlfront.FuncCall) val {
+	if fn, k := b.db.cat.function(b.path, e.Schema, e.Name); fn != nil {
+		return b.userCall(s, e, fn, k)
+	}
 	if e.Schema != "" && e.Schema != "relgrad" && e.Schema != "pg_catalog" && e.Schema != "public" {
 		b.fail(e.At, sqlerr.UndefinedFunction, "function %s.%s does not exist", e.Schema, e.Name)
 	}
@@ -43,6 +46,32 @@ func (b *binder) call(s *scope, e *sqlfront.FuncCall) val {
 	}
 	b.noFunction(e, args)
 	return val{}
+}
+
+// userCall binds a call of a function of the user's that is an expression: that expression stands in its place.
+func (b *binder) userCall(s *scope, e *sqlfront.FuncCall, fn *sqlfront.CreateFunction, k objectKey) val {
+	if b.calls++; b.calls > sqlfront.MaxCalls {
+		b.fail(e.At, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", sqlfront.MaxCalls)
+	}
+	x, err := fn.InlineCall(e, b.text)
+	b.check(e.At, err)
+	defer func() {
+		b.calls--
+		if p := recover(); p != nil {
+			panic(inlined(p, fn, e.At))
+		}
+	}()
+	v := b.expr(s, x)
+	b.deps[dependency{k, "", true}] = true
+	return v
+}
+
+// inlined says of the error of a panic in whose body it is.
+func inlined(p any, fn *sqlfront.CreateFunction, at sqlfront.Pos) any {
+	if e, ok := p.(*sqlerr.Error); ok {
+		return fn.InContext(e, at)
+	}
+	return p
 }
 
 // callArgs binds the arguments; named ones are put in order by the kernel's list of names.
@@ -98,8 +127,6 @@ func (b *binder) noFunction(e *sqlfront.FuncCall, args []val) {
 	hint := "No function matches the given name and argument types. You might need to add explicit type casts."
 	known := signatures[e.Name] != nil || aggregates[e.Name] != nil || kernels.Find(e.Name) != nil || chunkAggregates[e.Name] != ""
 	switch near := sqlerr.Nearest(e.Name, names); {
-	case b.db.Function(e.Schema, e.Name) != nil:
-		b.refuse(e.At, "a call of a user-defined function inside a statement", "Call it from PL/pgSQL with constant arguments.")
 	case !known && near != "" && near != e.Name:
 		hint = "Perhaps you meant \"" + near + "\"."
 	case !known:

@@ -98,10 +98,11 @@ func (v *ViewDef) ReadPath() []string {
 	return append(slices.Clip(v.Path), "pg_temp")
 }
 
-// Dep is a relation that a view reads, or with Col a column of one.
+// Dep is a relation that a view reads, with Col a column of one, or a function that it calls.
 type Dep struct {
 	Schema, Name string
 	Col          string `json:",omitempty"`
+	Function     bool   `json:",omitempty"`
 }
 
 // Column returns the index of a column, -1 if there is none.
@@ -186,6 +187,20 @@ func idents(names []string) string {
 
 // objectKey names a relation.
 type objectKey struct{ schema, name string }
+
+// function looks a function or procedure of the user's up.
+func (c *catalog) function(path []string, schema, name string) (*sqlfront.CreateFunction, objectKey) {
+	if schema != "" {
+		path = []string{schema}
+	}
+	for _, s := range path {
+		k := objectKey{s, name}
+		if f := c.funcs[k]; f != nil {
+			return f, k
+		}
+	}
+	return nil, objectKey{}
+}
 
 // catalog is an immutable set of definitions.
 type catalog struct {

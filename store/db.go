@@ -463,16 +463,13 @@ func (db *DB) SetSearchPath(schemas ...string) {
 
 // Function returns a function or procedure created by the user.
 func (db *DB) Function(schema, name string) *sqlfront.CreateFunction {
-	path := db.searchPath()
-	if schema != "" {
-		path = []string{schema}
-	}
-	for _, s := range path {
-		if f := db.cat.funcs[objectKey{s, name}]; f != nil {
-			return f
-		}
-	}
-	return nil
+	return db.FunctionOn(db.searchPath(), schema, name)
+}
+
+// FunctionOn is Function with an unqualified name looked up in the schemas of path.
+func (db *DB) FunctionOn(path []string, schema, name string) *sqlfront.CreateFunction {
+	f, _ := db.cat.function(path, schema, name)
+	return f
 }
 
 // Functions lists the names of the user's functions and procedures.

@@ -1,9 +1,6 @@
 package store
 
 import (
-	"bytes"
-	"encoding/gob"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -399,7 +396,7 @@ func (b *binder) createView(s *sqlfront.CreateView) (*Result, error) {
 	}
 	b.replaceable(s.At, old, v)
 	for d := range b.deps {
-		v.Deps = append(v.Deps, Dep{d.schema, d.name, d.col})
+		v.Deps = append(v.Deps, Dep{d.schema, d.name, d.col, d.function})
 		t, w := b.db.cat.tables[d.objectKey], b.db.cat.views[d.objectKey]
 		if t != nil && t.Temp || w != nil && w.Temp {
 			v.Temp = true // as Postgres does; the view lives as long as its table
@@ -544,52 +541,4 @@ func (b *binder) createSchema(s *sqlfront.CreateSchema) (*Result, error) {
 	cat.schemas = append(cat.schemas, s.Name)
 	b.db.cat = cat
 	return &Result{Tag: "CREATE SCHEMA"}, b.db.save("schema", s.Name, "", struct{}{})
-}
-
-func (b *binder) createFunction(s *sqlfront.CreateFunction) (*Result, error) {
-	tag := "CREATE FUNCTION"
-	if s.Procedure {
-		tag = "CREATE PROCEDURE"
-	}
-	k := objectKey{orName(s.Schema, b.firstSchema(false)), s.Name}
-	if old := b.db.cat.funcs[k]; old != nil && !s.Replace {
-		b.fail(s.At, "42723", "function \"%s\" already exists with same argument types", s.Name)
-	}
-	f := *s
-	f.Body, f.BodyAt, f.At = s.Body, 0, 0 // positions count from the body from now on
-	b.db.cat = b.db.cat.clone()
-	b.db.cat.funcs[k] = &f
-	def, err := encodeFunction(&f)
-	if err != nil {
-		return nil, err
-	}
-	return &Result{Tag: tag}, b.db.save("function", k.schema, k.name, def)
-}
-
-func init() {
-	for _, x := range []any{&sqlfront.ColumnRef{}, &sqlfront.Literal{}, &sqlfront.Unary{}, &sqlfront.Binary{}, &sqlfront.FuncCall{}, &sqlfront.Case{}, &sqlfront.Coalesce{},
-		&sqlfront.MinMax{}, &sqlfront.NullIf{}, &sqlfront.Cast{}, &sqlfront.ArrayLit{}, &sqlfront.RowExpr{}, &sqlfront.IsNull{}, &sqlfront.Between{}, &sqlfront.In{}, &sqlfront.Subscript{}} {
-		gob.Register(x)
-	}
-}
-
-// functionDef is a function's stored form: gob, because defaults of parameters are trees.
-type functionDef struct{ Gob []byte }
-
-func encodeFunction(f *sqlfront.CreateFunction) (functionDef, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(f)
-	if err != nil {
-		err = sqlerr.New(sqlerr.FeatureNotSupported, "a default of function \"%s\" is too complex to store: %v", f.Name, err)
-	}
-	return functionDef{b.Bytes()}, err
-}
-
-func decodeFunction(def []byte) (*sqlfront.CreateFunction, error) {
-	var d functionDef
-	if err := json.Unmarshal(def, &d); err != nil {
-		return nil, err
-	}
-	f := &sqlfront.CreateFunction{}
-	return f, gob.NewDecoder(bytes.NewReader(d.Gob)).Decode(f)
 }

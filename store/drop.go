@@ -88,6 +88,9 @@ func (b *binder) dropOne(s *sqlfront.Drop, n sqlfront.ObjectName) (bool, error) 
 		if db.cat.funcs[k] == nil {
 			return false, nil
 		}
+		if err := b.dropCallers(s, k); err != nil {
+			return true, err
+		}
 		db.cat = db.cat.clone()
 		delete(db.cat.funcs, k)
 		return true, db.save("function", k.schema, k.name, nil)
@@ -95,6 +98,34 @@ func (b *binder) dropOne(s *sqlfront.Drop, n sqlfront.ObjectName) (bool, error) 
 		return b.dropSchema(s, name)
 	}
 	return false, nil
+}
+
+// callers lists the views that call a function, by name.
+func (db *DB) callers(k objectKey) []objectKey {
+	return keysOf(db.cat.views, func(v objectKey) bool {
+		return slices.Contains(db.cat.views[v].Deps, Dep{Schema: k.schema, Name: k.name, Function: true})
+	})
+}
+
+// dropCallers refuses to drop a function that views call; with CASCADE it drops them.
+func (b *binder) dropCallers(s *sqlfront.Drop, k objectKey) error {
+	for _, c := range b.db.callers(k) {
+		v := b.db.cat.views[c]
+		if v == nil { // gone with another
+			continue
+		}
+		if !s.Cascade {
+			fn := b.db.cat.funcs[k].Signature()
+			e := sqlerr.At(int(s.At), "2BP01", "cannot drop function %s because other objects depend on it", fn).
+				WithDetail("view %s depends on function %s", v.Name, fn).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+			e.Text = b.text
+			panic(e)
+		}
+		if err := b.dropView(s, v); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (b *binder) dropSchema(s *sqlfront.Drop, name string) (bool, error) {
@@ -134,8 +165,11 @@ func (b *binder) emptySchema(s *sqlfront.Drop, name string) error {
 		}
 		tables = slices.Delete(tables, i, i+1)
 	}
-	b.db.cat = b.db.cat.clone()
 	for _, k := range funcs {
+		if err := b.dropCallers(s, k); err != nil {
+			return err
+		}
+		b.db.cat = b.db.cat.clone()
 		delete(b.db.cat.funcs, k)
 		if err := b.db.save("function", k.schema, k.name, nil); err != nil {
 			return err

@@ -9,6 +9,8 @@ INSERT INTO t VALUES (1, 'a', 10, 1.5, '2024-01-01', 1.25, true), (2, 'b', 20, -
 CREATE TABLE link (src int, dst int, weight double precision, PRIMARY KEY (src, dst));
 INSERT INTO link VALUES (1, 2, 0.5), (2, 3, 0.25), (3, 1, 2), (1, 3, 1.5);
 CREATE VIEW s AS SELECT id, sqnorm(v) AS q FROM w;
+CREATE FUNCTION bump(a double precision, width double precision) RETURNS double precision LANGUAGE sql AS $$ SELECT exp(-(a / width) ^ 2) $$;
+CREATE FUNCTION twice(a double precision) RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN RETURN 2 * a; END $$;
 `
 
 // construct is a row of a table of docs/sql.md.
@@ -89,6 +91,7 @@ var differentiable = []struct {
 		{title: "casts to real, double precision; of booleans and attributes", loss: "SELECT sum(x::double precision * (n > 15)::int + n::double precision * x) FROM w JOIN t USING (id)"},
 		{title: "piecewise constant: comparison, round, floor, count", loss: "SELECT sum(x * (x > 0)::int + round(7.3 * x) * x) FROM w"},
 		{title: "functions of kernels.md", loss: "SELECT sum(tanh(x) + logsumexp(v) + dot(softmax(v), v)) FROM w"},
+		{title: "a function of yours in LANGUAGE sql that is one expression of its parameters", loss: "SELECT sum(bump(x, 2) * y) FROM w JOIN t USING (id)"},
 		{title: "current_step(), current_seed()", loss: "SELECT sum(x ^ 2) FROM w WHERE (id + current_step()) % 2 = 0"},
 		{title: "dropout", loss: "SELECT sum(sqnorm(dropout(v, 0.5))) FROM w"},
 		{title: "current_setting", loss: "SELECT sum(x ^ 2) * length(current_setting('search_path')) FROM w"},
@@ -133,6 +136,7 @@ var refused = []construct{
 	{title: "> ALL (SELECT …)", loss: "SELECT sum(x) FROM w WHERE id > ALL (SELECT src FROM link WHERE src < 2)"},
 	{title: "percentile_cont and others WITHIN GROUP", loss: "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM w"},
 	{title: "TABLESAMPLE", loss: "SELECT sum(x) FROM w TABLESAMPLE BERNOULLI (50)"},
+	{title: "a function of yours in PL/pgSQL", loss: "SELECT sum(twice(x)) FROM w"},
 	{title: "COLLATE", loss: "SELECT sum(x) FROM w JOIN t USING (id) WHERE grp COLLATE \"C\" = 'a'"},
 	{title: "GROUPING SETS, ROLLUP, CUBE", loss: "SELECT sum(z) FROM (SELECT sum(x) AS z FROM w GROUP BY ROLLUP (id)) q"},
 	{title: "comparison of chunks", loss: "SELECT sum(CASE WHEN v > v THEN 1.0 ELSE 0.0 END) FROM w"},

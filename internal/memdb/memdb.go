@@ -95,6 +95,11 @@ func (db *DB) View(_ context.Context, _ []string, schema, name string) (*sqlfron
 	return db.Views[name], nil
 }
 
+// Function implements sqlfront.Catalog: there are none.
+func (db *DB) Function(context.Context, []string, string, string) *sqlfront.CreateFunction {
+	return nil
+}
+
 // Names implements sqlfront.Catalog.
 func (db *DB) Names(context.Context) []string {
 	var out []string

@@ -1,0 +1,239 @@
+package sqlfront
+
+import (
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// MaxCalls bounds functions that call each other.
+const MaxCalls = 200
+
+// String prints a type as Postgres names it, whatever its number of dimensions.
+func (t TypeName) String() string {
+	if t.Dims > 0 {
+		return t.Name + "[]"
+	}
+	return t.Name
+}
+
+// Signature is f(integer,text), as in CONTEXT lines.
+func (fn *CreateFunction) Signature() string {
+	var ts []string
+	for _, p := range fn.Inputs() {
+		ts = append(ts, p.Type.String())
+	}
+	return fn.Name + "(" + strings.Join(ts, ",") + ")"
+}
+
+// Inputs lists the parameters that take arguments.
+func (fn *CreateFunction) Inputs() []FuncParam {
+	return slices.DeleteFunc(slices.Clone(fn.Params), func(p FuncParam) bool { return !fn.Procedure && p.Mode == "out" })
+}
+
+// Arrange assigns a call's arguments to the inputs; a nil entry takes the default.
+func (fn *CreateFunction) Arrange(call *FuncCall, text *Text) ([]Expr, error) {
+	params := fn.Inputs()
+	kind := "function"
+	if fn.Procedure {
+		kind = "procedure"
+	}
+	fail := func(detail string, args ...any) error {
+		e := sqlerr.At(int(call.At), sqlerr.UndefinedFunction, "%s %s(%d arguments) does not exist", kind, call.Name, len(call.Args)).WithDetail(detail, args...)
+		return sqlerr.In(e.WithHint("Its signature is %s.", fn.Signature()), text)
+	}
+	if len(call.Args) > len(params) {
+		return nil, fail("It takes %d arguments.", len(params))
+	}
+	out := make([]Expr, len(params))
+	for i, a := range call.Args {
+		at := i
+		if call.ArgNames != nil && call.ArgNames[i] != "" {
+			name := call.ArgNames[i]
+			if at = slices.IndexFunc(params, func(p FuncParam) bool { return p.Name == name }); at < 0 {
+				return nil, fail("It has no parameter named \"%s\".", name)
+			}
+		}
+		if out[at] != nil {
+			return nil, fail("Parameter \"%s\" is given twice.", params[at].Name)
+		}
+		out[at] = a
+	}
+	for i, p := range params {
+		if out[i] == nil && p.Default == nil {
+			return nil, fail("There is no value for parameter %d, \"%s\".", i+1, p.Name)
+		}
+	}
+	return out, nil
+}
+
+// InlineCall is Inline for a call as it is written; what cannot be inlined is an error.
+func (fn *CreateFunction) InlineCall(call *FuncCall, text *Text) (Expr, error) {
+	refuse := func(code, hint, format string, args ...any) (Expr, error) {
+		e := sqlerr.At(int(call.At), code, format, args...)
+		return nil, sqlerr.In(e.WithHint("%s", hint), text)
+	}
+	switch {
+	case fn.Procedure:
+		return refuse(sqlerr.WrongObjectType, "To call a procedure, use CALL.", "%s is a procedure", fn.Signature())
+	case call.Over != nil || call.Filter != nil || call.Distinct || call.Star || call.OrderBy != nil:
+		return refuse(sqlerr.WrongObjectType, "", "%s is no aggregate or window function", fn.Signature())
+	case fn.Language != "sql":
+		return refuse(sqlerr.FeatureNotSupported, "Write it in LANGUAGE sql as one SELECT of an expression. A script may also call it with constant arguments, or for each row of a loop in a DO block.",
+			"calling the PL/pgSQL function %s inside a query is not supported", fn.Signature())
+	}
+	args, err := fn.Arrange(call, text)
+	if err != nil {
+		return nil, err
+	}
+	x, err := fn.Inline(args, call.At)
+	if err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	if x == nil && slices.ContainsFunc(args, func(a Expr) bool { return a != nil && Changes(a) }) {
+		return refuse(sqlerr.FeatureNotSupported, "Store what is drawn in a table first.",
+			"calling the function %s with an argument that changes with each evaluation is not supported here", fn.Signature())
+	}
+	if x == nil {
+		return refuse(sqlerr.FeatureNotSupported, "One SELECT of an expression over its parameters, without FROM, sub-queries and aggregates, may be called anywhere.",
+			"calling the function %s, which is more than an expression, inside a query is not supported", fn.Signature())
+	}
+	return x, nil
+}
+
+// Inline gives the expression that a call of a LANGUAGE sql function stands for, as Postgres inlines it: the one that
+// its body selects, with the arguments in the place of the parameters. nil: the body is more than an expression, or an
+// argument that may have another value each time stands in it several times. All positions are at's.
+func (fn *CreateFunction) Inline(args []Expr, at Pos) (Expr, error) {
+	if fn.Language != "sql" || fn.Returns == nil || fn.SetOf || fn.Table != nil {
+		return nil, nil
+	}
+	stmts, err := Parse(&Text{SQL: fn.Body})
+	if err != nil || len(stmts) != 1 {
+		return nil, err
+	}
+	s, ok := stmts[0].Stmt.(*Select)
+	if !ok || !s.onlyExpression() {
+		return nil, nil
+	}
+	params := fn.Inputs()
+	typed, uses := make([]Expr, len(params)), make([]int, len(params))
+	for i, p := range params {
+		a := args[i]
+		if a == nil {
+			a = Relocate(p.Default, at)
+		}
+		typed[i] = &Cast{Node: Node{At: a.Position()}, X: a, Type: p.Type, Argument: fn.Signature()}
+	}
+	var unknown *sqlerr.Error
+	body := Rewrite(Tree(Relocate(s.Targets[0].X, at)), func(t Tree) Tree {
+		i := -1
+		switch n := t.(type) {
+		case *ColumnRef:
+			if i = fn.input(params, n); i < 0 {
+				unknown = sqlerr.At(int(at), sqlerr.UndefinedColumn, "column %q does not exist", strings.Join(n.Names, "."))
+			}
+		case *Param:
+			if i = n.N - 1; i < 0 || i >= len(params) {
+				unknown, i = sqlerr.At(int(at), sqlerr.UndefinedParameter, "there is no parameter $%d", n.N), -1
+			}
+		}
+		if i < 0 {
+			return nil
+		}
+		uses[i]++
+		return typed[i]
+	})
+	if unknown != nil {
+		unknown.Context = fn.inlining()
+		return nil, unknown
+	}
+	for i := range typed {
+		if uses[i] > 1 && Changes(typed[i]) {
+			return nil, nil
+		}
+	}
+	x := Expr(&Cast{Node: Node{At: at}, X: body, Type: *fn.Returns})
+	if fn.Strict && len(typed) > 0 {
+		x = strict(x, typed, *fn.Returns)
+	}
+	return x, nil
+}
+
+// inlining is the CONTEXT of errors in an inlined body.
+func (fn *CreateFunction) inlining() string {
+	return "SQL function \"" + fn.Name + "\" during inlining"
+}
+
+// InContext says of an error in the body that is inlined at at, not in an argument, whose body it is.
+func (fn *CreateFunction) InContext(err error, at Pos) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Context != "" || e.Pos != int(at) {
+		return err
+	}
+	c := *e
+	c.Context = fn.inlining()
+	return &c
+}
+
+// input is the position of the input that a name in the body means, -1 where it means none.
+func (fn *CreateFunction) input(params []FuncParam, c *ColumnRef) int {
+	names := c.Names
+	if len(names) == 2 && names[0] == fn.Name {
+		names = names[1:]
+	}
+	if len(names) != 1 || c.Star {
+		return -1
+	}
+	return slices.IndexFunc(params, func(p FuncParam) bool { return p.Name == names[0] && p.Name != "" })
+}
+
+// onlyExpression reports whether a query is one expression, which may stand in the place of the query.
+func (s *Select) onlyExpression() bool {
+	if len(s.Targets) != 1 || s.From != nil || s.Where != nil || s.GroupBy != nil || s.Having != nil || s.Limit != nil ||
+		s.Offset != nil || s.OrderBy != nil || s.SetOp != "" || s.Values != nil || s.With != nil {
+		return false
+	}
+	plain := true
+	Walk(s.Targets[0].X, func(t Tree) bool {
+		switch n := t.(type) {
+		case *Select:
+			plain = false
+		case *FuncCall: // one row of its own is another thing than the rows around the call
+			plain = plain && !isAggregate(n) && n.Over == nil && n.Filter == nil && n.OrderBy == nil && !n.Star && !n.Distinct && !ofRows[n.Name]
+		}
+		return plain
+	})
+	return plain
+}
+
+// ofRows are functions of the store that give rows or aggregate them, beside those that a loss knows.
+var ofRows = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true, "regexp_split_to_table": true, "generate_subscripts": true,
+	"bit_and": true, "bit_or": true, "covar_pop": true, "covar_samp": true, "regr_intercept": true, "regr_slope": true, "variance": true, "stddev": true}
+
+// Changes reports whether an expression may have another value each time.
+func Changes(e Expr) bool {
+	found := false
+	Walk(e, func(t Tree) bool {
+		if c, ok := t.(*FuncCall); ok {
+			found = found || slices.Contains(volatile, c.Name) || c.Name == "clock_timestamp" || c.Name == "timeofday"
+		}
+		return !found
+	})
+	return found
+}
+
+// strict makes x NULL where an argument is.
+func strict(x Expr, args []Expr, t TypeName) Expr {
+	var cond Expr
+	for _, a := range args {
+		var c Expr = &IsNull{Node: Node{At: -1}, X: a}
+		if cond != nil {
+			c = &Binary{Node: Node{At: -1}, Op: "or", L: cond, R: c}
+		}
+		cond = c
+	}
+	return &Case{Node: Node{At: -1}, Whens: []When{{Cond: cond, Result: &Bound{Node: Node{At: -1}, Type: t.String()}}}, Else: x}
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"testing"
+
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// TestInlineKnowsAggregates: a function whose body aggregates, or makes rows, is no expression of the rows around its call.
+func TestInlineKnowsAggregates(t *testing.T) {
+	ret := sqlfront.TypeName{Name: "double precision"}
+	inlined := func(name string) bool {
+		fn := &sqlfront.CreateFunction{Name: "f", Language: "sql", Returns: &ret, Params: []sqlfront.FuncParam{{Name: "a", Type: ret, Mode: "in"}}, Body: "SELECT " + name + "(a)"}
+		x, err := fn.Inline([]sqlfront.Expr{&sqlfront.Literal{Kind: sqlfront.LitInt, Value: "1"}}, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		return x != nil
+	}
+	if !inlined("abs") {
+		t.Error("abs(a) is an expression")
+	}
+	for name := range aggregates {
+		if inlined(name) {
+			t.Errorf("%s is an aggregate", name)
+		}
+	}
+	for name := range chunkAggregates {
+		if inlined(name) {
+			t.Errorf("%s is an aggregate", name)
+		}
+	}
+	for name := range setReturning {
+		if inlined(name) {
+			t.Errorf("%s gives rows", name)
+		}
+	}
+}
