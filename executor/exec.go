@@ -154,6 +154,13 @@ func (in *instr) direct(r int) bool {
 
 // store copies a block's result to the rows from lo on.
 func store(out *data, lo, n int, d *data, uniform bool) {
+	if uniform && out.kind == i64 && d.kind == i64 && out.size == 1 && out.valid == nil && d.valid == nil {
+		x := d.i64[0]
+		for r := range out.i64[lo : lo+n] {
+			out.i64[lo+r] = x
+		}
+		return
+	}
 	if uniform {
 		for r := range n {
 			copyRow(out, lo+r, d, 0)

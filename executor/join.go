@@ -457,6 +457,9 @@ func (st *stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
+	if j.fewPartners() {
+		return j.rowsOfPartners()
+	}
 	hit := make([]bool, inputs[0].sp.n)
 	if err := j.add(0); err != nil {
 		return nil, err
@@ -492,11 +495,7 @@ func (st *stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
 			at = append(at, int32(i))
 		}
 	}
-	if len(at) == len(hit) {
-		return &rel{sp: inputs[0].sp, idx: []*index{nil}}, nil
-	}
-	sp := st.space(len(at))
-	return &rel{sp: sp, idx: []*index{st.main.index(sp, inputs[0].sp, at)}}, nil
+	return j.chosen(at), nil
 }
 
 func tooMuch(bytes, budget int64) error {

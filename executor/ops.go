@@ -316,7 +316,7 @@ func (c *compiler) integers(v *val, mask int) (int, error) {
 	f, fast := v.expr.Def.Ints, fastInts[v.expr.Def.Name]
 	return c.strict(v, args, mask, nil, func(b *block, o *op) error {
 		out := b.out(o)
-		if fast != nil && o.mask < 0 && out.valid == nil && fast(out.i64[:b.rows(o)], b.arg(o, 0).i64, b.arg(o, 1).i64, b.step(o, 0), b.step(o, 1)) {
+		if fast != nil && out.valid == nil && fast(out.i64[:b.rows(o)], b.arg(o, 0).i64, b.arg(o, 1).i64, b.step(o, 0), b.step(o, 1)) {
 			return nil
 		}
 		x := make([]int64, len(o.args))

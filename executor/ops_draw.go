@@ -91,12 +91,16 @@ func runRandomInt(b *block, o *op) error {
 	u := b.draws[:n]
 	cpu.Uniform(n, 1, b.seed(o, 1), b.streams(o, 2), u)
 	top, step := b.arg(o, 0).i64, b.step(o, 0)
-	if o.mask < 0 && out.valid == nil && step == 0 && top[0] >= 1 {
-		k := top[0]
+	if out.valid == nil { // nearly always every row has numbers to choose from, also those that do not count
+		positive := true
 		for r, x := range u {
+			k := top[r*step]
+			positive = positive && k >= 1
 			out.i64[r] = min(int64(float64(k)*x), k-1)
 		}
-		return nil
+		if positive {
+			return nil
+		}
 	}
 	for r, x := range u {
 		if b.skip(o, r) {

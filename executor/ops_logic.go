@@ -66,8 +66,21 @@ func compareFloats(x, y float64) int {
 func (c *compiler) boolOp(name string, t kernels.Type, args []int, f func(x [2]tri) tri) int {
 	t.Kind = kernels.Bool
 	out := c.cell(t, c.allUniform(args))
+	var table [4]int64 // without NULL: of the second argument times two, plus the first
+	for i := range table {
+		if f([2]tri{tri(i & 1), tri(i >> 1)}) == yes {
+			table[i] = 1
+		}
+	}
 	return c.add(&op{name: name, out: out, args: args, mask: -1, run: func(b *block, o *op) error {
 		out := b.out(o)
+		if first, last := b.arg(o, 0), b.arg(o, len(o.args)-1); out.valid == nil && first.valid == nil && last.valid == nil {
+			x, y, sx, sy, two := first.i64, last.i64, b.step(o, 0), b.step(o, len(o.args)-1), len(o.args)-1
+			for r := range b.rows(o) {
+				out.i64[r] = table[x[r*sx]&1|y[r*sy]&1<<two&2]
+			}
+			return nil
+		}
 		for r := range b.rows(o) {
 			var x [2]tri
 			for i := range o.args {

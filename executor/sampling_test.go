@@ -128,10 +128,49 @@ func neighbours(b testing.TB, n int) *memdb.DB {
 	return db
 }
 
+// stretches is examples/gcn/sampled.sql with 1,024 nodes in a step: two layers over the neighbours of each of them, and of
+// those, that lie in a stretch of 10 of a random order, among n nodes of degrees 1 to 29.
+func stretches(b testing.TB, n int) *memdb.DB {
+	roots, width := 1024, 10
+	if n < 1000 { // for the oracle
+		roots, width = 7, 2
+	}
+	rng := rand.New(rand.NewSource(1))
+	var dst, place, degree, src []int64
+	for i := range int64(n) {
+		d := 1 + rng.Int63n(29)
+		for j := range d {
+			dst, place, degree, src = append(dst, i), append(place, j), append(degree, d), append(src, rng.Int63n(int64(n)))
+		}
+	}
+	column := func(name string, x []int64) memdb.Column {
+		return memdb.Column{Name: name, Data: ints(len(x), func(i int) int64 { return x[i] })}
+	}
+	db := memdb.New()
+	db.Create("neighbour", 2, column("dst", dst), column("n", place), column("degree", degree), column("src", src), memdb.Column{Name: "weight", Data: reals(rng, len(dst))})
+	db.Create("node", 1, memdb.Column{Name: "node", Data: ints(n, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "label", Data: ints(n, func(int) int64 { return rng.Int63n(4) })}, memdb.Column{Name: "x", Data: reals(rng, n, 4)})
+	db.Create("w0", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 4, 4)})
+	db.Create("w1", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 4, 4)})
+	sample := func(layer int) string {
+		return fmt.Sprintf(`SELECT dst, n, src, CASE WHEN src = dst THEN weight ELSE weight * GREATEST(degree / %d.0, 1) END AS weight
+FROM neighbour WHERE src = dst OR (n + random_int(degree, current_seed(), ARRAY[%d, current_step(), dst])) %% degree < %d`, width, layer, width)
+	}
+	views(b, db,
+		"sample1", sample(1), "sample2", sample(2),
+		"step_node", fmt.Sprintf("SELECT node, label FROM node WHERE (node + 7 * current_step()) %% %d = 0", n/roots),
+		"xw", "SELECT n.node, matmul(n.x, w0.v) AS v FROM node n CROSS JOIN w0",
+		"hidden", "SELECT a.dst AS node, relu(sum(a.weight * xw.v)) AS h FROM sample1 a JOIN xw ON xw.node = a.src GROUP BY a.dst",
+		"logits", "SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM sample2 a JOIN hidden h ON h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
+		"loss", "SELECT avg(cross_entropy(z, label)) + 5e-4 * 0.5 * (SELECT sum(sqnorm(v)) FROM w0) AS loss FROM logits JOIN step_node USING (node)")
+	return db
+}
+
 var samplings = map[string]model{
 	"negatives":  {negatives, []string{"entity", "relation"}, 1000},
 	"wrongs":     {wrongs, []string{"entity", "relation"}, 1000},
 	"triples":    {triples, []string{"entity", "relation"}, 1000},
+	"stretches":  {stretches, []string{"w0", "w1"}, 169343},
 	"neighbours": {neighbours, []string{"w"}, 169343},
 }
 

@@ -1,0 +1,59 @@
+package executor
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/ra"
+)
+
+// fewPartners reports whether a semi-join is better found from its partners: they are few, in a step, and the rows stay
+// the same for the whole run, with their table of keys.
+func (j *joiner) fewPartners() bool {
+	for _, f := range j.preds {
+		if !f.done {
+			return false
+		}
+	}
+	return j.n.Op == ra.SemiJoin && j.st.parent != nil && len(j.equis) > 0 && j.lasting(0) && 4*j.size(1) <= j.size(0)
+}
+
+// rowsOfPartners looks the partners up in the rows and lists the rows found.
+func (j *joiner) rowsOfPartners() (*rel, error) {
+	if err := j.add(1); err != nil {
+		return nil, err
+	}
+	m, err := j.match(0, j.conditions(0))
+	if err != nil {
+		return nil, err
+	}
+	found, rows := make([]bool, m.enc.count), 0
+	for _, k := range m.code {
+		if k >= 0 && !found[k] {
+			found[k] = true
+			rows += int(m.start[k+1] - m.start[k])
+		}
+	}
+	at := j.st.mem.ints(rows)[:0]
+	for k, is := range found {
+		if !is {
+			continue
+		}
+		for i := m.start[k]; i < m.start[k+1]; i++ {
+			at = append(at, m.row(i))
+		}
+	}
+	if m.rows != nil {
+		slices.Sort(at)
+	}
+	return j.chosen(at), nil
+}
+
+// chosen is the structure of a semi-join or anti-join that keeps the given rows, in order.
+func (j *joiner) chosen(at []int32) *rel {
+	from := j.in[0].sp
+	if len(at) == from.n {
+		return &rel{sp: from, idx: []*index{nil}}
+	}
+	sp := j.st.space(len(at))
+	return &rel{sp: sp, idx: []*index{j.st.main.index(sp, from, at)}}
+}
