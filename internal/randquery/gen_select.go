@@ -151,7 +151,7 @@ func (g *gen) live(s *scope, e expr) expr {
 func (g *gen) where(s *scope, depth int) string {
 	conds := s.where
 	for range g.pick(58, 34, 8) {
-		switch g.pick(60, 25, 15) {
+		switch g.pick(58, 24, 18) {
 		case 0:
 			conds = append(conds, g.cond(s, 1).sql)
 		case 1:
@@ -179,7 +179,7 @@ func (g *gen) semi(s *scope, depth int) string {
 	if len(left) == 0 {
 		return ""
 	}
-	switch g.pick(4, 2, 1) {
+	switch g.pick(4, 4, 1) {
 	case 1:
 		return g.exists(s)
 	case 2:
@@ -203,6 +203,9 @@ func (g *gen) semi(s *scope, depth int) string {
 	}
 	x := g.target(inner, outCol{"", expr{kind: l.kind}}, 0)
 	text := fmt.Sprintf("%s IN (SELECT %s FROM %s %s", l.sql, x.sql, t.Name, alias)
+	if g.one(3) {
+		return fmt.Sprintf("%s) AND %s WHERE %s)", text, text, g.cond(inner, 0).sql) // one is a choice of the other
+	}
 	if g.one(2) {
 		text += " WHERE " + g.cond(inner, 0).sql
 	}
