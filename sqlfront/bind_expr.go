@@ -98,7 +98,7 @@ var (
 	_ = bindExpr((*scope).isBool)
 	_ = bindExpr((*scope).isDistinct)
 	_ = bindExpr(func(s *scope, x *Coalesce) (*kernels.Expr, error) { return s.variadic("coalesce", x.Args) })
-	_ = bindExpr(func(s *scope, x *NullIf) (*kernels.Expr, error) { return s.variadic("nullif", []Expr{x.L, x.R}) })
+	_ = bindExpr((*scope).nullIf)
 	_ = bindExpr(func(s *scope, x *IsNull) (*kernels.Expr, error) {
 		if x.Not {
 			return s.variadic("is_not_null", []Expr{x.X})
@@ -282,6 +282,22 @@ func (s *scope) variadic(name string, list []Expr) (*kernels.Expr, error) {
 		return nil, err
 	}
 	return kernels.Call(kernels.Lookup(name), kernels.Attr{}, args...)
+}
+
+// nullIf is NULLIF(l, r), of the type that l has in l = r: an integer beside a float is one.
+func (s *scope) nullIf(x *NullIf) (*kernels.Expr, error) {
+	args, err := s.exprs([]Expr{x.L, x.R})
+	if err != nil {
+		return nil, err
+	}
+	typeNulls(args)
+	if err := s.oneType(args, x.L); err != nil {
+		return nil, err
+	}
+	if l, r := args[0], args[1]; l.Type.Kind == kernels.Int && r.Type.IsFloat() && l.Type.Shape == nil && r.Type.Shape == nil {
+		args[0] = kernels.CastTo(kernels.Float64, l)
+	}
+	return s.apply("nullif", x, args...)
 }
 
 // typeNulls gives untyped NULLs the type of the first typed value among args.

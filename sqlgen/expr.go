@@ -125,7 +125,11 @@ func (w *writer) call(e *kernels.Expr) text {
 		}
 		return atom(w.p.d.Cast(e, arg.at(precAtom)))
 	}
-	return atom(w.p.d.Call(e, w.list(e.Args, precOr), w.p.o.Env))
+	args := e.Args
+	if e.Def.Name == "greatest" || e.Def.Name == "least" { // they return an argument as it is
+		args = widen(args, e.Type, 0)
+	}
+	return atom(w.p.d.Call(e, w.list(args, precOr), w.p.o.Env))
 }
 
 // standard prints what all databases write alike.

@@ -58,6 +58,12 @@ func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
 		l, r := b.expr(s, e.L), b.expr(s, e.R)
 		c := b.compare(e.At, "=", l, r)
 		l = b.settle(l)
+		switch { // of the type that l has in l = r
+		case l.typ.isInt() && r.typ.is(tNumeric):
+			l = b.coerce(l, tNumeric)
+		case l.typ.isNumber() && !l.typ.isFloat() && r.typ.isFloat():
+			l = b.coerce(l, tDouble)
+		}
 		return val{sql: "CASE WHEN " + c.sql + " THEN NULL ELSE " + l.sql + " END", typ: l.typ, at: e.At}
 	case *sqlfront.Cast:
 		return b.castExpr(s, e)
