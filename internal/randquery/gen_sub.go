@@ -10,7 +10,8 @@ import (
 // beyond adds to a scope values that other rows decide: an aggregate over a partition, which may stand in the SELECT
 // list only, a correlated sub-query, and a table's column as one chunk.
 func (g *gen) beyond(s *scope, window bool) {
-	if window && g.one(7) {
+	positions := len(s.items) == 1 && s.items[0].rel.keys != nil && !s.masked
+	if window && (g.one(7) || positions && g.one(6)) {
 		s.leaves = append(s.leaves, g.window(s))
 	}
 	if g.one(10) {
@@ -44,7 +45,7 @@ func (g *gen) window(s *scope) expr {
 	if order, unique := g.order(s); order != "" && !strings.HasPrefix(e.sql, "var") && (unique || g.one(2)) {
 		over += " ORDER BY " + order
 		g.use("window order")
-		switch k := g.pick(30, 28, 38, 4); {
+		switch k := g.pick(27, 38, 33, 2); {
 		case !unique || k == 3:
 		case k == 0:
 			g.use("window frame")
