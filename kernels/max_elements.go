@@ -24,7 +24,7 @@ var _ = Register(&Def{
 func maxOf(x []float64) float64 {
 	m := math.Inf(-1)
 	for _, v := range x {
-		m = math.Max(m, v)
+		m = larger(m, v)
 	}
 	return m
 }

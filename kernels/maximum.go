@@ -21,10 +21,21 @@ func registerMaximum(name, doc string, f func(a, b float64) float64, first func(
 	})
 }
 
+// larger is NaN where one is; math.Max(Inf, NaN) is Inf.
+func larger(a, b float64) float64 {
+	if math.IsNaN(a) || math.IsNaN(b) {
+		return math.NaN()
+	}
+	return math.Max(a, b)
+}
+
+// smaller is NaN where one is.
+func smaller(a, b float64) float64 { return -larger(-a, -b) }
+
 func init() {
-	registerMaximum("maximum", "The larger of a and b, element by element; NaN where one is.", math.Max,
+	registerMaximum("maximum", "The larger of a and b, element by element; NaN where one is.", larger,
 		func(a, b *Expr) *Expr { return Build("greater", a, b) })
-	registerMaximum("minimum", "The smaller of a and b, element by element; NaN where one is.", math.Min,
+	registerMaximum("minimum", "The smaller of a and b, element by element; NaN where one is.", smaller,
 		func(a, b *Expr) *Expr { return Build("greater", b, a) })
 }
 
