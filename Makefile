@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-unit golden fuzz lint clean
+.PHONY: help setup build demo test test-unit golden fuzz lint pg-install clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -39,6 +39,9 @@ fuzz: setup ## fuzz each front-end target for FUZZTIME (default 30s)
 lint: setup ## go vet, and the project's own rules: format, import order, documents
 	go vet ./...
 	go test ./internal/archtest
+
+pg-install: ## build and install the Postgres extension for the server that pg_config names
+	@scripts/pg-install
 
 clean: ## remove what was built
 	rm -rf bin

@@ -5,7 +5,8 @@
 // Call writes a kernel's sample call as a user would: functions by name with their static arguments, operators
 // and SQL's own forms (CASE, COALESCE, subscripts) for the kernels behind them. Each fills a table with the
 // arguments of every sample of every kernel. The test of this package runs them everywhere: as an ordinary SELECT on
-// the embedded store, in the oracle, in the executor and as generated SQL, forward and as a gradient.
+// the embedded store, in the oracle, in the executor and as generated SQL, forward and as a gradient; that of
+// pgbridge/extension as a SELECT on Postgres.
 //
 // # Invariants
 //

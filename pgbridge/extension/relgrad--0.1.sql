@@ -1,0 +1,524 @@
+-- Generated from the registry of kernels by go test ./pgbridge/extension -update. DO NOT EDIT.
+\echo Use "CREATE EXTENSION relgrad" to load this file. \quit
+
+-- abs(x): The absolute value; bigint and real keep their type.
+CREATE FUNCTION abs(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_abs';
+CREATE FUNCTION abs(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_abs';
+CREATE FUNCTION abs(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_abs';
+CREATE FUNCTION abs(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_abs';
+
+-- acos(x): The inverse cosine, in radians; NaN outside [-1,1].
+CREATE FUNCTION acos(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_acos';
+CREATE FUNCTION acos(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_acos';
+CREATE FUNCTION acos(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_acos';
+
+-- argmax(x): The position, from 0, of the largest element of a vector: the first of equal ones, or the first NaN.
+CREATE FUNCTION argmax(x real[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmax';
+CREATE FUNCTION argmax(x double precision[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmax';
+
+-- argmin(x): The position, from 0, of the smallest element of a vector: the first of equal ones, or the first NaN.
+CREATE FUNCTION argmin(x real[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmin';
+CREATE FUNCTION argmin(x double precision[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmin';
+
+-- asin(x): The inverse sine, in radians; NaN outside [-1,1].
+CREATE FUNCTION asin(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_asin';
+CREATE FUNCTION asin(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_asin';
+CREATE FUNCTION asin(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_asin';
+
+-- atan(x): The inverse tangent, in radians.
+CREATE FUNCTION atan(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_atan';
+CREATE FUNCTION atan(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_atan';
+CREATE FUNCTION atan(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_atan';
+
+-- bce_with_logits(z, y): The binary cross-entropy of the logit z against the target y in [0,1], element by element, without overflow: max(z,0) - z·y + ln(1 + e^-|z|).
+CREATE FUNCTION bce_with_logits(z real, y real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z double precision, y real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z real, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z double precision, y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z real[], y double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+
+-- clip(x, lo, hi): x held between lo and hi, element by element: minimum(maximum(x, lo), hi).
+CREATE FUNCTION clip(x real, lo real, hi real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo real, hi real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x real, lo double precision, hi real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo double precision, hi real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x real, lo real, hi double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo real, hi double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x real, lo double precision, hi double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo double precision, hi double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x real[], lo real[], hi real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo real[], hi real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x real[], lo double precision, hi real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo double precision, hi real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x real[], lo real[], hi double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo real[], hi double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x real[], lo double precision, hi double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision[], lo double precision[], hi double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo double precision[], hi double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision[], lo double precision, hi double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo double precision, hi double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision[], lo double precision[], hi double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision, lo double precision[], hi double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x double precision[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+
+-- concat_axis(a, b, axis): a and b joined along a constant axis (counted from 1); all other axes are equal. The operator || joins along the first.
+CREATE FUNCTION concat_axis(a real[], b real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_concat_axis';
+CREATE FUNCTION concat_axis(a double precision[], b double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_concat_axis';
+
+-- cos(x): The cosine of x radians.
+CREATE FUNCTION cos(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cos';
+CREATE FUNCTION cos(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cos';
+CREATE FUNCTION cos(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cos';
+
+-- cosh(x): The hyperbolic cosine.
+CREATE FUNCTION cosh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cosh';
+CREATE FUNCTION cosh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cosh';
+CREATE FUNCTION cosh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cosh';
+
+-- cross_entropy(logits, label): -log_softmax(logits)[label] of a vector of logits and a label that counts from 0, in double precision, without overflow. A label outside the vector is an error.
+CREATE FUNCTION cross_entropy(logits real[], label bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_cross_entropy';
+CREATE FUNCTION cross_entropy(logits double precision[], label bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_cross_entropy';
+
+-- current_seed(): The seed of the training run or of gradient(…, seed => n), a bigint; 0 outside.
+CREATE FUNCTION current_seed() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1 AS 'MODULE_PATHNAME', 'relgrad_current_seed';
+
+-- current_step(): The step of the training run or of gradient(…, step => n), a bigint; 0 outside.
+CREATE FUNCTION current_step() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL RESTRICTED COST 1 AS 'MODULE_PATHNAME', 'relgrad_current_step';
+
+-- diag(x): Of a vector [n] the diagonal matrix [n,n]; of a square matrix [n,n] its diagonal [n].
+CREATE FUNCTION diag(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_diag';
+CREATE FUNCTION diag(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_diag';
+
+-- dot(a, b): The sum of a * b over all elements of two chunks of one shape, in double precision.
+CREATE FUNCTION dot(a real[], b real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
+CREATE FUNCTION dot(a double precision[], b double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
+
+-- dropout(x, p): In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), drawn anew at each step; p is a constant in [0,1).
+CREATE FUNCTION dropout(x real, p double precision) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_dropout';
+CREATE FUNCTION dropout(x double precision, p double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_dropout';
+CREATE FUNCTION dropout(x real[], p double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_dropout';
+CREATE FUNCTION dropout(x double precision[], p double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_dropout';
+
+-- einsum(spec, a[, b[, c[, d]]]): Einstein's summation: einsum('ij,jk->ik', a, b) multiplies the elements that the labels pair and sums over the labels that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. Without -> the result has the labels that occur once, sorted. No labels: double precision.
+CREATE FUNCTION einsum(spec text, a real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b real[], c real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b real[], c real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b double precision, c real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b real[], c double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b real[], c double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b double precision, c double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision[], c double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision[], c double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision, c double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision[], c double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision[], c double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision, c double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b real[], c real[], d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b real[], c real[], d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b double precision, c real[], d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c real[], d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b real[], c double precision, d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b real[], c double precision, d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b double precision, c double precision, d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c double precision, d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b real[], c real[], d double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b real[], c real[], d double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b double precision, c real[], d double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c real[], d double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b real[], c double precision, d double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b real[], c double precision, d double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a real[], b double precision, c double precision, d double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision[], c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision[], c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision, c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision[], c double precision, d double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision[], c double precision, d double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision, c double precision, d double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c double precision, d double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision[], c double precision[], d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision[], c double precision[], d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision, c double precision[], d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c double precision[], d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision[], c double precision, d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision[], c double precision, d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision[], b double precision, c double precision, d double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+
+-- elu(x): x where x > 0, else eˣ - 1.
+CREATE FUNCTION elu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_elu';
+CREATE FUNCTION elu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_elu';
+CREATE FUNCTION elu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_elu';
+CREATE FUNCTION elu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_elu';
+
+-- erf(x): The error function.
+CREATE FUNCTION erf(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_erf';
+CREATE FUNCTION erf(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erf';
+CREATE FUNCTION erf(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erf';
+
+-- exp(x): eˣ; underflows to 0 and overflows to Infinity without an error.
+CREATE FUNCTION exp(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_exp';
+CREATE FUNCTION exp(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_exp';
+CREATE FUNCTION exp(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_exp';
+
+-- full(shape, x): A double precision chunk of a constant shape (bigint[]) with the number x everywhere.
+CREATE FUNCTION full(shape bigint[], x double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_full';
+
+-- gelu(x): x·Φ(x), Φ the normal distribution function by erf.
+CREATE FUNCTION gelu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gelu';
+CREATE FUNCTION gelu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gelu';
+CREATE FUNCTION gelu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_gelu';
+CREATE FUNCTION gelu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_gelu';
+
+-- glorot_uniform(shape, seed, key, fan_in, fan_out): Uniform draws in ±sqrt(6 / (fan_in + fan_out)). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.
+CREATE FUNCTION glorot_uniform(shape bigint[], seed bigint, key bigint[], fan_in double precision, fan_out double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_glorot_uniform';
+
+-- greater(a, b): Element by element 1 where a > b, else 0 (also where one is NaN).
+CREATE FUNCTION greater(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a double precision, b real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a real, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a double precision, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
+
+-- huber(x, delta): Huber's loss: x²/2 where |x| ≤ delta, else delta·(|x| - delta/2). The derivative with respect to x is x cut off at ±delta.
+CREATE FUNCTION huber(x real, delta real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x double precision, delta real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x real, delta double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x double precision, delta double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x real[], delta real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x double precision, delta real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x real[], delta double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x double precision[], delta double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x double precision, delta double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x double precision[], delta double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
+
+-- l2_normalize(x): x divided by its Euclidean norm over the last axis; 0 where the norm is 0.
+CREATE FUNCTION l2_normalize(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 38 AS 'MODULE_PATHNAME', 'relgrad_l2_normalize';
+CREATE FUNCTION l2_normalize(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 38 AS 'MODULE_PATHNAME', 'relgrad_l2_normalize';
+
+-- layer_norm(x): (x - mean) / sqrt(variance + 1e-5) over the last axis, with the population variance.
+CREATE FUNCTION layer_norm(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_layer_norm';
+CREATE FUNCTION layer_norm(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_layer_norm';
+
+-- leaky_relu(x, slope DEFAULT 0.01): x where x > 0, else slope·x.
+CREATE FUNCTION leaky_relu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x real, slope real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x double precision, slope real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x real, slope double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x double precision, slope double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x real[], slope real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x double precision, slope real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x real[], slope double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x double precision[], slope double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x double precision, slope double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x double precision[], slope double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+
+-- ln(x): The natural logarithm; -Infinity at 0, NaN below.
+CREATE FUNCTION ln(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_ln';
+CREATE FUNCTION ln(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_ln';
+CREATE FUNCTION ln(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_ln';
+
+-- log(x): The logarithm to base 10.
+CREATE FUNCTION log(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_log';
+CREATE FUNCTION log(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log';
+CREATE FUNCTION log(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log';
+
+-- log_softmax(x): x - ln Σ eˣ over the last axis, without overflow.
+CREATE FUNCTION log_softmax(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
+CREATE FUNCTION log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
+
+-- logsumexp(x[, axis]): ln Σ eˣ without overflow, over all elements in double precision or over one axis (counted from 1), which is kept with length 1.
+CREATE FUNCTION logsumexp(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
+CREATE FUNCTION logsumexp(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
+CREATE FUNCTION logsumexp(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
+CREATE FUNCTION logsumexp(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
+
+-- matmul(a, b): The matrix product. a is [m,k] or a row [k], b is [k,n] or a column [k]; the result has the axes m and n that exist, and is double precision for two vectors (outside a loss, where a function has one type, use dot). Above rank 2 both have equal leading axes and one product each.
+CREATE FUNCTION matmul(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_matmul';
+CREATE FUNCTION matmul(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_matmul';
+
+-- max_elements(x[, axis]): The largest element in double precision, or the largest along one axis (counted from 1), which is kept with length 1. NaN where one is.
+CREATE FUNCTION max_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
+CREATE FUNCTION max_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
+CREATE FUNCTION max_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
+CREATE FUNCTION max_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
+
+-- maximum(a, b): The larger of a and b, element by element; NaN where one is.
+CREATE FUNCTION maximum(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a double precision, b real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a real, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a double precision, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+
+-- mean_elements(x[, axis]): The mean of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.
+CREATE FUNCTION mean_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 13 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
+CREATE FUNCTION mean_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 13 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
+CREATE FUNCTION mean_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
+CREATE FUNCTION mean_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
+
+-- minimum(a, b): The smaller of a and b, element by element; NaN where one is.
+CREATE FUNCTION minimum(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a double precision, b real) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a real, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a double precision, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+
+-- mse(a, b): The mean of (a - b)² over all elements of two chunks of one shape, in double precision.
+CREATE FUNCTION mse(a real[], b real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_mse';
+CREATE FUNCTION mse(a double precision[], b double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_mse';
+
+-- norm(x): The Euclidean norm of all elements, in double precision.
+CREATE FUNCTION norm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_norm';
+CREATE FUNCTION norm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_norm';
+
+-- one_hot(label, n): The double precision vector [n] with 1 at the position label (counted from 0) and 0 elsewhere; n is constant. A label outside the vector is an error.
+CREATE FUNCTION one_hot(label bigint, n bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_one_hot';
+
+-- outer(a, b): The outer product of the vectors a [m] and b [n]: [m,n].
+CREATE FUNCTION outer(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_outer';
+CREATE FUNCTION outer(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_outer';
+
+-- power(x, y): x ^ y, element by element; scalars give double precision.
+CREATE FUNCTION power(x double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_power';
+CREATE FUNCTION power(x real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
+CREATE FUNCTION power(x double precision, y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
+CREATE FUNCTION power(x real[], y double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
+CREATE FUNCTION power(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
+CREATE FUNCTION power(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
+CREATE FUNCTION power(x double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
+
+-- random_int(n, seed, key): A uniform draw of a bigint in 0 … n-1: floor(n·u), u the first uniform draw of (seed, key).
+CREATE FUNCTION random_int(n bigint, seed bigint, key bigint[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 8 AS 'MODULE_PATHNAME', 'relgrad_random_int';
+
+-- random_normal(shape, seed, key DEFAULT '{}'): Draws from the standard normal distribution (Philox, Box–Muller). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.
+CREATE FUNCTION random_normal(shape bigint[], seed bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_random_normal';
+CREATE FUNCTION random_normal(shape bigint[], seed bigint, key bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_random_normal';
+
+-- random_uniform(shape, seed, key DEFAULT '{}'): Uniform draws in [0,1) (Philox). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.
+CREATE FUNCTION random_uniform(shape bigint[], seed bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_random_uniform';
+CREATE FUNCTION random_uniform(shape bigint[], seed bigint, key bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_random_uniform';
+
+-- relu(x): x where x > 0, else 0; NaN stays NaN.
+CREATE FUNCTION relu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_relu';
+CREATE FUNCTION relu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_relu';
+CREATE FUNCTION relu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_relu';
+CREATE FUNCTION relu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_relu';
+
+-- reshape(x, shape): The elements of x in row-major order with another constant shape of the same size.
+CREATE FUNCTION reshape(x real[], shape bigint[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_reshape';
+CREATE FUNCTION reshape(x double precision[], shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_reshape';
+
+-- sigmoid(x): 1 / (1 + e⁻ˣ), without overflow.
+CREATE FUNCTION sigmoid(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
+CREATE FUNCTION sigmoid(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
+CREATE FUNCTION sigmoid(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
+CREATE FUNCTION sigmoid(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
+
+-- sign(x): -1, 0 or 1 (NaN for NaN).
+CREATE FUNCTION sign(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sign';
+CREATE FUNCTION sign(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sign';
+CREATE FUNCTION sign(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sign';
+
+-- silu(x): x·sigmoid(x).
+CREATE FUNCTION silu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_silu';
+CREATE FUNCTION silu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_silu';
+CREATE FUNCTION silu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_silu';
+CREATE FUNCTION silu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_silu';
+
+-- sin(x): The sine of x radians.
+CREATE FUNCTION sin(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sin';
+CREATE FUNCTION sin(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sin';
+CREATE FUNCTION sin(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sin';
+
+-- sinh(x): The hyperbolic sine.
+CREATE FUNCTION sinh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sinh';
+CREATE FUNCTION sinh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sinh';
+CREATE FUNCTION sinh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sinh';
+
+-- softmax(x): eˣ / Σ eˣ over the last axis, without overflow.
+CREATE FUNCTION softmax(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_softmax';
+CREATE FUNCTION softmax(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_softmax';
+
+-- softplus(x): ln(1 + eˣ), without overflow.
+CREATE FUNCTION softplus(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_softplus';
+CREATE FUNCTION softplus(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_softplus';
+CREATE FUNCTION softplus(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_softplus';
+CREATE FUNCTION softplus(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_softplus';
+
+-- softsign(x): x / (1 + |x|), between -1 and 1.
+CREATE FUNCTION softsign(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_softsign';
+CREATE FUNCTION softsign(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_softsign';
+CREATE FUNCTION softsign(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 44 AS 'MODULE_PATHNAME', 'relgrad_softsign';
+CREATE FUNCTION softsign(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 44 AS 'MODULE_PATHNAME', 'relgrad_softsign';
+
+-- sqnorm(x): The sum of the squares of all elements, in double precision.
+CREATE FUNCTION sqnorm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
+CREATE FUNCTION sqnorm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
+
+-- sqrt(x): The square root; NaN below 0.
+CREATE FUNCTION sqrt(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
+CREATE FUNCTION sqrt(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
+CREATE FUNCTION sqrt(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
+
+-- square(x): x².
+CREATE FUNCTION square(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_square';
+CREATE FUNCTION square(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_square';
+CREATE FUNCTION square(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_square';
+CREATE FUNCTION square(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_square';
+
+-- stop_gradient(x): x itself, as a constant for the derivative.
+CREATE FUNCTION stop_gradient(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
+CREATE FUNCTION stop_gradient(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
+CREATE FUNCTION stop_gradient(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
+CREATE FUNCTION stop_gradient(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
+
+-- sum_elements(x[, axis]): The sum of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.
+CREATE FUNCTION sum_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
+CREATE FUNCTION sum_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
+CREATE FUNCTION sum_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
+CREATE FUNCTION sum_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
+
+-- tan(x): The tangent of x radians.
+CREATE FUNCTION tan(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tan';
+CREATE FUNCTION tan(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_tan';
+CREATE FUNCTION tan(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_tan';
+
+-- tanh(x): The hyperbolic tangent.
+CREATE FUNCTION tanh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tanh';
+CREATE FUNCTION tanh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_tanh';
+CREATE FUNCTION tanh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_tanh';
+
+-- transpose(m): m with its last two axes exchanged.
+CREATE FUNCTION transpose(m real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_transpose';
+CREATE FUNCTION transpose(m double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_transpose';
+
+-- zeros(shape): A double precision chunk of zeros of a constant shape (bigint[]).
+CREATE FUNCTION zeros(shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_zeros';
+
+-- Operators on chunks; a number is double precision, and the chunk keeps its type.
+CREATE FUNCTION chunk_add(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_add';
+CREATE OPERATOR + (LEFTARG = real[], RIGHTARG = real[], FUNCTION = chunk_add, COMMUTATOR = +);
+CREATE FUNCTION chunk_add(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_add';
+CREATE OPERATOR + (LEFTARG = double precision, RIGHTARG = real[], FUNCTION = chunk_add, COMMUTATOR = +);
+CREATE FUNCTION chunk_add(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_add';
+CREATE OPERATOR + (LEFTARG = real[], RIGHTARG = double precision, FUNCTION = chunk_add, COMMUTATOR = +);
+CREATE FUNCTION chunk_add(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_add';
+CREATE OPERATOR + (LEFTARG = double precision[], RIGHTARG = double precision[], FUNCTION = chunk_add, COMMUTATOR = +);
+CREATE FUNCTION chunk_add(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_add';
+CREATE OPERATOR + (LEFTARG = double precision, RIGHTARG = double precision[], FUNCTION = chunk_add, COMMUTATOR = +);
+CREATE FUNCTION chunk_add(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_add';
+CREATE OPERATOR + (LEFTARG = double precision[], RIGHTARG = double precision, FUNCTION = chunk_add, COMMUTATOR = +);
+CREATE FUNCTION chunk_sub(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_sub';
+CREATE OPERATOR - (LEFTARG = real[], RIGHTARG = real[], FUNCTION = chunk_sub);
+CREATE FUNCTION chunk_sub(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_sub';
+CREATE OPERATOR - (LEFTARG = double precision, RIGHTARG = real[], FUNCTION = chunk_sub);
+CREATE FUNCTION chunk_sub(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_sub';
+CREATE OPERATOR - (LEFTARG = real[], RIGHTARG = double precision, FUNCTION = chunk_sub);
+CREATE FUNCTION chunk_sub(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_sub';
+CREATE OPERATOR - (LEFTARG = double precision[], RIGHTARG = double precision[], FUNCTION = chunk_sub);
+CREATE FUNCTION chunk_sub(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_sub';
+CREATE OPERATOR - (LEFTARG = double precision, RIGHTARG = double precision[], FUNCTION = chunk_sub);
+CREATE FUNCTION chunk_sub(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_sub';
+CREATE OPERATOR - (LEFTARG = double precision[], RIGHTARG = double precision, FUNCTION = chunk_sub);
+CREATE FUNCTION chunk_mul(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_mul';
+CREATE OPERATOR * (LEFTARG = real[], RIGHTARG = real[], FUNCTION = chunk_mul, COMMUTATOR = *);
+CREATE FUNCTION chunk_mul(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_mul';
+CREATE OPERATOR * (LEFTARG = double precision, RIGHTARG = real[], FUNCTION = chunk_mul, COMMUTATOR = *);
+CREATE FUNCTION chunk_mul(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_mul';
+CREATE OPERATOR * (LEFTARG = real[], RIGHTARG = double precision, FUNCTION = chunk_mul, COMMUTATOR = *);
+CREATE FUNCTION chunk_mul(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_mul';
+CREATE OPERATOR * (LEFTARG = double precision[], RIGHTARG = double precision[], FUNCTION = chunk_mul, COMMUTATOR = *);
+CREATE FUNCTION chunk_mul(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_mul';
+CREATE OPERATOR * (LEFTARG = double precision, RIGHTARG = double precision[], FUNCTION = chunk_mul, COMMUTATOR = *);
+CREATE FUNCTION chunk_mul(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_mul';
+CREATE OPERATOR * (LEFTARG = double precision[], RIGHTARG = double precision, FUNCTION = chunk_mul, COMMUTATOR = *);
+CREATE FUNCTION chunk_div(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_chunk_div';
+CREATE OPERATOR / (LEFTARG = real[], RIGHTARG = real[], FUNCTION = chunk_div);
+CREATE FUNCTION chunk_div(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_chunk_div';
+CREATE OPERATOR / (LEFTARG = double precision, RIGHTARG = real[], FUNCTION = chunk_div);
+CREATE FUNCTION chunk_div(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_chunk_div';
+CREATE OPERATOR / (LEFTARG = real[], RIGHTARG = double precision, FUNCTION = chunk_div);
+CREATE FUNCTION chunk_div(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_chunk_div';
+CREATE OPERATOR / (LEFTARG = double precision[], RIGHTARG = double precision[], FUNCTION = chunk_div);
+CREATE FUNCTION chunk_div(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_chunk_div';
+CREATE OPERATOR / (LEFTARG = double precision, RIGHTARG = double precision[], FUNCTION = chunk_div);
+CREATE FUNCTION chunk_div(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_chunk_div';
+CREATE OPERATOR / (LEFTARG = double precision[], RIGHTARG = double precision, FUNCTION = chunk_div);
+CREATE OPERATOR ^ (LEFTARG = real[], RIGHTARG = real[], FUNCTION = power);
+CREATE OPERATOR ^ (LEFTARG = double precision, RIGHTARG = real[], FUNCTION = power);
+CREATE OPERATOR ^ (LEFTARG = real[], RIGHTARG = double precision, FUNCTION = power);
+CREATE OPERATOR ^ (LEFTARG = double precision[], RIGHTARG = double precision[], FUNCTION = power);
+CREATE OPERATOR ^ (LEFTARG = double precision, RIGHTARG = double precision[], FUNCTION = power);
+CREATE OPERATOR ^ (LEFTARG = double precision[], RIGHTARG = double precision, FUNCTION = power);
+CREATE FUNCTION chunk_neg(a real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_neg';
+CREATE OPERATOR - (RIGHTARG = real[], FUNCTION = chunk_neg);
+CREATE FUNCTION chunk_neg(a double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_neg';
+CREATE OPERATOR - (RIGHTARG = double precision[], FUNCTION = chunk_neg);
+
+-- Aggregates. Their state is a double precision[]; see src/aggregate.c.
+CREATE FUNCTION agg_add(state double precision[], x real[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add';
+CREATE FUNCTION agg_add_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add_combine';
+CREATE FUNCTION agg_value_real(state double precision[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_value';
+CREATE AGGREGATE sum(x real[]) (SFUNC = agg_add, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_add_combine, FINALFUNC = agg_value_real, PARALLEL = SAFE);
+CREATE FUNCTION agg_add(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add';
+CREATE FUNCTION agg_value(state double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_value';
+CREATE AGGREGATE sum(x double precision[]) (SFUNC = agg_add, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_add_combine, FINALFUNC = agg_value, PARALLEL = SAFE);
+CREATE FUNCTION agg_add(state double precision[], x real) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add';
+CREATE FUNCTION agg_value_number_real(state double precision[]) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_value';
+CREATE AGGREGATE sum(x real) (SFUNC = agg_add, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_add_combine, FINALFUNC = agg_value_number_real, PARALLEL = SAFE);
+CREATE FUNCTION agg_add(state double precision[], x double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add';
+CREATE FUNCTION agg_value_number(state double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_value';
+CREATE AGGREGATE sum(x double precision) (SFUNC = agg_add, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_add_combine, FINALFUNC = agg_value_number, PARALLEL = SAFE);
+CREATE FUNCTION agg_mean_real(state double precision[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_mean';
+CREATE AGGREGATE avg(x real[]) (SFUNC = agg_add, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_add_combine, FINALFUNC = agg_mean_real, PARALLEL = SAFE);
+CREATE FUNCTION agg_mean(state double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_mean';
+CREATE AGGREGATE avg(x double precision[]) (SFUNC = agg_add, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_add_combine, FINALFUNC = agg_mean, PARALLEL = SAFE);
+CREATE FUNCTION agg_mean_number(state double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_mean';
+CREATE AGGREGATE avg(x real) (SFUNC = agg_add, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_add_combine, FINALFUNC = agg_mean_number, PARALLEL = SAFE);
+CREATE AGGREGATE avg(x double precision) (SFUNC = agg_add, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_add_combine, FINALFUNC = agg_mean_number, PARALLEL = SAFE);
+CREATE FUNCTION agg_min(state double precision[], x real[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_min';
+CREATE FUNCTION agg_min_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_min_combine';
+CREATE AGGREGATE min_agg(x real[]) (SFUNC = agg_min, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_min_combine, FINALFUNC = agg_value_real, PARALLEL = SAFE);
+CREATE FUNCTION agg_min(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_min';
+CREATE AGGREGATE min_agg(x double precision[]) (SFUNC = agg_min, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_min_combine, FINALFUNC = agg_value, PARALLEL = SAFE);
+CREATE FUNCTION agg_max(state double precision[], x real[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_max';
+CREATE FUNCTION agg_max_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_max_combine';
+CREATE AGGREGATE max_agg(x real[]) (SFUNC = agg_max, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_max_combine, FINALFUNC = agg_value_real, PARALLEL = SAFE);
+CREATE FUNCTION agg_max(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_max';
+CREATE AGGREGATE max_agg(x double precision[]) (SFUNC = agg_max, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_max_combine, FINALFUNC = agg_value, PARALLEL = SAFE);
+CREATE FUNCTION agg_scatter(state double precision[], index bigint, value real, size bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_scatter';
+CREATE FUNCTION agg_scatter_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_scatter_combine';
+CREATE AGGREGATE vector_agg(index bigint, value real, size bigint) (SFUNC = agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_scatter_combine, FINALFUNC = agg_value_real, PARALLEL = SAFE);
+CREATE FUNCTION agg_scatter(state double precision[], index bigint, value double precision, size bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_scatter';
+CREATE AGGREGATE vector_agg(index bigint, value double precision, size bigint) (SFUNC = agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_scatter_combine, FINALFUNC = agg_value, PARALLEL = SAFE);

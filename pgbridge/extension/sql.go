@@ -1,0 +1,265 @@
+package extension
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// builtin are the kernels and aggregates that need no function: Postgres's own has the same meaning, and no error
+// where the kernel has none.
+var builtin = map[string]bool{
+	"ceil": true, "floor": true, "round": true, "trunc": true, "mod": true, "length": true, "lower": true, "upper": true,
+	"count": true, "min": true, "max": true, "array_agg": true,
+	"var_pop, var_samp, variance": true, "stddev_pop, stddev_samp, stddev": true,
+}
+
+// operator is one of SQL's, and the kernel behind it.
+type operator struct {
+	kernel, sign string
+	commutes     bool
+}
+
+// operators on chunks; each is a C function chunk_<kernel>, that of power the kernel's own.
+var operators = []operator{{"add", "+", true}, {"sub", "-", false}, {"mul", "*", true}, {"div", "/", false}, {"power", "^", false}, {"neg", "-", false}}
+
+// roles are the SQL types of arguments by name; any other argument is a number or a chunk, as the shape rule says.
+var roles = map[string]string{
+	"spec": "text", "shape": "bigint[]", "key": "bigint[]", "axis": "bigint", "label": "bigint", "n": "bigint", "seed": "bigint",
+	"p": "double precision", "fan_in": "double precision", "fan_out": "double precision",
+}
+
+const header = `-- Generated from the registry of kernels by go test ./pgbridge/extension -update. DO NOT EDIT.
+\echo Use "CREATE EXTENSION relgrad" to load this file. \quit
+`
+
+// SQL is the extension's script.
+func SQL() (string, error) {
+	var b strings.Builder
+	b.WriteString(header)
+	for _, d := range kernels.All() {
+		if d.Internal || builtin[d.Name] {
+			continue
+		}
+		list := overloads(d)
+		if len(list) == 0 {
+			return "", fmt.Errorf("the shape rule of %s accepts none of the types that the extension tries; see roles", d.Name)
+		}
+		fmt.Fprintf(&b, "\n-- %s(%s): %s\n", d.Name, d.Args, d.Doc)
+		for _, o := range list {
+			b.WriteString(o.create(d.Name))
+		}
+	}
+	b.WriteString("\n-- Operators on chunks; a number is double precision, and the chunk keeps its type.\n")
+	for _, op := range operators {
+		d := kernels.Lookup(op.kernel)
+		name := "chunk_" + d.Name
+		if !d.Internal {
+			name = d.Name
+		}
+		for _, o := range overloads(d) {
+			if !o.result.IsChunk() {
+				continue
+			}
+			if d.Internal {
+				b.WriteString(o.create(name))
+			}
+			b.WriteString(o.operator(op.sign, name, op.commutes))
+		}
+	}
+	err := writeAggregates(&b)
+	return b.String(), err
+}
+
+// overload is one SQL function.
+type overload struct {
+	names, types []string
+	result       kernels.Type
+	stable       bool // it depends on the step or the seed
+	flops        float64
+}
+
+// names are a kernel's arguments as SQL has them, brackets and defaults removed.
+func names(d *kernels.Def) []string {
+	var out []string
+	for _, a := range strings.Split(strings.NewReplacer("[", "", "]", "").Replace(d.Args), ",") {
+		if name, _, _ := strings.Cut(strings.TrimSpace(a), " "); name != "" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// overloads lists the calls of a kernel by types: numbers only, in real and double precision where the kernel keeps
+// real, else in double precision; then, for both types of chunk, every mixture of chunks and double precision numbers.
+// Another number of arguments is another overload: a default cannot follow the type of its neighbour.
+func overloads(d *kernels.Def) []overload {
+	all := names(d)
+	var out []overload
+	for n := d.MinArgs; n <= min(d.MaxArgs, len(all)); n++ {
+		out = append(out, numbers(d, all[:n])...)
+		for _, chunk := range []string{"real[]", "double precision[]"} {
+			out = append(out, try(d, all[:n], chunk, "double precision")...)
+		}
+	}
+	return out
+}
+
+// numbers are the overloads without a chunk.
+func numbers(d *kernels.Def, args []string) []overload {
+	if narrow := try(d, args, "real"); len(narrow) > 0 && narrow[0].result.Kind == kernels.Float32 {
+		return try(d, args, "real", "double precision")
+	}
+	return try(d, args, "double precision")
+}
+
+// try lists the overloads whose free arguments take each of the choices in turn; where the first choice is a chunk,
+// those that have one.
+func try(d *kernels.Def, args []string, choices ...string) []overload {
+	free := 0
+	for _, a := range args {
+		if roles[a] == "" {
+			free++
+		}
+	}
+	if free == 0 && choices[0] != "double precision" {
+		return nil
+	}
+	var out []overload
+	for i := range int(math.Pow(float64(len(choices)), float64(free))) {
+		o := overload{names: args, stable: d.PerStep || d.PerCall}
+		for _, a := range args {
+			t := roles[a]
+			if t == "" {
+				t, i = choices[i%len(choices)], i/len(choices)
+			}
+			o.types = append(o.types, t)
+		}
+		if strings.HasSuffix(choices[0], "[]") && !slices.Contains(o.types, choices[0]) {
+			continue
+		}
+		if o.infer(d) {
+			out = append(out, o)
+		}
+	}
+	return out
+}
+
+// Costs are in units of cpu_operator_cost, about the time of one scalar addition: unitFlops operations of a kernel. A
+// function on chunks spends about chunkCost on reading headers and making a result, and is reckoned with chunks of side lengths.
+const (
+	side      = 16
+	unitFlops = 40
+	chunkCost = 5
+)
+
+// infer asks the kernel's shape rule for the result, with matrices and with vectors of small and of usual size.
+func (o *overload) infer(d *kernels.Def) bool {
+	for rank := 2; rank > 0; rank-- {
+		e, err := d.Apply(o.dummies(rank)...)
+		if err != nil || d.Name == "einsum" && e.Type.Shape == nil || d.Name == "matmul" && e.Type.Shape == nil {
+			continue
+		}
+		o.result, o.flops = e.Type, flops(e)
+		return true
+	}
+	return false
+}
+
+func flops(e *kernels.Expr) float64 {
+	if e.Def == nil {
+		return 0
+	}
+	types, sum := make([]kernels.Type, len(e.Args)), 0.0
+	for i, a := range e.Args {
+		types[i] = a.Type
+		sum += flops(a)
+	}
+	return sum + e.Def.Flops(types, e.Attr, e.Type)
+}
+
+// dummies are arguments of the overload's types.
+func (o *overload) dummies(rank int) []*kernels.Expr {
+	var out []*kernels.Expr
+	shape, lengths := make([]int, rank), make([]int64, rank)
+	for i := range shape {
+		shape[i], lengths[i] = side, side
+	}
+	var spec []string
+	for i, t := range o.types {
+		col := kernels.Type{Kind: kernels.Float64}
+		switch t {
+		case "text":
+			out = append(out, nil)
+			continue
+		case "bigint[]":
+			out = append(out, kernels.IntArray(lengths...))
+			continue
+		case "bigint":
+			out = append(out, kernels.Const(kernels.IntValue(1)))
+			continue
+		}
+		if strings.HasPrefix(t, "real") {
+			col.Kind = kernels.Float32
+		}
+		labels := ""
+		if strings.HasSuffix(t, "[]") {
+			col.Shape, labels = shape, "ijklmnop"[:rank]
+		}
+		spec = append(spec, labels)
+		out = append(out, kernels.Column(kernels.Col{ID: kernels.ColumnID(i + 1)}, col))
+	}
+	for i := range out {
+		if out[i] == nil {
+			out[i] = kernels.Const(kernels.TextValue(strings.Join(spec, ",") + "->" + strings.Join(spec, "")[:min(rank, len(strings.Join(spec, "")))]))
+		}
+	}
+	return out
+}
+
+// sqlType is the SQL name of a kernel's type.
+func sqlType(t kernels.Type) string {
+	if t.Shape != nil {
+		return t.Kind.String() + "[]"
+	}
+	return t.Kind.String()
+}
+
+func (o *overload) cost() int {
+	c := 1 + o.flops/unitFlops
+	if o.result.Shape != nil || slices.ContainsFunc(o.types, func(t string) bool { return strings.HasSuffix(t, "[]") }) {
+		c += chunkCost
+	}
+	return int(math.Round(c))
+}
+
+func (o *overload) create(name string) string {
+	args := make([]string, len(o.types))
+	for i, t := range o.types {
+		args[i] = o.names[i] + " " + t
+	}
+	kind := "IMMUTABLE STRICT PARALLEL SAFE"
+	if o.stable {
+		kind = "STABLE STRICT PARALLEL RESTRICTED"
+	}
+	return function(name, strings.Join(args, ", "), sqlType(o.result), kind, o.cost(), name)
+}
+
+// function is the statement for a C function.
+func function(name, args, result, kind string, cost int, symbol string) string {
+	return fmt.Sprintf("CREATE FUNCTION %s(%s) RETURNS %s LANGUAGE c %s COST %d AS 'MODULE_PATHNAME', 'relgrad_%s';\n", name, args, result, kind, cost, symbol)
+}
+
+func (o *overload) operator(sign, function string, commutes bool) string {
+	if len(o.types) == 1 {
+		return fmt.Sprintf("CREATE OPERATOR %s (RIGHTARG = %s, FUNCTION = %s);\n", sign, o.types[0], function)
+	}
+	more := ""
+	if commutes {
+		more = ", COMMUTATOR = " + sign
+	}
+	return fmt.Sprintf("CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = %s%s);\n", sign, o.types[0], o.types[1], function, more)
+}

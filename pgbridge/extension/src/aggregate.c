@@ -1,0 +1,289 @@
+// Aggregates. Their state is a double precision[]: the number of rows, the rank, the lengths, then the elements
+// (rank 0 for numbers); {} before the first row. So a partial aggregate is an ordinary value that a parallel worker,
+// postgres_fdw or Citus can send, and a combine function merges two of them.
+#include "chunk.h"
+
+#include <math.h>
+
+#include "cpu.h"
+
+#define ROWS 0
+#define RANK 1
+#define DIMS 2
+
+typedef struct State {
+	ArrayType *array;
+	double *x;        // rows, rank, lengths
+	RgOperand chunk;  // the elements
+	int dims[MAXDIM];
+} State;
+
+static void broken_state(void) pg_attribute_noreturn();
+
+static void
+broken_state(void)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("malformed state of an aggregate"),
+					errhint("Functions named agg_… are parts of aggregates and not called by themselves.")));
+}
+
+// read_state reads a state; false for that of no rows.
+static bool
+read_state(ArrayType *a, State *s)
+{
+	int64 n = ARR_NDIM(a) == 0 ? 0 : ARR_DIMS(a)[0], size = 1;
+	int rank;
+
+	s->array = a;
+	if (n == 0)
+		return false;
+	s->x = (double *) ARR_DATA_PTR(a);
+	if (ARR_NDIM(a) != 1 || ARR_HASNULL(a) || n < DIMS + 1 || !(s->x[RANK] >= 0 && s->x[RANK] <= MAXDIM))
+		broken_state();
+	rank = (int) s->x[RANK];
+	if (n < DIMS + rank + 1)
+		broken_state();
+	for (int i = 0; i < rank; i++) {
+		double d = s->x[DIMS + i];
+
+		if (!(d >= 1 && d <= (double) n))
+			broken_state();
+		s->dims[i] = (int) d;
+		size *= s->dims[i];
+		if (size > n)
+			broken_state();
+	}
+	if (size != n - DIMS - rank)
+		broken_state();
+	s->chunk = (RgOperand) {.ndim = rank, .dims = s->dims, .size = size, .data = s->x + DIMS + rank};
+	return true;
+}
+
+static double *
+elements(const State *s)
+{
+	return (double *) s->chunk.data;
+}
+
+// new_state makes a state for chunks of a shape, with 0 rows; the elements are not set.
+static void
+new_state(int ndim, const int *dims, State *s)
+{
+	int n[1];
+	int64 size = rg_product(ndim, dims);
+	RgChunk c;
+
+	if (size > RG_MAX_ELEMENTS - DIMS - MAXDIM)
+		ereport(ERROR, (errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+						errmsg("chunks of shape %s are too large to be aggregated", rg_shape(ndim, dims)),
+						errdetail("The state holds %lld double precision numbers at most.", (long long) RG_MAX_ELEMENTS)));
+	n[0] = (int) size + DIMS + ndim;
+	c = rg_new_chunk("an aggregate", false, 1, n);
+	s->array = c.array;
+	s->x = c.data;
+	s->x[ROWS] = 0;
+	s->x[RANK] = ndim;
+	for (int i = 0; i < ndim; i++) {
+		s->x[DIMS + i] = dims[i];
+		s->dims[i] = dims[i];
+	}
+	s->chunk = (RgOperand) {.ndim = ndim, .dims = s->dims, .size = size, .data = s->x + DIMS + ndim};
+}
+
+// own_state reads argument 0 as a state that may be changed: the aggregate's own, else a copy.
+static bool
+own_state(FunctionCallInfo fcinfo, State *s)
+{
+	ArrayType *a = AggCheckCallContext(fcinfo, NULL) ? PG_GETARG_ARRAYTYPE_P(0) : PG_GETARG_ARRAYTYPE_P_COPY(0);
+
+	return read_state(a, s);
+}
+
+static void
+same_shape(const char *aggregate, const State *s, const RgOperand *x)
+{
+	if (!rg_same_shape(&s->chunk, x))
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("%s: chunks of shapes %s and %s cannot be combined", aggregate, rg_shape(s->chunk.ndim, s->chunk.dims),
+							   rg_shape(x->ndim, x->dims))));
+}
+
+// fold_add adds a row's elements to the state's.
+static void
+fold_add(State *s, const RgOperand *x)
+{
+	if (x->single)
+		rg_add_rows_f32(1, x->size, x->data, elements(s));
+	else
+		rg_add_rows_f64(1, x->size, x->data, elements(s));
+}
+
+// fold_max keeps the larger; NaN is above all numbers, as in Postgres's max.
+static void
+fold_max(State *s, const RgOperand *x)
+{
+	double *m = elements(s);
+
+	for (int64 i = 0; i < x->size; i++) {
+		double y = rg_at(x, i);
+
+		m[i] = y > m[i] || y != y ? y : m[i];
+	}
+}
+
+static void
+fold_min(State *s, const RgOperand *x)
+{
+	double *m = elements(s);
+
+	for (int64 i = 0; i < x->size; i++) {
+		double y = rg_at(x, i);
+
+		m[i] = y < m[i] || m[i] != m[i] ? y : m[i];
+	}
+}
+
+typedef void (*Fold)(State *s, const RgOperand *x);
+
+// step takes one row, a chunk or a number, into the state.
+static Datum
+step(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
+{
+	State s;
+	RgOperand x;
+
+	rg_operand(fcinfo, 1, aggregate, &x);
+	if (own_state(fcinfo, &s)) {
+		same_shape(aggregate, &s, &x);
+		fold(&s, &x);
+	} else {
+		new_state(x.ndim, x.dims, &s);
+		for (int64 i = 0; i < x.size; i++)
+			elements(&s)[i] = rg_at(&x, i);
+	}
+	s.x[ROWS]++;
+	PG_RETURN_ARRAYTYPE_P(s.array);
+}
+
+// combine merges the state of argument 1 into that of argument 0.
+static Datum
+combine(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
+{
+	State s, t;
+
+	if (!read_state(PG_GETARG_ARRAYTYPE_P(1), &t))
+		return PG_GETARG_DATUM(0);
+	if (!own_state(fcinfo, &s))
+		PG_RETURN_ARRAYTYPE_P(t.array);
+	same_shape(aggregate, &s, &t.chunk);
+	fold(&s, &t.chunk);
+	s.x[ROWS] += t.x[ROWS];
+	PG_RETURN_ARRAYTYPE_P(s.array);
+}
+
+RG_FUNCTION(agg_add)
+{
+	return step(fcinfo, "sum", fold_add);
+}
+
+RG_FUNCTION(agg_max)
+{
+	return step(fcinfo, "max_agg", fold_max);
+}
+
+RG_FUNCTION(agg_min)
+{
+	return step(fcinfo, "min_agg", fold_min);
+}
+
+RG_FUNCTION(agg_add_combine)
+{
+	return combine(fcinfo, "sum", fold_add);
+}
+
+RG_FUNCTION(agg_max_combine)
+{
+	return combine(fcinfo, "max_agg", fold_max);
+}
+
+RG_FUNCTION(agg_min_combine)
+{
+	return combine(fcinfo, "min_agg", fold_min);
+}
+
+// agg_scatter(state, index, value, size) is a row of vector_agg. It is not strict: a row whose index or value is NULL
+// adds nothing, but its size makes the vector.
+RG_FUNCTION(agg_scatter)
+{
+	State s;
+	bool has;
+
+	if (PG_ARGISNULL(0))
+		broken_state();
+	has = own_state(fcinfo, &s);
+	if (!has && (PG_ARGISNULL(3) || PG_GETARG_INT64(3) < 1 || PG_GETARG_INT64(3) > RG_MAX_ELEMENTS - DIMS - MAXDIM))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						PG_ARGISNULL(3) ? errmsg("vector_agg: the size is NULL")
+										: errmsg("vector_agg: size %lld is not in 1 to %lld", (long long) PG_GETARG_INT64(3),
+												 (long long) RG_MAX_ELEMENTS - DIMS - MAXDIM)));
+	if (!has) {
+		int dims[1] = {(int) PG_GETARG_INT64(3)};
+
+		new_state(1, dims, &s);
+		memset(elements(&s), 0, s.chunk.size * sizeof(double));
+	}
+	if (!PG_ARGISNULL(3) && PG_GETARG_INT64(3) != s.chunk.size)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("vector_agg: sizes %lld and %lld in one group", (long long) s.chunk.size, (long long) PG_GETARG_INT64(3))));
+	if (!PG_ARGISNULL(1) && !PG_ARGISNULL(2)) {
+		int64 i = PG_GETARG_INT64(1);
+		double y = rg_call(fcinfo)->arg[2] == FLOAT4OID ? (double) PG_GETARG_FLOAT4(2) : PG_GETARG_FLOAT8(2);
+
+		if (i < 0 || i >= s.chunk.size)
+			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+							errmsg("vector_agg: index %lld is outside 0 … %lld", (long long) i, (long long) s.chunk.size - 1),
+							errhint("Indices count from 0.")));
+		elements(&s)[i] += y;
+	}
+	s.x[ROWS]++;
+	PG_RETURN_ARRAYTYPE_P(s.array);
+}
+
+RG_FUNCTION(agg_scatter_combine)
+{
+	return combine(fcinfo, "vector_agg", fold_add);
+}
+
+// finish gives the aggregate's value, its elements divided by by; NULL for no rows.
+static Datum
+finish(FunctionCallInfo fcinfo, bool mean)
+{
+	Oid result = rg_call(fcinfo)->result;
+	State s;
+	RgChunk out;
+	double by;
+
+	if (!read_state(PG_GETARG_ARRAYTYPE_P(0), &s))
+		PG_RETURN_NULL();
+	by = mean ? s.x[ROWS] : 1;
+	if (rg_is_chunk(result) != (s.chunk.ndim > 0))
+		broken_state();
+	if (result == FLOAT4OID)
+		PG_RETURN_FLOAT4((float) (elements(&s)[0] / by));
+	if (result == FLOAT8OID)
+		PG_RETURN_FLOAT8(elements(&s)[0] / by);
+	out = rg_new_chunk("an aggregate", result == FLOAT4ARRAYOID, s.chunk.ndim, s.chunk.dims);
+	for (int64 i = 0; i < out.size; i++)
+		rg_put(&out, i, elements(&s)[i] / by);
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+RG_FUNCTION(agg_value)
+{
+	return finish(fcinfo, false);
+}
+
+RG_FUNCTION(agg_mean)
+{
+	return finish(fcinfo, true);
+}

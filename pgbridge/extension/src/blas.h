@@ -1,0 +1,9 @@
+// Matrix products of an OpenBLAS found at run time.
+#ifndef RELGRAD_BLAS_H
+#define RELGRAD_BLAS_H
+#include <stdbool.h>
+
+// c = a·b for row-major a [m,k], b [k,n], c [m,n]; false where no library is there.
+bool rg_gemm(bool single, int m, int n, int k, const void *a, const void *b, void *c);
+
+#endif

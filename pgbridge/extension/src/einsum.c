@@ -1,0 +1,215 @@
+// einsum: every index of all labels once, in row-major order of their first appearance.
+#include "chunk.h"
+
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+
+#define MAX_OPERANDS (RG_MAX_ARGS - 1)
+#define LETTERS 52
+#define MAX_LABELS (MAX_OPERANDS * MAXDIM)
+
+typedef struct Spec {
+	char *text; // as given
+	char *in[MAX_OPERANDS];
+	char *out;
+} Spec;
+
+static void bad_spec(const char *text, const char *what) pg_attribute_noreturn();
+
+static void
+bad_spec(const char *text, const char *what)
+{
+	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("einsum spec \"%s\"%s", text, what),
+					errhint("A spec looks like 'ij,jk->ik': one letter for each dimension of each operand.")));
+}
+
+// letter numbers the labels, sorted as in ASCII: A to Z, a to z.
+static int
+letter(const Spec *s, const char *c)
+{
+	if (*c >= 'A' && *c <= 'Z')
+		return *c - 'A';
+	if (*c >= 'a' && *c <= 'z')
+		return 26 + *c - 'a';
+	bad_spec(s->text, psprintf(" has '%.*s', which is no letter", pg_mblen(c), c));
+}
+
+// implicit gives the labels that occur once, sorted.
+static char *
+implicit(const int *count)
+{
+	char *out = palloc0(LETTERS + 1);
+	int n = 0;
+
+	for (int l = 0; l < LETTERS; l++)
+		if (count[l] == 1)
+			out[n++] = l < 26 ? 'A' + l : 'a' + l - 26;
+	return out;
+}
+
+static Spec
+parse(const char *text, int operands)
+{
+	Spec s = {.text = pstrdup(text)};
+	char *t = palloc(strlen(text) + 1), *arrow, *rest;
+	int n = 0, len = 0, count[LETTERS] = {0};
+
+	for (const char *c = text; *c; c++)
+		if (*c != ' ')
+			t[len++] = *c;
+	t[len] = 0;
+	if (strstr(t, "...") != NULL)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("einsum spec \"%s\" has an ellipsis", text),
+						errhint("Write a letter for each dimension; shapes are fixed.")));
+	arrow = strstr(t, "->");
+	if (arrow != NULL)
+		*arrow = 0;
+	for (char *p = rest = t; p != NULL; p = rest) {
+		rest = strchr(p, ',');
+		if (rest != NULL)
+			*rest++ = 0;
+		if (n < operands)
+			s.in[n] = p;
+		n++;
+	}
+	if (n != operands)
+		bad_spec(text, psprintf(" has %d operands, not %d", n, operands));
+	for (int i = 0; i < n; i++)
+		for (char *c = s.in[i]; *c; c++)
+			count[letter(&s, c)]++;
+	s.out = arrow ? arrow + 2 : implicit(count);
+	for (char *c = s.out; *c; c++)
+		if (count[letter(&s, c)] == 0)
+			bad_spec(text, psprintf(": no operand has the label '%c' of the result", *c));
+	return s;
+}
+
+// lengths checks the operands' shapes and gives every label its length.
+static void
+lengths(const Spec *s, int n, const RgOperand *x, int *length)
+{
+	for (int i = 0; i < n; i++) {
+		if (x[i].ndim != (int) strlen(s->in[i]))
+			ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+							errmsg("einsum \"%s\": operand %d has shape %s, not %d dimensions", s->text, i + 1,
+								   rg_shape(x[i].ndim, x[i].dims), (int) strlen(s->in[i]))));
+		for (int d = 0; d < x[i].ndim; d++) {
+			int l = letter(s, &s->in[i][d]);
+
+			if (length[l] != 0 && length[l] != x[i].dims[d])
+				ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+								errmsg("einsum \"%s\": label '%c' has the lengths %d and %d", s->text, s->in[i][d], length[l],
+									   x[i].dims[d])));
+			length[l] = x[i].dims[d];
+		}
+	}
+}
+
+// A walk over all indices: the labels' lengths and, for each operand and the result, their strides.
+typedef struct Walk {
+	int labels, length[MAX_LABELS];
+	int64 stride[MAX_OPERANDS + 1][MAX_LABELS];
+} Walk;
+
+// stride_of adds up the strides of a repeated label: it walks the diagonal.
+static void
+stride_of(const char *labels, int ndim, const int *dims, const char *all, int64 *stride)
+{
+	int64 step = 1;
+
+	for (int d = ndim - 1; d >= 0; d--) {
+		stride[strchr(all, labels[d]) - all] += step;
+		step *= dims[d];
+	}
+}
+
+static void
+contract(const Walk *w, int n, const RgOperand *x, double *sum)
+{
+	int idx[MAX_LABELS] = {0};
+	int64 off[MAX_OPERANDS + 1] = {0};
+
+	for (uint64 steps = 0;; steps++) {
+		double p = 1;
+		int d = w->labels - 1;
+
+		for (int i = 0; i < n; i++)
+			p *= rg_at(&x[i], off[i]);
+		sum[off[n]] += p;
+		if ((steps & 0xFFFF) == 0)
+			CHECK_FOR_INTERRUPTS();
+		for (; d >= 0; d--) {
+			bool more = ++idx[d] < w->length[d];
+
+			for (int i = 0; i <= n; i++)
+				off[i] += more ? w->stride[i][d] : -w->stride[i][d] * (w->length[d] - 1);
+			if (more)
+				break;
+			idx[d] = 0;
+		}
+		if (d < 0)
+			return;
+	}
+}
+
+// rg_einsum computes the spec over n operands into a chunk, real where single is set.
+static ArrayType *
+rg_einsum(const char *text, int n, const RgOperand *x, bool single)
+{
+	Spec s = parse(text, n);
+	int length[LETTERS] = {0}, dims[MAXDIM], ndim = strlen(s.out);
+	char all[MAX_LABELS + 1] = "";
+	Walk w = {0};
+	double *sum;
+	RgChunk out;
+
+	lengths(&s, n, x, length);
+	if (ndim == 0)
+		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("einsum \"%s\" of these arguments is a scalar, not an array", text),
+						errhint("Use dot(a, b) or sum_elements(einsum(…)) for a sum over all labels.")));
+	if (ndim > MAXDIM)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("einsum \"%s\": the result has %d dimensions, at most %d are possible", text, ndim, MAXDIM)));
+	for (int i = 0; i < n; i++)
+		for (char *c = s.in[i]; *c; c++)
+			if (strchr(all, *c) == NULL) {
+				w.length[w.labels] = length[letter(&s, c)];
+				all[w.labels++] = *c;
+			}
+	for (int d = 0; d < ndim; d++)
+		dims[d] = length[letter(&s, &s.out[d])];
+	for (int i = 0; i < n; i++)
+		stride_of(s.in[i], x[i].ndim, x[i].dims, all, w.stride[i]);
+	stride_of(s.out, ndim, dims, all, w.stride[n]);
+	out = rg_new_chunk("einsum", single, ndim, dims);
+	sum = single ? palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE) : out.data;
+	memset(sum, 0, out.size * sizeof(double));
+	contract(&w, n, x, sum);
+	if (single)
+		for (int64 i = 0; i < out.size; i++)
+			rg_put(&out, i, sum[i]);
+	return out.array;
+}
+
+RG_FUNCTION(einsum)
+{
+	RgOperand x[MAX_OPERANDS];
+	int n = PG_NARGS() - 1;
+
+	for (int i = 0; i < n; i++)
+		rg_operand(fcinfo, i + 1, "einsum", &x[i]);
+	PG_RETURN_ARRAYTYPE_P(rg_einsum(text_to_cstring(PG_GETARG_TEXT_PP(0)), n, x, rg_call(fcinfo)->result == FLOAT4ARRAYOID));
+}
+
+RG_FUNCTION(diag)
+{
+	RgOperand x;
+	bool matrix;
+
+	rg_operand(fcinfo, 0, "diag", &x);
+	matrix = x.ndim == 2 && x.dims[0] == x.dims[1];
+	if (x.ndim != 1 && !matrix)
+		rg_wrong_type("diag", &x, 1, "The argument must be a vector or a square matrix.");
+	PG_RETURN_ARRAYTYPE_P(rg_einsum(matrix ? "ii->i" : "i->ii", 1, &x, x.single));
+}

@@ -1,0 +1,121 @@
+// Draws by Philox, equal on every engine: element i of the stream (seed, hash of the key). See tensor/philox.go.
+#include "chunk.h"
+
+#include <math.h>
+
+#include "cpu.h"
+
+// hash_key folds the parts of a key into 64 bits, as tensor.HashKey does.
+static uint64
+hash_key(const int64 *parts, int n)
+{
+	uint64_t h = UINT64CONST(0x9E3779B97F4A7C15);
+
+	for (int i = 0; i < n; i++) {
+		int64_t part = parts[i];
+
+		rg_mix(1, &part, &h);
+	}
+	return h;
+}
+
+// key_arg hashes argument i; a call without it has the empty key.
+static uint64
+key_arg(FunctionCallInfo fcinfo, int i, const char *kernel)
+{
+	int n = 0;
+	int64 *parts = PG_NARGS() > i ? rg_bigints(fcinfo, i, kernel, "key", &n) : NULL;
+
+	return hash_key(parts, n);
+}
+
+static RgChunk
+uniform(FunctionCallInfo fcinfo, const char *kernel)
+{
+	int dims[MAXDIM], ndim = rg_shape_arg(fcinfo, 0, kernel, dims);
+	RgChunk out = rg_new_chunk(kernel, false, ndim, dims);
+	uint64_t key = key_arg(fcinfo, 2, kernel);
+
+	rg_uniform_f64(1, out.size, (uint64) PG_GETARG_INT64(1), &key, out.data);
+	return out;
+}
+
+RG_FUNCTION(random_uniform)
+{
+	PG_RETURN_ARRAYTYPE_P(uniform(fcinfo, "random_uniform").array);
+}
+
+RG_FUNCTION(glorot_uniform)
+{
+	double in = PG_GETARG_FLOAT8(3), out = PG_GETARG_FLOAT8(4), limit = sqrt(6 / (in + out));
+	RgChunk x;
+
+	if (!(in + out > 0))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("glorot_uniform with fan_in %g and fan_out %g", in, out),
+						errhint("Their sum must be positive: they count inputs and outputs.")));
+	x = uniform(fcinfo, "glorot_uniform");
+	for (int64 i = 0; i < x.size; i++)
+		rg_put(&x, i, limit * (2 * ((double *) x.data)[i] - 1));
+	PG_RETURN_ARRAYTYPE_P(x.array);
+}
+
+// philox is Philox4x32-10 (Salmon et al., SC 2011): all four words, of which rg_uniform_f64 gives two.
+static void
+philox(uint64 seed, uint32 c[4])
+{
+	uint32 k0 = (uint32) seed, k1 = (uint32) (seed >> 32);
+
+	for (int round = 0; round < 10; round++) {
+		uint64 p0 = UINT64CONST(0xD2511F53) * c[0], p1 = UINT64CONST(0xCD9E8D57) * c[2];
+
+		c[0] = (uint32) (p1 >> 32) ^ c[1] ^ k0;
+		c[1] = (uint32) p1;
+		c[2] = (uint32) (p0 >> 32) ^ c[3] ^ k1;
+		c[3] = (uint32) p0;
+		k0 += 0x9E3779B9;
+		k1 += 0xBB67AE85;
+	}
+}
+
+static double
+bits53(uint32 high, uint32 low)
+{
+	return (double) (((uint64) high << 32 | low) >> 11);
+}
+
+// normal is a draw by Box and Muller.
+static double
+normal(uint64 seed, uint64 key, uint64 i)
+{
+	uint32 c[4] = {(uint32) i, (uint32) (i >> 32), (uint32) key, (uint32) (key >> 32)};
+	double u, v;
+
+	philox(seed, c);
+	u = (bits53(c[0], c[1]) + 1) * 0x1p-53;
+	v = bits53(c[2], c[3]) * 0x1p-53;
+	return sqrt(-2 * log(u)) * cos(2 * M_PI * v);
+}
+
+RG_FUNCTION(random_normal)
+{
+	int dims[MAXDIM], ndim = rg_shape_arg(fcinfo, 0, "random_normal", dims);
+	RgChunk out = rg_new_chunk("random_normal", false, ndim, dims);
+	uint64 key = key_arg(fcinfo, 2, "random_normal");
+
+	for (int64 i = 0; i < out.size; i++)
+		rg_put(&out, i, normal((uint64) PG_GETARG_INT64(1), key, (uint64) i));
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+RG_FUNCTION(random_int)
+{
+	int64 n = PG_GETARG_INT64(0);
+	uint64_t key = key_arg(fcinfo, 2, "random_int");
+	double u;
+
+	if (n < 1)
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("random_int of %lld numbers", (long long) n)));
+	rg_uniform_f64(1, 1, (uint64) PG_GETARG_INT64(1), &key, &u);
+	u = floor((double) n * u);
+	PG_RETURN_INT64(u >= (double) n ? n - 1 : Min((int64) u, n - 1));
+}

@@ -1,0 +1,356 @@
+// Kernels that reduce: sums, norms, softmax and what is made of them. Sums run in double precision.
+#include "chunk.h"
+
+#include <math.h>
+
+#include "cpu.h"
+
+#define LAYER_NORM_EPS 1e-5 // as kernels/layer_norm.go
+
+// PAIRS sums E over the elements a of x and b of y, in eight chains, so that the loop becomes vectors.
+#define PAIRS(T, E)                                     \
+	do {                                                \
+		const T *p = x, *q = y;                         \
+		int64 i = 0;                                    \
+		for (; i + 8 <= n; i += 8)                      \
+			for (int j = 0; j < 8; j++) {               \
+				double a = p[i + j], b = q[i + j];      \
+				s[j] += E;                              \
+			}                                           \
+		for (; i < n; i++) {                            \
+			double a = p[i], b = q[i];                  \
+			s[0] += E;                                  \
+		}                                               \
+	} while (0)
+#define CHAINS_SUM (((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])))
+
+static double
+dot(bool single, int64 n, const void *x, const void *y)
+{
+	double s[8] = {0};
+
+	if (single)
+		PAIRS(float, a * b);
+	else
+		PAIRS(double, a * b);
+	return CHAINS_SUM;
+}
+
+static double
+square_distance(bool single, int64 n, const void *x, const void *y)
+{
+	double s[8] = {0};
+
+	if (single)
+		PAIRS(float, (a - b) * (a - b));
+	else
+		PAIRS(double, (a - b) * (a - b));
+	return CHAINS_SUM;
+}
+
+// add_rows adds rows rows of size elements to acc.
+static void
+add_rows(bool single, int64 rows, int64 size, const void *x, double *acc)
+{
+	if (single)
+		rg_add_rows_f32(rows, size, x, acc);
+	else
+		rg_add_rows_f64(rows, size, x, acc);
+}
+
+static void
+pair(FunctionCallInfo fcinfo, const char *kernel, RgOperand *x)
+{
+	rg_operands(fcinfo, kernel, 2, x);
+	if (!rg_same_shape(&x[0], &x[1]))
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("different shapes %s and %s in %s", rg_shape(x[0].ndim, x[0].dims), rg_shape(x[1].ndim, x[1].dims), kernel)));
+}
+
+RG_FUNCTION(dot)
+{
+	RgOperand x[2];
+
+	pair(fcinfo, "dot", x);
+	PG_RETURN_FLOAT8(dot(x[0].single, x[0].size, x[0].data, x[1].data));
+}
+
+RG_FUNCTION(mse)
+{
+	RgOperand x[2];
+
+	pair(fcinfo, "mse", x);
+	PG_RETURN_FLOAT8(square_distance(x[0].single, x[0].size, x[0].data, x[1].data) / x[0].size);
+}
+
+RG_FUNCTION(sqnorm)
+{
+	RgOperand x;
+
+	rg_operand(fcinfo, 0, "sqnorm", &x);
+	PG_RETURN_FLOAT8(dot(x.single, x.size, x.data, x.data));
+}
+
+RG_FUNCTION(norm)
+{
+	RgOperand x;
+
+	rg_operand(fcinfo, 0, "norm", &x);
+	PG_RETURN_FLOAT8(sqrt(dot(x.single, x.size, x.data, x.data)));
+}
+
+// A reduction of one lane of n elements to a number.
+typedef double (*Lane)(int64 n, const double *x);
+
+static double
+largest(int64 n, const double *x)
+{
+	double m = x[0];
+
+	for (int64 i = 1; i < n; i++)
+		m = m > x[i] || m != m ? m : x[i];
+	return m;
+}
+
+static double
+log_sum_exp(int64 n, const double *x)
+{
+	double out;
+
+	rg_logsumexp_f64(1, n, x, &out);
+	return out;
+}
+
+static double
+sum(int64 n, const double *x)
+{
+	double s = 0;
+
+	rg_add_rows_f64(n, 1, x, &s);
+	return s;
+}
+
+static double
+mean(int64 n, const double *x)
+{
+	return sum(n, x) / n;
+}
+
+// in_double gives x's elements from from on, stride apart, in double precision; buf has room for them.
+static const double *
+in_double(const RgOperand *x, int64 from, int64 stride, int64 n, double *buf)
+{
+	if (!x->single && stride == 1)
+		return (const double *) x->data + from;
+	for (int64 i = 0; i < n; i++)
+		buf[i] = rg_at(x, from + i * stride);
+	return buf;
+}
+
+// reduce applies a reduction to all elements, or along the axis that a second argument names.
+static Datum
+reduce(FunctionCallInfo fcinfo, const char *kernel, Lane lane)
+{
+	RgOperand x;
+	RgChunk out;
+	int axis, dims[MAXDIM];
+	int64 n, inner;
+	double *buf;
+
+	rg_operand(fcinfo, 0, kernel, &x);
+	if (PG_NARGS() == 1) {
+		buf = x.single ? palloc_extended(x.size * sizeof(double), MCXT_ALLOC_HUGE) : NULL;
+		PG_RETURN_FLOAT8(lane(x.size, in_double(&x, 0, 1, x.size, buf)));
+	}
+	axis = rg_axis_arg(fcinfo, 1, kernel, &x);
+	memcpy(dims, x.dims, x.ndim * sizeof(int));
+	n = dims[axis];
+	inner = rg_product(x.ndim - axis - 1, dims + axis + 1);
+	dims[axis] = 1;
+	out = rg_new_chunk(kernel, x.single, x.ndim, dims);
+	buf = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	for (int64 i = 0; i < out.size; i++)
+		rg_put(&out, i, lane(n, in_double(&x, i / inner * inner * n + i % inner, inner, n, buf)));
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+// reduce_sum is reduce for sums, without copies.
+static Datum
+reduce_sum(FunctionCallInfo fcinfo, const char *kernel, Lane lane, bool average)
+{
+	RgOperand x;
+	RgChunk out;
+	int axis, dims[MAXDIM];
+	int64 n, inner;
+	double *acc;
+
+	rg_operand(fcinfo, 0, kernel, &x);
+	if (PG_NARGS() == 1) {
+		double s = 0;
+
+		add_rows(x.single, x.size, 1, x.data, &s);
+		PG_RETURN_FLOAT8(average ? s / x.size : s);
+	}
+	axis = rg_axis_arg(fcinfo, 1, kernel, &x);
+	inner = rg_product(x.ndim - axis - 1, x.dims + axis + 1);
+	if (inner == 1)
+		return reduce(fcinfo, kernel, lane);
+	memcpy(dims, x.dims, x.ndim * sizeof(int));
+	n = dims[axis];
+	dims[axis] = 1;
+	out = rg_new_chunk(kernel, x.single, x.ndim, dims);
+	acc = palloc_extended(inner * sizeof(double), MCXT_ALLOC_HUGE);
+	for (int64 o = 0; o < out.size; o += inner) {
+		memset(acc, 0, inner * sizeof(double));
+		add_rows(x.single, n, inner, (const char *) x.data + o * n * rg_width(x.single), acc);
+		for (int64 i = 0; i < inner; i++)
+			rg_put(&out, o + i, average ? acc[i] / n : acc[i]);
+	}
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+RG_FUNCTION(sum_elements)
+{
+	return reduce_sum(fcinfo, "sum_elements", sum, false);
+}
+
+RG_FUNCTION(mean_elements)
+{
+	return reduce_sum(fcinfo, "mean_elements", mean, true);
+}
+
+RG_FUNCTION(max_elements)
+{
+	return reduce(fcinfo, "max_elements", largest);
+}
+
+RG_FUNCTION(logsumexp)
+{
+	return reduce(fcinfo, "logsumexp", log_sum_exp);
+}
+
+static Datum
+position(FunctionCallInfo fcinfo, const char *kernel, double sign)
+{
+	RgOperand x;
+	int64 best = 0;
+
+	rg_operand(fcinfo, 0, kernel, &x);
+	if (x.ndim != 1)
+		rg_wrong_type(kernel, &x, 1, "The argument must be a vector.");
+	for (int64 i = 0; i < x.size; i++) {
+		double v = rg_at(&x, i);
+
+		if (v != v)
+			PG_RETURN_INT64(i);
+		if (sign * v > sign * rg_at(&x, best))
+			best = i;
+	}
+	PG_RETURN_INT64(best);
+}
+
+RG_FUNCTION(argmax)
+{
+	return position(fcinfo, "argmax", 1);
+}
+
+RG_FUNCTION(argmin)
+{
+	return position(fcinfo, "argmin", -1);
+}
+
+RG_FUNCTION(cross_entropy)
+{
+	RgOperand z;
+	int64 label = PG_GETARG_INT64(1);
+	double *buf;
+
+	rg_operand(fcinfo, 0, "cross_entropy", &z);
+	if (z.ndim != 1)
+		rg_wrong_type("cross_entropy", &z, 1, "The arguments must be a vector of logits and a bigint label.");
+	if (label < 0 || label >= z.size)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("label %lld of cross_entropy is not in 0 to %lld", (long long) label, (long long) z.size - 1)));
+	buf = z.single ? palloc_extended(z.size * sizeof(double), MCXT_ALLOC_HUGE) : NULL;
+	PG_RETURN_FLOAT8(log_sum_exp(z.size, in_double(&z, 0, 1, z.size, buf)) - rg_at(&z, label));
+}
+
+// A map of one lane of n elements to another.
+typedef void (*Row)(int64 n, const double *x, double *out);
+
+// rows applies a map to every lane of the last axis.
+static Datum
+rows(FunctionCallInfo fcinfo, const char *kernel, Row row)
+{
+	RgOperand x;
+	RgChunk out;
+	int64 n;
+	double *in, *res;
+
+	rg_operand(fcinfo, 0, kernel, &x);
+	out = rg_new_chunk(kernel, x.single, x.ndim, x.dims);
+	n = x.dims[x.ndim - 1];
+	in = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	res = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
+	for (int64 o = 0; o < x.size; o += n) {
+		row(n, in_double(&x, o, 1, n, in), res);
+		for (int64 i = 0; i < n; i++)
+			rg_put(&out, o + i, res[i]);
+	}
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+static void
+softmax_row(int64 n, const double *x, double *out)
+{
+	rg_softmax_f64(1, n, x, out);
+}
+
+static void
+log_softmax_row(int64 n, const double *x, double *out)
+{
+	double l = log_sum_exp(n, x);
+
+	for (int64 i = 0; i < n; i++)
+		out[i] = x[i] - l;
+}
+
+static void
+l2_normalize_row(int64 n, const double *x, double *out)
+{
+	double length = sqrt(dot(false, n, x, x));
+
+	for (int64 i = 0; i < n; i++)
+		out[i] = length == 0 ? 0 : x[i] / length;
+}
+
+static void
+layer_norm_row(int64 n, const double *x, double *out)
+{
+	double m = mean(n, x), variance = 0;
+
+	for (int64 i = 0; i < n; i++)
+		variance += (x[i] - m) * (x[i] - m);
+	for (int64 i = 0; i < n; i++)
+		out[i] = (x[i] - m) / sqrt(variance / n + LAYER_NORM_EPS);
+}
+
+RG_FUNCTION(softmax)
+{
+	return rows(fcinfo, "softmax", softmax_row);
+}
+
+RG_FUNCTION(log_softmax)
+{
+	return rows(fcinfo, "log_softmax", log_softmax_row);
+}
+
+RG_FUNCTION(l2_normalize)
+{
+	return rows(fcinfo, "l2_normalize", l2_normalize_row);
+}
+
+RG_FUNCTION(layer_norm)
+{
+	return rows(fcinfo, "layer_norm", layer_norm_row);
+}
