@@ -293,6 +293,34 @@ func parallel(t *testing.T, s *server) {
 	}
 }
 
+// storage reads chunks from everywhere that Postgres keeps arrays: short, compressed and external values, a bitmap of NULL
+// without a NULL, arrays in PL/pgSQL's own form; and calls as a role without rights of its own.
+func storage(t *testing.T, s *server) {
+	const setup = `CREATE TABLE kept (how text, v real[]); ALTER TABLE kept ALTER v SET STORAGE %s;
+		INSERT INTO kept VALUES ('short', '{1,2}'), ('long', full(ARRAY[1500], 2)), ('bitmap', array_replace('{1,NULL}', NULL, 2)); SELECT 1`
+	for _, kind := range []string{"PLAIN", "EXTERNAL", "MAIN", "EXTENDED"} {
+		if _, err := s.query(fmt.Sprintf(setup, kind)); err != nil {
+			t.Fatal(err)
+		}
+		row, err := s.query("SELECT string_agg(sum_elements(v * 2 + v)::text, ' ' ORDER BY how), (SELECT sum(v)::text FROM kept WHERE how <> 'long') FROM kept")
+		if err != nil || *row[0] != "9 9000 9" || *row[1] != "{2,4}" {
+			t.Errorf("%s: %v %v", kind, row, err)
+		}
+		if _, err := s.query("DROP TABLE kept; SELECT 1"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	row, err := s.query(`CREATE FUNCTION steps() RETURNS real[] LANGUAGE plpgsql AS $$ DECLARE v real[] := '{1,2,3}'; BEGIN
+		FOR i IN 1..3 LOOP v[i] := v[i] + 1; v := v * 2 + maximum(v, 7); END LOOP; RETURN v; END $$;
+		CREATE ROLE plain; SET ROLE plain; SELECT steps(), relgrad.norm('{3,4}'::real[])`)
+	if err != nil || *row[0] != "{99,108,120}" || *row[1] != "5" {
+		t.Errorf("%v %v", row, err)
+	}
+	if _, err := s.query("RESET ROLE; DROP FUNCTION steps(); DROP ROLE plain; SELECT 1"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // products compares larger matrix products with sums of the definition, in both types, and looks whether the process has
 // one thread.
 func products(t *testing.T, s *server) {
@@ -306,19 +334,25 @@ func products(t *testing.T, s *server) {
 func checkProducts(t *testing.T, s *server) {
 	t.Helper()
 	for _, kind := range []string{"real", "double precision"} {
-		for _, c := range [][2]string{
-			{"matmul(a, b)", "SELECT sum(a[i][k]::double precision * b[k][j]) FROM generate_series(1, 300) k"},
-			{"einsum('ik,kj->ij', a, b)", "SELECT sum(a[i][k]::double precision * b[k][j]) FROM generate_series(1, 300) k"},
+		for _, call := range []string{ // a has the axes i [20] and k [300], b k and j [30]; batched ones also n [2]
+			"matmul(a, b)",
+			"einsum('ik,kj->ij', a, b)",
+			"einsum('ki,kj->ij', transpose(a), b)",
+			"transpose(einsum('ik,jk->ji', a, transpose(b)))",
+			"einsum('ik,kj,->ij', a, b, 1)",
+			"reshape(matmul(reshape(a || a, ARRAY[2,20,300]), reshape(b || b, ARRAY[2,300,30])), ARRAY[40,30])",
+			"reshape(einsum('nik,knj->inj', reshape(a || a, ARRAY[2,20,300]), reshape(concat_axis(b, b, 2), ARRAY[300,2,30])), ARRAY[20,60])",
 		} {
 			row, err := s.query(fmt.Sprintf(`WITH m AS MATERIALIZED (SELECT random_normal(ARRAY[20,300], 1)::%[1]s[] AS a, random_normal(ARRAY[300,30], 2)::%[1]s[] AS b),
 				c AS MATERIALIZED (SELECT a, b, %[2]s AS c FROM m)
-				SELECT max(abs(c[i][j] - (%[3]s))) FROM c, generate_series(1, 20, 19) i, generate_series(1, 30, 7) j`, kind, c[0], c[1]))
+				SELECT max(abs(c[i][j] - (SELECT sum(a[i][k]::double precision * b[k][j]) FROM generate_series(1, 300) k)))
+				FROM c, generate_series(1, 20, 19) i, generate_series(1, 30, 7) j`, kind, call))
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, x, err := parse(*row[0])
 			if tol := map[string]float64{"real": 1e-4, "double precision": 1e-11}[kind]; err != nil || !(x[0] < tol) {
-				t.Errorf("%s of %s: error %v, %v", c[0], kind, x, err)
+				t.Errorf("%s of %s: error %v, %v", call, kind, x, err)
 			}
 		}
 	}

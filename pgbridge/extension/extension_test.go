@@ -74,7 +74,7 @@ func TestPostgres(t *testing.T) {
 		test func(*testing.T, *server)
 	}{
 		{"Samples", samples}, {"Special", special}, {"Errors", refusals}, {"Calls", calls}, {"Aggregates", aggregates}, {"Parallel", parallel},
-		{"Catalogue", catalogue}, {"Products", products}, {"Cancel", cancel},
+		{"Catalogue", catalogue}, {"Storage", storage}, {"Products", products}, {"Cancel", cancel},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, s) })
 	}

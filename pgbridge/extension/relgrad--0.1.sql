@@ -1,6 +1,8 @@
 -- Generated from the registry of kernels by go test ./pgbridge/extension -update. DO NOT EDIT.
 \echo Use "CREATE EXTENSION relgrad" to load this file. \quit
 
+GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
+
 -- abs(x): The absolute value; bigint and real keep their type.
 CREATE FUNCTION abs(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_abs';
 CREATE FUNCTION abs(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_abs';

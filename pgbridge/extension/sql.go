@@ -34,6 +34,8 @@ var roles = map[string]string{
 
 const header = `-- Generated from the registry of kernels by go test ./pgbridge/extension -update. DO NOT EDIT.
 \echo Use "CREATE EXTENSION relgrad" to load this file. \quit
+
+GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
 `
 
 // SQL is the extension's script.

@@ -18,9 +18,7 @@ typedef struct State {
 	int dims[MAXDIM];
 } State;
 
-static void broken_state(void) pg_attribute_noreturn();
-
-static void
+static void RG_NORETURN
 broken_state(void)
 {
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("malformed state of an aggregate"),

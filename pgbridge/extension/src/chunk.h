@@ -7,6 +7,11 @@
 #include "fmgr.h"
 #include "utils/array.h"
 #include "utils/memutils.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#define RG_NORETURN __attribute__((noreturn)) // the server's own name for it changed with version 18
 
 #define RG_MAX_ARGS 5
 
@@ -50,7 +55,7 @@ int rg_axis_arg(FunctionCallInfo fcinfo, int i, const char *kernel, const RgOper
 char *rg_shape(int ndim, const int *dims);
 char *rg_type(const RgOperand *x);
 bool rg_same_shape(const RgOperand *a, const RgOperand *b);
-void rg_wrong_type(const char *kernel, const RgOperand *x, int n, const char *hint) pg_attribute_noreturn();
+void rg_wrong_type(const char *kernel, const RgOperand *x, int n, const char *hint) RG_NORETURN;
 
 static inline bool
 rg_is_chunk(Oid type)

@@ -1,9 +1,12 @@
-// einsum: every index of all labels once, in row-major order of their first appearance.
+// einsum. Of two operands that share labels it is a batch of matrix products, once their axes are in order; anything else
+// takes every index of all labels once, in row-major order of their first appearance.
 #include "chunk.h"
 
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+
+#include "product.h"
 
 #define MAX_OPERANDS (RG_MAX_ARGS - 1)
 #define LETTERS 52
@@ -15,9 +18,7 @@ typedef struct Spec {
 	char *out;
 } Spec;
 
-static void bad_spec(const char *text, const char *what) pg_attribute_noreturn();
-
-static void
+static void RG_NORETURN
 bad_spec(const char *text, const char *what)
 {
 	ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("einsum spec \"%s\"%s", text, what),
@@ -153,6 +154,123 @@ contract(const Walk *w, int n, const RgOperand *x, double *sum)
 	}
 }
 
+// An order of labels: axes of an operand brought together.
+typedef struct Order {
+	int n, label[MAX_LABELS];
+	int64 size; // the product of their lengths
+} Order;
+
+static void
+append(Order *o, const Order *p)
+{
+	memcpy(o->label + o->n, p->label, p->n * sizeof(int));
+	o->n += p->n;
+	o->size *= p->size;
+}
+
+// gather copies the elements at the strides stride into a dense array with its axes in an order (to_dense), or back.
+static void
+gather(const Walk *w, const Order *o, const int64 *stride, void *strided, void *dense, bool single, bool to_dense)
+{
+	int idx[MAX_LABELS] = {0};
+	int64 off = 0;
+
+	for (int64 i = 0; i < o->size; i++) {
+		if (single && to_dense)
+			((float *) dense)[i] = ((float *) strided)[off];
+		else if (single)
+			((float *) strided)[off] = ((float *) dense)[i];
+		else if (to_dense)
+			((double *) dense)[i] = ((double *) strided)[off];
+		else
+			((double *) strided)[off] = ((double *) dense)[i];
+		for (int d = o->n - 1; d >= 0; d--) {
+			int l = o->label[d];
+			bool more = ++idx[d] < w->length[l];
+
+			off += more ? stride[l] : -stride[l] * (w->length[l] - 1);
+			if (more)
+				break;
+			idx[d] = 0;
+		}
+	}
+}
+
+// in_order reports whether an array with these strides is dense in that order already.
+static bool
+in_order(const Walk *w, const Order *o, const int64 *stride)
+{
+	int64 step = 1;
+
+	for (int d = o->n - 1; d >= 0; d--) {
+		if (stride[o->label[d]] != step)
+			return false;
+		step *= w->length[o->label[d]];
+	}
+	return true;
+}
+
+// ordered gives an operand with its axes in an order.
+static const void *
+ordered(const Walk *w, const Order *o, const int64 *stride, const RgOperand *x)
+{
+	void *dense;
+
+	if (in_order(w, o, stride))
+		return x->data;
+	dense = palloc_extended(o->size * rg_width(x->single), MCXT_ALLOC_HUGE);
+	gather(w, o, stride, (void *) x->data, dense, x->single, true);
+	return dense;
+}
+
+// as_product computes large contractions of two operands as matrix products; false where a label repeats in one operand
+// or in the result, or only one operand has it and the result does not.
+static bool
+as_product(const Walk *w, const Spec *s, const RgOperand *x, RgChunk *out)
+{
+	enum { BATCH, LEFT, RIGHT, INNER };
+	Order group[4] = {{.size = 1}, {.size = 1}, {.size = 1}, {.size = 1}}, a = {.size = 1}, b = {.size = 1}, c = {.size = 1};
+	int seen[3] = {0};
+	void *dense = out->data;
+
+	for (int l = 0; l < w->labels; l++) {
+		bool in[3];
+		int g;
+
+		for (int i = 0; i < 3; i++) {
+			in[i] = w->stride[i][l] != 0;
+			seen[i] += in[i];
+		}
+		if (in[0] + in[1] + in[2] < 2)
+			return false;
+		g = !in[2] ? INNER : !in[1] ? LEFT : !in[0] ? RIGHT : BATCH;
+		group[g].label[group[g].n++] = l;
+		group[g].size *= w->length[l];
+	}
+	for (int i = 0; i < 3; i++)
+		if (seen[i] != (int) strlen(i == 2 ? s->out : s->in[i]))
+			return false;
+	if (x[0].single != x[1].single || x[0].ndim == 0 || x[1].ndim == 0 || group[LEFT].size > PG_INT32_MAX || group[RIGHT].size > PG_INT32_MAX ||
+		group[INNER].size > PG_INT32_MAX || (double) group[BATCH].size * group[LEFT].size * group[RIGHT].size * group[INNER].size < RG_BLAS_FROM)
+		return false;
+	append(&a, &group[BATCH]);
+	append(&a, &group[LEFT]);
+	append(&a, &group[INNER]);
+	append(&b, &group[BATCH]);
+	append(&b, &group[INNER]);
+	append(&b, &group[RIGHT]);
+	append(&c, &group[BATCH]);
+	append(&c, &group[LEFT]);
+	append(&c, &group[RIGHT]);
+	if (!in_order(w, &c, w->stride[2]))
+		dense = palloc_extended(c.size * rg_width(out->single), MCXT_ALLOC_HUGE);
+	rg_multiply(out->single, group[BATCH].size, (int) group[LEFT].size, (int) group[INNER].size, (int) group[RIGHT].size,
+				ordered(w, &a, w->stride[0], &x[0]), ordered(w, &b, w->stride[1], &x[1]), dense);
+	if (dense != out->data)
+		gather(w, &c, w->stride[2], out->data, dense, out->single, false);
+	return true;
+}
+
 // rg_einsum computes the spec over n operands into a chunk, real where single is set.
 static ArrayType *
 rg_einsum(const char *text, int n, const RgOperand *x, bool single)
@@ -183,6 +301,8 @@ rg_einsum(const char *text, int n, const RgOperand *x, bool single)
 		stride_of(s.in[i], x[i].ndim, x[i].dims, all, w.stride[i]);
 	stride_of(s.out, ndim, dims, all, w.stride[n]);
 	out = rg_new_chunk("einsum", single, ndim, dims);
+	if (n == 2 && as_product(&w, &s, x, &out))
+		return out.array;
 	sum = single ? palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE) : out.data;
 	memset(sum, 0, out.size * sizeof(double));
 	contract(&w, n, x, sum);

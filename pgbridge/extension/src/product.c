@@ -5,11 +5,10 @@
 
 #include "blas.h"
 #include "cpu.h"
+#include "product.h"
 
-// From this number of multiplications on a library is worth its call.
-#define BLAS_FROM 4096
-
-// PANEL bounds the multiplications between two looks for a cancel request: about a tenth of a second.
+// PANEL bounds the multiplications between two looks for a cancel request: about a tenth of a second with a library, a
+// second without.
 #define PANEL ((int64) 1 << 30)
 
 // A batch of products [m,k]·[k,n].
@@ -82,33 +81,33 @@ plain(bool single, int64 batch, int m, int k, int n, const void *a, const void *
 	pfree(acc);
 }
 
-// multiply goes in panels of rows, so that a cancel request is seen.
-static void
-multiply(const Sizes *s, const RgOperand *x, RgChunk *out)
+// rg_multiply goes in panels of rows, so that a cancel request is seen.
+void
+rg_multiply(bool single, int64 batch, int m, int k, int n, const void *a, const void *b, void *c)
 {
-	size_t w = rg_width(out->single);
-	int panel = (int) Max(1, Min(s->m, PANEL / ((int64) s->k * s->n)));
+	size_t w = rg_width(single), wa = (size_t) m * k * w, wb = (size_t) k * n * w, wc = (size_t) m * n * w;
+	const char *pa = a, *pb = b;
+	char *pc = c;
+	double each = (double) m * k * n;
+	int64 step = each < RG_BLAS_FROM ? (int64) Max(1, PANEL / each) : 1; // small ones: many at a time
+	int panel = (int) Min(m, Max(1, PANEL / ((double) k * n)));
 
-	if ((int64) s->m * s->k * s->n < BLAS_FROM) { // small ones, many at a time
-		int64 step = Max(1, PANEL / ((int64) s->m * s->k * s->n));
-
-		for (int64 t = 0; t < s->batch; t += step) {
+	for (int64 t = 0; t < batch; t += step, pa += step * wa, pb += step * wb, pc += step * wc) {
+		if (each < RG_BLAS_FROM) {
 			CHECK_FOR_INTERRUPTS();
-			plain(out->single, Min(step, s->batch - t), s->m, s->k, s->n, (const char *) x[0].data + t * s->m * s->k * w,
-				  (const char *) x[1].data + t * s->k * s->n * w, (char *) out->data + t * s->m * s->n * w);
+			plain(single, Min(step, batch - t), m, k, n, pa, pb, pc);
+			continue;
 		}
-		return;
+		for (int64 lo = 0; lo < m; lo += panel) {
+			int rows = (int) Min(panel, m - lo);
+			const char *qa = pa + lo * k * w;
+			char *qc = pc + lo * n * w;
+
+			CHECK_FOR_INTERRUPTS();
+			if (!rg_gemm(single, rows, n, k, qa, pb, qc))
+				plain(single, 1, rows, k, n, qa, pb, qc);
+		}
 	}
-	for (int64 t = 0; t < s->batch; t++)
-		for (int lo = 0; lo < s->m; lo += panel) {
-			int m = Min(panel, s->m - lo);
-			const char *a = (const char *) x[0].data + (t * s->m + lo) * s->k * w, *b = (const char *) x[1].data + t * s->k * s->n * w;
-			char *c = (char *) out->data + (t * s->m + lo) * s->n * w;
-
-			CHECK_FOR_INTERRUPTS();
-			if (!rg_gemm(out->single, m, s->n, s->k, a, b, c))
-				plain(out->single, 1, m, s->k, s->n, a, b, c);
-		}
 }
 
 RG_FUNCTION(matmul)
@@ -124,7 +123,7 @@ RG_FUNCTION(matmul)
 						errdetail("The arguments have the shapes %s and %s.", rg_shape(x[0].ndim, x[0].dims), rg_shape(x[1].ndim, x[1].dims)),
 						errhint("Use dot(a, b) for two vectors.")));
 	out = rg_new_chunk("matmul", x[0].single, s.ndim, s.dims);
-	multiply(&s, x, &out);
+	rg_multiply(out.single, s.batch, s.m, s.k, s.n, x[0].data, x[1].data, out.data);
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
