@@ -45,6 +45,9 @@ type Cluster struct {
 	as  *syscall.SysProcAttr
 }
 
+// port names the socket; the environment may name another one.
+const port = "5432"
+
 // startTime bounds the start of a server that has nothing to recover.
 const startTime = 20 * time.Second
 
@@ -58,7 +61,7 @@ func Start(t testing.TB, env ...string) *Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	c := &Cluster{dir: dir, bin: filepath.Join(dir, paths["bindir"]), DSN: fmt.Sprintf("host=%s user=relgrad dbname=postgres", dir)}
+	c := &Cluster{dir: dir, bin: filepath.Join(dir, paths["bindir"]), DSN: fmt.Sprintf("host=%s port=%s user=relgrad dbname=postgres", dir, port)}
 	if err := c.chooseUser(); err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +222,7 @@ func (c *Cluster) start(t testing.TB, env []string) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := c.command("sh", "-c", `"$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh", filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir,
+	cmd := c.command("sh", "-c", `"$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh", filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir, "-p", port,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=20")
 	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), env...)
 	pipe, err := cmd.StdinPipe()

@@ -48,7 +48,7 @@ rg_type(const RgOperand *x)
 bool
 rg_same_shape(const RgOperand *a, const RgOperand *b)
 {
-	return a->ndim == b->ndim && memcmp(a->dims, b->dims, a->ndim * sizeof(int)) == 0;
+	return a->ndim == b->ndim && (a->ndim == 0 || memcmp(a->dims, b->dims, a->ndim * sizeof(int)) == 0);
 }
 
 // rg_wrong_type says that a kernel does not take operands of these ranks.

@@ -200,6 +200,14 @@ func calls(t *testing.T, s *server) {
 		{"current_step()", "0 bigint"},
 		{"random_uniform(ARRAY[1], 3) = random_uniform(ARRAY[1], 3, '{}')", "t boolean"},
 		{"random_int(9223372036854775807, 3, ARRAY[4]) >= 0", "t boolean"},
+		{"sqrt(2)", "1.4142135623730951 double precision"}, // what Postgres has stays as it is
+		{"abs(-3)", "3 integer"},
+		{"power(2, 3)", "8 double precision"},
+		{"2 ^ 3", "8 double precision"},
+		{"sum(x) FROM generate_series(1, 3) x", "6 bigint"},
+		{"avg(x) FROM generate_series(1, 2) x", "1.5000000000000000 numeric"},
+		{"sum(x) FROM (VALUES (1.5::real)) t(x)", "1.5 real"},
+		{"maximum(1, 2)", "2 double precision"},
 		{"v[:] * 2 FROM (SELECT '[0:1]={1,2}'::real[] AS v) q", "{2,4} real[]"}, // the hint of the error about lower bounds
 	} {
 		expr, from, found := strings.Cut(c.sql, " FROM ")

@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "rewrite relgrad--0.1.sql")
 
 const file = "relgrad--0.1.sql"
 
-// TestSQL compares the committed script with the registry.
+// TestSQL compares the committed script with the registry. It runs before the tests that install the script.
 func TestSQL(t *testing.T) {
 	text, err := SQL()
 	if err != nil {
