@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -79,7 +80,8 @@ type Query struct {
 }
 
 // Bind turns a SELECT into an ra query. Errors carry the text they point into.
-func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *Select, text *Text, opt BindOptions) (*Query, error) {
+func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *Select, text *Text, opt BindOptions) (_ *Query, err error) {
+	defer noPanic(&err)
 	for {
 		bd := newBinder(ctx, cat, b, opt)
 		q, err := bd.query(sel, text)
@@ -89,6 +91,13 @@ func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *Select, text *Te
 			continue
 		}
 		return q, err
+	}
+}
+
+// noPanic turns a panic into an error at the package's border.
+func noPanic(err *error) {
+	if p := recover(); p != nil {
+		*err = sqlerr.New(sqlerr.Internal, "internal error: %v", p).WithDetail("%s", debug.Stack())
 	}
 }
 
@@ -255,6 +264,8 @@ type binder struct {
 	scans map[string]*ra.Node
 	views map[string]*relation
 	batch *relation // the rows of the step, once they are read
+	// orders is set while a batch is bound: its rows need an identity, which the store's do not have.
+	orders bool
 
 	classes map[Expr]numberClass // what the scalar sub-queries and calls of the user's functions that are bound are
 	depth   int

@@ -22,12 +22,14 @@ type Batch struct {
 }
 
 // ResolveBatch finds a table or view by name, and what identifies its rows.
-func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamRef) (*Batch, error) {
+func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamRef) (_ *Batch, err error) {
+	defer noPanic(&err)
 	schema, bare, ok := splitName(name)
 	if !ok {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "batch %q is not the name of a table or view", name)
 	}
 	b := newBinder(ctx, cat, ra.NewBuilder(), BindOptions{Params: params})
+	b.orders = true
 	v, err := cat.View(ctx, nil, schema, bare)
 	switch {
 	case err != nil:
@@ -163,6 +165,15 @@ func (b *binder) batched(schema, name string, r *relation) *relation {
 		b.batch.cols = append(b.batch.cols, n.Cols[i].ID)
 	}
 	return b.batch
+}
+
+// readsBatch reports whether the scope's rows are chosen by the step's.
+func (s *scope) readsBatch() bool {
+	found := false
+	if s.b.batch != nil {
+		ra.Walk(func(n *ra.Node) { found = found || n == s.b.batch.node }, s.nodes()...)
+	}
+	return found
 }
 
 // refuseBatch refuses a sub-query that the store runs and that reads the batch: it would see all of its rows.

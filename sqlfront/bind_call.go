@@ -80,6 +80,10 @@ func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
 
 func (s *scope) unknownFunction(c *FuncCall) error {
 	e := s.f.fail(c, sqlerr.UndefinedFunction, "function %s is not differentiable or does not exist", c.Name)
+	switch c.Name {
+	case "unnest", "generate_series":
+		return e.WithHint("Rows come from FROM: SELECT … FROM t, unnest(t.v) WITH ORDINALITY AS u(x, i).")
+	}
 	names := append(slices.Sorted(maps.Keys(aggregates)), knownAggregates...)
 	for _, d := range kernels.All() {
 		if !d.Internal {

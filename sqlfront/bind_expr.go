@@ -567,6 +567,9 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
 			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query that reads no parameter.")
+	case x.Type.Kind == kernels.Text && k != kernels.Text && s.depends(x):
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of a text that depends on a parameter to %s is not differentiable", typeText(c.Type)).
+			WithHint("Use the number itself.")
 	case k == kernels.Text && x.Type.Kind == k && s.declared(x) != "": // no longer a date
 		return kernels.Build("textcat", x, kernels.Const(kernels.TextValue(""))), nil
 	case x.Type.Kind == k:

@@ -20,6 +20,7 @@ type scope struct {
 	pred   []*kernels.Expr
 	masks  []*kernels.Expr // value predicates and the inputs' masks
 	cols   []scopeCol
+	stars  []starTarget                // the targets, of which those from * are bound
 	items  int                         // relations of FROM so far
 	absent []absent                    // columns that a loss cannot read
 	apart  string                      // what the two inputs are that must stay apart, e.g. "sides of an outer join"
@@ -510,6 +511,10 @@ func (b *binder) view(f *place, t *TableRef) (*relation, error) {
 	}
 	if r, ok := b.views[v.Schema+"."+v.Name]; ok {
 		return r, nil
+	}
+	if t := b.opt.Batch; t != nil && t.Schema == v.Schema && t.Name == v.Name {
+		defer func(before bool) { b.orders = before }(b.orders)
+		b.orders = true
 	}
 	r, err := b.subSelect(newPlace(v.Text, v.Query), v.Query)
 	if err != nil {

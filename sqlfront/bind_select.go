@@ -74,7 +74,7 @@ func (b *binder) refuseClauses(f *place, sel *Select) error {
 
 // block binds FROM, WHERE, GROUP BY, HAVING and the targets of one SELECT.
 func (b *binder) block(f *place, sel *Select) (*relation, error) {
-	if sorts(sel) {
+	if !b.orders && sorts(sel) {
 		if o, ok := b.opaque(f, sel, false); ok && o.err == nil { // the store sorts; here orders are pairs of rows
 			return o.rel, nil
 		}
@@ -172,6 +172,7 @@ func (s *scope) expandStars(targets []Target) ([]starTarget, error) {
 			out = append(out, starTarget{Target{Node: t.Node, X: c, Name: sc.name}, sc.x, sc.class})
 		}
 	}
+	s.stars = out
 	return out, nil
 }
 

@@ -52,6 +52,11 @@ func (s *scope) window(sel *Select, c *FuncCall) error {
 	if err != nil {
 		return err
 	}
+	ordered := rowFunctions[c.Name] != nil || len(w.OrderBy) > 0 || w.Frame != ""
+	if ordered && s.readsBatch() {
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "a window with an order or a frame over the batch %q sees only the rows of the step", s.b.opt.Batch.Name).
+			WithHint("Put it into a view over all rows, and name that view as the batch.")
+	}
 	var x *kernels.Expr
 	switch f := rowFunctions[c.Name]; {
 	case f != nil:
@@ -59,7 +64,7 @@ func (s *scope) window(sel *Select, c *FuncCall) error {
 	case aggregates[c.Name].parts == nil || aggregates[c.Name].arg != nil:
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "window function %s is not differentiable", c.Name).
 			WithHint("It may stand in a sub-query that reads no parameter; %s OVER (PARTITION BY …) are differentiable.", aggregateNames(false))
-	case len(w.OrderBy) > 0 || w.Frame != "":
+	case ordered:
 		x, err = s.running(c, w, keys)
 	default:
 		x, err = s.overPartition(c, keys)
@@ -203,6 +208,11 @@ func (s *scope) close(extra []*kernels.Expr) ([]ra.ColumnID, renaming) {
 	}
 	for i := range s.cols {
 		s.cols[i].x = swap(s.cols[i].x)
+	}
+	for i, t := range s.stars {
+		if t.x != nil {
+			s.stars[i].x = swap(t.x)
+		}
 	}
 	for i := range s.masks {
 		s.masks[i] = swap(s.masks[i])

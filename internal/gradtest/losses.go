@@ -74,6 +74,8 @@ var Losses = []Loss{
 	{"SELECT sum(sqnorm(z) * z[2]) FROM (SELECT src, vector_agg(dst, weight, 3) AS z FROM adj GROUP BY src) q", []string{"adj"}},
 	{"SELECT sum(s * s * i) FROM (SELECT i, sum(e * weight) AS s FROM w1, adj, unnest(w1.v) WITH ORDINALITY AS u(e, i) WHERE i > src GROUP BY i) q", []string{"w1", "adj"}},
 	{"SELECT sum(c * s) FROM (SELECT m.club + 1 AS c, sum(sqnorm(u.v)) AS s FROM member m JOIN w0 u ON u.node <= m.node WHERE EXISTS (SELECT 1 FROM adj WHERE src = m.node AND dst = u.node) GROUP BY m.node) q", []string{"w0"}},
+	{"SELECT sum(z * z * weight * l) FROM (SELECT *, sum(weight) OVER (PARTITION BY src) AS z, coalesce(lag(weight) OVER (ORDER BY src, dst), 1) AS l FROM adj) q", []string{"adj"}},
+	{"SELECT sum(v * club) FROM (SELECT m.*, var_pop(weight) AS v FROM member m JOIN adj ON src = node GROUP BY m.node) q", []string{"adj"}},
 	{"SELECT sum(dot(matmul(ARRAY[[weight, 1, 0], [2, weight * weight, 3]], v), ARRAY[1.5, -2])) FROM adj JOIN w0 ON src = node", []string{"adj", "w0"}},
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE EXISTS (SELECT 1 FROM adj WHERE src = w0.node AND dst > node) AND node NOT IN (SELECT node FROM member WHERE club = 2)", []string{"w0"}},
 	{"SELECT sum(dot(a.v, b.v)) FROM w0 a, w0 b WHERE a.node <> b.node AND NOT EXISTS (SELECT * FROM adj WHERE src = a.node AND dst = b.node)", []string{"w0"}},
