@@ -24,6 +24,7 @@ type FileOptions struct {
 // Import loads a file into a table, written as in COPY: schema.name (columns). A table that is absent is created with
 // the columns of the file. It returns the number of rows; an error leaves the store as it was.
 func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o FileOptions) (n int64, err error) {
+	defer func() { err = unplaced(err) }()
 	c, text, err := copyOf(table, name, o)
 	if err != nil {
 		return 0, err
@@ -43,6 +44,15 @@ func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o File
 		return err
 	})
 	return n, err
+}
+
+// unplaced takes from an error its place in the statement that copyOf made up.
+func unplaced(err error) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Text != nil && e.Text.File == "" {
+		e.Text, e.Pos = nil, -1
+	}
+	return err
 }
 
 // copyOf makes the COPY of a table's name.
@@ -127,6 +137,7 @@ func qualified(c *sqlfront.Copy) string {
 // Export writes tables, written as in COPY, to one file, all as they are at one moment, and returns the number of rows.
 // A file that holds one relation takes one table.
 func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOptions, tables ...string) (n int64, err error) {
+	defer func() { err = unplaced(err) }()
 	if o.Index != "" || o.Key != nil {
 		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "index and key have no meaning for an export")
 	}

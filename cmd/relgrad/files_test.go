@@ -39,6 +39,9 @@ func TestImportErrors(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", tc.args, got, tc.want)
 		}
 	}
+	if _, errs, _ := both(t, "export", "--store", "s.db", "t", "t.npz"); errs != "ERROR:  relation \"t\" does not exist\n" { // no statement was written
+		t.Errorf("export of a table that is absent prints %q", errs)
+	}
 	left, err := filepath.Glob("*t.npz*")
 	if hidden, _ := filepath.Glob(".t.*"); err != nil || len(left)+len(hidden) > 0 {
 		t.Errorf("left behind: %v %v (%v)", left, hidden, err)
