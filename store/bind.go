@@ -195,6 +195,7 @@ type scope struct {
 
 // level tracks aggregation of one SELECT.
 type level struct {
+	inWindow   bool            // inside a window call
 	clause     string          // "WHERE", …: where aggregates are refused; "" where they are allowed
 	windows    bool            // window functions are allowed
 	inAgg      bool            // inside the arguments of an aggregate

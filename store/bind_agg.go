@@ -131,6 +131,9 @@ func (b *binder) windowCall(s *scope, e *sqlfront.FuncCall) val {
 	if e.Over == nil {
 		b.fail(e.At, sqlerr.Syntax, "window function %s requires an OVER clause", e.Name)
 	}
+	if l != nil && l.inWindow {
+		b.failHint(e.At, "42P20", "Compute the inner one in a sub-select of FROM.", "window function calls cannot be nested")
+	}
 	if l == nil || !l.windows || l.clause != "" {
 		clause := "this clause"
 		if l != nil && l.clause != "" {
@@ -141,8 +144,8 @@ func (b *binder) windowCall(s *scope, e *sqlfront.FuncCall) val {
 		b.fail(e.At, "42P20", "window functions are not allowed in %s", clause)
 	}
 	l.windowed = true
-	l.windows = false
-	defer func() { l.windows = true }()
+	l.windows, l.inWindow = false, true
+	defer func() { l.windows, l.inWindow = true, false }()
 	over := " OVER (" + b.window(s, e.Over) + ")"
 	if isAggregate(e.Name) {
 		if e.Distinct || len(e.OrderBy) > 0 {
