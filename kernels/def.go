@@ -188,6 +188,16 @@ func (d *Def) EvalValues(env *Env, a []Value) (Value, error) {
 
 // wrongType is the error of a shape rule that got a type it cannot use.
 func wrongType(name string, a []Type) *sqlerr.Error {
+	e := noSuch(name, a)
+	for _, t := range a {
+		if t.Kind == Int && t.Shape != nil {
+			return e.WithHint("ARRAY[1, 2] holds integers; a chunk is written ARRAY[1.0, 2].")
+		}
+	}
+	return e
+}
+
+func noSuch(name string, a []Type) *sqlerr.Error {
 	if op, ok := infix[name]; ok && len(a) == 2 {
 		return sqlerr.New(sqlerr.UndefinedFunction, "operator does not exist: %v%s%v", a[0], op, a[1])
 	}
