@@ -488,6 +488,52 @@ CREATE OPERATOR - (RIGHTARG = real[], FUNCTION = chunk_neg);
 CREATE FUNCTION chunk_neg(a double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_chunk_neg';
 CREATE OPERATOR - (RIGHTARG = double precision[], FUNCTION = chunk_neg);
 
+-- Functions that only generated SQL calls; numbers are double precision there.
+CREATE FUNCTION gen_add(a double precision, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_chunk_add';
+CREATE FUNCTION gen_sub(a double precision, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_chunk_sub';
+CREATE FUNCTION gen_mul(a double precision, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_chunk_mul';
+CREATE FUNCTION gen_div(a double precision, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_chunk_div';
+CREATE FUNCTION gen_sum_to(x real[], shape bigint[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_sum_to';
+CREATE FUNCTION gen_sum_to(x double precision[], shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_sum_to';
+CREATE FUNCTION gen_expand_to(x real[], shape bigint[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_expand_to';
+CREATE FUNCTION gen_expand_to(x double precision[], shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_expand_to';
+CREATE FUNCTION gen_expand_to(x double precision, shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_expand_to';
+CREATE FUNCTION gen_pad(x real[], shape bigint[], start bigint[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_pad';
+CREATE FUNCTION gen_pad(x double precision[], shape bigint[], start bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_pad';
+CREATE FUNCTION gen_put(g double precision, shape bigint[], index bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_put';
+CREATE FUNCTION gen_to_real(x double precision) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_to_real';
+CREATE FUNCTION gen_to_real(x double precision[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_to_real';
+CREATE FUNCTION gen_decimal(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_decimal';
+CREATE FUNCTION gen_stack_row(place bigint, rows bigint, missing boolean, expected bigint) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_stack_row';
+CREATE FUNCTION gen_row_id(place tid) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_row_id';
+CREATE FUNCTION gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_drop_mask';
+CREATE FUNCTION gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 22 AS 'MODULE_PATHNAME', 'relgrad_gen_drop_mask';
+CREATE FUNCTION gen_row_key(parts bigint[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_row_key';
+CREATE FUNCTION gen_text_key(x text) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_text_key';
+CREATE FUNCTION gen_float_key(x double precision) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_float_key';
+-- eq_mask: Element by element 1 where a = b, else 0 (also where one is NaN).
+CREATE FUNCTION gen_eq_mask(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
+CREATE FUNCTION gen_eq_mask(a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
+CREATE FUNCTION gen_eq_mask(a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
+CREATE FUNCTION gen_eq_mask(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
+CREATE FUNCTION gen_eq_mask(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
+CREATE FUNCTION gen_eq_mask(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_eq_mask';
+-- select: Element by element a where the mask is not 0, else b. The other side's value does not matter, even if NaN.
+CREATE FUNCTION gen_select(mask real[], a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision, a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask real[], a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision, a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask real[], a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision, a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask real[], a double precision, b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision[], a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision, a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision[], a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision, a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision[], a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision, a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+CREATE FUNCTION gen_select(mask double precision[], a double precision, b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+
 -- Aggregates. Their state is a double precision[]; see src/aggregate.c.
 CREATE FUNCTION agg_add(state double precision[], x real[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add';
 CREATE FUNCTION agg_add_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add_combine';

@@ -72,6 +72,7 @@ func SQL() (string, error) {
 			b.WriteString(o.operator(op.sign, name, op.commutes))
 		}
 	}
+	writeGenerated(&b)
 	err := writeAggregates(&b)
 	return b.String(), err
 }

@@ -294,6 +294,9 @@ MAP(softplus, larger(x, 0) + log1p(exp(-fabs(x))))
 MAP(softsign, isinf(x) ? copysign(1, x) : x / (1 + fabs(x)))
 MAP(sign, x > 0 ? 1 : x < 0 ? -1 : x)
 
+KERNEL(gen_eq_mask, "eq_mask", NULL, NONE, NONE, 0, x == y)
+KERNEL(gen_select, "select", NULL, NONE, NONE, 0, x != 0 ? y : z)
+
 ZIP_LOOP(maximum, MAXIMUM, larger(x, y))
 ZIP_LOOP(minimum, MINIMUM, smaller(x, y))
 ZIP_LOOP(greater, GREATER, x > y)

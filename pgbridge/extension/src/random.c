@@ -119,3 +119,58 @@ RG_FUNCTION(random_int)
 	u = floor((double) n * u);
 	PG_RETURN_INT64(u >= (double) n ? n - 1 : Min((int64) u, n - 1));
 }
+
+// gen_drop_mask(key, p, site, seed, step[, shape]) is the mask of dropout: 0 with probability p, else 1/(1 - p), from the
+// uniform draws of (seed, hash(site, step, key)); without a shape a number.
+RG_FUNCTION(gen_drop_mask)
+{
+	int64 parts[3] = {PG_GETARG_INT64(2), PG_GETARG_INT64(4), PG_GETARG_INT64(0)};
+	double p = PG_GETARG_FLOAT8(1), u;
+	uint64_t key = hash_key(parts, 3);
+	int dims[MAXDIM], ndim;
+	RgChunk out;
+
+	if (!(p >= 0 && p < 1))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("dropout probability %g is not in [0,1)", p)));
+	if (PG_NARGS() == 5) {
+		rg_uniform_f64(1, 1, (uint64) PG_GETARG_INT64(3), &key, &u);
+		PG_RETURN_FLOAT8(u >= p ? 1 / (1 - p) : 0);
+	}
+	ndim = rg_shape_arg(fcinfo, 5, "drop_mask", dims);
+	out = rg_new_chunk("drop_mask", false, ndim, dims);
+	rg_uniform_f64(1, out.size, (uint64) PG_GETARG_INT64(3), &key, out.data);
+	for (int64 i = 0; i < out.size; i++)
+		rg_put(&out, i, ((double *) out.data)[i] >= p ? 1 / (1 - p) : 0);
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+// gen_row_key(parts) hashes a key; gen_text_key and gen_float_key make a part of a text and of a number.
+RG_FUNCTION(gen_row_key)
+{
+	int n;
+	int64 *parts = rg_bigints(fcinfo, 0, "row_key", "key", &n);
+
+	PG_RETURN_INT64((int64) hash_key(parts, n));
+}
+
+RG_FUNCTION(gen_text_key)
+{
+	text *t = PG_GETARG_TEXT_PP(0);
+	const unsigned char *s = (const unsigned char *) VARDATA_ANY(t);
+	uint64_t h = UINT64CONST(14695981039346656037);
+	int64_t zero = 0;
+
+	for (int i = 0; i < (int) VARSIZE_ANY_EXHDR(t); i++)
+		h = (h ^ s[i]) * UINT64CONST(1099511628211);
+	rg_mix(1, &zero, &h);
+	PG_RETURN_INT64((int64) h);
+}
+
+RG_FUNCTION(gen_float_key)
+{
+	double x = PG_GETARG_FLOAT8(0);
+	int64 bits;
+
+	memcpy(&bits, &x, sizeof(bits));
+	PG_RETURN_INT64(bits);
+}

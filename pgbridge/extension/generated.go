@@ -1,0 +1,76 @@
+package extension
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// generatedPrefix begins the names of the functions that only generated SQL calls.
+const generatedPrefix = "gen_"
+
+// generatedFunc is a function for an internal kernel: its attributes are arguments. T stands for each of the types.
+type generatedFunc struct {
+	name, args, result string
+	types              []string // of T; nil: none
+	symbol             string   // "": the function's name
+	cost               int
+}
+
+// generatedFuncs are what sqlgen.Postgres calls beside the kernels that users have. Numbers are double precision there.
+var generatedFuncs = []generatedFunc{
+	{"add", "a T, b T", "T", floats[1:], "chunk_add", 1},
+	{"sub", "a T, b T", "T", floats[1:], "chunk_sub", 1},
+	{"mul", "a T, b T", "T", floats[1:], "chunk_mul", 1},
+	{"div", "a T, b T", "T", floats[1:], "chunk_div", 1},
+	{"sum_to", "x T, shape bigint[]", "T", chunks, "", stepCost},
+	{"expand_to", "x T, shape bigint[]", "T", chunks, "", stepCost},
+	{"expand_to", "x double precision, shape bigint[]", "double precision[]", nil, "", stepCost},
+	{"pad", "x T, shape bigint[], start bigint[]", "T", chunks, "", stepCost},
+	{"put", "g double precision, shape bigint[], index bigint[]", "double precision[]", nil, "", stepCost},
+	{"to_real", "x double precision", "real", nil, "", 1},
+	{"to_real", "x double precision[]", "real[]", nil, "", stepCost},
+	{"decimal", "x double precision", "double precision", nil, "", 2},
+	{"stack_row", "place bigint, rows bigint, missing boolean, expected bigint", "bigint", nil, "", 1},
+	{"row_id", "place tid", "bigint", nil, "", 1},
+	{"drop_mask", "key bigint, p double precision, site bigint, seed bigint, step bigint", "double precision", nil, "", 2},
+	{"drop_mask", "key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]", "double precision[]", nil, "", 2 * stepCost},
+	{"row_key", "parts bigint[]", "bigint", nil, "", 1},
+	{"text_key", "x text", "bigint", nil, "", 1},
+	{"float_key", "x double precision", "bigint", nil, "", 1},
+}
+
+// generatedMaps are internal element-wise kernels; they are called with a chunk among the arguments.
+var generatedMaps = []string{"eq_mask", "select"}
+
+func writeGenerated(b *strings.Builder) {
+	b.WriteString("\n-- Functions that only generated SQL calls; numbers are double precision there.\n")
+	for _, f := range generatedFuncs {
+		types := f.types
+		if types == nil {
+			types = []string{""}
+		}
+		symbol := f.symbol
+		if symbol == "" {
+			symbol = generatedPrefix + f.name
+		}
+		for _, t := range types {
+			typed := strings.NewReplacer(" T", " "+t)
+			result := f.result
+			if result == "T" {
+				result = t
+			}
+			b.WriteString(function(generatedPrefix+f.name, typed.Replace(f.args), result, "IMMUTABLE STRICT PARALLEL SAFE", f.cost, symbol))
+		}
+	}
+	for _, name := range generatedMaps {
+		d := kernels.Lookup(name)
+		fmt.Fprintf(b, "-- %s: %s\n", name, d.Doc)
+		for _, o := range overloads(d) {
+			if o.result.IsChunk() {
+				b.WriteString(o.create(generatedPrefix + name))
+			}
+		}
+	}
+}

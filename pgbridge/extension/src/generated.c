@@ -1,0 +1,192 @@
+// Functions that only generated SQL calls, as the dialect Postgres of package sqlgen writes them: gen_<kernel> is the
+// kernel of that name, its attributes as arguments. Those that draw are in random.c, element-wise ones in elementwise.c.
+#include "chunk.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "storage/itemptr.h"
+
+// A Walk goes through the elements of a shape in row-major order; off is the offset in another chunk.
+typedef struct Walk {
+	int ndim;
+	const int *dims;
+	int64 stride[MAXDIM];
+	int idx[MAXDIM];
+	int64 off;
+} Walk;
+
+static void
+next(Walk *w)
+{
+	for (int d = w->ndim - 1; d >= 0; d--) {
+		w->off += w->stride[d];
+		if (++w->idx[d] < w->dims[d])
+			return;
+		w->off -= w->stride[d] * w->dims[d];
+		w->idx[d] = 0;
+	}
+}
+
+// repeated walks through the shape dims beside a chunk of shape small that is broadcast to it; false where it is not.
+static bool
+repeated(int ndim, const int *dims, int n, const int *small, Walk *w)
+{
+	int64 step = 1;
+
+	*w = (Walk) {.ndim = ndim, .dims = dims};
+	if (n > ndim)
+		return false;
+	for (int i = n - 1; i >= 0; i--) {
+		int d = ndim - n + i;
+
+		if (small[i] != dims[d] && small[i] != 1)
+			return false;
+		w->stride[d] = small[i] == 1 ? 0 : step;
+		step *= small[i];
+	}
+	return true;
+}
+
+// gen_sum_to(x, shape) sums over the axes in which the shape has length 1 or no axis, in double precision.
+RG_FUNCTION(gen_sum_to)
+{
+	RgOperand x;
+	int dims[MAXDIM], ndim;
+	RgChunk out;
+	Walk w;
+	double *sum;
+
+	rg_operand(fcinfo, 0, "sum_to", &x);
+	ndim = rg_shape_arg(fcinfo, 1, "sum_to", dims);
+	if (!repeated(x.ndim, x.dims, ndim, dims, &w))
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("shape %s is not a sum of shape %s", rg_shape(ndim, dims), rg_shape(x.ndim, x.dims))));
+	out = rg_new_chunk("sum_to", x.single, ndim, dims);
+	sum = palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	for (int64 i = 0; i < x.size; i++, next(&w))
+		sum[w.off] += rg_at(&x, i);
+	for (int64 i = 0; i < out.size; i++)
+		rg_put(&out, i, sum[i]);
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+// gen_expand_to(x, shape) repeats a chunk or a number to the shape.
+RG_FUNCTION(gen_expand_to)
+{
+	RgOperand x;
+	int dims[MAXDIM], ndim;
+	RgChunk out;
+	Walk w;
+
+	rg_operand(fcinfo, 0, "expand_to", &x);
+	ndim = rg_shape_arg(fcinfo, 1, "expand_to", dims);
+	if (!repeated(ndim, dims, x.ndim, x.dims, &w))
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("shape %s does not expand to shape %s", rg_shape(x.ndim, x.dims), rg_shape(ndim, dims))));
+	out = rg_new_chunk("expand_to", x.single, ndim, dims);
+	for (int64 i = 0; i < out.size; i++, next(&w))
+		rg_put(&out, i, rg_at(&x, w.off));
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+// gen_pad(x, shape, start) is zeros of the shape with x placed at start, which counts from 1.
+RG_FUNCTION(gen_pad)
+{
+	RgOperand x;
+	int dims[MAXDIM], ndim, n;
+	int64 *start, step = 1;
+	bool inside;
+	RgChunk out;
+	Walk w;
+
+	rg_operand(fcinfo, 0, "pad", &x);
+	ndim = rg_shape_arg(fcinfo, 1, "pad", dims);
+	start = rg_bigints(fcinfo, 2, "pad", "start", &n);
+	w = (Walk) {.ndim = x.ndim, .dims = x.dims};
+	inside = n == ndim && x.ndim == ndim;
+	for (int d = ndim - 1; inside && d >= 0; d--) {
+		inside = start[d] >= 1 && start[d] - 1 + x.dims[d] <= dims[d];
+		w.stride[d] = step;
+		w.off += (start[d] - 1) * step;
+		step *= dims[d];
+	}
+	if (!inside)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("a box of shape %s is not inside shape %s", rg_shape(x.ndim, x.dims), rg_shape(ndim, dims))));
+	out = rg_new_chunk("pad", x.single, ndim, dims);
+	memset(out.data, 0, out.size * rg_width(out.single));
+	for (int64 i = 0; i < x.size; i++, next(&w))
+		rg_put(&out, w.off, rg_at(&x, i));
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+// gen_put(g, shape, index) is zeros of the shape with g at the index, which counts from 1; all zeros where it is outside.
+RG_FUNCTION(gen_put)
+{
+	int dims[MAXDIM], ndim = rg_shape_arg(fcinfo, 1, "put", dims), n;
+	int64 *index = rg_bigints(fcinfo, 2, "put", "index", &n), off = 0;
+	RgChunk out = rg_new_chunk("put", false, ndim, dims);
+	bool inside = true;
+
+	if (n != ndim)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR), errmsg("%d subscripts of shape %s", n, rg_shape(ndim, dims))));
+	for (int d = 0; d < ndim; d++) {
+		inside = inside && index[d] >= 1 && index[d] <= dims[d];
+		off = inside ? off * dims[d] + index[d] - 1 : 0;
+	}
+	memset(out.data, 0, out.size * sizeof(double));
+	if (inside)
+		rg_put(&out, off, PG_GETARG_FLOAT8(0));
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+// gen_to_real(x) rounds to real by IEEE 754: what is too large becomes infinite, where Postgres's cast raises an error.
+RG_FUNCTION(gen_to_real)
+{
+	RgOperand x;
+	RgChunk out;
+
+	rg_operand(fcinfo, 0, "to_real", &x);
+	if (x.ndim == 0)
+		PG_RETURN_FLOAT4((float) x.number);
+	out = rg_new_chunk("to_real", true, x.ndim, x.dims);
+	for (int64 i = 0; i < x.size; i++)
+		rg_put(&out, i, rg_at(&x, i));
+	PG_RETURN_ARRAYTYPE_P(out.array);
+}
+
+// gen_decimal(x) rounds to 15 significant decimal digits.
+RG_FUNCTION(gen_decimal)
+{
+	double x = PG_GETARG_FLOAT8(0);
+	char text[32];
+
+	if (isnan(x) || isinf(x))
+		PG_RETURN_FLOAT8(x);
+	snprintf(text, sizeof(text), "%.14e", x);
+	PG_RETURN_FLOAT8(strtod(text, NULL));
+}
+
+// gen_stack_row(place, rows, missing, expected) is the position of a row in the array that array_agg stacks.
+RG_FUNCTION(gen_stack_row)
+{
+	int64 rows = PG_GETARG_INT64(1), expected = PG_GETARG_INT64(3);
+
+	if (PG_GETARG_BOOL(2))
+		ereport(ERROR, (errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED), errmsg("array_agg cannot collect NULL"),
+						errhint("Give it a value, such as coalesce(x, 0).")));
+	if (rows != expected)
+		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
+						errmsg("array_agg: a group has %lld rows, others have %lld", (long long) rows, (long long) expected),
+						errhint("Chunks of a column have one shape: choose groups of one size.")));
+	PG_RETURN_INT64(PG_GETARG_INT64(0));
+}
+
+// gen_row_id(ctid) makes a number of a row's place, in the order of the table's file.
+RG_FUNCTION(gen_row_id)
+{
+	ItemPointer p = (ItemPointer) PG_GETARG_POINTER(0);
+
+	PG_RETURN_INT64((int64) ItemPointerGetBlockNumberNoCheck(p) << 16 | ItemPointerGetOffsetNumberNoCheck(p));
+}
