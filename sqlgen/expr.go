@@ -257,6 +257,39 @@ func (w *writer) connective(e *kernels.Expr) text {
 	return atom(s + " ELSE " + all.sql + " END")
 }
 
+// literal reports whether a text's type comes from constants only, whose type a database may take for a smaller one:
+// CASE WHEN … THEN 1 ELSE 0 END is an integer on Postgres.
+func literal(e *kernels.Expr) bool {
+	if e.Def == nil {
+		return !e.IsCol
+	}
+	args := e.Args
+	switch e.Def.Name {
+	case "greater", "eq_mask":
+		return e.Type.Shape == nil
+	case "case":
+		for i := 1; i < len(args)-1; i += 2 {
+			if !literal(args[i]) {
+				return false
+			}
+		}
+		args = args[len(args)-1:]
+	case "select":
+		args = args[1:]
+	case "nullif":
+		args = args[:1]
+	case "coalesce", "greatest", "least", "stop_gradient", "neg":
+	default:
+		return false
+	}
+	for _, a := range args {
+		if !literal(a) {
+			return false
+		}
+	}
+	return true
+}
+
 // mayFail reports whether a call's function can raise an error; element-wise ones cannot, unless they make a
 // scalar NaN.
 func mayFail(e *kernels.Expr) bool {

@@ -135,7 +135,7 @@ func (w *writer) region(e *kernels.Expr) text {
 			s.names[id] = names[i]
 			bound = append(bound, id)
 		}
-		from = append(from, " FROM (SELECT "+strings.Join(items, ", ")+")")
+		from = append(from, " FROM "+w.p.d.Derived(strings.Join(items, ", ")))
 	}
 	sql := w.expr(e).sql
 	for _, id := range bound {

@@ -92,6 +92,9 @@ func (p *printer) join(n *ra.Node) (string, error) {
 		if err != nil {
 			return "", err
 		}
+		if literal(n.Out[i]) {
+			x.sql = p.d.Literal(c.Type, x.at(precAtom))
+		}
 		out = append(out, x.sql+" AS "+colName(c.ID))
 	}
 	on := make([][]string, len(n.Inputs)) // conditions that become checkable with an input

@@ -44,6 +44,10 @@ type Dialect interface {
 	Call(e *kernels.Expr, args []string, env *kernels.Env) string
 	// Aggregate prints Sum, Min or Max of values of a type.
 	Aggregate(fn ra.AggFn, t kernels.Type, arg string) string
+	// Literal gives a column that is made of constants only (see literal) the type of its values inside of the text.
+	Literal(t kernels.Type, x string) string
+	// Derived prints a sub-query of one row in FROM that is computed once.
+	Derived(items string) string
 	// Output gives a result column its final type.
 	Output(t kernels.Type, x string) string
 }

@@ -222,5 +222,11 @@ func (SQLite) Aggregate(fn ra.AggFn, t kernels.Type, arg string) string {
 	return fmt.Sprintf("%v(%s)", fn, arg)
 }
 
+// Literal prints the column as it is.
+func (SQLite) Literal(_ kernels.Type, x string) string { return x }
+
+// Derived prints (SELECT items).
+func (SQLite) Derived(items string) string { return "(SELECT " + items + ")" }
+
 // Output prints the column as it is: SQLite's values carry their types.
 func (SQLite) Output(_ kernels.Type, x string) string { return x }

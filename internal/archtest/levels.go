@@ -61,12 +61,12 @@ var levels = map[string]int{
 // tools is the level of what no shipped package may import and what may import everything.
 const tools = 11
 
-// only names, for an imported package, the folder that alone may import it.
-var only = map[string]string{
-	"github.com/pganalyze/pg_query_go": "sqlfront",
-	"github.com/mattn/go-sqlite3":      "store",
-	"github.com/jackc/pgx":             "pgbridge",
-	"github.com/apache/arrow":          "interop",
+// only names, for an imported package, the folders that alone may import it.
+var only = map[string][]string{
+	"github.com/pganalyze/pg_query_go": {"sqlfront"},
+	"github.com/mattn/go-sqlite3":      {"store"},
+	"github.com/jackc/pgx":             {"pgbridge", "internal/pgrun"},
+	"github.com/apache/arrow":          {"interop"},
 }
 
 // cgo lists the folders whose Go files may import "C".

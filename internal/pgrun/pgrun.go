@@ -1,0 +1,270 @@
+// Package pgrun is the engine "generated SQL on Postgres" for tests.
+//
+// # What
+//
+// An Engine holds a connection to a server of its own (internal/pgcluster) with relgrad's extension. Run copies the
+// tables that a plan reads from a memdb into it, prints each root with sqlgen and returns its rows.
+//
+// # Invariants
+//
+// Each Run begins with an empty database. A result column has exactly the Postgres type of its relgrad type.
+//
+// # Errors
+//
+// Those of sqlgen and of the server, with the text; a NULL in a column that holds none; a value of another type or shape.
+// Without a server on the machine the test is skipped (internal/need).
+//
+// # Where to add
+//
+// A type of columns is one row of types, and a case of value.
+package pgrun
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/pgcluster"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/ra/interp"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Engine is used by one goroutine at a time.
+type Engine struct {
+	conn   *pgx.Conn
+	tables []string
+}
+
+// New starts a server, which ends with the test, and connects.
+func New(t testing.TB) *Engine {
+	t.Helper()
+	c, ctx := pgcluster.Start(t), context.Background()
+	conn, err := pgx.Connect(ctx, c.DSN)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close(ctx) })
+	for _, s := range []string{"CREATE EXTENSION relgrad", "SET jit = off"} { // compiling costs more than such small queries
+		if _, err := conn.Exec(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return &Engine{conn: conn}
+}
+
+// Run runs all roots of a plan; the rows of a root hold its wanted columns, in order.
+func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error) {
+	if err := e.load(ctx, db, plan.Nodes()); err != nil {
+		return nil, err
+	}
+	out := make([][]interp.Row, len(plan.Roots))
+	for i, r := range plan.Roots {
+		text, err := sqlgen.SQL(plan, i, sqlgen.Postgres{}, sqlgen.Options{Env: env, Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
+		if err != nil {
+			return nil, err
+		}
+		if out[i], err = e.query(ctx, text, r); err != nil {
+			return nil, fmt.Errorf("pgrun: root %s: %w\n%s", r.Name, err, text)
+		}
+	}
+	return out, nil
+}
+
+// series prints the rows of generate_series.
+func series(n *ra.Node, env *kernels.Env) (string, error) {
+	data, ok, err := sqlfront.Rows(n, env)
+	if err != nil || !ok || len(data) != 1 || data[0].Ints == nil {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL").Wrap(err)
+	}
+	if len(data[0].Ints) == 0 {
+		return "SELECT 0::bigint WHERE FALSE", nil
+	}
+	var rows []string
+	for _, i := range data[0].Ints {
+		rows = append(rows, fmt.Sprintf("(%d::bigint)", i))
+	}
+	return "VALUES " + strings.Join(rows, ", "), nil
+}
+
+// types are the names and OIDs of the column types: of a scalar and of a chunk.
+var types = map[kernels.Kind]struct {
+	name          string
+	scalar, chunk uint32
+}{
+	kernels.Float64: {"double precision", pgtype.Float8OID, pgtype.Float8ArrayOID},
+	kernels.Float32: {"real", pgtype.Float4OID, pgtype.Float4ArrayOID},
+	kernels.Int:     {"bigint", pgtype.Int8OID, 0},
+	kernels.Bool:    {"boolean", pgtype.BoolOID, 0},
+	kernels.Text:    {"text", pgtype.TextOID, 0},
+}
+
+// load replaces the tables by those that the plan scans.
+func (e *Engine) load(ctx context.Context, db *memdb.DB, roots []*ra.Node) error {
+	script := ""
+	for _, t := range e.tables {
+		script += "DROP TABLE " + t + "; "
+	}
+	e.tables = nil
+	var scans []*ra.Table
+	seen := map[string]bool{}
+	ra.Walk(func(n *ra.Node) {
+		if n.Op == ra.Scan && !seen[n.Table.Name] {
+			seen[n.Table.Name] = true
+			scans = append(scans, n.Table)
+			script += create(n.Table)
+		}
+	}, roots...)
+	if err := e.conn.PgConn().Exec(ctx, script).Close(); err != nil {
+		return fmt.Errorf("pgrun: %w\n%s", err, script)
+	}
+	for _, t := range scans {
+		name := sqlgen.Postgres{}.Table(t)
+		e.tables = append(e.tables, name)
+		if _, err := e.conn.PgConn().CopyFrom(ctx, rows(db.Data[t.Name], int(t.Rows)), "COPY "+name+" FROM STDIN"); err != nil {
+			return fmt.Errorf("pgrun: table %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func create(t *ra.Table) string {
+	d := sqlgen.Postgres{}
+	var cols, key []string
+	for i := range t.Cols {
+		ty := types[t.Cols[i].Type.Kind].name
+		if t.Cols[i].Type.IsChunk() {
+			ty += "[]"
+		}
+		cols = append(cols, d.Ident(t.Cols[i].Name)+" "+ty)
+	}
+	for _, k := range t.Key {
+		if k != ra.RowID {
+			key = append(key, d.Ident(t.Cols[k].Name))
+		}
+	}
+	if key != nil {
+		cols = append(cols, "PRIMARY KEY ("+strings.Join(key, ", ")+")")
+	}
+	return "CREATE UNLOGGED TABLE " + d.Table(t) + " (" + strings.Join(cols, ", ") + "); "
+}
+
+// rows writes a table's rows in COPY's text format.
+func rows(data []*ra.Vector, n int) *bytes.Buffer {
+	var b bytes.Buffer
+	escape := strings.NewReplacer("\\", "\\\\", "\t", "\\t", "\n", "\\n", "\r", "\\r")
+	for row := range n {
+		for i, v := range data {
+			if i > 0 {
+				b.WriteByte('\t')
+			}
+			switch x := v.Value(row); {
+			case x.Null:
+				b.WriteString("\\N")
+			case v.Type.Kind == kernels.Text:
+				b.WriteString(escape.Replace(x.T))
+			case v.Type.Shape == nil && v.Type.IsFloat():
+				b.WriteString(tensor.FormatFloat(x.X, v.Type.Kind.DType()))
+			default:
+				b.WriteString(x.String())
+			}
+		}
+		b.WriteByte('\n')
+	}
+	return &b
+}
+
+func (e *Engine) query(ctx context.Context, text string, r ra.Root) ([]interp.Row, error) {
+	result := e.conn.PgConn().ExecParams(ctx, text, nil, nil, nil, nil)
+	var out []interp.Row
+	var wrong error
+	for result.NextRow() {
+		row := make(interp.Row, len(r.Cols))
+		for i, cell := range result.Values()[:min(len(r.Cols), len(result.Values()))] {
+			c := r.Node.Col(r.Cols[i])
+			v, err := value(cell, c.Type)
+			if err != nil && wrong == nil {
+				wrong = fmt.Errorf("column %s: %w", c.Name, err)
+			}
+			row[i] = v
+		}
+		out = append(out, row)
+	}
+	fields := slices.Clone(result.FieldDescriptions())
+	if _, err := result.Close(); err != nil {
+		return nil, err
+	}
+	if err := checkTypes(fields, r); err != nil {
+		return nil, err
+	}
+	return out, wrong
+}
+
+func checkTypes(fields []pgconn.FieldDescription, r ra.Root) error {
+	if len(fields) != len(r.Cols) {
+		return fmt.Errorf("%d columns, not %d", len(fields), len(r.Cols))
+	}
+	for i, f := range fields {
+		c := r.Node.Col(r.Cols[i])
+		want := types[c.Type.Kind].scalar
+		if c.Type.IsChunk() {
+			want = types[c.Type.Kind].chunk
+		}
+		if f.DataTypeOID != want || f.Name != c.Name {
+			return fmt.Errorf("column %s has the type %d, not %d as %v of column %s", f.Name, f.DataTypeOID, want, c.Type, c.Name)
+		}
+	}
+	return nil
+}
+
+// value reads Postgres's text of a value.
+func value(cell []byte, t kernels.Type) (v kernels.Value, err error) {
+	v.Type = t
+	text := string(cell)
+	switch {
+	case cell == nil && !t.Nullable:
+		return v, fmt.Errorf("NULL where %v cannot be NULL", t)
+	case cell == nil:
+		return kernels.NullOf(t), nil
+	case t.IsChunk():
+		var x pgtype.Array[float64]
+		if err := pgtype.NewMap().Scan(types[t.Kind].chunk, pgtype.TextFormatCode, cell, &x); err != nil {
+			return v, err
+		}
+		shape := make(tensor.Shape, len(x.Dims))
+		for i, d := range x.Dims {
+			shape[i] = int(d.Length)
+			if d.LowerBound != 1 {
+				return v, fmt.Errorf("lower bound %d in %s", d.LowerBound, text)
+			}
+		}
+		if !shape.Equal(t.Shape) {
+			return v, fmt.Errorf("shape %v where %v is expected", shape, t)
+		}
+		v.F = x.Elements
+	case t.IsFloat():
+		v.X, err = strconv.ParseFloat(text, 64)
+	case t.Kind == kernels.Text:
+		v.T = text
+	case t.Kind == kernels.Bool:
+		if text == "t" {
+			v.I = 1
+		}
+	default:
+		v.I, err = strconv.ParseInt(text, 10, 64)
+	}
+	return v, err
+}

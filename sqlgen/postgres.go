@@ -1,0 +1,436 @@
+package sqlgen
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Postgres is the dialect of a PostgreSQL server with relgrad's extension. Inside the text every scalar float is
+// double precision, every integer bigint, and text has the collation "C"; result columns are cast to their types. Kernels
+// and sums are the extension's functions, which follow IEEE 754 where Postgres's own raise errors; relgrad.gen_… are those
+// that only generated SQL calls.
+type Postgres struct{}
+
+var _ Dialect = Postgres{}
+
+// Table prints schema.name; no schema is public.
+func (d Postgres) Table(t *ra.Table) string {
+	schema := t.Schema
+	if schema == "" {
+		schema = "public"
+	}
+	return d.Ident(schema) + "." + d.Ident(t.Name)
+}
+
+// RowID numbers a row by its place in the table's file.
+func (Postgres) RowID(*ra.Table) string { return "relgrad.gen_row_id(ctid)" }
+
+// Column casts a column whose declared type is not the one it is computed with.
+func (d Postgres) Column(c *ra.TableColumn) string {
+	x := d.Ident(c.Name)
+	switch {
+	case c.Type.IsChunk():
+		return x
+	case c.Type.Kind == kernels.Text && c.PGType != "text":
+		return x + `::text COLLATE "C"`
+	case c.Type.Kind == kernels.Text:
+		return x + ` COLLATE "C"`
+	case c.Type.Kind == kernels.Bool:
+		return x
+	}
+	if t := scalarType(c.Type); c.PGType != t {
+		return x + "::" + t
+	}
+	return x
+}
+
+// scalarType is the type that scalars of t are computed with.
+func scalarType(t kernels.Type) string {
+	if t.IsFloat() {
+		return "double precision"
+	}
+	return t.Kind.String()
+}
+
+// textType is the type that values of t have inside of the text.
+func textType(t kernels.Type) string {
+	if t.Shape != nil {
+		return t.Kind.String() + "[]"
+	}
+	return scalarType(t)
+}
+
+// Ident prints a name.
+func (Postgres) Ident(name string) string {
+	if plainName(name) {
+		return name
+	}
+	return quote(name)
+}
+
+// Const prints a constant. A number has the type that Postgres gives to its text (integer, numeric), which becomes the
+// wanted one where it meets a column; see Literal.
+func (Postgres) Const(v kernels.Value) (string, error) {
+	switch t := v.Type; {
+	case v.Null:
+		return "NULL::" + textType(t), nil
+	case v.Ints != nil:
+		return intArray(v.Ints), nil
+	case t.IsChunk():
+		return pgChunk(v), nil
+	case t.Kind == kernels.Text:
+		return str(v.T), nil
+	case t.Kind == kernels.Bool && v.I != 0:
+		return "TRUE", nil
+	case t.Kind == kernels.Bool:
+		return "FALSE", nil
+	case t.Kind == kernels.Int && v.I == math.MinInt64:
+		return "'-9223372036854775808'::bigint", nil
+	case t.Kind == kernels.Int:
+		return strconv.FormatInt(v.I, 10), nil
+	}
+	s := tensor.FormatFloat(v.X, tensor.Float64)
+	switch {
+	case math.IsInf(v.X, 0) || math.IsNaN(v.X) || s == "-0": // numeric has no negative zero
+		return str(s) + "::double precision", nil
+	case !strings.ContainsAny(s, ".e"):
+		s += ".0"
+	}
+	return s, nil
+}
+
+func intArray(x []int64) string {
+	if len(x) == 0 {
+		return "'{}'::bigint[]"
+	}
+	s := make([]string, len(x))
+	for i := range x {
+		s[i] = strconv.FormatInt(x[i], 10)
+	}
+	return "ARRAY[" + strings.Join(s, ", ") + "]"
+}
+
+// dims prints a shape, or indices that count from by.
+func dims(x []int, by int) string {
+	y := make([]int64, len(x))
+	for i := range x {
+		y[i] = int64(x[i] + by)
+	}
+	return intArray(y)
+}
+
+// pgChunk prints relgrad.full(…) for a chunk of equal elements, else an array constant.
+func pgChunk(v kernels.Value) string {
+	const small = 8
+	same := len(v.F) > small
+	for _, x := range v.F {
+		same = same && math.Float64bits(x) == math.Float64bits(v.F[0])
+	}
+	if !same {
+		return str((&tensor.Tensor{Shape: v.Type.Shape, Data: v.F}).String()) + "::" + textType(v.Type)
+	}
+	x, _ := Postgres{}.Const(kernels.FloatValue(v.F[0])) // a number never fails
+	s := fmt.Sprintf("relgrad.full(%s, %s)", dims(v.Type.Shape, 0), x)
+	if v.Type.Kind == kernels.Float32 {
+		s = "relgrad.gen_to_real(" + s + ")"
+	}
+	return s
+}
+
+// Literal casts what is made of constants only.
+func (Postgres) Literal(t kernels.Type, x string) string {
+	if t.Kind == kernels.Text {
+		return x + `::text COLLATE "C"`
+	}
+	return x + "::" + textType(t)
+}
+
+// Same prints IS NOT DISTINCT FROM.
+func (Postgres) Same(l, r string) string { return l + " IS NOT DISTINCT FROM " + r }
+
+// Derived prints a sub-query of one row. OFFSET 0 keeps Postgres from pasting the items to each place of their use.
+func (Postgres) Derived(items string) string { return "(SELECT " + items + " OFFSET 0) AS x" }
+
+// Arith prints operators between integers, which raise errors as the kernels do. Those on floats raise errors where
+// IEEE 754 has infinities, so that only the sign is native.
+func (Postgres) Arith(e *kernels.Expr, args []string) (s string, call bool) {
+	switch {
+	case e.Def.Name == "neg":
+		return "-" + args[0], false
+	case e.Def.Name == "power":
+		return "relgrad.power(" + strings.Join(args, ", ") + ")", true
+	case e.Type.IsFloat():
+		return "relgrad.gen_" + e.Def.Name + "(" + strings.Join(args, ", ") + ")", true
+	}
+	if literal(e.Args[0]) && literal(e.Args[1]) {
+		args[0] += "::bigint"
+	}
+	return args[0] + operators[e.Def.Name] + args[1], false
+}
+
+// Cast prints a cast between different types.
+func (d Postgres) Cast(e *kernels.Expr, arg string) string {
+	from, to := e.Args[0].Type, e.Type
+	switch {
+	case to.IsChunk() && to.Kind == kernels.Float32:
+		return "relgrad.gen_to_real(" + arg + ")"
+	case from.IsFloat() && to.IsFloat() && from.Shape == nil: // inside of the text both are double precision
+		return arg
+	case from.Kind == kernels.Int && to.Kind == kernels.Bool:
+		return "(" + arg + " <> 0)"
+	case from.Kind == kernels.Bool && to.Kind == kernels.Int:
+		return arg + "::integer::bigint"
+	case from.Kind == kernels.Float32 && to.Kind == kernels.Text:
+		return "relgrad.gen_to_real(" + arg + `)::text COLLATE "C"`
+	case to.Kind == kernels.Text:
+		if literal(e.Args[0]) && from.IsFloat() {
+			arg += "::double precision"
+		}
+		return arg + `::text COLLATE "C"`
+	}
+	return arg + "::" + textType(to)
+}
+
+// own are kernels that Postgres has itself, with the same meaning and no error of its own.
+var own = map[string]string{"ceil": "", "floor": "", "round": "", "trunc": "", "greatest": "", "least": "", "length": "bigint"}
+
+// Call prints relgrad.name(arguments, attributes).
+func (d Postgres) Call(e *kernels.Expr, args []string, env *kernels.Env) string {
+	cast, isOwn := own[e.Def.Name]
+	if isOwn || e.Type.Kind == kernels.Int && e.Def.Ints != nil {
+		s := e.Def.Name + "(" + strings.Join(args, ", ") + ")"
+		if cast != "" {
+			s += "::" + cast
+		}
+		return s
+	}
+	if s := d.form(e, args); s != "" {
+		return s
+	}
+	s, wide := d.function(e, args, env)
+	if e.Type.IsChunk() && e.Type.Kind == kernels.Float32 && wide {
+		return "relgrad.gen_to_real(" + s + ")"
+	}
+	return s
+}
+
+// form prints kernels for which Postgres has a form of its own.
+func (d Postgres) form(e *kernels.Expr, args []string) string {
+	switch e.Def.Name {
+	case "lower", "upper": // by the database's locale; the collation "C" knows ASCII only
+		return e.Def.Name + "(" + operand(args[0]) + ` COLLATE "default") COLLATE "C"`
+	case "like":
+		return "(" + operand(args[0]) + " LIKE " + operand(args[1]) + ")"
+	case "textcat":
+		return "(" + operand(args[0]) + " || " + operand(args[1]) + ")"
+	case "int_array":
+		return d.array(e.Args, args)
+	case "subscript":
+		s := "(" + args[0] + ")"
+		for _, i := range e.Attr.From {
+			s += fmt.Sprintf("[%d]", i+1)
+		}
+		for _, i := range args[1:] {
+			s += "[" + i + "]"
+		}
+		if e.Type.Kind == kernels.Float32 {
+			s += "::double precision"
+		}
+		return s
+	case "slice":
+		s := "(" + args[0] + ")"
+		for i, from := range e.Attr.From {
+			s += fmt.Sprintf("[%d:%d]", from+1, from+e.Attr.Shape[i])
+		}
+		return s
+	case "to_real":
+		s := "relgrad.gen_to_real(" + args[0] + ")"
+		if e.Type.Shape == nil {
+			s += "::double precision"
+		}
+		return s
+	}
+	return ""
+}
+
+// operand puts an argument of a function, which may be any expression, between parentheses.
+func operand(arg string) string {
+	if plainName(arg) {
+		return arg
+	}
+	return "(" + arg + ")"
+}
+
+// array prints ARRAY[…], NULL where one of the elements is.
+func (d Postgres) array(x []*kernels.Expr, args []string) string {
+	if len(args) == 0 {
+		return "'{}'::bigint[]"
+	}
+	var valid []string
+	for i := range x {
+		if x[i].Type.Nullable {
+			valid = append(valid, "("+args[i]+") IS NOT NULL")
+		}
+	}
+	s := "ARRAY[" + strings.Join(args, ", ") + "]::bigint[]"
+	if valid == nil {
+		return s
+	}
+	return "CASE WHEN " + strings.Join(valid, " AND ") + " THEN " + s + " END"
+}
+
+// function prints a call of one of the extension's functions, and tells whether its result is double precision[]
+// though the kernel's may be real[].
+func (d Postgres) function(e *kernels.Expr, args []string, env *kernels.Env) (s string, wide bool) {
+	name, at := e.Def.Name, e.Attr
+	for _, a := range e.Args {
+		wide = wide || a.Type.IsChunk() && a.Type.Kind == kernels.Float64
+	}
+	switch name {
+	case "add", "sub", "mul", "div", "neg":
+		name = "chunk_" + name
+	case "eq_mask", "select", "decimal":
+		name = "gen_" + name
+	case "stack_row":
+		name, args = "gen_stack_row", append(args, strconv.FormatInt(at.Int, 10))
+	case "reshape":
+		args = append(args, dims(at.Shape, 0))
+	case "concat_axis":
+		args = append(args, strconv.Itoa(at.Axis+1))
+	case "sum_elements", "mean_elements", "max_elements", "logsumexp":
+		if at.Axis >= 0 {
+			args = append(args, strconv.Itoa(at.Axis+1))
+		}
+	case "one_hot":
+		args = append(args, strconv.FormatInt(at.Int, 10))
+	case "random_uniform", "random_normal", "glorot_uniform":
+		args = slices.Insert(args, 0, dims(at.Shape, 0))
+	case "matmul":
+		if e.Type.Shape == nil {
+			name = "dot"
+		}
+	case "einsum":
+		return d.einsum(e, args), wide
+	default:
+		if f := d.internal(e, &args, env); f != "" {
+			name, wide = f, wide || e.Args[0].Type.Shape == nil
+			if name == identity {
+				return operand(args[0]), false
+			}
+		}
+	}
+	return "relgrad." + name + "(" + strings.Join(args, ", ") + ")", wide
+}
+
+const identity = "itself"
+
+// internal completes the arguments of the kernels that derivatives and draws are made of, and names their functions.
+func (d Postgres) internal(e *kernels.Expr, args *[]string, env *kernels.Env) string {
+	a, at := *args, e.Attr
+	switch e.Def.Name {
+	case "sum_to":
+		switch {
+		case e.Args[0].Type.Shape == nil:
+			return identity
+		case at.Shape == nil:
+			return "sum_elements"
+		}
+		*args = append(a, dims(at.Shape, 0))
+	case "expand_to":
+		*args = append(a, dims(at.Shape, 0))
+	case "pad":
+		*args = append(a, dims(at.Shape, 0), dims(at.From, 1))
+	case "put":
+		index := dims(at.From, 1)
+		if at.From == nil {
+			index = d.array(e.Args[1:], a[1:])
+		}
+		*args = []string{a[0], dims(at.Shape, 0), index}
+	case "drop_mask":
+		x, _ := d.Const(kernels.FloatValue(at.Num)) // a number never fails
+		*args = append(a, x, strconv.FormatInt(at.Int, 10), strconv.FormatInt(env.Seed, 10), strconv.FormatInt(env.Step, 10))
+		if at.Shape != nil {
+			*args = append(*args, dims(at.Shape, 0))
+		}
+	case "row_key":
+		*args = []string{d.array(e.Args, keyParts(e.Args, a))}
+	default:
+		return ""
+	}
+	return "gen_" + e.Def.Name
+}
+
+// keyParts makes a bigint of each part of a key.
+func keyParts(x []*kernels.Expr, args []string) []string {
+	out := make([]string, len(args))
+	for i, a := range args {
+		switch {
+		case x[i].Type.Kind == kernels.Text:
+			out[i] = "relgrad.gen_text_key(" + a + ")"
+		case x[i].Type.IsFloat():
+			out[i] = "relgrad.gen_float_key(" + a + ")"
+		case x[i].Type.Kind == kernels.Bool:
+			out[i] = "(" + a + ")::integer"
+		default:
+			out[i] = a
+		}
+	}
+	return out
+}
+
+// einsum prints a call; one without labels in the result is the sum of one that keeps a label, since the function gives
+// chunks only.
+func (d Postgres) einsum(e *kernels.Expr, args []string) string {
+	spec, total := e.Attr.Spec, e.Type.Shape == nil
+	if !slices.ContainsFunc(e.Args, func(a *kernels.Expr) bool { return a.Type.Shape != nil }) { // a product of numbers
+		s := operand(args[0])
+		for _, a := range args[1:] {
+			s = "relgrad.gen_mul(" + s + ", " + a + ")"
+		}
+		return s
+	}
+	if total {
+		spec += strings.TrimLeft(spec, ",")[:1]
+		for i, a := range e.Args {
+			if a.Type.IsChunk() && a.Type.Kind == kernels.Float32 { // the sums that are kept must not be rounded
+				args[i] = operand(args[i]) + "::double precision[]"
+			}
+		}
+	}
+	s := "relgrad.einsum(" + strings.Join(append([]string{str(spec)}, args...), ", ") + ")"
+	if total {
+		s = "relgrad.sum_elements(" + s + ")"
+	}
+	return s
+}
+
+// Aggregate prints relgrad's sum for floats and its extremes for chunks, else Postgres's own.
+func (Postgres) Aggregate(fn ra.AggFn, t kernels.Type, arg string) string {
+	switch {
+	case fn != ra.Sum && t.IsChunk():
+		return fmt.Sprintf("relgrad.%v_agg(%s)", fn, arg)
+	case fn == ra.Sum && t.IsFloat():
+		return "relgrad.sum(" + arg + ")"
+	case fn == ra.Sum:
+		return "sum(" + arg + ")::bigint"
+	}
+	return fmt.Sprintf("%v(%s)", fn, arg)
+}
+
+// Output casts a result column to its type.
+func (Postgres) Output(t kernels.Type, x string) string {
+	switch {
+	case t.Kind == kernels.Float32 && t.Shape == nil:
+		return "relgrad.gen_to_real(" + x + ")"
+	case t.Shape != nil:
+		return x + "::" + t.Kind.String() + "[]"
+	}
+	return x + "::" + t.Kind.String()
+}
