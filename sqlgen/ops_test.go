@@ -83,8 +83,10 @@ var operators = []struct {
 	{`SELECT sum(v[1] * v["Row"]) FROM "Order"`, []string{`"Order"`}, 1e-12},
 }
 
-func TestOperators(t *testing.T) {
-	db, e, ctx := awkward(), engine(t), context.Background()
+func TestOperators(t *testing.T) { runOperators(t, sqlite(t)) }
+
+func runOperators(t *testing.T, e *target) {
+	db, ctx := awkward(), context.Background()
 	var none []string
 	for _, r := range rules.All() {
 		none = append(none, r.Name)
@@ -155,7 +157,9 @@ func TestRefused(t *testing.T) {
 }
 
 // Sub-trees that an expression shares are printed, and computed, once; those in a branch only where it is taken.
-func TestShared(t *testing.T) {
+func TestShared(t *testing.T) { runShared(t, sqlite(t)) }
+
+func runShared(t *testing.T, e *target) {
 	db, b := memdb.New(), ra.NewBuilder()
 	scan := b.Scan(db.Create("t", 1, memdb.Column{Name: "k", Data: ints(0, 1, 2)}), nil)
 	k := scan.Var(0, scan.Cols[0].ID)
@@ -169,15 +173,17 @@ func TestShared(t *testing.T) {
 	fails := double(kernels.Build("div", kernels.Const(kernels.IntValue(60)), k))
 	n := b.Select(scan, nil, []ra.OutCol{{Name: "k", X: k}, {Name: "x", X: double(k)}, {Name: "guarded", X: kernels.Build("case", zero, double(k), fails)}})
 	plan := &ra.Plan{Roots: []ra.Root{{Name: "r", Node: n, Cols: []ra.ColumnID{n.Cols[0].ID, n.Cols[1].ID, n.Cols[2].ID}}}}
-	compare(t, engine(t), db, plan, 0)
-	if s, err := sqlgen.SQL(plan, 0, sqlgen.SQLite{}, sqlgen.Options{}); err != nil || len(s) > 20000 {
+	compare(t, e, db, plan, 0)
+	if s, err := sqlgen.SQL(plan, 0, e.dialect, sqlgen.Options{}); err != nil || len(s) > 20000 {
 		t.Errorf("%d bytes, %v", len(s), err)
 	}
 }
 
 // TestNodes covers what losses seldom have: sums of nothing, groups of NULLs only, nodes without columns.
-func TestNodes(t *testing.T) {
-	db, b, e := awkward(), ra.NewBuilder(), engine(t)
+func TestNodes(t *testing.T) { runNodes(t, sqlite(t)) }
+
+func runNodes(t *testing.T, e *target) {
+	db, b := awkward(), ra.NewBuilder()
 	scan := b.Scan(db.Tables["Order"], nil)
 	attr, v, x := scan.Cols[2].ID, scan.Cols[4].ID, scan.Cols[5].ID
 	never := b.Select(scan, []*kernels.Expr{kernels.Const(kernels.BoolValue(false))}, []ra.OutCol{{Name: "attr", X: scan.Var(0, attr)}, {Name: "v", X: scan.Var(0, v)}, {Name: "x", X: scan.Var(0, x)}})

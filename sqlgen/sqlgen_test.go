@@ -11,6 +11,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/pgrun"
 	"github.com/relgrad/relgrad/internal/sqlrun"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
@@ -22,30 +23,35 @@ import (
 
 var env = &kernels.Env{Seed: 1, Step: 2}
 
+// dialects are the golden files of texts.
+var dialects = map[string]sqlgen.Dialect{"testdata/sqlite": sqlgen.SQLite{}, "testdata/postgres": sqlgen.Postgres{}}
+
 // TestText prints losses over gradtest.Graph: "sql params=(w0) [root=1] [opt]".
 func TestText(t *testing.T) {
-	db := gradtest.Graph()
-	datadriven.RunTest(t, "testdata/sqlite", func(t *testing.T, d *datadriven.TestData) string {
-		var params []string
-		d.ScanArgs(t, "params", &params)
-		opt := optimizer.Options{Verify: true}
-		if !d.HasArg("opt") {
-			for _, r := range rules.All() {
-				opt.Disable = append(opt.Disable, r.Name)
+	for file, dialect := range dialects {
+		db := gradtest.Graph()
+		datadriven.RunTest(t, file, func(t *testing.T, d *datadriven.TestData) string {
+			var params []string
+			d.ScanArgs(t, "params", &params)
+			opt := optimizer.Options{Verify: true}
+			if !d.HasArg("opt") {
+				for _, r := range rules.All() {
+					opt.Disable = append(opt.Disable, r.Name)
+				}
 			}
-		}
-		res, err := gradtest.Optimize(context.Background(), db, d.Input, params, opt)
-		if err != nil {
-			return err.Error() + "\n"
-		}
-		root := 0
-		d.MaybeScanArgs(t, "root", &root)
-		s, err := sqlgen.SQL(res.Plan, root, sqlgen.SQLite{}, sqlgen.Options{Env: env})
-		if err != nil {
-			return err.Error() + "\n"
-		}
-		return renumber(s)
-	})
+			res, err := gradtest.Optimize(context.Background(), db, d.Input, params, opt)
+			if err != nil {
+				return err.Error() + "\n"
+			}
+			root := 0
+			d.MaybeScanArgs(t, "root", &root)
+			s, err := sqlgen.SQL(res.Plan, root, dialect, sqlgen.Options{Env: env})
+			if err != nil {
+				return err.Error() + "\n"
+			}
+			return renumber(s)
+		})
+	}
 }
 
 var columns = regexp.MustCompile(`\bc[0-9]+\b`)
@@ -62,21 +68,42 @@ func renumber(s string) string {
 	})
 }
 
-func engine(t *testing.T) *sqlrun.Engine {
+// target is a database that texts run on.
+type target struct {
+	dialect sqlgen.Dialect
+	run     func(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error)
+	nan     bool // scalars may be NaN
+	rounds  bool // results of type real are rounded, scalars too
+}
+
+func sqlite(t *testing.T) *target {
 	t.Helper()
 	e, err := sqlrun.New()
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	return e
+	return &target{dialect: sqlgen.SQLite{}, run: e.Run}
 }
 
-// compare runs a plan on SQLite and by the oracle.
-func compare(t *testing.T, e *sqlrun.Engine, db *memdb.DB, plan *ra.Plan, tol float64) {
+// TestPostgres runs the tests of texts on a server.
+func TestPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	e := &target{dialect: sqlgen.Postgres{}, run: pgrun.New(t).Run, nan: true, rounds: true}
+	t.Run("Losses", func(t *testing.T) { runLosses(t, e) })
+	t.Run("Operators", func(t *testing.T) { runOperators(t, e) })
+	t.Run("Nodes", func(t *testing.T) { runNodes(t, e) })
+	t.Run("Shared", func(t *testing.T) { runShared(t, e) })
+	t.Run("Kernels", func(t *testing.T) { runKernels(t, e) })
+}
+
+// compare runs a plan on a target and by the oracle.
+func compare(t *testing.T, e *target, db *memdb.DB, plan *ra.Plan, tol float64) {
 	t.Helper()
 	ctx := context.Background()
-	got, err := e.Run(ctx, db, plan, env)
+	got, err := e.run(ctx, db, plan, env)
 	if err != nil {
 		t.Error(err)
 		return
@@ -94,15 +121,17 @@ func compare(t *testing.T, e *sqlrun.Engine, db *memdb.DB, plan *ra.Plan, tol fl
 			}
 		}
 		if err := gradtest.Compare(gradtest.Keyed(got[i]), gradtest.Keyed(want), tol); err != nil {
-			s, _ := sqlgen.SQL(plan, i, sqlgen.SQLite{}, sqlgen.Options{Env: env})
+			s, _ := sqlgen.SQL(plan, i, e.dialect, sqlgen.Options{Env: env})
 			t.Errorf("root %s: %v\n%s", r.Name, err, s)
 		}
 	}
 }
 
 // TestLosses compares losses and gradients, as differentiated and optimized, with the oracle.
-func TestLosses(t *testing.T) {
-	db, e, ctx := gradtest.Graph(), engine(t), context.Background()
+func TestLosses(t *testing.T) { runLosses(t, sqlite(t)) }
+
+func runLosses(t *testing.T, e *target) {
+	db, ctx := gradtest.Graph(), context.Background()
 	var none []string
 	for _, r := range rules.All() {
 		none = append(none, r.Name)

@@ -16,7 +16,7 @@
 //
 // # Where to add
 //
-// A type of columns is one row of types, and a case of value.
+// A type of columns is one row of types, and a case in value.
 package pgrun
 
 import (
@@ -100,14 +100,14 @@ func series(n *ra.Node, env *kernels.Env) (string, error) {
 	return "VALUES " + strings.Join(rows, ", "), nil
 }
 
-// types are the names and OIDs of the column types: of a scalar and of a chunk.
+// types are the names and OIDs of the column types: of a scalar and of an array.
 var types = map[kernels.Kind]struct {
 	name          string
-	scalar, chunk uint32
+	scalar, array uint32
 }{
 	kernels.Float64: {"double precision", pgtype.Float8OID, pgtype.Float8ArrayOID},
 	kernels.Float32: {"real", pgtype.Float4OID, pgtype.Float4ArrayOID},
-	kernels.Int:     {"bigint", pgtype.Int8OID, 0},
+	kernels.Int:     {"bigint", pgtype.Int8OID, pgtype.Int8ArrayOID},
 	kernels.Bool:    {"boolean", pgtype.BoolOID, 0},
 	kernels.Text:    {"text", pgtype.TextOID, 0},
 }
@@ -220,8 +220,8 @@ func checkTypes(fields []pgconn.FieldDescription, r ra.Root) error {
 	for i, f := range fields {
 		c := r.Node.Col(r.Cols[i])
 		want := types[c.Type.Kind].scalar
-		if c.Type.IsChunk() {
-			want = types[c.Type.Kind].chunk
+		if c.Type.Shape != nil {
+			want = types[c.Type.Kind].array
 		}
 		if f.DataTypeOID != want || f.Name != c.Name {
 			return fmt.Errorf("column %s has the type %d, not %d as %v of column %s", f.Name, f.DataTypeOID, want, c.Type, c.Name)
@@ -240,21 +240,9 @@ func value(cell []byte, t kernels.Type) (v kernels.Value, err error) {
 	case cell == nil:
 		return kernels.NullOf(t), nil
 	case t.IsChunk():
-		var x pgtype.Array[float64]
-		if err := pgtype.NewMap().Scan(types[t.Kind].chunk, pgtype.TextFormatCode, cell, &x); err != nil {
-			return v, err
-		}
-		shape := make(tensor.Shape, len(x.Dims))
-		for i, d := range x.Dims {
-			shape[i] = int(d.Length)
-			if d.LowerBound != 1 {
-				return v, fmt.Errorf("lower bound %d in %s", d.LowerBound, text)
-			}
-		}
-		if !shape.Equal(t.Shape) {
-			return v, fmt.Errorf("shape %v where %v is expected", shape, t)
-		}
-		v.F = x.Elements
+		v.F, err = array[float64](cell, t)
+	case t.Shape != nil:
+		v.Ints, err = array[int64](cell, t)
 	case t.IsFloat():
 		v.X, err = strconv.ParseFloat(text, 64)
 	case t.Kind == kernels.Text:
@@ -267,4 +255,23 @@ func value(cell []byte, t kernels.Type) (v kernels.Value, err error) {
 		v.I, err = strconv.ParseInt(text, 10, 64)
 	}
 	return v, err
+}
+
+// array reads Postgres's text of an array, which must have the type's shape.
+func array[T any](cell []byte, t kernels.Type) ([]T, error) {
+	var x pgtype.Array[T]
+	if err := pgtype.NewMap().Scan(types[t.Kind].array, pgtype.TextFormatCode, cell, &x); err != nil {
+		return nil, err
+	}
+	shape := make(tensor.Shape, len(x.Dims))
+	for i, d := range x.Dims {
+		shape[i] = int(d.Length)
+		if d.LowerBound != 1 {
+			return nil, fmt.Errorf("lower bound %d in %s", d.LowerBound, cell)
+		}
+	}
+	if !shape.Equal(t.Shape) {
+		return nil, fmt.Errorf("shape %v where %v is expected", shape, t)
+	}
+	return x.Elements, nil
 }

@@ -6,11 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/randquery"
-	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/optimizer"
-	"github.com/relgrad/relgrad/optimizer/rules"
 )
 
 var (
@@ -19,49 +15,12 @@ var (
 	allFlag  = flag.Bool("all", false, "report all findings of the random queries")
 )
 
-func TestPostgres(t *testing.T) {
+// TestRandom compares generated SQL with the oracle on random queries, a share of them in real.
+func TestRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
 	e := New(t)
-	t.Run("Losses", func(t *testing.T) { losses(t, e) })
-	t.Run("Random", func(t *testing.T) { random(t, e) })
-}
-
-// losses compares losses and gradients, as differentiated and optimized, with the oracle.
-func losses(t *testing.T, e *Engine) {
-	db, ctx, env := gradtest.Graph(), context.Background(), &kernels.Env{Seed: 1, Step: 2}
-	var none []string
-	for _, r := range rules.All() {
-		none = append(none, r.Name)
-	}
-	for _, c := range gradtest.Losses {
-		for _, opt := range []optimizer.Options{{Disable: none}, {}} {
-			res, err := gradtest.Optimize(ctx, db, c.SQL, c.Params, opt)
-			if err != nil {
-				t.Errorf("%s: %v", c.SQL, err)
-				continue
-			}
-			got, err := e.Run(ctx, db, res.Plan, env)
-			if err != nil {
-				t.Errorf("%s: %v", c.SQL, err)
-				continue
-			}
-			for i, r := range res.Plan.Roots {
-				want, err := gradtest.Rows(ctx, db, env, r)
-				if err == nil {
-					err = gradtest.Compare(gradtest.Keyed(got[i]), want, 1e-12)
-				}
-				if err != nil {
-					t.Errorf("%s: root %s: %v", c.SQL, r.Name, err)
-				}
-			}
-		}
-	}
-}
-
-// random compares with the oracle on random queries, a share of them in real.
-func random(t *testing.T, e *Engine) {
 	c := &randquery.Checker{Engines: []randquery.Engine{{Name: "postgres", Run: e.Run, Tol: 1e-9, TolReal: 1e-4}}}
 	for seed := *seedFlag; seed < *seedFlag+*nFlag; seed++ {
 		if err := c.Check(context.Background(), seed); err != nil {
