@@ -10,10 +10,12 @@
 //
 // # Invariants
 //
-// The text computes what ra/interp computes, the rounding of real and these apart: SQLite holds no NaN outside of
+// The text computes what ra/interp computes, the rounding of real and these apart. SQLite holds no NaN outside of
 // chunks, so scalar arithmetic that gives NaN (Infinity - Infinity) gives NULL there, and a kernel that gives
 // one is an error; a sum of real chunks is rounded to real once, as is each real chunk that a kernel returns.
-// CASE, COALESCE, AND and OR evaluate no argument that they do not need, where it could fail.
+// On Postgres IS NOT DISTINCT FROM joins by a loop over pairs; lower and upper follow the database's locale.
+// CASE, COALESCE, AND and OR evaluate no argument that they do not need, where it could fail; nor is a condition that could
+// fail evaluated where those of the operators before it do not hold (risky.go).
 // The text holds the seed and the step of Options.Env, so it is the query of one step where the plan draws.
 //
 // # Errors

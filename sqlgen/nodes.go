@@ -2,6 +2,7 @@ package sqlgen
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -123,14 +124,25 @@ func (p *printer) join(n *ra.Node) (string, error) {
 			s += strings.Join(on[i], " AND ")
 		}
 	}
+	where, err := p.filter(n, slices.Concat(on...), where, col)
+	return s + whereLine(where), err
+}
+
+// filter adds n's predicates to the conditions of WHERE; on are those that hold already. Databases evaluate conditions
+// in any order and as early as they can, so that CASE holds back one that could fail where an earlier one does not hold.
+func (p *printer) filter(n *ra.Node, on, where []string, col func(kernels.Col) string) ([]string, error) {
 	for _, e := range n.Pred {
 		x, err := p.expr(e, col)
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		where = append(where, x.at(precNot))
+		c := x.at(precNot)
+		if earlier := slices.Concat(on, where); p.risky(e) && len(earlier) > 0 {
+			where, c = nil, "CASE WHEN "+strings.Join(earlier, " AND ")+" THEN "+x.sql+" ELSE FALSE END"
+		}
+		where = append(where, c)
 	}
-	return s + whereLine(where), nil
+	return where, nil
 }
 
 // whereLine prints a WHERE clause on a line of its own, "" without conditions.
@@ -295,12 +307,9 @@ func (p *printer) semi(n *ra.Node) (string, error) {
 		}
 		conds = append(conds, c)
 	}
-	for _, e := range n.Pred {
-		x, err := p.expr(e, col)
-		if err != nil {
-			return "", err
-		}
-		conds = append(conds, x.at(precNot))
+	conds, err := p.filter(n, nil, conds, col)
+	if err != nil {
+		return "", err
 	}
 	return selectList(out) + "\nFROM " + from[0] + "\nWHERE " + not + "EXISTS (\n" +
 		indent("SELECT 1\nFROM "+from[1]+whereLine(conds)) + "\n)", nil

@@ -103,6 +103,22 @@ func runOperators(t *testing.T, e *target) {
 	}
 }
 
+func TestOrder(t *testing.T) { runOrder(t, sqlite(t)) }
+
+// runOrder computes a condition that fails on rows which an operator below leaves out.
+func runOrder(t *testing.T, e *target) {
+	opt := optimizer.Options{}
+	for _, r := range rules.All() {
+		opt.Disable = append(opt.Disable, r.Name) // they would put both conditions into one operator
+	}
+	res, err := gradtest.Optimize(context.Background(), awkward(),
+		`SELECT sum(x) FROM (SELECT * FROM "Order" WHERE "Row" * 3 - "Row" - "Row" - 2 <> 0) q WHERE 6 / ("Row" - 2) > 0`, []string{`"Order"`}, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, e, awkward(), res.Plan, 1e-12)
+}
+
 func TestOpaque(t *testing.T) {
 	b := ra.NewBuilder()
 	n := b.Opaque(nil, "top", []ra.Column{{Name: "k", Type: kernels.Type{Kind: kernels.Int}}, {Name: "bad\nname", Type: kernels.Type{Kind: kernels.Float64}}})

@@ -70,6 +70,7 @@ func SQL(plan *ra.Plan, root int, d Dialect, o Options) (string, error) {
 		}
 	}, r.Node)
 	p.live(r)
+	p.fence = p.conditionsMayFail()
 	return p.text(r)
 }
 
@@ -81,6 +82,8 @@ type printer struct {
 	need  map[ra.ColumnID]bool // columns to print
 	refs  map[ra.ColumnID]int  // how often a column's name has been printed
 	uses  map[*ra.Node]int     // edges to a node
+	from  map[ra.ColumnID]bool // columns whose computation can fail
+	fence bool                 // a condition can fail, so that none may be evaluated before those of its inputs
 }
 
 // live marks the columns that the root needs, consumers before their inputs.
@@ -196,7 +199,8 @@ func (p *printer) last(r ra.Root) string {
 }
 
 // hint says how a CTE is computed, where the databases' own choice is wrong. They paste a CTE that is used once
-// into its consumer, and would so compute a column again for each mention of it; they copy one that is used
+// into its consumer, and would so compute a column again for each mention of it, and the consumer's conditions before
+// its own; they copy one that is used
 // several times, and would so hide a table's index.
 func (p *printer) hint(n *ra.Node) string {
 	switch {
@@ -206,6 +210,8 @@ func (p *printer) hint(n *ra.Node) string {
 		return "NOT MATERIALIZED "
 	case p.uses[n] > 1:
 		return ""
+	case p.fence && len(n.Pred)+len(n.Equi) > 0:
+		return "MATERIALIZED "
 	}
 	for i, c := range n.Cols {
 		if n.Out != nil && n.Out[i].Def != nil && p.refs[c.ID] > 1 {

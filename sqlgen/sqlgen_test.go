@@ -94,6 +94,7 @@ func TestPostgres(t *testing.T) {
 	e := &target{dialect: sqlgen.Postgres{}, run: pgrun.New(t).Run, nan: true, rounds: true}
 	t.Run("Losses", func(t *testing.T) { runLosses(t, e) })
 	t.Run("Operators", func(t *testing.T) { runOperators(t, e) })
+	t.Run("Order", func(t *testing.T) { runOrder(t, e) })
 	t.Run("Nodes", func(t *testing.T) { runNodes(t, e) })
 	t.Run("Shared", func(t *testing.T) { runShared(t, e) })
 	t.Run("Kernels", func(t *testing.T) { runKernels(t, e) })
