@@ -26,5 +26,6 @@
 // # Where to add
 //
 // A dialect is one file with a type that implements Dialect. A kernel needs nothing: it is a call of the
-// function of its name, unless standard in expr.go or the dialect's Arith and Cast know a native form.
+// function of its name, unless standard in expr.go or the dialect's Arith and Cast know a native form; one with
+// attributes, or an internal one, needs a case in Postgres's function or internal, which is an error without.
 package sqlgen

@@ -129,7 +129,13 @@ func (w *writer) call(e *kernels.Expr) text {
 	if e.Def.Name == "greatest" || e.Def.Name == "least" { // they return an argument as it is
 		args = widen(args, e.Type, 0)
 	}
-	return atom(w.p.d.Call(e, w.list(args, precOr), w.p.o.Env))
+	list := w.list(args, precOr)
+	if w.err != nil {
+		return text{}
+	}
+	s, err := w.p.d.Call(e, list, w.p.o.Env)
+	w.err = err
+	return atom(s)
 }
 
 // standard prints what all databases write alike.

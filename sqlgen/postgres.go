@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -202,23 +203,23 @@ func (d Postgres) Cast(e *kernels.Expr, arg string) string {
 var own = map[string]string{"ceil": "", "floor": "", "round": "", "trunc": "", "greatest": "", "least": "", "length": "bigint"}
 
 // Call prints relgrad.name(arguments, attributes).
-func (d Postgres) Call(e *kernels.Expr, args []string, env *kernels.Env) string {
+func (d Postgres) Call(e *kernels.Expr, args []string, env *kernels.Env) (string, error) {
 	cast, isOwn := own[e.Def.Name]
 	if isOwn || e.Type.Kind == kernels.Int && e.Def.Ints != nil {
 		s := e.Def.Name + "(" + strings.Join(args, ", ") + ")"
 		if cast != "" {
 			s += "::" + cast
 		}
-		return s
+		return s, nil
 	}
 	if s := d.form(e, args); s != "" {
-		return s
+		return s, nil
 	}
-	s, wide := d.function(e, args, env)
+	s, wide, err := d.function(e, args, env)
 	if e.Type.IsChunk() && e.Type.Kind == kernels.Float32 && wide {
-		return "relgrad.gen_to_real(" + s + ")"
+		s = "relgrad.gen_to_real(" + s + ")"
 	}
-	return s
+	return s, err
 }
 
 // form prints kernels for which Postgres has a form of its own.
@@ -288,7 +289,7 @@ func (d Postgres) array(x []*kernels.Expr, args []string) string {
 
 // function prints a call of one of the extension's functions, and tells whether its result is double precision[]
 // though the kernel's may be real[].
-func (d Postgres) function(e *kernels.Expr, args []string, env *kernels.Env) (s string, wide bool) {
+func (d Postgres) function(e *kernels.Expr, args []string, env *kernels.Env) (s string, wide bool, err error) {
 	name, at := e.Def.Name, e.Attr
 	for _, a := range e.Args {
 		wide = wide || a.Type.IsChunk() && a.Type.Kind == kernels.Float64
@@ -317,16 +318,18 @@ func (d Postgres) function(e *kernels.Expr, args []string, env *kernels.Env) (s 
 			name = "dot"
 		}
 	case "einsum":
-		return d.einsum(e, args), wide
+		return d.einsum(e, args), wide, nil
 	default:
-		if f := d.internal(e, &args, env); f != "" {
+		switch f := d.internal(e, &args, env); {
+		case f == identity:
+			return operand(args[0]), false, nil
+		case f != "":
 			name, wide = f, wide || e.Args[0].Type.Shape == nil
-			if name == identity {
-				return operand(args[0]), false
-			}
+		case e.Attr.Encode() != "":
+			return "", false, sqlerr.New(sqlerr.Internal, "internal error: the dialect Postgres does not know the attributes of kernel %s", name)
 		}
 	}
-	return "relgrad." + name + "(" + strings.Join(args, ", ") + ")", wide
+	return "relgrad." + name + "(" + strings.Join(args, ", ") + ")", wide, nil
 }
 
 const identity = "itself"

@@ -196,11 +196,12 @@ func (d SQLite) Cast(e *kernels.Expr, arg string) string {
 	case from.Kind == kernels.Float32 && to.Kind == kernels.Text:
 		return "relgrad_real_text(" + arg + ")"
 	}
-	return d.Call(e, []string{arg}, nil)
+	s, _ := d.Call(e, []string{arg}, nil) // it never fails
+	return s
 }
 
 // Call prints relgrad_name(arguments[, seed, step][, 'attributes']).
-func (SQLite) Call(e *kernels.Expr, args []string, env *kernels.Env) string {
+func (SQLite) Call(e *kernels.Expr, args []string, env *kernels.Env) (string, error) {
 	d := e.Def
 	if d.PerStep || d.PerCall {
 		args = append(args, strconv.FormatInt(env.Seed, 10), strconv.FormatInt(env.Step, 10))
@@ -208,7 +209,7 @@ func (SQLite) Call(e *kernels.Expr, args []string, env *kernels.Env) string {
 	if d.Static() {
 		args = append(args, str(e.Attr.Encode()))
 	}
-	return "relgrad_" + d.Name + "(" + strings.Join(args, ", ") + ")"
+	return "relgrad_" + d.Name + "(" + strings.Join(args, ", ") + ")", nil
 }
 
 // Aggregate prints relgrad's sum for floats and its extremes for chunks, else SQLite's own.
