@@ -34,6 +34,7 @@ func (d Postgres) Table(t *ra.Table) string {
 func (Postgres) RowID(*ra.Table) string { return "relgrad.gen_row_id(ctid)" }
 
 // Column casts a column whose declared type is not the one it is computed with.
+// The text of a date or a time follows the settings of the session, such as DateStyle.
 func (d Postgres) Column(c *ra.TableColumn) string {
 	x := d.Ident(c.Name)
 	switch {
