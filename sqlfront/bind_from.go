@@ -380,15 +380,8 @@ func (s *scope) replaceInput(slot int, n *ra.Node, fresh map[ra.ColumnID]ra.Colu
 			return e
 		})
 	}
-	for i := range s.cols {
-		s.cols[i].x = swap(s.cols[i].x)
-	}
-	for i := range s.pred {
-		s.pred[i] = swap(s.pred[i])
-	}
-	for i := range s.masks {
-		s.masks[i] = swap(s.masks[i])
-	}
+	s.rename(swap)
+	renameAll(swap, s.pred)
 	for i := range s.equi {
 		for _, c := range []*kernels.Col{&s.equi[i].L, &s.equi[i].R} {
 			if c.Input == slot {

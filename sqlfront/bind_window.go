@@ -187,6 +187,30 @@ func (s *scope) attach(keys []*kernels.Expr, parts []aggPart) (*attached, error)
 	return a, nil
 }
 
+// rename reads what the scope holds over its inputs, but for the conditions, as swap says.
+func (s *scope) rename(swap renaming) {
+	for i := range s.cols {
+		s.cols[i].x = swap(s.cols[i].x)
+	}
+	for i, t := range s.stars {
+		if t.x != nil {
+			s.stars[i].x = swap(t.x)
+		}
+	}
+	renameAll(swap, s.masks)
+	for c, x := range s.over {
+		s.over[c] = swap(x)
+	}
+	if g := s.post; g != nil {
+		for c, x := range g.calls {
+			g.calls[c] = swap(x)
+		}
+		for c, x := range g.values {
+			g.values[c] = swap(x)
+		}
+	}
+}
+
 // close joins the scope's inputs into one, which has further columns, whose ids are returned. What the scope holds is
 // renamed; what a caller has bound before must be.
 func (s *scope) close(extra []*kernels.Expr) ([]ra.ColumnID, renaming) {
@@ -206,27 +230,8 @@ func (s *scope) close(extra []*kernels.Expr) ([]ra.ColumnID, renaming) {
 	swap := func(x *kernels.Expr) *kernels.Expr {
 		return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[at[e.Col]].ID) })
 	}
-	for i := range s.cols {
-		s.cols[i].x = swap(s.cols[i].x)
-	}
-	for i, t := range s.stars {
-		if t.x != nil {
-			s.stars[i].x = swap(t.x)
-		}
-	}
-	for i := range s.masks {
-		s.masks[i] = swap(s.masks[i])
-	}
-	for c, x := range s.over {
-		s.over[c] = swap(x)
-	}
+	s.rename(swap)
 	if g := s.post; g != nil {
-		for c, x := range g.calls {
-			g.calls[c] = swap(x)
-		}
-		for c, x := range g.values {
-			g.values[c] = swap(x)
-		}
 		for i, id := range g.keyIDs {
 			g.keyIDs[i] = n.Cols[at[kernels.Col{ID: id}]].ID
 		}
