@@ -3,6 +3,7 @@ package randquery
 import (
 	"fmt"
 	"math/rand"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -207,13 +208,13 @@ func (g *gen) candidates(loss string) []*Table {
 	text := loss + " "
 	for i := len(g.q.Views) - 1; i >= 0; i-- { // a view is read by what comes after it
 		v := g.q.Views[i]
-		if strings.Contains(text, v.Name+" ") || strings.Contains(text, "'"+v.Name+"'") {
+		if names(text, v.Name) || strings.Contains(text, "'"+v.Name+"'") {
 			text += v.SQL + " "
 		}
 	}
 	var out []*Table
 	for _, t := range g.q.DB.Tables {
-		if (t.Keys > 0 || t.single()) && !t.Fixed && strings.Contains(text, t.Name+" ") {
+		if (t.Keys > 0 || t.single()) && !t.Fixed && names(text, t.Name) {
 			out = append(out, t)
 		}
 	}
@@ -283,3 +284,6 @@ func (g *gen) table(t *Table) *relation {
 	}
 	return rel
 }
+
+// names reports whether a text names a relation: a view's name may end with a table's.
+func names(text, name string) bool { return regexp.MustCompile(`\b` + name + ` `).MatchString(text) }
