@@ -289,15 +289,21 @@ func (s *collect) Value(r lite.Result) error {
 
 // scatter is vector_agg(index, value, size, real): value at index (from 0), 0 elsewhere; values at one index add up.
 type scatter struct {
-	noInverse
 	dtype tensor.DType
+	rows  int
 	x     []float64
 }
 
 const maxVector = 1 << 28 // elements
 
 // Step puts a value; rows with a NULL index or value are skipped.
-func (s *scatter) Step(a []lite.Cell) error {
+func (s *scatter) Step(a []lite.Cell) error { return s.add(a, 1) }
+
+// Inverse takes a value away.
+func (s *scatter) Inverse(a []lite.Cell) error { return s.add(a, -1) }
+
+func (s *scatter) add(a []lite.Cell, sign int) error {
+	s.rows += sign
 	if s.x == nil {
 		if a[2].IsNull() || a[2].Int() < 1 || a[2].Int() > maxVector {
 			return sqlerr.New(sqlerr.InvalidParameter, "vector_agg: size must be between 1 and %d", maxVector)
@@ -317,13 +323,13 @@ func (s *scatter) Step(a []lite.Cell) error {
 	if i < 0 || i >= int64(len(s.x)) {
 		return sqlerr.New(sqlerr.ArraySubscript, "vector_agg: index %d is outside 0 … %d", i, len(s.x)-1).WithHint("Indices count from 0.")
 	}
-	s.x[i] += a[1].Float()
+	s.x[i] += float64(sign) * a[1].Float()
 	return nil
 }
 
 // Value is NULL for no rows.
 func (s *scatter) Value(r lite.Result) error {
-	if s.x != nil {
+	if s.rows > 0 {
 		giveChunk(r, s.dtype, tensor.Shape{len(s.x)}, s.x)
 	}
 	return nil
