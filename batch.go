@@ -65,19 +65,23 @@ func (r *run) readBatch(ctx context.Context, b *batch) ([]*ra.Vector, error) {
 	for _, k := range b.Key {
 		sel.Targets = append(sel.Targets, sqlfront.Target{Node: at, X: &sqlfront.ColumnRef{Node: at, Names: []string{k}}, Name: k})
 	}
-	cat, outer := r.db.cat, r.db.OnUse
+	cat := r.db.cat
 	env := cat.env
 	cat.env = kernels.Env{Seed: r.config.Seed}
 	b.reads = nil
-	r.db.OnUse = func(schema, name string) error {
+	var outer func(schema, name string) error
+	outer = r.db.Watch(func(schema, name string) error {
 		b.reads = append(b.reads, object{schema: schema, table: name})
 		if outer != nil {
 			return outer(schema, name)
 		}
 		return nil
-	}
-	defer func() { cat.env, r.db.OnUse = env, outer }()
-	_, keys, err := r.db.DB.Query(ctx, sel, &sqlfront.Text{})
+	})
+	defer func() {
+		cat.env = env
+		r.db.Watch(outer)
+	}()
+	_, keys, err := r.db.Query(ctx, sel, &sqlfront.Text{})
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func (e *cached) close() {
 }
 
 // session returns a compiled loss for a call of gradient() or backward(), from the cache where it can.
-func (db *DB) session(ctx context.Context, r request) (*compiled, error) {
+func (db *Engine) session(ctx context.Context, r request) (*compiled, error) {
 	if e := db.cache.find(r.key()); e != nil {
 		if db.fresh(ctx, e) {
 			return e.c, nil
@@ -91,7 +91,7 @@ func (db *DB) session(ctx context.Context, r request) (*compiled, error) {
 
 // remember puts a compiled query into the cache, with the versions of what it reads. An entry without a
 // program says that the engine does not run the query as long as the tables that were looked up stay as they are.
-func (db *DB) remember(e *cached) error {
+func (db *Engine) remember(e *cached) error {
 	e.versions = map[*ra.Table]store.Version{}
 	var err error
 	note := func(t *ra.Table) {
@@ -128,7 +128,7 @@ func (db *DB) remember(e *cached) error {
 }
 
 // fresh brings an entry up to date, or reports that it must be compiled again.
-func (db *DB) fresh(ctx context.Context, e *cached) bool {
+func (db *Engine) fresh(ctx context.Context, e *cached) bool {
 	for l, o := range e.names {
 		if db.cat.resolve(l) != o {
 			return false

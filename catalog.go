@@ -19,7 +19,7 @@ import (
 
 // catalog shows a store to the binder (sqlfront.Catalog) and the executor (ra.Source).
 type catalog struct {
-	db       *store.DB
+	db       host
 	settings map[string]string // what was read through Setting
 	env      kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
 	views    map[*store.ViewDef]*sqlfront.View
@@ -29,7 +29,7 @@ type catalog struct {
 	perStep  map[object]bool                        // tables that other rows may be in at every step, while a query is compiled
 }
 
-func newCatalog(db *store.DB) *catalog {
+func newCatalog(db host) *catalog {
 	return &catalog{db: db, settings: map[string]string{}, names: map[lookup]object{}, views: map[*store.ViewDef]*sqlfront.View{}, answers: map[*sqlfront.OpaqueQuery][]*ra.Vector{},
 		reads: map[*sqlfront.OpaqueQuery][]object{}}
 }
@@ -170,7 +170,7 @@ func (c *catalog) Setting(name string) (string, bool) {
 }
 
 // Literal implements sqlfront.Catalog.
-func (c *catalog) Literal(typ, text string) (string, error) { return store.Literal(typ, text) }
+func (c *catalog) Literal(typ, text string) (string, error) { return c.db.Literal(typ, text) }
 
 // Describe implements sqlfront.Catalog. The answer is kept for the executor, which asks next.
 func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.Column, error) {
@@ -222,16 +222,16 @@ func (c *catalog) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*
 
 // run runs a parameter-free sub-query.
 func (c *catalog) run(ctx context.Context, q *sqlfront.OpaqueQuery) (names, types []string, data []*ra.Vector, err error) {
-	outer := c.db.OnUse
 	c.reads[q] = nil
-	c.db.OnUse = func(schema, name string) error {
+	var outer func(schema, name string) error
+	outer = c.db.Watch(func(schema, name string) error {
 		c.reads[q] = append(c.reads[q], object{schema: schema, table: name})
 		if outer != nil {
 			return outer(schema, name)
 		}
 		return nil
-	}
-	defer func() { c.db.OnUse = outer }()
+	})
+	defer func() { c.db.Watch(outer) }()
 	cols, data, err := c.db.Query(ctx, q.Select, q.Text)
 	if err != nil {
 		return nil, nil, nil, err
@@ -340,5 +340,5 @@ func (c *catalog) write(ctx context.Context, l *live) error {
 			v.Valid[i] = b != 0
 		}
 	}
-	return c.db.WriteColumn(ctx, l.table.Schema, l.table.Name, l.table.Cols[l.col].Name, l.rows, v)
+	return c.db.Write(ctx, l.table, l.col, l.rows, l.keys, v)
 }

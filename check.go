@@ -41,7 +41,7 @@ type CheckOptions struct {
 
 // Check compares sampled elements of the gradient with central differences of the loss, all in float64, worst
 // first.
-func (db *DB) Check(ctx context.Context, loss, param string, o CheckOptions) ([]CheckRow, error) {
+func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions) ([]CheckRow, error) {
 	if o.Samples < 1 {
 		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", o.Samples), "samples", 0)
 	}
@@ -85,7 +85,7 @@ func (db *DB) Check(ctx context.Context, loss, param string, o CheckOptions) ([]
 }
 
 // checkedBatch opens the batch of a check as a run of training would.
-func (db *DB) checkedBatch(ctx context.Context, loss, param string, o CheckOptions) (*sqlfront.Batch, error) {
+func (db *Engine) checkedBatch(ctx context.Context, loss, param string, o CheckOptions) (*sqlfront.Batch, error) {
 	config := train.Default()
 	config.Batch, config.BatchSize, config.Seed = o.Batch, o.BatchSize, o.Seed
 	err := config.CheckBatch()
@@ -117,7 +117,7 @@ type sample struct {
 
 // sampled draws elements of the parameter, without repetition, and reads their analytic gradient from c; largest is the
 // largest of all elements.
-func (c *compiled) sampled(ctx context.Context, db *DB, f *compiled, samples int) (out []sample, largest float64, err error) {
+func (c *compiled) sampled(ctx context.Context, db *Engine, f *compiled, samples int) (out []sample, largest float64, err error) {
 	t := c.tables[0]
 	match, err := c.prog.Match(1, t, c.gradKey(0))
 	if err != nil {

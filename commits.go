@@ -18,7 +18,7 @@ import (
 // transaction is open from there to the next commit.
 
 // onOneState runs f on one state of the store.
-func (db *DB) onOneState(f func() error) error {
+func (db *Engine) onOneState(f func() error) error {
 	if db.InTransaction() {
 		return f()
 	}
@@ -33,7 +33,7 @@ func (db *DB) onOneState(f func() error) error {
 }
 
 // undo ends the open transaction after an error.
-func (db *DB) undo(err error) error {
+func (db *Engine) undo(err error) error {
 	if !db.InTransaction() { // a failed COMMIT has ended it
 		return err
 	}
@@ -73,7 +73,7 @@ func (r *run) commit() error {
 		return err
 	}
 	r.mark()
-	if r.hook != nil && r.db.Path() != "" {
+	if r.hook != nil && r.db.Shared() {
 		time.Sleep(turn)
 	}
 	return nil
@@ -82,7 +82,7 @@ func (r *run) commit() error {
 // mark notes that the store holds the run's parameters and progress.
 func (r *run) mark() {
 	r.committed = r.progress.Step
-	if r.db.Path() == "" {
+	if !r.db.Shared() {
 		return // no other process sees the store
 	}
 	for _, l := range r.lives {
@@ -123,7 +123,7 @@ func (r *run) unchanged(ctx context.Context) error {
 }
 
 // holds reports whether a parameter's column is stored as the run left it: the same rows, keys and values.
-func (db *DB) holds(ctx context.Context, l *live) (bool, error) {
+func (db *Engine) holds(ctx context.Context, l *live) (bool, error) {
 	t := l.table
 	if !sameTable(db.Definition(t.Schema, t.Name), t) {
 		return false, nil

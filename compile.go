@@ -39,7 +39,7 @@ type compiled struct {
 }
 
 // plan binds, differentiates and optimizes a request.
-func (db *DB) plan(ctx context.Context, r request) (*compiled, error) {
+func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 	c := &compiled{request: r}
 	db.cat.perStep = r.perStep
 	defer func() { db.cat.perStep = nil }()
@@ -110,7 +110,7 @@ func isKey(t *ra.Table, col int) bool {
 }
 
 // compile plans a request and runs the structure phase.
-func (db *DB) compile(ctx context.Context, r request) (*compiled, error) {
+func (db *Engine) compile(ctx context.Context, r request) (*compiled, error) {
 	c, err := db.plan(ctx, r)
 	if err != nil {
 		return nil, err

@@ -17,8 +17,8 @@ var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
 
 // Explain shows a stage of a loss and its gradients: the query as bound (ra), loss and gradients before
 // optimization (grad) and after it with the rules that fired (opt), the executor's program with what is
-// computed once per run (physical), or SQL text that runs by itself on the embedded store (sql).
-func (db *DB) Explain(ctx context.Context, loss string, params []string, stage string) (string, error) {
+// computed once per run (physical), or SQL text that runs by itself on the database (sql).
+func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (string, error) {
 	stages := []string{stage}
 	if stage == "all" {
 		stages = Stages
@@ -85,14 +85,14 @@ func fired(count map[string]int) string {
 }
 
 // gradientSQL prints each root of the plan as a statement of its own.
-func (db *DB) gradientSQL(ctx context.Context, c *compiled) (string, error) {
+func (db *Engine) gradientSQL(ctx context.Context, c *compiled) (string, error) {
 	var b strings.Builder
 	for i, r := range c.res.Plan.Roots {
 		what := "the loss"
 		if i > 0 {
 			what = "the gradient with respect to " + r.Name
 		}
-		text, err := sqlgen.SQL(c.res.Plan, i, sqlgen.SQLite{}, sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.cat.print(ctx, n) }})
+		text, err := sqlgen.SQL(c.res.Plan, i, db.Dialect(), sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.cat.print(ctx, n) }})
 		if err != nil {
 			return "", err
 		}

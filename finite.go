@@ -20,7 +20,7 @@ func (r *run) Explain(ctx context.Context, step int64) string {
 }
 
 // finite refuses a loss that is infinite or no number: its gradient would mean nothing.
-func (db *DB) finite(ctx context.Context, c *compiled, x float64, env kernels.Env) error {
+func (db *Engine) finite(ctx context.Context, c *compiled, x float64, env kernels.Env) error {
 	if !math.IsNaN(x) && !math.IsInf(x, 0) {
 		return nil
 	}
@@ -35,7 +35,7 @@ func (db *DB) finite(ctx context.Context, c *compiled, x float64, env kernels.En
 // firstNotFinite says which relation of the loss, as it is written, holds the first value that is not finite, and
 // in which row; "" where that cannot be found. It computes every intermediate relation, once; fill sets parameters
 // that are not the store's.
-func (db *DB) firstNotFinite(ctx context.Context, c *compiled, env kernels.Env, fill func(*executor.Program)) string {
+func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, env kernels.Env, fill func(*executor.Program)) string {
 	plan := &ra.Plan{}
 	ra.Walk(func(n *ra.Node) {
 		root := ra.Root{Name: "intermediate", Node: n, Cols: slices.Clone(n.Key)}

@@ -93,7 +93,7 @@ func checkRelation(rows []CheckRow) *store.Relation {
 
 // Gradient returns rows of the table's type: identity and attributes copied, the gradient of the loss in the
 // value columns (law 3). A loss that draws needs a step.
-func (db *DB) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (*store.Relation, error) {
+func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (*store.Relation, error) {
 	c, err := db.session(ctx, request{loss: loss, params: []string{table}, draw: true})
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func (db *DB) Gradient(ctx context.Context, loss, table string, step *int64, see
 }
 
 // once runs a compiled loss for a call of gradient() or backward().
-func (db *DB) once(ctx context.Context, c *compiled, step *int64, seed int64) (float64, error) {
+func (db *Engine) once(ctx context.Context, c *compiled, step *int64, seed int64) (float64, error) {
 	if err := c.drawn(step); err != nil {
 		return 0, err
 	}
@@ -139,7 +139,7 @@ func (c *compiled) relation(i int) (*store.Relation, error) {
 }
 
 // Backward computes the loss and all gradients in one pass and fills the temporary tables <table>_grad.
-func (db *DB) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (float64, error) {
+func (db *Engine) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (float64, error) {
 	if len(params) == 0 {
 		return 0, about(sqlerr.New(sqlerr.InvalidParameter, "backward needs at least one parameter, e.g. ARRAY['w']"), "params", 0)
 	}

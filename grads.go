@@ -10,7 +10,7 @@ import (
 
 // putGrad fills the temporary table of a gradient, making it where it is not there yet. A relation of that
 // name that backward() did not make is an error.
-func (db *DB) putGrad(ctx context.Context, t *ra.Table, r *store.Relation) error {
+func (db *Engine) putGrad(ctx context.Context, t *ra.Table, r *store.Relation) error {
 	var key []string
 	for _, k := range t.Key {
 		key = append(key, t.Cols[k].Name)

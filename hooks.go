@@ -17,7 +17,7 @@ import (
 )
 
 // hook is a run's before_step. What its statements use is not guessed from their text, which may call procedures and
-// build statements: the store tells of every table that is looked at (store.DB.OnUse) and counts changes
+// build statements: the store tells of every table that is looked at (host.Watch) and counts changes
 // (store.Version). A parameter's table is written back before its first use and read again when it was changed; another
 // table that the loss reads and that was changed becomes structure of the step, and the loss is compiled again, once.
 type hook struct {
@@ -96,11 +96,11 @@ func (r *run) noting(f func() error) (err error) {
 		return f()
 	}
 	h.reads = map[object]bool{}
-	r.db.OnUse = func(schema, name string) error {
+	r.db.Watch(func(schema, name string) error {
 		h.reads[object{schema: schema, table: name}] = true
 		return nil
-	}
-	defer func() { r.db.OnUse = nil }()
+	})
+	defer r.db.Watch(nil)
 	h.names, h.settings, err = r.db.cat.notes(f)
 	return err
 }
@@ -138,7 +138,7 @@ func (r *run) beforeStep(ctx context.Context, env kernels.Env) error {
 // runHook runs the statements. Parameters are flushed before they are used, which before then takes note of.
 func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]store.Version) error {
 	flushed := map[object]bool{}
-	r.db.OnUse = func(schema, name string) (err error) {
+	r.db.Watch(func(schema, name string) (err error) {
 		t := object{schema: schema, table: name}
 		for _, l := range r.lives {
 			if l.object() == t && !flushed[t] {
@@ -151,10 +151,13 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]st
 		flushed[t] = true
 		before[t], err = r.db.Version(schema, name)
 		return err
-	}
+	})
 	outer := r.db.cat.env
 	r.db.cat.env, r.db.hooked = env, true
-	defer func() { r.db.cat.env, r.db.OnUse, r.db.hooked = outer, nil, false }()
+	defer func() {
+		r.db.cat.env, r.db.hooked = outer, false
+		r.db.Watch(nil)
+	}()
 	for _, s := range r.hook.stmts {
 		if err := r.db.statement(ctx, s.Stmt, r.hook.text); err != nil {
 			return err
@@ -168,7 +171,7 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]st
 }
 
 // statement runs a statement of before_step.
-func (db *DB) statement(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error {
+func (db *Engine) statement(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error {
 	if db.RunStatement != nil {
 		return db.RunStatement(ctx, stmt, text)
 	}
@@ -177,12 +180,12 @@ func (db *DB) statement(ctx context.Context, stmt sqlfront.Statement, text *sqlf
 		return sqlerr.In(sqlerr.At(int(stmt.Position()), sqlerr.FeatureNotSupported, "DO and CALL are run by package script").
 			WithHint("script.NewInterp sets DB.RunStatement."), text)
 	}
-	_, err := db.Exec(ctx, stmt, text)
+	_, err := db.host.Exec(ctx, stmt, text)
 	return err
 }
 
 // moved reports whether a name or setting means something else than when the queries were compiled.
-func (db *DB) moved(h *hook) bool {
+func (db *Engine) moved(h *hook) bool {
 	for l, o := range h.names {
 		if db.cat.resolve(l) != o {
 			return true

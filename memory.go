@@ -8,9 +8,14 @@ import (
 	"sync"
 )
 
-// memory is the budget of a program's buffers in bytes: three quarters of what this process may have, so that a
+// memory is the budget of a program's buffers in bytes: the one that was set, or three quarters of what this process may have, so that a
 // plan that is too large is refused before it runs. 0, where the system does not tell, is no bound.
-func (db *DB) memory() int64 { return defaultMemory() / 4 * 3 }
+func (db *Engine) memory() int64 {
+	if db.Memory > 0 {
+		return db.Memory
+	}
+	return defaultMemory() / 4 * 3
+}
 
 // defaultMemory is the smaller of the machine's memory and the control group's limit.
 var defaultMemory = sync.OnceValue(func() int64 {

@@ -28,11 +28,13 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// DB is a session on an embedded store, with the engine's functions.
-type DB struct {
-	*store.DB
+// Engine differentiates and trains on one session of a database.
+type Engine struct {
+	host
 	// Workers is the number of threads; 0 means one per core. Results do not depend on it.
 	Workers int
+	// Memory is the budget of a program's buffers in bytes; 0 means three quarters of what this process may have.
+	Memory int64
 	// Notice receives messages of running statements, such as train()'s options. Nil drops them.
 	Notice func(level, message string)
 	// OnStep is called after every step of train(), with the number of steps planned.
@@ -44,14 +46,22 @@ type DB struct {
 	RunStatement func(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error
 	// Disable lists optimizer rules that are switched off.
 	Disable []string
-	// ViewRows is the number of stored rows from which a view that aggregates chunks runs on the executor in ordinary
-	// statements; 0 means 1000, a negative number never. Results do not depend on it beyond the order of summation.
-	ViewRows int64
 
 	cat   *catalog
 	cache *planCache
 
 	hooked bool // before_step is running
+}
+
+func newEngine(h host) *Engine { return &Engine{host: h, cat: newCatalog(h), cache: &planCache{}} }
+
+// DB is a session on an embedded store, with the engine's functions.
+type DB struct {
+	*store.DB
+	*Engine
+	// ViewRows is the number of stored rows from which a view that aggregates chunks runs on the executor in ordinary
+	// statements; 0 means 1000, a negative number never. Results do not depend on it beyond the order of summation.
+	ViewRows int64
 }
 
 // Open opens the store in a file, creating it where there is none; "" is a temporary store.
@@ -66,12 +76,12 @@ func Open(path string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{DB: s, cache: &planCache{}}
-	db.cat = newCatalog(s)
+	h := embedded{s}
+	db := &DB{DB: s, Engine: newEngine(h)}
 	s.SetIntrinsics(&functions{db})
 	err = db.createRunTables(context.Background())
 	if err == nil {
-		err = db.markInterrupted(context.Background())
+		err = h.markInterrupted(context.Background())
 	}
 	if err != nil {
 		s.Close()
@@ -132,8 +142,22 @@ func (db *DB) Run(ctx context.Context, sql string) (*store.Result, error) {
 	return last, nil
 }
 
-func (db *DB) notice(level, message string) {
+func (db *Engine) notice(level, message string) {
 	if db.Notice != nil {
 		db.Notice(level, message)
 	}
+}
+
+// createRunTables makes the tables of runs where the store is new.
+func (db *DB) createRunTables(ctx context.Context) error {
+	def := db.Definition("relgrad", "run")
+	switch {
+	case def == nil:
+		_, err := db.Run(ctx, runTables)
+		return err
+	case def.Column("rest") < 0 && !db.ReadOnly(): // a store of before it was kept
+		_, err := db.Run(ctx, "ALTER TABLE relgrad.run ADD COLUMN rest text")
+		return err
+	}
+	return nil
 }

@@ -25,31 +25,18 @@ CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NU
 CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[], PRIMARY KEY (run, parameter, name, row));`
 
-func (db *DB) createRunTables(ctx context.Context) error {
-	def := db.Definition("relgrad", "run")
-	switch {
-	case def == nil:
-		_, err := db.Run(ctx, runTables)
-		return err
-	case def.Column("rest") < 0 && !db.ReadOnly(): // a store of before it was kept
-		_, err := db.Run(ctx, "ALTER TABLE relgrad.run ADD COLUMN rest text")
-		return err
-	}
-	return nil
-}
-
 // lit makes a constant tree.
 func lit(typ string, v any) sqlfront.Expr {
 	return &sqlfront.Bound{Node: sqlfront.Node{At: -1}, Type: typ, Value: v}
 }
 
 // insert appends rows to a table of the schema relgrad.
-func (db *DB) insert(ctx context.Context, table string, cols []string, rows [][]sqlfront.Expr) error {
+func (db *Engine) insert(ctx context.Context, table string, cols []string, rows [][]sqlfront.Expr) error {
 	const batch = 200
 	for from := 0; from < len(rows); from += batch {
 		ins := &sqlfront.Insert{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
 			Query: &sqlfront.Select{Node: sqlfront.Node{At: -1}, Values: rows[from:min(from+batch, len(rows))], End: -1}}
-		if _, err := db.DB.Exec(ctx, ins, &sqlfront.Text{}); err != nil {
+		if _, err := db.Exec(ctx, ins, &sqlfront.Text{}); err != nil {
 			return err
 		}
 	}
@@ -57,8 +44,8 @@ func (db *DB) insert(ctx context.Context, table string, cols []string, rows [][]
 }
 
 // query runs a SELECT of our own.
-func (db *DB) query(ctx context.Context, format string, args ...any) (*store.Result, error) {
-	return db.Run(ctx, fmt.Sprintf(format, args...))
+func (db *Engine) query(ctx context.Context, format string, args ...any) (*store.Result, error) {
+	return db.RunSQL(ctx, fmt.Sprintf(format, args...))
 }
 
 func stamp(t time.Time) sqlfront.Expr {
@@ -72,7 +59,7 @@ func (r *run) record(ctx context.Context) (unlock func(), err error) {
 		return nil, err
 	}
 	if err = r.insertRun(ctx); err == nil {
-		unlock, err = r.db.lockRun(r.id)
+		unlock, err = r.db.LockRun(r.id, r.c.tables)
 	}
 	switch {
 	case atomic:
@@ -87,12 +74,11 @@ func (r *run) record(ctx context.Context) (unlock func(), err error) {
 }
 
 func (r *run) insertRun(ctx context.Context) error {
-	// above what a user has left of deleted runs
-	res, err := r.db.query(ctx, "SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
+	id, err := r.db.NewRun(ctx)
 	if err != nil {
 		return err
 	}
-	r.id = res.Rows[0][0].(int64)
+	r.id = id
 	options, err := json.Marshal(r.config.Map())
 	if err != nil {
 		return err
@@ -127,7 +113,7 @@ func (r *run) saveState(ctx context.Context, p train.Progress, rows []train.Loss
 			col("since", lit("bigint", p.Since)), col("updated", stamp(time.Now())),
 			col("rest", lit("text", rest))},
 		Where: &sqlfront.Binary{Op: "=", L: &sqlfront.ColumnRef{Names: []string{"run"}}, R: lit("bigint", r.id)}}
-	if _, err := r.db.DB.Exec(ctx, upd, &sqlfront.Text{}); err != nil {
+	if _, err := r.db.Exec(ctx, upd, &sqlfront.Text{}); err != nil {
 		return err
 	}
 	var losses [][]sqlfront.Expr

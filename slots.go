@@ -174,7 +174,7 @@ func (r *run) rowsWhere(ctx context.Context, l *live, where string) (map[string]
 	if len(t.Key) == 0 { // one row, without a key
 		sel.Targets = []sqlfront.Target{{Node: sqlfront.Node{At: -1}, X: lit("bigint", int64(1)), Name: "one"}}
 	}
-	_, data, err := r.db.DB.Query(ctx, sel, text)
+	_, data, err := r.db.Query(ctx, sel, text)
 	if err != nil {
 		return nil, err
 	}

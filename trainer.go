@@ -13,7 +13,7 @@ import (
 )
 
 // callTrain reads CALL train(loss, params, option => value, …).
-func (db *DB) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) error {
+func (db *Engine) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) error {
 	if db.hooked {
 		return sqlerr.At(int(call.At), sqlerr.FeatureNotSupported, "train cannot run inside before_step")
 	}
@@ -54,7 +54,7 @@ func (db *DB) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlf
 
 // Train minimises a loss over its parameters and returns the run's number. It commits at most once a second
 // and at the end, unless a transaction is open.
-func (db *DB) Train(ctx context.Context, loss string, params []string, c train.Config) (int64, error) {
+func (db *Engine) Train(ctx context.Context, loss string, params []string, c train.Config) (int64, error) {
 	r := &run{db: db, loss: loss, params: params, config: c, progress: train.Start()}
 	defer r.close()
 	err := db.onOneState(func() error {
@@ -79,8 +79,8 @@ func (db *DB) Train(ctx context.Context, loss string, params []string, c train.C
 }
 
 // Resume goes on with a run from its last commit.
-func (db *DB) Resume(ctx context.Context, id int64) (int64, error) {
-	unlock, err := db.lockRun(id)
+func (db *Engine) Resume(ctx context.Context, id int64) (int64, error) {
+	unlock, err := db.LockRun(id, nil)
 	if err != nil {
 		return id, err
 	}
@@ -114,7 +114,7 @@ func (db *DB) Resume(ctx context.Context, id int64) (int64, error) {
 
 // run is a training run: it implements train.Model.
 type run struct {
-	db       *DB
+	db       *Engine
 	id       int64
 	loss     string
 	params   []string
@@ -233,7 +233,7 @@ func (r *run) validateInStore(ctx context.Context) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	res, err := r.db.DB.Exec(ctx, sel, text)
+	res, err := r.db.Exec(ctx, sel, text)
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,166 @@
+package relgrad
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/train"
+)
+
+// embedded is the embedded store as a host.
+type embedded struct{ *store.DB }
+
+var _ host = embedded{}
+
+// Literal implements host.
+func (embedded) Literal(typ, text string) (string, error) { return store.Literal(typ, text) }
+
+// Write implements host.
+func (e embedded) Write(ctx context.Context, t *ra.Table, col int, rows []int64, _ []*ra.Vector, data *ra.Vector) error {
+	return e.WriteColumn(ctx, t.Schema, t.Name, t.Cols[col].Name, rows, data)
+}
+
+// Dialect implements host.
+func (embedded) Dialect() sqlgen.Dialect { return sqlgen.SQLite{} }
+
+// RunSQL implements host.
+func (e embedded) RunSQL(ctx context.Context, sql string) (*store.Result, error) {
+	text := &sqlfront.Text{SQL: sql}
+	stmts, err := sqlfront.Parse(text)
+	if err != nil {
+		return nil, err
+	}
+	var last *store.Result
+	for _, s := range stmts {
+		if last, err = e.Exec(ctx, s.Stmt, text); err != nil {
+			return nil, err
+		}
+	}
+	return last, nil
+}
+
+// Watch implements host.
+func (e embedded) Watch(f func(schema, name string) error) func(schema, name string) error {
+	before := e.OnUse
+	e.OnUse = f
+	return before
+}
+
+// Shared implements host.
+func (e embedded) Shared() bool { return e.Path() != "" }
+
+// NewRun implements host: a number above what a user has left of deleted runs.
+func (e embedded) NewRun(ctx context.Context) (int64, error) {
+	res, err := e.RunSQL(ctx, "SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
+	if err != nil {
+		return 0, err
+	}
+	return res.Rows[0][0].(int64), nil
+}
+
+// A run that trains holds an exclusive lock on a file beside the store. The kernel drops it with the process, however
+// that ends, so that a run whose lock nobody holds is not running, whatever relgrad.run says.
+
+// lockPath names the lock of a run; "" for a temporary store, which dies with its process.
+func (e embedded) lockPath(run int64) string {
+	if e.Path() == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s-run%d", e.Path(), run)
+}
+
+// LockRun implements host.
+func (e embedded) LockRun(run int64, _ []*ra.Table) (unlock func(), err error) {
+	path := e.lockPath(run)
+	if path == "" {
+		return func() {}, nil
+	}
+	var f *os.File
+	for try := 0; ; try++ { // who only asks holds it for a moment
+		if f, err = takeLock(path); err == nil || !errors.Is(err, syscall.EWOULDBLOCK) || try == 10 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	switch {
+	case errors.Is(err, syscall.EWOULDBLOCK):
+		return nil, sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d is being trained by another session", run).Wrap(err)
+	case err != nil:
+		return nil, sqlerr.New(sqlerr.IO, "could not lock %s", path).Wrap(err)
+	}
+	return func() {
+		_ = os.Remove(path) // what is left of it says nothing
+		_ = f.Close()
+	}, nil
+}
+
+// takeLock opens and locks a file; EWOULDBLOCK where another holds it, or has just removed it.
+func takeLock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		f.Close()
+		return nil, err
+	}
+	mine, err := f.Stat()
+	if there, e := os.Stat(path); err != nil || e != nil || !os.SameFile(mine, there) {
+		f.Close()
+		return nil, syscall.EWOULDBLOCK
+	}
+	return f, nil
+}
+
+// trained reports whether a session trains a run now.
+func (e embedded) trained(run int64) (bool, error) {
+	path := e.lockPath(run)
+	if path == "" {
+		return true, nil // only this session sees the store
+	}
+	f, err := os.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, sqlerr.New(sqlerr.IO, "could not open %s", path).Wrap(err)
+	}
+	defer f.Close()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	return errors.Is(err, syscall.EWOULDBLOCK), nil
+}
+
+// markInterrupted notes which runs' processes are gone.
+func (e embedded) markInterrupted(ctx context.Context) error {
+	if e.ReadOnly() {
+		return nil
+	}
+	res, err := e.RunSQL(ctx, fmt.Sprintf("SELECT run FROM relgrad.run WHERE status = '%s' ORDER BY run", train.Running))
+	if err != nil {
+		return err
+	}
+	for _, row := range res.Rows {
+		run := row[0].(int64)
+		on, err := e.trained(run)
+		if err != nil {
+			return err
+		}
+		if on {
+			continue
+		}
+		if _, err := e.RunSQL(ctx, fmt.Sprintf("UPDATE relgrad.run SET status = '%s' WHERE run = %d AND status = '%s'", train.Interrupted, run, train.Running)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

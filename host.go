@@ -1,0 +1,66 @@
+package relgrad
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/store"
+)
+
+// host is the database that an engine works on: the embedded store, or a session on a Postgres server. Names are looked
+// up as its statements would; everything happens in its open transaction, where there is one.
+type host interface {
+	// Relation finds a table or view, on the search path where path is nil. A definition is the same pointer as long as
+	// it stands.
+	Relation(path []string, schema, name string) (*store.TableDef, *store.ViewDef)
+	// FunctionOn finds a function that the user made, nil where there is none.
+	FunctionOn(path []string, schema, name string) *sqlfront.CreateFunction
+	// TableOn describes a table for plans: nil for a view, an error where there is nothing of that name.
+	TableOn(path []string, schema, name string) (*ra.Table, error)
+	Definition(schema, name string) *store.TableDef
+	View(path []string, schema, name string) (*store.ViewDef, bool)
+	Relations() []string
+	SearchPath() []string
+	// Setting is current_setting(name); Variables are the session's parameters that decide what queries mean, Under puts
+	// others in their place, Local tells whether some were set for the open transaction only.
+	Setting(name string) (string, bool)
+	Variables() map[string]string
+	Under(vars map[string]string) (back func())
+	Local() bool
+	Literal(typ, text string) (string, error)
+
+	// Read reads columns of a table, ra.RowID as the position that Write takes, in an order that depends on keys only.
+	Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error)
+	// Write replaces the values of a column in all rows, whose ids and identities those of Read were.
+	Write(ctx context.Context, t *ra.Table, col int, rows []int64, keys []*ra.Vector, data *ra.Vector) error
+	// Query runs a SELECT, Native prints it as part of generated SQL, whose dialect Dialect is.
+	Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) ([]store.ResultCol, []*ra.Vector, error)
+	Native(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (string, error)
+	Dialect() sqlgen.Dialect
+	// Fill fills the temporary table of a gradient; false where another relation has its name.
+	Fill(ctx context.Context, name string, r *store.Relation, key []string) (bool, error)
+	// Exec runs one statement, RunSQL statements of our own.
+	Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error)
+	RunSQL(ctx context.Context, sql string) (*store.Result, error)
+
+	// Version tells whether a table has changed; Foreign whether other sessions may have changed anything.
+	Version(schema, name string) (store.Version, error)
+	Foreign() uint64
+	// Watch calls f whenever the content of a table is looked at, and returns what was called before.
+	Watch(f func(schema, name string) error) (before func(schema, name string) error)
+
+	InTransaction() bool
+	Begin() error
+	BeginWrite() error
+	Commit() (bool, error)
+	Rollback() error
+
+	// Shared reports whether other sessions see the database.
+	Shared() bool
+	// NewRun chooses the number of a new run.
+	NewRun(ctx context.Context) (int64, error)
+	// LockRun takes the lock of a run, which nobody holds who does not train it, and of the parameters' tables.
+	LockRun(run int64, params []*ra.Table) (unlock func(), err error)
+}
