@@ -232,6 +232,9 @@ func (c *catalog) run(ctx context.Context, q *sqlfront.OpaqueQuery) (names, type
 		return nil
 	})
 	defer func() { c.db.Watch(outer) }()
+	if err := c.db.Draw(c.env); err != nil {
+		return nil, nil, nil, err
+	}
 	cols, data, err := c.db.Query(ctx, q.Select, q.Text)
 	if err != nil {
 		return nil, nil, nil, err

@@ -62,6 +62,11 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		refs, ps = append(refs, ref), append(ps, p)
 		c.tables, c.cols = append(c.tables, t), append(c.cols, p.Cols)
 	}
+	if strings.ContainsAny(r.loss, " (\n") { // no name
+		if err := db.Prepare(ctx, r.loss); err != nil {
+			return nil, about(err, "loss", 0)
+		}
+	}
 	b := ra.NewBuilder()
 	q, err := sqlfront.BindLoss(ctx, db.cat, b, r.loss, sqlfront.BindOptions{Params: refs, Draw: r.draw, As: r.as, Batch: r.batch})
 	if err != nil {

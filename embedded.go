@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/sqlgen"
@@ -49,12 +50,26 @@ func (e embedded) RunSQL(ctx context.Context, sql string) (*store.Result, error)
 	return last, nil
 }
 
+// RunText implements host.
+func (embedded) RunText(context.Context, sqlfront.Parsed, *sqlfront.Text) (bool, error) {
+	return false, nil
+}
+
+// Prepare implements host: the binder judges.
+func (embedded) Prepare(context.Context, string) error { return nil }
+
+// Draw implements host: the store asks the engine.
+func (embedded) Draw(kernels.Env) error { return nil }
+
 // Watch implements host.
 func (e embedded) Watch(f func(schema, name string) error) func(schema, name string) error {
 	before := e.OnUse
 	e.OnUse = f
 	return before
 }
+
+// Tells implements host.
+func (embedded) Tells() bool { return true }
 
 // Shared implements host.
 func (e embedded) Shared() bool { return e.Path() != "" }

@@ -138,7 +138,7 @@ func (r *run) beforeStep(ctx context.Context, env kernels.Env) error {
 // runHook runs the statements. Parameters are flushed before they are used, which before then takes note of.
 func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]store.Version) error {
 	flushed := map[object]bool{}
-	r.db.Watch(func(schema, name string) (err error) {
+	look := func(schema, name string) (err error) {
 		t := object{schema: schema, table: name}
 		for _, l := range r.lives {
 			if l.object() == t && !flushed[t] {
@@ -151,15 +151,26 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]st
 		flushed[t] = true
 		before[t], err = r.db.Version(schema, name)
 		return err
-	})
+	}
+	r.db.Watch(look)
 	outer := r.db.cat.env
 	r.db.cat.env, r.db.hooked = env, true
 	defer func() {
 		r.db.cat.env, r.db.hooked = outer, false
 		r.db.Watch(nil)
 	}()
+	if !r.db.Tells() {
+		for _, t := range r.hook.tables() {
+			if err := look(t.schema, t.table); err != nil {
+				return err
+			}
+		}
+	}
+	if err := r.db.Draw(env); err != nil {
+		return err
+	}
 	for _, s := range r.hook.stmts {
-		if err := r.db.statement(ctx, s.Stmt, r.hook.text); err != nil {
+		if err := r.statement(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -171,16 +182,20 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]st
 }
 
 // statement runs a statement of before_step.
-func (db *Engine) statement(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error {
-	if db.RunStatement != nil {
-		return db.RunStatement(ctx, stmt, text)
+func (r *run) statement(ctx context.Context, p sqlfront.Parsed) error {
+	db, text := r.db, r.hook.text
+	if ok, err := db.RunText(ctx, p, text); ok {
+		return err
 	}
-	switch stmt.(type) {
+	if db.RunStatement != nil {
+		return db.RunStatement(ctx, p.Stmt, text)
+	}
+	switch p.Stmt.(type) {
 	case *sqlfront.Do, *sqlfront.Call:
-		return sqlerr.In(sqlerr.At(int(stmt.Position()), sqlerr.FeatureNotSupported, "DO and CALL are run by package script").
+		return sqlerr.In(sqlerr.At(int(p.At), sqlerr.FeatureNotSupported, "DO and CALL are run by package script").
 			WithHint("script.NewInterp sets DB.RunStatement."), text)
 	}
-	_, err := db.host.Exec(ctx, stmt, text)
+	_, err := db.host.Exec(ctx, p.Stmt, text)
 	return err
 }
 

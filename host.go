@@ -3,6 +3,7 @@ package relgrad
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/sqlgen"
@@ -41,15 +42,23 @@ type host interface {
 	Dialect() sqlgen.Dialect
 	// Fill fills the temporary table of a gradient; false where another relation has its name.
 	Fill(ctx context.Context, name string, r *store.Relation, key []string) (bool, error)
-	// Exec runs one statement, RunSQL statements of our own.
+	// Exec runs one statement, RunSQL one of our own. RunText runs the user's statement as its text, where ok; else
+	// Engine.RunStatement does.
 	Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error)
 	RunSQL(ctx context.Context, sql string) (*store.Result, error)
+	RunText(ctx context.Context, p sqlfront.Parsed, text *sqlfront.Text) (ok bool, err error)
+	// Prepare lets the database judge a query text before it is bound.
+	Prepare(ctx context.Context, sql string) error
+	// Draw sets what current_step() and current_seed() give in the statements that follow.
+	Draw(env kernels.Env) error
 
 	// Version tells whether a table has changed; Foreign whether other sessions may have changed anything.
 	Version(schema, name string) (store.Version, error)
 	Foreign() uint64
 	// Watch calls f whenever the content of a table is looked at, and returns what was called before.
 	Watch(f func(schema, name string) error) (before func(schema, name string) error)
+	// Tells reports whether Watch also sees what the statements of before_step look at.
+	Tells() bool
 
 	InTransaction() bool
 	Begin() error

@@ -36,11 +36,12 @@ var levels = map[string]int{
 	"optimizer/physical": 3,
 	"sqlfront":           3,
 
-	"autodiff":       4,
-	"optimizer/cost": 4,
-	"store":          4,
-	"interop":        4,
-	"pgbridge":       4,
+	"autodiff":           4,
+	"optimizer/cost":     4,
+	"store":              4,
+	"interop":            4,
+	"pgbridge":           5,
+	"pgbridge/extension": 4,
 
 	"optimizer/rules":     5,
 	"optimizer/eindecomp": 5,

@@ -1,0 +1,271 @@
+package pgbridge
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Block is some rows of a relation, column by column. Whoever gets one from a Conn reads it before the Conn goes on.
+type Block struct {
+	Rows int
+	Cols []Column
+}
+
+// Column is a column of a block. Chunks of one column have one shape in a block.
+type Column struct {
+	Name string
+	OID  uint32
+	Data *ra.Vector
+	Odd  *Odd // a row whose chunk is not as the others; Data then means nothing
+}
+
+// Odd is a chunk that cannot stand in a column.
+type Odd struct {
+	Row   int  // in the block
+	Why   byte // 's' another shape, 'n' a NULL element, 'l' a lower bound other than 1, 'e' an empty array
+	Shape tensor.Shape
+}
+
+// Kinds of columns in shared memory.
+const (
+	colInt, colFloat32, colFloat64, colBool, colText, colChunk32, colChunk64, colInts byte = 'i', 'f', 'd', 'b', 't', 'F', 'D', 'I'
+)
+
+// kindOf is the kind of a vector in shared memory.
+func kindOf(t kernels.Type) byte {
+	switch {
+	case t.Kind == kernels.Text:
+		return colText
+	case t.Kind == kernels.Bool:
+		return colBool
+	case t.Kind == kernels.Int && t.Shape != nil:
+		return colInts
+	case t.Kind == kernels.Int:
+		return colInt
+	case t.Kind == kernels.Float32 && t.Shape != nil:
+		return colChunk32
+	case t.Kind == kernels.Float32:
+		return colFloat32
+	case t.Shape != nil:
+		return colChunk64
+	}
+	return colFloat64
+}
+
+var kinds = map[byte]kernels.Kind{colInt: kernels.Int, colFloat32: kernels.Float32, colFloat64: kernels.Float64, colBool: kernels.Bool, colText: kernels.Text,
+	colChunk32: kernels.Float32, colChunk64: kernels.Float64, colInts: kernels.Int}
+
+// Flags of a column.
+const (
+	colNulls = 1 << iota
+	colOdd
+)
+
+// decodeBlock reads a block's description; its numbers stay where they are in mem, texts are copied.
+func decodeBlock(payload, mem []byte) (*Block, error) {
+	d := dec{b: payload}
+	b := &Block{Rows: int(d.u64())}
+	if n := int(d.u32()); n <= len(payload) {
+		b.Cols = make([]Column, n)
+	}
+	for i := range b.Cols {
+		if err := decodeColumn(&d, mem, b.Rows, &b.Cols[i]); err != nil {
+			return nil, err
+		}
+	}
+	return b, d.err
+}
+
+func decodeColumn(d *dec, mem []byte, rows int, c *Column) error {
+	c.Name, c.OID = d.str(), d.u32()
+	kind, flags := d.u8(), d.u8()
+	shape := readShape(d)
+	data, nulls, extra := d.u64(), d.u64(), d.u64()
+	if flags&colOdd != 0 {
+		c.Odd = &Odd{Row: int(d.u64()), Why: d.u8()}
+		c.Odd.Shape = readShape(d)
+	}
+	if d.err != nil {
+		return d.err
+	}
+	k, ok := kinds[kind]
+	if !ok {
+		return fmt.Errorf("pgbridge: column %s is of the kind %q", c.Name, kind)
+	}
+	v := &ra.Vector{Type: kernels.Type{Kind: k}, N: rows}
+	if kind == colChunk32 || kind == colChunk64 || kind == colInts {
+		v.Type.Shape = shape
+	}
+	c.Data = v
+	if c.Odd != nil {
+		return nil
+	}
+	m := memory{mem: mem}
+	if flags&colNulls != 0 {
+		v.Type.Nullable, v.Valid = true, make([]bool, rows)
+		for i, x := range at[byte](&m, nulls, rows) {
+			v.Valid[i] = x != 0
+		}
+	}
+	n := rows * v.Type.Size()
+	switch kind {
+	case colInt, colInts:
+		v.Ints = at[int64](&m, data, n)
+	case colFloat32, colChunk32:
+		v.F32 = at[float32](&m, data, n)
+	case colFloat64, colChunk64:
+		v.F64 = at[float64](&m, data, n)
+	case colBool:
+		v.Ints = make([]int64, rows)
+		for i, x := range at[byte](&m, data, rows) {
+			v.Ints[i] = int64(x)
+		}
+	case colText:
+		v.Texts = make([]string, rows)
+		from := at[uint32](&m, data, rows+1)
+		for i := range v.Texts {
+			if m.err == nil && from[i] <= from[i+1] {
+				v.Texts[i] = string(at[byte](&m, extra+uint64(from[i]), int(from[i+1]-from[i])))
+			}
+		}
+	}
+	return m.err
+}
+
+func readShape(d *dec) tensor.Shape {
+	n := int(d.u8())
+	shape := make(tensor.Shape, 0, n)
+	for range n {
+		shape = append(shape, int(d.u32()))
+	}
+	return shape
+}
+
+// memory is what a block lies in; err is the first access beyond it.
+type memory struct {
+	mem []byte
+	err error
+}
+
+// at returns n elements at an offset, in place.
+func at[T any](m *memory, offset uint64, n int) []T {
+	var x T
+	size := uint64(unsafe.Sizeof(x))
+	if n < 0 || offset > uint64(len(m.mem)) || uint64(n) > (uint64(len(m.mem))-offset)/size {
+		m.err = fmt.Errorf("pgbridge: %d values at %d lie outside of %d bytes", n, offset, len(m.mem))
+		return make([]T, max(n, 0))
+	}
+	if n == 0 {
+		return nil
+	}
+	if offset%size != 0 {
+		m.err = fmt.Errorf("pgbridge: values at %d are not aligned", offset)
+	}
+	return unsafe.Slice((*T)(unsafe.Pointer(&m.mem[offset])), n)
+}
+
+// layout plans where a block's columns lie, and describes them.
+type layout struct {
+	desc enc
+	size uint64
+	put  []func(mem []byte)
+}
+
+func (l *layout) reserve(bytes int) uint64 {
+	at := l.size
+	l.size = (l.size + uint64(bytes) + 7) &^ 7
+	return at
+}
+
+// layOut describes a block that is to be sent.
+func layOut(b *Block) *layout {
+	l := &layout{}
+	l.desc.u64(uint64(b.Rows))
+	l.desc.u32(uint32(len(b.Cols)))
+	for i := range b.Cols {
+		l.column(&b.Cols[i], b.Rows)
+	}
+	return l
+}
+
+func (l *layout) column(c *Column, rows int) {
+	v := c.Data
+	l.desc.str(c.Name)
+	l.desc.u32(c.OID)
+	l.desc.u8(kindOf(v.Type))
+	flags := byte(0)
+	if v.Valid != nil {
+		flags = colNulls
+	}
+	l.desc.u8(flags)
+	l.desc.u8(byte(len(v.Type.Shape)))
+	for _, n := range v.Type.Shape {
+		l.desc.u32(uint32(n))
+	}
+	data, nulls, extra := uint64(0), uint64(0), uint64(0)
+	switch {
+	case v.Texts != nil || v.Type.Kind == kernels.Text:
+		data, extra = l.texts(v.Texts)
+	case v.Type.Kind == kernels.Bool:
+		data = l.reserve(rows)
+		l.put = append(l.put, func(mem []byte) {
+			for i, x := range v.Ints {
+				mem[data+uint64(i)] = byte(x)
+			}
+		})
+	case v.F32 != nil:
+		data = numbers(l, v.F32)
+	case v.F64 != nil:
+		data = numbers(l, v.F64)
+	default:
+		data = numbers(l, v.Ints)
+	}
+	if v.Valid != nil {
+		nulls = l.reserve(rows)
+		l.put = append(l.put, func(mem []byte) {
+			for i, ok := range v.Valid {
+				mem[nulls+uint64(i)] = 0
+				if ok {
+					mem[nulls+uint64(i)] = 1
+				}
+			}
+		})
+	}
+	l.desc.u64(data)
+	l.desc.u64(nulls)
+	l.desc.u64(extra)
+}
+
+func numbers[T int64 | float32 | float64](l *layout, x []T) uint64 {
+	var one T
+	data := l.reserve(len(x) * int(unsafe.Sizeof(one)))
+	l.put = append(l.put, func(mem []byte) {
+		if len(x) > 0 {
+			copy(unsafe.Slice((*T)(unsafe.Pointer(&mem[data])), len(x)), x)
+		}
+	})
+	return data
+}
+
+func (l *layout) texts(texts []string) (data, extra uint64) {
+	total := 0
+	for _, s := range texts {
+		total += len(s)
+	}
+	data, extra = l.reserve(4*(len(texts)+1)), l.reserve(total)
+	l.put = append(l.put, func(mem []byte) {
+		from := unsafe.Slice((*uint32)(unsafe.Pointer(&mem[data])), len(texts)+1)
+		at := uint32(0)
+		for i, s := range texts {
+			from[i] = at
+			copy(mem[extra+uint64(at):], s)
+			at += uint32(len(s))
+		}
+		from[len(texts)] = at
+	})
+	return data, extra
+}

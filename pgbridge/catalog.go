@@ -1,0 +1,276 @@
+package pgbridge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
+)
+
+// definitions are what names mean. They hold for one state of the database; what was read before keeps its pointers
+// where it is the same.
+type definitions struct {
+	names  map[string]*relation // by path, schema and name, in the present state
+	path   []string             // the present search path
+	all    []string             // names of tables and views
+	byOID  map[int64]*relation  // as last seen
+	byCode map[string]*sqlfront.CreateFunction
+}
+
+// relation is a table or a view of the server.
+type relation struct {
+	oid      int64
+	print    string // all that makes the definition
+	kind     string // pg_class.relkind
+	table    *store.TableDef
+	view     *store.ViewDef
+	declared []string // the columns' types as declared
+	secured  string   // why its rows are not for this user; "" where they are
+}
+
+// forget drops what may have changed.
+func (s *Session) forget() {
+	s.defs.names, s.defs.path, s.defs.all = map[string]*relation{}, nil, nil
+	s.tables = map[string]*tableFacts{}
+}
+
+// SearchPath returns the schemas that unqualified names are looked up in, that of temporary tables first where it exists.
+func (s *Session) SearchPath() []string {
+	if s.defs.path == nil {
+		rows, err := s.texts("SELECT n FROM unnest(current_schemas(true)) WITH ORDINALITY AS s(n, i) WHERE n <> 'pg_catalog' ORDER BY i")
+		if err != nil {
+			s.fail(err)
+		}
+		s.defs.path = []string{}
+		for _, r := range rows {
+			s.defs.path = append(s.defs.path, r[0])
+		}
+	}
+	return s.defs.path
+}
+
+// relationQuery reads what makes a relation's definition. The columns are oid, kind, schema, name, view text, and for each
+// column of the relation name, type, whether it cannot be NULL; then the keys.
+const relationQuery = `SELECT c.oid::bigint, c.relkind::text, n.nspname::text, c.relname::text,
+ CASE WHEN c.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(c.oid, true) END,
+ (SELECT string_agg(format('%%s%%s%%s%%s%%s', a.attname, E'\x01', format_type(a.atttypid, a.atttypmod), E'\x01', CASE WHEN a.attnotnull THEN 'n' ELSE '' END), E'\x02' ORDER BY a.attnum)
+  FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
+ (SELECT string_agg((CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END) || (SELECT string_agg(E'\x01' || a.attname, '' ORDER BY k.n)
+    FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(att, n) JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.att WHERE k.n <= i.indnkeyatts), E'\x02' ORDER BY i.indisprimary DESC, i.indexrelid)
+  FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL),
+ (SELECT string_agg(DISTINCT b.oid::regclass::text, ', ') FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+    JOIN pg_catalog.pg_class b ON b.oid = d.refobjid AND b.relrowsecurity
+  WHERE r.ev_class = c.oid AND c.relkind = 'v' AND NOT pg_has_role(c.relowner, 'USAGE') AND NOT coalesce(c.reloptions::text LIKE '%%security_invoker=true%%' OR c.reloptions::text LIKE '%%security_invoker=on%%', false))
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relname = %s AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND %s LIMIT 1`
+
+// find looks a name up; nil where there is nothing of that name.
+func (s *Session) find(path []string, schema, name string) *relation {
+	if path == nil {
+		path = s.SearchPath()
+	}
+	key := strings.Join(path, "\x00") + "\x01" + schema + "\x01" + name
+	if r, ok := s.defs.names[key]; ok {
+		return r
+	}
+	where := "n.nspname = ANY (" + textArray(path) + ") ORDER BY array_position(" + textArray(path) + ", n.nspname::text)"
+	switch {
+	case schema == "pg_temp":
+		where = "n.oid = pg_my_temp_schema()"
+	case schema != "":
+		where = "n.nspname = " + quoteText(schema)
+	}
+	rows, err := s.texts(fmt.Sprintf(relationQuery, quoteText(name), where))
+	if err != nil {
+		s.fail(err)
+		return nil
+	}
+	var r *relation
+	if len(rows) > 0 {
+		r = s.define(rows[0])
+	}
+	s.defs.names[key] = r
+	return r
+}
+
+func textArray(texts []string) string {
+	var q []string
+	for _, t := range texts {
+		q = append(q, quoteText(t))
+	}
+	return "ARRAY[" + strings.Join(q, ", ") + "]::text[]"
+}
+
+// define makes a relation of its row, or finds it again.
+func (s *Session) define(row []string) *relation {
+	r := &relation{print: strings.Join(row, "\x03"), kind: row[1], secured: row[7]}
+	fmt.Sscan(row[0], &r.oid)
+	if old := s.defs.byOID[r.oid]; old != nil && old.print == r.print {
+		return old
+	}
+	var names, types []string
+	var notNull []bool
+	for _, c := range split(row[5], "\x02") {
+		f := strings.Split(c, "\x01")
+		names, types, notNull = append(names, f[0]), append(types, f[1]), append(notNull, f[2] != "")
+	}
+	if r.kind == "v" {
+		r.view = &store.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.SearchPath()}
+		for i := range names {
+			r.view.Cols = append(r.view.Cols, store.ViewColumn{Name: names[i], Type: typeOf(types[i])})
+		}
+	} else {
+		r.table = &store.TableDef{Schema: row[2], Name: row[3]}
+		for i := range names {
+			r.table.Cols = append(r.table.Cols, store.Column{Name: names[i], Type: typeOf(types[i]), NotNull: notNull[i]})
+		}
+		for _, k := range split(row[6], "\x02") {
+			u := store.Unique{Cols: strings.Split(k, "\x01")[1:]}
+			if k[0] == 'p' {
+				r.table.PK = &u
+			} else {
+				r.table.Uniques = append(r.table.Uniques, u)
+			}
+		}
+	}
+	r.declared = types
+	s.defs.byOID[r.oid] = r
+	return r
+}
+
+func split(s, sep string) []string {
+	if s == "" {
+		return nil
+	}
+	return strings.Split(s, sep)
+}
+
+// typeOf reads the name that format_type gives to a type. Types that the engine has no form for are kept by name; what
+// has a modifier, as numeric(10,2), is that type.
+func typeOf(name string) store.Type {
+	t := store.Type{Array: strings.HasSuffix(name, "[]")}
+	t.Name = strings.TrimSuffix(name, "[]")
+	if i := strings.IndexByte(t.Name, '('); i >= 0 {
+		end := strings.IndexByte(t.Name, ')')
+		t.Name = strings.TrimSpace(t.Name[:i]) + t.Name[end+1:]
+	}
+	if t.Array {
+		t.Rank = 1
+	}
+	switch t.Name {
+	case "timestamp without time zone":
+		t.Name = "timestamp"
+	}
+	return t
+}
+
+// Relation finds a table or view.
+func (s *Session) Relation(path []string, schema, name string) (*store.TableDef, *store.ViewDef) {
+	r := s.find(path, schema, name)
+	if r == nil {
+		return nil, nil
+	}
+	return r.table, r.view
+}
+
+// View finds a view.
+func (s *Session) View(path []string, schema, name string) (*store.ViewDef, bool) {
+	r := s.find(path, schema, name)
+	if r == nil || r.view == nil {
+		return nil, false
+	}
+	if r.secured != "" {
+		s.fail(sqlerr.New("42501", "view %q of another owner reads %s, which has row-level security", name, r.secured).
+			WithDetail("Through the view the rows are those that its owner may see; the engine reads the tables as you.").
+			WithHint("Let the view's owner call, or make it WITH (security_invoker = true)."))
+	}
+	return r.view, true
+}
+
+// Definition returns a table's definition, nil where there is none of that name.
+func (s *Session) Definition(schema, name string) *store.TableDef {
+	t, _ := s.Relation(nil, schema, name)
+	if t == nil {
+		return nil
+	}
+	f, err := s.facts(s.find(nil, schema, name))
+	if err != nil {
+		s.fail(err)
+		return t
+	}
+	out := *t // with the shapes of what it holds
+	out.Cols = slices.Clone(t.Cols)
+	for i := range out.Cols {
+		out.Cols[i].Shape = f.shape[i]
+	}
+	return &out
+}
+
+// Relations lists tables and views as a statement would name them.
+func (s *Session) Relations() []string {
+	if s.defs.all == nil {
+		rows, err := s.texts(`SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1 LIMIT 10000`)
+		if err != nil {
+			s.fail(err)
+		}
+		for _, r := range rows {
+			s.defs.all = append(s.defs.all, r[0])
+		}
+	}
+	return s.defs.all
+}
+
+// FunctionOn finds a function that the user made.
+func (s *Session) FunctionOn(path []string, schema, name string) *sqlfront.CreateFunction {
+	if path == nil {
+		path = s.SearchPath()
+	}
+	where := "n.nspname = ANY (" + textArray(path) + ") ORDER BY array_position(" + textArray(path) + ", n.nspname::text), p.oid"
+	if schema != "" {
+		where = "n.nspname = " + quoteText(schema) + " ORDER BY p.oid"
+	}
+	rows, err := s.texts(fmt.Sprintf(`SELECT pg_get_functiondef(p.oid) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+WHERE p.proname = %s AND p.prokind = 'f' AND l.lanname IN ('sql', 'plpgsql') AND n.nspname NOT IN ('pg_catalog', 'relgrad') AND %s LIMIT 1`, quoteText(name), where))
+	if err != nil {
+		s.fail(err)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	code := rows[0][0]
+	if f, ok := s.defs.byCode[code]; ok {
+		return f
+	}
+	var f *sqlfront.CreateFunction
+	if stmts, err := sqlfront.Parse(&sqlfront.Text{SQL: code}); err == nil && len(stmts) == 1 {
+		f, _ = stmts[0].Stmt.(*sqlfront.CreateFunction)
+	}
+	s.defs.byCode[code] = f
+	return f
+}
+
+// texts runs a query of our own on the catalogues and returns its values as texts, NULL as "".
+func (s *Session) texts(sql string) (out [][]string, err error) {
+	_, _, err = s.conn.Query(context.Background(), sql, true, func(b *Block) error {
+		for row := range b.Rows {
+			r := make([]string, len(b.Cols))
+			for i, c := range b.Cols {
+				if !c.Data.IsNull(row) {
+					r[i] = c.Data.Value(row).String()
+				}
+				if c.Data.Texts != nil {
+					r[i] = c.Data.Texts[row]
+				}
+			}
+			out = append(out, r)
+		}
+		return nil
+	})
+	return out, err
+}

@@ -1,0 +1,38 @@
+package pgbridge
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// Conn runs SQL on a server for a Session, one statement at a time.
+type Conn interface {
+	// Query runs one statement and calls each with its rows, block by block; each may be nil. Inside a transaction an error
+	// of the statement undoes the statement alone where the Conn can do that.
+	Query(ctx context.Context, sql string, readOnly bool, each func(*Block) error) (tag string, rows int64, err error)
+	// Prepare lets the server parse and analyse a statement.
+	Prepare(ctx context.Context, sql string) error
+	// Offer makes rows a relation that statements can read until the next Offer, and gives its text for FROM, with the
+	// alias d and the block's names of columns.
+	Offer(ctx context.Context, b *Block) (from string, err error)
+	// InTransaction reports whether a transaction is open that Commit would end, or one of the caller's that nothing here
+	// can end (Atomic).
+	InTransaction() bool
+	// Begin opens a transaction that sees one state of the database.
+	Begin(ctx context.Context) error
+	Commit(ctx context.Context) error
+	Rollback(ctx context.Context) error
+	// Unlock sees to it that an advisory lock of the session is released at the end, even if this process dies.
+	Unlock(ctx context.Context, class, object uint32) error
+}
+
+// inText gives an error of the server, whose position counts characters of the statement that was sent, that statement
+// as its text.
+func inText(err error, sql string) error {
+	e, ok := err.(*sqlerr.Error)
+	if ok && e.Text == nil && e.Pos >= 0 {
+		e.Text, e.Pos = &sqlerr.Text{SQL: sql}, byteAt(sql, e.Pos)
+	}
+	return err
+}

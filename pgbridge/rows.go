@@ -1,0 +1,534 @@
+package pgbridge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// pgTypes names the server's types of result columns.
+var pgTypes = map[uint32]string{
+	pgtype.BoolOID: "boolean", pgtype.Int2OID: "smallint", pgtype.Int4OID: "integer", pgtype.Int8OID: "bigint", pgtype.OIDOID: "bigint",
+	pgtype.Float4OID: "real", pgtype.Float8OID: "double precision", pgtype.NumericOID: "numeric", pgtype.TextOID: "text", pgtype.VarcharOID: "text",
+	pgtype.NameOID: "text", pgtype.DateOID: "date", pgtype.TimestampOID: "timestamp", pgtype.TimestamptzOID: "timestamp with time zone",
+	pgtype.Float4ArrayOID: "real[]", pgtype.Float8ArrayOID: "double precision[]", pgtype.Int8ArrayOID: "bigint[]", pgtype.Int4ArrayOID: "integer[]",
+	pgtype.TextArrayOID: "text[]",
+}
+
+// TableOn describes a table as it is now: nil for a view, an error where there is nothing of that name.
+func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error) {
+	r := s.find(path, schema, name)
+	if err := s.failed(); err != nil {
+		return nil, err
+	}
+	if r == nil {
+		e := sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+		if near := sqlerr.Nearest(name, s.Relations()); near != "" {
+			e.Hint = "Perhaps you meant \"" + near + "\"."
+		}
+		return nil, e
+	}
+	if r.view != nil {
+		return nil, nil
+	}
+	if s.watch != nil {
+		if err := s.watch(r.table.Schema, r.table.Name); err != nil {
+			return nil, err
+		}
+	}
+	f, err := s.facts(r)
+	if err != nil {
+		return nil, bare(err)
+	}
+	t := &ra.Table{Schema: r.table.Schema, Name: r.table.Name, Rows: f.rows}
+	for i, c := range r.table.Cols {
+		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String()}
+		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i])
+		tc.Type.Nullable = f.valid[i] < f.rows
+		t.Cols = append(t.Cols, tc)
+	}
+	t.Key, t.Declared = identity(r.table, f.rows)
+	return t, nil
+}
+
+// kernelType is a column's type in the algebra; why says why it has none.
+func kernelType(t store.Type, shape tensor.Shape) (k kernels.Type, why string) {
+	floats := map[string]kernels.Kind{"real": kernels.Float32, "double precision": kernels.Float64}
+	kind, float := floats[t.Name]
+	switch {
+	case t.Array && float && shape == nil:
+		return kernels.Type{Kind: kind}, "it holds no chunk yet, so its shape is not known"
+	case t.Array && float:
+		return kernels.Type{Kind: kind, Shape: shape}, ""
+	case t.Array:
+		return kernels.Type{Kind: kernels.Text}, "columns of type " + t.String() + " have no form in a differentiated query"
+	case float:
+		return kernels.Type{Kind: kind}, ""
+	}
+	switch t.Name {
+	case "numeric":
+		k.Kind = kernels.Float64
+	case "smallint", "integer", "bigint":
+		k.Kind = kernels.Int
+	case "boolean":
+		k.Kind = kernels.Bool
+	case "character":
+		return kernels.Type{Kind: kernels.Text}, "columns of type character(n), which pads with blanks, have no form in a differentiated query; use text"
+	default:
+		k.Kind = kernels.Text
+	}
+	return k, ""
+}
+
+// identity finds the columns that tell rows apart.
+func identity(t *store.TableDef, rows int64) (key []int, declared bool) {
+	for _, names := range t.Keys() {
+		for _, n := range names {
+			key = append(key, t.Column(n))
+		}
+		return key, true
+	}
+	if rows == 1 {
+		return nil, true
+	}
+	return []int{ra.RowID}, false
+}
+
+// facts counts a table's rows and looks at its chunks.
+func (s *Session) facts(r *relation) (*tableFacts, error) {
+	key := r.table.Schema + "\x00" + r.table.Name
+	if f := s.tables[key]; f != nil {
+		return f, nil
+	}
+	items, from := []string{"count(*)"}, quoteName(r.table.Schema, r.table.Name)
+	for _, c := range r.table.Cols {
+		col := quoteIdent(c.Name)
+		items = append(items, "count("+col+")")
+		if c.Type.Array {
+			items = append(items, "(SELECT array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+" IS NOT NULL LIMIT 1)")
+		}
+	}
+	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + " FROM " + from)
+	if err != nil {
+		return nil, err
+	}
+	f := &tableFacts{}
+	f.rows, _ = strconv.ParseInt(rows[0][0], 10, 64)
+	at := 1
+	for _, c := range r.table.Cols {
+		n, _ := strconv.ParseInt(rows[0][at], 10, 64)
+		at++
+		var shape tensor.Shape
+		if c.Type.Array {
+			shape = readDims(rows[0][at])
+			at++
+		}
+		f.valid, f.shape = append(f.valid, n), append(f.shape, shape)
+	}
+	s.tables[key] = f
+	return f, nil
+}
+
+// readDims reads "[1:2][1:3]"; nil for an empty array.
+func readDims(dims string) tensor.Shape {
+	var shape tensor.Shape
+	for _, d := range split(strings.TrimSuffix(strings.TrimPrefix(dims, "["), "]"), "][") {
+		low, high, _ := strings.Cut(d, ":")
+		l, _ := strconv.Atoi(low)
+		h, _ := strconv.Atoi(high)
+		shape = append(shape, h-l+1)
+	}
+	return shape
+}
+
+// Read reads columns of a table in the order of its key, ra.RowID as the position in that order.
+func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+	if s.watch != nil {
+		if err := s.watch(t.Schema, t.Name); err != nil {
+			return nil, err
+		}
+	}
+	keyed := t.Declared && len(t.Key) > 0
+	wanted := slices.Clone(cols)
+	for _, k := range t.Key {
+		if keyed && !slices.Contains(wanted, k) {
+			wanted = append(wanted, k)
+		}
+	}
+	var items []string
+	for _, c := range wanted {
+		if c == ra.RowID {
+			items = append(items, "0::bigint AS row")
+			continue
+		}
+		items = append(items, column(&t.Cols[c])+" AS "+quoteIdent(t.Cols[c].Name))
+	}
+	if len(items) == 0 {
+		items = []string{"NULL::bigint AS none"}
+	}
+	order := ""
+	if !keyed {
+		order = " ORDER BY " + systemOrder
+	}
+	c := collector{what: "table " + t.Name, table: t, cols0: wanted}
+	if _, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, s.readOnly, c.add); err != nil {
+		return nil, bare(err)
+	}
+	data := c.data[:len(wanted)]
+	for i, col := range wanted {
+		if col == ra.RowID {
+			continue
+		}
+		if got, want := data[i].Type, t.Cols[col].Type; data[i].N == 0 {
+			data[i] = ra.NewVector(want, 0)
+		} else if want.IsChunk() && !got.Shape.Equal(want.Shape) {
+			return nil, c.ragged(i, &Odd{Row: 0, Why: 's', Shape: got.Shape}, want.Shape, nil)
+		}
+	}
+	if keyed {
+		data = sorted(data, wanted, t.Key)
+	}
+	for i, col := range wanted {
+		if col == ra.RowID {
+			for row := range data[i].Ints {
+				data[i].Ints[row] = int64(row)
+			}
+		}
+	}
+	return data[:len(cols)], nil
+}
+
+// systemOrder is the order of rows without a key.
+const systemOrder = "tableoid, ctid"
+
+// column reads a column in the form of its type in the algebra.
+func column(c *ra.TableColumn) string {
+	x := quoteIdent(c.Name)
+	switch {
+	case c.Type.Shape != nil || c.NoType != "":
+		return x
+	case c.PGType == "numeric":
+		return x + "::double precision"
+	case c.Type.Kind == kernels.Text:
+		return x + "::text"
+	}
+	return x
+}
+
+// sorted puts rows in the order of the key's values.
+func sorted(data []*ra.Vector, cols, key []int) []*ra.Vector {
+	var keys []*ra.Vector
+	for _, k := range key {
+		keys = append(keys, data[slices.Index(cols, k)])
+	}
+	n := data[0].N
+	less := func(a, b int) bool {
+		for _, k := range keys {
+			if c := compareCells(k, a, b); c != 0 {
+				return c < 0
+			}
+		}
+		return a < b
+	}
+	rows := make([]int, n)
+	inOrder := true
+	for i := range rows {
+		rows[i] = i
+		inOrder = inOrder && (i == 0 || !less(i, i-1))
+	}
+	if inOrder {
+		return data
+	}
+	sort.Slice(rows, func(i, j int) bool { return less(rows[i], rows[j]) })
+	out := make([]*ra.Vector, len(data))
+	for i, v := range data {
+		out[i] = pick(v, rows)
+	}
+	return out
+}
+
+func compareCells(v *ra.Vector, a, b int) int {
+	switch {
+	case v.Ints != nil:
+		return compare(v.Ints[a], v.Ints[b])
+	case v.F64 != nil:
+		return compare(v.F64[a], v.F64[b])
+	case v.F32 != nil:
+		return compare(v.F32[a], v.F32[b])
+	}
+	return compare(v.Texts[a], v.Texts[b])
+}
+
+func compare[T int64 | float64 | float32 | string](a, b T) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// pick gathers rows.
+func pick(v *ra.Vector, rows []int) *ra.Vector {
+	out := &ra.Vector{Type: v.Type, N: len(rows), Ints: gather(v.Ints, rows, v.Type.Size()), F64: gather(v.F64, rows, v.Type.Size()),
+		F32: gather(v.F32, rows, v.Type.Size()), Texts: gather(v.Texts, rows, 1), Valid: gather(v.Valid, rows, 1)}
+	return out
+}
+
+func gather[T any](x []T, rows []int, size int) []T {
+	if x == nil {
+		return nil
+	}
+	out := make([]T, 0, len(rows)*size)
+	for _, r := range rows {
+		out = append(out, x[r*size:(r+1)*size]...)
+	}
+	return out
+}
+
+// Write replaces the values of a column in all rows of a table.
+func (s *Session) Write(ctx context.Context, t *ra.Table, col int, _ []int64, keys []*ra.Vector, data *ra.Vector) error {
+	b := &Block{Rows: data.N}
+	var match []string
+	for i, k := range t.Key {
+		name := "k" + strconv.Itoa(i)
+		b.Cols = append(b.Cols, Column{Name: name, Data: keys[i]})
+		match = append(match, "t."+quoteIdent(t.Cols[k].Name)+" = d."+name+"::"+t.Cols[k].PGType)
+	}
+	b.Cols = append(b.Cols, Column{Name: "v", Data: data})
+	from, err := s.conn.Offer(ctx, b)
+	if err != nil {
+		return bare(err)
+	}
+	sql := "UPDATE " + quoteName(t.Schema, t.Name) + " AS t SET " + quoteIdent(t.Cols[col].Name) + " = d.v FROM " + from
+	if len(match) > 0 {
+		sql += " WHERE " + strings.Join(match, " AND ")
+	}
+	_, rows, err := s.conn.Query(ctx, sql, false, nil)
+	if err == nil && rows != int64(data.N) {
+		err = sqlerr.New("40001", "%d of %d rows of %s were there to be written", rows, data.N, t.Name).
+			WithDetail("Other rows, a policy or a trigger are in the way.")
+	}
+	return bare(err)
+}
+
+// collector puts blocks together.
+type collector struct {
+	what  string    // in messages
+	table *ra.Table // nil: a query
+	cols0 []int     // of the table
+	cols  []Column
+	data  []*ra.Vector
+}
+
+// add implements the argument of Conn.Query. A block's memory is not kept.
+func (c *collector) add(b *Block) error {
+	if c.cols == nil {
+		c.cols = b.Cols
+		for _, col := range b.Cols {
+			c.data = append(c.data, &ra.Vector{Type: kernels.Type{Kind: col.Data.Type.Kind}})
+		}
+	}
+	for i, col := range b.Cols {
+		v, x := c.data[i], col.Data
+		chunks := binaryKinds[col.OID] == colChunk32 || binaryKinds[col.OID] == colChunk64 || binaryKinds[col.OID] == colInts
+		switch {
+		case col.Odd != nil:
+			return c.ragged(i, col.Odd, x.Type.Shape, b)
+		case chunks && v.Type.Shape == nil && x.Type.Shape != nil:
+			v.Type.Shape = slices.Clone(x.Type.Shape)
+			grow(v, v.N)
+		case chunks && x.Type.Shape != nil && !x.Type.Shape.Equal(v.Type.Shape):
+			return c.ragged(i, &Odd{Row: 0, Why: 's', Shape: x.Type.Shape}, v.Type.Shape, b)
+		}
+		if x.Valid != nil && v.Valid == nil {
+			v.Type.Nullable, v.Valid = true, make([]bool, v.N)
+			for row := range v.Valid {
+				v.Valid[row] = true
+			}
+		}
+		switch {
+		case x.Valid != nil:
+			v.Valid = append(v.Valid, x.Valid...)
+		case v.Valid != nil:
+			for range b.Rows {
+				v.Valid = append(v.Valid, true)
+			}
+		}
+		if chunks && x.Type.Shape == nil { // all are NULL
+			if v.Type.Shape != nil {
+				grow(v, b.Rows)
+			}
+		} else {
+			v.Ints, v.F64, v.F32, v.Texts = append(v.Ints, x.Ints...), append(v.F64, x.F64...), append(v.F32, x.F32...), append(v.Texts, x.Texts...)
+		}
+		v.N += b.Rows
+	}
+	return nil
+}
+
+// grow appends zero chunks.
+func grow(v *ra.Vector, rows int) {
+	n := rows * v.Type.Size()
+	switch v.Type.Kind {
+	case kernels.Float32:
+		v.F32 = append(v.F32, make([]float32, n)...)
+	case kernels.Float64:
+		v.F64 = append(v.F64, make([]float64, n)...)
+	default:
+		v.Ints = append(v.Ints, make([]int64, n)...)
+	}
+}
+
+// ragged is the error of a chunk that is not as the others.
+func (c *collector) ragged(col int, odd *Odd, want tensor.Shape, b *Block) error {
+	name := ""
+	if c.table != nil && col < len(c.cols0) {
+		name = c.table.Cols[c.cols0[col]].Name
+	} else if col < len(c.cols) {
+		name = c.cols[col].Name
+	}
+	where := ""
+	if c.table != nil && b != nil {
+		var key []string
+		for i, k := range c.cols0 {
+			if slices.Contains(c.table.Key, k) {
+				key = append(key, fmt.Sprintf("%s = %s", c.table.Cols[k].Name, b.Cols[i].Data.Value(odd.Row)))
+			}
+		}
+		if len(key) > 0 {
+			where = " at (" + strings.Join(key, ", ") + ")"
+		}
+	}
+	switch odd.Why {
+	case 'n':
+		return sqlerr.New(sqlerr.NullNotAllowed, "column %q of %s holds a chunk with a NULL element%s", name, c.what, where).
+			WithHint("A chunk is dense: write a number, or make the whole chunk NULL.")
+	case 'l':
+		return sqlerr.New(sqlerr.ArraySubscript, "column %q of %s holds a chunk whose subscripts do not begin at 1%s", name, c.what, where)
+	case 'e':
+		return sqlerr.New(sqlerr.ArraySubscript, "column %q of %s holds an empty array%s", name, c.what, where).WithHint("A chunk has at least one element.")
+	}
+	return sqlerr.New(sqlerr.ArraySubscript, "chunks of column %q of %s have different shapes: %v and %v%s", name, c.what, want, odd.Shape, where).
+		WithHint("All chunks of a column have one shape.")
+}
+
+// numeric makes double precision of a column of numeric, which comes as text.
+func numeric(v *ra.Vector) (*ra.Vector, error) {
+	out := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64, Nullable: v.Type.Nullable}, N: v.N, Valid: v.Valid, F64: make([]float64, v.N)}
+	for i, s := range v.Texts {
+		if v.IsNull(i) {
+			continue
+		}
+		x, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s is out of the range of double precision", s)
+		}
+		out.F64[i] = x
+	}
+	return out, nil
+}
+
+// keyPrint is what Version knows of a table.
+type keyPrint struct {
+	values, keys uint64
+	print        string
+}
+
+// Version tells whether a table's content has changed: the places and the transactions of its rows tell one content from
+// another, and what is not floats decides whether the keys have changed.
+func (s *Session) Version(schema, name string) (store.Version, error) {
+	r := s.find(nil, schema, name)
+	if err := s.failed(); err != nil {
+		return store.Version{}, err
+	}
+	if r == nil || r.table == nil {
+		return store.Version{}, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+	}
+	if s.watch != nil {
+		if err := s.watch(r.table.Schema, r.table.Name); err != nil {
+			return store.Version{}, err
+		}
+	}
+	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places
+		s.begun++
+		return store.Version{Keys: s.begun, Values: s.begun}, nil
+	}
+	from := quoteName(r.table.Schema, r.table.Name)
+	rows, err := s.texts("SELECT count(*)::text || ' ' || coalesce(sum(hashtextextended(tableoid::text || ' ' || ctid::text || ' ' || xmin::text || ' ' || cmin::text, 0))::text, '') FROM " + from)
+	if err != nil {
+		return store.Version{}, bare(err)
+	}
+	was, seen := s.keys[from]
+	if seen && was.print == rows[0][0]+r.print {
+		return store.Version{Keys: was.keys, Values: was.values}, nil
+	}
+	var cols []string
+	for _, c := range r.table.Cols {
+		if c.Type.Name != "real" && c.Type.Name != "double precision" || slices.ContainsFunc(r.table.Keys(), func(k []string) bool { return slices.Contains(k, c.Name) }) {
+			cols = append(cols, quoteIdent(c.Name))
+		}
+	}
+	keys, err := s.texts("SELECT count(*)::text || ' ' || coalesce(sum(hashtextextended(ROW(" + strings.Join(cols, ", ") + ")::text, 0))::text, '') FROM " + from)
+	if err != nil {
+		return store.Version{}, bare(err)
+	}
+	now := keyPrint{values: hash(rows[0][0] + r.print), keys: hash(keys[0][0] + r.print), print: rows[0][0] + r.print}
+	s.keys[from] = now
+	return store.Version{Keys: now.keys, Values: now.values}, nil
+}
+
+// hash is FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/).
+func hash(s string) uint64 {
+	h := uint64(14695981039346656037)
+	for i := range len(s) {
+		h = (h ^ uint64(s[i])) * 1099511628211
+	}
+	return h
+}
+
+// Present offers rows of a table's columns and gives the query that reads them in the table's own types.
+func (s *Session) Present(ctx context.Context, b *Block, table string) (string, error) {
+	rows, err := s.texts("SELECT string_agg(format('d.%I::%s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid = " +
+		quoteText(table) + "::regclass AND a.attnum > 0 AND NOT a.attisdropped")
+	if err != nil {
+		return "", bare(err)
+	}
+	from, err := s.conn.Offer(ctx, b)
+	return "SELECT " + rows[0][0] + " FROM " + from, bare(err)
+}
+
+// Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so.
+func (s *Session) Interrupted(ctx context.Context, running, interrupted string) error {
+	res, err := s.result(ctx, "SELECT run FROM relgrad.run WHERE status = "+quoteText(running))
+	if err != nil {
+		return bare(err)
+	}
+	for _, r := range res.Rows {
+		run := r[0].(int64)
+		unlock, err := s.LockRun(run, nil)
+		if sqlerr.Code(err) == sqlerr.ObjectNotPrereqState {
+			continue
+		}
+		if err == nil {
+			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run SET status = %s WHERE run = %d", quoteText(interrupted), run))
+			unlock()
+		}
+		if err != nil {
+			return bare(err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,454 @@
+package pgbridge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Session is a session on a server, as the engine sees it. It is used by one goroutine at a time.
+type Session struct {
+	conn     Conn
+	readOnly bool // statements that only read leave the transaction's snapshot as it is
+	defs     definitions
+	tables   map[string]*tableFacts // by schema and name, in the present state
+	settings map[string]string      // what was read through Setting
+	env      kernels.Env            // what current_step() and current_seed() give
+	watch    func(schema, name string) error
+	begun    uint64 // transactions and requests
+	keys     map[string]keyPrint
+	err      error // of a question that cannot answer with one; the next that can does
+}
+
+// tableFacts are what a table's content says about it.
+type tableFacts struct {
+	rows  int64
+	valid []int64
+	shape []tensor.Shape
+}
+
+// NewSession makes a session. readOnly says that the caller's statement has one snapshot, in which all is read.
+func NewSession(conn Conn, readOnly bool) *Session {
+	s := &Session{conn: conn, readOnly: readOnly, settings: map[string]string{}, keys: map[string]keyPrint{},
+		defs: definitions{byOID: map[int64]*relation{}, byCode: map[string]*sqlfront.CreateFunction{}}}
+	s.forget()
+	return s
+}
+
+// Renew begins another request: nothing that was read before holds, but what is unchanged stays the same pointer.
+func (s *Session) Renew(readOnly bool) {
+	s.readOnly, s.err, s.begun, s.env = readOnly, nil, s.begun+1, kernels.Env{}
+	s.forget()
+}
+
+// fail keeps an error for the next answer that can hold one.
+func (s *Session) fail(err error) {
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// failed gives the error that was kept.
+func (s *Session) failed() error {
+	err := s.err
+	s.err = nil
+	return err
+}
+
+// Setting is current_setting(name).
+func (s *Session) Setting(name string) (string, bool) {
+	rows, err := s.texts("SELECT current_setting(" + quoteText(name) + ", true), current_setting(" + quoteText(name) + ", true) IS NOT NULL")
+	if err != nil {
+		s.fail(err)
+		return "", false
+	}
+	if rows[0][1] != "true" {
+		return "", false
+	}
+	s.settings[name] = rows[0][0]
+	return rows[0][0], true
+}
+
+// Variables returns search_path and the parameters that queries have read.
+func (s *Session) Variables() map[string]string {
+	out := map[string]string{}
+	for name := range s.settings {
+		if v, ok := s.Setting(name); ok {
+			out[name] = v
+		}
+	}
+	if v, ok := s.Setting("search_path"); ok {
+		out["search_path"] = v
+	}
+	return out
+}
+
+// Under gives parameters other values.
+func (s *Session) Under(vars map[string]string) (back func()) {
+	before := map[string]string{}
+	for name, v := range vars {
+		before[name], _ = s.Setting(name)
+		s.set(name, v, false)
+	}
+	s.forget()
+	return func() {
+		for name, v := range before {
+			s.set(name, v, false)
+		}
+		s.forget()
+	}
+}
+
+func (s *Session) set(name, value string, local bool) {
+	if _, err := s.texts(fmt.Sprintf("SELECT set_config(%s, %s, %v)", quoteText(name), quoteText(value), local)); err != nil {
+		s.fail(err)
+	}
+}
+
+// Local reports whether parameters were set for the open transaction only, which a server does not tell.
+func (s *Session) Local() bool { return false }
+
+// Draw sets what current_step() and current_seed() give.
+func (s *Session) Draw(env kernels.Env) error {
+	if env == s.env {
+		return nil
+	}
+	s.env = env
+	s.set("relgrad.step", fmt.Sprint(env.Step), false)
+	s.set("relgrad.seed", fmt.Sprint(env.Seed), false)
+	return s.failed()
+}
+
+// Literal gives a text the form in which a type keeps it.
+func (s *Session) Literal(typ, text string) (string, error) {
+	rows, err := s.texts("SELECT " + quoteText(text) + "::" + typ + "::text")
+	if err != nil {
+		return "", bare(err)
+	}
+	return rows[0][0], nil
+}
+
+// bare takes from an error its place in a statement of our own.
+func bare(err error) error {
+	if e, ok := err.(*sqlerr.Error); ok {
+		e.Text, e.Pos = nil, -1
+	}
+	return err
+}
+
+// Dialect implements the engine's host.
+func (s *Session) Dialect() sqlgen.Dialect { return sqlgen.Postgres{} }
+
+// Native prints a sub-query for generated SQL.
+func (s *Session) Native(_ context.Context, sel *sqlfront.Select, _ *sqlfront.Text) (string, error) {
+	return sqlfront.Print(sel), nil
+}
+
+// Prepare lets the server judge a query text: its syntax, its names, the rights of who calls.
+func (s *Session) Prepare(ctx context.Context, sql string) error { return s.conn.Prepare(ctx, sql) }
+
+// Query runs a SELECT; a chunk column must have one shape.
+func (s *Session) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) ([]store.ResultCol, []*ra.Vector, error) {
+	if err := s.use(sel, text, map[string]bool{}); err != nil {
+		return nil, nil, err
+	}
+	c := collector{what: "the sub-query"}
+	_, _, err := s.conn.Query(ctx, sqlfront.Print(sel), s.readOnly, c.add)
+	if err != nil {
+		return nil, nil, atQuery(err, sel, text)
+	}
+	var cols []store.ResultCol
+	for i, col := range c.cols {
+		t := typeOf(pgTypes[col.OID])
+		if t.Name == "" {
+			t = store.Type{Name: "text"}
+		}
+		cols = append(cols, store.ResultCol{Name: col.Name, Type: t.String()})
+		if t.Name == "numeric" {
+			if c.data[i], err = numeric(c.data[i]); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	return cols, c.data, s.failed()
+}
+
+// atQuery gives an error of a sub-query the place where the sub-query stands.
+func atQuery(err error, sel *sqlfront.Select, text *sqlfront.Text) error {
+	e, ok := err.(*sqlerr.Error)
+	if !ok {
+		return err
+	}
+	out := *e
+	out.Text, out.Pos = text, int(sel.At)
+	return &out
+}
+
+// use tells which tables a query reads, through views.
+func (s *Session) use(sel *sqlfront.Select, text *sqlfront.Text, seen map[string]bool) error {
+	if s.watch == nil {
+		return nil
+	}
+	var err error
+	sqlfront.Walk(sel, func(t sqlfront.Tree) bool {
+		x, ok := t.(*sqlfront.TableRef)
+		if !ok || err != nil {
+			return err == nil
+		}
+		r := s.find(text.Path, x.Schema, x.Name)
+		if r == nil || seen[r.print] {
+			return true
+		}
+		seen[r.print] = true
+		if r.table != nil {
+			err = s.watch(r.table.Schema, r.table.Name)
+			return err == nil
+		}
+		inner := &sqlfront.Text{SQL: r.view.SQL, View: r.view.Name, Path: r.view.Path}
+		def, e := sqlfront.ParseSelect(inner)
+		if e == nil {
+			err = s.use(def, inner, seen)
+		}
+		return err == nil
+	})
+	return err
+}
+
+// Watch calls f whenever a table is looked at.
+func (s *Session) Watch(f func(schema, name string) error) func(schema, name string) error {
+	before := s.watch
+	s.watch = f
+	return before
+}
+
+// Tells reports that the server does not say which tables a statement reads.
+func (s *Session) Tells() bool { return false }
+
+// Exec runs a statement that the engine has made, or a SELECT of the user.
+func (s *Session) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error) {
+	var sql string
+	switch x := stmt.(type) {
+	case *sqlfront.Select:
+		sql = sqlfront.Print(x)
+	case *sqlfront.Insert:
+		sql = sqlfront.PrintInsert(x)
+	case *sqlfront.Update:
+		sql = sqlfront.PrintUpdate(x)
+	default:
+		return nil, sqlerr.New(sqlerr.Internal, "internal error: %T has no text for a server", stmt)
+	}
+	res, err := s.result(ctx, sql)
+	if err != nil && stmt.Position() >= 0 {
+		if e, ok := err.(*sqlerr.Error); ok {
+			e.Text, e.Pos = text, int(stmt.Position())
+		}
+	}
+	return res, err
+}
+
+// RunSQL runs one statement of our own.
+func (s *Session) RunSQL(ctx context.Context, sql string) (*store.Result, error) {
+	return s.result(ctx, sql)
+}
+
+// RunText runs a statement of the user; what names mean may have changed afterwards.
+func (s *Session) RunText(ctx context.Context, p sqlfront.Parsed, text *sqlfront.Text) (ok bool, err error) {
+	_, _, err = s.conn.Query(ctx, p.SQL, false, nil)
+	s.forget()
+	if e, ok := err.(*sqlerr.Error); ok && e.Text != nil && e.Text.SQL == p.SQL {
+		e.Text, e.Pos = text, e.Pos+int(p.At)
+	}
+	return true, err
+}
+
+func (s *Session) result(ctx context.Context, sql string) (*store.Result, error) {
+	out := &store.Result{}
+	tag, rows, err := s.conn.Query(ctx, sql, false, func(b *Block) error {
+		if !out.HasRows {
+			out.HasRows = true
+			for _, c := range b.Cols {
+				out.Cols = append(out.Cols, store.ResultCol{Name: c.Name, Type: typeOf(pgTypes[c.OID]).String()})
+			}
+		}
+		for row := range b.Rows {
+			r := make([]any, len(b.Cols))
+			for i, c := range b.Cols {
+				r[i] = store.GoValue(c.Data, row)
+			}
+			out.Rows = append(out.Rows, r)
+		}
+		return nil
+	})
+	out.Tag, out.Count = tag, rows
+	return out, err
+}
+
+// InTransaction implements the engine's host.
+func (s *Session) InTransaction() bool { return s.conn.InTransaction() }
+
+// Begin opens a transaction that sees one state of the database.
+func (s *Session) Begin() error {
+	s.begun++
+	s.forget()
+	return s.conn.Begin(context.Background())
+}
+
+// BeginWrite opens a transaction that writes. What other sessions have changed since it began is an error (40001) of the
+// statement that would change it too.
+func (s *Session) BeginWrite() error { return s.Begin() }
+
+// Commit ends the transaction.
+func (s *Session) Commit() (bool, error) { return true, s.conn.Commit(context.Background()) }
+
+// Rollback undoes the transaction.
+func (s *Session) Rollback() error {
+	s.forget()
+	return s.conn.Rollback(context.Background())
+}
+
+// Foreign changes whenever other sessions may have changed something.
+func (s *Session) Foreign() uint64 { return s.begun }
+
+// Shared reports that other sessions see the database.
+func (s *Session) Shared() bool { return true }
+
+// NewRun chooses the number of a run.
+func (s *Session) NewRun(ctx context.Context) (int64, error) {
+	res, err := s.result(ctx, "SELECT nextval('relgrad.run_id')")
+	if err != nil {
+		return 0, bare(err)
+	}
+	return res.Rows[0][0].(int64), nil
+}
+
+// Classes of advisory locks: of runs by their number, of tables by their OID. The numbers are arbitrary.
+const (
+	lockRuns   = 0x72677275
+	lockTables = 0x72677461
+)
+
+// LockRun takes the lock of a run and of its parameters' tables, for the session.
+func (s *Session) LockRun(run int64, params []*ra.Table) (unlock func(), err error) {
+	type lock struct{ class, object uint32 }
+	var held []lock
+	unlock = func() {
+		for _, l := range held {
+			_, _ = s.texts(fmt.Sprintf("SELECT pg_advisory_unlock(%d, %d)", int32(l.class), int32(l.object)))
+		}
+	}
+	take := func(class, object uint32) (bool, error) {
+		rows, err := s.texts(fmt.Sprintf("SELECT pg_try_advisory_lock(%d, %d)", int32(class), int32(object)))
+		if err != nil || rows[0][0] != "true" {
+			return false, err
+		}
+		held = append(held, lock{class, object})
+		return true, s.conn.Unlock(context.Background(), class, object)
+	}
+	ok, err := take(lockRuns, uint32(run))
+	if err == nil && !ok {
+		err = sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d is being trained by another session", run)
+	}
+	for _, t := range slices.CompactFunc(slices.Clone(params), func(a, b *ra.Table) bool { return a.Schema == b.Schema && a.Name == b.Name }) {
+		if err != nil {
+			break
+		}
+		r := s.find(nil, t.Schema, t.Name)
+		if r == nil {
+			err = sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", t.Name)
+			break
+		}
+		if ok, err = take(lockTables, uint32(r.oid)); err == nil && !ok {
+			err = sqlerr.New(sqlerr.ObjectNotPrereqState, "parameter %s is being trained by another session", t.Name).
+				WithHint("SELECT run, loss, status FROM relgrad.run; lists the runs.")
+		}
+	}
+	if err != nil {
+		unlock()
+		return nil, err
+	}
+	return unlock, nil
+}
+
+// Fill fills the temporary table of a gradient, which a comment marks as the engine's; false where another relation has
+// its name.
+func (s *Session) Fill(ctx context.Context, name string, r *store.Relation, key []string) (bool, error) {
+	const mark = "a gradient, filled by backward()"
+	if seen := s.find(nil, "", name); seen != nil {
+		rows, err := s.texts(fmt.Sprintf("SELECT coalesce(obj_description(%d, 'pg_class'), '')", seen.oid))
+		if err != nil {
+			return false, err
+		}
+		if rows[0][0] != mark {
+			return false, nil
+		}
+		if !sameColumns(seen, r, key) {
+			if _, err := s.result(ctx, "DROP TABLE "+quoteName(seen.table.Schema, name)); err != nil {
+				return false, err
+			}
+			seen = nil
+		}
+		if seen != nil {
+			if _, err := s.result(ctx, "DELETE FROM "+quoteName("pg_temp", name)); err != nil {
+				return false, err
+			}
+			return true, s.insert(ctx, name, r)
+		}
+	}
+	var cols []string
+	for i, n := range r.Names {
+		cols = append(cols, quoteIdent(n)+" "+r.Types[i])
+	}
+	if len(key) > 0 {
+		var names []string
+		for _, k := range key {
+			names = append(names, quoteIdent(k))
+		}
+		cols = append(cols, "PRIMARY KEY ("+strings.Join(names, ", ")+")")
+	}
+	for _, sql := range []string{"CREATE TEMP TABLE " + quoteIdent(name) + " (" + strings.Join(cols, ", ") + ")",
+		"COMMENT ON TABLE " + quoteName("pg_temp", name) + " IS " + quoteText(mark)} {
+		if _, err := s.result(ctx, sql); err != nil {
+			return false, bare(err)
+		}
+	}
+	s.forget()
+	return true, s.insert(ctx, name, r)
+}
+
+func sameColumns(seen *relation, r *store.Relation, key []string) bool {
+	if len(seen.declared) != len(r.Types) || (seen.table.PK == nil) != (len(key) == 0) || len(key) > 0 && !slices.Equal(seen.table.PK.Cols, key) {
+		return false
+	}
+	for i, c := range seen.table.Cols {
+		if c.Name != r.Names[i] || strings.TrimRight(seen.declared[i], "[]") != strings.TrimRight(r.Types[i], "[]") {
+			return false
+		}
+	}
+	return true
+}
+
+// insert adds the rows of a relation to a temporary table.
+func (s *Session) insert(ctx context.Context, name string, r *store.Relation) error {
+	b := &Block{}
+	var items []string
+	for i, v := range r.Cols {
+		b.Rows = v.N
+		b.Cols = append(b.Cols, Column{Name: r.Names[i], Data: v})
+		items = append(items, "d."+quoteIdent(r.Names[i])+"::"+r.Types[i])
+	}
+	from, err := s.conn.Offer(ctx, b)
+	if err != nil {
+		return err
+	}
+	_, err = s.result(ctx, "INSERT INTO "+quoteName("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM "+from)
+	return bare(err)
+}

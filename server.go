@@ -1,0 +1,201 @@
+package relgrad
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/train"
+)
+
+// Server is a session on a Postgres server, from outside.
+type Server struct {
+	*Engine
+	remote *pgbridge.Remote
+}
+
+// Dial connects to a server on which relgrad is installed; dsn is a URL or a list of settings, as libpq takes them. notice
+// receives the server's messages.
+func Dial(ctx context.Context, dsn string, notice func(level, message string)) (*Server, error) {
+	remote, err := pgbridge.Dial(ctx, dsn, notice)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{Engine: newEngine(pgbridge.NewSession(remote, false)), remote: remote}
+	s.Notice = notice
+	return s, nil
+}
+
+// Close ends the session.
+func (s *Server) Close() error {
+	s.cache.clear()
+	return s.remote.Close()
+}
+
+// ServeBackend is the engine beside a Postgres backend: it answers on line, over memory that both share, until the backend
+// closes the line.
+func ServeBackend(line *os.File, shared *os.File) error {
+	child := pgbridge.NewChild(line, shared)
+	session := pgbridge.NewSession(child, false)
+	b := &backend{engine: newEngine(session), session: session, child: child}
+	b.engine.Notice = child.Notice
+	return child.Serve(b.call)
+}
+
+// backend answers a backend's requests.
+type backend struct {
+	engine  *Engine
+	session *pgbridge.Session
+	child   *pgbridge.Child
+}
+
+// call runs one of the engine's functions.
+func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.Answer, err error) {
+	defer func() {
+		if p := recover(); p != nil { // no panic crosses the border; the trace is in the server's log
+			err = sqlerr.New(sqlerr.Internal, "internal error: %v", p)
+			panic(p)
+		}
+	}()
+	b.session.Renew(r.Settings["volatile"] == "f")
+	b.engine.Workers, b.engine.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
+	v := values(r.Args)
+	switch r.Function {
+	case "gradient":
+		return b.gradient(ctx, v.text("loss"), r.Settings["param_table"], v)
+	case "backward":
+		x, err := b.engine.Backward(ctx, v.text("loss"), v.list("params"), v.step(), v.int("seed", 0))
+		return one("backward", []float64{x}), plain(err)
+	case "check_gradient":
+		rows, err := b.engine.Check(ctx, v.text("loss"), v.text("param"), CheckOptions{Samples: int(v.int("samples", 100)), Step: v.step(), Seed: v.int("seed", 0),
+			Batch: v.text("batch"), BatchSize: v.int("batch_size", 0)})
+		if err != nil {
+			return nil, plain(err)
+		}
+		return &pgbridge.Answer{Rows: blockOf(checkRelation(rows))}, nil
+	case "explain_gradient":
+		s, err := b.engine.Explain(ctx, v.text("loss"), []string{v.text("param")}, v.text("stage"))
+		if err != nil {
+			return nil, plain(err)
+		}
+		return &pgbridge.Answer{Rows: blockOf(&store.Relation{Names: []string{"explain_gradient"}, Cols: []*ra.Vector{{Type: textType, N: 1, Texts: []string{s}}}})}, nil
+	case "train":
+		return nil, plain(b.train(ctx, v))
+	}
+	return nil, sqlerr.New(sqlerr.UndefinedFunction, "the engine has no function %s", r.Function).
+		WithHint("The extension and the engine are of different versions: install both, and begin a new session.")
+}
+
+func number32(s string) int {
+	n, _ := strconv.Atoi(s)
+	return n
+}
+
+// plain gives an error without the place in a call that the engine's own statements have.
+func plain(err error) error {
+	return (&args{}).place(err)
+}
+
+// gradient answers with a query over the rows, which gives columns the types of the table.
+func (b *backend) gradient(ctx context.Context, loss, table string, v values) (*pgbridge.Answer, error) {
+	r, err := b.engine.Gradient(ctx, loss, table, v.step(), v.int("seed", 0))
+	if err != nil {
+		return nil, plain(err)
+	}
+	query, err := b.session.Present(ctx, blockOf(r), table)
+	return &pgbridge.Answer{Query: query}, err
+}
+
+// train runs or resumes a training.
+func (b *backend) train(ctx context.Context, v values) error {
+	c := train.Default()
+	var names []string
+	for name, x := range v {
+		if name == "loss" || name == "params" {
+			continue
+		}
+		if err := c.Set(name, x); err != nil {
+			return err
+		}
+		names = append(names, name)
+	}
+	if err := b.session.Interrupted(ctx, string(train.Running), string(train.Interrupted)); err != nil {
+		return err
+	}
+	if c.Resume != 0 {
+		if len(v) > 1 {
+			return sqlerr.New(sqlerr.InvalidParameter, "resume takes everything else from run %d", c.Resume).WithHint("CALL train(resume => %d);", c.Resume)
+		}
+		_, err := b.engine.Resume(ctx, c.Resume)
+		return err
+	}
+	if v.text("loss") == "" || len(v.list("params")) == 0 {
+		return sqlerr.New(sqlerr.UndefinedFunction, "train needs a loss and its parameters").
+			WithHint("CALL train('loss', ARRAY['w'], lr => 0.01, epochs => 100);")
+	}
+	if err := c.Check(names); err != nil {
+		return err
+	}
+	_, err := b.engine.Train(ctx, v.text("loss"), v.list("params"), c)
+	return err
+}
+
+// values are the arguments of a call from a server.
+type values map[string]any
+
+func (v values) text(name string) string {
+	switch x := v[name].(type) {
+	case string:
+		return x
+	case nil:
+		return ""
+	default:
+		return fmt.Sprint(x)
+	}
+}
+
+func (v values) list(name string) []string {
+	l, _ := v[name].([]string)
+	return l
+}
+
+func (v values) int(name string, def int64) int64 {
+	if i, ok := v[name].(int64); ok {
+		return i
+	}
+	return def
+}
+
+func (v values) step() *int64 {
+	if i, ok := v["step"].(int64); ok {
+		return &i
+	}
+	return nil
+}
+
+// blockOf makes a block of a relation.
+func blockOf(r *store.Relation) *pgbridge.Block {
+	b := &pgbridge.Block{}
+	for i, name := range r.Names {
+		b.Rows = r.Cols[i].N
+		b.Cols = append(b.Cols, pgbridge.Column{Name: name, Data: r.Cols[i]})
+	}
+	return b
+}
+
+var (
+	textType   = kernels.Type{Kind: kernels.Text}
+	numberType = kernels.Type{Kind: kernels.Float64}
+)
+
+// one makes an answer of a number.
+func one(name string, x []float64) *pgbridge.Answer {
+	return &pgbridge.Answer{Rows: blockOf(&store.Relation{Names: []string{name}, Cols: []*ra.Vector{{Type: numberType, N: len(x), F64: x}}})}
+}
+
