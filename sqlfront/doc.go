@@ -5,7 +5,8 @@
 // Text enters, trees of ast.go leave. It is the only package that sees pg_query (PostgreSQL 16's
 // grammar); every other package works on Statement, Expr and Select. lex.go is a small scanner of the
 // same lexical rules, used to bound a text before it is parsed, to find source ranges and to read
-// PL/pgSQL (plpgsql*.go), whose trees carry exact positions. walk.go visits and rewrites trees.
+// PL/pgSQL (plpgsql*.go), whose trees carry exact positions. walk.go visits and rewrites trees,
+// print_*.go gives queries as text again, for a server.
 //
 // # Invariants
 //
@@ -23,5 +24,6 @@
 //
 // A construct of differentiable SQL is one file sqlfront/bind_<construct>.go that enters itself into a table of
 // constructs.go. A form that the trees do not hold needs first a struct in ast.go (statements: ast_stmt.go), its
-// case in convert_*.go and a row in convert_test.go; walks and rewrites find its fields by themselves.
+// case in convert_*.go and one in print_*.go, a row in convert_test.go and one in print_test.go; walks and rewrites find
+// its fields by themselves.
 package sqlfront

@@ -1,0 +1,370 @@
+package sqlfront
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// level is how tightly an operator binds: PostgreSQL's table of precedence (manual, 4.1.6), from the loosest. An operand
+// that binds less tightly than its place asks for gets parentheses; places ask for more than the grammar does where a
+// reader would have to know the table.
+type level int
+
+const (
+	levelAny level = iota
+	levelOr
+	levelAnd
+	levelNot
+	levelIs      // IS …
+	levelCompare // = < > <= >= <>, op ANY, op ALL
+	levelLike    // BETWEEN IN LIKE ILIKE
+	levelOp      // any other operator
+	levelAdd
+	levelMul
+	levelPow
+	levelSign
+	levelPrimary
+)
+
+var opLevels = map[string]level{"or": levelOr, "and": levelAnd, "=": levelCompare, "<>": levelCompare, "<": levelCompare, "<=": levelCompare,
+	">": levelCompare, ">=": levelCompare, "~~": levelLike, "!~~": levelLike, "~~*": levelLike, "!~~*": levelLike,
+	"+": levelAdd, "-": levelAdd, "*": levelMul, "/": levelMul, "%": levelMul, "^": levelPow}
+
+func opLevel(op string) level {
+	if l, ok := opLevels[op]; ok {
+		return l
+	}
+	return levelOp
+}
+
+// opWords are operators that have words.
+var opWords = map[string]string{"or": "OR", "and": "AND", "~~": "LIKE", "!~~": "NOT LIKE", "~~*": "ILIKE", "!~~*": "NOT ILIKE"}
+
+func levelOf(e Expr) level {
+	switch x := e.(type) {
+	case *Literal:
+		if strings.HasPrefix(x.Value, "-") && (x.Kind == LitInt || x.Kind == LitNumeric) {
+			return levelSign
+		}
+	case *Unary:
+		if x.Op == "not" {
+			return levelNot
+		}
+		return levelSign
+	case *Binary:
+		return opLevel(x.Op)
+	case *SubLink:
+		if x.Kind == SubAny || x.Kind == SubAll {
+			return levelCompare
+		}
+	case *AnyArray:
+		return levelCompare
+	case *In, *Between:
+		return levelLike
+	case *IsNull, *IsBool, *IsDistinct:
+		return levelIs
+	}
+	return levelPrimary
+}
+
+// expr prints e, in parentheses where it binds less tightly than least.
+func (p *printer) expr(e Expr, least level) {
+	if levelOf(e) < least {
+		p.text("(")
+		defer p.text(")")
+	}
+	switch x := e.(type) {
+	case *ColumnRef:
+		p.column(x)
+	case *Literal:
+		if x.Kind == LitString {
+			p.text(quoteText(x.Value))
+		} else {
+			p.text(x.Value)
+		}
+	case *Bound:
+		p.bound(x)
+	case *Param:
+		p.text("$" + strconv.Itoa(x.N))
+	case *Default:
+		p.text("DEFAULT")
+	case *FuncCall:
+		p.call(x)
+	case *Cast:
+		p.expr(x.X, levelPrimary)
+		p.text("::")
+		p.typeName(x.Type)
+	case *Case:
+		p.caseExpr(x)
+	case *Coalesce:
+		p.list("COALESCE(", x.Args, ")")
+	case *MinMax:
+		p.list(map[bool]string{true: "GREATEST(", false: "LEAST("}[x.Greatest], x.Args, ")")
+	case *NullIf:
+		p.list("NULLIF(", []Expr{x.L, x.R}, ")")
+	case *ArrayLit:
+		p.list("ARRAY[", x.Elems, "]")
+	case *RowExpr:
+		p.row(x)
+	case *Subscript:
+		p.subscript(x)
+	default:
+		p.operator(e)
+	}
+}
+
+// operator prints what binds less tightly than a primary expression.
+func (p *printer) operator(e Expr) {
+	switch x := e.(type) {
+	case *Unary:
+		p.unary(x)
+	case *Binary:
+		p.binary(x)
+	case *SubLink:
+		p.subLink(x)
+	case *AnyArray:
+		p.expr(x.X, levelAdd)
+		p.text(" " + x.Op + map[bool]string{true: " ALL (", false: " ANY ("}[x.All])
+		p.notSubquery(x.Array)
+		p.text(")")
+	case *In:
+		p.expr(x.X, levelOp)
+		p.text(not(x.Not) + " IN (")
+		commas(p, x.List, func(item Expr) {
+			if len(x.List) == 1 {
+				p.notSubquery(item)
+			} else {
+				p.expr(item, levelAny)
+			}
+		})
+		p.text(")")
+	case *Between:
+		p.expr(x.X, levelOp)
+		p.text(not(x.Not) + " BETWEEN ")
+		p.expr(x.Lo, levelOp)
+		p.text(" AND ")
+		p.expr(x.Hi, levelOp)
+	case *IsNull:
+		p.expr(x.X, levelOp)
+		p.text(" IS" + not(x.Not) + " NULL")
+	case *IsBool:
+		p.expr(x.X, levelOp)
+		p.text(" IS" + not(x.Not) + " " + strings.ToUpper(x.What))
+	case *IsDistinct:
+		p.expr(x.L, levelOp)
+		p.text(" IS" + not(x.Not) + " DISTINCT FROM ")
+		p.expr(x.R, levelOp)
+	}
+}
+
+func not(is bool) string {
+	if is {
+		return " NOT"
+	}
+	return ""
+}
+
+func (p *printer) list(open string, list []Expr, end string) {
+	p.text(open)
+	commas(p, list, func(x Expr) { p.expr(x, levelAny) })
+	p.text(end)
+}
+
+func (p *printer) column(x *ColumnRef) {
+	for i, name := range x.Names {
+		if i > 0 {
+			p.text(".")
+		}
+		p.name(name)
+	}
+	if x.Star {
+		if x.Names != nil {
+			p.text(".")
+		}
+		p.text("*")
+	}
+}
+
+func (p *printer) unary(x *Unary) {
+	if x.Op == "not" {
+		p.text("NOT ")
+		p.expr(x.X, levelNot)
+		return
+	}
+	p.text(x.Op)
+	p.expr(x.X, levelPrimary)
+}
+
+func (p *printer) binary(x *Binary) {
+	l := opLevel(x.Op)
+	left, right := l, l+1
+	switch l {
+	case levelCompare, levelLike: // do not associate
+		left, right = levelOp, levelOp
+	case levelPow: // associates to the left, which not everyone expects
+		left, right = levelPrimary, levelPrimary
+	}
+	p.expr(x.L, left)
+	word, ok := opWords[x.Op]
+	if !ok {
+		word = x.Op
+	}
+	p.text(" " + word + " ")
+	p.expr(x.R, right)
+}
+
+// notSubquery prints an operand that is one value, where a sub-query in parentheses would be a set of rows.
+func (p *printer) notSubquery(x Expr) {
+	if s, ok := x.(*SubLink); ok && s.Kind == SubScalar {
+		p.list("COALESCE(", []Expr{x}, ")")
+		return
+	}
+	p.expr(x, levelAny)
+}
+
+func (p *printer) subLink(x *SubLink) {
+	switch x.Kind {
+	case SubExists:
+		p.text("EXISTS ")
+	case SubArray:
+		p.text("ARRAY")
+	case SubAny, SubAll:
+		p.expr(x.Test, levelAdd)
+		switch {
+		case x.Kind == SubAll:
+			p.text(" " + x.Op + " ALL ")
+		case x.Op == "=":
+			p.text(" IN ")
+		default:
+			p.text(" " + x.Op + " ANY ")
+		}
+	}
+	p.subquery(x.Query)
+}
+
+func (p *printer) caseExpr(x *Case) {
+	p.text("CASE")
+	p.clause(" ", x.Arg)
+	for _, w := range x.Whens {
+		p.clause(" WHEN ", w.Cond)
+		p.clause(" THEN ", w.Result)
+	}
+	p.clause(" ELSE ", x.Else)
+	p.text(" END")
+}
+
+// row prints (a, b), which GROUP BY takes apart as it did where it was read; one field needs the word.
+func (p *printer) row(x *RowExpr) {
+	open := "("
+	if len(x.Fields) < 2 {
+		open = "ROW("
+	}
+	p.list(open, x.Fields, ")")
+}
+
+func (p *printer) subscript(x *Subscript) {
+	switch x.X.(type) {
+	case *ColumnRef, *Param:
+		p.expr(x.X, levelPrimary)
+	default:
+		p.text("(")
+		p.expr(x.X, levelAny)
+		p.text(")")
+	}
+	p.indices(x.Indices)
+}
+
+func (p *printer) indices(list []Index) {
+	for _, i := range list {
+		p.text("[")
+		if i.Slice {
+			p.clause("", i.Lo)
+			p.text(":")
+			p.clause("", i.Hi)
+		} else {
+			p.expr(i.I, levelAny)
+		}
+		p.text("]")
+	}
+}
+
+// valueFunctions are called without parentheses.
+var valueFunctions = []string{"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "current_role", "current_user",
+	"user", "session_user", "current_catalog", "current_schema"}
+
+// call prints f(args). Functions whose arguments the grammar lets words stand between, such as EXTRACT(x FROM y), are
+// also called with commas, by their name in quotes.
+func (p *printer) call(x *FuncCall) {
+	if x.Schema == "" && len(x.Args) == 0 && !x.Star && slices.Contains(valueFunctions, x.Name) {
+		p.text(x.Name)
+		return
+	}
+	p.qualified(x.Schema, x.Name)
+	p.text("(")
+	switch {
+	case x.Star:
+		p.text("*")
+	case x.Distinct:
+		p.text("DISTINCT ")
+	}
+	i := 0
+	commas(p, x.Args, func(a Expr) {
+		if i < len(x.ArgNames) && x.ArgNames[i] != "" {
+			p.name(x.ArgNames[i])
+			p.text(" => ")
+		}
+		i++
+		p.expr(a, levelAny)
+	})
+	p.orderBy(" ORDER BY ", x.OrderBy)
+	p.text(")")
+	if x.Filter != nil {
+		p.clause(" FILTER (WHERE ", x.Filter)
+		p.text(")")
+	}
+	if x.Over != nil {
+		p.text(" OVER ")
+		if x.Over.Name != "" {
+			p.name(x.Over.Name)
+		} else {
+			p.window(x.Over)
+		}
+	}
+}
+
+// window prints a window without its name.
+func (p *printer) window(w *Window) {
+	var parts []string
+	part := func(print func(q *printer)) {
+		q := &printer{}
+		print(q)
+		parts = append(parts, q.b.String())
+	}
+	if w.PartitionBy != nil {
+		part(func(q *printer) { q.list("PARTITION BY ", w.PartitionBy, "") })
+	}
+	if w.OrderBy != nil {
+		part(func(q *printer) { q.orderBy("ORDER BY ", w.OrderBy) })
+	}
+	if w.Frame != "" {
+		parts = append(parts, w.Frame)
+	}
+	p.text("(" + strings.Join(parts, " ") + ")")
+}
+
+func (p *printer) orderBy(keyword string, keys []SortKey) {
+	if keys == nil {
+		return
+	}
+	p.text(keyword)
+	commas(p, keys, func(k SortKey) {
+		p.expr(k.X, levelAny)
+		if k.Desc {
+			p.text(" DESC")
+		}
+		if k.NullsFirst != nil {
+			p.text(map[bool]string{true: " NULLS FIRST", false: " NULLS LAST"}[*k.NullsFirst])
+		}
+	})
+}
