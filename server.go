@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime/debug"
 	"strconv"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -58,9 +59,11 @@ type backend struct {
 // call runs one of the engine's functions.
 func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.Answer, err error) {
 	defer func() {
-		if p := recover(); p != nil { // no panic crosses the border; the trace is in the server's log
-			err = sqlerr.New(sqlerr.Internal, "internal error: %v", p)
-			panic(p)
+		if p := recover(); p != nil { // the trace goes to the server's log; what the engine keeps may be broken
+			fmt.Fprintf(os.Stderr, "relgrad: panic: %v\n%s", p, debug.Stack())
+			b.engine = newEngine(b.session)
+			b.engine.Notice = b.child.Notice
+			a, err = nil, sqlerr.New(sqlerr.Internal, "internal error: %v", p).WithHint("The server's log has the trace. Please report it.")
 		}
 	}()
 	b.session.Renew(r.Settings["volatile"] == "f")
@@ -198,4 +201,3 @@ var (
 func one(name string, x []float64) *pgbridge.Answer {
 	return &pgbridge.Answer{Rows: blockOf(&store.Relation{Names: []string{name}, Cols: []*ra.Vector{{Type: numberType, N: len(x), F64: x}}})}
 }
-

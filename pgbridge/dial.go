@@ -432,3 +432,6 @@ func (d *beReader) take(n int) []byte {
 }
 
 func (d *beReader) u32() uint32 { return uint32(bigEndian(d.take(4))) }
+
+// Script runs any number of statements, without their rows.
+func (r *Remote) Script(ctx context.Context, sql string) error { return r.simple(ctx, sql) }

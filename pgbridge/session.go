@@ -235,16 +235,9 @@ func (s *Session) Tells() bool { return false }
 
 // Exec runs a statement that the engine has made, or a SELECT of the user.
 func (s *Session) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error) {
-	var sql string
-	switch x := stmt.(type) {
-	case *sqlfront.Select:
-		sql = sqlfront.Print(x)
-	case *sqlfront.Insert:
-		sql = sqlfront.PrintInsert(x)
-	case *sqlfront.Update:
-		sql = sqlfront.PrintUpdate(x)
-	default:
-		return nil, sqlerr.New(sqlerr.Internal, "internal error: %T has no text for a server", stmt)
+	sql, err := sqlfront.PrintStatement(stmt)
+	if err != nil {
+		return nil, err
 	}
 	res, err := s.result(ctx, sql)
 	if err != nil && stmt.Position() >= 0 {

@@ -65,6 +65,8 @@ func realMain(args []string) int {
 		args[0] = "help"
 	case "-version", "--version":
 		args[0] = "version"
+	case "engine":
+		return status(context.Background(), serveBackend())
 	}
 	c, err := findCommand(args[0])
 	if err != nil {

@@ -1,0 +1,119 @@
+package relgrad
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/pgcluster"
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/train"
+)
+
+// serverScript makes the same tables and views on the store and on a server.
+const serverScript = `
+CREATE TABLE x (i int PRIMARY KEY, v double precision[] NOT NULL, y double precision, part text);
+INSERT INTO x SELECT i, ARRAY[i / 7.0, 1, (i % 3) / 2.0]::double precision[], CASE WHEN i % 4 = 0 THEN NULL ELSE i % 5 END, chr(97 + i % 3) FROM generate_series(1, 40) AS s(i);
+CREATE TABLE w (k int PRIMARY KEY, v double precision[]);
+INSERT INTO w VALUES (2, '{0.1,0.2,0.3}'), (1, '{-0.5,0.25,0.125}');
+CREATE TABLE b (v double precision);
+INSERT INTO b VALUES (0.5);
+CREATE VIEW guess AS SELECT x.i, x.y, sum(dot(x.v, w.v)) AS z FROM x, w WHERE x.i % 2 = w.k % 2 OR w.k = 1 GROUP BY x.i, x.y;
+CREATE VIEW loss AS SELECT avg((y - z - b.v) ^ 2) + 0.01 * (SELECT sum(sqnorm(v)) FROM w) FROM guess, b WHERE i NOT IN (SELECT i FROM x ORDER BY i DESC LIMIT 3);
+`
+
+func startServer(t *testing.T) *Server {
+	t.Helper()
+	c := pgcluster.Start(t)
+	ctx := context.Background()
+	s, err := Dial(ctx, c.DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	runAll(t, s, "CREATE EXTENSION relgrad", "SET search_path = public, relgrad")
+	return s
+}
+
+func runAll(t *testing.T, s *Server, stmts ...string) {
+	t.Helper()
+	for _, sql := range stmts {
+		if _, err := s.RunSQL(context.Background(), sql); err != nil {
+			t.Fatalf("%v\n%s", err, sql)
+		}
+	}
+}
+
+// compareRelations fails where two relations differ by more than tolerance, relative.
+func compareRelations(t *testing.T, got, want *store.Relation, tolerance float64) {
+	t.Helper()
+	if fmt.Sprint(got.Names) != fmt.Sprint(want.Names) {
+		t.Fatalf("columns %v, not %v", got.Names, want.Names)
+	}
+	for i, v := range want.Cols {
+		g := got.Cols[i]
+		if g.N != v.N || fmt.Sprint(g.Ints, g.Texts, g.Valid) != fmt.Sprint(v.Ints, v.Texts, v.Valid) || len(g.F64) != len(v.F64) || len(g.F32) != len(v.F32) {
+			t.Fatalf("column %s: %+v, not %+v", want.Names[i], g, v)
+		}
+		for j, x := range v.F64 {
+			if math.Abs(g.F64[j]-x) > tolerance*math.Max(1, math.Abs(x)) {
+				t.Fatalf("column %s: %g, not %g", want.Names[i], g.F64[j], x)
+			}
+		}
+		for j, x := range v.F32 {
+			if math.Abs(float64(g.F32[j]-x)) > max(tolerance, 1e-6)*math.Max(1, math.Abs(float64(x))) {
+				t.Fatalf("column %s: %g, not %g", want.Names[i], g.F32[j], x)
+			}
+		}
+	}
+}
+
+// TestServer compares the engine on a server, from outside, with the embedded store.
+func TestServer(t *testing.T) {
+	ctx := context.Background()
+	s := startServer(t)
+	db, err := Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Run(ctx, serverScript); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.remote.Script(ctx, serverScript); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"w", "b"} {
+		want, err := db.Gradient(ctx, "loss", table, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2 { // the second from the cache
+			got, err := s.Gradient(ctx, "loss", table, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			compareRelations(t, got, want, 1e-12)
+		}
+	}
+	c := train.Default()
+	c.Epochs, c.LR = 20, 0.05
+	if _, err := db.Train(ctx, "loss", []string{"w", "b"}, c); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Train(ctx, "loss", []string{"w", "b"}, c); err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range []string{"w", "b"} {
+		want, err := db.Gradient(ctx, "loss", table, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Gradient(ctx, "loss", table, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		compareRelations(t, got, want, 1e-9)
+	}
+}
