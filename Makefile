@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-unit golden fuzz lint pg-install clean
+.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -22,7 +22,7 @@ build: setup ## make bin/relgrad
 demo: build ## train a graph network and a factorisation from their SQL scripts (under 5 minutes)
 	@scripts/demo
 
-test: build ## everything that this machine can run (under 15 minutes)
+test: build pg-setup ## everything that this machine can run (under 15 minutes)
 	go vet ./...
 	go test -json -timeout 14m ./... | $(REPORT)
 
@@ -40,8 +40,15 @@ lint: setup ## go vet, and the project's own rules: format, import order, docume
 	go vet ./...
 	go test ./internal/archtest
 
-pg-install: ## build and install the Postgres extension for the server that pg_config names
+# Where no server can be installed, the tests that need one are skipped, which their last lines say.
+pg-setup: setup
+	@scripts/pg-setup || [ -z "$(findstring pg,$(RELGRAD_REQUIRE))" ]
+
+pg-install: setup ## build and install the Postgres extension for the server that pg_config names
 	@scripts/pg-install
+
+pg-demo: pg-install ## train the same two models from psql, on a Postgres server of its own
+	@scripts/pg-demo
 
 clean: ## remove what was built
 	rm -rf bin

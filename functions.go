@@ -143,12 +143,19 @@ func (db *Engine) Backward(ctx context.Context, loss string, params []string, st
 	if len(params) == 0 {
 		return 0, about(sqlerr.New(sqlerr.InvalidParameter, "backward needs at least one parameter, e.g. ARRAY['w']"), "params", 0)
 	}
-	c, err := db.session(ctx, request{loss: loss, params: params, draw: true})
+	r := request{loss: loss, params: params, draw: true}
+	c, env, err := db.push(ctx, r, step, seed)
+	if err == nil && c == nil {
+		c, err = db.session(ctx, r)
+	}
 	if err != nil {
 		return 0, err
 	}
 	if err := c.distinctGrads(); err != nil {
 		return 0, err
+	}
+	if c.prog == nil {
+		return db.pushedBackward(ctx, c, env)
 	}
 	x, err := db.once(ctx, c, step, seed)
 	if err != nil {

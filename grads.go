@@ -17,10 +17,13 @@ func (db *Engine) putGrad(ctx context.Context, t *ra.Table, r *store.Relation) e
 	}
 	ok, err := db.Fill(ctx, gradName(t), r, key)
 	if err == nil && !ok {
-		return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", gradName(t)).
-			WithHint("Rename or drop it.")
+		return errGradName(t)
 	}
 	return err
+}
+
+func errGradName(t *ra.Table) error {
+	return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", gradName(t)).WithHint("Rename or drop it.")
 }
 
 func gradName(t *ra.Table) string { return t.Name + "_grad" }

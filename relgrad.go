@@ -35,6 +35,8 @@ type Engine struct {
 	Workers int
 	// Memory is the budget of a program's buffers in bytes; 0 means three quarters of what this process may have.
 	Memory int64
+	// Mode says what computes gradients on a database that can do it: ModeAuto (also ""), ModeChunk or ModeSQL.
+	Mode string
 	// Notice receives messages of running statements, such as train()'s options. Nil drops them.
 	Notice func(level, message string)
 	// OnStep is called after every step of train(), with the number of steps planned.

@@ -68,6 +68,7 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 	}()
 	b.session.Renew(r.Settings["volatile"] == "f")
 	b.engine.Workers, b.engine.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
+	b.engine.Mode = r.Settings["engine"]
 	v := values(r.Args)
 	switch r.Function {
 	case "gradient":
@@ -107,6 +108,21 @@ func plain(err error) error {
 
 // gradient answers with a query over the rows, which gives columns the types of the table.
 func (b *backend) gradient(ctx context.Context, loss, table string, v values) (*pgbridge.Answer, error) {
+	c, env, err := b.engine.push(ctx, request{loss: loss, params: []string{table}, draw: true}, v.step(), v.int("seed", 0))
+	if err != nil {
+		return nil, plain(err)
+	}
+	if c != nil {
+		if _, err := b.engine.pushedLoss(ctx, c, env); err != nil {
+			return nil, plain(about(err, "loss", 0))
+		}
+		text, err := b.engine.pushedGradient(ctx, c, 0, env)
+		if err != nil {
+			return nil, err
+		}
+		query, err := b.session.PresentQuery(text, table)
+		return &pgbridge.Answer{Query: query}, err
+	}
 	r, err := b.engine.Gradient(ctx, loss, table, v.step(), v.int("seed", 0))
 	if err != nil {
 		return nil, plain(err)

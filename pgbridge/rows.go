@@ -501,13 +501,28 @@ func hash(s string) uint64 {
 
 // Present offers rows of a table's columns and gives the query that reads them in the table's own types.
 func (s *Session) Present(ctx context.Context, b *Block, table string) (string, error) {
+	items, err := s.casts(table)
+	if err != nil {
+		return "", err
+	}
+	from, err := s.conn.Offer(ctx, b)
+	return "SELECT " + items + " FROM " + from, bare(err)
+}
+
+// PresentQuery is Present for the rows of a query.
+func (s *Session) PresentQuery(query, table string) (string, error) {
+	items, err := s.casts(table)
+	return "SELECT " + items + " FROM (\n" + query + "\n) AS d", err
+}
+
+// casts gives the columns of a table's rows their own types.
+func (s *Session) casts(table string) (string, error) {
 	rows, err := s.texts("SELECT string_agg(format('d.%I::%s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid = " +
 		quoteText(table) + "::regclass AND a.attnum > 0 AND NOT a.attisdropped")
 	if err != nil {
 		return "", bare(err)
 	}
-	from, err := s.conn.Offer(ctx, b)
-	return "SELECT " + rows[0][0] + " FROM " + from, bare(err)
+	return rows[0][0], nil
 }
 
 // Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so.

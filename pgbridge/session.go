@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -369,79 +368,4 @@ func (s *Session) LockRun(run int64, params []*ra.Table) (unlock func(), err err
 		return nil, err
 	}
 	return unlock, nil
-}
-
-// Fill fills the temporary table of a gradient, which a comment marks as the engine's; false where another relation has
-// its name.
-func (s *Session) Fill(ctx context.Context, name string, r *store.Relation, key []string) (bool, error) {
-	const mark = "a gradient, filled by backward()"
-	if seen := s.find(nil, "", name); seen != nil {
-		rows, err := s.texts(fmt.Sprintf("SELECT coalesce(obj_description(%d, 'pg_class'), '')", seen.oid))
-		if err != nil {
-			return false, err
-		}
-		if rows[0][0] != mark {
-			return false, nil
-		}
-		if !sameColumns(seen, r, key) {
-			if _, err := s.result(ctx, "DROP TABLE "+quoteName(seen.table.Schema, name)); err != nil {
-				return false, err
-			}
-			seen = nil
-		}
-		if seen != nil {
-			if _, err := s.result(ctx, "DELETE FROM "+quoteName("pg_temp", name)); err != nil {
-				return false, err
-			}
-			return true, s.insert(ctx, name, r)
-		}
-	}
-	var cols []string
-	for i, n := range r.Names {
-		cols = append(cols, quoteIdent(n)+" "+r.Types[i])
-	}
-	if len(key) > 0 {
-		var names []string
-		for _, k := range key {
-			names = append(names, quoteIdent(k))
-		}
-		cols = append(cols, "PRIMARY KEY ("+strings.Join(names, ", ")+")")
-	}
-	for _, sql := range []string{"CREATE TEMP TABLE " + quoteIdent(name) + " (" + strings.Join(cols, ", ") + ")",
-		"COMMENT ON TABLE " + quoteName("pg_temp", name) + " IS " + quoteText(mark)} {
-		if _, err := s.result(ctx, sql); err != nil {
-			return false, bare(err)
-		}
-	}
-	s.forget()
-	return true, s.insert(ctx, name, r)
-}
-
-func sameColumns(seen *relation, r *store.Relation, key []string) bool {
-	if len(seen.declared) != len(r.Types) || (seen.table.PK == nil) != (len(key) == 0) || len(key) > 0 && !slices.Equal(seen.table.PK.Cols, key) {
-		return false
-	}
-	for i, c := range seen.table.Cols {
-		if c.Name != r.Names[i] || strings.TrimRight(seen.declared[i], "[]") != strings.TrimRight(r.Types[i], "[]") {
-			return false
-		}
-	}
-	return true
-}
-
-// insert adds the rows of a relation to a temporary table.
-func (s *Session) insert(ctx context.Context, name string, r *store.Relation) error {
-	b := &Block{}
-	var items []string
-	for i, v := range r.Cols {
-		b.Rows = v.N
-		b.Cols = append(b.Cols, Column{Name: r.Names[i], Data: v})
-		items = append(items, "d."+quoteIdent(r.Names[i])+"::"+r.Types[i])
-	}
-	from, err := s.conn.Offer(ctx, b)
-	if err != nil {
-		return err
-	}
-	_, err = s.result(ctx, "INSERT INTO "+quoteName("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM "+from)
-	return bare(err)
 }

@@ -1,0 +1,107 @@
+package pgbridge
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store"
+)
+
+// gradMark is the comment of a temporary table that backward() has made.
+const gradMark = "a gradient, filled by backward()"
+
+// Fill fills the temporary table of a gradient, which a comment marks as the engine's; false where another relation has
+// its name.
+func (s *Session) Fill(ctx context.Context, name string, r *store.Relation, key []string) (bool, error) {
+	ok, err := s.makeGrad(ctx, name, r.Names, r.Types, key)
+	if !ok || err != nil {
+		return ok, err
+	}
+	b := &Block{}
+	var items []string
+	for i, v := range r.Cols {
+		b.Rows = v.N
+		b.Cols = append(b.Cols, Column{Name: r.Names[i], Data: v})
+		items = append(items, "d."+quoteIdent(r.Names[i])+"::"+r.Types[i])
+	}
+	from, err := s.conn.Offer(ctx, b)
+	if err != nil {
+		return false, err
+	}
+	_, err = s.result(ctx, "INSERT INTO "+quoteName("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM "+from)
+	return true, bare(err)
+}
+
+// FillFrom is Fill with the rows of a query, whose columns are the table's.
+func (s *Session) FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error) {
+	var names, types, key, items []string
+	for _, c := range t.Cols {
+		names, types = append(names, c.Name), append(types, c.PGType)
+		items = append(items, "d."+quoteIdent(c.Name)+"::"+c.PGType)
+	}
+	for _, k := range t.Key {
+		if k != ra.RowID {
+			key = append(key, t.Cols[k].Name)
+		}
+	}
+	ok, err := s.makeGrad(ctx, name, names, types, key)
+	if !ok || err != nil {
+		return ok, err
+	}
+	_, err = s.result(ctx, "INSERT INTO "+quoteName("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM (\n"+query+"\n) AS d")
+	return true, bare(err)
+}
+
+// makeGrad makes the table, or empties the one that an earlier call made.
+func (s *Session) makeGrad(ctx context.Context, name string, names, types, key []string) (bool, error) {
+	if seen := s.find(nil, "", name); seen != nil {
+		rows, err := s.texts(fmt.Sprintf("SELECT coalesce(obj_description(%d, 'pg_class'), '')", seen.oid))
+		if err != nil {
+			return false, err
+		}
+		if rows[0][0] != gradMark || seen.table == nil {
+			return false, nil
+		}
+		if sameColumns(seen, names, types, key) {
+			_, err := s.result(ctx, "DELETE FROM "+quoteName("pg_temp", name))
+			return true, err
+		}
+		if _, err := s.result(ctx, "DROP TABLE "+quoteName("pg_temp", name)); err != nil {
+			return false, err
+		}
+	}
+	var cols []string
+	for i, n := range names {
+		cols = append(cols, quoteIdent(n)+" "+types[i])
+	}
+	if len(key) > 0 {
+		var quoted []string
+		for _, k := range key {
+			quoted = append(quoted, quoteIdent(k))
+		}
+		cols = append(cols, "PRIMARY KEY ("+strings.Join(quoted, ", ")+")")
+	}
+	for _, sql := range []string{"CREATE TEMP TABLE " + quoteIdent(name) + " (" + strings.Join(cols, ", ") + ")",
+		"COMMENT ON TABLE " + quoteName("pg_temp", name) + " IS " + quoteText(gradMark)} {
+		if _, err := s.result(ctx, sql); err != nil {
+			return false, bare(err)
+		}
+	}
+	s.forget()
+	return true, nil
+}
+
+func sameColumns(seen *relation, names, types, key []string) bool {
+	if len(seen.table.Cols) != len(types) || (seen.table.PK == nil) != (len(key) == 0) || len(key) > 0 && !slices.Equal(seen.table.PK.Cols, key) {
+		return false
+	}
+	for i, c := range seen.table.Cols {
+		if c.Name != names[i] || strings.TrimRight(c.Type.String(), "[]") != strings.TrimRight(types[i], "[]") {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,170 @@
+package relgrad
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
+)
+
+// A database with relgrad's functions can compute a gradient itself: the optimized plan goes to it as SQL text.
+
+// pusher is a host that can.
+type pusher interface {
+	// FillFrom is Fill with the rows of a query, whose columns are the table's.
+	FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error)
+}
+
+// The values of Engine.Mode.
+const (
+	ModeAuto  = "auto"  // the executor, unless its buffers do not fit into the memory
+	ModeChunk = "chunk" // the executor
+	ModeSQL   = "sql"   // the database
+)
+
+// pushes reports whether a plan is run by the database, and why.
+func (db *Engine) pushes(c *compiled) (sql bool, why string) {
+	if _, can := db.host.(pusher); !can {
+		return false, "the embedded store has no kernels but the executor's"
+	}
+	switch db.Mode {
+	case ModeSQL:
+		return true, "relgrad.engine is sql"
+	case ModeChunk:
+		return false, "relgrad.engine is chunk"
+	}
+	bytes := int64(0)
+	for _, n := range c.query.Scans {
+		for _, col := range n.Table.Cols {
+			if col.Type.IsFloat() {
+				bytes += n.Table.Rows * int64(col.Type.Size()) * int64(col.Type.Kind.DType().Size())
+			}
+		}
+	}
+	if budget := db.memory(); budget > 0 && bytes > budget/2 {
+		return true, fmt.Sprintf("the tables' values are %d MB, more than half of the %d MB of relgrad.memory", bytes>>20, budget>>20)
+	}
+	return false, "the tables' values fit into the memory, and a step on buffers reads no rows"
+}
+
+// text prints a root of a plan for the database.
+func (db *Engine) text(ctx context.Context, c *compiled, root int, env kernels.Env) (string, error) {
+	return sqlgen.SQL(c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
+}
+
+// rowsText prints a sub-query, or the rows that the engine makes itself.
+func (db *Engine) rowsText(ctx context.Context, n *ra.Node, env *kernels.Env) (string, error) {
+	data, ok, err := sqlfront.Rows(n, env)
+	if !ok || err != nil {
+		if err != nil {
+			return "", err
+		}
+		return db.cat.print(ctx, n)
+	}
+	if data[0].N == 0 {
+		var none []string
+		for _, v := range data {
+			none = append(none, "NULL::"+v.Type.Kind.String())
+		}
+		return "SELECT " + strings.Join(none, ", ") + " WHERE FALSE", nil
+	}
+	rows := make([]string, data[0].N)
+	for i := range rows {
+		var cells []string
+		for _, v := range data {
+			s, err := db.Dialect().Const(v.Value(i))
+			if err != nil {
+				return "", err
+			}
+			cells = append(cells, db.Dialect().Literal(v.Type, s))
+		}
+		rows[i] = "(" + strings.Join(cells, ", ") + ")"
+	}
+	return "VALUES " + strings.Join(rows, ", "), nil
+}
+
+// pushedLoss lets the database compute the loss.
+func (db *Engine) pushedLoss(ctx context.Context, c *compiled, env kernels.Env) (float64, error) {
+	text, err := db.text(ctx, c, 0, env)
+	if err != nil {
+		return 0, err
+	}
+	res, err := db.RunSQL(ctx, text)
+	if err != nil {
+		return 0, err
+	}
+	if len(res.Rows) != 1 || res.Rows[0][0] == nil {
+		return 0, c.isNull()
+	}
+	x, err := number(res.Rows[0][0])
+	if err == nil && (math.IsNaN(x) || math.IsInf(x, 0)) {
+		err = db.finite(ctx, c, x, env)
+	}
+	return x, err
+}
+
+// push plans a loss for a call of gradient() or backward() that the database computes; nil where the executor does.
+func (db *Engine) push(ctx context.Context, r request, step *int64, seed int64) (c *compiled, env kernels.Env, err error) {
+	env = kernels.Env{Seed: seed}
+	if _, can := db.host.(pusher); !can || db.Mode == ModeChunk {
+		return nil, env, nil
+	}
+	if c, err = db.plan(ctx, r); err != nil {
+		return nil, env, err
+	}
+	if sql, _ := db.pushes(c); !sql {
+		return nil, env, nil
+	}
+	if err := c.drawn(step); err != nil {
+		return nil, env, err
+	}
+	if step != nil {
+		env.Step = *step
+	}
+	return c, env, db.Draw(env)
+}
+
+// pushedGradient prints the gradient of parameter i with the columns of its table, in the table's order.
+func (db *Engine) pushedGradient(ctx context.Context, c *compiled, i int, env kernels.Env) (string, error) {
+	text, err := db.text(ctx, c, 1+i, env)
+	if err != nil {
+		return "", err
+	}
+	var items []string
+	root := c.res.Plan.Roots[1+i]
+	for tc := range c.tables[i].Cols {
+		for j, k := range c.res.Cols[i] {
+			if k == tc {
+				items = append(items, "g."+db.Dialect().Ident(root.Node.Col(root.Cols[j]).Name)+" AS "+db.Dialect().Ident(c.tables[i].Cols[tc].Name))
+			}
+		}
+	}
+	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n) AS g", nil
+}
+
+// pushedBackward is Backward by the database.
+func (db *Engine) pushedBackward(ctx context.Context, c *compiled, env kernels.Env) (float64, error) {
+	x, err := db.pushedLoss(ctx, c, env)
+	if err != nil {
+		return 0, about(err, "loss", 0)
+	}
+	for i, t := range c.tables {
+		text, err := db.pushedGradient(ctx, c, i, env)
+		if err != nil {
+			return 0, err
+		}
+		ok, err := db.host.(pusher).FillFrom(ctx, gradName(t), t, text)
+		if err == nil && !ok {
+			err = errGradName(t)
+		}
+		if err != nil {
+			return 0, about(err, "loss", 0)
+		}
+	}
+	return x, nil
+}
