@@ -73,6 +73,7 @@ func SQL() (string, error) {
 		}
 	}
 	writeGenerated(&b)
+	writeBridge(&b)
 	err := writeAggregates(&b)
 	return b.String(), err
 }

@@ -1,0 +1,102 @@
+// The engine (the program relgrad-engine) as a child process of a backend: frames over a socket, bulk data in shared memory.
+#ifndef RELGRAD_ENGINE_H
+#define RELGRAD_ENGINE_H
+#include "postgres.h"
+
+#include "access/tupdesc.h"
+#include "lib/stringinfo.h"
+#include "tcop/dest.h"
+#include "utils/array.h"
+#include "utils/tuplestore.h"
+
+#define RG_NORETURN_ATTR __attribute__((noreturn))
+
+// Requests may be nested: a statement run for the engine may itself call gradient(). Each level has its own engine.
+#define RG_MAX_NESTED 4
+
+// Rows from the engine, as relgrad.gen_rows() and results show them: positions in the shared memory, checked.
+typedef struct RgColumn {
+	char *name;
+	Oid type;
+	char kind;
+	bool nulls;
+	int ndim;
+	int dims[MAXDIM];
+	uint64 cell; // bytes of a row, 0 for text
+	uint64 data_at, nulls_at, extra_at;
+} RgColumn;
+
+typedef struct RgBlock {
+	uint64 rows;
+	uint64 end; // behind all of it
+	int ncols;
+	RgColumn *cols;
+} RgBlock;
+
+typedef struct RgEngine {
+	pid_t pid;   // 0: not started
+	pid_t owner; // the backend that started it
+	int sock, memory;
+	char *map; // the shared memory
+	uint64 mapped;
+	bool busy;	 // amid a request: it cannot be used again unless it answers in order
+	bool lost;	 // the exchange of frames is broken, or an interrupt came amid it
+	StringInfoData in, out;
+	RgBlock *rows;	   // of relgrad.gen_rows(), NULL: none
+} RgEngine;
+
+// A frame's payload that is being read.
+typedef struct RgReader {
+	RgEngine *engine;
+	char kind;
+	const char *at, *end;
+} RgReader;
+
+RgEngine *rg_engine_begin(void);
+void rg_engine_end(RgEngine *e);
+void rg_engine_abandon(RgEngine *e);
+RgEngine *rg_engine_running(void);
+
+void rg_begin_frame(RgEngine *e, char kind);
+void rg_put_u8(RgEngine *e, uint8 x);
+void rg_put_u32(RgEngine *e, uint32 x);
+void rg_put_u64(RgEngine *e, uint64 x);
+void rg_put_string(RgEngine *e, const char *s);
+void rg_send_frame(RgEngine *e);
+RgReader rg_receive_frame(RgEngine *e);
+uint8 rg_get_u8(RgReader *r);
+uint32 rg_get_u32(RgReader *r);
+uint64 rg_get_u64(RgReader *r);
+char *rg_get_string(RgReader *r);
+void rg_get_end(RgReader *r);
+
+void rg_fault(RgEngine *e, const char *format, ...) pg_attribute_printf(2, 3) RG_NORETURN_ATTR;
+void rg_grow(RgEngine *e, uint64 size);
+void rg_remap(RgEngine *e);
+
+RgBlock *rg_read_block(RgReader *r);
+void rg_check_columns(const RgBlock *b, TupleDesc desc, const char *what);
+void rg_store_block(RgEngine *e, const RgBlock *b, TupleDesc desc, Tuplestorestate *store);
+
+DestReceiver *rg_new_sender(RgEngine *e);
+void rg_finish_sender(DestReceiver *dest);
+
+// A call of one of relgrad's functions.
+typedef struct RgRequest {
+	const char *function;
+	bool atomic;   // no transaction control
+	bool stable;   // runs nothing that writes
+	bool fresh;	   // reads see what the request itself and, between its statements, others have done
+	char *param_table; // of gradient, else NULL
+	char *args;		   // a JSON object
+	TupleDesc desc;	   // of the result's rows, NULL: none
+	Tuplestorestate *store;
+} RgRequest;
+
+void rg_request(RgRequest *q);
+
+const char *rg_engine_name(void);
+extern int rg_threads;
+extern int rg_memory; // kB
+
+#endif

@@ -1,0 +1,490 @@
+// One request: what the engine asks for while it works is run by SPI, with the caller's rights and in the caller's
+// transaction, until it has a result or an error.
+#include "engine.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type_d.h"
+#include "commands/dbcommands.h"
+#include "executor/spi.h"
+#include "executor/tstoreReceiver.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "tcop/cmdtag.h"
+#include "tcop/pquery.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/plancache.h"
+#include "utils/resowner.h"
+#include "utils/snapmgr.h"
+
+#define READ_ONLY 1 // flags of a query
+#define PLAIN 2		// no subtransaction
+
+// A request under way.
+typedef struct Service {
+	const RgRequest *q;
+	RgEngine *e;
+	MemoryContext whole, each, rows; // of the request, of a frame, of relgrad.gen_rows()
+	bool done;
+} Service;
+
+// What an error of the engine or for it has.
+typedef struct Fields {
+	char *code, *message, *detail, *hint, *context, *query, *position;
+} Fields;
+
+static void
+send_request(Service *s)
+{
+	char *values[][2] = {
+		{"function", (char *) s->q->function},
+		{"user", GetUserNameFromId(GetUserId(), false)},
+		{"atomic", s->q->atomic ? "t" : "f"},
+		{"read_only", XactReadOnly || RecoveryInProgress() ? "t" : "f"},
+		{"database", get_database_name(MyDatabaseId)},
+		{"engine", (char *) rg_engine_name()},
+		{"threads", psprintf("%d", rg_threads)},
+		{"memory", psprintf(INT64_FORMAT, (int64) rg_memory * 1024)},
+		{"args", s->q->args},
+		{"param_table", s->q->param_table},
+	};
+	int n = lengthof(values) - (s->q->param_table == NULL);
+
+	rg_begin_frame(s->e, 'R');
+	rg_put_u32(s->e, n);
+	for (int i = 0; i < n; i++) {
+		if (GetDatabaseEncoding() != PG_UTF8)
+			pg_verify_mbstr(PG_UTF8, values[i][1], strlen(values[i][1]), false);
+		rg_put_string(s->e, values[i][0]);
+		rg_put_string(s->e, values[i][1]);
+	}
+	rg_send_frame(s->e);
+}
+
+static void
+send_complete(RgEngine *e, const char *tag, uint64 rows)
+{
+	rg_begin_frame(e, 'C');
+	rg_put_string(e, tag);
+	rg_put_u64(e, rows);
+	rg_send_frame(e);
+}
+
+static void
+put_field(RgEngine *e, char code, const char *value)
+{
+	rg_put_u8(e, code);
+	rg_put_string(e, value);
+}
+
+// send_error tells the engine that a statement has failed. What the server's messages hold may be in its own language
+// and encoding; that of the database is UTF8.
+static void
+send_error(RgEngine *e, const ErrorData *error, const char *sql)
+{
+	bool direct = error->internalquery != NULL && sql != NULL && strcmp(error->internalquery, sql) == 0;
+	uint32 n = 2 + (error->detail != NULL) + (error->hint != NULL) + (error->context != NULL) + (error->internalpos > 0) +
+		(error->internalpos > 0 && !direct && error->internalquery != NULL);
+
+	rg_begin_frame(e, 'E');
+	rg_put_u32(e, n);
+	put_field(e, 'C', unpack_sql_state(error->sqlerrcode));
+	put_field(e, 'M', error->message != NULL ? error->message : "");
+	if (error->detail != NULL)
+		put_field(e, 'D', error->detail);
+	if (error->hint != NULL)
+		put_field(e, 'H', error->hint);
+	if (error->context != NULL)
+		put_field(e, 'W', error->context);
+	if (error->internalpos > 0) {
+		put_field(e, 'p', psprintf("%d", error->internalpos));
+		if (!direct && error->internalquery != NULL)
+			put_field(e, 'q', error->internalquery);
+	}
+	rg_send_frame(e);
+}
+
+static Fields
+get_fields(RgReader *r)
+{
+	Fields f = {0};
+	uint32 n = rg_get_u32(r);
+
+	for (uint32 i = 0; i < n; i++) {
+		char code = rg_get_u8(r), *text = rg_get_string(r);
+
+		switch (code) {
+		case 'C': f.code = text; break;
+		case 'M': f.message = text; break;
+		case 'D': f.detail = text; break;
+		case 'H': f.hint = text; break;
+		case 'W': f.context = text; break;
+		case 'q': f.query = text; break;
+		case 'p': f.position = text; break;
+		default:
+			rg_fault(r->engine, "an error with a field %d", code);
+		}
+	}
+	rg_get_end(r);
+	if (f.message == NULL || f.code == NULL || strlen(f.code) != 5 || strspn(f.code, "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ") != 5 || strncmp(f.code, "00", 2) == 0)
+		rg_fault(r->engine, "an error without a message or SQLSTATE");
+	return f;
+}
+
+// fail raises the engine's error as the function's own.
+static void
+fail(const Fields *f)
+{
+	const char *c = f->code;
+
+	ereport(ERROR, (errcode(MAKE_SQLSTATE(c[0], c[1], c[2], c[3], c[4])), errmsg_internal("%s", f->message), f->detail ? errdetail_internal("%s", f->detail) : 0,
+					f->hint ? errhint("%s", f->hint) : 0, f->context ? errcontext_msg("%s", f->context) : 0, f->query ? internalerrquery(f->query) : 0,
+					f->query && f->position ? internalerrposition(atoi(f->position)) : 0));
+}
+
+static void
+notice(RgReader *r)
+{
+	static const struct {
+		const char *name;
+		int level;
+	} levels[] = {{"DEBUG", DEBUG1}, {"LOG", LOG}, {"INFO", INFO}, {"NOTICE", NOTICE}, {"WARNING", WARNING}};
+	char *level = rg_get_string(r), *message = rg_get_string(r), *detail = rg_get_string(r), *hint = rg_get_string(r);
+
+	rg_get_end(r);
+	for (size_t i = 0; i < lengthof(levels); i++)
+		if (strcmp(level, levels[i].name) == 0) {
+			ereport(levels[i].level, (errmsg_internal("%s", message), *detail ? errdetail_internal("%s", detail) : 0, *hint ? errhint("%s", hint) : 0));
+			return;
+		}
+	rg_fault(r->engine, "a message of level %.20s", level);
+}
+
+// prepare parses and analyses one statement.
+static SPIPlanPtr
+prepare(const char *sql, bool parallel)
+{
+	SPIPrepareOptions o = {.cursorOptions = parallel ? CURSOR_OPT_PARALLEL_OK : 0};
+	SPIPlanPtr plan = SPI_prepare_extended(sql, &o);
+	int n;
+
+	if (plan == NULL)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("the engine cannot run this statement: %s", SPI_result_code_string(SPI_result)), internalerrquery(sql)));
+	n = list_length(SPI_plan_get_plan_sources(plan));
+	if (n != 1)
+		ereport(ERROR, (errcode(ERRCODE_SYNTAX_ERROR), errmsg("expected one statement, not %d", n), internalerrquery(sql)));
+	return plan;
+}
+
+static CachedPlanSource *
+source(SPIPlanPtr plan)
+{
+	return (CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan));
+}
+
+// run runs a prepared statement; its rows go to dest. What only reads sees the database as the call does, or as it is
+// now; anything else always as it is now.
+static void
+run(Service *s, SPIPlanPtr plan, bool read_only, DestReceiver *dest)
+{
+	SPIExecuteOptions o = {.read_only = read_only, .dest = dest};
+	bool fresh = read_only && s->q->fresh;
+	int code;
+
+	if (fresh) {
+		CommandCounterIncrement();
+		PushActiveSnapshot(GetTransactionSnapshot());
+	} else if (read_only)
+		EnsurePortalSnapshotExists();
+	code = SPI_execute_plan_extended(plan, &o);
+	if (fresh)
+		PopActiveSnapshot();
+	if (code < 0)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s is not allowed in a statement that %s() runs", GetCommandTagName(source(plan)->commandTag), s->q->function)));
+}
+
+// A statement that the engine wants run, and what it is told then.
+typedef struct Statement {
+	char *sql;
+	bool read_only;
+	const char *tag;
+	uint64 rows;
+} Statement;
+
+// query runs a statement and sends its rows.
+static void
+query(Service *s, Statement *st)
+{
+	DestReceiver *dest = rg_new_sender(s->e);
+	SPIPlanPtr plan = prepare(st->sql, st->read_only);
+	CommandTag tag = source(plan)->commandTag;
+
+	run(s, plan, st->read_only, dest);
+	st->rows = SPI_processed;
+	rg_finish_sender(dest);
+	if (tag == CMDTAG_INSERT)
+		st->tag = psprintf("INSERT 0 " UINT64_FORMAT, st->rows);
+	else if (tag == CMDTAG_CREATE_TABLE_AS || tag == CMDTAG_SELECT_INTO)
+		st->tag = psprintf("SELECT " UINT64_FORMAT, st->rows);
+	else if (command_tag_display_rowcount(tag))
+		st->tag = psprintf("%s " UINT64_FORMAT, GetCommandTagName(tag), st->rows);
+	else
+		st->tag = GetCommandTagName(tag);
+	SPI_freeplan(plan);
+}
+
+static void
+analyse(Service *s, Statement *st)
+{
+	(void) s;
+	st->tag = "";
+	SPI_freeplan(prepare(st->sql, false));
+}
+
+// rethrow raises an error again that the engine must not go on after: a cancelled statement, or a broken exchange.
+static void
+rethrow(Service *s, ErrorData *error)
+{
+	if (s->e->lost || error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ReThrowError(error);
+}
+
+// attempt does something in a subtransaction, and tells the engine how it ended.
+static void
+attempt(Service *s, void (*what)(Service *, Statement *), Statement *st)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		what(s, st);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	if (error == NULL) {
+		send_complete(s->e, st->tag, st->rows);
+		return;
+	}
+	rethrow(s, error);
+	send_error(s->e, error, st->sql);
+}
+
+static void
+end_transaction(Service *s, char how)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ErrorData *volatile error = NULL;
+
+	if (s->q->atomic || (how != 'c' && how != 'r'))
+		rg_fault(s->e, "the end %d of a transaction that is not its own", how);
+	PG_TRY();
+	{
+		if (how == 'c')
+			SPI_commit();
+		else
+			SPI_rollback();
+		SPI_start_transaction();
+	}
+	PG_CATCH();
+	{
+#if PG_VERSION_NUM < 150000
+		PG_RE_THROW(); // there is no transaction to go on in
+#endif
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	if (error == NULL) {
+		send_complete(s->e, how == 'c' ? "COMMIT" : "ROLLBACK", 0);
+		return;
+	}
+	rethrow(s, error);
+	send_error(s->e, error, NULL);
+}
+
+// show lets relgrad.gen_rows() return other rows, which are checked there against what the statement expects.
+static void
+show(Service *s, RgReader *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->rows);
+
+	s->e->rows = NULL;
+	MemoryContextReset(s->rows);
+	if (r->at != r->end)
+		s->e->rows = rg_read_block(r);
+	MemoryContextSwitchTo(old);
+	send_complete(s->e, "", 0);
+}
+
+static void
+output(Service *s, RgReader *r)
+{
+	RgBlock *b = rg_read_block(r);
+
+	if (s->q->store == NULL)
+		rg_fault(s->e, "rows, but %s has none", s->q->function);
+	rg_check_columns(b, s->q->desc, s->q->function);
+	rg_store_block(s->e, b, s->q->desc, s->q->store);
+	rg_begin_frame(s->e, 'K');
+	rg_send_frame(s->e);
+}
+
+// join runs the query whose rows are the result; the engine has done its part.
+static void
+join(Service *s, const char *sql)
+{
+	SPIPlanPtr plan;
+	TupleDesc has;
+	RgBlock columns = {0};
+	DestReceiver *dest;
+
+	if (s->q->store == NULL)
+		rg_fault(s->e, "a query for rows, but %s has none", s->q->function);
+	s->e->busy = false;
+	plan = prepare(sql, true);
+	has = source(plan)->resultDesc;
+	columns.ncols = has == NULL ? 0 : has->natts;
+	columns.cols = palloc0(sizeof(RgColumn) * Max(columns.ncols, 1));
+	for (int i = 0; i < columns.ncols; i++) {
+		columns.cols[i].name = NameStr(TupleDescAttr(has, i)->attname);
+		columns.cols[i].type = TupleDescAttr(has, i)->atttypid;
+	}
+	rg_check_columns(&columns, s->q->desc, s->q->function);
+	dest = CreateDestReceiver(DestTuplestore);
+	SetTuplestoreDestReceiverParams(dest, s->q->store, CurrentMemoryContext, false, s->q->desc, "the columns of the engine's query are not those of its result");
+	run(s, plan, true, dest);
+	SPI_freeplan(plan);
+}
+
+static void
+query_frame(Service *s, RgReader *r)
+{
+	uint8 flags = rg_get_u8(r);
+	Statement st = {.sql = rg_get_string(r), .read_only = (flags & READ_ONLY) != 0 || s->q->stable};
+
+	rg_get_end(r);
+	if ((flags & ~(READ_ONLY | PLAIN)) != 0)
+		rg_fault(s->e, "a query with flags %d", flags);
+	if ((flags & PLAIN) == 0) {
+		attempt(s, query, &st);
+		return;
+	}
+	query(s, &st);
+	send_complete(s->e, st.tag, st.rows);
+}
+
+static void
+prepare_frame(Service *s, RgReader *r)
+{
+	Statement st = {.sql = rg_get_string(r)};
+
+	rg_get_end(r);
+	attempt(s, analyse, &st);
+}
+
+// serve_frame does what one frame of the engine asks for.
+static void
+serve_frame(Service *s)
+{
+	RgReader r = rg_receive_frame(s->e);
+	Fields fields;
+	char *sql, how;
+
+	switch (r.kind) {
+	case 'Q':
+		query_frame(s, &r);
+		break;
+	case 'P':
+		prepare_frame(s, &r);
+		break;
+	case 'W':
+		show(s, &r);
+		break;
+	case 'T':
+		how = rg_get_u8(&r);
+		rg_get_end(&r);
+		end_transaction(s, how);
+		break;
+	case 'N':
+		notice(&r);
+		break;
+	case 'O':
+		output(s, &r);
+		break;
+	case 'D':
+		rg_get_end(&r);
+		s->done = true;
+		break;
+	case 'J':
+		sql = rg_get_string(&r);
+		rg_get_end(&r);
+		join(s, sql);
+		s->done = true;
+		break;
+	case 'X':
+		fields = get_fields(&r);
+		s->e->busy = false;
+		fail(&fields);
+		break;
+	default:
+		rg_fault(s->e, "a frame of kind %d", r.kind);
+	}
+}
+
+// rg_request makes a request and serves the engine until it is answered. Settings that the engine makes end with it
+// (in a procedure that commits: with its transaction).
+void
+rg_request(RgRequest *q)
+{
+	Service s = {.q = q};
+	volatile int level = 0;
+
+	if (GetDatabaseEncoding() != PG_UTF8 && GetDatabaseEncoding() != PG_SQL_ASCII)
+		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s() needs a database whose encoding is UTF8, not %s", q->function, GetDatabaseEncodingName())));
+	check_stack_depth();
+	s.whole = AllocSetContextCreate(CurrentMemoryContext, "relgrad request", ALLOCSET_DEFAULT_SIZES);
+	s.each = AllocSetContextCreate(s.whole, "relgrad statement", ALLOCSET_DEFAULT_SIZES);
+	s.rows = AllocSetContextCreate(s.whole, "relgrad rows", ALLOCSET_SMALL_SIZES);
+	if (SPI_connect_ext(q->atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
+		elog(ERROR, "SPI_connect failed");
+	if (q->atomic)
+		level = NewGUCNestLevel();
+	s.e = rg_engine_begin();
+	PG_TRY();
+	{
+		MemoryContextSwitchTo(s.each);
+		send_request(&s);
+		while (!s.done) {
+			MemoryContextReset(s.each);
+			serve_frame(&s);
+		}
+	}
+	PG_CATCH();
+	{
+		rg_engine_abandon(s.e);
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	rg_engine_end(s.e);
+	if (q->atomic)
+		AtEOXact_GUC(false, level);
+	SPI_finish();
+	MemoryContextDelete(s.whole);
+}
