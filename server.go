@@ -28,7 +28,7 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Engine: newEngine(pgbridge.NewSession(remote, false)), remote: remote}
+	s := &Server{Engine: newEngine(pgbridge.NewSession(remote)), remote: remote}
 	s.Notice = notice
 	return s, nil
 }
@@ -43,7 +43,7 @@ func (s *Server) Close() error {
 // closes the line.
 func ServeBackend(line *os.File, shared *os.File) error {
 	child := pgbridge.NewChild(line, shared)
-	session := pgbridge.NewSession(child, false)
+	session := pgbridge.NewSession(child)
 	b := &backend{engine: newEngine(session), session: session, child: child}
 	b.engine.Notice = child.Notice
 	return child.Serve(b.call)
@@ -66,7 +66,7 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 			a, err = nil, sqlerr.New(sqlerr.Internal, "internal error: %v", p).WithHint("The server's log has the trace. Please report it.")
 		}
 	}()
-	b.session.Renew(r.Settings["volatile"] == "f")
+	b.session.Renew()
 	b.engine.Workers, b.engine.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
 	b.engine.Mode = r.Settings["engine"]
 	v := values(r.Args)

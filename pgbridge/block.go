@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"unsafe"
 
+	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -18,7 +20,7 @@ type Block struct {
 // Column is a column of a block. Chunks of one column have one shape in a block.
 type Column struct {
 	Name string
-	OID  uint32
+	OID  uint32 // of a column that is received
 	Data *ra.Vector
 	Odd  *Odd // a row whose chunk is not as the others; Data then means nothing
 }
@@ -58,6 +60,10 @@ func kindOf(t kernels.Type) byte {
 
 var kinds = map[byte]kernels.Kind{colInt: kernels.Int, colFloat32: kernels.Float32, colFloat64: kernels.Float64, colBool: kernels.Bool, colText: kernels.Text,
 	colChunk32: kernels.Float32, colChunk64: kernels.Float64, colInts: kernels.Int}
+
+// oids are the types of columns that are sent.
+var oids = map[byte]uint32{colInt: pgtype.Int8OID, colFloat32: pgtype.Float4OID, colFloat64: pgtype.Float8OID, colBool: pgtype.BoolOID, colText: pgtype.TextOID,
+	colChunk32: pgtype.Float4ArrayOID, colChunk64: pgtype.Float8ArrayOID, colInts: pgtype.Int8ArrayOID}
 
 // Flags of a column.
 const (
@@ -195,7 +201,7 @@ func layOut(b *Block) *layout {
 func (l *layout) column(c *Column, rows int) {
 	v := c.Data
 	l.desc.str(c.Name)
-	l.desc.u32(c.OID)
+	l.desc.u32(oids[kindOf(v.Type)])
 	l.desc.u8(kindOf(v.Type))
 	flags := byte(0)
 	if v.Valid != nil {

@@ -182,7 +182,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 		order = " ORDER BY " + systemOrder
 	}
 	c := collector{what: "table " + t.Name, table: t, cols0: wanted}
-	if _, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, s.readOnly, c.add); err != nil {
+	if _, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, true, c.add); err != nil {
 		return nil, bare(err)
 	}
 	data := c.data[:len(wanted)]

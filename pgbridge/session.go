@@ -17,7 +17,6 @@ import (
 // Session is a session on a server, as the engine sees it. It is used by one goroutine at a time.
 type Session struct {
 	conn     Conn
-	readOnly bool // statements that only read leave the transaction's snapshot as it is
 	defs     definitions
 	tables   map[string]*tableFacts // by schema and name, in the present state
 	settings map[string]string      // what was read through Setting
@@ -35,17 +34,17 @@ type tableFacts struct {
 	shape []tensor.Shape
 }
 
-// NewSession makes a session. readOnly says that the caller's statement has one snapshot, in which all is read.
-func NewSession(conn Conn, readOnly bool) *Session {
-	s := &Session{conn: conn, readOnly: readOnly, settings: map[string]string{}, keys: map[string]keyPrint{},
+// NewSession makes a session.
+func NewSession(conn Conn) *Session {
+	s := &Session{conn: conn, settings: map[string]string{}, keys: map[string]keyPrint{},
 		defs: definitions{byOID: map[int64]*relation{}, byCode: map[string]*sqlfront.CreateFunction{}}}
 	s.forget()
 	return s
 }
 
 // Renew begins another request: nothing that was read before holds, but what is unchanged stays the same pointer.
-func (s *Session) Renew(readOnly bool) {
-	s.readOnly, s.err, s.begun, s.env = readOnly, nil, s.begun+1, kernels.Env{}
+func (s *Session) Renew() {
+	s.err, s.begun, s.env = nil, s.begun+1, kernels.Env{}
 	s.forget()
 }
 
@@ -161,7 +160,7 @@ func (s *Session) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfron
 		return nil, nil, err
 	}
 	c := collector{what: "the sub-query"}
-	_, _, err := s.conn.Query(ctx, sqlfront.Print(sel), s.readOnly, c.add)
+	_, _, err := s.conn.Query(ctx, sqlfront.Print(sel), true, c.add)
 	if err != nil {
 		return nil, nil, atQuery(err, sel, text)
 	}
