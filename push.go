@@ -111,7 +111,7 @@ func (db *Engine) pushedLoss(ctx context.Context, c *compiled, env kernels.Env) 
 // push plans a loss for a call of gradient() or backward() that the database computes; nil where the executor does.
 func (db *Engine) push(ctx context.Context, r request, step *int64, seed int64) (c *compiled, env kernels.Env, err error) {
 	env = kernels.Env{Seed: seed}
-	if _, can := db.host.(pusher); !can || db.Mode == ModeChunk {
+	if _, can := db.host.(pusher); !can || db.Mode == ModeChunk || db.Mode != ModeSQL && db.cache.find(r.key()) != nil {
 		return nil, env, nil
 	}
 	if c, err = db.plan(ctx, r); err != nil {

@@ -66,7 +66,7 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 			a, err = nil, sqlerr.New(sqlerr.Internal, "internal error: %v", p).WithHint("The server's log has the trace. Please report it.")
 		}
 	}()
-	b.session.Renew()
+	b.session.Renew(r.Settings["catalog"])
 	b.engine.Workers, b.engine.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
 	b.engine.Mode = r.Settings["engine"]
 	v := values(r.Args)

@@ -19,6 +19,8 @@ type definitions struct {
 	all    []string             // names of tables and views
 	byOID  map[int64]*relation  // as last seen
 	byCode map[string]*sqlfront.CreateFunction
+	funcs  map[string]*sqlfront.CreateFunction // by path, schema and name, in the present state
+	state  string                              // what the server says of its catalogues; "" where it does not
 }
 
 // relation is a table or a view of the server.
@@ -34,7 +36,7 @@ type relation struct {
 
 // forget drops what may have changed.
 func (s *Session) forget() {
-	s.defs.names, s.defs.path, s.defs.all = map[string]*relation{}, nil, nil
+	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{}, map[string]*sqlfront.CreateFunction{}, nil, nil, ""
 	s.tables = map[string]*tableFacts{}
 }
 
@@ -231,6 +233,16 @@ func (s *Session) FunctionOn(path []string, schema, name string) *sqlfront.Creat
 	if path == nil {
 		path = s.SearchPath()
 	}
+	key := strings.Join(path, "\x00") + "\x01" + schema + "\x01" + name
+	if f, ok := s.defs.funcs[key]; ok {
+		return f
+	}
+	f := s.findFunction(path, schema, name)
+	s.defs.funcs[key] = f
+	return f
+}
+
+func (s *Session) findFunction(path []string, schema, name string) *sqlfront.CreateFunction {
 	where := "n.nspname = ANY (" + textArray(path) + ") ORDER BY array_position(" + textArray(path) + ", n.nspname::text), p.oid"
 	if schema != "" {
 		where = "n.nspname = " + quoteText(schema) + " ORDER BY p.oid"

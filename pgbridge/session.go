@@ -43,9 +43,13 @@ func NewSession(conn Conn) *Session {
 }
 
 // Renew begins another request: nothing that was read before holds, but what is unchanged stays the same pointer.
-func (s *Session) Renew() {
+// Definitions hold where the server says that its catalogues are in the same state, not "", as when they were read.
+func (s *Session) Renew(state string) {
 	s.err, s.begun, s.env = nil, s.begun+1, kernels.Env{}
-	s.forget()
+	if state == "" || s.defs.state != state {
+		s.forget()
+	}
+	s.defs.state, s.tables = state, map[string]*tableFacts{}
 }
 
 // fail keeps an error for the next answer that can hold one.
