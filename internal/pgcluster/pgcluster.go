@@ -42,6 +42,7 @@ type Cluster struct {
 	DSN string // for pgx and psql: database postgres, a superuser
 	dir string // all of it
 	bin string // the server's programs, in dir
+	lib string // its libraries and relgrad's engine, in dir
 	as  *syscall.SysProcAttr
 }
 
@@ -61,7 +62,7 @@ func Start(t testing.TB, env ...string) *Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	c := &Cluster{dir: dir, bin: filepath.Join(dir, paths["bindir"]), DSN: fmt.Sprintf("host=%s port=%s user=relgrad dbname=postgres", dir, port)}
+	c := &Cluster{dir: dir, bin: filepath.Join(dir, paths["bindir"]), lib: filepath.Join(dir, paths["pkglibdir"]), DSN: fmt.Sprintf("host=%s port=%s user=relgrad dbname=postgres", dir, port)}
 	if err := c.chooseUser(); err != nil {
 		t.Fatal(err)
 	}
@@ -198,12 +199,27 @@ func (c *Cluster) install() error {
 		return err
 	}
 	file := filepath.Join(need.Root(), "pgbridge", "extension", "Makefile")
-	make := exec.Command("make", "-s", "-j2", "-f", file, "PG_CONFIG="+pgConfig(), "COPT=-Werror", "DESTDIR="+c.dir, "install")
-	make.Dir = build
-	if out, err := make.CombinedOutput(); err != nil {
-		return fmt.Errorf("building the extension: %w\n%s", err, out)
+	for _, target := range []string{"engine", "install"} {
+		make := exec.Command("make", "-s", "-j2", "-f", file, "PG_CONFIG="+pgConfig(), "COPT=-Werror", "DESTDIR="+c.dir, target)
+		make.Dir = build
+		if out, err := make.CombinedOutput(); err != nil {
+			return fmt.Errorf("building the extension: %w\n%s", err, out)
+		}
 	}
 	return nil
+}
+
+// UseEngine puts another program in the place of the engine's.
+func (c *Cluster) UseEngine(program string) error {
+	code, err := os.ReadFile(program)
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(c.lib, "relgrad-engine")
+	if err := os.Remove(file); err != nil { // it may be running
+		return err
+	}
+	return os.WriteFile(file, code, 0o755)
 }
 
 // command is a command run as the server's user.

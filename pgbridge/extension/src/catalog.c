@@ -32,7 +32,7 @@ rg_catalog_state(void)
 		static const int caches[] = {PROCOID, NAMESPACEOID, TYPEOID, AUTHOID};
 
 		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
-		for (int i = 0; i < lengthof(caches); i++)
+		for (int i = 0; i < (int) lengthof(caches); i++)
 			CacheRegisterSyscacheCallback(caches[i], row_changed, (Datum) 0);
 		watching = true;
 	}

@@ -95,7 +95,9 @@ typedef struct RgRequest {
 
 void rg_request(RgRequest *q);
 
+char *rg_catalog_state(void);
 const char *rg_engine_name(void);
+void rg_forget_step(void);
 extern int rg_threads;
 extern int rg_memory; // kB
 

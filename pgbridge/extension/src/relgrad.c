@@ -19,6 +19,7 @@ static int engine = 0;
 // settings so that they go to parallel workers and end with the transaction.
 static char *step = NULL;
 static char *seed = NULL;
+static bool forgotten = false; // what they say is of a request that has ended
 
 static const struct config_enum_entry engine_names[] = {{"auto", 0, false}, {"sql", 1, false}, {"chunk", 2, false}, {NULL, 0, false}};
 
@@ -45,7 +46,16 @@ check_number(char **text, void **extra, GucSource source)
 
 	(void) extra;
 	(void) source;
+	forgotten = false;
 	return *text == NULL || **text == 0 || parse(*text, &x);
+}
+
+// rg_forget_step makes both 0 until they are set again. A procedure's commits let settings stay when it fails, and then
+// none can be changed any more: the transaction that failed takes each change back.
+void
+rg_forget_step(void)
+{
+	forgotten = true;
 }
 
 void
@@ -72,7 +82,7 @@ number(const char *text)
 {
 	int64 x = 0;
 
-	if (text != NULL && *text != 0)
+	if (!forgotten && text != NULL && *text != 0)
 		(void) parse(text, &x);
 	return x;
 }

@@ -10,6 +10,7 @@
 #include "executor/tstoreReceiver.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
+#include "storage/lock.h"
 #include "tcop/cmdtag.h"
 #include "tcop/pquery.h"
 #include "utils/builtins.h"
@@ -27,6 +28,7 @@ typedef struct Service {
 	const RgRequest *q;
 	RgEngine *e;
 	MemoryContext whole, each, rows; // of the request, of a frame, of relgrad.gen_rows()
+	List *locks; // session-level advisory locks that must not outlive the request, each a LOCKTAG
 	bool done;
 } Service;
 
@@ -42,6 +44,7 @@ send_request(Service *s)
 		{"function", (char *) s->q->function},
 		{"user", GetUserNameFromId(GetUserId(), false)},
 		{"atomic", s->q->atomic ? "t" : "f"},
+		{"catalog", rg_catalog_state()},
 		{"read_only", XactReadOnly || RecoveryInProgress() ? "t" : "f"},
 		{"database", get_database_name(MyDatabaseId)},
 		{"engine", (char *) rg_engine_name()},
@@ -189,14 +192,16 @@ source(SPIPlanPtr plan)
 static void
 run(Service *s, SPIPlanPtr plan, bool read_only, DestReceiver *dest)
 {
-	SPIExecuteOptions o = {.read_only = read_only, .dest = dest};
+	// SET TRANSACTION comes before the first snapshot, which SPI does without only where it may.
+	bool bare = !s->q->atomic && source(plan)->commandTag == CMDTAG_SET;
+	SPIExecuteOptions o = {.read_only = read_only, .dest = dest, .allow_nonatomic = bare};
 	bool fresh = read_only && s->q->fresh;
 	int code;
 
 	if (fresh) {
 		CommandCounterIncrement();
 		PushActiveSnapshot(GetTransactionSnapshot());
-	} else if (read_only)
+	} else if (read_only && !bare)
 		EnsurePortalSnapshotExists();
 	code = SPI_execute_plan_extended(plan, &o);
 	if (fresh)
@@ -333,6 +338,39 @@ show(Service *s, RgReader *r)
 	send_complete(s->e, "", 0);
 }
 
+// keep_lock notes a lock of the session, (class, object), that the engine is about to take or has taken. It releases it
+// itself; where it is ended amid the request, release_locks does.
+static void
+keep_lock(Service *s, RgReader *r)
+{
+	MemoryContext old = MemoryContextSwitchTo(s->whole);
+	LOCKTAG *tag = palloc(sizeof *tag);
+	uint32 class = rg_get_u32(r), object = rg_get_u32(r);
+
+	rg_get_end(r);
+	SET_LOCKTAG_ADVISORY(*tag, MyDatabaseId, class, object, 2);
+	s->locks = lappend(s->locks, tag);
+	MemoryContextSwitchTo(old);
+	send_complete(s->e, "", 0);
+}
+
+static void
+release_locks(Service *s)
+{
+	ListCell *l;
+
+	foreach (l, s->locks) {
+		LOCKTAG *tag = lfirst(l);
+
+#if PG_VERSION_NUM >= 170000
+		if (LockHeldByMe(tag, ExclusiveLock, false))
+#else
+		if (LockHeldByMe(tag, ExclusiveLock))
+#endif
+			LockRelease(tag, ExclusiveLock, true);
+	}
+}
+
 static void
 output(Service *s, RgReader *r)
 {
@@ -422,6 +460,9 @@ serve_frame(Service *s)
 		rg_get_end(&r);
 		end_transaction(s, how);
 		break;
+	case 'U':
+		keep_lock(s, &r);
+		break;
 	case 'N':
 		notice(&r);
 		break;
@@ -478,13 +519,19 @@ rg_request(RgRequest *q)
 	}
 	PG_CATCH();
 	{
+		if (s.e->busy)
+			release_locks(&s);
 		rg_engine_abandon(s.e);
+		if (!q->atomic)
+			rg_forget_step();
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
 	rg_engine_end(s.e);
 	if (q->atomic)
 		AtEOXact_GUC(false, level);
+	else
+		rg_forget_step();
 	SPI_finish();
 	MemoryContextDelete(s.whole);
 }
