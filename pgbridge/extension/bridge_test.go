@@ -125,7 +125,7 @@ func TestBridge(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(*bridge)
-	}{{"Results", results}} {
+	}{{"Results", results}, {"Types", types}, {"Described", described}, {"Bulk", bulk}, {"Faults", faults}, {"Interrupts", interrupts}} {
 		t.Run(c.name, func(t *testing.T) { c.test(open(t, b.dsn)) })
 	}
 }

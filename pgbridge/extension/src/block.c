@@ -65,7 +65,7 @@ read_shape(RgReader *r, RgColumn *c, uint64 width)
 	uint64 cell = width;
 
 	c->ndim = rg_get_u8(r);
-	if (c->ndim > MAXDIM || (c->ndim == 0) == is_chunk(c->kind))
+	if (c->ndim > MAXDIM || (c->ndim > 0 && !is_chunk(c->kind))) // chunks have no shape where all are NULL
 		rg_fault(r->engine, "column %.64s of kind %c with %d dimensions", c->name, c->kind, c->ndim);
 	for (int i = 0; i < c->ndim; i++) {
 		uint32 n = rg_get_u32(r);
@@ -209,8 +209,11 @@ chunk_value(RgEngine *e, const RgColumn *c, const char *data)
 	Size width = c->kind == 'F' || narrow ? 4 : 8;
 	Oid elem = c->kind == 'F' ? FLOAT4OID : c->kind == 'D' ? FLOAT8OID : narrow ? INT4OID : INT8OID;
 	Size header = ARR_OVERHEAD_NONULLS(c->ndim), n = narrow ? c->cell / 2 : c->cell;
-	ArrayType *a = palloc(header + n);
+	ArrayType *a;
 
+	if (c->ndim == 0)
+		rg_fault(e, "column %.64s with a chunk without a shape", c->name);
+	a = palloc(header + n);
 	SET_VARSIZE(a, header + n);
 	a->ndim = c->ndim;
 	a->dataoffset = 0;
