@@ -125,7 +125,9 @@ func TestBridge(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(*bridge)
-	}{{"Results", results}, {"Types", types}, {"Described", described}, {"Bulk", bulk}, {"Faults", faults}, {"Interrupts", interrupts}} {
+	}{{"Results", results}, {"Types", types}, {"Described", described}, {"Bulk", bulk},
+		{"Requests", requests}, {"Refusals", refusalsOfCalls}, {"Transactions", transactions}, {"Committing", committing}, {"Nested", nested}, {"Workers", workers}, {"Owners", owners}, {"Dropped", dropped},
+		{"Faults", faults}, {"Interrupts", interrupts}} {
 		t.Run(c.name, func(t *testing.T) { c.test(open(t, b.dsn)) })
 	}
 }

@@ -137,9 +137,14 @@ func (e *scripted) follow(command, rest string) (over bool) {
 			e.send('K', nil)
 			kind, answer = e.receive()
 		}
-		e.tag = fmt.Sprintf("%c %q", kind, answer)
+		e.tag = string(kind)
 		if kind == 'E' {
-			e.tag = strings.Join(strings.FieldsFunc(e.tag, func(r rune) bool { return r == '\\' || r == '"' }), "|")
+			for n, b := binary.LittleEndian.Uint32(answer), answer[4:]; n > 0; n-- {
+				var value string
+				code := b[0]
+				value, b = cut(b[1:])
+				e.tag += fmt.Sprintf(" %c(%s)", code, value)
+			}
 		}
 	case "P":
 		return e.ask('P', text(rest))

@@ -45,7 +45,6 @@ forget(RgEngine *e)
 	e->pid = 0;
 	e->map = NULL;
 	e->mapped = 0;
-	e->busy = false;
 	e->rows = NULL;
 }
 
