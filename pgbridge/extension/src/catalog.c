@@ -12,12 +12,17 @@ static uint64 changes;
 static void
 relation_changed(Datum arg, Oid relation)
 {
+	(void) arg;
+	(void) relation;
 	changes++;
 }
 
 static void
 row_changed(Datum arg, int cache, uint32 hash)
 {
+	(void) arg;
+	(void) cache;
+	(void) hash;
 	changes++;
 }
 
