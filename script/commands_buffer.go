@@ -160,8 +160,12 @@ func (r *Runner) errorVerbose(context.Context, *scanner, *argScanner) error {
 		_, err := fmt.Fprintln(r.stdout, "There is no previous error.")
 		return err
 	}
-	text := sqlerr.Render(r.lastError)
-	_, err := io.WriteString(r.stdout, strings.Replace(text, "ERROR:  ", "ERROR:  "+sqlerr.Code(r.lastError)+": ", 1))
+	text := strings.Replace(sqlerr.Render(r.lastError), "ERROR:  ", "ERROR:  "+sqlerr.Code(r.lastError)+": ", 1)
+	var e *sqlerr.Error
+	if errors.As(r.lastError, &e) && e.Verbose != "" {
+		text = e.Verbose
+	}
+	_, err := io.WriteString(r.stdout, text)
 	return err
 }
 

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+	"unicode"
+
+	textwidth "golang.org/x/text/width"
 )
 
 // Format of results, as \pset format.
@@ -37,7 +39,7 @@ func (p *printer) cells(r *Result) (rows [][]string, right []bool) {
 	right = make([]bool, len(r.Cols))
 	for i, c := range r.Cols {
 		switch c.Type {
-		case "smallint", "integer", "bigint", "real", "double precision", "numeric", "oid":
+		case "smallint", "integer", "bigint", "real", "double precision", "numeric", "oid", "xid", "xid8", "cid", "money":
 			right[i] = true
 		}
 	}
@@ -104,10 +106,59 @@ func pad(b *strings.Builder, n int) {
 	}
 }
 
-func width(s string) int { return utf8.RuneCountInString(s) }
+// width is the number of columns that a text takes on a terminal.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += RuneWidth(r)
+	}
+	return n
+}
 
-// lines splits a cell at its newlines.
-func lines(s string) []string { return strings.Split(strings.ReplaceAll(s, "\r", "\\r"), "\n") }
+// RuneWidth is the number of columns that a character takes: two for those of East Asia and emoji, none for those that
+// combine with another (Unicode Standard Annex 11).
+func RuneWidth(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	}
+	if k := textwidth.LookupRune(r).Kind(); k == textwidth.EastAsianWide || k == textwidth.EastAsianFullwidth {
+		return 2
+	}
+	return 1
+}
+
+// lines splits a cell at its newlines. Tabs and other characters that would move what follows are written out, as
+// pg_wcsformat of psql's mbprint.c does.
+func lines(s string) []string {
+	if strings.IndexFunc(s, unicode.IsControl) < 0 {
+		return []string{s}
+	}
+	out := strings.Split(s, "\n")
+	for i, line := range out {
+		var b strings.Builder
+		n := 0 // columns so far
+		for _, r := range line {
+			text := string(r)
+			switch {
+			case r == '\r':
+				text = "\\r"
+			case r == '\t':
+				text = strings.Repeat(" ", 8-n%8)
+			case r < 0x80 && unicode.IsControl(r):
+				text = fmt.Sprintf("\\x%02X", r)
+			case unicode.IsControl(r):
+				text = fmt.Sprintf("\\u%04X", r)
+			}
+			n += width(text)
+			b.WriteString(text)
+		}
+		out[i] = b.String()
+	}
+	return out
+}
 
 func cellWidth(s string) int {
 	n := 0

@@ -140,18 +140,22 @@ func (r *Runner) promptText(s *scanner) string {
 		where = "@"
 	}
 	transaction := ""
-	if r.Interp.Session.InTransaction() {
+	if r.session.InTransaction() {
 		transaction = "*"
-		if d, err := r.describer(); err == nil && d.Failed() {
+		if r.session.Failed() {
 			transaction = "!"
 		}
 	}
-	return "relgrad" + where + transaction + "> "
+	name := "relgrad"
+	if r.server != nil {
+		name = r.vars["DBNAME"]
+	}
+	return name + where + transaction + "> "
 }
 
 // copy returns a scanner in the same state.
 func (s *scanner) copy() *scanner {
-	c := &scanner{line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute}
+	c := &scanner{line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}
 	c.buf.WriteString(s.buf.String())
 	return c
 }
