@@ -160,12 +160,13 @@ func (r *Runner) errorVerbose(context.Context, *scanner, *argScanner) error {
 		_, err := fmt.Fprintln(r.stdout, "There is no previous error.")
 		return err
 	}
-	text := strings.Replace(sqlerr.Render(r.lastError), "ERROR:  ", "ERROR:  "+sqlerr.Code(r.lastError)+": ", 1)
 	var e *sqlerr.Error
 	if errors.As(r.lastError, &e) && e.Verbose != "" {
-		text = e.Verbose
+		_, err := io.WriteString(r.stderr, r.prefix()+e.Verbose)
+		return err
 	}
-	_, err := io.WriteString(r.stdout, text)
+	text := sqlerr.Render(r.lastError)
+	_, err := io.WriteString(r.stdout, strings.Replace(text, "ERROR:  ", "ERROR:  "+sqlerr.Code(r.lastError)+": ", 1))
 	return err
 }
 

@@ -41,7 +41,7 @@ func (r *Runner) backslashCopy(ctx context.Context, rest string) error {
 	return nil
 }
 
-// copyArgs are \copy's arguments. head is the text up to FROM or TO, tail that behind the file.
+// copyArgs are \copy's arguments. head is the text in front of FROM or TO, tail that behind the file.
 type copyArgs struct {
 	head, tail   string
 	from         bool
@@ -50,12 +50,12 @@ type copyArgs struct {
 	std, process bool // the script's or, process, the process's own standard streams
 }
 
-// sql is the COPY between the server or store and its client; it is as long as the text up to the end of head.
+// sql is the COPY between the server or store and its client, as psql writes it.
 func (a *copyArgs) sql() string {
 	if a.from {
-		return "COPY " + a.head + " STDIN " + a.tail
+		return "COPY  " + a.head + " FROM STDIN " + a.tail
 	}
-	return "COPY " + a.head + " STDOUT " + a.tail
+	return "COPY  " + a.head + " TO STDOUT " + a.tail
 }
 
 // splitCopy reads \copy's arguments. The file name, which need not be quoted, is cut out.
@@ -89,7 +89,7 @@ func splitCopy(text *sqlfront.Text) (*copyArgs, error) {
 	if !ok {
 		return bad(len(sql), "expected a file name, PROGRAM, STDIN or STDOUT")
 	}
-	a := &copyArgs{head: sql[:dir.End], tail: sql[next:], from: dir.Is("from"), source: src, program: program}
+	a := &copyArgs{head: strings.TrimSpace(sql[:dir.At]), tail: strings.TrimSpace(sql[next:]), from: dir.Is("from"), source: src, program: program}
 	switch word := strings.ToLower(src); {
 	case program || strings.HasPrefix(strings.TrimSpace(sql[at:]), "'"):
 	case word == "stdin" || word == "stdout" || word == "pstdin" || word == "pstdout":

@@ -16,6 +16,7 @@ type scanner struct {
 	comment     int    // depth of the block comment
 	commentLine int    // where it began
 	last        byte   // the character before, for $ and E: part of a name or not
+	comments    bool   // comments in front of a statement belong to it
 	mute        bool   // in a branch that is not taken: nothing is replaced
 	ended       bool   // by a semicolon
 	word        string // the name or keyword that is being read, in lower case
@@ -34,8 +35,7 @@ const (
 )
 
 func (s *scanner) reset() {
-	mute := s.mute
-	*s = scanner{mute: mute}
+	*s = scanner{mute: s.mute, comments: s.comments}
 }
 
 // empty tells whether no statement has begun.
@@ -69,7 +69,7 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 			return stopEnd, line, len(line)
 		case strings.HasPrefix(rest, "/*"):
 			s.quote, s.comment, s.commentLine = '*', 1, lineno
-			if !s.empty() {
+			if !s.empty() || s.comments {
 				s.add("/*", lineno)
 			}
 			i += 2

@@ -71,7 +71,10 @@ func (p *printer) print(w io.Writer, r *Result) error {
 		p.unalignedExpanded(&b, r)
 	case p.format == FormatUnaligned:
 		p.unaligned(&b, r)
-	case p.expanded && len(r.Rows) > 0:
+	case p.expanded && len(r.Rows) == 0:
+		p.foot(&b, 0)
+		b.WriteByte('\n')
+	case p.expanded:
 		p.alignedExpanded(&b, r)
 	default:
 		p.aligned(&b, r)
@@ -173,9 +176,7 @@ func (p *printer) aligned(b *strings.Builder, r *Result) {
 	rows, right := p.cells(r)
 	widths := make([]int, len(r.Cols))
 	for i, c := range r.Cols {
-		if !p.tuplesOnly {
-			widths[i] = cellWidth(c.Name)
-		}
+		widths[i] = cellWidth(c.Name) // also where the header is not shown
 		for _, row := range rows {
 			widths[i] = max(widths[i], cellWidth(row[i]))
 		}
@@ -190,11 +191,15 @@ func (p *printer) aligned(b *strings.Builder, r *Result) {
 			fmt.Fprintln(b, p.title)
 		}
 		p.rule(b, widths, 2)
-		p.header(b, r.Cols, widths)
+		if len(r.Cols) > 0 {
+			p.header(b, r.Cols, widths)
+		}
 		p.rule(b, widths, 0)
 	}
 	for _, row := range rows {
-		p.row(b, row, widths, right)
+		if len(row) > 0 {
+			p.row(b, row, widths, right)
+		}
 	}
 	if !p.tuplesOnly {
 		p.rule(b, widths, 2)
@@ -207,6 +212,9 @@ func (p *printer) aligned(b *strings.Builder, r *Result) {
 func (p *printer) rule(b *strings.Builder, widths []int, needed int) {
 	if p.border < needed {
 		return
+	}
+	if len(widths) == 0 {
+		b.WriteString([]string{"", "--", "+--"}[p.border])
 	}
 	for i, n := range widths {
 		switch {
@@ -381,7 +389,9 @@ func (p *printer) unaligned(b *strings.Builder, r *Result) {
 		fmt.Fprintln(b, strings.Join(names, p.fieldSep))
 	}
 	for _, row := range rows {
-		fmt.Fprintln(b, strings.Join(row, p.fieldSep))
+		if len(row) > 0 {
+			fmt.Fprintln(b, strings.Join(row, p.fieldSep))
+		}
 	}
 	p.foot(b, len(rows))
 }

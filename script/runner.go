@@ -212,7 +212,7 @@ func (r *Runner) run(ctx context.Context, src *source) (err error) {
 	r.src, r.conds = src, nil
 	r.depth++
 	defer func() { r.src, r.conds, r.depth = outer, conds, r.depth-1 }()
-	s := &scanner{}
+	s := &scanner{comments: r.server != nil}
 	for {
 		line, ok, err := src.next()
 		if err != nil {

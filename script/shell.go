@@ -32,7 +32,7 @@ func (r *Runner) RunTerminal(ctx context.Context, t Terminal) error {
 	if _, set := r.given["ON_ERROR_STOP"]; !set {
 		r.vars["ON_ERROR_STOP"] = "off"
 	}
-	s := &scanner{}
+	s := &scanner{comments: r.server != nil}
 	r.terminal, r.src, r.buffer = t, &source{more: r.nextTyped}, s
 	defer func() { r.terminal, r.src, r.conds, r.lines, r.buffer = nil, nil, nil, nil, nil }()
 	statement := "" // the lines so far
@@ -155,7 +155,7 @@ func (r *Runner) promptText(s *scanner) string {
 
 // copy returns a scanner in the same state.
 func (s *scanner) copy() *scanner {
-	c := &scanner{line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}
+	c := &scanner{comments: s.comments, line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}
 	c.buf.WriteString(s.buf.String())
 	return c
 }

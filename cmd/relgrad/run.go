@@ -16,7 +16,7 @@ import (
 )
 
 var runCommand = command{name: "run", args: "[options] FILE… | -c TEXT", run: runScripts,
-	summary: "Run SQL scripts as psql -f does; stops at the first error with exit status 3. FILE - is standard input."}
+	summary: "Run SQL scripts as psql -f does, on a store or a server; stops at the first error with exit status 3. FILE - is standard input."}
 
 // variables is the repeatable flag -v name=value.
 type variables map[string]string

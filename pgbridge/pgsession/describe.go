@@ -61,9 +61,9 @@ func notFound(text string) error {
 	return sqlerr.New(sqlerr.UndefinedTable, "did not find any relation named \"%s\"", text)
 }
 
-// pattern is psql's: names in lower case unless quoted, * and ? as in file names, a schema before a dot. Both parts are
-// regular expressions of PostgreSQL's; "" is no part.
-type pattern struct{ schema, name string }
+// pattern is psql's: names in lower case unless quoted, * and ? as in file names, a schema before a dot. Both parts of the
+// text are regular expressions of PostgreSQL's; "" is no part.
+type pattern struct{ text, schema, name string }
 
 func newPattern(text string) pattern {
 	var parts []string
@@ -92,7 +92,7 @@ func newPattern(text string) pattern {
 			b.WriteString(strings.ToLower(string(c)))
 		}
 	}
-	p := pattern{name: b.String()}
+	p := pattern{text: text, name: b.String()}
 	if len(parts) > 0 {
 		p.schema = parts[0]
 	}
@@ -120,7 +120,7 @@ func (p pattern) where(schema, name, visible string) string {
 }
 
 // none tells whether nothing was asked for by name: then the system's own objects stay out.
-func (p pattern) none() bool { return p == pattern{} }
+func (p pattern) none() bool { return p.text == "" }
 
 // literal quotes a string, whatever standard_conforming_strings is.
 func literal(s string) string {

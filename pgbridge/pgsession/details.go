@@ -17,11 +17,7 @@ func (s *Session) details(ctx context.Context, p pattern, plus bool) ([]script.S
 		return nil, err
 	}
 	if len(found.Rows) == 0 {
-		name := p.name
-		if p.schema != "" {
-			name = p.schema + "." + name
-		}
-		return nil, notFound(name)
+		return nil, notFound(p.text)
 	}
 	var out []script.Sheet
 	for _, row := range found.Rows {
@@ -191,9 +187,11 @@ func (d *detail) sequence() *script.Result {
 
 // index says what an index is.
 func (d *detail) index() {
+	const constraint = `EXISTS (SELECT FROM pg_catalog.pg_constraint WHERE conindid = i.indexrelid AND conrelid = i.indrelid AND contype IN ('p', 'u', 'x') AND `
 	for _, r := range d.rows(`SELECT CASE WHEN i.indisprimary THEN 'primary key, ' WHEN i.indisunique THEN 'unique, ' ELSE '' END || a.amname || ', for table "'
  || n.nspname || '.' || c2.relname || '"' || coalesce(', predicate (' || pg_catalog.pg_get_expr(i.indpred, i.indrelid, true) || ')', '')
  || CASE WHEN i.indisclustered THEN ', clustered' ELSE '' END || CASE WHEN i.indisvalid THEN '' ELSE ', invalid' END
+ || CASE WHEN `+constraint+`condeferrable) THEN ', deferrable' ELSE '' END || CASE WHEN `+constraint+`condeferred) THEN ', initially deferred' ELSE '' END
  || CASE WHEN i.indisreplident THEN ', replica identity' ELSE '' END
  FROM pg_catalog.pg_index i JOIN pg_catalog.pg_class c ON c.oid = i.indexrelid JOIN pg_catalog.pg_class c2 ON c2.oid = i.indrelid
  JOIN pg_catalog.pg_am a ON a.oid = c.relam JOIN pg_catalog.pg_namespace n ON n.oid = c2.relnamespace WHERE i.indexrelid = %s`, d.oid) {
@@ -228,7 +226,7 @@ func (d *detail) constraints() {
 func (d *detail) policies() {
 	title := ""
 	for _, r := range d.rows("SELECT relrowsecurity, relforcerowsecurity FROM pg_catalog.pg_class WHERE oid = %s", d.oid) {
-		title = map[string]string{"tf": "Policies (row security enabled):", "tt": "Policies (forced row security enabled):",
+		title = map[string]string{"tf": "Policies:", "tt": "Policies (forced row security enabled):",
 			"ft": "Policies (row security disabled):", "ff": "Policies (row security disabled):"}[r[0]+r[1]]
 	}
 	lines := d.lines(`SELECT '    POLICY "' || polname || '"' || CASE WHEN polpermissive THEN '' ELSE ' AS RESTRICTIVE' END
@@ -241,7 +239,7 @@ func (d *detail) policies() {
 	case len(lines) > 0:
 		d.section(title, lines)
 	case !strings.Contains(title, "disabled") && title != "":
-		d.footers = append(d.footers, strings.TrimSuffix(title, ":")+": (none)")
+		d.footers = append(d.footers, strings.Replace(strings.TrimSuffix(title, ":"), "Policies", "Policies (row security enabled)", 1)+": (none)")
 	}
 }
 

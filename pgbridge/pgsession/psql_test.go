@@ -97,10 +97,13 @@ func both(t *testing.T, c *pgcluster.Cluster, dir, stdin, stop string, files ...
 // varying matches what differs between two runs of one script.
 var varying = regexp.MustCompile(`(?m)^(Time: ).*$|(process with PID )\d+|(pg_temp_|pg_toast_temp_)\d+`)
 
-// plain takes away what may differ: the program's name in front of messages, process numbers, times.
+// plain takes away what may differ: the program's name in front of messages and how an error of its own begins, process
+// numbers, times.
 func plain(s string) string {
 	s = varying.ReplaceAllString(s, "$1$2$3…")
-	return regexp.MustCompile(`(?m)^(psql|relgrad):`).ReplaceAllString(s, "")
+	s = regexp.MustCompile(`(?m)^(psql|relgrad):`).ReplaceAllString(s, "")
+	s = regexp.MustCompile(`(?m)Did not (find .*)\.$`).ReplaceAllString(s, "did not $1")
+	return regexp.MustCompile(`(?m)^([^ ]+:\d+: )error: (ERROR:  )?`).ReplaceAllString(s, "${1}ERROR:  ") // psql's own errors
 }
 
 // TestScripts compares what psql and relgrad print for the same scripts.

@@ -2,6 +2,7 @@ package pgsession
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -31,6 +32,10 @@ func (s *Session) Run(ctx context.Context, sql string, c *script.Client) error {
 		msg, err := s.conn.ReceiveMessage(context.Background())
 		if err != nil {
 			x.finishCopy()
+			var fatal *pgconn.PgError // with which the server ended the connection
+			if errors.As(err, &fatal) {
+				x.keep(message(fatal, sql))
+			}
 			x.keep(s.broken(err))
 			return x.err
 		}
