@@ -160,6 +160,11 @@ func (r *Runner) errorVerbose(context.Context, *scanner, *argScanner) error {
 		_, err := fmt.Fprintln(r.stdout, "There is no previous error.")
 		return err
 	}
+	var e *sqlerr.Error
+	if errors.As(r.lastError, &e) && e.Verbose != "" {
+		_, err := io.WriteString(r.stderr, r.prefix()+e.Verbose)
+		return err
+	}
 	text := sqlerr.Render(r.lastError)
 	_, err := io.WriteString(r.stdout, strings.Replace(text, "ERROR:  ", "ERROR:  "+sqlerr.Code(r.lastError)+": ", 1))
 	return err

@@ -267,6 +267,9 @@ func (r *Runner) toggle(b *bool, option, title, val string) error {
 		return r.fail(sqlerr.Syntax, "", "unrecognized value \"%s\" for \"\\pset %s\": Boolean expected", val, option)
 	}
 	*b = v
+	if val != "" && option != "expanded" { // psql says nothing then
+		return nil
+	}
 	r.say("%s is %s.", title, onOff(v))
 	return nil
 }

@@ -25,7 +25,7 @@ type Completion struct {
 // shell's query buffer. A session without a catalogue has no names.
 func (r *Runner) Complete(text string) (word int, out []Completion) {
 	c := &completer{r: r, objects: &store.Objects{}}
-	if d, err := r.describer(); err == nil {
+	if d, ok := r.session.(lister); ok {
 		c.path = d.SearchPath()
 		if o, err := d.Objects(); err == nil {
 			c.objects = o

@@ -18,6 +18,9 @@ import (
 func (r *Runner) backslashCopy(ctx context.Context, rest string) error {
 	rest = strings.TrimSuffix(strings.TrimSpace(rest), ";")
 	text := &sqlfront.Text{SQL: rest, File: r.src.name, Line: r.src.line}
+	if r.server != nil {
+		return r.copyServer(ctx, text)
+	}
 	c, pstd, err := parseCopy(text)
 	if err != nil {
 		return r.report(sqlerr.In(err, text))
@@ -38,14 +41,30 @@ func (r *Runner) backslashCopy(ctx context.Context, rest string) error {
 	return nil
 }
 
-// parseCopy reads \copy's arguments. The file name, which need not be quoted, is cut out, and the rest
-// is parsed as COPY … FROM STDIN.
-func parseCopy(text *sqlfront.Text) (c *sqlfront.Copy, pstd bool, err error) {
+// copyArgs are \copy's arguments. head is the text in front of FROM or TO, tail that behind the file.
+type copyArgs struct {
+	head, tail   string
+	from         bool
+	source       string
+	program      bool
+	std, process bool // the script's or, process, the process's own standard streams
+}
+
+// sql is the COPY between the server or store and its client, as psql writes it.
+func (a *copyArgs) sql() string {
+	if a.from {
+		return "COPY  " + a.head + " FROM STDIN " + a.tail
+	}
+	return "COPY  " + a.head + " TO STDOUT " + a.tail
+}
+
+// splitCopy reads \copy's arguments. The file name, which need not be quoted, is cut out.
+func splitCopy(text *sqlfront.Text) (*copyArgs, error) {
 	sql := text.SQL
-	bad := func(at int, msg string) (*sqlfront.Copy, bool, error) {
+	bad := func(at int, msg string) (*copyArgs, error) {
 		e := sqlerr.At(at, sqlerr.Syntax, "\\copy: %s", msg)
 		e.Text = text
-		return nil, false, e.WithHint("Write \\copy table [(columns)] FROM 'file' | PROGRAM 'command' | STDIN [WITH (options)].")
+		return nil, e.WithHint("Write \\copy table [(columns)] FROM 'file' | PROGRAM 'command' | STDIN [WITH (options)].")
 	}
 	depth, at := 0, 0
 	var dir sqlfront.Token
@@ -70,27 +89,34 @@ func parseCopy(text *sqlfront.Text) (c *sqlfront.Copy, pstd bool, err error) {
 	if !ok {
 		return bad(len(sql), "expected a file name, PROGRAM, STDIN or STDOUT")
 	}
-	std := " STDIN "
-	if dir.Is("to") {
-		std = " STDOUT "
-	}
-	const verb = "COPY "
-	ps, err := sqlfront.Parse(&sqlfront.Text{SQL: verb + sql[:dir.End] + std + sql[next:], File: text.File, Line: text.Line})
-	if err != nil {
-		return nil, false, err
-	}
-	c, ok = ps[0].Stmt.(*sqlfront.Copy)
-	if !ok || len(ps) != 1 {
-		return bad(next, "syntax error")
-	}
-	c = sqlfront.Relocate(c, 0)
-	c.Source, c.Program, c.Std = src, program, false
+	a := &copyArgs{head: strings.TrimSpace(sql[:dir.At]), tail: strings.TrimSpace(sql[next:]), from: dir.Is("from"), source: src, program: program}
 	switch word := strings.ToLower(src); {
 	case program || strings.HasPrefix(strings.TrimSpace(sql[at:]), "'"):
 	case word == "stdin" || word == "stdout" || word == "pstdin" || word == "pstdout":
-		c.Std, pstd = true, strings.HasPrefix(word, "p")
+		a.std, a.process = true, strings.HasPrefix(word, "p")
 	}
-	return c, pstd, nil
+	return a, nil
+}
+
+// parseCopy reads \copy's arguments as a tree.
+func parseCopy(text *sqlfront.Text) (c *sqlfront.Copy, pstd bool, err error) {
+	a, err := splitCopy(text)
+	if err != nil {
+		return nil, false, err
+	}
+	ps, err := sqlfront.Parse(&sqlfront.Text{SQL: a.sql(), File: text.File, Line: text.Line})
+	if err != nil {
+		return nil, false, err
+	}
+	c, ok := ps[0].Stmt.(*sqlfront.Copy)
+	if !ok || len(ps) != 1 {
+		e := sqlerr.At(len(text.SQL)-len(a.tail), sqlerr.Syntax, "\\copy: syntax error")
+		e.Text = text
+		return nil, false, e
+	}
+	c = sqlfront.Relocate(c, 0)
+	c.Source, c.Program, c.Std = a.source, a.program, a.std
+	return c, a.process, nil
 }
 
 // copySource reads 'file', file, PROGRAM 'command' or a standard stream at or after at.
@@ -173,16 +199,69 @@ func (c *copyLines) Read(p []byte) (int, error) {
 
 // copyFile is COPY from and to a file or program.
 func (in *Interp) copyFile(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text) (*Result, error) {
-	n, err := int64(0), error(nil)
-	if c.Program {
-		n, err = in.copyProgram(ctx, c, text)
-	} else {
-		n, err = in.copyNamed(ctx, c, text)
-	}
+	t := &transfer{dir: in.dir(), source: c.Source, program: c.Program, from: c.From,
+		in:  func(r io.Reader) (int64, error) { return in.Session.CopyIn(ctx, c, text, r, c.Source) },
+		out: func(w io.Writer) (int64, error) { return in.Session.CopyOut(ctx, c, text, w) }}
+	n, err := t.run(ctx)
 	if err != nil {
 		return nil, err
 	}
 	return &Result{Tag: fmt.Sprintf("COPY %d", n)}, nil
+}
+
+// copyServer is \copy on a server.
+func (r *Runner) copyServer(ctx context.Context, text *sqlfront.Text) error {
+	a, err := splitCopy(text)
+	if err != nil {
+		return r.report(err)
+	}
+	if a.std {
+		data := r.copyLines
+		if a.process {
+			data = func() io.Reader { return &copyLines{src: &source{r: r.stdin}} }
+		}
+		_, err := r.runText(ctx, a.sql(), data, r.show)
+		return err
+	}
+	var tag *Result
+	c := r.client(nil, func(res *Result) error { tag = res; return nil })
+	run := func() (int64, error) {
+		if err := r.begin(ctx, a.sql(), c); err != nil {
+			return 0, err
+		}
+		return 0, r.server.Run(ctx, a.sql(), c)
+	}
+	t := &transfer{dir: r.dir, source: a.source, program: a.program, from: a.from,
+		in: func(from io.Reader) (int64, error) {
+			c.CopyIn = func() io.Reader { return from }
+			return run()
+		},
+		out: func(w io.Writer) (int64, error) {
+			c.CopyOut = func() io.Writer { return w }
+			return run()
+		}}
+	if _, err = t.run(ctx); err == nil && tag != nil {
+		err = r.show(tag)
+	}
+	if err != nil {
+		return r.failed(ctx, a.sql(), err)
+	}
+	return nil
+}
+
+// transfer is a COPY whose other end is a file or program of this machine; in and out move the data.
+type transfer struct {
+	dir, source   string
+	program, from bool
+	in            func(io.Reader) (int64, error)
+	out           func(io.Writer) (int64, error)
+}
+
+func (t *transfer) run(ctx context.Context) (int64, error) {
+	if t.program {
+		return t.runProgram(ctx)
+	}
+	return t.runFile()
 }
 
 func (in *Interp) dir() string {
@@ -192,42 +271,42 @@ func (in *Interp) dir() string {
 	return in.Dir()
 }
 
-func (in *Interp) copyNamed(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text) (int64, error) {
-	path := resolve(in.dir(), c.Source)
-	if c.From {
+func (t *transfer) runFile() (int64, error) {
+	path := resolve(t.dir, t.source)
+	if t.from {
 		f, err := os.Open(path)
 		if err != nil {
-			return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading: %s", c.Source, reason(err))
+			return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading: %s", t.source, reason(err))
 		}
 		defer f.Close()
 		if st, err := f.Stat(); err == nil && st.IsDir() {
-			return 0, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a directory", c.Source)
+			return 0, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a directory", t.source)
 		}
-		return in.Session.CopyIn(ctx, c, text, f, c.Source)
+		return t.in(f)
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing: %s", c.Source, reason(err))
+		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing: %s", t.source, reason(err))
 	}
-	n, err := in.Session.CopyOut(ctx, c, text, f)
+	n, err := t.out(f)
 	if e := f.Close(); e != nil && err == nil {
-		err = sqlerr.New(sqlerr.IO, "could not write file \"%s\": %s", c.Source, reason(e))
+		err = sqlerr.New(sqlerr.IO, "could not write file \"%s\": %s", t.source, reason(e))
 	}
 	return n, err
 }
 
-// copyProgram runs a shell command at the other end of the copy.
-func (in *Interp) copyProgram(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text) (n int64, err error) {
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", c.Source)
+// runProgram runs a shell command at the other end of the copy.
+func (t *transfer) runProgram(ctx context.Context) (n int64, err error) {
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", t.source)
 	var said tail
-	cmd.Dir, cmd.Stderr = in.dir(), io.MultiWriter(os.Stderr, &said)
+	cmd.Dir, cmd.Stderr = t.dir, io.MultiWriter(os.Stderr, &said)
 	fail := func(e error) error {
 		if ctx.Err() != nil {
 			return canceled(ctx)
 		}
-		return sqlerr.New("38000", "program \"%s\" failed", c.Source).WithDetail("%s", exitDetail(e)+said.last())
+		return sqlerr.New("38000", "program \"%s\" failed", t.source).WithDetail("%s", exitDetail(e)+said.last())
 	}
-	if c.From {
+	if t.from {
 		pipe, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()
@@ -241,7 +320,7 @@ func (in *Interp) copyProgram(ctx context.Context, c *sqlfront.Copy, text *sqlfr
 			}
 			return nil
 		}}
-		n, err = in.Session.CopyIn(ctx, c, text, from, c.Source)
+		n, err = t.in(from)
 		if !from.done { // an error before the end: the program may wait for its reader
 			pipe.Close()
 			_ = cmd.Wait()
@@ -256,7 +335,7 @@ func (in *Interp) copyProgram(ctx context.Context, c *sqlfront.Copy, text *sqlfr
 	if err != nil {
 		return 0, fail(err)
 	}
-	n, err = in.Session.CopyOut(ctx, c, text, pipe)
+	n, err = t.out(pipe)
 	pipe.Close()
 	if e := cmd.Wait(); e != nil && err == nil {
 		err = fail(e)

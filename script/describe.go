@@ -12,22 +12,29 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-// Describer is a Session that tells what it holds: \d and its like, and the completion of names, ask it.
-type Describer interface {
+// lister is a Session that tells the names of what it holds, for completion.
+type lister interface {
 	Objects() (*store.Objects, error)
 	SearchPath() []string
+}
+
+// Describer is a Store that tells what it holds: \d and its like ask it.
+type Describer interface {
+	lister
 	Path() string // the store's file, "" for a temporary one
-	Failed() bool // a statement of the open transaction failed
 }
 
 // describeCommands are the commands of \d's family; a plus shows more.
 func describeCommands() []backslash {
 	entry := func(name, args, summary string, run func(r *Runner, d *described) error) backslash {
-		f := func(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+		f := func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
 			plus := strings.HasSuffix(a.line[:a.start], "+")
 			pat, _, err := a.next()
 			if err != nil {
 				return r.report(err)
+			}
+			if r.server != nil {
+				return r.describeServer(ctx, name, strings.TrimSuffix(pat, ";"), plus)
 			}
 			d, err := r.describe(strings.TrimSuffix(pat, ";"), plus)
 			if err != nil {
@@ -64,7 +71,7 @@ type described struct {
 
 // describer is the session's catalogue.
 func (r *Runner) describer() (Describer, error) {
-	if d, ok := r.Interp.Session.(Describer); ok {
+	if d, ok := r.session.(Describer); ok {
 		return d, nil
 	}
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "this session cannot list what it holds")
@@ -335,7 +342,14 @@ func (r *Runner) listSchemas(d *described) error {
 	return r.sheet("List of schemas", res, nil)
 }
 
-func (r *Runner) listDatabases(_ context.Context, _ *scanner, a *argScanner) error {
+func (r *Runner) listDatabases(ctx context.Context, _ *scanner, a *argScanner) error {
+	if r.server != nil {
+		pat, _, err := a.next()
+		if err != nil {
+			return r.report(err)
+		}
+		return r.describeServer(ctx, "l", pat, false)
+	}
 	s, err := r.describer()
 	if err != nil {
 		return r.report(err)
@@ -349,7 +363,10 @@ func (r *Runner) listDatabases(_ context.Context, _ *scanner, a *argScanner) err
 	return r.sheet("List of databases", res, nil)
 }
 
-func (r *Runner) connectionInfo(context.Context, *scanner, *argScanner) error {
+func (r *Runner) connectionInfo(ctx context.Context, _ *scanner, _ *argScanner) error {
+	if r.server != nil {
+		return r.describeServer(ctx, "conninfo", "", false)
+	}
 	s, err := r.describer()
 	if err != nil {
 		return r.report(err)

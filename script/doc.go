@@ -6,14 +6,14 @@
 // A Runner reads a script line by line (lexer.go), runs backslash commands (table.go lists them; commands*.go,
 // describe.go, copy.go, condition.go), hands statements to an Interp and prints results (print*.go). An Interp runs one
 // statement tree: DO blocks, CALL and functions are interpreted here (pl*.go, function.go), everything
-// else goes to a Session, which is an embedded store or a server. RunTerminal is the interactive shell (shell.go);
-// Complete says how a line may go on (complete.go).
+// else goes to a Store. On a Server there is no Interp: it gets texts and gives what is printed (server.go).
+// RunTerminal is the interactive shell (shell.go); Complete says how a line may go on (complete.go).
 //
 // # Invariants
 //
-// A variable enters SQL as a sqlfront.Bound node in the tree, never as text. An expression has
+// A variable of PL/pgSQL enters SQL as a sqlfront.Bound node in the tree, never as text. An expression has
 // PostgreSQL's types and results: eval.go computes only what it can compute exactly as PostgreSQL
-// does, and the Session computes all else. A body runs in one transaction up to its COMMIT; an error
+// does, and the Store computes all else. A body runs in one transaction up to its COMMIT; an error
 // or a cancelled context rolls back to the last commit.
 //
 // # Errors

@@ -31,10 +31,10 @@ func (e embedded) nest(run func(context.Context, sqlfront.Statement, *sqlfront.T
 	}
 }
 
-// Embedded makes a Session of an embedded store.
-func Embedded(e Engine) Session { return embedded{e} }
+// Embedded makes a Store of an embedded store.
+func Embedded(e Engine) Store { return embedded{e} }
 
-// embedded is a Session on an embedded store; Function and the copies are the store's own.
+// embedded is a Store on an embedded store; Function and the copies are the store's own.
 type embedded struct{ Engine }
 
 func (e embedded) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {

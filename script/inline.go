@@ -8,7 +8,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront"
 )
 
-// inliner replaces calls of the user's functions in a statement, so that the Session never sees them:
+// inliner replaces calls of the user's functions in a statement, so that the Store never sees them:
 //   - LANGUAGE sql with one bare expression: the expression, with the arguments in the place of the
 //     parameters (as Postgres inlines it);
 //   - arguments without columns: the result of one call, which is the meaning of a function that is

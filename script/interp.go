@@ -11,7 +11,7 @@ import (
 
 // Interp runs statements on a Session and interprets DO, CALL and the user's functions itself.
 type Interp struct {
-	Session Session
+	Session Store
 	Notice  func(Notice)  // receives RAISE NOTICE, INFO and WARNING; may be nil
 	Dir     func() string // where COPY's relative file names begin; nil is the process's folder
 
@@ -22,7 +22,7 @@ type Interp struct {
 }
 
 // NewInterp returns an interpreter on a session.
-func NewInterp(s Session, notice func(Notice)) *Interp {
+func NewInterp(s Store, notice func(Notice)) *Interp {
 	in := &Interp{Session: s, Notice: notice, bodies: map[*sqlfront.CreateFunction]*body{}}
 	if n, ok := s.(nester); ok {
 		n.nest(func(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error {
@@ -33,7 +33,7 @@ func NewInterp(s Session, notice func(Notice)) *Interp {
 	return in
 }
 
-// nester is a Session whose statements run statements of the user's: those of before_step, which the interpreter runs
+// nester is a Store whose statements run statements of the user's: those of before_step, which the interpreter runs
 // inside the transaction of the statement around them.
 type nester interface {
 	nest(run func(context.Context, sqlfront.Statement, *sqlfront.Text) error)

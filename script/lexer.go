@@ -16,8 +16,13 @@ type scanner struct {
 	comment     int    // depth of the block comment
 	commentLine int    // where it began
 	last        byte   // the character before, for $ and E: part of a name or not
+	comments    bool   // comments in front of a statement belong to it
 	mute        bool   // in a branch that is not taken: nothing is replaced
 	ended       bool   // by a semicolon
+	word        string // the name or keyword that is being read, in lower case
+	words       string // first letters of create, or, replace, function and procedure where the statement begins with them
+	count       int    // words so far
+	begins      int    // depth of BEGIN ATOMIC … END in the body of a function
 }
 
 // stop tells why scan ended.
@@ -30,8 +35,7 @@ const (
 )
 
 func (s *scanner) reset() {
-	mute := s.mute
-	*s = scanner{mute: mute}
+	*s = scanner{mute: s.mute, comments: s.comments}
 }
 
 // empty tells whether no statement has begun.
@@ -45,6 +49,9 @@ func (s *scanner) inQuote() bool { return s.quote != 0 }
 func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bool)) (stop, string, int) {
 	var open []expansion
 	for i < len(line) {
+		if c := line[i]; s.word != "" && (s.quote != 0 || !isNameByte(c)) {
+			s.endWord()
+		}
 		for len(open) > 0 && len(line)-i <= open[len(open)-1].rest {
 			open = open[:len(open)-1]
 		}
@@ -62,7 +69,7 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 			return stopEnd, line, len(line)
 		case strings.HasPrefix(rest, "/*"):
 			s.quote, s.comment, s.commentLine = '*', 1, lineno
-			if !s.empty() {
+			if !s.empty() || s.comments {
 				s.add("/*", lineno)
 			}
 			i += 2
@@ -84,7 +91,7 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 			}
 			s.plain(c, lineno)
 			i++
-		case c == ';' && s.parens == 0:
+		case c == ';' && s.parens == 0 && s.begins == 0:
 			return stopSemicolon, line, i + 1
 		case c == '\\':
 			if i+1 == len(line) || line[i+1] != ';' && line[i+1] != ':' {
@@ -97,7 +104,34 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 			i++
 		}
 	}
+	if s.word != "" {
+		s.endWord()
+	}
 	return stopEnd, line, i
+}
+
+// endWord counts BEGIN and END in a function whose body is SQL, where semicolons end no statement. As in psqlscan.l, such
+// a function is a statement that begins with CREATE [OR REPLACE] FUNCTION or PROCEDURE.
+func (s *scanner) endWord() {
+	word := s.word
+	s.word = ""
+	if s.count < 4 {
+		switch word {
+		case "create", "or", "replace", "function", "procedure":
+			s.words += word[:1]
+		default:
+			s.words += " "
+		}
+	}
+	s.count++
+	function := strings.HasPrefix(s.words, "cf") || strings.HasPrefix(s.words, "cp") || strings.HasPrefix(s.words, "corf") || strings.HasPrefix(s.words, "corp")
+	switch {
+	case !function || s.parens > 0:
+	case word == "begin", word == "case" && s.begins > 0:
+		s.begins++
+	case word == "end" && s.begins > 0:
+		s.begins--
+	}
 }
 
 // plain adds a character outside quotes; a statement does not begin with a blank.
@@ -107,6 +141,9 @@ func (s *scanner) plain(c byte, lineno int) {
 		s.parens++
 	case c == ')' && s.parens > 0:
 		s.parens--
+	}
+	if isVarByte(c) || isNameByte(c) && s.word != "" {
+		s.word += strings.ToLower(string(rune(c)))
 	}
 	if !s.empty() || !isSpace(c) {
 		s.add(string([]byte{c}), lineno)

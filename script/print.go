@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+	"unicode"
+
+	textwidth "golang.org/x/text/width"
 )
 
 // Format of results, as \pset format.
@@ -37,7 +39,7 @@ func (p *printer) cells(r *Result) (rows [][]string, right []bool) {
 	right = make([]bool, len(r.Cols))
 	for i, c := range r.Cols {
 		switch c.Type {
-		case "smallint", "integer", "bigint", "real", "double precision", "numeric", "oid":
+		case "smallint", "integer", "bigint", "real", "double precision", "numeric", "oid", "xid", "xid8", "cid", "money":
 			right[i] = true
 		}
 	}
@@ -69,7 +71,10 @@ func (p *printer) print(w io.Writer, r *Result) error {
 		p.unalignedExpanded(&b, r)
 	case p.format == FormatUnaligned:
 		p.unaligned(&b, r)
-	case p.expanded && len(r.Rows) > 0:
+	case p.expanded && len(r.Rows) == 0:
+		p.foot(&b, 0)
+		b.WriteByte('\n')
+	case p.expanded:
 		p.alignedExpanded(&b, r)
 	default:
 		p.aligned(&b, r)
@@ -104,10 +109,59 @@ func pad(b *strings.Builder, n int) {
 	}
 }
 
-func width(s string) int { return utf8.RuneCountInString(s) }
+// width is the number of columns that a text takes on a terminal.
+func width(s string) int {
+	n := 0
+	for _, r := range s {
+		n += RuneWidth(r)
+	}
+	return n
+}
 
-// lines splits a cell at its newlines.
-func lines(s string) []string { return strings.Split(strings.ReplaceAll(s, "\r", "\\r"), "\n") }
+// RuneWidth is the number of columns that a character takes: two for those of East Asia and emoji, none for those that
+// combine with another (Unicode Standard Annex 11).
+func RuneWidth(r rune) int {
+	switch {
+	case r < 0x300:
+		return 1
+	case unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf):
+		return 0
+	}
+	if k := textwidth.LookupRune(r).Kind(); k == textwidth.EastAsianWide || k == textwidth.EastAsianFullwidth {
+		return 2
+	}
+	return 1
+}
+
+// lines splits a cell at its newlines. Tabs and other characters that would move what follows are written out, as
+// pg_wcsformat of psql's mbprint.c does.
+func lines(s string) []string {
+	if strings.IndexFunc(s, unicode.IsControl) < 0 {
+		return []string{s}
+	}
+	out := strings.Split(s, "\n")
+	for i, line := range out {
+		var b strings.Builder
+		n := 0 // columns so far
+		for _, r := range line {
+			text := string(r)
+			switch {
+			case r == '\r':
+				text = "\\r"
+			case r == '\t':
+				text = strings.Repeat(" ", 8-n%8)
+			case r < 0x80 && unicode.IsControl(r):
+				text = fmt.Sprintf("\\x%02X", r)
+			case unicode.IsControl(r):
+				text = fmt.Sprintf("\\u%04X", r)
+			}
+			n += width(text)
+			b.WriteString(text)
+		}
+		out[i] = b.String()
+	}
+	return out
+}
 
 func cellWidth(s string) int {
 	n := 0
@@ -122,9 +176,7 @@ func (p *printer) aligned(b *strings.Builder, r *Result) {
 	rows, right := p.cells(r)
 	widths := make([]int, len(r.Cols))
 	for i, c := range r.Cols {
-		if !p.tuplesOnly {
-			widths[i] = cellWidth(c.Name)
-		}
+		widths[i] = cellWidth(c.Name) // also where the header is not shown
 		for _, row := range rows {
 			widths[i] = max(widths[i], cellWidth(row[i]))
 		}
@@ -139,11 +191,15 @@ func (p *printer) aligned(b *strings.Builder, r *Result) {
 			fmt.Fprintln(b, p.title)
 		}
 		p.rule(b, widths, 2)
-		p.header(b, r.Cols, widths)
+		if len(r.Cols) > 0 {
+			p.header(b, r.Cols, widths)
+		}
 		p.rule(b, widths, 0)
 	}
 	for _, row := range rows {
-		p.row(b, row, widths, right)
+		if len(row) > 0 {
+			p.row(b, row, widths, right)
+		}
 	}
 	if !p.tuplesOnly {
 		p.rule(b, widths, 2)
@@ -156,6 +212,9 @@ func (p *printer) aligned(b *strings.Builder, r *Result) {
 func (p *printer) rule(b *strings.Builder, widths []int, needed int) {
 	if p.border < needed {
 		return
+	}
+	if len(widths) == 0 {
+		b.WriteString([]string{"", "--", "+--"}[p.border])
 	}
 	for i, n := range widths {
 		switch {
@@ -330,7 +389,9 @@ func (p *printer) unaligned(b *strings.Builder, r *Result) {
 		fmt.Fprintln(b, strings.Join(names, p.fieldSep))
 	}
 	for _, row := range rows {
-		fmt.Fprintln(b, strings.Join(row, p.fieldSep))
+		if len(row) > 0 {
+			fmt.Fprintln(b, strings.Join(row, p.fieldSep))
+		}
 	}
 	p.foot(b, len(rows))
 }

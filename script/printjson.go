@@ -46,6 +46,10 @@ func jsonValue(b *strings.Builder, v any, typ string) error {
 		b.WriteString(s)
 		return nil
 	case string:
+		if text, ok := jsonText(x, typ); ok {
+			b.WriteString(text)
+			return nil
+		}
 		if strings.TrimSuffix(typ, "[]") == "numeric" && json.Valid([]byte(x)) || typ == "json" || typ == "jsonb" {
 			b.WriteString(x)
 			return nil
@@ -91,4 +95,61 @@ func jsonTensor(b *strings.Builder, t *tensor.Tensor, axis, off int) int {
 	}
 	b.WriteByte(']')
 	return off
+}
+
+// jsonText is JSON for the text form in which a server sends a boolean, a number that JSON has, or an array of such or of texts.
+func jsonText(text, typ string) (string, bool) {
+	if elem, array := strings.CutSuffix(typ, "[]"); array {
+		return jsonArray(text, elem)
+	}
+	switch typ {
+	case "boolean":
+		return map[string]string{"t": "true", "f": "false"}[text], text == "t" || text == "f"
+	case "smallint", "integer", "bigint", "real", "double precision", "oid":
+		return text, json.Valid([]byte(text))
+	}
+	return "", false
+}
+
+// jsonArray turns PostgreSQL's text form of an array into JSON.
+func jsonArray(text, elem string) (string, bool) {
+	text = text[strings.IndexByte(text, '{')+1:] // bounds may stand in front: [0:1]={1,2}
+	var b strings.Builder
+	b.WriteByte('[')
+	for i := 0; i < len(text); {
+		switch c := text[i]; c {
+		case '{':
+			b.WriteByte('[')
+			i++
+		case '}':
+			b.WriteByte(']')
+			i++
+		case ',':
+			b.WriteByte(',')
+			i++
+		default:
+			word, quoted := "", c == '"'
+			if quoted {
+				i++
+			}
+			for i < len(text) && (quoted && text[i] != '"' || !quoted && text[i] != ',' && text[i] != '}') {
+				if text[i] == '\\' {
+					i++
+				}
+				word += text[i : i+1]
+				i++
+			}
+			if quoted {
+				i++
+			}
+			var v any = word
+			if !quoted && word == "NULL" {
+				v = nil
+			}
+			if err := jsonValue(&b, v, elem); err != nil {
+				return "", false
+			}
+		}
+	}
+	return b.String(), true
 }

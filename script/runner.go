@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -38,10 +39,13 @@ var errQuit = errors.New("quit")
 
 // Runner runs scripts on one session.
 type Runner struct {
-	Interp *Interp
+	Interp *Interp // of a Store; nil on a Server
 	// StopBefore ends the run with ErrBefore in front of the first statement for which it holds.
 	StopBefore func(sqlfront.Statement) bool
 
+	session        Session
+	server         Server   // the session where it is one
+	heard          []string // what NOTIFY sent, until the statement's end
 	stdin          *bufio.Reader
 	stdout, stderr io.Writer
 	out            io.Writer // query results: stdout, or \o
@@ -129,8 +133,16 @@ func NewRunner(s Session, o Options) *Runner {
 	for k, v := range o.Vars {
 		r.vars[k] = v
 	}
-	r.Interp = NewInterp(s, r.notice)
-	r.Interp.Dir = func() string { return r.dir }
+	r.session = s
+	switch s := s.(type) {
+	case Store:
+		r.Interp = NewInterp(s, r.notice)
+		r.Interp.Dir = func() string { return r.dir }
+	case Server:
+		r.server = s
+		maps.Copy(r.vars, s.Variables())
+		maps.Copy(r.vars, o.Vars)
+	}
 	return r
 }
 
@@ -200,7 +212,7 @@ func (r *Runner) run(ctx context.Context, src *source) (err error) {
 	r.src, r.conds = src, nil
 	r.depth++
 	defer func() { r.src, r.conds, r.depth = outer, conds, r.depth-1 }()
-	s := &scanner{}
+	s := &scanner{comments: r.server != nil}
 	for {
 		line, ok, err := src.next()
 		if err != nil {
@@ -275,6 +287,9 @@ func (r *Runner) send(ctx context.Context, s *scanner) error {
 
 // sendQuery runs the collected statements; each result goes to use. It returns the last one.
 func (r *Runner) sendQuery(ctx context.Context, s *scanner, use func(*Result) error) (*Result, error) {
+	if r.server != nil {
+		return r.sendText(ctx, s, use)
+	}
 	text := &sqlfront.Text{SQL: strings.TrimRight(s.buf.String(), " \t\r\n"), File: r.src.name, Line: s.line}
 	ended := s.ended
 	s.reset()
@@ -308,11 +323,7 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, use func(*Result) er
 		if res, err = r.execute(ctx, p.Stmt, text); err != nil {
 			return nil, r.report(sqlerr.In(err, text))
 		}
-		r.vars["ROW_COUNT"] = Format(res.Count(), "bigint")
-		if res.HasRows && res.Count() == 0 {
-			r.vars["ROW_COUNT"] = Format(int64(len(res.Rows)), "bigint")
-		}
-		r.vars["ERROR"], r.vars["SQLSTATE"] = "false", "00000"
+		r.succeeded(res)
 		if err := use(res); err != nil {
 			return nil, r.fail(sqlerr.IO, "", "could not write the result: %v", err)
 		}
@@ -323,9 +334,18 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, use func(*Result) er
 	return res, nil
 }
 
+// succeeded sets the variables that tell of a statement.
+func (r *Runner) succeeded(res *Result) {
+	r.vars["ROW_COUNT"] = Format(res.Count(), "bigint")
+	if res.HasRows && res.Count() == 0 {
+		r.vars["ROW_COUNT"] = Format(int64(len(res.Rows)), "bigint")
+	}
+	r.vars["ERROR"], r.vars["SQLSTATE"] = "false", "00000"
+}
+
 // autocommit begins a transaction where \set AUTOCOMMIT off asks for it.
 func (r *Runner) autocommit(ctx context.Context, stmt sqlfront.Statement) error {
-	if b, ok := parseBool(r.vars["AUTOCOMMIT"]); !ok || b || r.Interp.Session.InTransaction() {
+	if b, ok := parseBool(r.vars["AUTOCOMMIT"]); !ok || b || r.session.InTransaction() {
 		return nil
 	}
 	if _, ok := stmt.(*sqlfront.Transaction); ok {
@@ -398,7 +418,7 @@ func (r *Runner) report(err error) error {
 	fmt.Fprint(r.stderr, sqlerr.Render(err))
 	r.vars["ERROR"], r.vars["SQLSTATE"] = "true", sqlerr.Code(err)
 	r.vars["LAST_ERROR_SQLSTATE"], r.vars["LAST_ERROR_MESSAGE"] = sqlerr.Code(err), err.Error()
-	if !r.on("ON_ERROR_STOP") && sqlerr.Code(err) != sqlerr.QueryCanceled {
+	if !r.on("ON_ERROR_STOP") && (sqlerr.Code(err) != sqlerr.QueryCanceled || r.server != nil) { // a server has timeouts
 		return nil
 	}
 	return fmt.Errorf("%w: %w", ErrStopped, err)

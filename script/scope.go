@@ -13,7 +13,7 @@ import (
 // name that is both a variable and a column in scope is an error; where the columns of a FROM item
 // are unknown (a function's result), the variable wins.
 type resolver struct {
-	session Session
+	session Store
 	isVar   func(names []string) bool
 	columns bool // SQL functions: a column hides a parameter instead of clashing with it
 	found   map[*sqlfront.ColumnRef]bool

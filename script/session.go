@@ -9,17 +9,24 @@ import (
 	"github.com/relgrad/relgrad/sqlfront"
 )
 
-// Session runs statements, one at a time, on a store or server. Statements that PL/pgSQL code needs
-// (DO, CALL of a user's procedure) never reach it. Each Exec outside BEGIN … COMMIT is a transaction.
+// Session is where the statements of a script run: a Store or a Server.
 type Session interface {
+	// InTransaction tells whether BEGIN has run without COMMIT or ROLLBACK.
+	InTransaction() bool
+	// Failed tells whether a statement of the open transaction failed.
+	Failed() bool
+}
+
+// Store is a Session that runs statements as trees, one at a time. Statements that PL/pgSQL code needs
+// (DO, CALL of a user's procedure) never reach it. Each Exec outside BEGIN … COMMIT is a transaction.
+type Store interface {
+	Session
 	// Exec runs one statement. Positions in stmt point into text. A cancelled ctx ends it with 57014.
 	Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error)
 	// CopyIn reads COPY data from r; name is the source in messages. It returns the number of rows.
 	CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error)
 	// CopyOut writes COPY data to w and returns the number of rows.
 	CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error)
-	// InTransaction tells whether BEGIN has run without COMMIT or ROLLBACK.
-	InTransaction() bool
 	// Function returns a function or procedure that the user created, nil for any other name.
 	Function(schema, name string) *sqlfront.CreateFunction
 	// Columns returns the columns of a table or view, false when there is none of that name.

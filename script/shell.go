@@ -32,7 +32,7 @@ func (r *Runner) RunTerminal(ctx context.Context, t Terminal) error {
 	if _, set := r.given["ON_ERROR_STOP"]; !set {
 		r.vars["ON_ERROR_STOP"] = "off"
 	}
-	s := &scanner{}
+	s := &scanner{comments: r.server != nil}
 	r.terminal, r.src, r.buffer = t, &source{more: r.nextTyped}, s
 	defer func() { r.terminal, r.src, r.conds, r.lines, r.buffer = nil, nil, nil, nil, nil }()
 	statement := "" // the lines so far
@@ -140,18 +140,22 @@ func (r *Runner) promptText(s *scanner) string {
 		where = "@"
 	}
 	transaction := ""
-	if r.Interp.Session.InTransaction() {
+	if r.session.InTransaction() {
 		transaction = "*"
-		if d, err := r.describer(); err == nil && d.Failed() {
+		if r.session.Failed() {
 			transaction = "!"
 		}
 	}
-	return "relgrad" + where + transaction + "> "
+	name := "relgrad"
+	if r.server != nil {
+		name = r.vars["DBNAME"]
+	}
+	return name + where + transaction + "> "
 }
 
 // copy returns a scanner in the same state.
 func (s *scanner) copy() *scanner {
-	c := &scanner{line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute}
+	c := &scanner{comments: s.comments, line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}
 	c.buf.WriteString(s.buf.String())
 	return c
 }

@@ -6,8 +6,8 @@
 //
 // # Invariants
 //
-// Exit status: 0 all is well, 1 the command could not start, 2 wrong usage, 3 a script stopped at an
-// error, 130 interrupted.
+// Exit status: 0 all is well, 1 the command could not start, 2 wrong usage or no connection to a server, 3 a script
+// stopped at an error, 130 interrupted.
 //
 // # Errors
 //
@@ -28,6 +28,7 @@ import (
 	"syscall"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/pgbridge/pgsession"
 	"github.com/relgrad/relgrad/script"
 )
 
@@ -111,7 +112,7 @@ func status(ctx context.Context, err error) int {
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.Is(err, errUsage):
+	case errors.Is(err, errUsage) || errors.Is(err, script.ErrLost):
 		return 2
 	case ctx.Err() != nil:
 		if !errors.Is(err, script.ErrStopped) {
@@ -122,5 +123,8 @@ func status(ctx context.Context, err error) int {
 		return 3
 	}
 	fmt.Fprint(os.Stderr, sqlerr.Render(err))
+	if errors.Is(err, pgsession.ErrConnect) {
+		return 2
+	}
 	return 1
 }

@@ -10,12 +10,13 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/pgbridge/pgsession"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/store"
 )
 
 var runCommand = command{name: "run", args: "[options] FILE… | -c TEXT", run: runScripts,
-	summary: "Run SQL scripts as psql -f does; stops at the first error with exit status 3. FILE - is standard input."}
+	summary: "Run SQL scripts as psql -f does, on a store or a server; stops at the first error with exit status 3. FILE - is standard input."}
 
 // variables is the repeatable flag -v name=value.
 type variables map[string]string
@@ -39,6 +40,7 @@ func (v variables) Set(s string) error {
 // target is where a command runs: flags shared by the commands that open a store.
 type target struct {
 	store string
+	db    *string // the server's DSN; nil for none
 }
 
 // open opens the store; "" is a temporary one, gone at the end.
@@ -52,25 +54,65 @@ func sessionFlags(fs *flag.FlagSet) (*script.Options, *target) {
 	fs.Var(variables(o.Vars), "v", "set the psql variable `NAME=VALUE` (repeatable)")
 	fs.BoolVar(&o.Quiet, "q", false, "print no command tags and no messages about settings")
 	fs.StringVar(&t.store, "store", "", "run on the store in `FILE`, created if absent; without it on a temporary one")
+	fs.Func("db", "run on a PostgreSQL server: `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count", func(dsn string) error {
+		t.db = &dsn
+		return nil
+	})
 	formatFlag(fs, &o.Format)
 	return o, t
 }
 
-// session opens the store and lets use run statements on it.
-func (t *target) session(o *script.Options, use func(db *relgrad.DB, r *script.Runner) error) (err error) {
-	db, err := t.open()
-	if err != nil {
-		return err
+// place is where a session's statements run: a store, or else a server.
+type place struct {
+	store  *relgrad.DB
+	server *pgsession.Session
+}
+
+// name says which it is.
+func (p place) name() string {
+	switch {
+	case p.server != nil:
+		return p.server.Name()
+	case p.store.Path() != "":
+		return "the store " + p.store.Path()
+	}
+	return "a temporary store, gone at the end (--store FILE keeps one)"
+}
+
+// check refuses two places at once.
+func (t *target) check(c *command, fs *flag.FlagSet) error {
+	if t.db != nil && t.store != "" {
+		return c.wrong(fs, "--store is a file of relgrad's, --db a server: only one of them can be given")
+	}
+	return nil
+}
+
+// session opens the store or connects to the server, and lets use run statements there.
+func (t *target) session(ctx context.Context, o *script.Options, use func(p place, r *script.Runner) error) (err error) {
+	var p place
+	var r *script.Runner
+	var end func() error
+	if t.db != nil {
+		if p.server, err = pgsession.Open(ctx, *t.db); err != nil {
+			return err
+		}
+		end = p.server.Close
+		r = script.NewRunner(p.server, *o)
+	} else {
+		if p.store, err = t.open(); err != nil {
+			return err
+		}
+		end = p.store.Close
+		r = script.NewRunner(script.Embedded(p.store), *o)
+		p.store.Notice = func(level, message string) { r.Interp.Notice(script.Notice{Level: level, Message: message}) }
+		showProgress(p.store, o.Quiet)
 	}
 	defer func() {
-		if e := db.Close(); err == nil {
+		if e := end(); err == nil {
 			err = e
 		}
 	}()
-	r := script.NewRunner(script.Embedded(db), *o)
-	db.Notice = func(level, message string) { r.Interp.Notice(script.Notice{Level: level, Message: message}) }
-	showProgress(db, o.Quiet)
-	err = use(db, r)
+	err = use(p, r)
 	if e := r.Close(); err == nil {
 		err = e
 	}
@@ -97,12 +139,18 @@ func runScripts(ctx context.Context, c *command, args []string) error {
 	if len(steps) == 0 {
 		return c.wrong(fs, "a FILE or -c TEXT is needed; - is standard input, relgrad sql the shell")
 	}
-	return t.session(o, func(db *relgrad.DB, r *script.Runner) error {
+	if err := t.check(c, fs); err != nil {
+		return err
+	}
+	if *native && t.db != nil {
+		return c.wrong(fs, "--native is SQLite's dialect; a server runs what relgrad explain --stage=sql prints for Postgres as it is")
+	}
+	return t.session(ctx, o, func(p place, r *script.Runner) error {
 		for _, s := range steps {
 			var err error
 			switch {
 			case *native:
-				err = runNative(ctx, db, r, s)
+				err = runNative(ctx, p.store, r, s)
 			case s.file == "":
 				err = r.RunReader(ctx, "", strings.NewReader(s.text))
 			default:

@@ -60,7 +60,7 @@ func startShell(t *testing.T, state string, env []string, args ...string) *shell
 			}
 		}
 	}()
-	s.expect("relgrad=> ")
+	s.expect("=> ")
 	return s
 }
 

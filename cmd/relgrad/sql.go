@@ -7,7 +7,6 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/script"
 )
 
@@ -22,7 +21,10 @@ func runShell(ctx context.Context, c *command, args []string) (err error) {
 		return err
 	}
 	if len(rest) > 0 {
-		return c.wrong(fs, "unexpected argument %q; a script is run by relgrad run, a store named by --store", rest[0])
+		return c.wrong(fs, "unexpected argument %q; a script is run by relgrad run, a store named by --store, a server by --db", rest[0])
+	}
+	if err := t.check(c, fs); err != nil {
+		return err
 	}
 	terminal := term.IsTerminal(int(os.Stdin.Fd())) && term.IsTerminal(int(os.Stdout.Fd()))
 	if !terminal {
@@ -30,21 +32,13 @@ func runShell(ctx context.Context, c *command, args []string) (err error) {
 		ctx, stop = interruptible(ctx)
 		defer stop()
 	}
-	return t.session(o, func(db *relgrad.DB, r *script.Runner) error {
+	return t.session(ctx, o, func(p place, r *script.Runner) error {
 		if !terminal {
 			return r.RunFile(ctx, "-")
 		}
 		if !o.Quiet {
-			fmt.Printf("relgrad %s on %s\nType help for help, \\q to leave.\n\n", version(), storeName(db))
+			fmt.Printf("relgrad %s on %s\nType help for help, \\q to leave.\n\n", version(), p.name())
 		}
 		return r.RunTerminal(ctx, newLineEditor(r))
 	})
-}
-
-// storeName says on which store a session works.
-func storeName(db *relgrad.DB) string {
-	if path := db.Path(); path != "" {
-		return "the store " + path
-	}
-	return "a temporary store, gone at the end (--store FILE keeps one)"
 }

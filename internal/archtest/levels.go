@@ -52,15 +52,17 @@ var levels = map[string]int{
 	".":         8,
 	"script":    9,
 
-	"cmd":      10,
-	"examples": 10,
-	"bench":    10,
+	"pgbridge/pgsession": 10,
+
+	"cmd":      11,
+	"examples": 11,
+	"bench":    11,
 
 	"internal": tools, // test support and developers' tools
 }
 
 // tools is the level of what no shipped package may import and what may import everything.
-const tools = 11
+const tools = 12
 
 // only names, for an imported package, the folders that alone may import it.
 var only = map[string][]string{

@@ -99,6 +99,8 @@ type Error struct {
 	Context string // "PL/pgSQL function inline_code_block line 5 at SQL statement"
 	Text    *Text  // the text that Pos points into; nil when unknown
 	Pos     int    // 0-based byte offset, -1 when unknown
+	Shown   string // the whole as psql shows it, where a server said it; "" where Render writes it
+	Verbose string // the whole as psql's \errverbose shows it
 	Err     error  // wrapped cause, may be nil
 }
 
@@ -173,6 +175,9 @@ func Render(err error) string {
 	var e *Error
 	if !errors.As(err, &e) {
 		return "ERROR:  " + err.Error() + "\n"
+	}
+	if e.Shown != "" {
+		return e.Shown
 	}
 	if t := e.Text; t != nil && t.File != "" {
 		line, _ := e.LineCol()

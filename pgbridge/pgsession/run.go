@@ -1,0 +1,159 @@
+package pgsession
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgproto3"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/script"
+)
+
+// Run implements script.Server.
+func (s *Session) Run(ctx context.Context, sql string, c *script.Client) error {
+	if strings.IndexByte(sql, 0) >= 0 {
+		return sqlerr.At(strings.IndexByte(sql, 0), "22021", "invalid byte sequence for encoding \"UTF8\": 0x00")
+	}
+	if s.conn.IsClosed() {
+		return sqlerr.New(connectionFailure, "no connection to the server")
+	}
+	defer s.cancelOn(ctx)()
+	s.conn.Frontend().SendQuery(&pgproto3.Query{String: sql})
+	if err := s.conn.Frontend().Flush(); err != nil {
+		return s.broken(err)
+	}
+	x := &exchange{s: s, ctx: ctx, sql: sql, c: c}
+	for {
+		msg, err := s.conn.ReceiveMessage(context.Background())
+		if err != nil {
+			x.finishCopy()
+			var fatal *pgconn.PgError // with which the server ended the connection
+			if errors.As(err, &fatal) {
+				x.keep(message(fatal, sql))
+			}
+			x.keep(s.broken(err))
+			return x.err
+		}
+		if _, ready := msg.(*pgproto3.ReadyForQuery); ready {
+			x.finishCopy()
+			return x.err
+		}
+		x.message(msg)
+	}
+}
+
+// broken is the error where the connection ended; the connection is given up.
+func (s *Session) broken(err error) error {
+	_ = s.Close()
+	e := sqlerr.New(connectionFailure, "server closed the connection unexpectedly").Wrap(err)
+	return e.WithDetail("This probably means the server terminated abnormally before or while processing the request.")
+}
+
+// exchange is one text on the server. What fails on this side is kept, and the answers are read to their end.
+type exchange struct {
+	s    *Session
+	ctx  context.Context
+	sql  string
+	c    *script.Client
+	err  error          // the first
+	res  *script.Result // whose rows are coming; nil for none
+	out  io.Writer      // of COPY … TO STDOUT
+	copy *copyIn        // of COPY … FROM STDIN
+}
+
+// keep keeps the first error.
+func (x *exchange) keep(err error) {
+	if x.err == nil {
+		x.err = err
+	}
+}
+
+// message takes one message of the server's.
+func (x *exchange) message(msg pgproto3.BackendMessage) {
+	switch m := msg.(type) {
+	case *pgproto3.RowDescription:
+		x.res = &script.Result{HasRows: true}
+		for _, f := range m.Fields {
+			x.res.Cols = append(x.res.Cols, script.Col{Name: string(f.Name), Type: typeNames[f.DataTypeOID]})
+		}
+	case *pgproto3.DataRow:
+		x.row(m.Values)
+	case *pgproto3.CommandComplete:
+		x.complete(string(m.CommandTag))
+	case *pgproto3.CopyInResponse:
+		x.copy = x.startCopy()
+	case *pgproto3.CopyOutResponse:
+		x.out = x.c.CopyOut()
+	case *pgproto3.CopyData:
+		if _, err := x.out.Write(m.Data); err != nil {
+			x.keep(sqlerr.New(sqlerr.IO, "could not write COPY data: %v", err).Wrap(err))
+			x.out = io.Discard
+		}
+	case *pgproto3.CopyBothResponse:
+		x.keep(sqlerr.New(sqlerr.FeatureNotSupported, "replication by COPY is not supported"))
+		_ = x.s.Close() // such a COPY ends with its connection only
+	case *pgproto3.ErrorResponse:
+		x.finishCopy()
+		x.keep(message(pgconn.ErrorResponseToPgError(m), x.sql))
+		x.res, x.out = nil, nil
+	case *pgproto3.NoticeResponse:
+		x.c.Notice(message(pgconn.ErrorResponseToPgError((*pgproto3.ErrorResponse)(m)), x.sql))
+	case *pgproto3.NotificationResponse:
+		x.c.Notify(m.Channel, m.Payload, m.PID)
+	}
+}
+
+// row keeps a row, whose bytes the connection uses again.
+func (x *exchange) row(values [][]byte) {
+	row := make([]any, len(values))
+	for i, v := range values {
+		if v != nil {
+			row[i] = string(v)
+		}
+	}
+	x.res.Rows = append(x.res.Rows, row)
+}
+
+// complete hands on a result.
+func (x *exchange) complete(tag string) {
+	x.finishCopy()
+	res := x.res
+	x.res, x.out = nil, nil
+	if res == nil {
+		res = &script.Result{}
+	}
+	res.Tag = tag
+	if x.err != nil {
+		return
+	}
+	if err := x.c.Result(res); err != nil {
+		x.keep(sqlerr.New(sqlerr.IO, "could not write the result: %v", err).Wrap(err))
+	}
+}
+
+// query runs a query of the session's own and gives its rows as strings, "" for NULL.
+func (s *Session) query(ctx context.Context, sql string) (*script.Result, error) {
+	var out *script.Result
+	err := s.Run(ctx, sql, &script.Client{
+		Result: func(r *script.Result) error { out = r; return nil },
+		Notice: func(error) {}, Notify: func(string, string, uint32) {},
+		CopyIn: func() io.Reader { return strings.NewReader("") }, CopyOut: func() io.Writer { return io.Discard },
+	})
+	if err == nil && out == nil {
+		err = sqlerr.New(sqlerr.Internal, "the server gave no result of %s", sql)
+	}
+	return out, err
+}
+
+// text is a value of a query's row, "" for NULL.
+func text(v any) string {
+	if v == nil {
+		return ""
+	}
+	return fmt.Sprint(v)
+}

@@ -1,0 +1,177 @@
+// Package pgsession runs scripts on a PostgreSQL server: it is a script.Server.
+//
+// # What
+//
+// Open connects as psql does. Run sends a text by the simple protocol, so that whatever the server reads is read by the
+// server, and hands on what comes: results in the server's text form, messages as psql shows them (message.go), the data
+// of COPY (copy.go). Describe answers \d and its like from the catalogues (describe*.go), Objects lists names for completion.
+//
+// # Invariants
+//
+// Nothing of a text is read or changed on its way. The values of a result are strings or nil. The connection is used by one
+// goroutine at a time; only a cancelled context reaches past it, by a cancel request of its own.
+//
+// # Errors
+//
+// *sqlerr.Error with the server's SQLSTATE; Shown is what psql prints of it. A connection that ends has 08006, one that
+// cannot be made 08001 or the server's own code.
+//
+// # Where to add
+//
+// A command of \d's family is a row of commands in describe.go, and one of describeCommands in the package script.
+package pgsession
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// SQLSTATEs of connections.
+const (
+	cannotConnect     = "08001"
+	connectionFailure = "08006"
+)
+
+// ErrConnect is in the chain of the error where no connection was made.
+var ErrConnect = errors.New("no connection")
+
+// Session is a connection to a server.
+type Session struct {
+	config *pgconn.Config
+	conn   *pgconn.PgConn
+}
+
+// Open connects. The DSN is a URL or a list of key=value as pgx and libpq take it, or the name of a database; what it
+// leaves out comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf.
+func Open(ctx context.Context, dsn string) (*Session, error) {
+	if dsn != "" && !strings.Contains(dsn, "=") && !strings.Contains(dsn, "://") {
+		dsn = "dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(dsn) + "'"
+	}
+	config, err := pgconn.ParseConfig(dsn)
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "%s", oneLine(err)).Wrap(err).
+			WithHint("Write postgres://user@host:5432/database, or host=… port=… user=… dbname=….")
+	}
+	if config.Database == "" {
+		config.Database = config.User
+	}
+	config.RuntimeParams["client_encoding"] = "UTF8"
+	if config.RuntimeParams["application_name"] == "" {
+		config.RuntimeParams["application_name"] = "relgrad"
+	}
+	s := &Session{config: config}
+	return s, s.Reconnect(ctx)
+}
+
+// Reconnect implements script.Server.
+func (s *Session) Reconnect(ctx context.Context) error {
+	conn, err := pgconn.ConnectConfig(ctx, s.config)
+	if err != nil {
+		return s.refused(err)
+	}
+	s.conn = conn
+	return nil
+}
+
+// refused is the error where no connection was made.
+func (s *Session) refused(err error) error {
+	err = fmt.Errorf("%w: %w", ErrConnect, err)
+	var pe *pgconn.PgError
+	where := s.where()
+	if errors.As(err, &pe) {
+		e := sqlerr.New(pe.Code, "connection to server %s failed: %s:  %s", where, pe.Severity, pe.Message).Wrap(err)
+		e.Detail, e.Hint = pe.Detail, pe.Hint
+		if e.Code == "28P01" && e.Hint == "" {
+			e.Hint = "Passwords are taken from the DSN, PGPASSWORD and ~/.pgpass."
+		}
+		return e
+	}
+	var cause error = err
+	var op *net.OpError
+	if errors.As(err, &op) {
+		cause = op.Err
+	}
+	return sqlerr.New(cannotConnect, "connection to server %s failed: %s", where, oneLine(cause)).Wrap(err).
+		WithHint("Is the server running there and accepting connections?")
+}
+
+// where names the server as libpq does.
+func (s *Session) where() string {
+	if network, address := pgconn.NetworkAddress(s.config.Host, s.config.Port); network == "unix" {
+		return fmt.Sprintf("on socket \"%s\"", address)
+	}
+	return fmt.Sprintf("at \"%s\", port %d", s.config.Host, s.config.Port)
+}
+
+// oneLine is an error's text in one line; pgconn lists attempts in several.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// Close ends the connection.
+func (s *Session) Close() error {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	return s.conn.Close(ctx)
+}
+
+// InTransaction implements script.Session.
+func (s *Session) InTransaction() bool { return s.conn.TxStatus() != 'I' }
+
+// Failed implements script.Session.
+func (s *Session) Failed() bool { return s.conn.TxStatus() == 'E' }
+
+// Lost implements script.Server.
+func (s *Session) Lost() bool { return s.conn.IsClosed() }
+
+// Variables implements script.Server.
+func (s *Session) Variables() map[string]string {
+	version := s.conn.ParameterStatus("server_version")
+	return map[string]string{"DBNAME": s.config.Database, "USER": s.config.User, "HOST": s.config.Host,
+		"PORT": strconv.Itoa(int(s.config.Port)), "SERVER_VERSION_NAME": version, "SERVER_VERSION_NUM": strconv.Itoa(versionNumber(version)),
+		"ENCODING": "UTF8"}
+}
+
+// versionNumber is a version as server_version_num gives it: "15.18 (Debian …)" is 150018. Development versions have no
+// minor number.
+func versionNumber(version string) int {
+	number, _, _ := strings.Cut(version, " ")
+	major, minor, _ := strings.Cut(number, ".")
+	end := strings.IndexFunc(major, func(r rune) bool { return r < '0' || r > '9' })
+	if end >= 0 {
+		major = major[:end]
+	}
+	a, _ := strconv.Atoi(major)
+	b, _ := strconv.Atoi(minor)
+	return a*10000 + b
+}
+
+// Name says to what the session is connected.
+func (s *Session) Name() string {
+	return fmt.Sprintf("the database \"%s\" as user \"%s\", %s", s.config.Database, s.config.User, s.where())
+}
+
+// cancelOn lets a cancelled context cancel what the server runs. The function that it returns ends that; a request that is
+// on its way arrives first, or it would meet the next statement.
+func (s *Session) cancelOn(ctx context.Context) (stop func()) {
+	sent := make(chan struct{})
+	conn := s.conn
+	end := context.AfterFunc(ctx, func() {
+		defer close(sent)
+		patience, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = conn.CancelRequest(patience) // where it cannot be sent, the statement goes on to its end
+	})
+	return func() {
+		if !end() {
+			<-sent
+		}
+	}
+}
