@@ -6,8 +6,8 @@ import "github.com/relgrad/relgrad/kernels"
 
 // choices gives the expressions that at chooses among one type.
 func (s *scope) choices(list []Expr, args []*kernels.Expr, at Tree) error {
-	typeNulls(args)
 	s.oneReal(list, args)
+	typeNulls(args)
 	return s.oneType(args, at)
 }
 
@@ -26,11 +26,11 @@ func typeNulls(args []*kernels.Expr) {
 	}
 }
 
-// oneReal gives what COALESCE, CASE, GREATEST and LEAST choose among the type real where a real stands beside numerics,
-// such as the literal 0.1, and no double precision, as Postgres does: numeric becomes real by itself, real never numeric.
+// oneReal gives args the type real where a real stands beside integers and numerics, such as the literal 0.1, and no double
+// precision, as Postgres does: these become real by themselves, real never becomes one of them.
 func (s *scope) oneReal(list []Expr, args []*kernels.Expr) {
 	found := false
-	var numerics []int
+	var others []int
 	for i, x := range args {
 		switch {
 		case x.Type.Shape != nil:
@@ -40,11 +40,11 @@ func (s *scope) oneReal(list []Expr, args []*kernels.Expr) {
 			found = true
 		case x.Type.Kind == kernels.Float64 && s.class(list[i]) != numericClass:
 			return
-		case x.Type.Kind == kernels.Float64:
-			numerics = append(numerics, i)
+		case x.Type.Kind == kernels.Float64, x.Type.Kind == kernels.Int:
+			others = append(others, i)
 		}
 	}
-	for _, i := range numerics {
+	for _, i := range others {
 		switch {
 		case !found:
 		case s.depends(args[i]):
