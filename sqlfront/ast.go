@@ -58,19 +58,22 @@ type Bound struct {
 	Value any
 }
 
-// Unary is -x, +x or NOT x (Op "not").
+// Unary is -x, +x or NOT x (Op "not"). Schema is "relgrad" where it is written OPERATOR(relgrad.-) x, as Postgres prints
+// views; OPERATOR(pg_catalog.-) x is -x.
 type Unary struct {
 	Node
-	Op string
-	X  Expr
+	Op     string
+	X      Expr
+	Schema string
 }
 
 // Binary is an infix operator: + - * / % ^ || = <> < <= > >= and or, and the
-// pattern operators ~~ (LIKE), !~~, ~~* (ILIKE), !~~*, ~ , !~. Lower case.
+// pattern operators ~~ (LIKE), !~~, ~~* (ILIKE), !~~*, ~ , !~. Lower case. Schema: see Unary.
 type Binary struct {
 	Node
-	Op   string
-	L, R Expr
+	Op     string
+	L, R   Expr
+	Schema string
 }
 
 // FuncCall is f(args); aggregates and windows are told apart by name later.

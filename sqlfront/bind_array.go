@@ -72,7 +72,7 @@ func (s *scope) elements(l *ArrayLit) (tensor.Shape, []*kernels.Expr, error) {
 	shape := tensor.Shape{len(l.Elems)}
 	var out []*kernels.Expr
 	for i, e := range l.Elems {
-		row, nested := e.(*ArrayLit)
+		row, nested := arrayRow(e)
 		if !nested {
 			x, err := s.expr(e)
 			if err != nil {
@@ -99,4 +99,34 @@ func (s *scope) elements(l *ArrayLit) (tensor.Shape, []*kernels.Expr, error) {
 		}
 	}
 	return shape, out, nil
+}
+
+// arrayRow is e as an ARRAY[…] where it is one, perhaps with a cast behind it: that of each of its elements. Postgres prints
+// so the rows of an ARRAY whose elements it has converted.
+func arrayRow(e Expr) (*ArrayLit, bool) {
+	if l, ok := e.(*ArrayLit); ok {
+		return l, true
+	}
+	c, ok := e.(*Cast)
+	if !ok || c.Type.Dims == 0 {
+		return nil, false
+	}
+	l, ok := arrayRow(c.X)
+	if !ok {
+		return nil, false
+	}
+	out := &ArrayLit{Node: l.Node}
+	for _, e := range l.Elems {
+		to := *c
+		if to.X = e; !isArrayRow(e) {
+			to.Type.Dims = 0
+		}
+		out.Elems = append(out.Elems, &to)
+	}
+	return out, true
+}
+
+func isArrayRow(e Expr) bool {
+	_, ok := arrayRow(e)
+	return ok
 }

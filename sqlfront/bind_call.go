@@ -99,10 +99,10 @@ func (s *scope) unknownFunction(c *FuncCall) error {
 // setting is current_setting(name): a constant of this call.
 func (s *scope) setting(c *FuncCall) (*kernels.Expr, error) {
 	if len(c.Args) >= 1 {
-		if l, ok := c.Args[0].(*Literal); ok && l.Kind == LitString {
-			v, ok := s.b.cat.Setting(l.Value)
+		if x, err := s.expr(c.Args[0]); err == nil && x.IsConst() && x.Type.Kind == kernels.Text && !x.Const.Null {
+			v, ok := s.b.cat.Setting(x.Const.T)
 			if !ok {
-				return nil, s.f.fail(c, sqlerr.UndefinedObject, "unrecognized configuration parameter %q", l.Value)
+				return nil, s.f.fail(c, sqlerr.UndefinedObject, "unrecognized configuration parameter %q", x.Const.T)
 			}
 			return kernels.Const(kernels.TextValue(v)), nil
 		}

@@ -277,8 +277,7 @@ func (s *scope) variadic(name string, list []Expr) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	typeNulls(args)
-	if err := s.oneType(args, list[0]); err != nil {
+	if err := s.choices(list, args, list[0]); err != nil {
 		return nil, err
 	}
 	return kernels.Call(kernels.Lookup(name), kernels.Attr{}, args...)
@@ -300,21 +299,6 @@ func (s *scope) nullIf(x *NullIf) (*kernels.Expr, error) {
 	return s.apply("nullif", x, args...)
 }
 
-// typeNulls gives untyped NULLs the type of the first typed value among args.
-func typeNulls(args []*kernels.Expr) {
-	for _, a := range args {
-		if a.IsConst() && a.Const.Null {
-			continue
-		}
-		for i, n := range args {
-			if n.IsConst() && n.Const.Null {
-				args[i] = kernels.Const(kernels.NullOf(a.Type))
-			}
-		}
-		return
-	}
-}
-
 func (s *scope) minMax(m *MinMax) (*kernels.Expr, error) {
 	args, err := s.exprs(m.Args)
 	if err != nil {
@@ -326,8 +310,7 @@ func (s *scope) minMax(m *MinMax) (*kernels.Expr, error) {
 				WithHint("Element by element: maximum(a,b), minimum(a,b).")
 		}
 	}
-	typeNulls(args)
-	if err := s.oneType(args, m); err != nil {
+	if err := s.choices(m.Args, args, m); err != nil {
 		return nil, err
 	}
 	name := "least"
@@ -350,7 +333,7 @@ func (s *scope) caseExpr(c *Case) (*kernels.Expr, error) {
 		}
 		args = append(args, cond, v)
 	}
-	last := kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Float64}))
+	last, list := kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Float64})), []Expr(nil)
 	if c.Else != nil {
 		var err error
 		if last, err = s.expr(c.Else); err != nil {
@@ -359,12 +342,11 @@ func (s *scope) caseExpr(c *Case) (*kernels.Expr, error) {
 	}
 	args = append(args, last)
 	var values []*kernels.Expr
-	for i := 1; i < len(args); i += 2 {
-		values = append(values, args[i])
+	for i, w := range c.Whens {
+		values, list = append(values, args[2*i+1]), append(list, w.Result)
 	}
-	values = append(values, last)
-	typeNulls(values)
-	if err := s.oneType(values, c); err != nil {
+	values, list = append(values, last), append(list, c.Else)
+	if err := s.choices(list, values, c); err != nil {
 		return nil, err
 	}
 	for i := range c.Whens {

@@ -141,7 +141,7 @@ func (c *conv) columnConstraint(d *ColumnDef, k *pg.Constraint) {
 	case pg.ConstrType_CONSTR_CHECK:
 		x := c.expr(k.RawExpr)
 		if d.Check != nil { // two CHECKs hold when both do
-			x = &Binary{Node{at}, "and", d.Check, x}
+			x = &Binary{Node: Node{at}, Op: "and", L: d.Check, R: x}
 		}
 		d.Check = x
 	case pg.ConstrType_CONSTR_FOREIGN:

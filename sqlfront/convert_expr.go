@@ -140,31 +140,45 @@ var binaryOps = map[string]bool{
 
 // opName returns the operator's name; OPERATOR(pg_catalog.+) counts as +.
 func (c *conv) opName(names []*pg.Node, at Pos) string {
-	ns := strs(names)
-	if len(ns) == 2 && ns[0] == "pg_catalog" {
-		ns = ns[1:]
+	schema, op := c.qualifiedOp(names, at)
+	if schema != "" {
+		c.refuse(at, "the operator "+schema+"."+op+" here", "")
 	}
-	if len(ns) != 1 {
+	return op
+}
+
+// qualifiedOp is opName where the operator may be one of the schema relgrad.
+func (c *conv) qualifiedOp(names []*pg.Node, at Pos) (schema, op string) {
+	ns := strs(names)
+	switch {
+	case len(ns) == 2 && ns[0] == "pg_catalog":
+		return "", ns[1]
+	case len(ns) == 2 && ns[0] == "relgrad":
+		return ns[0], ns[1]
+	case len(ns) != 1:
 		c.refuse(at, "the operator "+strings.Join(ns, "."), "")
 	}
-	return ns[0]
+	return "", ns[0]
 }
 
 func (c *conv) operator(e *pg.A_Expr) Expr {
 	at := c.node(e.Location)
-	op := c.opName(e.Name, at.At)
+	schema, op := c.qualifiedOp(e.Name, at.At)
+	if schema != "" && e.Kind != pg.A_Expr_Kind_AEXPR_OP {
+		c.opName(e.Name, at.At)
+	}
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
 		if e.Lexpr == nil {
 			if op != "-" && op != "+" {
 				c.refuse(at.At, "the prefix operator "+op, "Use a function: abs(x), sqrt(x).")
 			}
-			return &Unary{at, op, c.expr(e.Rexpr)}
+			return &Unary{at, op, c.expr(e.Rexpr), schema}
 		}
 		if !binaryOps[op] {
 			c.refuse(at.At, "the operator "+op, "")
 		}
-		return &Binary{at, op, c.expr(e.Lexpr), c.expr(e.Rexpr)}
+		return &Binary{at, op, c.expr(e.Lexpr), c.expr(e.Rexpr), schema}
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
 		return &AnyArray{at, c.expr(e.Lexpr), op, c.expr(e.Rexpr), e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL}
 	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
@@ -184,7 +198,7 @@ func (c *conv) operator(e *pg.A_Expr) Expr {
 func (c *conv) boolExpr(b *pg.BoolExpr) Expr {
 	at := c.node(b.Location)
 	if b.Boolop == pg.BoolExprType_NOT_EXPR {
-		return &Unary{at, "not", c.expr(b.Args[0])}
+		return &Unary{Node: at, Op: "not", X: c.expr(b.Args[0])}
 	}
 	op := "and"
 	if b.Boolop == pg.BoolExprType_OR_EXPR {
@@ -192,7 +206,7 @@ func (c *conv) boolExpr(b *pg.BoolExpr) Expr {
 	}
 	out := c.expr(b.Args[0])
 	for _, a := range b.Args[1:] {
-		out = &Binary{at, op, out, c.expr(a)}
+		out = &Binary{Node: at, Op: op, L: out, R: c.expr(a)}
 	}
 	return out
 }

@@ -31,11 +31,19 @@ var opLevels = map[string]level{"or": levelOr, "and": levelAnd, "=": levelCompar
 	">": levelCompare, ">=": levelCompare, "~~": levelLike, "!~~": levelLike, "~~*": levelLike, "!~~*": levelLike,
 	"+": levelAdd, "-": levelAdd, "*": levelMul, "/": levelMul, "%": levelMul, "^": levelPow}
 
-func opLevel(op string) level {
-	if l, ok := opLevels[op]; ok {
+// binaryLevel is that of x's operator; one with a schema has the same as an unknown one.
+func binaryLevel(x *Binary) level {
+	if l, ok := opLevels[x.Op]; ok && x.Schema == "" {
 		return l
 	}
 	return levelOp
+}
+
+func operatorName(schema, op string) string {
+	if schema == "" {
+		return op
+	}
+	return "OPERATOR(" + quoteName(schema) + "." + op + ")"
 }
 
 // opWords are operators that have words.
@@ -51,9 +59,12 @@ func levelOf(e Expr) level {
 		if x.Op == "not" {
 			return levelNot
 		}
+		if x.Schema != "" {
+			return levelOp
+		}
 		return levelSign
 	case *Binary:
-		return opLevel(x.Op)
+		return binaryLevel(x)
 	case *SubLink:
 		if x.Kind == SubAny || x.Kind == SubAll {
 			return levelCompare
@@ -192,12 +203,15 @@ func (p *printer) unary(x *Unary) {
 		p.expr(x.X, levelNot)
 		return
 	}
-	p.text(x.Op)
+	p.text(operatorName(x.Schema, x.Op))
+	if x.Schema != "" {
+		p.text(" ")
+	}
 	p.expr(x.X, levelPrimary)
 }
 
 func (p *printer) binary(x *Binary) {
-	l := opLevel(x.Op)
+	l := binaryLevel(x)
 	left, right := l, l+1
 	switch l {
 	case levelCompare, levelLike: // do not associate
@@ -205,10 +219,13 @@ func (p *printer) binary(x *Binary) {
 	case levelPow: // associates to the left, which not everyone expects
 		left, right = levelPrimary, levelPrimary
 	}
+	if x.Schema != "" { // binds as any operator, whatever its name
+		left, right = levelPrimary, levelPrimary
+	}
 	p.expr(x.L, left)
 	word, ok := opWords[x.Op]
-	if !ok {
-		word = x.Op
+	if !ok || x.Schema != "" {
+		word = operatorName(x.Schema, x.Op)
 	}
 	p.text(" " + word + " ")
 	p.expr(x.R, right)

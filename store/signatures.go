@@ -241,8 +241,8 @@ covar_samp(float8, float8) float8 = rg_corr($1, $2, 'covar_samp')@
 regr_slope(float8, float8) float8 = rg_corr($1, $2, 'regr_slope')@
 regr_intercept(float8, float8) float8 = rg_corr($1, $2, 'regr_intercept')@
 string_agg(text, text) text = group_concat($*)@
-vector_agg(int8, real, int4) real[] = rg_vector_agg($1, $2, $3, 1)@
-vector_agg(int8, float8, int4) float8[] = rg_vector_agg($1, $2, $3, 0)@
+vector_agg(int8, real, int8) real[] = rg_vector_agg($1, $2, $3, 1)@
+vector_agg(int8, float8, int8) float8[] = rg_vector_agg($1, $2, $3, 0)@
 `
 
 var aggregates = map[string][]*signature{}
