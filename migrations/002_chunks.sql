@@ -2,11 +2,12 @@
 -- Inside of a kernel a chunk is its elements in row-major order (a flat array) and its lengths (int[], empty for a number).
 SET search_path = pg_catalog;
 
-CREATE FUNCTION relgrad.impl_dims_text(dims int[]) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN '[' || array_to_string(dims, ',') || ']';
+CREATE FUNCTION relgrad.impl_dims_text(dims int[]) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN '[' || array_to_string(dims, ',') || ']';
+END $$;
 
-CREATE FUNCTION relgrad.impl_size(dims int[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_size(dims int[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   n bigint := 1;
   d int;
@@ -18,19 +19,18 @@ BEGIN
 END $$;
 
 -- The type of a chunk, as messages name it.
-CREATE FUNCTION relgrad.impl_type(x anyarray) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS
-$$ SELECT rtrim(pg_typeof(x)::text, '[]') || relgrad.impl_dims_text(ARRAY(SELECT array_length(x, d) FROM generate_series(1, array_ndims(x)) AS d)) $$;
+CREATE FUNCTION relgrad.impl_type(x anyarray) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (SELECT rtrim(pg_typeof(x)::text, '[]') || relgrad.impl_dims_text(ARRAY(SELECT array_length(x, d) FROM generate_series(1, array_ndims(x)) AS d)));
+END $$;
 
-CREATE FUNCTION relgrad.impl_wrong_type(kernel text, hint text, VARIADIC types text[]) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_wrong_type(kernel text, hint text, VARIADIC types text[]) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RAISE EXCEPTION USING ERRCODE = 'undefined_function', HINT = hint, MESSAGE = format('%s(%s) does not exist', kernel, array_to_string(types, ', '));
 END $$;
 
 -- The lengths of a chunk given to a kernel: of rank 1 to 6, lower bounds 1, without NULL.
-CREATE FUNCTION relgrad.impl_chunk(x anyarray, kernel text) RETURNS int[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_chunk(x anyarray, kernel text) RETURNS int[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE dims int[] := ARRAY(SELECT array_length(x, d) FROM generate_series(1, array_ndims(x)) AS d);
 BEGIN
   IF cardinality(x) = 0 THEN
@@ -50,8 +50,7 @@ BEGIN
 END $$;
 
 -- The lengths of a result, which must be possible.
-CREATE FUNCTION relgrad.impl_result(dims int[], kernel text) RETURNS int[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_result(dims int[], kernel text) RETURNS int[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   most constant bigint := 134217695; -- Postgres holds no value of 1 GB
   n bigint := 1;
@@ -71,8 +70,7 @@ BEGIN
 END $$;
 
 -- An argument bigint[] that the manual calls what: a list without NULL.
-CREATE FUNCTION relgrad.impl_list(x bigint[], kernel text, what text) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_list(x bigint[], kernel text, what text) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF array_ndims(x) > 1 THEN
     RAISE EXCEPTION USING ERRCODE = 'array_subscript_error', MESSAGE = format('the %s of %s is an array of shape %s, not a list', what, kernel,
@@ -85,8 +83,7 @@ BEGIN
 END $$;
 
 -- An argument that is a shape, as lengths.
-CREATE FUNCTION relgrad.impl_shape(shape bigint[], kernel text) RETURNS int[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_shape(shape bigint[], kernel text) RETURNS int[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   list bigint[] := relgrad.impl_list(shape, kernel, 'shape');
   most constant bigint := 134217695;
@@ -107,8 +104,7 @@ BEGIN
 END $$;
 
 -- An argument that is an axis of a chunk with these lengths, counted from 1.
-CREATE FUNCTION relgrad.impl_axis(axis bigint, kernel text, dims int[]) RETURNS int LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_axis(axis bigint, kernel text, dims int[]) RETURNS int LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF axis NOT BETWEEN 1 AND cardinality(dims) THEN
     RAISE EXCEPTION USING ERRCODE = 'array_subscript_error', MESSAGE = format('axis %s of %s is not in 1 to %s', axis, kernel, cardinality(dims)),
@@ -118,8 +114,7 @@ BEGIN
 END $$;
 
 -- The chunk of a flat array: an array of arrays, from the last axis up.
-CREATE FUNCTION relgrad.impl_build(flat double precision[], dims int[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_build(flat double precision[], dims int[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE n bigint;
 BEGIN
   IF cardinality(dims) = 1 THEN
@@ -130,8 +125,7 @@ BEGIN
 END $$;
 
 -- For each element of the shape dims its place, from 0, in an array of other strides.
-CREATE FUNCTION relgrad.impl_places(dims int[], strides bigint[]) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_places(dims int[], strides bigint[]) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE p bigint[] := '{0}';
 BEGIN
   FOR d IN 1..cardinality(dims) LOOP
@@ -141,8 +135,7 @@ BEGIN
 END $$;
 
 -- The strides with which a chunk of shape small is repeated to the shape dims, aligned at the right; NULL where it is not.
-CREATE FUNCTION relgrad.impl_strides(dims int[], small int[]) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_strides(dims int[], small int[]) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   lead int := cardinality(dims) - cardinality(small);
   s bigint[] := array_fill(0::bigint, ARRAY[cardinality(dims)]);
@@ -162,8 +155,7 @@ BEGIN
 END $$;
 
 -- The elements of x, of the shape small, repeated to the shape dims.
-CREATE FUNCTION relgrad.impl_spread(x double precision[], small int[], dims int[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_spread(x double precision[], small int[], dims int[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE flat double precision[] := ARRAY(SELECT unnest(x));
 BEGIN
   IF small = dims THEN
@@ -173,8 +165,7 @@ BEGIN
 END $$;
 
 -- The shape to which two are broadcast. sign is the operator, '' for the function kernel.
-CREATE FUNCTION relgrad.impl_broadcast(a int[], b int[], kernel text, sign text) RETURNS int[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_broadcast(a int[], b int[], kernel text, sign text) RETURNS int[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   n int := greatest(cardinality(a), cardinality(b));
   x int[] := array_fill(1, ARRAY[n - cardinality(a)]) || a;
@@ -192,13 +183,13 @@ BEGIN
 END $$;
 
 -- Whether products of up to four elements stay inside of the range, so that Postgres's own operators raise no errors.
-CREATE FUNCTION relgrad.impl_plain(flat double precision[]) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS
-$$ SELECT bool_and(e = 0 OR abs(e) BETWEEN 1e-70 AND 1e70) FROM unnest(flat) AS e $$;
+CREATE FUNCTION relgrad.impl_plain(flat double precision[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (SELECT bool_and(e = 0 OR abs(e) BETWEEN 1e-70 AND 1e70) FROM unnest(flat) AS e);
+END $$;
 
 -- The sum of the products of two flat arrays, for norms and distances.
-CREATE FUNCTION relgrad.impl_dot(x double precision[], y double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_dot(x double precision[], y double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF relgrad.impl_plain(x) AND relgrad.impl_plain(y) THEN
     RETURN (SELECT sum(a * b) FROM unnest(x, y) AS t(a, b));
@@ -207,20 +198,22 @@ BEGIN
 END $$;
 
 -- Reductions of a lane of elements to a number.
-CREATE FUNCTION relgrad.impl_total(lane double precision[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS
-$$ SELECT relgrad.impl_sum(e ORDER BY o) FROM unnest(lane) WITH ORDINALITY AS t(e, o) $$;
+CREATE FUNCTION relgrad.impl_total(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (SELECT relgrad.impl_sum(e ORDER BY o) FROM unnest(lane) WITH ORDINALITY AS t(e, o));
+END $$;
 
-CREATE FUNCTION relgrad.impl_mean(lane double precision[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS
-$$ SELECT relgrad.impl_div(relgrad.impl_total(lane), cardinality(lane)) $$;
+CREATE FUNCTION relgrad.impl_mean(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (SELECT relgrad.impl_div(relgrad.impl_total(lane), cardinality(lane)));
+END $$;
 
-CREATE FUNCTION relgrad.impl_largest(lane double precision[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS
-$$ SELECT max(e) FROM unnest(lane) AS e $$;
+CREATE FUNCTION relgrad.impl_largest(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (SELECT max(e) FROM unnest(lane) AS e);
+END $$;
 
-CREATE FUNCTION relgrad.impl_logsumexp(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_logsumexp(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE m double precision := relgrad.impl_largest(lane);
 BEGIN
   IF abs(m) >= 'Infinity' THEN
@@ -230,8 +223,7 @@ BEGIN
 END $$;
 
 -- Maps of a lane of elements to another.
-CREATE FUNCTION relgrad.impl_softmax(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_softmax(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   m double precision := relgrad.impl_largest(lane);
   y double precision[] := ARRAY(SELECT relgrad.impl_exp(relgrad.impl_add(e, -m)) FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
@@ -240,22 +232,19 @@ BEGIN
   RETURN ARRAY(SELECT relgrad.impl_div(e, s) FROM unnest(y) WITH ORDINALITY AS t(e, o) ORDER BY o);
 END $$;
 
-CREATE FUNCTION relgrad.impl_log_softmax(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_log_softmax(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE l double precision := relgrad.impl_logsumexp(lane);
 BEGIN
   RETURN ARRAY(SELECT relgrad.impl_add(e, -l) FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
 END $$;
 
-CREATE FUNCTION relgrad.impl_l2_normalize(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_l2_normalize(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE n double precision := sqrt(relgrad.impl_dot(lane, lane));
 BEGIN
   RETURN ARRAY(SELECT CASE WHEN n = 0 THEN 0 ELSE relgrad.impl_div(e, n) END FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
 END $$;
 
-CREATE FUNCTION relgrad.impl_layer_norm(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_layer_norm(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   mean double precision := relgrad.impl_mean(lane);
   c double precision[] := ARRAY(SELECT relgrad.impl_add(e, -mean) FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
@@ -265,13 +254,13 @@ BEGIN
 END $$;
 
 -- argmax (sign 1) and argmin (sign -1): the first of equal ones, or the first NaN.
-CREATE FUNCTION relgrad.impl_position(flat double precision[], sign double precision) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS
-$$ SELECT o - 1 FROM unnest(flat) WITH ORDINALITY AS t(e, o) ORDER BY e = 'NaN' DESC, sign * e DESC, o LIMIT 1 $$;
+CREATE FUNCTION relgrad.impl_position(flat double precision[], sign double precision) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (SELECT o - 1 FROM unnest(flat) WITH ORDINALITY AS t(e, o) ORDER BY e = 'NaN' DESC, sign * e DESC, o LIMIT 1);
+END $$;
 
 -- Two chunks of one shape: an error where they are not.
-CREATE FUNCTION relgrad.impl_pair(a double precision[], b double precision[], kernel text) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_pair(a double precision[], b double precision[], kernel text) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, kernel);
   d2 int[] := relgrad.impl_chunk(b, kernel);
@@ -283,8 +272,7 @@ BEGIN
 END $$;
 
 -- Zeros of a shape with x in the places given, from 0.
-CREATE FUNCTION relgrad.impl_place(x double precision[], places bigint[], dims int[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_place(x double precision[], places bigint[], dims int[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE flat double precision[] := array_fill(0::double precision, ARRAY[relgrad.impl_size(dims)::int]);
 BEGIN
   FOR i IN 1..cardinality(x) LOOP
@@ -293,8 +281,7 @@ BEGIN
   RETURN relgrad.impl_build(flat, dims);
 END $$;
 
-CREATE FUNCTION relgrad.impl_probability(p double precision) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_probability(p double precision) RETURNS void LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   IF p < 0 OR p >= 1 THEN
     RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('dropout probability %s is not in [0,1)', p);

@@ -2,13 +2,14 @@
 SET search_path = pg_catalog;
 
 -- Labels are sorted as in ASCII.
-CREATE FUNCTION relgrad.impl_letters(labels text) RETURNS text[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN CASE WHEN labels = '' THEN '{}' ELSE string_to_array(labels, NULL) END;
+CREATE FUNCTION relgrad.impl_letters(labels text) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN CASE WHEN labels = '' THEN '{}' ELSE string_to_array(labels, NULL) END;
+END $$;
 
 -- The product of the lengths behind each axis, summed for each wanted label over the axes that have it: a repeated label
 -- walks the diagonal.
-CREATE FUNCTION relgrad.impl_label_strides(labels text[], dims int[], wanted text[]) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_label_strides(labels text[], dims int[], wanted text[]) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   s bigint[] := array_fill(0::bigint, ARRAY[cardinality(wanted)]);
   p int;
@@ -23,8 +24,7 @@ BEGIN
 END $$;
 
 -- The labels of a spec: those of each operand, then those of the result, separated by commas.
-CREATE FUNCTION relgrad.impl_spec(spec text, operands int) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_spec(spec text, operands int) RETURNS text[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   hint constant text := 'A spec looks like ''ij,jk->ik'': one letter for each dimension of each operand.';
   t text := replace(spec, ' ', '');
@@ -59,8 +59,7 @@ END $$;
 -- einsum of up to four operands, flat arrays with their lengths; those that are missing are '{1}' and '{}'.
 CREATE FUNCTION relgrad.impl_einsum(spec text, operands int, x1 double precision[], d1 int[], x2 double precision[] DEFAULT '{1}', d2 int[] DEFAULT '{}',
   x3 double precision[] DEFAULT '{1}', d3 int[] DEFAULT '{}', x4 double precision[] DEFAULT '{1}', d4 int[] DEFAULT '{}')
-RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   parts text[] := relgrad.impl_spec(spec, operands);
   result text[] := relgrad.impl_letters(parts[operands + 1]);
@@ -137,8 +136,7 @@ BEGIN
 END $$;
 
 -- The spec of a matrix product by rank: vectors, matrices, or batches of matrices.
-CREATE FUNCTION relgrad.impl_matmul_spec(a int[], b int[]) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_matmul_spec(a int[], b int[]) RETURNS text LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   n int := cardinality(a);
   lead text := '';

@@ -2,15 +2,18 @@
 SET search_path = pg_catalog;
 
 -- A number modulo 2^64, of less than 2^64 in size.
-CREATE FUNCTION relgrad.impl_word(n numeric) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN (CASE WHEN n >= 9223372036854775808 THEN n - 18446744073709551616 WHEN n < -9223372036854775808 THEN n + 18446744073709551616 ELSE n END)::bigint;
+CREATE FUNCTION relgrad.impl_word(n numeric) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (CASE WHEN n >= 9223372036854775808 THEN n - 18446744073709551616 WHEN n < -9223372036854775808 THEN n + 18446744073709551616 ELSE n END)::bigint;
+END $$;
 
-CREATE FUNCTION relgrad.impl_word_mul(a bigint, b numeric) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN relgrad.impl_word(mod(a * b, 18446744073709551616));
+CREATE FUNCTION relgrad.impl_word_mul(a bigint, b numeric) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN relgrad.impl_word(mod(a * b, 18446744073709551616));
+END $$;
 
 -- The finaliser of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
-CREATE FUNCTION relgrad.impl_mix(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_mix(h bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   h := relgrad.impl_word(mod(h + 11400714819323198485::numeric, 18446744073709551616));
   h := relgrad.impl_word_mul(h # (h >> 30 & (1::bigint << 34) - 1), 13787848793156543929);
@@ -19,8 +22,7 @@ BEGIN
 END $$;
 
 -- The hash of the parts of a key.
-CREATE FUNCTION relgrad.impl_hash(parts bigint[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_hash(parts bigint[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   h bigint := relgrad.impl_word(11400714819323198485);
   p bigint;
@@ -32,8 +34,7 @@ BEGIN
 END $$;
 
 -- FNV-1a of a text's bytes, then the finaliser.
-CREATE FUNCTION relgrad.impl_hash_text(x text) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_hash_text(x text) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   h bigint := relgrad.impl_word(14695981039346656037);
   b bytea := convert_to(x, 'UTF8');
@@ -46,8 +47,7 @@ END $$;
 
 -- Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) with the key seed and the
 -- counter (i, key): its four words as two of 64 bits, each without the lower 11. Products of 32 bits go by halves of 16.
-CREATE FUNCTION relgrad.impl_philox(seed bigint, key bigint, i bigint, OUT a bigint, OUT b bigint) LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_philox(seed bigint, key bigint, i bigint, OUT a bigint, OUT b bigint) LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   low constant bigint := 4294967295;
   k0 bigint := seed & low;
@@ -78,12 +78,13 @@ BEGIN
 END $$;
 
 -- A draw in [0,1) with 53 random bits.
-CREATE FUNCTION relgrad.impl_uniform(seed bigint, key bigint, i bigint) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
-RETURN (relgrad.impl_philox(seed, key, i)).a * power(2::double precision, -53);
+CREATE FUNCTION relgrad.impl_uniform(seed bigint, key bigint, i bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (relgrad.impl_philox(seed, key, i)).a * power(2::double precision, -53);
+END $$;
 
 -- A draw from the standard normal distribution by Box and Muller.
-CREATE FUNCTION relgrad.impl_normal(seed bigint, key bigint, i bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_normal(seed bigint, key bigint, i bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   p record;
   scale constant double precision := power(2::double precision, -53);

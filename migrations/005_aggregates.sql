@@ -3,8 +3,7 @@
 SET search_path = pg_catalog;
 
 -- The lengths in a state, '{}' for a number, NULL for no rows.
-CREATE FUNCTION relgrad.impl_state(state double precision[]) RETURNS int[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_state(state double precision[]) RETURNS int[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   n int := cardinality(state);
   rank int;
@@ -32,8 +31,7 @@ END $$;
 
 -- Takes rows whose sum (or maximum, or minimum) has the elements flat and the lengths dims into a state. how is the aggregate.
 CREATE FUNCTION relgrad.impl_fold(state double precision[], flat double precision[], dims int[], how text, n double precision) RETURNS double precision[]
-LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE d int[] := relgrad.impl_state(state);
 BEGIN
   IF d IS NULL THEN
@@ -42,6 +40,9 @@ BEGIN
     RAISE EXCEPTION USING ERRCODE = 'array_subscript_error', MESSAGE = format('%s: chunks of shapes %s and %s cannot be combined', how,
       relgrad.impl_dims_text(d), relgrad.impl_dims_text(dims));
   END IF;
+  IF d = '{}' AND how = 'sum' THEN
+    RETURN ARRAY[state[1] + n, 0, relgrad.impl_add(state[3], flat[1])];
+  END IF;
   RETURN ARRAY[state[1] + n, cardinality(d)] || d::double precision[]
     || CASE how
        WHEN 'max_agg' THEN ARRAY(SELECT greatest(s, e) FROM unnest(state[3 + cardinality(d):], flat) WITH ORDINALITY AS t(s, e, o) ORDER BY o)
@@ -49,8 +50,7 @@ BEGIN
        ELSE ARRAY(SELECT relgrad.impl_add(s, e) FROM unnest(state[3 + cardinality(d):], flat) WITH ORDINALITY AS t(s, e, o) ORDER BY o) END;
 END $$;
 
-CREATE FUNCTION relgrad.impl_combine(a double precision[], b double precision[], how text) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_combine(a double precision[], b double precision[], how text) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE d int[] := relgrad.impl_state(b);
 BEGIN
   IF d IS NULL THEN
@@ -60,8 +60,7 @@ BEGIN
 END $$;
 
 -- The elements of a state, divided by its rows for a mean; NULL for no rows. chunk says what the aggregate's result is.
-CREATE FUNCTION relgrad.impl_finish(state double precision[], mean boolean, chunk boolean) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.impl_finish(state double precision[], mean boolean, chunk boolean) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   d int[] := relgrad.impl_state(state);
   flat double precision[];
@@ -80,8 +79,7 @@ END $$;
 
 -- A row of vector_agg. A row whose index or value is NULL adds nothing, but its size makes the vector.
 CREATE FUNCTION relgrad.impl_scatter(state double precision[], index bigint, value double precision, size bigint) RETURNS double precision[]
-LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE
-SET search_path = pg_catalog AS $$
+LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 DECLARE
   d int[] := relgrad.impl_state(state);
   most constant bigint := 134217687;

@@ -2,10 +2,12 @@
 -- The extension's functions, operators and aggregates: those in double precision, then those in real, which call them and round.
 SET search_path = pg_catalog;
 
-CREATE FUNCTION relgrad.abs(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN abs(x);
+CREATE FUNCTION relgrad.abs(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN abs(x);
+END $$;
 
-CREATE FUNCTION relgrad.abs(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.abs(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'abs');
   dims int[] := d1;
@@ -13,10 +15,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT abs(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.acos(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN CASE WHEN abs(x) <= 1 THEN acos(x) ELSE 'NaN' END;
+CREATE FUNCTION relgrad.acos(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) <= 1 THEN acos(x) ELSE 'NaN' END;
+END $$;
 
-CREATE FUNCTION relgrad.acos(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.acos(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'acos');
   dims int[] := d1;
@@ -24,7 +28,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) <= 1 THEN acos(e1) ELSE 'NaN' END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.argmax(x double precision[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.argmax(x double precision[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'argmax');
 BEGIN
@@ -34,7 +38,7 @@ BEGIN
   RETURN relgrad.impl_position(ARRAY(SELECT unnest(x)), 1);
 END $$;
 
-CREATE FUNCTION relgrad.argmin(x double precision[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.argmin(x double precision[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'argmin');
 BEGIN
@@ -44,10 +48,12 @@ BEGIN
   RETURN relgrad.impl_position(ARRAY(SELECT unnest(x)), -1);
 END $$;
 
-CREATE FUNCTION relgrad.asin(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN CASE WHEN abs(x) <= 1 THEN asin(x) ELSE 'NaN' END;
+CREATE FUNCTION relgrad.asin(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) <= 1 THEN asin(x) ELSE 'NaN' END;
+END $$;
 
-CREATE FUNCTION relgrad.asin(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.asin(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'asin');
   dims int[] := d1;
@@ -55,10 +61,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) <= 1 THEN asin(e1) ELSE 'NaN' END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.atan(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN atan(x);
+CREATE FUNCTION relgrad.atan(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN atan(x);
+END $$;
 
-CREATE FUNCTION relgrad.atan(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.atan(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'atan');
   dims int[] := d1;
@@ -66,10 +74,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT atan(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.bce_with_logits(z double precision, y double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(z, 0), -relgrad.impl_mul(z, y)), relgrad.impl_log1p(relgrad.impl_exp(-abs(z))));
+CREATE FUNCTION relgrad.bce_with_logits(z double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(z, 0), -relgrad.impl_mul(z, y)), relgrad.impl_log1p(relgrad.impl_exp(-abs(z))));
+END $$;
 
-CREATE FUNCTION relgrad.bce_with_logits(z double precision[], y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.bce_with_logits(z double precision[], y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(z, 'bce_with_logits');
   d2 int[] := relgrad.impl_chunk(y, 'bce_with_logits');
@@ -78,7 +88,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(e1, 0), -relgrad.impl_mul(e1, e2)), relgrad.impl_log1p(relgrad.impl_exp(-abs(e1)))) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.bce_with_logits(z double precision, y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.bce_with_logits(z double precision, y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(y, 'bce_with_logits');
@@ -87,7 +97,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(e1, 0), -relgrad.impl_mul(e1, e2)), relgrad.impl_log1p(relgrad.impl_exp(-abs(e1)))) FROM unnest(relgrad.impl_spread(ARRAY[z], d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.bce_with_logits(z double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.bce_with_logits(z double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(z, 'bce_with_logits');
   d2 int[] := '{}';
@@ -96,10 +106,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(e1, 0), -relgrad.impl_mul(e1, e2)), relgrad.impl_log1p(relgrad.impl_exp(-abs(e1)))) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(ARRAY[y], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_smaller(relgrad.impl_larger(x, lo), hi);
+CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_smaller(relgrad.impl_larger(x, lo), hi);
+END $$;
 
-CREATE FUNCTION relgrad.clip(x double precision[], lo double precision[], hi double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.clip(x double precision[], lo double precision[], hi double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'clip');
   d2 int[] := relgrad.impl_chunk(lo, 'clip');
@@ -109,7 +121,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(relgrad.impl_larger(e1, e2), e3) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(lo, d2, dims), relgrad.impl_spread(hi, d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.clip(x double precision, lo double precision[], hi double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.clip(x double precision, lo double precision[], hi double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(lo, 'clip');
@@ -119,7 +131,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(relgrad.impl_larger(e1, e2), e3) FROM unnest(relgrad.impl_spread(ARRAY[x], d1, dims), relgrad.impl_spread(lo, d2, dims), relgrad.impl_spread(hi, d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.clip(x double precision[], lo double precision, hi double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.clip(x double precision[], lo double precision, hi double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'clip');
   d2 int[] := '{}';
@@ -129,7 +141,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(relgrad.impl_larger(e1, e2), e3) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[lo], d2, dims), relgrad.impl_spread(hi, d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := '{}';
@@ -139,7 +151,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(relgrad.impl_larger(e1, e2), e3) FROM unnest(relgrad.impl_spread(ARRAY[x], d1, dims), relgrad.impl_spread(ARRAY[lo], d2, dims), relgrad.impl_spread(hi, d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.clip(x double precision[], lo double precision[], hi double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.clip(x double precision[], lo double precision[], hi double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'clip');
   d2 int[] := relgrad.impl_chunk(lo, 'clip');
@@ -149,7 +161,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(relgrad.impl_larger(e1, e2), e3) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(lo, d2, dims), relgrad.impl_spread(ARRAY[hi], d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.clip(x double precision, lo double precision[], hi double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.clip(x double precision, lo double precision[], hi double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(lo, 'clip');
@@ -159,7 +171,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(relgrad.impl_larger(e1, e2), e3) FROM unnest(relgrad.impl_spread(ARRAY[x], d1, dims), relgrad.impl_spread(lo, d2, dims), relgrad.impl_spread(ARRAY[hi], d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.clip(x double precision[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.clip(x double precision[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'clip');
   d2 int[] := '{}';
@@ -169,7 +181,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(relgrad.impl_larger(e1, e2), e3) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[lo], d2, dims), relgrad.impl_spread(ARRAY[hi], d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.concat_axis(a double precision[], b double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.concat_axis(a double precision[], b double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'concat_axis');
   d2 int[] := relgrad.impl_chunk(b, 'concat_axis');
@@ -187,10 +199,12 @@ BEGIN
     ORDER BY r, o), d1[:at - 1] || d1[at] + d2[at] || d1[at + 1:]);
 END $$;
 
-CREATE FUNCTION relgrad.cos(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE cos(x) END;
+CREATE FUNCTION relgrad.cos(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE cos(x) END;
+END $$;
 
-CREATE FUNCTION relgrad.cos(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.cos(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'cos');
   dims int[] := d1;
@@ -198,10 +212,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE cos(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.cosh(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN cosh(x);
+CREATE FUNCTION relgrad.cosh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN cosh(x);
+END $$;
 
-CREATE FUNCTION relgrad.cosh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.cosh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'cosh');
   dims int[] := d1;
@@ -209,7 +225,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT cosh(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.cross_entropy(logits double precision[], label bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.cross_entropy(logits double precision[], label bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(logits, 'cross_entropy');
   flat double precision[] := ARRAY(SELECT unnest(logits));
@@ -223,13 +239,17 @@ BEGIN
   RETURN relgrad.impl_add(relgrad.impl_logsumexp(flat), -flat[label + 1]);
 END $$;
 
-CREATE FUNCTION relgrad.current_seed() RETURNS bigint LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED COST 100
-RETURN coalesce(nullif(current_setting('relgrad.seed', TRUE), '')::bigint, 0);
+CREATE FUNCTION relgrad.current_seed() RETURNS bigint LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN coalesce(nullif(current_setting('relgrad.seed', TRUE), '')::bigint, 0);
+END $$;
 
-CREATE FUNCTION relgrad.current_step() RETURNS bigint LANGUAGE sql STABLE STRICT PARALLEL RESTRICTED COST 100
-RETURN coalesce(nullif(current_setting('relgrad.step', TRUE), '')::bigint, 0);
+CREATE FUNCTION relgrad.current_step() RETURNS bigint LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN coalesce(nullif(current_setting('relgrad.step', TRUE), '')::bigint, 0);
+END $$;
 
-CREATE FUNCTION relgrad.diag(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.diag(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'diag');
 BEGIN
@@ -239,7 +259,7 @@ BEGIN
   RETURN relgrad.impl_einsum(CASE WHEN cardinality(dims) = 2 THEN 'ii->i' ELSE 'i->ii' END, 1, ARRAY(SELECT unnest(x)), dims);
 END $$;
 
-CREATE FUNCTION relgrad.dot(a double precision[], b double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.dot(a double precision[], b double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   PERFORM relgrad.impl_pair(a, b, 'dot');
   RETURN relgrad.impl_dot(ARRAY(SELECT unnest(a)), ARRAY(SELECT unnest(b)));
@@ -258,140 +278,142 @@ BEGIN
   RETURN x;
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 1, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 2, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 2, ARRAY[a], '{}', ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 2, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 3, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 3, ARRAY[a], '{}', ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 3, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}', ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 3, ARRAY[a], '{}', ARRAY[b], '{}', ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 3, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY[c], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 3, ARRAY[a], '{}', ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY[c], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 3, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}', ARRAY[c], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'), ARRAY(SELECT unnest(d)), relgrad.impl_chunk(d, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY[a], '{}', ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'), ARRAY(SELECT unnest(d)), relgrad.impl_chunk(d, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}', ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'), ARRAY(SELECT unnest(d)), relgrad.impl_chunk(d, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY[a], '{}', ARRAY[b], '{}', ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'), ARRAY(SELECT unnest(d)), relgrad.impl_chunk(d, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision, d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision, d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY[c], '{}', ARRAY(SELECT unnest(d)), relgrad.impl_chunk(d, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision, d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision, d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY[a], '{}', ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY[c], '{}', ARRAY(SELECT unnest(d)), relgrad.impl_chunk(d, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision, d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision, d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}', ARRAY[c], '{}', ARRAY(SELECT unnest(d)), relgrad.impl_chunk(d, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision, d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision, d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY[a], '{}', ARRAY[b], '{}', ARRAY[c], '{}', ARRAY(SELECT unnest(d)), relgrad.impl_chunk(d, 'einsum'));
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision[], d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision[], d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'), ARRAY[d], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision[], d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision[], d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY[a], '{}', ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'), ARRAY[d], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision[], d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision[], d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}', ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'), ARRAY[d], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision[], d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision[], d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY[a], '{}', ARRAY[b], '{}', ARRAY(SELECT unnest(c)), relgrad.impl_chunk(c, 'einsum'), ARRAY[d], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision, d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision, d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY[c], '{}', ARRAY[d], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision, d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision[], c double precision, d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY[a], '{}', ARRAY(SELECT unnest(b)), relgrad.impl_chunk(b, 'einsum'), ARRAY[c], '{}', ARRAY[d], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision, d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision, d double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 4, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}', ARRAY[c], '{}', ARRAY[d], '{}');
 END $$;
 
-CREATE FUNCTION relgrad.elu(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN CASE WHEN x > 0 THEN x ELSE relgrad.impl_expm1(x) END;
+CREATE FUNCTION relgrad.elu(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN x > 0 THEN x ELSE relgrad.impl_expm1(x) END;
+END $$;
 
-CREATE FUNCTION relgrad.elu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.elu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'elu');
   dims int[] := d1;
@@ -399,10 +421,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > 0 THEN e1 ELSE relgrad.impl_expm1(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.erf(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN relgrad.impl_erf(x);
+CREATE FUNCTION relgrad.erf(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_erf(x);
+END $$;
 
-CREATE FUNCTION relgrad.erf(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.erf(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'erf');
   dims int[] := d1;
@@ -410,10 +434,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_erf(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.exp(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_exp(x);
+CREATE FUNCTION relgrad.exp(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_exp(x);
+END $$;
 
-CREATE FUNCTION relgrad.exp(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.exp(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'exp');
   dims int[] := d1;
@@ -426,10 +452,12 @@ BEGIN
   RETURN array_fill(x, relgrad.impl_shape(shape, 'full'));
 END $$;
 
-CREATE FUNCTION relgrad.gelu(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN relgrad.impl_mul(relgrad.impl_mul(0.5, x), relgrad.impl_erfc(-relgrad.impl_mul(x, sqrt(0.5::double precision))));
+CREATE FUNCTION relgrad.gelu(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_mul(relgrad.impl_mul(0.5, x), relgrad.impl_erfc(-relgrad.impl_mul(x, sqrt(0.5::double precision))));
+END $$;
 
-CREATE FUNCTION relgrad.gelu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gelu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'gelu');
   dims int[] := d1;
@@ -437,7 +465,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(relgrad.impl_mul(0.5, e1), relgrad.impl_erfc(-relgrad.impl_mul(e1, sqrt(0.5::double precision)))) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.glorot_uniform(shape bigint[], seed bigint, key bigint[], fan_in double precision, fan_out double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.glorot_uniform(shape bigint[], seed bigint, key bigint[], fan_in double precision, fan_out double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_shape(shape, 'glorot_uniform');
   h bigint := relgrad.impl_hash(relgrad.impl_list(key, 'glorot_uniform', 'key'));
@@ -448,10 +476,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT sqrt(relgrad.impl_div(6, relgrad.impl_add(fan_in, fan_out))) * (2 * relgrad.impl_uniform(seed, h, i) - 1) FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);
 END $$;
 
-CREATE FUNCTION relgrad.greater(a double precision, b double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN CASE WHEN a > b AND a <> 'NaN' THEN 1 ELSE 0::double precision END;
+CREATE FUNCTION relgrad.greater(a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN a > b AND a <> 'NaN' THEN 1 ELSE 0::double precision END;
+END $$;
 
-CREATE FUNCTION relgrad.greater(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.greater(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'greater');
   d2 int[] := relgrad.impl_chunk(b, 'greater');
@@ -460,7 +490,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > e2 AND e1 <> 'NaN' THEN 1 ELSE 0::double precision END FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.greater(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.greater(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(b, 'greater');
@@ -469,7 +499,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > e2 AND e1 <> 'NaN' THEN 1 ELSE 0::double precision END FROM unnest(relgrad.impl_spread(ARRAY[a], d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.greater(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.greater(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'greater');
   d2 int[] := '{}';
@@ -478,10 +508,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > e2 AND e1 <> 'NaN' THEN 1 ELSE 0::double precision END FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(ARRAY[b], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.huber(x double precision, delta double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_huber(x, delta);
+CREATE FUNCTION relgrad.huber(x double precision, delta double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_huber(x, delta);
+END $$;
 
-CREATE FUNCTION relgrad.huber(x double precision[], delta double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.huber(x double precision[], delta double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'huber');
   d2 int[] := relgrad.impl_chunk(delta, 'huber');
@@ -490,7 +522,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_huber(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(delta, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.huber(x double precision, delta double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.huber(x double precision, delta double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(delta, 'huber');
@@ -499,7 +531,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_huber(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[x], d1, dims), relgrad.impl_spread(delta, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.huber(x double precision[], delta double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.huber(x double precision[], delta double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'huber');
   d2 int[] := '{}';
@@ -508,7 +540,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_huber(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[delta], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.l2_normalize(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3800 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.l2_normalize(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3800 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'l2_normalize');
   n int := dims[cardinality(dims)];
@@ -518,7 +550,7 @@ BEGIN
     ORDER BY r, o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.layer_norm(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5700 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.layer_norm(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5700 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'layer_norm');
   n int := dims[cardinality(dims)];
@@ -528,10 +560,12 @@ BEGIN
     ORDER BY r, o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.leaky_relu(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN CASE WHEN x > 0 THEN x ELSE relgrad.impl_mul(0.01, x) END;
+CREATE FUNCTION relgrad.leaky_relu(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN x > 0 THEN x ELSE relgrad.impl_mul(0.01, x) END;
+END $$;
 
-CREATE FUNCTION relgrad.leaky_relu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.leaky_relu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'leaky_relu');
   dims int[] := d1;
@@ -539,10 +573,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > 0 THEN e1 ELSE relgrad.impl_mul(0.01, e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.leaky_relu(x double precision, slope double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN CASE WHEN x > 0 THEN x ELSE relgrad.impl_mul(slope, x) END;
+CREATE FUNCTION relgrad.leaky_relu(x double precision, slope double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN x > 0 THEN x ELSE relgrad.impl_mul(slope, x) END;
+END $$;
 
-CREATE FUNCTION relgrad.leaky_relu(x double precision[], slope double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.leaky_relu(x double precision[], slope double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'leaky_relu');
   d2 int[] := relgrad.impl_chunk(slope, 'leaky_relu');
@@ -551,7 +587,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > 0 THEN e1 ELSE relgrad.impl_mul(e2, e1) END FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(slope, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.leaky_relu(x double precision, slope double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.leaky_relu(x double precision, slope double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(slope, 'leaky_relu');
@@ -560,7 +596,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > 0 THEN e1 ELSE relgrad.impl_mul(e2, e1) END FROM unnest(relgrad.impl_spread(ARRAY[x], d1, dims), relgrad.impl_spread(slope, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.leaky_relu(x double precision[], slope double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.leaky_relu(x double precision[], slope double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'leaky_relu');
   d2 int[] := '{}';
@@ -569,10 +605,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 > 0 THEN e1 ELSE relgrad.impl_mul(e2, e1) END FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(ARRAY[slope], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.ln(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_ln(x);
+CREATE FUNCTION relgrad.ln(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_ln(x);
+END $$;
 
-CREATE FUNCTION relgrad.ln(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.ln(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'ln');
   dims int[] := d1;
@@ -580,10 +618,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_ln(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.log(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_log10(x);
+CREATE FUNCTION relgrad.log(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_log10(x);
+END $$;
 
-CREATE FUNCTION relgrad.log(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.log(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 10200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'log');
   dims int[] := d1;
@@ -591,7 +631,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_log10(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'log_softmax');
   n int := dims[cardinality(dims)];
@@ -601,13 +641,13 @@ BEGIN
     ORDER BY r, o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.logsumexp(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.logsumexp(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   PERFORM relgrad.impl_chunk(x, 'logsumexp');
   RETURN relgrad.impl_logsumexp(ARRAY(SELECT unnest(x)));
 END $$;
 
-CREATE FUNCTION relgrad.logsumexp(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.logsumexp(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'logsumexp');
   at int := relgrad.impl_axis(axis, 'logsumexp', dims);
@@ -619,7 +659,7 @@ BEGIN
     FROM generate_series(0, cardinality(flat) / n - 1) AS o ORDER BY o), dims[:at - 1] || 1 || dims[at + 1:]);
 END $$;
 
-CREATE FUNCTION relgrad.matmul(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.matmul(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'matmul');
   d2 int[] := relgrad.impl_chunk(b, 'matmul');
@@ -627,13 +667,13 @@ BEGIN
   RETURN relgrad.impl_einsum(relgrad.impl_matmul_spec(d1, d2), 2, ARRAY(SELECT unnest(a)), d1, ARRAY(SELECT unnest(b)), d2);
 END $$;
 
-CREATE FUNCTION relgrad.max_elements(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.max_elements(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   PERFORM relgrad.impl_chunk(x, 'max_elements');
   RETURN relgrad.impl_largest(ARRAY(SELECT unnest(x)));
 END $$;
 
-CREATE FUNCTION relgrad.max_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.max_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'max_elements');
   at int := relgrad.impl_axis(axis, 'max_elements', dims);
@@ -645,10 +685,12 @@ BEGIN
     FROM generate_series(0, cardinality(flat) / n - 1) AS o ORDER BY o), dims[:at - 1] || 1 || dims[at + 1:]);
 END $$;
 
-CREATE FUNCTION relgrad.maximum(a double precision, b double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_larger(a, b);
+CREATE FUNCTION relgrad.maximum(a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_larger(a, b);
+END $$;
 
-CREATE FUNCTION relgrad.maximum(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.maximum(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'maximum');
   d2 int[] := relgrad.impl_chunk(b, 'maximum');
@@ -657,7 +699,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_larger(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.maximum(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.maximum(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(b, 'maximum');
@@ -666,7 +708,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_larger(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[a], d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.maximum(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.maximum(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'maximum');
   d2 int[] := '{}';
@@ -675,13 +717,13 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_larger(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(ARRAY[b], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.mean_elements(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1300 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.mean_elements(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1300 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   PERFORM relgrad.impl_chunk(x, 'mean_elements');
   RETURN relgrad.impl_mean(ARRAY(SELECT unnest(x)));
 END $$;
 
-CREATE FUNCTION relgrad.mean_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.mean_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'mean_elements');
   at int := relgrad.impl_axis(axis, 'mean_elements', dims);
@@ -693,10 +735,12 @@ BEGIN
     FROM generate_series(0, cardinality(flat) / n - 1) AS o ORDER BY o), dims[:at - 1] || 1 || dims[at + 1:]);
 END $$;
 
-CREATE FUNCTION relgrad.minimum(a double precision, b double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_smaller(a, b);
+CREATE FUNCTION relgrad.minimum(a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_smaller(a, b);
+END $$;
 
-CREATE FUNCTION relgrad.minimum(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.minimum(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'minimum');
   d2 int[] := relgrad.impl_chunk(b, 'minimum');
@@ -705,7 +749,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.minimum(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.minimum(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(b, 'minimum');
@@ -714,7 +758,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[a], d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.minimum(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.minimum(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'minimum');
   d2 int[] := '{}';
@@ -723,7 +767,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_smaller(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(ARRAY[b], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.mse(a double precision[], b double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.mse(a double precision[], b double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d double precision[];
 BEGIN
@@ -732,7 +776,7 @@ BEGIN
   RETURN relgrad.impl_div(relgrad.impl_dot(d, d), cardinality(d));
 END $$;
 
-CREATE FUNCTION relgrad.norm(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.norm(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'norm');
   flat double precision[] := ARRAY(SELECT unnest(x));
@@ -751,7 +795,7 @@ BEGIN
   RETURN relgrad.impl_place('{1}', ARRAY[label], ARRAY[n::int]);
 END $$;
 
-CREATE FUNCTION relgrad.outer(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.outer(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'outer');
   d2 int[] := relgrad.impl_chunk(b, 'outer');
@@ -763,10 +807,12 @@ BEGIN
   RETURN relgrad.impl_einsum('i,j->ij', 2, ARRAY(SELECT unnest(a)), d1, ARRAY(SELECT unnest(b)), d2);
 END $$;
 
-CREATE FUNCTION relgrad.power(x double precision, y double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN relgrad.impl_pow(x, y);
+CREATE FUNCTION relgrad.power(x double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_pow(x, y);
+END $$;
 
-CREATE FUNCTION relgrad.power(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.power(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'power');
   d2 int[] := relgrad.impl_chunk(y, 'power');
@@ -775,7 +821,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_pow(e1, e2) FROM unnest(relgrad.impl_spread(x, d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.power(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.power(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(y, 'power');
@@ -784,7 +830,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_pow(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[x], d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.power(x double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.power(x double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'power');
   d2 int[] := '{}';
@@ -805,7 +851,7 @@ BEGIN
   RETURN CASE WHEN u >= n::double precision THEN n - 1 ELSE least(u::bigint, n - 1) END;
 END $$;
 
-CREATE FUNCTION relgrad.random_normal(shape bigint[], seed bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.random_normal(shape bigint[], seed bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_shape(shape, 'random_normal');
   h bigint := relgrad.impl_hash('{}');
@@ -813,7 +859,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_normal(seed, h, i) FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);
 END $$;
 
-CREATE FUNCTION relgrad.random_normal(shape bigint[], seed bigint, key bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.random_normal(shape bigint[], seed bigint, key bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_shape(shape, 'random_normal');
   h bigint := relgrad.impl_hash(relgrad.impl_list(key, 'random_normal', 'key'));
@@ -821,7 +867,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_normal(seed, h, i) FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);
 END $$;
 
-CREATE FUNCTION relgrad.random_uniform(shape bigint[], seed bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.random_uniform(shape bigint[], seed bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_shape(shape, 'random_uniform');
   h bigint := relgrad.impl_hash('{}');
@@ -829,7 +875,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_uniform(seed, h, i) FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);
 END $$;
 
-CREATE FUNCTION relgrad.random_uniform(shape bigint[], seed bigint, key bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.random_uniform(shape bigint[], seed bigint, key bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_shape(shape, 'random_uniform');
   h bigint := relgrad.impl_hash(relgrad.impl_list(key, 'random_uniform', 'key'));
@@ -837,10 +883,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_uniform(seed, h, i) FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);
 END $$;
 
-CREATE FUNCTION relgrad.relu(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN CASE WHEN x <= 0 THEN 0 ELSE x END;
+CREATE FUNCTION relgrad.relu(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN x <= 0 THEN 0 ELSE x END;
+END $$;
 
-CREATE FUNCTION relgrad.relu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.relu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'relu');
   dims int[] := d1;
@@ -848,7 +896,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <= 0 THEN 0 ELSE e1 END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.reshape(x double precision[], shape bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.reshape(x double precision[], shape bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d int[] := relgrad.impl_chunk(x, 'reshape');
   dims int[] := relgrad.impl_shape(shape, 'reshape');
@@ -859,10 +907,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT unnest(x)), dims);
 END $$;
 
-CREATE FUNCTION relgrad.sigmoid(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_sigmoid(x);
+CREATE FUNCTION relgrad.sigmoid(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_sigmoid(x);
+END $$;
 
-CREATE FUNCTION relgrad.sigmoid(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.sigmoid(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'sigmoid');
   dims int[] := d1;
@@ -870,10 +920,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_sigmoid(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.sign(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN CASE WHEN x = 'NaN' THEN x ELSE sign(x) END;
+CREATE FUNCTION relgrad.sign(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN x = 'NaN' THEN x ELSE sign(x) END;
+END $$;
 
-CREATE FUNCTION relgrad.sign(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.sign(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'sign');
   dims int[] := d1;
@@ -881,10 +933,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 = 'NaN' THEN e1 ELSE sign(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.silu(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN relgrad.impl_mul(x, relgrad.impl_sigmoid(x));
+CREATE FUNCTION relgrad.silu(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_mul(x, relgrad.impl_sigmoid(x));
+END $$;
 
-CREATE FUNCTION relgrad.silu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.silu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'silu');
   dims int[] := d1;
@@ -892,10 +946,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(e1, relgrad.impl_sigmoid(e1)) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.sin(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE sin(x) END;
+CREATE FUNCTION relgrad.sin(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE sin(x) END;
+END $$;
 
-CREATE FUNCTION relgrad.sin(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.sin(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'sin');
   dims int[] := d1;
@@ -903,10 +959,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE sin(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.sinh(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN sinh(x);
+CREATE FUNCTION relgrad.sinh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN sinh(x);
+END $$;
 
-CREATE FUNCTION relgrad.sinh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.sinh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'sinh');
   dims int[] := d1;
@@ -914,7 +972,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT sinh(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.softmax(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.softmax(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'softmax');
   n int := dims[cardinality(dims)];
@@ -924,10 +982,12 @@ BEGIN
     ORDER BY r, o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.softplus(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN relgrad.impl_larger(x, 0) + relgrad.impl_log1p(relgrad.impl_exp(-abs(x)));
+CREATE FUNCTION relgrad.softplus(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_larger(x, 0) + relgrad.impl_log1p(relgrad.impl_exp(-abs(x)));
+END $$;
 
-CREATE FUNCTION relgrad.softplus(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 19800 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.softplus(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 19800 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'softplus');
   dims int[] := d1;
@@ -935,10 +995,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_larger(e1, 0) + relgrad.impl_log1p(relgrad.impl_exp(-abs(e1))) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.softsign(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN CASE WHEN abs(x) = 'Infinity' THEN sign(x) ELSE x / (1 + abs(x)) END;
+CREATE FUNCTION relgrad.softsign(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN sign(x) ELSE x / (1 + abs(x)) END;
+END $$;
 
-CREATE FUNCTION relgrad.softsign(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 4400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.softsign(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 4400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'softsign');
   dims int[] := d1;
@@ -946,7 +1008,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN sign(e1) ELSE e1 / (1 + abs(e1)) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.sqnorm(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.sqnorm(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'sqnorm');
   flat double precision[] := ARRAY(SELECT unnest(x));
@@ -954,10 +1016,12 @@ BEGIN
   RETURN relgrad.impl_dot(flat, flat);
 END $$;
 
-CREATE FUNCTION relgrad.sqrt(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_sqrt(x);
+CREATE FUNCTION relgrad.sqrt(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_sqrt(x);
+END $$;
 
-CREATE FUNCTION relgrad.sqrt(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5700 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.sqrt(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5700 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'sqrt');
   dims int[] := d1;
@@ -965,10 +1029,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_sqrt(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.square(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_mul(x, x);
+CREATE FUNCTION relgrad.square(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_mul(x, x);
+END $$;
 
-CREATE FUNCTION relgrad.square(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.square(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'square');
   dims int[] := d1;
@@ -987,13 +1053,13 @@ BEGIN
   RETURN x;
 END $$;
 
-CREATE FUNCTION relgrad.sum_elements(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.sum_elements(x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   PERFORM relgrad.impl_chunk(x, 'sum_elements');
   RETURN relgrad.impl_total(ARRAY(SELECT unnest(x)));
 END $$;
 
-CREATE FUNCTION relgrad.sum_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.sum_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'sum_elements');
   at int := relgrad.impl_axis(axis, 'sum_elements', dims);
@@ -1005,10 +1071,12 @@ BEGIN
     FROM generate_series(0, cardinality(flat) / n - 1) AS o ORDER BY o), dims[:at - 1] || 1 || dims[at + 1:]);
 END $$;
 
-CREATE FUNCTION relgrad.tan(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE tan(x) END;
+CREATE FUNCTION relgrad.tan(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN abs(x) = 'Infinity' THEN 'NaN' ELSE tan(x) END;
+END $$;
 
-CREATE FUNCTION relgrad.tan(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.tan(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'tan');
   dims int[] := d1;
@@ -1016,10 +1084,12 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN abs(e1) = 'Infinity' THEN 'NaN' ELSE tan(e1) END FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.tanh(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN tanh(x);
+CREATE FUNCTION relgrad.tanh(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN tanh(x);
+END $$;
 
-CREATE FUNCTION relgrad.tanh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.tanh(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'tanh');
   dims int[] := d1;
@@ -1027,7 +1097,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT tanh(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.transpose(m double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.transpose(m double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(m, 'transpose');
   flat double precision[] := ARRAY(SELECT unnest(m));
@@ -1047,7 +1117,7 @@ BEGIN
   RETURN array_fill(0::double precision, relgrad.impl_shape(shape, 'zeros'));
 END $$;
 
-CREATE FUNCTION relgrad.chunk_add(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_add(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator +');
   d2 int[] := relgrad.impl_chunk(b, 'operator +');
@@ -1056,7 +1126,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_add(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_add(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(b, 'operator +');
@@ -1065,7 +1135,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[a], d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_add(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_add(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator +');
   d2 int[] := '{}';
@@ -1074,7 +1144,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(ARRAY[b], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_sub(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_sub(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator -');
   d2 int[] := relgrad.impl_chunk(b, 'operator -');
@@ -1083,7 +1153,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(e1, -e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_sub(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_sub(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(b, 'operator -');
@@ -1092,7 +1162,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(e1, -e2) FROM unnest(relgrad.impl_spread(ARRAY[a], d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_sub(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_sub(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator -');
   d2 int[] := '{}';
@@ -1101,7 +1171,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(e1, -e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(ARRAY[b], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_mul(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_mul(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator *');
   d2 int[] := relgrad.impl_chunk(b, 'operator *');
@@ -1110,7 +1180,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_mul(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_mul(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(b, 'operator *');
@@ -1119,7 +1189,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[a], d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_mul(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_mul(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator *');
   d2 int[] := '{}';
@@ -1128,7 +1198,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(ARRAY[b], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_div(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_div(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator /');
   d2 int[] := relgrad.impl_chunk(b, 'operator /');
@@ -1137,7 +1207,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_div(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_div(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_div(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(b, 'operator /');
@@ -1146,7 +1216,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_div(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[a], d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_div(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_div(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator /');
   d2 int[] := '{}';
@@ -1155,7 +1225,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_div(e1, e2) FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(ARRAY[b], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.chunk_neg(a double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.chunk_neg(a double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'operator -');
   dims int[] := d1;
@@ -1163,19 +1233,27 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT -e1 FROM unnest(relgrad.impl_spread(a, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_add(a double precision, b double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_add(a, b);
+CREATE FUNCTION relgrad.gen_add(a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_add(a, b);
+END $$;
 
-CREATE FUNCTION relgrad.gen_sub(a double precision, b double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_add(a, -b);
+CREATE FUNCTION relgrad.gen_sub(a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_add(a, -b);
+END $$;
 
-CREATE FUNCTION relgrad.gen_mul(a double precision, b double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_mul(a, b);
+CREATE FUNCTION relgrad.gen_mul(a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_mul(a, b);
+END $$;
 
-CREATE FUNCTION relgrad.gen_div(a double precision, b double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_div(a, b);
+CREATE FUNCTION relgrad.gen_div(a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_div(a, b);
+END $$;
 
-CREATE FUNCTION relgrad.gen_sum_to(x double precision[], shape bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_sum_to(x double precision[], shape bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d int[] := relgrad.impl_chunk(x, 'sum_to');
   dims int[] := relgrad.impl_shape(shape, 'sum_to');
@@ -1203,7 +1281,7 @@ BEGIN
   RETURN array_fill(x, relgrad.impl_shape(shape, 'expand_to'));
 END $$;
 
-CREATE FUNCTION relgrad.gen_pad(x double precision[], shape bigint[], start bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_pad(x double precision[], shape bigint[], start bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d int[] := relgrad.impl_chunk(x, 'pad');
   dims int[] := relgrad.impl_shape(shape, 'pad');
@@ -1243,18 +1321,22 @@ BEGIN
   RETURN relgrad.impl_place(ARRAY[g], ARRAY[off], dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_to_real(x double precision) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_to_real(x);
+CREATE FUNCTION relgrad.gen_to_real(x double precision) RETURNS real LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_to_real(x);
+END $$;
 
-CREATE FUNCTION relgrad.gen_to_real(x double precision[]) RETURNS real[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_to_real(x double precision[]) RETURNS real[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'to_real');
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_to_real(e) FROM unnest(x) WITH ORDINALITY AS t(e, o) ORDER BY o)::double precision[], dims)::real[];
 END $$;
 
-CREATE FUNCTION relgrad.gen_decimal(x double precision) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
-RETURN CASE WHEN x = 0 OR abs(x) >= 'Infinity' THEN x ELSE x::numeric::double precision END;
+CREATE FUNCTION relgrad.gen_decimal(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN CASE WHEN x = 0 OR abs(x) >= 'Infinity' THEN x ELSE x::numeric::double precision END;
+END $$;
 
 CREATE FUNCTION relgrad.gen_stack_row(place bigint, rows bigint, missing boolean, expected bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
 BEGIN
@@ -1267,8 +1349,10 @@ BEGIN
   RETURN place;
 END $$;
 
-CREATE FUNCTION relgrad.gen_row_id(place tid) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN ((place::text::point)[0]::bigint << 16) | (place::text::point)[1]::bigint;
+CREATE FUNCTION relgrad.gen_row_id(place tid) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN ((place::text::point)[0]::bigint << 16) | (place::text::point)[1]::bigint;
+END $$;
 
 CREATE FUNCTION relgrad.gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
 DECLARE
@@ -1278,7 +1362,7 @@ BEGIN
   RETURN CASE WHEN relgrad.impl_uniform(seed, h, 0) >= p THEN 1 / (1 - p) ELSE 0 END;
 END $$;
 
-CREATE FUNCTION relgrad.gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   h bigint := relgrad.impl_hash(ARRAY[site, step, key]);
   dims int[] := relgrad.impl_shape(shape, 'drop_mask');
@@ -1287,16 +1371,22 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN relgrad.impl_uniform(seed, h, i) >= p THEN 1 / (1 - p) ELSE 0 END FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_row_key(parts bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_hash(relgrad.impl_list(parts, 'row_key', 'key'));
+CREATE FUNCTION relgrad.gen_row_key(parts bigint[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_hash(relgrad.impl_list(parts, 'row_key', 'key'));
+END $$;
 
-CREATE FUNCTION relgrad.gen_text_key(x text) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN relgrad.impl_hash_text(x);
+CREATE FUNCTION relgrad.gen_text_key(x text) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_hash_text(x);
+END $$;
 
-CREATE FUNCTION relgrad.gen_float_key(x double precision) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
-RETURN ('x' || encode(float8send(x), 'hex'))::bit(64)::bigint;
+CREATE FUNCTION relgrad.gen_float_key(x double precision) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN ('x' || encode(float8send(x), 'hex'))::bit(64)::bigint;
+END $$;
 
-CREATE FUNCTION relgrad.gen_eq_mask(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_eq_mask(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'eq_mask');
   d2 int[] := relgrad.impl_chunk(b, 'eq_mask');
@@ -1305,7 +1395,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 = e2 AND e1 <> 'NaN' THEN 1 ELSE 0::double precision END FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_eq_mask(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_eq_mask(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(b, 'eq_mask');
@@ -1314,7 +1404,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 = e2 AND e1 <> 'NaN' THEN 1 ELSE 0::double precision END FROM unnest(relgrad.impl_spread(ARRAY[a], d1, dims), relgrad.impl_spread(b, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_eq_mask(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_eq_mask(a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(a, 'eq_mask');
   d2 int[] := '{}';
@@ -1323,7 +1413,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 = e2 AND e1 <> 'NaN' THEN 1 ELSE 0::double precision END FROM unnest(relgrad.impl_spread(a, d1, dims), relgrad.impl_spread(ARRAY[b], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_select(mask double precision[], a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_select(mask double precision[], a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(mask, 'select');
   d2 int[] := relgrad.impl_chunk(a, 'select');
@@ -1333,7 +1423,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(mask, d1, dims), relgrad.impl_spread(a, d2, dims), relgrad.impl_spread(b, d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_select(mask double precision, a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_select(mask double precision, a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(a, 'select');
@@ -1343,7 +1433,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(ARRAY[mask], d1, dims), relgrad.impl_spread(a, d2, dims), relgrad.impl_spread(b, d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_select(mask double precision[], a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_select(mask double precision[], a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(mask, 'select');
   d2 int[] := '{}';
@@ -1353,7 +1443,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(mask, d1, dims), relgrad.impl_spread(ARRAY[a], d2, dims), relgrad.impl_spread(b, d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_select(mask double precision, a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_select(mask double precision, a double precision, b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := '{}';
@@ -1363,7 +1453,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(ARRAY[mask], d1, dims), relgrad.impl_spread(ARRAY[a], d2, dims), relgrad.impl_spread(b, d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_select(mask double precision[], a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_select(mask double precision[], a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(mask, 'select');
   d2 int[] := relgrad.impl_chunk(a, 'select');
@@ -1373,7 +1463,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(mask, d1, dims), relgrad.impl_spread(a, d2, dims), relgrad.impl_spread(ARRAY[b], d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_select(mask double precision, a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_select(mask double precision, a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := '{}';
   d2 int[] := relgrad.impl_chunk(a, 'select');
@@ -1383,7 +1473,7 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(ARRAY[mask], d1, dims), relgrad.impl_spread(a, d2, dims), relgrad.impl_spread(ARRAY[b], d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.gen_select(mask double precision[], a double precision, b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.gen_select(mask double precision[], a double precision, b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   d1 int[] := relgrad.impl_chunk(mask, 'select');
   d2 int[] := '{}';
@@ -1393,50 +1483,73 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(mask, d1, dims), relgrad.impl_spread(ARRAY[a], d2, dims), relgrad.impl_spread(ARRAY[b], d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
 END $$;
 
-CREATE FUNCTION relgrad.agg_add_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN relgrad.impl_combine(a, b, 'sum');
+CREATE FUNCTION relgrad.agg_add_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_combine(a, b, 'sum');
+END $$;
 
-CREATE FUNCTION relgrad.agg_add(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.agg_add(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_fold(state, ARRAY(SELECT unnest(x)), relgrad.impl_chunk(x, 'sum'), 'sum', 1);
 END $$;
 
-CREATE FUNCTION relgrad.agg_value(state double precision[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN relgrad.impl_finish(state, false, TRUE);
+CREATE FUNCTION relgrad.agg_value(state double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_finish(state, false, TRUE);
+END $$;
 
-CREATE FUNCTION relgrad.agg_add(state double precision[], x double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN relgrad.impl_fold(state, ARRAY[x], '{}', 'sum', 1);
+CREATE FUNCTION relgrad.agg_add(state double precision[], x double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  IF cardinality(state) = 3 AND state[2] = 0 THEN
+    RETURN ARRAY[state[1] + 1, 0, relgrad.impl_add(state[3], x)];
+  END IF;
+  RETURN relgrad.impl_fold(state, ARRAY[x], '{}', 'sum', 1);
+END $$;
 
-CREATE FUNCTION relgrad.agg_value_number(state double precision[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN (relgrad.impl_finish(state, false, FALSE))[1];
+CREATE FUNCTION relgrad.agg_value_number(state double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN (relgrad.impl_finish(state, false, FALSE))[1];
+END $$;
 
-CREATE FUNCTION relgrad.agg_mean(state double precision[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN relgrad.impl_finish(state, true, TRUE);
+CREATE FUNCTION relgrad.agg_mean(state double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_finish(state, true, TRUE);
+END $$;
 
-CREATE FUNCTION relgrad.agg_mean_number(state double precision[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN (relgrad.impl_finish(state, true, FALSE))[1];
+CREATE FUNCTION relgrad.agg_mean_number(state double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN (relgrad.impl_finish(state, true, FALSE))[1];
+END $$;
 
-CREATE FUNCTION relgrad.agg_min_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN relgrad.impl_combine(a, b, 'min_agg');
+CREATE FUNCTION relgrad.agg_min_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_combine(a, b, 'min_agg');
+END $$;
 
-CREATE FUNCTION relgrad.agg_min(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.agg_min(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_fold(state, ARRAY(SELECT unnest(x)), relgrad.impl_chunk(x, 'min_agg'), 'min_agg', 1);
 END $$;
 
-CREATE FUNCTION relgrad.agg_max_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN relgrad.impl_combine(a, b, 'max_agg');
+CREATE FUNCTION relgrad.agg_max_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_combine(a, b, 'max_agg');
+END $$;
 
-CREATE FUNCTION relgrad.agg_max(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+CREATE FUNCTION relgrad.agg_max(state double precision[], x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_fold(state, ARRAY(SELECT unnest(x)), relgrad.impl_chunk(x, 'max_agg'), 'max_agg', 1);
 END $$;
 
-CREATE FUNCTION relgrad.agg_scatter_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
-RETURN relgrad.impl_combine(a, b, 'vector_agg');
+CREATE FUNCTION relgrad.agg_scatter_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_combine(a, b, 'vector_agg');
+END $$;
 
-CREATE FUNCTION relgrad.agg_scatter(state double precision[], index bigint, value double precision, size bigint) RETURNS double precision[] LANGUAGE sql IMMUTABLE PARALLEL SAFE COST 1100
-RETURN relgrad.impl_scatter(state, index, value, size);
+CREATE FUNCTION relgrad.agg_scatter(state double precision[], index bigint, value double precision, size bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_scatter(state, index, value, size);
+END $$;
 
 CREATE FUNCTION relgrad.abs(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.abs(x::double precision));

@@ -48,7 +48,7 @@ func fixed(declare []string, code ...string) writer {
 	}
 }
 
-func expression(e string) writer { return func(*extension.Function) string { return "\nRETURN " + e } }
+func expression(e string) writer { return fixed(nil, "RETURN "+e+";") }
 
 // fail raises an error.
 func fail(condition, code, message string, args ...string) string {
@@ -153,7 +153,7 @@ func expandTo(f *extension.Function) string {
 // toReal rounds to real. An array is rounded element by element and built in double precision.
 func toReal(f *extension.Function) string {
 	if f.Args[0].Type == number {
-		return "\nRETURN relgrad.impl_to_real(x)"
+		return block(nil, "RETURN relgrad.impl_to_real(x);")
 	}
 	return block([]string{chunkArg("dims", "x", "to_real")},
 		"RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_to_real(e) FROM unnest(x) WITH ORDINALITY AS t(e, o) ORDER BY o)::double precision[], dims)::real[];")
@@ -162,8 +162,9 @@ func toReal(f *extension.Function) string {
 // fold is an aggregate's step.
 func fold(aggregate string) writer {
 	return func(f *extension.Function) string {
-		if f.Args[1].Type == number {
-			return "\nRETURN relgrad.impl_fold(state, ARRAY[x], '{}', '" + aggregate + "', 1)"
+		if f.Args[1].Type == number { // the usual case is short
+			return block(nil, "IF cardinality(state) = 3 AND state[2] = 0 THEN\n  RETURN ARRAY[state[1] + 1, 0, relgrad.impl_add(state[3], x)];\nEND IF;\n"+
+				"RETURN relgrad.impl_fold(state, ARRAY[x], '{}', '"+aggregate+"', 1);")
 		}
 		return block(nil, fmt.Sprintf("RETURN relgrad.impl_fold(state, %s, relgrad.impl_chunk(x, '%s'), '%s', 1);", flat("x"), aggregate, aggregate))
 	}
@@ -173,8 +174,8 @@ func fold(aggregate string) writer {
 func finish(mean bool) writer {
 	return func(f *extension.Function) string {
 		if f.Result == chunk {
-			return fmt.Sprintf("\nRETURN relgrad.impl_finish(state, %t, TRUE)", mean)
+			return block(nil, fmt.Sprintf("RETURN relgrad.impl_finish(state, %t, TRUE);", mean))
 		}
-		return fmt.Sprintf("\nRETURN (relgrad.impl_finish(state, %t, FALSE))[1]", mean)
+		return block(nil, fmt.Sprintf("RETURN (relgrad.impl_finish(state, %t, FALSE))[1];", mean))
 	}
 }

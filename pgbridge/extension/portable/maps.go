@@ -92,7 +92,7 @@ func (e elementwise) text(f *extension.Function) string {
 		for i, a := range f.Args {
 			args[i] = a.Name
 		}
-		return "\nRETURN " + e.with(f.Symbol, args)
+		return block(nil, "RETURN "+e.with(f.Symbol, args)+";")
 	}
 	name := kernelName(f.Symbol, e)
 	shape := ""

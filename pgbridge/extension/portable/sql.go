@@ -59,14 +59,19 @@ func qualified(statement string) string {
 	return commutator.ReplaceAllString(statement, "COMMUTATOR = OPERATOR(relgrad.$1)")
 }
 
-// create is the statement for a function: a body that begins with RETURN is SQL, bound when it is created; else it is PL/pgSQL.
+// create is the statement for a function: a body that begins with RETURN is SQL, bound when it is created, and pasted into the
+// queries that call it; else it is PL/pgSQL, which sets the search path, for the functions impl_… too.
 func create(f *extension.Function, body string) string {
 	head := fmt.Sprintf("\nCREATE FUNCTION relgrad.%s LANGUAGE ", f.Signature())
 	tail := fmt.Sprintf(" %s COST %d", f.Attributes(), f.Cost*costFactor)
 	if strings.HasPrefix(body, "\nRETURN ") {
 		return head + "sql" + tail + body + ";\n"
 	}
-	return head + "plpgsql" + tail + " SET search_path = pg_catalog AS $$" + body + " $$;\n"
+	settings := " SET search_path = pg_catalog"
+	if strings.Contains(body, "SELECT") { // planned once, not for the lengths of each chunk
+		settings += " SET plan_cache_mode = force_generic_plan"
+	}
+	return head + "plpgsql" + tail + settings + " AS $$" + body + " $$;\n"
 }
 
 // block is the body of a function in PL/pgSQL.
