@@ -50,6 +50,7 @@ func SQL() (string, error) {
 			b.WriteString(o.Text)
 		}
 	}
+	writeBridge(&b)
 	return b.String(), err
 }
 
@@ -87,7 +88,6 @@ func Objects() ([]Object, error) {
 		}
 	}
 	writeGenerated(&b)
-	writeBridge(&b)
 	err := writeAggregates(&b)
 	return b, err
 }

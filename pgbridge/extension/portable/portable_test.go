@@ -8,24 +8,26 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the migration")
 
-const file = "../../../migrations/006_kernels.sql"
+const folder = "../../../migrations/"
 
-// TestSQL compares the committed migration with the registry.
-func TestSQL(t *testing.T) {
-	text, err := SQL()
+// TestFiles compares the committed migrations with the registry and the extension.
+func TestFiles(t *testing.T) {
+	files, err := Files()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+	for name, text := range files {
+		if *update {
+			if err := os.WriteFile(folder+name, []byte(text), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		old, err := os.ReadFile(folder + name)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	old, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(old) != text {
-		t.Errorf("%s is not what the registry says; run make golden and read the diff", file)
+		if string(old) != text {
+			t.Errorf("%s is not what the registry says; run make golden and read the diff", name)
+		}
 	}
 }
