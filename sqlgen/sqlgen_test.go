@@ -91,7 +91,19 @@ func TestPostgres(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	e := &target{dialect: sqlgen.Postgres{}, run: pgrun.New(t).Run, nan: true, rounds: true}
+	runPostgres(t, pgrun.New(t))
+}
+
+// TestPortable runs them where SQL and PL/pgSQL stand for the extension.
+func TestPortable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	runPostgres(t, pgrun.NewPortable(t))
+}
+
+func runPostgres(t *testing.T, server *pgrun.Engine) {
+	e := &target{dialect: sqlgen.Postgres{}, run: server.Run, nan: true, rounds: true}
 	t.Run("Losses", func(t *testing.T) { runLosses(t, e) })
 	t.Run("Operators", func(t *testing.T) { runOperators(t, e) })
 	t.Run("Order", func(t *testing.T) { runOrder(t, e) })

@@ -2,7 +2,7 @@
 //
 // # What
 //
-// An Engine holds a connection to a server of its own (internal/pgcluster) with relgrad's extension. Run copies the
+// An Engine holds a connection to a server of its own (internal/pgcluster) with relgrad's extension or portable tier. Run copies the
 // tables that a plan reads from a memdb into it, prints each root with sqlgen and returns its rows.
 //
 // # Invariants
@@ -36,6 +36,7 @@ import (
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/migrations"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -49,8 +50,25 @@ type Engine struct {
 	tables []string
 }
 
-// New starts a server, which ends with the test, and connects.
+// New starts a server, which ends with the test, and connects. It has the extension.
 func New(t testing.TB) *Engine {
+	t.Helper()
+	return start(t, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := conn.Exec(ctx, "CREATE EXTENSION relgrad")
+		return err
+	})
+}
+
+// NewPortable is New with the portable tier in place of the extension.
+func NewPortable(t testing.TB) *Engine {
+	t.Helper()
+	return start(t, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := migrations.Apply(ctx, conn)
+		return err
+	})
+}
+
+func start(t testing.TB, install func(context.Context, *pgx.Conn) error) *Engine {
 	t.Helper()
 	c, ctx := pgcluster.Start(t), context.Background()
 	conn, err := pgx.Connect(ctx, c.DSN)
@@ -58,10 +76,11 @@ func New(t testing.TB) *Engine {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close(ctx) })
-	for _, s := range []string{"CREATE EXTENSION relgrad", "SET jit = off"} { // compiling costs more than such small queries
-		if _, err := conn.Exec(ctx, s); err != nil {
-			t.Fatal(err)
-		}
+	if err := install(ctx, conn); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Exec(ctx, "SET jit = off"); err != nil { // compiling costs more than such small queries
+		t.Fatal(err)
 	}
 	return &Engine{conn: conn}
 }

@@ -20,18 +20,32 @@ func TestRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	e := New(t)
+	random(t, New(t), "TestRandom", *nFlag)
+}
+
+// portableShare is how many times fewer queries run on the portable tier, which is slow.
+const portableShare = 5
+
+// TestRandomPortable does so with the functions of the portable tier.
+func TestRandomPortable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	random(t, NewPortable(t), "TestRandomPortable", (*nFlag+portableShare-1)/portableShare)
+}
+
+func random(t *testing.T, e *Engine, name string, n int64) {
 	c := &randquery.Checker{Engines: []randquery.Engine{{Name: "postgres", Run: e.Run, Tol: 1e-9, TolReal: 1e-4}}}
-	for seed := *seedFlag; seed < *seedFlag+*nFlag; seed++ {
+	for seed := *seedFlag; seed < *seedFlag+n; seed++ {
 		if err := c.Check(context.Background(), seed); err != nil {
-			err = fmt.Errorf("seed %d (go test ./internal/pgrun -seed=%d -queries=1): %w", seed, seed, err)
+			err = fmt.Errorf("seed %d (go test ./internal/pgrun -run %s$ -seed=%d -queries=1): %w", seed, name, seed, err)
 			if t.Error(err); !*allFlag {
 				return
 			}
 		}
 	}
-	if *nFlag >= 100 && (c.Stats.Queries < int(*nFlag)/2 || c.Stats.Reals == 0) {
-		t.Errorf("only %d of %d queries were compared, %d in real", c.Stats.Queries, *nFlag, c.Stats.Reals)
+	if n >= 100 && (c.Stats.Queries < int(n)/2 || c.Stats.Reals == 0) {
+		t.Errorf("only %d of %d queries were compared, %d in real", c.Stats.Queries, n, c.Stats.Reals)
 	}
 	t.Logf("%d queries, %d in real", c.Stats.Queries, c.Stats.Reals)
 }

@@ -34,14 +34,14 @@ const stepCost = chunkCost + side*side/unitFlops
 
 const state = "double precision[]"
 
-func writeAggregates(b *strings.Builder) error {
-	b.WriteString("\n-- Aggregates. Their state is a double precision[]; see src/aggregate.c.\n")
+func writeAggregates(b *objects) error {
+	b.text("\n-- Aggregates. Their state is a double precision[]; see src/aggregate.c.\n")
 	written := map[string]bool{}
-	once := func(statement string) {
-		if !written[statement] {
-			b.WriteString(statement)
+	once := func(f *Function) {
+		if !written[f.Signature()] {
+			b.function(f)
 		}
-		written[statement] = true
+		written[f.Signature()] = true
 	}
 	for _, a := range kernels.Aggregates() {
 		if builtin[a.Name] {
@@ -53,28 +53,35 @@ func writeAggregates(b *strings.Builder) error {
 		}
 		for _, f := range list {
 			for _, t := range f.types {
-				f.write(once, a.Name, t)
+				f.write(once, t)
+				b.text("%s", f.aggregate(a.Name, t))
 			}
 		}
 	}
 	return nil
 }
 
-// write writes the aggregate for one type, after the functions that it is made of.
-func (f fold) write(once func(string), name, t string) {
-	args, result := strings.ReplaceAll(f.args, "T", t), t
+// last names the function that gives the aggregate's result for one type.
+func (f fold) last(t string) (name, result string) {
+	result = t
 	if f.result != "" {
 		result = strings.ReplaceAll(f.result, "T", t)
 	}
-	kind := "IMMUTABLE STRICT PARALLEL SAFE"
-	stepKind := kind
-	if f.loose {
-		stepKind = "IMMUTABLE PARALLEL SAFE"
-	}
-	value := f.value + map[string]string{"real": "_number_real", "double precision": "_number", "real[]": "_real", "double precision[]": ""}[result]
-	once(function(f.step, "state "+state+", "+args, state, stepKind, stepCost, f.step))
-	once(function(f.merge, "a "+state+", b "+state, state, kind, stepCost, f.merge))
-	once(function(value, "state "+state, result, kind, stepCost, f.value))
-	once(fmt.Sprintf("CREATE AGGREGATE %s(%s) (SFUNC = %s, STYPE = %s, INITCOND = '{}', COMBINEFUNC = %s, FINALFUNC = %s, PARALLEL = SAFE);\n",
-		name, args, f.step, state, f.merge, value))
+	return f.value + map[string]string{"real": "_number_real", "double precision": "_number", "real[]": "_real", "double precision[]": ""}[result], result
+}
+
+// write writes the functions that the aggregate for one type is made of.
+func (f fold) write(once func(*Function), t string) {
+	value, result := f.last(t)
+	args := append([]Arg{{"state", state}}, parseArgs(strings.ReplaceAll(f.args, "T", t))...)
+	once(&Function{Name: f.step, Args: args, Result: state, Symbol: f.step, Cost: stepCost, Loose: f.loose})
+	once(&Function{Name: f.merge, Args: []Arg{{"a", state}, {"b", state}}, Result: state, Symbol: f.merge, Cost: stepCost})
+	once(&Function{Name: value, Args: []Arg{{"state", state}}, Result: result, Symbol: f.value, Cost: stepCost})
+}
+
+// aggregate is the statement for one type.
+func (f fold) aggregate(name, t string) string {
+	value, _ := f.last(t)
+	return fmt.Sprintf("CREATE AGGREGATE %s(%s) (SFUNC = %s, STYPE = %s, INITCOND = '{}', COMBINEFUNC = %s, FINALFUNC = %s, PARALLEL = SAFE);\n",
+		name, strings.ReplaceAll(f.args, "T", t), f.step, state, f.merge, value)
 }

@@ -39,8 +39,7 @@ var trainOptions = []trainOption{
 
 // runTables are what train records, as in the embedded store, each user's own. A sequence numbers the runs, since no
 // user sees the numbers of others.
-const runTables = `
--- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
+const runTables = `-- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
 CREATE SEQUENCE run_id;
 CREATE TABLE run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
   status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text,
@@ -51,15 +50,27 @@ CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double 
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
 ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.run_id', '');
 `
 
 // runTable is what each of them needs.
 const runTable = `ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON %[1]s USING (owner = current_user) WITH CHECK (owner = current_user);
 GRANT SELECT, INSERT, UPDATE, DELETE ON %[1]s TO PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.%[1]s', '');
 `
+
+// kept makes pg_dump keep what is in them: it leaves out an extension's tables.
+const kept = "SELECT pg_catalog.pg_extension_config_dump('@extschema@.%s', '');\n"
+
+var runTableNames = []string{"run", "loss", "state"}
+
+// RunTables is the script that makes the tables of training runs in the current schema.
+func RunTables() string {
+	s := runTables
+	for _, t := range runTableNames {
+		s += fmt.Sprintf(runTable, t)
+	}
+	return s
+}
 
 // writeBridge writes the functions of the engine and its tables.
 func writeBridge(b *strings.Builder) {
@@ -68,9 +79,9 @@ func writeBridge(b *strings.Builder) {
 		fmt.Fprintf(b, "CREATE FUNCTION %s(%s) RETURNS %s LANGUAGE c %s AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.name, f.args, f.result, f.kind, f.name)
 	}
 	fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", trainArgs())
-	b.WriteString(runTables)
-	for _, t := range []string{"run", "loss", "state"} {
-		fmt.Fprintf(b, runTable, t)
+	b.WriteString("\n" + RunTables())
+	for _, t := range append([]string{"run_id"}, runTableNames...) {
+		fmt.Fprintf(b, kept, t)
 	}
 }
 

@@ -1,7 +1,6 @@
 package extension
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -44,32 +43,32 @@ var generatedFuncs = []generatedFunc{
 // generatedMaps are internal element-wise kernels; they are called with a chunk among the arguments.
 var generatedMaps = []string{"eq_mask", "select"}
 
-func writeGenerated(b *strings.Builder) {
-	b.WriteString("\n-- Functions that only generated SQL calls; numbers are double precision there.\n")
-	for _, f := range generatedFuncs {
-		types := f.types
+func writeGenerated(b *objects) {
+	b.text("\n-- Functions that only generated SQL calls; numbers are double precision there.\n")
+	for _, g := range generatedFuncs {
+		types := g.types
 		if types == nil {
 			types = []string{""}
 		}
-		symbol := f.symbol
+		symbol := g.symbol
 		if symbol == "" {
-			symbol = generatedPrefix + f.name
+			symbol = generatedPrefix + g.name
 		}
 		for _, t := range types {
-			typed := strings.NewReplacer(" T", " "+t)
-			result := f.result
+			result := g.result
 			if result == "T" {
 				result = t
 			}
-			b.WriteString(function(generatedPrefix+f.name, typed.Replace(f.args), result, "IMMUTABLE STRICT PARALLEL SAFE", f.cost, symbol))
+			args := parseArgs(strings.ReplaceAll(g.args, " T", " "+t))
+			b.function(&Function{Name: generatedPrefix + g.name, Args: args, Result: result, Symbol: symbol, Cost: g.cost})
 		}
 	}
 	for _, name := range generatedMaps {
 		d := kernels.Lookup(name)
-		fmt.Fprintf(b, "-- %s: %s\n", name, d.Doc)
+		b.text("-- %s: %s\n", name, d.Doc)
 		for _, o := range overloads(d) {
 			if o.result.IsChunk() {
-				b.WriteString(o.create(generatedPrefix + name))
+				b.function(o.function(generatedPrefix + name))
 			}
 		}
 	}

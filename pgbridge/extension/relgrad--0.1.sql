@@ -534,39 +534,6 @@ CREATE FUNCTION gen_select(mask double precision[], a double precision[], b doub
 CREATE FUNCTION gen_select(mask double precision, a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask double precision[], a double precision, b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 
--- Functions that the engine answers, the program relgrad-engine beside the library.
-CREATE FUNCTION gradient(loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0) RETURNS SETOF anyelement LANGUAGE c STABLE PARALLEL UNSAFE COST 100000 ROWS 1000 AS 'MODULE_PATHNAME', 'relgrad_gradient';
-CREATE FUNCTION backward(loss text, params text[], step bigint DEFAULT NULL, seed bigint DEFAULT 0) RETURNS double precision LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'relgrad_backward';
-CREATE FUNCTION check_gradient(loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL) RETURNS TABLE(key text, "column" text, element bigint, analytic double precision, "numeric" double precision, error double precision, ok boolean) LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 100 AS 'MODULE_PATHNAME', 'relgrad_check_gradient';
-CREATE FUNCTION explain_gradient(loss text, param text, stage text DEFAULT 'sql') RETURNS text LANGUAGE c STABLE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'relgrad_explain_gradient';
-CREATE FUNCTION gen_rows() RETURNS SETOF record LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000 AS 'MODULE_PATHNAME', 'relgrad_gen_rows';
-CREATE PROCEDURE train(loss text DEFAULT NULL, params text[] DEFAULT NULL, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';
-
--- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
-CREATE SEQUENCE run_id;
-CREATE TABLE run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
-  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text,
-  owner name NOT NULL DEFAULT current_user);
-CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL,
-  owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, owner));
-CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
-  owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
-ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
-GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.run_id', '');
-ALTER TABLE run ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON run USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, INSERT, UPDATE, DELETE ON run TO PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.run', '');
-ALTER TABLE loss ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON loss USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, INSERT, UPDATE, DELETE ON loss TO PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.loss', '');
-ALTER TABLE state ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON state USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, INSERT, UPDATE, DELETE ON state TO PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.state', '');
-
 -- Aggregates. Their state is a double precision[]; see src/aggregate.c.
 CREATE FUNCTION agg_add(state double precision[], x real[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add';
 CREATE FUNCTION agg_add_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add_combine';
@@ -603,3 +570,36 @@ CREATE FUNCTION agg_scatter_combine(a double precision[], b double precision[]) 
 CREATE AGGREGATE vector_agg(index bigint, value real, size bigint) (SFUNC = agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_scatter_combine, FINALFUNC = agg_value_real, PARALLEL = SAFE);
 CREATE FUNCTION agg_scatter(state double precision[], index bigint, value double precision, size bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_scatter';
 CREATE AGGREGATE vector_agg(index bigint, value double precision, size bigint) (SFUNC = agg_scatter, STYPE = double precision[], INITCOND = '{}', COMBINEFUNC = agg_scatter_combine, FINALFUNC = agg_value, PARALLEL = SAFE);
+
+-- Functions that the engine answers, the program relgrad-engine beside the library.
+CREATE FUNCTION gradient(loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0) RETURNS SETOF anyelement LANGUAGE c STABLE PARALLEL UNSAFE COST 100000 ROWS 1000 AS 'MODULE_PATHNAME', 'relgrad_gradient';
+CREATE FUNCTION backward(loss text, params text[], step bigint DEFAULT NULL, seed bigint DEFAULT 0) RETURNS double precision LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'relgrad_backward';
+CREATE FUNCTION check_gradient(loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL) RETURNS TABLE(key text, "column" text, element bigint, analytic double precision, "numeric" double precision, error double precision, ok boolean) LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 100 AS 'MODULE_PATHNAME', 'relgrad_check_gradient';
+CREATE FUNCTION explain_gradient(loss text, param text, stage text DEFAULT 'sql') RETURNS text LANGUAGE c STABLE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'relgrad_explain_gradient';
+CREATE FUNCTION gen_rows() RETURNS SETOF record LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000 AS 'MODULE_PATHNAME', 'relgrad_gen_rows';
+CREATE PROCEDURE train(loss text DEFAULT NULL, params text[] DEFAULT NULL, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';
+
+-- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
+CREATE SEQUENCE run_id;
+CREATE TABLE run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
+  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text,
+  owner name NOT NULL DEFAULT current_user);
+CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL,
+  owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, owner));
+CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
+  owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
+ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
+GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
+ALTER TABLE run ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON run USING (owner = current_user) WITH CHECK (owner = current_user);
+GRANT SELECT, INSERT, UPDATE, DELETE ON run TO PUBLIC;
+ALTER TABLE loss ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON loss USING (owner = current_user) WITH CHECK (owner = current_user);
+GRANT SELECT, INSERT, UPDATE, DELETE ON loss TO PUBLIC;
+ALTER TABLE state ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON state USING (owner = current_user) WITH CHECK (owner = current_user);
+GRANT SELECT, INSERT, UPDATE, DELETE ON state TO PUBLIC;
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.run_id', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.run', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.loss', '');
+SELECT pg_catalog.pg_extension_config_dump('@extschema@.state', '');

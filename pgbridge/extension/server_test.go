@@ -15,6 +15,7 @@ import (
 	"github.com/relgrad/relgrad/internal/kernelsql"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/migrations"
 )
 
 // server is a connection to a server with the extension.
@@ -50,6 +51,15 @@ func texts(row [][]byte) []*string {
 // connect starts a server, creates the extension and sets the search path of scripts.
 func connect(t *testing.T, env ...string) *server {
 	t.Helper()
+	return connectWith(t, func(s *server) error {
+		_, err := s.query("CREATE EXTENSION relgrad; SELECT 1")
+		return err
+	}, env...)
+}
+
+// connectWith is connect with another way to get relgrad's functions.
+func connectWith(t *testing.T, install func(*server) error, env ...string) *server {
+	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
@@ -61,23 +71,41 @@ func connect(t *testing.T, env ...string) *server {
 	}
 	t.Cleanup(func() { conn.Close(ctx) })
 	s := &server{conn, ctx}
-	if _, err := s.query("CREATE EXTENSION relgrad; SET search_path = public, relgrad; SELECT 1"); err != nil {
+	if err := install(s); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.query("SET search_path = public, relgrad; SELECT 1"); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-func TestPostgres(t *testing.T) {
-	s := connect(t)
-	for _, c := range []struct {
-		name string
-		test func(*testing.T, *server)
-	}{
-		{"Samples", samples}, {"Special", special}, {"Errors", refusals}, {"Calls", calls}, {"Aggregates", aggregates}, {"Parallel", parallel},
-		{"Catalogue", catalogue}, {"Storage", storage}, {"Products", products}, {"Cancel", cancel},
-	} {
+// check is a group of tests on a server with relgrad's functions.
+type check struct {
+	name string
+	test func(*testing.T, *server)
+}
+
+// both are what the extension and the portable tier must pass.
+var both = []check{{"Samples", samples}, {"Special", special}, {"Errors", refusals}, {"Calls", calls}, {"Aggregates", aggregates}, {"Parallel", parallel},
+	{"Storage", storage}, {"Cancel", cancel}}
+
+func run(t *testing.T, s *server, list []check) {
+	for _, c := range list {
 		t.Run(c.name, func(t *testing.T) { c.test(t, s) })
 	}
+}
+
+func TestPostgres(t *testing.T) {
+	run(t, connect(t), append([]check{{"Catalogue", catalogue}, {"Products", products}}, both...))
+}
+
+// TestPortable runs the same checks on the portable tier.
+func TestPortable(t *testing.T) {
+	run(t, connectWith(t, func(s *server) error {
+		_, err := migrations.Apply(s.ctx, s.Conn)
+		return err
+	}), both)
 }
 
 // samples compares every sample of every kernel with the reference code, with Postgres's scalar functions before the

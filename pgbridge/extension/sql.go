@@ -40,22 +40,37 @@ GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
 
 // SQL is the extension's script.
 func SQL() (string, error) {
+	list, err := Objects()
 	var b strings.Builder
 	b.WriteString(header)
+	for _, o := range list {
+		if o.Function != nil {
+			b.WriteString(o.Function.create())
+		} else {
+			b.WriteString(o.Text)
+		}
+	}
+	writeBridge(&b)
+	return b.String(), err
+}
+
+// Objects lists the kernels, operators and aggregates, each after what it is made of.
+func Objects() ([]Object, error) {
+	var b objects
 	for _, d := range kernels.All() {
 		if d.Internal || builtin[d.Name] {
 			continue
 		}
 		list := overloads(d)
 		if len(list) == 0 {
-			return "", fmt.Errorf("the shape rule of %s accepts none of the types that the extension tries; see roles", d.Name)
+			return nil, fmt.Errorf("the shape rule of %s accepts none of the types that the extension tries; see roles", d.Name)
 		}
-		fmt.Fprintf(&b, "\n-- %s(%s): %s\n", d.Name, d.Args, d.Doc)
+		b.text("\n-- %s(%s): %s\n", d.Name, d.Args, d.Doc)
 		for _, o := range list {
-			b.WriteString(o.create(d.Name))
+			b.function(o.function(d.Name))
 		}
 	}
-	b.WriteString("\n-- Operators on chunks; a number is double precision, and the chunk keeps its type.\n")
+	b.text("\n-- Operators on chunks; a number is double precision, and the chunk keeps its type.\n")
 	for _, op := range operators {
 		d := kernels.Lookup(op.kernel)
 		name := "chunk_" + d.Name
@@ -67,15 +82,14 @@ func SQL() (string, error) {
 				continue
 			}
 			if d.Internal {
-				b.WriteString(o.create(name))
+				b.function(o.function(name))
 			}
-			b.WriteString(o.operator(op.sign, name, op.commutes))
+			b.text("%s", o.operator(op.sign, name, op.commutes))
 		}
 	}
 	writeGenerated(&b)
-	writeBridge(&b)
 	err := writeAggregates(&b)
-	return b.String(), err
+	return b, err
 }
 
 // overload is one SQL function.
@@ -240,21 +254,12 @@ func (o *overload) cost() int {
 	return int(math.Round(c))
 }
 
-func (o *overload) create(name string) string {
-	args := make([]string, len(o.types))
+func (o *overload) function(name string) *Function {
+	f := &Function{Name: name, Result: sqlType(o.result), Symbol: name, Cost: o.cost(), Stable: o.stable}
 	for i, t := range o.types {
-		args[i] = o.names[i] + " " + t
+		f.Args = append(f.Args, Arg{o.names[i], t})
 	}
-	kind := "IMMUTABLE STRICT PARALLEL SAFE"
-	if o.stable {
-		kind = "STABLE STRICT PARALLEL RESTRICTED"
-	}
-	return function(name, strings.Join(args, ", "), sqlType(o.result), kind, o.cost(), name)
-}
-
-// function is the statement for a C function.
-func function(name, args, result, kind string, cost int, symbol string) string {
-	return fmt.Sprintf("CREATE FUNCTION %s(%s) RETURNS %s LANGUAGE c %s COST %d AS 'MODULE_PATHNAME', 'relgrad_%s';\n", name, args, result, kind, cost, symbol)
+	return f
 }
 
 func (o *overload) operator(sign, function string, commutes bool) string {

@@ -1,0 +1,181 @@
+package portable
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/pgbridge/extension"
+)
+
+// checks are what some kernels ask of the ranks of their arguments, in real too, so that messages name the type.
+var checks = map[string]string{
+	"argmax":        wrongRank("argmax", "array_ndims(x) <> 1", "The argument must be a vector.", "x"),
+	"argmin":        wrongRank("argmin", "array_ndims(x) <> 1", "The argument must be a vector.", "x"),
+	"cross_entropy": wrongRank("cross_entropy", "array_ndims(logits) <> 1", "The arguments must be a vector of logits and a bigint label.", "logits"),
+	"diag": wrongRank("diag", "array_ndims(x) > 2 OR array_ndims(x) = 2 AND array_length(x, 1) <> array_length(x, 2)",
+		"The argument must be a vector or a square matrix.", "x"),
+	"outer":     wrongRank("outer", "array_ndims(a) <> 1 OR array_ndims(b) <> 1", "Both arguments must be vectors.", "a", "b"),
+	"transpose": wrongRank("transpose", "array_ndims(m) < 2", "The argument must have at least two dimensions.", "m"),
+}
+
+func wrongRank(kernel, condition, hint string, args ...string) string {
+	for i, a := range args {
+		args[i] = "relgrad.impl_type(" + a + ")"
+	}
+	return fmt.Sprintf("IF %s THEN\n  PERFORM relgrad.impl_wrong_type('%s', '%s', %s);\nEND IF;", condition, kernel, hint, strings.Join(args, ", "))
+}
+
+// flat is a chunk's elements.
+func flat(arg string) string { return "ARRAY(SELECT unnest(" + arg + "))" }
+
+// chunkArg checks a chunk and declares its lengths.
+func chunkArg(dims, arg, kernel string) string {
+	return fmt.Sprintf("%s int[] := relgrad.impl_chunk(%s, '%s')", dims, arg, kernel)
+}
+
+func flatArg(name, arg string) string { return name + " double precision[] := " + flat(arg) }
+
+// writer writes the body of a function.
+type writer func(f *extension.Function) string
+
+// fixed is a body that does not depend on the overload.
+func fixed(declare []string, code ...string) writer {
+	return func(f *extension.Function) string {
+		if c := checks[f.Symbol]; c != "" {
+			code = append([]string{c}, code...)
+		}
+		return block(declare, strings.Join(code, "\n"))
+	}
+}
+
+func expression(e string) writer { return fixed(nil, "RETURN "+e+";") }
+
+// fail raises an error.
+func fail(condition, code, message string, args ...string) string {
+	return failHint(condition, code, "", message, args...)
+}
+
+func failHint(condition, code, hint, message string, args ...string) string {
+	if len(args) > 0 {
+		message = "format('" + message + "', " + strings.Join(args, ", ") + ")"
+	} else {
+		message = "'" + message + "'"
+	}
+	if hint != "" {
+		hint = ", HINT = '" + hint + "'"
+	}
+	return fmt.Sprintf("IF %s THEN\n  RAISE EXCEPTION USING ERRCODE = '%s', MESSAGE = %s%s;\nEND IF;", condition, code, message, hint)
+}
+
+const (
+	subscript = "array_subscript_error"
+	parameter = "invalid_parameter_value"
+)
+
+// reduce is a reduction of all elements, or along an axis, which is kept with length 1.
+func reduce(lane string) writer {
+	return func(f *extension.Function) string {
+		if len(f.Args) == 1 {
+			return block(nil, fmt.Sprintf("PERFORM relgrad.impl_chunk(x, '%s');\nRETURN relgrad.%s(%s);", f.Name, lane, flat("x")))
+		}
+		return block([]string{chunkArg("dims", "x", f.Name), fmt.Sprintf("at int := relgrad.impl_axis(axis, '%s', dims)", f.Name), "n int := dims[at]",
+			"below bigint := relgrad.impl_size(dims[at + 1:])", flatArg("flat", "x")},
+			"RETURN relgrad.impl_build(ARRAY(SELECT relgrad."+lane+`(ARRAY(SELECT flat[o / below * below * n + o % below + i * below + 1] FROM generate_series(0, n - 1) AS i ORDER BY i))
+  FROM generate_series(0, cardinality(flat) / n - 1) AS o ORDER BY o), dims[:at - 1] || 1 || dims[at + 1:]);`)
+	}
+}
+
+// rows is a map of every lane of the last axis.
+func rows(lane string) writer {
+	return func(f *extension.Function) string {
+		return block([]string{chunkArg("dims", "x", f.Name), "n int := dims[cardinality(dims)]", flatArg("flat", "x")},
+			"RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad."+lane+
+				"(flat[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)\n  ORDER BY r, o), dims);")
+	}
+}
+
+// itself gives the argument, checked if it is a chunk.
+func itself(before string) writer {
+	return func(f *extension.Function) string {
+		code := before
+		if f.Args[0].Type == chunk {
+			code += fmt.Sprintf("PERFORM relgrad.impl_chunk(x, '%s');\n", f.Name)
+		}
+		return block(nil, code+"RETURN x;")
+	}
+}
+
+// einsum passes each operand as a flat array with its lengths.
+func einsum(f *extension.Function) string {
+	call := fmt.Sprintf("RETURN relgrad.impl_einsum(spec, %d", len(f.Args)-1)
+	for _, a := range f.Args[1:] {
+		if a.Type == chunk {
+			call += fmt.Sprintf(", %s, relgrad.impl_chunk(%s, 'einsum')", flat(a.Name), a.Name)
+		} else {
+			call += fmt.Sprintf(", ARRAY[%s], '{}'", a.Name)
+		}
+	}
+	return block(nil, call+");")
+}
+
+// draw fills a shape with draws of the stream (seed, hash of the key).
+func draw(of string, before ...string) writer {
+	return func(f *extension.Function) string {
+		key := "'{}'"
+		if len(f.Args) > 2 {
+			key = fmt.Sprintf("relgrad.impl_list(key, '%s', 'key')", f.Name)
+		}
+		return block([]string{fmt.Sprintf("dims int[] := relgrad.impl_shape(shape, '%s')", f.Name), "h bigint := relgrad.impl_hash(" + key + ")"},
+			strings.Join(append(before, "RETURN relgrad.impl_build(ARRAY(SELECT "+of+" FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);"), "\n"))
+	}
+}
+
+// dropMask is a number, or with a shape a chunk.
+func dropMask(f *extension.Function) string {
+	const declare, of = "h bigint := relgrad.impl_hash(ARRAY[site, step, key])", "CASE WHEN relgrad.impl_uniform(seed, h, %s) >= p THEN 1 / (1 - p) ELSE 0 END"
+	if len(f.Args) == 5 {
+		return block([]string{declare}, "PERFORM relgrad.impl_probability(p);\nRETURN "+fmt.Sprintf(of, "0")+";")
+	}
+	return block([]string{declare, "dims int[] := relgrad.impl_shape(shape, 'drop_mask')"}, "PERFORM relgrad.impl_probability(p);\n"+
+		"RETURN relgrad.impl_build(ARRAY(SELECT "+fmt.Sprintf(of, "i")+" FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);")
+}
+
+// expandTo repeats a chunk or a number to a shape.
+func expandTo(f *extension.Function) string {
+	if f.Args[0].Type == number {
+		return block(nil, "RETURN array_fill(x, relgrad.impl_shape(shape, 'expand_to'));")
+	}
+	return block([]string{chunkArg("d", "x", "expand_to"), "dims int[] := relgrad.impl_shape(shape, 'expand_to')"},
+		fail("relgrad.impl_strides(dims, d) IS NULL", subscript, "shape %s does not expand to shape %s", "relgrad.impl_dims_text(d)", "relgrad.impl_dims_text(dims)")+
+			"\nRETURN relgrad.impl_build(relgrad.impl_spread(x, d, dims), dims);")
+}
+
+// toReal rounds to real. An array is rounded element by element and built in double precision.
+func toReal(f *extension.Function) string {
+	if f.Args[0].Type == number {
+		return block(nil, "RETURN relgrad.impl_to_real(x);")
+	}
+	return block([]string{chunkArg("dims", "x", "to_real")},
+		"RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_to_real(e) FROM unnest(x) WITH ORDINALITY AS t(e, o) ORDER BY o)::double precision[], dims)::real[];")
+}
+
+// fold is an aggregate's step.
+func fold(aggregate string) writer {
+	return func(f *extension.Function) string {
+		if f.Args[1].Type == number { // the usual case is short
+			return block(nil, "IF cardinality(state) = 3 AND state[2] = 0 THEN\n  RETURN ARRAY[state[1] + 1, 0, relgrad.impl_add(state[3], x)];\nEND IF;\n"+
+				"RETURN relgrad.impl_fold(state, ARRAY[x], '{}', '"+aggregate+"', 1);")
+		}
+		return block(nil, fmt.Sprintf("RETURN relgrad.impl_fold(state, %s, relgrad.impl_chunk(x, '%s'), '%s', 1);", flat("x"), aggregate, aggregate))
+	}
+}
+
+// finish is an aggregate's result.
+func finish(mean bool) writer {
+	return func(f *extension.Function) string {
+		if f.Result == chunk {
+			return block(nil, fmt.Sprintf("RETURN relgrad.impl_finish(state, %t, TRUE);", mean))
+		}
+		return block(nil, fmt.Sprintf("RETURN (relgrad.impl_finish(state, %t, FALSE))[1];", mean))
+	}
+}
