@@ -96,13 +96,11 @@ func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
 	}
 	for _, t := range p.targets {
 		more, err := p.update(t)
-		if err == nil {
-			err = p.tables(t)
-		}
 		if err != nil {
 			return nil, err
 		}
 		ctes = append(ctes, more...)
+		p.tables(t)
 	}
 	last := p.result(plan.Roots[0])
 	p.out.Statement = p.header() + "WITH\n" + strings.Join(ctes, ",\n") + "\n" + last + "\n"

@@ -37,12 +37,9 @@ func (s *stepSlot) trained() string {
 }
 
 // tables prints what makes, compacts and drops a target's state.
-func (p *stepPrinter) tables(t *target) error {
+func (p *stepPrinter) tables(t *target) {
 	d := Postgres{}
-	cols, types, err := t.columns()
-	if err != nil {
-		return err
-	}
+	cols, types := t.columns()
 	var rows []string
 	for _, s := range t.slots {
 		rows = append(rows, s.trained())
@@ -74,20 +71,24 @@ func (p *stepPrinter) tables(t *target) error {
 	}
 	p.out.Setup = append(p.out.Setup, "INSERT INTO "+t.temp()+"\n"+make+where, "ANALYZE "+t.temp())
 	p.out.Compact = append(p.out.Compact, "ANALYZE "+t.temp())
-	return nil
+}
+
+// zero prints the zero of a type, as the SQL type as.
+func zero(t kernels.Type, as string) string {
+	x, _ := Postgres{}.Const(kernels.ZerosLike(t).Const) // a number never fails
+	if t.IsChunk() {
+		return x
+	}
+	return x + "::" + as
 }
 
 // columns are the state's columns as a SELECT from the table makes them, and the names of those that hold chunks.
-func (t *target) columns() (cols, chunks []string, err error) {
+func (t *target) columns() (cols, chunks []string) {
 	d := Postgres{}
 	cols = t.keys("")
 	for _, s := range t.slots {
-		zero, err := d.Const(kernels.ZerosLike(s.col().Type).Const)
-		if err != nil {
-			return nil, nil, err
-		}
 		for _, b := range s.buffers {
-			cols = append(cols, d.Output(s.col().Type, zero)+" AS "+d.Ident(b))
+			cols = append(cols, zero(s.col().Type, s.col().Type.Kind.String())+" AS "+d.Ident(b))
 			if s.col().Type.IsChunk() {
 				chunks = append(chunks, d.Ident(b))
 			}
@@ -99,7 +100,7 @@ func (t *target) columns() (cols, chunks []string, err error) {
 	if cols == nil { // SQL wants one
 		cols = []string{"TRUE AS one"}
 	}
-	return cols, chunks, nil
+	return cols, chunks
 }
 
 // keys are the names of the table's key, behind a qualifier.
@@ -125,9 +126,8 @@ func (q *StepSQL) Read(slot int) string {
 		trained = "coalesce(s." + d.Ident(s.flag) + ", FALSE)"
 	}
 	out = append(out, trained+" AS trained")
-	zero, _ := d.Const(kernels.ZerosLike(s.col().Type).Const) // Step has printed it before
 	for i, b := range s.buffers {
-		out = append(out, "coalesce(s."+d.Ident(b)+", "+d.Output(s.col().Type, zero)+") AS "+d.Ident(s.Buffers[i]))
+		out = append(out, "coalesce(s."+d.Ident(b)+", "+zero(s.col().Type, s.col().Type.Kind.String())+") AS "+d.Ident(s.Buffers[i]))
 	}
 	text := list("SELECT ", out, ", ") + "\nFROM " + d.Table(t.Table) + " AS p\nLEFT JOIN " + t.temp() + " AS s ON " + t.byKey()
 	if order != nil {

@@ -74,21 +74,12 @@ func conjunction(conds []string) string {
 	return strings.Join(conds, " AND ")
 }
 
-// slot prints the new buffers and the new value of a column. What they have in common is computed once in a row, in LATERAL
-// sub-queries that OFFSET 0 keeps apart.
-func (p *stepPrinter) slot(s *stepSlot) (laterals string, out []string, err error) {
-	grad := s.g.alias + "." + p.ref(s.grad.ID)
-	if !s.Sparse {
-		zero, err := p.d.Const(kernels.ZerosLike(s.grad.Type).Const)
-		if err != nil {
-			return "", nil, err
-		}
-		x := p.lateral()
-		laterals, grad = "\nCROSS JOIN LATERAL (SELECT coalesce("+grad+", "+zero+") AS d OFFSET 0) AS "+x, x+".d"
-	}
-	w := &writer{p: p.printer, share: newSharing(), col: func(c kernels.Col) string { return p.column(s, grad, c) }}
-	r := &region{s: w.share, exprs: map[int]*kernels.Expr{}, uses: map[int]int{}, always: map[int]bool{}}
-	for _, e := range s.New {
+// shared prints what expressions have in common as LATERAL sub-queries, which OFFSET 0 keeps apart, so that it is computed once in a
+// row; the writer knows the names.
+func (p *stepPrinter) shared(exprs []*kernels.Expr, col func(kernels.Col) string) (laterals string, w *writer) {
+	w = &writer{p: p.printer, share: newSharing(), col: col}
+	r := &region{s: w.share, least: 1, exprs: map[int]*kernels.Expr{}, uses: map[int]int{}, always: map[int]bool{}}
+	for _, e := range exprs {
 		r.visit(e, true)
 	}
 	for _, level := range r.levels(-1) {
@@ -100,8 +91,20 @@ func (p *stepPrinter) slot(s *stepSlot) (laterals string, out []string, err erro
 		for i, id := range level {
 			w.share.names[id] = fmt.Sprintf("%s.x%d", x, i+1)
 		}
-		laterals += "\nCROSS JOIN LATERAL (SELECT " + strings.Join(items, ", ") + " OFFSET 0) AS " + x
+		laterals += "\nCROSS JOIN LATERAL (" + list("SELECT ", items, ", ") + " OFFSET 0) AS " + x
 	}
+	return laterals, w
+}
+
+// slot prints the new buffers and the new value of a column.
+func (p *stepPrinter) slot(s *stepSlot) (laterals string, out []string, err error) {
+	grad := s.g.alias + "." + p.ref(s.grad.ID)
+	if !s.Sparse {
+		x := p.lateral()
+		laterals, grad = "\nCROSS JOIN LATERAL (SELECT coalesce("+grad+", "+zero(s.grad.Type, textType(s.grad.Type))+") AS d OFFSET 0) AS "+x, x+".d"
+	}
+	more, w := p.shared(s.New, func(c kernels.Col) string { return p.column(s, grad, c) })
+	laterals += more
 	t := s.col().Type
 	for i, e := range s.New {
 		now := "p." + p.d.Ident(s.col().Name)
@@ -157,16 +160,18 @@ func (p *stepPrinter) clip() ([]string, error) {
 	var parts []string
 	for _, s := range p.out.slots {
 		g := kernels.Column(kernels.Col{Input: StepGradient}, s.grad.Type)
-		x, err := p.expr(Norm(g), func(kernels.Col) string { return s.g.alias + "." + p.ref(s.grad.ID) })
-		if err != nil {
-			return nil, err
-		}
-		q := "SELECT " + x.sql + " AS n\nFROM " + p.names[s.g.root.Node] + " AS " + s.g.alias
+		norm := Norm(g)
+		laterals, w := p.shared([]*kernels.Expr{norm}, func(kernels.Col) string { return s.g.alias + "." + p.ref(s.grad.ID) })
+		q := "SELECT " + w.expr(norm).sql + " AS n\nFROM " + p.names[s.g.root.Node] + " AS " + s.g.alias
 		if s.conditional() {
 			q += "\nJOIN " + p.d.Table(s.t.Table) + " AS p ON " + conjunction(s.g.on) + "\nJOIN " + s.t.temp() + " AS s ON " + s.t.byKey()
-			if s.flag != "" {
-				q += "\nWHERE s." + p.d.Ident(s.flag)
-			}
+		}
+		q += laterals
+		if s.flag != "" {
+			q += "\nWHERE s." + p.d.Ident(s.flag)
+		}
+		if w.err != nil {
+			return nil, w.err
 		}
 		parts = append(parts, q)
 	}
@@ -194,6 +199,6 @@ func Norm(x *kernels.Expr) *kernels.Expr {
 	}
 	most := kernels.BuildAttr("max_elements", kernels.Attr{Axis: -1}, kernels.Build("abs", x))
 	scaled := kernels.Mul(most, kernels.Build("norm", kernels.Div(x, most)))
-	within := kernels.Build("and", kernels.Build("gt", n, kernels.Num(1e-140)), kernels.Build("lt", n, kernels.Num(1e154)))
+	within := kernels.Build("lt", kernels.Build("maximum", n, kernels.Div(kernels.Num(1), n)), kernels.Num(1e140))
 	return kernels.Build("case", within, n, kernels.Build("eq", most, kernels.Num(0)), kernels.Num(0), scaled)
 }
