@@ -113,7 +113,6 @@ type stepPrinter struct {
 	out     *StepSQL
 	targets []*target
 	param   map[int]string // the statement's parameter of a number
-	serial  int            // of lateral sub-queries
 }
 
 // target is a table that a step updates.
@@ -142,6 +141,9 @@ type stepSlot struct {
 	grad    *ra.Column
 	buffers []string // columns of the state
 	flag    string   // column of the state that tells trained rows; "": all that are there
+
+	gradient string   // in the rows of rows
+	chosen   []string // conditions there under which the row changes; nil: always
 }
 
 func (s *stepSlot) col() *ra.TableColumn { return &s.t.Cols[s.Col] }
@@ -199,7 +201,9 @@ func (p *stepPrinter) target(table *ra.Table) *target {
 // free makes a name that no column of the table or its state has.
 func (t *target) free(name string) string {
 	taken := func(name string) bool {
-		return t.Column(name) >= 0 || slices.ContainsFunc(t.slots, func(s *stepSlot) bool { return s.flag == name || slices.Contains(s.buffers, name) })
+		return t.Column(name) >= 0 || slices.ContainsFunc(t.slots, func(s *stepSlot) bool {
+			return s.flag == name || s.gradient == name || slices.Contains(s.buffers, name)
+		})
 	}
 	for taken(name) {
 		name += "_"
