@@ -178,26 +178,40 @@ func order(n *ra.Node) []ra.ColumnID {
 
 // ctes prints the CTEs, inputs first.
 func (p *printer) ctes() ([]string, error) {
-	bodies := make([]string, len(p.nodes))
-	for i, n := range p.nodes {
-		var err error
-		if bodies[i], err = p.body(n); err != nil {
-			return nil, err
-		}
+	bodies, err := p.bodies()
+	if err != nil {
+		return nil, err
 	}
 	out := make([]string, len(p.nodes))
 	for i, n := range p.nodes {
-		out[i] = p.comment(n) + p.names[n]
-		if n.Op == ra.Opaque {
-			ids := make([]string, len(n.Cols))
-			for j, c := range n.Cols {
-				ids[j] = colName(c.ID)
-			}
-			out[i] += "(" + strings.Join(ids, ", ") + ")"
-		}
-		out[i] += " AS " + p.hint(n) + "(\n" + indent(bodies[i]) + "\n)"
+		out[i] = p.cte(n, bodies[n])
 	}
 	return out, nil
+}
+
+// bodies prints the queries of all nodes.
+func (p *printer) bodies() (map[*ra.Node]string, error) {
+	out := map[*ra.Node]string{}
+	for _, n := range p.nodes {
+		var err error
+		if out[n], err = p.body(n); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// cte prints a node's CTE; all bodies have been printed.
+func (p *printer) cte(n *ra.Node, body string) string {
+	s := p.comment(n) + p.names[n]
+	if n.Op == ra.Opaque {
+		ids := make([]string, len(n.Cols))
+		for j, c := range n.Cols {
+			ids[j] = colName(c.ID)
+		}
+		s += "(" + strings.Join(ids, ", ") + ")"
+	}
+	return s + " AS " + p.hint(n) + "(\n" + indent(body) + "\n)"
 }
 
 // last is the outermost SELECT.

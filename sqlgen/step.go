@@ -72,9 +72,6 @@ var StepColumns = []string{"step bigint", "loss double precision", "slot integer
 func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
 	o.Options.Step = "$1::bigint"
 	p := &stepPrinter{printer: newPrinter(Postgres{}, o.Options, plan.Roots...), o: o, out: &StepSQL{}, param: map[int]string{}}
-	for _, r := range plan.Roots { // each gradient is read by its update and by the check
-		p.uses[r.Node]++
-	}
 	for _, q := range params {
 		if err := p.add(plan, q); err != nil {
 			return nil, err
@@ -83,7 +80,7 @@ func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
 	for _, t := range p.targets {
 		t.flags()
 	}
-	ctes, err := p.ctes()
+	ctes, err := p.fixedAndStep(plan)
 	if err != nil {
 		return nil, err
 	}

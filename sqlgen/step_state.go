@@ -48,29 +48,30 @@ func (p *stepPrinter) tables(t *target) {
 	if slices.Contains(rows, "TRUE") {
 		where = ""
 	}
-	make := list("SELECT ", cols, ", ") + "\nFROM " + d.Table(t.Table)
-	// EXTERNAL: the buffers change at every step and compress badly
-	external := "ALTER TABLE " + t.temp() + " "
-	for i, c := range types {
-		if i > 0 {
-			external += ", "
-		}
-		external += "ALTER COLUMN " + c + " SET STORAGE EXTERNAL"
-	}
-	drop := "DO $$ BEGIN IF to_regclass('" + t.temp() + "') IS NOT NULL THEN DROP TABLE " + t.temp() + "; END IF; END $$" // without the NOTICE of IF EXISTS
-	p.out.Teardown = append(p.out.Teardown, drop)
-	p.out.Setup = append(p.out.Setup, drop, "CREATE TEMPORARY TABLE "+d.Ident(t.state)+" AS\n"+make+"\nWITH NO DATA")
+	p.table(t.state, list("SELECT ", cols, ", ")+"\nFROM "+d.Table(t.Table)+where, types)
 	fresh := d.Ident(t.state + "_new")
 	p.out.Compact = append(p.out.Compact, "CREATE TEMPORARY TABLE "+fresh+" (LIKE "+t.temp()+" INCLUDING ALL)",
-		"INSERT INTO pg_temp."+fresh+" TABLE "+t.temp(), "DROP TABLE "+t.temp(), "ALTER TABLE pg_temp."+fresh+" RENAME TO "+d.Ident(t.state))
-	if len(types) > 0 {
-		p.out.Setup = append(p.out.Setup, external)
-	}
+		"INSERT INTO pg_temp."+fresh+" TABLE "+t.temp(), "DROP TABLE "+t.temp(), "ALTER TABLE pg_temp."+fresh+" RENAME TO "+d.Ident(t.state), "ANALYZE "+t.temp())
 	if keys := t.keys(""); keys != nil && slices.ContainsFunc(t.slots, func(s *stepSlot) bool { return s.Sparse }) {
 		p.out.Setup = append(p.out.Setup, "ALTER TABLE "+t.temp()+" ADD PRIMARY KEY ("+strings.Join(keys, ", ")+")")
 	}
-	p.out.Setup = append(p.out.Setup, "INSERT INTO "+t.temp()+"\n"+make+where, "ANALYZE "+t.temp())
-	p.out.Compact = append(p.out.Compact, "ANALYZE "+t.temp())
+}
+
+// table makes a temporary table of a query's rows; chunks are its columns of chunks, names as printed.
+func (p *stepPrinter) table(name, query string, chunks []string) {
+	d := Postgres{}
+	temp := "pg_temp." + d.Ident(name)
+	// without the NOTICE of IF EXISTS
+	drop := "DO $$ BEGIN IF to_regclass('" + temp + "') IS NOT NULL THEN DROP TABLE " + temp + "; END IF; END $$"
+	p.out.Teardown = append(p.out.Teardown, drop)
+	p.out.Setup = append(p.out.Setup, drop, "CREATE TEMPORARY TABLE "+d.Ident(name)+" AS\n"+query+"\nWITH NO DATA")
+	if len(chunks) > 0 { // EXTERNAL: floats compress badly, and most are read or written at every step
+		for i, c := range chunks {
+			chunks[i] = "ALTER COLUMN " + c + " SET STORAGE EXTERNAL"
+		}
+		p.out.Setup = append(p.out.Setup, "ALTER TABLE "+temp+" "+strings.Join(chunks, ", "))
+	}
+	p.out.Setup = append(p.out.Setup, "INSERT INTO "+temp+"\n"+query, "ANALYZE "+temp)
 }
 
 // zero prints the zero of a type, as the SQL type as.
