@@ -133,7 +133,7 @@ func (w *writer) call(e *kernels.Expr) text {
 	if w.err != nil {
 		return text{}
 	}
-	s, err := w.p.d.Call(e, list, w.p.o.Env)
+	s, err := w.p.d.Call(e, list, w.p.draw)
 	w.err = err
 	return atom(s)
 }
@@ -178,12 +178,13 @@ func (w *writer) standard(e *kernels.Expr) (text, bool) {
 		}
 	case "stop_gradient":
 		return w.expr(a[0]), true
-	case "current_step", "current_seed":
-		i := w.p.o.Env.Step
-		if e.Def.Name == "current_seed" {
-			i = w.p.o.Env.Seed
+	case "current_step":
+		if w.p.o.Step != "" {
+			return atom(w.p.o.Step), true
 		}
-		return w.expr(kernels.Const(kernels.IntValue(i))), true
+		return w.expr(kernels.Const(kernels.IntValue(w.p.o.Env.Step))), true
+	case "current_seed":
+		return w.expr(kernels.Const(kernels.IntValue(w.p.o.Env.Seed))), true
 	}
 	return text{}, false
 }

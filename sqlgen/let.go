@@ -81,6 +81,7 @@ func lazy(e *kernels.Expr, i int) bool {
 // region counts the uses of what a region's text would hold.
 type region struct {
 	s      *sharing
+	least  int // size, above which an expression gets a name
 	exprs  map[int]*kernels.Expr
 	uses   map[int]int
 	always map[int]bool // needed whenever the region is
@@ -115,7 +116,7 @@ func (w *writer) region(e *kernels.Expr) text {
 	if s == nil || w.err != nil || s.sizes[s.id(e)] <= maxPlain/10 {
 		return w.expr(e)
 	}
-	r := &region{s: s, exprs: map[int]*kernels.Expr{}, uses: map[int]int{}, always: map[int]bool{}}
+	r := &region{s: s, least: 2, exprs: map[int]*kernels.Expr{}, uses: map[int]int{}, always: map[int]bool{}}
 	r.visit(e, true)
 	levels := r.levels(s.id(e))
 	if len(levels) == 0 {
@@ -158,7 +159,7 @@ func (r *region) levels(root int) [][]int {
 				top = max(top, l)
 			}
 		}
-		if id != root && r.uses[id] > 1 && r.s.sizes[id] > 2 && (r.always[id] || r.s.safe[id]) {
+		if id != root && r.uses[id] > 1 && r.s.sizes[id] > r.least && (r.always[id] || r.s.safe[id]) {
 			top++
 			if top == len(out) {
 				out = append(out, nil)

@@ -204,7 +204,7 @@ func (d Postgres) Cast(e *kernels.Expr, arg string) string {
 var own = map[string]string{"ceil": "", "floor": "", "round": "", "trunc": "", "greatest": "", "least": "", "length": "bigint"}
 
 // Call prints relgrad.name(arguments, attributes).
-func (d Postgres) Call(e *kernels.Expr, args []string, env *kernels.Env) (string, error) {
+func (d Postgres) Call(e *kernels.Expr, args []string, draw Draw) (string, error) {
 	cast, isOwn := own[e.Def.Name]
 	if isOwn || e.Type.Kind == kernels.Int && e.Def.Ints != nil {
 		s := e.Def.Name + "(" + strings.Join(args, ", ") + ")"
@@ -216,7 +216,7 @@ func (d Postgres) Call(e *kernels.Expr, args []string, env *kernels.Env) (string
 	if s := d.form(e, args); s != "" {
 		return s, nil
 	}
-	s, wide, err := d.function(e, args, env)
+	s, wide, err := d.function(e, args, draw)
 	if e.Type.IsChunk() && e.Type.Kind == kernels.Float32 && wide {
 		s = "relgrad.gen_to_real(" + s + ")"
 	}
@@ -290,7 +290,7 @@ func (d Postgres) array(x []*kernels.Expr, args []string) string {
 
 // function prints a call of one of the extension's functions, and tells whether its result is double precision[]
 // though the kernel's may be real[].
-func (d Postgres) function(e *kernels.Expr, args []string, env *kernels.Env) (s string, wide bool, err error) {
+func (d Postgres) function(e *kernels.Expr, args []string, draw Draw) (s string, wide bool, err error) {
 	name, at := e.Def.Name, e.Attr
 	for _, a := range e.Args {
 		wide = wide || a.Type.IsChunk() && a.Type.Kind == kernels.Float64
@@ -321,7 +321,7 @@ func (d Postgres) function(e *kernels.Expr, args []string, env *kernels.Env) (s 
 	case "einsum":
 		return d.einsum(e, args), wide, nil
 	default:
-		switch f := d.internal(e, &args, env); {
+		switch f := d.internal(e, &args, draw); {
 		case f == identity:
 			return operand(args[0]), false, nil
 		case f != "":
@@ -336,7 +336,7 @@ func (d Postgres) function(e *kernels.Expr, args []string, env *kernels.Env) (s 
 const identity = "itself"
 
 // internal completes the arguments of the kernels that derivatives and draws are made of, and names their functions.
-func (d Postgres) internal(e *kernels.Expr, args *[]string, env *kernels.Env) string {
+func (d Postgres) internal(e *kernels.Expr, args *[]string, draw Draw) string {
 	a, at := *args, e.Attr
 	switch e.Def.Name {
 	case "sum_to":
@@ -359,7 +359,7 @@ func (d Postgres) internal(e *kernels.Expr, args *[]string, env *kernels.Env) st
 		*args = []string{a[0], dims(at.Shape, 0), index}
 	case "drop_mask":
 		x, _ := d.Const(kernels.FloatValue(at.Num)) // a number never fails
-		*args = append(a, x, strconv.FormatInt(at.Int, 10), strconv.FormatInt(env.Seed, 10), strconv.FormatInt(env.Step, 10))
+		*args = append(a, x, strconv.FormatInt(at.Int, 10), draw.Seed, draw.Step)
 		if at.Shape != nil {
 			*args = append(*args, dims(at.Shape, 0))
 		}

@@ -2,6 +2,7 @@ package sqlgen
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -13,6 +14,8 @@ import (
 type Options struct {
 	// Env gives the seed and step of kernels that draw; nil: both 0.
 	Env *kernels.Env
+	// Step is the step as SQL where the text is one for all steps, such as "$1::bigint"; "": the step of Env.
+	Step string
 	// Opaque prints an Opaque node's query: as many columns as the node has without its row number, in order, in
 	// the representation that the dialect gives to their types.
 	Opaque func(n *ra.Node) (string, error)
@@ -41,7 +44,7 @@ type Dialect interface {
 	// Cast prints the kernel cast between different types.
 	Cast(e *kernels.Expr, arg string) string
 	// Call prints the call of a kernel's function.
-	Call(e *kernels.Expr, args []string, env *kernels.Env) (string, error)
+	Call(e *kernels.Expr, args []string, draw Draw) (string, error)
 	// Aggregate prints Sum, Min or Max of values of a type.
 	Aggregate(fn ra.AggFn, t kernels.Type, arg string) string
 	// Literal gives a column that is made of constants only (see literal) the type of its values inside of the text.
@@ -52,31 +55,27 @@ type Dialect interface {
 	Output(t kernels.Type, x string) string
 }
 
+// Draw is the seed and the step of kernels that draw, as SQL.
+type Draw struct{ Seed, Step string }
+
 // SQL prints root number root of a plan in a dialect.
 func SQL(plan *ra.Plan, root int, d Dialect, o Options) (string, error) {
 	if root < 0 || root >= len(plan.Roots) {
 		return "", sqlerr.New(sqlerr.Internal, "internal error: no root %d", root)
 	}
-	if o.Env == nil {
-		o.Env = &kernels.Env{}
-	}
-	p := &printer{d: d, o: o, names: map[*ra.Node]string{}, need: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}, uses: map[*ra.Node]int{}}
 	r := plan.Roots[root]
-	ra.Walk(func(n *ra.Node) {
-		p.nodes = append(p.nodes, n)
-		p.names[n] = fmt.Sprintf("%s%d", strings.ToLower(n.Op.String()), len(p.nodes))
-		for _, in := range n.Inputs {
-			p.uses[in]++
-		}
-	}, r.Node)
-	p.live(r)
-	p.fence = p.conditionsMayFail()
-	return p.text(r)
+	p := newPrinter(d, o, r)
+	ctes, err := p.ctes()
+	if err != nil {
+		return "", err
+	}
+	return "WITH\n" + strings.Join(ctes, ",\n") + "\n" + p.last(r) + "\n", nil
 }
 
 type printer struct {
 	d     Dialect
 	o     Options
+	draw  Draw
 	nodes []*ra.Node // inputs first
 	names map[*ra.Node]string
 	need  map[ra.ColumnID]bool // columns to print
@@ -86,10 +85,37 @@ type printer struct {
 	fence bool                 // a condition can fail, so that none may be evaluated before those of its inputs
 }
 
-// live marks the columns that the root needs, consumers before their inputs.
-func (p *printer) live(r ra.Root) {
-	p.mark(r.Cols)
-	p.mark(order(r.Node))
+func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
+	if o.Env == nil {
+		o.Env = &kernels.Env{}
+	}
+	p := &printer{d: d, o: o, draw: Draw{strconv.FormatInt(o.Env.Seed, 10), o.Step},
+		names: map[*ra.Node]string{}, need: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}, uses: map[*ra.Node]int{}}
+	if o.Step == "" {
+		p.draw.Step = strconv.FormatInt(o.Env.Step, 10)
+	}
+	nodes := make([]*ra.Node, len(roots))
+	for i, r := range roots {
+		nodes[i] = r.Node
+	}
+	ra.Walk(func(n *ra.Node) {
+		p.nodes = append(p.nodes, n)
+		p.names[n] = fmt.Sprintf("%s%d", strings.ToLower(n.Op.String()), len(p.nodes))
+		for _, in := range n.Inputs {
+			p.uses[in]++
+		}
+	}, nodes...)
+	p.live(roots)
+	p.fence = p.conditionsMayFail()
+	return p
+}
+
+// live marks the columns that the roots need, consumers before their inputs.
+func (p *printer) live(roots []ra.Root) {
+	for _, r := range roots {
+		p.mark(r.Cols)
+		p.mark(order(r.Node))
+	}
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		n := p.nodes[i]
 		for _, q := range n.Equi {
@@ -150,33 +176,42 @@ func order(n *ra.Node) []ra.ColumnID {
 	return n.Key
 }
 
-// text prints the CTEs and the outermost SELECT.
-func (p *printer) text(r ra.Root) (string, error) {
-	bodies := make([]string, len(p.nodes))
+// ctes prints the CTEs, inputs first.
+func (p *printer) ctes() ([]string, error) {
+	bodies, err := p.bodies()
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(p.nodes))
 	for i, n := range p.nodes {
+		out[i] = p.cte(n, bodies[n])
+	}
+	return out, nil
+}
+
+// bodies prints the queries of all nodes.
+func (p *printer) bodies() (map[*ra.Node]string, error) {
+	out := map[*ra.Node]string{}
+	for _, n := range p.nodes {
 		var err error
-		if bodies[i], err = p.body(n); err != nil {
-			return "", err
+		if out[n], err = p.body(n); err != nil {
+			return nil, err
 		}
 	}
-	last := p.last(r)
-	var b strings.Builder
-	for i, n := range p.nodes {
-		sep := "WITH\n"
-		if i > 0 {
-			sep = ",\n"
+	return out, nil
+}
+
+// cte prints a node's CTE; all bodies have been printed.
+func (p *printer) cte(n *ra.Node, body string) string {
+	s := p.comment(n) + p.names[n]
+	if n.Op == ra.Opaque {
+		ids := make([]string, len(n.Cols))
+		for j, c := range n.Cols {
+			ids[j] = colName(c.ID)
 		}
-		b.WriteString(sep + p.comment(n) + p.names[n])
-		if n.Op == ra.Opaque {
-			ids := make([]string, len(n.Cols))
-			for j, c := range n.Cols {
-				ids[j] = colName(c.ID)
-			}
-			b.WriteString("(" + strings.Join(ids, ", ") + ")")
-		}
-		b.WriteString(" AS " + p.hint(n) + "(\n" + indent(bodies[i]) + "\n)")
+		s += "(" + strings.Join(ids, ", ") + ")"
 	}
-	return b.String() + "\n" + last + "\n", nil
+	return s + " AS " + p.hint(n) + "(\n" + indent(body) + "\n)"
 }
 
 // last is the outermost SELECT.
@@ -241,13 +276,17 @@ func (p *printer) comment(n *ra.Node) string {
 			words = append(words, s)
 		}
 	}
-	line := strings.Map(func(r rune) rune { // a name must not end the comment
+	return remark(strings.Join(words, " "))
+}
+
+// remark prints a comment of one line.
+func remark(s string) string {
+	return "-- " + strings.Map(func(r rune) rune { // a name must not end the comment
 		if r < ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029 {
 			return ' '
 		}
 		return r
-	}, strings.Join(words, " "))
-	return "-- " + line + "\n"
+	}, s) + "\n"
 }
 
 func colName(id ra.ColumnID) string { return fmt.Sprintf("c%d", id) }

@@ -196,15 +196,15 @@ func (d SQLite) Cast(e *kernels.Expr, arg string) string {
 	case from.Kind == kernels.Float32 && to.Kind == kernels.Text:
 		return "relgrad_real_text(" + arg + ")"
 	}
-	s, _ := d.Call(e, []string{arg}, nil) // it never fails
+	s, _ := d.Call(e, []string{arg}, Draw{}) // it never fails
 	return s
 }
 
 // Call prints relgrad_name(arguments[, seed, step][, 'attributes']).
-func (SQLite) Call(e *kernels.Expr, args []string, env *kernels.Env) (string, error) {
+func (SQLite) Call(e *kernels.Expr, args []string, draw Draw) (string, error) {
 	d := e.Def
 	if d.PerStep || d.PerCall {
-		args = append(args, strconv.FormatInt(env.Seed, 10), strconv.FormatInt(env.Step, 10))
+		args = append(args, draw.Seed, draw.Step)
 	}
 	if d.Static() {
 		args = append(args, str(e.Attr.Encode()))

@@ -1,6 +1,10 @@
 package train
 
-import "math"
+import (
+	"math"
+
+	"github.com/relgrad/relgrad/kernels"
+)
 
 // Floats is a live buffer of one dtype; exactly one slice is set.
 type Floats struct {
@@ -27,12 +31,14 @@ type hyper struct {
 	*Config
 }
 
-// optimizer updates elements of one parameter: p the values, g the gradient, s the state buffers, all of one length.
+// optimizer updates elements of one parameter: p the values, g the gradient, s the state buffers, all of one length. update is
+// the same as expressions (update.go), for SQL.
 type optimizer struct {
-	state []string // names of the state buffers, each of the parameter's size
-	uses  []string // options that belong to it
-	f32   func(h *hyper, p, g []float32, s [][]float32)
-	f64   func(h *hyper, p, g []float64, s [][]float64)
+	state  []string // names of the state buffers, each of the parameter's size
+	uses   []string // options that belong to it
+	f32    func(h *hyper, p, g []float32, s [][]float32)
+	f64    func(h *hyper, p, g []float64, s [][]float64)
+	update func(t *terms) (s []*kernels.Expr, p *kernels.Expr)
 }
 
 // optimizers as PyTorch 2 documents them (https://docs.pytorch.org/docs/stable/optim.html): torch.optim.SGD with
@@ -41,13 +47,13 @@ type optimizer struct {
 // Coursera 2012, lecture 6.5 (rmsprop); Kingma and Ba, ICLR 2015 (adam); Loshchilov and Hutter, ICLR 2019 (adamw).
 // Weight decay is L2, d = g + λp, but adamw's, which is decoupled.
 var optimizers = map[string]*optimizer{
-	"sgd":      {nil, nil, sgd[float32], sgd[float64]},
-	"momentum": {[]string{"v"}, []string{"momentum"}, momentum[float32], momentum[float64]},
-	"nesterov": {[]string{"v"}, []string{"momentum"}, nesterov[float32], nesterov[float64]},
-	"adagrad":  {[]string{"s"}, []string{"epsilon"}, adagrad[float32], adagrad[float64]},
-	"rmsprop":  {[]string{"s"}, []string{"alpha", "epsilon"}, rmsprop[float32], rmsprop[float64]},
-	"adam":     {[]string{"m", "s"}, []string{"beta1", "beta2", "epsilon"}, adam[float32], adam[float64]},
-	"adamw":    {[]string{"m", "s"}, []string{"beta1", "beta2", "epsilon"}, adamw[float32], adamw[float64]},
+	"sgd":      {nil, nil, sgd[float32], sgd[float64], sgdUpdate},
+	"momentum": {[]string{"v"}, []string{"momentum"}, momentum[float32], momentum[float64], momentumUpdate},
+	"nesterov": {[]string{"v"}, []string{"momentum"}, nesterov[float32], nesterov[float64], nesterovUpdate},
+	"adagrad":  {[]string{"s"}, []string{"epsilon"}, adagrad[float32], adagrad[float64], adagradUpdate},
+	"rmsprop":  {[]string{"s"}, []string{"alpha", "epsilon"}, rmsprop[float32], rmsprop[float64], rmspropUpdate},
+	"adam":     {[]string{"m", "s"}, []string{"beta1", "beta2", "epsilon"}, adam[float32], adam[float64], adamUpdate},
+	"adamw":    {[]string{"m", "s"}, []string{"beta1", "beta2", "epsilon"}, adamw[float32], adamw[float64], adamwUpdate},
 }
 
 // sgd: p ← p − η·d.

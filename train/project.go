@@ -6,6 +6,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlgen"
 )
 
 // projection replaces a row's chunk by the nearest element of a set, in the Euclidean norm over all its elements.
@@ -13,13 +16,14 @@ type projection struct {
 	chunks bool // makes no sense for scalars
 	f32    func([]float32)
 	f64    func([]float64)
+	expr   func(x *kernels.Expr) *kernels.Expr // the same, for SQL; nil: it has no such form
 }
 
 var projections = map[string]*projection{
-	"nonnegative": {false, clampNegative[float32], clampNegative[float64]},
-	"unit_ball":   {false, unitBall[float32], unitBall[float64]},
-	"unit_sphere": {true, unitSphere[float32], unitSphere[float64]},
-	"simplex":     {true, simplex[float32], simplex[float64]},
+	"nonnegative": {false, clampNegative[float32], clampNegative[float64], func(x *kernels.Expr) *kernels.Expr { return kernels.Build("maximum", x, kernels.Num(0)) }},
+	"unit_ball":   {false, unitBall[float32], unitBall[float64], func(x *kernels.Expr) *kernels.Expr { return toNorm1(x, 1) }},
+	"unit_sphere": {true, unitSphere[float32], unitSphere[float64], func(x *kernels.Expr) *kernels.Expr { return toNorm1(x, 0) }},
+	"simplex":     {true, simplex[float32], simplex[float64], nil},
 }
 
 // splitProjection reads 'entity.v: unit_ball'.
@@ -51,6 +55,12 @@ func clampNegative[T float32 | float64](x []T) {
 	for i, v := range x {
 		x[i] = max(v, 0)
 	}
+}
+
+// toNorm1 divides x by its norm where that is above a bound.
+func toNorm1(x *kernels.Expr, above float64) *kernels.Expr {
+	n := sqlgen.Norm(x)
+	return kernels.Build("case", kernels.Build("gt", n, kernels.Num(above)), kernels.Div(x, n), x)
 }
 
 // unitBall is the projection on the chunks of norm at most 1.

@@ -1,0 +1,431 @@
+package pgrun
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/train"
+)
+
+// training is a loss over a memdb whose parameters are trained by the executor and by a statement.
+type training struct {
+	db     *memdb.DB
+	res    *optimizer.Result
+	params []train.StatementParam
+}
+
+func newTraining(t *testing.T, db *memdb.DB, loss string, params []string) *training {
+	t.Helper()
+	res, err := gradtest.Optimize(context.Background(), db, loss, params, optimizer.Options{Verify: true})
+	if err != nil {
+		t.Fatalf("%s: %v", loss, err)
+	}
+	tr := &training{db: db, res: res}
+	for _, name := range params {
+		ref, table, err := sqlfront.ParseParam(context.Background(), db, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := train.StatementParam{Table: table}
+		for i, c := range table.Cols {
+			if c.IsValue() && (ref.Column == "" || ref.Column == c.Name) && !isKey(table, i) {
+				p.Cols = append(p.Cols, i)
+				p.Slots = append(p.Slots, &train.Slot{Name: table.Name + "." + c.Name, Names: []string{table.Name, table.Name + "." + c.Name}, Size: c.Type.Size()})
+			}
+		}
+		tr.params = append(tr.params, p)
+	}
+	return tr
+}
+
+func isKey(t *ra.Table, col int) bool {
+	for _, k := range t.Key {
+		if k == col {
+			return true
+		}
+	}
+	return false
+}
+
+// state is what a step leaves: the loss before it, the values of each slot behind it.
+type state struct {
+	loss   float64
+	values [][]float64
+}
+
+// model trains by the executor and keeps every step's state.
+type model struct {
+	prog  *executor.Program
+	seed  int64
+	slots []*train.Slot
+	steps []state
+}
+
+func (m *model) Step(ctx context.Context, step int64) (float64, error) {
+	if err := m.prog.Run(ctx, kernels.Env{Seed: m.seed, Step: step}); err != nil {
+		return 0, err
+	}
+	x, null, err := m.prog.Scalar(0)
+	if null {
+		err = fmt.Errorf("the loss is NULL")
+	}
+	return x, err
+}
+
+func (m *model) Validate(context.Context) (float64, error) { return 0, nil }
+
+func (m *model) Commit(context.Context, train.Progress, []train.LossRow) error { return nil }
+
+func (m *model) Tick(row train.LossRow) {
+	s := state{loss: row.Loss}
+	for _, slot := range m.slots {
+		s.values = append(s.values, floats(slot.Param))
+	}
+	m.steps = append(m.steps, s)
+}
+
+func floats(f train.Floats) []float64 {
+	out := append([]float64(nil), f.F64...)
+	for _, x := range f.F32 {
+		out = append(out, float64(x))
+	}
+	return out
+}
+
+// byExecutor runs package train's loops; chosen gives the rows that are trained, nil: all that are not NULL.
+func (tr *training) byExecutor(t *testing.T, c train.Config, chosen func(slot, row int) bool) ([]state, []*train.Slot, error) {
+	t.Helper()
+	prog, err := executor.Compile(context.Background(), tr.res.Plan, tr.db.Clone(), executor.Options{Workers: 1, Env: kernels.Env{Seed: c.Seed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer prog.Close()
+	m := &model{prog: prog, seed: c.Seed}
+	for i, p := range tr.params {
+		for j, like := range p.Slots {
+			param := prog.Param(p.Table, p.Cols[j])
+			s := &train.Slot{Name: like.Name, Names: like.Names, Size: like.Size, Param: train.Floats{F32: param.F32, F64: param.F64}, Key: func(row int) string { return fmt.Sprint(row) }}
+			for row := range param.Rows {
+				if chosen != nil || param.Valid != nil {
+					s.Trained = append(s.Trained, (chosen == nil || chosen(len(m.slots), row)) && (param.Valid == nil || param.Valid[row] != 0))
+				}
+			}
+			cols := tr.res.Cols[i]
+			s.Grad = func() (train.Floats, []int32, error) {
+				var key []int
+				for _, k := range p.Table.Key {
+					key = append(key, index(cols, k))
+				}
+				rows, err := prog.Match(i+1, p.Table, key)
+				g := prog.Grad(i+1, index(cols, p.Cols[j]))
+				return train.Floats{F32: g.F32, F64: g.F64}, rows, err
+			}
+			m.slots = append(m.slots, s)
+		}
+	}
+	_, err = train.Run(context.Background(), c, m, m.slots, train.Start())
+	for _, s := range m.slots { // the program's buffers end with it
+		s.Param = train.Floats{F64: floats(s.Param)}
+	}
+	return m.steps, m.slots, err
+}
+
+func index(list []int, x int) int {
+	for i, y := range list {
+		if y == x {
+			return i
+		}
+	}
+	return -1
+}
+
+// session trains by the statement. Everything is undone at its end.
+type session struct {
+	*training
+	tx    pgx.Tx
+	st    *train.Statement
+	close func()
+}
+
+func (tr *training) open(t *testing.T, e *Engine, c *train.Config) *session {
+	t.Helper()
+	ctx := context.Background()
+	st, err := c.Statement(tr.res, tr.params, sqlgen.Options{Env: &kernels.Env{Seed: c.Seed}, Opaque: func(n *ra.Node) (string, error) { return series(n, &kernels.Env{Seed: c.Seed}) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := e.load(ctx, tr.db, tr.res.Plan.Nodes()); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.conn.DeallocateAll(ctx); err != nil { // the tables may have other types now
+		t.Fatal(err)
+	}
+	tx, err := e.conn.Begin(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &session{training: tr, tx: tx, st: st, close: func() { tx.Rollback(ctx) }}
+	s.exec(t, st.Setup...)
+	return s
+}
+
+func (s *session) exec(t *testing.T, statements ...string) {
+	t.Helper()
+	for _, q := range statements {
+		if _, err := s.tx.Exec(context.Background(), q); err != nil {
+			t.Fatalf("%v\n%s", err, q)
+		}
+	}
+}
+
+// first is what the statement says of the first number that is not finite.
+type first struct {
+	slot   *int32
+	key    []string
+	number *float64
+}
+
+// step runs a step and reads the values behind it.
+func (s *session) step(t *testing.T, step int64) (state, first) {
+	t.Helper()
+	var out state
+	var n int64
+	var f first
+	var loss *float64
+	if err := s.tx.QueryRow(context.Background(), s.st.Statement, s.st.Values(step)...).Scan(&n, &loss, &f.slot, &f.key, &f.number); err != nil {
+		t.Fatalf("%v\n%s", err, s.st.Statement)
+	}
+	if loss == nil || n != step {
+		t.Fatalf("step %d, loss %v\n%s", n, loss, s.st.Statement)
+	}
+	out.loss = *loss
+	for _, p := range s.params {
+		for _, col := range p.Cols {
+			out.values = append(out.values, s.column(t, p.Table, col))
+		}
+	}
+	return out, f
+}
+
+// column reads a value column in the order of keys; NULL is zero.
+func (s *session) column(t *testing.T, table *ra.Table, col int) []float64 {
+	t.Helper()
+	d := sqlgen.Postgres{}
+	q := "SELECT " + d.Ident(table.Cols[col].Name) + " FROM " + d.Table(table) + " ORDER BY "
+	for i := range table.Key {
+		q += fmt.Sprintf("%s, ", d.Ident(table.Cols[table.Key[i]].Name))
+	}
+	rows, err := s.tx.Query(context.Background(), q+"1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	return numbers(t, rows, table.Cols[col].Type)
+}
+
+// numbers reads the last column of rows.
+func numbers(t *testing.T, rows pgx.Rows, ty kernels.Type) []float64 {
+	t.Helper()
+	var out []float64
+	for rows.Next() {
+		raw, format := rows.RawValues(), rows.FieldDescriptions()
+		i := len(raw) - 1
+		var flat []float64
+		var err error
+		m := rows.Conn().TypeMap()
+		switch {
+		case raw[i] == nil:
+			flat = make([]float64, ty.Size())
+		case ty.IsChunk():
+			err = m.Scan(format[i].DataTypeOID, format[i].Format, raw[i], (*flatArray)(&flat))
+		default:
+			var x float64
+			err = m.Scan(format[i].DataTypeOID, format[i].Format, raw[i], &x)
+			flat = []float64{x}
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, flat...)
+	}
+	if rows.Err() != nil {
+		t.Fatal(rows.Err())
+	}
+	return out
+}
+
+// same compares two runs, step by step.
+func same(got state, want state, tol float64) error {
+	near := func(x, y float64) bool { return math.Abs(x-y) <= tol*math.Max(1, math.Abs(y)) }
+	if !near(got.loss, want.loss) {
+		return fmt.Errorf("the loss is %.17g, not %.17g", got.loss, want.loss)
+	}
+	for i := range want.values {
+		if len(got.values[i]) != len(want.values[i]) {
+			return fmt.Errorf("slot %d has %d numbers, not %d", i, len(got.values[i]), len(want.values[i]))
+		}
+		for j := range want.values[i] {
+			if x, y := got.values[i][j], want.values[i][j]; !near(x, y) {
+				return fmt.Errorf("slot %d element %d is %.17g, not %.17g", i, j, x, y)
+			}
+		}
+	}
+	return nil
+}
+
+// compare trains both ways and compares.
+func (tr *training) compare(t *testing.T, e *Engine, c train.Config, tol float64, chosen func(slot, row int) bool) error {
+	t.Helper()
+	want, slots, failed := tr.byExecutor(t, c, chosen)
+	if failed != nil && sqlerr.Code(failed) != sqlerr.NumericOutOfRange {
+		t.Fatal(failed)
+	}
+	s := tr.open(t, e, &c)
+	defer s.close()
+	for i := range want {
+		got, bad := s.step(t, int64(i+1))
+		if bad.slot != nil {
+			return fmt.Errorf("step %d: slot %d is not finite", i+1, *bad.slot)
+		}
+		if err := same(got, want[i], tol); err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	if failed != nil { // a loss or gradient that is not finite: the statement must see it too
+		got, bad := s.step(t, int64(len(want)+1))
+		if finite := !math.IsNaN(got.loss) && !math.IsInf(got.loss, 0); finite && bad.slot == nil {
+			return fmt.Errorf("step %d: loss %g, no gradient that is not finite, but: %w", len(want)+1, got.loss, failed)
+		}
+		return nil
+	}
+	return s.buffers(t, slots, tol)
+}
+
+// buffers compares the optimizer's buffers at the end.
+func (s *session) buffers(t *testing.T, slots []*train.Slot, tol float64) error {
+	for n, slot := range slots {
+		rows, err := s.tx.Query(context.Background(), "SELECT q.* FROM ("+s.st.Read(n)+") AS q")
+		if err != nil {
+			t.Fatalf("%v\n%s", err, s.st.Read(n))
+		}
+		last := -1
+		if k := len(slot.State); k > 0 {
+			last = k - 1
+		}
+		if last < 0 {
+			rows.Close()
+			continue
+		}
+		got := numbers(t, rows, s.slotType(n))
+		rows.Close()
+		if err := same(state{values: [][]float64{got}}, state{values: [][]float64{floats(slot.State[last])}}, tol); err != nil {
+			return fmt.Errorf("the last buffer of %s: %w", slot.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s *session) slotType(n int) kernels.Type {
+	for _, p := range s.params {
+		if n < len(p.Cols) {
+			return p.Table.Cols[p.Cols[n]].Type
+		}
+		n -= len(p.Cols)
+	}
+	panic("no slot")
+}
+
+// flatArray reads an array of any rank.
+type flatArray []float64
+
+func (f *flatArray) SetDimensions(dims []pgtype.ArrayDimension) error {
+	n := 1
+	for _, d := range dims {
+		n *= int(d.Length)
+	}
+	*f = make([]float64, n)
+	return nil
+}
+
+func (f *flatArray) ScanIndex(i int) any { return &(*f)[i] }
+func (f *flatArray) ScanIndexType() any  { return new(float64) }
+
+func config(optimizer string) train.Config {
+	c := train.Default()
+	c.Optimizer, c.LR, c.Epochs, c.Seed = optimizer, 0.01, 20, 7
+	return c
+}
+
+// inReal makes the floats of a database real.
+func inReal(db *memdb.DB) *memdb.DB {
+	for name, cols := range db.Data {
+		for i, v := range cols {
+			if v.F64 == nil {
+				continue
+			}
+			v.Type.Kind, v.F32 = kernels.Float32, make([]float32, len(v.F64))
+			for j, x := range v.F64 {
+				v.F32[j] = float32(x)
+			}
+			v.F64 = nil
+			db.Tables[name].Cols[i].PGType, db.Tables[name].Cols[i].Type.Kind = "real", kernels.Float32
+		}
+	}
+	return db
+}
+
+// TestStepReal trains losses over real, a little: rounding differs between the engines, and grows where a loss is steep.
+func TestStepReal(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	e := New(t)
+	for _, l := range gradtest.Losses {
+		tr := newTraining(t, inReal(gradtest.Graph()), "SELECT 0.02 * loss FROM ("+asLoss(l.SQL)+") AS q(loss)", l.Params)
+		for _, o := range []string{"sgd", "nesterov"} {
+			c := config(o)
+			c.LR = 0.002
+			if err := tr.compare(t, e, c, 1e-6, nil); err != nil {
+				t.Errorf("%s by %s: %v", l.SQL, o, err)
+			}
+		}
+	}
+}
+
+// asLoss is the query of a loss that may be a view's name.
+func asLoss(s string) string {
+	if s == "loss" {
+		return "SELECT loss FROM loss"
+	}
+	return s
+}
+
+// TestStepLosses trains every loss by every optimizer.
+func TestStepLosses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	e := New(t)
+	for _, l := range gradtest.Losses {
+		tr := newTraining(t, gradtest.Graph(), l.SQL, l.Params)
+		for _, o := range train.Choices("optimizer") {
+			if err := tr.compare(t, e, config(o), 1e-12, nil); err != nil {
+				t.Errorf("%s by %s: %v", l.SQL, o, err)
+			}
+		}
+	}
+}

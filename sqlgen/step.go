@@ -1,0 +1,277 @@
+package sqlgen
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// What a column of an Update's expressions is (kernels.Col.Input).
+const (
+	StepValue    = iota // the value before the step
+	StepGradient        // its gradient, zero in rows that have none
+	StepBuffer          // the optimizer's buffer before the step of the number Col.ID
+	StepNumber          // a number that changes from step to step, of StepOptions.Numbers
+	StepScale           // the factor of the gradients that StepOptions.Clip asks for
+)
+
+// Update says how one value column of a parameter changes in a step.
+type Update struct {
+	Col     int             // of the table
+	Buffers []string        // names of the optimizer's buffers, each of the column's type and shape, zero before the first step
+	New     []*kernels.Expr // the buffers behind the step, in order, then the value
+	Sparse  bool            // only rows that the step's gradient reaches are updated
+	Where   []string        // SQL conditions on the table's rows: only rows where all hold are ever updated, nor are NULLs
+}
+
+// StepParam is a parameter: a table, the root of its gradient, and the updates of its value columns.
+type StepParam struct {
+	Table   *ra.Table
+	Root    int   // of the plan
+	Cols    []int // the table's column of each of the root's columns
+	Updates []Update
+}
+
+// StepOptions are what the text of a step needs beside the plan and the parameters. Step of Options is not used: it is the
+// statement's first parameter.
+type StepOptions struct {
+	Options
+	Clip    float64        // bound of the gradient's Euclidean norm over all trained rows; 0: none
+	Numbers []string       // what each StepNumber is, for comments
+	Rules   map[string]int // the rules that made the plan and how often, for a comment
+	State   string         // begins the names of the temporary tables that hold the optimizer's buffers
+}
+
+// StepSQL is a step of training as SQL for Postgres: an optimizer's simultaneous update of all parameters.
+//
+// Setup makes, in the session's temporary schema, one table for each table of parameters: the keys of the rows that are
+// trained and the optimizer's buffers, zero. Statement is prepared once and run for each step with the arguments
+// that Args lists. It returns one row (StepColumns). Compact rewrites the temporary tables without the dead rows that
+// steps leave, which nothing else removes: run it in each transaction, before its end. Teardown drops them.
+type StepSQL struct {
+	Setup, Compact, Teardown []string
+	Statement                string
+	// Args are the arguments behind the first one, the step (bigint): the indices of the numbers (double precision).
+	Args []int
+
+	slots []*stepSlot
+}
+
+// StepColumns are the columns of the statement's one row. The loss is that of the values before the step, NULL
+// as in a SELECT. The others are NULL where loss and gradients are finite. Where the loss is finite or NULL and a gradient is not,
+// slot is the number, from 0, of the first such update, key the texts of the smallest such key, and number the first
+// NaN or infinity there; where the loss is not, they speak of the values before the step. The updates are
+// done in any case: the caller rolls back.
+var StepColumns = []string{"step bigint", "loss double precision", "slot integer", "key text[]", "number double precision"}
+
+// Step prints the step that updates params. Root 0 of the plan is the loss.
+func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
+	o.Options.Step = "$1::bigint"
+	p := &stepPrinter{printer: newPrinter(Postgres{}, o.Options, plan.Roots...), o: o, out: &StepSQL{}, param: map[int]string{}}
+	for _, q := range params {
+		if err := p.add(plan, q); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range p.targets {
+		t.flags()
+	}
+	ctes, err := p.fixedAndStep(plan)
+	if err != nil {
+		return nil, err
+	}
+	if o.Clip > 0 {
+		more, err := p.clip()
+		if err != nil {
+			return nil, err
+		}
+		ctes = append(ctes, more...)
+	}
+	for _, t := range p.targets {
+		more, err := p.update(t)
+		if err != nil {
+			return nil, err
+		}
+		ctes = append(ctes, more...)
+		p.tables(t)
+	}
+	last := p.result(plan.Roots[0])
+	p.out.Statement = p.header() + "WITH\n" + strings.Join(ctes, ",\n") + "\n" + last + "\n"
+	return p.out, nil
+}
+
+type stepPrinter struct {
+	*printer
+	o       StepOptions
+	out     *StepSQL
+	targets []*target
+	param   map[int]string // the statement's parameter of a number
+}
+
+// target is a table that a step updates.
+type target struct {
+	*ra.Table
+	n     int    // from 1
+	state string // the temporary table
+	grads []*stepGrad
+	slots []*stepSlot
+}
+
+// stepGrad is a gradient that a target reads.
+type stepGrad struct {
+	root  ra.Root
+	alias string
+	on    []string // its key = that of the target's row p
+	key   []string // its key
+}
+
+// stepSlot is the update of one value column.
+type stepSlot struct {
+	Update
+	n       int // from 0
+	t       *target
+	g       *stepGrad
+	grad    *ra.Column
+	buffers []string // columns of the state
+	flag    string   // column of the state that tells trained rows; "": all that are there
+
+	gradient string   // in the rows of rows
+	chosen   []string // conditions there under which the row changes; nil: always
+}
+
+func (s *stepSlot) col() *ra.TableColumn { return &s.t.Cols[s.Col] }
+
+// conditional reports whether some rows of the column may be left out.
+func (s *stepSlot) conditional() bool { return len(s.Where) > 0 || s.col().Type.Nullable }
+
+// add enters a parameter among the targets.
+func (p *stepPrinter) add(plan *ra.Plan, q StepParam) error {
+	if slices.Contains(q.Table.Key, ra.RowID) {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "parameter %s has no primary key", q.Table.Name)
+	}
+	t := p.target(q.Table)
+	r := plan.Roots[q.Root]
+	g := &stepGrad{root: r, alias: fmt.Sprintf("g%d", len(t.grads)+1)}
+	for _, k := range t.Key {
+		i := slices.Index(q.Cols, k)
+		if i < 0 {
+			return sqlerr.New(sqlerr.Internal, "internal error: the gradient of %s lacks its key %s", t.Name, t.Cols[k].Name)
+		}
+		key, own := g.alias+"."+p.ref(r.Cols[i]), "p."+p.d.Column(&t.Cols[k])
+		if t.Cols[k].Type.Kind == kernels.Int { // any two integers compare, also by an index
+			own = "p." + p.d.Ident(t.Cols[k].Name)
+		}
+		g.key, g.on = append(g.key, key), append(g.on, key+" = "+own)
+	}
+	t.grads = append(t.grads, g)
+	for _, u := range q.Updates {
+		i := slices.Index(q.Cols, u.Col)
+		if i < 0 || len(u.New) != len(u.Buffers)+1 {
+			return sqlerr.New(sqlerr.Internal, "internal error: the update of %s.%s has no gradient, or %d expressions for %d buffers", t.Name, t.Cols[u.Col].Name,
+				len(u.New), len(u.Buffers))
+		}
+		s := &stepSlot{Update: u, n: len(p.out.slots), t: t, g: g, grad: r.Node.Col(r.Cols[i])}
+		for _, b := range u.Buffers {
+			s.buffers = append(s.buffers, t.free(s.col().Name+"_"+b))
+		}
+		t.slots, p.out.slots = append(t.slots, s), append(p.out.slots, s)
+	}
+	return nil
+}
+
+func (p *stepPrinter) target(table *ra.Table) *target {
+	for _, t := range p.targets {
+		if t.Schema == table.Schema && t.Name == table.Name {
+			return t
+		}
+	}
+	n := len(p.targets) + 1
+	t := &target{Table: table, n: n, state: fmt.Sprintf("%s%d", p.o.State, n)}
+	p.targets = append(p.targets, t)
+	return t
+}
+
+// free makes a name that no column of the table or its state has.
+func (t *target) free(name string) string {
+	taken := func(name string) bool {
+		return t.Column(name) >= 0 || slices.ContainsFunc(t.slots, func(s *stepSlot) bool {
+			return s.flag == name || s.gradient == name || slices.Contains(s.buffers, name)
+		})
+	}
+	for taken(name) {
+		name += "_"
+	}
+	return name
+}
+
+// header tells what the statement's parameters are and which rules made the plan.
+func (p *stepPrinter) header() string {
+	s := remark("One step of training. $1 is the step.")
+	for i, n := range p.out.Args {
+		s += remark(fmt.Sprintf("$%d is %s.", i+2, p.o.Numbers[n]))
+	}
+	var names []string
+	for name, n := range p.o.Rules {
+		if n > 0 {
+			names = append(names, fmt.Sprintf("%s (%d)", name, n))
+		}
+	}
+	if slices.Sort(names); names != nil {
+		s += remark("Rules: " + strings.Join(names, ", "))
+	}
+	return s
+}
+
+// number prints a number of the step as a parameter of the statement.
+func (p *stepPrinter) number(i int) string {
+	if p.param[i] == "" {
+		p.out.Args = append(p.out.Args, i)
+		p.param[i] = fmt.Sprintf("$%d::double precision", len(p.out.Args)+1)
+	}
+	return p.param[i]
+}
+
+// result is the outermost SELECT: the loss, and the first number that is not finite.
+func (p *stepPrinter) result(loss ra.Root) string {
+	id := loss.Cols[0]
+	x := "l." + p.ref(id)
+	bad := x + notFinite
+	var parts []string
+	for _, s := range p.out.slots {
+		t := s.t
+		g := s.g.alias + "." + p.ref(s.grad.ID)
+		parts = append(parts, p.first(s, s.grad.Type, g, p.names[s.g.root.Node]+" AS "+s.g.alias, "("+bad+") IS NOT TRUE", s.g.key))
+		var key []string
+		for _, k := range t.Key {
+			key = append(key, "p."+p.d.Column(&t.Cols[k]))
+		}
+		own := s.col().Type
+		parts = append(parts, p.first(s, own, "p."+p.d.Column(s.col()), p.d.Table(t.Table)+" AS p", bad, key))
+	}
+	s := "SELECT $1::bigint AS step, " + p.d.Output(kernels.Type{Kind: kernels.Float64}, x) + " AS loss, b.slot, b.key, b.number\nFROM " + p.names[loss.Node] + " AS l\n"
+	return s + "LEFT JOIN LATERAL (\n" + indent(strings.Join(parts, "\nUNION ALL\n")+"\nORDER BY slot\nLIMIT 1") + "\n) AS b ON TRUE"
+}
+
+const notFinite = " IN ('NaN', 'Infinity', '-Infinity')"
+
+// first prints the row of the smallest key in which x is not finite.
+func (p *stepPrinter) first(s *stepSlot, t kernels.Type, x, from, where string, key []string) string {
+	cond, number := x+notFinite, x+"::double precision"
+	if t.IsChunk() {
+		cond = "relgrad.sum_elements(relgrad.chunk_mul(" + x + ", 0.0)) <> 0"
+		number = "(SELECT u.x FROM unnest(" + x + ") WITH ORDINALITY AS u(x, i) WHERE u.x" + notFinite + " ORDER BY u.i LIMIT 1)::double precision"
+	}
+	texts := make([]string, len(key))
+	for i, k := range key {
+		texts[i] = k + "::text"
+	}
+	q := fmt.Sprintf("SELECT %d AS slot, ARRAY[%s]::text[] AS key, %s AS number\nFROM %s\nWHERE %s AND %s", s.n, strings.Join(texts, ", "), number, from, where, cond)
+	if len(key) > 0 {
+		q += "\nORDER BY " + strings.Join(key, ", ")
+	}
+	return "(" + q + "\nLIMIT 1)"
+}
