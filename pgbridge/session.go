@@ -50,7 +50,12 @@ func (s *Session) Renew(state string) {
 		s.forget()
 	}
 	s.defs.state, s.tables = state, map[string]*tableFacts{}
+	s.noJIT()
 }
+
+// noJIT keeps the server from compiling queries of our own, until the transaction ends: the time goes into kernels, which
+// compiling does not make faster.
+func (s *Session) noJIT() { s.set("jit", "off", true) }
 
 // fail keeps an error for the next answer that can hold one.
 func (s *Session) fail(err error) {
@@ -294,7 +299,11 @@ func (s *Session) InTransaction() bool { return s.conn.InTransaction() }
 func (s *Session) Begin() error {
 	s.begun++
 	s.forget()
-	return s.conn.Begin(context.Background())
+	if err := s.conn.Begin(context.Background()); err != nil {
+		return err
+	}
+	s.noJIT()
+	return s.failed()
 }
 
 // BeginWrite opens a transaction that writes. What other sessions have changed since it began is an error (40001) of the

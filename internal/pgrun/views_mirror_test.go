@@ -19,7 +19,7 @@ import (
 // mirror is a session of a store that defines its tables, views and functions on a server, too. The server holds no
 // rows; it prints the views.
 type mirror struct {
-	script.Session
+	script.Store
 	t        *testing.T
 	db       *relgrad.DB
 	s        *viewServer
@@ -34,7 +34,7 @@ func newMirror(s *viewServer) *mirror {
 		s.t.Fatal(err)
 	}
 	s.t.Cleanup(func() { db.Close() })
-	return &mirror{Session: script.Embedded(db), t: s.t, db: db, s: s, compared: map[string]bool{}}
+	return &mirror{Store: script.Embedded(db), t: s.t, db: db, s: s, compared: map[string]bool{}}
 }
 
 // gradientCall is a call that needs the gradients of a loss.
@@ -48,7 +48,7 @@ type gradientCall struct {
 // errTrains ends a script where it begins to train.
 var errTrains = errors.New("the script trains")
 
-// Exec implements script.Session. In front of a statement that reads a gradient the loss is compared.
+// Exec implements script.Store. In front of a statement that reads a gradient the loss is compared.
 func (m *mirror) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*script.Result, error) {
 	switch c := findGradient(stmt); {
 	case c == nil:
@@ -58,7 +58,7 @@ func (m *mirror) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfro
 	default:
 		m.compare(c.loss, c.params)
 	}
-	res, err := m.Session.Exec(ctx, stmt, text)
+	res, err := m.Store.Exec(ctx, stmt, text)
 	if err != nil {
 		return nil, err
 	}
