@@ -99,7 +99,11 @@ func (s *scope) unknownFunction(c *FuncCall) error {
 // setting is current_setting(name): a constant of this call.
 func (s *scope) setting(c *FuncCall) (*kernels.Expr, error) {
 	if len(c.Args) >= 1 {
-		if x, err := s.expr(c.Args[0]); err == nil && x.IsConst() && x.Type.Kind == kernels.Text && !x.Const.Null {
+		arg := c.Args[0]
+		if cast, ok := arg.(*Cast); ok && cast.Type.Name == "text" { // as pg_get_viewdef prints it
+			arg = cast.X
+		}
+		if x, err := s.expr(arg); err == nil && x.IsConst() && x.Type.Kind == kernels.Text && !x.Const.Null {
 			v, ok := s.b.cat.Setting(x.Const.T)
 			if !ok {
 				return nil, s.f.fail(c, sqlerr.UndefinedObject, "unrecognized configuration parameter %q", x.Const.T)
