@@ -82,7 +82,7 @@ func (r *run) commit() error {
 // mark notes that the store holds the run's parameters and progress.
 func (r *run) mark() {
 	r.committed = r.progress.Step
-	if !r.db.Shared() {
+	if !r.db.Shared() || r.pushed != nil {
 		return // no other process sees the store
 	}
 	for _, l := range r.lives {
@@ -97,6 +97,9 @@ func (r *run) unchanged(ctx context.Context) error {
 			WithDetail("What it wrote stands; the run ends with its commit after step %d.", r.committed).WithHint("%s", hint)
 	}
 	for i, l := range r.lives {
+		if r.pushed != nil {
+			break // its steps take what is there
+		}
 		same, err := r.db.holds(ctx, l)
 		if err != nil {
 			return err

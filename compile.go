@@ -120,9 +120,14 @@ func (db *Engine) compile(ctx context.Context, r request) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, executor.Options{Workers: db.Workers, Force64: r.force64, Memory: db.memory(),
-		Env: kernels.Env{Seed: r.seed}})
-	return c, about(err, "loss", 0)
+	return c, db.build(ctx, c)
+}
+
+// build runs the structure phase of a plan.
+func (db *Engine) build(ctx context.Context, c *compiled) (err error) {
+	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, executor.Options{Workers: db.Workers, Force64: c.force64, Memory: db.memory(),
+		Env: kernels.Env{Seed: c.seed}})
+	return about(err, "loss", 0)
 }
 
 // drawn checks that a loss that draws has been given a step.

@@ -102,9 +102,22 @@ func TestServer(t *testing.T) {
 	if _, err := db.Train(ctx, "loss", []string{"w", "b"}, c); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Train(ctx, "loss", []string{"w", "b"}, c); err != nil {
-		t.Fatal(err)
+	for _, mode := range []string{ModeChunk, ModeSQL} {
+		if mode == ModeSQL { // from the beginning
+			runAll(t, s, "UPDATE w SET v = CASE k WHEN 2 THEN '{0.1,0.2,0.3}' ELSE '{-0.5,0.25,0.125}' END::double precision[]", "UPDATE b SET v = 0.5")
+		}
+		s.Mode = mode
+		if _, err := s.Train(ctx, "loss", []string{"w", "b"}, c); err != nil {
+			t.Fatalf("%s: %v", mode, err)
+		}
+		compareGradients(t, db, s)
 	}
+}
+
+// compareGradients compares what depends on the values of all parameters.
+func compareGradients(t *testing.T, db *DB, s *Server) {
+	t.Helper()
+	ctx := context.Background()
 	for _, table := range []string{"w", "b"} {
 		want, err := db.Gradient(ctx, "loss", table, nil, 0)
 		if err != nil {

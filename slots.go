@@ -33,11 +33,7 @@ func (r *run) makeSlots(ctx context.Context) error {
 			r.slots, r.lives = append(r.slots, r.slot(i, col, l)), append(r.lives, l)
 		}
 	}
-	if err := r.config.CheckParams(r.slots); err != nil {
-		var p *train.ParamError
-		if errors.As(err, &p) {
-			return about(p.Err, p.Option, p.Item)
-		}
+	if err := r.checkParams(); err != nil {
 		return err
 	}
 	for i, s := range r.slots {
@@ -46,6 +42,16 @@ func (r *run) makeSlots(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// checkParams refuses options that do not fit the parameters.
+func (r *run) checkParams() error {
+	err := r.config.CheckParams(r.slots)
+	var p *train.ParamError
+	if errors.As(err, &p) {
+		return about(p.Err, p.Option, p.Item)
+	}
+	return err
 }
 
 // slot makes the slot of column col of parameter i.

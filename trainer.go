@@ -132,6 +132,8 @@ type run struct {
 	batch *batch // nil: every step reads all rows
 	last  train.LossRow
 
+	pushed *pushedRun // the database does the steps; nil: the executor
+
 	c     *compiled
 	v     *compiled // the validation query; nil where the store runs it
 	slots []*train.Slot
@@ -147,7 +149,12 @@ func (r *run) compile(ctx context.Context) error {
 		if r.c, err = r.compileLoss(ctx); err != nil {
 			return err
 		}
-		if err := r.makeSlots(ctx); err != nil {
+		if r.pushed != nil {
+			err = r.pushSlots(ctx)
+		} else {
+			err = r.makeSlots(ctx)
+		}
+		if err != nil {
 			return err
 		}
 		return r.compileValidation(ctx)
@@ -159,7 +166,32 @@ func (r *run) compileLoss(ctx context.Context) (*compiled, error) {
 	if r.batch != nil {
 		q.batch = r.batch.Batch
 	}
-	return r.db.compile(ctx, q)
+	c, err := r.db.plan(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if sql, _ := r.db.pushes(c); sql && r.hook != nil && len(r.hook.perStep) == 0 {
+		r.pushed = &pushedRun{run: r}
+		return r.replan(ctx, q)
+	} else if sql {
+		r.pushed = &pushedRun{run: r}
+		return c, nil
+	}
+	return c, r.db.build(ctx, c)
+}
+
+// replan plans the loss of a run whose before_step may change any table but the parameters.
+func (r *run) replan(ctx context.Context, q request) (*compiled, error) {
+	for t := range r.hook.reads {
+		r.hook.perStep[t] = true
+	}
+	for _, name := range r.params {
+		if _, t, err := sqlfront.ParseParam(ctx, r.db.cat, name); err == nil {
+			delete(r.hook.perStep, object{schema: t.Schema, table: t.Name})
+		}
+	}
+	q.perStep = r.hook.perStep
+	return r.db.plan(ctx, q)
 }
 
 func (r *run) close() {
@@ -178,6 +210,10 @@ func (r *run) close() {
 // compileValidation compiles the validation view for the executor, without draws; a query that only the
 // store can run is run there.
 func (r *run) compileValidation(ctx context.Context) error {
+	if r.pushed != nil && r.config.Validate != "" {
+		_, err := r.validateInStore(ctx)
+		return aboutValidation(err)
+	}
 	r.v = nil // one that was compiled before is not that of a view that before_step has replaced
 	if r.config.Validate == "" {
 		return nil
@@ -249,7 +285,13 @@ func (r *run) train(ctx context.Context) error {
 	if r.atomic {
 		r.db.notice("NOTICE", "train: a transaction is open, so nothing is committed before its end")
 	}
-	p, err := train.Run(ctx, r.config, r, r.slots, r.progress)
+	var model train.Model = r
+	slots := r.slots
+	if r.pushed != nil {
+		r.config.Prepare(slots)
+		model, slots = r.pushed, nil // the database updates them
+	}
+	p, err := train.Run(ctx, r.config, model, slots, r.progress)
 	if r.db.OnEnd != nil {
 		r.db.OnEnd()
 	}
@@ -327,6 +369,9 @@ func (r *run) Commit(ctx context.Context, p train.Progress, rows []train.LossRow
 
 // flush writes the parameters' live buffers to the store.
 func (r *run) flush(ctx context.Context) error {
+	if r.pushed != nil {
+		return nil
+	}
 	for _, l := range r.lives {
 		if err := r.db.cat.write(ctx, l); err != nil {
 			return err

@@ -146,7 +146,7 @@ func (r *Remote) simple(ctx context.Context, sql string) error {
 // Offer implements Conn: a temporary table, filled by COPY.
 func (r *Remote) Offer(ctx context.Context, b *Block) (string, error) {
 	const name = "pg_temp.relgrad_rows"
-	if err := r.simple(ctx, "SET LOCAL client_min_messages = error; DROP TABLE IF EXISTS "+name+"; SET LOCAL client_min_messages = notice; CREATE TEMP TABLE relgrad_rows ("+columnList(b)+") ON COMMIT DROP"); err != nil {
+	if err := r.simple(ctx, dropTemp("relgrad_rows")+"; CREATE TEMP TABLE relgrad_rows ("+columnList(b)+") ON COMMIT DROP"); err != nil {
 		return "", err
 	}
 	in, out := io.Pipe()

@@ -105,3 +105,54 @@ func sameColumns(seen *relation, names, types, key []string) bool {
 	}
 	return true
 }
+
+// dropTemp drops a temporary table without the NOTICE of IF EXISTS.
+func dropTemp(name string) string {
+	return "DO $$ BEGIN IF to_regclass('pg_temp." + name + "') IS NOT NULL THEN DROP TABLE pg_temp." + name + "; END IF; END $$"
+}
+
+// FillTemp replaces the rows of a temporary table of the engine's, which it makes where create says so. Its columns are c1,
+// c2, ….
+func (s *Session) FillTemp(ctx context.Context, name string, cols []*ra.Vector, create bool) error {
+	b := &Block{}
+	for i, v := range cols {
+		b.Rows = v.N
+		b.Cols = append(b.Cols, Column{Name: fmt.Sprintf("c%d", i+1), Data: v})
+	}
+	from, err := s.conn.Offer(ctx, b)
+	if err != nil {
+		return err
+	}
+	statements := []string{"DELETE FROM pg_temp." + name}
+	if create {
+		statements = []string{dropTemp(name), "CREATE TEMP TABLE " + name + " (" + columnList(b) + ")"}
+	}
+	for _, sql := range append(statements, "INSERT INTO pg_temp."+name+" SELECT * FROM "+from) {
+		if _, err := s.result(ctx, sql); err != nil {
+			return bare(err)
+		}
+	}
+	return nil
+}
+
+// OfferRows makes rows readable under a text for FROM.
+func (s *Session) OfferRows(ctx context.Context, names []string, cols []*ra.Vector) (from string, err error) {
+	b := &Block{}
+	for i, v := range cols {
+		b.Rows = v.N
+		b.Cols = append(b.Cols, Column{Name: names[i], Data: v})
+	}
+	return s.conn.Offer(ctx, b)
+}
+
+// QuerySQL runs a SELECT of our own.
+func (s *Session) QuerySQL(ctx context.Context, sql string) (names []string, data []*ra.Vector, err error) {
+	c := collector{what: "the query"}
+	if _, _, err := s.conn.Query(ctx, sql, true, c.add); err != nil {
+		return nil, nil, bare(err)
+	}
+	for _, col := range c.cols {
+		names = append(names, col.Name)
+	}
+	return names, c.data, nil
+}
