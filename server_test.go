@@ -130,3 +130,91 @@ func compareGradients(t *testing.T, db *DB, s *Server) {
 		compareRelations(t, got, want, 1e-9)
 	}
 }
+
+// TestServerTraining trains the same ways on the store and, with both engines, on a server: the losses of all steps agree.
+func TestServerTraining(t *testing.T) {
+	ctx := context.Background()
+	s := startServer(t)
+	const script = serverScript + `
+CREATE TABLE chosen (i int PRIMARY KEY);
+CREATE VIEW batched AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess, b;
+CREATE VIEW drawn AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess JOIN chosen USING (i), b WHERE i <> (SELECT current_step());
+CREATE VIEW dropped AS SELECT avg((y - z - b.v) ^ 2) + sum(sqnorm(dropout(w.v, 0.4))) AS loss FROM guess, b, w;
+CREATE VIEW error AS SELECT avg(abs(y - z)) FROM guess WHERE i > 30;
+CREATE TABLE scale (id int PRIMARY KEY, a real, s real[]);
+INSERT INTO scale VALUES (1, 0.5, '{1,-1,2}'), (2, NULL, '{0.5,0.25,1}'), (3, 1.5, NULL);
+CREATE VIEW scaled AS SELECT sum((coalesce(a, 1) * coalesce(dot(s, x.v), 0.5) - y) ^ 2) / 40 AS loss FROM scale, x;
+`
+	cases := []struct {
+		loss   string
+		params []string
+		set    map[string]any
+	}{
+		{"loss", []string{"w", "b"}, map[string]any{"optimizer": "adam", "lr": 0.05, "epochs": int64(8), "validate": "error", "every": int64(2)}},
+		{"loss", []string{"w"}, map[string]any{"optimizer": "momentum", "lr": 0.01, "epochs": int64(8), "clip_norm": 0.5, "weight_decay": 0.1}},
+		{"batched", []string{"w", "b"}, map[string]any{"optimizer": "sgd", "lr": 0.01, "epochs": int64(2), "batch": "x", "batch_size": int64(7), "seed": int64(3)}},
+		{"drawn", []string{"w", "b"}, map[string]any{"optimizer": "rmsprop", "lr": 0.01, "epochs": int64(6),
+			"before_step": "DELETE FROM chosen; INSERT INTO chosen SELECT i FROM x WHERE i % 5 = current_step() % 5"}},
+		{"dropped", []string{"w"}, map[string]any{"optimizer": "adamw", "lr": 0.01, "epochs": int64(6), "seed": int64(5), "nonnegative": []string{"w"}}},
+		{"scaled", []string{"scale"}, map[string]any{"optimizer": "adagrad", "lr": 0.1, "epochs": int64(6), "options": `{"scale": {"where": "id <> 2"}}`}},
+	}
+	db, err := Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	for i, c := range cases {
+		config := train.Default()
+		names := []string{}
+		for name, v := range c.set {
+			if err := config.Set(name, v); err != nil {
+				t.Fatal(err)
+			}
+			names = append(names, name)
+		}
+		if err := config.Check(names); err != nil {
+			t.Fatal(err)
+		}
+		schema := fmt.Sprintf("case%d", i)
+		prepare := "CREATE SCHEMA " + schema + "; SET search_path = " + schema + ", relgrad;" + script
+		if _, err := db.Run(ctx, prepare); err != nil {
+			t.Fatal(err)
+		}
+		want := lossesOf(t, db.Engine, c.loss, c.params, config)
+		for _, mode := range []string{ModeChunk, ModeSQL} {
+			s.Mode = mode
+			if err := s.remote.Script(ctx, "DROP SCHEMA IF EXISTS "+schema+" CASCADE;"+prepare); err != nil {
+				t.Fatal(err)
+			}
+			got := lossesOf(t, s.Engine, c.loss, c.params, config)
+			if len(got) != len(want) {
+				t.Errorf("%s %v: %d steps, not %d", mode, c.set, len(got), len(want))
+				continue
+			}
+			for j := range want {
+				for k := range want[j] {
+					if math.Abs(got[j][k]-want[j][k]) > 1e-6*math.Max(1, math.Abs(want[j][k])) {
+						t.Errorf("%s %v: step %d is %v, not %v", mode, c.set, j+1, got[j], want[j])
+					}
+				}
+			}
+		}
+	}
+}
+
+// lossesOf trains and returns losses and validations of all steps.
+func lossesOf(t *testing.T, e *Engine, loss string, params []string, c train.Config) (out [][]float64) {
+	t.Helper()
+	run, err := e.Train(context.Background(), loss, params, c)
+	if err != nil {
+		t.Fatalf("%s: %s: %v", e.Mode, loss, err)
+	}
+	res, err := e.query(context.Background(), "SELECT loss, coalesce(validation, 0) FROM relgrad.loss WHERE run = %d ORDER BY step", run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range res.Rows {
+		out = append(out, []float64{r[0].(float64), r[1].(float64)})
+	}
+	return out
+}
