@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/internal/pgcluster"
 )
 
 var update = flag.Bool("update", false, "put what is printed into the pages")
@@ -44,6 +45,8 @@ func pages(t *testing.T) []string {
 //
 //	sql            statements for the page's store m.db, as relgrad run -q --store m.db - takes them from a terminal
 //	sql refused    statements of which the last one must fail
+//	psql           statements for the page's database on a server, as psql takes them; without a server the rest of the page is skipped
+//	psql refused   those of which the last one must fail
 //	sh             commands for bash in the page's folder, which relgrad is in the path of
 //	text           a picture or a piece of syntax; not run
 //	(none)         what the block before prints, messages included; a block that prints must be followed by one
@@ -83,6 +86,8 @@ type page struct {
 
 	printed string // by the last block, until it is compared
 	at      int    // line of that block
+
+	server *pgcluster.Cluster // nil until it is needed
 }
 
 var fence = regexp.MustCompile("^```(.*)$")
@@ -117,8 +122,11 @@ func (p *page) run(text string) string {
 // block runs or compares one block and returns its body.
 func (p *page) block(kind, body string, line int) string {
 	switch kind {
-	case "sql", "sql refused", "sh":
+	case "sql", "sql refused", "sh", "psql", "psql refused":
 		p.done()
+		if strings.HasPrefix(kind, "psql") && p.server == nil {
+			p.server = pgcluster.Start(p.t) // or the rest of the page is skipped
+		}
 		p.printed, p.at = p.execute(kind, body, line), line
 		p.ran++
 	case "":
@@ -161,17 +169,22 @@ func (p *page) done() {
 // execute runs a block and returns what it prints.
 func (p *page) execute(kind, body string, line int) string {
 	cmd := exec.Command(filepath.Join(bin, "relgrad"), "run", "-q", "--store", "m.db", "-")
-	cmd.Stdin = strings.NewReader(body)
-	if kind == "sh" {
+	switch {
+	case strings.HasPrefix(kind, "psql"):
+		cmd = exec.Command("psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", p.server.DSN)
+	case kind == "sh":
 		cmd = exec.Command("bash", "-euo", "pipefail", "-c", body)
 	}
+	if kind != "sh" {
+		cmd.Stdin = strings.NewReader(body)
+	}
 	cmd.Dir = p.dir
-	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"), "PGOPTIONS=-c jit=off")
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if refused := errors.As(err, &exit) && exit.ExitCode() == 3; refused != (kind == "sql refused") || err != nil && !refused {
+	if refused := errors.As(err, &exit) && exit.ExitCode() == 3; refused != strings.HasSuffix(kind, " refused") || err != nil && !refused {
 		p.t.Errorf("%s:%d: a block of kind %q ended with %v\n%s", p.name, line, kind, err, out.String())
 	}
 	return strings.TrimRight(out.String(), "\n") + "\n"
