@@ -21,6 +21,7 @@ type Session struct {
 	tables   map[string]*tableFacts // by schema and name, in the present state
 	settings map[string]string      // what was read through Setting
 	env      kernels.Env            // what current_step() and current_seed() give
+	under    map[string]string      // parameters that each transaction sets
 	watch    func(schema, name string) error
 	begun    uint64 // transactions and requests
 	keys     map[string]keyPrint
@@ -99,20 +100,28 @@ func (s *Session) Variables() map[string]string {
 	return out
 }
 
-// Under gives parameters other values.
+// Under gives parameters other values, in this transaction and those that follow.
 func (s *Session) Under(vars map[string]string) (back func()) {
 	before := map[string]string{}
 	for name, v := range vars {
 		before[name], _ = s.Setting(name)
-		s.set(name, v, false)
+		s.set(name, v, s.local())
 	}
+	s.under = vars
 	s.forget()
 	return func() {
 		for name, v := range before {
-			s.set(name, v, false)
+			s.set(name, v, s.local())
 		}
+		s.under = nil
 		s.forget()
 	}
+}
+
+// local reports whether settings can end with the transaction: a session that a backend shares with its user must not keep them.
+func (s *Session) local() bool {
+	_, remote := s.conn.(*Remote)
+	return !remote || s.conn.InTransaction()
 }
 
 func (s *Session) set(name, value string, local bool) {
@@ -130,8 +139,8 @@ func (s *Session) Draw(env kernels.Env) error {
 		return nil
 	}
 	s.env = env
-	s.set("relgrad.step", fmt.Sprint(env.Step), false)
-	s.set("relgrad.seed", fmt.Sprint(env.Seed), false)
+	s.set("relgrad.step", fmt.Sprint(env.Step), s.local())
+	s.set("relgrad.seed", fmt.Sprint(env.Seed), s.local())
 	return s.failed()
 }
 
@@ -302,7 +311,11 @@ func (s *Session) Begin() error {
 	if err := s.conn.Begin(context.Background()); err != nil {
 		return err
 	}
+	s.env = kernels.Env{} // what Draw has set has ended
 	s.noJIT()
+	for name, v := range s.under {
+		s.set(name, v, true)
+	}
 	return s.failed()
 }
 
@@ -311,10 +324,14 @@ func (s *Session) Begin() error {
 func (s *Session) BeginWrite() error { return s.Begin() }
 
 // Commit ends the transaction.
-func (s *Session) Commit() (bool, error) { return true, s.conn.Commit(context.Background()) }
+func (s *Session) Commit() (bool, error) {
+	s.env = kernels.Env{}
+	return true, s.conn.Commit(context.Background())
+}
 
 // Rollback undoes the transaction.
 func (s *Session) Rollback() error {
+	s.env = kernels.Env{}
 	s.forget()
 	return s.conn.Rollback(context.Background())
 }
