@@ -96,6 +96,35 @@ func option(c *train.Config, a datadriven.CmdArg, params *[]string) error {
 	return c.Set(a.Key, a.Vals[0])
 }
 
+// TestStatementChanging: what before_step writes is not computed once.
+func TestStatementChanging(t *testing.T) {
+	db, c := database(), train.Default()
+	_, table, err := sqlfront.ParseParam(context.Background(), db, "item")
+	if err != nil {
+		t.Fatal(err)
+	}
+	setup := func(changing string) string {
+		res, err := gradtest.Optimize(context.Background(), db, "SELECT sum(sqnorm(v) * m.x) FROM item JOIN (SELECT i, avg(rating) AS x FROM rating GROUP BY i) m ON m.i = id", []string{"item"}, optimizer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ra.Walk(func(n *ra.Node) {
+			n.PerStep = n.Op == ra.Scan && n.Table.Name == changing
+		}, res.Plan.Nodes()...)
+		slot := &train.Slot{Name: "item.v", Names: []string{"item", "item.v"}}
+		st, err := c.Statement(res, []train.StatementParam{{Table: table, Cols: []int{1}, Slots: []*train.Slot{slot}}}, sqlgen.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return strings.Join(st.Setup, ";\n")
+	}
+	for changing, once := range map[string]bool{"": true, "item": true, "rating": false} {
+		if got := strings.Contains(setup(changing), "public.rating"); got != once {
+			t.Errorf("where %q changes at every step, the ratings are aggregated once: %v, want %v", changing, got, once)
+		}
+	}
+}
+
 var columns = regexp.MustCompile(`\bc[0-9]+\b`)
 
 // renumber counts the columns in the order of the text: how many a binder or a rule made before does not matter.

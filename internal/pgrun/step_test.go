@@ -466,3 +466,18 @@ func TestStepLosses(t *testing.T) {
 		}
 	}
 }
+
+// TestStepPortable trains every loss with the portable tier in place of the extension.
+func TestStepPortable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	e := NewPortable(t)
+	for _, l := range gradtest.Losses {
+		c := config("adam")
+		c.Epochs, c.ClipNorm = 4, 0.5
+		if err := newTraining(t, gradtest.Graph(), l.SQL, l.Params).compare(t, e, c, 1e-12, nil); err != nil {
+			t.Errorf("%s: %v", l.SQL, err)
+		}
+	}
+}
