@@ -8,6 +8,11 @@
 // needs are printed. In a large expression, parts that occur several times get names x1, x2, … (let.go).
 // What differs between databases is behind Dialect.
 //
+// Step prints a step of training for Postgres: one statement that computes the loss, its gradients and the updates of all
+// parameters, which see one state, that before the step. It is prepared once; the step and what follows from it are
+// parameters. What is the same at every step is computed by StepSQL.Setup into temporary tables, next to those that
+// hold the optimizer's buffers.
+//
 // # Invariants
 //
 // The text computes what ra/interp computes, the rounding of real and these apart. SQLite holds no NaN outside of
@@ -16,12 +21,13 @@
 // On Postgres IS NOT DISTINCT FROM joins by a loop over pairs; lower and upper follow the database's locale.
 // CASE, COALESCE, AND and OR evaluate no argument that they do not need, where it could fail; nor is a condition that could
 // fail evaluated where those of the operators before it do not hold (risky.go).
-// The text holds the seed and the step of Options.Env, so it is the query of one step where the plan draws.
+// The text holds the seed and the step of Options.Env, so it is the query of one step where the plan draws, unless Options.Step
+// is a parameter.
 //
 // # Errors
 //
 // What cannot be printed is an *sqlerr.Error: chunks as keys, a nested gradient that is not expanded, an
-// Opaque node without Options.Opaque, a constant that the dialect cannot write.
+// Opaque node without Options.Opaque, a constant that the dialect cannot write; Step: a parameter without a key.
 //
 // # Where to add
 //

@@ -37,13 +37,13 @@ type StepParam struct {
 }
 
 // StepOptions are what the text of a step needs beside the plan and the parameters. Step of Options is not used: it is the
-// statement's first parameter.
+// statement's first parameter. The text of an Opaque node that is run again at every step must be one for all steps.
 type StepOptions struct {
 	Options
 	Clip    float64        // bound of the gradient's Euclidean norm over all trained rows; 0: none
 	Numbers []string       // what each StepNumber is, for comments
 	Rules   map[string]int // the rules that made the plan and how often, for a comment
-	State   string         // begins the names of the temporary tables that hold the optimizer's buffers
+	State   string         // begins the names of the temporary tables
 }
 
 // StepSQL is a step of training as SQL for Postgres: an optimizer's simultaneous update of all parameters.
@@ -52,6 +52,9 @@ type StepOptions struct {
 // trained and the optimizer's buffers, zero. Statement is prepared once and run for each step with the arguments
 // that Args lists. It returns one row (StepColumns). Compact rewrites the temporary tables without the dead rows that
 // steps leave, which nothing else removes: run it in each transaction, before its end. Teardown drops them.
+//
+// The caller sees to it that nobody else writes the parameters between two steps (LOCK TABLE … IN SHARE ROW EXCLUSIVE MODE), and
+// switches the just-in-time compiler off (SET LOCAL jit = off), which costs more than it saves here.
 type StepSQL struct {
 	Setup, Compact, Teardown []string
 	Statement                string
@@ -71,7 +74,8 @@ var StepColumns = []string{"step bigint", "loss double precision", "slot integer
 // Step prints the step that updates params. Root 0 of the plan is the loss.
 func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
 	o.Options.Step = "$1::bigint"
-	p := &stepPrinter{printer: newPrinter(Postgres{}, o.Options, plan.Roots...), o: o, out: &StepSQL{}, param: map[int]string{}}
+	roots := stepRoots(plan, params)
+	p := &stepPrinter{printer: newPrinter(Postgres{}, o.Options, roots...), roots: roots, o: o, out: &StepSQL{}, param: map[int]string{}}
 	for _, q := range params {
 		if err := p.add(plan, q); err != nil {
 			return nil, err
@@ -80,7 +84,7 @@ func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
 	for _, t := range p.targets {
 		t.flags()
 	}
-	ctes, err := p.fixedAndStep(plan)
+	ctes, err := p.fixedAndStep()
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +108,25 @@ func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
 	return p.out, nil
 }
 
+// stepRoots are the plan's roots with the columns that a step reads: of a gradient, its key and what is trained.
+func stepRoots(plan *ra.Plan, params []StepParam) []ra.Root {
+	out := []ra.Root{plan.Roots[0]}
+	for _, q := range params {
+		r := plan.Roots[q.Root]
+		narrow := ra.Root{Name: r.Name, Node: r.Node}
+		for i, c := range q.Cols {
+			if slices.Contains(q.Table.Key, c) || slices.ContainsFunc(q.Updates, func(u Update) bool { return u.Col == c }) {
+				narrow.Cols = append(narrow.Cols, r.Cols[i])
+			}
+		}
+		out = append(out, narrow)
+	}
+	return out
+}
+
 type stepPrinter struct {
 	*printer
+	roots   []ra.Root
 	o       StepOptions
 	out     *StepSQL
 	targets []*target
@@ -153,6 +174,9 @@ func (p *stepPrinter) add(plan *ra.Plan, q StepParam) error {
 	if slices.Contains(q.Table.Key, ra.RowID) {
 		return sqlerr.New(sqlerr.FeatureNotSupported, "parameter %s has no primary key", q.Table.Name)
 	}
+	if len(q.Updates) == 0 {
+		return sqlerr.New(sqlerr.Internal, "internal error: no column of parameter %s is trained", q.Table.Name)
+	}
 	t := p.target(q.Table)
 	r := plan.Roots[q.Root]
 	g := &stepGrad{root: r, alias: fmt.Sprintf("g%d", len(t.grads)+1)}
@@ -190,7 +214,7 @@ func (p *stepPrinter) target(table *ra.Table) *target {
 		}
 	}
 	n := len(p.targets) + 1
-	t := &target{Table: table, n: n, state: fmt.Sprintf("%s%d", p.o.State, n)}
+	t := &target{Table: table, n: n, state: fmt.Sprintf("%s_state%d", p.o.State, n)}
 	p.targets = append(p.targets, t)
 	return t
 }

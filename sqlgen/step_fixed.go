@@ -13,12 +13,12 @@ import (
 // other rows; the rest is saved work.
 
 // fixedAndStep prints the tables of what is fixed into Setup and returns the CTEs of the plan's roots.
-func (p *stepPrinter) fixedAndStep(plan *ra.Plan) ([]string, error) {
+func (p *stepPrinter) fixedAndStep() ([]string, error) {
 	bodies, err := p.bodies()
 	if err != nil {
 		return nil, err
 	}
-	fixed := p.fixed(plan)
+	fixed := p.fixed()
 	for _, n := range p.nodes {
 		if !fixed[n] {
 			continue
@@ -40,8 +40,11 @@ func (p *stepPrinter) fixedAndStep(plan *ra.Plan) ([]string, error) {
 		p.table(name, "WITH\n"+strings.Join(ctes, ",\n")+"\n"+query+"\nFROM "+p.names[n], chunks)
 		bodies[n] = query + "\nFROM pg_temp." + p.d.Ident(name)
 	}
-	roots := plan.Nodes()
-	return p.sub(bodies, fixed, append(roots, roots...)...), nil // each gradient is read by its update and by the check
+	var read []*ra.Node
+	for _, r := range p.roots { // a gradient is read by its update and by the check
+		read = append(read, r.Node, r.Node)
+	}
+	return p.sub(bodies, fixed, read...), nil
 }
 
 // sub prints the CTEs of some nodes, what is fixed being read from its table.
@@ -73,7 +76,7 @@ func (p *stepPrinter) sub(bodies map[*ra.Node]string, fixed map[*ra.Node]bool, r
 }
 
 // fixed chooses the nodes that get a table.
-func (p *stepPrinter) fixed(plan *ra.Plan) map[*ra.Node]bool {
+func (p *stepPrinter) fixed() map[*ra.Node]bool {
 	v := &varying{rows: map[*ra.Node]bool{}, cols: map[ra.ColumnID]bool{}}
 	for _, t := range p.targets {
 		for _, s := range t.slots {
@@ -111,7 +114,7 @@ func (p *stepPrinter) fixed(plan *ra.Plan) map[*ra.Node]bool {
 			choose(in)
 		}
 	}
-	for _, r := range plan.Roots {
+	for _, r := range p.roots {
 		choose(r.Node)
 	}
 	return out

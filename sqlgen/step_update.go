@@ -26,13 +26,13 @@ func (p *stepPrinter) update(t *target) ([]string, error) {
 			} else {
 				values = append(values, c+" = n."+c)
 			}
-			x := p.d.Output(s.col().Type, rows.writer(s).expr(e).at(precAtom))
+			x := p.d.Output(s.col().Type, rows.writers[s].expr(e).at(precAtom))
 			if s.chosen != nil {
 				x = "CASE WHEN " + conjunction(s.chosen) + " THEN " + x + " ELSE " + c + " END"
 			}
 			out = append(out, x+" AS "+c)
 		}
-		if err := rows.writer(s).err; err != nil {
+		if err := rows.writers[s].err; err != nil {
 			return nil, err
 		}
 	}
@@ -84,6 +84,7 @@ func (p *stepPrinter) rows(t *target) (*shared, error) {
 		from += "\n" + join + " " + p.names[g.root.Node] + " AS " + g.alias + " ON " + conjunction(g.on)
 	}
 	rows := &shared{p: p, name: fmt.Sprintf("row%d", t.n), writers: map[*stepSlot]*writer{}}
+	rows.comment = remark("rows of " + p.d.Table(t.Table) + " that are trained, with the optimizer's buffers and the gradient")
 	rows.add(list("SELECT ", out, ", ") + "\nFROM " + from)
 	for _, s := range t.slots {
 		rows.region(s, s.New, func(c kernels.Col) string { return p.column(s, c) })
@@ -113,16 +114,16 @@ func conjunction(conds []string) string {
 type shared struct {
 	p       *stepPrinter
 	name    string // of the topmost CTE
+	comment string // of the first
 	ctes    []string
 	writers map[*stepSlot]*writer
 	regions []*region
 	of      []*stepSlot // parallel to regions
 }
 
-func (s *shared) writer(slot *stepSlot) *writer { return s.writers[slot] }
-
 func (s *shared) add(query string) {
-	s.ctes = append(s.ctes, s.name+" AS (\n"+indent(query+"\nOFFSET 0")+"\n)")
+	s.ctes = append(s.ctes, s.comment+s.name+" AS (\n"+indent(query+"\nOFFSET 0")+"\n)")
+	s.comment = ""
 }
 
 // region enters a slot's expressions.
@@ -206,8 +207,8 @@ func (p *stepPrinter) clip() ([]string, error) {
 		if err := rows.bind(s.t); err != nil {
 			return nil, err
 		}
-		x := rows.writer(s).expr(norm)
-		if err := rows.writer(s).err; err != nil {
+		x := rows.writers[s].expr(norm)
+		if err := rows.writers[s].err; err != nil {
 			return nil, err
 		}
 		ctes, parts = append(ctes, rows.ctes...), append(parts, "SELECT "+x.sql+" AS n\nFROM "+rows.name)

@@ -3,7 +3,8 @@
 // # What
 //
 // Run drives a Model (a compiled loss with its gradients) step by step, updates the parameters' live buffers
-// and hands committed state to the Model once a second and at the end.
+// and hands committed state to the Model once a second and at the end. Config.Statement writes a step as one SQL statement
+// for Postgres instead, with the same updates.
 //
 // # Invariants
 //
@@ -19,6 +20,6 @@
 //
 // # Where to add
 //
-// An optimizer: one entry in optimizers; a schedule, a projection: one entry in schedules, in projections; an option:
+// An optimizer: one entry in optimizers, as a loop and as an expression, which a test compares; a schedule, a projection: one entry in schedules, in projections; an option:
 // one entry in options. docs/training.md describes each.
 package train

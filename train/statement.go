@@ -28,7 +28,7 @@ type StatementParam struct {
 // What has no SQL form is a FeatureNotSupported.
 func (c *Config) Statement(res *plan.Result, params []StatementParam, o sqlgen.Options) (*Statement, error) {
 	out := &Statement{c: c}
-	opt := sqlgen.StepOptions{Options: o, Clip: c.ClipNorm, Rules: res.Fired, State: "relgrad_state"}
+	opt := sqlgen.StepOptions{Options: o, Clip: c.ClipNorm, Rules: res.Fired, State: "relgrad_train"}
 	var all []sqlgen.StepParam
 	for i, p := range params {
 		q := sqlgen.StepParam{Table: p.Table, Root: i + 1, Cols: res.Cols[i]}

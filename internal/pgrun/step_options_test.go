@@ -162,6 +162,13 @@ func TestStepResume(t *testing.T) {
 	if same(lost, want, 1e-3) == nil {
 		t.Error("buffers made anew give the same values")
 	}
+	s := tr.open(t, e, &c)
+	defer s.close()
+	s.exec(t, s.st.Teardown...)
+	var left int
+	if err := s.tx.QueryRow(t.Context(), "SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema()").Scan(&left); err != nil || left > 0 {
+		t.Errorf("%d relations are left (%v)", left, err)
+	}
 }
 
 // TestStepNotFinite: the first gradient that is not finite is named by slot, key and number; where the loss is not, the value.

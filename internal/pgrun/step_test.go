@@ -1,9 +1,11 @@
 package pgrun
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -30,35 +32,34 @@ type training struct {
 
 func newTraining(t *testing.T, db *memdb.DB, loss string, params []string) *training {
 	t.Helper()
-	res, err := gradtest.Optimize(context.Background(), db, loss, params, optimizer.Options{Verify: true})
+	tr, err := openTraining(db, loss, params)
 	if err != nil {
 		t.Fatalf("%s: %v", loss, err)
+	}
+	return tr
+}
+
+func openTraining(db *memdb.DB, loss string, params []string) (*training, error) {
+	res, err := gradtest.Optimize(context.Background(), db, loss, params, optimizer.Options{Verify: true})
+	if err != nil {
+		return nil, err
 	}
 	tr := &training{db: db, res: res}
 	for _, name := range params {
 		ref, table, err := sqlfront.ParseParam(context.Background(), db, name)
 		if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		p := train.StatementParam{Table: table}
 		for i, c := range table.Cols {
-			if c.IsValue() && (ref.Column == "" || ref.Column == c.Name) && !isKey(table, i) {
+			if c.IsValue() && (ref.Column == "" || ref.Column == c.Name) && !slices.Contains(table.Key, i) {
 				p.Cols = append(p.Cols, i)
 				p.Slots = append(p.Slots, &train.Slot{Name: table.Name + "." + c.Name, Names: []string{table.Name, table.Name + "." + c.Name}, Size: c.Type.Size()})
 			}
 		}
 		tr.params = append(tr.params, p)
 	}
-	return tr
-}
-
-func isKey(t *ra.Table, col int) bool {
-	for _, k := range t.Key {
-		if k == col {
-			return true
-		}
-	}
-	return false
+	return tr, nil
 }
 
 // state is what a step leaves: the loss before it, the values of each slot behind it.
@@ -72,6 +73,7 @@ type model struct {
 	prog  *executor.Program
 	seed  int64
 	slots []*train.Slot
+	order [][]int // per slot: its rows in the order of their keys
 	steps []state
 }
 
@@ -92,10 +94,47 @@ func (m *model) Commit(context.Context, train.Progress, []train.LossRow) error {
 
 func (m *model) Tick(row train.LossRow) {
 	s := state{loss: row.Loss}
-	for _, slot := range m.slots {
-		s.values = append(s.values, floats(slot.Param))
+	for i, slot := range m.slots {
+		s.values = append(s.values, sorted(floats(slot.Param), slot.Size, m.order[i]))
 	}
 	m.steps = append(m.steps, s)
+}
+
+// sorted puts rows of size numbers into an order.
+func sorted(x []float64, size int, order []int) []float64 {
+	var out []float64
+	for _, row := range order {
+		out = append(out, x[row*size:(row+1)*size]...)
+	}
+	return out
+}
+
+// byKey is the order of a table's rows by their keys, texts by bytes.
+func byKey(db *memdb.DB, t *ra.Table) []int {
+	order := make([]int, t.Rows)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int {
+		for _, k := range t.Key {
+			v := db.Data[t.Name][k]
+			c := 0
+			switch {
+			case v.Texts != nil:
+				c = cmp.Compare(v.Texts[a], v.Texts[b])
+			case v.Ints != nil:
+				c = cmp.Compare(v.Ints[a], v.Ints[b])
+			default:
+				x, y := v.Value(a), v.Value(b)
+				c = cmp.Compare(x.Float(), y.Float())
+			}
+			if c != 0 {
+				return c
+			}
+		}
+		return 0
+	})
+	return order
 }
 
 func floats(f train.Floats) []float64 {
@@ -106,10 +145,14 @@ func floats(f train.Floats) []float64 {
 	return out
 }
 
+func (tr *training) compile(c *train.Config) (*executor.Program, error) {
+	return executor.Compile(context.Background(), tr.res.Plan, tr.db.Clone(), executor.Options{Workers: 1, Env: kernels.Env{Seed: c.Seed}})
+}
+
 // byExecutor runs package train's loops; chosen gives the rows that are trained, nil: all that are not NULL.
 func (tr *training) byExecutor(t *testing.T, c train.Config, chosen func(slot, row int) bool) ([]state, []*train.Slot, error) {
 	t.Helper()
-	prog, err := executor.Compile(context.Background(), tr.res.Plan, tr.db.Clone(), executor.Options{Workers: 1, Env: kernels.Env{Seed: c.Seed}})
+	prog, err := tr.compile(&c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,29 +171,23 @@ func (tr *training) byExecutor(t *testing.T, c train.Config, chosen func(slot, r
 			s.Grad = func() (train.Floats, []int32, error) {
 				var key []int
 				for _, k := range p.Table.Key {
-					key = append(key, index(cols, k))
+					key = append(key, slices.Index(cols, k))
 				}
 				rows, err := prog.Match(i+1, p.Table, key)
-				g := prog.Grad(i+1, index(cols, p.Cols[j]))
+				g := prog.Grad(i+1, slices.Index(cols, p.Cols[j]))
 				return train.Floats{F32: g.F32, F64: g.F64}, rows, err
 			}
-			m.slots = append(m.slots, s)
+			m.slots, m.order = append(m.slots, s), append(m.order, byKey(tr.db, p.Table))
 		}
 	}
 	_, err = train.Run(context.Background(), c, m, m.slots, train.Start())
-	for _, s := range m.slots { // the program's buffers end with it
-		s.Param = train.Floats{F64: floats(s.Param)}
-	}
-	return m.steps, m.slots, err
-}
-
-func index(list []int, x int) int {
-	for i, y := range list {
-		if y == x {
-			return i
+	for i, s := range m.slots { // the program's buffers end with it
+		s.Param = train.Floats{}
+		for j, b := range s.State {
+			s.State[j] = train.Floats{F64: sorted(floats(b), s.Size, m.order[i])}
 		}
 	}
-	return -1
+	return m.steps, m.slots, err
 }
 
 // session trains by the statement. Everything is undone at its end.
@@ -227,7 +264,7 @@ func (s *session) column(t *testing.T, table *ra.Table, col int) []float64 {
 	d := sqlgen.Postgres{}
 	q := "SELECT " + d.Ident(table.Cols[col].Name) + " FROM " + d.Table(table) + " ORDER BY "
 	for i := range table.Key {
-		q += fmt.Sprintf("%s, ", d.Ident(table.Cols[table.Key[i]].Name))
+		q += d.Column(&table.Cols[table.Key[i]]) + ", "
 	}
 	rows, err := s.tx.Query(context.Background(), q+"1")
 	if err != nil {
@@ -426,6 +463,21 @@ func TestStepLosses(t *testing.T) {
 			if err := tr.compare(t, e, config(o), 1e-12, nil); err != nil {
 				t.Errorf("%s by %s: %v", l.SQL, o, err)
 			}
+		}
+	}
+}
+
+// TestStepPortable trains every loss with the portable tier in place of the extension.
+func TestStepPortable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	e := NewPortable(t)
+	for _, l := range gradtest.Losses {
+		c := config("adam")
+		c.Epochs, c.ClipNorm = 4, 0.5
+		if err := newTraining(t, gradtest.Graph(), l.SQL, l.Params).compare(t, e, c, 1e-12, nil); err != nil {
+			t.Errorf("%s: %v", l.SQL, err)
 		}
 	}
 }
