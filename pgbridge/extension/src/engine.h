@@ -8,6 +8,9 @@
 #include "tcop/dest.h"
 #include "utils/array.h"
 #include "utils/tuplestore.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #define RG_NORETURN_ATTR __attribute__((noreturn))
 
