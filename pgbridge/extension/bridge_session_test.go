@@ -80,8 +80,11 @@ func requests(b *bridge) {
 
 // refusalsOfCalls checks what is refused before an engine is asked.
 func refusalsOfCalls(b *bridge) {
-	b.must("CREATE TYPE pair AS (a int, b int)")
-	defer b.must("DROP TYPE pair")
+	b.must("CREATE TYPE pair AS (a int, b int); CREATE TABLE line (id int)")
+	defer b.must("DROP TYPE pair; DROP TABLE line")
+	if e := b.fails("SELECT gradient('D', NULL::line)", "42804", "of type line, which is no table's"); !strings.Contains(e.Hint, "NULL::public.line") {
+		b.t.Error(e.Hint)
+	}
 	for sql, want := range map[string]string{
 		"SELECT * FROM gradient('D', NULL::double precision) AS g(x)": "42804 the parameter of gradient() is of type double precision, which is no table's",
 		"SELECT gradient('D', NULL::pair)":                            "42804 the parameter of gradient() is of type pair, which is no table's",
