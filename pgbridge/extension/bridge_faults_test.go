@@ -136,10 +136,10 @@ func children(pid string) []string {
 	return out
 }
 
-// alive reports whether a process is there, as a zombie too.
+// alive reports whether a process runs. One whose parent was killed is reaped by init, when that has time.
 func alive(pid string) bool {
-	_, err := os.Stat("/proc/" + pid)
-	return err == nil
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err == nil && !strings.Contains(string(text), ") Z ")
 }
 
 // faults checks that whatever the engine does ends in an error of one statement; the next call has a new engine.
