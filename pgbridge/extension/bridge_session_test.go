@@ -2,6 +2,7 @@ package extension
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -162,6 +163,15 @@ func committing(b *bridge) {
 	b.fails(call("Q INSERT INTO log VALUES (4)", "T c"), "23505", "duplicate key")
 	b.fails(call("Q INSERT INTO log VALUES (6)", "T c", "Q SELECT set_config('relgrad.step', '7', false)", "T c", "X 22000 no"), "22000", "no")
 	b.gives("SELECT current_step(), max(n) FROM log", "0|6")
+	// settings last through the request's transactions, and no longer, however it ends
+	for _, end := range []string{"D", "X 22000 no", "kill"} {
+		_, _ = b.run(call("Q SELECT set_config('relgrad.step', '7', false), set_config('search_path', 'relgrad', false), set_config('my.fold', '3', false)", "T c", "Q SELECT 1", "T r", "T c",
+			"Q SELECT 1 / (relgrad.current_step() / 7)", "Q SELECT 1 / (current_setting('my.fold')::int - 2) FROM (SELECT current_step()) AS s", "N NOTICE here", end))
+		if fmt.Sprint(b.notices) != "[NOTICE: here]" {
+			b.t.Errorf("settings are lost amid a request that ends by %q", end)
+		}
+		b.gives("SELECT current_step(), current_setting('search_path'), current_setting('my.fold', true)", "0|public, relgrad|")
+	}
 	b.fails("BEGIN; "+call("say atomic", "T c"), "08P01", "the end 99 of a transaction")
 	b.must("ROLLBACK")
 	b.gives("DO $$ BEGIN "+call("say atomic", "Q INSERT INTO log VALUES (7)", "T c", "D")+"; END $$", "", "NOTICE: f")
