@@ -218,6 +218,27 @@ func faults(b *bridge) {
 	}
 }
 
+// corrupted changes each byte of a description of rows in several ways: an error or other rows, but the session lives on.
+func corrupted(b *bridge) {
+	pid := b.must("SELECT pg_backend_pid()")
+	const query = "Q SELECT 1 AS id, 'text'::text AS name, '{{1,2}}'::real[] AS v, 0.5::double precision AS x"
+	failed := 0
+	for at := range 12 + 5*24 + 10*4 + 12 { // its length
+		for _, x := range []byte{1, 255} {
+			sql := "SELECT * FROM " + script(query, fmt.Sprintf("patch %d %d", at, x), "O", "D")
+			if _, err := b.run(sql); err != nil {
+				failed++
+			}
+		}
+	}
+	b.t.Logf("%d errors", failed)
+	if failed == 0 {
+		b.t.Error("nothing was refused")
+	}
+	b.gives("SELECT pg_backend_pid()", pid)
+	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "O", "D"), rowsOfW)
+}
+
 // interrupts ends statements whose engine says nothing.
 func interrupts(b *bridge) {
 	pid := b.must("SELECT pg_backend_pid()")
