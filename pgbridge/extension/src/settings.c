@@ -15,8 +15,7 @@ int rg_threads = 0;
 int rg_memory = 0;
 static int engine = 0;
 
-// The step and the seed of the gradient or training run that is under way, as the engine sets them; "" outside. As
-// settings they go to parallel workers.
+// The step and the seed of the gradient or training run that is under way, as the engine sets them; "" outside.
 static char *step = NULL;
 static char *seed = NULL;
 
