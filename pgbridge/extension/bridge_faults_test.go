@@ -100,7 +100,22 @@ func bulk(b *bridge) {
 			b.gives("SELECT 1 FROM "+script(c.script, "say", "J SELECT * FROM w LIMIT 1"), "1", "NOTICE: SELECT 100000, 100000 rows")
 			best = min(best, time.Since(start))
 		}
-		b.t.Logf("%s: 100000 × real[128] in %v, %.0f MB/s", c.what, best.Round(time.Millisecond), 51.2/best.Seconds())
+		b.t.Logf("%s to the engine: 100000 × real[128] in %v, %.0f MB/s", c.what, best.Round(time.Millisecond), 51.2/best.Seconds())
+	}
+	for what, sql := range map[string]string{
+		"a table from the engine":  "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nW\nJ SELECT 0, NULL::text, v, 0::double precision FROM relgrad.gen_rows() AS r(v real[])', NULL::w)",
+		"a result of the engine":   "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nO\nD', NULL::ww)",
+		"counted rows of gen_rows": "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nW\nJ SELECT array_fill(count(v)::real, ARRAY[1]) AS v FROM relgrad.gen_rows() AS r(v real[])', NULL::ww)",
+	} {
+		b.must("CREATE TABLE ww (v real[])")
+		start := time.Now()
+		b.must("SELECT set_config('work_mem', '1GB', false); " + strings.ReplaceAll(sql, "('chunks", "(E'chunks"))
+		d := time.Since(start)
+		b.t.Logf("%s: 100000 × real[128] in %v, %.0f MB/s", what, d.Round(time.Millisecond), 51.2/d.Seconds())
+		if n := b.must("SELECT count(*) FROM got"); n != "100000" && b.must("SELECT v FROM got") != "{100000}" {
+			b.t.Errorf("%s: %s rows", what, n)
+		}
+		b.must("DROP TABLE got, ww")
 	}
 }
 
@@ -121,10 +136,10 @@ func children(pid string) []string {
 	return out
 }
 
-// alive reports whether a process is there, as a zombie too.
+// alive reports whether a process runs. One whose parent was killed is reaped by init, when that has time.
 func alive(pid string) bool {
-	_, err := os.Stat("/proc/" + pid)
-	return err == nil
+	text, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err == nil && !strings.Contains(string(text), ") Z ")
 }
 
 // faults checks that whatever the engine does ends in an error of one statement; the next call has a new engine.
@@ -201,6 +216,27 @@ func faults(b *bridge) {
 	if list := children(pid); len(list) != 1 || strings.HasSuffix(list[0], "Z") {
 		b.t.Errorf("processes: %q", list)
 	}
+}
+
+// corrupted changes each byte of a description of rows in several ways: an error or other rows, but the session lives on.
+func corrupted(b *bridge) {
+	pid := b.must("SELECT pg_backend_pid()")
+	const query = "Q SELECT 1 AS id, 'text'::text AS name, '{{1,2}}'::real[] AS v, 0.5::double precision AS x"
+	failed := 0
+	for at := range 12 + 5*24 + 10*4 + 12 { // its length
+		for _, x := range []byte{1, 255} {
+			sql := "SELECT * FROM " + script(query, fmt.Sprintf("patch %d %d", at, x), "O", "D")
+			if _, err := b.run(sql); err != nil {
+				failed++
+			}
+		}
+	}
+	b.t.Logf("%d errors", failed)
+	if failed == 0 {
+		b.t.Error("nothing was refused")
+	}
+	b.gives("SELECT pg_backend_pid()", pid)
+	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "O", "D"), rowsOfW)
 }
 
 // interrupts ends statements whose engine says nothing.
@@ -280,7 +316,7 @@ func terminated(b, other *bridge, idle, pid string) {
 }
 
 func gone(b *bridge, pid string) {
-	for range 200 {
+	for range 5 {
 		if !alive(pid) {
 			return
 		}

@@ -2,6 +2,7 @@ package extension
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -80,8 +81,11 @@ func requests(b *bridge) {
 
 // refusalsOfCalls checks what is refused before an engine is asked.
 func refusalsOfCalls(b *bridge) {
-	b.must("CREATE TYPE pair AS (a int, b int)")
-	defer b.must("DROP TYPE pair")
+	b.must("CREATE TYPE pair AS (a int, b int); CREATE TABLE line (id int)")
+	defer b.must("DROP TYPE pair; DROP TABLE line")
+	if e := b.fails("SELECT gradient('D', NULL::line)", "42804", "of type line, which is no table's"); !strings.Contains(e.Hint, "NULL::public.line") {
+		b.t.Error(e.Hint)
+	}
 	for sql, want := range map[string]string{
 		"SELECT * FROM gradient('D', NULL::double precision) AS g(x)": "42804 the parameter of gradient() is of type double precision, which is no table's",
 		"SELECT gradient('D', NULL::pair)":                            "42804 the parameter of gradient() is of type pair, which is no table's",
@@ -114,11 +118,11 @@ func transactions(b *bridge) {
 	b.gives("SELECT "+call("Q INSERT INTO log VALUES (1)", "say"), "1.5", "NOTICE: INSERT 0 1, 0 rows")
 	b.gives("SELECT * FROM log", "1")
 	b.gives("SELECT "+call("try INSERT INTO log VALUES (2), (1)", "say", "Q INSERT INTO log VALUES (3) RETURNING n", "say"), "1.5",
-		`NOTICE: E C(23505) M(duplicate key value violates unique constraint "log_pkey") D(Key (n)=(1) already exists.) W(SQL statement "INSERT INTO log VALUES (2), (1)"), 0 rows`, "NOTICE: INSERT 0 1, 1 rows")
+		`NOTICE: E C(23505) M(duplicate key value violates unique constraint "log_pkey") D(Key (n)=(1) already exists.), 0 rows`, "NOTICE: INSERT 0 1, 1 rows")
 	b.gives("SELECT * FROM log", "1 3")
 	b.gives("SELECT "+call("try SELECT 'é', nothing", "say", "try DO 'BEGIN PERFORM 1 FROM nowhere; END'", "say"), "1.5",
 		`NOTICE: E C(42703) M(column "nothing" does not exist) p(13), 0 rows`,
-		`NOTICE: E C(42P01) M(relation "nowhere" does not exist) W(PL/pgSQL function inline_code_block line 1 at PERFORM`+"\n"+`SQL statement "DO 'BEGIN PERFORM 1 FROM nowhere; END'") p(15) q(SELECT 1 FROM nowhere), 0 rows`)
+		`NOTICE: E C(42P01) M(relation "nowhere" does not exist) W(PL/pgSQL function inline_code_block line 1 at PERFORM) p(15) q(SELECT 1 FROM nowhere), 0 rows`)
 	b.must("BEGIN; SAVEPOINT a")
 	b.gives("SELECT "+call("Q DELETE FROM log", "say"), "1.5", "NOTICE: DELETE 2, 0 rows")
 	b.must("ROLLBACK TO a")
@@ -159,6 +163,15 @@ func committing(b *bridge) {
 	b.fails(call("Q INSERT INTO log VALUES (4)", "T c"), "23505", "duplicate key")
 	b.fails(call("Q INSERT INTO log VALUES (6)", "T c", "Q SELECT set_config('relgrad.step', '7', false)", "T c", "X 22000 no"), "22000", "no")
 	b.gives("SELECT current_step(), max(n) FROM log", "0|6")
+	// settings last through the request's transactions, and no longer, however it ends
+	for _, end := range []string{"D", "X 22000 no", "kill"} {
+		_, _ = b.run(call("Q SELECT set_config('relgrad.step', '7', false), set_config('search_path', 'relgrad', false), set_config('my.fold', '3', false)", "T c", "Q SELECT 1", "T r", "T c",
+			"Q SELECT 1 / (relgrad.current_step() / 7)", "Q SELECT 1 / (current_setting('my.fold')::int - 2) FROM (SELECT current_step()) AS s", "N NOTICE here", end))
+		if fmt.Sprint(b.notices) != "[NOTICE: here]" {
+			b.t.Errorf("settings are lost amid a request that ends by %q", end)
+		}
+		b.gives("SELECT current_step(), current_setting('search_path'), current_setting('my.fold', true)", "0|public, relgrad|")
+	}
 	b.fails("BEGIN; "+call("say atomic", "T c"), "08P01", "the end 99 of a transaction")
 	b.must("ROLLBACK")
 	b.gives("DO $$ BEGIN "+call("say atomic", "Q INSERT INTO log VALUES (7)", "T c", "D")+"; END $$", "", "NOTICE: f")
@@ -237,6 +250,8 @@ func dropped(b *bridge) {
 	before := c.must(what)
 	c.must("CREATE EXTENSION relgrad; CREATE TABLE w (id int PRIMARY KEY)")
 	c.must("SELECT * FROM " + script("D"))
+	c.gives("SELECT string_agg(t::regclass::text, ' ' ORDER BY t::regclass::text) FROM pg_extension, unnest(extconfig) AS t WHERE extname = 'relgrad'",
+		"loss run run_id state") // what pg_dump keeps
 	c.must("DROP TABLE w; DROP EXTENSION relgrad; DROP SCHEMA relgrad")
 	c.gives(what, before)
 }

@@ -127,7 +127,7 @@ func TestBridge(t *testing.T) {
 		test func(*bridge)
 	}{{"Results", results}, {"Types", types}, {"Described", described}, {"Bulk", bulk},
 		{"Requests", requests}, {"Refusals", refusalsOfCalls}, {"Transactions", transactions}, {"Committing", committing}, {"Nested", nested}, {"Workers", workers}, {"Owners", owners}, {"Dropped", dropped},
-		{"Faults", faults}, {"Interrupts", interrupts}} {
+		{"Faults", faults}, {"Corrupted", corrupted}, {"Interrupts", interrupts}} {
 		t.Run(c.name, func(t *testing.T) { c.test(open(t, b.dsn)) })
 	}
 }

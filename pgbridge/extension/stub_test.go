@@ -163,6 +163,14 @@ func (e *scripted) follow(command, rest string) (over bool) {
 			b = append(b, text(s)...)
 		}
 		e.send('N', b)
+	case "chunks": // so many zeros of real[128]
+		n, _ := strconv.Atoi(rest)
+		b := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, uint64(n)), 1)
+		b = append(append(b, text("v")...), 0xfd, 3, 0, 0, 'F', 0, 1, 128, 0, 0, 0)
+		e.block = append(b, make([]byte, 24)...)
+		if err := syscall.Ftruncate(3, int64(max(8<<20, n*512))); err != nil {
+			os.Exit(5)
+		}
 	case "say": // what the last statement gave, or a field of the request
 		s := fmt.Sprintf("%s, %d rows", e.tag, e.rows)
 		if rest == "block" {

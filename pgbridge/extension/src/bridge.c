@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "common/shortest_dec.h"
@@ -114,6 +115,22 @@ arguments(FunctionCallInfo fcinfo, const char *function)
 	return s.data;
 }
 
+// no_table is the error where the parameter's type is no table's: of a name that is both, such as point or line, the type
+// is meant.
+static void
+no_table(Oid type)
+{
+	char *name = OidIsValid(type) ? format_type_be(type) : "unknown";
+	Oid table = RelnameGetRelid(name);
+	char *meant = OidIsValid(table) && get_rel_relkind(table) != RELKIND_COMPOSITE_TYPE
+		? quote_qualified_identifier(get_namespace_name(get_rel_namespace(table)), name)
+		: NULL;
+
+	ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the parameter of gradient() is of type %s, which is no table's", name),
+					meant ? errhint("The table of this name is NULL::%s.", meant)
+						  : errhint("Name the table w by a NULL of its row type: gradient('loss', NULL::w).")));
+}
+
 // table_of gives the table that NULL::w names.
 static char *
 table_of(FunctionCallInfo fcinfo)
@@ -122,8 +139,7 @@ table_of(FunctionCallInfo fcinfo)
 	Oid relation = OidIsValid(type) ? get_typ_typrelid(type) : InvalidOid;
 
 	if (!OidIsValid(relation) || get_rel_relkind(relation) == RELKIND_COMPOSITE_TYPE)
-		ereport(ERROR, (errcode(ERRCODE_DATATYPE_MISMATCH), errmsg("the parameter of gradient() is of type %s, which is no table's", format_type_be(type)),
-						errhint("Name the table w by a NULL of its row type: gradient('loss', NULL::w).")));
+		no_table(type);
 	if (!PG_ARGISNULL(1))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("the parameter of gradient() is a row of %s, not NULL", get_rel_name(relation)),
 						errhint("Only its type counts, which names the table: gradient('loss', NULL::%s).", quote_identifier(get_rel_name(relation)))));

@@ -5,9 +5,13 @@
 
 #include "access/tupdesc.h"
 #include "lib/stringinfo.h"
+#include "nodes/pg_list.h"
 #include "tcop/dest.h"
 #include "utils/array.h"
 #include "utils/tuplestore.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #define RG_NORETURN_ATTR __attribute__((noreturn))
 
@@ -94,10 +98,14 @@ typedef struct RgRequest {
 } RgRequest;
 
 void rg_request(RgRequest *q);
+void rg_notice(RgReader *r);
 
 char *rg_catalog_state(void);
 const char *rg_engine_name(void);
-void rg_forget_step(void);
+void rg_define_settings(void);
+int rg_open_settings(void);
+List *rg_close_settings(int level);
+void rg_make_settings(List *made);
 extern int rg_threads;
 extern int rg_memory; // kB
 

@@ -212,7 +212,8 @@ flush(Sender *s)
 		at = aligned(at + c->text.len);
 	}
 	rg_send_frame(s->e);
-	r = rg_receive_frame(s->e);
+	while ((r = rg_receive_frame(s->e)).kind == 'N')
+		rg_notice(&r);
 	if (r.kind != 'K')
 		rg_fault(s->e, "a frame of kind %d in answer to rows", r.kind);
 	rg_get_end(&r);

@@ -29,6 +29,7 @@ typedef struct Service {
 	RgEngine *e;
 	MemoryContext whole, each, rows; // of the request, of a frame, of relgrad.gen_rows()
 	List *locks; // session-level advisory locks that must not outlive the request, each a LOCKTAG
+	int level;	 // of settings
 	bool done;
 } Service;
 
@@ -109,6 +110,26 @@ send_error(RgEngine *e, const ErrorData *error, const char *sql)
 	rg_send_frame(e);
 }
 
+// own_context takes the line that SPI adds from an error's context: statements of the engine are nothing that the user
+// has written, and may be long.
+static void
+own_context(ErrorData *error, const char *sql)
+{
+	char *line = psprintf("SQL statement \"%s\"", sql);
+	char *at = error->context == NULL ? NULL : strstr(error->context, line);
+	char *end = at == NULL ? NULL : at + strlen(line);
+
+	if (at == NULL)
+		return;
+	if (*end == '\n')
+		end++;
+	else if (at > error->context)
+		at--; // the line break before it
+	memmove(at, end, strlen(end) + 1);
+	if (*error->context == 0)
+		error->context = NULL;
+}
+
 static Fields
 get_fields(RgReader *r)
 {
@@ -147,8 +168,9 @@ fail(const Fields *f)
 					f->query && f->position ? internalerrposition(atoi(f->position)) : 0));
 }
 
-static void
-notice(RgReader *r)
+// rg_notice shows the user a message.
+void
+rg_notice(RgReader *r)
 {
 	static const struct {
 		const char *name;
@@ -285,6 +307,7 @@ attempt(Service *s, void (*what)(Service *, Statement *), Statement *st)
 		send_complete(s->e, st->tag, st->rows);
 		return;
 	}
+	own_context(error, st->sql);
 	rethrow(s, error);
 	send_error(s->e, error, st->sql);
 }
@@ -294,9 +317,11 @@ end_transaction(Service *s, char how)
 {
 	MemoryContext context = CurrentMemoryContext;
 	ErrorData *volatile error = NULL;
+	List *settings;
 
 	if (s->q->atomic || (how != 'c' && how != 'r'))
 		rg_fault(s->e, "the end %d of a transaction that is not its own", how);
+	settings = rg_close_settings(s->level);
 	PG_TRY();
 	{
 		if (how == 'c')
@@ -316,6 +341,8 @@ end_transaction(Service *s, char how)
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(context);
+	s->level = rg_open_settings();
+	rg_make_settings(settings);
 	if (error == NULL) {
 		send_complete(s->e, how == 'c' ? "COMMIT" : "ROLLBACK", 0);
 		return;
@@ -464,7 +491,7 @@ serve_frame(Service *s)
 		keep_lock(s, &r);
 		break;
 	case 'N':
-		notice(&r);
+		rg_notice(&r);
 		break;
 	case 'O':
 		output(s, &r);
@@ -489,13 +516,11 @@ serve_frame(Service *s)
 	}
 }
 
-// rg_request makes a request and serves the engine until it is answered. Settings that the engine makes end with it
-// (in a procedure that commits: with its transaction).
+// rg_request makes a request and serves the engine until it is answered.
 void
 rg_request(RgRequest *q)
 {
 	Service s = {.q = q};
-	volatile int level = 0;
 
 	if (GetDatabaseEncoding() != PG_UTF8 && GetDatabaseEncoding() != PG_SQL_ASCII)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s() needs a database whose encoding is UTF8, not %s", q->function, GetDatabaseEncodingName())));
@@ -505,8 +530,7 @@ rg_request(RgRequest *q)
 	s.rows = AllocSetContextCreate(s.whole, "relgrad rows", ALLOCSET_SMALL_SIZES);
 	if (SPI_connect_ext(q->atomic ? 0 : SPI_OPT_NONATOMIC) != SPI_OK_CONNECT)
 		elog(ERROR, "SPI_connect failed");
-	if (q->atomic)
-		level = NewGUCNestLevel();
+	s.level = rg_open_settings();
 	s.e = rg_engine_begin();
 	PG_TRY();
 	{
@@ -522,16 +546,11 @@ rg_request(RgRequest *q)
 		if (s.e->busy)
 			release_locks(&s);
 		rg_engine_abandon(s.e);
-		if (!q->atomic)
-			rg_forget_step();
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
 	rg_engine_end(s.e);
-	if (q->atomic)
-		AtEOXact_GUC(false, level);
-	else
-		rg_forget_step();
+	(void) rg_close_settings(s.level);
 	SPI_finish();
 	MemoryContextDelete(s.whole);
 }
