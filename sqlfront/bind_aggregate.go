@@ -69,7 +69,7 @@ var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "pe
 
 func isAggregate(c *FuncCall) bool {
 	_, ok := aggregates[c.Name]
-	return c.Over == nil && (ok || slices.Contains(knownAggregates, c.Name))
+	return c.Over == nil && builtIn(c) && (ok || slices.Contains(knownAggregates, c.Name))
 }
 
 // aggregateCalls lists the aggregate calls of an expression, outside sub-queries.

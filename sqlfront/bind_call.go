@@ -35,6 +35,8 @@ func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
 		return s.userCall(c, fn)
 	}
 	switch {
+	case !builtIn(c):
+		return nil, s.foreign(c)
 	case isAggregate(c):
 		return nil, s.f.fail(c, sqlerr.Grouping, "aggregate function calls cannot stand here: %s", c.Name)
 	case c.Over != nil:
@@ -76,6 +78,17 @@ func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
 		e.Hint = fmt.Sprintf("It is called as %s(%s): %s.", d.Name, d.Args, strings.TrimSuffix(doc, "."))
 	}
 	return x, err
+}
+
+// builtIn reports whether c's name can be one of ours or of SQL: no other schema stands before it.
+func builtIn(c *FuncCall) bool {
+	return c.Schema == "" || c.Schema == "relgrad" || c.Schema == "pg_catalog"
+}
+
+// foreign is the error for a function of another schema that is none of the user's expressions.
+func (s *scope) foreign(c *FuncCall) error {
+	return s.f.fail(c, sqlerr.UndefinedFunction, "function %s.%s is not differentiable or does not exist", c.Schema, c.Name).
+		WithHint("Any function may stand in a sub-query that reads no parameter.")
 }
 
 func (s *scope) unknownFunction(c *FuncCall) error {

@@ -22,7 +22,7 @@ func (s *scope) misplaced(c *FuncCall) (*kernels.Expr, error) {
 // funcFrom binds a function in FROM: a differentiable one, or a parameter-free set-returning function that the store
 // runs.
 func (b *binder) funcFrom(f *place, it *FuncFrom) (*relation, error) {
-	if bind := tableFuncBinders[it.Func.Name]; bind != nil {
+	if bind := tableFuncBinders[it.Func.Name]; bind != nil && builtIn(it.Func) {
 		return bind(b, f, it.Func)
 	}
 	if r, err := b.series(f, it); r != nil || err != nil {

@@ -13,7 +13,7 @@ const maxSeries = 1<<31 - 1
 // else, which the store may run.
 func (b *binder) series(f *place, it *FuncFrom) (*relation, error) {
 	c := it.Func
-	if c.Name != "generate_series" || it.Ordinality || len(c.Args) < 2 || len(c.Args) > 3 {
+	if c.Name != "generate_series" || !builtIn(c) || it.Ordinality || len(c.Args) < 2 || len(c.Args) > 3 {
 		return nil, nil
 	}
 	at, typ := []int64{0, 0, 1}, "integer"

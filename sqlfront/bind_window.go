@@ -39,6 +39,9 @@ func windowCalls(e Expr) []*FuncCall {
 }
 
 func (s *scope) window(sel *Select, c *FuncCall) error {
+	if !builtIn(c) {
+		return s.foreign(c)
+	}
 	w := c.Over
 	for i := range sel.Windows {
 		if w.Name != "" && sel.Windows[i].Name == w.Name {

@@ -140,33 +140,27 @@ var binaryOps = map[string]bool{
 
 // opName returns the operator's name; OPERATOR(pg_catalog.+) counts as +.
 func (c *conv) opName(names []*pg.Node, at Pos) string {
-	schema, op := c.qualifiedOp(names, at)
-	if schema != "" {
-		c.refuse(at, "the operator "+schema+"."+op+" here", "")
-	}
-	return op
-}
-
-// qualifiedOp is opName where the operator may be one of the schema relgrad.
-func (c *conv) qualifiedOp(names []*pg.Node, at Pos) (schema, op string) {
 	ns := strs(names)
-	switch {
-	case len(ns) == 2 && ns[0] == "pg_catalog":
-		return "", ns[1]
-	case len(ns) == 2 && ns[0] == "relgrad":
-		return ns[0], ns[1]
-	case len(ns) != 1:
+	if len(ns) == 2 && ns[0] == "pg_catalog" {
+		ns = ns[1:]
+	}
+	if len(ns) != 1 {
 		c.refuse(at, "the operator "+strings.Join(ns, "."), "")
 	}
-	return "", ns[0]
+	return ns[0]
+}
+
+// ownOp is opName where the operator may be one of the schema relgrad, which has some for chunks.
+func (c *conv) ownOp(e *pg.A_Expr, at Pos) (schema, op string) {
+	if ns := strs(e.Name); e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "relgrad" && len(ns[1]) == 1 && strings.Contains("+-*/^", ns[1]) {
+		return ns[0], ns[1]
+	}
+	return "", c.opName(e.Name, at)
 }
 
 func (c *conv) operator(e *pg.A_Expr) Expr {
 	at := c.node(e.Location)
-	schema, op := c.qualifiedOp(e.Name, at.At)
-	if schema != "" && e.Kind != pg.A_Expr_Kind_AEXPR_OP {
-		c.opName(e.Name, at.At)
-	}
+	schema, op := c.ownOp(e, at.At)
 	switch e.Kind {
 	case pg.A_Expr_Kind_AEXPR_OP, pg.A_Expr_Kind_AEXPR_LIKE, pg.A_Expr_Kind_AEXPR_ILIKE, pg.A_Expr_Kind_AEXPR_SIMILAR:
 		if e.Lexpr == nil {

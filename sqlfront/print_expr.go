@@ -310,8 +310,8 @@ func (p *printer) indices(list []Index) {
 var valueFunctions = []string{"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "current_role", "current_user",
 	"user", "session_user", "current_catalog", "current_schema"}
 
-// call prints f(args). Functions whose arguments the grammar lets words stand between, such as EXTRACT(x FROM y), are
-// also called with commas, by their name in quotes.
+// call prints f(args). Functions whose arguments the grammar lets words stand between, such as POSITION(x IN y), are also
+// called with commas, by their name in quotes.
 func (p *printer) call(x *FuncCall) {
 	if x.Schema == "" && len(x.Args) == 0 && !x.Star && slices.Contains(valueFunctions, x.Name) {
 		p.text(x.Name)
@@ -325,15 +325,7 @@ func (p *printer) call(x *FuncCall) {
 	case x.Distinct:
 		p.text("DISTINCT ")
 	}
-	i := 0
-	commas(p, x.Args, func(a Expr) {
-		if i < len(x.ArgNames) && x.ArgNames[i] != "" {
-			p.name(x.ArgNames[i])
-			p.text(" => ")
-		}
-		i++
-		p.expr(a, levelAny)
-	})
+	p.args(x)
 	p.orderBy(" ORDER BY ", x.OrderBy)
 	p.text(")")
 	if x.Filter != nil {
@@ -348,6 +340,18 @@ func (p *printer) call(x *FuncCall) {
 			p.window(x.Over)
 		}
 	}
+}
+
+func (p *printer) args(x *FuncCall) {
+	i := 0
+	commas(p, x.Args, func(a Expr) {
+		if i < len(x.ArgNames) && x.ArgNames[i] != "" {
+			p.name(x.ArgNames[i])
+			p.text(" => ")
+		}
+		i++
+		p.expr(a, levelAny)
+	})
 }
 
 // window prints a window without its name.

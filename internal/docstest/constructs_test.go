@@ -92,6 +92,7 @@ var differentiable = []struct {
 		{title: "piecewise constant: comparison, round, floor, count", loss: "SELECT sum(x * (x > 0)::int + round(7.3 * x) * x) FROM w"},
 		{title: "functions of kernels.md", loss: "SELECT sum(tanh(x) + logsumexp(v) + dot(softmax(v), v)) FROM w"},
 		{title: "a function of yours in LANGUAGE sql that is one expression of its parameters", loss: "SELECT sum(bump(x, 2) * y) FROM w JOIN t USING (id)"},
+		{title: "schemas before functions and operators, as `pg_get_viewdef` prints them", loss: "SELECT sum(relgrad.sqnorm(w.v OPERATOR(relgrad.*) w.x)) FROM public.w WHERE w.id = ANY (ARRAY['1'::integer, 2])"},
 		{title: "current_step(), current_seed()", loss: "SELECT sum(x ^ 2) FROM w WHERE (id + current_step()) % 2 = 0"},
 		{title: "dropout", loss: "SELECT sum(sqnorm(dropout(v, 0.5))) FROM w"},
 		{title: "current_setting", loss: "SELECT sum(x ^ 2) * length(current_setting('search_path')) FROM w"},

@@ -82,6 +82,14 @@ var forms = map[string]string{
 	"unnamed columns":        `SELECT sum("?column?" + "coalesce" + sum) FROM (SELECT max(x) * 2, coalesce(max(x), 1), sum(r) FROM a GROUP BY k) q`,
 	"stars":                  "SELECT sum(x * r) + count(*) FROM (SELECT k, x, a.r FROM a) q, (SELECT c.* FROM c) w(k2, i2, s2, x2, r2) WHERE k2 = k",
 	"settings":               "SELECT sum(x * current_setting('my.rate')::float8) FROM a",
+	"opaque functions":       "SELECT sum(x * e * l) FROM a JOIN (SELECT k, length(substring(t, 2, 1)) AS e, length(btrim(t, 'a')) + length(replace(t, 'a', E'\\\\')) + length(left(t, 1) || upper(t)) AS l FROM c) q USING (k)",
+	"words in functions":     "SELECT sum(x * e * l) FROM a JOIN (SELECT k, extract(epoch FROM ts) / 1e9 + extract(day FROM d) AS e, length(substring(t FROM 2 FOR 1)) + position('b' IN t) + length(trim(BOTH 'a' FROM t)) AS l FROM c) q USING (k)",
+	"opaque aggregates":      "SELECT sum(x * n2 * m2) FROM a JOIN (SELECT s % 2 AS g, count(DISTINCT t) AS n2, max(length(t)) FILTER (WHERE b) + length(string_agg(t, ',' ORDER BY k DESC)) AS m2 FROM c GROUP BY s % 2 HAVING bool_or(b) OR count(*) > 1) q ON q.g = a.k",
+	"opaque rows":            "SELECT sum(x * w) FROM a JOIN (SELECT DISTINCT ON (s % 2) k, i AS w FROM c WHERE (k, s) IN (SELECT k, s FROM c WHERE k < 4) AND (k, s) <> (0, 0) ORDER BY s % 2, k DESC NULLS LAST LIMIT 3 OFFSET 0) q ON q.k = a.k",
+	"opaque sets":            "SELECT sum(x * w) FROM a JOIN (SELECT k, 2 AS w FROM c WHERE k < 3 INTERSECT (SELECT k, 2 FROM c EXCEPT SELECT 1, 2) UNION VALUES (3, 5)) q USING (k)",
+	"opaque recursion":       "SELECT sum(x * w) FROM a JOIN (WITH RECURSIVE z(k, w) AS (SELECT 0, 1 UNION ALL SELECT k + 1, w * 2 FROM z WHERE k < 4) SELECT * FROM z) q USING (k)",
+	"opaque windows":         "SELECT sum(x * w) FROM a JOIN (SELECT k, rank() OVER (PARTITION BY b ORDER BY t DESC) + ntile(2) OVER z + sum(s) OVER (ORDER BY k ROWS BETWEEN UNBOUNDED PRECEDING AND 1 FOLLOWING EXCLUDE TIES) AS w FROM c WINDOW z AS (ORDER BY k)) q USING (k)",
+	"opaque types":           "SELECT sum(x * w) FROM a JOIN (SELECT k, round(n::numeric(10,2), 1)::float8 + (t::varchar(3) || 'x' = 'ab1x')::int + (('2024-01-0' || (k + 1)::text)::date - DATE '2024-01-01') + (ARRAY[1, 2, 3])[2] + coalesce(NULL::int, k) + CASE WHEN d IN ('2024-01-01', '2024-01-02') THEN 1 END AS w FROM c) q USING (k) WHERE w IS NOT NULL",
 	"gradients":              "SELECT sum(g.x ^ 2 + g.x * a.x) FROM gradient('cube', NULL::a) AS g JOIN a USING (k)",
 	"nothing differentiable": "SELECT sum(x * stop_gradient(r)) + 0 * sum(is_training) FROM a, (SELECT 1 AS is_training) q",
 }
@@ -96,6 +104,7 @@ func TestPrintedForms(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(forms)) {
 		t.Run(name, func(t *testing.T) {
 			m.t, m.s.t = t, t
+			m.words = name == "words in functions"
 			m.run("CREATE VIEW the_loss AS " + forms[name])
 			m.compare("the_loss", []string{"a"})
 			m.run("DROP VIEW the_loss")

@@ -26,6 +26,7 @@ type mirror struct {
 	views    []*sqlfront.CreateView
 	compared map[string]bool // losses
 	train    *gradientCall   // where the script trains
+	words    bool            // the views hold calls such as EXTRACT(x FROM y), which Postgres prints unlike extract(x, y)
 }
 
 func newMirror(s *viewServer) *mirror {
@@ -128,7 +129,11 @@ func (m *mirror) compare(loss string, params []string) {
 		for _, v := range m.views {
 			text := m.s.text(v.Name, path)
 			texts += fmt.Sprintf("%s AS %s\n\twas %s\n", v.Name, text, v.SQL)
-			if _, err := m.db.Run(context.Background(), "CREATE OR REPLACE VIEW "+v.Name+" AS "+text); err != nil {
+			_, err := m.db.Run(context.Background(), "CREATE OR REPLACE VIEW "+v.Name+" AS "+text)
+			if !m.words {
+				err = errors.Join(err, m.s.reprint(text, path))
+			}
+			if err != nil {
 				m.t.Errorf("path %s: %s\n%s", path, sqlerr.Render(err), texts)
 			}
 		}
