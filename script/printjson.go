@@ -134,7 +134,7 @@ func jsonArray(text, elem string) (string, bool) {
 				i++
 			}
 			for i < len(text) && (quoted && text[i] != '"' || !quoted && text[i] != ',' && text[i] != '}') {
-				if text[i] == '\\' {
+				if text[i] == '\\' && i+1 < len(text) {
 					i++
 				}
 				word.WriteByte(text[i])
