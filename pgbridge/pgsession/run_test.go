@@ -198,3 +198,14 @@ func TestExamples(t *testing.T) {
 		})
 	}
 }
+
+// TestTraining trains an example on the server, by psql and by relgrad: the numbers are the same, and so is what is said.
+func TestTraining(t *testing.T) {
+	c := server(t)
+	dir := filepath.Join(need.Root(), "examples", "gcn")
+	psql, ours := both(t, c, dir, "", "1", "karate.sql")
+	compare(t, psql, ours)
+	if psql.status != 0 || !strings.Contains(psql.stdout, " accuracy \n") || !strings.Contains(psql.stderr, "NOTICE:  train: run 1 is finished") {
+		t.Errorf("status %d\n%s%s", psql.status, psql.stdout, psql.stderr)
+	}
+}
