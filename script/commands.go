@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"sort"
 	"strings"
 
@@ -225,9 +226,15 @@ func (r *Runner) setVar(name, val string, bare bool) error {
 			return r.fail(sqlerr.Syntax, "Available values are: none, errors, queries, all.", "unrecognized value \"%s\" for \"ECHO\"", val)
 		}
 	}
+	if of := settings[name]; of != nil && r.server != nil && !slices.Contains(of, val) {
+		return r.fail(sqlerr.Syntax, "Available values are: "+strings.Join(of, ", ")+".", "unrecognized value \"%s\" for \"%s\"", val, name)
+	}
 	r.vars[name] = val
 	return nil
 }
+
+// settings are the values of the variables that say how a server's messages are shown.
+var settings = map[string][]string{"VERBOSITY": {"default", "verbose", "terse", "sqlstate"}, "SHOW_CONTEXT": {"never", "errors", "always"}}
 
 func utf8Name(name string) bool {
 	for i := range len(name) {

@@ -142,8 +142,8 @@ func (s *scanner) plain(c byte, lineno int) {
 	case c == ')' && s.parens > 0:
 		s.parens--
 	}
-	if isVarByte(c) || isNameByte(c) && s.word != "" {
-		s.word += strings.ToLower(string(rune(c)))
+	if len(s.word) <= len("procedure") && (isVarByte(c) || isNameByte(c) && s.word != "") { // longer ones need not be told apart
+		s.word += strings.ToLower(string([]byte{c}))
 	}
 	if !s.empty() || !isSpace(c) {
 		s.add(string([]byte{c}), lineno)

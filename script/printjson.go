@@ -128,22 +128,23 @@ func jsonArray(text, elem string) (string, bool) {
 			b.WriteByte(',')
 			i++
 		default:
-			word, quoted := "", c == '"'
+			var word strings.Builder
+			quoted := c == '"'
 			if quoted {
 				i++
 			}
 			for i < len(text) && (quoted && text[i] != '"' || !quoted && text[i] != ',' && text[i] != '}') {
-				if text[i] == '\\' {
+				if text[i] == '\\' && i+1 < len(text) {
 					i++
 				}
-				word += text[i : i+1]
+				word.WriteByte(text[i])
 				i++
 			}
 			if quoted {
 				i++
 			}
-			var v any = word
-			if !quoted && word == "NULL" {
+			var v any = word.String()
+			if !quoted && v == "NULL" {
 				v = nil
 			}
 			if err := jsonValue(&b, v, elem); err != nil {

@@ -140,6 +140,7 @@ func NewRunner(s Session, o Options) *Runner {
 		r.Interp.Dir = func() string { return r.dir }
 	case Server:
 		r.server = s
+		r.vars["VERBOSITY"], r.vars["SHOW_CONTEXT"] = "default", "errors"
 		maps.Copy(r.vars, s.Variables())
 		maps.Copy(r.vars, o.Vars)
 	}

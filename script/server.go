@@ -36,6 +36,9 @@ type Server interface {
 
 // Client is what a Server needs of the script while a text runs.
 type Client struct {
+	Verbosity   string // of messages: default, verbose, terse or sqlstate, as psql's variable of this name
+	ShowContext string // which messages come with their CONTEXT: errors, always or never
+
 	Result  func(*Result) error                       // takes each result; values are strings, in the server's text form
 	Notice  func(error)                               // takes the messages that are no errors
 	Notify  func(channel, payload string, pid uint32) // takes what NOTIFY sent
@@ -122,7 +125,7 @@ func (r *Runner) runText(ctx context.Context, sql string, data func() io.Reader,
 // client takes a server's answers: data is that of COPY, results go to use.
 func (r *Runner) client(data func() io.Reader, use func(*Result) error) *Client {
 	inData := false // the data of a COPY went where its tag would be printed
-	return &Client{CopyIn: data,
+	return &Client{CopyIn: data, Verbosity: r.vars["VERBOSITY"], ShowContext: r.vars["SHOW_CONTEXT"],
 		Notice: func(e error) { fmt.Fprint(r.stderr, r.prefix(), sqlerr.Render(e)) },
 		Notify: func(channel, payload string, pid uint32) {
 			r.heard = append(r.heard, notification(channel, payload, pid))
@@ -161,7 +164,7 @@ func (r *Runner) begin(ctx context.Context, sql string, c *Client) error {
 // failed reports the error of a text. In a script a lost connection is its end; the shell makes a new one.
 func (r *Runner) failed(ctx context.Context, sql string, err error) error {
 	stop := r.report(err)
-	if r.vars["ECHO"] == "errors" {
+	if r.vars["ECHO"] == "errors" && sql != "" {
 		fmt.Fprintf(r.stderr, "%sSTATEMENT:  %s\n", r.prefix(), sql)
 	}
 	r.vars["ROW_COUNT"] = "0"

@@ -184,7 +184,7 @@ the shell. On a server the prompt begins with the database's name, and a connect
 const serverPage = `
 With ` + "`--db`" + ` a script runs on a PostgreSQL server as ` + "`psql -X -f`" + ` runs it. Its statements go there as they are written, so that all
 that the server knows may stand in them, and results, notices and errors come back in the server's words. relgrad's functions are there
-where its [extension](../pgbridge/extension/README.md) is. psql's commands and variables are done here: ` + "`\\copy`" + ` reads and writes files
+where its [extension](../pgbridge/extension/README.md) is. psql's commands and variables are done here (of messages: ` + "`VERBOSITY` and `SHOW_CONTEXT`" + `): ` + "`\\copy`" + ` reads and writes files
 of this machine, COPY those of the server. A DSN is what psql takes: a URL, a list of ` + "`key=value`" + `, or a database's name; what it leaves
 out comes from ` + "`PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `~/.pgpass`" + ` and their like. Differences to psql: a script stops at
 its first error unless ` + "`ON_ERROR_STOP`" + ` is off, nothing asks for a password, and there is no pager.

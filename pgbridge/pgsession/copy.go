@@ -10,49 +10,72 @@ import (
 )
 
 // copyIn sends the data of one COPY … FROM STDIN beside the reading of answers: a server that writes notices all the
-// while would otherwise wait for its reader, and the reader for it. When the server has refused the data, the rest is read and dropped:
-// the data's end is the statement's end.
+// while would otherwise wait for its reader, and the reader for it. When the server has refused the data, the rest is read
+// and dropped: the data's end is the statement's end.
 type copyIn struct {
 	done chan struct{}
 	err  error // of the reader; set when done is closed
+}
+
+// chunk is a part of the data, and the error behind it.
+type chunk struct {
+	data []byte
+	err  error
 }
 
 // startCopy sends the data.
 func (x *exchange) startCopy() *copyIn {
 	x.finishCopy()
 	c := &copyIn{done: make(chan struct{})}
-	from, to := x.c.CopyIn(), x.s.conn.Frontend()
+	chunks, ended := make(chan chunk), make(chan struct{})
+	go readChunks(x.c.CopyIn(), chunks, ended)
 	go func() {
 		defer close(c.done)
-		var sent error // after which nothing more is sent
-		flush := func(m pgproto3.FrontendMessage) {
-			if sent == nil {
+		defer close(ended)
+		to := x.s.conn.Frontend()
+		var failed error // after which nothing more is sent
+		send := func(m pgproto3.FrontendMessage) {
+			if failed == nil {
 				to.Send(m)
-				sent = to.Flush()
+				failed = to.Flush()
 			}
 		}
-		buf := make([]byte, 1<<16)
-		for {
-			n, err := from.Read(buf)
-			if n > 0 {
-				flush(&pgproto3.CopyData{Data: buf[:n]})
+		for c.err == nil {
+			select {
+			case part := <-chunks:
+				if len(part.data) > 0 {
+					send(&pgproto3.CopyData{Data: part.data})
+				}
+				c.err = part.err
+			case <-x.ctx.Done(): // the server, which waits for data, does not hear of a cancel request
+				c.err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
 			}
-			if err == nil && x.ctx.Err() != nil { // the server waits for data and hears of no cancel request
-				err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
-			}
-			switch {
-			case err == nil:
-				continue
-			case errors.Is(err, io.EOF):
-				flush(&pgproto3.CopyDone{})
-			default:
-				c.err = err
-				flush(&pgproto3.CopyFail{Message: err.Error()})
-			}
+		}
+		if errors.Is(c.err, io.EOF) {
+			c.err = nil
+			send(&pgproto3.CopyDone{})
 			return
 		}
+		send(&pgproto3.CopyFail{Message: c.err.Error()})
 	}()
 	return c
+}
+
+// readChunks reads to the end, or to where nobody takes any more. A reader that waits for its own source is left behind
+// then: it cannot be woken.
+func readChunks(from io.Reader, to chan<- chunk, ended <-chan struct{}) {
+	bufs := [2][]byte{make([]byte, 1<<16), make([]byte, 1<<16)} // one is filled while the other is sent
+	for i := 0; ; i++ {
+		n, err := from.Read(bufs[i%2])
+		select {
+		case to <- chunk{bufs[i%2][:n], err}:
+		case <-ended:
+			return
+		}
+		if err != nil {
+			return
+		}
+	}
 }
 
 // finishCopy waits for the end of the data. An error of reading them is the cause of the server's.

@@ -12,7 +12,7 @@ import (
 
 // message makes an error of what the server says about a text, an error or a notice. Shown and Verbose are written as
 // pqBuildErrorMessage3 of libpq's fe-protocol3.c writes them.
-func message(m *pgconn.PgError, sql string) *sqlerr.Error {
+func message(m *pgconn.PgError, sql string, c *script.Client) *sqlerr.Error {
 	e := sqlerr.New(m.Code, "%s", m.Message)
 	e.Detail, e.Hint, e.Context, e.Err = m.Detail, m.Hint, m.Where, m
 	severe := m.SeverityUnlocalized
@@ -20,23 +20,34 @@ func message(m *pgconn.PgError, sql string) *sqlerr.Error {
 		severe = m.Severity
 	}
 	bad := severe == "ERROR" || severe == "FATAL" || severe == "PANIC"
-	e.Shown = show(m, sql, m.Message, bad)
-	e.Verbose = show(m, sql, m.Code+": "+m.Message, true) + origin(m)
+	e.Shown = show(m, sql, c.Verbosity, c.ShowContext == "always" || bad && c.ShowContext != "never")
+	e.Verbose = show(m, sql, "verbose", true)
 	return e
 }
 
-// show writes a message; context tells whether its CONTEXT, which psql shows of errors only, is written.
-func show(m *pgconn.PgError, sql, first string, context bool) string {
+// show writes a message.
+func show(m *pgconn.PgError, sql, verbosity string, context bool) string {
+	if verbosity == "sqlstate" {
+		return m.Severity + ":  " + m.Code + "\n"
+	}
+	first := m.Message
+	if verbosity == "verbose" {
+		first = m.Code + ": " + first
+	}
+	terse := verbosity == "terse"
 	var b strings.Builder
 	b.WriteString(m.Severity + ":  " + first)
 	text, pos := sql, int(m.Position)
 	if pos == 0 {
 		text, pos = m.InternalQuery, int(m.InternalPosition)
 	}
-	if pos > 0 && text == "" {
+	if pos > 0 && (terse || text == "") {
 		fmt.Fprintf(&b, " at character %d", pos)
 	}
 	b.WriteByte('\n')
+	if terse {
+		return b.String()
+	}
 	if pos > 0 {
 		b.WriteString(caret(text, pos-1))
 	}
@@ -46,10 +57,13 @@ func show(m *pgconn.PgError, sql, first string, context bool) string {
 			b.WriteString(f.name + ":  " + f.text + "\n")
 		}
 	}
+	if verbosity == "verbose" {
+		b.WriteString(origin(m))
+	}
 	return b.String()
 }
 
-// origin is what \errverbose adds: the objects that the error names, and where in the server's source it was made.
+// origin is what verbose messages add: the objects that the error names, and where in the server's source it was made.
 func origin(m *pgconn.PgError) string {
 	var b strings.Builder
 	for _, f := range []struct{ name, text string }{{"SCHEMA NAME", m.SchemaName}, {"TABLE NAME", m.TableName}, {"COLUMN NAME", m.ColumnName},

@@ -34,7 +34,7 @@ func (s *Session) Run(ctx context.Context, sql string, c *script.Client) error {
 			x.finishCopy()
 			var fatal *pgconn.PgError // with which the server ended the connection
 			if errors.As(err, &fatal) {
-				x.keep(message(fatal, sql))
+				x.keep(message(fatal, sql, c))
 			}
 			x.keep(s.broken(err))
 			return x.err
@@ -99,10 +99,10 @@ func (x *exchange) message(msg pgproto3.BackendMessage) {
 		_ = x.s.Close() // such a COPY ends with its connection only
 	case *pgproto3.ErrorResponse:
 		x.finishCopy()
-		x.keep(message(pgconn.ErrorResponseToPgError(m), x.sql))
+		x.keep(message(pgconn.ErrorResponseToPgError(m), x.sql, x.c))
 		x.res, x.out = nil, nil
 	case *pgproto3.NoticeResponse:
-		x.c.Notice(message(pgconn.ErrorResponseToPgError((*pgproto3.ErrorResponse)(m)), x.sql))
+		x.c.Notice(message(pgconn.ErrorResponseToPgError((*pgproto3.ErrorResponse)(m)), x.sql, x.c))
 	case *pgproto3.NotificationResponse:
 		x.c.Notify(m.Channel, m.Payload, m.PID)
 	}

@@ -3,6 +3,7 @@ package pgsession_test
 import (
 	"bufio"
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -44,7 +45,7 @@ func TestStatus(t *testing.T) {
 			ARRAY['a"b', NULL, 'NULL', '{,}'] AS g, '{"k": [1]}'::jsonb AS h, 1.50 AS i, '[0:1]={t,f}'::bool[] AS j, '{}'::int[] AS k, '2024-01-02'::date AS l`},
 			`[{"a":1,"b":null,"c":"x\"y","d":true,"e":"NaN","f":[[1,null],[-0.5,1e+30]],"g":["a\"b",null,"NULL","{,}"],"h":{"k": [1]},"i":1.50,"j":[true,false],"k":[],"l":"2024-01-02"}]` + "\n", "", 0},
 		{"a zero byte", "SELECT '\x00';", []string{"-"}, "", "ERROR:  invalid byte sequence for encoding \"UTF8\": 0x00\n", 3},
-		{"the connection ends", "SELECT 1 AS one;\nSELECT pg_terminate_backend(pg_backend_pid());\nSELECT 2;", []string{"-v", "ON_ERROR_STOP=0", "-"}, one,
+		{"the connection ends", "SELECT 1 AS one;\nSELECT pg_terminate_backend(pg_backend_pid());\nSELECT 2;\n", []string{"-v", "ON_ERROR_STOP=0", "-"}, one,
 			"FATAL:  terminating connection due to administrator command\nconnection to server was lost\n", 2},
 	} {
 		got := command(t, dir, tc.stdin, relgrad, append([]string{"run", "--db", dsn}, tc.args...)...)
@@ -75,8 +76,16 @@ func TestStatus(t *testing.T) {
 func TestInterrupt(t *testing.T) {
 	c := server(t)
 	dsn := database(t, c, "film")
-	for _, sql := range []string{"SELECT pg_sleep(600);\nSELECT 2;", "DO $$ BEGIN LOOP PERFORM 1; END LOOP; END $$;"} {
-		cmd := exec.Command(relgrad, "run", "--db", dsn, "-c", `\warn begun`, "-c", sql)
+	for _, sql := range []string{"SELECT pg_sleep(600);\nSELECT 2;\n", "DO $$ BEGIN LOOP PERFORM 1; END LOOP; END $$;\n",
+		"CREATE TABLE t (x int);\nCOPY t FROM STDIN;\n1\n"} {
+		cmd := exec.Command(relgrad, "run", "-q", "--db", dsn, "-c", `\warn begun`, "-")
+		in, err := cmd.StdinPipe() // which stays open
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(in, sql); err != nil {
+			t.Fatal(err)
+		}
 		messages, err := cmd.StderrPipe()
 		if err != nil {
 			t.Fatal(err)
@@ -84,8 +93,8 @@ func TestInterrupt(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		in := bufio.NewReader(messages)
-		if line, err := in.ReadString('\n'); line != "begun\n" {
+		said := bufio.NewReader(messages)
+		if line, err := said.ReadString('\n'); line != "begun\n" {
 			t.Fatalf("%q, %v", line, err)
 		}
 		running(t, dsn, 1)
@@ -93,7 +102,7 @@ func TestInterrupt(t *testing.T) {
 		if err := cmd.Process.Signal(syscall.SIGINT); err != nil {
 			t.Fatal(err)
 		}
-		line, _ := in.ReadString('\n')
+		line, _ := said.ReadString('\n')
 		_ = cmd.Wait()
 		if line != "ERROR:  canceling statement due to user request\n" || cmd.ProcessState.ExitCode() != 130 {
 			t.Errorf("status %d: %s", cmd.ProcessState.ExitCode(), line)
@@ -187,5 +196,16 @@ func TestExamples(t *testing.T) {
 				t.Errorf("status %d\n%s%s", psql.status, psql.stdout, psql.stderr)
 			}
 		})
+	}
+}
+
+// TestTraining trains an example on the server, by psql and by relgrad: the numbers are the same, and so is what is said.
+func TestTraining(t *testing.T) {
+	c := server(t)
+	dir := filepath.Join(need.Root(), "examples", "gcn")
+	psql, ours := both(t, c, dir, "", "1", "karate.sql")
+	compare(t, psql, ours)
+	if psql.status != 0 || !strings.Contains(psql.stdout, " accuracy \n") || !strings.Contains(psql.stderr, "NOTICE:  train: run 1 is finished") {
+		t.Errorf("status %d\n%s%s", psql.status, psql.stdout, psql.stderr)
 	}
 }

@@ -77,3 +77,23 @@ BEGIN;
 SELECT nothing;
 SELECT 1;
 COMMIT;
+/* a comment
+of two lines /* nested */
+*/
+SELECT nothing
+  FROM nowhere;
+\set VERBOSITY terse
+SELECT nothing;
+SELECT g(0);
+\set VERBOSITY sqlstate
+SELECT nothing;
+\set VERBOSITY verbose
+SELECT nothing;
+INSERT INTO t VALUES (1, '{2}', 'b');
+DO $$ BEGIN RAISE NOTICE 'verbose'; END $$;
+\set VERBOSITY default
+\set SHOW_CONTEXT always
+DO $$ BEGIN RAISE NOTICE 'with context'; END $$;
+\set SHOW_CONTEXT never
+SELECT g(0);
+\set SHOW_CONTEXT errors
