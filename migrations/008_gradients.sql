@@ -56,7 +56,7 @@ SET search_path = pg_catalog AS $$
 DECLARE facts jsonb;
 BEGIN
   facts := relgrad.impl_run(format('SELECT pg_catalog.jsonb_build_object(''rows'', pg_catalog.count(*)%s) FROM (%s) AS q%s',
-      (SELECT string_agg(format(', %L, pg_catalog.jsonb_build_array(pg_catalog.bool_or(c%s IS NULL)%s)', 'column ' || name, i,
+      (SELECT string_agg(format(', %L, pg_catalog.jsonb_build_array(coalesce(pg_catalog.bool_or(c%s IS NULL), FALSE)%s)', 'column ' || name, i,
           CASE WHEN is_array THEN format(', pg_catalog.array_agg(DISTINCT pg_catalog.array_dims(c%s))', i) ELSE '' END), '' ORDER BY i)
         FROM unnest(names, arrays) WITH ORDINALITY AS t(name, is_array, i)),
       query, (SELECT '(' || string_agg('c' || i, ', ' ORDER BY i) || ')' FROM generate_series(1, cardinality(names)) AS i)), path);
@@ -66,16 +66,21 @@ BEGIN
   RETURN facts - 'rows';
 END $$;
 
--- What a text depends on in a relation, a function (both by their names) or a sub-query; NULL where it is not there.
+-- What a text depends on in a relation, a function, a setting (by their names), a sub-query or one that stands for a value; NULL
+-- where it is not there.
 CREATE FUNCTION relgrad.impl_describe(kind text, name text, path text, names text[], arrays boolean[]) RETURNS jsonb LANGUAGE plpgsql STABLE STRICT
 SET search_path = pg_catalog AS $$
 DECLARE rel regclass;
 BEGIN
   IF kind = 'query' THEN
+    RETURN relgrad.impl_facts(name, path, names, arrays, FALSE);
+  ELSIF kind = 'scalar' THEN
     RETURN relgrad.impl_facts(name, path, names, arrays, TRUE);
+  ELSIF kind = 'setting' THEN
+    RETURN jsonb_build_object('value', current_setting(name, TRUE));
   ELSIF kind = 'function' THEN
     RETURN (SELECT jsonb_build_object('definition', md5(string_agg(pg_get_functiondef(p.oid), '' ORDER BY p.oid))) FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
-      WHERE format('%I.%I', nspname, proname) = impl_describe.name AND prokind = 'f' HAVING count(*) > 0);
+      WHERE ARRAY[nspname::text, proname::text] = parse_ident(impl_describe.name) AND prokind = 'f' HAVING count(*) > 0);
   END IF;
   rel := to_regclass(name);
   IF rel IS NULL THEN
@@ -102,7 +107,11 @@ BEGIN
       RETURN format('%s is not there any more, or is another relation.', d ->> 'name');
     END IF;
     now := relgrad.impl_describe(d ->> 'kind', d ->> 'name', path, ARRAY(SELECT jsonb_array_elements_text(d -> 'names')), ARRAY(SELECT jsonb_array_elements_text(d -> 'arrays')::boolean));
-    SELECT k INTO aspect FROM jsonb_object_keys((d -> 'was') || coalesce(now, '{}')) AS k WHERE d -> 'was' -> k IS DISTINCT FROM now -> k ORDER BY k LIMIT 1;
+    SELECT k INTO aspect FROM jsonb_object_keys((d -> 'was') || coalesce(now, '{}')) AS k
+      WHERE d -> 'was' -> k IS DISTINCT FROM now -> k
+        AND NOT (k LIKE 'column %' AND (now -> k ->> 0)::boolean <= (d -> 'was' -> k ->> 0)::boolean -- a text for NULL is one without
+          AND (now -> k -> 1 IS NOT DISTINCT FROM d -> 'was' -> k -> 1 OR now -> k -> 1 = 'null')) -- no rows have no shape
+      ORDER BY k LIMIT 1;
     IF aspect = 'definition' THEN
       RETURN format('The definition of %s has changed.', d ->> 'name');
     ELSIF aspect IS NOT NULL THEN
@@ -197,8 +206,9 @@ BEGIN
   ELSIF loss IS NULL OR seed IS NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'gradient needs a loss and a seed, not NULL';
   END IF;
+  before := relgrad.impl_settings(pg_catalog.current_setting('search_path'), coalesce(step, 0)::pg_catalog.text, seed::pg_catalog.text);
   c := relgrad.impl_compiled(loss, w, '', step);
-  before := relgrad.impl_settings(c.path, coalesce(step, 0)::pg_catalog.text, seed::pg_catalog.text);
+  PERFORM pg_catalog.set_config('search_path', c.path, TRUE);
   PERFORM relgrad.impl_value(c.value);
   RETURN QUERY EXECUTE c.gradient;
   PERFORM relgrad.impl_settings(before[1], before[2], before[3]);
@@ -242,9 +252,10 @@ BEGIN
       RAISE EXCEPTION USING ERRCODE = 'duplicate_table', MESSAGE = pg_catalog.format('backward would fill "%s" twice', name), HINT = 'Call backward for each of these parameters.';
     END IF;
     filled := filled || name;
-    c := relgrad.impl_compiled(loss, p.w, p."column", step);
     PERFORM relgrad.impl_grad_table(name, p.w, pg_catalog.to_regclass(pg_catalog.quote_ident(name)));
-    before := relgrad.impl_settings(c.path, coalesce(step, 0)::pg_catalog.text, seed::pg_catalog.text);
+    before := relgrad.impl_settings(pg_catalog.current_setting('search_path'), coalesce(step, 0)::pg_catalog.text, seed::pg_catalog.text);
+    c := relgrad.impl_compiled(loss, p.w, p."column", step);
+    PERFORM pg_catalog.set_config('search_path', c.path, TRUE);
     IF x IS NULL THEN
       x := relgrad.impl_value(c.value);
     END IF;
