@@ -57,7 +57,7 @@ DECLARE facts jsonb;
 BEGIN
   facts := relgrad.impl_run(format('SELECT pg_catalog.jsonb_build_object(''rows'', pg_catalog.count(*)%s) FROM (%s) AS q%s',
       (SELECT string_agg(format(', %L, pg_catalog.jsonb_build_array(coalesce(pg_catalog.bool_or(c%s IS NULL), FALSE)%s)', 'column ' || name, i,
-          CASE WHEN is_array THEN format(', pg_catalog.array_agg(DISTINCT pg_catalog.array_dims(c%s))', i) ELSE '' END), '' ORDER BY i)
+          CASE WHEN is_array THEN format(', pg_catalog.array_agg(DISTINCT pg_catalog.array_dims(c%s)) FILTER (WHERE c%s IS NOT NULL)', i, i) ELSE '' END), '' ORDER BY i)
         FROM unnest(names, arrays) WITH ORDINALITY AS t(name, is_array, i)),
       query, (SELECT '(' || string_agg('c' || i, ', ' ORDER BY i) || ')' FROM generate_series(1, cardinality(names)) AS i)), path);
   IF single THEN
@@ -90,7 +90,7 @@ BEGIN
   END IF;
   SELECT array_agg(attname::text ORDER BY attnum), array_agg(typcategory = 'A' ORDER BY attnum) INTO names, arrays
     FROM pg_attribute JOIN pg_type t ON t.oid = atttypid WHERE attrelid = rel AND attnum > 0 AND NOT attisdropped;
-  RETURN jsonb_build_object('columns', relgrad.impl_columns(rel), 'key', relgrad.impl_key(rel))
+  RETURN jsonb_build_object('list of columns', relgrad.impl_columns(rel), 'key', relgrad.impl_key(rel))
     || relgrad.impl_facts(format('TABLE %s', rel), path, names, arrays, relgrad.impl_key(rel) IS NULL);
 END $$;
 
@@ -115,7 +115,7 @@ BEGIN
     IF aspect = 'definition' THEN
       RETURN format('The definition of %s has changed.', d ->> 'name');
     ELSIF aspect IS NOT NULL THEN
-      RETURN format('Of %s: %s was %s and is %s.', d ->> 'name', aspect, coalesce(d -> 'was' -> aspect, 'null'), coalesce(now -> aspect, 'null'));
+      RETURN format('Of %s: %s; it was %s and is %s.', d ->> 'name', aspect, coalesce(d -> 'was' -> aspect, 'null'), coalesce(now -> aspect, 'null'));
     END IF;
   END LOOP;
   RETURN NULL;
