@@ -135,6 +135,11 @@ func (db *Engine) pushedGradient(ctx context.Context, c *compiled, i int, env ke
 	if err != nil {
 		return "", err
 	}
+	return db.inOrder(c, i, text), nil
+}
+
+// inOrder gives the query of the gradient of parameter i the names and the order of its table's columns.
+func (db *Engine) inOrder(c *compiled, i int, text string) string {
 	var items []string
 	root := c.res.Plan.Roots[1+i]
 	for tc := range c.tables[i].Cols {
@@ -144,7 +149,7 @@ func (db *Engine) pushedGradient(ctx context.Context, c *compiled, i int, env ke
 			}
 		}
 	}
-	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n) AS g", nil
+	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n) AS g"
 }
 
 // pushedBackward is Backward by the database.

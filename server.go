@@ -18,6 +18,7 @@ import (
 // Server is a session on a Postgres server, from outside.
 type Server struct {
 	*Engine
+	pg     *pgbridge.Session
 	remote *pgbridge.Remote
 }
 
@@ -28,7 +29,8 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Engine: newEngine(pgbridge.NewSession(remote)), remote: remote}
+	session := pgbridge.NewSession(remote)
+	s := &Server{Engine: newEngine(session), pg: session, remote: remote}
 	s.Notice = notice
 	return s, nil
 }

@@ -21,3 +21,9 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON loss TO PUBLIC;
 ALTER TABLE state ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON state USING (owner = current_user) WITH CHECK (owner = current_user);
 GRANT SELECT, INSERT, UPDATE, DELETE ON state TO PUBLIC;
+
+CREATE PROCEDURE train(loss text DEFAULT NULL, params text[] DEFAULT NULL, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+  RAISE EXCEPTION USING ERRCODE = 'feature_not_supported', MESSAGE = 'on this server relgrad is SQL and PL/pgSQL only, which cannot train',
+    HINT = 'Run relgrad pg train --db DSN LOSS PARAM -o lr=0.01 -o epochs=100: the command trains the tables of this server.';
+END $$;

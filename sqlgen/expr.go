@@ -184,6 +184,9 @@ func (w *writer) standard(e *kernels.Expr) (text, bool) {
 		}
 		return w.expr(kernels.Const(kernels.IntValue(w.p.o.Env.Step))), true
 	case "current_seed":
+		if w.p.o.Seed != "" {
+			return atom(w.p.o.Seed), true
+		}
 		return w.expr(kernels.Const(kernels.IntValue(w.p.o.Env.Seed))), true
 	}
 	return text{}, false

@@ -14,8 +14,8 @@ import (
 type Options struct {
 	// Env gives the seed and step of kernels that draw; nil: both 0.
 	Env *kernels.Env
-	// Step is the step as SQL where the text is one for all steps, such as "$1::bigint"; "": the step of Env.
-	Step string
+	// Seed and Step are seed and step as SQL where the text is one for all of them, such as "$1::bigint"; "": those of Env.
+	Seed, Step string
 	// Opaque prints an Opaque node's query: as many columns as the node has without its row number, in order, in
 	// the representation that the dialect gives to their types.
 	Opaque func(n *ra.Node) (string, error)
@@ -89,8 +89,11 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 	if o.Env == nil {
 		o.Env = &kernels.Env{}
 	}
-	p := &printer{d: d, o: o, draw: Draw{strconv.FormatInt(o.Env.Seed, 10), o.Step},
+	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step},
 		names: map[*ra.Node]string{}, need: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}, uses: map[*ra.Node]int{}}
+	if o.Seed == "" {
+		p.draw.Seed = strconv.FormatInt(o.Env.Seed, 10)
+	}
 	if o.Step == "" {
 		p.draw.Step = strconv.FormatInt(o.Env.Step, 10)
 	}

@@ -56,6 +56,17 @@ const startTime = 20 * time.Second
 // the server's environment.
 func Start(t testing.TB, env ...string) *Cluster {
 	t.Helper()
+	return start(t, (*Cluster).install, env)
+}
+
+// StartBare is Start without the extension: a server as others manage it.
+func StartBare(t testing.TB, env ...string) *Cluster {
+	t.Helper()
+	return start(t, func(*Cluster) error { return nil }, env)
+}
+
+func start(t testing.TB, install func(*Cluster) error, env []string) *Cluster {
+	t.Helper()
 	paths := locate(t)
 	dir, err := os.MkdirTemp("", "relgrad-pg")
 	if err != nil {
@@ -69,7 +80,7 @@ func Start(t testing.TB, env ...string) *Cluster {
 	if err := c.layOut(paths); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.install(); err != nil {
+	if err := install(c); err != nil {
 		t.Fatal(err)
 	}
 	if out, err := c.command(filepath.Join(c.bin, "initdb"), "-D", c.data(), "-U", "relgrad", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {

@@ -53,7 +53,7 @@ type Engine struct {
 // New starts a server, which ends with the test, and connects. It has the extension.
 func New(t testing.TB) *Engine {
 	t.Helper()
-	return start(t, func(ctx context.Context, conn *pgx.Conn) error {
+	return connect(t, pgcluster.Start(t), func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := conn.Exec(ctx, "CREATE EXTENSION relgrad")
 		return err
 	})
@@ -62,15 +62,15 @@ func New(t testing.TB) *Engine {
 // NewPortable is New with the portable tier in place of the extension.
 func NewPortable(t testing.TB) *Engine {
 	t.Helper()
-	return start(t, func(ctx context.Context, conn *pgx.Conn) error {
+	return connect(t, pgcluster.StartBare(t), func(ctx context.Context, conn *pgx.Conn) error {
 		_, err := migrations.Apply(ctx, conn)
 		return err
 	})
 }
 
-func start(t testing.TB, install func(context.Context, *pgx.Conn) error) *Engine {
+func connect(t testing.TB, c *pgcluster.Cluster, install func(context.Context, *pgx.Conn) error) *Engine {
 	t.Helper()
-	c, ctx := pgcluster.Start(t), context.Background()
+	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, c.DSN)
 	if err != nil {
 		t.Fatal(err)

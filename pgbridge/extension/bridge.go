@@ -78,15 +78,15 @@ func writeBridge(b *strings.Builder) {
 	for _, f := range bridgeFuncs {
 		fmt.Fprintf(b, "CREATE FUNCTION %s(%s) RETURNS %s LANGUAGE c %s AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.name, f.args, f.result, f.kind, f.name)
 	}
-	fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", trainArgs())
+	fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", TrainArgs())
 	b.WriteString("\n" + RunTables())
 	for _, t := range append([]string{"run_id"}, runTableNames...) {
 		fmt.Fprintf(b, kept, t)
 	}
 }
 
-// trainArgs are the arguments of train.
-func trainArgs() string {
+// TrainArgs are the arguments of the procedure train, as SQL.
+func TrainArgs() string {
 	args := []string{"loss text DEFAULT NULL", "params text[] DEFAULT NULL"}
 	for _, o := range trainOptions {
 		value := "NULL"

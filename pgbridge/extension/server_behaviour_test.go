@@ -273,7 +273,7 @@ func aggregates(t *testing.T, s *server) {
 // numbers, so that the order of sums does not count.
 func parallel(t *testing.T, s *server) {
 	const list = "sum(v), avg(v), max_agg(v), min_agg(v), vector_agg(i % 7, x, 7), relgrad.sum(x), relgrad.avg(x), sum(relu(v - 3) * 2)"
-	const setup = `CREATE TABLE many AS SELECT i, (i % 10)::real AS x, ARRAY[i % 10, i % 3]::real[] AS v FROM generate_series(1, 20000) g(i);
+	const setup = `CREATE TABLE many AS SELECT i, (i % 10)::real AS x, ARRAY[i % 10, i % 3]::real[] AS v FROM generate_series(1, 5000) g(i);
 		ALTER TABLE many SET (parallel_workers = 2); ANALYZE many; SELECT 1`
 	if _, err := s.query(setup); err != nil {
 		t.Fatal(err)

@@ -51,19 +51,19 @@ func texts(row [][]byte) []*string {
 // connect starts a server, creates the extension and sets the search path of scripts.
 func connect(t *testing.T, env ...string) *server {
 	t.Helper()
-	return connectWith(t, func(s *server) error {
+	return connectTo(t, func() *pgcluster.Cluster { return pgcluster.Start(t, env...) }, func(s *server) error {
 		_, err := s.query("CREATE EXTENSION relgrad; SELECT 1")
 		return err
-	}, env...)
+	})
 }
 
-// connectWith is connect with another way to get relgrad's functions.
-func connectWith(t *testing.T, install func(*server) error, env ...string) *server {
+// connectTo is connect to another server, with another way to get relgrad's functions.
+func connectTo(t *testing.T, start func() *pgcluster.Cluster, install func(*server) error) *server {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	c := pgcluster.Start(t, env...)
+	c := start()
 	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, c.DSN)
 	if err != nil {
@@ -102,7 +102,7 @@ func TestPostgres(t *testing.T) {
 
 // TestPortable runs the same checks on the portable tier.
 func TestPortable(t *testing.T) {
-	run(t, connectWith(t, func(s *server) error {
+	run(t, connectTo(t, func() *pgcluster.Cluster { return pgcluster.StartBare(t) }, func(s *server) error {
 		_, err := migrations.Apply(s.ctx, s.Conn)
 		return err
 	}), both)

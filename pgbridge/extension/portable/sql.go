@@ -25,13 +25,22 @@ const runsHeader = generated + `SET search_path = relgrad;
 
 `
 
+// noTrain stands for train: PL/pgSQL has no optimizers.
+const noTrain = `
+CREATE PROCEDURE train(%s) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+  RAISE EXCEPTION USING ERRCODE = 'feature_not_supported', MESSAGE = 'on this server relgrad is SQL and PL/pgSQL only, which cannot train',
+    HINT = 'Run relgrad pg train --db DSN LOSS PARAM -o lr=0.01 -o epochs=100: the command trains the tables of this server.';
+END $$;
+`
+
 // costFactor makes the costs of these functions out of those of the extension's.
 const costFactor = 100
 
 // Files are the generated migrations by name.
 func Files() (map[string]string, error) {
 	text, err := kernels()
-	return map[string]string{"006_kernels.sql": text, "007_runs.sql": runsHeader + extension.RunTables()}, err
+	return map[string]string{"006_kernels.sql": text, "007_runs.sql": runsHeader + extension.RunTables() + fmt.Sprintf(noTrain, extension.TrainArgs())}, err
 }
 
 // kernels is the text of 006_kernels.sql.

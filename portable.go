@@ -1,0 +1,178 @@
+package relgrad
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
+)
+
+// On a server with the portable tier (package migrations) no engine stands behind gradient(): the texts of a loss and its
+// gradient are made from outside, and kept with what they depend on.
+
+// dependency is a row of relgrad.compiled.definitions: what a text was made from, and what relgrad.impl_describe said of it.
+type dependency struct {
+	Kind   string          `json:"kind"` // relation, function, setting, query or scalar
+	Name   string          `json:"name"` // or the query's text
+	Names  []string        `json:"names"`
+	Arrays []bool          `json:"arrays"` // of a query: which columns are arrays
+	OID    string          `json:"oid,omitempty"`
+	Was    json.RawMessage `json:"was"`
+}
+
+// CompileText makes the SQL texts of a loss and its gradient with respect to a parameter, table or table.column, and keeps
+// them in relgrad.compiled, where gradient() and backward() of the portable tier find them. It is one transaction. Errors: those of
+// Gradient; a server without the portable tier.
+func (s *Server) CompileText(ctx context.Context, loss, param string) error {
+	if err := s.Begin(); err != nil {
+		return err
+	}
+	err := s.compileText(ctx, loss, param)
+	if err == nil {
+		_, err = s.Commit()
+		return err
+	}
+	if e := s.Rollback(); e != nil {
+		return fmt.Errorf("%w; rolling back: %w", err, e)
+	}
+	return err
+}
+
+func (s *Server) compileText(ctx context.Context, loss, param string) error {
+	found, err := s.RunSQL(ctx, "SELECT to_regclass('relgrad.compiled') IS NOT NULL")
+	if err != nil {
+		return err
+	}
+	if found.Rows[0][0] != true {
+		return sqlerr.New(sqlerr.ObjectNotPrereqState, "this server does not have relgrad's portable tier").
+			WithHint("relgrad pg install --db DSN installs it. With the extension gradients need no compilation.")
+	}
+	var c *compiled
+	names, settings, err := s.cat.notes(func() error {
+		c, err = s.plan(ctx, request{loss: loss, params: []string{param}, draw: true})
+		return err
+	})
+	if err != nil {
+		return plain(err)
+	}
+	ref, _, err := sqlfront.ParseParam(ctx, s.cat, param)
+	if err != nil {
+		return plain(err)
+	}
+	value, gradient, err := s.texts(ctx, c)
+	if err != nil {
+		return plain(err)
+	}
+	path, _ := s.Setting("search_path")
+	list, err := s.dependencies(ctx, c, names, settings, path)
+	if err != nil {
+		return err
+	}
+	definitions, err := json.Marshal(list)
+	if err != nil {
+		return err
+	}
+	_, err = s.RunSQL(ctx, fmt.Sprintf(`INSERT INTO relgrad.compiled (loss, param, "column", path, draws, value, gradient, definitions)
+VALUES (relgrad.impl_loss(%s), %s, %s, %s, %t, %s, %s, %s)
+ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, draws = excluded.draws, value = excluded.value, gradient = excluded.gradient,
+  definitions = excluded.definitions, at = excluded.at`,
+		quoteText(loss), quoteText(fullName(c.tables[0].Schema, c.tables[0].Name)), quoteText(ref.Column), quoteText(path), c.query.Draws, quoteText(value), quoteText(gradient),
+		quoteText(string(definitions))))
+	return err
+}
+
+// texts prints the loss and the gradient with respect to the first parameter as queries for any step and seed.
+func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string, err error) {
+	o := sqlgen.Options{Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
+		Opaque: func(n *ra.Node) (string, error) { return s.cat.print(ctx, n) }}
+	if value, err = sqlgen.SQL(c.res.Plan, 0, s.Dialect(), o); err != nil {
+		return "", "", err
+	}
+	text, err := sqlgen.SQL(c.res.Plan, 1, s.Dialect(), o)
+	if err != nil {
+		return "", "", err
+	}
+	t := c.tables[0]
+	gradient, err = s.pg.PresentQuery(s.inOrder(c, 0, text), fullName(t.Schema, t.Name))
+	return value, gradient, err
+}
+
+// dependencies describes all that the plan was made from.
+func (s *Server) dependencies(ctx context.Context, c *compiled, names map[lookup]object, settings map[string]string, path string) ([]dependency, error) {
+	var list []dependency
+	for _, o := range names {
+		switch {
+		case o.view != nil:
+			list = append(list, dependency{Kind: "relation", Name: fullName(o.view.Schema, o.view.Name)})
+		case o.table != "":
+			list = append(list, dependency{Kind: "relation", Name: fullName(o.schema, o.table)})
+		case o.function != nil:
+			list = append(list, dependency{Kind: "function", Name: fullName(o.function.Schema, o.function.Name)})
+		}
+	}
+	for name := range settings {
+		list = append(list, dependency{Kind: "setting", Name: name})
+	}
+	for _, n := range sqlfront.Opaques(c.res.Plan.Nodes()...) {
+		d := dependency{Kind: "query"}
+		if n.Query.(*sqlfront.OpaqueQuery).Scalar {
+			d.Kind = "scalar"
+		}
+		text, err := s.cat.print(ctx, n)
+		if err != nil {
+			return nil, err
+		}
+		d.Name = text
+		for i := range n.Query.(*sqlfront.OpaqueQuery).Types {
+			d.Names, d.Arrays = append(d.Names, n.Cols[i].Name), append(d.Arrays, n.Cols[i].Type.Shape != nil)
+		}
+		list = append(list, d)
+	}
+	sort.Slice(list, func(i, j int) bool { return list[i].Kind+"\x00"+list[i].Name < list[j].Kind+"\x00"+list[j].Name })
+	list = slices.CompactFunc(list, func(a, b dependency) bool { return a.Kind == b.Kind && a.Name == b.Name })
+	for i := range list {
+		if err := s.describe(ctx, &list[i], path); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// describe lets the server say what there is of a dependency now.
+func (s *Server) describe(ctx context.Context, d *dependency, path string) error {
+	if d.Names == nil {
+		d.Names, d.Arrays = []string{}, []bool{}
+	}
+	names := make([]string, len(d.Names))
+	for i, n := range d.Names {
+		names[i] = quoteText(n)
+	}
+	oid := "''"
+	if d.Kind == "relation" {
+		oid = "to_regclass(" + quoteText(d.Name) + ")::oid::text"
+	}
+	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT relgrad.impl_describe(%s, %s, %s, ARRAY[%s]::text[], '{%s}')::text, %s", quoteText(d.Kind), quoteText(d.Name), quoteText(path),
+		strings.Join(names, ", "), strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Arrays), " ", ","), "[]"), oid))
+	if err != nil {
+		return err
+	}
+	was, ok := res.Rows[0][0].(string)
+	if !ok {
+		return sqlerr.New(sqlerr.Internal, "internal error: %s %s, which the loss reads, has no description", d.Kind, d.Name)
+	}
+	d.Was, d.OID = json.RawMessage(was), res.Rows[0][1].(string)
+	return nil
+}
+
+// fullName is a quoted name with its schema.
+func fullName(schema, name string) string {
+	d := sqlgen.Postgres{}
+	return d.Table(&ra.Table{Schema: schema, Name: name})
+}
