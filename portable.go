@@ -45,6 +45,28 @@ func (s *Server) CompileText(ctx context.Context, loss, param string) error {
 	return err
 }
 
+// CompileHere is CompileText inside the transaction that may be open; an error leaves that as it was.
+func (s *Server) CompileHere(ctx context.Context, loss, param string) error {
+	s.pg.Renew("")
+	if !s.InTransaction() {
+		return s.CompileText(ctx, loss, param)
+	}
+	if _, err := s.RunSQL(ctx, "SAVEPOINT relgrad_compile"); err != nil {
+		return err
+	}
+	err := s.compileText(ctx, loss, param)
+	if err == nil {
+		_, err = s.RunSQL(ctx, "RELEASE relgrad_compile")
+		return err
+	}
+	for _, sql := range []string{"ROLLBACK TO relgrad_compile", "RELEASE relgrad_compile"} {
+		if _, e := s.RunSQL(ctx, sql); e != nil {
+			return fmt.Errorf("%w; rolling back: %w", err, e)
+		}
+	}
+	return err
+}
+
 func (s *Server) compileText(ctx context.Context, loss, param string) error {
 	found, err := s.RunSQL(ctx, "SELECT to_regclass('relgrad.compiled') IS NOT NULL")
 	if err != nil {

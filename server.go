@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
@@ -33,6 +34,18 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	s := &Server{Engine: newEngine(session), pg: session, remote: remote}
 	s.Notice = notice
 	return s, nil
+}
+
+// OnServer makes a session of a connection that others use too, between its calls.
+func OnServer(remote *pgbridge.Remote) *Server {
+	session := pgbridge.NewSession(remote)
+	return &Server{Engine: newEngine(session), pg: session, remote: remote}
+}
+
+// CallTrain runs CALL train(…) in this process, on the tables of the server.
+func (s *Server) CallTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) error {
+	s.pg.Renew("")
+	return s.callTrain(ctx, call, text)
 }
 
 // Close ends the session.

@@ -48,6 +48,9 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	return &Remote{pg}, nil
 }
 
+// Attach makes a Conn of a connection that is there.
+func Attach(pg *pgconn.PgConn) *Remote { return &Remote{pg} }
+
 // cancelTime is how long a server may take to end a cancelled statement.
 const cancelTime = 5 * time.Second
 

@@ -97,7 +97,14 @@ func (t *target) session(ctx context.Context, o *script.Options, use func(p plac
 			return err
 		}
 		end = p.server.Close
-		r = script.NewRunner(p.server, *o)
+		server := script.Server(p.server)
+		if tier, ok, err := p.server.OpenPortable(ctx); err != nil {
+			p.server.Close()
+			return err
+		} else if ok {
+			server = tier
+		}
+		r = script.NewRunner(server, *o)
 	} else {
 		if p.store, err = t.open(); err != nil {
 			return err

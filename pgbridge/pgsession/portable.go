@@ -1,0 +1,153 @@
+package pgsession
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// Portable is a Session on a server with the portable tier, where no engine stands behind gradient() and train(): this
+// process is the engine. CALL train(…) is run here, on the session's connection; before a statement that calls gradient()
+// or backward() of a loss whose texts are missing or stale, they are compiled. All else is the server's.
+type Portable struct {
+	*Session
+	engine *relgrad.Server
+}
+
+// OpenPortable gives the session an engine where its server has the portable tier; ok is false where it has not.
+func (s *Session) OpenPortable(ctx context.Context) (p *Portable, ok bool, err error) {
+	engine := relgrad.OnServer(pgbridge.Attach(s.conn))
+	res, err := engine.RunSQL(ctx, "SELECT to_regclass('relgrad.compiled') IS NOT NULL")
+	if err != nil || res.Rows[0][0] != true {
+		return nil, false, err
+	}
+	return &Portable{s, engine}, true, nil
+}
+
+// Run implements script.Server.
+func (p *Portable) Run(ctx context.Context, sql string, c *script.Client) error {
+	text := &sqlfront.Text{SQL: sql}
+	stmts, err := sqlfront.Parse(text)
+	if err != nil { // the server says why, or can read it
+		return p.Session.Run(ctx, sql, c)
+	}
+	if len(stmts) == 1 {
+		if call, ok := stmts[0].Stmt.(*sqlfront.Call); ok && call.Func.Name == "train" && (call.Func.Schema == "" || call.Func.Schema == "relgrad") {
+			p.engine.Notice = func(level, message string) {
+				c.Notice(&sqlerr.Error{Message: message, Pos: -1, Shown: level + ":  " + message + "\n"})
+			}
+			if err := p.engine.CallTrain(ctx, call.Func, text); err != nil {
+				return shown(sqlerr.In(err, text))
+			}
+			return c.Result(&script.Result{Tag: "CALL"})
+		}
+	}
+	if !p.Failed() {
+		for _, g := range gradientCalls(sql) {
+			for _, param := range g.params {
+				if err := p.engine.CompileHere(ctx, g.loss, param); err != nil {
+					break // the server's own function says what is wrong
+				}
+			}
+		}
+	}
+	return p.Session.Run(ctx, sql, c)
+}
+
+// shown gives an error of the engine the text that psql would show.
+func shown(err error) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Shown != "" {
+		return err
+	}
+	out := *e
+	out.Shown = sqlerr.Render(err)
+	return &out
+}
+
+// gradientCall names the gradients that a call needs.
+type gradientCall struct {
+	loss   string
+	params []string
+}
+
+// gradientCalls finds the calls of gradient() and backward() with constant arguments in a text, bodies in $$ included.
+func gradientCalls(sql string) (out []gradientCall) {
+	for at := 0; ; {
+		name := sqlfront.Lex(sql, at)
+		if name.Kind == sqlfront.TokEOF {
+			return out
+		}
+		at = name.End
+		if name.Kind == sqlfront.TokDollar { // a body
+			word := sql[name.At:name.End]
+			tag := strings.IndexByte(word[1:], '$') + 2
+			out = append(out, gradientCalls(word[tag:len(word)-tag])...)
+			continue
+		}
+		if !name.Is("gradient") && !name.Is("backward") {
+			continue
+		}
+		open := sqlfront.Lex(sql, at)
+		end := closing(sql, open)
+		if end < 0 {
+			continue
+		}
+		x, err := sqlfront.ParseExpr(&sqlfront.Text{SQL: sql[name.At:end]})
+		if call, ok := x.(*sqlfront.FuncCall); err == nil && ok {
+			if g, ok := constantCall(call); ok {
+				out = append(out, g)
+			}
+		}
+	}
+}
+
+// closing finds the end of a parenthesis; -1 where there is none.
+func closing(sql string, open sqlfront.Token) int {
+	if sql[open.At:open.End] != "(" {
+		return -1
+	}
+	depth := 1
+	for at := open.End; ; {
+		t := sqlfront.Lex(sql, at)
+		switch {
+		case t.Kind == sqlfront.TokEOF:
+			return -1
+		case sql[t.At:t.End] == "(":
+			depth++
+		case sql[t.At:t.End] == ")":
+			depth--
+		}
+		if at = t.End; depth == 0 {
+			return at
+		}
+	}
+}
+
+func constantCall(c *sqlfront.FuncCall) (g gradientCall, ok bool) {
+	if len(c.Args) < 2 {
+		return g, false
+	}
+	loss, ok := c.Args[0].(*sqlfront.Literal)
+	if !ok || loss.Kind != sqlfront.LitString {
+		return g, false
+	}
+	g.loss = loss.Value
+	if table, ok := sqlfront.RowParam(c.Args[1]); ok {
+		g.params = []string{table}
+	}
+	if list, ok := c.Args[1].(*sqlfront.ArrayLit); ok {
+		for _, e := range list.Elems {
+			if l, ok := e.(*sqlfront.Literal); ok && l.Kind == sqlfront.LitString {
+				g.params = append(g.params, l.Value)
+			}
+		}
+	}
+	return g, len(g.params) > 0
+}
