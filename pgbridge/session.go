@@ -367,12 +367,16 @@ func (s *Session) LockRun(run int64, params []*ra.Table) (unlock func(), err err
 		}
 	}
 	take := func(class, object uint32) (bool, error) {
+		// announced before it is held: a call may be cancelled at any point
+		if err := s.conn.Unlock(context.Background(), class, object); err != nil {
+			return false, err
+		}
 		rows, err := s.texts(fmt.Sprintf("SELECT pg_try_advisory_lock(%d, %d)", int32(class), int32(object)))
 		if err != nil || rows[0][0] != "true" {
 			return false, err
 		}
 		held = append(held, lock{class, object})
-		return true, s.conn.Unlock(context.Background(), class, object)
+		return true, nil
 	}
 	ok, err := take(lockRuns, uint32(run))
 	if err == nil && !ok {

@@ -365,7 +365,7 @@ show(Service *s, RgReader *r)
 	send_complete(s->e, "", 0);
 }
 
-// keep_lock notes a lock of the session, (class, object), that the engine is about to take or has taken. It releases it
+// keep_lock notes a lock of the session, (class, object), that the engine is about to take. It releases it
 // itself; where it is ended amid the request, release_locks does.
 static void
 keep_lock(Service *s, RgReader *r)
