@@ -33,6 +33,9 @@ func lit(typ string, v any) sqlfront.Expr {
 // insert appends rows to a table of the schema relgrad.
 func (db *Engine) insert(ctx context.Context, table string, cols []string, rows [][]sqlfront.Expr) error {
 	const batch = 200
+	if a, ok := db.host.(appender); ok && len(rows) > 0 {
+		return a.Append(ctx, "relgrad", table, cols, columnsOf(rows))
+	}
 	for from := 0; from < len(rows); from += batch {
 		ins := &sqlfront.Insert{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
 			Query: &sqlfront.Select{Node: sqlfront.Node{At: -1}, Values: rows[from:min(from+batch, len(rows))], End: -1}}

@@ -1,11 +1,13 @@
 package pgbridge
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store"
 )
@@ -155,4 +157,26 @@ func (s *Session) QuerySQL(ctx context.Context, sql string) (names []string, dat
 		names = append(names, col.Name)
 	}
 	return names, c.data, nil
+}
+
+// Append adds rows to a table; values are cast to the types of its columns.
+func (s *Session) Append(ctx context.Context, schema, table string, names []string, cols []*ra.Vector) error {
+	from, err := s.OfferRows(ctx, names, cols)
+	if err != nil {
+		return bare(err)
+	}
+	r := s.find(nil, schema, table)
+	if err := s.failed(); err != nil || r == nil || r.table == nil {
+		return cmp.Or(err, error(sqlerr.New(sqlerr.UndefinedTable, "relation \"%s.%s\" does not exist", schema, table)))
+	}
+	var into, items []string
+	for _, n := range names {
+		k := r.table.Column(n)
+		if k < 0 {
+			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, table)
+		}
+		into, items = append(into, quoteIdent(n)), append(items, "d."+quoteIdent(n)+"::"+r.declared[k])
+	}
+	_, err = s.result(ctx, "INSERT INTO "+quoteName(schema, table)+" ("+strings.Join(into, ", ")+") SELECT "+strings.Join(items, ", ")+" FROM "+from)
+	return bare(err)
 }
