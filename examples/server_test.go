@@ -90,6 +90,7 @@ func (s *server) compare(t *testing.T, e *example, script string, vars []string)
 	}
 	e.check(t, quality(t, got))
 	s.sameLosses(t, first, losses(t, store))
+	checkGradients(t, e, first)
 
 	second := s.database(t, "b")
 	if other := output(t, "relgrad:", serverSettings, command, append(append([]string{"run", "--db", second}, vars...), script)...); other != got {
@@ -173,6 +174,38 @@ func (s *server) sameLosses(t *testing.T, dsn string, want map[string][]float64)
 			if d := math.Abs(got[run][i]-x) / math.Abs(x); !(d <= stepLoss) {
 				t.Errorf("run %s: loss %.17g of step %d, in the store %.17g: off by %g", run, got[run][i], i+1, x, d)
 			}
+		}
+	}
+}
+
+// byHand are the losses, with their parameters, of scripts without train().
+var byHand = map[string][][]string{
+	"gcn/karate_loop.sql": {{"loss", "w0", "w1"}},
+	"gcn_karate_loop.sql": {{"loss", "w0", "w1"}},
+	"gcn/cora_loop.sql":   {{"loss", "w0", "w1"}},
+	"gcn_cora_loop.sql":   {{"loss", "w0", "w1"}},
+	"matrix_product.sql":  {{"product_loss", "a", "b"}, {"chain_loss", "a", "b", "c", "d", "e"}, {"chain_loss2", "a", "d"}},
+	"gcn/sampled.sql":     {{"sampled_loss", "w0", "w1"}},
+}
+
+// checkGradients compares elements of the gradients of a script's losses, in their last mini-batch and where the parameters
+// have come to, with central differences.
+func checkGradients(t *testing.T, e *example, dsn string) {
+	t.Helper()
+	calls := sql(t, dsn, "SELECT format('%L, %L, batch => %L, batch_size => %L', loss, p, options::json ->> 'batch', options::json ->> 'batch_size') FROM relgrad.run, json_array_elements_text(params::json) p")
+	for _, l := range byHand[e.script] {
+		for _, p := range l[1:] {
+			calls = append(calls, []string{fmt.Sprintf("'%s', '%s'", l[0], p)})
+		}
+	}
+	if len(calls) == 0 {
+		t.Error("no loss to check; see byHand")
+	}
+	for _, c := range calls {
+		call := "check_gradient(" + c[0] + ", samples => 20, step => 1, seed => 1)"
+		rows := sql(t, dsn+" options='-c search_path=public,relgrad'", "SELECT count(*), count(*) FILTER (WHERE ok), max(error) FROM "+call)
+		if rows[0][0] == "0" || rows[0][0] != rows[0][1] {
+			t.Errorf("%s: %s elements, %s of them agree, largest error %s", call, rows[0][0], rows[0][1], rows[0][2])
 		}
 	}
 }

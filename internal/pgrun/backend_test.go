@@ -39,6 +39,9 @@ type oracle struct {
 func ask(db *memdb.DB, loss, table string) (*oracle, error) {
 	ctx, env := context.Background(), &kernels.Env{Seed: 1, Step: 2}
 	b, err := gradtest.Bind(ctx, db, loss, []string{table})
+	if e := (*sqlerr.Error)(nil); err != nil && !errors.As(err, &e) { // the table is not scanned
+		err = sqlerr.New(sqlerr.InvalidParameter, "the loss does not read it").Wrap(err)
+	}
 	if err != nil {
 		return nil, err
 	}
