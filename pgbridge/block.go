@@ -17,7 +17,7 @@ type Block struct {
 	Cols []Column
 }
 
-// Column is a column of a block. Chunks of one column have one shape in a block.
+// Column is a column of a block. Chunks of one column have one shape in a block; it is nil where all are NULL.
 type Column struct {
 	Name string
 	OID  uint32 // of a column that is received
@@ -103,7 +103,8 @@ func decodeColumn(d *dec, mem []byte, rows int, c *Column) error {
 		return fmt.Errorf("pgbridge: column %s is of the kind %q", c.Name, kind)
 	}
 	v := &ra.Vector{Type: kernels.Type{Kind: k}, N: rows}
-	if kind == colChunk32 || kind == colChunk64 || kind == colInts {
+	chunks := kind == colChunk32 || kind == colChunk64 || kind == colInts
+	if chunks && len(shape) > 0 {
 		v.Type.Shape = shape
 	}
 	c.Data = v
@@ -118,6 +119,9 @@ func decodeColumn(d *dec, mem []byte, rows int, c *Column) error {
 		}
 	}
 	n := rows * v.Type.Size()
+	if chunks && v.Type.Shape == nil { // all are NULL
+		n = 0
+	}
 	switch kind {
 	case colInt, colInts:
 		v.Ints = at[int64](&m, data, n)

@@ -467,7 +467,7 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 		return store.Version{Keys: s.begun, Values: s.begun}, nil
 	}
 	from := quoteName(r.table.Schema, r.table.Name)
-	rows, err := s.texts("SELECT count(*)::text || ' ' || coalesce(sum(hashtextextended(tableoid::text || ' ' || ctid::text || ' ' || xmin::text || ' ' || cmin::text, 0))::text, '') FROM " + from)
+	rows, err := s.texts("SELECT count(*)::text || ' ' || coalesce(bit_xor(hash_record_extended(ROW(tableoid, ctid, xmin, cmin), 0)), 0)::text FROM " + from)
 	if err != nil {
 		return store.Version{}, bare(err)
 	}

@@ -37,10 +37,13 @@ var number = regexp.MustCompile(`-?\d+(\.\d+)?(e[-+]?\d+)?`)
 var rule = regexp.MustCompile(`-{3,}|[ ]+`)
 
 // Same compares two outputs: words and whole numbers exactly, others to within Figures, widths not at all.
-func Same(want, got string) error {
+func Same(want, got string) error { return Close(want, got, Figures) }
+
+// Close is Same to within a part of a number, or two units of its last digit where that is more.
+func Close(want, got string, tolerance float64) error {
 	plain := func(s string) string { return rule.ReplaceAllString(number.ReplaceAllString(s, "#"), " ") }
 	if plain(want) != plain(got) {
-		return fmt.Errorf("the output differs from the document's")
+		return fmt.Errorf("the output differs in more than numbers")
 	}
 	a, b := number.FindAllString(want, -1), number.FindAllString(got, -1)
 	for i := range a {
@@ -51,8 +54,8 @@ func Same(want, got string) error {
 		y, err2 := strconv.ParseFloat(b[i], 64)
 		unit, fraction := last(a[i])
 		_, other := last(b[i])
-		if err1 != nil || err2 != nil || !fraction && !other || math.Abs(x-y) > math.Max(2*unit, Figures*math.Abs(x)) {
-			return fmt.Errorf("the output has %s where the document has %s", b[i], a[i])
+		if err1 != nil || err2 != nil || !fraction && !other || math.Abs(x-y) > math.Max(2*unit, tolerance*math.Abs(x)) {
+			return fmt.Errorf("the output has %s where %s is expected", b[i], a[i])
 		}
 	}
 	return nil

@@ -1,0 +1,220 @@
+package examples
+
+import (
+	"encoding/csv"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/docstest"
+	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/internal/pgcluster"
+)
+
+// longVariable set to any value makes TestServer run all scripts; it leaves out those of long otherwise.
+const longVariable = "RELGRAD_SERVER_SCRIPTS"
+
+// long are the scripts that need more than about ten seconds on a server, where Postgres itself runs what the store's
+// compiled queries do: the ranks of all entities, and the forward view of each step of a loop.
+var long = []string{"kge/transe.sql", "kge/transr.sql", "kge_transe.sql", "gcn/cora_loop.sql", "gcn_cora_loop.sql", "nnmf/movies.sql", "nnmf_movies.sql"}
+
+const (
+	// printed is how far numbers of the two outputs may be from each other, relative. Sums of real are rounded in another
+	// order by another program; training multiplies the difference, which stays below this for the scripts' steps.
+	printed = 1e-6
+	// firstSteps have losses that agree to within stepLoss, relative: whatever happens later, they began the same.
+	firstSteps = 20
+	stepLoss   = 1e-6
+)
+
+// server is a server on which each script has a database.
+type server struct{ dsn string }
+
+// TestServer runs the scripts as they are by psql on a server and compares everything that is printed (tables, notices,
+// statements' tags) and the first losses with the embedded store's. relgrad run --db must print what psql does, to the
+// last digit: it is the same server that trains.
+func TestServer(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains models")
+	}
+	if _, err := exec.LookPath("psql"); err != nil {
+		need.Absent(t, "pg", "no psql; make pg-install installs what a server needs")
+	}
+	s := &server{pgcluster.Start(t).DSN}
+	t.Run("scripts", func(t *testing.T) { // returns when all are done
+		for i := range ours {
+			s.run(t, &ours[i], "examples", filepath.Join(need.Root(), "examples"))
+		}
+		for i := range surface {
+			s.run(t, &surface[i], "surface", need.Surface(t))
+		}
+	})
+}
+
+func (s *server) run(t *testing.T, e *example, kind, folder string) {
+	t.Run(kind+"/"+e.script, func(t *testing.T) {
+		if slices.Contains(long, e.script) && os.Getenv(longVariable) == "" {
+			t.Skip("runs for long; set " + longVariable)
+		}
+		vars := []string{"-v", "seed=1"}
+		if e.data {
+			vars = append(vars, "-v", "data="+need.Data(t))
+		}
+		if e.epochs > 0 {
+			vars = append(vars, "-v", fmt.Sprint("epochs=", e.epochs))
+		}
+		t.Parallel()
+		s.compare(t, e, filepath.Join(folder, e.script), vars)
+	})
+}
+
+func (s *server) compare(t *testing.T, e *example, script string, vars []string) {
+	begin := time.Now()
+	store := filepath.Join(t.TempDir(), "store.db")
+	want := output(t, "relgrad:", nil, command, append(append([]string{"run", "--store", store}, vars...), script)...)
+	trained := time.Since(begin)
+
+	begin = time.Now()
+	first := s.database(t, "a")
+	got := output(t, "psql:", serverSettings, "psql", append(append([]string{"-X", "-v", "ON_ERROR_STOP=1"}, vars...), "-f", script, first)...)
+	t.Logf("%.1f s on the store, %.1f s by psql", trained.Seconds(), time.Since(begin).Seconds())
+	if err := docstest.Close(want, got, printed); err != nil {
+		t.Errorf("psql: %v\n%s\nthe store:\n%s", err, tail(got), tail(want))
+	}
+	e.check(t, quality(t, got))
+	s.sameLosses(t, first, losses(t, store))
+	checkGradients(t, e, first)
+
+	second := s.database(t, "b")
+	if other := output(t, "relgrad:", serverSettings, command, append(append([]string{"run", "--db", second}, vars...), script)...); other != got {
+		t.Errorf("relgrad run --db prints\n%s\npsql\n%s", tail(other), tail(got))
+	}
+}
+
+// serverSettings take away what makes two runs of one query on one server differ in the last digits, and compiling.
+var serverSettings = []string{"PGOPTIONS=-c jit=off -c max_parallel_workers_per_gather=0"}
+
+// database makes a database with the extension and gives its DSN.
+func (s *server) database(t *testing.T, suffix string) string {
+	t.Helper()
+	name := strings.ToLower(strings.NewReplacer("/", "_", ".", "_").Replace(t.Name())) + suffix
+	sql(t, s.dsn, "CREATE DATABASE "+name)
+	dsn := strings.Replace(s.dsn, "dbname=postgres", "dbname="+name, 1)
+	sql(t, dsn, "CREATE EXTENSION relgrad")
+	return dsn
+}
+
+// sql runs a statement and gives its rows.
+func sql(t *testing.T, dsn, statement string) [][]string {
+	t.Helper()
+	out := output(t, "psql:", nil, "psql", "-X", "-q", "--csv", "-t", "-c", statement, dsn)
+	rows, err := csv.NewReader(strings.NewReader(out)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// output runs a program and gives what a terminal shows; prefix is the one of its messages, which all get psql's.
+func output(t *testing.T, prefix string, env []string, program string, args ...string) string {
+	t.Helper()
+	cmd := exec.Command(program, args...)
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", program, strings.Join(args, " "), err, tail(string(out)))
+	}
+	lines := strings.SplitAfter(string(out), "\n")
+	for i, l := range lines {
+		if rest, ok := strings.CutPrefix(l, prefix); ok {
+			lines[i] = "psql:" + rest
+		}
+	}
+	return strings.Join(lines, "")
+}
+
+// quality is the last table's last row, its last column behind a comma as in CSV.
+func quality(t *testing.T, out string) string {
+	t.Helper()
+	lines := strings.Split(strings.TrimRight(out, "\n"), "\n")
+	if len(lines) < 2 || !strings.HasPrefix(lines[len(lines)-1], "(") {
+		t.Fatalf("no table at the end of %s", tail(out))
+	}
+	cells := strings.Split(lines[len(lines)-2], "|")
+	return strings.TrimSpace(cells[len(cells)-1])
+}
+
+// sameLosses compares the losses that a database has recorded with those of the store.
+func (s *server) sameLosses(t *testing.T, dsn string, want map[string][]float64) {
+	t.Helper()
+	got := map[string][]float64{}
+	for _, row := range sql(t, dsn, "SELECT run, loss FROM relgrad.loss ORDER BY run, step") {
+		x, err := strconv.ParseFloat(row[1], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got[row[0]] = append(got[row[0]], x)
+	}
+	if len(got) != len(want) {
+		t.Errorf("losses of %d runs, not %d", len(got), len(want))
+	}
+	for run, w := range want {
+		if len(got[run]) != len(w) {
+			t.Errorf("run %s: %d losses, not %d", run, len(got[run]), len(w))
+			continue
+		}
+		for i, x := range w[:min(len(w), firstSteps)] {
+			if d := math.Abs(got[run][i]-x) / math.Abs(x); !(d <= stepLoss) {
+				t.Errorf("run %s: loss %.17g of step %d, in the store %.17g: off by %g", run, got[run][i], i+1, x, d)
+			}
+		}
+	}
+}
+
+// byHand are the losses, with their parameters, of scripts without train().
+var byHand = map[string][][]string{
+	"gcn/karate_loop.sql": {{"loss", "w0", "w1"}},
+	"gcn_karate_loop.sql": {{"loss", "w0", "w1"}},
+	"gcn/cora_loop.sql":   {{"loss", "w0", "w1"}},
+	"gcn_cora_loop.sql":   {{"loss", "w0", "w1"}},
+	"matrix_product.sql":  {{"product_loss", "a", "b"}, {"chain_loss", "a", "b", "c", "d", "e"}, {"chain_loss2", "a", "d"}},
+	"gcn/sampled.sql":     {{"sampled_loss", "w0", "w1"}},
+}
+
+// checkGradients compares elements of the gradients of a script's losses, in their last mini-batch and where the parameters
+// have come to, with central differences.
+func checkGradients(t *testing.T, e *example, dsn string) {
+	t.Helper()
+	calls := sql(t, dsn, "SELECT format('%L, %L, batch => %L, batch_size => %L', loss, p, options::json ->> 'batch', options::json ->> 'batch_size') FROM relgrad.run, json_array_elements_text(params::json) p")
+	for _, l := range byHand[e.script] {
+		for _, p := range l[1:] {
+			calls = append(calls, []string{fmt.Sprintf("'%s', '%s'", l[0], p)})
+		}
+	}
+	if len(calls) == 0 {
+		t.Error("no loss to check; see byHand")
+	}
+	for _, c := range calls {
+		call := "check_gradient(" + c[0] + ", samples => 20, step => 1, seed => 1)"
+		rows := sql(t, dsn+" options='-c search_path=public,relgrad'", "SELECT count(*), count(*) FILTER (WHERE ok), max(error) FROM "+call)
+		if rows[0][0] == "0" || rows[0][0] != rows[0][1] {
+			t.Errorf("%s: %s elements, %s of them agree, largest error %s", call, rows[0][0], rows[0][1], rows[0][2])
+		}
+	}
+}
+
+// TestLong keeps the list of long scripts free of names that are gone.
+func TestLong(t *testing.T) {
+	for _, name := range long {
+		if !slices.ContainsFunc(append(slices.Clone(ours), surface...), func(e example) bool { return e.script == name }) {
+			t.Errorf("no script %s", name)
+		}
+	}
+}

@@ -1,0 +1,293 @@
+package pgrun
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/randquery"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/ra/interp"
+	"github.com/relgrad/relgrad/sqlgen"
+)
+
+var backendFlag = flag.Int64("backend", 60, "number of random queries whose gradients a backend computes; 500 are a full run")
+
+// engineModes are the values of relgrad.engine that name an engine.
+var engineModes = []string{"chunk", "sql"}
+
+// oracle is what the interpreter says of a loss and of its gradient.
+type oracle struct {
+	loss kernels.Value
+	grad ra.Root // with the columns that the table has
+	rows []interp.Row
+	key  []int // of grad's columns
+}
+
+// ask evaluates a loss over db, differentiated but not optimized, for one table.
+func ask(db *memdb.DB, loss, table string) (*oracle, error) {
+	ctx, env := context.Background(), &kernels.Env{Seed: 1, Step: 2}
+	b, err := gradtest.Bind(ctx, db, loss, []string{table})
+	if e := (*sqlerr.Error)(nil); err != nil && !errors.As(err, &e) { // the table is not scanned
+		err = sqlerr.New(sqlerr.InvalidParameter, "the loss does not read it").Wrap(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	in := interp.New(db, env)
+	rows, err := in.Eval(ctx, b.Loss)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) != 1 {
+		return nil, fmt.Errorf("the loss has %d rows", len(rows))
+	}
+	g := b.Grads[0]
+	o := &oracle{loss: rows[0][b.Loss.Index(b.LossCol)], grad: ra.Root{Node: g}}
+	full, err := in.Eval(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	o.rows = make([]interp.Row, len(full))
+	for i, tc := range b.Scans[0].TableCols {
+		if tc == ra.RowID {
+			continue
+		}
+		if slices.Contains(b.Params[0].Key, tc) {
+			o.key = append(o.key, len(o.grad.Cols))
+		}
+		o.grad.Cols = append(o.grad.Cols, g.Cols[i].ID)
+		for r, row := range full {
+			o.rows[r] = append(o.rows[r], row[i])
+		}
+	}
+	return o, nil
+}
+
+// query is the call of gradient, its columns in the types in which Engine.query reads them.
+func (o *oracle) query(loss, table string) string {
+	var items []string
+	d := sqlgen.Postgres{}
+	for _, id := range o.grad.Cols {
+		c := o.grad.Node.Col(id)
+		item := "g." + d.Ident(c.Name)
+		if c.Type.Kind == kernels.Int && c.Type.Shape == nil {
+			item += "::bigint AS " + d.Ident(c.Name)
+		}
+		items = append(items, item)
+	}
+	return "SELECT " + strings.Join(items, ", ") + " FROM gradient($loss$" + loss + "$loss$, NULL::" + table + ", step => 2, seed => 1) AS g"
+}
+
+// wild reports a loss of which rounding leaves nothing.
+func (o *oracle) wild() bool { return !o.loss.Null && !(math.Abs(o.loss.Float()) < 1e7) }
+
+// compare reports the first row that is not the oracle's. Rows of a table without a key are matched in any order.
+func (o *oracle) compare(got []interp.Row, tol float64) error {
+	if len(got) != len(o.rows) {
+		return fmt.Errorf("%d rows, not %d", len(got), len(o.rows))
+	}
+	scale := 1.0
+	for _, row := range o.rows {
+		for i, id := range o.grad.Cols {
+			if o.grad.Node.Col(id).Type.IsFloat() && !slices.Contains(o.key, i) && !row[i].Null {
+				for _, x := range row[i].Floats() {
+					if !math.IsInf(x, 0) && !math.IsNaN(x) {
+						scale = math.Max(scale, math.Abs(x))
+					}
+				}
+			}
+		}
+	}
+	left := slices.Clone(o.rows)
+	for _, row := range got {
+		at := slices.IndexFunc(left, func(w interp.Row) bool { return sameRow(row, w, tol*scale) })
+		if at < 0 {
+			return fmt.Errorf("row %v is none of the oracle's %v", row, left)
+		}
+		left = slices.Delete(left, at, at+1)
+	}
+	return nil
+}
+
+func sameRow(a, b interp.Row, tol float64) bool {
+	for i := range a {
+		if a[i].Null != b[i].Null {
+			return false
+		}
+		if a[i].Null {
+			continue
+		}
+		if !a[i].Type.IsFloat() {
+			if a[i].String() != b[i].String() {
+				return false
+			}
+			continue
+		}
+		x, y := a[i].Floats(), b[i].Floats()
+		if len(x) != len(y) {
+			return false
+		}
+		for j := range x {
+			if x[j] != y[j] && !(math.IsNaN(x[j]) && math.IsNaN(y[j])) && !(math.Abs(x[j]-y[j]) <= tol) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// backend compares gradient() of a table, by each engine, with the oracle. ok is false where neither has an answer.
+func (s *viewServer) backend(db *memdb.DB, loss, table string, tol float64) (ok bool, err error) {
+	o, refused := ask(db, loss, table)
+	if refused == nil && o.wild() {
+		return false, nil
+	}
+	for _, mode := range engineModes {
+		s.exec("SET relgrad.engine = " + mode)
+		if refused != nil || o.loss.Null {
+			err := s.try("SELECT * FROM gradient($loss$" + loss + "$loss$, NULL::" + table + ", step => 2, seed => 1)")
+			var e *pgconn.PgError
+			switch {
+			case err == nil:
+				return false, fmt.Errorf("%s: no error; the oracle says %v", mode, refused)
+			case !errors.As(err, &e) || e.Code == sqlerr.Internal || refused != nil && e.Code != sqlerr.Code(refused):
+				return false, fmt.Errorf("%s: %v; the oracle says %v", mode, err, refused)
+			}
+			continue
+		}
+		rows, err := s.query(context.Background(), o.query(loss, table), o.grad)
+		if err == nil {
+			err = o.compare(rows, tol)
+		}
+		if err != nil {
+			return false, fmt.Errorf("%s, gradient of %s: %w", mode, table, err)
+		}
+	}
+	return refused == nil && !o.loss.Null, nil
+}
+
+// fill copies the rows of db's tables to the server.
+func (s *viewServer) fill(db *memdb.DB) {
+	s.t.Helper()
+	for name, t := range db.Tables {
+		if _, err := s.conn.PgConn().CopyFrom(context.Background(), rows(db.Data[name], int(t.Rows)), "COPY "+sqlgen.Postgres{}.Table(t)+" FROM STDIN"); err != nil {
+			s.t.Fatalf("table %s: %v", name, err)
+		}
+	}
+}
+
+// TestBackendLosses compares the gradients that a backend gives of the losses that every engine is tested with.
+func TestBackendLosses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s := newViewServer(t)
+	db, texts, script := gradtest.Graph(), map[string]string{}, ""
+	for _, table := range db.Tables {
+		script += create(table)
+	}
+	s.exec(script)
+	s.fill(db)
+	for name, v := range db.Views {
+		texts[name] = v.Text.SQL
+	}
+	if err := s.createViews(texts); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range gradtest.Losses {
+		for _, table := range tablesOf(l.Params) {
+			if ok, err := s.backend(db, l.SQL, table, 1e-9); err != nil || !ok {
+				t.Errorf("%s: compared %v: %v", l.SQL, ok, err)
+			}
+		}
+	}
+}
+
+// tablesOf are the tables of parameters.
+func tablesOf(params []string) []string {
+	var out []string
+	for _, p := range params {
+		table, _, _ := strings.Cut(p, ".")
+		if !slices.Contains(out, table) {
+			out = append(out, table)
+		}
+	}
+	return out
+}
+
+// TestBackendRandom does so with random queries, a share of them over columns of type real.
+func TestBackendRandom(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s := newViewServer(t)
+	compared, refused, beyond := 0, 0, 0
+	for seed := *seedFlag; seed < *seedFlag+*backendFlag; seed++ {
+		q := randquery.Generate(seed, randquery.Options{})
+		kinds := []kernels.Kind{kernels.Float64}
+		if seed%4 == 1 {
+			kinds = append(kinds, kernels.Float32)
+		}
+		for _, kind := range kinds {
+			c, r, b, err := s.backendRandom(q, kind)
+			if compared, refused, beyond = compared+c, refused+r, beyond+b; err == nil {
+				continue
+			}
+			t.Errorf("seed %d in %v (go test ./internal/pgrun -run TestBackendRandom -seed=%d -backend=1): %v\n%s", seed, kind, seed, err, q.Report())
+			if !*allFlag {
+				return
+			}
+		}
+	}
+	t.Logf("%d gradients by both engines, %d refused by all, %d queries beyond Postgres", compared, refused, beyond)
+	if n := int(*backendFlag); n >= 50 && (compared < n/2 || beyond > n/4) {
+		t.Errorf("only %d gradients of %d queries were compared, %d queries are beyond Postgres", compared, n, beyond)
+	}
+}
+
+func (s *viewServer) backendRandom(q *randquery.Query, kind kernels.Kind) (compared, refused, beyond int, err error) {
+	s.clear()
+	db, err := q.Open(kind)
+	if err != nil {
+		return 0, 0, 0, err
+	}
+	s.exec(strings.Join(q.DB.Script(kind), "\n"))
+	views := map[string]string{}
+	for _, v := range q.Views {
+		views[v.Name] = v.SQL
+	}
+	if err := s.createViews(views); err != nil {
+		if q.Plain() {
+			return 0, 0, 0, err
+		}
+		return 0, 0, 1, nil
+	}
+	tol := 1e-9
+	if kind == kernels.Float32 {
+		tol = 1e-4
+	}
+	for _, table := range tablesOf(q.Params) {
+		ok, err := s.backend(db, q.Loss, table, tol)
+		if err != nil {
+			return compared, refused, 0, err
+		}
+		if ok {
+			compared++
+		} else {
+			refused++
+		}
+	}
+	return compared, refused, 0, nil
+}
