@@ -17,7 +17,8 @@ var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
 
 // Explain shows a stage of a loss and its gradients: the query as bound (ra), loss and gradients before
 // optimization (grad) and after it with the rules that fired (opt), the executor's program with what is
-// computed once per run (physical), or SQL text that runs by itself on the database (sql).
+// computed once per run (physical), or SQL text that runs by itself on the database (sql),
+// with what chose the engine and, of a server, its estimate of the costs.
 func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (string, error) {
 	stages := []string{stage}
 	if stage == "all" {
@@ -84,9 +85,19 @@ func fired(count map[string]int) string {
 	return b.String()
 }
 
-// gradientSQL prints each root of the plan as a statement of its own.
+// gradientSQL prints each root of the plan as a statement of its own. Comments say what computes the gradient and why, which
+// rules have made the plan, what each operator is, and what a server expects the statement to cost.
 func (db *Engine) gradientSQL(ctx context.Context, c *compiled) (string, error) {
 	var b strings.Builder
+	engine := ModeChunk
+	sql, why := db.pushes(c)
+	if sql {
+		engine = ModeSQL
+	}
+	fmt.Fprintf(&b, "-- engine %s: %s\n", engine, why)
+	for _, line := range strings.Split(strings.TrimSpace(fired(c.res.Fired)), "\n") {
+		fmt.Fprintf(&b, "-- %s\n", line)
+	}
 	for i, r := range c.res.Plan.Roots {
 		what := "the loss"
 		if i > 0 {
@@ -96,7 +107,18 @@ func (db *Engine) gradientSQL(ctx context.Context, c *compiled) (string, error) 
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&b, "-- %s\n%s;\n", what, strings.TrimRight(text, "\n"))
+		fmt.Fprintf(&b, "-- %s\n", what)
+		if p, ok := db.host.(pusher); ok {
+			cost, err := p.Estimate(ctx, text)
+			switch {
+			case ctx.Err() != nil:
+				return "", err
+			case err != nil: // the text is worth showing all the same
+				cost = "none: " + strings.Join(strings.Fields(err.Error()), " ")
+			}
+			fmt.Fprintf(&b, "-- Postgres's estimate: %s\n", cost)
+		}
+		fmt.Fprintf(&b, "%s;\n", strings.TrimRight(text, "\n"))
 	}
 	return b.String(), nil
 }

@@ -94,7 +94,19 @@ func checkRelation(rows []CheckRow) *store.Relation {
 // Gradient returns rows of the table's type: identity and attributes copied, the gradient of the loss in the
 // value columns (law 3). A loss that draws needs a step.
 func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (*store.Relation, error) {
-	c, err := db.session(ctx, request{loss: loss, params: []string{table}, draw: true})
+	r := request{loss: loss, params: []string{table}, draw: true}
+	switch c, env, err := db.push(ctx, r, step, seed); {
+	case err != nil:
+		return nil, err
+	case c != nil:
+		return db.pushedRelation(ctx, c, env)
+	}
+	return db.executed(ctx, r, step, seed)
+}
+
+// executed is Gradient by the executor.
+func (db *Engine) executed(ctx context.Context, r request, step *int64, seed int64) (*store.Relation, error) {
+	c, err := db.session(ctx, r)
 	if err != nil {
 		return nil, err
 	}

@@ -47,7 +47,7 @@ func (s *Server) CompileText(ctx context.Context, loss, param string) error {
 
 // CompileHere is CompileText inside the transaction that may be open; an error leaves that as it was.
 func (s *Server) CompileHere(ctx context.Context, loss, param string) error {
-	s.pg.Renew("")
+	s.session.Renew("")
 	if !s.InTransaction() {
 		return s.CompileText(ctx, loss, param)
 	}
@@ -122,7 +122,7 @@ func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string
 		return "", "", err
 	}
 	t := c.tables[0]
-	gradient, err = s.pg.PresentQuery(s.inOrder(c, 0, text), fullName(t.Schema, t.Name))
+	gradient, err = s.session.PresentQuery(s.inOrder(c, 0, text), fullName(t.Schema, t.Name))
 	return value, gradient, err
 }
 

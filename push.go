@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/store"
 )
 
 // A database with relgrad's functions can compute a gradient itself: the optimized plan goes to it as SQL text.
@@ -18,6 +19,9 @@ import (
 type pusher interface {
 	// FillFrom is Fill with the rows of a query, whose columns are the table's.
 	FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error)
+	// Rows runs a query and gives its columns, Estimate what the database expects it to cost, in its own units.
+	Rows(ctx context.Context, query string) (names []string, data []*ra.Vector, err error)
+	Estimate(ctx context.Context, query string) (string, error)
 }
 
 // The values of Engine.Mode.
@@ -150,6 +154,33 @@ func (db *Engine) inOrder(c *compiled, i int, text string) string {
 		}
 	}
 	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n) AS g"
+}
+
+// pushedRelation is Gradient by the database.
+func (db *Engine) pushedRelation(ctx context.Context, c *compiled, env kernels.Env) (*store.Relation, error) {
+	if _, err := db.pushedLoss(ctx, c, env); err != nil {
+		return nil, about(err, "loss", 0)
+	}
+	text, err := db.pushedGradient(ctx, c, 0, env)
+	if err != nil {
+		return nil, err
+	}
+	out := &store.Relation{}
+	if out.Names, out.Cols, err = db.host.(pusher).Rows(ctx, text); err != nil {
+		return nil, about(err, "loss", 0)
+	}
+	for i, name := range out.Names {
+		for _, col := range c.tables[0].Cols {
+			if col.Name != name {
+				continue
+			}
+			out.Types = append(out.Types, col.PGType)
+			if out.Cols[i].N == 0 { // whose shape no row tells
+				out.Cols[i] = ra.NewVector(col.Type, 0)
+			}
+		}
+	}
+	return out, nil
 }
 
 // pushedBackward is Backward by the database.

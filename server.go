@@ -2,9 +2,11 @@ package relgrad
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -19,33 +21,47 @@ import (
 // Server is a session on a Postgres server, from outside.
 type Server struct {
 	*Engine
-	pg     *pgbridge.Session
-	remote *pgbridge.Remote
+	session *pgbridge.Session
+	remote  *pgbridge.Remote
 }
 
-// Dial connects to a server on which relgrad is installed; dsn is a URL or a list of settings, as libpq takes them. notice
-// receives the server's messages.
+// Dial connects to a server on which relgrad is installed; dsn is a URL, a list of settings or a database's name, as libpq
+// takes them. Names are looked up on the session's search_path, with the schema relgrad behind it where it is not on it;
+// Mode is its relgrad.engine. notice receives the server's messages. An error without a connection has pgbridge.ErrConnect
+// in its chain.
 func Dial(ctx context.Context, dsn string, notice func(level, message string)) (*Server, error) {
 	remote, err := pgbridge.Dial(ctx, dsn, notice)
 	if err != nil {
 		return nil, err
 	}
 	session := pgbridge.NewSession(remote)
-	s := &Server{Engine: newEngine(session), pg: session, remote: remote}
+	s := &Server{Engine: newEngine(session), session: session, remote: remote}
 	s.Notice = notice
+	if s.Mode, err = session.Open(ctx); err == nil && !slices.Contains([]string{"", ModeAuto, ModeChunk, ModeSQL}, s.Mode) {
+		err = sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"relgrad.engine\": \"%s\"", s.Mode).
+			WithHint("Available values: %s, %s, %s.", ModeAuto, ModeChunk, ModeSQL)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
 	return s, nil
 }
 
 // OnServer makes a session of a connection that others use too, between its calls.
 func OnServer(remote *pgbridge.Remote) *Server {
 	session := pgbridge.NewSession(remote)
-	return &Server{Engine: newEngine(session), pg: session, remote: remote}
+	return &Server{Engine: newEngine(session), session: session, remote: remote}
 }
 
 // CallTrain runs CALL train(…) in this process, on the tables of the server.
 func (s *Server) CallTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) error {
-	s.pg.Renew("")
+	s.session.Renew("")
 	return s.callTrain(ctx, call, text)
+}
+
+// MarkInterrupted notes which of the user's runs are not trained any more, though relgrad.run says so.
+func (s *Server) MarkInterrupted(ctx context.Context) error {
+	return s.session.Interrupted(ctx, string(train.Running), string(train.Interrupted))
 }
 
 // Close ends the session.
@@ -123,7 +139,8 @@ func plain(err error) error {
 
 // gradient answers with a query over the rows, which gives columns the types of the table.
 func (b *backend) gradient(ctx context.Context, loss, table string, v values) (*pgbridge.Answer, error) {
-	c, env, err := b.engine.push(ctx, request{loss: loss, params: []string{table}, draw: true}, v.step(), v.int("seed", 0))
+	ask := request{loss: loss, params: []string{table}, draw: true}
+	c, env, err := b.engine.push(ctx, ask, v.step(), v.int("seed", 0))
 	if err != nil {
 		return nil, plain(err)
 	}
@@ -138,7 +155,7 @@ func (b *backend) gradient(ctx context.Context, loss, table string, v values) (*
 		query, err := b.session.PresentQuery(text, table)
 		return &pgbridge.Answer{Query: query}, err
 	}
-	r, err := b.engine.Gradient(ctx, loss, table, v.step(), v.int("seed", 0))
+	r, err := b.engine.executed(ctx, ask, v.step(), v.int("seed", 0))
 	if err != nil {
 		return nil, plain(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/pgcluster"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
@@ -27,12 +29,22 @@ func startServer(t *testing.T) *Server {
 	t.Helper()
 	c := pgcluster.Start(t)
 	ctx := context.Background()
+	if _, err := Dial(ctx, c.DSN, nil); sqlerr.Code(err) != sqlerr.UndefinedObject {
+		t.Errorf("without the extension: %v", err)
+	}
+	r, err := pgbridge.Dial(ctx, c.DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if err := r.Script(ctx, "CREATE EXTENSION relgrad"); err != nil {
+		t.Fatal(err)
+	}
 	s, err := Dial(ctx, c.DSN, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
-	runAll(t, s, "CREATE EXTENSION relgrad", "SET search_path = public, relgrad")
 	return s
 }
 

@@ -25,12 +25,11 @@ type Remote struct {
 	pg *pgconn.PgConn
 }
 
-// Dial connects; dsn is a URL or a list of settings, as libpq takes them. notice receives the server's messages.
+// Dial connects; see ParseDSN. notice receives the server's messages.
 func Dial(ctx context.Context, dsn string, notice func(level, message string)) (*Remote, error) {
-	config, err := pgconn.ParseConfig(dsn)
+	config, err := ParseDSN(dsn)
 	if err != nil {
-		return nil, sqlerr.New("08001", "could not read the address of the server").WithDetail("%v", err).
-			WithHint("It looks like postgres://user@host:5432/database.").Wrap(err)
+		return nil, err
 	}
 	config.OnNotice = func(_ *pgconn.PgConn, n *pgconn.Notice) {
 		if notice != nil {
@@ -41,9 +40,9 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	config.BuildContextWatcherHandler = func(pg *pgconn.PgConn) ctxwatch.Handler {
 		return &pgconn.CancelRequestContextWatcherHandler{Conn: pg, DeadlineDelay: cancelTime}
 	}
-	pg, err := pgconn.ConnectConfig(ctx, config)
+	pg, err := Connect(ctx, config)
 	if err != nil {
-		return nil, sqlerr.New("08001", "could not connect to the server").WithDetail("%v", err).Wrap(err)
+		return nil, err
 	}
 	return &Remote{pg}, nil
 }

@@ -525,9 +525,10 @@ func (s *Session) casts(table string) (string, error) {
 	return rows[0][0], nil
 }
 
-// Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so.
+// Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so; not where nothing can
+// be written.
 func (s *Session) Interrupted(ctx context.Context, running, interrupted string) error {
-	res, err := s.result(ctx, "SELECT run FROM relgrad.run WHERE status = "+quoteText(running))
+	res, err := s.result(ctx, "SELECT run FROM relgrad.run WHERE current_setting('transaction_read_only') = 'off' AND status = "+quoteText(running))
 	if err != nil {
 		return bare(err)
 	}

@@ -3,7 +3,10 @@ package pgbridge
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
+
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -41,6 +44,24 @@ func NewSession(conn Conn) *Session {
 		defs: definitions{byOID: map[int64]*relation{}, byCode: map[string]*sqlfront.CreateFunction{}}}
 	s.forget()
 	return s
+}
+
+// Open prepares a session from outside: relgrad must be installed, and its schema ends the search path where it is not on
+// it, so that names mean what they mean in scripts, which begin with SET search_path = public, relgrad. engine is the
+// session's relgrad.engine, "" where it is not set.
+func (s *Session) Open(ctx context.Context) (engine string, err error) {
+	res, err := s.result(ctx, "SELECT to_regclass('relgrad.run') IS NOT NULL, current_database()::text, current_setting('relgrad.engine', true)")
+	if err != nil {
+		return "", bare(err)
+	}
+	if there, _ := res.Rows[0][0].(bool); !there {
+		return "", sqlerr.New(sqlerr.UndefinedObject, "relgrad is not installed in the database \"%v\"", res.Rows[0][1]).
+			WithHint("CREATE EXTENSION relgrad; after make pg-install on the server's machine.")
+	}
+	engine, _ = res.Rows[0][2].(string)
+	_, err = s.texts("SELECT set_config('search_path', CASE WHEN path IN ('', '\"\"') THEN 'relgrad' ELSE path || ', relgrad' END, false) FROM current_setting('search_path') AS path WHERE NOT 'relgrad' = ANY (current_schemas(false))")
+	s.forget()
+	return engine, bare(err)
 }
 
 // Renew begins another request: nothing that was read before holds, but what is unchanged stays the same pointer.
@@ -248,6 +269,39 @@ func (s *Session) Watch(f func(schema, name string) error) func(schema, name str
 
 // Tells reports that the server does not say which tables a statement reads.
 func (s *Session) Tells() bool { return false }
+
+// Rows runs a query of generated SQL and gives its columns.
+func (s *Session) Rows(ctx context.Context, sql string) (names []string, data []*ra.Vector, err error) {
+	c := collector{what: "the query"}
+	if _, _, err := s.conn.Query(ctx, sql, true, c.add); err != nil {
+		return nil, nil, bare(err)
+	}
+	for i, col := range c.cols {
+		if col.OID == pgtype.NumericOID {
+			if c.data[i], err = numeric(c.data[i]); err != nil {
+				return nil, nil, err
+			}
+		}
+		names = append(names, col.Name)
+	}
+	return names, c.data, nil
+}
+
+// estimated finds the planner's figures in the first line of EXPLAIN.
+var estimated = regexp.MustCompile(`cost=([0-9.]+)\.\.([0-9.]+) rows=([0-9]+)`)
+
+// Estimate gives what the server expects of a query: its cost until the first and the last row, in its own units, and its rows.
+func (s *Session) Estimate(ctx context.Context, sql string) (string, error) {
+	res, err := s.result(ctx, "EXPLAIN "+sql)
+	if err != nil {
+		return "", bare(err)
+	}
+	m := estimated.FindStringSubmatch(fmt.Sprint(res.Rows[0][0]))
+	if m == nil {
+		return "", sqlerr.New(sqlerr.Internal, "internal error: no estimate in %q", res.Rows[0][0])
+	}
+	return fmt.Sprintf("cost %s to %s, %s rows", m[1], m[2], m[3]), nil
+}
 
 // Exec runs a statement that the engine has made, or a SELECT of the user.
 func (s *Session) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error) {

@@ -1,12 +1,23 @@
 package script
 
-import "github.com/relgrad/relgrad/store"
+import (
+	"io"
+
+	"github.com/relgrad/relgrad/store"
+)
 
 // Print prints a result of the store as the script's own results are printed.
-func (r *Runner) Print(res *store.Result) error {
+func (r *Runner) Print(res *store.Result) error { return r.print.print(r.out, resultOf(res)) }
+
+// Print prints a result in one of Formats.
+func Print(w io.Writer, format string, res *store.Result) error {
+	return newPrinter(format).print(w, resultOf(res))
+}
+
+func resultOf(res *store.Result) *Result {
 	out := &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows}
 	for _, c := range res.Cols {
 		out.Cols = append(out.Cols, Col{c.Name, c.Type})
 	}
-	return r.print.print(r.out, out)
+	return out
 }

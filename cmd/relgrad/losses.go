@@ -24,7 +24,7 @@ var explainCommand = command{name: "explain", args: "[options] LOSS TABLE…", r
 var checkCommand = command{name: "check", args: "[options] LOSS TABLE…", run: check,
 	summary: "Compare gradients with central differences; exit status 1 where one is off."}
 
-// source is where a loss is defined: a store, or a script that is run up to its first train or DO.
+// source is where a loss is defined: a store, a server, or a script that is run up to its first train or DO.
 type source struct {
 	target
 	script string
@@ -36,25 +36,40 @@ type source struct {
 
 func (s *source) flags(fs *flag.FlagSet) {
 	s.vars = variables{}
-	fs.StringVar(&s.store, "store", "", "the store in `FILE`")
+	s.storeFlags(fs)
 	fs.StringVar(&s.script, "script", "", "run `FILE` up to its first train or DO, then look at its loss")
 	fs.Var(s.vars, "v", "set the script's variable `NAME=VALUE` (repeatable)")
+}
+
+// drawFlags adds the options of the commands that compute a loss.
+func (s *source) drawFlags(fs *flag.FlagSet) {
 	s.step = wholeFlag(fs, "step", "the `STEP` of a loss that draws, from 0 on", 0)
 	s.seed = wholeFlag(fs, "seed", "the `SEED` of a loss that draws (default 0)", math.MinInt64)
 }
 
 // read reads the command line, a loss and as many tables as the command takes, at most most, and opens where they are.
-func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, most int) (db *relgrad.DB, loss string, tables []string, err error) {
+func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, most int) (db *engine, loss string, tables []string, err error) {
 	rest, err := parse(c, fs, args)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, "", nil, err
+	}
+	places := 0
+	for _, given := range []bool{s.store != "", s.db != nil, s.script != ""} {
+		if given {
+			places++
+		}
+	}
+	switch {
 	case len(rest) < 2:
 		return nil, "", nil, c.wrong(fs, "a loss and a table are needed, not %d arguments", len(rest))
 	case len(rest) > 1+most:
 		return nil, "", nil, c.wrong(fs, "unexpected argument %q", rest[1+most])
-	case s.store == "" && s.script == "":
-		return nil, "", nil, c.wrong(fs, "--store FILE or --script FILE is needed: where %s is defined", rest[0])
+	case places == 0:
+		return nil, "", nil, c.wrong(fs, "--store FILE, --db DSN or --script FILE is needed: where %s is defined", rest[0])
+	case places > 1:
+		return nil, "", nil, c.wrong(fs, "only one of --store, --db and --script can be given")
+	case s.script == "" && len(s.vars) > 0:
+		return nil, "", nil, c.wrong(fs, "-v sets a variable of the script that --script names")
 	}
 	if s.wrong != nil && s.wrong() != "" {
 		return nil, "", nil, c.wrong(fs, "%s", s.wrong())
@@ -63,15 +78,23 @@ func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []
 	return db, rest[0], rest[1:], err
 }
 
-// open opens the store and runs the script.
-func (s *source) open(ctx context.Context) (*relgrad.DB, error) {
-	open := s.target.open
+// open opens the store, connects to the server, or runs the script.
+func (s *source) open(ctx context.Context) (*engine, error) {
 	if s.script == "" {
-		open = s.target.openOld
+		return s.openOld(ctx)
 	}
-	db, err := open()
-	if err != nil || s.script == "" {
-		return db, err
+	db, err := s.openScript(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &engine{Engine: db.Engine, Close: db.Close}, nil
+}
+
+// openScript runs the script on a temporary store.
+func (s *source) openScript(ctx context.Context) (*relgrad.DB, error) {
+	db, err := s.target.open()
+	if err != nil {
+		return nil, err
 	}
 	r := script.NewRunner(script.Embedded(db), script.Options{Vars: s.vars, Quiet: true, Stdout: io.Discard})
 	r.StopBefore = trains
@@ -105,6 +128,7 @@ func gradient(ctx context.Context, c *command, args []string) error {
 	var s source
 	var format string
 	s.flags(fs)
+	s.drawFlags(fs)
 	formatFlag(fs, &format)
 	db, loss, tables, err := s.read(ctx, c, fs, args, 1)
 	if err != nil {
@@ -115,7 +139,7 @@ func gradient(ctx context.Context, c *command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return script.NewRunner(script.Embedded(db), script.Options{Quiet: true, Format: format}).Print(relgrad.ResultOf(rel))
+	return script.Print(os.Stdout, format, relgrad.ResultOf(rel))
 }
 
 func explain(ctx context.Context, c *command, args []string) error {
@@ -140,6 +164,7 @@ func check(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var s source
 	s.flags(fs)
+	s.drawFlags(fs)
 	samples := wholeFlag(fs, "samples", "check `N` elements of each table (default 100)", 1)
 	batch := fs.String("batch", "", "check the loss over the rows of `TABLE` that train takes at --step")
 	size := wholeFlag(fs, "batch-size", "the number `N` of these rows", 1)

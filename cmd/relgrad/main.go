@@ -28,7 +28,7 @@ import (
 	"syscall"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/pgbridge/pgsession"
+	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/script"
 )
 
@@ -123,7 +123,7 @@ func status(ctx context.Context, err error) int {
 		return 3
 	}
 	fmt.Fprint(os.Stderr, sqlerr.Render(err))
-	if errors.Is(err, pgsession.ErrConnect) {
+	if errors.Is(err, pgbridge.ErrConnect) {
 		return 2
 	}
 	return 1

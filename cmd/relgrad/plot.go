@@ -16,11 +16,10 @@ import (
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 
-	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-var plotCommand = command{name: "plot", args: "--store FILE [-o FILE.svg|FILE.png] [RUN…]", run: plotRuns,
+var plotCommand = command{name: "plot", args: "--store FILE | --db DSN [-o FILE.svg|FILE.png] [RUN…]", run: plotRuns,
 	summary: "Draw loss and validation of runs (default: the last) in one picture, in the terminal or into an SVG or PNG file."}
 
 // series is one line of the picture.
@@ -32,19 +31,19 @@ type series struct {
 func plotRuns(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var t target
-	fs.StringVar(&t.store, "store", "", "the store in `FILE`")
+	t.storeFlags(fs)
 	out := fs.String("o", "", "draw into `FILE`, which ends in .svg or .png")
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
 	}
-	if t.store == "" {
-		return c.wrong(fs, "--store FILE is needed: the store whose runs are meant")
+	if err := t.needed(c, fs); err != nil {
+		return err
 	}
 	if ext := strings.ToLower(filepath.Ext(*out)); *out != "" && ext != ".svg" && ext != ".png" {
 		return sqlerr.New(sqlerr.InvalidParameter, "cannot draw into %s: the name must end in .svg or .png", *out)
 	}
-	db, err := t.openOld()
+	db, err := t.openOld(ctx)
 	if err != nil {
 		return err
 	}
@@ -88,26 +87,26 @@ func runNumbers(args []string) ([]int64, error) {
 	return out, nil
 }
 
-func lastRun(ctx context.Context, db *relgrad.DB) ([]int64, error) {
-	res, err := db.Run(ctx, "SELECT max(run) FROM relgrad.loss")
+func lastRun(ctx context.Context, db *engine) ([]int64, error) {
+	res, err := db.RunSQL(ctx, "SELECT max(run) FROM relgrad.loss")
 	if err != nil {
 		return nil, err
 	}
 	last, ok := res.Rows[0][0].(int64)
 	if !ok {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "the store holds no run with steps").WithHint("CALL train(…) makes one.")
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "there is no run with steps").WithHint("CALL train(…) makes one.")
 	}
 	return []int64{last}, nil
 }
 
 // loadSeries reads a run's losses, and its validations where it has some.
-func loadSeries(ctx context.Context, db *relgrad.DB, run int64) ([]series, error) {
-	res, err := db.Run(ctx, fmt.Sprintf("SELECT step, loss, validation FROM relgrad.loss WHERE run = %d ORDER BY step", run))
+func loadSeries(ctx context.Context, db *engine, run int64) ([]series, error) {
+	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT step, loss, validation FROM relgrad.loss WHERE run = %d ORDER BY step", run))
 	if err != nil {
 		return nil, err
 	}
 	if len(res.Rows) == 0 {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist or has no steps", run).WithHint("relgrad runs --store FILE lists the runs.")
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist or has no steps", run).WithHint("relgrad runs lists the runs.")
 	}
 	loss, validation := series{name: fmt.Sprintf("run %d, loss", run)}, series{name: fmt.Sprintf("run %d, validation", run)}
 	for _, r := range res.Rows {

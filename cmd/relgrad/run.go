@@ -37,27 +37,13 @@ func (v variables) Set(s string) error {
 	return nil
 }
 
-// target is where a command runs: flags shared by the commands that open a store.
-type target struct {
-	store string
-	db    *string // the server's DSN; nil for none
-}
-
-// open opens the store; "" is a temporary one, gone at the end.
-func (t target) open() (*relgrad.DB, error) {
-	return relgrad.Open(t.store)
-}
-
 // sessionFlags adds the options of the commands that run statements.
 func sessionFlags(fs *flag.FlagSet) (*script.Options, *target) {
 	o, t := &script.Options{Vars: variables{}}, &target{}
 	fs.Var(variables(o.Vars), "v", "set the psql variable `NAME=VALUE` (repeatable)")
 	fs.BoolVar(&o.Quiet, "q", false, "print no command tags and no messages about settings")
 	fs.StringVar(&t.store, "store", "", "run on the store in `FILE`, created if absent; without it on a temporary one")
-	fs.Func("db", "run on a PostgreSQL server: `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count", func(dsn string) error {
-		t.db = &dsn
-		return nil
-	})
+	t.dsnFlag(fs, "run on a PostgreSQL server")
 	formatFlag(fs, &o.Format)
 	return o, t
 }
@@ -77,14 +63,6 @@ func (p place) name() string {
 		return "the store " + p.store.Path()
 	}
 	return "a temporary store, gone at the end (--store FILE keeps one)"
-}
-
-// check refuses two places at once.
-func (t *target) check(c *command, fs *flag.FlagSet) error {
-	if t.db != nil && t.store != "" {
-		return c.wrong(fs, "--store is a file of relgrad's, --db a server: only one of them can be given")
-	}
-	return nil
 }
 
 // session opens the store or connects to the server, and lets use run statements there.

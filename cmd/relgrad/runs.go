@@ -3,22 +3,19 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
 
-	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
 
-var runsCommand = command{name: "runs", args: "--store FILE [list | show RUN | compare RUN RUN… | delete RUN…]", run: runs,
-	summary: "List the training runs of a store, show or compare some with their options, or delete them."}
+var runsCommand = command{name: "runs", args: "--store FILE | --db DSN [list | show RUN | compare RUN RUN… | delete RUN…]", run: runs,
+	summary: "List the training runs of a store or server, show or compare some with their options, or delete them."}
 
 // A run whose status is running has a process that trains it now; one whose process is gone is interrupted.
 const listRuns = `SELECT r.run, r.loss, r.params, r.status, r.step, first.loss AS "first loss", last.loss AS "last loss", r.best AS "best validation", r.seed, r.started, r.updated
@@ -28,7 +25,7 @@ func runs(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	var t target
 	var format string
-	fs.StringVar(&t.store, "store", "", "the store in `FILE`")
+	t.storeFlags(fs)
 	formatFlag(fs, &format)
 	rest, err := parse(c, fs, args)
 	if err != nil {
@@ -52,22 +49,26 @@ func runs(ctx context.Context, c *command, args []string) error {
 		return c.wrong(fs, "unknown action %q; %s", verb, hint)
 	case len(rest) < n.least || len(rest) > n.most:
 		return c.wrong(fs, "%s takes %s, not %d", verb, n.runs, len(rest))
-	case t.store == "":
-		return c.wrong(fs, "--store FILE is needed: the store whose runs are meant")
+	}
+	if err := t.needed(c, fs); err != nil {
+		return err
 	}
 	ids, err := runNumbers(rest)
 	if err != nil {
 		return err
 	}
-	db, err := t.openOld()
+	db, err := t.openOld(ctx)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	if err := db.markInterrupted(ctx); err != nil {
+		return err
+	}
 	var res *store.Result
 	switch verb {
 	case "list":
-		res, err = db.Run(ctx, listRuns+" ORDER BY r.run")
+		res, err = db.RunSQL(ctx, listRuns+" ORDER BY r.run")
 	case "delete":
 		return db.DeleteRuns(ctx, ids...)
 	default:
@@ -76,22 +77,22 @@ func runs(ctx context.Context, c *command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return script.NewRunner(script.Embedded(db), script.Options{Format: format}).Print(res)
+	return script.Print(os.Stdout, format, res)
 }
 
 // compareRuns makes a table with a column for each run: what the list shows, then the options; of several runs, only
 // the options in which they differ.
-func compareRuns(ctx context.Context, db *relgrad.DB, ids []int64) (*store.Result, error) {
+func compareRuns(ctx context.Context, db *engine, ids []int64) (*store.Result, error) {
 	res := &store.Result{HasRows: true, Cols: []store.ResultCol{{Name: "property", Type: "text"}}}
 	var props []string
 	facts, options := make([]map[string]any, len(ids)), make([]map[string]any, len(ids))
 	for i, id := range ids {
-		list, err := db.Run(ctx, fmt.Sprintf("%s WHERE r.run = %d", listRuns, id))
+		list, err := db.RunSQL(ctx, fmt.Sprintf("%s WHERE r.run = %d", listRuns, id))
 		if err != nil {
 			return nil, err
 		}
 		if len(list.Rows) == 0 {
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", id).WithHint("relgrad runs --store FILE lists the runs.")
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", id).WithHint("relgrad runs lists the runs.")
 		}
 		res.Cols = append(res.Cols, store.ResultCol{Name: fmt.Sprintf("run %d", id), Type: "text"})
 		facts[i] = map[string]any{}
@@ -126,8 +127,8 @@ func compareRuns(ctx context.Context, db *relgrad.DB, ids []int64) (*store.Resul
 }
 
 // runOptions reads a run's options as texts; those that were not given or have no effect are left out.
-func runOptions(ctx context.Context, db *relgrad.DB, id int64) (map[string]any, error) {
-	res, err := db.Run(ctx, fmt.Sprintf("SELECT options FROM relgrad.run WHERE run = %d", id))
+func runOptions(ctx context.Context, db *engine, id int64) (map[string]any, error) {
+	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT options FROM relgrad.run WHERE run = %d", id))
 	if err != nil {
 		return nil, err
 	}
@@ -163,14 +164,4 @@ func optionNames(options []map[string]any) []string {
 	}
 	slices.SortFunc(out, strings.Compare)
 	return out
-}
-
-// openOld opens a store that must exist.
-func (t target) openOld() (*relgrad.DB, error) {
-	if _, err := os.Stat(t.store); errors.Is(err, fs.ErrNotExist) {
-		return nil, sqlerr.New(sqlerr.UndefinedFile, "the store %s does not exist", t.store).Wrap(err)
-	} else if err != nil {
-		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open store %s", t.store).Wrap(err)
-	}
-	return t.open()
 }

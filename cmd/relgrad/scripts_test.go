@@ -72,7 +72,7 @@ func eachLoss(t *testing.T, f func(t *testing.T, db *relgrad.DB, l scriptLoss)) 
 				if l.data {
 					s.vars["data"] = need.Data(t)
 				}
-				db, err := s.open(context.Background())
+				db, err := s.openScript(context.Background())
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -205,7 +205,7 @@ func tensorText(v any) string {
 // TestExplainStages: every stage of the Cora loss shows what it is for.
 func TestExplainStages(t *testing.T) {
 	s := source{script: filepath.Join(need.Root(), "examples", "gcn", "cora.sql"), vars: variables{"data": need.Data(t), "seed": "1"}}
-	db, err := s.open(context.Background())
+	db, err := s.openScript(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,7 @@ var bridgeFuncs = []bridgeFunc{
 	{"check_gradient", "loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
 		"TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error double precision, ok boolean)",
 		"STABLE PARALLEL UNSAFE COST 1000000 ROWS 100"},
-	{"explain_gradient", "loss text, param text, stage text DEFAULT 'sql'", "text", "STABLE PARALLEL UNSAFE COST 100000"},
+	{"explain_gradient", "loss text, param text, stage text DEFAULT 'sql'", "text", "VOLATILE PARALLEL UNSAFE COST 100000"}, // EXPLAIN is for volatile functions only
 	{"gen_rows", "", "SETOF record", "STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000"},
 }
 

@@ -13,8 +13,7 @@
 //
 // # Errors
 //
-// *sqlerr.Error with the server's SQLSTATE; Shown is what psql prints of it. A connection that ends has 08006, one that
-// cannot be made 08001 or the server's own code.
+// *sqlerr.Error with the server's SQLSTATE; Shown is what psql prints of it. A connection that ends has 08006.
 //
 // # Where to add
 //
@@ -23,26 +22,18 @@ package pgsession
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
-	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/pgbridge"
 )
 
-// SQLSTATEs of connections.
-const (
-	cannotConnect     = "08001"
-	connectionFailure = "08006"
-)
-
-// ErrConnect is in the chain of the error where no connection was made.
-var ErrConnect = errors.New("no connection")
+// connectionFailure is the SQLSTATE of a connection that was lost.
+const connectionFailure = "08006"
 
 // Session is a connection to a server.
 type Session struct {
@@ -50,23 +41,11 @@ type Session struct {
 	conn   *pgconn.PgConn
 }
 
-// Open connects. The DSN is a URL or a list of key=value as pgx and libpq take it, or the name of a database; what it
-// leaves out comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf.
+// Open connects; pgbridge.ParseDSN says what a DSN is.
 func Open(ctx context.Context, dsn string) (*Session, error) {
-	if dsn != "" && !strings.Contains(dsn, "=") && !strings.Contains(dsn, "://") {
-		dsn = "dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(dsn) + "'"
-	}
-	config, err := pgconn.ParseConfig(dsn)
+	config, err := pgbridge.ParseDSN(dsn)
 	if err != nil {
-		return nil, sqlerr.New(sqlerr.InvalidParameter, "%s", oneLine(err)).Wrap(err).
-			WithHint("Write postgres://user@host:5432/database, or host=… port=… user=… dbname=….")
-	}
-	if config.Database == "" {
-		config.Database = config.User
-	}
-	config.RuntimeParams["client_encoding"] = "UTF8"
-	if config.RuntimeParams["application_name"] == "" {
-		config.RuntimeParams["application_name"] = "relgrad"
+		return nil, err
 	}
 	s := &Session{config: config}
 	return s, s.Reconnect(ctx)
@@ -74,46 +53,13 @@ func Open(ctx context.Context, dsn string) (*Session, error) {
 
 // Reconnect implements script.Server.
 func (s *Session) Reconnect(ctx context.Context) error {
-	conn, err := pgconn.ConnectConfig(ctx, s.config)
+	conn, err := pgbridge.Connect(ctx, s.config)
 	if err != nil {
-		return s.refused(err)
+		return err
 	}
 	s.conn = conn
 	return nil
 }
-
-// refused is the error where no connection was made.
-func (s *Session) refused(err error) error {
-	err = fmt.Errorf("%w: %w", ErrConnect, err)
-	var pe *pgconn.PgError
-	where := s.where()
-	if errors.As(err, &pe) {
-		e := sqlerr.New(pe.Code, "connection to server %s failed: %s:  %s", where, pe.Severity, pe.Message).Wrap(err)
-		e.Detail, e.Hint = pe.Detail, pe.Hint
-		if e.Code == "28P01" && e.Hint == "" {
-			e.Hint = "Passwords are taken from the DSN, PGPASSWORD and ~/.pgpass."
-		}
-		return e
-	}
-	var cause error = err
-	var op *net.OpError
-	if errors.As(err, &op) {
-		cause = op.Err
-	}
-	return sqlerr.New(cannotConnect, "connection to server %s failed: %s", where, oneLine(cause)).Wrap(err).
-		WithHint("Is the server running there and accepting connections?")
-}
-
-// where names the server as libpq does.
-func (s *Session) where() string {
-	if network, address := pgconn.NetworkAddress(s.config.Host, s.config.Port); network == "unix" {
-		return fmt.Sprintf("on socket \"%s\"", address)
-	}
-	return fmt.Sprintf("at \"%s\", port %d", s.config.Host, s.config.Port)
-}
-
-// oneLine is an error's text in one line; pgconn lists attempts in several.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // Close ends the connection.
 func (s *Session) Close() error {
@@ -155,7 +101,7 @@ func versionNumber(version string) int {
 
 // Name says to what the session is connected.
 func (s *Session) Name() string {
-	return fmt.Sprintf("the database \"%s\" as user \"%s\", %s", s.config.Database, s.config.User, s.where())
+	return fmt.Sprintf("the database \"%s\" as user \"%s\", %s", s.config.Database, s.config.User, pgbridge.Where(s.config))
 }
 
 // cancelOn lets a cancelled context cancel what the server runs. The function that it returns ends that; a request that is

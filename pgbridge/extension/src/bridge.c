@@ -218,7 +218,7 @@ RG_FUNCTION(check_gradient)
 
 RG_FUNCTION(explain_gradient)
 {
-	RgRequest q = {.function = "explain_gradient", .atomic = true, .stable = true, .args = arguments(fcinfo, "explain_gradient")};
+	RgRequest q = {.function = "explain_gradient", .atomic = true, .args = arguments(fcinfo, "explain_gradient")};
 
 	one(&q, TEXTOID);
 	rg_request(&q);

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+
+	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// target is where a command runs: flags shared by the commands that open a store or connect to a server.
+type target struct {
+	store string
+	db    *string // the server's DSN; nil for none
+}
+
+// dsnFlag adds --db.
+func (t *target) dsnFlag(fs *flag.FlagSet, usage string) {
+	fs.Func("db", usage+": `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count", func(dsn string) error {
+		t.db = &dsn
+		return nil
+	})
+}
+
+// open opens the store; "" is a temporary one, gone at the end.
+func (t target) open() (*relgrad.DB, error) {
+	return relgrad.Open(t.store)
+}
+
+// check refuses two places at once.
+func (t *target) check(c *command, fs *flag.FlagSet) error {
+	if t.db != nil && t.store != "" {
+		return c.wrong(fs, "--store is a file of relgrad's, --db a server: only one of them can be given")
+	}
+	return nil
+}
+
+// needed refuses a command line that names no place with runs, or two.
+func (t *target) needed(c *command, fs *flag.FlagSet) error {
+	if t.db == nil && t.store == "" {
+		return c.wrong(fs, "--store FILE or --db DSN is needed: the store or server whose runs are meant")
+	}
+	return t.check(c, fs)
+}
+
+// engine is a store or a server as the commands see it that run no statements of a user.
+type engine struct {
+	*relgrad.Engine
+	Close  func() error
+	server *relgrad.Server // nil for a store
+}
+
+// markInterrupted corrects the status of runs whose process is gone, which opening a store has done already.
+func (e *engine) markInterrupted(ctx context.Context) error {
+	if e.server == nil {
+		return nil
+	}
+	return e.server.MarkInterrupted(ctx)
+}
+
+// storeFlags adds --store and --db for a command that looks at what is there.
+func (t *target) storeFlags(fs *flag.FlagSet) {
+	fs.StringVar(&t.store, "store", "", "the store in `FILE`")
+	t.dsnFlag(fs, "the PostgreSQL server")
+}
+
+// openOld opens a store that must exist, or connects to the server.
+func (t *target) openOld(ctx context.Context) (*engine, error) {
+	if t.db != nil {
+		s, err := relgrad.Dial(ctx, *t.db, nil)
+		if err != nil {
+			return nil, err
+		}
+		return &engine{Engine: s.Engine, Close: s.Close, server: s}, nil
+	}
+	db, err := t.openOldStore()
+	if err != nil {
+		return nil, err
+	}
+	return &engine{Engine: db.Engine, Close: db.Close}, nil
+}
+
+// openOldStore opens a store that must exist.
+func (t *target) openOldStore() (*relgrad.DB, error) {
+	if _, err := os.Stat(t.store); errors.Is(err, fs.ErrNotExist) {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "the store %s does not exist", t.store).Wrap(err)
+	} else if err != nil {
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open store %s", t.store).Wrap(err)
+	}
+	return t.open()
+}
