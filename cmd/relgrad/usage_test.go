@@ -66,16 +66,12 @@ func TestWrongUsage(t *testing.T) {
 		{"import a.npy t", 2, "relgrad import: --store FILE is needed: the store that holds the table"},
 		{"import --store x --rows --whole a.npy t", 2, "relgrad import: --rows and --whole exclude each other"},
 		{"export t", 2, "relgrad export: a TABLE and a FILE are needed, not 1 arguments"},
-		{"pg", 2, "relgrad pg: one of install, status, compile, train is needed"},
+		{"pg", 2, "relgrad pg: one of install, status, compile is needed"},
 		{"pg instal", 2, `relgrad pg: unknown action "instal"; perhaps you meant "install"`},
 		{"pg status", 2, "relgrad pg: --db DSN is needed"},
 		{"pg status x --db d", 2, `relgrad pg: unexpected argument "x"`},
-		{"pg install --search-path x --db d", 2, "relgrad pg: --search-path is for compile and train only"},
-		{"pg compile loss w -o lr=1 --db d", 2, "relgrad pg: -o is for train only"},
+		{"pg install --search-path x --db d", 2, "relgrad pg: --search-path is for compile only"},
 		{"pg compile loss --db d", 2, "relgrad pg: compile needs a loss and its parameters"},
-		{"pg train --db d -o lr", 2, `relgrad pg: invalid value "lr" for option --o: NAME=VALUE is needed`},
-		{"pg train --db d loss w -o lr=x", 1, "ERROR:  train option lr must be a number, not 'x'"},
-		{"pg train --db d loss w -o resume=1", 1, "ERROR:  resume takes everything else from run 1"},
 		{"version 2", 2, `relgrad version: unexpected argument "2"`},
 		{"help run sql", 2, "relgrad help: one command at a time, not 2"},
 		{"help rnu", 2, `relgrad: unknown command "rnu"`},
@@ -180,8 +176,8 @@ func TestCommandsPage(t *testing.T) {
 const pgPage = `
 For servers without the extension: see [the portable tier](../migrations/README.md). ` + "`install`" + ` makes the schema relgrad or brings it
 up to date, in one transaction. ` + "`status`" + ` says what the server has: versions, compiled gradients and what has changed since, runs.
-` + "`compile`" + ` makes the gradients that ` + "`gradient()` and `backward()`" + ` run there. ` + "`train`" + ` trains tables of the server in this process; it
-also works where the extension is.
+` + "`compile`" + ` makes the gradients that ` + "`gradient()` and `backward()`" + ` run there; ` + "`relgrad run --db`" + ` does that by itself before they are called,
+and trains.
 `
 
 const shellPage = `
