@@ -294,6 +294,11 @@ func portableRights(t *testing.T, owner, other *Server) {
 	if _, err := other.RunSQL(ctx, "SELECT * FROM gradient('loss', NULL::w)"); err != nil {
 		t.Errorf("the installer's text for another user: %v", err)
 	}
+	runAll(t, owner, "ALTER TABLE x ENABLE ROW LEVEL SECURITY")
+	if _, err := other.RunSQL(ctx, "SELECT * FROM gradient('loss', NULL::w)"); err == nil || !strings.Contains(err.Error(), "was compiled by relgrad") {
+		t.Errorf("the installer's text over a table with row-level security: %v", err)
+	}
+	runAll(t, owner, "ALTER TABLE x DISABLE ROW LEVEL SECURITY")
 	if err := other.CompileText(ctx, "loss", "b"); err != nil {
 		t.Fatal(err)
 	}

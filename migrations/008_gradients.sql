@@ -146,6 +146,7 @@ CREATE FUNCTION relgrad.impl_find(loss text, kept text, param regclass, "column"
 SET search_path = pg_catalog AS $$
 DECLARE
   c relgrad.compiled;
+  secured text;
   changed text;
   name text := param || CASE WHEN "column" = '' THEN '' ELSE '.' || quote_ident("column") END;
   command text := format('Run relgrad pg compile --db DSN ''%s'' %s', replace(loss, '''', '''\'''''), name);
@@ -156,6 +157,13 @@ BEGIN
   IF c IS NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'object_not_in_prerequisite_state', MESSAGE = format('the gradient of this loss with respect to %s is not compiled', name),
       DETAIL = 'On this server relgrad is SQL and PL/pgSQL only; its command makes gradients.', HINT = command || '.';
+  END IF;
+  -- Through a view rows are those that its owner sees; the text reads the tables as the caller. Compilation looks at that.
+  secured := (SELECT d ->> 'name' FROM jsonb_array_elements(c.definitions) AS d WHERE c.owner <> current_user AND d ->> 'kind' = 'relation'
+    AND row_security_active(to_regclass(d ->> 'name')) LIMIT 1);
+  IF secured IS NOT NULL THEN
+    RAISE EXCEPTION USING ERRCODE = 'insufficient_privilege', MESSAGE = format('the gradient of this loss with respect to %s was compiled by %s', name, c.owner),
+      DETAIL = format('%s has row-level security, which shows you other rows.', secured), HINT = command || ' as the user who calls.';
   END IF;
   changed := relgrad.impl_changed(c.definitions, c.path);
   IF changed IS NULL AND c.loss ~ '[ (\n]' AND c.path <> path THEN

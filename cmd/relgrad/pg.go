@@ -2,31 +2,25 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/migrations"
-	"github.com/relgrad/relgrad/train"
 )
 
-var pgCommand = command{name: "pg", args: "install | status | compile LOSS PARAM… | train LOSS PARAM…  --db DSN", run: runPG,
-	summary: "Bring relgrad to a PostgreSQL server where no library can be installed; compile gradients for it, and train there."}
+var pgCommand = command{name: "pg", args: "install | status | compile LOSS PARAM…  --db DSN", run: runPG,
+	summary: "Bring relgrad to a PostgreSQL server where no library can be installed, and compile gradients for it."}
 
 // pgCall is a call of relgrad pg.
 type pgCall struct {
 	db, path string
 	loss     string
 	params   []string
-	options  map[string]any // of train
 }
 
 // pgActions are the words after pg. Those with arguments work on a loss.
@@ -34,15 +28,14 @@ var pgActions = []struct {
 	name   string
 	onLoss bool
 	run    func(ctx context.Context, w io.Writer, p pgCall) error
-}{{"install", false, pgInstall}, {"status", false, pgStatus}, {"compile", true, pgCompile}, {"train", true, pgTrain}}
+}{{"install", false, pgInstall}, {"status", false, pgStatus}, {"compile", true, pgCompile}}
 
 func runPG(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
-	p := pgCall{options: map[string]any{}}
+	p := pgCall{}
 	given := map[string]bool{}
 	fs.StringVar(&p.db, "db", "", "the server: `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count")
-	fs.StringVar(&p.path, "search-path", "public, relgrad", "compile, train: where unqualified names are looked up; `PATH` as in SET search_path")
-	fs.Func("o", "train: an option `NAME=VALUE` of the procedure train, such as lr=0.01 (repeatable); a list is JSON", p.option)
+	fs.StringVar(&p.path, "search-path", "public, relgrad", "compile: where unqualified names are looked up; `PATH` as in SET search_path")
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
@@ -63,10 +56,8 @@ func runPG(ctx context.Context, c *command, args []string) error {
 		case !given["db"]:
 			return c.wrong(fs, "--db DSN is needed")
 		case given["search-path"] && !a.onLoss:
-			return c.wrong(fs, "--search-path is for compile and train only")
-		case given["o"] && a.name != "train":
-			return c.wrong(fs, "-o is for train only")
-		case a.onLoss && len(rest) < 3 && !(len(rest) == 1 && p.options["resume"] != nil):
+			return c.wrong(fs, "--search-path is for compile only")
+		case a.onLoss && len(rest) < 3:
 			return c.wrong(fs, "%s needs a loss and its parameters", a.name)
 		case !a.onLoss && len(rest) > 1:
 			return c.wrong(fs, "unexpected argument %q", rest[1])
@@ -80,22 +71,6 @@ func runPG(ctx context.Context, c *command, args []string) error {
 		return c.wrong(fs, "unknown action %q; perhaps you meant %q", rest[0], near)
 	}
 	return c.wrong(fs, "unknown action %q", rest[0])
-}
-
-// option reads NAME=VALUE; a value that is no JSON is a text.
-func (p pgCall) option(s string) error {
-	name, text, ok := strings.Cut(s, "=")
-	if !ok || name == "" {
-		return errors.New("NAME=VALUE is needed")
-	}
-	var v any
-	d := json.NewDecoder(strings.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil || d.More() {
-		v = text
-	}
-	p.options[name] = v
-	return nil
 }
 
 // pgInstall brings the portable tier up to date.
@@ -183,58 +158,27 @@ func oneLine(s string) string {
 	return string(r)
 }
 
-// engine connects to the server for work on a loss.
-func (p pgCall) engine(ctx context.Context, use func(s *relgrad.Server) error) error {
+// pgCompile compiles the gradients of a loss.
+func pgCompile(ctx context.Context, w io.Writer, p pgCall) (err error) {
 	s, err := relgrad.Dial(ctx, p.db, func(level, message string) { fmt.Fprintf(os.Stderr, "%s:  %s\n", level, message) })
 	if err != nil {
 		return err
 	}
-	if _, err = s.RunSQL(ctx, "SET search_path = "+p.path); err == nil {
-		err = use(s)
-	}
-	if e := s.Close(); err == nil {
-		err = e
-	}
-	return err
-}
-
-// pgCompile compiles the gradients of a loss.
-func pgCompile(ctx context.Context, w io.Writer, p pgCall) error {
-	return p.engine(ctx, func(s *relgrad.Server) error {
-		for _, param := range p.params {
-			if err := s.CompileText(ctx, p.loss, param); err != nil {
-				return err
-			}
-			if _, err := fmt.Fprintf(w, "compiled: the gradient of %s with respect to %s\n", oneLine(p.loss), param); err != nil {
-				return err
-			}
+	defer func() {
+		if e := s.Close(); err == nil {
+			err = e
 		}
-		return nil
-	})
-}
-
-// pgTrain trains tables of the server in this process, which holds their values meanwhile.
-func pgTrain(ctx context.Context, _ io.Writer, p pgCall) error {
-	text, err := json.Marshal(p.options)
-	if err != nil {
+	}()
+	if _, err := s.RunSQL(ctx, "SET search_path = "+p.path); err != nil {
 		return err
 	}
-	c, err := train.FromJSON(string(text))
-	if err != nil {
-		return err
-	}
-	if err := c.Check(slices.Sorted(maps.Keys(p.options))); err != nil {
-		return err
-	}
-	if c.Resume != 0 && (p.loss != "" || len(p.options) > 1) {
-		return sqlerr.New(sqlerr.InvalidParameter, "resume takes everything else from run %d", c.Resume).WithHint("relgrad pg train --db DSN -o resume=%d", c.Resume)
-	}
-	return p.engine(ctx, func(s *relgrad.Server) (err error) {
-		if c.Resume != 0 {
-			_, err = s.Resume(ctx, c.Resume)
-		} else {
-			_, err = s.Train(ctx, p.loss, p.params, c)
+	for _, param := range p.params {
+		if err := s.CompileText(ctx, p.loss, param); err != nil {
+			return err
 		}
-		return err
-	})
+		if _, err := fmt.Fprintf(w, "compiled: the gradient of %s with respect to %s\n", oneLine(p.loss), param); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -73,6 +73,12 @@ func TestWrongUsage(t *testing.T) {
 		{"import a.npy t", 2, "relgrad import: --store FILE is needed: the store that holds the table"},
 		{"import --store x --rows --whole a.npy t", 2, "relgrad import: --rows and --whole exclude each other"},
 		{"export t", 2, "relgrad export: a TABLE and a FILE are needed, not 1 arguments"},
+		{"pg", 2, "relgrad pg: one of install, status, compile is needed"},
+		{"pg instal", 2, `relgrad pg: unknown action "instal"; perhaps you meant "install"`},
+		{"pg status", 2, "relgrad pg: --db DSN is needed"},
+		{"pg status x --db d", 2, `relgrad pg: unexpected argument "x"`},
+		{"pg install --search-path x --db d", 2, "relgrad pg: --search-path is for compile only"},
+		{"pg compile loss --db d", 2, "relgrad pg: compile needs a loss and its parameters"},
 		{"version 2", 2, `relgrad version: unexpected argument "2"`},
 		{"help run sql", 2, "relgrad help: one command at a time, not 2"},
 		{"help rnu", 2, `relgrad: unknown command "rnu"`},
@@ -158,6 +164,9 @@ func TestCommandsPage(t *testing.T) {
 		if c == &runCommand {
 			page.WriteString(serverPage)
 		}
+		if c == &pgCommand {
+			page.WriteString(pgPage)
+		}
 	}
 	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. `\\?` shows this list.\n\n```\n" + script.CommandHelp() + "```\n" + backslashPage)
 	path := filepath.Join(need.Root(), "docs", "commands.md")
@@ -170,6 +179,13 @@ func TestCommandsPage(t *testing.T) {
 		t.Errorf("docs/commands.md is not what the program says (%v); run make golden", err)
 	}
 }
+
+const pgPage = `
+For servers without the extension: see [the portable tier](../migrations/README.md). ` + "`install`" + ` makes the schema relgrad or brings it
+up to date, in one transaction. ` + "`status`" + ` says what the server has: versions, compiled gradients and what has changed since, runs.
+` + "`compile`" + ` makes the gradients that ` + "`gradient()` and `backward()`" + ` run there; ` + "`relgrad run --db`" + ` does that by itself before they are called,
+and trains.
+`
 
 const shellPage = `
 A statement runs at its semicolon, a backslash command at the end of its line. The prompt says where the line stands:

@@ -231,6 +231,39 @@ func calls(t *testing.T, s *server) {
 	}
 }
 
+// draws compares uniform draws and hashes of keys with the reference code's, bit by bit.
+func draws(t *testing.T, s *server) {
+	keys := [][]int64{{}, {1, -2}, {math.MaxInt64, math.MinInt64, 0}}
+	for _, seed := range []int64{0, 1, -5, math.MaxInt64, math.MinInt64} {
+		for _, key := range keys {
+			list := "'{" + strings.Trim(strings.ReplaceAll(fmt.Sprint(key), " ", ","), "[]") + "}'::bigint[]"
+			row, err := s.query(fmt.Sprintf("SELECT random_uniform(ARRAY[70], '%d'::bigint, %s), gen_row_key(%s)", seed, list, list))
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := tensor.HashKey(key...)
+			if *row[1] != fmt.Sprint(int64(h)) {
+				t.Errorf("key %v: hash %s, want %d", key, *row[1], int64(h))
+			}
+			_, x, err := parse(*row[0])
+			if err != nil || len(x) != 70 {
+				t.Fatal(err, len(x))
+			}
+			for i, got := range x {
+				if want := tensor.Uniform(seed, h, i); got != want {
+					t.Errorf("seed %d, key %v, element %d: %v, want %v", seed, key, i, got, want)
+				}
+			}
+		}
+	}
+	for _, text := range []string{"", "a", "grün ≠ blau"} {
+		row, err := s.query("SELECT gen_text_key('" + text + "')")
+		if want := fmt.Sprint(int64(tensor.HashText(text))); err != nil || *row[0] != want {
+			t.Errorf("text %q: %v, want %s", text, err, want)
+		}
+	}
+}
+
 func aggregates(t *testing.T, s *server) {
 	const rows = " FROM (VALUES (1, '{1,5}'::real[], 1e38::real, 1.5::double precision), (2, NULL, NULL, NULL), (3, '{3,NaN}', 3e38, 2), (4, '{2,-1}', 3e38, 1e308)) t(i, v, r, d)"
 	for _, c := range []struct{ sql, want string }{

@@ -88,7 +88,7 @@ type check struct {
 
 // both are what the extension and the portable tier must pass.
 var both = []check{{"Samples", samples}, {"Special", special}, {"Errors", refusals}, {"Calls", calls}, {"Aggregates", aggregates}, {"Parallel", parallel},
-	{"Storage", storage}, {"Cancel", cancel}}
+	{"Draws", draws}, {"Storage", storage}, {"Cancel", cancel}}
 
 func run(t *testing.T, s *server, list []check) {
 	for _, c := range list {

@@ -30,7 +30,7 @@ const noTrain = `
 CREATE PROCEDURE train(%s) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
   RAISE EXCEPTION USING ERRCODE = 'feature_not_supported', MESSAGE = 'on this server relgrad is SQL and PL/pgSQL only, which cannot train',
-    HINT = 'Run relgrad pg train --db DSN LOSS PARAM -o lr=0.01 -o epochs=100: the command trains the tables of this server.';
+    HINT = 'Give the statement to relgrad run --db DSN, which trains the tables of this server.';
 END $$;
 `
 
