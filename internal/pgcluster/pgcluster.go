@@ -39,15 +39,13 @@ import (
 
 // Cluster is a running server.
 type Cluster struct {
-	DSN string // for pgx and psql: database postgres, a superuser
-	dir string // all of it
-	bin string // the server's programs, in dir
-	lib string // its libraries and relgrad's engine, in dir
-	as  *syscall.SysProcAttr
+	DSN   string            // for pgx and psql: database postgres, a superuser
+	Dir   string            // all of it
+	Data  string            // the data folder, in Dir
+	port  string            // names the socket; the environment may name another one
+	paths map[string]string // of the machine's own installation, by pg_config's names
+	as    *syscall.SysProcAttr
 }
-
-// port names the socket; the environment may name another one.
-const port = "5432"
 
 // startTime bounds the start of a server that has nothing to recover.
 const startTime = 20 * time.Second
@@ -73,24 +71,57 @@ func start(t testing.TB, install func(*Cluster) error, env []string) *Cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
-	c := &Cluster{dir: dir, bin: filepath.Join(dir, paths["bindir"]), lib: filepath.Join(dir, paths["pkglibdir"]), DSN: fmt.Sprintf("host=%s port=%s user=relgrad dbname=postgres", dir, port)}
+	c := newCluster(dir, "data", "5432", paths)
 	if err := c.chooseUser(); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.layOut(paths); err != nil {
+	if err := c.layOut(); err != nil {
 		t.Fatal(err)
 	}
 	if err := install(c); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := c.command(filepath.Join(c.bin, "initdb"), "-D", c.data(), "-U", "relgrad", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
+	if out, err := c.command(filepath.Join(c.bin(), "initdb"), "-D", c.Data, "-U", "relgrad", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	c.start(t, env)
 	return c
 }
 
-func (c *Cluster) data() string { return filepath.Join(c.dir, "data") }
+func newCluster(dir, data, port string, paths map[string]string) *Cluster {
+	return &Cluster{Dir: dir, Data: filepath.Join(dir, data), port: port, paths: paths, DSN: fmt.Sprintf("host=%s port=%s user=relgrad dbname=postgres", dir, port)}
+}
+
+// bin is the folder of the server's programs.
+func (c *Cluster) bin() string { return filepath.Join(c.Dir, c.paths["bindir"]) }
+
+// Standby gives a copy of the server in recovery, which follows it and ends with the test.
+func (c *Cluster) Standby(t testing.TB) *Cluster {
+	t.Helper()
+	s := newCluster(c.Dir, "standby", "5433", c.paths)
+	s.as = c.as
+	if out, err := c.Client("pg_basebackup", "-D", s.Data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", c.DSN).CombinedOutput(); err != nil {
+		t.Fatalf("pg_basebackup: %v\n%s", err, out)
+	}
+	s.start(t, nil)
+	return s
+}
+
+// Client is a program of the machine's own installation, to be run as the server's user.
+func (c *Cluster) Client(program string, args ...string) *exec.Cmd {
+	return c.command(filepath.Join(c.paths["bindir"], program), args...)
+}
+
+// Log is what the server has said.
+func (c *Cluster) Log() (string, error) {
+	text, err := os.ReadFile(c.Data + ".log")
+	return string(text), err
+}
+
+// Script puts a file beside the extension's scripts.
+func (c *Cluster) Script(name, text string) error {
+	return os.WriteFile(filepath.Join(c.Dir, c.paths["sharedir"], "extension", name), []byte(text), 0o644)
+}
 
 func pgConfig() string {
 	if p := os.Getenv("PG_CONFIG"); p != "" {
@@ -125,7 +156,7 @@ func locate(t testing.TB) map[string]string {
 
 // chooseUser finds a user who may run a server: PostgreSQL refuses root.
 func (c *Cluster) chooseUser() error {
-	if err := os.Chmod(c.dir, 0o755); err != nil || os.Geteuid() != 0 {
+	if err := os.Chmod(c.Dir, 0o755); err != nil || os.Geteuid() != 0 {
 		return err
 	}
 	u, err := user.Lookup("postgres")
@@ -143,25 +174,25 @@ func (c *Cluster) chooseUser() error {
 		return err
 	}
 	c.as = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
-	return os.Chown(c.dir, uid, gid)
+	return os.Chown(c.Dir, uid, gid)
 }
 
 // layOut makes a copy of the installation below dir: the server finds its other files relative to its own place, so its
 // programs are copied and all else is linked.
-func (c *Cluster) layOut(paths map[string]string) error {
-	if err := os.MkdirAll(c.bin, 0o755); err != nil {
+func (c *Cluster) layOut() error {
+	if err := os.MkdirAll(c.bin(), 0o755); err != nil {
 		return err
 	}
 	for _, program := range []string{"postgres", "initdb"} {
-		code, err := os.ReadFile(filepath.Join(paths["bindir"], program))
+		code, err := os.ReadFile(filepath.Join(c.paths["bindir"], program))
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(c.bin, program), code, 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(c.bin(), program), code, 0o755); err != nil {
 			return err
 		}
 	}
-	for _, folder := range []string{paths["pkglibdir"], paths["sharedir"], filepath.Join(paths["sharedir"], "extension")} {
+	for _, folder := range []string{c.paths["pkglibdir"], c.paths["sharedir"], filepath.Join(c.paths["sharedir"], "extension")} {
 		if err := c.link(folder); err != nil {
 			return err
 		}
@@ -175,7 +206,7 @@ func (c *Cluster) link(folder string) error {
 	if err != nil {
 		return err
 	}
-	to := filepath.Join(c.dir, folder)
+	to := filepath.Join(c.Dir, folder)
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		return err
 	}
@@ -211,7 +242,7 @@ func (c *Cluster) install() error {
 	}
 	file := filepath.Join(need.Root(), "pgbridge", "extension", "Makefile")
 	for _, target := range []string{"engine", "install"} {
-		make := exec.Command("make", "-s", "-j2", "-f", file, "PG_CONFIG="+pgConfig(), "COPT=-Werror", "DESTDIR="+c.dir, target)
+		make := exec.Command("make", "-s", "-j2", "-f", file, "PG_CONFIG="+pgConfig(), "COPT=-Werror", "DESTDIR="+c.Dir, target)
 		make.Dir = build
 		if out, err := make.CombinedOutput(); err != nil {
 			return fmt.Errorf("building the extension: %w\n%s", err, out)
@@ -226,7 +257,7 @@ func (c *Cluster) UseEngine(program string) error {
 	if err != nil {
 		return err
 	}
-	file := filepath.Join(c.lib, "relgrad-engine")
+	file := filepath.Join(c.Dir, c.paths["pkglibdir"], "relgrad-engine")
 	if err := os.Remove(file); err != nil { // it may be running
 		return err
 	}
@@ -236,7 +267,7 @@ func (c *Cluster) UseEngine(program string) error {
 // command is a command run as the server's user.
 func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
-	cmd.Dir, cmd.SysProcAttr = c.dir, c.as
+	cmd.Dir, cmd.SysProcAttr = c.Dir, c.as
 	return cmd
 }
 
@@ -244,13 +275,13 @@ func (c *Cluster) command(name string, args ...string) *exec.Cmd {
 // the shell stops the server.
 func (c *Cluster) start(t testing.TB, env []string) {
 	t.Helper()
-	log, err := os.Create(filepath.Join(c.dir, "log"))
+	log, err := os.Create(c.Data + ".log")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := c.command("sh", "-c", `"$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh", filepath.Join(c.bin, "postgres"), "-D", c.data(), "-k", c.dir, "-p", port,
-		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=20")
+	cmd := c.command("sh", "-c", `"$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh", filepath.Join(c.bin(), "postgres"), "-D", c.Data, "-k", c.Dir, "-p", c.port,
+		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=100")
 	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), env...)
 	pipe, err := cmd.StdinPipe()
 	if err != nil {
@@ -277,6 +308,6 @@ func (c *Cluster) start(t testing.TB, env []string) {
 
 // ready reports whether the server takes connections: the last line of its lock file says so.
 func (c *Cluster) ready() bool {
-	text, err := os.ReadFile(filepath.Join(c.data(), "postmaster.pid"))
+	text, err := os.ReadFile(filepath.Join(c.Data, "postmaster.pid"))
 	return err == nil && strings.HasSuffix(strings.TrimRight(string(text), " \n"), "ready")
 }

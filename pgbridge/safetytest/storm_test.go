@@ -1,0 +1,296 @@
+package safetytest
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/relgrad/relgrad/internal/pgcluster"
+)
+
+var (
+	stormTime = flag.Duration("storm", time.Minute, "how long TestStorm goes on")
+	stormSeed = flag.Uint64("seed", 0, "of TestStorm's choices; 0: one of its own")
+)
+
+// sessions of the storm, beside one that is only measured.
+const sessions = 50
+
+// stormScript makes a model whose answers Postgres itself can compute.
+const stormScript = `
+CREATE EXTENSION relgrad;
+CREATE TABLE x (i int PRIMARY KEY, v double precision[] NOT NULL, y double precision NOT NULL);
+INSERT INTO x SELECT i, ARRAY[i / 100.0, 1, (i % 3) / 2.0]::double precision[], i % 5 FROM generate_series(1, 300) AS s(i);
+CREATE TABLE w (k int PRIMARY KEY, v double precision[] NOT NULL);
+INSERT INTO w VALUES (1, '{0.1,-0.25,0.5}');
+CREATE VIEW guess AS SELECT x.i, x.y, dot(x.v, w.v) AS z FROM x, w;
+CREATE VIEW loss AS SELECT avg((z - y) ^ 2) AS loss FROM guess;
+CREATE TABLE answer AS SELECT (SELECT loss FROM loss) AS loss, avg(2 * (z - y) * x.v[1]) AS a, avg(2 * (z - y) * x.v[2]) AS b, avg(2 * (z - y) * x.v[3]) AS c FROM guess JOIN x USING (i, y);
+CREATE FUNCTION near(a double precision, b double precision) RETURNS boolean LANGUAGE sql AS 'SELECT abs(a - b) <= 1e-12 * greatest(abs(b), 1)';
+`
+
+// stormCalls are what a session repeats, each with its answer. # is its number.
+var stormCalls = []struct{ sql, want string }{
+	{"SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) FROM gradient('loss', NULL::w) AS g, answer", "t"},
+	{"SET relgrad.engine = sql; SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) FROM gradient('loss', NULL::w) AS g, answer", "t"},
+	{"SET relgrad.engine = chunk; SELECT near(backward('loss', ARRAY['w']), loss) FROM answer", "t"},
+	{"BEGIN; SELECT backward('loss', ARRAY['w']); SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) FROM w_grad AS g, answer; COMMIT; SELECT true", "t"},
+	{"SELECT count(*) > 0 AND bool_and(ok) FROM check_gradient('loss', 'w', samples => 2)", "t"},
+	{"UPDATE mine_# SET v = 0; CALL train('SELECT sum((v - 3) ^ 2) FROM mine_#', ARRAY['mine_#'], optimizer => 'sgd', lr => 0.1, epochs => 5); SELECT near(v, 3 * (1 - 0.8 ^ 5)) FROM mine_#", "t"},
+	{"SET relgrad.engine = sql; UPDATE mine_# SET v = 0; CALL train('SELECT sum((v - 3) ^ 2) FROM mine_#', ARRAY['mine_#'], optimizer => 'sgd', lr => 0.1, epochs => 5); RESET relgrad.engine; SELECT near(v, 3 * (1 - 0.8 ^ 5)) FROM mine_#", "t"},
+	{"BEGIN; UPDATE mine_# SET v = 0; SELECT count(*) FROM gradient('loss', NULL::w); ROLLBACK; SELECT true", "t"},
+}
+
+func numbered(sql string, number int) string { return strings.ReplaceAll(sql, "#", fmt.Sprint(number)) }
+
+// clean are the errors of what is killed, cancelled and terminated.
+var clean = map[string]string{"08006": "engine killed", "57014": "cancelled", "57P01": "terminated"}
+
+// storm is a storm under way.
+type storm struct {
+	t       *testing.T
+	c       *pgcluster.Cluster
+	end     time.Time
+	mu      sync.Mutex
+	counts  map[string]int
+	spare   atomic.Int64 // the backend that is not terminated
+	failing atomic.Int64
+}
+
+func (s *storm) count(what string) {
+	s.mu.Lock()
+	s.counts[what]++
+	s.mu.Unlock()
+}
+
+func (s *storm) errorf(format string, args ...any) {
+	if s.failing.Add(1) < 10 {
+		s.t.Errorf(format, args...)
+	}
+}
+
+func TestStorm(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	seed := *stormSeed
+	if seed == 0 {
+		seed = uint64(time.Now().UnixNano())
+	}
+	t.Logf("seed %d: go test -run Storm -seed %d", seed, seed)
+	s := &storm{t: t, c: pgcluster.Start(t), counts: map[string]int{}}
+	setup := open(t, s.c.DSN)
+	setup.must(stormScript)
+	for i := range sessions {
+		setup.must(fmt.Sprintf("CREATE TABLE mine_%d (k int PRIMARY KEY, v double precision NOT NULL); INSERT INTO mine_%[1]d VALUES (1, 0)", i))
+	}
+	setup.Close(context.Background())
+	s.end = time.Now().Add(*stormTime)
+	var all sync.WaitGroup
+	for i := range sessions {
+		all.Go(func() { s.work(i, rand.New(rand.NewPCG(seed, uint64(i)))) })
+	}
+	all.Go(s.measured)
+	s.disturb(rand.New(rand.NewPCG(seed, sessions)))
+	all.Wait()
+	t.Logf("%v", s.counts)
+	for _, what := range []string{"right", clean["08006"], clean["57014"], clean["57P01"]} {
+		if s.counts[what] == 0 {
+			t.Errorf("nothing was %s: there was no storm", what)
+		}
+	}
+	after := open(t, s.c.DSN)
+	for range 100 { // a closed connection's backend has to see that
+		if after.must("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'") == "1" {
+			break
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	after.gives("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'", "1")
+	after.gives("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'", "0")
+	for i := range sessions { // what is said to run is resumed or done again
+		after.must(numbered(stormCalls[5].sql, i))
+	}
+	after.gives("SELECT count(*) FROM relgrad.run WHERE status = 'running'", "0")
+	after.Close(context.Background())
+	unharmed(t, s.c)
+}
+
+// work repeats calls until the end.
+func (s *storm) work(number int, r *rand.Rand) {
+	var conn *session
+	for time.Now().Before(s.end) {
+		if conn == nil || conn.IsClosed() {
+			var err error
+			if conn, err = dial(s.c.DSN); err != nil {
+				var e *pgconn.PgError
+				if !errors.As(err, &e) || clean[e.Code] == "" {
+					s.errorf("session %d cannot connect: %v", number, err)
+					return
+				}
+				continue
+			}
+		}
+		call := stormCalls[r.IntN(len(stormCalls))]
+		got, err := conn.run(numbered(call.sql, number))
+		s.judge(number, call.sql, call.want, got, err)
+		if err != nil && !conn.IsClosed() && conn.PgConn().TxStatus() != 'I' {
+			if _, err := conn.run("ROLLBACK"); err != nil {
+				s.judge(number, "ROLLBACK", "", "", err)
+			}
+		}
+		if conn.IsClosed() {
+			s.leave(conn)
+		}
+	}
+	if conn != nil {
+		conn.Close(context.Background())
+	}
+}
+
+// leave waits until the backend of a closed connection has ended, so that its locks are free.
+func (s *storm) leave(conn *session) {
+	for range 600 {
+		if syscall.Kill(int(conn.PgConn().PID()), 0) == syscall.ESRCH {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	s.errorf("backend %d does not end", conn.PgConn().PID())
+}
+
+// judge takes the right answer or the error of a disturbance.
+func (s *storm) judge(number int, sql, want, got string, err error) {
+	var e *pgconn.PgError
+	switch {
+	case err == nil && (got == want || sql == "ROLLBACK"):
+		s.count("right")
+	case err == nil:
+		s.errorf("session %d: %s\ngives %q, want %q", number, sql, got, want)
+	case errors.As(err, &e) && clean[e.Code] != "":
+		s.count(clean[e.Code])
+	default:
+		s.errorf("session %d: %s\n%v %+v", number, sql, err, e)
+	}
+}
+
+// disturb kills, stops, cancels and terminates at random until the end.
+func (s *storm) disturb(r *rand.Rand) {
+	server := postmaster(s.t, s.c)
+	for time.Now().Before(s.end) {
+		backends, list := map[int]bool{}, []int{}
+		for _, p := range processes() {
+			if p.parent == server && p.name == "postgres" && isBackend(p.pid) {
+				backends[p.pid] = true
+				if p.pid != int(s.spare.Load()) {
+					list = append(list, p.pid)
+				}
+			}
+		}
+		running := engines(backends)
+		for range 20 { // looking at all processes takes long beside so many
+			if len(list) > 0 && len(running) > 0 {
+				s.strike(r, list[r.IntN(len(list))], running[r.IntN(len(running))])
+			}
+			time.Sleep(time.Duration(r.IntN(40)) * time.Millisecond)
+		}
+	}
+}
+
+// strike does one of these things; by now both may have ended.
+func (s *storm) strike(r *rand.Rand, backend int, engine process) {
+	if !isBackend(backend) || parent(engine.pid) != engine.parent {
+		return
+	}
+	s.count("disturbances")
+	switch n := r.IntN(10); {
+	case n < 4:
+		_ = syscall.Kill(engine.pid, syscall.SIGKILL)
+	case n < 8:
+		_ = syscall.Kill(backend, syscall.SIGINT)
+	case n < 9:
+		_ = syscall.Kill(backend, syscall.SIGTERM)
+	default: // an engine that says nothing any more
+		_ = syscall.Kill(engine.pid, syscall.SIGSTOP)
+		_ = syscall.Kill(engine.parent, syscall.SIGINT)
+		time.Sleep(20 * time.Millisecond)
+		if parent(engine.pid) == engine.parent {
+			_ = syscall.Kill(engine.pid, syscall.SIGCONT)
+		}
+	}
+}
+
+// isBackend reports whether a process serves a session: its title says of which user, database and host. Signals mean
+// other things to the server's own processes.
+func isBackend(pid int) bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
+	return err == nil && strings.HasPrefix(string(text), "postgres: relgrad postgres")
+}
+
+// measured is a session that lasts: what its backend holds must not grow.
+func (s *storm) measured() {
+	conn, err := dial(s.c.DSN)
+	if err != nil {
+		s.errorf("%v", err)
+		return
+	}
+	defer conn.Close(context.Background())
+	s.spare.Store(int64(conn.PgConn().PID()))
+	defer s.spare.Store(0)
+	if _, err := conn.run("CREATE TABLE mine_1000 (k int PRIMARY KEY, v double precision NOT NULL); INSERT INTO mine_1000 VALUES (1, 0)"); err != nil {
+		s.errorf("%v", err)
+		return
+	}
+	var before holding
+	cycles := 0
+	for ; time.Now().Before(s.end); cycles++ {
+		for _, call := range stormCalls {
+			got, err := conn.run(numbered(call.sql, 1000))
+			s.judge(1000, call.sql, call.want, got, err)
+			if err != nil && conn.PgConn().TxStatus() != 'I' {
+				_, _ = conn.run("ROLLBACK")
+			}
+		}
+		if cycles == 3 {
+			before = holds(int(conn.PgConn().PID()))
+		}
+	}
+	_, _ = conn.run(stormCalls[0].sql)
+	after := holds(int(conn.PgConn().PID()))
+	s.t.Logf("a session of %d calls: %+v, then %+v", cycles*len(stormCalls), before, after)
+	if cycles > 3 && (after.files > before.files+8 || after.shared > before.shared+1 || after.private > before.private+16<<10) {
+		s.errorf("a session's backend grows: %+v, then %+v", before, after)
+	}
+}
+
+// holding is what a process holds: open files, those of memory shared with engines, private memory in kB.
+type holding struct{ files, shared, private int }
+
+func holds(pid int) (h holding) {
+	links, _ := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
+	for _, l := range links {
+		h.files++
+		if to, err := os.Readlink(l); err == nil && strings.Contains(to, "memfd:relgrad") {
+			h.shared++
+		}
+	}
+	text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	for _, line := range strings.Split(string(text), "\n") {
+		if rest, ok := strings.CutPrefix(line, "RssAnon:"); ok {
+			fmt.Sscan(rest, &h.private)
+		}
+	}
+	return h
+}
