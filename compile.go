@@ -63,7 +63,7 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		c.tables, c.cols = append(c.tables, t), append(c.cols, p.Cols)
 	}
 	if strings.ContainsAny(r.loss, " (\n") { // no name
-		if err := db.Prepare(ctx, r.loss); err != nil {
+		if err := db.judged(ctx, r.loss); err != nil {
 			return nil, about(err, "loss", 0)
 		}
 	}
@@ -91,6 +91,26 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		db.cat.markSteps(c.res.Plan)
 	}
 	return c, about(err, "loss", 0)
+}
+
+// judged lets the database judge a query text first. Of a name that does not exist, and of a text that is nested too
+// deeply, the binder says more: its error counts where it is about the same.
+func (db *Engine) judged(ctx context.Context, loss string) error {
+	err := db.Prepare(ctx, loss)
+	var theirs, ours *sqlerr.Error
+	if !errors.As(err, &theirs) {
+		return err
+	}
+	switch theirs.Code {
+	case sqlerr.UndefinedTable, sqlerr.UndefinedColumn, sqlerr.UndefinedFunction, sqlerr.TooComplex:
+	default:
+		return err
+	}
+	_, other := sqlfront.BindLoss(ctx, db.cat, ra.NewBuilder(), loss, sqlfront.BindOptions{})
+	if errors.As(other, &ours) && (ours.Pos == theirs.Pos || ours.Code == sqlerr.TooComplex && theirs.Code == ours.Code) {
+		return other
+	}
+	return err
 }
 
 // once refuses a column that another parameter has already.

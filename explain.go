@@ -3,6 +3,8 @@ package relgrad
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
 	"strings"
 
@@ -95,8 +97,12 @@ func (db *Engine) gradientSQL(ctx context.Context, c *compiled) (string, error) 
 		engine = ModeSQL
 	}
 	fmt.Fprintf(&b, "-- engine %s: %s\n", engine, why)
-	for _, line := range strings.Split(strings.TrimSpace(fired(c.res.Fired)), "\n") {
-		fmt.Fprintf(&b, "-- %s\n", line)
+	var made []string
+	for _, name := range slices.Sorted(maps.Keys(c.res.Fired)) {
+		made = append(made, fmt.Sprintf("%s %d", name, c.res.Fired[name]))
+	}
+	if made != nil {
+		fmt.Fprintf(&b, "-- rules, with how often each fired: %s\n", strings.Join(made, ", "))
 	}
 	for i, r := range c.res.Plan.Roots {
 		what := "the loss"

@@ -121,6 +121,9 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 		}
 		return &pgbridge.Answer{Rows: blockOf(&store.Relation{Names: []string{"explain_gradient"}, Cols: []*ra.Vector{{Type: textType, N: 1, Texts: []string{s}}}})}, nil
 	case "train":
+		if r.Settings["read_only"] == "t" {
+			return nil, sqlerr.New("25006", "cannot execute train() in a read-only transaction").WithHint("gradient() and check_gradient() only read.")
+		}
 		return nil, plain(b.train(ctx, v))
 	}
 	return nil, sqlerr.New(sqlerr.UndefinedFunction, "the engine has no function %s", r.Function).

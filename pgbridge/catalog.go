@@ -186,7 +186,7 @@ func (s *Session) View(path []string, schema, name string) (*store.ViewDef, bool
 		return nil, false
 	}
 	if r.secured != "" {
-		s.fail(sqlerr.New("42501", "view %q of another owner reads %s, which has row-level security", name, r.secured).
+		s.fail(sqlerr.New(insufficientPrivilege, "view %q of another owner reads %s, which has row-level security", name, r.secured).
 			WithDetail("Through the view the rows are those that its owner may see; the engine reads the tables as you.").
 			WithHint("Let the view's owner call, or make it WITH (security_invoker = true)."))
 	}

@@ -2,6 +2,7 @@ package pgbridge
 
 import (
 	"context"
+	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -28,11 +29,23 @@ type Conn interface {
 }
 
 // inText gives an error of the server, whose position counts characters of the statement that was sent, that statement
-// as its text.
+// as its text. The server's own mention of the statement goes: it is the engine's, not the user's.
 func inText(err error, sql string) error {
 	e, ok := err.(*sqlerr.Error)
-	if ok && e.Text == nil && e.Pos >= 0 {
+	if !ok {
+		return err
+	}
+	if e.Text == nil && e.Pos >= 0 {
 		e.Text, e.Pos = &sqlerr.Text{SQL: sql}, byteAt(sql, e.Pos)
+	}
+	if at := strings.LastIndex(e.Context, sql); at >= 0 && sql != "" {
+		before, after := e.Context[:at], e.Context[at+len(sql):]
+		before = before[:strings.LastIndexByte(before, '\n')+1]
+		_, after, _ = strings.Cut(after, "\n")
+		e.Context = strings.TrimSuffix(before+after, "\n")
 	}
 	return err
 }
+
+// insufficientPrivilege is the SQLSTATE where a right is missing.
+const insufficientPrivilege = "42501"

@@ -120,6 +120,9 @@ func (s *Session) facts(r *relation) (*tableFacts, error) {
 		}
 	}
 	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + " FROM " + from)
+	if sqlerr.Code(err) == insufficientPrivilege {
+		err.(*sqlerr.Error).Hint = "The engine reads the tables of a loss, also those behind its views, with the rights of who calls: GRANT SELECT ON them."
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +184,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 	if !keyed {
 		order = " ORDER BY " + systemOrder
 	}
-	c := collector{what: "table " + t.Name, table: t, cols0: wanted}
+	c := collector{what: fmt.Sprintf("table \"%s\"", t.Name), table: t, cols0: wanted}
 	if _, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, true, c.add); err != nil {
 		return nil, bare(err)
 	}
@@ -392,7 +395,8 @@ func grow(v *ra.Vector, rows int) {
 	}
 }
 
-// ragged is the error of a chunk that is not as the others.
+// ragged is the error of a chunk that is not as the others, in the words of the embedded store, which refuses such chunks
+// when they are written.
 func (c *collector) ragged(col int, odd *Odd, want tensor.Shape, b *Block) error {
 	name := ""
 	if c.table != nil && col < len(c.cols0) {
@@ -400,29 +404,30 @@ func (c *collector) ragged(col int, odd *Odd, want tensor.Shape, b *Block) error
 	} else if col < len(c.cols) {
 		name = c.cols[col].Name
 	}
-	where := ""
+	of := "a chunk"
 	if c.table != nil && b != nil {
-		var key []string
+		var keys, values []string
 		for i, k := range c.cols0 {
-			if slices.Contains(c.table.Key, k) {
-				key = append(key, fmt.Sprintf("%s = %s", c.table.Cols[k].Name, b.Cols[i].Data.Value(odd.Row)))
+			if slices.Contains(c.table.Key, k) && k != ra.RowID {
+				keys, values = append(keys, c.table.Cols[k].Name), append(values, b.Cols[i].Data.Value(odd.Row).String())
 			}
 		}
-		if len(key) > 0 {
-			where = " at (" + strings.Join(key, ", ") + ")"
+		if len(keys) > 0 {
+			of = "the chunk of (" + strings.Join(keys, ", ") + ")=(" + strings.Join(values, ", ") + ")"
 		}
 	}
+	of = fmt.Sprintf("%s, column \"%s\": %s", c.what, name, of)
 	switch odd.Why {
 	case 'n':
-		return sqlerr.New(sqlerr.NullNotAllowed, "column %q of %s holds a chunk with a NULL element%s", name, c.what, where).
-			WithHint("A chunk is dense: write a number, or make the whole chunk NULL.")
+		return sqlerr.New(sqlerr.NullNotAllowed, "%s has NULL elements", of).WithHint("A chunk is dense: use 0, or leave the row out.")
 	case 'l':
-		return sqlerr.New(sqlerr.ArraySubscript, "column %q of %s holds a chunk whose subscripts do not begin at 1%s", name, c.what, where)
+		return sqlerr.New(sqlerr.ArraySubscript, "%s has subscripts that do not begin at 1", of).
+			WithHint("%s%s has the same elements with subscripts from 1.", quoteIdent(name), strings.Repeat("[:]", len(odd.Shape)))
 	case 'e':
-		return sqlerr.New(sqlerr.ArraySubscript, "column %q of %s holds an empty array%s", name, c.what, where).WithHint("A chunk has at least one element.")
+		return sqlerr.New(sqlerr.DataException, "%s is empty", of).WithHint("A chunk has at least one element.")
 	}
-	return sqlerr.New(sqlerr.ArraySubscript, "chunks of column %q of %s have different shapes: %v and %v%s", name, c.what, want, odd.Shape, where).
-		WithHint("All chunks of a column have one shape.")
+	return sqlerr.New(sqlerr.ArraySubscript, "%s has shape %v, one before it has shape %v", of, odd.Shape, want).
+		WithDetail("All chunks of a column have one shape.")
 }
 
 // numeric makes double precision of a column of numeric, which comes as text.

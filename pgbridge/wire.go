@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -171,6 +172,32 @@ func byteAt(s string, char int) int {
 	return len(s)
 }
 
+// maxQuery is the longest text, in bytes, that an error shows whole: clients print all of it.
+const maxQuery = 10000
+
+// window cuts a long text to the surroundings of a place in it.
+func window(sql string, pos int) (string, int) {
+	const before, after, dots = 200, 200, "..."
+	if len(sql) <= maxQuery {
+		return sql, pos
+	}
+	from, to := max(0, pos-before), min(len(sql), pos+after)
+	for from > 0 && !utf8.RuneStart(sql[from]) {
+		from--
+	}
+	for to < len(sql) && !utf8.RuneStart(sql[to]) {
+		to++
+	}
+	head, tail := "", ""
+	if from > 0 {
+		head = dots
+	}
+	if to < len(sql) {
+		tail = dots
+	}
+	return head + sql[from:to] + tail, len(head) + pos - from
+}
+
 // encodeError writes the fields of X.
 func encodeError(err error) []byte {
 	var e *sqlerr.Error
@@ -192,8 +219,9 @@ func encodeError(err error) []byte {
 	add('D', e.Detail)
 	add('H', e.Hint)
 	if e.Text != nil && e.Pos >= 0 && e.Pos <= len(e.Text.SQL) {
-		add('q', e.Text.SQL)
-		add('p', strconv.Itoa(len([]rune(e.Text.SQL[:e.Pos]))+1))
+		query, pos := window(e.Text.SQL, e.Pos)
+		add('q', query)
+		add('p', strconv.Itoa(utf8.RuneCountInString(query[:pos])+1))
 		if e.Text.View != "" {
 			view := fmt.Sprintf("definition of view %q", e.Text.View)
 			if context != "" {

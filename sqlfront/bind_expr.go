@@ -556,6 +556,8 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 		return kernels.Build("textcat", x, kernels.Const(kernels.TextValue(""))), nil
 	case x.Type.Kind == k:
 		return x, nil
+	case k == kernels.Float64 && x.IsConst() && !x.Const.Null && x.Type.Kind == kernels.Int && !isArray: // pg_get_viewdef writes y ^ 2 so
+		return kernels.CastConst(k, float64(x.Const.I)), nil
 	case k == kernels.Int && x.Type.Kind == kernels.Float64 && s.class(c.X) == numericClass:
 		x = awayFromZero(x)
 	case k == kernels.Float32 && !s.depends(x) && (x.Type.IsFloat() || x.Type.Kind == kernels.Int):

@@ -50,7 +50,7 @@ func TestWrongUsage(t *testing.T) {
 		{"explain loss w --script x --db y", 2, "relgrad explain: only one of --store, --db and --script can be given"},
 		{"check loss w --script x --store y", 2, "relgrad check: only one of --store, --db and --script can be given"},
 		{"check loss w --db y -v a=1", 2, "relgrad check: -v sets a variable of the script that --script names"},
-		{"explain --step 1 loss w --db y", 2, "relgrad explain: unknown option --step; perhaps you meant --store"},
+		{"explain --step 1 loss w --db y", 2, "relgrad explain: unknown option --step"},
 		{"runs --store x --db y", 2, "relgrad runs: --store is a file of relgrad's, --db a server: only one of them can be given"},
 		{"plot --store x --db y", 2, "relgrad plot: --store is a file of relgrad's, --db a server: only one of them can be given"},
 		{"gradient loss", 2, "relgrad gradient: a loss and a table are needed, not 1 arguments"},
@@ -167,6 +167,12 @@ func TestCommandsPage(t *testing.T) {
 		if c == &pgCommand {
 			page.WriteString(pgPage)
 		}
+		if c == &gradientCommand {
+			page.WriteString(enginePage)
+		}
+		if c == &explainCommand {
+			page.WriteString(explainPage)
+		}
 	}
 	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. `\\?` shows this list.\n\n```\n" + script.CommandHelp() + "```\n" + backslashPage)
 	path := filepath.Join(need.Root(), "docs", "commands.md")
@@ -211,6 +217,19 @@ where its [extension](../pgbridge/extension/README.md) is. psql's commands and v
 of this machine, COPY those of the server. A DSN is what psql takes: a URL, a list of ` + "`key=value`" + `, or a database's name; what it leaves
 out comes from ` + "`PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `~/.pgpass`" + ` and their like. Differences to psql: a script stops at
 its first error unless ` + "`ON_ERROR_STOP`" + ` is off, nothing asks for a password, and there is no pager.
+`
+
+const enginePage = `
+With ` + "`--db`" + ` this and the following commands work on a server with relgrad's extension as they work on a store: they read what the views and
+tables there hold, with the rights of who connects, and compute here (or there, where ` + "`relgrad.engine`" + ` says so: a DSN with
+` + "`options='-c relgrad.engine=sql'`" + `). Names mean what the session's search_path says; the schema relgrad stands behind it where it is not
+on it, as in scripts. Runs are those of the user, all users' for a superuser; one whose session is gone is shown as interrupted.
+`
+
+const explainPage = `
+The text of stage sql is in the store's dialect, or that of Postgres. Its comments say which engine would compute the gradient and why, which
+rules made the plan, what each operator is, and on a server what Postgres expects of each statement: the cost until the first and until the
+last row, in its own units, and the rows.
 `
 
 const backslashPage = `
