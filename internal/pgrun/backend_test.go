@@ -299,3 +299,33 @@ func (s *viewServer) backendRandom(q *randquery.Query, kind kernels.Kind) (compa
 	}
 	return compared, refused, beyond, nil
 }
+
+// TestBackendNullChunks reads columns of chunks that begin with NULL, in one block and in several.
+func TestBackendNullChunks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s := newViewServer(t)
+	for _, kind := range []kernels.Kind{kernels.Float64, kernels.Float32} {
+		for _, first := range []int{1, 100_000} {
+			n := first + 2
+			id, v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n), ra.NewVector(kernels.Type{Kind: kind, Shape: []int{2}}, n)
+			for i := range n {
+				id.Ints[i] = int64(i)
+				if i < first || i == n-1 {
+					v.SetNull(i)
+				} else {
+					v.Set(i, kernels.Value{Type: kernels.Type{Kind: kind, Shape: []int{2}}, F: []float64{1.5, -2}})
+				}
+			}
+			db := memdb.New()
+			db.Create("t", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: v})
+			s.clear()
+			s.exec(create(db.Tables["t"]))
+			s.fill(db)
+			if ok, err := s.backend(db, "SELECT sum(sqnorm(v)) FROM t WHERE id >= "+fmt.Sprint(first), "t", 1e-12); err != nil || !ok {
+				t.Errorf("%v, first chunk in row %d: compared %v: %v", kind, first, ok, err)
+			}
+		}
+	}
+}
