@@ -251,9 +251,9 @@ func TestBackendRandom(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d gradients by both engines, %d refused by all, %d queries beyond Postgres", compared, refused, beyond)
-	if n := int(*backendFlag); n >= 50 && (compared < n/2 || beyond > n/4) {
-		t.Errorf("only %d gradients of %d queries were compared, %d queries are beyond Postgres", compared, n, beyond)
+	t.Logf("%d gradients by both engines, %d refused by all, %d beyond Postgres or the engine", compared, refused, beyond)
+	if n := int(*backendFlag); n >= 50 && (compared < n/2 || beyond > n/10) {
+		t.Errorf("only %d gradients of %d queries were compared, %d are beyond Postgres or the engine", compared, n, beyond)
 	}
 }
 
@@ -264,7 +264,10 @@ func (s *viewServer) backendRandom(q *randquery.Query, kind kernels.Kind) (compa
 		return 0, 0, 0, err
 	}
 	s.exec(strings.Join(q.DB.Script(kind), "\n"))
-	views := map[string]string{}
+	views := map[string]string{"the_loss": "SELECT * FROM " + q.Loss} // made for Postgres to judge it
+	if strings.Contains(q.Loss, " ") {
+		views["the_loss"] = q.Loss
+	}
 	for _, v := range q.Views {
 		views[v.Name] = v.SQL
 	}
@@ -280,6 +283,11 @@ func (s *viewServer) backendRandom(q *randquery.Query, kind kernels.Kind) (compa
 	}
 	for _, table := range tablesOf(q.Params) {
 		ok, err := s.backend(db, q.Loss, table, tol)
+		var e *pgconn.PgError
+		if errors.As(err, &e) && e.Code == sqlerr.FeatureNotSupported {
+			beyond++ // the catalogue of a database has sub-queries of which nothing is known; the oracle's has none
+			continue
+		}
 		if err != nil {
 			return compared, refused, 0, err
 		}
@@ -289,5 +297,35 @@ func (s *viewServer) backendRandom(q *randquery.Query, kind kernels.Kind) (compa
 			refused++
 		}
 	}
-	return compared, refused, 0, nil
+	return compared, refused, beyond, nil
+}
+
+// TestBackendNullChunks reads columns of chunks that begin with NULL, in one block and in several.
+func TestBackendNullChunks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s := newViewServer(t)
+	for _, kind := range []kernels.Kind{kernels.Float64, kernels.Float32} {
+		for _, first := range []int{1, 100_000} {
+			n := first + 2
+			id, v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n), ra.NewVector(kernels.Type{Kind: kind, Shape: []int{2}}, n)
+			for i := range n {
+				id.Ints[i] = int64(i)
+				if i < first || i == n-1 {
+					v.SetNull(i)
+				} else {
+					v.Set(i, kernels.Value{Type: kernels.Type{Kind: kind, Shape: []int{2}}, F: []float64{1.5, -2}})
+				}
+			}
+			db := memdb.New()
+			db.Create("t", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: v})
+			s.clear()
+			s.exec(create(db.Tables["t"]))
+			s.fill(db)
+			if ok, err := s.backend(db, "SELECT sum(sqnorm(v)) FROM t WHERE id >= "+fmt.Sprint(first), "t", 1e-12); err != nil || !ok {
+				t.Errorf("%v, first chunk in row %d: compared %v: %v", kind, first, ok, err)
+			}
+		}
+	}
 }

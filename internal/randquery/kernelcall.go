@@ -137,7 +137,7 @@ func (g *gen) call(s *scope, c callable, depth int) (expr, bool) {
 	if d.Name == "stop_gradient" && out.dep { // central differences see through it
 		return out, false
 	}
-	if d.Name == "matmul" && c.out.Shape == nil {
+	if (d.Name == "matmul" || d.Name == "einsum") && c.out.Shape == nil {
 		g.use(vectorProduct)
 	}
 	g.use("kernel:" + d.Name)
@@ -186,7 +186,8 @@ func (g *gen) argument(s *scope, c callable, name string, t kernels.Type, n int6
 	return e, true
 }
 
-// vectorProduct counts matmul of two vectors: a scalar in a loss, but an array to the SQL function's declaration.
+// vectorProduct counts matmul of two vectors, and einsum without labels in the result: a scalar in a loss, but an array to
+// the SQL function's declaration.
 const vectorProduct = "matmul of vectors"
 
 // Kernels lists the kernels that SQL may call; Generate draws all of them.
