@@ -28,6 +28,7 @@ type Session struct {
 	watch    func(schema, name string) error
 	begun    uint64 // transactions and requests
 	keys     map[string]keyPrint
+	place    string // see placeHash; "" before it is known
 	err      error // of a question that cannot answer with one; the next that can does
 }
 

@@ -49,7 +49,9 @@ func (p *printer) scan(n *ra.Node) string {
 		if t := n.TableCols[i]; t == ra.RowID {
 			x = p.d.RowID(n.Table)
 		} else {
-			x = p.d.Column(&n.Table.Cols[t])
+			if x, p.slim[c.ID] = p.d.Column(&n.Table.Cols[t]), p.d.Narrow(&n.Table.Cols[t]); p.slim[c.ID] {
+				x = p.d.Ident(n.Table.Cols[t].Name)
+			}
 		}
 		out = append(out, x+" AS "+colName(c.ID))
 	}
@@ -81,12 +83,29 @@ func (p *printer) column(alias []string) func(kernels.Col) string {
 	}
 }
 
+// wide is column for operands: an integer is a bigint. A column that is only compared, grouped by or passed on keeps its
+// table's type, so that the planner knows its statistics.
+func (p *printer) wide(col func(kernels.Col) string) func(kernels.Col) string {
+	return func(c kernels.Col) string {
+		if p.slim[c.ID] {
+			return col(c) + "::bigint"
+		}
+		return col(c)
+	}
+}
+
 func (p *printer) join(n *ra.Node) (string, error) {
 	from, alias := p.sources(n)
-	col := p.column(alias)
+	narrow := p.column(alias)
+	col := p.wide(narrow)
 	var out []string
 	for i, c := range n.Cols {
 		if !p.need[c.ID] {
+			continue
+		}
+		if x := n.Out[i]; x.IsCol {
+			p.slim[c.ID] = p.slim[x.Col.ID]
+			out = append(out, narrow(x.Col)+" AS "+colName(c.ID))
 			continue
 		}
 		x, err := p.expr(n.Out[i], col)
@@ -101,7 +120,7 @@ func (p *printer) join(n *ra.Node) (string, error) {
 	on := make([][]string, len(n.Inputs)) // conditions that become checkable with an input
 	var where []string
 	for _, q := range n.Equi {
-		c, err := p.equi(n, q, col)
+		c, err := p.equi(n, q, narrow)
 		if err != nil {
 			return "", err
 		}
@@ -185,12 +204,17 @@ func (p *printer) aggregate(n *ra.Node) (string, error) {
 		}
 		group = append(group, p.ref(g))
 		if p.need[n.Cols[i].ID] {
+			p.slim[n.Cols[i].ID] = p.slim[g]
 			out = append(out, colName(g)+" AS "+colName(n.Cols[i].ID))
 		}
 	}
 	for i, a := range n.Aggs {
 		c := n.Cols[len(n.Group)+i]
 		if !p.need[c.ID] {
+			continue
+		}
+		if p.onlyRows(n, i) {
+			out = append(out, "nullif(count(*), 0) AS "+colName(c.ID))
 			continue
 		}
 		x, err := p.agg(in, a, c.Type, len(n.Group) > 0)
@@ -213,7 +237,7 @@ func (p *printer) agg(in *ra.Node, a ra.Agg, out kernels.Type, grouped bool) (st
 	if a.Fn == ra.CountRows {
 		return "count(*)", nil
 	}
-	t, x := in.Col(a.Arg).Type, p.ref(a.Arg)
+	t, x := in.Col(a.Arg).Type, p.wide(p.column(nil))(kernels.Col{ID: a.Arg})
 	switch a.Fn {
 	case ra.Count:
 		return "count(" + x + ")", nil
@@ -252,6 +276,7 @@ func (p *printer) union(n *ra.Node, cols []ra.Column) string {
 				continue
 			}
 			x := p.ref(in.Cols[i].ID)
+			p.slim[c.ID] = p.slim[c.ID] || p.slim[in.Cols[i].ID]
 			if k == 0 {
 				x += " AS " + colName(c.ID)
 			}
@@ -297,6 +322,7 @@ func (p *printer) semi(n *ra.Node) (string, error) {
 	var out, conds []string
 	for i, c := range n.Cols {
 		if p.need[c.ID] {
+			p.slim[c.ID] = p.slim[l.Cols[i].ID]
 			out = append(out, col(kernels.Col{ID: l.Cols[i].ID})+" AS "+colName(c.ID))
 		}
 	}
@@ -307,7 +333,7 @@ func (p *printer) semi(n *ra.Node) (string, error) {
 		}
 		conds = append(conds, c)
 	}
-	conds, err := p.filter(n, nil, conds, col)
+	conds, err := p.filter(n, nil, conds, p.wide(col))
 	if err != nil {
 		return "", err
 	}

@@ -53,6 +53,14 @@ func (d Postgres) Column(c *ra.TableColumn) string {
 	return x
 }
 
+// Fence keeps the planner from moving the columns.
+func (Postgres) Fence() string { return "OFFSET 0" }
+
+// Narrow reports integer and smallint.
+func (Postgres) Narrow(c *ra.TableColumn) bool {
+	return c.Type.Kind == kernels.Int && c.Type.Shape == nil && (c.PGType == "integer" || c.PGType == "smallint")
+}
+
 // scalarType is the type that scalars of t are computed with.
 func scalarType(t kernels.Type) string {
 	if t.IsFloat() {

@@ -2,6 +2,7 @@ package sqlgen
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -32,6 +33,8 @@ type Dialect interface {
 	RowID(t *ra.Table) string
 	// Column reads a table's column in the representation of its ra type.
 	Column(c *ra.TableColumn) string
+	// Narrow reports that an integer column's own type is a narrower one, which equals and orders as the wide one does.
+	Narrow(c *ra.TableColumn) bool
 	// Ident prints a name, quoted where necessary.
 	Ident(name string) string
 	// Const prints a constant.
@@ -51,6 +54,8 @@ type Dialect interface {
 	Literal(t kernels.Type, x string) string
 	// Derived prints a sub-query of one row in FROM that is computed once.
 	Derived(items string) string
+	// Fence ends a sub-query whose columns are to be computed before it is joined.
+	Fence() string
 	// Output gives a result column its final type.
 	Output(t kernels.Type, x string) string
 }
@@ -73,24 +78,27 @@ func SQL(plan *ra.Plan, root int, d Dialect, o Options) (string, error) {
 }
 
 type printer struct {
-	d     Dialect
-	o     Options
-	draw  Draw
-	nodes []*ra.Node // inputs first
-	names map[*ra.Node]string
-	need  map[ra.ColumnID]bool // columns to print
-	refs  map[ra.ColumnID]int  // how often a column's name has been printed
-	uses  map[*ra.Node]int     // edges to a node
-	from  map[ra.ColumnID]bool // columns whose computation can fail
-	fence bool                 // a condition can fail, so that none may be evaluated before those of its inputs
+	d      Dialect
+	o      Options
+	draw   Draw
+	nodes  []*ra.Node // inputs first
+	names  map[*ra.Node]string
+	need   map[ra.ColumnID]bool // columns to print
+	value  map[ra.ColumnID]bool // those of them of which more is needed than whether they are NULL
+	slim   map[ra.ColumnID]bool // those that may have a table's narrower type: see wide
+	refs   map[ra.ColumnID]int  // how often a column's name has been printed
+	uses   map[*ra.Node]int     // edges to a node
+	from   map[ra.ColumnID]bool // columns whose computation can fail
+	joined map[*ra.Node]bool    // inputs of joins of several
+	fence  bool                 // a condition can fail, so that none may be evaluated before those of its inputs
 }
 
 func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 	if o.Env == nil {
 		o.Env = &kernels.Env{}
 	}
-	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step},
-		names: map[*ra.Node]string{}, need: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}, uses: map[*ra.Node]int{}}
+	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step}, names: map[*ra.Node]string{}, uses: map[*ra.Node]int{}, joined: map[*ra.Node]bool{},
+		need: map[ra.ColumnID]bool{}, value: map[ra.ColumnID]bool{}, slim: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}}
 	if o.Seed == "" {
 		p.draw.Seed = strconv.FormatInt(o.Env.Seed, 10)
 	}
@@ -106,6 +114,7 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 		p.names[n] = fmt.Sprintf("%s%d", strings.ToLower(n.Op.String()), len(p.nodes))
 		for _, in := range n.Inputs {
 			p.uses[in]++
+			p.joined[in] = p.joined[in] || n.Op == ra.Join && len(n.Inputs) > 1
 		}
 	}, nodes...)
 	p.live(roots)
@@ -122,29 +131,54 @@ func (p *printer) live(roots []ra.Root) {
 	for i := len(p.nodes) - 1; i >= 0; i-- {
 		n := p.nodes[i]
 		for _, q := range n.Equi {
-			p.need[q.L.ID], p.need[q.R.ID] = true, true
+			p.mark([]ra.ColumnID{q.L.ID, q.R.ID})
 		}
 		for _, e := range n.Pred {
-			e.Cols(func(c kernels.Col) { p.need[c.ID] = true })
+			p.reads(e)
 		}
 		switch n.Op {
 		case ra.Select, ra.Join:
 			for j, c := range n.Cols {
-				if p.need[c.ID] {
-					n.Out[j].Cols(func(c kernels.Col) { p.need[c.ID] = true })
+				switch x := n.Out[j]; {
+				case !p.need[c.ID]:
+				case x.IsCol:
+					p.need[x.Col.ID], p.value[x.Col.ID] = true, p.value[x.Col.ID] || p.value[c.ID]
+				default:
+					p.reads(x)
 				}
 			}
 		case ra.Aggregate:
 			p.mark(n.Group)
 			for j, a := range n.Aggs {
-				if p.need[n.Cols[len(n.Group)+j].ID] && a.Fn != ra.CountRows {
-					p.need[a.Arg] = true
+				if c := n.Cols[len(n.Group)+j]; p.need[c.ID] && a.Fn != ra.CountRows && !p.onlyRows(n, j) {
+					p.mark([]ra.ColumnID{a.Arg})
 				}
 			}
 		case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin:
 			p.livePositions(n)
 		}
 	}
+}
+
+// reads marks the columns of an expression.
+func (p *printer) reads(e *kernels.Expr) {
+	if e.IsCol {
+		p.mark([]ra.ColumnID{e.Col.ID})
+	}
+	if e.Def != nil && (e.Def.Name == "is_null" || e.Def.Name == "is_not_null") && e.Args[0].IsCol {
+		p.need[e.Args[0].Col.ID] = true
+		return
+	}
+	for _, a := range e.Args {
+		p.reads(a)
+	}
+}
+
+// onlyRows reports that of aggregate j only its being NULL matters, and that it is NULL only without rows: its argument,
+// which may be the whole loss, need not be computed.
+func (p *printer) onlyRows(n *ra.Node, j int) bool {
+	a := n.Aggs[j]
+	return a.Fn == ra.Sum && !p.value[n.Cols[len(n.Group)+j].ID] && !n.Inputs[0].Col(a.Arg).Type.Nullable
 }
 
 // livePositions marks what the columns of an operator need whose inputs' columns correspond by position.
@@ -159,7 +193,7 @@ func (p *printer) livePositions(n *ra.Node) {
 	for j, c := range n.Cols {
 		if p.need[c.ID] {
 			for _, in := range inputs {
-				p.need[in.Cols[j].ID] = true
+				p.mark([]ra.ColumnID{in.Cols[j].ID})
 			}
 		}
 	}
@@ -167,7 +201,7 @@ func (p *printer) livePositions(n *ra.Node) {
 
 func (p *printer) mark(ids []ra.ColumnID) {
 	for _, id := range ids {
-		p.need[id] = true
+		p.need[id], p.value[id] = true, true
 	}
 }
 
@@ -214,7 +248,11 @@ func (p *printer) cte(n *ra.Node, body string) string {
 		}
 		s += "(" + strings.Join(ids, ", ") + ")"
 	}
-	return s + " AS " + p.hint(n) + "(\n" + indent(body) + "\n)"
+	hint := p.hint(n)
+	if hint != "MATERIALIZED " && p.once(n) {
+		body += "\n" + p.d.Fence()
+	}
+	return s + " AS " + hint + "(\n" + indent(body) + "\n)"
 }
 
 // last is the outermost SELECT.
@@ -246,6 +284,8 @@ func (p *printer) hint(n *ra.Node) string {
 		return "MATERIALIZED "
 	case n.Op == ra.Scan && p.uses[n] > 1:
 		return "NOT MATERIALIZED "
+	case p.pasted(n):
+		return "NOT MATERIALIZED "
 	case p.uses[n] > 1:
 		return ""
 	case p.fence && len(n.Pred)+len(n.Equi) > 0:
@@ -257,6 +297,53 @@ func (p *printer) hint(n *ra.Node) string {
 		}
 	}
 	return ""
+}
+
+// pasted reports whether a query that is used several times is pasted into each use. The planner then sees the tables'
+// statistics, which it does not through a stored CTE, and no table of chunks is written; rows are found again.
+func (p *printer) pasted(n *ra.Node) bool { return p.uses[n] > 1 && !p.fence && p.cheap(n) }
+
+// cheap reports whether a copy of n's query computes nothing twice: columns that a copy's reader does not read go away.
+// Copies do not hold other queries' copies, whose number would double at each level.
+func (p *printer) cheap(n *ra.Node) bool {
+	if n.Op != ra.Select && n.Op != ra.Join {
+		return false
+	}
+	for i, c := range n.Cols {
+		if n.Out[i].Def != nil && p.refs[c.ID] > 1 {
+			return false
+		}
+	}
+	for _, in := range n.Inputs {
+		plain := in.Op == ra.Scan || in.Op == ra.Opaque || in.Op == ra.Select && len(in.Inputs) == 1 && in.Inputs[0].Op == ra.Scan
+		switch {
+		case plain && (p.uses[in] == 1 || in.Op != ra.Select || p.cheap(in)):
+		case p.uses[in] > 1 && p.pasted(in):
+			return false
+		case p.uses[in] == 1 && !p.cheap(in):
+			return false
+		}
+	}
+	return true
+}
+
+// once reports whether a query that is pasted into a join must be computed before it: the planner would compute kernels of its
+// columns after the join, for each pair of rows. The optimizer puts them where they are cheaper.
+func (p *printer) once(n *ra.Node) bool {
+	if n.Op != ra.Select && n.Op != ra.Join || !p.joined[n] || p.uses[n] > 1 && !p.pasted(n) {
+		return false
+	}
+	for i, c := range n.Cols {
+		if n.Out[i].Def != nil && p.need[c.ID] && kernelOnChunks(n.Out[i]) {
+			return true
+		}
+	}
+	return false
+}
+
+// kernelOnChunks reports whether an expression takes or makes a chunk.
+func kernelOnChunks(e *kernels.Expr) bool {
+	return e.Type.IsChunk() || slices.ContainsFunc(e.Args, kernelOnChunks)
 }
 
 // comment says what a CTE is: the operator, the user's names of its columns, the caller's note.

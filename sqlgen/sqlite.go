@@ -43,6 +43,12 @@ func (SQLite) RowID(t *ra.Table) string {
 	return "rowid" // all three taken: such a table has no row id in SQLite
 }
 
+// Fence keeps the planner from moving the columns.
+func (SQLite) Fence() string { return "LIMIT -1" }
+
+// Narrow reports that every integer is as wide as any.
+func (SQLite) Narrow(*ra.TableColumn) bool { return false }
+
 // Column prints a column; numeric is stored as its digits.
 func (d SQLite) Column(c *ra.TableColumn) string {
 	x := d.Ident(c.Name)

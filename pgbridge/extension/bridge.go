@@ -10,8 +10,8 @@ type bridgeFunc struct {
 	name, args, result, kind string
 }
 
-// bridgeFuncs are those functions; their arguments and results are those of the engine's own list. None is parallel safe or
-// restricted: the engine sets parameters and opens subtransactions, which the server refuses while workers run. The
+// bridgeFuncs are those functions; their arguments and results are those of the engine's own list. None but gen_place, a hash, is parallel
+// safe: the engine sets parameters and opens subtransactions, which the server refuses while workers run. The
 // queries that it has the server run may use workers.
 var bridgeFuncs = []bridgeFunc{
 	{"gradient", "loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0", "SETOF anyelement", "STABLE PARALLEL UNSAFE COST 100000 ROWS 1000"},
@@ -21,6 +21,7 @@ var bridgeFuncs = []bridgeFunc{
 		"STABLE PARALLEL UNSAFE COST 1000000 ROWS 100"},
 	{"explain_gradient", "loss text, param text, stage text DEFAULT 'sql'", "text", "VOLATILE PARALLEL UNSAFE COST 100000"}, // EXPLAIN is for volatile functions only
 	{"gen_rows", "", "SETOF record", "STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000"},
+	{"gen_place", "tableoid oid, place tid, xmin xid, cmin cid", "bigint", "IMMUTABLE STRICT PARALLEL SAFE"},
 }
 
 // trainOption is a named argument of train and its type. sparse is a boolean or a list of parameters.

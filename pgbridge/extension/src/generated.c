@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "common/hashfn.h"
 #include "storage/itemptr.h"
 
 // A Walk goes through the elements of a shape in row-major order; off is the offset in another chunk.
@@ -189,4 +190,15 @@ RG_FUNCTION(gen_row_id)
 	ItemPointer p = (ItemPointer) PG_GETARG_POINTER(0);
 
 	PG_RETURN_INT64((int64) ItemPointerGetBlockNumberNoCheck(p) << 16 | ItemPointerGetOffsetNumberNoCheck(p));
+}
+
+// gen_place(tableoid, ctid, xmin, cmin) is a hash of where a row lies and who wrote it: from those of all rows the engine sees whether a
+// table's content has changed.
+RG_FUNCTION(gen_place)
+{
+	ItemPointer p = (ItemPointer) PG_GETARG_POINTER(1);
+	uint32 key[] = {PG_GETARG_OID(0), ItemPointerGetBlockNumberNoCheck(p), ItemPointerGetOffsetNumberNoCheck(p), PG_GETARG_TRANSACTIONID(2),
+					DatumGetCommandId(PG_GETARG_DATUM(3))};
+
+	PG_RETURN_INT64((int64) hash_bytes_extended((const unsigned char *) key, sizeof key, 0));
 }

@@ -1,0 +1,75 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/pgbridge"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// report is the text of POSTGRES.md.
+func report(s *server, pairs, singles *Table) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Measured on PostgreSQL\n\nWritten by `make pg-bench`; each line is explained in the package's comment (`go doc ./bench`). A ratio is the median over pairs that\nwere run alternately in one session, below 1 where relgrad is faster. Queries run without parallel workers and without JIT.\n\n")
+	version := s.must("SHOW server_version")
+	fmt.Fprintf(&b, "%s, %d processors; PostgreSQL %s, %s, %s.\n\n", processor(), runtime.NumCPU(), version, runtime.Version(), time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(&b, "%s\n%s", pairs, singles)
+	return b.String()
+}
+
+// processor names the processor where the system tells.
+func processor() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err == nil {
+		for line := range strings.Lines(string(text)) {
+			if name, ok := strings.CutPrefix(line, "model name"); ok {
+				return strings.TrimSpace(strings.TrimLeft(name, " \t:"))
+			}
+		}
+	}
+	return runtime.GOARCH
+}
+
+// TestMain is also an engine that only reads: gradient('TABLE', NULL::timing) gives the number of rows and the seconds
+// from the request to the vectors.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == "engine" {
+		c := pgbridge.NewChild(os.NewFile(0, "backend"), os.NewFile(3, "shared memory"))
+		if err := c.Serve(func(ctx context.Context, r *pgbridge.Request) (*pgbridge.Answer, error) { return readTable(ctx, c, r) }); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+func readTable(ctx context.Context, c *pgbridge.Child, r *pgbridge.Request) (*pgbridge.Answer, error) {
+	s := pgbridge.NewSession(c)
+	name, _ := r.Args["loss"].(string)
+	t, err := s.TableOn(nil, "public", name)
+	if err != nil {
+		return nil, err
+	}
+	cols := make([]int, len(t.Cols))
+	for i := range cols {
+		cols[i] = i
+	}
+	begin := time.Now()
+	data, err := s.Read(ctx, t, cols)
+	if err != nil {
+		return nil, err
+	}
+	took := time.Since(begin).Seconds()
+	one := func(name string, v *ra.Vector) pgbridge.Column { return pgbridge.Column{Name: name, Data: v} }
+	rows := &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: 1, Ints: []int64{int64(data[0].N)}}
+	seconds := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: 1, F64: []float64{took}}
+	return &pgbridge.Answer{Rows: &pgbridge.Block{Rows: 1, Cols: []pgbridge.Column{one("rows", rows), one("seconds", seconds)}}}, nil
+}
