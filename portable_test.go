@@ -207,6 +207,15 @@ func portableBackward(t *testing.T, s *Server, db *DB) {
 	if err := near(numbersOf(t, got.Rows), relationNumbers(grad), 1e-12); err != nil {
 		t.Error(err)
 	}
+	checks, err := s.Check(ctx, "loss", "w", CheckOptions{Samples: 4})
+	if err != nil || len(checks) != 4 {
+		t.Fatal(err, len(checks))
+	}
+	for _, r := range checks {
+		if !r.OK {
+			t.Errorf("check: %+v", r)
+		}
+	}
 	c := train.Default()
 	c.Epochs, c.LR = 10, 0.05
 	for _, e := range []*Engine{s.Engine, db.Engine} {
