@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo clean
+.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo pg-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -49,6 +49,9 @@ pg-install: setup ## build and install the Postgres extension for the server tha
 
 pg-demo: pg-install ## train the same two models from psql, on a Postgres server of its own
 	@scripts/pg-demo
+
+pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)
+	go test ./bench -run '^$$' -bench Postgres -benchtime 1x -timeout 30m -write
 
 clean: ## remove what was built
 	rm -rf bin

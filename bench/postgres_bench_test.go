@@ -27,7 +27,7 @@ var write = flag.Bool("write", false, "write POSTGRES.md and the generated gradi
 // Runs of each pair.
 const (
 	manyRuns = 41
-	someRuns = 21
+	someRuns = 15
 )
 
 var head = []string{"measure", "relgrad", "peer", "ratio", "asked", "pairs"}

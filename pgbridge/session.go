@@ -29,7 +29,7 @@ type Session struct {
 	begun    uint64 // transactions and requests
 	keys     map[string]keyPrint
 	place    string // see placeHash; "" before it is known
-	err      error // of a question that cannot answer with one; the next that can does
+	err      error  // of a question that cannot answer with one; the next that can does
 }
 
 // tableFacts are what a table's content says about it.

@@ -14,7 +14,7 @@ import (
 )
 
 // Postgres is the dialect of a PostgreSQL server with relgrad's extension. Inside the text every scalar float is
-// double precision, every integer bigint, and text has the collation "C"; result columns are cast to their types. Kernels
+// double precision, every integer that is an operand bigint, and text has the collation "C"; result columns are cast to their types. Kernels
 // and sums are the extension's functions, which follow IEEE 754 where Postgres's own raise errors; relgrad.gen_… are those
 // that only generated SQL calls.
 type Postgres struct{}
