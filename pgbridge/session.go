@@ -57,7 +57,7 @@ func (s *Session) Open(ctx context.Context) (engine string, err error) {
 	}
 	if there, _ := res.Rows[0][0].(bool); !there {
 		return "", sqlerr.New(sqlerr.UndefinedObject, "relgrad is not installed in the database \"%v\"", res.Rows[0][1]).
-			WithHint("CREATE EXTENSION relgrad; after make pg-install on the server's machine.")
+			WithHint("CREATE EXTENSION relgrad; where no library can be installed: relgrad pg install.")
 	}
 	engine, _ = res.Rows[0][2].(string)
 	_, err = s.texts("SELECT set_config('search_path', CASE WHEN path IN ('', '\"\"') THEN 'relgrad' ELSE path || ', relgrad' END, false) FROM current_setting('search_path') AS path WHERE NOT 'relgrad' = ANY (current_schemas(false))")

@@ -225,7 +225,7 @@ func noServer(t *testing.T, dsn, super string) {
 			{"host=" + dir, "ERROR:  connection to server on socket \"" + dir + "/.s.PGSQL.5432\" failed: connect: no such file or directory\nHINT:  Is the server running there and accepting connections?\n", 2},
 			{super + " dbname=nowhere", "failed: FATAL:  database \"nowhere\" does not exist\n", 2},
 			{super + " user=nobody", "failed: FATAL:  role \"nobody\" does not exist\n", 2},
-			{super + " dbname=template1", "ERROR:  relgrad is not installed in the database \"template1\"\nHINT:  CREATE EXTENSION relgrad; after make pg-install on the server's machine.\n", 1},
+			{super + " dbname=template1", "ERROR:  relgrad is not installed in the database \"template1\"\nHINT:  CREATE EXTENSION relgrad; where no library can be installed: relgrad pg install.\n", 1},
 			{"postgres://%zz", "HINT:  Write postgres://user@host:5432/database, or host=… port=… user=… dbname=….\n", 1},
 		} {
 			out, errs, status := both(t, append(strings.Fields(command), "--db", tc.dsn)...)
