@@ -45,6 +45,7 @@ func startServer(t *testing.T) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.Close() })
+	runAll(t, s, "SET search_path = public, relgrad") // "$user" is relgrad too
 	return s
 }
 
