@@ -116,6 +116,10 @@ func (r *run) beforeStep(ctx context.Context, env kernels.Env) error {
 	}
 	before := map[object]store.Version{}
 	for _, t := range h.tables() {
+		if !r.db.Tells() { // runHook looks at every table
+			before[t] = store.Version{}
+			continue
+		}
 		v, err := r.db.Version(t.schema, t.table)
 		if err != nil {
 			return err

@@ -18,7 +18,7 @@ import (
 	"github.com/relgrad/relgrad/internal/pgcluster"
 )
 
-// longVariable set to any value makes TestServer run all scripts; it leaves out those of long otherwise.
+// longVariable, set to any value, makes TestServer run all scripts; it leaves out those of long otherwise.
 const longVariable = "RELGRAD_SERVER_SCRIPTS"
 
 // long are the scripts that need more than about ten seconds on a server, where Postgres itself runs what the store's

@@ -68,8 +68,7 @@ func (s *Session) makeGrad(ctx context.Context, name string, names, types, key [
 			return false, nil
 		}
 		if sameColumns(seen, names, types, key) {
-			_, err := s.result(ctx, "DELETE FROM "+quoteName("pg_temp", name))
-			return true, err
+			return true, s.empty(ctx, name)
 		}
 		if _, err := s.result(ctx, "DROP TABLE "+quoteName("pg_temp", name)); err != nil {
 			return false, err
@@ -94,6 +93,23 @@ func (s *Session) makeGrad(ctx context.Context, name string, names, types, key [
 	}
 	s.forget()
 	return true, nil
+}
+
+// deadBytes is how large a temporary table may become with rows that were deleted: none of its pages is used again without
+// a VACUUM, which a transaction cannot run, and the planner takes them for full.
+const deadBytes = 256 << 10
+
+// empty deletes the rows of a temporary table, by TRUNCATE where it has become large, unless a query that runs reads it or
+// a table of the user's refers to it.
+func (s *Session) empty(ctx context.Context, name string) error {
+	table := quoteName("pg_temp", name)
+	_, err := s.result(ctx, "DO "+quoteText(fmt.Sprintf(`BEGIN
+ IF pg_table_size(%s) > %d THEN
+  BEGIN TRUNCATE %s; RETURN; EXCEPTION WHEN object_in_use OR feature_not_supported THEN NULL; END;
+ END IF;
+ DELETE FROM %[3]s;
+END`, quoteText(table), deadBytes, table)))
+	return bare(err)
 }
 
 func sameColumns(seen *relation, names, types, key []string) bool {
@@ -125,11 +141,16 @@ func (s *Session) FillTemp(ctx context.Context, name string, cols []*ra.Vector, 
 	if err != nil {
 		return err
 	}
-	statements := []string{"DELETE FROM pg_temp." + name}
-	if create {
-		statements = []string{dropTemp(name), "CREATE TEMP TABLE " + name + " (" + columnList(b) + ")"}
+	if !create {
+		if err := s.empty(ctx, name); err != nil {
+			return err
+		}
 	}
-	for _, sql := range append(statements, "INSERT INTO pg_temp."+name+" SELECT * FROM "+from) {
+	statements := []string{"INSERT INTO pg_temp." + name + " SELECT * FROM " + from}
+	if create {
+		statements = append([]string{dropTemp(name), "CREATE TEMP TABLE " + name + " (" + columnList(b) + ")"}, statements...)
+	}
+	for _, sql := range statements {
 		if _, err := s.result(ctx, sql); err != nil {
 			return bare(err)
 		}

@@ -329,3 +329,45 @@ func TestBackendNullChunks(t *testing.T) {
 		}
 	}
 }
+
+// TestGradientTables: the table that backward fills again and again does not grow, and a query may be reading it.
+func TestGradientTables(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s := newViewServer(t)
+	s.exec("CREATE TABLE w (id int PRIMARY KEY, v real[]); INSERT INTO w SELECT i, full(ARRAY[16], 0.5) FROM generate_series(1, 2000) AS g(i)")
+	const loss = "SELECT sum(sqnorm(v)) FROM w"
+	for _, mode := range engineModes {
+		s.exec("SET relgrad.engine = " + mode)
+		for _, loop := range []string{
+			"FOR step IN 1..20 LOOP PERFORM backward('" + loss + "', ARRAY['w']); COMMIT; END LOOP",
+			"FOR step IN 1..20 LOOP PERFORM backward('" + loss + "', ARRAY['w']); END LOOP",
+		} {
+			s.exec("DO $$ BEGIN " + loop + "; END $$")
+			s.gradientTable(mode + ": " + loop)
+			var bytes int64
+			if err := s.conn.QueryRow(context.Background(), "SELECT pg_table_size('w_grad')").Scan(&bytes); err != nil {
+				t.Fatal(err)
+			}
+			if bytes > 1<<20 { // once the rows are 220 kB
+				t.Errorf("%s: %s: the table has %d bytes", mode, loop, bytes)
+			}
+		}
+		read := "DO $$ DECLARE r record; n int := 0; BEGIN FOR r IN SELECT * FROM w_grad LOOP n := n + 1; IF n % 400 = 0 THEN PERFORM backward('" + loss + "', ARRAY['w']); END IF; END LOOP; IF n <> 2000 THEN RAISE '% rows', n; END IF; END $$"
+		s.exec(read)
+		s.gradientTable(mode + ": " + read)
+	}
+}
+
+// gradientTable checks the rows of w_grad.
+func (s *viewServer) gradientTable(what string) {
+	s.t.Helper()
+	var rows, right int
+	if err := s.conn.QueryRow(context.Background(), "SELECT count(*), count(*) FILTER (WHERE v = full(ARRAY[16], 1)::real[]) FROM w_grad").Scan(&rows, &right); err != nil {
+		s.t.Fatal(err)
+	}
+	if rows != 2000 || right != rows {
+		s.t.Errorf("%s: %d rows, %d of them right", what, rows, right)
+	}
+}
