@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/pgcluster"
@@ -205,7 +206,14 @@ func goneRun(t *testing.T, dsn string, run func(string) string) {
 	if err := held.Wait(); err != nil {
 		t.Fatal(err)
 	}
-	if out, _ = captured(t, "runs", "--format", "csv", "--db", dsn); table(t, out)["2"][2] != "interrupted" || table(t, out)["1"] == nil {
+	list := func() string {
+		out, _ := captured(t, "runs", "--format", "csv", "--db", dsn)
+		return out
+	}
+	for end := time.Now().Add(10 * time.Second); table(t, list())["2"][2] != "interrupted" && time.Now().Before(end); { // the backend ends after its client
+		time.Sleep(20 * time.Millisecond)
+	}
+	if out = list(); table(t, out)["2"][2] != "interrupted" || table(t, out)["1"] == nil {
 		t.Error(out)
 	}
 	run("UPDATE relgrad.run SET status = 'running'")
