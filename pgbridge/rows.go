@@ -184,7 +184,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 	if !keyed {
 		order = " ORDER BY " + systemOrder
 	}
-	c := collector{what: fmt.Sprintf("table \"%s\"", t.Name), table: t, cols0: wanted}
+	c := collector{what: fmt.Sprintf("table \"%s\"", t.Name), table: t, cols0: wanted, rows: int(t.Rows)}
 	if _, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, true, c.add); err != nil {
 		return nil, bare(err)
 	}
@@ -332,6 +332,7 @@ type collector struct {
 	what  string    // in messages
 	table *ra.Table // nil: a query
 	cols0 []int     // of the table
+	rows  int       // that are expected; 0: not known
 	cols  []Column
 	data  []*ra.Vector
 }
@@ -375,11 +376,20 @@ func (c *collector) add(b *Block) error {
 				grow(v, b.Rows)
 			}
 		} else {
-			v.Ints, v.F64, v.F32, v.Texts = append(v.Ints, x.Ints...), append(v.F64, x.F64...), append(v.F32, x.F32...), append(v.Texts, x.Texts...)
+			n := c.rows * v.Type.Size()
+			v.Ints, v.F64, v.F32, v.Texts = extend(v.Ints, x.Ints, n), extend(v.F64, x.F64, n), extend(v.F32, x.F32, n), extend(v.Texts, x.Texts, c.rows)
 		}
 		v.N += b.Rows
 	}
 	return nil
+}
+
+// extend appends y to x, which gets memory for n values at once: growing step by step copies all of them again and again.
+func extend[T any](x, y []T, n int) []T {
+	if len(y) == 0 {
+		return x
+	}
+	return append(slices.Grow(x, max(len(y), n-len(x))), y...)
 }
 
 // grow appends zero chunks.

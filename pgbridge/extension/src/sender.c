@@ -41,6 +41,7 @@ typedef struct Sender {
 	MemoryContext whole, each;
 	int ncols; // -1: not started
 	Out *cols;
+	Datum *values;	// of a row with chunks, which are detoasted
 	bool chunks; // there are some
 	bool laid_out, sent;
 	uint64 end; // of the block
@@ -103,6 +104,7 @@ start_up(DestReceiver *self, int operation, TupleDesc desc)
 	(void) operation;
 	s->ncols = desc->natts;
 	s->cols = palloc0(sizeof(Out) * Max(desc->natts, 1));
+	s->values = palloc0(sizeof(Datum) * Max(desc->natts, 1));
 	for (int i = 0; i < desc->natts; i++) {
 		Form_pg_attribute a = TupleDescAttr(desc, i);
 		Out *c = &s->cols[i];
@@ -334,7 +336,7 @@ take(TupleTableSlot *slot, DestReceiver *self)
 	if (s->laid_out && (s->rows == s->room || s->text >= BLOCK_SIZE))
 		flush(s);
 	if (s->chunks) {
-		values = palloc(sizeof(Datum) * s->ncols);
+		values = s->values;
 		for (int i = 0; i < s->ncols; i++) {
 			Out *c = &s->cols[i];
 
