@@ -78,26 +78,26 @@ func SQL(plan *ra.Plan, root int, d Dialect, o Options) (string, error) {
 }
 
 type printer struct {
-	d      Dialect
-	o      Options
-	draw   Draw
-	nodes  []*ra.Node // inputs first
-	names  map[*ra.Node]string
-	need   map[ra.ColumnID]bool // columns to print
-	value  map[ra.ColumnID]bool // those of them of which more is needed than whether they are NULL
-	slim   map[ra.ColumnID]bool // those that may have a table's narrower type: see wide
-	refs   map[ra.ColumnID]int  // how often a column's name has been printed
-	uses   map[*ra.Node]int     // edges to a node
-	from   map[ra.ColumnID]bool // columns whose computation can fail
-	joined map[*ra.Node]bool    // inputs of joins of several
-	fence  bool                 // a condition can fail, so that none may be evaluated before those of its inputs
+	d     Dialect
+	o     Options
+	draw  Draw
+	nodes []*ra.Node // inputs first
+	names map[*ra.Node]string
+	need  map[ra.ColumnID]bool // columns to print
+	value map[ra.ColumnID]bool // those of them of which more is needed than whether they are NULL
+	slim  map[ra.ColumnID]bool // those that may have a table's narrower type: see wide
+	refs  map[ra.ColumnID]int  // how often a column's name has been printed
+	uses  map[*ra.Node]int     // edges to a node
+	from  map[ra.ColumnID]bool // columns whose computation can fail
+	late  map[ra.ColumnID]bool // columns that joins of several inputs read
+	fence bool                 // a condition can fail, so that none may be evaluated before those of its inputs
 }
 
 func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 	if o.Env == nil {
 		o.Env = &kernels.Env{}
 	}
-	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step}, names: map[*ra.Node]string{}, uses: map[*ra.Node]int{}, joined: map[*ra.Node]bool{},
+	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step}, names: map[*ra.Node]string{}, uses: map[*ra.Node]int{}, late: map[ra.ColumnID]bool{},
 		need: map[ra.ColumnID]bool{}, value: map[ra.ColumnID]bool{}, slim: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}}
 	if o.Seed == "" {
 		p.draw.Seed = strconv.FormatInt(o.Env.Seed, 10)
@@ -114,7 +114,6 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 		p.names[n] = fmt.Sprintf("%s%d", strings.ToLower(n.Op.String()), len(p.nodes))
 		for _, in := range n.Inputs {
 			p.uses[in]++
-			p.joined[in] = p.joined[in] || n.Op == ra.Join && len(n.Inputs) > 1
 		}
 	}, nodes...)
 	p.live(roots)
@@ -145,6 +144,9 @@ func (p *printer) live(roots []ra.Root) {
 					p.need[x.Col.ID], p.value[x.Col.ID] = true, p.value[x.Col.ID] || p.value[c.ID]
 				default:
 					p.reads(x)
+				}
+				if n.Op == ra.Join && p.need[c.ID] {
+					n.Out[j].Cols(func(c kernels.Col) { p.late[c.ID] = p.late[c.ID] || len(n.Inputs) > 1 })
 				}
 			}
 		case ra.Aggregate:
@@ -330,11 +332,11 @@ func (p *printer) cheap(n *ra.Node) bool {
 // once reports whether a query that is pasted into a join must be computed before it: the planner would compute kernels of its
 // columns after the join, for each pair of rows. The optimizer puts them where they are cheaper.
 func (p *printer) once(n *ra.Node) bool {
-	if n.Op != ra.Select && n.Op != ra.Join || !p.joined[n] || p.uses[n] > 1 && !p.pasted(n) {
+	if n.Op != ra.Select && n.Op != ra.Join || p.uses[n] > 1 && !p.pasted(n) {
 		return false
 	}
 	for i, c := range n.Cols {
-		if n.Out[i].Def != nil && p.need[c.ID] && kernelOnChunks(n.Out[i]) {
+		if n.Out[i].Def != nil && p.need[c.ID] && p.late[c.ID] && kernelOnChunks(n.Out[i]) {
 			return true
 		}
 	}

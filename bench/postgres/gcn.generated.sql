@@ -32,7 +32,6 @@ join5 AS NOT MATERIALIZED (
     scan4.c3 AS c110
   FROM join3
   JOIN scan4 ON join3.c59 = scan4.c1
-  OFFSET 0
 ),
 -- Aggregate (c12 dst, c13 sum)
 aggregate6 AS (

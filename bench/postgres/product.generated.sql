@@ -21,7 +21,6 @@ join4 AS NOT MATERIALIZED (
   SELECT scan3.c1 AS c7, scan1.c5 AS c8, relgrad.matmul(scan3.c3, scan1.c6) AS c9, scan3.c2 AS c10
   FROM scan3
   JOIN scan1 ON scan3.c2 = scan1.c4
-  OFFSET 0
 ),
 -- Aggregate (c11 i, c12 j, c13 sum)
 aggregate5 AS (
