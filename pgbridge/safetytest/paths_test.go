@@ -14,7 +14,7 @@ func literal(s string) string {
 func traps(e *env) {
 	e.must("CREATE SCHEMA evil; CREATE TABLE evil.caught (what text, who name DEFAULT current_user); GRANT USAGE ON SCHEMA evil TO PUBLIC; GRANT ALL ON evil.caught TO PUBLIC")
 	function := func(name, args, result, value string) {
-		e.must(fmt.Sprintf("CREATE FUNCTION evil.%s(%s) RETURNS %s LANGUAGE plpgsql AS $$ BEGIN INSERT INTO evil.caught VALUES ('%[1]s(%[2]s)'); RETURN %s; END $$", name, args, result, value))
+		e.must(fmt.Sprintf("CREATE FUNCTION evil.%s(%s) RETURNS %s LANGUAGE plpgsql AS $$ BEGIN INSERT INTO evil.caught VALUES ('%[1]s(%[2]s)'); RETURN %[4]s; END $$", name, args, result, value))
 	}
 	for _, op := range []struct{ sign, left, right, result, value string }{
 		{"=", "name", "name", "boolean", "true"}, {"=", "oid", "oid", "boolean", "true"}, {"=", "oid", "regclass", "boolean", "true"}, {"=", "text", "text", "boolean", "true"},
