@@ -41,18 +41,33 @@ func (s *Session) forget() {
 }
 
 // SearchPath returns the schemas that unqualified names are looked up in, that of temporary tables first where it exists.
+// A path that has a schema before Postgres's own, whose functions and operators views and generated SQL mean, is an error.
 func (s *Session) SearchPath() []string {
-	if s.defs.path == nil {
-		rows, err := s.texts("SELECT n FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s(n, i) WHERE n OPERATOR(pg_catalog.<>) 'pg_catalog' ORDER BY i")
-		if err != nil {
-			s.fail(err)
-		}
-		s.defs.path = []string{}
-		for _, r := range rows {
-			s.defs.path = append(s.defs.path, r[0])
-		}
+	if s.defs.path != nil {
+		return s.defs.path
 	}
-	return s.defs.path
+	rows, err := s.texts("SELECT n FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s(n, i) ORDER BY i")
+	if err != nil {
+		s.fail(err)
+		return []string{}
+	}
+	path := []string{}
+	builtin := false
+	for _, r := range rows {
+		switch name := r[0]; {
+		case name == "pg_catalog":
+			builtin = true
+			continue
+		case !builtin && name != "relgrad" && !strings.HasPrefix(name, "pg_temp_"):
+			s.fail(sqlerr.New(sqlerr.ObjectNotPrereqState, "search_path names schema \"%s\" before pg_catalog", name).
+				WithDetail("Functions and operators of that schema could take the place of Postgres's own.").
+				WithHint("SET search_path = public, relgrad; pg_catalog is first where it is not named."))
+			return []string{}
+		}
+		path = append(path, r[0])
+	}
+	s.defs.path = path
+	return path
 }
 
 // relationQuery reads what makes a relation's definition. The columns are oid, kind, schema, name, view text, and for each
@@ -80,8 +95,12 @@ const ofKinds = " AND c.relkind OPERATOR(pg_catalog.=) ANY (ARRAY['r', 'v', 'm',
 
 // find looks a name up; nil where there is nothing of that name.
 func (s *Session) find(path []string, schema, name string) *relation {
+	own := s.SearchPath()
+	if s.err != nil {
+		return nil
+	}
 	if path == nil {
-		path = s.SearchPath()
+		path = own
 	}
 	key := strings.Join(path, "\x00") + "\x01" + schema + "\x01" + name
 	if r, ok := s.defs.names[key]; ok {
@@ -109,12 +128,24 @@ func (s *Session) find(path []string, schema, name string) *relation {
 
 // inPath restricts schemas to those of a path and puts them in its order.
 func inPath(path []string) string {
+	list := names(path)
+	return "n.nspname OPERATOR(pg_catalog.=) ANY (" + list + ") ORDER BY pg_catalog.array_position(" + list + ", n.nspname)"
+}
+
+func names(path []string) string {
 	var q []string
 	for _, t := range path {
 		q = append(q, quoteText(t))
 	}
-	list := "ARRAY[" + strings.Join(q, ", ") + "]::pg_catalog.name[]"
-	return "n.nspname OPERATOR(pg_catalog.=) ANY (" + list + ") ORDER BY pg_catalog.array_position(" + list + ", n.nspname)"
+	return "ARRAY[" + strings.Join(q, ", ") + "]::pg_catalog.name[]"
+}
+
+// notHidden restricts functions to those that no other one of the same arguments hides, Postgres's own or, where it comes
+// first in the path, relgrad's.
+func notHidden(path []string) string {
+	first := names(path[:max(slices.Index(path, "relgrad"), 0)])
+	return strings.ReplaceAll("NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN pg_catalog.pg_namespace m ON m.oid = q.pronamespace WHERE q.proname = p.proname AND q.proargtypes = p.proargtypes AND "+
+		"(m.nspname = 'pg_catalog' OR m.nspname = 'relgrad' AND "+fmt.Sprint(slices.Contains(path, "relgrad"))+" AND NOT n.nspname = ANY ("+first+"))) AND ", " = ", " OPERATOR(pg_catalog.=) ")
 }
 
 // define makes a relation of its row, or finds it again.
@@ -259,7 +290,7 @@ func (s *Session) FunctionOn(path []string, schema, name string) *sqlfront.Creat
 }
 
 func (s *Session) findFunction(path []string, schema, name string) *sqlfront.CreateFunction {
-	where := inPath(path) + ", p.oid"
+	where := notHidden(path) + inPath(path) + ", p.oid"
 	if schema != "" {
 		where = "n.nspname OPERATOR(pg_catalog.=) " + quoteText(schema) + " ORDER BY p.oid"
 	}
