@@ -37,7 +37,7 @@ func large(e *env) {
 		start = time.Now()
 	}
 	terms := "SELECT 1" + strings.Repeat("+1", 100000) + " AS loss"
-	e.fails(call(terms), "54001", "stack depth limit")
+	e.fails(call(terms), "54001", "")
 	e.alive()
 	lap("terms")
 	sum := "SELECT slope" + strings.Repeat(" + slope", 2000) + " AS loss FROM trend"
@@ -71,7 +71,7 @@ func timeouts(e *env) {
 	for _, engine := range []string{"chunk", "sql"} {
 		e.must("SET relgrad.engine = " + engine + "; SET statement_timeout = '50ms'")
 		e.fails("SELECT slope FROM gradient('slow', NULL::trend)", "57014", "statement timeout")
-		e.fails("CALL train('slow', ARRAY['trend'])", "57014", "statement timeout")
+		e.fails("CALL train('slow', ARRAY['trend.slope'])", "57014", "statement timeout")
 		e.must("RESET statement_timeout; RESET relgrad.engine")
 		e.alive()
 	}
