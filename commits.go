@@ -115,7 +115,7 @@ func (r *run) unchanged(ctx context.Context) error {
 	if r.id == 0 {
 		return nil
 	}
-	res, err := r.db.query(ctx, "SELECT (SELECT step FROM relgrad.run WHERE run = %d), (SELECT coalesce(max(step), 0) FROM relgrad.loss WHERE run = %d)", r.id, r.id)
+	res, err := r.db.query(ctx, "SELECT (SELECT step FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d), (SELECT coalesce(pg_catalog.max(step), 0) FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d)", r.id, r.id)
 	if err != nil {
 		return err
 	}

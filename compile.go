@@ -62,7 +62,7 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		refs, ps = append(refs, ref), append(ps, p)
 		c.tables, c.cols = append(c.tables, t), append(c.cols, p.Cols)
 	}
-	if strings.ContainsAny(r.loss, " (\n") { // no name
+	if strings.ContainsAny(r.loss, " (\n") && !sqlfront.IsName(r.loss) {
 		if err := db.judged(ctx, r.loss); err != nil {
 			return nil, about(err, "loss", 0)
 		}

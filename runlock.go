@@ -12,7 +12,7 @@ import (
 func (db *Engine) DeleteRuns(ctx context.Context, runs ...int64) error {
 	runs = slices.Compact(slices.Sorted(slices.Values(runs)))
 	for _, run := range runs {
-		res, err := db.query(ctx, "SELECT status FROM relgrad.run WHERE run = %d", run)
+		res, err := db.query(ctx, "SELECT status FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", run)
 		if err != nil {
 			return err
 		}
@@ -30,7 +30,7 @@ func (db *Engine) DeleteRuns(ctx context.Context, runs ...int64) error {
 	}
 	for _, run := range runs {
 		for _, table := range []string{"loss", "state", "run"} {
-			if _, err := db.query(ctx, "DELETE FROM relgrad.%s WHERE run = %d", table, run); err != nil {
+			if _, err := db.query(ctx, "DELETE FROM relgrad.%s WHERE run OPERATOR(pg_catalog.=) %d", table, run); err != nil {
 				return errors.Join(err, db.Rollback())
 			}
 		}

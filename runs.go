@@ -142,7 +142,7 @@ func (r *run) saveBuffers(ctx context.Context) error {
 	if len(r.config.StateNames()) == 0 {
 		return nil
 	}
-	if _, err := r.db.query(ctx, "DELETE FROM relgrad.state WHERE run = %d", r.id); err != nil {
+	if _, err := r.db.query(ctx, "DELETE FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d", r.id); err != nil {
 		return err
 	}
 	var rows [][]sqlfront.Expr
@@ -167,7 +167,7 @@ func (r *run) saveBuffers(ctx context.Context) error {
 
 // load reads the run's row.
 func (r *run) load(ctx context.Context) error {
-	res, err := r.db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys, rest FROM relgrad.run WHERE run = %d", r.id)
+	res, err := r.db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys, rest FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", r.id)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (r *run) load(ctx context.Context) error {
 	if err := r.openBatch(ctx); err != nil || r.config.Tolerance == nil {
 		return err
 	}
-	res, err = r.db.query(ctx, "SELECT step, loss FROM relgrad.loss WHERE run = %d ORDER BY step", r.id)
+	res, err = r.db.query(ctx, "SELECT step, loss FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d ORDER BY step", r.id)
 	if err != nil {
 		return err
 	}
@@ -251,7 +251,7 @@ func (r *run) loadState(ctx context.Context) error {
 	}
 	for _, s := range r.slots {
 		for i, name := range r.config.StateNames() {
-			res, err := r.db.query(ctx, "SELECT row, v FROM relgrad.state WHERE run = %d AND parameter = %s AND name = '%s' ORDER BY row", r.id, quoteText(s.Name), name)
+			res, err := r.db.query(ctx, "SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, quoteText(s.Name), name)
 			if err != nil {
 				return err
 			}

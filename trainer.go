@@ -106,7 +106,7 @@ func (db *Engine) Resume(ctx context.Context, id int64) (int64, error) {
 	r.mark()
 	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, %s", id, r.progress.Step, r.config.Describe()))
 	// of a run without steps the rows may be other ones than when it was stored
-	if _, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s', keys = %s WHERE run = %d", train.Running, quoteText(r.keys()), id); err != nil {
+	if _, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s', keys = %s WHERE run OPERATOR(pg_catalog.=) %d", train.Running, quoteText(r.keys()), id); err != nil {
 		return id, err
 	}
 	return id, r.train(ctx)
@@ -347,7 +347,7 @@ func (r *run) summary() string {
 }
 
 func (r *run) setStatus(ctx context.Context, s train.Status) error {
-	_, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s' WHERE run = %d", s, r.id)
+	_, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s' WHERE run OPERATOR(pg_catalog.=) %d", s, r.id)
 	return err
 }
 

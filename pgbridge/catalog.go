@@ -41,52 +41,79 @@ func (s *Session) forget() {
 }
 
 // SearchPath returns the schemas that unqualified names are looked up in, that of temporary tables first where it exists.
+// A path that has a schema before Postgres's own, whose functions and operators views and generated SQL mean, is an error.
 func (s *Session) SearchPath() []string {
-	if s.defs.path == nil {
-		rows, err := s.texts("SELECT n FROM unnest(current_schemas(true)) WITH ORDINALITY AS s(n, i) WHERE n <> 'pg_catalog' ORDER BY i")
-		if err != nil {
-			s.fail(err)
-		}
-		s.defs.path = []string{}
-		for _, r := range rows {
-			s.defs.path = append(s.defs.path, r[0])
-		}
+	if s.defs.path != nil {
+		return s.defs.path
 	}
-	return s.defs.path
+	rows, err := s.texts("SELECT n FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s(n, i) ORDER BY i")
+	if err != nil {
+		s.fail(err)
+		return []string{}
+	}
+	path := []string{}
+	builtin := false
+	for _, r := range rows {
+		switch name := r[0]; {
+		case name == "pg_catalog":
+			builtin = true
+			continue
+		case !builtin && name != "relgrad" && !strings.HasPrefix(name, "pg_temp_"):
+			s.fail(sqlerr.New(sqlerr.ObjectNotPrereqState, "search_path names schema \"%s\" before pg_catalog", name).
+				WithDetail("Functions and operators of that schema could take the place of Postgres's own.").
+				WithHint("SET search_path = public, relgrad; pg_catalog is first where it is not named."))
+			return []string{}
+		}
+		path = append(path, r[0])
+	}
+	s.defs.path = path
+	return path
 }
 
 // relationQuery reads what makes a relation's definition. The columns are oid, kind, schema, name, view text, and for each
-// column of the relation name, type, whether it cannot be NULL; then the keys.
-const relationQuery = `SELECT c.oid::bigint, c.relkind::text, n.nspname::text, c.relname::text,
- CASE WHEN c.relkind IN ('v', 'm') THEN pg_catalog.pg_get_viewdef(c.oid, true) END,
- (SELECT string_agg(format('%%s%%s%%s%%s%%s', a.attname, E'\x01', format_type(a.atttypid, a.atttypmod), E'\x01', CASE WHEN a.attnotnull THEN 'n' ELSE '' END), E'\x02' ORDER BY a.attnum)
+// column of the relation name, type, whether it cannot be NULL; then the keys, and the tables whose rows are only for some
+// that a view of another owner reads. Functions and operators are qualified: whoever owns a schema of the search path
+// must not be called.
+var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ", " OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
+	`SELECT c.oid::pg_catalog.int8, c.relkind::pg_catalog.text, n.nspname::pg_catalog.text, c.relname::pg_catalog.text,
+ CASE WHEN c.relkind = 'v' OR c.relkind = 'm' THEN pg_catalog.pg_get_viewdef(c.oid, true) END,
+ (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, E'\x01', pg_catalog.format_type(a.atttypid, a.atttypmod), E'\x01', CASE WHEN a.attnotnull THEN 'n' END), E'\x02' ORDER BY a.attnum)
   FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
- (SELECT string_agg((CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END) || (SELECT string_agg(E'\x01' || a.attname, '' ORDER BY k.n)
-    FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS k(att, n) JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.att WHERE k.n <= i.indnkeyatts), E'\x02' ORDER BY i.indisprimary DESC, i.indexrelid)
+ (SELECT pg_catalog.string_agg(pg_catalog.concat(CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END, (SELECT pg_catalog.string_agg(pg_catalog.concat(E'\x01', a.attname), '' ORDER BY k.n)
+    FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n) JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.att WHERE k.n <= i.indnkeyatts)), E'\x02' ORDER BY i.indisprimary DESC, i.indexrelid)
   FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL),
- (SELECT string_agg(DISTINCT b.oid::regclass::text, ', ') FROM pg_catalog.pg_rewrite r JOIN pg_catalog.pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid AND d.refclassid = 'pg_class'::regclass
+ (SELECT pg_catalog.string_agg(DISTINCT b.oid::pg_catalog.regclass::pg_catalog.text, ', ') FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
     JOIN pg_catalog.pg_class b ON b.oid = d.refobjid AND b.relrowsecurity
-  WHERE r.ev_class = c.oid AND c.relkind = 'v' AND NOT pg_has_role(c.relowner, 'USAGE') AND NOT coalesce(c.reloptions::text LIKE '%%security_invoker=true%%' OR c.reloptions::text LIKE '%%security_invoker=on%%', false))
+  WHERE r.ev_class = c.oid AND c.relkind = 'v' AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker' AND o.option_value::pg_catalog.bool))
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relname = %s AND c.relkind IN ('r', 'v', 'm', 'p', 'f') AND %s LIMIT 1`
+WHERE c.relname = `)
+
+// ofKinds ends it: tables and views.
+const ofKinds = " AND c.relkind OPERATOR(pg_catalog.=) ANY (ARRAY['r', 'v', 'm', 'p', 'f']::pg_catalog.\"char\"[])"
 
 // find looks a name up; nil where there is nothing of that name.
 func (s *Session) find(path []string, schema, name string) *relation {
+	own := s.SearchPath()
+	if s.err != nil {
+		return nil
+	}
 	if path == nil {
-		path = s.SearchPath()
+		path = own
 	}
 	key := strings.Join(path, "\x00") + "\x01" + schema + "\x01" + name
 	if r, ok := s.defs.names[key]; ok {
 		return r
 	}
-	where := "n.nspname = ANY (" + textArray(path) + ") ORDER BY array_position(" + textArray(path) + ", n.nspname::text)"
+	where := inPath(path)
 	switch {
 	case schema == "pg_temp":
-		where = "n.oid = pg_my_temp_schema()"
+		where = "n.oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()"
 	case schema != "":
-		where = "n.nspname = " + quoteText(schema)
+		where = "n.nspname OPERATOR(pg_catalog.=) " + quoteText(schema)
 	}
-	rows, err := s.texts(fmt.Sprintf(relationQuery, quoteText(name), where))
+	rows, err := s.texts(relationQuery + quoteText(name) + ofKinds + " AND " + where + " LIMIT 1")
 	if err != nil {
 		s.fail(err)
 		return nil
@@ -99,12 +126,26 @@ func (s *Session) find(path []string, schema, name string) *relation {
 	return r
 }
 
-func textArray(texts []string) string {
+// inPath restricts schemas to those of a path and puts them in its order.
+func inPath(path []string) string {
+	list := names(path)
+	return "n.nspname OPERATOR(pg_catalog.=) ANY (" + list + ") ORDER BY pg_catalog.array_position(" + list + ", n.nspname)"
+}
+
+func names(path []string) string {
 	var q []string
-	for _, t := range texts {
+	for _, t := range path {
 		q = append(q, quoteText(t))
 	}
-	return "ARRAY[" + strings.Join(q, ", ") + "]::text[]"
+	return "ARRAY[" + strings.Join(q, ", ") + "]::pg_catalog.name[]"
+}
+
+// notHidden restricts functions to those that no other one of the same arguments hides, Postgres's own or, where it comes
+// first in the path, relgrad's.
+func notHidden(path []string) string {
+	first := names(path[:max(slices.Index(path, "relgrad"), 0)])
+	return strings.ReplaceAll("NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN pg_catalog.pg_namespace m ON m.oid = q.pronamespace WHERE q.proname = p.proname AND q.proargtypes = p.proargtypes AND "+
+		"(m.nspname = 'pg_catalog' OR m.nspname = 'relgrad' AND "+fmt.Sprint(slices.Contains(path, "relgrad"))+" AND NOT n.nspname = ANY ("+first+"))) AND ", " = ", " OPERATOR(pg_catalog.=) ")
 }
 
 // define makes a relation of its row, or finds it again.
@@ -176,6 +217,7 @@ func (s *Session) Relation(path []string, schema, name string) (*store.TableDef,
 	if r == nil {
 		return nil, nil
 	}
+	s.readable(r)
 	return r.table, r.view
 }
 
@@ -185,12 +227,17 @@ func (s *Session) View(path []string, schema, name string) (*store.ViewDef, bool
 	if r == nil || r.view == nil {
 		return nil, false
 	}
-	if r.secured != "" {
-		s.fail(sqlerr.New(insufficientPrivilege, "view %q of another owner reads %s, which has row-level security", name, r.secured).
+	s.readable(r)
+	return r.view, true
+}
+
+// readable refuses views whose rows are not those that the engine would read.
+func (s *Session) readable(r *relation) {
+	if r.view != nil && r.secured != "" {
+		s.fail(sqlerr.New("42501", "view %q of another owner reads %s, which has row-level security", r.view.Name, r.secured).
 			WithDetail("Through the view the rows are those that its owner may see; the engine reads the tables as you.").
 			WithHint("Let the view's owner call, or make it WITH (security_invoker = true)."))
 	}
-	return r.view, true
 }
 
 // Definition returns a table's definition, nil where there is none of that name.
@@ -215,9 +262,9 @@ func (s *Session) Definition(schema, name string) *store.TableDef {
 // Relations lists tables and views as a statement would name them.
 func (s *Session) Relations() []string {
 	if s.defs.all == nil {
-		rows, err := s.texts(`SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END
-FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'v', 'm', 'p', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema', 'pg_toast') AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1 LIMIT 10000`)
+		rows, err := s.texts(`SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text ELSE pg_catalog.concat(n.nspname, '.', c.relname) END
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+WHERE n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_schema', 'pg_toast']::pg_catalog.name[]) AND pg_catalog.has_table_privilege(c.oid, 'SELECT')` + ofKinds + ` ORDER BY 1 LIMIT 10000`)
 		if err != nil {
 			s.fail(err)
 		}
@@ -243,12 +290,13 @@ func (s *Session) FunctionOn(path []string, schema, name string) *sqlfront.Creat
 }
 
 func (s *Session) findFunction(path []string, schema, name string) *sqlfront.CreateFunction {
-	where := "n.nspname = ANY (" + textArray(path) + ") ORDER BY array_position(" + textArray(path) + ", n.nspname::text), p.oid"
+	where := notHidden(path) + inPath(path) + ", p.oid"
 	if schema != "" {
-		where = "n.nspname = " + quoteText(schema) + " ORDER BY p.oid"
+		where = "n.nspname OPERATOR(pg_catalog.=) " + quoteText(schema) + " ORDER BY p.oid"
 	}
-	rows, err := s.texts(fmt.Sprintf(`SELECT pg_get_functiondef(p.oid) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-WHERE p.proname = %s AND p.prokind = 'f' AND l.lanname IN ('sql', 'plpgsql') AND n.nspname NOT IN ('pg_catalog', 'relgrad') AND %s LIMIT 1`, quoteText(name), where))
+	rows, err := s.texts(strings.ReplaceAll(`SELECT pg_catalog.pg_get_functiondef(p.oid) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+WHERE p.prokind = 'f' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') AND NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") +
+		quoteText(name) + " AND " + where + " LIMIT 1")
 	if err != nil {
 		s.fail(err)
 	}

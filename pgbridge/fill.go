@@ -60,7 +60,7 @@ func (s *Session) FillFrom(ctx context.Context, name string, t *ra.Table, query 
 // makeGrad makes the table, or empties the one that an earlier call made.
 func (s *Session) makeGrad(ctx context.Context, name string, names, types, key []string) (bool, error) {
 	if seen := s.find(nil, "", name); seen != nil {
-		rows, err := s.texts(fmt.Sprintf("SELECT coalesce(obj_description(%d, 'pg_class'), '')", seen.oid))
+		rows, err := s.texts(fmt.Sprintf("SELECT coalesce(pg_catalog.obj_description(%d, 'pg_class'), '')", seen.oid))
 		if err != nil {
 			return false, err
 		}
@@ -126,7 +126,7 @@ func sameColumns(seen *relation, names, types, key []string) bool {
 
 // dropTemp drops a temporary table without the NOTICE of IF EXISTS.
 func dropTemp(name string) string {
-	return "DO $$ BEGIN IF to_regclass('pg_temp." + name + "') IS NOT NULL THEN DROP TABLE pg_temp." + name + "; END IF; END $$"
+	return "DO $$ BEGIN IF pg_catalog.to_regclass('pg_temp." + name + "') IS NOT NULL THEN DROP TABLE pg_temp." + name + "; END IF; END $$"
 }
 
 // FillTemp replaces the rows of a temporary table of the engine's, which it makes where create says so. Its columns are c1,

@@ -111,12 +111,12 @@ func (s *Session) facts(r *relation) (*tableFacts, error) {
 	if f := s.tables[key]; f != nil {
 		return f, nil
 	}
-	items, from := []string{"count(*)"}, quoteName(r.table.Schema, r.table.Name)
+	items, from := []string{"pg_catalog.count(*)"}, quoteName(r.table.Schema, r.table.Name)
 	for _, c := range r.table.Cols {
 		col := quoteIdent(c.Name)
-		items = append(items, "count("+col+")")
+		items = append(items, "pg_catalog.count("+col+")")
 		if c.Type.Array {
-			items = append(items, "(SELECT array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+" IS NOT NULL LIMIT 1)")
+			items = append(items, "(SELECT pg_catalog.array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+" IS NOT NULL LIMIT 1)")
 		}
 	}
 	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + " FROM " + from)
@@ -308,7 +308,7 @@ func (s *Session) Write(ctx context.Context, t *ra.Table, col int, _ []int64, ke
 	for i, k := range t.Key {
 		name := "k" + strconv.Itoa(i)
 		b.Cols = append(b.Cols, Column{Name: name, Data: keys[i]})
-		match = append(match, "t."+quoteIdent(t.Cols[k].Name)+" = d."+name+"::"+t.Cols[k].PGType)
+		match = append(match, "t."+quoteIdent(t.Cols[k].Name)+" OPERATOR(pg_catalog.=) d."+name+"::"+t.Cols[k].PGType)
 	}
 	b.Cols = append(b.Cols, Column{Name: "v", Data: data})
 	from, err := s.conn.Offer(ctx, b)
@@ -486,7 +486,7 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 	if err != nil {
 		return store.Version{}, bare(err)
 	}
-	rows, err := s.texts("SELECT count(*)::text || ' ' || coalesce(bit_xor(" + place + "), 0)::text FROM " + from)
+	rows, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.bit_xor(" + place + ")) FROM " + from)
 	if err != nil {
 		return store.Version{}, bare(err)
 	}
@@ -500,7 +500,7 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 			cols = append(cols, quoteIdent(c.Name))
 		}
 	}
-	keys, err := s.texts("SELECT count(*)::text || ' ' || coalesce(sum(hashtextextended(ROW(" + strings.Join(cols, ", ") + ")::text, 0))::text, '') FROM " + from)
+	keys, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(ROW(" + strings.Join(cols, ", ") + ")::pg_catalog.text, 0))) FROM " + from)
 	if err != nil {
 		return store.Version{}, bare(err)
 	}
@@ -514,11 +514,11 @@ func (s *Session) placeHash() (string, error) {
 	if s.place != "" {
 		return s.place, nil
 	}
-	rows, err := s.texts("SELECT to_regprocedure('relgrad.gen_place(oid, tid, xid, cid)') IS NOT NULL")
+	rows, err := s.texts("SELECT pg_catalog.to_regprocedure('relgrad.gen_place(oid, tid, xid, cid)') IS NOT NULL")
 	if err != nil {
 		return "", err
 	}
-	s.place = "hash_record_extended(ROW(tableoid, ctid, xmin, cmin), 0)"
+	s.place = "pg_catalog.hash_record_extended(ROW(tableoid, ctid, xmin, cmin), 0)"
 	if rows[0][0] == "true" {
 		s.place = "relgrad.gen_place(tableoid, ctid, xmin, cmin)"
 	}
@@ -552,8 +552,8 @@ func (s *Session) PresentQuery(query, table string) (string, error) {
 
 // casts gives the columns of a table's rows their own types.
 func (s *Session) casts(table string) (string, error) {
-	rows, err := s.texts("SELECT string_agg(format('d.%I::%s', a.attname, format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid = " +
-		quoteText(table) + "::regclass AND a.attnum > 0 AND NOT a.attisdropped")
+	rows, err := s.texts("SELECT pg_catalog.string_agg(pg_catalog.format('d.%I::%s', a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) " +
+		quoteText(table) + "::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped")
 	if err != nil {
 		return "", bare(err)
 	}
@@ -563,7 +563,7 @@ func (s *Session) casts(table string) (string, error) {
 // Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so; not where nothing can
 // be written.
 func (s *Session) Interrupted(ctx context.Context, running, interrupted string) error {
-	res, err := s.result(ctx, "SELECT run FROM relgrad.run WHERE current_setting('transaction_read_only') = 'off' AND status = "+quoteText(running))
+	res, err := s.result(ctx, "SELECT run FROM relgrad.run WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status OPERATOR(pg_catalog.=) "+quoteText(running))
 	if err != nil {
 		return bare(err)
 	}
@@ -574,7 +574,7 @@ func (s *Session) Interrupted(ctx context.Context, running, interrupted string) 
 			continue
 		}
 		if err == nil {
-			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run SET status = %s WHERE run = %d", quoteText(interrupted), run))
+			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run SET status = %s WHERE run OPERATOR(pg_catalog.=) %d", quoteText(interrupted), run))
 			unlock()
 		}
 		if err != nil {

@@ -60,7 +60,7 @@ func (s *Session) Open(ctx context.Context) (engine string, err error) {
 			WithHint("CREATE EXTENSION relgrad; where no library can be installed: relgrad pg install.")
 	}
 	engine, _ = res.Rows[0][2].(string)
-	_, err = s.texts("SELECT set_config('search_path', CASE WHEN path IN ('', '\"\"') THEN 'relgrad' ELSE path || ', relgrad' END, false) FROM current_setting('search_path') AS path WHERE NOT 'relgrad' = ANY (current_schemas(false))")
+	_, err = s.texts("SELECT pg_catalog.set_config('search_path', CASE WHEN path IN ('', '\"\"') THEN 'relgrad' ELSE path || ', relgrad' END, false) FROM current_setting('search_path') AS path WHERE NOT 'relgrad' = ANY (current_schemas(false))")
 	s.forget()
 	return engine, bare(err)
 }
@@ -96,7 +96,7 @@ func (s *Session) failed() error {
 
 // Setting is current_setting(name).
 func (s *Session) Setting(name string) (string, bool) {
-	rows, err := s.texts("SELECT current_setting(" + quoteText(name) + ", true), current_setting(" + quoteText(name) + ", true) IS NOT NULL")
+	rows, err := s.texts("SELECT pg_catalog.current_setting(" + quoteText(name) + ", true), pg_catalog.current_setting(" + quoteText(name) + ", true) IS NOT NULL")
 	if err != nil {
 		s.fail(err)
 		return "", false
@@ -147,7 +147,7 @@ func (s *Session) local() bool {
 }
 
 func (s *Session) set(name, value string, local bool) {
-	if _, err := s.texts(fmt.Sprintf("SELECT set_config(%s, %s, %v)", quoteText(name), quoteText(value), local)); err != nil {
+	if _, err := s.texts(fmt.Sprintf("SELECT pg_catalog.set_config(%s, %s, %v)", quoteText(name), quoteText(value), local)); err != nil {
 		s.fail(err)
 	}
 }
@@ -168,7 +168,7 @@ func (s *Session) Draw(env kernels.Env) error {
 
 // Literal gives a text the form in which a type keeps it.
 func (s *Session) Literal(typ, text string) (string, error) {
-	rows, err := s.texts("SELECT " + quoteText(text) + "::" + typ + "::text")
+	rows, err := s.texts("SELECT " + quoteText(text) + "::" + typ + "::pg_catalog.text")
 	if err != nil {
 		return "", bare(err)
 	}
@@ -399,7 +399,7 @@ func (s *Session) Shared() bool { return true }
 
 // NewRun chooses the number of a run.
 func (s *Session) NewRun(ctx context.Context) (int64, error) {
-	res, err := s.result(ctx, "SELECT nextval('relgrad.run_id')")
+	res, err := s.result(ctx, "SELECT pg_catalog.nextval('relgrad.run_id')")
 	if err != nil {
 		return 0, bare(err)
 	}
@@ -418,7 +418,7 @@ func (s *Session) LockRun(run int64, params []*ra.Table) (unlock func(), err err
 	var held []lock
 	unlock = func() {
 		for _, l := range held {
-			_, _ = s.texts(fmt.Sprintf("SELECT pg_advisory_unlock(%d, %d)", int32(l.class), int32(l.object)))
+			_, _ = s.texts(fmt.Sprintf("SELECT pg_catalog.pg_advisory_unlock(%d, %d)", int32(l.class), int32(l.object)))
 		}
 	}
 	take := func(class, object uint32) (bool, error) {
@@ -426,7 +426,7 @@ func (s *Session) LockRun(run int64, params []*ra.Table) (unlock func(), err err
 		if err := s.conn.Unlock(context.Background(), class, object); err != nil {
 			return false, err
 		}
-		rows, err := s.texts(fmt.Sprintf("SELECT pg_try_advisory_lock(%d, %d)", int32(class), int32(object)))
+		rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.pg_try_advisory_lock(%d, %d)", int32(class), int32(object)))
 		if err != nil || rows[0][0] != "true" {
 			return false, err
 		}

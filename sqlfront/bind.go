@@ -147,8 +147,20 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*Select, *Tex
 	return sel, text, err
 }
 
-// splitName recognises a plain, perhaps schema-qualified identifier.
+// IsName reports whether a loss is named, not written out.
+func IsName(s string) bool {
+	_, _, ok := splitName(s)
+	return ok
+}
+
+// maxName bounds a name with its schema, in bytes, quotes included; a longer text is a query, which others judge first.
+const maxName = 1 << 10
+
+// splitName recognises an identifier, perhaps quoted or with a schema.
 func splitName(s string) (schema, name string, ok bool) {
+	if len(s) > maxName {
+		return "", "", false
+	}
 	e, err := ParseExpr(&Text{SQL: s})
 	if err != nil {
 		return "", "", false

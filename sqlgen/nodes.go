@@ -240,7 +240,7 @@ func (p *printer) agg(in *ra.Node, a ra.Agg, out kernels.Type, grouped bool) (st
 	t, x := in.Col(a.Arg).Type, p.wide(p.column(nil))(kernels.Col{ID: a.Arg})
 	switch a.Fn {
 	case ra.Count:
-		return "count(" + x + ")", nil
+		return p.d.Aggregate(ra.Count, t, x), nil
 	case ra.Min, ra.Max:
 		return p.d.Aggregate(a.Fn, t, x), nil
 	}

@@ -426,6 +426,8 @@ func (d Postgres) einsum(e *kernels.Expr, args []string) string {
 // Aggregate prints relgrad's sum for floats and its extremes for chunks, else Postgres's own.
 func (Postgres) Aggregate(fn ra.AggFn, t kernels.Type, arg string) string {
 	switch {
+	case fn == ra.Count: // it takes any type: a user's for just this one would be chosen before it
+		return "pg_catalog.count(" + arg + ")"
 	case fn != ra.Sum && t.IsChunk():
 		return fmt.Sprintf("relgrad.%v_agg(%s)", fn, arg)
 	case fn == ra.Sum && t.IsFloat():

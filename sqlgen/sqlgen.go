@@ -48,7 +48,7 @@ type Dialect interface {
 	Cast(e *kernels.Expr, arg string) string
 	// Call prints the call of a kernel's function.
 	Call(e *kernels.Expr, args []string, draw Draw) (string, error)
-	// Aggregate prints Sum, Min or Max of values of a type.
+	// Aggregate prints Count, Sum, Min or Max of values of a type.
 	Aggregate(fn ra.AggFn, t kernels.Type, arg string) string
 	// Literal gives a column that is made of constants only (see literal) the type of its values inside of the text.
 	Literal(t kernels.Type, x string) string

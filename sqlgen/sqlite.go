@@ -221,6 +221,8 @@ func (SQLite) Call(e *kernels.Expr, args []string, draw Draw) (string, error) {
 // Aggregate prints relgrad's sum for floats and its extremes for chunks, else SQLite's own.
 func (SQLite) Aggregate(fn ra.AggFn, t kernels.Type, arg string) string {
 	switch {
+	case fn == ra.Count:
+		return "count(" + arg + ")"
 	case fn != ra.Sum && t.IsChunk():
 		return fmt.Sprintf("relgrad_%v_agg(%s)", fn, arg)
 	case fn == ra.Sum && t.IsFloat():

@@ -60,7 +60,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON %[1]s TO PUBLIC;
 `
 
 // kept makes pg_dump keep what is in them: it leaves out an extension's tables.
-const kept = "SELECT pg_catalog.pg_extension_config_dump('@extschema@.%s', '');\n"
+const kept = "SELECT pg_catalog.pg_extension_config_dump('relgrad.%s', '');\n"
 
 var runTableNames = []string{"run", "loss", "state"}
 

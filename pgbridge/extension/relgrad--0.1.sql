@@ -1,7 +1,10 @@
 -- Generated from the registry of kernels by go test ./pgbridge/extension -update. DO NOT EDIT.
 \echo Use "CREATE EXTENSION relgrad" to load this file. \quit
 
-GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
+-- A schema that the script makes belongs to the extension: nobody else made it, and DROP EXTENSION takes it along.
+CREATE SCHEMA relgrad;
+SET LOCAL search_path = relgrad, pg_temp;
+GRANT USAGE ON SCHEMA relgrad TO PUBLIC;
 
 -- abs(x): The absolute value; bigint and real keep their type.
 CREATE FUNCTION abs(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_abs';
@@ -600,7 +603,7 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON loss TO PUBLIC;
 ALTER TABLE state ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON state USING (owner = current_user) WITH CHECK (owner = current_user);
 GRANT SELECT, INSERT, UPDATE, DELETE ON state TO PUBLIC;
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.run_id', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.run', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.loss', '');
-SELECT pg_catalog.pg_extension_config_dump('@extschema@.state', '');
+SELECT pg_catalog.pg_extension_config_dump('relgrad.run_id', '');
+SELECT pg_catalog.pg_extension_config_dump('relgrad.run', '');
+SELECT pg_catalog.pg_extension_config_dump('relgrad.loss', '');
+SELECT pg_catalog.pg_extension_config_dump('relgrad.state', '');

@@ -35,7 +35,10 @@ var roles = map[string]string{
 const header = `-- Generated from the registry of kernels by go test ./pgbridge/extension -update. DO NOT EDIT.
 \echo Use "CREATE EXTENSION relgrad" to load this file. \quit
 
-GRANT USAGE ON SCHEMA @extschema@ TO PUBLIC;
+-- A schema that the script makes belongs to the extension: nobody else made it, and DROP EXTENSION takes it along.
+CREATE SCHEMA relgrad;
+SET LOCAL search_path = relgrad, pg_temp;
+GRANT USAGE ON SCHEMA relgrad TO PUBLIC;
 `
 
 // SQL is the extension's script.

@@ -87,7 +87,7 @@ func (s *session) must(sql string) string {
 	if err != nil {
 		var e *pgconn.PgError
 		_ = errors.As(err, &e)
-		s.t.Fatalf("%s: %v %+v", sql, err, e)
+		s.t.Fatalf("%.300s: %v %+v", sql, err, e)
 	}
 	return out
 }
@@ -99,9 +99,9 @@ func (s *session) gives(sql, want string) {
 	if err != nil {
 		var e *pgconn.PgError
 		_ = errors.As(err, &e)
-		s.t.Errorf("%s: %v %+v", sql, err, e)
+		s.t.Errorf("%.300s: %v %+v", sql, err, e)
 	} else if got != want {
-		s.t.Errorf("%s\ngives %q, want %q", sql, got, want)
+		s.t.Errorf("%.300s\ngives %q, want %q", sql, got, want)
 	}
 }
 
@@ -203,8 +203,8 @@ func postmaster(t *testing.T, c *pgcluster.Cluster) int {
 // harm is what no server's log may hold.
 var harm = regexp.MustCompile(`PANIC|was terminated by signal|terminating any other active|leak|not closed at end|non-empty SPI stack|panic:|internal error|TRAP:|XX000|fatal error|cache lookup failed`)
 
-// unharmed asserts that the server has not crashed and that, when no session is left, no engine stays.
-func unharmed(t *testing.T, c *pgcluster.Cluster) {
+// quiet asserts that the server's log tells of no harm.
+func quiet(t *testing.T, c *pgcluster.Cluster) {
 	t.Helper()
 	text, err := c.Log()
 	if err != nil {
@@ -217,6 +217,12 @@ func unharmed(t *testing.T, c *pgcluster.Cluster) {
 			break
 		}
 	}
+}
+
+// unharmed asserts too that no engine stays when no session is left.
+func unharmed(t *testing.T, c *pgcluster.Cluster) {
+	t.Helper()
+	quiet(t, c)
 	for range 100 {
 		if len(programs(c)) == 0 {
 			return

@@ -1,0 +1,126 @@
+package safetytest
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// long is a training that would take hours; its loss is quick.
+const long = "CALL train('loss', ARRAY['trend'], lr => 0.001, epochs => 100000000)"
+
+// background runs statements in another session, and tells how they end.
+func background(s *session, sql string) chan error {
+	done := make(chan error, 1)
+	go func() {
+		_, err := s.run(sql)
+		done <- err
+	}()
+	return done
+}
+
+// reached waits until a query gives true.
+func (s *session) reached(sql string) {
+	s.t.Helper()
+	for range 400 {
+		if s.must(sql) == "t" {
+			return
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	s.t.Fatalf("never true: %s", sql)
+}
+
+// sameParameter trains one parameter in two sessions.
+func sameParameter(e *env) {
+	other := e.another()
+	done := background(other, long)
+	e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE step > 0")
+	e.fails("CALL train('loss', ARRAY['trend'], epochs => 2)", "55000", "parameter trend is being trained by another session")
+	e.fails("BEGIN; CALL train('loss', ARRAY['trend'], epochs => 2)", "55000", "parameter trend is being trained by another session")
+	e.must("ROLLBACK")
+	e.fails("CALL train(resume => 1)", "55000", "run 1 is being trained by another session")
+	e.alive2()
+	e.must(fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", other.PgConn().PID()))
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "57P01") {
+		e.t.Errorf("the terminated run: %v", err)
+	}
+	e.must("CALL train('loss', ARRAY['trend'], epochs => 2)")
+	e.gives("SELECT run, status FROM relgrad.run ORDER BY run", "1|interrupted 4|finished")
+}
+
+// alive2 asserts that gradients come, whatever the parameters are.
+func (s *session) alive2() {
+	s.t.Helper()
+	s.gives("SELECT count(*) FROM gradient('loss', NULL::trend)", "1")
+}
+
+// changed writes a parameter while it is trained.
+func changed(e *env) {
+	for i, engine := range []string{"chunk", "sql"} {
+		run := i + 1
+		other := e.another()
+		other.must("SET relgrad.engine = " + engine)
+		done := background(other, long)
+		e.reached(fmt.Sprintf("SELECT count(*) = 1 FROM relgrad.run WHERE run = %d AND step > 0", run))
+		step := e.must(fmt.Sprintf("SELECT step FROM relgrad.run WHERE run = %d", run))
+		e.must("SET lock_timeout = '20s'; UPDATE trend SET slope = 77")
+		select {
+		case err := <-done:
+			if err == nil || !strings.Contains(err.Error(), "40001") {
+				e.t.Errorf("%s: the disturbed run: %v", engine, err)
+			}
+		case <-time.After(3 * time.Second):
+			if engine == "chunk" {
+				e.t.Error("the run does not see the change")
+			}
+			// a run by statements takes the value that is there
+			e.must(fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", other.PgConn().PID()))
+			<-done
+		}
+		e.gives(fmt.Sprintf("SELECT step >= %s, (SELECT max(step) FROM relgrad.loss WHERE run = %[2]d) = step FROM relgrad.run WHERE run = %[2]d", step, run), "t|t")
+		if engine == "chunk" {
+			e.gives("SELECT slope FROM trend", "77")
+		}
+		again := e.another()
+		done = background(again, fmt.Sprintf("CALL train(resume => %d)", run))
+		e.reached(fmt.Sprintf("SELECT step > %s FROM relgrad.run WHERE run = %d", step, run))
+		e.must(fmt.Sprintf("SELECT pg_cancel_backend(%d)", again.PgConn().PID()))
+		if err := <-done; err == nil || !strings.Contains(err.Error(), "57014") {
+			e.t.Errorf("%s: the cancelled run: %v", engine, err)
+		}
+	}
+}
+
+// resumed cancels runs and resumes them: the same bits as without.
+func resumed(e *env) {
+	for i, typ := range []string{"double precision", "real"} {
+		for j, engine := range []string{"chunk", "sql"} {
+			const options = "optimizer => 'adam', lr => 0.01, epochs => 40000, batch => 'data', batch_size => 7, seed => 5"
+			epochs := map[string]string{"chunk": "600", "sql": "60"}[engine]
+			opts := strings.Replace(options, "40000", epochs, 1)
+			make := func(name string) string {
+				return fmt.Sprintf("DROP TABLE IF EXISTS data CASCADE; CREATE TABLE data AS SELECT * FROM point; ALTER TABLE data ADD PRIMARY KEY (id); DROP TABLE IF EXISTS %[1]s CASCADE;"+
+					"CREATE TABLE %[1]s (id int PRIMARY KEY, v %[2]s[], n %[2]s); INSERT INTO %[1]s VALUES (1, '{0.5,-0.5}', 0.1);"+
+					"CREATE VIEW loss_%[1]s AS SELECT avg((y - (dot(v, v) * x + n)) ^ 2) AS loss FROM data, %[1]s", name, typ)
+			}
+			e.must("SET relgrad.engine = " + engine + "; " + make("whole"))
+			e.must("CALL train('loss_whole', ARRAY['whole'], " + opts + ")")
+			e.must(make("parts"))
+			other := e.another()
+			other.must("SET relgrad.engine = " + engine)
+			done := background(other, "CALL train('loss_parts', ARRAY['parts'], "+opts+")")
+			run := fmt.Sprint(2*(2*i+j) + 2)
+			e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE run = " + run + " AND step > 0")
+			e.must(fmt.Sprintf("SELECT pg_cancel_backend(%d)", other.PgConn().PID()))
+			err := <-done
+			e.t.Logf("%s, %s: cancelled after %s: %v", typ, engine, e.must("SELECT step FROM relgrad.run WHERE run = "+run), err)
+			if err != nil {
+				e.must("CALL train(resume => " + run + ")")
+			}
+			e.gives("SELECT status FROM relgrad.run WHERE run = "+run, "finished")
+			e.gives("SELECT w.v::text = p.v::text AND w.n::text = p.n::text FROM whole w, parts p", "t")
+			e.gives(fmt.Sprintf("SELECT count(*) FROM relgrad.loss a JOIN relgrad.loss b ON b.run = %s AND a.step = b.step WHERE a.run = %[1]s - 1 AND a.loss <> b.loss", run), "0")
+		}
+	}
+}
