@@ -82,6 +82,7 @@ func changed(e *env) {
 		if engine == "chunk" {
 			e.gives("SELECT slope FROM trend", "77")
 		}
+		step = e.must(fmt.Sprintf("SELECT step FROM relgrad.run WHERE run = %d", run)) // where it goes on
 		again := e.another()
 		done = background(again, fmt.Sprintf("CALL train(resume => %d)", run))
 		e.reached(fmt.Sprintf("SELECT step > %s FROM relgrad.run WHERE run = %d", step, run))
