@@ -293,7 +293,7 @@ BEGIN
 END $$;
 
 -- SELECT explain_gradient('loss', 'w'): the texts that gradient runs.
-CREATE FUNCTION relgrad.explain_gradient(loss text, param text, stage text DEFAULT 'sql') RETURNS text LANGUAGE plpgsql STABLE AS $$
+CREATE FUNCTION relgrad.explain_gradient(loss text, param text, stage text DEFAULT 'sql') RETURNS text LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
   c relgrad.compiled;
   p pg_catalog.record;
