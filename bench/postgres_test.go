@@ -180,7 +180,7 @@ func TestPostgresPeers(t *testing.T) {
 		s.same(m.name+" in the engine", text, "SELECT * FROM gradient('"+m.name+"_loss', NULL::"+m.param+") ORDER BY "+m.key)
 	}
 	s.peers()
-	s.must("CREATE TABLE pair AS SELECT i AS id, random_uniform(ARRAY[256, 256], 1, ARRAY[0, i]) AS a, random_uniform(ARRAY[256, 256], 1, ARRAY[1, i]) AS b FROM generate_series(1, 3) AS i")
+	s.must("CREATE TABLE pair AS SELECT i AS id, random_uniform(ARRAY[256, 256], 1, ARRAY[0, i])::real[] AS a, random_uniform(ARRAY[256, 256], 1, ARRAY[1, i])::real[] AS b FROM generate_series(1, 3) AS i")
 	if s.must("SELECT count(matmul(a, b)) FROM pair") != "3" || !s.hasBLAS() {
 		t.Skip("needs OpenBLAS: no libopenblas.so.0 in the server")
 	}
