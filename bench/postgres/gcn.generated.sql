@@ -1,4 +1,5 @@
 -- the gradient with respect to w
+-- Postgres's estimate: cost 8685.38 to 8686.40, 1 rows
 WITH
 -- Scan
 scan1 AS NOT MATERIALIZED (
@@ -58,7 +59,7 @@ join9 AS (
 ),
 -- Aggregate (c21 avg, c22 avg)
 aggregate10 AS (
-  SELECT nullif(count(*), 0) AS c21, count(c19) AS c22
+  SELECT nullif(count(*), 0) AS c21, pg_catalog.count(c19) AS c22
   FROM join9
 ),
 -- Select

@@ -1,4 +1,5 @@
 -- the gradient with respect to taste
+-- Postgres's estimate: cost 10909.62 to 10954.12, 500 rows
 WITH
 -- Scan
 scan1 AS (
@@ -34,7 +35,7 @@ join6 AS NOT MATERIALIZED (
 ),
 -- Aggregate (c12 avg, c13 avg)
 aggregate7 AS (
-  SELECT nullif(count(*), 0) AS c12, count(c9) AS c13
+  SELECT nullif(count(*), 0) AS c12, pg_catalog.count(c9) AS c13
   FROM join6
 ),
 -- Select
@@ -52,7 +53,7 @@ join9 AS MATERIALIZED (
 join10 AS (
   SELECT
     join6.c10 AS c53,
-    relgrad.chunk_mul(-relgrad.gen_mul(join9.c46, CASE WHEN CASE WHEN 2::double precision = 0.0 THEN 1.0 ELSE 0.0 END <> 0.0 THEN 0.0 ELSE relgrad.gen_mul(2::double precision, relgrad.power(CASE WHEN CASE WHEN 2::double precision = 0.0 THEN 1.0 ELSE 0.0 END <> 0.0 THEN 1.0 ELSE relgrad.gen_sub(join6.c69, relgrad.dot(select4.c39, select2.c42)) END, relgrad.gen_sub(2::double precision, 1.0))) END), select2.c42) AS c54,
+    relgrad.chunk_mul(-relgrad.gen_mul(join9.c46, relgrad.gen_mul(2.0, relgrad.gen_sub(join6.c69, relgrad.dot(select4.c39, select2.c42)))), select2.c42) AS c54,
     relgrad.gen_mul(join9.c46, 0.16) AS c55
   FROM join9
   JOIN join6 ON TRUE

@@ -1,4 +1,5 @@
 -- the gradient with respect to a
+-- Postgres's estimate: cost 321.47 to 321.49, 8 rows
 WITH
 -- Scan
 scan1 AS NOT MATERIALIZED (
