@@ -31,6 +31,7 @@ type relation struct {
 	table    *store.TableDef
 	view     *store.ViewDef
 	declared []string // the columns' types as declared
+	computed []bool   // which columns are GENERATED ALWAYS AS (…)
 	secured  string   // why its rows are not for this user; "" where they are
 }
 
@@ -71,13 +72,14 @@ func (s *Session) SearchPath() []string {
 }
 
 // relationQuery reads what makes a relation's definition. The columns are oid, kind, schema, name, view text, and for each
-// column of the relation name, type, whether it cannot be NULL; then the keys, and the tables whose rows are only for some
+// column of the relation name, type, whether it cannot be NULL, whether it is generated from others; then the keys, and the tables whose rows are only for some
 // that a view of another owner reads. Functions and operators are qualified: whoever owns a schema of the search path
 // must not be called.
 var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ", " OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
 	`SELECT c.oid::pg_catalog.int8, c.relkind::pg_catalog.text, n.nspname::pg_catalog.text, c.relname::pg_catalog.text,
  CASE WHEN c.relkind = 'v' OR c.relkind = 'm' THEN pg_catalog.pg_get_viewdef(c.oid, true) END,
- (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, E'\x01', pg_catalog.format_type(a.atttypid, a.atttypmod), E'\x01', CASE WHEN a.attnotnull THEN 'n' END), E'\x02' ORDER BY a.attnum)
+ (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, E'\x01', pg_catalog.format_type(a.atttypid, a.atttypmod), E'\x01', CASE WHEN a.attnotnull THEN 'n' END,
+   E'\x01', CASE WHEN a.attgenerated OPERATOR(pg_catalog.<>) '' THEN 'g' END), E'\x02' ORDER BY a.attnum)
   FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
  (SELECT pg_catalog.string_agg(pg_catalog.concat(CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END, (SELECT pg_catalog.string_agg(pg_catalog.concat(E'\x01', a.attname), '' ORDER BY k.n)
     FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n) JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.att WHERE k.n <= i.indnkeyatts)), E'\x02' ORDER BY i.indisprimary DESC, i.indexrelid)
@@ -160,6 +162,7 @@ func (s *Session) define(row []string) *relation {
 	for _, c := range split(row[5], "\x02") {
 		f := strings.Split(c, "\x01")
 		names, types, notNull = append(names, f[0]), append(types, f[1]), append(notNull, f[2] != "")
+		r.computed = append(r.computed, f[3] != "")
 	}
 	if r.kind == "v" {
 		r.view = &store.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.SearchPath()}

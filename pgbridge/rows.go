@@ -53,7 +53,7 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 	}
 	t := &ra.Table{Schema: r.table.Schema, Name: r.table.Name, Rows: f.rows}
 	for i, c := range r.table.Cols {
-		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String()}
+		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i]}
 		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i])
 		tc.Type.Nullable = f.valid[i] < f.rows
 		t.Cols = append(t.Cols, tc)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/pgcluster"
+	"github.com/relgrad/relgrad/sqlfront"
 )
 
 // TestVersion: a table's version tells each change of its content, and which of them change keys.
@@ -59,6 +61,42 @@ func TestVersion(t *testing.T) {
 			if keys, values := after.Keys != before.Keys, after.Values != before.Values; keys != c.keys || values != c.values {
 				t.Errorf("%s\n%s: keys changed %v, values %v", table, c.sql, keys, values)
 			}
+		}
+	}
+}
+
+// TestGenerated: a table with a column that the server computes of others can be read, but is no parameter.
+func TestGenerated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	ctx := context.Background()
+	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remote.Close()
+	for _, c := range []struct {
+		columns, param string
+		refused        bool
+	}{
+		{"a float8, b float8 GENERATED ALWAYS AS (a * 2) STORED", "g", true},
+		{"a float8, b float8 GENERATED ALWAYS AS (a * 2) STORED", "g.a", true}, // a loss may read b
+		{"a float8, b numeric GENERATED ALWAYS AS (a::numeric) STORED", "g", true},
+		{"a float8, b int GENERATED ALWAYS AS (id + 1) STORED", "g", false},
+		{"a float8, b float8 DEFAULT 2", "g", false},
+	} {
+		if err := remote.Script(ctx, "DROP TABLE IF EXISTS g; CREATE TABLE g (id int PRIMARY KEY, "+c.columns+"); INSERT INTO g VALUES (1, 3)"); err != nil {
+			t.Fatal(err)
+		}
+		table, err := NewSession(remote).TableOn(nil, "", "g")
+		if err != nil {
+			t.Fatalf("%s: %v", c.columns, err)
+		}
+		db := memdb.New()
+		db.Tables["g"] = table
+		if _, _, err := sqlfront.ParseParam(ctx, db, c.param); (err != nil) != c.refused {
+			t.Errorf("%s: parameter %s: %v", c.columns, c.param, err)
 		}
 	}
 }

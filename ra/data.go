@@ -114,6 +114,9 @@ type TableColumn struct {
 	PGType string       // as declared: "integer", "real[]", "date", …
 	Type   kernels.Type // with the shape found in the data and Nullable as found in the data
 	NoType string       // why the column cannot be used in a differentiated query (an empty table's chunk), "" if it can
+
+	// Computed says that the server computes the column from others of its row: it is data to read, never a parameter.
+	Computed bool
 }
 
 // RowID is the index of the hidden row id among a table's columns.

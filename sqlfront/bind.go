@@ -233,6 +233,14 @@ func checkParam(t *ra.Table, ref ParamRef) error {
 	}
 	values := 0
 	var names []string
+	for _, c := range t.Cols {
+		// Its derivative with respect to the columns that it is computed from would be missing from their gradient.
+		if c.Computed && c.Type.IsFloat() {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "parameter %q has a generated column, %q", t.Name, c.Name).
+				WithDetail("The gradient does not go through what the server computes when a row is written.").
+				WithHint("Compute it in a view that the loss reads, and drop the column.")
+		}
+	}
 	for i, c := range t.Cols {
 		names = append(names, c.Name)
 		isKey := false
