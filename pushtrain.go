@@ -264,6 +264,9 @@ func (p *pushedRun) save(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		if n := p.lives[i].param.Rows; data[0].N != n {
+			return sqlerr.New(sqlerr.ObjectNotPrereqState, "parameter %s has %d rows, not the %d that are trained", s.Name, data[0].N, n)
+		}
 		buffers := data[len(data)-len(s.State):]
 		for j, b := range buffers {
 			copy(s.State[j].F32, b.F32)

@@ -72,18 +72,23 @@ func (s *Session) SearchPath() []string {
 }
 
 // relationQuery reads what makes a relation's definition. The columns are oid, kind, schema, name, view text, and for each
-// column of the relation name, type, whether it cannot be NULL, whether it is generated from others; then the keys, and the tables whose rows are only for some
-// that a view of another owner reads. Functions and operators are qualified: whoever owns a schema of the search path
+// column of the relation name, type (of a domain: what it is made of), whether it cannot be NULL, whether it is generated from
+// others; then the keys, none where tables inherit from it, whose rows it has too but its indexes have not; and the tables whose
+// rows are only for some that a view of another owner reads. Functions and operators are qualified: whoever owns a schema of the search path
 // must not be called.
 var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ", " OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
 	`SELECT c.oid::pg_catalog.int8, c.relkind::pg_catalog.text, n.nspname::pg_catalog.text, c.relname::pg_catalog.text,
  CASE WHEN c.relkind = 'v' OR c.relkind = 'm' THEN pg_catalog.pg_get_viewdef(c.oid, true) END,
- (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, E'\x01', pg_catalog.format_type(a.atttypid, a.atttypmod), E'\x01', CASE WHEN a.attnotnull THEN 'n' END,
+ (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, E'\x01',
+   (WITH RECURSIVE made(oid, mod) AS (SELECT a.atttypid, a.atttypmod UNION ALL SELECT t.typbasetype, t.typtypmod FROM made JOIN pg_catalog.pg_type t ON t.oid = made.oid AND t.typtype = 'd')
+    SELECT pg_catalog.format_type(made.oid, made.mod) FROM made JOIN pg_catalog.pg_type t ON t.oid = made.oid AND NOT t.typtype = 'd'),
+   E'\x01', CASE WHEN a.attnotnull THEN 'n' END,
    E'\x01', CASE WHEN a.attgenerated OPERATOR(pg_catalog.<>) '' THEN 'g' END), E'\x02' ORDER BY a.attnum)
   FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
  (SELECT pg_catalog.string_agg(pg_catalog.concat(CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END, (SELECT pg_catalog.string_agg(pg_catalog.concat(E'\x01', a.attname), '' ORDER BY k.n)
     FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n) JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.att WHERE k.n <= i.indnkeyatts)), E'\x02' ORDER BY i.indisprimary DESC, i.indexrelid)
-  FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL),
+  FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+   AND NOT (c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))),
  (SELECT pg_catalog.string_agg(DISTINCT b.oid::pg_catalog.regclass::pg_catalog.text, ', ') FROM pg_catalog.pg_rewrite r
     JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
     JOIN pg_catalog.pg_class b ON b.oid = d.refobjid AND b.relrowsecurity

@@ -273,11 +273,14 @@ func compareCells(v *ra.Vector, a, b int) int {
 	return compare(v.Texts[a], v.Texts[b])
 }
 
+// compare orders values as the server does: NaN, which is equal to itself, is the greatest number.
 func compare[T int64 | float64 | float32 | string](a, b T) int {
-	switch {
-	case a < b:
+	switch nanA, nanB := a != a, b != b; {
+	case nanA && nanB:
+		return 0
+	case a < b || nanB:
 		return -1
-	case a > b:
+	case a > b || nanA:
 		return 1
 	}
 	return 0

@@ -2,10 +2,13 @@ package pgbridge
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/pgcluster"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 )
 
@@ -98,5 +101,80 @@ func TestGenerated(t *testing.T) {
 		if _, _, err := sqlfront.ParseParam(ctx, db, c.param); (err != nil) != c.refused {
 			t.Errorf("%s: parameter %s: %v", c.columns, c.param, err)
 		}
+	}
+}
+
+// TestInheritedKey: a key does not tell rows apart that child tables add, a partitioned table's does.
+func TestInheritedKey(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	ctx := context.Background()
+	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remote.Close()
+	s := NewSession(remote)
+	for _, c := range []struct {
+		sql  string
+		keys int
+	}{
+		{"CREATE TABLE w (id int PRIMARY KEY, v float8); INSERT INTO w VALUES (1, 2), (2, 3)", 1},
+		{"CREATE TABLE child () INHERITS (w); INSERT INTO child VALUES (1, 5)", 0},
+		{"DROP TABLE child, w; CREATE TABLE w (id int PRIMARY KEY, v float8) PARTITION BY RANGE (id); CREATE TABLE part PARTITION OF w DEFAULT; INSERT INTO w VALUES (1, 2), (2, 3)", 1},
+	} {
+		if err := remote.Script(ctx, c.sql); err != nil {
+			t.Fatal(err)
+		}
+		s.forget()
+		def := s.Definition("", "w")
+		if err := s.failed(); err != nil || def == nil {
+			t.Fatalf("%s: %v, %v", c.sql, def, err)
+		}
+		if got := len(def.Keys()); got != c.keys {
+			t.Errorf("%s: %d keys, want %d", c.sql, got, c.keys)
+		}
+	}
+}
+
+// TestSortedNaN: NaN is the last key, in every order that rows arrive in.
+func TestSortedNaN(t *testing.T) {
+	for _, keys := range [][]float64{{3, math.NaN(), 1, 2}, {math.NaN(), 1, 2, 3}, {1, 2, 3, math.NaN()}} {
+		v := ra.NewVector(kernels.Type{Kind: kernels.Float64}, len(keys))
+		copy(v.F64, keys)
+		got := sorted([]*ra.Vector{v}, []int{0}, []int{0})[0].F64
+		if got[0] != 1 || got[1] != 2 || got[2] != 3 || !math.IsNaN(got[3]) {
+			t.Errorf("%v is sorted as %v", keys, got)
+		}
+	}
+}
+
+// TestDomains: a column of a domain is one of what the domain is made of.
+func TestDomains(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	ctx := context.Background()
+	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remote.Close()
+	if err := remote.Script(ctx, "CREATE DOMAIN weight AS real[] CHECK (cardinality(VALUE) = 2); CREATE DOMAIN heavy AS weight; CREATE DOMAIN share AS numeric(5, 3);"+
+		"CREATE TABLE d (id int PRIMARY KEY, v heavy, s share); INSERT INTO d VALUES (1, '{1,2}', 0.5)"); err != nil {
+		t.Fatal(err)
+	}
+	table, err := NewSession(remote).TableOn(nil, "", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"integer", "real[]", "numeric"} {
+		if got := table.Cols[i].PGType; got != want {
+			t.Errorf("column %s is taken for %s, not %s", table.Cols[i].Name, got, want)
+		}
+	}
+	if v := table.Cols[1]; !v.IsValue() || !v.Type.Shape.Equal([]int{2}) {
+		t.Errorf("column v is %+v", v)
 	}
 }
