@@ -71,13 +71,16 @@ func (s *Session) SearchPath() []string {
 	return path
 }
 
-// relationQuery reads what makes a relation's definition. The columns are oid, kind, schema, name, view text, and for each
+// relationQuery reads what makes a relation's definition. The columns are oid, kind (f also where part of the rows
+// is foreign), schema, name, view text, and for each
 // column of the relation name, type (of a domain: what it is made of), whether it cannot be NULL, whether it is generated from
 // others; then the keys, none where tables inherit from it, whose rows it has too but its indexes have not; and the tables whose
 // rows are only for some that a view of another owner reads. Functions and operators are qualified: whoever owns a schema of the search path
 // must not be called.
 var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ", " OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
-	`SELECT c.oid::pg_catalog.int8, c.relkind::pg_catalog.text, n.nspname::pg_catalog.text, c.relname::pg_catalog.text,
+	`SELECT c.oid::pg_catalog.int8, CASE WHEN EXISTS (
+   WITH RECURSIVE below(oid) AS (SELECT h.inhrelid FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid UNION ALL SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits h ON h.inhparent = below.oid)
+   SELECT FROM below JOIN pg_catalog.pg_class k ON k.oid = below.oid AND k.relkind = 'f') THEN 'f' ELSE c.relkind::pg_catalog.text END, n.nspname::pg_catalog.text, c.relname::pg_catalog.text,
  CASE WHEN c.relkind = 'v' OR c.relkind = 'm' THEN pg_catalog.pg_get_viewdef(c.oid, true) END,
  (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, E'\x01',
    (WITH RECURSIVE made(oid, mod) AS (SELECT a.atttypid, a.atttypmod UNION ALL SELECT t.typbasetype, t.typtypmod FROM made JOIN pg_catalog.pg_type t ON t.oid = made.oid AND t.typtype = 'd')

@@ -178,3 +178,30 @@ func TestDomains(t *testing.T) {
 		t.Errorf("column v is %+v", v)
 	}
 }
+
+// TestForeignParts: where part of a table's rows is foreign, none of its versions is like another.
+func TestForeignParts(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	ctx := context.Background()
+	remote, err := Dial(ctx, pgcluster.Start(t).DSN, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer remote.Close()
+	if err := remote.Script(ctx, "CREATE FOREIGN DATA WRAPPER none; CREATE SERVER far FOREIGN DATA WRAPPER none; CREATE TABLE p (id int) PARTITION BY LIST (id);"+
+		"CREATE TABLE q PARTITION OF p DEFAULT PARTITION BY LIST (id); CREATE FOREIGN TABLE f PARTITION OF q DEFAULT SERVER far; CREATE TABLE local (id int)"); err != nil {
+		t.Fatal(err)
+	}
+	s := NewSession(remote)
+	for name, same := range map[string]bool{"p": false, "q": false, "f": false, "local": true} {
+		a, err := s.Version("", name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := s.Version("", name); err != nil || (a == b) != same {
+			t.Errorf("%s: versions %v and %v (%v)", name, a, b, err)
+		}
+	}
+}
