@@ -219,14 +219,16 @@ const systemOrder = "tableoid, ctid"
 func column(c *ra.TableColumn) string {
 	x := quoteIdent(c.Name)
 	switch {
-	case c.Type.Shape != nil || c.NoType != "":
+	case c.NoType != "":
 		return x
+	case c.Type.Shape != nil: // a domain's values come as what it is made of
+		return x + "::" + typeName(c.Type)
 	case c.PGType == "numeric":
 		return x + "::double precision"
 	case c.Type.Kind == kernels.Text:
 		return x + "::text"
 	}
-	return x
+	return x + "::" + c.PGType
 }
 
 // sorted puts rows in the order of the key's values.

@@ -161,21 +161,29 @@ func TestDomains(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remote.Close()
-	if err := remote.Script(ctx, "CREATE DOMAIN weight AS real[] CHECK (cardinality(VALUE) = 2); CREATE DOMAIN heavy AS weight; CREATE DOMAIN share AS numeric(5, 3);"+
-		"CREATE TABLE d (id int PRIMARY KEY, v heavy, s share); INSERT INTO d VALUES (1, '{1,2}', 0.5)"); err != nil {
+	if err := remote.Script(ctx, "CREATE DOMAIN weight AS real[] CHECK (cardinality(VALUE) = 2); CREATE DOMAIN heavy AS weight; CREATE DOMAIN share AS numeric(5, 3); CREATE DOMAIN number AS bigint;"+
+		"CREATE TABLE d (id int PRIMARY KEY, v heavy, s share, n number); INSERT INTO d VALUES (1, '{1,2}', 0.5, 7)"); err != nil {
 		t.Fatal(err)
 	}
-	table, err := NewSession(remote).TableOn(nil, "", "d")
+	s := NewSession(remote)
+	table, err := s.TableOn(nil, "", "d")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []string{"integer", "real[]", "numeric"} {
+	for i, want := range []string{"integer", "real[]", "numeric", "bigint"} {
 		if got := table.Cols[i].PGType; got != want {
 			t.Errorf("column %s is taken for %s, not %s", table.Cols[i].Name, got, want)
 		}
 	}
 	if v := table.Cols[1]; !v.IsValue() || !v.Type.Shape.Equal([]int{2}) {
 		t.Errorf("column v is %+v", v)
+	}
+	data, err := s.Read(ctx, table, []int{0, 1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v := data[1]; len(v.F32) != 2 || v.F32[1] != 2 || data[2].F64[0] != 0.5 || data[3].Ints[0] != 7 {
+		t.Errorf("read are %+v, %+v and %+v", v, data[2], data[3])
 	}
 }
 
