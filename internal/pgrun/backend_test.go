@@ -22,7 +22,7 @@ import (
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
-var backendFlag = flag.Int64("backend", 60, "number of random queries whose gradients a backend computes; 500 are a full run")
+var backendFlag = flag.Int64("backend", 500, "number of random queries whose gradients a backend computes")
 
 // engineModes are the values of relgrad.engine that name an engine.
 var engineModes = []string{"chunk", "sql"}
