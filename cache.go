@@ -67,6 +67,7 @@ func (e *cached) close() {
 
 // session returns a compiled loss for a call of gradient() or backward(), from the cache where it can.
 func (db *Engine) session(ctx context.Context, r request) (*compiled, error) {
+	db.Look()
 	if e := db.cache.find(r.key()); e != nil {
 		if db.fresh(ctx, e) {
 			return e.c, nil

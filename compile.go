@@ -40,6 +40,7 @@ type compiled struct {
 
 // plan binds, differentiates and optimizes a request.
 func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
+	db.Look()
 	c := &compiled{request: r}
 	db.cat.perStep = r.perStep
 	defer func() { db.cat.perStep = nil }()

@@ -68,6 +68,9 @@ func (e embedded) Watch(f func(schema, name string) error) func(schema, name str
 	return before
 }
 
+// Look implements host: the store notices what changes.
+func (embedded) Look() {}
+
 // Tells implements host.
 func (embedded) Tells() bool { return true }
 

@@ -52,6 +52,8 @@ type host interface {
 	// Draw sets what current_step() and current_seed() give in the statements that follow.
 	Draw(env kernels.Env) error
 
+	// Look forgets what was known of the database and may have changed since: a call of the engine begins.
+	Look()
 	// Version tells whether a table has changed; Foreign whether other sessions may have changed anything.
 	Version(schema, name string) (store.Version, error)
 	Foreign() uint64

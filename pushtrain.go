@@ -213,6 +213,10 @@ func (p *pushedRun) hookAndSetUp(ctx context.Context, env kernels.Env) error {
 				return inContext(err, fmt.Sprintf("before_step of step %d", env.Step))
 			}
 		}
+		if p.db.moved(p.hook) { // the statement has the definitions in it
+			return sqlerr.New(sqlerr.FeatureNotSupported, "before_step of step %d has changed a definition or a setting that the loss reads", env.Step).
+				WithHint("The chunk engine follows it: SET relgrad.engine = 'chunk'.")
+		}
 	}
 	if err := p.setUp(ctx); err != nil {
 		return err
@@ -260,7 +264,7 @@ func (p *pushedRun) save(ctx context.Context) error {
 		if len(s.State) == 0 {
 			continue
 		}
-		_, data, err := p.db.host.(rowReader).QuerySQL(ctx, p.st.Read(i))
+		_, data, err := p.db.host.(pusher).Rows(ctx, p.st.Read(i))
 		if err != nil {
 			return err
 		}
@@ -274,11 +278,6 @@ func (p *pushedRun) save(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// rowReader is a host that runs SELECTs of our own.
-type rowReader interface {
-	QuerySQL(ctx context.Context, sql string) ([]string, []*ra.Vector, error)
 }
 
 // restore writes the optimizer's buffers of a run that goes on.

@@ -231,3 +231,35 @@ func lossesOf(t *testing.T, e *Engine, loss string, params []string, c train.Con
 	}
 	return out
 }
+
+// TestServerChanges: a session from outside sees what changes between its calls.
+func TestServerChanges(t *testing.T) {
+	ctx := context.Background()
+	s := startServer(t)
+	for _, c := range []struct {
+		sql  string
+		want []float64
+	}{
+		{"CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT sum(v * v) AS loss FROM w", []float64{6}},
+		{"CREATE OR REPLACE VIEW loss AS SELECT sum(5 * v) AS loss FROM w", []float64{5}},
+		{"INSERT INTO w VALUES (2, NULL), (3, 1)", []float64{5, 0, 5}},
+		{"CREATE OR REPLACE VIEW loss AS SELECT sum(v * v * v) AS loss FROM w", []float64{27, 0, 3}},
+	} {
+		if err := s.remote.Script(ctx, c.sql); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Gradient(ctx, "loss", "w", nil, 0)
+		if err != nil {
+			t.Fatalf("%s: %v", c.sql, err)
+		}
+		v := got.Cols[1]
+		if v.N != len(c.want) {
+			t.Fatalf("%s: %d rows, not %d", c.sql, v.N, len(c.want))
+		}
+		for i, x := range c.want {
+			if v.IsNull(i) || v.F64[i] != x {
+				t.Errorf("%s: row %d is %v", c.sql, i, v.Value(i))
+			}
+		}
+	}
+}

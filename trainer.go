@@ -170,7 +170,7 @@ func (r *run) compileLoss(ctx context.Context) (*compiled, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sql, _ := r.db.pushes(c); sql && r.hook != nil && len(r.hook.perStep) == 0 {
+	if sql, _ := r.db.pushes(c); sql && r.hook != nil {
 		r.pushed = &pushedRun{run: r}
 		return r.replan(ctx, q)
 	} else if sql {

@@ -168,18 +168,6 @@ func (s *Session) OfferRows(ctx context.Context, names []string, cols []*ra.Vect
 	return s.conn.Offer(ctx, b)
 }
 
-// QuerySQL runs a SELECT of our own.
-func (s *Session) QuerySQL(ctx context.Context, sql string) (names []string, data []*ra.Vector, err error) {
-	c := collector{what: "the query"}
-	if _, _, err := s.conn.Query(ctx, sql, true, c.add); err != nil {
-		return nil, nil, bare(err)
-	}
-	for _, col := range c.cols {
-		names = append(names, col.Name)
-	}
-	return names, c.data, nil
-}
-
 // Append adds rows to a table; values are cast to the types of its columns.
 func (s *Session) Append(ctx context.Context, schema, table string, names []string, cols []*ra.Vector) error {
 	from, err := s.OfferRows(ctx, names, cols)

@@ -76,6 +76,13 @@ func (s *Session) Renew(state string) {
 	s.noJIT()
 }
 
+// Look begins a call from outside, between which anything may have changed; Renew does for a backend's.
+func (s *Session) Look() {
+	if _, ok := s.conn.(*Remote); ok {
+		s.forget()
+	}
+}
+
 // noJIT keeps the server from compiling queries of our own, until the transaction ends: the time goes into kernels, which
 // compiling does not make faster.
 func (s *Session) noJIT() { s.set("jit", "off", true) }
