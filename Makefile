@@ -22,7 +22,7 @@ build: setup ## make bin/relgrad
 demo: build ## train a graph network and a factorisation from their SQL scripts (under 5 minutes)
 	@scripts/demo
 
-test: build pg-setup ## everything that this machine can run (under 15 minutes)
+test: build pg-setup ## everything that this machine can run (under 25 minutes)
 	go vet ./...
 	go test -json -timeout 14m ./... | $(REPORT)
 
