@@ -263,3 +263,18 @@ func TestServerChanges(t *testing.T) {
 		}
 	}
 }
+
+// TestPushedDefinition: a step as a statement does not go on with a view that before_step has replaced.
+func TestPushedDefinition(t *testing.T) {
+	ctx := context.Background()
+	s := startServer(t)
+	if err := s.remote.Script(ctx, "CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT sum(v * v) AS loss FROM w"); err != nil {
+		t.Fatal(err)
+	}
+	s.Mode = ModeSQL
+	c := train.Default()
+	c.Epochs, c.BeforeStep = 3, "CREATE OR REPLACE VIEW loss AS SELECT sum(5 * v) AS loss FROM w"
+	if _, err := s.Train(ctx, "loss", []string{"w"}, c); sqlerr.Code(err) != sqlerr.FeatureNotSupported {
+		t.Errorf("it ends with %v", err)
+	}
+}
