@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/sqlgen"
@@ -58,7 +59,7 @@ func (db *Engine) pushes(c *compiled) (sql bool, why string) {
 
 // text prints a root of a plan for the database.
 func (db *Engine) text(ctx context.Context, c *compiled, root int, env kernels.Env) (string, error) {
-	return sqlgen.SQL(c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
+	return rootSQL(c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
 }
 
 // rowsText prints a sub-query, or the rows that the engine makes itself.
@@ -131,6 +132,15 @@ func (db *Engine) push(ctx context.Context, r request, step *int64, seed int64) 
 		env.Step = *step
 	}
 	return c, env, db.Draw(env)
+}
+
+// rootSQL prints one root of a plan as a query by itself.
+func rootSQL(p *ra.Plan, root int, d sqlgen.Dialect, o sqlgen.Options) (string, error) {
+	one, _, err := optimizer.Alone(p, root, optimizer.Options{})
+	if err != nil {
+		return "", err
+	}
+	return sqlgen.SQL(one, 0, d, o)
 }
 
 // pushedGradient prints the gradient of parameter i with the columns of its table, in the table's order.

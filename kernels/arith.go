@@ -44,7 +44,7 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
-	Name: "mul", Args: "a, b", MinArgs: 2, Internal: true,
+	Name: "mul", Args: "a, b", MinArgs: 2, Internal: true, Linear: []int{0, 1},
 	Doc:   "a * b, element by element.",
 	Infer: inferArith("mul"),
 	Elem:  func(x []float64) float64 { return x[0] * x[1] },
@@ -67,7 +67,7 @@ func mulSumTo(g, x *Expr, t Type) *Expr {
 }
 
 var _ = Register(&Def{
-	Name: "div", Args: "a, b", MinArgs: 2, Internal: true,
+	Name: "div", Args: "a, b", MinArgs: 2, Internal: true, Linear: []int{0},
 	Doc:   "a / b, element by element; between integers truncated toward zero, and division by zero an error.",
 	Infer: inferArith("div"),
 	Elem:  func(x []float64) float64 { return x[0] / x[1] },
@@ -107,7 +107,7 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
-	Name: "neg", Args: "a", MinArgs: 1, Internal: true,
+	Name: "neg", Args: "a", MinArgs: 1, Internal: true, Linear: []int{0},
 	Doc:   "-a, element by element.",
 	Infer: inferArith("neg"),
 	Elem:  func(x []float64) float64 { return -x[0] },

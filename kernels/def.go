@@ -22,6 +22,9 @@ type Def struct {
 	PerStep   bool // depends on the step
 	PerCall   bool // depends on the seed of the call
 	Zero      bool // piecewise constant: derivative zero by definition (law 5)
+	// Linear lists the arguments in which a call of floats is linear while the others stay (mul is in both), so
+	// that sums may be taken before it.
+	Linear []int
 
 	// Infer is the shape rule.
 	Infer func(a []Type, at Attr) (Type, error)

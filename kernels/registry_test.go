@@ -317,3 +317,51 @@ func TestCallsCover(t *testing.T) {
 		}
 	}
 }
+
+// TestLinear checks what Def.Linear claims: f(a+b) = f(a)+f(b) and f(0) = 0 in each argument listed, with the others held.
+func TestLinear(t *testing.T) {
+	rng := rand.New(rand.NewSource(11))
+	for _, d := range All() {
+		for _, i := range d.Linear {
+			tried := 0
+			for _, s := range d.Calls() {
+				if i >= len(s.Types) || !s.Types[i].IsFloat() {
+					continue
+				}
+				tried++
+				at := func(x Value, others []Value) []float64 {
+					args := append([]Value(nil), others...)
+					args[i] = x
+					exprs := make([]*Expr, len(args))
+					for j := range args {
+						exprs[j] = Const(args[j])
+					}
+					e, err := Call(d, s.Attr, exprs...)
+					if err != nil {
+						t.Fatal(err)
+					}
+					v := point{}.eval(t, e)
+					return v.Floats()
+				}
+				args := sampleValues(d, s, rng)
+				a, b := randomLike(s.Types[i], rng), randomLike(s.Types[i], rng)
+				fa, fb, fab := at(a, args), at(b, args), at(step(a, b, 1), args)
+				for k := range fab {
+					if diff := math.Abs(fab[k] - fa[k] - fb[k]); diff > 1e-5*(1+math.Abs(fab[k])) {
+						t.Errorf("%s is not linear in argument %d: %v, not %v", d.Name, i, fab[k], fa[k]+fb[k])
+						break
+					}
+				}
+				for _, x := range at(step(a, a, -1), args) {
+					if x != 0 {
+						t.Errorf("%s of 0 in argument %d is %v", d.Name, i, x)
+						break
+					}
+				}
+			}
+			if tried == 0 {
+				t.Errorf("%s has no sample for argument %d, in which it claims to be linear", d.Name, i)
+			}
+		}
+	}
+}

@@ -6,7 +6,7 @@ import (
 )
 
 var _ = Register(&Def{
-	Name: "reshape", Args: "x, shape", MinArgs: 2,
+	Name: "reshape", Args: "x, shape", MinArgs: 2, Linear: []int{0},
 	Doc: "The elements of x in row-major order with another constant shape of the same size.",
 	Bind: func(args []*Expr) (*Expr, error) {
 		s, err := staticShape("reshape", args[1])

@@ -1,15 +1,29 @@
 package kernels
 
 // Simplify removes what validity tests leave behind once columns are known to hold no NULL: tests of values
-// that are never NULL, COALESCE over them, branches and connectives whose condition is constant. It changes
-// no value. Mark the columns with MapCols first.
-func Simplify(e *Expr) *Expr {
+// that are never NULL, COALESCE over them, branches and connectives whose condition is constant; and products with the
+// constant 1. It changes no value. Mark the columns with MapCols first.
+func Simplify(e *Expr) *Expr { return simplifier{}.expr(e) }
+
+// simplifier remembers what it made of each expression, since large ones share parts.
+type simplifier map[*Expr]*Expr
+
+func (m simplifier) expr(e *Expr) *Expr {
 	if e.Def == nil {
 		return e
 	}
+	out := m[e]
+	if out == nil {
+		out = m.call(e)
+		m[e] = out
+	}
+	return out
+}
+
+func (m simplifier) call(e *Expr) *Expr {
 	args, changed := make([]*Expr, len(e.Args)), false
 	for i, a := range e.Args {
-		args[i] = Simplify(a)
+		args[i] = m.expr(a)
 		changed = changed || args[i] != a
 	}
 	if changed {
@@ -37,6 +51,10 @@ func Simplify(e *Expr) *Expr {
 		s = simplifyCoalesce(e)
 	case "case":
 		s = simplifyCase(e)
+	case "mul":
+		if p := Mul(e.Args[0], e.Args[1]); p == e.Args[0] || p == e.Args[1] {
+			s = p
+		}
 	}
 	if s == nil {
 		return e

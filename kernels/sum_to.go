@@ -3,7 +3,7 @@ package kernels
 import "github.com/relgrad/relgrad/internal/sqlerr"
 
 var _ = Register(&Def{
-	Name: "sum_to", Args: "x", MinArgs: 1, Internal: true,
+	Name: "sum_to", Args: "x", MinArgs: 1, Internal: true, Linear: []int{0},
 	Doc: "Sums x over the axes in which the attribute's shape has length 1 or no axis (aligned at the right): the inverse " +
 		"of broadcasting. Without a shape, the sum of all elements in double precision.",
 	Infer: func(a []Type, at Attr) (Type, error) {
@@ -40,7 +40,7 @@ var _ = Register(&Def{
 })
 
 var _ = Register(&Def{
-	Name: "expand_to", Args: "x", MinArgs: 1, Internal: true,
+	Name: "expand_to", Args: "x", MinArgs: 1, Internal: true, Linear: []int{0},
 	Doc: "Repeats x to the attribute's shape as broadcasting does. A scalar becomes a chunk of the attribute's type.",
 	Infer: func(a []Type, at Attr) (Type, error) {
 		if a[0].Shape != nil && !a[0].IsFloat() || a[0].Kind == Text || a[0].Kind == Bool || at.Shape == nil {

@@ -28,6 +28,7 @@ import (
 //	opt wrt=(w,h)     the loss with its gradients, optimized; wrt left out: the loss alone
 //	    expect=Rule       the rule must fire
 //	    expect-not=Rule   it must not
+//	    alone=N           only root N, optimized for itself
 //	    disable=(Rule,…)  rules that are switched off
 //	    show=before       print the plan before optimization too
 //	rules             all rules with their phases and documentation
@@ -150,6 +151,10 @@ func (g *golden) opt(d *datadriven.TestData) string {
 		}
 	}
 	res := g.optimize(d, params, optimizer.Options{Disable: disable, Verify: true})
+	g.compare(d, params, res)
+	if alone := -1; d.MaybeScanArgs(g.t, "alone", &alone) {
+		g.alone(d, res, alone)
+	}
 	for _, r := range expect {
 		known(d, g.t, r)
 		if res.Fired[r] == 0 {
@@ -162,12 +167,32 @@ func (g *golden) opt(d *datadriven.TestData) string {
 			d.Fatalf(g.t, "%s fired", r)
 		}
 	}
-	g.compare(d, params, res)
 	out := renumber(res.Plan.Format())
 	if show == "before" {
 		out = "-- before\n" + renumber(res.Grad.Format()) + "-- after\n" + out
 	}
 	return out
+}
+
+// alone leaves root i of the plan, after a comparison of its rows with those that the whole plan gives.
+func (g *golden) alone(d *datadriven.TestData, res *optimizer.Result, i int) {
+	plan, fired, err := optimizer.Alone(res.Plan, i, optimizer.Options{Verify: true})
+	if err != nil {
+		d.Fatalf(g.t, "%v", err)
+	}
+	ctx, env := context.Background(), &kernels.Env{Seed: 1, Step: 2}
+	got, err := gradtest.Rows(ctx, g.db, env, plan.Roots[0])
+	if err != nil {
+		d.Fatalf(g.t, "%v", err)
+	}
+	want, err := gradtest.Rows(ctx, g.db, env, res.Plan.Roots[i])
+	if err != nil {
+		d.Fatalf(g.t, "%v", err)
+	}
+	if err := gradtest.Compare(got, want, 1e-12); err != nil {
+		d.Fatalf(g.t, "root %d alone: %v", i, err)
+	}
+	res.Plan, res.Fired = plan, fired
 }
 
 func known(d *datadriven.TestData, t *testing.T, rule string) {

@@ -2,7 +2,7 @@
 //
 // # What
 //
-// Forward rewrites the query of a loss before it is differentiated, Whole the loss and its gradients.
+// Forward rewrites the query of a loss before it is differentiated, Whole the loss and its gradients, Alone one of these.
 //
 // # Invariants
 //
@@ -46,6 +46,11 @@ func Forward(b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, 
 // Whole optimizes loss and gradients together.
 func Whole(b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, error) {
 	return run(b, p, opt, rules.Forward, rules.Whole, rules.Final)
+}
+
+// Alone optimizes one root once more without the others: what they share need not be kept for them.
+func Alone(p *ra.Plan, root int, opt Options) (*ra.Plan, map[string]int, error) {
+	return Whole(ra.NewBuilder(p.Nodes()...), &ra.Plan{Roots: p.Roots[root : root+1]}, opt)
 }
 
 func run(b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Plan, map[string]int, error) {

@@ -94,7 +94,7 @@ func (n *Node) unique() []ColumnID {
 		kept[i] = false
 		for _, k := range n.Inputs[i].Unique {
 			found := false
-			for _, m := range n.equated(kernels.Col{Input: i, ID: k}) {
+			for _, m := range n.Equated(kernels.Col{Input: i, ID: k}) {
 				found = found || kept[m.Input]
 			}
 			kept[i] = kept[i] || !found

@@ -150,7 +150,7 @@ func (n *Node) InputKey(i int) []ColumnID {
 // carrier finds an output column that always equals the input column c, one of the key where there is one.
 func (n *Node) carrier(c kernels.Col) (ColumnID, bool) {
 	var found ColumnID
-	for _, m := range n.equated(c) {
+	for _, m := range n.Equated(c) {
 		for j, e := range n.Out {
 			if !e.IsCol || e.Col != m {
 				continue
@@ -179,7 +179,7 @@ func (n *Node) Aliases(id ColumnID) []ColumnID {
 		return []ColumnID{id}
 	}
 	var out []ColumnID
-	for _, m := range n.equated(e.Col) {
+	for _, m := range n.Equated(e.Col) {
 		for j, o := range n.Out {
 			if o.IsCol && o.Col == m {
 				out = append(out, n.Cols[j].ID)
@@ -189,8 +189,8 @@ func (n *Node) Aliases(id ColumnID) []ColumnID {
 	return out
 }
 
-// equated returns c and the input columns that the join conditions make equal to it.
-func (n *Node) equated(c kernels.Col) []kernels.Col {
+// Equated returns c and the input columns that the join conditions make equal to it.
+func (n *Node) Equated(c kernels.Col) []kernels.Col {
 	out := []kernels.Col{c}
 	for i := 0; i < len(out); i++ {
 		for _, q := range n.Equi {

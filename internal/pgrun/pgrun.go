@@ -37,6 +37,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/migrations"
+	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -92,7 +93,11 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 	}
 	out := make([][]interp.Row, len(plan.Roots))
 	for i, r := range plan.Roots {
-		text, err := sqlgen.SQL(plan, i, sqlgen.Postgres{}, sqlgen.Options{Env: env, Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
+		one, _, err := optimizer.Alone(plan, i, optimizer.Options{})
+		if err != nil {
+			return nil, err
+		}
+		text, err := sqlgen.SQL(one, 0, sqlgen.Postgres{}, sqlgen.Options{Env: env, Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
 		if err != nil {
 			return nil, err
 		}

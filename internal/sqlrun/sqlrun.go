@@ -27,6 +27,7 @@ import (
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -68,7 +69,11 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		text, err := sqlgen.SQL(plan, i, sqlgen.SQLite{}, sqlgen.Options{Env: env, Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
+		one, _, err := optimizer.Alone(plan, i, optimizer.Options{})
+		if err != nil {
+			return nil, err
+		}
+		text, err := sqlgen.SQL(one, 0, sqlgen.SQLite{}, sqlgen.Options{Env: env, Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
 		if err != nil {
 			return nil, err
 		}

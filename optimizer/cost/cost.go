@@ -90,15 +90,40 @@ func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
 	return m.distinctCol(n.Inputs[c.Input], c.ID)
 }
 
-// distinctCol guesses the number of distinct values: all rows for a sole key, a root of them for a part of one.
+// distinctCol guesses the number of distinct values: all rows for a sole key, a root of them for a part of one. A column
+// that comes from below has as many as there, one that is equated with a key as many as the key.
 func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
-	r := m.Rows(n)
+	r := math.Max(1, m.Rows(n))
+	for _, k := range n.Unique {
+		if k == id && len(n.Unique) == 1 {
+			return r
+		}
+	}
+	switch n.Op {
+	case ra.Select, ra.Join:
+		x, d := n.Out[n.Index(id)], 1.0
+		if x.IsConst() {
+			return 1
+		}
+		if x.IsCol {
+			for _, c := range n.Equated(x.Col) {
+				d = math.Max(d, m.distinct(n, c))
+			}
+			return math.Min(r, d)
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		return math.Min(r, m.distinctCol(n.Inputs[0], n.Inputs[0].Cols[n.Index(id)].ID))
+	case ra.Aggregate:
+		if i := n.Index(id); i < len(n.Group) {
+			return math.Min(r, m.distinctCol(n.Inputs[0], n.Group[i]))
+		}
+	}
 	for _, k := range n.Unique {
 		if k == id {
 			return math.Pow(r, 1/float64(len(n.Unique)))
 		}
 	}
-	return math.Max(1, math.Sqrt(r))
+	return math.Sqrt(r)
 }
 
 // Flops estimates the floating-point operations of one evaluation of e.

@@ -10,20 +10,28 @@ import (
 var _ = register(Rule{
 	Name: "EliminateSelfJoin", Phase: Whole,
 	Doc: "A relation u that is joined on its identity to an input whose rows were made from rows of u themselves " +
-		"adds nothing but columns, which that input can pass up. It removes the joins back to forward relations " +
+		"adds nothing but columns, which that input can pass up; where none is read, also an input that has summed those " +
+		"rows by the identity will do. It removes the joins back to forward relations and to parameters " +
 		"that the RJPs make (RA-AD §4, self-join elimination on keys). Must not fire where the identity's columns " +
-		"come from u over different paths (two rows of u), through an aggregate, or may be NULL where the condition is =.",
+		"come from u over different paths (two rows of u), where a sum lies between and a column is read, nor where the " +
+		"identity may be NULL and the condition is =.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Join {
 			return false
 		}
-		for s, u := range n.Inputs {
-			for a := range n.Inputs {
-				if a == s || len(u.Unique) == 0 {
-					continue
-				}
-				if path, ok := sameRow(n, a, s); ok {
-					absorb(c, n, a, s, path)
+		for s := range n.Inputs {
+			if eliminate(c, n, s) {
+				return true
+			}
+		}
+		for s, in := range n.Inputs { // a join of which n reads keys, one of them u's
+			if in.Op != ra.Join || len(in.Pred) > 0 || !readsPlain(n, s) {
+				continue
+			}
+			m := merged(n, s)
+			for k := range in.Inputs {
+				if eliminate(c, m, s+k) {
+					n.Inputs, n.Equi, n.Out, n.Pred, n.Op = m.Inputs, m.Equi, m.Out, m.Pred, m.Op
 					return true
 				}
 			}
@@ -32,64 +40,167 @@ var _ = register(Rule{
 	},
 })
 
-// sameRow finds the path of slots from input a down to the node u of slot s, such that u's identity, as n
-// equates it, comes up that path. Other conditions on u's columns must hold along it by themselves: only the
-// identity is equated.
-func sameRow(n *ra.Node, a, s int) ([]int, bool) {
+// eliminate drops input s of n where another input was made from the same row.
+func eliminate(c *Context, n *ra.Node, s int) bool {
+	if len(n.Inputs[s].Unique) == 0 {
+		return false
+	}
+	for a := range n.Inputs {
+		if a == s {
+			continue
+		}
+		if by, path, ok := sameRow(n, a, s); ok {
+			absorb(c, n, a, s, by, path)
+			return true
+		}
+	}
+	return false
+}
+
+// readsPlain reports whether the columns of input s that n reads are plain columns of that input's inputs.
+func readsPlain(n *ra.Node, s int) bool {
+	plain := plainConditions(n, s)
+	n.Exprs(func(e *kernels.Expr) {
+		e.Cols(func(c kernels.Col) { plain = plain && (c.Input != s || isPass(n.Inputs[s], n.Inputs[s].Index(c.ID))) })
+	})
+	return plain
+}
+
+// sameRow reports whether each row of input a was made from that row of the node u of slot s with which n joins it. by
+// holds the column of a that equals a column of u's identity and is of its type, path the slots from a down to u along which other
+// columns of u come up; path is nil where n reads none.
+func sameRow(n *ra.Node, a, s int) (by map[ra.ColumnID]ra.ColumnID, path []int, ok bool) {
 	u := n.Inputs[s]
-	var path []int
-	found := map[ra.ColumnID]bool{}
 	for _, q := range n.Equi {
 		l, r := q.L, q.R
 		if l.Input == s {
 			l, r = r, l
 		}
-		if r.Input != s {
-			continue
+		if r.Input == s && l.Input == a && (!u.IsKey(r.ID) || !q.NullSafe && u.Col(r.ID).Type.Nullable) {
+			return nil, nil, false // only the identity is equated: other conditions need not hold along the path
 		}
-		if l.Input != a || !slices.Contains(u.Key, r.ID) || !q.NullSafe && u.Col(r.ID).Type.Nullable {
-			return nil, false
+	}
+	var ids, want []ra.ColumnID
+	by = map[ra.ColumnID]ra.ColumnID{}
+	for _, k := range u.Key {
+		for _, c := range n.Equated(kernels.Col{Input: s, ID: k}) {
+			if c.Input != a {
+				continue
+			}
+			ids, want = append(ids, c.ID), append(want, k)
+			if u.Col(k).Type.Nullable || !n.Inputs[a].Col(c.ID).Type.Nullable {
+				by[k] = c.ID
+			}
 		}
-		p, ok := lineage(n.Inputs[a], l.ID, u, r.ID)
-		if !ok || path != nil && !slices.Equal(p, path) {
-			return nil, false
-		}
-		path = p
-		if path == nil {
-			path = []int{}
-		}
-		found[r.ID] = true
 	}
 	for _, k := range u.Unique {
-		if !found[k] {
-			return nil, false
+		if !slices.Contains(want, k) {
+			return nil, nil, false
 		}
 	}
-	return path, true
+	t := tracer{u: u, want: want, through: !readsMore(n, s, by), left: 200}
+	path, ok = t.trace(n.Inputs[a], ids)
+	return by, path, ok
 }
 
-// lineage follows plain columns from column id of node n down to column want of node u.
-func lineage(n *ra.Node, id ra.ColumnID, u *ra.Node, want ra.ColumnID) ([]int, bool) {
-	var path []int
-	for n != u {
-		if n.Op != ra.Select && n.Op != ra.Join {
-			return nil, false
-		}
-		i := n.Index(id)
-		if !n.Out[i].IsCol {
-			return nil, false
-		}
-		col := n.Out[i].Col
-		path = append(path, col.Input)
-		n, id = n.Inputs[col.Input], col.ID
+// readsMore reports whether n reads a column of slot s that is not in by.
+func readsMore(n *ra.Node, s int, by map[ra.ColumnID]ra.ColumnID) bool {
+	more := false
+	read := func(c kernels.Col) {
+		_, ok := by[c.ID]
+		more = more || c.Input == s && !ok
 	}
-	return path, id == want
+	n.Exprs(func(e *kernels.Expr) { e.Cols(read) })
+	for _, q := range n.Equi {
+		read(q.L)
+		read(q.R)
+	}
+	return more
 }
 
-// absorb drops input s of n; the columns it gave come from input a.
-func absorb(c *Context, n *ra.Node, a, s int, path []int) {
+// tracer follows columns down to columns want of node u, all of them over one path.
+type tracer struct {
+	u       *ra.Node
+	want    []ra.ColumnID
+	through bool // operators that pass rows on without other columns may lie between
+	left    int  // visits that are left: a plan may have very many paths
+}
+
+// trace returns the path of slots from node n, whose columns ids are followed, down to u.
+func (t *tracer) trace(n *ra.Node, ids []ra.ColumnID) (path []int, ok bool) {
+	if t.left--; n == t.u || t.left < 0 {
+		return []int{}, n == t.u && slices.Equal(ids, t.want)
+	}
+	switch n.Op {
+	case ra.Select, ra.Join:
+		for s := range n.Inputs {
+			if below := columnsIn(n, s, ids); below != nil {
+				if path, ok := t.trace(n.Inputs[s], below); ok {
+					return append([]int{s}, path...), true
+				}
+			}
+		}
+	case ra.Aggregate:
+		var below []ra.ColumnID
+		for _, id := range ids {
+			if i := n.Index(id); i < len(n.Group) {
+				below = append(below, n.Group[i])
+			}
+		}
+		if t.through && len(below) == len(ids) {
+			return t.trace(n.Inputs[0], below)
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		if t.through {
+			return t.trace(n.Inputs[0], samePlace(n, ids, n.Inputs[0]))
+		}
+	case ra.Add, ra.Union:
+		for _, in := range n.Inputs {
+			if !t.through {
+				return nil, false
+			}
+			if path, ok = t.trace(in, samePlace(n, ids, in)); !ok {
+				return nil, false
+			}
+		}
+		return path, true
+	}
+	return nil, false
+}
+
+// columnsIn returns columns of input s that always equal the output columns ids of n; nil where one has none.
+func columnsIn(n *ra.Node, s int, ids []ra.ColumnID) []ra.ColumnID {
+	var out []ra.ColumnID
+	for _, id := range ids {
+		x := n.Out[n.Index(id)]
+		if !x.IsCol {
+			return nil
+		}
+		for _, c := range n.Equated(x.Col) {
+			if c.Input == s {
+				out = append(out, c.ID)
+				break
+			}
+		}
+	}
+	if len(out) < len(ids) {
+		return nil
+	}
+	return out
+}
+
+// samePlace returns the columns of in that stand where ids stand in n.
+func samePlace(n *ra.Node, ids []ra.ColumnID, in *ra.Node) []ra.ColumnID {
+	var out []ra.ColumnID
+	for _, id := range ids {
+		out = append(out, in.Cols[n.Index(id)].ID)
+	}
+	return out
+}
+
+// absorb drops input s of n; the columns it gave come from input a, those in up under these ids.
+func absorb(c *Context, n *ra.Node, a, s int, up map[ra.ColumnID]ra.ColumnID, path []int) {
 	u := n.Inputs[s]
-	up := map[ra.ColumnID]ra.ColumnID{}
 	fetch := func(col kernels.Col) kernels.Col {
 		if col.Input != s {
 			return col
@@ -101,7 +212,7 @@ func absorb(c *Context, n *ra.Node, a, s int, path []int) {
 	}
 	var equi []ra.Equi
 	for _, q := range n.Equi {
-		if q.L.Input != s && q.R.Input != s {
+		if !(q.L.Input == s && q.R.Input == a) && !(q.L.Input == a && q.R.Input == s) {
 			equi = append(equi, q)
 		}
 	}

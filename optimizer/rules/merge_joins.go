@@ -39,12 +39,8 @@ func mergeable(n *ra.Node, slot int) bool {
 			}
 		})
 	})
-	for _, q := range n.Equi {
-		for _, c := range []kernels.Col{q.L, q.R} {
-			if c.Input == slot && !isPass(in, in.Index(c.ID)) {
-				return false
-			}
-		}
+	if !plainConditions(n, slot) {
+		return false
 	}
 	for i, col := range in.Cols {
 		if isPass(in, i) || in.Out[i].IsConst() || reads[col.ID] == 0 {
@@ -52,6 +48,18 @@ func mergeable(n *ra.Node, slot int) bool {
 		}
 		if len(n.Inputs) > 1 || reads[col.ID] > 1 {
 			return false
+		}
+	}
+	return true
+}
+
+// plainConditions reports whether the columns of input slot that n equates are plain.
+func plainConditions(n *ra.Node, slot int) bool {
+	for _, q := range n.Equi {
+		for _, c := range []kernels.Col{q.L, q.R} {
+			if c.Input == slot && !isPass(n.Inputs[slot], n.Inputs[slot].Index(c.ID)) {
+				return false
+			}
 		}
 	}
 	return true
@@ -74,12 +82,19 @@ func mergeInput(n *ra.Node, slot int) {
 		})
 	}
 	sub := func(e *kernels.Expr) *kernels.Expr {
-		return e.MapCols(func(l *kernels.Expr) *kernels.Expr {
+		constant := false
+		out := e.MapCols(func(l *kernels.Expr) *kernels.Expr {
 			if l.Col.Input == slot {
-				return inner(in.Out[in.Index(l.Col.ID)])
+				x := in.Out[in.Index(l.Col.ID)]
+				constant = constant || x.IsConst()
+				return inner(x)
 			}
 			return kernels.Column(shift(l.Col), l.Type)
 		})
+		if s := kernels.Simplify(out); constant && (e.Type.Nullable || !s.Type.Nullable) {
+			return s
+		}
+		return out
 	}
 	col := func(c kernels.Col) kernels.Col {
 		if c.Input == slot {

@@ -80,6 +80,12 @@ func reducedBy(n *ra.Node, g ra.ColumnID, other *ra.Node, id ra.ColumnID) bool {
 				return false
 			}
 			n, g = n.Inputs[x.Col.Input], x.Col.ID
+		case ra.Aggregate:
+			i := n.Index(g)
+			if i >= len(n.Group) {
+				return false
+			}
+			n, g = n.Inputs[0], n.Group[i]
 		default:
 			return false
 		}

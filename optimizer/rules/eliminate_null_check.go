@@ -1,0 +1,131 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var _ = register(Rule{
+	Name: "EliminateNullCheck", Phase: Whole,
+	Doc: "A sum without groups is NULL only over no rows. A join that has rows only where the summed relation has some " +
+		"need not test it: neither in its own expressions nor in those of an input, of which it then reads a simpler copy. " +
+		"The RJP of a loss asks of every row whether the loss is NULL. Must not fire where the summed values may be NULL " +
+		"themselves, nor where no other input of the join proves that there are rows.",
+	Apply: func(c *Context, n *ra.Node) bool {
+		if n.Op != ra.Join {
+			return false
+		}
+		if simplified := knowing(n, func(s int, id ra.ColumnID) bool { return hasValue(n.Inputs[s], id, n, s) }); simplified != nil {
+			n.Pred, n.Out = simplified.Pred, simplified.Out
+			return true
+		}
+		for s, in := range n.Inputs {
+			if in.Op != ra.Select && in.Op != ra.Join {
+				continue
+			}
+			simplified := knowing(in, func(t int, id ra.ColumnID) bool { return hasValue(in.Inputs[t], id, n, s) })
+			if simplified == nil {
+				continue
+			}
+			var out []ra.OutCol
+			for i, x := range simplified.Out {
+				out = append(out, ra.OutCol{Name: in.Cols[i].Name, X: x})
+			}
+			putBelow(n, s, c.B.Join(in.Inputs, in.Equi, simplified.Pred, out))
+			return true
+		}
+		return false
+	},
+})
+
+// hasValue reports whether column id of sum, a sum without groups, is never NULL for a row of n, as the inputs of n
+// other than slot s prove.
+func hasValue(sum *ra.Node, id ra.ColumnID, n *ra.Node, s int) bool {
+	if sum.Op != ra.Aggregate || len(sum.Group) > 0 || !sum.Col(id).Type.Nullable {
+		return false
+	}
+	a := sum.Aggs[sum.Index(id)]
+	if sum.Inputs[0].Col(a.Arg).Type.Nullable {
+		return false
+	}
+	summed := sum.Inputs[0]
+	for summed.Op == ra.Select && len(summed.Pred) == 0 || summed.Op == ra.Aggregate && len(summed.Group) > 0 {
+		summed = summed.Inputs[0] // it has rows where its input has
+	}
+	for t, in := range n.Inputs {
+		if t != s && needsRows(in, summed) {
+			return true
+		}
+	}
+	return false
+}
+
+// needsRows reports whether n has no rows where of has none.
+func needsRows(n, of *ra.Node) bool {
+	memo := map[*ra.Node]bool{}
+	var visit func(n *ra.Node) bool
+	visit = func(n *ra.Node) bool {
+		if known, ok := memo[n]; ok || n == of {
+			return known || n == of
+		}
+		memo[n] = false
+		switch n.Op {
+		case ra.Select, ra.Join, ra.SemiJoin:
+			memo[n] = slices.ContainsFunc(n.Inputs, visit)
+		case ra.Aggregate:
+			memo[n] = len(n.Group) > 0 && visit(n.Inputs[0])
+		case ra.AntiJoin:
+			memo[n] = visit(n.Inputs[0])
+		case ra.Add, ra.Union:
+			memo[n] = !slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return !visit(in) })
+		}
+		return memo[n]
+	}
+	return visit(n)
+}
+
+// knowing returns n with its expressions simplified by what is known of columns of its inputs; nil where nothing became
+// simpler.
+func knowing(n *ra.Node, notNull func(slot int, id ra.ColumnID) bool) *ra.Node {
+	out, changed := *n, false
+	known := map[kernels.Col]bool{}
+	simpler := func(e *kernels.Expr) *kernels.Expr {
+		marked := e.MapCols(func(l *kernels.Expr) *kernels.Expr {
+			if _, ok := known[l.Col]; !ok {
+				known[l.Col] = notNull(l.Col.Input, l.Col.ID)
+			}
+			if !known[l.Col] {
+				return l
+			}
+			t := l.Type
+			t.Nullable = false
+			return kernels.Column(l.Col, t)
+		})
+		if marked == e {
+			return e
+		}
+		simple := kernels.Simplify(marked)
+		if simple == marked || !simple.Type.Is(e.Type) {
+			return e
+		}
+		simple = simple.MapCols(func(l *kernels.Expr) *kernels.Expr { return n.InputVar(l.Col.Input, l.Col.ID) })
+		if simple.Type.Nullable && !e.Type.Nullable { // the test told the type that it cannot be NULL
+			return e
+		}
+		changed = true
+		return simple
+	}
+	out.Pred, out.Out = slices.Clone(n.Pred), slices.Clone(n.Out)
+	for i, e := range out.Pred {
+		out.Pred[i] = simpler(e)
+	}
+	for i, e := range out.Out {
+		out.Out[i] = simpler(e)
+	}
+	if !changed {
+		return nil
+	}
+	return &out
+}

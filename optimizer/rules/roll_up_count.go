@@ -1,0 +1,98 @@
+package rules
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+var _ = register(Rule{
+	Name: "RollUpCount", Phase: Whole,
+	Doc: "Where a relation is summed by groups, the number of all its rows is the sum of the groups' numbers; the relation " +
+		"is not read again for it (roll-up, as of a data cube). Must not fire where the sums depend on the number, nor on counts " +
+		"of values that may be NULL.",
+	Apply: func(c *Context, n *ra.Node) bool {
+		if n.Op != ra.Aggregate || len(n.Group) > 0 {
+			return false
+		}
+		need := c.read(n)
+		if len(need) == 0 || slices.ContainsFunc(need, func(i int) bool { return !countsRows(n, n.Aggs[i]) }) {
+			return false
+		}
+		base := sameRows(n.Inputs[0])
+		if c.uses[base] < 2 && base == n.Inputs[0] {
+			return false
+		}
+		var by *ra.Node
+		ra.Walk(func(m *ra.Node) {
+			if by == nil && m.Op == ra.Aggregate && len(m.Group) > 0 && sameRows(m.Inputs[0]) == base && !below(n, m) {
+				by = m
+			}
+		}, c.Plan.Nodes()...)
+		if by == nil {
+			return false
+		}
+		var cols []ra.Column
+		for _, i := range need {
+			cols = append(cols, n.Cols[i])
+		}
+		n.Cols = cols
+		rollUp(c, n, by)
+		return true
+	},
+})
+
+// read lists the columns of n that are read, by position.
+func (c *Context) read(n *ra.Node) []int {
+	need := map[ra.ColumnID]bool{}
+	for _, r := range c.Plan.Roots {
+		for _, id := range r.Cols {
+			need[id] = true
+		}
+	}
+	c.consumers(n, func(m *ra.Node, _ int) { demand(m, need) })
+	var out []int
+	for i, col := range n.Cols {
+		if need[col.ID] {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// countsRows reports whether an aggregate of n is the number of its input's rows.
+func countsRows(n *ra.Node, a ra.Agg) bool {
+	return a.Fn == ra.CountRows || a.Fn == ra.Count && !n.Inputs[0].Col(a.Arg).Type.Nullable
+}
+
+// sameRows follows selections that keep all rows.
+func sameRows(n *ra.Node) *ra.Node {
+	for n.Op == ra.Select && len(n.Pred) == 0 {
+		n = n.Inputs[0]
+	}
+	return n
+}
+
+// below reports whether n is read by m, directly or not.
+func below(n, m *ra.Node) bool {
+	found := false
+	ra.Walk(func(o *ra.Node) { found = found || o == n }, m)
+	return found
+}
+
+// rollUp makes the count n of all rows a sum of counts by group.
+func rollUp(c *Context, n, by *ra.Node) {
+	count := ra.Column{ID: c.B.ID(), Name: "rows", Type: kernels.Type{Kind: kernels.Int}}
+	by.Cols, by.Aggs = append(slices.Clip(by.Cols), count), append(slices.Clip(by.Aggs), ra.Agg{Fn: ra.CountRows})
+	sum, err := c.B.Aggregate(by, nil, []ra.AggCol{{Name: "rows", Agg: ra.Agg{Fn: ra.Sum, Arg: count.ID}}})
+	if err != nil {
+		panic(err) // a count is a number
+	}
+	all := kernels.Build("coalesce", sum.Var(0, sum.Cols[0].ID), kernels.Const(kernels.IntValue(0)))
+	var out []ra.OutCol
+	for _, col := range n.Cols {
+		out = append(out, ra.OutCol{Name: col.Name, X: all})
+	}
+	become(n, c.B.Select(sum, nil, out))
+}
