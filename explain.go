@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/rules"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlgen"
@@ -49,6 +50,12 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 			}
 			b.WriteString(p.prog.Explain())
 			p.prog.Close()
+		case "analyze":
+			text, err := db.analyze(ctx, c.request)
+			if err != nil {
+				return "", err
+			}
+			b.WriteString(text)
 		case "sql":
 			text, err := db.gradientSQL(ctx, c)
 			if err != nil {
@@ -64,6 +71,22 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 		}
 	}
 	return b.String(), nil
+}
+
+// analyzeSteps is how often a program is run to see how long its instructions take.
+const analyzeSteps = 5
+
+// analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing is trained.
+func (db *Engine) analyze(ctx context.Context, r request) (string, error) {
+	p, err := db.compile(ctx, r)
+	if err != nil {
+		return "", err
+	}
+	defer p.prog.Close()
+	if err := p.prog.Analyze(ctx, kernels.Env{Seed: r.seed, Step: 1}, analyzeSteps); err != nil {
+		return "", about(err, "loss", 0)
+	}
+	return p.prog.Explain(), nil
 }
 
 // fired lists the rules that fired, and those that are switched off.

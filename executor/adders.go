@@ -6,44 +6,71 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// tryAdder lowers sums over large groups whose rows need not be made one by one: scalars times chunks, outer
-// products and matrix products. It returns nil for other aggregates.
-func (l *lowerer) tryAdder(v *val) (*instr, error) {
+// adding is a form of sum whose rows need not be made one by one.
+type adding struct {
+	how     string
+	scalars []factor // the first results of the tree
+	vals    []*val   // the results after them, in the kind of the sum
+	add     adder
+	flops   float64 // per row, besides the tree's
+}
+
+// adding returns the form for sums over large groups of scalars times chunks, of outer products and of matrix products;
+// nil for other aggregates.
+func (l *lowerer) adding(v *val) *adding {
 	arg := v.args[0]
 	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 || v.grp.in.n < groupRows*v.grp.out.n {
-		return nil, nil
+		return nil
 	}
 	scalars, core := factors(arg)
 	if core.op == vCall && core.data == nil {
 		switch name := core.expr.Def.Name; {
 		case name == "outer":
-			return l.outerSum(v, scalars, core.args[0], core.args[1])
+			return outerSum(v, scalars, core.args[0], core.args[1])
 		case name == "matmul" && len(core.args[0].typ.Shape) == 2 && len(core.args[1].typ.Shape) == 2:
 			if a, t := untransposed(core.args[0]); t {
-				return l.outerSum(v, scalars, a, core.args[1])
+				return outerSum(v, scalars, a, core.args[1])
 			}
 		}
-		return nil, nil
+		return nil
 	}
-	if len(scalars) == 0 {
-		return nil, nil
+	if len(scalars) == 0 || core.uniform() {
+		return nil
 	}
-	return l.weightedSum(v, scalars, core)
+	return weightedSum(v, scalars, core)
 }
 
-// compileSum compiles the factors, then the vals, in the result's kind.
-func (l *lowerer) compileSum(v *val, how string, scalars []factor, vals ...*val) (*instr, error) {
+// tryAdder makes the instruction of such a sum.
+func (l *lowerer) tryAdder(v *val) (*instr, error) {
+	a := l.adding(v)
+	if a == nil {
+		return nil, nil
+	}
 	c := newCompiler(l.g, v.grp.order)
-	for _, x := range append(factorVals(scalars), vals...) {
+	if err := c.emitSum(v, a); err != nil {
+		return nil, err
+	}
+	c.finish()
+	in := &instr{v: v, how: a.how, rows: v.grp.in.n, t: c.t, grp: v.grp, add: a.add}
+	l.finish(in)
+	if a.flops > 0 {
+		in.flops += float64(in.rows) * a.flops
+		in.cut()
+	}
+	return in, nil
+}
+
+// emitSum compiles the factors, then the vals, in the sum's kind.
+func (c *compiler) emitSum(v *val, a *adding) error {
+	for _, x := range append(factorVals(a.scalars), a.vals...) {
 		r, err := c.emit(x, -1)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		c.t.result = append(c.t.result, c.convert(r, kindOf(v.typ)))
 	}
-	c.finish()
-	c.t.rows = min(c.t.rows, 256) // sums in single precision run over no more
-	return &instr{v: v, how: how, rows: v.grp.in.n, t: c.t, grp: v.grp}, nil
+	c.t.most = 256 // sums in single precision run over no more rows
+	return nil
 }
 
 func factorVals(scalars []factor) []*val {
@@ -55,19 +82,12 @@ func factorVals(scalars []factor) []*val {
 }
 
 // weightedSum adds weighted chunks without making the products.
-func (l *lowerer) weightedSum(v *val, scalars []factor, chunk *val) (*instr, error) {
-	if chunk.uniform() {
-		return nil, nil
-	}
-	in, err := l.compileSum(v, v.fn.String()+" weighted", scalars, chunk)
-	if err != nil {
-		return nil, err
-	}
-	in.add = addWeighted[float64](scalars)
+func weightedSum(v *val, scalars []factor, chunk *val) *adding {
+	a := &adding{how: v.fn.String() + " weighted", scalars: scalars, vals: []*val{chunk}, add: addWeighted[float64](scalars)}
 	if kindOf(v.typ) == f32 {
-		in.add = addWeighted[float32](scalars)
+		a.add = addWeighted[float32](scalars)
 	}
-	return l.finish(in), nil
+	return a
 }
 
 func addWeighted[T float](scalars []factor) adder {
@@ -119,27 +139,20 @@ func multiply[T float](b *block, scalars []factor, out []T, lo int) {
 }
 
 // outerSum sums xᵀ·y over rows (x, y vectors, or matrices with as many rows) as one product of the rows.
-func (l *lowerer) outerSum(v *val, scalars []factor, x, y *val) (*instr, error) {
+func outerSum(v *val, scalars []factor, x, y *val) *adding {
 	if x.uniform() || y.uniform() {
-		return nil, nil
-	}
-	in, err := l.compileSum(v, v.fn.String()+" GEMM", scalars, x, y)
-	if err != nil {
-		return nil, err
+		return nil
 	}
 	each := 1 // rows of a matrix
 	if len(x.typ.Shape) == 2 {
 		each = x.typ.Shape[0]
 	}
 	p, q := x.typ.Size()/each, y.typ.Size()/each
-	in.add = addOuter[float64](scalars, each, p, q)
+	a := &adding{how: v.fn.String() + " GEMM", scalars: scalars, vals: []*val{x, y}, add: addOuter[float64](scalars, each, p, q), flops: 2 * float64(each*p*q)}
 	if kindOf(v.typ) == f32 {
-		in.add = addOuter[float32](scalars, each, p, q)
+		a.add = addOuter[float32](scalars, each, p, q)
 	}
-	l.finish(in)
-	in.flops += 2 * float64(in.rows) * float64(each*p*q)
-	in.cut()
-	return in, nil
+	return a
 }
 
 func addOuter[T float](scalars []factor, each, p, q int) adder {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"time"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -14,6 +15,7 @@ type machine struct {
 	env     *kernels.Env
 	workers int
 	scratch []*tensor.Buffer
+	timed   bool // instructions note how long they take
 }
 
 // reserve gives every worker at least n bytes.
@@ -59,6 +61,7 @@ type instr struct {
 	parts  [][2]partial
 	flops  float64
 	bytes  float64
+	took   []time.Duration // of its runs, where they are timed
 }
 
 // adder adds the rows lo to hi of a block, which are in one group, to a float sum.
@@ -71,10 +74,11 @@ type lowered interface {
 
 // Sizes that tests make small, so that small data fill several blocks and lanes.
 var (
-	laneWork     = 65536.0   // operations per lane
-	blockScratch = 256 << 10 // bytes of a block's cells: they stay in the second-level cache
-	laneRows     = 1 << 13   // rows per lane of structure
-	groupRows    = 8         // rows per group from which on a sum is worth an adder
+	laneWork       = 65536.0   // operations per lane
+	blockScratch   = 256 << 10 // bytes of a block's cells: they stay in the second-level cache
+	productScratch = 5 << 18   // the same of a block with products, which are worth more
+	laneRows       = 1 << 13   // rows per lane of structure
+	groupRows      = 8         // rows per group from which on a sum is worth an adder
 )
 
 // cut cuts the rows into lanes: by their number and the work per row only, never by the number of workers.
@@ -83,6 +87,11 @@ func (in *instr) cut() {
 	if in.grp != nil {
 		most = max(8, min(most, 1<<20/in.v.typ.Size())) // each keeps a partial sum
 	}
+	in.cutInto(most)
+}
+
+// cutInto cuts the rows into so many lanes at most.
+func (in *instr) cutInto(most int) {
 	perRow := 1.0
 	if in.rows > 0 {
 		perRow = max(1, in.flops/float64(in.rows))
@@ -106,6 +115,10 @@ func (in *instr) block(m *machine, w int) (*block, error) {
 }
 
 func (in *instr) run(m *machine) error {
+	if m.timed {
+		begin := time.Now()
+		defer func() { in.took = append(in.took, time.Since(begin)) }()
+	}
 	if in.rows == 0 && in.grp == nil {
 		return nil
 	}
@@ -126,7 +139,7 @@ func (in *instr) runStore(m *machine) error {
 			return err
 		}
 		r := in.t.result[0]
-		direct := in.direct(r)
+		direct := direct(in.t, r, in.v.data)
 		for lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows); lo < hi; lo += in.t.rows {
 			n := min(in.t.rows, hi-lo)
 			if direct {
@@ -145,11 +158,11 @@ func (in *instr) runStore(m *machine) error {
 	})
 }
 
-// direct reports whether the result's cell can lie in the result's own memory, so that nothing is copied.
+// direct reports whether cell r, a result, can lie in the result's own memory, so that nothing is copied.
 // Columns with NULL are copied: their invalid rows are zeroed.
-func (in *instr) direct(r int) bool {
-	c := in.t.cells[r]
-	return !c.view && !c.uniform && !c.nullable && in.v.data.valid == nil && in.t.rows > 1 && c.kind == in.v.data.kind
+func direct(t *tree, r int, out *data) bool {
+	c := t.cells[r]
+	return !c.view && !c.uniform && !c.nullable && out.valid == nil && t.rows > 1 && c.kind == out.kind
 }
 
 // store copies a block's result to the rows from lo on.

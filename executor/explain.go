@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -33,8 +34,11 @@ func (p *Program) Explain() string {
 	} else {
 		b.WriteString("the value program is made at each step\n")
 	}
-	explainInstrs(&b, "once per run", once)
-	explainInstrs(&b, "each step", steps)
+	if p.limit != (limits{}) {
+		fmt.Fprintf(&b, "limits: %.3g Gflop/s, %.3g GB/s read\n", p.limit.flops/1e9, p.limit.bytes/1e9)
+	}
+	explainInstrs(&b, "once per run", once, p.limit)
+	explainInstrs(&b, "each step", steps, p.limit)
 	if p.sched != nil {
 		kept := 0
 		for _, v := range p.owned {
@@ -68,19 +72,27 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 	}, p.plan.Nodes()...)
 }
 
-func explainInstrs(b *strings.Builder, title string, ins []*instr) {
+func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 	fmt.Fprintf(b, "%s:\n", title)
-	flops, bytes := 0.0, 0.0
+	flops, bytes, took := 0.0, 0.0, time.Duration(0)
 	for _, in := range ins {
 		out := in.v.typ.String()
 		if in.v.sp.n != 1 {
 			out = fmt.Sprintf("%d × %s", in.v.sp.n, out)
 		}
 		fmt.Fprintf(b, "  v%-4d %s = %s over %d rows: %s  [%s, %s]\n", in.v.id, out, strings.TrimPrefix(in.how, "grad"), in.rows, in.expr(), count(in.flops), size(in.bytes))
+		if f, ok := in.lower.(*fused); ok {
+			f.explain(b)
+		}
+		took += in.analyzed(b, l)
 		flops += in.flops
 		bytes += in.bytes
 	}
-	fmt.Fprintf(b, "  total %d instructions, %s, %s moved\n", len(ins), count(flops), size(bytes))
+	fmt.Fprintf(b, "  total %d instructions, %s, %s moved", len(ins), count(flops), size(bytes))
+	if took > 0 {
+		fmt.Fprintf(b, ", %.3g ms", took.Seconds()*1e3)
+	}
+	b.WriteString("\n")
 }
 
 // expr prints the tree of an instruction down to what it loads.

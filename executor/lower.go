@@ -177,23 +177,32 @@ func (l *lowerer) cost(v *val) float64 {
 
 // emit makes the instructions, arguments first.
 func (l *lowerer) emit(p *Program) error {
-	for _, v := range l.order {
-		if !l.mat[v] {
-			continue
-		}
+	for _, vs := range l.fuse() {
 		if err := p.ctxErr(); err != nil {
 			return err
 		}
+		if len(vs) > 1 {
+			in, err := l.fused(vs)
+			if err != nil {
+				return err
+			}
+			for _, v := range vs {
+				l.inArena(v)
+			}
+			l.s.steps = append(l.s.steps, in)
+			continue
+		}
+		v := vs[0]
 		ins, err := l.instrs(v)
 		if err != nil {
 			return err
 		}
-		v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: l.rowsOf(v)}
 		if v.vary {
-			l.s.temps = append(l.s.temps, v)
+			l.inArena(v)
 			l.s.steps = append(l.s.steps, ins...)
 			continue
 		}
+		v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n}
 		if err := p.fits(int64(need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable))); err != nil {
 			return err
 		}
@@ -208,7 +217,11 @@ func (l *lowerer) emit(p *Program) error {
 	return nil
 }
 
-func (l *lowerer) rowsOf(v *val) int { return v.sp.n }
+// inArena gives v a place in the schedule's memory.
+func (l *lowerer) inArena(v *val) {
+	v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n}
+	l.s.temps = append(l.s.temps, v)
+}
 
 // instrs makes the instructions that compute v.
 func (l *lowerer) instrs(v *val) ([]*instr, error) {
@@ -298,8 +311,10 @@ func (s *schedule) place(p *Program, roots []root, arena **tensor.Buffer) error 
 		ext = append(ext, at[v])
 	}
 	for i, in := range s.steps {
-		at[in.v].from = min(at[in.v].from, i)
-		at[in.v].to = max(at[in.v].to, i)
+		for _, v := range in.outs() {
+			at[v].from = min(at[v].from, i)
+			at[v].to = max(at[v].to, i)
+		}
 		for _, o := range in.t.loads() {
 			if e := at[o]; e != nil {
 				e.to = i

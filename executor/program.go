@@ -44,6 +44,7 @@ type Program struct {
 	zeros   []int32        // the rows of a relation of one row, in joins
 	roots   [][]root       // of the last schedule: per root, per column
 	ran     bool
+	limit   limits                 // the machine's, once Analyze has measured them
 	finders map[*tableData]*finder // of Match, where a table's rows do not change between steps
 }
 

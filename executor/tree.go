@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -13,6 +15,7 @@ type tree struct {
 	ops    []*op // once per block
 	result []int
 	rows   int // rows per block
+	most   int // rows per block at most, 0: any number
 	bytes  int // of scratch
 	wide   bool
 	also   []*val // columns that are read besides the loads
@@ -49,6 +52,7 @@ type block struct {
 	tmp   data // a partial sum, for adders
 	keys  []uint64
 	draws []float64
+	base  int // the tree's result that is result 0, where several instructions share the tree
 }
 
 // rows is how many rows the operation has in this block.
@@ -261,7 +265,31 @@ func (c *compiler) finish() {
 			perRow += cl.size*cl.kind.bytes() + 1
 		}
 	}
-	t.rows = blockRows(perRow)
+	rows := blockRows(perRow)
+	if t.most > 0 {
+		rows = min(rows, t.most)
+	}
+	t.place(rows)
+	for _, more := range []int{256, 128, 64} { // a product packs its other operand for each block
+		if rows < more && t.multiplies() {
+			if t.place(more); t.bytes <= productScratch {
+				return
+			}
+			t.place(rows)
+		}
+	}
+}
+
+// multiplies reports whether the tree has products with one matrix for all rows.
+func (t *tree) multiplies() bool {
+	return slices.ContainsFunc(t.ops, func(o *op) bool {
+		return o.name == "matmul" && t.cells[o.args[1]].uniform && t.cells[o.args[1]].size >= 1024
+	})
+}
+
+// place lays the cells out for blocks of so many rows.
+func (t *tree) place(rows int) {
+	t.rows = rows
 	var ext []*extent
 	for i := range t.cells {
 		cl := &t.cells[i]
@@ -276,7 +304,7 @@ func (c *compiler) finish() {
 		ext = append(ext, cl.ext)
 	}
 	for i, o := range t.ops {
-		if e := t.cells[o.out].ext; e != nil {
+		if e := t.cells[o.out].ext; e != nil && !t.cells[o.out].uniform {
 			e.from, e.to = i, i
 		}
 		for _, a := range append(o.args[:len(o.args):len(o.args)], o.mask) {
@@ -351,6 +379,6 @@ func (b *block) eval(lo, n int) error {
 
 // result is the i-th result's cell for the current block.
 func (b *block) result(i int) (d *data, uniform bool) {
-	r := b.t.result[i]
+	r := b.t.result[b.base+i]
 	return &b.cells[r], b.t.cells[r].uniform
 }

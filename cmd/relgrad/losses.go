@@ -147,11 +147,15 @@ func explain(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	stage := fs.String("stage", "all", "the `STAGE`: ra, grad, opt, physical, sql or all")
+	analyze := fs.Bool("analyze", false, "run a few steps, training nothing, and show the time of each instruction")
 	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	if *analyze {
+		*stage = "analyze"
+	}
 	text, err := db.Explain(ctx, loss, tables, *stage)
 	if err != nil {
 		return err

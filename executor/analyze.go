@@ -1,0 +1,93 @@
+package executor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unsafe"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/blas"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Analyze runs the plan, once for warming up and then for each of the given number of steps, and times its instructions
+// for Explain. The parameters do not change in between.
+func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) error {
+	p.m.timed = true
+	defer func() { p.m.timed = false }()
+	for range steps + 1 {
+		if err := p.Run(ctx, env); err != nil {
+			return err
+		}
+		env.Step++
+	}
+	p.limit = measureLimits(p.opt.Workers)
+	return nil
+}
+
+// limits are what the machine can do at most, as measured: operations of a matrix product and bytes read per second.
+type limits struct{ flops, bytes float64 }
+
+// measureLimits takes about a fifth of a second.
+func measureLimits(workers int) limits {
+	const n = 512 // a product's side
+	var out limits
+	work := func(f func(w int)) float64 {
+		best := time.Duration(0)
+		for range 5 {
+			begin := time.Now()
+			err := parallel(context.Background(), workers, workers, func(_, lane int) error { f(lane); return nil })
+			if took := time.Since(begin); err == nil && (best == 0 || took < best) {
+				best = took
+			}
+		}
+		return best.Seconds()
+	}
+	square := make([][3][]float32, workers)
+	for w := range square {
+		for i := range square[w] {
+			square[w][i] = make([]float32, n*n)
+		}
+	}
+	out.flops = float64(workers) * 2 * n * n * n / work(func(w int) {
+		m := square[w]
+		blas.Gemm(false, false, n, n, n, m[0], n, m[1], n, 0, m[2], n)
+	})
+	const bytes = 64 << 20 // per worker: more than the caches hold
+	buf, err := tensor.NewBuffer(bytes * workers)
+	if err != nil {
+		return out
+	}
+	defer buf.Free()
+	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(buf.Bytes()))), bytes*workers/8)
+	sums := make([]uint64, 8*workers)
+	out.bytes = float64(bytes*workers) / work(func(w int) {
+		var s [4]uint64
+		part := words[w*bytes/8 : (w+1)*bytes/8]
+		for i := 0; i+4 <= len(part); i += 4 {
+			s[0], s[1], s[2], s[3] = s[0]+part[i], s[1]+part[i+1], s[2]+part[i+2], s[3]+part[i+3]
+		}
+		sums[8*w] = s[0] + s[1] + s[2] + s[3]
+	})
+	return out
+}
+
+// analyzed prints the median of an instruction's runs, and which share of the machine's limit it reaches: of
+// operations or of bytes, whichever binds.
+func (in *instr) analyzed(b *strings.Builder, l limits) time.Duration {
+	if len(in.took) < 2 {
+		return 0
+	}
+	runs := slices.Sorted(slices.Values(in.took[1:])) // the first one warms up
+	took := runs[len(runs)/2]
+	least, what := in.bytes/l.bytes, "memory"
+	if f := in.flops / l.flops; f > least {
+		least, what = f, "operations"
+	}
+	fmt.Fprintf(b, "        %.3g ms, %.3g Gflop/s, %.3g GB/s: %.0f %% of the machine's %s\n", took.Seconds()*1e3, in.flops/took.Seconds()/1e9,
+		in.bytes/took.Seconds()/1e9, 100*least/took.Seconds(), what)
+	return took
+}

@@ -1,0 +1,306 @@
+package executor
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Vals over the rows of one space that do not wait for each other through other rows are computed in one pass over blocks
+// of these rows: what one of them reads of another is still in the cache, and what only they read is never written to
+// memory. Loss and gradients of a regression read their data once.
+
+// fused is the pass: a tree whose results are stored or summed.
+type fused struct {
+	members []*member
+	sums    [][]accum // per lane and member
+}
+
+// member is a val of the pass.
+type member struct {
+	v    *val
+	base int      // its first result in the tree
+	add  adder    // a sum's form of its own
+	red  *reducer // of a sum, nil: stored
+}
+
+// recompute is the work, in operations per number, up to which a val is computed again where it is read from another
+// pass over the same rows: to write and read it costs as much.
+const recompute = 8
+
+// fusible reports whether v can share a pass: a map, or a sum of all rows as they stand.
+func (l *lowerer) fusible(v *val) bool {
+	if !v.vary || l.structural || kindOf(v.typ) == str || iteration(v).n < 2 {
+		return false
+	}
+	switch v.op {
+	case vCall:
+		return !large(v)
+	case vAgg:
+		return v.grp.out.n == 1 && v.grp.order == nil && kindOf(v.args[0].typ) != str
+	}
+	return false
+}
+
+// reader is a val in memory that reads another; aligned: row by row in the order of its own rows.
+type reader struct {
+	v       *val
+	aligned bool
+}
+
+// deps calls f for the vals that are computed into memory and that v's tree reads.
+func (l *lowerer) deps(v *val, f func(d *val, aligned bool)) {
+	rows := iteration(v)
+	type visited struct {
+		v       *val
+		aligned bool
+	}
+	seen := map[visited]bool{}
+	var visit func(a *val, aligned bool)
+	visit = func(a *val, aligned bool) {
+		if seen[visited{a, aligned}] {
+			return
+		}
+		seen[visited{a, aligned}] = true
+		switch {
+		case a.data != nil:
+		case l.mat[a]:
+			f(a, aligned && a.sp == rows)
+		default:
+			for _, b := range a.args {
+				visit(b, aligned && a.op == vCall)
+			}
+		}
+	}
+	for _, a := range v.args {
+		visit(a, v.op == vCall || v.op == vAgg && v.grp.order == nil)
+	}
+}
+
+// fuse orders the vals that are computed into memory, those together that share a pass. A val's stage counts the passes
+// before it, so that vals of one space and stage never wait for each other through another pass.
+func (l *lowerer) fuse() [][]*val {
+	stage, last := map[*val]int{}, 0
+	readers := map[*val][]reader{}
+	for _, v := range l.order {
+		if !l.mat[v] {
+			continue
+		}
+		fusible := l.fusible(v)
+		l.deps(v, func(d *val, aligned bool) {
+			after := stage[d] + 1
+			if fusible && aligned && l.fusible(d) {
+				after = stage[d]
+			}
+			stage[v] = max(stage[v], after)
+			readers[d] = append(readers[d], reader{v, aligned})
+		})
+		last = max(last, stage[v])
+	}
+	l.spare(stage, readers)
+	type pass struct {
+		sp    *space
+		stage int
+	}
+	at := map[pass]int{}
+	stages := make([][][]*val, last+1)
+	for _, v := range l.order {
+		if !l.mat[v] {
+			continue
+		}
+		k := stage[v]
+		if l.fusible(v) {
+			p := pass{iteration(v), k}
+			if i, ok := at[p]; ok {
+				stages[k][i] = append(stages[k][i], v)
+				continue
+			}
+			at[p] = len(stages[k])
+		}
+		stages[k] = append(stages[k], []*val{v})
+	}
+	var out [][]*val
+	for _, s := range stages {
+		out = append(out, s...)
+	}
+	return out
+}
+
+// spare keeps maps out of the memory that only their own pass reads, or that are cheaply computed again by others over
+// the same rows.
+func (l *lowerer) spare(stage map[*val]int, readers map[*val][]reader) {
+	for _, v := range l.order {
+		if !l.mat[v] || l.isRoot[v] || v.op != vCall || !l.fusible(v) || len(readers[v]) == 0 {
+			continue
+		}
+		again := 0.0
+		for _, r := range readers[v] {
+			switch {
+			case !r.aligned || !l.fusible(r.v):
+				again = recompute + 1
+			case stage[r.v] != stage[v] && again == 0:
+				again = l.again(v)
+			}
+		}
+		l.mat[v] = again > recompute
+	}
+}
+
+// again is the work of computing v from what is in memory, in operations per number.
+func (l *lowerer) again(v *val) float64 {
+	seen, c := map[*val]bool{}, 0.0
+	var visit func(a *val)
+	visit = func(a *val) {
+		if seen[a] || a.op != vCall || a.data != nil || a != v && l.mat[a] {
+			return
+		}
+		seen[a] = true
+		c += a.flops() / float64(max(v.typ.Size(), 1))
+		for _, b := range a.args {
+			visit(b)
+		}
+	}
+	visit(v)
+	return c
+}
+
+// fused makes the instruction of a pass.
+func (l *lowerer) fused(vs []*val) (*instr, error) {
+	f, c := &fused{}, newCompiler(l.g, nil)
+	flops := 0.0
+	var names []string
+	for _, v := range vs {
+		m := &member{v: v, base: len(c.t.result)}
+		f.members = append(f.members, m)
+		names = append(names, v.how())
+		if v.op == vAgg {
+			m.red = newReducer(v)
+			if a := l.adding(v); a != nil {
+				m.add = a.add
+				flops += a.flops
+				names[len(names)-1] = a.how
+				if err := c.emitSum(v, a); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			v = v.args[0]
+		}
+		r, err := c.emit(v, -1)
+		if err != nil {
+			return nil, err
+		}
+		c.t.result = append(c.t.result, r)
+	}
+	c.finish()
+	in := &instr{v: vs[0], how: "pass: " + strings.Join(names, ", "), rows: iteration(vs[0]).n, t: c.t, lower: f}
+	l.finish(in)
+	in.flops += flops * float64(in.rows)
+	most := 256
+	for _, m := range f.members {
+		if m.red != nil {
+			most = max(8, min(most, 1<<20/m.v.typ.Size()))
+		}
+	}
+	in.cutInto(most)
+	return in, nil
+}
+
+// how names what makes v of its rows.
+func (v *val) how() string {
+	if v.op == vAgg {
+		return v.fn.String()
+	}
+	return "map"
+}
+
+// outs lists the vals that the instruction computes.
+func (in *instr) outs() []*val {
+	f, ok := in.lower.(*fused)
+	if !ok {
+		return []*val{in.v}
+	}
+	var out []*val
+	for _, m := range f.members {
+		out = append(out, m.v)
+	}
+	return out
+}
+
+func (f *fused) run(m *machine, in *instr) error {
+	lanes := in.lanes()
+	if len(f.sums) != lanes {
+		f.sums = make([][]accum, lanes)
+	}
+	err := parallel(m.ctx, m.workers, lanes, func(w, lane int) error {
+		b, err := in.block(m, w)
+		if err != nil {
+			return err
+		}
+		return f.lane(in, b, lane)
+	})
+	if err != nil {
+		return err
+	}
+	for i, x := range f.members {
+		if x.red == nil {
+			continue
+		}
+		var sum accum
+		x.red.reset(&sum)
+		for lane := range f.sums {
+			x.red.merge(&sum, &f.sums[lane][i])
+		}
+		x.red.finish(x.v.data, 0, &sum)
+	}
+	return nil
+}
+
+func (f *fused) lane(in *instr, b *block, lane int) error {
+	if f.sums[lane] == nil {
+		f.sums[lane] = make([]accum, len(f.members))
+	}
+	sums := f.sums[lane]
+	for i, x := range f.members {
+		if x.red != nil {
+			x.red.reset(&sums[i])
+		}
+	}
+	for lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows); lo < hi; lo += in.t.rows {
+		n := min(in.t.rows, hi-lo)
+		for _, x := range f.members {
+			if x.red == nil && direct(in.t, in.t.result[x.base], x.v.data) {
+				b.cells[in.t.result[x.base]] = x.v.data.rows(lo, lo+n)
+			}
+		}
+		if err := b.eval(lo, n); err != nil {
+			return err
+		}
+		for i, x := range f.members {
+			b.base = x.base
+			switch {
+			case x.add != nil:
+				x.add(b, sums[i].f, 0, n)
+				sums[i].seen += int64(n)
+			case x.red != nil:
+				d, uniform := b.result(0)
+				x.red.add(&sums[i], d, uniform, 0, n)
+			case !direct(in.t, in.t.result[x.base], x.v.data):
+				d, uniform := b.result(0)
+				store(x.v.data, lo, n, d, uniform)
+			}
+		}
+		b.base = 0
+	}
+	return nil
+}
+
+// explain prints the members of a pass.
+func (f *fused) explain(b *strings.Builder) {
+	for _, m := range f.members {
+		arg := m.v.text(false, 0)
+		if m.v.op == vAgg {
+			arg = m.v.args[0].text(true, 0)
+		}
+		fmt.Fprintf(b, "        v%d %v: %s\n", m.v.id, m.v.typ, arg)
+	}
+}
