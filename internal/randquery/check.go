@@ -55,6 +55,9 @@ func (c *Checker) check(ctx context.Context, q *Query) error {
 		func() error { return c.differences(ctx, cs, want, r) },
 		func() error { return c.engines(ctx, cs, want) },
 	}
+	if q.Seed%2 == 0 {
+		steps = append(steps, func() error { return c.alone(ctx, cs, want) })
+	}
 	if q.Seed%10 == 0 {
 		steps = append(steps, func() error { return c.rulesOff(ctx, cs, want, r) })
 	}
@@ -207,6 +210,25 @@ func (c *Checker) engines(ctx context.Context, cs *Case, want [][]interp.Row) er
 		}
 		if err != nil {
 			return fmt.Errorf("%s on the optimized plan: %w\n%s", e.Name, err, cs.Result.Plan.Format())
+		}
+	}
+	return nil
+}
+
+// alone computes each gradient by its own plan.
+func (c *Checker) alone(ctx context.Context, cs *Case, want [][]interp.Row) error {
+	for p, param := range cs.Params {
+		plan, fired, err := optimizer.Alone(cs.Result.Plan, p+1, optimizer.Options{Verify: true})
+		if err != nil {
+			return err
+		}
+		c.Stats.Add(Stats{Fired: fired})
+		got, err := evaluate(ctx, cs.DB, plan, env)
+		if err == nil {
+			err = cs.compareRoot(p, got[0], want[p+1], Oracle.Tol)
+		}
+		if err != nil {
+			return fmt.Errorf("the gradient of %s alone: %w\n%s", param.Table.Name, err, plan.Format())
 		}
 	}
 	return nil
