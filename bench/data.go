@@ -7,12 +7,13 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strconv"
 )
 
 // dataset is a folder of data files that is being written.
 type dataset struct {
 	dir  string
-	size map[string]int
+	size map[string]int // the workload's sizes
 	err  error
 }
 
@@ -60,13 +61,15 @@ func glorot(r *rand.Rand, name string, shape ...int) Column {
 func zeros(name string, shape ...int) Column { return floats(name, shape, func() float64 { return 0 }) }
 
 // folder gives the folder of a workload's data, which it makes where it is absent or was not completed.
-func (w *Workload) folder(root string, size map[string]int) (string, error) {
+func (w *Workload) folder(root string, v Values) (string, error) {
 	name := w.Name
 	if w.SameData != "" {
 		name = w.SameData
 	}
-	for _, s := range w.Sizes {
-		name += fmt.Sprintf("-%s%d", s.Name, size[s.Name])
+	size := map[string]int{}
+	for _, n := range w.Size {
+		name += fmt.Sprintf("-%s%s", n.Name, number(v[n.Name]))
+		size[n.Name] = int(v[n.Name])
 	}
 	dir := filepath.Join(root, name)
 	if _, err := os.Stat(dir); err == nil {
@@ -87,3 +90,6 @@ func (w *Workload) folder(root string, size map[string]int) (string, error) {
 	}
 	return dir, os.Rename(part, dir)
 }
+
+// number prints a number as scripts and programs take it.
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -1,8 +1,6 @@
 package bench
 
-import (
-	"math"
-)
+import "math"
 
 // The generators of the workloads' data. Sizes come from Workload.Sizes.
 
@@ -99,6 +97,10 @@ func kgeData(d *dataset) {
 	r := stream("kge")
 	d.table("triple", ints("id", n, func(i int) int { return i }), ints("h", n, func(int) int { return r.IntN(entities) }),
 		ints("r", n, func(int) int { return r.IntN(relations) }), ints("t", n, func(int) int { return r.IntN(entities) }))
+	if d.size["drawn"] != 0 { // the same wrong tails at each step, in the place of a view that draws them
+		k := d.size["negatives"]
+		d.table("wrong", ints("id", n*k, func(i int) int { return i / k }), ints("k", n*k, func(i int) int { return i%k + 1 }), ints("other", n*k, func(int) int { return r.IntN(entities) }))
+	}
 	limit := 6 / math.Sqrt(float64(dim)) / 10
 	even := func() float64 { return limit * (2*r.Float64() - 1) }
 	index := func(i int) int { return i }
@@ -139,4 +141,12 @@ func skewedData(d *dataset) {
 	}{{"a", n, short}, {"b", short, n}, {"c", n, short}, {"d", short, long}, {"e", long, n}} {
 		d.table(m.name, blocks(m.rows, m.cols, block, block, r.Float64)...)
 	}
+}
+
+// coraData makes the initial parameters; everything else is real.
+func coraData(d *dataset) {
+	r := stream("cora")
+	w0 := glorot(r, "v", 1433, 16)
+	d.table("w0", ints("feature", 1433, func(i int) int { return i }), w0)
+	d.table("w1", glorot(r, "v", 16, 7))
 }

@@ -1,7 +1,6 @@
 package bench
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"embed"
@@ -20,76 +19,50 @@ import (
 	"time"
 )
 
-//go:embed workloads
-var scripts embed.FS
+//go:embed workloads/*.sql peers/*.py peers/scalapack.c
+var files embed.FS
 
-// Runner runs workloads by a relgrad command, as a user does: one process loads the data into a store, another opens it.
+// Runner runs programs on the workloads. It runs relgrad as its users do: one process loads the data into a store, another
+// opens it.
 type Runner struct {
-	Relgrad string // the command
-	Root    string // the folder for data and stores
-	Log     io.Writer
+	Relgrad string    // the command
+	Root    string    // the folder for data and stores
+	Python  string    // the interpreter that has the peers' libraries
+	Log     io.Writer // what is run
 }
 
 // Run is what one run of a program took.
 type Run struct {
-	Steps []float64 // seconds
-	Setup float64   // seconds from the call to the end of the first step, less a step
-	Loss  []float64 // after each step
-	Peak  int64     // bytes
+	Steps    []float64 `json:"steps"` // seconds; of a peer the first one warms up, relgrad's is part of Setup
+	Loss     []float64 `json:"loss"`  // before each step; of a query its result
+	Peak     int64     `json:"peak"`  // bytes
+	Versions string    `json:"versions"`
+	Setup    float64   `json:"-"` // relgrad: seconds for planning, structure and what else comes before the steps
 }
 
-// prepare makes data and store of a workload where they are absent.
-func (r *Runner) prepare(ctx context.Context, w *Workload, size map[string]int) (data, store string, err error) {
-	if data, err = w.folder(r.Root, size); err != nil {
-		return "", "", err
+// Seconds is the time of a step, or where a number of steps is asked of all of them together.
+func (run *Run) Seconds(steps int) float64 {
+	if steps == 0 {
+		return Median(run.Steps)
 	}
-	hash := sha256.New()
-	f, err := os.Open(r.Relgrad)
-	if err != nil {
-		return "", "", err
+	sum := run.Setup
+	for _, s := range run.Steps {
+		sum += s
 	}
-	defer f.Close()
-	if _, err := io.Copy(hash, f); err != nil {
-		return "", "", err
-	}
-	script := r.script(w.Load + ".data.sql")
-	text, err := os.ReadFile(script)
-	if err != nil {
-		return "", "", err
-	}
-	hash.Write(text)
-	store = filepath.Join(data, fmt.Sprintf("%s-%x.db", w.Load, hash.Sum(nil)[:6]))
-	if _, err := os.Stat(store); err == nil {
-		return data, store, nil
-	}
-	if old, err := filepath.Glob(filepath.Join(data, w.Load+"-*.db*")); err == nil {
-		for _, o := range old {
-			os.Remove(o)
-		}
-	}
-	begin := time.Now()
-	_, peak, err := r.relgrad(ctx, "-q", "--store", store+".part", "-v", "data="+data, script)
-	if err != nil {
-		return "", "", err
-	}
-	fmt.Fprintf(r.Log, "%s: loaded in %s, peak %s\n", w.Name, Seconds(time.Since(begin).Seconds()), gigabytes(peak))
-	return data, store, os.Rename(store+".part", store)
+	return sum
 }
 
-// script is the path of an embedded script.
-func (r *Runner) script(name string) string { return filepath.Join(r.Root, "workloads", name) }
-
-// unpack writes the scripts, so that the command can read them.
+// unpack writes scripts and programs where commands can read them.
 func (r *Runner) unpack() error {
-	return fs.WalkDir(scripts, "workloads", func(name string, d fs.DirEntry, err error) error {
+	return fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		text, err := scripts.ReadFile(name)
+		text, err := files.ReadFile(name)
 		if err != nil {
 			return err
 		}
-		file := filepath.Join(r.Root, filepath.FromSlash(name))
+		file := r.file(name)
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			return err
 		}
@@ -97,8 +70,64 @@ func (r *Runner) unpack() error {
 	})
 }
 
+func (r *Runner) file(name string) string { return filepath.Join(r.Root, filepath.FromSlash(name)) }
+
+// variables are the options -v of a script.
+func variables(data string, v Values, more ...string) []string {
+	args := []string{"-q", "-v", "data=" + data, "-v", "cora=" + os.Getenv("RELGRAD_DATA")}
+	for _, name := range slices.Sorted(maps.Keys(v)) {
+		args = append(args, "-v", name+"="+number(v[name]))
+	}
+	for _, m := range more {
+		args = append(args, "-v", m)
+	}
+	return args
+}
+
+// store gives the store with a workload's data, which it makes where it is absent or was made by another relgrad.
+func (r *Runner) store(ctx context.Context, w *Workload, data string, v Values) (string, error) {
+	hash := sha256.New()
+	f, err := os.Open(r.Relgrad)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	if _, err := io.Copy(hash, f); err != nil {
+		return "", err
+	}
+	scripts, err := fs.Glob(files, "workloads/*.data.sql")
+	if err != nil {
+		return "", err
+	}
+	for _, name := range scripts {
+		text, _ := files.ReadFile(name)
+		hash.Write(text)
+	}
+	store := filepath.Join(data, fmt.Sprintf("%s-%x.db", w.Load, hash.Sum(nil)[:6]))
+	if _, err := os.Stat(store); err == nil {
+		return store, nil
+	}
+	old, err := filepath.Glob(filepath.Join(data, w.Load+"-*.db*"))
+	if err != nil {
+		return "", err
+	}
+	for _, o := range old {
+		if err := os.Remove(o); err != nil {
+			return "", err
+		}
+	}
+	begin := time.Now()
+	_, peak, err := r.relgrad(ctx, append(variables(data, v), "--store", store+".part", r.file("workloads/"+w.Load+".data.sql"))...)
+	if err != nil {
+		return "", err
+	}
+	fmt.Fprintf(r.Log, "%s: loaded in %s, peak memory %s\n", w.Name, Seconds(time.Since(begin).Seconds()), gigabytes(peak))
+	return store, os.Rename(store+".part", store)
+}
+
 // relgrad runs the command `run` and gives what it printed and its peak memory in bytes.
 func (r *Runner) relgrad(ctx context.Context, args ...string) (out string, peak int64, err error) {
+	fmt.Fprintf(r.Log, "relgrad run '%s'\n", strings.Join(args, "' '"))
 	return execute(exec.CommandContext(ctx, r.Relgrad, append([]string{"run"}, args...)...))
 }
 
@@ -107,8 +136,8 @@ var highWater = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)
 // execute runs a program. The system's own figure for an ended process counts what its parent held before exec, so the
 // peak is read while the process lives; it only grows.
 func execute(cmd *exec.Cmd) (out string, peak int64, err error) {
-	var text bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &text, &text
+	var text, errors strings.Builder
+	cmd.Stdout, cmd.Stderr = &text, &errors
 	if err := cmd.Start(); err != nil {
 		return "", 0, err
 	}
@@ -120,7 +149,7 @@ func execute(cmd *exec.Cmd) (out string, peak int64, err error) {
 		select {
 		case err := <-done:
 			if err != nil {
-				return "", 0, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, text.String())
+				return "", 0, fmt.Errorf("%s: %w\n%s", strings.Join(cmd.Args, " "), err, text.String()+errors.String())
 			}
 			return text.String(), peak, nil
 		case <-tick.C:
@@ -133,98 +162,97 @@ func execute(cmd *exec.Cmd) (out string, peak int64, err error) {
 	}
 }
 
-func gigabytes(n int64) string { return fmt.Sprintf("%.2f GB", float64(n)/1e9) }
+// Limit ends a run: after so many steps, or after the step in which so many seconds have passed.
+type Limit struct {
+	Steps   int
+	Seconds float64
+}
 
-var timed = regexp.MustCompile(`Time: ([0-9.]+) ms`)
-
-// Relgrad runs a workload's script for so many epochs, or until so many seconds have passed.
-func (r *Runner) Run(ctx context.Context, w *Workload, size map[string]int, epochs int, seconds float64) (*Run, error) {
-	if err := r.unpack(); err != nil {
-		return nil, err
-	}
-	data, store, err := r.prepare(ctx, w, size)
+// Ours runs relgrad on a workload.
+func (r *Runner) Ours(ctx context.Context, w *Workload, v Values, limit Limit) (*Run, error) {
+	data, err := w.folder(r.Root, v)
 	if err != nil {
 		return nil, err
 	}
-	vars := map[string]string{"data": data, "epochs": strconv.Itoa(epochs), "seconds": fmt.Sprint(seconds)}
-	for name, n := range size {
-		vars[name] = strconv.Itoa(n)
+	store, err := r.store(ctx, w, data, v)
+	if err != nil {
+		return nil, err
 	}
-	maps.Copy(vars, w.Vars)
-	args := []string{"-q", "--store", store}
-	for _, name := range slices.Sorted(maps.Keys(vars)) {
-		args = append(args, "-v", name+"="+vars[name])
+	args := variables(data, v, fmt.Sprintf("epochs=%d", limit.Steps), fmt.Sprintf("seconds=%g", limit.Seconds))
+	args = append(args, "--store", store, "--format", "csv", "-c", `\timing on`, r.file("workloads/"+w.Script+".sql"))
+	if w.Query == "" {
+		return r.training(ctx, store, args)
 	}
-	args = append(args, "-c", `\timing on`, r.script(w.Script+".sql"))
-	if w.Query != "" {
-		for range epochs {
-			args = append(args, "-c", w.Query)
-		}
+	return r.queries(ctx, w.Query, args, limit)
+}
+
+var timed = regexp.MustCompile(`(?m)^Time: ([0-9.]+) ms`)
+
+// times are the seconds of a script's statements.
+func times(out string) (all []float64) {
+	for _, m := range timed.FindAllStringSubmatch(out, -1) {
+		ms, _ := strconv.ParseFloat(m[1], 64)
+		all = append(all, ms/1e3)
 	}
-	fmt.Fprintf(r.Log, "relgrad run %s\n", strings.Join(args, " "))
+	return all
+}
+
+// queries runs the query again and again in one session. The first time is planning and reading too.
+func (r *Runner) queries(ctx context.Context, query string, args []string, limit Limit) (*Run, error) {
+	n := min(limit.Steps, 1+max(2, int(limit.Seconds/2)))
+	for range n {
+		args = append(args, "-c", query)
+	}
 	out, peak, err := r.relgrad(ctx, args...)
 	if err != nil {
 		return nil, err
 	}
-	run := &Run{Peak: peak}
-	if w.Query != "" {
-		return run, run.statements(out, epochs)
+	run := &Run{Peak: peak, Steps: times(out)}
+	if len(run.Steps) < n {
+		return nil, fmt.Errorf("only %d times in\n%s", len(run.Steps), out)
 	}
-	return run, r.training(ctx, run, store, out)
-}
-
-// statements reads the times of the last n statements.
-func (run *Run) statements(out string, n int) error {
-	all := timed.FindAllStringSubmatch(out, -1)
-	if len(all) < n {
-		return fmt.Errorf("only %d times in\n%s", len(all), out)
-	}
-	for _, m := range all[len(all)-n:] {
-		ms, err := strconv.ParseFloat(m[1], 64)
-		if err != nil {
-			return err
+	run.Steps = run.Steps[len(run.Steps)-n:]
+	for line := range strings.Lines(out) {
+		if x, err := strconv.ParseFloat(strings.TrimSpace(line), 64); err == nil {
+			run.Loss = append(run.Loss, x)
 		}
-		run.Steps = append(run.Steps, ms/1e3)
 	}
-	run.Setup, run.Steps = run.Steps[0], run.Steps[1:]
-	return nil
+	if n > 1 {
+		run.Setup, run.Steps = max(run.Steps[0]-Median(run.Steps[1:]), 0), run.Steps[1:]
+	}
+	return run, nil
 }
 
-// training reads what train recorded: when each step ended, and its loss. The call is the script's last statement.
-func (r *Runner) training(ctx context.Context, run *Run, store, out string) error {
-	all := timed.FindAllStringSubmatch(out, -1)
-	if len(all) == 0 {
-		return fmt.Errorf("no times in\n%s", out)
-	}
-	call, err := strconv.ParseFloat(all[len(all)-1][1], 64)
+// training runs the script and reads what train recorded: when each step ended, and its loss. The call is the script's last
+// statement.
+func (r *Runner) training(ctx context.Context, store string, args []string) (*Run, error) {
+	out, peak, err := r.relgrad(ctx, args...)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	statements := times(out)
 	text, _, err := r.relgrad(ctx, "-q", "--store", store, "--format", "csv", "-c",
 		"SELECT loss, extract(epoch FROM at) AS at FROM relgrad.loss WHERE run = (SELECT max(run) FROM relgrad.run) ORDER BY step")
 	if err != nil {
-		return err
+		return nil, err
 	}
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil || len(rows) < 3 {
-		return fmt.Errorf("fewer than two steps: %s (%v)", text, err)
+	if err != nil || len(rows) < 3 || len(statements) == 0 {
+		return nil, fmt.Errorf("fewer than two steps, or no times, in\n%s%s (%v)", out, text, err)
 	}
+	run := &Run{Peak: peak, Setup: statements[len(statements)-1]}
 	last := 0.0
 	for i, row := range rows[1:] {
 		loss, err1 := strconv.ParseFloat(row[0], 64)
 		at, err2 := strconv.ParseFloat(row[1], 64)
 		if err1 != nil || err2 != nil {
-			return fmt.Errorf("a row of relgrad.loss: %v", row)
+			return nil, fmt.Errorf("a row of relgrad.loss: %v", row)
 		}
 		if run.Loss = append(run.Loss, loss); i > 0 {
 			run.Steps = append(run.Steps, at-last)
+			run.Setup -= at - last
 		}
 		last = at
 	}
-	steps := 0.0
-	for _, s := range run.Steps {
-		steps += s
-	}
-	run.Setup = call/1e3 - steps - Median(run.Steps)
-	return nil
+	return run, nil
 }

@@ -15,4 +15,4 @@ CREATE VIEW ahw AS SELECT a.dst AS node, sum(a.weight * hw.v) AS v FROM adj a JO
 CREATE VIEW logits AS SELECT node, v + b AS z FROM ahw CROSS JOIN layer2;
 CREATE VIEW loss AS SELECT avg(cross_entropy(z, label)) AS loss FROM logits JOIN node USING (node) WHERE train;
 
-CALL train('loss', ARRAY['layer1', 'layer2'], optimizer => 'adam', lr => 0.1, epochs => :epochs, max_seconds => :seconds, seed => 1);
+CALL train('loss', ARRAY['layer1', 'layer2'], optimizer => 'adam', lr => :lr, epochs => :epochs, max_seconds => :seconds, seed => 1);

@@ -1,5 +1,4 @@
--- Embeddings of a knowledge graph whose relations have spaces of their own (TransR; Lin et al., AAAI 2015), each fact against
--- wrong tails that are drawn anew at each step.
+-- Embeddings of a knowledge graph whose relations have spaces of their own (TransR; Lin et al., AAAI 2015).
 SET search_path = public, relgrad;
 \cd :data
 DROP TABLE IF EXISTS entity, relation CASCADE;
@@ -11,9 +10,6 @@ CREATE TABLE relation (id int PRIMARY KEY, v real[], m real[][]);
 CREATE VIEW positive AS
 SELECT x.id, x.r, matmul(h.v, r.m) + r.v AS q, norm(matmul(h.v, r.m) + r.v - matmul(t.v, r.m)) AS d
 FROM triple x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t;
-CREATE VIEW negative AS
-SELECT x.id, k, random_int(:entities, current_seed(), ARRAY[current_step(), x.id, k]) AS other
-FROM triple x CROSS JOIN generate_series(1, :negatives) AS g(k);
 CREATE VIEW loss AS
 SELECT avg(relu(1 + p.d - norm(p.q - matmul(e.v, r.m)))) AS loss
 FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other JOIN relation r ON r.id = p.r;
