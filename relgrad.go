@@ -62,7 +62,7 @@ type DB struct {
 	*store.DB
 	*Engine
 	// ViewRows is the number of stored rows from which a view that aggregates chunks runs on the executor in ordinary
-	// statements; 0 means 1000, a negative number never. Results do not depend on it beyond the order of summation.
+	// statements, 64 elements of a chunk counting as a row; 0 means 1000, a negative number never. Results do not depend on it beyond the order of summation.
 	ViewRows int64
 }
 

@@ -14,8 +14,12 @@ import (
 )
 
 // heavyRows is the number of stored rows from which a view over chunks is worth a program of its own, where
-// DB.ViewRows does not say otherwise.
-const heavyRows = 1000
+// DB.ViewRows does not say otherwise. rowElements of a chunk count as a row: a few blocks of a matrix are as much work as
+// many vectors.
+const (
+	heavyRows   = 1000
+	rowElements = 64
+)
 
 // View implements store.ViewEngine: views that aggregate many chunks run on the executor also in ordinary
 // statements, from the session's cache. Everything else, whatever the engine cannot bind and whatever might mean
@@ -148,7 +152,7 @@ func chunks(q *sqlfront.Query) []sqlfront.ParamRef {
 	return out
 }
 
-// heavy reports whether a query sums over many stored rows and reads chunks. One that runs sub-queries in the
+// heavy reports whether a query sums over many stored rows, or large ones, and reads chunks. One that runs sub-queries in the
 // store is not taken: they would be run twice.
 func (db *DB) heavy(q *sqlfront.Query) bool {
 	rows, sums, least := int64(0), false, int64(heavyRows)
@@ -156,7 +160,13 @@ func (db *DB) heavy(q *sqlfront.Query) bool {
 		least = db.ViewRows
 	}
 	for _, s := range q.Scans {
-		rows += s.Table.Rows
+		elements := 0
+		for _, c := range s.Table.Cols {
+			if c.NoType == "" && c.Type.IsChunk() {
+				elements += c.Type.Shape.Size()
+			}
+		}
+		rows += s.Table.Rows * int64(max(elements/rowElements, 1))
 	}
 	ra.Walk(func(n *ra.Node) { sums = sums || n.Op == ra.Aggregate }, q.Node)
 	return rows >= least && sums && len(chunks(q)) > 0 && !q.Draws && len(sqlfront.Opaques(q.Node)) == 0

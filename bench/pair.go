@@ -96,3 +96,5 @@ func (t *Table) String() string {
 	}
 	return b.String()
 }
+
+func gigabytes(n int64) string { return fmt.Sprintf("%.2f GB", float64(n)/1e9) }

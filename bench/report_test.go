@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/ra"
@@ -27,19 +28,6 @@ func report(s *server, pairs, singles *Table) string {
 	return b.String()
 }
 
-// processor names the processor where the system tells.
-func processor() string {
-	text, err := os.ReadFile("/proc/cpuinfo")
-	if err == nil {
-		for line := range strings.Lines(string(text)) {
-			if name, ok := strings.CutPrefix(line, "model name"); ok {
-				return strings.TrimSpace(strings.TrimLeft(name, " \t:"))
-			}
-		}
-	}
-	return runtime.GOARCH
-}
-
 // TestMain is also an engine that only reads: gradient('TABLE', NULL::timing) gives the number of rows and the seconds
 // from the request to the vectors.
 func TestMain(m *testing.M) {
@@ -51,8 +39,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Exit(m.Run())
+	need.Command(m, func(file string) { command = file })
 }
+
+// command is the relgrad that is tested.
+var command string
 
 func readTable(ctx context.Context, c *pgbridge.Child, r *pgbridge.Request) (*pgbridge.Answer, error) {
 	s := pgbridge.NewSession(c)

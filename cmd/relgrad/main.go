@@ -47,7 +47,7 @@ var commands []*command
 
 func init() {
 	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand, &plotCommand,
-		&importCommand, &exportCommand, &pgCommand, &versionCommand, &helpCommand}
+		&importCommand, &exportCommand, &pgCommand, &benchCommand, &versionCommand, &helpCommand}
 }
 
 // errUsage ends with status 2; what is wrong has been printed.

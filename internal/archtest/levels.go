@@ -57,7 +57,7 @@ var levels = map[string]int{
 
 	"cmd":      11,
 	"examples": 11,
-	"bench":    11,
+	"bench":    10,
 
 	"internal": tools, // test support and developers' tools
 }

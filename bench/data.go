@@ -1,0 +1,95 @@
+package bench
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+)
+
+// dataset is a folder of data files that is being written.
+type dataset struct {
+	dir  string
+	size map[string]int // the workload's sizes
+	err  error
+}
+
+// stream gives the random numbers of one purpose: always the same ones for the same name.
+func stream(name string) *rand.Rand {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return rand.New(rand.NewPCG(h.Sum64(), 20))
+}
+
+// table writes the columns of a table into NAME.npz.
+func (d *dataset) table(name string, columns ...Column) {
+	if d.err == nil {
+		d.err = writeNpz(filepath.Join(d.dir, name+".npz"), columns...)
+	}
+}
+
+func ints(name string, n int, f func(i int) int) Column {
+	x := make([]int32, n)
+	for i := range x {
+		x[i] = int32(f(i))
+	}
+	return Column{name, []int{n}, x}
+}
+
+func floats(name string, shape []int, f func() float64) Column {
+	n := 1
+	for _, s := range shape {
+		n *= s
+	}
+	x := make([]float32, n)
+	for i := range x {
+		x[i] = float32(f())
+	}
+	return Column{name, shape, x}
+}
+
+// glorot draws weights of a layer (Glorot and Bengio, AISTATS 2010).
+func glorot(r *rand.Rand, name string, shape ...int) Column {
+	in, out := shape[len(shape)-2], shape[len(shape)-1]
+	limit := math.Sqrt(6 / float64(in+out))
+	return floats(name, shape, func() float64 { return limit * (2*r.Float64() - 1) })
+}
+
+func zeros(name string, shape ...int) Column { return floats(name, shape, func() float64 { return 0 }) }
+
+// folder gives the folder of a workload's data, which it makes where it is absent or was not completed.
+func (w *Workload) folder(root string, v Values) (string, error) {
+	name := w.Name
+	if w.SameData != "" {
+		name = w.SameData
+	}
+	size := map[string]int{}
+	for _, n := range w.Size {
+		name += fmt.Sprintf("-%s%s", n.Name, number(v[n.Name]))
+		size[n.Name] = int(v[n.Name])
+	}
+	dir := filepath.Join(root, name)
+	if _, err := os.Stat(dir); err == nil {
+		return dir, nil
+	}
+	if err := os.MkdirAll(root, 0o755); err != nil {
+		return "", err
+	}
+	part, err := os.MkdirTemp(root, "part")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(part)
+	d := &dataset{dir: part, size: size}
+	w.Data(d)
+	if d.err != nil {
+		return "", d.err
+	}
+	return dir, os.Rename(part, dir)
+}
+
+// number prints a number as scripts and programs take it.
+func number(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }

@@ -1,0 +1,246 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+)
+
+// Program is relgrad or a peer, with its runs on a workload.
+type Program struct {
+	Peer   // Name is "relgrad" for relgrad
+	Runs   []*Run
+	Reason string // why there are none, or why losses differ
+	Failed bool   // Reason is not just that it is missing
+}
+
+// Result is a workload's, relgrad first.
+type Result struct {
+	*Workload
+	Programs []*Program
+	Agreed   []string // peers with the same losses
+}
+
+// agreementSteps is how many losses are compared, and agreement how much they may differ, relatively.
+const (
+	agreementSteps = 20
+	agreement      = 1e-4
+)
+
+// Options of a measurement.
+type Options struct {
+	Rounds  int
+	Limit   Limit
+	Numbers Values // in the place of the workload's own
+	Alone   bool   // without peers
+}
+
+// Unknown is one of the numbers that no workload of the list has, or "".
+func Unknown(list []*Workload, numbers Values) string {
+	for name := range numbers {
+		known := false
+		for _, w := range list {
+			_, has := w.values(full)[name]
+			known = known || has
+		}
+		if !known {
+			return name
+		}
+	}
+	return ""
+}
+
+// Folder is where data, stores and the peers' libraries are kept: the environment variable RELGRAD_BENCH_DATA names it.
+func Folder() (string, error) {
+	if dir := os.Getenv("RELGRAD_BENCH_DATA"); dir != "" {
+		return dir, nil
+	}
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "relgrad-bench"), err
+}
+
+// Python is the interpreter that scripts/bench-setup makes there.
+func Python(folder string) string { return filepath.Join(folder, "venv", "bin", "python") }
+
+// Measure compares losses, then runs rounds in which each program runs once, every other round in the reverse order. Where
+// real data are needed and absent, nothing runs.
+func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, error) {
+	if err := r.unpack(); err != nil {
+		return nil, err
+	}
+	res := &Result{Workload: w, Programs: []*Program{{Peer: Peer{Name: "relgrad"}}}}
+	if w.RealData && os.Getenv("RELGRAD_DATA") == "" {
+		res.Programs[0].Reason = "missing: real data (RELGRAD_DATA)"
+		return res, nil
+	}
+	if !o.Alone {
+		for _, p := range w.Peers {
+			res.Programs = append(res.Programs, &Program{Peer: p})
+		}
+	}
+	if err := r.agree(ctx, res); err != nil {
+		return nil, err
+	}
+	limit := o.Limit
+	if w.Steps > 0 {
+		limit = Limit{Steps: w.Steps, Seconds: 3600}
+	}
+	for round := range o.Rounds {
+		for i := range res.Programs {
+			if round%2 == 1 {
+				i = len(res.Programs) - 1 - i
+			}
+			p := res.Programs[i]
+			if p.Reason != "" {
+				continue
+			}
+			run, err := r.run(ctx, w, p, w.values(full).with(o.Numbers), limit)
+			if err != nil {
+				return nil, err
+			}
+			if run != nil {
+				p.Runs = append(p.Runs, run)
+			}
+		}
+	}
+	return res, nil
+}
+
+// run runs a program once; nil, with the reason noted, where a peer cannot run.
+func (r *Runner) run(ctx context.Context, w *Workload, p *Program, v Values, limit Limit) (*Run, error) {
+	if p.Name == "relgrad" {
+		return r.Ours(ctx, w, v, limit)
+	}
+	run, err := r.Peer(ctx, w, p.Peer, v, limit)
+	if err != nil && ctx.Err() == nil {
+		p.Reason, p.Failed = err.Error(), !errors.Is(err, ErrMissing)
+		return nil, nil
+	}
+	return run, err
+}
+
+// agree compares the losses of the first steps, without dropout and with the same batches, on data that may be smaller.
+func (r *Runner) agree(ctx context.Context, res *Result) error {
+	v, limit := res.values(agreeing), Limit{Steps: agreementSteps, Seconds: 3600}
+	v["loss"] = 1 // of programs that would not compute it
+	if res.Query != "" {
+		limit.Steps = 2
+	}
+	if len(res.Programs) == 1 {
+		return nil
+	}
+	ours, err := r.Ours(ctx, res.Workload, v, limit)
+	if err != nil {
+		return err
+	}
+	for _, p := range res.Programs[1:] {
+		if p.Program == "scalapack.c" { // has numbers of its own
+			continue
+		}
+		run, err := r.run(ctx, res.Workload, p, v, limit)
+		if err != nil {
+			return err
+		}
+		if run == nil {
+			continue
+		}
+		if d := differ(ours.Loss, run.Loss, limit.Steps); d != "" {
+			p.Reason, p.Failed = d, true
+			continue
+		}
+		res.Agreed = append(res.Agreed, p.Name)
+	}
+	return nil
+}
+
+// differ says where the first n losses differ.
+func differ(ours, peers []float64, n int) string {
+	if len(ours) < n || len(peers) < n {
+		return fmt.Sprintf("%d losses of relgrad, %d of the peer, not %d", len(ours), len(peers), n)
+	}
+	for i := range n {
+		if !(math.Abs(ours[i]-peers[i]) <= agreement*math.Abs(peers[i])) {
+			return fmt.Sprintf("loss %d is %g, relgrad's %g", i+1, peers[i], ours[i])
+		}
+	}
+	return ""
+}
+
+// seconds is the median over rounds.
+func (res *Result) seconds(p *Program) float64 {
+	var all []float64
+	for _, run := range p.Runs {
+		all = append(all, res.of(p, run))
+	}
+	return Median(all)
+}
+
+// of is the time of one run. A peer's first step warms up.
+func (res *Result) of(p *Program, run *Run) float64 {
+	if res.Steps == 0 && p.Name != "relgrad" {
+		return Median(run.Steps[1:])
+	}
+	return run.Seconds(res.Steps)
+}
+
+// ratios are a peer's times over relgrad's, round by round; nil where there are none.
+func (res *Result) ratios(p *Program) (all []float64) {
+	ours := res.Programs[0]
+	for i := range min(len(ours.Runs), len(p.Runs)) {
+		all = append(all, res.of(p, p.Runs[i])/res.of(ours, ours.Runs[i]))
+	}
+	return all
+}
+
+// Judged is a bar with what was reached.
+type Judged struct {
+	Bar
+	Against string  // the peer
+	Reached float64 // NaN where no peer could run
+}
+
+// Missed reports whether the bar was measured and missed.
+func (j Judged) Missed() bool { return j.Reached < j.Ratio }
+
+// judge compares with the bars.
+func (res *Result) judge() (all []Judged) {
+	for _, b := range res.Bars {
+		j := Judged{Bar: b, Against: b.Peer, Reached: math.NaN()}
+		for _, p := range res.Programs[1:] {
+			if ratio := Median(res.ratios(p)); (b.Peer == p.Name || b.Peer == "" && !p.ByHand) && !math.IsNaN(ratio) && !(ratio >= j.Reached) {
+				j.Against, j.Reached = p.Name, ratio
+			}
+		}
+		all = append(all, j)
+	}
+	return all
+}
+
+// peak is the most memory that a program took, in bytes.
+func (p *Program) peak() (most int64) {
+	for _, run := range p.Runs {
+		most = max(most, run.Peak)
+	}
+	return most
+}
+
+// Missed lists what was asked and not reached: bars, memory, agreement.
+func (res *Result) Missed() (all []string) {
+	for _, j := range res.judge() {
+		if j.Missed() {
+			all = append(all, fmt.Sprintf("%s: %.2f times the speed of %s, not %g", res.Name, j.Reached, j.Against, j.Ratio))
+		}
+	}
+	if peak := res.Programs[0].peak(); res.Memory > 0 && float64(peak) > res.Memory*1e9 {
+		all = append(all, fmt.Sprintf("%s: peak memory %s, not %g GB", res.Name, gigabytes(peak), res.Memory))
+	}
+	for _, p := range res.Programs {
+		if p.Failed {
+			all = append(all, fmt.Sprintf("%s, %s: %s", res.Name, p.Name, p.Reason))
+		}
+	}
+	return all
+}

@@ -1,0 +1,33 @@
+"""Multi-head attention, forward and backward, gradient descent.
+
+forms: fused   scaled_dot_product_attention, all heads' weights in one matrix
+       plain   softmax(QKᵀ)V written out
+"""
+from common import *
+
+torch = torch()
+import torch.nn.functional as F
+
+sequence, head = table("sequence"), table("head")
+x, y = torch.from_numpy(sequence["x"]), torch.from_numpy(sequence["y"])
+heads, width, k = head["wq"].shape
+# [width, heads·k], as in torch.nn.MultiheadAttention
+wq, wk, wv = [torch.from_numpy(np.ascontiguousarray(head[n].transpose(1, 0, 2).reshape(width, heads * k))).requires_grad_() for n in ("wq", "wk", "wv")]
+wo = torch.from_numpy(head["wo"].reshape(heads * k, width)).requires_grad_()
+sgd = torch.optim.SGD([wq, wk, wv, wo], lr=0.1)
+
+
+def step(_):
+    sgd.zero_grad()
+    q, key, v = [(x @ w).view(-1, heads, k).transpose(0, 1)[None] for w in (wq, wk, wv)]
+    if form == "fused":
+        o = F.scaled_dot_product_attention(q, key, v)
+    else:
+        o = ((q @ key.transpose(2, 3)) / k**0.5).softmax(3) @ v
+    loss = F.mse_loss(o[0].transpose(0, 1).reshape(len(x), -1) @ wo, y)
+    loss.backward()
+    sgd.step()
+    return loss.item()
+
+
+report(*measure(step), torch_version(torch))

@@ -1,0 +1,31 @@
+"""Logistic regression by gradient descent on all points. forms: autograd, manual (the gradient written out)"""
+from common import *
+
+torch = torch()
+import torch.nn.functional as F
+
+point, model = table("point"), table("model")
+x, y = torch.from_numpy(point["x"]), torch.from_numpy(point["label"].astype(np.float32))
+w = torch.from_numpy(model["w"])
+if form == "autograd":
+    w.requires_grad_()
+    sgd = torch.optim.SGD([w], lr=0.5)
+
+
+def autograd(_):
+    sgd.zero_grad()
+    loss = F.binary_cross_entropy_with_logits(x @ w, y)
+    loss.backward()
+    sgd.step()
+    return loss.item()
+
+
+def manual(_):
+    z = x @ w
+    loss = F.binary_cross_entropy_with_logits(z, y)
+    z.sigmoid_().sub_(y)
+    w.sub_(x.t() @ z, alpha=0.5 / len(y))
+    return loss.item()
+
+
+report(*measure(autograd if form == "autograd" else manual), torch_version(torch))

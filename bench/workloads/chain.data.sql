@@ -1,0 +1,13 @@
+-- Matrices in blocks.
+SET search_path = public, relgrad;
+\cd :data
+CREATE TABLE a (i int, j int, v real[][], PRIMARY KEY (i, j));
+CREATE TABLE b (LIKE a INCLUDING ALL);
+CREATE TABLE c (LIKE a INCLUDING ALL);
+CREATE TABLE d (LIKE a INCLUDING ALL);
+CREATE TABLE e (LIKE a INCLUDING ALL);
+\copy a FROM 'a.npz' WITH (FORMAT npz)
+\copy b FROM 'b.npz' WITH (FORMAT npz)
+\copy c FROM 'c.npz' WITH (FORMAT npz)
+\copy d FROM 'd.npz' WITH (FORMAT npz)
+\copy e FROM 'e.npz' WITH (FORMAT npz)

@@ -1,0 +1,101 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/bench"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+var benchCommand = command{name: "bench", args: "[options] [WORKLOAD…]", run: benchmark,
+	summary: "Measure workloads beside other systems; exit status 1 where relgrad is slower or larger than is asked of it."}
+
+func benchmark(ctx context.Context, c *command, args []string) error {
+	fs := c.flags()
+	o := bench.Options{Rounds: 3, Numbers: bench.Values{}}
+	fs.IntVar(&o.Rounds, "rounds", 3, "run each program in `N` rounds")
+	fs.Float64Var(&o.Limit.Seconds, "seconds", 4, "end a run with its 30th step, or the step in which `N` seconds have passed")
+	fs.BoolVar(&o.Alone, "alone", false, "run relgrad only")
+	write := fs.String("write", "", "write the report into `FILE`, too")
+	texts := variables{}
+	fs.Var(texts, "v", "set a number of the workloads: `NAME=VALUE`, as in their scripts (repeatable)")
+	names, err := parse(c, fs, args)
+	if err != nil {
+		return err
+	}
+	o.Limit.Steps = 30
+	for name, text := range texts {
+		if o.Numbers[name], err = strconv.ParseFloat(text, 64); err != nil {
+			return c.wrong(fs, "-v %s=%s: a number is needed", name, text)
+		}
+	}
+	if o.Rounds < 1 || o.Limit.Seconds <= 0 {
+		return c.wrong(fs, "--rounds %d and --seconds %g must be positive", o.Rounds, o.Limit.Seconds)
+	}
+	list, err := chosen(names)
+	if err != nil {
+		return err
+	}
+	if name := bench.Unknown(list, o.Numbers); name != "" {
+		return c.wrong(fs, "-v %s: these workloads have no number of that name", name)
+	}
+	r := &bench.Runner{Log: os.Stderr}
+	if r.Relgrad, err = os.Executable(); err != nil {
+		return err
+	}
+	if r.Root, err = bench.Folder(); err != nil {
+		return err
+	}
+	r.Python = bench.Python(r.Root)
+	return measure(ctx, r, list, o, *write)
+}
+
+// chosen are the workloads of these names, or all.
+func chosen(names []string) (list []*bench.Workload, err error) {
+	var known []string
+	for _, w := range bench.Workloads {
+		known = append(known, w.Name)
+		if len(names) == 0 || slices.Contains(names, w.Name) {
+			list = append(list, w)
+		}
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no workload \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
+		}
+	}
+	return list, nil
+}
+
+// measure runs the workloads and prints the report.
+func measure(ctx context.Context, r *bench.Runner, list []*bench.Workload, o bench.Options, file string) error {
+	var results []*bench.Result
+	var missed []string
+	for _, w := range list {
+		res, err := r.Measure(ctx, w, o)
+		if err != nil {
+			return fmt.Errorf("%s: %w", w.Name, err)
+		}
+		results = append(results, res)
+		missed = append(missed, res.Missed()...)
+	}
+	text := bench.Report(results)
+	fmt.Print(text)
+	if file != "" {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	for _, m := range missed {
+		fmt.Fprintln(os.Stderr, m)
+	}
+	if len(missed) > 0 {
+		return fmt.Errorf("%d of the figures are not what is asked", len(missed))
+	}
+	return nil
+}
