@@ -340,3 +340,34 @@ CREATE VIEW drawn AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess JOIN chose
 	}
 	return out, res.Rows[0][0].(int64)
 }
+
+// TestServerTransaction: what the server refuses leaves the transaction as it was.
+func TestServerTransaction(t *testing.T) {
+	ctx := context.Background()
+	s := startServer(t)
+	if err := s.remote.Script(ctx, serverScript); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	runAll(t, s, "UPDATE b SET v = 2")
+	for _, loss := range []string{"SELECT sum(v) FROM absent", "SELECT sum(absent(w.v)) FROM w"} {
+		if _, err := s.Gradient(ctx, loss, "w", nil, 0); err == nil {
+			t.Fatalf("%s has a gradient", loss)
+		}
+		if _, err := s.Gradient(ctx, "SELECT sum(v * v) FROM b", "b", nil, 0); err != nil {
+			t.Fatalf("after %s: %v", loss, err)
+		}
+	}
+	got, err := s.Gradient(ctx, "SELECT sum(v * v) FROM b", "b", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := got.Cols[0].F64; len(x) != 1 || x[0] != 4 {
+		t.Errorf("the gradient is %v", x)
+	}
+	if err := s.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+}
