@@ -105,7 +105,7 @@ func columnsToLoad(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file 
 		names = append(names, h.Name)
 		if t.Column(h.Name) < 0 {
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": column \"%s\" is no column of table \"%s\"", file, h.Name, t.Name).
-				WithHint("To read only some columns, name them: COPY %s (…) FROM …", t.Name)
+				WithHint("To read only some columns, name them: COPY %s (…) FROM …", sqlfront.QualifiedName(c.Schema, t.Name))
 		}
 	}
 	for _, col := range t.Cols {
@@ -114,7 +114,7 @@ func columnsToLoad(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file 
 			out = append(out, col.Name)
 		case col.Default == "" && col.Identity == nil:
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\", which table \"%s\" has", file, col.Name, t.Name).
-				WithHint("To read only some columns, name them: COPY %s (…) FROM …; a column for the row's position is named by the option INDEX.", t.Name)
+				WithHint("To read only some columns, name them: COPY %s (…) FROM …; a column for the row's position is named by the option INDEX.", sqlfront.QualifiedName(c.Schema, t.Name))
 		}
 	}
 	if i := c.Options.Index; i != "" && t.Column(i) < 0 {
@@ -131,7 +131,7 @@ func npyColumns(c *sqlfront.Copy, t *store.TableDef) ([]string, error) {
 	}
 	if n := len(out); n != 1 && (n != 2 || c.Options.Index == "") {
 		return nil, sqlerr.At(int(c.At), sqlerr.InvalidParameter, "an npy file holds one array, table \"%s\" has %d columns", t.Name, n).
-			WithHint("Name the column: COPY %s (v) FROM … WITH (FORMAT npy, INDEX id).", t.Name)
+			WithHint("Name the column: COPY %s (v) FROM … WITH (FORMAT npy, INDEX id).", sqlfront.QualifiedName(c.Schema, t.Name))
 	}
 	return out, nil
 }

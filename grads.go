@@ -5,6 +5,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -34,7 +35,7 @@ func (c *compiled) distinctGrads() error {
 		for k, u := range c.tables[:i] {
 			if t.Name == u.Name && t.Schema != u.Schema {
 				return about(sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q with the gradients of both %s and %s", gradName(t), c.params[k], c.params[i]).
-					WithHint("Call backward for each of them, or gradient('loss', NULL::%s.%s); or rename a table.", t.Schema, t.Name), "params", i)
+					WithHint("Call backward for each of them, or gradient('loss', NULL::%s); or rename a table.", sqlfront.QualifiedName(t.Schema, t.Name)), "params", i)
 			}
 		}
 	}

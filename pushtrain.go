@@ -48,7 +48,7 @@ func (r *run) pushSlots(ctx context.Context) error {
 			c := t.Cols[col]
 			if !reads(r.c.res.Plan, t, col) {
 				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, c.Name).
-					WithHint("Name the columns that are trained, e.g. '%s.v'.", t.Name), "params", i)
+					WithHint("Name the columns that are trained, e.g. '%s'.", sqlfront.QualifiedName(t.Name, reached(r.c, i))), "params", i)
 			}
 			if data[0].N == 0 {
 				return about(filled(t, col, &executor.Param{}), "params", i)

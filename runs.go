@@ -275,16 +275,8 @@ func (r *run) loadState(ctx context.Context) error {
 	return nil
 }
 
-func quoteText(s string) string {
-	out := "'"
-	for _, c := range s {
-		if c == '\'' {
-			out += "'"
-		}
-		out += string(c)
-	}
-	return out + "'"
-}
+// quoteText prints a text constant.
+func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // number reads a numeric result value.
 func number(v any) (float64, error) {

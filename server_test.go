@@ -278,3 +278,96 @@ func TestPushedDefinition(t *testing.T) {
 		t.Errorf("it ends with %v", err)
 	}
 }
+
+// TestServerResume: a run on a server that is cancelled and resumed ends as an undisturbed one, bit for bit; before_step keeps a sum
+// of its own, that must not count a step twice, and changes a parameter and what the loss reads.
+func TestServerResume(t *testing.T) {
+	s := startServer(t)
+	for _, mode := range []string{ModeChunk, ModeSQL} {
+		s.Mode = mode
+		whole, n := resumedAt(t, s, mode+"_whole", 0)
+		for _, at := range []int64{1, 7, 11} {
+			parts, m := resumedAt(t, s, fmt.Sprint(mode, "_parts", at), at)
+			if fmt.Sprint(whole) != fmt.Sprint(parts) || n != 12 || m != 12 {
+				t.Errorf("%s, cancelled after step %d: before_step ran %d times, it ends with\n%v\nand not, as the %d steps without, with\n%v", mode, at, m, parts, n, whole)
+			}
+		}
+	}
+}
+
+// resumedAt trains in a schema of its own, and says what the tables hold at the end and how often before_step ran. After step at
+// the run is cancelled and goes on.
+func resumedAt(t *testing.T, s *Server, schema string, at int64) (out [][]any, steps int64) {
+	t.Helper()
+	err := s.remote.Script(context.Background(), "CREATE SCHEMA "+schema+"; SET search_path = "+schema+", relgrad;"+serverScript+`
+CREATE TABLE chosen (i int PRIMARY KEY);
+CREATE TABLE counted (id int PRIMARY KEY, n bigint);
+INSERT INTO counted VALUES (1, 0);
+CREATE VIEW drawn AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess JOIN chosen USING (i), b;`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := train.Default()
+	c.Epochs, c.LR, c.Seed = 12, 0.05, 3
+	c.BeforeStep = "DELETE FROM chosen; INSERT INTO chosen SELECT i FROM x WHERE (i + current_step() + current_seed()) % 5 < 2; UPDATE counted SET n = n + 1; UPDATE b SET v = v * 0.9"
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s.OnStep = func(row train.LossRow, _ int64) {
+		if row.Step == at {
+			cancel()
+		}
+	}
+	run, err := s.Train(ctx, "drawn", []string{"w", "b"}, c)
+	s.OnStep = nil
+	if (err != nil) != (at > 0) {
+		t.Fatalf("cancelled after step %d: %v", at, err)
+	}
+	if at > 0 {
+		if _, err := s.Resume(context.Background(), run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, q := range []string{"SELECT k, v FROM w ORDER BY k", "SELECT v FROM b", fmt.Sprintf("SELECT step, loss FROM relgrad.loss WHERE run = %d ORDER BY step", run)} {
+		res, err := s.RunSQL(context.Background(), q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, res.Rows...)
+	}
+	res, err := s.RunSQL(context.Background(), "SELECT n FROM counted")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out, res.Rows[0][0].(int64)
+}
+
+// TestServerTransaction: what the server refuses leaves the transaction as it was.
+func TestServerTransaction(t *testing.T) {
+	ctx := context.Background()
+	s := startServer(t)
+	if err := s.remote.Script(ctx, serverScript); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Begin(); err != nil {
+		t.Fatal(err)
+	}
+	runAll(t, s, "UPDATE b SET v = 2")
+	for _, loss := range []string{"SELECT sum(v) FROM absent", "SELECT sum(absent(w.v)) FROM w"} {
+		if _, err := s.Gradient(ctx, loss, "w", nil, 0); err == nil {
+			t.Fatalf("%s has a gradient", loss)
+		}
+		if _, err := s.Gradient(ctx, "SELECT sum(v * v) FROM b", "b", nil, 0); err != nil {
+			t.Fatalf("after %s: %v", loss, err)
+		}
+	}
+	got, err := s.Gradient(ctx, "SELECT sum(v * v) FROM b", "b", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := got.Cols[0].F64; len(x) != 1 || x[0] != 4 {
+		t.Errorf("the gradient is %v", x)
+	}
+	if err := s.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -21,7 +21,7 @@ func (r *run) makeSlots(ctx context.Context) error {
 			p := r.c.prog.Param(t, col)
 			if p == nil {
 				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, t.Cols[col].Name).
-					WithHint("Name the columns that are trained, e.g. '%s.%s'.", t.Name, reached(r.c, i)), "params", i)
+					WithHint("Name the columns that are trained, e.g. '%s'.", sqlfront.QualifiedName(t.Name, reached(r.c, i))), "params", i)
 			}
 			l, err := r.db.cat.live(ctx, t, col, p)
 			if err != nil {
@@ -94,7 +94,7 @@ func (r *run) tableNames(t *ra.Table) []string {
 // reached names a column of parameter i that the loss reads.
 func reached(c *compiled, i int) string {
 	for _, col := range c.cols[i] {
-		if c.prog.Param(c.tables[i], col) != nil {
+		if reads(c.res.Plan, c.tables[i], col) {
 			return c.tables[i].Cols[col].Name
 		}
 	}

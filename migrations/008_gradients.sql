@@ -149,7 +149,8 @@ DECLARE
   secured text;
   changed text;
   name text := param || CASE WHEN "column" = '' THEN '' ELSE '.' || quote_ident("column") END;
-  command text := format('Run relgrad pg compile --db DSN ''%s'' %s', replace(loss, '''', '''\'''''), name);
+  command text := format('Run relgrad pg compile --db DSN ''%s'' %s', replace(loss, '''', '''\'''''),
+    CASE WHEN name ~ '[^[:alnum:]_.]' THEN '''' || replace(name, '''', '''\''''') || '''' ELSE name END); -- for a shell
 BEGIN
   SELECT * INTO c FROM relgrad.compiled t WHERE t.loss = kept AND t.param = impl_find.param AND t."column" = impl_find."column"
     AND owner IN (current_user, (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = 'relgrad.compiled'::regclass)) -- who sees all rows does not run all

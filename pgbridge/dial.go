@@ -83,7 +83,38 @@ var binaryKinds = map[uint32]byte{
 const blockBytes = 4 << 20
 
 // Query implements Conn.
-func (r *Remote) Query(ctx context.Context, sql string, _ bool, each func(*Block) error) (string, int64, error) {
+func (r *Remote) Query(ctx context.Context, sql string, readOnly bool, each func(*Block) error) (tag string, rows int64, err error) {
+	if !readOnly {
+		return r.query(ctx, sql, each)
+	}
+	err = r.alone(ctx, func() error {
+		tag, rows, err = r.query(ctx, sql, each)
+		return err
+	})
+	return tag, rows, err
+}
+
+// alone undoes what fails inside a transaction alone: the engine asks the server for what it may refuse, such as a sub-query
+// whose names stand elsewhere, and goes on.
+func (r *Remote) alone(ctx context.Context, f func() error) error {
+	if r.pg.TxStatus() != 'T' {
+		return f()
+	}
+	if err := r.simple(ctx, "SAVEPOINT relgrad_statement"); err != nil {
+		return err
+	}
+	err := f()
+	end := "RELEASE relgrad_statement"
+	if err != nil {
+		end = "ROLLBACK TO relgrad_statement; " + end
+	}
+	if e := r.simple(context.WithoutCancel(ctx), end); err == nil {
+		err = e
+	}
+	return err
+}
+
+func (r *Remote) query(ctx context.Context, sql string, each func(*Block) error) (string, int64, error) {
 	d, err := r.pg.Prepare(ctx, "", sql, nil)
 	if err != nil {
 		return "", 0, serverError(err, sql)
@@ -120,8 +151,10 @@ func (r *Remote) Query(ctx context.Context, sql string, _ bool, each func(*Block
 
 // Prepare implements Conn.
 func (r *Remote) Prepare(ctx context.Context, sql string) error {
-	_, err := r.pg.Prepare(ctx, "", sql, nil)
-	return serverError(err, sql)
+	return r.alone(ctx, func() error {
+		_, err := r.pg.Prepare(ctx, "", sql, nil)
+		return serverError(err, sql)
+	})
 }
 
 // InTransaction implements Conn.

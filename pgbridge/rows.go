@@ -51,7 +51,7 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 	if err != nil {
 		return nil, bare(err)
 	}
-	t := &ra.Table{Schema: r.table.Schema, Name: r.table.Name, Rows: f.rows}
+	t := &ra.Table{Schema: r.table.Schema, Name: r.table.Name, Rows: f.rows, Kind: keyless[r.kind]}
 	for i, c := range r.table.Cols {
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i]}
 		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i])
@@ -61,6 +61,9 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 	t.Key, t.Declared = identity(r.table, f.rows)
 	return t, nil
 }
+
+// keyless are the kinds of relations of which no key can be declared, by pg_class.relkind.
+var keyless = map[string]string{"m": "materialized view", "f": "foreign table"}
 
 // kernelType is a column's type in the algebra; why says why it has none.
 func kernelType(t store.Type, shape tensor.Shape) (k kernels.Type, why string) {

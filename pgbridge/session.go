@@ -393,7 +393,7 @@ func (s *Session) Commit() (bool, error) {
 
 // Rollback undoes the transaction.
 func (s *Session) Rollback() error {
-	s.env = kernels.Env{}
+	s.env, s.err = kernels.Env{}, nil // what failed is undone
 	s.forget()
 	return s.conn.Rollback(context.Background())
 }

@@ -133,6 +133,7 @@ type Table struct {
 	Key          []int // columns of the identity; [RowID] when none is declared; empty for the one row of a table without key columns
 	Declared     bool  // the identity is a PRIMARY KEY or UNIQUE NOT NULL, or the table is a keyless single row
 	Rows         int64
+	Kind         string // what it is, where no key can be declared of it: "materialized view" or "foreign table"
 }
 
 // Column returns the index of the column of that name, or -2.

@@ -222,15 +222,27 @@ func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table
 		}
 		return ParamRef{}, nil, e
 	}
+	if !t.Declared {
+		return ParamRef{}, nil, sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no primary key", t.Name).
+			WithHint("%s", keyHint(ctx, cat, "Without a key the rows of its gradient cannot be named", t))
+	}
 	ref.Schema = t.Schema
 	return ref, t, checkParam(t, ref)
 }
 
-func checkParam(t *ra.Table, ref ParamRef) error {
-	if !t.Declared {
-		return sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no primary key", t.Name).
-			WithHint("Without a key the rows of its gradient cannot be named: ALTER TABLE %s ADD PRIMARY KEY (…).", t.Name)
+// keyHint says how a table comes to a key.
+func keyHint(ctx context.Context, cat Catalog, why string, t *ra.Table) string {
+	name := QualifiedName(t.Schema, t.Name)
+	if u, err := cat.Table(ctx, nil, "", t.Name); err == nil && u != nil && u.Schema == t.Schema {
+		name = QualifiedName("", t.Name)
 	}
+	if t.Kind != "" {
+		return fmt.Sprintf("%s, and a %s has none: CREATE TABLE … AS TABLE %s makes a table, which can.", why, t.Kind, name)
+	}
+	return fmt.Sprintf("%s: ALTER TABLE %s ADD PRIMARY KEY (…).", why, name)
+}
+
+func checkParam(t *ra.Table, ref ParamRef) error {
 	values := 0
 	var names []string
 	for _, c := range t.Cols {

@@ -49,7 +49,7 @@ func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamR
 		return nil, e
 	case !t.Declared || len(t.Key) == 0:
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "batch %q has no primary key", name).
-			WithHint("Rows are drawn by their keys: ALTER TABLE %s ADD PRIMARY KEY (…).", t.Name)
+			WithHint("%s", keyHint(ctx, cat, "Rows are drawn by their keys", t))
 	}
 	out := &Batch{Schema: t.Schema, Name: t.Name}
 	for _, k := range t.Key {

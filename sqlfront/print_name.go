@@ -17,6 +17,14 @@ func (p *printer) name(s string) {
 	p.text(quoteName(s))
 }
 
+// QualifiedName prints a name for a text of SQL, in quotes where it needs them; schema may be empty.
+func QualifiedName(schema, name string) string {
+	if schema == "" {
+		return quoteName(name)
+	}
+	return quoteName(schema) + "." + quoteName(name)
+}
+
 func quoteName(s string) string {
 	plain := s != ""
 	for i := range len(s) {

@@ -257,7 +257,7 @@ func (c *trial) content(db *relgrad.DB) string {
 		if db.Definition(schema, table) == nil || name == "relgrad.run" {
 			continue // a view; a run that failed stays in the log
 		}
-		res, err := db.Run(context.Background(), "SELECT * FROM "+name)
+		res, err := db.Run(context.Background(), "SELECT * FROM "+sqlfront.QualifiedName(schema, table))
 		if err != nil {
 			c.d.Fatalf(c.t, "%s: %v", name, err)
 		}

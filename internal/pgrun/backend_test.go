@@ -258,31 +258,12 @@ func TestBackendRandom(t *testing.T) {
 }
 
 func (s *viewServer) backendRandom(q *randquery.Query, kind kernels.Kind) (compared, refused, beyond int, err error) {
-	s.clear()
-	db, err := q.Open(kind)
-	if err != nil {
-		return 0, 0, 0, err
-	}
-	s.exec(strings.Join(q.DB.Script(kind), "\n"))
-	views := map[string]string{"the_loss": "SELECT * FROM " + q.Loss} // made for Postgres to judge it
-	if strings.Contains(q.Loss, " ") {
-		views["the_loss"] = q.Loss
-	}
-	for _, v := range q.Views {
-		views[v.Name] = v.SQL
-	}
-	if err := s.createViews(views); err != nil {
-		if q.Plain() {
-			return 0, 0, 0, err
-		}
-		return 0, 0, 1, nil
-	}
-	tol := 1e-9
-	if kind == kernels.Float32 {
-		tol = 1e-4
+	db, ok, err := s.open(q, kind)
+	if err != nil || !ok {
+		return 0, 0, 1, err
 	}
 	for _, table := range tablesOf(q.Params) {
-		ok, err := s.backend(db, q.Loss, table, tol)
+		ok, err := s.backend(db, q.Loss, table, tolerance(kind))
 		var e *pgconn.PgError
 		if errors.As(err, &e) && e.Code == sqlerr.FeatureNotSupported {
 			beyond++ // the catalogue of a database has sub-queries of which nothing is known; the oracle's has none
@@ -298,6 +279,37 @@ func (s *viewServer) backendRandom(q *randquery.Query, kind kernels.Kind) (compa
 		}
 	}
 	return compared, refused, beyond, nil
+}
+
+// tolerance of gradients, relative to their largest value.
+func tolerance(kind kernels.Kind) float64 {
+	if kind == kernels.Float32 {
+		return 1e-4
+	}
+	return 1e-9
+}
+
+// open makes a query's tables and views on the server; ok is false where Postgres does not take a view, though it is a loss.
+func (s *viewServer) open(q *randquery.Query, kind kernels.Kind) (db *memdb.DB, ok bool, err error) {
+	s.clear()
+	if db, err = q.Open(kind); err != nil {
+		return nil, false, err
+	}
+	s.exec(strings.Join(q.DB.Script(kind), "\n"))
+	views := map[string]string{"the_loss": "SELECT * FROM " + q.Loss} // made for Postgres to judge it
+	if strings.Contains(q.Loss, " ") {
+		views["the_loss"] = q.Loss
+	}
+	for _, v := range q.Views {
+		views[v.Name] = v.SQL
+	}
+	if err := s.createViews(views); err != nil {
+		if q.Plain() {
+			return nil, false, err
+		}
+		return nil, false, nil
+	}
+	return db, true, nil
 }
 
 // TestBackendNullChunks reads columns of chunks that begin with NULL, in one block and in several.

@@ -20,43 +20,54 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
+// compiledServer is a server with the portable tier, and the session from outside that compiles for it.
+type compiledServer struct {
+	*viewServer
+	outside *relgrad.Server
+}
+
+func newCompiledServer(t *testing.T) *compiledServer {
+	t.Helper()
+	ctx, cluster := context.Background(), pgcluster.StartBare(t)
+	e := connect(t, cluster, func(ctx context.Context, conn *pgx.Conn) error {
+		_, err := migrations.Apply(ctx, conn)
+		return err
+	})
+	s := &compiledServer{viewServer: &viewServer{e, t}}
+	s.exec("SET search_path = public, relgrad")
+	var err error
+	if s.outside, err = relgrad.Dial(ctx, cluster.DSN, nil); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.outside.Close() })
+	for _, sql := range []string{"SET search_path = public, relgrad", "SET jit = off"} {
+		if _, err := s.outside.RunSQL(ctx, sql); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
 // TestCompiledLosses compares compiled gradients on the portable tier with the executor's, for the losses that every engine is
 // tested with, at one step and seed.
 func TestCompiledLosses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
 	}
-	ctx := context.Background()
-	cluster := pgcluster.StartBare(t)
-	e := connect(t, cluster, func(ctx context.Context, conn *pgx.Conn) error {
-		_, err := migrations.Apply(ctx, conn)
-		return err
-	})
-	s := &viewServer{e, t}
+	ctx, s := context.Background(), newCompiledServer(t)
 	graph := gradtest.Graph()
+	script := ""
 	for _, name := range slices.Sorted(maps.Keys(graph.Tables)) {
-		s.exec(create(graph.Tables[name]))
-		if _, err := e.conn.PgConn().CopyFrom(ctx, rows(graph.Data[name], int(graph.Tables[name].Rows)), "COPY "+name+" FROM STDIN"); err != nil {
-			t.Fatal(err)
-		}
+		script += create(graph.Tables[name])
 	}
-	s.exec("SET search_path = public, relgrad")
+	s.exec(script)
+	s.fill(graph)
 	texts := map[string]string{}
 	for name, v := range graph.Views {
 		texts[name] = v.Text.SQL
 	}
 	if err := s.createViews(texts); err != nil {
 		t.Fatal(err)
-	}
-	engine, err := relgrad.Dial(ctx, cluster.DSN, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer engine.Close()
-	for _, sql := range []string{"SET search_path = public, relgrad", "SET jit = off"} {
-		if _, err := engine.RunSQL(ctx, sql); err != nil {
-			t.Fatal(err)
-		}
 	}
 	n := 0
 	for i, l := range gradtest.Losses {
@@ -66,7 +77,7 @@ func TestCompiledLosses(t *testing.T) {
 			s.exec("CREATE VIEW " + loss + " AS " + l.SQL)
 		}
 		for _, p := range l.Params {
-			if err := compareCompiled(ctx, engine, loss, p); err != nil {
+			if err := compareCompiled(ctx, s.outside, loss, p); err != nil {
 				t.Errorf("%s with respect to %s: %v", l.SQL, p, err)
 			}
 			n++

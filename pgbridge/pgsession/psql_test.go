@@ -97,12 +97,29 @@ func both(t *testing.T, c *pgcluster.Cluster, dir, stdin, stop string, files ...
 // varying matches what differs between two runs of one script.
 var varying = regexp.MustCompile(`(?m)^(Time: ).*$|(process with PID )\d+|(pg_temp_|pg_toast_temp_)\d+`)
 
+// anyKind and listOf match what psql 18 says of a kind of relations where earlier ones say "relation" and "relations"; notNull
+// what it shows besides of a server of its version.
+var (
+	notNull = regexp.MustCompile(`(?m)^Not-null constraints:\n(    ".*\n)+`)
+	anyKind = regexp.MustCompile(`(did not find any )(tables|views|indexes|sequences|materialized views|foreign tables)( named)`)
+	listOf  = regexp.MustCompile(`(?m)^ *List of (relations|tables|views|indexes|sequences|materialized views|foreign tables) *$`)
+)
+
 // plain takes away what may differ: the program's name in front of messages and how an error of its own begins, process
-// numbers, times.
+// numbers, times; the widths of tables with the name of a schema that has a number.
 func plain(s string) string {
+	tables := strings.Split(s, "\n\n")
+	for i, table := range tables {
+		if strings.Contains(table, "pg_temp_") {
+			tables[i] = regexp.MustCompile(`([ -])[ -]+`).ReplaceAllString(table, "$1")
+		}
+	}
+	s = strings.Join(tables, "\n\n")
 	s = varying.ReplaceAllString(s, "$1$2$3…")
 	s = regexp.MustCompile(`(?m)^(psql|relgrad):`).ReplaceAllString(s, "")
 	s = regexp.MustCompile(`(?m)Did not (find .*)\.$`).ReplaceAllString(s, "did not $1")
+	s = anyKind.ReplaceAllString(s, "${1}relation$3")
+	s = notNull.ReplaceAllString(listOf.ReplaceAllString(s, "List of relations"), "")
 	return regexp.MustCompile(`(?m)^([^ ]+:\d+: )error: (ERROR:  )?`).ReplaceAllString(s, "${1}ERROR:  ") // psql's own errors
 }
 

@@ -181,6 +181,8 @@ func (s *storm) judge(number int, sql, want, got string, err error) {
 		s.errorf("session %d: %s\ngives %q, want %q", number, sql, got, want)
 	case errors.As(err, &e) && clean[e.Code] != "":
 		s.count(clean[e.Code])
+	case errors.Is(err, syscall.EPIPE): // terminated between two calls: its message was not read
+		s.count(clean["57P01"])
 	default:
 		s.errorf("session %d: %s\n%v %+v", number, sql, err, e)
 	}

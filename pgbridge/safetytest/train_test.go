@@ -95,33 +95,43 @@ func changed(e *env) {
 
 // resumed cancels runs and resumes them: the same bits as without.
 func resumed(e *env) {
-	for i, typ := range []string{"double precision", "real"} {
-		for j, engine := range []string{"chunk", "sql"} {
-			const options = "optimizer => 'adam', lr => 0.01, epochs => 40000, batch => 'data', batch_size => 7, seed => 5"
-			epochs := map[string]string{"chunk": "600", "sql": "60"}[engine]
-			opts := strings.Replace(options, "40000", epochs, 1)
-			make := func(name string) string {
-				return fmt.Sprintf("DROP TABLE IF EXISTS data CASCADE; CREATE TABLE data AS SELECT * FROM point; ALTER TABLE data ADD PRIMARY KEY (id); DROP TABLE IF EXISTS %[1]s CASCADE;"+
-					"CREATE TABLE %[1]s (id int PRIMARY KEY, v %[2]s[], n %[2]s); INSERT INTO %[1]s VALUES (1, '{0.5,-0.5}', 0.1);"+
-					"CREATE VIEW loss_%[1]s AS SELECT avg((y - (dot(v, v) * x + n)) ^ 2) AS loss FROM data, %[1]s", name, typ)
-			}
-			e.must("SET relgrad.engine = " + engine + "; " + make("whole"))
-			e.must("CALL train('loss_whole', ARRAY['whole'], " + opts + ")")
-			e.must(make("parts"))
-			other := e.another()
-			other.must("SET relgrad.engine = " + engine)
-			done := background(other, "CALL train('loss_parts', ARRAY['parts'], "+opts+")")
-			run := fmt.Sprint(2*(2*i+j) + 2)
-			e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE run = " + run + " AND step > 0")
-			e.must(fmt.Sprintf("SELECT pg_cancel_backend(%d)", other.PgConn().PID()))
-			err := <-done
-			e.t.Logf("%s, %s: cancelled after %s: %v", typ, engine, e.must("SELECT step FROM relgrad.run WHERE run = "+run), err)
-			if err != nil {
-				e.must("CALL train(resume => " + run + ")")
-			}
-			e.gives("SELECT status FROM relgrad.run WHERE run = "+run, "finished")
-			e.gives("SELECT w.v::text = p.v::text AND w.n::text = p.n::text FROM whole w, parts p", "t")
-			e.gives(fmt.Sprintf("SELECT count(*) FROM relgrad.loss a JOIN relgrad.loss b ON b.run = %s AND a.step = b.step WHERE a.run = %[1]s - 1 AND a.loss <> b.loss", run), "0")
+	const hook = "DELETE FROM chosen; INSERT INTO chosen SELECT id FROM data WHERE (id + current_step()) % 3 > 0; UPDATE counted SET n = n + 1; SELECT pg_sleep(0.02)"
+	for i, c := range []struct {
+		typ, engine, epochs, hook string
+	}{
+		{"double precision", "chunk", "600", ""}, {"real", "chunk", "600", ""},
+		{"double precision", "chunk", "30", hook}, {"double precision", "sql", "30", hook}, {"real", "sql", "30", hook}, // they sleep past the first commit
+	} {
+		opts := "optimizer => 'adam', lr => 0.01, epochs => " + c.epochs + ", batch => 'data', batch_size => 7, seed => 5"
+		if c.hook != "" {
+			opts += ", before_step => '" + c.hook + "'"
 		}
+		make := func(name string) string {
+			return fmt.Sprintf("DROP TABLE IF EXISTS data, chosen, counted CASCADE; CREATE TABLE data AS SELECT * FROM point; ALTER TABLE data ADD PRIMARY KEY (id); DROP TABLE IF EXISTS %[1]s CASCADE;"+
+				"CREATE TABLE chosen AS SELECT id FROM data; ALTER TABLE chosen ADD PRIMARY KEY (id); CREATE TABLE counted AS SELECT 0 AS n;"+
+				"CREATE TABLE %[1]s (id int PRIMARY KEY, v %[2]s[], n %[2]s); INSERT INTO %[1]s VALUES (1, '{0.5,-0.5}', 0.1);"+
+				"CREATE VIEW loss_%[1]s AS SELECT coalesce(avg((y - (dot(v, v) * x + n)) ^ 2), 0) AS loss FROM data JOIN chosen USING (id), %[1]s", name, c.typ)
+		}
+		e.must("SET relgrad.engine = " + c.engine + "; " + make("whole"))
+		e.must("CALL train('loss_whole', ARRAY['whole'], " + opts + ")")
+		counted := e.must("SELECT n FROM counted")
+		e.must(make("parts"))
+		other := e.another()
+		other.must("SET relgrad.engine = " + c.engine)
+		done := background(other, "CALL train('loss_parts', ARRAY['parts'], "+opts+")")
+		run := fmt.Sprint(2*i + 2)
+		e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE run = " + run + " AND step > 0")
+		e.must(fmt.Sprintf("SELECT pg_cancel_backend(%d)", other.PgConn().PID()))
+		err := <-done
+		e.t.Logf("%s, %s, %q: cancelled after %s: %v", c.typ, c.engine, c.hook, e.must("SELECT step FROM relgrad.run WHERE run = "+run), err)
+		if err != nil {
+			e.must("CALL train(resume => " + run + ")")
+		} else if c.hook != "" {
+			e.t.Errorf("%s: the run with before_step was not cancelled", c.engine)
+		}
+		e.gives("SELECT status FROM relgrad.run WHERE run = "+run, "finished")
+		e.gives("SELECT w.v::text = p.v::text AND w.n::text = p.n::text FROM whole w, parts p", "t")
+		e.gives("SELECT n FROM counted", counted)
+		e.gives(fmt.Sprintf("SELECT count(*) FROM relgrad.loss a JOIN relgrad.loss b ON b.run = %s AND a.step = b.step WHERE a.run = %[1]s - 1 AND a.loss <> b.loss", run), "0")
 	}
 }

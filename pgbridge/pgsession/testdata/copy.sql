@@ -23,7 +23,7 @@ COPY t FROM STDIN;
 COPY t FROM STDIN;
 too few
 \.
-COPY t (nocolumn) FROM STDIN;
+COPY t (nocolumn) TO STDOUT;
 SELECT 'the script goes on' AS here, count(*) FROM t;
 \copy t to 'copy_out.tmp' csv header
 \! cat copy_out.tmp
