@@ -12,7 +12,13 @@ import (
 // fused is the pass: a tree whose results are stored or summed.
 type fused struct {
 	members []*member
-	sums    [][]accum // per lane and member
+	sums    [][]partials // per lane and member
+}
+
+// partials are a lane's sums of one aggregate: by group, those it has met.
+type partials struct {
+	acc []*accum
+	met []int
 }
 
 // member is a val of the pass.
@@ -36,10 +42,23 @@ func (l *lowerer) fusible(v *val) bool {
 	case vCall:
 		return !large(v)
 	case vAgg:
-		return v.grp.out.n == 1 && v.grp.order == nil && kindOf(v.args[0].typ) != str
+		return kindOf(v.args[0].typ) != str && (v.grp.order == nil || v.grp.code != nil) && v.partials() <= passPartials
 	}
 	return false
 }
+
+// passPartials bounds the partial sums of an aggregate in a pass, in bytes.
+const passPartials = 96 << 20
+
+// partials is how many bytes of partial sums the lanes of a pass hold for the aggregate v, and at least one lane.
+func (v *val) partials() int {
+	lanes := passLanes(v.typ.Size() * v.grp.out.n)
+	each := min(v.grp.out.n, (v.grp.in.n+lanes-1)/lanes) // groups that a lane meets
+	return 8 * v.typ.Size() * each * lanes
+}
+
+// passLanes is the number of lanes of a pass with sums of so many numbers.
+func passLanes(numbers int) int { return max(8, min(256, 1<<20/max(numbers, 1))) }
 
 // reader is a val in memory that reads another; aligned: row by row in the order of its own rows.
 type reader struct {
@@ -72,7 +91,7 @@ func (l *lowerer) deps(v *val, f func(d *val, aligned bool)) {
 		}
 	}
 	for _, a := range v.args {
-		visit(a, v.op == vCall || v.op == vAgg && v.grp.order == nil)
+		visit(a, v.op == vCall || v.op == vAgg && (v.grp.order == nil || l.fusible(v)))
 	}
 }
 
@@ -88,7 +107,10 @@ func (l *lowerer) fuse() [][]*val {
 		fusible := l.fusible(v)
 		l.deps(v, func(d *val, aligned bool) {
 			after := stage[d] + 1
-			if fusible && aligned && l.fusible(d) {
+			if !d.vary { // computed before
+				after = 0
+			}
+			if fusible && aligned && d.op == vCall && l.fusible(d) {
 				after = stage[d]
 			}
 			stage[v] = max(stage[v], after)
@@ -102,9 +124,13 @@ func (l *lowerer) fuse() [][]*val {
 		stage int
 	}
 	at := map[pass]int{}
-	stages := make([][][]*val, last+1)
+	stages, out := make([][][]*val, last+1), [][]*val(nil)
 	for _, v := range l.order {
 		if !l.mat[v] {
+			continue
+		}
+		if !v.vary {
+			out = append(out, []*val{v})
 			continue
 		}
 		k := stage[v]
@@ -118,7 +144,6 @@ func (l *lowerer) fuse() [][]*val {
 		}
 		stages[k] = append(stages[k], []*val{v})
 	}
-	var out [][]*val
 	for _, s := range stages {
 		out = append(out, s...)
 	}
@@ -198,7 +223,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 	most := 256
 	for _, m := range f.members {
 		if m.red != nil {
-			most = max(8, min(most, 1<<20/m.v.typ.Size()))
+			most = min(most, passLanes(m.v.typ.Size()*m.v.grp.out.n))
 		}
 	}
 	in.cutInto(most)
@@ -229,7 +254,10 @@ func (in *instr) outs() []*val {
 func (f *fused) run(m *machine, in *instr) error {
 	lanes := in.lanes()
 	if len(f.sums) != lanes {
-		f.sums = make([][]accum, lanes)
+		f.sums = make([][]partials, lanes)
+		for i := range f.sums {
+			f.sums[i] = make([]partials, len(f.members))
+		}
 	}
 	err := parallel(m.ctx, m.workers, lanes, func(w, lane int) error {
 		b, err := in.block(m, w)
@@ -245,31 +273,55 @@ func (f *fused) run(m *machine, in *instr) error {
 		if x.red == nil {
 			continue
 		}
-		var sum accum
-		x.red.reset(&sum)
-		for lane := range f.sums {
-			x.red.merge(&sum, &f.sums[lane][i])
+		err := parallel(m.ctx, m.workers, x.v.grp.out.n, func(_, g int) error {
+			f.merge(i, g)
+			return nil
+		})
+		if err != nil {
+			return err
 		}
-		x.red.finish(x.v.data, 0, &sum)
 	}
 	return nil
 }
 
-func (f *fused) lane(in *instr, b *block, lane int) error {
-	if f.sums[lane] == nil {
-		f.sums[lane] = make([]accum, len(f.members))
+// merge adds the lanes' sums of group g, in their order.
+func (f *fused) merge(i, g int) {
+	x := f.members[i]
+	var sum accum
+	x.red.reset(&sum)
+	for lane := range f.sums {
+		if acc := f.sums[lane][i].acc; acc != nil && acc[g] != nil {
+			x.red.merge(&sum, acc[g])
+		}
 	}
+	x.red.finish(x.v.data, g, &sum)
+}
+
+// of is the lane's sum of group g.
+func (p *partials) of(x *member, g int) *accum {
+	if p.acc == nil {
+		p.acc = make([]*accum, x.v.grp.out.n)
+	}
+	if p.acc[g] == nil {
+		p.acc[g] = &accum{}
+		x.red.reset(p.acc[g])
+		p.met = append(p.met, g)
+	}
+	return p.acc[g]
+}
+
+func (f *fused) lane(in *instr, b *block, lane int) error {
 	sums := f.sums[lane]
 	for i, x := range f.members {
-		if x.red != nil {
-			x.red.reset(&sums[i])
+		for _, g := range sums[i].met {
+			x.red.reset(sums[i].acc[g])
 		}
 	}
 	for lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows); lo < hi; lo += in.t.rows {
 		n := min(in.t.rows, hi-lo)
 		for _, x := range f.members {
-			if x.red == nil && direct(in.t, in.t.result[x.base], x.v.data) {
-				b.cells[in.t.result[x.base]] = x.v.data.rows(lo, lo+n)
+			if r := in.t.result[x.base]; x.red == nil && direct(in.t, r, x.v.data) {
+				b.cells[r] = x.v.data.rows(lo, lo+n)
 			}
 		}
 		if err := b.eval(lo, n); err != nil {
@@ -278,12 +330,8 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 		for i, x := range f.members {
 			b.base = x.base
 			switch {
-			case x.add != nil:
-				x.add(b, sums[i].f, 0, n)
-				sums[i].seen += int64(n)
 			case x.red != nil:
-				d, uniform := b.result(0)
-				x.red.add(&sums[i], d, uniform, 0, n)
+				x.sum(b, &sums[i], lo, n)
 			case !direct(in.t, in.t.result[x.base], x.v.data):
 				d, uniform := b.result(0)
 				store(x.v.data, lo, n, d, uniform)
@@ -292,6 +340,28 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 		b.base = 0
 	}
 	return nil
+}
+
+// sum adds the n rows of a block from row lo on, runs of one group at a time.
+func (x *member) sum(b *block, p *partials, lo, n int) {
+	code := x.v.grp.code
+	for at := 0; at < n; {
+		g, to := 0, n
+		if code != nil {
+			g = int(code[lo+at])
+			for to = at + 1; to < n && int(code[lo+to]) == g; to++ {
+			}
+		}
+		acc := p.of(x, g)
+		if x.add != nil {
+			x.add(b, acc.f, at, to)
+			acc.seen += int64(to - at)
+		} else {
+			d, uniform := b.result(0)
+			x.red.add(acc, d, uniform, at, to)
+		}
+		at = to
+	}
 }
 
 // explain prints the members of a pass.
