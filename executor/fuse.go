@@ -42,10 +42,16 @@ func (l *lowerer) fusible(v *val) bool {
 	case vCall:
 		return !large(v)
 	case vAgg:
-		return kindOf(v.args[0].typ) != str && (v.grp.order == nil || v.grp.code != nil) && v.partials() <= passPartials
+		if kindOf(v.args[0].typ) == str || v.grp.order != nil && v.grp.code == nil {
+			return false
+		}
+		return v.grp.out.n == 1 || v.typ.Size() >= passChunk && v.partials() <= passPartials
 	}
 	return false
 }
+
+// passChunk is the size from which chunks are summed by group in a pass; smaller ones are better read group by group.
+const passChunk = 4096
 
 // passPartials bounds the partial sums of an aggregate in a pass, in bytes.
 const passPartials = 96 << 20

@@ -31,7 +31,6 @@ func (c *compiler) elementwise(v *val, mask int) (int, error) {
 		default:
 			plain = false
 		}
-		e.at[i] = broadcastOffsets(a.typ.Shape, v.typ.Shape)
 	}
 	if name == "power" && isTwo(v.args[1]) && v.args[0].typ.Size() == e.size {
 		return c.strict(v, args[:1], -1, cpu.Square, byKind(v, runUnary[float32], runUnary[float64])), nil
@@ -46,6 +45,20 @@ func (c *compiler) elementwise(v *val, mask int) (int, error) {
 		return c.strict(v, args, -1, e, byKind(v, runBinary[float32], runBinary[float64])), nil
 	case name == "select" && plain:
 		return c.strict(v, args, -1, e, byKind(v, runSelect[float32], runSelect[float64])), nil
+	}
+	if isBinary || name == "select" {
+		shapes := make([]tensor.Shape, len(args))
+		for i, a := range v.args {
+			shapes[i] = a.typ.Shape
+		}
+		var ok bool
+		if e.m, e.n, e.sides, ok = rowsOf(v.typ.Shape, shapes); ok {
+			e.op = binary
+			return c.strict(v, args, -1, e, byKind(v, runBroadcast[float32], runBroadcast[float64])), nil
+		}
+	}
+	for i, a := range v.args {
+		e.at[i] = broadcastOffsets(a.typ.Shape, v.typ.Shape)
 	}
 	e.f = v.expr.Def.Elem
 	return c.strict(v, args, -1, e, byKind(v, runElem[float32], runElem[float64])), nil
@@ -68,7 +81,10 @@ type elem struct {
 	f    func([]float64) float64
 	size int
 	each []int     // 1: element i of the result reads element i; 0: element 0 (where plain)
-	at   [][]int32 // the element of the argument that each element of the result reads
+	at   [][]int32 // the element of the argument that each element of the result reads (where nothing else fits)
+
+	m, n  int    // the result as m rows of n numbers (where broadcast)
+	sides []side // what each argument gives them
 }
 
 // broadcastOffsets lists, for each element of shape out, the element of shape s that it reads.
