@@ -45,6 +45,9 @@ func (l *lowerer) fusible(v *val) bool {
 		if kindOf(v.args[0].typ) == str || v.grp.order != nil && v.grp.code == nil {
 			return false
 		}
+		if x, _ := largeSum(v); x != nil {
+			return false
+		}
 		return v.grp.out.n == 1 || v.typ.Size() >= passChunk && v.partials() <= passPartials
 	}
 	return false

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"github.com/relgrad/relgrad/kernels/blas"
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // gemm lowers a product of few but large matrices: workers take panels of rows of the result.
@@ -14,7 +16,7 @@ type gemm struct {
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
 // into memory first.
 func large(v *val) bool {
-	if v.op != vCall || v.data != nil || v.expr.Def.Name != "matmul" || len(v.typ.Shape) != 2 || v.typ.Nullable || v.sp.n == 0 {
+	if v.op != vCall || v.data != nil || v.expr.Def.Name != "matmul" || v.typ.Nullable || v.sp.n == 0 || len(v.typ.Shape) == 0 {
 		return false
 	}
 	for _, a := range v.args {
@@ -22,12 +24,55 @@ func large(v *val) bool {
 			return false
 		}
 	}
-	return v.flops() >= 1e8 && v.sp.n <= 64
+	if len(v.typ.Shape) == 1 {
+		_, matrix := vectorsBy(v)
+		return matrix != nil && matrix.typ.Size() >= largeMatrix && v.flops()*float64(v.sp.n) >= largeFlops
+	}
+	return len(v.typ.Shape) == 2 && v.flops() >= largeFlops && v.sp.n <= 64
+}
+
+const (
+	largeFlops  = 1e8     // of a product
+	largeMatrix = 1 << 18 // numbers of a matrix that many vectors are multiplied by, or of a sum of outer products
+)
+
+// vectorsBy takes the product of each row's vector with one matrix apart; nil where v is another product.
+func vectorsBy(v *val) (rows, matrix *val) {
+	switch a, b := v.args[0], v.args[1]; {
+	case len(a.typ.Shape) == 1 && len(b.typ.Shape) == 2 && b.uniform() && !a.uniform():
+		return a, b
+	case len(b.typ.Shape) == 1 && len(a.typ.Shape) == 2 && a.uniform() && !b.uniform():
+		return b, a
+	}
+	return nil, nil
+}
+
+// largeSum returns the operands of a sum of all rows' outer products whose result is large; nil for another val. The
+// workers then share the result, not the rows.
+func largeSum(v *val) (x, y *val) {
+	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.grp.out.n != 1 || v.grp.order != nil || v.typ.Nullable || v.typ.Size() < largeMatrix {
+		return nil, nil
+	}
+	o := v.args[0]
+	if o.op != vCall || o.data != nil || o.expr.Def.Name != "outer" || o.typ.Nullable {
+		return nil, nil
+	}
+	for _, a := range o.args {
+		if a.uniform() || a.typ.Kind != v.typ.Kind {
+			return nil, nil
+		}
+	}
+	return o.args[0], o.args[1]
 }
 
 // feedsLarge reports whether v is an operand of such a product, perhaps through a transpose.
 func (l *lowerer) feedsLarge(v *val) bool {
 	for _, u := range l.uses[v] {
+		for _, w := range l.uses[u] {
+			if x, y := largeSum(w); w.op == vAgg && w.args[0] == u && (x == v || y == v) {
+				return true
+			}
+		}
 		if large(u) {
 			_, turned := untransposed(v)
 			return !turned
@@ -49,8 +94,19 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		return nil, nil
 	}
 	g := &gemm{p: dims(v.args[0], v.args[1]), rows: 256}
-	g.x, g.p.at = untransposed(v.args[0])
-	g.y, g.p.bt = untransposed(v.args[1])
+	products := v.sp.n
+	if len(v.typ.Shape) == 1 { // all rows together are one matrix
+		x, y := vectorsBy(v)
+		g.x, products = x, 1
+		g.y, g.p.bt = untransposed(y)
+		if y == v.args[0] {
+			g.p.bt = !g.p.bt
+		}
+		g.p.m, g.p.k, g.p.n = v.sp.n, x.typ.Size(), v.typ.Size()
+	} else {
+		g.x, g.p.at = untransposed(v.args[0])
+		g.y, g.p.bt = untransposed(v.args[1])
+	}
 	for _, x := range []*val{g.x, g.y} {
 		if x.data == nil || x.data.kind != kindOf(v.typ) {
 			return nil, nil
@@ -61,27 +117,31 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		return nil, err
 	}
 	t.also = []*val{g.x, g.y}
-	in := &instr{v: v, how: "GEMM", rows: v.sp.n, t: t, lower: g}
+	in := &instr{v: v, how: "GEMM", rows: products, t: t, lower: g}
 	l.finish(in)
-	in.flops = v.flops() * float64(in.rows)
-	in.bytes += float64(in.rows * (g.x.typ.Size() + g.y.typ.Size()) * kindOf(v.typ).bytes())
+	in.flops = v.flops() * float64(v.sp.n)
+	in.bytes += float64(v.sp.n * (g.x.typ.Size() + g.y.typ.Size()) * kindOf(v.typ).bytes())
 	return in, nil
 }
 
+// columns is the width of a panel: a worker's part of the other operand stays in its cache.
+const columns = 512
+
 func (g *gemm) run(m *machine, in *instr) error {
-	panels := (g.p.m + g.rows - 1) / g.rows
-	return parallel(m.ctx, m.workers, in.rows*panels, func(_, task int) error {
+	down, across := (g.p.m+g.rows-1)/g.rows, (g.p.n+columns-1)/columns
+	return parallel(m.ctx, m.workers, in.rows*down*across, func(_, task int) error {
+		row, at := task/(down*across), task%(down*across)
 		if in.v.data.kind == f32 {
-			runPanel[float32](in, g, task/panels, task%panels)
+			runPanel[float32](in, g, row, at%down*g.rows, at/down*columns)
 		} else {
-			runPanel[float64](in, g, task/panels, task%panels)
+			runPanel[float64](in, g, row, at%down*g.rows, at/down*columns)
 		}
 		return nil
 	})
 }
 
-// runPanel computes rows of the result of one product.
-func runPanel[T float](in *instr, g *gemm, row, panel int) {
+// runPanel computes a panel of the result of one product, from row lo and column left on.
+func runPanel[T float](in *instr, g *gemm, row, lo, left int) {
 	p := g.p
 	side := func(v *val, size int) []T {
 		if v.uniform() {
@@ -90,8 +150,7 @@ func runPanel[T float](in *instr, g *gemm, row, panel int) {
 		return of[T](v.data)[row*size : (row+1)*size]
 	}
 	x, y, out := side(g.x, p.m*p.k), side(g.y, p.k*p.n), of[T](in.v.data)[row*p.m*p.n:(row+1)*p.m*p.n]
-	lo := panel * g.rows
-	n := min(g.rows, p.m-lo)
+	n, width := min(g.rows, p.m-lo), min(columns, p.n-left)
 	lda, ldb := p.k, p.n
 	if p.at {
 		lda = p.m
@@ -101,6 +160,63 @@ func runPanel[T float](in *instr, g *gemm, row, panel int) {
 	}
 	if p.bt {
 		ldb = p.k
+		y = y[left*p.k:]
+	} else {
+		y = y[left:]
 	}
-	blas.Gemm(p.at, p.bt, n, p.n, p.k, x, lda, y, ldb, 0, out[lo*p.n:], p.n)
+	blas.Gemm(p.at, p.bt, n, width, p.k, x, lda, y, ldb, 0, out[lo*p.n+left:], p.n)
+}
+
+// outers lowers a large sum of outer products: workers take tiles of the result.
+type outers struct {
+	x, y *val
+	p, q int
+}
+
+// tryLargeSum makes the instruction of a large sum; nil where an operand is not in memory as it stands.
+func (l *lowerer) tryLargeSum(v *val) (*instr, error) {
+	x, y := largeSum(v)
+	if x == nil || x.data == nil || y.data == nil || x.data.kind != kindOf(v.typ) || y.data.kind != kindOf(v.typ) {
+		return nil, nil
+	}
+	t, err := compile(l.g, nil)
+	if err != nil {
+		return nil, err
+	}
+	t.also = []*val{x, y}
+	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.in.n, t: t, lower: &outers{x: x, y: y, p: x.typ.Size(), q: y.typ.Size()}}
+	l.finish(in)
+	in.flops = 2 * float64(in.rows) * float64(v.typ.Size())
+	in.bytes += float64(in.rows * (x.typ.Size() + y.typ.Size()) * kindOf(v.typ).bytes())
+	return in, nil
+}
+
+func (o *outers) run(m *machine, in *instr) error {
+	const tile = 256
+	down, across := (o.p+tile-1)/tile, (o.q+columns-1)/columns
+	return parallel(m.ctx, m.workers, down*across, func(_, task int) error {
+		lo, left := task%down*tile, task/down*columns
+		if in.v.data.kind == f32 {
+			runOuters[float32](in, o, lo, min(tile, o.p-lo), left, min(columns, o.q-left))
+		} else {
+			runOuters[float64](in, o, lo, min(tile, o.p-lo), left, min(columns, o.q-left))
+		}
+		return nil
+	})
+}
+
+// runOuters sums n rows and width columns of the result: in single precision over at most 256 rows.
+func runOuters[T float](in *instr, o *outers, lo, n, left, width int) {
+	x, y, out := of[T](o.x.data), of[T](o.y.data), of[T](in.v.data)
+	part, sum := make([]T, n*width), make([]float64, n*width)
+	for at := 0; at < in.rows; at += 256 {
+		blas.Gemm(true, false, n, width, min(256, in.rows-at), x[at*o.p+lo:], o.p, y[at*o.q+left:], o.q, 0, part, width)
+		cpu.AddRows(1, n*width, part, sum)
+	}
+	for r := range n {
+		to := out[(lo+r)*o.q+left:]
+		for i, s := range sum[r*width : (r+1)*width] {
+			to[i] = T(s)
+		}
+	}
 }

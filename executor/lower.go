@@ -259,6 +259,9 @@ func (l *lowerer) store(v, from *val, rows int) (*instr, error) {
 
 // sum compiles an aggregate in its general form.
 func (l *lowerer) sum(v *val) ([]*instr, error) {
+	if in, err := l.tryLargeSum(v); in != nil || err != nil {
+		return []*instr{in}, err
+	}
 	if in, err := l.trySpMM(v); in != nil || err != nil {
 		return []*instr{in}, err
 	}
