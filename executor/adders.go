@@ -102,15 +102,13 @@ func addWeighted[T float](scalars []factor) adder {
 	}
 }
 
-// partial returns the block's space for n elements.
+// partial returns the block's space for n elements of the kind; the sums of a pass may be of both.
 func (b *block) partial(k kind, n int) *data {
-	if len(b.tmp.f32)+len(b.tmp.f64) < n {
-		b.tmp = data{kind: k, size: 1, n: n}
-		if k == f32 {
-			b.tmp.f32 = make([]float32, n)
-		} else {
-			b.tmp.f64 = make([]float64, n)
-		}
+	if k == f32 && len(b.tmp.f32) < n {
+		b.tmp.f32 = make([]float32, n)
+	}
+	if k == f64 && len(b.tmp.f64) < n {
+		b.tmp.f64 = make([]float64, n)
 	}
 	return &b.tmp
 }

@@ -297,9 +297,10 @@ func (st *stage) addCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
 	return sum, nil
 }
 
-// spread gives a uniform val the rows of a space, for those who read only some of them.
+// spread gives a uniform val the rows of a space, for those who read only some of them. A constant has none, not even
+// of a space of one row.
 func (g *graph) spread(v *val, sp *space) *val {
-	if v.sp == sp {
+	if v.sp == sp && v.op != vConst {
 		return v
 	}
 	return g.concat(v.typ, sp, []*val{v}, []*space{sp})
