@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // dataset is a folder of data files that is being written.
@@ -22,6 +24,14 @@ func stream(name string) *rand.Rand {
 	h := fnv.New64a()
 	h.Write([]byte(name))
 	return rand.New(rand.NewPCG(h.Sum64(), 20))
+}
+
+// need notes that the sizes do not go together; the generator then stops.
+func (d *dataset) need(ok bool, what string) bool {
+	if !ok && d.err == nil {
+		d.err = sqlerr.New(sqlerr.InvalidParameter, "these sizes do not go together: %s is needed, with %v", what, d.size)
+	}
+	return ok
 }
 
 // table writes the columns of a table into NAME.npz.
@@ -69,7 +79,9 @@ func (w *Workload) folder(root string, v Values) (string, error) {
 	size := map[string]int{}
 	for _, n := range w.Size {
 		name += fmt.Sprintf("-%s%s", n.Name, number(v[n.Name]))
-		size[n.Name] = int(v[n.Name])
+		if size[n.Name] = int(v[n.Name]); float64(size[n.Name]) != v[n.Name] || v[n.Name] < min(n.Full, 1) || v[n.Name] > 1e9 {
+			return "", sqlerr.New(sqlerr.InvalidParameter, "%s = %s: a whole number from %s on is needed, up to 1e9", n.Name, number(v[n.Name]), number(min(n.Full, 1)))
+		}
 	}
 	dir := filepath.Join(root, name)
 	if _, err := os.Stat(dir); err == nil {

@@ -66,7 +66,7 @@ func chosen(names []string) (list []*bench.Workload, err error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no workload \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "there is no workload \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
 		}
 	}
 	return list, nil
