@@ -210,7 +210,7 @@ func (res *Result) judge() (all []Judged) {
 	for _, b := range res.Bars {
 		j := Judged{Bar: b, Against: b.Peer, Reached: math.NaN()}
 		for _, p := range res.Programs[1:] {
-			if ratio := Median(res.ratios(p)); (b.Peer == p.Name || b.Peer == "" && !p.ByHand) && !math.IsNaN(ratio) && !(ratio >= j.Reached) {
+			if ratio := Median(res.ratios(p)); (b.Peer == p.Name || b.Peer == "" && !p.Apart) && !math.IsNaN(ratio) && !(ratio >= j.Reached) {
 				j.Against, j.Reached = p.Name, ratio
 			}
 		}
