@@ -17,6 +17,7 @@ type dataset struct {
 	dir  string
 	size map[string]int // the workload's sizes
 	err  error
+	kept map[string][]Column // the tables, where a test has made the map
 }
 
 // stream gives the random numbers of one purpose: always the same ones for the same name.
@@ -36,6 +37,9 @@ func (d *dataset) need(ok bool, what string) bool {
 
 // table writes the columns of a table into NAME.npz.
 func (d *dataset) table(name string, columns ...Column) {
+	if d.kept != nil {
+		d.kept[name] = columns
+	}
 	if d.err == nil {
 		d.err = writeNpz(filepath.Join(d.dir, name+".npz"), columns...)
 	}
