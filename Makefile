@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo pg-bench clean
+.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo bench pg-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -49,6 +49,11 @@ pg-install: setup ## build and install the Postgres extension for the server tha
 
 pg-demo: pg-install ## train the same two models from psql, on a Postgres server of its own
 	@scripts/pg-demo
+
+bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard ../shared/data)))
+bench: build ## measure beside PyTorch, NumPy and others; writes bench/RESULTS.md (about 30 minutes, 3 GB to download)
+	@scripts/bench-setup
+	bin/relgrad bench --write bench/RESULTS.md
 
 pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)
 	go test ./bench -run '^$$' -bench Postgres -benchtime 1x -timeout 30m -write

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // dataset is a folder of data files that is being written.
@@ -15,6 +17,7 @@ type dataset struct {
 	dir  string
 	size map[string]int // the workload's sizes
 	err  error
+	kept map[string][]Column // the tables, where a test has made the map
 }
 
 // stream gives the random numbers of one purpose: always the same ones for the same name.
@@ -24,8 +27,19 @@ func stream(name string) *rand.Rand {
 	return rand.New(rand.NewPCG(h.Sum64(), 20))
 }
 
+// need notes that the sizes do not go together; the generator then stops.
+func (d *dataset) need(ok bool, what string) bool {
+	if !ok && d.err == nil {
+		d.err = sqlerr.New(sqlerr.InvalidParameter, "these sizes do not go together: %s is needed, with %v", what, d.size)
+	}
+	return ok
+}
+
 // table writes the columns of a table into NAME.npz.
 func (d *dataset) table(name string, columns ...Column) {
+	if d.kept != nil {
+		d.kept[name] = columns
+	}
 	if d.err == nil {
 		d.err = writeNpz(filepath.Join(d.dir, name+".npz"), columns...)
 	}
@@ -69,7 +83,9 @@ func (w *Workload) folder(root string, v Values) (string, error) {
 	size := map[string]int{}
 	for _, n := range w.Size {
 		name += fmt.Sprintf("-%s%s", n.Name, number(v[n.Name]))
-		size[n.Name] = int(v[n.Name])
+		if size[n.Name] = int(v[n.Name]); float64(size[n.Name]) != v[n.Name] || v[n.Name] < min(n.Full, 1) || v[n.Name] > 1e9 {
+			return "", sqlerr.New(sqlerr.InvalidParameter, "%s = %s: a whole number from %s on is needed, up to 1e9", n.Name, number(v[n.Name]), number(min(n.Full, 1)))
+		}
 	}
 	dir := filepath.Join(root, name)
 	if _, err := os.Stat(dir); err == nil {

@@ -6,6 +6,9 @@ import "math"
 
 func gcnData(d *dataset) {
 	n, classes, in, hidden := d.size["nodes"], 40, 128, 256
+	if !d.need(d.size["edges"] <= n*(n-1)/4, "edges of at most a quarter of all pairs of nodes") {
+		return
+	}
 	r := stream("gcn")
 	label := ints("label", n, func(int) int { return r.IntN(classes) })
 	centre := floats("", []int{classes, in}, r.NormFloat64).Data.([]float32)
@@ -35,6 +38,9 @@ func blocks(n, m, rows, columns int, f func() float64) []Column {
 
 func nnmfData(d *dataset) {
 	n, k, block := d.size["n"], d.size["rank"], d.size["block"]
+	if !d.need(n%block == 0, "n that block divides") {
+		return
+	}
 	r := stream("nnmf")
 	d.table("a", blocks(n/block, n/block, block, block, r.Float64)...)
 	factor := func() float64 { return r.Float64() / math.Sqrt(float64(k)) }
@@ -45,6 +51,9 @@ func nnmfData(d *dataset) {
 
 func ratingsData(d *dataset) {
 	users, items, n, k := d.size["users"], d.size["items"], d.size["ratings"], d.size["rank"]
+	if !d.need(n >= users && n/users < items, "at least a rating for each user, and fewer than items") {
+		return
+	}
 	r := stream("ratings")
 	// Each user has rated about as many items, which lie a random distance apart: distinct without a table of all pairs.
 	usr, item, rating := make([]int32, 0, n), make([]int32, 0, n), make([]float32, 0, n)
@@ -114,6 +123,9 @@ func kgeData(d *dataset) {
 
 func attentionData(d *dataset) {
 	n, heads, width := d.size["length"], d.size["heads"], d.size["width"]
+	if !d.need(width%heads == 0, "width that heads divides") {
+		return
+	}
 	r := stream("attention")
 	d.table("sequence", floats("x", []int{n, width}, r.NormFloat64), floats("y", []int{n, width}, r.NormFloat64))
 	k := width / heads
@@ -123,6 +135,9 @@ func attentionData(d *dataset) {
 
 // squareData makes five square matrices.
 func squareData(d *dataset) {
+	if !d.need(d.size["n"]%d.size["block"] == 0, "n that block divides") {
+		return
+	}
 	r := stream("chain")
 	n, block := d.size["n"]/d.size["block"], d.size["block"]
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
@@ -132,6 +147,9 @@ func squareData(d *dataset) {
 
 // skewedData makes them in the second shape of EinDecomp, section 9: n × n/10, n/10 × n, n × n/10, n/10 × 10n, 10n × n.
 func skewedData(d *dataset) {
+	if !d.need(d.size["n"]%(10*d.size["block"]) == 0, "n that 10 times block divides") {
+		return
+	}
 	r := stream("skewed chain")
 	block := d.size["block"]
 	n, short, long := d.size["n"]/block, d.size["n"]/10/block, d.size["n"]*10/block

@@ -66,47 +66,59 @@ func Folder() (string, error) {
 func Python(folder string) string { return filepath.Join(folder, "venv", "bin", "python") }
 
 // Measure compares losses, then runs rounds in which each program runs once, every other round in the reverse order. Where
-// real data are needed and absent, nothing runs.
+// real data are needed and absent, nothing runs. An error is one of the options or of the machine; what a program fails with
+// stands in its Program.
 func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, error) {
 	if err := r.unpack(); err != nil {
 		return nil, err
 	}
-	res := &Result{Workload: w, Programs: []*Program{{Peer: Peer{Name: "relgrad"}}}}
+	ours := &Program{Peer: Peer{Name: "relgrad"}}
+	res := &Result{Workload: w, Programs: []*Program{ours}}
 	if w.RealData && os.Getenv("RELGRAD_DATA") == "" {
-		res.Programs[0].Reason = "missing: real data (RELGRAD_DATA)"
+		ours.Reason = "missing: real data (RELGRAD_DATA)"
 		return res, nil
+	}
+	if _, err := w.folder(r.Root, w.values(full).with(o.Numbers)); err != nil {
+		return nil, err
 	}
 	if !o.Alone {
 		for _, p := range w.Peers {
 			res.Programs = append(res.Programs, &Program{Peer: p})
 		}
 	}
-	if err := r.agree(ctx, res); err != nil {
-		return nil, err
+	err := r.agree(ctx, res)
+	for round := 0; round < o.Rounds && err == nil; round++ {
+		err = r.round(ctx, res, o, round%2 == 1)
 	}
+	if err != nil && ctx.Err() == nil {
+		ours.Reason, ours.Failed, err = err.Error(), true, nil
+	}
+	return res, err
+}
+
+// round runs each program once.
+func (r *Runner) round(ctx context.Context, res *Result, o Options, reverse bool) error {
 	limit := o.Limit
-	if w.Steps > 0 {
-		limit = Limit{Steps: w.Steps, Seconds: 3600}
+	if res.Steps > 0 {
+		limit = Limit{Steps: res.Steps, Seconds: 3600}
 	}
-	for round := range o.Rounds {
-		for i := range res.Programs {
-			if round%2 == 1 {
-				i = len(res.Programs) - 1 - i
-			}
-			p := res.Programs[i]
-			if p.Reason != "" {
-				continue
-			}
-			run, err := r.run(ctx, w, p, w.values(full).with(o.Numbers), limit)
-			if err != nil {
-				return nil, err
-			}
-			if run != nil {
-				p.Runs = append(p.Runs, run)
-			}
+	for i := range res.Programs {
+		if reverse {
+			i = len(res.Programs) - 1 - i
+		}
+		p := res.Programs[i]
+		if p.Reason != "" {
+			continue
+		}
+		run, err := r.run(ctx, res.Workload, p, res.values(full).with(o.Numbers), limit)
+		if err != nil {
+			return err
+		}
+		if run != nil {
+			p.Runs = append(p.Runs, run)
 		}
 	}
-	return res, nil
+	return nil
 }
 
 // run runs a program once; nil, with the reason noted, where a peer cannot run.
@@ -210,7 +222,7 @@ func (res *Result) judge() (all []Judged) {
 	for _, b := range res.Bars {
 		j := Judged{Bar: b, Against: b.Peer, Reached: math.NaN()}
 		for _, p := range res.Programs[1:] {
-			if ratio := Median(res.ratios(p)); (b.Peer == p.Name || b.Peer == "" && !p.ByHand) && !math.IsNaN(ratio) && !(ratio >= j.Reached) {
+			if ratio := Median(res.ratios(p)); (b.Peer == p.Name || b.Peer == "" && !p.Apart) && !math.IsNaN(ratio) && !(ratio >= j.Reached) {
 				j.Against, j.Reached = p.Name, ratio
 			}
 		}

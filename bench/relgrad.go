@@ -178,10 +178,10 @@ func (r *Runner) Ours(ctx context.Context, w *Workload, v Values, limit Limit) (
 	if err != nil {
 		return nil, err
 	}
-	args := variables(data, v, fmt.Sprintf("epochs=%d", limit.Steps), fmt.Sprintf("seconds=%g", limit.Seconds))
+	args := variables(data, v, fmt.Sprintf("epochs=%d", limit.Steps))
 	args = append(args, "--store", store, "--format", "csv", "-c", `\timing on`, r.file("workloads/"+w.Script+".sql"))
 	if w.Query == "" {
-		return r.training(ctx, store, args)
+		return r.training(ctx, store, args, limit)
 	}
 	return r.queries(ctx, w.Query, args, limit)
 }
@@ -224,9 +224,9 @@ func (r *Runner) queries(ctx context.Context, query string, args []string, limit
 }
 
 // training runs the script and reads what train recorded: when each step ended, and its loss. The call is the script's last
-// statement.
-func (r *Runner) training(ctx context.Context, store string, args []string) (*Run, error) {
-	out, peak, err := r.relgrad(ctx, args...)
+// statement. Where the time is over with the first step, there is more of it.
+func (r *Runner) training(ctx context.Context, store string, args []string, limit Limit) (*Run, error) {
+	out, peak, err := r.relgrad(ctx, append([]string{"-v", fmt.Sprintf("seconds=%g", limit.Seconds)}, args...)...)
 	if err != nil {
 		return nil, err
 	}
@@ -237,6 +237,9 @@ func (r *Runner) training(ctx context.Context, store string, args []string) (*Ru
 		return nil, err
 	}
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
+	if err == nil && len(rows) == 2 && limit.Seconds < 1000 {
+		return r.training(ctx, store, args, Limit{limit.Steps, 5 * limit.Seconds})
+	}
 	if err != nil || len(rows) < 3 || len(statements) == 0 {
 		return nil, fmt.Errorf("fewer than two steps, or no times, in\n%s%s (%v)", out, text, err)
 	}

@@ -138,7 +138,7 @@ func TestJudge(t *testing.T) {
 	run := func(s float64) []*Run { return []*Run{{Steps: []float64{100, s, s}, Peak: 2e9}} }
 	res := &Result{Workload: &Workload{Name: "w", Bars: []Bar{{"", 2}, {"slow", 9}, {"hand", 1}, {"gone", 1}}, Memory: 1}, Programs: []*Program{
 		{Peer: Peer{Name: "relgrad"}, Runs: []*Run{{Steps: []float64{1, 1, 1}, Peak: 2e9}}},
-		{Peer: Peer{Name: "slow"}, Runs: run(8)}, {Peer: Peer{Name: "fast"}, Runs: run(3)}, {Peer: Peer{Name: "hand", ByHand: true}, Runs: run(1.5)},
+		{Peer: Peer{Name: "slow"}, Runs: run(8)}, {Peer: Peer{Name: "fast"}, Runs: run(3)}, {Peer: Peer{Name: "hand", Apart: true}, Runs: run(1.5)},
 		{Peer: Peer{Name: "gone"}, Reason: "missing"}}}
 	got := res.judge()
 	if got[0].Against != "fast" || got[0].Reached != 3 || got[1].Reached != 8 || !got[1].Missed() || got[2].Reached != 1.5 || got[3].Missed() {

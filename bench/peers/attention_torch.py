@@ -1,7 +1,8 @@
 """Multi-head attention, forward and backward, gradient descent.
 
-forms: fused   scaled_dot_product_attention, all heads' weights in one matrix
-       plain   softmax(QKᵀ)V written out
+forms: fused     scaled_dot_product_attention, all heads' weights in one matrix
+       plain     softmax(QKᵀ)V written out
+       compiled  the former, by torch.compile
 """
 from common import *
 
@@ -17,14 +18,22 @@ wo = torch.from_numpy(head["wo"].reshape(heads * k, width)).requires_grad_()
 sgd = torch.optim.SGD([wq, wk, wv, wo], lr=0.1)
 
 
-def step(_):
-    sgd.zero_grad()
+def mean_loss():
     q, key, v = [(x @ w).view(-1, heads, k).transpose(0, 1)[None] for w in (wq, wk, wv)]
-    if form == "fused":
+    if form != "plain":
         o = F.scaled_dot_product_attention(q, key, v)
     else:
         o = ((q @ key.transpose(2, 3)) / k**0.5).softmax(3) @ v
-    loss = F.mse_loss(o[0].transpose(0, 1).reshape(len(x), -1) @ wo, y)
+    return F.mse_loss(o[0].transpose(0, 1).reshape(len(x), -1) @ wo, y)
+
+
+if form == "compiled":
+    mean_loss = torch.compile(mean_loss)
+
+
+def step(_):
+    sgd.zero_grad()
+    loss = mean_loss()
     loss.backward()
     sgd.step()
     return loss.item()

@@ -1,8 +1,9 @@
 """Embeddings of a knowledge graph against wrong tails that are drawn anew at each step. The data decide between TransE and
 TransR: in the latter a relation has a matrix.
 
-forms: dense   gradients of whole tables of embeddings
-       sparse  gradients of the rows that the step used
+forms: dense     gradients of whole tables of embeddings
+       sparse    gradients of the rows that the step used
+       compiled  dense, by torch.compile
 """
 from common import *
 
@@ -36,14 +37,22 @@ def distances(b, wrong):
     return (q - torch.bmm(t[:, None, :], m)[:, 0]).norm(dim=1), (q[:, None, :] - torch.bmm(ent(wrong), m)).norm(dim=2)
 
 
+def mean_loss(b, wrong):
+    good, bad = distances(b, wrong)
+    return F.relu(1 + good[:, None] - bad).mean()
+
+
+if form == "compiled":
+    mean_loss = torch.compile(mean_loss)
+
+
 def step(_):
     if drawn is None:
         b, wrong = facts[torch.randint(len(facts), (batch,))], torch.randint(len(entity["id"]), (batch, negatives))
     else:
         b, wrong = facts, drawn
     sgd.zero_grad()
-    good, bad = distances(b, wrong)
-    loss = F.relu(1 + good[:, None] - bad).mean()
+    loss = mean_loss(b, wrong)
     loss.backward()
     sgd.step()
     return loss.item()

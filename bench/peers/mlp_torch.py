@@ -1,4 +1,4 @@
-"""A network of two layers on mini-batches, gradient descent. form: torch"""
+"""A network of two layers on mini-batches, gradient descent. forms: torch, compiled (by torch.compile)"""
 from common import *
 
 torch = torch()
@@ -12,6 +12,14 @@ batch = int(option["batch"])
 order, at = torch.randperm(len(x)), 0
 
 
+def mean_loss(x, y):
+    return F.cross_entropy(torch.addmm(b2, F.relu(torch.addmm(b1, x, w1)), w2), y)
+
+
+if form == "compiled":
+    mean_loss = torch.compile(mean_loss)
+
+
 def step(_):
     global order, at
     if at >= len(order):
@@ -19,8 +27,7 @@ def step(_):
     rows = order[at : at + batch]
     at += batch
     sgd.zero_grad()
-    z = torch.addmm(b2, F.relu(torch.addmm(b1, x[rows], w1)), w2)
-    loss = F.cross_entropy(z, y[rows])
+    loss = mean_loss(x[rows], y[rows])
     loss.backward()
     sgd.step()
     return loss.item()

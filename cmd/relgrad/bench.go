@@ -66,7 +66,7 @@ func chosen(names []string) (list []*bench.Workload, err error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, sqlerr.New(sqlerr.InvalidParameter, "there is no workload \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "there is no workload \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
 		}
 	}
 	return list, nil
@@ -83,14 +83,13 @@ func measure(ctx context.Context, r *bench.Runner, list []*bench.Workload, o ben
 		}
 		results = append(results, res)
 		missed = append(missed, res.Missed()...)
-	}
-	text := bench.Report(results)
-	fmt.Print(text)
-	if file != "" {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			return err
+		if file != "" { // after each, so that an interrupt leaves what there is
+			if err := os.WriteFile(file, []byte(bench.Report(results)), 0o644); err != nil {
+				return err
+			}
 		}
 	}
+	fmt.Print(bench.Report(results))
 	for _, m := range missed {
 		fmt.Fprintln(os.Stderr, m)
 	}

@@ -2,11 +2,15 @@ package main
 
 import (
 	"flag"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/bench"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/script"
 )
@@ -31,6 +35,7 @@ func TestWrongUsage(t *testing.T) {
 		t.Fatal(status)
 	}
 	missing := filepath.Join(dir, "nope.db")
+	t.Setenv("RELGRAD_BENCH_DATA", dir)
 	for _, tc := range []struct {
 		line   string
 		status int
@@ -79,6 +84,12 @@ func TestWrongUsage(t *testing.T) {
 		{"pg status x --db d", 2, `relgrad pg: unexpected argument "x"`},
 		{"pg install --search-path x --db d", 2, "relgrad pg: --search-path is for compile only"},
 		{"pg compile loss --db d", 2, "relgrad pg: compile needs a loss and its parameters"},
+		{"bench gnc", 1, `ERROR:  there is no workload "gnc"`},
+		{"bench --rounds 0 gcn", 2, "relgrad bench: --rounds 0 and --seconds 4 must be positive"},
+		{"bench -v nodes=many gcn", 2, "relgrad bench: -v nodes=many: a number is needed"},
+		{"bench -v nodes=5 mlp", 2, "relgrad bench: -v nodes: these workloads have no number of that name"},
+		{"bench --alone -v n=1000 -v block=300 product", 1, "ERROR:  product: these sizes do not go together: n that block divides is needed, with map[block:300 n:1000]"},
+		{"bench -v n=0.5 --alone logreg", 1, "ERROR:  logreg: n = 0.5: a whole number from 1 on is needed, up to 1e9"},
 		{"version 2", 2, `relgrad version: unexpected argument "2"`},
 		{"help run sql", 2, "relgrad help: one command at a time, not 2"},
 		{"help rnu", 2, `relgrad: unknown command "rnu"`},
@@ -167,6 +178,9 @@ func TestCommandsPage(t *testing.T) {
 		if c == &pgCommand {
 			page.WriteString(pgPage)
 		}
+		if c == &benchCommand {
+			page.WriteString(benchPage())
+		}
 		if c == &gradientCommand {
 			page.WriteString(enginePage)
 		}
@@ -192,6 +206,22 @@ up to date, in one transaction. ` + "`status`" + ` says what the server has: ver
 ` + "`compile`" + ` makes the gradients that ` + "`gradient()` and `backward()`" + ` run there; ` + "`relgrad run --db`" + ` does that by itself before they are called,
 and trains.
 `
+
+// benchPage lists the workloads with their numbers.
+func benchPage() string {
+	var b strings.Builder
+	b.WriteString("\n`make bench` installs the other systems as far as they can be had, measures all workloads and writes [bench/RESULTS.md](../bench/RESULTS.md). Data and\n" +
+		"stores are kept in the folder `RELGRAD_BENCH_DATA` (by default `relgrad-bench` in the user's cache, 7 GB), and made again where `-v` asks for other numbers.\n\n" +
+		"| workload | | numbers |\n|---|---|---|\n")
+	for _, w := range bench.Workloads {
+		var numbers []string
+		for _, n := range slices.Concat(w.Size, w.Vars) {
+			numbers = append(numbers, n.Name+" "+strconv.FormatFloat(n.Full, 'f', -1, 64))
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", w.Name, w.What, strings.Join(numbers, ", "))
+	}
+	return b.String()
+}
 
 const shellPage = `
 A statement runs at its semicolon, a backslash command at the end of its line. The prompt says where the line stands:

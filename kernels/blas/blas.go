@@ -1,15 +1,16 @@
-// Package blas is the border to matrix multiplication: gonum's interfaces, behind them an OpenBLAS found at
-// run time, or gonum's own code.
+// Package blas is the border to matrix multiplication: gonum's interfaces, behind them an OpenBLAS and a oneDNN found
+// at run time, or gonum's own code.
 //
 // # What
 //
 // Gemm multiplies. Use is gonum's interface for other callers (blas32.Use, blas64.Use). Name tells which
 // implementation runs. The library is looked for once: each name in the environment variable OPENBLAS
-// (separated by colons; "off" for none), then libopenblas.so.0 and libopenblas.so.
+// (separated by colons; "off" for none), then libopenblas.so.0 and libopenblas.so. Large products of float32 matrices
+// go to oneDNN where there is one, by the variable ONEDNN or the names libdnnl.so.3 and libdnnl.so.2.
 //
 // # Invariants
 //
-// Every call runs on the caller's thread only (openblas_set_num_threads(1)): parallelism is the
+// Every call runs on the caller's thread only (openblas_set_num_threads(1), omp_set_num_threads(1)): parallelism is the
 // executor's, over panels of fixed size, so that results do not depend on the number of workers. Nothing
 // is linked against the library; without it everything works, slower.
 //
@@ -38,23 +39,34 @@ type Interface interface {
 }
 
 var load = sync.OnceValue(func() *loaded {
-	names := []string{"libopenblas.so.0", "libopenblas.so"}
-	if v := os.Getenv("OPENBLAS"); v == "off" {
-		names = nil
-	} else if v != "" {
-		names = append(strings.Split(v, ":"), names...)
-	}
 	l := &loaded{impl: gonum.Implementation{}, name: "gonum"}
-	for _, n := range names {
-		impl, name, why := open(n)
-		if impl != nil {
-			l.impl, l.name = impl, name
-			break
-		}
-		l.tried = append(l.tried, n+": "+why)
+	if name := l.first("OPENBLAS", open, "libopenblas.so.0", "libopenblas.so"); name != "" {
+		l.name = name
+	}
+	if name := l.first("ONEDNN", func(n string) (Interface, string, string) { return openDNN(n, l.impl) }, "libdnnl.so.3", "libdnnl.so.2"); name != "" {
+		l.name += ", " + name
 	}
 	return l
 })
+
+// first takes the first library that can be used, of those that the environment variable lists and the names, and gives its
+// name with its version; "" where there is none.
+func (l *loaded) first(variable string, open func(string) (Interface, string, string), names ...string) string {
+	if v := os.Getenv(variable); v == "off" {
+		return ""
+	} else if v != "" {
+		names = append(strings.Split(v, ":"), names...)
+	}
+	for _, n := range names {
+		impl, name, why := open(n)
+		if impl != nil {
+			l.impl = impl
+			return name
+		}
+		l.tried = append(l.tried, n+": "+why)
+	}
+	return ""
+}
 
 type loaded struct {
 	impl  Interface

@@ -4,7 +4,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
+	"sync"
 	"testing"
+
+	"gonum.org/v1/gonum/blas/gonum"
 )
 
 func reference(ta, tb bool, m, n, k int, a, b []float64, beta float64, c []float64) {
@@ -28,7 +32,7 @@ func reference(ta, tb bool, m, n, k int, a, b []float64, beta float64, c []float
 func TestGemm(t *testing.T) {
 	t.Logf("blas is %s %v", Name(), Tried())
 	rng := rand.New(rand.NewSource(1))
-	for _, s := range [][3]int{{1, 1, 1}, {3, 4, 5}, {17, 1, 9}, {1, 8, 33}, {64, 7, 16}, {5, 6, 0}} {
+	for _, s := range [][3]int{{1, 1, 1}, {3, 4, 5}, {17, 1, 9}, {1, 8, 33}, {64, 7, 16}, {5, 6, 0}, {200, 50, 100}, {33, 128, 300}, {1, 1024, 600}} {
 		for mode := range 4 {
 			ta, tb, m, n, k := mode&1 != 0, mode&2 != 0, s[0], s[1], s[2]
 			a, b, c := random(rng, m*k), random(rng, k*n), random(rng, m*n)
@@ -50,6 +54,39 @@ func TestGemm(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestSameInParallel: a product does not depend on what other threads do.
+func TestSameInParallel(t *testing.T) {
+	const m, n, k = 256, 256, 128
+	rng := rand.New(rand.NewSource(1))
+	a, b, want := narrow(random(rng, m*k)), narrow(random(rng, k*n)), make([]float32, m*n)
+	Gemm(false, false, m, n, k, a, k, b, n, 0, want, n)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			for range 20 {
+				c := make([]float32, m*n)
+				if Gemm(false, false, m, n, k, a, k, b, n, 0, c, n); !slices.Equal(c, want) {
+					t.Error("another result")
+				}
+			}
+		})
+	}
+	all.Wait()
+}
+
+// TestChoice: a variable turns a library off, and one that cannot be loaded is noted.
+func TestChoice(t *testing.T) {
+	t.Setenv("ONEDNN", "off")
+	l := &loaded{impl: gonum.Implementation{}}
+	if name := l.first("ONEDNN", func(string) (Interface, string, string) { return l.impl, "x", "" }, "x"); name != "" {
+		t.Errorf("off means %s", name)
+	}
+	t.Setenv("ONEDNN", "nowhere.so")
+	if name := l.first("ONEDNN", func(n string) (Interface, string, string) { return openDNN(n, l.impl) }); name != "" || len(l.tried) != 1 {
+		t.Errorf("%s, %q", name, l.tried)
 	}
 }
 
