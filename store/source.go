@@ -244,10 +244,11 @@ type reader struct {
 	heads [][]byte
 	nulls [][]int // rows that are NULL, by column
 	n     int
+	rows  int // how many there will be, 0: not known
 }
 
 func newReader(types []Type, rows int) *reader {
-	r := &reader{types: types, heads: make([][]byte, len(types)), nulls: make([][]int, len(types))}
+	r := &reader{types: types, heads: make([][]byte, len(types)), nulls: make([][]int, len(types)), rows: rows}
 	for _, t := range types {
 		c := Column{Type: t}
 		kt, _ := c.kernelType()
@@ -329,6 +330,7 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 		}
 		v.Type.Shape = shape
 		r.heads[i] = append([]byte(nil), b[:4+4*len(shape)]...)
+		r.reserve(v)
 		r.zeros(i, r.n) // the rows before were NULL
 	}
 	h := r.heads[i]
@@ -351,6 +353,16 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 		out[k] = math.Float64frombits(binary.LittleEndian.Uint64(p[8*k:]))
 	}
 	return nil
+}
+
+// reserve takes the memory of a column of chunks, now that their shape is known: to grow it would take twice as much.
+func (r *reader) reserve(v *ra.Vector) {
+	n := r.rows * v.Type.Shape.Size()
+	if v.Type.Kind == kernels.Float32 {
+		v.F32 = make([]float32, 0, n)
+	} else {
+		v.F64 = make([]float64, 0, n)
+	}
 }
 
 // grow appends n elements of undefined content.
