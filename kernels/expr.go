@@ -378,3 +378,24 @@ func (e *Expr) EvalWith(env *Env, args []Value) (Value, error) {
 	}
 	return e.Def.eval(env, args, e.Attr, e.Type)
 }
+
+// Flops estimates the floating-point operations of one evaluation of e.
+func (e *Expr) Flops() float64 {
+	total := 0.0
+	e.Any(func(x *Expr) bool { // large expressions share parts: each counts once
+		if x.Def == nil {
+			return false
+		}
+		f := float64(x.Type.Size())
+		if x.Def.Flops != nil {
+			types := make([]Type, len(x.Args))
+			for i, a := range x.Args {
+				types[i] = a.Type
+			}
+			f = x.Def.Flops(types, x.Attr, x.Type)
+		}
+		total += f
+		return false
+	})
+	return total
+}

@@ -292,6 +292,8 @@ func (p *printer) hint(n *ra.Node) string {
 		return ""
 	case p.fence && len(n.Pred)+len(n.Equi) > 0:
 		return "MATERIALIZED "
+	case p.once(n) && heavy(n): // a nested loop would compute it again for each row of its other side
+		return "MATERIALIZED "
 	}
 	for i, c := range n.Cols {
 		if n.Out != nil && n.Out[i].Def != nil && p.refs[c.ID] > 1 {
@@ -341,6 +343,15 @@ func (p *printer) once(n *ra.Node) bool {
 		}
 	}
 	return false
+}
+
+// heavy reports whether a row of n takes longer to compute than to write down.
+func heavy(n *ra.Node) bool {
+	flops := 0.0
+	for _, x := range n.Out {
+		flops += x.Flops()
+	}
+	return flops >= 8192
 }
 
 // kernelOnChunks reports whether an expression takes or makes a chunk.

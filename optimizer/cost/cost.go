@@ -2,7 +2,7 @@
 //
 // # What
 //
-// Rows estimates a node's rows; Flops the work of an expression.
+// Rows estimates a node's rows. The work of an expression is kernels' Expr.Flops.
 //
 // # Invariants
 //
@@ -124,25 +124,4 @@ func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
 		}
 	}
 	return math.Sqrt(r)
-}
-
-// Flops estimates the floating-point operations of one evaluation of e.
-func Flops(e *kernels.Expr) float64 {
-	total := 0.0
-	e.Any(func(x *kernels.Expr) bool { // large expressions share parts: each counts once
-		if x.Def == nil {
-			return false
-		}
-		f := float64(x.Type.Size())
-		if x.Def.Flops != nil {
-			types := make([]kernels.Type, len(x.Args))
-			for i, a := range x.Args {
-				types[i] = a.Type
-			}
-			f = x.Def.Flops(types, x.Attr, x.Type)
-		}
-		total += f
-		return false
-	})
-	return total
 }

@@ -2,7 +2,6 @@ package rules
 
 import (
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/optimizer/cost"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -14,7 +13,7 @@ var _ = register(Rule{
 		return moveKernel(c, n, true, func(e *kernels.Expr, slots []int) bool {
 			free := true
 			e.Cols(func(col kernels.Col) { free = free && !n.Inputs[col.Input].Col(col.ID).Dep })
-			return free && e.Type.IsChunk() && cost.Flops(e) >= 4 && !e.PerStep() && subRows(c, n, slots) <= c.Cost.Rows(n)
+			return free && e.Type.IsChunk() && e.Flops() >= 4 && !e.PerStep() && subRows(c, n, slots) <= c.Cost.Rows(n)
 		})
 	},
 })

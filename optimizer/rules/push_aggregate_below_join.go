@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/optimizer/cost"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -248,7 +247,7 @@ func (s *split) cheaper() bool {
 	then, now, wider := 0.0, 0.0, false
 	for i, l := range s.forms {
 		x, core := s.arg(i), s.rows.Cols[len(s.sums.Group)+i]
-		kernel := max(0, cost.Flops(x)-cost.Flops(l.Core)) / flopsPerNumber
+		kernel := max(0, x.Flops()-l.Core.Flops()) / flopsPerNumber
 		now += s.kernelRows()*kernel + rows*float64(x.Type.Size())*weight(s.agg.Cols[len(s.agg.Group)+i].Dep, 1)
 		then += after*kernel + early*float64(core.Type.Size())*weight(core.Dep, 0.5) + after*float64(x.Type.Size())
 		wider = wider || core.Type.Size() > x.Type.Size()
@@ -273,7 +272,7 @@ func (s *split) kernelRows() float64 {
 	for i := range s.forms {
 		part(s.arg(i), false, func(e *kernels.Expr) bool {
 			k := known.of(e)
-			if len(k.slots) < len(s.join.Inputs) && slices.Contains(k.slots, s.late) && k.total && cost.Flops(e) >= 4 {
+			if len(k.slots) < len(s.join.Inputs) && slices.Contains(k.slots, s.late) && k.total && e.Flops() >= 4 {
 				rows = min(rows, subRows(s.c, s.join, k.slots))
 				return true
 			}

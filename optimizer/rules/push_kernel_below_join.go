@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/optimizer/cost"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -17,7 +16,7 @@ var _ = register(Rule{
 		"guard would no longer hold in the derivative.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		return moveKernel(c, n, false, func(e *kernels.Expr, slots []int) bool {
-			return cost.Flops(e) >= 4 && subRows(c, n, slots) < 0.9*c.Cost.Rows(n)
+			return e.Flops() >= 4 && subRows(c, n, slots) < 0.9*c.Cost.Rows(n)
 		})
 	},
 })
