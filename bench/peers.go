@@ -40,9 +40,9 @@ func (r *Runner) Peer(ctx context.Context, w *Workload, p Peer, v Values, limit 
 		}
 		args, threads = append([]string{mpirun, "--bind-to", "none", "--oversubscribe", "-n", fmt.Sprint(cores)}, args...), 1
 	}
-	cmd := exec.CommandContext(ctx, args[0], args[1:]...)
+	cmd := command(ctx, args[0], args[1:]...)
 	blas := threads
-	if strings.Contains(p.Name, "Dask") { // its own threads call BLAS
+	if p.Threads {
 		blas = 1
 	}
 	cmd.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads), fmt.Sprintf("OPENBLAS_NUM_THREADS=%d", blas),
@@ -87,7 +87,7 @@ func (r *Runner) compiled(ctx context.Context, p Peer, v Values, limit Limit) ([
 	program := filepath.Join(r.Root, strings.TrimSuffix(p.Program, ".c"))
 	var why error
 	for _, library := range []string{"scalapack-openmpi", "scalapack-mpich", "scalapack"} {
-		if _, _, why = execute(exec.CommandContext(ctx, mpicc, "-O2", "-o", program, r.file("peers/"+p.Program), "-l"+library)); why == nil {
+		if _, _, why = execute(command(ctx, mpicc, "-O2", "-o", program, r.file("peers/"+p.Program), "-l"+library)); why == nil {
 			break
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -128,7 +129,14 @@ func (r *Runner) store(ctx context.Context, w *Workload, data string, v Values) 
 // relgrad runs the command `run` and gives what it printed and its peak memory in bytes.
 func (r *Runner) relgrad(ctx context.Context, args ...string) (out string, peak int64, err error) {
 	fmt.Fprintf(r.Log, "relgrad run '%s'\n", strings.Join(args, "' '"))
-	return execute(exec.CommandContext(ctx, r.Relgrad, append([]string{"run"}, args...)...))
+	return execute(command(ctx, r.Relgrad, append([]string{"run"}, args...)...))
+}
+
+// command is one that an interrupt asks to end, with what it has started.
+func command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Cancel, cmd.WaitDelay = func() error { return cmd.Process.Signal(syscall.SIGTERM) }, 10*time.Second
+	return cmd
 }
 
 var highWater = regexp.MustCompile(`VmHWM:\s*(\d+) kB`)

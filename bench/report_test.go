@@ -39,11 +39,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	need.Command(m, func(file string) { command = file })
+	need.Command(m, func(file string) { relgrad = file })
 }
 
-// command is the relgrad that is tested.
-var command string
+// relgrad is the command that is tested.
+var relgrad string
 
 func readTable(ctx context.Context, c *pgbridge.Child, r *pgbridge.Request) (*pgbridge.Answer, error) {
 	s := pgbridge.NewSession(c)

@@ -35,6 +35,7 @@ type Peer struct {
 	Form    string // its first argument
 	Fixed   string // a further argument NAME=NUMBER
 	MPI     bool   // runs as one process per core
+	Threads bool   // calls BLAS from threads of its own
 	Apart   bool   // its author has done what an optimizer should: it counts only where a bar names it
 }
 
@@ -98,7 +99,7 @@ var kgePeers = []Peer{{Name: "PyTorch", Program: "kge_torch.py", Form: "dense"},
 
 func chainPeers(chain string) []Peer {
 	return []Peer{{Name: "numpy", Program: "chain.py", Form: "numpy", Fixed: chain}, {Name: "PyTorch", Program: "chain.py", Form: "torch", Fixed: chain},
-		{Name: "Dask", Program: "chain.py", Form: "dask", Fixed: chain}, {Name: "ScaLAPACK", Program: "scalapack.c", Fixed: chain, MPI: true}}
+		{Name: "Dask", Program: "chain.py", Form: "dask", Fixed: chain, Threads: true}, {Name: "ScaLAPACK", Program: "scalapack.c", Fixed: chain, MPI: true}}
 }
 
 func nnmf(name string, rank float64, bars []Bar, memory float64) *Workload {
@@ -106,7 +107,7 @@ func nnmf(name string, rank float64, bars []Bar, memory float64) *Workload {
 		Size: []Number{{"n", 8000, 2000, 80}, {"rank", rank, rank, 4}, {"block", 500, 500, 20}}, Bars: bars, Memory: memory,
 		Peers: []Peer{{Name: "PyTorch", Program: "nnmf_torch.py", Form: "autograd"}, {Name: "PyTorch, gradient by hand", Program: "nnmf_torch.py", Form: "manual"},
 			{Name: "numpy", Program: "nnmf_numpy.py", Form: "numpy"}, {Name: "numpy, algebra by hand", Program: "nnmf_numpy.py", Form: "algebraic", Apart: true},
-			{Name: "Dask", Program: "nnmf_dask.py", Form: "2000"}, {Name: "mpi4py", Program: "nnmf_mpi.py", Form: "mpi", MPI: true}}}
+			{Name: "Dask", Program: "nnmf_dask.py", Form: "2000", Threads: true}, {Name: "mpi4py", Program: "nnmf_mpi.py", Form: "mpi", MPI: true}}}
 }
 
 // Values are the numbers of a workload by name.

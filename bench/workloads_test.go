@@ -20,7 +20,7 @@ func runner(t *testing.T) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Runner{Relgrad: command, Root: t.TempDir(), Python: Python(root), Log: &bytes.Buffer{}}
+	r := &Runner{Relgrad: relgrad, Root: t.TempDir(), Python: Python(root), Log: &bytes.Buffer{}}
 	if err := r.unpack(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,12 +54,8 @@ func TestScripts(t *testing.T) {
 
 // TestAgreement compares losses with those of the first peer; `relgrad bench` does so with all of them.
 func TestAgreement(t *testing.T) {
-	if testing.Short() {
-		t.Skip("runs the peers")
-	}
-	none := runner(t)
-	if _, err := os.Stat(none.Python); err != nil {
-		t.Skip("needs peers: scripts/bench-setup installs them")
+	if !slices.Contains(strings.Split(os.Getenv("RELGRAD_REQUIRE"), ","), "peers") {
+		t.Skip("minutes of what relgrad bench does anyway; RELGRAD_REQUIRE=peers runs it")
 	}
 	for _, w := range Workloads {
 		t.Run(w.Name, func(t *testing.T) {
@@ -72,10 +68,8 @@ func TestAgreement(t *testing.T) {
 				t.Fatal(err)
 			}
 			for _, p := range res.Programs {
-				if p.Failed {
+				if p.Reason != "" {
 					t.Errorf("%s: %s", p.Name, p.Reason)
-				} else if p.Reason != "" {
-					t.Logf("%s: %s", p.Name, p.Reason)
 				}
 			}
 			t.Logf("%v agree", res.Agreed)
