@@ -50,12 +50,6 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 			}
 			b.WriteString(p.prog.Explain())
 			p.prog.Close()
-		case "analyze":
-			text, err := db.analyze(ctx, c.request)
-			if err != nil {
-				return "", err
-			}
-			b.WriteString(text)
 		case "sql":
 			text, err := db.gradientSQL(ctx, c)
 			if err != nil {
@@ -64,7 +58,9 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 			b.WriteString(text)
 		default:
 			e := sqlerr.New(sqlerr.InvalidParameter, "stage %q does not exist", s).WithDetail("Stages: %s, all.", strings.Join(Stages, ", "))
-			if n := sqlerr.Nearest(s, append([]string{"all"}, Stages...)); n != "" {
+			if s == "analyze" {
+				e = e.WithHint("relgrad explain --analyze shows how long the instructions of stage physical take.")
+			} else if n := sqlerr.Nearest(s, append([]string{"all"}, Stages...)); n != "" {
 				e = e.WithHint("Perhaps you meant %q.", n)
 			}
 			return "", about(e, "stage", 0)
@@ -76,14 +72,15 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 // analyzeSteps is how often a program is run to see how long its instructions take.
 const analyzeSteps = 5
 
-// analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing is trained.
-func (db *Engine) analyze(ctx context.Context, r request) (string, error) {
-	p, err := db.compile(ctx, r)
+// Analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing is
+// trained. It measures the machine too, and is no stage of explain_gradient: a server has other work.
+func (db *Engine) Analyze(ctx context.Context, loss string, params []string) (string, error) {
+	p, err := db.compile(ctx, request{loss: loss, params: params, draw: true})
 	if err != nil {
 		return "", err
 	}
 	defer p.prog.Close()
-	if err := p.prog.Analyze(ctx, kernels.Env{Seed: r.seed, Step: 1}, analyzeSteps); err != nil {
+	if err := p.prog.Analyze(ctx, kernels.Env{Step: 1}, analyzeSteps); err != nil {
 		return "", about(err, "loss", 0)
 	}
 	return p.prog.Explain(), nil

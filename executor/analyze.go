@@ -8,14 +8,19 @@ import (
 	"time"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // Analyze runs the plan, once for warming up and then for each of the given number of steps, and times its instructions
-// for Explain. The parameters do not change in between.
-func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) error {
+// for Explain. The parameters do not change in between. A program whose instructions are made at each step is refused.
+func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) (err error) {
+	if p.steps {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "the rows of this loss depend on the step: its instructions are made anew at each one and cannot be compared over several").
+			WithHint("Analyze the loss over all rows; stage physical shows what depends on the step.")
+	}
 	p.m.timed = true
 	defer func() { p.m.timed = false }()
 	for range steps + 1 {
@@ -24,27 +29,28 @@ func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) error
 		}
 		env.Step++
 	}
-	p.limit = measureLimits(p.opt.Workers)
-	return nil
+	p.limit, err = measureLimits(ctx, p.opt.Workers)
+	return err
 }
 
 // limits are what the machine can do at most, as measured: operations of a matrix product and bytes read per second.
 type limits struct{ flops, bytes float64 }
 
 // measureLimits takes about a fifth of a second.
-func measureLimits(workers int) limits {
+func measureLimits(ctx context.Context, workers int) (out limits, err error) {
 	const n = 512 // a product's side
-	var out limits
-	work := func(f func(w int)) float64 {
+	work := func(f func(w int)) (float64, error) {
 		best := time.Duration(0)
 		for range 5 {
 			begin := time.Now()
-			err := parallel(context.Background(), workers, workers, func(_, lane int) error { f(lane); return nil })
-			if took := time.Since(begin); err == nil && (best == 0 || took < best) {
+			if err := parallel(ctx, workers, workers, func(_, lane int) error { f(lane); return nil }); err != nil {
+				return 0, err
+			}
+			if took := time.Since(begin); best == 0 || took < best {
 				best = took
 			}
 		}
-		return best.Seconds()
+		return best.Seconds(), nil
 	}
 	square := make([][3][]float32, workers)
 	for w := range square {
@@ -52,19 +58,23 @@ func measureLimits(workers int) limits {
 			square[w][i] = make([]float32, n*n)
 		}
 	}
-	out.flops = float64(workers) * 2 * n * n * n / work(func(w int) {
+	took, err := work(func(w int) {
 		m := square[w]
 		blas.Gemm(false, false, n, n, n, m[0], n, m[1], n, 0, m[2], n)
 	})
+	if err != nil {
+		return out, err
+	}
+	out.flops = float64(workers) * 2 * n * n * n / took
 	const bytes = 64 << 20 // per worker: more than the caches hold
 	buf, err := tensor.NewBuffer(bytes * workers)
 	if err != nil {
-		return out
+		return out, outOfMemory(err)
 	}
 	defer buf.Free()
 	words := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(buf.Bytes()))), bytes*workers/8)
 	sums := make([]uint64, 8*workers)
-	out.bytes = float64(bytes*workers) / work(func(w int) {
+	took, err = work(func(w int) {
 		var s [4]uint64
 		part := words[w*bytes/8 : (w+1)*bytes/8]
 		for i := 0; i+4 <= len(part); i += 4 {
@@ -72,7 +82,10 @@ func measureLimits(workers int) limits {
 		}
 		sums[8*w] = s[0] + s[1] + s[2] + s[3]
 	})
-	return out
+	if err == nil {
+		out.bytes = float64(bytes*workers) / took
+	}
+	return out, err
 }
 
 // analyzed prints the median of an instruction's runs, and which share of the machine's limit it reaches: of

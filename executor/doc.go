@@ -6,15 +6,16 @@
 // turn every relation into a space (so many rows) with index arrays into the spaces of its inputs. What
 // remains, the values, is a graph of vals: kernel calls, gathers and segment sums over spaces, with common
 // sub-expressions shared across the whole plan. The graph is lowered to a list of instructions, each a
-// tree of kernels run over blocks of rows and ended by a store or a sum, with a static memory plan. Run
-// executes the list once; what no parameter and no step reaches ran before, once.
+// tree of kernels run over blocks of rows and ended by a store or a sum, with a static memory plan. Vals over
+// the rows of one space that do not wait for each other through other rows share a pass (fuse.go): one
+// instruction with several results, which reads its rows once. Run executes the list once; what no parameter and no step reaches ran before, once.
 //
 //	ra plan ─► rels (spaces, indexes, groups) ─► vals ─► instructions ─► blocks of rows on workers
 //
 // # Invariants
 //
 // Results are bit-identical for any number of workers: work is cut into lanes by row counts only, and
-// partial sums are added in lane order. Buffers are off the Go heap and die with Close. A val in a space of
+// partial sums, of a pass too, are added in lane order. Buffers are off the Go heap and die with Close. A val in a space of
 // one row may be used in any other space: it is the same for all rows. Sums of real accumulate in double
 // precision, or in single precision over at most 256 rows.
 //
@@ -26,5 +27,5 @@
 // # Where to add
 //
 // A fast form of a kernel: a row in the table of ops.go. Without one a kernel runs through its reference
-// code. A lowering of sums: a case of lowerSum. An operator: a case in rel.go and in build.go.
+// code. A lowering of sums: a case of lowerer.sum. An operator: a case in rel.go and in build.go.
 package executor

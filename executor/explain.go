@@ -76,13 +76,13 @@ func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 	fmt.Fprintf(b, "%s:\n", title)
 	flops, bytes, took := 0.0, 0.0, time.Duration(0)
 	for _, in := range ins {
-		out := in.v.typ.String()
-		if in.v.sp.n != 1 {
-			out = fmt.Sprintf("%d × %s", in.v.sp.n, out)
-		}
-		fmt.Fprintf(b, "  v%-4d %s = %s over %d rows: %s  [%s, %s]\n", in.v.id, out, strings.TrimPrefix(in.how, "grad"), in.rows, in.expr(), count(in.flops), size(in.bytes))
 		if f, ok := in.lower.(*fused); ok {
-			f.explain(b)
+			fmt.Fprintf(b, "  one pass over %d rows  [%s, %s]\n", in.rows, count(in.flops), size(in.bytes))
+			for _, m := range f.members {
+				fmt.Fprintf(b, "    %s: %s\n", m.v.made(m.how), m.v.body())
+			}
+		} else {
+			fmt.Fprintf(b, "  %s over %d rows: %s  [%s, %s]\n", in.v.made(in.how), in.rows, in.expr(), count(in.flops), size(in.bytes))
 		}
 		took += in.analyzed(b, l)
 		flops += in.flops
@@ -95,16 +95,29 @@ func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 	b.WriteString("\n")
 }
 
+// made prints v's name, what it holds and how that is computed.
+func (v *val) made(how string) string {
+	out := v.typ.String()
+	if v.sp.n != 1 {
+		out = fmt.Sprintf("%d × %s", v.sp.n, out)
+	}
+	return fmt.Sprintf("v%-4d %s = %s", v.id, out, strings.TrimPrefix(how, "grad"))
+}
+
 // expr prints the tree of an instruction down to what it loads.
 func (in *instr) expr() string {
-	v := in.v
 	switch {
 	case in.text != "":
 		return in.text
-	case v.op == vAgg, v.op == vConcat && len(v.args) == 1:
-		return v.args[0].text(true, 0)
-	case v.op == vConcat:
+	case in.v.op == vConcat && len(in.v.args) > 1:
 		return fmt.Sprintf("rows from %d", in.off)
+	}
+	return in.v.body()
+}
+
+func (v *val) body() string {
+	if v.op == vAgg || v.op == vConcat {
+		return v.args[0].text(true, 0)
 	}
 	return v.text(false, 0)
 }

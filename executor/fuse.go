@@ -1,10 +1,5 @@
 package executor
 
-import (
-	"fmt"
-	"strings"
-)
-
 // Vals over the rows of one space that do not wait for each other through other rows are computed in one pass over blocks
 // of these rows: what one of them reads of another is still in the cache, and what only they read is never written to
 // memory. Loss and gradients of a regression read their data once.
@@ -24,6 +19,7 @@ type partials struct {
 // member is a val of the pass.
 type member struct {
 	v    *val
+	how  string   // the lowering, for plans
 	base int      // its first result in the tree
 	add  adder    // a sum's form of its own
 	red  *reducer // of a sum, nil: stored
@@ -201,17 +197,15 @@ func (l *lowerer) again(v *val) float64 {
 func (l *lowerer) fused(vs []*val) (*instr, error) {
 	f, c := &fused{}, newCompiler(l.g, nil)
 	flops := 0.0
-	var names []string
 	for _, v := range vs {
-		m := &member{v: v, base: len(c.t.result)}
+		m := &member{v: v, how: v.how(), base: len(c.t.result)}
 		f.members = append(f.members, m)
-		names = append(names, v.how())
 		if v.op == vAgg {
 			m.red = newReducer(v)
 			if a := l.adding(v); a != nil {
 				m.add = a.add
 				flops += a.flops
-				names[len(names)-1] = a.how
+				m.how = a.how
 				if err := c.emitSum(v, a); err != nil {
 					return nil, err
 				}
@@ -226,7 +220,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		c.t.result = append(c.t.result, r)
 	}
 	c.finish()
-	in := &instr{v: vs[0], how: "pass: " + strings.Join(names, ", "), rows: iteration(vs[0]).n, t: c.t, lower: f}
+	in := &instr{v: vs[0], how: "pass", rows: iteration(vs[0]).n, t: c.t, lower: f}
 	l.finish(in)
 	in.flops += flops * float64(in.rows)
 	most := 256
@@ -370,16 +364,5 @@ func (x *member) sum(b *block, p *partials, lo, n int) {
 			x.red.add(acc, d, uniform, at, to)
 		}
 		at = to
-	}
-}
-
-// explain prints the members of a pass.
-func (f *fused) explain(b *strings.Builder) {
-	for _, m := range f.members {
-		arg := m.v.text(false, 0)
-		if m.v.op == vAgg {
-			arg = m.v.args[0].text(true, 0)
-		}
-		fmt.Fprintf(b, "        v%d %v: %s\n", m.v.id, m.v.typ, arg)
 	}
 }

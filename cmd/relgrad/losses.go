@@ -147,16 +147,26 @@ func explain(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	stage := fs.String("stage", "all", "the `STAGE`: ra, grad, opt, physical, sql or all")
-	analyze := fs.Bool("analyze", false, "run a few steps, training nothing, and show the time of each instruction")
+	analyze := fs.Bool("analyze", false, "compute a few steps, training nothing, and show the time of each instruction of the physical stage")
+	s.wrong = func() string {
+		staged := false
+		fs.Visit(func(f *flag.Flag) { staged = staged || f.Name == "stage" })
+		if *analyze && staged {
+			return "--analyze shows the physical stage; --stage cannot be given with it"
+		}
+		return ""
+	}
 	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	var text string
 	if *analyze {
-		*stage = "analyze"
+		text, err = db.Analyze(ctx, loss, tables)
+	} else {
+		text, err = db.Explain(ctx, loss, tables, *stage)
 	}
-	text, err := db.Explain(ctx, loss, tables, *stage)
 	if err != nil {
 		return err
 	}

@@ -133,7 +133,7 @@ func TestServersOwn(t *testing.T) {
 	}
 	t.Run("the text runs there", func(t *testing.T) {
 		text, errs, status := both(t, "explain", "--db", dsn, "--stage", "sql", "loss", "w")
-		for _, want := range []string{"-- engine chunk: the tables' values fit", "-- rules, with how often each fired: EliminateAggregateOnKey 2, ", "-- the gradient with respect to w", "-- Aggregate ("} {
+		for _, want := range []string{"-- engine chunk: the tables' values fit", "-- rules, with how often each fired: EliminateAggregateOnKey 3, ", "-- the gradient with respect to w", "-- Aggregate ("} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s%s", want, text, errs)
 			}

@@ -56,6 +56,7 @@ func TestWrongUsage(t *testing.T) {
 		{"check loss w --script x --store y", 2, "relgrad check: only one of --store, --db and --script can be given"},
 		{"check loss w --db y -v a=1", 2, "relgrad check: -v sets a variable of the script that --script names"},
 		{"explain --step 1 loss w --db y", 2, "relgrad explain: unknown option --step"},
+		{"explain --analyze --stage sql loss w --db y", 2, "relgrad explain: --analyze shows the physical stage; --stage cannot be given with it"},
 		{"runs --store x --db y", 2, "relgrad runs: --store is a file of relgrad's, --db a server: only one of them can be given"},
 		{"plot --store x --db y", 2, "relgrad plot: --store is a file of relgrad's, --db a server: only one of them can be given"},
 		{"gradient loss", 2, "relgrad gradient: a loss and a table are needed, not 1 arguments"},
@@ -246,7 +247,8 @@ that the server knows may stand in them, and results, notices and errors come ba
 where its [extension](../pgbridge/extension/README.md) is. psql's commands and variables are done here (of messages: ` + "`VERBOSITY` and `SHOW_CONTEXT`" + `): ` + "`\\copy`" + ` reads and writes files
 of this machine, COPY those of the server. A DSN is what psql takes: a URL, a list of ` + "`key=value`" + `, or a database's name; what it leaves
 out comes from ` + "`PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `~/.pgpass`" + ` and their like. Differences to psql: a script stops at
-its first error unless ` + "`ON_ERROR_STOP`" + ` is off, nothing asks for a password, and there is no pager.
+its first error unless ` + "`ON_ERROR_STOP`" + ` is off, nothing asks for a password, and there is no pager; the lines behind a ` + "`COPY … FROM STDIN`" + ` that
+the server refuses are read as statements, as psql did before 17.
 `
 
 const enginePage = `
@@ -260,6 +262,11 @@ const explainPage = `
 The text of stage sql is in the store's dialect, or that of Postgres. Its comments say which engine would compute the gradient and why, which
 rules made the plan, what each operator is, and on a server what Postgres expects of each statement: the cost until the first and until the
 last row, in its own units, and the rows.
+
+` + "`--analyze`" + ` computes loss and gradients six times on the executor, whichever engine would be chosen, and shows of each instruction that runs at each
+step the median time of the last five, and how near that comes to what the machine can do: to its matrix products' operations or to its memory's
+bytes per second, whichever binds. Both limits are measured then. No table changes. A loss whose rows depend on the step is refused, since its
+instructions are made anew at each step.
 `
 
 const backslashPage = `
