@@ -23,6 +23,7 @@ type member struct {
 	base int      // its first result in the tree
 	add  adder    // a sum's form of its own
 	red  *reducer // of a sum, nil: stored
+	own  bool     // its cell is no other member's, so that it may lie in the result's memory
 }
 
 // recompute is the work, in operations per number, up to which a val is computed again where it is read from another
@@ -220,6 +221,11 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		c.t.result = append(c.t.result, r)
 	}
 	c.finish()
+	seen := map[int]bool{}
+	for _, m := range f.members {
+		r := c.t.result[m.base]
+		m.own, seen[r] = !seen[r], true
+	}
 	in := &instr{v: vs[0], how: "pass", rows: iteration(vs[0]).n, t: c.t, lower: f}
 	l.finish(in)
 	in.flops += flops * float64(in.rows)
@@ -323,8 +329,8 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 	for lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows); lo < hi; lo += in.t.rows {
 		n := min(in.t.rows, hi-lo)
 		for _, x := range f.members {
-			if r := in.t.result[x.base]; x.red == nil && direct(in.t, r, x.v.data) {
-				b.cells[r] = x.v.data.rows(lo, lo+n)
+			if x.inPlace(in.t) {
+				b.cells[in.t.result[x.base]] = x.v.data.rows(lo, lo+n)
 			}
 		}
 		if err := b.eval(lo, n); err != nil {
@@ -335,7 +341,7 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 			switch {
 			case x.red != nil:
 				x.sum(b, &sums[i], lo, n)
-			case !direct(in.t, in.t.result[x.base], x.v.data):
+			case !x.inPlace(in.t):
 				d, uniform := b.result(0)
 				store(x.v.data, lo, n, d, uniform)
 			}
@@ -343,6 +349,11 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 		b.base = 0
 	}
 	return nil
+}
+
+// inPlace reports whether the rows are computed where they are stored.
+func (x *member) inPlace(t *tree) bool {
+	return x.red == nil && x.own && direct(t, t.result[x.base], x.v.data)
 }
 
 // sum adds the n rows of a block from row lo on, runs of one group at a time.

@@ -52,6 +52,7 @@ var Losses = []Loss{
 	{"loss", []string{"w0", "w1"}},
 	{"SELECT sum(v ^ 2) FROM (SELECT a.node AS i, b.node AS j, dot(a.v, b.v) AS v FROM w0 a, w0 b) x", []string{"w0"}},
 	{"SELECT sum((r.rating - dot(a.v, b.v)) ^ 2 + 0.06 * (sqnorm(a.v) + sqnorm(b.v))) / count(*) FROM rating r JOIN w0 a ON r.u = a.node JOIN w0 b ON r.i = b.node", []string{"w0"}},
+	{"SELECT sum(q.z * a.dst) + 1000 * sum(coalesce(q.z, 0.5) * a.dst) FROM (SELECT node, power(0.9, tanh(sum_elements(v))) AS z FROM w0) q JOIN adj a ON a.src = q.node", []string{"w0"}},
 	{"SELECT max(dot(v, v)) + min(dot(v, v)) FROM w0", []string{"w0"}},
 	{"SELECT sum(m) FROM (SELECT a.dst, max(sqnorm(w0.v)) AS m FROM adj a JOIN w0 ON w0.node = a.src GROUP BY a.dst) x", []string{"w0"}},
 	{"SELECT sum(sqnorm(v)) FROM (SELECT node, sum(v) AS v FROM (SELECT node, v FROM w0 UNION ALL SELECT dst, weight * v FROM adj, w0 WHERE adj.src = w0.node) u GROUP BY node) s", []string{"w0"}},
