@@ -23,7 +23,22 @@ bench_scan(PG_FUNCTION_ARGS)
 	PG_RETURN_INT64(PG_GETARG_INT64(0) + VARSIZE(a));
 }
 
-// bench_read(state, a) also reads all the elements.
+// bench_touch(state, a) also reads one element of each line of the cache: what any function pays that needs the elements.
+PG_FUNCTION_INFO_V1(bench_touch);
+Datum
+bench_touch(PG_FUNCTION_ARGS)
+{
+	ArrayType *a = PG_GETARG_ARRAYTYPE_P(1);
+	const int32 *x = (const int32 *) ARR_DATA_PTR(a);
+	int n = ArrayGetNItems(ARR_NDIM(a), ARR_DIMS(a));
+	int32 bits = 0;
+
+	for (int i = 0; i < n; i += 16)
+		bits ^= x[i];
+	PG_RETURN_INT64(PG_GETARG_INT64(0) + bits);
+}
+
+// bench_read(state, a) reads all the elements.
 PG_FUNCTION_INFO_V1(bench_read);
 Datum
 bench_read(PG_FUNCTION_ARGS)

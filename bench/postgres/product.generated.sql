@@ -1,5 +1,5 @@
 -- the gradient with respect to a
--- Postgres's estimate: cost 310.53 to 315.45, 8 rows
+-- Postgres's estimate: cost 308.81 to 309.43, 1 rows
 WITH
 -- Scan
 scan1 AS NOT MATERIALIZED (
@@ -7,10 +7,9 @@ scan1 AS NOT MATERIALIZED (
   FROM public.b
 ),
 -- Select (c114 k, c115 j, c117 transpose)
-select2 AS (
+select2 AS MATERIALIZED (
   SELECT c4 AS c114, c5 AS c115, relgrad.transpose(c6) AS c117
   FROM scan1
-  OFFSET 0
 ),
 -- Scan
 scan3 AS NOT MATERIALIZED (
@@ -35,14 +34,13 @@ scan6 AS (
   FROM public.y
 ),
 -- Join (c88 i, c89 j, c90 d_sum)
-join7 AS (
+join7 AS MATERIALIZED (
   SELECT
     aggregate5.c11 AS c88,
     aggregate5.c12 AS c89,
     relgrad.chunk_mul(2.0, relgrad.chunk_sub(aggregate5.c13, scan6.c19)) AS c90
   FROM aggregate5
   JOIN scan6 ON aggregate5.c11 = scan6.c17 AND aggregate5.c12 = scan6.c18
-  OFFSET 0
 ),
 -- Join (c99 i, c100 k, c101 d_v)
 join8 AS (
