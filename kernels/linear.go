@@ -13,8 +13,8 @@ type LinearForm struct {
 // Late reports whether Of does anything.
 func (l *LinearForm) Late() bool { return l.factor != nil || l.wrap != nil }
 
-// Of applies the linear function to x, which stands for the core or a sum of cores and has its type. The result has
-// the type of the whole expression, so that Σ e = Of(Σ Core) up to rounding.
+// Of applies the linear function to x, which stands for the core or a sum of cores and has its type; for the core 1 it may
+// be an integer, their number. The result has the type of the whole expression, so that Σ e = Of(Σ Core) up to rounding.
 func (l *LinearForm) Of(x *Expr) *Expr {
 	if l.wrap != nil {
 		x = l.wrap(x)

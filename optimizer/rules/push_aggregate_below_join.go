@@ -176,7 +176,11 @@ func (s *split) sum(n int) bool {
 			ids = append(ids, s.rows.Aliases(col.ID)...)
 			continue
 		}
-		aggs = append(aggs, ra.AggCol{Name: col.Name, Agg: ra.Agg{Fn: ra.Sum, Arg: col.ID}})
+		a := ra.Agg{Fn: ra.Sum, Arg: col.ID}
+		if s.forms[i-n].Core.IsConst() { // a sum of ones
+			a = ra.Agg{Fn: ra.CountRows}
+		}
+		aggs = append(aggs, ra.AggCol{Name: col.Name, Agg: a})
 	}
 	if !slices.ContainsFunc(s.rows.Unique, func(u ra.ColumnID) bool { return !slices.Contains(ids, u) }) {
 		return false

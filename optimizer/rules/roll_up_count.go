@@ -83,8 +83,13 @@ func below(n, m *ra.Node) bool {
 
 // rollUp makes the count n of all rows a sum of counts by group.
 func rollUp(c *Context, n, by *ra.Node) {
-	count := ra.Column{ID: c.B.ID(), Name: "rows", Type: kernels.Type{Kind: kernels.Int}}
-	by.Cols, by.Aggs = append(slices.Clip(by.Cols), count), append(slices.Clip(by.Aggs), ra.Agg{Fn: ra.CountRows})
+	var count ra.Column
+	if i := slices.IndexFunc(by.Aggs, func(a ra.Agg) bool { return a.Fn == ra.CountRows }); i >= 0 {
+		count = by.Cols[len(by.Group)+i]
+	} else {
+		count = ra.Column{ID: c.B.ID(), Name: "rows", Type: kernels.Type{Kind: kernels.Int}}
+		by.Cols, by.Aggs = append(slices.Clip(by.Cols), count), append(slices.Clip(by.Aggs), ra.Agg{Fn: ra.CountRows})
+	}
 	sum, err := c.B.Aggregate(by, nil, []ra.AggCol{{Name: "rows", Agg: ra.Agg{Fn: ra.Sum, Arg: count.ID}}})
 	if err != nil {
 		panic(err) // a count is a number
