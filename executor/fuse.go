@@ -229,6 +229,10 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 	in := &instr{v: vs[0], how: "pass", rows: iteration(vs[0]).n, t: c.t, lower: f}
 	l.finish(in)
 	in.flops += flops * float64(in.rows)
+	for _, m := range f.members[1:] {
+		in.flops += float64(in.rows * m.v.typ.Size())
+		in.bytes += float64(m.v.sp.n * m.v.typ.Size() * max(kindOf(m.v.typ).bytes(), 1))
+	}
 	most := 256
 	for _, m := range f.members {
 		if m.red != nil {
