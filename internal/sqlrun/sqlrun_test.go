@@ -15,6 +15,7 @@ func TestRandom(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer done()
+	e.TolReal = 1e-4
 	n := int64(300)
 	if testing.Short() {
 		n = 60

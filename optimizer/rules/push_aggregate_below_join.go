@@ -13,7 +13,8 @@ var _ = register(Rule{
 		"group and of the join's conditions; the kernel then runs once for each sum: Σ (w·x)·W is (Σ w·x)·W (eager " +
 		"aggregation, Yan and Larson 1995). In a GCN whose features are narrower than its units the neighbours are summed " +
 		"before the product, once per run where no parameter reaches them. Must not fire where the side's identity is in the group " +
-		"already, where a product first gives narrower sums, nor on min, max and count.",
+		"already, where a product first gives narrower sums, on min, max and count, nor where kernels that can fail would see rows " +
+		"that the join drops.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Aggregate || len(n.Aggs) == 0 || !c.Sole(n.Inputs[0]) {
 			return false
@@ -83,7 +84,7 @@ func (s *split) linear() bool {
 	late := false
 	for i := range s.agg.Aggs {
 		l := kernels.SplitLinear(s.arg(i), func(c kernels.Col) bool { return c.Input == s.late })
-		if l == nil {
+		if l == nil || !(known{}).of(l.Core).total { // it will see rows that the late input drops
 			return false
 		}
 		late = late || l.Late()
@@ -109,7 +110,7 @@ func (s *split) build() bool {
 	var before, after []*kernels.Expr
 	for _, p := range s.join.Pred {
 		switch early, late := s.sides(p); {
-		case early && late:
+		case early && late || !late && !(known{}).of(p).total:
 			return false
 		case late:
 			after = append(after, p)
