@@ -31,14 +31,14 @@ aggregate5 AS (
   FROM join4
   GROUP BY c69
 ),
--- Aggregate (c105 rows)
+-- Aggregate (c102 rows)
 aggregate6 AS (
-  SELECT sum(c75)::bigint AS c105
+  SELECT sum(c75)::bigint AS c102
   FROM aggregate5
 ),
 -- Select (c90 d_avg)
 select7 AS MATERIALIZED (
-  SELECT relgrad.gen_div(1.0, coalesce(c105, 0)::double precision) AS c90
+  SELECT relgrad.gen_div(1.0, coalesce(c102, 0)::double precision) AS c90
   FROM aggregate6
 ),
 -- Join (c76 userid, c77 d_v, c78 d_sqnorm)

@@ -90,13 +90,29 @@ new_state(int ndim, const int *dims, State *s)
 	s->chunk = (RgOperand) {.ndim = ndim, .dims = s->dims, .size = size, .data = s->x + DIMS + ndim};
 }
 
-// own_state reads argument 0 as a state that may be changed: the aggregate's own, else a copy.
-static bool
-own_state(FunctionCallInfo fcinfo, State *s)
+// state_of reads a state of rows of a row's shape, false where it is none: read_state then says why. It runs for every row, so it
+// compares what the state says with the row instead of working it out.
+static inline bool
+state_of(ArrayType *a, const RgOperand *x, State *s)
 {
-	ArrayType *a = AggCheckCallContext(fcinfo, NULL) ? PG_GETARG_ARRAYTYPE_P(0) : PG_GETARG_ARRAYTYPE_P_COPY(0);
+	if (ARR_NDIM(a) != 1 || ARR_HASNULL(a) || ARR_DIMS(a)[0] != DIMS + x->ndim + x->size)
+		return false;
+	s->array = a;
+	s->x = (double *) ARR_DATA_PTR(a);
+	if (s->x[RANK] != x->ndim)
+		return false;
+	for (int i = 0; i < x->ndim; i++)
+		if (s->x[DIMS + i] != x->dims[i])
+			return false;
+	s->chunk = (RgOperand) {.ndim = x->ndim, .dims = x->dims, .size = x->size, .data = s->x + DIMS + x->ndim};
+	return true;
+}
 
-	return read_state(a, s);
+// own_state is argument 0 as a state that may be changed: the aggregate's own, else a copy.
+static ArrayType *
+own_state(FunctionCallInfo fcinfo)
+{
+	return AggCheckCallContext(fcinfo, NULL) ? PG_GETARG_ARRAYTYPE_P(0) : PG_GETARG_ARRAYTYPE_P_COPY(0);
 }
 
 static void
@@ -109,7 +125,7 @@ same_shape(const char *aggregate, const State *s, const RgOperand *x)
 }
 
 // fold_add adds a row's elements to the state's.
-static void
+static inline void
 fold_add(State *s, const RgOperand *x)
 {
 	if (x->single)
@@ -145,30 +161,35 @@ fold_min(State *s, const RgOperand *x)
 
 typedef void (*Fold)(State *s, const RgOperand *x);
 
-// prefetch_next loads the next row's chunk while the executor goes on to it. A page is filled from its end, so in a table that was
-// filled in order the next row lies right before this one. Where it does not, or the chunk was copied here, the lines are
-// loaded in vain; a prefetch never faults.
-static void
-prefetch_next(const RgOperand *x)
+// prefetch_page loads the chunk that lies one page further in memory, while the executor goes on. The buffers of a table that was
+// read or written in order lie in order too, so that chunk comes some rows later: long enough before its use, also for the first
+// rows of a page. Where it does not come, or the chunk was copied here, the lines are loaded in vain; a prefetch never faults.
+// A call that is not inlined would be dropped: gcc takes a function that only prefetches for one without effect.
+static pg_attribute_always_inline void
+prefetch_page(const RgOperand *x)
 {
-	const char *start = x->data;
+	const char *start = (const char *) x->data + BLCKSZ;
 	Size bytes = x->size * rg_width(x->single) + LINE;
 
 	if (x->ndim > 0 && bytes <= BLCKSZ / 2)
-		for (Size back = LINE; back <= bytes; back += LINE)
-			__builtin_prefetch(start - back);
+		for (Size i = 0; i < bytes; i += LINE)
+			__builtin_prefetch(start + i);
 }
 
 // step takes one row, a chunk or a number, into the state.
-static Datum
+static inline Datum
 step(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
 {
+	ArrayType *a;
 	State s;
 	RgOperand x;
 
 	rg_operand(fcinfo, 1, aggregate, &x);
-	prefetch_next(&x);
-	if (own_state(fcinfo, &s)) {
+	prefetch_page(&x);
+	a = own_state(fcinfo);
+	if (state_of(a, &x, &s))
+		fold(&s, &x);
+	else if (read_state(a, &s)) {
 		same_shape(aggregate, &s, &x);
 		fold(&s, &x);
 	} else {
@@ -188,7 +209,7 @@ combine(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
 
 	if (!read_state(PG_GETARG_ARRAYTYPE_P(1), &t))
 		return PG_GETARG_DATUM(0);
-	if (!own_state(fcinfo, &s))
+	if (!read_state(own_state(fcinfo), &s))
 		PG_RETURN_ARRAYTYPE_P(t.array);
 	same_shape(aggregate, &s, &t.chunk);
 	fold(&s, &t.chunk);
@@ -235,7 +256,7 @@ RG_FUNCTION(agg_scatter)
 
 	if (PG_ARGISNULL(0))
 		broken_state();
-	has = own_state(fcinfo, &s);
+	has = read_state(own_state(fcinfo), &s);
 	if (!has && (PG_ARGISNULL(3) || PG_GETARG_INT64(3) < 1 || PG_GETARG_INT64(3) > RG_MAX_ELEMENTS - DIMS - MAXDIM))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 						PG_ARGISNULL(3) ? errmsg("vector_agg: the size is NULL")

@@ -5,18 +5,16 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
-// rg_call looks up the called overload's types, once for each place of call. The catalogue is asked, not the
+// rg_look_up looks up the called overload's types, once for each place of call. The catalogue is asked, not the
 // expression tree: aggregates and foreign servers call functions without one.
 const RgCall *
-rg_call(FunctionCallInfo fcinfo)
+rg_look_up(FunctionCallInfo fcinfo)
 {
 	FmgrInfo *f = fcinfo->flinfo;
-	RgCall *c = f->fn_extra;
+	RgCall *c;
 	Oid *types;
 	int n;
 
-	if (c != NULL)
-		return c;
 	c = MemoryContextAllocZero(f->fn_mcxt, sizeof(RgCall));
 	c->result = get_func_signature(f->fn_oid, &types, &n);
 	if (n > RG_MAX_ARGS || n != PG_NARGS())
@@ -43,12 +41,6 @@ char *
 rg_type(const RgOperand *x)
 {
 	return psprintf("%s%s", x->single ? "real" : "double precision", x->ndim > 0 ? rg_shape(x->ndim, x->dims) : "");
-}
-
-bool
-rg_same_shape(const RgOperand *a, const RgOperand *b)
-{
-	return a->ndim == b->ndim && (a->ndim == 0 || memcmp(a->dims, b->dims, a->ndim * sizeof(int)) == 0);
 }
 
 // rg_wrong_type says that a kernel does not take operands of these ranks.

@@ -43,7 +43,7 @@ typedef struct RgChunk {
 	ArrayType *array;
 } RgChunk;
 
-const RgCall *rg_call(FunctionCallInfo fcinfo);
+const RgCall *rg_look_up(FunctionCallInfo fcinfo);
 void rg_chunk(ArrayType *a, const char *kernel, RgOperand *x);
 void rg_operand(FunctionCallInfo fcinfo, int i, const char *kernel, RgOperand *x);
 void rg_operands(FunctionCallInfo fcinfo, const char *kernel, int n, RgOperand *x);
@@ -54,8 +54,27 @@ int rg_axis_arg(FunctionCallInfo fcinfo, int i, const char *kernel, const RgOper
 
 char *rg_shape(int ndim, const int *dims);
 char *rg_type(const RgOperand *x);
-bool rg_same_shape(const RgOperand *a, const RgOperand *b);
 void rg_wrong_type(const char *kernel, const RgOperand *x, int n, const char *hint) RG_NORETURN;
+
+// rg_call gives the called overload's types.
+static inline const RgCall *
+rg_call(FunctionCallInfo fcinfo)
+{
+	const RgCall *c = fcinfo->flinfo->fn_extra;
+
+	return c != NULL ? c : rg_look_up(fcinfo);
+}
+
+static inline bool
+rg_same_shape(const RgOperand *a, const RgOperand *b)
+{
+	if (a->ndim != b->ndim)
+		return false;
+	for (int i = 0; i < a->ndim; i++)
+		if (a->dims[i] != b->dims[i])
+			return false;
+	return true;
+}
 
 static inline bool
 rg_is_chunk(Oid type)
