@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -266,5 +268,37 @@ func TestCheckOfBatch(t *testing.T) {
 	res := mustRun(t, db, "SELECT count(*), bool_and(ok) FROM check_gradient('loss', 'shade', step => 3, seed => 5, batch => 'example', batch_size => 6)")
 	if fmt.Sprint(res.Rows[0]) != "[15 true]" {
 		t.Errorf("check_gradient: %v", res.Rows[0])
+	}
+}
+
+// TestBatchReducesAggregates: what is aggregated for the rows of a batch is aggregated for them alone, through views and joins.
+func TestBatchReducesAggregates(t *testing.T) {
+	db := open(t, "")
+	mustRun(t, db, `CREATE TABLE node (node int PRIMARY KEY, x double precision, y double precision, train boolean);
+INSERT INTO node SELECT i, i / 100.0, sin(i), i % 2 = 0 FROM generate_series(0, 99) AS g(i);
+CREATE TABLE edge (src int, dst int, PRIMARY KEY (src, dst));
+INSERT INTO edge SELECT (i * 7 + j) % 100, i FROM generate_series(0, 99) AS g(i), generate_series(1, 5) AS h(j);
+CREATE TABLE w (id int PRIMARY KEY, v double precision);
+INSERT INTO w VALUES (1, 0.5);
+CREATE VIEW one AS SELECT e.dst AS node, sum(tanh(n.x * w.v)) AS s FROM edge e JOIN node n ON n.node = e.src CROSS JOIN w GROUP BY e.dst;
+CREATE VIEW two AS SELECT e.dst AS node, sum(one.s * w.v) AS s FROM edge e JOIN one ON one.node = e.src CROSS JOIN w GROUP BY e.dst;
+CREATE VIEW chosen AS SELECT node, y FROM node WHERE train;
+CREATE VIEW shifted AS SELECT node, s + v AS s FROM two CROSS JOIN w;
+CREATE VIEW loss AS SELECT avg((y - s) ^ 2) FROM shifted JOIN chosen USING (node)`)
+	text, err := db.Analyze(context.Background(), "loss", []string{"w"}, "chosen", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, steps, _ := strings.Cut(text, "structure of a step")
+	for line := range strings.Lines(steps) {
+		if rows := regexp.MustCompile(`over (\d+) rows`).FindStringSubmatch(line); rows != nil {
+			if n, _ := strconv.Atoi(rows[1]); n > 4*5*5 {
+				t.Errorf("more than the 100 edges behind 4 nodes: %s", line)
+			}
+		}
+	}
+	if t.Failed() || steps == "" {
+		t.Log(text)
+		t.Error("the whole graph is computed for a batch of 4 nodes")
 	}
 }

@@ -45,7 +45,7 @@ func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions)
 	if o.Samples < 1 {
 		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", o.Samples), "samples", 0)
 	}
-	batch, err := db.checkedBatch(ctx, loss, param, o)
+	batch, err := db.checkedBatch(ctx, loss, []string{param}, o)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions)
 }
 
 // checkedBatch opens the batch of a check as a run of training would.
-func (db *Engine) checkedBatch(ctx context.Context, loss, param string, o CheckOptions) (*sqlfront.Batch, error) {
+func (db *Engine) checkedBatch(ctx context.Context, loss string, params []string, o CheckOptions) (*sqlfront.Batch, error) {
 	config := train.Default()
 	config.Batch, config.BatchSize, config.Seed = o.Batch, o.BatchSize, o.Seed
 	err := config.CheckBatch()
@@ -102,7 +102,7 @@ func (db *Engine) checkedBatch(ctx context.Context, loss, param string, o CheckO
 		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "a loss over a batch needs a step, from 1").
 			WithHint("Add step => 1; the rows are those that train with the same seed takes at that step."), "step", 0)
 	}
-	r := &run{db: db, loss: loss, params: []string{param}, config: config}
+	r := &run{db: db, loss: loss, params: params, config: config}
 	if err := r.openBatch(ctx); err != nil {
 		return nil, err
 	}

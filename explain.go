@@ -73,14 +73,20 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 const analyzeSteps = 5
 
 // Analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing is
-// trained. It measures the machine too, and is no stage of explain_gradient: a server has other work.
-func (db *Engine) Analyze(ctx context.Context, loss string, params []string) (string, error) {
-	p, err := db.compile(ctx, request{loss: loss, params: params, draw: true})
+// trained. batch and size are those of train, "" and 0 for the whole loss. It measures the machine too, and is no stage of
+// explain_gradient: a server has other work.
+func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (string, error) {
+	step := int64(1)
+	rows, err := db.checkedBatch(ctx, loss, params, CheckOptions{Step: &step, Batch: batch, BatchSize: size})
+	if err != nil {
+		return "", err
+	}
+	p, err := db.compile(ctx, request{loss: loss, params: params, draw: true, batch: rows})
 	if err != nil {
 		return "", err
 	}
 	defer p.prog.Close()
-	if err := p.prog.Analyze(ctx, kernels.Env{Step: 1}, analyzeSteps); err != nil {
+	if err := p.prog.Analyze(ctx, kernels.Env{Step: step}, analyzeSteps); err != nil {
 		return "", about(err, "loss", 0)
 	}
 	return p.prog.Explain(), nil

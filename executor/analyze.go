@@ -8,20 +8,16 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // Analyze runs the plan, once for warming up and then for each of the given number of steps, and times its instructions
-// for Explain. The parameters do not change in between. A program whose instructions are made at each step is refused.
+// for Explain. The parameters do not change in between. Where a step has rows of its own, the structure of each is timed, and
+// the instructions are those of the last.
 func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) (err error) {
-	if p.steps {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "the rows of this loss depend on the step: its instructions are made anew at each one and cannot be compared over several").
-			WithHint("Analyze the loss over all rows; stage physical shows what depends on the step.")
-	}
-	p.m.timed = true
+	p.m.timed, p.made = true, nil
 	defer func() { p.m.timed = false }()
 	for range steps + 1 {
 		if err := p.Run(ctx, env); err != nil {
@@ -88,14 +84,22 @@ func measureLimits(ctx context.Context, workers int) (out limits, err error) {
 	return out, err
 }
 
+// median is that of the runs after the first, which warms up, or the only one.
+func median(took []time.Duration) time.Duration {
+	if len(took) == 0 {
+		return 0
+	}
+	runs := slices.Sorted(slices.Values(took[min(1, len(took)-1):]))
+	return runs[len(runs)/2]
+}
+
 // analyzed prints the median of an instruction's runs, and which share of the machine's limit it reaches: of
 // operations or of bytes, whichever binds.
 func (in *instr) analyzed(b *strings.Builder, l limits) time.Duration {
-	if len(in.took) < 2 {
+	took := median(in.took)
+	if took == 0 || l == (limits{}) {
 		return 0
 	}
-	runs := slices.Sorted(slices.Values(in.took[1:])) // the first one warms up
-	took := runs[len(runs)/2]
 	least, what := in.bytes/l.bytes, "memory"
 	if f := in.flops / l.flops; f > least {
 		least, what = f, "operations"

@@ -38,6 +38,9 @@ func (p *Program) Explain() string {
 		fmt.Fprintf(&b, "limits: %.3g Gflop/s, %.3g GB/s read\n", p.limit.flops/1e9, p.limit.bytes/1e9)
 	}
 	explainInstrs(&b, "once per run", once, p.limit)
+	if took := median(p.made); took > 0 {
+		fmt.Fprintf(&b, "structure of a step: %.3g ms\n", took.Seconds()*1e3)
+	}
 	explainInstrs(&b, "each step", steps, p.limit)
 	if p.sched != nil {
 		kept := 0

@@ -30,7 +30,7 @@ func init() {
 		"case": emitCase, "coalesce": emitCoalesce, "and": emitLogic, "or": emitLogic,
 		"not": emitNot, "is_true": emitIsTrue, "is_null": emitIsNull, "is_not_null": emitIsNull,
 		"cast": emitCast, "stop_gradient": emitSame, "reshape": emitSame,
-		"drop_mask": emitDropMask, "row_key": emitRowKey,
+		"drop_mask": emitDropMask, "row_key": emitRowKey, "greatest": emitExtreme, "least": emitExtreme,
 	}
 	for name := range comparisons {
 		emitters[name] = emitCompare

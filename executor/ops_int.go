@@ -46,3 +46,60 @@ func modInts(out, x, y []int64, sx, sy int) bool {
 	}
 	return true
 }
+
+// emitExtreme compiles GREATEST and LEAST of numbers, row by row: NULLs are skipped, NaN is above all numbers.
+func emitExtreme(c *compiler, v *val, mask int) (int, error) {
+	k := kindOf(v.typ)
+	if k == str {
+		return c.reference(v, mask)
+	}
+	args, err := c.emitArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	for i := range args {
+		if k != i64 {
+			args[i] = c.convert(args[i], k)
+		}
+	}
+	sign := 1
+	if v.expr.Def.Name == "least" {
+		sign = -1
+	}
+	run := func(b *block, o *op) error {
+		switch k {
+		case f32:
+			extreme(b, o, func(d *data) []float32 { return d.f32 }, func(x, y float32) bool { return sign*compareFloats(float64(x), float64(y)) > 0 })
+		case f64:
+			extreme(b, o, func(d *data) []float64 { return d.f64 }, func(x, y float64) bool { return sign*compareFloats(x, y) > 0 })
+		default:
+			extreme(b, o, func(d *data) []int64 { return d.i64 }, func(x, y int64) bool { return x != y && (x > y) == (sign > 0) })
+		}
+		return nil
+	}
+	return c.add(&op{name: v.expr.Def.Name, out: c.cell(v.typ, c.allUniform(args)), args: args, mask: -1, v: v, run: run}), nil
+}
+
+// extreme gives each row the first argument that no other one is better than.
+func extreme[T any](b *block, o *op, of func(*data) []T, better func(x, y T) bool) {
+	out, n := b.out(o), b.rows(o)
+	y := of(out)
+	has := out.valid
+	if has == nil {
+		has = make([]byte, n)
+	}
+	clear(has[:n])
+	clear(y[:n])
+	for i := range o.args {
+		a, step := b.arg(o, i), b.step(o, i)
+		x := of(a)
+		for r := range n {
+			if a.valid != nil && a.valid[r*step] == 0 {
+				continue
+			}
+			if has[r] == 0 || better(x[r*step], y[r]) {
+				y[r], has[r] = x[r*step], 1
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"runtime"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -45,6 +46,7 @@ type Program struct {
 	roots   [][]root       // of the last schedule: per root, per column
 	ran     bool
 	limit   limits                 // the machine's, once Analyze has measured them
+	made    []time.Duration        // how long the structure of each step took, where it is timed
 	finders map[*tableData]*finder // of Match, where a table's rows do not change between steps
 }
 
@@ -225,9 +227,13 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 		p.run.ctx = ctx
 		p.dropSchedule()
 		p.pool.recycle()
+		begin := time.Now()
 		p.step = newStage(ctx, p, p.run)
 		if err := p.schedule(p.step); err != nil {
 			return err
+		}
+		if p.m.timed {
+			p.made = append(p.made, time.Since(begin))
 		}
 	}
 	if p.sched == nil {

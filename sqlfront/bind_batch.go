@@ -153,7 +153,7 @@ func (b *binder) batched(schema, name string, r *relation) *relation {
 	step.Unique = step.Key
 	var equi []ra.Equi
 	for i, id := range ids {
-		equi = append(equi, ra.Equi{L: kernels.Col{ID: step.Key[i]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: true})
+		equi = append(equi, ra.Equi{L: kernels.Col{ID: step.Key[i]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: cols[i].Type.Nullable})
 	}
 	var out []ra.OutCol
 	for i, id := range r.cols {

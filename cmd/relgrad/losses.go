@@ -148,11 +148,18 @@ func explain(ctx context.Context, c *command, args []string) error {
 	s.flags(fs)
 	stage := fs.String("stage", "all", "the `STAGE`: ra, grad, opt, physical, sql or all")
 	analyze := fs.Bool("analyze", false, "compute a few steps, training nothing, and show the time of each instruction of the physical stage")
+	batch := fs.String("batch", "", "with --analyze: the loss over batches of rows of `TABLE`, as train takes them")
+	size := wholeFlag(fs, "batch-size", "the number `N` of these rows", 1)
 	s.wrong = func() string {
 		staged := false
 		fs.Visit(func(f *flag.Flag) { staged = staged || f.Name == "stage" })
-		if *analyze && staged {
+		switch {
+		case *analyze && staged:
 			return "--analyze shows the physical stage; --stage cannot be given with it"
+		case !*analyze && (*batch != "" || *size != nil):
+			return "--batch and --batch-size go with --analyze"
+		case (*batch == "") != (*size == nil):
+			return "--batch and --batch-size go together"
 		}
 		return ""
 	}
@@ -163,7 +170,11 @@ func explain(ctx context.Context, c *command, args []string) error {
 	defer db.Close()
 	var text string
 	if *analyze {
-		text, err = db.Analyze(ctx, loss, tables)
+		n := int64(0)
+		if *size != nil {
+			n = **size
+		}
+		text, err = db.Analyze(ctx, loss, tables, *batch, n)
 	} else {
 		text, err = db.Explain(ctx, loss, tables, *stage)
 	}

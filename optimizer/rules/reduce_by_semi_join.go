@@ -8,7 +8,7 @@ import (
 var _ = register(Rule{
 	Name: "ReduceBySemiJoin", Phase: Forward,
 	Doc: "Where an aggregate is joined on its group with a relation that was restricted, only the groups with a " +
-		"partner are computed: the aggregate's input is semi-joined first. Rows that the loss never reads are not " +
+		"partner are computed: the aggregate's input is semi-joined first, with each such relation. Rows that the loss never reads are not " +
 		"computed; rows that reach it, and so the gradient's rows, stay the same. Must not fire where somebody " +
 		"else reads the aggregate, on NULL-safe conditions, or where the partner depends on the aggregate.",
 	Apply: func(c *Context, n *ra.Node) bool {
@@ -16,23 +16,42 @@ var _ = register(Rule{
 			return false
 		}
 		for _, q := range n.Equi {
-			for _, d := range [][2]kernels.Col{{q.L, q.R}, {q.R, q.L}} {
-				if q.NullSafe || d[0].Input == d[1].Input {
+			for _, d := range []kernels.Col{q.L, q.R} {
+				agg, g := groupBelow(c, n.Inputs[d.Input], d.ID)
+				if agg == nil {
 					continue
 				}
-				agg, g := groupBelow(c, n.Inputs[d[0].Input], d[0].ID)
-				other := n.Inputs[d[1].Input]
-				if agg == nil || !selective(other, agg) || reducedBy(agg.Inputs[0], g, other, d[1].ID) {
-					continue
+				for _, p := range partners(n, d) {
+					other := n.Inputs[p.Input]
+					if !selective(other, agg) || reducedBy(agg.Inputs[0], g, other, p.ID) {
+						continue
+					}
+					equi := []ra.Equi{{L: kernels.Col{ID: g}, R: kernels.Col{Input: 1, ID: p.ID}}}
+					putUnderAggregate(agg, c.B.Semi(ra.SemiJoin, agg.Inputs[0], other, equi, nil))
+					return true
 				}
-				equi := []ra.Equi{{L: kernels.Col{ID: g}, R: kernels.Col{Input: 1, ID: d[1].ID}}}
-				putUnderAggregate(agg, c.B.Semi(ra.SemiJoin, agg.Inputs[0], other, equi, nil))
-				return true
 			}
 		}
 		return false
 	},
 })
+
+// partners lists the columns of the join's other inputs that equal column d wherever it has partners, in one step or several.
+func partners(n *ra.Node, d kernels.Col) (out []kernels.Col) {
+	plain := *n
+	plain.Equi = nil
+	for _, q := range n.Equi {
+		if !q.NullSafe {
+			plain.Equi = append(plain.Equi, q)
+		}
+	}
+	for _, p := range plain.Equated(d) {
+		if p.Input != d.Input {
+			out = append(out, p)
+		}
+	}
+	return out
+}
 
 // groupBelow follows a plain column through selections and joins that nobody else reads down to the aggregate
 // whose group column it is; it returns that aggregate and the column of its input.
@@ -51,11 +70,11 @@ func groupBelow(c *Context, n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID) 
 	return nil, 0
 }
 
-// selective reports whether n holds a restricted choice of rows, and does not itself read avoid.
+// selective reports whether n holds a restricted choice of rows, such as those of a batch, and does not itself read avoid.
 func selective(n, avoid *ra.Node) bool {
 	restricted, reads := false, false
 	ra.Walk(func(m *ra.Node) {
-		restricted = restricted || len(m.Pred) > 0 || m.Op == ra.SemiJoin
+		restricted = restricted || len(m.Pred) > 0 || m.Op == ra.SemiJoin || m.Op == ra.Opaque && m.Rows > 0
 		reads = reads || m == avoid
 	}, n)
 	return restricted && !reads
