@@ -22,7 +22,7 @@ func (l *lowerer) adding(v *val) *adding {
 	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 || v.grp.in.n < groupRows*v.grp.out.n {
 		return nil
 	}
-	scalars, core := factors(arg)
+	scalars, core := l.g.factors(arg)
 	if core.op == vCall && core.data == nil {
 		switch name := core.expr.Def.Name; {
 		case name == "outer":
@@ -97,7 +97,7 @@ func addWeighted[T float](scalars []factor) adder {
 		tmp := of[T](b.partial(x.kind, b.t.rows+size))
 		weights, part := tmp[:hi-lo], tmp[b.t.rows:b.t.rows+size]
 		multiply(b, scalars, weights, lo)
-		cpu.SpMM(1, []int32{0, int32(hi - lo)}, 0, nil, weights, of[T](x)[lo*size:hi*size], size, part)
+		cpu.SpMM(1, []int32{0, int32(hi - lo)}, 0, weights, cpu.Rows[T]{X: of[T](x)[lo*size : hi*size]}, cpu.Rows[T]{}, size, part)
 		cpu.AddRows(1, size, part, sum)
 	}
 }

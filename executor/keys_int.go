@@ -53,29 +53,43 @@ func narrow(cols []probeCol, n int) (outer []int32, inner []probeCol, rows int) 
 	if len(cols) == 0 || cols[0].at == nil {
 		return nil, nil, 0
 	}
-	stored, composed := true, cols[0].idx != nil && cols[0].idx.outer != nil && cols[0].idx.inner.at != nil
-	for _, c := range cols {
-		stored = stored && len(c.at) > 0 && &c.at[0] == &cols[0].at[0] && 2*c.v.N <= n
-		composed = composed && c.idx != nil && c.idx.outer == cols[0].idx.outer
-	}
-	if composed {
-		o := cols[0].idx.outer
-		composed = o.at != nil && !o.missing && 2*o.src.n <= n && !(stored && cols[0].v.N <= o.src.n)
-	}
 	inner = make([]probeCol, len(cols))
-	switch {
-	case composed:
+	stored := true
+	for i, c := range cols {
+		stored = stored && len(c.at) > 0 && &c.at[0] == &cols[0].at[0] && 2*c.v.N <= n
+		inner[i] = probeCol{v: c.v}
+	}
+	if o := commonIndex(cols); o != nil && 2*o.src.n <= n && !(stored && cols[0].v.N <= o.src.n) {
 		for i, c := range cols {
-			inner[i] = probeCol{c.v, c.idx.inner.at, c.idx.inner}
+			if c.idx != o {
+				inner[i] = probeCol{c.v, c.idx.inner.at, c.idx.inner}
+			}
 		}
-		return cols[0].idx.outer.at, inner, cols[0].idx.outer.src.n
-	case stored:
-		for i, c := range cols {
-			inner[i] = probeCol{v: c.v}
-		}
+		return o.at, inner, o.src.n
+	}
+	if stored {
 		return cols[0].at, inner, cols[0].v.N
 	}
 	return nil, nil, 0
+}
+
+// commonIndex is the index that all columns are read through first: some of them through nothing else. nil where they share none.
+func commonIndex(cols []probeCol) *index {
+	var o *index
+	for _, c := range cols {
+		if o == nil && c.idx != nil {
+			o = c.idx.outer
+		}
+	}
+	if o == nil || o.at == nil || o.missing {
+		return nil
+	}
+	for _, c := range cols {
+		if c.idx == nil || c.idx != o && (c.idx.outer != o || c.idx.inner.at == nil) {
+			return nil
+		}
+	}
+	return o
 }
 
 // probe looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked up

@@ -24,7 +24,7 @@ type lowerer struct {
 	mat    map[*val]bool
 	owners map[*val][]*val // the computed vals in whose trees it stands
 	uses   map[*val][]*val
-	costs  map[*val]float64
+	works  map[*val]float64
 	roots  []root
 	isRoot map[*val]bool
 	conds  map[*val]bool // see conditional
@@ -36,7 +36,7 @@ type lowerer struct {
 // lower makes the schedule of the roots. A root that needs other rows than its val has, or that is no
 // val of its own, must have been made one (see Program.want).
 func lower(p *Program, g *graph, structural bool, roots []root, arena **tensor.Buffer) (*schedule, error) {
-	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, costs: map[*val]float64{}, roots: roots,
+	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, works: map[*val]float64{}, roots: roots,
 		isRoot: map[*val]bool{}, conds: map[*val]bool{}, s: &schedule{}}
 	for _, r := range roots {
 		l.visit(r.v)
@@ -127,7 +127,7 @@ func (l *lowerer) wants(v *val) bool {
 	if !v.vary && l.varies(v) || large(v) || l.feedsLarge(v) {
 		return true
 	}
-	if l.cost(v) <= 4 {
+	if l.cost(v) <= 4 || l.onlySummed(v) {
 		return false
 	}
 	if len(l.owners[v]) > 1 {
@@ -160,19 +160,22 @@ func iteration(v *val) *space {
 }
 
 // cost is the work of recomputing v, in operations per element, down to what is in memory for sure.
-func (l *lowerer) cost(v *val) float64 {
+func (l *lowerer) cost(v *val) float64 { return l.work(v) / float64(max(v.typ.Size(), 1)) }
+
+// work is that of one row.
+func (l *lowerer) work(v *val) float64 {
 	if v.op != vCall || v.data != nil {
 		return 0
 	}
-	if c, ok := l.costs[v]; ok {
-		return c
+	if w, ok := l.works[v]; ok {
+		return w
 	}
-	c := v.flops() / float64(max(v.typ.Size(), 1))
+	w := v.flops()
 	for _, a := range v.args {
-		c += l.cost(a)
+		w += l.work(a)
 	}
-	l.costs[v] = c
-	return c
+	l.works[v] = w
+	return w
 }
 
 // emit makes the instructions, arguments first.

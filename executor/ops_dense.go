@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"math"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
 
 	"github.com/relgrad/relgrad/kernels/blas"
@@ -22,51 +20,11 @@ func registerDense() {
 	emitters["cross_entropy"], emitters["one_hot"] = emitCrossEntropy, emitOneHot
 }
 
-// oneKind emits the arguments as single precision if all are, else as double.
-func (c *compiler) oneKind(v *val, mask int) (args []int, k kind, err error) {
-	if args, err = c.emitArgs(v, mask); err != nil {
-		return nil, 0, err
-	}
-	k = f32
-	for _, a := range args {
-		if c.t.cells[a].kind != f32 {
-			k = f64
-		}
-	}
-	for i := range args {
-		args[i] = c.convert(args[i], k)
-	}
-	return args, k, nil
-}
-
 func pick(k kind, single, double func(*block, *op) error) func(*block, *op) error {
 	if k == f32 {
 		return single
 	}
 	return double
-}
-
-// emitDot compiles dot, sqnorm and norm: double precision from chunks.
-func emitDot(c *compiler, v *val, mask int) (int, error) {
-	args, k, err := c.oneKind(v, mask)
-	if err != nil {
-		return 0, err
-	}
-	if len(args) == 1 {
-		args = append(args, args[0])
-	}
-	return c.strict(v, args, -1, v.args[0].typ.Size(), pick(k, runDot[float32], runDot[float64])), nil
-}
-
-func runDot[T float](b *block, o *op) error {
-	n, out := b.rows(o), b.out(o).f64
-	cpu.Dot(n, o.aux.(int), of[T](b.arg(o, 0)), b.step(o, 0), of[T](b.arg(o, 1)), b.step(o, 1), out[:n])
-	if o.name == "norm" {
-		for i, x := range out[:n] {
-			out[i] = math.Sqrt(x)
-		}
-	}
-	return nil
 }
 
 // product is batch products of m×k by k×n per row.

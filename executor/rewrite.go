@@ -45,7 +45,7 @@ func (g *graph) times(scalars []factor, chunk *val) (v *val, err error) {
 // productOfSum computes Σ s·(x·W) as (Σ s·x)·W where that costs less: fewer rows to multiply or a smaller
 // width to add; all the more where Σ s·x is the same at every step. W is the same for all rows.
 func (g *graph) productOfSum(v *val, t kernels.Type, grp *groups) (*val, error) {
-	scalars, core := factors(v)
+	scalars, core := g.factors(v)
 	inner, idx := core, (*index)(nil)
 	if core.uniform() {
 		return nil, nil
@@ -104,7 +104,7 @@ func (g *graph) transposedSum(v *val, t kernels.Type, grp *groups) (*val, error)
 		if y.op != vAgg || y.fn != ra.GradSum || y.args[0].typ.Nullable || y.grp.code == nil || x.uniform() || y.args[0].sp != y.grp.in {
 			continue
 		}
-		scalars, core := factors(y.args[0])
+		scalars, core := g.factors(y.args[0])
 		if core.op != vGather || core.uniform() || core.idx.missing || core.idx.at == nil || x.typ.Kind != t.Kind || y.typ.Kind != t.Kind {
 			continue
 		}

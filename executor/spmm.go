@@ -7,14 +7,19 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// spmm lowers sum(scalars * chunk[index]) to sparse times dense: the chunks are read in place, through the
-// index, and only the weights are computed row by row.
+// spmm lowers sum(scalars * chunk[index]) to sparse times dense, or sum(scalars * (chunk[index] - chunk[index])): the chunks are
+// read in place, through the index, and only the weights are computed row by row.
 type spmm struct {
-	x    *val     // the chunks, in memory
-	idx  *index   // their rows, in group order; nil: row r is row r
+	x    []source // the chunks; of two, the difference
 	by   []factor // the weights: results of the tree
 	cuts [][2]int // per lane: its groups
 	buf  []int    // bytes of weights that a lane needs at most
+}
+
+// source is a column in memory and the rows of it that are read; nil: row r is row r.
+type source struct {
+	v   *val
+	idx *index
 }
 
 // factor is a scalar by which a chunk is multiplied, or divided.
@@ -24,22 +29,24 @@ type factor struct {
 }
 
 // factors splits v into scalars and one chunk: v is the chunk times the scalars.
-func factors(v *val) (scalars []factor, chunk *val) {
+func (g *graph) factors(v *val) (scalars []factor, chunk *val) {
 	if v.op != vCall || v.data != nil || v.typ.Size() == 1 {
 		return nil, v
 	}
 	a := v.args
-	part := func(s, c int, divide bool) ([]factor, *val) {
-		rest, chunk := factors(a[c])
-		return append(rest, factor{a[s], divide}), chunk
+	part := func(s *val, c int, divide bool) ([]factor, *val) {
+		rest, chunk := g.factors(a[c])
+		return append(rest, factor{s, divide}), chunk
 	}
 	switch name := v.expr.Def.Name; {
 	case name == "mul" && a[0].typ.Shape == nil && a[1].typ.Size() == v.typ.Size():
-		return part(0, 1, false)
+		return part(a[0], 1, false)
 	case name == "mul" && a[1].typ.Shape == nil && a[0].typ.Size() == v.typ.Size():
-		return part(1, 0, false)
+		return part(a[1], 0, false)
 	case name == "div" && a[1].typ.Shape == nil:
-		return part(1, 0, true)
+		return part(a[1], 0, true)
+	case name == "neg":
+		return part(g.constant(kernels.Value{Type: kernels.Type{Kind: v.typ.Kind}, X: -1}), 0, false)
 	}
 	return nil, v
 }
@@ -58,15 +65,85 @@ func (l *lowerer) weights(order *index, scalars []factor, t kernels.Type) (*tree
 	return c.t, nil
 }
 
-// readable reports whether v is in memory, or such a column read through an index without gaps.
-func readable(v *val) (x *val, idx *index, ok bool) {
+// readable finds where v is in memory: as it stands, or as a column read through an index without gaps.
+func readable(v *val) (source, bool) {
 	switch {
+	case v.typ.Nullable || v.uniform():
+		return source{}, false
 	case v.data != nil:
-		return v, nil, true
+		return source{v: v}, true
 	case v.op == vGather && v.args[0].data != nil && !v.idx.missing:
-		return v.args[0], v.idx, true
+		return source{v.args[0], v.idx}, true
 	}
-	return nil, nil, false
+	return source{}, false
+}
+
+// sources finds a chunk in memory, or the two that it is the difference of; nil for others.
+func sources(chunk *val) []source {
+	if s, ok := readable(chunk); ok {
+		return []source{s}
+	}
+	if chunk.op != vCall || chunk.data != nil || chunk.expr.Def.Name != "sub" {
+		return nil
+	}
+	x, ok := readable(chunk.args[0])
+	y, too := readable(chunk.args[1])
+	if !ok || !too || x.v.typ.Size() != chunk.typ.Size() || y.v.typ.Size() != chunk.typ.Size() {
+		return nil
+	}
+	return []source{x, y}
+}
+
+// onlySummed reports whether v is a chunk in memory, or a difference of two, times scalars, and is read by sums alone: they read the
+// chunks where they are.
+func (l *lowerer) onlySummed(v *val) bool {
+	scalars, chunk := l.g.factors(v)
+	return len(scalars) > 0 && len(chunks(chunk)) > 0 && l.summed(v)
+}
+
+// summed reports whether sums alone read v, as it is or times scalars.
+func (l *lowerer) summed(v *val) bool {
+	for _, u := range l.uses[v] {
+		switch {
+		case u.op == vAgg:
+		case u.op == vCall && u.typ.Size() == v.typ.Size() && len(l.uses[u]) > 0:
+			if _, chunk := l.g.factors(u); chunk == u || !l.summed(u) {
+				return false
+			}
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// chunks lists the columns that are read through an index in a chunk or a difference of two; nil for others.
+func chunks(v *val) []*val {
+	switch {
+	case v.op == vGather && !v.idx.missing && !v.typ.Nullable:
+		return []*val{v}
+	case v.op == vCall && v.data == nil && v.expr.Def.Name == "sub":
+		x, y := v.args[0], v.args[1]
+		if x.op == vGather && y.op == vGather && x.typ.Size() == v.typ.Size() && y.typ.Size() == v.typ.Size() && !x.idx.missing && !y.idx.missing && !v.typ.Nullable {
+			return []*val{x, y}
+		}
+	}
+	return nil
+}
+
+// in gives the rows in another order.
+func (s source) in(g *graph, order *index) source {
+	switch {
+	case order == nil:
+	case s.idx == nil:
+		s.idx = order
+	default:
+		s.idx = g.compose(order, s.idx)
+	}
+	if s.idx != nil && s.idx.at == nil {
+		s.idx = nil
+	}
+	return s
 }
 
 // trySpMM returns the instruction for an aggregate of that form, nil for another.
@@ -75,31 +152,28 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 || v.grp.in.n == 0 {
 		return nil, nil
 	}
-	scalars, chunk := factors(arg)
-	if chunk.typ.Nullable || chunk.uniform() {
+	scalars, chunk := l.g.factors(arg)
+	from := sources(chunk)
+	if from == nil || v.grp.largest() > max(int(laneWork)/32, 1) {
 		return nil, nil
 	}
-	x, idx, ok := readable(chunk)
-	if !ok || x.data.kind != kindOf(v.typ) || v.grp.largest() > max(int(laneWork)/32, 1) {
-		return nil, nil
-	}
-	s := &spmm{x: x, idx: idx, by: scalars}
-	if v.grp.order != nil {
-		if s.idx = v.grp.order; idx != nil {
-			s.idx = l.g.compose(v.grp.order, idx)
+	s := &spmm{by: scalars}
+	for _, x := range from {
+		if x.v.data.kind != kindOf(v.typ) {
+			return nil, nil
 		}
-	}
-	if s.idx != nil && s.idx.at == nil {
-		s.idx = nil
+		s.x = append(s.x, x.in(l.g, v.grp.order))
 	}
 	in := &instr{v: v, how: "SpMM", rows: v.grp.in.n, grp: v.grp, lower: s}
 	var err error
 	if in.t, err = l.weights(v.grp.order, scalars, v.typ); err != nil {
 		return nil, err
 	}
-	in.t.also = append(in.t.also, x)
+	for _, x := range s.x {
+		in.t.also = append(in.t.also, x.v)
+	}
 	l.finish(in)
-	n := float64(in.rows * v.typ.Size())
+	n := float64(in.rows * v.typ.Size() * len(s.x))
 	in.flops += n
 	in.bytes += n * float64(kindOf(v.typ).bytes())
 	s.cuts = v.grp.cut(max(int(laneWork)/(2*v.typ.Size()), 1))
@@ -159,12 +233,15 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 			return err
 		}
 	}
-	var at []int32
-	if s.idx != nil {
-		at = s.idx.at[base:end]
+	var x [2]cpu.Rows[T]
+	for i, from := range s.x {
+		x[i] = cpu.Rows[T]{X: of[T](from.v.data)}
+		if from.idx != nil {
+			x[i].At = from.idx.at[base:end]
+		}
 	}
 	out := in.v.data
-	cpu.SpMM(hi-lo, start, base, at, weights, of[T](s.x.data), size, of[T](out)[lo*size:hi*size])
+	cpu.SpMM(hi-lo, start, base, weights, x[0], x[1], size, of[T](out)[lo*size:hi*size])
 	for g := lo; out.valid != nil && g < hi; g++ {
 		out.valid[g] = 1
 		if in.v.fn == ra.Sum && in.grp.start[g] == in.grp.start[g+1] {

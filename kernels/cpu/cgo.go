@@ -68,13 +68,26 @@ func cAddRows[T Float](rows, size int, a []T, acc []float64) {
 	C.rg_add_rows_f64(C.long(rows), C.long(size), f64(a), f64(acc))
 }
 
-func cSpMM[T Float](groups int, start []int32, base int, at []int32, w, x []T, size int, out []T) {
-	s, i := (*C.int32_t)(ptr(start)), (*C.int32_t)(ptr(at))
+func cPairs[T Float](rows, size int, diff bool, a, b Rows[T], out []float64) {
+	d := C.int(0)
+	if diff {
+		d = 1
+	}
 	if single[T]() {
-		C.rg_spmm_f32(C.long(groups), s, C.long(base), i, f32(w), f32(x), C.long(size), f32(out))
+		C.rg_pairs_f32(C.long(rows), C.long(size), d, f32(a.X), i32(a.At), C.long(a.Step), f32(b.X), i32(b.At), C.long(b.Step), f64(out))
 		return
 	}
-	C.rg_spmm_f64(C.long(groups), s, C.long(base), i, f64(w), f64(x), C.long(size), f64(out))
+	C.rg_pairs_f64(C.long(rows), C.long(size), d, f64(a.X), i32(a.At), C.long(a.Step), f64(b.X), i32(b.At), C.long(b.Step), f64(out))
+}
+
+func i32(s []int32) *C.int32_t { return (*C.int32_t)(ptr(s)) }
+
+func cSpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], size int, out []T) {
+	if single[T]() {
+		C.rg_spmm_f32(C.long(groups), i32(start), C.long(base), f32(w), f32(x.X), i32(x.At), f32(y.X), i32(y.At), C.long(size), f32(out))
+		return
+	}
+	C.rg_spmm_f64(C.long(groups), i32(start), C.long(base), f64(w), f64(x.X), i32(x.At), f64(y.X), i32(y.At), C.long(size), f64(out))
 }
 
 func cSoftmax[T Float](rows, size int, x, out []T) {

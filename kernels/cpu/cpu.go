@@ -83,11 +83,47 @@ func AddRows[T Float](rows, size int, a []T, acc []float64) {
 	cAddRows(rows, size, a, acc)
 }
 
+// Rows are rows of a matrix: row r is that at At[r], which is not checked, or begins at r*Step where At is nil.
+type Rows[T Float] struct {
+	X    []T
+	At   []int32
+	Step int
+}
+
+// row is row r of those whose indexes begin at base.
+func (x Rows[T]) row(r, base, size int) []T {
+	if x.At != nil {
+		return x.X[int(x.At[r-base])*size:][:size]
+	}
+	return x.X[r*x.Step:][:size]
+}
+
+// Pairs computes out[r] = Σ a·b over the elements of rows r of a and b, or Σ (a-b)² where diff, in double precision.
+func Pairs[T Float](rows, size int, diff bool, a, b Rows[T], out []float64) {
+	if rows == 0 || size == 0 {
+		clear(out[:rows])
+		return
+	}
+	for _, x := range []Rows[T]{a, b} {
+		if x.At != nil {
+			_ = x.At[rows-1]
+		} else {
+			need(x.X, rows, size, x.Step, 1)
+		}
+	}
+	_ = out[rows-1]
+	if !native {
+		refPairs(rows, size, diff, a, b, out)
+		return
+	}
+	cPairs(rows, size, diff, a, b, out)
+}
+
 // SpMM sums weighted rows into groups: out[g*size…] = Σ w[e]·x[at[e]*size…] over the edges e from start[g]
-// to start[g+1]. The slices w and at begin at edge base. Nil w is all ones; nil at is e itself. Every at[e]
-// must be a row of x: it is not checked. Sums of float32 run in single precision over at most 256 rows,
-// then in double.
-func SpMM[T Float](groups int, start []int32, base int, at []int32, w, x []T, size int, out []T) {
+// to start[g+1], or Σ w[e]·(x[at[e]*size…] - y[yt[e]*size…]) where y has rows. The slices w, at and yt begin at edge base. Nil w is
+// all ones; nil at is e itself. Every at[e] must be a row of x: it is not checked. Sums of float32 run in single precision over at
+// most 256 rows, then in double.
+func SpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], size int, out []T) {
 	if groups == 0 || size == 0 {
 		return
 	}
@@ -96,17 +132,20 @@ func SpMM[T Float](groups int, start []int32, base int, at []int32, w, x []T, si
 		if w != nil {
 			_ = w[last-base-1]
 		}
-		if at != nil {
-			_ = at[last-base-1]
-		} else {
-			_ = x[last*size-1]
+		for _, r := range []Rows[T]{x, y} {
+			switch {
+			case r.At != nil:
+				_ = r.At[last-base-1]
+			case r.X != nil:
+				_ = r.X[last*size-1]
+			}
 		}
 	}
 	if !native {
-		refSpMM(groups, start, base, at, w, x, size, out)
+		refSpMM(groups, start, base, w, x, y, size, out)
 		return
 	}
-	cSpMM(groups, start, base, at, w, x, size, out)
+	cSpMM(groups, start, base, w, x, y, size, out)
 }
 
 // Softmax computes out = eˣ / Σ eˣ over rows of size elements, without overflow.

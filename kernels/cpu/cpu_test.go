@@ -100,6 +100,22 @@ func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 	Dot(rows, size, a, size, b, 0, x)
 	refDot(rows, size, a, size, b, 0, y)
 	check("dot", x, y)
+	at := make([]int32, rows)
+	for i := range at {
+		at[i] = int32(rng.Intn(rows))
+	}
+	for mode := range 8 {
+		i, j, one := Rows[T]{a, at, 0}, Rows[T]{b, at, 0}, 0
+		if mode&1 != 0 {
+			i = Rows[T]{a, nil, size}
+		}
+		if mode&2 != 0 {
+			j, one = Rows[T]{b, nil, 0}, 1
+		}
+		Pairs(rows, size, mode&4 != 0, i, j, x)
+		refPairs(rows, size, mode&4 != 0, i, j, y)
+		check(fmt.Sprintf("pairs %d %d", mode, one), x, y)
+	}
 	LogSumExp(rows, size, a, x)
 	refLogSumExp(rows, size, a, y)
 	check("logsumexp", x, y)
@@ -129,18 +145,30 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 		at[i] = int32(rng.Intn(rows))
 	}
 	got, want := make([]T, 5*size), make([]T, 5*size)
-	for mode := range 4 {
-		i, f := at, w
+	for mode := range 16 {
+		i, f, y := Rows[T]{X: x, At: at}, w, Rows[T]{X: x[:rows*size], At: at[:n:n]}
 		if mode&1 != 0 {
-			i = nil
+			i.At = nil
 		}
 		if mode&2 != 0 {
 			f = nil
 		}
-		SpMM(5, start, 0, i, f, x, size, got)
-		refSpMM(5, start, 0, i, f, x, size, want)
-		if i != nil && f != nil { // from the middle on
-			SpMM(3, start[2:], 3, i[3:], f[3:], x, size, got[2*size:])
+		switch mode / 4 {
+		case 1:
+			y.X = nil
+		case 2:
+			y = Rows[T]{X: x}
+		case 3:
+			y.At = make([]int32, n)
+		}
+		SpMM(5, start, 0, f, i, y, size, got)
+		refSpMM(5, start, 0, f, i, y, size, want)
+		if i.At != nil && f != nil { // from the middle on
+			i.At, f = i.At[3:], f[3:]
+			if y.At != nil {
+				y.At = y.At[3:]
+			}
+			SpMM(3, start[2:], 3, f, i, y, size, got[2*size:])
 		}
 		a, b := make([]float64, len(got)), make([]float64, len(got))
 		for k := range got {
@@ -224,7 +252,7 @@ func BenchmarkSpMM(b *testing.B) {
 		x, out := finite[float32](rng, nodes*size), make([]float32, nodes*size)
 		b.Run(fmt.Sprint(size), func(b *testing.B) {
 			for b.Loop() {
-				SpMM(nodes, start, 0, at, w, x, size, out)
+				SpMM(nodes, start, 0, w, Rows[float32]{X: x, At: at}, Rows[float32]{}, size, out)
 			}
 			b.ReportMetric(float64(edges*size*4)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GB/s")
 		})

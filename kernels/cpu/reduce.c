@@ -6,6 +6,9 @@
 	void rg_dot_##S(long rows, long size, const T *a, long ar, const T *b, long br, double *out) {  \
 		PICK(rg_dot_##S, (rows, size, a, ar, b, br, out));                                          \
 	}                                                                                               \
+	void rg_pairs_##S(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b, const int32_t *bt, long br, double *out) { \
+		PICK(rg_pairs_##S, (rows, size, diff, a, at, ar, b, bt, br, out));                          \
+	}                                                                                               \
 	void rg_add_rows_##S(long rows, long size, const T *a, double *acc) {                           \
 		PICK(rg_add_rows_##S, (rows, size, a, acc));                                                \
 	}                                                                                               \

@@ -3,33 +3,72 @@
 typedef T N(vec) __attribute__((vector_size(VB)));
 #define V (VB / (long)sizeof(T))
 
-// N(dot1) is Σ a·b: in T over 256 elements at a time (four chains of vectors), in double beyond.
-static inline double N(dot1)(long n, const T *a, const T *b) {
+// N(total) is the sum of a vector's elements, in double.
+static inline __attribute__((always_inline)) double N(total)(N(vec) c) {
+	double h[V];
+	for (long j = 0; j < V; j++)
+		h[j] = c[j];
+	for (long w = V / 2; w > 0; w /= 2)
+		for (long j = 0; j < w; j++)
+			h[j] += h[j + w];
+	return h[0];
+}
+
+// N(pair1) is Σ a·b, or Σ (a-b)² where diff: in T over 256 elements at a time (four chains of vectors), in double beyond.
+static inline __attribute__((always_inline)) double N(pair1)(long n, int diff, const T *a, const T *b) {
 	double s = 0;
+#define TERM(c, at) (memcpy(&x, a + (at), VB), memcpy(&y, b + (at), VB), x = diff ? x - y : x, c += x * (diff ? x : y))
 	for (long lo = 0; lo < n; lo += 256) {
 		long hi = lo + 256 < n ? lo + 256 : n, i = lo;
 		N(vec) c0 = {0}, c1 = {0}, c2 = {0}, c3 = {0}, x, y;
 		for (; i + 4 * V <= hi; i += 4 * V) {
-			memcpy(&x, a + i, VB), memcpy(&y, b + i, VB), c0 += x * y;
-			memcpy(&x, a + i + V, VB), memcpy(&y, b + i + V, VB), c1 += x * y;
-			memcpy(&x, a + i + 2 * V, VB), memcpy(&y, b + i + 2 * V, VB), c2 += x * y;
-			memcpy(&x, a + i + 3 * V, VB), memcpy(&y, b + i + 3 * V, VB), c3 += x * y;
+			TERM(c0, i);
+			TERM(c1, i + V);
+			TERM(c2, i + 2 * V);
+			TERM(c3, i + 3 * V);
 		}
 		for (; i + V <= hi; i += V)
-			memcpy(&x, a + i, VB), memcpy(&y, b + i, VB), c0 += x * y;
-		c0 = (c0 + c1) + (c2 + c3);
-		for (long j = 0; j < V; j++)
-			s += c0[j];
-		for (; i < hi; i++)
-			s += (double)a[i] * b[i];
+			TERM(c0, i);
+		s += N(total)((c0 + c1) + (c2 + c3));
+		for (; i < hi; i++) {
+			T d = a[i] - b[i];
+			s += diff ? (double)d * d : (double)a[i] * b[i];
+		}
 	}
+#undef TERM
 	return s;
 }
+
+static inline double N(dot1)(long n, const T *a, const T *b) { return N(pair1)(n, 0, a, b); }
 
 static void N(rg_dot)(long rows, long size, const T *a, long ar, const T *b, long br, double *out) {
 	for (long r = 0; r < rows; r++)
 		out[r] = N(dot1)(size, a + r * ar, b + r * br);
 }
+
+#define AHEAD 8 // rows that are prefetched where they are read through an index
+
+static inline __attribute__((always_inline)) void N(pairs)(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b,
+	const int32_t *bt, long br, double *out) {
+	for (long r = 0; r < rows; r++) {
+		if (r + AHEAD < rows)
+			for (long j = 0; j < size; j += 64 / (long)sizeof(T)) {
+				if (at)
+					__builtin_prefetch(a + at[r + AHEAD] * size + j);
+				if (bt)
+					__builtin_prefetch(b + bt[r + AHEAD] * size + j);
+			}
+		out[r] = N(pair1)(size, diff, a + (at ? at[r] * size : r * ar), b + (bt ? bt[r] * size : r * br));
+	}
+}
+
+static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b, const int32_t *bt, long br, double *out) {
+	if (diff)
+		N(pairs)(rows, size, 1, a, at, ar, b, bt, br, out);
+	else
+		N(pairs)(rows, size, 0, a, at, ar, b, bt, br, out);
+}
+#undef AHEAD
 
 static void N(rg_add_rows)(long rows, long size, const T *restrict a, double *restrict acc) {
 	if (size == 1) {

@@ -166,21 +166,22 @@ func refAddRows[T Float](rows, size int, a []T, acc []float64) {
 }
 
 // refSpMM accumulates single precision as the C form does: in T over at most 256 rows at a time.
-func refSpMM[T Float](groups int, start []int32, base int, at []int32, w, x []T, size int, out []T) {
+func refSpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], size int, out []T) {
 	acc, part := make([]float64, size), make([]T, size)
+	x.Step, y.Step = size, size
 	for g := range groups {
 		clear(acc)
 		for lo, hi := int(start[g]), int(start[g+1]); lo < hi; lo += 256 {
 			clear(part)
 			for e := lo; e < min(lo+256, hi); e++ {
-				f, row := T(1), e
+				f := T(1)
 				if w != nil {
 					f = w[e-base]
 				}
-				if at != nil {
-					row = int(at[e-base])
-				}
-				for i, v := range x[row*size : (row+1)*size] {
+				for i, v := range x.row(e, base, size) {
+					if y.X != nil {
+						v -= y.row(e, base, size)[i]
+					}
 					part[i] += f * v
 				}
 			}
@@ -191,6 +192,21 @@ func refSpMM[T Float](groups int, start []int32, base int, at []int32, w, x []T,
 		for i, v := range acc {
 			out[g*size+i] = T(v)
 		}
+	}
+}
+
+func refPairs[T Float](rows, size int, diff bool, a, b Rows[T], out []float64) {
+	for r := range rows {
+		s := 0.0
+		for i, x := range a.row(r, 0, size) {
+			y := b.row(r, 0, size)[i]
+			if diff {
+				s += float64(x-y) * float64(x-y)
+			} else {
+				s += float64(x) * float64(y)
+			}
+		}
+		out[r] = s
 	}
 }
 

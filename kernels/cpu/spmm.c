@@ -2,9 +2,10 @@
 #define BODY "spmm.h"
 #include "targets.h"
 
-void rg_spmm_f32(long groups, const int32_t *start, long base, const int32_t *at, const float *w, const float *x, long size, float *out) {
-	PICK(rg_spmm_f32, (groups, start, base, at, w, x, size, out));
-}
-void rg_spmm_f64(long groups, const int32_t *start, long base, const int32_t *at, const double *w, const double *x, long size, double *out) {
-	PICK(rg_spmm_f64, (groups, start, base, at, w, x, size, out));
-}
+#define EXPORT(S, T)                                                                                                            \
+	void rg_spmm_##S(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, const T *y,       \
+		const int32_t *yt, long size, T *out) {                                                                                 \
+		PICK(rg_spmm_##S, (groups, start, base, w, x, at, y, yt, size, out));                                                   \
+	}
+EXPORT(f32, float)
+EXPORT(f64, double)
