@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // Floats is a live buffer of one dtype; exactly one slice is set.
@@ -58,10 +59,7 @@ var optimizers = map[string]*optimizer{
 
 // sgd: p ← p − η·d.
 func sgd[T float32 | float64](h *hyper, p, g []T, _ [][]T) {
-	lr, wd, scale := T(h.lr), T(h.decay), T(h.scale)
-	for i := range p {
-		p[i] -= lr * (scale*g[i] + wd*p[i])
-	}
+	cpu.SGD(T(h.lr), T(h.decay), T(h.scale), g, p)
 }
 
 // momentum: v ← μv + d, p ← p − η·v.
@@ -105,15 +103,9 @@ func rmsprop[T float32 | float64](h *hyper, p, g []T, s [][]T) {
 
 // adam: m ← β₁m + (1−β₁)d, s ← β₂s + (1−β₂)d², p ← p − η·m̂ / (√ŝ + ε), m̂ = m/(1−β₁ᵗ), ŝ = s/(1−β₂ᵗ).
 func adam[T float32 | float64](h *hyper, p, g []T, state [][]T) {
-	b1, b2, wd, eps, scale := T(h.Beta1), T(h.Beta2), T(h.decay), T(h.Epsilon), T(h.scale)
 	rate, correct := h.corrected()
-	m, s := state[0], state[1]
-	for i := range p {
-		d := scale*g[i] + wd*p[i]
-		m[i] = b1*m[i] + (1-b1)*d
-		s[i] = b2*s[i] + (1-b2)*d*d
-		p[i] -= ratio(T(rate)*m[i], root(s[i]*T(correct))+eps)
-	}
+	a := cpu.Adam[T]{Rate: T(rate), Correct: T(correct), Beta1: T(h.Beta1), Beta2: T(h.Beta2), Epsilon: T(h.Epsilon), Decay: T(h.decay), Scale: T(h.scale)}
+	a.Update(g, state[0], state[1], p)
 }
 
 // adamw: p ← p − ηλp, then adam with d = g.

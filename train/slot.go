@@ -2,6 +2,8 @@ package train
 
 import (
 	"math"
+	"runtime"
+	"sync"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -28,9 +30,7 @@ type Slot struct {
 	grad  Floats // of the present step: Size elements for each of rows
 	rows  []int32
 	dense Floats // the gradient, one row per row of Param; not for a sparse slot
-
-	state32 [][]float32 // scratch of updateRows
-	state64 [][]float64
+	zeros Floats // what dense is laid out in
 }
 
 // gather takes the step's gradient and refuses one that is not finite.
@@ -109,11 +109,16 @@ func (s *Slot) update(o *optimizer, h *hyper) {
 	}
 }
 
-// spread lays the gradient out over all rows of the parameter; absent rows are zero.
+// spread lays the gradient out over all rows of the parameter; absent rows are zero. A gradient of all rows is used as it is.
 func (s *Slot) spread() {
-	if s.dense.Len() == 0 {
-		s.dense = s.Param.like()
+	if s.whole() {
+		s.dense = s.grad
+		return
 	}
+	if s.zeros.Len() == 0 {
+		s.zeros = s.Param.like()
+	}
+	s.dense = s.zeros
 	clear(s.dense.F32)
 	clear(s.dense.F64)
 	for i, row := range s.rows {
@@ -126,25 +131,57 @@ func (s *Slot) spread() {
 	}
 }
 
+// whole reports whether the gradient has all rows of the parameter, in their order.
+func (s *Slot) whole() bool {
+	if len(s.rows)*s.Size != s.Param.Len() || s.grad.Len() < s.Param.Len() {
+		return false
+	}
+	for i, row := range s.rows {
+		if int(row) != i {
+			return false
+		}
+	}
+	return true
+}
+
 // updateRows updates rows [from, to) of the parameter with the rows of g that begin at row at.
 func (s *Slot) updateRows(o *optimizer, h *hyper, g Floats, at, from, to int) {
-	n, lo, hi := (to-from)*s.Size, from*s.Size, to*s.Size
-	if s.Param.F32 != nil {
-		s.state32 = s.state32[:0]
-		for _, b := range s.State {
-			s.state32 = append(s.state32, b.F32[lo:hi])
+	n, lo, shift := (to-from)*s.Size, from*s.Size, (at-from)*s.Size
+	parts := max(1, min(runtime.GOMAXPROCS(0), n/updateShare))
+	if parts == 1 {
+		s.updateElements(o, h, g, shift, lo, lo+n)
+	} else { // each element for itself: who does it does not matter
+		var wait sync.WaitGroup
+		for i := range parts {
+			wait.Go(func() { s.updateElements(o, h, g, shift, lo+i*n/parts, lo+(i+1)*n/parts) })
 		}
-		o.f32(h, s.Param.F32[lo:hi], g.F32[at*s.Size:at*s.Size+n], s.state32)
-	} else {
-		s.state64 = s.state64[:0]
-		for _, b := range s.State {
-			s.state64 = append(s.state64, b.F64[lo:hi])
-		}
-		o.f64(h, s.Param.F64[lo:hi], g.F64[at*s.Size:at*s.Size+n], s.state64)
+		wait.Wait()
 	}
 	for _, j := range s.project {
 		j.apply(s.Param, s.Size, from, to)
 	}
+}
+
+// updateShare is how many elements are worth a worker of their own.
+const updateShare = 1 << 16
+
+// updateElements updates the elements from lo to hi with those of g that are shift further.
+func (s *Slot) updateElements(o *optimizer, h *hyper, g Floats, shift, lo, hi int) {
+	if s.Param.F32 != nil {
+		var buf [2][]float32
+		state := buf[:0]
+		for _, b := range s.State {
+			state = append(state, b.F32[lo:hi])
+		}
+		o.f32(h, s.Param.F32[lo:hi], g.F32[lo+shift:hi+shift], state)
+		return
+	}
+	var buf [2][]float64
+	state := buf[:0]
+	for _, b := range s.State {
+		state = append(state, b.F64[lo:hi])
+	}
+	o.f64(h, s.Param.F64[lo:hi], g.F64[lo+shift:hi+shift], state)
 }
 
 // windowEpochs is how many epochs' losses tolerance compares with as many before.

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // LossRow is a row of relgrad.loss.
@@ -170,11 +171,7 @@ func step(ctx context.Context, c Config, m Model, slots []*Slot, p *Progress) (r
 
 // firstBad returns the first NaN or infinity, 0 when there is none.
 func firstBad[T float32 | float64](x []T) float64 {
-	sum := T(0)
-	for _, v := range x {
-		sum += v * 0
-	}
-	if sum == 0 {
+	if cpu.Finite(x) {
 		return 0
 	}
 	for _, v := range x {

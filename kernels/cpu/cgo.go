@@ -132,3 +132,28 @@ func cProducts[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T
 	}
 	C.rg_products_f64(C.long(rows), C.long(m), C.long(k), C.long(n), f64(a), C.long(ar), f64(b), C.long(br), f64(out), C.long(or))
 }
+
+func cFinite[T Float](x []T) bool {
+	if single[T]() {
+		return C.rg_finite_f32(C.long(len(x)), f32(x)) != 0
+	}
+	return C.rg_finite_f64(C.long(len(x)), f64(x)) != 0
+}
+
+func cSGD[T Float](lr, decay, scale T, g, p []T) {
+	if single[T]() {
+		C.rg_sgd_f32(C.long(len(p)), C.float(lr), C.float(decay), C.float(scale), f32(g), f32(p))
+		return
+	}
+	C.rg_sgd_f64(C.long(len(p)), C.double(lr), C.double(decay), C.double(scale), f64(g), f64(p))
+}
+
+func cAdam[T Float](a *Adam[T], g, m, s, p []T) {
+	if single[T]() {
+		C.rg_adam_f32(C.long(len(p)), C.float(a.Rate), C.float(a.Correct), C.float(a.Beta1), C.float(a.Beta2), C.float(a.Epsilon), C.float(a.Decay),
+			C.float(a.Scale), f32(g), f32(m), f32(s), f32(p))
+		return
+	}
+	C.rg_adam_f64(C.long(len(p)), C.double(a.Rate), C.double(a.Correct), C.double(a.Beta1), C.double(a.Beta2), C.double(a.Epsilon), C.double(a.Decay),
+		C.double(a.Scale), f64(g), f64(m), f64(s), f64(p))
+}

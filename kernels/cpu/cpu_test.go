@@ -281,3 +281,57 @@ func BenchmarkElementwise(b *testing.B) {
 		}
 	})
 }
+
+// TestUpdates compares the updates of training with the same in double precision, over lengths that end anywhere in a vector.
+func TestUpdates(t *testing.T) {
+	defer limit(9)
+	for level := range 3 {
+		if limit(level) == level {
+			testUpdates[float32](t, 1e-5)
+			testUpdates[float64](t, 1e-12)
+		}
+	}
+}
+
+func testUpdates[T Float](t *testing.T, tol float64) {
+	rng := rand.New(rand.NewSource(5))
+	for _, n := range []int{0, 1, 7, 64, 65, 200} {
+		g, m, s, p := finite[T](rng, n), finite[T](rng, n), finite[T](rng, n), finite[T](rng, n)
+		for i := range s {
+			s[i] *= s[i]
+		}
+		if n > 3 { // 0/0 leaves the element
+			g[3], m[3], s[3] = 0, 0, 0
+		}
+		a := Adam[T]{Rate: 0.01, Correct: 1.5, Beta1: 0.9, Beta2: 0.99, Scale: 0.5}
+		q, m2, s2 := slices.Clone(p), slices.Clone(m), slices.Clone(s)
+		a.Update(g, m2, s2, q)
+		r := slices.Clone(p)
+		SGD(0.1, 0.25, 0.5, g, r)
+		for i := range p {
+			d := 0.5 * float64(g[i])
+			wantM, wantS := 0.9*float64(m[i])+0.1*d, 0.99*float64(s[i])+0.01*d*d
+			want := float64(p[i])
+			if wantM != 0 {
+				want -= 0.01 * wantM / math.Sqrt(wantS*1.5)
+			}
+			for _, x := range [][2]float64{{float64(m2[i]), wantM}, {float64(s2[i]), wantS}, {float64(q[i]), want},
+				{float64(r[i]), float64(p[i]) - 0.1*(d+0.25*float64(p[i]))}} {
+				if !(math.Abs(x[0]-x[1]) <= tol*(1+math.Abs(x[1]))) {
+					t.Fatalf("element %d of %d: %v", i, n, x)
+				}
+			}
+		}
+		if !Finite(p) {
+			t.Fatalf("%v is not finite", p)
+		}
+		for i := range p {
+			for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
+				q := slices.Clone(p)
+				if q[i] = T(bad); Finite(q) {
+					t.Fatalf("%v at %d of %d counts as finite", bad, i, n)
+				}
+			}
+		}
+	}
+}

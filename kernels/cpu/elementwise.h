@@ -68,6 +68,7 @@ static int N(rg_unary)(int op, long n, const T *restrict a, T *restrict out) {
 	case 4: MAP(x <= 0 ? 0 : x);
 	case 6: MAP(N(rexp)(x));
 	case 9: MAP(N(rsigmoid)(x));
+	case 10: MAP(N(rsoftplus)(x));
 	case 11: MAP(x * N(rsigmoid)(x));
 #if SINGLE
 	case 7: MAP(N(rlog)(x));

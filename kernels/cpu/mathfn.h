@@ -64,6 +64,21 @@ static inline T N(rsigmoid)(T x) {
 	return x < 0 ? e * y : y;
 }
 
+// N(rsoftplus): ln(1 + e^x) = max(x, 0) + ln(1 + e), e = e^-|x|, with ln(1 + e) = 2 artanh(s), s = e / (2 + e) ≤ 1/3, as its series.
+static inline T N(rsoftplus)(T x) {
+	T e = N(rexp)(x < 0 ? x : -x), s = e / (2 + e), z = s * s, y = 0;
+#if SINGLE
+	const int last = 15;
+#else
+	const int last = 35;
+#endif
+#pragma GCC unroll 20
+	for (int k = last; k >= 3; k -= 2)
+		y = (y + (T)1 / k) * z;
+	T top = x > 0 ? x : 0;
+	return x != x ? x : top + 2 * (s + s * y);
+}
+
 #if SINGLE
 // N(rlog): ln x after Cephes' logf (Moshier): x = 2^e·m, m in [√½, √2), and a polynomial in m-1.
 static inline float N(rlog)(float x) {

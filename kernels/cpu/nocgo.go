@@ -23,3 +23,7 @@ func cMix([]uint64, []int64)                                                    
 func limit(int) int { return 0 }
 
 func cProducts[T Float](int, int, int, int, []T, int, []T, int, []T, int) {}
+
+func cFinite[T Float]([]T) bool                 { return false }
+func cSGD[T Float](_, _, _ T, _, _ []T)         {}
+func cAdam[T Float](_ *Adam[T], _, _, _, _ []T) {}
