@@ -124,24 +124,33 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 	return in, nil
 }
 
-// columns is the width of a panel: a worker's part of the other operand stays in its cache.
-const columns = 512
+// across cuts so many columns of some results with so many rows into panels: wide ones, so that the library lays an operand out
+// for itself as rarely as it may, where there are enough of them for the workers.
+func across(results, panels, columns int) (n, width int) {
+	width = 1024
+	if results*panels*((columns+width-1)/width) < 8 {
+		width = 512
+	}
+	return (columns + width - 1) / width, width
+}
 
 func (g *gemm) run(m *machine, in *instr) error {
-	down, across := (g.p.m+g.rows-1)/g.rows, (g.p.n+columns-1)/columns
-	return parallel(m.ctx, m.workers, in.rows*down*across, func(_, task int) error {
-		row, at := task/(down*across), task%(down*across)
+	down := (g.p.m + g.rows - 1) / g.rows
+	n, width := across(in.rows, down, g.p.n)
+	return parallel(m.ctx, m.workers, in.rows*down*n, func(_, task int) error {
+		row, at := task/(down*n), task%(down*n)
+		lo, left := at%down*g.rows, at/down*width
 		if in.v.data.kind == f32 {
-			runPanel[float32](in, g, row, at%down*g.rows, at/down*columns)
+			runPanel[float32](in, g, row, lo, left, min(width, g.p.n-left))
 		} else {
-			runPanel[float64](in, g, row, at%down*g.rows, at/down*columns)
+			runPanel[float64](in, g, row, lo, left, min(width, g.p.n-left))
 		}
 		return nil
 	})
 }
 
 // runPanel computes a panel of the result of one product, from row lo and column left on.
-func runPanel[T float](in *instr, g *gemm, row, lo, left int) {
+func runPanel[T float](in *instr, g *gemm, row, lo, left, width int) {
 	p := g.p
 	side := func(v *val, size int) []T {
 		if v.uniform() {
@@ -150,7 +159,7 @@ func runPanel[T float](in *instr, g *gemm, row, lo, left int) {
 		return of[T](v.data)[row*size : (row+1)*size]
 	}
 	x, y, out := side(g.x, p.m*p.k), side(g.y, p.k*p.n), of[T](in.v.data)[row*p.m*p.n:(row+1)*p.m*p.n]
-	n, width := min(g.rows, p.m-lo), min(columns, p.n-left)
+	n := min(g.rows, p.m-lo)
 	lda, ldb := p.k, p.n
 	if p.at {
 		lda = p.m
@@ -193,24 +202,33 @@ func (l *lowerer) tryLargeSum(v *val) (*instr, error) {
 
 func (o *outers) run(m *machine, in *instr) error {
 	const tile = 256
-	down, across := (o.p+tile-1)/tile, (o.q+columns-1)/columns
-	return parallel(m.ctx, m.workers, down*across, func(_, task int) error {
-		lo, left := task%down*tile, task/down*columns
+	down := (o.p + tile - 1) / tile
+	n, width := across(1, down, o.q)
+	return parallel(m.ctx, m.workers, down*n, func(_, task int) error {
+		lo, left := task%down*tile, task/down*width
 		if in.v.data.kind == f32 {
-			runOuters[float32](in, o, lo, min(tile, o.p-lo), left, min(columns, o.q-left))
+			runOuters[float32](in, o, lo, min(tile, o.p-lo), left, min(width, o.q-left))
 		} else {
-			runOuters[float64](in, o, lo, min(tile, o.p-lo), left, min(columns, o.q-left))
+			runOuters[float64](in, o, lo, min(tile, o.p-lo), left, min(width, o.q-left))
 		}
 		return nil
 	})
 }
 
-// runOuters sums n rows and width columns of the result: in single precision over at most 256 rows.
+// productRows is over how many rows a large sum runs in single precision: as long as the sums are that a product of such matrices
+// makes anyway.
+const productRows = 1024
+
+// runOuters sums n rows and width columns of the result.
 func runOuters[T float](in *instr, o *outers, lo, n, left, width int) {
 	x, y, out := of[T](o.x.data), of[T](o.y.data), of[T](in.v.data)
+	if in.rows <= productRows {
+		blas.Gemm(true, false, n, width, in.rows, x[lo:], o.p, y[left:], o.q, 0, out[lo*o.q+left:], o.q)
+		return
+	}
 	part, sum := make([]T, n*width), make([]float64, n*width)
-	for at := 0; at < in.rows; at += 256 {
-		blas.Gemm(true, false, n, width, min(256, in.rows-at), x[at*o.p+lo:], o.p, y[at*o.q+left:], o.q, 0, part, width)
+	for at := 0; at < in.rows; at += productRows {
+		blas.Gemm(true, false, n, width, min(productRows, in.rows-at), x[at*o.p+lo:], o.p, y[at*o.q+left:], o.q, 0, part, width)
 		cpu.AddRows(1, n*width, part, sum)
 	}
 	for r := range n {
