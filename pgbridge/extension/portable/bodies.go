@@ -132,14 +132,14 @@ func draw(of string, before ...string) writer {
 
 // dropMask is a number, or with a shape a chunk: four elements of each block of draws.
 func dropMask(f *extension.Function) string {
-	const of = "CASE WHEN %s >= relgrad.impl_threshold(p) THEN 1 / (1 - p) ELSE 0 END"
-	declare := []string{"h bigint := relgrad.impl_hash(ARRAY[site, step, key])"}
+	const of, start = "CASE WHEN %s >= dropped THEN 1 / (1 - p) ELSE 0 END", "PERFORM relgrad.impl_probability(p);\ndropped := relgrad.impl_threshold(p);\nRETURN "
+	declare := []string{"h bigint := relgrad.impl_hash(ARRAY[site, step, key])", "dropped bigint"}
 	if len(f.Args) == 5 {
-		return block(declare, "PERFORM relgrad.impl_probability(p);\nRETURN "+fmt.Sprintf(of, "(relgrad.impl_philox(seed, h, 0))[1]")+";")
+		return block(declare, start+fmt.Sprintf(of, "(relgrad.impl_philox(seed, h, 0))[1]")+";")
 	}
 	return block(append(declare, "dims int[] := relgrad.impl_shape(shape, 'drop_mask')", "size bigint := relgrad.impl_size(dims)"),
-		"PERFORM relgrad.impl_probability(p);\nRETURN relgrad.impl_build((ARRAY(SELECT "+fmt.Sprintf(of, "w")+
-			" FROM generate_series(0, (size - 1) / 4) AS i, unnest(relgrad.impl_philox(seed, h, i)) WITH ORDINALITY AS t(w, o)\n  ORDER BY i, o))[:size], dims);")
+		start+"relgrad.impl_build((ARRAY(SELECT "+fmt.Sprintf(of, "w")+" FROM generate_series(0, (size - 1) / 4) AS i, unnest(relgrad.impl_philox(seed, h, i)) WITH ORDINALITY AS t(w, o)\n"+
+			"  ORDER BY i, o))[:size], dims);")
 }
 
 // expandTo repeats a chunk or a number to a shape.
