@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"context"
+	"strings"
 	"testing"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -47,5 +49,47 @@ func TestAddOfOneRow(t *testing.T) {
 	}
 	for _, in := range [][]*ra.Node{{ones("a", 1, 3), ones("b", 2)}, {ones("c", 2), ones("d", 1, 2, 3)}, {ones("e", 1), ones("f", 2)}} {
 		check(t, &ra.Plan{Roots: []ra.Root{all(b.Add(in, 1), "sum")}}, src, kernels.Env{}, 1e-12)
+	}
+}
+
+// TestMaskDrawnAgain: a mask of dropout that two passes read is drawn in both, not kept in memory between them.
+func TestMaskDrawnAgain(t *testing.T) {
+	leakCheck(t)
+	const n = 1000
+	src, b := &memory{}, ra.NewBuilder()
+	key, x := ra.NewVector(tInt, n), ra.NewVector(tVec, n)
+	for i := range n {
+		key.Ints[i] = int64(i)
+		for j := range 3 {
+			x.F32[3*i+j] = float32(i % (3 + j))
+		}
+	}
+	s := b.Scan(src.add("t", 1, key, x), func(int) bool { return true })
+	mask := func(slot int) *kernels.Expr {
+		return kernels.BuildAttr("drop_mask", kernels.Attr{Shape: tVec.Shape, Kind: kernels.Float32, Num: 0.3, Int: 3},
+			kernels.Build("row_key", s.Var(slot, s.Cols[0].ID)))
+	}
+	sum := func(n *ra.Node) *ra.Node {
+		a, err := b.Aggregate(n, nil, []ra.AggCol{{Name: "s", Agg: ra.Agg{Fn: ra.GradSum, Arg: n.Cols[0].ID}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	}
+	first := sum(b.Select(s, nil, []ra.OutCol{{Name: "v", X: kernels.Mul(s.Var(0, s.Cols[1].ID), mask(0))}}))
+	second := sum(b.Join([]*ra.Node{first, s}, nil, nil, []ra.OutCol{{Name: "v", X: kernels.Mul(first.Var(0, first.Cols[0].ID), mask(1))}}))
+	plan, env := &ra.Plan{Roots: []ra.Root{all(first, "first"), all(second, "second")}}, kernels.Env{Seed: 5, Step: 2}
+	check(t, plan, src, env, 1e-5)
+	p, err := Compile(context.Background(), plan, src, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if err := p.Run(context.Background(), env); err != nil {
+		t.Fatal(err)
+	}
+	text := p.Explain()
+	if strings.Count(text, "drop_mask(") != 2 || strings.Contains(text, "map: drop_mask(") {
+		t.Errorf("the mask is not drawn in both passes:\n%s", text)
 	}
 }

@@ -132,8 +132,8 @@ func IntArray(x ...int64) *Expr {
 
 var _ = Register(&Def{
 	Name: "drop_mask", Args: "key", MinArgs: 1, Internal: true, Zero: true, PerStep: true, PerCall: true,
-	Doc: "The mask of dropout, of the attribute's shape (none: a scalar) and type: element i is 0 with probability Num, else 1/(1 - Num), from the " +
-		"uniform draws of (seed, hash(Int, step, key)).",
+	Doc: "The mask of dropout, of the attribute's shape (none: a scalar) and type: element i is 0 with probability Num, else 1/(1 - Num), by " +
+		"word i mod 4 of block i / 4 of Philox in the stream (seed, hash(Int, step, key)). Num is met to 2⁻³²; above 0 it never becomes 0, nor 1.",
 	Infer: func(a []Type, at Attr) (Type, error) {
 		if a[0].Kind != Int || a[0].Shape != nil {
 			return Type{}, wrongType("drop_mask", a)
@@ -146,14 +146,19 @@ var _ = Register(&Def{
 	Eval: func(env *Env, a []Value, at Attr, out Type) (Value, error) {
 		key, f := tensor.HashKey(at.Int, env.Step, a[0].I), make([]float64, out.Size())
 		for i := range f {
-			if tensor.Uniform(env.Seed, key, i) >= at.Num {
+			if !tensor.Dropped(env.Seed, key, i, at.Num) {
 				f[i] = 1 / (1 - at.Num)
 			}
 		}
 		return floats(out, f), nil
 	},
-	Flops:   perElement(40),
-	Samples: []Sample{{Types: []Type{{Kind: Int}}, Attr: Attr{Shape: []int{3}, Num: 0.5, Int: 7}, Ints: []int64{3}}},
+	Flops: perElement(5), // a block of four elements is 20 multiplications, with the rest in their shadow
+	Samples: []Sample{
+		{Types: []Type{{Kind: Int}}, Attr: Attr{Shape: []int{3}, Num: 0.5, Int: 7}, Ints: []int64{3}},
+		{Types: []Type{{Kind: Int}}, Attr: Attr{Num: 0.3, Int: 7}, Ints: []int64{3}},
+		{Types: []Type{{Kind: Int}}, Attr: Attr{Shape: []int{5, 3}, Num: 0.7, Int: -7}, Ints: []int64{1 << 40}},
+		{Types: []Type{{Kind: Int}}, Attr: Attr{Shape: []int{2, 2, 2}, Num: 1e-12, Int: 7}, Ints: []int64{-3}},
+	},
 })
 
 var _ = Register(&Def{

@@ -19,7 +19,7 @@ var _ = Register(&Def{
 var _ = Register(&Def{
 	Name: "dropout", Args: "x, p", MinArgs: 2,
 	Doc: "In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), " +
-		"drawn anew at each step; p is a constant in [0,1).",
+		"drawn anew at each step; p is a constant in [0,1), met to 2⁻³².",
 	NoGrad: "Outside a loss dropout draws nothing; within one it is x * drop_mask.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if !a[0].IsFloat() || a[1].Shape != nil || !a[1].IsFloat() && a[1].Kind != Int {

@@ -46,8 +46,8 @@ BEGIN
 END $$;
 
 -- Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011) with the key seed and the
--- counter (i, key): its four words as two of 64 bits, each without the lower 11. Products of 32 bits go by halves of 16.
-CREATE FUNCTION relgrad.impl_philox(seed bigint, key bigint, i bigint, OUT a bigint, OUT b bigint) LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+-- counter (i, key): the four words of 32 bits of block i. Products of 32 bits go by halves of 16.
+CREATE FUNCTION relgrad.impl_philox(seed bigint, key bigint, i bigint) RETURNS bigint[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
   low constant bigint := 4294967295;
   k0 bigint := seed & low;
@@ -73,22 +73,34 @@ BEGIN
     k0 := (k0 + 2654435769) & low;
     k1 := (k1 + 3144134277) & low;
   END LOOP;
-  a := (c0 << 21) | (c1 >> 11);
-  b := (c2 << 21) | (c3 >> 11);
+  RETURN ARRAY[c0, c1, c2, c3];
+END $$;
+
+-- The upper 53 of the 64 bits of two words.
+CREATE FUNCTION relgrad.impl_bits53(high bigint, low bigint) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (high << 21) | (low >> 11);
 END $$;
 
 -- A draw in [0,1) with 53 random bits.
 CREATE FUNCTION relgrad.impl_uniform(seed bigint, key bigint, i bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  w bigint[] := relgrad.impl_philox(seed, key, i);
 BEGIN
-  RETURN (relgrad.impl_philox(seed, key, i)).a * power(2::double precision, -53);
+  RETURN relgrad.impl_bits53(w[1], w[2]) * power(2::double precision, -53);
 END $$;
 
 -- A draw from the standard normal distribution by Box and Muller.
 CREATE FUNCTION relgrad.impl_normal(seed bigint, key bigint, i bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 DECLARE
-  p record;
+  w bigint[] := relgrad.impl_philox(seed, key, i);
   scale constant double precision := power(2::double precision, -53);
 BEGIN
-  p := relgrad.impl_philox(seed, key, i);
-  RETURN sqrt(-2 * ln((p.a + 1) * scale)) * cos(2 * pi() * (p.b * scale));
+  RETURN sqrt(-2 * ln((relgrad.impl_bits53(w[1], w[2]) + 1) * scale)) * cos(2 * pi() * (relgrad.impl_bits53(w[3], w[4]) * scale));
+END $$;
+
+-- How many of the 2^32 words drop an element of a mask of dropout with probability p: p to 2^-32, but neither none nor all where 0 < p.
+CREATE FUNCTION relgrad.impl_threshold(p double precision) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN CASE WHEN p = 0 THEN 0 ELSE least(greatest(floor(p * 4294967296 + 0.5), 1), 4294967295)::bigint END;
 END $$;

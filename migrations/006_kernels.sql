@@ -1357,18 +1357,24 @@ END $$;
 CREATE FUNCTION relgrad.gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
 DECLARE
   h bigint := relgrad.impl_hash(ARRAY[site, step, key]);
+  dropped bigint;
 BEGIN
   PERFORM relgrad.impl_probability(p);
-  RETURN CASE WHEN relgrad.impl_uniform(seed, h, 0) >= p THEN 1 / (1 - p) ELSE 0 END;
+  dropped := relgrad.impl_threshold(p);
+  RETURN CASE WHEN (relgrad.impl_philox(seed, h, 0))[1] >= dropped THEN 1 / (1 - p) ELSE 0 END;
 END $$;
 
 CREATE FUNCTION relgrad.gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   h bigint := relgrad.impl_hash(ARRAY[site, step, key]);
+  dropped bigint;
   dims int[] := relgrad.impl_shape(shape, 'drop_mask');
+  size bigint := relgrad.impl_size(dims);
 BEGIN
   PERFORM relgrad.impl_probability(p);
-  RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN relgrad.impl_uniform(seed, h, i) >= p THEN 1 / (1 - p) ELSE 0 END FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);
+  dropped := relgrad.impl_threshold(p);
+  RETURN relgrad.impl_build((ARRAY(SELECT CASE WHEN w >= dropped THEN 1 / (1 - p) ELSE 0 END FROM generate_series(0, (size - 1) / 4) AS i, unnest(relgrad.impl_philox(seed, h, i)) WITH ORDINALITY AS t(w, o)
+    ORDER BY i, o))[:size], dims);
 END $$;
 
 CREATE FUNCTION relgrad.gen_row_key(parts bigint[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$

@@ -41,17 +41,36 @@ func HashText(s string) uint64 {
 	return Mix(h)
 }
 
-// Uniform returns element i of the stream (seed, key) in [0,1), with 53 random bits.
-func Uniform(seed int64, key uint64, i int) float64 {
-	c := Philox([2]uint32{uint32(seed), uint32(uint64(seed) >> 32)},
+// Block returns block i of the stream (seed, key): four words of 32 random bits.
+func Block(seed int64, key uint64, i int) [4]uint32 {
+	return Philox([2]uint32{uint32(seed), uint32(uint64(seed) >> 32)},
 		[4]uint32{uint32(i), uint32(uint64(i) >> 32), uint32(key), uint32(key >> 32)})
+}
+
+// Dropped reports whether element i of a mask of dropout with probability p in [0,1) is 0: whether word i mod 4 of block i / 4
+// of the stream (seed, key) is below Threshold(p).
+func Dropped(seed int64, key uint64, i int, p float64) bool {
+	return Block(seed, key, i/4)[i%4] < Threshold(p)
+}
+
+// Threshold is how many of the 2³² words drop an element with probability p in [0,1): round(p·2³²), so that p is met to 2⁻³²;
+// for 0 < p at least one and never all, so that what is rare stays possible.
+func Threshold(p float64) uint32 {
+	if p == 0 {
+		return 0
+	}
+	return uint32(min(max(math.Floor(p*(1<<32)+0.5), 1), 1<<32-1))
+}
+
+// Uniform returns element i of the stream (seed, key) in [0,1), with 53 random bits: the first of those of block i.
+func Uniform(seed int64, key uint64, i int) float64 {
+	c := Block(seed, key, i)
 	return float64((uint64(c[0])<<32|uint64(c[1]))>>11) / (1 << 53)
 }
 
 // Normal returns element i of the stream (seed, key) from the standard normal distribution (Box–Muller).
 func Normal(seed int64, key uint64, i int) float64 {
-	c := Philox([2]uint32{uint32(seed), uint32(uint64(seed) >> 32)},
-		[4]uint32{uint32(i), uint32(uint64(i) >> 32), uint32(key), uint32(key >> 32)})
+	c := Block(seed, key, i)
 	u := (float64((uint64(c[0])<<32|uint64(c[1]))>>11) + 1) / (1 << 53) // in (0,1]
 	v := float64((uint64(c[2])<<32|uint64(c[3]))>>11) / (1 << 53)
 	return math.Sqrt(-2*math.Log(u)) * math.Cos(2*math.Pi*v)

@@ -10,8 +10,9 @@ package cpu
 import "C"
 
 import (
-	"math"
 	"unsafe"
+
+	"github.com/relgrad/relgrad/tensor"
 )
 
 const native = true
@@ -106,10 +107,8 @@ func cLogSumExp[T Float](rows, size int, x []T, out []float64) {
 	C.rg_logsumexp_f64(C.long(rows), C.long(size), f64(x), f64(out))
 }
 
-// cDropMask compares the 53 random bits as an integer: u/2⁵³ ≥ p exactly where u ≥ ⌈p·2⁵³⌉.
 func cDropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out []T) {
-	limit, keep := C.uint64_t(math.Ceil(p*(1<<53))), 1/(1-p)
-	k := (*C.uint64_t)(ptr(key))
+	limit, keep, k := C.uint32_t(tensor.Threshold(p)), 1/(1-p), (*C.uint64_t)(ptr(key))
 	if single[T]() {
 		C.rg_drop_mask_f32(C.long(rows), C.long(size), C.uint64_t(seed), k, limit, C.float(keep), f32(out))
 		return

@@ -174,8 +174,8 @@ func LogSumExp[T Float](rows, size int, x []T, out []float64) {
 	cLogSumExp(rows, size, x, out)
 }
 
-// DropMask writes the mask of dropout for rows of size elements: element i of row r is 0 where draw i of the
-// stream (seed, key[r]) is below p, else 1/(1-p). See tensor.Uniform for the draws.
+// DropMask writes the mask of dropout for rows of size elements: element i of row r is 0 where
+// tensor.Dropped(seed, key[r], i, p), else 1/(1-p).
 func DropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out []T) {
 	if rows*size == 0 {
 		return

@@ -200,8 +200,8 @@ func TestDropMask(t *testing.T) {
 }
 
 func testDropMask(t *testing.T) {
-	for _, size := range []int{1, 3, 16, 40, 77} {
-		for _, p := range []float64{0, 0.3, 0.5, 0.999} {
+	for _, size := range []int{1, 2, 3, 4, 5, 16, 40, 77, 256, 301} {
+		for _, p := range []float64{0, 1e-12, 0.3, 0.5, 0.999, 1 - 1e-12} {
 			rows := 73
 			key := make([]uint64, rows)
 			for r := range key {
@@ -223,16 +223,21 @@ func testDropMask(t *testing.T) {
 					t.Fatalf("size %d, draw %d: %v, want %v", size, i, u, want)
 				}
 			}
-			single := make([]float32, rows*size)
+			single, ref := make([]float32, rows*size+1), make([]float64, rows*size)
+			single[rows*size] = -1
 			DropMask(rows, size, -5, key, p, single)
+			refDropMask(rows, size, -5, key, p, ref)
 			for i := range out {
 				want := 0.0
-				if tensor.Uniform(-5, key[i/size], i%size) >= p {
+				if !tensor.Dropped(-5, key[i/size], i%size, p) {
 					want = 1 / (1 - p)
 				}
-				if out[i] != want || single[i] != float32(want) {
-					t.Fatalf("size %d, p %v, element %d: %v and %v, want %v", size, p, i, out[i], single[i], want)
+				if out[i] != want || single[i] != float32(want) || ref[i] != want {
+					t.Fatalf("size %d, p %v, element %d: %v, %v and %v, want %v", size, p, i, out[i], single[i], ref[i], want)
 				}
+			}
+			if single[rows*size] != -1 {
+				t.Fatalf("size %d, p %v: written behind the last element", size, p)
 			}
 		}
 	}
@@ -274,12 +279,24 @@ func BenchmarkElementwise(b *testing.B) {
 			}
 		})
 	}
-	key := make([]uint64, 4096)
-	b.Run("drop_mask", func(b *testing.B) {
-		for b.Loop() {
-			DropMask(4096, 1, 1, key, 0.5, out)
-		}
-	})
+}
+
+// BenchmarkDropMask draws 16,384 elements in rows of each size.
+func BenchmarkDropMask(b *testing.B) {
+	const n = 16384
+	key, out := make([]uint64, n), make([]float32, n)
+	for r := range key {
+		key[r] = tensor.HashKey(int64(r))
+	}
+	for _, size := range []int{1, 2, 3, 7, 16, 50, 256, n} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			rows := n / size
+			for b.Loop() {
+				DropMask(rows, size, 1, key, 0.5, out)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(rows*size), "ns/element")
+		})
+	}
 }
 
 // TestUpdates compares the updates of training with the same in double precision, over lengths that end anywhere in a vector.

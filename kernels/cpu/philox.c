@@ -2,10 +2,10 @@
 #define BODY "philox.h"
 #include "targets.h"
 
-void rg_drop_mask_f32(long rows, long size, uint64_t seed, const uint64_t *key, uint64_t limit, float keep, float *out) {
+void rg_drop_mask_f32(long rows, long size, uint64_t seed, const uint64_t *key, uint32_t limit, float keep, float *out) {
 	PICK(rg_drop_mask_f32, (rows, size, seed, key, limit, keep, out));
 }
-void rg_drop_mask_f64(long rows, long size, uint64_t seed, const uint64_t *key, uint64_t limit, double keep, double *out) {
+void rg_drop_mask_f64(long rows, long size, uint64_t seed, const uint64_t *key, uint32_t limit, double keep, double *out) {
 	PICK(rg_drop_mask_f64, (rows, size, seed, key, limit, keep, out));
 }
 void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out) {

@@ -249,11 +249,15 @@ func refLogSumExp[T Float](rows, size int, x []T, out []float64) {
 }
 
 func refDropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out []T) {
-	keep := T(1 / (1 - p))
+	keep, limit := T(1/(1-p)), tensor.Threshold(p)
 	for r := range rows {
+		var block [4]uint32
 		for i := range size {
+			if i%4 == 0 {
+				block = tensor.Block(seed, key[r], i/4)
+			}
 			out[r*size+i] = 0
-			if tensor.Uniform(seed, key[r], i) >= p {
+			if block[i%4] >= limit {
 				out[r*size+i] = keep
 			}
 		}

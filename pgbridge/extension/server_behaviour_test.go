@@ -256,10 +256,42 @@ func draws(t *testing.T, s *server) {
 			}
 		}
 	}
+	masks(t, s)
 	for _, text := range []string{"", "a", "grün ≠ blau"} {
 		row, err := s.query("SELECT gen_text_key('" + text + "')")
 		if want := fmt.Sprint(int64(tensor.HashText(text))); err != nil || *row[0] != want {
 			t.Errorf("text %q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+// masks compares masks of dropout with the reference code's: numbers, and chunks that end within a block of draws.
+func masks(t *testing.T, s *server) {
+	const key, site, seed, step = 11, -3, 5, 2
+	h := tensor.HashKey(site, step, key)
+	for _, p := range []float64{0, 5e-324, 0.3, 0.5, 1 - 0x1p-53} {
+		for _, size := range []int{1, 4, 70} {
+			call := fmt.Sprintf("gen_drop_mask(%d, %v, %d, %d, %d", key, p, site, seed, step)
+			row, err := s.query(fmt.Sprintf("SELECT %s, ARRAY[%d]), %s)", call, size, call))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, x, err := parse(*row[0])
+			if err != nil || len(x) != size {
+				t.Fatal(err, len(x))
+			}
+			if *row[1] != fmt.Sprint(x[0]) {
+				t.Errorf("p %v: a number is %s, the first of %d is %v", p, *row[1], size, x[0])
+			}
+			for i, got := range x {
+				want := 1 / (1 - p)
+				if tensor.Dropped(seed, h, i, p) {
+					want = 0
+				}
+				if got != want {
+					t.Errorf("p %v, element %d of %d: %v, want %v", p, i, size, got, want)
+				}
+			}
 		}
 	}
 }

@@ -130,14 +130,16 @@ func draw(of string, before ...string) writer {
 	}
 }
 
-// dropMask is a number, or with a shape a chunk.
+// dropMask is a number, or with a shape a chunk: four elements of each block of draws.
 func dropMask(f *extension.Function) string {
-	const declare, of = "h bigint := relgrad.impl_hash(ARRAY[site, step, key])", "CASE WHEN relgrad.impl_uniform(seed, h, %s) >= p THEN 1 / (1 - p) ELSE 0 END"
+	const of, start = "CASE WHEN %s >= dropped THEN 1 / (1 - p) ELSE 0 END", "PERFORM relgrad.impl_probability(p);\ndropped := relgrad.impl_threshold(p);\nRETURN "
+	declare := []string{"h bigint := relgrad.impl_hash(ARRAY[site, step, key])", "dropped bigint"}
 	if len(f.Args) == 5 {
-		return block([]string{declare}, "PERFORM relgrad.impl_probability(p);\nRETURN "+fmt.Sprintf(of, "0")+";")
+		return block(declare, start+fmt.Sprintf(of, "(relgrad.impl_philox(seed, h, 0))[1]")+";")
 	}
-	return block([]string{declare, "dims int[] := relgrad.impl_shape(shape, 'drop_mask')"}, "PERFORM relgrad.impl_probability(p);\n"+
-		"RETURN relgrad.impl_build(ARRAY(SELECT "+fmt.Sprintf(of, "i")+" FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);")
+	return block(append(declare, "dims int[] := relgrad.impl_shape(shape, 'drop_mask')", "size bigint := relgrad.impl_size(dims)"),
+		start+"relgrad.impl_build((ARRAY(SELECT "+fmt.Sprintf(of, "w")+" FROM generate_series(0, (size - 1) / 4) AS i, unnest(relgrad.impl_philox(seed, h, i)) WITH ORDINALITY AS t(w, o)\n"+
+			"  ORDER BY i, o))[:size], dims);")
 }
 
 // expandTo repeats a chunk or a number to a shape.

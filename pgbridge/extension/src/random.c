@@ -120,27 +120,32 @@ RG_FUNCTION(random_int)
 	PG_RETURN_INT64(u >= (double) n ? n - 1 : Min((int64) u, n - 1));
 }
 
-// gen_drop_mask(key, p, site, seed, step[, shape]) is the mask of dropout: 0 with probability p, else 1/(1 - p), from the
-// uniform draws of (seed, hash(site, step, key)); without a shape a number.
+// threshold is how many of the 2^32 words drop an element: see tensor.Threshold.
+static uint32_t
+threshold(double p)
+{
+	return p == 0 ? 0 : (uint32_t) Min(Max(floor(p * 0x1p32 + 0.5), 1), 4294967295.0);
+}
+
+// gen_drop_mask(key, p, site, seed, step[, shape]) is the mask of dropout: 0 with probability p, else 1/(1 - p), by the
+// words of the stream (seed, hash(site, step, key)); without a shape a number.
 RG_FUNCTION(gen_drop_mask)
 {
 	int64 parts[3] = {PG_GETARG_INT64(2), PG_GETARG_INT64(4), PG_GETARG_INT64(0)};
-	double p = PG_GETARG_FLOAT8(1), u;
-	uint64_t key = hash_key(parts, 3);
+	double p = PG_GETARG_FLOAT8(1), keep = 1 / (1 - p), one;
+	uint64_t seed = (uint64_t) PG_GETARG_INT64(3), key = hash_key(parts, 3);
 	int dims[MAXDIM], ndim;
 	RgChunk out;
 
 	if (!(p >= 0 && p < 1))
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("dropout probability %g is not in [0,1)", p)));
 	if (PG_NARGS() == 5) {
-		rg_uniform_f64(1, 1, (uint64) PG_GETARG_INT64(3), &key, &u);
-		PG_RETURN_FLOAT8(u >= p ? 1 / (1 - p) : 0);
+		rg_drop_mask_f64(1, 1, seed, &key, threshold(p), keep, &one);
+		PG_RETURN_FLOAT8(one);
 	}
 	ndim = rg_shape_arg(fcinfo, 5, "drop_mask", dims);
 	out = rg_new_chunk("drop_mask", false, ndim, dims);
-	rg_uniform_f64(1, out.size, (uint64) PG_GETARG_INT64(3), &key, out.data);
-	for (int64 i = 0; i < out.size; i++)
-		rg_put(&out, i, ((double *) out.data)[i] >= p ? 1 / (1 - p) : 0);
+	rg_drop_mask_f64(1, out.size, seed, &key, threshold(p), keep, out.data);
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
