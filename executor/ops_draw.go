@@ -45,11 +45,7 @@ func drawing(numbers int, run func(*block, *op) error) emitter {
 
 // streams hashes the key of each row, whose parts are the arguments from the first one on: tensor.HashKey.
 func (b *block) streams(o *op, first int) []uint64 {
-	n := b.rows(o)
-	if cap(b.keys) < n {
-		b.keys = make([]uint64, n)
-	}
-	key := b.keys[:n]
+	key := b.streamsOf(b.rows(o))
 	h, i := tensor.HashKey(), first
 	for ; i < len(o.args) && b.step(o, i) == 0; i++ { // what all keys begin with
 		for _, x := range b.arg(o, i).i64[:b.t.cells[o.args[i]].size] {
@@ -72,6 +68,14 @@ func (b *block) streams(o *op, first int) []uint64 {
 		}
 	}
 	return key
+}
+
+// streamsOf is the block's space for the streams of n rows.
+func (b *block) streamsOf(n int) []uint64 {
+	if cap(b.keys) < n {
+		b.keys = make([]uint64, n)
+	}
+	return b.keys[:n]
 }
 
 // seed is the one seed of a draw.

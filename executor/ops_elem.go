@@ -179,9 +179,16 @@ func emitDropMask(c *compiler, v *val, mask int) (int, error) {
 
 func runDropMask[T float](b *block, o *op) error {
 	at, n := o.v.expr.Attr, b.rows(o)
-	key, stream := make([]uint64, n), tensor.HashKey(at.Int, b.env.Step)
+	key, stream := b.streamsOf(n), tensor.HashKey(at.Int, b.env.Step)
 	for r := range key { // HashKey(Int, step, row)
-		key[r] = tensor.Mix(stream ^ uint64(b.arg(o, 0).i64[r*b.step(o, 0)]))
+		key[r] = stream
+	}
+	if x := b.arg(o, 0).i64; b.step(o, 0) == 1 {
+		cpu.Mix(key, x)
+	} else {
+		for r := range key {
+			key[r] = tensor.Mix(key[r] ^ uint64(x[0]))
+		}
 	}
 	cpu.DropMask(n, b.out(o).size, b.env.Seed, key, at.Num, of[T](b.out(o)))
 	return nil
