@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // Slot is one value column of a parameter, with its live buffers.
@@ -38,7 +39,10 @@ func (s *Slot) gather(step int64) (err error) {
 	if s.grad, s.rows, err = s.Grad(); err != nil {
 		return err
 	}
-	for i, row := range s.rows {
+	if n := len(s.rows) * s.Size; s.grad.F32 != nil && cpu.Finite(s.grad.F32[:n]) || s.grad.F64 != nil && cpu.Finite(s.grad.F64[:n]) {
+		return nil
+	}
+	for i, row := range s.rows { // which it is
 		bad, at := 0.0, i*s.Size
 		if s.grad.F32 != nil {
 			bad = firstBad(s.grad.F32[at : at+s.Size])

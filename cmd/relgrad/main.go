@@ -25,7 +25,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -58,9 +57,7 @@ func main() { os.Exit(realMain(os.Args[1:])) }
 
 // realMain runs a command line and returns the exit status.
 func realMain(args []string) int {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(25) // the heap is mostly tables, which are quickly marked: garbage need not take as much again
-	}
+	tuneGC()
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, overview())
 		return 2
