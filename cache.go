@@ -20,6 +20,7 @@ type cached struct {
 	versions map[*ra.Table]store.Version
 	settings map[string]string
 	names    map[lookup]object
+	memory   int64 // the budget that the program was made for
 }
 
 // maxCached bounds the compiled losses of a session; the oldest goes first.
@@ -93,7 +94,7 @@ func (db *Engine) session(ctx context.Context, r request) (*compiled, error) {
 // remember puts a compiled query into the cache, with the versions of what it reads. An entry without a
 // program says that the engine does not run the query as long as the tables that were looked up stay as they are.
 func (db *Engine) remember(e *cached) error {
-	e.versions = map[*ra.Table]store.Version{}
+	e.versions, e.memory = map[*ra.Table]store.Version{}, db.memory()
 	var err error
 	note := func(t *ra.Table) {
 		v, verr := db.Version(t.Schema, t.Name)
@@ -130,6 +131,9 @@ func (db *Engine) remember(e *cached) error {
 
 // fresh brings an entry up to date, or reports that it must be compiled again.
 func (db *Engine) fresh(ctx context.Context, e *cached) bool {
+	if e.memory != db.memory() {
+		return false
+	}
 	for l, o := range e.names {
 		if db.cat.resolve(l) != o {
 			return false

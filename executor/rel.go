@@ -140,7 +140,7 @@ func (st *stage) scan(n *ra.Node) (*rel, error) {
 	if r := st.tables[t]; r != nil {
 		return &rel{sp: r.sp, data: r.data}, nil // another scan may number the columns otherwise
 	}
-	cols, err := st.p.src.Read(st.ctx, n.Table, t.cols)
+	cols, err := st.p.read(st, t)
 	if err != nil {
 		return nil, err
 	}

@@ -176,6 +176,11 @@ func (db *DB) Relations() []string { return db.cat.relationNames(db.searchPath()
 
 // Read implements ra.Source: columns of a table (ra.RowID is the hidden row id), all in row id order.
 func (db *DB) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+	return db.ReadInto(ctx, t, cols, nil)
+}
+
+// ReadInto implements ra.Roomy.
+func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
 	def := db.cat.tables[objectKey{t.Schema, t.Name}]
 	if def == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", t.Name)
@@ -196,7 +201,7 @@ func (db *DB) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, 
 	}
 	stop := db.watch(ctx)
 	defer stop()
-	r := newReader(types, int(t.Rows))
+	r := newReader(types, int(t.Rows), room)
 	err := db.rows("SELECT "+strings.Join(names, ", ")+" FROM "+def.sql()+" ORDER BY "+def.rowidName(), r.add)
 	if err == nil {
 		err = r.err()
@@ -215,7 +220,7 @@ func (db *DB) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Te
 		for i := range oc {
 			types[i] = oc[i].typ
 		}
-		r = newReader(types, 0)
+		r = newReader(types, 0, nil)
 		return nil
 	}, func(_ []outcol, c []lite.Cell) error { return r.add(c) })
 	if err == nil {
@@ -245,16 +250,21 @@ type reader struct {
 	nulls [][]int // rows that are NULL, by column
 	n     int
 	rows  int // how many there will be, 0: not known
+	room  ra.Room
 }
 
-func newReader(types []Type, rows int) *reader {
-	r := &reader{types: types, heads: make([][]byte, len(types)), nulls: make([][]int, len(types)), rows: rows}
-	for _, t := range types {
+// trimRows is after how many rows pages of files that are too many go.
+const trimRows = 4096
+
+func newReader(types []Type, rows int, room ra.Room) *reader {
+	r := &reader{types: types, heads: make([][]byte, len(types)), nulls: make([][]int, len(types)), rows: rows, room: room}
+	for i, t := range types {
 		c := Column{Type: t}
 		kt, _ := c.kernelType()
 		v := &ra.Vector{Type: kt}
 		switch {
 		case t.isChunk():
+		case r.given(i, v):
 		case kt.Kind == kernels.Float64:
 			v.F64 = make([]float64, 0, rows)
 		case kt.Kind == kernels.Float32:
@@ -267,6 +277,19 @@ func newReader(types []Type, rows int) *reader {
 		r.cols = append(r.cols, v)
 	}
 	return r
+}
+
+// given takes the memory of column i from who reads, where he has some.
+func (r *reader) given(i int, v *ra.Vector) bool {
+	if r.room == nil || v.Type.Kind == kernels.Text {
+		return false
+	}
+	x := r.room(i, v.Type, r.rows)
+	if x == nil {
+		return false
+	}
+	v.F64, v.F32, v.Ints = x.F64, x.F32, x.Ints
+	return true
 }
 
 // add appends a row.
@@ -291,7 +314,9 @@ func (r *reader) add(cells row) error {
 			v.Texts = append(v.Texts, c.String())
 		}
 	}
-	r.n++
+	if r.n++; r.room != nil && r.n%trimRows == 0 {
+		tensor.Trim()
+	}
 	return nil
 }
 
@@ -330,7 +355,7 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 		}
 		v.Type.Shape = shape
 		r.heads[i] = append([]byte(nil), b[:4+4*len(shape)]...)
-		r.reserve(v)
+		r.reserve(i, v)
 		r.zeros(i, r.n) // the rows before were NULL
 	}
 	h := r.heads[i]
@@ -356,7 +381,10 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 }
 
 // reserve takes the memory of a column of chunks, now that their shape is known: to grow it would take twice as much.
-func (r *reader) reserve(v *ra.Vector) {
+func (r *reader) reserve(i int, v *ra.Vector) {
+	if r.given(i, v) {
+		return
+	}
 	n := r.rows * v.Type.Shape.Size()
 	if v.Type.Kind == kernels.Float32 {
 		v.F32 = make([]float32, 0, n)
