@@ -19,8 +19,9 @@ import (
 // that they stream through. What is resident of such files at once is bounded by a window. See docs/adr/0016.
 
 const (
-	windowShare = 8 // of the budget is the window of spilled buffers' pages
-	columnShare = 4 // of the budget is what columns of tables may take
+	windowShare    = 8 // of the budget is the window of spilled buffers' pages
+	columnShare    = 4 // of the budget is what columns of tables may take
+	structureShare = 4 // of the budget is what arrays of the structure may take
 )
 
 // spillBytes is the size from which something is worth a file. Tests make it small.
@@ -38,8 +39,10 @@ type Spilled struct {
 // ledger is what a program holds, in bytes.
 type ledger struct {
 	columns  int64            // of tables, in memory
-	disk     []*tensor.Buffer // columns of tables and arrays of structure in files
-	listed   []string         // the columns of tables in files, for plans
+	disk     []*tensor.Buffer // columns of tables in files
+	listed   []string         // which they are, for plans
+	arrays   int64            // of the structure, in memory; what became garbage counts too
+	filed    []*tensor.Buffer // arrays of the structure in files
 	vals     []string         // the vals in files, of the last schedule
 	needs    int64            // what the plan would take in memory
 	released func()           // ends the limit of Go's heap; nil: there is none
@@ -49,7 +52,55 @@ type ledger struct {
 func (p *Program) window() int64 { return p.opt.Memory / windowShare }
 
 // spills reports whether some of the program lies in files.
-func (p *Program) spills() bool { return len(p.led.disk)+len(p.led.vals) > 0 }
+func (p *Program) spills() bool { return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 }
+
+// forget frees the arrays of the structure.
+func (l *ledger) forget() {
+	for _, b := range l.filed {
+		b.Free()
+	}
+	l.filed, l.arrays, l.vals = nil, 0, nil
+}
+
+// inFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
+func (p *Program) inFile(bytes int64) bool {
+	if p.opt.Memory <= 0 || bytes < spillBytes || p.led.arrays+bytes <= p.opt.Memory/structureShare {
+		p.led.arrays += bytes
+		return false
+	}
+	return true
+}
+
+// lasting makes an array of the structure, of undefined content. A full disk is a panic with its error.
+func lasting[T int32 | int64](p *Program, n int) []T {
+	var t T
+	bytes := n * int(unsafe.Sizeof(t))
+	if !p.inFile(int64(bytes)) {
+		return make([]T, n)
+	}
+	b, err := p.spill(bytes)
+	if err != nil {
+		panic(err)
+	}
+	p.led.filed = append(p.led.filed, b)
+	return tensor.View[T](b, 0, n)
+}
+
+// lastingData gives a column of the structure its memory, which is Go's or a file's.
+func (p *Program) lastingData(d *data, nullable bool) error {
+	bytes := need(d.kind, d.n, d.size, nullable)
+	if d.kind == str || !p.inFile(int64(bytes)) {
+		*d = onHeap(d.kind, d.n, d.size, nullable)
+		return nil
+	}
+	b, err := p.spill(bytes)
+	if err != nil {
+		return err
+	}
+	p.led.filed = append(p.led.filed, b)
+	*d = place(b, 0, d.kind, d.n, d.size, nullable)
+	return nil
+}
 
 // spill makes a buffer in a file.
 func (p *Program) spill(bytes int) (*tensor.Buffer, error) {
@@ -190,11 +241,8 @@ func (p *Program) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
 
 // moveOut moves a column's numbers to a file unless they lie in one.
 func (p *Program) moveOut(v *ra.Vector) error {
-	at := uintptr(unsafe.Pointer(unsafe.SliceData(numbers(v))))
-	for _, b := range p.led.disk {
-		if lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes()))); at >= lo && at < lo+uintptr(len(b.Bytes())) {
-			return nil
-		}
+	if p.onDisk(unsafe.Pointer(unsafe.SliceData(numbers(v)))) {
+		return nil
 	}
 	to, err := p.roomOn(v.Type, v.N)
 	if err != nil {
@@ -236,7 +284,7 @@ func vectorBytes(v *ra.Vector) int64 {
 func (p *Program) held() int64 {
 	n := p.led.columns + p.structureBytes()
 	for _, v := range p.owned {
-		if v.data != nil && v.data.buf != nil && !v.data.buf.Spilled() {
+		if !v.structural && v.data != nil && v.data.buf != nil && !v.data.buf.Spilled() {
 			n += int64(len(v.data.buf.Bytes()))
 		}
 	}
@@ -246,53 +294,20 @@ func (p *Program) held() int64 {
 	return n
 }
 
-// structureBytes counts the arrays of the structure: what relations, indexes, groups and tables of keys hold.
+// structureBytes counts the arrays of the structure in memory and the tables in which keys are looked up.
 func (p *Program) structureBytes() int64 {
-	n, seen := int64(0), map[unsafe.Pointer]bool{}
-	count := func(b []byte) {
-		if at := unsafe.Pointer(unsafe.SliceData(b)); len(b) > 0 && !seen[at] && !p.onDisk(at) {
-			seen[at] = true
-			n += int64(len(b))
-		}
-	}
+	n := p.led.arrays
 	for _, st := range []*stage{p.run, p.step} {
 		if st == nil {
 			continue
 		}
 		for _, r := range st.rels {
-			for _, v := range r.vecs {
-				count(numbers(v))
-			}
 			for _, l := range r.look {
-				count(bytesOf(l.start))
-				count(bytesOf(l.rows))
-				n += l.enc.bytes()
+				n += int64(4*len(l.start)) + l.enc.bytes()
 			}
 		}
-		for _, t := range st.tables { // columns are counted as they are read
-			for _, v := range t.data {
-				seen[unsafe.Pointer(unsafe.SliceData(numbers(v)))] = true
-			}
-		}
-		st.main.count(func(x []int32) { count(bytesOf(x)) })
 	}
-	return n
-}
-
-// count hands over the arrays of indexes and groups.
-func (x *indexer) count(f func(at []int32)) {
-	for _, list := range x.at {
-		for _, i := range list {
-			f(i.at)
-		}
-	}
-	for _, list := range x.codes {
-		for _, g := range list {
-			f(g.code)
-			f(g.perm)
-			f(g.start)
-		}
-	}
+	return n + p.pool.bytes()
 }
 
 func (e *encoder) bytes() (n int64) {
@@ -302,19 +317,25 @@ func (e *encoder) bytes() (n int64) {
 	return n
 }
 
+// onDisk reports whether an array lies in one of the program's files.
 func (p *Program) onDisk(at unsafe.Pointer) bool {
-	return slices.ContainsFunc(p.led.disk, func(b *tensor.Buffer) bool {
+	in := func(b *tensor.Buffer) bool {
 		lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))
 		return uintptr(at) >= lo && uintptr(at) < lo+uintptr(len(b.Bytes()))
-	})
+	}
+	return slices.ContainsFunc(p.led.disk, in) || slices.ContainsFunc(p.led.filed, in)
 }
 
-// smallest is the least budget that works for a plan that needs so many bytes besides columns and the window.
+// smallest is the least budget that works for a plan that needs so many bytes besides columns, arrays of the structure and the
+// window.
 func (p *Program) smallest(bytes int64) int64 {
-	cols := p.columnsByBytes()
+	cols, arrays := p.columnsByBytes(), p.led.arrays
+	for _, b := range p.led.filed {
+		arrays += int64(len(b.Bytes()))
+	}
 	works := func(budget int64) bool {
 		_, kept := inMemory(cols, budget)
-		return bytes+kept+budget/windowShare <= budget
+		return bytes+kept+min(arrays, budget/structureShare)+budget/windowShare <= budget
 	}
 	least, rest := int64(0), int64(0)
 	try := func(budget int64) {
@@ -323,16 +344,16 @@ func (p *Program) smallest(bytes int64) int64 {
 			least = budget
 		}
 	}
-	try(bytes * windowShare / (windowShare - 1))
-	for _, c := range slices.Backward(cols) {
+	for _, c := range slices.Backward(append(slices.Clone(cols), stored{})) { // from none in memory on
 		rest += c.bytes
-		try((bytes + rest) * windowShare / (windowShare - 1))
+		try((bytes + rest + arrays) * windowShare / (windowShare - 1))
+		try((bytes + rest) * 8 / 5) // the window and the share of the structure are three eighths
 		try(rest * columnShare)
 	}
 	return least
 }
 
-// tooLittle says that the budget does not hold so many bytes besides the columns of tables.
+// tooLittle says that the budget does not hold so many bytes besides columns and arrays of the structure.
 func (p *Program) tooLittle(bytes int64) error {
 	least := p.smallest(bytes)
 	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s", size(float64(least)), size(float64(p.opt.Memory))).

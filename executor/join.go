@@ -488,7 +488,7 @@ func (st *stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
 			}
 		}
 	}
-	at := make([]int32, 0, len(hit))
+	at := st.mem.ints(len(hit))[:0]
 	for i, h := range hit {
 		if h == (n.Op == ra.SemiJoin) {
 			at = append(at, int32(i))

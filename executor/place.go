@@ -159,10 +159,15 @@ func (p *Program) choose(items []*item, steps int, tmp int64, structural bool) e
 	if p.opt.Memory <= 0 {
 		return nil
 	}
+	if structural {
+		for _, x := range items {
+			x.spilled = x.own && x.v.data.kind != str && p.inFile(int64(x.bytes))
+		}
+	}
 	held := p.held() + tmp
 	need := inMemoryOf(items)
 	p.led.needs = held + need
-	for _, b := range p.led.disk {
+	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		p.led.needs += int64(len(b.Bytes()))
 	}
 	for spills := p.spills(); ; spills = true {
@@ -178,7 +183,7 @@ func (p *Program) choose(items []*item, steps int, tmp int64, structural bool) e
 			return nil
 		}
 		if x == nil {
-			return p.tooLittle(held - p.led.columns + need)
+			return p.tooLittle(held - p.led.columns - p.led.arrays + need)
 		}
 		x.spilled = true
 		need = inMemoryOf(items)
@@ -304,8 +309,8 @@ func (p *Program) tell(items []*item) {
 
 // Spilled says what of the program lies in files.
 func (p *Program) Spilled() Spilled {
-	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.vals), Dir: p.opt.SpillDir}
-	for _, b := range p.led.disk {
+	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + len(p.led.vals), Dir: p.opt.SpillDir}
+	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		s.Bytes += int64(len(b.Bytes()))
 	}
 	for _, v := range p.owned {
@@ -322,7 +327,7 @@ func (p *Program) Spilled() Spilled {
 // holds refuses to take so many bytes for structure where they do not fit into the budget.
 func (p *Program) holds(bytes int64) error {
 	if bytes += p.held(); p.opt.Memory > 0 && bytes > p.opt.Memory {
-		return p.tooLittle(bytes - p.led.columns)
+		return p.tooLittle(bytes - p.led.columns - p.led.arrays)
 	}
 	return nil
 }

@@ -249,6 +249,7 @@ func (p *Program) reset() {
 		v.data = nil
 	}
 	p.owned, p.once, p.run, p.step = nil, nil, nil, nil
+	p.led.forget()
 	for _, q := range p.params {
 		q.leaf = nil
 	}
@@ -286,8 +287,9 @@ func (p *Program) compute(st *stage, v *val, sp *space, step bool) (*data, error
 	}
 	if step && r.data.kind == i64 && !v.typ.Nullable { // it outlives the schedule's memory
 		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.pool.longs(r.data.n * r.data.size)}
-	} else {
-		*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable)
+	} else if err := p.lastingData(r.data, v.typ.Nullable); err != nil {
+		s.drop()
+		return nil, err
 	}
 	m := &p.m
 	m.ctx = st.ctx
