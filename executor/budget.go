@@ -210,9 +210,10 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
+	cols = slices.Clone(cols) // the source's own, perhaps
 	for i, v := range cols {
 		if b := numbers(v); t.spill[i] && len(b) > 0 {
-			if err := p.moveOut(v); err != nil {
+			if cols[i], err = p.moveOut(v); err != nil {
 				return nil, err
 			}
 			name := "row id"
@@ -239,21 +240,27 @@ func (p *Program) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
 	return &ra.Vector{Type: t, F64: d.f64[:0:len(d.f64)], F32: d.f32[:0:len(d.f32)], Ints: d.i64[:0:len(d.i64)]}, nil
 }
 
-// moveOut moves a column's numbers to a file unless they lie in one.
-func (p *Program) moveOut(v *ra.Vector) error {
+// moveOut returns a column whose numbers lie in a file.
+func (p *Program) moveOut(v *ra.Vector) (*ra.Vector, error) {
 	if p.onDisk(unsafe.Pointer(unsafe.SliceData(numbers(v)))) {
-		return nil
+		return v, nil
 	}
 	to, err := p.roomOn(v.Type, v.N)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	v.F64, v.F32, v.Ints = append(to.F64, v.F64...), append(to.F32, v.F32...), append(to.Ints, v.Ints...)
-	if kindOf(v.Type) != i64 {
-		v.Ints = nil
+	to.N, to.Valid = v.N, v.Valid
+	to.F64, to.F32, to.Ints = copyOut(to.F64, v.F64), copyOut(to.F32, v.F32), copyOut(to.Ints, v.Ints)
+	return to, nil
+}
+
+// copyOut appends to what lies in a file, a piece at a time.
+func copyOut[T any](to, from []T) []T {
+	for piece := range slices.Chunk(from, 1<<16) {
+		to = append(to, piece...)
+		tensor.Trim()
 	}
-	tensor.Trim()
-	return nil
+	return to
 }
 
 // numbers are a vector's numbers as bytes.

@@ -30,7 +30,7 @@ type item struct {
 // values says what the whole plan needs.
 func (s *schedule) place(p *Program, roots []root, a *arena, structural bool) error {
 	items := s.items(roots)
-	tmp := int64(max(s.tmp, p.onceTmp)*p.opt.Workers) + s.partials()
+	tmp := int64(max(s.tmp, p.onceTmp)*s.busy(p.opt.Workers)) + s.partials()
 	if err := p.choose(items, len(s.steps), tmp, structural); err != nil {
 		return err
 	}
@@ -62,6 +62,20 @@ func (s *schedule) place(p *Program, roots []root, a *arena, structural bool) er
 		p.tell(items)
 	}
 	return nil
+}
+
+// busy is how many workers' scratch is used: an instruction of few lanes leaves the others alone.
+func (s *schedule) busy(workers int) (most int) {
+	for _, ins := range [][]*instr{s.once, s.steps} {
+		for _, in := range ins {
+			n := workers
+			if _, pass := in.lower.(*fused); pass || in.lower == nil {
+				n = min(n, in.lanes())
+			}
+			most = max(most, n)
+		}
+	}
+	return most
 }
 
 // onceTmp is the scratch of what is computed once.
