@@ -23,7 +23,7 @@ var sizeForm = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*$`)
 func ParseSize(text string) (int64, error) {
 	f := sizeForm.FindStringSubmatch(text)
 	if f == nil {
-		return 0, sqlerr.New(sqlerr.InvalidParameter, "%q is not an amount of memory", text).WithHint("Write it like 280MB or 4GiB; a number without unit is bytes.")
+		return 0, sqlerr.New(sqlerr.InvalidParameter, "%q is not an amount of memory", text).WithHint("Write it like 280MB or 4GiB.")
 	}
 	unit := f[2]
 	if unit == "" {
@@ -42,7 +42,7 @@ func ParseSize(text string) (int64, error) {
 				return 0, e.WithHint("Perhaps you meant %s%s.", f[1], n)
 			}
 		}
-		return 0, e.WithHint("Write it like 280MB or 4GiB; a number without unit is bytes.")
+		return 0, e.WithHint("Write it like 280MB or 4GiB.")
 	}
 	x, err := strconv.ParseFloat(f[1], 64)
 	if x *= float64(int64(1) << shift); err != nil || x >= math.MaxInt64 || x < 1 && x != 0 {

@@ -15,11 +15,11 @@ func TestParseSize(t *testing.T) {
 		}
 	}
 	for text, hint := range map[string]string{
-		"":       "Write it like 280MB or 4GiB; a number without unit is bytes.",
-		"-1MB":   "Write it like 280MB or 4GiB; a number without unit is bytes.",
+		"":       "Write it like 280MB or 4GiB.",
+		"-1MB":   "Write it like 280MB or 4GiB.",
 		"280mb":  "Perhaps you meant 280MB.",
 		"4g":     "Perhaps you meant 4GB.",
-		"3 days": "Write it like 280MB or 4GiB; a number without unit is bytes.",
+		"3 days": "Write it like 280MB or 4GiB.",
 	} {
 		_, err := ParseSize(text)
 		if e, ok := err.(*sqlerr.Error); !ok || e.Hint != hint {
