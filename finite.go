@@ -48,7 +48,7 @@ func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, env kernels.E
 			plan.Roots = append(plan.Roots, root)
 		}
 	}, c.res.RA.Nodes()...)
-	o := db.options(0)
+	o := db.options(c.prog)
 	o.Env, o.Spills = env, nil
 	p, err := executor.Compile(ctx, plan, db.cat, o)
 	if err != nil {

@@ -24,10 +24,13 @@ func (db *Engine) memory() int64 {
 	return defaultMemory() / 4 * 3
 }
 
-// options are the executor's settings in this session; beside is how many numbers the caller keeps for each of a
-// parameter.
-func (db *Engine) options(beside int) executor.Options {
-	return executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Beside: beside, Spills: db.spills}
+// options are the executor's settings in this session; beside is a program that is in use at the same time, nil for none.
+func (db *Engine) options(beside *executor.Program) executor.Options {
+	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills}
+	if beside != nil {
+		o.Taken = beside.Holds()
+	}
+	return o
 }
 
 // spillDir is the folder of what does not fit into the memory: the database file's, where that is on this machine.

@@ -35,7 +35,7 @@ func trainedUnder(t testing.TB, path string, memory int64) (losses string, notic
 	db.Engine.Memory = memory
 	db.Notice = func(_, message string) { notices = append(notices, message) }
 	ctx := context.Background()
-	if _, err := db.Run(ctx, "CALL train('loss', ARRAY['layer'], epochs => 3)"); err != nil {
+	if _, err := db.Run(ctx, "CALL train('loss', ARRAY['layer'], epochs => 3, validate => 'loss')"); err != nil {
 		t.Fatal(sqlerr.Render(err))
 	}
 	res, err := db.Run(ctx, "SELECT string_agg(loss::text, ' ' ORDER BY step) FROM relgrad.loss")

@@ -219,7 +219,7 @@ func (r *run) compileValidation(ctx context.Context) error {
 	if r.config.Validate == "" {
 		return nil
 	}
-	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation", perStep: r.hook.changing(), seed: r.config.Seed})
+	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation", perStep: r.hook.changing(), seed: r.config.Seed, with: r.c.prog})
 	if err == nil {
 		r.v = v
 		return nil

@@ -287,9 +287,10 @@ func vectorBytes(v *ra.Vector) int64 {
 	return int64(n)
 }
 
-// held is what the program holds in memory besides a schedule's vals and what they are computed with.
+// held is what the program, and others under the same budget, hold in memory besides a schedule's vals and what they are computed
+// with.
 func (p *Program) held() int64 {
-	n := p.led.columns + p.structureBytes()
+	n := p.opt.Taken + p.led.columns + p.structureBytes()
 	for _, v := range p.owned {
 		if !v.structural && v.data != nil && v.data.buf != nil && !v.data.buf.Spilled() {
 			n += int64(len(v.data.buf.Bytes()))
@@ -297,6 +298,16 @@ func (p *Program) held() int64 {
 	}
 	for _, q := range p.params {
 		n += int64(len(q.data.buf.Bytes())) * int64(1+p.opt.Beside)
+	}
+	return n
+}
+
+// Holds is how much memory the program takes of a budget, in bytes. The window of what lies in files is not counted: it belongs to
+// all programs together.
+func (p *Program) Holds() int64 {
+	n := p.held() - p.opt.Taken
+	for _, b := range append(p.m.scratch[:len(p.m.scratch):len(p.m.scratch)], p.arena.mem, p.spare.mem) {
+		n += int64(len(b.Bytes()))
 	}
 	return n
 }
@@ -377,7 +388,7 @@ var heaps struct {
 // limitHeap has Go collect garbage before the heap and what lies outside of it take more than the budget. What is
 // collected are arrays of numbers, in which the collector need not look for pointers: that is cheap.
 func (p *Program) limitHeap() {
-	limit := p.opt.Memory - p.window()
+	limit := p.opt.Memory - p.window() - p.opt.Taken
 	for _, b := range []*tensor.Buffer{p.arena.mem, p.spare.mem} {
 		limit -= int64(len(b.Bytes()))
 	}

@@ -16,6 +16,7 @@ type Options struct {
 	// Memory is the budget in bytes for what the program holds, 0: none. What does not fit lies in files in SpillDir.
 	Memory   int64
 	SpillDir string
+	Taken    int64 // how much of the budget other programs hold, in bytes
 	// Beside is how many numbers the caller keeps for each number of a parameter: the state of an optimizer and the like.
 	Beside int
 	// Spills is told once what lies in files, before the first values are computed; nil: nobody is.
