@@ -3,6 +3,7 @@ package relgrad
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store"
@@ -21,6 +22,26 @@ type cached struct {
 	settings map[string]string
 	names    map[lookup]object
 	memory   int64 // the budget that the program was made for
+}
+
+// cachedShare of the memory is what compiled losses may hold that are not in use.
+const cachedShare = 4
+
+// makeRoom closes the programs that have been kept longest until the others hold no more than their share of the memory,
+// and returns what these hold besides the one that is in use.
+func (db *Engine) makeRoom(inUse *executor.Program) (bytes int64) {
+	var others []*cached
+	for _, e := range db.cache.entries {
+		if e.c.prog != nil && e.c.prog != inUse {
+			bytes += e.c.prog.Holds()
+			others = append(others, e)
+		}
+	}
+	for budget := db.memory(); budget > 0 && bytes > budget/cachedShare; others = others[1:] {
+		bytes -= others[0].c.prog.Holds()
+		db.cache.drop(others[0])
+	}
+	return bytes
 }
 
 // maxCached bounds the compiled losses of a session; the oldest goes first.

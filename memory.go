@@ -26,9 +26,9 @@ func (db *Engine) memory() int64 {
 
 // options are the executor's settings in this session; beside is a program that is in use at the same time, nil for none.
 func (db *Engine) options(beside *executor.Program) executor.Options {
-	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills}
+	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills, Taken: db.makeRoom(beside)}
 	if beside != nil {
-		o.Taken = beside.Holds()
+		o.Taken += beside.Holds()
 	}
 	return o
 }
@@ -36,7 +36,9 @@ func (db *Engine) options(beside *executor.Program) executor.Options {
 // spillDir is the folder of what does not fit into the memory: the database file's, where that is on this machine.
 func (db *Engine) spillDir() string {
 	if s, ok := db.host.(interface{ Path() string }); ok && s.Path() != "" {
-		return filepath.Dir(s.Path())
+		if dir, err := filepath.Abs(filepath.Dir(s.Path())); err == nil {
+			return dir
+		}
 	}
 	return os.TempDir()
 }

@@ -115,7 +115,8 @@ func (p *Program) spill(bytes int) (*tensor.Buffer, error) {
 		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", size(float64(bytes)), p.opt.SpillDir).WithDetail("The memory budget is %s.", size(float64(p.opt.Memory))).
 			WithHint("Free space there, or raise the budget: --memory, or SET relgrad.memory.").Wrap(err)
 	}
-	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", size(float64(bytes)), p.opt.SpillDir).WithDetail("%v.", err).Wrap(err)
+	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", size(float64(bytes)), p.opt.SpillDir).WithDetail("%v.", err).
+		WithHint("Files lie in the store's folder. A larger budget needs none: --memory, or SET relgrad.memory.").Wrap(err)
 }
 
 // stored is a column of a table that the plan reads.

@@ -20,10 +20,11 @@ type reader struct {
 	n     int
 	rows  int // how many there will be, 0: not known
 	room  ra.Room
+	since int // bytes since tensor.Trim
 }
 
-// trimRows is after how many rows pages of files that are too many go.
-const trimRows = 4096
+// trimBytes is after how many bytes pages of files that are too many go.
+const trimBytes = 1 << 20
 
 func newReader(types []Type, rows int, room ra.Room) *reader {
 	r := &reader{types: types, heads: make([][]byte, len(types)), nulls: make([][]int, len(types)), rows: rows, room: room}
@@ -83,7 +84,9 @@ func (r *reader) add(cells row) error {
 			v.Texts = append(v.Texts, c.String())
 		}
 	}
-	if r.n++; r.room != nil && r.n%trimRows == 0 {
+	r.n++
+	if r.since += 8 * len(r.types); r.since > trimBytes {
+		r.since = 0
 		tensor.Trim()
 	}
 	return nil
@@ -133,6 +136,7 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 			WithHint("All chunks of a column must have one shape.")
 	}
 	p := b[len(h):]
+	r.since += len(p)
 	if v.Type.Kind == kernels.Float32 {
 		at := len(v.F32)
 		v.F32 = grow(v.F32, len(p)/4)
