@@ -3,6 +3,7 @@ package relgrad
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store"
@@ -20,6 +21,27 @@ type cached struct {
 	versions map[*ra.Table]store.Version
 	settings map[string]string
 	names    map[lookup]object
+	memory   int64 // the budget that the program was made for
+}
+
+// cachedShare of the memory is what compiled losses may hold that are not in use.
+const cachedShare = 4
+
+// makeRoom closes the programs that have been kept longest until the others hold no more than their share of the memory,
+// and returns what these hold besides the one that is in use.
+func (db *Engine) makeRoom(inUse *executor.Program) (bytes int64) {
+	var others []*cached
+	for _, e := range db.cache.entries {
+		if e.c.prog != nil && e.c.prog != inUse {
+			bytes += e.c.prog.Holds()
+			others = append(others, e)
+		}
+	}
+	for budget := db.memory(); budget > 0 && bytes > budget/cachedShare; others = others[1:] {
+		bytes -= others[0].c.prog.Holds()
+		db.cache.drop(others[0])
+	}
+	return bytes
 }
 
 // maxCached bounds the compiled losses of a session; the oldest goes first.
@@ -93,7 +115,7 @@ func (db *Engine) session(ctx context.Context, r request) (*compiled, error) {
 // remember puts a compiled query into the cache, with the versions of what it reads. An entry without a
 // program says that the engine does not run the query as long as the tables that were looked up stay as they are.
 func (db *Engine) remember(e *cached) error {
-	e.versions = map[*ra.Table]store.Version{}
+	e.versions, e.memory = map[*ra.Table]store.Version{}, db.memory()
 	var err error
 	note := func(t *ra.Table) {
 		v, verr := db.Version(t.Schema, t.Name)
@@ -130,6 +152,9 @@ func (db *Engine) remember(e *cached) error {
 
 // fresh brings an entry up to date, or reports that it must be compiled again.
 func (db *Engine) fresh(ctx context.Context, e *cached) bool {
+	if e.memory != db.memory() {
+		return false
+	}
 	for l, o := range e.names {
 		if db.cat.resolve(l) != o {
 			return false

@@ -293,6 +293,14 @@ func (c *catalog) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 	return c.db.Read(ctx, t, cols)
 }
 
+// ReadInto implements ra.Roomy; a database that reads into memory of its own is asked as ever.
+func (c *catalog) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
+	if db, ok := c.db.(ra.Roomy); ok {
+		return db.ReadInto(ctx, t, cols, room)
+	}
+	return c.Read(ctx, t, cols)
+}
+
 // print prints an Opaque node's query for generated SQL.
 func (c *catalog) print(ctx context.Context, n *ra.Node) (string, error) {
 	q := n.Query.(*sqlfront.OpaqueQuery)

@@ -66,7 +66,7 @@ func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions)
 	if err != nil {
 		return nil, err
 	}
-	r.forward = true
+	r.forward, r.with = true, c.prog
 	f, err := db.compile(ctx, r)
 	if err != nil {
 		return nil, err

@@ -19,13 +19,15 @@ import (
 type request struct {
 	loss    string
 	params  []string
-	draw    bool            // dropout draws
-	force64 bool            // everything in double precision
-	forward bool            // the loss alone, with the parameters as live buffers
-	as      string          // what messages call the query; "loss" when empty
-	perStep map[object]bool // tables that are read again at every step
-	batch   *sqlfront.Batch // the relation of which a step reads some rows; nil: none
-	seed    int64           // of the draws, where it is known
+	draw    bool              // dropout draws
+	force64 bool              // everything in double precision
+	forward bool              // the loss alone, with the parameters as live buffers
+	as      string            // what messages call the query; "loss" when empty
+	perStep map[object]bool   // tables that are read again at every step
+	batch   *sqlfront.Batch   // the relation of which a step reads some rows; nil: none
+	seed    int64             // of the draws, where it is known
+	beside  int               // numbers that are kept for each of a parameter: an optimizer's state and the like
+	with    *executor.Program // a program that is in use at the same time; nil: none
 }
 
 // compiled is a request with its plan and program.
@@ -146,8 +148,9 @@ func (db *Engine) compile(ctx context.Context, r request) (*compiled, error) {
 
 // build runs the structure phase of a plan.
 func (db *Engine) build(ctx context.Context, c *compiled) (err error) {
-	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, executor.Options{Workers: db.Workers, Force64: c.force64, Memory: db.memory(),
-		Env: kernels.Env{Seed: c.seed}})
+	o := db.options(c.with)
+	o.Force64, o.Env, o.Beside = c.force64, kernels.Env{Seed: c.seed}, c.beside
+	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, o)
 	return about(err, "loss", 0)
 }
 

@@ -48,7 +48,9 @@ func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, env kernels.E
 			plan.Roots = append(plan.Roots, root)
 		}
 	}, c.res.RA.Nodes()...)
-	p, err := executor.Compile(ctx, plan, db.cat, executor.Options{Workers: db.Workers, Memory: db.memory(), Env: env})
+	o := db.options(c.prog)
+	o.Env, o.Spills = env, nil
+	p, err := executor.Compile(ctx, plan, db.cat, o)
 	if err != nil {
 		return "" // larger than the loss itself, perhaps; the message stands without it
 	}

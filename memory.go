@@ -2,20 +2,54 @@ package relgrad
 
 import (
 	"bytes"
+	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
+
+	"github.com/relgrad/relgrad/executor"
 )
 
-// memory is the budget of a program's buffers in bytes: the one that was set, or three quarters of what this process may have, so that a
-// plan that is too large is refused before it runs. 0, where the system does not tell, is no bound.
+// memory is the budget of a program in bytes: the one that was set in the session or for the engine, or three quarters of what
+// this process may have. 0, where the system does not tell, is no bound.
 func (db *Engine) memory() int64 {
+	if s, ok := db.host.(interface{ MemoryBudget() int64 }); ok && s.MemoryBudget() > 0 {
+		return s.MemoryBudget()
+	}
 	if db.Memory > 0 {
 		return db.Memory
 	}
 	return defaultMemory() / 4 * 3
 }
+
+// options are the executor's settings in this session; beside is a program that is in use at the same time, nil for none.
+func (db *Engine) options(beside *executor.Program) executor.Options {
+	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills, Taken: db.makeRoom(beside)}
+	if beside != nil {
+		o.Taken += beside.Holds()
+	}
+	return o
+}
+
+// spillDir is the folder of what does not fit into the memory: the database file's, where that is on this machine.
+func (db *Engine) spillDir() string {
+	if s, ok := db.host.(interface{ Path() string }); ok && s.Path() != "" {
+		if dir, err := filepath.Abs(filepath.Dir(s.Path())); err == nil {
+			return dir
+		}
+	}
+	return os.TempDir()
+}
+
+// spills says what of a plan does not fit into the memory.
+func (db *Engine) spills(s executor.Spilled) {
+	db.notice("NOTICE", fmt.Sprintf("the plan needs %s, the memory budget is %s: %d of its columns and results, %s, lie in files in %s",
+		megabytes(s.Needs), megabytes(s.Budget), s.Columns, megabytes(s.Bytes), s.Dir))
+}
+
+func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }
 
 // defaultMemory is the smaller of the machine's memory and the control group's limit.
 var defaultMemory = sync.OnceValue(func() int64 {

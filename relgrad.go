@@ -33,7 +33,8 @@ type Engine struct {
 	host
 	// Workers is the number of threads; 0 means one per core. Results do not depend on it.
 	Workers int
-	// Memory is the budget of a program's buffers in bytes; 0 means three quarters of what this process may have.
+	// Memory is the budget of a program in bytes, where SET relgrad.memory gives none; 0 means three quarters of what this
+	// process may have. What does not fit lies in files.
 	Memory int64
 	// Mode says what computes gradients on a database that can do it: ModeAuto (also ""), ModeChunk or ModeSQL.
 	Mode string

@@ -162,7 +162,8 @@ func (r *run) compile(ctx context.Context) error {
 }
 
 func (r *run) compileLoss(ctx context.Context) (*compiled, error) {
-	q := request{loss: r.loss, params: r.params, draw: true, perStep: r.hook.changing(), seed: r.config.Seed}
+	q := request{loss: r.loss, params: r.params, draw: true, perStep: r.hook.changing(), seed: r.config.Seed,
+		beside: len(r.config.StateNames()) + 1} // and the gradient of all rows
 	if r.batch != nil {
 		q.batch = r.batch.Batch
 	}
@@ -218,7 +219,7 @@ func (r *run) compileValidation(ctx context.Context) error {
 	if r.config.Validate == "" {
 		return nil
 	}
-	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation", perStep: r.hook.changing(), seed: r.config.Seed})
+	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation", perStep: r.hook.changing(), seed: r.config.Seed, with: r.c.prog})
 	if err == nil {
 		r.v = v
 		return nil

@@ -97,7 +97,7 @@ func (db *DB) viewProgram(ctx context.Context, v *store.ViewDef) (*compiled, boo
 		plan, err := db.viewPlan(ctx, v)
 		if err == nil && plan != nil {
 			c.res = &optimizer.Result{Plan: plan}
-			c.prog, err = executor.Compile(ctx, plan, db.cat, executor.Options{Workers: db.Workers, Memory: db.memory()})
+			c.prog, err = executor.Compile(ctx, plan, db.cat, db.options(nil))
 		}
 		return err
 	})

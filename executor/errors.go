@@ -41,5 +41,8 @@ func guard(err *error) {
 }
 
 func panicError(p any) error {
+	if err, ok := p.(*sqlerr.Error); ok { // of code that returns no error: arrays of the structure that found no room
+		return err
+	}
 	return internal("%v", p).(*sqlerr.Error).WithDetail("%s", fmt.Sprintf("%s", debug.Stack()))
 }

@@ -45,12 +45,28 @@ func (p *Program) Explain() string {
 	if p.sched != nil {
 		kept := 0
 		for _, v := range p.owned {
-			kept += len(v.data.buf.Bytes())
+			if !v.data.buf.Spilled() {
+				kept += len(v.data.buf.Bytes())
+			}
 		}
 		fmt.Fprintf(&b, "memory: %s per step, %s kept, %s scratch per worker\n", size(float64(p.sched.bytes)), size(float64(kept)),
 			size(float64(max(p.sched.tmp, p.onceTmp))))
+		p.explainSpilled(&b)
 	}
 	return b.String()
+}
+
+// explainSpilled lists what lies in files.
+func (p *Program) explainSpilled(b *strings.Builder) {
+	if !p.spills() {
+		return
+	}
+	s := p.Spilled()
+	fmt.Fprintf(b, "spilled: the plan needs %s, the budget is %s; in files in %s, of which %s may be resident:\n", size(float64(s.Needs)), size(float64(s.Budget)), s.Dir,
+		size(float64(p.window())))
+	for _, what := range append(p.led.listed[:len(p.led.listed):len(p.led.listed)], p.led.vals...) {
+		fmt.Fprintf(b, "  %s\n", what)
+	}
 }
 
 func (p *Program) explainStructure(b *strings.Builder, st *stage) {

@@ -14,3 +14,10 @@ func Restructure(p *Program, ctx context.Context, env kernels.Env) (err error) {
 
 // Kept is how many columns are computed once and kept.
 func Kept(p *Program) int { return len(p.owned) }
+
+// SpillFrom sets the size from which columns go to files, and returns what sets it back.
+func SpillFrom(bytes int64) (back func()) {
+	old := spillBytes
+	spillBytes = bytes
+	return func() { spillBytes = old }
+}

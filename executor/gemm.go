@@ -4,6 +4,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // gemm lowers a product of few but large matrices: workers take panels of rows of the result.
@@ -230,6 +231,7 @@ func runOuters[T float](in *instr, o *outers, lo, n, left, width int) {
 	for at := 0; at < in.rows; at += productRows {
 		blas.Gemm(true, false, n, width, min(productRows, in.rows-at), x[at*o.p+lo:], o.p, y[at*o.q+left:], o.q, 0, part, width)
 		cpu.AddRows(1, n*width, part, sum)
+		tensor.Trim()
 	}
 	for r := range n {
 		to := out[(lo+r)*o.q+left:]

@@ -43,7 +43,7 @@ type indexer struct {
 	wholes map[[2]int]*groups
 	comp   map[[2]int]*index
 	crew   crew
-	mem    *pool // of a step's arrays; nil: Go's heap
+	mem    *pool // of its arrays; nil: Go's heap
 }
 
 // indexKey is what equal indexes, or groups, have in common.

@@ -3,7 +3,6 @@ package executor
 import (
 	"fmt"
 
-	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -270,7 +269,7 @@ func (j *joiner) mayHold(pairs int64) error {
 	if pairs > maxRows {
 		return tooManyRows("a join")
 	}
-	return j.st.p.fits(pairs * 4 * int64(len(j.slots)+1))
+	return j.st.p.holds(pairs * 4 * int64(len(j.slots)+1))
 }
 
 // cross joins slot s without a condition: all its rows for each combo.
@@ -489,16 +488,11 @@ func (st *stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
 			}
 		}
 	}
-	at := make([]int32, 0, len(hit))
+	at := st.mem.ints(len(hit))[:0]
 	for i, h := range hit {
 		if h == (n.Op == ra.SemiJoin) {
 			at = append(at, int32(i))
 		}
 	}
 	return j.chosen(at), nil
-}
-
-func tooMuch(bytes, budget int64) error {
-	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %d bytes more than the memory budget of %d", bytes, budget).
-		WithHint("Read fewer rows or smaller chunks: the budget is three quarters of the memory that this process may have.")
 }

@@ -170,7 +170,7 @@ func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *
 	start, order := sortByCode(t.enc.code, t.enc.count)
 	t.start, t.unique = start, int(start[t.enc.count]) == t.enc.count
 	if order != nil || build.rows != nil || int(start[t.enc.count]) != build.n {
-		t.rows = make([]int32, start[t.enc.count])
+		t.rows = j.lists(keep, int(start[t.enc.count]))
 		for i := range t.rows {
 			r := int32(i)
 			if order != nil {
@@ -186,6 +186,15 @@ func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *
 		j.in[s].look[id] = t
 	}
 	return t
+}
+
+// lists makes the rows of a table for joins, which of the run's relations last for the run.
+func (j *joiner) lists(keep bool, n int) []int32 {
+	st := j.st
+	for keep && st.parent != nil {
+		st = st.parent
+	}
+	return st.mem.ints(n)
 }
 
 // lasting reports whether what is found out about the columns of slot s in the conditions holds for the whole run.

@@ -1,7 +1,5 @@
 package executor
 
-import "github.com/relgrad/relgrad/tensor"
-
 // root is a val that is wanted over a space.
 type root struct {
 	v  *val
@@ -12,8 +10,10 @@ type root struct {
 type schedule struct {
 	steps []*instr
 	bytes int64
-	temps []*val // vals with data in the arena
-	tmp   int    // scratch per worker
+	temps []*val   // vals with data in the arena
+	kept  []*val   // vals that the program computes once and keeps, first met here
+	once  []*instr // that compute them
+	tmp   int      // scratch per worker
 }
 
 // lowerer chooses what is computed into memory and makes the instructions.
@@ -35,7 +35,7 @@ type lowerer struct {
 
 // lower makes the schedule of the roots. A root that needs other rows than its val has, or that is no
 // val of its own, must have been made one (see Program.want).
-func lower(p *Program, g *graph, structural bool, roots []root, arena **tensor.Buffer) (*schedule, error) {
+func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
 	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, works: map[*val]float64{}, roots: roots,
 		isRoot: map[*val]bool{}, conds: map[*val]bool{}, s: &schedule{}}
 	for _, r := range roots {
@@ -43,14 +43,18 @@ func lower(p *Program, g *graph, structural bool, roots []root, arena **tensor.B
 	}
 	l.choose()
 	err := l.emit(p)
+	if err == nil {
+		err = l.s.place(p, roots, a, structural)
+	}
 	if err != nil {
 		l.s.drop()
+		for _, v := range l.s.kept {
+			v.data.free()
+			v.data = nil
+		}
 		return nil, err
 	}
-	if err := l.s.place(p, roots, arena); err != nil {
-		l.s.drop()
-		return nil, err
-	}
+	p.owned, p.once = append(p.owned, l.s.kept...), append(p.once, l.s.once...)
 	return l.s, nil
 }
 
@@ -205,16 +209,10 @@ func (l *lowerer) emit(p *Program) error {
 			l.s.steps = append(l.s.steps, ins...)
 			continue
 		}
-		v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n}
-		if err := p.fits(int64(need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable))); err != nil {
-			return err
-		}
-		if v.data, err = newData(v.data.kind, v.data.n, v.data.size, v.typ.Nullable); err != nil {
-			return err
-		}
+		v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n} // place gives it its memory
 		v.done, v.structural = false, l.structural
-		p.owned = append(p.owned, v)
-		p.once = append(p.once, ins...)
+		l.s.kept = append(l.s.kept, v)
+		l.s.once = append(l.s.once, ins...)
 		p.onceTmp = max(p.onceTmp, l.s.tmp)
 	}
 	return nil
@@ -306,47 +304,6 @@ func (v *val) flops() float64 {
 		return 0
 	}
 	return v.expr.Def.Flops(v.argTypes(), v.expr.Attr, v.typ)
-}
-
-// place plans the memory of the steps and lays the vals over the arena, which grows where it is too small.
-func (s *schedule) place(p *Program, roots []root, arena **tensor.Buffer) error {
-	at := map[*val]*extent{}
-	var ext []*extent
-	for _, v := range s.temps {
-		at[v] = &extent{bytes: need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable), from: len(s.steps), to: -1}
-		ext = append(ext, at[v])
-	}
-	for i, in := range s.steps {
-		for _, v := range in.outs() {
-			at[v].from = min(at[v].from, i)
-			at[v].to = max(at[v].to, i)
-		}
-		for _, o := range in.t.loads() {
-			if e := at[o]; e != nil {
-				e.to = i
-			}
-		}
-	}
-	for _, r := range roots {
-		if e := at[r.v]; e != nil {
-			e.to = len(s.steps)
-		}
-	}
-	s.bytes = int64(planMemory(ext))
-	if err := p.fits(s.bytes + int64(s.tmp*p.opt.Workers)); err != nil {
-		return err
-	}
-	if *arena == nil || len((*arena).Bytes()) < int(s.bytes) {
-		(*arena).Free()
-		var err error
-		if *arena, err = tensor.NewBuffer(int(s.bytes)); err != nil {
-			return outOfMemory(err)
-		}
-	}
-	for _, v := range s.temps {
-		*v.data = place(*arena, at[v].off, v.data.kind, v.data.n, v.data.size, v.typ.Nullable)
-	}
-	return nil
 }
 
 // loads lists the vals in memory that the tree reads.

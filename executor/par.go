@@ -4,11 +4,13 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // parallel runs f for the lanes 0…n-1 on at most workers goroutines, each with its own worker number. The
 // error of the lowest failing lane is returned. Which worker runs a lane is left to chance, so f may keep
-// nothing of a worker that a result depends on.
+// nothing of a worker that a result depends on. After each lane, pages of files that are too many go.
 func parallel(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
 	workers = min(workers, n)
 	if workers <= 1 {
@@ -19,6 +21,7 @@ func parallel(ctx context.Context, workers, n int, f func(worker, lane int) erro
 			if err := f(0, lane); err != nil {
 				return err
 			}
+			tensor.Trim()
 		}
 		return nil
 	}
@@ -34,6 +37,7 @@ func parallel(ctx context.Context, workers, n int, f func(worker, lane int) erro
 			err := ctx.Err()
 			if err == nil {
 				err = protect(f, w, lane)
+				tensor.Trim()
 			}
 			if err != nil {
 				mu.Lock()

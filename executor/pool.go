@@ -1,26 +1,33 @@
 package executor
 
-// pool lends the arrays of a step's structure, which the next step uses again. A nil pool allocates on the Go heap, for
-// what outlives the step.
+// pool lends the arrays of a step's structure, which the next step uses again; that of the run makes arrays for what
+// outlives the step. A nil pool allocates on the Go heap.
 type pool struct {
 	narrow shelf[int32]
 	wide   shelf[int64]
+	run    *Program // whose arrays last: see lasting; nil: a step's pool
 }
 
 type shelf[T any] struct{ free, lent [][]T }
 
 // ints returns n numbers that are not cleared.
 func (p *pool) ints(n int) []int32 {
-	if p == nil {
+	switch {
+	case p == nil:
 		return make([]int32, n)
+	case p.run != nil:
+		return lasting[int32](p.run, n)
 	}
 	return p.narrow.take(n)
 }
 
 // longs is ints of 64 bits.
 func (p *pool) longs(n int) []int64 {
-	if p == nil {
+	switch {
+	case p == nil:
 		return make([]int64, n)
+	case p.run != nil:
+		return lasting[int64](p.run, n)
 	}
 	return p.wide.take(n)
 }
@@ -55,3 +62,15 @@ func (s *shelf[T]) take(n int) []T {
 }
 
 func (s *shelf[T]) recycle() { s.free, s.lent = s.lent, nil }
+
+// bytes is the size of the arrays that a step's pool holds.
+func (p *pool) bytes() int64 { return p.narrow.bytes() + p.wide.bytes() }
+
+func (s *shelf[T]) bytes() (n int64) {
+	for _, list := range [][][]T{s.free, s.lent} {
+		for _, x := range list {
+			n += int64(len(bytesOf(x[:cap(x)])))
+		}
+	}
+	return n
+}

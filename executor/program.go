@@ -8,15 +8,21 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/tensor"
 )
 
 // Options are the executor's settings.
 type Options struct {
-	Workers int         // goroutines; 0: GOMAXPROCS. Results do not depend on it
-	Force64 bool        // real is computed, kept and returned as double precision: for gradient checks
-	Memory  int64       // budget in bytes for buffers, 0: none
-	Env     kernels.Env // seed and step that the structure of the run is built with
+	Workers int  // goroutines; 0: GOMAXPROCS. Results do not depend on it
+	Force64 bool // real is computed, kept and returned as double precision: for gradient checks
+	// Memory is the budget in bytes for what the program holds, 0: none. What does not fit lies in files in SpillDir.
+	Memory   int64
+	SpillDir string
+	Taken    int64 // how much of the budget other programs hold, in bytes
+	// Beside is how many numbers the caller keeps for each number of a parameter: the state of an optimizer and the like.
+	Beside int
+	// Spills is told once what lies in files, before the first values are computed; nil: nobody is.
+	Spills func(Spilled)
+	Env    kernels.Env // seed and step that the structure of the run is built with
 }
 
 // Program is a compiled plan. It is for one goroutine at a time.
@@ -39,11 +45,12 @@ type Program struct {
 	steps   bool // some structure is per step
 	step    *stage
 	sched   *schedule
-	arena   *tensor.Buffer // of the schedule's vals
-	spare   *tensor.Buffer // of structural vals, while they are computed
-	pool    pool           // of the step's arrays
-	zeros   []int32        // the rows of a relation of one row, in joins
-	roots   [][]root       // of the last schedule: per root, per column
+	arena   arena // of the schedule's vals
+	spare   arena // of structural vals, while they are computed
+	led     ledger
+	pool    pool     // of the step's arrays
+	zeros   []int32  // the rows of a relation of one row, in joins
+	roots   [][]root // of the last schedule: per root, per column
 	ran     bool
 	limit   limits                 // the machine's, once Analyze has measured them
 	made    []time.Duration        // how long the structure of each step took, where it is timed
@@ -55,6 +62,8 @@ type tableData struct {
 	t    *ra.Table
 	cols []int       // columns of the table, in the order of the read
 	at   map[int]int // their positions in cols
+
+	spill map[int]bool // positions of the columns that are read into files
 }
 
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
@@ -78,6 +87,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 		}
 		p.steps = p.steps || p.flow.structure[n]
 	}, plan.Nodes()...)
+	p.chooseColumns()
 	if err := p.structure(ctx); err != nil {
 		return p, err
 	}
@@ -138,20 +148,6 @@ func (p *Program) addTable(n *ra.Node) {
 		t.at[n.TableCols[0]] = 0
 		t.cols = append(t.cols, n.TableCols[0])
 	}
-}
-
-// fits refuses to take more bytes than the budget leaves.
-func (p *Program) fits(bytes int64) error {
-	for _, v := range p.owned {
-		bytes += int64(len(v.data.buf.Bytes()))
-	}
-	for _, q := range p.params {
-		bytes += int64(len(q.data.buf.Bytes()))
-	}
-	if p.opt.Memory > 0 && bytes > p.opt.Memory {
-		return tooMuch(bytes, p.opt.Memory)
-	}
-	return nil
 }
 
 // schedule makes the vals of all roots and lowers them.
@@ -260,6 +256,7 @@ func (p *Program) reset() {
 		v.data = nil
 	}
 	p.owned, p.once, p.run, p.step = nil, nil, nil, nil
+	p.led.forget()
 	for _, q := range p.params {
 		q.leaf = nil
 	}
@@ -275,8 +272,15 @@ func (p *Program) Close() {
 		q.data.free()
 	}
 	p.params = nil
-	p.arena.Free()
-	p.spare.Free()
+	p.arena.free()
+	p.spare.free()
+	for _, b := range p.led.disk {
+		b.Free()
+	}
+	p.led.disk = nil
+	if p.led.released != nil {
+		p.led.released()
+	}
 	p.m.free()
 }
 
@@ -290,8 +294,9 @@ func (p *Program) compute(st *stage, v *val, sp *space, step bool) (*data, error
 	}
 	if step && r.data.kind == i64 && !v.typ.Nullable { // it outlives the schedule's memory
 		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.pool.longs(r.data.n * r.data.size)}
-	} else {
-		*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable)
+	} else if err := p.lastingData(r.data, v.typ.Nullable); err != nil {
+		s.drop()
+		return nil, err
 	}
 	m := &p.m
 	m.ctx = st.ctx

@@ -39,7 +39,7 @@ type stage struct {
 	spaces map[int]*space
 	keys   map[string][]*val // leaves of keys, by a hash of their content
 	met    map[string]met    // what joins have found
-	mem    *pool             // of arrays that last for the step; nil in the run's stage
+	mem    *pool             // of arrays that last for the stage
 }
 
 type colKey struct {
@@ -57,7 +57,8 @@ func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 		st.main, st.wide = parent.main.child(x), parent.wide.child(x)
 		return st
 	}
-	x := newIndexer(nil, &p.ids, crew(p.opt.Workers), nil)
+	st.mem = &pool{run: p}
+	x := newIndexer(nil, &p.ids, crew(p.opt.Workers), st.mem)
 	st.main, st.wide = newGraph(p.opt.Force64, x), newGraph(true, x)
 	st.wide.unit = st.main.unit
 	st.tables = p.scans
@@ -140,7 +141,7 @@ func (st *stage) scan(n *ra.Node) (*rel, error) {
 	if r := st.tables[t]; r != nil {
 		return &rel{sp: r.sp, data: r.data}, nil // another scan may number the columns otherwise
 	}
-	cols, err := st.p.src.Read(st.ctx, n.Table, t.cols)
+	cols, err := st.p.read(st, t)
 	if err != nil {
 		return nil, err
 	}

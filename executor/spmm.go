@@ -219,6 +219,9 @@ func (s *spmm) run(m *machine, in *instr) error {
 	})
 }
 
+// trimNumbers is how many numbers are read before pages of files that are too many go.
+const trimNumbers = 1 << 20
+
 func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 	lo, hi := s.cuts[lane][0], s.cuts[lane][1]
 	start, size := in.grp.start[lo:hi+1], in.v.typ.Size()
@@ -241,7 +244,15 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 		}
 	}
 	out := in.v.data
-	cpu.SpMM(hi-lo, start, base, weights, x[0], x[1], size, of[T](out)[lo*size:hi*size])
+	for g := lo; g < hi; {
+		to := g + 1
+		for to < hi && int(in.grp.start[to+1]-in.grp.start[g])*size < trimNumbers {
+			to++
+		}
+		cpu.SpMM(to-g, start[g-lo:to-lo+1], base, weights, x[0], x[1], size, of[T](out)[g*size:to*size])
+		tensor.Trim()
+		g = to
+	}
 	for g := lo; out.valid != nil && g < hi; g++ {
 		out.valid[g] = 1
 		if in.v.fn == ra.Sum && in.grp.start[g] == in.grp.start[g+1] {

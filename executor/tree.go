@@ -368,6 +368,7 @@ func (b *block) start() error {
 
 // eval computes the rows lo to lo+n.
 func (b *block) eval(lo, n int) error {
+	tensor.Trim()
 	b.lo, b.n = lo, n
 	for _, o := range b.t.ops {
 		if err := o.run(b, o); err != nil {

@@ -153,3 +153,13 @@ type Source interface {
 	// Opaque runs an Opaque node and returns its columns, without the hidden row number.
 	Opaque(ctx context.Context, n *Node, env *kernels.Env) ([]*Vector, error)
 }
+
+// Roomy is a Source that reads columns into memory that it is given, so that a large one is never held twice.
+type Roomy interface {
+	// ReadInto is Source.Read. room is asked once for each column of numbers, when its type is known, and may return an empty
+	// vector whose slices have room for so many rows; nil: the source takes memory of its own.
+	ReadInto(ctx context.Context, t *Table, cols []int, room Room) ([]*Vector, error)
+}
+
+// Room returns an empty vector of type t for the i-th column of a read.
+type Room func(i int, t kernels.Type, rows int) *Vector

@@ -212,6 +212,9 @@ func (db *DB) set(s *sqlfront.Set) (*Result, error) {
 		return r, nil
 	}
 	value := strings.Join(s.Values, ", ")
+	if err := checkSetting(name, value); err != nil {
+		return nil, placed(err, int(s.At))
+	}
 	if name == "lock_timeout" {
 		d, err := time.ParseDuration(value)
 		if ms, e := strconv.Atoi(value); e == nil {

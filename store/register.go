@@ -93,6 +93,9 @@ func (db *DB) sessionFuncs() map[string]goFunc {
 			if !a[1].IsNull() {
 				v = a[1].String()
 			}
+			if err := checkSetting(a[0].String(), v); err != nil {
+				return err
+			}
 			db.Set(a[0].String(), v, !a[2].IsNull() && a[2].Int() != 0)
 			r.Text(v)
 			return nil

@@ -7,7 +7,9 @@ import (
 
 // meaning reports whether a configuration parameter decides what a query means: the search path does, and what users
 // keep under names with a dot (SET my.fold = 3). The others say how statements run or print.
-func meaning(name string) bool { return name == "search_path" || strings.Contains(name, ".") }
+func meaning(name string) bool {
+	return name == "search_path" || strings.Contains(name, ".") && name != memorySetting
+}
 
 // Variables returns the session's values of the configuration parameters that decide what queries mean, those that were set.
 func (db *DB) Variables() map[string]string {

@@ -7,7 +7,10 @@ import (
 )
 
 // Buffer is zeroed memory outside the Go heap, aligned to a page. It is freed by hand; nothing else frees it.
-type Buffer struct{ mem []byte }
+type Buffer struct {
+	mem     []byte
+	spilled bool // it lies in a file: see NewSpill
+}
 
 var liveBuffers, liveBytes atomic.Int64
 
@@ -25,7 +28,7 @@ func NewBuffer(n int) (*Buffer, error) {
 	}
 	liveBuffers.Add(1)
 	liveBytes.Add(int64(n))
-	return &Buffer{mem}, nil
+	return &Buffer{mem: mem}, nil
 }
 
 // Free returns the memory; every slice of it becomes invalid. A nil or freed buffer is left alone.
@@ -33,14 +36,22 @@ func (b *Buffer) Free() {
 	if b == nil || b.mem == nil {
 		return
 	}
+	if b.spilled {
+		forget(b)
+	}
 	liveBuffers.Add(-1)
 	liveBytes.Add(-int64(len(b.mem)))
 	unmapMemory(b.mem)
 	b.mem = nil
 }
 
-// Bytes returns the whole memory.
-func (b *Buffer) Bytes() []byte { return b.mem }
+// Bytes returns the whole memory, of a nil buffer none.
+func (b *Buffer) Bytes() []byte {
+	if b == nil {
+		return nil
+	}
+	return b.mem
+}
 
 // View returns n elements of type T that begin at byte off; off must be a multiple of T's size.
 func View[T float32 | float64 | int64 | int32 | byte](b *Buffer, off, n int) []T {

@@ -37,6 +37,7 @@ type source struct {
 func (s *source) flags(fs *flag.FlagSet) {
 	s.vars = variables{}
 	s.storeFlags(fs)
+	s.memoryFlag(fs)
 	fs.StringVar(&s.script, "script", "", "run `FILE` up to its first train or DO, then look at its loss")
 	fs.Var(s.vars, "v", "set the script's variable `NAME=VALUE` (repeatable)")
 }

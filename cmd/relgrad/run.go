@@ -44,6 +44,7 @@ func sessionFlags(fs *flag.FlagSet) (*script.Options, *target) {
 	fs.BoolVar(&o.Quiet, "q", false, "print no command tags and no messages about settings")
 	fs.StringVar(&t.store, "store", "", "run on the store in `FILE`, created if absent; without it on a temporary one")
 	t.dsnFlag(fs, "run on a PostgreSQL server")
+	t.memoryFlag(fs)
 	formatFlag(fs, &o.Format)
 	return o, t
 }

@@ -4,17 +4,35 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store"
 )
 
 // target is where a command runs: flags shared by the commands that open a store or connect to a server.
 type target struct {
-	store string
-	db    *string // the server's DSN; nil for none
+	store  string
+	db     *string // the server's DSN; nil for none
+	memory int64   // the budget of a plan, 0: none is given
+}
+
+// memoryFlag adds --memory.
+func (t *target) memoryFlag(fs *flag.FlagSet) {
+	fs.Func("memory", "bound the memory of a plan to `SIZE`, such as 280MB or 4GiB: what does not fit lies in files beside the store (default three quarters of the machine's)", func(s string) (err error) {
+		if t.memory, err = store.ParseSize(s); err == nil && t.memory == 0 {
+			err = errors.New("more than nothing is needed")
+		}
+		var e *sqlerr.Error
+		if errors.As(err, &e) && e.Hint != "" {
+			err = fmt.Errorf("%s (%s)", e.Message, strings.TrimSuffix(e.Hint, "."))
+		}
+		return err
+	})
 }
 
 // dsnFlag adds --db.
@@ -27,13 +45,20 @@ func (t *target) dsnFlag(fs *flag.FlagSet, usage string) {
 
 // open opens the store; "" is a temporary one, gone at the end.
 func (t target) open() (*relgrad.DB, error) {
-	return relgrad.Open(t.store)
+	db, err := relgrad.Open(t.store)
+	if err == nil {
+		db.Engine.Memory = t.memory
+	}
+	return db, err
 }
 
 // check refuses two places at once.
 func (t *target) check(c *command, fs *flag.FlagSet) error {
 	if t.db != nil && t.store != "" {
 		return c.wrong(fs, "--store is a file of relgrad's, --db a server: only one of them can be given")
+	}
+	if t.db != nil && t.memory > 0 {
+		return c.wrong(fs, "--memory bounds plans on a store; on a server SET relgrad.memory does")
 	}
 	return nil
 }
@@ -74,6 +99,7 @@ func (t *target) openOld(ctx context.Context) (*engine, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.Engine.Memory = t.memory
 		return &engine{Engine: s.Engine, Close: s.Close, server: s}, nil
 	}
 	db, err := t.openOldStore()

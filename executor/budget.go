@@ -1,0 +1,425 @@
+package executor
+
+import (
+	"errors"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"syscall"
+	"unsafe"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// The budget. What a program needs is counted from exact numbers of rows. Where that is more than the budget, columns of
+// tables and vals move from memory to files that the system pages (tensor.NewSpill): instructions run over blocks of rows, so
+// that they stream through. What is resident of such files at once is bounded by a window. See docs/adr/0016.
+
+const (
+	windowShare    = 8 // of the budget is the window of spilled buffers' pages
+	columnShare    = 4 // of the budget is what columns of tables may take
+	structureShare = 4 // of the budget is what arrays of the structure may take
+)
+
+// spillBytes is the size from which something is worth a file. Tests make it small.
+var spillBytes int64 = 1 << 20
+
+// Spilled says what of a program lies in files.
+type Spilled struct {
+	Needs   int64 // bytes that the plan would take in memory
+	Budget  int64
+	Columns int    // columns of tables, index arrays and intermediate results that lie in files
+	Bytes   int64  // their size
+	Dir     string // the folder of the files
+}
+
+// ledger is what a program holds, in bytes.
+type ledger struct {
+	columns  int64            // of tables, in memory
+	disk     []*tensor.Buffer // columns of tables in files
+	listed   []string         // which they are, for plans
+	arrays   int64            // of the structure, in memory; what became garbage counts too
+	filed    []*tensor.Buffer // arrays of the structure in files
+	vals     []string         // the vals in files, of the last schedule
+	needs    int64            // what the plan would take in memory
+	released func()           // ends the limit of Go's heap; nil: there is none
+	told     bool             // Options.Spills has been called
+}
+
+func (p *Program) window() int64 { return p.opt.Memory / windowShare }
+
+// spills reports whether some of the program lies in files.
+func (p *Program) spills() bool { return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 }
+
+// forget frees the arrays of the structure.
+func (l *ledger) forget() {
+	for _, b := range l.filed {
+		b.Free()
+	}
+	l.filed, l.arrays, l.vals = nil, 0, nil
+}
+
+// inFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
+func (p *Program) inFile(bytes int64) bool {
+	if p.opt.Memory <= 0 || bytes < spillBytes || p.led.arrays+bytes <= p.opt.Memory/structureShare {
+		p.led.arrays += bytes
+		return false
+	}
+	return true
+}
+
+// lasting makes an array of the structure, of undefined content. A full disk is a panic with its error.
+func lasting[T int32 | int64](p *Program, n int) []T {
+	var t T
+	bytes := n * int(unsafe.Sizeof(t))
+	if !p.inFile(int64(bytes)) {
+		return make([]T, n)
+	}
+	b, err := p.spill(bytes)
+	if err != nil {
+		panic(err)
+	}
+	p.led.filed = append(p.led.filed, b)
+	return tensor.View[T](b, 0, n)
+}
+
+// lastingData gives a column of the structure its memory, which is Go's or a file's.
+func (p *Program) lastingData(d *data, nullable bool) error {
+	bytes := need(d.kind, d.n, d.size, nullable)
+	if d.kind == str || !p.inFile(int64(bytes)) {
+		*d = onHeap(d.kind, d.n, d.size, nullable)
+		return nil
+	}
+	b, err := p.spill(bytes)
+	if err != nil {
+		return err
+	}
+	p.led.filed = append(p.led.filed, b)
+	*d = place(b, 0, d.kind, d.n, d.size, nullable)
+	return nil
+}
+
+// spill makes a buffer in a file.
+func (p *Program) spill(bytes int) (*tensor.Buffer, error) {
+	b, err := tensor.NewSpill(p.opt.SpillDir, bytes, p.window())
+	switch {
+	case err == nil:
+		p.limitHeap()
+		return b, nil
+	case errors.Is(err, errors.ErrUnsupported):
+		return nil, sqlerr.New(sqlerr.OutOfMemory, "the plan needs more than the memory budget of %s, and spilling to files exists on Linux only", size(float64(p.opt.Memory))).Wrap(err)
+	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
+		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", size(float64(bytes)), p.opt.SpillDir).WithDetail("The memory budget is %s.", size(float64(p.opt.Memory))).
+			WithHint("Free space there, or raise the budget: --memory, or SET relgrad.memory.").Wrap(err)
+	}
+	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", size(float64(bytes)), p.opt.SpillDir).WithDetail("%v.", err).
+		WithHint("Files lie in the store's folder. A larger budget needs none: --memory, or SET relgrad.memory.").Wrap(err)
+}
+
+// stored is a column of a table that the plan reads.
+type stored struct {
+	t     *tableData
+	i     int
+	bytes int64
+}
+
+// columnsByBytes lists the columns of numbers, the largest first.
+func (p *Program) columnsByBytes() []stored {
+	var out []stored
+	for _, t := range p.tables {
+		for i, c := range t.cols {
+			typ := kernels.Type{Kind: kernels.Int}
+			if c != ra.RowID {
+				typ = t.t.Cols[c].Type
+			}
+			if b := t.t.Rows * int64(typ.Size()*kindOf(typ).bytes()); b > 0 {
+				out = append(out, stored{t, i, b})
+			}
+		}
+	}
+	slices.SortFunc(out, func(a, b stored) int {
+		switch {
+		case a.bytes != b.bytes:
+			return int(max(-1, min(1, b.bytes-a.bytes)))
+		case a.t != b.t && tableKey(a.t.t) < tableKey(b.t.t):
+			return -1
+		case a.t != b.t:
+			return 1
+		}
+		return a.i - b.i
+	})
+	return out
+}
+
+// inMemory is what columns take in memory under a budget: the largest lie in files until the rest takes no more than the
+// columns' share. first is the first that stays.
+func inMemory(cols []stored, budget int64) (first int, bytes int64) {
+	for _, c := range cols {
+		bytes += c.bytes
+	}
+	for first < len(cols) && bytes > budget/columnShare && cols[first].bytes >= spillBytes {
+		bytes -= cols[first].bytes
+		first++
+	}
+	return first, bytes
+}
+
+// chooseColumns marks the columns that are read into files.
+func (p *Program) chooseColumns() {
+	if p.opt.Memory <= 0 {
+		return
+	}
+	cols := p.columnsByBytes()
+	first, _ := inMemory(cols, p.opt.Memory)
+	for _, c := range cols[:first] {
+		if c.t.spill == nil {
+			c.t.spill = map[int]bool{}
+		}
+		c.t.spill[c.i] = true
+	}
+	if first > 0 {
+		p.limitHeap()
+	}
+}
+
+// read reads a table, the columns that are marked into files.
+func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
+	var failed error
+	room := func(i int, typ kernels.Type, rows int) *ra.Vector {
+		if !t.spill[i] || failed != nil {
+			return nil
+		}
+		v, err := p.roomOn(typ, rows)
+		if err != nil {
+			failed = err
+		}
+		return v
+	}
+	var cols []*ra.Vector
+	var err error
+	if src, ok := p.src.(ra.Roomy); ok && t.spill != nil {
+		cols, err = src.ReadInto(st.ctx, t.t, t.cols, room)
+	} else {
+		cols, err = p.src.Read(st.ctx, t.t, t.cols)
+	}
+	if failed != nil {
+		return nil, failed
+	}
+	if err != nil {
+		return nil, err
+	}
+	cols = slices.Clone(cols) // the source's own, perhaps
+	for i, v := range cols {
+		if b := numbers(v); t.spill[i] && len(b) > 0 {
+			if cols[i], err = p.moveOut(v); err != nil {
+				return nil, err
+			}
+			name := "row id"
+			if t.cols[i] >= 0 {
+				name = t.t.Cols[t.cols[i]].Name
+			}
+			p.led.listed = append(p.led.listed, t.t.Name+"."+name+", "+size(float64(len(b))))
+			continue
+		}
+		p.led.columns += vectorBytes(v)
+	}
+	return cols, nil
+}
+
+// roomOn makes an empty vector that has room for so many rows in a file.
+func (p *Program) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
+	k, n := kindOf(t), rows*t.Size()
+	b, err := p.spill(n * k.bytes())
+	if err != nil {
+		return nil, err
+	}
+	p.led.disk = append(p.led.disk, b)
+	d := place(b, 0, k, rows, t.Size(), false)
+	return &ra.Vector{Type: t, F64: d.f64[:0:len(d.f64)], F32: d.f32[:0:len(d.f32)], Ints: d.i64[:0:len(d.i64)]}, nil
+}
+
+// moveOut returns a column whose numbers lie in a file.
+func (p *Program) moveOut(v *ra.Vector) (*ra.Vector, error) {
+	if p.onDisk(unsafe.Pointer(unsafe.SliceData(numbers(v)))) {
+		return v, nil
+	}
+	to, err := p.roomOn(v.Type, v.N)
+	if err != nil {
+		return nil, err
+	}
+	to.N, to.Valid = v.N, v.Valid
+	to.F64, to.F32, to.Ints = copyOut(to.F64, v.F64), copyOut(to.F32, v.F32), copyOut(to.Ints, v.Ints)
+	return to, nil
+}
+
+// copyOut appends to what lies in a file, a piece at a time.
+func copyOut[T any](to, from []T) []T {
+	for piece := range slices.Chunk(from, 1<<16) {
+		to = append(to, piece...)
+		tensor.Trim()
+	}
+	return to
+}
+
+// numbers are a vector's numbers as bytes.
+func numbers(v *ra.Vector) []byte {
+	switch {
+	case v.F64 != nil:
+		return bytesOf(v.F64)
+	case v.F32 != nil:
+		return bytesOf(v.F32)
+	}
+	return bytesOf(v.Ints)
+}
+
+func bytesOf[T any](x []T) []byte {
+	var t T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(t)))
+}
+
+func vectorBytes(v *ra.Vector) int64 {
+	n := len(numbers(v)) + len(v.Valid)
+	for _, s := range v.Texts {
+		n += len(s) + int(unsafe.Sizeof(s))
+	}
+	return int64(n)
+}
+
+// held is what the program, and others under the same budget, hold in memory besides a schedule's vals and what they are computed
+// with.
+func (p *Program) held() int64 {
+	n := p.opt.Taken + p.led.columns + p.structureBytes()
+	for _, v := range p.owned {
+		if !v.structural && v.data != nil && v.data.buf != nil && !v.data.buf.Spilled() {
+			n += int64(len(v.data.buf.Bytes()))
+		}
+	}
+	for _, q := range p.params {
+		n += int64(len(q.data.buf.Bytes())) * int64(1+p.opt.Beside)
+	}
+	return n
+}
+
+// Holds is how much memory the program takes of a budget, in bytes. The window of what lies in files is not counted: it belongs to
+// all programs together.
+func (p *Program) Holds() int64 {
+	n := p.held() - p.opt.Taken
+	for _, b := range append(p.m.scratch[:len(p.m.scratch):len(p.m.scratch)], p.arena.mem, p.spare.mem) {
+		n += int64(len(b.Bytes()))
+	}
+	return n
+}
+
+// structureBytes counts the arrays of the structure in memory and the tables in which keys are looked up.
+func (p *Program) structureBytes() int64 {
+	n := p.led.arrays
+	for _, st := range []*stage{p.run, p.step} {
+		if st == nil {
+			continue
+		}
+		for _, r := range st.rels {
+			for _, l := range r.look {
+				n += int64(4*len(l.start)) + l.enc.bytes()
+			}
+		}
+	}
+	return n + p.pool.bytes()
+}
+
+func (e *encoder) bytes() (n int64) {
+	for _, l := range e.levels {
+		n += int64(4*len(l.table.dense) + len(l.table.runs)*int(unsafe.Sizeof(run{})) + len(l.table.slots)*int(unsafe.Sizeof(pair{})))
+	}
+	return n
+}
+
+// onDisk reports whether an array lies in one of the program's files.
+func (p *Program) onDisk(at unsafe.Pointer) bool {
+	in := func(b *tensor.Buffer) bool {
+		lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))
+		return uintptr(at) >= lo && uintptr(at) < lo+uintptr(len(b.Bytes()))
+	}
+	return slices.ContainsFunc(p.led.disk, in) || slices.ContainsFunc(p.led.filed, in)
+}
+
+// smallest is the least budget that works for a plan that needs so many bytes besides columns, arrays of the structure and the
+// window.
+func (p *Program) smallest(bytes int64) int64 {
+	cols, arrays := p.columnsByBytes(), p.led.arrays
+	for _, b := range p.led.filed {
+		arrays += int64(len(b.Bytes()))
+	}
+	works := func(budget int64) bool {
+		_, kept := inMemory(cols, budget)
+		return bytes+kept+min(arrays, budget/structureShare)+budget/windowShare <= budget
+	}
+	least, rest := int64(0), int64(0)
+	try := func(budget int64) {
+		budget = (budget>>20 + 1) << 20 // whole megabytes, as people write it
+		if works(budget) && (least == 0 || budget < least) {
+			least = budget
+		}
+	}
+	for _, c := range slices.Backward(append(slices.Clone(cols), stored{})) { // from none in memory on
+		rest += c.bytes
+		try((bytes + rest + arrays) * windowShare / (windowShare - 1))
+		try((bytes + rest) * 8 / 5) // the window and the share of the structure are three eighths
+		try(rest * columnShare)
+	}
+	return least
+}
+
+// tooLittle says that the budget does not hold so many bytes besides columns and arrays of the structure.
+func (p *Program) tooLittle(bytes int64) error {
+	least := p.smallest(bytes)
+	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s", size(float64(least)), size(float64(p.opt.Memory))).
+		WithHint("Set --memory, or relgrad.memory, to at least %dMB; or read fewer rows or smaller chunks.", least>>20)
+}
+
+// heaps are the limits of Go's heap that programs have set.
+var heaps struct {
+	sync.Mutex
+	limits map[*ledger]int64
+	before int64 // the limit without them
+}
+
+// limitHeap has Go collect garbage before the heap and what lies outside of it take more than the budget. What is
+// collected are arrays of numbers, in which the collector need not look for pointers: that is cheap.
+func (p *Program) limitHeap() {
+	limit := p.opt.Memory - p.window() - p.opt.Taken
+	for _, b := range []*tensor.Buffer{p.arena.mem, p.spare.mem} {
+		limit -= int64(len(b.Bytes()))
+	}
+	for _, v := range p.owned {
+		if v.data != nil && !v.data.buf.Spilled() {
+			limit -= int64(len(v.data.buf.Bytes()))
+		}
+	}
+	for _, q := range p.params {
+		limit -= int64(len(q.data.buf.Bytes()))
+	}
+	setHeapLimit(&p.led, max(limit, p.opt.Memory/windowShare))
+	if p.led.released == nil {
+		p.led.released = func() { setHeapLimit(&p.led, 0) }
+	}
+}
+
+// setHeapLimit notes the limit of a program, 0 for none, and has the least of all hold.
+func setHeapLimit(of *ledger, limit int64) {
+	heaps.Lock()
+	defer heaps.Unlock()
+	if len(heaps.limits) == 0 {
+		heaps.limits, heaps.before = map[*ledger]int64{}, debug.SetMemoryLimit(-1)
+	}
+	if delete(heaps.limits, of); limit > 0 {
+		heaps.limits[of] = limit
+	}
+	least := heaps.before
+	for _, l := range heaps.limits {
+		least = min(least, l)
+	}
+	debug.SetMemoryLimit(least)
+}

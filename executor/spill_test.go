@@ -1,0 +1,177 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// spilling are the models with sizes at which they need some tens of megabytes.
+var spilling = map[string]int{"graph": 3000, "logistic": 20000, "factors": 60000, "transe": 20000, "dense": 1000}
+
+// stepped are the results of three steps, bit by bit, and the program that made them.
+func stepped(t *testing.T, plan *ra.Plan, db *memdb.DB, opt executor.Options) (out []*ra.Vector, s executor.Spilled, err error) {
+	t.Helper()
+	told := 0
+	opt.Spills = func(executor.Spilled) { told++ }
+	p, err := executor.Compile(context.Background(), plan, db, opt)
+	if err != nil {
+		return nil, s, err
+	}
+	defer p.Close()
+	for step := range int64(3) {
+		if err := p.Run(context.Background(), kernels.Env{Seed: 4, Step: step}); err != nil {
+			return nil, s, err // of a plan whose rows change from step to step
+		}
+		for i := range plan.Roots {
+			cols, err := p.Result(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, cols...)
+		}
+	}
+	if s = p.Spilled(); (s.Columns > 0) != (told == 1) || told > 1 {
+		t.Errorf("%d columns lie in files, which was said %d times", s.Columns, told)
+	}
+	return out, s, nil
+}
+
+func sameBits(a, b []*ra.Vector) bool {
+	return slices.EqualFunc(a, b, func(a, b *ra.Vector) bool {
+		return a.N == b.N && slices.Equal(a.F64, b.F64) && slices.Equal(a.F32, b.F32) && slices.Equal(a.Ints, b.Ints) && slices.Equal(a.Valid, b.Valid)
+	})
+}
+
+var atLeast = regexp.MustCompile(`at least (\d+)MB`)
+
+// smallestBudget is what the error about a budget of one byte says.
+func smallestBudget(t *testing.T, err error) int64 {
+	t.Helper()
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Code != sqlerr.OutOfMemory || !atLeast.MatchString(e.Hint) {
+		t.Fatalf("a budget that is too small: %v", err)
+	}
+	n, err := strconv.ParseInt(atLeast.FindStringSubmatch(e.Hint)[1], 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n << 20
+}
+
+// TestSpilledResults: results do not depend on the budget, down to the smallest that works, nor on the number of workers.
+func TestSpilledResults(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("spilling exists on Linux only")
+	}
+	defer executor.SpillFrom(1 << 14)()
+	before, bytes := tensor.LiveBuffers()
+	trims := tensor.Trims()
+	for name, size := range spilling {
+		db := models[name].make(t, size)
+		res, err := gradtest.Optimize(context.Background(), db, "loss", models[name].params, optimizer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		dir := t.TempDir()
+		want, s, err := stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: 1 << 40, SpillDir: dir})
+		if err != nil || s.Columns > 0 {
+			t.Fatalf("%s, without a bound: %+v %v", name, s, err)
+		}
+		_, _, err = stepped(t, res.Plan, db, executor.Options{Workers: 1, Memory: 1, SpillDir: dir})
+		budgets := []int64{smallestBudget(t, err), s.Needs / 2, s.Needs * 3 / 4}
+		for _, workers := range []int{1, 2} {
+			least := budgets[0] + int64(workers-1)<<20 // the second one's scratch
+			for _, budget := range budgets {
+				if budget = max(budget, least); budget >= s.Needs {
+					continue
+				}
+				got, spilled, err := stepped(t, res.Plan, db, executor.Options{Workers: workers, Memory: budget, SpillDir: dir})
+				switch {
+				case err != nil:
+					t.Errorf("%s needs %d bytes, with a budget of %d: %v", name, s.Needs, budget, err)
+				case !sameBits(got, want):
+					t.Errorf("%s needs %d bytes: with a budget of %d and %d workers the results are others, spilled %+v", name, s.Needs, budget, workers, spilled)
+				case spilled.Columns == 0:
+					t.Errorf("%s needs %d bytes, and nothing is spilled with a budget of %d", name, s.Needs, budget)
+				}
+			}
+		}
+	}
+	if n, b := tensor.LiveBuffers(); n != before {
+		t.Errorf("%d buffers, %d bytes are not freed", n-before, b-bytes)
+	}
+	if tensor.Trims() == trims {
+		t.Error("no pages were ever released")
+	}
+}
+
+// TestFullDisk: a file that the disk has no room for is an error before anything is computed, and nothing is left.
+func TestFullDisk(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("spilling exists on Linux only")
+	}
+	defer executor.SpillFrom(1 << 14)()
+	count, _ := tensor.LiveBuffers()
+	db := models["logistic"].make(t, 20000)
+	res, err := gradtest.Optimize(context.Background(), db, "loss", models["logistic"].params, optimizer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, full := t.TempDir(), limitFiles(t, 1<<20) // bytes
+	_, _, err = stepped(t, res.Plan, db, executor.Options{Workers: 1, Memory: 4 << 20, SpillDir: dir})
+	full()
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Code != sqlerr.DiskFull || !strings.Contains(e.Message, dir) {
+		t.Errorf("files of at most 1 MB: %v", err)
+	}
+	_, _, err = stepped(t, res.Plan, db, executor.Options{Workers: 1, Memory: 4 << 20, SpillDir: filepath.Join(dir, "absent")})
+	if sqlerr.Code(err) != sqlerr.IO {
+		t.Errorf("a folder that does not exist: %v", err)
+	}
+	if n, _ := tensor.LiveBuffers(); n != count {
+		t.Errorf("%d buffers are not freed", n-count)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("%d files are left, %v", len(left), err)
+	}
+	if _, s, err := stepped(t, res.Plan, db, executor.Options{Workers: 1, Memory: 4 << 20, SpillDir: dir}); err != nil || s.Columns == 0 {
+		t.Errorf("after that: %+v, %v", s, err)
+	}
+}
+
+// limitFiles bounds the size of files in bytes, as a full disk does, until the function that it returns is called.
+func limitFiles(t *testing.T, bytes uint64) (back func()) {
+	var old syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+		t.Fatal(err)
+	}
+	signal.Ignore(syscall.SIGXFSZ)
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: bytes, Max: old.Max}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &old); err != nil {
+			t.Fatal(err)
+		}
+		signal.Reset(syscall.SIGXFSZ)
+	}
+}

@@ -1,0 +1,208 @@
+package store
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// reader collects rows into vectors.
+type reader struct {
+	types []Type
+	cols  []*ra.Vector
+	heads [][]byte
+	nulls [][]int // rows that are NULL, by column
+	n     int
+	rows  int // how many there will be, 0: not known
+	room  ra.Room
+	since int // bytes since tensor.Trim
+}
+
+// trimBytes is after how many bytes pages of files that are too many go.
+const trimBytes = 1 << 20
+
+func newReader(types []Type, rows int, room ra.Room) *reader {
+	r := &reader{types: types, heads: make([][]byte, len(types)), nulls: make([][]int, len(types)), rows: rows, room: room}
+	for i, t := range types {
+		c := Column{Type: t}
+		kt, _ := c.kernelType()
+		v := &ra.Vector{Type: kt}
+		switch {
+		case t.isChunk():
+		case r.given(i, v):
+		case kt.Kind == kernels.Float64:
+			v.F64 = make([]float64, 0, rows)
+		case kt.Kind == kernels.Float32:
+			v.F32 = make([]float32, 0, rows)
+		case kt.Kind == kernels.Text:
+			v.Texts = make([]string, 0, rows)
+		default:
+			v.Ints = make([]int64, 0, rows)
+		}
+		r.cols = append(r.cols, v)
+	}
+	return r
+}
+
+// given takes the memory of column i from who reads, where he has some.
+func (r *reader) given(i int, v *ra.Vector) bool {
+	if r.room == nil || v.Type.Kind == kernels.Text {
+		return false
+	}
+	x := r.room(i, v.Type, r.rows)
+	if x == nil {
+		return false
+	}
+	v.F64, v.F32, v.Ints = x.F64, x.F32, x.Ints
+	return true
+}
+
+// add appends a row.
+func (r *reader) add(cells row) error {
+	for i, t := range r.types {
+		c, v := &cells[i], r.cols[i]
+		if c.IsNull() {
+			r.nulls[i] = append(r.nulls[i], r.n)
+		}
+		switch {
+		case t.isChunk():
+			if err := r.chunk(i, c); err != nil {
+				return err
+			}
+		case v.Ints != nil:
+			v.Ints = append(v.Ints, intOrZero(c))
+		case v.F32 != nil:
+			v.F32 = append(v.F32, float32(floatOrZero(c, t)))
+		case v.F64 != nil:
+			v.F64 = append(v.F64, floatOrZero(c, t))
+		default:
+			v.Texts = append(v.Texts, c.String())
+		}
+	}
+	r.n++
+	if r.since += 8 * len(r.types); r.since > trimBytes {
+		r.since = 0
+		tensor.Trim()
+	}
+	return nil
+}
+
+func intOrZero(c *lite.Cell) int64 {
+	if c.IsNull() {
+		return 0
+	}
+	return c.Int()
+}
+
+func floatOrZero(c *lite.Cell, t Type) float64 {
+	switch {
+	case c.IsNull():
+		return 0
+	case t.is(tNumeric):
+		n, _ := numOf(c)
+		return n.Float64()
+	}
+	return c.Float()
+}
+
+// chunk appends a chunk's elements; NULL rows hold zeros.
+func (r *reader) chunk(i int, c *lite.Cell) error {
+	v := r.cols[i]
+	if c.IsNull() {
+		if r.heads[i] != nil {
+			r.zeros(i, 1)
+		}
+		return nil
+	}
+	b := c.Bytes()
+	if r.heads[i] == nil {
+		_, shape, _, err := tensor.Header(b)
+		if err != nil {
+			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+		}
+		v.Type.Shape = shape
+		r.heads[i] = append([]byte(nil), b[:4+4*len(shape)]...)
+		r.reserve(i, v)
+		r.zeros(i, r.n) // the rows before were NULL
+	}
+	h := r.heads[i]
+	if len(b) < len(h) || string(b[:len(h)]) != string(h) {
+		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape, headShape(b)).
+			WithHint("All chunks of a column must have one shape.")
+	}
+	p := b[len(h):]
+	r.since += len(p)
+	if v.Type.Kind == kernels.Float32 {
+		at := len(v.F32)
+		v.F32 = grow(v.F32, len(p)/4)
+		for k, out := 0, v.F32[at:]; k < len(out); k++ {
+			out[k] = math.Float32frombits(binary.LittleEndian.Uint32(p[4*k:]))
+		}
+		return nil
+	}
+	at := len(v.F64)
+	v.F64 = grow(v.F64, len(p)/8)
+	for k, out := 0, v.F64[at:]; k < len(out); k++ {
+		out[k] = math.Float64frombits(binary.LittleEndian.Uint64(p[8*k:]))
+	}
+	return nil
+}
+
+// reserve takes the memory of a column of chunks, now that their shape is known: to grow it would take twice as much.
+func (r *reader) reserve(i int, v *ra.Vector) {
+	if r.given(i, v) {
+		return
+	}
+	n := r.rows * v.Type.Shape.Size()
+	if v.Type.Kind == kernels.Float32 {
+		v.F32 = make([]float32, 0, n)
+	} else {
+		v.F64 = make([]float64, 0, n)
+	}
+}
+
+// grow appends n elements of undefined content.
+func grow[T any](s []T, n int) []T {
+	if len(s)+n > cap(s) {
+		t := make([]T, len(s), max(2*cap(s), len(s)+n))
+		copy(t, s)
+		s = t
+	}
+	return s[:len(s)+n]
+}
+
+func (r *reader) zeros(i, rows int) {
+	v := r.cols[i]
+	n := rows * v.Type.Shape.Size()
+	if v.Type.Kind == kernels.Float32 {
+		v.F32 = append(v.F32, make([]float32, n)...)
+	} else {
+		v.F64 = append(v.F64, make([]float64, n)...)
+	}
+}
+
+// err reports a chunk column of NULLs alone, whose shape nobody knows.
+func (r *reader) err() error { return nil }
+
+func (r *reader) vectors() []*ra.Vector {
+	for i, v := range r.cols {
+		v.N = r.n
+		if len(r.nulls[i]) == 0 {
+			continue
+		}
+		v.Type.Nullable = true
+		v.Valid = make([]bool, r.n)
+		for k := range v.Valid {
+			v.Valid[k] = true
+		}
+		for _, k := range r.nulls[i] {
+			v.Valid[k] = false
+		}
+	}
+	return r.cols
+}

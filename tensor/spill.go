@@ -1,0 +1,90 @@
+package tensor
+
+import (
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+)
+
+// spilled are the live buffers that lie in files, with the bytes of such buffers that may be resident at once.
+var spilled struct {
+	sync.Mutex
+	window map[*Buffer]int64
+}
+
+var (
+	otherFiles  atomic.Int64 // resident bytes of other files, such as the program's own
+	spillWindow atomic.Int64 // the least window of the live buffers; 0: there are none
+	trims       atomic.Int64
+)
+
+// NewSpill maps at least n zeroed bytes of a temporary file in dir, which has no name and is gone with the buffer or
+// the process. The file's space is taken at once, so that a full disk is an error here. What is touched is resident
+// until Trim releases it: window is how many bytes may be, of all spilled buffers together.
+func NewSpill(dir string, n int, window int64) (*Buffer, error) {
+	const page = 4096
+	n = (max(n, 1) + page - 1) / page * page
+	mem, err := mapFile(dir, n)
+	if err != nil {
+		return nil, fmt.Errorf("tensor: cannot spill %d bytes to %s: %w", n, dir, err)
+	}
+	liveBuffers.Add(1)
+	liveBytes.Add(int64(n))
+	b := &Buffer{mem: mem, spilled: true}
+	spilled.Lock()
+	defer spilled.Unlock()
+	if len(spilled.window) == 0 {
+		spilled.window = map[*Buffer]int64{}
+		otherFiles.Store(residentFiles())
+	}
+	spilled.window[b] = max(window, 1)
+	leastWindow()
+	return b, nil
+}
+
+// leastWindow brings spillWindow up to date.
+func leastWindow() {
+	least := int64(math.MaxInt64)
+	for _, w := range spilled.window {
+		least = min(least, w)
+	}
+	if len(spilled.window) == 0 {
+		least = 0
+	}
+	spillWindow.Store(least)
+}
+
+// forget takes a buffer that is freed out of the list.
+func forget(b *Buffer) {
+	spilled.Lock()
+	defer spilled.Unlock()
+	delete(spilled.window, b)
+	leastWindow()
+}
+
+// Spilled reports whether the buffer lies in a file.
+func (b *Buffer) Spilled() bool { return b != nil && b.spilled }
+
+// Trim releases the resident pages of all spilled buffers where they are more than the window. Nothing is lost, and
+// others may read and write meanwhile: a page that is touched again comes back from the file. It costs about a
+// microsecond where there is nothing to do.
+func Trim() {
+	window := spillWindow.Load()
+	if window == 0 || residentFiles()-otherFiles.Load() <= window {
+		return
+	}
+	spilled.Lock()
+	defer spilled.Unlock()
+	if residentFiles()-otherFiles.Load() <= window { // another worker was faster
+		return
+	}
+	for b := range spilled.window {
+		releaseMemory(b.mem)
+	}
+	trims.Add(1)
+	otherFiles.Store(residentFiles())
+}
+
+// Trims counts how often Trim released pages, for tests and measurements.
+func Trims() int64 { return trims.Load() }
