@@ -10,10 +10,12 @@ type root struct {
 
 // schedule is a list of instructions with its memory.
 type schedule struct {
-	steps []*instr
-	bytes int64
-	temps []*val // vals with data in the arena
-	tmp   int    // scratch per worker
+	steps  []*instr
+	bytes  int64
+	temps  []*val // vals with data in the arena
+	views  []*val // of others' memory, arguments first
+	tmp    int    // scratch per worker
+	placed bool
 }
 
 // lowerer chooses what is computed into memory and makes the instructions.
@@ -40,6 +42,11 @@ func lower(p *Program, g *graph, structural bool, roots []root, arena **tensor.B
 		isRoot: map[*val]bool{}, conds: map[*val]bool{}, s: &schedule{}}
 	for _, r := range roots {
 		l.visit(r.v)
+	}
+	for _, v := range l.order {
+		if err := v.realise(p); err != nil {
+			return nil, err
+		}
 	}
 	l.choose()
 	err := l.emit(p)
@@ -104,7 +111,7 @@ func (l *lowerer) own(v, owner *val) {
 // through an index, by several others unless that is cheap, or once for many.
 func (l *lowerer) wants(v *val) bool {
 	switch v.op {
-	case vAgg, vConcat:
+	case vAgg, vConcat, vLayout:
 		return true
 	case vGather:
 		return !v.vary && v.typ.Size() <= 2 && l.varies(v) || l.feedsLarge(v)
@@ -116,7 +123,7 @@ func (l *lowerer) wants(v *val) bool {
 	}
 	free := turns(v)
 	for _, u := range l.uses[v] {
-		if u.op == vGather {
+		if u.op == vGather || u.op == vLayout {
 			return true
 		}
 		free = free && u.op == vCall && u.expr.Def.Name == "matmul"
@@ -193,6 +200,11 @@ func (l *lowerer) emit(p *Program) error {
 			continue
 		}
 		v := vs[0]
+		if v.isView() {
+			v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n}
+			l.s.views = append(l.s.views, v)
+			continue
+		}
 		ins, err := l.instrs(v)
 		if err != nil {
 			return err
@@ -241,6 +253,10 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 			out = append(out, in)
 		}
 		return out, nil
+	}
+	if v.op == vLayout {
+		in, err := l.layoutInstr(v)
+		return []*instr{in}, err
 	}
 	if in, err := l.gemm(v); in != nil || err != nil {
 		return []*instr{in}, err
@@ -319,13 +335,13 @@ func (s *schedule) place(p *Program, roots []root, arena **tensor.Buffer) error 
 			at[v].to = max(at[v].to, i)
 		}
 		for _, o := range in.t.loads() {
-			if e := at[o]; e != nil {
+			if e := at[o.base()]; e != nil {
 				e.to = i
 			}
 		}
 	}
 	for _, r := range roots {
-		if e := at[r.v]; e != nil {
+		if e := at[r.v.base()]; e != nil {
 			e.to = len(s.steps)
 		}
 	}
@@ -343,6 +359,10 @@ func (s *schedule) place(p *Program, roots []root, arena **tensor.Buffer) error 
 	for _, v := range s.temps {
 		*v.data = place(*arena, at[v].off, v.data.kind, v.data.n, v.data.size, v.typ.Nullable)
 	}
+	for _, v := range s.views {
+		*v.data = viewed(v.args[0].data, v.data.n, v.data.size)
+	}
+	s.placed = true
 	return nil
 }
 
@@ -364,7 +384,12 @@ func (s *schedule) drop() {
 	for _, v := range s.temps {
 		v.data = nil
 	}
-	s.temps = nil
+	for _, v := range s.views {
+		if v.vary || !s.placed {
+			v.data = nil
+		}
+	}
+	s.temps, s.views = nil, nil
 }
 
 // runOnce runs what is computed once and has not been.
