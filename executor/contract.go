@@ -75,14 +75,14 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 	if !c.split(v, *out) {
 		return nil, nil, nil
 	}
-	if ok, err := c.merge(); len(c.ops) != 2 || !ok || err != nil {
+	if err := c.merge(); len(c.ops) != 2 || err != nil {
 		return nil, nil, err
 	}
 	work, each := c.pairs.n, 1
 	for _, n := range c.lens[max(len(grid), 2):] {
 		each *= n
 	}
-	if work*each < gridWork || each >= chunkWork {
+	if work*each < gridWork || each >= chunkWork && !c.direct(grp) {
 		return nil, nil, nil
 	}
 	if grid == nil {
@@ -107,6 +107,19 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 		}
 	}
 	return dims, result, nil
+}
+
+// direct reports whether rows that are there are summed, all of them, and are read through nothing.
+func (c *contraction) direct(grp *groups) bool {
+	if c.pairs.dims != nil || grp == nil || grp.out.n != 1 || grp.order != nil {
+		return false
+	}
+	for _, o := range c.ops {
+		if o.idx != nil || o.v.uniform() {
+			return false
+		}
+	}
+	return true
 }
 
 // foundGrid finds the grid of rows that are there: all pairs of two things that the rows are read through or grouped by.
@@ -134,8 +147,30 @@ func (c *contraction) foundGrid(grp *groups) (dims []int, result *projection, er
 	if grp != nil && grp.code != nil {
 		to = find(grp.code, grp.out.n)
 	}
+	if c.direct(grp) {
+		by0 := &projection{dims: []int{0}}
+		for _, o := range c.ops {
+			if !o.v.uniform() {
+				o.proj = by0
+			}
+		}
+		c.lens[0] = c.pairs.n
+		return []int{0}, &projection{}, nil
+	}
 	if len(by) != 2 || size[0]*size[1] != c.pairs.n {
 		return nil, nil, nil
+	}
+	if before(by[1], by[0]) { // in one order, whoever asks, so that all find the same matrix
+		slices.Reverse(by)
+		slices.Reverse(size)
+		for i, k := range at {
+			if k >= 0 {
+				at[i] = 1 - k
+			}
+		}
+		if to >= 0 {
+			to = 1 - to
+		}
 	}
 	table := c.g.p.pairs(by[0], by[1], size[0], size[1])
 	if table == nil {
@@ -165,6 +200,15 @@ func (c *contraction) foundGrid(grp *groups) (dims []int, result *projection, er
 		return nil, nil, nil
 	}
 	return []int{0, 1}, result, nil
+}
+
+// before orders two columns of numbers: one that changes less often from row to row comes first.
+func before(a, b []int32) bool {
+	x, y := a[1] == a[0], b[1] == b[0]
+	if x != y {
+		return x
+	}
+	return sample(a) < sample(b)
 }
 
 // pairs lists the row of each pair of a number below n in a and one below m in b; nil where some pair is not in exactly
@@ -278,8 +322,8 @@ func (c *contraction) splitMatmul(a []*val, labels []int) bool {
 	return c.split(a[0], left) && c.split(a[1], right)
 }
 
-// merge multiplies operands that are read in the same rows.
-func (c *contraction) merge() (ok bool, err error) {
+// merge multiplies scalars into operands that are read in the same rows.
+func (c *contraction) merge() (err error) {
 	for i := 0; i < len(c.ops); i++ {
 		for k := i + 1; k < len(c.ops); {
 			x, y := c.ops[i], c.ops[k]
@@ -288,18 +332,19 @@ func (c *contraction) merge() (ok bool, err error) {
 				continue
 			}
 			if len(x.inner) > 0 && len(y.inner) > 0 {
-				return false, nil
+				k++
+				continue
 			}
 			if len(y.inner) > 0 {
 				x.inner = y.inner
 			}
 			if x.v, err = c.g.call(kernels.Lookup("mul"), kernels.Attr{}, x.v, y.v); err != nil {
-				return false, err
+				return err
 			}
 			c.ops = slices.Delete(c.ops, k, k+1)
 		}
 	}
-	return true, nil
+	return nil
 }
 
 // matrices are the two operands and the result with the labels that they share.
@@ -399,15 +444,25 @@ func (m *matrices) operandLayout(o *operand, rows, cols []int) *layout {
 // copies is what it costs to bring o into a layout, as a chunk of this shape: numbers that are copied at each step.
 func (m *matrices) copies(o *operand, l *layout, shape []int) float64 {
 	stored := o.v.op == vLayout && o.v.back
-	if l.view || !o.v.vary || stored && o.v.lay == l || m.g.find(denseKey(o.v, l, shape)) != nil {
+	if m.g.find(denseKey(o.v, l, shape)) != nil || stored && o.v.lay == l {
 		return 0
 	}
-	cost := float64(l.rows * l.cols)
+	cost := readCost * float64(l.rows*l.cols) // nobody else reads it so
+	if !o.v.vary {
+		return cost
+	}
+	if shape != nil && o.v.op != vLeaf { // a matrix for all rows is there as a whole
+		cost += float64(l.rows * l.cols)
+	}
+	if l.view || stored && o.v.lay.order == l.order {
+		return cost
+	}
+	copied := float64(l.rows * l.cols)
 	if l.run < 8 { // number by number
-		cost *= 3
+		copied *= 3
 	}
 	if stored { // it is put into its rows first
-		cost *= 2
+		copied *= 2
 	}
-	return cost
+	return cost + copied
 }

@@ -21,9 +21,9 @@ type form struct {
 
 // Costs of a form, in numbers that are copied.
 const (
-	partialCost = 8.0      // of a number of a result that lanes sum apart
 	productCost = 1.0 / 75 // of a multiplication, where the rows are too few to share them
 	fewRows     = 128
+	readCost    = 0.25 // of reading a number once more
 )
 
 // forms lists the ways to compute a product whose result has rows rows of size numbers.
@@ -46,7 +46,7 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 		if !f.out.view {
 			f.costs += float64(f.out.rows * f.out.cols)
 		}
-		if k := m.size(n); k < fewRows {
+		if m.size(n) < fewRows && !m.large(n, f) {
 			f.costs += productCost * float64(m.size(m.m)*m.size(m.k)*m.size(m.n))
 		}
 		out = append(out, f)
@@ -62,10 +62,19 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 			add(&form{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)), out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
 			add(&form{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k), out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
 			add(&form{by: 'k', x: m.operandLayout(x, k, m.m), y: m.operandLayout(y, k, m.n), out: to(nil, pair(m.m, m.n)), turn: turn,
-				costs: partialCost * float64(m.size(m.m)*m.size(m.n))}, k, m.n)
+				costs: float64(m.size(m.m)*m.size(m.n)) * (8 + float64(m.size(k))/64)}, k, m.n)
 		}
 	}
 	return out
+}
+
+// large reports whether workers share the columns of the product too (gemm.go).
+func (m *matrices) large(rows []int, f *form) bool {
+	matrix := f.y
+	if f.by == 'n' {
+		matrix = f.x
+	}
+	return f.by != 'k' && matrix.rows*matrix.cols >= largeMatrix && 2*m.size(rows)*matrix.cols >= largeFlops
 }
 
 // compute chooses the form and makes the val.
@@ -85,6 +94,9 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
 		if best == nil || f.costs < best.costs {
 			best = f
 		}
+	}
+	if m.pairs.dims == nil && m.pairs.n == m.lens[0] && best.by == 'k' { // the sum as it stands
+		return nil, nil
 	}
 	z, err := m.multiply(best)
 	if err != nil {

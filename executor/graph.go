@@ -175,9 +175,15 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 	for _, a := range args {
 		vary = vary || a.vary
 	}
-	return g.intern(key.String(), func() *val {
+	v := g.intern(key.String(), func() *val {
 		return &val{op: vCall, sp: sp, typ: e.Type, args: args, expr: e, vary: vary}
-	}), nil
+	})
+	if d.Name == "dot" || d.Name == "matmul" {
+		if w, err := g.product(v, v.typ, nil); w != nil || err != nil {
+			return w, err
+		}
+	}
+	return v, nil
 }
 
 // worthLifting reports whether a kernel is better applied before its arguments are read through idx: to

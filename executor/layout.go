@@ -24,9 +24,10 @@ type leg struct {
 // layout maps the element c of the matrix's row r to a stored one: element inR[r]+inC[c] of the row number kR[r]+kC[c].
 type layout struct {
 	key      string
-	stored   int // rows as stored
-	size     int // of a stored chunk
-	rows     int // of the matrix
+	order    string // the same for layouts that list the same numbers in the same order, in rows of another length
+	stored   int    // rows as stored
+	size     int    // of a stored chunk
+	rows     int    // of the matrix
 	cols     int
 	kR, kC   []int32
 	inR, inC []int32
@@ -43,18 +44,21 @@ func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *lay
 	if table != nil {
 		fmt.Fprintf(&key, " %p", &table[0])
 	}
+	order := key.String()
 	for _, side := range [][]leg{rows, cols} {
 		key.WriteString(" |")
 		for _, l := range side {
 			if l.n > 1 {
-				fmt.Fprintf(&key, " %d,%v,%d", l.n, l.inner, l.stride)
+				text := fmt.Sprintf(" %d,%v,%d", l.n, l.inner, l.stride)
+				key.WriteString(text)
+				order += text
 			}
 		}
 	}
 	if l := p.layouts[key.String()]; l != nil {
 		return l
 	}
-	l := &layout{key: key.String(), stored: stored, size: size, table: table}
+	l := &layout{key: key.String(), order: order, stored: stored, size: size, table: table}
 	l.rows, l.kR, l.inR = legOffsets(rows)
 	l.cols, l.kC, l.inC = legOffsets(cols)
 	l.measure()
@@ -63,6 +67,11 @@ func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *lay
 	}
 	p.layouts[l.key] = l
 	return l
+}
+
+// rowsAndColumns is the layout that takes the numbers of a column, in their order, as a matrix of so many rows and columns.
+func rowsAndColumns(rows, cols int) *layout {
+	return &layout{key: fmt.Sprintf("view %d×%d", rows, cols), rows: rows, cols: cols, run: cols, view: true}
 }
 
 // table32 returns an earlier table with the same numbers, if there is one.
@@ -143,10 +152,13 @@ func (g *graph) dense(v *val, l *layout, shape []int) *val {
 	}
 	t := denseType(v, l, shape)
 	sp := g.rows(l.rows)
+	if v.op == vLayout && v.back && v.lay.order == l.order { // the same matrix in longer or shorter rows
+		v, l = v.args[0], rowsAndColumns(l.rows, l.cols)
+	}
 	if l.view && sp == v.sp && slices.Equal(t.Shape, v.typ.Shape) {
 		return v
 	}
-	return g.intern(denseKey(v, l, shape), func() *val {
+	return g.intern(fmt.Sprintf("l%d %v %s", v.id, t, l.key), func() *val {
 		return &val{op: vLayout, sp: sp, typ: t, args: []*val{v}, lay: l, vary: v.vary}
 	})
 }
@@ -221,10 +233,13 @@ func (x *relayout) run(m *machine, in *instr) error {
 	each := max(layoutLane/x.l.cols, 1)
 	return parallel(m.ctx, m.workers, (x.l.rows+each-1)/each, func(_, lane int) error {
 		lo, hi := lane*each, min((lane+1)*each, x.l.rows)
-		if in.v.data.kind == f32 {
-			copyLayout(x.l, x.back, of[float32](in.v.args[0].data), of[float32](in.v.data), lo, hi)
-		} else {
-			copyLayout(x.l, x.back, of[float64](in.v.args[0].data), of[float64](in.v.data), lo, hi)
+		switch src, dst := in.v.args[0].data, in.v.data; {
+		case dst.kind == f32:
+			copyLayout(x.l, x.back, of[float32](src), of[float32](dst), lo, hi)
+		case src.kind == f32: // a stored column of real, computed with in double precision
+			widenLayout(x.l, of[float32](src), of[float64](dst), lo, hi)
+		default:
+			copyLayout(x.l, x.back, of[float64](src), of[float64](dst), lo, hi)
 		}
 		return nil
 	})
@@ -245,6 +260,18 @@ func copyLayout[T float](l *layout, back bool, src, dst []T, lo, hi int) {
 				copy(dst[at:at+l.run], src[row+c:])
 			default:
 				copy(dst[row+c:row+c+l.run], src[at:])
+			}
+		}
+	}
+}
+
+// widenLayout is copyLayout to double precision.
+func widenLayout(l *layout, src []float32, dst []float64, lo, hi int) {
+	for r := lo; r < hi; r++ {
+		for c := 0; c < l.cols; c += l.run {
+			at := l.at(r, c)
+			for i, x := range src[at : at+l.run] {
+				dst[r*l.cols+c+i] = float64(x)
 			}
 		}
 	}
@@ -272,6 +299,8 @@ func (g *graph) elementwise(d *kernels.Def, at kernels.Attr, args []*val) (*val,
 		switch {
 		case a.uniform() && a.typ.Size() == 1 && a.typ.Shape == nil:
 			inner[i] = a
+		case evenly(a) != nil:
+			inner[i] = evenly(a)
 		case a.sp != first.sp || a.typ.Nullable || !a.typ.IsFloat() || !slices.Equal(a.typ.Shape, first.typ.Shape) || a.uniform():
 			return nil, nil
 		default:
@@ -304,6 +333,14 @@ func (g *graph) elementwise(d *kernels.Def, at kernels.Attr, args []*val) (*val,
 		return nil, err
 	}
 	return g.stored(v, first.lay, first.sp, want), nil
+}
+
+// evenly is the scalar that all elements of a chunk are, which is the same for all rows; nil for another column.
+func evenly(v *val) *val {
+	if v.op == vCall && v.uniform() && v.expr.Def.Name == "expand_to" && v.args[0].typ.Shape == nil && v.args[0].typ.IsFloat() {
+		return v.args[0]
+	}
+	return nil
 }
 
 func (g *graph) cast(v *val, k kernels.Kind) (*val, error) {

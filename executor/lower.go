@@ -201,7 +201,7 @@ func (l *lowerer) emit(p *Program) error {
 		}
 		v := vs[0]
 		if v.isView() {
-			v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n}
+			v.data = &data{kind: v.args[0].data.kind, size: v.typ.Size(), n: v.sp.n}
 			l.s.views = append(l.s.views, v)
 			continue
 		}
