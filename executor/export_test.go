@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"testing"
 
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -14,3 +15,10 @@ func Restructure(p *Program, ctx context.Context, env kernels.Env) (err error) {
 
 // Kept is how many columns are computed once and kept.
 func Kept(p *Program) int { return len(p.owned) }
+
+// SmallGrids makes small joins grids until the test ends.
+func SmallGrids(t testing.TB) {
+	pairs, work := gridPairs, gridWork
+	gridPairs, gridWork = 8, 8
+	t.Cleanup(func() { gridPairs, gridWork = pairs, work })
+}

@@ -1,6 +1,10 @@
 package executor
 
-import "github.com/relgrad/relgrad/tensor"
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/tensor"
+)
 
 // root is a val that is wanted over a space.
 type root struct {
@@ -110,6 +114,9 @@ func (l *lowerer) own(v, owner *val) {
 // wants tells whether v is computed into memory: aggregates and unions always, calls where they are read
 // through an index, by several others unless that is cheap, or once for many.
 func (l *lowerer) wants(v *val) bool {
+	if slices.ContainsFunc(l.uses[v], func(u *val) bool { return u.op == vLayout }) {
+		return true
+	}
 	switch v.op {
 	case vAgg, vConcat, vLayout:
 		return true
@@ -123,7 +130,7 @@ func (l *lowerer) wants(v *val) bool {
 	}
 	free := turns(v)
 	for _, u := range l.uses[v] {
-		if u.op == vGather || u.op == vLayout {
+		if u.op == vGather {
 			return true
 		}
 		free = free && u.op == vCall && u.expr.Def.Name == "matmul"
