@@ -10,11 +10,15 @@ import (
 // directions in which their numbers run, over keys and within chunks, are the labels of an einsum. (TRA's Tile and Concat,
 // Yuan et al. 2021; EinDecomp chooses such chunkings for a whole query, here each product gets the one that costs least.)
 
-// gridWork is the number of multiplications from which a sum is looked at as a product; chunkWork is that of a pair from which
-// the products of the pairs are as good. Tests make the first small.
+// gridWork is the number of multiplications from which a sum is looked at as a product. Tests make it small.
 var gridWork = 1 << 16
 
-const chunkWork = 1 << 17
+// Numbers of multiplications of one pair from which the products of the pairs are as good: where the pairs are not listed, and
+// where they are there with data that would be copied.
+const (
+	pairWork  = 1 << 22
+	chunkWork = 1 << 17
+)
 
 // contraction is a sum of products of the columns that ops read, over a grid.
 type contraction struct {
@@ -82,7 +86,7 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 	for _, n := range c.lens[max(len(grid), 2):] {
 		each *= n
 	}
-	if work*each < gridWork || each >= chunkWork && !c.direct(grp) {
+	if work*each < gridWork || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
 		return nil, nil, nil
 	}
 	if grid == nil {

@@ -26,7 +26,7 @@ type projection struct {
 }
 
 // gridPairs is the number of pairs from which a join is looked at as a grid; tests make it small.
-var gridPairs = 1 << 12
+var gridPairs = 32
 
 // layer is an input of a join that may be a grid: columns of its key, and the dims of the grid that they become.
 type layer struct {
