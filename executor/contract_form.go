@@ -26,6 +26,10 @@ const (
 	readCost    = 0.25 // of reading a number once more
 )
 
+// longSum is the length of a sum up to which it is left to the product of two matrices, which adds in its own precision;
+// longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products is so in any case.)
+const longSum = 4096
+
 // forms lists the ways to compute a product whose result has rows rows of size numbers.
 func (m *matrices) forms(rows, size int, inner []int) []*form {
 	x, y := m.ops[0], m.ops[1]
@@ -59,8 +63,12 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 				}
 				return slices.Concat(a, b)
 			}
-			add(&form{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)), out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
-			add(&form{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k), out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
+			if m.size(m.k) <= longSum || m.size(m.n) == 1 {
+				add(&form{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)), out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
+			}
+			if m.size(m.k) <= longSum || m.size(m.m) == 1 {
+				add(&form{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k), out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
+			}
 			add(&form{by: 'k', x: m.operandLayout(x, k, m.m), y: m.operandLayout(y, k, m.n), out: to(nil, pair(m.m, m.n)), turn: turn,
 				costs: float64(m.size(m.m)*m.size(m.n)) * (8 + float64(m.size(k))/64)}, k, m.n)
 		}
@@ -98,6 +106,9 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
 	if m.pairs.dims == nil && m.pairs.n == m.lens[0] && best.by == 'k' { // the sum as it stands
 		return nil, nil
 	}
+	if m.pairs.dims == nil && m.g.p.fits(m.kept(best)) != nil { // the pairs are there and need no copy
+		return nil, nil
+	}
 	z, err := m.multiply(best)
 	if err != nil {
 		return nil, err
@@ -109,6 +120,17 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
 		return nil, err
 	}
 	return m.g.stored(z, best.out, to, t), nil
+}
+
+// kept is how many bytes a form takes for copies of what does not change.
+func (m *matrices) kept(f *form) int64 {
+	bytes := 0
+	for i, l := range []*layout{f.x, f.y} {
+		if o := m.ops[i]; !l.view && !o.v.vary {
+			bytes += l.rows * l.cols * kindOf(o.v.typ).bytes()
+		}
+	}
+	return int64(bytes)
 }
 
 // multiply makes the product in a form.

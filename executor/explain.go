@@ -68,9 +68,7 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 				break
 			}
 		}
-		if st.grids(n) {
-			rows += " of a grid, not listed"
-		}
+		rows += st.gridText(n)
 		fmt.Fprintf(b, "  %-9s %-12s %s, %s\n", n.Op, name, rows, when)
 	}, p.plan.Nodes()...)
 }

@@ -1,7 +1,10 @@
 package executor
 
 import (
+	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -57,7 +60,15 @@ func (st *stage) grid(n *ra.Node, inputs []*rel) (*rel, error) {
 			}
 		}
 	}
-	for s := range inputs {
+	order := make([]int, len(inputs)) // small ones first: large ones then need not be looked at, mostly
+	for s := range order {
+		order[s] = s
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(inputs[a].sp.n, inputs[b].sp.n) })
+	for _, s := range order {
+		if !divides(n, layers, s, inputs[s].sp.n) {
+			return nil, nil
+		}
 		var err error
 		if layers[s], err = st.layer(n, s, inputs[s]); layers[s] == nil || err != nil {
 			return nil, err
@@ -68,6 +79,28 @@ func (st *stage) grid(n *ra.Node, inputs []*rel) (*rel, error) {
 		return nil, nil
 	}
 	return st.gridOf(dims, layers, inputs), nil
+}
+
+// divides reports whether input s can have all combinations of the keys that it shares with layers that are known.
+func divides(n *ra.Node, layers []*layer, s, rows int) bool {
+	known := map[ra.ColumnID]int{}
+	for _, q := range n.Equi {
+		if q.L.Input != s {
+			q.L, q.R = q.R, q.L
+		}
+		if l := layers[q.R.Input]; q.L.Input == s && l != nil {
+			if k := slices.Index(l.cols, q.R.ID); k >= 0 {
+				known[q.L.ID] = l.axes[k].n
+			}
+		}
+	}
+	for _, d := range known {
+		if rows%d != 0 {
+			return false
+		}
+		rows /= d
+	}
+	return rows > 0
 }
 
 // gridOf makes the grid, or takes that of an input which has all dims.
@@ -470,12 +503,12 @@ func (x *index) from(b *index) []int32 {
 	return at
 }
 
-// grids reports whether the rows of n are those of a grid that nobody has listed.
-func (st *stage) grids(n *ra.Node) bool {
+// gridText says of a node in plans that its rows are those of a grid which nobody has listed.
+func (st *stage) gridText(n *ra.Node) string {
 	for s := st; s != nil; s = s.parent {
-		if r := s.rels[n]; r != nil {
-			return r.sp.dims != nil && !r.sp.listed
+		if r := s.rels[n]; r != nil && r.sp.dims != nil && !r.sp.listed {
+			return fmt.Sprintf(", a grid of %s, not listed", strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes(r.sp.dims)), "[]"), " ", " × "))
 		}
 	}
-	return false
+	return ""
 }

@@ -2,6 +2,7 @@ package gradtest
 
 import (
 	"fmt"
+	"math"
 	"math/rand"
 	"strings"
 
@@ -20,6 +21,8 @@ type Chunked struct {
 	views    func(c *cut)   // the loss over them
 	Filter   string         // a condition on pairs of w and h, or of the first two matrices; "" for none
 	Holes    map[string]int // so many rows that a matrix lacks, by name
+	Nulls    map[string]int // so many rows of a matrix are NULL, by name
+	Special  bool           // some numbers are infinite, or none
 	Twice    map[string]int // so many rows that a matrix has twice, by name; its table then has no key
 }
 
@@ -161,6 +164,17 @@ func (c *cut) table(db *memdb.DB, name, axes string, seed int64, kind kernels.Ki
 			}
 		}
 	}
+	for r := range c.Nulls[name] {
+		if v.Valid == nil {
+			v.Valid = make([]bool, v.N)
+			for i := range v.Valid {
+				v.Valid[i] = true
+			}
+		}
+		v.Valid[r] = false
+		clear(v.F64[min(r*p*q, len(v.F64)):min((r+1)*p*q, len(v.F64))])
+		clear(v.F32[min(r*p*q, len(v.F32)):min((r+1)*p*q, len(v.F32))])
+	}
 	keys := 2
 	if c.Twice[name] > 0 {
 		keys = 0
@@ -173,6 +187,9 @@ func (m *Chunked) Numbers(seed int64, n int) []float64 {
 	rng, x := rand.New(rand.NewSource(seed)), make([]float64, n)
 	for i := range x {
 		x[i] = float64(float32(rng.NormFloat64())) / 8
+		if m.Special && i < 2 {
+			x[i] = []float64{math.Inf(1), math.NaN()}[i]
+		}
 	}
 	return x
 }
