@@ -296,15 +296,8 @@ func (g *graph) elementwise(d *kernels.Def, at kernels.Attr, args []*val) (*val,
 	}
 	inner := make([]*val, len(args))
 	for i, a := range args {
-		switch {
-		case a.uniform() && a.typ.Size() == 1 && a.typ.Shape == nil:
-			inner[i] = a
-		case evenly(a) != nil:
-			inner[i] = evenly(a)
-		case a.sp != first.sp || a.typ.Nullable || !a.typ.IsFloat() || !slices.Equal(a.typ.Shape, first.typ.Shape) || a.uniform():
+		if inner[i] = g.inMatrix(a, first); inner[i] == nil {
 			return nil, nil
-		default:
-			inner[i] = g.dense(a, first.lay, first.args[0].typ.Shape)
 		}
 	}
 	exprs := make([]*kernels.Expr, len(args))
@@ -333,6 +326,26 @@ func (g *graph) elementwise(d *kernels.Def, at kernels.Attr, args []*val) (*val,
 		return nil, err
 	}
 	return g.stored(v, first.lay, first.sp, want), nil
+}
+
+// inMatrix is a, an argument beside first, for the matrix that first has been made of; nil where that is not known.
+func (g *graph) inMatrix(a, first *val) *val {
+	shape := first.typ.Shape
+	switch {
+	case a.uniform() && a.typ.Shape == nil:
+		return a
+	case evenly(a) != nil:
+		return evenly(a)
+	case a.sp != first.sp || a.typ.Nullable || !a.typ.IsFloat() || a.uniform():
+		return nil
+	}
+	if r := g.repeated(a, first.lay, shape); r != nil {
+		return r
+	}
+	if !slices.Equal(a.typ.Shape, shape) {
+		return nil
+	}
+	return g.dense(a, first.lay, first.args[0].typ.Shape)
 }
 
 // evenly is the scalar that all elements of a chunk are, which is the same for all rows; nil for another column.

@@ -45,6 +45,7 @@ type Program struct {
 	roots      [][]root       // of the last schedule: per root, per column
 	ran        bool
 	limit      limits // the machine's, once Analyze has measured them
+	alongs     map[string]along
 	layouts    map[string]*layout
 	rowTables  map[uint64][][]int32 // of layouts, by a hash
 	foundPairs map[[4]int][]foundPairs
@@ -257,7 +258,7 @@ func (p *Program) reset() {
 		v.data = nil
 	}
 	p.owned, p.once, p.run, p.step = nil, nil, nil, nil
-	p.layouts, p.rowTables, p.foundPairs = nil, nil, nil
+	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
 	for _, q := range p.params {
 		q.leaf = nil
 	}

@@ -18,6 +18,9 @@ func (g *graph) sum(fn ra.AggFn, v *val, t kernels.Type, grp *groups) (*val, err
 		if w, err := g.sumOfMatrix(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
+		if w, err := g.sumAlong(v, t, grp); w != nil || err != nil {
+			return w, err
+		}
 		fn = ra.GradSum // the same, where there is no NULL and no empty group
 		if w, err := g.productOfSum(v, t, grp); w != nil || err != nil {
 			return w, err

@@ -59,13 +59,13 @@ func Logistic(n, m int) *Chunked {
 		}}
 }
 
-// Perceptron is a network of two layers on n rows: t ≈ relu(x·u)·w.
+// Perceptron is a network of two layers on n rows: t ≈ relu(x·u + b)·w.
 func Perceptron(n, in, hidden, out int) *Chunked {
-	return &Chunked{Name: "perceptron", Axes: "ifhc", Sizes: map[byte]int{'i': n, 'f': in, 'h': hidden, 'c': out},
-		Matrices: []string{"x if", "u fh", "w hc", "t ic"}, Params: []string{"u", "w"},
+	return &Chunked{Name: "perceptron", Axes: "ifhco", Sizes: map[byte]int{'i': n, 'f': in, 'h': hidden, 'c': out, 'o': 1},
+		Matrices: []string{"x if", "u fh", "w hc", "t ic", "b ho"}, Params: []string{"u", "w", "b"},
 		views: func(c *cut) {
 			c.view("inner_layer", "SELECT x.i, u.h, "+c.product("x.v", "u.v", "ifh")+" AS v FROM x JOIN u ON x.f = u.f"+c.where+" GROUP BY x.i, u.h")
-			c.view("hidden", "SELECT i, h, relu(v) AS v FROM inner_layer")
+			c.view("hidden", "SELECT l.i, l.h, relu(l.v + b.v) AS v FROM inner_layer l JOIN b ON l.h = b.h")
 			c.view("p", "SELECT l.i, w.c, "+c.product("l.v", "w.v", "ihc")+" AS v FROM hidden l JOIN w ON l.h = w.h GROUP BY l.i, w.c")
 			c.view("loss", "SELECT "+c.squares("p.v - t.v", "ic")+" AS loss FROM p JOIN t USING (i, c)")
 		}}
