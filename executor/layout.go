@@ -363,35 +363,37 @@ func (g *graph) cast(v *val, k kernels.Kind) (*val, error) {
 	return g.call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, v)
 }
 
-// narrow is a chunk of double precision that was made of one of real in steps that are exact, in real; nil for another.
+// exactInReal are kernels whose results on numbers of real are numbers of real, so that no rounding is lost.
+var exactInReal = map[string]bool{"neg": true, "abs": true, "relu": true, "sign": true, "greater": true, "select": true, "maximum": true, "minimum": true, "mul": true}
+
+// narrow is a chunk of double precision that was made of chunks of real in steps that are exact, in real; nil for another.
 func (g *graph) narrow(v *val) *val {
-	if v.op != vCall || v.typ.Kind != kernels.Float64 {
+	if v.op != vCall || v.typ.Kind != kernels.Float64 || v.typ.Shape == nil {
 		return nil
 	}
-	a, at := v.args, 0
-	switch v.expr.Def.Name {
-	case "cast":
-		if a[0].typ.Kind == kernels.Float32 {
-			return a[0]
+	if name := v.expr.Def.Name; name == "cast" {
+		if v.args[0].typ.Kind == kernels.Float32 {
+			return v.args[0]
 		}
 		return nil
-	case "neg":
-	case "mul":
-		if at = 1; a[0].op != vConst || a[0].typ.Shape != nil || a[0].konst.Null {
+	} else if !exactInReal[name] {
+		return nil
+	}
+	args := slices.Clone(v.args)
+	for i, a := range args {
+		switch x := a.konst; {
+		case a.op != vConst:
+			if args[i] = g.narrow(a); args[i] == nil || v.expr.Def.Name == "mul" && v.args[1-i].op != vConst {
+				return nil
+			}
+		case x.Null || a.typ.Shape != nil || float64(float32(x.Float())) != x.Float():
 			return nil
+		case v.expr.Def.Name == "mul": // a power of two, which does not make large numbers infinite
+			if f, _ := math.Frexp(x.Float()); math.Abs(f) != 0.5 || math.Abs(x.Float()) > 4 || math.Abs(x.Float()) < 1 {
+				return nil
+			}
 		}
-		if f, _ := math.Frexp(a[0].konst.Float()); math.Abs(f) != 0.5 || math.Abs(a[0].konst.Float()) > 4 {
-			return nil // no power of two, or one that could make large numbers infinite
-		}
-	default:
-		return nil
 	}
-	inner := g.narrow(a[at])
-	if inner == nil {
-		return nil
-	}
-	args := slices.Clone(a)
-	args[at] = inner
 	out, err := g.call(v.expr.Def, v.expr.Attr, args...)
 	if err != nil || out.typ.Kind != kernels.Float32 {
 		return nil

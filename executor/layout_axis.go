@@ -2,7 +2,6 @@ package executor
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -101,36 +100,47 @@ func (g *graph) repeated(v *val, l *layout, stored []int) *val {
 	return g.dense(src, by, nil)
 }
 
-// sumAlong sums a column that has been put into rows from a matrix by groups of its rows or its columns; nil for another sum.
+// sumAlong sums a column that has been put into rows from a matrix, or sums of its chunks, by groups that are rows or columns
+// of the matrix; nil for another sum.
 func (g *graph) sumAlong(v *val, t kernels.Type, grp *groups) (*val, error) {
-	if g.p == nil || v.op != vLayout || !v.back || v.typ.Shape != nil || grp.code == nil || grp.vary() || grp.in != v.sp || grp.out.n < 2 || v.lay.kR == nil {
+	m, in := v, []int32(nil)
+	if v.op == vCall && v.expr.Def.Name == "sum_to" && v.typ.Shape != nil {
+		m = v.args[0]
+	}
+	if g.p == nil || m.op != vLayout || !m.back || grp.code == nil || grp.vary() || grp.in != v.sp || grp.out.n < 2 || m.lay.kR == nil {
 		return nil, nil
 	}
-	key := fmt.Sprintf("sum %d %s", grp.id, v.lay.key)
+	if v.typ.Shape != nil {
+		in = broadcastOffsets(v.typ.Shape, m.typ.Shape)
+	}
+	key := fmt.Sprintf("sum %d %v %s", grp.id, v.typ.Shape, m.lay.key)
 	a, ok := g.p.alongs[key]
 	if !ok {
-		a = v.lay.along(grp.code, nil)
+		a = m.lay.along(grp.code, in)
 		if g.p.alongs == nil {
 			g.p.alongs = map[string]along{}
 		}
 		g.p.alongs[key] = a
 	}
-	inner := v.args[0]
+	inner, size := m.args[0], v.typ.Size()
 	switch {
-	case a.rows != nil && inner.typ.Shape != nil:
+	case a.rows != nil && inner.typ.Shape != nil && size == 1:
 		s, err := g.call(kernels.Lookup("sum_to"), kernels.Attr{}, inner)
 		if err != nil {
 			return nil, err
 		}
-		if isIdentity(a.rows) && len(a.rows) == grp.out.n && s.sp == grp.out {
-			return g.cast(s, t.Kind)
-		}
 		return g.agg(ra.GradSum, s, t, g.groups(s.sp, grp.out, a.rows, false)), nil
-	case a.cols != nil && len(a.cols) == grp.out.n && inner.typ.Shape != nil && !inner.uniform():
-		if slices.Contains(inverse(a.cols, grp.out.n), -1) { // a group has several columns
-			return nil, nil
+	case a.cols != nil && inner.typ.Shape != nil && !inner.uniform() && len(a.cols) == grp.out.n*size:
+		to := &layout{key: key, stored: grp.out.n, size: size, rows: 1, cols: len(a.cols), kR: []int32{0}, inR: []int32{0}, kC: a.cols, inC: a.inC}
+		if !to.complete() {
+			return nil, nil // several columns are added
 		}
-		to := g.p.layout(grp.out.n, 1, a.cols, nil, []leg{{n: grp.out.n, stride: 1}})
+		if known := g.p.layouts[key]; known != nil {
+			to = known
+		} else {
+			to.measure()
+			g.p.layouts[key] = to
+		}
 		z, err := g.cast(g.agg(ra.GradSum, inner, inner.typ, g.whole(inner.sp, g.unit)), t.Kind)
 		if err != nil {
 			return nil, err
@@ -138,4 +148,17 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *groups) (*val, error) {
 		return g.stored(z, to, grp.out, t), nil
 	}
 	return nil, nil
+}
+
+// complete reports whether the columns of a matrix of one row are all stored numbers, each once.
+func (l *layout) complete() bool {
+	seen := make([]bool, l.stored*l.size)
+	for c := range l.cols {
+		at := l.at(0, c)
+		if seen[at] {
+			return false
+		}
+		seen[at] = true
+	}
+	return l.cols == len(seen)
 }
