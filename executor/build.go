@@ -194,6 +194,9 @@ func (st *stage) aggregateCol(g *graph, n *ra.Node, r *rel, i int) (*val, error)
 }
 
 func (x *groups) hasEmpty() bool {
+	if x.proj != nil {
+		return false
+	}
 	for g := range x.out.n {
 		if x.start[g] == x.start[g+1] {
 			return true
@@ -205,6 +208,10 @@ func (x *groups) hasEmpty() bool {
 func countRows(x *groups) *data {
 	d := &data{kind: i64, size: 1, n: x.out.n, i64: make([]int64, x.out.n)}
 	for g := range d.i64 {
+		if x.proj != nil {
+			d.i64[g] = int64(x.in.n / x.out.n)
+			continue
+		}
 		d.i64[g] = int64(x.start[g+1] - x.start[g])
 	}
 	return d

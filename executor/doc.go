@@ -10,6 +10,10 @@
 // the rows of one space that do not wait for each other through other rows share a pass (fuse.go): one
 // instruction with several results, which reads its rows once. Run executes the list once; what no parameter and no step reaches ran before, once.
 //
+// A join of relations that hold all combinations of their keys is a grid (grid.go): its rows are not listed. Sums of products over
+// it become products of matrices (contract.go), in chunks that are chosen by cost; a vLayout (layout.go) takes a column from
+// the chunks in which it is stored to those, or back.
+//
 //	ra plan ─► rels (spaces, indexes, groups) ─► vals ─► instructions ─► blocks of rows on workers
 //
 // # Invariants
@@ -17,7 +21,8 @@
 // Results are bit-identical for any number of workers: work is cut into lanes by row counts only, and
 // partial sums, of a pass too, are added in lane order. Buffers are off the Go heap and die with Close. A val in a space of
 // one row may be used in any other space: it is the same for all rows. Sums of real accumulate in double
-// precision, or in single precision over at most 256 rows; 1,024 in products of large matrices.
+// precision, or in single precision over at most 256 rows (1,024 in products of large matrices); a product of matrices over a
+// grid over at most 4096 numbers.
 //
 // # Errors
 //

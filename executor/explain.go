@@ -87,6 +87,7 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 				break
 			}
 		}
+		rows += st.gridText(n)
 		fmt.Fprintf(b, "  %-9s %-12s %s, %s\n", n.Op, name, rows, when)
 	}, p.plan.Nodes()...)
 }
@@ -116,6 +117,9 @@ func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 
 // made prints v's name, what it holds and how that is computed.
 func (v *val) made(how string) string {
+	if v.note != "" {
+		how += ", " + v.note
+	}
 	out := v.typ.String()
 	if v.sp.n != 1 {
 		out = fmt.Sprintf("%d × %s", v.sp.n, out)
@@ -155,6 +159,8 @@ func (v *val) text(stop bool, depth int) string {
 		return v.name
 	case v.data != nil && stop:
 		return fmt.Sprintf("v%d", v.id)
+	case v.op == vLayout:
+		return v.args[0].text(true, depth+1)
 	case v.op == vGather:
 		return v.args[0].text(true, depth+1) + "[·]"
 	case v.op == vCall:

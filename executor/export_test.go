@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"testing"
 
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -20,4 +21,11 @@ func SpillFrom(bytes int64) (back func()) {
 	old := spillBytes
 	spillBytes = bytes
 	return func() { spillBytes = old }
+}
+
+// SmallGrids makes small joins grids until the test ends.
+func SmallGrids(t testing.TB) {
+	pairs, work := gridPairs, gridWork
+	gridPairs, gridWork = 8, 8
+	t.Cleanup(func() { gridPairs, gridWork = pairs, work })
 }

@@ -116,7 +116,7 @@ func (l *lowerer) fuse() [][]*val {
 			if !d.vary { // computed before
 				after = 0
 			}
-			if fusible && aligned && d.op == vCall && l.fusible(d) {
+			if fusible && aligned && d.op == vCall && l.fusible(d) || v.isView() {
 				after = stage[d]
 			}
 			stage[v] = max(stage[v], after)

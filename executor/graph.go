@@ -12,8 +12,10 @@ import (
 
 // space is a set of rows: those of a relation, or of a group of relations with the same rows in order.
 type space struct {
-	id, n int
-	vary  bool // rebuilt each step
+	id, n  int
+	vary   bool  // rebuilt each step
+	dims   []dim // of a grid (grid.go); nil for other spaces
+	listed bool  // somebody has needed the rows of the grid
 }
 
 // vop is what a val is.
@@ -26,6 +28,7 @@ const (
 	vGather            // args[0] read through idx
 	vAgg               // args[0] reduced over grp
 	vConcat            // args one below the other
+	vLayout            // args[0] in another chunking
 )
 
 // val is a column over a space. A val in a space of one row may be used in every space. Vals are
@@ -43,7 +46,10 @@ type val struct {
 	fn    ra.AggFn
 	grp   *groups
 	from  []*space // vConcat: the spaces of args
+	lay   *layout  // vLayout
+	back  bool     // vLayout: from the matrix to how it is stored
 	name  string   // vLeaf: for plans
+	note  string   // for plans: what it stands for
 
 	asked, fails bool // canFail, once it has been asked
 
@@ -63,6 +69,8 @@ type graph struct {
 	seen   map[string]*val
 	moved  map[*val]*val // see near
 	unit   *space
+	p      *Program           // nil: what is read through indexes of a grid cannot be made
+	rows   func(n int) *space // the space of n rows
 }
 
 func newGraph(wide bool, x *indexer) *graph {
@@ -73,7 +81,7 @@ func newGraph(wide bool, x *indexer) *graph {
 
 // child returns a graph for one step's vals.
 func (g *graph) child(x *indexer) *graph {
-	return &graph{indexer: x, parent: g, wide: g.wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: g.unit}
+	return &graph{indexer: x, parent: g, wide: g.wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: g.unit, p: g.p, rows: g.rows}
 }
 
 // intern returns the val of a key, made on first use. A val that does not change between steps belongs to the run's
@@ -127,6 +135,9 @@ func hashFloats(f []float64) string {
 // call applies a kernel to columns. Where all its arguments are read through one index from a space with no
 // more rows, it is applied there instead and the result read through the index.
 func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error) {
+	if v, err := g.elementwise(d, at, args); v != nil || err != nil {
+		return v, err
+	}
 	sp, err := commonSpace(g, args)
 	if err != nil {
 		return nil, err
@@ -164,9 +175,15 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 	for _, a := range args {
 		vary = vary || a.vary
 	}
-	return g.intern(key.String(), func() *val {
+	v := g.intern(key.String(), func() *val {
 		return &val{op: vCall, sp: sp, typ: e.Type, args: args, expr: e, vary: vary}
-	}), nil
+	})
+	if d.Name == "dot" || d.Name == "matmul" {
+		if w, err := g.product(v, v.typ, nil); w != nil || err != nil {
+			return w, err
+		}
+	}
+	return v, nil
 }
 
 // worthLifting reports whether a kernel is better applied before its arguments are read through idx: to
@@ -231,7 +248,11 @@ func (g *graph) gather(v *val, idx *index) (*val, error) {
 		return nil, internal("a column of %d rows read through an index into %d", v.sp.n, idx.src.n)
 	}
 	if v.op == vGather {
-		return g.gather(v.args[0], g.compose(idx, v.idx))
+		both, err := g.through(idx, v.idx)
+		if err != nil {
+			return nil, err
+		}
+		return g.gather(v.args[0], both)
 	}
 	if v.op == vCall && !idx.missing && (idx.dst.n < idx.src.n || kindOf(v.typ) == str || turns(v)) {
 		args := make([]*val, len(v.args))

@@ -14,6 +14,8 @@ type index struct {
 	missing  bool    // some at[r] is -1: the value there is zero
 	step     bool    // made for a step, maybe between relations that do not change
 
+	proj *projection // of a grid's rows; at is then nil until somebody needs the rows (realise)
+
 	outer, inner *index // what it is composed of: outer is read first, inner through it; nil where it is not
 }
 
@@ -23,13 +25,14 @@ func (x *index) vary() bool { return x.step || x.dst.vary || x.src.vary }
 type groups struct {
 	id      int
 	in, out *space
-	code    []int32 // the group of each row; nil: all are in the one group
-	perm    []int32 // rows of in sorted by group, nil: they are
-	start   []int32 // rows start[g] to start[g+1] of that order are group g
-	order   *index  // perm as an index, nil: the identity
-	empty   []int   // groups without rows, once known
-	most    int     // rows of the largest group, once known
-	step    bool    // made for a step, maybe of relations that do not change
+	code    []int32     // the group of each row; nil: all are in the one group
+	perm    []int32     // rows of in sorted by group, nil: they are
+	start   []int32     // rows start[g] to start[g+1] of that order are group g
+	order   *index      // perm as an index, nil: the identity
+	empty   []int       // groups without rows, once known
+	most    int         // rows of the largest group, once known
+	proj    *projection // of a grid's rows; code and start are then nil until somebody needs the rows (realise)
+	step    bool        // made for a step, maybe of relations that do not change
 }
 
 func (x *groups) vary() bool { return x.step || x.in.vary || x.out.vary }
@@ -59,7 +62,7 @@ func newIndexer(parent *indexer, ids *int, c crew, mem *pool) *indexer {
 
 func (x *indexer) id() int { *x.ids++; return *x.ids }
 
-func (x *indexer) space(n int, vary bool) *space { return &space{x.id(), n, vary} }
+func (x *indexer) space(n int, vary bool) *space { return &space{id: x.id(), n: n, vary: vary} }
 
 // home is where something is kept that changes between steps or does not.
 func (x *indexer) home(vary bool) *indexer {

@@ -23,6 +23,9 @@ type joiner struct {
 }
 
 func (st *stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
+	if r, err := st.grid(n, inputs); r != nil || err != nil {
+		return r, err
+	}
 	j, err := st.newJoiner(n, inputs)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,7 @@
 package executor
 
+import "slices"
+
 // root is a val that is wanted over a space.
 type root struct {
 	v  *val
@@ -8,12 +10,14 @@ type root struct {
 
 // schedule is a list of instructions with its memory.
 type schedule struct {
-	steps []*instr
-	bytes int64
-	temps []*val   // vals with data in the arena
-	kept  []*val   // vals that the program computes once and keeps, first met here
-	once  []*instr // that compute them
-	tmp   int      // scratch per worker
+	steps  []*instr
+	bytes  int64
+	temps  []*val   // vals with data in the arena
+	views  []*val   // of others' memory, arguments first
+	kept   []*val   // vals that the program computes once and keeps, first met here
+	once   []*instr // that compute them
+	tmp    int      // scratch per worker
+	placed bool
 }
 
 // lowerer chooses what is computed into memory and makes the instructions.
@@ -40,6 +44,11 @@ func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*sche
 		isRoot: map[*val]bool{}, conds: map[*val]bool{}, s: &schedule{}}
 	for _, r := range roots {
 		l.visit(r.v)
+	}
+	for _, v := range l.order {
+		if err := v.realise(p); err != nil {
+			return nil, err
+		}
 	}
 	l.choose()
 	err := l.emit(p)
@@ -107,8 +116,11 @@ func (l *lowerer) own(v, owner *val) {
 // wants tells whether v is computed into memory: aggregates and unions always, calls where they are read
 // through an index, by several others unless that is cheap, or once for many.
 func (l *lowerer) wants(v *val) bool {
+	if slices.ContainsFunc(l.uses[v], func(u *val) bool { return u.op == vLayout }) {
+		return true
+	}
 	switch v.op {
-	case vAgg, vConcat:
+	case vAgg, vConcat, vLayout:
 		return true
 	case vGather:
 		return !v.vary && v.typ.Size() <= 2 && l.varies(v) || l.feedsLarge(v)
@@ -200,6 +212,11 @@ func (l *lowerer) emit(p *Program) error {
 			continue
 		}
 		v := vs[0]
+		if v.isView() {
+			v.data = &data{kind: v.args[0].data.kind, size: v.typ.Size(), n: v.sp.n}
+			l.s.views = append(l.s.views, v)
+			continue
+		}
 		ins, err := l.instrs(v)
 		if err != nil {
 			return err
@@ -242,6 +259,10 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 			out = append(out, in)
 		}
 		return out, nil
+	}
+	if v.op == vLayout {
+		in, err := l.layoutInstr(v)
+		return []*instr{in}, err
 	}
 	if in, err := l.gemm(v); in != nil || err != nil {
 		return []*instr{in}, err
@@ -324,7 +345,12 @@ func (s *schedule) drop() {
 	for _, v := range s.temps {
 		v.data = nil
 	}
-	s.temps = nil
+	for _, v := range s.views {
+		if v.vary || !s.placed {
+			v.data = nil
+		}
+	}
+	s.temps, s.views = nil, nil
 }
 
 // runOnce runs what is computed once and has not been.

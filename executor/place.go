@@ -58,6 +58,10 @@ func (s *schedule) place(p *Program, roots []root, a *arena, structural bool) er
 			*d = place(a.mem, x.off, d.kind, d.n, d.size, x.v.typ.Nullable)
 		}
 	}
+	for _, v := range s.views {
+		*v.data = viewed(v.args[0].data, v.data.n, v.data.size)
+	}
+	s.placed = true
 	if p.onceTmp = max(p.onceTmp, s.onceTmp()); !structural {
 		p.tell(items)
 	}
@@ -107,7 +111,7 @@ func (s *schedule) items(roots []root) []*item {
 	for _, ins := range [][]*instr{s.once, s.steps} {
 		for _, in := range ins {
 			in.gathers(func(v *val) {
-				if x := at[v]; x != nil {
+				if x := at[v.base()]; x != nil {
 					x.gathered = true
 				}
 			})
@@ -119,13 +123,13 @@ func (s *schedule) items(roots []root) []*item {
 			at[v].to = max(at[v].to, i)
 		}
 		for _, v := range in.t.loads() {
-			if x := at[v]; x != nil && !x.own {
+			if x := at[v.base()]; x != nil && !x.own {
 				x.to = i
 			}
 		}
 	}
 	for _, r := range roots {
-		if x := at[r.v]; x != nil {
+		if x := at[r.v.base()]; x != nil {
 			x.to = len(s.steps)
 		}
 	}

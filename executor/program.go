@@ -27,34 +27,38 @@ type Options struct {
 
 // Program is a compiled plan. It is for one goroutine at a time.
 type Program struct {
-	plan    *ra.Plan
-	src     ra.Source
-	opt     Options
-	env     kernels.Env
-	ctx     context.Context
-	flow    *flow
-	tables  map[string]*tableData
-	scans   map[*tableData]*rel // read once, whatever the seed
-	ids     int
-	params  []*Param
-	owned   []*val   // computed once; their data are freed at Close
-	once    []*instr // that compute them, arguments first
-	onceTmp int
-	m       machine
-	run     *stage
-	steps   bool // some structure is per step
-	step    *stage
-	sched   *schedule
-	arena   arena // of the schedule's vals
-	spare   arena // of structural vals, while they are computed
-	led     ledger
-	pool    pool     // of the step's arrays
-	zeros   []int32  // the rows of a relation of one row, in joins
-	roots   [][]root // of the last schedule: per root, per column
-	ran     bool
-	limit   limits                 // the machine's, once Analyze has measured them
-	made    []time.Duration        // how long the structure of each step took, where it is timed
-	finders map[*tableData]*finder // of Match, where a table's rows do not change between steps
+	plan       *ra.Plan
+	src        ra.Source
+	opt        Options
+	env        kernels.Env
+	ctx        context.Context
+	flow       *flow
+	tables     map[string]*tableData
+	scans      map[*tableData]*rel // read once, whatever the seed
+	ids        int
+	params     []*Param
+	owned      []*val   // computed once; their data are freed at Close
+	once       []*instr // that compute them, arguments first
+	onceTmp    int
+	m          machine
+	run        *stage
+	steps      bool // some structure is per step
+	step       *stage
+	sched      *schedule
+	arena      arena // of the schedule's vals
+	spare      arena // of structural vals, while they are computed
+	led        ledger
+	pool       pool     // of the step's arrays
+	zeros      []int32  // the rows of a relation of one row, in joins
+	roots      [][]root // of the last schedule: per root, per column
+	ran        bool
+	limit      limits          // the machine's, once Analyze has measured them
+	made       []time.Duration // how long the structure of each step took, where it is timed
+	alongs     map[string]along
+	layouts    map[string]*layout
+	rowTables  map[uint64][][]int32 // of layouts, by a hash
+	foundPairs map[[4]int][]foundPairs
+	finders    map[*tableData]*finder // of Match, where a table's rows do not change between steps
 }
 
 // tableData is a table's columns that the plan reads.
@@ -257,6 +261,7 @@ func (p *Program) reset() {
 	}
 	p.owned, p.once, p.run, p.step = nil, nil, nil, nil
 	p.led.forget()
+	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
 	for _, q := range p.params {
 		q.leaf = nil
 	}

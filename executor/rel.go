@@ -14,13 +14,15 @@ const maxRows = 1<<31 - 1
 
 // rel is the structure of one node.
 type rel struct {
-	sp   *space
-	idx  []*index // Select, Join, SemiJoin, AntiJoin, Add (input rows by output row; nil entry: the identity)
-	grp  *groups  // Aggregate
-	dup  []*groups
-	vecs map[int]*ra.Vector
-	data []*ra.Vector       // Scan, Opaque
-	look map[string]*lookup // tables for joins, by columns
+	sp  *space
+	idx []*index // Select, Join, SemiJoin, AntiJoin, Add (input rows by output row; nil entry: the identity)
+	grp *groups  // Aggregate
+	// layers, of a join that is a grid, tell which columns of its inputs hold which keys.
+	layers []*layer
+	dup    []*groups
+	vecs   map[int]*ra.Vector
+	data   []*ra.Vector       // Scan, Opaque
+	look   map[string]*lookup // tables for joins, by columns
 	// fixed tells whether columns tell the rows apart, by columns.
 	fixed map[string]bool
 }
@@ -61,6 +63,7 @@ func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 	x := newIndexer(nil, &p.ids, crew(p.opt.Workers), st.mem)
 	st.main, st.wide = newGraph(p.opt.Force64, x), newGraph(true, x)
 	st.wide.unit = st.main.unit
+	st.main.p, st.wide.p, st.main.rows, st.wide.rows = p, p, st.space, st.space
 	st.tables = p.scans
 	return st
 }
@@ -182,6 +185,11 @@ func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
 			out = st.space(1)
 		}
 		return &rel{sp: out, grp: st.main.whole(in.sp, out)}, nil
+	}
+	if in.sp.dims != nil {
+		if r := st.gridGroups(n, in); r != nil {
+			return r, nil
+		}
 	}
 	keys := make([]probeCol, len(n.Group))
 	for i, id := range n.Group {

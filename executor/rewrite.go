@@ -15,11 +15,20 @@ const (
 // sum is an aggregate, in a form that costs less where there is one.
 func (g *graph) sum(fn ra.AggFn, v *val, t kernels.Type, grp *groups) (*val, error) {
 	if (fn == ra.Sum || fn == ra.GradSum) && v.typ.IsFloat() && !v.typ.Nullable && !t.Nullable && v.sp == grp.in {
+		if w, err := g.sumOfMatrix(v, t, grp); w != nil || err != nil {
+			return w, err
+		}
+		if w, err := g.sumAlong(v, t, grp); w != nil || err != nil {
+			return w, err
+		}
 		fn = ra.GradSum // the same, where there is no NULL and no empty group
 		if w, err := g.productOfSum(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
 		if w, err := g.transposedSum(v, t, grp); w != nil || err != nil {
+			return w, err
+		}
+		if w, err := g.product(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
 	}

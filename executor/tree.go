@@ -217,6 +217,9 @@ func (c *compiler) constant(v *val) int {
 // load reads the rows of a column, through an index if there is one. Its own kind is kept; where that is
 // not the val's (a real column in a wide graph) it is converted.
 func (c *compiler) load(v *val, idx *index, uniform bool) (int, error) {
+	if idx.virtual() || c.order.virtual() {
+		return 0, internal("rows of a grid are read that have not been listed")
+	}
 	if !uniform && c.order != nil {
 		if idx == nil {
 			idx = c.order

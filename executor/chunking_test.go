@@ -1,0 +1,178 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// pass is the loss and the gradients of a model, as matrices.
+type pass struct {
+	loss    float64
+	grads   [][]float64
+	explain string
+}
+
+func passOf(t testing.TB, m *gradtest.Chunked, size gradtest.Size, kind kernels.Kind, shuffled bool, opt executor.Options) pass {
+	t.Helper()
+	db, err := m.Store(size, kind, shuffled)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, p := compile(t, db, m.Params, opt)
+	var out pass
+	for range 2 { // the second run must not depend on the first
+		if err := p.Run(context.Background(), opt.Env); err != nil {
+			t.Fatalf("%s in %v: %v\n%s", m.Name, size, err, p.Explain())
+		}
+	}
+	out.explain = p.Explain()
+	if out.loss, _, err = p.Scalar(0); err != nil {
+		t.Fatal(err)
+	}
+	for i, name := range m.Params {
+		cols, err := p.Result(1 + i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := m.Matrix(name, size, cols)
+		if want, err := gradtest.Rows(context.Background(), db, &opt.Env, plan.Roots[1+i]); err != nil {
+			t.Fatal(err)
+		} else if err := gradtest.Compare(gradtest.VectorRows(cols), want, map[bool]float64{true: 1e-10, false: 2e-4}[opt.Force64 || kind == kernels.Float64]); err != nil {
+			t.Fatalf("%s in %v, %s beside the oracle: %v\n%s", m.Name, size, name, err, out.explain)
+		}
+		out.grads = append(out.grads, g)
+	}
+	return out
+}
+
+// near compares two passes by the largest number of each matrix.
+func near(a, b pass, tol float64) error {
+	if math.Abs(a.loss-b.loss) > tol*math.Abs(b.loss) {
+		return fmt.Errorf("the loss is %v, not %v", a.loss, b.loss)
+	}
+	for i := range a.grads {
+		most := 0.0
+		for _, x := range b.grads[i] {
+			most = max(most, math.Abs(x))
+		}
+		for k, x := range a.grads[i] {
+			if math.Abs(x-b.grads[i][k]) > tol*most || math.IsNaN(x) {
+				return fmt.Errorf("number %d of gradient %d is %v, not %v", k, i, x, b.grads[i][k])
+			}
+		}
+	}
+	return nil
+}
+
+// chunkings are sizes for a model: scalars, rows, columns, blocks, everything in one, and random ones.
+func chunkings(rng *rand.Rand, m *gradtest.Chunked) []gradtest.Size {
+	all := func(n int) gradtest.Size {
+		s := gradtest.Size{}
+		for _, a := range []byte(m.Axes) {
+			if s[a] = n; n > 1 && m.Sizes[a]%n != 0 || n > m.Sizes[a] {
+				s[a] = 0
+			}
+		}
+		return s
+	}
+	with := func(s gradtest.Size, a byte, n int) gradtest.Size { s[a] = n; return s }
+	out := []gradtest.Size{all(0), all(1), with(all(0), m.Axes[0], 1), with(all(1), m.Axes[0], 0), all(2), all(4)}
+	for range 6 {
+		s := gradtest.Size{}
+		for _, a := range []byte(m.Axes) {
+			for s[a] = 1 + rng.Intn(m.Sizes[a]); m.Sizes[a]%s[a] != 0; {
+				s[a] = 1 + rng.Intn(m.Sizes[a])
+			}
+		}
+		out = append(out, s)
+	}
+	return out
+}
+
+// TestChunkings: the chunks in which matrices are stored, the order of rows and the number of workers do not change a result.
+func TestChunkings(t *testing.T) {
+	executor.SmallGrids(t)
+	rng := rand.New(rand.NewSource(1))
+	models := []*gradtest.Chunked{gradtest.Factors(8, 12, 4), gradtest.Logistic(12, 8), gradtest.Perceptron(12, 8, 4, 6)}
+	for _, m := range models {
+		grids := 0
+		var first, real pass
+		for i, size := range chunkings(rng, m) {
+			shuffled := i%2 > 0
+			double := passOf(t, m, size, kernels.Float64, shuffled, executor.Options{Workers: 1})
+			if i == 0 {
+				first = double
+			} else if err := near(double, first, 1e-12); err != nil {
+				t.Errorf("%s in %v, shuffled %v: %v\n%s", m.Name, size, shuffled, err, double.explain)
+			}
+			if two := passOf(t, m, size, kernels.Float64, shuffled, executor.Options{Workers: 2}); near(two, double, 0) != nil {
+				t.Errorf("%s in %v: workers change the result: %v", m.Name, size, near(two, double, 0))
+			}
+			wide := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Workers: 2, Force64: true})
+			if err := near(wide, first, 1e-12); err != nil {
+				t.Errorf("%s in %v, of real as double precision: %v\n%s", m.Name, size, err, wide.explain)
+			}
+			single := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Workers: 1})
+			if i == 0 {
+				real = single
+			}
+			if err := near(single, first, 2e-5); err != nil {
+				t.Errorf("%s in %v, of real: %v\n%s", m.Name, size, err, single.explain)
+			}
+			if two := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Workers: 2}); near(two, single, 0) != nil {
+				t.Errorf("%s in %v, of real: workers change the result: %v", m.Name, size, near(two, single, 0))
+			}
+			if strings.Contains(double.explain, "grid product") || strings.Contains(double.explain, "re-chunked") {
+				grids++
+			}
+		}
+		if grids < 6 {
+			t.Errorf("%s: %d chunkings became grid products", m.Name, grids)
+		}
+		_ = real
+	}
+}
+
+// TestNoGrid: where some pairs are missing, or met twice, sums are as before, and right (passOf compares with the oracle).
+func TestNoGrid(t *testing.T) {
+	executor.SmallGrids(t)
+	scalars := gradtest.Size{'i': 1, 'j': 1, 'k': 1}
+	full := passOf(t, gradtest.Factors(8, 12, 4), scalars, kernels.Float64, true, executor.Options{})
+	if !strings.Contains(full.explain, ", not listed") {
+		t.Errorf("a full product is no grid:\n%s", full.explain)
+	}
+	for name, change := range map[string]func(m *gradtest.Chunked){
+		"a hole in w":        func(m *gradtest.Chunked) { m.Holes = map[string]int{"w": 1} },
+		"holes in h":         func(m *gradtest.Chunked) { m.Holes = map[string]int{"h": 3} },
+		"a filter":           func(m *gradtest.Chunked) { m.Filter = "w.i <> h.j" },
+		"a row twice":        func(m *gradtest.Chunked) { m.Twice = map[string]int{"h": 2}; m.Params = []string{"w"} },
+		"a NULL":             func(m *gradtest.Chunked) { m.Nulls = map[string]int{"h": 2} },
+		"a condition of one": func(m *gradtest.Chunked) { m.Filter = "w.i > 2" },
+	} {
+		for _, size := range []gradtest.Size{scalars, {'i': 2, 'j': 2, 'k': 2}} {
+			m := gradtest.Factors(8, 12, 4)
+			change(m)
+			if got := passOf(t, m, size, kernels.Float64, true, executor.Options{}); strings.Contains(got.explain, ", not listed") {
+				t.Errorf("%s: a grid all the same:\n%s", name, got.explain)
+			}
+		}
+	}
+	// Numbers that are infinite, or none, spread as they do through the pairs.
+	for _, size := range []gradtest.Size{scalars, {'i': 2, 'j': 2, 'k': 2}} {
+		m := gradtest.Factors(8, 12, 4)
+		m.Special = true
+		passOf(t, m, size, kernels.Float64, true, executor.Options{})
+	}
+	// A hole in the data that the product is compared with leaves the product alone.
+	m := gradtest.Factors(8, 12, 4)
+	m.Holes = map[string]int{"a": 2}
+	passOf(t, m, scalars, kernels.Float64, true, executor.Options{})
+}

@@ -1,0 +1,214 @@
+package executor
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// form is a way to compute a product of matrices, row by row.
+type form struct {
+	by   byte    // what the rows are: m, n or k
+	x, y *layout // of the operands
+	out  *layout
+	turn bool // the matrix that is the same for all rows, or the result of k, is laid out as its transpose
+	// the chunk's shape of an operand that is the same for all rows, nil for another
+	shapeX, shapeY []int
+	costs          float64
+}
+
+// Costs of a form, in numbers that are copied.
+const (
+	productCost = 1.0 / 75 // of a multiplication, where the rows are too few to share them
+	fewRows     = 128
+	readCost    = 0.25 // of reading a number once more
+)
+
+// longSum is the length of a sum up to which it is left to the product of two matrices, which adds in its own precision;
+// longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products is so in any case.)
+const longSum = 4096
+
+// forms lists the ways to compute a product whose result has rows rows of size numbers.
+func (m *matrices) forms(rows, size int, inner []int) []*form {
+	x, y := m.ops[0], m.ops[1]
+	orders := [][]int{m.k}
+	var other []int // as the second operand has them
+	for _, l := range y.labels() {
+		if slices.Contains(m.k, l) {
+			other = append(other, l)
+		}
+	}
+	if !slices.Equal(other, m.k) {
+		orders = append(orders, other)
+	}
+	to := func(by, cols []int) *layout { return m.layout(rows, size, m.proj, inner, by, cols) }
+	var out []*form
+	add := func(f *form, n, wide []int) {
+		f.costs += m.copies(x, f.x, f.shapeX) + m.copies(y, f.y, f.shapeY) + float64(m.size(wide))
+		if !f.out.view {
+			f.costs += float64(f.out.rows * f.out.cols)
+		}
+		if m.size(n) < fewRows && !m.large(n, f) {
+			f.costs += productCost * float64(m.size(m.m)*m.size(m.k)*m.size(m.n))
+		}
+		out = append(out, f)
+	}
+	for _, k := range orders {
+		for _, turn := range []bool{false, true} {
+			pair := func(a, b []int) []int {
+				if turn {
+					a, b = b, a
+				}
+				return slices.Concat(a, b)
+			}
+			if m.size(m.k) <= longSum || m.size(m.n) == 1 {
+				add(&form{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)), out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
+			}
+			if m.size(m.k) <= longSum || m.size(m.m) == 1 {
+				add(&form{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k), out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
+			}
+			add(&form{by: 'k', x: m.operandLayout(x, k, m.m), y: m.operandLayout(y, k, m.n), out: to(nil, pair(m.m, m.n)), turn: turn,
+				costs: float64(m.size(m.m)*m.size(m.n)) * (8 + float64(m.size(k))/64)}, k, m.n)
+		}
+	}
+	return out
+}
+
+// large reports whether workers share the columns of the product too (gemm.go).
+func (m *matrices) large(rows []int, f *form) bool {
+	matrix := f.y
+	if f.by == 'n' {
+		matrix = f.x
+	}
+	return f.by != 'k' && matrix.rows*matrix.cols >= largeMatrix && 2*m.size(rows)*matrix.cols >= largeFlops
+}
+
+// compute chooses the form and makes the val.
+func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
+	for _, o := range m.ops {
+		var err error
+		if o.v, err = m.g.cast(o.v, v.typ.Kind); err != nil {
+			return nil, err
+		}
+	}
+	to := v.sp
+	if grp != nil {
+		to = grp.out
+	}
+	var best *form
+	for _, f := range m.forms(to.n, t.Size(), m.out[len(m.proj.dims):]) {
+		if best == nil || f.costs < best.costs {
+			best = f
+		}
+	}
+	if m.pairs.dims == nil && m.pairs.n == m.lens[0] && best.by == 'k' { // the sum as it stands
+		return nil, nil
+	}
+	if m.pairs.dims == nil && m.g.p.holds(m.kept(best)) != nil { // the pairs are there and need no copy
+		return nil, nil
+	}
+	z, err := m.multiply(best)
+	if err != nil {
+		return nil, err
+	}
+	if z.note == "" {
+		z.note = fmt.Sprintf("grid product %d×%d×%d", m.size(m.m), m.size(m.k), m.size(m.n))
+	}
+	if z, err = m.scale(z, t.Kind); err != nil {
+		return nil, err
+	}
+	return m.g.stored(z, best.out, to, t), nil
+}
+
+// kept is how many bytes a form takes for copies of what does not change.
+func (m *matrices) kept(f *form) int64 {
+	bytes := 0
+	for i, l := range []*layout{f.x, f.y} {
+		if o := m.ops[i]; !l.view && !o.v.vary {
+			bytes += l.rows * l.cols * kindOf(o.v.typ).bytes()
+		}
+	}
+	return int64(bytes)
+}
+
+// multiply makes the product in a form.
+func (m *matrices) multiply(f *form) (*val, error) {
+	switch f.by {
+	case 'm':
+		return m.byRows(m.g.dense(m.ops[0].v, f.x, nil), m.g.dense(m.ops[1].v, f.y, f.shapeY), f.turn)
+	case 'n':
+		return m.byRows(m.g.dense(m.ops[1].v, f.y, nil), m.g.dense(m.ops[0].v, f.x, f.shapeX), f.turn)
+	}
+	x, y := m.g.dense(m.ops[0].v, f.x, nil), m.g.dense(m.ops[1].v, f.y, nil)
+	name := "mul"
+	switch {
+	case x.typ.Shape != nil && y.typ.Shape != nil:
+		if name = "outer"; f.turn {
+			x, y = y, x
+		}
+	case x.typ.Shape != nil:
+		x, y = y, x
+	}
+	o, err := m.g.call(kernels.Lookup(name), kernels.Attr{}, x, y)
+	if err != nil || o.uniform() {
+		return o, err
+	}
+	return m.g.agg(ra.GradSum, o, o.typ, m.g.whole(o.sp, m.g.unit)), nil
+}
+
+// shape is that of the matrix of k × n numbers, or turned; nil where it is none.
+func (m *matrices) shape(n []int, turned bool) []int {
+	k, w := m.size(m.k), m.size(n)
+	switch {
+	case k == 1 || w == 1:
+		return nil
+	case turned:
+		return []int{w, k}
+	}
+	return []int{k, w}
+}
+
+// byRows multiplies each row of x by a matrix y, maybe turned.
+func (m *matrices) byRows(x, y *val, turned bool) (*val, error) {
+	call := func(name string, args ...*val) (*val, error) {
+		return m.g.call(kernels.Lookup(name), kernels.Attr{}, args...)
+	}
+	switch {
+	case m.size(m.k) == 1:
+		return call("mul", x, y)
+	case len(y.typ.Shape) < 2:
+		d, err := call("dot", x, y)
+		if err != nil {
+			return nil, err
+		}
+		return m.g.cast(d, x.typ.Kind)
+	case turned:
+		var err error
+		if y, err = call("transpose", y); err != nil {
+			return nil, err
+		}
+	}
+	return call("matmul", x, y)
+}
+
+// scale applies what is the same for all rows.
+func (m *matrices) scale(z *val, k kernels.Kind) (*val, error) {
+	var err error
+	for _, f := range m.scalars {
+		name, args := "mul", []*val{f.v, z}
+		if f.divide {
+			name, args = "div", []*val{z, f.v}
+		}
+		if z, err = m.g.call(kernels.Lookup(name), kernels.Attr{}, args...); err != nil {
+			return nil, err
+		}
+	}
+	if m.neg {
+		if z, err = m.g.call(kernels.Lookup("neg"), kernels.Attr{}, z); err != nil {
+			return nil, err
+		}
+	}
+	return m.g.cast(z, k)
+}
