@@ -23,12 +23,7 @@ func (p *Program) Explain() string {
 		return b.String() + "not compiled\n"
 	}
 	p.explainStructure(&b, st)
-	var once, steps []*instr
-	for _, in := range p.once {
-		if !in.v.structural {
-			once = append(once, in)
-		}
-	}
+	var steps []*instr
 	if p.sched != nil {
 		steps = p.sched.steps
 	} else {
@@ -37,7 +32,7 @@ func (p *Program) Explain() string {
 	if p.limit != (limits{}) {
 		fmt.Fprintf(&b, "limits: %.3g Gflop/s, %.3g GB/s read\n", p.limit.flops/1e9, p.limit.bytes/1e9)
 	}
-	explainInstrs(&b, "once per run", once, p.limit)
+	p.explainOnce(&b)
 	if took := median(p.made); took > 0 {
 		fmt.Fprintf(&b, "structure of a step: %.3g ms\n", took.Seconds()*1e3)
 	}
@@ -67,6 +62,21 @@ func (p *Program) explainSpilled(b *strings.Builder) {
 	for _, what := range append(p.led.listed[:len(p.led.listed):len(p.led.listed)], p.led.vals...) {
 		fmt.Fprintf(b, "  %s\n", what)
 	}
+}
+
+// explainOnce prints what is computed once.
+func (p *Program) explainOnce(b *strings.Builder) {
+	var once []*instr
+	for _, in := range p.once {
+		if !in.v.structural {
+			once = append(once, in)
+		}
+	}
+	if once == nil && p.onceText != "" {
+		b.WriteString(p.onceText)
+		return
+	}
+	explainInstrs(b, "once per run", once, p.limit)
 }
 
 func (p *Program) explainStructure(b *strings.Builder, st *stage) {

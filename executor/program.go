@@ -52,8 +52,11 @@ type Program struct {
 	zeros      []int32  // the rows of a relation of one row, in joins
 	roots      [][]root // of the last schedule: per root, per column
 	ran        bool
-	limit      limits          // the machine's, once Analyze has measured them
-	made       []time.Duration // how long the structure of each step took, where it is timed
+	released   int                 // times: before the first run, and after what is computed once
+	gone       map[*tableData]bool // of which columns have been released
+	onceText   string              // what has been computed once, for plans
+	limit      limits              // the machine's, once Analyze has measured them
+	made       []time.Duration     // how long the structure of each step took, where it is timed
 	alongs     map[string]along
 	layouts    map[string]*layout
 	rowTables  map[uint64][][]int32 // of layouts, by a hash
@@ -202,7 +205,13 @@ func (p *Program) Run(ctx context.Context, env kernels.Env) (err error) {
 		return err
 	}
 	p.ran = false
+	if err := p.release(false); err != nil {
+		return err
+	}
 	if err := p.runOnce(&p.m); err != nil {
+		return err
+	}
+	if err := p.release(true); err != nil {
 		return err
 	}
 	if err := p.sched.runSteps(&p.m); err != nil {
@@ -245,13 +254,6 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 // PerStep reports whether a step may have rows of its own.
 func (p *Program) PerStep() bool { return p.steps }
 
-// Invalidate forgets what was computed once; the next Run computes it again, over the same structure.
-func (p *Program) Invalidate() {
-	for _, v := range p.owned {
-		v.done = false
-	}
-}
-
 // reset forgets structure and values, but not the parameters.
 func (p *Program) reset() {
 	p.dropSchedule()
@@ -259,7 +261,11 @@ func (p *Program) reset() {
 		v.data.free()
 		v.data = nil
 	}
-	p.owned, p.once, p.run, p.step = nil, nil, nil, nil
+	p.owned, p.once, p.run, p.step, p.released, p.onceText = nil, nil, nil, nil, 0, ""
+	for t := range p.gone {
+		delete(p.scans, t)
+	}
+	p.gone = nil
 	p.led.forget()
 	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
 	for _, q := range p.params {

@@ -101,7 +101,7 @@ var faults = []fault{
 
 	// Training.
 	{"Adam without bias correction", "train/optimizers.go", "return h.lr / (1 - math.Pow(h.Beta1, float64(h.step))),", "return h.lr,", training},
-	{"weight decay shrinks nothing", "train/optimizers.go", "p[i] -= lr * (scale*g[i] + wd*p[i])", "p[i] -= lr * (scale*g[i] + wd*0)", training},
+	{"weight decay shrinks nothing", "train/optimizers.go", "cpu.SGD(T(h.lr), T(h.decay), T(h.scale), g, p)", "cpu.SGD(T(h.lr), 0, T(h.scale), g, p)", training},
 	{"patience counts from the wrong validation", "train/train.go", "c.Patience > 0 && p.Since >= c.Patience", "c.Patience > 0 && p.Since > c.Patience", training},
 	{"a resumed run forgets the optimizer's state", "runs.go", "s.State[i].F32[from+j] = float32(x)", "s.State[i].F32[from+j] = 0 * float32(x)", resuming},
 	{"every epoch has the batches of the first", "batch.go", "b.epoch, b.perm = epoch, train.Permutation(env.Seed, epoch, b.rows)", "b.epoch, b.perm = epoch, train.Permutation(env.Seed, 1, b.rows)", "./ -run=Batch"},

@@ -1,0 +1,121 @@
+package executor
+
+import (
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/ra"
+)
+
+// releaseBytes is the size from which it is worth to give memory back to the system at once.
+const releaseBytes = 32 << 20
+
+// release lets go of what no instruction reads any more: of all of the structure that is in none, and of columns of tables. It
+// is called before the first run, and again when what is computed once has been. What stays is what the rows of results are
+// called by. Where the structure is built again, tables are read again.
+func (p *Program) release(ranOnce bool) error {
+	switch {
+	case p.steps || p.m.timed || p.released > 1 || p.released == 1 && !ranOnce:
+		return nil
+	case p.released == 0:
+		if err := p.releaseStructure(); err != nil {
+			return err
+		}
+	}
+	p.released++
+	if ranOnce {
+		var b strings.Builder
+		p.explainOnce(&b)
+		p.once, p.onceText, p.released = nil, b.String(), 2
+		for _, v := range p.owned {
+			v.args, v.grp, v.idx = nil, nil, nil
+		}
+	}
+	if p.releaseColumns() >= releaseBytes {
+		debug.FreeOSMemory()
+	}
+	return nil
+}
+
+// releaseStructure forgets how rows and vals were found.
+func (p *Program) releaseStructure() error {
+	named := map[*ra.Node]bool{}
+	for _, r := range p.plan.Roots {
+		named[r.Node] = true
+		for _, id := range r.Cols {
+			if i := r.Node.Index(id); !r.Node.Cols[i].Type.IsFloat() {
+				if _, err := p.run.vec(r.Node, i); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	st := p.run
+	for n, r := range st.rels {
+		kept := &rel{sp: r.sp, data: r.data, vecs: r.vecs}
+		if !named[n] && !(n.Op == ra.Scan && p.trained(p.table(n.Table))) {
+			kept.vecs = map[int]*ra.Vector{}
+		}
+		st.rels[n] = kept
+	}
+	st.cols, st.met, st.keys = map[colKey]*val{}, map[string]met{}, map[string][]*val{}
+	for _, g := range []*graph{st.main, st.wide} {
+		g.seen, g.moved = map[string]*val{}, map[*val]*val{}
+		x := g.indexer
+		x.at, x.codes, x.wholes, x.comp = map[indexKey][]*index{}, map[indexKey][]*groups{}, map[[2]int]*groups{}, map[[2]int]*index{}
+	}
+	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
+	p.spare.free()
+	return nil
+}
+
+// trained reports whether a column of the table is a parameter.
+func (p *Program) trained(t *tableData) bool {
+	return slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t })
+}
+
+// releaseColumns forgets the columns that are not read any more; it returns their bytes.
+func (p *Program) releaseColumns() (bytes int64) {
+	if p.gone == nil {
+		p.gone = map[*tableData]bool{}
+	}
+	used, st := p.reads(), p.run
+	for t, r := range p.scans {
+		for i, v := range r.data {
+			keys := []scanKey{{false, t, t.cols[i]}, {true, t, t.cols[i]}}
+			chunk := v != nil && v.Type.IsFloat() && v.Type.Size() > 1
+			if v == nil || p.trained(t) && !chunk || used[st.leaves[keys[0]]] || used[st.leaves[keys[1]]] {
+				continue
+			}
+			for _, k := range keys {
+				if l := st.leaves[k]; l != nil && chunk { // vals that are not read may still hold it
+					l.data.f32, l.data.f64 = nil, nil
+				}
+				delete(st.leaves, k)
+			}
+			bytes += vectorBytes(v)
+			r.data[i] = nil
+			p.gone[t] = true
+		}
+	}
+	p.led.columns = max(p.led.columns-bytes, 0)
+	return bytes
+}
+
+// reads lists the vals in memory that an instruction reads, or that are results.
+func (p *Program) reads() map[*val]bool {
+	used := map[*val]bool{}
+	for _, in := range append(p.once[:len(p.once):len(p.once)], p.sched.steps...) {
+		for _, v := range in.t.loads() {
+			used[v.base()] = true
+		}
+	}
+	for _, cols := range p.roots {
+		for _, r := range cols {
+			used[r.v.base()] = true
+		}
+	}
+	delete(used, nil)
+	return used
+}
