@@ -52,7 +52,10 @@ type ledger struct {
 func (p *Program) window() int64 { return p.opt.Memory / windowShare }
 
 // spills reports whether some of the program lies in files.
-func (p *Program) spills() bool { return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 }
+func (p *Program) spills() bool {
+	_, step := p.pool.bytes()
+	return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 || step > 0
+}
 
 // forget frees the arrays of the structure.
 func (l *ledger) forget() {
@@ -64,26 +67,13 @@ func (l *ledger) forget() {
 
 // inFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
 func (p *Program) inFile(bytes int64) bool {
-	if p.opt.Memory <= 0 || bytes < spillBytes || p.led.arrays+bytes <= p.opt.Memory/structureShare {
-		p.led.arrays += bytes
-		return false
-	}
-	return true
+	return p.opt.Memory > 0 && bytes >= spillBytes && p.arrays()+bytes > p.opt.Memory/structureShare
 }
 
-// lasting makes an array of the structure, of undefined content. A full disk is a panic with its error.
-func lasting[T int32 | int64](p *Program, n int) []T {
-	var t T
-	bytes := n * int(unsafe.Sizeof(t))
-	if !p.inFile(int64(bytes)) {
-		return make([]T, n)
-	}
-	b, err := p.spill(bytes)
-	if err != nil {
-		panic(err)
-	}
-	p.led.filed = append(p.led.filed, b)
-	return tensor.View[T](b, 0, n)
+// arrays is the size of the arrays of the structure in memory.
+func (p *Program) arrays() int64 {
+	step, _ := p.pool.bytes()
+	return p.led.arrays + step
 }
 
 // lastingData gives a column of the structure its memory, which is Go's or a file's.
@@ -91,6 +81,7 @@ func (p *Program) lastingData(d *data, nullable bool) error {
 	bytes := need(d.kind, d.n, d.size, nullable)
 	if d.kind == str || !p.inFile(int64(bytes)) {
 		*d = onHeap(d.kind, d.n, d.size, nullable)
+		p.led.arrays += int64(bytes)
 		return nil
 	}
 	b, err := p.spill(bytes)
@@ -315,7 +306,7 @@ func (p *Program) Holds() int64 {
 
 // structureBytes counts the arrays of the structure in memory and the tables in which keys are looked up.
 func (p *Program) structureBytes() int64 {
-	n := p.led.arrays
+	n := p.arrays()
 	for _, st := range []*stage{p.run, p.step} {
 		if st == nil {
 			continue
@@ -326,7 +317,7 @@ func (p *Program) structureBytes() int64 {
 			}
 		}
 	}
-	return n + p.pool.bytes()
+	return n
 }
 
 func (e *encoder) bytes() (n int64) {
@@ -348,7 +339,9 @@ func (p *Program) onDisk(at unsafe.Pointer) bool {
 // smallest is the least budget that works for a plan that needs so many bytes besides columns, arrays of the structure and the
 // window.
 func (p *Program) smallest(bytes int64) int64 {
-	cols, arrays := p.columnsByBytes(), p.led.arrays
+	cols, arrays := p.columnsByBytes(), p.arrays()
+	_, files := p.pool.bytes()
+	arrays += files
 	for _, b := range p.led.filed {
 		arrays += int64(len(b.Bytes()))
 	}

@@ -192,7 +192,9 @@ func (p *Program) choose(items []*item, steps int, tmp int64, structural bool) e
 	}
 	if structural {
 		for _, x := range items {
-			x.spilled = x.own && x.v.data.kind != str && p.inFile(int64(x.bytes))
+			if x.spilled = x.own && x.v.data.kind != str && p.inFile(int64(x.bytes)); x.own && !x.spilled {
+				p.led.arrays += int64(x.bytes)
+			}
 		}
 	}
 	held := p.held() + tmp
@@ -201,6 +203,8 @@ func (p *Program) choose(items []*item, steps int, tmp int64, structural bool) e
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		p.led.needs += int64(len(b.Bytes()))
 	}
+	_, step := p.pool.bytes()
+	p.led.needs += step
 	for spills := p.spills(); ; spills = true {
 		left := p.opt.Memory - held
 		if spills {
@@ -214,7 +218,7 @@ func (p *Program) choose(items []*item, steps int, tmp int64, structural bool) e
 			return nil
 		}
 		if x == nil {
-			return p.tooLittle(held - p.led.columns - p.led.arrays + need)
+			return p.tooLittle(held - p.led.columns - p.arrays() + need)
 		}
 		x.spilled = true
 		need = inMemoryOf(items)
@@ -340,7 +344,8 @@ func (p *Program) tell(items []*item) {
 
 // Spilled says what of the program lies in files.
 func (p *Program) Spilled() Spilled {
-	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + len(p.led.vals), Dir: p.opt.SpillDir}
+	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + p.pool.files() + len(p.led.vals), Dir: p.opt.SpillDir}
+	_, s.Bytes = p.pool.bytes()
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		s.Bytes += int64(len(b.Bytes()))
 	}
@@ -358,7 +363,7 @@ func (p *Program) Spilled() Spilled {
 // holds refuses to take so many bytes for structure where they do not fit into the budget.
 func (p *Program) holds(bytes int64) error {
 	if bytes += p.held(); p.opt.Memory > 0 && bytes > p.opt.Memory {
-		return p.tooLittle(bytes - p.led.columns - p.led.arrays)
+		return p.tooLittle(bytes - p.led.columns - p.arrays())
 	}
 	return nil
 }
