@@ -41,6 +41,7 @@ type ledger struct {
 	columns  int64            // of tables, in memory
 	disk     []*tensor.Buffer // columns of tables in files
 	listed   []string         // which they are, for plans
+	gathered int64            // the largest column in a file that is read through an index
 	arrays   int64            // of the structure, in memory; what became garbage counts too
 	filed    []*tensor.Buffer // arrays of the structure in files
 	vals     []string         // the vals in files, of the last schedule
@@ -336,6 +337,10 @@ func (p *Program) onDisk(at unsafe.Pointer) bool {
 	return slices.ContainsFunc(p.led.disk, in) || slices.ContainsFunc(p.led.filed, in)
 }
 
+// beyond is how much of a column in a file that is read in no order is resident beyond the window and what a budget leaves for
+// such: pages come sixteen at a time, faster than they can be released.
+func beyond(gathered, budget int64) int64 { return max(0, gathered-2*(budget/windowShare)) }
+
 // smallest is the least budget that works for a plan that needs so many bytes besides columns, arrays of the structure and the
 // window.
 func (p *Program) smallest(bytes int64) int64 {
@@ -347,7 +352,7 @@ func (p *Program) smallest(bytes int64) int64 {
 	}
 	works := func(budget int64) bool {
 		_, kept := inMemory(cols, budget)
-		return bytes+kept+min(arrays, budget/structureShare)+budget/windowShare <= budget
+		return bytes+kept+min(arrays, budget/structureShare)+budget/windowShare+beyond(p.led.gathered, budget) <= budget
 	}
 	least, rest := int64(0), int64(0)
 	try := func(budget int64) {
@@ -360,6 +365,8 @@ func (p *Program) smallest(bytes int64) int64 {
 		rest += c.bytes
 		try((bytes + rest + arrays) * windowShare / (windowShare - 1))
 		try((bytes + rest) * 8 / 5) // the window and the share of the structure are three eighths
+		try((bytes + rest + arrays + p.led.gathered) * 8 / 9)
+		try((bytes + rest + p.led.gathered) * 8 / 7)
 		try(rest * columnShare)
 	}
 	return least
