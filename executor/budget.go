@@ -16,7 +16,7 @@ import (
 
 // The budget. What a program needs is counted from exact numbers of rows. Where that is more than the budget, columns of
 // tables and vals move from memory to files that the system pages (tensor.NewSpill): instructions run over blocks of rows, so
-// that they stream through. What is resident of such files at once is bounded by a window. See docs/adr/0016.
+// that they stream through. What is resident of such files at once is bounded by a window. See docs/adr/0016-memory-budget.md.
 
 const (
 	windowShare    = 8 // of the budget is the window of spilled buffers' pages
