@@ -27,6 +27,11 @@ func (db *Engine) memory() int64 {
 // options are the executor's settings in this session; beside is a program that is in use at the same time, nil for none.
 func (db *Engine) options(beside *executor.Program) executor.Options {
 	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills, Taken: db.makeRoom(beside)}
+	if s, ok := db.host.(interface{ LimitCache(budget int64) error }); ok {
+		if err := s.LimitCache(o.Memory); err != nil {
+			db.notice("WARNING", fmt.Sprintf("the store's cache keeps its size: %v", err))
+		}
+	}
 	if beside != nil {
 		o.Taken += beside.Holds()
 	}

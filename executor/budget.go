@@ -16,7 +16,7 @@ import (
 
 // The budget. What a program needs is counted from exact numbers of rows. Where that is more than the budget, columns of
 // tables and vals move from memory to files that the system pages (tensor.NewSpill): instructions run over blocks of rows, so
-// that they stream through. What is resident of such files at once is bounded by a window. See docs/adr/0016.
+// that they stream through. What is resident of such files at once is bounded by a window. See docs/adr/0016-memory-budget.md.
 
 const (
 	windowShare    = 8 // of the budget is the window of spilled buffers' pages
@@ -41,6 +41,7 @@ type ledger struct {
 	columns  int64            // of tables, in memory
 	disk     []*tensor.Buffer // columns of tables in files
 	listed   []string         // which they are, for plans
+	gathered int64            // the largest column in a file that is read through an index
 	arrays   int64            // of the structure, in memory; what became garbage counts too
 	filed    []*tensor.Buffer // arrays of the structure in files
 	vals     []string         // the vals in files, of the last schedule
@@ -52,7 +53,10 @@ type ledger struct {
 func (p *Program) window() int64 { return p.opt.Memory / windowShare }
 
 // spills reports whether some of the program lies in files.
-func (p *Program) spills() bool { return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 }
+func (p *Program) spills() bool {
+	_, step := p.pool.bytes()
+	return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 || step > 0
+}
 
 // forget frees the arrays of the structure.
 func (l *ledger) forget() {
@@ -64,26 +68,13 @@ func (l *ledger) forget() {
 
 // inFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
 func (p *Program) inFile(bytes int64) bool {
-	if p.opt.Memory <= 0 || bytes < spillBytes || p.led.arrays+bytes <= p.opt.Memory/structureShare {
-		p.led.arrays += bytes
-		return false
-	}
-	return true
+	return p.opt.Memory > 0 && bytes >= spillBytes && p.arrays()+bytes > p.opt.Memory/structureShare
 }
 
-// lasting makes an array of the structure, of undefined content. A full disk is a panic with its error.
-func lasting[T int32 | int64](p *Program, n int) []T {
-	var t T
-	bytes := n * int(unsafe.Sizeof(t))
-	if !p.inFile(int64(bytes)) {
-		return make([]T, n)
-	}
-	b, err := p.spill(bytes)
-	if err != nil {
-		panic(err)
-	}
-	p.led.filed = append(p.led.filed, b)
-	return tensor.View[T](b, 0, n)
+// arrays is the size of the arrays of the structure in memory.
+func (p *Program) arrays() int64 {
+	step, _ := p.pool.bytes()
+	return p.led.arrays + step
 }
 
 // lastingData gives a column of the structure its memory, which is Go's or a file's.
@@ -91,6 +82,7 @@ func (p *Program) lastingData(d *data, nullable bool) error {
 	bytes := need(d.kind, d.n, d.size, nullable)
 	if d.kind == str || !p.inFile(int64(bytes)) {
 		*d = onHeap(d.kind, d.n, d.size, nullable)
+		p.led.arrays += int64(bytes)
 		return nil
 	}
 	b, err := p.spill(bytes)
@@ -315,7 +307,7 @@ func (p *Program) Holds() int64 {
 
 // structureBytes counts the arrays of the structure in memory and the tables in which keys are looked up.
 func (p *Program) structureBytes() int64 {
-	n := p.led.arrays
+	n := p.arrays()
 	for _, st := range []*stage{p.run, p.step} {
 		if st == nil {
 			continue
@@ -326,7 +318,7 @@ func (p *Program) structureBytes() int64 {
 			}
 		}
 	}
-	return n + p.pool.bytes()
+	return n
 }
 
 func (e *encoder) bytes() (n int64) {
@@ -345,16 +337,22 @@ func (p *Program) onDisk(at unsafe.Pointer) bool {
 	return slices.ContainsFunc(p.led.disk, in) || slices.ContainsFunc(p.led.filed, in)
 }
 
+// beyond is how much of a column in a file that is read in no order is resident beyond the window and what a budget leaves for
+// such: pages come sixteen at a time, faster than they can be released.
+func beyond(gathered, budget int64) int64 { return max(0, gathered-2*(budget/windowShare)) }
+
 // smallest is the least budget that works for a plan that needs so many bytes besides columns, arrays of the structure and the
 // window.
 func (p *Program) smallest(bytes int64) int64 {
-	cols, arrays := p.columnsByBytes(), p.led.arrays
+	cols, arrays := p.columnsByBytes(), p.arrays()
+	_, files := p.pool.bytes()
+	arrays += files
 	for _, b := range p.led.filed {
 		arrays += int64(len(b.Bytes()))
 	}
 	works := func(budget int64) bool {
 		_, kept := inMemory(cols, budget)
-		return bytes+kept+min(arrays, budget/structureShare)+budget/windowShare <= budget
+		return bytes+kept+min(arrays, budget/structureShare)+budget/windowShare+beyond(p.led.gathered, budget) <= budget
 	}
 	least, rest := int64(0), int64(0)
 	try := func(budget int64) {
@@ -367,6 +365,8 @@ func (p *Program) smallest(bytes int64) int64 {
 		rest += c.bytes
 		try((bytes + rest + arrays) * windowShare / (windowShare - 1))
 		try((bytes + rest) * 8 / 5) // the window and the share of the structure are three eighths
+		try((bytes + rest + arrays + p.led.gathered) * 8 / 9)
+		try((bytes + rest + p.led.gathered) * 8 / 7)
 		try(rest * columnShare)
 	}
 	return least

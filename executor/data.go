@@ -109,6 +109,19 @@ func onHeap(k kind, n, size int, nullable bool) data {
 	return d
 }
 
+// bytes are the column's numbers.
+func (d *data) bytes() []byte {
+	switch d.kind {
+	case f64:
+		return bytesOf(d.f64)
+	case f32:
+		return bytesOf(d.f32)
+	case i64:
+		return bytesOf(d.i64)
+	}
+	return nil
+}
+
 func (d *data) free() {
 	if d != nil {
 		d.buf.Free()

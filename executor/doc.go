@@ -9,6 +9,7 @@
 // tree of kernels run over blocks of rows and ended by a store or a sum, with a static memory plan. Vals over
 // the rows of one space that do not wait for each other through other rows share a pass (fuse.go): one
 // instruction with several results, which reads its rows once. Run executes the list once; what no parameter and no step reaches ran before, once.
+// What does not fit into Options.Memory lies in files (budget.go, place.go; docs/adr/0016-memory-budget.md).
 //
 // A join of relations that hold all combinations of their keys is a grid (grid.go): its rows are not listed. Sums of products over
 // it become products of matrices (contract.go), in chunks that are chosen by cost; a vLayout (layout.go) takes a column from
@@ -27,7 +28,7 @@
 // # Errors
 //
 // Everything returned is an *sqlerr.Error or the context's error. Sizes are checked before memory is
-// taken: 54000 for too many rows, 53200 for too many bytes. A panic inside becomes an internal error.
+// taken: 54000 for too many rows, 53200 for a budget in which the plan does not fit even where it spills, 53100 for a full disk. A panic inside becomes an internal error.
 //
 // # Where to add
 //

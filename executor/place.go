@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -29,9 +30,9 @@ type item struct {
 // too small. Vals that do not fit into the budget lie in files. Those of the structure alone are not refused: the schedule of the
 // values says what the whole plan needs.
 func (s *schedule) place(p *Program, roots []root, a *arena, structural bool) error {
-	items := s.items(roots)
+	items, stored := s.items(roots)
 	tmp := int64(max(s.tmp, p.onceTmp)*s.busy(p.opt.Workers)) + s.partials()
-	if err := p.choose(items, len(s.steps), tmp, structural); err != nil {
+	if err := p.choose(items, stored, len(s.steps), tmp, structural); err != nil {
 		return err
 	}
 	var in, out []*extent
@@ -90,10 +91,10 @@ func (s *schedule) onceTmp() int {
 	return s.tmp
 }
 
-// items lists the vals that need memory, with the instructions from and to which they do.
-func (s *schedule) items(roots []root) []*item {
+// items lists the vals that need memory, with the instructions from and to which they do, and the stored columns that are read
+// through an index.
+func (s *schedule) items(roots []root) (out []*item, stored []*val) {
 	at := map[*val]*item{}
-	var out []*item
 	add := func(v *val, own bool) {
 		x := &item{v: v, own: own, extent: extent{bytes: need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable), from: len(s.steps), to: -1}}
 		if own {
@@ -113,6 +114,8 @@ func (s *schedule) items(roots []root) []*item {
 			in.gathers(func(v *val) {
 				if x := at[v.base()]; x != nil {
 					x.gathered = true
+				} else {
+					stored = append(stored, v)
 				}
 			})
 		}
@@ -133,7 +136,7 @@ func (s *schedule) items(roots []root) []*item {
 			x.to = len(s.steps)
 		}
 	}
-	return out
+	return out, stored
 }
 
 // gathers calls f for the vals that the instruction reads through an index.
@@ -186,13 +189,15 @@ func (s *schedule) partials() (most int64) {
 
 // choose marks the vals that lie in files: as few as let the rest fit into the budget. Where the most is in memory at
 // once one goes: before others one whose rows are only read in their order, and the largest.
-func (p *Program) choose(items []*item, steps int, tmp int64, structural bool) error {
+func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, structural bool) error {
 	if p.opt.Memory <= 0 {
 		return nil
 	}
 	if structural {
 		for _, x := range items {
-			x.spilled = x.own && x.v.data.kind != str && p.inFile(int64(x.bytes))
+			if x.spilled = x.own && x.v.data.kind != str && p.inFile(int64(x.bytes)); x.own && !x.spilled {
+				p.led.arrays += int64(x.bytes)
+			}
 		}
 	}
 	held := p.held() + tmp
@@ -201,10 +206,12 @@ func (p *Program) choose(items []*item, steps int, tmp int64, structural bool) e
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		p.led.needs += int64(len(b.Bytes()))
 	}
+	_, step := p.pool.bytes()
+	p.led.needs += step
 	for spills := p.spills(); ; spills = true {
 		left := p.opt.Memory - held
-		if spills {
-			left -= p.window()
+		if p.led.gathered = p.gathered(items, stored); spills {
+			left -= p.window() + beyond(p.led.gathered, p.opt.Memory)
 		}
 		if need <= left {
 			return nil
@@ -214,11 +221,27 @@ func (p *Program) choose(items []*item, steps int, tmp int64, structural bool) e
 			return nil
 		}
 		if x == nil {
-			return p.tooLittle(held - p.led.columns - p.led.arrays + need)
+			return p.tooLittle(held - p.led.columns - p.arrays() + need)
 		}
 		x.spilled = true
 		need = inMemoryOf(items)
 	}
+}
+
+// gathered is the size of the largest column in a file whose rows are read through an index.
+func (p *Program) gathered(items []*item, stored []*val) (most int64) {
+	for _, x := range items {
+		if x.spilled && x.gathered {
+			most = max(most, int64(x.bytes))
+		}
+	}
+	for _, v := range stored {
+		d := v.data
+		if b := d.bytes(); len(b) > 0 && (d.buf.Spilled() || p.onDisk(unsafe.Pointer(unsafe.SliceData(b)))) {
+			most = max(most, int64(len(b)))
+		}
+	}
+	return most
 }
 
 // inMemoryOf is the memory of the items that do not lie in files.
@@ -340,7 +363,8 @@ func (p *Program) tell(items []*item) {
 
 // Spilled says what of the program lies in files.
 func (p *Program) Spilled() Spilled {
-	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + len(p.led.vals), Dir: p.opt.SpillDir}
+	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + p.pool.files() + len(p.led.vals), Dir: p.opt.SpillDir}
+	_, s.Bytes = p.pool.bytes()
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		s.Bytes += int64(len(b.Bytes()))
 	}
@@ -358,7 +382,7 @@ func (p *Program) Spilled() Spilled {
 // holds refuses to take so many bytes for structure where they do not fit into the budget.
 func (p *Program) holds(bytes int64) error {
 	if bytes += p.held(); p.opt.Memory > 0 && bytes > p.opt.Memory {
-		return p.tooLittle(bytes - p.led.columns - p.led.arrays)
+		return p.tooLittle(bytes - p.led.columns - p.arrays())
 	}
 	return nil
 }

@@ -1,24 +1,38 @@
 package executor
 
-// pool lends the arrays of a step's structure, which the next step uses again; that of the run makes arrays for what
-// outlives the step. A nil pool allocates on the Go heap.
+import (
+	"unsafe"
+
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// pool makes the arrays of structure. Those of the run last as long as it does. Those of a step are lent, and the next step uses
+// them again. They lie on Go's heap, or beyond their share of the budget in files. A nil pool allocates on the heap.
 type pool struct {
+	of     *Program // whose budget it is; nil: there is none
+	lasts  bool     // it is the run's
 	narrow shelf[int32]
 	wide   shelf[int64]
-	run    *Program // whose arrays last: see lasting; nil: a step's pool
 }
 
-type shelf[T any] struct{ free, lent [][]T }
+// shelf are the arrays of a step.
+type shelf[T int32 | int64] struct{ free, lent []array[T] }
+
+// array has undefined content; file is what owns its memory, nil for Go's heap.
+type array[T int32 | int64] struct {
+	x    []T
+	file *tensor.Buffer
+}
 
 // ints returns n numbers that are not cleared.
 func (p *pool) ints(n int) []int32 {
 	switch {
 	case p == nil:
 		return make([]int32, n)
-	case p.run != nil:
-		return lasting[int32](p.run, n)
+	case p.lasts:
+		return lasting[int32](p.of, n)
 	}
-	return p.narrow.take(n)
+	return p.narrow.take(p.of, n)
 }
 
 // longs is ints of 64 bits.
@@ -26,50 +40,102 @@ func (p *pool) longs(n int) []int64 {
 	switch {
 	case p == nil:
 		return make([]int64, n)
-	case p.run != nil:
-		return lasting[int64](p.run, n)
+	case p.lasts:
+		return lasting[int64](p.of, n)
 	}
-	return p.wide.take(n)
+	return p.wide.take(p.of, n)
 }
 
-// recycle takes back everything that was lent; what nobody wanted since the last time is left to the collector.
+// newArray makes an array. A full disk is a panic with its error.
+func newArray[T int32 | int64](p *Program, n int) array[T] {
+	var t T
+	bytes := n * int(unsafe.Sizeof(t))
+	if p == nil || !p.inFile(int64(bytes)) {
+		return array[T]{x: make([]T, n)}
+	}
+	b, err := p.spill(bytes)
+	if err != nil {
+		panic(err)
+	}
+	return array[T]{tensor.View[T](b, 0, n), b}
+}
+
+// lasting makes an array of the run's structure.
+func lasting[T int32 | int64](p *Program, n int) []T {
+	a := newArray[T](p, n)
+	if a.file != nil {
+		p.led.filed = append(p.led.filed, a.file)
+	} else {
+		p.led.arrays += int64(len(bytesOf(a.x)))
+	}
+	return a.x
+}
+
+// recycle takes back everything that was lent; what nobody wanted since the last time goes.
 func (p *pool) recycle() {
 	p.narrow.recycle()
 	p.wide.recycle()
 }
 
+// bytes is the size of a step's arrays, in memory and in files.
+func (p *pool) bytes() (memory, files int64) {
+	m, f := p.narrow.bytes()
+	memory, files = p.wide.bytes()
+	return m + memory, f + files
+}
+
 // take returns the smallest free array that is large enough, and not far too large.
-func (s *shelf[T]) take(n int) []T {
+func (s *shelf[T]) take(p *Program, n int) []T {
 	if n < laneRows/16 {
 		return make([]T, n)
 	}
 	best := -1
-	for i, x := range s.free {
-		if cap(x) >= n && cap(x) <= 2*n+1024 && (best < 0 || cap(x) < cap(s.free[best])) {
+	for i, a := range s.free {
+		if cap(a.x) >= n && cap(a.x) <= 2*n+1024 && (best < 0 || cap(a.x) < cap(s.free[best].x)) {
 			best = i
 		}
 	}
-	var x []T
+	var a array[T]
 	if best < 0 {
-		x = make([]T, n+n/8) // a step's sizes differ a little from the next one's
+		a = newArray[T](p, n+n/8) // a step's sizes differ a little from the next one's
 	} else {
 		last := len(s.free) - 1
-		x, s.free[best] = s.free[best], s.free[last]
+		a, s.free[best] = s.free[best], s.free[last]
 		s.free = s.free[:last]
 	}
-	s.lent = append(s.lent, x)
-	return x[:n:n]
+	s.lent = append(s.lent, a)
+	return a.x[:n:n]
 }
 
-func (s *shelf[T]) recycle() { s.free, s.lent = s.lent, nil }
+func (s *shelf[T]) recycle() {
+	for _, a := range s.free {
+		a.file.Free()
+	}
+	s.free, s.lent = s.lent, nil
+}
 
-// bytes is the size of the arrays that a step's pool holds.
-func (p *pool) bytes() int64 { return p.narrow.bytes() + p.wide.bytes() }
+func (s *shelf[T]) bytes() (memory, files int64) {
+	for _, list := range [][]array[T]{s.free, s.lent} {
+		for _, a := range list {
+			if b := int64(len(bytesOf(a.x))); a.file != nil {
+				files += b
+			} else {
+				memory += b
+			}
+		}
+	}
+	return memory, files
+}
 
-func (s *shelf[T]) bytes() (n int64) {
-	for _, list := range [][][]T{s.free, s.lent} {
-		for _, x := range list {
-			n += int64(len(bytesOf(x[:cap(x)])))
+// files is how many arrays of a step lie in files.
+func (p *pool) files() int { return p.narrow.files() + p.wide.files() }
+
+func (s *shelf[T]) files() (n int) {
+	for _, list := range [][]array[T]{s.free, s.lent} {
+		for _, a := range list {
+			if a.file != nil {
+				n++
+			}
 		}
 	}
 	return n

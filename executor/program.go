@@ -86,6 +86,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	if p.opt.Workers <= 0 {
 		p.opt.Workers = runtime.GOMAXPROCS(0)
 	}
+	p.pool.of = p
 	p.m = machine{ctx: ctx, env: &p.env, workers: p.opt.Workers}
 	p.flow = analyse(plan)
 	ra.Walk(func(n *ra.Node) {
@@ -289,6 +290,8 @@ func (p *Program) Close() {
 		b.Free()
 	}
 	p.led.disk = nil
+	p.pool.recycle() // twice: what is lent, then all of it
+	p.pool.recycle()
 	if p.led.released != nil {
 		p.led.released()
 	}
@@ -305,6 +308,8 @@ func (p *Program) compute(st *stage, v *val, sp *space, step bool) (*data, error
 	}
 	if step && r.data.kind == i64 && !v.typ.Nullable { // it outlives the schedule's memory
 		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.pool.longs(r.data.n * r.data.size)}
+	} else if step {
+		*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable)
 	} else if err := p.lastingData(r.data, v.typ.Nullable); err != nil {
 		s.drop()
 		return nil, err

@@ -59,7 +59,7 @@ func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 		st.main, st.wide = parent.main.child(x), parent.wide.child(x)
 		return st
 	}
-	st.mem = &pool{run: p}
+	st.mem = &pool{of: p, lasts: true}
 	x := newIndexer(nil, &p.ids, crew(p.opt.Workers), st.mem)
 	st.main, st.wide = newGraph(p.opt.Force64, x), newGraph(true, x)
 	st.wide.unit = st.main.unit

@@ -44,6 +44,7 @@ type DB struct {
 	pool        map[string][]*TableDef // free tables for results of table functions, by column types
 	temps       int                    // tables made for the pool
 	trees       map[*ViewDef]*viewTree
+	cacheKB     int64 // the size of SQLite's cache
 }
 
 // snapshot is the in-memory state that a rollback restores.
@@ -98,7 +99,8 @@ func open(path string, readonly bool) (*DB, error) {
 // setup sets the connection up; see notes/embedded.md for the numbers: 64 KB pages, a cache of 64 MB, no mmap.
 func (db *DB) setup() error {
 	db.c.BusyTimeout(int(lockTimeout.Milliseconds()))
-	pragmas := "PRAGMA cache_size = -65536; PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = ON; PRAGMA temp.cache_size = -65536;"
+	db.cacheKB = 64 << 10
+	pragmas := cacheSize(db.cacheKB) + "PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = ON;"
 	switch {
 	case db.path == "":
 		pragmas = "PRAGMA page_size = 65536; PRAGMA synchronous = OFF;" + pragmas

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"regexp"
 	"slices"
@@ -80,4 +81,22 @@ func (db *DB) MemoryBudget() int64 {
 		return 0
 	}
 	return n
+}
+
+// LimitCache bounds SQLite's cache to a sixteenth of a memory budget in bytes, between 2 MB and the 64 MB that it has without
+// one (0).
+func (db *DB) LimitCache(budget int64) error {
+	kB := int64(64 << 10)
+	if budget > 0 {
+		kB = max(2<<10, min(kB, budget>>14))
+	}
+	if kB == db.cacheKB {
+		return nil
+	}
+	db.cacheKB = kB
+	return db.c.Exec(cacheSize(kB))
+}
+
+func cacheSize(kB int64) string {
+	return fmt.Sprintf("PRAGMA cache_size = -%d; PRAGMA temp.cache_size = -%d;", kB, kB)
 }

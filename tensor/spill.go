@@ -5,12 +5,14 @@ import (
 	"math"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // spilled are the live buffers that lie in files, with the bytes of such buffers that may be resident at once.
 var spilled struct {
 	sync.Mutex
-	window map[*Buffer]int64
+	window  map[*Buffer]int64
+	watched bool // watch runs
 }
 
 var (
@@ -38,9 +40,29 @@ func NewSpill(dir string, n int, window int64) (*Buffer, error) {
 		spilled.window = map[*Buffer]int64{}
 		otherFiles.Store(residentFiles())
 	}
+	if !spilled.watched {
+		spilled.watched = true
+		go watch()
+	}
 	spilled.window[b] = max(window, 1)
 	leastWindow()
 	return b, nil
+}
+
+// watch trims while there are spilled buffers: who runs over blocks of rows trims after each, but some loops are long.
+func watch() {
+	for tick := time.NewTicker(2 * time.Millisecond); ; {
+		<-tick.C
+		Trim()
+		spilled.Lock()
+		spilled.watched = len(spilled.window) > 0
+		on := spilled.watched
+		spilled.Unlock()
+		if !on {
+			tick.Stop()
+			return
+		}
+	}
 }
 
 // leastWindow brings spillWindow up to date.

@@ -48,6 +48,7 @@ func (t target) open() (*relgrad.DB, error) {
 	db, err := relgrad.Open(t.store)
 	if err == nil {
 		db.Engine.Memory = t.memory
+		err = db.LimitCache(t.memory)
 	}
 	return db, err
 }
