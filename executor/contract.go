@@ -2,6 +2,7 @@ package executor
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -82,11 +83,11 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 	if err := c.merge(); len(c.ops) != 2 || err != nil {
 		return nil, nil, err
 	}
-	work, each := c.pairs.n, 1
+	each := 1.0
 	for _, n := range c.lens[max(len(grid), 2):] {
-		each *= n
+		each *= float64(n)
 	}
-	if work*each < gridWork || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
+	if float64(c.pairs.n)*each < float64(gridWork) || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
 		return nil, nil, nil
 	}
 	if grid == nil {
@@ -306,8 +307,42 @@ func (c *contraction) splitCall(v *val, labels []int) bool {
 		return len(over) <= 2 && c.split(a[0], over) && c.split(a[1], over)
 	case "matmul":
 		return c.splitMatmul(a, labels)
+	case "einsum":
+		return c.splitEinsum(v.expr.Attr.Spec, a, labels)
 	}
 	return false
+}
+
+// splitEinsum takes an einsum of two operands apart, none of which has a label twice.
+func (c *contraction) splitEinsum(spec string, a []*val, labels []int) bool {
+	in, out, _ := strings.Cut(spec, "->")
+	of := strings.Split(in, ",")
+	if len(of) != 2 {
+		return false
+	}
+	number := map[byte]int{}
+	for i, l := range []byte(out) {
+		if _, twice := number[l]; twice {
+			return false
+		}
+		number[l] = labels[i]
+	}
+	for i, x := range a {
+		var inner []int
+		for d, l := range []byte(of[i]) {
+			if strings.Count(of[i], string(l)) > 1 || len(of[i]) > 2 {
+				return false
+			}
+			if _, ok := number[l]; !ok {
+				number[l] = c.label(x.typ.Shape[d])
+			}
+			inner = append(inner, number[l])
+		}
+		if !c.split(x, inner) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *contraction) splitMatmul(a []*val, labels []int) bool {
@@ -425,7 +460,7 @@ func (m *matrices) legs(p *projection, inner []int) map[int]leg {
 	return out
 }
 
-// side is a matrix: a column as stored, and how its numbers are laid out.
+// layout is that of a column whose rows and chunks have these labels, as a matrix whose rows and columns have those.
 func (m *matrices) layout(stored, size int, p *projection, inner, rows, cols []int) *layout {
 	legs := m.legs(p, inner)
 	pick := func(labels []int) (out []leg) {
