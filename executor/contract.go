@@ -96,19 +96,25 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 	if grp != nil && grp.proj == nil && grp.out.n != 1 {
 		return nil, nil, nil
 	}
-	result = &projection{}
-	if grp != nil && grp.proj != nil {
-		result = grp.proj
-	}
 	for d := range grid {
 		c.lens[d], dims = grid[d].n, append(dims, d)
 	}
+	switch result = (&projection{}); {
+	case grp == nil && c.pairs.n > maxRows:
+		return nil, nil, nil
+	case grp == nil:
+		result.dims = dims
+	case grp.proj != nil:
+		result = grp.proj
+	}
 	for _, o := range c.ops {
-		if o.idx == nil && !o.v.uniform() || o.idx != nil && (o.idx.proj == nil || o.idx.proj.back) {
+		switch {
+		case o.idx != nil && (o.idx.proj == nil || o.idx.proj.back):
 			return nil, nil, nil
-		}
-		if o.idx != nil {
+		case o.idx != nil:
 			o.proj = o.idx.proj
+		case !o.v.uniform():
+			o.proj = &projection{dims: dims}
 		}
 	}
 	return dims, result, nil
@@ -268,7 +274,7 @@ func (c *contraction) split(v *val, labels []int) bool {
 		if o.v, o.idx = v.args[0], v.idx; o.idx.missing || o.idx.vary() {
 			return false
 		}
-	case !v.uniform() && (v.sp != c.pairs || c.pairs.dims != nil):
+	case !v.uniform() && (v.sp != c.pairs || c.pairs.dims != nil && v.op != vLayout): // a grid's rows are not listed for it
 		return false
 	}
 	c.ops = append(c.ops, o)
@@ -392,6 +398,7 @@ type matrices struct {
 	out     []int // labels of the result, in the order in which it is stored
 	proj    *projection
 	m, k, n []int // of the first operand and the result, of both operands, of the second and the result
+	batch   []int // of all three
 }
 
 // matrices sorts the labels; ok is false where the sum is no product of two matrices.
@@ -406,6 +413,8 @@ func (c *contraction) matrices(dims []int, result *projection, out []int) (m *ma
 			m.m = append(m.m, l)
 		case inY && !inX:
 			m.n = append(m.n, l)
+		case inX && inY:
+			m.batch = append(m.batch, l)
 		default:
 			return nil, false
 		}

@@ -373,7 +373,7 @@ func (g *graph) inMatrix(a, first *val) *val {
 	case a.sp != first.sp || a.typ.Nullable || !a.typ.IsFloat() || a.uniform():
 		return nil
 	}
-	if r := g.repeated(a, first.lay, shape); r != nil {
+	if r := g.repeated(a, first.lay, shape, first.args[0].typ.Shape); r != nil {
 		return r
 	}
 	if !slices.Equal(a.typ.Shape, shape) {

@@ -70,7 +70,7 @@ func (p *Program) alongIndex(l *layout, idx *index, shape, stored []int) along {
 
 // repeated is v, which is read through an index by rows or columns of the matrix in layout l alone, for the rows of the
 // matrix: a chunk that is the same for all, or a scalar for each. It returns nil for another column.
-func (g *graph) repeated(v *val, l *layout, stored []int) *val {
+func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
 	if v.op != vGather || v.idx.at == nil || v.idx.missing || v.idx.vary() || v.typ.Nullable || !v.typ.IsFloat() || len(v.typ.Shape) > len(stored) || l.stored == 0 {
 		return nil
 	}
@@ -98,7 +98,10 @@ func (g *graph) repeated(v *val, l *layout, stored []int) *val {
 		by.view = by.view && by.rows*by.cols == by.stored*by.size
 		g.p.layouts[key] = by
 	}
-	return g.dense(src, by, nil)
+	if by.rows > 1 || by.cols == 1 {
+		shape = nil
+	}
+	return g.dense(src, by, shape)
 }
 
 // sumAlong sums a column that has been put into rows from a matrix, or sums of its chunks, by groups that are rows or columns
