@@ -60,7 +60,7 @@ func (g *graph) product(v *val, t kernels.Type, grp *groups) (*val, error) {
 		return nil, err
 	}
 	m, ok := c.matrices(dims, sum, out)
-	if !ok {
+	if !ok || grp == nil && c.pairs.dims != nil && len(m.batch) > 0 { // whoever sums over the keys in common will ask again
 		return nil, nil
 	}
 	return m.compute(v, t, grp)

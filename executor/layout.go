@@ -59,7 +59,7 @@ func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *lay
 	if l := p.layouts[key.String()]; l != nil {
 		return l
 	}
-	l := &layout{key: key.String(), order: order, stored: stored, size: size, table: table, legs: [2][]leg{rows, cols}, rows: numbers(rows), cols: numbers(cols)}
+	l := &layout{key: key.String(), order: order, stored: stored, size: size, table: table, legs: [2][]leg{rows, cols}, rows: elements(rows), cols: elements(cols)}
 	l.run = l.neighbours(cols)
 	l.view = table == nil && l.neighbours(slices.Concat(rows, cols)) == l.rows*l.cols
 	if p.layouts == nil {
@@ -92,7 +92,7 @@ func (p *Program) table32(t []int32) []int32 {
 	return t
 }
 
-func numbers(legs []leg) int {
+func elements(legs []leg) int {
 	n := 1
 	for _, l := range legs {
 		n *= l.n
@@ -137,7 +137,7 @@ func legOffsets(legs []leg) (row, in []int32) {
 			rowStep, inStep = append(rowStep, l.stride), append(inStep, 0)
 		}
 	}
-	row, in = make([]int32, numbers(legs)), make([]int32, numbers(legs))
+	row, in = make([]int32, elements(legs)), make([]int32, elements(legs))
 	walk(size, rowStep, func(i, k int) { row[i] = int32(k) })
 	walk(size, inStep, func(i, k int) { in[i] = int32(k) })
 	return row, in
