@@ -10,6 +10,7 @@ import (
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -102,6 +103,7 @@ func TestChunkings(t *testing.T) {
 	executor.SmallGrids(t)
 	rng := rand.New(rand.NewSource(1))
 	models := []*gradtest.Chunked{gradtest.Factors(8, 12, 4), gradtest.Logistic(12, 8), gradtest.Perceptron(12, 8, 4, 6)}
+	models[0].Einsum = true
 	for _, m := range models {
 		grids := 0
 		var first, real pass
@@ -175,4 +177,57 @@ func TestNoGrid(t *testing.T) {
 	m := gradtest.Factors(8, 12, 4)
 	m.Holes = map[string]int{"a": 2}
 	passOf(t, m, scalars, kernels.Float64, true, executor.Options{})
+}
+
+// TestBatchOfProducts: keys that both relations and the result have make a product for each of them.
+func TestBatchOfProducts(t *testing.T) {
+	executor.SmallGrids(t)
+	rng := rand.New(rand.NewSource(1))
+	const heads, words, other, size = 3, 4, 5, 6
+	for name, text := range map[string]string{
+		"scalars": "SELECT q.h, q.i, k.j, sum(q.v * k.v) AS v FROM q JOIN k ON q.h = k.h AND q.d = k.d GROUP BY q.h, q.i, k.j",
+		"vectors": "SELECT q.h, q.i, k.j, dot(q.v, k.v) AS v FROM q JOIN k ON q.h = k.h",
+		"turned":  "SELECT q.i, k.j, q.h, sum(q.v * k.v) AS v FROM k JOIN q ON q.h = k.h AND q.d = k.d GROUP BY q.i, k.j, q.h",
+		"weights": "SELECT q.h, q.d, sum(q.v * k.v) AS v FROM q JOIN k ON q.h = k.h AND q.d = k.d GROUP BY q.h, q.d",
+	} {
+		db := memdb.New()
+		for _, side := range []struct {
+			name, key string
+			n         int
+		}{{"q", "i", words}, {"k", "j", other}} {
+			rows, shape := heads*side.n*size, []int(nil)
+			if name == "vectors" {
+				rows, shape = heads*side.n, []int{size}
+			}
+			each := rows / (heads * side.n)
+			cols := []memdb.Column{{Name: "h", Data: ints(rows, func(r int) int64 { return int64(r / each / side.n) })}, {Name: side.key, Data: ints(rows, func(r int) int64 { return int64(r / each % side.n) })}}
+			if shape == nil {
+				cols = append(cols, memdb.Column{Name: "d", Data: ints(rows, func(r int) int64 { return int64(r % each) })})
+			}
+			db.Create(side.name, len(cols), append(cols, memdb.Column{Name: "v", Data: reals(rng, rows, shape...)})...)
+		}
+		views(t, db, "score", text, "loss", "SELECT sum(exp(v) * v) AS loss FROM score")
+		for _, opt := range []executor.Options{{Force64: true}, {Workers: 2}} {
+			plan, p := compile(t, db, []string{"q", "k"}, opt)
+			if err := p.Run(context.Background(), opt.Env); err != nil {
+				t.Fatal(err)
+			}
+			if has := strings.Contains(p.Explain(), "grid products"); has == (name == "weights" || name == "vectors") && opt.Force64 {
+				t.Errorf("%s: products are %v:\n%s", name, has, p.Explain())
+			}
+			for i, root := range plan.Roots {
+				want, err := gradtest.Rows(context.Background(), db, &opt.Env, root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cols, err := p.Result(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := gradtest.Compare(gradtest.VectorRows(cols), want, map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]); err != nil {
+					t.Errorf("%s, %s: %v\n%s", name, root.Name, err, p.Explain())
+				}
+			}
+		}
+	}
 }

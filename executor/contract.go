@@ -2,6 +2,7 @@ package executor
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -59,7 +60,7 @@ func (g *graph) product(v *val, t kernels.Type, grp *groups) (*val, error) {
 		return nil, err
 	}
 	m, ok := c.matrices(dims, sum, out)
-	if !ok {
+	if !ok || grp == nil && c.pairs.dims != nil && len(m.batch) > 0 { // whoever sums over the keys in common will ask again
 		return nil, nil
 	}
 	return m.compute(v, t, grp)
@@ -82,11 +83,11 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 	if err := c.merge(); len(c.ops) != 2 || err != nil {
 		return nil, nil, err
 	}
-	work, each := c.pairs.n, 1
+	each := 1.0
 	for _, n := range c.lens[max(len(grid), 2):] {
-		each *= n
+		each *= float64(n)
 	}
-	if work*each < gridWork || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
+	if float64(c.pairs.n)*each < float64(gridWork) || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
 		return nil, nil, nil
 	}
 	if grid == nil {
@@ -95,19 +96,25 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 	if grp != nil && grp.proj == nil && grp.out.n != 1 {
 		return nil, nil, nil
 	}
-	result = &projection{}
-	if grp != nil && grp.proj != nil {
-		result = grp.proj
-	}
 	for d := range grid {
 		c.lens[d], dims = grid[d].n, append(dims, d)
 	}
+	switch result = (&projection{}); {
+	case grp == nil && c.pairs.n > maxRows:
+		return nil, nil, nil
+	case grp == nil:
+		result.dims = dims
+	case grp.proj != nil:
+		result = grp.proj
+	}
 	for _, o := range c.ops {
-		if o.idx == nil && !o.v.uniform() || o.idx != nil && (o.idx.proj == nil || o.idx.proj.back) {
+		switch {
+		case o.idx != nil && (o.idx.proj == nil || o.idx.proj.back):
 			return nil, nil, nil
-		}
-		if o.idx != nil {
+		case o.idx != nil:
 			o.proj = o.idx.proj
+		case !o.v.uniform():
+			o.proj = &projection{dims: dims}
 		}
 	}
 	return dims, result, nil
@@ -267,7 +274,7 @@ func (c *contraction) split(v *val, labels []int) bool {
 		if o.v, o.idx = v.args[0], v.idx; o.idx.missing || o.idx.vary() {
 			return false
 		}
-	case !v.uniform() && (v.sp != c.pairs || c.pairs.dims != nil):
+	case !v.uniform() && (v.sp != c.pairs || c.pairs.dims != nil && v.op != vLayout): // a grid's rows are not listed for it
 		return false
 	}
 	c.ops = append(c.ops, o)
@@ -306,8 +313,42 @@ func (c *contraction) splitCall(v *val, labels []int) bool {
 		return len(over) <= 2 && c.split(a[0], over) && c.split(a[1], over)
 	case "matmul":
 		return c.splitMatmul(a, labels)
+	case "einsum":
+		return c.splitEinsum(v.expr.Attr.Spec, a, labels)
 	}
 	return false
+}
+
+// splitEinsum takes an einsum of two operands apart, none of which has a label twice.
+func (c *contraction) splitEinsum(spec string, a []*val, labels []int) bool {
+	in, out, _ := strings.Cut(spec, "->")
+	of := strings.Split(in, ",")
+	if len(of) != 2 {
+		return false
+	}
+	number := map[byte]int{}
+	for i, l := range []byte(out) {
+		if _, twice := number[l]; twice {
+			return false
+		}
+		number[l] = labels[i]
+	}
+	for i, x := range a {
+		var inner []int
+		for d, l := range []byte(of[i]) {
+			if strings.Count(of[i], string(l)) > 1 || len(of[i]) > 2 {
+				return false
+			}
+			if _, ok := number[l]; !ok {
+				number[l] = c.label(x.typ.Shape[d])
+			}
+			inner = append(inner, number[l])
+		}
+		if !c.split(x, inner) {
+			return false
+		}
+	}
+	return true
 }
 
 func (c *contraction) splitMatmul(a []*val, labels []int) bool {
@@ -357,6 +398,7 @@ type matrices struct {
 	out     []int // labels of the result, in the order in which it is stored
 	proj    *projection
 	m, k, n []int // of the first operand and the result, of both operands, of the second and the result
+	batch   []int // of all three
 }
 
 // matrices sorts the labels; ok is false where the sum is no product of two matrices.
@@ -371,6 +413,8 @@ func (c *contraction) matrices(dims []int, result *projection, out []int) (m *ma
 			m.m = append(m.m, l)
 		case inY && !inX:
 			m.n = append(m.n, l)
+		case inX && inY:
+			m.batch = append(m.batch, l)
 		default:
 			return nil, false
 		}
@@ -425,7 +469,7 @@ func (m *matrices) legs(p *projection, inner []int) map[int]leg {
 	return out
 }
 
-// side is a matrix: a column as stored, and how its numbers are laid out.
+// layout is that of a column whose rows and chunks have these labels, as a matrix whose rows and columns have those.
 func (m *matrices) layout(stored, size int, p *projection, inner, rows, cols []int) *layout {
 	legs := m.legs(p, inner)
 	pick := func(labels []int) (out []leg) {

@@ -10,11 +10,12 @@ import (
 
 // form is a way to compute a product of matrices, row by row.
 type form struct {
-	by   byte    // what the rows are: m, n or k
+	by   byte    // what the rows are: m, n, k or b, the batch
 	x, y *layout // of the operands
 	out  *layout
 	turn bool // the matrix that is the same for all rows, or the result of k, is laid out as its transpose
-	// the chunk's shape of an operand that is the same for all rows, nil for another
+	also bool // b: and the first operand's matrices too; turn is of the second one's
+	// the chunk's shape of an operand that is a matrix for all rows or, in a batch, for each; nil for another
 	shapeX, shapeY []int
 	costs          float64
 }
@@ -44,6 +45,9 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 		orders = append(orders, other)
 	}
 	to := func(by, cols []int) *layout { return m.layout(rows, size, m.proj, inner, by, cols) }
+	if len(m.batch) > 0 {
+		return m.batches(orders, to)
+	}
 	var out []*form
 	add := func(f *form, n, wide []int) {
 		f.costs += m.copies(x, f.x, f.shapeX) + m.copies(y, f.y, f.shapeY) + float64(m.size(wide))
@@ -74,6 +78,60 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 		}
 	}
 	return out
+}
+
+// batches lists the forms of a product for each row.
+func (m *matrices) batches(orders [][]int, to func(by, cols []int) *layout) (out []*form) {
+	x, y := m.ops[0], m.ops[1]
+	turned := func(a, b []int, turn bool) []int {
+		if turn {
+			a, b = b, a
+		}
+		return slices.Concat(a, b)
+	}
+	for _, k := range orders {
+		for i := range 4 {
+			f := &form{by: 'b', turn: i&1 > 0, also: i&2 > 0, out: to(m.batch, slices.Concat(m.m, m.n))}
+			f.x, f.shapeX = m.operandLayout(x, m.batch, turned(m.m, k, f.also)), m.shape(m.m, !f.also)
+			f.y, f.shapeY = m.operandLayout(y, m.batch, turned(k, m.n, f.turn)), m.shape(m.n, f.turn)
+			if f.costs = m.copies(x, f.x, nil) + m.copies(y, f.y, nil); !f.out.view {
+				f.costs += float64(f.out.rows * f.out.cols)
+			}
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// multiplyEach multiplies the matrices of each row.
+func (m *matrices) multiplyEach(f *form) (*val, error) {
+	x, y := m.g.dense(m.ops[0].v, f.x, f.shapeX), m.g.dense(m.ops[1].v, f.y, f.shapeY)
+	var err error
+	if f.also && len(x.typ.Shape) == 2 {
+		if x, err = m.g.call(kernels.Lookup("transpose"), kernels.Attr{}, x); err != nil {
+			return nil, err
+		}
+	}
+	if f.turn && len(y.typ.Shape) == 2 {
+		if y, err = m.g.call(kernels.Lookup("transpose"), kernels.Attr{}, y); err != nil {
+			return nil, err
+		}
+	}
+	k, mm, n := m.size(m.k) > 1, m.size(m.m) > 1, m.size(m.n) > 1
+	name := "matmul"
+	switch {
+	case !k && mm && n:
+		name = "outer"
+	case !k:
+		name = "mul"
+	case !mm && !n:
+		name = "dot"
+	}
+	z, err := m.g.call(kernels.Lookup(name), kernels.Attr{}, x, y)
+	if err != nil {
+		return nil, err
+	}
+	return m.g.cast(z, x.typ.Kind)
 }
 
 // large reports whether workers share the columns of the product too (gemm.go).
@@ -113,11 +171,11 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
 	if err != nil {
 		return nil, err
 	}
-	if z.note == "" {
-		z.note = fmt.Sprintf("grid product %d×%d×%d", m.size(m.m), m.size(m.k), m.size(m.n))
-	}
 	if z, err = m.scale(z, t.Kind); err != nil {
 		return nil, err
+	}
+	if z.note = fmt.Sprintf("grid product %d×%d×%d", m.size(m.m), m.size(m.k), m.size(m.n)); len(m.batch) > 0 {
+		z.note = fmt.Sprintf("%d grid products %d×%d×%d", m.size(m.batch), m.size(m.m), m.size(m.k), m.size(m.n))
 	}
 	return m.g.stored(z, best.out, to, t), nil
 }
@@ -140,6 +198,9 @@ func (m *matrices) multiply(f *form) (*val, error) {
 		return m.byRows(m.g.dense(m.ops[0].v, f.x, nil), m.g.dense(m.ops[1].v, f.y, f.shapeY), f.turn)
 	case 'n':
 		return m.byRows(m.g.dense(m.ops[1].v, f.y, nil), m.g.dense(m.ops[0].v, f.x, f.shapeX), f.turn)
+	}
+	if f.by == 'b' {
+		return m.multiplyEach(f)
 	}
 	x, y := m.g.dense(m.ops[0].v, f.x, nil), m.g.dense(m.ops[1].v, f.y, nil)
 	name := "mul"

@@ -32,8 +32,9 @@ type layout struct {
 	kR, kC   []int32
 	inR, inC []int32
 	table    []int32 // row by number; nil: the number
-	run      int     // so many neighbours in a row of the matrix are neighbours as stored
-	view     bool    // both are the same in memory
+	legs     [2][]leg
+	run      int  // so many neighbours in a row of the matrix are neighbours as stored
+	view     bool // both are the same in memory
 }
 
 // layout returns the layout of a column whose legs are taken as rows and columns of a matrix.
@@ -58,10 +59,9 @@ func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *lay
 	if l := p.layouts[key.String()]; l != nil {
 		return l
 	}
-	l := &layout{key: key.String(), order: order, stored: stored, size: size, table: table}
-	l.rows, l.kR, l.inR = legOffsets(rows)
-	l.cols, l.kC, l.inC = legOffsets(cols)
-	l.measure()
+	l := &layout{key: key.String(), order: order, stored: stored, size: size, table: table, legs: [2][]leg{rows, cols}, rows: elements(rows), cols: elements(cols)}
+	l.run = l.neighbours(cols)
+	l.view = table == nil && l.neighbours(slices.Concat(rows, cols)) == l.rows*l.cols
 	if p.layouts == nil {
 		p.layouts = map[string]*layout{}
 	}
@@ -92,11 +92,44 @@ func (p *Program) table32(t []int32) []int32 {
 	return t
 }
 
-func legOffsets(legs []leg) (n int, row, in []int32) {
-	n = 1
-	var size, rowStep, inStep []int
+func elements(legs []leg) int {
+	n := 1
 	for _, l := range legs {
 		n *= l.n
+	}
+	return n
+}
+
+// neighbours is how many numbers along the last legs follow each other as stored.
+func (l *layout) neighbours(legs []leg) int {
+	n := 1
+	for i := len(legs) - 1; i >= 0; i-- {
+		step := legs[i].stride
+		if !legs[i].inner {
+			step *= l.size
+		}
+		switch {
+		case legs[i].n == 1:
+		case step != n || l.table != nil && !legs[i].inner:
+			return n
+		default:
+			n *= legs[i].n
+		}
+	}
+	return n
+}
+
+// list makes the lists that at reads.
+func (l *layout) list() {
+	if l.kR == nil {
+		l.kR, l.inR = legOffsets(l.legs[0])
+		l.kC, l.inC = legOffsets(l.legs[1])
+	}
+}
+
+func legOffsets(legs []leg) (row, in []int32) {
+	var size, rowStep, inStep []int
+	for _, l := range legs {
 		size = append(size, l.n)
 		if l.inner {
 			rowStep, inStep = append(rowStep, 0), append(inStep, l.stride)
@@ -104,13 +137,13 @@ func legOffsets(legs []leg) (n int, row, in []int32) {
 			rowStep, inStep = append(rowStep, l.stride), append(inStep, 0)
 		}
 	}
-	row, in = make([]int32, n), make([]int32, n)
+	row, in = make([]int32, elements(legs)), make([]int32, elements(legs))
 	walk(size, rowStep, func(i, k int) { row[i] = int32(k) })
 	walk(size, inStep, func(i, k int) { in[i] = int32(k) })
-	return n, row, in
+	return row, in
 }
 
-// measure finds how long the pieces are that can be copied at once.
+// measure finds, of a layout made of lists, how long the pieces are that can be copied at once.
 func (l *layout) measure() {
 	off := func(k, in []int32, i int) int { return int(k[i])*l.size + int(in[i]) }
 	step := func(i int) bool { // column i is the one after i-1 as stored
@@ -214,6 +247,7 @@ type relayout struct {
 
 // layoutInstr makes the instruction of a layout that is no view.
 func (l *lowerer) layoutInstr(v *val) (*instr, error) {
+	v.lay.list()
 	t, err := compile(l.g, nil)
 	if err != nil {
 		return nil, err
@@ -339,7 +373,7 @@ func (g *graph) inMatrix(a, first *val) *val {
 	case a.sp != first.sp || a.typ.Nullable || !a.typ.IsFloat() || a.uniform():
 		return nil
 	}
-	if r := g.repeated(a, first.lay, shape); r != nil {
+	if r := g.repeated(a, first.lay, shape, first.args[0].typ.Shape); r != nil {
 		return r
 	}
 	if !slices.Equal(a.typ.Shape, shape) {

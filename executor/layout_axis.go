@@ -19,6 +19,7 @@ type along struct {
 
 // along looks at numbers at of the stored rows, and at numbers in of the elements of a stored chunk (nil: 0).
 func (l *layout) along(at, in []int32) (out along) {
+	l.list()
 	number := func(r, c int) (int32, int32) {
 		k, e := l.kR[r]+l.kC[c], int32(0)
 		if l.table != nil {
@@ -69,8 +70,8 @@ func (p *Program) alongIndex(l *layout, idx *index, shape, stored []int) along {
 
 // repeated is v, which is read through an index by rows or columns of the matrix in layout l alone, for the rows of the
 // matrix: a chunk that is the same for all, or a scalar for each. It returns nil for another column.
-func (g *graph) repeated(v *val, l *layout, stored []int) *val {
-	if v.op != vGather || v.idx.at == nil || v.idx.missing || v.idx.vary() || v.typ.Nullable || !v.typ.IsFloat() || len(v.typ.Shape) > len(stored) || l.kR == nil {
+func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
+	if v.op != vGather || v.idx.at == nil || v.idx.missing || v.idx.vary() || v.typ.Nullable || !v.typ.IsFloat() || len(v.typ.Shape) > len(stored) || l.stored == 0 {
 		return nil
 	}
 	for i, n := range v.typ.Shape {
@@ -97,7 +98,10 @@ func (g *graph) repeated(v *val, l *layout, stored []int) *val {
 		by.view = by.view && by.rows*by.cols == by.stored*by.size
 		g.p.layouts[key] = by
 	}
-	return g.dense(src, by, nil)
+	if by.rows > 1 || by.cols == 1 {
+		shape = nil
+	}
+	return g.dense(src, by, shape)
 }
 
 // sumAlong sums a column that has been put into rows from a matrix, or sums of its chunks, by groups that are rows or columns
@@ -107,7 +111,7 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *groups) (*val, error) {
 	if v.op == vCall && v.expr.Def.Name == "sum_to" && v.typ.Shape != nil {
 		m = v.args[0]
 	}
-	if g.p == nil || m.op != vLayout || !m.back || grp.code == nil || grp.vary() || grp.in != v.sp || grp.out.n < 2 || m.lay.kR == nil {
+	if g.p == nil || m.op != vLayout || !m.back || grp.code == nil || grp.vary() || grp.in != v.sp || grp.out.n < 2 || m.lay.stored == 0 {
 		return nil, nil
 	}
 	if v.typ.Shape != nil {

@@ -19,6 +19,7 @@ type Chunked struct {
 	Matrices []string       // a name and two letters: "w ik"
 	Params   []string       // names of matrices
 	views    func(c *cut)   // the loss over them
+	Einsum   bool           // products of matrices are written as einsum
 	Filter   string         // a condition on pairs of w and h, or of the first two matrices; "" for none
 	Holes    map[string]int // so many rows that a matrix lacks, by name
 	Nulls    map[string]int // so many rows of a matrix are NULL, by name
@@ -103,6 +104,9 @@ func (c *cut) product(x, y, axes string) string {
 		return "sum(outer(" + x + ", " + y + "))"
 	case k && !m && !n:
 		return "sum(dot(" + x + ", " + y + "))"
+	}
+	if c.Einsum && m && n {
+		return "sum(einsum('ab,bc->ac', " + x + ", " + y + "))"
 	}
 	return "sum(matmul(" + x + ", " + y + "))"
 }
