@@ -29,10 +29,18 @@ import (
 const selectivity = 1.0 / 3
 
 // Model memoises estimates over one plan.
-type Model struct{ rows map[*ra.Node]float64 }
+type Model struct {
+	rows   map[*ra.Node]float64
+	values map[column]float64 // distinct ones
+}
+
+type column struct {
+	n  *ra.Node
+	id ra.ColumnID
+}
 
 // New returns an empty model; use a new one after the plan has changed.
-func New() *Model { return &Model{rows: map[*ra.Node]float64{}} }
+func New() *Model { return &Model{map[*ra.Node]float64{}, map[column]float64{}} }
 
 // Rows estimates the number of rows of n.
 func (m *Model) Rows(n *ra.Node) float64 {
@@ -93,6 +101,16 @@ func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
 // distinctCol guesses the number of distinct values: all rows for a sole key, a root of them for a part of one. A column
 // that comes from below has as many as there, one that is equated with a key as many as the key.
 func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
+	key := column{n, id}
+	d, ok := m.values[key]
+	if !ok {
+		d = m.guess(n, id)
+		m.values[key] = d
+	}
+	return d
+}
+
+func (m *Model) guess(n *ra.Node, id ra.ColumnID) float64 {
 	r := math.Max(1, m.Rows(n))
 	for _, k := range n.Unique {
 		if k == id && len(n.Unique) == 1 {
