@@ -10,7 +10,7 @@ import (
 
 // registerDense adds the kernels over whole chunks.
 func registerDense() {
-	emitters["dot"], emitters["sqnorm"], emitters["norm"] = emitDot, emitDot, emitDot
+	emitters["dot"], emitters["mse"], emitters["sqnorm"], emitters["norm"] = emitDot, emitDot, emitDot, emitDot
 	emitters["matmul"], emitters["outer"] = emitMatmul, emitOuter
 	emitters["sum_to"], emitters["expand_to"], emitters["transpose"] = emitSumTo, emitPermute, emitPermute
 	for _, name := range []string{"slice", "pad", "subscript", "put"} {

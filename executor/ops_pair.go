@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// pairing is how dot, sqnorm and norm read their operands: the elements of a times those of b, or the squares of a - b.
+// pairing is how dot, mse, sqnorm and norm read their operands: the elements of a times those of b, or the squares of a - b.
 type pairing struct {
 	size int
 	diff bool
@@ -14,10 +14,10 @@ type pairing struct {
 	cell [2]int    // the operation's argument that it is
 }
 
-// emitDot compiles dot, sqnorm and norm: double precision from chunks. Chunks that are read through an index, and differences of
+// emitDot compiles dot, mse, sqnorm and norm: double precision from chunks. Chunks that are read through an index, and differences of
 // such, are not copied first.
 func emitDot(c *compiler, v *val, mask int) (int, error) {
-	p, vals := &pairing{size: v.args[0].typ.Size()}, v.args
+	p, vals := &pairing{size: v.args[0].typ.Size(), diff: v.expr.Def.Name == "mse"}, v.args
 	if len(vals) == 1 {
 		vals = []*val{vals[0], vals[0]}
 		if d := vals[0]; d.op == vCall && d.data == nil && d.expr.Def.Name == "sub" && d.args[0].typ.Size() == p.size && d.args[1].typ.Size() == p.size &&
@@ -78,9 +78,14 @@ func runPair[T float](b *block, o *op) error {
 		}
 	}
 	cpu.Pairs(n, p.size, p.diff, rows[0], rows[1], out[:n])
-	if o.name == "norm" {
+	switch o.name {
+	case "norm":
 		for i, x := range out[:n] {
 			out[i] = math.Sqrt(x)
+		}
+	case "mse":
+		for i := range out[:n] {
+			out[i] /= float64(p.size)
 		}
 	}
 	return nil

@@ -25,9 +25,6 @@ func (g *graph) sum(fn ra.AggFn, v *val, t kernels.Type, grp *groups) (*val, err
 		if w, err := g.productOfSum(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
-		if w, err := g.transposedSum(v, t, grp); w != nil || err != nil {
-			return w, err
-		}
 		if w, err := g.product(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
@@ -99,43 +96,4 @@ func (g *graph) productOfSum(v *val, t kernels.Type, grp *groups) (*val, error) 
 		return nil, err
 	}
 	return g.call(inner.expr.Def, inner.expr.Attr, args...)
-}
-
-// transposedSum computes Σ_i x_i ⊗ (Σ_{e: row e in group i} s_e·y_{j(e)}) as Σ_j (Σ_{e: j(e)=j} s_e·x_{i(e)}) ⊗ y_j
-// where the inner sum of the second form is there already, or is the same at every step: in a graph
-// network it is the forward pass's Â·X, and the gradient needs no second pass over the edges.
-func (g *graph) transposedSum(v *val, t kernels.Type, grp *groups) (*val, error) {
-	if grp.out.n != 1 || v.op != vCall || v.expr.Def.Name != "outer" {
-		return nil, nil
-	}
-	for side := range 2 {
-		x, y := v.args[side], v.args[1-side]
-		if y.op != vAgg || y.fn != ra.GradSum || y.args[0].typ.Nullable || y.grp.code == nil || x.uniform() || y.args[0].sp != y.grp.in {
-			continue
-		}
-		scalars, core := g.factors(y.args[0])
-		if core.op != vGather || core.uniform() || core.idx.missing || core.idx.at == nil || x.typ.Kind != t.Kind || y.typ.Kind != t.Kind {
-			continue
-		}
-		edges, far := y.grp.in, core.idx.src
-		back := g.groups(edges, far, core.idx.at, core.idx.vary())
-		read, err := g.gather(x, g.add(&index{dst: edges, src: y.grp.out, at: y.grp.code, step: y.grp.vary()}))
-		if err != nil {
-			return nil, err
-		}
-		if read, err = g.times(scalars, read); err != nil {
-			return nil, err
-		}
-		if read.vary && g.find(aggKey(ra.GradSum, read, read.typ, back)) == nil || read.sp != edges {
-			continue
-		}
-		args := []*val{nil, nil}
-		args[side], args[1-side] = g.agg(ra.GradSum, read, read.typ, back), core.args[0]
-		o, err := g.call(v.expr.Def, v.expr.Attr, args...)
-		if err != nil {
-			return nil, err
-		}
-		return g.agg(ra.GradSum, o, t, g.whole(far, grp.out)), nil
-	}
-	return nil, nil
 }
