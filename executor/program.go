@@ -120,9 +120,12 @@ func (p *Program) structure(ctx context.Context) error {
 	p.enter(ctx)
 	p.run = newStage(ctx, p, nil)
 	var err error
+	b := p.builder()
 	ra.Walk(func(n *ra.Node) {
 		if err == nil && !p.flow.structure[n] {
-			_, err = p.run.rel(n)
+			if _, err = p.run.rel(n); err == nil {
+				b.built(p.run, n)
+			}
 		}
 	}, p.plan.Nodes()...)
 	if err != nil || p.steps {

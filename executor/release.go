@@ -67,7 +67,45 @@ func (p *Program) releaseStructure() error {
 	}
 	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
 	p.spare.free()
+	p.once = slices.DeleteFunc(p.once, func(in *instr) bool { return in.v.structural })
+	used := p.reads()
+	p.owned = slices.DeleteFunc(p.owned, func(v *val) bool {
+		over := v.structural && !used[v]
+		if over {
+			v.data.free()
+		}
+		return over
+	})
 	return nil
+}
+
+// builder counts who still asks for the structure of a node while a run without structure of steps is built. What its keys were
+// looked up by goes with the last one.
+type builder map[*ra.Node]int
+
+func (p *Program) builder() builder {
+	b := builder{}
+	if p.steps {
+		return b
+	}
+	ra.Walk(func(n *ra.Node) {
+		for _, in := range n.Inputs {
+			b[in]++
+		}
+	}, p.plan.Nodes()...)
+	for _, r := range p.plan.Roots {
+		b[r.Node]++
+	}
+	return b
+}
+
+// built lets go of what n was the last to ask for.
+func (b builder) built(st *stage, n *ra.Node) {
+	for _, in := range n.Inputs {
+		if b[in]--; b[in] == 0 && st.rels[in] != nil {
+			st.rels[in].vecs, st.rels[in].look = map[int]*ra.Vector{}, map[string]*lookup{}
+		}
+	}
 }
 
 // trained reports whether a column of the table is a parameter.
