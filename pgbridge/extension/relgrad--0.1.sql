@@ -103,7 +103,7 @@ CREATE FUNCTION diag(x double precision[]) RETURNS double precision[] LANGUAGE c
 CREATE FUNCTION dot(a real[], b real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
 CREATE FUNCTION dot(a double precision[], b double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
 
--- dropout(x, p): In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), drawn anew at each step; p is a constant in [0,1).
+-- dropout(x, p): In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), drawn anew at each step; p is a constant in [0,1), met to 2⁻³².
 CREATE FUNCTION dropout(x real, p double precision) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_dropout';
 CREATE FUNCTION dropout(x double precision, p double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_dropout';
 CREATE FUNCTION dropout(x real[], p double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_dropout';
