@@ -231,3 +231,35 @@ func TestBatchOfProducts(t *testing.T) {
 		}
 	}
 }
+
+// TestGridBesideItself: the rows of a grid that is joined with itself, its keys in another order.
+func TestGridBesideItself(t *testing.T) {
+	executor.SmallGrids(t)
+	const n = 6
+	for _, on := range []string{"x.i = y.i AND x.k = y.k AND x.j = y.j", "x.i = y.j AND x.k = y.k AND x.j = y.i", "x.i = y.k AND x.k = y.j AND x.j = y.i"} {
+		rng, db := rand.New(rand.NewSource(1)), memdb.New()
+		for _, m := range [][3]string{{"a", "i", "k"}, {"b", "k", "j"}} {
+			db.Create(m[0], 2, memdb.Column{Name: m[1], Data: ints(n*n, func(r int) int64 { return int64(r / n) })},
+				memdb.Column{Name: m[2], Data: ints(n*n, func(r int) int64 { return int64(r % n) })}, memdb.Column{Name: "v", Data: reals(rng, n*n)})
+		}
+		views(t, db, "p", "SELECT a.i, a.k, b.j, a.v * b.v AS v FROM a JOIN b ON a.k = b.k",
+			"loss", "SELECT sum(x.v * y.v * y.v) AS loss FROM p x JOIN p y ON "+on)
+		plan, p := compile(t, db, []string{"a", "b"}, executor.Options{Force64: true})
+		if err := p.Run(context.Background(), kernels.Env{}); err != nil {
+			t.Fatal(err)
+		}
+		for i, root := range plan.Roots {
+			want, err := gradtest.Rows(context.Background(), db, &kernels.Env{}, root)
+			if err != nil {
+				t.Fatal(err)
+			}
+			cols, err := p.Result(i)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := gradtest.Compare(gradtest.VectorRows(cols), want, 1e-10); err != nil {
+				t.Errorf("%s, %s: %v\n%s", on, root.Name, err, p.Explain())
+			}
+		}
+	}
+}

@@ -128,7 +128,7 @@ func (st *stage) gridOf(dims []dim, layers []*layer, inputs []*rel) *rel {
 		r.sp = &space{id: st.p.id(), n: size, dims: dims}
 	}
 	for s, in := range inputs {
-		if in.sp != r.sp {
+		if in.sp != r.sp || !slices.IsSorted(layers[s].at) { // the same grid may be there twice, once turned
 			r.idx[s] = &index{id: st.p.id(), dst: r.sp, src: in.sp, proj: &projection{dims: layers[s].at, table: layers[s].table}}
 		}
 	}
