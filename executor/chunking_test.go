@@ -232,33 +232,64 @@ func TestBatchOfProducts(t *testing.T) {
 	}
 }
 
+// squares makes the matrices a and b of n × n numbers, whose keys are ik and kj.
+func squares(n int) *memdb.DB {
+	rng, db := rand.New(rand.NewSource(1)), memdb.New()
+	for _, m := range [][3]string{{"a", "i", "k"}, {"b", "k", "j"}} {
+		db.Create(m[0], 2, memdb.Column{Name: m[1], Data: ints(n*n, func(r int) int64 { return int64(r / n) })},
+			memdb.Column{Name: m[2], Data: ints(n*n, func(r int) int64 { return int64(r % n) })}, memdb.Column{Name: "v", Data: reals(rng, n*n)})
+	}
+	return db
+}
+
+// besideOracle compares the loss and the gradients of a and b with the oracle's.
+func besideOracle(t *testing.T, name string, db *memdb.DB) {
+	t.Helper()
+	plan, p := compile(t, db, []string{"a", "b"}, executor.Options{Force64: true})
+	if err := p.Run(context.Background(), kernels.Env{}); err != nil {
+		t.Fatal(err)
+	}
+	for i, root := range plan.Roots {
+		want, err := gradtest.Rows(context.Background(), db, &kernels.Env{}, root)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cols, err := p.Result(i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := gradtest.Compare(gradtest.VectorRows(cols), want, 1e-10); err != nil {
+			t.Errorf("%s, %s: %v\n%s", name, root.Name, err, p.Explain())
+		}
+	}
+}
+
 // TestGridBesideItself: the rows of a grid that is joined with itself, its keys in another order.
 func TestGridBesideItself(t *testing.T) {
 	executor.SmallGrids(t)
-	const n = 6
 	for _, on := range []string{"x.i = y.i AND x.k = y.k AND x.j = y.j", "x.i = y.j AND x.k = y.k AND x.j = y.i", "x.i = y.k AND x.k = y.j AND x.j = y.i"} {
-		rng, db := rand.New(rand.NewSource(1)), memdb.New()
-		for _, m := range [][3]string{{"a", "i", "k"}, {"b", "k", "j"}} {
-			db.Create(m[0], 2, memdb.Column{Name: m[1], Data: ints(n*n, func(r int) int64 { return int64(r / n) })},
-				memdb.Column{Name: m[2], Data: ints(n*n, func(r int) int64 { return int64(r % n) })}, memdb.Column{Name: "v", Data: reals(rng, n*n)})
-		}
+		db := squares(6)
 		views(t, db, "p", "SELECT a.i, a.k, b.j, a.v * b.v AS v FROM a JOIN b ON a.k = b.k",
 			"loss", "SELECT sum(x.v * y.v * y.v) AS loss FROM p x JOIN p y ON "+on)
-		plan, p := compile(t, db, []string{"a", "b"}, executor.Options{Force64: true})
-		if err := p.Run(context.Background(), kernels.Env{}); err != nil {
-			t.Fatal(err)
-		}
-		for i, root := range plan.Roots {
-			want, err := gradtest.Rows(context.Background(), db, &kernels.Env{}, root)
-			if err != nil {
-				t.Fatal(err)
-			}
-			cols, err := p.Result(i)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := gradtest.Compare(gradtest.VectorRows(cols), want, 1e-10); err != nil {
-				t.Errorf("%s, %s: %v\n%s", on, root.Name, err, p.Explain())
+		besideOracle(t, on, db)
+	}
+}
+
+// TestSumsByOtherKeys: sums over an axis of a product that are read along it or across, with their keys as they are or permuted.
+func TestSumsByOtherKeys(t *testing.T) {
+	executor.SmallGrids(t)
+	const n = 6
+	for _, by := range []string{"i", "j"} {
+		for _, read := range []string{"i", "j"} {
+			for _, factor := range []int{1, 5} {
+				db := squares(n)
+				db.Create("other", 1, memdb.Column{Name: "key", Data: ints(n, func(r int) int64 { return int64(r) })},
+					memdb.Column{Name: "as_key", Data: ints(n, func(r int) int64 { return int64((factor*r + factor/2) % n) })})
+				views(t, db, "m", "SELECT a.i, b.j, sum(a.v * b.v) AS v FROM a JOIN b ON a.k = b.k GROUP BY a.i, b.j",
+					"s", "SELECT "+by+" AS key, sum(tanh(v)) AS s FROM m GROUP BY "+by,
+					"renamed", "SELECT other.as_key AS key, s.s FROM s JOIN other ON other.key = s.key",
+					"loss", "SELECT sum(tanh(m.v - r.s) * m.i) AS loss FROM m JOIN renamed r ON m."+read+" = r.key")
+				besideOracle(t, fmt.Sprintf("by %s, read by %s, keys times %d", by, read, factor), db)
 			}
 		}
 	}

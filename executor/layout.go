@@ -71,7 +71,7 @@ func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *lay
 
 // rowsAndColumns is the layout that takes the numbers of a column, in their order, as a matrix of so many rows and columns.
 func rowsAndColumns(rows, cols int) *layout {
-	return &layout{key: fmt.Sprintf("view %d×%d", rows, cols), rows: rows, cols: cols, run: cols, view: true}
+	return &layout{key: fmt.Sprintf("view %d×%d", rows, cols), order: "view", rows: rows, cols: cols, run: cols, view: true}
 }
 
 // table32 returns an earlier table with the same numbers, if there is one.

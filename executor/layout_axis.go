@@ -84,9 +84,9 @@ func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
 	var by *layout
 	switch {
 	case a.rows != nil:
-		by = &layout{key: key, rows: l.rows, cols: 1, kR: a.rows, inR: a.inR, kC: []int32{0}, inC: []int32{0}}
+		by = &layout{key: key, order: key, rows: l.rows, cols: 1, kR: a.rows, inR: a.inR, kC: []int32{0}, inC: []int32{0}}
 	case a.cols != nil:
-		by = &layout{key: key, rows: 1, cols: l.cols, kR: []int32{0}, inR: []int32{0}, kC: a.cols, inC: a.inC}
+		by = &layout{key: key, order: key, rows: 1, cols: l.cols, kR: []int32{0}, inR: []int32{0}, kC: a.cols, inC: a.inC}
 	default:
 		return nil
 	}
@@ -135,7 +135,7 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *groups) (*val, error) {
 		}
 		return g.agg(ra.GradSum, s, t, g.groups(s.sp, grp.out, a.rows, false)), nil
 	case a.cols != nil && inner.typ.Shape != nil && !inner.uniform() && len(a.cols) == grp.out.n*size:
-		to := &layout{key: key, stored: grp.out.n, size: size, rows: 1, cols: len(a.cols), kR: []int32{0}, inR: []int32{0}, kC: a.cols, inC: a.inC}
+		to := &layout{key: key, order: key, stored: grp.out.n, size: size, rows: 1, cols: len(a.cols), kR: []int32{0}, inR: []int32{0}, kC: a.cols, inC: a.inC}
 		if !to.complete() {
 			return nil, nil // several columns are added
 		}
