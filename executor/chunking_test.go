@@ -242,12 +242,12 @@ func squares(n int) *memdb.DB {
 	return db
 }
 
-// besideOracle compares the loss and the gradients of a and b with the oracle's.
-func besideOracle(t *testing.T, name string, db *memdb.DB) {
+// besideOracle compares the loss and the gradients with the oracle's.
+func besideOracle(t *testing.T, name string, db *memdb.DB, params []string, opt executor.Options, tol float64) {
 	t.Helper()
-	plan, p := compile(t, db, []string{"a", "b"}, executor.Options{Force64: true})
-	if err := p.Run(context.Background(), kernels.Env{}); err != nil {
-		t.Fatal(err)
+	plan, p := compile(t, db, params, opt)
+	if err := p.Run(context.Background(), opt.Env); err != nil {
+		t.Fatalf("%s: %v", name, err)
 	}
 	for i, root := range plan.Roots {
 		want, err := gradtest.Rows(context.Background(), db, &kernels.Env{}, root)
@@ -258,7 +258,7 @@ func besideOracle(t *testing.T, name string, db *memdb.DB) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := gradtest.Compare(gradtest.VectorRows(cols), want, 1e-10); err != nil {
+		if err := gradtest.Compare(gradtest.VectorRows(cols), want, tol); err != nil {
 			t.Errorf("%s, %s: %v\n%s", name, root.Name, err, p.Explain())
 		}
 	}
@@ -271,7 +271,7 @@ func TestGridBesideItself(t *testing.T) {
 		db := squares(6)
 		views(t, db, "p", "SELECT a.i, a.k, b.j, a.v * b.v AS v FROM a JOIN b ON a.k = b.k",
 			"loss", "SELECT sum(x.v * y.v * y.v) AS loss FROM p x JOIN p y ON "+on)
-		besideOracle(t, on, db)
+		besideOracle(t, on, db, []string{"a", "b"}, executor.Options{Force64: true}, 1e-10)
 	}
 }
 
@@ -289,8 +289,21 @@ func TestSumsByOtherKeys(t *testing.T) {
 					"s", "SELECT "+by+" AS key, sum(tanh(v)) AS s FROM m GROUP BY "+by,
 					"renamed", "SELECT other.as_key AS key, s.s FROM s JOIN other ON other.key = s.key",
 					"loss", "SELECT sum(tanh(m.v - r.s) * m.i) AS loss FROM m JOIN renamed r ON m."+read+" = r.key")
-				besideOracle(t, fmt.Sprintf("by %s, read by %s, keys times %d", by, read, factor), db)
+				besideOracle(t, fmt.Sprintf("by %s, read by %s, keys times %d", by, read, factor), db, []string{"a", "b"}, executor.Options{Force64: true}, 1e-10)
 			}
 		}
 	}
+}
+
+// TestPairInGroupOrder: chunks read through an index whose inverse is the order of the groups are read as they lie.
+func TestPairInGroupOrder(t *testing.T) {
+	db := memdb.New()
+	db.Create("m", 2, memdb.Column{Name: "c", Data: ints(3, func(r int) int64 { return int64(r / 2) })}, memdb.Column{Name: "r", Data: ints(3, func(r int) int64 { return int64(r % 2 * 3) })},
+		memdb.Column{Name: "v", Data: reals(rand.New(rand.NewSource(1)), 3, 3, 3)})
+	views(t, db, "size", "SELECT r, sum(sum_elements(v * v)) AS s FROM m GROUP BY r",
+		"scaled", "SELECT m.r, m.c, m.v * s.s AS v FROM m JOIN size s ON m.r = s.r",
+		"product", "SELECT x.r, y.c, sum(matmul(x.v, y.v)) AS v FROM scaled x JOIN m y ON x.c = y.r GROUP BY x.r, y.c",
+		"gram", "SELECT y.c AS r, x.c AS c, sum(matmul(transpose(y.v), x.v)) AS v FROM scaled x JOIN product y ON x.r = y.r GROUP BY y.c, x.c",
+		"loss", "SELECT sum(sum_elements(v * v)) AS loss FROM gram")
+	besideOracle(t, "pairs in the order of groups", db, []string{"m"}, executor.Options{}, 1e-4)
 }

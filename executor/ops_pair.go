@@ -71,7 +71,7 @@ func runPair[T float](b *block, o *op) error {
 		switch {
 		case s.v == nil:
 			rows[i] = cpu.Rows[T]{X: of[T](b.arg(o, p.cell[i])), Step: b.step(o, p.cell[i])}
-		case s.idx.at == nil:
+		case s.idx == nil || s.idx.at == nil: // none: the order of the rows is the inverse of the index
 			rows[i] = cpu.Rows[T]{X: of[T](s.v.data)[b.lo*p.size:], Step: p.size}
 		default:
 			rows[i] = cpu.Rows[T]{X: of[T](s.v.data), At: s.idx.at[b.lo : b.lo+n]}
