@@ -294,16 +294,3 @@ func TestSumsByOtherKeys(t *testing.T) {
 		}
 	}
 }
-
-// TestPairInGroupOrder: chunks read through an index whose inverse is the order of the groups are read as they lie.
-func TestPairInGroupOrder(t *testing.T) {
-	db := memdb.New()
-	db.Create("m", 2, memdb.Column{Name: "c", Data: ints(3, func(r int) int64 { return int64(r / 2) })}, memdb.Column{Name: "r", Data: ints(3, func(r int) int64 { return int64(r % 2 * 3) })},
-		memdb.Column{Name: "v", Data: reals(rand.New(rand.NewSource(1)), 3, 3, 3)})
-	views(t, db, "size", "SELECT r, sum(sum_elements(v * v)) AS s FROM m GROUP BY r",
-		"scaled", "SELECT m.r, m.c, m.v * s.s AS v FROM m JOIN size s ON m.r = s.r",
-		"product", "SELECT x.r, y.c, sum(matmul(x.v, y.v)) AS v FROM scaled x JOIN m y ON x.c = y.r GROUP BY x.r, y.c",
-		"gram", "SELECT y.c AS r, x.c AS c, sum(matmul(transpose(y.v), x.v)) AS v FROM scaled x JOIN product y ON x.r = y.r GROUP BY y.c, x.c",
-		"loss", "SELECT sum(sum_elements(v * v)) AS loss FROM gram")
-	besideOracle(t, "pairs in the order of groups", db, []string{"m"}, executor.Options{}, 1e-4)
-}
