@@ -234,12 +234,11 @@ func (p *Program) pairs(a, b []int32, n, m int) []int32 {
 	table := make([]int32, n*m)
 	fill(table, -1)
 	for r := range a {
-		t := &table[int(a[r])*m+int(b[r])]
-		if *t >= 0 || a[r] < 0 || b[r] < 0 {
+		if a[r] < 0 || b[r] < 0 || table[int(a[r])*m+int(b[r])] >= 0 {
 			table = nil
 			break
 		}
-		*t = int32(r)
+		table[int(a[r])*m+int(b[r])] = int32(r)
 	}
 	if p.foundPairs == nil {
 		p.foundPairs = map[[4]int][]foundPairs{}
