@@ -149,7 +149,7 @@ func (db *Engine) compile(ctx context.Context, r request) (*compiled, error) {
 // build runs the structure phase of a plan.
 func (db *Engine) build(ctx context.Context, c *compiled) (err error) {
 	o := db.options(c.with)
-	o.Force64, o.Env, o.Beside = c.force64, kernels.Env{Seed: c.seed}, c.beside
+	o.Force64, o.Env, o.Beside, o.Many = c.force64, kernels.Env{Seed: c.seed}, c.beside, c.beside > 0 // an optimizer's state: a run of training
 	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, o)
 	return about(err, "loss", 0)
 }

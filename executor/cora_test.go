@@ -129,7 +129,7 @@ func BenchmarkCora(b *testing.B) {
 	plan := coraPlan(b, db)
 	for _, workers := range []int{1, 2} {
 		b.Run(strconv.Itoa(workers), func(b *testing.B) {
-			p, err := executor.Compile(ctx, plan, db, executor.Options{Workers: workers})
+			p, err := executor.Compile(ctx, plan, db, executor.Options{Workers: workers, Many: workers > 1})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -246,7 +246,7 @@ func check(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, tol float6
 func agree(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, want [][]interp.Row, tol float64) error {
 	var first [][]*ra.Vector
 	for _, workers := range []int{1, 2, 7} {
-		got, err := runPlan(t, plan, src, Options{Workers: workers}, env)
+		got, err := runPlan(t, plan, src, Options{Workers: workers, Many: workers > 1}, env)
 		if err != nil {
 			return fmt.Errorf("%d workers: %w", workers, err)
 		}
@@ -265,7 +265,7 @@ func agree(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, want [][]i
 		}
 	}
 	for name, s := range map[string]*memory{"double": src, "double, shuffled": src.shuffled(rand.New(rand.NewSource(1)))} {
-		got, err := runPlan(t, plan, s, Options{Workers: 2, Force64: true}, env)
+		got, err := runPlan(t, plan, s, Options{Workers: 2, Force64: true, Many: true}, env)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

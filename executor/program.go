@@ -23,6 +23,7 @@ type Options struct {
 	// Spills is told once what lies in files, before the first values are computed; nil: nobody is.
 	Spills func(Spilled)
 	Env    kernels.Env // seed and step that the structure of the run is built with
+	Many   bool        // it will run many times: what only the first run reads is given back
 }
 
 // Program is a compiled plan. It is for one goroutine at a time.

@@ -13,10 +13,11 @@ const releaseBytes = 32 << 20
 
 // release lets go of what no instruction reads any more: of all of the structure that is in none, and of columns of tables. It
 // is called before the first run, and again when what is computed once has been. What stays is what the rows of results are
-// called by. Where the structure is built again, tables are read again.
+// called by. Where the structure is built again, tables are read again. To give memory back to the system costs time: a program that
+// runs once or twice keeps all.
 func (p *Program) release(ranOnce bool) error {
 	switch {
-	case p.steps || p.m.timed || p.released > 1 || p.released == 1 && !ranOnce:
+	case !p.opt.Many || p.steps || p.m.timed || p.released > 1 || p.released == 1 && !ranOnce:
 		return nil
 	case p.released == 0:
 		if err := p.releaseStructure(); err != nil {

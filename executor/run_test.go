@@ -49,7 +49,7 @@ func TestTraining(t *testing.T) {
 	leakCheck(t)
 	src, w, plan := weighted(t)
 	ctx := context.Background()
-	p, err := Compile(ctx, plan, src, Options{Workers: 2})
+	p, err := Compile(ctx, plan, src, Options{Workers: 2, Many: true})
 	if err != nil {
 		t.Fatal(err)
 	}
