@@ -130,6 +130,9 @@ func (l *lowerer) wants(v *val) bool {
 	if l.conditional(v) {
 		return false
 	}
+	if l.turnedInOrder(v) {
+		return true
+	}
 	free := turns(v)
 	for _, u := range l.uses[v] {
 		if u.op == vGather {

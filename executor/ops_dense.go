@@ -62,6 +62,15 @@ func emitMatmul(c *compiler, v *val, mask int) (int, error) {
 	if v.typ.Shape == nil {
 		return emitDot(c, v, mask)
 	}
+	if vector, t := c.turnedBy(v); t != nil {
+		r, err := c.emit(vector, mask)
+		if err != nil {
+			return 0, err
+		}
+		c.t.also = append(c.t.also, t.from.v)
+		args := []int{c.convert(r, kindOf(v.typ))}
+		return c.add(&op{name: "matmul by rows", out: c.cell(v.typ, false), args: args, mask: -1, v: v, aux: t, run: byKind(v, runTurned[float32], runTurned[float64])}), nil
+	}
 	if len(a.typ.Shape) == 2 {
 		a, p.at = untransposed(a)
 	}

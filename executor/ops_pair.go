@@ -3,6 +3,7 @@ package executor
 import (
 	"math"
 
+	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
@@ -87,6 +88,73 @@ func runPair[T float](b *block, o *op) error {
 		for i := range out[:n] {
 			out[i] /= float64(p.size)
 		}
+	}
+	return nil
+}
+
+// turned is how a product of each row's vector with a matrix reads the matrix: in place, through an index. Rows that follow each
+// other with one matrix, such as those of one relation, are one product.
+type turned struct {
+	p    product
+	from source
+	left bool // the matrix stands before the vector
+}
+
+// turnedBy finds the vector and the matrix of such a product; nil where v is another one.
+func (c *compiler) turnedBy(v *val) (vector *val, t *turned) {
+	if v.op != vCall || v.expr.Def.Name != "matmul" || len(v.typ.Shape) != 1 {
+		return nil, nil
+	}
+	t = &turned{p: dims(v.args[0], v.args[1]), left: len(v.args[0].typ.Shape) == 2}
+	vector, matrix := v.args[0], v.args[1]
+	if t.left {
+		vector, matrix = matrix, vector
+		matrix, t.p.at = untransposed(matrix)
+	} else {
+		matrix, t.p.bt = untransposed(matrix)
+	}
+	if !largeIndexed(matrix) || !c.indexed(matrix) || vector.uniform() || vector.typ.Kind != v.typ.Kind || matrix.typ.Kind != v.typ.Kind {
+		return nil, nil
+	}
+	t.from, _ = readable(matrix)
+	if c.order != nil {
+		t.from.idx = c.g.compose(c.order, t.from.idx)
+	}
+	return vector, t
+}
+
+// largeIndexed reports whether v are matrices that are read through an index, too large to be copied for each row.
+func largeIndexed(v *val) bool {
+	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= 1024 && !v.uniform()
+}
+
+func runTurned[T float](b *block, o *op) error {
+	t, n := o.aux.(*turned), b.rows(o)
+	b.strictValid(o)
+	x, out, all := of[T](b.arg(o, 0)), of[T](b.out(o)), of[T](t.from.v.data)
+	width, size, k := b.out(o).size, t.p.m*t.p.k*t.p.n, t.p.k
+	ld, turn := t.p.n, t.p.bt // of the matrix as the second operand of rows · matrix
+	if t.left {
+		ld, turn = k, !t.p.at
+		if t.p.at {
+			ld = t.p.m
+		}
+	} else if t.p.bt {
+		ld = k
+	}
+	row := func(r int) int {
+		if t.from.idx == nil || t.from.idx.at == nil {
+			return b.lo + r
+		}
+		return int(t.from.idx.at[b.lo+r])
+	}
+	for r := 0; r < n; {
+		at, to := row(r), r+1
+		for to < n && row(to) == at {
+			to++
+		}
+		blas.Gemm(false, turn, to-r, width, k, x[r*k:to*k], k, all[at*size:(at+1)*size], ld, 0, out[r*width:to*width], width)
+		r = to
 	}
 	return nil
 }

@@ -147,8 +147,11 @@ func (in *instr) gathers(f func(v *val)) {
 		}
 	}
 	for _, o := range in.t.ops {
-		if p, ok := o.aux.(*pairing); ok {
-			indexed(p.from[:], f)
+		switch x := o.aux.(type) {
+		case *pairing:
+			indexed(x.from[:], f)
+		case *turned:
+			indexed([]source{x.from}, f)
 		}
 	}
 	if s, ok := in.lower.(*spmm); ok {

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -129,6 +131,20 @@ func chunks(v *val) []*val {
 		}
 	}
 	return nil
+}
+
+// turnedInOrder reports whether v are products of vectors with large matrices that a sum would read in the order of its groups: in
+// their own order, rows of one matrix follow each other.
+func (l *lowerer) turnedInOrder(v *val) bool {
+	if v.op != vCall || v.expr.Def.Name != "matmul" || len(v.typ.Shape) != 1 {
+		return false
+	}
+	for _, a := range v.args {
+		if a, _ = untransposed(a); largeIndexed(a) {
+			return slices.ContainsFunc(l.uses[v], func(u *val) bool { return u.op == vAgg && u.grp.order != nil })
+		}
+	}
+	return false
 }
 
 // in gives the rows in another order.
