@@ -3,6 +3,7 @@ package relgrad
 import (
 	"context"
 	"math"
+	"reflect"
 	"testing"
 )
 
@@ -42,6 +43,31 @@ CREATE VIEW loss AS SELECT sum(sqnorm(tanh(p / 10) + s) + dot(q, w)) / 100 + (SE
 					t.Errorf("%s: %+v", typ, r)
 				}
 			}
+		}
+	}
+}
+
+// TestTrainByAnyKey: rows of parameters are found by keys of every type, also when what found them has been given back.
+func TestTrainByAnyKey(t *testing.T) {
+	var want []any
+	for _, typ := range []string{"int", "double precision", "real", "text", "boolean"} {
+		db := open(t, "")
+		key := map[bool]string{true: "(k = 1)", false: "k::" + typ}[typ == "boolean"]
+		mustRun(t, db, `CREATE TABLE w (k `+typ+` PRIMARY KEY, v double precision[2]);
+INSERT INTO w SELECT `+key+`, ARRAY[k + 2, 3 - k] FROM generate_series(1, 0, -1) AS g(k);
+CREATE TABLE x (i int PRIMARY KEY, k `+typ+`, y double precision);
+INSERT INTO x SELECT i, `+key+`, i FROM (SELECT i, i % 2 AS k FROM generate_series(1, 5) AS g(i)) AS s;
+CREATE VIEW loss AS SELECT sum((y - v[1] * v[2]) ^ 2) / 100 FROM x JOIN w USING (k);
+CALL train('loss', ARRAY['w'], optimizer => 'sgd', lr => 0.1, epochs => 3)`)
+		var got []any
+		for _, row := range mustRun(t, db, "SELECT v FROM w ORDER BY k").Rows {
+			got = append(got, row...)
+		}
+		if want == nil {
+			want = got
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: trained to %v, by int to %v", typ, got, want)
 		}
 	}
 }

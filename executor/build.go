@@ -345,6 +345,9 @@ func (st *stage) vec(n *ra.Node, i int) (*ra.Vector, error) {
 }
 
 func (st *stage) makeVec(n *ra.Node, r *rel, i int, step bool) (*ra.Vector, error) {
+	if r.pruned {
+		return nil, internal("column %d of %v is asked for when its structure has gone", i, n.Op)
+	}
 	if n.Op == ra.Add && i < len(n.Key) && !(r.dup[0] == nil && r.idx[0] == nil) {
 		return st.addKeyVec(n, r, i)
 	}

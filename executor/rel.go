@@ -25,6 +25,8 @@ type rel struct {
 	look   map[string]*lookup // tables for joins, by columns
 	// fixed tells whether columns tell the rows apart, by columns.
 	fixed map[string]bool
+	// pruned: release has taken how the rows were found; only vecs tell of them.
+	pruned bool
 }
 
 // stage holds the structure and the vals of the run, or of one step on top of it.

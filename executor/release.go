@@ -45,7 +45,7 @@ func (p *Program) releaseStructure() error {
 	for _, r := range p.plan.Roots {
 		named[r.Node] = true
 		for _, id := range r.Cols {
-			if i := r.Node.Index(id); !r.Node.Cols[i].Type.IsFloat() {
+			if i := r.Node.Index(id); !r.Node.Cols[i].Type.IsFloat() || slices.Contains(r.Node.Key, id) {
 				if _, err := p.run.vec(r.Node, i); err != nil {
 					return err
 				}
@@ -58,6 +58,7 @@ func (p *Program) releaseStructure() error {
 		if !named[n] && !(n.Op == ra.Scan && p.trained(p.table(n.Table))) {
 			kept.vecs = map[int]*ra.Vector{}
 		}
+		kept.pruned = n.Op != ra.Scan || !p.trained(p.table(n.Table))
 		st.rels[n] = kept
 	}
 	st.cols, st.met, st.keys = map[colKey]*val{}, map[string]met{}, map[string][]*val{}
