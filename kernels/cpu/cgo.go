@@ -91,6 +91,14 @@ func cSpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], si
 	C.rg_spmm_f64(C.long(groups), i32(start), C.long(base), f64(w), f64(x.X), i32(x.At), f64(y.X), i32(y.At), C.long(size), f64(out))
 }
 
+func cGather[T Float](size int, x []T, at []int32, out []T) {
+	if single[T]() {
+		C.rg_gather_f32(C.long(len(at)), C.long(size), f32(x), i32(at), f32(out))
+		return
+	}
+	C.rg_gather_f64(C.long(len(at)), C.long(size), f64(x), i32(at), f64(out))
+}
+
 func cSoftmax[T Float](rows, size int, x, out []T) {
 	if single[T]() {
 		C.rg_softmax_f32(C.long(rows), C.long(size), f32(x), f32(out))

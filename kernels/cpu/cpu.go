@@ -148,6 +148,19 @@ func SpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], siz
 	cSpMM(groups, start, base, w, x, y, size, out)
 }
 
+// Gather copies rows of size elements: row r of out is row at[r] of x, which is not checked, or zero where at[r] is negative.
+func Gather[T Float](size int, x []T, at []int32, out []T) {
+	if len(at)*size == 0 {
+		return
+	}
+	_ = out[len(at)*size-1]
+	if !native || len(x) == 0 {
+		refGather(size, x, at, out)
+		return
+	}
+	cGather(size, x, at, out)
+}
+
 // Softmax computes out = eˣ / Σ eˣ over rows of size elements, without overflow.
 func Softmax[T Float](rows, size int, x, out []T) {
 	if rows*size == 0 {

@@ -135,6 +135,33 @@ func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 	refSoftmax(rows, size, a, want)
 	same(t, "softmax", s, want, 16)
 	testSpMM[T](t, rng, rows, size, check)
+	testGather[T](t, rng, rows, size)
+}
+
+// testGather copies rows in any order, some again and again, some missing, and the sign of a zero with them.
+func testGather[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
+	x, at := finite[T](rng, rows*size), make([]int32, 2*rows+5)
+	if len(x) > 0 {
+		x[0] = T(math.Copysign(0, -1))
+	}
+	for i := range at {
+		at[i] = int32(rng.Intn(rows+1) - 1)
+		if i%3 == 2 {
+			at[i] = at[i-1]
+		}
+	}
+	got, want := finite[T](rng, len(at)*size+1), make([]T, len(at)*size)
+	beyond := got[len(want)]
+	Gather(size, x, at, got)
+	refGather(size, x, at, want)
+	for i := range want {
+		if math.Float64bits(float64(got[i])) != math.Float64bits(float64(want[i])) {
+			t.Fatalf("gather of %d × %d: element %d is %v, not %v", rows, size, i, got[i], want[i])
+		}
+	}
+	if got[len(want)] != beyond {
+		t.Fatalf("gather of %d × %d writes beyond its rows", rows, size)
+	}
 }
 
 func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(string, []float64, []float64)) {

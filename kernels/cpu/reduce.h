@@ -3,16 +3,55 @@
 typedef T N(vec) __attribute__((vector_size(VB)));
 #define V (VB / (long)sizeof(T))
 
-// N(total) is the sum of a vector's elements, in double.
-static inline __attribute__((always_inline)) double N(total)(N(vec) c) {
-	double h[V];
+// An integer of T's size, and lanes of it that are all zeros, then all ones.
+#if SINGLE
+typedef int32_t N(word);
+#else
+typedef int64_t N(word);
+#endif
+typedef N(word) N(words) __attribute__((vector_size(VB)));
+static const N(word) N(ends)[2 * V] = {[V ... 2 * V - 1] = -1};
+
+typedef double N(wide) __attribute__((vector_size(VB)));
+typedef int64_t N(words64) __attribute__((vector_size(VB)));
+
+// N(turned) is c with its lanes moved by w.
+static inline __attribute__((always_inline)) N(vec) N(turned)(N(vec) c, long w) {
+	N(words) at;
 	for (long j = 0; j < V; j++)
-		h[j] = c[j];
-	for (long w = V / 2; w > 0; w /= 2)
-		for (long j = 0; j < w; j++)
-			h[j] += h[j + w];
-	return h[0];
+		at[j] = (j + w) % V;
+	return __builtin_shuffle(c, at);
 }
+
+// N(widened) adds the halves of a vector, in double.
+static inline __attribute__((always_inline)) N(wide) N(widened)(N(vec) c) {
+#if SINGLE
+	typedef T half __attribute__((vector_size(VB / 2)));
+	half l, h;
+	memcpy(&l, &c, VB / 2);
+	memcpy(&h, (char *)&c + VB / 2, VB / 2);
+	return __builtin_convertvector(l, N(wide)) + __builtin_convertvector(h, N(wide));
+#else
+	return c;
+#endif
+}
+
+// N(across) is the sum of a vector's elements.
+static inline __attribute__((always_inline)) double N(across)(N(wide) d) {
+#if VB == 64
+	d += __builtin_shuffle(d, (N(words64)){4, 5, 6, 7, 0, 1, 2, 3});
+	d += __builtin_shuffle(d, (N(words64)){2, 3, 0, 1, 6, 7, 4, 5});
+	d += __builtin_shuffle(d, (N(words64)){1, 0, 3, 2, 5, 4, 7, 6});
+#elif VB == 32
+	d += __builtin_shuffle(d, (N(words64)){2, 3, 0, 1});
+	d += __builtin_shuffle(d, (N(words64)){1, 0, 3, 2});
+#else
+	d += __builtin_shuffle(d, (N(words64)){1, 0});
+#endif
+	return d[0];
+}
+
+static inline __attribute__((always_inline)) double N(total)(N(vec) c) { return N(across)(N(widened)(c)); }
 
 // N(pair1) is Σ a·b, or Σ (a-b)² where diff: in T over 256 elements at a time (four chains of vectors), in double beyond.
 static inline __attribute__((always_inline)) double N(pair1)(long n, int diff, const T *a, const T *b) {
@@ -29,6 +68,17 @@ static inline __attribute__((always_inline)) double N(pair1)(long n, int diff, c
 		}
 		for (; i + V <= hi; i += V)
 			TERM(c0, i);
+		if (i < hi && n >= V) { // the last vector of elements, but for those that are counted
+			N(words) m;
+			memcpy(&m, N(ends) + (hi - i), VB);
+			memcpy(&x, a + hi - V, VB);
+			memcpy(&y, b + hi - V, VB);
+			x = (N(vec))((N(words))x & m);
+			y = (N(vec))((N(words))y & m);
+			x = diff ? x - y : x;
+			c1 += x * (diff ? x : y);
+			i = hi;
+		}
 		s += N(total)((c0 + c1) + (c2 + c3));
 		for (; i < hi; i++) {
 			T d = a[i] - b[i];
@@ -46,12 +96,17 @@ static void N(rg_dot)(long rows, long size, const T *a, long ar, const T *b, lon
 		out[r] = N(dot1)(size, a + r * ar, b + r * br);
 }
 
-#define AHEAD 8 // rows that are prefetched where they are read through an index
+#define AHEAD 8      // rows that are prefetched where they are read through an index
+#define STREAM 1024  // bytes that are prefetched where rows follow each other
 
 static inline __attribute__((always_inline)) void N(pairs)(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b,
 	const int32_t *bt, long br, double *out) {
+	int stream = !at && ar == size && size * (long)sizeof(T) >= 64;
 	for (long r = 0; r < rows; r++) {
-		if (r + AHEAD < rows)
+		if (stream)
+			for (long j = 0; j < size; j += 64 / (long)sizeof(T))
+				__builtin_prefetch((const char *)(a + r * size + j) + STREAM);
+		if ((at || bt) && r + AHEAD < rows)
 			for (long j = 0; j < size; j += 64 / (long)sizeof(T)) {
 				if (at)
 					__builtin_prefetch(a + at[r + AHEAD] * size + j);
@@ -69,16 +124,23 @@ static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_
 		N(pairs)(rows, size, 0, a, at, ar, b, bt, br, out);
 }
 #undef AHEAD
+#undef STREAM
 
 static void N(rg_add_rows)(long rows, long size, const T *restrict a, double *restrict acc) {
 	if (size == 1) {
-		double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+		N(wide) s0 = {0}, s1 = {0};
+		N(vec) x, y;
+		double s = 0;
 		long r = 0;
-		for (; r + 4 <= rows; r += 4)
-			s0 += a[r], s1 += a[r + 1], s2 += a[r + 2], s3 += a[r + 3];
+		for (; r + 2 * V <= rows; r += 2 * V) {
+			memcpy(&x, a + r, VB);
+			memcpy(&y, a + r + V, VB);
+			s0 += N(widened)(x);
+			s1 += N(widened)(y);
+		}
 		for (; r < rows; r++)
-			s0 += a[r];
-		acc[0] += (s0 + s1) + (s2 + s3);
+			s += a[r];
+		acc[0] += N(across)(s0 + s1) + s;
 		return;
 	}
 	for (long r = 0; r < rows; r++)
@@ -103,32 +165,91 @@ static void N(rg_products)(long rows, long m, long k, long n, const T *restrict 
 		}
 }
 
+// N(larger) is the element-wise maximum; NaN is above all numbers.
+static inline __attribute__((always_inline)) N(vec) N(larger)(N(vec) m, N(vec) x) {
+	N(words) k = (N(words))(x > m) | (N(words))(x != x);
+	return (N(vec))(((N(words))x & k) | ((N(words))m & ~k));
+}
+
+// N(tail) copies the elements of a row that fill no vector into one and fills it up with -∞; 0 where there are none.
+static inline __attribute__((always_inline)) long N(tail)(long size, const T *a, T *t) {
+	long n = size % V;
+	if (n == 0)
+		return 0;
+	for (long j = 0; j < V; j++)
+		t[j] = -INFINITY;
+	memcpy(t, a + size - n, n * sizeof(T));
+	return n;
+}
+
+// N(largest) is the maximum of n elements, a multiple of V, and of those of t where it counts.
+static inline __attribute__((always_inline)) T N(largest)(long n, const T *a, long more, const T *t) {
+	N(vec) c, x;
+	memcpy(&c, n ? a : t, VB);
+	for (long i = V; i < n; i += V) {
+		memcpy(&x, a + i, VB);
+		c = N(larger)(c, x);
+	}
+	if (more) {
+		memcpy(&x, t, VB);
+		c = N(larger)(c, x);
+	}
+	for (long w = V / 2; w > 0; w /= 2)
+		c = N(larger)(c, N(turned)(c, w));
+	return c[0];
+}
+
+// N(sum1) adds n elements, a multiple of V, and those of t where it counts, in double.
+static inline __attribute__((always_inline)) double N(sum1)(long n, const T *a, long more, const T *t) {
+	N(wide) s = {0};
+	N(vec) x;
+	for (long i = 0; i < n; i += V) {
+		memcpy(&x, a + i, VB);
+		s += N(widened)(x);
+	}
+	if (more) {
+		memcpy(&x, t, VB);
+		s += N(widened)(x);
+	}
+	return N(across)(s);
+}
+
 static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict out) {
+	T t[V];
 	for (long r = 0; r < rows; r++) {
 		const T *a = x + r * size;
-		T *o = out + r * size, m = a[0];
-		double s = 0;
-		for (long i = 1; i < size; i++)
-			m = (a[i] > m) | (a[i] != a[i]) ? a[i] : m;
-		for (long i = 0; i < size; i++)
+		long more = N(tail)(size, a, t), n = size - more;
+		T *o = out + r * size, m = N(largest)(n, a, more, t);
+		for (long i = 0; i < n; i++)
 			o[i] = N(rexp)(a[i] - m);
-		for (long i = 0; i < size; i++)
-			s += o[i];
-		T f = (T)(1 / s);
-		for (long i = 0; i < size; i++)
+		if (more)
+			for (long j = 0; j < V; j++)
+				t[j] = N(rexp)(t[j] - m);
+		T f = (T)(1 / N(sum1)(n, o, more, t));
+		for (long i = 0; i < n; i++)
 			o[i] *= f;
+		for (long j = 0; j < more; j++)
+			o[n + j] = t[j] * f;
 	}
 }
 
 static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *restrict out) {
+	T e[64 * V], t[V];
 	for (long r = 0; r < rows; r++) {
 		const T *a = x + r * size;
-		T m = a[0];
+		long more = N(tail)(size, a, t), n = size - more;
+		T m = N(largest)(n, a, more, t);
 		double s = 0;
-		for (long i = 1; i < size; i++)
-			m = (a[i] > m) | (a[i] != a[i]) ? a[i] : m;
-		for (long i = 0; i < size; i++)
-			s += N(rexp)(a[i] - m);
+		for (long lo = 0; lo < n; lo += 64 * V) {
+			long k = n - lo < 64 * V ? n - lo : 64 * V;
+			for (long i = 0; i < k; i++)
+				e[i] = N(rexp)(a[lo + i] - m);
+			s += N(sum1)(k, e, 0, t);
+		}
+		if (more)
+			for (long j = 0; j < V; j++)
+				t[j] = N(rexp)(t[j] - m);
+		s += N(sum1)(0, e, more, t);
 		out[r] = m - m == 0 ? m + log(s) : m;
 	}
 }

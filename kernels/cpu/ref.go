@@ -165,6 +165,17 @@ func refAddRows[T Float](rows, size int, a []T, acc []float64) {
 	}
 }
 
+func refGather[T Float](size int, x []T, at []int32, out []T) {
+	for i, r := range at {
+		dst := out[i*size : (i+1)*size]
+		if r < 0 {
+			clear(dst)
+			continue
+		}
+		copy(dst, x[int(r)*size:])
+	}
+}
+
 // refSpMM accumulates single precision as the C form does: in T over at most 256 rows at a time.
 func refSpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], size int, out []T) {
 	acc, part := make([]float64, size), make([]T, size)

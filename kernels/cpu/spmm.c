@@ -1,4 +1,4 @@
-// Sparse times dense.
+// Sparse times dense, and rows of dense alone.
 #define BODY "spmm.h"
 #include "targets.h"
 
@@ -6,6 +6,9 @@
 	void rg_spmm_##S(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, const T *y,       \
 		const int32_t *yt, long size, T *out) {                                                                                 \
 		PICK(rg_spmm_##S, (groups, start, base, w, x, at, y, yt, size, out));                                                   \
+	}                                                                                                                           \
+	void rg_gather_##S(long rows, long size, const T *x, const int32_t *at, T *out) {                                           \
+		PICK(rg_gather_##S, (rows, size, x, at, out));                                                                          \
 	}
 EXPORT(f32, float)
 EXPORT(f64, double)

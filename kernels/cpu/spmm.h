@@ -1,4 +1,4 @@
-// Sums of weighted rows, or of weighted differences of rows, by group. Accumulators stay in registers across up to 16 vectors
+// Sums of weighted rows, or of weighted differences of rows, by group; copies of rows. Accumulators stay in registers across up to 16 vectors
 // of the width; the rows of some edges ahead are prefetched, also those of the groups that follow.
 typedef T N(vec) __attribute__((vector_size(VB)));
 #define V (VB / (long)sizeof(T))
@@ -18,60 +18,72 @@ INLINE void N(fetch)(const T *row, long bytes) {
 		__builtin_prefetch((const char *)row + j);
 }
 
-// N(tile) adds the edges lo…hi over NV vectors from column c on and writes them to out.
-#define TILE(NV)                                                                                                   \
-	INLINE void N(tile##NV)(const N(terms) *t, int two, long lo, long hi, long c, T *out) {                        \
-		N(vec) acc[NV], v, u;                                                                                      \
-		for (int j = 0; j < NV; j++)                                                                               \
-			acc[j] = (N(vec)){0};                                                                                  \
-		for (long e = lo; e < hi; e++) {                                                                           \
-			const T *x = t->x + (t->at ? (long)t->at[e] : e + t->base) * t->size + c, *y = 0;                      \
-			if (t->at && e + AHEAD < t->last)                                                                      \
-				N(fetch)(t->x + (long)t->at[e + AHEAD] * t->size + c, NV * VB);                                    \
-			if (two) {                                                                                             \
-				y = t->y + (t->yt ? (long)t->yt[e] : e + t->base) * t->size + c;                                   \
-				if (t->yt && e + AHEAD < t->last)                                                                  \
-					N(fetch)(t->y + (long)t->yt[e + AHEAD] * t->size + c, NV * VB);                                \
-			}                                                                                                      \
-			T f = t->w ? t->w[e] : 1;                                                                              \
-			for (int j = 0; j < NV; j++) {                                                                         \
-				memcpy(&v, x + j * V, VB);                                                                         \
-				if (two)                                                                                           \
-					memcpy(&u, y + j * V, VB), v -= u;                                                             \
-				acc[j] += f * v;                                                                                   \
-			}                                                                                                      \
-		}                                                                                                          \
-		for (int j = 0; j < NV; j++)                                                                               \
-			memcpy(out + j * V, &acc[j], VB);                                                                      \
+// N(tile) adds the edges lo…hi over NV vectors from column c on, the last one from column last on, and writes them to out. Columns of
+// two vectors are the same sums twice.
+#define TILE(NV)                                                                                                     \
+	INLINE void N(tile##NV)(const N(terms) *t, int two, long lo, long hi, long c, long last, T *out) {               \
+		N(vec) acc[NV], v, u;                                                                                        \
+		for (int j = 0; j < NV; j++)                                                                                 \
+			acc[j] = (N(vec)){0};                                                                                    \
+		for (long e = lo; e < hi; e++) {                                                                             \
+			const T *x = t->x + (t->at ? (long)t->at[e] : e + t->base) * t->size, *y = 0;                            \
+			if (t->at && e + AHEAD < t->last)                                                                        \
+				N(fetch)(t->x + (long)t->at[e + AHEAD] * t->size + c, (last - c) * (long)sizeof(T) + VB);            \
+			if (two) {                                                                                               \
+				y = t->y + (t->yt ? (long)t->yt[e] : e + t->base) * t->size;                                         \
+				if (t->yt && e + AHEAD < t->last)                                                                    \
+					N(fetch)(t->y + (long)t->yt[e + AHEAD] * t->size + c, (last - c) * (long)sizeof(T) + VB);        \
+			}                                                                                                        \
+			T f = t->w ? t->w[e] : 1;                                                                                \
+			for (int j = 0; j < NV; j++) {                                                                           \
+				long at = j < NV - 1 ? c + j * V : last;                                                             \
+				memcpy(&v, x + at, VB);                                                                              \
+				if (two)                                                                                             \
+					memcpy(&u, y + at, VB), v -= u;                                                                  \
+				acc[j] += f * v;                                                                                     \
+			}                                                                                                        \
+		}                                                                                                            \
+		for (int j = 0; j < NV; j++)                                                                                 \
+			memcpy(out + (j < NV - 1 ? c + j * V : last), &acc[j], VB);                                              \
 	}
 #if VB == 64
 TILE(16)
 #endif
 TILE(8)
+TILE(7)
+TILE(6)
+TILE(5)
 TILE(4)
+TILE(3)
 TILE(2)
 TILE(1)
 
-// N(edges) sums at most CHAIN edges over the columns c…end.
-INLINE void N(edges)(const N(terms) *t, int two, long lo, long hi, long c, long end, T *out) {
-	out -= c;
+// N(edges) sums at most CHAIN edges over the columns from…end.
+INLINE void N(edges)(const N(terms) *t, int two, long lo, long hi, long from, long end, T *out) {
+	long c = from;
+	out -= from;
 #if VB == 64
 	for (; c + 16 * V <= end; c += 16 * V)
-		N(tile16)(t, two, lo, hi, c, out + c);
+		N(tile16)(t, two, lo, hi, c, c + 15 * V, out);
 #endif
 	for (; c + 8 * V <= end; c += 8 * V)
-		N(tile8)(t, two, lo, hi, c, out + c);
-	if (c + 4 * V <= end)
-		N(tile4)(t, two, lo, hi, c, out + c), c += 4 * V;
-	if (c + 2 * V <= end)
-		N(tile2)(t, two, lo, hi, c, out + c), c += 2 * V;
-	if (c + V <= end)
-		N(tile1)(t, two, lo, hi, c, out + c), c += V;
+		N(tile8)(t, two, lo, hi, c, c + 7 * V, out);
 	if (c == end)
 		return;
+	if (end - from >= V) {
+		long last = end - V;
+		switch ((end - c + V - 1) / V) {
+#define CASE(NV)                                      \
+	case NV:                                          \
+		N(tile##NV)(t, two, lo, hi, c, last, out);    \
+		return;
+			CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+#undef CASE
+		}
+	}
 	T acc[V];
 	long n = end - c;
-	for (long j = 0; j < V; j++)
+	for (long j = 0; j < n; j++)
 		acc[j] = 0;
 	for (long e = lo; e < hi; e++) {
 		const T *x = t->x + (t->at ? (long)t->at[e] : e + t->base) * t->size + c;
@@ -115,6 +127,28 @@ static void N(rg_spmm)(long groups, const int32_t *start, long base, const T *w,
 		N(groups)(&t, 1, groups, start, out);
 	else
 		N(groups)(&t, 0, groups, start, out);
+}
+
+// N(rg_gather) copies rows of x, with some rows ahead on their way to the cache; a negative row is zero.
+static void N(rg_gather)(long rows, long size, const T *x, const int32_t *at, T *out) {
+	long ahead = size * (long)sizeof(T) < 1024 ? size * (long)sizeof(T) : 1024;
+	for (long r = 0; r < rows; r++, out += size) {
+		const T *from = x + (long)at[r] * size;
+		if (r + AHEAD < rows && at[r + AHEAD] >= 0 && at[r + AHEAD] != at[r + AHEAD - 1])
+			N(fetch)(x + (long)at[r + AHEAD] * size, ahead);
+		if (at[r] < 0) {
+			memset(out, 0, size * sizeof(T));
+			continue;
+		}
+		if (size < V) {
+			for (long j = 0; j < size; j++)
+				out[j] = from[j];
+			continue;
+		}
+		for (long j = 0; j + V <= size; j += V)
+			memcpy(out + j, from + j, VB);
+		memcpy(out + size - V, from + size - V, VB);
+	}
 }
 #undef V
 #undef AHEAD
