@@ -45,6 +45,7 @@ type DB struct {
 	temps       int                    // tables made for the pool
 	trees       map[*ViewDef]*viewTree
 	cacheKB     int64 // the size of SQLite's cache
+	scanning    bool  // it is smaller, for a table that is read past it
 }
 
 // snapshot is the in-memory state that a rollback restores.
@@ -107,31 +108,73 @@ func (db *DB) setup() error {
 	case !db.readonly:
 		pragmas = "PRAGMA page_size = 65536; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;" + pragmas
 	}
-	if err := db.c.Exec(pragmas); err != nil {
+	if err := db.execPatiently(pragmas); err != nil {
 		return err
 	}
 	if err := db.register(); err != nil {
 		return err
 	}
-	id, tables := int64(0), int64(0)
-	if err := db.rows("PRAGMA application_id", func(r row) error { id = r[0].Int(); return nil }); err != nil {
-		return err
+	id, err := db.application()
+	if err == nil && id != applicationID {
+		err = db.create()
 	}
-	if id != applicationID {
-		if err := db.rows("SELECT count(*) FROM sqlite_schema", func(r row) error { tables = r[0].Int(); return nil }); err != nil {
-			return err
-		}
-		if tables > 0 || db.readonly {
-			return sqlerr.New(sqlerr.WrongObjectType, "%s is an SQLite file, but not a relgrad store", db.path)
-		}
-		if err := db.c.Exec("BEGIN IMMEDIATE;" + catalogSchema + "COMMIT"); err != nil {
-			return err
-		}
+	if err != nil {
+		return err
 	}
 	if err := db.rows("PRAGMA data_version", func(r row) error { db.dataVersion = r[0].Int(); return nil }); err != nil {
 		return err
 	}
 	return db.load()
+}
+
+// execPatiently waits for other processes where SQLite does not: while one of them turns a new file's log on.
+func (db *DB) execPatiently(sql string) error {
+	for end := time.Now().Add(lockTimeout); ; time.Sleep(5 * time.Millisecond) {
+		err := db.c.Exec(sql)
+		var failed *lite.Error
+		if !errors.As(err, &failed) || failed.Primary() != lite.CodeBusy || time.Now().After(end) {
+			return err
+		}
+	}
+}
+
+// application returns the file's application id, 0 where it has none.
+func (db *DB) application() (id int64, err error) {
+	err = db.rows("PRAGMA application_id", func(r row) error { id = r[0].Int(); return nil })
+	return id, err
+}
+
+// create makes the catalogue of a new file in a transaction of its own.
+func (db *DB) create() error {
+	begin := "BEGIN IMMEDIATE"
+	if db.readonly {
+		begin = "BEGIN"
+	}
+	if err := db.c.Exec(begin); err != nil {
+		return err
+	}
+	if err := db.makeCatalog(); err != nil {
+		_ = db.c.Exec("ROLLBACK")
+		return err
+	}
+	return db.c.Exec("COMMIT")
+}
+
+// makeCatalog makes the catalogue in a file without tables; one with tables is an error. Another process may have made it since
+// this one looked: then nothing is written, as that would end the other's transactions.
+func (db *DB) makeCatalog() error {
+	id, err := db.application()
+	if err != nil || id == applicationID {
+		return err
+	}
+	tables := int64(0)
+	if err := db.rows("SELECT count(*) FROM sqlite_schema", func(r row) error { tables = r[0].Int(); return nil }); err != nil {
+		return err
+	}
+	if tables > 0 || db.readonly {
+		return sqlerr.New(sqlerr.WrongObjectType, "%s is an SQLite file, but not a relgrad store", db.path)
+	}
+	return db.c.Exec(catalogSchema)
 }
 
 // Close ends the session; an open transaction is rolled back.
@@ -164,6 +207,7 @@ func (db *DB) exec(sql string, args ...any) error {
 
 // watch interrupts the connection when ctx ends, or has ended; the result stops watching.
 func (db *DB) watch(ctx context.Context) (stop func()) {
+	db.restoreCache()
 	if ctx.Done() == nil {
 		return func() {}
 	}

@@ -279,13 +279,16 @@ func chunkValue(b []byte, buf []float64) (kernels.Value, error) {
 	} else {
 		f = make([]float64, n)
 	}
-	if d == tensor.Float32 {
-		for i := range f {
-			f[i] = float64(math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:])))
-		}
-	} else {
-		for i := range f {
-			f[i] = math.Float64frombits(binary.LittleEndian.Uint64(p[8*i:]))
+	if d == tensor.Float64 {
+		tensor.GetFloats(f, p)
+		return kernels.ChunkValue(kernels.KindOf(d), shape, f), nil
+	}
+	var some [256]float32
+	for at := 0; at < len(f); at += len(some) {
+		part := some[:min(len(some), len(f)-at)]
+		tensor.GetFloats(part, p[4*at:])
+		for i, x := range part {
+			f[at+i] = float64(x)
 		}
 	}
 	return kernels.ChunkValue(kernels.KindOf(d), shape, f), nil

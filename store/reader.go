@@ -1,9 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
-	"math"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -140,16 +137,12 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 	if v.Type.Kind == kernels.Float32 {
 		at := len(v.F32)
 		v.F32 = grow(v.F32, len(p)/4)
-		for k, out := 0, v.F32[at:]; k < len(out); k++ {
-			out[k] = math.Float32frombits(binary.LittleEndian.Uint32(p[4*k:]))
-		}
+		tensor.GetFloats(v.F32[at:], p)
 		return nil
 	}
 	at := len(v.F64)
 	v.F64 = grow(v.F64, len(p)/8)
-	for k, out := 0, v.F64[at:]; k < len(out); k++ {
-		out[k] = math.Float64frombits(binary.LittleEndian.Uint64(p[8*k:]))
-	}
+	tensor.GetFloats(v.F64[at:], p)
 	return nil
 }
 
@@ -160,9 +153,9 @@ func (r *reader) reserve(i int, v *ra.Vector) {
 	}
 	n := r.rows * v.Type.Shape.Size()
 	if v.Type.Kind == kernels.Float32 {
-		v.F32 = make([]float32, 0, n)
+		v.F32 = tensor.Huge(make([]float32, 0, n))
 	} else {
-		v.F64 = make([]float64, 0, n)
+		v.F64 = tensor.Huge(make([]float64, 0, n))
 	}
 }
 

@@ -83,6 +83,28 @@ func TestTwoProcesses(t *testing.T) {
 	check(t, b, [][2]string{{"UPDATE t SET x = 10", "ERROR 40001"}, {"ROLLBACK; SELECT x FROM t", "x\n9"}})
 }
 
+// TestWaitsInTransaction: a transaction that has read waits for another's lock; what the other wrote, it may not overwrite.
+func TestWaitsInTransaction(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	a, b := openFile(t, path), openFile(t, path)
+	mustRun(t, a, "CREATE TABLE t (x int); INSERT INTO t VALUES (1)")
+	for _, tc := range []struct{ end, want string }{{"ROLLBACK", "x\n6"}, {"COMMIT", "ERROR 40001"}} {
+		mustRun(t, b, "BEGIN; SELECT x FROM t")
+		mustRun(t, a, "BEGIN; UPDATE t SET x = 5")
+		done := make(chan bool)
+		go func() {
+			time.Sleep(100 * time.Millisecond)
+			if _, err := run(a, tc.end); err != nil {
+				t.Error(err)
+			}
+			close(done)
+		}()
+		check(t, b, [][2]string{{"UPDATE t SET x = 6; SELECT x FROM t", tc.want}})
+		<-done
+		mustRun(t, b, "ROLLBACK")
+	}
+}
+
 // TestTwoProcessesAtOnce: what a statement finds missing, another process may just have made.
 func TestTwoProcessesAtOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
@@ -100,6 +122,31 @@ func TestTwoProcessesAtOnce(t *testing.T) {
 		}()
 	}
 	wg.Wait()
+}
+
+// TestCreatedTwice opens one new file from several sessions at once, each of which then writes and closes it.
+func TestCreatedTwice(t *testing.T) {
+	for i := range 40 {
+		path := filepath.Join(t.TempDir(), fmt.Sprint(i, ".db"))
+		errs := make(chan error)
+		for j := range 3 {
+			go func() {
+				db, err := Open(path)
+				if err != nil {
+					errs <- fmt.Errorf("open: %w", err)
+					return
+				}
+				_, err = run(db, fmt.Sprintf("CREATE TABLE t%d (x int); INSERT INTO t%[1]d VALUES (1)", j))
+				db.Close()
+				errs <- err
+			}()
+		}
+		for range 3 {
+			if err := <-errs; err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }
 
 func TestVersions(t *testing.T) {

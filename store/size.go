@@ -97,6 +97,34 @@ func (db *DB) LimitCache(budget int64) error {
 	return db.c.Exec(cacheSize(kB))
 }
 
+// scanKB is SQLite's cache while a table is read into memory from a store that no cache holds: pages are read once.
+const scanKB = 2 << 10
+
+// scanCache makes the cache small for such a read, until restoreCache.
+func (db *DB) scanCache() error {
+	bytes := int64(0)
+	if err := db.rows("SELECT page_count * page_size FROM pragma_page_count(), pragma_page_size()", func(c row) error {
+		bytes = c[0].Int()
+		return nil
+	}); err != nil || bytes>>10 <= db.cacheKB {
+		return err
+	}
+	db.scanning = true
+	if err := db.c.Exec(cacheSize(scanKB)); err != nil {
+		return err
+	}
+	db.c.Shrink()
+	return nil
+}
+
+// restoreCache makes the cache what it was before scanCache. Where a cancelled read leaves a cursor open, nothing can run until that is
+// closed: then the next statement does it.
+func (db *DB) restoreCache() {
+	if db.scanning && db.c.Exec(cacheSize(db.cacheKB)) == nil {
+		db.scanning = false
+	}
+}
+
 func cacheSize(kB int64) string {
 	return fmt.Sprintf("PRAGMA cache_size = -%d; PRAGMA temp.cache_size = -%d;", kB, kB)
 }

@@ -73,15 +73,17 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 		return nil, err
 	}
 	out := &ra.Table{Schema: t.Schema, Name: t.Name}
-	stats := []string{"count(*)"}
+	stats, asked := []string{"count(*)"}, []int(nil) // SQLite counts rows without reading them, and values not
 	for i := range t.Cols {
-		stats = append(stats, "count("+ident(t.Cols[i].Name)+")")
+		if !t.Cols[i].NotNull {
+			stats, asked = append(stats, "count("+ident(t.Cols[i].Name)+")"), append(asked, i)
+		}
 	}
-	var valid []int64
+	nulls := map[int]bool{}
 	err := db.rows("SELECT "+strings.Join(stats, ", ")+" FROM "+t.sql(), func(r row) error {
 		out.Rows = r[0].Int()
-		for i := range t.Cols {
-			valid = append(valid, r[i+1].Int())
+		for k, i := range asked {
+			nulls[i] = r[k+1].Int() < out.Rows
 		}
 		return nil
 	})
@@ -92,7 +94,7 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 		c := &t.Cols[i]
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.declared()}
 		tc.Type, tc.NoType = c.kernelType()
-		tc.Type.Nullable = valid[i] < out.Rows
+		tc.Type.Nullable = nulls[i]
 		out.Cols = append(out.Cols, tc)
 	}
 	out.Key, out.Declared = t.identity(out.Rows)
@@ -201,6 +203,10 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	}
 	stop := db.watch(ctx)
 	defer stop()
+	defer db.restoreCache()
+	if err := db.scanCache(); err != nil {
+		return nil, db.translate(err)
+	}
 	r := newReader(types, int(t.Rows), room)
 	err := db.rows("SELECT "+strings.Join(names, ", ")+" FROM "+def.sql()+" ORDER BY "+def.rowidName(), r.add)
 	if err == nil {
@@ -347,6 +353,14 @@ func vectorFloat(v *ra.Vector, k int) float64 {
 func putChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
 	p := encodeHead(b, d, v.Type.Shape)
 	n := v.Type.Size()
+	switch {
+	case v.F32 != nil && d == tensor.Float32:
+		tensor.PutFloats(p, v.F32[k*n:(k+1)*n])
+		return
+	case v.F32 == nil && d == tensor.Float64:
+		tensor.PutFloats(p, v.F64[k*n:(k+1)*n])
+		return
+	}
 	for i := range n {
 		x := vectorFloat(v, k*n+i)
 		if d == tensor.Float32 {

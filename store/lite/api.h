@@ -21,13 +21,14 @@ typedef void (*sqlite3_destructor_type)(void *);
 
 #define SQLITE_STATIC ((sqlite3_destructor_type)0)
 #define SQLITE_TRANSIENT ((sqlite3_destructor_type)-1)
-enum { SQLITE_OK = 0, SQLITE_ERROR = 1, SQLITE_NOMEM = 7, SQLITE_CONSTRAINT = 19, SQLITE_MISUSE = 21, SQLITE_ROW = 100, SQLITE_DONE = 101 };
+enum { SQLITE_OK = 0, SQLITE_ERROR = 1, SQLITE_BUSY = 5, SQLITE_NOMEM = 7, SQLITE_CONSTRAINT = 19, SQLITE_MISUSE = 21, SQLITE_ROW = 100, SQLITE_DONE = 101 };
 enum { SQLITE_INTEGER = 1, SQLITE_FLOAT = 2, SQLITE_TEXT = 3, SQLITE_BLOB = 4, SQLITE_NULL = 5 };
 enum { SQLITE_OPEN_READONLY = 1, SQLITE_OPEN_READWRITE = 2, SQLITE_OPEN_CREATE = 4, SQLITE_OPEN_FULLMUTEX = 0x10000 };
 enum { SQLITE_UTF8 = 1, SQLITE_DETERMINISTIC = 0x800, SQLITE_INNOCUOUS = 0x200000, SQLITE_PREPARE_PERSISTENT = 1 };
 
 WEAK int sqlite3_open_v2(const char *, sqlite3 **, int, const char *);
 WEAK int sqlite3_close_v2(sqlite3 *);
+WEAK int sqlite3_db_release_memory(sqlite3 *);
 WEAK int sqlite3_extended_result_codes(sqlite3 *, int);
 WEAK int sqlite3_extended_errcode(sqlite3 *);
 WEAK const char *sqlite3_errmsg(sqlite3 *);
@@ -45,6 +46,8 @@ WEAK int sqlite3_step(sqlite3_stmt *);
 WEAK int sqlite3_reset(sqlite3_stmt *);
 WEAK int sqlite3_clear_bindings(sqlite3_stmt *);
 WEAK int sqlite3_stmt_readonly(sqlite3_stmt *);
+WEAK int sqlite3_stmt_busy(sqlite3_stmt *);
+WEAK sqlite3 *sqlite3_db_handle(sqlite3_stmt *);
 WEAK const char *sqlite3_column_name(sqlite3_stmt *, int);
 WEAK int sqlite3_column_count(sqlite3_stmt *);
 WEAK int sqlite3_column_type(sqlite3_stmt *, int);
@@ -139,14 +142,16 @@ typedef struct { int64_t i; double d; void *p; int64_t n; int32_t kind; int32_t 
 /* An arena is C memory into which Go copies bytes that C code passes on. */
 typedef struct { char *p; int64_t cap; } rg_arena;
 
-int rg_step(sqlite3_stmt *, int n, rg_cell *out);
-int rg_run(sqlite3_stmt *, int n, const rg_cell *in, rg_arena *a);
+int rg_step(sqlite3_stmt *, int wait, int n, rg_cell *out);
+int rg_run(sqlite3_stmt *, int wait, int n, const rg_cell *in, rg_arena *a);
 int rg_bind(sqlite3_stmt *, int n, const rg_cell *in, rg_arena *a);
 int rg_grow(rg_arena *, int64_t n);
 int rg_create(sqlite3 *, const char *name, int nargs, int pure, int kind, int64_t id);
 int rg_natives(sqlite3 *);
 int rg_wait(sqlite3 *, int ms);
+int rg_busy(void *ms, int n);
 void rg_cancellable(sqlite3 *, int *count);
 void rg_cancel(int *count, int by);
 int rg_tables(sqlite3 *);
+void rg_trim(void);
 #endif

@@ -14,8 +14,19 @@ int rg_grow(rg_arena *a, int64_t n) {
   return SQLITE_OK;
 }
 
-int rg_step(sqlite3_stmt *s, int n, rg_cell *out) {
-  int rc = sqlite3_step(s);
+/* A transaction that has read and now meets another's lock is told so at once: SQLite's busy handler waits only where nothing was
+ * read before. This waits for it too, at most so many milliseconds. */
+static int step(sqlite3_stmt *s, int wait) {
+  int first = !sqlite3_stmt_busy(s), rc = sqlite3_step(s);
+  for (int n = 0; rc == SQLITE_BUSY && first && !sqlite3_get_autocommit(sqlite3_db_handle(s)) && rg_busy((void *)(intptr_t)wait, n); n++) {
+    sqlite3_reset(s);
+    rc = sqlite3_step(s);
+  }
+  return rc;
+}
+
+int rg_step(sqlite3_stmt *s, int wait, int n, rg_cell *out) {
+  int rc = step(s, wait);
   if (rc != SQLITE_ROW) return rc;
   for (int i = 0; i < n; i++) {
     rg_cell *c = &out[i];
@@ -46,10 +57,10 @@ int rg_bind(sqlite3_stmt *s, int n, const rg_cell *in, rg_arena *a) {
   return rc;
 }
 
-int rg_run(sqlite3_stmt *s, int n, const rg_cell *in, rg_arena *a) {
+int rg_run(sqlite3_stmt *s, int wait, int n, const rg_cell *in, rg_arena *a) {
   int rc = rg_bind(s, n, in, a);
   if (rc == SQLITE_OK) {
-    rc = sqlite3_step(s);
+    rc = step(s, wait);
     int rr = sqlite3_reset(s);
     if (rc == SQLITE_ROW || rc == SQLITE_DONE) rc = rr;
   }
@@ -128,3 +139,11 @@ int rg_create(sqlite3 *db, const char *name, int nargs, int pure, int kind, int6
   }
   return sqlite3_create_collation_v2(db, name, SQLITE_UTF8, p, call_collation, 0);
 }
+
+/* rg_trim gives freed memory back to the system, where the C library can. */
+#ifdef __GLIBC__
+#include <malloc.h>
+void rg_trim(void) { malloc_trim(0); }
+#else
+void rg_trim(void) {}
+#endif

@@ -23,6 +23,7 @@ type Conn struct {
 	arena      *C.rg_arena
 	interrupts *C.int // Interrupt without Resume; in C memory
 	stmts      map[string]*Stmt
+	wait       C.int   // how long a lock is waited for, in ms
 	funcs      []int64 // registered handles, freed by Close
 	err        error   // the error a Go function returned during the current step
 }
@@ -117,7 +118,10 @@ func (c *Conn) failure(rc C.int) error {
 }
 
 // BusyTimeout sets how long a lock is waited for, in milliseconds.
-func (c *Conn) BusyTimeout(ms int) { C.rg_wait(c.db, C.int(ms)) }
+func (c *Conn) BusyTimeout(ms int) {
+	c.wait = C.int(ms)
+	C.rg_wait(c.db, c.wait)
+}
 
 // Interrupt makes the running statement, and others until Resume that take long, fail with CodeInterrupt; any goroutine
 // may call it.
@@ -146,6 +150,12 @@ func (c *Conn) Exec(sql string) error {
 		return c.failure(rc)
 	}
 	return nil
+}
+
+// Shrink gives the memory that no page of the cache and no statement needs back to the system.
+func (c *Conn) Shrink() {
+	C.sqlite3_db_release_memory(c.db)
+	C.rg_trim()
 }
 
 // Stmt is a prepared statement.
@@ -281,7 +291,7 @@ func (s *Stmt) Room(i int, kind int32, n int) []byte {
 
 // Run executes a statement without results once, with the parameters set.
 func (s *Stmt) Run() error {
-	rc := C.rg_run(s.p, C.int(s.params), s.cells(), s.c.arena)
+	rc := C.rg_run(s.p, s.c.wait, C.int(s.params), s.cells(), s.c.arena)
 	s.used = 0
 	if rc != C.SQLITE_OK {
 		return s.c.failure(rc)
@@ -329,7 +339,7 @@ func (s *Stmt) Step() (bool, error) {
 	if s.cols > 0 {
 		out = (*C.rg_cell)(&s.out[0])
 	}
-	switch rc := C.rg_step(s.p, C.int(s.cols), out); rc {
+	switch rc := C.rg_step(s.p, s.c.wait, C.int(s.cols), out); rc {
 	case C.SQLITE_ROW:
 		return true, nil
 	case C.SQLITE_DONE:

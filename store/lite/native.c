@@ -118,14 +118,14 @@ static void f_fail(sqlite3_context *ctx, int n, sqlite3_value **v) { fail(ctx, (
 /* SQLite's own handler looks for a lock each 100 ms after a while, and so never meets a writer that leaves the store
  * for less. This one looks each 2 ms. */
 enum { POLL = 2 };
-static int busy(void *ms, int n) {
+int rg_busy(void *ms, int n) {
   if ((intptr_t)n * POLL >= (intptr_t)ms) return 0;
   nanosleep(&(struct timespec){0, POLL * 1000000}, 0);
   return 1;
 }
 
 /* rg_wait lets statements wait so long for a lock. */
-int rg_wait(sqlite3 *db, int ms) { return sqlite3_busy_handler(db, busy, (void *)(intptr_t)ms); }
+int rg_wait(sqlite3 *db, int ms) { return sqlite3_busy_handler(db, rg_busy, (void *)(intptr_t)ms); }
 
 /* rg_cancellable ends statements, those too that have not begun, while the count is not 0: sqlite3_interrupt alone is
  * forgotten where it comes between two of them. A statement of fewer steps than the handler is called for ends anyway,
