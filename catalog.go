@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/relgrad/relgrad/autodiff"
 	"github.com/relgrad/relgrad/executor"
@@ -27,6 +28,8 @@ type catalog struct {
 	answers  map[*sqlfront.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
 	reads    map[*sqlfront.OpaqueQuery][]object     // tables that a sub-query looked at
 	perStep  map[object]bool                        // tables that other rows may be in at every step, while a query is compiled
+	tables   map[object]*ra.Table                   // described while a query is planned: a description counts rows; nil: none is planned
+	reading  time.Duration                          // how long the executor's reads have taken
 }
 
 func newCatalog(db host) *catalog {
@@ -92,7 +95,15 @@ func (c *catalog) Function(_ context.Context, path []string, schema, name string
 
 // Table implements sqlfront.Catalog.
 func (c *catalog) Table(_ context.Context, path []string, schema, name string) (*ra.Table, error) {
-	t, err := c.db.TableOn(c.on(path, schema, name), schema, name)
+	on := c.on(path, schema, name)
+	of := c.names[lookup{strings.Join(path, "\x00"), schema, name, false}]
+	t, err := c.tables[of], error(nil)
+	if t == nil {
+		t, err = c.db.TableOn(on, schema, name)
+		if t != nil && c.tables != nil && of.table != "" {
+			c.tables[of] = t
+		}
+	}
 	if sqlerr.Code(err) == sqlerr.UndefinedTable {
 		return nil, nil
 	}
@@ -261,8 +272,15 @@ func (c *catalog) run(ctx context.Context, q *sqlfront.OpaqueQuery) (names, type
 	return names, types, data, nil
 }
 
+// timeRead adds the time until the returned function is called to that of reading; a read may hold others.
+func (c *catalog) timeRead() func() {
+	begin, before := time.Now(), c.reading
+	return func() { c.reading = before + time.Since(begin) }
+}
+
 // Opaque implements ra.Source.
 func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
+	defer c.timeRead()()
 	q := n.Query.(*sqlfront.OpaqueQuery)
 	if data, ok, err := sqlfront.Rows(n, env); ok {
 		return data, err
@@ -290,15 +308,18 @@ func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*
 
 // Read implements ra.Source.
 func (c *catalog) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+	defer c.timeRead()()
 	return c.db.Read(ctx, t, cols)
 }
 
 // ReadInto implements ra.Roomy; a database that reads into memory of its own is asked as ever.
 func (c *catalog) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
-	if db, ok := c.db.(ra.Roomy); ok {
-		return db.ReadInto(ctx, t, cols, room)
+	db, ok := c.db.(ra.Roomy)
+	if !ok {
+		return c.Read(ctx, t, cols)
 	}
-	return c.Read(ctx, t, cols)
+	defer c.timeRead()()
+	return db.ReadInto(ctx, t, cols, room)
 }
 
 // print prints an Opaque node's query for generated SQL.

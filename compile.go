@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/relgrad/relgrad/autodiff"
 	"github.com/relgrad/relgrad/executor"
@@ -36,16 +37,29 @@ type compiled struct {
 	query  *sqlfront.Query
 	res    *optimizer.Result
 	prog   *executor.Program
-	tables []*ra.Table // per parameter
-	cols   [][]int     // per parameter: the table columns that are differentiated
+	tables []*ra.Table   // per parameter
+	cols   [][]int       // per parameter: the table columns that are differentiated
+	took   time.Duration // by plan
+}
+
+// Compilation is what it took to make a program. The program is in use, and is gone when the statement is over that it was
+// made for.
+type Compilation struct {
+	Loss      string
+	Params    []string
+	Planning  time.Duration // binding, differentiating, optimizing
+	Reading   time.Duration // tables, from the database
+	Structure time.Duration // the structure phase, without Reading
+	Program   *executor.Program
 }
 
 // plan binds, differentiates and optimizes a request.
 func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
+	begin := time.Now()
 	db.Look()
 	c := &compiled{request: r}
-	db.cat.perStep = r.perStep
-	defer func() { db.cat.perStep = nil }()
+	db.cat.perStep, db.cat.tables = r.perStep, map[object]*ra.Table{}
+	defer func() { db.cat.perStep, db.cat.tables = nil, nil }()
 	var refs []sqlfront.ParamRef
 	var ps []optimizer.Param
 	for n, name := range r.params {
@@ -93,6 +107,7 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 	if err == nil {
 		db.cat.markSteps(c.res.Plan)
 	}
+	c.took = time.Since(begin)
 	return c, about(err, "loss", 0)
 }
 
@@ -150,7 +165,12 @@ func (db *Engine) compile(ctx context.Context, r request) (*compiled, error) {
 func (db *Engine) build(ctx context.Context, c *compiled) (err error) {
 	o := db.options(c.with)
 	o.Force64, o.Env, o.Beside, o.Many = c.force64, kernels.Env{Seed: c.seed}, c.beside, c.beside > 0 // an optimizer's state: a run of training
+	begin, reading := time.Now(), db.cat.reading
 	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, o)
+	if err == nil && db.OnCompiled != nil {
+		read := db.cat.reading - reading
+		db.OnCompiled(Compilation{Loss: c.loss, Params: c.params, Planning: c.took, Reading: read, Structure: time.Since(begin) - read, Program: c.prog})
+	}
 	return about(err, "loss", 0)
 }
 

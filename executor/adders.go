@@ -8,33 +8,40 @@ import (
 
 // adding is a form of sum whose rows need not be made one by one.
 type adding struct {
-	how     string
-	scalars []factor // the first results of the tree
-	vals    []*val   // the results after them, in the kind of the sum
-	add     adder
-	flops   float64 // per row, besides the tree's
+	how   string
+	vals  []*val // the results of the tree, in the kind of the sum: scalar factors first
+	also  []*val // columns that are read in place
+	add   adder
+	parts bool    // accumulators are in parts
+	flops float64 // per row, besides the tree's
 }
 
 // adding returns the form for sums over large groups of scalars times chunks, of outer products and of matrix products;
-// nil for other aggregates.
-func (l *lowerer) adding(v *val) *adding {
+// nil for other aggregates. The rows come in an order: that of the groups, or nil where they come as they stand.
+func (l *lowerer) adding(v *val, order *index) *adding {
 	arg := v.args[0]
-	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 || v.grp.in.n < groupRows*v.grp.out.n {
+	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 {
+		return nil
+	}
+	many := v.grp.in.n >= groupRows*v.grp.out.n
+	if many || v.typ.Size() >= passChunk {
+		if terms, ok := l.outers(nil, arg, nil); ok {
+			return l.outerSum(v, terms)
+		}
+	}
+	if !many {
 		return nil
 	}
 	scalars, core := l.g.factors(arg)
-	if core.op == vCall && core.data == nil {
-		switch name := core.expr.Def.Name; {
-		case name == "outer":
-			return outerSum(v, scalars, core.args[0], core.args[1])
-		case name == "matmul" && len(core.args[0].typ.Shape) == 2 && len(core.args[1].typ.Shape) == 2:
-			if a, t := untransposed(core.args[0]); t {
-				return outerSum(v, scalars, a, core.args[1])
-			}
-		}
+	if len(scalars) == 0 || core.uniform() {
 		return nil
 	}
-	if len(scalars) == 0 || core.uniform() {
+	if !l.mat[core] || core.data != nil {
+		if a := l.g.sumInPlace(v, order, scalars, core); a != nil {
+			return a
+		}
+	}
+	if core.op == vCall && core.data == nil {
 		return nil
 	}
 	return weightedSum(v, scalars, core)
@@ -42,7 +49,7 @@ func (l *lowerer) adding(v *val) *adding {
 
 // tryAdder makes the instruction of such a sum.
 func (l *lowerer) tryAdder(v *val) (*instr, error) {
-	a := l.adding(v)
+	a := l.adding(v, v.grp.order)
 	if a == nil {
 		return nil, nil
 	}
@@ -51,7 +58,7 @@ func (l *lowerer) tryAdder(v *val) (*instr, error) {
 		return nil, err
 	}
 	c.finish()
-	in := &instr{v: v, how: a.how, rows: v.grp.in.n, t: c.t, grp: v.grp, add: a.add}
+	in := &instr{v: v, how: a.how, rows: v.grp.in.n, t: c.t, grp: v.grp, add: a.add, inPart: a.parts}
 	l.finish(in)
 	if a.flops > 0 {
 		in.flops += float64(in.rows) * a.flops
@@ -62,14 +69,17 @@ func (l *lowerer) tryAdder(v *val) (*instr, error) {
 
 // emitSum compiles the factors, then the vals, in the sum's kind.
 func (c *compiler) emitSum(v *val, a *adding) error {
-	for _, x := range append(factorVals(a.scalars), a.vals...) {
+	for _, x := range a.vals {
 		r, err := c.emit(x, -1)
 		if err != nil {
 			return err
 		}
 		c.t.result = append(c.t.result, c.convert(r, kindOf(v.typ)))
 	}
-	c.t.most = 256 // sums in single precision run over no more rows
+	c.t.also = append(c.t.also, a.also...)
+	if len(a.also) == 0 {
+		c.t.most = chain // sums in single precision run over no more rows
+	}
 	return nil
 }
 
@@ -83,16 +93,55 @@ func factorVals(scalars []factor) []*val {
 
 // weightedSum adds weighted chunks without making the products.
 func weightedSum(v *val, scalars []factor, chunk *val) *adding {
-	a := &adding{how: v.fn.String() + " weighted", scalars: scalars, vals: []*val{chunk}, add: addWeighted[float64](scalars)}
+	a := &adding{how: v.fn.String() + " weighted", vals: append(factorVals(scalars), chunk), add: addWeighted[float64](scalars)}
 	if kindOf(v.typ) == f32 {
 		a.add = addWeighted[float32](scalars)
 	}
 	return a
 }
 
+// sumInPlace adds weighted chunks, or differences of two, that are read where they are, through their indexes; nil where they are in
+// memory nowhere.
+func (g *graph) sumInPlace(v *val, order *index, scalars []factor, chunk *val) *adding {
+	from := sources(chunk)
+	if from == nil {
+		return nil
+	}
+	a := &adding{how: v.fn.String() + " in place", vals: factorVals(scalars)}
+	for i, x := range from {
+		if x.v.data.kind != kindOf(v.typ) {
+			return nil
+		}
+		from[i] = x.in(g, order)
+		a.also = append(a.also, x.v)
+	}
+	if a.add = addInPlace[float64](scalars, from); kindOf(v.typ) == f32 {
+		a.add = addInPlace[float32](scalars, from)
+	}
+	return a
+}
+
+func addInPlace[T float](scalars []factor, from []source) adder {
+	return func(b *block, a *accum, lo, hi int) {
+		sum, size := a.f, len(a.f)
+		tmp := of[T](b.partial(from[0].v.data.kind, b.t.rows+size))
+		weights, part := tmp[:hi-lo], tmp[b.t.rows:b.t.rows+size]
+		multiply(b, scalars, weights, lo)
+		var x [2]cpu.Rows[T]
+		for i, s := range from {
+			x[i] = cpu.Rows[T]{X: of[T](s.v.data)}
+			if s.idx != nil {
+				x[i].At = s.idx.at[b.lo+lo : b.lo+hi]
+			}
+		}
+		cpu.SpMM(1, []int32{int32(b.lo + lo), int32(b.lo + hi)}, b.lo+lo, weights, x[0], x[1], size, part)
+		cpu.AddRows(1, size, part, sum)
+	}
+}
+
 func addWeighted[T float](scalars []factor) adder {
-	return func(b *block, sum []float64, lo, hi int) {
-		size := len(sum)
+	return func(b *block, a *accum, lo, hi int) {
+		sum, size := a.f, len(a.f)
 		x, _ := b.result(len(scalars))
 		tmp := of[T](b.partial(x.kind, b.t.rows+size))
 		weights, part := tmp[:hi-lo], tmp[b.t.rows:b.t.rows+size]
@@ -136,38 +185,102 @@ func multiply[T float](b *block, scalars []factor, out []T, lo int) {
 	}
 }
 
-// outerSum sums xᵀ·y over rows (x, y vectors, or matrices with as many rows) as one product of the rows.
-func outerSum(v *val, scalars []factor, x, y *val) *adding {
-	if x.uniform() || y.uniform() {
-		return nil
+// outerTerm is xᵀ·y for each row, times scalars; x and y are vectors, or matrices with as many rows.
+type outerTerm struct {
+	scalars []factor
+	x, y    *val
+	each    int // rows of a matrix
+}
+
+// outers splits v, times scalars, into a sum of such terms.
+func (l *lowerer) outers(terms []outerTerm, v *val, scalars []factor) ([]outerTerm, bool) {
+	more, core := l.g.factors(v)
+	scalars = append(scalars[:len(scalars):len(scalars)], more...)
+	if core.op != vCall || core.data != nil || len(terms) > 0 && l.mat[core] {
+		return nil, false
 	}
-	each := 1 // rows of a matrix
-	if len(x.typ.Shape) == 2 {
-		each = x.typ.Shape[0]
+	x, y := core.args[0], core.args[len(core.args)-1]
+	t := outerTerm{scalars: scalars, x: x, y: y, each: 1}
+	switch core.expr.Def.Name {
+	case "add":
+		if x.typ.Size() != core.typ.Size() || y.typ.Size() != core.typ.Size() {
+			return nil, false
+		}
+		terms, ok := l.outers(terms, x, scalars)
+		if !ok {
+			return nil, false
+		}
+		return l.outers(terms, y, scalars)
+	case "outer":
+	case "matmul":
+		turned := false
+		if t.x, turned = untransposed(x); !turned || len(x.typ.Shape) != 2 || len(y.typ.Shape) != 2 {
+			return nil, false
+		}
+		t.each = t.x.typ.Shape[0]
+	default:
+		return nil, false
 	}
-	p, q := x.typ.Size()/each, y.typ.Size()/each
-	a := &adding{how: v.fn.String() + " GEMM", scalars: scalars, vals: []*val{x, y}, add: addOuter[float64](scalars, each, p, q), flops: 2 * float64(each*p*q)}
-	if kindOf(v.typ) == f32 {
-		a.add = addOuter[float32](scalars, each, p, q)
+	return append(terms, t), !t.x.uniform() && !t.y.uniform()
+}
+
+// outerSum sums outer products over rows as products of matrices, one of the rows for each term.
+func (l *lowerer) outerSum(v *val, terms []outerTerm) *adding {
+	a := &adding{how: v.fn.String() + " GEMM"}
+	for _, t := range terms {
+		a.vals = append(append(a.vals, factorVals(t.scalars)...), t.x, t.y)
+		a.flops += 2 * float64(t.x.typ.Size()*t.y.typ.Size()/t.each)
+	}
+	a.parts = kindOf(v.typ) == f32
+	a.add = func(b *block, acc *accum, lo, hi int) { addOuters(b, terms, acc.f, 1, lo, hi) }
+	if a.parts {
+		mem, size := l.mem, v.typ.Size()
+		a.add = func(b *block, acc *accum, lo, hi int) {
+			if acc.rows > 0 && acc.rows+hi-lo > chain {
+				acc.settle(mem, size)
+			}
+			if acc.part == nil {
+				acc.part = mem.singles(size)
+			}
+			addOuters(b, terms, acc.part, min(acc.rows, 1), lo, hi)
+			acc.rows += hi - lo
+		}
 	}
 	return a
 }
 
-func addOuter[T float](scalars []factor, each, p, q int) adder {
-	return func(b *block, sum []float64, lo, hi int) {
-		dx, _ := b.result(len(scalars))
-		dy, _ := b.result(len(scalars) + 1)
-		n, width := hi-lo, each*q
-		x, y := of[T](dx)[lo*each*p:hi*each*p], of[T](dy)[lo*width:hi*width]
-		tmp := of[T](b.partial(dx.kind, p*q+b.t.rows*(width+1)))
-		part, rest := tmp[:p*q], tmp[p*q:]
-		if len(scalars) > 0 {
-			w, scaled := rest[:n], rest[b.t.rows:b.t.rows+n*width]
-			multiply(b, scalars, w, lo)
-			cpu.Binary(cpu.Mul, n, width, w, 1, 0, y, width, 1, scaled)
-			y = scaled
+// chain is over how many rows sums run in single precision.
+const chain = 256
+
+// addOuters adds the sums of all terms to so many times what out holds.
+func addOuters[T float](b *block, terms []outerTerm, out []T, keep, lo, hi int) {
+	most := 0
+	for _, t := range terms {
+		if len(t.scalars) > 0 {
+			most = max(most, t.y.typ.Size()+1)
 		}
-		blas.Gemm(true, false, p, q, n*each, x, p, y, q, 0, part, q)
-		cpu.AddRows(1, p*q, part, sum)
 	}
+	first, _ := b.result(0)
+	tmp, base := of[T](b.partial(first.kind, b.t.rows*most)), b.base
+	for _, t := range terms {
+		addOuter(b, t, out, tmp, keep, lo, hi)
+		b.base, keep = b.base+len(t.scalars)+2, 1
+	}
+	b.base = base
+}
+
+// addOuter adds the products of a term, whose cells are the block's next results, to so many times what out holds.
+func addOuter[T float](b *block, t outerTerm, out, tmp []T, keep, lo, hi int) {
+	dx, _ := b.result(len(t.scalars))
+	dy, _ := b.result(len(t.scalars) + 1)
+	n, p, q := hi-lo, t.x.typ.Size()/t.each, t.y.typ.Size()/t.each
+	width := t.each * q
+	x, y := of[T](dx)[lo*t.each*p:hi*t.each*p], of[T](dy)[lo*width:hi*width]
+	if len(t.scalars) > 0 {
+		w, scaled := tmp[:n], tmp[b.t.rows:b.t.rows+n*width]
+		multiply(b, t.scalars, w, lo)
+		cpu.Binary(cpu.Mul, n, width, w, 1, 0, y, width, 1, scaled)
+		y = scaled
+	}
+	blas.Gemm(true, false, p, q, n*t.each, x, p, y, q, T(keep), out, q)
 }

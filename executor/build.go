@@ -185,6 +185,9 @@ func (st *stage) aggregateCol(g *graph, n *ra.Node, r *rel, i int) (*val, error)
 	if err != nil {
 		return nil, err
 	}
+	if a.Fn == ra.Count && !v.typ.Nullable { // structure tells how many rows there are, before any values
+		return g.leaf("count", n.Cols[i].Type, r.sp, countRows(r.grp), false), nil
+	}
 	t := n.Cols[i].Type
 	t.Nullable = false
 	if a.Fn == ra.Sum || a.Fn == ra.Min || a.Fn == ra.Max {

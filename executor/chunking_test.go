@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 )
 
 // pass is the loss and the gradients of a model, as matrices.
@@ -215,19 +216,7 @@ func TestBatchOfProducts(t *testing.T) {
 			if has := strings.Contains(p.Explain(), "grid products"); has == (name == "weights" || name == "vectors") && opt.Force64 {
 				t.Errorf("%s: products are %v:\n%s", name, has, p.Explain())
 			}
-			for i, root := range plan.Roots {
-				want, err := gradtest.Rows(context.Background(), db, &opt.Env, root)
-				if err != nil {
-					t.Fatal(err)
-				}
-				cols, err := p.Result(i)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := gradtest.Compare(gradtest.VectorRows(cols), want, map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]); err != nil {
-					t.Errorf("%s, %s: %v\n%s", name, root.Name, err, p.Explain())
-				}
-			}
+			resultsBesideOracle(t, name, db, plan, p, opt.Env, map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64])
 		}
 	}
 }
@@ -249,8 +238,14 @@ func besideOracle(t *testing.T, name string, db *memdb.DB, params []string, opt 
 	if err := p.Run(context.Background(), opt.Env); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
+	resultsBesideOracle(t, name, db, plan, p, opt.Env, tol)
+}
+
+// resultsBesideOracle compares the results of a program that has run with the oracle's.
+func resultsBesideOracle(t *testing.T, name string, db *memdb.DB, plan *ra.Plan, p *executor.Program, env kernels.Env, tol float64) {
+	t.Helper()
 	for i, root := range plan.Roots {
-		want, err := gradtest.Rows(context.Background(), db, &kernels.Env{}, root)
+		want, err := gradtest.Rows(context.Background(), db, &env, root)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -27,10 +27,6 @@ const (
 	readCost    = 0.25 // of reading a number once more
 )
 
-// longSum is the length of a sum up to which it is left to the product of two matrices, which adds in its own precision;
-// longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products is so in any case.)
-const longSum = 4096
-
 // forms lists the ways to compute a product whose result has rows rows of size numbers.
 func (m *matrices) forms(rows, size int, inner []int) []*form {
 	x, y := m.ops[0], m.ops[1]
@@ -140,7 +136,7 @@ func (m *matrices) large(rows []int, f *form) bool {
 	if f.by == 'n' {
 		matrix = f.x
 	}
-	return f.by != 'k' && matrix.rows*matrix.cols >= largeMatrix && 2*m.size(rows)*matrix.cols >= largeFlops
+	return f.by != 'k' && matrix.rows*matrix.cols >= largeMatrix && float64(2*m.size(rows)*matrix.cols) >= largeFlops
 }
 
 // compute chooses the form and makes the val.

@@ -95,11 +95,11 @@ func onHeap(k kind, n, size int, nullable bool) data {
 	d := data{kind: k, n: n, size: size}
 	switch k {
 	case f64:
-		d.f64 = make([]float64, n*size)
+		d.f64 = tensor.Huge(make([]float64, n*size))
 	case f32:
-		d.f32 = make([]float32, n*size)
+		d.f32 = tensor.Huge(make([]float32, n*size))
 	case i64:
-		d.i64 = make([]int64, n*size)
+		d.i64 = tensor.Huge(make([]int64, n*size))
 	default:
 		d.str = make([]string, n*size)
 	}

@@ -9,11 +9,13 @@
 // tree of kernels run over blocks of rows and ended by a store or a sum, with a static memory plan. Vals over
 // the rows of one space that do not wait for each other through other rows share a pass (fuse.go): one
 // instruction with several results, which reads its rows once. Run executes the list once; what no parameter and no step reaches ran before, once.
+// Large matrices are multiplied and mapped where they lie (gemm*.go, by_rows.go; docs/adr/0019-large-matrices-in-place.md).
 // What does not fit into Options.Memory lies in files (budget.go, place.go; docs/adr/0016-memory-budget.md).
 //
 // A join of relations that hold all combinations of their keys is a grid (grid.go): its rows are not listed. Sums of products over
 // it become products of matrices (contract.go), in chunks that are chosen by cost; a vLayout (layout.go) takes a column from
-// the chunks in which it is stored to those, or back.
+// the chunks in which it is stored to those, or back. Sums over the residual of a product are made by parts where that takes fewer operations and
+// is exact enough, which each step finds out (distribute.go; docs/adr/0018-sums-by-parts.md).
 //
 //	ra plan ─► rels (spaces, indexes, groups) ─► vals ─► instructions ─► blocks of rows on workers
 //
@@ -23,7 +25,8 @@
 // partial sums, of a pass too, are added in lane order. Buffers are off the Go heap and die with Close. A val in a space of
 // one row may be used in any other space: it is the same for all rows. Sums of real accumulate in double
 // precision, or in single precision over at most 256 rows (1,024 in products of large matrices); a product of matrices over a
-// grid over at most 4096 numbers.
+// grid, or over blocks, over at most 4096 numbers. Sums by parts may be off by a thousandth of the sum of squares in the worst case, of
+// double precision by a billionth.
 //
 // # Errors
 //

@@ -56,16 +56,19 @@ type instr struct {
 	lane   int // rows per lane: a multiple of t.rows
 	grp    *groups
 	lower  lowered // a form of its own, nil: stores and sums block by block
+	by     int     // rows of each chunk over which a map runs; 0: over the chunks
 	add    adder   // a form of adding rows of its own, nil: the result's rows are added
+	inPart bool    // the form adds in parts
 	blocks []*block
 	parts  [][2]partial
 	flops  float64
 	bytes  float64
 	took   []time.Duration // of its runs, where they are timed
+	unless *distributed    // it runs where this one could not compute the same
 }
 
 // adder adds the rows lo to hi of a block, which are in one group, to a float sum.
-type adder func(b *block, sum []float64, lo, hi int)
+type adder func(b *block, a *accum, lo, hi int)
 
 // lowered is a form of instruction of its own.
 type lowered interface {
@@ -79,7 +82,25 @@ var (
 	productScratch = 5 << 18   // the same of a block with products, which are worth more
 	laneRows       = 1 << 13   // rows per lane of structure
 	groupRows      = 8         // rows per group from which on a sum is worth an adder
+	sumProduct     = 1 << 18   // operations of a product of matrices from which on its operands are not copied to be summed
+	sumPanel       = 512       // rows of a panel of such a sum
+	rowsOfChunks   = 1 << 16   // numbers of a chunk from which on its rows are computed apart
+	largeFlops     = 1e8       // operations of a product that the workers share
+	largeMatrix    = 1 << 16   // numbers of a matrix that many vectors are multiplied by, or of a sum of outer products: from there on
+	// panels take a third less of the processors' time than blocks of rows (layers of 1024 → 64 to 256 → 1000, batches of 512)
+	sharedWidth = 512 // up to this width products with one matrix stand side by side
+
+	// rows per group from which on rows in group order are summed in a pass; fewer have an instruction of their own that takes many
+	// groups at once
+	passRun = 32
+	// numbers from which on chunks are summed by group in a pass in the order of the rows, where those of a group follow each other;
+	// smaller ones are better read group by group
+	passChunk = 4096
 )
+
+// longSum is the length of a sum up to which it is left to the product of two matrices, which adds in its own precision;
+// longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products is so in any case.)
+var longSum = 4096
 
 // cut cuts the rows into lanes: by their number and the work per row only, never by the number of workers.
 func (in *instr) cut() {
@@ -138,12 +159,16 @@ func (in *instr) runStore(m *machine) error {
 		if err != nil {
 			return err
 		}
-		r := in.t.result[0]
-		direct := direct(in.t, r, in.v.data)
+		r, out := in.t.result[0], in.v.data
+		if in.by > 0 {
+			rows := viewed(out, out.n*in.by, out.size/in.by)
+			out = &rows
+		}
+		direct := direct(in.t, r, out)
 		for lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows); lo < hi; lo += in.t.rows {
 			n := min(in.t.rows, hi-lo)
 			if direct {
-				b.cells[r] = in.v.data.rows(in.off+lo, in.off+lo+n)
+				b.cells[r] = out.rows(in.off+lo, in.off+lo+n)
 			}
 			if err := b.eval(lo, n); err != nil {
 				return err
@@ -152,7 +177,7 @@ func (in *instr) runStore(m *machine) error {
 				continue
 			}
 			d, uniform := b.result(0)
-			store(in.v.data, in.off+lo, n, d, uniform)
+			store(out, in.off+lo, n, d, uniform)
 		}
 		return nil
 	})
@@ -206,6 +231,7 @@ type partial struct {
 // last group of a lane leave partial sums, which are added afterwards in lane order.
 func (in *instr) runSum(m *machine) error {
 	x := newReducer(in.v)
+	x.parts = in.inPart
 	lanes := 0
 	if in.rows > 0 {
 		lanes = in.lanes()
@@ -223,63 +249,90 @@ func (in *instr) runSum(m *machine) error {
 	if err != nil {
 		return err
 	}
-	in.joinParts(x)
+	joinParts(in.v, x, in.parts)
 	return nil
 }
 
 func (in *instr) sumLane(b *block, x *reducer, lane int) error {
-	start, parts := in.grp.start, &in.parts[lane]
-	first, end := lane*in.lane, min((lane+1)*in.lane, in.rows)
-	parts[0].g, parts[1].g = -1, -1
-	g := groupAt(start, first)
-	acc := &parts[0].acc
-	if int(start[g]) == first {
-		acc = &parts[1].acc
-	}
-	x.reset(acc)
-	for lo := first; lo < end; lo += in.t.rows {
-		n := min(in.t.rows, end-lo)
+	s := newRunSum(in.v, x, in.add, &in.parts[lane], lane*in.lane, min((lane+1)*in.lane, in.rows))
+	for lo := s.first; lo < s.end; lo += in.t.rows {
+		n := min(in.t.rows, s.end-lo)
 		if err := b.eval(lo, n); err != nil {
 			return err
 		}
-		var d *data
-		var uniform bool
-		if in.add == nil {
-			d, uniform = b.result(0)
-		}
-		for at := lo; at < lo+n; {
-			to := min(int(start[g+1]), lo+n)
-			if in.add != nil {
-				in.add(b, acc.f, at-lo, to-lo)
-				acc.seen += int64(to - at)
-			} else {
-				x.add(acc, d, uniform, at-lo, to-lo)
-			}
-			if at = to; at < int(start[g+1]) {
-				break // the group goes on in the next block
-			}
-			if int(start[g]) >= first {
-				x.finish(in.v.data, g, acc)
-			} else {
-				parts[0].g = g
-			}
-			if at == in.rows {
-				return nil
-			}
-			for g++; start[g+1] == start[g]; g++ {
-			}
-			acc = &parts[1].acc
-			x.reset(acc)
-		}
+		s.block(b, lo, n)
 	}
-	if int(start[g]) < end && int(start[g+1]) > end { // goes on in the next lane
-		if acc == &parts[0].acc {
-			parts[0].g = g
-		} else {
-			parts[1].g = g
-		}
-	}
+	s.close()
 	return nil
+}
+
+// runSum sums the rows first to end of a lane, in group order. The groups that it begins and ends are finished; parts are
+// the sums of the first and the last group where they began before or go on in the next lane.
+type runSum struct {
+	v          *val
+	x          *reducer
+	add        adder // nil: the result's rows are added
+	parts      *[2]partial
+	first, end int
+	g          int // the group of the next row
+	acc        *accum
+}
+
+func newRunSum(v *val, x *reducer, add adder, parts *[2]partial, first, end int) *runSum {
+	s := &runSum{v: v, x: x, add: add, parts: parts, first: first, end: end, g: groupAt(v.grp.start, first), acc: &parts[0].acc}
+	parts[0].g, parts[1].g = -1, -1
+	if int(v.grp.start[s.g]) == first {
+		s.acc = &parts[1].acc
+	}
+	x.reset(s.acc)
+	return s
+}
+
+// block adds the n rows of a block from row lo on.
+func (s *runSum) block(b *block, lo, n int) {
+	start := s.v.grp.start
+	var d *data
+	var uniform bool
+	if s.add == nil {
+		d, uniform = b.result(0)
+	}
+	for at := lo; at < lo+n; {
+		to := min(int(start[s.g+1]), lo+n)
+		if s.add != nil {
+			s.add(b, s.acc, at-lo, to-lo)
+			s.acc.seen += int64(to - at)
+		} else {
+			s.x.add(s.acc, d, uniform, at-lo, to-lo)
+		}
+		if at = to; at < int(start[s.g+1]) {
+			return // the group goes on in the next block
+		}
+		if int(start[s.g]) >= s.first {
+			s.x.finish(s.v.data, s.g, s.acc)
+		} else {
+			s.parts[0].g = s.g
+		}
+		if at == s.v.grp.in.n {
+			return
+		}
+		for s.g++; start[s.g+1] == start[s.g]; s.g++ {
+		}
+		s.acc = &s.parts[1].acc
+		s.x.reset(s.acc)
+	}
+}
+
+// close notes the last group where it goes on in the next lane.
+func (s *runSum) close() {
+	start := s.v.grp.start
+	if int(start[s.g]) >= s.end || int(start[s.g+1]) <= s.end {
+		return
+	}
+	if s.acc == &s.parts[0].acc {
+		s.parts[0].g = s.g
+	} else {
+		s.parts[1].g = s.g
+	}
 }
 
 // groupAt is the group, not empty, that holds row r.
@@ -297,39 +350,44 @@ func groupAt(start []int32, r int) int {
 }
 
 // joinParts adds the partial sums in lane order and fills the empty groups.
-func (in *instr) joinParts(x *reducer) {
+func joinParts(v *val, x *reducer, parts [][2]partial) {
 	var sum *partial
-	for lane := range in.parts {
-		for i := range in.parts[lane] {
-			p := &in.parts[lane][i]
+	for lane := range parts {
+		for i := range parts[lane] {
+			p := &parts[lane][i]
 			switch {
 			case p.g < 0:
 			case sum != nil && sum.g == p.g:
 				x.merge(&sum.acc, &p.acc)
 			default:
 				if sum != nil {
-					x.finish(in.v.data, sum.g, &sum.acc)
+					x.finish(v.data, sum.g, &sum.acc)
 				}
 				sum = p
 			}
 		}
 	}
 	if sum != nil {
-		x.finish(in.v.data, sum.g, &sum.acc)
-	}
-	if in.grp.empty == nil {
-		in.grp.empty = []int{}
-		for g := range in.grp.out.n {
-			if in.grp.start[g] == in.grp.start[g+1] {
-				in.grp.empty = append(in.grp.empty, g)
-			}
-		}
+		x.finish(v.data, sum.g, &sum.acc)
 	}
 	var none accum
 	x.reset(&none)
-	for _, g := range in.grp.empty {
-		x.finish(in.v.data, g, &none)
+	for _, g := range v.grp.without() {
+		x.finish(v.data, g, &none)
 	}
+}
+
+// without lists the groups without rows.
+func (x *groups) without() []int {
+	if x.empty == nil {
+		x.empty = []int{}
+		for g := range x.out.n {
+			if x.start[g] == x.start[g+1] {
+				x.empty = append(x.empty, g)
+			}
+		}
+	}
+	return x.empty
 }
 
 // accum is a sum, count or extreme so far.
@@ -337,7 +395,10 @@ type accum struct {
 	f    []float64
 	i    int64
 	s    string
-	seen int64 // valid rows
+	seen int64     // valid rows
+	part []float32 // where the reducer is in parts: the sum of so many rows that is not in f
+	rows int
+	held bool // f holds others
 }
 
 // reducer is the ⊕ of an aggregate.
@@ -346,6 +407,9 @@ type reducer struct {
 	size int
 	in   kind
 	sign int
+	// parts tells that accumulators hold single precision, and double precision only where there are too many rows for it.
+	parts bool
+	mem   *tray // of the accumulators, nil: Go's heap
 }
 
 func newReducer(v *val) *reducer {
@@ -356,12 +420,23 @@ func newReducer(v *val) *reducer {
 	return x
 }
 
+// numbers is how many an accumulator holds.
+func (x *reducer) numbers() int {
+	if x.in == i64 || x.in == str || x.fn == ra.Count {
+		return 0
+	}
+	return x.size
+}
+
 func (x *reducer) reset(a *accum) {
-	if len(a.f) != x.size && x.in != i64 && x.in != str && x.fn != ra.Count {
-		a.f = make([]float64, x.size)
+	a.i, a.s, a.seen, a.rows, a.held = 0, "", 0, 0, false
+	if x.parts {
+		return
+	}
+	if n := x.numbers(); len(a.f) != n {
+		a.f = x.mem.take(n)
 	}
 	clear(a.f)
-	a.i, a.s, a.seen = 0, "", 0
 }
 
 // add reduces rows lo to hi of a block.

@@ -104,25 +104,46 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 
 func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 	fmt.Fprintf(b, "%s:\n", title)
-	flops, bytes, took := 0.0, 0.0, time.Duration(0)
+	n, flops, bytes, took := 0, 0.0, 0.0, time.Duration(0)
 	for _, in := range ins {
-		if f, ok := in.lower.(*fused); ok {
-			fmt.Fprintf(b, "  one pass over %d rows  [%s, %s]\n", in.rows, count(in.flops), size(in.bytes))
+		if d, ok := in.lower.(*distributed); ok {
+			fmt.Fprintf(b, "  %s by parts over %d rows, without %s  [%s, %s]\n", d.names(), in.rows, d.r.text(true, 0), count(in.flops), size(in.bytes))
+		} else if f, ok := in.lower.(*fused); ok {
+			fmt.Fprintf(b, "  %sone pass over %d rows  [%s, %s]\n", in.otherwise(), in.rows, count(in.flops), size(in.bytes))
 			for _, m := range f.members {
 				fmt.Fprintf(b, "    %s: %s\n", m.v.made(m.how), m.v.body())
 			}
 		} else {
-			fmt.Fprintf(b, "  %s over %d rows: %s  [%s, %s]\n", in.v.made(in.how), in.rows, in.expr(), count(in.flops), size(in.bytes))
+			fmt.Fprintf(b, "  %s%s over %d rows: %s  [%s, %s]\n", in.otherwise(), in.v.made(in.how), in.rows, in.expr(), count(in.flops), size(in.bytes))
 		}
-		took += in.analyzed(b, l)
-		flops += in.flops
-		bytes += in.bytes
+		if took += in.analyzed(b, l); in.unless == nil || median(in.took) > 0 {
+			flops += in.flops
+			bytes += in.bytes
+			n++
+		}
 	}
-	fmt.Fprintf(b, "  total %d instructions, %s, %s moved", len(ins), count(flops), size(bytes))
+	fmt.Fprintf(b, "  total %d instructions, %s, %s moved", n, count(flops), size(bytes))
 	if took > 0 {
 		fmt.Fprintf(b, ", %.3g ms", took.Seconds()*1e3)
 	}
 	b.WriteString("\n")
+}
+
+// otherwise says of an instruction that it runs where sums by parts are not exact enough.
+func (in *instr) otherwise() string {
+	if in.unless == nil {
+		return ""
+	}
+	return "or, where the parts cancel, "
+}
+
+// names lists the vals that are computed by parts.
+func (d *distributed) names() string {
+	var out []string
+	for _, t := range d.targets {
+		out = append(out, fmt.Sprintf("v%d", t.v.id))
+	}
+	return strings.Join(out, ", ")
 }
 
 // made prints v's name, what it holds and how that is computed.

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -23,9 +24,59 @@ func SpillFrom(bytes int64) (back func()) {
 	return func() { spillBytes = old }
 }
 
+// SumInPasses has sums over so many rows per group, or of chunks of so many numbers, share passes until the test ends.
+func SumInPasses(t testing.TB, rows, numbers int) {
+	run, chunk := passRun, passChunk
+	passRun, passChunk = rows, numbers
+	t.Cleanup(func() { passRun, passChunk = run, chunk })
+}
+
 // SmallGrids makes small joins grids until the test ends.
 func SmallGrids(t testing.TB) {
 	pairs, work := gridPairs, gridWork
 	gridPairs, gridWork = 8, 8
 	t.Cleanup(func() { gridPairs, gridWork = pairs, work })
+}
+
+// SmallProducts treats small matrices as large ones, and adds few numbers at a time in single precision, until the test ends.
+func SmallProducts(t testing.TB) {
+	product, panel, long, flops, width, rows := sumProduct, sumPanel, longSum, largeFlops, sharedWidth, rowsOfChunks
+	sumProduct, sumPanel, longSum, largeFlops, sharedWidth, rowsOfChunks = 8, 2, 6, 8, 4, 8
+	t.Cleanup(func() {
+		sumProduct, sumPanel, longSum, largeFlops, sharedWidth, rowsOfChunks = product, panel, long, flops, width, rows
+	})
+}
+
+// SmallParts lets sums of small matrices be made by parts until the test ends, in panels of so many rows, of which run are summed
+// in single precision.
+func SmallParts(t testing.TB, panel, run int) {
+	flops, side, rows, length := distributeFlops, distributeSide, distributePanel, distributeRun
+	distributeFlops, distributeSide, distributePanel, distributeRun = 1, 2, panel, run
+	t.Cleanup(func() { distributeFlops, distributeSide, distributePanel, distributeRun = flops, side, rows, length })
+}
+
+// AnyParts lets sums be made by parts however inexact they are, until the function that it returns is called.
+func AnyParts() (back func()) {
+	single, double := distributeReal, distributeDouble
+	distributeReal, distributeDouble = math.Inf(1), math.Inf(1)
+	return func() { distributeReal, distributeDouble = single, double }
+}
+
+// ByParts reports how many residuals' sums the last run made by parts, and how many it made with the residual instead.
+func ByParts(p *Program) (parts, residuals int) {
+	for _, in := range p.sched.steps {
+		if d, ok := in.lower.(*distributed); ok && d.done {
+			parts++
+		} else if ok {
+			residuals++
+		}
+	}
+	return parts, residuals
+}
+
+// SmallBlocks reads small columns in blocks, however seldom their rows are read, until the test ends.
+func SmallBlocks(t testing.TB) {
+	block, reads, lanes := sourceBlock, sourceReads, sourceLanes
+	sourceBlock, sourceReads, sourceLanes = 40, 1, 1
+	t.Cleanup(func() { sourceBlock, sourceReads, sourceLanes = block, reads, lanes })
 }

@@ -10,10 +10,12 @@ type fused struct {
 	sums    [][]partials // per lane and member
 }
 
-// partials are a lane's sums of one aggregate: by group, those it has met.
+// partials are a lane's sums of one aggregate: by group, those it has met, or where the rows are in group order those that it
+// has not finished.
 type partials struct {
-	acc []*accum
-	met []int
+	acc  []*accum
+	met  []int
+	ends [2]partial
 }
 
 // member is a val of the pass.
@@ -24,6 +26,7 @@ type member struct {
 	add  adder    // a sum's form of its own
 	red  *reducer // of a sum, nil: stored
 	own  bool     // its cell is no other member's, so that it may lie in the result's memory
+	runs bool     // a sum over rows in group order
 }
 
 // recompute is the work, in operations per number, up to which a val is computed again where it is read from another
@@ -42,16 +45,31 @@ func (l *lowerer) fusible(v *val) bool {
 		if kindOf(v.args[0].typ) == str || v.grp.order != nil && v.grp.code == nil {
 			return false
 		}
-		if x, _ := largeSum(v); x != nil {
+		if x, _ := largeSum(v); x != nil || l.sumsInPlace(v) {
 			return false
 		}
-		return v.grp.out.n == 1 || v.typ.Size() >= passChunk && v.partials() <= passPartials
+		return v.grp.out.n == 1 || v.grp.inRuns() || v.typ.Size() >= passChunk && v.partials() <= passPartials && v.grp.in.n >= groupRows*v.grp.alike()
 	}
 	return false
 }
 
-// passChunk is the size from which chunks are summed by group in a pass; smaller ones are better read group by group.
-const passChunk = 4096
+// inRuns reports whether the rows are in the order of groups that are worth a call each.
+func (x *groups) inRuns() bool {
+	return x.code != nil && x.order == nil && x.out.n > 1 && x.in.n >= passRun*x.out.n
+}
+
+// alike is the number of runs of rows of one group.
+func (x *groups) alike() int {
+	if x.runs == 0 {
+		x.runs = 1
+		for i := 1; i < len(x.code); i++ {
+			if x.code[i] != x.code[i-1] {
+				x.runs++
+			}
+		}
+	}
+	return x.runs
+}
 
 // passPartials bounds the partial sums of an aggregate in a pass, in bytes.
 const passPartials = 96 << 20
@@ -128,6 +146,7 @@ func (l *lowerer) fuse() [][]*val {
 	type pass struct {
 		sp    *space
 		stage int
+		d     *distributed // what may not be computed at all shares with its like
 	}
 	at := map[pass]int{}
 	stages, out := make([][][]*val, last+1), [][]*val(nil)
@@ -141,7 +160,7 @@ func (l *lowerer) fuse() [][]*val {
 		}
 		k := stage[v]
 		if l.fusible(v) {
-			p := pass{iteration(v), k}
+			p := pass{iteration(v), k, l.distributed[v]}
 			if i, ok := at[p]; ok {
 				stages[k][i] = append(stages[k][i], v)
 				continue
@@ -202,9 +221,10 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		m := &member{v: v, how: v.how(), base: len(c.t.result)}
 		f.members = append(f.members, m)
 		if v.op == vAgg {
-			m.red = newReducer(v)
-			if a := l.adding(v); a != nil {
-				m.add = a.add
+			m.red, m.runs = newReducer(v), v.grp.inRuns()
+			m.red.mem = l.mem
+			if a := l.adding(v, nil); a != nil {
+				m.add, m.red.parts = a.add, a.parts
 				flops += a.flops
 				m.how = a.how
 				if err := c.emitSum(v, a); err != nil {
@@ -235,7 +255,10 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 	}
 	most := 256
 	for _, m := range f.members {
-		if m.red != nil {
+		switch {
+		case m.runs: // a lane holds the sums of its first and its last group
+			most = min(most, passLanes(2*m.v.typ.Size()))
+		case m.red != nil:
 			most = min(most, passLanes(m.v.typ.Size()*m.v.grp.out.n))
 		}
 	}
@@ -253,11 +276,17 @@ func (v *val) how() string {
 
 // outs lists the vals that the instruction computes.
 func (in *instr) outs() []*val {
+	var out []*val
 	f, ok := in.lower.(*fused)
+	if d, too := in.lower.(*distributed); too {
+		for _, t := range d.targets {
+			out = append(out, t.v)
+		}
+		return append(out, d.work)
+	}
 	if !ok {
 		return []*val{in.v}
 	}
-	var out []*val
 	for _, m := range f.members {
 		out = append(out, m.v)
 	}
@@ -283,7 +312,15 @@ func (f *fused) run(m *machine, in *instr) error {
 		return err
 	}
 	for i, x := range f.members {
-		if x.red == nil {
+		switch {
+		case x.red == nil:
+			continue
+		case x.runs:
+			parts := make([][2]partial, lanes)
+			for lane := range parts {
+				parts[lane] = f.sums[lane][i].ends
+			}
+			joinParts(x.v, x.red, parts)
 			continue
 		}
 		err := parallel(m.ctx, m.workers, x.v.grp.out.n, func(_, g int) error {
@@ -297,17 +334,24 @@ func (f *fused) run(m *machine, in *instr) error {
 	return nil
 }
 
-// merge adds the lanes' sums of group g, in their order.
+// merge adds the lanes' sums of group g, in their order, to the first.
 func (f *fused) merge(i, g int) {
-	x := f.members[i]
-	var sum accum
-	x.red.reset(&sum)
+	x, sum := f.members[i], (*accum)(nil)
 	for lane := range f.sums {
-		if acc := f.sums[lane][i].acc; acc != nil && acc[g] != nil {
-			x.red.merge(&sum, acc[g])
+		acc := f.sums[lane][i].acc
+		switch {
+		case acc == nil || acc[g] == nil:
+		case sum == nil:
+			sum = acc[g]
+		default:
+			x.red.merge(sum, acc[g])
 		}
 	}
-	x.red.finish(x.v.data, g, &sum)
+	if sum == nil {
+		sum = &accum{}
+		x.red.reset(sum)
+	}
+	x.red.finish(x.v.data, g, sum)
 }
 
 // of is the lane's sum of group g.
@@ -324,13 +368,17 @@ func (p *partials) of(x *member, g int) *accum {
 }
 
 func (f *fused) lane(in *instr, b *block, lane int) error {
-	sums := f.sums[lane]
+	sums, runs := f.sums[lane], make([]*runSum, len(f.members))
+	first, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
 	for i, x := range f.members {
+		if x.runs {
+			runs[i] = newRunSum(x.v, x.red, x.add, &sums[i].ends, first, hi)
+		}
 		for _, g := range sums[i].met {
 			x.red.reset(sums[i].acc[g])
 		}
 	}
-	for lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows); lo < hi; lo += in.t.rows {
+	for lo := first; lo < hi; lo += in.t.rows {
 		n := min(in.t.rows, hi-lo)
 		for _, x := range f.members {
 			if x.inPlace(in.t) {
@@ -343,6 +391,8 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 		for i, x := range f.members {
 			b.base = x.base
 			switch {
+			case x.runs:
+				runs[i].block(b, lo, n)
 			case x.red != nil:
 				x.sum(b, &sums[i], lo, n)
 			case !x.inPlace(in.t):
@@ -351,6 +401,11 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 			}
 		}
 		b.base = 0
+	}
+	for i, x := range f.members {
+		if x.runs {
+			runs[i].close()
+		}
 	}
 	return nil
 }
@@ -372,7 +427,7 @@ func (x *member) sum(b *block, p *partials, lo, n int) {
 		}
 		acc := p.of(x, g)
 		if x.add != nil {
-			x.add(b, acc.f, at, to)
+			x.add(b, acc, at, to)
 			acc.seen += int64(to - at)
 		} else {
 			d, uniform := b.result(0)

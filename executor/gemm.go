@@ -11,7 +11,8 @@ import (
 type gemm struct {
 	p    product
 	x, y *val
-	rows int // of a panel
+	rows int  // of a panel
+	turn bool // a panel is computed as columns of the transposed result: the library lays a wide matrix out badly to turn it
 }
 
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
@@ -31,11 +32,6 @@ func large(v *val) bool {
 	}
 	return len(v.typ.Shape) == 2 && v.flops() >= largeFlops && v.sp.n <= 64
 }
-
-const (
-	largeFlops  = 1e8     // of a product
-	largeMatrix = 1 << 18 // numbers of a matrix that many vectors are multiplied by, or of a sum of outer products
-)
 
 // vectorsBy takes the product of each row's vector with one matrix apart; nil where v is another product.
 func vectorsBy(v *val) (rows, matrix *val) {
@@ -94,7 +90,7 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 	if !large(v) {
 		return nil, nil
 	}
-	g := &gemm{p: dims(v.args[0], v.args[1]), rows: 256}
+	g := &gemm{p: dims(v.args[0], v.args[1]), rows: 512}
 	products := v.sp.n
 	if len(v.typ.Shape) == 1 { // all rows together are one matrix
 		x, y := vectorsBy(v)
@@ -107,6 +103,9 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 	} else {
 		g.x, g.p.at = untransposed(v.args[0])
 		g.y, g.p.bt = untransposed(v.args[1])
+		if g.y.uniform() && !g.p.at { // matrices one below the other are one matrix
+			g.p.m, products = g.p.m*products, 1
+		}
 	}
 	for _, x := range []*val{g.x, g.y} {
 		if x.data == nil || x.data.kind != kindOf(v.typ) {
@@ -119,9 +118,15 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 	}
 	t.also = []*val{g.x, g.y}
 	in := &instr{v: v, how: "GEMM", rows: products, t: t, lower: g}
+	if s := g.shared(products); s != nil {
+		in.lower, in.how = s, "GEMM side by side"
+		t.bytes = s.scratch(kindOf(v.typ))
+	} else if g.turn = g.p.at && g.p.n <= sharedWidth/4 && g.p.m >= 4*g.p.n; g.turn {
+		t.bytes = span(g.rows * g.p.n * kindOf(v.typ).bytes())
+	}
 	l.finish(in)
 	in.flops = v.flops() * float64(v.sp.n)
-	in.bytes += float64(v.sp.n * (g.x.typ.Size() + g.y.typ.Size()) * kindOf(v.typ).bytes())
+	in.bytes += float64((g.x.sp.n*g.x.typ.Size() + g.y.sp.n*g.y.typ.Size()) * kindOf(v.typ).bytes())
 	return in, nil
 }
 
@@ -129,7 +134,7 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 // for itself as rarely as it may, where there are enough of them for the workers.
 func across(results, panels, columns int) (n, width int) {
 	width = 1024
-	if results*panels*((columns+width-1)/width) < 8 {
+	if results*panels*((columns+width-1)/width) < 4 {
 		width = 512
 	}
 	return (columns + width - 1) / width, width
@@ -138,28 +143,54 @@ func across(results, panels, columns int) (n, width int) {
 func (g *gemm) run(m *machine, in *instr) error {
 	down := (g.p.m + g.rows - 1) / g.rows
 	n, width := across(in.rows, down, g.p.n)
-	return parallel(m.ctx, m.workers, in.rows*down*n, func(_, task int) error {
+	return parallel(m.ctx, m.workers, in.rows*down*n, func(w, task int) error {
 		row, at := task/(down*n), task%(down*n)
 		lo, left := at%down*g.rows, at/down*width
-		if in.v.data.kind == f32 {
+		switch {
+		case g.turn:
+			d := place(m.scratch[w], 0, in.v.data.kind, g.rows*g.p.n, 1, false)
+			if in.v.data.kind == f32 {
+				runTurnedPanel(in, g, row, lo, d.f32)
+			} else {
+				runTurnedPanel(in, g, row, lo, d.f64)
+			}
+		case in.v.data.kind == f32:
 			runPanel[float32](in, g, row, lo, left, min(width, g.p.n-left))
-		} else {
+		default:
 			runPanel[float64](in, g, row, lo, left, min(width, g.p.n-left))
 		}
 		return nil
 	})
 }
 
+// part are the numbers of v that product row multiplies, or all where it is the same matrix for each.
+func part[T float](v *val, row, size int) []T {
+	if v.uniform() {
+		return of[T](v.data)[:size]
+	}
+	return of[T](v.data)[row*size : (row+1)*size]
+}
+
+// runTurnedPanel computes the rows from lo on of xᵀ·y as columns of yᵀ·x.
+func runTurnedPanel[T float](in *instr, g *gemm, row, lo int, tmp []T) {
+	p, n := g.p, min(g.rows, g.p.m-lo)
+	ldb := p.n
+	if p.bt {
+		ldb = p.k
+	}
+	blas.Gemm(!p.bt, false, p.n, n, p.k, part[T](g.y, row, p.k*p.n), ldb, part[T](g.x, row, p.m*p.k)[lo:], p.m, 0, tmp, n)
+	out := of[T](in.v.data)[(row*p.m+lo)*p.n:]
+	for i := range n {
+		for j := range p.n {
+			out[i*p.n+j] = tmp[j*n+i]
+		}
+	}
+}
+
 // runPanel computes a panel of the result of one product, from row lo and column left on.
 func runPanel[T float](in *instr, g *gemm, row, lo, left, width int) {
 	p := g.p
-	side := func(v *val, size int) []T {
-		if v.uniform() {
-			return of[T](v.data)[:size]
-		}
-		return of[T](v.data)[row*size : (row+1)*size]
-	}
-	x, y, out := side(g.x, p.m*p.k), side(g.y, p.k*p.n), of[T](in.v.data)[row*p.m*p.n:(row+1)*p.m*p.n]
+	x, y, out := part[T](g.x, row, p.m*p.k), part[T](g.y, row, p.k*p.n), of[T](in.v.data)[row*p.m*p.n:(row+1)*p.m*p.n]
 	n := min(g.rows, p.m-lo)
 	lda, ldb := p.k, p.n
 	if p.at {
@@ -194,23 +225,35 @@ func (l *lowerer) tryLargeSum(v *val) (*instr, error) {
 		return nil, err
 	}
 	t.also = []*val{x, y}
-	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.in.n, t: t, lower: &outers{x: x, y: y, p: x.typ.Size(), q: y.typ.Size()}}
+	o := &outers{x: x, y: y, p: x.typ.Size(), q: y.typ.Size()}
+	if v.grp.in.n > productRows {
+		_, _, width := o.tiles()
+		t.bytes = inPartsBytes(kindOf(v.typ), min(outersTile, o.p)*min(width, o.q))
+	}
+	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.in.n, t: t, lower: o}
 	l.finish(in)
 	in.flops = 2 * float64(in.rows) * float64(v.typ.Size())
 	in.bytes += float64(in.rows * (x.typ.Size() + y.typ.Size()) * kindOf(v.typ).bytes())
 	return in, nil
 }
 
+const outersTile = 512 // rows of a tile
+
+// tiles is how many tiles the result is cut into, down and across, and how wide they are.
+func (o *outers) tiles() (down, n, width int) {
+	down = (o.p + outersTile - 1) / outersTile
+	n, width = across(1, down, o.q)
+	return down, n, width
+}
+
 func (o *outers) run(m *machine, in *instr) error {
-	const tile = 256
-	down := (o.p + tile - 1) / tile
-	n, width := across(1, down, o.q)
-	return parallel(m.ctx, m.workers, down*n, func(_, task int) error {
-		lo, left := task%down*tile, task/down*width
+	down, n, width := o.tiles()
+	return parallel(m.ctx, m.workers, down*n, func(w, task int) error {
+		lo, left := task%down*outersTile, task/down*width
 		if in.v.data.kind == f32 {
-			runOuters[float32](in, o, lo, min(tile, o.p-lo), left, min(width, o.q-left))
+			runOuters[float32](in, o, lo, min(outersTile, o.p-lo), left, min(width, o.q-left), m.scratch[w])
 		} else {
-			runOuters[float64](in, o, lo, min(tile, o.p-lo), left, min(width, o.q-left))
+			runOuters[float64](in, o, lo, min(outersTile, o.p-lo), left, min(width, o.q-left), m.scratch[w])
 		}
 		return nil
 	})
@@ -220,14 +263,23 @@ func (o *outers) run(m *machine, in *instr) error {
 // makes anyway.
 const productRows = 1024
 
+// inParts is scratch for n sums in double precision that begin at 0, and for parts of them in the result's kind.
+func inParts[T float](k kind, n int, scratch *tensor.Buffer) (part []T, sum []float64) {
+	d, wide := place(scratch, 0, k, n, 1, false), place(scratch, span(n*k.bytes()), f64, n, 1, false)
+	clear(wide.f64)
+	return of[T](&d), wide.f64
+}
+
+func inPartsBytes(k kind, n int) int { return span(n*k.bytes()) + span(n*f64.bytes()) }
+
 // runOuters sums n rows and width columns of the result.
-func runOuters[T float](in *instr, o *outers, lo, n, left, width int) {
+func runOuters[T float](in *instr, o *outers, lo, n, left, width int, scratch *tensor.Buffer) {
 	x, y, out := of[T](o.x.data), of[T](o.y.data), of[T](in.v.data)
 	if in.rows <= productRows {
 		blas.Gemm(true, false, n, width, in.rows, x[lo:], o.p, y[left:], o.q, 0, out[lo*o.q+left:], o.q)
 		return
 	}
-	part, sum := make([]T, n*width), make([]float64, n*width)
+	part, sum := inParts[T](in.v.data.kind, n*width, scratch)
 	for at := 0; at < in.rows; at += productRows {
 		blas.Gemm(true, false, n, width, min(productRows, in.rows-at), x[at*o.p+lo:], o.p, y[at*o.q+left:], o.q, 0, part, width)
 		cpu.AddRows(1, n*width, part, sum)

@@ -390,6 +390,7 @@ func sizes(dims []dim) []int {
 
 // realise lists the rows of an index into or out of a grid, which is then one like any other.
 func (x *index) realise(p *Program) error {
+	x.list()
 	if x == nil || x.proj == nil || x.at != nil {
 		return nil
 	}
@@ -463,6 +464,9 @@ func (x *index) virtual() bool { return x != nil && x.proj != nil && x.at == nil
 // through is the index that reads through a, then b.
 func (g *graph) through(a, b *index) (*index, error) {
 	if !a.virtual() && !b.virtual() {
+		if g.wide && g.p != nil && !g.p.opt.Force64 {
+			return g.later(a, b), nil
+		}
 		return g.compose(a, b), nil
 	}
 	if g.p == nil {

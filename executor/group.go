@@ -1,17 +1,27 @@
 package executor
 
-import "github.com/relgrad/relgrad/ra"
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/ra"
+)
 
 // groupCodes gives the rows codes below span in the order of their keys. Many rows that read few keys are numbered as
 // those are.
 func (st *stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, err error) {
 	if outer, inner, n := narrow(keys, rows); outer != nil {
 		few, span, err := st.groupCodes(inner, n)
-		if err != nil {
-			return nil, 0, err
+		if err != nil || isIdentity(few) {
+			return outer, span, err
 		}
 		raw = st.mem.ints(rows)
 		return raw, span, st.lanes(rows, func(lo, hi int) { readThrough(raw[lo:hi], outer[lo:hi], few) })
+	}
+	keys = listed(keys)
+	if ascends(keys, rows) {
+		raw = st.mem.ints(rows)
+		ascend(raw, 0)
+		return raw, rows, nil
 	}
 	raw, span, ok, err := st.rawCodes(keys, rows)
 	if ok || err != nil {
@@ -24,6 +34,27 @@ func (st *stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, e
 	raw, _, span = encode(allRows(cols, rows), keyCols{}, safe)
 	sortGroups(cols, raw, span)
 	return raw, span, nil
+}
+
+// ascends reports whether the first key ascends from row to row: then it tells all rows apart, in their order.
+func ascends(keys []probeCol, rows int) bool {
+	if len(keys) < 2 { // a single key has its codes as fast
+		return false
+	}
+	k := keys[0]
+	if k.v.Ints == nil || k.v.Valid != nil || k.v.Type.Shape != nil {
+		return false
+	}
+	for i := 1; i < rows; i++ {
+		a, b := i-1, i
+		if k.at != nil {
+			a, b = int(k.at[a]), int(k.at[b])
+		}
+		if k.v.Ints[a] >= k.v.Ints[b] {
+			return false
+		}
+	}
+	return true
 }
 
 // numbers numbers distinct keys 0, 1, … in order of first appearance.
@@ -72,6 +103,9 @@ func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
 	return st.grouped(in, code, count, t), nil
 }
 
+// fewCodes is a number of codes that are counted sooner than even few keys are looked up.
+const fewCodes = 1 << 15
+
 // rawCodes gives the rows of integer keys codes below span in the order of the keys. Where a key is the row number of the
 // relation that it is read from, the index by which it is read holds the codes. ok is false where a key is NULL, or the
 // product of the keys' spans is large.
@@ -80,7 +114,12 @@ func (st *stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok
 		return nil, 0, false, nil
 	}
 	least, by, total := make([]int64, len(keys)), make([]uint64, len(keys)), uint64(1)
+	keys = slices.Clone(keys)
 	for c, k := range keys {
+		if k.at != nil && k.v.N > rows { // what they span is found from the rows that are read
+			k = probeCol{v: gatherVector(k.v, k.at)}
+			keys[c] = k
+		}
 		v := k.v
 		if v.Ints == nil || v.Valid != nil || v.N == 0 || rows == 0 || v.Type.Shape != nil {
 			return nil, 0, false, nil
@@ -90,7 +129,7 @@ func (st *stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok
 			return nil, 0, false, err
 		}
 		least[c], by[c] = r.least, uint64(r.most)-uint64(r.least)+1
-		if limit := min(4*uint64(rows)+1024, 1<<30); by[c] == 0 || by[c] > limit || total*by[c] > limit {
+		if limit := min(max(4*uint64(rows), fewCodes), 1<<30); by[c] == 0 || by[c] > limit || total*by[c] > limit {
 			return nil, 0, false, nil
 		}
 		total *= by[c]

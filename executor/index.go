@@ -17,6 +17,9 @@ type index struct {
 	proj *projection // of a grid's rows; at is then nil until somebody needs the rows (realise)
 
 	outer, inner *index // what it is composed of: outer is read first, inner through it; nil where it is not
+
+	late *indexer // at is nil until somebody needs the rows (list), which belong there
+	of   *groups  // whose order it is
 }
 
 func (x *index) vary() bool { return x.step || x.dst.vary || x.src.vary }
@@ -31,6 +34,8 @@ type groups struct {
 	order   *index      // perm as an index, nil: the identity
 	empty   []int       // groups without rows, once known
 	most    int         // rows of the largest group, once known
+	runs    int         // of rows of one group that follow each other, once known
+	by      *index      // rows of one group have one row there, nil where none is known
 	proj    *projection // of a grid's rows; code and start are then nil until somebody needs the rows (realise)
 	step    bool        // made for a step, maybe of relations that do not change
 }
@@ -45,6 +50,7 @@ type indexer struct {
 	codes  map[indexKey][]*groups
 	wholes map[[2]int]*groups
 	comp   map[[2]int]*index
+	lates  map[[2]int]*index
 	crew   crew
 	mem    *pool // of its arrays; nil: Go's heap
 }
@@ -57,7 +63,7 @@ type indexKey struct {
 
 func newIndexer(parent *indexer, ids *int, c crew, mem *pool) *indexer {
 	return &indexer{parent: parent, ids: ids, crew: c, mem: mem, at: map[indexKey][]*index{}, codes: map[indexKey][]*groups{},
-		wholes: map[[2]int]*groups{}, comp: map[[2]int]*index{}}
+		wholes: map[[2]int]*groups{}, comp: map[[2]int]*index{}, lates: map[[2]int]*index{}}
 }
 
 func (x *indexer) id() int { *x.ids++; return *x.ids }
@@ -132,7 +138,7 @@ func (x *indexer) tallied(in, out *space, code []int32, t *tally, vary bool) *gr
 	}
 	y.start, y.perm = h.crew.sort(code, t, h.mem)
 	if y.perm != nil {
-		y.order = &index{id: x.id(), dst: in, src: in, at: y.perm, step: vary} // equal ones are of equal groups, nearly always
+		y.order = &index{id: x.id(), dst: in, src: in, at: y.perm, step: vary, of: y} // equal ones are of equal groups, nearly always
 	}
 	h.codes[key] = append(h.codes[key], y)
 	return y
@@ -151,6 +157,61 @@ func (x *indexer) whole(in, out *space) *groups {
 	return y
 }
 
+// later is compose for indexes of keys, whose rows are often never read: many rows that read few keys are looked up as those are.
+// Those are listed at once.
+func (x *indexer) later(a, b *index) *index {
+	switch {
+	case a == nil: // the identity
+		return b
+	case b == nil:
+		return a
+	case a.late != nil:
+		return x.later(a.outer, x.later(a.inner, b))
+	case b.late != nil && len(a.at) <= len(b.outer.at):
+		return x.later(x.later(a, b.outer), b.inner)
+	}
+	b.list()
+	if a.at == nil || b.at == nil || a.missing || b.missing || 2*a.src.n > a.dst.n {
+		return x.compose(a, b)
+	}
+	key := [2]int{a.id, b.id}
+	for p := x; p != nil; p = p.parent {
+		if c := p.comp[key]; c != nil {
+			return c
+		}
+		if c := p.lates[key]; c != nil {
+			return c
+		}
+	}
+	x = x.home(a.vary() || b.vary())
+	n := &index{id: x.id(), dst: a.dst, src: b.src, step: a.step || b.step, outer: a, inner: b, late: x}
+	x.lates[key] = n
+	return n
+}
+
+// list lists the rows of an index that were left for later.
+func (x *index) list() {
+	if x == nil || x.late == nil {
+		return
+	}
+	x.at = x.late.mem.ints(len(x.outer.at))
+	x.late.crew.each(len(x.at), func(lo, hi int) { readThrough(x.at[lo:hi], x.outer.at[lo:hi], x.inner.at) })
+	x.late = nil
+}
+
+// spread lists for rows in group order what their group has in at.
+func (x *groups) spread(at []int32, mem *indexer) []int32 {
+	out := mem.mem.ints(x.in.n)
+	mem.crew.each(x.out.n, func(lo, hi int) {
+		for g := lo; g < hi; g++ {
+			if from, to := x.start[g], x.start[g+1]; from < to {
+				fill(out[from:to], at[x.perm[from]])
+			}
+		}
+	})
+	return out
+}
+
 // compose is the index that reads through a, then b.
 func (x *indexer) compose(a, b *index) *index {
 	key := [2]int{a.id, b.id}
@@ -159,6 +220,8 @@ func (x *indexer) compose(a, b *index) *index {
 			return c
 		}
 	}
+	a.list()
+	b.list()
 	x = x.home(a.vary() || b.vary())
 	n := &index{dst: a.dst, src: b.src, at: b.at, step: a.step || b.step, missing: a.missing, outer: a, inner: b}
 	switch {
@@ -166,6 +229,8 @@ func (x *indexer) compose(a, b *index) *index {
 		n.missing = b.missing
 	case b.at == nil:
 		n.at = a.at
+	case a.of != nil && a.of.by == b:
+		n.at = a.of.spread(b.at, x)
 	default:
 		n.at = x.mem.ints(len(a.at))
 		x.crew.each(len(a.at), func(lo, hi int) { readThrough(n.at[lo:hi], a.at[lo:hi], b.at) })

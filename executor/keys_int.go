@@ -22,23 +22,38 @@ func (st *stage) lanes(n int, f func(lo, hi int)) error {
 type probeCol struct {
 	v   *ra.Vector
 	at  []int32
-	idx *index // that at is of, nil where it is of none
+	idx *index // that at is of, nil where it is of none; where its rows have not been listed, at is nil
 }
 
-// through is a structural column to look up. Integers that are read through an index, of no more rows, are left where
-// they are.
+// through is a structural column to look up. Integers that are read through an index are left where they are.
 func (st *stage) through(n *ra.Node, i int) (probeCol, error) {
 	if t := n.Cols[i].Type; t.Kind == kernels.Int && t.Shape == nil {
+		r, err := st.rel(n)
+		if err != nil {
+			return probeCol{}, err
+		}
 		v, err := st.col(true, n, i)
 		if err != nil {
 			return probeCol{}, err
 		}
-		if v.op == vGather && v.idx.at != nil && !v.idx.missing && v.idx.src.n <= v.idx.dst.n && v.args[0].op == vLeaf && v.args[0].data.i64 != nil {
+		if v.op == vGather && v.sp == r.sp && (v.idx.at != nil || v.idx.late != nil) && !v.idx.missing && v.args[0].op == vLeaf && v.args[0].data.i64 != nil {
 			return probeCol{v.args[0].data.shared(n.Cols[i].Type), v.idx.at, v.idx}, nil
 		}
 	}
 	v, err := st.vec(n, i)
 	return probeCol{v: v}, err
+}
+
+// listed has the rows of all columns listed.
+func listed(cols []probeCol) []probeCol {
+	out := slices.Clone(cols)
+	for i := range out {
+		if c := &out[i]; c.idx != nil && c.at == nil {
+			c.idx.list()
+			c.at = c.idx.at
+		}
+	}
+	return out
 }
 
 func (c probeCol) vector() *ra.Vector {
@@ -50,7 +65,7 @@ func (c probeCol) vector() *ra.Vector {
 
 // narrow finds fewer rows to look up: n rows that all read through outer, whose columns there are returned.
 func narrow(cols []probeCol, n int) (outer []int32, inner []probeCol, rows int) {
-	if len(cols) == 0 || cols[0].at == nil {
+	if len(cols) == 0 || cols[0].at == nil && cols[0].idx == nil {
 		return nil, nil, 0
 	}
 	inner = make([]probeCol, len(cols))
@@ -103,6 +118,7 @@ func (st *stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool,
 		}
 		return p, lost, st.lanes(n, func(lo, hi int) { readThrough(p[lo:hi], outer[lo:hi], q) })
 	}
+	cols = listed(cols)
 	plain := len(cols) > 0
 	for c, l := range t.enc.levels {
 		plain = plain && l.dict == nil && !l.asFloat && cols[c].v.Ints != nil
@@ -164,8 +180,32 @@ func (l *level) probeInts(p []int32, c probeCol) bool {
 	return slices.Contains(p, -1)
 }
 
+// places are those of keys in one run, -1 for those that are not there.
+func (r run) places(p []int32, x []int64, at []int32) (miss bool) {
+	n, low := uint64(r.n), int64(r.lo)
+	if at == nil {
+		for i, k := range x[:len(p)] {
+			d := uint64(k - low)
+			if p[i] = r.at + int32(d); d >= n {
+				p[i], miss = -1, true
+			}
+		}
+		return miss
+	}
+	for i, a := range at[:len(p)] {
+		d := uint64(x[a] - low)
+		if p[i] = r.at + int32(d); d >= n {
+			p[i], miss = -1, true
+		}
+	}
+	return miss
+}
+
 // findAll is find for each key in runs: code i is x[at[i]], or x[i] where at is nil.
 func (t *pairTable) findAll(p []int32, x []int64, at []int32) (miss bool) {
+	if len(t.runs) == 1 && t.same && !slices.Contains(p, -1) {
+		return t.runs[0].places(p, x, at)
+	}
 	for i, q := range p {
 		if q < 0 {
 			miss = true

@@ -22,17 +22,19 @@ type schedule struct {
 
 // lowerer chooses what is computed into memory and makes the instructions.
 type lowerer struct {
-	g      *graph
-	order  []*val // arguments first
-	seen   map[*val]bool
-	mat    map[*val]bool
-	owners map[*val][]*val // the computed vals in whose trees it stands
-	uses   map[*val][]*val
-	works  map[*val]float64
-	roots  []root
-	isRoot map[*val]bool
-	conds  map[*val]bool // see conditional
-	s      *schedule
+	g           *graph
+	order       []*val // arguments first
+	seen        map[*val]bool
+	mat         map[*val]bool
+	owners      map[*val][]*val // the computed vals in whose trees it stands
+	uses        map[*val][]*val
+	works       map[*val]float64
+	roots       []root
+	isRoot      map[*val]bool
+	conds       map[*val]bool         // see conditional
+	distributed map[*val]*distributed // what is computed without a residual, and on the way to it
+	s           *schedule
+	mem         *tray
 
 	structural bool
 }
@@ -41,14 +43,18 @@ type lowerer struct {
 // val of its own, must have been made one (see Program.want).
 func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
 	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, works: map[*val]float64{}, roots: roots,
-		isRoot: map[*val]bool{}, conds: map[*val]bool{}, s: &schedule{}}
+		isRoot: map[*val]bool{}, conds: map[*val]bool{}, s: &schedule{}, mem: &p.sums}
 	for _, r := range roots {
 		l.visit(r.v)
+		l.isRoot[r.v] = true
 	}
 	for _, v := range l.order {
 		if err := v.realise(p); err != nil {
 			return nil, err
 		}
+	}
+	if err := l.distribute(p); err != nil {
+		return nil, err
 	}
 	l.choose()
 	err := l.emit(p)
@@ -83,9 +89,6 @@ func (l *lowerer) visit(v *val) {
 
 // choose decides, users before arguments, which vals are computed into memory.
 func (l *lowerer) choose() {
-	for _, r := range l.roots {
-		l.isRoot[r.v] = true
-	}
 	for i := len(l.order) - 1; i >= 0; i-- {
 		v := l.order[i]
 		if v.data != nil || v.op == vConst && !l.isRoot[v] {
@@ -132,6 +135,9 @@ func (l *lowerer) wants(v *val) bool {
 	}
 	if l.turnedInOrder(v) {
 		return true
+	}
+	if l.onlySummedProduct(v) {
+		return false
 	}
 	free := turns(v)
 	for _, u := range l.uses[v] {
@@ -203,6 +209,10 @@ func (l *lowerer) emit(p *Program) error {
 		if err := p.ctxErr(); err != nil {
 			return err
 		}
+		d, err := l.byParts(vs[0])
+		if err != nil {
+			return err
+		}
 		if len(vs) > 1 {
 			in, err := l.fused(vs)
 			if err != nil {
@@ -211,6 +221,7 @@ func (l *lowerer) emit(p *Program) error {
 			for _, v := range vs {
 				l.inArena(v)
 			}
+			in.unless = d
 			l.s.steps = append(l.s.steps, in)
 			continue
 		}
@@ -225,6 +236,9 @@ func (l *lowerer) emit(p *Program) error {
 			return err
 		}
 		if v.vary {
+			for _, in := range ins {
+				in.unless = d
+			}
 			l.inArena(v)
 			l.s.steps = append(l.s.steps, ins...)
 			continue
@@ -270,6 +284,9 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 	if in, err := l.gemm(v); in != nil || err != nil {
 		return []*instr{in}, err
 	}
+	if in, err := l.tryByRows(v); in != nil || err != nil {
+		return []*instr{in}, err
+	}
 	in, err := l.store(v, v, v.sp.n)
 	return []*instr{in}, err
 }
@@ -285,6 +302,9 @@ func (l *lowerer) store(v, from *val, rows int) (*instr, error) {
 // sum compiles an aggregate in its general form.
 func (l *lowerer) sum(v *val) ([]*instr, error) {
 	if in, err := l.tryLargeSum(v); in != nil || err != nil {
+		return []*instr{in}, err
+	}
+	if in, err := l.tryProductSum(v); in != nil || err != nil {
 		return []*instr{in}, err
 	}
 	if in, err := l.trySpMM(v); in != nil || err != nil {
@@ -315,7 +335,7 @@ func (l *lowerer) finish(in *instr) *instr {
 			in.bytes += n * float64(max(in.t.cells[o.out].kind.bytes(), 1))
 		}
 	}
-	in.flops += float64(in.rows * in.v.typ.Size())
+	in.flops += float64(in.rows * in.v.typ.Size() / max(in.by, 1))
 	in.bytes += float64(in.v.sp.n * in.v.typ.Size() * max(kindOf(in.v.typ).bytes(), 1))
 	in.cut()
 	l.s.tmp = max(l.s.tmp, in.t.bytes)
@@ -382,6 +402,9 @@ func (s *schedule) runSteps(m *machine) error {
 	for _, in := range s.steps {
 		if err := m.ctx.Err(); err != nil {
 			return err
+		}
+		if in.unless != nil && in.unless.done {
+			continue
 		}
 		if err := in.run(m); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"unsafe"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // float is an element type of chunks.
@@ -158,9 +159,9 @@ func loadRows(b *block, o *op) error {
 	}
 	switch d.kind {
 	case f64:
-		gatherRows(out.f64, d.f64, at, d.size)
+		gatherFloats(out.f64, d.f64, at, d.size)
 	case f32:
-		gatherRows(out.f32, d.f32, at, d.size)
+		gatherFloats(out.f32, d.f32, at, d.size)
 	case i64:
 		gatherRows(out.i64, d.i64, at, d.size)
 	default:
@@ -189,6 +190,15 @@ func setValid(out, v []byte) {
 	for i := range out {
 		out[i] = 1
 	}
+}
+
+// gatherFloats is gatherRows with rows fetched ahead, where a row is worth that.
+func gatherFloats[T float](out, src []T, at []int32, size int) {
+	if size < 8 {
+		gatherRows(out, src, at, size)
+		return
+	}
+	cpu.Gather(size, src, at, out)
 }
 
 func gatherRows[T any](out, src []T, at []int32, size int) {

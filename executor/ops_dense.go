@@ -151,6 +151,9 @@ func emitSumTo(c *compiler, v *val, mask int) (int, error) {
 		return c.strict(v, []int{a}, -1, in.Size(), pick(k, runSumAll[float32], runSumAll[float64])), nil
 	}
 	a = c.convert(a, kindOf(v.typ))
+	if v.typ.Size() == 1 {
+		return c.strict(v, []int{a}, -1, reduction{1, in.Size(), column}, byKind(v, runReduce[float32], runReduce[float64])), nil
+	}
 	if m, n, sides, ok := rowsOf(in.Shape, []tensor.Shape{v.typ.Shape}); ok && (sides[0] == column || sides[0] == line) {
 		return c.strict(v, []int{a}, -1, reduction{m, n, sides[0]}, byKind(v, runReduce[float32], runReduce[float64])), nil
 	}

@@ -154,8 +154,11 @@ func (in *instr) gathers(f func(v *val)) {
 			indexed([]source{x.from}, f)
 		}
 	}
-	if s, ok := in.lower.(*spmm); ok {
-		indexed(s.x, f)
+	switch x := in.lower.(type) {
+	case *spmm:
+		indexed(x.x, f)
+	case *productSum:
+		indexed([]source{x.x, x.y}, f)
 	}
 }
 
@@ -175,7 +178,10 @@ func (s *schedule) partials() (most int64) {
 			switch f := in.lower.(type) {
 			case *fused:
 				for _, m := range f.members {
-					if m.red != nil {
+					switch {
+					case m.runs:
+						n += 2 * 8 * m.v.typ.Size() * in.lanes()
+					case m.red != nil:
 						n += m.v.partials()
 					}
 				}

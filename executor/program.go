@@ -24,6 +24,8 @@ type Options struct {
 	Spills func(Spilled)
 	Env    kernels.Env // seed and step that the structure of the run is built with
 	Many   bool        // it will run many times: what only the first run reads is given back
+	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for comparisons.
+	Residuals bool
 }
 
 // Program is a compiled plan. It is for one goroutine at a time.
@@ -50,6 +52,7 @@ type Program struct {
 	spare      arena // of structural vals, while they are computed
 	led        ledger
 	pool       pool     // of the step's arrays
+	sums       tray     // of the step's passes
 	zeros      []int32  // the rows of a relation of one row, in joins
 	roots      [][]root // of the last schedule: per root, per column
 	ran        bool
@@ -241,6 +244,7 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 		p.run.ctx = ctx
 		p.dropSchedule()
 		p.pool.recycle()
+		p.sums.recycle()
 		begin := time.Now()
 		p.step = newStage(ctx, p, p.run)
 		if err := p.schedule(p.step); err != nil {
@@ -266,6 +270,7 @@ func (p *Program) reset() {
 		v.data.free()
 		v.data = nil
 	}
+	p.sums = tray{}
 	p.owned, p.once, p.run, p.step, p.released, p.onceText = nil, nil, nil, nil, 0, ""
 	for t := range p.gone {
 		delete(p.scans, t)

@@ -364,8 +364,10 @@ func TestRandomPlans(t *testing.T) { testPlans(t) }
 
 // TestRandomPlansSmallLanes does so with blocks and lanes of a few rows.
 func TestRandomPlansSmallLanes(t *testing.T) {
-	defer func(a float64, b, c, d int) { laneWork, blockScratch, groupRows, laneRows = a, b, c, d }(laneWork, blockScratch, groupRows, laneRows)
-	laneWork, blockScratch, groupRows, laneRows = 20, 200, 2, 3
+	defer func(a float64, b, c, d, e, f, g, h int) {
+		laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk = a, b, c, d, e, f, g, h
+	}(laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk)
+	laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk = 20, 200, 2, 3, 8, 2, 2, 4
 	testPlans(t)
 }
 

@@ -70,10 +70,18 @@ func (x *reducer) extreme(a *accum, d *data, r int) {
 // merge adds b to a.
 func (x *reducer) merge(a, b *accum) {
 	switch {
+	case x.parts:
+		a.settle(x.mem, x.size)
+		if b.held {
+			cpu.AddRows(1, x.size, b.f, a.f)
+		}
+		if b.rows > 0 {
+			cpu.AddRows(1, x.size, b.part, a.f)
+		}
 	case x.fn == ra.Sum || x.fn == ra.GradSum:
 		a.i += b.i
-		for i, f := range b.f {
-			a.f[i] += f
+		if len(b.f) > 0 {
+			cpu.AddRows(1, x.size, b.f, a.f)
 		}
 	case x.fn == ra.Count || b.seen == 0:
 	case a.seen == 0:
@@ -89,6 +97,20 @@ func (x *reducer) merge(a, b *accum) {
 	a.seen += b.seen
 }
 
+// settle adds the part in single precision to the sum.
+func (a *accum) settle(mem *tray, size int) {
+	if !a.held {
+		if len(a.f) != size {
+			a.f = mem.take(size)
+		}
+		clear(a.f)
+	}
+	if a.rows > 0 {
+		cpu.AddRows(1, size, a.part, a.f)
+	}
+	a.rows, a.held = 0, true
+}
+
 // finish writes group g's result.
 func (x *reducer) finish(out *data, g int, a *accum) {
 	if out.valid != nil {
@@ -98,6 +120,13 @@ func (x *reducer) finish(out *data, g int, a *accum) {
 			out.zeroRow(g)
 			return
 		}
+	}
+	if x.parts {
+		if !a.held && a.rows > 0 {
+			copy(out.f32[g*x.size:(g+1)*x.size], a.part)
+			return
+		}
+		a.settle(x.mem, x.size)
 	}
 	switch {
 	case x.fn == ra.Count:

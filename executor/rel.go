@@ -204,7 +204,11 @@ func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	return st.groupedBy(in.sp, raw, span)
+	r, err := st.groupedBy(in.sp, raw, span)
+	if k := keys[0].idx; err == nil && r.grp != nil && k != nil && len(raw) > 0 && len(k.at) == len(raw) && &raw[0] == &k.at[0] {
+		r.grp.by = k
+	}
+	return r, err
 }
 
 // sortGroups renumbers groups in the order of their keys, so that relations grouped by the same keys have

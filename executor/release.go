@@ -65,7 +65,7 @@ func (p *Program) releaseStructure() error {
 	for _, g := range []*graph{st.main, st.wide} {
 		g.seen, g.moved = map[string]*val{}, map[*val]*val{}
 		x := g.indexer
-		x.at, x.codes, x.wholes, x.comp = map[indexKey][]*index{}, map[indexKey][]*groups{}, map[[2]int]*groups{}, map[[2]int]*index{}
+		x.at, x.codes, x.wholes, x.comp, x.lates = map[indexKey][]*index{}, map[indexKey][]*groups{}, map[[2]int]*groups{}, map[[2]int]*index{}, map[[2]int]*index{}
 	}
 	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
 	p.spare.free()

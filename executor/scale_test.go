@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"math/rand"
 	"testing"
 
@@ -87,19 +88,7 @@ func TestModels(t *testing.T) {
 				if err := p.Run(context.Background(), env); err != nil {
 					t.Fatalf("%s: %v", name, err)
 				}
-				for i, root := range plan.Roots {
-					want, err := gradtest.Rows(context.Background(), db, &env, root)
-					if err != nil {
-						t.Fatal(err)
-					}
-					cols, err := p.Result(i)
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := gradtest.Compare(gradtest.VectorRows(cols), want, tol); err != nil {
-						t.Errorf("%s, step %d, root %s, %+v: %v\n%s", name, step, root.Name, opt, err, p.Explain())
-					}
-				}
+				resultsBesideOracle(t, fmt.Sprintf("%s, step %d, %+v", name, step, opt), db, plan, p, env, tol)
 			}
 		}
 	}

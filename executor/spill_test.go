@@ -3,6 +3,7 @@ package executor_test
 import (
 	"context"
 	"errors"
+	"math/rand"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -173,5 +174,63 @@ func limitFiles(t *testing.T, bytes uint64) (back func()) {
 			t.Fatal(err)
 		}
 		signal.Reset(syscall.SIGXFSZ)
+	}
+}
+
+// TestSpilledProducts: large products, their sums by group and maps by rows whose columns lie in files give the same results, and rows of
+// blocks that are read through an index are counted as such.
+func TestSpilledProducts(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("spilling exists on Linux only")
+	}
+	defer executor.SpillFrom(1 << 14)()
+	for name, c := range map[string]struct {
+		params []string
+		forms  []string
+		make   func(rng *rand.Rand, db *memdb.DB)
+	}{
+		"one matrix": {[]string{"o", "e"}, []string{"side by side", "map by rows"}, func(rng *rand.Rand, db *memdb.DB) {
+			id := ints(12, func(r int) int64 { return int64(r) })
+			db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 512, 512)})
+			db.Create("e", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 12, 512, 256)})
+			views(t, db, "p", "SELECT e.id, softmax(matmul(o.v, e.v)) AS v FROM e CROSS JOIN (SELECT v FROM o) o", "loss", "SELECT ln(1 + sum(sqnorm(v))) AS loss FROM p")
+		}},
+		"blocks": {[]string{"a", "b"}, []string{"sum GEMM over", "sum GEMM over", "sum GEMM over"}, func(rng *rand.Rand, db *memdb.DB) {
+			sparseBlocks(db, rng, "a", 7, 128, 128)
+			sparseBlocks(db, rng, "b", 7, 128, 128)
+			views(t, db, "p", "SELECT a.i, b.j, sum(matmul(a.v, b.v)) AS v FROM a JOIN b ON a.j = b.i GROUP BY a.i, b.j", "loss", "SELECT ln(1 + sum(sqnorm(tanh(v)))) AS loss FROM p")
+		}},
+	} {
+		db := memdb.New()
+		c.make(rand.New(rand.NewSource(12)), db)
+		res, err := gradtest.Optimize(context.Background(), db, "loss", c.params, optimizer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, p := compile(t, db, c.params, executor.Options{})
+		text := p.Explain()
+		for _, f := range c.forms {
+			_, rest, found := strings.Cut(text, f)
+			if text = rest; !found {
+				t.Errorf("%s: too few %s in\n%s", name, f, p.Explain())
+			}
+		}
+		dir := t.TempDir()
+		want, s, err := stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: 1 << 40, SpillDir: dir})
+		if err != nil || s.Columns > 0 {
+			t.Fatalf("%s, without a bound: %+v %v", name, s, err)
+		}
+		least := int64(1)
+		for range 2 { // what the structure needs, and what the values do
+			if _, _, err = stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: least, SpillDir: dir}); err != nil {
+				least = smallestBudget(t, err)
+			}
+		}
+		for _, budget := range []int64{least, s.Needs * 3 / 4} {
+			got, spilled, err := stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: budget, SpillDir: dir})
+			if err != nil || spilled.Columns == 0 || !sameBits(got, want) {
+				t.Errorf("%s needs %d bytes: with a budget of %d %+v, %v, the same results %v", name, s.Needs, budget, spilled, err, sameBits(got, want))
+			}
+		}
 	}
 }

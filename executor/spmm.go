@@ -162,6 +162,10 @@ func (s source) in(g *graph, order *index) source {
 	return s
 }
 
+// leastLanes is the part of all rows that a group may have: a group is the work of one lane, and a larger one would keep workers
+// waiting. Graphs have nodes of ever more edges as they grow, but not of an ever larger part of them.
+const leastLanes = 32
+
 // trySpMM returns the instruction for an aggregate of that form, nil for another.
 func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	arg := v.args[0]
@@ -170,7 +174,7 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	}
 	scalars, chunk := l.g.factors(arg)
 	from := sources(chunk)
-	if from == nil || v.grp.largest() > max(int(laneWork)/32, 1) {
+	if from == nil || v.grp.largest() > max(int(laneWork)/32, v.grp.in.n/leastLanes, 1) {
 		return nil, nil
 	}
 	s := &spmm{by: scalars}
@@ -178,6 +182,13 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 		if x.v.data.kind != kindOf(v.typ) {
 			return nil, nil
 		}
+	}
+	if len(from) == 1 && from[0].idx != nil {
+		if in, err := l.trySpMMBlocks(v, scalars, from[0]); in != nil || err != nil {
+			return in, err
+		}
+	}
+	for _, x := range from {
 		s.x = append(s.x, x.in(l.g, v.grp.order))
 	}
 	in := &instr{v: v, how: "SpMM", rows: v.grp.in.n, grp: v.grp, lower: s}

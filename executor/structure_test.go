@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -180,5 +181,107 @@ func TestPool(t *testing.T) {
 			t.Fatal("an array that was taken back is not lent again")
 		}
 		p.recycle()
+	}
+}
+
+// TestGroupCodes groups rows by columns of integers as a comparison of them all does, whatever they are read through.
+func TestGroupCodes(t *testing.T) {
+	smallLanes(t)
+	rng := rand.New(rand.NewSource(1))
+	for round := range 600 {
+		st := testStage(1 + round%3)
+		rows, few, many := 1+rng.Intn(80), 1+rng.Intn(12), 1+rng.Intn(200)
+		at, in := make([]int32, rows), make([]int32, few) // the rows read few, which read many
+		for i := range at {
+			at[i] = int32(i * few / rows)
+			if round%4 == 0 {
+				at[i] = int32(rng.Intn(few))
+			}
+		}
+		for i := range in {
+			in[i] = int32(rng.Intn(many))
+		}
+		all, mid, src := st.main.space(rows, true), st.main.space(few, true), st.main.space(many, true)
+		outer, inner := &index{id: st.main.id(), dst: all, src: mid, at: at, step: true}, &index{id: st.main.id(), dst: mid, src: src, at: in, step: true}
+		keys, cols := []probeCol(nil), []*ra.Vector(nil)
+		for c := range 1 + rng.Intn(3) {
+			v := randomInts(rng, many, -5, []int64{3, 60, 1 << 40}[rng.Intn(3)], rng.Intn(6) == 0)
+			if c == 0 && rng.Intn(2) == 0 && v.Valid == nil {
+				slices.Sort(v.Ints)
+			}
+			idx := st.wide.later(outer, inner)
+			if rng.Intn(4) == 0 {
+				idx.list()
+			}
+			keys = append(keys, probeCol{v, idx.at, idx})
+			cols = append(cols, gatherVector(v, readAll(at, in)))
+		}
+		raw, span, err := st.groupCodes(keys, rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range rows {
+			if raw[i] < 0 || int(raw[i]) >= span {
+				t.Fatalf("round %d: code %d of %d", round, raw[i], span)
+			}
+			for j := range i {
+				if got, want := cmp.Compare(raw[i], raw[j]), compareRows(cols, i, j); got != want {
+					t.Fatalf("round %d: rows %d and %d have the codes %d and %d, the keys compare as %d", round, i, j, raw[i], raw[j], want)
+				}
+			}
+		}
+	}
+}
+
+func readAll(a, b []int32) []int32 {
+	out := make([]int32, len(a))
+	readThrough(out, a, b)
+	return out
+}
+
+// TestLater: an index that is listed late, or through other such indexes, has the rows that it would have had at once, and the order of
+// groups through what their rows share spreads it.
+func TestLater(t *testing.T) {
+	smallLanes(t)
+	rng := rand.New(rand.NewSource(1))
+	for round := range 300 {
+		st := testStage(1 + round%3)
+		x, n := st.main.indexer, []int{1 + rng.Intn(20), 1 + rng.Intn(90), 1 + rng.Intn(20), 1 + rng.Intn(30), 1 + rng.Intn(9)}
+		spaces, want := make([]*space, len(n)), make([]int32, n[0])
+		for i := range n {
+			spaces[i] = x.space(n[i], true)
+		}
+		ascend(want, 0)
+		idx := make([]*index, len(n)-1)
+		for i := range idx {
+			at := make([]int32, n[i])
+			for r := range at {
+				at[r] = int32(rng.Intn(n[i+1]))
+			}
+			idx[i], want = x.index(spaces[i], spaces[i+1], at), readAll(want, at)
+		}
+		var got *index
+		switch a, b, c, d := idx[0], idx[1], idx[2], idx[3]; round % 4 {
+		case 0:
+			got = x.later(a, x.later(x.later(b, c), d))
+		case 1:
+			got = x.later(x.later(a, x.later(b, c)), d)
+		case 2:
+			got = x.later(x.later(a, b), x.later(c, d))
+		default:
+			got = x.compose(a, x.later(b, x.later(c, d)))
+		}
+		if got.list(); !slices.Equal(got.at, want) {
+			t.Fatalf("round %d: %v, want %v", round, got.at, want)
+		}
+		b := idx[1]
+		g := x.groups(spaces[1], spaces[2], b.at, true)
+		if g.order == nil {
+			continue
+		}
+		g.by = b
+		if got, want := x.compose(g.order, b).at, readAll(g.perm, b.at); !slices.Equal(got, want) {
+			t.Fatalf("round %d: in the order of groups %v, want %v", round, got, want)
+		}
 	}
 }

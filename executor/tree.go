@@ -286,7 +286,7 @@ func (c *compiler) finish() {
 // multiplies reports whether the tree has products with one matrix for all rows.
 func (t *tree) multiplies() bool {
 	return slices.ContainsFunc(t.ops, func(o *op) bool {
-		return o.name == "matmul" && t.cells[o.args[1]].uniform && t.cells[o.args[1]].size >= 1024
+		return o.name == "matmul" && slices.ContainsFunc(o.args, func(a int) bool { return t.cells[a].uniform && t.cells[a].size >= 1024 })
 	})
 }
 

@@ -11,6 +11,7 @@ const (
 	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries"
 	training = "./train"
 	resuming = "./ -run=Resume"
+	parts    = "./executor -run=Parts"
 )
 
 var faults = []fault{
@@ -86,6 +87,9 @@ var faults = []fault{
 	{"a determined value comes from any row", "sqlfront/bind_aggregate.go", "		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[r.keys[i]]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})\n", "		_, _ = i, u\n", byHand},
 	{"a cast to real does not round", "kernels/to_real.go", "r.X = float64(float32(a[0].Float()))", "r.X = a[0].Float()", "./ -run=TestSemantics/types"},
 	{"the gradient of w.v copies the other values", "autodiff/autodiff.go", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) {", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) && c.Dep {", "./ -run=TestSemantics/types"},
+	{"rows of chunks with fewer axes are taken as rows of the others", "executor/by_rows.go", "	case len(s) != b.axes || ", "	case len(s) < 2 || ", "./executor -run=TestMapsByRowsBroadcast"},
+	{"sums of a large column begin with those of the lane before", "executor/spmm_blocks.go", "	clear(sum)\n", "", "./executor -run=TestSpMMInBlocks"},
+	{"a sum of products in blocks keeps the last one", "executor/gemm_sum.go", "		beta = 1\n", "		beta = 0\n", "./executor -run=TestSumsOfProducts"},
 	{"what a guard excludes is computed into memory", "executor/lower.go", "	if l.conditional(v) {", "	if l == nil {", "./ -run=TestSemantics/guards"},
 	{"what a guard excludes is read through an index", "executor/lazy.go", "		if lazy(d, i) && err == nil {", "		if err != nil {", "./ -run=TestSemantics/guards"},
 	{"semi-joins move to the other input", "optimizer/rules/push_semi_join_below_join.go", "!x.IsCol || slot >= 0 && x.Col.Input != slot", "!x.IsCol", goldens},
@@ -98,6 +102,13 @@ var faults = []fault{
 	{"PushKernelBelowJoin moves kernels that can fail", "optimizer/rules/push_kernel_below_join.go", "&& k.total && want(e, k.slots)", "&& want(e, k.slots)", goldens},
 	{"EliminateTruePredicate takes false for true", "optimizer/rules/eliminate_true_predicate.go", "return p.IsConst() && p.Const.True()", "return p.IsConst()", goldens},
 	{"pruning drops what is read", "optimizer/rules/prune_columns.go", "	for _, g := range n.Group {\n		need[g] = true\n	}\n", "", losses},
+
+	// Sums by parts.
+	{"sums by parts are trusted wherever the sample is", "executor/distribute_run.go", "	if err != nil || !(near >= least) {\n", "	if least = 0; err != nil || near < 0 {\n", parts},
+	{"a gap in a grid is no gap", "executor/distribute.go", "if a.count*b.count == d.r.sp.n {", "if a.count*b.count >= d.r.sp.n {", parts},
+	{"the panels of a round meet those of the round before", "executor/distribute_run.go", "return i, (i + round) % n", "return i, (i + round/2) % n", parts},
+	{"a run of products forgets the one before", "executor/distribute_run.go", "	if (r.added[side][at]-1)/r.runs[side] == 0 {", "	if r.added[side][at] >= 0 {", parts},
+	{"a scalar that waits for the sum is not waited for", "executor/distribute.go", "return f.v.vary || !f.v.uniform()", "return !f.v.uniform()", parts},
 
 	// Training.
 	{"Adam without bias correction", "train/optimizers.go", "return h.lr / (1 - math.Pow(h.Beta1, float64(h.step))),", "return h.lr,", training},

@@ -1,0 +1,104 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// TestMapsByRowsBroadcast: chunks of several ranks beside each other. Those with fewer axes have their rows along another axis.
+func TestMapsByRowsBroadcast(t *testing.T) {
+	executor.SmallProducts(t)
+	for _, c := range []struct {
+		score  string
+		e, f   []int
+		byRows bool
+	}{
+		{"e.v * f.x", []int{5, 5, 3}, []int{5, 3}, false}, {"e.v * f.x", []int{5, 4, 3}, []int{5, 1, 3}, true},
+		{"e.v * f.x", []int{5, 4, 3}, []int{5, 4, 1}, true}, {"e.v * f.x", []int{5, 4, 3}, []int{5, 1, 1}, true},
+		{"e.v * f.x", []int{5, 4, 3}, []int{1, 4, 3}, false}, {"e.v * f.x", []int{5, 6}, []int{5, 1}, true},
+		{"e.v * f.x", []int{5, 6}, []int{1, 6}, false}, {"e.v * f.x", []int{6, 6}, []int{6}, false}, {"e.v * f.x", []int{6, 6}, nil, false},
+		{"softmax(e.v * f.x)", []int{5, 4, 3}, []int{5, 4, 1}, true},
+		{"log_softmax(e.v * f.x)", []int{5, 5, 3}, []int{5, 3}, false},
+	} {
+		for _, n := range []int{1, 4} {
+			for _, wide := range []bool{true, false} {
+				rng, db := rand.New(rand.NewSource(9)), memdb.New()
+				id := ints(n, func(r int) int64 { return int64(r) })
+				db.Create("e", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, n, c.e...)})
+				db.Create("f", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "x", Data: reals(rng, n, c.f...)})
+				views(t, db, "loss", "SELECT ln(3 + sum(sqnorm(tanh("+c.score+")))) AS loss FROM e JOIN f USING (id)")
+				tol := 1e-10
+				if !wide {
+					tol = 1e-4
+				}
+				opt := executor.Options{Force64: wide, Workers: 3}
+				besideOracle(t, c.score, db, []string{"e"}, opt, tol)
+				_, p := compile(t, db, []string{"e"}, opt)
+				if got := strings.Contains(p.Explain(), "map by rows"); got != (c.byRows || c.f == nil && n == 1) {
+					t.Errorf("%s of %v and %v, %d rows: a map by rows %v in\n%s", c.score, c.e, c.f, n, got, p.Explain())
+				}
+			}
+		}
+	}
+}
+
+// patient is a context that is cancelled once it has been asked so often.
+type patient struct {
+	context.Context
+	left int
+}
+
+func (c *patient) Err() error {
+	if c.left--; c.left < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancelledBeforeOnce: a step that is cancelled at any point, also before what is computed once has been, leaves a program whose
+// next step is right although its rows are others.
+func TestCancelledBeforeOnce(t *testing.T) {
+	executor.SmallProducts(t)
+	const rows = 5
+	rng, db := rand.New(rand.NewSource(10)), memdb.New()
+	db.Create("d", 1, memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "x", Data: reals(rng, rows, 4, 6)})
+	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, rows, 4, 6)})
+	db.Create("many", 1, memdb.Column{Name: "k", Data: ints(20, func(r int) int64 { return int64(r) })})
+	views(t, db, "s", "SELECT id, softmax(tanh(x) * 30) AS v FROM d", "b", "SELECT k, (7 * k + current_step()) % 5 AS id FROM many",
+		"loss", "SELECT sum(sqnorm(w.v * s.v) * (k + 1)) AS loss FROM b JOIN s USING (id) JOIN w USING (id)")
+	for done, left := false, 0; !done; left++ {
+		plan, p := compile(t, db, []string{"w"}, executor.Options{Workers: 1})
+		err := p.Run(&patient{context.Background(), left}, kernels.Env{Step: 1})
+		if done = err == nil; !done && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		env := kernels.Env{Step: 2}
+		if err := p.Run(context.Background(), env); err != nil {
+			t.Fatalf("after a step that was cancelled when it had asked %d times: %v", left, err)
+		}
+		if !strings.Contains(p.Explain(), "map by rows") {
+			t.Fatal(p.Explain())
+		}
+		resultsBesideOracle(t, "loss and gradients", db, plan, p, env, 1e-4)
+	}
+}
+
+// TestWorkByRows: a map does the same work over the rows of its chunks.
+func TestWorkByRows(t *testing.T) {
+	rng, db := rand.New(rand.NewSource(11)), memdb.New()
+	db.Create("e", 1, memdb.Column{Name: "id", Data: ints(3, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, 3, 5, 6)})
+	views(t, db, "loss", "SELECT ln(3 + sum(sqnorm(tanh(v)))) AS loss FROM e")
+	_, p := compile(t, db, []string{"e"}, executor.Options{})
+	executor.SmallProducts(t)
+	_, q := compile(t, db, []string{"e"}, executor.Options{})
+	if got, want := q.Work(), p.Work(); !strings.Contains(q.Explain(), "map by rows") || got.Flops != want.Flops || got.Bytes != want.Bytes {
+		t.Errorf("%+v, not %+v, in\n%s", got, want, q.Explain())
+	}
+}

@@ -1,0 +1,245 @@
+package executor_test
+
+import (
+	"context"
+	"math"
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// sparseBlocks is a table of some of n × n blocks.
+func sparseBlocks(db *memdb.DB, rng *rand.Rand, name string, n int, shape ...int) {
+	var i, j []int64
+	for r := range n * n {
+		if rng.Intn(5) > 0 && r/n != 2 { // a row of blocks is missing
+			i, j = append(i, int64(r/n)), append(j, int64(r%n))
+		}
+	}
+	at := func(keys []int64) func(int) int64 { return func(r int) int64 { return keys[r] } }
+	db.Create(name, 2, memdb.Column{Name: "i", Data: ints(len(i), at(i))}, memdb.Column{Name: "j", Data: ints(len(j), at(j))}, memdb.Column{Name: "v", Data: reals(rng, len(i), shape...)})
+}
+
+// TestSumsOfProducts: products of matrices in blocks, some of them missing, also transposed; groups of many blocks, of few and of none.
+func TestSumsOfProducts(t *testing.T) {
+	executor.SmallProducts(t)
+	const n = 7
+	for _, c := range []struct {
+		a, b           string
+		shapeA, shapeB []int
+	}{
+		{"a.v", "b.v", []int{5, 3}, []int{3, 4}}, {"transpose(a.v)", "b.v", []int{3, 5}, []int{3, 4}}, {"a.v", "transpose(b.v)", []int{5, 3}, []int{4, 3}}, {"transpose(a.v)", "transpose(b.v)", []int{3, 5}, []int{4, 3}},
+	} {
+		for _, wide := range []bool{true, false} {
+			rng := rand.New(rand.NewSource(3))
+			db := memdb.New()
+			sparseBlocks(db, rng, "a", n, c.shapeA...)
+			sparseBlocks(db, rng, "b", n, c.shapeB...)
+			views(t, db, "p", "SELECT a.i, b.j, sum(matmul("+c.a+", "+c.b+")) AS v FROM a JOIN b ON a.j = b.i GROUP BY a.i, b.j",
+				"loss", "SELECT sum(sqnorm(tanh(v)) * (i + 1)) AS loss FROM p")
+			tol := 1e-10
+			if !wide {
+				tol = 1e-4
+			}
+			opt := executor.Options{Force64: wide, Workers: 3}
+			besideOracle(t, c.a+" "+c.b, db, []string{"a", "b"}, opt, tol)
+			if _, p := compile(t, db, []string{"a", "b"}, opt); strings.Count(p.Explain(), "GEMM over") < 3 {
+				t.Errorf("%s, %s: no sums of products in place in\n%s", c.a, c.b, p.Explain())
+			}
+		}
+	}
+}
+
+// TestProductsWithOneMatrix: one matrix with one of each row, on either side, either of them transposed, more rows than a panel takes.
+func TestProductsWithOneMatrix(t *testing.T) {
+	executor.SmallProducts(t)
+	const rows = 9
+	for _, c := range []struct {
+		product   string
+		one, each []int
+		shared    bool
+	}{
+		{"matmul(o.v, e.v)", []int{5, 3}, []int{3, 2}, true}, {"matmul(transpose(o.v), e.v)", []int{3, 5}, []int{3, 2}, true},
+		{"matmul(o.v, transpose(e.v))", []int{5, 3}, []int{2, 3}, true}, {"matmul(transpose(o.v), transpose(e.v))", []int{3, 5}, []int{2, 3}, true},
+		{"matmul(e.v, o.v)", []int{3, 5}, []int{2, 3}, false}, {"matmul(transpose(e.v), o.v)", []int{3, 5}, []int{3, 2}, true},
+		{"matmul(e.v, transpose(o.v))", []int{5, 3}, []int{2, 3}, false}, {"matmul(transpose(e.v), transpose(o.v))", []int{5, 3}, []int{3, 2}, true},
+		{"matmul(o.v, e.v)", []int{5, 3}, []int{3, 7}, false}, {"matmul(transpose(e.v), o.v)", []int{3, 5}, []int{3, 7}, false},
+	} {
+		for _, wide := range []bool{true, false} {
+			rng := rand.New(rand.NewSource(5))
+			db := memdb.New()
+			db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, c.one...)})
+			db.Create("e", 1, memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, rows, c.each...)})
+			views(t, db, "p", "SELECT e.id, "+c.product+" AS v FROM e CROSS JOIN (SELECT v FROM o) o",
+				"loss", "SELECT sum(sqnorm(tanh(v)) * (id + 1)) AS loss FROM p")
+			tol := 1e-10
+			if !wide {
+				tol = 1e-4
+			}
+			opt := executor.Options{Force64: wide, Workers: 3}
+			besideOracle(t, c.product, db, []string{"o", "e"}, opt, tol)
+			_, p := compile(t, db, []string{"o", "e"}, opt)
+			if text := p.Explain(); !strings.Contains(text, "GEMM") || c.shared != strings.Contains(text, "side by side") {
+				t.Errorf("%s, %v: side by side is not %v in\n%s", c.product, c.each, c.shared, text)
+			}
+		}
+	}
+}
+
+// TestMapsByRows: softmax over the rows of large chunks, its derivative, sums by rows, and kernels that mix rows beside them.
+func TestMapsByRows(t *testing.T) {
+	executor.SmallProducts(t)
+	n := func(p *executor.Program) int { return strings.Count(p.Explain(), "map by rows") }
+	for name, c := range map[string]struct {
+		score  string
+		byRows int
+	}{
+		"softmax": {"softmax(e.v / 3)", 1}, "log": {"log_softmax(e.v) * e.v", 1}, "columns": {"transpose(softmax(transpose(e.v)))", 0},
+	} {
+		for _, wide := range []bool{true, false} {
+			rng := rand.New(rand.NewSource(6))
+			db := memdb.New()
+			db.Create("e", 1, memdb.Column{Name: "id", Data: ints(7, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, 7, 5, 6)})
+			db.Create("f", 1, memdb.Column{Name: "id", Data: ints(7, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "x", Data: reals(rng, 7, 5, 6)})
+			views(t, db, "p", "SELECT e.id, f.x, "+c.score+" AS v FROM e JOIN f USING (id)",
+				"loss", "SELECT sum(sqnorm(matmul(transpose(x), v)) * (id + 1)) AS loss FROM p")
+			tol := 1e-10
+			if !wide {
+				tol = 1e-4
+			}
+			opt := executor.Options{Force64: wide, Workers: 3}
+			besideOracle(t, name, db, []string{"e"}, opt, tol)
+			if _, p := compile(t, db, []string{"e"}, opt); n(p) < c.byRows || c.byRows == 0 && n(p) > 0 {
+				t.Errorf("%s: not %d maps by rows in\n%s", name, c.byRows, p.Explain())
+			}
+		}
+	}
+}
+
+// TestTurnedPanels: transposed matrices before narrow ones, these as they are stored and turned.
+func TestTurnedPanels(t *testing.T) {
+	executor.SmallProducts(t)
+	for _, c := range []struct {
+		product string
+		shape   []int
+	}{{"matmul(transpose(e.v), f.x)", []int{5, 1}}, {"matmul(transpose(e.v), transpose(f.x))", []int{1, 5}}} {
+		for _, wide := range []bool{true, false} {
+			rng := rand.New(rand.NewSource(8))
+			db, id := memdb.New(), ints(7, func(r int) int64 { return int64(r) })
+			db.Create("e", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 7, 5, 6)})
+			db.Create("f", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "x", Data: reals(rng, 7, c.shape...)})
+			views(t, db, "loss", "SELECT sum(sqnorm(tanh("+c.product+")) * (id + 1)) AS loss FROM e JOIN f USING (id)")
+			tol := 1e-10
+			if !wide {
+				tol = 1e-4
+			}
+			besideOracle(t, c.product, db, []string{"e", "f"}, executor.Options{Force64: wide, Workers: 3}, tol)
+		}
+	}
+}
+
+// TestLongSumOfOuterProducts: the gradient of a large matrix over more rows than are added in single precision.
+func TestLongSumOfOuterProducts(t *testing.T) {
+	const rows, n = 4200, 256
+	rng, db := rand.New(rand.NewSource(13)), memdb.New()
+	x, w := reals(rng, rows, n), reals(rng, 1, n, n)
+	db.Create("x", 1, memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: x})
+	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "m", Data: w})
+	views(t, db, "loss", "SELECT sum(sqnorm(tanh(matmul(x.v, w.m)))) AS loss FROM x CROSS JOIN (SELECT m FROM w) w")
+	grad := make([]float64, 16*n) // the first rows
+	for r := range rows {
+		y := make([]float64, n)
+		for i, a := range x.F32[r*n : (r+1)*n] {
+			for j, b := range w.F32[i*n : (i+1)*n] {
+				y[j] += float64(a) * float64(b)
+			}
+		}
+		for j, z := range y {
+			h := math.Tanh(z)
+			y[j] = 2 * h * (1 - h*h)
+		}
+		for i, a := range x.F32[r*n : r*n+16] {
+			for j, b := range y {
+				grad[i*n+j] += float64(a) * b
+			}
+		}
+	}
+	for _, wide := range []bool{true, false} {
+		_, p := compile(t, db, []string{"w"}, executor.Options{Force64: wide, Workers: 2})
+		if !strings.Contains(p.Explain(), "sum GEMM over 4200 rows") {
+			t.Fatalf("no sum of outer products in\n%s", p.Explain())
+		}
+		for range 2 { // the second one finds the first one's scratch
+			if err := p.Run(context.Background(), kernels.Env{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cols, err := p.Result(1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := cols[len(cols)-1]
+		for i, want := range grad {
+			g, tol := 0.0, 1e-4
+			if wide {
+				g, tol = got.F64[i], 1e-11
+			} else {
+				g = float64(got.F32[i])
+			}
+			if !(math.Abs(g-want) <= tol*math.Max(1, math.Abs(want))) {
+				t.Fatalf("%v: element %d of the gradient is %v, not %v", wide, i, g, want)
+			}
+		}
+	}
+}
+
+// TestSumsOfProductsOf: such sums in queries of every form: one matrix beside many, a matrix beside itself, all rows, rows of a step,
+// averages, outer joins, filters that leave groups nothing, guards. forms is how many of them are in place.
+func TestSumsOfProductsOf(t *testing.T) {
+	executor.SmallProducts(t)
+	const join = " FROM a JOIN b ON a.j = b.i "
+	for _, c := range []struct {
+		query  string
+		params []string
+		forms  int
+	}{
+		{"SELECT a.i, sum(matmul(o.v, a.v)) AS v FROM a CROSS JOIN (SELECT v FROM o) o GROUP BY a.i", []string{"a", "o"}, 0},
+		{"SELECT a.i, sum(matmul(transpose(a.v), a.v)) AS v FROM a GROUP BY a.i", []string{"a"}, 1},
+		{"SELECT 0 AS i, sum(matmul(a.v, b.v)) AS v FROM a CROSS JOIN b", []string{"a", "b"}, 0},
+		{"SELECT a.i, sum(matmul(a.v, b.v)) AS v" + join + "WHERE (a.i + b.j + current_step()) % 3 > 0 GROUP BY a.i", []string{"a", "b"}, 3},
+		{"SELECT a.i, avg(matmul(a.v, b.v)) AS v" + join + "GROUP BY a.i", []string{"a", "b"}, 2},
+		{"SELECT a.i, sum(matmul(a.v, coalesce(b.v, a.v))) AS v FROM a LEFT JOIN b ON a.j = b.i GROUP BY a.i", []string{"a", "b"}, 1},
+		{"SELECT n.k AS i, sum(matmul(a.v, b.v)) AS v FROM n LEFT JOIN a ON a.i = n.k LEFT JOIN b ON a.j = b.i GROUP BY n.k", []string{"a", "b"}, 0},
+		{"SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 3) AS v" + join + "GROUP BY a.i", []string{"a", "b"}, 0},
+		{"SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 100) AS v" + join + "GROUP BY a.i", []string{"a", "b"}, 0},
+		{"SELECT a.i, sum(CASE WHEN b.j > 3 THEN matmul(a.v, b.v) ELSE a.v END) AS v" + join + "GROUP BY a.i", []string{"a", "b"}, 0},
+	} {
+		for _, wide := range []bool{true, false} {
+			rng, db := rand.New(rand.NewSource(12)), memdb.New()
+			sparseBlocks(db, rng, "a", 5, 3, 3)
+			sparseBlocks(db, rng, "b", 5, 3, 3)
+			db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 3, 3)})
+			db.Create("n", 1, memdb.Column{Name: "k", Data: ints(6, func(i int) int64 { return int64(i) })})
+			views(t, db, "p", c.query, "loss", "SELECT sum(sqnorm(tanh(v)) * (i + 1)) AS loss FROM p WHERE v IS NOT NULL")
+			tol := 1e-10
+			if !wide {
+				tol = 1e-4
+			}
+			for step := range int64(2) {
+				env := kernels.Env{Step: step}
+				plan, p := compile(t, db, c.params, executor.Options{Force64: wide, Workers: 3})
+				if err := p.Run(context.Background(), env); err != nil {
+					t.Fatalf("%s: %v", c.query, err)
+				}
+				if n := strings.Count(p.Explain(), "sum GEMM over"); n < c.forms {
+					t.Errorf("%s: %d sums in place, not %d, in\n%s", c.query, n, c.forms, p.Explain())
+				}
+				resultsBesideOracle(t, c.query, db, plan, p, env, tol)
+			}
+		}
+	}
+}

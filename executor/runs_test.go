@@ -1,0 +1,135 @@
+package executor_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// spaces is TransR over n triples of the step, some of them twice, some without a relation, and wrong tails of each, some of which
+// are no entity: rows of one triple follow each other.
+func spaces(b testing.TB, n int) *memdb.DB {
+	const entities, relations, wrong = 23, 3, 37
+	rng := rand.New(rand.NewSource(int64(n)))
+	all := 9 * n
+	relation := ints(all, func(int) int64 { return 2 * rng.Int63n(relations) })
+	relation.Type.Nullable, relation.Valid = true, make([]bool, all)
+	for i := range relation.Valid {
+		relation.Valid[i] = rng.Intn(8) > 0
+	}
+	db := memdb.New()
+	entity := func(int) int64 { return 5 + 3*rng.Int63n(entities) }
+	db.Create("triple", 1, memdb.Column{Name: "id", Data: ints(all, func(i int) int64 { return int64(2 * i) })},
+		memdb.Column{Name: "h", Data: ints(all, entity)}, memdb.Column{Name: "r", Data: relation}, memdb.Column{Name: "t", Data: ints(all, entity)})
+	db.Create("entity", 1, memdb.Column{Name: "id", Data: ints(entities, func(i int) int64 { return int64(5 + 3*i) })}, memdb.Column{Name: "v", Data: reals(rng, entities, 9)})
+	db.Create("relation", 1, memdb.Column{Name: "id", Data: ints(relations, func(i int) int64 { return int64(2 * i) })},
+		memdb.Column{Name: "v", Data: reals(rng, relations, 4)}, memdb.Column{Name: "m", Data: reals(rng, relations, 9, 4)})
+	views(b, db,
+		"draw", "SELECT id, h, r, t FROM triple WHERE (id / 2 + 4 * current_step()) % 9 = 0",
+		"negative", fmt.Sprintf("SELECT d.id, k, 5 + random_int(%d, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS JOIN generate_series(1, %d) AS k", 3*entities, wrong),
+		"positive", `SELECT x.id, x.r, matmul(h.v, r.m) + r.v AS q, norm(matmul(h.v, r.m) + r.v - matmul(t.v, r.m)) AS d
+FROM draw x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
+		"loss", `SELECT avg(relu(1 + p.d - norm(p.q - matmul(e.v, r.m)))) AS loss
+FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other JOIN relation r ON r.id = p.r`)
+	return db
+}
+
+// planes is TransE over the same triples.
+func planes(b testing.TB, n int) *memdb.DB {
+	db := spaces(b, n)
+	views(b, db,
+		"positive", `SELECT x.id, h.v + t.v AS q, norm(h.v - t.v) AS d FROM draw x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
+		"loss", "SELECT avg(relu(1 + p.d - norm(p.q - e.v))) AS loss FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other")
+	return db
+}
+
+// TestRunsInPasses computes steps whose rows are in runs of one group in passes and in instructions of their own, with several numbers
+// of workers, beside the oracle.
+func TestRunsInPasses(t *testing.T) {
+	for name, m := range map[string]struct {
+		make   func(testing.TB, int) *memdb.DB
+		params []string
+		shows  string // where sums share passes
+	}{"spaces": {spaces, []string{"entity", "relation"}, "sum GEMM: outer"}, "planes": {planes, []string{"entity"}, "sum in place: "}} {
+		for _, size := range []int{1, 3, 40} {
+			for _, in := range []struct{ rows, numbers int }{{8, 8}, {1 << 30, 1 << 30}} {
+				t.Run(fmt.Sprintf("%s of %d, from %d rows", name, size, in.rows), func(t *testing.T) {
+					executor.SumInPasses(t, in.rows, in.numbers)
+					testRuns(t, m.make(t, size), m.params, func(plan string) {
+						if shared := in.rows == 8; size == 40 && strings.Contains(plan, m.shows) != shared {
+							t.Errorf("%q in the plan: %t\n%s", m.shows, !shared, plan)
+						}
+					})
+				})
+			}
+		}
+	}
+}
+
+func testRuns(t *testing.T, db *memdb.DB, params []string, check func(plan string)) {
+	var first [][]*ra.Vector
+	for _, opt := range []executor.Options{{Workers: 1}, {Workers: 3}, {Workers: 2, Force64: true}} {
+		plan, p := compile(t, db, params, opt)
+		var got [][]*ra.Vector
+		for step := range int64(3) {
+			env := kernels.Env{Seed: 1, Step: step + 1}
+			if err := p.Run(context.Background(), env); err != nil {
+				t.Fatal(err)
+			}
+			for i, root := range plan.Roots {
+				want, err := gradtest.Rows(context.Background(), db, &env, root)
+				if err != nil {
+					t.Fatal(err)
+				}
+				cols, err := p.Result(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := gradtest.Compare(gradtest.VectorRows(cols), want, map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64]); err != nil {
+					t.Errorf("step %d, %+v, %s: %v\n%s", env.Step, opt, root.Name, err, p.Explain())
+				}
+				got = append(got, cols)
+			}
+		}
+		switch {
+		case opt.Force64:
+		case first == nil:
+			first = got
+			check(p.Explain())
+		case !reflect.DeepEqual(got, first):
+			t.Error("several workers compute something else than one")
+		}
+	}
+}
+
+// TestRunsOutOfOrder: rows of one group follow each other, but the groups are in no order and come again. Their sums, which read chunks in
+// place, share a pass in the order of the rows.
+func TestRunsOutOfOrder(t *testing.T) {
+	const run, runs, groups, many = 10, 12, 3, 13
+	executor.SumInPasses(t, 8, 8)
+	for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))"} {
+		rng := rand.New(rand.NewSource(5))
+		turn := rng.Perm(runs)
+		db := memdb.New()
+		db.Create("a", 1, memdb.Column{Name: "id", Data: ints(run*runs, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "g", Data: ints(run*runs, func(i int) int64 { return int64(turn[i/run] % groups) })},
+			memdb.Column{Name: "at", Data: ints(run*runs, func(int) int64 { return rng.Int63n(many) })}, memdb.Column{Name: "weight", Data: reals(rng, run*runs)})
+		db.Create("m", 1, memdb.Column{Name: "id", Data: ints(many, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, many, 3, 4)})
+		from := fmt.Sprintf("a JOIN m ON m.id = a.at JOIN m o ON o.id = (7 * a.at + 3) %% %d", many)
+		views(t, db, "h", "SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
+			"loss", "SELECT (SELECT sum(sqnorm(tanh(v))) FROM h) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v))) FROM "+from+") AS loss")
+		testRuns(t, db, []string{"m"}, func(plan string) {
+			if !strings.Contains(plan, "= sum in place: ") {
+				t.Errorf("%s shares no pass:\n%s", sum, plan)
+			}
+		})
+	}
+}

@@ -1,0 +1,155 @@
+package executor
+
+import (
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// spmmBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it often: lanes of
+// groups take it a block at a time. The structure phase sorts a lane's rows by block, then group.
+type spmmBlocks struct {
+	by    []factor
+	x     source
+	cuts  [][2]int  // per lane: its groups
+	start [][]int32 // per lane: where the rows of each block and group of it begin, and their end
+	most  int       // rows of a lane's block at most
+	wide  int       // groups of a lane at most
+}
+
+// Sizes that tests make small.
+var (
+	sourceBlock = 1 << 20 // bytes of a block
+	sourceReads = 4       // how often a lane reads a row of the column at least, and a group one of a block
+	sourceLanes = 8       // lanes at least
+)
+
+// trySpMMBlocks makes the instruction of such a sum of weighted rows; nil where another form is better.
+func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, error) {
+	x.idx.list()
+	g, bytes := v.grp, x.v.typ.Size()*x.v.data.kind.bytes()
+	rows, perBlock := x.v.sp.n, max(sourceBlock/max(bytes, 1), 1)
+	blocks := (rows + perBlock - 1) / perBlock
+	if x.idx == nil || x.idx.at == nil || x.idx.vary() || g.vary() || l.g.p == nil || l.g.p.opt.Memory > 0 || g.order != nil && g.order.at == nil || blocks < 3 {
+		return nil, nil
+	}
+	lanes := min(4*sourceLanes, g.in.n/(sourceReads*rows))
+	if lanes < sourceLanes || g.in.n < sourceReads*blocks*g.out.n {
+		return nil, nil
+	}
+	s := &spmmBlocks{by: scalars, cuts: g.cut((g.in.n + lanes - 1) / lanes)}
+	s.start = make([][]int32, len(s.cuts))
+	perm := make([]int32, g.in.n)
+	l.g.crew.cut(len(s.cuts), 1, func(lane, _, _ int) {
+		s.start[lane] = sortBlocks(g, s.cuts[lane], x.idx.at, perBlock, blocks, perm)
+	})
+	for lane, c := range s.cuts {
+		n := c[1] - c[0]
+		s.wide = max(s.wide, n)
+		for b := range blocks {
+			s.most = max(s.most, int(s.start[lane][(b+1)*n]-s.start[lane][b*n]))
+		}
+	}
+	order := l.g.index(g.in, g.in, perm)
+	if s.x = x.in(l.g, order); s.x.idx == nil { // it undoes the index
+		return nil, nil
+	}
+	in := &instr{v: v, how: "SpMM in blocks", rows: g.in.n, grp: g, lower: s}
+	var err error
+	if in.t, err = l.weights(order, scalars, v.typ); err != nil {
+		return nil, err
+	}
+	in.t.also = append(in.t.also, s.x.v)
+	l.finish(in)
+	n := float64(in.rows * v.typ.Size())
+	in.flops, in.bytes = in.flops+n, in.bytes+n*float64(kindOf(v.typ).bytes())
+	_, _, end := s.scratch(in)
+	l.s.tmp = max(l.s.tmp, end)
+	return in, nil
+}
+
+// sortBlocks writes the rows of a lane's groups to perm in the order of the blocks that they read, then of the groups, and returns
+// where each block and group begins.
+func sortBlocks(g *groups, lane [2]int, at []int32, perBlock, blocks int, perm []int32) []int32 {
+	n, first := lane[1]-lane[0], g.start[lane[0]]
+	start := make([]int32, blocks*n+1)
+	row := func(e int32) int32 {
+		if g.order == nil {
+			return e
+		}
+		return g.order.at[e]
+	}
+	for k := range n {
+		for e := g.start[lane[0]+k]; e < g.start[lane[0]+k+1]; e++ {
+			start[int(at[row(e)])/perBlock*n+k+1]++
+		}
+	}
+	start[0] = first
+	for i := range blocks * n {
+		start[i+1] += start[i]
+	}
+	next := append([]int32(nil), start[:blocks*n]...)
+	for k := range n {
+		for e := g.start[lane[0]+k]; e < g.start[lane[0]+k+1]; e++ {
+			r := row(e)
+			i := int(at[r])/perBlock*n + k
+			perm[next[i]] = r
+			next[i]++
+		}
+	}
+	return start
+}
+
+// scratch is where a block's sums and a lane's lie in a worker's memory, behind the weights, and where they end.
+func (s *spmmBlocks) scratch(in *instr) (part, sum, end int) {
+	k, n := kindOf(in.v.typ), s.wide*in.v.typ.Size()
+	part = span(in.t.bytes) + span(s.most*k.bytes())
+	sum = part + span(n*k.bytes())
+	return part, sum, sum + span(8*n)
+}
+
+func (s *spmmBlocks) run(m *machine, in *instr) error {
+	return parallel(m.ctx, m.workers, len(s.cuts), func(w, lane int) error {
+		if in.v.data.kind == f32 {
+			return runSpMMBlocks[float32](m, in, s, w, lane)
+		}
+		return runSpMMBlocks[float64](m, in, s, w, lane)
+	})
+}
+
+func runSpMMBlocks[T float](m *machine, in *instr, s *spmmBlocks, w, lane int) error {
+	b, err := in.block(m, w)
+	if err != nil {
+		return err
+	}
+	lo, hi, start, size := s.cuts[lane][0], s.cuts[lane][1], s.start[lane], in.v.typ.Size()
+	n := hi - lo
+	partAt, sumAt, _ := s.scratch(in)
+	d, e := place(m.scratch[w], partAt, in.v.data.kind, n*size, 1, false), place(m.scratch[w], sumAt, f64, n*size, 1, false)
+	part, sum := of[T](&d), e.f64
+	clear(sum)
+	for at := 0; at+n < len(start); at += n {
+		from, to := int(start[at]), int(start[at+n])
+		if from == to {
+			continue
+		}
+		var weights []T
+		if len(s.by) > 0 {
+			if weights, err = blockWeights[T](in, s.by, b, m.scratch[w], from, to-from); err != nil {
+				return err
+			}
+		}
+		cpu.SpMM(n, start[at:at+n+1], from, weights, cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.at[from:to]}, cpu.Rows[T]{}, size, part)
+		cpu.AddRows(1, n*size, part, sum)
+	}
+	out := in.v.data
+	for i, x := range sum {
+		of[T](out)[lo*size+i] = T(x)
+	}
+	for g := lo; out.valid != nil && g < hi; g++ {
+		out.valid[g] = 1
+		if in.v.fn == ra.Sum && in.grp.start[g] == in.grp.start[g+1] {
+			out.valid[g] = 0
+		}
+	}
+	return nil
+}
