@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo bench pg-bench clean
+.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo bench growth-bench pg-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -11,7 +11,7 @@ FUZZTIME ?= 30s
 REPORT    = go run ./internal/testreport
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## install what this machine lacks (no network where nothing is missing)
 	@scripts/setup
@@ -54,6 +54,10 @@ bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard ../share
 bench: build ## measure beside PyTorch, NumPy and others; writes bench/RESULTS.md (about 30 minutes, 3 GB to download)
 	@scripts/bench-setup
 	bin/relgrad bench --write bench/RESULTS.md
+
+growth-bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard ../shared/data)))
+growth-bench: build ## measure as data grow, up to 60 million edges; writes bench/GROWTH.md (about 20 minutes)
+	bin/relgrad bench growth --write bench/GROWTH.md
 
 pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)
 	go test ./bench -run '^$$' -bench Postgres -benchtime 1x -timeout 30m -write

@@ -35,6 +35,14 @@ func (d *dataset) need(ok bool, what string) bool {
 	return ok
 }
 
+// or is a size that a workload may have.
+func (d *dataset) or(name string, otherwise int) int {
+	if n, ok := d.size[name]; ok {
+		return n
+	}
+	return otherwise
+}
+
 // table writes the columns of a table into NAME.npz.
 func (d *dataset) table(name string, columns ...Column) {
 	if d.kept != nil {

@@ -5,7 +5,7 @@ import "math"
 // The generators of the workloads' data. Sizes come from Workload.Sizes.
 
 func gcnData(d *dataset) {
-	n, classes, in, hidden := d.size["nodes"], 40, 128, 256
+	n, classes, in, hidden := d.size["nodes"], d.or("classes", 40), d.or("in", 128), d.or("hidden", 256)
 	if !d.need(d.size["edges"] <= n*(n-1)/4, "edges of at most a quarter of all pairs of nodes") {
 		return
 	}

@@ -162,12 +162,19 @@ func execute(cmd *exec.Cmd) (out string, peak int64, err error) {
 			return text.String(), peak, nil
 		case <-tick.C:
 			status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid))
-			if m := highWater.FindSubmatch(status); m != nil {
-				kb, _ := strconv.ParseInt(string(m[1]), 10, 64)
-				peak = max(peak, kb<<10)
-			}
+			peak = max(peak, peakOf(status))
 		}
 	}
+}
+
+// peakOf finds the peak memory, in bytes, in what the system says of a process.
+func peakOf(status []byte) int64 {
+	m := highWater.FindSubmatch(status)
+	if m == nil {
+		return 0
+	}
+	kb, _ := strconv.ParseInt(string(m[1]), 10, 64)
+	return kb << 10
 }
 
 // Limit ends a run: after so many steps, or after the step in which so many seconds have passed.

@@ -39,11 +39,11 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	need.Command(m, func(file string) { relgrad = file })
+	need.Command(m, func(file string) { built = file })
 }
 
-// relgrad is the command that is tested.
-var relgrad string
+// built is the command that is tested.
+var built string
 
 func readTable(ctx context.Context, c *pgbridge.Child, r *pgbridge.Request) (*pgbridge.Answer, error) {
 	s := pgbridge.NewSession(c)

@@ -20,7 +20,7 @@ func runner(t *testing.T) *Runner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Runner{Relgrad: relgrad, Root: t.TempDir(), Python: Python(root), Log: &bytes.Buffer{}}
+	r := &Runner{Relgrad: built, Root: t.TempDir(), Python: Python(root), Log: &bytes.Buffer{}}
 	if err := r.unpack(); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func TestAnalyze(t *testing.T) {
 	if status != 0 {
 		t.Fatal(errs)
 	}
-	for _, want := range []string{`(?m)^limits: `, `(?m)^each step:\n  one pass over 100 rows  .*\n    v[0-9]+ +double precision = sum: .*\n    v[0-9]+ +double precision\[3\] = sum weighted: .*\n +[0-9.e-]+ ms, `} {
+	for _, want := range []string{`(?m)^limits: `, `(?m)^each step:\n  one pass over 100 rows  .*\n    v[0-9]+ +double precision = sum: .*\n    v[0-9]+ +double precision\[3\] = sum in place: .*\n +[0-9.e-]+ ms, `} {
 		if !regexp.MustCompile(want).MatchString(out) {
 			t.Errorf("nothing like %s in\n%s", want, out)
 		}

@@ -26,6 +26,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/pgbridge"
@@ -83,10 +84,14 @@ func realMain(args []string) int {
 	return status(ctx, c.run(ctx, c, args[1:]))
 }
 
-// interruptible returns a context that SIGINT and SIGTERM end; a second one ends the process at once.
+// interruptible returns a context that SIGINT and SIGTERM end; a second one, half a second later, ends the process at once. (What
+// comes sooner is the same one: timeout sends its signal to the process and to its group.)
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop)
+	context.AfterFunc(ctx, func() {
+		time.Sleep(time.Second / 2)
+		stop()
+	})
 	return ctx, stop
 }
 

@@ -91,6 +91,12 @@ func TestWrongUsage(t *testing.T) {
 		{"bench -v nodes=5 mlp", 2, "relgrad bench: -v nodes: these workloads have no number of that name"},
 		{"bench --alone -v n=1000 -v block=300 product", 1, "ERROR:  product: these sizes do not go together: n that block divides is needed, with map[block:300 n:1000]"},
 		{"bench -v n=0.5 --alone logreg", 1, "ERROR:  logreg: n = 0.5: a whole number from 1 on is needed, up to 1e9"},
+		{"bench growth edge", 1, `ERROR:  there is no axis of growth "edge"`},
+		{"bench growth --rounds 2", 2, "relgrad bench: option rounds is for workloads, not for growth"},
+		{"bench growth --sizes 0", 2, "relgrad bench: --sizes 0 must be positive"},
+		{"bench --sizes 2 gcn", 2, "relgrad bench: option sizes is for growth, not for workloads"},
+		{"bench growth --examples nowhere planning", 1, "ERROR:  there is no script in the folders of nowhere"},
+		{"bench growth --examples x rows", 2, "relgrad bench: option examples is for planning, which is not measured"},
 		{"version 2", 2, `relgrad version: unexpected argument "2"`},
 		{"help run sql", 2, "relgrad help: one command at a time, not 2"},
 		{"help rnu", 2, `relgrad: unknown command "rnu"`},
@@ -221,6 +227,13 @@ func benchPage() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", w.Name, w.What, strings.Join(numbers, ", "))
 	}
+	b.WriteString("\n`make growth-bench` measures how time grows with the data, beside what the machine can do at that size, and how long plans take, and writes\n" +
+		"[bench/GROWTH.md](../bench/GROWTH.md). The largest graph takes about 8 GB of memory and 5 GB of disk, which is given back; `--sizes 5` leaves it out.\n\n" +
+		"| axis | |\n|---|---|\n")
+	for _, a := range bench.Axes {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", a.Name, a.What)
+	}
+	b.WriteString("| `planning` | binding, differentiating and optimizing each script of the folder examples, and a network of 50 layers |\n")
 	return b.String()
 }
 

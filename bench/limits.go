@@ -1,0 +1,192 @@
+package bench
+
+import (
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unsafe"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/kernels/blas"
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// yardstick is work that bounds a step's: as many threads as processors do nothing else.
+type yardstick struct {
+	amount  float64 // bytes or operations of one run
+	run     func()
+	buffers []*tensor.Buffer
+}
+
+// seconds is the time of one run.
+func (y *yardstick) seconds() float64 {
+	begin := time.Now()
+	y.run()
+	return time.Since(begin).Seconds()
+}
+
+func (y *yardstick) free() {
+	for _, b := range y.buffers {
+		b.Free()
+	}
+	y.buffers = nil
+}
+
+// memory is n elements that are freed with y; f sets them.
+func memoryOf[T float32 | int32 | int64](y *yardstick, n int, f func(i int) T) ([]T, error) {
+	var t T
+	b, err := tensor.NewBuffer(n * int(unsafe.Sizeof(t)))
+	if err != nil {
+		return nil, err
+	}
+	y.buffers = append(y.buffers, b)
+	x := tensor.View[T](b, 0, n)
+	for i := range x {
+		x[i] = f(i)
+	}
+	return x, nil
+}
+
+// parts runs f on n parts of a work, on all processors.
+func parts(n int, f func(part int)) {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	all.Wait()
+}
+
+// gathering sums weighted rows as a step does, from tables of the same sizes, by the executor's own kernel: the rows are
+// uniformly random and all groups are as large. Gathers of the same sizes count as often as they occur and are run once.
+func gathering(list []executor.Gather) (y *yardstick, err error) {
+	y = &yardstick{}
+	defer func() {
+		if err != nil {
+			y.free()
+		}
+	}()
+	slices.SortFunc(list, func(a, b executor.Gather) int { return b.Rows*b.Width - a.Rows*a.Width })
+	var runs []func()
+	for _, g := range slices.Compact(list) {
+		run, err := y.gather(g)
+		if err != nil {
+			return y, err
+		}
+		runs = append(runs, run)
+		y.amount += float64(g.Rows) * float64(g.Width)
+	}
+	y.run = func() {
+		for _, r := range runs {
+			r()
+		}
+	}
+	return y, nil
+}
+
+func (y *yardstick) gather(g executor.Gather) (func(), error) {
+	const lanes = 64
+	r, size := rand.New(rand.NewPCG(1, 20)), g.Width/4
+	at, err := memoryOf(y, g.Rows, func(int) int32 { return int32(r.IntN(g.Table)) })
+	if err != nil {
+		return nil, err
+	}
+	weight, err := memoryOf(y, g.Rows, func(i int) float32 { return 0.5 })
+	if err != nil {
+		return nil, err
+	}
+	table, err := memoryOf(y, g.Table*size, func(i int) float32 { return float32(i & 7) })
+	if err != nil {
+		return nil, err
+	}
+	start, err := memoryOf(y, g.Groups+1, func(i int) int32 { return int32(i * g.Rows / g.Groups) })
+	if err != nil {
+		return nil, err
+	}
+	out, err := memoryOf(y, g.Groups*size, func(int) float32 { return 0 })
+	if err != nil {
+		return nil, err
+	}
+	return func() {
+		parts(lanes, func(lane int) {
+			lo, hi := lane*g.Groups/lanes, (lane+1)*g.Groups/lanes
+			if lo == hi {
+				return
+			}
+			from, to := int(start[lo]), int(start[hi])
+			cpu.SpMM(hi-lo, start[lo:hi+1], from, weight[from:to], cpu.Rows[float32]{X: table, At: at[from:to]}, cpu.Rows[float32]{}, size, out[lo*size:hi*size])
+		})
+	}, nil
+}
+
+// reading sums up so many bytes.
+func reading(bytes float64) (*yardstick, error) {
+	const lanes = 64
+	y := &yardstick{}
+	words, err := memoryOf(y, max(int(bytes)/8, 4*lanes), func(i int) int64 { return int64(i) })
+	if err != nil {
+		return y, err
+	}
+	sums := make([]int64, 8*lanes)
+	y.amount = 8 * float64(len(words))
+	y.run = func() {
+		parts(lanes, func(lane int) {
+			part := words[lane*len(words)/lanes : (lane+1)*len(words)/lanes]
+			var s [4]int64
+			for i := 0; i+4 <= len(part); i += 4 {
+				s[0], s[1], s[2], s[3] = s[0]+part[i], s[1]+part[i+1], s[2]+part[i+2], s[3]+part[i+3]
+			}
+			sums[8*lane] = s[0] + s[1] + s[2] + s[3]
+		})
+	}
+	return y, nil
+}
+
+// shape is that of a product of matrices, m × k by k × n.
+type shape struct{ m, n, k int }
+
+// multiplying makes products of whole matrices, each cut along its rows for the processors.
+func multiplying(shapes []shape) (*yardstick, error) {
+	y := &yardstick{}
+	var runs []func()
+	for _, s := range shapes {
+		some := func(i int) float32 { return 1 / float32(1+i&15) }
+		a, err := memoryOf(y, s.m*s.k, some)
+		if err != nil {
+			y.free()
+			return y, err
+		}
+		b, err := memoryOf(y, s.k*s.n, some)
+		if err != nil {
+			y.free()
+			return y, err
+		}
+		c, err := memoryOf(y, s.m*s.n, some)
+		if err != nil {
+			y.free()
+			return y, err
+		}
+		y.amount += 2 * float64(s.m) * float64(s.n) * float64(s.k)
+		workers := min(runtime.GOMAXPROCS(0), s.m)
+		runs = append(runs, func() {
+			parts(workers, func(i int) {
+				lo, hi := i*s.m/workers, (i+1)*s.m/workers
+				blas.Gemm(false, false, hi-lo, s.n, s.k, a[lo*s.k:], s.k, b, s.n, 0, c[lo*s.n:], s.n)
+			})
+		})
+	}
+	y.run = func() {
+		for _, r := range runs {
+			r()
+		}
+	}
+	return y, nil
+}
