@@ -77,7 +77,7 @@ func TestInterrupt(t *testing.T) {
 	c := server(t)
 	dsn := database(t, c, "film")
 	for _, sql := range []string{"SELECT pg_sleep(600);\nSELECT 2;\n", "DO $$ BEGIN LOOP PERFORM 1; END LOOP; END $$;\n",
-		"CREATE TABLE t (x int);\nCOPY t FROM STDIN;\n1\n"} {
+		"CREATE TABLE t (x int);\nCOPY t FROM STDIN;\n1\n"} { // a statement that ends by itself is not what the signal should meet
 		cmd := exec.Command(relgrad, "run", "-q", "--db", dsn, "-c", `\warn begun`, "-")
 		in, err := cmd.StdinPipe() // which stays open
 		if err != nil {
@@ -124,7 +124,7 @@ func running(t *testing.T, dsn string, n int) {
 	defer conn.Close(ctx)
 	for {
 		var is int
-		if err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'relgrad' AND state = 'active'").Scan(&is); err != nil {
+		if err := conn.QueryRow(ctx, "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'relgrad' AND state = 'active' AND query NOT LIKE 'CREATE%'").Scan(&is); err != nil {
 			t.Fatal(err)
 		}
 		if is == n {
