@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // Program is relgrad or a peer, with its runs on a workload.
@@ -22,6 +23,7 @@ type Result struct {
 	*Workload
 	Programs []*Program
 	Agreed   []string // peers with the same losses
+	Profile  *Profile // where a bar was missed
 }
 
 // agreementSteps is how many losses are compared, and agreement how much they may differ, relatively.
@@ -89,6 +91,9 @@ func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, 
 	err := r.agree(ctx, res)
 	for round := 0; round < o.Rounds && err == nil; round++ {
 		err = r.round(ctx, res, o, round%2 == 1)
+	}
+	if err == nil && slices.ContainsFunc(res.judge(), Judged.Missed) {
+		res.Profile, err = r.profile(ctx, w, w.values(full).with(o.Numbers))
 	}
 	if err != nil && ctx.Err() == nil {
 		ours.Reason, ours.Failed, err = err.Error(), true, nil

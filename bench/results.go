@@ -24,7 +24,7 @@ func Report(results []*Result) string {
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		fmt.Fprintf(&b, "Load averages of the machine at the end: %s.\n", strings.Join(strings.Fields(string(load))[:3], ", "))
 	}
-	fmt.Fprintf(&b, "\n## What is asked\n\n%s\n## All programs\n\nSetup is planning and structure, before the first step; with Cora it is part of the seconds.\n\n%s", bars(results), programs(results))
+	fmt.Fprintf(&b, "\n## What is asked\n\n%s%s\n## All programs\n\nSetup is planning and structure, before the first step; with Cora it is part of the seconds.\n\n%s", bars(results), missed(results), programs(results))
 	return b.String()
 }
 
@@ -51,6 +51,21 @@ func bars(results []*Result) *Table {
 		}
 	}
 	return t
+}
+
+// missed says of each workload that missed a bar what limits it, what was tried, and where the time goes.
+func missed(results []*Result) string {
+	var b strings.Builder
+	for _, res := range results {
+		if res.Profile == nil {
+			continue
+		}
+		if b.Len() == 0 {
+			b.WriteString("\n## What was missed\n\nWhat limits each, what was tried (missed.md), and where the time of loss and gradients goes (`relgrad explain --analyze`, in this run).\n")
+		}
+		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n%s", res.Name, explained(res.Name), res.Profile)
+	}
+	return b.String()
 }
 
 func programs(results []*Result) *Table {

@@ -35,11 +35,13 @@ func realData(t *testing.T, w *Workload) {
 }
 
 // TestScripts runs each script on little data: it trains, to a lower loss where each step sees the same data, or gives a number.
+// Then its profile names instructions, whose least time is no more than theirs.
 func TestScripts(t *testing.T) {
 	for _, w := range Workloads {
 		t.Run(w.Name, func(t *testing.T) {
 			realData(t, w)
-			run, err := runner(t).Ours(context.Background(), w, w.values(small), Limit{Steps: 4, Seconds: 2})
+			r := runner(t)
+			run, err := r.Ours(context.Background(), w, w.values(small), Limit{Steps: 4, Seconds: 2})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,6 +49,13 @@ func TestScripts(t *testing.T) {
 			first, last := run.Loss[0], run.Loss[len(run.Loss)-1]
 			if len(run.Steps) < 2 || run.Peak < 1e6 || run.Setup < 0 || !(first > 0) || w.Query == "" && !batches && !(last < first) {
 				t.Errorf("%+v", run)
+			}
+			p, err := r.profile(context.Background(), w, w.values(small))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if ms, least := p.Ms(); !(ms > 0) || !(least > 0) || p.Lines[0].What == "" || (p.Structure > 0) != batches || !strings.Contains(p.String(), "| `"+p.Lines[0].What[:2]) {
+				t.Errorf("%+v\n%s", p, p)
 			}
 		})
 	}
@@ -100,6 +109,32 @@ func TestData(t *testing.T) {
 		}
 		if !bytes.Equal(texts[0], texts[1]) {
 			t.Errorf("%s: other data the second time", w.Name)
+		}
+	}
+}
+
+// TestProfile reads times of plain instructions and of passes, the longest first; of what is computed once where a step is empty.
+func TestProfile(t *testing.T) {
+	const text = "limits: 300 Gflop/s, 20 GB/s read\nonce per run:\n  v1   real = sum over 2 rows: x  [2 flop, 8 B]\n        3 ms, 1 Gflop/s, 2 GB/s: 50 % of the machine's memory\n  total 1 instructions\n" +
+		"structure of a step: 2 ms\neach step:\n"
+	p, err := readProfile(text + "  total 0 instructions\n")
+	if err != nil || len(p.Lines) != 1 || p.Lines[0].What != "v1   real = sum over 2 rows: x" || p.Structure != 2 {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	p, err = readProfile(text + "  v2   real = map over 2 rows: y  [2 flop, 8 B]\n        1 ms, 1 Gflop/s, 2 GB/s: 50 % of the machine's memory\n" +
+		"  one pass over 2 rows  [2 flop, 8 B]\n    v3: a|b\n    v4: c\n        4 ms, 7 Gflop/s, 9 GB/s: 25 % of the machine's operations\n  total 2 instructions\n")
+	if err != nil || len(p.Lines) != 2 || p.Lines[0] != (ProfileLine{"one pass over 2 rows; v3: a|b; v4: c", 4, 7, 9, 25, "operations"}) {
+		t.Fatalf("%+v, %v", p, err)
+	}
+	if ms, least := p.Ms(); ms != 7 || least != 3.5 {
+		t.Errorf("%g ms, at least %g", ms, least)
+	}
+	if text := p.String(); !strings.Contains(text, "| `one pass over 2 rows; v3: a\\|b; v4: c` | 4 ms | 57 % | 7 | 9 | 25 % of operations |") || !strings.Contains(text, "| structure | 2 ms | 29 % |") {
+		t.Error(text)
+	}
+	for _, bad := range []string{"", text[:20], "limits: 1\neach step:\n"} {
+		if _, err := readProfile(bad); err == nil {
+			t.Errorf("%q is no error", bad)
 		}
 	}
 }

@@ -18,8 +18,8 @@ import (
 var gradientCommand = command{name: "gradient", args: "[options] LOSS TABLE", run: gradient,
 	summary: "Print the gradient of a loss (a view's name or a query) with respect to a table."}
 
-var explainCommand = command{name: "explain", args: "[options] LOSS TABLE…", run: explain,
-	summary: "Show the stages of a loss and its gradients: ra, grad, opt, physical, sql, or all."}
+var explainCommand = command{name: "explain", args: "[options] LOSS [TABLE…]", run: explain,
+	summary: "Show the stages of a loss and its gradients with respect to tables: ra, grad, opt, physical, sql, or all."}
 
 var checkCommand = command{name: "check", args: "[options] LOSS TABLE…", run: check,
 	summary: "Compare gradients with central differences; exit status 1 where one is off."}
@@ -48,8 +48,8 @@ func (s *source) drawFlags(fs *flag.FlagSet) {
 	s.seed = wholeFlag(fs, "seed", "the `SEED` of a loss that draws (default 0)", math.MinInt64)
 }
 
-// read reads the command line, a loss and as many tables as the command takes, at most most, and opens where they are.
-func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, most int) (db *engine, loss string, tables []string, err error) {
+// read reads the command line, a loss and as many tables as the command takes, from least to most, and opens where they are.
+func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, least, most int) (db *engine, loss string, tables []string, err error) {
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return nil, "", nil, err
@@ -61,7 +61,9 @@ func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []
 		}
 	}
 	switch {
-	case len(rest) < 2:
+	case len(rest) == 0:
+		return nil, "", nil, c.wrong(fs, "a loss is needed")
+	case len(rest) < 1+least:
 		return nil, "", nil, c.wrong(fs, "a loss and a table are needed, not %d arguments", len(rest))
 	case len(rest) > 1+most:
 		return nil, "", nil, c.wrong(fs, "unexpected argument %q", rest[1+most])
@@ -131,7 +133,7 @@ func gradient(ctx context.Context, c *command, args []string) error {
 	s.flags(fs)
 	s.drawFlags(fs)
 	formatFlag(fs, &format)
-	db, loss, tables, err := s.read(ctx, c, fs, args, 1)
+	db, loss, tables, err := s.read(ctx, c, fs, args, 1, 1)
 	if err != nil {
 		return err
 	}
@@ -164,7 +166,7 @@ func explain(ctx context.Context, c *command, args []string) error {
 		}
 		return ""
 	}
-	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
+	db, loss, tables, err := s.read(ctx, c, fs, args, 0, math.MaxInt32)
 	if err != nil {
 		return err
 	}
@@ -203,7 +205,7 @@ func check(ctx context.Context, c *command, args []string) error {
 		}
 		return ""
 	}
-	db, loss, tables, err := s.read(ctx, c, fs, args, math.MaxInt32)
+	db, loss, tables, err := s.read(ctx, c, fs, args, 1, math.MaxInt32)
 	if err != nil {
 		return err
 	}

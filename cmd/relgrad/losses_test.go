@@ -36,6 +36,13 @@ func TestAnalyze(t *testing.T) {
 			t.Errorf("%q: nothing like %s in\n%s%s", args, want, out, errs)
 		}
 	}
+	out, errs, status = both(t, "explain", "--analyze", "--store", store, "loss") // without a table: the loss alone
+	if want := `(?m)^once per run:\n(.*\n)+? +[0-9.e-]+ ms, `; status != 0 || !regexp.MustCompile(want).MatchString(out) {
+		t.Errorf("nothing like %s in\n%s%s", want, out, errs)
+	}
+	if out, errs, status := both(t, "explain", "--stage", "sql", "--store", store, "loss"); status != 0 || !strings.Contains(out, "-- the loss\n") || strings.Contains(out, "-- the gradient") {
+		t.Errorf("status %d:\n%s%s", status, out, errs)
+	}
 	for wrong, args := range map[string][]string{
 		"--batch and --batch-size go with --analyze": {"--batch", "x", "--batch-size", "10"}, "--batch and --batch-size go together": {"--analyze", "--batch", "x"},
 	} {
