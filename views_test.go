@@ -164,6 +164,42 @@ func randomView(r *rand.Rand) string {
 }
 
 // TestViewsFollowChanges: what a view gives follows its tables, in and out of transactions.
+// TestLargeResults: statements read the large chunks of a view's result, also twice, sorted, joined, stored and NULL, as they are
+// where the store computes the view; nothing of them stays behind.
+func TestLargeResults(t *testing.T) {
+	db := open(t, "")
+	run := func(sql string) *store.Result {
+		t.Helper()
+		res, err := db.Run(context.Background(), sql)
+		if err != nil {
+			t.Fatalf("%s\n%s", sql, sqlerr.Render(err))
+		}
+		return res
+	}
+	run(`CREATE TABLE m (i int, j int, v real[][], PRIMARY KEY (i, j));
+		INSERT INTO m SELECT i, j, CASE WHEN i <> 3 THEN sign(random_normal(ARRAY[150, 150], 1, ARRAY[i, j]))::real[] END FROM generate_series(1, 3) AS a(i), generate_series(1, 3) AS b(j);
+		CREATE VIEW big AS SELECT i, sum(matmul(v, v)) AS v, sum(v) AS w, count(*) AS n FROM m GROUP BY i; CREATE TABLE kept (i int, v real[][])`)
+	_, before := tensor.LiveBuffers()
+	for _, query := range []string{"SELECT * FROM big ORDER BY i", "SELECT i, sqnorm(v), v IS NULL AS gone FROM big", "SELECT a.i, b.v FROM big a JOIN big b ON a.i = b.n - b.i + 1 ORDER BY v",
+		"SELECT max(i) AS i, sum(v) AS v FROM big", "WITH x AS MATERIALIZED (SELECT v, n FROM big) SELECT sum(v) AS v FROM x GROUP BY n", "SELECT (SELECT w FROM big WHERE i = 2) AS w, v[2][3] AS e FROM big",
+		"INSERT INTO kept SELECT i, v FROM big; SELECT * FROM kept ORDER BY i; DELETE FROM kept; SELECT i, w FROM big", "SELECT v FROM big UNION ALL SELECT w FROM big", "SELECT DISTINCT v FROM big ORDER BY v"} {
+		db.ViewRows = 0
+		got := run(query)
+		db.ViewRows = -1
+		if diff := rowsDiffer(got, run(query)); diff != "" {
+			t.Errorf("%s: %s", query, diff)
+		}
+	}
+	db.ViewRows = 0
+	_, def := db.Relation(db.SearchPath(), "", "big")
+	if _, taken := db.viewProgram(context.Background(), def); !taken {
+		t.Error("the store computes the view")
+	}
+	if _, after := tensor.LiveBuffers(); after > before+(8<<20) {
+		t.Errorf("%d bytes stay", after-before)
+	}
+}
+
 func TestViewsFollowChanges(t *testing.T) {
 	db := open(t, "")
 	mustRun(t, db, viewTables)

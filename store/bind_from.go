@@ -113,7 +113,7 @@ func (b *binder) tableRelation(t *TableDef) *relation {
 	r := &relation{name: t.Name, schema: t.Schema, alias: b.alias("t"), table: t}
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, sql: r.alias + "." + ident(c.Name), notNull: c.NotNull})
+		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, sql: t.read(r.alias+".", i), notNull: c.NotNull})
 	}
 	return r
 }
@@ -166,7 +166,7 @@ func (b *binder) view(at sqlfront.Pos, v *ViewDef) *relation {
 		list := make([]string, len(v.Cols))
 		for i, c := range v.Cols {
 			r.cols = append(r.cols, &column{name: c.Name, typ: c.Type})
-			list[i] = ident(t.Cols[i].Name)
+			list[i] = t.read("", i)
 		}
 		b.ctes = append(b.ctes, r.alias+columnList(len(list))+" AS (SELECT "+strings.Join(list, ", ")+" FROM "+t.sql()+")")
 		b.views[v] = r

@@ -69,6 +69,7 @@ type TableDef struct {
 	Checks       []Check   `json:",omitempty"`
 	Foreign      []Foreign `json:",omitempty"`
 	result       bool      // holds the result of a table function during one statement
+	held         *held     // what a result has beside the table, nil for nothing
 	owned        bool      // a temporary table of the engine's, which fills it (see Fill)
 }
 

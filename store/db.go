@@ -100,6 +100,13 @@ func open(path string, readonly bool) (*DB, error) {
 // setup sets the connection up; see notes/embedded.md for the numbers: 64 KB pages, a cache of 64 MB, no mmap.
 func (db *DB) setup() error {
 	db.c.BusyTimeout(int(lockTimeout.Milliseconds()))
+	id, err := db.application()
+	if err == nil && id != applicationID {
+		err = db.foreign() // before anything is set, which would change the file
+	}
+	if err != nil {
+		return err
+	}
 	db.cacheKB = 64 << 10
 	pragmas := cacheSize(db.cacheKB) + "PRAGMA mmap_size = 0; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = ON;"
 	switch {
@@ -114,12 +121,10 @@ func (db *DB) setup() error {
 	if err := db.register(); err != nil {
 		return err
 	}
-	id, err := db.application()
-	if err == nil && id != applicationID {
-		err = db.create()
-	}
-	if err != nil {
-		return err
+	if id != applicationID {
+		if err := db.create(); err != nil {
+			return err
+		}
 	}
 	if err := db.rows("PRAGMA data_version", func(r row) error { db.dataVersion = r[0].Int(); return nil }); err != nil {
 		return err
@@ -160,21 +165,30 @@ func (db *DB) create() error {
 	return db.c.Exec("COMMIT")
 }
 
-// makeCatalog makes the catalogue in a file without tables; one with tables is an error. Another process may have made it since
-// this one looked: then nothing is written, as that would end the other's transactions.
+// makeCatalog makes the catalogue in a file without tables. Another process may have made it since this one looked: then nothing is
+// written, as that would end the other's transactions.
 func (db *DB) makeCatalog() error {
 	id, err := db.application()
 	if err != nil || id == applicationID {
 		return err
 	}
-	tables := int64(0)
-	if err := db.rows("SELECT count(*) FROM sqlite_schema", func(r row) error { tables = r[0].Int(); return nil }); err != nil {
+	if err := db.foreign(); err != nil {
 		return err
 	}
-	if tables > 0 || db.readonly {
-		return sqlerr.New(sqlerr.WrongObjectType, "%s is an SQLite file, but not a relgrad store", db.path)
-	}
 	return db.c.Exec(catalogSchema)
+}
+
+// foreign is an error where a file without our id cannot become a store: it has tables, or cannot be written. Another process may
+// just have made it one.
+func (db *DB) foreign() error {
+	tables := int64(0)
+	if err := db.rows("SELECT count(*) FROM sqlite_schema", func(r row) error { tables = r[0].Int(); return nil }); err != nil || tables == 0 && !db.readonly {
+		return err
+	}
+	if id, err := db.application(); err != nil || id == applicationID {
+		return err
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "%s is an SQLite file, but not a relgrad store", db.path)
 }
 
 // Close ends the session; an open transaction is rolled back.

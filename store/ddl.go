@@ -255,6 +255,9 @@ func (t *TableDef) createSQL(phys string) string {
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		s := ident(c.Name) + " " + c.Type.storage()
+		if t.isHeld(i) {
+			s = ident(c.Name) + " INTEGER"
+		}
 		switch {
 		case i == rowid:
 			s += " PRIMARY KEY"

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
 )
 
 func openFile(t testing.TB, path string) *DB {
@@ -102,6 +104,68 @@ func TestWaitsInTransaction(t *testing.T) {
 		check(t, b, [][2]string{{"UPDATE t SET x = 6; SELECT x FROM t", tc.want}})
 		<-done
 		mustRun(t, b, "ROLLBACK")
+	}
+}
+
+// TestWaitsAsLongAsAsked: a lock is waited for as long as lock_timeout says, whether or not the transaction has read, and a
+// cancelled statement neither waits on nor runs later.
+func TestWaitsAsLongAsAsked(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "s.db")
+	a, b := openFile(t, path), openFile(t, path)
+	mustRun(t, a, "CREATE TABLE t (x int); INSERT INTO t VALUES (1)")
+	mustRun(t, b, "SELECT x FROM t")
+	mustRun(t, a, "BEGIN; UPDATE t SET x = 5")
+	b.c.BusyTimeout(100)
+	for _, before := range []string{"BEGIN", "BEGIN; SELECT count(*) FROM relgrad_catalog", "SELECT 1"} {
+		if err := b.c.Exec(before); err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		err := b.exec("UPDATE relgrad_catalog SET name = name")
+		if took := time.Since(begin); err == nil || took < 90*time.Millisecond || took > 3*time.Second {
+			t.Errorf("%s: %v after %v", before, err, took)
+		}
+		_ = b.c.Exec("ROLLBACK")
+	}
+	b.c.BusyTimeout(60000)
+	for _, before := range []string{"BEGIN; SELECT x FROM t", "SELECT x FROM t"} {
+		mustRun(t, b, before)
+		ctx, cancel := context.WithCancel(context.Background())
+		time.AfterFunc(50*time.Millisecond, cancel)
+		text := &sqlfront.Text{SQL: "UPDATE t SET x = 6"}
+		list, err := sqlfront.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begin := time.Now()
+		_, err = b.Exec(ctx, list[0].Stmt, text)
+		if e, ok := err.(*sqlerr.Error); !ok || e.Code != sqlerr.QueryCanceled || time.Since(begin) > 10*time.Second {
+			t.Errorf("%s: %v after %v", before, err, time.Since(begin))
+		}
+		mustRun(t, b, "ROLLBACK")
+	}
+}
+
+// TestForeign: a file of another program's is left as it is.
+func TestForeign(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "other.db")
+	c, err := lite.Open(path, false)
+	if err == nil {
+		err = c.Exec("CREATE TABLE theirs (a)")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Close()
+	before, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if db, err := Open(path); err == nil || !strings.Contains(err.Error(), "not a relgrad store") {
+		t.Errorf("%v, %v", db, err)
+	}
+	if after, err := os.ReadFile(path); err != nil || !bytes.Equal(before, after) {
+		t.Errorf("the file has changed: %v", err)
 	}
 }
 

@@ -372,7 +372,7 @@ func putChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
 }
 
 // putResult stores the result of a table function in a temporary table.
-func (db *DB) putResult(r *Relation) (*TableDef, error) {
+func (db *DB) putResult(r *Relation) (_ *TableDef, err error) {
 	if len(r.Names) != len(r.Cols) || len(r.Types) != len(r.Cols) {
 		return nil, sqlerr.New(sqlerr.Internal, "internal error: a table function gave %d names, %d types, %d columns", len(r.Names), len(r.Types), len(r.Cols))
 	}
@@ -380,6 +380,11 @@ func (db *DB) putResult(r *Relation) (*TableDef, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer func() {
+		if err != nil {
+			t.held.drop(db)
+		}
+	}()
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
 	s, err := db.c.Prepare("INSERT INTO " + t.sql() + " VALUES (" + marks + ")")
 	if err != nil {
@@ -392,6 +397,14 @@ func (db *DB) putResult(r *Relation) (*TableDef, error) {
 	}
 	for k := range rows {
 		for i, v := range r.Cols {
+			if t.isHeld(i) && !v.IsNull(k) {
+				number, err := t.held.hold(db, v, k, t.Cols[i].Type)
+				if err != nil {
+					return nil, db.translate(err)
+				}
+				s.SetInt(i, int64(number))
+				continue
+			}
 			if err := setVector(s, i, v, k, t.Cols[i].Type, nil); err != nil {
 				return nil, err
 			}
@@ -409,11 +422,13 @@ func (db *DB) takeResult(r *Relation) (*TableDef, error) {
 	for i, n := range r.Names {
 		t.Cols = append(t.Cols, Column{Name: n, Type: typeByName(r.Types[i])})
 	}
+	t.held = r.holds(t.Cols)
 	sig := t.signature()
 	if free := db.pool[sig]; len(free) > 0 {
-		t := free[len(free)-1]
+		old := free[len(free)-1]
 		db.pool[sig] = free[:len(free)-1]
-		return t, nil
+		old.held = t.held
+		return old, nil
 	}
 	db.temps++
 	t.Name = fmt.Sprintf("relgrad_result_%d", db.temps)
@@ -422,6 +437,7 @@ func (db *DB) takeResult(r *Relation) (*TableDef, error) {
 
 // giveResult empties a result table and keeps it for the next call.
 func (db *DB) giveResult(t *TableDef) {
+	t.held.drop(db)
 	if db.exec("DELETE FROM "+t.sql()) != nil {
 		return // a rollback removed it
 	}
@@ -435,8 +451,11 @@ func (db *DB) giveResult(t *TableDef) {
 // signature is what two interchangeable result tables have in common.
 func (t *TableDef) signature() string {
 	var b strings.Builder
-	for _, c := range t.Cols {
+	for i, c := range t.Cols {
 		b.WriteString(c.Name + " " + c.Type.String() + ",")
+		if t.isHeld(i) {
+			b.WriteString("held,")
+		}
 	}
 	return b.String()
 }

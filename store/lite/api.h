@@ -37,6 +37,7 @@ WEAK int sqlite3_busy_handler(sqlite3 *, int (*)(void *, int), void *);
 WEAK void sqlite3_interrupt(sqlite3 *);
 WEAK void sqlite3_progress_handler(sqlite3 *, int, int (*)(void *), void *);
 WEAK int sqlite3_get_autocommit(sqlite3 *);
+WEAK int sqlite3_txn_state(sqlite3 *, const char *);
 WEAK sqlite3_int64 sqlite3_changes64(sqlite3 *);
 WEAK sqlite3_int64 sqlite3_last_insert_rowid(sqlite3 *);
 WEAK int sqlite3_exec(sqlite3 *, const char *, int (*)(void *, int, char **, char **), void *, char **);
@@ -142,16 +143,24 @@ typedef struct { int64_t i; double d; void *p; int64_t n; int32_t kind; int32_t 
 /* An arena is C memory into which Go copies bytes that C code passes on. */
 typedef struct { char *p; int64_t cap; } rg_arena;
 
-int rg_step(sqlite3_stmt *, int wait, int n, rg_cell *out);
-int rg_run(sqlite3_stmt *, int wait, int n, const rg_cell *in, rg_arena *a);
+/* rg_wait is how long a connection's statements wait for a lock, in ms, and the count of interrupts that ends it. */
+typedef struct { int ms, interrupts; } rg_wait;
+
+int rg_step(sqlite3_stmt *, rg_wait *, int n, rg_cell *out);
+int rg_run(sqlite3_stmt *, rg_wait *, int n, const rg_cell *in, rg_arena *a);
 int rg_bind(sqlite3_stmt *, int n, const rg_cell *in, rg_arena *a);
 int rg_grow(rg_arena *, int64_t n);
 int rg_create(sqlite3 *, const char *name, int nargs, int pure, int kind, int64_t id);
 int rg_natives(sqlite3 *);
-int rg_wait(sqlite3 *, int ms);
-int rg_busy(void *ms, int n);
-void rg_cancellable(sqlite3 *, int *count);
-void rg_cancel(int *count, int by);
+
+/* rg_held are bytes that statements refer to by number; they do not move while they are held. */
+typedef struct { const char **p; int64_t *n; int64_t cap; } rg_held;
+int rg_holds(sqlite3 *, rg_held *);
+int rg_hold(rg_held *, int64_t i, const char *p, int64_t n);
+int rg_cancelled(void *wait);
+int rg_busy(void *wait, int n);
+int rg_waits(sqlite3 *, rg_wait *);
+void rg_cancel(rg_wait *, int by);
 int rg_tables(sqlite3 *);
 void rg_trim(void);
 #endif

@@ -15,17 +15,17 @@ int rg_grow(rg_arena *a, int64_t n) {
 }
 
 /* A transaction that has read and now meets another's lock is told so at once: SQLite's busy handler waits only where nothing was
- * read before. This waits for it too, at most so many milliseconds. */
-static int step(sqlite3_stmt *s, int wait) {
-  int first = !sqlite3_stmt_busy(s), rc = sqlite3_step(s);
-  for (int n = 0; rc == SQLITE_BUSY && first && !sqlite3_get_autocommit(sqlite3_db_handle(s)) && rg_busy((void *)(intptr_t)wait, n); n++) {
+ * read before. This waits for it too, as long as that one would. */
+static int step(sqlite3_stmt *s, rg_wait *wait) {
+  int read = !sqlite3_stmt_busy(s) && sqlite3_txn_state(sqlite3_db_handle(s), "main") != 0, rc = sqlite3_step(s);
+  for (int n = 0; rc == SQLITE_BUSY && read && rg_busy(wait, n); n++) {
     sqlite3_reset(s);
     rc = sqlite3_step(s);
   }
   return rc;
 }
 
-int rg_step(sqlite3_stmt *s, int wait, int n, rg_cell *out) {
+int rg_step(sqlite3_stmt *s, rg_wait *wait, int n, rg_cell *out) {
   int rc = step(s, wait);
   if (rc != SQLITE_ROW) return rc;
   for (int i = 0; i < n; i++) {
@@ -57,7 +57,7 @@ int rg_bind(sqlite3_stmt *s, int n, const rg_cell *in, rg_arena *a) {
   return rc;
 }
 
-int rg_run(sqlite3_stmt *s, int wait, int n, const rg_cell *in, rg_arena *a) {
+int rg_run(sqlite3_stmt *s, rg_wait *wait, int n, const rg_cell *in, rg_arena *a) {
   int rc = rg_bind(s, n, in, a);
   if (rc == SQLITE_OK) {
     rc = step(s, wait);

@@ -19,13 +19,15 @@ import (
 
 // Conn is one connection.
 type Conn struct {
-	db         *C.sqlite3
-	arena      *C.rg_arena
-	interrupts *C.int // Interrupt without Resume; in C memory
-	stmts      map[string]*Stmt
-	wait       C.int   // how long a lock is waited for, in ms
-	funcs      []int64 // registered handles, freed by Close
-	err        error   // the error a Go function returned during the current step
+	db      *C.sqlite3
+	arena   *C.rg_arena
+	held    *C.rg_held
+	free    []int // numbers of held that are free again
+	numbers int   // in use or free
+	wait    *C.rg_wait
+	stmts   map[string]*Stmt
+	funcs   []int64 // registered handles, freed by Close
+	err     error   // the error a Go function returned during the current step
 }
 
 // Error is an error of SQLite.
@@ -66,7 +68,8 @@ func Open(path string, readonly bool) (*Conn, error) {
 	if readonly {
 		flags = C.SQLITE_OPEN_READONLY | C.SQLITE_OPEN_FULLMUTEX
 	}
-	c := &Conn{stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)), interrupts: (*C.int)(C.calloc(1, C.sizeof_int))}
+	c := &Conn{stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)), held: (*C.rg_held)(C.calloc(1, C.sizeof_rg_held)),
+		wait: (*C.rg_wait)(C.calloc(1, C.sizeof_rg_wait))}
 	rc := C.sqlite3_open_v2(name, &c.db, flags, nil)
 	if rc != C.SQLITE_OK {
 		err := c.failure(rc)
@@ -74,8 +77,11 @@ func Open(path string, readonly bool) (*Conn, error) {
 		return nil, err
 	}
 	C.sqlite3_extended_result_codes(c.db, 1)
-	C.rg_cancellable(c.db, c.interrupts)
+	C.rg_waits(c.db, c.wait)
 	if rc := C.rg_natives(c.db); rc != C.SQLITE_OK {
+		return nil, c.failure(rc)
+	}
+	if rc := C.rg_holds(c.db, c.held); rc != C.SQLITE_OK {
 		return nil, c.failure(rc)
 	}
 	if rc := C.rg_tables(c.db); rc != C.SQLITE_OK {
@@ -97,7 +103,10 @@ func (c *Conn) Close() error {
 	c.db = nil
 	C.free(unsafe.Pointer(c.arena.p))
 	C.free(unsafe.Pointer(c.arena))
-	C.free(unsafe.Pointer(c.interrupts))
+	C.free(unsafe.Pointer(c.held.p))
+	C.free(unsafe.Pointer(c.held.n))
+	C.free(unsafe.Pointer(c.held))
+	C.free(unsafe.Pointer(c.wait))
 	release(c.funcs)
 	if rc != C.SQLITE_OK {
 		return &Error{Code: int(rc), Msg: C.GoString(C.sqlite3_errstr(rc))}
@@ -114,24 +123,46 @@ func (c *Conn) failure(rc C.int) error {
 	if c.db == nil {
 		return &Error{Code: int(rc), Msg: C.GoString(C.sqlite3_errstr(rc))}
 	}
+	if rc&0xff == C.SQLITE_BUSY && C.rg_cancelled(unsafe.Pointer(c.wait)) != 0 { // which has ended the waiting
+		rc = CodeInterrupt
+	}
 	return &Error{Code: int(rc), Msg: C.GoString(C.sqlite3_errmsg(c.db))}
 }
 
 // BusyTimeout sets how long a lock is waited for, in milliseconds.
-func (c *Conn) BusyTimeout(ms int) {
-	c.wait = C.int(ms)
-	C.rg_wait(c.db, c.wait)
+func (c *Conn) BusyTimeout(ms int) { c.wait.ms = C.int(ms) }
+
+// Hold gives a number by which statements read bytes that do not lie in Go's memory: rg_held(number). They must stay as they are
+// until Drop, and until no statement runs that has read them.
+func (c *Conn) Hold(b []byte) (number int, err error) {
+	if n := len(c.free); n > 0 {
+		number, c.free = c.free[n-1], c.free[:n-1]
+	} else {
+		number = c.numbers
+		c.numbers++
+	}
+	if C.rg_hold(c.held, C.int64_t(number), (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.int64_t(len(b))) != C.SQLITE_OK {
+		c.free = append(c.free, number)
+		return 0, &Error{Code: CodeNoMem, Msg: "out of memory"}
+	}
+	return number, nil
+}
+
+// Drop ends Hold.
+func (c *Conn) Drop(number int) {
+	C.rg_hold(c.held, C.int64_t(number), nil, 0)
+	c.free = append(c.free, number)
 }
 
 // Interrupt makes the running statement, and others until Resume that take long, fail with CodeInterrupt; any goroutine
 // may call it.
 func (c *Conn) Interrupt() {
-	C.rg_cancel(c.interrupts, 1)
+	C.rg_cancel(c.wait, 1)
 	C.sqlite3_interrupt(c.db)
 }
 
 // Resume takes back one Interrupt.
-func (c *Conn) Resume() { C.rg_cancel(c.interrupts, -1) }
+func (c *Conn) Resume() { C.rg_cancel(c.wait, -1) }
 
 // InTransaction reports whether a transaction is open.
 func (c *Conn) InTransaction() bool { return C.sqlite3_get_autocommit(c.db) == 0 }

@@ -115,24 +115,55 @@ static void f_head(sqlite3_context *ctx, int n, sqlite3_value **v) {
 /* rg_fail(text): raises an error. */
 static void f_fail(sqlite3_context *ctx, int n, sqlite3_value **v) { fail(ctx, (const char *)sqlite3_value_text(v[0])); }
 
+/* rg_held(number): the bytes held by that number. They outlive the statement, so that SQLite need not copy them. */
+static void f_held(sqlite3_context *ctx, int n, sqlite3_value **v) {
+  const rg_held *h = sqlite3_user_data(ctx);
+  if (sqlite3_value_type(v[0]) == SQLITE_NULL) return;
+  int64_t i = sqlite3_value_int64(v[0]);
+  if (i < 0 || i >= h->cap || !h->p[i]) fail(ctx, "XX000 internal error: nothing is held by this number");
+  else sqlite3_result_blob64(ctx, h->p[i], h->n[i], SQLITE_STATIC);
+}
+
+/* rg_holds installs rg_held. */
+int rg_holds(sqlite3 *db, rg_held *h) {
+  return sqlite3_create_function_v2(db, "rg_held", 1, SQLITE_UTF8, h, f_held, 0, 0, 0);
+}
+
+/* rg_hold holds n bytes by a number, nothing where p is null. */
+int rg_hold(rg_held *h, int64_t i, const char *p, int64_t n) {
+  if (i >= h->cap) {
+    int64_t cap = 2 * i + 64;
+    const char **q = realloc(h->p, cap * sizeof *q);
+    if (!q) return SQLITE_NOMEM;
+    memset(q + h->cap, 0, (cap - h->cap) * sizeof *q);
+    h->p = q;
+    int64_t *m = realloc(h->n, cap * sizeof *m);
+    if (!m) return SQLITE_NOMEM;
+    h->n = m, h->cap = cap;
+  }
+  h->p[i] = p, h->n[i] = n;
+  return SQLITE_OK;
+}
+
+int rg_cancelled(void *wait) { return __atomic_load_n(&((rg_wait *)wait)->interrupts, __ATOMIC_SEQ_CST) != 0; }
+void rg_cancel(rg_wait *w, int by) { __atomic_add_fetch(&w->interrupts, by, __ATOMIC_SEQ_CST); }
+
 /* SQLite's own handler looks for a lock each 100 ms after a while, and so never meets a writer that leaves the store
  * for less. This one looks each 2 ms. */
 enum { POLL = 2 };
-int rg_busy(void *ms, int n) {
-  if ((intptr_t)n * POLL >= (intptr_t)ms) return 0;
+int rg_busy(void *wait, int n) {
+  if ((int64_t)n * POLL >= ((rg_wait *)wait)->ms || rg_cancelled(wait)) return 0;
   nanosleep(&(struct timespec){0, POLL * 1000000}, 0);
   return 1;
 }
 
-/* rg_wait lets statements wait so long for a lock. */
-int rg_wait(sqlite3 *db, int ms) { return sqlite3_busy_handler(db, rg_busy, (void *)(intptr_t)ms); }
-
-/* rg_cancellable ends statements, those too that have not begun, while the count is not 0: sqlite3_interrupt alone is
- * forgotten where it comes between two of them. A statement of fewer steps than the handler is called for ends anyway,
- * ROLLBACK among them. */
-static int cancelled(void *count) { return __atomic_load_n((int *)count, __ATOMIC_SEQ_CST) != 0; }
-void rg_cancellable(sqlite3 *db, int *count) { sqlite3_progress_handler(db, 1000, cancelled, count); }
-void rg_cancel(int *count, int by) { __atomic_add_fetch(count, by, __ATOMIC_SEQ_CST); }
+/* rg_waits lets statements wait for a lock, and ends them, those too that have not begun, while the count of interrupts is not 0:
+ * sqlite3_interrupt alone is forgotten where it comes between two of them. A statement of fewer steps than the handler is called
+ * for ends anyway, ROLLBACK among them. */
+int rg_waits(sqlite3 *db, rg_wait *w) {
+  sqlite3_progress_handler(db, 1000, rg_cancelled, w);
+  return sqlite3_busy_handler(db, rg_busy, w);
+}
 
 int rg_natives(sqlite3 *db) {
   static const struct { const char *name; int n; void (*f)(sqlite3_context *, int, sqlite3_value **); } t[] = {

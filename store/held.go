@@ -1,0 +1,87 @@
+package store
+
+import (
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Large chunks of a result stay beside its temporary table, which has their numbers (lite.Conn.Hold): in the table they would be
+// written, spilled and read again, page by page.
+
+// heldFrom is the size in bytes from which a chunk is held, and heldMost what a result may hold; more lies in the table, which spills.
+const (
+	heldFrom = 64 << 10
+	heldMost = 256 << 20
+)
+
+// held is what a result table holds.
+type held struct {
+	cols    []bool // the columns whose chunks are
+	buf     *tensor.Buffer
+	at      int
+	numbers []int
+}
+
+// chunkBytes is the size of a column's chunk as it is stored.
+func chunkBytes(v *ra.Vector, t Type) int {
+	return 4 + 4*len(v.Type.Shape) + v.Type.Size()*t.dtype().Size()
+}
+
+// holds is nil where a result has no large chunks, or too many.
+func (r *Relation) holds(cols []Column) *held {
+	h, bytes := &held{cols: make([]bool, len(cols))}, 0
+	for i, v := range r.Cols {
+		if !cols[i].Type.isChunk() || v.Type.Shape == nil {
+			continue
+		}
+		if n := chunkBytes(v, cols[i].Type); n >= heldFrom && v.N <= heldMost/n {
+			h.cols[i] = true
+			bytes += v.N * ((n + 63) &^ 63)
+		}
+	}
+	if bytes == 0 || bytes > heldMost {
+		return nil
+	}
+	var err error
+	if h.buf, err = tensor.NewBuffer(bytes); err != nil {
+		return nil
+	}
+	return h
+}
+
+// hold keeps row k of a column and returns its number.
+func (h *held) hold(db *DB, v *ra.Vector, k int, t Type) (int, error) {
+	n := chunkBytes(v, t)
+	b := h.buf.Bytes()[h.at : h.at+n : h.at+n]
+	h.at += (n + 63) &^ 63
+	putChunk(b, v, k, t.dtype())
+	number, err := db.c.Hold(b)
+	if err == nil {
+		h.numbers = append(h.numbers, number)
+	}
+	return number, err
+}
+
+// drop forgets it all.
+func (h *held) drop(db *DB) {
+	if h == nil {
+		return
+	}
+	for _, n := range h.numbers {
+		db.c.Drop(n)
+	}
+	h.numbers = nil
+	h.buf.Free()
+}
+
+// isHeld reports whether the table has the numbers of a column's chunks.
+func (t *TableDef) isHeld(col int) bool { return t.held != nil && t.held.cols[col] }
+
+// read prints column i of a table that alias stands for.
+func (t *TableDef) read(alias string, i int) string {
+	sql := alias + ident(t.Cols[i].Name)
+	if t.isHeld(i) {
+		return "rg_held(" + sql + ")"
+	}
+	return sql
+}

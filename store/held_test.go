@@ -1,0 +1,63 @@
+package store
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// TestHeld: the large chunks of a result stay beside its table, and go with it; small ones and more than there is room for lie in it.
+func TestHeld(t *testing.T) {
+	db := openFile(t, "")
+	result := func(rows, size int) *Relation {
+		v := &ra.Vector{Type: kernels.Type{Kind: kernels.Float32, Shape: tensor.Shape{size}}, N: rows, F32: make([]float32, rows*size)}
+		for i := range v.F32 {
+			v.F32[i] = float32(i)
+		}
+		v.Valid = make([]bool, rows)
+		for k := range v.Valid {
+			v.Valid[k] = k > 0
+		}
+		return &Relation{Names: []string{"k", "v"}, Types: []string{"integer", "real[]"},
+			Cols: []*ra.Vector{{Type: kernels.Type{Kind: kernels.Int}, N: rows, Ints: make([]int64, rows)}, v}}
+	}
+	buffers, _ := tensor.LiveBuffers()
+	for _, tc := range []struct {
+		rows, size int
+		held       bool
+	}{{3, 20000, true}, {3, 10, false}, {3, 30000, true}, {heldMost/80000 + 1, 20000, false}} {
+		r := result(tc.rows, tc.size)
+		tab, err := db.putResult(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if tab.isHeld(0) || tab.isHeld(1) != tc.held {
+			t.Errorf("%+v: %v", tc, tab.held)
+		}
+		k := 0
+		err = db.rows("SELECT "+tab.read("x.", 1)+" FROM "+tab.sql()+" AS x", func(row row) error {
+			want := make([]byte, chunkBytes(r.Cols[1], tab.Cols[1].Type))
+			putChunk(want, r.Cols[1], k, tensor.Float32)
+			if row[0].IsNull() != (k == 0) || k > 0 && !bytes.Equal(row[0].Bytes(), want) {
+				t.Errorf("%+v: row %d is another one", tc, k)
+			}
+			k++
+			return nil
+		})
+		if err != nil || k != tc.rows {
+			t.Errorf("%+v: %d rows, %v", tc, k, err)
+		}
+		db.giveResult(tab)
+	}
+	if n, _ := tensor.LiveBuffers(); n != buffers {
+		t.Errorf("%d buffers stay", n-buffers)
+	}
+	for _, number := range []string{"0", "-1", "1000000", "'x'"} {
+		if err := db.exec("SELECT rg_held(" + number + ")"); err == nil {
+			t.Errorf("rg_held(%s) is no error", number)
+		}
+	}
+}
