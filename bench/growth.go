@@ -25,6 +25,7 @@ type Axis struct {
 	Sizes      []Size                      // from the fewest rows to the most
 	Rows       string                      // what is counted
 	Count      func(v Values) float64      // of a size
+	Numbers    func(v Values) float64      // that setup reads, where rows become larger instead of more; nil: they become more
 	Unit       string                      // of the work that bounds a step: "B" or "flop"
 	Limit      string                      // what it is compared with
 	Amount     func(executor.Work) float64 // that a step does
@@ -51,7 +52,8 @@ var Axes = []*Axis{
 	{Name: "chunks", What: "dense NNMF 4096², rank 128, in square blocks",
 		Workload: &Workload{Name: "growth_chunks", Load: "nnmf", Script: "nnmf", Data: nnmfData, Size: []Number{{"n", 4096, 0, 64}, {"rank", 128, 0, 4}, {"block", 1024, 0, 32}}},
 		Sizes:    named("%g²", "block", 1024, 512, 256, 128, 64, 32), Rows: "blocks", Count: func(v Values) float64 { return v["n"] / v["block"] * v["n"] / v["block"] },
-		Unit: "flop", Limit: "products of whole matrices of the same shapes", Amount: func(w executor.Work) float64 { return w.Flops },
+		Numbers: func(v Values) float64 { return v["n"] * v["n"] },
+		Unit:    "flop", Limit: "products of whole matrices of the same shapes", Amount: func(w executor.Work) float64 { return w.Flops },
 		yardstick: func(v Values, _ relgrad.Compilation) (*yardstick, error) {
 			n, k := int(v["n"]), int(v["rank"])
 			return multiplying([]shape{{n, n, k}, {n, k, n}, {k, n, n}})
@@ -60,7 +62,8 @@ var Axes = []*Axis{
 		Workload: &Workload{Name: "growth_parameters", Load: "mlp", Script: "mlp", Data: mlpData, Vars: []Number{{"batch", 512, 0, 512}},
 			Size: []Number{{"n", 5120, 0, 1024}, {"in", 1024, 0, 20}, {"hidden", 256, 0, 8}, {"classes", 1000, 0, 10}}},
 		Sizes: named("%g", "hidden", 256, 512, 1024, 2048, 4096, 8192), Rows: "parameters", Count: func(v Values) float64 { return (v["in"]+1)*v["hidden"] + (v["hidden"]+1)*v["classes"] },
-		Unit: "flop", Limit: "products of whole matrices of the same shapes", Amount: func(w executor.Work) float64 { return w.Flops },
+		Numbers: func(v Values) float64 { return v["n"]*v["in"] + (v["in"]+1)*v["hidden"] + (v["hidden"]+1)*v["classes"] },
+		Unit:    "flop", Limit: "products of whole matrices of the same shapes", Amount: func(w executor.Work) float64 { return w.Flops },
 		yardstick: func(v Values, _ relgrad.Compilation) (*yardstick, error) {
 			b, in, hidden, classes := int(v["batch"]), int(v["in"]), int(v["hidden"]), int(v["classes"])
 			return multiplying([]shape{{b, hidden, in}, {b, classes, hidden}, {hidden, classes, b}, {b, hidden, classes}, {in, hidden, b}})
@@ -93,6 +96,14 @@ func named(format, name string, sizes ...float64) (all []Size) {
 	return all
 }
 
+// work is what setup takes its time for.
+func (a *Axis) work(v Values) float64 {
+	if a.Numbers != nil {
+		return a.Numbers(v)
+	}
+	return a.Count(v)
+}
+
 // gathered are the bytes of the rows that a step reads at the places that columns name.
 func gathered(w executor.Work) (bytes float64) {
 	for _, g := range w.Gathers {
@@ -105,6 +116,7 @@ func gathered(w executor.Work) (bytes float64) {
 type Point struct {
 	Size
 	Count    float64 // of rows
+	Work     float64 // what setup takes its time for: rows or, where they become larger instead, numbers
 	Prepared float64 // making the data and loading them into a store; little where both were there
 	Planning, Reading, Structure,
 	First float64 // the first step, with what is computed once
@@ -138,8 +150,8 @@ func (p *Point) Fraction() float64 {
 	return Median(all)
 }
 
-// PerRow is the processors' time before the first step for a row.
-func (p *Point) PerRow() float64 { return p.Setup / p.Count }
+// PerRow is the processors' time before the first step for a row of the axis, or for a stored number where rows become larger instead.
+func (p *Point) PerRow() float64 { return p.Setup / p.Work }
 
 // rounds is how often a size is set up, as long as that and its steps have taken less than roundSeconds.
 const (
@@ -174,7 +186,7 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 		}
 	}()
 	debug.FreeOSMemory() // what making the data took
-	p = &Point{Size: size, Count: a.Count(v), Prepared: time.Since(begin).Seconds()}
+	p = &Point{Size: size, Count: a.Count(v), Work: a.work(v), Prepared: time.Since(begin).Seconds()}
 	resetPeak()
 	begin = time.Now()
 	for i := 0; i < rounds && time.Since(begin).Seconds() < roundSeconds; i++ {
@@ -183,7 +195,6 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 			return nil, fmt.Errorf("%s: %w", size.Name, err)
 		}
 	}
-	p.Peak = peak()
 	debug.FreeOSMemory()
 	return p, nil
 }
@@ -244,6 +255,9 @@ func (r *round) step(took float64) bool {
 	if r.y == nil {
 		w := r.c.Program.Work()
 		least(&r.p.First, took)
+		if r.p.Peak == 0 { // before the yardstick's memory
+			r.p.Peak = peak()
+		}
 		r.p.Memory, r.p.Amount = r.c.Program.Holds(), r.Amount(w)
 		if r.y, r.err = r.yardstick(r.v, r.c); r.err != nil {
 			return true

@@ -36,10 +36,10 @@ func (g *Grown) growth(p *Point) float64 { return p.PerRow() / g.Points[0].PerRo
 // Missed lists what was asked and not reached.
 func (g *Grown) Missed() (all []string) {
 	for _, p := range g.Points {
-		if x := g.behind(p); x > allowed {
+		if x := g.behind(p); !(x <= allowed) {
 			all = append(all, fmt.Sprintf("%s, %s: the best fraction of the limit is %.2f times this one, not at most %g", g.Name, p.Name, x, allowed))
 		}
-		if x := g.growth(p); x > allowed {
+		if x := g.growth(p); !(x <= allowed) {
 			all = append(all, fmt.Sprintf("%s, %s: the processors' time before the first step is %.2f times as much for a row as with %s, not at most %g", g.Name, p.Name, x, g.Points[0].Name, allowed))
 		}
 	}
@@ -75,8 +75,9 @@ func (g *Growth) Report() string {
 
 Written by `+"`relgrad bench growth`"+`; `+"`go doc ./bench`"+` says how. Each size trains in one process; after each step the limit is measured,
 on memory of the same size, and a fraction is the median of such pairs. What is asked: at all sizes of an axis the fraction of the
-limit that a step reaches is at most %g times below the best, and what comes before the first step (planning, reading the tables, the
-structure phase) takes at most %g times as much of the processors' time for a row as at the smallest size. Planning counts a table's rows.
+limit that a step reaches is at most %g times below the best, and what comes before the first step (opening the store, the script's
+statements, planning, reading the tables, the structure phase) takes at most %g times as much of the processors' time for a row as at the
+smallest size; for a stored number where rows become larger instead. Planning counts a table's rows.
 
 %s, %d processors, %s; relgrad with %s, loops %s, %s; %s.
 `, allowed, allowed, processor(), runtime.NumCPU(), memory(), blas.Name(), cpu.Name(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
@@ -98,13 +99,13 @@ func (g *Grown) report(b *strings.Builder) {
 	setup := &Table{Head: []string{"size", "data and store made", "planning", "reading", "structure", "processors' time", "for a row", "over the first", "first step besides", "peak memory", ""}}
 	for _, p := range g.Points {
 		steps.Add(p.Name, thousands(p.Count), scaled(float64(p.Memory), "B"), scaled(p.Amount, g.Unit), Seconds(p.Step()), scaled(p.Rate(), g.Unit)+"/s", scaled(p.Limit(), g.Unit)+"/s",
-			fmt.Sprintf("%.2f", p.Fraction()), fmt.Sprintf("%.2f", g.behind(p)), verdict(g.behind(p) > allowed))
+			fmt.Sprintf("%.2f", p.Fraction()), fmt.Sprintf("%.2f", g.behind(p)), verdict(!(g.behind(p) <= allowed)))
 		setup.Add(p.Name, Seconds(p.Prepared), Seconds(p.Planning), Seconds(p.Reading), Seconds(p.Structure), Seconds(p.Setup), Seconds(p.PerRow()), fmt.Sprintf("%.2f", g.growth(p)),
-			Seconds(p.Once()), gigabytes(p.Peak), verdict(g.growth(p) > allowed))
+			Seconds(p.Once()), gigabytes(p.Peak), verdict(!(g.growth(p) <= allowed)))
 	}
 	fmt.Fprintf(b, "%s\n%s", steps, setup)
-	if n := len(g.Sizes) - len(g.Points); n > 0 && len(g.Points) > 0 {
-		fmt.Fprintf(b, "\nNot measured: %d larger sizes. %s\n", n, g.Failed)
+	if n := len(g.Sizes) - len(g.Points); n > 0 {
+		fmt.Fprintf(b, "\nNot measured: %d sizes. %s\n", n, g.Failed)
 	}
 }
 

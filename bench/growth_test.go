@@ -44,7 +44,7 @@ func TestGrow(t *testing.T) {
 				t.Errorf("the larger size has %g %s and work %g, the smaller one %g and %g", y.Count, a.Rows, y.Amount, x.Count, x.Amount)
 			}
 			text := (&Growth{Axes: []*Grown{g}}).Report()
-			for _, want := range []string{"## " + a.Name, "| tiny | " + thousands(g.Points[0].Count) + " |", "| larger | " + thousands(g.Points[1].Count) + " |", "Not measured: 4 larger sizes"} {
+			for _, want := range []string{"## " + a.Name, "| tiny | " + thousands(g.Points[0].Count) + " |", "| larger | " + thousands(g.Points[1].Count) + " |", "Not measured: 4 sizes"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%q is not in\n%s", want, text)
 				}
@@ -56,12 +56,12 @@ func TestGrow(t *testing.T) {
 // TestYardsticks checks what the limits compute, and how much work they say that it is.
 func TestYardsticks(t *testing.T) {
 	g := executor.Gather{Rows: 1000, Groups: 70, Table: 90, Width: 64}
-	y, err := gathering([]executor.Gather{g, g, {Rows: 10, Groups: 3, Table: 5, Width: 32}})
+	y, err := gathering([]executor.Gather{g, {Rows: 10, Groups: 3, Table: 5, Width: 32}, g})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer y.free()
-	if y.amount != 1000*64+10*32 {
+	if y.amount != 2*1000*64+10*32 {
 		t.Errorf("gathers of %g bytes", y.amount)
 	}
 	if y.seconds() <= 0 {
@@ -82,10 +82,15 @@ func TestYardsticks(t *testing.T) {
 // TestUnmet: a fraction far below the best, structure that grows faster than rows, and a slow plan are unmet.
 func TestUnmet(t *testing.T) {
 	at := func(name string, rows, step, structure float64) *Point {
-		return &Point{Size: Size{Name: name}, Count: rows, Setup: structure, Amount: rows, Steps: []float64{9 * step, step, step}, Bound: rows, Limits: []float64{rows, rows, rows}}
+		return &Point{Size: Size{Name: name}, Count: rows, Work: rows, Setup: structure, Amount: rows, Steps: []float64{9 * step, step, step}, Bound: rows, Limits: []float64{rows, rows, rows}}
 	}
 	g := &Growth{Axes: []*Grown{{Axis: Axes[0], Points: []*Point{at("×1", 10, 1, 1), at("×2", 20, 2.5, 2), at("×4", 40, 6, 8)}}},
 		Plans: []*Planned{{Script: "slow.sql", Asked: time.Second, Plans: []time.Duration{1, 2 * time.Second}}, {Script: "quick.sql", Asked: time.Second, Plans: []time.Duration{1}}, {Script: "none.sql", Reason: "missing"}}}
+	g.Axes = append(g.Axes, &Grown{Axis: Axes[1], Points: []*Point{at("a", 10, 1, 1), at("b", 0, 1, 1)}}, &Grown{Axis: Axes[2], Failed: "no disk"}) // no work is no fraction
+	if all := g.Missed(); len(all) != 7 || !strings.Contains(strings.Join(all, "\n"), "no disk") || !strings.Contains(g.Report(), "Not measured: 6 sizes. no disk") {
+		t.Errorf("%q", all)
+	}
+	g.Axes = g.Axes[:1]
 	missed := g.Missed()
 	if len(missed) != 3 || !strings.Contains(missed[0], "×4: the best fraction of the limit is 1.50 times") || !strings.Contains(missed[1], "×4: the processors' time before the first step is 2.00 times") || !strings.Contains(missed[2], "slow.sql took 2 s") {
 		t.Errorf("%q", missed)
@@ -113,7 +118,7 @@ func TestPlanning(t *testing.T) {
 	}
 	write("net_model.sql", "SELECT nonsense;")
 	write("net.sql", networkScript(2))
-	write("data.sql", "\\copy t FROM 'nothing.csv'\n")
+	write("data.sql", "\\cd :data\n\\copy t FROM 'nothing.csv'\n")
 	all, err := r.Planning(context.Background(), dir)
 	if err != nil || len(all) != 3 || all[0].Plans != nil || !strings.Contains(all[0].Reason, "missing") || len(all[1].Plans) != 1 || all[1].Worst() <= 0 || len(all[2].Plans) != 1 {
 		t.Fatalf("%+v, %v", all, err)
@@ -121,5 +126,10 @@ func TestPlanning(t *testing.T) {
 	t.Setenv("RELGRAD_DATA", dir)
 	if _, err := r.Planning(context.Background(), dir); err == nil {
 		t.Error("a script that fails is no error")
+	}
+	t.Setenv("RELGRAD_DATA", "")
+	write("data.sql", "SELECT nonsense;")
+	if _, err := r.Planning(context.Background(), dir); err == nil {
+		t.Error("a script that fails and reads no data is no error")
 	}
 }

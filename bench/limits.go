@@ -3,7 +3,6 @@ package bench
 import (
 	"math/rand/v2"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -66,7 +65,7 @@ func parts(n int, f func(part int)) {
 }
 
 // gathering sums weighted rows as a step does, from tables of the same sizes, by the executor's own kernel: the rows are
-// uniformly random and all groups are as large. Gathers of the same sizes count as often as they occur and are run once.
+// uniformly random and all groups are as large. Gathers of the same sizes read the same memory, as often as they occur.
 func gathering(list []executor.Gather) (y *yardstick, err error) {
 	y = &yardstick{}
 	defer func() {
@@ -74,14 +73,15 @@ func gathering(list []executor.Gather) (y *yardstick, err error) {
 			y.free()
 		}
 	}()
-	slices.SortFunc(list, func(a, b executor.Gather) int { return b.Rows*b.Width - a.Rows*a.Width })
 	var runs []func()
-	for _, g := range slices.Compact(list) {
-		run, err := y.gather(g)
-		if err != nil {
-			return y, err
+	made := map[executor.Gather]func(){}
+	for _, g := range list {
+		if made[g] == nil {
+			if made[g], err = y.gather(g); err != nil {
+				return y, err
+			}
 		}
-		runs = append(runs, run)
+		runs = append(runs, made[g])
 		y.amount += float64(g.Rows) * float64(g.Width)
 	}
 	y.run = func() {

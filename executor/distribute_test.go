@@ -133,6 +133,7 @@ type outcome struct {
 	byParts   int
 	residuals int
 	explain   string
+	work      executor.Work
 }
 
 func outcomeOf(t testing.TB, db *memdb.DB, params []string, opt executor.Options) outcome {
@@ -157,7 +158,7 @@ func outcomeOf(t testing.TB, db *memdb.DB, params []string, opt executor.Options
 		out.grads = append(out.grads, gradtest.VectorRows(cols))
 	}
 	out.byParts, out.residuals = executor.ByParts(p)
-	out.explain = p.Explain()
+	out.explain, out.work = p.Explain(), p.Work()
 	return out
 }
 
@@ -491,5 +492,8 @@ func TestByPartsExplained(t *testing.T) {
 `
 	if strings.TrimSpace(text) != strings.TrimSpace(want) {
 		t.Errorf("the plan is\n%s\nnot\n%s", text, want)
+	}
+	if w := got.work.Flops; w < 10150 || w > 10250 { // not what did not run
+		t.Errorf("%g operations", w)
 	}
 }

@@ -76,7 +76,7 @@ func ByParts(p *Program) (parts, residuals int) {
 
 // SmallBlocks reads small columns in blocks, however seldom their rows are read, until the test ends.
 func SmallBlocks(t testing.TB) {
-	block, reads, lanes := sourceBlock, sourceReads, sourceLanes
-	sourceBlock, sourceReads, sourceLanes = 40, 1, 1
-	t.Cleanup(func() { sourceBlock, sourceReads, sourceLanes = block, reads, lanes })
+	block, reads, groups, lanes := sourceBlock, sourceReads, blockReads, sourceLanes
+	sourceBlock, sourceReads, blockReads, sourceLanes = 40, 1, 1, 1
+	t.Cleanup(func() { sourceBlock, sourceReads, blockReads, sourceLanes = block, reads, groups, lanes })
 }

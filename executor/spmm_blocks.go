@@ -19,7 +19,9 @@ type spmmBlocks struct {
 // Sizes that tests make small.
 var (
 	sourceBlock = 1 << 20 // bytes of a block
-	sourceReads = 4       // how often a lane reads a row of the column at least, and a group one of a block
+	sourceReads = 4       // how often a lane reads a row of the column at least
+	blockReads  = 12      // how many of a block's rows a group reads, on average, at least
+	laneSums    = 8 << 20 // bytes of a lane's sums at most
 	sourceLanes = 8       // lanes at least
 )
 
@@ -29,22 +31,27 @@ func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, err
 	g, bytes := v.grp, x.v.typ.Size()*x.v.data.kind.bytes()
 	rows, perBlock := x.v.sp.n, max(sourceBlock/max(bytes, 1), 1)
 	blocks := (rows + perBlock - 1) / perBlock
-	if x.idx == nil || x.idx.at == nil || x.idx.vary() || g.vary() || l.g.p == nil || l.g.p.opt.Memory > 0 || g.order != nil && g.order.at == nil || blocks < 3 {
+	if x.idx == nil || x.idx.at == nil || x.idx.vary() || g.vary() || l.g.parent != nil || l.g.p == nil || l.g.p.opt.Memory > 0 || g.order != nil && g.order.at == nil || blocks < 3 {
 		return nil, nil
 	}
 	lanes := min(4*sourceLanes, g.in.n/(sourceReads*rows))
-	if lanes < sourceLanes || g.in.n < sourceReads*blocks*g.out.n {
+	if lanes < sourceLanes || g.in.n < blockReads*blocks*g.out.n {
 		return nil, nil
 	}
 	s := &spmmBlocks{by: scalars, cuts: g.cut((g.in.n + lanes - 1) / lanes)}
+	for _, c := range s.cuts {
+		s.wide = max(s.wide, c[1]-c[0])
+	}
+	if s.wide > laneSums/(8*v.typ.Size()) { // most groups have few rows, which a lane of them reads once
+		return nil, nil
+	}
 	s.start = make([][]int32, len(s.cuts))
-	perm := make([]int32, g.in.n)
+	perm := l.g.mem.ints(g.in.n)
 	l.g.crew.cut(len(s.cuts), 1, func(lane, _, _ int) {
 		s.start[lane] = sortBlocks(g, s.cuts[lane], x.idx.at, perBlock, blocks, perm)
 	})
 	for lane, c := range s.cuts {
 		n := c[1] - c[0]
-		s.wide = max(s.wide, n)
 		for b := range blocks {
 			s.most = max(s.most, int(s.start[lane][(b+1)*n]-s.start[lane][b*n]))
 		}

@@ -15,19 +15,33 @@ type Gather struct {
 	Width        int // bytes
 }
 
+// ran is whether the last step needed the instruction: of sums by parts and those that stand in for them only one is.
+func (in *instr) ran() bool {
+	if d, ok := in.lower.(*distributed); ok {
+		return d.done
+	}
+	return in.unless == nil || !in.unless.done
+}
+
 // Work is that of the last step; where a step has rows of its own, there is none before the first Run.
 func (p *Program) Work() (w Work) {
 	if p.sched == nil {
 		return w
 	}
 	for _, in := range p.sched.steps {
-		w.Flops += in.flops
-		w.Bytes += in.bytes
-		s, ok := in.lower.(*spmm)
-		if !ok {
+		if !in.ran() {
 			continue
 		}
-		for _, x := range s.x {
+		w.Flops += in.flops
+		w.Bytes += in.bytes
+		var rows []source
+		switch s := in.lower.(type) {
+		case *spmm:
+			rows = s.x
+		case *spmmBlocks:
+			rows = []source{s.x}
+		}
+		for _, x := range rows {
 			if x.idx != nil {
 				d := x.v.data
 				w.Gathers = append(w.Gathers, Gather{Rows: in.rows, Groups: in.grp.out.n, Table: d.n, Width: d.size * d.kind.bytes()})
