@@ -2,6 +2,8 @@ package executor
 
 import (
 	"math"
+	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/relgrad/relgrad/kernels/blas"
@@ -151,15 +153,8 @@ func (r *parts[T]) compute() (bool, error) {
 	if err != nil || !(near >= least) {
 		return false, err
 	}
-	a, b := len(r.panels[0]), len(r.panels[1])
-	for round := range max(a, b) {
-		err := parallel(r.m.ctx, r.m.workers, min(a, b), func(_, i int) error {
-			r.multiply(r.meets(round, i))
-			return nil
-		})
-		if err != nil {
-			return false, err
-		}
+	if err := r.multiplyAll(); err != nil {
+		return false, err
 	}
 	var dot [2]float64
 	for i, s := range r.sides {
@@ -351,6 +346,37 @@ func (r *parts[T]) sampled(worker int, a, b panel) (residual, all float64) {
 		}
 	}
 	return residual, all
+}
+
+// multiplyAll multiplies all pairs of panels, round by round. A pair waits for those before it that one of its panels is in, and
+// for no others: a worker that waited for a whole round would begin the next one with other threads, whose caches and memory are cold.
+func (r *parts[T]) multiplyAll() error {
+	n := min(len(r.panels[0]), len(r.panels[1]))
+	var before [2][]int32 // per pair: the pairs before it with the same panel
+	var done [2][]atomic.Int32
+	for i, p := range r.panels {
+		before[i], done[i] = make([]int32, 0, len(r.panels[0])*len(r.panels[1])), make([]atomic.Int32, len(p))
+		count := make([]int32, len(p))
+		for t := range cap(before[i]) {
+			a, b := r.meets(t/n, t%n)
+			at := [2]int{a, b}[i]
+			before[i] = append(before[i], count[at])
+			count[at]++
+		}
+	}
+	return parallel(r.m.ctx, min(r.m.workers, n), len(before[0]), func(_, t int) error {
+		a, b := r.meets(t/n, t%n)
+		defer done[0][a].Add(1)
+		defer done[1][b].Add(1)
+		for done[0][a].Load() < before[0][t] || done[1][b].Load() < before[1][t] {
+			if err := r.m.ctx.Err(); err != nil {
+				return err
+			}
+			runtime.Gosched()
+		}
+		r.multiply(a, b)
+		return nil
+	})
 }
 
 // multiply adds what the part of X that two panels meet in gives to the sums of both: X times B's panel, and Xᵀ times A's.
