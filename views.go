@@ -35,7 +35,7 @@ func (f *functions) View(ctx context.Context, v *store.ViewDef) (*store.Relation
 	if err := c.prog.Run(ctx, kernels.Env{}); err != nil {
 		return nil, false, err
 	}
-	cols, err := c.prog.Result(0)
+	cols, err := c.prog.View(0) // the store copies them before anything else runs
 	if err != nil || len(cols) != len(v.Cols) {
 		return nil, false, err
 	}

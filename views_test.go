@@ -195,7 +195,7 @@ func TestLargeResults(t *testing.T) {
 	if _, taken := db.viewProgram(context.Background(), def); !taken {
 		t.Error("the store computes the view")
 	}
-	if _, after := tensor.LiveBuffers(); after > before+(8<<20) {
+	if _, after := tensor.LiveBuffers(); after > before+(64<<20) {
 		t.Errorf("%d bytes stay", after-before)
 	}
 }

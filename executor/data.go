@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -160,16 +161,23 @@ func fromVector(v *ra.Vector) *data {
 
 // vector copies the column out. The type's kind decides the dtype.
 func (d *data) vector(t kernels.Type) *ra.Vector {
+	v := d.asVector(t)
+	v.F64, v.F32, v.Ints, v.Texts = slices.Clone(v.F64), slices.Clone(v.F32), slices.Clone(v.Ints), slices.Clone(v.Texts)
+	return v
+}
+
+// asVector is the column as it lies in memory, but for what tells NULLs.
+func (d *data) asVector(t kernels.Type) *ra.Vector {
 	v := &ra.Vector{Type: t, N: d.n}
 	switch d.kind {
 	case f64:
-		v.F64 = append([]float64{}, d.f64...)
+		v.F64 = some(d.f64)
 	case f32:
-		v.F32 = append([]float32{}, d.f32...)
+		v.F32 = some(d.f32)
 	case i64:
-		v.Ints = append([]int64{}, d.i64...)
+		v.Ints = some(d.i64)
 	default:
-		v.Texts = append([]string{}, d.str...)
+		v.Texts = some(d.str)
 	}
 	if d.valid != nil {
 		v.Valid = make([]bool, d.n)
@@ -178,6 +186,14 @@ func (d *data) vector(t kernels.Type) *ra.Vector {
 		}
 	}
 	return v
+}
+
+// some is x, not nil: which of a vector's slices is set tells its kind.
+func some[T any](x []T) []T {
+	if x == nil {
+		return []T{}
+	}
+	return x
 }
 
 // value returns row i in the reference representation, as type t.

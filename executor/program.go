@@ -339,6 +339,15 @@ func (p *Program) compute(st *stage, v *val, sp *space, step bool) (*data, error
 
 // Result copies root i's columns out. Under Force64 real comes as double precision.
 func (p *Program) Result(i int) (out []*ra.Vector, err error) {
+	return p.columns(i, (*data).vector)
+}
+
+// View is Result without copying: the columns are valid until the program runs again or is closed, and must not be changed.
+func (p *Program) View(i int) (out []*ra.Vector, err error) {
+	return p.columns(i, (*data).asVector)
+}
+
+func (p *Program) columns(i int, vector func(*data, kernels.Type) *ra.Vector) (out []*ra.Vector, err error) {
 	defer guard(&err)
 	if !p.ran {
 		return nil, internal("Result before a successful Run")
@@ -355,7 +364,7 @@ func (p *Program) Result(i int) (out []*ra.Vector, err error) {
 		if d.kind == i64 && p.plan.Roots[i].Node.Col(p.plan.Roots[i].Cols[c]).Type.Kind == kernels.Bool {
 			t.Kind = kernels.Bool
 		}
-		out = append(out, d.vector(t))
+		out = append(out, vector(d, t))
 	}
 	return out, nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // DB is a session on one store. It is used by one goroutine at a time.
@@ -44,8 +45,9 @@ type DB struct {
 	pool        map[string][]*TableDef // free tables for results of table functions, by column types
 	temps       int                    // tables made for the pool
 	trees       map[*ViewDef]*viewTree
-	cacheKB     int64 // the size of SQLite's cache
-	scanning    bool  // it is smaller, for a table that is read past it
+	cacheKB     int64          // the size of SQLite's cache
+	spare       *tensor.Buffer // of held
+	scanning    bool           // it is smaller, for a table that is read past it
 }
 
 // snapshot is the in-memory state that a rollback restores.
@@ -198,6 +200,7 @@ func (db *DB) Close() error {
 	}
 	err := db.c.Close()
 	db.c = nil
+	db.spare.Free()
 	return err
 }
 

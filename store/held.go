@@ -9,9 +9,11 @@ import (
 // written, spilled and read again, page by page.
 
 // heldFrom is the size in bytes from which a chunk is held, and heldMost what a result may hold; more lies in the table, which spills.
+// A session keeps one buffer of at most spareMost for its next statement.
 const (
-	heldFrom = 64 << 10
-	heldMost = 256 << 20
+	heldFrom  = 64 << 10
+	heldMost  = 256 << 20
+	spareMost = 96 << 20
 )
 
 // held is what a result table holds.
@@ -28,7 +30,7 @@ func chunkBytes(v *ra.Vector, t Type) int {
 }
 
 // holds is nil where a result has no large chunks, or too many.
-func (r *Relation) holds(cols []Column) *held {
+func (db *DB) holds(r *Relation, cols []Column) *held {
 	h, bytes := &held{cols: make([]bool, len(cols))}, 0
 	for i, v := range r.Cols {
 		if !cols[i].Type.isChunk() || v.Type.Shape == nil {
@@ -42,6 +44,10 @@ func (r *Relation) holds(cols []Column) *held {
 	if bytes == 0 || bytes > heldMost {
 		return nil
 	}
+	if h.buf, db.spare = db.spare, nil; h.buf != nil && len(h.buf.Bytes()) >= bytes {
+		return h
+	}
+	h.buf.Free()
 	var err error
 	if h.buf, err = tensor.NewBuffer(bytes); err != nil {
 		return nil
@@ -70,7 +76,10 @@ func (h *held) drop(db *DB) {
 	for _, n := range h.numbers {
 		db.c.Drop(n)
 	}
-	h.numbers = nil
+	if h.numbers, h.at = nil, 0; db.spare == nil && len(h.buf.Bytes()) <= spareMost {
+		db.spare, h.buf = h.buf, nil // whose pages the next one need not ask the system for
+		return
+	}
 	h.buf.Free()
 }
 

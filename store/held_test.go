@@ -52,12 +52,16 @@ func TestHeld(t *testing.T) {
 		}
 		db.giveResult(tab)
 	}
-	if n, _ := tensor.LiveBuffers(); n != buffers {
-		t.Errorf("%d buffers stay", n-buffers)
+	if n, _ := tensor.LiveBuffers(); n != buffers+1 {
+		t.Errorf("%d buffers stay, not the spare one", n-buffers)
 	}
 	for _, number := range []string{"0", "-1", "1000000", "'x'"} {
 		if err := db.exec("SELECT rg_held(" + number + ")"); err == nil {
 			t.Errorf("rg_held(%s) is no error", number)
 		}
+	}
+	db.Close()
+	if n, _ := tensor.LiveBuffers(); n != buffers {
+		t.Errorf("%d buffers stay", n-buffers)
 	}
 }

@@ -26,7 +26,7 @@ type Intrinsics interface {
 // ViewEngine is an Intrinsics that can also compute a whole view, faster than the statement would.
 type ViewEngine interface {
 	// View computes a view; ok is false where the statement shall expand it. The relation's types must be the
-	// view's.
+	// view's. Its columns need not outlast the engine's next work.
 	View(ctx context.Context, v *ViewDef) (r *Relation, ok bool, err error)
 }
 

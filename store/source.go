@@ -422,7 +422,7 @@ func (db *DB) takeResult(r *Relation) (*TableDef, error) {
 	for i, n := range r.Names {
 		t.Cols = append(t.Cols, Column{Name: n, Type: typeByName(r.Types[i])})
 	}
-	t.held = r.holds(t.Cols)
+	t.held = db.holds(r, t.Cols)
 	sig := t.signature()
 	if free := db.pool[sig]; len(free) > 0 {
 		old := free[len(free)-1]

@@ -3,8 +3,8 @@
 // # What
 //
 // Run drives a Model (a compiled loss with its gradients) step by step, updates the parameters' live buffers
-// and hands committed state to the Model once a second and at the end. Config.Statement writes a step as one SQL statement
-// for Postgres instead, with the same updates.
+// and hands committed state to the Model at most once a second, in a tenth of the time, and at the end. Config.Statement writes a
+// step as one SQL statement for Postgres instead, with the same updates.
 //
 // # Invariants
 //

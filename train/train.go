@@ -62,8 +62,15 @@ type Model interface {
 	Tick(row LossRow)
 }
 
-// commitInterval bounds how often a run commits.
-const commitInterval = time.Second
+// A run commits at most once in an interval, and so that commits take a tenth of its time: behind one that took long, the next
+// one is so many times as far away.
+const (
+	commitInterval = time.Second
+	commitPause    = 9
+)
+
+// pause is the time between a commit, which took so long, and the next one.
+func pause(took time.Duration) time.Duration { return max(commitInterval, commitPause*took) }
 
 // Prepare gives new slots their options and state.
 func (c *Config) Prepare(slots []*Slot) {
@@ -88,6 +95,7 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 	p.Status = Running
 	var rows []LossRow
 	began := time.Now()
+	wait := commitInterval
 	for last := began; p.Step < c.Steps() && p.Status == Running; {
 		if ctx.Err() != nil {
 			return p, finish(ctx, m, p, rows, sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", p.Step))
@@ -104,11 +112,13 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 			p.Status = OutOfTime
 		}
 		m.Tick(row)
-		if time.Since(last) >= commitInterval && p.Step < c.Steps() && p.Status == Running {
+		if time.Since(last) >= wait && p.Step < c.Steps() && p.Status == Running {
+			begin := time.Now()
 			if err := m.Commit(ctx, p, rows); err != nil {
 				return p, err
 			}
 			rows, last = nil, time.Now()
+			wait = pause(last.Sub(begin))
 		}
 	}
 	if p.Step >= c.Steps() {

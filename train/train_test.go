@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -156,5 +157,14 @@ func TestConfigThroughJSON(t *testing.T) {
 	back, err := FromJSON(string(text))
 	if err != nil || !reflect.DeepEqual(back, c) {
 		t.Errorf("%+v came back as %+v, %v", c, back, err)
+	}
+}
+
+// TestPause: commits that take long are rare.
+func TestPause(t *testing.T) {
+	for took, want := range map[time.Duration]time.Duration{0: time.Second, 50 * time.Millisecond: time.Second, 2 * time.Second: 18 * time.Second} {
+		if got := pause(took); got != want {
+			t.Errorf("%v behind a commit of %v, not %v", got, took, want)
+		}
 	}
 }
