@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo bench growth-bench pg-bench clean
+.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo bench growth-bench memory-bench pg-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -58,6 +58,9 @@ bench: build ## measure beside PyTorch, NumPy and others; writes bench/RESULTS.m
 growth-bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard ../shared/data)))
 growth-bench: build ## measure as data grow, up to 60 million edges; writes bench/GROWTH.md (about 20 minutes)
 	bin/relgrad bench growth --write bench/GROWTH.md
+
+memory-bench: build ## measure within budgets of memory, up to 60 million edges in 4 GiB; writes bench/MEMORY.md (about 15 minutes)
+	bin/relgrad bench memory --rounds 1 --write bench/MEMORY.md
 
 pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)
 	go test ./bench -run '^$$' -bench Postgres -benchtime 1x -timeout 30m -write

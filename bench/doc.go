@@ -17,6 +17,9 @@
 // instructions count (executor.Work). The report says which fraction of the limit a step reaches, and what reading and the
 // structure phase take for a row. It times the plans of the scripts in examples too, and writes bench/GROWTH.md.
 //
+// `relgrad bench memory` (`make memory-bench`) measures Budgets: workloads that train without a budget of memory and within one, and
+// writes bench/MEMORY.md.
+//
 // `make pg-bench` starts a private PostgreSQL server (internal/pgcluster) and measures the extension, generated SQL, the
 // way of rows into the engine, cancelling and training on Cora; it writes bench/POSTGRES.md and prints it. Each measure
 // is a pair of two statements that are run alternately in one session. bench/peers/peers.c holds the peers in C,
@@ -38,5 +41,5 @@
 // # Where to add
 //
 // A workload is a row of Workloads, a generator of its data in generate.go, two scripts and its peers' programs. An axis of growth
-// is a row of Axes, with a yardstick of limits.go. A measure on a server is a function in the list of BenchmarkPostgres.
+// is a row of Axes, with a yardstick of limits.go, a budget of memory a row of Budgets. A measure on a server is a function in the list of BenchmarkPostgres.
 package bench

@@ -169,7 +169,7 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 	if err := r.unpack(); err != nil {
 		return nil, err
 	}
-	v := a.Workload.values(full).with(size.Values)
+	v := a.Workload.values(Full).with(size.Values)
 	begin := time.Now()
 	data, err := a.Workload.folder(r.Root, v)
 	if err != nil {

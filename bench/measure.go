@@ -45,7 +45,7 @@ func Unknown(list []*Workload, numbers Values) string {
 	for name := range numbers {
 		known := false
 		for _, w := range list {
-			_, has := w.values(full)[name]
+			_, has := w.values(Full)[name]
 			known = known || has
 		}
 		if !known {
@@ -80,7 +80,7 @@ func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, 
 		ours.Reason = "missing: real data (RELGRAD_DATA)"
 		return res, nil
 	}
-	if _, err := w.folder(r.Root, w.values(full).with(o.Numbers)); err != nil {
+	if _, err := w.folder(r.Root, w.values(Full).with(o.Numbers)); err != nil {
 		return nil, err
 	}
 	if !o.Alone {
@@ -93,7 +93,7 @@ func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, 
 		err = r.round(ctx, res, o, round%2 == 1)
 	}
 	if err == nil && slices.ContainsFunc(res.judge(), Judged.Missed) {
-		res.Profile, err = r.profile(ctx, w, w.values(full).with(o.Numbers))
+		res.Profile, err = r.profile(ctx, w, w.values(Full).with(o.Numbers))
 	}
 	if err != nil && ctx.Err() == nil {
 		ours.Reason, ours.Failed, err = err.Error(), true, nil
@@ -115,7 +115,7 @@ func (r *Runner) round(ctx context.Context, res *Result, o Options, reverse bool
 		if p.Reason != "" {
 			continue
 		}
-		run, err := r.run(ctx, res.Workload, p, res.values(full).with(o.Numbers), limit)
+		run, err := r.run(ctx, res.Workload, p, res.values(Full).with(o.Numbers), limit)
 		if err != nil {
 			return err
 		}

@@ -177,10 +177,11 @@ func peakOf(status []byte) int64 {
 	return kb << 10
 }
 
-// Limit ends a run: after so many steps, or after the step in which so many seconds have passed.
+// Limit ends a run: after so many steps, or after the step in which so many seconds have passed. Memory bounds what relgrad takes.
 type Limit struct {
 	Steps   int
 	Seconds float64
+	Memory  int64 // bytes; 0: no budget is given
 }
 
 // Ours runs relgrad on a workload.
@@ -195,6 +196,9 @@ func (r *Runner) Ours(ctx context.Context, w *Workload, v Values, limit Limit) (
 	}
 	args := variables(data, v, fmt.Sprintf("epochs=%d", limit.Steps))
 	args = append(args, "--store", store, "--format", "csv", "-c", `\timing on`, r.file("workloads/"+w.Script+".sql"))
+	if limit.Memory > 0 {
+		args = append(args, "--memory", fmt.Sprintf("%dkB", limit.Memory>>10))
+	}
 	if w.Query == "" {
 		return r.training(ctx, store, args, limit)
 	}
@@ -253,7 +257,7 @@ func (r *Runner) training(ctx context.Context, store string, args []string, limi
 	}
 	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
 	if err == nil && len(rows) == 2 && limit.Seconds < 1000 {
-		return r.training(ctx, store, args, Limit{limit.Steps, 5 * limit.Seconds})
+		return r.training(ctx, store, args, Limit{limit.Steps, 5 * limit.Seconds, limit.Memory})
 	}
 	if err != nil || len(rows) < 3 || len(statements) == 0 {
 		return nil, fmt.Errorf("fewer than two steps, or no times, in\n%s%s (%v)", out, text, err)

@@ -124,7 +124,9 @@ func (w *Workload) values(pick func(Number) float64) Values {
 	return v
 }
 
-func full(n Number) float64     { return n.Full }
+// Full are the numbers of measurements.
+func Full(n Number) float64 { return n.Full }
+
 func agreeing(n Number) float64 { return n.Agree }
 func small(n Number) float64    { return n.Small }
 

@@ -12,8 +12,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-var benchCommand = command{name: "bench", args: "[options] [WORKLOAD… | growth [AXIS…]]", run: benchmark,
-	summary: "Measure workloads beside other systems, or as data grow; exit status 1 where relgrad is slower or larger than is asked of it."}
+var benchCommand = command{name: "bench", args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…]]", run: benchmark,
+	summary: "Measure workloads beside other systems, as data grow, or within a budget of memory; exit status 1 where relgrad is slower or larger than is asked of it."}
 
 func benchmark(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
@@ -54,6 +54,12 @@ func benchmark(ctx context.Context, c *command, args []string) error {
 			return err
 		}
 		return growth(ctx, r, names[1:], grow)
+	}
+	if len(names) > 0 && names[0] == "memory" {
+		if name := given(fs, append(growthFlags, "alone", "v")); name != "" {
+			return c.wrong(fs, "option %s is not for memory", name)
+		}
+		return bounded(ctx, r, names[1:], o, *write)
 	}
 	if name := given(fs, growthFlags); name != "" {
 		return c.wrong(fs, "option %s is for growth, not for workloads", name)

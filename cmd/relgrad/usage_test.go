@@ -93,6 +93,8 @@ func TestWrongUsage(t *testing.T) {
 		{"bench -v n=0.5 --alone logreg", 1, "ERROR:  logreg: n = 0.5: a whole number from 1 on is needed, up to 1e9"},
 		{"bench growth edge", 1, `ERROR:  there is no axis of growth "edge"`},
 		{"bench growth --rounds 2", 2, "relgrad bench: option rounds is for workloads, not for growth"},
+		{"bench memory nothing", 1, `ERROR:  there is no budget "nothing"`},
+		{"bench memory --alone", 2, "relgrad bench: option alone is not for memory"},
 		{"bench growth --sizes 0", 2, "relgrad bench: --sizes 0 must be positive"},
 		{"bench --sizes 2 gcn", 2, "relgrad bench: option sizes is for growth, not for workloads"},
 		{"bench growth --examples nowhere planning", 1, "ERROR:  there is no script in the folders of nowhere"},
@@ -234,6 +236,11 @@ func benchPage() string {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", a.Name, a.What)
 	}
 	b.WriteString("| `planning` | binding, differentiating and optimizing each script of the folder examples, and a network of 50 layers |\n")
+	b.WriteString("\n`make memory-bench` trains within budgets of memory, and without, and writes [bench/MEMORY.md](../bench/MEMORY.md); data of more than a GB are given back.\n\n" +
+		"| budget | |\n|---|---|\n")
+	for _, x := range bench.Budgets {
+		fmt.Fprintf(&b, "| `%s` | %s |\n", x.Name, x.Workload.What)
+	}
 	return b.String()
 }
 

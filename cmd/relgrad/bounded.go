@@ -1,0 +1,45 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/bench"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// bounded measures budgets of memory, all where none is named, and prints the report.
+func bounded(ctx context.Context, r *bench.Runner, names []string, o bench.Options, file string) error {
+	var known []string
+	for _, b := range bench.Budgets {
+		known = append(known, b.Name)
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			return sqlerr.New(sqlerr.UndefinedObject, "there is no budget \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
+		}
+	}
+	var all []*bench.Bounded
+	var missed []string
+	for _, b := range bench.Budgets {
+		if !includes(names, b.Name) {
+			continue
+		}
+		x, err := r.Bounded(ctx, b, o.Rounds, o.Limit.Seconds, bench.Full)
+		if err != nil {
+			return err
+		}
+		all = append(all, x)
+		missed = append(missed, x.Missed()...)
+		if file != "" { // after each, so that an interrupt leaves what there is
+			if err := os.WriteFile(file, []byte(bench.MemoryReport(all)), 0o644); err != nil {
+				return err
+			}
+		}
+	}
+	fmt.Print(bench.MemoryReport(all))
+	return unmet(missed)
+}
