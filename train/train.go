@@ -62,15 +62,17 @@ type Model interface {
 	Tick(row LossRow)
 }
 
-// A run commits at most once in an interval, and so that commits take a tenth of its time: behind one that took long, the next
-// one is so many times as far away.
+// A run commits at most once in an interval, and so that commits take a tenth of its time: behind two that took long, the next
+// one is so many times as far away. (One alone may have waited for a lock.)
 const (
 	commitInterval = time.Second
 	commitPause    = 9
 )
 
-// pause is the time between a commit, which took so long, and the next one.
-func pause(took time.Duration) time.Duration { return max(commitInterval, commitPause*took) }
+// pause is the time between a commit and the next one: how long it took, and the one before.
+func pause(took, before time.Duration) time.Duration {
+	return max(commitInterval, commitPause*min(took, before))
+}
 
 // Prepare gives new slots their options and state.
 func (c *Config) Prepare(slots []*Slot) {
@@ -95,7 +97,7 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 	p.Status = Running
 	var rows []LossRow
 	began := time.Now()
-	wait := commitInterval
+	wait, before := commitInterval, time.Duration(0)
 	for last := began; p.Step < c.Steps() && p.Status == Running; {
 		if ctx.Err() != nil {
 			return p, finish(ctx, m, p, rows, sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", p.Step))
@@ -118,7 +120,8 @@ func Run(ctx context.Context, c Config, m Model, slots []*Slot, p Progress) (Pro
 				return p, err
 			}
 			rows, last = nil, time.Now()
-			wait = pause(last.Sub(begin))
+			took := last.Sub(begin)
+			wait, before = pause(took, before), took
 		}
 	}
 	if p.Step >= c.Steps() {

@@ -162,9 +162,10 @@ func TestConfigThroughJSON(t *testing.T) {
 
 // TestPause: commits that take long are rare.
 func TestPause(t *testing.T) {
-	for took, want := range map[time.Duration]time.Duration{0: time.Second, 50 * time.Millisecond: time.Second, 2 * time.Second: 18 * time.Second} {
-		if got := pause(took); got != want {
-			t.Errorf("%v behind a commit of %v, not %v", got, took, want)
+	for took, want := range map[[2]time.Duration]time.Duration{{}: time.Second, {2 * time.Second, 50 * time.Millisecond}: time.Second,
+		{0, time.Second}: time.Second, {2 * time.Second, time.Second}: 9 * time.Second} {
+		if got := pause(took[0], took[1]); got != want {
+			t.Errorf("%v behind commits of %v, not %v", got, took, want)
 		}
 	}
 }
