@@ -76,7 +76,7 @@ func (r *Runner) Bounded(ctx context.Context, b *Budget, rounds int, seconds flo
 				return nil, ctx.Err()
 			}
 			if err != nil {
-				out.Failed = err.Error()
+				out.Failed = reason(err)
 				return out, nil
 			}
 			if bound {
@@ -87,6 +87,16 @@ func (r *Runner) Bounded(ctx context.Context, b *Budget, rounds int, seconds flo
 		}
 	}
 	return out, nil
+}
+
+// reason is the error that relgrad printed, without the command; all of another one.
+func reason(err error) string {
+	for line := range strings.Lines(err.Error()) {
+		if _, message, ok := strings.Cut(line, "ERROR:  "); ok {
+			return strings.TrimSpace(message)
+		}
+	}
+	return err.Error()
 }
 
 // step is the median step of some runs, peakOfAll their peak memory.

@@ -159,7 +159,7 @@ func (p *Profile) String() string {
 	if n > 0 {
 		add(fmt.Sprintf("%d more", n), rest, "", "", "")
 	}
-	return fmt.Sprintf("%sThe machine's limits in this run: %s. If each instruction reached the one that binds it, these %s would be %s.\n",
+	return fmt.Sprintf("%s\nThe machine's limits in this run: %s. If each instruction reached the one that binds it, these %s would be %s.\n",
 		t, p.Limits, Seconds(ms/1e3), Seconds(least/1e3))
 }
 
