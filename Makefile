@@ -59,7 +59,7 @@ growth-bench: export RELGRAD_DATA := $(or $(RELGRAD_DATA),$(abspath $(wildcard .
 growth-bench: build ## measure as data grow, up to 60 million edges; writes bench/GROWTH.md (about 20 minutes)
 	bin/relgrad bench growth --write bench/GROWTH.md
 
-memory-bench: build ## measure within budgets of memory, up to 60 million edges in 4 GiB; writes bench/MEMORY.md (about 15 minutes)
+memory-bench: build ## measure within budgets of memory, up to 60 million edges in 4 GiB; writes bench/MEMORY.md
 	bin/relgrad bench memory --rounds 1 --write bench/MEMORY.md
 
 pg-bench: pg-setup ## measure on a private Postgres server; writes bench/POSTGRES.md (about 5 minutes)

@@ -179,12 +179,7 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if n := folderSize(data); n > bigData {
-			fmt.Fprintf(r.Log, "%s: %s are removed\n", data, gigabytes(n))
-			os.RemoveAll(data)
-		}
-	}()
+	defer r.giveBack(data)
 	debug.FreeOSMemory() // what making the data took
 	p = &Point{Size: size, Count: a.Count(v), Work: a.work(v), Prepared: time.Since(begin).Seconds()}
 	resetPeak()
@@ -197,6 +192,14 @@ func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) 
 	}
 	debug.FreeOSMemory()
 	return p, nil
+}
+
+// giveBack removes data that are large.
+func (r *Runner) giveBack(data string) {
+	if n := folderSize(data); n > bigData {
+		fmt.Fprintf(r.Log, "%s: %s are removed\n", data, gigabytes(n))
+		os.RemoveAll(data)
+	}
 }
 
 // round is one training of a size, with the yardstick behind each step.

@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -56,12 +55,7 @@ func (r *Runner) Bounded(ctx context.Context, b *Budget, rounds int, seconds flo
 	if err != nil {
 		return nil, err
 	}
-	defer func() {
-		if n := folderSize(data); n > bigData {
-			fmt.Fprintf(r.Log, "%s: %s are removed\n", data, gigabytes(n))
-			os.RemoveAll(data)
-		}
-	}()
+	defer r.giveBack(data)
 	for range rounds {
 		for _, bound := range []bool{false, true} {
 			limit := Limit{Steps: b.Steps, Seconds: seconds}

@@ -61,7 +61,7 @@ func missed(results []*Result) string {
 			continue
 		}
 		if b.Len() == 0 {
-			b.WriteString("\n## What was missed\n\nWhat limits each, what was tried (missed.md), and where the time of loss and gradients goes (`relgrad explain --analyze`, in this run).\n")
+			b.WriteString("\n## What was missed\n\nWhat limits each and what was tried (missed.md: its figures are of runs by hand, which no command repeats), and where the time of loss and gradients goes (`relgrad explain --analyze`, in this run).\n")
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n%s", res.Name, explained(res.Name), res.Profile)
 	}
