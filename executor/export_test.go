@@ -74,6 +74,13 @@ func ByParts(p *Program) (parts, residuals int) {
 	return parts, residuals
 }
 
+// SmallSums leaves a lane of such sums no room, until the test ends.
+func SmallSums(t testing.TB) {
+	most := laneSums
+	laneSums = 0
+	t.Cleanup(func() { laneSums = most })
+}
+
 // SmallBlocks reads small columns in blocks, however seldom their rows are read, until the test ends.
 func SmallBlocks(t testing.TB) {
 	block, reads, groups, lanes := sourceBlock, sourceReads, blockReads, sourceLanes

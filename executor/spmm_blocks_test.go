@@ -37,9 +37,18 @@ func TestSpMMInBlocks(t *testing.T) {
 		besideOracle(t, name, db, params, executor.Options{Workers: 3}, 1e-4)
 		_, one := compile(t, db, params, executor.Options{Workers: 1})
 		_, three := compile(t, db, params, executor.Options{Workers: 3})
-		if !strings.Contains(three.Explain(), "SpMM in blocks") {
-			t.Errorf("%s: no SpMM in blocks in\n%s", name, three.Explain())
+		_, budget := compile(t, db, params, executor.Options{Workers: 3, Memory: 1 << 30})
+		for _, p := range []*executor.Program{three, budget} { // there is always a budget
+			if !strings.Contains(p.Explain(), "SpMM in blocks") {
+				t.Errorf("%s: no SpMM in blocks in\n%s", name, p.Explain())
+			}
 		}
+		t.Run(name+" of many groups", func(t *testing.T) {
+			executor.SmallSums(t)
+			if _, p := compile(t, db, params, executor.Options{Workers: 3}); strings.Contains(p.Explain(), "SpMM in blocks") {
+				t.Errorf("SpMM in blocks in\n%s", p.Explain())
+			}
+		})
 		for _, p := range []*executor.Program{one, three} {
 			if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 				t.Fatal(err)
