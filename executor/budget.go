@@ -41,9 +41,9 @@ type ledger struct {
 	columns  int64            // of tables, in memory
 	disk     []*tensor.Buffer // columns of tables in files
 	listed   []string         // which they are, for plans
-	gathered int64            // the largest column in a file that is read through an index
 	arrays   int64            // of the structure, in memory; what became garbage counts too
 	filed    []*tensor.Buffer // arrays of the structure in files
+	made     []int64          // sizes of the run's arrays, in the order in which they were made; negative: of one that no file can hold
 	vals     []string         // the vals in files, of the last schedule
 	needs    int64            // what the plan would take in memory
 	released func()           // ends the limit of Go's heap; nil: there is none
@@ -63,7 +63,7 @@ func (l *ledger) forget() {
 	for _, b := range l.filed {
 		b.Free()
 	}
-	l.filed, l.arrays, l.vals = nil, 0, nil
+	l.filed, l.made, l.arrays, l.vals = nil, nil, 0, nil
 }
 
 // inFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
@@ -80,6 +80,7 @@ func (p *Program) arrays() int64 {
 // lastingData gives a column of the structure its memory, which is Go's or a file's.
 func (p *Program) lastingData(d *data, nullable bool) error {
 	bytes := need(d.kind, d.n, d.size, nullable)
+	p.led.made = append(p.led.made, spillable(d.kind, bytes))
 	if d.kind == str || !p.inFile(int64(bytes)) {
 		*d = onHeap(d.kind, d.n, d.size, nullable)
 		p.led.arrays += int64(bytes)
@@ -92,6 +93,14 @@ func (p *Program) lastingData(d *data, nullable bool) error {
 	p.led.filed = append(p.led.filed, b)
 	*d = place(b, 0, d.kind, d.n, d.size, nullable)
 	return nil
+}
+
+// spillable is a size as ledger.made has it.
+func spillable(k kind, bytes int) int64 {
+	if k == str {
+		return int64(-bytes)
+	}
+	return int64(bytes)
 }
 
 // spill makes a buffer in a file.
@@ -235,7 +244,7 @@ func (p *Program) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
 
 // moveOut returns a column whose numbers lie in a file.
 func (p *Program) moveOut(v *ra.Vector) (*ra.Vector, error) {
-	if p.onDisk(unsafe.Pointer(unsafe.SliceData(numbers(v)))) {
+	if p.bufferOf(unsafe.Pointer(unsafe.SliceData(numbers(v)))) != nil {
 		return v, nil
 	}
 	to, err := p.roomOn(v.Type, v.N)
@@ -328,53 +337,80 @@ func (e *encoder) bytes() (n int64) {
 	return n
 }
 
-// onDisk reports whether an array lies in one of the program's files.
-func (p *Program) onDisk(at unsafe.Pointer) bool {
-	in := func(b *tensor.Buffer) bool {
-		lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))
-		return uintptr(at) >= lo && uintptr(at) < lo+uintptr(len(b.Bytes()))
-	}
-	return slices.ContainsFunc(p.led.disk, in) || slices.ContainsFunc(p.led.filed, in)
-}
-
-// beyond is how much of a column in a file that is read in no order is resident beyond the window and what a budget leaves for
-// such: pages come sixteen at a time, faster than they can be released.
-func beyond(gathered, budget int64) int64 { return max(0, gathered-2*(budget/windowShare)) }
-
-// smallest is the least budget that works for a plan that needs so many bytes besides columns, arrays of the structure and the
-// window.
-func (p *Program) smallest(bytes int64) int64 {
-	cols, arrays := p.columnsByBytes(), p.arrays()
-	_, files := p.pool.bytes()
-	arrays += files
-	for _, b := range p.led.filed {
-		arrays += int64(len(b.Bytes()))
-	}
-	works := func(budget int64) bool {
-		_, kept := inMemory(cols, budget)
-		return bytes+kept+min(arrays, budget/structureShare)+budget/windowShare+beyond(p.led.gathered, budget) <= budget
-	}
-	least, rest := int64(0), int64(0)
-	try := func(budget int64) {
-		budget = (budget>>20 + 1) << 20 // whole megabytes, as people write it
-		if works(budget) && (least == 0 || budget < least) {
-			least = budget
+// bufferOf returns the program's file in which an array lies; nil: it lies in memory.
+func (p *Program) bufferOf(at unsafe.Pointer) *tensor.Buffer {
+	for _, list := range [][]*tensor.Buffer{p.led.disk, p.led.filed} {
+		for _, b := range list {
+			if lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes()))); uintptr(at) >= lo && uintptr(at) < lo+uintptr(len(b.Bytes())) {
+				return b
+			}
 		}
 	}
-	for _, c := range slices.Backward(append(slices.Clone(cols), stored{})) { // from none in memory on
-		rest += c.bytes
-		try((bytes + rest + arrays) * windowShare / (windowShare - 1))
-		try((bytes + rest) * 8 / 5) // the window and the share of the structure are three eighths
-		try((bytes + rest + arrays + p.led.gathered) * 8 / 9)
-		try((bytes + rest + p.led.gathered) * 8 / 7)
-		try(rest * columnShare)
-	}
-	return least
+	return nil
 }
 
-// tooLittle says that the budget does not hold so many bytes besides columns and arrays of the structure.
-func (p *Program) tooLittle(bytes int64) error {
-	least := p.smallest(bytes)
+// residentColumns is the size up to which a column in a file that is read in no order may be resident beyond the window.
+func residentColumns(budget int64) int64 { return 2 * (budget / windowShare) }
+
+// beyond is how much more than that of a column in a file is resident whose rows are read in no order where they are mapped: pages
+// come sixteen at a time, faster than they can be released.
+func beyond(gathered, budget int64) int64 { return max(0, gathered-residentColumns(budget)) }
+
+// tried is what vals need when so many of them lie in files, in bytes.
+type tried struct{ need, gathered int64 }
+
+// works reports whether a budget holds a plan that needs so many bytes besides columns, arrays of the structure and vals: as choose
+// goes, with the sizes that it has tried.
+func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
+	first, kept := inMemory(cols, budget)
+	arrays, filed := p.arraysWithin(budget)
+	left := budget - fixed - kept - arrays
+	for i, v := range vals {
+		need := v.need
+		if i > 0 || first > 0 || filed {
+			need += budget/windowShare + beyond(v.gathered, budget)
+		}
+		if need <= left {
+			return true
+		}
+	}
+	return false
+}
+
+// arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See inFile.
+func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
+	for _, b := range append(p.led.made[:len(p.led.made):len(p.led.made)], p.pool.sizes()...) {
+		if b >= spillBytes && bytes+b > budget/structureShare {
+			filed = true
+		} else {
+			bytes += max(b, -b)
+		}
+	}
+	return bytes, filed
+}
+
+// smallest is the least budget that works, in whole megabytes, as people write it.
+func (p *Program) smallest(fixed int64, vals []tried) int64 {
+	const mega = 1 << 20
+	cols := p.columnsByBytes()
+	works := func(budget int64) bool { return p.works(cols, budget*mega, fixed, vals) }
+	fails, least := int64(0), int64(1)
+	for !works(least) {
+		fails, least = least, least+max(least/64, 1)
+	}
+	for least-fails > 1 {
+		if mid := (fails + least) / 2; works(mid) {
+			least = mid
+		} else {
+			fails = mid
+		}
+	}
+	return least * mega
+}
+
+// tooLittle says that the budget does not hold so many bytes besides columns, arrays of the structure and vals.
+func (p *Program) tooLittle(fixed int64, vals []tried) error {
+	least := p.smallest(fixed, vals)
 	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s", size(float64(least)), size(float64(p.opt.Memory))).
 		WithHint("Set --memory, or relgrad.memory, to at least %dMB; or read fewer rows or smaller chunks.", least>>20)
 }

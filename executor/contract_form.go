@@ -160,9 +160,6 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
 	if m.pairs.dims == nil && m.pairs.n == m.lens[0] && best.by == 'k' { // the sum as it stands
 		return nil, nil
 	}
-	if m.pairs.dims == nil && m.g.p.holds(m.kept(best)) != nil { // the pairs are there and need no copy
-		return nil, nil
-	}
 	z, err := m.multiply(best)
 	if err != nil {
 		return nil, err
@@ -174,17 +171,6 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
 		z.note = fmt.Sprintf("%d grid products %d×%d×%d", m.size(m.batch), m.size(m.m), m.size(m.k), m.size(m.n))
 	}
 	return m.g.stored(z, best.out, to, t), nil
-}
-
-// kept is how many bytes a form takes for copies of what does not change.
-func (m *matrices) kept(f *form) int64 {
-	bytes := 0
-	for i, l := range []*layout{f.x, f.y} {
-		if o := m.ops[i]; !l.view && !o.v.vary {
-			bytes += l.rows * l.cols * kindOf(o.v.typ).bytes()
-		}
-	}
-	return int64(bytes)
 }
 
 // multiply makes the product in a form.

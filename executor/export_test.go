@@ -87,3 +87,10 @@ func SmallBlocks(t testing.TB) {
 	sourceBlock, sourceReads, blockReads, sourceLanes = 40, 1, 1, 1
 	t.Cleanup(func() { sourceBlock, sourceReads, blockReads, sourceLanes = block, reads, groups, lanes })
 }
+
+// SmallPieces reads few rows at once from files, until the test ends.
+func SmallPieces(t testing.TB) {
+	numbers := filedNumbers
+	filedNumbers = 1
+	t.Cleanup(func() { filedNumbers = numbers })
+}

@@ -148,7 +148,7 @@ func loadRows(b *block, o *op) error {
 		return nil
 	}
 	at := o.idx.at[lo : lo+n : lo+n]
-	if b.t.rows == 1 && !c.uniform && at[0] >= 0 { // blocks of one (large) row are not copied
+	if b.t.rows == 1 && !c.uniform && at[0] >= 0 && o.file == nil { // blocks of one (large) row are not copied
 		b.cells[o.out] = d.rows(int(at[0]), int(at[0])+1)
 		return nil
 	}
@@ -156,6 +156,9 @@ func loadRows(b *block, o *op) error {
 	if b.t.rows == 1 && !c.uniform {
 		out = place(b.buf, c.off, c.kind, 1, c.size, c.nullable)
 		b.cells[o.out] = out
+	}
+	if o.file != nil {
+		return o.file.read(out.bytes()[:n*o.file.row], at)
 	}
 	switch d.kind {
 	case f64:

@@ -139,10 +139,10 @@ func (s *schedule) items(roots []root) (out []*item, stored []*val) {
 	return out, stored
 }
 
-// gathers calls f for the vals that the instruction reads through an index.
+// gathers calls f for the vals that the instruction reads through an index where they are mapped.
 func (in *instr) gathers(f func(v *val)) {
 	for _, o := range in.t.ops {
-		if o.name == "load" && o.idx != nil && o.idx.at != nil {
+		if o.name == "load" && o.idx != nil && o.idx.at != nil && o.file == nil {
 			f(o.v)
 		}
 	}
@@ -164,7 +164,7 @@ func (in *instr) gathers(f func(v *val)) {
 
 func indexed(from []source, f func(v *val)) {
 	for _, s := range from {
-		if s.v != nil && s.idx != nil {
+		if s.v != nil && s.idx != nil && s.file == nil {
 			f(s.v)
 		}
 	}
@@ -204,6 +204,9 @@ func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, str
 	}
 	if structural {
 		for _, x := range items {
+			if x.own {
+				p.led.made = append(p.led.made, spillable(x.v.data.kind, x.bytes))
+			}
 			if x.spilled = x.own && x.v.data.kind != str && p.inFile(int64(x.bytes)); x.own && !x.spilled {
 				p.led.arrays += int64(x.bytes)
 			}
@@ -217,10 +220,12 @@ func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, str
 	}
 	_, step := p.pool.bytes()
 	p.led.needs += step
+	var vals []tried
 	for spills := p.spills(); ; spills = true {
 		left := p.opt.Memory - held
-		if p.led.gathered = p.gathered(items, stored); spills {
-			left -= p.window() + beyond(p.led.gathered, p.opt.Memory)
+		vals = append(vals, tried{need, p.gathered(items, stored)})
+		if spills {
+			left -= p.window() + beyond(vals[len(vals)-1].gathered, p.opt.Memory)
 		}
 		if need <= left {
 			return nil
@@ -230,7 +235,7 @@ func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, str
 			return nil
 		}
 		if x == nil {
-			return p.tooLittle(held - p.led.columns - p.arrays() + need)
+			return p.tooLittle(held-p.led.columns-p.arrays(), vals)
 		}
 		x.spilled = true
 		need = inMemoryOf(items)
@@ -246,7 +251,7 @@ func (p *Program) gathered(items []*item, stored []*val) (most int64) {
 	}
 	for _, v := range stored {
 		d := v.data
-		if b := d.bytes(); len(b) > 0 && (d.buf.Spilled() || p.onDisk(unsafe.Pointer(unsafe.SliceData(b)))) {
+		if b := d.bytes(); len(b) > 0 && (d.buf.Spilled() || p.bufferOf(unsafe.Pointer(unsafe.SliceData(b))) != nil) {
 			most = max(most, int64(len(b)))
 		}
 	}
@@ -391,7 +396,7 @@ func (p *Program) Spilled() Spilled {
 // holds refuses to take so many bytes for structure where they do not fit into the budget.
 func (p *Program) holds(bytes int64) error {
 	if bytes += p.held(); p.opt.Memory > 0 && bytes > p.opt.Memory {
-		return p.tooLittle(bytes - p.led.columns - p.arrays())
+		return p.tooLittle(bytes-p.led.columns-p.arrays(), []tried{{}})
 	}
 	return nil
 }

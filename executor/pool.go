@@ -64,6 +64,7 @@ func newArray[T int32 | int64](p *Program, n int) array[T] {
 // lasting makes an array of the run's structure.
 func lasting[T int32 | int64](p *Program, n int) []T {
 	a := newArray[T](p, n)
+	p.led.made = append(p.led.made, int64(len(bytesOf(a.x))))
 	if a.file != nil {
 		p.led.filed = append(p.led.filed, a.file)
 	} else {
@@ -126,6 +127,18 @@ func (s *shelf[T]) bytes() (memory, files int64) {
 		}
 	}
 	return memory, files
+}
+
+// sizes are those of a step's arrays.
+func (p *pool) sizes() []int64 { return append(p.narrow.sizes(), p.wide.sizes()...) }
+
+func (s *shelf[T]) sizes() (all []int64) {
+	for _, list := range [][]array[T]{s.free, s.lent} {
+		for _, a := range list {
+			all = append(all, int64(len(bytesOf(a.x))))
+		}
+	}
+	return all
 }
 
 // files is how many arrays of a step lie in files.

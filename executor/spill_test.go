@@ -97,11 +97,10 @@ func TestSpilledResults(t *testing.T) {
 		if err != nil || s.Columns > 0 {
 			t.Fatalf("%s, without a bound: %+v %v", name, s, err)
 		}
-		_, _, err = stepped(t, res.Plan, db, executor.Options{Workers: 1, Memory: 1, SpillDir: dir})
-		budgets := []int64{smallestBudget(t, err), s.Needs / 2, s.Needs * 3 / 4}
 		for _, workers := range []int{1, 2} {
-			least := budgets[0] + int64(workers-1)<<20 // the second one's scratch
-			for _, budget := range budgets {
+			_, _, err = stepped(t, res.Plan, db, executor.Options{Workers: workers, Memory: 1, SpillDir: dir})
+			least := smallestBudget(t, err)
+			for _, budget := range []int64{least, s.Needs / 2, s.Needs * 3 / 4} {
 				if budget = max(budget, least); budget >= s.Needs {
 					continue
 				}
@@ -122,6 +121,41 @@ func TestSpilledResults(t *testing.T) {
 	}
 	if tensor.Trims() == trims {
 		t.Error("no pages were ever released")
+	}
+}
+
+// TestSmallestBudget: the budget that an error names works, the next smaller one does not, and each that is too small names it.
+func TestSmallestBudget(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("spilling exists on Linux only")
+	}
+	defer executor.SpillFrom(1 << 14)()
+	for name, size := range spilling {
+		db := models[name].make(t, size)
+		res, err := gradtest.Optimize(context.Background(), db, "loss", models[name].params, optimizer.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, workers := range []int{1, 2} {
+			try := func(budget int64) error {
+				_, _, err := stepped(t, res.Plan, db, executor.Options{Workers: workers, Memory: budget, SpillDir: t.TempDir()})
+				return err
+			}
+			least := smallestBudget(t, try(1))
+			for _, budget := range []int64{least / 4, least / 2, least * 7 / 8, least - 1<<20} {
+				if budget = budget >> 20 << 20; budget == 0 {
+					continue
+				}
+				if err := try(budget); err == nil {
+					t.Errorf("%s, %d workers: the smallest budget is %d MB, and one of %d works", name, workers, least>>20, budget)
+				} else if got := smallestBudget(t, err); got != least {
+					t.Errorf("%s, %d workers: the smallest budget is %d MB with a budget of 1 byte, and %d MB with one of %d", name, workers, least>>20, got>>20, budget)
+				}
+			}
+			if err := try(least); err != nil {
+				t.Errorf("%s, %d workers: with the smallest budget: %v", name, workers, err)
+			}
+		}
 	}
 }
 

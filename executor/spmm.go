@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -12,16 +11,18 @@ import (
 // spmm lowers sum(scalars * chunk[index]) to sparse times dense, or sum(scalars * (chunk[index] - chunk[index])): the chunks are
 // read in place, through the index, and only the weights are computed row by row.
 type spmm struct {
-	x    []source // the chunks; of two, the difference
-	by   []factor // the weights: results of the tree
-	cuts [][2]int // per lane: its groups
-	buf  []int    // bytes of weights that a lane needs at most
+	x     []source // the chunks; of two, the difference
+	by    []factor // the weights: results of the tree
+	cuts  [][2]int // per lane: its groups
+	buf   []int    // bytes of weights that a lane needs at most
+	files filedRows
 }
 
 // source is a column in memory and the rows of it that are read; nil: row r is row r.
 type source struct {
-	v   *val
-	idx *index
+	v    *val
+	idx  *index
+	file *rowFile // that SpMM reads the rows from; nil: from memory
 }
 
 // factor is a scalar by which a chunk is multiplied, or divided.
@@ -75,7 +76,7 @@ func readable(v *val) (source, bool) {
 	case v.data != nil:
 		return source{v: v}, true
 	case v.op == vGather && v.args[0].data != nil && !v.idx.missing:
-		return source{v.args[0], v.idx}, true
+		return source{v: v.args[0], idx: v.idx}, true
 	}
 	return source{}, false
 }
@@ -191,7 +192,11 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	for _, x := range from {
 		s.x = append(s.x, x.in(l.g, v.grp.order))
 	}
+	s.files = s.filed(l.g.p, v)
 	in := &instr{v: v, how: "SpMM", rows: v.grp.in.n, grp: v.grp, lower: s}
+	if s.files.own != nil {
+		in.how = "SpMM from a file"
+	}
 	var err error
 	if in.t, err = l.weights(v.grp.order, scalars, v.typ); err != nil {
 		return nil, err
@@ -207,7 +212,7 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	for _, c := range s.cuts {
 		rows := int(v.grp.start[c[1]] - v.grp.start[c[0]])
 		s.buf = append(s.buf, span(rows*kindOf(v.typ).bytes()))
-		l.s.tmp = max(l.s.tmp, span(in.t.bytes)+s.buf[len(s.buf)-1])
+		l.s.tmp = max(l.s.tmp, span(in.t.bytes)+s.buf[len(s.buf)-1]+s.files.bytes)
 	}
 	return in, nil
 }
@@ -253,30 +258,25 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 	lo, hi := s.cuts[lane][0], s.cuts[lane][1]
 	start, size := in.grp.start[lo:hi+1], in.v.typ.Size()
 	base, end := int(start[0]), int(start[hi-lo])
-	var weights []T
+	l := &spmmLane[T]{in: in, s: s, buf: m.scratch[w], at: span(in.t.bytes) + s.buf[lane], base: base}
 	if len(s.by) > 0 && end > base {
 		b, err := in.block(m, w)
 		if err != nil {
 			return err
 		}
-		if weights, err = blockWeights[T](in, s.by, b, m.scratch[w], base, end-base); err != nil {
+		if l.weights, err = blockWeights[T](in, s.by, b, m.scratch[w], base, end-base); err != nil {
 			return err
-		}
-	}
-	var x [2]cpu.Rows[T]
-	for i, from := range s.x {
-		x[i] = cpu.Rows[T]{X: of[T](from.v.data)}
-		if from.idx != nil {
-			x[i].At = from.idx.at[base:end]
 		}
 	}
 	out := in.v.data
 	for g := lo; g < hi; {
 		to := g + 1
-		for to < hi && int(in.grp.start[to+1]-in.grp.start[g])*size < trimNumbers {
+		for to < hi && int(in.grp.start[to+1]-in.grp.start[g]) <= l.most() {
 			to++
 		}
-		cpu.SpMM(to-g, start[g-lo:to-lo+1], base, weights, x[0], x[1], size, of[T](out)[g*size:to*size])
+		if err := l.sum(start[g-lo:to-lo+1], of[T](out)[g*size:to*size]); err != nil {
+			return err
+		}
 		tensor.Trim()
 		g = to
 	}

@@ -25,18 +25,13 @@ var (
 	sourceLanes = 8       // lanes at least
 )
 
-// tight reports whether so many bytes more of structure are a large part of the budget.
-func (p *Program) tight(bytes int64) bool {
-	return p.opt.Memory > 0 && p.arrays()+bytes > p.opt.Memory/4
-}
-
 // trySpMMBlocks makes the instruction of such a sum of weighted rows; nil where another form is better.
 func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, error) {
 	x.idx.list()
 	g, bytes := v.grp, x.v.typ.Size()*x.v.data.kind.bytes()
 	rows, perBlock := x.v.sp.n, max(sourceBlock/max(bytes, 1), 1)
 	blocks := (rows + perBlock - 1) / perBlock
-	if x.idx == nil || x.idx.at == nil || x.idx.vary() || g.vary() || l.g.parent != nil || l.g.p == nil || l.g.p.tight(8*int64(g.in.n)) || g.order != nil && g.order.at == nil || blocks < 3 {
+	if x.idx == nil || x.idx.at == nil || x.idx.vary() || g.vary() || l.g.parent != nil || g.order != nil && g.order.at == nil || blocks < 3 {
 		return nil, nil
 	}
 	lanes := min(4*sourceLanes, g.in.n/(sourceReads*rows))

@@ -39,6 +39,7 @@ type op struct {
 	mask int // bool cell of the rows that count, -1: all; for kernels that can fail
 	v    *val
 	idx  *index
+	file *rowFile // that a load reads from; nil: from memory
 	aux  any
 }
 
@@ -236,6 +237,9 @@ func (c *compiler) load(v *val, idx *index, uniform bool) (int, error) {
 	o := &op{name: "load", out: r, mask: -1, v: v, idx: idx, run: loadRows}
 	// A filter's candidates (a space of negative id) change their index between runs.
 	c.t.cells[r].view = idx == nil || idx.at == nil && idx.dst.id >= 0
+	if idx != nil && idx.at != nil {
+		o.file = c.g.p.rowFile(v)
+	}
 	c.add(o)
 	if stored.Kind != t.Kind {
 		return c.convert(r, kindOf(t)), nil

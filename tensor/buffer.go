@@ -10,6 +10,7 @@ import (
 type Buffer struct {
 	mem     []byte
 	spilled bool // it lies in a file: see NewSpill
+	file    int  // its descriptor
 }
 
 var liveBuffers, liveBytes atomic.Int64
@@ -38,6 +39,7 @@ func (b *Buffer) Free() {
 	}
 	if b.spilled {
 		forget(b)
+		closeFile(b.file)
 	}
 	liveBuffers.Add(-1)
 	liveBytes.Add(-int64(len(b.mem)))

@@ -19,6 +19,7 @@ var (
 	otherFiles  atomic.Int64 // resident bytes of other files, such as the program's own
 	spillWindow atomic.Int64 // the least window of the live buffers; 0: there are none
 	trims       atomic.Int64
+	rowReads    atomic.Int64
 )
 
 // NewSpill maps at least n zeroed bytes of a temporary file in dir, which has no name and is gone with the buffer or
@@ -27,13 +28,13 @@ var (
 func NewSpill(dir string, n int, window int64) (*Buffer, error) {
 	const page = 4096
 	n = (max(n, 1) + page - 1) / page * page
-	mem, err := mapFile(dir, n)
+	mem, file, err := mapFile(dir, n)
 	if err != nil {
 		return nil, fmt.Errorf("tensor: cannot spill %d bytes to %s: %w", n, dir, err)
 	}
 	liveBuffers.Add(1)
 	liveBytes.Add(int64(n))
-	b := &Buffer{mem: mem, spilled: true}
+	b := &Buffer{mem: mem, spilled: true, file: file}
 	spilled.Lock()
 	defer spilled.Unlock()
 	if len(spilled.window) == 0 {
@@ -85,6 +86,26 @@ func forget(b *Buffer) {
 	leastWindow()
 }
 
+// ReadRows copies rows of size bytes each to out: row r is row at[r] of those that begin at byte off, or zeros where at[r] is negative. It
+// reads the file of a spilled buffer, so that none of its pages becomes resident. Every at[r] must be a row of the buffer.
+func (b *Buffer) ReadRows(out []byte, off int, at []int32, size int) error {
+	rowReads.Add(1)
+	for r := 0; r < len(at); {
+		to := r + 1
+		for at[r] >= 0 && to < len(at) && at[to] == at[to-1]+1 { // rows that follow each other are one read
+			to++
+		}
+		dst := out[r*size : to*size]
+		if at[r] < 0 {
+			clear(dst)
+		} else if err := readFile(b.file, dst, int64(off+int(at[r])*size)); err != nil {
+			return fmt.Errorf("tensor: cannot read %d bytes of a temporary file: %w", len(dst), err)
+		}
+		r = to
+	}
+	return nil
+}
+
 // Spilled reports whether the buffer lies in a file.
 func (b *Buffer) Spilled() bool { return b != nil && b.spilled }
 
@@ -110,3 +131,6 @@ func Trim() {
 
 // Trims counts how often Trim released pages, for tests and measurements.
 func Trims() int64 { return trims.Load() }
+
+// RowReads counts the calls of ReadRows, for tests and measurements.
+func RowReads() int64 { return rowReads.Load() }

@@ -3,28 +3,57 @@ package tensor
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"sync"
 	"syscall"
 )
 
-// mapFile maps n bytes of a new file in dir, all of which have room on the disk.
-func mapFile(dir string, n int) ([]byte, error) {
+// mapFile maps n bytes of a new file in dir, all of which have room on the disk, and returns the file's descriptor too.
+func mapFile(dir string, n int) ([]byte, int, error) {
 	if statm() < 0 {
-		return nil, fmt.Errorf("/proc/self/statm, which tells what is resident: %w", os.ErrNotExist)
+		return nil, -1, fmt.Errorf("/proc/self/statm, which tells what is resident: %w", os.ErrNotExist)
 	}
 	f, err := os.CreateTemp(dir, ".relgrad-spill-*")
 	if err != nil {
-		return nil, err
+		return nil, -1, err
 	}
 	defer f.Close()
 	if err := os.Remove(f.Name()); err != nil { // the mapping keeps the file
-		return nil, err
+		return nil, -1, err
 	}
 	if err := reserve(f, n); err != nil {
-		return nil, err
+		return nil, -1, err
 	}
-	return syscall.Mmap(int(f.Fd()), 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	mem, err := syscall.Mmap(int(f.Fd()), 0, n, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	if err != nil {
+		return nil, -1, err
+	}
+	file, _, e := syscall.Syscall(syscall.SYS_FCNTL, f.Fd(), syscall.F_DUPFD_CLOEXEC, 0)
+	if e != 0 {
+		unmapMemory(mem)
+		return nil, -1, e
+	}
+	return mem, int(file), nil
+}
+
+func closeFile(file int) { _ = syscall.Close(file) } // it has no name: there is nothing to lose
+
+// readFile reads all of out.
+func readFile(file int, out []byte, at int64) error {
+	for len(out) > 0 {
+		n, err := syscall.Pread(file, out, at)
+		switch {
+		case errors.Is(err, syscall.EINTR):
+			continue
+		case err != nil:
+			return err
+		case n <= 0:
+			return io.ErrUnexpectedEOF
+		}
+		out, at = out[n:], at+int64(n)
+	}
+	return nil
 }
 
 // reserve takes n bytes of the disk: a write to a page without room would end the process. File systems that cannot

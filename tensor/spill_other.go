@@ -4,7 +4,11 @@ package tensor
 
 import "errors"
 
-func mapFile(string, int) ([]byte, error) { return nil, errors.ErrUnsupported }
+func mapFile(string, int) ([]byte, int, error) { return nil, -1, errors.ErrUnsupported }
+
+func closeFile(int) {}
+
+func readFile(int, []byte, int64) error { return errors.ErrUnsupported }
 
 func releaseMemory([]byte) {}
 

@@ -4,7 +4,9 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
+	"unsafe"
 )
 
 // TestSpill: a buffer in a file keeps what is written, whatever is released, and leaves no file.
@@ -35,6 +37,13 @@ func TestSpill(t *testing.T) {
 		if x != float64(i) {
 			t.Fatalf("element %d is %v", i, x)
 		}
+	}
+	rows := make([]float64, 4*2)
+	if err := b.ReadRows(unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), 8*len(rows)), 8, []int32{n/2 - 2, -1, 3, 4}, 16); err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{n - 3, n - 2, 0, 0, 7, 8, 9, 10}; !slices.Equal(rows, want) {
+		t.Errorf("rows that are read are %v, not %v", rows, want)
 	}
 	if !b.Spilled() {
 		t.Error("the buffer does not say that it lies in a file")
