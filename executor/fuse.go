@@ -1,5 +1,7 @@
 package executor
 
+import "slices"
+
 // Vals over the rows of one space that do not wait for each other through other rows are computed in one pass over blocks
 // of these rows: what one of them reads of another is still in the cache, and what only they read is never written to
 // memory. Loss and gradients of a regression read their data once.
@@ -238,6 +240,9 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		if err != nil {
 			return nil, err
 		}
+		if l.singles(m.v) {
+			r = c.convert(r, f32)
+		}
 		c.t.result = append(c.t.result, r)
 	}
 	c.finish()
@@ -264,6 +269,43 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 	}
 	in.cutInto(most)
 	return in, nil
+}
+
+// singles reports whether v, a number of double precision for each row, is stored in single precision: where all that read it convert it
+// to that, such as weights of chunks, they get the same bits from half the memory.
+func (l *lowerer) singles(v *val) bool {
+	if v.op != vCall || kindOf(v.typ) != f64 || v.typ.Size() > 1 || v.typ.Nullable || l.isRoot[v] || v.isView() {
+		return false
+	}
+	for _, u := range l.uses[v] {
+		if u.op == vGather && len(l.uses[u]) > 0 && !l.isRoot[u] && !l.mat[u] {
+			if !l.asWeights(u) {
+				return false
+			}
+		} else if !asWeight(u, v) {
+			return false
+		}
+	}
+	return len(l.uses[v]) > 0
+}
+
+// asWeights reports whether all that read v do as in asWeight.
+func (l *lowerer) asWeights(v *val) bool {
+	return !slices.ContainsFunc(l.uses[v], func(u *val) bool { return !asWeight(u, v) })
+}
+
+// asWeight reports whether u multiplies chunks of single precision by v, or divides them.
+func asWeight(u, v *val) bool {
+	if u.op != vCall || kindOf(u.typ) != f32 || u.typ.Size() == 1 {
+		return false
+	}
+	switch u.expr.Def.Name {
+	case "mul":
+		return (u.args[0] == v) != (u.args[1] == v)
+	case "div":
+		return u.args[1] == v && u.args[0] != v
+	}
+	return false
 }
 
 // how names what makes v of its rows.

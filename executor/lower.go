@@ -219,7 +219,9 @@ func (l *lowerer) emit(p *Program) error {
 				return err
 			}
 			for _, v := range vs {
-				l.inArena(v)
+				if l.inArena(v); l.singles(v) {
+					v.data.kind = f32
+				}
 			}
 			in.unless = d
 			l.s.steps = append(l.s.steps, in)

@@ -248,13 +248,9 @@ func convertCell(b *block, o *op) error {
 	n *= out.size
 	switch {
 	case in.kind == f32 && out.kind == f64:
-		for i, x := range in.f32[:n] {
-			out.f64[i] = float64(x)
-		}
+		cpu.Widen(in.f32[:n], out.f64[:n])
 	case in.kind == f64 && out.kind == f32:
-		for i, x := range in.f64[:n] {
-			out.f32[i] = float32(x)
-		}
+		cpu.Narrow(in.f64[:n], out.f32[:n])
 	case in.kind == i64 && out.kind == f64:
 		for i, x := range in.i64[:n] {
 			out.f64[i] = float64(x)

@@ -185,6 +185,8 @@ func (s *schedule) partials() (most int64) {
 						n += m.v.partials()
 					}
 				}
+			case *spmmBlocks:
+				n = 8 * in.grp.out.n * in.v.typ.Size()
 			case nil:
 				if in.grp != nil && in.rows > 0 {
 					n = 2 * 8 * in.v.typ.Size() * in.lanes()

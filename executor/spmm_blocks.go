@@ -8,12 +8,14 @@ import (
 // spmmBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it often: lanes of
 // groups take it a block at a time. The structure phase sorts a lane's rows by block, then group.
 type spmmBlocks struct {
-	by    []factor
-	x     source
-	cuts  [][2]int  // per lane: its groups
-	start [][]int32 // per lane: where the rows of each block and group of it begin, and their end
-	most  int       // rows of a lane's block at most
-	wide  int       // groups of a lane at most
+	by     []factor
+	x      source
+	cuts   [][2]int  // per lane: its groups
+	start  [][]int32 // per lane: where the rows of each block and group of it begin, and their end
+	blocks int
+	sums   []float64 // of all groups
+	most   int       // rows of a lane's block at most
+	wide   int       // groups of a lane at most
 }
 
 // Sizes that tests make small.
@@ -38,7 +40,7 @@ func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, err
 	if lanes < sourceLanes || g.in.n < blockReads*blocks*g.out.n {
 		return nil, nil
 	}
-	s := &spmmBlocks{by: scalars, cuts: g.cut((g.in.n + lanes - 1) / lanes)}
+	s := &spmmBlocks{blocks: blocks, by: scalars, cuts: g.cut((g.in.n + lanes - 1) / lanes)}
 	for _, c := range s.cuts {
 		s.wide = max(s.wide, c[1]-c[0])
 	}
@@ -69,7 +71,7 @@ func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, err
 	l.finish(in)
 	n := float64(in.rows * v.typ.Size())
 	in.flops, in.bytes = in.flops+n, in.bytes+n*float64(kindOf(v.typ).bytes())
-	_, _, end := s.scratch(in)
+	_, end := s.scratch(in)
 	l.s.tmp = max(l.s.tmp, end)
 	return in, nil
 }
@@ -106,57 +108,79 @@ func sortBlocks(g *groups, lane [2]int, at []int32, perBlock, blocks int, perm [
 	return start
 }
 
-// scratch is where a block's sums and a lane's lie in a worker's memory, behind the weights, and where they end.
-func (s *spmmBlocks) scratch(in *instr) (part, sum, end int) {
-	k, n := kindOf(in.v.typ), s.wide*in.v.typ.Size()
-	part = span(in.t.bytes) + span(s.most*k.bytes())
-	sum = part + span(n*k.bytes())
-	return part, sum, sum + span(8*n)
+// scratch is where a block's sums lie in a worker's memory, behind the weights, and where they end.
+func (s *spmmBlocks) scratch(in *instr) (part, end int) {
+	bytes := kindOf(in.v.typ).bytes()
+	part = span(in.t.bytes) + span(s.most*bytes)
+	return part, part + span(s.wide*in.v.typ.Size()*bytes)
 }
 
+// run has each worker take a block of the column after the other, each for all of its lanes: what the weights are computed from is read
+// from memory once, too.
 func (s *spmmBlocks) run(m *machine, in *instr) error {
-	return parallel(m.ctx, m.workers, len(s.cuts), func(w, lane int) error {
+	if s.sums == nil {
+		s.sums = make([]float64, in.grp.out.n*in.v.typ.Size())
+	}
+	tasks := min(m.workers, len(s.cuts))
+	return parallel(m.ctx, m.workers, tasks, func(w, task int) error {
+		lo, hi := task*len(s.cuts)/tasks, (task+1)*len(s.cuts)/tasks
 		if in.v.data.kind == f32 {
-			return runSpMMBlocks[float32](m, in, s, w, lane)
+			return runSpMMBlocks[float32](m, in, s, w, lo, hi)
 		}
-		return runSpMMBlocks[float64](m, in, s, w, lane)
+		return runSpMMBlocks[float64](m, in, s, w, lo, hi)
 	})
 }
 
-func runSpMMBlocks[T float](m *machine, in *instr, s *spmmBlocks, w, lane int) error {
+func runSpMMBlocks[T float](m *machine, in *instr, s *spmmBlocks, w, first, end int) error {
 	b, err := in.block(m, w)
 	if err != nil {
 		return err
 	}
-	lo, hi, start, size := s.cuts[lane][0], s.cuts[lane][1], s.start[lane], in.v.typ.Size()
-	n := hi - lo
-	partAt, sumAt, _ := s.scratch(in)
-	d, e := place(m.scratch[w], partAt, in.v.data.kind, n*size, 1, false), place(m.scratch[w], sumAt, f64, n*size, 1, false)
-	part, sum := of[T](&d), e.f64
-	clear(sum)
-	for at := 0; at+n < len(start); at += n {
-		from, to := int(start[at]), int(start[at+n])
-		if from == to {
-			continue
+	size, from, to := in.v.typ.Size(), s.cuts[first][0], s.cuts[end-1][1]
+	sums := s.sums[from*size : to*size]
+	clear(sums)
+	for block := range s.blocks {
+		if err := m.ctx.Err(); err != nil {
+			return err
 		}
-		var weights []T
-		if len(s.by) > 0 {
-			if weights, err = blockWeights[T](in, s.by, b, m.scratch[w], from, to-from); err != nil {
+		for lane := first; lane < end; lane++ {
+			if err := laneBlock[T](m, in, s, b, w, lane, block); err != nil {
 				return err
 			}
 		}
-		cpu.SpMM(n, start[at:at+n+1], from, weights, cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.at[from:to]}, cpu.Rows[T]{}, size, part)
-		cpu.AddRows(1, n*size, part, sum)
 	}
 	out := in.v.data
-	for i, x := range sum {
-		of[T](out)[lo*size+i] = T(x)
+	for i, x := range sums {
+		of[T](out)[from*size+i] = T(x)
 	}
-	for g := lo; out.valid != nil && g < hi; g++ {
+	for g := from; out.valid != nil && g < to; g++ {
 		out.valid[g] = 1
 		if in.v.fn == ra.Sum && in.grp.start[g] == in.grp.start[g+1] {
 			out.valid[g] = 0
 		}
 	}
+	return nil
+}
+
+// laneBlock adds what a lane's groups read of a block to their sums.
+func laneBlock[T float](m *machine, in *instr, s *spmmBlocks, b *block, w, lane, block int) error {
+	lo, hi, size := s.cuts[lane][0], s.cuts[lane][1], in.v.typ.Size()
+	n := hi - lo
+	start := s.start[lane][block*n : (block+1)*n+1]
+	from, to := int(start[0]), int(start[n])
+	if from == to {
+		return nil
+	}
+	var weights []T
+	var err error
+	if len(s.by) > 0 {
+		if weights, err = blockWeights[T](in, s.by, b, m.scratch[w], from, to-from); err != nil {
+			return err
+		}
+	}
+	at, _ := s.scratch(in)
+	d := place(m.scratch[w], at, in.v.data.kind, n*size, 1, false)
+	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.at[from:to]}, cpu.Rows[T]{}, size, of[T](&d))
+	cpu.AddRows(1, n*size, of[T](&d), s.sums[lo*size:hi*size])
 	return nil
 }

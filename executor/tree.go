@@ -260,6 +260,9 @@ func (c *compiler) convert(r int, k kind) int {
 	t.Kind = [...]kernels.Kind{kernels.Float64, kernels.Float32, kernels.Int}[k]
 	out := c.cell(t, from.uniform)
 	c.conv[[2]int{r, int(k)}] = out
+	if from.kind == f32 && k == f64 { // and back, with the same bits
+		c.conv[[2]int{out, int(f32)}] = r
+	}
 	return c.add(&op{name: "convert", out: out, args: []int{r}, mask: -1, run: convertCell})
 }
 

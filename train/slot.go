@@ -150,20 +150,27 @@ func (s *Slot) whole() bool {
 
 // updateRows updates rows [from, to) of the parameter with the rows of g that begin at row at.
 func (s *Slot) updateRows(o *optimizer, h *hyper, g Floats, at, from, to int) {
-	n, lo, shift := (to-from)*s.Size, from*s.Size, (at-from)*s.Size
-	parts := max(1, min(runtime.GOMAXPROCS(0), n/updateShare))
-	if parts == 1 {
-		s.updateElements(o, h, g, shift, lo, lo+n)
-	} else { // each element for itself: who does it does not matter
-		var wait sync.WaitGroup
-		for i := range parts {
-			wait.Go(func() { s.updateElements(o, h, g, shift, lo+i*n/parts, lo+(i+1)*n/parts) })
-		}
-		wait.Wait()
-	}
+	shift := (at - from) * s.Size
+	shared(from*s.Size, to*s.Size, 1, func(lo, hi int) { s.updateElements(o, h, g, shift, lo, hi) })
 	for _, j := range s.project {
-		j.apply(s.Param, s.Size, from, to)
+		shared(from, to, s.Size, func(lo, hi int) { j.apply(s.Param, s.Size, lo, hi) })
 	}
+}
+
+// shared calls f for parts of what lies from lo to hi, each of so many elements, at the same time where they are many: each is for
+// itself, so that who does it does not matter.
+func shared(lo, hi, size int, f func(lo, hi int)) {
+	n := hi - lo
+	parts := max(1, min(runtime.GOMAXPROCS(0), n*size/updateShare))
+	if parts == 1 {
+		f(lo, hi)
+		return
+	}
+	var wait sync.WaitGroup
+	for i := range parts {
+		wait.Go(func() { f(lo+i*n/parts, lo+(i+1)*n/parts) })
+	}
+	wait.Wait()
 }
 
 // updateShare is how many elements are worth a worker of their own.

@@ -69,6 +69,9 @@ func cAddRows[T Float](rows, size int, a []T, acc []float64) {
 	C.rg_add_rows_f64(C.long(rows), C.long(size), f64(a), f64(acc))
 }
 
+func cWiden(x []float32, out []float64)  { C.rg_convert_f64(C.long(len(x)), f32(x), f64(out)) }
+func cNarrow(x []float64, out []float32) { C.rg_convert_f32(C.long(len(x)), f64(x), f32(out)) }
+
 func cPairs[T Float](rows, size int, diff bool, a, b Rows[T], out []float64) {
 	d := C.int(0)
 	if diff {

@@ -70,6 +70,30 @@ func Dot[T Float](rows, size int, a []T, ar int, b []T, br int, out []float64) {
 	cDot(rows, size, a, ar, b, br, out)
 }
 
+// Widen copies numbers to double precision.
+func Widen(x []float32, out []float64) {
+	out = out[:len(x)]
+	if native && len(x) > 0 {
+		cWiden(x, out)
+		return
+	}
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+}
+
+// Narrow copies numbers to single precision, each rounded to the nearest.
+func Narrow(x []float64, out []float32) {
+	out = out[:len(x)]
+	if native && len(x) > 0 {
+		cNarrow(x, out)
+		return
+	}
+	for i, v := range x {
+		out[i] = float32(v)
+	}
+}
+
 // AddRows adds rows of a to acc: acc[i] += a[r*size+i], in double precision.
 func AddRows[T Float](rows, size int, a []T, acc []float64) {
 	if rows*size == 0 {

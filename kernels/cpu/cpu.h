@@ -30,6 +30,8 @@ int rg_limit(int most); // for tests: use at most that one; returns what is used
 	void rg_drop_mask_##S(long rows, long size, uint64_t seed, const uint64_t *key, uint32_t limit, T keep, T *out);
 RG_DECLARE(f32, float)
 RG_DECLARE(f64, double)
+void rg_convert_f32(long n, const double *x, float *out);
+void rg_convert_f64(long n, const float *x, double *out);
 void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out);
 void rg_mix(long n, const int64_t *x, uint64_t *key);
 #endif

@@ -138,6 +138,29 @@ func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 	testGather[T](t, rng, rows, size)
 }
 
+// TestConvert: the conversions of Go, also of what neither holds exactly.
+func TestConvert(t *testing.T) {
+	rng := rand.New(rand.NewSource(5))
+	wide := []float64{0, math.Copysign(0, -1), 1e300, -1e300, 1e-50, 1e-40, math.Inf(1), math.Inf(-1), math.NaN(), 16777217, 0.1}
+	for range 90 {
+		wide = append(wide, rng.NormFloat64()*math.Exp(90*rng.NormFloat64()))
+	}
+	for n := range wide {
+		narrow, back := make([]float32, n+1), make([]float64, n+1)
+		narrow[n], back[n] = 7, 7
+		Narrow(wide[:n], narrow)
+		Widen(narrow[:n], back)
+		for i := range n {
+			if want := float32(wide[i]); math.Float32bits(narrow[i]) != math.Float32bits(want) && want == want || math.Float64bits(back[i]) != math.Float64bits(float64(want)) && want == want || (want != want) != (back[i] != back[i]) {
+				t.Fatalf("%v becomes %v and %v", wide[i], narrow[i], back[i])
+			}
+		}
+		if narrow[n] != 7 || back[n] != 7 {
+			t.Fatalf("more than %d numbers are converted", n)
+		}
+	}
+}
+
 // testGather copies rows in any order, some again and again, some missing, and the sign of a zero with them.
 func testGather[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 	x, at := finite[T](rng, rows*size), make([]int32, 2*rows+5)

@@ -12,6 +12,8 @@ func cUnary[T Float](Op, []T, []T) bool                                         
 func cSelect[T Float](int, int, []T, int, int, []T, int, int, []T, int, int, []T) {}
 func cDot[T Float](int, int, []T, int, []T, int, []float64)                       {}
 func cAddRows[T Float](int, int, []T, []float64)                                  {}
+func cWiden([]float32, []float64)                                                 {}
+func cNarrow([]float64, []float32)                                                {}
 func cPairs[T Float](int, int, bool, Rows[T], Rows[T], []float64)                 {}
 func cSpMM[T Float](int, []int32, int, []T, Rows[T], Rows[T], int, []T)           {}
 func cGather[T Float](int, []T, []int32, []T)                                     {}

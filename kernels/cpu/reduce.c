@@ -2,7 +2,7 @@
 #define BODY "reduce.h"
 #include "targets.h"
 
-#define EXPORT(S, T)                                                                                \
+#define EXPORT(S, T, OTHER)                                                                                \
 	void rg_dot_##S(long rows, long size, const T *a, long ar, const T *b, long br, double *out) {  \
 		PICK(rg_dot_##S, (rows, size, a, ar, b, br, out));                                          \
 	}                                                                                               \
@@ -12,6 +12,7 @@
 	void rg_add_rows_##S(long rows, long size, const T *a, double *acc) {                           \
 		PICK(rg_add_rows_##S, (rows, size, a, acc));                                                \
 	}                                                                                               \
+	void rg_convert_##S(long n, const OTHER *x, T *out) { PICK(rg_convert_##S, (n, x, out)); }      \
 	void rg_products_##S(long rows, long m, long k, long n, const T *a, long ar, const T *b, long br, T *out, long or) { \
 		PICK(rg_products_##S, (rows, m, k, n, a, ar, b, br, out, or));                              \
 	}                                                                                               \
@@ -21,5 +22,5 @@
 	void rg_logsumexp_##S(long rows, long size, const T *x, double *out) {                          \
 		PICK(rg_logsumexp_##S, (rows, size, x, out));                                               \
 	}
-EXPORT(f32, float)
-EXPORT(f64, double)
+EXPORT(f32, float, double)
+EXPORT(f64, double, float)

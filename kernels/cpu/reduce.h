@@ -126,6 +126,19 @@ static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_
 #undef AHEAD
 #undef STREAM
 
+#if SINGLE
+#define OTHER double
+#else
+#define OTHER float
+#endif
+// The other type's numbers as T.
+static void N(rg_convert)(long n, const OTHER *restrict x, T *restrict out) {
+	for (long i = 0; i < n; i++)
+		out[i] = (T)x[i];
+}
+
+#undef OTHER
+
 static void N(rg_add_rows)(long rows, long size, const T *restrict a, double *restrict acc) {
 	if (size == 1) {
 		N(wide) s0 = {0}, s1 = {0};
