@@ -208,7 +208,7 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 		return nil, db.translate(err)
 	}
 	r := newReader(types, int(t.Rows), room)
-	err := db.rows("SELECT "+strings.Join(names, ", ")+" FROM "+def.sql()+" ORDER BY "+def.rowidName(), r.add)
+	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+def.sql()+" ORDER BY "+def.rowidName(), func(c []lite.Cell) error { return r.add(c) })
 	if err == nil {
 		err = r.err()
 	}

@@ -146,7 +146,8 @@ typedef struct { char *p; int64_t cap; } rg_arena;
 /* rg_wait is how long a connection's statements wait for a lock, in ms, and the count of interrupts that ends it. */
 typedef struct { int ms, interrupts; } rg_wait;
 
-int rg_step(sqlite3_stmt *, rg_wait *, int n, rg_cell *out);
+int rg_step(sqlite3_stmt *, rg_wait *, int n, uintptr_t out);
+int rg_steps(sqlite3_stmt *, rg_wait *, int n, int most, uintptr_t out, int *got);
 int rg_run(sqlite3_stmt *, rg_wait *, int n, const rg_cell *in, rg_arena *a);
 int rg_bind(sqlite3_stmt *, int n, const rg_cell *in, rg_arena *a);
 int rg_grow(rg_arena *, int64_t n);

@@ -25,19 +25,36 @@ static int step(sqlite3_stmt *s, rg_wait *wait) {
   return rc;
 }
 
-int rg_step(sqlite3_stmt *s, rg_wait *wait, int n, rg_cell *out) {
-  int rc = step(s, wait);
-  if (rc != SQLITE_ROW) return rc;
+/* Reads the row's n cells, and tells whether any points to what the next step frees. */
+static int cells(sqlite3_stmt *s, int n, rg_cell *out) {
+  int points = 0;
   for (int i = 0; i < n; i++) {
     rg_cell *c = &out[i];
     switch (c->kind = sqlite3_column_type(s, i)) {
     case SQLITE_INTEGER: c->i = sqlite3_column_int64(s, i); break;
     case SQLITE_FLOAT: c->d = sqlite3_column_double(s, i); break;
-    case SQLITE_TEXT: c->p = (void *)sqlite3_column_text(s, i), c->n = sqlite3_column_bytes(s, i); break;
-    case SQLITE_BLOB: c->p = (void *)sqlite3_column_blob(s, i), c->n = sqlite3_column_bytes(s, i); break;
+    case SQLITE_TEXT: c->p = (void *)sqlite3_column_text(s, i), c->n = sqlite3_column_bytes(s, i), points = 1; break;
+    case SQLITE_BLOB: c->p = (void *)sqlite3_column_blob(s, i), c->n = sqlite3_column_bytes(s, i), points = 1; break;
     }
   }
+  return points;
+}
+
+/* The cells' place is a number: for a pointer, cgo would search all of them for pointers to Go's memory at each call. */
+int rg_step(sqlite3_stmt *s, rg_wait *wait, int n, uintptr_t out) {
+  int rc = step(s, wait);
+  if (rc == SQLITE_ROW) cells(s, n, (rg_cell *)out);
   return rc;
+}
+
+/* rg_steps reads up to most rows, and no more than one of texts or blobs. */
+int rg_steps(sqlite3_stmt *s, rg_wait *wait, int n, int most, uintptr_t out, int *got) {
+  for (*got = 0; *got < most;) {
+    int rc = step(s, wait);
+    if (rc != SQLITE_ROW) return rc;
+    if (cells(s, n, (rg_cell *)out + (int64_t)n * (*got)++)) break;
+  }
+  return SQLITE_ROW;
 }
 
 /* rg_bind binds n cells; the i field of TEXT and BLOB cells is their offset in the arena. The bytes

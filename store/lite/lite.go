@@ -12,6 +12,7 @@ import "C"
 
 import (
 	"fmt"
+	"runtime"
 	"unsafe"
 
 	_ "github.com/mattn/go-sqlite3" // compiles SQLite
@@ -366,11 +367,9 @@ func (s *Stmt) Bind() error {
 
 // Step advances to the next row; false at the end.
 func (s *Stmt) Step() (bool, error) {
-	var out *C.rg_cell
-	if s.cols > 0 {
-		out = (*C.rg_cell)(&s.out[0])
-	}
-	switch rc := C.rg_step(s.p, s.c.wait, C.int(s.cols), out); rc {
+	rc := C.rg_step(s.p, s.c.wait, C.int(s.cols), C.uintptr_t(uintptr(unsafe.Pointer(unsafe.SliceData(s.out)))))
+	runtime.KeepAlive(s)
+	switch rc {
 	case C.SQLITE_ROW:
 		return true, nil
 	case C.SQLITE_DONE:
@@ -405,6 +404,36 @@ func (c *Conn) Query(sql string, args []any, row func([]Cell) error) error {
 		}
 		if err := row(s.out); err != nil {
 			return err
+		}
+	}
+}
+
+// scanRows is how many rows Scan fetches at once.
+const scanRows = 64
+
+// Scan is Query without parameters, of which rows of numbers are fetched some at a time: what row does must not change what sql reads.
+func (c *Conn) Scan(sql string, row func([]Cell) error) error {
+	s, err := c.Prepare(sql)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	out := make([]Cell, scanRows*max(s.cols, 1))
+	for {
+		var got C.int
+		rc := C.rg_steps(s.p, s.c.wait, C.int(s.cols), scanRows, C.uintptr_t(uintptr(unsafe.Pointer(&out[0]))), &got)
+		runtime.KeepAlive(out)
+		for i := range int(got) {
+			if err := row(out[i*s.cols : (i+1)*s.cols]); err != nil {
+				return err
+			}
+		}
+		switch rc {
+		case C.SQLITE_ROW:
+		case C.SQLITE_DONE:
+			return nil
+		default:
+			return s.c.failure(rc)
 		}
 	}
 }

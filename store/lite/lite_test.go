@@ -2,6 +2,8 @@ package lite
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -141,5 +143,38 @@ func TestInterruptFirst(t *testing.T) {
 	c.Resume()
 	if err := c.Exec(long); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestScan: rows of numbers many at a time, of texts and blobs one by one, and an error after some rows.
+func TestScan(t *testing.T) {
+	c := open(t)
+	for _, n := range []int{0, 1, scanRows - 1, scanRows, scanRows + 1, 3*scanRows + 5} {
+		for _, cell := range []string{"value * 0.5", "'t' || value", "CAST('b' || value AS blob)", "CASE WHEN value % 70 = 3 THEN 'x' ELSE value END"} {
+			sql := fmt.Sprintf("SELECT value, %s, NULL FROM rg_series(1, %d, 1)", cell, n)
+			read := func(rows func(f func([]Cell) error) error) (out []string) {
+				if err := rows(func(c []Cell) error {
+					out = append(out, fmt.Sprint(len(c), c[0].Int(), c[1].Kind(), c[1].String(), c[2].IsNull()))
+					return nil
+				}); err != nil {
+					t.Fatal(err)
+				}
+				return out
+			}
+			want := read(func(f func([]Cell) error) error { return c.Query(sql, nil, f) })
+			got := read(func(f func([]Cell) error) error { return c.Scan(sql, f) })
+			if len(want) != n || !slices.Equal(got, want) {
+				t.Errorf("%s: %d rows %v, not %v", sql, len(got), got, want)
+			}
+		}
+	}
+	seen := 0
+	err := c.Scan("SELECT CASE WHEN value < 10 THEN value ELSE abs(-9223372036854775808) END FROM rg_series(1, 20, 1)", func([]Cell) error { seen++; return nil })
+	if err == nil || seen != 9 {
+		t.Errorf("%d rows before the error %v", seen, err)
+	}
+	stop := errors.New("enough")
+	if err := c.Scan("SELECT value FROM rg_series(1, 200, 1)", func([]Cell) error { return stop }); err != stop {
+		t.Errorf("the function's error became %v", err)
 	}
 }
