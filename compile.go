@@ -55,6 +55,9 @@ type Compilation struct {
 
 // plan binds, differentiates and optimizes a request.
 func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
+	if db.OnCompiling != nil {
+		db.OnCompiling()
+	}
 	begin := time.Now()
 	db.Look()
 	c := &compiled{request: r}

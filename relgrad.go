@@ -44,6 +44,8 @@ type Engine struct {
 	OnStep func(row train.LossRow, steps int64)
 	// OnEnd is called when train() ends, however it does.
 	OnEnd func()
+	// OnCompiling is called when the engine begins to plan a loss or a query.
+	OnCompiling func()
 	// OnCompiled is called when the executor has a program for a loss or a query.
 	OnCompiled func(Compilation)
 	// RunStatement runs a statement of before_step as scripts do, DO and CALL of a user's procedure included, inside the

@@ -120,7 +120,7 @@ type Point struct {
 	Prepared float64 // making the data and loading them into a store; little where both were there
 	Planning, Reading, Structure,
 	First float64 // the first step, with what is computed once
-	Setup  float64 // of all processors, up to the first step: it is the same on a machine that is busy otherwise
+	Setup  float64 // of all processors, for these but the first step: it is the same on a machine that is busy otherwise
 	Memory int64   // bytes that the program holds
 	Peak   int64   // bytes that this process took at most
 	Amount float64 // of work that a step does
@@ -209,7 +209,7 @@ type round struct {
 	p       *Point
 	seconds float64 // of steps, at least
 	c       relgrad.Compilation
-	begun   float64 // the processors' time at the beginning
+	begun   float64 // the processors' time when planning began
 	y       *yardstick
 	steps   int
 	sum     float64
@@ -227,7 +227,7 @@ func (r *round) run(ctx context.Context, data, store, file string) error {
 	defer stop()
 	over := false
 	err := runScript(ctx, store, file, vars, func(db *relgrad.DB) {
-		r.begun, db.OnCompiled = processorTime(), r.compiled
+		db.OnCompiling, db.OnCompiled = func() { r.begun = processorTime() }, r.compiled
 		db.OnStep = func(train.LossRow, int64) {
 			if over = over || r.step(time.Since(r.last).Seconds()); over {
 				stop()

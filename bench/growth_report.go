@@ -75,8 +75,8 @@ func (g *Growth) Report() string {
 
 Written by `+"`relgrad bench growth`"+`; `+"`go doc ./bench`"+` says how. Each size trains in one process; after each step the limit is measured,
 on memory of the same size, and a fraction is the median of such pairs. What is asked: at all sizes of an axis the fraction of the
-limit that a step reaches is at most %g times below the best, and what comes before the first step (opening the store, the script's
-statements, planning, reading the tables, the structure phase) takes at most %g times as much of the processors' time for a row as at the
+limit that a step reaches is at most %g times below the best, and what training does before its first step (planning,
+reading the tables, the structure phase) takes at most %g times as much of the processors' time for a row as at the
 smallest size; for a stored number where rows become larger instead. Planning counts a table's rows.
 
 %s, %d processors, %s; relgrad with %s, loops %s, %s; %s.

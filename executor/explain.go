@@ -152,6 +152,9 @@ func (v *val) made(how string) string {
 		how += ", " + v.note
 	}
 	out := v.typ.String()
+	if v.data != nil && v.data.kind == f32 && kindOf(v.typ) == f64 {
+		out += " as real"
+	}
 	if v.sp.n != 1 {
 		out = fmt.Sprintf("%d × %s", v.sp.n, out)
 	}

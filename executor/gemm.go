@@ -117,6 +117,9 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		return nil, err
 	}
 	t.also = []*val{g.x, g.y}
+	for g.rows > leastPanel && products*((g.p.m+g.rows-1)/g.rows)*((g.p.n+sharedWidth-1)/sharedWidth) < 2 {
+		g.rows /= 2
+	}
 	in := &instr{v: v, how: "GEMM", rows: products, t: t, lower: g}
 	if s := g.shared(products); s != nil {
 		in.lower, in.how = s, "GEMM side by side"
@@ -129,6 +132,9 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 	in.bytes += float64((g.x.sp.n*g.x.typ.Size() + g.y.sp.n*g.y.typ.Size()) * kindOf(v.typ).bytes())
 	return in, nil
 }
+
+// leastPanel is the number of rows or columns down to which a product is cut so that workers can share it.
+const leastPanel = 128
 
 // across cuts so many columns of some results with so many rows into panels: wide ones, so that the library lays an operand out
 // for itself as rarely as it may, where there are enough of them for the workers.
@@ -143,6 +149,9 @@ func across(results, panels, columns int) (n, width int) {
 func (g *gemm) run(m *machine, in *instr) error {
 	down := (g.p.m + g.rows - 1) / g.rows
 	n, width := across(in.rows, down, g.p.n)
+	if down*n*in.rows < 4 && width >= g.p.n && g.p.n >= 2*leastPanel { // too few for the workers
+		n, width = 2, (g.p.n+1)/2
+	}
 	return parallel(m.ctx, m.workers, in.rows*down*n, func(w, task int) error {
 		row, at := task/(down*n), task%(down*n)
 		lo, left := at%down*g.rows, at/down*width

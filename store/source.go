@@ -75,8 +75,12 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	out := &ra.Table{Schema: t.Schema, Name: t.Name}
 	stats, asked := []string{"count(*)"}, []int(nil) // SQLite counts rows without reading them, and values not
 	for i := range t.Cols {
-		if !t.Cols[i].NotNull {
-			stats, asked = append(stats, "count("+ident(t.Cols[i].Name)+")"), append(asked, i)
+		if c := &t.Cols[i]; !c.NotNull {
+			value := ident(c.Name)
+			if c.Type.isChunk() { // it knows a value's type without reading it
+				value = "nullif(typeof(" + value + "), 'null')"
+			}
+			stats, asked = append(stats, "count("+value+")"), append(asked, i)
 		}
 	}
 	nulls := map[int]bool{}
