@@ -15,7 +15,7 @@ import (
 // Bounds of what is worth it. Tests make them small.
 var (
 	distributeFlops = 1e8 // operations of the sums as they stand
-	distributeSide  = 64  // rows and columns of a tile
+	distributeSide  = 32  // rows and columns of a tile
 	distributePanel = 512 // rows or columns of a tile that are multiplied at once
 )
 
