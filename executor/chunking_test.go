@@ -289,3 +289,20 @@ func TestSumsByOtherKeys(t *testing.T) {
 		}
 	}
 }
+
+// TestChunkedInOnePass: the mean of a loss over chunks is a sum over the matrix, and its gradient waits for no check that it is not
+// NULL: the data are read once, however they are stored.
+func TestChunkedInOnePass(t *testing.T) {
+	executor.SmallGrids(t)
+	for _, n := range []int{1, 4, 8} {
+		m := gradtest.Logistic(64, 16)
+		size := gradtest.Size{'i': n, 'j': n, 'o': 1}
+		for _, wide := range []bool{false, true} {
+			p := passOf(t, m, size, kernels.Float32, false, executor.Options{Force64: wide})
+			_, step, _ := strings.Cut(p.explain, "each step:")
+			if strings.Contains(step, "is_not_null") || strings.Count(step, "over 64 rows") != 1 || !strings.Contains(step, "one pass over 64 rows") {
+				t.Errorf("in chunks of %d, double precision %v: not one pass over 64 rows in\n%s", n, wide, p.explain)
+			}
+		}
+	}
+}

@@ -290,10 +290,10 @@ func (c *contraction) splitCall(v *val, labels []int) bool {
 	case "cast":
 		return c.split(a[0], labels)
 	case "mul":
-		if s := evenly(a[0]); s != nil {
+		if s := c.g.evenly(a[0]); s != nil {
 			return c.split(s, nil) && c.split(a[1], labels)
 		}
-		if s := evenly(a[1]); s != nil {
+		if s := c.g.evenly(a[1]); s != nil {
 			return c.split(a[0], labels) && c.split(s, nil)
 		}
 		if a[0].typ.Shape == nil {

@@ -138,6 +138,9 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 	if d.Name == "transpose" && turns(args[0]) {
 		return args[0].args[0], nil
 	}
+	if d.Name == "is_not_null" && (!args[0].typ.Nullable || args[0].filled()) {
+		return g.constant(kernels.BoolValue(true)), nil
+	}
 	if v, err := g.elementwise(d, at, args); v != nil || err != nil {
 		return v, err
 	}
@@ -287,6 +290,11 @@ func (g *graph) agg(fn ra.AggFn, v *val, t kernels.Type, grp *groups) *val {
 
 func aggKey(fn ra.AggFn, v *val, t kernels.Type, grp *groups) string {
 	return fmt.Sprintf("a%v %v %d %d", fn, t, v.id, grp.id)
+}
+
+// filled reports whether v is a sum of rows that are there whatever the step, and hold no NULL: it is not NULL either.
+func (v *val) filled() bool {
+	return v.op == vAgg && (v.fn == ra.Sum || v.fn == ra.GradSum) && !v.args[0].typ.Nullable && !v.grp.vary() && v.grp.out.n == 1 && v.grp.in.n > 0
 }
 
 // find returns an interned val, nil where there is none.

@@ -368,8 +368,8 @@ func (g *graph) inMatrix(a, first *val) *val {
 	switch {
 	case a.uniform() && a.typ.Shape == nil:
 		return a
-	case evenly(a) != nil:
-		return evenly(a)
+	case g.evenly(a) != nil:
+		return g.evenly(a)
 	case a.sp != first.sp || a.typ.Nullable || !a.typ.IsFloat() || a.uniform():
 		return nil
 	}
@@ -383,11 +383,37 @@ func (g *graph) inMatrix(a, first *val) *val {
 }
 
 // evenly is the scalar that all elements of a chunk are, which is the same for all rows; nil for another column.
-func evenly(v *val) *val {
-	if v.op == vCall && v.uniform() && v.expr.Def.Name == "expand_to" && v.args[0].typ.Shape == nil && v.args[0].typ.IsFloat() {
+func (g *graph) evenly(v *val) *val {
+	switch {
+	case v.op != vCall || !v.uniform() || !v.typ.IsFloat() || v.typ.Nullable:
+		return nil
+	case v.expr.Def.Name == "expand_to" && v.args[0].typ.Shape == nil && v.args[0].typ.IsFloat():
 		return v.args[0]
+	case v.expr.Def.Elem == nil || v.typ.Shape == nil:
+		return nil
 	}
-	return nil
+	args := slices.Clone(v.args)
+	for i, a := range args {
+		if a.typ.Shape == nil && a.uniform() {
+			continue
+		}
+		if args[i] = g.evenly(a); args[i] == nil {
+			return nil
+		}
+		if x, err := g.cast(args[i], a.typ.Kind); err == nil { // the chunk's own precision
+			args[i] = x
+		} else {
+			return nil
+		}
+	}
+	x, err := g.call(v.expr.Def, v.expr.Attr, args...)
+	if err == nil {
+		x, err = g.cast(x, v.typ.Kind)
+	}
+	if err != nil {
+		return nil
+	}
+	return x
 }
 
 func (g *graph) cast(v *val, k kernels.Kind) (*val, error) {
@@ -438,6 +464,16 @@ func (g *graph) narrow(v *val) *val {
 // sumOfMatrix sums all rows of a column that has been put into rows from a matrix, or of their elements or squares: it sums
 // the matrix. It returns nil for another sum.
 func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *groups) (*val, error) {
+	if rest, by := shared(v); rest != nil {
+		sum, err := g.sumOfMatrix(rest, rest.typ, grp)
+		if sum == nil || err != nil {
+			return nil, err
+		}
+		if sum, err = g.call(v.expr.Def, v.expr.Attr, sum, by); err != nil {
+			return nil, err
+		}
+		return g.cast(sum, t.Kind)
+	}
 	m, name := v, "sum_to"
 	if v.op == vCall && len(v.args) == 1 && (v.expr.Def.Name == "sqnorm" || v.expr.Def.Name == "sum_to" && v.typ.Shape == nil) {
 		m, name = v.args[0], v.expr.Def.Name
@@ -462,6 +498,17 @@ func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *groups) (*val, error) {
 		return g.cast(inner, t.Kind)
 	}
 	return g.agg(ra.GradSum, inner, t, g.whole(inner.sp, grp.out)), nil
+}
+
+// shared takes a number apart that is divided by a constant, as the mean of a chunk is; nil for another.
+func shared(v *val) (x, by *val) {
+	if v.op != vCall || v.data != nil || v.expr.Def.Name != "div" || v.typ.Kind != kernels.Float64 || v.args[0].typ.Kind != kernels.Float64 || v.args[0].typ.Shape != nil {
+		return nil, nil
+	}
+	if c := v.args[1]; c.op == vConst && c.typ.Shape == nil && !c.konst.Null && c.konst.Float() != 0 {
+		return v.args[0], c
+	}
+	return nil, nil
 }
 
 // squared is the chunk whose elements v holds the squares of, nil where it does not.
