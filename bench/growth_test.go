@@ -92,8 +92,13 @@ func TestUnmet(t *testing.T) {
 	}
 	g.Axes = g.Axes[:1]
 	missed := g.Missed()
-	if len(missed) != 3 || !strings.Contains(missed[0], "×4: the best fraction of the limit is 1.50 times") || !strings.Contains(missed[1], "×4: the processors' time before the first step is 2.00 times") || !strings.Contains(missed[2], "slow.sql took 2 s") {
+	if len(missed) != 3 || !strings.Contains(missed[0], "×4: the best fraction of the limit is 1.50 times") || !strings.Contains(missed[1], "×4: the processors' time before the first step, beside the limit's, is 2.00 times") || !strings.Contains(missed[2], "slow.sql took 2 s") {
 		t.Errorf("%q", missed)
+	}
+	slow := *g.Axes[0].Points[2]
+	slow.Limits = []float64{80, 80, 80} // where the limit takes twice as long, so may setup
+	if x := g.Axes[0].growth(&slow); x != 1 {
+		t.Errorf("setup grows %g times where the limit is half of what it was", x)
 	}
 	if text := g.Report(); strings.Count(text, "**missed**") != 3 || strings.Count(text, "not measured") != 1 {
 		t.Error(text)

@@ -197,7 +197,7 @@ func setValid(out, v []byte) {
 
 // gatherFloats is gatherRows with rows fetched ahead, where a row is worth that.
 func gatherFloats[T float](out, src []T, at []int32, size int) {
-	if size < 8 {
+	if size > 1 && size < 8 || len(src) == 0 {
 		gatherRows(out, src, at, size)
 		return
 	}

@@ -131,6 +131,13 @@ static void N(rg_spmm)(long groups, const int32_t *start, long base, const T *w,
 
 // N(rg_gather) copies rows of x, with some rows ahead on their way to the cache; a negative row is zero.
 static void N(rg_gather)(long rows, long size, const T *x, const int32_t *at, T *out) {
+	if (size == 1) {
+		for (long r = 0; r < rows; r++) {
+			T v = x[at[r] < 0 ? 0 : at[r]];
+			out[r] = at[r] < 0 ? 0 : v;
+		}
+		return;
+	}
 	long ahead = size * (long)sizeof(T) < 1024 ? size * (long)sizeof(T) : 1024;
 	for (long r = 0; r < rows; r++, out += size) {
 		const T *from = x + (long)at[r] * size;
