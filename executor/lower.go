@@ -245,13 +245,18 @@ func (l *lowerer) emit(p *Program) error {
 			l.s.steps = append(l.s.steps, ins...)
 			continue
 		}
-		v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n} // place gives it its memory
-		v.done, v.structural = false, l.structural
-		l.s.kept = append(l.s.kept, v)
-		l.s.once = append(l.s.once, ins...)
+		l.keep(v, ins...)
 		p.onceTmp = max(p.onceTmp, l.s.tmp)
 	}
 	return nil
+}
+
+// keep has the instructions compute v once.
+func (l *lowerer) keep(v *val, ins ...*instr) {
+	v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n} // place gives it its memory
+	v.done, v.structural = false, l.structural
+	l.s.kept = append(l.s.kept, v)
+	l.s.once = append(l.s.once, ins...)
 }
 
 // inArena gives v a place in the schedule's memory.

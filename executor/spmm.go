@@ -198,7 +198,11 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 		in.how = "SpMM from a file"
 	}
 	var err error
-	if in.t, err = l.weights(v.grp.order, scalars, v.typ); err != nil {
+	var order *index
+	if s.by, order, err = l.inOrder(v, scalars); err != nil {
+		return nil, err
+	}
+	if in.t, err = l.weights(order, s.by, v.typ); err != nil {
 		return nil, err
 	}
 	for _, x := range s.x {
@@ -215,6 +219,37 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 		l.s.tmp = max(l.s.tmp, span(in.t.bytes)+s.buf[len(s.buf)-1]+s.files.bytes)
 	}
 	return in, nil
+}
+
+// inOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at each step are put in the
+// order of groups once.
+func (l *lowerer) inOrder(v *val, scalars []factor) ([]factor, *index, error) {
+	order := v.grp.order
+	if order == nil || order.vary() || !v.vary || l.structural || l.g.p == nil || l.g.parent != nil || len(scalars) == 0 {
+		return scalars, order, nil
+	}
+	out := slices.Clone(scalars)
+	for i, f := range scalars {
+		if f.v.data == nil || f.v.vary || f.v.uniform() || f.v.sp != order.src || f.v.typ.Nullable {
+			return scalars, order, nil
+		}
+		w, err := l.g.gather(f.v, order)
+		if err != nil {
+			return nil, nil, err
+		}
+		out[i].v = w
+	}
+	for _, f := range out {
+		if f.v.data != nil {
+			continue
+		}
+		in, err := l.store(f.v, f.v, f.v.sp.n)
+		if err != nil {
+			return nil, nil, err
+		}
+		l.keep(f.v, in)
+	}
+	return out, nil, nil
 }
 
 // largest is the number of rows of the largest group.
