@@ -91,6 +91,7 @@ var faults = []fault{
 	{"sums of a large column begin with those of the step before", "executor/spmm_blocks.go", "	clear(sums)\n", "", "./executor -run=TestSpMMInBlocks"},
 	{"pieces of rows in a file are all the first one", "executor/spmm_file.go", "from.idx.at[lo:hi]); err", "from.idx.at[:hi-lo]); err", "./executor -run=TestRowsFromFile"},
 	{"the sum of no rows is not NULL", "executor/graph.go", " && v.grp.out.n == 1 && v.grp.in.n > 0\n", " && v.grp.out.n == 1\n", "./executor -run=TestRandomPlans"},
+	{"weights of a step are put in order once", "executor/spmm.go", "f.v.data == nil || f.v.vary || f.v.uniform()", "f.v.data == nil || f.v.uniform()", "./executor -run=TestModels"},
 	{"a column of weights is rounded for whoever reads it", "executor/fuse.go", "		} else if !asWeight(u, v) {\n			return false\n		}", "		}", "./executor -run=TestWeightsInSingles"},
 	{"a sum of products in blocks keeps the last one", "executor/gemm_sum.go", "		beta = 1\n", "		beta = 0\n", "./executor -run=TestSumsOfProducts"},
 	{"what a guard excludes is computed into memory", "executor/lower.go", "	if l.conditional(v) {", "	if l == nil {", "./ -run=TestSemantics/guards"},
