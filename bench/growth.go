@@ -39,7 +39,7 @@ type Size struct {
 }
 
 // allowed is by how much the fraction of the limit may fall below the best of the axis, and by how much more of
-// the processors' time a row may take before the first step than at the smallest size.
+// the processors' time, over the limit's, a row may take before the first step than at the smallest size.
 const allowed = 1.3
 
 // Axes are all of them, in the order of reports.

@@ -11,6 +11,7 @@ type adding struct {
 	how   string
 	vals  []*val // the results of the tree, in the kind of the sum: scalar factors first
 	also  []*val // columns that are read in place
+	index []*val // those of them that are read through an index
 	add   adder
 	parts bool    // accumulators are in parts
 	flops float64 // per row, besides the tree's
@@ -77,6 +78,7 @@ func (c *compiler) emitSum(v *val, a *adding) error {
 		c.t.result = append(c.t.result, c.convert(r, kindOf(v.typ)))
 	}
 	c.t.also = append(c.t.also, a.also...)
+	c.t.gathers = append(c.t.gathers, a.index...)
 	if len(a.also) == 0 {
 		c.t.most = chain // sums in single precision run over no more rows
 	}
@@ -114,6 +116,9 @@ func (g *graph) sumInPlace(v *val, order *index, scalars []factor, chunk *val) *
 		}
 		from[i] = x.in(g, order)
 		a.also = append(a.also, x.v)
+		if from[i].idx != nil {
+			a.index = append(a.index, x.v)
+		}
 	}
 	if a.add = addInPlace[float64](scalars, from); kindOf(v.typ) == f32 {
 		a.add = addInPlace[float32](scalars, from)

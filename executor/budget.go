@@ -389,12 +389,14 @@ func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
 	return bytes, filed
 }
 
-// smallest is the least budget that works, in whole megabytes, as people write it.
+// smallest is the least budget above this one that works, in whole megabytes, as people write it. A smaller one may work too, in which
+// a column lies in a file that this one keeps in memory.
 func (p *Program) smallest(fixed int64, vals []tried) int64 {
 	const mega = 1 << 20
 	cols := p.columnsByBytes()
 	works := func(budget int64) bool { return p.works(cols, budget*mega, fixed, vals) }
-	fails, least := int64(0), int64(1)
+	fails := p.opt.Memory / mega
+	least := fails + 1
 	for !works(least) {
 		fails, least = least, least+max(least/64, 1)
 	}

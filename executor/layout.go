@@ -394,17 +394,17 @@ func (g *graph) evenly(v *val) *val {
 	}
 	args := slices.Clone(v.args)
 	for i, a := range args {
-		if a.typ.Shape == nil && a.uniform() {
-			continue
+		kind := v.typ.Kind // to which a chunk's kernel converts numbers
+		if a.typ.Shape != nil || !a.uniform() {
+			if args[i], kind = g.evenly(a), a.typ.Kind; args[i] == nil {
+				return nil
+			}
 		}
-		if args[i] = g.evenly(a); args[i] == nil {
+		x, err := g.cast(args[i], kind)
+		if err != nil {
 			return nil
 		}
-		if x, err := g.cast(args[i], a.typ.Kind); err == nil { // the chunk's own precision
-			args[i] = x
-		} else {
-			return nil
-		}
+		args[i] = x
 	}
 	x, err := g.call(v.expr.Def, v.expr.Attr, args...)
 	if err == nil {

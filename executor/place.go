@@ -146,6 +146,9 @@ func (in *instr) gathers(f func(v *val)) {
 			f(o.v)
 		}
 	}
+	for _, v := range in.t.gathers {
+		f(v)
+	}
 	for _, o := range in.t.ops {
 		switch x := o.aux.(type) {
 		case *pairing:
@@ -170,8 +173,9 @@ func indexed(from []source, f func(v *val)) {
 	}
 }
 
-// partials is an upper bound of the partial sums of the largest instruction, in bytes.
-func (s *schedule) partials() (most int64) {
+// partials is an upper bound of the partial sums of the largest instruction, and of those that instructions keep, in bytes.
+func (s *schedule) partials() int64 {
+	most, kept := int64(0), int64(0)
 	for _, ins := range [][]*instr{s.once, s.steps} {
 		for _, in := range ins {
 			n := 0
@@ -185,8 +189,8 @@ func (s *schedule) partials() (most int64) {
 						n += m.v.partials()
 					}
 				}
-			case *spmmBlocks:
-				n = 8 * in.grp.out.n * in.v.typ.Size()
+			case *spmmBlocks: // they keep theirs
+				kept += int64(8 * in.grp.out.n * in.v.typ.Size())
 			case nil:
 				if in.grp != nil && in.rows > 0 {
 					n = 2 * 8 * in.v.typ.Size() * in.lanes()
@@ -195,7 +199,7 @@ func (s *schedule) partials() (most int64) {
 			most = max(most, int64(n))
 		}
 	}
-	return most
+	return most + kept
 }
 
 // choose marks the vals that lie in files: as few as let the rest fit into the budget. Where the most is in memory at

@@ -24,17 +24,21 @@ func TestRowsFromFile(t *testing.T) {
 	defer executor.SpillFrom(1 << 14)()
 	executor.SmallPieces(t)
 	const nodes, edges = 20000, 60000
-	for name, c := range map[string]struct{ form, sum, term string }{
-		"load":                 {"x.v[·]", "", "sqnorm(tanh(x.v * l.w))"},
-		"SpMM":                 {"SpMM from a file", "a.w * x.v", ""},
-		"SpMM of a difference": {"SpMM from a file", "a.w * (x.v - y.v)", ""},
+	for name, c := range map[string]struct {
+		form, sum, term string
+		size            int
+	}{
+		"load":                 {"x.v[·]", "", "sqnorm(tanh(x.v * l.w))", 33},
+		"SpMM":                 {"SpMM from a file", "a.w * x.v", "", 33},
+		"SpMM without weights": {"SpMM from a file", "x.v", "", 261}, // a strip of the loops and a rest
+		"SpMM of a difference": {"SpMM from a file", "a.w * (x.v - y.v)", "", 33},
 	} {
 		rng := rand.New(rand.NewSource(6))
 		db := memdb.New()
 		id := func(r int) int64 { return int64(r) }
-		db.Create("x", 1, memdb.Column{Name: "id", Data: ints(nodes, id)}, memdb.Column{Name: "v", Data: reals(rng, nodes, 33)})
-		db.Create("y", 1, memdb.Column{Name: "id", Data: ints(nodes, id)}, memdb.Column{Name: "v", Data: reals(rng, nodes, 33)})
-		db.Create("l", 1, memdb.Column{Name: "id", Data: ints(1, id)}, memdb.Column{Name: "w", Data: reals(rng, 1, 33)})
+		db.Create("x", 1, memdb.Column{Name: "id", Data: ints(nodes, id)}, memdb.Column{Name: "v", Data: reals(rng, nodes, c.size)})
+		db.Create("y", 1, memdb.Column{Name: "id", Data: ints(nodes, id)}, memdb.Column{Name: "v", Data: reals(rng, nodes, c.size)})
+		db.Create("l", 1, memdb.Column{Name: "id", Data: ints(1, id)}, memdb.Column{Name: "w", Data: reals(rng, 1, c.size)})
 		hub := func(int) int64 { return int64(rng.Intn(nodes) * min(rng.Intn(40), 1)) }
 		db.Create("a", 1, memdb.Column{Name: "id", Data: ints(edges, id)}, memdb.Column{Name: "src", Data: ints(edges, hub)},
 			memdb.Column{Name: "dst", Data: ints(edges, hub)}, memdb.Column{Name: "w", Data: reals(rng, edges)})

@@ -327,7 +327,7 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 // blockWeights computes the weights of n rows from lo on; where they are a column in memory as they stand,
 // it is used in place.
 func blockWeights[T float](in *instr, by []factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
-	if c := in.t.cells[in.t.result[0]]; c.view && !c.uniform && len(in.t.ops) == 1 && len(by) == 1 && !by[0].divide {
+	if c := in.t.cells[in.t.result[0]]; c.view && !c.uniform && in.t.ops[0].out == in.t.result[0] && len(by) == 1 && !by[0].divide {
 		return of[T](in.t.ops[0].v.data)[lo : lo+n], nil
 	}
 	d := place(buf, span(in.t.bytes), in.v.data.kind, n, 1, false)

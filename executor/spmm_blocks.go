@@ -3,6 +3,7 @@ package executor
 import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // spmmBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it often: lanes of
@@ -147,6 +148,7 @@ func runSpMMBlocks[T float](m *machine, in *instr, s *spmmBlocks, w, first, end 
 			if err := laneBlock[T](m, in, s, b, w, lane, block); err != nil {
 				return err
 			}
+			tensor.Trim()
 		}
 	}
 	out := in.v.data

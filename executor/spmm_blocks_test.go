@@ -49,7 +49,7 @@ func TestSpMMInBlocks(t *testing.T) {
 				t.Errorf("SpMM in blocks in\n%s", p.Explain())
 			}
 		})
-		for _, p := range []*executor.Program{one, three, three} { // once more, which must change nothing
+		for _, p := range []*executor.Program{one, three, three, budget} { // once more, which must change nothing
 			if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 				t.Fatal(err)
 			}

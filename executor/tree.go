@@ -10,15 +10,16 @@ import (
 // tree is one or more vals compiled to operations over blocks of rows. A cell is a register: block.n rows,
 // or one row where it is uniform.
 type tree struct {
-	cells  []cell
-	head   []*op // over uniform cells: once per execution and worker
-	ops    []*op // once per block
-	result []int
-	rows   int // rows per block
-	most   int // rows per block at most, 0: any number
-	bytes  int // of scratch
-	wide   bool
-	also   []*val // columns that are read besides the loads
+	cells   []cell
+	head    []*op // over uniform cells: once per execution and worker
+	ops     []*op // once per block
+	result  []int
+	rows    int // rows per block
+	most    int // rows per block at most, 0: any number
+	bytes   int // of scratch
+	wide    bool
+	also    []*val // columns that are read besides the loads
+	gathers []*val // those of sums that are read through an index where they are mapped
 }
 
 type cell struct {

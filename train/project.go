@@ -53,7 +53,7 @@ func (j *projection) apply(p Floats, size, from, to int) {
 // clampNegative is the projection on the nonnegative orthant.
 func clampNegative[T float32 | float64](x []T) {
 	for i, v := range x {
-		if v < 0 { // not max, whose care for signed zeros takes most of the time
+		if v <= 0 { // not max, whose care for signed zeros takes most of the time
 			x[i] = 0
 		}
 	}
