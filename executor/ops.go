@@ -158,6 +158,7 @@ func loadRows(b *block, o *op) error {
 		b.cells[o.out] = out
 	}
 	if o.file != nil {
+		gatherValid(out.valid, d.valid, at)
 		return o.file.read(out.bytes()[:n*o.file.row], at)
 	}
 	switch d.kind {
