@@ -37,6 +37,7 @@ func (b *binder) alterTable(s *sqlfront.AlterTable) (*Result, error) {
 // alter runs one action and returns the table's new definition.
 func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableDef, error) {
 	n := t.clone()
+	n.Count = n.Count.stale()
 	switch a.Kind {
 	case "noop":
 		b.columnOf(a.At, t, a.Col)
@@ -332,7 +333,7 @@ func (b *binder) rebuild(at sqlfront.Pos, t, n *TableDef, values map[string]stri
 	if err := b.db.putTable(n.key(), n); err != nil {
 		return err
 	}
-	err := b.checkSlots(n)
+	err := b.checkSlots(n, 0)
 	b.slots, b.ids, b.idCols = nil, nil, nil
 	return err
 }

@@ -68,6 +68,7 @@ type TableDef struct {
 	Indexes      []Index   `json:",omitempty"`
 	Checks       []Check   `json:",omitempty"`
 	Foreign      []Foreign `json:",omitempty"`
+	Count        *Count    `json:",omitempty"` // nil where it has never been known
 	result       bool      // holds the result of a table function during one statement
 	held         *held     // what a result has beside the table, nil for nothing
 	owned        bool      // a temporary table of the engine's, which fills it (see Fill)

@@ -233,7 +233,7 @@ func (l *loader) run(s *sqlfront.Copy, names []string, load func() (int64, error
 		return 0, err
 	}
 	b.db.bump(t.key(), true)
-	return n, b.checkSlots(t)
+	return n, b.checkSlots(t, n)
 }
 
 // startShape gives the slot the shape of the chunks that are there, so that another one is refused with its line.

@@ -313,6 +313,7 @@ func (b *binder) makeTable(t *TableDef) error {
 		}
 	}
 	b.db.bump(t.key(), true)
+	t.Count = &Count{}
 	return b.db.putTable(t.key(), t)
 }
 

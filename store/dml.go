@@ -405,6 +405,11 @@ func (b *binder) truncate(s *sqlfront.Truncate) (*Result, error) {
 			return nil, err
 		}
 		b.db.bump(t.key(), true)
+		empty := t.clone()
+		empty.Count = &Count{}
+		if err := b.db.putTable(t.key(), empty); err != nil {
+			return nil, err
+		}
 	}
 	return &Result{Tag: "TRUNCATE TABLE"}, nil
 }
@@ -465,14 +470,17 @@ func (b *binder) write(t *TableDef, with []string, sql, tag string, ret returnin
 	r.Count = b.db.c.Changes()
 	r.Tag = fmt.Sprintf("%s %d", tag, r.Count)
 	b.db.bump(t.key(), keys)
-	return r, b.checkSlots(t)
+	return r, b.checkSlots(t, r.Count)
 }
 
 // checkSlots holds law 1: after the statement every chunk column has one shape. It also keeps the state of
 // generated columns.
-func (b *binder) checkSlots(t *TableDef) error {
+func (b *binder) checkSlots(t *TableDef, wrote int64) error {
 	n := t.clone()
-	changed := false
+	changed, err := b.db.recount(n, wrote)
+	if err != nil {
+		return err
+	}
 	for _, s := range b.slots {
 		if s.head == nil {
 			continue

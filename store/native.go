@@ -133,7 +133,7 @@ func (db *DB) own(ctx context.Context, name string, r *Relation, key []string) (
 		return nil, err
 	}
 	t := db.cat.tables[objectKey{"pg_temp", name}].clone()
-	t.owned = true
+	t.owned, t.Count = true, nil // counted when it is read, not whenever it is filled
 	return t, db.putTable(t.key(), t)
 }
 
@@ -183,7 +183,7 @@ func (db *DB) refill(ctx context.Context, t *TableDef, r *Relation) error {
 			}
 		}
 		db.bump(t.key(), true)
-		return b.checkSlots(t)
+		return b.checkSlots(t, int64(r.Cols[0].N))
 	})
 }
 

@@ -73,32 +73,16 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 		return nil, err
 	}
 	out := &ra.Table{Schema: t.Schema, Name: t.Name}
-	stats, asked := []string{"count(*)"}, []int(nil) // SQLite counts rows without reading them, and values not
-	for i := range t.Cols {
-		if c := &t.Cols[i]; !c.NotNull {
-			value := ident(c.Name)
-			if c.Type.isChunk() { // it knows a value's type without reading it
-				value = "nullif(typeof(" + value + "), 'null')"
-			}
-			stats, asked = append(stats, "count("+value+")"), append(asked, i)
-		}
-	}
-	nulls := map[int]bool{}
-	err := db.rows("SELECT "+strings.Join(stats, ", ")+" FROM "+t.sql(), func(r row) error {
-		out.Rows = r[0].Int()
-		for k, i := range asked {
-			nulls[i] = r[k+1].Int() < out.Rows
-		}
-		return nil
-	})
+	count, err := db.counted(t)
 	if err != nil {
 		return nil, db.translate(err)
 	}
+	out.Rows = count.Rows
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.declared()}
 		tc.Type, tc.NoType = c.kernelType()
-		tc.Type.Nullable = nulls[i]
+		tc.Type.Nullable = count.null(c.Name)
 		out.Cols = append(out.Cols, tc)
 	}
 	out.Key, out.Declared = t.identity(out.Rows)
@@ -289,7 +273,10 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 			}
 		}
 		db.bump(t.key(), t.inKey(col))
-		return b.checkSlots(t)
+		if data.Valid == nil && (t.Count == nil || !t.Count.null(col)) {
+			return b.checkSlots(t, 0) // as many rows, and none of them NULL
+		}
+		return b.checkSlots(t, int64(data.N))
 	})
 }
 
