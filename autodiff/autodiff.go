@@ -322,11 +322,7 @@ func (d *differ) aligned(n *ra.Node, p *rjp.Grad, cols []ra.ColumnID) (*ra.Node,
 	}
 	nKey := len(out)
 	for _, c := range cols {
-		x := kernels.ZerosLike(n.Col(c).Type)
-		if g, ok := p.Val[c]; ok {
-			x = p.Node.Var(0, g)
-		}
-		out = append(out, ra.OutCol{Name: "d_" + n.Col(c).Name, X: x})
+		out = append(out, ra.OutCol{Name: "d_" + n.Col(c).Name, X: gradient(p, c, n.Col(c).Type)})
 	}
 	return rjp.SumGroups(d.ctx.B, d.ctx.B.Select(p.Node, nil, out), nKey, len(cols))
 }
@@ -347,6 +343,14 @@ func (d *differ) exact(n *ra.Node, g *rjp.Grad) (*rjp.Grad, error) {
 	return out, nil
 }
 
+// gradient is the gradient by a column of type t, or zeros; which are as large, and made only where there is none.
+func gradient(g *rjp.Grad, c ra.ColumnID, t kernels.Type) *kernels.Expr {
+	if id, ok := g.Val[c]; ok {
+		return g.Node.Var(0, id)
+	}
+	return kernels.ZerosLike(t)
+}
+
 // assemble gives the gradient the table's columns.
 func assemble(b *ra.Builder, p Param, g *rjp.Grad) *ra.Node {
 	var equi []ra.Equi
@@ -357,10 +361,7 @@ func assemble(b *ra.Builder, p Param, g *rjp.Grad) *ra.Node {
 	for i, c := range p.Scan.Cols {
 		x := p.Scan.Var(1, c.ID)
 		if k := p.Scan.TableCols[i]; k != ra.RowID && p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) { // also where w.v was asked for
-			x = kernels.ZerosLike(c.Type)
-			if id, ok := g.Val[c.ID]; ok {
-				x = g.Node.Var(0, id)
-			}
+			x = gradient(g, c.ID, c.Type)
 		}
 		out = append(out, ra.OutCol{Name: c.Name, X: x})
 	}

@@ -190,10 +190,10 @@ func (p *Program) chooseColumns() {
 func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	var failed error
 	room := func(i int, typ kernels.Type, rows int) *ra.Vector {
-		if !t.spill[i] || failed != nil {
+		if failed != nil || !t.spill[i] && !p.own(t, i) {
 			return nil
 		}
-		v, err := p.roomOn(typ, rows)
+		v, err := p.roomFor(t, i, typ, rows)
 		if err != nil {
 			failed = err
 		}
@@ -201,7 +201,7 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	}
 	var cols []*ra.Vector
 	var err error
-	if src, ok := p.src.(ra.Roomy); ok && t.spill != nil {
+	if src, ok := p.src.(ra.Roomy); ok {
 		cols, err = src.ReadInto(st.ctx, t.t, t.cols, room)
 	} else {
 		cols, err = p.src.Read(st.ctx, t.t, t.cols)
@@ -228,6 +228,26 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 		p.led.columns += vectorBytes(v)
 	}
 	return cols, nil
+}
+
+// own reports whether column i of a table becomes a parameter as it is read, and so is read into a parameter's memory.
+func (p *Program) own(t *tableData, i int) bool {
+	has := slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == t.cols[i] })
+	return t.dep[t.cols[i]] && !has && !p.opt.Force64
+}
+
+// roomFor makes an empty vector that has room for so many rows of a column, in a file or in a parameter's memory.
+func (p *Program) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.Vector, error) {
+	if t.spill[i] {
+		return p.roomOn(typ, rows)
+	}
+	d, err := newData(kindOf(typ), rows, typ.Size(), t.t.Cols[t.cols[i]].Type.Nullable)
+	if err != nil {
+		return nil, err
+	}
+	t.own[t.cols[i]].free()
+	t.own[t.cols[i]] = d
+	return &ra.Vector{Type: typ, F64: d.f64[:0:len(d.f64)], F32: d.f32[:0:len(d.f32)]}, nil
 }
 
 // roomOn makes an empty vector that has room for so many rows in a file.

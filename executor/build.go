@@ -79,6 +79,11 @@ func (st *stage) scanCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
 	if st.leaves[key] == nil && !g.wide && v.Type.Kind == kernels.Int {
 		st.leaves[key] = st.keyLeaf(n.Table.Name+"."+n.Cols[i].Name, r.sp, v)
 	}
+	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {
+		c := *v
+		c.F32, c.F64 = slices.Clone(v.F32), slices.Clone(v.F64)
+		v = &c
+	}
 	if st.leaves[key] == nil {
 		st.leaves[key] = g.leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.sp, fromVector(v), false)
 	}

@@ -2,6 +2,8 @@ package executor
 
 import (
 	"context"
+	"slices"
+	"unsafe"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
@@ -31,24 +33,45 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 	if p.opt.Force64 {
 		k = f64
 	}
-	d, err := newData(k, v.N, v.Type.Size(), v.Valid != nil)
-	if err != nil {
-		return nil, err
+	d := t.own[col]
+	if delete(t.own, col); d != nil && d.n == v.N && d.over(v) && (d.valid != nil) == (v.Valid != nil) {
+		p.led.columns -= int64(len(numbers(v)))
+	} else {
+		d.free()
+		var err error
+		if d, err = newData(k, v.N, v.Type.Size(), v.Valid != nil); err != nil {
+			return nil, err
+		}
+		d.fill(v)
 	}
 	q := &Param{Rows: v.N, Size: d.size, F32: d.f32, F64: d.f64, Valid: d.valid, table: t, col: col, data: d}
-	q.fill(v)
+	q.validate(v)
 	p.params = append(p.params, q)
 	return q, nil
 }
 
-func (q *Param) fill(v *ra.Vector) {
-	copy(q.F64, v.F64)
-	copy(q.F32, v.F32)
-	if q.F64 != nil {
+// over reports whether a vector's numbers are the data's.
+func (d *data) over(v *ra.Vector) bool {
+	a, b := d.bytes(), numbers(v)
+	return len(b) > 0 && len(a) >= len(b) && unsafe.SliceData(a) == unsafe.SliceData(b)
+}
+
+// becomes reports whether a column that has been read is a parameter's memory, or will be: training changes that.
+func (p *Program) becomes(t *tableData, col int, v *ra.Vector) bool {
+	return t.own[col] != nil && t.own[col].over(v) || slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.over(v) })
+}
+
+func (d *data) fill(v *ra.Vector) {
+	copy(d.f64, v.F64)
+	copy(d.f32, v.F32)
+	if d.f64 != nil {
 		for i, x := range v.F32 {
-			q.F64[i] = float64(x)
+			d.f64[i] = float64(x)
 		}
 	}
+}
+
+func (q *Param) validate(v *ra.Vector) {
 	for i := range q.Valid {
 		q.Valid[i] = 1
 		if v.IsNull(i) {
@@ -199,6 +222,8 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 		}
 		at[i] = row[c]
 	}
-	q.fill(gatherVector(v, at))
+	v = gatherVector(v, at)
+	q.data.fill(v)
+	q.validate(v)
 	return nil
 }

@@ -74,7 +74,9 @@ type tableData struct {
 	cols []int       // columns of the table, in the order of the read
 	at   map[int]int // their positions in cols
 
-	spill map[int]bool // positions of the columns that are read into files
+	spill map[int]bool  // positions of the columns that are read into files
+	dep   map[int]bool  // the columns that become parameters
+	own   map[int]*data // the memory of parameters to be, that columns have been read into
 }
 
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
@@ -150,7 +152,7 @@ func (p *Program) table(t *ra.Table) *tableData { return p.tables[tableKey(t)] }
 func (p *Program) addTable(n *ra.Node) {
 	t := p.table(n.Table)
 	if t == nil {
-		t = &tableData{t: n.Table, at: map[int]int{}}
+		t = &tableData{t: n.Table, at: map[int]int{}, dep: map[int]bool{}, own: map[int]*data{}}
 		p.tables[tableKey(n.Table)] = t
 	}
 	for i, c := range n.TableCols {
@@ -158,6 +160,7 @@ func (p *Program) addTable(n *ra.Node) {
 			t.at[c] = len(t.cols)
 			t.cols = append(t.cols, c)
 		}
+		t.dep[c] = t.dep[c] || n.Cols[i].Dep
 	}
 	if len(t.cols) == 0 && len(n.TableCols) > 0 { // only its rows count
 		t.at[n.TableCols[0]] = 0
@@ -293,6 +296,11 @@ func (p *Program) Close() {
 		q.data.free()
 	}
 	p.params = nil
+	for _, t := range p.tables {
+		for _, d := range t.own {
+			d.free()
+		}
+	}
 	p.arena.free()
 	p.spare.free()
 	for _, b := range p.led.disk {

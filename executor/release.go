@@ -125,7 +125,7 @@ func (p *Program) releaseColumns() (bytes int64) {
 		for i, v := range r.data {
 			keys := []scanKey{{false, t, t.cols[i]}, {true, t, t.cols[i]}}
 			chunk := v != nil && v.Type.IsFloat() && v.Type.Size() > 1
-			if v == nil || p.trained(t) && !chunk || used[st.leaves[keys[0]]] || used[st.leaves[keys[1]]] {
+			if v == nil || p.becomes(t, t.cols[i], v) || p.trained(t) && !chunk || used[st.leaves[keys[0]]] || used[st.leaves[keys[1]]] {
 				continue
 			}
 			for _, k := range keys {
