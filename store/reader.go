@@ -17,14 +17,15 @@ type reader struct {
 	n     int
 	rows  int // how many there will be, 0: not known
 	room  ra.Room
-	since int // bytes since tensor.Trim
+	blobs []*lite.Reader // of columns whose cells are the ids of their rows: chunks so large are read where they will lie
+	since int            // bytes since tensor.Trim
 }
 
 // trimBytes is after how many bytes pages of files that are too many go.
 const trimBytes = 1 << 20
 
 func newReader(types []Type, rows int, room ra.Room) *reader {
-	r := &reader{types: types, heads: make([][]byte, len(types)), nulls: make([][]int, len(types)), rows: rows, room: room}
+	r := &reader{types: types, heads: make([][]byte, len(types)), blobs: make([]*lite.Reader, len(types)), nulls: make([][]int, len(types)), rows: rows, room: room}
 	for i, t := range types {
 		c := Column{Type: t}
 		kt, _ := c.kernelType()
@@ -116,9 +117,12 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 		}
 		return nil
 	}
-	b := c.Bytes()
+	b, size, err := r.begin(i, c)
+	if err != nil {
+		return err
+	}
 	if r.heads[i] == nil {
-		_, shape, _, err := tensor.Header(b)
+		_, shape, err := tensor.Head(b, size)
 		if err != nil {
 			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
 		}
@@ -132,18 +136,42 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape, headShape(b)).
 			WithHint("All chunks of a column must have one shape.")
 	}
-	p := b[len(h):]
-	r.since += len(p)
+	if want := len(h) + v.Type.Size()*r.types[i].dtype().Size(); size != want {
+		return sqlerr.New(sqlerr.DataCorrupted, "a chunk of shape %v has %d bytes, not %d", v.Type.Shape, size, want)
+	}
+	r.since += size - len(h)
 	if v.Type.Kind == kernels.Float32 {
 		at := len(v.F32)
-		v.F32 = grow(v.F32, len(p)/4)
-		tensor.GetFloats(v.F32[at:], p)
-		return nil
+		v.F32 = grow(v.F32, (size-len(h))/4)
+		return numbersOf(r.blobs[i], v.F32[at:], b, len(h))
 	}
 	at := len(v.F64)
-	v.F64 = grow(v.F64, len(p)/8)
-	tensor.GetFloats(v.F64[at:], p)
-	return nil
+	v.F64 = grow(v.F64, (size-len(h))/8)
+	return numbersOf(r.blobs[i], v.F64[at:], b, len(h))
+}
+
+// begin returns a chunk, or what a chunk's header takes of it where it is read from where it lies, and its size.
+func (r *reader) begin(i int, c *lite.Cell) (b []byte, size int, err error) {
+	if r.blobs[i] == nil {
+		b = c.Bytes()
+		return b, len(b), nil
+	}
+	if size, err = r.blobs[i].Row(c.Int()); err != nil {
+		return nil, 0, err
+	}
+	b = make([]byte, min(size, tensor.MaxHeader))
+	return b, size, r.blobs[i].Read(b, 0)
+}
+
+// numbersOf reads the numbers of a chunk from byte off on; b is all of it, or its header where there is a blob.
+func numbersOf[T float32 | float64](blob *lite.Reader, to []T, b []byte, off int) error {
+	if blob == nil {
+		tensor.GetFloats(to, b[off:])
+		return nil
+	}
+	err := blob.Read(tensor.FloatBytes(to), off)
+	tensor.FromStored(to)
+	return err
 }
 
 // reserve takes the memory of a column of chunks, now that their shape is known: to grow it would take twice as much.

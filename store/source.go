@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -196,11 +197,27 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 		return nil, db.translate(err)
 	}
 	r := newReader(types, int(t.Rows), room)
+	for i, c := range cols {
+		if c == ra.RowID || !def.Cols[c].large() {
+			continue
+		}
+		b := db.c.Reader(def.db(), def.phys(), sqlgen.Mangle(def.Cols[c].Name))
+		defer b.Close()
+		r.blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+def.rowidName()+" END"
+	}
 	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+def.sql()+" ORDER BY "+def.rowidName(), func(c []lite.Cell) error { return r.add(c) })
 	if err == nil {
 		err = r.err()
 	}
 	return r.vectors(), db.translate(err)
+}
+
+// largeChunk is the size in bytes from which a chunk is read into its place: what a processor's cache does not hold between
+// two copies.
+const largeChunk = 1 << 20
+
+func (c *Column) large() bool {
+	return c.Type.isChunk() && c.Shape.Size()*c.Type.dtype().Size() >= largeChunk
 }
 
 // Query runs any SELECT and returns its columns; a chunk column must have one shape.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -110,4 +111,50 @@ func TestIntrinsics(t *testing.T) {
 	})
 	mustRun(t, db, "DELETE FROM w; INSERT INTO w VALUES (3, '{1}')")
 	check(t, db, [][2]string{{"SELECT * FROM gradient('loss', NULL::w)", "k|v\n3|{1}"}})
+}
+
+// TestLargeChunks: chunks that are read from where they lie are those that a query reads, whatever the table and the column are
+// called, whether it is written in this transaction or long ago, and with NULLs between.
+func TestLargeChunks(t *testing.T) {
+	db := openFile(t, filepath.Join(t.TempDir(), "s.db"))
+	for _, table := range []string{"w", "temp"} {
+		kind := map[string]string{"w": "", "temp": "TEMP "}[table]
+		mustRun(t, db, "CREATE "+kind+"TABLE "+table+` (id int PRIMARY KEY, "V""x" double precision[][], r real[], "rowid" int)`)
+		mustRun(t, db, `BEGIN; INSERT INTO `+table+` SELECT i, CASE WHEN i % 3 <> 1 THEN (SELECT array_agg(ARRAY[k * i, k + i]::double precision[]) FROM generate_series(1, 70000) AS h(k)) END,
+			(SELECT array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)), 7 FROM generate_series(1, 7) AS g(i) WHERE i <> 5`)
+		for _, then := range []string{"COMMIT", "SELECT 1"} {
+			tab, err := db.Table("", table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !db.cat.tables[objectKey{tab.Schema, tab.Name}].Cols[1].large() {
+				t.Fatal("these chunks are not large")
+			}
+			cols, err := db.Read(context.Background(), tab, []int{1, 0, 2})
+			if err != nil {
+				t.Fatal(err)
+			}
+			v, ids, r := cols[0], cols[1], cols[2]
+			if fmt.Sprint(ids.Ints, v.Valid, r.N, r.Valid) != "[1 2 3 4 6 7] [false true true false true false] 6 []" {
+				t.Fatal(ids.Ints, v.Valid, r.N, r.Valid)
+			}
+			for at, id := range ids.Ints {
+				for k := range 70000 {
+					x, y := float64(k+1)*float64(id), float64(k+1)+float64(id)
+					if v.IsNull(at) {
+						x, y = 0, 0
+					}
+					if got := v.F64[at*140000+2*k:][:2]; got[0] != x || got[1] != y {
+						t.Fatalf("%s, id %d, row %d: %v, not %v and %v", table, id, k, got, x, y)
+					}
+				}
+				for k, x := range r.F32[at*300000:][:300000] {
+					if x != float32(k+1+int(id)) {
+						t.Fatalf("%s, id %d, element %d: %v", table, id, k, x)
+					}
+				}
+			}
+			mustRun(t, db, then)
+		}
+	}
 }

@@ -193,23 +193,34 @@ func (t *Tensor) Encode() []byte {
 	return b
 }
 
+// MaxHeader is the size of the largest header of a stored chunk, in bytes.
+const MaxHeader = 4 + 4*MaxRank
+
 // Header reads the header of a stored chunk and returns its dtype, shape and the bytes of its elements.
 func Header(b []byte) (DType, Shape, []byte, error) {
+	d, shape, err := Head(b, len(b))
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	return d, shape, b[4+4*len(shape):], nil
+}
+
+// Head reads the header of a stored chunk of so many bytes, of which b are the first: the header at least.
+func Head(b []byte, size int) (DType, Shape, error) {
 	if len(b) < 4 || b[0] != magic || b[1] > byte(Float32) || b[2] > MaxRank || b[2] == 0 || len(b) < 4+4*int(b[2]) {
-		return 0, nil, nil, fmt.Errorf("tensor: not a chunk (%d bytes)", len(b))
+		return 0, nil, fmt.Errorf("tensor: not a chunk (%d bytes)", size)
 	}
 	d, shape, n := DType(b[1]), make(Shape, b[2]), uint64(1)
 	for i := range shape {
 		shape[i] = int(binary.LittleEndian.Uint32(b[4+4*i:]))
 		if n *= uint64(shape[i]); n > 1<<40 {
-			return 0, nil, nil, fmt.Errorf("tensor: chunk of absurd size")
+			return 0, nil, fmt.Errorf("tensor: chunk of absurd size")
 		}
 	}
-	p := b[4+4*len(shape):]
-	if uint64(len(p)) != n*uint64(d.Size()) {
-		return 0, nil, nil, fmt.Errorf("tensor: chunk of shape %v has %d bytes, expected %d", shape, len(p), n*uint64(d.Size()))
+	if got := size - 4 - 4*len(shape); uint64(got) != n*uint64(d.Size()) {
+		return 0, nil, fmt.Errorf("tensor: chunk of shape %v has %d bytes, expected %d", shape, got, n*uint64(d.Size()))
 	}
-	return d, shape, p, nil
+	return d, shape, nil
 }
 
 // Decode reads a stored chunk.

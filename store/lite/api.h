@@ -26,6 +26,13 @@ enum { SQLITE_INTEGER = 1, SQLITE_FLOAT = 2, SQLITE_TEXT = 3, SQLITE_BLOB = 4, S
 enum { SQLITE_OPEN_READONLY = 1, SQLITE_OPEN_READWRITE = 2, SQLITE_OPEN_CREATE = 4, SQLITE_OPEN_FULLMUTEX = 0x10000 };
 enum { SQLITE_UTF8 = 1, SQLITE_DETERMINISTIC = 0x800, SQLITE_INNOCUOUS = 0x200000, SQLITE_PREPARE_PERSISTENT = 1 };
 
+typedef struct sqlite3_blob sqlite3_blob;
+
+WEAK int sqlite3_blob_open(sqlite3 *, const char *, const char *, const char *, sqlite3_int64, int, sqlite3_blob **);
+WEAK int sqlite3_blob_reopen(sqlite3_blob *, sqlite3_int64);
+WEAK int sqlite3_blob_bytes(sqlite3_blob *);
+WEAK int sqlite3_blob_read(sqlite3_blob *, void *, int, int);
+WEAK int sqlite3_blob_close(sqlite3_blob *);
 WEAK int sqlite3_open_v2(const char *, sqlite3 **, int, const char *);
 WEAK int sqlite3_close_v2(sqlite3 *);
 WEAK int sqlite3_db_release_memory(sqlite3 *);
