@@ -99,30 +99,95 @@ static void N(rg_dot)(long rows, long size, const T *a, long ar, const T *b, lon
 #define AHEAD 8      // rows that are prefetched where they are read through an index
 #define STREAM 1024  // bytes that are prefetched where rows follow each other
 
-static inline __attribute__((always_inline)) void N(pairs)(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b,
-	const int32_t *bt, long br, double *out) {
-	int stream = !at && ar == size && size * (long)sizeof(T) >= 64;
+// N(operands) are the rows of rg_pairs: a[at[r]] and b[bt[r]], or without at and bt those that follow each other, ar and br elements apart.
+typedef struct {
+	long rows, size, ar, br;
+	const T *a, *b;
+	const int32_t *at, *bt;
+	int stream; // a is read as it lies
+} N(operands);
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE void N(fetch)(const T *row, long size, long ahead) {
+	for (long j = 0; j < size; j += 64 / (long)sizeof(T))
+		__builtin_prefetch((const char *)(row + j) + ahead);
+}
+
+// N(ahead) prefetches what the pairs some rows on will read, rows that the pair before them reads too but once.
+INLINE void N(ahead)(const N(operands) *p, long size, long r) {
+	if (p->stream)
+		N(fetch)(p->a + r * size, size, STREAM);
+	if (r + AHEAD >= p->rows)
+		return;
+	if (p->at && (r == 0 || p->at[r + AHEAD] != p->at[r + AHEAD - 1]))
+		N(fetch)(p->a + p->at[r + AHEAD] * size, size, 0);
+	if (p->bt && (r == 0 || p->bt[r + AHEAD] != p->bt[r + AHEAD - 1]))
+		N(fetch)(p->b + p->bt[r + AHEAD] * size, size, 0);
+}
+
+INLINE N(vec) N(term)(int diff, N(vec) c, N(vec) x, N(vec) y) {
+	x = diff ? x - y : x;
+	return c + x * (diff ? x : y);
+}
+
+// PAIRS(NV) is for rows of NV vectors and the elements behind them, as N(pair1) adds them up, with the loops unrolled.
+#define PAIRS(NV)                                                                                     \
+	INLINE void N(rows##NV)(const N(operands) *p, int diff, int tail, double *out) {                  \
+		N(words) m = {0};                                                                             \
+		long size = tail ? p->size : NV * V;                                                          \
+		if (tail)                                                                                     \
+			memcpy(&m, N(ends) + (size - NV * V), VB);                                                \
+		for (long r = 0; r < p->rows; r++) {                                                          \
+			const T *a = p->a + (p->at ? p->at[r] * size : r * p->ar);                                \
+			const T *b = p->b + (p->bt ? p->bt[r] * size : r * p->br);                                \
+			N(vec) c[4] = {{0}, {0}, {0}, {0}}, x, y;                                                 \
+			N(ahead)(p, size, r);                                                                     \
+			_Pragma("GCC unroll 16") for (int j = 0; j < NV; j++) {                                   \
+				memcpy(&x, a + j * V, VB);                                                            \
+				memcpy(&y, b + j * V, VB);                                                            \
+				c[j < NV / 4 * 4 ? j % 4 : 0] = N(term)(diff, c[j < NV / 4 * 4 ? j % 4 : 0], x, y);   \
+			}                                                                                         \
+			if (tail) {                                                                               \
+				memcpy(&x, a + size - V, VB);                                                         \
+				memcpy(&y, b + size - V, VB);                                                         \
+				c[1] = N(term)(diff, c[1], (N(vec))((N(words))x & m), (N(vec))((N(words))y & m));     \
+			}                                                                                         \
+			out[r] = N(total)((c[0] + c[1]) + (c[2] + c[3]));                                         \
+		}                                                                                             \
+	}                                                                                                 \
+	static __attribute__((noinline)) void N(pairs##NV)(const N(operands) *p, int diff, double *out) { \
+		if (p->size == NV * V)                                                                        \
+			diff ? N(rows##NV)(p, 1, 0, out) : N(rows##NV)(p, 0, 0, out);                             \
+		else                                                                                          \
+			diff ? N(rows##NV)(p, 1, 1, out) : N(rows##NV)(p, 0, 1, out);                             \
+	}
+PAIRS(1)
+PAIRS(2)
+PAIRS(3)
+PAIRS(4)
+PAIRS(5)
+PAIRS(6)
+PAIRS(7)
+PAIRS(8)
+#undef PAIRS
+
+static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b, const int32_t *bt, long br, double *out) {
+	N(operands) p = {rows, size, ar, br, a, b, at, bt, !at && ar == size && size * (long)sizeof(T) >= 64};
+	switch (size / V) {
+#define CASE(NV)                     \
+	case NV:                         \
+		N(pairs##NV)(&p, diff, out); \
+		return;
+		CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
+#undef CASE
+	}
 	for (long r = 0; r < rows; r++) {
-		if (stream)
-			for (long j = 0; j < size; j += 64 / (long)sizeof(T))
-				__builtin_prefetch((const char *)(a + r * size + j) + STREAM);
-		if ((at || bt) && r + AHEAD < rows)
-			for (long j = 0; j < size; j += 64 / (long)sizeof(T)) {
-				if (at)
-					__builtin_prefetch(a + at[r + AHEAD] * size + j);
-				if (bt)
-					__builtin_prefetch(b + bt[r + AHEAD] * size + j);
-			}
+		N(ahead)(&p, size, r);
 		out[r] = N(pair1)(size, diff, a + (at ? at[r] * size : r * ar), b + (bt ? bt[r] * size : r * br));
 	}
 }
-
-static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b, const int32_t *bt, long br, double *out) {
-	if (diff)
-		N(pairs)(rows, size, 1, a, at, ar, b, bt, br, out);
-	else
-		N(pairs)(rows, size, 0, a, at, ar, b, bt, br, out);
-}
+#undef INLINE
 #undef AHEAD
 #undef STREAM
 
