@@ -17,12 +17,18 @@ func Binary[T Float](op Op, rows, size int, a []T, ar, ae int, b []T, br, be int
 	need(a, rows, size, ar, ae)
 	need(b, rows, size, br, be)
 	_ = out[rows*size-1]
+	if flat(size, ar, ae) && flat(size, br, be) {
+		rows, size = 1, rows*size
+	}
 	if !native {
 		refBinary(op, rows, size, a, ar, ae, b, br, be, out)
 		return
 	}
 	cBinary(op, rows, size, a, ar, ae, b, br, be, out)
 }
+
+// flat reports whether an operand's rows follow each other, or are one number: then all rows are as one.
+func flat(size, row, elem int) bool { return elem == 1 && row == size || elem == 0 && row == 0 }
 
 // need panics where a strided operand is too short.
 func need[T Float](a []T, rows, size, row, elem int) { _ = a[(rows-1)*row+(size-1)*elem] }
@@ -47,6 +53,9 @@ func Select[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T
 	need(a, rows, size, ar, ae)
 	need(b, rows, size, br, be)
 	_ = out[rows*size-1]
+	if flat(size, mr, me) && flat(size, ar, ae) && flat(size, br, be) {
+		rows, size = 1, rows*size
+	}
 	if !native {
 		refSelect(rows, size, m, mr, me, a, ar, ae, b, br, be, out)
 		return

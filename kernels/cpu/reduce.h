@@ -15,11 +15,15 @@ static const N(word) N(ends)[2 * V] = {[V ... 2 * V - 1] = -1};
 typedef double N(wide) __attribute__((vector_size(VB)));
 typedef int64_t N(words64) __attribute__((vector_size(VB)));
 
+// The numbers of lanes, twice.
+#define LANES(i) (i) % V, ((i) + 1) % V, ((i) + 2) % V, ((i) + 3) % V
+static const N(word) N(ring)[32] = {LANES(0), LANES(4), LANES(8), LANES(12), LANES(16), LANES(20), LANES(24), LANES(28)};
+#undef LANES
+
 // N(turned) is c with its lanes moved by w.
 static inline __attribute__((always_inline)) N(vec) N(turned)(N(vec) c, long w) {
 	N(words) at;
-	for (long j = 0; j < V; j++)
-		at[j] = (j + w) % V;
+	memcpy(&at, N(ring) + w, VB);
 	return __builtin_shuffle(c, at);
 }
 
@@ -90,11 +94,6 @@ static inline __attribute__((always_inline)) double N(pair1)(long n, int diff, c
 }
 
 static inline double N(dot1)(long n, const T *a, const T *b) { return N(pair1)(n, 0, a, b); }
-
-static void N(rg_dot)(long rows, long size, const T *a, long ar, const T *b, long br, double *out) {
-	for (long r = 0; r < rows; r++)
-		out[r] = N(dot1)(size, a + r * ar, b + r * br);
-}
 
 #define AHEAD 8      // rows that are prefetched where they are read through an index
 #define STREAM 1024  // bytes that are prefetched where rows follow each other
@@ -188,6 +187,10 @@ static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_
 	}
 }
 #undef INLINE
+
+static void N(rg_dot)(long rows, long size, const T *a, long ar, const T *b, long br, double *out) {
+	N(rg_pairs)(rows, size, 0, a, 0, ar, b, 0, br, out);
+}
 #undef AHEAD
 #undef STREAM
 
@@ -249,15 +252,40 @@ static inline __attribute__((always_inline)) N(vec) N(larger)(N(vec) m, N(vec) x
 	return (N(vec))(((N(words))x & k) | ((N(words))m & ~k));
 }
 
-// N(tail) copies the elements of a row that fill no vector into one and fills it up with -∞; 0 where there are none.
+// N(tail) makes a vector of the elements of a row that fill none and of -∞, in its last lanes where the row fills one; 0 where there are none.
 static inline __attribute__((always_inline)) long N(tail)(long size, const T *a, T *t) {
 	long n = size % V;
 	if (n == 0)
 		return 0;
 	for (long j = 0; j < V; j++)
 		t[j] = -INFINITY;
-	memcpy(t, a + size - n, n * sizeof(T));
+	if (size < V) {
+		memcpy(t, a, n * sizeof(T));
+		return n;
+	}
+	N(vec) x, none;
+	N(words) m;
+	memcpy(&x, a + size - V, VB);
+	memcpy(&none, t, VB);
+	memcpy(&m, N(ends) + n, VB);
+	x = (N(vec))(((N(words))x & m) | ((N(words))none & ~m));
+	memcpy(t, &x, VB);
 	return n;
+}
+
+// N(behind) writes the n elements that N(tail) has made a vector of to the end of a row.
+static inline __attribute__((always_inline)) void N(behind)(long size, long n, const T *t, T *out) {
+	if (size < V) {
+		memcpy(out, t, n * sizeof(T));
+		return;
+	}
+	N(vec) x, y;
+	N(words) m;
+	memcpy(&x, t, VB);
+	memcpy(&y, out + size - V, VB);
+	memcpy(&m, N(ends) + n, VB);
+	x = (N(vec))(((N(words))x & m) | ((N(words))y & ~m));
+	memcpy(out + size - V, &x, VB);
 }
 
 // N(largest) is the maximum of n elements, a multiple of V, and of those of t where it counts.
@@ -306,8 +334,11 @@ static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict
 		T f = (T)(1 / N(sum1)(n, o, more, t));
 		for (long i = 0; i < n; i++)
 			o[i] *= f;
-		for (long j = 0; j < more; j++)
-			o[n + j] = t[j] * f;
+		if (more) {
+			for (long j = 0; j < V; j++)
+				t[j] *= f;
+			N(behind)(size, more, t, o);
+		}
 	}
 }
 
