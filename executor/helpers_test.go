@@ -34,6 +34,22 @@ func (m *memory) Read(_ context.Context, t *ra.Table, cols []int) ([]*ra.Vector,
 	return out, nil
 }
 
+// ReadInto implements ra.Roomy, as the store does.
+func (m *memory) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
+	out, err := m.Read(ctx, t, cols)
+	for i, v := range out {
+		if v.Type.Kind == kernels.Text {
+			continue
+		}
+		if x := room(i, v.Type, v.N); x != nil {
+			c := *v
+			c.F64, c.F32, c.Ints = append(x.F64, v.F64...), append(x.F32, v.F32...), append(x.Ints, v.Ints...)
+			out[i] = &c
+		}
+	}
+	return out, err
+}
+
 func (m *memory) Opaque(_ context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
 	return m.opaque(n, env), nil
 }

@@ -34,10 +34,13 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 		k = f64
 	}
 	d := t.own[col]
-	if delete(t.own, col); d != nil && d.n == v.N && d.over(v) && (d.valid != nil) == (v.Valid != nil) {
+	if d != nil && d.n == v.N && d.over(v) {
+		delete(t.own, col)
 		p.led.columns -= int64(len(numbers(v)))
-	} else {
-		d.free()
+		if d.valid == nil && v.Valid != nil {
+			d.valid = make([]byte, v.N)
+		}
+	} else { // what has been read stays where it is
 		var err error
 		if d, err = newData(k, v.N, v.Type.Size(), v.Valid != nil); err != nil {
 			return nil, err

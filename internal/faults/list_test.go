@@ -114,6 +114,13 @@ var faults = []fault{
 	{"a run of products forgets the one before", "executor/distribute_run.go", "	if (r.added[side][at]-1)/r.runs[side] == 0 {", "	if r.added[side][at] >= 0 {", parts},
 	{"a scalar that waits for the sum is not waited for", "executor/distribute.go", "return f.v.vary || !f.v.uniform()", "return !f.v.uniform()", parts},
 
+	// What is read.
+	{"a small change leaves a table's count as it was", "store/count.go", "	changed, t.Count = !t.Count.Stale, t.Count.stale()\n", "", "./store -run=TestCounts"},
+	{"what training writes is never NULL", "store/source.go", "if data.Valid == nil && (t.Count == nil || !t.Count.null(col)) {", "if data != nil {", "./store -run=TestCounts"},
+	{"large chunks of all rows are those of the first", "store/lite/reader.go", "if rc := C.sqlite3_blob_reopen(b.p, C.sqlite3_int64(id)); rc != C.SQLITE_OK {", "if rc := C.int(0); rc != C.SQLITE_OK {", "./store -run=TestLargeChunks"},
+	{"elements behind the vectors of a row are not paired", "kernels/cpu/reduce.h", "diff ? N(rows##NV)(p, 1, 1, out) : N(rows##NV)(p, 0, 1, out); ", "diff ? N(rows##NV)(p, 1, 0, out) : N(rows##NV)(p, 0, 0, out); ", "./kernels/cpu"},
+	{"log-sum-exp counts the elements behind the vectors twice", "kernels/cpu/reduce.h", "x = (N(vec))(((N(words))x & m) | ((N(words))none & ~m));", "x = (N(vec))(((N(words))x & (m | 0)) | ((N(words))x & ~m));", "./kernels/cpu"},
+
 	// Training.
 	{"Adam without bias correction", "train/optimizers.go", "return h.lr / (1 - math.Pow(h.Beta1, float64(h.step))),", "return h.lr,", training},
 	{"weight decay shrinks nothing", "train/optimizers.go", "cpu.SGD(T(h.lr), T(h.decay), T(h.scale), g, p)", "cpu.SGD(T(h.lr), 0, T(h.scale), g, p)", training},
