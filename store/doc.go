@@ -12,7 +12,8 @@
 // the digits, compared by the collation rg_numeric; text, dates and times TEXT (ISO, times in UTC); real[] and
 // double precision[] BLOB (tensor.Encode); other arrays JSON text. Tables of the schema public have their own
 // names, others schema.name; capitals and '^' are escaped by '^', because SQLite folds case. The catalogue is
-// the table relgrad_catalog. Keys of one integer are SQLite's row id.
+// the table relgrad_catalog; with a table's definition it keeps how many rows there are and which columns hold NULL, as of the last
+// statement that wrote most of it (count.go). Keys of one integer are SQLite's row id.
 //
 // # Invariants
 //
