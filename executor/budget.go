@@ -214,6 +214,10 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	}
 	cols = slices.Clone(cols) // the source's own, perhaps
 	for i, v := range cols {
+		if d := t.own[t.cols[i]]; d != nil && !d.over(v) { // it has not been asked for, or was too small
+			d.free()
+			delete(t.own, t.cols[i])
+		}
 		if b := numbers(v); t.spill[i] && len(b) > 0 {
 			if cols[i], err = p.moveOut(v); err != nil {
 				return nil, err

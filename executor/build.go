@@ -79,10 +79,13 @@ func (st *stage) scanCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
 	if st.leaves[key] == nil && !g.wide && v.Type.Kind == kernels.Int {
 		st.leaves[key] = st.keyLeaf(n.Table.Name+"."+n.Cols[i].Name, r.sp, v)
 	}
-	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {
+	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) { // the stored values, which training does not change
 		c := *v
 		c.F32, c.F64 = slices.Clone(v.F32), slices.Clone(v.F64)
-		v = &c
+		v, r.data[t.at[n.TableCols[i]]] = &c, &c
+		if t.own[n.TableCols[i]] == nil { // else it is counted as long as it is no parameter's
+			st.p.led.columns += int64(len(numbers(v)))
+		}
 	}
 	if st.leaves[key] == nil {
 		st.leaves[key] = g.leaf(n.Table.Name+"."+n.Cols[i].Name, n.Cols[i].Type, r.sp, fromVector(v), false)

@@ -34,10 +34,15 @@ func (p *Program) param(t *tableData, col int, v *ra.Vector) (*Param, error) {
 		k = f64
 	}
 	d := t.own[col]
-	if d != nil && d.n == v.N && d.over(v) {
+	if d != nil && d.n == v.N {
 		delete(t.own, col)
-		p.led.columns -= int64(len(numbers(v)))
-		if d.valid == nil && v.Valid != nil {
+		if d.over(v) { // not where a copy has taken the column's place
+			p.led.columns -= int64(len(numbers(v)))
+		}
+		switch { // the rows decide, not what was known of them
+		case v.Valid == nil:
+			d.valid = nil
+		case d.valid == nil:
 			d.valid = make([]byte, v.N)
 		}
 	} else { // what has been read stays where it is

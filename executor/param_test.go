@@ -9,54 +9,81 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// TestParametersInPlace: a parameter is read into the memory that training changes, once; what else reads its column, such as a count
-// of its rows that are there, has the stored values.
+// TestParametersInPlace: a parameter is read into the memory that training changes, once, whatever was known of its NULLs. What else
+// reads its column, before or after it, has the stored values, also after another seed; and all memory is counted once.
 func TestParametersInPlace(t *testing.T) {
-	for _, c := range []struct{ said, nullable bool }{{false, false}, {true, true}, {true, false}} {
-		nullable := c.nullable
+	const n = 1000
+	for _, c := range []struct{ said, nullable, other, first bool }{
+		{}, {said: true, nullable: true}, {said: true}, {other: true}, {other: true, first: true}, {said: true, nullable: true, other: true},
+	} {
 		src, b := &memory{}, ra.NewBuilder()
-		v := ra.NewVector(kernels.Type{Kind: kernels.Float32, Shape: []int{2}}, 3)
-		copy(v.F32, []float32{1, 2, 3, 4, 5, 6})
-		if nullable {
-			v.Valid = []bool{true, false, true}
+		v := ra.NewVector(kernels.Type{Kind: kernels.Float32, Shape: []int{2}}, n)
+		keys := make([]int64, n)
+		for i := range keys {
+			keys[i], v.F32[2*i], v.F32[2*i+1] = int64(i), 1, 2
 		}
-
-		tab := src.add("w", 1, ints(0, 1, 2), v)
+		there := float32(n)
+		if c.nullable {
+			v.SetNull(1)
+			there--
+		}
+		tab := src.add("w", 1, ints(keys...), v)
 		tab.Cols[1].Type.Nullable = c.said
-		s := b.Scan(tab, func(c int) bool { return c == 1 })
-		agg, err := b.Aggregate(s, nil, []ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.Count, Arg: s.Cols[1].ID}}, {Name: "s", Agg: ra.Agg{Fn: ra.Sum, Arg: s.Cols[1].ID}}})
-		if err != nil {
-			t.Fatal(err)
+		var roots []ra.Root
+		add := func(name string, param bool) {
+			s := b.Scan(tab, func(col int) bool { return param && col == 1 })
+			agg, err := b.Aggregate(s, nil, []ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.Count, Arg: s.Cols[1].ID}}, {Name: "s", Agg: ra.Agg{Fn: ra.Sum, Arg: s.Cols[1].ID}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			roots = append(roots, all(agg, name))
 		}
-		p, err := Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(agg, "agg")}}, src, Options{Workers: 2})
+		if c.other && c.first {
+			add("stored", false)
+		}
+		add("trained", true)
+		if c.other && !c.first {
+			add("stored", false)
+		}
+		p, err := Compile(context.Background(), &ra.Plan{Roots: roots}, src, Options{Workers: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer p.Close()
-		w := p.Param(tab, 1)
-		if r := p.scans[p.table(tab)]; w == nil || r == nil || !w.data.over(r.data[p.table(tab).at[1]]) {
-			t.Fatalf("%+v: the parameter is a copy of the column", c)
+		w, at := p.Param(tab, 1), p.table(tab).at[1]
+		if over := w.data.over(p.scans[p.table(tab)].data[at]); over == c.other {
+			t.Fatalf("%+v: the parameter is the column that was read: %v", c, over)
 		}
-		if n := p.led.columns; n > 3*8+3 {
-			t.Errorf("%+v: %d bytes of columns are counted besides the parameter", c, n)
+		columns := int64(8 * n)
+		if c.other {
+			columns += 8 * n
+		}
+		if got := p.led.columns; got < columns || got > columns+2*n {
+			t.Errorf("%+v: %d bytes of columns are counted, not %d", c, got, columns)
+		}
+		if (w.Valid != nil) != c.nullable {
+			t.Errorf("%+v: rows that are there: %v", c, w.Valid)
 		}
 		for i := range w.F32 {
 			w.F32[i] *= 10
 		}
-		if err := p.Run(context.Background(), kernels.Env{}); err != nil {
-			t.Fatal(err)
-		}
-		out, err := p.Result(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n, sum := out[0], out[1]
-		count, want := int64(3), []float32{90, 120}
-		if nullable {
-			count, want = 2, []float32{60, 80}
-		}
-		if n.Ints[0] != count || !slices.Equal(sum.F32, want) {
-			t.Errorf("%+v: %v and %v, not %v and %v", c, n.Ints, sum.F32, count, want)
+		for _, seed := range []int64{0, 7} {
+			if err := p.Run(context.Background(), kernels.Env{Seed: seed}); err != nil {
+				t.Fatal(err)
+			}
+			for i, r := range roots {
+				out, err := p.Result(i)
+				if err != nil {
+					t.Fatal(err)
+				}
+				x := there
+				if r.Name == "trained" {
+					x *= 10
+				}
+				if out[0].Ints[0] != int64(there) || !slices.Equal(out[1].F32, []float32{x, 2 * x}) {
+					t.Errorf("%+v, seed %d, %s: %v and %v, not %v and %v", c, seed, r.Name, out[0].Ints, out[1].F32, there, x)
+				}
+			}
 		}
 	}
 }

@@ -66,11 +66,13 @@ func (db *DB) count(t *TableDef) error {
 // rows of it: it is taken again where that costs no more than the writing, and else is stale. It reports whether it is another one.
 func (db *DB) recount(t *TableDef, wrote int64) (changed bool, err error) {
 	switch {
-	case t.Count == nil || wrote == 0:
+	case t.Count == nil:
 		return false, nil
 	case t.owned: // each step fills it anew, and plans do not ask
 		t.Count = nil
 		return true, nil
+	case wrote == 0:
+		return false, nil
 	case 2*wrote >= t.Count.Rows:
 		return true, db.count(t)
 	}

@@ -140,3 +140,21 @@ func TestCountsAreKept(t *testing.T) {
 	mustRun(t, db, "UPDATE w SET x = NULL WHERE id < 60")
 	kept("after a large change", "100 [x] false")
 }
+
+// TestCountsOfFilled: a table that the engine fills holds what it was filled with last, also nothing.
+func TestCountsOfFilled(t *testing.T) {
+	db := openFile(t, "")
+	for _, n := range []int{3, 0, 2} {
+		v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n)
+		for i := range v.Ints {
+			v.Ints[i] = int64(i)
+		}
+		if _, err := db.Fill(context.Background(), "g", &Relation{Names: []string{"k"}, Types: []string{"bigint"}, Cols: []*ra.Vector{v}}, []string{"k"}); err != nil {
+			t.Fatal(err)
+		}
+		tab, err := db.Table("", "g")
+		if err != nil || tab.Rows != int64(n) {
+			t.Fatalf("%d rows: %+v, %v", n, tab, err)
+		}
+	}
+}

@@ -477,6 +477,9 @@ func (b *binder) write(t *TableDef, with []string, sql, tag string, ret returnin
 // generated columns.
 func (b *binder) checkSlots(t *TableDef, wrote int64) error {
 	n := t.clone()
+	if now := b.db.cat.tables[t.key()]; now != nil { // what the statement's own queries have found before it wrote
+		n.Count = now.Count
+	}
 	changed, err := b.db.recount(n, wrote)
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func (r *reader) given(i int, v *ra.Vector) bool {
 		return false
 	}
 	x := r.room(i, v.Type, r.rows)
-	if x == nil {
+	if x == nil || x.F64 == nil && x.F32 == nil && x.Ints == nil { // room for no rows: there may be some by now
 		return false
 	}
 	v.F64, v.F32, v.Ints = x.F64, x.F32, x.Ints

@@ -198,7 +198,7 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	}
 	r := newReader(types, int(t.Rows), room)
 	for i, c := range cols {
-		if c == ra.RowID || !def.Cols[c].large() {
+		if c == ra.RowID || !def.Cols[c].large() || def.Column(def.rowidName()) >= 0 { // a table with columns of all of its names has none
 			continue
 		}
 		b := db.c.Reader(def.db(), def.phys(), sqlgen.Mangle(def.Cols[c].Name))
@@ -290,7 +290,7 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 			}
 		}
 		db.bump(t.key(), t.inKey(col))
-		if data.Valid == nil && (t.Count == nil || !t.Count.null(col)) {
+		if now := db.cat.tables[t.key()]; data.Valid == nil && (now.Count == nil || !now.Count.null(col)) {
 			return b.checkSlots(t, 0) // as many rows, and none of them NULL
 		}
 		return b.checkSlots(t, int64(data.N))

@@ -158,3 +158,22 @@ func TestLargeChunks(t *testing.T) {
 		}
 	}
 }
+
+// TestLargeChunksWithoutRowID: columns of all of the row id's names hide it.
+func TestLargeChunksWithoutRowID(t *testing.T) {
+	db := openFile(t, "")
+	mustRun(t, db, "CREATE TABLE w (rowid int, _rowid_ int, oid int, v real[]); INSERT INTO w SELECT i, 3 - i, i, (SELECT array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)) FROM (VALUES (2), (1)) AS g(i)")
+	tab, err := db.Table("", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cols, err := db.Read(context.Background(), tab, []int{0, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, id := range cols[0].Ints {
+		if got := cols[1].F32[at*300000]; got != float32(1+id) {
+			t.Errorf("row %d has the chunk of another: %v", id, got)
+		}
+	}
+}
