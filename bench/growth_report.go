@@ -81,7 +81,7 @@ Written by `+"`relgrad bench growth`"+`; `+"`go doc ./bench`"+` says how. Each s
 on memory of the same size, and a fraction is the median of such pairs. What is asked: at all sizes of an axis the fraction of the
 limit that a step reaches is at most %g times below the best, and what training does before its first step (planning,
 reading the tables, the structure phase) takes at most %g times as much of the processors' time for a row as at the
-smallest size, both over the time that the limit takes there for as much; for a stored number where rows become larger instead. Planning counts a table's rows.
+smallest size, both over the time that the limit takes there for as much; for a stored number where rows become larger instead. Planning counts a table's rows where the catalogue does not know them.
 
 %s, %d processors, %s; relgrad with %s, loops %s, %s; %s.
 `, allowed, allowed, processor(), runtime.NumCPU(), memory(), blas.Name(), cpu.Name(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
