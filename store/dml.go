@@ -474,7 +474,7 @@ func (b *binder) write(t *TableDef, with []string, sql, tag string, ret returnin
 }
 
 // checkSlots holds law 1: after the statement every chunk column has one shape. It also keeps the state of
-// generated columns.
+// generated columns, and the table's count; wrote is how many rows the statement has written.
 func (b *binder) checkSlots(t *TableDef, wrote int64) error {
 	n := t.clone()
 	if now := b.db.cat.tables[t.key()]; now != nil { // what the statement's own queries have found before it wrote

@@ -177,3 +177,25 @@ func TestLargeChunksWithoutRowID(t *testing.T) {
 		}
 	}
 }
+
+// TestRoomForNoRows: rows that have come since a table was planned as empty are read, numbers and chunks, where the room given is none.
+func TestRoomForNoRows(t *testing.T) {
+	db := openTemp(t)
+	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, x double precision, v real[]); INSERT INTO w VALUES (1, 2, '{3,4}'), (2, 5, '{6,7}')")
+	tab, err := db.Table("", "w")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.Rows = 0
+	asked := 0
+	cols, err := db.ReadInto(context.Background(), tab, []int{0, 1, 2}, func(_ int, typ kernels.Type, _ int) *ra.Vector {
+		asked++
+		return &ra.Vector{Type: typ}
+	})
+	if err != nil || asked != 3 {
+		t.Fatal(asked, err)
+	}
+	if got := fmt.Sprint(cols[0].Ints, cols[1].F64, cols[2].F32); got != "[1 2] [2 5] [3 4 6 7]" {
+		t.Error(got)
+	}
+}

@@ -121,6 +121,7 @@ var faults = []fault{
 	{"a table filled with nothing holds what it held", "store/count.go", "	case t.owned: //", "	case t.owned && wrote > 0: //", "./store -run=TestCountsOf"},
 	{"stored values of a parameter are those in training", "executor/build.go", "	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {", "	if v == nil {", "./executor -run=TestParametersInPlace"},
 	{"what was known of NULLs decides", "executor/param.go", "		case v.Valid == nil:\n			d.valid = nil\n", "", "./executor -run=TestParametersInPlace"},
+	{"room for no rows is taken", "store/reader.go", "if x == nil || x.F64 == nil && x.F32 == nil && x.Ints == nil {", "if x == nil {", "./store -run=TestRoomForNoRows"},
 	{"large chunks of all rows are those of the first", "store/lite/reader.go", "if rc := C.sqlite3_blob_reopen(b.p, C.sqlite3_int64(id)); rc != C.SQLITE_OK {", "if rc := C.int(0); rc != C.SQLITE_OK {", "./store -run=TestLargeChunks"},
 	{"elements behind the vectors of a row are not paired", "kernels/cpu/reduce.h", "diff ? N(rows##NV)(p, 1, 1, out) : N(rows##NV)(p, 0, 1, out); ", "diff ? N(rows##NV)(p, 1, 0, out) : N(rows##NV)(p, 0, 0, out); ", "./kernels/cpu"},
 	{"log-sum-exp counts the elements behind the vectors twice", "kernels/cpu/reduce.h", "x = (N(vec))(((N(words))x & m) | ((N(words))none & ~m));", "x = (N(vec))(((N(words))x & (m | 0)) | ((N(words))x & ~m));", "./kernels/cpu"},
