@@ -12,6 +12,7 @@ type adding struct {
 	vals  []*val // the results of the tree, in the kind of the sum: scalar factors first
 	also  []*val // columns that are read in place
 	index []*val // those of them that are read through an index
+	near  []bool // which of also something else in the tree has just read
 	add   adder
 	parts bool    // accumulators are in parts
 	flops float64 // per row, besides the tree's
@@ -77,12 +78,33 @@ func (c *compiler) emitSum(v *val, a *adding) error {
 		}
 		c.t.result = append(c.t.result, c.convert(r, kindOf(v.typ)))
 	}
-	c.t.also = append(c.t.also, a.also...)
+	c.t.also, c.sums = append(c.t.also, a.also...), append(c.sums, a)
 	c.t.gathers = append(c.t.gathers, a.index...)
 	if len(a.also) == 0 {
 		c.t.most = chain // sums in single precision run over no more rows
 	}
 	return nil
+}
+
+// nearby notes what the tree reads besides its sums.
+func (c *compiler) nearby() {
+	read := map[*val]int{}
+	for _, v := range c.t.also {
+		read[v]++
+	}
+	for _, o := range c.t.ops {
+		read[o.v]++
+	}
+	for _, a := range c.sums {
+		for _, v := range a.also {
+			read[v]--
+		}
+	}
+	for _, a := range c.sums {
+		for i := range a.near {
+			a.near[i] = read[a.also[i]] > 0
+		}
+	}
 }
 
 func factorVals(scalars []factor) []*val {
@@ -109,7 +131,7 @@ func (g *graph) sumInPlace(v *val, order *index, scalars []factor, chunk *val) *
 	if from == nil {
 		return nil
 	}
-	a := &adding{how: v.fn.String() + " in place", vals: factorVals(scalars)}
+	a := &adding{how: v.fn.String() + " in place", vals: factorVals(scalars), near: make([]bool, len(from))}
 	for i, x := range from {
 		if x.v.data.kind != kindOf(v.typ) {
 			return nil
@@ -120,13 +142,13 @@ func (g *graph) sumInPlace(v *val, order *index, scalars []factor, chunk *val) *
 			a.index = append(a.index, x.v)
 		}
 	}
-	if a.add = addInPlace[float64](scalars, from); kindOf(v.typ) == f32 {
-		a.add = addInPlace[float32](scalars, from)
+	if a.add = addInPlace[float64](scalars, from, a.near); kindOf(v.typ) == f32 {
+		a.add = addInPlace[float32](scalars, from, a.near)
 	}
 	return a
 }
 
-func addInPlace[T float](scalars []factor, from []source) adder {
+func addInPlace[T float](scalars []factor, from []source, near []bool) adder {
 	return func(b *block, a *accum, lo, hi int) {
 		sum, size := a.f, len(a.f)
 		tmp := of[T](b.partial(from[0].v.data.kind, b.t.rows+size))
@@ -134,7 +156,7 @@ func addInPlace[T float](scalars []factor, from []source) adder {
 		multiply(b, scalars, weights, lo)
 		var x [2]cpu.Rows[T]
 		for i, s := range from {
-			x[i] = cpu.Rows[T]{X: of[T](s.v.data)}
+			x[i] = cpu.Rows[T]{X: of[T](s.v.data), Near: near[i]}
 			if s.idx != nil {
 				x[i].At = s.idx.at[b.lo+lo : b.lo+hi]
 			}

@@ -182,7 +182,7 @@ func laneBlock[T float](m *machine, in *instr, s *spmmBlocks, b *block, w, lane,
 	}
 	at, _ := s.scratch(in)
 	d := place(m.scratch[w], at, in.v.data.kind, n*size, 1, false)
-	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.at[from:to]}, cpu.Rows[T]{}, size, of[T](&d))
+	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.at[from:to], Near: true}, cpu.Rows[T]{}, size, of[T](&d))
 	cpu.AddRows(1, n*size, of[T](&d), s.sums[lo*size:hi*size])
 	return nil
 }

@@ -109,6 +109,7 @@ type compiler struct {
 	memo  map[memoKey]int
 	up    map[int]int // mask cell → the mask it refines
 	conv  map[[2]int]int
+	sums  []*adding
 	fails map[*val]bool
 }
 
@@ -269,6 +270,7 @@ func (c *compiler) convert(r int, k kind) int {
 
 // finish plans the scratch memory: uniform cells keep theirs, others share by lifetime.
 func (c *compiler) finish() {
+	c.nearby()
 	t := c.t
 	perRow := 0
 	for i := range t.cells {

@@ -85,7 +85,9 @@ func reductionsBetween[T Float](t *testing.T, f fence, rng *rand.Rand, size int)
 		at[i] = int32(rng.Intn(rows))
 	}
 	clean := fenced(f, finite[T](rng, rows*size))
-	for _, two := range []Rows[T]{{}, {X: b, At: at[:305:305]}} {
+	defer func(n int) { nearBytes = n }(nearBytes)
+	for i, two := range []Rows[T]{{}, {X: b, At: at[:305:305]}, {}, {X: b, At: at[:305:305]}} {
+		nearBytes = i / 2 << 19 // and 0: all are far
 		s, ref := fenced(f, make([]T, 4*size)), make([]T, 4*size)
 		SpMM(4, start, 0, w, Rows[T]{X: clean, At: at}, two, size, s)
 		refSpMM(4, start, 0, w, Rows[T]{X: clean, At: at}, two, size, ref)

@@ -88,10 +88,10 @@ func i32(s []int32) *C.int32_t { return (*C.int32_t)(ptr(s)) }
 
 func cSpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], size int, out []T) {
 	if single[T]() {
-		C.rg_spmm_f32(C.long(groups), i32(start), C.long(base), f32(w), f32(x.X), i32(x.At), f32(y.X), i32(y.At), C.long(size), f32(out))
+		C.rg_spmm_f32(C.long(groups), i32(start), C.long(base), f32(w), f32(x.X), i32(x.At), C.int(x.far()), f32(y.X), i32(y.At), C.int(y.far()), C.long(size), f32(out))
 		return
 	}
-	C.rg_spmm_f64(C.long(groups), i32(start), C.long(base), f64(w), f64(x.X), i32(x.At), f64(y.X), i32(y.At), C.long(size), f64(out))
+	C.rg_spmm_f64(C.long(groups), i32(start), C.long(base), f64(w), f64(x.X), i32(x.At), C.int(x.far()), f64(y.X), i32(y.At), C.int(y.far()), C.long(size), f64(out))
 }
 
 func cGather[T Float](size int, x []T, at []int32, out []T) {

@@ -116,11 +116,28 @@ func AddRows[T Float](rows, size int, a []T, acc []float64) {
 	cAddRows(rows, size, a, acc)
 }
 
-// Rows are rows of a matrix: row r is that at At[r], which is not checked, or begins at r*Step where At is nil.
+// Rows are rows of a matrix: row r is that at At[r], which is not checked, or begins at r*Step where At is nil. Near says that
+// they have just been read: it changes no result.
 type Rows[T Float] struct {
 	X    []T
 	At   []int32
 	Step int
+	Near bool
+}
+
+// nearBytes of rows are in the second-level cache after a while.
+var nearBytes = 1 << 19
+
+// far is 1 where rows are worth being prefetched.
+func (x Rows[T]) far() int {
+	bytes := 8 * len(x.X)
+	if single[T]() {
+		bytes /= 2
+	}
+	if x.Near || bytes <= nearBytes {
+		return 0
+	}
+	return 1
 }
 
 // row is row r of those whose indexes begin at base.

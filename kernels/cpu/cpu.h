@@ -18,8 +18,8 @@ int rg_limit(int most); // for tests: use at most that one; returns what is used
 	void rg_dot_##S(long rows, long size, const T *a, long ar, const T *b, long br, double *out);                 \
 	void rg_add_rows_##S(long rows, long size, const T *a, double *acc);                                          \
 	void rg_pairs_##S(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b, const int32_t *bt, long br, double *out); \
-	void rg_spmm_##S(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, const T *y,     \
-		const int32_t *yt, long size, T *out);                                                                                \
+	void rg_spmm_##S(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, int far,        \
+		const T *y, const int32_t *yt, int yfar, long size, T *out);                                                          \
 	void rg_gather_##S(long rows, long size, const T *x, const int32_t *at, T *out);                                          \
 	int rg_finite_##S(long n, const T *x);                                                                                    \
 	void rg_sgd_##S(long n, T lr, T decay, T scale, const T *g, T *p);                                                        \

@@ -105,12 +105,12 @@ func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 		at[i] = int32(rng.Intn(rows))
 	}
 	for mode := range 8 {
-		i, j, one := Rows[T]{a, at, 0}, Rows[T]{b, at, 0}, 0
+		i, j, one := Rows[T]{X: a, At: at}, Rows[T]{X: b, At: at}, 0
 		if mode&1 != 0 {
-			i = Rows[T]{a, nil, size}
+			i = Rows[T]{X: a, Step: size}
 		}
 		if mode&2 != 0 {
-			j, one = Rows[T]{b, nil, 0}, 1
+			j, one = Rows[T]{X: b}, 1
 		}
 		Pairs(rows, size, mode&4 != 0, i, j, x)
 		refPairs(rows, size, mode&4 != 0, i, j, y)
@@ -195,7 +195,9 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 		at[i] = int32(rng.Intn(rows))
 	}
 	got, want := make([]T, 5*size), make([]T, 5*size)
-	for mode := range 16 {
+	defer func(n int) { nearBytes = n }(nearBytes)
+	for mode := range 32 {
+		nearBytes = mode / 16 << 19 // and 0: all are far
 		i, f, y := Rows[T]{X: x, At: at}, w, Rows[T]{X: x[:rows*size], At: at[:n:n]}
 		if mode&1 != 0 {
 			i.At = nil
@@ -203,7 +205,7 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 		if mode&2 != 0 {
 			f = nil
 		}
-		switch mode / 4 {
+		switch mode / 4 % 4 {
 		case 1:
 			y.X = nil
 		case 2:

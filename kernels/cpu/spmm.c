@@ -3,9 +3,9 @@
 #include "targets.h"
 
 #define EXPORT(S, T)                                                                                                            \
-	void rg_spmm_##S(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, const T *y,       \
-		const int32_t *yt, long size, T *out) {                                                                                 \
-		PICK(rg_spmm_##S, (groups, start, base, w, x, at, y, yt, size, out));                                                   \
+	void rg_spmm_##S(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, int far,          \
+		const T *y, const int32_t *yt, int yfar, long size, T *out) {                                                           \
+		PICK(rg_spmm_##S, (groups, start, base, w, x, at, far, y, yt, yfar, size, out));                                        \
 	}                                                                                                                           \
 	void rg_gather_##S(long rows, long size, const T *x, const int32_t *at, T *out) {                                           \
 		PICK(rg_gather_##S, (rows, size, x, at, out));                                                                          \

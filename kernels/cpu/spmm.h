@@ -1,21 +1,23 @@
 // Sums of weighted rows, or of weighted differences of rows, by group; copies of rows. Accumulators stay in registers across up to 16 vectors
-// of the width; the rows of some edges ahead are prefetched, also those of the groups that follow.
+// of the width; the rows of some edges ahead are prefetched where they are far, also those of the groups that follow.
 typedef T N(vec) __attribute__((vector_size(VB)));
 #define V (VB / (long)sizeof(T))
-#define AHEAD 12
+#define AHEAD 24
 #define CHAIN 256 // edges that are summed in T before the sum goes to double
 #define INLINE static inline __attribute__((always_inline))
 
 // N(terms) are the rows: w[e]·x[at[e]], or w[e]·(x[at[e]] - y[yt[e]]) where y is given. Without at or yt, edge e has row e + base.
 typedef struct {
 	long base, size, last; // last: the edges of all groups
+	int far, yfar;         // the rows of x, of y are not in the second-level cache
 	const T *w, *x, *y;
 	const int32_t *at, *yt;
 } N(terms);
 
+// N(fetch) prefetches into the second level: the first has too few places for lines on their way to fetch some rows ahead.
 INLINE void N(fetch)(const T *row, long bytes) {
 	for (long j = 0; j < bytes; j += 64)
-		__builtin_prefetch((const char *)row + j);
+		__builtin_prefetch((const char *)row + j, 0, 2);
 }
 
 // N(tile) adds the edges lo…hi over NV vectors from column c on, the last one from column last on, and writes them to out. Columns of
@@ -27,11 +29,11 @@ INLINE void N(fetch)(const T *row, long bytes) {
 			acc[j] = (N(vec)){0};                                                                                    \
 		for (long e = lo; e < hi; e++) {                                                                             \
 			const T *x = t->x + (t->at ? (long)t->at[e] : e + t->base) * t->size, *y = 0;                            \
-			if (t->at && e + AHEAD < t->last)                                                                        \
+			if (t->far && e + AHEAD < t->last)                                                                       \
 				N(fetch)(t->x + (long)t->at[e + AHEAD] * t->size + c, (last - c) * (long)sizeof(T) + VB);            \
 			if (two) {                                                                                               \
 				y = t->y + (t->yt ? (long)t->yt[e] : e + t->base) * t->size;                                         \
-				if (t->yt && e + AHEAD < t->last)                                                                    \
+				if (t->yfar && e + AHEAD < t->last)                                                                  \
 					N(fetch)(t->y + (long)t->yt[e + AHEAD] * t->size + c, (last - c) * (long)sizeof(T) + VB);        \
 			}                                                                                                        \
 			T f = t->w ? t->w[e] : 1;                                                                                \
@@ -121,8 +123,9 @@ INLINE void N(groups)(const N(terms) *t, int two, long groups, const int32_t *st
 	}
 }
 
-static void N(rg_spmm)(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, const T *y, const int32_t *yt, long size, T *out) {
-	N(terms) t = {base, size, start[groups] - base, w, x, y, at, yt};
+static void N(rg_spmm)(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, int far, const T *y, const int32_t *yt,
+	int yfar, long size, T *out) {
+	N(terms) t = {base, size, start[groups] - base, at && far, yt && yfar, w, x, y, at, yt};
 	if (y)
 		N(groups)(&t, 1, groups, start, out);
 	else
