@@ -23,6 +23,8 @@ type batch struct {
 	rows  int
 	keys  []*ra.Vector // identities
 	reads []object     // tables that they come from
+	order []int32      // the rows as a step takes them: those that share a matrix after each other
+	place []int32      // of each row in order
 	epoch int64        // of perm; 0: none
 	perm  []int32
 }
@@ -46,6 +48,8 @@ func (r *run) openBatch(ctx context.Context) error {
 		return about(err, "batch", 0)
 	}
 	b := &batch{Batch: found}
+	// what is wrong with the loss is said when it is compiled
+	_, _ = sqlfront.BindLoss(ctx, r.db.cat, ra.NewBuilder(), r.loss, sqlfront.BindOptions{Params: params, Draw: true, Batch: found})
 	if b.keys, err = r.readBatch(ctx, b); err != nil {
 		return about(err, "batch", 0)
 	}
@@ -62,7 +66,7 @@ func (r *run) openBatch(ctx context.Context) error {
 func (r *run) readBatch(ctx context.Context, b *batch) ([]*ra.Vector, error) {
 	at := sqlfront.Node{At: -1}
 	sel := &sqlfront.Select{Node: at, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: at, Schema: b.Schema, Name: b.Name}}, End: -1}
-	for _, k := range b.Key {
+	for _, k := range b.columns() {
 		sel.Targets = append(sel.Targets, sqlfront.Target{Node: at, X: &sqlfront.ColumnRef{Node: at, Names: []string{k}}, Name: k})
 	}
 	cat := r.db.cat
@@ -81,26 +85,48 @@ func (r *run) readBatch(ctx context.Context, b *batch) ([]*ra.Vector, error) {
 		cat.env = env
 		r.db.Watch(outer)
 	}()
-	_, keys, err := r.db.Query(ctx, sel, &sqlfront.Text{})
+	_, cols, err := r.db.Query(ctx, sel, &sqlfront.Text{})
 	if err != nil {
 		return nil, err
 	}
-	order := make([]int32, keys[0].N)
+	keys := cols[:len(b.Key)]
+	order := sorted(keys)
+	for i, v := range cols {
+		cols[i] = pick(v, order)
+	}
+	if b.Near != "" {
+		b.order = sorted(append(cols[len(keys):len(cols):len(cols)], keys...))
+		b.place = make([]int32, len(order))
+		for i, row := range b.order {
+			b.place[row] = int32(i)
+		}
+	}
+	return keys, nil
+}
+
+// columns are those that readBatch reads: the identity, and the column that a step orders its rows by.
+func (b *batch) columns() []string {
+	if b.Near == "" {
+		return b.Key
+	}
+	return append(slices.Clone(b.Key), b.Near)
+}
+
+// sorted lists the rows in the order of their values, first column first.
+func sorted(cols []*ra.Vector) []int32 {
+	order := make([]int32, cols[0].N)
 	for i := range order {
 		order[i] = int32(i)
 	}
 	slices.SortFunc(order, func(a, b int32) int {
-		for _, k := range keys {
-			if c := compareKeys(k, int(a), int(b)); c != 0 {
+		for _, v := range cols {
+			if c := compareKeys(v, int(a), int(b)); c != 0 {
 				return c
 			}
 		}
 		return 0
 	})
-	for i, k := range keys {
-		keys[i] = pick(k, order)
-	}
-	return keys, nil
+	return order
 }
 
 // compareKeys orders two rows of a column of an identity, NULL first.
@@ -142,8 +168,8 @@ func pick(v *ra.Vector, rows []int32) *ra.Vector {
 	return out
 }
 
-// ofStep gives the identities of a step's rows, in their own order: which rows they are is drawn, not how they are
-// summed up.
+// ofStep gives the identities of a step's rows, in their own order or that of Near: which rows they are is drawn, not how
+// they are summed up.
 func (b *batch) ofStep(c *train.Config, env *kernels.Env) ([]*ra.Vector, error) {
 	if env.Step < 1 {
 		return nil, sqlerr.New(sqlerr.Internal, "internal error: step %d has no batch", env.Step)
@@ -153,7 +179,17 @@ func (b *batch) ofStep(c *train.Config, env *kernels.Env) ([]*ra.Vector, error) 
 		b.epoch, b.perm = epoch, train.Permutation(env.Seed, epoch, b.rows)
 	}
 	rows := slices.Clone(b.perm[from:to])
+	for i, row := range rows {
+		if b.place != nil {
+			rows[i] = b.place[row]
+		}
+	}
 	slices.Sort(rows)
+	for i, at := range rows {
+		if b.order != nil {
+			rows[i] = b.order[at]
+		}
+	}
 	out := make([]*ra.Vector, len(b.keys))
 	for i, k := range b.keys {
 		out[i] = pick(k, rows)

@@ -1,6 +1,7 @@
 package relgrad
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -300,5 +302,84 @@ CREATE VIEW loss AS SELECT avg((y - s) ^ 2) FROM shifted JOIN chosen USING (node
 	if t.Failed() || steps == "" {
 		t.Log(text)
 		t.Error("the whole graph is computed for a batch of 4 nodes")
+	}
+}
+
+// turned makes a regression of points that matrices turn, one of them for many points; some have none.
+const turned = `
+CREATE TABLE point (id int PRIMARY KEY, turn int, x double precision[], y double precision[]);
+INSERT INTO point SELECT i, CASE WHEN i % 7 > 0 THEN 10 * ((5 * i) % 3) END, random_normal(ARRAY[2], 1, ARRAY[i]), random_normal(ARRAY[2], 2, ARRAY[i]) FROM generate_series(1, 40) AS g(i);
+CREATE TABLE turn (id int PRIMARY KEY, m double precision[]);
+INSERT INTO turn SELECT 10 * i, random_normal(ARRAY[2, 2], 3, ARRAY[i]) FROM generate_series(0, 2) AS g(i);
+CREATE VIEW late AS SELECT id AS n, turn AS by, x, y FROM point WHERE id > 9;
+CREATE VIEW loss AS SELECT avg(sqnorm(matmul(p.x, t.m) - p.y)) FROM point p JOIN turn t ON t.id = p.turn;
+CREATE VIEW late_loss AS SELECT avg(sqnorm(matmul(l.x, t.m) - l.y)) FROM late l JOIN turn t ON l.by = t.id;
+CREATE VIEW plain AS SELECT avg(sqnorm(p.x - p.y)) + 0.1 * (SELECT sum(sqnorm(m)) FROM turn) FROM point p;
+`
+
+// TestBatchNearMatrices: the rows of a step are those that are drawn, and those that share a matrix follow each other.
+func TestBatchNearMatrices(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		loss, batch, near string
+		first             int64
+	}{{"loss", "point", "turn", 1}, {"late_loss", "late", "by", 10}, {"plain", "point", "", 1}} {
+		db := open(t, "")
+		mustRun(t, db, turned)
+		config := train.Default()
+		config.Batch, config.BatchSize, config.Seed = c.batch, 15, 5
+		r := &run{db: db.Engine, loss: c.loss, params: []string{"turn"}, config: config}
+		if err := r.openBatch(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if r.batch.Near != c.near {
+			t.Errorf("rows of %s are ordered by %q, not %q", c.loss, r.batch.Near, c.near)
+		}
+		keys, err := r.batch.Rows(&kernels.Env{Seed: 5, Step: 2})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var want []int64
+		for _, i := range train.Permutation(5, 1, r.batch.rows)[15:30] {
+			want = append(want, c.first+int64(i))
+		}
+		by := func(id int64) int64 {
+			switch {
+			case c.near == "":
+				return 0
+			case id%7 == 0:
+				return -1 // NULL
+			}
+			return 5 * id % 3
+		}
+		slices.SortFunc(want, func(a, b int64) int { return cmp.Or(cmp.Compare(by(a), by(b)), cmp.Compare(a, b)) })
+		if !slices.Equal(keys[0].Ints, want) {
+			t.Errorf("the rows of %s are %v, not %v", c.loss, keys[0].Ints, want)
+		}
+	}
+}
+
+// TestBatchNearMatricesTrains: batches of all rows, which stand in another order, train as no batches do.
+func TestBatchNearMatricesTrains(t *testing.T) {
+	var want []any
+	for _, batch := range []string{"", ", batch => 'point', batch_size => 40"} {
+		db := open(t, "")
+		mustRun(t, db, turned+"CALL train('loss', ARRAY['turn'], optimizer => 'sgd', lr => 0.1, epochs => 3"+batch+")")
+		var got []any
+		for _, row := range mustRun(t, db, "SELECT id, sum_elements(m), sqnorm(m) FROM turn ORDER BY id").Rows {
+			got = append(got, row...)
+		}
+		if want == nil {
+			want = got
+		}
+		for i, x := range got {
+			if y, ok := x.(float64); ok && math.Abs(y-want[i].(float64)) > 1e-12*math.Abs(y) {
+				t.Errorf("%v with batches, %v without", got, want)
+				break
+			}
+		}
+		if len(got) != 9 {
+			t.Fatalf("%d numbers: %v", len(got), got)
+		}
 	}
 }

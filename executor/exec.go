@@ -254,7 +254,7 @@ func (in *instr) runSum(m *machine) error {
 }
 
 func (in *instr) sumLane(b *block, x *reducer, lane int) error {
-	s := newRunSum(in.v, x, in.add, &in.parts[lane], lane*in.lane, min((lane+1)*in.lane, in.rows))
+	s := newRunSum(in.v, x, in.add, &runs{start: in.v.grp.start}, &in.parts[lane], lane*in.lane, min((lane+1)*in.lane, in.rows))
 	for lo := s.first; lo < s.end; lo += in.t.rows {
 		n := min(in.t.rows, s.end-lo)
 		if err := b.eval(lo, n); err != nil {
@@ -266,56 +266,65 @@ func (in *instr) sumLane(b *block, x *reducer, lane int) error {
 	return nil
 }
 
-// runSum sums the rows first to end of a lane, in group order. The groups that it begins and ends are finished; parts are
-// the sums of the first and the last group where they began before or go on in the next lane.
+// runSum sums the rows first to end of a lane, run by run, of which each is a group. The groups that it begins and ends are
+// finished; parts are the sums of the first and the last group where they began before or go on in the next lane.
 type runSum struct {
 	v          *val
+	runs       *runs
 	x          *reducer
 	add        adder // nil: the result's rows are added
 	parts      *[2]partial
 	first, end int
-	g          int // the group of the next row
+	at         int // the run of the next row
 	acc        *accum
 }
 
-func newRunSum(v *val, x *reducer, add adder, parts *[2]partial, first, end int) *runSum {
-	s := &runSum{v: v, x: x, add: add, parts: parts, first: first, end: end, g: groupAt(v.grp.start, first), acc: &parts[0].acc}
+func newRunSum(v *val, x *reducer, add adder, r *runs, parts *[2]partial, first, end int) *runSum {
+	s := &runSum{v: v, runs: r, x: x, add: add, parts: parts, first: first, end: end, at: runAt(r.start, first), acc: &parts[0].acc}
 	parts[0].g, parts[1].g = -1, -1
-	if int(v.grp.start[s.g]) == first {
+	if int(r.start[s.at]) == first {
 		s.acc = &parts[1].acc
 	}
 	x.reset(s.acc)
 	return s
 }
 
+// group is the group of the next row.
+func (s *runSum) group() int {
+	if s.runs.group == nil {
+		return s.at
+	}
+	return int(s.runs.group[s.at])
+}
+
 // block adds the n rows of a block from row lo on.
 func (s *runSum) block(b *block, lo, n int) {
-	start := s.v.grp.start
+	start := s.runs.start
 	var d *data
 	var uniform bool
 	if s.add == nil {
 		d, uniform = b.result(0)
 	}
 	for at := lo; at < lo+n; {
-		to := min(int(start[s.g+1]), lo+n)
+		to := min(int(start[s.at+1]), lo+n)
 		if s.add != nil {
 			s.add(b, s.acc, at-lo, to-lo)
 			s.acc.seen += int64(to - at)
 		} else {
 			s.x.add(s.acc, d, uniform, at-lo, to-lo)
 		}
-		if at = to; at < int(start[s.g+1]) {
+		if at = to; at < int(start[s.at+1]) {
 			return // the group goes on in the next block
 		}
-		if int(start[s.g]) >= s.first {
-			s.x.finish(s.v.data, s.g, s.acc)
+		if int(start[s.at]) >= s.first {
+			s.x.finish(s.v.data, s.group(), s.acc)
 		} else {
-			s.parts[0].g = s.g
+			s.parts[0].g = s.group()
 		}
 		if at == s.v.grp.in.n {
 			return
 		}
-		for s.g++; start[s.g+1] == start[s.g]; s.g++ {
+		for s.at++; start[s.at+1] == start[s.at]; s.at++ {
 		}
 		s.acc = &s.parts[1].acc
 		s.x.reset(s.acc)
@@ -324,19 +333,19 @@ func (s *runSum) block(b *block, lo, n int) {
 
 // close notes the last group where it goes on in the next lane.
 func (s *runSum) close() {
-	start := s.v.grp.start
-	if int(start[s.g]) >= s.end || int(start[s.g+1]) <= s.end {
+	start := s.runs.start
+	if int(start[s.at]) >= s.end || int(start[s.at+1]) <= s.end {
 		return
 	}
 	if s.acc == &s.parts[0].acc {
-		s.parts[0].g = s.g
+		s.parts[0].g = s.group()
 	} else {
-		s.parts[1].g = s.g
+		s.parts[1].g = s.group()
 	}
 }
 
-// groupAt is the group, not empty, that holds row r.
-func groupAt(start []int32, r int) int {
+// runAt is the run, not empty, that holds row r.
+func runAt(start []int32, r int) int {
 	lo, hi := 0, len(start)-2
 	for lo < hi {
 		mid := (lo + hi) / 2

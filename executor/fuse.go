@@ -50,27 +50,50 @@ func (l *lowerer) fusible(v *val) bool {
 		if x, _ := largeSum(v); x != nil || l.sumsInPlace(v) {
 			return false
 		}
-		return v.grp.out.n == 1 || v.grp.inRuns() || v.typ.Size() >= passChunk && v.partials() <= passPartials && v.grp.in.n >= groupRows*v.grp.alike()
+		return v.grp.out.n == 1 || v.grp.inRuns() || v.typ.Size() >= passChunk && v.partials() <= passPartials && v.grp.in.n >= groupRows*v.grp.alike().n
 	}
 	return false
 }
 
-// inRuns reports whether the rows are in the order of groups that are worth a call each.
+// inRuns reports whether the rows of each group follow each other, and are worth a call.
 func (x *groups) inRuns() bool {
-	return x.code != nil && x.order == nil && x.out.n > 1 && x.in.n >= passRun*x.out.n
+	return x.code != nil && x.out.n > 1 && x.in.n >= passRun*x.out.n && (x.order == nil || x.alike().start != nil)
 }
 
-// alike is the number of runs of rows of one group.
-func (x *groups) alike() int {
-	if x.runs == 0 {
-		x.runs = 1
-		for i := 1; i < len(x.code); i++ {
-			if x.code[i] != x.code[i-1] {
-				x.runs++
-			}
+// runs are the rows of one group that follow each other.
+type runs struct {
+	n int
+	// Rows start[i] to start[i+1] are the group[i], or i where group is nil. They are nil where a group has several runs.
+	start, group []int32
+}
+
+func (x *groups) alike() *runs {
+	if x.runs != nil {
+		return x.runs
+	}
+	r := &runs{n: 1}
+	x.runs = r
+	if x.code == nil {
+		return r
+	}
+	if r.n = x.out.n - len(x.without()); x.order == nil {
+		r.start = x.start
+		return r
+	}
+	groups := r.n
+	r.n, r.start, r.group = 0, make([]int32, 0, groups+1), make([]int32, 0, groups)
+	for i, g := range x.code {
+		if i > 0 && g == x.code[i-1] {
+			continue
+		}
+		if r.n++; r.n <= groups {
+			r.start, r.group = append(r.start, int32(i)), append(r.group, g)
 		}
 	}
-	return x.runs
+	if r.start = append(r.start, int32(x.in.n)); r.n > groups {
+		r.start, r.group = nil, nil
+	}
+	return r
 }
 
 // passPartials bounds the partial sums of an aggregate in a pass, in bytes.
@@ -414,7 +437,7 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 	first, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
 	for i, x := range f.members {
 		if x.runs {
-			runs[i] = newRunSum(x.v, x.red, x.add, &sums[i].ends, first, hi)
+			runs[i] = newRunSum(x.v, x.red, x.add, x.v.grp.alike(), &sums[i].ends, first, hi)
 		}
 		for _, g := range sums[i].met {
 			x.red.reset(sums[i].acc[g])

@@ -34,7 +34,7 @@ type groups struct {
 	order   *index      // perm as an index, nil: the identity
 	empty   []int       // groups without rows, once known
 	most    int         // rows of the largest group, once known
-	runs    int         // of rows of one group that follow each other, once known
+	runs    *runs       // once known
 	by      *index      // rows of one group have one row there, nil where none is known
 	proj    *projection // of a grid's rows; code and start are then nil until somebody needs the rows (realise)
 	step    bool        // made for a step, maybe of relations that do not change

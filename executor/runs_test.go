@@ -111,25 +111,30 @@ func testRuns(t *testing.T, db *memdb.DB, params []string, check func(plan strin
 	}
 }
 
-// TestRunsOutOfOrder: rows of one group follow each other, but the groups are in no order and come again. Their sums, which read chunks in
-// place, share a pass in the order of the rows.
+// TestRunsOutOfOrder: rows of one group follow each other, but the groups are in no order, and where they are few come again. Their
+// sums, which read chunks in place, share a pass in the order of the rows: large ones always, others where no group comes again.
 func TestRunsOutOfOrder(t *testing.T) {
-	const run, runs, groups, many = 10, 12, 3, 13
-	executor.SumInPasses(t, 8, 8)
-	for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))"} {
-		rng := rand.New(rand.NewSource(5))
-		turn := rng.Perm(runs)
-		db := memdb.New()
-		db.Create("a", 1, memdb.Column{Name: "id", Data: ints(run*runs, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "g", Data: ints(run*runs, func(i int) int64 { return int64(turn[i/run] % groups) })},
-			memdb.Column{Name: "at", Data: ints(run*runs, func(int) int64 { return rng.Int63n(many) })}, memdb.Column{Name: "weight", Data: reals(rng, run*runs)})
-		db.Create("m", 1, memdb.Column{Name: "id", Data: ints(many, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, many, 3, 4)})
-		from := fmt.Sprintf("a JOIN m ON m.id = a.at JOIN m o ON o.id = (7 * a.at + 3) %% %d", many)
-		views(t, db, "h", "SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
-			"loss", "SELECT (SELECT sum(sqnorm(tanh(v))) FROM h) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v))) FROM "+from+") AS loss")
-		testRuns(t, db, []string{"m"}, func(plan string) {
-			if !strings.Contains(plan, "= sum in place: ") {
-				t.Errorf("%s shares no pass:\n%s", sum, plan)
-			}
-		})
+	const run, runs, many = 10, 12, 13
+	for _, with := range []struct {
+		groups, numbers int
+		shares          bool
+	}{{3, 8, true}, {3, 1 << 30, false}, {runs, 8, true}, {runs, 1 << 30, true}} {
+		executor.SumInPasses(t, 8, with.numbers)
+		for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))"} {
+			rng := rand.New(rand.NewSource(5))
+			turn := rng.Perm(runs)
+			db := memdb.New()
+			db.Create("a", 1, memdb.Column{Name: "id", Data: ints(run*runs, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "g", Data: ints(run*runs, func(i int) int64 { return int64(turn[i/run] % with.groups) })},
+				memdb.Column{Name: "at", Data: ints(run*runs, func(int) int64 { return rng.Int63n(many) })}, memdb.Column{Name: "weight", Data: reals(rng, run*runs)})
+			db.Create("m", 1, memdb.Column{Name: "id", Data: ints(many, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, many, 3, 4)})
+			from := fmt.Sprintf("a JOIN m ON m.id = a.at JOIN m o ON o.id = (7 * a.at + 3) %% %d", many)
+			views(t, db, "h", "SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
+				"loss", "SELECT (SELECT sum(sqnorm(tanh(v))) FROM h) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v))) FROM "+from+") AS loss")
+			testRuns(t, db, []string{"m"}, func(plan string) {
+				if strings.Contains(plan, "= sum in place: ") != with.shares {
+					t.Errorf("%+v: %s shares a pass: %t\n%s", with, sum, !with.shares, plan)
+				}
+			})
+		}
 	}
 }

@@ -90,6 +90,9 @@ func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *Select, text *Te
 			opt.Params = append(opt.Params[:len(opt.Params):len(opt.Params)], more.ref)
 			continue
 		}
+		if err == nil && bd.batch != nil {
+			opt.Batch.Near = bd.near(q.Node)
+		}
 		return q, err
 	}
 }

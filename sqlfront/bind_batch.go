@@ -19,6 +19,9 @@ type Batch struct {
 	// Rows gives the identities of a step's rows: a column per column of Key, of that column's kind.
 	Rows func(env *kernels.Env) ([]*ra.Vector, error)
 	Used bool // set where a query reads it
+	// Near is set where a query finds matrices by a column of the relation: rows that share one are best taken one after
+	// the other.
+	Near string
 }
 
 // ResolveBatch finds a table or view by name, and what identifies its rows.
@@ -165,6 +168,38 @@ func (b *binder) batched(schema, name string, r *relation) *relation {
 		b.batch.cols = append(b.batch.cols, n.Cols[i].ID)
 	}
 	return b.batch
+}
+
+// near finds a column of the batch that a join looks matrices up by, "" where there is none.
+func (b *binder) near(root *ra.Node) (name string) {
+	matrix := func(c ra.Column) bool { return c.Type.IsChunk() && len(c.Type.Shape) > 1 }
+	ra.Walk(func(n *ra.Node) {
+		for _, q := range n.Equi {
+			for _, at := range [][2]kernels.Col{{q.L, q.R}, {q.R, q.L}} {
+				from, to := at[0], n.Inputs[at[1].Input]
+				if name == "" && slices.ContainsFunc(to.Cols, matrix) && slices.Equal(to.Unique, []ra.ColumnID{at[1].ID}) {
+					name = b.ofBatch(n.Inputs[from.Input], from.ID)
+				}
+			}
+		}
+	}, root)
+	return name
+}
+
+// ofBatch names the column of the batch that an output column of n stands for, "" where it is none.
+func (b *binder) ofBatch(n *ra.Node, id ra.ColumnID) string {
+	for n != b.batch.node {
+		i := n.Index(id)
+		switch {
+		case n.Op == ra.SemiJoin || n.Op == ra.AntiJoin:
+			n, id = n.Inputs[0], n.Inputs[0].Cols[i].ID
+		case (n.Op == ra.Select || n.Op == ra.Join) && n.Out[i].IsCol:
+			n, id = n.Inputs[n.Out[i].Col.Input], n.Out[i].Col.ID
+		default:
+			return ""
+		}
+	}
+	return b.batch.names[slices.Index(b.batch.cols, id)]
 }
 
 // readsBatch reports whether the scope's rows are chosen by the step's.

@@ -88,6 +88,7 @@ var faults = []fault{
 	{"a cast to real does not round", "kernels/to_real.go", "r.X = float64(float32(a[0].Float()))", "r.X = a[0].Float()", "./ -run=TestSemantics/types"},
 	{"the gradient of w.v copies the other values", "autodiff/autodiff.go", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) {", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) && c.Dep {", "./ -run=TestSemantics/types"},
 	{"rows of chunks with fewer axes are taken as rows of the others", "executor/by_rows.go", "	case len(s) != b.axes || ", "	case len(s) < 2 || ", "./executor -run=TestMapsByRowsBroadcast"},
+	{"runs of rows are summed into the groups in their order", "executor/exec.go", "return int(s.runs.group[s.at])", "return s.at", "./executor -run=TestRunsOutOfOrder"},
 	{"sums of a large column begin with those of the step before", "executor/spmm_blocks.go", "	clear(sums)\n", "", "./executor -run=TestSpMMInBlocks"},
 	{"pieces of rows in a file are all the first one", "executor/spmm_file.go", "from.idx.at[lo:hi]); err", "from.idx.at[:hi-lo]); err", "./executor -run=TestRowsFromFile"},
 	{"the sum of no rows is not NULL", "executor/graph.go", " && v.grp.out.n == 1 && v.grp.in.n > 0\n", " && v.grp.out.n == 1\n", "./executor -run=TestRandomPlans"},
@@ -131,5 +132,6 @@ var faults = []fault{
 	{"weight decay shrinks nothing", "train/optimizers.go", "cpu.SGD(T(h.lr), T(h.decay), T(h.scale), g, p)", "cpu.SGD(T(h.lr), 0, T(h.scale), g, p)", training},
 	{"patience counts from the wrong validation", "train/train.go", "c.Patience > 0 && p.Since >= c.Patience", "c.Patience > 0 && p.Since > c.Patience", training},
 	{"a resumed run forgets the optimizer's state", "runs.go", "s.State[i].F32[from+j] = float32(x)", "s.State[i].F32[from+j] = 0 * float32(x)", resuming},
+	{"rows of a step that share a matrix are other rows", "batch.go", "rows[i] = b.order[at]", "rows[i] = at", "./ -run=Batch"},
 	{"every epoch has the batches of the first", "batch.go", "b.epoch, b.perm = epoch, train.Permutation(env.Seed, epoch, b.rows)", "b.epoch, b.perm = epoch, train.Permutation(env.Seed, 1, b.rows)", "./ -run=Batch"},
 }
