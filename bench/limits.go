@@ -2,8 +2,6 @@ package bench
 
 import (
 	"math/rand/v2"
-	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -53,15 +51,11 @@ func memoryOf[T float32 | int32 | int64](y *yardstick, n int, f func(i int) T) (
 // parts runs f on n parts of a work, on all processors.
 func parts(n int, f func(part int)) {
 	var next atomic.Int64
-	var all sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		all.Go(func() {
-			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-				f(i)
-			}
-		})
-	}
-	all.Wait()
+	cpu.Together(cpu.Processors(), func(int) {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			f(i)
+		}
+	})
 }
 
 // gathering sums weighted rows as a step does, from tables of the same sizes, by the executor's own kernel: the rows are
@@ -175,7 +169,7 @@ func multiplying(shapes []shape) (*yardstick, error) {
 			return y, err
 		}
 		y.amount += 2 * float64(s.m) * float64(s.n) * float64(s.k)
-		workers := min(runtime.GOMAXPROCS(0), s.m)
+		workers := min(cpu.Processors(), s.m)
 		runs = append(runs, func() {
 			parts(workers, func(i int) {
 				lo, hi := i*s.m/workers, (i+1)*s.m/workers

@@ -28,7 +28,7 @@ type member struct {
 	add  adder    // a sum's form of its own
 	red  *reducer // of a sum, nil: stored
 	own  bool     // its cell is no other member's, so that it may lie in the result's memory
-	runs bool     // a sum over rows in group order
+	runs *runs    // of a sum over rows that are in runs of one group, nil: of no such sum
 }
 
 // recompute is the work, in operations per number, up to which a val is computed again where it is read from another
@@ -246,7 +246,9 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		m := &member{v: v, how: v.how(), base: len(c.t.result)}
 		f.members = append(f.members, m)
 		if v.op == vAgg {
-			m.red, m.runs = newReducer(v), v.grp.inRuns()
+			if m.red = newReducer(v); v.grp.inRuns() {
+				m.runs = v.grp.alike()
+			}
 			m.red.mem = l.mem
 			if a := l.adding(v, nil); a != nil {
 				m.add, m.red.parts = a.add, a.parts
@@ -284,7 +286,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 	most := 256
 	for _, m := range f.members {
 		switch {
-		case m.runs: // a lane holds the sums of its first and its last group
+		case m.runs != nil: // a lane holds the sums of its first and its last group
 			most = min(most, passLanes(2*m.v.typ.Size()))
 		case m.red != nil:
 			most = min(most, passLanes(m.v.typ.Size()*m.v.grp.out.n))
@@ -380,7 +382,7 @@ func (f *fused) run(m *machine, in *instr) error {
 		switch {
 		case x.red == nil:
 			continue
-		case x.runs:
+		case x.runs != nil:
 			parts := make([][2]partial, lanes)
 			for lane := range parts {
 				parts[lane] = f.sums[lane][i].ends
@@ -436,8 +438,8 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 	sums, runs := f.sums[lane], make([]*runSum, len(f.members))
 	first, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
 	for i, x := range f.members {
-		if x.runs {
-			runs[i] = newRunSum(x.v, x.red, x.add, x.v.grp.alike(), &sums[i].ends, first, hi)
+		if x.runs != nil {
+			runs[i] = newRunSum(x.v, x.red, x.add, x.runs, &sums[i].ends, first, hi)
 		}
 		for _, g := range sums[i].met {
 			x.red.reset(sums[i].acc[g])
@@ -456,7 +458,7 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 		for i, x := range f.members {
 			b.base = x.base
 			switch {
-			case x.runs:
+			case x.runs != nil:
 				runs[i].block(b, lo, n)
 			case x.red != nil:
 				x.sum(b, &sums[i], lo, n)
@@ -468,7 +470,7 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 		b.base = 0
 	}
 	for i, x := range f.members {
-		if x.runs {
+		if x.runs != nil {
 			runs[i].close()
 		}
 	}

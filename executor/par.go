@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -50,12 +51,7 @@ func parallel(ctx context.Context, workers, n int, f func(worker, lane int) erro
 			}
 		}
 	}
-	var wg sync.WaitGroup
-	for w := 1; w < workers; w++ {
-		wg.Go(func() { work(w) })
-	}
-	work(0)
-	wg.Wait()
+	cpu.Together(workers, work)
 	return first
 }
 

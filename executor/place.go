@@ -183,7 +183,7 @@ func (s *schedule) partials() int64 {
 			case *fused:
 				for _, m := range f.members {
 					switch {
-					case m.runs:
+					case m.runs != nil:
 						n += 2 * 8 * m.v.typ.Size() * in.lanes()
 					case m.red != nil:
 						n += m.v.partials()

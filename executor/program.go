@@ -2,17 +2,17 @@ package executor
 
 import (
 	"context"
-	"runtime"
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
 // Options are the executor's settings.
 type Options struct {
-	Workers int  // goroutines; 0: GOMAXPROCS. Results do not depend on it
+	Workers int  // goroutines; 0: cpu.Processors. Results do not depend on it
 	Force64 bool // real is computed, kept and returned as double precision: for gradient checks
 	// Memory is the budget in bytes for what the program holds, 0: none. What does not fit lies in files in SpillDir.
 	Memory   int64
@@ -90,7 +90,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	}()
 	defer guard(&err)
 	if p.opt.Workers <= 0 {
-		p.opt.Workers = runtime.GOMAXPROCS(0)
+		p.opt.Workers = cpu.Processors()
 	}
 	p.pool.of = p
 	p.m = machine{ctx: ctx, env: &p.env, workers: p.opt.Workers}

@@ -2,8 +2,6 @@ package train
 
 import (
 	"math"
-	"runtime"
-	"sync"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -161,16 +159,12 @@ func (s *Slot) updateRows(o *optimizer, h *hyper, g Floats, at, from, to int) {
 // itself, so that who does it does not matter.
 func shared(lo, hi, size int, f func(lo, hi int)) {
 	n := hi - lo
-	parts := max(1, min(runtime.GOMAXPROCS(0), n*size/updateShare))
+	parts := max(1, min(cpu.Processors(), n*size/updateShare))
 	if parts == 1 {
 		f(lo, hi)
 		return
 	}
-	var wait sync.WaitGroup
-	for i := range parts {
-		wait.Go(func() { f(lo+i*n/parts, lo+(i+1)*n/parts) })
-	}
-	wait.Wait()
+	cpu.Together(parts, func(i int) { f(lo+i*n/parts, lo+(i+1)*n/parts) })
 }
 
 // updateShare is how many elements are worth a worker of their own.

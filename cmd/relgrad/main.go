@@ -29,6 +29,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/script"
 )
@@ -59,6 +60,7 @@ func main() { os.Exit(realMain(os.Args[1:])) }
 // realMain runs a command line and returns the exit status.
 func realMain(args []string) int {
 	tuneGC()
+	cpu.Reserve()
 	if len(args) == 0 {
 		fmt.Fprint(os.Stderr, overview())
 		return 2

@@ -1,9 +1,11 @@
-// Package cpu holds the executor's loops over dense rows: C with SIMD where cgo is there, Go elsewhere.
+// Package cpu holds the executor's loops over dense rows: C with SIMD where cgo is there, Go elsewhere. And the workers that run
+// them at the same time.
 //
 // # What
 //
 // Every loop has a reference in Go (ref.go) and a form in C (one .c file per family, compiled for the
 // baseline, AVX2 with FMA, and AVX-512; the processor decides at start). Name tells which form runs.
+// Together runs work on several processors, by goroutines that are ready for it.
 //
 // # Invariants
 //
