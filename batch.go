@@ -48,8 +48,6 @@ func (r *run) openBatch(ctx context.Context) error {
 		return about(err, "batch", 0)
 	}
 	b := &batch{Batch: found}
-	// what is wrong with the loss is said when it is compiled
-	_, _ = sqlfront.BindLoss(ctx, r.db.cat, ra.NewBuilder(), r.loss, sqlfront.BindOptions{Params: params, Draw: true, Batch: found})
 	if b.keys, err = r.readBatch(ctx, b); err != nil {
 		return about(err, "batch", 0)
 	}
@@ -57,6 +55,9 @@ func (r *run) openBatch(ctx context.Context) error {
 		return about(sqlerr.New(sqlerr.InvalidParameter, "batch %q has no rows", name), "batch", 0)
 	}
 	b.Size = min(r.config.BatchSize, int64(b.rows))
+	if r.config.BeforeStep == "" { // it may change that order, which a resumed run would see from the beginning
+		b.Order = func(ctx context.Context) error { return r.orderBatch(ctx, b) }
+	}
 	b.Rows = func(env *kernels.Env) ([]*ra.Vector, error) { return b.ofStep(&r.config, env) }
 	r.batch = b
 	return about(r.config.SetRows(int64(b.rows)), "batch", 0)
@@ -64,9 +65,14 @@ func (r *run) openBatch(ctx context.Context) error {
 
 // readBatch reads the identities, in the order of their values.
 func (r *run) readBatch(ctx context.Context, b *batch) ([]*ra.Vector, error) {
+	return r.readColumns(ctx, b, b.Key)
+}
+
+// readColumns reads columns of the batch, in the order of their values.
+func (r *run) readColumns(ctx context.Context, b *batch, names []string) ([]*ra.Vector, error) {
 	at := sqlfront.Node{At: -1}
 	sel := &sqlfront.Select{Node: at, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: at, Schema: b.Schema, Name: b.Name}}, End: -1}
-	for _, k := range b.columns() {
+	for _, k := range names {
 		sel.Targets = append(sel.Targets, sqlfront.Target{Node: at, X: &sqlfront.ColumnRef{Node: at, Names: []string{k}}, Name: k})
 	}
 	cat := r.db.cat
@@ -89,43 +95,44 @@ func (r *run) readBatch(ctx context.Context, b *batch) ([]*ra.Vector, error) {
 	if err != nil {
 		return nil, err
 	}
-	keys := cols[:len(b.Key)]
-	order := sorted(keys)
+	order := sorted(cols)
 	for i, v := range cols {
 		cols[i] = pick(v, order)
 	}
-	if b.Near != "" {
-		b.order = sorted(append(cols[len(keys):len(cols):len(cols)], keys...))
-		b.place = make([]int32, len(order))
-		for i, row := range b.order {
-			b.place[row] = int32(i)
-		}
-	}
-	return keys, nil
+	return cols, nil
 }
 
-// columns are those that readBatch reads: the identity, and the column that a step orders its rows by.
-func (b *batch) columns() []string {
-	if b.Near == "" {
-		return b.Key
+// orderBatch finds the order in which a step takes its rows: those that share a matrix after each other.
+func (r *run) orderBatch(ctx context.Context, b *batch) error {
+	reads := b.reads
+	cols, err := r.readColumns(ctx, b, append(slices.Clone(b.Key), b.Near))
+	if b.reads = reads; err != nil || cols[0].N != b.rows { // before_step has changed them, which it is told elsewhere
+		return err
 	}
-	return append(slices.Clone(b.Key), b.Near)
+	b.order, b.place = sorted(cols[len(b.Key):]), make([]int32, b.rows)
+	for i, row := range b.order {
+		b.place[row] = int32(i)
+	}
+	return nil
 }
 
-// sorted lists the rows in the order of their values, first column first.
+// sorted lists the rows in the order of their values, first column first; equal ones as they stand.
 func sorted(cols []*ra.Vector) []int32 {
 	order := make([]int32, cols[0].N)
 	for i := range order {
 		order[i] = int32(i)
 	}
-	slices.SortFunc(order, func(a, b int32) int {
+	compare := func(a, b int32) int {
 		for _, v := range cols {
 			if c := compareKeys(v, int(a), int(b)); c != 0 {
 				return c
 			}
 		}
 		return 0
-	})
+	}
+	if !slices.IsSortedFunc(order, compare) {
+		slices.SortStableFunc(order, compare)
+	}
 	return order
 }
 

@@ -94,3 +94,10 @@ func SmallPieces(t testing.TB) {
 	filedNumbers = 1
 	t.Cleanup(func() { filedNumbers = numbers })
 }
+
+// SmallLanes makes lanes and blocks of few rows.
+func SmallLanes(t testing.TB) {
+	work, scratch, rows := laneWork, blockScratch, laneRows
+	laneWork, blockScratch, laneRows = 20, 200, 3
+	t.Cleanup(func() { laneWork, blockScratch, laneRows = work, scratch, rows })
+}

@@ -72,10 +72,10 @@ func (x *groups) alike() *runs {
 		return x.runs
 	}
 	r := &runs{n: 1}
-	x.runs = r
-	if x.code == nil {
+	if x.code == nil { // or not yet
 		return r
 	}
+	x.runs = r
 	if r.n = x.out.n - len(x.without()); x.order == nil {
 		r.start = x.start
 		return r

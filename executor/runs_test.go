@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -123,18 +124,65 @@ func TestRunsOutOfOrder(t *testing.T) {
 		for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))"} {
 			rng := rand.New(rand.NewSource(5))
 			turn := rng.Perm(runs)
-			db := memdb.New()
-			db.Create("a", 1, memdb.Column{Name: "id", Data: ints(run*runs, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "g", Data: ints(run*runs, func(i int) int64 { return int64(turn[i/run] % with.groups) })},
-				memdb.Column{Name: "at", Data: ints(run*runs, func(int) int64 { return rng.Int63n(many) })}, memdb.Column{Name: "weight", Data: reals(rng, run*runs)})
-			db.Create("m", 1, memdb.Column{Name: "id", Data: ints(many, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, many, 3, 4)})
-			from := fmt.Sprintf("a JOIN m ON m.id = a.at JOIN m o ON o.id = (7 * a.at + 3) %% %d", many)
-			views(t, db, "h", "SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
-				"loss", "SELECT (SELECT sum(sqnorm(tanh(v))) FROM h) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v))) FROM "+from+") AS loss")
-			testRuns(t, db, []string{"m"}, func(plan string) {
+			groups := make([]int64, run*runs)
+			for i := range groups {
+				groups[i] = int64(turn[i/run] % with.groups)
+			}
+			testOutOfOrder(t, rng, groups, many, sum, "sum(sqnorm(tanh(h.v)))", func(plan string) {
 				if strings.Contains(plan, "= sum in place: ") != with.shares {
 					t.Errorf("%+v: %s shares a pass: %t\n%s", with, sum, !with.shares, plan)
 				}
 			})
 		}
 	}
+}
+
+// TestRunsCut: lanes cut runs of one group, of which each is one; some groups have no rows, some rows no weight.
+func TestRunsCut(t *testing.T) {
+	const runs, groups, many = 12, 20, 13
+	executor.SumInPasses(t, 2, 8)
+	executor.SmallLanes(t)
+	for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))", "max(a.weight)", "count(a.weight)", "sum(a.weight)"} {
+		rng := rand.New(rand.NewSource(5))
+		turn := rng.Perm(groups)
+		var of []int64
+		for r := range runs {
+			for range 1 + rng.Intn(40)*(r%3) {
+				of = append(of, int64(turn[r]))
+			}
+		}
+		value := "sum(sqnorm(tanh(h.v)))"
+		if !strings.Contains(sum, "m.v") {
+			value = "sum(h.v * sum_elements(gg.v))"
+		}
+		testOutOfOrder(t, rng, of, many, sum, value, func(plan string) {
+			if !strings.Contains(plan, "one pass over "+fmt.Sprint(len(of))) {
+				t.Errorf("%s shares no pass:\n%s", sum, plan)
+			}
+		})
+	}
+}
+
+// testOutOfOrder computes a loss of a sum by group, and of its rows; groups are those of the rows.
+func testOutOfOrder(t *testing.T, rng *rand.Rand, groups []int64, many int, sum, of string, check func(plan string)) {
+	t.Helper()
+	n, all := len(groups), int(slices.Max(groups))+3
+	weight := reals(rng, n)
+	if strings.Contains(of, "gg.v") { // NULL among them
+		weight.Type.Nullable, weight.Valid = true, make([]bool, n)
+		for i := range weight.Valid {
+			if weight.Valid[i] = rng.Intn(3) > 0; !weight.Valid[i] {
+				weight.F32[i] = 0
+			}
+		}
+	}
+	db := memdb.New()
+	db.Create("a", 1, memdb.Column{Name: "id", Data: ints(n, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "g", Data: ints(n, func(i int) int64 { return groups[i] })},
+		memdb.Column{Name: "at", Data: ints(n, func(int) int64 { return rng.Int63n(int64(many)) })}, memdb.Column{Name: "weight", Data: weight})
+	db.Create("m", 1, memdb.Column{Name: "id", Data: ints(many, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, many, 3, 4)})
+	db.Create("gg", 1, memdb.Column{Name: "id", Data: ints(all, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, all, 3, 4)})
+	from := fmt.Sprintf("a JOIN m ON m.id = a.at JOIN m o ON o.id = (7 * a.at + 3) %% %d", many)
+	views(t, db, "h", "SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
+		"loss", "SELECT (SELECT "+of+" FROM h JOIN gg ON gg.id = h.g) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v * gg.v))) FROM "+from+" JOIN gg ON gg.id = a.g) AS loss")
+	testRuns(t, db, []string{"m", "gg"}, check)
 }

@@ -19,9 +19,10 @@ type Batch struct {
 	// Rows gives the identities of a step's rows: a column per column of Key, of that column's kind.
 	Rows func(env *kernels.Env) ([]*ra.Vector, error)
 	Used bool // set where a query reads it
-	// Near is set where a query finds matrices by a column of the relation: rows that share one are best taken one after
-	// the other.
-	Near string
+	// Near is set where a query finds matrices by a column of the relation, one that comes from a table as it is: rows that share a
+	// matrix are best taken one after the other. Order, if any, is then called.
+	Near  string
+	Order func(ctx context.Context) error
 }
 
 // ResolveBatch finds a table or view by name, and what identifies its rows.
@@ -170,15 +171,23 @@ func (b *binder) batched(schema, name string, r *relation) *relation {
 	return b.batch
 }
 
-// near finds a column of the batch that a join looks matrices up by, "" where there is none.
+// near finds the column of the batch that joins look the largest matrices up by, "" where there is none.
 func (b *binder) near(root *ra.Node) (name string) {
-	matrix := func(c ra.Column) bool { return c.Type.IsChunk() && len(c.Type.Shape) > 1 }
+	size := 0
 	ra.Walk(func(n *ra.Node) {
 		for _, q := range n.Equi {
 			for _, at := range [][2]kernels.Col{{q.L, q.R}, {q.R, q.L}} {
 				from, to := at[0], n.Inputs[at[1].Input]
-				if name == "" && slices.ContainsFunc(to.Cols, matrix) && slices.Equal(to.Unique, []ra.ColumnID{at[1].ID}) {
-					name = b.ofBatch(n.Inputs[from.Input], from.ID)
+				if !slices.Equal(to.Unique, []ra.ColumnID{at[1].ID}) {
+					continue
+				}
+				for _, c := range to.Cols {
+					if !c.Type.IsChunk() || len(c.Type.Shape) < 2 || c.Type.Size() <= size {
+						continue
+					}
+					if by := b.ofBatch(n.Inputs[from.Input], from.ID); by != "" {
+						name, size = by, c.Type.Size()
+					}
 				}
 			}
 		}
@@ -186,9 +195,20 @@ func (b *binder) near(root *ra.Node) (name string) {
 	return name
 }
 
-// ofBatch names the column of the batch that an output column of n stands for, "" where it is none.
+// ofBatch names the column of the batch that an output column of n stands for, "" where it is none, tells its rows apart, or is
+// computed: what reads it cannot fail then.
 func (b *binder) ofBatch(n *ra.Node, id ra.ColumnID) string {
-	for n != b.batch.node {
+	name := ""
+	for n.Op != ra.Scan {
+		if n == b.batch.node {
+			at := slices.Index(b.batch.cols, id)
+			if at < 0 {
+				return ""
+			}
+			if name = b.batch.names[at]; slices.Equal(b.opt.Batch.Key, []string{name}) {
+				return ""
+			}
+		}
 		i := n.Index(id)
 		switch {
 		case n.Op == ra.SemiJoin || n.Op == ra.AntiJoin:
@@ -199,7 +219,7 @@ func (b *binder) ofBatch(n *ra.Node, id ra.ColumnID) string {
 			return ""
 		}
 	}
-	return b.batch.names[slices.Index(b.batch.cols, id)]
+	return name
 }
 
 // readsBatch reports whether the scope's rows are chosen by the step's.

@@ -88,6 +88,7 @@ var faults = []fault{
 	{"a cast to real does not round", "kernels/to_real.go", "r.X = float64(float32(a[0].Float()))", "r.X = a[0].Float()", "./ -run=TestSemantics/types"},
 	{"the gradient of w.v copies the other values", "autodiff/autodiff.go", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) {", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) && c.Dep {", "./ -run=TestSemantics/types"},
 	{"rows of chunks with fewer axes are taken as rows of the others", "executor/by_rows.go", "	case len(s) != b.axes || ", "	case len(s) < 2 || ", "./executor -run=TestMapsByRowsBroadcast"},
+	{"a run that a lane cuts is summed into another group", "executor/exec.go", "		s.parts[1].g = s.group()", "		s.parts[1].g = s.at", "./executor -run=TestRuns"},
 	{"work is done when all but one have ended", "kernels/cpu/together.go", "r.ended.Add(n - 1)", "r.ended.Add(n - 2)", "./kernels/cpu -run=TestTogether"},
 	{"a helper sleeps on where work is", "kernels/cpu/together.go", "if h.asleep.CompareAndSwap(true, false) {\n\t\th.wake", "if h.asleep.Load() && h.worker > 9 {\n\t\th.wake", "./kernels/cpu -run=TestTogether -timeout=10s"},
 	{"runs of rows are summed into the groups in their order", "executor/exec.go", "return int(s.runs.group[s.at])", "return s.at", "./executor -run=TestRunsOutOfOrder"},

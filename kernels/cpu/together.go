@@ -13,7 +13,8 @@ func Processors() int { return processors }
 
 // Reserve lets Go's scheduler run more threads than there are processors; a program calls it once, when it begins. The scheduler
 // takes the place of a thread that is longer than 20 µs in a call of C where no other place is free, and starts a thread that looks
-// for work there: beside workers that spend their time in such calls, that was a fifth of it. Where a place is free, it waits.
+// for work there: beside workers that spend their time in such calls, that was a fifth of it. Where a place is free, it waits. The
+// garbage collector's share of the processors doubles, too, and Go follows no later change of their number.
 // https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (retake, handoffp)
 func Reserve() { runtime.GOMAXPROCS(2 * processors) }
 
@@ -23,14 +24,14 @@ func Together(n int, work func(worker int)) {
 		work(0)
 		return
 	}
-	r := &region{work: work}
+	r := &region{work: work, crowded: n > processors}
 	r.left.Store(uint32(n - 1))
 	r.ended.Add(n - 1)
 	for w := 1; w < n; w++ {
 		r.give(w)
 	}
 	work(0)
-	if n <= processors {
+	if !r.crowded {
 		await(&r.left, 0)
 	}
 	r.ended.Wait()
@@ -38,9 +39,10 @@ func Together(n int, work func(worker int)) {
 
 // region is a call of Together.
 type region struct {
-	work  func(int)
-	left  atomic.Uint32
-	ended sync.WaitGroup
+	work    func(int)
+	crowded bool // more workers than processors: who looks out for work is in others' way
+	left    atomic.Uint32
+	ended   sync.WaitGroup
 }
 
 // helper is a goroutine that works beside those that call Together. Regions follow each other within microseconds, and to wake a
@@ -79,8 +81,8 @@ func (r *region) give(worker int) {
 }
 
 func (h *helper) help() {
-	for {
-		if !await(&h.has, 1) {
+	for crowded := false; ; {
+		if crowded || !await(&h.has, 1) {
 			h.asleep.Store(true)
 			// who gives it work sees that it sleeps, or it sees the work
 			if h.has.Load() == 0 || !h.asleep.CompareAndSwap(true, false) {
@@ -88,7 +90,7 @@ func (h *helper) help() {
 			}
 		}
 		r, worker := h.region, h.worker
-		h.region = nil
+		h.region, crowded = nil, r.crowded
 		h.has.Store(0)
 		r.work(worker)
 		idle.Lock()
