@@ -10,7 +10,6 @@ package cpu
 import "C"
 
 import (
-	"sync/atomic"
 	"unsafe"
 
 	"github.com/relgrad/relgrad/tensor"
@@ -167,13 +166,4 @@ func cAdam[T Float](a *Adam[T], g, m, s, p []T) {
 	}
 	C.rg_adam_f64(C.long(len(p)), C.double(a.Rate), C.double(a.Correct), C.double(a.Beta1), C.double(a.Beta2), C.double(a.Epsilon), C.double(a.Decay),
 		C.double(a.Scale), f64(g), f64(m), f64(s), f64(p))
-}
-
-// await waits for a word to become so, for some tens of microseconds; it reports whether it has.
-func await(word *atomic.Uint32, want uint32) bool {
-	if word.Load() == want {
-		return true
-	}
-	C.rg_await((*C.uint32_t)(unsafe.Pointer(word)), C.uint32_t(want))
-	return word.Load() == want // which Go orders what follows by
 }

@@ -33,6 +33,5 @@ RG_DECLARE(f64, double)
 void rg_convert_f32(long n, const double *x, float *out);
 void rg_convert_f64(long n, const float *x, double *out);
 void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out);
-void rg_await(const uint32_t *word, uint32_t want);
 void rg_mix(long n, const int64_t *x, uint64_t *key);
 #endif

@@ -5,7 +5,7 @@
 //
 // Every loop has a reference in Go (ref.go) and a form in C (one .c file per family, compiled for the
 // baseline, AVX2 with FMA, and AVX-512; the processor decides at start). Name tells which form runs.
-// Together runs work on several processors, by goroutines that are ready for it.
+// Together runs work on several processors.
 //
 // # Invariants
 //

@@ -1,4 +1,4 @@
-// Which instruction set the processor has; waiting for another one.
+// Which instruction set the processor has.
 #include "cpu.h"
 
 static int detect(void) {
@@ -26,18 +26,4 @@ int rg_level(void) {
 int rg_limit(int most) {
 	int l = detect();
 	return level = l < most ? l : most;
-}
-
-#define TURNS 3000 // of 10 to 50 ns
-
-void rg_await(const uint32_t *word, uint32_t want) {
-	for (int i = 0; i < TURNS; i++) {
-		if (__atomic_load_n(word, __ATOMIC_ACQUIRE) == want)
-			return;
-#ifdef RG_X86
-		__builtin_ia32_pause();
-#elif defined(__aarch64__)
-		__asm__ volatile("isb");
-#endif
-	}
 }

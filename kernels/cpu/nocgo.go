@@ -2,8 +2,6 @@
 
 package cpu
 
-import "sync/atomic"
-
 const native = false
 
 // Name is the form of the loops in use.
@@ -32,12 +30,3 @@ func cProducts[T Float](int, int, int, int, []T, int, []T, int, []T, int) {}
 func cFinite[T Float]([]T) bool                 { return false }
 func cSGD[T Float](_, _, _ T, _, _ []T)         {}
 func cAdam[T Float](_ *Adam[T], _, _, _, _ []T) {}
-
-func await(word *atomic.Uint32, want uint32) bool {
-	for range 10_000 {
-		if word.Load() == want {
-			return true
-		}
-	}
-	return false
-}
