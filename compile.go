@@ -95,11 +95,6 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 	if r.batch != nil && !r.batch.Used {
 		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.batch.Name), "batch", 0)
 	}
-	if r.batch != nil && r.batch.Near != "" && r.batch.Order != nil {
-		if err := r.batch.Order(ctx); err != nil {
-			return nil, about(err, "batch", 0)
-		}
-	}
 	c.query = q
 	if r.forward {
 		ps = nil
@@ -116,6 +111,11 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		db.cat.markSteps(c.res.Plan)
 	}
 	c.took = time.Since(begin)
+	if err == nil && r.batch != nil && r.batch.Near != "" && r.batch.Order != nil { // it reads the batch, which is no planning
+		if err := r.batch.Order(ctx); err != nil {
+			return nil, about(err, "batch", 0)
+		}
+	}
 	return c, about(err, "loss", 0)
 }
 
