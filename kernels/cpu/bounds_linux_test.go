@@ -120,3 +120,33 @@ func TestBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestTranspose: matrices of any shape are turned as by the reference code, also parts of larger ones, and nothing before or behind them
+// is read or written.
+func TestTranspose(t *testing.T) {
+	defer limit(9)
+	for level := range 3 {
+		if limit(level) != level {
+			continue
+		}
+		for _, last := range []bool{true, false} {
+			for rows := 1; rows <= 18; rows++ {
+				for _, cols := range []int{1, 3, 4, 5, 7, 8, 9, 16, 19, 40} {
+					transposed[float32](t, fence{t, last}, rows, cols)
+					transposed[float64](t, fence{t, last}, rows, cols)
+				}
+			}
+		}
+	}
+}
+
+func transposed[T Float](t *testing.T, f fence, rows, cols int) {
+	t.Helper()
+	for _, more := range []int{0, 3} { // numbers between a row and the next, which stay
+		x := fenced(f, finite[T](rand.New(rand.NewSource(3)), (rows-1)*(cols+more)+cols))
+		got, want := fenced(f, make([]T, (cols-1)*(rows+more)+rows)), make([]T, (cols-1)*(rows+more)+rows)
+		Transpose(rows, cols, x, cols+more, got, rows+more)
+		refTranspose(rows, cols, x, cols+more, want, rows+more)
+		same(t, "transpose", got, want, 0)
+	}
+}

@@ -53,6 +53,14 @@ func cSelect[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []
 	C.rg_select_f64(C.long(rows), C.long(size), f64(m), C.long(mr), C.int(me), f64(a), C.long(ar), C.int(ae), f64(b), C.long(br), C.int(be), f64(out))
 }
 
+func cTranspose[T Float](rows, cols int, x []T, ldx int, out []T, ldo int) {
+	if single[T]() {
+		C.rg_transpose_f32(C.long(rows), C.long(cols), f32(x), C.long(ldx), f32(out), C.long(ldo))
+		return
+	}
+	C.rg_transpose_f64(C.long(rows), C.long(cols), f64(x), C.long(ldx), f64(out), C.long(ldo))
+}
+
 func cDot[T Float](rows, size int, a []T, ar int, b []T, br int, out []float64) {
 	if single[T]() {
 		C.rg_dot_f32(C.long(rows), C.long(size), f32(a), C.long(ar), f32(b), C.long(br), f64(out))

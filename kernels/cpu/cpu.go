@@ -63,6 +63,19 @@ func Select[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T
 	cSelect(rows, size, m, mr, me, a, ar, ae, b, br, be, out)
 }
 
+// Transpose writes a matrix of rows × cols, whose rows begin ldx numbers apart, turned: the rows of out begin ldo numbers apart.
+func Transpose[T Float](rows, cols int, x []T, ldx int, out []T, ldo int) {
+	if rows*cols == 0 {
+		return
+	}
+	_, _ = x[(rows-1)*ldx+cols-1], out[(cols-1)*ldo+rows-1]
+	if !native {
+		refTranspose(rows, cols, x, ldx, out, ldo)
+		return
+	}
+	cTranspose(rows, cols, x, ldx, out, ldo)
+}
+
 // Dot computes out[r] = Σ a[r*ar+i]·b[r*br+i] over i < size, in double precision.
 func Dot[T Float](rows, size int, a []T, ar int, b []T, br int, out []float64) {
 	if rows == 0 || size == 0 {

@@ -15,6 +15,7 @@ int rg_limit(int most); // for tests: use at most that one; returns what is used
 	int rg_unary_##S(int op, long n, const T *a, T *out);                                                         \
 	void rg_select_##S(long rows, long size, const T *m, long mr, int me, const T *a, long ar, int ae, const T *b,    \
 		long br, int be, T *out);                                                                                 \
+	void rg_transpose_##S(long rows, long cols, const T *x, long ldx, T *out, long ldo);                          \
 	void rg_dot_##S(long rows, long size, const T *a, long ar, const T *b, long br, double *out);                 \
 	void rg_add_rows_##S(long rows, long size, const T *a, double *acc);                                          \
 	void rg_pairs_##S(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b, const int32_t *bt, long br, double *out); \

@@ -10,6 +10,7 @@ func Name() string { return "go" }
 func cBinary[T Float](Op, int, int, []T, int, int, []T, int, int, []T)            {}
 func cUnary[T Float](Op, []T, []T) bool                                           { return false }
 func cSelect[T Float](int, int, []T, int, int, []T, int, int, []T, int, int, []T) {}
+func cTranspose[T Float](int, int, []T, int, []T, int)                            {}
 func cDot[T Float](int, int, []T, int, []T, int, []float64)                       {}
 func cAddRows[T Float](int, int, []T, []float64)                                  {}
 func cWiden([]float32, []float64)                                                 {}

@@ -147,6 +147,14 @@ func refSelect[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b 
 	}
 }
 
+func refTranspose[T Float](rows, cols int, x []T, ldx int, out []T, ldo int) {
+	for r := range rows {
+		for c, v := range x[r*ldx:][:cols] {
+			out[c*ldo+r] = v
+		}
+	}
+}
+
 func refDot[T Float](rows, size int, a []T, ar int, b []T, br int, out []float64) {
 	for r := range rows {
 		s := 0.0
