@@ -6,7 +6,8 @@ import (
 )
 
 // byRows computes a map of few rows, each a large chunk, over the rows of the chunks: blocks of these stay in the second-level
-// cache, and all workers share them. Scores of attention are such chunks.
+// cache, and all workers share them. Scores of attention are such chunks. Products of chunks with matrices that only the map reads
+// are made by blocks of their rows too, and never written to memory.
 type byRows struct {
 	l    *lowerer
 	m    int    // rows of a chunk
@@ -14,6 +15,7 @@ type byRows struct {
 	from *space // of the chunks
 	sp   *space // of their rows
 	made map[*val]*val
+	of   *index // the chunk of each row
 }
 
 // tryByRows makes the instruction of such a map; nil where it is another, or a kernel mixes the rows of a chunk.
@@ -32,6 +34,9 @@ func (l *lowerer) tryByRows(v *val) (*instr, error) {
 	t, err := compile(l.g, nil, w)
 	if err != nil {
 		return nil, err
+	}
+	if l.maps[v] {
+		t.place(min(rowsOfProduct, b.sp.n))
 	}
 	return l.finish(&instr{v: v, how: "map by rows", rows: b.sp.n, by: b.m, t: t}), nil
 }
@@ -57,6 +62,15 @@ func (b *byRows) rowsOf(v *val) (*val, error) {
 		b.l.s.views = append(b.l.s.views, w)
 		return w, nil
 	}
+	if l := b.l; l.maps[v] && large(v) {
+		x, err := b.rowsOf(v.args[0])
+		if x == nil || err != nil {
+			return nil, err
+		}
+		w.op, w.args = vCall, []*val{x, b.whole(v.args[1])}
+		w.expr, err = kernels.Call(v.expr.Def, v.expr.Attr, operandOf(0, w.args[0]), operandOf(1, w.args[1]))
+		return w, err
+	}
 	at, ok := alongRows(v)
 	if !ok {
 		return nil, nil
@@ -69,7 +83,7 @@ func (b *byRows) rowsOf(v *val) (*val, error) {
 			return nil, err
 		}
 		w.args = append(w.args, x)
-		if exprs[i] = kernels.Column(kernels.Col{ID: kernels.ColumnID(i)}, x.typ); x.op == vConst {
+		if exprs[i] = operandOf(i, x); x.op == vConst {
 			exprs[i] = kernels.Const(x.konst)
 		}
 	}
@@ -108,4 +122,79 @@ func alongRows(v *val) (at kernels.Attr, ok bool) {
 		return at, true
 	}
 	return at, false
+}
+
+func operandOf(i int, v *val) *kernels.Expr {
+	return kernels.Column(kernels.Col{ID: kernels.ColumnID(i)}, v.typ)
+}
+
+// whole gives the matrix of each row's chunk, maybe transposed, over the rows.
+func (b *byRows) whole(v *val) *val {
+	if v.uniform() {
+		return v
+	}
+	w := &val{id: b.l.g.id(), sp: b.sp, typ: v.typ, vary: v.vary}
+	if m, turned := untransposed(v); turned {
+		w.op, w.args, w.expr = vCall, []*val{b.whole(m)}, v.expr
+		return w
+	}
+	if b.of == nil {
+		b.of = &index{id: b.l.g.id(), dst: b.sp, src: b.from, at: make([]int32, b.sp.n)}
+		for r := range b.of.at {
+			b.of.at[r] = int32(r / b.m)
+		}
+	}
+	w.op, w.args, w.idx = vGather, []*val{v}, b.of
+	return w
+}
+
+// onlyMapped reports whether v is a large product that nothing but a map by rows reads, and whose result is wider than what it sums: to
+// write that and read it again takes a good part of the time of the product.
+func (l *lowerer) onlyMapped(v *val) bool {
+	if !large(v) || l.isRoot[v] || len(l.owners[v]) != 1 || len(v.typ.Shape) != 2 || !l.ownRows(v) {
+		return false
+	}
+	if p := dims(v.args[0], v.args[1]); p.k > narrowSide || p.n < 2*p.k {
+		return false
+	}
+	o := l.owners[v][0]
+	if s := o.typ.Shape; o.op != vCall || large(o) || len(s) != 2 || s[0] != v.typ.Shape[0] || o.sp != v.sp || s[0] < 2 || s.Size() < rowsOfChunks || o.sp.n > 64 || l.structural {
+		return false
+	}
+	if !l.alongRows(o, o) {
+		return false
+	}
+	l.maps[v], l.maps[o] = true, true
+	return true
+}
+
+// ownRows reports whether each row of the product v is made of a row of its first operand, which is in memory or will be.
+func (l *lowerer) ownRows(v *val) bool {
+	a := v.args[0]
+	return !turns(a) && len(a.typ.Shape) == 2 && !a.uniform() && !a.typ.Nullable && !v.args[1].typ.Nullable
+}
+
+// alongRows reports whether a map by rows can compute v, a part of the map of o.
+func (l *lowerer) alongRows(v, o *val) bool {
+	switch s := v.typ.Shape; {
+	case v.typ.Nullable:
+		return false
+	case s == nil:
+		return v.uniform()
+	case len(s) != 2 || s[0] != o.typ.Shape[0] || v.sp != o.sp:
+		return false
+	case v.data != nil || v.op == vAgg:
+		return true
+	case large(v):
+		return l.ownRows(v)
+	}
+	if _, ok := alongRows(v); !ok {
+		return false
+	}
+	for _, a := range v.args {
+		if !l.alongRows(a, o) {
+			return false
+		}
+	}
+	return true
 }

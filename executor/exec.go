@@ -85,10 +85,13 @@ var (
 	sumProduct     = 1 << 18   // operations of a product of matrices from which on its operands are not copied to be summed
 	sumPanel       = 512       // rows of a panel of such a sum
 	rowsOfChunks   = 1 << 16   // numbers of a chunk from which on its rows are computed apart
+	inPlaceMatrix  = 1024      // numbers of a matrix from which on it is not copied for each row that it is multiplied by
+	rowsOfProduct  = 128       // rows of a product that are made and mapped at a time
 	largeFlops     = 1e8       // operations of a product that the workers share
 	largeMatrix    = 1 << 16   // numbers of a matrix that many vectors are multiplied by, or of a sum of outer products: from there on
 	// panels take a third less of the processors' time than blocks of rows (layers of 1024 → 64 to 256 → 1000, batches of 512)
-	sharedWidth = 512 // up to this width products with one matrix stand side by side
+	narrowSide  = 256  // numbers up to which the short side of a product is narrow
+	narrowPanel = 1024 // rows of the long side in a panel of such a product
 
 	// rows per group from which on rows in group order are summed in a pass; fewer have an instruction of their own that takes many
 	// groups at once

@@ -40,10 +40,10 @@ func SmallGrids(t testing.TB) {
 
 // SmallProducts treats small matrices as large ones, and adds few numbers at a time in single precision, until the test ends.
 func SmallProducts(t testing.TB) {
-	product, panel, long, flops, width, rows := sumProduct, sumPanel, longSum, largeFlops, sharedWidth, rowsOfChunks
-	sumProduct, sumPanel, longSum, largeFlops, sharedWidth, rowsOfChunks = 8, 2, 6, 8, 4, 8
+	product, panel, long, flops, narrow, part, rows, block, place := sumProduct, sumPanel, longSum, largeFlops, narrowSide, narrowPanel, rowsOfChunks, rowsOfProduct, inPlaceMatrix
+	sumProduct, sumPanel, longSum, largeFlops, narrowSide, narrowPanel, rowsOfChunks, rowsOfProduct, inPlaceMatrix = 8, 2, 6, 8, 4, 2, 8, 4, 8
 	t.Cleanup(func() {
-		sumProduct, sumPanel, longSum, largeFlops, sharedWidth, rowsOfChunks = product, panel, long, flops, width, rows
+		sumProduct, sumPanel, longSum, largeFlops, narrowSide, narrowPanel, rowsOfChunks, rowsOfProduct, inPlaceMatrix = product, panel, long, flops, narrow, part, rows, block, place
 	})
 }
 

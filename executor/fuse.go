@@ -42,7 +42,7 @@ func (l *lowerer) fusible(v *val) bool {
 	}
 	switch v.op {
 	case vCall:
-		return !large(v)
+		return !large(v) && !l.maps[v]
 	case vAgg:
 		if kindOf(v.args[0].typ) == str || v.grp.order != nil && v.grp.code == nil {
 			return false

@@ -11,8 +11,7 @@ import (
 type gemm struct {
 	p    product
 	x, y *val
-	rows int  // of a panel
-	turn bool // a panel is computed as columns of the transposed result: the library lays a wide matrix out badly to turn it
+	rows int // of a panel
 }
 
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
@@ -117,15 +116,14 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		return nil, err
 	}
 	t.also = []*val{g.x, g.y}
-	for g.rows > leastPanel && products*((g.p.m+g.rows-1)/g.rows)*((g.p.n+sharedWidth-1)/sharedWidth) < 2 {
+	for g.rows > leastPanel && products*((g.p.m+g.rows-1)/g.rows)*((g.p.n+panelWidth-1)/panelWidth) < 2 {
 		g.rows /= 2
 	}
 	in := &instr{v: v, how: "GEMM", rows: products, t: t, lower: g}
-	if s := g.shared(products); s != nil {
-		in.lower, in.how = s, "GEMM side by side"
-		t.bytes = s.scratch(kindOf(v.typ))
-	} else if g.turn = g.p.at && g.p.n <= sharedWidth/4 && g.p.m >= 4*g.p.n; g.turn {
-		t.bytes = span(g.rows * g.p.n * kindOf(v.typ).bytes())
+	if s := g.narrowed(products); s != nil {
+		in.lower, in.how = s, "narrow GEMM"
+		operand, result := s.scratch()
+		t.bytes = span((operand + result) * kindOf(v.typ).bytes())
 	}
 	l.finish(in)
 	in.flops = v.flops() * float64(v.sp.n)
@@ -136,12 +134,15 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 // leastPanel is the number of rows or columns down to which a product is cut so that workers can share it.
 const leastPanel = 128
 
+// panelWidth is how many columns of a result a panel has, where there are few.
+const panelWidth = 512
+
 // across cuts so many columns of some results with so many rows into panels: wide ones, so that the library lays an operand out
 // for itself as rarely as it may, where there are enough of them for the workers.
 func across(results, panels, columns int) (n, width int) {
 	width = 1024
 	if results*panels*((columns+width-1)/width) < 4 {
-		width = 512
+		width = panelWidth
 	}
 	return (columns + width - 1) / width, width
 }
@@ -155,17 +156,9 @@ func (g *gemm) run(m *machine, in *instr) error {
 	return parallel(m.ctx, m.workers, in.rows*down*n, func(w, task int) error {
 		row, at := task/(down*n), task%(down*n)
 		lo, left := at%down*g.rows, at/down*width
-		switch {
-		case g.turn:
-			d := place(m.scratch[w], 0, in.v.data.kind, g.rows*g.p.n, 1, false)
-			if in.v.data.kind == f32 {
-				runTurnedPanel(in, g, row, lo, d.f32)
-			} else {
-				runTurnedPanel(in, g, row, lo, d.f64)
-			}
-		case in.v.data.kind == f32:
+		if in.v.data.kind == f32 {
 			runPanel[float32](in, g, row, lo, left, min(width, g.p.n-left))
-		default:
+		} else {
 			runPanel[float64](in, g, row, lo, left, min(width, g.p.n-left))
 		}
 		return nil
@@ -178,22 +171,6 @@ func part[T float](v *val, row, size int) []T {
 		return of[T](v.data)[:size]
 	}
 	return of[T](v.data)[row*size : (row+1)*size]
-}
-
-// runTurnedPanel computes the rows from lo on of xᵀ·y as columns of yᵀ·x.
-func runTurnedPanel[T float](in *instr, g *gemm, row, lo int, tmp []T) {
-	p, n := g.p, min(g.rows, g.p.m-lo)
-	ldb := p.n
-	if p.bt {
-		ldb = p.k
-	}
-	blas.Gemm(!p.bt, false, p.n, n, p.k, part[T](g.y, row, p.k*p.n), ldb, part[T](g.x, row, p.m*p.k)[lo:], p.m, 0, tmp, n)
-	out := of[T](in.v.data)[(row*p.m+lo)*p.n:]
-	for i := range n {
-		for j := range p.n {
-			out[i*p.n+j] = tmp[j*n+i]
-		}
-	}
 }
 
 // runPanel computes a panel of the result of one product, from row lo and column left on.

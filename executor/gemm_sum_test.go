@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand"
+	"slices"
 	"strings"
 	"testing"
 
@@ -54,37 +55,98 @@ func TestSumsOfProducts(t *testing.T) {
 	}
 }
 
-// TestProductsWithOneMatrix: one matrix with one of each row, on either side, either of them transposed, more rows than a panel takes.
-func TestProductsWithOneMatrix(t *testing.T) {
+// TestNarrowProducts: a wide matrix and a narrow one, on either side, either of them transposed, one wide matrix for all rows or one for
+// each, more columns and rows than a panel has.
+func TestNarrowProducts(t *testing.T) {
 	executor.SmallProducts(t)
 	const rows = 9
 	for _, c := range []struct {
-		product   string
-		one, each []int
-		shared    bool
+		product      string
+		wide, narrow []int
+		form         bool
 	}{
-		{"matmul(o.v, e.v)", []int{5, 3}, []int{3, 2}, true}, {"matmul(transpose(o.v), e.v)", []int{3, 5}, []int{3, 2}, true},
-		{"matmul(o.v, transpose(e.v))", []int{5, 3}, []int{2, 3}, true}, {"matmul(transpose(o.v), transpose(e.v))", []int{3, 5}, []int{2, 3}, true},
-		{"matmul(e.v, o.v)", []int{3, 5}, []int{2, 3}, false}, {"matmul(transpose(e.v), o.v)", []int{3, 5}, []int{3, 2}, true},
-		{"matmul(e.v, transpose(o.v))", []int{5, 3}, []int{2, 3}, false}, {"matmul(transpose(e.v), transpose(o.v))", []int{5, 3}, []int{3, 2}, true},
-		{"matmul(o.v, e.v)", []int{5, 3}, []int{3, 7}, false}, {"matmul(transpose(e.v), o.v)", []int{3, 5}, []int{3, 7}, false},
+		{"matmul(o.v, e.v)", []int{5, 7}, []int{7, 2}, false}, {"matmul(transpose(o.v), e.v)", []int{7, 5}, []int{7, 2}, true},
+		{"matmul(o.v, transpose(e.v))", []int{5, 7}, []int{2, 7}, true}, {"matmul(transpose(o.v), transpose(e.v))", []int{7, 5}, []int{2, 7}, true},
+		{"matmul(e.v, o.v)", []int{7, 5}, []int{2, 7}, false}, {"matmul(transpose(e.v), o.v)", []int{7, 5}, []int{7, 2}, true},
+		{"matmul(e.v, transpose(o.v))", []int{5, 7}, []int{2, 7}, true}, {"matmul(transpose(e.v), transpose(o.v))", []int{5, 7}, []int{7, 2}, true},
+		{"matmul(transpose(o.v), e.v)", []int{7, 3}, []int{7, 2}, false}, {"matmul(transpose(e.v), o.v)", []int{7, 5}, []int{7, 3}, false},
+		{"matmul(transpose(e.v), o.v)", []int{1, 5}, []int{1, 2}, false},
+	} {
+		for _, one := range []bool{true, false} {
+			want := c.form
+			if one && c.product == "matmul(e.v, transpose(o.v))" {
+				want = false // the rows' matrices one below the other are one matrix
+			}
+			for _, wide := range []bool{true, false} {
+				rng, db, n, from := rand.New(rand.NewSource(5)), memdb.New(), rows, "e JOIN o USING (id)"
+				if one {
+					n, from = 1, "e CROSS JOIN (SELECT v FROM o) o"
+				}
+				id := func(r int) int64 { return int64(r) }
+				db.Create("o", 1, memdb.Column{Name: "id", Data: ints(n, id)}, memdb.Column{Name: "v", Data: reals(rng, n, c.wide...)})
+				db.Create("e", 1, memdb.Column{Name: "id", Data: ints(rows, id)}, memdb.Column{Name: "v", Data: reals(rng, rows, c.narrow...)})
+				views(t, db, "p", "SELECT e.id, "+c.product+" AS v FROM "+from, "loss", "SELECT sum(sqnorm(tanh(v)) * (id + 1)) AS loss FROM p")
+				tol := 1e-10
+				if !wide {
+					tol = 1e-4
+				}
+				opt := executor.Options{Force64: wide, Workers: 3}
+				besideOracle(t, c.product, db, []string{"o", "e"}, opt, tol)
+				_, p := compile(t, db, []string{"o", "e"}, opt)
+				if form := strings.Contains(p.Explain(), "narrow GEMM over 9 rows: "+c.product); form != want {
+					t.Errorf("%s of %v and %v, one %v: a narrow product, %v, in\n%s", c.product, c.wide, c.narrow, one, form, p.Explain())
+				}
+			}
+		}
+	}
+}
+
+// TestMapsOfProducts: products that only a map by rows reads are made by blocks of rows, which do not end where chunks do; others are
+// made whole.
+func TestMapsOfProducts(t *testing.T) {
+	executor.SmallProducts(t)
+	for _, c := range []struct {
+		v      string
+		b      []int
+		absent bool // the product is not made by itself
+	}{
+		{"softmax(matmul(a.v, b.v) / 3)", []int{4, 8}, true},
+		{"softmax(matmul(a.v, transpose(b.v)) / 3)", []int{8, 4}, true},
+		{"softmax(matmul(a.v, one.v) / 3)", []int{4, 8}, true},
+		{"softmax(matmul(a.v, b.v)) + matmul(a.v, transpose(d.v))", []int{4, 8}, true},
+		{"tanh(matmul(a.v, b.v))", []int{4, 8}, true},
+		{"softmax(matmul(a.v, b.v)) * matmul(a.v, b.v)", []int{4, 8}, false}, // its gradient reads it too
+		{"softmax(matmul(transpose(at.v), b.v))", []int{4, 8}, false},
+		{"softmax(matmul(a.v, b.v))", []int{4, 7}, false}, // not wide
+		{"transpose(softmax(transpose(matmul(a.v, b.v))))", []int{4, 8}, false},
 	} {
 		for _, wide := range []bool{true, false} {
-			rng := rand.New(rand.NewSource(5))
-			db := memdb.New()
-			db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, c.one...)})
-			db.Create("e", 1, memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, rows, c.each...)})
-			views(t, db, "p", "SELECT e.id, "+c.product+" AS v FROM e CROSS JOIN (SELECT v FROM o) o",
-				"loss", "SELECT sum(sqnorm(tanh(v)) * (id + 1)) AS loss FROM p")
+			rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(7, func(r int) int64 { return int64(r) })
+			width := 8
+			if c.b[1] == 7 {
+				width = 7
+			}
+			for name, shape := range map[string][]int{"a": {5, 4}, "at": {4, 5}, "b": c.b, "c": {width, 3}, "d": {8, 4}} {
+				db.Create(name, 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 7, shape...)})
+			}
+			db.Create("single", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, c.b...)})
+			views(t, db, "p", "SELECT a.id, "+c.v+" AS v FROM a JOIN at USING (id) JOIN b USING (id) JOIN d USING (id) CROSS JOIN (SELECT v FROM single) one",
+				"loss", "SELECT sum(sqnorm(tanh(matmul(p.v, c.v))) * (id + 1)) AS loss FROM p JOIN c USING (id)")
 			tol := 1e-10
 			if !wide {
 				tol = 1e-4
 			}
 			opt := executor.Options{Force64: wide, Workers: 3}
-			besideOracle(t, c.product, db, []string{"o", "e"}, opt, tol)
-			_, p := compile(t, db, []string{"o", "e"}, opt)
-			if text := p.Explain(); !strings.Contains(text, "GEMM") || c.shared != strings.Contains(text, "side by side") {
-				t.Errorf("%s, %v: side by side is not %v in\n%s", c.product, c.each, c.shared, text)
+			params := []string{"a", "b", "d", "at", "single"}
+			params = slices.DeleteFunc(params, func(p string) bool { return !strings.Contains(c.v, strings.Replace(p, "single", "one", 1)+".v") })
+			besideOracle(t, c.v, db, params, opt, tol)
+			_, p := compile(t, db, params, opt)
+			text := p.Explain()
+			if made := strings.Contains(text, "GEMM over 7 rows: matmul(a.v") || strings.Contains(text, "GEMM over 7 rows: matmul(transpose(at.v"); made == c.absent {
+				t.Errorf("%s: the product is made by itself, %v, in\n%s", c.v, made, text)
+			}
+			if c.v == "softmax(matmul(a.v, b.v) / 3)" && !strings.Contains(text, "sum_to(mul(matmul(") {
+				t.Errorf("%s: a product that the map of the gradient reads twice is made by itself in\n%s", c.v, text)
 			}
 		}
 	}

@@ -138,8 +138,11 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 	if d.Name == "transpose" && turns(args[0]) {
 		return args[0].args[0], nil
 	}
-	if d.Name == "is_not_null" && (!args[0].typ.Nullable || args[0].filled()) {
+	if d.Name == "is_not_null" && !args[0].typ.Nullable {
 		return g.constant(kernels.BoolValue(true)), nil
+	}
+	if v := chosen(d, args); v != nil {
+		return v, nil
 	}
 	if v, err := g.elementwise(d, at, args); v != nil || err != nil {
 		return v, err
@@ -190,6 +193,28 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 		}
 	}
 	return v, nil
+}
+
+// chosen is the argument of a CASE or COALESCE that is known to be its value; nil where none is, or it has another type.
+func chosen(d *kernels.Def, args []*val) *val {
+	values := args
+	switch {
+	case d.Name == "case" && args[0].op == vConst && args[0].konst.True():
+		values = nil
+		for i := 1; i+1 < len(args); i += 2 {
+			values = append(values, args[i])
+		}
+		values = append(values, args[len(args)-1])
+	case d.Name != "coalesce" || args[0].typ.Nullable:
+		return nil
+	}
+	v := values[0]
+	for _, a := range values[1:] {
+		if a.typ.Kind != v.typ.Kind || !a.typ.Shape.Equal(v.typ.Shape) {
+			return nil
+		}
+	}
+	return v
 }
 
 // worthLifting reports whether a kernel is better applied before its arguments are read through idx: to
@@ -284,7 +309,9 @@ func turns(v *val) bool {
 func (g *graph) agg(fn ra.AggFn, v *val, t kernels.Type, grp *groups) *val {
 	t = g.kindType(t)
 	return g.intern(aggKey(fn, v, t, grp), func() *val {
-		return &val{op: vAgg, sp: grp.out, typ: t, args: []*val{v}, fn: fn, grp: grp, vary: v.vary || grp.vary()}
+		w := &val{op: vAgg, sp: grp.out, typ: t, args: []*val{v}, fn: fn, grp: grp, vary: v.vary || grp.vary()}
+		w.typ.Nullable = t.Nullable && !w.filled()
+		return w
 	})
 }
 

@@ -33,6 +33,7 @@ type lowerer struct {
 	isRoot      map[*val]bool
 	conds       map[*val]bool         // see conditional
 	distributed map[*val]*distributed // what is computed without a residual, and on the way to it
+	maps        map[*val]bool         // products that only a map by rows reads, and these maps
 	s           *schedule
 	mem         *tray
 
@@ -43,7 +44,7 @@ type lowerer struct {
 // val of its own, must have been made one (see Program.want).
 func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
 	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, works: map[*val]float64{}, roots: roots,
-		isRoot: map[*val]bool{}, conds: map[*val]bool{}, s: &schedule{}, mem: &p.sums}
+		isRoot: map[*val]bool{}, conds: map[*val]bool{}, maps: map[*val]bool{}, s: &schedule{}, mem: &p.sums}
 	for _, r := range roots {
 		l.visit(r.v)
 		l.isRoot[r.v] = true
@@ -136,7 +137,7 @@ func (l *lowerer) wants(v *val) bool {
 	if l.turnedInOrder(v) {
 		return true
 	}
-	if l.onlySummedProduct(v) {
+	if l.onlySummedProduct(v) || l.onlyMapped(v) {
 		return false
 	}
 	free := turns(v)

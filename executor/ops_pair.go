@@ -125,7 +125,7 @@ func (c *compiler) turnedBy(v *val) (vector *val, t *turned) {
 
 // largeIndexed reports whether v are matrices that are read through an index, too large to be copied for each row.
 func largeIndexed(v *val) bool {
-	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= 1024 && !v.uniform()
+	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= inPlaceMatrix && !v.uniform()
 }
 
 func runTurned[T float](b *block, o *op) error {

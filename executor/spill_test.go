@@ -223,7 +223,7 @@ func TestSpilledProducts(t *testing.T) {
 		forms  []string
 		make   func(rng *rand.Rand, db *memdb.DB)
 	}{
-		"one matrix": {[]string{"o", "e"}, []string{"side by side", "map by rows"}, func(rng *rand.Rand, db *memdb.DB) {
+		"one matrix": {[]string{"o", "e"}, []string{"map by rows", "narrow GEMM"}, func(rng *rand.Rand, db *memdb.DB) {
 			id := ints(12, func(r int) int64 { return int64(r) })
 			db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 512, 512)})
 			db.Create("e", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 12, 512, 256)})
