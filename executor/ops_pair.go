@@ -98,6 +98,7 @@ type turned struct {
 	p    product
 	from source
 	left bool // the matrix stands before the vector
+	cell int  // a cell that it is transposed into
 }
 
 // turnedBy finds the vector and the matrix of such a product; nil where v is another one.
@@ -128,6 +129,9 @@ func largeIndexed(v *val) bool {
 	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= inPlaceMatrix && !v.uniform()
 }
 
+// rowsTransposed is how many rows are worth to transpose their matrix before it multiplies them.
+const rowsTransposed = 32
+
 func runTurned[T float](b *block, o *op) error {
 	t, n := o.aux.(*turned), b.rows(o)
 	b.strictValid(o)
@@ -142,6 +146,7 @@ func runTurned[T float](b *block, o *op) error {
 	} else if t.p.bt {
 		ld = k
 	}
+	transposed := of[T](&b.cells[t.cell])
 	row := func(r int) int {
 		if t.from.idx == nil || t.from.idx.at == nil {
 			return b.lo + r
@@ -153,7 +158,12 @@ func runTurned[T float](b *block, o *op) error {
 		for to < n && row(to) == at {
 			to++
 		}
-		blas.Gemm(false, turn, to-r, width, k, x[r*k:to*k], k, all[at*size:(at+1)*size], ld, 0, out[r*width:to*width], width)
+		matrix, ld, turn := all[at*size:(at+1)*size], ld, turn
+		if turn && to-r >= rowsTransposed {
+			cpu.Transpose(width, k, matrix, k, transposed, width)
+			matrix, ld, turn = transposed, width, false
+		}
+		blas.Gemm(false, turn, to-r, width, k, x[r*k:to*k], k, matrix, ld, 0, out[r*width:to*width], width)
 		r = to
 	}
 	return nil
