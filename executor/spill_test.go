@@ -229,6 +229,12 @@ func TestSpilledProducts(t *testing.T) {
 			db.Create("e", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 12, 512, 256)})
 			views(t, db, "p", "SELECT e.id, softmax(matmul(o.v, e.v)) AS v FROM e CROSS JOIN (SELECT v FROM o) o", "loss", "SELECT ln(1 + sum(sqnorm(v))) AS loss FROM p")
 		}},
+		"scores": {[]string{"q", "k"}, []string{"map by rows over 6144 rows: softmax(matmul(", "map by rows", "narrow GEMM"}, func(rng *rand.Rand, db *memdb.DB) {
+			id := ints(6, func(r int) int64 { return int64(r) })
+			db.Create("q", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 6, 1024, 64)})
+			db.Create("k", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 6, 1024, 64)})
+			views(t, db, "p", "SELECT softmax(matmul(q.v, transpose(k.v))) AS v, k.v AS k FROM q JOIN k USING (id)", "loss", "SELECT ln(1 + sum(sqnorm(matmul(v, k)))) AS loss FROM p")
+		}},
 		"blocks": {[]string{"a", "b"}, []string{"sum GEMM over", "sum GEMM over", "sum GEMM over"}, func(rng *rand.Rand, db *memdb.DB) {
 			sparseBlocks(db, rng, "a", 7, 128, 128)
 			sparseBlocks(db, rng, "b", 7, 128, 128)
