@@ -6,7 +6,8 @@
 // Gemm multiplies. Use is gonum's interface for other callers (blas32.Use, blas64.Use). Name tells which
 // implementation runs. The library is looked for once: each name in the environment variable OPENBLAS
 // (separated by colons; "off" for none), then libopenblas.so.0 and libopenblas.so. Large products of float32 matrices
-// go to oneDNN where there is one, by the variable ONEDNN or the names libdnnl.so.3 and libdnnl.so.2.
+// go to oneDNN where there is one, by the variable ONEDNN or the names libdnnl.so.3 and libdnnl.so.2; those with narrow results
+// to OpenBLAS on AMD's processors with AVX-512, in pieces that it packs nothing for.
 //
 // # Invariants
 //
