@@ -86,6 +86,7 @@ var (
 	sumPanel       = 512       // rows of a panel of such a sum
 	rowsOfChunks   = 1 << 16   // numbers of a chunk from which on its rows are computed apart
 	inPlaceMatrix  = 1024      // numbers of a matrix from which on it is not copied for each row that it is multiplied by
+	rowsTransposed = 32        // rows that are worth to transpose the matrix before it multiplies them
 	rowsOfProduct  = 128       // rows of a product that are made and mapped at a time
 	largeFlops     = 1e8       // operations of a product that the workers share
 	largeMatrix    = 1 << 16   // numbers of a matrix that many vectors are multiplied by, or of a sum of outer products: from there on

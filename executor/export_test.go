@@ -40,11 +40,17 @@ func SmallGrids(t testing.TB) {
 
 // SmallProducts treats small matrices as large ones, and adds few numbers at a time in single precision, until the test ends.
 func SmallProducts(t testing.TB) {
-	product, panel, long, flops, narrow, part, rows, block, place := sumProduct, sumPanel, longSum, largeFlops, narrowSide, narrowPanel, rowsOfChunks, rowsOfProduct, inPlaceMatrix
-	sumProduct, sumPanel, longSum, largeFlops, narrowSide, narrowPanel, rowsOfChunks, rowsOfProduct, inPlaceMatrix = 8, 2, 6, 8, 4, 2, 8, 4, 8
-	t.Cleanup(func() {
-		sumProduct, sumPanel, longSum, largeFlops, narrowSide, narrowPanel, rowsOfChunks, rowsOfProduct, inPlaceMatrix = product, panel, long, flops, narrow, part, rows, block, place
-	})
+	for p, v := range map[*int]int{&sumProduct: 8, &sumPanel: 2, &longSum: 6, &narrowSide: 4, &narrowPanel: 2, &rowsOfChunks: 8, &rowsOfProduct: 4, &rowsTransposed: 2, &inPlaceMatrix: 8} {
+		set(t, p, v)
+	}
+	set(t, &largeFlops, 8)
+}
+
+// set gives a variable a value until the test ends.
+func set[T any](t testing.TB, p *T, v T) {
+	old := *p
+	*p = v
+	t.Cleanup(func() { *p = old })
 }
 
 // SmallParts lets sums of small matrices be made by parts until the test ends, in panels of so many rows, of which run are summed

@@ -129,8 +129,8 @@ func largeIndexed(v *val) bool {
 	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= inPlaceMatrix && !v.uniform()
 }
 
-// rowsTransposed is how many rows are worth to transpose their matrix before it multiplies them.
-const rowsTransposed = 32
+// smallMatrix is up to how many numbers a matrix is transposed before it multiplies rows: with larger ones libraries do that as well.
+const smallMatrix = 1 << 14
 
 func runTurned[T float](b *block, o *op) error {
 	t, n := o.aux.(*turned), b.rows(o)
@@ -146,7 +146,6 @@ func runTurned[T float](b *block, o *op) error {
 	} else if t.p.bt {
 		ld = k
 	}
-	transposed := of[T](&b.cells[t.cell])
 	row := func(r int) int {
 		if t.from.idx == nil || t.from.idx.at == nil {
 			return b.lo + r
@@ -159,7 +158,8 @@ func runTurned[T float](b *block, o *op) error {
 			to++
 		}
 		matrix, ld, turn := all[at*size:(at+1)*size], ld, turn
-		if turn && to-r >= rowsTransposed {
+		if turn && to-r >= rowsTransposed && size <= smallMatrix {
+			transposed := of[T](&b.cells[t.cell])
 			cpu.Transpose(width, k, matrix, k, transposed, width)
 			matrix, ld, turn = transposed, width, false
 		}

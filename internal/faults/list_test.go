@@ -89,6 +89,7 @@ var faults = []fault{
 	{"the gradient of w.v copies the other values", "autodiff/autodiff.go", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) {", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) && c.Dep {", "./ -run=TestSemantics/types"},
 	{"rows of chunks with fewer axes are taken as rows of the others", "executor/by_rows.go", "	case len(s) != b.axes || ", "	case len(s) < 2 || ", "./executor -run=TestMapsByRowsBroadcast"},
 	{"each row of a product takes the first chunk's matrix", "executor/by_rows.go", "int32(r / b.m)", "int32(r / b.m * 0)", "./executor -run=TestMapsOfProducts"},
+	{"a matrix that is transposed multiplies as it was stored", "executor/ops_pair.go", "matrix, ld, turn = transposed, width, false", "matrix, ld, turn = transposed, k, true", "./executor -run=TestMapsOfProducts"},
 	{"a map by rows makes a product of columns", "executor/by_rows.go", "	return !turns(a) && ", "	return ", "./executor -run=TestMapsOfProducts"},
 	{"panels of a narrow product that is transposed lie over each other", "executor/gemm_narrow.go", "to, s.side, out[lo:], s.long)", "to, s.side, out, s.long)", "./executor -run=TestNarrowProducts"},
 	{"a narrow operand is transposed where it is not", "executor/gemm_narrow.go", "turn: p.bt != p.at, back", "turn: p.bt, back", "./executor -run=TestNarrowProducts"},
