@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -35,8 +37,13 @@ func (l *lowerer) tryByRows(v *val) (*instr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.maps[v] {
-		t.place(min(rowsOfProduct, b.sp.n))
+	if least := t.rows; l.maps[v] {
+		for rows := min(rowsOfProduct, b.sp.n/shareRows); rows > least; rows /= 2 {
+			if t.place(rows); t.bytes <= productScratch {
+				break
+			}
+			t.place(least)
+		}
 	}
 	return l.finish(&instr{v: v, how: "map by rows", rows: b.sp.n, by: b.m, t: t}), nil
 }
@@ -157,11 +164,17 @@ func (l *lowerer) onlyMapped(v *val) bool {
 	if p := dims(v.args[0], v.args[1]); p.k > narrowSide || p.n < 2*p.k {
 		return false
 	}
-	o := l.owners[v][0]
-	if s := o.typ.Shape; o.op != vCall || large(o) || len(s) != 2 || s[0] != v.typ.Shape[0] || o.sp != v.sp || s[0] < 2 || s.Size() < rowsOfChunks || o.sp.n > 64 || l.structural {
+	if m, _ := untransposed(v.args[1]); m.data != nil && m.data.kind != kindOf(v.typ) { // it would be converted for each row
 		return false
 	}
-	if !l.alongRows(o, o) {
+	if slices.ContainsFunc(l.uses[v], func(u *val) bool { return turns(u) || large(u) && u.args[1] == v }) { // it is read whole
+		return false
+	}
+	o := l.owners[v][0]
+	if s := o.typ.Shape; o.op != vCall || large(o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] || o.sp != v.sp || s[0] < 2 || s.Size() < rowsOfChunks || o.sp.n > 64 || l.structural {
+		return false
+	}
+	if !l.alongRows(o, o, map[*val]bool{}) {
 		return false
 	}
 	l.maps[v], l.maps[o] = true, true
@@ -174,8 +187,12 @@ func (l *lowerer) ownRows(v *val) bool {
 	return !turns(a) && len(a.typ.Shape) == 2 && !a.uniform() && !a.typ.Nullable && !v.args[1].typ.Nullable
 }
 
-// alongRows reports whether a map by rows can compute v, a part of the map of o.
-func (l *lowerer) alongRows(v, o *val) bool {
+// alongRows reports whether a map by rows can compute v, a part of the map of o, beside those that it has met.
+func (l *lowerer) alongRows(v, o *val, met map[*val]bool) bool {
+	if met[v] {
+		return true
+	}
+	met[v] = true
 	switch s := v.typ.Shape; {
 	case v.typ.Nullable:
 		return false
@@ -192,7 +209,7 @@ func (l *lowerer) alongRows(v, o *val) bool {
 		return false
 	}
 	for _, a := range v.args {
-		if !l.alongRows(a, o) {
+		if !l.alongRows(a, o, met) {
 			return false
 		}
 	}

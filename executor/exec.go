@@ -85,6 +85,7 @@ var (
 	sumProduct     = 1 << 18   // operations of a product of matrices from which on its operands are not copied to be summed
 	sumPanel       = 512       // rows of a panel of such a sum
 	rowsOfChunks   = 1 << 16   // numbers of a chunk from which on its rows are computed apart
+	shareRows      = 16        // blocks of rows of such a product at least
 	inPlaceMatrix  = 1024      // numbers of a matrix from which on it is not copied for each row that it is multiplied by
 	rowsTransposed = 32        // rows that are worth to transpose the matrix before it multiplies them
 	rowsOfProduct  = 128       // rows of a product that are made and mapped at a time

@@ -40,7 +40,7 @@ func SmallGrids(t testing.TB) {
 
 // SmallProducts treats small matrices as large ones, and adds few numbers at a time in single precision, until the test ends.
 func SmallProducts(t testing.TB) {
-	for p, v := range map[*int]int{&sumProduct: 8, &sumPanel: 2, &longSum: 6, &narrowSide: 4, &narrowPanel: 2, &rowsOfChunks: 8, &rowsOfProduct: 4, &rowsTransposed: 2, &inPlaceMatrix: 8} {
+	for p, v := range map[*int]int{&sumProduct: 8, &sumPanel: 2, &longSum: 6, &narrowSide: 4, &narrowPanel: 2, &rowsOfChunks: 8, &rowsOfProduct: 4, &rowsTransposed: 2, &shareRows: 1, &inPlaceMatrix: 8} {
 		set(t, p, v)
 	}
 	set(t, &largeFlops, 8)

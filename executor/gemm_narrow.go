@@ -18,6 +18,9 @@ type narrowProduct struct {
 	rows         int  // of the result's long side in a panel
 }
 
+// narrowNumbers bounds a narrow operand, which each worker transposes for itself.
+const narrowNumbers = 1 << 18
+
 // narrowed returns the form of a product whose operands are those of g; nil where nothing is transposed, or nothing narrow.
 func (g *gemm) narrowed(products int) *narrowProduct {
 	p := g.p
@@ -25,7 +28,7 @@ func (g *gemm) narrowed(products int) *narrowProduct {
 	if p.m < p.n {
 		s = &narrowProduct{wide: g.y, narrow: g.x, side: p.m, long: p.n, inner: p.k, left: p.bt, turn: p.at != p.bt, back: p.bt}
 	}
-	if !p.at && !p.bt || s.side > narrowSide || s.long < 2*s.side || s.inner < s.side {
+	if !p.at && !p.bt || s.side > narrowSide || s.long < 2*s.side || s.inner < s.side || s.side*s.inner > narrowNumbers {
 		return nil
 	}
 	s.rows = narrowPanel

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand"
 	"slices"
@@ -145,10 +146,74 @@ func TestMapsOfProducts(t *testing.T) {
 			if made := strings.Contains(text, "GEMM over 7 rows: matmul(a.v") || strings.Contains(text, "GEMM over 7 rows: matmul(transpose(at.v"); made == c.absent {
 				t.Errorf("%s: the product is made by itself, %v, in\n%s", c.v, made, text)
 			}
-			if c.v == "softmax(matmul(a.v, b.v) / 3)" && !strings.Contains(text, "sum_to(mul(matmul(") {
+			if !wide && c.v == "softmax(matmul(a.v, b.v) / 3)" && !strings.Contains(text, "sum_to(mul(matmul(") {
 				t.Errorf("%s: a product that the map of the gradient reads twice is made by itself in\n%s", c.v, text)
 			}
 		}
+	}
+}
+
+// TestProductsReadWhole: products that a map by rows reads row by row, and a product whole; only these are made by themselves.
+func TestProductsReadWhole(t *testing.T) {
+	executor.SmallProducts(t)
+	shapes := map[string][]int{"a": {4, 4}, "c": {4, 4}, "d": {4, 8}, "e": {8, 3}, "f": {8, 2}, "g": {2, 4}}
+	for _, v := range []string{
+		"softmax(matmul(a.v, matmul(c.v, d.v)))", "softmax(matmul(a.v, tanh(matmul(c.v, d.v))))", "softmax(matmul(a.v, transpose(matmul(f.v, g.v))))",
+		"softmax(matmul(matmul(a.v, c.v), d.v))", "softmax(matmul(a.v, matmul(c.v, d.v)) + matmul(c.v, d.v))", "softmax(matmul(a.v, softmax(matmul(c.v, d.v))))",
+		"softmax(matmul(a.v, d.v) + matmul(c.v, d.v))",
+	} {
+		rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(7, func(r int) int64 { return int64(r) })
+		from, params := "FROM e", []string(nil)
+		for _, name := range []string{"a", "c", "d", "e", "f", "g"} {
+			db.Create(name, 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 7, shapes[name]...)})
+			if strings.Contains(v, name+".v") {
+				from, params = from+" JOIN "+name+" USING (id)", append(params, name)
+			}
+		}
+		views(t, db, "loss", "SELECT sum(sqnorm(tanh(matmul("+v+", e.v))) * (e.id + 1)) AS loss "+from)
+		for _, wide := range []bool{true, false} {
+			tol := 1e-10
+			if !wide {
+				tol = 1e-4
+			}
+			for _, of := range [][]string{params[:1], params} {
+				besideOracle(t, v, db, of, executor.Options{Force64: wide, Workers: 3}, tol)
+			}
+		}
+	}
+}
+
+// TestConstantProducts: what a map by rows reads and does not change is made once, not in each step's map.
+func TestConstantProducts(t *testing.T) {
+	executor.SmallProducts(t)
+	rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(7, func(r int) int64 { return int64(r) })
+	for name, shape := range map[string][]int{"a": {4, 4}, "b": {4, 8}, "c": {4, 8}} {
+		db.Create(name, 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 7, shape...)})
+	}
+	term := "matmul(a.v, b.v) + c.v"
+	views(t, db, "v0", "SELECT c.id, "+term+" AS v FROM a JOIN b USING (id) JOIN c USING (id)", "loss", "SELECT sum(sqnorm(softmax(v))) AS loss FROM v0")
+	_, p := compile(t, db, []string{"c"}, executor.Options{Workers: 2})
+	once, step, _ := strings.Cut(p.Explain(), "each step:")
+	if !strings.Contains(once, "matmul(a.v, b.v)") || strings.Contains(step, "matmul") {
+		t.Errorf("the product is not made once in\n%s", p.Explain())
+	}
+}
+
+// TestManyPathsToAProduct: a map by rows is planned once for what it reads on many paths; 2^50 are too many to follow.
+func TestManyPathsToAProduct(t *testing.T) {
+	executor.SmallProducts(t)
+	rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(2, func(r int) int64 { return int64(r) })
+	for name, shape := range map[string][]int{"a": {5, 4}, "b": {4, 8}, "e": {8, 3}} {
+		db.Create(name, 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 2, shape...)})
+	}
+	const depth = 50
+	views(t, db, "v0", "SELECT a.id, matmul(a.v, b.v) AS v FROM a JOIN b USING (id)")
+	for i := range depth {
+		views(t, db, fmt.Sprint("v", i+1), fmt.Sprintf("SELECT id, v * tanh(v) AS v FROM v%d", i))
+	}
+	views(t, db, "loss", fmt.Sprintf("SELECT sum(sqnorm(tanh(matmul(p.v, e.v)))) AS loss FROM v%d p JOIN e USING (id)", depth))
+	if _, p := compile(t, db, []string{"e", "a"}, executor.Options{Workers: 2}); !strings.Contains(p.Explain(), "map by rows") {
+		t.Errorf("no map by rows in\n%s", p.Explain())
 	}
 }
 

@@ -69,7 +69,7 @@ func emitMatmul(c *compiler, v *val, mask int) (int, error) {
 		}
 		c.t.also = append(c.t.also, t.from.v)
 		args := []int{c.convert(r, kindOf(v.typ))}
-		if t.from.v.typ.Size() <= smallMatrix {
+		if _, turn := t.second(); turn && t.from.v.typ.Size() <= smallMatrix {
 			t.cell = c.cell(t.from.v.typ, true)
 		}
 		return c.add(&op{name: "matmul by rows", out: c.cell(v.typ, false), args: args, mask: -1, v: v, aux: t, run: byKind(v, runTurned[float32], runTurned[float64])}), nil

@@ -124,6 +124,17 @@ func (c *compiler) turnedBy(v *val) (vector *val, t *turned) {
 	return vector, t
 }
 
+// second tells how the matrix is stored as the second operand of rows · matrix: how far its rows are apart, and whether it is transposed.
+func (t *turned) second() (ld int, turn bool) {
+	switch {
+	case !t.left && !t.p.bt:
+		return t.p.n, false
+	case t.left && t.p.at:
+		return t.p.m, false
+	}
+	return t.p.k, true
+}
+
 // largeIndexed reports whether v are matrices that are read through an index, too large to be copied for each row.
 func largeIndexed(v *val) bool {
 	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= inPlaceMatrix && !v.uniform()
@@ -137,15 +148,7 @@ func runTurned[T float](b *block, o *op) error {
 	b.strictValid(o)
 	x, out, all := of[T](b.arg(o, 0)), of[T](b.out(o)), of[T](t.from.v.data)
 	width, size, k := b.out(o).size, t.p.m*t.p.k*t.p.n, t.p.k
-	ld, turn := t.p.n, t.p.bt // of the matrix as the second operand of rows · matrix
-	if t.left {
-		ld, turn = k, !t.p.at
-		if t.p.at {
-			ld = t.p.m
-		}
-	} else if t.p.bt {
-		ld = k
-	}
+	ld, turn := t.second()
 	row := func(r int) int {
 		if t.from.idx == nil || t.from.idx.at == nil {
 			return b.lo + r

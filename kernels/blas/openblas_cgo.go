@@ -111,7 +111,7 @@ const packsNothing = 1e6
 func pieces(ta, tb blas.Transpose, m, n, k int) (rows, sums int) {
 	const width, operand, least = 100, 8192, 64
 	switch {
-	case tb != blas.NoTrans || n == 0 || n > width || m*n <= packsNothing/max(k, 1):
+	case tb != blas.NoTrans || n == 0 || k == 0 || n > width || m*n <= packsNothing/max(k, 1):
 		return 0, 0
 	case ta == blas.NoTrans && m >= least:
 		if sums = k; n*k > 2*operand {
