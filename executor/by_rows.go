@@ -156,7 +156,7 @@ func (b *byRows) whole(v *val) *val {
 }
 
 // onlyMapped reports whether v is a large product that nothing but a map by rows reads, and whose result is wider than what it sums: to
-// write that and read it again takes a good part of the time of the product.
+// write that and read it again takes a good part of the time of the product. It notes the product and the map.
 func (l *lowerer) onlyMapped(v *val) bool {
 	if !large(v) || l.isRoot[v] || len(l.owners[v]) != 1 || len(v.typ.Shape) != 2 || !l.ownRows(v) {
 		return false
