@@ -229,6 +229,10 @@ func (db *DB) watch(ctx context.Context) (stop func()) {
 		return func() {}
 	}
 	conn, done := db.c, make(chan struct{})
+	if ctx.Err() != nil { // now, for a later interrupt would reach the cursor that this call is beside
+		conn.Interrupt()
+		return conn.Resume
+	}
 	end := context.AfterFunc(ctx, func() {
 		defer close(done)
 		conn.Interrupt()

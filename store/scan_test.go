@@ -105,8 +105,8 @@ func TestScanCache(t *testing.T) {
 				}
 				return nil
 			})
-			if !stopped && (err != nil || n != rows) {
-				t.Errorf("%d rows, %v", n, err)
+			if want := map[bool]int{false: rows, true: 400}[stopped]; n != want || stopped != (err != nil) {
+				t.Errorf("stopped %v: %d rows, not %d, %v", stopped, n, want, err)
 			}
 			mustRun(t, db, "SELECT 1")
 			if now := cacheKB(t, db); now != before {
