@@ -254,8 +254,7 @@ func (in *instr) runSum(m *machine) error {
 	if err != nil {
 		return err
 	}
-	joinParts(in.v, x, in.parts)
-	return nil
+	return joinParts(m, in.v, x, in.parts)
 }
 
 func (in *instr) sumLane(b *block, x *reducer, lane int) error {
@@ -363,33 +362,49 @@ func runAt(start []int32, r int) int {
 	return lo
 }
 
-// joinParts adds the partial sums in lane order and fills the empty groups.
-func joinParts(v *val, x *reducer, parts [][2]partial) {
-	var sum *partial
+// joinParts adds the partial sums of each group in lane order and fills the empty groups.
+func joinParts(m *machine, v *val, x *reducer, parts [][2]partial) error {
+	var some []*partial
+	var begin []int // of each group among them
 	for lane := range parts {
 		for i := range parts[lane] {
-			p := &parts[lane][i]
-			switch {
-			case p.g < 0:
-			case sum != nil && sum.g == p.g:
-				x.merge(&sum.acc, &p.acc)
-			default:
-				if sum != nil {
-					x.finish(v.data, sum.g, &sum.acc)
+			if p := &parts[lane][i]; p.g >= 0 {
+				if len(some) == 0 || some[len(some)-1].g != p.g {
+					begin = append(begin, len(some))
 				}
-				sum = p
+				some = append(some, p)
 			}
 		}
 	}
-	if sum != nil {
+	workers := m.workers
+	if len(some)*x.size < sharedSums {
+		workers = 1
+	}
+	err := parallel(m.ctx, workers, len(begin), func(_, g int) error {
+		end := len(some)
+		if g+1 < len(begin) {
+			end = begin[g+1]
+		}
+		sum := some[begin[g]]
+		for _, p := range some[begin[g]+1 : end] {
+			x.merge(&sum.acc, &p.acc)
+		}
 		x.finish(v.data, sum.g, &sum.acc)
+		return nil
+	})
+	if err != nil {
+		return err
 	}
 	var none accum
 	x.reset(&none)
 	for _, g := range v.grp.without() {
 		x.finish(v.data, g, &none)
 	}
+	return nil
 }
+
+// sharedSums is how many numbers of partial sums are worth more workers than one.
+const sharedSums = 1 << 15
 
 // without lists the groups without rows.
 func (x *groups) without() []int {

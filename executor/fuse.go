@@ -387,7 +387,9 @@ func (f *fused) run(m *machine, in *instr) error {
 			for lane := range parts {
 				parts[lane] = f.sums[lane][i].ends
 			}
-			joinParts(x.v, x.red, parts)
+			if err := joinParts(m, x.v, x.red, parts); err != nil {
+				return err
+			}
 			continue
 		}
 		err := parallel(m.ctx, m.workers, x.v.grp.out.n, func(_, g int) error {

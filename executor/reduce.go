@@ -135,6 +135,8 @@ func (x *reducer) finish(out *data, g int, a *accum) {
 		out.i64[g] = a.i
 	case out.kind == str:
 		out.str[g] = a.s
+	case out.kind == f32 && len(a.f) >= 64: // worth a call of C
+		cpu.Narrow(a.f, out.f32[g*x.size:])
 	case out.kind == f32:
 		for i, f := range a.f {
 			out.f32[g*x.size+i] = float32(f)

@@ -10,6 +10,8 @@ package cpu
 import "C"
 
 import (
+	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"github.com/relgrad/relgrad/tensor"
@@ -174,4 +176,10 @@ func cAdam[T Float](a *Adam[T], g, m, s, p []T) {
 	}
 	C.rg_adam_f64(C.long(len(p)), C.double(a.Rate), C.double(a.Correct), C.double(a.Beta1), C.double(a.Beta2), C.double(a.Epsilon), C.double(a.Decay),
 		C.double(a.Scale), f64(g), f64(m), f64(s), f64(p))
+}
+
+// differs looks at state until it is not what it is, for so long at most, and says whether it differs. Go's scheduler sees a call of C.
+func differs(state *atomic.Uint32, is uint32, most time.Duration) bool {
+	C.rg_differs((*C.uint32_t)(unsafe.Pointer(state)), C.uint32_t(is), C.int64_t(most))
+	return state.Load() != is // what was written before it is seen
 }

@@ -34,5 +34,7 @@ RG_DECLARE(f64, double)
 void rg_convert_f32(long n, const double *x, float *out);
 void rg_convert_f64(long n, const float *x, double *out);
 void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out);
+// rg_differs looks at *state until it is not what it is, for so many nanoseconds at most.
+void rg_differs(const uint32_t *state, uint32_t is, int64_t ns);
 void rg_mix(long n, const int64_t *x, uint64_t *key);
 #endif

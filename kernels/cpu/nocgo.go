@@ -2,6 +2,11 @@
 
 package cpu
 
+import (
+	"sync/atomic"
+	"time"
+)
+
 const native = false
 
 // Name is the form of the loops in use.
@@ -31,3 +36,5 @@ func cProducts[T Float](int, int, int, int, []T, int, []T, int, []T, int) {}
 func cFinite[T Float]([]T) bool                 { return false }
 func cSGD[T Float](_, _, _ T, _, _ []T)         {}
 func cAdam[T Float](_ *Adam[T], _, _, _, _ []T) {}
+
+func differs(state *atomic.Uint32, is uint32, _ time.Duration) bool { return state.Load() != is }

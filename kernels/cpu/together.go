@@ -3,6 +3,8 @@ package cpu
 import (
 	"runtime"
 	"sync"
+	"sync/atomic"
+	"time"
 )
 
 var processors = runtime.GOMAXPROCS(0)
@@ -17,13 +19,100 @@ func Processors() int { return processors }
 // https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (retake, handoffp)
 func Reserve() { runtime.GOMAXPROCS(2 * processors) }
 
-// Together calls work(0) to work(n-1) at the same time and returns when all have ended. Goroutines that stay and look out for work
-// for some tens of microseconds were slower: 200 epochs of Cora took a quarter longer.
+// Together calls work(0) to work(n-1) and returns when all have ended; they run at the same time unless work(0) is short: one that
+// has not begun when it ends is done by the caller.
 func Together(n int, work func(worker int)) {
+	if n < 2 || !native || !crew.TryLock() {
+		apart(0, n, work)
+		return
+	}
+	defer crew.Unlock()
+	for len(crew.helpers) < processors-1 {
+		h := &helper{wake: make(chan struct{}, 1), ended: make(chan struct{}, 1)}
+		crew.helpers = append(crew.helpers, h)
+		go h.live()
+	}
+	hired := crew.helpers[:min(n-1, len(crew.helpers))]
+	for i, h := range hired {
+		h.work, h.worker = work, i+1
+		h.post()
+	}
+	defer func() { // also where work panics: the helpers are needed again
+		for _, h := range hired {
+			h.join()
+		}
+	}()
+	apart(len(hired), n, work)
+}
+
+// apart calls work(0) here and work(have+1) to work(n-1) in goroutines of their own.
+func apart(have, n int, work func(worker int)) {
 	var all sync.WaitGroup
-	for w := 1; w < n; w++ {
+	for w := have + 1; w < n; w++ {
 		all.Go(func() { work(w) })
 	}
 	work(0)
 	all.Wait()
+}
+
+// crew is the process's helpers, for one call of Together at a time.
+var crew struct {
+	sync.Mutex
+	helpers []*helper
+}
+
+// helper is a goroutine that works when it is asked to. A thread that sleeps needs 70 µs and more to begin, sometimes milliseconds
+// on a virtual machine, so that it stays awake for a while after it has worked.
+type helper struct {
+	state       atomic.Uint32
+	wake, ended chan struct{}
+	work        func(worker int)
+	worker      int
+}
+
+const (
+	idle    = iota // awake
+	posted         // there is work
+	working        // at it
+	awaited        // at it, and the caller sleeps until it ends
+	asleep         // until wake
+
+	// late is how long work has been there before a helper takes it: what takes less is done in the caller's cache.
+	late = 5 * time.Microsecond
+	// awake is how long a helper stays awake without work, and a caller that waits for one.
+	awake = 500 * time.Microsecond
+)
+
+func (h *helper) post() {
+	if h.state.Swap(posted) == asleep {
+		h.wake <- struct{}{}
+	}
+}
+
+// join returns when the work has ended.
+func (h *helper) join() {
+	switch {
+	case h.state.CompareAndSwap(posted, idle):
+		h.work(h.worker)
+	case differs(&h.state, working, awake):
+	case h.state.CompareAndSwap(working, awaited):
+		<-h.ended
+	}
+	h.work = nil
+}
+
+func (h *helper) live() {
+	for {
+		switch {
+		case !differs(&h.state, idle, awake):
+			if h.state.CompareAndSwap(idle, asleep) {
+				<-h.wake
+			}
+		case !differs(&h.state, posted, late) && h.state.CompareAndSwap(posted, working):
+			h.work(h.worker)
+			if h.state.Swap(idle) == awaited {
+				h.ended <- struct{}{}
+			}
+		}
+	}
 }

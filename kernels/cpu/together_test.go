@@ -1,8 +1,10 @@
 package cpu
 
 import (
+	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // TestTogether: each worker works once, all at the same time, and has ended when the call returns.
@@ -20,6 +22,77 @@ func TestTogether(t *testing.T) {
 		for w, times := range done {
 			if times != 1 {
 				t.Errorf("worker %d of %d has worked %d times", w, n, times)
+			}
+		}
+	}
+}
+
+// TestTogetherAgain: workers are asked again at once, while they fall asleep and when they sleep, work for less and for more time than they
+// wait before they begin, from several callers at a time, within work, and after work that panicked.
+func TestTogetherAgain(t *testing.T) {
+	check := func(n int, long time.Duration) {
+		done := make([]int, n)
+		Together(n, func(w int) {
+			for begin := time.Now(); time.Since(begin) < long; {
+			}
+			done[w]++
+		})
+		for w, times := range done {
+			if times != 1 {
+				t.Errorf("worker %d of %d has worked %d times", w, n, times)
+			}
+		}
+	}
+	for i := range 400 {
+		check(Processors(), time.Duration(i%5)*late/2)
+		time.Sleep(time.Duration(i%8/7) * time.Duration(i) * awake / 200)
+	}
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			for i := range 200 {
+				check(1+i%(Processors()+2), late)
+			}
+		})
+	}
+	all.Wait()
+	for range 50 {
+		Together(Processors(), func(int) { check(Processors(), late) })
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Error("a panic is lost")
+				}
+			}()
+			Together(Processors(), func(w int) {
+				if w == 0 {
+					panic("work")
+				}
+			})
+		}()
+	}
+}
+
+// TestTogetherWaits: a worker that has fallen asleep is woken, and so is the caller, where a worker needs longer than it.
+func TestTogetherWaits(t *testing.T) {
+	for range 20 {
+		time.Sleep(4 * awake)
+		done := make([]bool, Processors())
+		begun := make(chan struct{}, Processors())
+		Together(Processors(), func(w int) {
+			if w == 0 {
+				for range Processors() - 1 {
+					<-begun
+				}
+			} else {
+				begun <- struct{}{}
+				time.Sleep(4 * awake)
+			}
+			done[w] = true
+		})
+		for w, ok := range done {
+			if !ok {
+				t.Errorf("worker %d is not waited for", w)
 			}
 		}
 	}
