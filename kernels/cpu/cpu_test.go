@@ -404,3 +404,25 @@ func testUpdates[T Float](t *testing.T, tol float64) {
 		}
 	}
 }
+
+func BenchmarkSoftmax(b *testing.B) {
+	for _, size := range []int{7, 32, 40, 1000} {
+		rows := 1 << 14 / size
+		x, out, sums := make([]float32, rows*size), make([]float32, rows*size), make([]float64, rows)
+		for i := range x {
+			x[i] = float32(i%17) / 4
+		}
+		b.Run(fmt.Sprintf("softmax of %d", size), func(b *testing.B) {
+			for b.Loop() {
+				Softmax(rows, size, x, out)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
+		})
+		b.Run(fmt.Sprintf("log-sum-exp of %d", size), func(b *testing.B) {
+			for b.Loop() {
+				LogSumExp(rows, size, x, sums)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
+		})
+	}
+}

@@ -6,9 +6,14 @@ typedef T N(vec) __attribute__((vector_size(VB)));
 // An integer of T's size, and lanes of it that are all zeros, then all ones.
 #if SINGLE
 typedef int32_t N(word);
+#define TRANSPOSE rg_transpose_f32
+#define WIDES 2 // vectors of as many numbers in double
 #else
 typedef int64_t N(word);
+#define TRANSPOSE rg_transpose_f64
+#define WIDES 1
 #endif
+typedef T N(part) __attribute__((vector_size(VB / WIDES), aligned(sizeof(T)), may_alias));
 typedef N(word) N(words) __attribute__((vector_size(VB)));
 static const N(word) N(ends)[2 * V] = {[V ... 2 * V - 1] = -1};
 
@@ -30,8 +35,7 @@ static inline __attribute__((always_inline)) N(vec) N(turned)(N(vec) c, long w) 
 // N(widened) adds the halves of a vector, in double.
 static inline __attribute__((always_inline)) N(wide) N(widened)(N(vec) c) {
 #if SINGLE
-	typedef T half __attribute__((vector_size(VB / 2)));
-	half l, h;
+	N(part) l, h;
 	memcpy(&l, &c, VB / 2);
 	memcpy(&h, (char *)&c + VB / 2, VB / 2);
 	return __builtin_convertvector(l, N(wide)) + __builtin_convertvector(h, N(wide));
@@ -320,9 +324,51 @@ static inline __attribute__((always_inline)) double N(sum1)(long n, const T *a, 
 	return N(across)(s);
 }
 
+// FEW columns of V rows are read as columns of V numbers, each row in a lane of its own.
+#define FEW 96
+
+// N(apart) makes e = exp(x - m) of the V rows that lie side by side in e: m is the largest number of each and s their sums.
+static inline __attribute__((always_inline)) void N(apart)(long size, T *restrict e, T *restrict m, double *restrict s) {
+	N(vec) c, x;
+	memcpy(&c, e, VB);
+	for (long j = 1; j < size; j++) {
+		memcpy(&x, e + j * V, VB);
+		c = N(larger)(c, x);
+	}
+	memcpy(m, &c, VB);
+	N(wide) sum[WIDES] = {0};
+	for (long j = 0; j < size; j++)
+		for (long i = 0; i < V; i++)
+			e[j * V + i] = N(rexp)(e[j * V + i] - m[i]);
+	for (long j = 0; j < size; j++)
+		for (long i = 0; i < WIDES; i++)
+			sum[i] += __builtin_convertvector(*(const N(part) *)(e + (j * WIDES + i) * V / WIDES), N(wide));
+	memcpy(s, sum, sizeof sum);
+}
+
+// N(sides) puts up to V rows side by side, the others zero; how many there are.
+static inline __attribute__((always_inline)) long N(sides)(long rows, long size, const T *x, T *e) {
+	long n = rows < V ? rows : V;
+	if (n < V)
+		memset(e, 0, size * VB);
+	TRANSPOSE(n, size, x, size, e, V);
+	return n;
+}
+
 static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict out) {
-	T t[V];
-	for (long r = 0; r < rows; r++) {
+	T t[V], e[FEW * V], m[V];
+	double s[V];
+	for (long r = 0; size <= FEW && r < rows; r += V) {
+		long n = N(sides)(rows - r, size, x + r * size, e);
+		N(apart)(size, e, m, s);
+		for (long i = 0; i < V; i++)
+			m[i] = (T)(1 / s[i]);
+		for (long j = 0; j < size; j++)
+			for (long i = 0; i < V; i++)
+				e[j * V + i] *= m[i];
+		TRANSPOSE(size, n, e, V, out + r * size, size);
+	}
+	for (long r = 0; size > FEW && r < rows; r++) {
 		const T *a = x + r * size;
 		long more = N(tail)(size, a, t), n = size - more;
 		T *o = out + r * size, m = N(largest)(n, a, more, t);
@@ -343,14 +389,21 @@ static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict
 }
 
 static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *restrict out) {
-	T e[64 * V], t[V];
-	for (long r = 0; r < rows; r++) {
+	T e[FEW * V], t[V], m[V];
+	double sums[V];
+	for (long r = 0; size <= FEW && r < rows; r += V) {
+		long n = N(sides)(rows - r, size, x + r * size, e);
+		N(apart)(size, e, m, sums);
+		for (long i = 0; i < n; i++)
+			out[r + i] = m[i] - m[i] == 0 ? m[i] + log(sums[i]) : m[i];
+	}
+	for (long r = 0; size > FEW && r < rows; r++) {
 		const T *a = x + r * size;
 		long more = N(tail)(size, a, t), n = size - more;
 		T m = N(largest)(n, a, more, t);
 		double s = 0;
-		for (long lo = 0; lo < n; lo += 64 * V) {
-			long k = n - lo < 64 * V ? n - lo : 64 * V;
+		for (long lo = 0; lo < n; lo += FEW * V) {
+			long k = n - lo < FEW * V ? n - lo : FEW * V;
 			for (long i = 0; i < k; i++)
 				e[i] = N(rexp)(a[lo + i] - m);
 			s += N(sum1)(k, e, 0, t);
@@ -363,3 +416,6 @@ static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *r
 	}
 }
 #undef V
+#undef FEW
+#undef TRANSPOSE
+#undef WIDES
