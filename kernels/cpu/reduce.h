@@ -1,4 +1,5 @@
 #include "mathfn.h"
+#include "transpose.h"
 
 typedef T N(vec) __attribute__((vector_size(VB)));
 #define V (VB / (long)sizeof(T))
@@ -6,11 +7,9 @@ typedef T N(vec) __attribute__((vector_size(VB)));
 // An integer of T's size, and lanes of it that are all zeros, then all ones.
 #if SINGLE
 typedef int32_t N(word);
-#define TRANSPOSE rg_transpose_f32
 #define WIDES 2 // vectors of as many numbers in double
 #else
 typedef int64_t N(word);
-#define TRANSPOSE rg_transpose_f64
 #define WIDES 1
 #endif
 typedef T N(part) __attribute__((vector_size(VB / WIDES), aligned(sizeof(T)), may_alias));
@@ -324,8 +323,14 @@ static inline __attribute__((always_inline)) double N(sum1)(long n, const T *a, 
 	return N(across)(s);
 }
 
-// FEW columns of V rows are read as columns of V numbers, each row in a lane of its own.
-#define FEW 96
+// FEW columns of V rows are read as columns of V numbers, each row in a lane of its own. More are faster row by row, which
+// makes one vector of a few numbers, too. That is for columns alone to decide: sums are added in another order.
+#define PIECE 96 // vectors of a longer row at a time
+#if SINGLE && VB == 64
+#define FEW PIECE
+#else
+#define FEW V
+#endif
 
 // N(apart) makes e = exp(x - m) of the V rows that lie side by side in e: m is the largest number of each and s their sums.
 static inline __attribute__((always_inline)) void N(apart)(long size, T *restrict e, T *restrict m, double *restrict s) {
@@ -351,7 +356,7 @@ static inline __attribute__((always_inline)) long N(sides)(long rows, long size,
 	long n = rows < V ? rows : V;
 	if (n < V)
 		memset(e, 0, size * VB);
-	TRANSPOSE(n, size, x, size, e, V);
+	N(rg_transpose)(n, size, x, size, e, V);
 	return n;
 }
 
@@ -366,7 +371,7 @@ static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict
 		for (long j = 0; j < size; j++)
 			for (long i = 0; i < V; i++)
 				e[j * V + i] *= m[i];
-		TRANSPOSE(size, n, e, V, out + r * size, size);
+		N(rg_transpose)(size, n, e, V, out + r * size, size);
 	}
 	for (long r = 0; size > FEW && r < rows; r++) {
 		const T *a = x + r * size;
@@ -389,7 +394,7 @@ static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict
 }
 
 static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *restrict out) {
-	T e[FEW * V], t[V], m[V];
+	T e[PIECE * V], t[V], m[V];
 	double sums[V];
 	for (long r = 0; size <= FEW && r < rows; r += V) {
 		long n = N(sides)(rows - r, size, x + r * size, e);
@@ -402,8 +407,8 @@ static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *r
 		long more = N(tail)(size, a, t), n = size - more;
 		T m = N(largest)(n, a, more, t);
 		double s = 0;
-		for (long lo = 0; lo < n; lo += FEW * V) {
-			long k = n - lo < FEW * V ? n - lo : FEW * V;
+		for (long lo = 0; lo < n; lo += PIECE * V) {
+			long k = n - lo < PIECE * V ? n - lo : PIECE * V;
 			for (long i = 0; i < k; i++)
 				e[i] = N(rexp)(a[lo + i] - m);
 			s += N(sum1)(k, e, 0, t);
@@ -417,5 +422,5 @@ static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *r
 }
 #undef V
 #undef FEW
-#undef TRANSPOSE
+#undef PIECE
 #undef WIDES

@@ -37,11 +37,9 @@ func Together(n int, work func(worker int)) {
 		h.work, h.worker = work, i+1
 		h.post()
 	}
-	defer func() { // also where work panics: the helpers are needed again
-		for _, h := range hired {
-			h.join()
-		}
-	}()
+	for _, h := range hired {
+		defer h.join() // also where work panics, here or in another join: the helpers are needed again
+	}
 	apart(len(hired), n, work)
 }
 
@@ -91,6 +89,7 @@ func (h *helper) post() {
 
 // join returns when the work has ended.
 func (h *helper) join() {
+	defer func() { h.work = nil }()
 	switch {
 	case h.state.CompareAndSwap(posted, idle):
 		h.work(h.worker)
@@ -98,7 +97,6 @@ func (h *helper) join() {
 	case h.state.CompareAndSwap(working, awaited):
 		<-h.ended
 	}
-	h.work = nil
 }
 
 func (h *helper) live() {

@@ -1,6 +1,8 @@
 package cpu
 
 import (
+	"runtime/debug"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -93,6 +95,38 @@ func TestTogetherWaits(t *testing.T) {
 		for w, ok := range done {
 			if !ok {
 				t.Errorf("worker %d is not waited for", w)
+			}
+		}
+	}
+}
+
+// TestTogetherPanics: where work panics while the caller does a worker's, the others are waited for, and all work again.
+func TestTogetherPanics(t *testing.T) {
+	defer func(n int) { processors = n }(processors)
+	processors = 4
+	for i := range 150 {
+		var at atomic.Int32
+		func() {
+			defer func() { _ = recover() }() // unless the worker was there first
+			Together(4, func(w int) {
+				if w == 1+i%3 && !strings.Contains(string(debug.Stack()), "live") {
+					panic("work")
+				}
+				if w != 0 {
+					at.Add(1)
+					time.Sleep(late)
+					at.Add(-1)
+				}
+			})
+		}()
+		if n := at.Load(); n != 0 {
+			t.Fatalf("%d workers are at work after the call", n)
+		}
+		done := make([]int, 4)
+		Together(4, func(w int) { done[w]++ })
+		for w, times := range done {
+			if times != 1 {
+				t.Fatalf("worker %d has worked %d times", w, times)
 			}
 		}
 	}
