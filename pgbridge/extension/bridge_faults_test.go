@@ -320,7 +320,7 @@ func terminated(b, other *bridge, idle, pid string) {
 }
 
 func gone(b *bridge, pid string) {
-	for range 5 {
+	for range 200 { // on a busy machine a process that is killed ends later
 		if !alive(pid) {
 			return
 		}
