@@ -30,6 +30,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/need"
 )
@@ -59,9 +60,11 @@ func TestFaultsAreCaught(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			for f := range todo {
+				begin := time.Now()
 				if err := f.caught(t.TempDir()); err != nil {
 					t.Errorf("%s (%s): %v", f.name, f.file, err)
 				}
+				t.Logf("%5.1f s: %s (go test %s)", time.Since(begin).Seconds(), f.name, f.test)
 			}
 		}()
 	}
@@ -87,7 +90,10 @@ func controls(t *testing.T) {
 			continue
 		}
 		ran[f.test] = true
-		if out, err := run(f.test); err != nil {
+		begin := time.Now()
+		out, err := run(f.test)
+		t.Logf("%5.1f s: go test %s", time.Since(begin).Seconds(), f.test)
+		if err != nil {
 			t.Fatalf("go test %s fails without a fault: %v\n%s", f.test, err, out)
 		}
 	}
@@ -125,7 +131,7 @@ func (f fault) caught(dir string) error {
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
 		return err
 	}
-	out, err := run(f.test, "-overlay="+list)
+	out, err := run(f.test, "-failfast", "-overlay="+list)
 	switch {
 	case err == nil:
 		return fmt.Errorf("not caught by go test %s", f.test)
