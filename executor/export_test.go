@@ -101,6 +101,13 @@ func SmallPieces(t testing.TB) {
 	t.Cleanup(func() { filedNumbers = numbers })
 }
 
+// AddRowsInPlace adds rows to sums in place, however many and small they are.
+func AddRowsInPlace(t testing.TB) {
+	rows, size := sparseRows, sparseSize
+	sparseRows, sparseSize = 0, 1
+	t.Cleanup(func() { sparseRows, sparseSize = rows, size })
+}
+
 // SmallLanes makes lanes and blocks of few rows.
 func SmallLanes(t testing.TB) {
 	work, scratch, rows := laneWork, blockScratch, laneRows

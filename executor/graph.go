@@ -48,6 +48,7 @@ type val struct {
 	from  []*space // vConcat: the spaces of args
 	lay   *layout  // vLayout
 	back  bool     // vLayout: from the matrix to how it is stored
+	over  *val     // whose memory it takes over, changed in place
 	name  string   // vLeaf: for plans
 	note  string   // for plans: what it stands for
 

@@ -224,12 +224,18 @@ func (g *graph) stored(v *val, l *layout, sp *space, t kernels.Type) *val {
 // isView reports whether v is the memory of its argument.
 func (v *val) isView() bool { return v.op == vLayout && v.lay.view }
 
-// base is what a view is a view of.
+// base is what has the memory of v: what a view is a view of, what v changes in place, or v.
 func (v *val) base() *val {
-	for v.isView() {
-		v = v.args[0]
+	for {
+		switch {
+		case v.isView():
+			v = v.args[0]
+		case v.over != nil:
+			v = v.over
+		default:
+			return v
+		}
 	}
-	return v
 }
 
 // viewed is the memory of d as n rows of size elements.

@@ -242,7 +242,12 @@ func (l *lowerer) emit(p *Program) error {
 			for _, in := range ins {
 				in.unless = d
 			}
-			l.inArena(v)
+			if v.over == nil {
+				l.inArena(v)
+			} else {
+				v.data = &data{kind: v.over.data.kind, size: v.typ.Size(), n: v.sp.n}
+				l.s.views = append(l.s.views, v)
+			}
 			l.s.steps = append(l.s.steps, ins...)
 			continue
 		}
@@ -294,6 +299,9 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 	}
 	if in, err := l.tryByRows(v); in != nil || err != nil {
 		return []*instr{in}, err
+	}
+	if in := l.tryAddRows(v); in != nil {
+		return []*instr{in}, nil
 	}
 	in, err := l.store(v, v, v.sp.n)
 	return []*instr{in}, err
@@ -378,7 +386,7 @@ func (s *schedule) drop() {
 	}
 	for _, v := range s.views {
 		if v.vary || !s.placed {
-			v.data = nil
+			v.data, v.over = nil, nil
 		}
 	}
 	s.temps, s.views = nil, nil

@@ -1,8 +1,6 @@
 package executor
 
 import (
-	"math"
-
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
@@ -81,9 +79,7 @@ func runPair[T float](b *block, o *op) error {
 	cpu.Pairs(n, p.size, p.diff, rows[0], rows[1], out[:n])
 	switch o.name {
 	case "norm":
-		for i, x := range out[:n] {
-			out[i] = math.Sqrt(x)
-		}
+		cpu.Unary(cpu.Sqrt, out[:n], out[:n])
 	case "mse":
 		for i := range out[:n] {
 			out[i] /= float64(p.size)

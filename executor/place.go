@@ -60,7 +60,7 @@ func (s *schedule) place(p *Program, roots []root, a *arena, structural bool) er
 		}
 	}
 	for _, v := range s.views {
-		*v.data = viewed(v.args[0].data, v.data.n, v.data.size)
+		*v.data = viewed(v.base().data, v.data.n, v.data.size)
 	}
 	s.placed = true
 	if p.onceTmp = max(p.onceTmp, s.onceTmp()); !structural {
@@ -122,8 +122,8 @@ func (s *schedule) items(roots []root) (out []*item, stored []*val) {
 	}
 	for i, in := range s.steps {
 		for _, v := range in.outs() {
-			at[v].from = min(at[v].from, i)
-			at[v].to = max(at[v].to, i)
+			x := at[v.base()]
+			x.from, x.to = min(x.from, i), max(x.to, i)
 		}
 		for _, v := range in.t.loads() {
 			if x := at[v.base()]; x != nil && !x.own {

@@ -368,6 +368,7 @@ func TestRandomPlansSmallLanes(t *testing.T) {
 		laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk = a, b, c, d, e, f, g, h
 	}(laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk)
 	laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk = 20, 200, 2, 3, 8, 2, 2, 4
+	AddRowsInPlace(t)
 	testPlans(t)
 }
 

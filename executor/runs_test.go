@@ -76,6 +76,16 @@ func TestRunsInPasses(t *testing.T) {
 	}
 }
 
+// TestRowsAddedInPlace computes gradients of which a part concerns few of the rows.
+func TestRowsAddedInPlace(t *testing.T) {
+	executor.AddRowsInPlace(t)
+	testRuns(t, planes(t, 40), []string{"entity"}, func(plan string) {
+		if !strings.Contains(plan, "rows added in place") {
+			t.Errorf("no rows are added in place:\n%s", plan)
+		}
+	})
+}
+
 func testRuns(t *testing.T, db *memdb.DB, params []string, check func(plan string)) {
 	var first [][]*ra.Vector
 	for _, opt := range []executor.Options{{Workers: 1}, {Workers: 3}, {Workers: 2, Force64: true}} {

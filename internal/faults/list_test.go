@@ -142,6 +142,8 @@ var faults = []fault{
 	{"large chunks of all rows are those of the first", "store/lite/reader.go", "if rc := C.sqlite3_blob_reopen(b.p, C.sqlite3_int64(id)); rc != C.SQLITE_OK {", "if rc := C.int(0); rc != C.SQLITE_OK {", "./store -run=TestLargeChunks"},
 	{"elements behind the vectors of a row are not paired", "kernels/cpu/reduce.h", "diff ? N(rows##NV)(p, 1, 1, out) : N(rows##NV)(p, 0, 1, out); ", "diff ? N(rows##NV)(p, 1, 0, out) : N(rows##NV)(p, 0, 0, out); ", "./kernels/cpu"},
 	{"log-sum-exp counts the elements behind the vectors twice", "kernels/cpu/reduce.h", "x = (N(vec))(((N(words))x & m) | ((N(words))none & ~m));", "x = (N(vec))(((N(words))x & (m | 0)) | ((N(words))x & ~m));", "./kernels/cpu"},
+	{"a group's edges have one row where the first and the last do", "kernels/cpu/spmm.h", "		other |= at[e] ^ at[lo];\n", "		(void)e;\n", "./kernels/cpu -run=TestAgainstReference"},
+	{"rows that have nothing added get the first row's", "executor/add_rows.go", "			if at >= 0 {", "			if at = max(at, 0); at >= 0 {", "./executor -run=TestRowsAddedInPlace"},
 
 	// Training.
 	{"Adam without bias correction", "train/optimizers.go", "return h.lr / (1 - math.Pow(h.Beta1, float64(h.step))),", "return h.lr,", training},

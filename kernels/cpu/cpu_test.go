@@ -65,7 +65,8 @@ func testAll[T Float](t *testing.T) {
 			refUnary(op, a, want)
 			same(t, fmt.Sprintf("unary %d of %v", op, a), got, want, 4)
 		}
-		for _, s := range [][6]int{{size, 1, size, 1, size, 1}, {size, 1, size, 1, 0, 0}, {1, 0, size, 1, size, 1}, {size, 1, 0, 0, 1, 0}} {
+		for _, s := range [][6]int{{size, 1, size, 1, size, 1}, {size, 1, size, 1, 0, 0}, {1, 0, size, 1, size, 1}, {size, 1, 0, 0, 1, 0},
+			{size, 1, 0, 0, size, 1}, {1, 0, 0, 0, size, 1}, {1, 0, size, 1, 0, 0}} {
 			Select(rows, size, m, s[0], s[1], a, s[2], s[3], b, s[4], s[5], got)
 			refSelect(rows, size, m, s[0], s[1], a, s[2], s[3], b, s[4], s[5], want)
 			same(t, "select", got, want, 0)
@@ -104,8 +105,11 @@ func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 	for i := range at {
 		at[i] = int32(rng.Intn(rows))
 	}
-	for mode := range 8 {
+	for mode := range 16 {
 		i, j, one := Rows[T]{X: a, At: at}, Rows[T]{X: b, At: at}, 0
+		if mode&8 != 0 { // rows that many meet
+			i.At = slices.Sorted(slices.Values(at))
+		}
 		if mode&1 != 0 {
 			i = Rows[T]{X: a, Step: size}
 		}
@@ -190,14 +194,20 @@ func testGather[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(string, []float64, []float64)) {
 	start := []int32{0, 0, 3, 5, 605, 606}
 	n := int(start[5])
-	at, w, x := make([]int32, n), finite[T](rng, n), finite[T](rng, max(rows, n)*size)
+	at, held, w, x := make([]int32, n), make([]int32, n), finite[T](rng, n), finite[T](rng, max(rows, n)*size)
 	for i := range at {
 		at[i] = int32(rng.Intn(rows))
 	}
+	for g := range 5 { // one row for all edges of a group, but for an edge of the third and one amid the fourth
+		for e := start[g]; e < start[g+1]; e++ {
+			held[e] = int32(g * 7 % rows)
+		}
+	}
+	held[4], held[300] = int32(rows-1), int32(rows-1)
 	got, want := make([]T, 5*size), make([]T, 5*size)
 	defer func(n int) { nearBytes = n }(nearBytes)
-	for mode := range 32 {
-		nearBytes = mode / 16 << 19 // and 0: all are far
+	for mode := range 64 {
+		nearBytes = mode / 32 << 19 // and 0: all are far
 		i, f, y := Rows[T]{X: x, At: at}, w, Rows[T]{X: x[:rows*size], At: at[:n:n]}
 		if mode&1 != 0 {
 			i.At = nil
@@ -205,13 +215,22 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 		if mode&2 != 0 {
 			f = nil
 		}
-		switch mode / 4 % 4 {
+		switch mode / 4 % 8 {
 		case 1:
 			y.X = nil
 		case 2:
 			y = Rows[T]{X: x}
 		case 3:
 			y.At = make([]int32, n)
+		case 4:
+			y.At = held
+		case 5:
+			i.At = held
+		case 6:
+			i.At, y.X = held, nil
+		case 7:
+			i.At, y.At = held, held
+			y.X = x[size : rows*size+size]
 		}
 		SpMM(5, start, 0, f, i, y, size, got)
 		refSpMM(5, start, 0, f, i, y, size, want)

@@ -79,24 +79,29 @@ static int N(rg_unary)(int op, long n, const T *restrict a, T *restrict out) {
 }
 #undef MAP
 
+#define EACH(first, second)                \
+	for (long i = 0; i < size; i++) {      \
+		first, second;                     \
+		o[i] = k[i] != 0 ? x : y;          \
+	}
 static void N(rg_select)(long rows, long size, const T *m, long mr, int me, const T *a, long ar, int ae, const T *b, long br, int be, T *out) {
 	for (long r = 0; r < rows; r++) {
 		const T *restrict k = m + r * mr, *restrict p = a + r * ar, *restrict q = b + r * br;
 		T *restrict o = out + r * size;
-		if (me && ae && be) {
-			for (long i = 0; i < size; i++) {
-				T x = p[i], y = q[i];
-				o[i] = k[i] != 0 ? x : y;
-			}
-		} else if (me && ae) {
-			T y = q[0];
-			for (long i = 0; i < size; i++) {
-				T x = p[i];
-				o[i] = k[i] != 0 ? x : y;
-			}
-		} else {
+		T x = p[0], y = q[0];
+		if (me && ae && be)
+			EACH(x = p[i], y = q[i])
+		else if (me && ae)
+			EACH(x = p[i], (void)0)
+		else if (me && be)
+			EACH((void)0, y = q[i])
+		else if (me)
+			EACH((void)0, (void)0)
+		else if (k[0] != 0 ? ae : be)
+			memmove(o, k[0] != 0 ? p : q, size * sizeof(T));
+		else
 			for (long i = 0; i < size; i++)
-				o[i] = k[i * me] != 0 ? p[i * ae] : q[i * be];
-		}
+				o[i] = k[0] != 0 ? x : y;
 	}
 }
+#undef EACH

@@ -133,31 +133,38 @@ INLINE N(vec) N(term)(int diff, N(vec) c, N(vec) x, N(vec) y) {
 	return c + x * (diff ? x : y);
 }
 
-// PAIRS(NV) is for rows of NV vectors and the elements behind them, as N(pair1) adds them up, with the loops unrolled.
-#define PAIRS(NV)                                                                                     \
-	INLINE void N(rows##NV)(const N(operands) *p, int diff, int tail, double *out) {                  \
-		N(words) m = {0};                                                                             \
-		long size = tail ? p->size : NV * V;                                                          \
-		if (tail)                                                                                     \
-			memcpy(&m, N(ends) + (size - NV * V), VB);                                                \
-		for (long r = 0; r < p->rows; r++) {                                                          \
-			const T *a = p->a + (p->at ? p->at[r] * size : r * p->ar);                                \
-			const T *b = p->b + (p->bt ? p->bt[r] * size : r * p->br);                                \
-			N(vec) c[4] = {{0}, {0}, {0}, {0}}, x, y;                                                 \
-			N(ahead)(p, size, r);                                                                     \
-			_Pragma("GCC unroll 16") for (int j = 0; j < NV; j++) {                                   \
-				memcpy(&x, a + j * V, VB);                                                            \
-				memcpy(&y, b + j * V, VB);                                                            \
-				c[j < NV / 4 * 4 ? j % 4 : 0] = N(term)(diff, c[j < NV / 4 * 4 ? j % 4 : 0], x, y);   \
-			}                                                                                         \
-			if (tail) {                                                                               \
-				memcpy(&x, a + size - V, VB);                                                         \
-				memcpy(&y, b + size - V, VB);                                                         \
-				c[1] = N(term)(diff, c[1], (N(vec))((N(words))x & m), (N(vec))((N(words))y & m));     \
-			}                                                                                         \
-			out[r] = N(total)((c[0] + c[1]) + (c[2] + c[3]));                                         \
-		}                                                                                             \
-	}                                                                                                 \
+// PAIRS(NV) is for rows of NV vectors and the elements behind them, as N(pair1) adds them up, with the loops unrolled. A row of a that
+// many of b meet, one after the other, stays in registers.
+#define PAIRS(NV)                                                                                               \
+	INLINE void N(rows##NV)(const N(operands) *p, int diff, int tail, double *out) {                            \
+		N(words) m = {0};                                                                                       \
+		long size = tail ? p->size : NV * V;                                                                    \
+		if (tail)                                                                                               \
+			memcpy(&m, N(ends) + (size - NV * V), VB);                                                          \
+		for (long r = 0, same; r < p->rows; r = same) {                                                         \
+			const T *a = p->a + (p->at ? p->at[r] * size : r * p->ar);                                          \
+			N(vec) held[NV], rest = {0};                                                                        \
+			_Pragma("GCC unroll 16") for (int j = 0; j < NV; j++)                                               \
+				memcpy(&held[j], a + j * V, VB);                                                                \
+			if (tail)                                                                                           \
+				memcpy(&rest, a + size - V, VB);                                                                \
+			rest = (N(vec))((N(words))rest & m);                                                                \
+			for (same = r; same < p->rows && (same == r || (p->at ? p->at[same] == p->at[r] : !p->ar)); same++) { \
+				const T *b = p->b + (p->bt ? p->bt[same] * size : same * p->br);                                \
+				N(vec) c[4] = {{0}, {0}, {0}, {0}}, y;                                                          \
+				N(ahead)(p, size, same);                                                                        \
+				_Pragma("GCC unroll 16") for (int j = 0; j < NV; j++) {                                         \
+					memcpy(&y, b + j * V, VB);                                                                  \
+					c[j < NV / 4 * 4 ? j % 4 : 0] = N(term)(diff, c[j < NV / 4 * 4 ? j % 4 : 0], held[j], y);   \
+				}                                                                                               \
+				if (tail) {                                                                                     \
+					memcpy(&y, b + size - V, VB);                                                               \
+					c[1] = N(term)(diff, c[1], rest, (N(vec))((N(words))y & m));                                \
+				}                                                                                               \
+				out[same] = N(total)((c[0] + c[1]) + (c[2] + c[3]));                                            \
+			}                                                                                                   \
+		}                                                                                                       \
+	}                                                                                                           \
 	static __attribute__((noinline)) void N(pairs##NV)(const N(operands) *p, int diff, double *out) { \
 		if (p->size == NV * V)                                                                        \
 			diff ? N(rows##NV)(p, 1, 0, out) : N(rows##NV)(p, 0, 0, out);                             \

@@ -20,33 +20,45 @@ INLINE void N(fetch)(const T *row, long bytes) {
 		__builtin_prefetch((const char *)row + j, 0, 2);
 }
 
+// How many rows a term has; of two, which is the same for all edges of a group and stays in registers, too.
+enum { N(ONE), N(BOTH), N(HOLD_X), N(HOLD_Y) };
+
 // N(tile) adds the edges lo…hi over NV vectors from column c on, the last one from column last on, and writes them to out. Columns of
 // two vectors are the same sums twice.
-#define TILE(NV)                                                                                                     \
-	INLINE void N(tile##NV)(const N(terms) *t, int two, long lo, long hi, long c, long last, T *out) {               \
-		N(vec) acc[NV], v, u;                                                                                        \
-		for (int j = 0; j < NV; j++)                                                                                 \
-			acc[j] = (N(vec)){0};                                                                                    \
-		for (long e = lo; e < hi; e++) {                                                                             \
-			const T *x = t->x + (t->at ? (long)t->at[e] : e + t->base) * t->size, *y = 0;                            \
-			if (t->far && e + AHEAD < t->last)                                                                       \
-				N(fetch)(t->x + (long)t->at[e + AHEAD] * t->size + c, (last - c) * (long)sizeof(T) + VB);            \
-			if (two) {                                                                                               \
-				y = t->y + (t->yt ? (long)t->yt[e] : e + t->base) * t->size;                                         \
-				if (t->yfar && e + AHEAD < t->last)                                                                  \
-					N(fetch)(t->y + (long)t->yt[e + AHEAD] * t->size + c, (last - c) * (long)sizeof(T) + VB);        \
-			}                                                                                                        \
-			T f = t->w ? t->w[e] : 1;                                                                                \
-			for (int j = 0; j < NV; j++) {                                                                           \
-				long at = j < NV - 1 ? c + j * V : last;                                                             \
-				memcpy(&v, x + at, VB);                                                                              \
-				if (two)                                                                                             \
-					memcpy(&u, y + at, VB), v -= u;                                                                  \
-				acc[j] += f * v;                                                                                     \
-			}                                                                                                        \
-		}                                                                                                            \
-		for (int j = 0; j < NV; j++)                                                                                 \
-			memcpy(out + (j < NV - 1 ? c + j * V : last), &acc[j], VB);                                              \
+#define TILE(NV)                                                                                                                           \
+	INLINE void N(tile##NV)(const N(terms) *t, int form, long lo, long hi, long c, long last, T *out) {                                    \
+		N(vec) acc[NV], held[NV], v, u;                                                                                                    \
+		const T *x = t->x + c, *y = form == N(ONE) ? 0 : t->y + c;                                                                         \
+		long rest = last - c, bytes = rest * (long)sizeof(T) + VB;                                                                         \
+		for (int j = 0; j < NV; j++) {                                                                                                     \
+			acc[j] = (N(vec)){0};                                                                                                          \
+			if (form > N(BOTH))                                                                                                            \
+				memcpy(&held[j], (form == N(HOLD_X) ? x + t->at[lo] * t->size : y + t->yt[lo] * t->size) + (j < NV - 1 ? j * V : rest), VB); \
+		}                                                                                                                                  \
+		for (long e = lo; e < hi; e++) {                                                                                                   \
+			const T *p = x, *q = y;                                                                                                        \
+			if (form != N(HOLD_X))                                                                                                         \
+				p += (t->at ? (long)t->at[e] : e + t->base) * t->size;                                                                     \
+			if (form == N(BOTH) || form == N(HOLD_X))                                                                                      \
+				q += (t->yt ? (long)t->yt[e] : e + t->base) * t->size;                                                                     \
+			if (t->far && e + AHEAD < t->last && (form != N(HOLD_X) || t->at[e + AHEAD] != t->at[e + AHEAD - 1]))                          \
+				N(fetch)(x + (long)t->at[e + AHEAD] * t->size, bytes);                                                                     \
+			if (form != N(ONE) && t->yfar && e + AHEAD < t->last && (form != N(HOLD_Y) || t->yt[e + AHEAD] != t->yt[e + AHEAD - 1]))       \
+				N(fetch)(y + (long)t->yt[e + AHEAD] * t->size, bytes);                                                                     \
+			T f = t->w ? t->w[e] : 1;                                                                                                      \
+			for (int j = 0; j < NV; j++) {                                                                                                 \
+				long at = j < NV - 1 ? j * V : rest;                                                                                       \
+				if (form != N(HOLD_X))                                                                                                     \
+					memcpy(&v, p + at, VB);                                                                                                \
+				if (form == N(BOTH) || form == N(HOLD_X))                                                                                  \
+					memcpy(&u, q + at, VB);                                                                                                \
+				if (form != N(ONE))                                                                                                        \
+					v = (form == N(HOLD_X) ? held[j] : v) - (form == N(HOLD_Y) ? held[j] : u);                                             \
+				acc[j] += f * v;                                                                                                           \
+			}                                                                                                                              \
+		}                                                                                                                                  \
+		for (int j = 0; j < NV; j++)                                                                                                       \
+			memcpy(out + (j < NV - 1 ? c + j * V : last), &acc[j], VB);                                                                    \
 	}
 #if VB == 64
 TILE(16)
@@ -61,15 +73,15 @@ TILE(2)
 TILE(1)
 
 // N(edges) sums at most CHAIN edges over the columns from…end.
-INLINE void N(edges)(const N(terms) *t, int two, long lo, long hi, long from, long end, T *out) {
+INLINE void N(edges)(const N(terms) *t, int form, long lo, long hi, long from, long end, T *out) {
 	long c = from;
 	out -= from;
 #if VB == 64
 	for (; c + 16 * V <= end; c += 16 * V)
-		N(tile16)(t, two, lo, hi, c, c + 15 * V, out);
+		N(tile16)(t, form, lo, hi, c, c + 15 * V, out);
 #endif
 	for (; c + 8 * V <= end; c += 8 * V)
-		N(tile8)(t, two, lo, hi, c, c + 7 * V, out);
+		N(tile8)(t, form, lo, hi, c, c + 7 * V, out);
 	if (c == end)
 		return;
 	if (end - from >= V) {
@@ -77,7 +89,7 @@ INLINE void N(edges)(const N(terms) *t, int two, long lo, long hi, long from, lo
 		switch ((end - c + V - 1) / V) {
 #define CASE(NV)                                      \
 	case NV:                                          \
-		N(tile##NV)(t, two, lo, hi, c, last, out);    \
+		N(tile##NV)(t, form, lo, hi, c, last, out);    \
 		return;
 			CASE(1) CASE(2) CASE(3) CASE(4) CASE(5) CASE(6) CASE(7) CASE(8)
 #undef CASE
@@ -89,47 +101,60 @@ INLINE void N(edges)(const N(terms) *t, int two, long lo, long hi, long from, lo
 		acc[j] = 0;
 	for (long e = lo; e < hi; e++) {
 		const T *x = t->x + (t->at ? (long)t->at[e] : e + t->base) * t->size + c;
-		const T *y = two ? t->y + (t->yt ? (long)t->yt[e] : e + t->base) * t->size + c : 0;
+		const T *y = form ? t->y + (t->yt ? (long)t->yt[e] : e + t->base) * t->size + c : 0;
 		T f = t->w ? t->w[e] : 1;
 		for (long j = 0; j < n; j++)
-			acc[j] += f * (two ? x[j] - y[j] : x[j]);
+			acc[j] += f * (form ? x[j] - y[j] : x[j]);
 	}
 	memcpy(out + c, acc, n * sizeof(T));
 }
 
 #define STRIP (16 * V)
 
-INLINE void N(groups)(const N(terms) *t, int two, long groups, const int32_t *start, T *out) {
-	for (long g = 0; g < groups; g++) {
-		long lo = start[g] - t->base, hi = start[g + 1] - t->base;
-		T *o = out + g * t->size;
-		if (hi - lo <= CHAIN || !SINGLE) {
-			N(edges)(t, two, lo, hi, 0, t->size, o);
-			continue;
-		}
-		// a long group: sums of CHAIN edges, added up in double over strips of columns
-		for (long c = 0; c < t->size; c += STRIP) {
-			long n = t->size - c < STRIP ? t->size - c : STRIP;
-			double sum[STRIP] = {0};
-			for (long a = lo; a < hi; a += CHAIN) {
-				T part[STRIP];
-				N(edges)(t, two, a, a + CHAIN < hi ? a + CHAIN : hi, c, c + n, part);
-				for (long j = 0; j < n; j++)
-					sum[j] += part[j];
-			}
-			for (long j = 0; j < n; j++)
-				o[c + j] = (T)sum[j];
-		}
+INLINE void N(group)(const N(terms) *t, int form, long lo, long hi, T *out) {
+	if (hi - lo <= CHAIN || !SINGLE) {
+		N(edges)(t, form, lo, hi, 0, t->size, out);
+		return;
 	}
+	// a long group: sums of CHAIN edges, added up in double over strips of columns
+	for (long c = 0; c < t->size; c += STRIP) {
+		long n = t->size - c < STRIP ? t->size - c : STRIP;
+		double sum[STRIP] = {0};
+		for (long a = lo; a < hi; a += CHAIN) {
+			T part[STRIP];
+			N(edges)(t, form, a, a + CHAIN < hi ? a + CHAIN : hi, c, c + n, part);
+			for (long j = 0; j < n; j++)
+				sum[j] += part[j];
+		}
+		for (long j = 0; j < n; j++)
+			out[c + j] = (T)sum[j];
+	}
+}
+
+// N(same) is whether the edges lo…hi have one row.
+INLINE int N(same)(const int32_t *at, long lo, long hi) {
+	int32_t other = 0;
+	if (!at || lo == hi || at[lo] != at[hi - 1])
+		return 0;
+	for (long e = lo; e < hi; e++)
+		other |= at[e] ^ at[lo];
+	return !other;
 }
 
 static void N(rg_spmm)(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, int far, const T *y, const int32_t *yt,
 	int yfar, long size, T *out) {
 	N(terms) t = {base, size, start[groups] - base, at && far, yt && yfar, w, x, y, at, yt};
-	if (y)
-		N(groups)(&t, 1, groups, start, out);
-	else
-		N(groups)(&t, 0, groups, start, out);
+	for (long g = 0; g < groups; g++, out += size) {
+		long lo = start[g] - base, hi = start[g + 1] - base;
+		if (!y)
+			N(group)(&t, N(ONE), lo, hi, out);
+		else if (N(same)(yt, lo, hi))
+			N(group)(&t, N(HOLD_Y), lo, hi, out);
+		else if (N(same)(at, lo, hi))
+			N(group)(&t, N(HOLD_X), lo, hi, out);
+		else
+			N(group)(&t, N(BOTH), lo, hi, out);
+	}
 }
 
 // N(rg_gather) copies rows of x, with some rows ahead on their way to the cache; a negative row is zero.
