@@ -131,7 +131,7 @@ func (l *lowerer) wants(v *val) bool {
 	case vConst:
 		return false
 	}
-	if l.conditional(v) {
+	if l.conditional(v) || l.onlySubtracted(v) {
 		return false
 	}
 	if l.turnedInOrder(v) {

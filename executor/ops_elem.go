@@ -15,6 +15,9 @@ var (
 
 // elementwise compiles an element-wise float kernel with broadcasting.
 func (c *compiler) elementwise(v *val, mask int) (int, error) {
+	if minusLabel(v) != nil {
+		return c.emitMinusLabel(v, mask)
+	}
 	args, err := c.floatArgs(v, mask)
 	if err != nil {
 		return 0, err

@@ -143,6 +143,7 @@ var faults = []fault{
 	{"elements behind the vectors of a row are not paired", "kernels/cpu/reduce.h", "diff ? N(rows##NV)(p, 1, 1, out) : N(rows##NV)(p, 0, 1, out); ", "diff ? N(rows##NV)(p, 1, 0, out) : N(rows##NV)(p, 0, 0, out); ", "./kernels/cpu"},
 	{"log-sum-exp counts the elements behind the vectors twice", "kernels/cpu/reduce.h", "x = (N(vec))(((N(words))x & m) | ((N(words))none & ~m));", "x = (N(vec))(((N(words))x & (m | 0)) | ((N(words))x & ~m));", "./kernels/cpu"},
 	{"a group's edges have one row where the first and the last do", "kernels/cpu/spmm.h", "		other |= at[e] ^ at[lo];\n", "		(void)e;\n", "./kernels/cpu -run=TestAgainstReference"},
+	{"1 is subtracted from the first logit", "executor/labels.go", "		row[l]--\n", "		row[l*0]--\n", "./executor -run=TestMinusLabels"},
 	{"rows that have nothing added get the first row's", "executor/add_rows.go", "			if at >= 0 {", "			if at = max(at, 0); at >= 0 {", "./executor -run=TestRowsAddedInPlace"},
 
 	// Training.

@@ -1,0 +1,78 @@
+package executor
+
+import "github.com/relgrad/relgrad/internal/sqlerr"
+
+// labelOf is the column of labels of a column of one-hot vectors, or of these in another kind, that is not in memory; nil for another.
+func labelOf(v *val) *val {
+	if v.op == vCall && v.data == nil && v.expr.Def.Name == "cast" {
+		v = v.args[0]
+	}
+	if v.op != vCall || v.data != nil || v.expr.Def.Name != "one_hot" {
+		return nil
+	}
+	return v.args[0]
+}
+
+// onlySubtracted reports whether v are one-hot vectors that are subtracted from others and nothing else: the labels say where 1 is
+// subtracted, and the vectors need not be made.
+func (l *lowerer) onlySubtracted(v *val) bool {
+	if labelOf(v) == nil || l.isRoot[v] {
+		return false
+	}
+	for _, u := range l.uses[v] {
+		switch {
+		case labelOf(u) != nil:
+			if !l.onlySubtracted(u) {
+				return false
+			}
+		case minusLabel(u) == nil || u.args[0] == v:
+			return false
+		}
+	}
+	return true
+}
+
+// minusLabel is the column of labels where v is a difference of vectors and the one-hot vectors of labels; nil for another.
+func minusLabel(v *val) *val {
+	if v.op != vCall || v.expr.Def.Name != "sub" || v.args[0].typ.Size() != v.typ.Size() || v.args[1].typ.Size() != v.typ.Size() || v.args[0].uniform() {
+		return nil
+	}
+	return labelOf(v.args[1])
+}
+
+// emitMinusLabel compiles x - one_hot(label).
+func (c *compiler) emitMinusLabel(v *val, mask int) (int, error) {
+	x, err := c.emit(v.args[0], mask)
+	if err != nil {
+		return 0, err
+	}
+	label, err := c.emit(minusLabel(v), mask)
+	if err != nil {
+		return 0, err
+	}
+	return c.strict(v, []int{c.convert(x, kindOf(v.typ)), label}, mask, nil, byKind(v, runMinusLabel[float32], runMinusLabel[float64])), nil
+}
+
+func runMinusLabel[T float](b *block, o *op) error {
+	x, label, out := of[T](b.arg(o, 0)), b.arg(o, 1).i64, of[T](b.out(o))
+	size, step, each := b.out(o).size, b.step(o, 0), b.step(o, 1)
+	rows := b.rows(o)
+	if step == size {
+		copy(out[:rows*size], x)
+	}
+	for r := range rows {
+		row := out[r*size : (r+1)*size]
+		if step != size {
+			copy(row, x[r*step:])
+		}
+		if b.skip(o, r) {
+			continue
+		}
+		l := label[r*each]
+		if l < 0 || l >= int64(size) {
+			return sqlerr.New(sqlerr.ArraySubscript, "label %d of one_hot is not in 0 to %d", l, size-1)
+		}
+		row[l]--
+	}
+	return nil
+}
