@@ -2,30 +2,30 @@ package executor
 
 import "github.com/relgrad/relgrad/kernels/cpu"
 
-// addRows adds columns of few rows to a sum that nothing else reads, in its memory: the other rows stay as they are.
+// addRows computes x + y[·] + z[·] in the memory of the sum x, which nothing else reads: rows of x that have a row in neither y nor z,
+// nearly all of them, stay as they are.
 type addRows struct {
 	from []source
 }
 
-// Sizes that tests make small: how many rows a sum has at least for each that is added in place, and how many numbers a row.
+// Sizes that tests make small: how many rows a sum has at least for each that something is added to, and how many numbers a row.
 var sparseRows, sparseSize = 4, 16
 
-// tryAddRows makes the instruction of a map that adds rows which most rows of it have none of, nil for another: x + y[·] + z[·].
+// tryAddRows makes the instruction of such a map, nil for another.
 func (l *lowerer) tryAddRows(v *val) *instr {
 	if l.structural || v.op != vCall || v.typ.Nullable || v.typ.Size() < sparseSize {
 		return nil
 	}
-	a := &addRows{}
-	base := v
+	a, base, rows := &addRows{}, v, 0
 	for len(l.uses[base]) == 1 || base == v {
 		if base.op != vCall || base.data != nil || base.expr.Def.Name != "add" || !base.typ.Is(v.typ) {
 			break
 		}
-		s, ok := fewOf(base.args[1], v)
-		if !ok {
+		s, n := fewOf(base.args[1], v)
+		if n*sparseRows > v.sp.n || s.v == nil {
 			break
 		}
-		a.from = append([]source{s}, a.from...)
+		a.from, rows = append([]source{s}, a.from...), rows+n
 		base = base.args[0]
 	}
 	if base.op != vAgg || base.typ.Nullable || len(a.from) == 0 || len(l.uses[base]) != 1 || l.isRoot[base] || !base.vary || base.data == nil ||
@@ -37,23 +37,26 @@ func (l *lowerer) tryAddRows(v *val) *instr {
 	for _, s := range a.from {
 		t.also, t.gathers = append(t.also, s.v), append(t.gathers, s.v)
 	}
-	in := &instr{v: v, how: "rows added in place", rows: v.sp.n, t: t, lower: a}
-	for _, s := range a.from {
-		n := float64(s.v.sp.n * v.typ.Size())
-		in.flops, in.bytes = in.flops+n, in.bytes+3*n*float64(kindOf(v.typ).bytes())
-	}
+	looks, n := float64(len(a.from)*v.sp.n), float64(rows*v.typ.Size())
+	in := &instr{v: v, how: "rows added in place", rows: v.sp.n, t: t, lower: a, flops: looks + n, bytes: 4*looks + 3*n*float64(kindOf(v.typ).bytes())}
 	in.cut()
 	return in
 }
 
-// fewOf finds the rows of a column in memory that v adds to few of its rows.
-func fewOf(x, v *val) (source, bool) {
+// fewOf finds the column in memory of which x has rows, and how many rows of x have one.
+func fewOf(x, v *val) (s source, n int) {
 	if x.op != vGather || x.data != nil || x.typ.Nullable || !x.typ.Is(v.typ) || x.idx.at == nil || !x.idx.missing {
-		return source{}, false
+		return s, 0
 	}
-	y := x.args[0]
-	ok := y.data != nil && y.data.kind == kindOf(v.typ) && y.sp.n*sparseRows <= v.sp.n
-	return source{v: y, idx: x.idx}, ok
+	if y := x.args[0]; y.data == nil || y.data.kind != kindOf(v.typ) {
+		return s, 0
+	}
+	for _, at := range x.idx.at {
+		if at >= 0 {
+			n++
+		}
+	}
+	return source{v: x.args[0], idx: x.idx}, n
 }
 
 func (a *addRows) run(m *machine, in *instr) error {

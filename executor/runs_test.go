@@ -79,6 +79,7 @@ func TestRunsInPasses(t *testing.T) {
 // TestRowsAddedInPlace computes gradients of which a part concerns few of the rows.
 func TestRowsAddedInPlace(t *testing.T) {
 	executor.AddRowsInPlace(t)
+	executor.SmallLanes(t)
 	testRuns(t, planes(t, 40), []string{"entity"}, func(plan string) {
 		if !strings.Contains(plan, "rows added in place") {
 			t.Errorf("no rows are added in place:\n%s", plan)

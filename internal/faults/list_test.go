@@ -144,6 +144,8 @@ var faults = []fault{
 	{"log-sum-exp counts the elements behind the vectors twice", "kernels/cpu/reduce.h", "x = (N(vec))(((N(words))x & m) | ((N(words))none & ~m));", "x = (N(vec))(((N(words))x & (m | 0)) | ((N(words))x & ~m));", "./kernels/cpu"},
 	{"a group's edges have one row where the first and the last do", "kernels/cpu/spmm.h", "		other |= at[e] ^ at[lo];\n", "		(void)e;\n", "./kernels/cpu -run=TestAgainstReference"},
 	{"1 is subtracted from the first logit", "executor/labels.go", "		row[l]--\n", "		row[l*0]--\n", "./executor -run=TestMinusLabels"},
+	{"what others read is changed in place", "executor/add_rows.go", " || len(l.uses[base]) != 1", "", "./executor -run=TestRandomAdditions"},
+	{"rows are added to those of the first lane", "executor/add_rows.go", "sum[(lo+i)*size:]", "sum[i*size:]", "./executor -run=TestRandomAdditions"},
 	{"rows that have nothing added get the first row's", "executor/add_rows.go", "			if at >= 0 {", "			if at = max(at, 0); at >= 0 {", "./executor -run=TestRowsAddedInPlace"},
 
 	// Training.

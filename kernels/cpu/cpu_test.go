@@ -194,16 +194,16 @@ func testGather[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(string, []float64, []float64)) {
 	start := []int32{0, 0, 3, 5, 605, 606}
 	n := int(start[5])
-	at, held, w, x := make([]int32, n), make([]int32, n), finite[T](rng, n), finite[T](rng, max(rows, n)*size)
+	at, held, nearly, w, x := make([]int32, n), make([]int32, n), make([]int32, n), finite[T](rng, n), finite[T](rng, max(rows, n)*size)
 	for i := range at {
 		at[i] = int32(rng.Intn(rows))
 	}
-	for g := range 5 { // one row for all edges of a group, but for an edge of the third and one amid the fourth
+	for g := range 5 { // one row for all edges of a group; nearly: but for an edge of the third and one amid the fourth
 		for e := start[g]; e < start[g+1]; e++ {
-			held[e] = int32(g * 7 % rows)
+			held[e], nearly[e] = int32(g*7%rows), int32(g*7%rows)
 		}
 	}
-	held[4], held[300] = int32(rows-1), int32(rows-1)
+	nearly[4], nearly[300] = int32(rows-1), int32(rows-1)
 	got, want := make([]T, 5*size), make([]T, 5*size)
 	defer func(n int) { nearBytes = n }(nearBytes)
 	for mode := range 64 {
@@ -229,7 +229,7 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 		case 6:
 			i.At, y.X = held, nil
 		case 7:
-			i.At, y.At = held, held
+			i.At, y.At = nearly, nearly
 			y.X = x[size : rows*size+size]
 		}
 		SpMM(5, start, 0, f, i, y, size, got)

@@ -20,7 +20,8 @@ INLINE void N(fetch)(const T *row, long bytes) {
 		__builtin_prefetch((const char *)row + j, 0, 2);
 }
 
-// How many rows a term has; of two, which is the same for all edges of a group and stays in registers, too.
+// Forms of a term: one row, the difference of two, and that where x, or y, is the same row for all edges of a group: it is loaded once
+// and stays in registers, as far as there are. The first is 0.
 enum { N(ONE), N(BOTH), N(HOLD_X), N(HOLD_Y) };
 
 // N(tile) adds the edges lo…hi over NV vectors from column c on, the last one from column last on, and writes them to out. Columns of
