@@ -3,7 +3,7 @@
 package cpu
 
 /*
-#cgo CFLAGS: -O3 -std=gnu11
+#cgo CFLAGS: -std=gnu11
 #cgo LDFLAGS: -lm
 #include "cpu.h"
 */

@@ -1,0 +1,6 @@
+//go:build cgo && !unoptimized
+
+package cpu
+
+// #cgo CFLAGS: -O3
+import "C"
