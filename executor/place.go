@@ -340,12 +340,13 @@ func (p *Program) keep(x *item) error {
 	return nil
 }
 
-// grow makes the arena large enough.
+// grow makes the arena large enough, and a large one so in whole huge pages: the next batch, which has a few groups more, then
+// finds room, too, where new memory would have to be cleared page by page as it is first written.
 func (a *arena) grow(p *Program, mem, disk int) error {
 	if len(a.mem.Bytes()) < max(mem, 1) {
 		a.mem.Free()
 		a.mem = nil
-		b, err := tensor.NewBuffer(mem)
+		b, err := tensor.NewBuffer(tensor.WholePages(mem))
 		if err != nil {
 			return outOfMemory(err)
 		}

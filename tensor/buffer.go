@@ -32,6 +32,15 @@ func NewBuffer(n int) (*Buffer, error) {
 	return &Buffer{mem: mem}, nil
 }
 
+// WholePages is n bytes in whole huge pages of 2 MB; what fills none remains n.
+func WholePages(n int) int {
+	const huge = 2 << 20
+	if n < huge {
+		return n
+	}
+	return (n + huge - 1) / huge * huge
+}
+
 // Free returns the memory; every slice of it becomes invalid. A nil or freed buffer is left alone.
 func (b *Buffer) Free() {
 	if b == nil || b.mem == nil {

@@ -2,6 +2,7 @@ package train
 
 import (
 	"math"
+	"sync/atomic"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -37,7 +38,7 @@ func (s *Slot) gather(step int64) (err error) {
 	if s.grad, s.rows, err = s.Grad(); err != nil {
 		return err
 	}
-	if n := len(s.rows) * s.Size; s.grad.F32 != nil && cpu.Finite(s.grad.F32[:n]) || s.grad.F64 != nil && cpu.Finite(s.grad.F64[:n]) {
+	if s.finite() {
 		return nil
 	}
 	for i, row := range s.rows { // which it is
@@ -52,6 +53,17 @@ func (s *Slot) gather(step int64) (err error) {
 		}
 	}
 	return nil
+}
+
+// finite reports whether all numbers of the gradient are.
+func (s *Slot) finite() bool {
+	var bad atomic.Bool
+	shared(0, len(s.rows)*s.Size, 1, func(lo, hi int) {
+		if s.grad.F32 != nil && !cpu.Finite(s.grad.F32[lo:hi]) || s.grad.F64 != nil && !cpu.Finite(s.grad.F64[lo:hi]) {
+			bad.Store(true)
+		}
+	})
+	return !bad.Load()
 }
 
 func (s *Slot) trained(row int32) bool { return s.Trained == nil || s.Trained[row] }
@@ -121,16 +133,23 @@ func (s *Slot) spread() {
 		s.zeros = s.Param.like()
 	}
 	s.dense = s.zeros
-	clear(s.dense.F32)
-	clear(s.dense.F64)
-	for i, row := range s.rows {
-		at, to := i*s.Size, int(row)*s.Size
-		if s.grad.F32 != nil {
-			copy(s.dense.F32[to:to+s.Size], s.grad.F32[at:])
+	shared(0, s.dense.Len(), 1, func(lo, hi int) {
+		if s.dense.F32 != nil {
+			clear(s.dense.F32[lo:hi])
 		} else {
-			copy(s.dense.F64[to:to+s.Size], s.grad.F64[at:])
+			clear(s.dense.F64[lo:hi])
 		}
-	}
+	})
+	shared(0, len(s.rows), s.Size, func(lo, hi int) {
+		for i, row := range s.rows[lo:hi] {
+			at, to := (lo+i)*s.Size, int(row)*s.Size
+			if s.grad.F32 != nil {
+				copy(s.dense.F32[to:to+s.Size], s.grad.F32[at:])
+			} else {
+				copy(s.dense.F64[to:to+s.Size], s.grad.F64[at:])
+			}
+		}
+	})
 }
 
 // whole reports whether the gradient has all rows of the parameter, in their order.
