@@ -419,8 +419,8 @@ func (c *Conn) Scan(sql string, row func([]Cell) error) error {
 	}
 	defer s.Close()
 	out := make([]Cell, scanRows*max(s.cols, 1))
+	var got C.int // cgo allocates it
 	for {
-		var got C.int
 		rc := C.rg_steps(s.p, s.c.wait, C.int(s.cols), scanRows, C.uintptr_t(uintptr(unsafe.Pointer(&out[0]))), &got)
 		runtime.KeepAlive(out)
 		for i := range int(got) {
