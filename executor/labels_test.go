@@ -42,6 +42,8 @@ func TestMinusLabels(t *testing.T) {
 		{"SELECT sum(sqnorm(z - one_hot(whole, 5)) + dot(exp(z), one_hot(whole, 5))) AS loss FROM logits", 4, true},
 		{"SELECT sum(sqnorm(one_hot(whole, 5) - z)) AS loss FROM logits", 4, true},
 		{"SELECT sum(sqnorm(dot(z, z) - one_hot(whole, 5))) AS loss FROM logits", 4, true},
+		{"SELECT sum(sqnorm(z - one_hot(2, 5))) AS loss FROM logits", 4, false},
+		{"SELECT sum(sqnorm(x.z - one_hot(y.whole, 5))) AS loss FROM logits x LEFT JOIN logits y ON y.id = x.id + 1", 4, false},
 		{"SELECT sum(CASE WHEN label < 5 THEN cross_entropy(z, label) END) AS loss FROM logits", 9, false},
 		{"SELECT sum(CASE WHEN label < 5 THEN sqnorm(z - one_hot(label, 5)) ELSE sqnorm(z) END) AS loss FROM logits", 9, false},
 	} {
@@ -57,8 +59,11 @@ func TestMinusLabels(t *testing.T) {
 
 // TestMinusWrongLabel: a label that is none is an error, also where no vector is made of it.
 func TestMinusWrongLabel(t *testing.T) {
-	_, p := compile(t, classified(t, 300, 5, "SELECT sum(sqnorm(z - one_hot(label, 5))) AS loss FROM logits"), []string{"w"}, executor.Options{})
-	if err := p.Run(context.Background(), kernels.Env{}); err == nil || !strings.Contains(err.Error(), "label 5 of one_hot is not in 0 to 4") {
-		t.Errorf("the error is %v", err)
+	for label, text := range map[string]string{"label": "label 5 of one_hot is not in 0 to 4", "label - 1": "label -1 of one_hot is not in 0 to 4"} {
+		loss := "SELECT sum(sqnorm(z - one_hot(" + label + ", 5))) AS loss FROM logits"
+		_, p := compile(t, classified(t, 300, 5, loss), []string{"w"}, executor.Options{})
+		if err := p.Run(context.Background(), kernels.Env{}); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s: the error is %v", loss, err)
+		}
 	}
 }
