@@ -489,7 +489,7 @@ func (x *member) sum(b *block, p *partials, lo, n int) {
 	code := x.v.grp.code
 	for at := 0; at < n; {
 		g, to := 0, n
-		if code != nil {
+		if code != nil && x.v.grp.out.n > 1 {
 			g = int(code[lo+at])
 			for to = at + 1; to < n && int(code[lo+to]) == g; to++ {
 			}

@@ -253,12 +253,14 @@ func convertCell(b *block, o *op) error {
 	case in.kind == f64 && out.kind == f32:
 		cpu.Narrow(in.f64[:n], out.f32[:n])
 	case in.kind == i64 && out.kind == f64:
+		to := out.f64[:n]
 		for i, x := range in.i64[:n] {
-			out.f64[i] = float64(x)
+			to[i] = float64(x)
 		}
 	case in.kind == i64 && out.kind == f32:
+		to := out.f32[:n]
 		for i, x := range in.i64[:n] {
-			out.f32[i] = float32(x)
+			to[i] = float32(x)
 		}
 	default:
 		return internal("no conversion from %d to %d", in.kind, out.kind)
