@@ -33,11 +33,21 @@ func (l *lowerer) tryByRows(v *val) (*instr, error) {
 		l.s.views = l.s.views[:views]
 		return nil, err
 	}
-	t, err := compile(l.g, nil, w)
+	results, besides := []*val{w}, l.productsOf(v)
+	for _, u := range besides {
+		x := &val{id: l.g.id(), sp: b.sp, typ: u.typ, vary: u.vary}
+		x.typ.Shape = x.typ.Shape[1:]
+		if err := b.product(x, u, w); err != nil {
+			return nil, err
+		}
+		results = append(results, x)
+		l.besides[u] = true
+	}
+	t, err := compile(l.g, nil, results...)
 	if err != nil {
 		return nil, err
 	}
-	if least := t.rows; l.maps[v] {
+	if least := t.rows; l.maps[v] || besides != nil {
 		for rows := min(rowsOfProduct, b.sp.n/shareRows); rows > least; rows /= 2 {
 			if t.place(rows); t.bytes <= productScratch {
 				break
@@ -45,7 +55,28 @@ func (l *lowerer) tryByRows(v *val) (*instr, error) {
 			t.place(least)
 		}
 	}
-	return l.finish(&instr{v: v, how: "map by rows", rows: b.sp.n, by: b.m, t: t}), nil
+	in := l.finish(&instr{v: v, how: "map by rows", rows: b.sp.n, by: b.m, t: t, besides: besides})
+	for _, u := range besides {
+		in.bytes += float64(u.sp.n * u.typ.Size() * kindOf(u.typ).bytes())
+	}
+	return in, nil
+}
+
+// productsOf lists the products of the map v with narrow matrices that are in memory before it: their rows are made of its rows while
+// these are in the cache.
+func (l *lowerer) productsOf(v *val) (all []*val) {
+	for _, u := range l.uses[v] {
+		if !large(u) || u.args[0] != v || !l.mat[u] || u.sp != v.sp || !v.vary || l.distributed[u] != l.distributed[v] || slices.Contains(all, u) {
+			continue
+		}
+		if p := dims(v, u.args[1]); p.n > narrowSide || p.k < 2*p.n {
+			continue
+		}
+		if m, _ := untransposed(u.args[1]); m.data != nil && m.data.kind == kindOf(v.typ) && !m.typ.Nullable {
+			all = append(all, u)
+		}
+	}
+	return all
 }
 
 // rowsOf gives v as a column over the rows of the chunks; nil where it has none.
@@ -74,9 +105,7 @@ func (b *byRows) rowsOf(v *val) (*val, error) {
 		if x == nil || err != nil {
 			return nil, err
 		}
-		w.op, w.args = vCall, []*val{x, b.whole(v.args[1])}
-		w.expr, err = kernels.Call(v.expr.Def, v.expr.Attr, operandOf(0, w.args[0]), operandOf(1, w.args[1]))
-		return w, err
+		return w, b.product(w, v, x)
 	}
 	at, ok := alongRows(v)
 	if !ok {
@@ -103,6 +132,13 @@ func (b *byRows) rowsOf(v *val) (*val, error) {
 		return nil, nil
 	}
 	return w, nil
+}
+
+// product makes w the product v over the rows, whose first operand is x.
+func (b *byRows) product(w, v, x *val) (err error) {
+	w.op, w.args = vCall, []*val{x, b.whole(v.args[1])}
+	w.expr, err = kernels.Call(v.expr.Def, v.expr.Attr, operandOf(0, x), operandOf(1, w.args[1]))
+	return err
 }
 
 // alongRows reports whether a call computes each row of its chunk from the same row of its arguments' chunks, and gives the

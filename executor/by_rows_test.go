@@ -49,6 +49,42 @@ func TestMapsByRowsBroadcast(t *testing.T) {
 	}
 }
 
+// TestProductsOfRows: products of a map's rows with narrow matrices that are there before it are made with the map, others after it.
+func TestProductsOfRows(t *testing.T) {
+	executor.SmallProducts(t)
+	for _, with := range []struct {
+		views   []string
+		besides [2]int // of one head, of five; some of them are products of gradients
+	}{
+		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, tanh(v)))) AS loss FROM scores"}, [2]int{2, 1}},
+		{[]string{"loss", "SELECT sum(dot(matmul(p, q), tanh(matmul(p, m))) + sqnorm(matmul(p, v))) AS loss FROM scores"}, [2]int{4, 4}},
+		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, transpose(u)))) AS loss FROM scores"}, [2]int{2, 2}},
+		{[]string{"loss", "SELECT sum(sqnorm(matmul(transpose(p), v))) AS loss FROM scores"}, [2]int{0, 0}},
+		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, p))) AS loss FROM scores"}, [2]int{1, 1}},
+		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, matmul(transpose(p), v)))) AS loss FROM scores"}, [2]int{0, 0}},
+		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, wide))) AS loss FROM scores"}, [2]int{1, 1}},
+		{[]string{"loss", "SELECT sum(sqnorm(v)) + sum(sqnorm(matmul(p, w))) AS loss FROM scores CROSS JOIN wide"}, [2]int{1, 1}},
+		{[]string{"o", "SELECT s.head, matmul(s.p, r.v) AS o FROM scores s JOIN scores r ON r.head = s.head + 1", "loss", "SELECT sum(sqnorm(o)) AS loss FROM o"}, [2]int{2, 2}},
+		{[]string{"o", "SELECT head, matmul(p, v) AS o FROM scores", "loss", "SELECT sum(dot(x.o, tanh(y.o)) + sqnorm(p)) AS loss FROM o x JOIN o y ON y.head = x.head + 1 JOIN scores s ON s.head = x.head"}, [2]int{2, 2}},
+	} {
+		for i, n := range []int{1, 5} {
+			t.Run(strings.Join(with.views, " "), func(t *testing.T) {
+				rng, db := rand.New(rand.NewSource(9)), memdb.New()
+				id := ints(n, func(r int) int64 { return int64(r) })
+				db.Create("head", 1, memdb.Column{Name: "head", Data: id}, memdb.Column{Name: "q", Data: reals(rng, n, 9, 3)}, memdb.Column{Name: "k", Data: reals(rng, n, 9, 3)},
+					memdb.Column{Name: "v", Data: reals(rng, n, 9, 4)}, memdb.Column{Name: "u", Data: reals(rng, n, 2, 9)}, memdb.Column{Name: "wide", Data: reals(rng, n, 9, 5)})
+				db.Create("wide", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "w", Data: reals(rng, 1, 9, 7)}, memdb.Column{Name: "m", Data: reals(rng, 1, 9, 3)})
+				views(t, db, append([]string{"scores", "SELECT head, q, k, v, u, head.wide, m, softmax(matmul(q, transpose(k)) / 2) AS p FROM head CROSS JOIN wide"}, with.views...)...)
+				testRuns(t, db, []string{"head"}, func(plan string) {
+					if got := strings.Count(plan, " = of its rows"); got != with.besides[i] {
+						t.Errorf("%d products of a map's rows, not %d\n%s", got, with.besides[i], plan)
+					}
+				})
+			})
+		}
+	}
+}
+
 // patient is a context that is cancelled once it has been asked so often.
 type patient struct {
 	context.Context

@@ -47,24 +47,25 @@ func (m *machine) free() {
 
 // instr computes a val, or some of its rows.
 type instr struct {
-	v      *val
-	how    string // the lowering, for plans
-	text   string // what it computes, for plans; "": the val's tree
-	rows   int    // rows of the tree's space
-	off    int    // store: first row of the result
-	t      *tree
-	lane   int // rows per lane: a multiple of t.rows
-	grp    *groups
-	lower  lowered // a form of its own, nil: stores and sums block by block
-	by     int     // rows of each chunk over which a map runs; 0: over the chunks
-	add    adder   // a form of adding rows of its own, nil: the result's rows are added
-	inPart bool    // the form adds in parts
-	blocks []*block
-	parts  [][2]partial
-	flops  float64
-	bytes  float64
-	took   []time.Duration // of its runs, where they are timed
-	unless *distributed    // it runs where this one could not compute the same
+	v       *val
+	how     string // the lowering, for plans
+	text    string // what it computes, for plans; "": the val's tree
+	rows    int    // rows of the tree's space
+	off     int    // store: first row of the result
+	t       *tree
+	lane    int // rows per lane: a multiple of t.rows
+	grp     *groups
+	lower   lowered // a form of its own, nil: stores and sums block by block
+	by      int     // rows of each chunk over which a map runs; 0: over the chunks
+	besides []*val  // products whose rows such a map makes of its own
+	add     adder   // a form of adding rows of its own, nil: the result's rows are added
+	inPart  bool    // the form adds in parts
+	blocks  []*block
+	parts   [][2]partial
+	flops   float64
+	bytes   float64
+	took    []time.Duration // of its runs, where they are timed
+	unless  *distributed    // it runs where this one could not compute the same
 }
 
 // adder adds the rows lo to hi of a block, which are in one group, to a float sum.
@@ -164,28 +165,38 @@ func (in *instr) runStore(m *machine) error {
 		if err != nil {
 			return err
 		}
-		r, out := in.t.result[0], in.v.data
-		if in.by > 0 {
-			rows := viewed(out, out.n*in.by, out.size/in.by)
-			out = &rows
-		}
-		direct := direct(in.t, r, out)
+		outs := in.stored()
 		for lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows); lo < hi; lo += in.t.rows {
 			n := min(in.t.rows, hi-lo)
-			if direct {
-				b.cells[r] = out.rows(in.off+lo, in.off+lo+n)
+			for i := range outs {
+				if r := in.t.result[i]; direct(in.t, r, &outs[i]) {
+					b.cells[r] = outs[i].rows(in.off+lo, in.off+lo+n)
+				}
 			}
 			if err := b.eval(lo, n); err != nil {
 				return err
 			}
-			if direct {
-				continue
+			for i := range outs {
+				if !direct(in.t, in.t.result[i], &outs[i]) {
+					d, uniform := b.result(i)
+					store(&outs[i], in.off+lo, n, d, uniform)
+				}
 			}
-			d, uniform := b.result(0)
-			store(out, in.off+lo, n, d, uniform)
 		}
 		return nil
 	})
+}
+
+// stored is the memory of the results, over the rows.
+func (in *instr) stored() (outs []data) {
+	for _, v := range append([]*val{in.v}, in.besides...) {
+		if out := *v.data; in.by > 0 {
+			outs = append(outs, viewed(&out, out.n*in.by, out.size/in.by))
+		} else {
+			outs = append(outs, out)
+		}
+	}
+	return outs
 }
 
 // direct reports whether cell r, a result, can lie in the result's own memory, so that nothing is copied.

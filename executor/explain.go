@@ -115,6 +115,9 @@ func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 			}
 		} else {
 			fmt.Fprintf(b, "  %s%s over %d rows: %s  [%s, %s]\n", in.otherwise(), in.v.made(in.how), in.rows, in.expr(), count(in.flops), size(in.bytes))
+			for _, u := range in.besides {
+				fmt.Fprintf(b, "    and %s: %s\n", u.made("of its rows"), u.body())
+			}
 		}
 		if took += in.analyzed(b, l); in.unless == nil || median(in.took) > 0 {
 			flops += in.flops

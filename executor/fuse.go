@@ -352,7 +352,7 @@ func (in *instr) outs() []*val {
 		return append(out, d.work)
 	}
 	if !ok {
-		return []*val{in.v}
+		return append([]*val{in.v}, in.besides...)
 	}
 	for _, m := range f.members {
 		out = append(out, m.v)

@@ -1,6 +1,8 @@
 package executor
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
@@ -36,6 +38,21 @@ func (g *gemm) narrowed(products int) *narrowProduct {
 		s.rows /= 2
 	}
 	return s
+}
+
+// Up to turnedNumbers a matrix that stays the same is kept turned, where each step makes turnedProducts with it.
+const turnedNumbers, turnedProducts = 1 << 22, 8
+
+// turnedOnce reports whether v, a transposed matrix, is worth to be kept as such: it stays the same and stands left of many narrow
+// operands. On that side libraries take less time to lay out the wide matrix and its panels' results lie as they are stored.
+func (l *lowerer) turnedOnce(v *val) bool {
+	return !v.vary && v.uniform() && !v.typ.Nullable && v.typ.Size() <= turnedNumbers && slices.ContainsFunc(l.uses[v], func(u *val) bool {
+		if !large(u) || !u.vary || u.args[0] != v || u.sp.n < turnedProducts {
+			return false
+		}
+		p := dims(u.args[0], u.args[1])
+		return p.n <= narrowSide && p.m >= 2*p.n
+	})
 }
 
 // scratch is how many numbers a worker needs: the narrow operand turned, and a panel of the result before it is.

@@ -33,6 +33,7 @@ type lowerer struct {
 	isRoot      map[*val]bool
 	conds       map[*val]bool         // see conditional
 	distributed map[*val]*distributed // what is computed without a residual, and on the way to it
+	besides     map[*val]bool         // products that a map by rows makes besides
 	maps        map[*val]bool         // products that only a map by rows reads, and these maps
 	s           *schedule
 	mem         *tray
@@ -44,7 +45,7 @@ type lowerer struct {
 // val of its own, must have been made one (see Program.want).
 func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
 	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, works: map[*val]float64{}, roots: roots,
-		isRoot: map[*val]bool{}, conds: map[*val]bool{}, maps: map[*val]bool{}, s: &schedule{}, mem: &p.sums}
+		isRoot: map[*val]bool{}, conds: map[*val]bool{}, maps: map[*val]bool{}, besides: map[*val]bool{}, s: &schedule{}, mem: &p.sums}
 	for _, r := range roots {
 		l.visit(r.v)
 		l.isRoot[r.v] = true
@@ -148,7 +149,7 @@ func (l *lowerer) wants(v *val) bool {
 		free = free && u.op == vCall && u.expr.Def.Name == "matmul"
 	}
 	if free { // products read a matrix either way
-		return false
+		return l.turnedOnce(v)
 	}
 	if !v.vary && l.varies(v) || large(v) || l.feedsLarge(v) {
 		return true
@@ -213,6 +214,10 @@ func (l *lowerer) emit(p *Program) error {
 		d, err := l.byParts(vs[0])
 		if err != nil {
 			return err
+		}
+		if l.besides[vs[0]] { // the map's instruction computes it
+			l.inArena(vs[0])
+			continue
 		}
 		if len(vs) > 1 {
 			in, err := l.fused(vs)

@@ -269,34 +269,6 @@ func runPermute[T float](b *block, o *op) error {
 	return nil
 }
 
-func emitSoftmax(c *compiler, v *val, mask int) (int, error) {
-	args, err := c.floatArgs(v, mask)
-	if err != nil {
-		return 0, err
-	}
-	last := v.typ.Shape[len(v.typ.Shape)-1]
-	if v.expr.Def.Name == "softmax" {
-		return c.strict(v, args, -1, last, byKind(v, runSoftmax[float32], runSoftmax[float64])), nil
-	}
-	return c.strict(v, args, -1, last, byKind(v, runLogSoftmax[float32], runLogSoftmax[float64])), nil
-}
-
-func runSoftmax[T float](b *block, o *op) error {
-	last, n := o.aux.(int), b.rows(o)*b.out(o).size
-	cpu.Softmax(n/last, last, of[T](b.arg(o, 0))[:n], of[T](b.out(o))[:n])
-	return nil
-}
-
-func runLogSoftmax[T float](b *block, o *op) error {
-	last, n := o.aux.(int), b.rows(o)*b.out(o).size
-	x, out, l := of[T](b.arg(o, 0)), of[T](b.out(o)), make([]float64, n/last)
-	cpu.LogSumExp(n/last, last, x[:n], l)
-	for i := range n {
-		out[i] = T(float64(x[i]) - l[i/last])
-	}
-	return nil
-}
-
 // emitCrossEntropy compiles ln Σ e^z - z[label].
 func emitCrossEntropy(c *compiler, v *val, mask int) (int, error) {
 	args, err := c.emitArgs(v, mask)

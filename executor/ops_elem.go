@@ -18,6 +18,9 @@ func (c *compiler) elementwise(v *val, mask int) (int, error) {
 	if minusLabel(v) != nil {
 		return c.emitMinusLabel(v, mask)
 	}
+	if r, err := c.emitSoftmaxGrad(v, mask); r >= 0 {
+		return r, err
+	}
 	args, err := c.floatArgs(v, mask)
 	if err != nil {
 		return 0, err

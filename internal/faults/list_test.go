@@ -58,7 +58,7 @@ var faults = []fault{
 	{"einsum does not walk the diagonal of a repeated label", "kernels/einsum.go", "st[l] += step", "st[l] = step", registry},
 	{"logsumexp overflows", "kernels/logsumexp.go", "m, s := maxOf(x), 0.0", "m, s := 0*maxOf(x), 0.0", registry},
 	{"a reduction takes neighbours for an axis", "kernels/static.go", "at := i/inner*inner*n + i%inner", "at := i * n % len(x)", registry},
-	{"the executor's log_softmax uses one row's sum for all", "executor/ops_dense.go", "out[i] = T(float64(x[i]) - l[i/last])", "out[i] = T(float64(x[i]) - l[0])", everyone},
+	{"the executor's log_softmax uses one row's sum for all", "executor/ops_softmax.go", "out[i] = T(float64(x[i]) - l[i/last])", "out[i] = T(float64(x[i]) - l[0])", everyone},
 	{"the executor's outer product is transposed", "executor/ops_dense.go", "product{batch: 1, m: v.typ.Shape[0], k: 1, n: v.typ.Shape[1]}", "product{batch: 1, m: v.typ.Shape[1], k: 1, n: v.typ.Shape[0]}", everyone},
 	{"generated SQL drops a kernel's static arguments", "sqlgen/sqlite.go", "	if d.Static() {\n", "	if d.Static() && e.Attr.Axis == 0 {\n", everyone},
 	{"the store pairs elements of chunks of different shapes", "store/funcs_kernel.go", "if head != nil && string(head[2:]) != string(h[2:]) {", "if head != nil && head[2] != h[2] {", everyone},

@@ -112,12 +112,20 @@ func cGather[T Float](size int, x []T, at []int32, out []T) {
 	C.rg_gather_f64(C.long(len(at)), C.long(size), f64(x), i32(at), f64(out))
 }
 
-func cSoftmax[T Float](rows, size int, x, out []T) {
+func cSoftmax[T Float](rows, size int, x []T, by T, out []T) {
 	if single[T]() {
-		C.rg_softmax_f32(C.long(rows), C.long(size), f32(x), f32(out))
+		C.rg_softmax_f32(C.long(rows), C.long(size), f32(x), C.float(by), f32(out))
 		return
 	}
-	C.rg_softmax_f64(C.long(rows), C.long(size), f64(x), f64(out))
+	C.rg_softmax_f64(C.long(rows), C.long(size), f64(x), C.double(by), f64(out))
+}
+
+func cSoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
+	if single[T]() {
+		C.rg_softmax_grad_f32(C.long(rows), C.long(size), f32(y), f32(g), C.float(by), f32(out))
+		return
+	}
+	C.rg_softmax_grad_f64(C.long(rows), C.long(size), f64(y), f64(g), C.double(by), f64(out))
 }
 
 func cLogSumExp[T Float](rows, size int, x []T, out []float64) {

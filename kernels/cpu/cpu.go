@@ -224,17 +224,30 @@ func Gather[T Float](size int, x []T, at []int32, out []T) {
 	cGather(size, x, at, out)
 }
 
-// Softmax computes out = eˣ / Σ eˣ over rows of size elements, without overflow.
-func Softmax[T Float](rows, size int, x, out []T) {
+// Softmax computes out = eᶻ / Σ eᶻ over rows of size elements of z = x / by, without overflow.
+func Softmax[T Float](rows, size int, x []T, by T, out []T) {
 	if rows*size == 0 {
 		return
 	}
 	_, _ = x[rows*size-1], out[rows*size-1]
 	if !native {
-		refSoftmax(rows, size, x, out)
+		refSoftmax(rows, size, x, by, out)
 		return
 	}
-	cSoftmax(rows, size, x, out)
+	cSoftmax(rows, size, x, by, out)
+}
+
+// SoftmaxGrad computes out = y (g - Σ y g) / by over rows of size elements: what Softmax passes on of the gradient g of its result y.
+func SoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
+	if rows*size == 0 {
+		return
+	}
+	_, _, _ = y[rows*size-1], g[rows*size-1], out[rows*size-1]
+	if !native {
+		refSoftmaxGrad(rows, size, y, g, by, out)
+		return
+	}
+	cSoftmaxGrad(rows, size, y, g, by, out)
 }
 
 // LogSumExp computes out[r] = ln Σ eˣ over row r, without overflow, in double precision.

@@ -26,7 +26,8 @@ int rg_limit(int most); // for tests: use at most that one; returns what is used
 	void rg_sgd_##S(long n, T lr, T decay, T scale, const T *g, T *p);                                                        \
 	void rg_adam_##S(long n, T rate, T correct, T b1, T b2, T eps, T decay, T scale, const T *g, T *m, T *s, T *p);           \
 	void rg_products_##S(long rows, long m, long k, long n, const T *a, long ar, const T *b, long br, T *out, long or);    \
-	void rg_softmax_##S(long rows, long size, const T *x, T *out);                                                \
+	void rg_softmax_##S(long rows, long size, const T *x, T by, T *out);                                          \
+	void rg_softmax_grad_##S(long rows, long size, const T *y, const T *g, T by, T *out);                         \
 	void rg_logsumexp_##S(long rows, long size, const T *x, double *out);                                         \
 	void rg_drop_mask_##S(long rows, long size, uint64_t seed, const uint64_t *key, uint32_t limit, T keep, T *out);
 RG_DECLARE(f32, float)

@@ -47,6 +47,14 @@ func same[T Float](t *testing.T, what string, got, want []T, ulps float64) {
 	}
 }
 
+func wide[T Float](x []T) []float64 {
+	out := make([]float64, len(x))
+	for i, v := range x {
+		out[i] = float64(v)
+	}
+	return out
+}
+
 func testAll[T Float](t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for _, size := range []int{1, 2, 7, 16, 33, 40, 129, 300} {
@@ -135,9 +143,14 @@ func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 		same(t, "products", c, d, 1e4)
 	}
 	s, want := make([]T, rows*size), make([]T, rows*size)
-	Softmax(rows, size, a, s)
-	refSoftmax(rows, size, a, want)
-	same(t, "softmax", s, want, 16)
+	for _, by := range []T{1, 8, 0.25, 3, -2} {
+		Softmax(rows, size, a, by, s)
+		refSoftmax(rows, size, a, by, want)
+		same(t, fmt.Sprintf("softmax of quotients by %v", by), s, want, 16)
+		SoftmaxGrad(rows, size, a, b, by, s)
+		refSoftmaxGrad(rows, size, a, b, by, want)
+		check(fmt.Sprintf("gradient of softmax of quotients by %v", by), wide(s), wide(want))
+	}
 	testSpMM[T](t, rng, rows, size, check)
 	testGather[T](t, rng, rows, size)
 }
@@ -433,7 +446,7 @@ func BenchmarkSoftmax(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("softmax of %d", size), func(b *testing.B) {
 			for b.Loop() {
-				Softmax(rows, size, x, out)
+				Softmax(rows, size, x, 1, out)
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*rows), "ns/row")
 		})

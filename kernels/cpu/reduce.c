@@ -16,8 +16,11 @@
 	void rg_products_##S(long rows, long m, long k, long n, const T *a, long ar, const T *b, long br, T *out, long or) { \
 		PICK(rg_products_##S, (rows, m, k, n, a, ar, b, br, out, or));                              \
 	}                                                                                               \
-	void rg_softmax_##S(long rows, long size, const T *x, T *out) {                                 \
-		PICK(rg_softmax_##S, (rows, size, x, out));                                                 \
+	void rg_softmax_##S(long rows, long size, const T *x, T by, T *out) {                           \
+		PICK(rg_softmax_##S, (rows, size, x, by, out));                                             \
+	}                                                                                               \
+	void rg_softmax_grad_##S(long rows, long size, const T *y, const T *g, T by, T *out) {          \
+		PICK(rg_softmax_grad_##S, (rows, size, y, g, by, out));                                     \
 	}                                                                                               \
 	void rg_logsumexp_##S(long rows, long size, const T *x, double *out) {                          \
 		PICK(rg_logsumexp_##S, (rows, size, x, out));                                               \

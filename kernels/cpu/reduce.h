@@ -196,7 +196,6 @@ static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_
 		out[r] = N(pair1)(size, diff, a + (at ? at[r] * size : r * ar), b + (bt ? bt[r] * size : r * br));
 	}
 }
-#undef INLINE
 
 static void N(rg_dot)(long rows, long size, const T *a, long ar, const T *b, long br, double *out) {
 	N(rg_pairs)(rows, size, 0, a, 0, ar, b, 0, br, out);
@@ -304,12 +303,21 @@ static inline __attribute__((always_inline)) void N(behind)(long size, long n, c
 
 // N(largest) is the maximum of n elements, a multiple of V, and of those of t where it counts.
 static inline __attribute__((always_inline)) T N(largest)(long n, const T *a, long more, const T *t) {
-	N(vec) c, x;
+	N(vec) c, d, x, y;
 	memcpy(&c, n ? a : t, VB);
-	for (long i = V; i < n; i += V) {
+	d = c;
+	long i = 0;
+	for (; i + 2 * V <= n; i += 2 * V) { // two chains: each comparison waits for the one before it
+		memcpy(&x, a + i, VB);
+		memcpy(&y, a + i + V, VB);
+		c = N(larger)(c, x);
+		d = N(larger)(d, y);
+	}
+	if (i < n) {
 		memcpy(&x, a + i, VB);
 		c = N(larger)(c, x);
 	}
+	c = N(larger)(c, d);
 	if (more) {
 		memcpy(&x, t, VB);
 		c = N(larger)(c, x);
@@ -321,17 +329,24 @@ static inline __attribute__((always_inline)) T N(largest)(long n, const T *a, lo
 
 // N(sum1) adds n elements, a multiple of V, and those of t where it counts, in double.
 static inline __attribute__((always_inline)) double N(sum1)(long n, const T *a, long more, const T *t) {
-	N(wide) s = {0};
-	N(vec) x;
-	for (long i = 0; i < n; i += V) {
+	N(wide) s = {0}, u = {0};
+	N(vec) x, y;
+	long i = 0;
+	for (; i + 2 * V <= n; i += 2 * V) {
+		memcpy(&x, a + i, VB);
+		memcpy(&y, a + i + V, VB);
+		s += N(widened)(x);
+		u += N(widened)(y);
+	}
+	if (i < n) {
 		memcpy(&x, a + i, VB);
 		s += N(widened)(x);
 	}
 	if (more) {
 		memcpy(&x, t, VB);
-		s += N(widened)(x);
+		u += N(widened)(x);
 	}
-	return N(across)(s);
+	return N(across)(s + u);
 }
 
 // FEW columns of V rows are read as columns of V numbers, each row in a lane of its own. More are faster row by row, which
@@ -343,6 +358,48 @@ static inline __attribute__((always_inline)) double N(sum1)(long n, const T *a, 
 #define FEW V
 #endif
 
+#if SINGLE && VB == 64
+// N(exps) is e^x with the bits of N(rexp), whose last two factors are one instruction.
+INLINE __m512 N(exps)(__m512 x) {
+	const __m512 whole = _mm512_set1_ps(12582912.0f);
+	x = _mm512_max_ps(_mm512_set1_ps(-104.0f), _mm512_min_ps(_mm512_set1_ps(89.0f), x)); // the second where one is NaN
+	__m512 k = _mm512_sub_ps(_mm512_fmadd_ps(x, _mm512_set1_ps(1.44269504f), whole), whole);
+	__m512 r = _mm512_fnmadd_ps(k, _mm512_set1_ps(0.693359375f), x), p = _mm512_set1_ps(1.0f / 5040);
+	r = _mm512_fmadd_ps(k, _mm512_set1_ps(2.12194440e-4f), r);
+	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 720));
+	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 120));
+	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 24));
+	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f / 6));
+	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(0.5f));
+	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
+	p = _mm512_fmadd_ps(p, r, _mm512_set1_ps(1.0f));
+	return _mm512_scalef_ps(p, k);
+}
+#endif
+
+// N(exp_less) makes n numbers e^(f x - m), a multiple of V, with m the same for all, or as many as a vector has. f is a power of two.
+// out may be x.
+INLINE void N(exp_less)(long n, const T *x, T f, const T *m, int each, T *out) {
+#if SINGLE && VB == 64
+	__m512 less = each ? _mm512_loadu_ps(m) : _mm512_set1_ps(*m), times = _mm512_set1_ps(f);
+	for (long i = 0; i < n; i += V)
+		_mm512_storeu_ps(out + i, N(exps)(_mm512_fmsub_ps(_mm512_loadu_ps(x + i), times, less)));
+#else
+	const T *restrict from = x;
+	T *restrict to = out, least = *m;
+	if (each)
+		for (long j = 0; j < n; j += V)
+			for (long i = 0; i < V; i++)
+				out[j + i] = N(rexp)(out[j + i] * f - m[i]);
+	else if (x == out)
+		for (long i = 0; i < n; i++)
+			out[i] = N(rexp)(out[i] * f - least);
+	else
+		for (long i = 0; i < n; i++)
+			to[i] = N(rexp)(from[i] * f - least);
+#endif
+}
+
 // N(apart) makes e = exp(x - m) of the V rows that lie side by side in e: m is the largest number of each and s their sums.
 static inline __attribute__((always_inline)) void N(apart)(long size, T *restrict e, T *restrict m, double *restrict s) {
 	N(vec) c, x;
@@ -353,9 +410,7 @@ static inline __attribute__((always_inline)) void N(apart)(long size, T *restric
 	}
 	memcpy(m, &c, VB);
 	N(wide) sum[WIDES] = {0};
-	for (long j = 0; j < size; j++)
-		for (long i = 0; i < V; i++)
-			e[j * V + i] = N(rexp)(e[j * V + i] - m[i]);
+	N(exp_less)(size * V, e, 1, m, 1, e);
 	for (long j = 0; j < size; j++)
 		for (long i = 0; i < WIDES; i++)
 			sum[i] += __builtin_convertvector(*(const N(part) *)(e + (j * WIDES + i) * V / WIDES), N(wide));
@@ -371,11 +426,20 @@ static inline __attribute__((always_inline)) long N(sides)(long rows, long size,
 	return n;
 }
 
-static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict out) {
-	T t[V], e[FEW * V], m[V];
+// N(inverse) is 1 / by where to multiply by it gives what to divide gives: by is a power of two; else 0.
+static inline T N(inverse)(T by) {
+	int e;
+	double m = frexp(by, &e);
+	return (m == 0.5 || m == -0.5) && e > -100 && e < 100 ? 1 / by : 0;
+}
+
+static void N(rg_softmax)(long rows, long size, const T *restrict x, T by, T *restrict out) {
+	T t[V], e[FEW * V], m[V], inverse = N(inverse)(by);
 	double s[V];
 	for (long r = 0; size <= FEW && r < rows; r += V) {
 		long n = N(sides)(rows - r, size, x + r * size, e);
+		for (long i = 0; by != 1 && i < size * V; i++)
+			e[i] /= by;
 		N(apart)(size, e, m, s);
 		for (long i = 0; i < V; i++)
 			m[i] = (T)(1 / s[i]);
@@ -385,14 +449,16 @@ static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict
 		N(rg_transpose)(size, n, e, V, out + r * size, size);
 	}
 	for (long r = 0; size > FEW && r < rows; r++) {
-		const T *a = x + r * size;
+		T *o = out + r * size;
+		const T *a = inverse > 0 ? x + r * size : o; // a row of quotients is in the first-level cache
+		if (a == o)
+			for (long i = 0; i < size; i++)
+				o[i] = x[r * size + i] / by;
 		long more = N(tail)(size, a, t), n = size - more;
-		T *o = out + r * size, m = N(largest)(n, a, more, t);
-		for (long i = 0; i < n; i++)
-			o[i] = N(rexp)(a[i] - m);
+		T times = a == o ? 1 : inverse, m = times * N(largest)(n, a, more, t);
+		N(exp_less)(n, a, times, &m, 0, o);
 		if (more)
-			for (long j = 0; j < V; j++)
-				t[j] = N(rexp)(t[j] - m);
+			N(exp_less)(V, t, times, &m, 0, t);
 		T f = (T)(1 / N(sum1)(n, o, more, t));
 		for (long i = 0; i < n; i++)
 			o[i] *= f;
@@ -401,6 +467,20 @@ static void N(rg_softmax)(long rows, long size, const T *restrict x, T *restrict
 				t[j] *= f;
 			N(behind)(size, more, t, o);
 		}
+	}
+}
+
+// N(rg_softmax_grad) is the gradient of softmax, y, from that of its result, g.
+static void N(rg_softmax_grad)(long rows, long size, const T *restrict y, const T *restrict g, T by, T *restrict out) {
+	T inverse = N(inverse)(by);
+	for (long r = 0; r < rows; r++, y += size, g += size, out += size) {
+		T s = (T)N(dot1)(size, y, g);
+		if (inverse != 0)
+			for (long i = 0; i < size; i++)
+				out[i] = y[i] * (g[i] - s) * inverse;
+		else
+			for (long i = 0; i < size; i++)
+				out[i] = y[i] * (g[i] - s) / by;
 	}
 }
 
@@ -420,13 +500,11 @@ static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *r
 		double s = 0;
 		for (long lo = 0; lo < n; lo += PIECE * V) {
 			long k = n - lo < PIECE * V ? n - lo : PIECE * V;
-			for (long i = 0; i < k; i++)
-				e[i] = N(rexp)(a[lo + i] - m);
+			N(exp_less)(k, a + lo, 1, &m, 0, e);
 			s += N(sum1)(k, e, 0, t);
 		}
 		if (more)
-			for (long j = 0; j < V; j++)
-				t[j] = N(rexp)(t[j] - m);
+			N(exp_less)(V, t, 1, &m, 0, t);
 		s += N(sum1)(0, e, more, t);
 		out[r] = m - m == 0 ? m + log(s) : m;
 	}
@@ -435,3 +513,4 @@ static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *r
 #undef FEW
 #undef PIECE
 #undef WIDES
+#undef INLINE

@@ -229,9 +229,13 @@ func refPairs[T Float](rows, size int, diff bool, a, b Rows[T], out []float64) {
 	}
 }
 
-func refSoftmax[T Float](rows, size int, x, out []T) {
+func refSoftmax[T Float](rows, size int, x []T, by T, out []T) {
+	a := make([]T, size)
 	for r := range rows {
-		a, o := x[r*size:(r+1)*size], out[r*size:(r+1)*size]
+		o := out[r*size : (r+1)*size]
+		for i, v := range x[r*size : (r+1)*size] {
+			a[i] = v / by
+		}
 		m, s := maxOf(a), 0.0
 		for i, v := range a {
 			e := math.Exp(float64(v) - m)
@@ -240,6 +244,18 @@ func refSoftmax[T Float](rows, size int, x, out []T) {
 		}
 		for i := range o {
 			o[i] = T(float64(o[i]) / s)
+		}
+	}
+}
+
+func refSoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
+	for lo := 0; lo < rows*size; lo += size {
+		s := 0.0
+		for i := lo; i < lo+size; i++ {
+			s += float64(y[i]) * float64(g[i])
+		}
+		for i := lo; i < lo+size; i++ {
+			out[i] = y[i] * (g[i] - T(s)) / by
 		}
 	}
 }

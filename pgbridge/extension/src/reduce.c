@@ -303,7 +303,7 @@ rows(FunctionCallInfo fcinfo, const char *kernel, Row row)
 static void
 softmax_row(int64 n, const double *x, double *out)
 {
-	rg_softmax_f64(1, n, x, out);
+	rg_softmax_f64(1, n, x, 1, out);
 }
 
 static void

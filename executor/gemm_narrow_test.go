@@ -1,0 +1,49 @@
+package executor_test
+
+import (
+	"math/rand"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/memdb"
+)
+
+// TestTurnedOnce: a matrix that stays the same is turned once for the many narrow products of each step that read it so, and for no
+// others.
+func TestTurnedOnce(t *testing.T) {
+	executor.SmallProducts(t)
+	for _, with := range []struct {
+		loss    string
+		heads   int
+		columns int
+		turned  bool
+	}{
+		{"SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", 8, 4, true},
+		{"SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", 7, 4, false},
+		{"SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", 8, 5, false},
+		{"SELECT sum(sqnorm(matmul(tanh(matmul(x, w)), transpose(w)))) AS loss FROM one CROSS JOIN head", 9, 3, true},
+		{"SELECT sum(sqnorm(tanh(matmul(transpose(w), transpose(x))))) AS loss FROM one CROSS JOIN head", 9, 4, false},
+		{"SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM one CROSS JOIN head", 8, 4, true},
+		{"SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM (SELECT tanh(b * y) AS y FROM one, bias) AS o CROSS JOIN head", 8, 4, false},
+	} {
+		t.Run(with.loss, func(t *testing.T) {
+			rng, db := rand.New(rand.NewSource(9)), memdb.New()
+			db.Create("one", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "x", Data: reals(rng, 1, 5, 12)},
+				memdb.Column{Name: "y", Data: reals(rng, 1, 12, 12)})
+			db.Create("bias", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "b", Data: reals(rng, 1, 12, 12)})
+			db.Create("head", 1, memdb.Column{Name: "id", Data: ints(with.heads, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "w", Data: reals(rng, with.heads, 12, with.columns)})
+			views(t, db, "loss", with.loss)
+			params := []string{"head"}
+			if strings.Contains(with.loss, "bias") {
+				params = append(params, "bias")
+			}
+			testRuns(t, db, params, func(plan string) {
+				once, _, _ := strings.Cut(plan, "each step:")
+				if got := strings.Contains(once, "map over 1 rows: transpose("); got != with.turned {
+					t.Errorf("a matrix turned once: %t\n%s", got, plan)
+				}
+			})
+		})
+	}
+}
