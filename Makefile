@@ -22,6 +22,8 @@ build: setup ## make bin/relgrad
 demo: build ## train a graph network and a factorisation from their SQL scripts (under 5 minutes)
 	@scripts/demo
 
+# A garbage collector that waits longer halves the work of compiling and of many small queries.
+test: export GOGC = 300
 test: build pg-setup ## everything that this machine can run (under 25 minutes)
 	go vet ./...
 	go test -json -timeout 14m ./... | $(REPORT)

@@ -76,21 +76,23 @@ func compile(t testing.TB, db *memdb.DB, params []string, opt executor.Options) 
 // TestModels compares small models with the oracle, over several steps.
 func TestModels(t *testing.T) {
 	for name, m := range models {
-		db := m.make(t, 60)
-		for _, opt := range []executor.Options{{Force64: true}, {Workers: 3}} {
-			tol := 1e-10
-			if !opt.Force64 {
-				tol = 2e-4
-			}
-			plan, p := compile(t, db, m.params, opt)
-			for step := range int64(3) {
-				env := kernels.Env{Seed: 4, Step: step}
-				if err := p.Run(context.Background(), env); err != nil {
-					t.Fatalf("%s: %v", name, err)
+		t.Run(name, func(t *testing.T) {
+			db := m.make(t, 60)
+			for _, opt := range []executor.Options{{Force64: true}, {Workers: 3}} {
+				tol := 1e-10
+				if !opt.Force64 {
+					tol = 2e-4
 				}
-				resultsBesideOracle(t, fmt.Sprintf("%s, step %d, %+v", name, step, opt), db, plan, p, env, tol)
+				plan, p := compile(t, db, m.params, opt)
+				for step := range int64(3) {
+					env := kernels.Env{Seed: 4, Step: step}
+					if err := p.Run(context.Background(), env); err != nil {
+						t.Fatal(err)
+					}
+					resultsBesideOracle(t, fmt.Sprintf("step %d, %+v", step, opt), db, plan, p, env, tol)
+				}
 			}
-		}
+		})
 	}
 }
 

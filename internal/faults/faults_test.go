@@ -26,6 +26,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -42,6 +43,8 @@ type fault struct {
 	test       string // the catching test: package and arguments
 }
 
+var firstFailure = regexp.MustCompile(`--- FAIL: (\S+)`)
+
 var only = flag.String("fault", "", "plant only the faults whose name contains this text")
 
 // TestFaultsAreCaught plants every fault, two at a time.
@@ -52,93 +55,132 @@ func TestFaultsAreCaught(t *testing.T) {
 	if len(faults) < 60 {
 		t.Fatalf("%d planted faults, expected at least 60", len(faults))
 	}
-	controls(t)
-	todo := make(chan fault)
+	var planted []fault
+	for _, f := range faults {
+		if strings.Contains(f.name, *only) {
+			planted = append(planted, f)
+		}
+	}
+	if len(planted) == 0 {
+		t.Fatalf("no fault has %q in its name", *only)
+	}
+	twoAtATime(controls(planted), func(test string) {
+		begin := time.Now()
+		if out, err := run(test); err != nil {
+			t.Errorf("go test %s fails without a fault: %v\n%s", test, err, out)
+		}
+		t.Logf("%5.1f s: go test %s", time.Since(begin).Seconds(), test)
+	})
+	if t.Failed() {
+		return // what fails by itself catches nothing
+	}
+	twoAtATime(planted, func(f fault) {
+		begin := time.Now()
+		by, err := f.caught(t.TempDir())
+		if err != nil {
+			t.Errorf("%s (%s): %v", f.name, f.file, err)
+		}
+		t.Logf("%5.1f s: %s (go test %s: %s)", time.Since(begin).Seconds(), f.name, f.test, by)
+	})
+}
+
+// twoAtATime calls do with each of them.
+func twoAtATime[T any](all []T, do func(T)) {
+	todo := make(chan T)
 	var wg sync.WaitGroup
 	for range 2 {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			for f := range todo {
-				begin := time.Now()
-				if err := f.caught(t.TempDir()); err != nil {
-					t.Errorf("%s (%s): %v", f.name, f.file, err)
-				}
-				t.Logf("%5.1f s: %s (go test %s)", time.Since(begin).Seconds(), f.name, f.test)
+			for x := range todo {
+				do(x)
 			}
 		}()
 	}
-	planted := 0
-	for _, f := range faults {
-		if strings.Contains(f.name, *only) {
-			planted++
-			todo <- f
-		}
+	for _, x := range all {
+		todo <- x
 	}
 	close(todo)
 	wg.Wait()
-	if planted == 0 {
-		t.Errorf("no fault has %q in its name", *only)
-	}
 }
 
-// controls runs the catching tests without a fault: what fails by itself catches nothing.
-func controls(t *testing.T) {
-	ran := map[string]bool{}
-	for _, f := range faults {
-		if ran[f.test] || !strings.Contains(f.name, *only) {
-			continue
+// controls returns runs of all catching tests: those that differ in -run alone are one run, for linking a test takes
+// longer than most of them.
+func controls(planted []fault) []string {
+	var order []string
+	runs := map[string][]string{} // the tests of a package and its other arguments; none are all
+	for _, f := range planted {
+		at := strings.Index(f.test, " -run=")
+		if at < 0 {
+			at = len(f.test)
 		}
-		ran[f.test] = true
-		begin := time.Now()
-		out, err := run(f.test)
-		t.Logf("%5.1f s: go test %s", time.Since(begin).Seconds(), f.test)
-		if err != nil {
-			t.Fatalf("go test %s fails without a fault: %v\n%s", f.test, err, out)
+		pkg, rest := f.test[:at], strings.TrimPrefix(f.test[at:], " -run=")
+		test, args, _ := strings.Cut(rest, " ")
+		key := strings.TrimSpace(pkg + " " + args)
+		have, ok := runs[key]
+		if !ok {
+			order = append(order, key)
+		}
+		switch {
+		case test == "":
+			runs[key] = []string{""}
+		case !slices.Contains(have, test) && !slices.Contains(have, ""):
+			runs[key] = append(have, test)
 		}
 	}
+	for i, key := range order {
+		if only := strings.Join(runs[key], "|"); only != "" {
+			order[i] += " -run=" + only
+		}
+	}
+	return order
 }
 
 // run runs a catching test. A fault may make plans grow without end: 6 GiB of address space are more than any sound
 // run takes.
 func run(test string, flags ...string) ([]byte, error) {
-	args := slices.Concat([]string{"test", "-count=1", "-vet=off", "-timeout=120s"}, flags, strings.Fields(test))
+	quick := []string{"-gcflags=-l", "-ldflags=-s"} // to compile and to link
+	args := slices.Concat([]string{"test", "-count=1", "-vet=off", "-timeout=120s"}, quick, flags, strings.Fields(test))
 	cmd := exec.Command("bash", append([]string{"-c", `ulimit -v 6291456; exec go "$@"`, "go"}, args...)...)
 	cmd.Dir = need.Root()
 	return cmd.CombinedOutput()
 }
 
 // caught applies the fault and runs its test, which must fail by itself, not by not compiling.
-func (f fault) caught(dir string) error {
+// It returns the first that fails.
+func (f fault) caught(dir string) (by string, err error) {
 	root := need.Root()
 	path := filepath.Join(root, f.file)
 	src, err := os.ReadFile(path)
 	if err != nil {
-		return err
+		return "", err
 	}
 	if n := strings.Count(string(src), f.old); n != 1 {
-		return fmt.Errorf("its text occurs %d times in the file, not once: %q", n, f.old)
+		return "", fmt.Errorf("its text occurs %d times in the file, not once: %q", n, f.old)
 	}
 	changed := filepath.Join(dir, "changed.go")
 	if err := os.WriteFile(changed, []byte(strings.Replace(string(src), f.old, f.new, 1)), 0o600); err != nil {
-		return err
+		return "", err
 	}
 	overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{path: changed}})
 	if err != nil {
-		return err
+		return "", err
 	}
 	list := filepath.Join(dir, "overlay.json")
 	if err := os.WriteFile(list, overlay, 0o600); err != nil {
-		return err
+		return "", err
 	}
 	out, err := run(f.test, "-failfast", "-overlay="+list)
 	switch {
 	case err == nil:
-		return fmt.Errorf("not caught by go test %s", f.test)
+		return "", fmt.Errorf("not caught by go test %s", f.test)
 	case strings.Contains(string(out), "[build failed]"), strings.Contains(string(out), "[setup failed]"):
-		return fmt.Errorf("it does not compile:\n%s", out)
+		return "", fmt.Errorf("it does not compile:\n%s", out)
 	case !strings.Contains(string(out), "FAIL"):
-		return fmt.Errorf("the test did not run: %v\n%s", err, out)
+		return "", fmt.Errorf("the test did not run: %v\n%s", err, out)
 	}
-	return nil
+	if failed := firstFailure.FindSubmatch(out); failed != nil {
+		by = string(failed[1])
+	}
+	return by, nil
 }

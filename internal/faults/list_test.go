@@ -5,7 +5,6 @@ package faults
 const (
 	losses   = "./internal/gradtest -run=TestLosses|TestRules|TestExecutor"
 	registry = "./kernels"
-	everyone = "./internal/kernelsql"
 	random   = "./internal/randquery -run=TestRandom -seed=1 -queries=80"
 	goldens  = "./optimizer"
 	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries"
@@ -58,11 +57,11 @@ var faults = []fault{
 	{"einsum does not walk the diagonal of a repeated label", "kernels/einsum.go", "st[l] += step", "st[l] = step", registry},
 	{"logsumexp overflows", "kernels/logsumexp.go", "m, s := maxOf(x), 0.0", "m, s := 0*maxOf(x), 0.0", registry},
 	{"a reduction takes neighbours for an axis", "kernels/static.go", "at := i/inner*inner*n + i%inner", "at := i * n % len(x)", registry},
-	{"the executor's log_softmax uses one row's sum for all", "executor/ops_softmax.go", "out[i] = T(float64(x[i]) - l[i/last])", "out[i] = T(float64(x[i]) - l[0])", everyone},
-	{"the executor's outer product is transposed", "executor/ops_dense.go", "product{batch: 1, m: v.typ.Shape[0], k: 1, n: v.typ.Shape[1]}", "product{batch: 1, m: v.typ.Shape[1], k: 1, n: v.typ.Shape[0]}", everyone},
-	{"generated SQL drops a kernel's static arguments", "sqlgen/sqlite.go", "	if d.Static() {\n", "	if d.Static() && e.Attr.Axis == 0 {\n", everyone},
-	{"the store pairs elements of chunks of different shapes", "store/funcs_kernel.go", "if head != nil && string(head[2:]) != string(h[2:]) {", "if head != nil && head[2] != h[2] {", everyone},
-	{"the store calls a kernel with the arguments' types of the call before", "store/funcs_kernel.go", "if k.expr != nil && bytes.Equal(k.key, k.next) {", "if k.expr != nil && bytes.HasPrefix(k.key, k.next[:min(1, len(k.next))]) {", everyone},
+	{"the executor's log_softmax uses one row's sum for all", "executor/ops_softmax.go", "out[i] = T(float64(x[i]) - l[i/last])", "out[i] = T(float64(x[i]) - l[0])", "./internal/kernelsql -run=TestLosses"},
+	{"the executor's outer product is transposed", "executor/ops_dense.go", "product{batch: 1, m: v.typ.Shape[0], k: 1, n: v.typ.Shape[1]}", "product{batch: 1, m: v.typ.Shape[1], k: 1, n: v.typ.Shape[0]}", "./internal/kernelsql -run=TestLosses"},
+	{"generated SQL drops a kernel's static arguments", "sqlgen/sqlite.go", "	if d.Static() {\n", "	if d.Static() && e.Attr.Axis == 0 {\n", "./internal/kernelsql -run=TestLosses"},
+	{"the store pairs elements of chunks of different shapes", "store/funcs_kernel.go", "if head != nil && string(head[2:]) != string(h[2:]) {", "if head != nil && head[2] != h[2] {", "./internal/kernelsql -run=TestSelect"},
+	{"the store calls a kernel with the arguments' types of the call before", "store/funcs_kernel.go", "if k.expr != nil && bytes.Equal(k.key, k.next) {", "if k.expr != nil && bytes.HasPrefix(k.key, k.next[:min(1, len(k.next))]) {", "./internal/kernelsql -run=TestSelect"},
 
 	// Reference code against the executor's own.
 	{"the oracle counts NULL as zero", "ra/interp/interp.go", "	if v.Null {\n		return\n	}\n", "	if v.Null {\n		v.Null = false\n		if v.Type.Shape != nil {\n			v.F = make([]float64, v.Type.Size())\n		}\n	}\n", random},
@@ -108,7 +107,7 @@ var faults = []fault{
 	{"sums of a large column begin with those of the step before", "executor/spmm_blocks.go", "	clear(sums)\n", "", "./executor -run=TestSpMMInBlocks"},
 	{"pieces of rows in a file are all the first one", "executor/spmm_file.go", "from.idx.at[lo:hi]); err", "from.idx.at[:hi-lo]); err", "./executor -run=TestRowsFromFile"},
 	{"the sum of no rows is not NULL", "executor/graph.go", " && v.grp.out.n == 1 && v.grp.in.n > 0\n", " && v.grp.out.n == 1\n", "./executor -run=TestRandomPlans"},
-	{"weights of a step are put in order once", "executor/spmm.go", "f.v.data == nil || f.v.vary || f.v.uniform()", "f.v.data == nil || f.v.uniform()", "./executor -run=TestModels"},
+	{"weights of a step are put in order once", "executor/spmm.go", "f.v.data == nil || f.v.vary || f.v.uniform()", "f.v.data == nil || f.v.uniform()", "./executor -run=TestModels/factors"},
 	{"a column of weights is rounded for whoever reads it", "executor/fuse.go", "		} else if !asWeight(u, v) {\n			return false\n		}", "		}", "./executor -run=TestWeightsInSingles"},
 	{"a sum of products in blocks keeps the last one", "executor/gemm_sum.go", "		beta = 1\n", "		beta = 0\n", "./executor -run=TestSumsOfProducts"},
 	{"what a guard excludes is computed into memory", "executor/lower.go", "	if l.conditional(v) || l.onlySubtracted(v) {", "	if l.onlySubtracted(v) {", "./ -run=TestSemantics/guards"},
