@@ -61,12 +61,14 @@ func (x *exchange) startCopy() *copyIn {
 	return c
 }
 
-// readChunks reads to the end, or to where nobody takes any more. A reader that waits for its own source is left behind
-// then: it cannot be woken.
+// readChunks reads to the end, or to where nobody takes any more. A chunk goes out when it is full or the data end, not with
+// each line that a reader hands over: what the server says of small data (a trigger's notices) then comes after their last
+// line is read, and names the same line of the script in every run, psql's. A reader that waits for its own source is left
+// behind where nobody takes any more: it cannot be woken.
 func readChunks(from io.Reader, to chan<- chunk, ended <-chan struct{}) {
 	bufs := [2][]byte{make([]byte, 1<<16), make([]byte, 1<<16)} // one is filled while the other is sent
 	for i := 0; ; i++ {
-		n, err := from.Read(bufs[i%2])
+		n, err := fill(from, bufs[i%2])
 		select {
 		case to <- chunk{bufs[i%2][:n], err}:
 		case <-ended:
@@ -76,6 +78,17 @@ func readChunks(from io.Reader, to chan<- chunk, ended <-chan struct{}) {
 			return
 		}
 	}
+}
+
+// fill reads until the buffer is full or the reader has an error, which it returns as it is (io.ReadFull would make a
+// truncated source's error and the end alike).
+func fill(from io.Reader, buf []byte) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var more int
+		more, err = from.Read(buf[n:])
+		n += more
+	}
+	return n, err
 }
 
 // finishCopy waits for the end of the data. An error of reading them is the cause of the server's.
