@@ -65,9 +65,10 @@ const (
 func Open(path string, readonly bool) (*Conn, error) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	flags := C.int(C.SQLITE_OPEN_READWRITE | C.SQLITE_OPEN_CREATE | C.SQLITE_OPEN_FULLMUTEX)
+	// One goroutine at a time uses a Conn, so that SQLite need not lock it at each call: https://sqlite.org/threadsafe.html (multi-thread)
+	flags := C.int(C.SQLITE_OPEN_READWRITE | C.SQLITE_OPEN_CREATE | C.SQLITE_OPEN_NOMUTEX)
 	if readonly {
-		flags = C.SQLITE_OPEN_READONLY | C.SQLITE_OPEN_FULLMUTEX
+		flags = C.SQLITE_OPEN_READONLY | C.SQLITE_OPEN_NOMUTEX
 	}
 	c := &Conn{stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)), held: (*C.rg_held)(C.calloc(1, C.sizeof_rg_held)),
 		wait: (*C.rg_wait)(C.calloc(1, C.sizeof_rg_wait))}
