@@ -41,6 +41,7 @@ static void N(rg_binary)(int op, long rows, long size, const T *a, long ar, int 
 	case 5: LOOP((x < y) | (x != x) ? x : y); break;
 	case 6: LOOP((T)(x > y)); break;
 	case 7: LOOP((T)(x == y)); break;
+	case 8: LOOP(y == 0 ? 0 : x / y); break;
 	}
 }
 #undef LOOP
@@ -54,17 +55,38 @@ static void N(rg_binary)(int op, long rows, long size, const T *a, long ar, int 
 		return 1;                        \
 	} while (0)
 
+// N(roots) makes square roots. Compilers leave the instruction's vector form alone: they think that it is slow.
+static int N(roots)(long n, const T *a, T *out) {
+	long i = 0;
+#if VB == 64 && SINGLE
+	for (; i + 16 <= n; i += 16)
+		_mm512_storeu_ps(out + i, _mm512_sqrt_ps(_mm512_loadu_ps(a + i)));
+#elif VB == 64
+	for (; i + 8 <= n; i += 8)
+		_mm512_storeu_pd(out + i, _mm512_sqrt_pd(_mm512_loadu_pd(a + i)));
+#elif VB == 32 && SINGLE
+	for (; i + 8 <= n; i += 8)
+		_mm256_storeu_ps(out + i, _mm256_sqrt_ps(_mm256_loadu_ps(a + i)));
+#elif VB == 32
+	for (; i + 4 <= n; i += 4)
+		_mm256_storeu_pd(out + i, _mm256_sqrt_pd(_mm256_loadu_pd(a + i)));
+#endif
+	for (; i < n; i++)
+#if SINGLE
+		out[i] = __builtin_sqrtf(a[i]);
+#else
+		out[i] = __builtin_sqrt(a[i]);
+#endif
+	return 1;
+}
+
 // N(rg_unary) returns 0 for an operation that it leaves to the reference code.
 static int N(rg_unary)(int op, long n, const T *restrict a, T *restrict out) {
 	switch (op) {
 	case 0: MAP(-x);
 	case 1: MAP(x < 0 ? -x : x + (T)0);
 	case 2: MAP(x * x);
-#if SINGLE
-	case 3: MAP(__builtin_sqrtf(x));
-#else
-	case 3: MAP(__builtin_sqrt(x));
-#endif
+	case 3: return N(roots)(n, a, out);
 	case 4: MAP(x <= 0 ? 0 : x);
 	case 6: MAP(N(rexp)(x));
 	case 9: MAP(N(rsigmoid)(x));

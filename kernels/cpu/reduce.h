@@ -33,7 +33,10 @@ static inline __attribute__((always_inline)) N(vec) N(turned)(N(vec) c, long w) 
 
 // N(widened) adds the halves of a vector, in double.
 static inline __attribute__((always_inline)) N(wide) N(widened)(N(vec) c) {
-#if SINGLE
+#if SINGLE && VB == 64
+	__m512d d = _mm512_castps_pd((__m512)c); // the general form goes through memory
+	return (N(wide))_mm512_add_pd(_mm512_cvtps_pd(_mm256_castpd_ps(_mm512_castpd512_pd256(d))), _mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd(d, 1))));
+#elif SINGLE
 	N(part) l, h;
 	memcpy(&l, &c, VB / 2);
 	memcpy(&h, (char *)&c + VB / 2, VB / 2);
@@ -100,6 +103,7 @@ static inline double N(dot1)(long n, const T *a, const T *b) { return N(pair1)(n
 
 #define AHEAD 8      // rows that are prefetched where they are read through an index
 #define STREAM 1024  // bytes that are prefetched where rows follow each other
+#define AT_ONCE 64   // rows whose places are listed at a time
 
 // N(operands) are the rows of rg_pairs: a[at[r]] and b[bt[r]], or without at and bt those that follow each other, ar and br elements apart.
 typedef struct {
@@ -111,21 +115,17 @@ typedef struct {
 
 #define INLINE static inline __attribute__((always_inline))
 
-INLINE void N(fetch)(const T *row, long size, long ahead) {
-	for (long j = 0; j < size; j += 64 / (long)sizeof(T))
-		__builtin_prefetch((const char *)(row + j) + ahead);
-}
-
-// N(ahead) prefetches what the pairs some rows on will read, rows that the pair before them reads too but once.
-INLINE void N(ahead)(const N(operands) *p, long size, long r) {
-	if (p->stream)
-		N(fetch)(p->a + r * size, size, STREAM);
-	if (r + AHEAD >= p->rows)
-		return;
-	if (p->at && (r == 0 || p->at[r + AHEAD] != p->at[r + AHEAD - 1]))
-		N(fetch)(p->a + p->at[r + AHEAD] * size, size, 0);
-	if (p->bt && (r == 0 || p->bt[r + AHEAD] != p->bt[r + AHEAD - 1]))
-		N(fetch)(p->b + p->bt[r + AHEAD] * size, size, 0);
+// N(places) lists where the next rows of an operand are, from row r on, and the AHEAD rows behind them, the last one again where there are none.
+INLINE void N(places)(const T *x, const int32_t *at, long apart, long size, long r, long rows, long n, const T **out) {
+	long m = rows - r < n + AHEAD ? rows - r : n + AHEAD;
+	if (at)
+		for (long i = 0; i < m; i++)
+			out[i] = x + at[r + i] * size;
+	else
+		for (long i = 0; i < m; i++)
+			out[i] = x + (r + i) * apart;
+	for (long i = m; i < n + AHEAD; i++)
+		out[i] = out[m - 1];
 }
 
 INLINE N(vec) N(term)(int diff, N(vec) c, N(vec) x, N(vec) y) {
@@ -133,35 +133,54 @@ INLINE N(vec) N(term)(int diff, N(vec) c, N(vec) x, N(vec) y) {
 	return c + x * (diff ? x : y);
 }
 
+// FETCH prefetches a row of so many vectors, and the elements behind them.
+#define FETCH(NV, row)                                                                      \
+	_Pragma("GCC unroll 16") for (long j = 0; j < (NV * V + tail) * (long)sizeof(T); j += 64) \
+		__builtin_prefetch((const char *)(row) + j)
+
 // PAIRS(NV) is for rows of NV vectors and the elements behind them, as N(pair1) adds them up, with the loops unrolled. A row of a that
-// many of b meet, one after the other, stays in registers.
+// many of b meet, one after the other, stays in registers. Rows that are not those just read are on their way to the cache.
 #define PAIRS(NV)                                                                                               \
 	INLINE void N(rows##NV)(const N(operands) *p, int diff, int tail, double *out) {                            \
+		const T *a[AT_ONCE + AHEAD], *b[AT_ONCE + AHEAD], *last = 0;                                            \
 		N(words) m = {0};                                                                                       \
+		N(vec) held[NV], rest = {0};                                                                            \
 		long size = tail ? p->size : NV * V;                                                                    \
 		if (tail)                                                                                               \
 			memcpy(&m, N(ends) + (size - NV * V), VB);                                                          \
-		for (long r = 0, same; r < p->rows; r = same) {                                                         \
-			const T *a = p->a + (p->at ? p->at[r] * size : r * p->ar);                                          \
-			N(vec) held[NV], rest = {0};                                                                        \
-			_Pragma("GCC unroll 16") for (int j = 0; j < NV; j++)                                               \
-				memcpy(&held[j], a + j * V, VB);                                                                \
-			if (tail)                                                                                           \
-				memcpy(&rest, a + size - V, VB);                                                                \
-			rest = (N(vec))((N(words))rest & m);                                                                \
-			for (same = r; same < p->rows && (same == r || (p->at ? p->at[same] == p->at[r] : !p->ar)); same++) { \
-				const T *b = p->b + (p->bt ? p->bt[same] * size : same * p->br);                                \
+		for (long lo = 0; lo < p->rows; lo += AT_ONCE) {                                                        \
+			long n = p->rows - lo < AT_ONCE ? p->rows - lo : AT_ONCE;                                           \
+			if (!p->stream || p->bt) {                                                                          \
+				N(places)(p->a, p->at, p->ar, size, lo, p->rows, n, a);                                         \
+				N(places)(p->b, p->bt, p->br, size, lo, p->rows, n, b);                                         \
+			}                                                                                                   \
+			for (long r = 0; r < n; r++) {                                                                      \
+				int lies = p->stream && !p->bt; /* both operands as they lie */                                 \
+				const T *x = lies ? p->a + (lo + r) * size : a[r], *z = lies ? p->b + (lo + r) * p->br : b[r];  \
 				N(vec) c[4] = {{0}, {0}, {0}, {0}}, y;                                                          \
-				N(ahead)(p, size, same);                                                                        \
+				if (x != last) {                                                                                \
+					last = x;                                                                                   \
+					_Pragma("GCC unroll 16") for (int j = 0; j < NV; j++)                                       \
+						memcpy(&held[j], x + j * V, VB);                                                        \
+					if (tail)                                                                                   \
+						memcpy(&rest, x + size - V, VB);                                                        \
+					rest = (N(vec))((N(words))rest & m);                                                        \
+				}                                                                                               \
+				if (p->stream)                                                                                  \
+					FETCH(NV, (const char *)x + STREAM);                                                        \
+				else if (a[r + AHEAD] != a[r + AHEAD - 1])                                                      \
+					FETCH(NV, a[r + AHEAD]);                                                                    \
+				if (!lies && b[r + AHEAD] != b[r + AHEAD - 1])                                                  \
+					FETCH(NV, b[r + AHEAD]);                                                                    \
 				_Pragma("GCC unroll 16") for (int j = 0; j < NV; j++) {                                         \
-					memcpy(&y, b + j * V, VB);                                                                  \
+					memcpy(&y, z + j * V, VB);                                                                  \
 					c[j < NV / 4 * 4 ? j % 4 : 0] = N(term)(diff, c[j < NV / 4 * 4 ? j % 4 : 0], held[j], y);   \
 				}                                                                                               \
 				if (tail) {                                                                                     \
-					memcpy(&y, b + size - V, VB);                                                               \
+					memcpy(&y, z + size - V, VB);                                                               \
 					c[1] = N(term)(diff, c[1], rest, (N(vec))((N(words))y & m));                                \
 				}                                                                                               \
-				out[same] = N(total)((c[0] + c[1]) + (c[2] + c[3]));                                            \
+				out[lo + r] = N(total)((c[0] + c[1]) + (c[2] + c[3]));                                          \
 			}                                                                                                   \
 		}                                                                                                       \
 	}                                                                                                           \
@@ -180,6 +199,13 @@ PAIRS(6)
 PAIRS(7)
 PAIRS(8)
 #undef PAIRS
+#undef FETCH
+
+// N(ahead) prefetches longer rows, or shorter ones.
+INLINE void N(ahead)(const T *row, long size) {
+	for (long j = 0; j < size; j += 64 / (long)sizeof(T))
+		__builtin_prefetch(row + j);
+}
 
 static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b, const int32_t *bt, long br, double *out) {
 	N(operands) p = {rows, size, ar, br, a, b, at, bt, !at && ar == size && size * (long)sizeof(T) >= 64};
@@ -192,7 +218,12 @@ static void N(rg_pairs)(long rows, long size, int diff, const T *a, const int32_
 #undef CASE
 	}
 	for (long r = 0; r < rows; r++) {
-		N(ahead)(&p, size, r);
+		if (p.stream)
+			N(ahead)(a + r * size + STREAM / (long)sizeof(T), size);
+		if (r + AHEAD < rows && at && (r == 0 || at[r + AHEAD] != at[r + AHEAD - 1]))
+			N(ahead)(a + at[r + AHEAD] * size, size);
+		if (r + AHEAD < rows && bt && (r == 0 || bt[r + AHEAD] != bt[r + AHEAD - 1]))
+			N(ahead)(b + bt[r + AHEAD] * size, size);
 		out[r] = N(pair1)(size, diff, a + (at ? at[r] * size : r * ar), b + (bt ? bt[r] * size : r * br));
 	}
 }
@@ -202,6 +233,7 @@ static void N(rg_dot)(long rows, long size, const T *a, long ar, const T *b, lon
 }
 #undef AHEAD
 #undef STREAM
+#undef AT_ONCE
 
 #if SINGLE
 #define OTHER double
