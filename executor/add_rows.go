@@ -60,7 +60,7 @@ func fewOf(x, v *val) (s source, n int) {
 }
 
 func (a *addRows) run(m *machine, in *instr) error {
-	return parallel(m.ctx, m.workers, in.lanes(), func(_, lane int) error {
+	return apportion(m.ctx, m.workers, in.lanes(), func(_, lane int) error {
 		lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
 		if in.v.data.kind == f32 {
 			addFew[float32](a, in.v, lo, hi)
@@ -73,15 +73,14 @@ func (a *addRows) run(m *machine, in *instr) error {
 
 // addFew adds to the rows lo to hi, in the order of the columns.
 func addFew[T float](a *addRows, v *val, lo, hi int) {
-	size := v.typ.Size()
-	sum := of[T](v.data)
+	var to, from []int32
 	for _, s := range a.from {
-		x := of[T](s.v.data)
+		to, from = to[:0], from[:0]
 		for i, at := range s.idx.at[lo:hi] {
 			if at >= 0 {
-				row := sum[(lo+i)*size:][:size]
-				cpu.Binary(cpu.Add, 1, size, row, 0, 1, x[int(at)*size:][:size], 0, 1, row)
+				to, from = append(to, int32(lo+i)), append(from, at)
 			}
 		}
+		cpu.AddAt(to, from, v.typ.Size(), of[T](s.v.data), of[T](v.data))
 	}
 }

@@ -14,6 +14,7 @@ type adding struct {
 	index []*val // those of them that are read through an index
 	near  []bool // which of also something else in the tree has just read
 	add   adder
+	whole wholes  // nil: there is no such form
 	parts bool    // accumulators are in parts
 	flops float64 // per row, besides the tree's
 }
@@ -142,10 +143,35 @@ func (g *graph) sumInPlace(v *val, order *index, scalars []factor, chunk *val) *
 			a.index = append(a.index, x.v)
 		}
 	}
-	if a.add = addInPlace[float64](scalars, from, a.near); kindOf(v.typ) == f32 {
-		a.add = addInPlace[float32](scalars, from, a.near)
+	a.add, a.whole = addInPlace[float64](scalars, from, a.near), sumWholes[float64](scalars, from, a.near)
+	if kindOf(v.typ) == f32 {
+		a.add, a.whole = addInPlace[float32](scalars, from, a.near), sumWholes[float32](scalars, from, a.near)
 	}
 	return a
+}
+
+// wholes makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the bits that an adder gives.
+type wholes func(b *block, start []int32, out *data, g int)
+
+func sumWholes[T float](scalars []factor, from []source, near []bool) wholes {
+	return func(b *block, start []int32, out *data, g int) {
+		lo, hi := int(start[0]), int(start[len(start)-1])
+		weights := of[T](b.partial(out.kind, b.t.rows))[:hi-lo]
+		multiply(b, scalars, weights, lo-b.lo)
+		x := inPlace[T](from, near, lo, hi)
+		cpu.SpMM(len(start)-1, start, lo, weights, x[0], x[1], out.size, of[T](out)[g*out.size:])
+	}
+}
+
+// inPlace are the rows lo to hi of one or two columns.
+func inPlace[T float](from []source, near []bool, lo, hi int) (x [2]cpu.Rows[T]) {
+	for i, s := range from {
+		x[i] = cpu.Rows[T]{X: of[T](s.v.data), Near: near[i]}
+		if s.idx != nil {
+			x[i].At = s.idx.at[lo:hi]
+		}
+	}
+	return x
 }
 
 func addInPlace[T float](scalars []factor, from []source, near []bool) adder {
@@ -154,13 +180,7 @@ func addInPlace[T float](scalars []factor, from []source, near []bool) adder {
 		tmp := of[T](b.partial(from[0].v.data.kind, b.t.rows+size))
 		weights, part := tmp[:hi-lo], tmp[b.t.rows:b.t.rows+size]
 		multiply(b, scalars, weights, lo)
-		var x [2]cpu.Rows[T]
-		for i, s := range from {
-			x[i] = cpu.Rows[T]{X: of[T](s.v.data), Near: near[i]}
-			if s.idx != nil {
-				x[i].At = s.idx.at[b.lo+lo : b.lo+hi]
-			}
-		}
+		x := inPlace[T](from, near, b.lo+lo, b.lo+hi)
 		cpu.SpMM(1, []int32{int32(b.lo + lo), int32(b.lo + hi)}, b.lo+lo, weights, x[0], x[1], size, part)
 		cpu.AddRows(1, size, part, sum)
 	}
@@ -192,23 +212,31 @@ func (b *block) partial(k kind, n int) *data {
 // multiply writes the product of the scalar factors, which are the first results of the tree, for the
 // block's rows from lo on.
 func multiply[T float](b *block, scalars []factor, out []T, lo int) {
+	n, product, each := len(out), []T{1}, 0
 	for i, f := range scalars {
 		d, uniform := b.result(i)
-		x, each := of[T](d), 0
+		x, step := of[T](d), 0
 		if !uniform {
-			x, each = x[lo:], 1
+			x, step = x[lo:], 1
 		}
-		n := len(out)
-		switch {
-		case i > 0 && f.divide:
-			cpu.Binary(cpu.Div, 1, n, out, 0, 1, x, 0, each, out)
-		case i > 0:
-			cpu.Binary(cpu.Mul, 1, n, out, 0, 1, x, 0, each, out)
-		case f.divide:
-			cpu.Binary(cpu.Div, 1, n, []T{1}, 0, 0, x, 0, each, out)
-		default:
-			cpu.Binary(cpu.Mul, 1, n, x, 0, each, []T{1}, 0, 0, out)
+		op := cpu.Mul
+		if f.divide {
+			op = cpu.Div
 		}
+		if i == 0 && !f.divide {
+			product, each = x, step
+			continue
+		}
+		cpu.Binary(op, 1, n, product, 0, each, x, 0, step, out)
+		product, each = out, 1
+	}
+	switch {
+	case each == 0:
+		for r := range out {
+			out[r] = product[0]
+		}
+	case len(scalars) == 1 && !scalars[0].divide:
+		copy(out, product)
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/tensor"
 )
 
 // col is the val of a column of n, over the space of n's rel or uniform.
@@ -96,16 +95,10 @@ func (st *stage) scanCol(g *graph, n *ra.Node, r *rel, i int) (*val, error) {
 // keyLeaf is the leaf of a column of integers in the main graph. Equal columns are one leaf, so that what is
 // computed of equal keys is computed once.
 func (st *stage) keyLeaf(name string, sp *space, v *ra.Vector) *val {
-	h := uint64(v.N)
-	for i, x := range v.Ints {
-		if h = tensor.Mix(h ^ uint64(x)); v.IsNull(i) {
-			h++
-		}
-	}
-	key := fmt.Sprintf("%x %d", h, sp.id)
+	key := fmt.Sprintf("%x %d", sample(v.Ints), sp.id)
 	for s := st; s != nil; s = s.parent {
 		for _, l := range s.keys[key] {
-			if slices.Equal(l.data.i64, v.Ints) && slices.Equal(l.data.valid, fromVector(v).valid) {
+			if equalInts(l.data.i64, v.Ints) && slices.Equal(l.data.valid, fromVector(v).valid) {
 				return l
 			}
 		}

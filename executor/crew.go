@@ -3,6 +3,8 @@ package executor
 import (
 	"context"
 	"slices"
+
+	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
 // crew is so many workers for structure. What they make does not depend on their number.
@@ -13,7 +15,7 @@ func (c crew) each(n int, f func(lo, hi int)) { c.cut(n, laneRows, func(_, lo, h
 
 // cut runs f over pieces of so many of the rows 0…n-1, to the end.
 func (c crew) cut(n, rows int, f func(piece, lo, hi int)) {
-	if err := parallel(context.Background(), int(c), (n+rows-1)/rows, func(_, i int) error {
+	if err := apportion(context.Background(), int(c), (n+rows-1)/rows, func(_, i int) error {
 		f(i, i*rows, min((i+1)*rows, n))
 		return nil
 	}); err != nil {
@@ -25,53 +27,52 @@ func (c crew) cut(n, rows int, f func(piece, lo, hi int)) {
 type tally struct {
 	rows   int       // of a piece
 	count  [][]int32 // by piece and code
+	sums   []int32   // by code
 	sorted bool      // the codes ascend
 }
 
 // tally counts codes below span.
-func (c crew) tally(codes []int32, span int) *tally {
+func (c crew) tally(codes []int32, span int, mem *pool) *tally {
 	pieces := min(int(c), (len(codes)+laneRows-1)/laneRows)
 	if pieces < 2 || pieces*span > 2*len(codes) {
 		pieces = 1
 	}
 	t := &tally{rows: max((len(codes)+pieces-1)/pieces, 1), count: make([][]int32, pieces)}
-	falls := make([]int32, pieces) // negative where a code is less than the one before
+	falls := make([]bool, pieces)
 	for i := range t.count {
-		t.count[i] = make([]int32, span)
+		t.count[i] = mem.ints(span)
+		clear(t.count[i])
 	}
-	c.cut(len(codes), t.rows, func(i, lo, hi int) {
-		n, last, fall := t.count[i], codes[max(lo-1, 0)], int32(0)
-		for from, to := lo, lo; from < hi; from = to { // equal neighbours are frequent: the rows of one partner in a join
-			k := codes[from]
-			for to = from + 1; to < hi && codes[to] == k; to++ {
-			}
-			n[k] += int32(to - from)
-			fall |= k - last
-			last = k
+	c.cut(len(codes), t.rows, func(i, lo, hi int) { falls[i] = cpu.Tally(codes[lo:hi], codes[max(lo-1, 0)], t.count[i]) })
+	t.sorted = !slices.Contains(falls, true)
+	t.sums = mem.ints(span)
+	copy(t.sums, t.count[0])
+	for _, n := range t.count[1:] {
+		sums := t.sums[:len(n)]
+		for k, m := range n {
+			sums[k] += m
 		}
-		falls[i] = fall
-	})
-	t.sorted = slices.Min(falls) >= 0
+	}
 	return t
 }
 
-// compact leaves out the codes that do not occur: it returns the new number of each and how many there are.
+// compact leaves out the codes that do not occur: it returns the new number of each, nil where they all do, and how many there are.
 func (t *tally) compact() (rank []int32, count int) {
-	rank = make([]int32, len(t.count[0]))
-	for k := range rank {
-		n := int32(0)
-		for _, c := range t.count {
-			n += c[k]
-		}
+	if !slices.Contains(t.sums, 0) {
+		return nil, len(t.sums)
+	}
+	rank = make([]int32, len(t.sums))
+	for k, n := range t.sums {
 		if rank[k] = -1; n == 0 {
 			continue
 		}
-		rank[k] = int32(count)
+		rank[k], t.sums[count] = int32(count), n
 		for _, c := range t.count {
 			c[count] = c[k]
 		}
 		count++
 	}
+	t.sums = t.sums[:count]
 	for i, c := range t.count {
 		t.count[i] = c[:count]
 	}
@@ -81,31 +82,22 @@ func (t *tally) compact() (rank []int32, count int) {
 // sort lists the positions of counted codes in order, stably: those of code c are order[start[c]:start[c+1]]. order is
 // nil where it is the identity. The counts are used up.
 func (c crew) sort(codes []int32, t *tally, mem *pool) (start, order []int32) {
-	start = mem.ints(len(t.count[0]) + 1)
+	start = mem.ints(len(t.sums) + 1)
 	at := int32(0)
-	for k := range start[1:] {
-		start[k] = at
-		for _, n := range t.count { // from here on: where the piece's rows of code k go
-			n[k], at = at, at+n[k]
-		}
+	for k, n := range t.sums {
+		start[k], at = at, at+n
 	}
-	start[len(start)-1] = at
+	start[len(t.sums)] = at
 	if t.sorted {
 		return start, nil
 	}
-	order = mem.ints(len(codes))
-	c.cut(len(codes), t.rows, func(i, lo, hi int) {
-		at := t.count[i]
-		for from, to := lo, lo; from < hi; from = to {
-			k := codes[from]
-			for to = from + 1; to < hi && codes[to] == k; to++ {
-			}
-			o := at[k]
-			at[k] = o + int32(to-from)
-			if order[o] = int32(from); to > from+1 {
-				ascend(order[o:][:to-from], int32(from))
-			}
+	copy(t.sums, start)
+	for _, n := range t.count { // from here on: where the piece's rows of a code go
+		for k, m := range n {
+			n[k], t.sums[k] = t.sums[k], t.sums[k]+m
 		}
-	})
+	}
+	order = mem.ints(len(codes))
+	c.cut(len(codes), t.rows, func(i, lo, hi int) { cpu.Place(codes[lo:hi], lo, t.count[i], order) })
 	return start, order
 }

@@ -160,7 +160,7 @@ func (in *instr) run(m *machine) error {
 }
 
 func (in *instr) runStore(m *machine) error {
-	return parallel(m.ctx, m.workers, in.lanes(), func(w, lane int) error {
+	return apportion(m.ctx, m.workers, in.lanes(), func(w, lane int) error {
 		b, err := in.block(m, w)
 		if err != nil {
 			return err
@@ -255,7 +255,7 @@ func (in *instr) runSum(m *machine) error {
 	if len(in.parts) != lanes {
 		in.parts = make([][2]partial, lanes)
 	}
-	err := parallel(m.ctx, m.workers, lanes, func(w, lane int) error {
+	err := apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
 		b, err := in.block(m, w)
 		if err != nil {
 			return err
@@ -288,6 +288,7 @@ type runSum struct {
 	runs       *runs
 	x          *reducer
 	add        adder // nil: the result's rows are added
+	whole      wholes
 	parts      *[2]partial
 	first, end int
 	at         int // the run of the next row
@@ -305,11 +306,28 @@ func newRunSum(v *val, x *reducer, add adder, r *runs, parts *[2]partial, first,
 }
 
 // group is the group of the next row.
-func (s *runSum) group() int {
+func (s *runSum) group() int { return s.of(s.at) }
+
+// of is the group of a run.
+func (s *runSum) of(run int) int {
 	if s.runs.group == nil {
-		return s.at
+		return run
 	}
-	return int(s.runs.group[s.at])
+	return int(s.runs.group[run])
+}
+
+// inBlock sums the runs from row at on that lie before row end and whose groups follow each other. It returns the row behind them.
+func (s *runSum) inBlock(b *block, at, end int) int {
+	start, to := s.runs.start, s.at
+	for to+1 < len(start) && int(start[to+1]) <= end && (to == s.at || s.of(to) == s.of(to-1)+1) {
+		to++
+	}
+	if to == s.at {
+		return at
+	}
+	s.whole(b, start[s.at:to+1], s.v.data, s.group())
+	s.at = to - 1 // the last of them has ended
+	return int(start[to])
 }
 
 // block adds the n rows of a block from row lo on.
@@ -321,6 +339,14 @@ func (s *runSum) block(b *block, lo, n int) {
 		d, uniform = b.result(0)
 	}
 	for at := lo; at < lo+n; {
+		if s.whole != nil && int(start[s.at]) == at {
+			if to := s.inBlock(b, at, lo+n); to > at {
+				if at = to; s.next(at) {
+					return
+				}
+				continue
+			}
+		}
 		to := min(int(start[s.at+1]), lo+n)
 		if s.add != nil {
 			s.add(b, s.acc, at-lo, to-lo)
@@ -336,14 +362,23 @@ func (s *runSum) block(b *block, lo, n int) {
 		} else {
 			s.parts[0].g = s.group()
 		}
-		if at == s.v.grp.in.n {
+		if s.next(at) {
 			return
 		}
-		for s.at++; start[s.at+1] == start[s.at]; s.at++ {
-		}
-		s.acc = &s.parts[1].acc
-		s.x.reset(s.acc)
 	}
+}
+
+// next goes on with the run that begins at row at; it reports whether there is none.
+func (s *runSum) next(at int) bool {
+	if at == s.v.grp.in.n {
+		return true
+	}
+	start := s.runs.start
+	for s.at++; start[s.at+1] == start[s.at]; s.at++ {
+	}
+	s.acc = &s.parts[1].acc
+	s.x.reset(s.acc)
+	return false
 }
 
 // close notes the last group where it goes on in the next lane.

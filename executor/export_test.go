@@ -108,6 +108,13 @@ func AddRowsInPlace(t testing.TB) {
 	t.Cleanup(func() { sparseRows, sparseSize = rows, size })
 }
 
+// LanesOf makes lanes of so many operations.
+func LanesOf(t testing.TB, work float64) {
+	before := laneWork
+	laneWork = work
+	t.Cleanup(func() { laneWork = before })
+}
+
 // SmallLanes makes lanes and blocks of few rows.
 func SmallLanes(t testing.TB) {
 	work, scratch, rows := laneWork, blockScratch, laneRows

@@ -26,6 +26,7 @@ type member struct {
 	how  string   // the lowering, for plans
 	base int      // its first result in the tree
 	add  adder    // a sum's form of its own
+	all  wholes   // that for groups that lie in a block
 	red  *reducer // of a sum, nil: stored
 	own  bool     // its cell is no other member's, so that it may lie in the result's memory
 	runs *runs    // of a sum over rows that are in runs of one group, nil: of no such sum
@@ -251,7 +252,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 			}
 			m.red.mem = l.mem
 			if a := l.adding(v, nil); a != nil {
-				m.add, m.red.parts = a.add, a.parts
+				m.add, m.all, m.red.parts = a.add, a.whole, a.parts
 				flops += a.flops
 				m.how = a.how
 				if err := c.emitSum(v, a); err != nil {
@@ -283,7 +284,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		in.flops += float64(in.rows * m.v.typ.Size())
 		in.bytes += float64(m.v.sp.n * m.v.typ.Size() * max(kindOf(m.v.typ).bytes(), 1))
 	}
-	most := 256
+	most := 64
 	for _, m := range f.members {
 		switch {
 		case m.runs != nil: // a lane holds the sums of its first and its last group
@@ -368,7 +369,7 @@ func (f *fused) run(m *machine, in *instr) error {
 			f.sums[i] = make([]partials, len(f.members))
 		}
 	}
-	err := parallel(m.ctx, m.workers, lanes, func(w, lane int) error {
+	err := apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
 		b, err := in.block(m, w)
 		if err != nil {
 			return err
@@ -442,6 +443,9 @@ func (f *fused) lane(in *instr, b *block, lane int) error {
 	for i, x := range f.members {
 		if x.runs != nil {
 			runs[i] = newRunSum(x.v, x.red, x.add, x.runs, &sums[i].ends, first, hi)
+			if x.v.data.valid == nil {
+				runs[i].whole = x.all
+			}
 		}
 		for _, g := range sums[i].met {
 			x.red.reset(sums[i].acc[g])

@@ -3,7 +3,7 @@ package executor
 import (
 	"fmt"
 	"math"
-	"strings"
+	"strconv"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -166,11 +166,13 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 		}
 		return g.gather(v, idx)
 	}
-	var key strings.Builder
-	fmt.Fprintf(&key, "c%s %v %d", d.Name, at, sp.id)
+	key := callKey(d, at, sp, args)
+	product := d.Name == "dot" || d.Name == "matmul"
+	if v := g.find(key); v != nil && !product {
+		return v, nil
+	}
 	exprs := make([]*kernels.Expr, len(args))
 	for i, a := range args {
-		fmt.Fprintf(&key, " %d", a.id)
 		exprs[i] = kernels.Column(kernels.Col{ID: kernels.ColumnID(i)}, a.typ)
 		if a.op == vConst {
 			exprs[i] = kernels.Const(a.konst)
@@ -185,15 +187,29 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 	for _, a := range args {
 		vary = vary || a.vary
 	}
-	v := g.intern(key.String(), func() *val {
+	v := g.intern(key, func() *val {
 		return &val{op: vCall, sp: sp, typ: e.Type, args: args, expr: e, vary: vary}
 	})
-	if d.Name == "dot" || d.Name == "matmul" {
+	if product {
 		if w, err := g.product(v, v.typ, nil); w != nil || err != nil {
 			return w, err
 		}
 	}
 	return v, nil
+}
+
+// callKey tells calls apart. A plan of a step has hundreds, so that they are not printed.
+func callKey(d *kernels.Def, at kernels.Attr, sp *space, args []*val) string {
+	key := append(make([]byte, 0, 96), 'c')
+	key = append(append(key, d.Name...), ' ')
+	if !at.IsZero() {
+		key = fmt.Append(key, at)
+	}
+	key = strconv.AppendInt(append(key, ' '), int64(sp.id), 10)
+	for _, a := range args {
+		key = strconv.AppendInt(append(key, ' '), int64(a.id), 10)
+	}
+	return string(key)
 }
 
 // chosen is the argument of a CASE or COALESCE that is known to be its value; nil where none is, or it has another type.
@@ -296,7 +312,7 @@ func (g *graph) gather(v *val, idx *index) (*val, error) {
 		}
 		return g.call(v.expr.Def, v.expr.Attr, args...)
 	}
-	return g.intern(fmt.Sprintf("g%d %d", v.id, idx.id), func() *val {
+	return g.intern("g"+strconv.Itoa(v.id)+" "+strconv.Itoa(idx.id), func() *val {
 		return &val{op: vGather, sp: idx.dst, typ: v.typ, args: []*val{v}, idx: idx, vary: v.vary || idx.vary()}
 	}), nil
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -222,7 +223,7 @@ func (st *stage) axis(v *ra.Vector) ([]int32, dim, error) {
 		}
 	}
 	code := make([]int32, len(raw))
-	readThrough(code, raw, rank)
+	cpu.Through(code, raw, rank)
 	return code, dim{len(rows), gatherVector(v, rows)}, nil
 }
 
@@ -440,7 +441,7 @@ func (x *groups) realise(p *Program, c crew) error {
 	x.in.listed = true
 	x.code = make([]int32, x.in.n)
 	walk(sizes(x.in.dims), x.proj.strides(x.in.dims), func(row, number int) { x.code[row] = int32(number) })
-	x.start, x.perm = c.sort(x.code, c.tally(x.code, x.out.n), nil)
+	x.start, x.perm = c.sort(x.code, c.tally(x.code, x.out.n, nil), nil)
 	if x.perm != nil {
 		x.order = &index{id: p.id(), dst: x.in, src: x.in, at: x.perm}
 	}

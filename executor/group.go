@@ -3,6 +3,7 @@ package executor
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -15,7 +16,7 @@ func (st *stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, e
 			return outer, span, err
 		}
 		raw = st.mem.ints(rows)
-		return raw, span, st.lanes(rows, func(lo, hi int) { readThrough(raw[lo:hi], outer[lo:hi], few) })
+		return raw, span, st.lanes(rows, func(lo, hi int) { cpu.Through(raw[lo:hi], outer[lo:hi], few) })
 	}
 	keys = listed(keys)
 	if ascends(keys, rows) {
@@ -88,7 +89,7 @@ func (st *stage) numbers(keys keyCols, safe []bool) (code []int32, count int, er
 // groupedBy groups rows by codes in the order of the keys, not all of which need occur. Groups of one row each leave
 // the space as it is.
 func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
-	t := crew(st.p.opt.Workers).tally(raw, span)
+	t := crew(st.p.opt.Workers).tally(raw, span, st.mem)
 	rank, count := t.compact()
 	if count == in.n {
 		return &rel{sp: in}, nil
@@ -96,7 +97,7 @@ func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
 	code := raw
 	if count < span {
 		code = st.mem.ints(in.n)
-		if err := st.lanes(in.n, func(lo, hi int) { readThrough(code[lo:hi], raw[lo:hi], rank) }); err != nil {
+		if err := st.lanes(in.n, func(lo, hi int) { cpu.Through(code[lo:hi], raw[lo:hi], rank) }); err != nil {
 			return nil, err
 		}
 	}

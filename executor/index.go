@@ -1,8 +1,10 @@
 package executor
 
 import (
+	"bytes"
 	"slices"
 
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -36,6 +38,7 @@ type groups struct {
 	most    int         // rows of the largest group, once known
 	runs    *runs       // once known
 	by      *index      // rows of one group have one row there, nil where none is known
+	rows    []int32     // held, once known
 	proj    *projection // of a grid's rows; code and start are then nil until somebody needs the rows (realise)
 	step    bool        // made for a step, maybe of relations that do not change
 }
@@ -103,16 +106,16 @@ func (x *indexer) add(n *index) *index {
 }
 
 // sample hashes some of the numbers: equal lists have equal samples, and few others have.
-func sample(at []int32) uint64 {
+func sample[T int32 | int64](at []T) uint64 {
 	h := uint64(len(at))
 	for i, step := 0, len(at)/64+1; i < len(at); i += step {
-		h = tensor.Mix(h ^ uint64(uint32(at[i])))
+		h = tensor.Mix(h ^ uint64(at[i]))
 	}
 	return h
 }
 
-func equalInts(a, b []int32) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || slices.Equal(a, b))
+func equalInts[T int32 | int64](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || bytes.Equal(bytesOf(a), bytesOf(b)))
 }
 
 // groups makes the groups of the rows of in by code: out row code[r] gets row r. vary tells whether the codes change
@@ -134,7 +137,7 @@ func (x *indexer) tallied(in, out *space, code []int32, t *tally, vary bool) *gr
 	y := &groups{id: x.id(), in: in, out: out, code: code, step: vary}
 	h := x.home(y.vary())
 	if t == nil {
-		t = h.crew.tally(code, out.n)
+		t = h.crew.tally(code, out.n, x.mem)
 	}
 	y.start, y.perm = h.crew.sort(code, t, h.mem)
 	if y.perm != nil {
@@ -195,8 +198,29 @@ func (x *index) list() {
 		return
 	}
 	x.at = x.late.mem.ints(len(x.outer.at))
-	x.late.crew.each(len(x.at), func(lo, hi int) { readThrough(x.at[lo:hi], x.outer.at[lo:hi], x.inner.at) })
+	x.late.crew.each(len(x.at), func(lo, hi int) { cpu.Through(x.at[lo:hi], x.outer.at[lo:hi], x.inner.at) })
 	x.late = nil
+}
+
+// held lists the row of by that all rows of a group have, 0 for a group without rows.
+func (x *groups) held(mem *indexer) []int32 {
+	if x.rows != nil {
+		return x.rows
+	}
+	mem = mem.home(x.vary())
+	x.rows = mem.mem.ints(x.out.n)
+	mem.crew.each(x.out.n, func(lo, hi int) {
+		for g := lo; g < hi; g++ {
+			at := x.start[g]
+			if x.rows[g] = 0; at < x.start[g+1] {
+				if x.perm != nil {
+					at = x.perm[at]
+				}
+				x.rows[g] = x.by.at[at]
+			}
+		}
+	})
+	return x.rows
 }
 
 // spread lists for rows in group order what their group has in at.
@@ -233,7 +257,7 @@ func (x *indexer) compose(a, b *index) *index {
 		n.at = a.of.spread(b.at, x)
 	default:
 		n.at = x.mem.ints(len(a.at))
-		x.crew.each(len(a.at), func(lo, hi int) { readThrough(n.at[lo:hi], a.at[lo:hi], b.at) })
+		x.crew.each(len(a.at), func(lo, hi int) { cpu.Through(n.at[lo:hi], a.at[lo:hi], b.at) })
 		n.missing = a.missing || b.missing && slices.Contains(n.at, -1)
 	}
 	if n.dst == n.src && isIdentity(n.at) {
@@ -245,16 +269,4 @@ func (x *indexer) compose(a, b *index) *index {
 	}
 	x.comp[key] = c
 	return c
-}
-
-// readThrough is out[i] = b[a[i]], -1 where a[i] is.
-func readThrough(out, a, b []int32) {
-	out = out[:len(a)]
-	for i, r := range a {
-		if r < 0 {
-			out[i] = -1
-			continue
-		}
-		out[i] = b[r]
-	}
 }

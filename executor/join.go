@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -338,7 +339,7 @@ func (j *joiner) pick(t int, combo []int32) []int32 {
 		return combo
 	}
 	out := j.st.mem.ints(len(combo))
-	crew(j.st.p.opt.Workers).each(len(combo), func(lo, hi int) { readThrough(out[lo:hi], combo[lo:hi], j.at[t]) })
+	crew(j.st.p.opt.Workers).each(len(combo), func(lo, hi int) { cpu.Through(out[lo:hi], combo[lo:hi], j.at[t]) })
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -12,7 +13,7 @@ import (
 
 // lanes runs f over the rows 0…n-1, lane by lane.
 func (st *stage) lanes(n int, f func(lo, hi int)) error {
-	return parallel(st.ctx, st.p.opt.Workers, (n+laneRows-1)/laneRows, func(_, lane int) error {
+	return apportion(st.ctx, st.p.opt.Workers, (n+laneRows-1)/laneRows, func(_, lane int) error {
 		f(lane*laneRows, min((lane+1)*laneRows, n))
 		return nil
 	})
@@ -31,6 +32,9 @@ func (st *stage) through(n *ra.Node, i int) (probeCol, error) {
 		r, err := st.rel(n)
 		if err != nil {
 			return probeCol{}, err
+		}
+		if r.pruned { // the indexes have gone
+			return probeCol{v: r.vecs[i]}, nil
 		}
 		v, err := st.col(true, n, i)
 		if err != nil {
@@ -110,13 +114,13 @@ func commonIndex(cols []probeCol) *index {
 // probe looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked up
 // once each.
 func (st *stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool, err error) {
-	p = st.mem.ints(n)
 	if outer, inner, rows := narrow(cols, n); outer != nil {
 		q, lost, err := st.probe(t, inner, rows)
-		if err != nil {
-			return nil, false, err
+		if err != nil || !lost && !(t.unique && t.rows != nil) && isIdentity(q) { // nobody writes to the numbers
+			return outer, lost, err
 		}
-		return p, lost, st.lanes(n, func(lo, hi int) { readThrough(p[lo:hi], outer[lo:hi], q) })
+		p = st.mem.ints(n)
+		return p, lost, st.lanes(n, func(lo, hi int) { cpu.Through(p[lo:hi], outer[lo:hi], q) })
 	}
 	cols = listed(cols)
 	plain := len(cols) > 0
@@ -131,11 +135,17 @@ func (st *stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool,
 		p = t.enc.probe(allRows(v, n))
 		return p, slices.Contains(p, -1), nil
 	}
+	p = st.mem.ints(n)
 	missed := make([]bool, (n+laneRows-1)/laneRows)
 	err = st.lanes(n, func(lo, hi int) {
-		clear(p[lo:hi])
-		miss := false
-		for c := range t.enc.levels {
+		miss, first := false, 0
+		if l := &t.enc.levels[0]; l.direct() && cols[0].v.Valid == nil {
+			c := cols[0].rows(lo, hi)
+			miss, first = l.table.runs[0].places(p[lo:hi], c.v.Ints, c.at), 1
+		} else {
+			clear(p[lo:hi])
+		}
+		for c := first; c < len(t.enc.levels); c++ {
 			miss = t.enc.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi)) // of a key so far that is not there, too
 		}
 		missed[lo/laneRows] = miss
@@ -180,6 +190,9 @@ func (l *level) probeInts(p []int32, c probeCol) bool {
 	return slices.Contains(p, -1)
 }
 
+// direct reports whether the numbers of a first column's keys follow from the keys: they are one after the other.
+func (l *level) direct() bool { return len(l.table.runs) == 1 && l.table.same }
+
 // places are those of keys in one run, -1 for those that are not there.
 func (r run) places(p []int32, x []int64, at []int32) (miss bool) {
 	n, low := uint64(r.n), int64(r.lo)
@@ -203,9 +216,6 @@ func (r run) places(p []int32, x []int64, at []int32) (miss bool) {
 
 // findAll is find for each key in runs: code i is x[at[i]], or x[i] where at is nil.
 func (t *pairTable) findAll(p []int32, x []int64, at []int32) (miss bool) {
-	if len(t.runs) == 1 && t.same && !slices.Contains(p, -1) {
-		return t.runs[0].places(p, x, at)
-	}
 	for i, q := range p {
 		if q < 0 {
 			miss = true

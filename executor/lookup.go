@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -108,7 +109,7 @@ func (j *joiner) expand(m *matches) (combo, row []int32) {
 func (j *joiner) partners(m *matches) (row, combo []int32) {
 	row = m.code
 	if m.rows != nil {
-		crew(j.st.p.opt.Workers).each(len(row), func(lo, hi int) { readThrough(row[lo:hi], row[lo:hi], m.rows) })
+		crew(j.st.p.opt.Workers).each(len(row), func(lo, hi int) { cpu.Through(row[lo:hi], row[lo:hi], m.rows) })
 	}
 	if !m.lost {
 		return row, nil

@@ -167,7 +167,7 @@ func loadRows(b *block, o *op) error {
 	case f32:
 		gatherFloats(out.f32, d.f32, at, d.size)
 	case i64:
-		gatherRows(out.i64, d.i64, at, d.size)
+		gatherFloats(bits(out.i64), bits(d.i64), at, d.size) // only their bits are moved
 	default:
 		gatherRows(out.str, d.str, at, d.size)
 	}
@@ -194,6 +194,11 @@ func setValid(out, v []byte) {
 	for i := range out {
 		out[i] = 1
 	}
+}
+
+// bits are whole numbers as what has as many bits.
+func bits(x []int64) []float64 {
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x))
 }
 
 // gatherFloats is gatherRows with rows fetched ahead, where a row is worth that.

@@ -95,6 +95,10 @@ func runRandomInt(b *block, o *op) error {
 	u := b.draws[:n]
 	cpu.Uniform(n, 1, b.seed(o, 1), b.streams(o, 2), u)
 	top, step := b.arg(o, 0).i64, b.step(o, 0)
+	if out.valid == nil && step == 0 && top[0] >= 1 {
+		cpu.Below(top[0], u, out.i64[:n])
+		return nil
+	}
 	if out.valid == nil { // nearly always every row has numbers to choose from, also those that do not count
 		positive := true
 		for r, x := range u {

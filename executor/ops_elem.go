@@ -21,6 +21,9 @@ func (c *compiler) elementwise(v *val, mask int) (int, error) {
 	if r, err := c.emitSoftmaxGrad(v, mask); r >= 0 {
 		return r, err
 	}
+	if x, y := ratioOrZero(v); x != nil {
+		return c.emitRatio(v, x, y, mask)
+	}
 	args, err := c.floatArgs(v, mask)
 	if err != nil {
 		return 0, err
@@ -70,8 +73,46 @@ func (c *compiler) elementwise(v *val, mask int) (int, error) {
 	return c.strict(v, args, -1, e, byKind(v, runElem[float32], runElem[float64])), nil
 }
 
-func isTwo(v *val) bool {
-	return v.op == vConst && !v.konst.Null && v.typ.Shape == nil && v.konst.Float() == 2
+func isTwo(v *val) bool { return isThe(v, 2) }
+
+// isThe reports whether v is that number.
+func isThe(v *val, x float64) bool {
+	return v.op == vConst && !v.konst.Null && v.typ.Shape == nil && v.konst.Float() == x
+}
+
+// ratioOrZero finds the scalars x and y where v is x / y, and zero where y is, as derivatives of norms and roots write it:
+// select(eq_mask(y, 0), 0, x / select(eq_mask(y, 0), 1, y)).
+func ratioOrZero(v *val) (x, y *val) {
+	if v.expr.Def.Name != "select" || v.typ.Size() != 1 || v.typ.Nullable || !isThe(v.args[1], 0) {
+		return nil, nil
+	}
+	zero, div := v.args[0], v.args[2]
+	if !isCall(zero, "eq_mask") || !isThe(zero.args[1], 0) || !isCall(div, "div") {
+		return nil, nil
+	}
+	x, y = div.args[0], div.args[1]
+	if !isCall(y, "select") || y.args[0] != zero || y.args[2] != zero.args[0] || !isThe(y.args[1], 1) || kindOf(y.typ) != kindOf(v.typ) || kindOf(zero.args[0].typ) != kindOf(v.typ) {
+		return nil, nil
+	}
+	return x, zero.args[0]
+}
+
+// isCall reports whether v is a call of the kernel that is computed where it is read.
+func isCall(v *val, name string) bool {
+	return v.op == vCall && v.data == nil && v.expr.Def.Name == name
+}
+
+func (c *compiler) emitRatio(v, x, y *val, mask int) (int, error) {
+	args := make([]int, 2)
+	e := &elem{op: cpu.Ratio, size: 1, each: []int{0, 0}}
+	for i, a := range []*val{x, y} {
+		r, err := c.emit(a, mask)
+		if err != nil {
+			return 0, err
+		}
+		args[i] = c.convert(r, kindOf(v.typ))
+	}
+	return c.strict(v, args, -1, e, byKind(v, runBinary[float32], runBinary[float64])), nil
 }
 
 func byKind(v *val, single, double func(*block, *op) error) func(*block, *op) error {

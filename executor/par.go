@@ -10,9 +10,27 @@ import (
 )
 
 // parallel runs f for the lanes 0…n-1 on at most workers goroutines, each with its own worker number. The
-// error of the lowest failing lane is returned. Which worker runs a lane is left to chance, so f may keep
+// error of the lowest failing lane is returned. Lanes begin in their order. Which worker runs a lane is left to chance, so f may keep
 // nothing of a worker that a result depends on. After each lane, pages of files that are too many go.
 func parallel(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
+	return share(ctx, workers, n, 1, f)
+}
+
+// apportion is parallel for lanes that do not wait for each other: every worker begins with a part of its own, which it also had of as
+// many lanes before, so that what one instruction leaves in a worker's cache the next one finds there.
+func apportion(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
+	return share(ctx, workers, n, workers, f)
+}
+
+// stretch are lanes that are begun in their order. Each has a line of the cache for itself.
+type stretch struct {
+	next atomic.Int64
+	end  int64
+	_    [48]byte
+}
+
+// share runs f for the lanes 0…n-1 in so many parts at most. A worker that has come to the end of its part goes on with the next one.
+func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) error) error {
 	workers = min(workers, n)
 	if workers <= 1 {
 		for lane := range n {
@@ -26,28 +44,36 @@ func parallel(ctx context.Context, workers, n int, f func(worker, lane int) erro
 		}
 		return nil
 	}
-	var next atomic.Int64
+	parts = min(parts, workers)
+	some := make([]stretch, parts)
+	for i := range some {
+		some[i].next.Store(int64(i * n / parts))
+		some[i].end = int64((i + 1) * n / parts)
+	}
 	var mu sync.Mutex
-	failed, first := n, error(nil)
+	var failed atomic.Int64 // the lowest lane that has failed: those below it run nevertheless
+	failed.Store(int64(n))
+	first := error(nil)
 	work := func(w int) {
-		for {
-			lane := int(next.Add(1)) - 1
-			if lane >= n {
-				return
-			}
-			err := ctx.Err()
-			if err == nil {
-				err = protect(f, w, lane)
-				tensor.Trim()
-			}
-			if err != nil {
-				mu.Lock()
-				if lane < failed {
-					failed, first = lane, err
+		for i := range parts {
+			for p := &some[(w+i)%parts]; ; {
+				lane := p.next.Add(1) - 1
+				if lane >= min(p.end, failed.Load()) {
+					break
 				}
-				mu.Unlock()
-				next.Store(int64(n)) // lanes below the failing one have all been taken
-				return
+				err := ctx.Err()
+				if err == nil {
+					err = protect(f, w, int(lane))
+					tensor.Trim()
+				}
+				if err != nil {
+					mu.Lock()
+					if lane < failed.Load() {
+						failed.Store(lane)
+						first = err
+					}
+					mu.Unlock()
+				}
 			}
 		}
 	}

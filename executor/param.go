@@ -138,9 +138,12 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	if err != nil {
 		return nil, err
 	}
-	probe, _, err := st.vectors(n, ids)
-	if err != nil {
-		return nil, err
+	cols, probe := make([]probeCol, len(ids)), make([]*ra.Vector, len(ids))
+	for k, id := range ids {
+		if cols[k], err = st.through(n, n.Index(id)); err != nil {
+			return nil, err
+		}
+		probe[k] = cols[k].v
 	}
 	from, err := st.rel(scan)
 	if err != nil {
@@ -152,39 +155,14 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	}
 	x := p.finders[p.table(t)]
 	if x == nil {
-		x = newFinder(keys, from.sp.n, safe, mixed(keys, probe))
+		x = &lookup{enc: newEncoder(allRows(keys, from.sp.n), safe, mixed(keys, probe))} // numbers are rows: an identity occurs once
+		x.enc.code = nil
 		if !p.flow.structure[scan] {
 			p.finders[p.table(t)] = x
 		}
 	}
-	return x.rows(allRows(probe, to.sp.n)), nil
-}
-
-// finder finds rows of a table by their identity.
-type finder struct {
-	enc *encoder
-	row []int32 // by number of the key
-}
-
-func newFinder(keys []*ra.Vector, rows int, safe, asFloat []bool) *finder {
-	x := &finder{enc: newEncoder(allRows(keys, rows), safe, asFloat)}
-	x.row = make([]int32, x.enc.count)
-	for r, c := range x.enc.code {
-		x.row[c] = int32(r)
-	}
-	x.enc.code = nil
-	return x
-}
-
-// rows returns the row of each key, -1 where there is none.
-func (x *finder) rows(keys keyCols) []int32 {
-	at := x.enc.probe(keys)
-	for r, c := range at {
-		if c >= 0 {
-			at[r] = x.row[c]
-		}
-	}
-	return at
+	rows, _, err = st.probe(x, cols, to.sp.n)
+	return rows, err
 }
 
 // Reload reads a parameter's column from the source again. The table must have the keys that it had.

@@ -65,7 +65,7 @@ type Program struct {
 	layouts    map[string]*layout
 	rowTables  map[uint64][][]int32 // of layouts, by a hash
 	foundPairs map[[4]int][]foundPairs
-	finders    map[*tableData]*finder // of Match, where a table's rows do not change between steps
+	finders    map[*tableData]*lookup // of Match, where a table's rows do not change between steps
 }
 
 // tableData is a table's columns that the plan reads.
@@ -81,7 +81,7 @@ type tableData struct {
 
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
 func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
-	p = &Program{plan: plan, src: src, opt: opt, env: opt.Env, tables: map[string]*tableData{}, scans: map[*tableData]*rel{}, finders: map[*tableData]*finder{}}
+	p = &Program{plan: plan, src: src, opt: opt, env: opt.Env, tables: map[string]*tableData{}, scans: map[*tableData]*rel{}, finders: map[*tableData]*lookup{}}
 	defer func() {
 		if err != nil {
 			p.Close()

@@ -18,7 +18,10 @@ import (
 
 // spaces is TransR over n triples of the step, some of them twice, some without a relation, and wrong tails of each, some of which
 // are no entity: rows of one triple follow each other.
-func spaces(b testing.TB, n int) *memdb.DB {
+func spaces(b testing.TB, n int) *memdb.DB { return spacesOf(b, n, 5, 3) }
+
+// spacesOf has entities with the ids first, first + apart, …
+func spacesOf(b testing.TB, n, first, apart int) *memdb.DB {
 	const entities, relations, wrong = 23, 3, 37
 	rng := rand.New(rand.NewSource(int64(n)))
 	all := 9 * n
@@ -28,15 +31,15 @@ func spaces(b testing.TB, n int) *memdb.DB {
 		relation.Valid[i] = rng.Intn(8) > 0
 	}
 	db := memdb.New()
-	entity := func(int) int64 { return 5 + 3*rng.Int63n(entities) }
+	entity := func(int) int64 { return int64(first) + int64(apart)*rng.Int63n(entities) }
 	db.Create("triple", 1, memdb.Column{Name: "id", Data: ints(all, func(i int) int64 { return int64(2 * i) })},
 		memdb.Column{Name: "h", Data: ints(all, entity)}, memdb.Column{Name: "r", Data: relation}, memdb.Column{Name: "t", Data: ints(all, entity)})
-	db.Create("entity", 1, memdb.Column{Name: "id", Data: ints(entities, func(i int) int64 { return int64(5 + 3*i) })}, memdb.Column{Name: "v", Data: reals(rng, entities, 9)})
+	db.Create("entity", 1, memdb.Column{Name: "id", Data: ints(entities, func(i int) int64 { return int64(first + apart*i) })}, memdb.Column{Name: "v", Data: reals(rng, entities, 9)})
 	db.Create("relation", 1, memdb.Column{Name: "id", Data: ints(relations, func(i int) int64 { return int64(2 * i) })},
 		memdb.Column{Name: "v", Data: reals(rng, relations, 4)}, memdb.Column{Name: "m", Data: reals(rng, relations, 9, 4)})
 	views(b, db,
 		"draw", "SELECT id, h, r, t FROM triple WHERE (id / 2 + 4 * current_step()) % 9 = 0",
-		"negative", fmt.Sprintf("SELECT d.id, k, 5 + random_int(%d, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS JOIN generate_series(1, %d) AS k", 3*entities, wrong),
+		"negative", fmt.Sprintf("SELECT d.id, k, %d + random_int(%d, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS JOIN generate_series(1, %d) AS k", first, apart*entities, wrong),
 		"positive", `SELECT x.id, x.r, matmul(h.v, r.m) + r.v AS q, norm(matmul(h.v, r.m) + r.v - matmul(t.v, r.m)) AS d
 FROM draw x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
 		"loss", `SELECT avg(relu(1 + p.d - norm(p.q - matmul(e.v, r.m)))) AS loss
@@ -45,8 +48,13 @@ FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other JOIN 
 }
 
 // planes is TransE over the same triples.
-func planes(b testing.TB, n int) *memdb.DB {
-	db := spaces(b, n)
+func planes(b testing.TB, n int) *memdb.DB { return planesOf(b, n, 5, 3) }
+
+// numbered is planes whose entities have the ids 0, 1, …: the structure knows their rows.
+func numbered(b testing.TB, n int) *memdb.DB { return planesOf(b, n, 0, 1) }
+
+func planesOf(b testing.TB, n, first, apart int) *memdb.DB {
+	db := spacesOf(b, n, first, apart)
 	views(b, db,
 		"positive", `SELECT x.id, h.v + t.v AS q, norm(h.v - t.v) AS d FROM draw x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
 		"loss", "SELECT avg(relu(1 + p.d - norm(p.q - e.v))) AS loss FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other")
@@ -60,12 +68,16 @@ func TestRunsInPasses(t *testing.T) {
 		make   func(testing.TB, int) *memdb.DB
 		params []string
 		shows  string // where sums share passes
-	}{"spaces": {spaces, []string{"entity", "relation"}, "sum GEMM: outer"}, "planes": {planes, []string{"entity"}, "sum in place: "}} {
+	}{"spaces": {spaces, []string{"entity", "relation"}, "sum GEMM: outer"}, "planes": {planes, []string{"entity"}, "sum in place: "},
+		"numbered": {numbered, []string{"entity"}, "sum in place: "}} {
 		for _, size := range []int{1, 3, 40} {
 			for _, in := range []struct{ rows, numbers int }{{8, 8}, {1 << 30, 1 << 30}} {
 				t.Run(fmt.Sprintf("%s of %d, from %d rows", name, size, in.rows), func(t *testing.T) {
 					executor.SumInPasses(t, in.rows, in.numbers)
 					testRuns(t, m.make(t, size), m.params, func(plan string) {
+						if held := strings.Contains(plan, "less one row a group"); size == 40 && held != (name == "numbered") {
+							t.Errorf("a row of each group in the plan: %t\n%s", held, plan)
+						}
 						if shared := in.rows == 8; size == 40 && strings.Contains(plan, m.shows) != shared {
 							t.Errorf("%q in the plan: %t\n%s", m.shows, !shared, plan)
 						}
@@ -76,15 +88,27 @@ func TestRunsInPasses(t *testing.T) {
 	}
 }
 
+// TestLanesOfGroups: groups whose rows have one row of a column are summed in several lanes.
+func TestLanesOfGroups(t *testing.T) {
+	executor.LanesOf(t, 3200)
+	testRuns(t, numbered(t, 40), []string{"entity"}, func(plan string) {
+		if !strings.Contains(plan, "less one row a group") {
+			t.Errorf("no sum holds a row of each group:\n%s", plan)
+		}
+	})
+}
+
 // TestRowsAddedInPlace computes gradients of which a part concerns few of the rows.
 func TestRowsAddedInPlace(t *testing.T) {
 	executor.AddRowsInPlace(t)
 	executor.SmallLanes(t)
-	testRuns(t, planes(t, 40), []string{"entity"}, func(plan string) {
-		if !strings.Contains(plan, "rows added in place") {
-			t.Errorf("no rows are added in place:\n%s", plan)
-		}
-	})
+	for _, make := range []func(testing.TB, int) *memdb.DB{planes, numbered} {
+		testRuns(t, make(t, 40), []string{"entity"}, func(plan string) {
+			if !strings.Contains(plan, "rows added in place") {
+				t.Errorf("no rows are added in place:\n%s", plan)
+			}
+		})
+	}
 }
 
 func testRuns(t *testing.T, db *memdb.DB, params []string, check func(plan string)) {

@@ -23,6 +23,7 @@ type source struct {
 	v    *val
 	idx  *index
 	file *rowFile // that SpMM reads the rows from; nil: from memory
+	held []int32  // SpMM's second rows where those of a group are one: it; idx is nil then
 }
 
 // factor is a scalar by which a chunk is multiplied, or divided.
@@ -189,13 +190,20 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 			return in, err
 		}
 	}
-	for _, x := range from {
+	for i, x := range from {
+		if by := v.grp.by; i == 1 && by != nil && x.idx == by {
+			s.x = append(s.x, source{v: x.v, held: v.grp.held(l.g.indexer)})
+			continue
+		}
 		s.x = append(s.x, x.in(l.g, v.grp.order))
 	}
 	s.files = s.filed(l.g.p, v)
 	in := &instr{v: v, how: "SpMM", rows: v.grp.in.n, grp: v.grp, lower: s}
 	if s.files.own != nil {
-		in.how = "SpMM from a file"
+		in.how += " from a file"
+	}
+	if len(s.x) > 1 && s.x[1].held != nil {
+		in.how += " less one row a group"
 	}
 	var err error
 	var order *index
@@ -278,7 +286,7 @@ func (x *groups) cut(rows int) [][2]int {
 }
 
 func (s *spmm) run(m *machine, in *instr) error {
-	return parallel(m.ctx, m.workers, len(s.cuts), func(w, lane int) error {
+	return apportion(m.ctx, m.workers, len(s.cuts), func(w, lane int) error {
 		if in.v.data.kind == f32 {
 			return runSpMM[float32](m, in, s, w, lane)
 		}
@@ -309,7 +317,7 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 		for to < hi && int(in.grp.start[to+1]-in.grp.start[g]) <= l.most() {
 			to++
 		}
-		if err := l.sum(start[g-lo:to-lo+1], of[T](out)[g*size:to*size]); err != nil {
+		if err := l.sum(g, start[g-lo:to-lo+1], of[T](out)[g*size:to*size]); err != nil {
 			return err
 		}
 		tensor.Trim()

@@ -57,13 +57,13 @@ func (l *spmmLane[T]) most() int {
 	return trimNumbers / l.in.v.typ.Size()
 }
 
-// sum makes the sums of groups, whose rows begin and end at start. They are at most most together, or one group.
-func (l *spmmLane[T]) sum(start []int32, out []T) error {
+// sum makes the sums of groups from g on, whose rows begin and end at start. They are at most most together, or one group.
+func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 	size, from, to := l.in.v.typ.Size(), int(start[0]), int(start[len(start)-1])
 	if l.s.files.own != nil && to-from > len(l.s.files.own) {
-		return l.long(from, to, out)
+		return l.long(g, from, to, out)
 	}
-	x, err := l.rows(from, to)
+	x, err := l.rows(from, to, g)
 	if err != nil {
 		return err
 	}
@@ -76,13 +76,13 @@ func (l *spmmLane[T]) sum(start []int32, out []T) error {
 }
 
 // long makes the sum of one group of more rows than a piece, as SpMM does: chains of rows, added up in double.
-func (l *spmmLane[T]) long(from, to int, out []T) error {
+func (l *spmmLane[T]) long(g, from, to int, out []T) error {
 	kind, size := l.in.v.data.kind, len(out)
 	at := l.at + len(l.s.x)*l.s.files.piece
 	d, e := place(l.buf, at, kind, size, 1, false), place(l.buf, at+span(size*kind.bytes()), f64, size, 1, false)
 	clear(e.f64)
 	for lo := from; lo < to; lo += chain {
-		if err := l.sum([]int32{int32(lo), int32(min(lo+chain, to))}, of[T](&d)); err != nil {
+		if err := l.sum(g, []int32{int32(lo), int32(min(lo+chain, to))}, of[T](&d)); err != nil {
 			return err
 		}
 		cpu.AddRows(1, size, of[T](&d), e.f64)
@@ -93,8 +93,8 @@ func (l *spmmLane[T]) long(from, to int, out []T) error {
 	return nil
 }
 
-// rows are the chunks of rows from lo to hi.
-func (l *spmmLane[T]) rows(lo, hi int) (x [2]cpu.Rows[T], err error) {
+// rows are the chunks of rows from lo to hi, which belong to the groups from g on.
+func (l *spmmLane[T]) rows(lo, hi, g int) (x [2]cpu.Rows[T], err error) {
 	for i, from := range l.s.x {
 		switch {
 		case from.file != nil:
@@ -103,6 +103,8 @@ func (l *spmmLane[T]) rows(lo, hi int) (x [2]cpu.Rows[T], err error) {
 			if err := from.file.read(d.bytes(), from.idx.at[lo:hi]); err != nil {
 				return x, err
 			}
+		case from.held != nil:
+			x[i] = cpu.Rows[T]{X: of[T](from.v.data), At: from.held[g:], Held: true}
 		case from.idx != nil:
 			x[i] = cpu.Rows[T]{X: of[T](from.v.data), At: from.idx.at[lo:hi]}
 		default:

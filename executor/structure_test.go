@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -114,6 +115,34 @@ func TestLookup(t *testing.T) {
 	}
 }
 
+// TestProbeShares: keys that have their rows' numbers are not copied, but where a join writes to what it gets: the rows of keys that
+// have one row each, and those that are left where some key is not there.
+func TestProbeShares(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		keys   []int64
+		unique bool
+		rows   []int32
+		shares bool
+	}{
+		{"the rows' numbers", []int64{7, 8, 9}, true, nil, true},
+		{"keys of several rows", []int64{7, 8, 9}, false, []int32{3, 2, 1, 0}, true},
+		{"rows in another order", []int64{7, 8, 9}, true, []int32{3, 2, 1, 0}, false},
+		{"a key that is not there", []int64{7, 8, 70}, true, nil, false},
+		{"other numbers", []int64{8, 7, 9}, true, nil, false},
+	} {
+		enc := newEncoder(allRows([]*ra.Vector{ints(7, 8, 9, 10)}, 4), []bool{false}, []bool{false})
+		at := []int32{0, 0, 1, 1, 2, 2, 2, 0}
+		got, lost, err := testStage(2).probe(&lookup{enc: enc, unique: c.unique, rows: c.rows}, []probeCol{{v: ints(c.keys...), at: at}}, len(at))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if shares := &got[0] == &at[0]; shares != c.shares || lost != slices.Contains(got, -1) {
+			t.Errorf("%s: shared %t, lost %t: %v", c.name, shares, lost, got)
+		}
+	}
+}
+
 // TestTally counts and sorts codes as sortByCode does, for any number of workers.
 func TestTally(t *testing.T) {
 	smallLanes(t)
@@ -130,10 +159,14 @@ func TestTally(t *testing.T) {
 			slices.Sort(codes)
 		}
 		for _, workers := range []crew{1, 2, 5} {
-			tally := workers.tally(codes, span)
+			tally := workers.tally(codes, span, nil)
 			rank, count := tally.compact()
-			dense := make([]int32, n)
-			readThrough(dense, codes, rank)
+			dense := slices.Clone(codes)
+			if rank != nil {
+				cpu.Through(dense, codes, rank)
+			} else if count != span {
+				t.Fatalf("round %d, %d workers: %d of %d codes of %v are said to be all", round, workers, count, span, codes)
+			}
 			start, order := workers.sort(dense, tally, nil)
 			wantStart, wantOrder := sortByCode(dense, count)
 			if !slices.Equal(start, wantStart) || !slices.Equal(order, wantOrder) || (order == nil) != (wantOrder == nil) {
@@ -235,7 +268,7 @@ func TestGroupCodes(t *testing.T) {
 
 func readAll(a, b []int32) []int32 {
 	out := make([]int32, len(a))
-	readThrough(out, a, b)
+	cpu.Through(out, a, b)
 	return out
 }
 

@@ -28,6 +28,11 @@ type Attr struct {
 	From  []int        // slice and pad: 0-based start on each axis; subscript and put: constant 0-based indices
 }
 
+// IsZero reports whether there are no attributes.
+func (a Attr) IsZero() bool {
+	return a.Shape == nil && a.From == nil && a.Axis == 0 && a.Spec == "" && a.Num == 0 && a.Int == 0 && a.Kind == 0
+}
+
 // Expr is an expression: a constant (Def nil, Const set), a column (Def nil, IsCol) or a call.
 // Expressions are immutable and may share sub-trees.
 type Expr struct {

@@ -103,7 +103,7 @@ var faults = []fault{
 	{"work in goroutines is done when the caller's part is", "kernels/cpu/together.go", "	all.Wait()\n", "", "./kernels/cpu -tags=unoptimized -run=TestTogether$ -race -count=3"},
 	{"a worker that sleeps is not woken", "kernels/cpu/together.go", "if h.state.Swap(posted) == asleep {", "if h.state.Swap(posted) > asleep {", "./kernels/cpu -tags=unoptimized -run=TestTogetherWaits -timeout=5s"},
 	{"a caller that sleeps is not woken", "kernels/cpu/together.go", "if h.state.Swap(idle) == awaited {", "if h.state.Swap(idle) > asleep {", "./kernels/cpu -tags=unoptimized -run=TestTogetherWaits -timeout=5s"},
-	{"runs of rows are summed into the groups in their order", "executor/exec.go", "return int(s.runs.group[s.at])", "return s.at", "./executor -run=TestRunsOutOfOrder"},
+	{"runs of rows are summed into the groups in their order", "executor/exec.go", "return int(s.runs.group[run])", "return run", "./executor -run=TestRunsOutOfOrder"},
 	{"sums of a large column begin with those of the step before", "executor/spmm_blocks.go", "	clear(sums)\n", "", "./executor -run=TestSpMMInBlocks"},
 	{"pieces of rows in a file are all the first one", "executor/spmm_file.go", "from.idx.at[lo:hi]); err", "from.idx.at[:hi-lo]); err", "./executor -run=TestRowsFromFile"},
 	{"the sum of no rows is not NULL", "executor/graph.go", " && v.grp.out.n == 1 && v.grp.in.n > 0\n", " && v.grp.out.n == 1\n", "./executor -run=TestRandomPlans"},
@@ -144,7 +144,11 @@ var faults = []fault{
 	{"a group's edges have one row where the first and the last do", "kernels/cpu/spmm.h", "		other |= at[e] ^ at[lo];\n", "		(void)e;\n", "./kernels/cpu -tags=unoptimized -run=TestAgainstReference"},
 	{"1 is subtracted from the first logit", "executor/labels.go", "		row[l]--\n", "		row[l*0]--\n", "./executor -run=TestMinusLabels"},
 	{"what others read is changed in place", "executor/add_rows.go", " || len(l.uses[base]) != 1", "", "./executor -run=TestRandomAdditions"},
-	{"rows are added to those of the first lane", "executor/add_rows.go", "sum[(lo+i)*size:]", "sum[i*size:]", "./executor -run=TestRandomAdditions"},
+	{"groups that do not follow each other are summed as if they did", "executor/exec.go", " && (to == s.at || s.of(to) == s.of(to-1)+1)", "", "./executor -run=TestRunsOutOfOrder"},
+	{"the row that a lane's groups hold is that of the first lane's", "executor/spmm_file.go", "At: from.held[g:]", "At: from.held", "./executor -run=TestLanesOfGroups"},
+	{"a quotient by zero is not zero", "executor/ops_elem.go", "op: cpu.Ratio", "op: cpu.Div", "./executor -run=TestRunsInPasses"},
+	{"a join writes to the rows that it shares", "executor/keys_int.go", "!lost && !(t.unique && t.rows != nil) && isIdentity(q)", "!lost && isIdentity(q)", "./executor -run=TestProbeShares"},
+	{"rows are added to those of the first lane", "executor/add_rows.go", "append(to, int32(lo+i))", "append(to, int32(i))", "./executor -run=TestRandomAdditions"},
 	{"rows that have nothing added get the first row's", "executor/add_rows.go", "			if at >= 0 {", "			if at = max(at, 0); at >= 0 {", "./executor -run=TestRowsAddedInPlace"},
 
 	// Training.

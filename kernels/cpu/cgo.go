@@ -97,11 +97,23 @@ func cPairs[T Float](rows, size int, diff bool, a, b Rows[T], out []float64) {
 func i32(s []int32) *C.int32_t { return (*C.int32_t)(ptr(s)) }
 
 func cSpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], size int, out []T) {
+	held := 0
+	if y.Held {
+		held = 1
+	}
 	if single[T]() {
-		C.rg_spmm_f32(C.long(groups), i32(start), C.long(base), f32(w), f32(x.X), i32(x.At), C.int(x.far()), f32(y.X), i32(y.At), C.int(y.far()), C.long(size), f32(out))
+		C.rg_spmm_f32(C.long(groups), i32(start), C.long(base), f32(w), f32(x.X), i32(x.At), C.int(x.far()), f32(y.X), i32(y.At), C.int(y.far()), C.int(held), C.long(size), f32(out))
 		return
 	}
-	C.rg_spmm_f64(C.long(groups), i32(start), C.long(base), f64(w), f64(x.X), i32(x.At), C.int(x.far()), f64(y.X), i32(y.At), C.int(y.far()), C.long(size), f64(out))
+	C.rg_spmm_f64(C.long(groups), i32(start), C.long(base), f64(w), f64(x.X), i32(x.At), C.int(x.far()), f64(y.X), i32(y.At), C.int(y.far()), C.int(held), C.long(size), f64(out))
+}
+
+func cAddAt[T Float](to, at []int32, size int, x, sum []T) {
+	if single[T]() {
+		C.rg_add_at_f32(C.long(len(to)), i32(to), i32(at), C.long(size), f32(x), f32(sum))
+		return
+	}
+	C.rg_add_at_f64(C.long(len(to)), i32(to), i32(at), C.long(size), f64(x), f64(sum))
 }
 
 func cGather[T Float](size int, x []T, at []int32, out []T) {
@@ -147,6 +159,22 @@ func cDropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out
 
 func cUniform(rows, size int, seed int64, key []uint64, out []float64) {
 	C.rg_uniform_f64(C.long(rows), C.long(size), C.uint64_t(seed), (*C.uint64_t)(ptr(key)), f64(out))
+}
+
+func cTally(codes []int32, last int32, count []int32) bool {
+	return C.rg_tally(C.long(len(codes)), i32(codes), C.int32_t(last), (*C.int32_t)(ptr(count))) != 0
+}
+
+func cPlace(codes []int32, first int, at, order []int32) {
+	C.rg_place(C.long(len(codes)), i32(codes), C.int32_t(first), (*C.int32_t)(ptr(at)), (*C.int32_t)(ptr(order)))
+}
+
+func cThrough(out, a, b []int32) {
+	C.rg_through(C.long(len(a)), i32(a), i32(b), (*C.int32_t)(ptr(out)))
+}
+
+func cBelow(n int64, u []float64, out []int64) {
+	C.rg_below(C.long(len(u)), C.int64_t(n), f64(u), (*C.int64_t)(ptr(out)))
 }
 
 func cMix(key []uint64, x []int64) {

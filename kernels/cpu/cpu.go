@@ -130,12 +130,13 @@ func AddRows[T Float](rows, size int, a []T, acc []float64) {
 }
 
 // Rows are rows of a matrix: row r is that at At[r], which is not checked, or begins at r*Step where At is nil. Near says that
-// they have just been read: it changes no result.
+// they have just been read: it changes no result. Held, which only SpMM's second rows are, says that At holds one row for each group.
 type Rows[T Float] struct {
 	X    []T
 	At   []int32
 	Step int
 	Near bool
+	Held bool
 }
 
 // nearBytes of rows are in the second-level cache after a while.
@@ -197,6 +198,8 @@ func SpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], siz
 		}
 		for _, r := range []Rows[T]{x, y} {
 			switch {
+			case r.Held:
+				_ = r.At[groups-1]
 			case r.At != nil:
 				_ = r.At[last-base-1]
 			case r.X != nil:
@@ -209,6 +212,24 @@ func SpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], siz
 		return
 	}
 	cSpMM(groups, start, base, w, x, y, size, out)
+}
+
+// AddAt adds row at[i] of x to row to[i] of sum, one after the other. The rows are not checked.
+func AddAt[T Float](to, at []int32, size int, x, sum []T) {
+	if len(to) == 0 || size == 0 {
+		return
+	}
+	_ = at[len(to)-1]
+	if native {
+		cAddAt(to, at, size, x, sum)
+		return
+	}
+	for i, r := range to {
+		row := sum[int(r)*size:][:size]
+		for j, y := range x[int(at[i])*size:][:size] {
+			row[j] += y
+		}
+	}
 }
 
 // Gather copies rows of size elements: row r of out is row at[r] of x, which is not checked, or zero where at[r] is negative.
@@ -289,6 +310,19 @@ func Uniform(rows, size int, seed int64, key []uint64, out []float64) {
 		return
 	}
 	cUniform(rows, size, seed, key, out)
+}
+
+// Below makes numbers from 0 to n-1 of draws in [0,1): out[r] = min(⌊n·u[r]⌋, n-1).
+func Below(n int64, u []float64, out []int64) {
+	if len(u) == 0 {
+		return
+	}
+	_ = out[len(u)-1]
+	if !native {
+		refBelow(n, u, out)
+		return
+	}
+	cBelow(n, u, out)
 }
 
 // Mix goes on with the hash of each row's key, by one more part: key[r] = tensor.Mix(key[r] ^ x[r]). So tensor.HashKey

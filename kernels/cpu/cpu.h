@@ -20,8 +20,9 @@ int rg_limit(int most); // for tests: use at most that one; returns what is used
 	void rg_add_rows_##S(long rows, long size, const T *a, double *acc);                                          \
 	void rg_pairs_##S(long rows, long size, int diff, const T *a, const int32_t *at, long ar, const T *b, const int32_t *bt, long br, double *out); \
 	void rg_spmm_##S(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, int far,        \
-		const T *y, const int32_t *yt, int yfar, long size, T *out);                                                          \
+		const T *y, const int32_t *yt, int yfar, int held, long size, T *out);                                                          \
 	void rg_gather_##S(long rows, long size, const T *x, const int32_t *at, T *out);                                          \
+	void rg_add_at_##S(long n, const int32_t *to, const int32_t *at, long size, const T *x, T *sum);                          \
 	int rg_finite_##S(long n, const T *x);                                                                                    \
 	void rg_sgd_##S(long n, T lr, T decay, T scale, const T *g, T *p);                                                        \
 	void rg_adam_##S(long n, T rate, T correct, T b1, T b2, T eps, T decay, T scale, const T *g, T *m, T *s, T *p);           \
@@ -35,7 +36,11 @@ RG_DECLARE(f64, double)
 void rg_convert_f32(long n, const double *x, float *out);
 void rg_convert_f64(long n, const float *x, double *out);
 void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out);
+int rg_tally(long n, const int32_t *codes, int32_t last, int32_t *count);
+void rg_place(long n, const int32_t *codes, int32_t first, int32_t *at, int32_t *order);
+void rg_through(long n, const int32_t *a, const int32_t *b, int32_t *out);
 // rg_differs looks at *state until it is not what it is, for so many nanoseconds at most.
 void rg_differs(const uint32_t *state, uint32_t is, int64_t ns);
+void rg_below(long n, int64_t below, const double *u, int64_t *out);
 void rg_mix(long n, const int64_t *x, uint64_t *key);
 #endif

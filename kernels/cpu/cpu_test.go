@@ -61,7 +61,7 @@ func testAll[T Float](t *testing.T) {
 		rows := 1 + rng.Intn(9)
 		a, b, m := random[T](rng, rows*size), random[T](rng, rows*size), random[T](rng, rows*size)
 		got, want := make([]T, rows*size), make([]T, rows*size)
-		for op := Add; op <= EqMask; op++ {
+		for op := Add; op <= Ratio; op++ {
 			for _, s := range [][4]int{{size, 1, size, 1}, {size, 1, 1, 0}, {1, 0, size, 1}, {0, 1, size, 1}, {size, 1, 0, 0}, {0, 0, 0, 0}} {
 				Binary(op, rows, size, a, s[0], s[1], b, s[2], s[3], got)
 				refBinary(op, rows, size, a, s[0], s[1], b, s[2], s[3], want)
@@ -204,6 +204,22 @@ func testGather[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 	}
 }
 
+// testAddAt compares with sums of the same order: the bits are the same.
+func testAddAt[T Float](t *testing.T, rng *rand.Rand, size int) {
+	const rows, n = 9, 60 // several for each row
+	x, got, to, at := finite[T](rng, rows*size), finite[T](rng, rows*size), make([]int32, n), make([]int32, n)
+	want := slices.Clone(got)
+	for i := range to {
+		to[i], at[i] = int32(rng.Intn(rows)), int32(rng.Intn(rows))
+		for j := range size {
+			want[int(to[i])*size+j] += x[int(at[i])*size+j]
+		}
+	}
+	if AddAt(to, at, size, x, got); !slices.Equal(got, want) {
+		t.Errorf("rows of %d added: %v, want %v", size, got, want)
+	}
+}
+
 func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(string, []float64, []float64)) {
 	start := []int32{0, 0, 3, 5, 605, 606}
 	n := int(start[5])
@@ -219,8 +235,12 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 	nearly[4], nearly[300] = int32(rows-1), int32(rows-1)
 	got, want := make([]T, 5*size), make([]T, 5*size)
 	defer func(n int) { nearBytes = n }(nearBytes)
-	for mode := range 64 {
-		nearBytes = mode / 32 << 19 // and 0: all are far
+	each := make([]int32, 5) // held, by group
+	for g := range each {
+		each[g] = int32(g * 7 % rows)
+	}
+	for mode := range 72 {
+		nearBytes = mode / 32 % 2 << 19 // and 0: all are far
 		i, f, y := Rows[T]{X: x, At: at}, w, Rows[T]{X: x[:rows*size], At: at[:n:n]}
 		if mode&1 != 0 {
 			i.At = nil
@@ -228,7 +248,9 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 		if mode&2 != 0 {
 			f = nil
 		}
-		switch mode / 4 % 8 {
+		switch mode/4%8 + mode/64*8 {
+		case 8, 9:
+			y.At, y.Held = each, true
 		case 1:
 			y.X = nil
 		case 2:
@@ -249,7 +271,9 @@ func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(
 		refSpMM(5, start, 0, f, i, y, size, want)
 		if i.At != nil && f != nil { // from the middle on
 			i.At, f = i.At[3:], f[3:]
-			if y.At != nil {
+			if y.Held {
+				y.At = y.At[2:]
+			} else if y.At != nil {
 				y.At = y.At[3:]
 			}
 			SpMM(3, start[2:], 3, f, i, y, size, got[2*size:])
@@ -305,6 +329,13 @@ func testDropMask(t *testing.T) {
 			for i, u := range draws {
 				if want := tensor.Uniform(-5, key[i/size], i%size); u != want {
 					t.Fatalf("size %d, draw %d: %v, want %v", size, i, u, want)
+				}
+			}
+			for _, n := range []int64{1, 7, 14541, 1<<53 + 1, math.MaxInt64} {
+				below, want := make([]int64, len(draws)), make([]int64, len(draws))
+				Below(n, draws, below)
+				if refBelow(n, draws, want); !slices.Equal(below, want) {
+					t.Fatalf("numbers below %d: %v, want %v", n, below, want)
 				}
 			}
 			single, ref := make([]float32, rows*size+1), make([]float64, rows*size)

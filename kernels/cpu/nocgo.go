@@ -22,12 +22,17 @@ func cWiden([]float32, []float64)                                               
 func cNarrow([]float64, []float32)                                                {}
 func cPairs[T Float](int, int, bool, Rows[T], Rows[T], []float64)                 {}
 func cSpMM[T Float](int, []int32, int, []T, Rows[T], Rows[T], int, []T)           {}
+func cAddAt[T Float]([]int32, []int32, int, []T, []T)                             {}
 func cGather[T Float](int, []T, []int32, []T)                                     {}
 func cSoftmax[T Float](int, int, []T, T, []T)                                     {}
 func cSoftmaxGrad[T Float](int, int, []T, []T, T, []T)                            {}
 func cLogSumExp[T Float](int, int, []T, []float64)                                {}
 func cDropMask[T Float](int, int, int64, []uint64, float64, []T)                  {}
 func cUniform(int, int, int64, []uint64, []float64)                               {}
+func cTally([]int32, int32, []int32) bool                                         { return false }
+func cPlace([]int32, int, []int32, []int32)                                       {}
+func cThrough([]int32, []int32, []int32)                                          {}
+func cBelow(int64, []float64, []int64)                                            {}
 func cMix([]uint64, []int64)                                                      {}
 
 func limit(int) int { return 0 }

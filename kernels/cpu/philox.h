@@ -130,6 +130,14 @@ static void N(rg_uniform)(long rows, long size, uint64_t seed, const uint64_t *k
 	}
 }
 
+static void N(rg_below)(long n, int64_t below, const double *restrict u, int64_t *restrict out) {
+	double f = (double)below;
+	for (long i = 0; i < n; i++) {
+		int64_t k = (int64_t)(f * u[i]);
+		out[i] = k < below ? k : below - 1;
+	}
+}
+
 // The finaliser of SplitMix64: see tensor.Mix.
 static void N(rg_mix)(long n, const int64_t *x, uint64_t *key) {
 	for (long i = 0; i < n; i++) {

@@ -22,6 +22,7 @@ const (
 	Minimum
 	Greater // 1 where a > b, else 0
 	EqMask  // 1 where a = b, else 0
+	Ratio   // a / b, 0 where b = 0
 )
 
 // Unary operations.
@@ -74,6 +75,8 @@ func compareOp[T Float](op Op, x, y T) T {
 		return x
 	case op == Maximum || op == Minimum:
 		return y
+	case op == Ratio && y != 0:
+		return x / y
 	case op == Greater && x > y, op == EqMask && x == y:
 		return 1
 	}
@@ -198,7 +201,10 @@ func refSpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], 
 					f = w[e-base]
 				}
 				for i, v := range x.row(e, base, size) {
-					if y.X != nil {
+					switch {
+					case y.Held:
+						v -= y.X[int(y.At[g])*size+i]
+					case y.X != nil:
 						v -= y.row(e, base, size)[i]
 					}
 					part[i] += f * v
@@ -304,6 +310,12 @@ func refUniform(rows, size int, seed int64, key []uint64, out []float64) {
 		for i := range size {
 			out[r*size+i] = tensor.Uniform(seed, key[r], i)
 		}
+	}
+}
+
+func refBelow(n int64, u []float64, out []int64) {
+	for r, x := range u {
+		out[r] = min(int64(float64(n)*x), n-1)
 	}
 }
 

@@ -9,6 +9,7 @@ typedef T N(vec) __attribute__((vector_size(VB)));
 // N(terms) are the rows: w[e]·x[at[e]], or w[e]·(x[at[e]] - y[yt[e]]) where y is given. Without at or yt, edge e has row e + base.
 typedef struct {
 	long base, size, last; // last: the edges of all groups
+	long held;             // the row of y that all edges of the group have; -1: yt tells
 	int far, yfar;         // the rows of x, of y are not in the second-level cache
 	const T *w, *x, *y;
 	const int32_t *at, *yt;
@@ -34,7 +35,7 @@ enum { N(ONE), N(BOTH), N(HOLD_X), N(HOLD_Y) };
 		for (int j = 0; j < NV; j++) {                                                                                                     \
 			acc[j] = (N(vec)){0};                                                                                                          \
 			if (form > N(BOTH))                                                                                                            \
-				memcpy(&held[j], (form == N(HOLD_X) ? x + t->at[lo] * t->size : y + t->yt[lo] * t->size) + (j < NV - 1 ? j * V : rest), VB); \
+				memcpy(&held[j], (form == N(HOLD_X) ? x + t->at[lo] * t->size : y + (t->held < 0 ? t->yt[lo] : t->held) * t->size) + (j < NV - 1 ? j * V : rest), VB); \
 		}                                                                                                                                  \
 		for (long e = lo; e < hi; e++) {                                                                                                   \
 			const T *p = x, *q = y;                                                                                                        \
@@ -102,7 +103,7 @@ INLINE void N(edges)(const N(terms) *t, int form, long lo, long hi, long from, l
 		acc[j] = 0;
 	for (long e = lo; e < hi; e++) {
 		const T *x = t->x + (t->at ? (long)t->at[e] : e + t->base) * t->size + c;
-		const T *y = form ? t->y + (t->yt ? (long)t->yt[e] : e + t->base) * t->size + c : 0;
+		const T *y = form ? t->y + (t->held >= 0 ? t->held : t->yt ? (long)t->yt[e] : e + t->base) * t->size + c : 0;
 		T f = t->w ? t->w[e] : 1;
 		for (long j = 0; j < n; j++)
 			acc[j] += f * (form ? x[j] - y[j] : x[j]);
@@ -143,13 +144,16 @@ INLINE int N(same)(const int32_t *at, long lo, long hi) {
 }
 
 static void N(rg_spmm)(long groups, const int32_t *start, long base, const T *w, const T *x, const int32_t *at, int far, const T *y, const int32_t *yt,
-	int yfar, long size, T *out) {
-	N(terms) t = {base, size, start[groups] - base, at && far, yt && yfar, w, x, y, at, yt};
+	int yfar, int held, long size, T *out) {
+	N(terms) t = {base, size, start[groups] - base, -1, at && far, yt && yfar && !held, w, x, y, at, yt};
 	for (long g = 0; g < groups; g++, out += size) {
 		long lo = start[g] - base, hi = start[g + 1] - base;
 		if (!y)
 			N(group)(&t, N(ONE), lo, hi, out);
-		else if (N(same)(yt, lo, hi))
+		else if (held) {
+			t.held = yt[g];
+			N(group)(&t, N(HOLD_Y), lo, hi, out);
+		} else if (N(same)(yt, lo, hi))
 			N(group)(&t, N(HOLD_Y), lo, hi, out);
 		else if (N(same)(at, lo, hi))
 			N(group)(&t, N(HOLD_X), lo, hi, out);
@@ -184,6 +188,19 @@ static void N(rg_gather)(long rows, long size, const T *x, const int32_t *at, T 
 		for (long j = 0; j + V <= size; j += V)
 			memcpy(out + j, from + j, VB);
 		memcpy(out + size - V, from + size - V, VB);
+	}
+}
+// N(rg_add_at) adds row at[i] of x to row to[i] of sum; the rows some pairs ahead are prefetched.
+static void N(rg_add_at)(long n, const int32_t *to, const int32_t *at, long size, const T *restrict x, T *restrict sum) {
+	for (long i = 0; i < n; i++) {
+		if (i + AHEAD / 2 < n) {
+			N(fetch)(sum + (long)to[i + AHEAD / 2] * size, size * (long)sizeof(T));
+			N(fetch)(x + (long)at[i + AHEAD / 2] * size, size * (long)sizeof(T));
+		}
+		T *s = sum + (long)to[i] * size;
+		const T *a = x + (long)at[i] * size;
+		for (long j = 0; j < size; j++)
+			s[j] += a[j];
 	}
 }
 #undef V
