@@ -33,6 +33,9 @@ type tally struct {
 
 // tally counts codes below span.
 func (c crew) tally(codes []int32, span int, mem *pool) *tally {
+	if mem != nil && mem.lasts { // counts do not last as long
+		mem = nil
+	}
 	pieces := min(int(c), (len(codes)+laneRows-1)/laneRows)
 	if pieces < 2 || pieces*span > 2*len(codes) {
 		pieces = 1

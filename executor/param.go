@@ -113,7 +113,7 @@ func (p *Program) Grad(i, col int) *Param {
 }
 
 // Match returns, for each row of root i, its row in t's Param buffers, -1 where t has no such row. key holds, for
-// each column of t's identity, its position among the root's columns.
+// each column of t's identity, its position among the root's columns. The rows are valid until the next Run and must not be changed.
 func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error) {
 	defer guard(&err)
 	st := p.run
@@ -156,7 +156,9 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	x := p.finders[p.table(t)]
 	if x == nil {
 		x = &lookup{enc: newEncoder(allRows(keys, from.sp.n), safe, mixed(keys, probe))} // numbers are rows: an identity occurs once
-		x.enc.code = nil
+		if x.enc.code = nil; x.enc.count != from.sp.n && len(key) > 0 {
+			return nil, internal("%d rows of %s have %d keys", from.sp.n, t.Name, x.enc.count)
+		}
 		if !p.flow.structure[scan] {
 			p.finders[p.table(t)] = x
 		}

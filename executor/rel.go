@@ -206,7 +206,9 @@ func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
 	}
 	r, err := st.groupedBy(in.sp, raw, span)
 	if k := keys[0].idx; err == nil && r.grp != nil && k != nil && len(raw) > 0 && len(k.at) == len(raw) && &raw[0] == &k.at[0] {
-		r.grp.by = k
+		if r.grp.by != k {
+			r.grp.by, r.grp.rows = k, nil
+		}
 	}
 	return r, err
 }

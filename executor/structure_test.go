@@ -159,7 +159,12 @@ func TestTally(t *testing.T) {
 			slices.Sort(codes)
 		}
 		for _, workers := range []crew{1, 2, 5} {
-			tally := workers.tally(codes, span, nil)
+			dirty := &pool{}
+			for range 8 { // an array that is used again holds what it held
+				fill(dirty.ints(64), 77)
+			}
+			dirty.recycle()
+			tally := workers.tally(codes, span, dirty)
 			rank, count := tally.compact()
 			dense := slices.Clone(codes)
 			if rank != nil {

@@ -147,6 +147,8 @@ var faults = []fault{
 	{"groups that do not follow each other are summed as if they did", "executor/exec.go", " && (to == s.at || s.of(to) == s.of(to-1)+1)", "", "./executor -run=TestRunsOutOfOrder"},
 	{"the row that a lane's groups hold is that of the first lane's", "executor/spmm_file.go", "At: from.held[g:]", "At: from.held", "./executor -run=TestLanesOfGroups"},
 	{"a quotient by zero is not zero", "executor/ops_elem.go", "op: cpu.Ratio", "op: cpu.Div", "./executor -run=TestRunsInPasses"},
+	{"counts begin with what the memory held", "executor/crew.go", "		clear(t.count[i])\n", "", "./executor -run=TestTally"},
+	{"pairs of a later list are the first ones", "kernels/cpu/reduce.h", "p->bt, p->br, size, lo,", "p->bt, p->br, size, 0,", "./kernels/cpu -tags=unoptimized"},
 	{"a join writes to the rows that it shares", "executor/keys_int.go", "!lost && !(t.unique && t.rows != nil) && isIdentity(q)", "!lost && isIdentity(q)", "./executor -run=TestProbeShares"},
 	{"rows are added to those of the first lane", "executor/add_rows.go", "append(to, int32(lo+i))", "append(to, int32(i))", "./executor -run=TestRandomAdditions"},
 	{"rows that have nothing added get the first row's", "executor/add_rows.go", "			if at >= 0 {", "			if at = max(at, 0); at >= 0 {", "./executor -run=TestRowsAddedInPlace"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand"
+	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -69,6 +70,24 @@ func reductionsBetween[T Float](t *testing.T, f fence, rng *rand.Rand, size int)
 		refPairs(rows, size, diff, Rows[T]{X: a, Step: size}, Rows[T]{X: b, At: []int32{1, 0, 4, 3, 2}}, y)
 		check("pairs", x, y)
 	}
+	var last, first []int32 // of more rows than fill a list of places
+	for r := range 2*64 + 3 {
+		last, first = append(last, int32(rows-1)), append(first, int32(r%rows))
+	}
+	many, manyWant := make([]float64, len(last)), make([]float64, len(last))
+	for _, p := range [][2][]int32{{last, first}, {first, last}} {
+		Pairs(len(last), size, true, Rows[T]{X: b, At: p[0]}, Rows[T]{X: b, At: p[1]}, many)
+		refPairs(len(last), size, true, Rows[T]{X: b, At: p[0]}, Rows[T]{X: b, At: p[1]}, manyWant)
+		check("many pairs", many, manyWant)
+	}
+	sum, sumWant := fenced(f, slices.Clone(b)), slices.Clone(b)
+	AddAt([]int32{int32(rows - 1), 0, int32(rows - 1)}, []int32{0, int32(rows - 1), int32(rows - 1)}, size, b, sum)
+	for _, p := range [][2]int{{rows - 1, 0}, {0, rows - 1}, {rows - 1, rows - 1}} {
+		for i := range size {
+			sumWant[p[0]*size+i] += b[p[1]*size+i]
+		}
+	}
+	same(t, "rows added", sum, sumWant, 0)
 	LogSumExp(rows, size, a, x)
 	refLogSumExp(rows, size, a, y)
 	check("logsumexp", x, y)
@@ -91,7 +110,8 @@ func reductionsBetween[T Float](t *testing.T, f fence, rng *rand.Rand, size int)
 	}
 	clean := fenced(f, finite[T](rng, rows*size))
 	defer func(n int) { nearBytes = n }(nearBytes)
-	for i, two := range []Rows[T]{{}, {X: b, At: at[:305:305]}, {}, {X: b, At: at[:305:305]}} {
+	held := Rows[T]{X: b, At: []int32{int32(rows - 1), 0, 1, int32(rows - 1)}, Held: true}
+	for i, two := range []Rows[T]{{}, {X: b, At: at[:305:305]}, {}, {X: b, At: at[:305:305]}, held} {
 		nearBytes = i / 2 << 19 // and 0: all are far
 		s, ref := fenced(f, make([]T, 4*size)), make([]T, 4*size)
 		SpMM(4, start, 0, w, Rows[T]{X: clean, At: at}, two, size, s)

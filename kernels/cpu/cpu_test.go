@@ -151,8 +151,42 @@ func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 		refSoftmaxGrad(rows, size, a, b, by, want)
 		check(fmt.Sprintf("gradient of softmax of quotients by %v", by), wide(s), wide(want))
 	}
+	testPairs[T](t, rng, size, tol)
+	testAddAt[T](t, rng, size)
 	testSpMM[T](t, rng, rows, size, check)
 	testGather[T](t, rng, rows, size)
+}
+
+// testPairs: pairs of as many rows as fill no list of places, one, and several, the last of them by a few. Rows stand for themselves,
+// are read through an index, in runs and in any order, or are one for all.
+func testPairs[T Float](t *testing.T, rng *rand.Rand, size int, tol float64) {
+	const stored = 11
+	x := finite[T](rng, 140*size)
+	for _, rows := range []int{1, 8, 9, 63, 64, 65, 71, 72, 73, 130} {
+		runs, any := make([]int32, rows), make([]int32, rows)
+		for r := range runs {
+			runs[r], any[r] = int32(r/7%stored), int32(rng.Intn(stored))
+		}
+		forms := []Rows[T]{{X: x[: rows*size : rows*size], Step: size}, {X: x[size : 2*size : 2*size]}, {X: x[: stored*size : stored*size], At: runs}, {X: x[: stored*size : stored*size], At: any}}
+		for i, a := range forms {
+			for j, b := range forms {
+				for _, diff := range []bool{false, true} {
+					got, want := make([]float64, rows+1), make([]float64, rows)
+					got[rows] = 7
+					Pairs(rows, size, diff, a, b, got[:rows])
+					refPairs(rows, size, diff, a, b, want)
+					for r := range want {
+						if d := math.Abs(got[r] - want[r]); !(d <= tol*float64(8+size)) {
+							t.Fatalf("pair %d of %d rows of %d, forms %d and %d, difference %t: %v, not %v", r, rows, size, i, j, diff, got[r], want[r])
+						}
+					}
+					if got[rows] != 7 {
+						t.Fatalf("more than %d pairs of rows are written", rows)
+					}
+				}
+			}
+		}
+	}
 }
 
 // TestConvert: the conversions of Go, also of what neither holds exactly.

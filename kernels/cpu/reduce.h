@@ -144,7 +144,7 @@ INLINE N(vec) N(term)(int diff, N(vec) c, N(vec) x, N(vec) y) {
 	INLINE void N(rows##NV)(const N(operands) *p, int diff, int tail, double *out) {                            \
 		const T *a[AT_ONCE + AHEAD], *b[AT_ONCE + AHEAD], *last = 0;                                            \
 		N(words) m = {0};                                                                                       \
-		N(vec) held[NV], rest = {0};                                                                            \
+		N(vec) held[NV] = {{0}}, rest = {0};                                                                    \
 		long size = tail ? p->size : NV * V;                                                                    \
 		if (tail)                                                                                               \
 			memcpy(&m, N(ends) + (size - NV * V), VB);                                                          \
