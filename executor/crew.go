@@ -33,9 +33,7 @@ type tally struct {
 
 // tally counts codes below span.
 func (c crew) tally(codes []int32, span int, mem *pool) *tally {
-	if mem != nil && mem.lasts { // counts do not last as long
-		mem = nil
-	}
+	mem = mem.scratch()
 	pieces := min(int(c), (len(codes)+laneRows-1)/laneRows)
 	if pieces < 2 || pieces*span > 2*len(codes) {
 		pieces = 1
@@ -60,11 +58,11 @@ func (c crew) tally(codes []int32, span int, mem *pool) *tally {
 }
 
 // compact leaves out the codes that do not occur: it returns the new number of each, nil where they all do, and how many there are.
-func (t *tally) compact() (rank []int32, count int) {
+func (t *tally) compact(mem *pool) (rank []int32, count int) {
 	if !slices.Contains(t.sums, 0) {
 		return nil, len(t.sums)
 	}
-	rank = make([]int32, len(t.sums))
+	rank = mem.scratch().ints(len(t.sums))
 	for k, n := range t.sums {
 		if rank[k] = -1; n == 0 {
 			continue

@@ -75,7 +75,8 @@ func (st *stage) numbers(keys keyCols, safe []bool) (code []int32, count int, er
 		code, _, count = encode(keys, keyCols{}, safe)
 		return code, count, nil
 	}
-	number := make([]int32, span) // from 1 on
+	number := st.mem.scratch().ints(span) // from 1 on
+	clear(number)
 	for i, k := range raw {
 		if number[k] == 0 {
 			count++
@@ -90,7 +91,7 @@ func (st *stage) numbers(keys keyCols, safe []bool) (code []int32, count int, er
 // the space as it is.
 func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
 	t := crew(st.p.opt.Workers).tally(raw, span, st.mem)
-	rank, count := t.compact()
+	rank, count := t.compact(st.mem)
 	if count == in.n {
 		return &rel{sp: in}, nil
 	}

@@ -36,6 +36,14 @@ func (p *pool) ints(n int) []int32 {
 	return p.narrow.take(p.of, n)
 }
 
+// scratch is where arrays come from that are given up at once: the run's would last as long as it does.
+func (p *pool) scratch() *pool {
+	if p == nil || p.lasts {
+		return nil
+	}
+	return p
+}
+
 // longs is ints of 64 bits.
 func (p *pool) longs(n int) []int64 {
 	switch {

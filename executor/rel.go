@@ -362,6 +362,9 @@ func concatVectors(parts []*ra.Vector) *ra.Vector {
 		out.N += v.N
 		nulls = nulls || v.Valid != nil
 	}
+	if parts[0].Ints != nil {
+		out.Ints = make([]int64, 0, out.N) // to grow it would take twice as much
+	}
 	for _, v := range parts {
 		out.Ints = append(out.Ints, v.Ints...)
 		out.F32 = append(out.F32, v.F32...)

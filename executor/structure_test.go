@@ -165,7 +165,7 @@ func TestTally(t *testing.T) {
 			}
 			dirty.recycle()
 			tally := workers.tally(codes, span, dirty)
-			rank, count := tally.compact()
+			rank, count := tally.compact(dirty)
 			dense := slices.Clone(codes)
 			if rank != nil {
 				cpu.Through(dense, codes, rank)
