@@ -33,8 +33,9 @@ func (st *stage) through(n *ra.Node, i int) (probeCol, error) {
 		if err != nil {
 			return probeCol{}, err
 		}
-		if r.pruned { // the indexes have gone
-			return probeCol{v: r.vecs[i]}, nil
+		if r.pruned { // the indexes have gone; what has gone with them is an error
+			v, err := st.vec(n, i)
+			return probeCol{v: v}, err
 		}
 		v, err := st.col(true, n, i)
 		if err != nil {
