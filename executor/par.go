@@ -41,6 +41,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 				return err
 			}
 			tensor.Trim()
+			cpu.Yield(0)
 		}
 		return nil
 	}
@@ -65,6 +66,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 				if err == nil {
 					err = protect(f, w, int(lane))
 					tensor.Trim()
+					cpu.Yield(w)
 				}
 				if err != nil {
 					mu.Lock()

@@ -19,6 +19,30 @@ func Processors() int { return processors }
 // https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (retake, handoffp)
 func Reserve() { runtime.GOMAXPROCS(2 * processors) }
 
+// turns is when each worker's goroutine last went through Go's scheduler, in a line of the cache of its own.
+var (
+	turns [64]struct {
+		began atomic.Int64 // nanoseconds since process
+		_     [56]byte
+	}
+	process = time.Now()
+)
+
+// turn is how long a worker computes without the scheduler: less than the 10 ms after which that would preempt it.
+const turn = 5 * time.Millisecond
+
+// Yield goes through Go's scheduler where a worker has not for a while; workers call it between parts of their work. Where one goroutine
+// has run for 10 ms, the scheduler's monitor takes the place of its thread in each call of C that it meets, though nothing waits for
+// one, and then looks again every 20 µs: one of two processors' workers lost a tenth of its time to it.
+// https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (sysmon, retake: sysretake)
+func Yield(worker int) {
+	now, t := int64(time.Since(process)), &turns[worker%len(turns)]
+	if now-t.began.Load() > int64(turn) {
+		t.began.Store(now)
+		runtime.Gosched()
+	}
+}
+
 // Together calls work(0) to work(n-1) and returns when all have ended; they run at the same time unless work(0) is short: one that
 // has not begun when it ends is done by the caller.
 func Together(n int, work func(worker int)) {
