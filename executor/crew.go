@@ -25,10 +25,14 @@ func (c crew) cut(n, rows int, f func(piece, lo, hi int)) {
 
 // tally counts codes from 0 on, in pieces of the rows.
 type tally struct {
-	rows   int       // of a piece
-	count  [][]int32 // by piece and code
-	sums   []int32   // by code
-	sorted bool      // the codes ascend
+	rows   int     // of a piece
+	span   int     // codes
+	count  []int32 // by piece and code; once ordered: where the rows of the piece and group go
+	start  []int32 // by group, once ordered: where its rows begin; of mem
+	mem    *pool
+	groups int
+	most   int  // rows of the largest group
+	sorted bool // the codes ascend
 }
 
 // tally counts codes below span.
@@ -38,67 +42,47 @@ func (c crew) tally(codes []int32, span int, mem *pool) *tally {
 	if pieces < 2 || pieces*span > 2*len(codes) {
 		pieces = 1
 	}
-	t := &tally{rows: max((len(codes)+pieces-1)/pieces, 1), count: make([][]int32, pieces)}
+	t := &tally{rows: max((len(codes)+pieces-1)/pieces, 1), span: span, count: mem.ints(pieces * span)}
+	clear(t.count)
 	falls := make([]bool, pieces)
-	for i := range t.count {
-		t.count[i] = mem.ints(span)
-		clear(t.count[i])
-	}
-	c.cut(len(codes), t.rows, func(i, lo, hi int) { falls[i] = cpu.Tally(codes[lo:hi], codes[max(lo-1, 0)], t.count[i]) })
+	c.cut(len(codes), t.rows, func(i, lo, hi int) {
+		falls[i] = cpu.Tally(codes[lo:hi], codes[max(lo-1, 0)], t.count[i*span:(i+1)*span])
+	})
 	t.sorted = !slices.Contains(falls, true)
-	t.sums = mem.ints(span)
-	copy(t.sums, t.count[0])
-	for _, n := range t.count[1:] {
-		sums := t.sums[:len(n)]
-		for k, m := range n {
-			sums[k] += m
-		}
-	}
 	return t
 }
 
 // compact leaves out the codes that do not occur: it returns the new number of each, nil where they all do, and how many there are.
 func (t *tally) compact(mem *pool) (rank []int32, count int) {
-	if !slices.Contains(t.sums, 0) {
-		return nil, len(t.sums)
+	mem = mem.scratch()
+	rank = mem.ints(t.span)
+	if t.order(mem, rank); t.groups == t.span {
+		return nil, t.groups
 	}
-	rank = mem.scratch().ints(len(t.sums))
-	for k, n := range t.sums {
-		if rank[k] = -1; n == 0 {
-			continue
-		}
-		rank[k], t.sums[count] = int32(count), n
-		for _, c := range t.count {
-			c[count] = c[k]
-		}
-		count++
-	}
-	t.sums = t.sums[:count]
-	for i, c := range t.count {
-		t.count[i] = c[:count]
-	}
-	return rank, count
+	return rank, t.groups
+}
+
+// order goes on from counts to places.
+func (t *tally) order(mem *pool, rank []int32) {
+	t.mem, t.start = mem, mem.ints(t.span+1)
+	t.groups, t.most = cpu.Offsets(t.span, t.count, t.start, rank)
+	t.start = t.start[:t.groups+1]
 }
 
 // sort lists the positions of counted codes in order, stably: those of code c are order[start[c]:start[c+1]]. order is
 // nil where it is the identity. The counts are used up.
 func (c crew) sort(codes []int32, t *tally, mem *pool) (start, order []int32) {
-	start = mem.ints(len(t.sums) + 1)
-	at := int32(0)
-	for k, n := range t.sums {
-		start[k], at = at, at+n
+	if t.start == nil {
+		t.order(mem, nil)
 	}
-	start[len(t.sums)] = at
+	if start = t.start; t.mem != mem {
+		start = mem.ints(len(start))
+		copy(start, t.start)
+	}
 	if t.sorted {
 		return start, nil
 	}
-	copy(t.sums, start)
-	for _, n := range t.count { // from here on: where the piece's rows of a code go
-		for k, m := range n {
-			n[k], t.sums[k] = t.sums[k], t.sums[k]+m
-		}
-	}
 	order = mem.ints(len(codes))
-	c.cut(len(codes), t.rows, func(i, lo, hi int) { cpu.Place(codes[lo:hi], lo, t.count[i], order) })
+	c.cut(len(codes), t.rows, func(i, lo, hi int) { cpu.Place(codes[lo:hi], lo, t.count[i*t.span:(i+1)*t.span], order) })
 	return start, order
 }

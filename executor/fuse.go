@@ -272,6 +272,9 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		c.t.result = append(c.t.result, r)
 	}
 	c.finish()
+	if rows := f.wholeGroups(c.t.rows); rows < c.t.rows {
+		c.t.place(rows)
+	}
 	seen := map[int]bool{}
 	for _, m := range f.members {
 		r := c.t.result[m.base]
@@ -295,6 +298,19 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 	}
 	in.cutInto(most)
 	return in, nil
+}
+
+// wholeGroups is the number of rows of a block, so many at most, that holds groups of one size as a whole where the sums' groups are so.
+func (f *fused) wholeGroups(rows int) int {
+	for _, m := range f.members {
+		if m.runs == nil {
+			continue
+		}
+		if g := m.v.grp; g.largest()*g.out.n == g.in.n && g.most > 0 && 4*g.most <= rows {
+			return rows / g.most * g.most
+		}
+	}
+	return rows
 }
 
 // singles reports whether v, a number of double precision for each row, is stored in single precision: where all that read it convert it

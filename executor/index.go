@@ -35,7 +35,7 @@ type groups struct {
 	start   []int32     // rows start[g] to start[g+1] of that order are group g
 	order   *index      // perm as an index, nil: the identity
 	empty   []int       // groups without rows, once known
-	most    int         // rows of the largest group, once known
+	most    int         // rows of the largest group, 0: not known
 	runs    *runs       // once known
 	by      *index      // rows of one group have one row there, nil where none is known
 	rows    []int32     // held, once known
@@ -140,6 +140,7 @@ func (x *indexer) tallied(in, out *space, code []int32, t *tally, vary bool) *gr
 		t = h.crew.tally(code, out.n, x.mem)
 	}
 	y.start, y.perm = h.crew.sort(code, t, h.mem)
+	y.most = t.most
 	if y.perm != nil {
 		y.order = &index{id: x.id(), dst: in, src: in, at: y.perm, step: vary, of: y} // equal ones are of equal groups, nearly always
 	}

@@ -294,16 +294,8 @@ func (j *joiner) cross(s int) error {
 	combo, row := j.st.mem.ints(int(pairs)), j.st.mem.ints(int(pairs))
 	kept := j.kept[s]
 	if err := j.st.lanes(len(row), func(lo, hi int) {
-		c, r := lo/each, lo%each
-		for lo < hi {
-			to := min(lo+each-r, hi)
-			fill(combo[lo:to], int32(c))
-			if kept != nil {
-				copy(row[lo:to], kept[r:])
-			} else {
-				ascend(row[lo:to], int32(r))
-			}
-			lo, c, r = to, c+1, 0
+		if cpu.Cross(lo, each, combo[lo:hi], row[lo:hi]); kept != nil {
+			cpu.Through(row[lo:hi], row[lo:hi], kept)
 		}
 	}); err != nil {
 		return err

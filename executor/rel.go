@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -268,11 +269,8 @@ func compareRows(keys []*ra.Vector, a, b int) int {
 func (st *stage) grouped(in *space, code []int32, count int, t *tally) *rel {
 	g := st.main.tallied(in, st.space(count), code, t, st.parent != nil)
 	first := st.mem.ints(count)
-	for c := range first {
-		first[c] = g.start[c]
-		if g.perm != nil {
-			first[c] = g.perm[g.start[c]]
-		}
+	if copy(first, g.start); g.perm != nil {
+		crew(st.p.opt.Workers).each(count, func(lo, hi int) { cpu.Through(first[lo:hi], first[lo:hi], g.perm) })
 	}
 	return &rel{sp: g.out, grp: g, idx: []*index{st.main.index(g.out, in, first)}}
 }

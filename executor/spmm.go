@@ -2,6 +2,7 @@ package executor
 
 import (
 	"slices"
+	"sort"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -275,12 +276,10 @@ func (x *groups) cut(rows int) [][2]int {
 	const most = 256
 	rows = max(rows, (x.in.n+x.out.n)/most)
 	var out [][2]int
-	lo := 0
-	for g := range x.out.n {
-		if int(x.start[g+1]-x.start[lo])+g+1-lo >= rows || g == x.out.n-1 {
-			out = append(out, [2]int{lo, g + 1})
-			lo = g + 1
-		}
+	for lo := 0; lo < x.out.n; {
+		hi := lo + 1 + sort.Search(x.out.n-lo-1, func(g int) bool { return int(x.start[lo+g+1]-x.start[lo])+g+1 >= rows })
+		out = append(out, [2]int{lo, hi})
+		lo = hi
 	}
 	return out
 }

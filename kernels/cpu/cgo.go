@@ -165,6 +165,16 @@ func cTally(codes []int32, last int32, count []int32) bool {
 	return C.rg_tally(C.long(len(codes)), i32(codes), C.int32_t(last), (*C.int32_t)(ptr(count))) != 0
 }
 
+func cOffsets(span, pieces int, count, start, rank []int32) (groups, most int) {
+	var top C.int32_t
+	n := C.rg_offsets(C.long(span), C.long(pieces), (*C.int32_t)(ptr(count)), (*C.int32_t)(ptr(start)), (*C.int32_t)(ptr(rank)), &top)
+	return int(n), int(top)
+}
+
+func cCross(lo, each int, first, second []int32) {
+	C.rg_cross(C.long(lo), C.long(len(first)), C.long(each), (*C.int32_t)(ptr(first)), (*C.int32_t)(ptr(second)))
+}
+
 func cPlace(codes []int32, first int, at, order []int32) {
 	C.rg_place(C.long(len(codes)), i32(codes), C.int32_t(first), (*C.int32_t)(ptr(at)), (*C.int32_t)(ptr(order)))
 }

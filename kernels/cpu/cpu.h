@@ -37,6 +37,8 @@ void rg_convert_f32(long n, const double *x, float *out);
 void rg_convert_f64(long n, const float *x, double *out);
 void rg_uniform_f64(long rows, long size, uint64_t seed, const uint64_t *key, double *out);
 int rg_tally(long n, const int32_t *codes, int32_t last, int32_t *count);
+long rg_offsets(long span, long pieces, int32_t *count, int32_t *start, int32_t *rank, int32_t *most);
+void rg_cross(long lo, long n, long each, int32_t *first, int32_t *second);
 void rg_place(long n, const int32_t *codes, int32_t first, int32_t *at, int32_t *order);
 void rg_through(long n, const int32_t *a, const int32_t *b, int32_t *out);
 // rg_differs looks at *state until it is not what it is, for so many nanoseconds at most.

@@ -30,6 +30,8 @@ func cLogSumExp[T Float](int, int, []T, []float64)                              
 func cDropMask[T Float](int, int, int64, []uint64, float64, []T)                  {}
 func cUniform(int, int, int64, []uint64, []float64)                               {}
 func cTally([]int32, int32, []int32) bool                                         { return false }
+func cOffsets(int, int, []int32, []int32, []int32) (int, int)                     { return 0, 0 }
+func cCross(int, int, []int32, []int32)                                           {}
 func cPlace([]int32, int, []int32, []int32)                                       {}
 func cThrough([]int32, []int32, []int32)                                          {}
 func cBelow(int64, []float64, []int64)                                            {}

@@ -15,6 +15,44 @@ int rg_tally(long n, const int32_t *codes, int32_t last, int32_t *count) {
 	return falls;
 }
 
+// rg_offsets goes on from counts of the codes below span, one list of span counts for each of so many pieces of the rows, one after the
+// other: in place of each count stands where the piece's rows of the code begin in the order of the codes. start[g] is where those of
+// group g begin, and the end is start[groups]; it returns the number of groups, and in *most the rows of the largest. Where rank is not
+// NULL, codes that do not occur are no groups: rank[k] is the group of code k, -1 where it has none, and the lists hold the groups' places.
+long rg_offsets(long span, long pieces, int32_t *count, int32_t *start, int32_t *rank, int32_t *most) {
+	int32_t at = 0, top = 0, g = 0;
+	for (long k = 0; k < span; k++) {
+		int32_t from = at;
+		for (long p = 0; p < pieces; p++) {
+			int32_t n = count[p * span + k];
+			count[p * span + g] = at;
+			at += n;
+		}
+		start[g] = from;
+		top = top > at - from ? top : at - from;
+		int32_t is = rank == 0 || at > from;
+		if (rank)
+			rank[k] = is ? g : -1;
+		g += is;
+	}
+	start[g] = at;
+	*most = top;
+	return g;
+}
+
+// rg_cross writes for the rows lo to lo + n of a product of relations, of which the second has so many rows, which row of either it is.
+void rg_cross(long lo, long n, long each, int32_t *first, int32_t *second) {
+	int32_t c = (int32_t)(lo / each), r = (int32_t)(lo % each);
+	for (long i = 0; i < n; c++, r = 0) {
+		long m = each - r < n - i ? each - r : n - i;
+		for (long j = 0; j < m; j++)
+			first[i + j] = c;
+		for (long j = 0; j < m; j++)
+			second[i + j] = r + (int32_t)j;
+		i += m;
+	}
+}
+
 // rg_place writes the numbers first, first + 1, … of the codes to the places at[code], which count on.
 void rg_place(long n, const int32_t *codes, int32_t first, int32_t *at, int32_t *order) {
 	for (long i = 0, to; i < n; i = to) {

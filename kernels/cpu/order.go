@@ -14,6 +14,67 @@ func Tally(codes []int32, last int32, count []int32) (falls bool) {
 	return falls
 }
 
+// Offsets goes on from counts of the codes below span, a list of span counts for each of so many pieces of the rows, one after the
+// other: in place of each count stands where the piece's rows of the code begin in the order of the codes. Those of group g begin at
+// start[g], and the last ones end at start[groups]; most are the rows of the largest group. start has room for span + 1 numbers. Where
+// rank is not nil it has room for span, and codes that do not occur are no groups: rank[k] is the group of code k, -1 where it has none,
+// and the lists begin with the groups' places.
+func Offsets(span int, count, start, rank []int32) (groups, most int) {
+	if span == 0 {
+		start[0] = 0
+		return 0, 0
+	}
+	pieces := len(count) / span
+	_ = start[span]
+	if rank != nil {
+		_ = rank[span-1]
+	}
+	if native {
+		return cOffsets(span, pieces, count, start, rank)
+	}
+	at := int32(0)
+	for k := range span {
+		start[groups] = at
+		for p := 0; p < len(count); p += span {
+			n := count[p+k]
+			count[p+groups] = at
+			at += n
+		}
+		rows := at - start[groups]
+		most = max(most, int(rows))
+		switch {
+		case rank == nil:
+		case rows == 0:
+			rank[k] = -1
+			continue
+		default:
+			rank[k] = int32(groups)
+		}
+		groups++
+	}
+	start[groups] = at
+	return groups, most
+}
+
+// Cross writes for the rows from lo on of a product of relations, of which the second has so many rows, which row of either it is.
+func Cross(lo, each int, first, second []int32) {
+	if len(first) == 0 {
+		return
+	}
+	_ = second[len(first)-1]
+	if native {
+		cCross(lo, each, first, second)
+		return
+	}
+	c, r := lo/each, lo%each
+	for i := range first {
+		first[i], second[i] = int32(c), int32(r)
+		if r++; r == each {
+			c, r = c+1, 0
+		}
+	}
+}
+
 // Place writes the numbers first, first + 1, … of the codes to the places at[code] of order, which count on. Neither codes nor places
 // are checked.
 func Place(codes []int32, first int, at, order []int32) {
