@@ -417,5 +417,5 @@ func (st *stage) addKeyVec(n *ra.Node, r *rel, i int) (*ra.Vector, error) {
 		}
 		base += int32(v.N)
 	}
-	return gatherVector(concatVectors(parts), from), nil
+	return gatherVector(concatVectors(parts, st.mem.scratch()), from), nil
 }

@@ -265,7 +265,7 @@ func (in *instr) runSum(m *machine) error {
 	if err != nil {
 		return err
 	}
-	return joinParts(m, in.v, x, in.parts)
+	return joinParts(m, in.v, x, lanes, func(lane int) *[2]partial { return &in.parts[lane] })
 }
 
 func (in *instr) sumLane(b *block, x *reducer, lane int) error {
@@ -293,6 +293,7 @@ type runSum struct {
 	first, end int
 	at         int // the run of the next row
 	acc        *accum
+	begun      bool // the run's sum: runs in whole need no memory of it
 }
 
 func newRunSum(v *val, x *reducer, add adder, r *runs, parts *[2]partial, first, end int) *runSum {
@@ -301,7 +302,6 @@ func newRunSum(v *val, x *reducer, add adder, r *runs, parts *[2]partial, first,
 	if int(r.start[s.at]) == first {
 		s.acc = &parts[1].acc
 	}
-	x.reset(s.acc)
 	return s
 }
 
@@ -348,6 +348,10 @@ func (s *runSum) block(b *block, lo, n int) {
 			}
 		}
 		to := min(int(start[s.at+1]), lo+n)
+		if !s.begun {
+			s.x.reset(s.acc)
+			s.begun = true
+		}
 		if s.add != nil {
 			s.add(b, s.acc, at-lo, to-lo)
 			s.acc.seen += int64(to - at)
@@ -376,8 +380,7 @@ func (s *runSum) next(at int) bool {
 	start := s.runs.start
 	for s.at++; start[s.at+1] == start[s.at]; s.at++ {
 	}
-	s.acc = &s.parts[1].acc
-	s.x.reset(s.acc)
+	s.acc, s.begun = &s.parts[1].acc, false
 	return false
 }
 
@@ -409,12 +412,13 @@ func runAt(start []int32, r int) int {
 }
 
 // joinParts adds the partial sums of each group in lane order and fills the empty groups.
-func joinParts(m *machine, v *val, x *reducer, parts [][2]partial) error {
+func joinParts(m *machine, v *val, x *reducer, lanes int, parts func(lane int) *[2]partial) error {
 	var some []*partial
 	var begin []int // of each group among them
-	for lane := range parts {
-		for i := range parts[lane] {
-			if p := &parts[lane][i]; p.g >= 0 {
+	for lane := range lanes {
+		ends := parts(lane)
+		for i := range ends {
+			if p := &ends[i]; p.g >= 0 {
 				if len(some) == 0 || some[len(some)-1].g != p.g {
 					begin = append(begin, len(some))
 				}

@@ -381,8 +381,9 @@ func (f *fused) run(m *machine, in *instr) error {
 	lanes := in.lanes()
 	if len(f.sums) != lanes {
 		f.sums = make([][]partials, lanes)
-		for i := range f.sums {
-			f.sums[i] = make([]partials, len(f.members))
+		n := len(f.members)
+		for i, all := 0, make([]partials, lanes*n); i < lanes; i++ {
+			f.sums[i] = all[i*n : (i+1)*n]
 		}
 	}
 	err := apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
@@ -400,11 +401,7 @@ func (f *fused) run(m *machine, in *instr) error {
 		case x.red == nil:
 			continue
 		case x.runs != nil:
-			parts := make([][2]partial, lanes)
-			for lane := range parts {
-				parts[lane] = f.sums[lane][i].ends
-			}
-			if err := joinParts(m, x.v, x.red, parts); err != nil {
+			if err := joinParts(m, x.v, x.red, lanes, func(lane int) *[2]partial { return &f.sums[lane][i].ends }); err != nil {
 				return err
 			}
 			continue

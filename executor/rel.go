@@ -301,7 +301,7 @@ func (st *stage) add(n *ra.Node, inputs []*rel) (*rel, error) {
 				return nil, err
 			}
 		}
-		all.cols = append(all.cols, concatVectors(parts))
+		all.cols = append(all.cols, concatVectors(parts, st.mem.scratch()))
 	}
 	for _, in := range inputs {
 		all.n += in.sp.n
@@ -352,8 +352,8 @@ func (st *stage) invert(r *rel, i int, in *space, code []int32, count int) {
 	r.idx[i] = st.main.add(&index{dst: r.sp, src: in, at: inv, missing: len(code) < count, step: st.parent != nil})
 }
 
-// concatVectors puts columns of one kind one below the other.
-func concatVectors(parts []*ra.Vector) *ra.Vector {
+// concatVectors puts columns of one kind one below the other, in memory of a step or on the heap.
+func concatVectors(parts []*ra.Vector, mem *pool) *ra.Vector {
 	out := &ra.Vector{Type: parts[0].Type}
 	nulls := false
 	for _, v := range parts {
@@ -361,7 +361,7 @@ func concatVectors(parts []*ra.Vector) *ra.Vector {
 		nulls = nulls || v.Valid != nil
 	}
 	if parts[0].Ints != nil {
-		out.Ints = make([]int64, 0, out.N) // to grow it would take twice as much
+		out.Ints = mem.longs(out.N)[:0] // to grow it would take twice as much
 	}
 	for _, v := range parts {
 		out.Ints = append(out.Ints, v.Ints...)
