@@ -269,7 +269,8 @@ func (in *instr) runSum(m *machine) error {
 }
 
 func (in *instr) sumLane(b *block, x *reducer, lane int) error {
-	s := newRunSum(in.v, x, in.add, &runs{start: in.v.grp.start}, &in.parts[lane], lane*in.lane, min((lane+1)*in.lane, in.rows))
+	s := &runSum{}
+	s.begin(in.v, x, in.add, &runs{start: in.v.grp.start}, &in.parts[lane], lane*in.lane, min((lane+1)*in.lane, in.rows))
 	for lo := s.first; lo < s.end; lo += in.t.rows {
 		n := min(in.t.rows, s.end-lo)
 		if err := b.eval(lo, n); err != nil {
@@ -296,13 +297,21 @@ type runSum struct {
 	begun      bool // the run's sum: runs in whole need no memory of it
 }
 
-func newRunSum(v *val, x *reducer, add adder, r *runs, parts *[2]partial, first, end int) *runSum {
-	s := &runSum{v: v, runs: r, x: x, add: add, parts: parts, first: first, end: end, at: runAt(r.start, first), acc: &parts[0].acc}
+// begin has s sum the rows first to end.
+func (s *runSum) begin(v *val, x *reducer, add adder, r *runs, parts *[2]partial, first, end int) {
+	*s = runSum{v: v, runs: r, x: x, add: add, parts: parts, first: first, end: end, at: runAt(r.start, first), acc: &parts[0].acc}
 	parts[0].g, parts[1].g = -1, -1
 	if int(r.start[s.at]) == first {
 		s.acc = &parts[1].acc
 	}
-	return s
+}
+
+// runSums are the block's sums of n members of a pass: those of its last lane have ended.
+func (b *block) runSums(n int) []runSum {
+	if b.runs == nil {
+		b.runs = make([]runSum, n)
+	}
+	return b.runs
 }
 
 // group is the group of the next row.

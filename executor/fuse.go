@@ -451,11 +451,11 @@ func (p *partials) of(x *member, g int) *accum {
 }
 
 func (f *fused) lane(in *instr, b *block, lane int) error {
-	sums, runs := f.sums[lane], make([]*runSum, len(f.members))
+	sums, runs := f.sums[lane], b.runSums(len(f.members))
 	first, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
 	for i, x := range f.members {
 		if x.runs != nil {
-			runs[i] = newRunSum(x.v, x.red, x.add, x.runs, &sums[i].ends, first, hi)
+			runs[i].begin(x.v, x.red, x.add, x.runs, &sums[i].ends, first, hi)
 			if x.v.data.valid == nil {
 				runs[i].whole = x.all
 			}

@@ -55,6 +55,7 @@ type block struct {
 	keys  []uint64
 	draws []float64
 	base  int // the tree's result that is result 0, where several instructions share the tree
+	runs  []runSum
 }
 
 // rows is how many rows the operation has in this block.
