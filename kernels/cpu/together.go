@@ -100,7 +100,7 @@ const (
 	asleep         // until wake
 
 	// late is how long work has been there before a helper takes it: what takes less is done in the caller's cache.
-	late = 5 * time.Microsecond
+	late = 2 * time.Microsecond
 	// awake is how long a helper stays awake without work, and a caller that waits for one.
 	awake = 500 * time.Microsecond
 )
