@@ -198,13 +198,7 @@ func (l *level) direct() bool { return len(l.table.runs) == 1 && l.table.same }
 func (r run) places(p []int32, x []int64, at []int32) (miss bool) {
 	n, low := uint64(r.n), int64(r.lo)
 	if at == nil {
-		for i, k := range x[:len(p)] {
-			d := uint64(k - low)
-			if p[i] = r.at + int32(d); d >= n {
-				p[i], miss = -1, true
-			}
-		}
-		return miss
+		return cpu.Places(p, x, low, n, r.at)
 	}
 	for i, a := range at[:len(p)] {
 		d := uint64(x[a] - low)

@@ -311,11 +311,8 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 		}
 	}
 	out := in.v.data
-	for g := lo; g < hi; {
-		to := g + 1
-		for to < hi && int(in.grp.start[to+1]-in.grp.start[g]) <= l.most() {
-			to++
-		}
+	for g, most := lo, l.most(); g < hi; {
+		to := g + 1 + sort.Search(hi-g-1, func(i int) bool { return int(start[g-lo+i+2]-start[g-lo]) > most })
 		if err := l.sum(g, start[g-lo:to-lo+1], of[T](out)[g*size:to*size]); err != nil {
 			return err
 		}

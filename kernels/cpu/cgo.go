@@ -179,6 +179,10 @@ func cPlace(codes []int32, first int, at, order []int32) {
 	C.rg_place(C.long(len(codes)), i32(codes), C.int32_t(first), (*C.int32_t)(ptr(at)), (*C.int32_t)(ptr(order)))
 }
 
+func cPlaces(p []int32, x []int64, low int64, count uint64, first int32) bool {
+	return C.rg_places(C.long(len(p)), (*C.int64_t)(ptr(x)), C.int64_t(low), C.uint64_t(count), C.int32_t(first), (*C.int32_t)(ptr(p))) != 0
+}
+
 func cThrough(out, a, b []int32) {
 	C.rg_through(C.long(len(a)), i32(a), i32(b), (*C.int32_t)(ptr(out)))
 }

@@ -40,6 +40,7 @@ int rg_tally(long n, const int32_t *codes, int32_t last, int32_t *count);
 long rg_offsets(long span, long pieces, int32_t *count, int32_t *start, int32_t *rank, int32_t *most);
 void rg_cross(long lo, long n, long each, int32_t *first, int32_t *second);
 void rg_place(long n, const int32_t *codes, int32_t first, int32_t *at, int32_t *order);
+int rg_places(long n, const int64_t *x, int64_t low, uint64_t count, int32_t first, int32_t *p);
 void rg_through(long n, const int32_t *a, const int32_t *b, int32_t *out);
 // rg_differs looks at *state until it is not what it is, for so many nanoseconds at most.
 void rg_differs(const uint32_t *state, uint32_t is, int64_t ns);

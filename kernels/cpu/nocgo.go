@@ -33,6 +33,7 @@ func cTally([]int32, int32, []int32) bool                                       
 func cOffsets(int, int, []int32, []int32, []int32) (int, int)                     { return 0, 0 }
 func cCross(int, int, []int32, []int32)                                           {}
 func cPlace([]int32, int, []int32, []int32)                                       {}
+func cPlaces([]int32, []int64, int64, uint64, int32) bool                         { return false }
 func cThrough([]int32, []int32, []int32)                                          {}
 func cBelow(int64, []float64, []int64)                                            {}
 func cMix([]uint64, []int64)                                                      {}

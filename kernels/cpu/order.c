@@ -1,5 +1,11 @@
 // Loops over whole numbers: codes that are counted and put in order, indexes that are read through indexes.
-#include "cpu.h"
+#include "lists.h"
+#define BODY "order.h"
+#include "targets.h"
+
+int rg_places(long n, const int64_t *x, int64_t low, uint64_t count, int32_t first, int32_t *p) {
+	return PICK(rg_places_f64, (n, x, low, count, first, p));
+}
 
 // rg_tally adds to count how often each code occurs, and reports whether one is less than the one before it, the first one than last.
 int rg_tally(long n, const int32_t *codes, int32_t last, int32_t *count) {
@@ -65,10 +71,22 @@ void rg_place(long n, const int32_t *codes, int32_t first, int32_t *at, int32_t 
 	}
 }
 
-// rg_through is out[i] = b[a[i]], -1 where a[i] is negative; out may be a.
+// rg_through is out[i] = b[a[i]], -1 where a[i] is negative; out may be a. Rows of one partner in a join follow each other, as do all the
+// partners of one row: they are met LIST at a time.
 void rg_through(long n, const int32_t *a, const int32_t *b, int32_t *out) {
-	for (long i = 0; i < n; i++) {
+	long i = 0;
+	for (; i + LIST <= n; i += LIST) {
+		int how = rg_list(a + i);
 		int32_t r = a[i];
-		out[i] = r < 0 ? -1 : b[r];
+		if (r >= 0 && how == ASCEND)
+			memmove(out + i, b + r, LIST * sizeof *out);
+		else if (r >= 0 && how == SAME)
+			for (int j = 0; j < LIST; j++)
+				out[i + j] = b[r];
+		else
+			for (int j = 0; j < LIST; j++)
+				out[i + j] = a[i + j] < 0 ? -1 : b[a[i + j]];
 	}
+	for (; i < n; i++)
+		out[i] = a[i] < 0 ? -1 : b[a[i]];
 }

@@ -88,6 +88,25 @@ func Place(codes []int32, first int, at, order []int32) {
 	}
 }
 
+// Places looks numbers up that are low, low + 1, … count of them, in places from first on: p[i] is that of x[i], -1 where it is not one
+// of them, which it reports.
+func Places(p []int32, x []int64, low int64, count uint64, first int32) (miss bool) {
+	if len(p) == 0 {
+		return false
+	}
+	_ = x[len(p)-1]
+	if native {
+		return cPlaces(p, x, low, count, first)
+	}
+	for i, k := range x[:len(p)] {
+		d := uint64(k) - uint64(low)
+		if p[i] = first + int32(d); d >= count {
+			p[i], miss = -1, true
+		}
+	}
+	return miss
+}
+
 // Through reads an index through another one: out[i] = b[a[i]], -1 where a[i] is negative. out may be a. What a holds must be
 // rows of b: it is not checked.
 func Through(out, a, b []int32) {

@@ -1,4 +1,5 @@
 // Sparse times dense, and rows of dense alone.
+#include "lists.h"
 #define BODY "spmm.h"
 #include "targets.h"
 

@@ -165,7 +165,21 @@ static void N(rg_spmm)(long groups, const int32_t *start, long base, const T *w,
 // N(rg_gather) copies rows of x, with some rows ahead on their way to the cache; a negative row is zero.
 static void N(rg_gather)(long rows, long size, const T *x, const int32_t *at, T *out) {
 	if (size == 1) {
-		for (long r = 0; r < rows; r++) {
+		long r = 0;
+		for (; r + LIST <= rows; r += LIST) {
+			int how = rg_list(at + r);
+			if (at[r] >= 0 && how == ASCEND)
+				memcpy(out + r, x + at[r], LIST * sizeof(T));
+			else if (at[r] >= 0 && how == SAME)
+				for (int i = 0; i < LIST; i++)
+					out[r + i] = x[at[r]];
+			else
+				for (int i = 0; i < LIST; i++) {
+					T v = x[at[r + i] < 0 ? 0 : at[r + i]];
+					out[r + i] = at[r + i] < 0 ? 0 : v;
+				}
+		}
+		for (; r < rows; r++) {
 			T v = x[at[r] < 0 ? 0 : at[r]];
 			out[r] = at[r] < 0 ? 0 : v;
 		}
