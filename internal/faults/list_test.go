@@ -148,6 +148,7 @@ var faults = []fault{
 	{"the row that a lane's groups hold is that of the first lane's", "executor/spmm_file.go", "At: from.held[g:]", "At: from.held", "./executor -run=TestLanesOfGroups"},
 	{"a quotient by zero is not zero", "executor/ops_elem.go", "op: cpu.Ratio", "op: cpu.Div", "./executor -run=TestRunsInPasses"},
 	{"counts begin with what the memory held", "executor/crew.go", "	clear(t.count)\n", "", "./executor -run=TestTally"},
+	{"a worker never goes through the scheduler", "kernels/cpu/together.go", "		runtime.Gosched()\n", "", "./kernels/cpu -tags=unoptimized -run=TestYield"},
 	{"a sum begins anew in each block", "executor/exec.go", "			s.begun = true\n", "", "./executor -run=TestRunsInPasses"},
 	{"codes that do not occur are groups", "kernels/cpu/order.c", "		g += is;\n", "		g++;\n", "./kernels/cpu -tags=unoptimized -run=TestOffsets"},
 	{"rows between the first and the last are taken to go on", "kernels/cpu/lists.h", "other ? OTHERWISE : step", "step", "./kernels/cpu -tags=unoptimized -run=TestLists"},

@@ -1,6 +1,7 @@
 package cpu
 
 import (
+	"runtime"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -128,6 +129,30 @@ func TestTogetherPanics(t *testing.T) {
 			if times != 1 {
 				t.Fatalf("worker %d has worked %d times", w, times)
 			}
+		}
+	}
+}
+
+// TestYield: a worker that has computed for a turn lets others run, and one that has not goes on. The scheduler may do otherwise once.
+func TestYield(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	for _, worker := range []int{0, 1, len(turns) + 1} {
+		yields := func(computed time.Duration) (n int) {
+			for range 5 {
+				var ran atomic.Bool
+				go ran.Store(true)
+				turns[worker%len(turns)].began.Store(int64(time.Since(process) - computed))
+				if Yield(worker); ran.Load() {
+					n++
+				}
+			}
+			return n
+		}
+		if n := yields(turn + 1); n < 3 {
+			t.Errorf("worker %d went on behind its turn, %d times of 5", worker, 5-n)
+		}
+		if n := yields(0); n > 2 {
+			t.Errorf("worker %d stopped within its turn, %d times of 5", worker, n)
 		}
 	}
 }
