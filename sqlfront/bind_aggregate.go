@@ -101,16 +101,8 @@ type grouped struct {
 	keys   []*kernels.Expr // over pre's inputs
 	keyIDs []ra.ColumnID   // columns of the Aggregate
 	calls  map[*FuncCall]*kernels.Expr
-	back   []*rejoined                   // inputs of pre whose values stand ungrouped, determined by the group
+	back   []*rejoined                   // relations below pre whose values stand ungrouped, determined by the group
 	values map[kernels.Col]*kernels.Expr // their columns above the grouping
-}
-
-// rejoined is an input below a grouping that is joined to the groups, because they hold its identity.
-type rejoined struct {
-	slot int
-	node *ra.Node
-	keys []int           // the groups' key for each column of its identity
-	cols []*kernels.Expr // its columns, below the grouping
 }
 
 // group builds Σ over the scope's join and returns the scope above it.
@@ -189,70 +181,8 @@ func (s *scope) impliedKeys(g *grouped, sel *Select, targets []starTarget) {
 	}
 }
 
-func (s *scope) imply(g *grouped, x *kernels.Expr) {
-	plain := !s.depends(x) && !x.Type.IsChunk()
-	switch slot := x.Col.Input; {
-	case g.has(x) || !s.determined(g, x) && !(plain && s.determinedBelow(g, x)):
-	case plain:
-		g.keys = append(g.keys, x)
-	case !slices.ContainsFunc(g.back, func(r *rejoined) bool { return r.slot == slot }):
-		r := &rejoined{slot: slot, node: s.inputs[slot].node}
-		for _, u := range r.node.Unique {
-			r.keys = append(r.keys, slices.IndexFunc(g.keys, r.node.Var(slot, u).Same))
-		}
-		for _, c := range r.node.Cols {
-			r.cols = append(r.cols, r.node.Var(slot, c.ID))
-		}
-		g.back = append(g.back, r)
-	}
-}
-
 func (g *grouped) has(x *kernels.Expr) bool {
 	return slices.ContainsFunc(g.keys, func(k *kernels.Expr) bool { return k.Same(x) })
-}
-
-// determined reports whether the group holds the identity of the input that column x comes from.
-func (s *scope) determined(g *grouped, x *kernels.Expr) bool {
-	n := s.inputs[x.Col.Input].node
-	for _, k := range n.Unique {
-		if !g.has(n.Var(x.Col.Input, k)) {
-			return false
-		}
-	}
-	return len(n.Unique) > 0 || len(n.Key) == 0
-}
-
-// determinedBelow is determined for an input that the scope made by joining its inputs: the group holds the identity of
-// the one that x comes from.
-func (s *scope) determinedBelow(g *grouped, x *kernels.Expr) bool {
-	n := s.inputs[x.Col.Input].node
-	return determinedIn(n, x.Col.ID, func(id ra.ColumnID) bool { return g.has(n.Var(x.Col.Input, id)) })
-}
-
-func determinedIn(n *ra.Node, id ra.ColumnID, held func(ra.ColumnID) bool) bool {
-	i := n.Index(id)
-	switch n.Op {
-	case ra.SemiJoin, ra.AntiJoin:
-		l := n.Inputs[0] // columns correspond by position
-		return determinedIn(l, l.Cols[i].ID, func(id ra.ColumnID) bool { return held(n.Cols[l.Index(id)].ID) })
-	case ra.Join, ra.Select:
-		if !n.Out[i].IsCol {
-			return false
-		}
-		from := n.Out[i].Col
-		in := n.Inputs[from.Input]
-		passed := func(id ra.ColumnID) bool {
-			for j, o := range n.Out {
-				if o.IsCol && o.Col == (kernels.Col{Input: from.Input, ID: id}) && held(n.Cols[j].ID) {
-					return true
-				}
-			}
-			return false
-		}
-		lacks := slices.ContainsFunc(in.Unique, func(k ra.ColumnID) bool { return !passed(k) })
-		return len(in.Unique) > 0 && !lacks || determinedIn(in, from.ID, passed)
-	}
-	return false
 }
 
 // callParts is where an aggregate call's parts are among the Aggregate's aggregates.
@@ -450,25 +380,11 @@ func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*
 		g.calls[p.call] = aggregated(p.call, cols, rows, rows.Out[k+p.from])
 		g.calls[p.call] = post.decimal(p.call, g.calls[p.call])
 	}
-	for _, r := range g.back {
-		post.joinBack(g, r)
-	}
+	post.joinBack(g)
 	if present >= 0 {
 		post.masks = append(post.masks, kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))
 	}
 	return post, nil
-}
-
-// joinBack joins an input of the scope below whose identity the group holds to the groups.
-func (s *scope) joinBack(g *grouped, r *rejoined) {
-	at := len(s.inputs)
-	s.inputs = append(s.inputs, &relation{node: r.node})
-	for i, u := range r.node.Unique {
-		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[r.keys[i]]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})
-	}
-	for i, c := range r.node.Cols {
-		g.values[r.cols[i].Col] = r.node.Var(at, c.ID)
-	}
 }
 
 // column maps a column of the scope below the grouping to its group column.

@@ -64,6 +64,7 @@ var differentiable = []struct {
 		{title: "FILTER", loss: "SELECT sum(x ^ 2) FILTER (WHERE id < 3) + avg(x ^ 2) FILTER (WHERE x > 0) FROM w"},
 		{title: "GROUP BY a column, an expression, a position", loss: "SELECT sum(z ^ 2) FROM (SELECT grp, n % 20 = 0, sum(x * y) AS z FROM w JOIN t USING (id) GROUP BY grp, 2) q"},
 		{title: "columns that the group determines", loss: "SELECT sum(z) FROM (SELECT w.id, w.x * sum(weight) AS z FROM w JOIN link ON src = w.id GROUP BY w.id) q"},
+		{title: "… also beside an outer join, of either side", loss: "SELECT sum(z ^ 2) FROM (SELECT w.id, w.x * coalesce(sum(weight), 1) AS z FROM w LEFT JOIN link ON src = w.id AND dst > 2 GROUP BY w.id) q"},
 		{title: "HAVING", loss: "SELECT sum(z ^ 2) FROM (SELECT src, sum(x * weight) AS z FROM w JOIN link ON dst = w.id GROUP BY src HAVING count(*) > 1) q"},
 		{title: "HAVING without GROUP BY", loss: "SELECT sum(x ^ 2) FROM w HAVING count(*) > 1"},
 		{title: "vector_agg: numbers as a chunk", loss: "SELECT sqnorm(vector_agg(id - 1, x, 3)) FROM w"},

@@ -7,7 +7,7 @@ const (
 	registry = "./kernels"
 	random   = "./internal/randquery -run=TestRandom -seed=1 -queries=80"
 	goldens  = "./optimizer"
-	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries"
+	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries|TestDetermined"
 	training = "./train"
 	resuming = "./ -run=Resume"
 	parts    = "./executor -run=Parts"
@@ -83,7 +83,10 @@ var faults = []fault{
 	{"NOT EXISTS keeps who has a partner", "sqlfront/bind_exists.go", "		op, e = ra.AntiJoin, not.X", "		e = not.X", byHand},
 	{"a correlated count of nothing is NULL", "sqlfront/bind_correlated.go", "c.Name == \"count\"", "c.Name == \"counts\"", byHand},
 	{"a correlated sub-query loses the rows without partner", "sqlfront/bind_correlated.go", "	rest := s.b.b.Semi(ra.AntiJoin,", "	rest := s.b.b.Semi(ra.SemiJoin,", byHand},
-	{"a determined value comes from any row", "sqlfront/bind_aggregate.go", "		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[r.keys[i]]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})\n", "		_, _ = i, u\n", byHand},
+	{"a determined value comes from any row", "sqlfront/determined.go", "		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[r.at[i]]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})\n", "		_, _ = i, u\n", byHand},
+	{"a group that lacks a row of an outer join is lost", "sqlfront/determined.go", "		common[k].optional = true\n", "		_ = k\n", byHand},
+	{"a group that lacks a row of an outer join has another's", "sqlfront/determined.go", "	rest := s.b.b.Semi(ra.AntiJoin,", "	rest := s.b.b.Semi(ra.SemiJoin,", byHand},
+	{"a part of the branches of a union determines a column", "sqlfront/determined.go", "return !slices.ContainsFunc(here, o.is) })\n		for", "return false })\n		for", byHand},
 	{"a cast to real does not round", "kernels/to_real.go", "r.X = float64(float32(a[0].Float()))", "r.X = a[0].Float()", "./ -run=TestSemantics/types"},
 	{"the gradient of w.v copies the other values", "autodiff/autodiff.go", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) {", "p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) && c.Dep {", "./ -run=TestSemantics/types"},
 	{"rows of chunks with fewer axes are taken as rows of the others", "executor/by_rows.go", "	case len(s) != b.axes || ", "	case len(s) < 2 || ", "./executor -run=TestMapsByRowsBroadcast"},

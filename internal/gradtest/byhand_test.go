@@ -110,6 +110,23 @@ func TestSubQueries(t *testing.T) {
 	byHand(t, db, "SELECT dot(ARRAY[sum(x), 1, max(x)], ARRAY[2, 5, 3.0]) FROM t", 14+5+12, 2, 2, 5)
 }
 
+// TestDetermined: a group by the key of one side of an outer join determines that side's columns, also where it is NULL.
+func TestDetermined(t *testing.T) {
+	db := scalars(1, 2, 4)
+	byHand(t, db, "SELECT sum(z) FROM (SELECT a.id, a.x * coalesce(sum(b.x), 3) AS z FROM t a LEFT JOIN t b ON b.id = a.id + 1 GROUP BY a.id) q", 2+8+12, 2, 5, 5)
+	byHand(t, db, "SELECT sum(z) FROM (SELECT b.id, coalesce(b.x, 10) * sum(a.x) + coalesce(b.g, 5) AS z FROM t a LEFT JOIN t b ON b.id = a.id + 1 GROUP BY b.id) q", 3+8+45, 2, 5, 12)
+	for _, from := range []string{
+		"t u LEFT JOIN t b ON b.id = u.g GROUP BY b.id",
+		"(SELECT id, x FROM t UNION ALL SELECT g, x FROM t) u GROUP BY u.id",
+		"(SELECT id, x FROM t UNION ALL SELECT id, 2 * x FROM t) u GROUP BY u.id",
+		"(SELECT nullif(g, 1) AS id, sum(x) AS x FROM t GROUP BY nullif(g, 1)) u RIGHT JOIN t ON u.x > 0 OR t.id = u.id GROUP BY u.id",
+	} {
+		if _, err := Optimize(context.Background(), db, "SELECT sum(z) FROM (SELECT u.x + 1 AS z FROM "+from+") q", []string{"t"}, optimizer.Options{}); err == nil {
+			t.Errorf("%s: u.x is determined by what does not determine it", from)
+		}
+	}
+}
+
 // TestNoSilentZero: a parameter that only integers and booleans read is an error, never a zero gradient (law 5).
 func TestNoSilentZero(t *testing.T) {
 	for _, loss := range []string{"SELECT avg(x::int * 0.5) FROM t", "SELECT sum((x > 1)::int) * 0.5 FROM t", "SELECT sum(nullif(1.5, x)) FROM t", "SELECT count(x) * 0.5 FROM t"} {

@@ -81,4 +81,14 @@ var Losses = []Loss{
 	{"SELECT sum(sqnorm(v)) FROM w0 WHERE EXISTS (SELECT 1 FROM adj WHERE src = w0.node AND dst > node) AND node NOT IN (SELECT node FROM member WHERE club = 2)", []string{"w0"}},
 	{"SELECT sum(dot(a.v, b.v)) FROM w0 a, w0 b WHERE a.node <> b.node AND NOT EXISTS (SELECT * FROM adj WHERE src = a.node AND dst = b.node)", []string{"w0"}},
 	{"SELECT sum(sqnorm(v) * (SELECT coalesce(sum(weight), 2) + count(*) FROM adj WHERE src = node + 1 AND weight > -1)) FROM w0", []string{"w0", "adj"}},
+	// A group by a key beside an outer join.
+	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(w.v) * coalesce(sum(e.weight), 1) AS z FROM w0 w LEFT JOIN adj e ON w.node = e.src AND e.dst > 0 GROUP BY w.node) q", []string{"w0", "adj"}},
+	{"SELECT sum(z * z) FROM (SELECT w.node, dot(w.v, w.v) * coalesce(sum(e.weight), 1) + m.club AS z FROM adj e RIGHT JOIN w0 w ON w.node = e.dst AND e.src < 2 JOIN member m ON m.node = w.node GROUP BY w.node, m.node) q", []string{"w0", "adj"}},
+	{"SELECT sum(z * z) FROM (SELECT node, club, sqnorm(w.v) * coalesce(sum(e.weight), 1) + club * coalesce(max(e.dst), 7) AS z FROM (SELECT src AS node, dst, weight FROM adj WHERE dst > 0) e RIGHT JOIN w0 w USING (node) LEFT JOIN member USING (node) GROUP BY w.node, member.node) q", []string{"w0", "adj"}},
+	{"SELECT sum(coalesce(z, 3) * n) FROM (SELECT w.node, sqnorm(w.v) * sum(e.weight) AS z, count(*) AS n FROM adj e LEFT JOIN w0 w ON w.node = e.src AND w.node > 1 GROUP BY w.node) q", []string{"w0", "adj"}},
+	{"SELECT sum(z * z * weight) FROM (SELECT e.src, e.dst, e.weight, e.weight * sum(coalesce(sqnorm(w.v), 2)) AS z FROM adj e LEFT JOIN w0 w ON w.node > e.dst + 1 GROUP BY e.src, e.dst) q", []string{"w0", "adj"}},
+	{"SELECT sum(z * c) FROM (SELECT e.src, e.dst, coalesce(e.weight, 0.5) * sum(sqnorm(w.v)) + coalesce(e.src * e.dst, 5) AS z, count(w.node) AS c FROM w0 w LEFT JOIN adj e ON w.node = e.src + 2 LEFT JOIN member m ON m.node = e.dst AND m.club = 1 GROUP BY e.src, e.dst) q", []string{"w0", "adj"}},
+	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(max_agg(e.v) + w.v) + max(var_pop) AS z FROM w0 w JOIN (SELECT src, var_pop(weight) AS var_pop FROM adj GROUP BY src) s ON s.src = w.node LEFT JOIN w0 e ON w.node < e.node GROUP BY w.node HAVING coalesce(count(e.node), 0) + w.node >= 0) q WHERE z IS NOT NULL", []string{"w0", "adj"}},
+	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(w.v) * coalesce(stddev_pop(e.weight), 1) AS z FROM w0 w LEFT JOIN adj e ON w.node = e.src AND EXISTS (SELECT 1 FROM member m WHERE m.node = e.dst AND m.club = 1) GROUP BY w.node) q", []string{"w0", "adj"}},
+	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(w.v) * coalesce(sum(u.weight), 1) AS z FROM w0 w LEFT JOIN adj e ON w.node = e.src, adj u WHERE EXISTS (SELECT 1 FROM member m WHERE m.node = w.node AND m.club = u.dst) GROUP BY w.node) q", []string{"w0", "adj"}},
 }
