@@ -2,6 +2,7 @@ package relgrad
 
 import (
 	"context"
+	"slices"
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/ra"
@@ -185,10 +186,12 @@ func (db *Engine) fresh(ctx context.Context, e *cached) bool {
 			if !col.IsValue() || col.NoType != "" || isKey(t, i) {
 				continue
 			}
-			if e.c.prog.Param(t, i) == nil { // a value that is no parameter: computed once per run
+			q := e.c.prog.Param(t, i)
+			if q == nil { // a value that is no parameter: computed once per run
 				return false
 			}
-			if err := e.c.prog.Reload(ctx, t, i); err != nil {
+			nulls := slices.Clone(q.Valid)
+			if err := e.c.prog.Reload(ctx, t, i); err != nil || !slices.Equal(nulls, q.Valid) { // NULLs are structure
 				return false
 			}
 		}

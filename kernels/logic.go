@@ -116,7 +116,7 @@ func Valid(e *Expr) *Expr {
 	if !e.Type.Nullable {
 		return nil
 	}
-	if e.Def == nil || e.Def.NonStrict || e.Def.mayNull(e) {
+	if !e.Strict() {
 		return Build("is_not_null", e)
 	}
 	var out *Expr
@@ -125,6 +125,9 @@ func Valid(e *Expr) *Expr {
 	}
 	return out
 }
+
+// Strict reports whether e is a call that is NULL exactly where an argument is.
+func (e *Expr) Strict() bool { return e.Def != nil && !e.Def.NonStrict && !e.Def.mayNull(e) }
 
 // mayNull reports whether the call can be NULL though no argument is.
 func (d *Def) mayNull(e *Expr) bool {

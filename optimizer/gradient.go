@@ -97,10 +97,12 @@ func autoParam(b *ra.Builder, p *ra.Plan, q Param) autodiff.Param {
 	return out
 }
 
+// scanOf is the scan of t, of its parameters where there is one: another reads the table as data.
 func scanOf(p *ra.Plan, t *ra.Table) *ra.Node {
 	var scan *ra.Node
 	ra.Walk(func(n *ra.Node) {
-		if n.Op == ra.Scan && n.Table.Schema == t.Schema && n.Table.Name == t.Name {
+		dep := slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return c.Dep })
+		if n.Op == ra.Scan && n.Table.Schema == t.Schema && n.Table.Name == t.Name && (scan == nil || dep) {
 			scan = n
 		}
 	}, p.Nodes()...)

@@ -82,12 +82,17 @@ type Query struct {
 // Bind turns a SELECT into an ra query. Errors carry the text they point into.
 func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *Select, text *Text, opt BindOptions) (_ *Query, err error) {
 	defer noPanic(&err)
-	for {
+	for tell := false; ; {
 		bd := newBinder(ctx, cat, b, opt)
+		bd.nulls.on = tell
 		q, err := bd.query(sel, text)
 		var more *moreParams
 		if errors.As(err, &more) { // a nested gradient names a parameter that was not known to be one
 			opt.Params = append(opt.Params[:len(opt.Params):len(opt.Params)], more.ref)
+			continue
+		}
+		if bd.nulls.wanted && !tell {
+			tell = true
 			continue
 		}
 		if err == nil && bd.batch != nil {
@@ -302,6 +307,7 @@ type binder struct {
 	// orders is set while a batch is bound: its rows need an identity, which the store's do not have.
 	orders bool
 
+	nulls   nulls
 	classes map[Expr]numberClass // what the scalar sub-queries and calls of the user's functions that are bound are
 	depth   int
 	calls   int // functions that are being inlined
@@ -310,7 +316,8 @@ type binder struct {
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
-	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}, classes: map[Expr]numberClass{}}
+	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}, classes: map[Expr]numberClass{},
+		nulls: nulls{of: map[ra.ColumnID]*kernels.Expr{}, tables: map[string]*ra.Node{}}}
 }
 
 // place is the text being bound, with the CTEs that are visible in it.
@@ -364,7 +371,7 @@ func (b *binder) unmask(rel *relation) *relation {
 		}
 		out = append(out, ra.OutCol{Name: rel.names[i], X: x})
 	}
-	n := b.b.Select(rel.node, nil, out)
+	n := b.projection(rel.node, nil, out)
 	r := &relation{node: n, names: rel.names, classes: rel.classes}
 	for i := range out {
 		r.cols = append(r.cols, n.Cols[i].ID)

@@ -218,8 +218,15 @@ func (s *scope) aggregateNode(g *grouped, calls []*FuncCall, args []*kernels.Exp
 	if mask != nil && len(g.keys) > 0 {
 		present = add(aggPart{ra.Count, countable(maskedBy(mask, kernels.Const(kernels.IntValue(1))))}, "present")
 	}
+	tells := map[int]int{} // where an aggregate is NULL: where the count of its values is 0
+	for i := range fns {
+		x := out[len(g.keys)+i].X
+		if q := s.b.nulls.toldOf(s.nodes(), fns[i], x, len(g.keys) == 0); q != nil {
+			tells[i] = add(aggPart{ra.Count, kernels.Build("case", q, nullInt(), intConst(1))}, "values")
+		}
+	}
 	s.masks = nil
-	rows := s.b.b.Join(s.nodes(), s.equi, s.pred, out)
+	rows := s.b.join(s.nodes(), s.equi, s.pred, out)
 	var group []ra.ColumnID
 	for i := range g.keys {
 		group = append(group, rows.Cols[i].ID)
@@ -232,6 +239,9 @@ func (s *scope) aggregateNode(g *grouped, calls []*FuncCall, args []*kernels.Exp
 	n, err := s.b.b.Aggregate(rows, group, aggs)
 	if err != nil {
 		return nil, err
+	}
+	for i, count := range tells {
+		s.b.nulls.of[n.Cols[len(group)+i].ID] = kernels.Build("eq", n.Var(0, n.Cols[len(group)+count].ID), intConst(0))
 	}
 	return s.above(g, n, parts, present)
 }
@@ -428,7 +438,8 @@ func (g *grouped) lookup(s *scope, e Expr) (*kernels.Expr, error) {
 	for _, k := range g.keys {
 		plain = plain && k.IsCol
 	}
-	if plain || len(aggregateCalls(e)) > 0 {
+	_, asks := e.(*IsNull) // of a parameter that is a column, too
+	if plain && !asks || len(aggregateCalls(e)) > 0 {
 		return nil, nil
 	}
 	if c, err := g.pre.expr(e); err == nil && g.has(c) {

@@ -163,7 +163,7 @@ func (b *binder) batched(schema, name string, r *relation) *relation {
 	for i, id := range r.cols {
 		out = append(out, ra.OutCol{Name: r.names[i], X: r.node.Var(1, id)})
 	}
-	n := b.b.Join([]*ra.Node{step, r.node}, equi, nil, out)
+	n := b.join([]*ra.Node{step, r.node}, equi, nil, out)
 	b.batch = &relation{node: n, names: r.names, classes: r.classes, table: r.table}
 	for i := range r.cols {
 		b.batch.cols = append(b.batch.cols, n.Cols[i].ID)

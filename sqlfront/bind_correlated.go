@@ -134,7 +134,7 @@ func (s *scope) lookUp(l *SubLink, groups *relation, around []*kernels.Expr, emp
 	if empty.IsConst() && empty.Const.Null {
 		empty = kernels.Const(kernels.NullOf(value.Type))
 	}
-	rest := s.b.b.Semi(ra.AntiJoin, base, groups.node, equi, nil)
+	rest := s.b.semiJoin(ra.AntiJoin, base, groups.node, equi, nil)
 	var met, unmet []ra.OutCol
 	for i := range keys {
 		met = append(met, ra.OutCol{Name: base.Cols[i].Name, X: base.Var(0, base.Cols[i].ID)})
@@ -142,7 +142,7 @@ func (s *scope) lookUp(l *SubLink, groups *relation, around []*kernels.Expr, emp
 	}
 	met = append(met, ra.OutCol{Name: "value", X: value})
 	unmet = append(unmet, ra.OutCol{Name: "value", X: kernels.CastTo(value.Type.Kind, empty)})
-	n := s.b.b.Union([]*ra.Node{s.b.b.Join([]*ra.Node{base, groups.node}, equi, nil, met), s.b.b.Select(rest, nil, unmet)}, keys+1)
+	n := s.b.unite([]*ra.Node{s.b.join([]*ra.Node{base, groups.node}, equi, nil, met), s.b.projection(rest, nil, unmet)}, keys+1)
 	at := len(s.inputs)
 	s.inputs = append(s.inputs, &relation{node: n, lookup: true})
 	for i := range keys {
@@ -197,5 +197,5 @@ func (s *scope) rowsOf(xs []*kernels.Expr) (n *ra.Node, slots []kernels.Col, key
 			pred = append(pred, move(p))
 		}
 	}
-	return s.b.b.Join(nodes, equi, pred, out), slots, keys
+	return s.b.join(nodes, equi, pred, out), slots, keys
 }

@@ -175,14 +175,14 @@ func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer 
 func (s *scope) keep(op ra.Op, around *ra.Node) *ra.Node {
 	met := s.inputs[0].node
 	if !restricted(met, around) {
-		return s.b.b.Semi(op, met, s.inputs[1].node, s.equi, s.pred)
+		return s.b.semiJoin(op, met, s.inputs[1].node, s.equi, s.pred)
 	}
-	found := s.b.b.Semi(ra.SemiJoin, met, s.inputs[1].node, s.equi, s.pred)
+	found := s.b.semiJoin(ra.SemiJoin, met, s.inputs[1].node, s.equi, s.pred)
 	var carry []ra.ColumnID
 	for _, k := range met.Key {
 		carry = append(carry, found.Cols[met.Index(k)].ID)
 	}
-	return s.b.b.Semi(op, around, found, sameRow(around, met, carry), nil)
+	return s.b.semiJoin(op, around, found, sameRow(around, met, carry), nil)
 }
 
 // sameRow equates the identity of a node with what has become of it: columns carry holds, one for each of the key of

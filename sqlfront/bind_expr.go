@@ -99,12 +99,7 @@ var (
 	_ = bindExpr((*scope).isDistinct)
 	_ = bindExpr(func(s *scope, x *Coalesce) (*kernels.Expr, error) { return s.variadic("coalesce", x.Args) })
 	_ = bindExpr((*scope).nullIf)
-	_ = bindExpr(func(s *scope, x *IsNull) (*kernels.Expr, error) {
-		if x.Not {
-			return s.variadic("is_not_null", []Expr{x.X})
-		}
-		return s.variadic("is_null", []Expr{x.X})
-	})
+	_ = bindExpr((*scope).isNull)
 )
 
 func literal(l *Literal) (*kernels.Expr, error) {
@@ -457,6 +452,12 @@ func (s *scope) isBool(x *IsBool) (*kernels.Expr, error) {
 }
 
 func (s *scope) isDistinct(x *IsDistinct) (*kernels.Expr, error) {
+	switch {
+	case isNull(x.R):
+		return s.expr(&IsNull{Node: x.Node, X: x.L, Not: !x.Not})
+	case isNull(x.L):
+		return s.expr(&IsNull{Node: x.Node, X: x.R, Not: !x.Not})
+	}
 	args, err := s.exprs([]Expr{x.L, x.R})
 	if err != nil {
 		return nil, err

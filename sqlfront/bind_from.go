@@ -307,9 +307,7 @@ func (s *scope) filter(x *kernels.Expr) {
 }
 
 func (s *scope) depends(x *kernels.Expr) bool {
-	dep := false
-	x.Cols(func(c kernels.Col) { dep = dep || s.inputs[c.Input].node.Col(c.ID).Dep })
-	return dep
+	return dependsOn(s.nodes(), x)
 }
 
 // equate adds l = r: as a join condition where both are structure of two inputs.
@@ -355,7 +353,7 @@ func (s *scope) columnOf(x *kernels.Expr, slot int) kernels.Col {
 		out = append(out, ra.OutCol{Name: c.Name, X: r.node.Var(0, c.ID)})
 	}
 	at0 := x.MapCols(func(e *kernels.Expr) *kernels.Expr { return r.node.Var(0, e.Col.ID) })
-	n := s.b.b.Select(r.node, nil, append(out, ra.OutCol{Name: "key", X: at0}))
+	n := s.b.projection(r.node, nil, append(out, ra.OutCol{Name: "key", X: at0}))
 	fresh := map[ra.ColumnID]ra.ColumnID{}
 	for i, c := range r.node.Cols {
 		fresh[c.ID] = n.Cols[i].ID
@@ -485,12 +483,12 @@ func (b *binder) tableRef(f *place, t *TableRef) (*relation, error) {
 				WithHint("Use bigint or text for keys.")
 		}
 	}
-	n := b.scan(tab)
-	r := &relation{node: n, table: tab}
-	for i, c := range n.Cols {
-		if n.TableCols[i] != ra.RowID {
+	scan := b.scan(tab)
+	r := &relation{node: b.telling(scan), table: tab}
+	for i, c := range r.node.Cols[:len(scan.Cols)] {
+		if scan.TableCols[i] != ra.RowID {
 			r.names, r.cols = append(r.names, c.Name), append(r.cols, c.ID)
-			r.classes = append(r.classes, classOf[tab.Cols[n.TableCols[i]].PGType])
+			r.classes = append(r.classes, classOf[tab.Cols[scan.TableCols[i]].PGType])
 		}
 	}
 	return b.batched(tab.Schema, tab.Name, r), nil

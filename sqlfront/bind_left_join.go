@@ -58,7 +58,7 @@ func (s *scope) leftJoin(j *JoinFrom) error {
 	}
 	inner := s.matched(on, left, right)
 	anti := s.unmatched(on, inner, left, right)
-	n := s.b.b.Union([]*ra.Node{inner, anti}, len(left.cols)+len(right.cols)+maskCols(left.rel))
+	n := s.b.unite([]*ra.Node{inner, anti}, len(left.cols)+len(right.cols)+maskCols(left.rel))
 	s.openUnion(n, j, left, right, using)
 	return nil
 }
@@ -124,7 +124,7 @@ func (s *scope) matched(on *scope, left, right *side) *ra.Node {
 		n := on.inputs[0].node
 		out = append(out, ra.OutCol{Name: "mask", X: n.Var(0, n.Cols[left.rel.node.Index(left.rel.mask)].ID)})
 	}
-	return s.b.b.Join(on.nodes(), on.equi, on.pred, out)
+	return s.b.join(on.nodes(), on.equi, on.pred, out)
 }
 
 // unmatched is the left rows without a partner. Where the condition did more than compare the two sides (a
@@ -136,7 +136,7 @@ func (s *scope) unmatched(on *scope, inner *ra.Node, left, right *side) *ra.Node
 		partners, equi, pred = inner, sameRow(l, met, inner.InputKey(0)), nil
 		met = l
 	}
-	n := s.b.b.Semi(ra.AntiJoin, met, partners, equi, pred)
+	n := s.b.semiJoin(ra.AntiJoin, met, partners, equi, pred)
 	in := &relation{node: n}
 	var out []ra.OutCol
 	for i, c := range left.cols {
@@ -148,7 +148,7 @@ func (s *scope) unmatched(on *scope, inner *ra.Node, left, right *side) *ra.Node
 	if left.rel.mask != 0 {
 		out = append(out, ra.OutCol{Name: "mask", X: n.Var(0, n.Cols[left.rel.node.Index(left.rel.mask)].ID)})
 	}
-	return s.b.b.Select(n, nil, out)
+	return s.b.projection(n, nil, out)
 }
 
 // restricted reports whether a semi-join stands between in and the node below it that it was made of.

@@ -157,8 +157,8 @@ func (s *scope) foldOrNull(o *ordered, equi []ra.Equi, pred []*kernels.Expr, fns
 		none = append(none, ra.OutCol{Name: c.Name, X: kernels.Const(kernels.NullOf(c.Type))})
 	}
 	n, own := o.pairs(s.b.b, equi, pred, args...)
-	alone := s.b.b.Select(o.rows, nil, append(o.identity(), none...))
-	return s.fold(o, s.b.b.Union([]*ra.Node{n, alone}, own+len(fns)), own, fns...)
+	alone := s.b.projection(o.rows, nil, append(o.identity(), none...))
+	return s.fold(o, s.b.unite([]*ra.Node{n, alone}, own+len(fns)), own, fns...)
 }
 
 // place gives every row its position in its partition, from 0, and the number of rows there.

@@ -128,7 +128,7 @@ func (s *scope) project(out []ra.OutCol, names []string) *relation {
 	if mask != nil {
 		out = append(out, ra.OutCol{Name: "mask", X: mask})
 	}
-	n := s.b.b.Join(s.nodes(), s.equi, s.pred, out)
+	n := s.b.join(s.nodes(), s.equi, s.pred, out)
 	r := &relation{node: n, names: names}
 	for i := range visible {
 		r.cols = append(r.cols, n.Cols[i].ID)

@@ -69,7 +69,7 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 	if masked {
 		visible++
 	}
-	n := b.b.Union(inputs, visible)
+	n := b.unite(inputs, visible)
 	out := &relation{node: n, names: first.names, classes: unionClasses(branches, texts, len(types))}
 	for i := range types {
 		out.cols = append(out.cols, n.Cols[i].ID)
@@ -146,7 +146,7 @@ func (b *binder) branch(r *relation, types []kernels.Type, masked bool) (*ra.Nod
 		}
 		out = append(out, ra.OutCol{Name: "mask", X: mask})
 	}
-	return b.b.Select(r.node, nil, out), nil
+	return b.projection(r.node, nil, out), nil
 }
 
 // isNull reports whether a column is the constant NULL.

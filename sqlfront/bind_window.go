@@ -229,7 +229,7 @@ func (s *scope) close(extra []*kernels.Expr) ([]ra.ColumnID, renaming) {
 	for _, x := range extra {
 		out = append(out, ra.OutCol{Name: "x", X: x})
 	}
-	n := s.b.b.Join(s.nodes(), s.equi, s.pred, out)
+	n := s.b.join(s.nodes(), s.equi, s.pred, out)
 	swap := func(x *kernels.Expr) *kernels.Expr {
 		return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[at[e.Col]].ID) })
 	}

@@ -208,7 +208,7 @@ func (s *scope) joinPresent(g *grouped, r *rejoined) {
 	for i, u := range r.node.Unique {
 		equi = append(equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[r.at[i]]}, R: kernels.Col{Input: 1, ID: u}})
 	}
-	rest := s.b.b.Semi(ra.AntiJoin, groups, r.node, equi, nil)
+	rest := s.b.semiJoin(ra.AntiJoin, groups, r.node, equi, nil)
 	var met, unmet []ra.OutCol
 	for _, k := range groups.Key {
 		met = append(met, ra.OutCol{Name: groups.Col(k).Name, X: groups.Var(0, k)})
@@ -219,7 +219,7 @@ func (s *scope) joinPresent(g *grouped, r *rejoined) {
 		met = append(met, ra.OutCol{Name: c.Name, X: r.node.Var(1, id)})
 		unmet = append(unmet, ra.OutCol{Name: c.Name, X: kernels.Const(kernels.NullOf(c.Type))})
 	}
-	n := s.b.b.Union([]*ra.Node{s.b.b.Join([]*ra.Node{groups, r.node}, equi, nil, met), s.b.b.Select(rest, nil, unmet)}, len(met))
+	n := s.b.unite([]*ra.Node{s.b.join([]*ra.Node{groups, r.node}, equi, nil, met), s.b.projection(rest, nil, unmet)}, len(met))
 	at := len(s.inputs)
 	s.inputs = append(s.inputs, &relation{node: n})
 	for i, k := range groups.Key {

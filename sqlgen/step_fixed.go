@@ -183,7 +183,7 @@ func (v *varying) node(n *ra.Node) {
 
 func (v *varying) column(n *ra.Node, i int) bool {
 	switch n.Op {
-	case ra.Scan:
+	case ra.Scan: // also one that reads a parameter as data, to know its NULLs, which before_step may change
 		for _, s := range v.trained {
 			if s.t.Schema == n.Table.Schema && s.t.Name == n.Table.Name && s.Col == n.TableCols[i] {
 				return true

@@ -125,6 +125,34 @@ func TestStatementChanging(t *testing.T) {
 	}
 }
 
+// TestStatementNulls: which values of a parameter are NULL is asked at every step.
+func TestStatementNulls(t *testing.T) {
+	db, c := database(), train.Default()
+	db.Data["item"][1].SetNull(0)
+	db.Tables["item"].Cols[1].Type.Nullable = true
+	_, table, err := sqlfront.ParseParam(context.Background(), db, "item")
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := gradtest.Optimize(context.Background(), db, "SELECT sum(sqnorm(v) * r) FROM (SELECT v, rank() OVER (ORDER BY id) AS r FROM item WHERE v IS NOT NULL) q", []string{"item"}, optimizer.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slot := &train.Slot{Name: "item.v", Names: []string{"item", "item.v"}}
+	st, err := c.Statement(res, []train.StatementParam{{Table: table, Cols: []int{1}, Slots: []*train.Slot{slot}}}, sqlgen.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range st.Setup {
+		if !strings.Contains(text, "relgrad_train_state") && strings.Contains(text, "NULL") {
+			t.Errorf("it is asked once:\n%s", text)
+		}
+	}
+	if !strings.Contains(st.Statement, "IS NULL") && !strings.Contains(st.Statement, "IS NOT NULL") {
+		t.Errorf("it is not asked:\n%s", st.Statement)
+	}
+}
+
 var columns = regexp.MustCompile(`\bc[0-9]+\b`)
 
 // renumber counts the columns in the order of the text: how many a binder or a rule made before does not matter.

@@ -50,6 +50,7 @@ var differentiable = []struct {
 		{title: "AND, OR, NOT, booleans", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE known AND NOT (grp = 'b' OR n > 100)"},
 		{title: "BETWEEN, IN (list), = ANY (ARRAY[…])", loss: "SELECT sum(x ^ 2) FROM w WHERE id BETWEEN 1 AND 2 OR id IN (3, 5) OR id = ANY (ARRAY[7, 8])"},
 		{title: "IS NULL, IS DISTINCT FROM, IS TRUE", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE day IS NOT NULL AND grp IS DISTINCT FROM 'c' AND (n > 5) IS TRUE"},
+		{title: "IS NULL of a parameter: NULLs stay in training, so it is structure", loss: "SELECT sum(y * coalesce(q.x, 1)) FROM t LEFT JOIN (SELECT * FROM w WHERE x IS NOT NULL) q USING (id)"},
 		{title: "LIKE, texts", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE grp LIKE 'a%' OR grp || 'x' = 'bx'"},
 		{title: "dates, timestamps", loss: "SELECT sum(x * y) FROM w JOIN t USING (id) WHERE day < '2024-02-15'"},
 		{title: "= ANY (SELECT …), NOT IN (SELECT …)", loss: "SELECT sum(x ^ 2) FROM w WHERE id = ANY (SELECT src FROM link) AND id NOT IN (SELECT id FROM t WHERE grp = 'b')"},

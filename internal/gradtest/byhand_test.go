@@ -81,6 +81,9 @@ func TestNulls(t *testing.T) {
 	byHand(t, scalars(1, null, 3), "SELECT sum(a.x * coalesce(b.x, 5)) FROM t a JOIN t b ON b.id = (a.id + 1) % 3", 1*5+3*1, 5+3, 0, 1)
 	byHand(t, scalars(1, 2, 3), "SELECT sum(s * s) FROM (SELECT sum(x) AS s FROM t GROUP BY CASE WHEN id > 0 THEN g END) q", 14, 2, 4, 6)
 	byHand(t, scalars(1, 2, 3), "SELECT sum(a.x * b.x) + (SELECT sum(x) FROM t) FROM t a JOIN t b ON CASE WHEN a.id > 0 THEN a.g END = CASE WHEN b.id > 0 THEN b.g END", 19, 1, 5, 7)
+	byHand(t, scalars(1, null, 3), "SELECT sum(x * r) + (SELECT sum(x) FROM t) FROM (SELECT x, row_number() OVER (ORDER BY id DESC) AS r FROM t WHERE x IS NOT NULL) q", 5+4, 3, 0, 2)
+	byHand(t, scalars(1, null, 3), "SELECT sum(a.x * coalesce(q.id + 10, 5)) FROM t a LEFT JOIN (SELECT b.id, 2 * c.x AS z FROM t b JOIN t c ON c.id = (b.id + 1) % 3) q ON q.id = a.id AND NOT (q.z + a.id IS NULL)", 1*5+3*12, 5, 0, 12)
+	byHand(t, scalars(1, null, 3), "SELECT sum(a.x * coalesce(q.z, 5)) FROM t a LEFT JOIN (SELECT g, sum(x) AS z FROM t GROUP BY g) q ON q.g = a.id AND q.z IS NOT NULL", 1*4+3*5, 4+1, 0, 5+1)
 	byHand(t, scalars(0, 2), "SELECT sum(CASE WHEN x > 0 THEN ln(x) ELSE 0 END) FROM t", math.Log(2), 0, 0.5)
 }
 

@@ -29,6 +29,9 @@ func Graph() *memdb.DB {
 	db.Create("w1", 1, memdb.Column{Name: "id", Data: ints(1)}, memdb.Column{Name: "v", Data: floats(r, 1, 3, 2)})
 	db.Create("member", 1, memdb.Column{Name: "node", Data: ints(0, 1, 2, 3)}, memdb.Column{Name: "club", Data: ints(0, 1, 1, 0)})
 	db.Create("rating", 1, memdb.Column{Name: "row", Data: ints(0, 1, 2, 3, 4, 5)}, memdb.Column{Name: "u", Data: ints(0, 1, 2, 0, 1, 3)}, memdb.Column{Name: "i", Data: ints(0, 0, 1, 2, 3, 1)}, memdb.Column{Name: "rating", Data: floats(r, 6)})
+	half := floats(r, 4)
+	half.SetNull(1)
+	db.Create("half", 1, memdb.Column{Name: "node", Data: ints(0, 1, 2, 3)}, memdb.Column{Name: "x", Data: half})
 	for name, sql := range map[string]string{
 		"hidden": "SELECT a.dst AS node, relu(sum(a.weight * dropout(w0.v, 0.3))) AS h FROM adj a JOIN w0 ON w0.node = a.src GROUP BY a.dst",
 		"logits": "SELECT a.dst AS node, sum(a.weight * matmul(h.h, w1.v)) AS z FROM adj a JOIN hidden h ON h.node = a.src, w1 GROUP BY a.dst",
@@ -91,4 +94,10 @@ var Losses = []Loss{
 	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(max_agg(e.v) + w.v) + max(var_pop) AS z FROM w0 w JOIN (SELECT src, var_pop(weight) AS var_pop FROM adj GROUP BY src) s ON s.src = w.node LEFT JOIN w0 e ON w.node < e.node GROUP BY w.node HAVING coalesce(count(e.node), 0) + w.node >= 0) q WHERE z IS NOT NULL", []string{"w0", "adj"}},
 	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(w.v) * coalesce(stddev_pop(e.weight), 1) AS z FROM w0 w LEFT JOIN adj e ON w.node = e.src AND EXISTS (SELECT 1 FROM member m WHERE m.node = e.dst AND m.club = 1) GROUP BY w.node) q", []string{"w0", "adj"}},
 	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(w.v) * coalesce(sum(u.weight), 1) AS z FROM w0 w LEFT JOIN adj e ON w.node = e.src, adj u WHERE EXISTS (SELECT 1 FROM member m WHERE m.node = w.node AND m.club = u.dst) GROUP BY w.node) q", []string{"w0", "adj"}},
+	// Whether a parameter is NULL is structure.
+	{"SELECT sum(e.weight * coalesce(q.x, 3) * n) FROM adj e LEFT JOIN (SELECT node, x, row_number() OVER (ORDER BY node DESC) AS n FROM half WHERE x IS NOT NULL) q ON q.node = e.src", []string{"half", "adj"}},
+	{"SELECT sqnorm(array_agg(x ORDER BY node) FILTER (WHERE x IS NOT NULL) * ARRAY[1, 2.5, 3]) FROM half", []string{"half"}},
+	{"SELECT sum(weight * coalesce(z, 2)) FROM adj LEFT JOIN (SELECT node, sum(x) AS z FROM half GROUP BY node) q ON node = dst AND z IS NOT NULL", []string{"half", "adj"}},
+	{"SELECT sum(s * s * c) FROM (SELECT h.x IS NULL AS g, sum(sqnorm(w.v) + coalesce(h.x, 0)) AS s, count(*) AS c FROM w0 w LEFT JOIN half h ON h.node = w.node + 1 GROUP BY h.x IS NULL) q", []string{"w0", "half"}},
+	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(w.v) + coalesce(h.x, 2) AS z FROM w0 w LEFT JOIN half h ON h.node = w.node AND NOT h.x ^ 2 IS NULL WHERE EXISTS (SELECT 1 FROM half g WHERE g.node = w.node + 1 AND g.x IS NULL OR w.node > g.node)) q", []string{"w0", "half"}},
 }

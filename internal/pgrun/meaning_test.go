@@ -85,6 +85,59 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
+// TestNullsChange asks for a gradient again after NULLs of the parameter have moved, and trains while before_step moves them:
+// the chunk engine refuses to go on, the other one follows.
+func TestNullsChange(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	s := newViewServer(t)
+	s.exec(meaningStage + meaningHelp)
+	ctx := context.Background()
+	db, err := relgrad.Open("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Run(ctx, meaningStage); err != nil {
+		t.Fatal(err)
+	}
+	loss := "SELECT sum(e.wt * coalesce(q.z, 3)) FROM e LEFT JOIN (SELECT id, (sqnorm(v) + x) * rank() OVER (ORDER BY id DESC) AS z FROM w WHERE x IS NOT NULL) q ON q.id = e.src"
+	for range 2 {
+		s.form(db, loss)
+		move := "UPDATE w SET x = CASE WHEN x IS NULL THEN 1.5 END"
+		s.exec(move)
+		if _, err := db.Run(ctx, move); err != nil {
+			t.Fatal(err)
+		}
+	}
+	train := "CALL train($l$" + loss + "$l$, ARRAY['w.v', 'w.x'], optimizer => 'sgd', lr => 0.001, epochs => 4, before_step => 'UPDATE w SET x = CASE WHEN x IS NULL THEN 1.5 END')"
+	const refused = "has other NULLs than when the run began"
+	if _, err := db.Run(ctx, train); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("store: %v", err)
+	}
+	s.exec("SET relgrad.engine = chunk")
+	if err := s.try(train); err == nil || !strings.Contains(err.Error(), refused) {
+		t.Errorf("chunk: %v", err)
+	}
+	s.exec("SET relgrad.engine = sql")
+	s.exec("CREATE TABLE moving AS SELECT * FROM w")
+	s.exec(train)
+	rows, err := s.texts("SELECT loss FROM relgrad.loss WHERE run = (SELECT max(run) FROM relgrad.loss) ORDER BY step")
+	if err != nil || len(rows) != 4 {
+		t.Fatalf("sql: %v, %d steps", err, len(rows))
+	}
+	s.exec("UPDATE w SET x = m.x, v = m.v FROM moving m WHERE m.id = w.id")
+	for i, row := range rows { // the same steps as statements
+		s.exec("UPDATE w SET x = CASE WHEN x IS NULL THEN 1.5 END")
+		want, err := s.number("SELECT loss_of($l$" + loss + "$l$)")
+		if got, perr := strconv.ParseFloat(row[0], 64); err != nil || perr != nil || !near(got, want) {
+			t.Errorf("sql: step %d has loss %v, as a statement %v", i+1, row[0], want)
+		}
+		s.exec("UPDATE w SET v = w.v - 0.001 * g.v, x = w.x - 0.001 * g.x FROM gradient($l$" + loss + "$l$, NULL::w) g WHERE g.id = w.id")
+	}
+}
+
 // form checks one loss with respect to every table that it reads.
 func (s *viewServer) form(db *relgrad.DB, loss string) {
 	s.t.Helper()
