@@ -55,8 +55,9 @@ func (p *planCache) clear() {
 	p.entries = nil
 }
 
-func (r request) key() string {
-	k := r.loss
+// key tells compiled losses apart. What a text means depends on the session's settings.
+func (db *Engine) key(r request) string {
+	k := db.Meaning() + "\x00" + r.loss
 	for _, p := range r.params {
 		k += "\x00" + p
 	}
@@ -91,13 +92,13 @@ func (e *cached) close() {
 // session returns a compiled loss for a call of gradient() or backward(), from the cache where it can.
 func (db *Engine) session(ctx context.Context, r request) (*compiled, error) {
 	db.Look()
-	if e := db.cache.find(r.key()); e != nil {
+	if e := db.cache.find(db.key(r)); e != nil {
 		if db.fresh(ctx, e) {
 			return e.c, nil
 		}
 		db.cache.drop(e)
 	}
-	e := &cached{key: r.key()}
+	e := &cached{key: db.key(r)}
 	var err error
 	e.names, e.settings, err = db.cat.notes(func() error {
 		e.c, err = db.compile(ctx, r)

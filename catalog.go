@@ -49,6 +49,7 @@ type object struct {
 	view          *store.ViewDef
 	schema, table string
 	function      *sqlfront.CreateFunction
+	wrong         error // of a name that may mean several
 }
 
 // notes runs f and returns the names and settings that it read.
@@ -67,7 +68,8 @@ func (c *catalog) resolve(l lookup) object {
 		path = strings.Split(l.path, "\x00")
 	}
 	if l.function {
-		return object{function: c.db.FunctionOn(path, l.schema, l.name)}
+		f, err := c.db.FunctionOn(path, l.schema, l.name)
+		return object{function: f, wrong: err}
 	}
 	t, v := c.db.Relation(path, l.schema, l.name)
 	if t == nil {
@@ -87,10 +89,10 @@ func (c *catalog) on(path []string, schema, name string) []string {
 }
 
 // Function implements sqlfront.Catalog.
-func (c *catalog) Function(_ context.Context, path []string, schema, name string) *sqlfront.CreateFunction {
+func (c *catalog) Function(_ context.Context, path []string, schema, name string) (*sqlfront.CreateFunction, error) {
 	l := lookup{strings.Join(path, "\x00"), schema, name, true}
 	c.names[l] = c.resolve(l)
-	return c.names[l].function
+	return c.names[l].function, c.names[l].wrong
 }
 
 // Table implements sqlfront.Catalog.

@@ -26,6 +26,14 @@ var _ host = embedded{}
 // Literal implements host.
 func (embedded) Literal(typ, text string) (string, error) { return store.Literal(typ, text) }
 
+// FunctionOn implements host.
+func (e embedded) FunctionOn(path []string, schema, name string) (*sqlfront.CreateFunction, error) {
+	return e.DB.FunctionOn(path, schema, name), nil
+}
+
+// Meaning implements host: no setting of the store changes what a text means.
+func (embedded) Meaning() string { return "" }
+
 // Write implements host.
 func (e embedded) Write(ctx context.Context, t *ra.Table, col int, rows []int64, _ []*ra.Vector, data *ra.Vector) error {
 	return e.WriteColumn(ctx, t.Schema, t.Name, t.Cols[col].Name, rows, data)

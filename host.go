@@ -16,8 +16,8 @@ type host interface {
 	// Relation finds a table or view, on the search path where path is nil. A definition is the same pointer as long as
 	// it stands.
 	Relation(path []string, schema, name string) (*store.TableDef, *store.ViewDef)
-	// FunctionOn finds a function that the user made, nil where there is none.
-	FunctionOn(path []string, schema, name string) *sqlfront.CreateFunction
+	// FunctionOn finds a function that the user made, nil where there is none; a name that may mean several is an error.
+	FunctionOn(path []string, schema, name string) (*sqlfront.CreateFunction, error)
 	// TableOn describes a table for plans: nil for a view, an error where there is nothing of that name.
 	TableOn(path []string, schema, name string) (*ra.Table, error)
 	Definition(schema, name string) *store.TableDef
@@ -30,6 +30,8 @@ type host interface {
 	Variables() map[string]string
 	Under(vars map[string]string) (back func())
 	Local() bool
+	// Meaning tells one state of the settings that decide what texts mean from another.
+	Meaning() string
 	Literal(typ, text string) (string, error)
 
 	// Read reads columns of a table, ra.RowID as the position that Write takes, in an order that depends on keys only.

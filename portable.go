@@ -112,7 +112,7 @@ ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, d
 
 // texts prints the loss and the gradient with respect to the first parameter as queries for any step and seed.
 func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string, err error) {
-	o := sqlgen.Options{Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
+	o := sqlgen.Options{Typed: true, Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
 		Opaque: func(n *ra.Node) (string, error) { return s.cat.print(ctx, n) }}
 	if value, err = rootSQL(c.res.Plan, 0, s.Dialect(), o); err != nil {
 		return "", "", err

@@ -18,6 +18,8 @@ import (
 
 // pusher is a host that can.
 type pusher interface {
+	// Captured reports whether the search path has operators or functions that could take calls of Postgres's own.
+	Captured() bool
 	// FillFrom is Fill with the rows of a query, whose columns are the table's.
 	FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error)
 	// Rows runs a query and gives its columns, Estimate what the database expects it to cost, in its own units.
@@ -59,7 +61,7 @@ func (db *Engine) pushes(c *compiled) (sql bool, why string) {
 
 // text prints a root of a plan for the database.
 func (db *Engine) text(ctx context.Context, c *compiled, root int, env kernels.Env) (string, error) {
-	return rootSQL(c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
+	return rootSQL(c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
 }
 
 // rowsText prints a sub-query, or the rows that the engine makes itself.
@@ -116,7 +118,7 @@ func (db *Engine) pushedLoss(ctx context.Context, c *compiled, env kernels.Env) 
 // push plans a loss for a call of gradient() or backward() that the database computes; nil where the executor does.
 func (db *Engine) push(ctx context.Context, r request, step *int64, seed int64) (c *compiled, env kernels.Env, err error) {
 	env = kernels.Env{Seed: seed}
-	if _, can := db.host.(pusher); !can || db.Mode == ModeChunk || db.Mode != ModeSQL && db.cache.find(r.key()) != nil {
+	if _, can := db.host.(pusher); !can || db.Mode == ModeChunk || db.Mode != ModeSQL && db.cache.find(db.key(r)) != nil {
 		return nil, env, nil
 	}
 	if c, err = db.plan(ctx, r); err != nil {

@@ -88,7 +88,7 @@ func (r *run) pushSlots(ctx context.Context) error {
 func (p *pushedRun) statement(ctx context.Context) (err error) {
 	env := kernels.Env{Seed: p.config.Seed}
 	p.rows, p.draws = nil, false
-	p.st, err = p.config.Statement(p.c.res, p.params, sqlgen.Options{Env: &env, Opaque: func(n *ra.Node) (string, error) {
+	p.st, err = p.config.Statement(p.c.res, p.params, sqlgen.Options{Env: &env, Typed: p.db.host.(pusher).Captured(), Opaque: func(n *ra.Node) (string, error) {
 		if !n.PerStep {
 			return p.db.rowsText(ctx, n, &env)
 		}

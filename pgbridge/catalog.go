@@ -14,13 +14,14 @@ import (
 // definitions are what names mean. They hold for one state of the database; what was read before keeps its pointers
 // where it is the same.
 type definitions struct {
-	names  map[string]*relation // by path, schema and name, in the present state
-	path   []string             // the present search path
-	all    []string             // names of tables and views
-	byOID  map[int64]*relation  // as last seen
-	byCode map[string]*sqlfront.CreateFunction
-	funcs  map[string]*sqlfront.CreateFunction // by path, schema and name, in the present state
-	state  string                              // what the server says of its catalogues; "" where it does not
+	names    map[string]*relation // by path, schema and name, in the present state
+	path     []string             // the present search path
+	all      []string             // names of tables and views
+	byOID    map[int64]*relation  // as last seen
+	byCode   map[string]*sqlfront.CreateFunction
+	funcs    map[string]*sqlfront.CreateFunction // by path, schema and name, in the present state
+	state    string                              // what the server says of its catalogues; "" where it does not
+	captures map[string]string                   // what might be meant by a name of Postgres's own; nil: not known
 }
 
 // relation is a table or a view of the server.
@@ -33,11 +34,13 @@ type relation struct {
 	declared []string // the columns' types as declared
 	computed []bool   // which columns are GENERATED ALWAYS AS (…)
 	secured  string   // why its rows are not for this user; "" where they are
+	equal    string   // an operator = of a user's that the view compares by; the text of NULLIF and the like does not name it
 }
 
 // forget drops what may have changed.
 func (s *Session) forget() {
 	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{}, map[string]*sqlfront.CreateFunction{}, nil, nil, ""
+	s.defs.captures, s.values = nil, nil
 	s.tables = map[string]*tableFacts{}
 }
 
@@ -75,7 +78,7 @@ func (s *Session) SearchPath() []string {
 // is foreign), schema, name, view text, and for each
 // column of the relation name, type (of a domain: what it is made of), whether it cannot be NULL, whether it is generated from
 // others; then the keys, none where tables inherit from it, whose rows it has too but its indexes have not; and the tables whose
-// rows are only for some that a view of another owner reads. Functions and operators are qualified: whoever owns a schema of the search path
+// rows are only for some that a view of another owner reads; and an operator = of a user's that a view compares by. Functions and operators are qualified: whoever owns a schema of the search path
 // must not be called.
 var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ", " OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
 	`SELECT c.oid::pg_catalog.int8, CASE WHEN EXISTS (
@@ -96,7 +99,12 @@ var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || 
     JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
     JOIN pg_catalog.pg_class b ON b.oid = d.refobjid AND b.relrowsecurity
   WHERE r.ev_class = c.oid AND c.relkind = 'v' AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')
-    AND NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker' AND o.option_value::pg_catalog.bool))
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker' AND o.option_value::pg_catalog.bool)),
+ CASE WHEN c.relkind = 'v' THEN (SELECT pg_catalog.min(o.oid::pg_catalog.regoperator::pg_catalog.text) FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass
+    JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid AND o.oprname = '=' AND o.oprleft = ANY (` + plainTypes + `) AND o.oprright = ANY (` + plainTypes + `)
+    JOIN pg_catalog.pg_namespace m ON m.oid = o.oprnamespace AND NOT (m.nspname = 'pg_catalog' OR m.nspname = 'relgrad')
+  WHERE r.ev_class = c.oid) END
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relname = `)
 
@@ -123,7 +131,7 @@ func (s *Session) find(path []string, schema, name string) *relation {
 	case schema != "":
 		where = "n.nspname OPERATOR(pg_catalog.=) " + quoteText(schema)
 	}
-	rows, err := s.texts(relationQuery + quoteText(name) + ofKinds + " AND " + where + " LIMIT 1")
+	rows, err := s.definitions(relationQuery + quoteText(name) + ofKinds + " AND " + where + " LIMIT 1")
 	if err != nil {
 		s.fail(err)
 		return nil
@@ -160,7 +168,7 @@ func notHidden(path []string) string {
 
 // define makes a relation of its row, or finds it again.
 func (s *Session) define(row []string) *relation {
-	r := &relation{print: strings.Join(row, "\x03"), kind: row[1], secured: row[7]}
+	r := &relation{print: strings.Join(row, "\x03"), kind: row[1], secured: row[7], equal: row[8]}
 	fmt.Sscan(row[0], &r.oid)
 	if old := s.defs.byOID[r.oid]; old != nil && old.print == r.print {
 		return old
@@ -173,7 +181,7 @@ func (s *Session) define(row []string) *relation {
 		r.computed = append(r.computed, f[3] != "")
 	}
 	if r.kind == "v" {
-		r.view = &store.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.SearchPath()}
+		r.view = &store.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.viewPath()}
 		for i := range names {
 			r.view.Cols = append(r.view.Cols, store.ViewColumn{Name: names[i], Type: typeOf(types[i])})
 		}
@@ -244,6 +252,10 @@ func (s *Session) View(path []string, schema, name string) (*store.ViewDef, bool
 
 // readable refuses views whose rows are not those that the engine would read.
 func (s *Session) readable(r *relation) {
+	if r.view != nil && r.equal != "" {
+		s.fail(sqlerr.New(sqlerr.FeatureNotSupported, "view %q compares by the operator %s, which is not supported in a loss", r.view.Name, r.equal).
+			WithHint("Make the view while the operator's schema is not on the search_path."))
+	}
 	if r.view != nil && r.secured != "" {
 		s.fail(sqlerr.New("42501", "view %q of another owner reads %s, which has row-level security", r.view.Name, r.secured).
 			WithDetail("Through the view the rows are those that its owner may see; the engine reads the tables as you.").
@@ -286,35 +298,61 @@ WHERE n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_sc
 	return s.defs.all
 }
 
-// FunctionOn finds a function that the user made.
-func (s *Session) FunctionOn(path []string, schema, name string) *sqlfront.CreateFunction {
+// FunctionOn finds a function that the user made. A name that may mean several is an error.
+func (s *Session) FunctionOn(path []string, schema, name string) (*sqlfront.CreateFunction, error) {
 	if path == nil {
 		path = s.SearchPath()
 	}
 	key := strings.Join(path, "\x00") + "\x01" + schema + "\x01" + name
 	if f, ok := s.defs.funcs[key]; ok {
-		return f
+		return f, nil
 	}
-	f := s.findFunction(path, schema, name)
+	f, err := s.findFunction(path, schema, name)
+	if err == nil {
+		err = s.failed()
+	}
+	if err != nil {
+		return nil, bare(err)
+	}
 	s.defs.funcs[key] = f
-	return f
+	return f, nil
 }
 
-func (s *Session) findFunction(path []string, schema, name string) *sqlfront.CreateFunction {
+// findFunction reads a function. One that is one of several, or may be meant by a name of Postgres's own, is an error.
+func (s *Session) findFunction(path []string, schema, name string) (*sqlfront.CreateFunction, error) {
+	if what := s.captures()[name]; what != "" && schema == "" && slices.Equal(path, s.SearchPath()) {
+		return nil, ambiguous(name, what, "Write pg_catalog."+name+" or relgrad."+name+", for an operator OPERATOR(pg_catalog."+name+"), or take the schema off the search_path.")
+	}
+	if !isName(name) {
+		return nil, nil
+	}
 	where := notHidden(path) + inPath(path) + ", p.oid"
 	if schema != "" {
 		where = "n.nspname OPERATOR(pg_catalog.=) " + quoteText(schema) + " ORDER BY p.oid"
 	}
-	rows, err := s.texts(strings.ReplaceAll(`SELECT pg_catalog.pg_get_functiondef(p.oid) FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-WHERE p.prokind = 'f' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') AND NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") +
-		quoteText(name) + " AND " + where + " LIMIT 1")
-	if err != nil {
-		s.fail(err)
+	rows, err := s.definitions(strings.ReplaceAll(`SELECT CASE WHEN p.prokind = 'f' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') THEN pg_catalog.pg_get_functiondef(p.oid) END, p.proargtypes::pg_catalog.text, p.oid::pg_catalog.regprocedure::pg_catalog.text
+FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") + quoteText(name) + " AND " + where)
+	if err != nil || len(rows) == 0 {
+		return nil, err
 	}
-	if len(rows) == 0 {
-		return nil
+	for _, r := range rows[1:] { // one of the same arguments further behind in the path is never called
+		if r[1] != rows[0][1] {
+			return nil, ambiguous(name, rows[0][2]+" or "+r[2], "Give the function that the loss calls a name of its own.")
+		}
 	}
-	code := rows[0][0]
+	if s.current()["standard_conforming_strings"] == "off" && strings.Contains(rows[0][0], `\`) {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "function %s has a backslash in it, which is not supported in a loss while standard_conforming_strings is off", name).
+			WithHint("SET standard_conforming_strings = on.")
+	}
+	return s.parseFunction(rows[0][0]), nil
+}
+
+// isName tells a function's name from an operator's.
+func isName(name string) bool { return strings.Trim(name, "+-*/<>=~!@#%^&|`?") != "" }
+
+// parseFunction reads a definition; nil where it is beyond a loss.
+func (s *Session) parseFunction(code string) *sqlfront.CreateFunction {
 	if f, ok := s.defs.byCode[code]; ok {
 		return f
 	}

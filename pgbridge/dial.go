@@ -115,6 +115,9 @@ func (r *Remote) alone(ctx context.Context, f func() error) error {
 }
 
 func (r *Remote) query(ctx context.Context, sql string, each func(*Block) error) (string, int64, error) {
+	if e := r.pg.ParameterStatus("client_encoding"); e != "UTF8" { // a script may have set it
+		return "", 0, sqlerr.New(sqlerr.ObjectNotPrereqState, "client_encoding is %s, and relgrad reads UTF8", e).WithHint("SET client_encoding = 'UTF8'.")
+	}
 	d, err := r.pg.Prepare(ctx, "", sql, nil)
 	if err != nil {
 		return "", 0, serverError(err, sql)

@@ -23,6 +23,7 @@ type Session struct {
 	defs     definitions
 	tables   map[string]*tableFacts // by schema and name, in the present state
 	settings map[string]string      // what was read through Setting
+	values   map[string]string      // of the settings that texts depend on, as last seen; nil: to be asked for
 	env      kernels.Env            // what current_step() and current_seed() give
 	under    map[string]string      // parameters that each transaction sets
 	watch    func(schema, name string) error
@@ -69,11 +70,16 @@ func (s *Session) Open(ctx context.Context) (engine string, err error) {
 // Definitions hold where the server says that its catalogues are in the same state, not "", as when they were read.
 func (s *Session) Renew(state string) {
 	s.err, s.begun, s.env = nil, s.begun+1, kernels.Env{}
+	s.takeValues(s.texts("SELECT pg_catalog.set_config('jit', 'off', true), " + valuesOf(meaningful)))
+	if state != "" {
+		state += "\x01" + s.Meaning()
+	}
 	if state == "" || s.defs.state != state {
+		values := s.values
 		s.forget()
+		s.values = values
 	}
 	s.defs.state, s.tables = state, map[string]*tableFacts{}
-	s.noJIT()
 }
 
 // Look begins a call from outside, between which anything may have changed; Renew does for a backend's.

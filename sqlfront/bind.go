@@ -17,8 +17,9 @@ type Catalog interface {
 	// Table and View look unqualified names up in the schemas of path; nil: the session's.
 	Table(ctx context.Context, path []string, schema, name string) (*ra.Table, error)
 	View(ctx context.Context, path []string, schema, name string) (*View, error)
-	// Function looks a function of the user's up, as Table does; nil: none.
-	Function(ctx context.Context, path []string, schema, name string) *CreateFunction
+	// Function looks a function of the user's up, or an operator's sign, as Table does; nil: none. A name that may mean
+	// several is an error.
+	Function(ctx context.Context, path []string, schema, name string) (*CreateFunction, error)
 	// Names lists tables and views, for the nearest name in errors.
 	Names(ctx context.Context) []string
 	// Setting is current_setting(name).
@@ -152,6 +153,9 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*Select, *Tex
 	}
 	text := &Text{SQL: loss}
 	sel, err := ParseSelect(text)
+	if err == nil {
+		err = judge(ctx, cat, text, sel)
+	}
 	return sel, text, err
 }
 

@@ -31,10 +31,12 @@ func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
 	if x := s.over[c]; x != nil {
 		return x, nil
 	}
-	if fn := s.b.cat.Function(s.b.ctx, s.f.text.Path, c.Schema, c.Name); fn != nil {
-		return s.userCall(c, fn)
-	}
+	fn, err := s.b.cat.Function(s.b.ctx, s.f.text.Path, c.Schema, c.Name)
 	switch {
+	case err != nil:
+		return nil, s.f.at(err, c)
+	case fn != nil:
+		return s.userCall(c, fn)
 	case !builtIn(c):
 		return nil, s.foreign(c)
 	case isAggregate(c):

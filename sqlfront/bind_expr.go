@@ -550,6 +550,9 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
 			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query that reads no parameter.")
+	case k == kernels.Text && x.Type.IsFloat() && s.roundsTexts():
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of double precision to text is not supported in a loss while extra_float_digits is below 1").
+			WithHint("SET extra_float_digits = 1.")
 	case x.Type.Kind == kernels.Text && k != kernels.Text && s.depends(x):
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of a text that depends on a parameter to %s is not differentiable", typeText(c.Type)).
 			WithHint("Use the number itself.")
@@ -566,6 +569,12 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	}
 	y, err := kernels.Call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, x)
 	return y, s.f.at(err, c)
+}
+
+// roundsTexts reports whether the server does not give all digits to the text of a number.
+func (s *scope) roundsTexts() bool {
+	digits, err := strconv.Atoi(setting(s.b.cat, "extra_float_digits"))
+	return err == nil && digits < 1
 }
 
 // keptAsText are types whose values a loss compares as texts in the store's form.

@@ -15,6 +15,9 @@ func (s *scope) userCall(c *FuncCall, fn *CreateFunction) (*kernels.Expr, error)
 	if err != nil {
 		return nil, err
 	}
+	if err := judgeTree(s.b.ctx, s.b.cat, s.f.text, e); err != nil {
+		return nil, err
+	}
 	draws := false
 	Walk(e, func(t Tree) bool {
 		d, ok := t.(*FuncCall)

@@ -104,7 +104,7 @@ func (w *writer) call(e *kernels.Expr) text {
 	}
 	if op := comparisons[e.Def.Name]; op != "" {
 		a := sameKind(e.Args)
-		return text{w.expr(a[0]).at(precArith) + op + w.expr(a[1]).at(precArith), precCompare}
+		return text{w.compared(a[0], precArith) + op + w.compared(a[1], precArith), precCompare}
 	}
 	if t, ok := w.standard(e); ok {
 		return t
@@ -138,6 +138,15 @@ func (w *writer) call(e *kernels.Expr) text {
 	return atom(s)
 }
 
+// compared prints an operand of a comparison.
+func (w *writer) compared(e *kernels.Expr, outer prec) string {
+	s := w.expr(e).at(outer)
+	if w.p.o.Typed && literal(e) && e.Type.IsFloat() && e.Type.Shape == nil {
+		return w.p.d.Literal(e.Type, w.expr(e).at(precAtom))
+	}
+	return s
+}
+
 // standard prints what all databases write alike.
 func (w *writer) standard(e *kernels.Expr) (text, bool) {
 	a := e.Args
@@ -156,7 +165,7 @@ func (w *writer) standard(e *kernels.Expr) (text, bool) {
 		return atom("coalesce(" + strings.Join(list, ", ") + ")"), true
 	case "nullif":
 		if a[0].Type.Kind == a[1].Type.Kind {
-			return atom("nullif(" + strings.Join(w.list(a, precOr), ", ") + ")"), true
+			return atom("nullif(" + w.expr(a[0]).at(precOr) + ", " + w.compared(a[1], precOr) + ")"), true
 		}
 		return w.caseText([]*kernels.Expr{kernels.Build("eq", a[0], a[1]), kernels.Const(kernels.NullOf(e.Type))}, a[0]), true
 	case "and", "or":
@@ -171,7 +180,7 @@ func (w *writer) standard(e *kernels.Expr) (text, bool) {
 		return text{w.expr(a[0]).at(precArith) + " IS NOT NULL", precCompare}, true
 	case "is_distinct":
 		c := sameKind(a)
-		return text{"NOT (" + w.p.d.Same(w.expr(c[0]).at(precArith), w.expr(c[1]).at(precArith)) + ")", precNot}, true
+		return text{"NOT (" + w.p.d.Same(w.compared(c[0], precArith), w.compared(c[1], precArith)) + ")", precNot}, true
 	case "select", "greater", "eq_mask":
 		if e.Type.Shape == nil {
 			return w.mask(e), true

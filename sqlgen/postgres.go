@@ -96,7 +96,7 @@ func (Postgres) Const(v kernels.Value) (string, error) {
 	case t.IsChunk():
 		return pgChunk(v), nil
 	case t.Kind == kernels.Text:
-		return str(v.T), nil
+		return pgText(v.T), nil
 	case t.Kind == kernels.Bool && v.I != 0:
 		return "TRUE", nil
 	case t.Kind == kernels.Bool:
@@ -114,6 +114,14 @@ func (Postgres) Const(v kernels.Value) (string, error) {
 		s += ".0"
 	}
 	return s, nil
+}
+
+// pgText prints a text that means the same whatever standard_conforming_strings is.
+func pgText(s string) string {
+	if !strings.Contains(s, `\`) {
+		return str(s)
+	}
+	return "E" + str(strings.ReplaceAll(s, `\`, `\\`))
 }
 
 func intArray(x []int64) string {

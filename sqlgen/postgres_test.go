@@ -58,7 +58,7 @@ func TestPostgresConstants(t *testing.T) {
 		{kernels.FloatValue(math.Copysign(0, -1)), "'-0'::double precision"},
 		{kernels.NullOf(kernels.Type{Kind: kernels.Float32}), "NULL::double precision"},
 		{kernels.NullOf(kernels.Type{Kind: kernels.Float32, Shape: []int{2}}), "NULL::real[]"},
-		{kernels.TextValue(`O'Neil\`), `'O''Neil\'`},
+		{kernels.TextValue(`O'Neil\`), `E'O''Neil\\'`},
 		{kernels.ChunkValue(kernels.Float32, []int{2, 1}, []float64{1, math.Inf(1)}), "'{{1},{Infinity}}'::real[]"},
 		{kernels.ChunkValue(kernels.Float64, []int{3, 3}, zeros), "relgrad.full(ARRAY[3, 3], 0.0)"},
 		{kernels.ChunkValue(kernels.Float32, []int{3, 3}, zeros), "relgrad.gen_to_real(relgrad.full(ARRAY[3, 3], 0.0))"},

@@ -20,6 +20,9 @@ type Options struct {
 	// Opaque prints an Opaque node's query: as many columns as the node has without its row number, in order, in
 	// the representation that the dialect gives to their types.
 	Opaque func(n *ra.Node) (string, error)
+	// Typed casts numbers that are compared with a column: where a schema has operators of its own for a column and a number of
+	// another type, none of them is found.
+	Typed bool
 	// Note adds words to a node's comment, such as the rule that made it; nil: none.
 	Note func(n *ra.Node) string
 }

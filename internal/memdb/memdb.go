@@ -96,8 +96,8 @@ func (db *DB) View(_ context.Context, _ []string, schema, name string) (*sqlfron
 }
 
 // Function implements sqlfront.Catalog: there are none.
-func (db *DB) Function(context.Context, []string, string, string) *sqlfront.CreateFunction {
-	return nil
+func (db *DB) Function(context.Context, []string, string, string) (*sqlfront.CreateFunction, error) {
+	return nil, nil
 }
 
 // Names implements sqlfront.Catalog.

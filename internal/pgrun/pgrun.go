@@ -24,7 +24,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -212,7 +211,7 @@ func rows(data []*ra.Vector, n int) *bytes.Buffer {
 }
 
 func (e *Engine) query(ctx context.Context, text string, r ra.Root) ([]interp.Row, error) {
-	result := e.conn.PgConn().ExecParams(ctx, text, nil, nil, nil, nil)
+	result := e.conn.PgConn().ExecParams(ctx, text, nil, nil, nil, []int16{pgtype.BinaryFormatCode}) // no setting changes it
 	var out []interp.Row
 	var wrong error
 	for result.NextRow() {
@@ -254,10 +253,13 @@ func checkTypes(fields []pgconn.FieldDescription, r ra.Root) error {
 	return nil
 }
 
-// value reads Postgres's text of a value.
+// value reads Postgres's binary form of a value.
 func value(cell []byte, t kernels.Type) (v kernels.Value, err error) {
 	v.Type = t
-	text := string(cell)
+	read := func(to any) error {
+		return pgtype.NewMap().Scan(types[t.Kind].scalar, pgtype.BinaryFormatCode, cell, to)
+	}
+	var b bool
 	switch {
 	case cell == nil && !t.Nullable:
 		return v, fmt.Errorf("NULL where %v cannot be NULL", t)
@@ -268,23 +270,23 @@ func value(cell []byte, t kernels.Type) (v kernels.Value, err error) {
 	case t.Shape != nil:
 		v.Ints, err = array[int64](cell, t)
 	case t.IsFloat():
-		v.X, err = strconv.ParseFloat(text, 64)
+		err = read(&v.X)
 	case t.Kind == kernels.Text:
-		v.T = text
+		v.T = string(cell)
 	case t.Kind == kernels.Bool:
-		if text == "t" {
+		if err = read(&b); b {
 			v.I = 1
 		}
 	default:
-		v.I, err = strconv.ParseInt(text, 10, 64)
+		err = read(&v.I)
 	}
 	return v, err
 }
 
-// array reads Postgres's text of an array, which must have the type's shape.
+// array reads Postgres's binary form of an array, which must have the type's shape.
 func array[T any](cell []byte, t kernels.Type) ([]T, error) {
 	var x pgtype.Array[T]
-	if err := pgtype.NewMap().Scan(types[t.Kind].array, pgtype.TextFormatCode, cell, &x); err != nil {
+	if err := pgtype.NewMap().Scan(types[t.Kind].array, pgtype.BinaryFormatCode, cell, &x); err != nil {
 		return nil, err
 	}
 	shape := make(tensor.Shape, len(x.Dims))

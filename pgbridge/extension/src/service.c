@@ -157,14 +157,28 @@ get_fields(RgReader *r)
 	return f;
 }
 
+// readable gives a message of the engine's the form that a client of another encoding than UTF8 can be sent: for a character
+// that it cannot be sent the server puts an error about that in the place of the message.
+static char *
+readable(char *text)
+{
+	static const char dots[] = "\xe2\x80\xa6"; // the only one in our own texts
+	char *at;
+
+	if (pg_get_client_encoding() != PG_UTF8 && pg_get_client_encoding() != PG_SQL_ASCII)
+		while ((at = strstr(text, dots)) != NULL)
+			memcpy(at, "...", 3);
+	return text;
+}
+
 // fail raises the engine's error as the function's own.
 static void
 fail(const Fields *f)
 {
 	const char *c = f->code;
 
-	ereport(ERROR, (errcode(MAKE_SQLSTATE(c[0], c[1], c[2], c[3], c[4])), errmsg_internal("%s", f->message), f->detail ? errdetail_internal("%s", f->detail) : 0,
-					f->hint ? errhint("%s", f->hint) : 0, f->context ? errcontext_msg("%s", f->context) : 0, f->query ? internalerrquery(f->query) : 0,
+	ereport(ERROR, (errcode(MAKE_SQLSTATE(c[0], c[1], c[2], c[3], c[4])), errmsg_internal("%s", readable(f->message)), f->detail ? errdetail_internal("%s", readable(f->detail)) : 0,
+					f->hint ? errhint("%s", readable(f->hint)) : 0, f->context ? errcontext_msg("%s", readable(f->context)) : 0, f->query ? internalerrquery(f->query) : 0,
 					f->query && f->position ? internalerrposition(atoi(f->position)) : 0));
 }
 
@@ -181,7 +195,7 @@ rg_notice(RgReader *r)
 	rg_get_end(r);
 	for (size_t i = 0; i < lengthof(levels); i++)
 		if (strcmp(level, levels[i].name) == 0) {
-			ereport(levels[i].level, (errmsg_internal("%s", message), *detail ? errdetail_internal("%s", detail) : 0, *hint ? errhint("%s", hint) : 0));
+			ereport(levels[i].level, (errmsg_internal("%s", readable(message)), *detail ? errdetail_internal("%s", readable(detail)) : 0, *hint ? errhint("%s", readable(hint)) : 0));
 			return;
 		}
 	rg_fault(r->engine, "a message of level %.20s", level);

@@ -1,0 +1,112 @@
+package sqlfront
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// What a text of the user's means depends on his session: what a quoted backslash is, what = NULL asks for, which operator a
+// sign is. Views were read when they were made. A text that would mean something else to the server than here is refused.
+
+// judge looks at a query text that is read in the user's session.
+func judge(ctx context.Context, cat Catalog, text *Text, sel *Select) error {
+	if at := backslash(text.SQL); at >= 0 && setting(cat, "standard_conforming_strings") == "off" {
+		return sqlerr.In(sqlerr.At(at, sqlerr.FeatureNotSupported, "a backslash in a quoted text is not supported in a loss while standard_conforming_strings is off").
+			WithHint("Write E'\\\\', or SET standard_conforming_strings = on."), text)
+	}
+	return judgeTree(ctx, cat, text, sel)
+}
+
+// setting is the value of a setting where the database has one.
+func setting(cat Catalog, name string) string {
+	v, _ := cat.Setting(name)
+	return v
+}
+
+// backslash finds a plain quoted text with a backslash in it; -1: there is none.
+func backslash(sql string) int {
+	if !strings.Contains(sql, `\`) {
+		return -1
+	}
+	for at := 0; ; {
+		t := Lex(sql, at)
+		if t.Kind == TokEOF || t.Kind == TokUnfinished {
+			return -1
+		}
+		if t.Kind == TokString && strings.HasPrefix(t.Word, "'") && strings.Contains(t.Word, `\`) {
+			return t.At
+		}
+		at = t.End
+	}
+}
+
+// judgeTree asks for each operator whether it can be one of the user's, and for = NULL what it asks for.
+func judgeTree(ctx context.Context, cat Catalog, text *Text, root Tree) error {
+	asked, isNullTest, wrong := []string{}, Tree(nil), error(nil)
+	ask := func(at Tree, ops ...string) {
+		for _, op := range ops {
+			if op == "" || wrong != nil || slices.Contains(asked, op) {
+				continue
+			}
+			asked = append(asked, op)
+			if _, wrong = cat.Function(ctx, text.Path, "", op); wrong != nil {
+				wrong = standing(wrong, at, text)
+			}
+		}
+	}
+	Walk(root, func(t Tree) bool {
+		switch x := t.(type) {
+		case *Binary:
+			if x.Schema == "" && x.Op != "and" && x.Op != "or" {
+				ask(t, x.Op)
+			}
+			if x.Op == "=" && (isNull(x.L) || isNull(x.R)) {
+				isNullTest = x
+			}
+		case *Unary:
+			if x.Schema == "" && x.Op != "not" {
+				ask(t, x.Op)
+			}
+		case *In:
+			ask(t, "=", "<>")
+		case *SubLink:
+			ask(t, x.Op)
+		case *AnyArray:
+			ask(t, x.Op)
+		case *Between:
+			ask(t, "<=", ">=")
+		case *IsDistinct, *NullIf:
+			ask(t, "=")
+		case *Case:
+			if x.Arg != nil {
+				ask(t, "=")
+			}
+		case *JoinFrom:
+			if x.Natural || len(x.Using) > 0 {
+				ask(t, "=")
+			}
+		}
+		return true
+	})
+	if wrong != nil {
+		return wrong
+	}
+	if isNullTest != nil && setting(cat, "transform_null_equals") == "on" {
+		return sqlerr.In(sqlerr.At(int(isNullTest.Position()), sqlerr.FeatureNotSupported, "= NULL is not supported in a loss while transform_null_equals is on").
+			WithHint("Write IS NULL."), text)
+	}
+	return nil
+}
+
+// standing gives an error the place of a tree in its text.
+func standing(err error, at Tree, text *Text) error {
+	if e, ok := err.(*sqlerr.Error); ok && e.Pos < 0 {
+		out := *e
+		out.Pos = int(at.Position())
+		return sqlerr.In(&out, text)
+	}
+	return err
+}
