@@ -101,8 +101,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// number asks the server for one number.
-func (s *viewServer) number(sql string) (x float64, err error) {
+// binaryNumber asks the server for one number, in a form that no setting changes.
+func (s *viewServer) binaryNumber(sql string) (x float64, err error) {
 	r := s.conn.PgConn().ExecParams(context.Background(), sql, nil, nil, nil, []int16{1}).Read() // pgx would keep it prepared
 	if r.Err != nil {
 		return 0, r.Err
@@ -121,11 +121,11 @@ func (s *viewServer) agrees(loss, param string) (refused int, err error) {
 	if !strings.Contains(loss, " ") {
 		of = loss
 	}
-	want, wrong := s.number("SELECT (SELECT * FROM " + of + " AS q)::float8")
+	want, wrong := s.binaryNumber("SELECT (SELECT * FROM " + of + " AS q)::float8")
 	var bad []error
 	for _, mode := range engineModes {
 		s.exec("SET relgrad.engine = " + mode)
-		got, err := s.number("SELECT relgrad.backward($loss$" + loss + "$loss$, ARRAY['" + param + "'])")
+		got, err := s.binaryNumber("SELECT relgrad.backward($loss$" + loss + "$loss$, ARRAY['" + param + "'])")
 		var e *pgconn.PgError
 		switch {
 		case errors.As(err, &e) && e.Code != sqlerr.Internal:
