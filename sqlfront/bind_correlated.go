@@ -17,8 +17,7 @@ func (s *scope) correlatedScalar(l *SubLink) (x *kernels.Expr, done bool, err er
 		return nil, err != nil, err
 	}
 	if s.post != nil {
-		return nil, true, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query above GROUP BY is not differentiable yet").
-			WithHint("Put the GROUP BY into a sub-query of FROM.")
+		return nil, true, s.aboveGroups(l)
 	}
 	targets, err := in.expandStars(l.Query.Targets)
 	switch {
@@ -41,6 +40,11 @@ func (s *scope) correlatedScalar(l *SubLink) (x *kernels.Expr, done bool, err er
 	s.b.classes[l] = groups.class(len(own))
 	x, err = s.lookUp(l, groups, around, empty)
 	return x, true, err
+}
+
+func (s *scope) aboveGroups(l *SubLink) error {
+	return s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query above GROUP BY is not differentiable yet").
+		WithHint("Put the GROUP BY into a sub-query of FROM.")
 }
 
 // comparisons splits conditions own = outer into their sides; the outer ones are bound.

@@ -34,6 +34,16 @@ func (s *scope) semi(e Expr) (done bool, err error) {
 
 // members are the rows of a sub-query of EXISTS or IN, and the conditions that reach out of it.
 func (s *scope) members(l *SubLink) (*scope, []Expr, error) {
+	if n, ok := l.Query.Limit.(*Literal); ok && l.Kind == SubExists && l.Query.Offset == nil && n.Kind == LitInt && n.Value != "0" {
+		query, all := *l.Query, *l // one row is enough
+		query.Limit, all.Query = nil, &query
+		l = &all
+	}
+	if s.post != nil {
+		if in, _, err := s.post.pre.decorrelate(l.Query); in != nil || err != nil {
+			return nil, nil, s.aboveGroups(l)
+		}
+	}
 	if in, outer, err := s.decorrelate(l.Query); in != nil || err != nil {
 		if err == nil {
 			err = s.noAggregate(l)
@@ -140,15 +150,24 @@ func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer 
 	if err != nil {
 		return err
 	}
-	slot, test, err := s.single(l, test, in, outer)
-	if err != nil {
-		return err
+	slots := s.slotsOf(test, in, outer)
+	if op == ra.AntiJoin && test != nil && (test.Type.Nullable || target.Type.Nullable) || len(slots) > 1 && s.apart != "" {
+		x, err := s.divided(&finding{l: l, test: test, in: in, outer: outer, rows: rows, target: target})
+		if err != nil {
+			return err
+		}
+		if op == ra.AntiJoin {
+			x = kernels.Build("not", x)
+		}
+		s.filter(x)
+		return nil
 	}
+	slot, test := s.single(test, slots)
 	around := s.inputs[slot].node
 	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: around}, rows.rel}}
 	on.cols = visibleFrom(rows.cols, s.of(slot))
 	if test != nil { // first: conditions rename columns
-		if err := on.member(op, l, test, target); err != nil {
+		if err := on.member(l, test, target); err != nil {
 			return err
 		}
 	}
@@ -157,9 +176,8 @@ func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer 
 			return err
 		}
 	}
-	if len(on.masks) > 0 || len(on.inputs) > 2 {
-		return s.f.fail(l, sqlerr.FeatureNotSupported, "which rows a sub-query of EXISTS or IN finds depends on a parameter's values").
-			WithHint("Structure may not depend on values: compare keys and attributes.")
+	if len(on.masks) > 0 {
+		return s.valuesDecide(l)
 	}
 	n := on.keep(op, around)
 	fresh := map[ra.ColumnID]ra.ColumnID{}
@@ -171,9 +189,13 @@ func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer 
 }
 
 // keep is the rows around that have (or for an anti-join lack) a partner; s holds both sides. Where a sub-query among
-// the conditions has restricted the rows around (EXISTS (… AND EXISTS (…))), those with a partner are found first.
+// the conditions has restricted the rows around or was joined (EXISTS (… AND EXISTS (…))), those with a partner are found first.
 func (s *scope) keep(op ra.Op, around *ra.Node) *ra.Node {
 	met := s.inputs[0].node
+	if len(s.inputs) > 2 {
+		found := s.b.join(s.nodes(), s.equi, s.pred, nil)
+		return s.b.semiJoin(op, around, found, sameRow(around, met, found.InputKey(0)), nil)
+	}
 	if !restricted(met, around) {
 		return s.b.semiJoin(op, met, s.inputs[1].node, s.equi, s.pred)
 	}
@@ -196,9 +218,8 @@ func sameRow(n, below *ra.Node, carry []ra.ColumnID) []ra.Equi {
 	return out
 }
 
-// single finds the one input that the conditions read, joining the inputs where they read several, and gives test as
-// an expression over slot 0.
-func (s *scope) single(l *SubLink, test *kernels.Expr, in *scope, outer []Expr) (slot int, _ *kernels.Expr, err error) {
+// slotsOf are the inputs that the conditions of a sub-query read, and its test.
+func (s *scope) slotsOf(test *kernels.Expr, in *scope, outer []Expr) map[int]bool {
 	slots := map[int]bool{}
 	read := func(c kernels.Col) { slots[c.Input] = true }
 	if test != nil {
@@ -216,24 +237,26 @@ func (s *scope) single(l *SubLink, test *kernels.Expr, in *scope, outer []Expr) 
 			return true
 		})
 	}
-	for k := range slots {
-		slot = k
-	}
-	if len(slots) > 1 && s.apart != "" {
-		return 0, nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a sub-query that reads both %s in its condition is not supported in a loss", s.apart).
-			WithHint("Restrict one side in a sub-query of FROM, or join what it reads there.")
-	}
+	return slots
+}
+
+// single is the one input that the conditions read, after joining the inputs where they read several, and test as an
+// expression over slot 0.
+func (s *scope) single(test *kernels.Expr, slots map[int]bool) (slot int, _ *kernels.Expr) {
 	if len(slots) > 1 {
 		var swap renaming
 		if _, swap = s.close(nil); test != nil {
 			test = swap(test)
 		}
-		return 0, test, nil
+		return 0, test
+	}
+	for k := range slots {
+		slot = k
 	}
 	if test != nil {
 		test = over0(test)
 	}
-	return slot, test, nil
+	return slot, test
 }
 
 // over0 reads an expression over one input in slot 0.
@@ -313,17 +336,14 @@ func visibleFrom(own, around []scopeCol) []scopeCol {
 }
 
 // member adds the condition of x IN (…): x equals the sub-query's column.
-func (s *scope) member(op ra.Op, l *SubLink, x, y *kernels.Expr) error {
-	if op == ra.AntiJoin && (x.Type.Nullable || y.Type.Nullable) {
-		return s.f.fail(l, sqlerr.FeatureNotSupported, "NOT IN of values that may be NULL is not supported in a loss").
-			WithHint("Write NOT EXISTS (SELECT 1 FROM … WHERE … = …), or filter with IS NOT NULL in a table whose column is NOT NULL.")
-	}
+func (s *scope) member(l *SubLink, x, y *kernels.Expr) error {
 	if s.depends(x) || s.depends(y) || x.Type.Shape != nil || y.Type.Shape != nil {
-		return s.f.fail(l, sqlerr.FeatureNotSupported, "IN (SELECT …) needs keys or attributes on both sides").
-			WithHint("A value may be compared with a scalar: x > (SELECT avg(…) …).")
-	}
-	if a, b := s.declared(x), s.declared(y); a != b && a != "" && b != "" {
-		return s.f.fail(l, sqlerr.FeatureNotSupported, "%s and %s meet, which is not supported in a loss", a, b)
+		return s.onValues(l)
 	}
 	return s.equate(x, y, l)
+}
+
+func (s *scope) onValues(l *SubLink) error {
+	return s.f.fail(l, sqlerr.FeatureNotSupported, "IN (SELECT …) needs keys or attributes on both sides").
+		WithHint("A value may be compared with a scalar: x > (SELECT avg(…) …).")
 }

@@ -13,9 +13,12 @@ var _ = bindExpr((*scope).subLink)
 
 // subLink binds a sub-select in an expression: an uncorrelated scalar one becomes an input of the join.
 func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
-	if l.Kind != SubScalar {
-		return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "this sub-query cannot stand in an expression of a loss").
-			WithHint("x IN (SELECT …) may stand in WHERE; scalar sub-queries may stand anywhere.")
+	switch l.Kind {
+	case SubScalar:
+	case SubExists, SubAny, SubAll:
+		return s.found(l)
+	default:
+		return nil, s.notFound(l)
 	}
 	if x, done, err := s.correlatedScalar(l); done {
 		return x, err

@@ -113,6 +113,26 @@ func TestSubQueries(t *testing.T) {
 	byHand(t, db, "SELECT dot(ARRAY[sum(x), 1, max(x)], ARRAY[2, 5, 3.0]) FROM t", 14+5+12, 2, 2, 5)
 }
 
+// TestFound: EXISTS, IN, ANY and ALL are three-valued wherever they stand.
+func TestFound(t *testing.T) {
+	db := scalars(1, 2, 4)
+	kinds := func(x, set string) string {
+		return "SELECT sum(x * CASE WHEN " + x + " IN (" + set + ") THEN 1 WHEN " + x + " NOT IN (" + set + ") THEN 10 ELSE 100 END) FROM t"
+	}
+	byHand(t, db, kinds("id", "SELECT g FROM t"), 1+2+40, 1, 1, 10)
+	byHand(t, db, kinds("id", "SELECT nullif(g, 1) FROM t"), 1+200+400, 1, 100, 100)
+	byHand(t, db, kinds("id", "SELECT nullif(g, 1) FROM t WHERE id > 5"), 10+20+40, 10, 10, 10)
+	byHand(t, db, kinds("nullif(id, 1)", "SELECT g FROM t WHERE id <> 1"), 1+200+40, 1, 100, 10)
+	byHand(t, db, kinds("nullif(id, 1)", "SELECT g FROM t WHERE id > 5"), 10+20+40, 10, 10, 10)
+	byHand(t, db, kinds("t.id", "SELECT nullif(u.g, 0) FROM t u WHERE u.id < t.id"), 10+200+400, 10, 100, 100)
+	byHand(t, db, kinds("1", "SELECT nullif(g, 0) FROM t"), 1+2+4, 1, 1, 1)
+	byHand(t, db, kinds("0", "SELECT nullif(g, 0) FROM t"), 100+200+400, 100, 100, 100)
+	byHand(t, db, "SELECT sum(x) + (SELECT sum(x) FROM t) FROM t WHERE id NOT IN (SELECT nullif(g, 0) FROM t WHERE g = 1) AND NOT (id > 1 AND EXISTS (SELECT 1 FROM t))", 1+7, 2, 1, 1)
+	byHand(t, db, "SELECT coalesce((SELECT sum(x) FROM t WHERE id NOT IN (SELECT nullif(g, 0) FROM t)), 3) + sum(x) FROM t", 3+7, 1, 1, 1)
+	byHand(t, db, "SELECT sum(x * CASE WHEN id > ALL (SELECT g FROM t) THEN 1 WHEN id >= ANY (SELECT nullif(g, 0) FROM t) THEN 10 WHEN id < ALL (SELECT g FROM t WHERE id > 7) THEN 100 END) FROM t", 100+20+4, 100, 10, 1)
+	byHand(t, db, "SELECT sum(z * f) FROM (SELECT sum(x) AS z, (EXISTS (SELECT 1 FROM t WHERE id = 1))::int + (g IN (SELECT id FROM t WHERE id > 0))::int AS f FROM t GROUP BY g HAVING g IN (SELECT id FROM t) OR count(*) > 5) q", 5+4, 1, 2, 1)
+}
+
 // TestDetermined: a group by the key of one side of an outer join determines that side's columns, also where it is NULL.
 func TestDetermined(t *testing.T) {
 	db := scalars(1, 2, 4)

@@ -100,4 +100,9 @@ var Losses = []Loss{
 	{"SELECT sum(weight * coalesce(z, 2)) FROM adj LEFT JOIN (SELECT node, sum(x) AS z FROM half GROUP BY node) q ON node = dst AND z IS NOT NULL", []string{"half", "adj"}},
 	{"SELECT sum(s * s * c) FROM (SELECT h.x IS NULL AS g, sum(sqnorm(w.v) + coalesce(h.x, 0)) AS s, count(*) AS c FROM w0 w LEFT JOIN half h ON h.node = w.node + 1 GROUP BY h.x IS NULL) q", []string{"w0", "half"}},
 	{"SELECT sum(z * z) FROM (SELECT w.node, sqnorm(w.v) + coalesce(h.x, 2) AS z FROM w0 w LEFT JOIN half h ON h.node = w.node AND NOT h.x ^ 2 IS NULL WHERE EXISTS (SELECT 1 FROM half g WHERE g.node = w.node + 1 AND g.x IS NULL OR w.node > g.node)) q", []string{"w0", "half"}},
+	// EXISTS, IN, ANY and ALL as values.
+	{"SELECT sum(sqnorm(v) * CASE WHEN node IN (SELECT nullif(dst, 1) FROM adj WHERE src <= node) THEN 1 WHEN node NOT IN (SELECT nullif(dst, 1) FROM adj WHERE src <= node) THEN 10 ELSE 100 END) FROM w0", []string{"w0"}},
+	{"SELECT sum(weight * (EXISTS (SELECT 1 FROM member WHERE node = src AND club = 1))::int) + sum(weight * weight) FILTER (WHERE dst NOT IN (SELECT club FROM member) OR src = 0) FROM adj", []string{"adj"}},
+	{"SELECT sum(z) FROM (SELECT a.src, sum(a.weight * coalesce(m.club, 3)) AS z FROM adj a LEFT JOIN member m ON m.node = a.dst AND (EXISTS (SELECT 1 FROM rating WHERE u = a.src AND i = m.node) OR m.club = 0) GROUP BY a.src HAVING a.src IN (SELECT i FROM rating) OR count(*) > 7) q", []string{"adj"}},
+	{"SELECT sum(sqnorm(v)) FROM w0 WHERE nullif(node, 2) NOT IN (SELECT src FROM adj WHERE dst > node) AND (node > ALL (SELECT club FROM member) OR EXISTS (SELECT 1 FROM adj))", []string{"w0"}},
 }

@@ -27,6 +27,11 @@ INSERT INTO t VALUES (1, 'a', 10, 1.5, 0.5, '2024-01-01', 1.25, true, 1), (2, 'b
 CREATE TABLE none (id int PRIMARY KEY, k int);
 `
 
+// meaningServer are further tables of the server: a store takes no NaN.
+const meaningServer = `CREATE TABLE f (id int PRIMARY KEY, y double precision, s real, n int);
+INSERT INTO f VALUES (1, 'NaN', 0, 1), (2, '-0', 'NaN', 2), (3, 'NaN', '-0', 3), (4, '0', 'infinity', 4), (5, '-infinity', 1, 5);
+`
+
 // keysOf are the parameters' keys, valuesOf their value columns.
 var (
 	keysOf   = map[string]string{"w": "id", "e": "src, dst"}
@@ -66,7 +71,7 @@ func TestMeanings(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	s := newViewServer(t)
-	s.exec(meaningStage + meaningHelp)
+	s.exec(meaningStage + meaningServer + meaningHelp)
 	db, err := relgrad.Open("")
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,216 @@
+package sqlfront
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// EXISTS, x op ANY (SELECT …) and x op ALL (SELECT …) as values, wherever an expression may stand: the rows around are divided
+// into those for which the sub-query's rows make it true, those for which a NULL leaves it open, and the others.
+
+// negations are the comparisons that are false where another is true, and NULL where it is NULL.
+var negations = map[string]string{"=": "<>", "<>": "=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+// found binds a sub-query of EXISTS, ANY or ALL as a value.
+func (s *scope) found(l *SubLink) (*kernels.Expr, error) {
+	if l.Kind == SubAll { // where no row makes the opposite true
+		op := negations[l.Op]
+		if op == "" {
+			return nil, s.notFound(l)
+		}
+		x, err := s.found(&SubLink{Node: l.Node, Kind: SubAny, Op: op, Test: l.Test, Query: l.Query})
+		if err != nil {
+			return nil, err
+		}
+		return kernels.Build("not", x), nil
+	}
+	var test *kernels.Expr
+	if l.Kind == SubAny {
+		if !comparisons[operators[l.Op]] {
+			return nil, s.notFound(l)
+		}
+		var err error
+		if test, err = s.expr(l.Test); err != nil {
+			return nil, err
+		}
+	}
+	in, outer, err := s.members(l)
+	if err != nil {
+		return nil, s.correlated(l, err)
+	}
+	rows, target, err := in.exposed(l)
+	if err != nil {
+		return nil, err
+	}
+	return s.divided(&finding{l: l, test: test, in: in, outer: outer, rows: rows, target: target})
+}
+
+func (s *scope) notFound(l *SubLink) error {
+	return s.f.fail(l, sqlerr.FeatureNotSupported, "this sub-query cannot stand in an expression of a loss").
+		WithHint("EXISTS (SELECT …), IN (SELECT …), comparisons with ANY and ALL (SELECT …), and scalar sub-queries may stand anywhere.")
+}
+
+// finding is a sub-query whose rows are looked for.
+type finding struct {
+	l      *SubLink
+	test   *kernels.Expr // of ANY, over the scope around
+	in     *scope
+	outer  []Expr // conditions that reach out of the sub-query
+	rows   *side  // the sub-query's rows, in slot 1
+	target *kernels.Expr
+}
+
+// divided is the value of a sub-query for each row around.
+func (s *scope) divided(q *finding) (*kernels.Expr, error) {
+	xs, cols := s.reached(q)
+	reads := false
+	for _, x := range xs {
+		x.Cols(func(kernels.Col) { reads = true })
+	}
+	if q.test != nil && (s.depends(q.test) || q.rows.rel.node.Col(q.target.Col.ID).Dep) || q.test != nil && (q.test.Type.Shape != nil || q.target.Type.Shape != nil) {
+		return nil, s.onValues(q.l)
+	}
+	if !reads {
+		return s.foundAlone(q)
+	}
+	base, slots, keys := s.rowsOf(xs)
+	for i := range cols {
+		cols[i].x = base.Var(0, base.Cols[keys+i].ID)
+	}
+	test := q.test
+	if test != nil {
+		test = base.Var(0, base.Cols[keys+len(cols)].ID)
+		if q.test.IsConst() {
+			test = q.test
+		}
+	}
+	met, rest, err := s.partners(q, base, cols, test, false)
+	if err != nil {
+		return nil, err
+	}
+	value := func(n *ra.Node, v kernels.Value) *ra.Node {
+		var out []ra.OutCol
+		for _, c := range n.Cols[:keys] {
+			out = append(out, ra.OutCol{Name: c.Name, X: n.Var(0, c.ID)})
+		}
+		return s.b.b.Select(n, nil, append(out, ra.OutCol{Name: "found", X: kernels.Const(v)}))
+	}
+	parts := []*ra.Node{value(met, kernels.BoolValue(true))}
+	if test != nil && (test.Type.Nullable || q.target.Type.Nullable) {
+		open, others, err := s.partners(q, rest, moved(cols, base, rest), movedTo(test, base, rest), true)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, value(open, kernels.NullOf(kernels.Type{Kind: kernels.Bool})))
+		rest = others
+	}
+	n := s.b.b.Union(append(parts, value(rest, kernels.BoolValue(false))), keys+1)
+	at := len(s.inputs)
+	s.inputs = append(s.inputs, &relation{node: n, lookup: true})
+	for i := range keys {
+		s.equi = append(s.equi, ra.Equi{L: slots[i], R: kernels.Col{Input: at, ID: n.Cols[i].ID}, NullSafe: true})
+	}
+	return n.Var(at, n.Cols[keys].ID), nil
+}
+
+// moved are visible columns of base as those of n, whose columns correspond by position.
+func moved(cols []scopeCol, base, n *ra.Node) []scopeCol {
+	out := slices.Clone(cols)
+	for i := range out {
+		out[i].x = movedTo(out[i].x, base, n)
+	}
+	return out
+}
+
+func movedTo(x *kernels.Expr, base, n *ra.Node) *kernels.Expr {
+	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[base.Index(e.Col.ID)].ID) })
+}
+
+// reached lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the test.
+func (s *scope) reached(q *finding) (xs []*kernels.Expr, cols []scopeCol) {
+	for _, e := range q.outer {
+		Walk(e, func(t Tree) bool {
+			if c, ok := t.(*ColumnRef); ok && !c.Star {
+				if _, err := q.in.column(c); err == nil {
+					return true
+				}
+				sc, err := s.visibleAs(c)
+				if err == nil && !slices.ContainsFunc(cols, func(o scopeCol) bool { return o.table == sc.table && o.name == sc.name }) {
+					xs, cols = append(xs, sc.x), append(cols, *sc)
+				}
+			}
+			return true
+		})
+	}
+	if q.test != nil {
+		xs = append(xs, q.test)
+	}
+	return xs, cols
+}
+
+// partners divides the rows of base into those that have and that lack a partner among the sub-query's rows: one that makes
+// the comparison true or, where open is set, one that makes it NULL.
+func (s *scope) partners(q *finding, base *ra.Node, cols []scopeCol, test *kernels.Expr, open bool) (met, rest *ra.Node, err error) {
+	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: base}, q.rows.rel}}
+	on.cols = visibleFrom(q.rows.cols, cols)
+	switch {
+	case test == nil:
+	case !open && q.l.Op == "=":
+		if err := on.equate(test, q.target, q.l); err != nil {
+			return nil, nil, err
+		}
+	case !open:
+		x, err := on.compare(operators[q.l.Op], test, q.target, q.l)
+		if err != nil {
+			return nil, nil, err
+		}
+		on.filter(x)
+	default:
+		on.filter(kernels.Build("or", kernels.Build("is_null", test), kernels.Build("is_null", q.target)))
+	}
+	for _, e := range q.outer {
+		if err := on.where(e); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(on.masks) > 0 {
+		return nil, nil, s.valuesDecide(q.l)
+	}
+	return on.keep(ra.SemiJoin, base), on.keep(ra.AntiJoin, base), nil
+}
+
+func (s *scope) valuesDecide(l *SubLink) error {
+	return s.f.fail(l, sqlerr.FeatureNotSupported, "which rows a sub-query of EXISTS or IN finds depends on a parameter's values").
+		WithHint("Structure may not depend on values: compare keys and attributes.")
+}
+
+// foundAlone is the value of a sub-query that reads nothing of the rows around: one for all of them.
+func (s *scope) foundAlone(q *finding) (*kernels.Expr, error) {
+	rows := q.rows.rel.node
+	holds := boolConst(true)
+	if q.test != nil {
+		on := &scope{b: s.b, f: s.f, inputs: []*relation{{node: rows}}}
+		var err error
+		if holds, err = on.compare(operators[q.l.Op], q.test, over0(q.target), q.l); err != nil {
+			return nil, err
+		}
+	}
+	count := func(x *kernels.Expr) *kernels.Expr { return kernels.Build("case", x, intConst(1), nullInt()) }
+	n := s.b.b.Select(rows, nil, []ra.OutCol{{Name: "found", X: count(holds)}, {Name: "open", X: count(kernels.Build("is_null", holds))}})
+	all, err := s.b.b.Aggregate(n, nil, []ra.AggCol{
+		{Name: "found", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[0].ID}}, {Name: "open", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[1].ID}}})
+	if err != nil {
+		return nil, s.f.at(err, q.l)
+	}
+	at := len(s.inputs)
+	s.inputs = append(s.inputs, &relation{node: all, lookup: true})
+	some := func(i int) *kernels.Expr { return kernels.Build("gt", all.Var(at, all.Cols[i].ID), intConst(0)) }
+	if q.test == nil {
+		return some(0), nil
+	}
+	null := kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Bool}))
+	return kernels.Build("case", some(0), boolConst(true), some(1), null, boolConst(false)), nil
+}
