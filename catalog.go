@@ -160,7 +160,7 @@ func (c *catalog) View(_ context.Context, path []string, schema, name string) (*
 		return v, nil
 	}
 	text := &sqlfront.Text{SQL: def.SQL, View: def.Name, Path: def.ReadPath(), Stars: def.Stars}
-	sel, err := sqlfront.ParseSelect(text)
+	sel, err := sqlfront.ParseQuery(text)
 	if err != nil {
 		return nil, err
 	}
@@ -182,8 +182,18 @@ func (c *catalog) Setting(name string) (string, bool) {
 	return v, ok
 }
 
+// Named implements sqlfront.Catalog.
+func (c *catalog) Named(_ context.Context, path []string, t sqlfront.TypeName) (*kernels.Named, error) {
+	return c.db.Named(c.on(path, t.Schema, t.Name), t)
+}
+
 // Literal implements sqlfront.Catalog.
-func (c *catalog) Literal(typ, text string) (string, error) { return c.db.Literal(typ, text) }
+func (c *catalog) Literal(t *kernels.Named, text string) (string, error) {
+	return c.db.Literal(t, text)
+}
+
+// Text implements sqlfront.Catalog.
+func (c *catalog) Text() *kernels.Named { return c.db.Text() }
 
 // Describe implements sqlfront.Catalog. The answer is kept for the executor, which asks next.
 func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.Column, error) {

@@ -23,8 +23,16 @@ type embedded struct{ *store.DB }
 
 var _ host = embedded{}
 
+// Named implements host.
+func (embedded) Named(_ []string, t sqlfront.TypeName) (*kernels.Named, error) {
+	return store.NamedType(t), nil
+}
+
 // Literal implements host.
-func (embedded) Literal(typ, text string) (string, error) { return store.Literal(typ, text) }
+func (embedded) Literal(t *kernels.Named, text string) (string, error) { return store.Literal(t, text) }
+
+// Text implements host: texts compare byte by byte.
+func (embedded) Text() *kernels.Named { return nil }
 
 // FunctionOn implements host.
 func (e embedded) FunctionOn(path []string, schema, name string) (*sqlfront.CreateFunction, error) {

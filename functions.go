@@ -143,7 +143,7 @@ func (c *compiled) relation(i int) (*store.Relation, error) {
 	for tc, def := range t.Cols {
 		for j, k := range c.res.Cols[i] {
 			if k == tc {
-				out.Names, out.Types, out.Cols = append(out.Names, def.Name), append(out.Types, def.PGType), append(out.Cols, cols[j])
+				out.Names, out.Types, out.Cols = append(out.Names, def.Name), append(out.Types, def.PGType), append(out.Cols, cols[j].Plain())
 			}
 		}
 	}

@@ -32,7 +32,10 @@ type host interface {
 	Local() bool
 	// Meaning tells one state of the settings that decide what texts mean from another.
 	Meaning() string
-	Literal(typ, text string) (string, error)
+	// Named, Literal and Text are those of sqlfront.Catalog.
+	Named(path []string, t sqlfront.TypeName) (*kernels.Named, error)
+	Literal(t *kernels.Named, text string) (string, error)
+	Text() *kernels.Named
 
 	// Read reads columns of a table, ra.RowID as the position that Write takes, in an order that depends on keys only.
 	Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error)

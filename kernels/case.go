@@ -18,6 +18,9 @@ func Unify(name string, a ...Type) (Type, error) {
 		case out.Kind != t.Kind:
 			out.Kind = Float64
 		}
+		if out.Of == nil {
+			out.Of = t.Of
+		}
 		out.Nullable = nullable
 	}
 	return out, nil

@@ -7,12 +7,16 @@ import (
 
 func inferText(name string, out Kind) func([]Type, Attr) (Type, error) {
 	return func(a []Type, _ Attr) (Type, error) {
-		for _, t := range a {
-			if t.Kind != Text {
+		t := Type{Kind: out}
+		for _, x := range a {
+			if x.Kind != Text {
 				return Type{}, wrongType(name, a)
 			}
+			if out == Text && x.Of != nil { // a text keeps its collation
+				t.Of = x.Of
+			}
 		}
-		return Type{Kind: out}, nil
+		return t, nil
 	}
 }
 

@@ -44,7 +44,8 @@ func KindOf(d tensor.DType) Kind {
 type Type struct {
 	Kind     Kind
 	Shape    tensor.Shape
-	Nullable bool // may be NULL
+	Nullable bool   // may be NULL
+	Of       *Named // of a Text: the database's type, nil for a text; see Named
 }
 
 // IsFloat reports whether the type is real or double precision, scalar or chunk.
@@ -132,7 +133,7 @@ func (v Value) String() string {
 	case v.Null:
 		return "NULL"
 	case v.Type.Kind == Text:
-		return "'" + v.T + "'"
+		return "'" + v.Type.Of.Plain(v.T) + "'"
 	case v.Type.Kind == Bool:
 		return strconv.FormatBool(v.I != 0)
 	case v.Ints != nil:

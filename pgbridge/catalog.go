@@ -20,8 +20,10 @@ type definitions struct {
 	byOID    map[int64]*relation  // as last seen
 	byCode   map[string]*sqlfront.CreateFunction
 	funcs    map[string]*sqlfront.CreateFunction // by path, schema and name, in the present state
-	state    string                              // what the server says of its catalogues; "" where it does not
+	queries  map[string]*subQuery                // sub-queries by their text, in the present state
+	collates string                              // how the database's collation compares: see byteOrder
 	captures map[string]string                   // what might be meant by a name of Postgres's own; nil: not known
+	state    string                              // what the server says of its catalogues; "" where it does not
 }
 
 // relation is a table or a view of the server.
@@ -32,15 +34,17 @@ type relation struct {
 	table    *store.TableDef
 	view     *store.ViewDef
 	declared []string // the columns' types as declared
-	computed []bool   // which columns are GENERATED ALWAYS AS (…)
-	secured  string   // why its rows are not for this user; "" where they are
-	equal    string   // an operator = of a user's that the view compares by; the text of NULLIF and the like does not name it
+	types    []serverType
+	computed []bool // which columns are GENERATED ALWAYS AS (…)
+	secured  string // why its rows are not for this user; "" where they are
+	equal    string // an operator = of a user's that the view compares by; the text of NULLIF and the like does not name it
 }
 
 // forget drops what may have changed.
 func (s *Session) forget() {
 	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{}, map[string]*sqlfront.CreateFunction{}, nil, nil, ""
 	s.defs.captures, s.values = nil, nil
+	s.defs.queries, s.defs.collates = map[string]*subQuery{}, ""
 	s.tables = map[string]*tableFacts{}
 }
 
@@ -76,9 +80,10 @@ func (s *Session) SearchPath() []string {
 
 // relationQuery reads what makes a relation's definition. The columns are oid, kind (f also where part of the rows
 // is foreign), schema, name, view text, and for each
-// column of the relation name, type (of a domain: what it is made of), whether it cannot be NULL, whether it is generated from
-// others; then the keys, none where tables inherit from it, whose rows it has too but its indexes have not; and the tables whose
-// rows are only for some that a view of another owner reads; and an operator = of a user's that a view compares by. Functions and operators are qualified: whoever owns a schema of the search path
+// column of the relation name, type (see madeOf), whether it cannot be NULL, whether it is generated from others, its collation
+// (see collates); then the keys, none where tables inherit from it, whose rows it has too but its indexes have not; and the tables whose
+// rows are only for some that a view of another owner reads; and an
+// operator = of a user's that a view compares by. Functions and operators are qualified: whoever owns a schema of the search path
 // must not be called.
 var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ", " OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
 	`SELECT c.oid::pg_catalog.int8, CASE WHEN EXISTS (
@@ -86,11 +91,11 @@ var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || 
    SELECT FROM below JOIN pg_catalog.pg_class k ON k.oid = below.oid AND k.relkind = 'f') THEN 'f' ELSE c.relkind::pg_catalog.text END, n.nspname::pg_catalog.text, c.relname::pg_catalog.text,
  CASE WHEN c.relkind = 'v' OR c.relkind = 'm' THEN pg_catalog.pg_get_viewdef(c.oid, true) END,
  (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, E'\x01',
-   (WITH RECURSIVE made(oid, mod) AS (SELECT a.atttypid, a.atttypmod UNION ALL SELECT t.typbasetype, t.typtypmod FROM made JOIN pg_catalog.pg_type t ON t.oid = made.oid AND t.typtype = 'd')
-    SELECT pg_catalog.format_type(made.oid, made.mod) FROM made JOIN pg_catalog.pg_type t ON t.oid = made.oid AND NOT t.typtype = 'd'),
+   ` + madeOf("a.atttypid", "a.atttypmod") + `,
    E'\x01', CASE WHEN a.attnotnull THEN 'n' END,
-   E'\x01', CASE WHEN a.attgenerated OPERATOR(pg_catalog.<>) '' THEN 'g' END), E'\x02' ORDER BY a.attnum)
-  FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
+   E'\x01', CASE WHEN a.attgenerated OPERATOR(pg_catalog.<>) '' THEN 'g' END,
+   E'\x01', ` + collates + `), E'\x02' ORDER BY a.attnum)
+  FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation k ON k.oid = a.attcollation WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
  (SELECT pg_catalog.string_agg(pg_catalog.concat(CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END, (SELECT pg_catalog.string_agg(pg_catalog.concat(E'\x01', a.attname), '' ORDER BY k.n)
     FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n) JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.att WHERE k.n <= i.indnkeyatts)), E'\x02' ORDER BY i.indisprimary DESC, i.indexrelid)
   FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
@@ -177,8 +182,9 @@ func (s *Session) define(row []string) *relation {
 	var notNull []bool
 	for _, c := range split(row[5], "\x02") {
 		f := strings.Split(c, "\x01")
-		names, types, notNull = append(names, f[0]), append(types, f[1]), append(notNull, f[2] != "")
-		r.computed = append(r.computed, f[3] != "")
+		names, types, notNull = append(names, f[0]), append(types, f[1]), append(notNull, f[5] != "")
+		r.computed = append(r.computed, f[6] != "")
+		r.types = append(r.types, s.typed(f[1:5], f[7:10]))
 	}
 	if r.kind == "v" {
 		r.view = &store.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.viewPath()}
@@ -223,9 +229,15 @@ func typeOf(name string) store.Type {
 	if t.Array {
 		t.Rank = 1
 	}
-	switch t.Name {
-	case "timestamp without time zone":
+	switch {
+	case t.Name == "timestamp without time zone":
 		t.Name = "timestamp"
+	case t.Name == "character": // the word alone is character(1)
+		t.Name = "bpchar"
+	case t.Name == "bit":
+		t.Name = `"bit"`
+	case strings.HasPrefix(t.Name, "interval "):
+		t.Name = "interval"
 	}
 	return t
 }

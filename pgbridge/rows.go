@@ -54,7 +54,7 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 	t := &ra.Table{Schema: r.table.Schema, Name: r.table.Name, Rows: f.rows, Kind: keyless[r.kind]}
 	for i, c := range r.table.Cols {
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i]}
-		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i])
+		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i], s.named(r.types[i]))
 		tc.Type.Nullable = f.valid[i] < f.rows
 		t.Cols = append(t.Cols, tc)
 	}
@@ -65,8 +65,8 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 // keyless are the kinds of relations of which no key can be declared, by pg_class.relkind.
 var keyless = map[string]string{"m": "materialized view", "f": "foreign table"}
 
-// kernelType is a column's type in the algebra; why says why it has none.
-func kernelType(t store.Type, shape tensor.Shape) (k kernels.Type, why string) {
+// kernelType is a column's type in the algebra, of a text that of being one; why says why it has none.
+func kernelType(t store.Type, shape tensor.Shape, of *kernels.Named) (k kernels.Type, why string) {
 	floats := map[string]kernels.Kind{"real": kernels.Float32, "double precision": kernels.Float64}
 	kind, float := floats[t.Name]
 	switch {
@@ -75,21 +75,19 @@ func kernelType(t store.Type, shape tensor.Shape) (k kernels.Type, why string) {
 	case t.Array && float:
 		return kernels.Type{Kind: kind, Shape: shape}, ""
 	case t.Array:
-		return kernels.Type{Kind: kernels.Text}, "columns of type " + t.String() + " have no form in a differentiated query"
+		return kernels.Type{Kind: kernels.Text, Of: of}, ""
 	case float:
 		return kernels.Type{Kind: kind}, ""
 	}
 	switch t.Name {
 	case "numeric":
 		k.Kind = kernels.Float64
-	case "smallint", "integer", "bigint":
+	case "smallint", "integer", "bigint", "oid":
 		k.Kind = kernels.Int
 	case "boolean":
 		k.Kind = kernels.Bool
-	case "character":
-		return kernels.Type{Kind: kernels.Text}, "columns of type character(n), which pads with blanks, have no form in a differentiated query; use text"
 	default:
-		k.Kind = kernels.Text
+		k.Kind, k.Of = kernels.Text, of
 	}
 	return k, ""
 }
@@ -201,6 +199,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 		} else if want.IsChunk() && !got.Shape.Equal(want.Shape) {
 			return nil, c.ragged(i, &Odd{Row: 0, Why: 's', Shape: got.Shape}, want.Shape, nil)
 		}
+		data[i].Type.Of = t.Cols[col].Type.Of
 	}
 	if keyed {
 		data = sorted(data, wanted, t.Key)
@@ -229,7 +228,7 @@ func column(c *ra.TableColumn) string {
 	case c.PGType == "numeric":
 		return x + "::double precision"
 	case c.Type.Kind == kernels.Text:
-		return x + "::text"
+		return c.Type.Of.SQL(x)
 	}
 	return x + "::" + c.PGType
 }
@@ -315,7 +314,7 @@ func (s *Session) Write(ctx context.Context, t *ra.Table, col int, _ []int64, ke
 	var match []string
 	for i, k := range t.Key {
 		name := "k" + strconv.Itoa(i)
-		b.Cols = append(b.Cols, Column{Name: name, Data: keys[i]})
+		b.Cols = append(b.Cols, Column{Name: name, Data: keys[i].Plain()})
 		match = append(match, "t."+quoteIdent(t.Cols[k].Name)+" OPERATOR(pg_catalog.=) d."+name+"::"+t.Cols[k].PGType)
 	}
 	b.Cols = append(b.Cols, Column{Name: "v", Data: data})

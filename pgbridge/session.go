@@ -179,15 +179,6 @@ func (s *Session) Draw(env kernels.Env) error {
 	return s.failed()
 }
 
-// Literal gives a text the form in which a type keeps it.
-func (s *Session) Literal(typ, text string) (string, error) {
-	rows, err := s.texts("SELECT " + quoteText(text) + "::" + typ + "::pg_catalog.text")
-	if err != nil {
-		return "", bare(err)
-	}
-	return rows[0][0], nil
-}
-
 // bare takes from an error its place in a statement of our own.
 func bare(err error) error {
 	if e, ok := err.(*sqlerr.Error); ok {
@@ -199,39 +190,8 @@ func bare(err error) error {
 // Dialect implements the engine's host.
 func (s *Session) Dialect() sqlgen.Dialect { return sqlgen.Postgres{} }
 
-// Native prints a sub-query for generated SQL.
-func (s *Session) Native(_ context.Context, sel *sqlfront.Select, _ *sqlfront.Text) (string, error) {
-	return sqlfront.Print(sel), nil
-}
-
 // Prepare lets the server judge a query text: its syntax, its names, the rights of who calls.
 func (s *Session) Prepare(ctx context.Context, sql string) error { return s.conn.Prepare(ctx, sql) }
-
-// Query runs a SELECT; a chunk column must have one shape.
-func (s *Session) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) ([]store.ResultCol, []*ra.Vector, error) {
-	if err := s.use(sel, text, map[string]bool{}); err != nil {
-		return nil, nil, err
-	}
-	c := collector{what: "the sub-query"}
-	_, _, err := s.conn.Query(ctx, sqlfront.Print(sel), true, c.add)
-	if err != nil {
-		return nil, nil, atQuery(err, sel, text)
-	}
-	var cols []store.ResultCol
-	for i, col := range c.cols {
-		t := typeOf(pgTypes[col.OID])
-		if t.Name == "" {
-			t = store.Type{Name: "text"}
-		}
-		cols = append(cols, store.ResultCol{Name: col.Name, Type: t.String()})
-		if t.Name == "numeric" {
-			if c.data[i], err = numeric(c.data[i]); err != nil {
-				return nil, nil, err
-			}
-		}
-	}
-	return cols, c.data, s.failed()
-}
 
 // atQuery gives an error of a sub-query the place where the sub-query stands.
 func atQuery(err error, sel *sqlfront.Select, text *sqlfront.Text) error {
@@ -265,7 +225,7 @@ func (s *Session) use(sel *sqlfront.Select, text *sqlfront.Text, seen map[string
 			return err == nil
 		}
 		inner := &sqlfront.Text{SQL: r.view.SQL, View: r.view.Name, Path: r.view.Path}
-		def, e := sqlfront.ParseSelect(inner)
+		def, e := sqlfront.ParseQuery(inner)
 		if e == nil {
 			err = s.use(def, inner, seen)
 		}

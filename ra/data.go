@@ -108,6 +108,19 @@ func (v *Vector) Tensor(i int) *tensor.Tensor {
 	return &tensor.Tensor{DType: v.Type.Kind.DType(), Shape: v.Type.Shape, Data: x.Floats()}
 }
 
+// Plain is a column as the database writes it: a keyed text without what orders it.
+func (v *Vector) Plain() *Vector {
+	if v.Type.Of == nil || !v.Type.Of.Keyed {
+		return v
+	}
+	out := *v
+	out.Texts = make([]string, len(v.Texts))
+	for i, s := range v.Texts {
+		out.Texts[i] = v.Type.Of.Plain(s)
+	}
+	return &out
+}
+
 // TableColumn is a column of a stored table.
 type TableColumn struct {
 	Name   string

@@ -230,6 +230,13 @@ type ArrayLit struct {
 	Elems []Expr
 }
 
+// Collate is x COLLATE name.
+type Collate struct {
+	Node
+	X            Expr
+	Schema, Name string // "" no schema
+}
+
 // RowExpr is (a, b, …) or ROW(…).
 type RowExpr struct {
 	Node
@@ -271,6 +278,15 @@ type Select struct {
 	Limit      Expr
 	Offset     Expr
 	End        Pos // one past the select's last byte where known, else -1
+	Own        *OwnSQL
+}
+
+// OwnSQL is a sub-query that these trees cannot hold, as its text: a server may run it whole. The rest of its Select is empty.
+type OwnSQL struct {
+	SQL    string
+	Why    *sqlerr.Error // what the trees cannot hold
+	Tables []*TableRef   // that it reads, WITH items of its own included
+	Calls  []*FuncCall   // that it makes, without their arguments
 }
 
 // Target is one output column. Name is "" where none was given.

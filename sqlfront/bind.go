@@ -24,8 +24,12 @@ type Catalog interface {
 	Names(ctx context.Context) []string
 	// Setting is current_setting(name).
 	Setting(name string) (string, bool)
-	// Literal gives the text of a literal the form in which the attribute type keeps it.
-	Literal(typ, text string) (string, error)
+	// Named is the type of a cast whose values are kept as texts that are no texts; nil: any other type.
+	Named(ctx context.Context, path []string, t TypeName) (*kernels.Named, error)
+	// Literal gives the text of a literal the form in which a type keeps it.
+	Literal(t *kernels.Named, text string) (string, error)
+	// Text is the type of a text whose collation nothing says; nil: it compares byte by byte.
+	Text() *kernels.Named
 	// Describe gives the columns of a parameter-free query, shapes included, by running it.
 	Describe(ctx context.Context, q *OpaqueQuery) ([]ra.Column, error)
 	// Structure runs a query that reads no value of a parameter; b made its nodes.
@@ -152,7 +156,7 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*Select, *Tex
 		return nil, nil, e
 	}
 	text := &Text{SQL: loss}
-	sel, err := ParseSelect(text)
+	sel, err := ParseQuery(text)
 	if err == nil {
 		err = judge(ctx, cat, text, sel)
 	}

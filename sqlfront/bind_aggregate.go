@@ -121,6 +121,9 @@ func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
 			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on %v is not supported in a loss", x.Type).
 				WithHint("Group by the key of its table: what the key determines may stand ungrouped.")
 		}
+		if err := s.groupable(x, e); err != nil {
+			return nil, err
+		}
 		g.keys = append(g.keys, x)
 	}
 	s.impliedKeys(g, sel, targets)
@@ -350,6 +353,11 @@ func (s *scope) aggregateArg(c *FuncCall) (*kernels.Expr, error) {
 	if agg.takes != nil {
 		if err := agg.takes(x.Type); err != nil {
 			return nil, s.f.at(err, c)
+		}
+	}
+	if c.Name == "min" || c.Name == "max" { // a key that orders begins the whole text
+		if err := s.comparable([]*kernels.Expr{x}, true, c); err != nil {
+			return nil, err
 		}
 	}
 	if c.Filter != nil {

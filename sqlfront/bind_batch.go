@@ -271,3 +271,42 @@ func (b *binder) anyRef(p *place, sel *Select, seen map[string]bool, f func(obje
 	})
 	return found
 }
+
+// columnType follows a column to where it is stored.
+func columnType(n *ra.Node, id ra.ColumnID) string {
+	i := n.Index(id)
+	switch n.Op {
+	case ra.Scan:
+		if t := n.TableCols[i]; t != ra.RowID {
+			return n.Table.Cols[t].PGType
+		}
+	case ra.Gradient:
+		if i < len(n.TableCols) && n.TableCols[i] != ra.RowID {
+			return n.Table.Cols[n.TableCols[i]].PGType
+		}
+	case ra.Opaque:
+		if q := n.Query.(*OpaqueQuery); i < len(q.Types) {
+			return q.Types[i]
+		}
+	case ra.Select, ra.Join:
+		if x := n.Out[i]; x.IsCol {
+			return columnType(n.Inputs[x.Col.Input], x.Col.ID)
+		}
+	case ra.Aggregate:
+		if i < len(n.Group) {
+			return columnType(n.Inputs[0], n.Group[i])
+		}
+		if a := n.Aggs[i-len(n.Group)]; a.Fn == ra.Min || a.Fn == ra.Max {
+			return columnType(n.Inputs[0], a.Arg)
+		}
+	case ra.Union:
+		for _, in := range n.Inputs {
+			if t := columnType(in, in.Cols[i].ID); t != "" {
+				return t
+			}
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		return columnType(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+	}
+	return ""
+}

@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"reflect"
@@ -218,7 +219,7 @@ func (s *scope) compare(name string, l, r *kernels.Expr, at Tree) (*kernels.Expr
 			WithHint("Element by element: maximum(a,b), minimum(a,b), greater(a,b).")
 	}
 	args := []*kernels.Expr{unknownText(l, r.Type.Kind), unknownText(r, l.Type.Kind)}
-	if err := s.oneType(args, at); err != nil {
+	if err := cmp.Or(s.oneType(args, at), s.comparable(args, name != "eq" && name != "ne" && name != "is_distinct", at)); err != nil {
 		return nil, err
 	}
 	return s.apply(name, at, args...)
@@ -288,6 +289,12 @@ func (s *scope) nullIf(x *NullIf) (*kernels.Expr, error) {
 	if err := s.oneType(args, x.L); err != nil {
 		return nil, err
 	}
+	if of := args[0].Type.Of; of != nil && of.ByKey {
+		return nil, s.f.fail(x, sqlerr.FeatureNotSupported, "NULLIF of values of type %v is not supported in a loss", of).WithHint(inSubQuery)
+	}
+	if err := s.comparable(args, false, x); err != nil {
+		return nil, err
+	}
 	if l, r := args[0], args[1]; l.Type.Kind == kernels.Int && r.Type.IsFloat() && l.Type.Shape == nil && r.Type.Shape == nil {
 		args[0] = kernels.CastTo(kernels.Float64, l)
 	}
@@ -306,6 +313,9 @@ func (s *scope) minMax(m *MinMax) (*kernels.Expr, error) {
 		}
 	}
 	if err := s.choices(m.Args, args, m); err != nil {
+		return nil, err
+	}
+	if err := s.comparable(slices.Clone(args), true, m); err != nil { // a key that orders begins the whole text
 		return nil, err
 	}
 	name := "least"
@@ -485,7 +495,14 @@ func (s *scope) concat(b *Binary) (*kernels.Expr, error) {
 	case r.Type.IsChunk() && isNullChunk(b.L):
 		return r, nil
 	}
-	x, err := s.apply("textcat", b, unknownText(l, kernels.Text), unknownText(r, kernels.Text))
+	for i, x := range args {
+		if x.Type.Kind == kernels.Text {
+			if args[i], err = s.plainText(x, b); err != nil {
+				return nil, err
+			}
+		}
+	}
+	x, err := s.apply("textcat", b, unknownText(args[0], kernels.Text), unknownText(args[1], kernels.Text))
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Hint == "" {
 		e.Hint = "|| joins two chunks, or two texts: a number x is a chunk as ARRAY[x] and a text as x::text."
@@ -532,13 +549,18 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !ok {
+		if y, done, err := s.castNamed(c, x); done || err != nil {
+			return y, err
+		}
+	}
 	isArray := x.Type.Shape != nil
 	switch {
+	case ok && x.IsConst() && x.Const.Null && !isArray && c.Type.Dims == 0:
+		return kernels.Const(kernels.NullOf(kernels.Type{Kind: k})), nil
 	case c.Argument != "" && s.narrows(c, x, k):
 		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "function %s does not take %v for %s", c.Argument, x.Type, c.Type).
 			WithHint("You might need to add an explicit type cast.")
-	case keptAsText[c.Type.Name] && c.Type.Dims == 0 && isText(c.X): // DATE '2024-02-15': what it meets gives it its form
-		return x, nil
 	case !ok || c.Type.Dims > 0 != isArray && !(x.IsConst() && x.Const.Null):
 		return nil, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type, typeText(c.Type))
 	case x.Type.IsChunk() && k != kernels.Float32 && k != kernels.Float64:
@@ -556,8 +578,10 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	case x.Type.Kind == kernels.Text && k != kernels.Text && s.depends(x):
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of a text that depends on a parameter to %s is not differentiable", typeText(c.Type)).
 			WithHint("Use the number itself.")
-	case k == kernels.Text && x.Type.Kind == k && s.declared(x) != "": // no longer a date
-		return kernels.Build("textcat", x, kernels.Const(kernels.TextValue(""))), nil
+	case k == kernels.Text && x.Type.Kind == k:
+		return s.plainText(x, c)
+	case x.Type.Kind == kernels.Text && !x.Type.Of.IsText():
+		return nil, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).WithHint(inSubQuery)
 	case x.Type.Kind == k:
 		return x, nil
 	case k == kernels.Float64 && x.IsConst() && !x.Const.Null && x.Type.Kind == kernels.Int && !isArray: // pg_get_viewdef writes y ^ 2 so
@@ -575,14 +599,6 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 func (s *scope) roundsTexts() bool {
 	digits, err := strconv.Atoi(setting(s.b.cat, "extra_float_digits"))
 	return err == nil && digits < 1
-}
-
-// keptAsText are types whose values a loss compares as texts in the store's form.
-var keptAsText = map[string]bool{"date": true, "timestamp without time zone": true, "timestamp with time zone": true, "timestamp": true, "timestamptz": true}
-
-func isText(e Expr) bool {
-	l, ok := e.(*Literal)
-	return ok && l.Kind == LitString
 }
 
 func typeText(t TypeName) string {

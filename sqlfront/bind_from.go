@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -313,7 +314,7 @@ func (s *scope) depends(x *kernels.Expr) bool {
 // equate adds l = r: as a join condition where both are structure of two inputs.
 func (s *scope) equate(l, r *kernels.Expr, at Tree) error {
 	args := []*kernels.Expr{l, r}
-	if err := s.oneType(args, at); err != nil {
+	if err := cmp.Or(s.oneType(args, at), s.comparable(args, false, at)); err != nil {
 		return err
 	}
 	l, r = args[0], args[1]

@@ -38,7 +38,7 @@ func (s *scope) userCall(c *FuncCall, fn *CreateFunction) (*kernels.Expr, error)
 
 // narrows reports whether a conversion is none that Postgres makes of an argument by itself: numbers only widen.
 func (s *scope) narrows(c *Cast, x *kernels.Expr, k kernels.Kind) bool {
-	if isText(c.X) || x.IsConst() && x.Const.Null {
+	if l, ok := c.X.(*Literal); ok && l.Kind == LitString || x.IsConst() && x.Const.Null {
 		return false
 	}
 	to, from := k, x.Type.Kind

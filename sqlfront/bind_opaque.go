@@ -67,7 +67,7 @@ func withCTEs(f *place, sel *Select) *Select {
 		}
 		slices.Reverse(run)
 		c := *out
-		if len(out.With) > 0 {
+		if len(out.With) > 0 || out.Own != nil {
 			c = Select{Node: out.Node, End: -1, Targets: []Target{{Node: out.Node, X: &ColumnRef{Node: out.Node, Star: true}}},
 				From: []FromItem{&SubSelect{Node: out.Node, Query: out, Alias: Alias{Name: "q"}}}}
 		}

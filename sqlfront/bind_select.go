@@ -42,6 +42,9 @@ func (b *binder) selectStmt(f *place, sel *Select) (*relation, error) {
 	if err := b.refuseClauses(f, sel); err != nil {
 		return nil, err
 	}
+	if sel.Own != nil {
+		return nil, sel.Own.Why
+	}
 	if sel.SetOp != "" {
 		return b.union(f, sel)
 	}

@@ -98,6 +98,9 @@ func (s *scope) partition(w *Window) ([]*kernels.Expr, error) {
 			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "PARTITION BY on %v is not supported in a loss", k.Type).
 				WithHint("Partition by the key of its table.")
 		}
+		if err := s.groupable(k, e); err != nil {
+			return nil, err
+		}
 		keys = append(keys, k)
 	}
 	return keys, nil

@@ -105,6 +105,7 @@ type conv struct {
 	text  *Text
 	src   string
 	shift int
+	own   bool // keep sub-queries that the trees cannot hold as text
 }
 
 // pos maps a location of pg_query (-1 when unknown).

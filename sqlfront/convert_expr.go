@@ -66,7 +66,7 @@ func (c *conv) expr(n *pg.Node) Expr {
 	case *pg.Node_SqlvalueFunction:
 		return c.valueFunction(x.SqlvalueFunction)
 	case *pg.Node_CollateClause:
-		c.refuse(c.pos(x.CollateClause.Location), "COLLATE", "Leave it out: text compares byte by byte.")
+		return c.collate(x.CollateClause)
 	case *pg.Node_GroupingFunc:
 		c.refuse(c.pos(x.GroupingFunc.Location), "GROUPING()", "Use one GROUP BY for each grouping and UNION ALL.")
 	case *pg.Node_CurrentOfExpr:
@@ -77,6 +77,19 @@ func (c *conv) expr(n *pg.Node) Expr {
 	kind := strings.TrimPrefix(fmt.Sprintf("%T", n.GetNode()), "*pg_query.Node_")
 	c.refuse(-1, "the construct "+kind, "")
 	return nil
+}
+
+// collate converts COLLATE, which only queries of a loss may have: the store compares byte by byte.
+func (c *conv) collate(x *pg.CollateClause) Expr {
+	names := strs(x.Collname)
+	if !c.own || len(names) > 2 {
+		c.refuse(c.pos(x.Location), "COLLATE", "Leave it out: text compares byte by byte.")
+	}
+	out := &Collate{Node: c.node(x.Location), X: c.expr(x.Arg), Name: names[len(names)-1]}
+	if len(names) == 2 {
+		out.Schema = names[0]
+	}
+	return out
 }
 
 func (c *conv) columnRef(r *pg.ColumnRef) Expr {

@@ -16,7 +16,7 @@ func (c *conv) selectNode(n *pg.Node) *Select {
 	if s == nil {
 		c.refuse(-1, "a sub-query that is no SELECT", "Put the writing statement into WITH.")
 	}
-	return c.selectStmt(s)
+	return c.subSelect(s)
 }
 
 func (c *conv) selectStmt(s *pg.SelectStmt) *Select {
@@ -25,7 +25,7 @@ func (c *conv) selectStmt(s *pg.SelectStmt) *Select {
 	if s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED {
 		out.SetOp = map[pg.SetOperation]string{pg.SetOperation_SETOP_UNION: "union",
 			pg.SetOperation_SETOP_INTERSECT: "intersect", pg.SetOperation_SETOP_EXCEPT: "except"}[s.Op]
-		out.L, out.R = c.selectStmt(s.Larg), c.selectStmt(s.Rarg)
+		out.L, out.R = c.subSelect(s.Larg), c.subSelect(s.Rarg)
 		out.At = out.L.At
 	}
 	for _, row := range s.ValuesLists {
@@ -131,7 +131,7 @@ func (c *conv) with(w *pg.WithClause) ([]CTE, bool) {
 		}
 		switch q := e.Ctequery.GetNode().(type) {
 		case *pg.Node_SelectStmt:
-			cte.Query = c.selectStmt(q.SelectStmt)
+			cte.Query = c.subSelect(q.SelectStmt)
 		case *pg.Node_InsertStmt:
 			cte.Query = c.insert(q.InsertStmt)
 		case *pg.Node_UpdateStmt:

@@ -44,6 +44,11 @@ func (s *scope) sortKeys(items []SortKey) ([]sortKey, error) {
 			return nil, s.f.fail(k.X, sqlerr.FeatureNotSupported, "ORDER BY on %v is not supported in a loss", x.Type).
 				WithHint("Order by a number or a text.")
 		}
+		keys := []*kernels.Expr{x}
+		if err := s.comparable(keys, true, k.X); err != nil {
+			return nil, err
+		}
+		x = keys[0]
 		o := sortKey{x: x, desc: k.Desc, nullsFirst: k.Desc}
 		if k.NullsFirst != nil {
 			o.nullsFirst = *k.NullsFirst

@@ -116,6 +116,16 @@ func (p *printer) expr(e Expr, least level) {
 		p.list("NULLIF(", []Expr{x.L, x.R}, ")")
 	case *ArrayLit:
 		p.list("ARRAY[", x.Elems, "]")
+	case *Collate:
+		p.text("(")
+		p.expr(x.X, levelPrimary)
+		p.text(" COLLATE ")
+		if x.Schema != "" {
+			p.name(x.Schema)
+			p.text(".")
+		}
+		p.name(x.Name)
+		p.text(")")
 	case *RowExpr:
 		p.row(x)
 	case *Subscript:

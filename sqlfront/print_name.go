@@ -184,3 +184,10 @@ func elementText(v any, typ string) string {
 	}
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(s) + `"`
 }
+
+// PrintType gives a type's name as PostgreSQL text.
+func PrintType(t TypeName) string {
+	p := &printer{}
+	p.typeName(t)
+	return p.b.String()
+}

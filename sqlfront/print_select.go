@@ -58,6 +58,8 @@ func (p *printer) statement(s Statement) bool {
 func (p *printer) query(s *Select) {
 	p.with(s.With, s.Recursive)
 	switch {
+	case s.Own != nil:
+		p.text(s.Own.SQL)
 	case s.SetOp != "":
 		p.operand(s.L, s.SetOp == "intersect")
 		p.text(" " + strings.ToUpper(s.SetOp))
@@ -79,7 +81,7 @@ func (p *printer) query(s *Select) {
 
 // operand prints a side of a set operation; tight is set where another set operation needs parentheses.
 func (p *printer) operand(s *Select, tight bool) {
-	if s.With != nil || s.OrderBy != nil || s.Limit != nil || s.Offset != nil || tight && s.SetOp != "" {
+	if s.Own != nil || s.With != nil || s.OrderBy != nil || s.Limit != nil || s.Offset != nil || tight && s.SetOp != "" {
 		p.subquery(s)
 		return
 	}

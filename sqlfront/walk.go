@@ -228,6 +228,8 @@ func figureName(x Expr) (name string, strength int) {
 		}
 	case *Subscript:
 		return figureName(n.X)
+	case *Collate:
+		return figureName(n.X)
 	case *FuncCall:
 		return n.Name, 2
 	case *NullIf:

@@ -49,7 +49,7 @@ func (p *printer) scan(n *ra.Node) string {
 		if t := n.TableCols[i]; t == ra.RowID {
 			x = p.d.RowID(n.Table)
 		} else {
-			if x, p.slim[c.ID] = p.d.Column(&n.Table.Cols[t]), p.d.Narrow(&n.Table.Cols[t]); p.slim[c.ID] {
+			if x, p.slim[c.ID] = p.d.Column("", &n.Table.Cols[t]), p.d.Narrow(&n.Table.Cols[t]); p.slim[c.ID] {
 				x = p.d.Ident(n.Table.Cols[t].Name)
 			}
 		}

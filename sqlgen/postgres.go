@@ -35,13 +35,13 @@ func (Postgres) RowID(*ra.Table) string { return "relgrad.gen_row_id(ctid)" }
 
 // Column casts a column whose declared type is not the one it is computed with.
 // The text of a date or a time follows the settings of the session, such as DateStyle.
-func (d Postgres) Column(c *ra.TableColumn) string {
-	x := d.Ident(c.Name)
+func (d Postgres) Column(of string, c *ra.TableColumn) string {
+	x := of + d.Ident(c.Name)
 	switch {
 	case c.Type.IsChunk():
 		return x
-	case c.Type.Kind == kernels.Text && c.PGType != "text":
-		return x + `::text COLLATE "C"`
+	case c.Type.Kind == kernels.Text && (c.PGType != "text" || c.Type.Of != nil && c.Type.Of.Read != ""):
+		return c.Type.Of.SQL(x) + ` COLLATE "C"`
 	case c.Type.Kind == kernels.Text:
 		return x + ` COLLATE "C"`
 	case c.Type.Kind == kernels.Bool:
@@ -246,6 +246,12 @@ func (d Postgres) form(e *kernels.Expr, args []string) string {
 		return e.Def.Name + "(" + operand(args[0]) + ` COLLATE "default") COLLATE "C"`
 	case "like":
 		return "(" + operand(args[0]) + " LIKE " + operand(args[1]) + ")"
+	case "plain":
+		return plainText(operand(args[0])) + ` COLLATE "C"`
+	case "order_key":
+		return "split_part(" + operand(args[0]) + `, E'\x1f', 1) COLLATE "C"`
+	case "midnight":
+		return midnight(operand(args[0]))
 	case "textcat":
 		return "(" + operand(args[0]) + " || " + operand(args[1]) + ")"
 	case "int_array":
@@ -276,6 +282,14 @@ func (d Postgres) form(e *kernels.Expr, args []string) string {
 		return s
 	}
 	return ""
+}
+
+// midnight is the kernel of that name; see it.
+func midnight(x string) string {
+	own := plainText(x)
+	return "CASE WHEN " + x + " LIKE '%infinity' THEN " + x + " WHEN strpos(" + x + ", E'\\x1f') = 0 THEN " + x + " || ' 00:00:00'" +
+		" ELSE split_part(" + x + ", E'\\x1f', 1) || ' 00:00:00.000000' || E'\\x1f' || split_part(" + own + ", ' ', 1)" +
+		" || ' 00:00:00.000000 ' || split_part(" + own + ", ' ', 2) END"
 }
 
 // operand puts an argument of a function, which may be any expression, between parentheses.
@@ -453,6 +467,13 @@ func (Postgres) Output(t kernels.Type, x string) string {
 		return "relgrad.gen_to_real(" + x + ")"
 	case t.Shape != nil:
 		return x + "::" + t.Kind.String() + "[]"
+	case t.Kind == kernels.Text && t.Of != nil && t.Of.Keyed:
+		return plainText(x)
 	}
 	return x + "::" + t.Kind.String()
+}
+
+// plainText leaves what orders a keyed text away.
+func plainText(x string) string {
+	return "substr(" + x + ", strpos(" + x + ", E'\\x1f') + 1)"
 }

@@ -28,7 +28,7 @@ func TestPostgresColumns(t *testing.T) {
 		{"text", kernels.Type{Kind: kernels.Text}, `x COLLATE "C"`},
 		{"date", kernels.Type{Kind: kernels.Text}, `x::text COLLATE "C"`},
 	} {
-		if got := d.Column(&ra.TableColumn{Name: "x", PGType: c.pgType, Type: c.t}); got != c.want {
+		if got := d.Column("", &ra.TableColumn{Name: "x", PGType: c.pgType, Type: c.t}); got != c.want {
 			t.Errorf("%s: %s, want %s", c.pgType, got, c.want)
 		}
 	}

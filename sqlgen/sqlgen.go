@@ -34,8 +34,8 @@ type Dialect interface {
 	Table(t *ra.Table) string
 	// RowID reads the hidden row id of a table without a key.
 	RowID(t *ra.Table) string
-	// Column reads a table's column in the representation of its ra type.
-	Column(c *ra.TableColumn) string
+	// Column reads a table's column in the representation of its ra type; of is "", or the table's alias and a dot.
+	Column(of string, c *ra.TableColumn) string
 	// Narrow reports that an integer column's own type is a narrower one, which equals and orders as the wide one does.
 	Narrow(c *ra.TableColumn) bool
 	// Ident prints a name, quoted where necessary.

@@ -50,8 +50,8 @@ func (SQLite) Fence() string { return "LIMIT -1" }
 func (SQLite) Narrow(*ra.TableColumn) bool { return false }
 
 // Column prints a column; numeric is stored as its digits.
-func (d SQLite) Column(c *ra.TableColumn) string {
-	x := d.Ident(c.Name)
+func (d SQLite) Column(of string, c *ra.TableColumn) string {
+	x := of + d.Ident(c.Name)
 	if strings.HasPrefix(c.PGType, "numeric") && c.Type.IsFloat() && c.Type.Shape == nil {
 		return "relgrad_double(" + x + ")"
 	}

@@ -185,7 +185,7 @@ func (p *stepPrinter) add(plan *ra.Plan, q StepParam) error {
 		if i < 0 {
 			return sqlerr.New(sqlerr.Internal, "internal error: the gradient of %s lacks its key %s", t.Name, t.Cols[k].Name)
 		}
-		key, own := g.alias+"."+p.ref(r.Cols[i]), "p."+p.d.Column(&t.Cols[k])
+		key, own := g.alias+"."+p.ref(r.Cols[i]), p.d.Column("p.", &t.Cols[k])
 		if t.Cols[k].Type.Kind == kernels.Int { // any two integers compare, also by an index
 			own = "p." + p.d.Ident(t.Cols[k].Name)
 		}
@@ -271,10 +271,10 @@ func (p *stepPrinter) result(loss ra.Root) string {
 		parts = append(parts, p.first(s, s.grad.Type, g, p.names[s.g.root.Node]+" AS "+s.g.alias, "("+bad+") IS NOT TRUE", s.g.key))
 		var key []string
 		for _, k := range t.Key {
-			key = append(key, "p."+p.d.Column(&t.Cols[k]))
+			key = append(key, p.d.Column("p.", &t.Cols[k]))
 		}
 		own := s.col().Type
-		parts = append(parts, p.first(s, own, "p."+p.d.Column(s.col()), p.d.Table(t.Table)+" AS p", bad, key))
+		parts = append(parts, p.first(s, own, p.d.Column("p.", s.col()), p.d.Table(t.Table)+" AS p", bad, key))
 	}
 	s := "SELECT $1::bigint AS step, " + p.d.Output(kernels.Type{Kind: kernels.Float64}, x) + " AS loss, b.slot, b.key, b.number\nFROM " + p.names[loss.Node] + " AS l\n"
 	return s + "LEFT JOIN LATERAL (\n" + indent(strings.Join(parts, "\nUNION ALL\n")+"\nORDER BY slot\nLIMIT 1") + "\n) AS b ON TRUE"

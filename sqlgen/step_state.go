@@ -120,7 +120,7 @@ func (q *StepSQL) Read(slot int) string {
 	t := s.t
 	out, order := t.keys("p."), []string(nil)
 	for _, k := range t.Key {
-		order = append(order, "p."+d.Column(&t.Cols[k]))
+		order = append(order, d.Column("p.", &t.Cols[k]))
 	}
 	trained := "s.tableoid IS NOT NULL"
 	if s.flag != "" {

@@ -185,7 +185,7 @@ func (p *stepPrinter) column(s *stepSlot, c kernels.Col) string {
 	case StepScale:
 		return "(SELECT scale FROM clip)"
 	}
-	return p.d.Column(&col)
+	return p.d.Column("", &col)
 }
 
 // clip prints the CTEs of the factor that brings the norm of the gradient, over all trained rows of all parameters, down

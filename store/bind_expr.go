@@ -77,6 +77,8 @@ func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
 		return b.test(s, e)
 	case *sqlfront.ArrayLit:
 		return b.arrayLit(s, e)
+	case *sqlfront.Collate:
+		return b.collation(s, e)
 	case *sqlfront.RowExpr:
 		b.refuse(e.At, "a row as a value", "Compare the fields one by one.")
 	case *sqlfront.Subscript:
@@ -88,6 +90,18 @@ func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
 	}
 	b.fail(e.Position(), sqlerr.Internal, "internal error: store does not know %T", e)
 	return val{}
+}
+
+// collation binds x COLLATE "C", which says how the store compares texts in any case.
+func (b *binder) collation(s *scope, e *sqlfront.Collate) val {
+	if e.Name != "C" && e.Name != "POSIX" && e.Name != "ucs_basic" {
+		b.refuse(e.At, "COLLATE", "Leave it out: text compares byte by byte.")
+	}
+	x := b.expr(s, e.X)
+	if !x.typ.is(tText) && !x.typ.isUnknown() {
+		b.fail(e.At, sqlerr.DatatypeMismatch, "collations are not supported by type %s", x.typ)
+	}
+	return x
 }
 
 // test binds the predicates with a syntax of their own.

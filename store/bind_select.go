@@ -240,6 +240,8 @@ func figureName(e sqlfront.Expr) (name string, strength int) {
 		}
 	case *sqlfront.Subscript:
 		return figureName(x.X)
+	case *sqlfront.Collate:
+		return figureName(x.X)
 	case *sqlfront.FuncCall:
 		return x.Name, 2
 	case *sqlfront.NullIf:

@@ -248,6 +248,8 @@ func (b *binder) selectQuery(sel *sqlfront.Select, up *scope) *query {
 	with := b.with(s, sel)
 	var q *query
 	switch {
+	case sel.Own != nil: // only a server could run it
+		panic(sel.Own.Why)
 	case sel.SetOp != "":
 		q = b.setOp(sel, s)
 	case sel.Values != nil:

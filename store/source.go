@@ -108,7 +108,7 @@ func (c *Column) kernelType() (t kernels.Type, why string) {
 			return t, "it holds no chunk yet, so its shape is not known"
 		}
 	case c.Type.Array:
-		return kernels.Type{Kind: kernels.Text}, "columns of type " + c.Type.declared() + " have no form in a differentiated query"
+		return kernels.Type{Kind: kernels.Text, Of: namedOf(c.Type)}, ""
 	case c.Type.isFloat():
 		t.Kind = kernels.KindOf(c.Type.dtype())
 	case c.Type.is(tNumeric):
@@ -118,7 +118,7 @@ func (c *Column) kernelType() (t kernels.Type, why string) {
 	case c.Type.is(tBool):
 		t.Kind = kernels.Bool
 	default:
-		t.Kind = kernels.Text
+		t.Kind, t.Of = kernels.Text, namedOf(c.Type)
 	}
 	return t, ""
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/store/numeric"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -44,12 +45,9 @@ func textIn(s string, t Type) (any, error) {
 	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type text to %s", t)
 }
 
-// Literal gives the text of a literal the form in which a column of the type, named as in an ra.Table, keeps it.
-func Literal(typ, text string) (string, error) {
-	if typ == tTimestamp.String() {
-		typ = tTimestamp.Name
-	}
-	v, err := textIn(text, Type{Name: typ})
+// Literal gives the text of a literal the form in which a column of the type keeps it.
+func Literal(of *kernels.Named, text string) (string, error) {
+	v, err := textIn(text, Type{Name: strings.TrimSuffix(of.Name, " without time zone")})
 	s, _ := v.(string)
 	return s, err
 }

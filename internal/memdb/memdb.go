@@ -116,8 +116,16 @@ func (db *DB) Names(context.Context) []string {
 // Setting implements sqlfront.Catalog.
 func (db *DB) Setting(string) (string, bool) { return "", false }
 
+// Named implements sqlfront.Catalog.
+func (db *DB) Named(context.Context, []string, sqlfront.TypeName) (*kernels.Named, error) {
+	return nil, nil
+}
+
 // Literal implements sqlfront.Catalog.
-func (db *DB) Literal(_, text string) (string, error) { return text, nil }
+func (db *DB) Literal(_ *kernels.Named, text string) (string, error) { return text, nil }
+
+// Text implements sqlfront.Catalog.
+func (db *DB) Text() *kernels.Named { return nil }
 
 // Describe implements sqlfront.Catalog.
 func (db *DB) Describe(context.Context, *sqlfront.OpaqueQuery) ([]ra.Column, error) {

@@ -264,7 +264,7 @@ func (s *session) column(t *testing.T, table *ra.Table, col int) []float64 {
 	d := sqlgen.Postgres{}
 	q := "SELECT " + d.Ident(table.Cols[col].Name) + " FROM " + d.Table(table) + " ORDER BY "
 	for i := range table.Key {
-		q += d.Column(&table.Cols[table.Key[i]]) + ", "
+		q += d.Column("", &table.Cols[table.Key[i]]) + ", "
 	}
 	rows, err := s.tx.Query(context.Background(), q+"1")
 	if err != nil {

@@ -1,0 +1,153 @@
+package pgbridge
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5/pgtype"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
+)
+
+// subQuery is a SELECT of the user's that the server runs whole, with the types of its columns.
+type subQuery struct {
+	sql   string
+	names []string
+	types []store.Type
+	texts []bool           // the columns that stand in the algebra as texts
+	of    []*kernels.Named // their types there
+	cast  []string         // of columns of a domain: to what it is made of
+}
+
+// form prints the query with its columns in the form that they have in the algebra. Generated SQL wants all texts in
+// one collation, and types of its own.
+func (q *subQuery) form(generated bool) string {
+	items, cols, plain := make([]string, len(q.names)), make([]string, len(q.names)), true
+	for i, name := range q.names {
+		cols[i] = fmt.Sprintf("c%d", i+1)
+		items[i] = "q." + cols[i] + q.cast[i]
+		plain = plain && q.cast[i] == ""
+		if q.texts[i] {
+			plain = plain && !generated && q.of[i].IsText()
+			items[i] = q.of[i].SQL(items[i])
+			if generated {
+				items[i] += ` COLLATE "C"`
+			}
+		}
+		items[i] += " AS " + quoteIdent(name)
+	}
+	if plain {
+		return q.sql
+	}
+	return "SELECT " + strings.Join(items, ", ") + " FROM (" + q.sql + ") AS q(" + strings.Join(cols, ", ") + ")"
+}
+
+// describe asks the server for the columns of a sub-query, once for each state of the database.
+func (s *Session) describe(ctx context.Context, sel *sqlfront.Select) (*subQuery, error) {
+	q := &subQuery{sql: sqlfront.Print(sel)}
+	if known := s.defs.queries[q.sql]; known != nil {
+		return known, nil
+	}
+	var cols []Column
+	if _, _, err := s.conn.Query(ctx, "SELECT * FROM ("+q.sql+") AS q LIMIT 0", true, func(b *Block) error {
+		cols = b.Cols
+		return nil
+	}); err != nil {
+		return nil, err
+	}
+	for _, c := range cols {
+		q.names = append(q.names, c.Name)
+		q.types, q.of, q.cast = append(q.types, typeOf(pgTypes[c.OID])), append(q.of, nil), append(q.cast, "")
+		q.texts = append(q.texts, (binaryKinds[c.OID] == 0 || binaryKinds[c.OID] == colInts) && c.OID != pgtype.NumericOID)
+	}
+	if err := s.describeTexts(q, cols); err != nil {
+		return nil, err
+	}
+	s.defs.queries[q.sql] = q
+	return q, s.failed()
+}
+
+// collatable are the types of texts.
+var collatable = map[uint32]bool{pgtype.TextOID: true, pgtype.VarcharOID: true, pgtype.NameOID: true, pgtype.BPCharOID: true}
+
+// describeTexts finds the types of the columns that are no numbers, and the collations of texts.
+func (s *Session) describeTexts(q *subQuery, cols []Column) error {
+	var asked, items, names []string
+	var at []int
+	for i, c := range cols {
+		names = append(names, fmt.Sprintf("c%d", i+1))
+		if !q.texts[i] {
+			continue
+		}
+		collation := "NULL"
+		if collatable[c.OID] {
+			collation = "pg_catalog.pg_collation_for(q." + names[i] + ")"
+		}
+		asked = append(asked, fmt.Sprintf("(%d, %d::pg_catalog.oid, %s)", len(at), c.OID, collation))
+		at = append(at, i)
+	}
+	if len(at) == 0 {
+		return nil
+	}
+	qualified := func(sql string) string { return strings.ReplaceAll(sql, " = ", " OPERATOR(pg_catalog.=) ") }
+	items = append(items, "v.n::pg_catalog.text", qualified(madeOf("v.oid", "-1")), qualified("pg_catalog.concat("+collates+")"))
+	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + ", v.said IS NULL FROM (SELECT 1) AS one LEFT JOIN (" + q.sql + ") AS q(" +
+		strings.Join(names, ", ") + ") ON false CROSS JOIN LATERAL (VALUES " + strings.Join(asked, ", ") + ") AS v(n, oid, said)" +
+		" LEFT JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) v.oid" +
+		" LEFT JOIN pg_catalog.pg_collation k ON k.oid OPERATOR(pg_catalog.=) coalesce(v.said::pg_catalog.regcollation::pg_catalog.oid, t.typcollation) ORDER BY v.n")
+	if err != nil {
+		return err
+	}
+	for n, i := range at {
+		t := s.typed(strings.Split(rows[n][1], "\x01"), strings.Split(rows[n][2], "\x01"))
+		if collatable[cols[i].OID] && rows[n][3] == "true" { // several collations met
+			t.collation = collation{name: "of several columns", deterministic: false}
+		}
+		q.types[i], q.of[i] = typeOf(t.name), s.named(t)
+		if k, _ := kernelType(q.types[i], nil, q.of[i]); k.Kind != kernels.Text {
+			q.texts[i], q.of[i], q.cast[i] = false, nil, "::"+q.types[i].String()
+		}
+	}
+	return nil
+}
+
+// Native prints a sub-query for generated SQL.
+func (s *Session) Native(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (string, error) {
+	q, err := s.describe(ctx, sel)
+	if err != nil {
+		return "", atQuery(err, sel, text)
+	}
+	return q.form(true), nil
+}
+
+// Query runs a SELECT; a chunk column must have one shape.
+func (s *Session) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) ([]store.ResultCol, []*ra.Vector, error) {
+	if err := s.use(sel, text, map[string]bool{}); err != nil {
+		return nil, nil, err
+	}
+	q, err := s.describe(ctx, sel)
+	if err != nil {
+		return nil, nil, atQuery(err, sel, text)
+	}
+	c := collector{what: "the sub-query"}
+	if _, _, err := s.conn.Query(ctx, q.form(false), true, c.add); err != nil {
+		return nil, nil, atQuery(err, sel, text)
+	}
+	var cols []store.ResultCol
+	for i, name := range q.names {
+		cols = append(cols, store.ResultCol{Name: name, Type: q.types[i].String()})
+		if q.types[i].Name == "numeric" && !q.types[i].Array {
+			if c.data[i], err = numeric(c.data[i]); err != nil {
+				return nil, nil, err
+			}
+		}
+		if c.data[i].Type.Kind == kernels.Text {
+			c.data[i].Type.Of = q.of[i]
+		}
+	}
+	return cols, c.data, s.failed()
+}

@@ -1,0 +1,237 @@
+package pgbridge
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// This is the one place that says how values of a server's types stand in the algebra (numbers, booleans and chunks aside, which
+// kernelType knows). They are texts; what the bytes of a text cannot decide as the server does, no loss may ask.
+
+// textForms are Postgres's own types of which a loss can compare values, by the names that format_type gives.
+var textForms = map[string]kernels.Named{
+	"text": {}, "character varying": {}, "name": {}, "bpchar": {}, // their collation decides: see collated
+	"uuid": {}, "macaddr": {}, "macaddr8": {}, "time without time zone": {}, `"bit"`: {}, "bit varying": {},
+	"bytea":                       {NoText: "the text of a bytea follows bytea_output", Read: own.Replace(`(E'\\x' || pg_catalog.encode($, 'hex'))`)},
+	"date":                        {Read: dateText, Keyed: true},
+	"timestamp without time zone": {Read: timeText("$", ""), Keyed: true},
+	"timestamp with time zone": {Read: timeText("(pg_catalog.timezone('UTC', $))", "+00"), Keyed: true,
+		NoText: "the text of a timestamp with time zone follows the session's TimeZone"},
+	"interval": {Read: intervalText, Keyed: true, ByKey: true, NoText: "the text of an interval follows the session's IntervalStyle"},
+	// equal values have equal texts, whose bytes have another order
+	"inet": unordered("inet"), "cidr": unordered("cidr"), "time with time zone": unordered("time with time zone"),
+	"pg_lsn": unordered("pg_lsn"), "int4range": unordered("int4range"), "int8range": unordered("int8range"),
+}
+
+func unordered(name string) kernels.Named {
+	return kernels.Named{Order: "values of type " + name + " cannot be put in order in a loss"}
+}
+
+// carried is a type of which a loss can only carry values along.
+func carried(name string) *kernels.Named {
+	why := "values of type " + name + " cannot be compared in a loss"
+	return &kernels.Named{Name: name, Equal: why, Order: why, NoText: "values of type " + name + " cannot be cast to text in a loss"}
+}
+
+// own qualifies the operators of a text that a server runs: a schema of the search path may have others of their names.
+var own = strings.NewReplacer(" || ", " OPERATOR(pg_catalog.||) ", " - ", " OPERATOR(pg_catalog.-) ", " + ", " OPERATOR(pg_catalog.+) ",
+	" * ", " OPERATOR(pg_catalog.*) ", " < ", " OPERATOR(pg_catalog.<) ", " > ", " OPERATOR(pg_catalog.>) ", " >= ", " OPERATOR(pg_catalog.>=) ",
+	" = ", " OPERATOR(pg_catalog.=) ")
+
+// farDay is what orders a day outside of the years 1 to 9999: see kernels.EarlyKey.
+func farDay(early, day string) string {
+	key := kernels.LateKey
+	if early != "" {
+		key = kernels.EarlyKey
+	}
+	return "'" + key + "' || pg_catalog.lpad(((" + day + " - '0001-01-01'::pg_catalog.date)::pg_catalog.int8 + " + strconv.Itoa(kernels.FarDays) +
+		")::pg_catalog.text, 10, '0')"
+}
+
+// eras gives the three forms of a day or time x, at or after 0001-01-01 and before 10000-01-01 or not, as its own text.
+func eras(x, day, time, text string) string {
+	return own.Replace("CASE WHEN NOT pg_catalog.isfinite(" + x + ") THEN " + x + "::pg_catalog.text" +
+		" WHEN " + x + " < '0001-01-01'::pg_catalog.date THEN " + farDay("early", day) + time + " || E'\\x1f' || " + text + " || ' BC'" +
+		" WHEN " + x + " >= '10000-01-01'::pg_catalog.date THEN " + farDay("", day) + time + " || E'\\x1f' || " + text +
+		" ELSE " + text + " END")
+}
+
+// dateText is a date's text under any DateStyle.
+var dateText = eras("$", "$", "", "pg_catalog.to_char($, 'YYYY-MM-DD')")
+
+// timeText is the text of a timestamp x under any DateStyle, with the zone behind it.
+func timeText(x, zone string) string {
+	return eras(x, x+"::pg_catalog.date", " || pg_catalog.to_char("+x+", ' HH24:MI:SS.US')",
+		"pg_catalog.rtrim(pg_catalog.rtrim(pg_catalog.to_char("+x+", 'YYYY-MM-DD HH24:MI:SS.US'), '0'), '.') || '"+zone+"'")
+}
+
+// intervalText begins with the interval in microseconds, months of 30 days and days of 24 hours, which is how Postgres compares.
+var intervalText = func() string {
+	sum := "1000000000000000000000000::pg_catalog.numeric"
+	for part, micros := range map[string]string{"year": "31104000000000", "month": "2592000000000", "day": "86400000000",
+		"hour": "3600000000", "minute": "60000000", "microseconds": "1"} {
+		sum += " + (pg_catalog.date_part('" + part + "', $)::pg_catalog.numeric * " + micros + "::pg_catalog.numeric)"
+	}
+	return own.Replace("(pg_catalog.lpad((" + sum + ")::pg_catalog.text, 26, '0') || E'\\x1f' || $::pg_catalog.text)")
+}()
+
+// enumText begins with the place of the label, which stays when others are added. It is a float4, whose bits order as hexadecimal
+// digits do, those of negative ones the other way round.
+func enumText(oid int64) string {
+	return own.Replace("(SELECT CASE WHEN e.enumsortorder >= 0::pg_catalog.float4 THEN '1' || pg_catalog.encode(pg_catalog.float4send(e.enumsortorder), 'hex')" +
+		" ELSE '0' || pg_catalog.translate(pg_catalog.encode(pg_catalog.float4send(e.enumsortorder), 'hex'), '0123456789abcdef', 'fedcba9876543210') END" +
+		" || E'\\x1f' || e.enumlabel::pg_catalog.text FROM pg_catalog.pg_enum e WHERE e.enumtypid = " + strconv.FormatInt(oid, 10) +
+		"::pg_catalog.oid AND e.enumlabel = $::pg_catalog.text::pg_catalog.name)")
+}
+
+// madeOf is SQL for what a type is, of a domain what it is made of: the four first fields of typed.
+func madeOf(oid, mod string) string {
+	return `(WITH RECURSIVE made(oid, mod) AS (SELECT ` + oid + `, ` + mod + ` UNION ALL SELECT t.typbasetype, t.typtypmod FROM made
+     JOIN pg_catalog.pg_type t ON t.oid = made.oid AND t.typtype = 'd')
+    SELECT pg_catalog.concat(pg_catalog.format_type(made.oid, made.mod), E'\x01', t.typtype, E'\x01', made.oid, E'\x01',
+      CASE WHEN t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN 'p' END)
+    FROM made JOIN pg_catalog.pg_type t ON t.oid = made.oid AND NOT t.typtype = 'd')`
+}
+
+// collates is SQL for what the collation k is, the other three fields of typed: its name, whether it compares byte by byte
+// (b), as the database (d) or otherwise, and whether it takes different texts for equal (n).
+const collates = `k.collname, E'\x01', CASE WHEN k.collprovider = 'd' THEN 'd'
+   WHEN k.collname = ANY (ARRAY['C', 'POSIX', 'ucs_basic', 'pg_c_utf8']::pg_catalog.name[])
+     OR k.collprovider = 'c' AND k.collcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8', 'C.utf8']) THEN 'b' END,
+   E'\x01', CASE WHEN NOT k.collisdeterministic THEN 'n' END`
+
+// typed reads what madeOf and collates give.
+func (s *Session) typed(made, collates []string) serverType {
+	t := serverType{name: made[0], kind: made[1], builtIn: made[3] != ""}
+	t.oid, _ = strconv.ParseInt(made[2], 10, 64)
+	t.collation = collation{name: collates[0], bytes: collates[1] == "b", deterministic: collates[2] == ""}
+	if collates[0] == "" || collates[1] == "d" {
+		t.collation = collation{bytes: s.byteOrder(), deterministic: true}
+	}
+	return t
+}
+
+// byteOrder reports whether the database's collation compares byte by byte.
+func (s *Session) byteOrder() bool {
+	if s.defs.collates == "" {
+		rows, err := s.texts(own.Replace(`SELECT CASE WHEN CASE pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(d), 'datlocprovider')
+   WHEN 'i' THEN false WHEN 'b' THEN true ELSE d.datcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8', 'C.utf8']) END THEN 'bytes' ELSE 'other' END
+  FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()`))
+		if err != nil {
+			s.fail(err)
+			return false
+		}
+		s.defs.collates = rows[0][0]
+	}
+	return s.defs.collates == "bytes"
+}
+
+// Text implements sqlfront.Catalog.
+func (s *Session) Text() *kernels.Named {
+	return collated("text", collation{bytes: s.byteOrder(), deterministic: true})
+}
+
+// typeNamed finds a type by its name in SQL.
+func (s *Session) typeNamed(name string) (serverType, bool, error) {
+	rows, err := s.texts(`SELECT ` + strings.ReplaceAll(madeOf("t.oid", "-1"), " = ", " OPERATOR(pg_catalog.=) ") + ` FROM pg_catalog.pg_type t
+  WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(` + quoteText(name) + `)`)
+	if err != nil || len(rows) == 0 {
+		return serverType{}, false, err
+	}
+	return s.typed(strings.Split(rows[0][0], "\x01"), []string{"", "", ""}), true, nil
+}
+
+// Named implements sqlfront.Catalog.
+func (s *Session) Named(_ []string, t sqlfront.TypeName) (*kernels.Named, error) {
+	t.Mods = nil
+	found, ok, err := s.typeNamed(sqlfront.PrintType(t))
+	if !ok || err != nil {
+		return nil, bare(err)
+	}
+	if k, _ := kernelType(typeOf(found.name), nil, s.named(found)); k.Kind != kernels.Text || k.Of.IsText() {
+		return nil, nil
+	}
+	return s.named(found), nil
+}
+
+// Literal implements sqlfront.Catalog.
+func (s *Session) Literal(t *kernels.Named, text string) (string, error) {
+	rows, err := s.texts("SELECT " + t.SQL("v.x") + " FROM (SELECT " + quoteText(text) + "::" + t.Name + " AS x) AS v")
+	if err != nil {
+		return "", bare(err)
+	}
+	return rows[0][0], nil
+}
+
+// serverType is what a server says of a type; of a domain, of what it is made of.
+type serverType struct {
+	oid       int64
+	name      string // format_type's
+	kind      string // pg_type.typtype
+	builtIn   bool   // in pg_catalog
+	collation collation
+}
+
+// collation is that of a column or a type; name is "" for the database's own, or where there is none.
+type collation struct {
+	name          string
+	bytes         bool // it compares byte by byte
+	deterministic bool
+}
+
+// named is the type of a server type's values in the algebra, nil for a text that compares byte by byte, as the database's
+// own collation does.
+func (t serverType) named() *kernels.Named {
+	name := typeOf(t.name)
+	if t.kind == "e" {
+		return &kernels.Named{Name: name.Name, Read: enumText(t.oid), Keyed: true}
+	}
+	form, ok := textForms[name.String()]
+	if !ok || !t.builtIn {
+		return carried(name.String())
+	}
+	form.Name = name.String()
+	switch name.Name {
+	case "text", "character varying", "name":
+		return collated("text", t.collation)
+	case "bpchar":
+		return collated("bpchar", t.collation)
+	}
+	return &form
+}
+
+// named is a server type's in the algebra under the session's settings.
+func (s *Session) named(t serverType) *kernels.Named {
+	n := t.named()
+	if t.name == "date" || strings.HasPrefix(t.name, "timestamp") && n.NoText == "" {
+		if style, _ := s.Setting("datestyle"); !strings.HasPrefix(style, "ISO") {
+			n.NoText = "the text of a " + n.Name + " follows DateStyle, which is " + style + " here"
+		}
+	}
+	return n
+}
+
+// collated is the type of texts with a collation.
+func collated(name string, c collation) *kernels.Named {
+	n := &kernels.Named{Name: name, Collation: c.name}
+	switch {
+	case c.bytes && c.name == "" && name == "text":
+		return nil
+	case !c.deterministic:
+		n.Equal = "texts of the collation " + c.said() + ", which takes different ones for equal, cannot be compared in a loss"
+		n.Order = n.Equal
+	case !c.bytes:
+		n.Order = "texts are put in order by " + c.said() + ", which a loss cannot follow"
+	}
+	return n
+}
+
+func (c collation) said() string {
+	if c.name == "" {
+		return "the database's collation"
+	}
+	return "the collation " + strconv.Quote(c.name)
+}

@@ -1,0 +1,84 @@
+package sqlfront
+
+import (
+	pg "github.com/pganalyze/pg_query_go/v5"
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// ParseQuery is ParseSelect for a database that may run sub-queries whole: where the trees cannot hold one, its Own is set.
+func ParseQuery(t *Text) (*Select, error) {
+	if err := CheckSize(t); err != nil {
+		return nil, err
+	}
+	c := conv{text: t, src: t.SQL, own: true}
+	ps, err := c.statements()
+	if err != nil {
+		return nil, err
+	}
+	return onlySelect(t, 0, ps)
+}
+
+// subSelect converts a SELECT inside of another.
+func (c *conv) subSelect(s *pg.SelectStmt) (out *Select) {
+	if !c.own {
+		return c.selectStmt(s)
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			ref, ok := r.(refusal)
+			if !ok || ref.err.Code != sqlerr.FeatureNotSupported {
+				panic(r)
+			}
+			out = c.ownSQL(s, ref)
+		}
+	}()
+	return c.selectStmt(s)
+}
+
+// ownSQL keeps a SELECT as text; why says what the trees cannot hold.
+func (c *conv) ownSQL(s *pg.SelectStmt, why refusal) *Select {
+	node := &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}
+	sql, err := pg.Deparse(&pg.ParseResult{Stmts: []*pg.RawStmt{{Stmt: node}}})
+	if err != nil {
+		panic(why)
+	}
+	out := &Select{Node: Node{-1}, End: -1, Own: &OwnSQL{SQL: sql, Why: why.err}}
+	if why.err.Pos >= 0 {
+		out.At = Pos(why.err.Pos)
+	}
+	c.reads(s.ProtoReflect(), out.Own)
+	return out
+}
+
+// reads lists the tables and calls below a node of pg_query.
+func (c *conv) reads(m protoreflect.Message, own *OwnSQL) {
+	switch x := m.Interface().(type) {
+	case *pg.RangeVar:
+		own.Tables = append(own.Tables, &TableRef{Node: c.node(x.Location), Schema: x.Schemaname, Name: x.Relname})
+	case *pg.FuncCall:
+		names := strs(x.Funcname)
+		f := &FuncCall{Node: c.node(x.Location), Name: names[len(names)-1]}
+		if len(names) > 1 {
+			f.Schema = names[len(names)-2]
+		}
+		own.Calls = append(own.Calls, f)
+	case *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.MergeStmt:
+		e := sqlerr.New(sqlerr.FeatureNotSupported, "a writing WITH query cannot stand in a loss")
+		e.Text, e.Pos = c.text, -1
+		panic(refusal{e})
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Kind() != protoreflect.MessageKind:
+		case f.IsList():
+			for i := range v.List().Len() {
+				c.reads(v.List().Get(i).Message(), own)
+			}
+		default:
+			c.reads(v.Message(), own)
+		}
+		return true
+	})
+}
