@@ -39,6 +39,7 @@ type compiled struct {
 	prog   *executor.Program
 	tables []*ra.Table   // per parameter
 	cols   [][]int       // per parameter: the table columns that are differentiated
+	looks  []target      // parameters that look like data; of a run of training
 	took   time.Duration // by plan
 }
 
@@ -98,6 +99,8 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 	c.query = q
 	if r.forward {
 		ps = nil
+	} else if r.beside > 0 {
+		c.looks = targets(q.Node, q.Cols[0], c.tables, c.cols)
 	}
 	c.res, err = optimizer.Gradient(b, q.Node, q.Cols[0], ps, optimizer.Options{Disable: db.Disable})
 	var of *autodiff.ParamError

@@ -50,14 +50,17 @@ func (r *run) pushSlots(ctx context.Context) error {
 				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, c.Name).
 					WithHint("Name the columns that are trained, e.g. '%s'.", sqlfront.QualifiedName(t.Name, reached(r.c, i))), "params", i)
 			}
-			if data[0].N == 0 {
-				return about(filled(t, col, &executor.Param{}), "params", i)
-			}
 			l := &live{table: t, col: col, rows: data[0].Ints, keys: data[1:], param: &executor.Param{Rows: data[0].N, Size: c.Type.Size()}}
 			tables := r.tableNames(t)
 			names := append([]string(nil), tables...)
 			for _, n := range tables {
 				names = append(names, n+"."+c.Name)
+			}
+			if err := r.findNulls(ctx, l); err != nil {
+				return err
+			}
+			if err := filled(t, col, l.param); err != nil {
+				return about(err, "params", i)
 			}
 			s := &train.Slot{Name: names[len(tables)], Names: names, Size: l.param.Size, Key: l.key}
 			if n := l.param.Rows * l.param.Size; c.Type.Kind == kernels.Float32 {
@@ -73,15 +76,35 @@ func (r *run) pushSlots(ctx context.Context) error {
 		return err
 	}
 	for i, s := range r.slots {
-		for _, where := range r.config.Where(s) {
-			if rows, err := r.rowsWhere(ctx, r.lives[i], where); err != nil {
-				return about(inContext(err, fmt.Sprintf("where of %s in train option options", r.lives[i].table.Name)), "options", 0)
-			} else if len(rows) == 0 {
-				return about(sqlerr.New(sqlerr.InvalidParameter, "no row of %s is trained: none has %s", r.lives[i].table.Name, where), "options", 0)
-			}
+		if err := r.chooseRows(ctx, s, r.lives[i]); err != nil {
+			return about(err, "options", 0)
 		}
 	}
 	return p.statement(ctx)
+}
+
+// findNulls marks the rows of a column that are NULL.
+func (r *run) findNulls(ctx context.Context, l *live) error {
+	c := l.table.Cols[l.col]
+	if !c.Type.Nullable {
+		return nil
+	}
+	text := &sqlfront.Text{SQL: sqlfront.QualifiedName("", c.Name) + " IS NOT NULL"}
+	cond, err := sqlfront.ParseExpr(text)
+	if err != nil {
+		return err
+	}
+	has, err := r.keysWhere(ctx, l, cond, text)
+	if err != nil || len(has) == l.param.Rows {
+		return err
+	}
+	l.param.Valid = make([]byte, l.param.Rows)
+	for i := range l.param.Valid {
+		if has[l.key(i)] {
+			l.param.Valid[i] = 1
+		}
+	}
+	return nil
 }
 
 // statement writes the step.

@@ -139,6 +139,46 @@ func filled(t *ra.Table, col int, p *executor.Param) error {
 	return nil
 }
 
+// trains lists what is trained: each column with how many of its numbers, said once of neighbours that have as many.
+func (r *run) trains() string {
+	var out []string
+	for i, s := range r.slots {
+		n := r.numbers(i)
+		if i+1 < len(r.slots) && r.lives[i].object() == r.lives[i+1].object() && r.numbers(i+1) == n {
+			out = append(out, s.Name)
+			continue
+		}
+		out = append(out, fmt.Sprintf("%s (%d)", s.Name, n))
+	}
+	return strings.Join(out, ", ")
+}
+
+// numbers counts what is trained of a slot.
+func (r *run) numbers(i int) int {
+	rows := r.lives[i].param.Rows
+	if on := r.slots[i].Trained; on != nil {
+		rows = 0
+		for _, is := range on {
+			if is {
+				rows++
+			}
+		}
+	}
+	return rows * r.slots[i].Size
+}
+
+// warn says which parameters look like data.
+func (r *run) warn() {
+	for _, x := range r.c.looks {
+		var with []string
+		for _, s := range x.with {
+			with = append(with, s.name())
+		}
+		r.db.notice("WARNING", fmt.Sprintf("train: parameter %s looks like data: the loss only compares it, row by row, with what it makes of %s; "+
+			"where %s holds data, leave it out of the parameters", x.name(), strings.Join(with, ", "), x.table.Name))
+	}
+}
+
 // validity tells which rows of a parameter's column are not NULL.
 func validity(p *executor.Param) []bool {
 	out := make([]bool, p.Rows)
@@ -173,6 +213,12 @@ func (r *run) rowsWhere(ctx context.Context, l *live, where string) (map[string]
 	if err != nil {
 		return nil, err
 	}
+	return r.keysWhere(ctx, l, cond, text)
+}
+
+// keysWhere returns the printed identities of the rows of a parameter where a condition holds.
+func (r *run) keysWhere(ctx context.Context, l *live, cond sqlfront.Expr, text *sqlfront.Text) (map[string]bool, error) {
+	t := l.table
 	sel := &sqlfront.Select{Node: sqlfront.Node{At: -1}, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: sqlfront.Node{At: -1}, Schema: t.Schema, Name: t.Name}}, Where: cond, End: -1}
 	for _, k := range t.Key {
 		sel.Targets = append(sel.Targets, sqlfront.Target{Node: sqlfront.Node{At: -1}, X: &sqlfront.ColumnRef{Node: sqlfront.Node{At: -1}, Names: []string{t.Cols[k].Name}}, Name: t.Cols[k].Name})

@@ -74,7 +74,8 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 		return 0, err
 	}
 	defer unlock()
-	db.notice("NOTICE", fmt.Sprintf("train: run %d, %s", r.id, c.Describe()))
+	db.notice("NOTICE", fmt.Sprintf("train: run %d, trains %s, %s", r.id, r.trains(), c.Describe()))
+	r.warn()
 	return r.id, r.train(ctx)
 }
 
@@ -104,7 +105,8 @@ func (db *Engine) Resume(ctx context.Context, id int64) (int64, error) {
 		return id, err
 	}
 	r.mark()
-	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, %s", id, r.progress.Step, r.config.Describe()))
+	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(), r.config.Describe()))
+	r.warn()
 	// of a run without steps the rows may be other ones than when it was stored
 	if _, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s', keys = %s WHERE run OPERATOR(pg_catalog.=) %d", train.Running, quoteText(r.keys()), id); err != nil {
 		return id, err

@@ -11,6 +11,7 @@ const (
 	training = "./train"
 	resuming = "./ -run=Resume"
 	parts    = "./executor -run=Parts"
+	looking  = "./ -run=TestTargets -short"
 )
 
 var faults = []fault{
@@ -176,4 +177,10 @@ var faults = []fault{
 	{"a resumed run forgets the optimizer's state", "runs.go", "s.State[i].F32[from+j] = float32(x)", "s.State[i].F32[from+j] = 0 * float32(x)", resuming},
 	{"rows of a step that share a matrix are other rows", "batch.go", "rows[i] = b.order[at]", "rows[i] = at", "./ -run=Batch"},
 	{"every epoch has the batches of the first", "batch.go", "b.epoch, b.perm = epoch, train.Permutation(env.Seed, epoch, b.rows)", "b.epoch, b.perm = epoch, train.Permutation(env.Seed, 1, b.rows)", "./ -run=Batch"},
+
+	// Data among the parameters.
+	{"a bias that examples share counts as data", "targets.go", "return s.table.Rows > 1 && once(n, s.table)", "return s.table.Rows > 1", looking},
+	{"a column that the loss reads elsewhere too counts as data", "targets.go", "len(with) > 0 && !l.other[s]", "len(with) > 0", looking},
+	{"the target is not told from other terms of data", "targets.go", "if !t.fixed && len(t.from) == 0 {", "if false {", looking},
+	{"frozen numbers are counted as trained", "slots.go", "			if is {\n				rows++", "			if is || true {\n				rows++", looking},
 }
