@@ -79,17 +79,13 @@ func (r *run) readColumns(ctx context.Context, b *batch, names []string) ([]*ra.
 	env := cat.env
 	cat.env = kernels.Env{Seed: r.config.Seed}
 	b.reads = nil
-	var outer func(schema, name string) error
-	outer = r.db.Watch(func(schema, name string) error {
+	back := r.watch(func(schema, name string) error {
 		b.reads = append(b.reads, object{schema: schema, table: name})
-		if outer != nil {
-			return outer(schema, name)
-		}
 		return nil
 	})
 	defer func() {
 		cat.env = env
-		r.db.Watch(outer)
+		back()
 	}()
 	_, cols, err := r.db.Query(ctx, sel, &sqlfront.Text{})
 	if err != nil {

@@ -73,6 +73,7 @@ func (r *run) commit() error {
 		return err
 	}
 	r.mark()
+	r.tell()
 	if r.hook != nil && r.db.Shared() {
 		time.Sleep(turn)
 	}
@@ -87,6 +88,13 @@ func (r *run) mark() {
 	}
 	for _, l := range r.lives {
 		l.sum = l.hash(l.param.F32, l.param.F64, func(row int) bool { return l.param.Valid != nil && l.param.Valid[row] == 0 })
+	}
+}
+
+// tell lets a host that ends a cancelled run by itself know how far its commits are.
+func (r *run) tell() {
+	if h, ok := r.db.host.(interface{ Training(run, step, steps int64) }); ok && !r.atomic {
+		h.Training(r.id, r.committed, r.config.Steps())
 	}
 }
 

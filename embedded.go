@@ -94,13 +94,21 @@ func (embedded) Tells() bool { return true }
 func (e embedded) Shared() bool { return e.Path() != "" }
 
 // NewRun implements host: a number above what a user has left of deleted runs.
-func (e embedded) NewRun(ctx context.Context) (int64, error) {
+func (e embedded) NewRun(ctx context.Context, cols []string, values []sqlfront.Expr) (int64, error) {
 	res, err := e.RunSQL(ctx, "SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
 	if err != nil {
 		return 0, err
 	}
-	return res.Rows[0][0].(int64), nil
+	run := res.Rows[0][0].(int64)
+	_, err = e.Exec(ctx, insertInto("run", append([]string{"run"}, cols...), [][]sqlfront.Expr{append([]sqlfront.Expr{lit("bigint", run)}, values...)}), &sqlfront.Text{})
+	return run, err
 }
+
+// RunTable implements host.
+func (embedded) RunTable() string { return "run" }
+
+// OwnRun implements host: a store has no users.
+func (embedded) OwnRun(context.Context, int64) error { return nil }
 
 // A run that trains holds an exclusive lock on a file beside the store. The kernel drops it with the process, however
 // that ends, so that a run whose lock nobody holds is not running, whatever relgrad.run says.

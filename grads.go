@@ -29,9 +29,17 @@ func errGradName(t *ra.Table) error {
 
 func gradName(t *ra.Table) string { return t.Name + "_grad" }
 
-// distinctGrads refuses parameters of one name in two schemas: their gradients would go into one table.
+// longestName is the number of bytes of a name that count: of what is written longer, the rest is cut off.
+const longestName = 63
+
+// distinctGrads refuses parameters of one name in two schemas, whose gradients would go into one table, and names that
+// leave no room for the ending: that table would have the parameter's own name.
 func (c *compiled) distinctGrads() error {
 	for i, t := range c.tables {
+		if n := len(gradName(t)); n > longestName {
+			return about(sqlerr.New("42622", "backward would fill %q, a name of %d bytes, which is longer than %d", gradName(t), n, longestName).
+				WithHint("Rename the table, or SELECT * FROM gradient('loss', NULL::%s).", sqlfront.QualifiedName("", t.Name)), "params", i)
+		}
 		for k, u := range c.tables[:i] {
 			if t.Name == u.Name && t.Schema != u.Schema {
 				return about(sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q with the gradients of both %s and %s", gradName(t), c.params[k], c.params[i]).

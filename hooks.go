@@ -96,13 +96,24 @@ func (r *run) noting(f func() error) (err error) {
 		return f()
 	}
 	h.reads = map[object]bool{}
-	r.db.Watch(func(schema, name string) error {
+	defer r.watch(func(schema, name string) error {
 		h.reads[object{schema: schema, table: name}] = true
 		return nil
-	})
-	defer r.db.Watch(nil)
+	})()
 	h.names, h.settings, err = r.db.cat.notes(f)
 	return err
+}
+
+// watch adds to who is told of the tables that are looked at; back leaves those from before.
+func (r *run) watch(f func(schema, name string) error) (back func()) {
+	var outer func(schema, name string) error
+	outer = r.db.Watch(func(schema, name string) error {
+		if err := f(schema, name); err != nil || outer == nil {
+			return err
+		}
+		return outer(schema, name)
+	})
+	return func() { r.db.Watch(outer) }
 }
 
 // beforeStep runs before_step and takes over what it changed.
@@ -156,12 +167,11 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]st
 		before[t], err = r.db.Version(schema, name)
 		return err
 	}
-	r.db.Watch(look)
-	outer := r.db.cat.env
+	back, outer := r.watch(look), r.db.cat.env
 	r.db.cat.env, r.db.hooked = env, true
 	defer func() {
 		r.db.cat.env, r.db.hooked = outer, false
-		r.db.Watch(nil)
+		back()
 	}()
 	if !r.db.Tells() {
 		for _, t := range r.hook.tables() {

@@ -75,8 +75,12 @@ type host interface {
 
 	// Shared reports whether other sessions see the database.
 	Shared() bool
-	// NewRun chooses the number of a new run.
-	NewRun(ctx context.Context) (int64, error)
+	// NewRun adds the row of a new run, of columns of relgrad.run but its number, which it chooses and returns.
+	NewRun(ctx context.Context, cols []string, values []sqlfront.Expr) (int64, error)
+	// RunTable is the table of the schema relgrad that holds runs, which relgrad.run shows.
+	RunTable() string
+	// OwnRun refuses a run that another user began: what is stored of it would be run with the rights of who calls.
+	OwnRun(ctx context.Context, run int64) error
 	// LockRun takes the lock of a run, which nobody holds who does not train it, and of the parameters' tables.
 	LockRun(run int64, params []*ra.Table) (unlock func(), err error)
 }

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // memory is the budget of a program in bytes: the one that was set in the session or for the engine, or three quarters of what
@@ -26,7 +28,7 @@ func (db *Engine) memory() int64 {
 
 // options are the executor's settings in this session; beside is a program that is in use at the same time, nil for none.
 func (db *Engine) options(beside *executor.Program) executor.Options {
-	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills, Taken: db.makeRoom(beside)}
+	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills, MaySpill: db.maySpill, Taken: db.makeRoom(beside)}
 	if s, ok := db.host.(interface{ LimitCache(budget int64) error }); ok {
 		if err := s.LimitCache(o.Memory); err != nil {
 			db.notice("WARNING", fmt.Sprintf("the store's cache keeps its size: %v", err))
@@ -40,12 +42,31 @@ func (db *Engine) options(beside *executor.Program) executor.Options {
 
 // spillDir is the folder of what does not fit into the memory: the database file's, where that is on this machine.
 func (db *Engine) spillDir() string {
+	if db.spill.dir != "" {
+		return db.spill.dir
+	}
 	if s, ok := db.host.(interface{ Path() string }); ok && s.Path() != "" {
 		if dir, err := filepath.Abs(filepath.Dir(s.Path())); err == nil {
 			return dir
 		}
 	}
 	return os.TempDir()
+}
+
+// spillBounds are what the server says of temporary files.
+type spillBounds struct {
+	dir     string // "": where the engine chooses
+	bounded bool
+	most    int64 // bytes of this process, where it is bounded
+}
+
+// maySpill refuses bytes in files beyond what the administrator allows.
+func (db *Engine) maySpill(bytes int64) error {
+	if has := tensor.SpilledBytes(); db.spill.bounded && has+bytes > db.spill.most {
+		return sqlerr.New("53400", "temporary files of the engine would take %s, more than the %s that this session may have", megabytes(has+bytes), megabytes(db.spill.most)).
+			WithDetail("relgrad.max_spill and temp_file_limit bound them.").WithHint("More memory needs fewer of them: SET relgrad.memory, up to relgrad.max_memory.")
+	}
+	return nil
 }
 
 // spills says what of a plan does not fit into the memory.

@@ -58,6 +58,7 @@ type Engine struct {
 	cache *planCache
 
 	hooked bool // before_step is running
+	spill  spillBounds
 }
 
 func newEngine(h host) *Engine { return &Engine{host: h, cat: newCatalog(h), cache: &planCache{}} }
@@ -162,9 +163,15 @@ func (db *DB) createRunTables(ctx context.Context) error {
 	case def == nil:
 		_, err := db.Run(ctx, runTables)
 		return err
-	case def.Column("rest") < 0 && !db.ReadOnly(): // a store of before it was kept
-		_, err := db.Run(ctx, "ALTER TABLE relgrad.run ADD COLUMN rest text")
-		return err
+	case db.ReadOnly():
+		return nil
+	}
+	for _, c := range []string{"rest", "progress"} {
+		if def.Column(c) < 0 { // a store of before it was kept
+			if _, err := db.Run(ctx, "ALTER TABLE relgrad.run ADD COLUMN "+c+" text"); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

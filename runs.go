@@ -21,7 +21,7 @@ import (
 // column in one chunk, as a text-safe encoding would not be bit-exact at speed.
 const runTables = `
 CREATE TABLE IF NOT EXISTS relgrad.run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
-  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text);
+  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text, progress text);
 CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL, PRIMARY KEY (run, step));
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[], PRIMARY KEY (run, parameter, name, row));`
 
@@ -37,13 +37,17 @@ func (db *Engine) insert(ctx context.Context, table string, cols []string, rows 
 		return a.Append(ctx, "relgrad", table, cols, columnsOf(rows))
 	}
 	for from := 0; from < len(rows); from += batch {
-		ins := &sqlfront.Insert{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
-			Query: &sqlfront.Select{Node: sqlfront.Node{At: -1}, Values: rows[from:min(from+batch, len(rows))], End: -1}}
-		if _, err := db.Exec(ctx, ins, &sqlfront.Text{}); err != nil {
+		if _, err := db.Exec(ctx, insertInto(table, cols, rows[from:min(from+batch, len(rows))]), &sqlfront.Text{}); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// insertInto appends rows to a table of the schema relgrad.
+func insertInto(table string, cols []string, rows [][]sqlfront.Expr) *sqlfront.Insert {
+	return &sqlfront.Insert{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
+		Query: &sqlfront.Select{Node: sqlfront.Node{At: -1}, Values: rows, End: -1}}
 }
 
 // query runs a SELECT of our own.
@@ -77,11 +81,6 @@ func (r *run) record(ctx context.Context) (unlock func(), err error) {
 }
 
 func (r *run) insertRun(ctx context.Context) error {
-	id, err := r.db.NewRun(ctx)
-	if err != nil {
-		return err
-	}
-	r.id = id
 	options, err := json.Marshal(r.config.Map())
 	if err != nil {
 		return err
@@ -95,9 +94,10 @@ func (r *run) insertRun(ctx context.Context) error {
 		return err
 	}
 	now := stamp(time.Now())
-	return r.db.insert(ctx, "run", []string{"run", "loss", "params", "keys", "options", "seed", "status", "step", "best", "since", "started", "updated", "rest"},
-		[][]sqlfront.Expr{{lit("bigint", r.id), lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)), lit("bigint", r.config.Seed),
-			lit("text", string(train.Running)), lit("bigint", int64(0)), lit("double precision", nil), lit("bigint", int64(0)), now, now, lit("text", rest)}})
+	r.id, err = r.db.NewRun(ctx, []string{"loss", "params", "keys", "options", "seed", "status", "step", "since", "started", "updated", "rest"},
+		[]sqlfront.Expr{lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)), lit("bigint", r.config.Seed),
+			lit("text", string(train.Running)), lit("bigint", int64(0)), lit("bigint", int64(0)), now, now, lit("text", rest)})
+	return err
 }
 
 // saveState writes progress, losses and the optimizer's state.
@@ -106,15 +106,15 @@ func (r *run) saveState(ctx context.Context, p train.Progress, rows []train.Loss
 	if !math.IsInf(p.Best, 1) {
 		best = p.Best
 	}
-	rest, err := r.rest()
+	progress, err := r.stand()
 	if err != nil {
 		return err
 	}
 	col := func(name string, x sqlfront.Expr) sqlfront.Assign { return sqlfront.Assign{Col: name, X: x} }
-	upd := &sqlfront.Update{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: "run",
+	upd := &sqlfront.Update{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: r.db.RunTable(),
 		Set: []sqlfront.Assign{col("status", lit("text", string(p.Status))), col("step", lit("bigint", p.Step)), col("best", lit("double precision", best)),
 			col("since", lit("bigint", p.Since)), col("updated", stamp(time.Now())),
-			col("rest", lit("text", rest))},
+			col("progress", lit("text", progress))},
 		Where: &sqlfront.Binary{Op: "=", L: &sqlfront.ColumnRef{Names: []string{"run"}}, R: lit("bigint", r.id)}}
 	if _, err := r.db.Exec(ctx, upd, &sqlfront.Text{}); err != nil {
 		return err
@@ -167,7 +167,7 @@ func (r *run) saveBuffers(ctx context.Context) error {
 
 // load reads the run's row.
 func (r *run) load(ctx context.Context) error {
-	res, err := r.db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys, rest FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", r.id)
+	res, err := r.db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys, rest, progress FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", r.id)
 	if err != nil {
 		return err
 	}
@@ -186,7 +186,7 @@ func (r *run) load(ctx context.Context) error {
 	if best, ok := row[4].(float64); ok {
 		r.progress.Best = best
 	}
-	if err := r.takeRest(row[8]); err != nil {
+	if err := r.takeRest(row[8], row[9]); err != nil {
 		return err
 	}
 	if err := r.openBatch(ctx); err != nil || r.config.Tolerance == nil {

@@ -100,6 +100,8 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 	b.session.Renew(r.Settings["catalog"])
 	b.engine.Workers, b.engine.Memory = number32(r.Settings["threads"]), int64(number32(r.Settings["memory"]))
 	b.engine.Mode = r.Settings["engine"]
+	most, err := strconv.ParseInt(r.Settings["spill"], 10, 64)
+	b.engine.spill = spillBounds{dir: r.Settings["spill_dir"], bounded: err == nil && most >= 0, most: most}
 	v := values(r.Args)
 	switch r.Function {
 	case "gradient":

@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/train"
 )
@@ -69,6 +70,9 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 		return 0, err
 	}
 	r.mark()
+	if err := db.mayRecord(ctx); err != nil {
+		return 0, err
+	}
 	unlock, err := r.record(ctx)
 	if err != nil {
 		return 0, err
@@ -81,6 +85,12 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 
 // Resume goes on with a run from its last commit.
 func (db *Engine) Resume(ctx context.Context, id int64) (int64, error) {
+	if err := db.OwnRun(ctx, id); err != nil {
+		return id, err
+	}
+	if err := db.mayRecord(ctx); err != nil {
+		return id, err
+	}
 	unlock, err := db.LockRun(id, nil)
 	if err != nil {
 		return id, err
@@ -108,10 +118,28 @@ func (db *Engine) Resume(ctx context.Context, id int64) (int64, error) {
 	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(), r.config.Describe()))
 	r.warn()
 	// of a run without steps the rows may be other ones than when it was stored
-	if _, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s', keys = %s WHERE run OPERATOR(pg_catalog.=) %d", train.Running, quoteText(r.keys()), id); err != nil {
+	if err := r.goOn(ctx); err != nil {
 		return id, err
 	}
 	return id, r.train(ctx)
+}
+
+// goOn notes that the run is trained again, and what a store of before it was kept lacks.
+func (r *run) goOn(ctx context.Context) error {
+	progress, err := r.stand()
+	if err != nil {
+		return err
+	}
+	more := ""
+	if r.bare {
+		rest, err := r.rest()
+		if err != nil {
+			return err
+		}
+		more = ", rest = " + quoteText(rest)
+	}
+	_, err = r.db.query(ctx, "UPDATE relgrad.%s SET status = '%s', progress = %s%s WHERE run OPERATOR(pg_catalog.=) %d", r.db.RunTable(), train.Running, quoteText(progress), more, r.id)
+	return err
 }
 
 // run is a training run: it implements train.Model.
@@ -124,6 +152,7 @@ type run struct {
 	progress train.Progress
 	stored   string   // keys as they were when a resumed run began
 	atomic   bool     // a transaction was open: nothing is committed
+	bare     bool     // a resumed run of a store that did not keep what else it rests on
 	written  []object // tables that before_step had written when a resumed run was stored
 	back     func()   // puts the session's settings back; nil where they are the run's
 
@@ -285,6 +314,7 @@ func (r *run) validateInStore(ctx context.Context) (float64, error) {
 // train runs the loop.
 func (r *run) train(ctx context.Context) error {
 	r.atomic, r.committed = r.db.InTransaction(), r.progress.Step
+	r.tell()
 	if r.atomic {
 		r.db.notice("NOTICE", "train: a transaction is open, so nothing is committed before its end")
 	}
@@ -294,7 +324,10 @@ func (r *run) train(ctx context.Context) error {
 		r.config.Prepare(slots)
 		model, slots = r.pushed, nil // the database updates them
 	}
-	p, err := train.Run(ctx, r.config, model, slots, r.progress)
+	p, err := r.progress, r.permitted(ctx)
+	if err == nil {
+		p, err = train.Run(ctx, r.config, model, slots, r.progress)
+	}
 	if r.db.OnEnd != nil {
 		r.db.OnEnd()
 	}
@@ -318,6 +351,38 @@ func (r *run) train(ctx context.Context) error {
 		err = r.cancelled(ctx, err)
 	}
 	return err
+}
+
+// permitter is a host whose users may not do everything.
+type permitter interface {
+	// MayRecord refuses who may not record a run, MayChange who may not change columns of a table, in all of its rows that he sees.
+	MayRecord(ctx context.Context) error
+	MayChange(ctx context.Context, t *ra.Table, cols []string) error
+}
+
+func (db *Engine) mayRecord(ctx context.Context) error {
+	if j, ok := db.host.(permitter); ok {
+		return j.MayRecord(ctx)
+	}
+	return nil
+}
+
+// permitted refuses parameters that the user may not change, before the first step is computed.
+func (r *run) permitted(ctx context.Context) error {
+	j, ok := r.db.host.(permitter)
+	if !ok {
+		return nil
+	}
+	for i, t := range r.c.tables {
+		var cols []string
+		for _, c := range r.c.cols[i] {
+			cols = append(cols, t.Cols[c].Name)
+		}
+		if err := j.MayChange(ctx, t, cols); err != nil {
+			return about(err, "params", i)
+		}
+	}
+	return nil
 }
 
 // cancelled says what is left of a run that was cancelled. The cause may be about an argument, and holds a second error
@@ -349,8 +414,15 @@ func (r *run) summary() string {
 	return s
 }
 
+// setStatus notes how a run stands that has ended by an error, in a transaction of its own: a server undoes what the call has open.
 func (r *run) setStatus(ctx context.Context, s train.Status) error {
-	_, err := r.db.query(ctx, "UPDATE relgrad.run SET status = '%s' WHERE run OPERATOR(pg_catalog.=) %d", s, r.id)
+	if err := r.db.BeginWrite(); err != nil {
+		return err
+	}
+	if _, err := r.db.query(ctx, "UPDATE relgrad.%s SET status = '%s' WHERE run OPERATOR(pg_catalog.=) %d", r.db.RunTable(), s, r.id); err != nil {
+		return r.db.undo(err)
+	}
+	_, err := r.db.Commit()
 	return err
 }
 

@@ -105,6 +105,11 @@ func spillable(k kind, bytes int) int64 {
 
 // spill makes a buffer in a file.
 func (p *Program) spill(bytes int) (*tensor.Buffer, error) {
+	if p.opt.MaySpill != nil {
+		if err := p.opt.MaySpill(int64(bytes)); err != nil {
+			return nil, err
+		}
+	}
 	b, err := tensor.NewSpill(p.opt.SpillDir, bytes, p.window())
 	switch {
 	case err == nil:

@@ -22,8 +22,10 @@ type Options struct {
 	Beside int
 	// Spills is told once what lies in files, before the first values are computed; nil: nobody is.
 	Spills func(Spilled)
-	Env    kernels.Env // seed and step that the structure of the run is built with
-	Many   bool        // it will run many times: what only the first run reads is given back
+	// MaySpill refuses bytes in files beyond those of tensor.SpilledBytes; nil: as many as there is room for.
+	MaySpill func(bytes int64) error
+	Env      kernels.Env // seed and step that the structure of the run is built with
+	Many     bool        // it will run many times: what only the first run reads is given back
 	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for comparisons.
 	Residuals bool
 }

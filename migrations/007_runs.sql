@@ -3,24 +3,53 @@ SET search_path = relgrad;
 
 -- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
 CREATE SEQUENCE run_id;
-CREATE TABLE run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
+CREATE TABLE run_row (run bigint PRIMARY KEY DEFAULT nextval('run_id'), loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
   status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text,
-  owner name NOT NULL DEFAULT current_user);
+  progress text, owner name NOT NULL DEFAULT current_user);
 CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL,
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, owner));
 CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
 ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
-ALTER TABLE run ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON run USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, INSERT, UPDATE, DELETE ON run TO PUBLIC;
+ALTER TABLE run_row ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = current_user);
+GRANT SELECT, DELETE, INSERT (loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress),
+  UPDATE (status, step, best, since, updated, progress) ON run_row TO PUBLIC;
+
+-- The runs of who asks; a superuser sees all. One says running while a session holds its lock (on a standby nobody sees that): a server
+-- or a session that ended amid a run could not note it.
+CREATE VIEW run WITH (security_barrier) AS SELECT run, loss, params, keys, options, seed,
+  CASE WHEN status = 'running' AND NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.granted
+      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND l.classid = 1919382133 AND l.objid::bigint = run % 4294967296 AND l.objsubid = 2)
+    THEN 'interrupted' ELSE status END AS status,
+  step, best, since, started, updated, rest, progress, owner
+FROM run_row WHERE owner = current_user OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+GRANT SELECT, DELETE ON run TO PUBLIC;
+
+-- Who may change everything in run_row may also do it here.
+CREATE FUNCTION impl_change_run() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress, owner)
+    VALUES (coalesce(NEW.run, nextval('relgrad.run_id')), NEW.loss, NEW.params, NEW.keys, NEW.options, NEW.seed, NEW.status, NEW.step, NEW.best, NEW.since, NEW.started, NEW.updated,
+      NEW.rest, NEW.progress, coalesce(NEW.owner, current_user));
+  ELSE
+    UPDATE relgrad.run_row SET run = NEW.run, loss = NEW.loss, params = NEW.params, keys = NEW.keys, options = NEW.options, seed = NEW.seed,
+      status = CASE WHEN NEW.status = OLD.status THEN status ELSE NEW.status END, step = NEW.step, best = NEW.best, since = NEW.since, started = NEW.started,
+      updated = NEW.updated, rest = NEW.rest, progress = NEW.progress, owner = NEW.owner WHERE run = OLD.run;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER change INSTEAD OF INSERT OR UPDATE ON run FOR EACH ROW EXECUTE FUNCTION impl_change_run();
 ALTER TABLE loss ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON loss USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, INSERT, UPDATE, DELETE ON loss TO PUBLIC;
+CREATE POLICY own ON loss USING (owner = current_user)
+  WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = loss.run AND r.owner = current_user));
+GRANT SELECT, DELETE, INSERT (run, step, epoch, loss, validation, at) ON loss TO PUBLIC;
 ALTER TABLE state ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON state USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, INSERT, UPDATE, DELETE ON state TO PUBLIC;
+CREATE POLICY own ON state USING (owner = current_user)
+  WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = state.run AND r.owner = current_user));
+GRANT SELECT, DELETE, INSERT (run, parameter, name, row, v) ON state TO PUBLIC;
 
 CREATE PROCEDURE train(loss text DEFAULT NULL, params text[] DEFAULT NULL, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN

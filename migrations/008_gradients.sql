@@ -259,7 +259,10 @@ BEGIN
   FOREACH param IN ARRAY params LOOP
     p := relgrad.impl_param(param);
     name := (SELECT relname FROM pg_catalog.pg_class WHERE oid = p.w) || '_grad';
-    IF name = ANY (filled) THEN
+    IF pg_catalog.octet_length(name) > 63 THEN
+      RAISE EXCEPTION USING ERRCODE = 'name_too_long', MESSAGE = pg_catalog.format('backward would fill "%s", a name of %s bytes, which is longer than 63', name, pg_catalog.octet_length(name)),
+        HINT = pg_catalog.format('Rename the table, or SELECT * FROM gradient(''loss'', NULL::%s).', p.w);
+    ELSIF name = ANY (filled) THEN
       RAISE EXCEPTION USING ERRCODE = 'duplicate_table', MESSAGE = pg_catalog.format('backward would fill "%s" twice', name), HINT = 'Call backward for each of these parameters.';
     END IF;
     filled := filled || name;
@@ -281,7 +284,9 @@ CREATE FUNCTION relgrad.impl_grad_table(name text, w regclass, seen regclass) RE
 SET search_path = pg_catalog AS $$
 DECLARE mark constant text := 'a gradient, filled by backward()';
 BEGIN
-  IF obj_description(seen, 'pg_class') IS DISTINCT FROM mark AND seen IS NOT NULL THEN
+  -- nor one that another role has made in this session: its triggers would run with the rights of who calls
+  IF seen IS NOT NULL AND (obj_description(seen, 'pg_class') IS DISTINCT FROM mark
+      OR NOT EXISTS (SELECT FROM pg_class WHERE oid = seen AND relnamespace = pg_my_temp_schema() AND pg_get_userbyid(relowner) = current_user)) THEN
     RAISE EXCEPTION USING ERRCODE = 'duplicate_table', MESSAGE = format('backward would fill "%s", but a relation of that name exists', name), HINT = 'Rename or drop it.';
   ELSIF relgrad.impl_columns(seen) = relgrad.impl_columns(w) AND relgrad.impl_key(seen) IS NOT DISTINCT FROM relgrad.impl_key(w) THEN
     EXECUTE format('DELETE FROM pg_temp.%I', name);

@@ -36,7 +36,8 @@ type relation struct {
 	declared []string // the columns' types as declared
 	types    []serverType
 	computed []bool // which columns are GENERATED ALWAYS AS (…)
-	secured  string // why its rows are not for this user; "" where they are
+	secured  string // tables with row-level security that it reads for another owner; "" where there are none
+	denied   string // what its owner, or who calls, may not read; "" where they may
 	equal    string // an operator = of a user's that the view compares by; the text of NULLIF and the like does not name it
 }
 
@@ -109,7 +110,14 @@ var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || 
     JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass
     JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid AND o.oprname = '=' AND o.oprleft = ANY (` + plainTypes + `) AND o.oprright = ANY (` + plainTypes + `)
     JOIN pg_catalog.pg_namespace m ON m.oid = o.oprnamespace AND NOT (m.nspname = 'pg_catalog' OR m.nspname = 'relgrad')
-  WHERE r.ev_class = c.oid) END
+  WHERE r.ev_class = c.oid) END,
+ CASE WHEN c.relkind = 'v' AND NOT pg_catalog.has_any_column_privilege(c.oid, 'SELECT') THEN pg_catalog.concat('view ', c.relname) ELSE
+ (SELECT pg_catalog.min(pg_catalog.concat(CASE WHEN b.relkind = 'v' THEN 'view ' ELSE 'table ' END, b.relname)) FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    JOIN pg_catalog.pg_class b ON b.oid = d.refobjid AND NOT b.oid = c.oid AND b.relkind = ANY (ARRAY['r', 'v', 'm', 'p', 'f']::pg_catalog."char"[])
+  WHERE r.ev_class = c.oid AND c.relkind = 'v' AND NOT pg_catalog.pg_get_userbyid(c.relowner) = current_user
+    AND NOT CASE WHEN d.refobjsubid > 0 THEN pg_catalog.has_column_privilege(c.relowner, b.oid, d.refobjsubid::pg_catalog.int2, 'SELECT') ELSE pg_catalog.has_any_column_privilege(c.relowner, b.oid, 'SELECT') END
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker' AND o.option_value::pg_catalog.bool)) END
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relname = `)
 
@@ -173,7 +181,7 @@ func notHidden(path []string) string {
 
 // define makes a relation of its row, or finds it again.
 func (s *Session) define(row []string) *relation {
-	r := &relation{print: strings.Join(row, "\x03"), kind: row[1], secured: row[7], equal: row[8]}
+	r := &relation{print: strings.Join(row, "\x03"), kind: row[1], secured: row[7], equal: row[8], denied: row[9]}
 	fmt.Sscan(row[0], &r.oid)
 	if old := s.defs.byOID[r.oid]; old != nil && old.print == r.print {
 		return old
@@ -262,8 +270,17 @@ func (s *Session) View(path []string, schema, name string) (*store.ViewDef, bool
 	return r.view, true
 }
 
-// readable refuses views whose rows are not those that the engine would read.
+// readable refuses views whose rows are not those that the engine would read. A server reads the tables of a view with the
+// rights of its owner: what he may not read, nobody reads for him.
 func (s *Session) readable(r *relation) {
+	if r.view != nil && r.denied != "" {
+		e := sqlerr.New(insufficientPrivilege, "permission denied for %s", r.denied)
+		if r.denied != "view "+r.view.Name {
+			e = e.WithDetail("View \"%s\" reads it for its owner, who may not.", r.view.Name)
+		}
+		s.fail(e)
+		return
+	}
 	if r.view != nil && r.equal != "" {
 		s.fail(sqlerr.New(sqlerr.FeatureNotSupported, "view %q compares by the operator %s, which is not supported in a loss", r.view.Name, r.equal).
 			WithHint("Make the view while the operator's schema is not on the search_path."))
@@ -342,7 +359,8 @@ func (s *Session) findFunction(path []string, schema, name string) (*sqlfront.Cr
 	if schema != "" {
 		where = "n.nspname OPERATOR(pg_catalog.=) " + quoteText(schema) + " ORDER BY p.oid"
 	}
-	rows, err := s.definitions(strings.ReplaceAll(`SELECT CASE WHEN p.prokind = 'f' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') THEN pg_catalog.pg_get_functiondef(p.oid) END, p.proargtypes::pg_catalog.text, p.oid::pg_catalog.regprocedure::pg_catalog.text
+	rows, err := s.definitions(strings.ReplaceAll(`SELECT CASE WHEN p.prokind = 'f' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') THEN pg_catalog.pg_get_functiondef(p.oid) END, p.proargtypes::pg_catalog.text, p.oid::pg_catalog.regprocedure::pg_catalog.text,
+ CASE WHEN p.prosecdef THEN ' SECURITY DEFINER' WHEN p.proconfig IS NOT NULL THEN ' with SET' END
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang
 WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") + quoteText(name) + " AND " + where)
 	if err != nil || len(rows) == 0 {
@@ -357,20 +375,25 @@ WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `,
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "function %s has a backslash in it, which is not supported in a loss while standard_conforming_strings is off", name).
 			WithHint("SET standard_conforming_strings = on.")
 	}
-	return s.parseFunction(rows[0][0]), nil
+	return s.parseFunction(rows[0][0], name, rows[0][3]), nil
 }
 
 // isName tells a function's name from an operator's.
 func isName(name string) bool { return strings.Trim(name, "+-*/<>=~!@#%^&|`?") != "" }
 
-// parseFunction reads a definition; nil where it is beyond a loss.
-func (s *Session) parseFunction(code string) *sqlfront.CreateFunction {
+// parseFunction reads a definition; nil where it is beyond a loss. guarded says what else than an expression of its caller's it is.
+func (s *Session) parseFunction(code, name, guarded string) *sqlfront.CreateFunction {
 	if f, ok := s.defs.byCode[code]; ok {
 		return f
 	}
 	var f *sqlfront.CreateFunction
 	if stmts, err := sqlfront.Parse(&sqlfront.Text{SQL: code}); err == nil && len(stmts) == 1 {
-		f, _ = stmts[0].Stmt.(*sqlfront.CreateFunction)
+		if f, _ = stmts[0].Stmt.(*sqlfront.CreateFunction); f != nil {
+			f.Language += guarded // its body is no expression of its caller's: it has other rights or settings
+		}
+	}
+	if f == nil && guarded != "" {
+		f = &sqlfront.CreateFunction{Name: name, Language: "sql" + guarded}
 	}
 	s.defs.byCode[code] = f
 	return f

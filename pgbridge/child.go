@@ -323,3 +323,14 @@ func (c *Child) Notice(level, message string) {
 		c.lose(err)
 	}
 }
+
+// training tells the backend which run is trained and how far its commits are, for whoever cancels it.
+func (c *Child) training(run, step, steps int64) {
+	var e enc
+	for _, x := range []int64{run, step, steps} {
+		e.u64(uint64(x))
+	}
+	if err := writeFrame(c.out, kindTraining, e.b); err != nil {
+		c.lose(err)
+	}
+}

@@ -60,11 +60,13 @@ func (s *Session) FillFrom(ctx context.Context, name string, t *ra.Table, query 
 // makeGrad makes the table, or empties the one that an earlier call made.
 func (s *Session) makeGrad(ctx context.Context, name string, names, types, key []string) (bool, error) {
 	if seen := s.find(nil, "", name); seen != nil {
-		rows, err := s.texts(fmt.Sprintf("SELECT coalesce(pg_catalog.obj_description(%d, 'pg_class'), '')", seen.oid))
+		// not one that another role has made in this session: its triggers would run with the rights of who calls
+		rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %d AND pg_catalog.pg_get_userbyid(c.relowner) OPERATOR(pg_catalog.=) current_user "+
+			"AND c.relnamespace OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()", seen.oid))
 		if err != nil {
 			return false, err
 		}
-		if rows[0][0] != gradMark || seen.table == nil {
+		if len(rows) == 0 || rows[0][0] != gradMark || seen.table == nil {
 			return false, nil
 		}
 		if sameColumns(seen, names, types, key) {

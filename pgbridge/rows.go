@@ -570,7 +570,7 @@ func (s *Session) casts(table string) (string, error) {
 // Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so; not where nothing can
 // be written.
 func (s *Session) Interrupted(ctx context.Context, running, interrupted string) error {
-	res, err := s.result(ctx, "SELECT run FROM relgrad.run WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status OPERATOR(pg_catalog.=) "+quoteText(running))
+	res, err := s.result(ctx, "SELECT run FROM relgrad.run_row WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status OPERATOR(pg_catalog.=) "+quoteText(running))
 	if err != nil {
 		return bare(err)
 	}
@@ -581,7 +581,7 @@ func (s *Session) Interrupted(ctx context.Context, running, interrupted string) 
 			continue
 		}
 		if err == nil {
-			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run SET status = %s WHERE run OPERATOR(pg_catalog.=) %d", quoteText(interrupted), run))
+			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run_row SET status = %s WHERE run OPERATOR(pg_catalog.=) %d", quoteText(interrupted), run))
 			unlock()
 		}
 		if err != nil {

@@ -370,13 +370,49 @@ func (s *Session) Foreign() uint64 { return s.begun }
 // Shared reports that other sessions see the database.
 func (s *Session) Shared() bool { return true }
 
-// NewRun chooses the number of a run.
-func (s *Session) NewRun(ctx context.Context) (int64, error) {
-	res, err := s.result(ctx, "SELECT pg_catalog.nextval('relgrad.run_id')")
+// NewRun adds the row of a run; the server chooses its number.
+func (s *Session) NewRun(ctx context.Context, cols []string, values []sqlfront.Expr) (int64, error) {
+	sql, err := sqlfront.PrintStatement(&sqlfront.Insert{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: s.RunTable(), Cols: cols,
+		Query: &sqlfront.Select{Node: sqlfront.Node{At: -1}, Values: [][]sqlfront.Expr{values}, End: -1}})
+	if err != nil {
+		return 0, err
+	}
+	res, err := s.result(ctx, sql+" RETURNING run")
 	if err != nil {
 		return 0, bare(err)
 	}
 	return res.Rows[0][0].(int64), nil
+}
+
+// RunTable is the table behind the view relgrad.run.
+func (s *Session) RunTable() string { return "run_row" }
+
+// OwnRun refuses a run of another user. What is stored of a run is SQL, which could also take back a SET ROLE: a session from outside
+// must have begun as its owner. (The extension lets no statement of a run change the role.)
+func (s *Session) OwnRun(ctx context.Context, run int64) error {
+	res, err := s.result(ctx, fmt.Sprintf("SELECT owner::pg_catalog.text, owner OPERATOR(pg_catalog.=) current_user, session_user::pg_catalog.text FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", run))
+	if err != nil || len(res.Rows) == 0 {
+		return bare(err) // that there is none is said where it is read
+	}
+	owner, session := res.Rows[0][0].(string), res.Rows[0][2].(string)
+	if mine, _ := res.Rows[0][1].(bool); !mine {
+		return sqlerr.New(insufficientPrivilege, "run %d belongs to %s", run, owner).
+			WithDetail("Its before_step, validation and loss are texts of %s, which would be run with your rights.", owner).
+			WithHint("Let %s resume it, or begin a run of your own.", owner)
+	}
+	if _, remote := s.conn.(*Remote); remote && session != owner {
+		return sqlerr.New(insufficientPrivilege, "run %d belongs to %s, this session to %s", run, owner, session).
+			WithDetail("Its before_step, validation and loss are texts of %s, which could take SET ROLE back.", owner).
+			WithHint("Connect as %s.", owner)
+	}
+	return nil
+}
+
+// Training notes how far the commits of a run are, for who cancels it.
+func (s *Session) Training(run, step, steps int64) {
+	if c, ok := s.conn.(*Child); ok {
+		c.training(run, step, steps)
+	}
 }
 
 // Classes of advisory locks: of runs by their number, of tables by their OID. The numbers are arbitrary.

@@ -21,6 +21,7 @@ import (
 //	E  a statement has failed and was undone        T  'c' commit or 'r' roll back: C or E
 //	K  continue                                     U  a session's advisory lock to be released at the request's end: C
 //	                                                N  notice: level, message, detail, hint; not answered
+//	                                                I  the run that is trained, the step of its last commit, its steps; not answered
 //	                                                O  block of result rows: answered by K
 //	                                                D  done; J  done, the result is that of this query
 //	                                                X  the request has failed
@@ -28,6 +29,7 @@ const (
 	kindRequest, kindBlock, kindComplete, kindError, kindContinue                  = 'R', 'B', 'C', 'E', 'K'
 	kindQuery, kindPrepare, kindRows, kindTransaction, kindUnlock, kindNotice      = 'Q', 'P', 'W', 'T', 'U', 'N'
 	kindOutput, kindDone, kindDoneQuery, kindFailed                           byte = 'O', 'D', 'J', 'X'
+	kindTraining                                                              byte = 'I'
 )
 
 // maxFrame bounds a frame; bulk data does not travel in frames.

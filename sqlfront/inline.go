@@ -80,6 +80,9 @@ func (fn *CreateFunction) InlineCall(call *FuncCall, text *Text) (Expr, error) {
 		return refuse(sqlerr.WrongObjectType, "To call a procedure, use CALL.", "%s is a procedure", fn.Signature())
 	case call.Over != nil || call.Filter != nil || call.Distinct || call.Star || call.OrderBy != nil:
 		return refuse(sqlerr.WrongObjectType, "", "%s is no aggregate or window function", fn.Signature())
+	case strings.HasPrefix(fn.Language, "sql "):
+		return refuse(sqlerr.FeatureNotSupported, "Write it without SECURITY DEFINER and SET, or call it in a sub-query that reads no parameter.",
+			"calling the function %s, which is%s, inside a loss is not supported", fn.Name, strings.TrimPrefix(fn.Language, "sql"))
 	case fn.Language != "sql":
 		return refuse(sqlerr.FeatureNotSupported, "Write it in LANGUAGE sql as one SELECT of an expression. A script may also call it with constant arguments, or for each row of a loop in a DO block.",
 			"calling the PL/pgSQL function %s inside a query is not supported", fn.Signature())

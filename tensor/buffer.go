@@ -49,6 +49,7 @@ func (b *Buffer) Free() {
 	if b.spilled {
 		forget(b)
 		closeFile(b.file)
+		spilledBytes.Add(-int64(len(b.mem)))
 	}
 	liveBuffers.Add(-1)
 	liveBytes.Add(-int64(len(b.mem)))

@@ -16,6 +16,8 @@ var spilled struct {
 }
 
 var (
+	spilledBytes atomic.Int64 // of all live buffers
+
 	otherFiles  atomic.Int64 // resident bytes of other files, such as the program's own
 	spillWindow atomic.Int64 // the least window of the live buffers; 0: there are none
 	trims       atomic.Int64
@@ -34,6 +36,7 @@ func NewSpill(dir string, n int, window int64) (*Buffer, error) {
 	}
 	liveBuffers.Add(1)
 	liveBytes.Add(int64(n))
+	spilledBytes.Add(int64(n))
 	b := &Buffer{mem: mem, spilled: true, file: file}
 	spilled.Lock()
 	defer spilled.Unlock()
@@ -49,6 +52,9 @@ func NewSpill(dir string, n int, window int64) (*Buffer, error) {
 	leastWindow()
 	return b, nil
 }
+
+// SpilledBytes is the size of all live buffers in files.
+func SpilledBytes() int64 { return spilledBytes.Load() }
 
 // watch trims while there are spilled buffers: who runs over blocks of rows trims after each, but some loops are long.
 func watch() {

@@ -175,9 +175,9 @@ func TestServersOwn(t *testing.T) {
 	t.Run("connections", func(t *testing.T) { noServer(t, dsn, super) })
 }
 
-// goneRun: relgrad.run is corrected where a run's lock is free, and a run that is trained is not deleted.
+// goneRun: relgrad.run says interrupted where a run's lock is free, also where nothing can be written, and a run that is trained is not deleted.
 func goneRun(t *testing.T, dsn string, run func(string) string) {
-	run("UPDATE relgrad.run SET status = 'running'")
+	run("UPDATE relgrad.run_row SET status = 'running'")
 	const lock = 0x72677275 // pgbridge's class of the locks of runs
 	held := exec.Command("psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1", dsn)
 	in, err := held.StdinPipe()
@@ -216,8 +216,8 @@ func goneRun(t *testing.T, dsn string, run func(string) string) {
 	if out = list(); table(t, out)["2"][2] != "interrupted" || table(t, out)["1"] == nil {
 		t.Error(out)
 	}
-	run("UPDATE relgrad.run SET status = 'running'")
-	if out, errs, _ := both(t, "runs", "--format", "csv", "--db", dsn+" options='-c default_transaction_read_only=on'"); table(t, out)["2"][2] != "running" {
+	run("UPDATE relgrad.run_row SET status = 'running'")
+	if out, errs, _ := both(t, "runs", "--format", "csv", "--db", dsn+" options='-c default_transaction_read_only=on'"); table(t, out)["2"][2] != "interrupted" {
 		t.Error(out, errs)
 	}
 }

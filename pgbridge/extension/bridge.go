@@ -38,39 +38,71 @@ var trainOptions = []trainOption{
 	{"validate", "text"}, {"every", "bigint"}, {"patience", "bigint"}, {"tolerance", "double precision"}, {"max_seconds", "double precision"}, {"resume", "bigint"},
 }
 
-// runTables are what train records, as in the embedded store, each user's own. A sequence numbers the runs, since no
-// user sees the numbers of others.
+// runTables are what train records, as in the embedded store, each user's own. Rows of run_row are added under numbers that the
+// server gives, and only what changes in a run can be changed: no text that a resumed run executes. A row of loss or state belongs to a run
+// of its owner's, so that nobody adds to another's.
 const runTables = `-- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
 CREATE SEQUENCE run_id;
-CREATE TABLE run (run bigint PRIMARY KEY, loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
+CREATE TABLE run_row (run bigint PRIMARY KEY DEFAULT nextval('run_id'), loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
   status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text,
-  owner name NOT NULL DEFAULT current_user);
+  progress text, owner name NOT NULL DEFAULT current_user);
 CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL,
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, owner));
 CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
 ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
+ALTER TABLE run_row ENABLE ROW LEVEL SECURITY;
+CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = current_user);
+GRANT SELECT, DELETE, INSERT (loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress),
+  UPDATE (status, step, best, since, updated, progress) ON run_row TO PUBLIC;
+
+-- The runs of who asks; a superuser sees all. One says running while a session holds its lock (on a standby nobody sees that): a server
+-- or a session that ended amid a run could not note it.
+CREATE VIEW run WITH (security_barrier) AS SELECT run, loss, params, keys, options, seed,
+  CASE WHEN status = 'running' AND NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.granted
+      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND l.classid = %d AND l.objid::bigint = run %% 4294967296 AND l.objsubid = 2)
+    THEN 'interrupted' ELSE status END AS status,
+  step, best, since, started, updated, rest, progress, owner
+FROM run_row WHERE owner = current_user OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
+GRANT SELECT, DELETE ON run TO PUBLIC;
+
+-- Who may change everything in run_row may also do it here.
+CREATE FUNCTION impl_change_run() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+  IF TG_OP = 'INSERT' THEN
+    INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress, owner)
+    VALUES (coalesce(NEW.run, nextval('relgrad.run_id')), NEW.loss, NEW.params, NEW.keys, NEW.options, NEW.seed, NEW.status, NEW.step, NEW.best, NEW.since, NEW.started, NEW.updated,
+      NEW.rest, NEW.progress, coalesce(NEW.owner, current_user));
+  ELSE
+    UPDATE relgrad.run_row SET run = NEW.run, loss = NEW.loss, params = NEW.params, keys = NEW.keys, options = NEW.options, seed = NEW.seed,
+      status = CASE WHEN NEW.status = OLD.status THEN status ELSE NEW.status END, step = NEW.step, best = NEW.best, since = NEW.since, started = NEW.started,
+      updated = NEW.updated, rest = NEW.rest, progress = NEW.progress, owner = NEW.owner WHERE run = OLD.run;
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER change INSTEAD OF INSERT OR UPDATE ON run FOR EACH ROW EXECUTE FUNCTION impl_change_run();
 `
 
-// runTable is what each of them needs.
+// runTable is what each of the others needs.
 const runTable = `ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
-CREATE POLICY own ON %[1]s USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, INSERT, UPDATE, DELETE ON %[1]s TO PUBLIC;
+CREATE POLICY own ON %[1]s USING (owner = current_user)
+  WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = %[1]s.run AND r.owner = current_user));
+GRANT SELECT, DELETE, INSERT (%[2]s) ON %[1]s TO PUBLIC;
 `
 
 // kept makes pg_dump keep what is in them: it leaves out an extension's tables.
 const kept = "SELECT pg_catalog.pg_extension_config_dump('relgrad.%s', '');\n"
 
-var runTableNames = []string{"run", "loss", "state"}
+var keptTables = []string{"run_id", "run_row", "loss", "state"}
+
+// lockRuns is the class of the advisory locks of runs that are trained; package pgbridge, which stands above, takes them.
+const lockRuns = 0x72677275
 
 // RunTables is the script that makes the tables of training runs in the current schema.
 func RunTables() string {
-	s := runTables
-	for _, t := range runTableNames {
-		s += fmt.Sprintf(runTable, t)
-	}
-	return s
+	return fmt.Sprintf(runTables, lockRuns) + fmt.Sprintf(runTable, "loss", "run, step, epoch, loss, validation, at") +
+		fmt.Sprintf(runTable, "state", "run, parameter, name, row, v")
 }
 
 // writeBridge writes the functions of the engine and its tables.
@@ -81,7 +113,7 @@ func writeBridge(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", TrainArgs())
 	b.WriteString("\n" + RunTables())
-	for _, t := range append([]string{"run_id"}, runTableNames...) {
+	for _, t := range keptTables {
 		fmt.Fprintf(b, kept, t)
 	}
 }

@@ -107,6 +107,6 @@ func paths(e *env) {
 
 // builtin asserts that relgrad's functions in SQL call nothing by a name that a search path decides.
 func builtin(e *env) {
-	e.gives("SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE n.nspname = 'relgrad' AND l.lanname <> 'c' AND p.prokind <> 'a'", "0")
+	e.gives("SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace JOIN pg_language l ON l.oid = p.prolang WHERE n.nspname = 'relgrad' AND l.lanname <> 'c' AND p.prokind <> 'a' AND p.prosqlbody IS NULL AND NOT coalesce('search_path=pg_catalog' = ANY (p.proconfig), false)", "0")
 	e.gives("SELECT count(*) FROM pg_proc p JOIN pg_namespace n ON n.oid = p.pronamespace WHERE n.nspname = 'relgrad' AND (p.prosecdef OR p.proacl IS NOT NULL)", "0")
 }

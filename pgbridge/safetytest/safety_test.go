@@ -44,6 +44,8 @@ func TestSafety(t *testing.T) {
 		{"Prepared", prepared}, {"Workers", workers}, {"ReadOnly", readOnly}, {"Standby", standby},
 		{"SameParameter", sameParameter}, {"Changed", changed}, {"Resumed", resumed},
 		{"Denied", denied}, {"RowSecurity", rowSecurity}, {"Runs", runs}, {"Names", names}, {"Paths", paths}, {"Builtin", builtin},
+		{"Resumes", resumes}, {"Records", records}, {"ViewRights", viewRights}, {"Guarded", guarded}, {"GradTables", gradTables}, {"Caps", caps},
+		{"NotPermitted", notPermitted}, {"NotRunning", notRunning},
 		{"Dropped", dropped}, {"Dump", dump}, {"Upgrade", upgrade},
 	} {
 		t.Run(x.name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -230,4 +231,29 @@ func unharmed(t *testing.T, c *pgcluster.Cluster) {
 		time.Sleep(100 * time.Millisecond)
 	}
 	t.Errorf("engines without a session: %v", programs(c))
+}
+
+// fields are detail and hint of a server's error.
+func fields(err error) string {
+	var e *pgconn.PgError
+	_ = errors.As(err, &e)
+	if e == nil {
+		return ""
+	}
+	return e.Detail + " " + e.Hint
+}
+
+// folder makes one that the server may use as a tablespace.
+func (e *env) folder(name string) string {
+	e.t.Helper()
+	dir := filepath.Join(e.c.Dir, name)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		e.t.Fatal(err)
+	}
+	if st, err := os.Stat(e.c.Data); err == nil { // the server's user owns its data
+		if s, ok := st.Sys().(*syscall.Stat_t); ok {
+			_ = os.Chown(dir, int(s.Uid), int(s.Gid))
+		}
+	}
+	return dir
 }

@@ -106,7 +106,9 @@ void rg_define_settings(void);
 int rg_open_settings(void);
 List *rg_close_settings(int level);
 void rg_make_settings(List *made);
-extern int rg_threads;
-extern int rg_memory; // kB
+int rg_threads_allowed(void);
+int64 rg_memory_allowed(void);
+int64 rg_spill_limit(void);
+char *rg_spill_dir(void);
 
 #endif

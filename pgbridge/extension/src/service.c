@@ -31,6 +31,7 @@ typedef struct Service {
 	List *locks; // session-level advisory locks that must not outlive the request, each a LOCKTAG
 	int level;	 // of settings
 	bool done;
+	uint64 run, step, steps; // the run that is trained, 0: none; the step of its last commit, and how many it is to have
 } Service;
 
 // What an error of the engine or for it has.
@@ -49,8 +50,10 @@ send_request(Service *s)
 		{"read_only", XactReadOnly || RecoveryInProgress() ? "t" : "f"},
 		{"database", get_database_name(MyDatabaseId)},
 		{"engine", (char *) rg_engine_name()},
-		{"threads", psprintf("%d", rg_threads)},
-		{"memory", psprintf(INT64_FORMAT, (int64) rg_memory * 1024)},
+		{"threads", psprintf("%d", rg_threads_allowed())},
+		{"memory", psprintf(INT64_FORMAT, rg_memory_allowed())},
+		{"spill", psprintf(INT64_FORMAT, rg_spill_limit())},
+		{"spill_dir", rg_spill_dir()},
 		{"args", s->q->args},
 		{"param_table", s->q->param_table},
 	};
@@ -232,14 +235,20 @@ run(Service *s, SPIPlanPtr plan, bool read_only, DestReceiver *dest)
 	bool bare = !s->q->atomic && source(plan)->commandTag == CMDTAG_SET;
 	SPIExecuteOptions o = {.read_only = read_only, .dest = dest, .allow_nonatomic = bare};
 	bool fresh = read_only && s->q->fresh;
-	int code;
+	int code, context;
+	Oid user;
 
 	if (fresh) {
 		CommandCounterIncrement();
 		PushActiveSnapshot(GetTransactionSnapshot());
 	} else if (read_only && !bare)
 		EnsurePortalSnapshotExists();
+	// No text that is run here, be it stored by another or typed by him who calls, can change whose rights it has: behind a SET ROLE
+	// stand those of the session. An error puts the old state back with the transaction.
+	GetUserIdAndSecContext(&user, &context);
+	SetUserIdAndSecContext(user, context | SECURITY_LOCAL_USERID_CHANGE);
 	code = SPI_execute_plan_extended(plan, &o);
+	SetUserIdAndSecContext(user, context);
 	if (fresh)
 		PopActiveSnapshot();
 	if (code < 0)
@@ -452,6 +461,35 @@ join(Service *s, const char *sql)
 	SPI_freeplan(plan);
 }
 
+// train_frame notes which run is trained, and how far its commits are.
+static void
+train_frame(Service *s, RgReader *r)
+{
+	s->run = rg_get_u64(r);
+	s->step = rg_get_u64(r);
+	s->steps = rg_get_u64(r);
+	rg_get_end(r);
+}
+
+// cancelled says of the error of a cancelled statement which run it was, and how it goes on.
+static void
+cancelled(Service *s, MemoryContext context)
+{
+	ErrorData *error;
+
+	if (s->run == 0 || geterrcode() != ERRCODE_QUERY_CANCELED)
+		return;
+	MemoryContextSwitchTo(context);
+	error = CopyErrorData();
+	FlushErrorState();
+	if (s->step == 0)
+		error->detail = psprintf("Run " UINT64_FORMAT " is interrupted. None of its steps is committed: the parameters are as they were before it.", s->run);
+	else
+		error->detail = psprintf("Run " UINT64_FORMAT " is interrupted. The parameters as of step " UINT64_FORMAT " of " UINT64_FORMAT " are committed.", s->run, s->step, s->steps);
+	error->hint = psprintf("CALL train(resume => " UINT64_FORMAT "); goes on with it.", s->run);
+	ReThrowError(error);
+}
+
 static void
 query_frame(Service *s, RgReader *r)
 {
@@ -507,6 +545,9 @@ serve_frame(Service *s)
 	case 'N':
 		rg_notice(&r);
 		break;
+	case 'I':
+		train_frame(s, &r);
+		break;
 	case 'O':
 		output(s, &r);
 		break;
@@ -535,6 +576,7 @@ void
 rg_request(RgRequest *q)
 {
 	Service s = {.q = q};
+	MemoryContext caller = CurrentMemoryContext;
 
 	if (GetDatabaseEncoding() != PG_UTF8 && GetDatabaseEncoding() != PG_SQL_ASCII)
 		ereport(ERROR, (errcode(ERRCODE_FEATURE_NOT_SUPPORTED), errmsg("%s() needs a database whose encoding is UTF8, not %s", q->function, GetDatabaseEncodingName())));
@@ -560,6 +602,7 @@ rg_request(RgRequest *q)
 		if (s.e->busy)
 			release_locks(&s);
 		rg_engine_abandon(s.e);
+		cancelled(&s, caller);
 		PG_RE_THROW();
 	}
 	PG_END_TRY();

@@ -7,12 +7,19 @@
 #include <errno.h>
 #include <limits.h>
 
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "commands/tablespace.h"
 #include "miscadmin.h"
+#include "storage/fd.h"
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
 
-int rg_threads = 0;
-int rg_memory = 0;
+static int rg_threads = 0;
+static int rg_memory = 0;
+static int rg_max_threads = 0;
+static int rg_max_memory = 0;
+static int rg_max_spill = -1;
 static int engine = 0;
 
 // The step and the seed of the gradient or training run that is under way, as the engine sets them; "" outside.
@@ -55,6 +62,12 @@ rg_define_settings(void)
 	DefineCustomIntVariable("relgrad.threads", "Threads of the engine.", "0: as many as there are processors.", &rg_threads, 0, 0, 1024, PGC_USERSET, 0, NULL, NULL, NULL);
 	DefineCustomIntVariable("relgrad.memory", "Memory that the engine may use.", "0: no limit is given.", &rg_memory, 0, 0, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL, NULL,
 							NULL);
+	DefineCustomIntVariable("relgrad.max_threads", "Threads of the engine that a session may take.", "0: no limit. Superusers set it.", &rg_max_threads, 0, 0, 1024, PGC_SUSET, 0, NULL,
+							NULL, NULL);
+	DefineCustomIntVariable("relgrad.max_memory", "Memory of the engine that a session may take.", "0: no limit. Superusers set it.", &rg_max_memory, 0, 0, MAX_KILOBYTES, PGC_SUSET,
+							GUC_UNIT_KB, NULL, NULL, NULL);
+	DefineCustomIntVariable("relgrad.max_spill", "Temporary files of the engine that a session may take.", "-1: no limit but temp_file_limit. Superusers set it.", &rg_max_spill, -1,
+							-1, MAX_KILOBYTES, PGC_SUSET, GUC_UNIT_KB, NULL, NULL, NULL);
 	DefineCustomStringVariable("relgrad.step", "The step of the call under way.", "Set by the engine.", &step, "", PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
 							   check_number, NULL, NULL);
 	DefineCustomStringVariable("relgrad.seed", "The seed of the call under way.", "Set by the engine.", &seed, "", PGC_USERSET, GUC_NOT_IN_SAMPLE | GUC_DISALLOW_IN_FILE,
@@ -64,6 +77,54 @@ rg_define_settings(void)
 #else
 	EmitWarningsOnPlaceholders("relgrad");
 #endif
+}
+
+// least is the smaller of what a session asks for and what it may take, where 0 says nothing.
+static int
+least(int asked, int most)
+{
+	return most == 0 || (asked != 0 && asked < most) ? asked : most;
+}
+
+int
+rg_threads_allowed(void)
+{
+	return least(rg_threads, rg_max_threads);
+}
+
+// rg_memory_allowed is in bytes.
+int64
+rg_memory_allowed(void)
+{
+	return (int64) least(rg_memory, rg_max_memory) * 1024;
+}
+
+// rg_spill_limit is how many bytes the engine's temporary files may have, as those of the session itself; -1: as many as it likes.
+int64
+rg_spill_limit(void)
+{
+	int kb = rg_max_spill;
+
+	if (temp_file_limit >= 0 && (kb < 0 || temp_file_limit < kb))
+		kb = temp_file_limit;
+	return kb < 0 ? -1 : (int64) kb * 1024;
+}
+
+// rg_spill_dir is the folder of temporary files: that of the session's next temporary tablespace.
+char *
+rg_spill_dir(void)
+{
+	char dir[MAXPGPATH];
+	Oid space;
+
+	if (!IsTransactionState() || RecoveryInProgress())
+		return "";
+	PrepareTempTablespaces();
+	space = GetNextTempTableSpace();
+	TempTablespacePath(dir, OidIsValid(space) ? space : MyDatabaseTableSpace);
+	if (MakePGDirectory(dir) != 0 && errno != EEXIST)
+		ereport(ERROR, (errcode_for_file_access(), errmsg("could not create the folder of temporary files \"%s\": %m", dir)));
+	return psprintf("%s/%s", DataDir, dir);
 }
 
 static int64

@@ -1,0 +1,88 @@
+package pgbridge
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// What a user may not do is found before a run is computed, not by its first commit.
+
+// recording are the rights that a run needs on relgrad's tables, and how the server is asked.
+var recording = []struct{ table, right, by string }{
+	{"run", "SELECT", "any_column"}, {"run_row", "SELECT", "any_column"}, {"run_row", "INSERT", "any_column"}, {"run_row", "UPDATE", "any_column"},
+	{"loss", "SELECT", "any_column"}, {"loss", "INSERT", "any_column"},
+	{"state", "SELECT", "any_column"}, {"state", "INSERT", "any_column"}, {"state", "DELETE", "table"}, {"run_id", "USAGE", "sequence"},
+}
+
+// MayRecord refuses who may not record a run, and a database without the tables for it.
+func (s *Session) MayRecord(context.Context) error {
+	var there, may []string
+	for _, r := range recording {
+		name := quoteText("relgrad." + r.table)
+		there = append(there, fmt.Sprintf("CASE WHEN pg_catalog.to_regclass(%s) IS NULL THEN '%s' END", name, r.table))
+		may = append(may, fmt.Sprintf("CASE WHEN NOT pg_catalog.has_%s_privilege(%s, '%s') THEN '%s %s' END", r.by,
+			name, r.right, r.right, r.table))
+	}
+	rows, err := s.texts("SELECT COALESCE(" + strings.Join(there, ", ") + ")")
+	if err != nil {
+		return bare(err)
+	}
+	if missing := rows[0][0]; missing != "" {
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"relgrad.%s\" does not exist, in which train records its runs", missing).
+			WithHint("DROP EXTENSION relgrad, or the schema, and install relgrad again.")
+	}
+	if rows, err = s.texts("SELECT COALESCE(" + strings.Join(may, ", ") + ")"); err != nil {
+		return bare(err)
+	}
+	if right, table, found := strings.Cut(rows[0][0], " "); found {
+		return sqlerr.New(insufficientPrivilege, "permission denied for relgrad.%s", table).
+			WithDetail("train records its runs there, which needs the right to %s.", right).WithHint("GRANT %s ON relgrad.%s TO the role that trains.", right, table)
+	}
+	return nil
+}
+
+// triedUpdate is the SQLSTATE by which an UPDATE that was only tried says how many rows it would have changed.
+const triedUpdate = "RG001"
+
+// MayChange refuses who may not change columns of a table in all rows that he sees. Where row-level security decides, the
+// change is tried and undone.
+func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) error {
+	name, items := quoteName(t.Schema, t.Name), []string{"pg_catalog.row_security_active(" + quoteText(quoteName(t.Schema, t.Name)) + ")"}
+	for _, c := range cols {
+		items = append(items, fmt.Sprintf("pg_catalog.has_column_privilege(%s, %s, 'UPDATE')", quoteText(name), quoteText(c)))
+	}
+	rows, err := s.texts("SELECT " + strings.Join(items, ", "))
+	if err != nil {
+		return bare(err)
+	}
+	for i, c := range cols {
+		if rows[0][1+i] != "true" {
+			return sqlerr.New(insufficientPrivilege, "permission denied for table %s", t.Name).
+				WithDetail("train changes its column \"%s\".", c).WithHint("GRANT UPDATE (%s) ON %s TO the role that trains.", sqlfront.QualifiedName("", c), sqlfront.QualifiedName(t.Schema, t.Name))
+		}
+	}
+	if rows[0][0] != "true" {
+		return nil
+	}
+	var set []string
+	for _, c := range cols {
+		set = append(set, quoteIdent(c)+" = "+quoteIdent(c))
+	}
+	_, err = s.result(ctx, "DO "+quoteText("DECLARE n pg_catalog.int8; BEGIN UPDATE "+name+" SET "+strings.Join(set, ", ")+
+		"; GET DIAGNOSTICS n = ROW_COUNT; RAISE EXCEPTION USING ERRCODE = '"+triedUpdate+"', MESSAGE = n; END"))
+	if sqlerr.Code(err) != triedUpdate {
+		return bare(err)
+	}
+	changed, _ := strconv.ParseInt(err.(*sqlerr.Error).Message, 10, 64)
+	if changed != t.Rows {
+		return sqlerr.New(insufficientPrivilege, "row-level security lets you change %d of the %d rows of parameter %s that you see", changed, t.Rows, t.Name).
+			WithHint("Train a table whose rows you may all change.")
+	}
+	return nil
+}
