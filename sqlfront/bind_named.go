@@ -17,23 +17,27 @@ func untyped(x *kernels.Expr) bool {
 	return x.IsConst() && x.Type.Kind == kernels.Text && x.Type.Of == nil
 }
 
+// metType is the type in which the texts among args meet; found is false where there are none but literals.
+func metType(args []*kernels.Expr) (of *kernels.Named, found bool, err error) {
+	for _, a := range args {
+		switch {
+		case a.Type.Kind != kernels.Text || untyped(a):
+		case !found:
+			of, found = a.Type.Of, true
+		default:
+			if of, err = meet(of, a.Type.Of); err != nil {
+				return nil, true, err
+			}
+		}
+	}
+	return of, found, nil
+}
+
 // oneType gives texts that meet one type: literals that of the value beside them, dates that of timestamps.
 func (s *scope) oneType(args []*kernels.Expr, at Tree) error {
-	var want *kernels.Named
-	found := false
-	for _, a := range args {
-		if a.Type.Kind != kernels.Text || untyped(a) {
-			continue
-		}
-		if !found {
-			want, found = a.Type.Of, true
-			continue
-		}
-		met, err := meet(want, a.Type.Of)
-		if err != nil {
-			return s.f.at(err, at)
-		}
-		want = met
+	want, _, err := metType(args)
+	if err != nil {
+		return s.f.at(err, at)
 	}
 	if want == nil {
 		return nil
@@ -84,6 +88,8 @@ func oneCollation(a, b *kernels.Named) (*kernels.Named, error) {
 		return n.Collation
 	}
 	switch x, y := own(a), own(b); {
+	case a == kernels.ByteText || b == kernels.ByteText: // COLLATE is written there
+		return kernels.ByteText, nil
 	case x == y && a != nil, y == "" && x != "":
 		return a, nil
 	case x == "" || x == y:
@@ -123,36 +129,33 @@ func retyped(x *kernels.Expr, of *kernels.Named) *kernels.Expr {
 // comparable gives values that are compared, for equality or also for their order, a form whose bytes decide as the
 // database does; it refuses values that have none.
 func (s *scope) comparable(args []*kernels.Expr, order bool, at Tree) error {
-	for i, x := range args {
-		if x.Type.Kind != kernels.Text || x.IsConst() && x.Type.Of == nil {
-			continue
+	of, found, err := metType(args)
+	if of == nil && found {
+		of = s.b.cat.Text()
+	}
+	if of == nil || err != nil {
+		return err
+	}
+	why := of.Equal
+	if order && why == "" {
+		why = of.Order
+	}
+	if why != "" {
+		e := s.f.fail(at, sqlerr.FeatureNotSupported, "%s", why)
+		if of.IsText() {
+			return e.WithHint("Write it as k COLLATE \"C\": byte by byte. Or compare in a sub-query that reads no parameter.")
 		}
-		of := x.Type.Of
-		if of == nil {
-			of = s.b.cat.Text()
-		}
-		if of == nil {
-			continue
-		}
-		why := of.Equal
-		if order && why == "" {
-			why = of.Order
-		}
-		if why != "" {
-			e := s.f.fail(at, sqlerr.FeatureNotSupported, "%s", why)
-			if of.IsText() {
-				return e.WithHint("Write it as k COLLATE \"C\": byte by byte. Or compare in a sub-query that reads no parameter.")
-			}
-			return e.WithHint("Let the database compare: rank() OVER (ORDER BY k), or a condition on k, in a sub-query that reads no parameter.")
-		}
-		if of.ByKey {
+		return e.WithHint("Let the database compare: rank() OVER (ORDER BY k), or a condition on k, in a sub-query that reads no parameter.")
+	}
+	if of.ByKey {
+		for i, x := range args {
 			args[i] = retyped(kernels.Build("order_key", x), nil)
 		}
 	}
 	return nil
 }
 
-// grouped checks that values can be grouped by: equal ones must have equal texts.
+// groupable checks that values can be grouped by: equal ones must have equal texts.
 func (s *scope) groupable(x *kernels.Expr, at Tree) error {
 	if of := x.Type.Of; x.Type.Kind == kernels.Text && of != nil && of.ByKey {
 		return s.f.fail(at, sqlerr.FeatureNotSupported, "values of type %v cannot be grouped by in a loss", of).WithHint(inSubQuery)

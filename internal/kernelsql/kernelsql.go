@@ -93,7 +93,7 @@ var forms = map[string]string{
 }
 
 // Internal lists the internal kernels for which SQL has no form: what derivatives and draws are made of.
-var Internal = []string{"drop_mask", "eq_mask", "expand_to", "int_array", "pad", "put", "row_key", "select", "stack_row", "decimal", "sum_to", "to_real"}
+var Internal = []string{"drop_mask", "eq_mask", "expand_to", "int_array", "midnight", "order_key", "pad", "plain", "put", "row_key", "select", "stack_row", "decimal", "sum_to", "to_real"}
 
 func form(d *kernels.Def, s kernels.Sample, args []string) (string, bool) {
 	if f, ok := forms[d.Name]; ok {

@@ -48,6 +48,8 @@ CREATE DOMAIN email AS text; CREATE DOMAIN age AS int CHECK (VALUE > 0); CREATE 
 var typeQueries = []string{
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k = LIT`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k <> LIT`,
+	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k <= LIT::timestamp`,
+	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k >= '2024-02-15 00:00:00.001'::timestamp OR t.k = 'infinity'::timestamp`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k < LIT`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k BETWEEN LIT AND t.k`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k IN (LIT, LIT)`,
