@@ -1,0 +1,202 @@
+package pgrun
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/relgrad/relgrad/internal/pgcluster"
+	"github.com/relgrad/relgrad/internal/randquery"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+var typedFlag = flag.Int64("typed", 80, "number of random queries over a server's own types")
+
+// typedServer runs typed queries in one of two databases.
+type typedServer struct {
+	*viewServer
+	refusals map[string]int // by message
+}
+
+// newTypedServers gives a database with the collation C, and one with ICU's en-US.
+func newTypedServers(t *testing.T) map[bool]*typedServer {
+	c, ctx, out := pgcluster.Start(t), context.Background(), map[bool]*typedServer{}
+	for icu, db := range map[bool]string{false: "plain", true: "icu"} {
+		make := "CREATE DATABASE " + db
+		if icu {
+			make += " TEMPLATE template0 LOCALE_PROVIDER icu ICU_LOCALE 'en-US' LOCALE 'C'"
+		}
+		for dsn, sql := range map[string]string{c.DSN: make, strings.Replace(c.DSN, "dbname=postgres", "dbname="+db, 1): ""} {
+			conn, err := pgx.Connect(ctx, dsn)
+			if err == nil && sql != "" {
+				_, err = conn.Exec(ctx, sql)
+			}
+			if err != nil && sql != "" {
+				t.Fatal(err)
+			}
+			if conn != nil {
+				conn.Close(ctx)
+			}
+		}
+		conn, err := pgx.Connect(ctx, strings.Replace(c.DSN, "dbname=postgres", "dbname="+db, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close(ctx) })
+		s := &typedServer{&viewServer{&Engine{conn: conn}, t}, map[string]int{}}
+		s.exec("CREATE EXTENSION relgrad; SET search_path = public, relgrad; " + randquery.TypedSetup)
+		out[icu] = s
+	}
+	return out
+}
+
+// outcomes of a typed query.
+const (
+	typedAgrees  = iota
+	typedRefused // by both engines
+	typedHalf    // by one of them; the other agrees
+	typedNull    // the loss is NULL
+	typedInvalid // the server does not take it, which random types that meet come to
+)
+
+// typedStep moves x exactly.
+const typedStep = 1.0 / 1024
+
+// run compares one query.
+func (s *typedServer) run(q *randquery.Typed) (outcome int, err error) {
+	s.exec("RESET ALL; SET search_path = public, relgrad; SET client_min_messages = warning; DROP TABLE IF EXISTS a, b, a_grad; DISCARD TEMP")
+	for _, sql := range q.Script {
+		s.exec(sql)
+	}
+	s.exec("CREATE TABLE moves AS SELECT n, (n * 7919 % 13 - 6) / 4.0::float8 AS d FROM a; ALTER TABLE moves ADD PRIMARY KEY (n)")
+	defer s.exec("RESET ALL; DROP TABLE moves")
+	for _, set := range q.Settings {
+		s.exec("SET " + set)
+	}
+	want, slope, err := s.ownGradient(q.Loss)
+	var e *pgconn.PgError
+	switch {
+	case errors.As(err, &e):
+		return typedInvalid, nil
+	case errors.Is(err, errNull):
+		return typedNull, nil
+	case err != nil:
+		return 0, err
+	}
+	refused := 0
+	for _, mode := range engineModes {
+		s.exec("SET relgrad.engine = " + mode)
+		if err := s.compareTyped(q, want, slope); errors.As(err, &e) && e.Code != sqlerr.Internal {
+			if isRefusal(e) {
+				refused++
+				s.refusals[e.Message]++
+				continue
+			}
+			return 0, fmt.Errorf("%s: %w %s", mode, err, e.Detail)
+		} else if err != nil {
+			return 0, fmt.Errorf("%s: %w", mode, err)
+		}
+	}
+	return [...]int{typedAgrees, typedHalf, typedRefused}[refused], nil
+}
+
+// isRefusal tells an error that says that a loss is not supported from one about a query that the server takes.
+func isRefusal(e *pgconn.PgError) bool {
+	switch e.Code {
+	case sqlerr.FeatureNotSupported, sqlerr.CannotCoerce, sqlerr.UndefinedFunction, sqlerr.DatatypeMismatch, sqlerr.AmbiguousFunction, sqlerr.ObjectNotPrereqState:
+		return true
+	}
+	return e.Code == sqlerr.InvalidParameter && strings.Contains(e.Message, "cannot be read by a loss")
+}
+
+var errNull = errors.New("the loss is NULL")
+
+// ownGradient is the server's value of a loss, and the central difference along moves.
+func (s *typedServer) ownGradient(loss string) (value, slope float64, err error) {
+	var f [3]float64
+	for i := range f {
+		s.exec(fmt.Sprintf("BEGIN; UPDATE a SET x = x + %v * (SELECT d FROM moves WHERE moves.n = a.n)", float64(i-1)*typedStep))
+		f[i], err = s.binaryNumber("SELECT (" + loss + ")::float8")
+		s.exec("ROLLBACK")
+		if err != nil && strings.Contains(err.Error(), "is NULL") {
+			return 0, 0, errNull
+		}
+		if err != nil {
+			return 0, 0, err
+		}
+	}
+	return f[1], (f[2] - f[0]) / (2 * typedStep), nil
+}
+
+// compareTyped compares what backward and gradient give with the server's own numbers.
+func (s *typedServer) compareTyped(q *randquery.Typed, want, slope float64) error {
+	got, err := s.binaryNumber("SELECT relgrad.backward($loss$" + q.Loss + "$loss$, ARRAY['a.x'])")
+	if err != nil {
+		return err
+	}
+	if !closeTo(got, want) {
+		return fmt.Errorf("the loss is %v; the server: %v", got, want)
+	}
+	const along = "SELECT coalesce(sum(g.x * m.d), 0) + CASE WHEN count(*) = count(a.n) THEN 0 ELSE 1e9 END FROM %s g LEFT JOIN public.moves m ON m.n = g.n LEFT JOIN public.a ON a.n = g.n AND a.k = g.k"
+	from := []string{"pg_temp.a_grad"}
+	if q.Seed%3 == 0 {
+		from = append(from, "relgrad.gradient($loss$"+q.Loss+"$loss$, NULL::public.a)")
+	}
+	for _, f := range from {
+		if got, err = s.binaryNumber(fmt.Sprintf(along, f)); err != nil {
+			return err
+		}
+		if !closeTo(got, slope) {
+			return fmt.Errorf("the gradient in %.20s along moves is %v; the server's difference: %v", f, got, slope)
+		}
+	}
+	return nil
+}
+
+func closeTo(got, want float64) bool { return math.Abs(got-want) <= 1e-7*math.Max(1, math.Abs(want)) }
+
+// TestBackendTypes compares both engines with the server itself on random losses over its types, under settings and
+// collations: what the server takes is computed as it does, or refused.
+func TestBackendTypes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	servers := newTypedServers(t)
+	uses, counts := map[string]int{}, [5]int{}
+	for seed := *seedFlag; seed < *seedFlag+*typedFlag; seed++ {
+		q := randquery.GenerateTyped(seed)
+		outcome, err := servers[q.ICU].run(q)
+		if err != nil {
+			t.Errorf("seed %d (go test ./internal/pgrun -run TestBackendTypes -seed=%d -typed=1): %v\n%s", seed, seed, err, q.Report())
+			if !*allFlag {
+				return
+			}
+			continue
+		}
+		counts[outcome]++
+		for u := range q.Uses {
+			if outcome == typedAgrees {
+				uses[u]++
+			}
+		}
+	}
+	t.Logf("%d agree, %d refused, %d by one engine, %d NULL, %d invalid", counts[0], counts[1], counts[2], counts[3], counts[4])
+	if *allFlag {
+		for _, s := range servers {
+			for m, n := range s.refusals {
+				t.Logf("refused %d: %s", n, m)
+			}
+		}
+		t.Log(uses)
+	}
+	if n := int(*typedFlag); n >= 80 && (counts[typedRefused]+counts[typedHalf] > n/3 || counts[typedAgrees] < n/3) {
+		t.Errorf("of %d queries %d agree, %d are refused", n, counts[typedAgrees], counts[typedRefused]+counts[typedHalf])
+	}
+}
