@@ -66,6 +66,10 @@ func judgeTree(ctx context.Context, cat Catalog, text *Text, root Tree) error {
 			if x.Op == "=" && (isNull(x.L) || isNull(x.R)) {
 				isNullTest = x
 			}
+		case *FuncCall: // others are looked up where they are bound
+			if x.Schema == "" && (isAggregate(x) || x.Over != nil) {
+				ask(t, x.Name)
+			}
 		case *Unary:
 			if x.Schema == "" && x.Op != "not" {
 				ask(t, x.Op)

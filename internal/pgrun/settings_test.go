@@ -302,7 +302,7 @@ var capturedLosses = []string{
 	"SELECT sum(x + 1) FROM e", "SELECT sum(x + 1.5) FROM e", "SELECT sum(1 - x) FROM e", "SELECT sum(x * k) FROM e", "SELECT sum(x) FROM e WHERE x > 1", "SELECT sum(x) FROM e WHERE 0.3 < f",
 	"SELECT sum(x * exp(k)) FROM e", "SELECT sum(exp(x)) FROM e", "SELECT sum(x * abs(k)) FROM e", "SELECT sum(x ^ 2) FROM e", "SELECT sum(power(x, 2)) FROM e", "SELECT sum(tanh(x)) FROM e",
 	"SELECT sum(x) FROM e WHERE k IN (1, 2)", "SELECT sum(x) FROM e WHERE f BETWEEN 0 AND 1000000000", "SELECT sum(CASE k WHEN 1.0 THEN x ELSE 2 * x END) FROM e",
-	"SELECT sum(x * length(s)) FROM e", "SELECT avg(x) FROM e", "SELECT sum(x) + max(k) FROM e", "SELECT sum(x) / count(*) FROM e", "SELECT sum(x) FROM e WHERE s = 'a' OR k = 2::bigint",
+	"SELECT sum(x * length(s)) FROM e", "SELECT avg(x) FROM e", "SELECT sum(x) + max(k) FROM e", "SELECT sum(x) / count(*) FROM e", "SELECT sum(x) * count(f) FROM e", "SELECT sum(x) + max(n) FROM e", "SELECT sum(x) FROM e WHERE s = 'a' OR k = 2::bigint",
 	"SELECT sum(e.x) FROM e JOIN w USING (k)", "SELECT sum(e.x) FROM e NATURAL JOIN w", "SELECT sum(x * q.n) FROM w JOIN (SELECT k, count(*) + 1.5 AS n FROM e GROUP BY k LIMIT 9) q USING (k)",
 	"SELECT sum(x) FROM e WHERE k = ANY (ARRAY[1, 2])", "SELECT sum(x) FROM e WHERE k IS DISTINCT FROM 2.0", "SELECT sum(nullif(x, 4)) FROM e", "SELECT sum(sqnorm(ARRAY[x, 2])) FROM e", "SELECT sum(x) FROM e",
 }
