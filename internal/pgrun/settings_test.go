@@ -294,8 +294,7 @@ CREATE TABLE mine.pg_class (oid int); CREATE TABLE mine.run (run int);
 `
 
 // capturedPaths have that schema on them, the last ones before Postgres's own.
-var capturedPaths = []string{"mine, public, relgrad", "public, mine, relgrad", "public, relgrad, mine", "relgrad, public, mine", "pg_catalog, mine, public, relgrad",
-	"mine, pg_catalog, public, relgrad", "public, mine, pg_catalog, relgrad"}
+var capturedPaths = []string{"mine, public, relgrad", "public, relgrad, mine", "pg_catalog, mine, public, relgrad", "mine, pg_catalog, public, relgrad"}
 
 // capturedLosses meet such objects where Postgres's own need a conversion of an argument.
 var capturedLosses = []string{
@@ -316,7 +315,7 @@ func TestSearchPaths(t *testing.T) {
 	s := newViewServer(t)
 	s.exec(settingsData)
 	s.exec(captures)
-	for g, path := range append([]string{"public, relgrad"}, capturedPaths[:5]...) {
+	for g, path := range []string{"public, relgrad", capturedPaths[0]} {
 		s.exec("SET search_path = " + path)
 		for i, loss := range capturedLosses {
 			_ = s.try(fmt.Sprintf("CREATE VIEW public.c%d_%d AS %s", g, i, loss)) // some make no query under some paths
@@ -331,17 +330,15 @@ func TestSearchPaths(t *testing.T) {
 				param = "w.x"
 			}
 			texts := []string{loss}
-			for made := range 6 {
-				if made == 0 || made == g || made == 1 {
-					texts = append(texts, fmt.Sprintf("public.c%d_%d", made, i))
-				}
+			for made := range 2 {
+				texts = append(texts, fmt.Sprintf("public.c%d_%d", made, i))
 			}
 			for _, text := range texts {
 				n, err := s.agrees(text, param)
 				if refused, all = refused+n, all+2; err != nil {
 					t.Errorf("%s: %s: %s: %v", path, text, loss, err)
 				}
-				if g < 6 && text == fmt.Sprintf("public.c0_%d", i) && n > 0 {
+				if g < 4 && text == fmt.Sprintf("public.c0_%d", i) && n > 0 {
 					t.Errorf("%s: %s: %s: a view of Postgres's own functions is refused", path, text, loss)
 				}
 			}
