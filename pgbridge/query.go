@@ -95,7 +95,7 @@ func (s *Session) describeTexts(q *subQuery, cols []Column) error {
 	}
 	qualified := func(sql string) string { return strings.ReplaceAll(sql, " = ", " OPERATOR(pg_catalog.=) ") }
 	items = append(items, "v.n::pg_catalog.text", qualified(madeOf("v.oid", "-1")), qualified("pg_catalog.concat("+collates+")"))
-	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + ", v.said IS NULL FROM (SELECT 1) AS one LEFT JOIN (" + q.sql + ") AS q(" +
+	rows, err := s.typeTexts("SELECT " + strings.Join(items, ", ") + ", v.said IS NULL FROM (SELECT 1) AS one LEFT JOIN (" + q.sql + ") AS q(" +
 		strings.Join(names, ", ") + ") ON false CROSS JOIN LATERAL (VALUES " + strings.Join(asked, ", ") + ") AS v(n, oid, said)" +
 		" LEFT JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) v.oid" +
 		" LEFT JOIN pg_catalog.pg_collation k ON k.oid OPERATOR(pg_catalog.=) coalesce(v.said::pg_catalog.regcollation::pg_catalog.oid, t.typcollation) ORDER BY v.n")

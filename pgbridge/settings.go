@@ -2,6 +2,7 @@ package pgbridge
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,22 +63,30 @@ func (s *Session) Meaning() string {
 
 // definitions runs a query on the catalogues that prints definitions.
 func (s *Session) definitions(sql string) ([][]string, error) {
+	values := plain
+	if s.Captured() {
+		values = maps.Clone(plain)
+		values["search_path"] = "pg_catalog"
+	}
+	return s.printed(sql, values)
+}
+
+// typeTexts runs a query that prints names of types, and holds text of the user's that means what it does under his settings.
+func (s *Session) typeTexts(sql string) ([][]string, error) {
+	return s.printed(sql, map[string]string{"quote_all_identifiers": "off"})
+}
+
+// printed runs a query under settings of our own.
+func (s *Session) printed(sql string, values map[string]string) ([][]string, error) {
 	var to, back []string
 	set := func(list []string, name, value string) []string {
 		return append(list, fmt.Sprintf("pg_catalog.set_config(%s, %s, %v)", quoteText(name), quoteText(value), s.local()))
 	}
-	change := func(name, value string) {
-		if now := s.current()[name]; now != value {
+	for _, name := range meaningful {
+		value, ours := values[name]
+		if now := s.current()[name]; ours && now != value {
 			to, back = set(to, name, value), set(back, name, now)
 		}
-	}
-	for _, name := range meaningful {
-		if value, ok := plain[name]; ok {
-			change(name, value)
-		}
-	}
-	if s.Captured() {
-		change("search_path", "pg_catalog")
 	}
 	if s.err != nil { // the settings are not known
 		return nil, s.failed()

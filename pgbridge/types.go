@@ -136,7 +136,7 @@ func (s *Session) Text() *kernels.Named {
 
 // typeNamed finds a type by its name in SQL.
 func (s *Session) typeNamed(name string) (serverType, bool, error) {
-	rows, err := s.texts(`SELECT ` + strings.ReplaceAll(madeOf("t.oid", "-1"), " = ", " OPERATOR(pg_catalog.=) ") + ` FROM pg_catalog.pg_type t
+	rows, err := s.typeTexts(`SELECT ` + strings.ReplaceAll(madeOf("t.oid", "-1"), " = ", " OPERATOR(pg_catalog.=) ") + ` FROM pg_catalog.pg_type t
   WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(` + quoteText(name) + `)`)
 	if err != nil || len(rows) == 0 {
 		return serverType{}, false, err

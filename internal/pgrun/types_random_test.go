@@ -5,7 +5,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -169,7 +171,7 @@ func TestBackendTypes(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	servers := newTypedServers(t)
-	uses, counts := map[string]int{}, [5]int{}
+	uses, counts := map[string][5]int{}, [5]int{} // by outcome
 	for seed := *seedFlag; seed < *seedFlag+*typedFlag; seed++ {
 		q := randquery.GenerateTyped(seed)
 		outcome, err := servers[q.ICU].run(q)
@@ -182,9 +184,9 @@ func TestBackendTypes(t *testing.T) {
 		}
 		counts[outcome]++
 		for u := range q.Uses {
-			if outcome == typedAgrees {
-				uses[u]++
-			}
+			by := uses[u]
+			by[outcome]++
+			uses[u] = by
 		}
 	}
 	t.Logf("%d agree, %d refused, %d by one engine, %d NULL, %d invalid", counts[0], counts[1], counts[2], counts[3], counts[4])
@@ -194,7 +196,9 @@ func TestBackendTypes(t *testing.T) {
 				t.Logf("refused %d: %s", n, m)
 			}
 		}
-		t.Log(uses)
+		for _, u := range slices.Sorted(maps.Keys(uses)) {
+			t.Logf("drawn %s: %v", u, uses[u])
+		}
 	}
 	if n := int(*typedFlag); n >= 80 && (counts[typedRefused]+counts[typedHalf] > n/3 || counts[typedAgrees] < n/3) {
 		t.Errorf("of %d queries %d agree, %d are refused", n, counts[typedAgrees], counts[typedRefused]+counts[typedHalf])

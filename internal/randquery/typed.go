@@ -37,6 +37,8 @@ type typ struct {
 	text   bool
 	number bool
 	none   bool // no min, max or greatest
+	hard   bool // loss refuses to compare it, or to put it in order
+	icu    bool // so in a database whose collation is ICU's
 }
 
 // typs are the types. Of their values some are written differently and equal, and the order of the texts is not theirs.
@@ -49,43 +51,43 @@ var typs = []typ{
 	{name: "timestamp", values: []string{"2020-02-01 10:00:00", "2020-02-01 09:00:00.5", "0001-01-01 00:00:00 BC", "infinity", "12000-05-05 00:00:00", "2020-02-01 00:00:00"}, weight: 4, key: true, order: true},
 	{name: "timestamptz", values: []string{"2020-11-01 05:30:00+00", "2020-11-01 06:30:00+00", "2020-11-01 01:30:00-04", "1999-01-08 04:05:06+08", "infinity", "2020-03-29 01:00:00+00"}, weight: 6, key: true, order: true},
 	{name: "uuid", values: []string{"00000000-0000-0000-0000-000000000001", "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "a0eebc999c0b4ef8bb6d6bb9bd380a12", "ffffffff-0000-0000-0000-000000000000"}, weight: 4, key: true, order: true},
-	{name: "varchar(8)", cast: "varchar", values: []string{"a", "B", "b", "A", "ab", "10", "9", "é", "z "}, weight: 5, key: true, order: true, text: true},
-	{name: "text", values: []string{"a", "B", "b", "A", "ab", "10", "9", "é", "z", ""}, weight: 5, key: true, order: true, text: true},
+	{name: "varchar(8)", cast: "varchar", values: []string{"a", "B", "b", "A", "ab", "10", "9", "é", "z "}, weight: 5, key: true, order: true, text: true, icu: true},
+	{name: "text", values: []string{"a", "B", "b", "A", "ab", "10", "9", "é", "z", ""}, weight: 5, key: true, order: true, text: true, icu: true},
 	{name: `text COLLATE "C"`, cast: "text", values: []string{"a", "B", "b", "A", "10", "9", "é"}, weight: 2, key: true, order: true, text: true},
-	{name: `text COLLATE "en-x-icu"`, cast: "text", values: []string{"a", "B", "b", "A", "10", "9", "é"}, weight: 3, key: true, order: true, text: true},
-	{name: "text COLLATE digits", cast: "text", values: []string{"a10", "a9", "B", "b", "10", "9"}, weight: 3, key: true, order: true, text: true},
-	{name: "text COLLATE nocase", cast: "text", values: []string{"a", "A", "B", "b", "c"}, weight: 2, key: true, order: true, text: true},
+	{name: `text COLLATE "en-x-icu"`, cast: "text", values: []string{"a", "B", "b", "A", "10", "9", "é"}, weight: 3, key: true, order: true, text: true, hard: true},
+	{name: "text COLLATE digits", cast: "text", values: []string{"a10", "a9", "B", "b", "10", "9"}, weight: 3, key: true, order: true, text: true, hard: true},
+	{name: "text COLLATE nocase", cast: "text", values: []string{"a", "A", "B", "b", "c"}, weight: 2, key: true, order: true, text: true, hard: true},
 	{name: "d_text", values: []string{"a", "B", "b", "10", "9"}, weight: 1, key: true, order: true, text: true},
-	{name: "citext", values: []string{"a", "A", "B", "b", "c"}, weight: 3, key: true, order: true, text: true},
-	{name: "char(4)", cast: "char(4)", values: []string{"a", "ab", "B", "10", "9", "b"}, weight: 4, key: true, order: true, text: true},
+	{name: "citext", values: []string{"a", "A", "B", "b", "c"}, weight: 3, key: true, order: true, text: true, hard: true},
+	{name: "char(4)", cast: "bpchar", values: []string{"a", "ab", "B", "10", "9", "b"}, weight: 4, key: true, order: true, text: true, icu: true},
 	{name: "name", values: []string{"a", "B", "b", "10", "9"}, weight: 1, key: true, order: true, text: true, none: true},
-	{name: `"char"`, values: []string{"a", "B", "b"}, weight: 1, key: true, order: true, none: true},
-	{name: "inet", values: []string{"10.0.0.1", "9.0.0.0/8", "192.168.0.1/24", "192.168.0.1", "::1", "10.0.0.1/32"}, weight: 5, key: true, order: true},
-	{name: "cidr", values: []string{"10.0.0.0/8", "9.0.0.0/8", "10.0.0.0/16", "::/0"}, weight: 2, key: true, order: true, none: true},
+	{name: `"char"`, values: []string{"a", "B", "b"}, weight: 1, key: true, order: true, none: true, hard: true},
+	{name: "inet", values: []string{"10.0.0.1", "9.0.0.0/8", "192.168.0.1/24", "192.168.0.1", "::1", "10.0.0.1/32"}, weight: 5, key: true, order: true, hard: true},
+	{name: "cidr", values: []string{"10.0.0.0/8", "9.0.0.0/8", "10.0.0.0/16", "::/0"}, weight: 2, key: true, order: true, none: true, hard: true},
 	{name: "macaddr", values: []string{"08:00:2b:01:02:03", "0800.2b01.0204", "00:00:00:00:00:01"}, weight: 1, key: true, order: true, none: true},
 	{name: "interval", values: []string{"24 hours", "1 day", "30 days", "1 mon", "-1 day", "1 year", "00:00:00", "9 days"}, weight: 6, key: true, order: true},
-	{name: "numeric", values: []string{"1.0", "1.00", "10", "9", "-0.5", "123456789012345678901234567890", "0.1", "123456789012345678901234567891"}, weight: 5, key: true, order: true, number: true},
+	{name: "numeric", values: []string{"1.0", "1.00", "10", "9", "-0.5", "0.1"}, weight: 5, key: true, order: true, number: true},
 	{name: "numeric(8,2)", cast: "numeric", values: []string{"1.0", "1.5", "10", "9", "-0.5", "0.1"}, weight: 3, key: true, order: true, number: true},
 	{name: "d_num", values: []string{"1.0", "1.5", "10", "9", "-0.5"}, weight: 1, key: true, order: true, number: true},
-	{name: "money", values: []string{"10.00", "9.00", "-1.00", "1000.50"}, weight: 3, key: true, order: true},
+	{name: "money", values: []string{"10.00", "9.00", "-1.00", "1000.50"}, weight: 3, key: true, order: true, hard: true},
 	{name: "time", values: []string{"10:00", "09:00", "24:00:00", "09:00:00.000001"}, weight: 3, key: true, order: true},
-	{name: "timetz", values: []string{"10:00+00", "12:00+02", "09:00-05", "10:00+01"}, weight: 3, key: true, order: true},
+	{name: "timetz", values: []string{"10:00+00", "12:00+02", "09:00-05", "10:00+01"}, weight: 3, key: true, order: true, hard: true},
 	{name: "bit(4)", values: []string{"1010", "0101", "0000"}, weight: 2, key: true, order: true, none: true},
 	{name: "varbit", values: []string{"1", "10", "01", ""}, weight: 2, key: true, order: true, none: true},
 	{name: "bytea", values: []string{`\x00`, `\xff`, `\x61`, `\x`}, weight: 2, key: true, order: true, none: true},
-	{name: "jsonb", values: []string{"1", "10", "9", `"a"`, `{"a": 1, "b": 2}`, `{"b": 2, "a": 1}`, "null", "[1, 2]", "1.0"}, weight: 4, key: true, order: true, none: true},
+	{name: "jsonb", values: []string{"1", "10", "9", `"a"`, `{"a": 1, "b": 2}`, `{"b": 2, "a": 1}`, "null", "[1, 2]", "1.0"}, weight: 4, key: true, order: true, none: true, hard: true},
 	{name: "json", values: []string{"1", `{"a": 1}`, "[1, 2]"}, weight: 1},
 	{name: "boolean", values: []string{"t", "f"}, weight: 2, key: true, order: true, none: true},
 	{name: "bigint", values: []string{"9007199254740993", "9007199254740992", "-1", "10", "9"}, weight: 3, key: true, order: true, number: true},
 	{name: "smallint", values: []string{"1", "2", "10", "9", "-3"}, weight: 1, key: true, order: true, number: true},
 	{name: "oid", values: []string{"4294967295", "1", "10"}, weight: 1, key: true, order: true},
-	{name: "int4range", values: []string{"[1,5)", "[1,4]", "empty", "[10,20)", "[9,)"}, weight: 2, key: true, order: true, none: true},
-	{name: "span", values: []string{"[2020-01-01,2020-02-01)", "[2019-12-31,2020-02-01)", "(,)"}, weight: 1, key: true, order: true, none: true},
-	{name: "int[]", values: []string{"{1,10}", "{1,9}", "{}"}, weight: 1, key: true, order: true},
-	{name: "text[]", values: []string{"{a,B}", "{a,b}", "{10}"}, weight: 1, key: true, order: true},
-	{name: "pair", values: []string{"(1,a)", "(10,a)", "(9,B)"}, weight: 2, key: true, order: true, none: true},
-	{name: "pg_lsn", values: []string{"16/B374D848", "9/0", "A/0"}, weight: 1, key: true, order: true},
-	{name: "tsvector", values: []string{"a b", "b a", "c"}, weight: 1, key: true, order: true, none: true},
+	{name: "int4range", values: []string{"[1,5)", "[1,4]", "empty", "[10,20)", "[9,)"}, weight: 2, key: true, order: true, none: true, hard: true},
+	{name: "span", values: []string{"[2020-01-01,2020-02-01)", "[2019-12-31,2020-02-01)", "(,)"}, weight: 1, key: true, order: true, none: true, hard: true},
+	{name: "int[]", values: []string{"{1,10}", "{1,9}", "{}"}, weight: 1, key: true, order: true, hard: true},
+	{name: "text[]", values: []string{"{a,B}", "{a,b}", "{10}"}, weight: 1, key: true, order: true, hard: true},
+	{name: "pair", values: []string{"(1,a)", "(10,a)", "(9,B)"}, weight: 2, key: true, order: true, none: true, hard: true},
+	{name: "pg_lsn", values: []string{"16/B374D848", "9/0", "A/0"}, weight: 1, key: true, order: true, hard: true},
+	{name: "tsvector", values: []string{"a b", "b a", "c"}, weight: 1, key: true, order: true, none: true, hard: true},
 	{name: "point", values: []string{"(1,2)", "(0,0)"}, weight: 1},
 }
 
@@ -156,7 +158,7 @@ func (g *typedGen) typ(ok func(t *typ) bool) int {
 // tables draws a (k, g, h, n, x) and b (id, k, g, h, y): columns of one name have one type, mostly.
 func (g *typedGen) tables() {
 	any := func(*typ) bool { return true }
-	types := []int{g.typ(func(t *typ) bool { return t.key }), g.typ(any), g.typ(any)}
+	types := []int{g.typ(func(t *typ) bool { return t.key && (!t.number || !strings.Contains(t.name, "num") || g.one(8)) }), g.typ(any), g.typ(any)}
 	var cols []string
 	for i, name := range []string{"k", "g", "h"} {
 		null := i > 0 && g.one(2)

@@ -6,9 +6,13 @@ import (
 	"strings"
 )
 
-// pick draws a column whose type ok accepts.
+// pick draws a column whose type ok accepts, seldom one that a loss refuses to compare.
 func (g *typedGen) pick(cols []col, ok func(t *typ) bool) (col, bool) {
-	fit := slices.DeleteFunc(slices.Clone(cols), func(c col) bool { return !ok(&typs[c.t]) })
+	easy := !g.one(6)
+	fit := slices.DeleteFunc(slices.Clone(cols), func(c col) bool {
+		t := &typs[c.t]
+		return !ok(t) || easy && (t.hard || t.icu && g.q.ICU)
+	})
 	if len(fit) == 0 {
 		return col{}, false
 	}
@@ -83,7 +87,7 @@ func (g *typedGen) cond(cols []col, depth int) string {
 	case 4:
 		if d, ok := g.pick(g.b, func(t *typ) bool { return t == &typs[c.t] }); ok {
 			g.use("exists")
-			return fmt.Sprintf("%sEXISTS (SELECT 1 FROM b WHERE %s %s %s)", [...]string{"", "NOT "}[g.r.Intn(2)], d.sql, [...]string{"=", "=", "<", ">="}[g.r.Intn(4)], c.sql)
+			return fmt.Sprintf("%sEXISTS (SELECT 1 FROM b WHERE %s %s %s)", [...]string{"", "NOT "}[g.r.Intn(2)], d.sql, [...]string{"=", "=", "=", "=", "=", "<", ">="}[g.r.Intn(7)], c.sql)
 		}
 	case 5:
 		g.use("is distinct")
@@ -114,19 +118,19 @@ func (g *typedGen) number(cols []col, window bool) string {
 	case k < 6 && window && ok:
 		g.use("window")
 		dir := [...]string{"", " DESC", " NULLS FIRST"}[g.r.Intn(3)]
-		switch g.r.Intn(4) {
-		case 0:
+		switch g.r.Intn(10) {
+		case 0, 1, 2:
 			return fmt.Sprintf("rank() OVER (ORDER BY %s%s)", c.sql, dir)
-		case 1:
+		case 3, 4, 5:
 			return fmt.Sprintf("row_number() OVER (ORDER BY %s%s, a.n)", c.sql, dir)
-		case 2:
+		case 6, 7, 8:
 			return fmt.Sprintf("count(*) OVER (PARTITION BY %s)", c.sql)
 		}
 		return fmt.Sprintf("dense_rank() OVER (ORDER BY %s%s)", c.sql, dir)
 	case k < 8 && ok:
 		if d, ok := g.pick(g.b, func(t *typ) bool { return t == &typs[c.t] }); ok {
 			g.use("correlated count")
-			return fmt.Sprintf("(SELECT count(*) FROM b WHERE %s %s %s)", d.sql, [...]string{"=", "<", ">"}[g.r.Intn(3)], c.sql)
+			return fmt.Sprintf("(SELECT count(*) FROM b WHERE %s %s %s)", d.sql, [...]string{"=", "=", "=", "=", "=", "<", ">"}[g.r.Intn(7)], c.sql)
 		}
 	}
 	return "a.x"
