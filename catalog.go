@@ -29,6 +29,7 @@ type catalog struct {
 	reads    map[*sqlfront.OpaqueQuery][]object     // tables that a sub-query looked at
 	perStep  map[object]bool                        // tables that other rows may be in at every step, while a query is compiled
 	tables   map[object]*ra.Table                   // described while a query is planned: a description counts rows; nil: none is planned
+	literals bool                                   // one was read, which the session's settings have a say in
 	reading  time.Duration                          // how long the executor's reads have taken
 }
 
@@ -189,6 +190,7 @@ func (c *catalog) Named(_ context.Context, path []string, t sqlfront.TypeName) (
 
 // Literal implements sqlfront.Catalog.
 func (c *catalog) Literal(t *kernels.Named, text string) (string, error) {
+	c.literals = true
 	return c.db.Literal(t, text)
 }
 

@@ -77,12 +77,18 @@ func (s *Server) compileText(ctx context.Context, loss, param string) error {
 			WithHint("relgrad pg install --db DSN installs it. With the extension gradients need no compilation.")
 	}
 	var c *compiled
+	s.cat.literals = false
 	names, settings, err := s.cat.notes(func() error {
 		c, err = s.plan(ctx, request{loss: loss, params: []string{param}, draw: true})
 		return err
 	})
 	if err != nil {
 		return plain(err)
+	}
+	if s.cat.literals { // the texts have what they meant
+		for _, name := range []string{"DateStyle", "IntervalStyle", "TimeZone", "lc_monetary"} {
+			settings[name] = ""
+		}
 	}
 	ref, _, err := sqlfront.ParseParam(ctx, s.cat, param)
 	if err != nil {
