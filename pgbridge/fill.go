@@ -41,6 +41,9 @@ func (s *Session) Fill(ctx context.Context, name string, r *store.Relation, key 
 func (s *Session) FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error) {
 	var names, types, key, items []string
 	for _, c := range t.Cols {
+		if c.NoType == ra.NoRight {
+			continue
+		}
 		names, types = append(names, c.Name), append(types, c.PGType)
 		items = append(items, "d."+quoteIdent(c.Name)+"::"+c.PGType)
 	}

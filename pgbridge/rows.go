@@ -56,9 +56,12 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i]}
 		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i], s.named(r.types[i]))
 		tc.Type.Nullable = f.valid[i] < f.rows
+		if f.denied[i] {
+			tc.Type, tc.NoType = kernels.Type{Kind: kernels.Text}, ra.NoRight
+		}
 		t.Cols = append(t.Cols, tc)
 	}
-	t.Key, t.Declared = identity(r.table, f.rows)
+	t.Key, t.Declared = identity(r.table, f)
 	return t, nil
 }
 
@@ -90,58 +93,6 @@ func kernelType(t store.Type, shape tensor.Shape, of *kernels.Named) (k kernels.
 		k.Kind, k.Of = kernels.Text, of
 	}
 	return k, ""
-}
-
-// identity finds the columns that tell rows apart.
-func identity(t *store.TableDef, rows int64) (key []int, declared bool) {
-	for _, names := range t.Keys() {
-		for _, n := range names {
-			key = append(key, t.Column(n))
-		}
-		return key, true
-	}
-	if rows == 1 {
-		return nil, true
-	}
-	return []int{ra.RowID}, false
-}
-
-// facts counts a table's rows and looks at its chunks.
-func (s *Session) facts(r *relation) (*tableFacts, error) {
-	key := r.table.Schema + "\x00" + r.table.Name
-	if f := s.tables[key]; f != nil {
-		return f, nil
-	}
-	items, from := []string{"pg_catalog.count(*)"}, quoteName(r.table.Schema, r.table.Name)
-	for _, c := range r.table.Cols {
-		col := quoteIdent(c.Name)
-		items = append(items, "pg_catalog.count("+col+")")
-		if c.Type.Array {
-			items = append(items, "(SELECT pg_catalog.array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+" IS NOT NULL LIMIT 1)")
-		}
-	}
-	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + " FROM " + from)
-	if sqlerr.Code(err) == insufficientPrivilege {
-		err.(*sqlerr.Error).Hint = "The engine reads the tables of a loss, also those behind its views, with the rights of who calls: GRANT SELECT ON them."
-	}
-	if err != nil {
-		return nil, err
-	}
-	f := &tableFacts{}
-	f.rows, _ = strconv.ParseInt(rows[0][0], 10, 64)
-	at := 1
-	for _, c := range r.table.Cols {
-		n, _ := strconv.ParseInt(rows[0][at], 10, 64)
-		at++
-		var shape tensor.Shape
-		if c.Type.Array {
-			shape = readDims(rows[0][at])
-			at++
-		}
-		f.valid, f.shape = append(f.valid, n), append(f.shape, shape)
-	}
-	s.tables[key] = f
-	return f, nil
 }
 
 // readDims reads "[1:2][1:3]"; nil for an empty array.
@@ -183,7 +134,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 	}
 	order := ""
 	if !keyed {
-		order = " ORDER BY " + systemOrder
+		order = " ORDER BY " + rowOrder(t)
 	}
 	c := collector{what: fmt.Sprintf("table \"%s\"", t.Name), table: t, cols0: wanted, rows: int(t.Rows)}
 	if _, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, true, c.add); err != nil {
@@ -213,9 +164,6 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 	}
 	return data[:len(cols)], nil
 }
-
-// systemOrder is the order of rows without a key.
-const systemOrder = "tableoid, ctid"
 
 // column reads a column in the form of its type in the algebra.
 func column(c *ra.TableColumn) string {
@@ -484,9 +432,12 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 			return store.Version{}, err
 		}
 	}
-	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places
+	always := func() store.Version { // as if it had changed
 		s.begun++
-		return store.Version{Keys: s.begun, Values: s.begun}, nil
+		return store.Version{Keys: s.begun, Values: s.begun}
+	}
+	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places
+		return always(), nil
 	}
 	from := quoteName(r.table.Schema, r.table.Name)
 	place, err := s.placeHash()
@@ -494,6 +445,9 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 		return store.Version{}, bare(err)
 	}
 	rows, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.bit_xor(" + place + ")) FROM " + from)
+	if sqlerr.Code(err) == insufficientPrivilege { // places belong to the whole table, of which columns are granted one by one
+		return always(), nil
+	}
 	if err != nil {
 		return store.Version{}, bare(err)
 	}
@@ -559,7 +513,7 @@ func (s *Session) PresentQuery(query, table string) (string, error) {
 
 // casts gives the columns of a table's rows their own types.
 func (s *Session) casts(table string) (string, error) {
-	rows, err := s.texts("SELECT pg_catalog.string_agg(pg_catalog.format('d.%I::%s', a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) " +
+	rows, err := s.texts("SELECT pg_catalog.string_agg(pg_catalog.format(CASE WHEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') THEN 'd.%I::%s' ELSE 'NULL::%2$s AS %1$I' END, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) " +
 		quoteText(table) + "::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped")
 	if err != nil {
 		return "", bare(err)

@@ -35,9 +35,10 @@ type Session struct {
 
 // tableFacts are what a table's content says about it.
 type tableFacts struct {
-	rows  int64
-	valid []int64
-	shape []tensor.Shape
+	rows   int64
+	valid  []int64
+	shape  []tensor.Shape
+	denied []bool // columns that the user may not read
 }
 
 // NewSession makes a session.

@@ -121,6 +121,9 @@ func (v *Vector) Plain() *Vector {
 	return &out
 }
 
+// NoRight is the NoType of a column that the user may not read.
+const NoRight = "you have no right to read it"
+
 // TableColumn is a column of a stored table.
 type TableColumn struct {
 	Name   string

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -238,12 +239,20 @@ func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table
 		}
 		return ParamRef{}, nil, e
 	}
+	if i := slices.IndexFunc(t.Cols, func(c ra.TableColumn) bool { return c.NoType == ra.NoRight }); !t.Declared && i >= 0 {
+		return ParamRef{}, nil, noRight(t.Name, t.Cols[i].Name).WithDetail("A parameter's key must be readable: it names the rows of its gradient.")
+	}
 	if !t.Declared {
 		return ParamRef{}, nil, sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no primary key", t.Name).
 			WithHint("%s", keyHint(ctx, cat, "Without a key the rows of its gradient cannot be named", t))
 	}
 	ref.Schema = t.Schema
 	return ref, t, checkParam(t, ref)
+}
+
+// noRight is the error of a column that the user may not read.
+func noRight(table, column string) *sqlerr.Error {
+	return sqlerr.New("42501", "permission denied for table %s", table).WithHint("GRANT SELECT (%s) ON %s TO the role that calls.", QualifiedName("", column), QualifiedName("", table))
 }
 
 // keyHint says how a table comes to a key.
@@ -276,6 +285,12 @@ func checkParam(t *ra.Table, ref ParamRef) error {
 			isKey = isKey || k == i
 		}
 		if (ref.Column == "" || ref.Column == c.Name) && !isKey {
+			if c.NoType == ra.NoRight && ref.Column == "" { // another's, which the loss may leave alone
+				continue
+			}
+			if c.NoType == ra.NoRight {
+				return noRight(t.Name, c.Name)
+			}
 			if c.NoType != "" && c.IsValue() {
 				return sqlerr.New(sqlerr.InvalidParameter, "column %q of parameter %q has no derivative: %s", c.Name, t.Name, c.NoType)
 			}

@@ -30,7 +30,7 @@ type scope struct {
 }
 
 // absent is a column without a form in the algebra.
-type absent struct{ table, name, why string }
+type absent struct{ table, name, why, of string }
 
 type scopeCol struct {
 	table, name string
@@ -66,7 +66,7 @@ func (s *scope) addInput(r *relation, alias string, cols []string) {
 	if r.table != nil {
 		for _, c := range r.table.Cols {
 			if c.NoType != "" {
-				s.absent = append(s.absent, absent{alias, c.Name, c.NoType})
+				s.absent = append(s.absent, absent{alias, c.Name, c.NoType, r.table.Name})
 			}
 		}
 	}
@@ -449,6 +449,10 @@ func (s *scope) visibleAs(c *ColumnRef) (*scopeCol, error) {
 	}
 	for _, a := range s.absent {
 		if a.name == name && (table == "" || a.table == table) {
+			if a.why == ra.NoRight {
+				e := s.f.fail(c, "42501", "permission denied for table %s", a.of)
+				return nil, e.WithHint("The engine reads the tables of a loss, also those behind its views, with the rights of who calls: GRANT SELECT (%s) ON them.", QualifiedName("", name))
+			}
 			return nil, s.f.fail(c, sqlerr.InvalidParameter, "column %q of %q cannot be read by a loss: %s", name, a.table, a.why)
 		}
 	}

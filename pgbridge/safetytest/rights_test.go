@@ -1,5 +1,7 @@
 package safetytest
 
+import "strings"
+
 // denied calls without the rights that the queries themselves would need.
 func denied(e *env) {
 	e.must("CREATE ROLE poor LOGIN; GRANT SELECT ON trend, loss TO poor")
@@ -24,6 +26,48 @@ func denied(e *env) {
 	p = e.another("user=poor") // one that has no temporary tables yet
 	p.alive2()
 	p.fails("SELECT backward('loss', ARRAY['trend'])", "42501", "permission denied to create temporary tables")
+	p.Close(e.t.Context())
+	e.must("DROP OWNED BY poor; DROP ROLE poor")
+}
+
+// columns: rights to columns one by one suffice for what a loss reads, and for nothing else.
+func columns(e *env) {
+	e.must("ALTER TABLE point ADD COLUMN hidden double precision DEFAULT 7; ALTER TABLE point ADD COLUMN chunk real[]; UPDATE point SET chunk = '{1,2}'; ALTER TABLE trend ADD COLUMN note text DEFAULT 'mine';" +
+		"ALTER TABLE trend ADD COLUMN spare double precision DEFAULT 3; CREATE ROLE poor LOGIN; GRANT SELECT (x, y) ON point TO poor; GRANT SELECT (id, slope, shift) ON trend TO poor; GRANT SELECT ON loss TO poor")
+	p := e.another("user=poor")
+	for _, engine := range []string{"chunk", "sql"} {
+		p.must("SET relgrad.engine = " + engine)
+		for range 2 { // the second finds what the first has kept
+			p.gives("SELECT id, round(slope::numeric, 1), note, spare FROM gradient('loss', NULL::trend)", "1|"+slope+"|NULL|NULL")
+			p.gives("SELECT round(backward('loss', ARRAY['trend'])::numeric, 2)", "19.30")
+			p.gives("SELECT round(slope::numeric, 1) FROM trend_grad", slope)
+		}
+		p.gives("SELECT round(backward('loss', ARRAY['trend.slope'])::numeric, 2)", "19.30")
+		p.gives("SELECT bool_and(ok) FROM check_gradient('loss', 'trend')", "t")
+		p.gives("SELECT round(slope::numeric, 1) FROM gradient('SELECT avg((y - slope * x - shift) ^ 2) FROM (SELECT DISTINCT x, y FROM point) q, trend', NULL::trend)", slope)
+		for _, loss := range []string{"SELECT avg(hidden * slope) FROM point, trend", "SELECT avg(p.hidden * slope) FROM point p, trend", "SELECT sum(slope) FROM trend WHERE id IN (SELECT id FROM point LIMIT 3)",
+			"SELECT avg(sum_elements(chunk) * slope) FROM point, trend", "SELECT sum(slope * spare) FROM trend", "SELECT sum(slope) FROM trend WHERE length(note) > 1"} {
+			p.fails("SELECT * FROM gradient('"+loss+"', NULL::trend)", "42501", "permission denied for table")
+			p.fails("CALL train('"+loss+"', ARRAY['trend'])", "42501", "permission denied for table")
+		}
+		p.fails("SELECT backward('loss', ARRAY['trend.spare'])", "42501", "permission denied for table trend")
+		p.fails("SELECT * FROM gradient('SELECT sum(x) FROM point', NULL::public.point)", "42501", "permission denied for table point") // its key
+		// what the table's owner sees is not what he sees who comes after him in the session
+		e.must("SET relgrad.engine = " + engine)
+		e.must("SELECT * FROM gradient('SELECT avg(hidden * slope) FROM point, trend', NULL::trend); SET ROLE poor")
+		e.fails("SELECT * FROM gradient('SELECT avg(hidden * slope) FROM point, trend', NULL::trend)", "42501", "permission denied for table point")
+		e.gives("SELECT round(slope::numeric, 1), spare FROM gradient('loss', NULL::trend)", slope+"|NULL")
+		e.must("RESET ROLE")
+		e.gives("SELECT slope FROM gradient('SELECT avg(hidden * slope) FROM point, trend', NULL::trend)", "7")
+		e.must("GRANT UPDATE (slope, shift) ON trend TO poor")
+		p.must("CALL train('loss', ARRAY['trend'], lr => 0.1, epochs => 5)")
+		if !strings.Contains(strings.Join(p.notices, "\n"), "trains trend.slope, trend.shift (1),") {
+			e.t.Errorf("train says %q", p.notices)
+		}
+		p.gives("SELECT slope > 0.1, (SELECT status FROM relgrad.run ORDER BY run DESC LIMIT 1) FROM trend", "t|finished")
+		e.must("REVOKE UPDATE (slope, shift) ON trend FROM poor; UPDATE trend SET slope = 0, shift = 0")
+		e.gives("SELECT note, spare FROM trend", "mine|3")
+	}
 	p.Close(e.t.Context())
 	e.must("DROP OWNED BY poor; DROP ROLE poor")
 }

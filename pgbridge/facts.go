@@ -1,0 +1,123 @@
+package pgbridge
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// identity finds the columns that tell rows apart, among those that the user may read.
+func identity(t *store.TableDef, f *tableFacts) (key []int, declared bool) {
+	for _, names := range t.Keys() {
+		key = nil
+		for _, n := range names {
+			if c := t.Column(n); !f.denied[c] {
+				key = append(key, c)
+			}
+		}
+		if len(key) == len(names) {
+			return key, true
+		}
+	}
+	if f.rows == 1 {
+		return nil, true
+	}
+	return []int{ra.RowID}, false
+}
+
+// facts counts a table's rows and looks at its chunks, in the columns that the user may read.
+func (s *Session) facts(r *relation) (*tableFacts, error) {
+	key := r.table.Schema + "\x00" + r.table.Name
+	if f := s.tables[key]; f != nil {
+		return f, nil
+	}
+	f := &tableFacts{denied: make([]bool, len(r.table.Cols))}
+	err := s.count(r, f)
+	if sqlerr.Code(err) == insufficientPrivilege {
+		if err = s.granted(r, f, err); err == nil {
+			err = s.count(r, f)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.tables[key] = f
+	return f, nil
+}
+
+// granted finds the columns that the user may read one by one; the error stands where there are none.
+func (s *Session) granted(r *relation, f *tableFacts, err error) error {
+	var items []string
+	for _, c := range r.table.Cols {
+		items = append(items, fmt.Sprintf("pg_catalog.has_column_privilege(%d::pg_catalog.oid, %s, 'SELECT')", r.oid, quoteText(c.Name)))
+	}
+	rows, e := s.texts("SELECT " + strings.Join(items, ", "))
+	if e != nil {
+		return e
+	}
+	for i, may := range rows[0] {
+		f.denied[i] = may != "true"
+	}
+	if !slices.Contains(f.denied, true) || !slices.Contains(f.denied, false) { // something else is missing, such as the right to the schema
+		err.(*sqlerr.Error).Hint = "The engine reads the tables of a loss, also those behind its views, with the rights of who calls: GRANT SELECT ON them."
+		return err
+	}
+	return nil
+}
+
+// count fills in the facts of the columns that are not denied.
+func (s *Session) count(r *relation, f *tableFacts) error {
+	items, from := []string{"pg_catalog.count(*)"}, quoteName(r.table.Schema, r.table.Name)
+	for i, c := range r.table.Cols {
+		if f.denied[i] {
+			continue
+		}
+		col := quoteIdent(c.Name)
+		items = append(items, "pg_catalog.count("+col+")")
+		if c.Type.Array {
+			items = append(items, "(SELECT pg_catalog.array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+" IS NOT NULL LIMIT 1)")
+		}
+	}
+	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + " FROM " + from)
+	if err != nil {
+		return err
+	}
+	f.rows, _ = strconv.ParseInt(rows[0][0], 10, 64)
+	at := 1
+	next := func() string { at++; return rows[0][at-1] }
+	for i, c := range r.table.Cols {
+		n, shape := f.rows, tensor.Shape(nil)
+		if !f.denied[i] {
+			n, _ = strconv.ParseInt(next(), 10, 64)
+			if c.Type.Array {
+				shape = readDims(next())
+			}
+		}
+		f.valid, f.shape = append(f.valid, n), append(f.shape, shape)
+	}
+	return nil
+}
+
+// systemOrder is the order of rows without a key.
+const systemOrder = "tableoid, ctid"
+
+// rowOrder is the order of the rows of a table without a key. The places of rows belong to the whole table: of one whose columns are
+// granted one by one the rows stand in the order of all that the user may read, and those that are equal in that are the same to him.
+func rowOrder(t *ra.Table) string {
+	var cols []string
+	for _, c := range t.Cols {
+		if c.NoType != ra.NoRight {
+			cols = append(cols, quoteIdent(c.Name))
+		}
+	}
+	if len(cols) == len(t.Cols) {
+		return systemOrder
+	}
+	return "ROW(" + strings.Join(cols, ", ") + ")::pg_catalog.text COLLATE pg_catalog.\"C\""
+}
