@@ -28,9 +28,52 @@ func (a *args) list(name string) []string {
 	case []string:
 		return v
 	case string:
-		return []string{v}
+		return nameList(v)
 	}
 	return nil
+}
+
+// nameList reads a text where a list of names is expected: one name, or, in braces, a list as arrays are written.
+func nameList(s string) []string {
+	text := strings.TrimSpace(s)
+	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
+		return []string{s}
+	}
+	var out []string
+	var word strings.Builder
+	quoted, any := false, false
+	for _, c := range []byte(text[1:]) {
+		switch {
+		case quoted && c != '"' || c != '"' && c != ',' && c != '}':
+			word.WriteByte(c)
+			any = true
+		case c == '"':
+			quoted, any = !quoted, true
+		default: // the end of a name
+			if name := strings.TrimSpace(word.String()); any {
+				out = append(out, name)
+			}
+			word.Reset()
+			any = false
+		}
+	}
+	return out
+}
+
+// oneParam is the only element of a list.
+func oneParam(list []string) (string, error) {
+	if len(list) != 1 {
+		return "", sqlerr.New(sqlerr.InvalidParameter, "check_gradient checks one parameter at a time, not %d", len(list))
+	}
+	return list[0], nil
+}
+
+// stageOf is the stage of explain_gradient, that of the SQL where none is given.
+func stageOf(v any) string {
+	if s, ok := v.(string); ok {
+		return s
+	}
+	return "sql"
 }
 
 func (a *args) int(name string, def int64) int64 {
@@ -145,11 +188,16 @@ func readArgs(call *sqlfront.FuncCall, positional []string, skip int, named ...s
 		return nil, err
 	}
 	for i, n := range positional {
-		if v, ok := a.value[n]; i >= skip && (!ok || v == nil) {
+		if v, ok := a.value[n]; ok && v == nil && i >= skip {
+			return nil, sqlerr.At(int(a.expr[n].Position()), sqlerr.NullNotAllowed, "%s needs the argument %q, which is NULL", call.Name, n)
+		} else if !ok && i >= skip {
 			return nil, sqlerr.At(int(call.At), sqlerr.UndefinedFunction, "%s needs the argument %q", call.Name, n)
 		}
 	}
 	for _, name := range a.names {
+		if v, ok := a.value[name]; ok && v == nil && slices.Contains(named, name) {
+			continue // as if it were not given
+		}
 		if err := a.check(name); err != nil {
 			return nil, err
 		}

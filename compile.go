@@ -83,6 +83,9 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		refs, ps = append(refs, ref), append(ps, p)
 		c.tables, c.cols = append(c.tables, t), append(c.cols, p.Cols)
 	}
+	if strings.TrimSpace(r.loss) == "" {
+		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "the loss is an empty text").WithHint("A loss is the name of a view, or the text of a query."), "loss", 0)
+	}
 	if strings.ContainsAny(r.loss, " (\n") && !sqlfront.IsName(r.loss) {
 		if err := db.judged(ctx, r.loss); err != nil {
 			return nil, about(err, "loss", 0)

@@ -33,13 +33,14 @@ func (f *functions) TableFunc(ctx context.Context, call *sqlfront.FuncCall, text
 		if err != nil {
 			return nil, true, err
 		}
-		if l := args.list("param"); len(l) != 1 {
-			return nil, true, sqlerr.At(int(args.expr["param"].Position()), sqlerr.InvalidParameter, "check_gradient checks one parameter at a time, not %d", len(l))
+		param, err := oneParam(args.list("param"))
+		if err != nil {
+			return nil, true, at(err, int(args.expr["param"].Position()))
 		}
 		if n := args.int("batch_size", 1); n < 1 {
 			return nil, true, sqlerr.At(int(args.expr["batch_size"].Position()), sqlerr.InvalidParameter, "batch_size must be at least 1, not %d", n)
 		}
-		rows, err := f.db.Check(ctx, args.text("loss"), args.list("param")[0], CheckOptions{Samples: int(args.int("samples", 100)),
+		rows, err := f.db.Check(ctx, args.text("loss"), param, CheckOptions{Samples: int(args.int("samples", 100)),
 			Step: args.step(), Seed: args.int("seed", 0), Batch: args.text("batch"), BatchSize: args.int("batch_size", 0)})
 		if err != nil {
 			return nil, true, args.place(err)
@@ -64,11 +65,7 @@ func (f *functions) ScalarFunc(ctx context.Context, call *sqlfront.FuncCall, tex
 		if err != nil {
 			return "", nil, true, err
 		}
-		stage := "sql"
-		if s := args.text("stage"); s != "" {
-			stage = s
-		}
-		s, err := f.db.Explain(ctx, args.text("loss"), args.list("param"), stage)
+		s, err := f.db.Explain(ctx, args.text("loss"), args.list("param"), stageOf(args.value["stage"]))
 		return "text", s, true, args.place(err)
 	case "current_step":
 		return "bigint", f.db.cat.env.Step, true, nil
@@ -216,8 +213,11 @@ func constant(e sqlfront.Expr) (any, error) {
 			var list []string
 			for _, s := range v {
 				t, ok := s.(string)
+				if s == nil {
+					return nil, sqlerr.At(int(x.At), sqlerr.NullNotAllowed, "an array of names must hold texts, not NULL")
+				}
 				if !ok {
-					return nil, sqlerr.At(int(x.At), sqlerr.InvalidParameter, "an array of names must hold texts, not %v", s)
+					return nil, sqlerr.At(int(x.At), sqlerr.InvalidParameter, "an array of names must hold texts, not %s", quoted(s))
 				}
 				list = append(list, t)
 			}
@@ -260,8 +260,11 @@ func constant(e sqlfront.Expr) (any, error) {
 				return nil, err
 			}
 			s, ok := v.(string)
+			if v == nil {
+				return nil, sqlerr.At(int(el.Position()), sqlerr.NullNotAllowed, "an array of names must hold texts, not NULL")
+			}
 			if !ok {
-				return nil, sqlerr.At(int(el.Position()), sqlerr.InvalidParameter, "an array of names must hold texts, not %v", v)
+				return nil, sqlerr.At(int(el.Position()), sqlerr.InvalidParameter, "an array of names must hold texts, not %s", quoted(v))
 			}
 			list = append(list, s)
 		}

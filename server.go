@@ -103,6 +103,9 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 	most, err := strconv.ParseInt(r.Settings["spill"], 10, 64)
 	b.engine.spill = spillBounds{dir: r.Settings["spill_dir"], bounded: err == nil && most >= 0, most: most}
 	v := values(r.Args)
+	if err := v.missing(r.Function); err != nil {
+		return nil, err
+	}
 	switch r.Function {
 	case "gradient":
 		return b.gradient(ctx, v.text("loss"), r.Settings["param_table"], v)
@@ -110,14 +113,18 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 		x, err := b.engine.Backward(ctx, v.text("loss"), v.list("params"), v.step(), v.int("seed", 0))
 		return one("backward", []float64{x}), plain(err)
 	case "check_gradient":
-		rows, err := b.engine.Check(ctx, v.text("loss"), v.text("param"), CheckOptions{Samples: int(v.int("samples", 100)), Step: v.step(), Seed: v.int("seed", 0),
+		param, err := oneParam(v.list("param"))
+		if err != nil {
+			return nil, err
+		}
+		rows, err := b.engine.Check(ctx, v.text("loss"), param, CheckOptions{Samples: int(v.int("samples", 100)), Step: v.step(), Seed: v.int("seed", 0),
 			Batch: v.text("batch"), BatchSize: v.int("batch_size", 0)})
 		if err != nil {
 			return nil, plain(err)
 		}
 		return &pgbridge.Answer{Rows: blockOf(checkRelation(rows))}, nil
 	case "explain_gradient":
-		s, err := b.engine.Explain(ctx, v.text("loss"), []string{v.text("param")}, v.text("stage"))
+		s, err := b.engine.Explain(ctx, v.text("loss"), v.list("param"), stageOf(v["stage"]))
 		if err != nil {
 			return nil, plain(err)
 		}
@@ -216,9 +223,28 @@ func (v values) text(name string) string {
 	}
 }
 
+// list gives names; a text is one, or a list in braces.
 func (v values) list(name string) []string {
-	l, _ := v[name].([]string)
-	return l
+	switch x := v[name].(type) {
+	case []string:
+		return x
+	case string:
+		return nameList(x)
+	}
+	return nil
+}
+
+// needs are the arguments that may not be NULL, by function.
+var needs = map[string][]string{"gradient": {"loss"}, "backward": {"loss", "params"}, "check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}}
+
+// missing refuses a call without one of them: what is NULL does not come.
+func (v values) missing(function string) error {
+	for _, name := range needs[function] {
+		if v[name] == nil {
+			return sqlerr.New(sqlerr.NullNotAllowed, "%s needs the argument %q, which is NULL", function, name)
+		}
+	}
+	return nil
 }
 
 func (v values) int(name string, def int64) int64 {

@@ -1563,8 +1563,32 @@ RETURN relgrad.gen_to_real(relgrad.abs(x::double precision));
 CREATE FUNCTION relgrad.abs(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.abs(x::double precision[]));
 
+CREATE FUNCTION relgrad.abs(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.abs(x::double precision[]);
+
+CREATE FUNCTION relgrad.abs(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.abs(x::double precision[]);
+
+CREATE FUNCTION relgrad.abs(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.abs(x::double precision[]);
+
+CREATE FUNCTION relgrad.abs(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.abs(x::double precision[]);
+
 CREATE FUNCTION relgrad.acos(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.acos(x::double precision[]));
+
+CREATE FUNCTION relgrad.acos(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.acos(x::double precision[]);
+
+CREATE FUNCTION relgrad.acos(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.acos(x::double precision[]);
+
+CREATE FUNCTION relgrad.acos(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.acos(x::double precision[]);
+
+CREATE FUNCTION relgrad.acos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.acos(x::double precision[]);
 
 CREATE FUNCTION relgrad.argmax(x real[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog AS $$
 BEGIN
@@ -1574,6 +1598,18 @@ BEGIN
   RETURN relgrad.argmax(x::double precision[]);
 END $$;
 
+CREATE FUNCTION relgrad.argmax(x smallint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.argmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.argmax(x integer[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.argmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.argmax(x bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.argmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.argmax(x numeric[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.argmax(x::double precision[]);
+
 CREATE FUNCTION relgrad.argmin(x real[]) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog AS $$
 BEGIN
   IF array_ndims(x) <> 1 THEN
@@ -1582,11 +1618,47 @@ BEGIN
   RETURN relgrad.argmin(x::double precision[]);
 END $$;
 
+CREATE FUNCTION relgrad.argmin(x smallint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.argmin(x::double precision[]);
+
+CREATE FUNCTION relgrad.argmin(x integer[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.argmin(x::double precision[]);
+
+CREATE FUNCTION relgrad.argmin(x bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.argmin(x::double precision[]);
+
+CREATE FUNCTION relgrad.argmin(x numeric[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.argmin(x::double precision[]);
+
 CREATE FUNCTION relgrad.asin(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.asin(x::double precision[]));
 
+CREATE FUNCTION relgrad.asin(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.asin(x::double precision[]);
+
+CREATE FUNCTION relgrad.asin(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.asin(x::double precision[]);
+
+CREATE FUNCTION relgrad.asin(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.asin(x::double precision[]);
+
+CREATE FUNCTION relgrad.asin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.asin(x::double precision[]);
+
 CREATE FUNCTION relgrad.atan(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.atan(x::double precision[]));
+
+CREATE FUNCTION relgrad.atan(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.atan(x::double precision[]);
+
+CREATE FUNCTION relgrad.atan(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.atan(x::double precision[]);
+
+CREATE FUNCTION relgrad.atan(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.atan(x::double precision[]);
+
+CREATE FUNCTION relgrad.atan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.atan(x::double precision[]);
 
 CREATE FUNCTION relgrad.bce_with_logits(z real, y real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
 RETURN relgrad.gen_to_real(relgrad.bce_with_logits(z::double precision, y::double precision));
@@ -1605,6 +1677,48 @@ RETURN relgrad.gen_to_real(relgrad.bce_with_logits(z, y::double precision[]));
 
 CREATE FUNCTION relgrad.bce_with_logits(z real[], y double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
 RETURN relgrad.gen_to_real(relgrad.bce_with_logits(z::double precision[], y));
+
+CREATE FUNCTION relgrad.bce_with_logits(z smallint[], y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z integer[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z bigint[], y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z numeric[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z integer[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z numeric[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z double precision, y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z, y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z double precision, y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z, y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z double precision, y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z, y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z double precision, y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z, y::double precision[]);
+
+CREATE FUNCTION relgrad.bce_with_logits(z smallint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y);
+
+CREATE FUNCTION relgrad.bce_with_logits(z integer[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y);
+
+CREATE FUNCTION relgrad.bce_with_logits(z bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y);
+
+CREATE FUNCTION relgrad.bce_with_logits(z numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.bce_with_logits(z::double precision[], y);
 
 CREATE FUNCTION relgrad.clip(x real, lo real, hi real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.clip(x::double precision, lo::double precision, hi::double precision));
@@ -1648,14 +1762,140 @@ RETURN relgrad.gen_to_real(relgrad.clip(x, lo::double precision[], hi));
 CREATE FUNCTION relgrad.clip(x real[], lo double precision, hi double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
 RETURN relgrad.gen_to_real(relgrad.clip(x::double precision[], lo, hi));
 
+CREATE FUNCTION relgrad.clip(x smallint[], lo smallint[], hi smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x integer[], lo integer[], hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x bigint[], lo bigint[], hi bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x numeric[], lo numeric[], hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo smallint[], hi smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo integer[], hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo bigint[], hi bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo numeric[], hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo integer[], hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo numeric[], hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x smallint[], lo double precision, hi smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x integer[], lo double precision, hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x bigint[], lo double precision, hi bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x numeric[], lo double precision, hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x integer[], lo double precision, hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x numeric[], lo double precision, hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.clip(x, lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.clip(x, lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.clip(x, lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.clip(x, lo, hi::double precision[]);
+
+CREATE FUNCTION relgrad.clip(x smallint[], lo smallint[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x integer[], lo integer[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x bigint[], lo bigint[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x numeric[], lo numeric[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x integer[], lo numeric[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x numeric[], lo integer[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo smallint[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo integer[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo bigint[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x double precision, lo numeric[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x, lo::double precision[], hi);
+
+CREATE FUNCTION relgrad.clip(x smallint[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi);
+
+CREATE FUNCTION relgrad.clip(x integer[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi);
+
+CREATE FUNCTION relgrad.clip(x bigint[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi);
+
+CREATE FUNCTION relgrad.clip(x numeric[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.clip(x::double precision[], lo, hi);
+
 CREATE FUNCTION relgrad.concat_axis(a real[], b real[], axis bigint) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
 RETURN relgrad.gen_to_real(relgrad.concat_axis(a::double precision[], b::double precision[], axis));
 
 CREATE FUNCTION relgrad.cos(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.cos(x::double precision[]));
 
+CREATE FUNCTION relgrad.cos(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cos(x::double precision[]);
+
+CREATE FUNCTION relgrad.cos(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cos(x::double precision[]);
+
+CREATE FUNCTION relgrad.cos(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cos(x::double precision[]);
+
+CREATE FUNCTION relgrad.cos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cos(x::double precision[]);
+
 CREATE FUNCTION relgrad.cosh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.cosh(x::double precision[]));
+
+CREATE FUNCTION relgrad.cosh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cosh(x::double precision[]);
+
+CREATE FUNCTION relgrad.cosh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cosh(x::double precision[]);
+
+CREATE FUNCTION relgrad.cosh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cosh(x::double precision[]);
+
+CREATE FUNCTION relgrad.cosh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.cosh(x::double precision[]);
 
 CREATE FUNCTION relgrad.cross_entropy(logits real[], label bigint) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1400 SET search_path = pg_catalog AS $$
 BEGIN
@@ -1673,7 +1913,37 @@ BEGIN
   RETURN relgrad.gen_to_real(relgrad.diag(x::double precision[]));
 END $$;
 
+CREATE FUNCTION relgrad.diag(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.diag(x::double precision[]);
+
+CREATE FUNCTION relgrad.diag(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.diag(x::double precision[]);
+
+CREATE FUNCTION relgrad.diag(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.diag(x::double precision[]);
+
+CREATE FUNCTION relgrad.diag(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 600
+RETURN relgrad.diag(x::double precision[]);
+
 CREATE FUNCTION relgrad.dot(a real[], b real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.dot(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.dot(a smallint[], b smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.dot(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.dot(a integer[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.dot(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.dot(a bigint[], b bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.dot(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.dot(a numeric[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.dot(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.dot(a integer[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.dot(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.dot(a numeric[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
 RETURN relgrad.dot(a::double precision[], b::double precision[]);
 
 CREATE FUNCTION relgrad.dropout(x real, p double precision) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
@@ -1766,17 +2036,65 @@ RETURN relgrad.gen_to_real(relgrad.elu(x::double precision));
 CREATE FUNCTION relgrad.elu(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
 RETURN relgrad.gen_to_real(relgrad.elu(x::double precision[]));
 
+CREATE FUNCTION relgrad.elu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.elu(x::double precision[]);
+
+CREATE FUNCTION relgrad.elu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.elu(x::double precision[]);
+
+CREATE FUNCTION relgrad.elu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.elu(x::double precision[]);
+
+CREATE FUNCTION relgrad.elu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.elu(x::double precision[]);
+
 CREATE FUNCTION relgrad.erf(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.erf(x::double precision[]));
 
+CREATE FUNCTION relgrad.erf(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.erf(x::double precision[]);
+
+CREATE FUNCTION relgrad.erf(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.erf(x::double precision[]);
+
+CREATE FUNCTION relgrad.erf(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.erf(x::double precision[]);
+
+CREATE FUNCTION relgrad.erf(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.erf(x::double precision[]);
+
 CREATE FUNCTION relgrad.exp(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
 RETURN relgrad.gen_to_real(relgrad.exp(x::double precision[]));
+
+CREATE FUNCTION relgrad.exp(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.exp(x::double precision[]);
+
+CREATE FUNCTION relgrad.exp(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.exp(x::double precision[]);
+
+CREATE FUNCTION relgrad.exp(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.exp(x::double precision[]);
+
+CREATE FUNCTION relgrad.exp(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.exp(x::double precision[]);
 
 CREATE FUNCTION relgrad.gelu(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
 RETURN relgrad.gen_to_real(relgrad.gelu(x::double precision));
 
 CREATE FUNCTION relgrad.gelu(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
 RETURN relgrad.gen_to_real(relgrad.gelu(x::double precision[]));
+
+CREATE FUNCTION relgrad.gelu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gelu(x::double precision[]);
+
+CREATE FUNCTION relgrad.gelu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gelu(x::double precision[]);
+
+CREATE FUNCTION relgrad.gelu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gelu(x::double precision[]);
+
+CREATE FUNCTION relgrad.gelu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.gelu(x::double precision[]);
 
 CREATE FUNCTION relgrad.greater(a real, b real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.greater(a::double precision, b::double precision));
@@ -1796,6 +2114,48 @@ RETURN relgrad.gen_to_real(relgrad.greater(a, b::double precision[]));
 CREATE FUNCTION relgrad.greater(a real[], b double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.greater(a::double precision[], b));
 
+CREATE FUNCTION relgrad.greater(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a double precision, b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a double precision, b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a double precision, b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a double precision, b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.greater(a smallint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b);
+
+CREATE FUNCTION relgrad.greater(a integer[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b);
+
+CREATE FUNCTION relgrad.greater(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b);
+
+CREATE FUNCTION relgrad.greater(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.greater(a::double precision[], b);
+
 CREATE FUNCTION relgrad.huber(x real, delta real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.huber(x::double precision, delta::double precision));
 
@@ -1814,11 +2174,77 @@ RETURN relgrad.gen_to_real(relgrad.huber(x, delta::double precision[]));
 CREATE FUNCTION relgrad.huber(x real[], delta double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
 RETURN relgrad.gen_to_real(relgrad.huber(x::double precision[], delta));
 
+CREATE FUNCTION relgrad.huber(x smallint[], delta smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x integer[], delta integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x bigint[], delta bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x numeric[], delta numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x integer[], delta numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x numeric[], delta integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x double precision, delta smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x, delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x double precision, delta integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x, delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x double precision, delta bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x, delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x double precision, delta numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x, delta::double precision[]);
+
+CREATE FUNCTION relgrad.huber(x smallint[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta);
+
+CREATE FUNCTION relgrad.huber(x integer[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta);
+
+CREATE FUNCTION relgrad.huber(x bigint[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta);
+
+CREATE FUNCTION relgrad.huber(x numeric[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3200
+RETURN relgrad.huber(x::double precision[], delta);
+
 CREATE FUNCTION relgrad.l2_normalize(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3800
 RETURN relgrad.gen_to_real(relgrad.l2_normalize(x::double precision[]));
 
+CREATE FUNCTION relgrad.l2_normalize(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3800
+RETURN relgrad.l2_normalize(x::double precision[]);
+
+CREATE FUNCTION relgrad.l2_normalize(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3800
+RETURN relgrad.l2_normalize(x::double precision[]);
+
+CREATE FUNCTION relgrad.l2_normalize(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3800
+RETURN relgrad.l2_normalize(x::double precision[]);
+
+CREATE FUNCTION relgrad.l2_normalize(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 3800
+RETURN relgrad.l2_normalize(x::double precision[]);
+
 CREATE FUNCTION relgrad.layer_norm(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
 RETURN relgrad.gen_to_real(relgrad.layer_norm(x::double precision[]));
+
+CREATE FUNCTION relgrad.layer_norm(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.layer_norm(x::double precision[]);
+
+CREATE FUNCTION relgrad.layer_norm(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.layer_norm(x::double precision[]);
+
+CREATE FUNCTION relgrad.layer_norm(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.layer_norm(x::double precision[]);
+
+CREATE FUNCTION relgrad.layer_norm(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.layer_norm(x::double precision[]);
 
 CREATE FUNCTION relgrad.leaky_relu(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.leaky_relu(x::double precision));
@@ -1844,14 +2270,104 @@ RETURN relgrad.gen_to_real(relgrad.leaky_relu(x, slope::double precision[]));
 CREATE FUNCTION relgrad.leaky_relu(x real[], slope double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
 RETURN relgrad.gen_to_real(relgrad.leaky_relu(x::double precision[], slope));
 
+CREATE FUNCTION relgrad.leaky_relu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x smallint[], slope smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x integer[], slope integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x bigint[], slope bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x numeric[], slope numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x integer[], slope numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x numeric[], slope integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x double precision, slope smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x, slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x double precision, slope integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x, slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x double precision, slope bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x, slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x double precision, slope numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x, slope::double precision[]);
+
+CREATE FUNCTION relgrad.leaky_relu(x smallint[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope);
+
+CREATE FUNCTION relgrad.leaky_relu(x integer[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope);
+
+CREATE FUNCTION relgrad.leaky_relu(x bigint[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope);
+
+CREATE FUNCTION relgrad.leaky_relu(x numeric[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.leaky_relu(x::double precision[], slope);
+
 CREATE FUNCTION relgrad.ln(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
 RETURN relgrad.gen_to_real(relgrad.ln(x::double precision[]));
+
+CREATE FUNCTION relgrad.ln(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.ln(x::double precision[]);
+
+CREATE FUNCTION relgrad.ln(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.ln(x::double precision[]);
+
+CREATE FUNCTION relgrad.ln(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.ln(x::double precision[]);
+
+CREATE FUNCTION relgrad.ln(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.ln(x::double precision[]);
 
 CREATE FUNCTION relgrad.log(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
 RETURN relgrad.gen_to_real(relgrad.log(x::double precision[]));
 
+CREATE FUNCTION relgrad.log(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log(x::double precision[]);
+
+CREATE FUNCTION relgrad.log(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log(x::double precision[]);
+
+CREATE FUNCTION relgrad.log(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log(x::double precision[]);
+
+CREATE FUNCTION relgrad.log(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
+RETURN relgrad.log(x::double precision[]);
+
 CREATE FUNCTION relgrad.log_softmax(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.log_softmax(x::double precision[]));
+
+CREATE FUNCTION relgrad.log_softmax(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.log_softmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.log_softmax(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.log_softmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.log_softmax(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.log_softmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.log_softmax(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.log_softmax(x::double precision[]);
 
 CREATE FUNCTION relgrad.logsumexp(x real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
 RETURN relgrad.logsumexp(x::double precision[]);
@@ -1859,14 +2375,56 @@ RETURN relgrad.logsumexp(x::double precision[]);
 CREATE FUNCTION relgrad.logsumexp(x real[], axis bigint) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
 RETURN relgrad.gen_to_real(relgrad.logsumexp(x::double precision[], axis));
 
+CREATE FUNCTION relgrad.logsumexp(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.logsumexp(x::double precision[]);
+
+CREATE FUNCTION relgrad.logsumexp(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.logsumexp(x::double precision[]);
+
+CREATE FUNCTION relgrad.logsumexp(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.logsumexp(x::double precision[]);
+
+CREATE FUNCTION relgrad.logsumexp(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.logsumexp(x::double precision[]);
+
 CREATE FUNCTION relgrad.matmul(a real[], b real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
 RETURN relgrad.gen_to_real(relgrad.matmul(a::double precision[], b::double precision[]));
+
+CREATE FUNCTION relgrad.matmul(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.matmul(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.matmul(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.matmul(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.matmul(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.matmul(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 21100
+RETURN relgrad.matmul(a::double precision[], b::double precision[]);
 
 CREATE FUNCTION relgrad.max_elements(x real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.max_elements(x::double precision[]);
 
 CREATE FUNCTION relgrad.max_elements(x real[], axis bigint) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.max_elements(x::double precision[], axis));
+
+CREATE FUNCTION relgrad.max_elements(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.max_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.max_elements(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.max_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.max_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.max_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.max_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.max_elements(x::double precision[]);
 
 CREATE FUNCTION relgrad.maximum(a real, b real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.maximum(a::double precision, b::double precision));
@@ -1886,11 +2444,65 @@ RETURN relgrad.gen_to_real(relgrad.maximum(a, b::double precision[]));
 CREATE FUNCTION relgrad.maximum(a real[], b double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.maximum(a::double precision[], b));
 
+CREATE FUNCTION relgrad.maximum(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a double precision, b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a double precision, b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a double precision, b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a double precision, b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.maximum(a smallint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b);
+
+CREATE FUNCTION relgrad.maximum(a integer[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b);
+
+CREATE FUNCTION relgrad.maximum(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b);
+
+CREATE FUNCTION relgrad.maximum(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.maximum(a::double precision[], b);
+
 CREATE FUNCTION relgrad.mean_elements(x real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1300
 RETURN relgrad.mean_elements(x::double precision[]);
 
 CREATE FUNCTION relgrad.mean_elements(x real[], axis bigint) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1400
 RETURN relgrad.gen_to_real(relgrad.mean_elements(x::double precision[], axis));
+
+CREATE FUNCTION relgrad.mean_elements(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1300
+RETURN relgrad.mean_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.mean_elements(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1300
+RETURN relgrad.mean_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.mean_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1300
+RETURN relgrad.mean_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.mean_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1300
+RETURN relgrad.mean_elements(x::double precision[]);
 
 CREATE FUNCTION relgrad.minimum(a real, b real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.minimum(a::double precision, b::double precision));
@@ -1910,10 +2522,82 @@ RETURN relgrad.gen_to_real(relgrad.minimum(a, b::double precision[]));
 CREATE FUNCTION relgrad.minimum(a real[], b double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.minimum(a::double precision[], b));
 
+CREATE FUNCTION relgrad.minimum(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a double precision, b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a double precision, b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a double precision, b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a double precision, b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a, b::double precision[]);
+
+CREATE FUNCTION relgrad.minimum(a smallint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b);
+
+CREATE FUNCTION relgrad.minimum(a integer[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b);
+
+CREATE FUNCTION relgrad.minimum(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b);
+
+CREATE FUNCTION relgrad.minimum(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.minimum(a::double precision[], b);
+
 CREATE FUNCTION relgrad.mse(a real[], b real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2500
 RETURN relgrad.mse(a::double precision[], b::double precision[]);
 
+CREATE FUNCTION relgrad.mse(a smallint[], b smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2500
+RETURN relgrad.mse(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.mse(a integer[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2500
+RETURN relgrad.mse(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.mse(a bigint[], b bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2500
+RETURN relgrad.mse(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.mse(a numeric[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2500
+RETURN relgrad.mse(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.mse(a integer[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2500
+RETURN relgrad.mse(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.mse(a numeric[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 2500
+RETURN relgrad.mse(a::double precision[], b::double precision[]);
+
 CREATE FUNCTION relgrad.norm(x real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.norm(x::double precision[]);
+
+CREATE FUNCTION relgrad.norm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.norm(x::double precision[]);
+
+CREATE FUNCTION relgrad.norm(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.norm(x::double precision[]);
+
+CREATE FUNCTION relgrad.norm(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.norm(x::double precision[]);
+
+CREATE FUNCTION relgrad.norm(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
 RETURN relgrad.norm(x::double precision[]);
 
 CREATE FUNCTION relgrad.outer(a real[], b real[]) RETURNS real[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
@@ -1924,6 +2608,24 @@ BEGIN
   RETURN relgrad.gen_to_real(relgrad.outer(a::double precision[], b::double precision[]));
 END $$;
 
+CREATE FUNCTION relgrad.outer(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.outer(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.outer(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.outer(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.outer(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.outer(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.outer(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.outer(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.outer(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.outer(a::double precision[], b::double precision[]);
+
+CREATE FUNCTION relgrad.outer(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.outer(a::double precision[], b::double precision[]);
+
 CREATE FUNCTION relgrad.power(x real[], y real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.power(x::double precision[], y::double precision[]));
 
@@ -1933,11 +2635,65 @@ RETURN relgrad.gen_to_real(relgrad.power(x, y::double precision[]));
 CREATE FUNCTION relgrad.power(x real[], y double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.power(x::double precision[], y));
 
+CREATE FUNCTION relgrad.power(x smallint[], y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x integer[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x bigint[], y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x numeric[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x integer[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x numeric[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x double precision, y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x, y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x double precision, y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x, y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x double precision, y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x, y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x double precision, y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x, y::double precision[]);
+
+CREATE FUNCTION relgrad.power(x smallint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y);
+
+CREATE FUNCTION relgrad.power(x integer[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y);
+
+CREATE FUNCTION relgrad.power(x bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y);
+
+CREATE FUNCTION relgrad.power(x numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.power(x::double precision[], y);
+
 CREATE FUNCTION relgrad.relu(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.relu(x::double precision));
 
 CREATE FUNCTION relgrad.relu(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.relu(x::double precision[]));
+
+CREATE FUNCTION relgrad.relu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.relu(x::double precision[]);
+
+CREATE FUNCTION relgrad.relu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.relu(x::double precision[]);
+
+CREATE FUNCTION relgrad.relu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.relu(x::double precision[]);
+
+CREATE FUNCTION relgrad.relu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.relu(x::double precision[]);
 
 CREATE FUNCTION relgrad.reshape(x real[], shape bigint[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.reshape(x::double precision[], shape));
@@ -1948,8 +2704,32 @@ RETURN relgrad.gen_to_real(relgrad.sigmoid(x::double precision));
 CREATE FUNCTION relgrad.sigmoid(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
 RETURN relgrad.gen_to_real(relgrad.sigmoid(x::double precision[]));
 
+CREATE FUNCTION relgrad.sigmoid(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.sigmoid(x::double precision[]);
+
+CREATE FUNCTION relgrad.sigmoid(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.sigmoid(x::double precision[]);
+
+CREATE FUNCTION relgrad.sigmoid(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.sigmoid(x::double precision[]);
+
+CREATE FUNCTION relgrad.sigmoid(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.sigmoid(x::double precision[]);
+
 CREATE FUNCTION relgrad.sign(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.sign(x::double precision[]));
+
+CREATE FUNCTION relgrad.sign(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.sign(x::double precision[]);
+
+CREATE FUNCTION relgrad.sign(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.sign(x::double precision[]);
+
+CREATE FUNCTION relgrad.sign(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.sign(x::double precision[]);
+
+CREATE FUNCTION relgrad.sign(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.sign(x::double precision[]);
 
 CREATE FUNCTION relgrad.silu(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
 RETURN relgrad.gen_to_real(relgrad.silu(x::double precision));
@@ -1957,14 +2737,62 @@ RETURN relgrad.gen_to_real(relgrad.silu(x::double precision));
 CREATE FUNCTION relgrad.silu(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.silu(x::double precision[]));
 
+CREATE FUNCTION relgrad.silu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.silu(x::double precision[]);
+
+CREATE FUNCTION relgrad.silu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.silu(x::double precision[]);
+
+CREATE FUNCTION relgrad.silu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.silu(x::double precision[]);
+
+CREATE FUNCTION relgrad.silu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.silu(x::double precision[]);
+
 CREATE FUNCTION relgrad.sin(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.sin(x::double precision[]));
+
+CREATE FUNCTION relgrad.sin(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.sin(x::double precision[]);
+
+CREATE FUNCTION relgrad.sin(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.sin(x::double precision[]);
+
+CREATE FUNCTION relgrad.sin(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.sin(x::double precision[]);
+
+CREATE FUNCTION relgrad.sin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.sin(x::double precision[]);
 
 CREATE FUNCTION relgrad.sinh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.sinh(x::double precision[]));
 
+CREATE FUNCTION relgrad.sinh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.sinh(x::double precision[]);
+
+CREATE FUNCTION relgrad.sinh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.sinh(x::double precision[]);
+
+CREATE FUNCTION relgrad.sinh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.sinh(x::double precision[]);
+
+CREATE FUNCTION relgrad.sinh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.sinh(x::double precision[]);
+
 CREATE FUNCTION relgrad.softmax(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.softmax(x::double precision[]));
+
+CREATE FUNCTION relgrad.softmax(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.softmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.softmax(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.softmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.softmax(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.softmax(x::double precision[]);
+
+CREATE FUNCTION relgrad.softmax(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.softmax(x::double precision[]);
 
 CREATE FUNCTION relgrad.softplus(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
 RETURN relgrad.gen_to_real(relgrad.softplus(x::double precision));
@@ -1972,17 +2800,65 @@ RETURN relgrad.gen_to_real(relgrad.softplus(x::double precision));
 CREATE FUNCTION relgrad.softplus(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
 RETURN relgrad.gen_to_real(relgrad.softplus(x::double precision[]));
 
+CREATE FUNCTION relgrad.softplus(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.softplus(x::double precision[]);
+
+CREATE FUNCTION relgrad.softplus(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.softplus(x::double precision[]);
+
+CREATE FUNCTION relgrad.softplus(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.softplus(x::double precision[]);
+
+CREATE FUNCTION relgrad.softplus(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.softplus(x::double precision[]);
+
 CREATE FUNCTION relgrad.softsign(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.softsign(x::double precision));
 
 CREATE FUNCTION relgrad.softsign(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 4400
 RETURN relgrad.gen_to_real(relgrad.softsign(x::double precision[]));
 
+CREATE FUNCTION relgrad.softsign(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 4400
+RETURN relgrad.softsign(x::double precision[]);
+
+CREATE FUNCTION relgrad.softsign(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 4400
+RETURN relgrad.softsign(x::double precision[]);
+
+CREATE FUNCTION relgrad.softsign(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 4400
+RETURN relgrad.softsign(x::double precision[]);
+
+CREATE FUNCTION relgrad.softsign(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 4400
+RETURN relgrad.softsign(x::double precision[]);
+
 CREATE FUNCTION relgrad.sqnorm(x real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.sqnorm(x::double precision[]);
+
+CREATE FUNCTION relgrad.sqnorm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.sqnorm(x::double precision[]);
+
+CREATE FUNCTION relgrad.sqnorm(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.sqnorm(x::double precision[]);
+
+CREATE FUNCTION relgrad.sqnorm(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
+RETURN relgrad.sqnorm(x::double precision[]);
+
+CREATE FUNCTION relgrad.sqnorm(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1900
 RETURN relgrad.sqnorm(x::double precision[]);
 
 CREATE FUNCTION relgrad.sqrt(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
 RETURN relgrad.gen_to_real(relgrad.sqrt(x::double precision[]));
+
+CREATE FUNCTION relgrad.sqrt(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.sqrt(x::double precision[]);
+
+CREATE FUNCTION relgrad.sqrt(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.sqrt(x::double precision[]);
+
+CREATE FUNCTION relgrad.sqrt(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.sqrt(x::double precision[]);
+
+CREATE FUNCTION relgrad.sqrt(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.sqrt(x::double precision[]);
 
 CREATE FUNCTION relgrad.square(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.square(x::double precision));
@@ -1990,11 +2866,35 @@ RETURN relgrad.gen_to_real(relgrad.square(x::double precision));
 CREATE FUNCTION relgrad.square(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.square(x::double precision[]));
 
+CREATE FUNCTION relgrad.square(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.square(x::double precision[]);
+
+CREATE FUNCTION relgrad.square(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.square(x::double precision[]);
+
+CREATE FUNCTION relgrad.square(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.square(x::double precision[]);
+
+CREATE FUNCTION relgrad.square(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.square(x::double precision[]);
+
 CREATE FUNCTION relgrad.stop_gradient(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 100
 RETURN relgrad.gen_to_real(relgrad.stop_gradient(x::double precision));
 
 CREATE FUNCTION relgrad.stop_gradient(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.stop_gradient(x::double precision[]));
+
+CREATE FUNCTION relgrad.stop_gradient(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.stop_gradient(x::double precision[]);
+
+CREATE FUNCTION relgrad.stop_gradient(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.stop_gradient(x::double precision[]);
+
+CREATE FUNCTION relgrad.stop_gradient(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.stop_gradient(x::double precision[]);
+
+CREATE FUNCTION relgrad.stop_gradient(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.stop_gradient(x::double precision[]);
 
 CREATE FUNCTION relgrad.sum_elements(x real[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.sum_elements(x::double precision[]);
@@ -2002,11 +2902,47 @@ RETURN relgrad.sum_elements(x::double precision[]);
 CREATE FUNCTION relgrad.sum_elements(x real[], axis bigint) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.sum_elements(x::double precision[], axis));
 
+CREATE FUNCTION relgrad.sum_elements(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.sum_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.sum_elements(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.sum_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.sum_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.sum_elements(x::double precision[]);
+
+CREATE FUNCTION relgrad.sum_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.sum_elements(x::double precision[]);
+
 CREATE FUNCTION relgrad.tan(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
 RETURN relgrad.gen_to_real(relgrad.tan(x::double precision[]));
 
+CREATE FUNCTION relgrad.tan(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.tan(x::double precision[]);
+
+CREATE FUNCTION relgrad.tan(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.tan(x::double precision[]);
+
+CREATE FUNCTION relgrad.tan(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.tan(x::double precision[]);
+
+CREATE FUNCTION relgrad.tan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 16600
+RETURN relgrad.tan(x::double precision[]);
+
 CREATE FUNCTION relgrad.tanh(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.tanh(x::double precision[]));
+
+CREATE FUNCTION relgrad.tanh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.tanh(x::double precision[]);
+
+CREATE FUNCTION relgrad.tanh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.tanh(x::double precision[]);
+
+CREATE FUNCTION relgrad.tanh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.tanh(x::double precision[]);
+
+CREATE FUNCTION relgrad.tanh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.tanh(x::double precision[]);
 
 CREATE FUNCTION relgrad.transpose(m real[]) RETURNS real[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
 BEGIN
@@ -2015,6 +2951,18 @@ BEGIN
   END IF;
   RETURN relgrad.gen_to_real(relgrad.transpose(m::double precision[]));
 END $$;
+
+CREATE FUNCTION relgrad.transpose(m smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.transpose(m::double precision[]);
+
+CREATE FUNCTION relgrad.transpose(m integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.transpose(m::double precision[]);
+
+CREATE FUNCTION relgrad.transpose(m bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.transpose(m::double precision[]);
+
+CREATE FUNCTION relgrad.transpose(m numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
+RETURN relgrad.transpose(m::double precision[]);
 
 CREATE FUNCTION relgrad.chunk_add(a real[], b real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.chunk_add(a::double precision[], b::double precision[]));

@@ -56,3 +56,9 @@ BEGIN
   RAISE EXCEPTION USING ERRCODE = 'feature_not_supported', MESSAGE = 'on this server relgrad is SQL and PL/pgSQL only, which cannot train',
     HINT = 'Give the statement to relgrad run --db DSN, which trains the tables of this server.';
 END $$;
+
+CREATE PROCEDURE train(loss text, params text, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE plpgsql SET search_path = pg_catalog AS $$
+BEGIN
+  RAISE EXCEPTION USING ERRCODE = 'feature_not_supported', MESSAGE = 'on this server relgrad is SQL and PL/pgSQL only, which cannot train',
+    HINT = 'Give the statement to relgrad run --db DSN, which trains the tables of this server.';
+END $$;

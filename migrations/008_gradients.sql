@@ -279,6 +279,13 @@ BEGIN
   RETURN x;
 END $$;
 
+-- SELECT backward('loss', 'w'): one parameter, or a list in braces.
+CREATE FUNCTION relgrad.backward(loss text, params text, step bigint DEFAULT NULL, seed bigint DEFAULT 0) RETURNS double precision
+LANGUAGE plpgsql VOLATILE PARALLEL UNSAFE COST 100000 AS $$
+BEGIN
+  RETURN relgrad.backward(loss, CASE WHEN pg_catalog.starts_with(params, '{') THEN params::pg_catalog.text[] ELSE ARRAY[params] END, step, seed);
+END $$;
+
 -- Makes the temporary table of a gradient, or empties the one that backward has made; seen is what the name means now.
 CREATE FUNCTION relgrad.impl_grad_table(name text, w regclass, seen regclass) RETURNS void LANGUAGE plpgsql
 SET search_path = pg_catalog AS $$

@@ -15,13 +15,18 @@ import (
 // ErrConnect is in the chain of the error where no connection was made.
 var ErrConnect = errors.New("no connection")
 
+// DSN is an address as pgx reads it: of the name of a database one that says so.
+func DSN(dsn string) string {
+	if dsn != "" && !strings.Contains(dsn, "=") && !strings.Contains(dsn, "://") {
+		return "dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(dsn) + "'"
+	}
+	return dsn
+}
+
 // ParseDSN reads the address of a server: a URL or a list of key=value as pgx and libpq take it, or the name of a database.
 // What it leaves out comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf.
 func ParseDSN(dsn string) (*pgconn.Config, error) {
-	if dsn != "" && !strings.Contains(dsn, "=") && !strings.Contains(dsn, "://") {
-		dsn = "dbname='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(dsn) + "'"
-	}
-	config, err := pgconn.ParseConfig(dsn)
+	config, err := pgconn.ParseConfig(DSN(dsn))
 	if err != nil {
 		return nil, sqlerr.New(sqlerr.InvalidParameter, "%s", oneLine(err)).Wrap(err).
 			WithHint("Write postgres://user@host:5432/database, or host=… port=… user=… dbname=….")

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -80,6 +81,10 @@ func float(v any) (float64, error) {
 		return n, nil
 	case int64:
 		return float64(n), nil
+	case string: // a constant without a type
+		if x, err := strconv.ParseFloat(strings.TrimSpace(n), 64); err == nil {
+			return x, nil
+		}
 	}
 	return 0, fmt.Errorf("must be a number, not %s", show(v))
 }
@@ -109,12 +114,15 @@ func number(at func(*Config) *float64, lo, hi float64) option {
 
 func integer(at func(*Config) *int64, lo int64) option {
 	return option{func(c *Config, v any) error {
-		switch n := v.(type) {
-		case int64:
-			*at(c) = n
-		default:
+		n, ok := v.(int64)
+		if s, text := v.(string); text { // a constant without a type
+			x, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+			n, ok = x, err == nil
+		}
+		if !ok {
 			return fmt.Errorf("must be an integer, not %s", show(v))
 		}
+		*at(c) = n
 		if *at(c) < lo {
 			return fmt.Errorf("must be at least %d, not %d", lo, *at(c))
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/migrations"
+	"github.com/relgrad/relgrad/pgbridge"
 )
 
 var pgCommand = command{name: "pg", args: "install | status | compile LOSS PARAM…  --db DSN", run: runPG,
@@ -75,7 +76,7 @@ func runPG(ctx context.Context, c *command, args []string) error {
 
 // pgInstall brings the portable tier up to date.
 func pgInstall(ctx context.Context, w io.Writer, p pgCall) error {
-	conn, err := migrations.Connect(ctx, p.db)
+	conn, err := migrations.Connect(ctx, pgbridge.DSN(p.db))
 	if err != nil {
 		return err
 	}
@@ -94,7 +95,7 @@ func pgInstall(ctx context.Context, w io.Writer, p pgCall) error {
 
 // pgStatus says what a server has of relgrad.
 func pgStatus(ctx context.Context, w io.Writer, p pgCall) error {
-	conn, err := migrations.Connect(ctx, p.db)
+	conn, err := migrations.Connect(ctx, pgbridge.DSN(p.db))
 	if err != nil {
 		return err
 	}

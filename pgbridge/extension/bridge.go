@@ -20,6 +20,12 @@ var bridgeFuncs = []bridgeFunc{
 		"TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error double precision, ok boolean)",
 		"STABLE PARALLEL UNSAFE COST 1000000 ROWS 100"},
 	{"explain_gradient", "loss text, param text, stage text DEFAULT 'sql'", "text", "VOLATILE PARALLEL UNSAFE COST 100000"}, // EXPLAIN is for volatile functions only
+	// A name where a list is expected, and the other way round. Of a text without a type Postgres takes the name; one in braces is a list.
+	{"backward", "loss text, params text, step bigint DEFAULT NULL, seed bigint DEFAULT 0", "double precision", "VOLATILE PARALLEL UNSAFE COST 100000"},
+	{"check_gradient", "loss text, param text[], samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
+		"TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error double precision, ok boolean)",
+		"STABLE PARALLEL UNSAFE COST 1000000 ROWS 100"},
+	{"explain_gradient", "loss text, param text[], stage text DEFAULT 'sql'", "text", "VOLATILE PARALLEL UNSAFE COST 100000"},
 	{"gen_rows", "", "SETOF record", "STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000"},
 	{"gen_place", "tableoid oid, place tid, xmin xid, cmin cid", "bigint", "IMMUTABLE STRICT PARALLEL SAFE"},
 }
@@ -111,22 +117,26 @@ func writeBridge(b *strings.Builder) {
 	for _, f := range bridgeFuncs {
 		fmt.Fprintf(b, "CREATE FUNCTION %s(%s) RETURNS %s LANGUAGE c %s AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.name, f.args, f.result, f.kind, f.name)
 	}
-	fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", TrainArgs())
+	for _, args := range TrainArgs() {
+		fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", args)
+	}
 	b.WriteString("\n" + RunTables())
 	for _, t := range keptTables {
 		fmt.Fprintf(b, kept, t)
 	}
 }
 
-// TrainArgs are the arguments of the procedure train, as SQL.
-func TrainArgs() string {
-	args := []string{"loss text DEFAULT NULL", "params text[] DEFAULT NULL"}
+// TrainArgs are the arguments of the procedure train, as SQL: with a list of parameters, and with the name of one, which are both
+// there then, since a call without them resumes a run.
+func TrainArgs() []string {
+	var options []string
 	for _, o := range trainOptions {
 		value := "NULL"
 		if o.sql == "anyelement" {
 			value = "NULL::boolean"
 		}
-		args = append(args, o.name+" "+o.sql+" DEFAULT "+value)
+		options = append(options, o.name+" "+o.sql+" DEFAULT "+value)
 	}
-	return strings.Join(args, ", ")
+	more := strings.Join(options, ", ")
+	return []string{"loss text DEFAULT NULL, params text[] DEFAULT NULL, " + more, "loss text, params text, " + more}
 }

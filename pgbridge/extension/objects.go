@@ -17,6 +17,7 @@ type Function struct {
 	Cost   int    // in units of cpu_operator_cost
 	Stable bool   // it depends on the step or the seed, else it is immutable
 	Loose  bool   // it sees NULL, else it is strict
+	Body   string // an expression that it stands for, in the place of Symbol
 }
 
 // Signature is name(arguments) RETURNS result.
@@ -39,8 +40,11 @@ func (f *Function) Attributes() string {
 	return "IMMUTABLE STRICT PARALLEL SAFE"
 }
 
-// create is the statement for the C function.
+// create is the statement for the function.
 func (f *Function) create() string {
+	if f.Body != "" {
+		return fmt.Sprintf("CREATE FUNCTION %s LANGUAGE sql %s COST %d RETURN %s;\n", f.Signature(), f.Attributes(), f.Cost, f.Body)
+	}
 	return fmt.Sprintf("CREATE FUNCTION %s LANGUAGE c %s COST %d AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.Signature(), f.Attributes(), f.Cost, f.Symbol)
 }
 

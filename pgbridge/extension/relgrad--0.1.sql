@@ -11,29 +11,53 @@ CREATE FUNCTION abs(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SA
 CREATE FUNCTION abs(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_abs';
 CREATE FUNCTION abs(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_abs';
 CREATE FUNCTION abs(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_abs';
+CREATE FUNCTION abs(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.abs(x::double precision[]);
+CREATE FUNCTION abs(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.abs(x::double precision[]);
+CREATE FUNCTION abs(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.abs(x::double precision[]);
+CREATE FUNCTION abs(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.abs(x::double precision[]);
 
 -- acos(x): The inverse cosine, in radians; NaN outside [-1,1].
 CREATE FUNCTION acos(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_acos';
 CREATE FUNCTION acos(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_acos';
 CREATE FUNCTION acos(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_acos';
+CREATE FUNCTION acos(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.acos(x::double precision[]);
+CREATE FUNCTION acos(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.acos(x::double precision[]);
+CREATE FUNCTION acos(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.acos(x::double precision[]);
+CREATE FUNCTION acos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.acos(x::double precision[]);
 
 -- argmax(x): The position, from 0, of the largest element of a vector: the first of equal ones, or the first NaN.
 CREATE FUNCTION argmax(x real[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmax';
 CREATE FUNCTION argmax(x double precision[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmax';
+CREATE FUNCTION argmax(x smallint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmax(x::double precision[]);
+CREATE FUNCTION argmax(x integer[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmax(x::double precision[]);
+CREATE FUNCTION argmax(x bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmax(x::double precision[]);
+CREATE FUNCTION argmax(x numeric[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmax(x::double precision[]);
 
 -- argmin(x): The position, from 0, of the smallest element of a vector: the first of equal ones, or the first NaN.
 CREATE FUNCTION argmin(x real[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmin';
 CREATE FUNCTION argmin(x double precision[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_argmin';
+CREATE FUNCTION argmin(x smallint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmin(x::double precision[]);
+CREATE FUNCTION argmin(x integer[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmin(x::double precision[]);
+CREATE FUNCTION argmin(x bigint[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmin(x::double precision[]);
+CREATE FUNCTION argmin(x numeric[]) RETURNS bigint LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.argmin(x::double precision[]);
 
 -- asin(x): The inverse sine, in radians; NaN outside [-1,1].
 CREATE FUNCTION asin(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_asin';
 CREATE FUNCTION asin(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_asin';
 CREATE FUNCTION asin(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_asin';
+CREATE FUNCTION asin(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.asin(x::double precision[]);
+CREATE FUNCTION asin(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.asin(x::double precision[]);
+CREATE FUNCTION asin(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.asin(x::double precision[]);
+CREATE FUNCTION asin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.asin(x::double precision[]);
 
 -- atan(x): The inverse tangent, in radians.
 CREATE FUNCTION atan(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_atan';
 CREATE FUNCTION atan(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_atan';
 CREATE FUNCTION atan(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_atan';
+CREATE FUNCTION atan(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
+CREATE FUNCTION atan(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
+CREATE FUNCTION atan(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
+CREATE FUNCTION atan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.atan(x::double precision[]);
 
 -- bce_with_logits(z, y): The binary cross-entropy of the logit z against the target y in [0,1], element by element, without overflow: max(z,0) - z·y + ln(1 + e^-|z|).
 CREATE FUNCTION bce_with_logits(z real, y real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
@@ -46,6 +70,20 @@ CREATE FUNCTION bce_with_logits(z real[], y double precision) RETURNS real[] LAN
 CREATE FUNCTION bce_with_logits(z double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
 CREATE FUNCTION bce_with_logits(z double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
 CREATE FUNCTION bce_with_logits(z double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_bce_with_logits';
+CREATE FUNCTION bce_with_logits(z smallint[], y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+CREATE FUNCTION bce_with_logits(z integer[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+CREATE FUNCTION bce_with_logits(z bigint[], y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+CREATE FUNCTION bce_with_logits(z numeric[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+CREATE FUNCTION bce_with_logits(z integer[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+CREATE FUNCTION bce_with_logits(z numeric[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y::double precision[]);
+CREATE FUNCTION bce_with_logits(z double precision, y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z, y::double precision[]);
+CREATE FUNCTION bce_with_logits(z double precision, y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z, y::double precision[]);
+CREATE FUNCTION bce_with_logits(z double precision, y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z, y::double precision[]);
+CREATE FUNCTION bce_with_logits(z double precision, y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z, y::double precision[]);
+CREATE FUNCTION bce_with_logits(z smallint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
+CREATE FUNCTION bce_with_logits(z integer[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
+CREATE FUNCTION bce_with_logits(z bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
+CREATE FUNCTION bce_with_logits(z numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.bce_with_logits(z::double precision[], y);
 
 -- clip(x, lo, hi): x held between lo and hi, element by element: minimum(maximum(x, lo), hi).
 CREATE FUNCTION clip(x real, lo real, hi real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_clip';
@@ -70,6 +108,40 @@ CREATE FUNCTION clip(x double precision, lo double precision, hi double precisio
 CREATE FUNCTION clip(x double precision[], lo double precision[], hi double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
 CREATE FUNCTION clip(x double precision, lo double precision[], hi double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
 CREATE FUNCTION clip(x double precision[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_clip';
+CREATE FUNCTION clip(x smallint[], lo smallint[], hi smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x integer[], lo integer[], hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x bigint[], lo bigint[], hi bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x numeric[], lo numeric[], hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo smallint[], hi smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo integer[], hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo bigint[], hi bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo numeric[], hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo integer[], hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo numeric[], hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi::double precision[]);
+CREATE FUNCTION clip(x smallint[], lo double precision, hi smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+CREATE FUNCTION clip(x integer[], lo double precision, hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+CREATE FUNCTION clip(x bigint[], lo double precision, hi bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+CREATE FUNCTION clip(x numeric[], lo double precision, hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+CREATE FUNCTION clip(x integer[], lo double precision, hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+CREATE FUNCTION clip(x numeric[], lo double precision, hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo double precision, hi smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.clip(x, lo, hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo double precision, hi integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.clip(x, lo, hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo double precision, hi bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.clip(x, lo, hi::double precision[]);
+CREATE FUNCTION clip(x double precision, lo double precision, hi numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.clip(x, lo, hi::double precision[]);
+CREATE FUNCTION clip(x smallint[], lo smallint[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+CREATE FUNCTION clip(x integer[], lo integer[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+CREATE FUNCTION clip(x bigint[], lo bigint[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+CREATE FUNCTION clip(x numeric[], lo numeric[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+CREATE FUNCTION clip(x integer[], lo numeric[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+CREATE FUNCTION clip(x numeric[], lo integer[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo::double precision[], hi);
+CREATE FUNCTION clip(x double precision, lo smallint[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi);
+CREATE FUNCTION clip(x double precision, lo integer[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi);
+CREATE FUNCTION clip(x double precision, lo bigint[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi);
+CREATE FUNCTION clip(x double precision, lo numeric[], hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x, lo::double precision[], hi);
+CREATE FUNCTION clip(x smallint[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi);
+CREATE FUNCTION clip(x integer[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi);
+CREATE FUNCTION clip(x bigint[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi);
+CREATE FUNCTION clip(x numeric[], lo double precision, hi double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.clip(x::double precision[], lo, hi);
 
 -- concat_axis(a, b, axis): a and b joined along a constant axis (counted from 1); all other axes are equal. The operator || joins along the first.
 CREATE FUNCTION concat_axis(a real[], b real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_concat_axis';
@@ -79,11 +151,19 @@ CREATE FUNCTION concat_axis(a double precision[], b double precision[], axis big
 CREATE FUNCTION cos(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cos';
 CREATE FUNCTION cos(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cos';
 CREATE FUNCTION cos(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cos';
+CREATE FUNCTION cos(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cos(x::double precision[]);
+CREATE FUNCTION cos(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cos(x::double precision[]);
+CREATE FUNCTION cos(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cos(x::double precision[]);
+CREATE FUNCTION cos(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cos(x::double precision[]);
 
 -- cosh(x): The hyperbolic cosine.
 CREATE FUNCTION cosh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_cosh';
 CREATE FUNCTION cosh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cosh';
 CREATE FUNCTION cosh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_cosh';
+CREATE FUNCTION cosh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
+CREATE FUNCTION cosh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
+CREATE FUNCTION cosh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
+CREATE FUNCTION cosh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.cosh(x::double precision[]);
 
 -- cross_entropy(logits, label): -log_softmax(logits)[label] of a vector of logits and a label that counts from 0, in double precision, without overflow. A label outside the vector is an error.
 CREATE FUNCTION cross_entropy(logits real[], label bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_cross_entropy';
@@ -98,10 +178,20 @@ CREATE FUNCTION current_step() RETURNS bigint LANGUAGE c STABLE STRICT PARALLEL 
 -- diag(x): Of a vector [n] the diagonal matrix [n,n]; of a square matrix [n,n] its diagonal [n].
 CREATE FUNCTION diag(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_diag';
 CREATE FUNCTION diag(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_diag';
+CREATE FUNCTION diag(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
+CREATE FUNCTION diag(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
+CREATE FUNCTION diag(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
+CREATE FUNCTION diag(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 6 RETURN relgrad.diag(x::double precision[]);
 
 -- dot(a, b): The sum of a * b over all elements of two chunks of one shape, in double precision.
 CREATE FUNCTION dot(a real[], b real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
 CREATE FUNCTION dot(a double precision[], b double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_dot';
+CREATE FUNCTION dot(a smallint[], b smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
+CREATE FUNCTION dot(a integer[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
+CREATE FUNCTION dot(a bigint[], b bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
+CREATE FUNCTION dot(a numeric[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
+CREATE FUNCTION dot(a integer[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
+CREATE FUNCTION dot(a numeric[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.dot(a::double precision[], b::double precision[]);
 
 -- dropout(x, p): In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), drawn anew at each step; p is a constant in [0,1), met to 2⁻³².
 CREATE FUNCTION dropout(x real, p double precision) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_dropout';
@@ -168,16 +258,28 @@ CREATE FUNCTION elu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SA
 CREATE FUNCTION elu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_elu';
 CREATE FUNCTION elu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_elu';
 CREATE FUNCTION elu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_elu';
+CREATE FUNCTION elu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.elu(x::double precision[]);
+CREATE FUNCTION elu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.elu(x::double precision[]);
+CREATE FUNCTION elu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.elu(x::double precision[]);
+CREATE FUNCTION elu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.elu(x::double precision[]);
 
 -- erf(x): The error function.
 CREATE FUNCTION erf(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_erf';
 CREATE FUNCTION erf(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erf';
 CREATE FUNCTION erf(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erf';
+CREATE FUNCTION erf(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erf(x::double precision[]);
+CREATE FUNCTION erf(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erf(x::double precision[]);
+CREATE FUNCTION erf(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erf(x::double precision[]);
+CREATE FUNCTION erf(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erf(x::double precision[]);
 
 -- exp(x): eˣ; underflows to 0 and overflows to Infinity without an error.
 CREATE FUNCTION exp(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_exp';
 CREATE FUNCTION exp(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_exp';
 CREATE FUNCTION exp(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_exp';
+CREATE FUNCTION exp(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
+CREATE FUNCTION exp(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
+CREATE FUNCTION exp(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
+CREATE FUNCTION exp(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
 
 -- full(shape, x): A double precision chunk of a constant shape (bigint[]) with the number x everywhere.
 CREATE FUNCTION full(shape bigint[], x double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_full';
@@ -187,6 +289,10 @@ CREATE FUNCTION gelu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL S
 CREATE FUNCTION gelu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gelu';
 CREATE FUNCTION gelu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_gelu';
 CREATE FUNCTION gelu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_gelu';
+CREATE FUNCTION gelu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.gelu(x::double precision[]);
+CREATE FUNCTION gelu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.gelu(x::double precision[]);
+CREATE FUNCTION gelu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.gelu(x::double precision[]);
+CREATE FUNCTION gelu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.gelu(x::double precision[]);
 
 -- glorot_uniform(shape, seed, key, fan_in, fan_out): Uniform draws in ±sqrt(6 / (fan_in + fan_out)). The result is double precision; shape (constant) and key are bigint[]. Every engine draws the same.
 CREATE FUNCTION glorot_uniform(shape bigint[], seed bigint, key bigint[], fan_in double precision, fan_out double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_glorot_uniform';
@@ -202,6 +308,20 @@ CREATE FUNCTION greater(a real[], b double precision) RETURNS real[] LANGUAGE c 
 CREATE FUNCTION greater(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
 CREATE FUNCTION greater(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
 CREATE FUNCTION greater(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_greater';
+CREATE FUNCTION greater(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b::double precision[]);
+CREATE FUNCTION greater(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b::double precision[]);
+CREATE FUNCTION greater(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b::double precision[]);
+CREATE FUNCTION greater(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b::double precision[]);
+CREATE FUNCTION greater(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b::double precision[]);
+CREATE FUNCTION greater(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b::double precision[]);
+CREATE FUNCTION greater(a double precision, b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a, b::double precision[]);
+CREATE FUNCTION greater(a double precision, b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a, b::double precision[]);
+CREATE FUNCTION greater(a double precision, b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a, b::double precision[]);
+CREATE FUNCTION greater(a double precision, b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a, b::double precision[]);
+CREATE FUNCTION greater(a smallint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b);
+CREATE FUNCTION greater(a integer[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b);
+CREATE FUNCTION greater(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b);
+CREATE FUNCTION greater(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.greater(a::double precision[], b);
 
 -- huber(x, delta): Huber's loss: x²/2 where |x| ≤ delta, else delta·(|x| - delta/2). The derivative with respect to x is x cut off at ±delta.
 CREATE FUNCTION huber(x real, delta real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_huber';
@@ -214,14 +334,36 @@ CREATE FUNCTION huber(x real[], delta double precision) RETURNS real[] LANGUAGE 
 CREATE FUNCTION huber(x double precision[], delta double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
 CREATE FUNCTION huber(x double precision, delta double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
 CREATE FUNCTION huber(x double precision[], delta double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_huber';
+CREATE FUNCTION huber(x smallint[], delta smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+CREATE FUNCTION huber(x integer[], delta integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+CREATE FUNCTION huber(x bigint[], delta bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+CREATE FUNCTION huber(x numeric[], delta numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+CREATE FUNCTION huber(x integer[], delta numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+CREATE FUNCTION huber(x numeric[], delta integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta::double precision[]);
+CREATE FUNCTION huber(x double precision, delta smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x, delta::double precision[]);
+CREATE FUNCTION huber(x double precision, delta integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x, delta::double precision[]);
+CREATE FUNCTION huber(x double precision, delta bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x, delta::double precision[]);
+CREATE FUNCTION huber(x double precision, delta numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x, delta::double precision[]);
+CREATE FUNCTION huber(x smallint[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta);
+CREATE FUNCTION huber(x integer[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta);
+CREATE FUNCTION huber(x bigint[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta);
+CREATE FUNCTION huber(x numeric[], delta double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 32 RETURN relgrad.huber(x::double precision[], delta);
 
 -- l2_normalize(x): x divided by its Euclidean norm over the last axis; 0 where the norm is 0.
 CREATE FUNCTION l2_normalize(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 38 AS 'MODULE_PATHNAME', 'relgrad_l2_normalize';
 CREATE FUNCTION l2_normalize(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 38 AS 'MODULE_PATHNAME', 'relgrad_l2_normalize';
+CREATE FUNCTION l2_normalize(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 38 RETURN relgrad.l2_normalize(x::double precision[]);
+CREATE FUNCTION l2_normalize(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 38 RETURN relgrad.l2_normalize(x::double precision[]);
+CREATE FUNCTION l2_normalize(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 38 RETURN relgrad.l2_normalize(x::double precision[]);
+CREATE FUNCTION l2_normalize(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 38 RETURN relgrad.l2_normalize(x::double precision[]);
 
 -- layer_norm(x): (x - mean) / sqrt(variance + 1e-5) over the last axis, with the population variance.
 CREATE FUNCTION layer_norm(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_layer_norm';
 CREATE FUNCTION layer_norm(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_layer_norm';
+CREATE FUNCTION layer_norm(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.layer_norm(x::double precision[]);
+CREATE FUNCTION layer_norm(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.layer_norm(x::double precision[]);
+CREATE FUNCTION layer_norm(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.layer_norm(x::double precision[]);
+CREATE FUNCTION layer_norm(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.layer_norm(x::double precision[]);
 
 -- leaky_relu(x, slope DEFAULT 0.01): x where x > 0, else slope·x.
 CREATE FUNCTION leaky_relu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
@@ -238,36 +380,80 @@ CREATE FUNCTION leaky_relu(x real[], slope double precision) RETURNS real[] LANG
 CREATE FUNCTION leaky_relu(x double precision[], slope double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
 CREATE FUNCTION leaky_relu(x double precision, slope double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
 CREATE FUNCTION leaky_relu(x double precision[], slope double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_leaky_relu';
+CREATE FUNCTION leaky_relu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[]);
+CREATE FUNCTION leaky_relu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[]);
+CREATE FUNCTION leaky_relu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[]);
+CREATE FUNCTION leaky_relu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[]);
+CREATE FUNCTION leaky_relu(x smallint[], slope smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+CREATE FUNCTION leaky_relu(x integer[], slope integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+CREATE FUNCTION leaky_relu(x bigint[], slope bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+CREATE FUNCTION leaky_relu(x numeric[], slope numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+CREATE FUNCTION leaky_relu(x integer[], slope numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+CREATE FUNCTION leaky_relu(x numeric[], slope integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope::double precision[]);
+CREATE FUNCTION leaky_relu(x double precision, slope smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x, slope::double precision[]);
+CREATE FUNCTION leaky_relu(x double precision, slope integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x, slope::double precision[]);
+CREATE FUNCTION leaky_relu(x double precision, slope bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x, slope::double precision[]);
+CREATE FUNCTION leaky_relu(x double precision, slope numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x, slope::double precision[]);
+CREATE FUNCTION leaky_relu(x smallint[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope);
+CREATE FUNCTION leaky_relu(x integer[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope);
+CREATE FUNCTION leaky_relu(x bigint[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope);
+CREATE FUNCTION leaky_relu(x numeric[], slope double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.leaky_relu(x::double precision[], slope);
 
 -- ln(x): The natural logarithm; -Infinity at 0, NaN below.
 CREATE FUNCTION ln(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_ln';
 CREATE FUNCTION ln(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_ln';
 CREATE FUNCTION ln(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_ln';
+CREATE FUNCTION ln(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.ln(x::double precision[]);
+CREATE FUNCTION ln(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.ln(x::double precision[]);
+CREATE FUNCTION ln(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.ln(x::double precision[]);
+CREATE FUNCTION ln(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.ln(x::double precision[]);
 
 -- log(x): The logarithm to base 10.
 CREATE FUNCTION log(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_log';
 CREATE FUNCTION log(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log';
 CREATE FUNCTION log(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_log';
+CREATE FUNCTION log(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
+CREATE FUNCTION log(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
+CREATE FUNCTION log(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
+CREATE FUNCTION log(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
 
 -- log_softmax(x): x - ln Σ eˣ over the last axis, without overflow.
 CREATE FUNCTION log_softmax(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
 CREATE FUNCTION log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
+CREATE FUNCTION log_softmax(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
+CREATE FUNCTION log_softmax(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
+CREATE FUNCTION log_softmax(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
+CREATE FUNCTION log_softmax(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log_softmax(x::double precision[]);
 
 -- logsumexp(x[, axis]): ln Σ eˣ without overflow, over all elements in double precision or over one axis (counted from 1), which is kept with length 1.
 CREATE FUNCTION logsumexp(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
 CREATE FUNCTION logsumexp(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
 CREATE FUNCTION logsumexp(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
 CREATE FUNCTION logsumexp(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_logsumexp';
+CREATE FUNCTION logsumexp(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.logsumexp(x::double precision[]);
+CREATE FUNCTION logsumexp(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.logsumexp(x::double precision[]);
+CREATE FUNCTION logsumexp(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.logsumexp(x::double precision[]);
+CREATE FUNCTION logsumexp(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.logsumexp(x::double precision[]);
 
 -- matmul(a, b): The matrix product. a is [m,k] or a row [k], b is [k,n] or a column [k]; the result has the axes m and n that exist, and is double precision for two vectors (outside a loss, where a function has one type, use dot). Above rank 2 both have equal leading axes and one product each.
 CREATE FUNCTION matmul(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_matmul';
 CREATE FUNCTION matmul(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 211 AS 'MODULE_PATHNAME', 'relgrad_matmul';
+CREATE FUNCTION matmul(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+CREATE FUNCTION matmul(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+CREATE FUNCTION matmul(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+CREATE FUNCTION matmul(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+CREATE FUNCTION matmul(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
+CREATE FUNCTION matmul(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 211 RETURN relgrad.matmul(a::double precision[], b::double precision[]);
 
 -- max_elements(x[, axis]): The largest element in double precision, or the largest along one axis (counted from 1), which is kept with length 1. NaN where one is.
 CREATE FUNCTION max_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
 CREATE FUNCTION max_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
 CREATE FUNCTION max_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
 CREATE FUNCTION max_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_max_elements';
+CREATE FUNCTION max_elements(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.max_elements(x::double precision[]);
+CREATE FUNCTION max_elements(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.max_elements(x::double precision[]);
+CREATE FUNCTION max_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.max_elements(x::double precision[]);
+CREATE FUNCTION max_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.max_elements(x::double precision[]);
 
 -- maximum(a, b): The larger of a and b, element by element; NaN where one is.
 CREATE FUNCTION maximum(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_maximum';
@@ -280,12 +466,30 @@ CREATE FUNCTION maximum(a real[], b double precision) RETURNS real[] LANGUAGE c 
 CREATE FUNCTION maximum(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
 CREATE FUNCTION maximum(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
 CREATE FUNCTION maximum(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_maximum';
+CREATE FUNCTION maximum(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+CREATE FUNCTION maximum(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+CREATE FUNCTION maximum(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+CREATE FUNCTION maximum(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+CREATE FUNCTION maximum(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+CREATE FUNCTION maximum(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b::double precision[]);
+CREATE FUNCTION maximum(a double precision, b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a, b::double precision[]);
+CREATE FUNCTION maximum(a double precision, b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a, b::double precision[]);
+CREATE FUNCTION maximum(a double precision, b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a, b::double precision[]);
+CREATE FUNCTION maximum(a double precision, b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a, b::double precision[]);
+CREATE FUNCTION maximum(a smallint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b);
+CREATE FUNCTION maximum(a integer[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b);
+CREATE FUNCTION maximum(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b);
+CREATE FUNCTION maximum(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.maximum(a::double precision[], b);
 
 -- mean_elements(x[, axis]): The mean of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.
 CREATE FUNCTION mean_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 13 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
 CREATE FUNCTION mean_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 13 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
 CREATE FUNCTION mean_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
 CREATE FUNCTION mean_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 14 AS 'MODULE_PATHNAME', 'relgrad_mean_elements';
+CREATE FUNCTION mean_elements(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13 RETURN relgrad.mean_elements(x::double precision[]);
+CREATE FUNCTION mean_elements(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13 RETURN relgrad.mean_elements(x::double precision[]);
+CREATE FUNCTION mean_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13 RETURN relgrad.mean_elements(x::double precision[]);
+CREATE FUNCTION mean_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13 RETURN relgrad.mean_elements(x::double precision[]);
 
 -- minimum(a, b): The smaller of a and b, element by element; NaN where one is.
 CREATE FUNCTION minimum(a real, b real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_minimum';
@@ -298,14 +502,38 @@ CREATE FUNCTION minimum(a real[], b double precision) RETURNS real[] LANGUAGE c 
 CREATE FUNCTION minimum(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
 CREATE FUNCTION minimum(a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
 CREATE FUNCTION minimum(a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_minimum';
+CREATE FUNCTION minimum(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+CREATE FUNCTION minimum(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+CREATE FUNCTION minimum(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+CREATE FUNCTION minimum(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+CREATE FUNCTION minimum(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+CREATE FUNCTION minimum(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b::double precision[]);
+CREATE FUNCTION minimum(a double precision, b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a, b::double precision[]);
+CREATE FUNCTION minimum(a double precision, b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a, b::double precision[]);
+CREATE FUNCTION minimum(a double precision, b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a, b::double precision[]);
+CREATE FUNCTION minimum(a double precision, b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a, b::double precision[]);
+CREATE FUNCTION minimum(a smallint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b);
+CREATE FUNCTION minimum(a integer[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b);
+CREATE FUNCTION minimum(a bigint[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b);
+CREATE FUNCTION minimum(a numeric[], b double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.minimum(a::double precision[], b);
 
 -- mse(a, b): The mean of (a - b)² over all elements of two chunks of one shape, in double precision.
 CREATE FUNCTION mse(a real[], b real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_mse';
 CREATE FUNCTION mse(a double precision[], b double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_mse';
+CREATE FUNCTION mse(a smallint[], b smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
+CREATE FUNCTION mse(a integer[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
+CREATE FUNCTION mse(a bigint[], b bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
+CREATE FUNCTION mse(a numeric[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
+CREATE FUNCTION mse(a integer[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
+CREATE FUNCTION mse(a numeric[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
 
 -- norm(x): The Euclidean norm of all elements, in double precision.
 CREATE FUNCTION norm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_norm';
 CREATE FUNCTION norm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_norm';
+CREATE FUNCTION norm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.norm(x::double precision[]);
+CREATE FUNCTION norm(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.norm(x::double precision[]);
+CREATE FUNCTION norm(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.norm(x::double precision[]);
+CREATE FUNCTION norm(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.norm(x::double precision[]);
 
 -- one_hot(label, n): The double precision vector [n] with 1 at the position label (counted from 0) and 0 elsewhere; n is constant. A label outside the vector is an error.
 CREATE FUNCTION one_hot(label bigint, n bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 6 AS 'MODULE_PATHNAME', 'relgrad_one_hot';
@@ -313,6 +541,12 @@ CREATE FUNCTION one_hot(label bigint, n bigint) RETURNS double precision[] LANGU
 -- outer(a, b): The outer product of the vectors a [m] and b [n]: [m,n].
 CREATE FUNCTION outer(a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_outer';
 CREATE FUNCTION outer(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_outer';
+CREATE FUNCTION outer(a smallint[], b smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
+CREATE FUNCTION outer(a integer[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
+CREATE FUNCTION outer(a bigint[], b bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
+CREATE FUNCTION outer(a numeric[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
+CREATE FUNCTION outer(a integer[], b numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
+CREATE FUNCTION outer(a numeric[], b integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.outer(a::double precision[], b::double precision[]);
 
 -- power(x, y): x ^ y, element by element; scalars give double precision.
 CREATE FUNCTION power(x double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_power';
@@ -322,6 +556,20 @@ CREATE FUNCTION power(x real[], y double precision) RETURNS real[] LANGUAGE c IM
 CREATE FUNCTION power(x double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
 CREATE FUNCTION power(x double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
 CREATE FUNCTION power(x double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_power';
+CREATE FUNCTION power(x smallint[], y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y::double precision[]);
+CREATE FUNCTION power(x integer[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y::double precision[]);
+CREATE FUNCTION power(x bigint[], y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y::double precision[]);
+CREATE FUNCTION power(x numeric[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y::double precision[]);
+CREATE FUNCTION power(x integer[], y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y::double precision[]);
+CREATE FUNCTION power(x numeric[], y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y::double precision[]);
+CREATE FUNCTION power(x double precision, y smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x, y::double precision[]);
+CREATE FUNCTION power(x double precision, y integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x, y::double precision[]);
+CREATE FUNCTION power(x double precision, y bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x, y::double precision[]);
+CREATE FUNCTION power(x double precision, y numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x, y::double precision[]);
+CREATE FUNCTION power(x smallint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y);
+CREATE FUNCTION power(x integer[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y);
+CREATE FUNCTION power(x bigint[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y);
+CREATE FUNCTION power(x numeric[], y double precision) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.power(x::double precision[], y);
 
 -- random_int(n, seed, key): A uniform draw of a bigint in 0 … n-1: floor(n·u), u the first uniform draw of (seed, key).
 CREATE FUNCTION random_int(n bigint, seed bigint, key bigint[]) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 8 AS 'MODULE_PATHNAME', 'relgrad_random_int';
@@ -339,6 +587,10 @@ CREATE FUNCTION relu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL S
 CREATE FUNCTION relu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_relu';
 CREATE FUNCTION relu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_relu';
 CREATE FUNCTION relu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_relu';
+CREATE FUNCTION relu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.relu(x::double precision[]);
+CREATE FUNCTION relu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.relu(x::double precision[]);
+CREATE FUNCTION relu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.relu(x::double precision[]);
+CREATE FUNCTION relu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.relu(x::double precision[]);
 
 -- reshape(x, shape): The elements of x in row-major order with another constant shape of the same size.
 CREATE FUNCTION reshape(x real[], shape bigint[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_reshape';
@@ -349,84 +601,148 @@ CREATE FUNCTION sigmoid(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLE
 CREATE FUNCTION sigmoid(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
 CREATE FUNCTION sigmoid(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
 CREATE FUNCTION sigmoid(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_sigmoid';
+CREATE FUNCTION sigmoid(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.sigmoid(x::double precision[]);
+CREATE FUNCTION sigmoid(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.sigmoid(x::double precision[]);
+CREATE FUNCTION sigmoid(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.sigmoid(x::double precision[]);
+CREATE FUNCTION sigmoid(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 121 RETURN relgrad.sigmoid(x::double precision[]);
 
 -- sign(x): -1, 0 or 1 (NaN for NaN).
 CREATE FUNCTION sign(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sign';
 CREATE FUNCTION sign(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sign';
 CREATE FUNCTION sign(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sign';
+CREATE FUNCTION sign(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sign(x::double precision[]);
+CREATE FUNCTION sign(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sign(x::double precision[]);
+CREATE FUNCTION sign(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sign(x::double precision[]);
+CREATE FUNCTION sign(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sign(x::double precision[]);
 
 -- silu(x): x·sigmoid(x).
 CREATE FUNCTION silu(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_silu';
 CREATE FUNCTION silu(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_silu';
 CREATE FUNCTION silu(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_silu';
 CREATE FUNCTION silu(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_silu';
+CREATE FUNCTION silu(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.silu(x::double precision[]);
+CREATE FUNCTION silu(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.silu(x::double precision[]);
+CREATE FUNCTION silu(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.silu(x::double precision[]);
+CREATE FUNCTION silu(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.silu(x::double precision[]);
 
 -- sin(x): The sine of x radians.
 CREATE FUNCTION sin(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sin';
 CREATE FUNCTION sin(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sin';
 CREATE FUNCTION sin(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sin';
+CREATE FUNCTION sin(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
+CREATE FUNCTION sin(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
+CREATE FUNCTION sin(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
+CREATE FUNCTION sin(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sin(x::double precision[]);
 
 -- sinh(x): The hyperbolic sine.
 CREATE FUNCTION sinh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_sinh';
 CREATE FUNCTION sinh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sinh';
 CREATE FUNCTION sinh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_sinh';
+CREATE FUNCTION sinh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sinh(x::double precision[]);
+CREATE FUNCTION sinh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sinh(x::double precision[]);
+CREATE FUNCTION sinh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sinh(x::double precision[]);
+CREATE FUNCTION sinh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.sinh(x::double precision[]);
 
 -- softmax(x): eˣ / Σ eˣ over the last axis, without overflow.
 CREATE FUNCTION softmax(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_softmax';
 CREATE FUNCTION softmax(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_softmax';
+CREATE FUNCTION softmax(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.softmax(x::double precision[]);
+CREATE FUNCTION softmax(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.softmax(x::double precision[]);
+CREATE FUNCTION softmax(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.softmax(x::double precision[]);
+CREATE FUNCTION softmax(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.softmax(x::double precision[]);
 
 -- softplus(x): ln(1 + eˣ), without overflow.
 CREATE FUNCTION softplus(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_softplus';
 CREATE FUNCTION softplus(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_softplus';
 CREATE FUNCTION softplus(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_softplus';
 CREATE FUNCTION softplus(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_softplus';
+CREATE FUNCTION softplus(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.softplus(x::double precision[]);
+CREATE FUNCTION softplus(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.softplus(x::double precision[]);
+CREATE FUNCTION softplus(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.softplus(x::double precision[]);
+CREATE FUNCTION softplus(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 198 RETURN relgrad.softplus(x::double precision[]);
 
 -- softsign(x): x / (1 + |x|), between -1 and 1.
 CREATE FUNCTION softsign(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_softsign';
 CREATE FUNCTION softsign(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_softsign';
 CREATE FUNCTION softsign(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 44 AS 'MODULE_PATHNAME', 'relgrad_softsign';
 CREATE FUNCTION softsign(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 44 AS 'MODULE_PATHNAME', 'relgrad_softsign';
+CREATE FUNCTION softsign(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
+CREATE FUNCTION softsign(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
+CREATE FUNCTION softsign(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
+CREATE FUNCTION softsign(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
 
 -- sqnorm(x): The sum of the squares of all elements, in double precision.
 CREATE FUNCTION sqnorm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
 CREATE FUNCTION sqnorm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
+CREATE FUNCTION sqnorm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
+CREATE FUNCTION sqnorm(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
+CREATE FUNCTION sqnorm(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
+CREATE FUNCTION sqnorm(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
 
 -- sqrt(x): The square root; NaN below 0.
 CREATE FUNCTION sqrt(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
 CREATE FUNCTION sqrt(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
 CREATE FUNCTION sqrt(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_sqrt';
+CREATE FUNCTION sqrt(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.sqrt(x::double precision[]);
+CREATE FUNCTION sqrt(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.sqrt(x::double precision[]);
+CREATE FUNCTION sqrt(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.sqrt(x::double precision[]);
+CREATE FUNCTION sqrt(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 57 RETURN relgrad.sqrt(x::double precision[]);
 
 -- square(x): x².
 CREATE FUNCTION square(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_square';
 CREATE FUNCTION square(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_square';
 CREATE FUNCTION square(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_square';
 CREATE FUNCTION square(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_square';
+CREATE FUNCTION square(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.square(x::double precision[]);
+CREATE FUNCTION square(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.square(x::double precision[]);
+CREATE FUNCTION square(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.square(x::double precision[]);
+CREATE FUNCTION square(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.square(x::double precision[]);
 
 -- stop_gradient(x): x itself, as a constant for the derivative.
 CREATE FUNCTION stop_gradient(x real) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
 CREATE FUNCTION stop_gradient(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
 CREATE FUNCTION stop_gradient(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
 CREATE FUNCTION stop_gradient(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_stop_gradient';
+CREATE FUNCTION stop_gradient(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.stop_gradient(x::double precision[]);
+CREATE FUNCTION stop_gradient(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.stop_gradient(x::double precision[]);
+CREATE FUNCTION stop_gradient(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.stop_gradient(x::double precision[]);
+CREATE FUNCTION stop_gradient(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.stop_gradient(x::double precision[]);
 
 -- sum_elements(x[, axis]): The sum of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.
 CREATE FUNCTION sum_elements(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
 CREATE FUNCTION sum_elements(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
 CREATE FUNCTION sum_elements(x real[], axis bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
 CREATE FUNCTION sum_elements(x double precision[], axis bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_sum_elements';
+CREATE FUNCTION sum_elements(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sum_elements(x::double precision[]);
+CREATE FUNCTION sum_elements(x integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sum_elements(x::double precision[]);
+CREATE FUNCTION sum_elements(x bigint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sum_elements(x::double precision[]);
+CREATE FUNCTION sum_elements(x numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.sum_elements(x::double precision[]);
 
 -- tan(x): The tangent of x radians.
 CREATE FUNCTION tan(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tan';
 CREATE FUNCTION tan(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_tan';
 CREATE FUNCTION tan(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 166 AS 'MODULE_PATHNAME', 'relgrad_tan';
+CREATE FUNCTION tan(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
+CREATE FUNCTION tan(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
+CREATE FUNCTION tan(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
+CREATE FUNCTION tan(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 166 RETURN relgrad.tan(x::double precision[]);
 
 -- tanh(x): The hyperbolic tangent.
 CREATE FUNCTION tanh(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_tanh';
 CREATE FUNCTION tanh(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_tanh';
 CREATE FUNCTION tanh(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_tanh';
+CREATE FUNCTION tanh(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.tanh(x::double precision[]);
+CREATE FUNCTION tanh(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.tanh(x::double precision[]);
+CREATE FUNCTION tanh(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.tanh(x::double precision[]);
+CREATE FUNCTION tanh(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.tanh(x::double precision[]);
 
 -- transpose(m): m with its last two axes exchanged.
 CREATE FUNCTION transpose(m real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_transpose';
 CREATE FUNCTION transpose(m double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_transpose';
+CREATE FUNCTION transpose(m smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.transpose(m::double precision[]);
+CREATE FUNCTION transpose(m integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.transpose(m::double precision[]);
+CREATE FUNCTION transpose(m bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.transpose(m::double precision[]);
+CREATE FUNCTION transpose(m numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12 RETURN relgrad.transpose(m::double precision[]);
 
 -- zeros(shape): A double precision chunk of zeros of a constant shape (bigint[]).
 CREATE FUNCTION zeros(shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_zeros';
@@ -579,9 +895,13 @@ CREATE FUNCTION gradient(loss text, param anyelement, step bigint DEFAULT NULL, 
 CREATE FUNCTION backward(loss text, params text[], step bigint DEFAULT NULL, seed bigint DEFAULT 0) RETURNS double precision LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'relgrad_backward';
 CREATE FUNCTION check_gradient(loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL) RETURNS TABLE(key text, "column" text, element bigint, analytic double precision, "numeric" double precision, error double precision, ok boolean) LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 100 AS 'MODULE_PATHNAME', 'relgrad_check_gradient';
 CREATE FUNCTION explain_gradient(loss text, param text, stage text DEFAULT 'sql') RETURNS text LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'relgrad_explain_gradient';
+CREATE FUNCTION backward(loss text, params text, step bigint DEFAULT NULL, seed bigint DEFAULT 0) RETURNS double precision LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'relgrad_backward';
+CREATE FUNCTION check_gradient(loss text, param text[], samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL) RETURNS TABLE(key text, "column" text, element bigint, analytic double precision, "numeric" double precision, error double precision, ok boolean) LANGUAGE c STABLE PARALLEL UNSAFE COST 1000000 ROWS 100 AS 'MODULE_PATHNAME', 'relgrad_check_gradient';
+CREATE FUNCTION explain_gradient(loss text, param text[], stage text DEFAULT 'sql') RETURNS text LANGUAGE c VOLATILE PARALLEL UNSAFE COST 100000 AS 'MODULE_PATHNAME', 'relgrad_explain_gradient';
 CREATE FUNCTION gen_rows() RETURNS SETOF record LANGUAGE c STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000 AS 'MODULE_PATHNAME', 'relgrad_gen_rows';
 CREATE FUNCTION gen_place(tableoid oid, place tid, xmin xid, cmin cid) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'relgrad_gen_place';
 CREATE PROCEDURE train(loss text DEFAULT NULL, params text[] DEFAULT NULL, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';
+CREATE PROCEDURE train(loss text, params text, optimizer text DEFAULT NULL, lr double precision DEFAULT NULL, momentum double precision DEFAULT NULL, beta1 double precision DEFAULT NULL, beta2 double precision DEFAULT NULL, alpha double precision DEFAULT NULL, epsilon double precision DEFAULT NULL, weight_decay double precision DEFAULT NULL, schedule text DEFAULT NULL, warmup bigint DEFAULT NULL, step_size bigint DEFAULT NULL, gamma double precision DEFAULT NULL, eta_min double precision DEFAULT NULL, clip_norm double precision DEFAULT NULL, nonnegative text[] DEFAULT NULL, project text[] DEFAULT NULL, options jsonb DEFAULT NULL, sparse anyelement DEFAULT NULL::boolean, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL, before_step text DEFAULT NULL, epochs bigint DEFAULT NULL, seed bigint DEFAULT NULL, validate text DEFAULT NULL, every bigint DEFAULT NULL, patience bigint DEFAULT NULL, tolerance double precision DEFAULT NULL, max_seconds double precision DEFAULT NULL, resume bigint DEFAULT NULL) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';
 
 -- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
 CREATE SEQUENCE run_id;

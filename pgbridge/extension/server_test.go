@@ -267,7 +267,7 @@ func catalogue(t *testing.T, s *server) {
 	for sql, want := range map[string]string{
 		"SHOW shared_preload_libraries": "",
 		"SELECT count(*) FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'relgrad' JOIN pg_proc p ON p.oid = d.objid WHERE pronamespace <> 'relgrad'::regnamespace":                                                                         "0",
-		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace AND prokind = 'f' AND (NOT proisstrict OR provolatile <> 'i' OR proparallel <> 's')":                                                      "agg_scatter backward check_gradient current_seed current_step explain_gradient gen_rows gradient",
+		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace AND prokind = 'f' AND (NOT proisstrict OR provolatile <> 'i' OR proparallel <> 's')":                                                      "agg_scatter backward check_gradient current_seed current_step explain_gradient gen_rows gradient impl_change_run",
 		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc JOIN pg_aggregate ON aggfnoid = pg_proc.oid WHERE pronamespace = 'relgrad'::regnamespace AND proparallel = 's' AND aggcombinefn <> 0 AND aggtranstype = 'double precision[]'::regtype": "avg max_agg min_agg sum vector_agg",
 		"SELECT count(*) FROM pg_operator WHERE oprnamespace = 'relgrad'::regnamespace":                                               "32",
 		"SELECT min(procost) >= 1 AND max(procost) > 100 FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace AND prokind = 'f'": "t",

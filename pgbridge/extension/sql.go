@@ -72,6 +72,9 @@ func Objects() ([]Object, error) {
 		for _, o := range list {
 			b.function(o.function(d.Name))
 		}
+		for _, f := range exact(d, list) {
+			b.function(f)
+		}
 	}
 	b.text("\n-- Operators on chunks; a number is double precision, and the chunk keeps its type.\n")
 	for _, op := range operators {
@@ -101,6 +104,53 @@ type overload struct {
 	result       kernels.Type
 	stable       bool // it depends on the step or the seed
 	flops        float64
+}
+
+// exactTypes are arrays of exact numbers, as ARRAY[1, 2.5] is one: Postgres could make either type of chunk of them, and so makes none.
+var exactTypes = []string{"smallint[]", "integer[]", "bigint[]", "numeric[]"}
+
+// exact are the overloads that take such arrays for chunks of double precision, as the embedded store does: those whose
+// arguments are numbers and chunks only.
+func exact(d *kernels.Def, list []overload) (out []*Function) {
+	for _, o := range list {
+		if slices.ContainsFunc(o.types, func(t string) bool { return strings.HasPrefix(t, "real") }) || slices.ContainsFunc(o.names, func(a string) bool { return roles[a] != "" }) {
+			continue
+		}
+		var chunks []int
+		for i, t := range o.types {
+			if strings.HasSuffix(t, "[]") {
+				chunks = append(chunks, i)
+			}
+		}
+		for _, types := range exactArgs(len(chunks)) {
+			f := o.function(d.Name)
+			args := make([]string, len(f.Args))
+			for i, a := range f.Args {
+				args[i] = a.Name
+			}
+			for k, i := range chunks {
+				f.Args[i].Type = types[k]
+				args[i] += "::" + o.types[i]
+			}
+			f.Body = "relgrad." + d.Name + "(" + strings.Join(args, ", ") + ")"
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+// exactArgs are the types of n arrays: all of one, and of two also integers beside decimal fractions.
+func exactArgs(n int) (out [][]string) {
+	if n == 0 {
+		return nil
+	}
+	for _, t := range exactTypes {
+		out = append(out, slices.Repeat([]string{t}, n))
+	}
+	if n == 2 {
+		out = append(out, []string{"integer[]", "numeric[]"}, []string{"numeric[]", "integer[]"})
+	}
+	return out
 }
 
 // names are a kernel's arguments as SQL has them, brackets and defaults removed.

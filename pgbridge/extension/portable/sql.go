@@ -34,13 +34,20 @@ BEGIN
 END $$;
 `
 
+func noTrains() (s string) {
+	for _, args := range extension.TrainArgs() {
+		s += fmt.Sprintf(noTrain, args)
+	}
+	return s
+}
+
 // costFactor makes the costs of these functions out of those of the extension's.
 const costFactor = 100
 
 // Files are the generated migrations by name.
 func Files() (map[string]string, error) {
 	text, err := kernels()
-	return map[string]string{"006_kernels.sql": text, "007_runs.sql": runsHeader + extension.RunTables() + fmt.Sprintf(noTrain, extension.TrainArgs())}, err
+	return map[string]string{"006_kernels.sql": text, "007_runs.sql": runsHeader + extension.RunTables() + noTrains()}, err
 }
 
 // kernels is the text of 006_kernels.sql.
@@ -56,6 +63,8 @@ func kernels() (string, error) {
 		case f == nil && strings.HasPrefix(o.Text, "CREATE "):
 			rest.WriteString(qualified(o.Text))
 		case f == nil: // a comment
+		case f.Body != "":
+			narrow.WriteString(create(f, "\nRETURN "+f.Body))
 		case delegates(f):
 			narrow.WriteString(create(f, delegate(f)))
 		default:
