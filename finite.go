@@ -36,11 +36,11 @@ func (db *Engine) finite(ctx context.Context, c *compiled, x float64, env kernel
 // in which row; "" where that cannot be found. It computes every intermediate relation, once; fill sets parameters
 // that are not the store's.
 func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, env kernels.Env, fill func(*executor.Program)) string {
-	plan := &ra.Plan{}
+	plan, live := &ra.Plan{}, liveColumns(c.res.RA)
 	ra.Walk(func(n *ra.Node) {
 		root := ra.Root{Name: "intermediate", Node: n, Cols: slices.Clone(n.Key)}
 		for _, c := range n.Cols {
-			if c.Type.IsFloat() && !slices.Contains(n.Key, c.ID) {
+			if c.Type.IsFloat() && !slices.Contains(n.Key, c.ID) && live[n][c.ID] {
 				root.Cols = append(root.Cols, c.ID)
 			}
 		}

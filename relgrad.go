@@ -21,6 +21,7 @@ package relgrad
 
 import (
 	"context"
+	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -116,10 +117,42 @@ func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.
 		}
 		return &store.Result{Tag: "CALL"}, nil
 	}
+	if err := db.keepRunTables(stmt); err != nil {
+		return nil, sqlerr.In(err, text)
+	}
 	if c, ok := stmt.(*sqlfront.Copy); ok && c.Options.IsFile() && !c.Std && !c.Program {
 		return db.copyNamed(ctx, c, text)
 	}
 	return db.DB.Exec(ctx, stmt, text)
+}
+
+// keepRunTables refuses to drop or rename the tables that train records its runs in, as the extension does on a server.
+func (db *DB) keepRunTables(stmt sqlfront.Statement) error {
+	kept := func(at sqlfront.Pos, doing, schema, name string) error {
+		if !slices.Contains([]string{"run", "loss", "state"}, name) || db.Definition("relgrad", name) == nil || db.Definition("relgrad", name) != db.Definition(schema, name) {
+			return nil
+		}
+		return sqlerr.At(int(at), "2BP01", "cannot %s table %s: train records its runs there", doing, name).
+			WithHint("DELETE FROM relgrad.%s; empties it, relgrad runs delete removes single runs.", name)
+	}
+	switch s := stmt.(type) {
+	case *sqlfront.Drop:
+		for _, n := range s.Names {
+			if s.Kind != "table" {
+				continue
+			}
+			if err := kept(s.At, "drop", n.Schema, n.Name); err != nil {
+				return err
+			}
+		}
+	case *sqlfront.AlterTable:
+		for _, a := range s.Actions {
+			if a.Kind == "rename" {
+				return kept(s.At, "rename", s.Schema, s.Name)
+			}
+		}
+	}
+	return nil
 }
 
 func (db *DB) noProcedure(c *sqlfront.FuncCall) error {

@@ -3,6 +3,7 @@ package relgrad
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"math"
@@ -174,18 +175,10 @@ func (r *run) load(ctx context.Context) error {
 	if len(res.Rows) == 0 {
 		return noRun(r.id)
 	}
+	if err := r.take(res.Rows[0]); err != nil {
+		return err
+	}
 	row := res.Rows[0]
-	r.loss, r.stored = row[0].(string), row[7].(string)
-	if err := json.Unmarshal([]byte(row[1].(string)), &r.params); err != nil {
-		return fmt.Errorf("relgrad.run: params of run %d: %w", r.id, err)
-	}
-	if r.config, err = train.FromJSON(row[2].(string)); err != nil {
-		return fmt.Errorf("relgrad.run: run %d: %w", r.id, err)
-	}
-	r.progress.Step, r.progress.Since, r.progress.Status = row[3].(int64), row[5].(int64), train.Status(row[6].(string))
-	if best, ok := row[4].(float64); ok {
-		r.progress.Best = best
-	}
 	if err := r.takeRest(row[8], row[9]); err != nil {
 		return err
 	}
@@ -197,7 +190,47 @@ func (r *run) load(ctx context.Context) error {
 		return err
 	}
 	for _, row := range res.Rows {
-		r.config.Observe(&r.progress.Window, row[0].(int64), row[1].(float64))
+		step, ok := row[0].(int64)
+		loss, is := row[1].(float64)
+		if !ok || !is || step < 1 || step > r.progress.Step {
+			return r.corrupt("loss", nil)
+		}
+		r.config.Observe(&r.progress.Window, step, loss)
+	}
+	return nil
+}
+
+// take reads the columns that say what the run is and how far. A user may have changed them in a store.
+func (r *run) take(row []any) error {
+	var texts [4]string
+	for i, at := range []int{0, 2, 6, 7} {
+		var ok bool
+		if texts[i], ok = row[at].(string); !ok {
+			return r.corrupt([]string{"loss", "options", "status", "keys"}[i], nil)
+		}
+	}
+	r.loss, r.progress.Status, r.stored = texts[0], train.Status(texts[2]), texts[3]
+	if err := r.decode("params", row[1], &r.params); err != nil {
+		return err
+	}
+	if len(r.params) == 0 {
+		return r.corrupt("params", nil)
+	}
+	var err error
+	if r.config, err = train.FromJSON(texts[1]); err == nil && r.config.Resume != 0 {
+		err = errors.New("resume is none of them")
+	}
+	if err != nil {
+		return r.corrupt("options", err)
+	}
+	step, ok := row[3].(int64)
+	since, is := row[5].(int64)
+	if !ok || !is || step < 0 || since < 0 {
+		return r.corrupt("step", nil)
+	}
+	r.progress.Step, r.progress.Since = step, since
+	if best, ok := row[4].(float64); ok {
+		r.progress.Best = best
 	}
 	return nil
 }
@@ -255,20 +288,34 @@ func (r *run) loadState(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			n := s.State[i].Len()
-			if len(res.Rows) != (n+stateChunk-1)/stateChunk {
-				return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: the optimizer's state of %s has %d pieces, expected %d", r.id, s.Name, len(res.Rows), (n+stateChunk-1)/stateChunk).
-					WithDetail("The parameter has another size now, or its state was deleted.")
+			if err := r.fill(s, i, res.Rows); err != nil {
+				return err
 			}
-			for _, row := range res.Rows {
-				from := int(row[0].(int64)) * stateChunk
-				for j, x := range row[1].(*tensor.Tensor).Data[:min(stateChunk, n-from)] {
-					if s.State[i].F32 != nil {
-						s.State[i].F32[from+j] = float32(x)
-					} else {
-						s.State[i].F64[from+j] = x
-					}
-				}
+		}
+	}
+	return nil
+}
+
+// fill puts the stored pieces of a buffer together.
+func (r *run) fill(s *train.Slot, i int, rows [][]any) error {
+	n := s.State[i].Len()
+	if len(rows) != (n+stateChunk-1)/stateChunk {
+		return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: the optimizer's state of %s has %d pieces, expected %d", r.id, s.Name, len(rows), (n+stateChunk-1)/stateChunk).
+			WithDetail("The parameter has another size now, or its state was deleted.")
+	}
+	for k, row := range rows {
+		at, ok := row[0].(int64)
+		piece, is := row[1].(*tensor.Tensor)
+		if !ok || !is || piece == nil || at != int64(k) || len(piece.Shape) != 1 || len(piece.Data) != stateChunk {
+			return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: piece %d of the optimizer's state of %s in relgrad.state is not what train writes", r.id, k, s.Name).
+				WithHint("Begin a new run. The parameters are those of its last commit.")
+		}
+		from := k * stateChunk
+		for j, x := range piece.Data[:min(stateChunk, n-from)] {
+			if s.State[i].F32 != nil {
+				s.State[i].F32[from+j] = float32(x)
+			} else {
+				s.State[i].F64[from+j] = x
 			}
 		}
 	}

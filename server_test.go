@@ -27,6 +27,13 @@ CREATE VIEW loss AS SELECT avg((y - z - b.v) ^ 2) + 0.01 * (SELECT sum(sqnorm(v)
 
 func startServer(t *testing.T) *Server {
 	t.Helper()
+	s, _ := serverAt(t)
+	return s
+}
+
+// serverAt gives the server's address too.
+func serverAt(t *testing.T) (*Server, string) {
+	t.Helper()
 	c := pgcluster.Start(t)
 	ctx := context.Background()
 	if _, err := Dial(ctx, c.DSN, nil); sqlerr.Code(err) != sqlerr.UndefinedObject {
@@ -46,7 +53,7 @@ func startServer(t *testing.T) *Server {
 	}
 	t.Cleanup(func() { s.Close() })
 	runAll(t, s, "SET search_path = public, relgrad") // "$user" is relgrad too
-	return s
+	return s, c.DSN
 }
 
 func runAll(t *testing.T, s *Server, stmts ...string) {

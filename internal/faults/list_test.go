@@ -12,6 +12,7 @@ const (
 	resuming = "./ -run=Resume"
 	parts    = "./executor -run=Parts"
 	looking  = "./ -run=TestTargets -short"
+	rights   = "./ -run=TestRightsFromOutside"
 )
 
 var faults = []fault{
@@ -193,4 +194,15 @@ var faults = []fault{
 	{"an operator of the user's is taken for Postgres's own", "sqlfront/bind_settings.go", "if _, wrong = cat.Function(ctx, text.Path, \"\", op); wrong != nil {", "if wrong != nil {", "./ -run=SettingsOfTexts"},
 	{"an aggregate of the user's is taken for Postgres's own", "sqlfront/bind_settings.go", "(isAggregate(x) || x.Over != nil)", "x.Over != nil", "./ -run=SettingsOfTexts"},
 	{"generated SQL has a text that a setting changes", "sqlgen/postgres.go", "return \"E\" + str(strings.ReplaceAll(s, `\\`, `\\\\`))", "return str(s)", "./sqlgen -run=PostgresConstants"},
+
+	// Rights, and what is stored of a run.
+	{"a superuser runs the texts of another's run", "pgbridge/session.go", "_ := res.Rows[0][1].(bool); !mine {", "_ := res.Rows[0][1].(bool); !mine && false {", rights},
+	{"behind SET ROLE the texts of its role are run", "pgbridge/session.go", "remote && session != owner {", "remote && session != owner && false {", rights},
+	{"a run without the right to its parameter is computed", "pgbridge/rights.go", "if rows[0][1+i] != \"true\" {", "if rows[0][1+i] != \"true\" && false {", rights},
+	{"a failed run is noted in what is undone", "trainer.go", "	_, err := r.db.Commit()\n	return err\n}\n\n// Commit implements", "	return r.db.Rollback()\n}\n\n// Commit implements", rights},
+	{"pieces of the optimizer's state are taken in any order", "runs.go", "at != int64(k) || ", "at < 0 || ", "./ -run=TestCorruptRuns"},
+	{"short pieces of the optimizer's state are taken", "runs.go", "len(piece.Data) != stateChunk {", "len(piece.Data) < min(stateChunk, n-k*stateChunk) {", "./ -run=TestCorruptRuns"},
+	{"what the loss does not read is blamed for what is not finite", "finite.go", " && live[n][c.ID] {", " {", "./ -run=TestNotFiniteDetail"},
+	{"a gradient takes the name of its long parameter", "grads.go", "n > longestName {", "n > 2*longestName {", "./ -run=TestLongNames"},
+	{"a run forgets who else watches tables", "hooks.go", "return func() { r.db.Watch(outer) }", "return func() { r.db.Watch(nil) }", "./ -run=TestWatchersStay"},
 }
