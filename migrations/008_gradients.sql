@@ -318,3 +318,9 @@ BEGIN
   c := relgrad.impl_compiled(loss, p.w, p."column", 0);
   RETURN pg_catalog.format(E'-- the loss\n%s;\n-- the gradient with respect to %s\n%s;\n', c.value, param, c.gradient);
 END $$;
+
+-- The same of several parameters.
+CREATE FUNCTION relgrad.explain_gradient(loss text, param text[], stage text DEFAULT 'sql') RETURNS text LANGUAGE plpgsql VOLATILE AS $$
+BEGIN
+  RETURN (SELECT pg_catalog.string_agg(relgrad.explain_gradient(loss, p, stage), '' ORDER BY i) FROM pg_catalog.unnest(param) WITH ORDINALITY AS t(p, i));
+END $$;

@@ -485,6 +485,26 @@ rg_get_end(RgReader *r)
 		rg_fault(r->engine, "a frame %c that is too long", r->kind);
 }
 
+// rg_own_context takes the line that SPI adds from an error's context: statements of the engine are nothing that the user
+// has written, and may be long.
+void
+rg_own_context(ErrorData *error, const char *sql)
+{
+	char *line = psprintf("SQL statement \"%s\"", sql);
+	char *at = error->context == NULL ? NULL : strstr(error->context, line);
+	char *end = at == NULL ? NULL : at + strlen(line);
+
+	if (at == NULL)
+		return;
+	if (*end == '\n')
+		end++;
+	else if (at > error->context)
+		at--; // the line break before it
+	memmove(at, end, strlen(end) + 1);
+	if (*error->context == 0)
+		error->context = NULL;
+}
+
 static void
 map(RgEngine *e, uint64 size)
 {

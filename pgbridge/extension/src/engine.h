@@ -99,6 +99,7 @@ typedef struct RgRequest {
 
 void rg_request(RgRequest *q);
 void rg_notice(RgReader *r);
+void rg_own_context(ErrorData *error, const char *sql);
 
 char *rg_catalog_state(void);
 const char *rg_engine_name(void);

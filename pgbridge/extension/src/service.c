@@ -113,26 +113,6 @@ send_error(RgEngine *e, const ErrorData *error, const char *sql)
 	rg_send_frame(e);
 }
 
-// own_context takes the line that SPI adds from an error's context: statements of the engine are nothing that the user
-// has written, and may be long.
-static void
-own_context(ErrorData *error, const char *sql)
-{
-	char *line = psprintf("SQL statement \"%s\"", sql);
-	char *at = error->context == NULL ? NULL : strstr(error->context, line);
-	char *end = at == NULL ? NULL : at + strlen(line);
-
-	if (at == NULL)
-		return;
-	if (*end == '\n')
-		end++;
-	else if (at > error->context)
-		at--; // the line break before it
-	memmove(at, end, strlen(end) + 1);
-	if (*error->context == 0)
-		error->context = NULL;
-}
-
 static Fields
 get_fields(RgReader *r)
 {
@@ -330,7 +310,7 @@ attempt(Service *s, void (*what)(Service *, Statement *), Statement *st)
 		send_complete(s->e, st->tag, st->rows);
 		return;
 	}
-	own_context(error, st->sql);
+	rg_own_context(error, st->sql);
 	rethrow(s, error);
 	send_error(s->e, error, st->sql);
 }
