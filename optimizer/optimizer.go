@@ -55,7 +55,7 @@ func Alone(p *ra.Plan, root int, opt Options) (*ra.Plan, map[string]int, error) 
 
 func run(b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Plan, map[string]int, error) {
 	plan, fired := ra.Clone(p), map[string]int{}
-	steps, validate := 0, ra.Validate
+	steps, tried, validate := 0, 0, ra.Validate
 	if len(phases) == 1 { // it will be differentiated
 		validate = ra.ValidateForward
 	}
@@ -70,18 +70,25 @@ func run(b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Pla
 		if opt.Shuffle != nil {
 			opt.Shuffle(len(set), func(i, j int) { set[i], set[j] = set[j], set[i] })
 		}
+		ctx := rules.NewContext(b, plan)
 		for again := true; again; {
 			again = false
-			ctx := rules.NewContext(b, plan)
 			var order []*ra.Node
 			ra.Walk(func(n *ra.Node) { order = append(order, n) }, plan.Nodes()...)
 			for _, n := range order {
+				try := ctx.Alive(n) && ctx.Try(n)
 				for _, r := range set {
-					if !ctx.Alive(n) || !r.Apply(ctx, n) {
+					if !try && !r.Anywhere || !ctx.Alive(n) {
 						continue
 					}
+					if tried++; !r.Apply(ctx, n) {
+						continue
+					}
+					try = true
 					fired[r.Name]++
-					ctx, again = rules.NewContext(b, plan), ph != rules.Final
+					ctx.Changed(n)
+					ctx.Update()
+					again = ph != rules.Final
 					if steps++; steps > maxSteps {
 						return nil, nil, fmt.Errorf("optimizer: rules do not come to an end: %v", fired)
 					}
@@ -89,7 +96,11 @@ func run(b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Pla
 						opt.Trace(r.Name, plan)
 					}
 					if opt.Verify {
-						if err := validate(plan.Nodes()...); err != nil {
+						err := validate(plan.Nodes()...)
+						if err == nil {
+							err = ctx.Verify()
+						}
+						if err != nil {
 							return nil, nil, fmt.Errorf("optimizer: rule %s: %w", r.Name, err)
 						}
 					}

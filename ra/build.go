@@ -67,49 +67,26 @@ func (b *Builder) Join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutC
 	for _, o := range out {
 		b.addOut(n, o)
 	}
+	l := n.Links()
+	key := make([]bool, len(n.Out))
+	isKey := func(output int) bool { return key[output] }
 	for i, input := range in {
 		for _, k := range input.Key {
-			c := kernels.Col{Input: i, ID: k}
-			id, ok := n.carrier(c)
+			at, ok := l.carrier(kernels.Col{Input: i, ID: k}, isKey)
 			if !ok {
-				id = b.addOut(n, OutCol{input.Col(k).Name, input.Var(i, k)})
+				at = len(n.Out)
+				b.addOut(n, OutCol{input.Col(k).Name, input.Var(i, k)})
+				key = append(key, false)
+				l.output(at)
 			}
-			if !slices.Contains(n.Key, id) {
-				n.Key = append(n.Key, id)
+			if !key[at] {
+				key[at] = true
+				n.Key = append(n.Key, n.Cols[at].ID)
 			}
 		}
 	}
-	n.Unique = n.unique()
+	n.Unique = l.unique(isKey)
 	return n
-}
-
-// unique finds a sufficient part of a join's identity: an input whose own identity is equated to columns of
-// the other inputs adds nothing.
-func (n *Node) unique() []ColumnID {
-	kept := make([]bool, len(n.Inputs))
-	for i := range kept {
-		kept[i] = true
-	}
-	for i := len(n.Inputs) - 1; i >= 0 && len(n.Inputs) > 1; i-- {
-		kept[i] = false
-		for _, k := range n.Inputs[i].Unique {
-			found := false
-			for _, m := range n.Equated(kernels.Col{Input: i, ID: k}) {
-				found = found || kept[m.Input]
-			}
-			kept[i] = kept[i] || !found
-		}
-	}
-	var out []ColumnID
-	for i, input := range n.Inputs {
-		for _, k := range input.Unique {
-			id, _ := n.carrier(kernels.Col{Input: i, ID: k})
-			if kept[i] && !slices.Contains(out, id) {
-				out = append(out, id)
-			}
-		}
-	}
-	return out
 }
 
 func (b *Builder) addOut(n *Node, o OutCol) ColumnID {

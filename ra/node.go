@@ -101,16 +101,21 @@ type Node struct {
 
 // Col returns the output column with that id; nil when there is none.
 func (n *Node) Col(id ColumnID) *Column {
-	for i := range n.Cols {
-		if n.Cols[i].ID == id {
-			return &n.Cols[i]
-		}
+	if i := n.Index(id); i >= 0 {
+		return &n.Cols[i]
 	}
 	return nil
 }
 
 // Index returns the position of a column, -1 when there is none.
 func (n *Node) Index(id ColumnID) int {
+	if len(n.Cols) == 0 {
+		return -1
+	}
+	// a builder numbers a node's columns in order
+	if i := int(id - n.Cols[0].ID); i >= 0 && i < len(n.Cols) && n.Cols[i].ID == id {
+		return i
+	}
 	for i := range n.Cols {
 		if n.Cols[i].ID == id {
 			return i
@@ -132,84 +137,6 @@ func (n *Node) IsKey(id ColumnID) bool {
 // Var is the expression that reads a column of input slot i.
 func (n *Node) Var(slot int, id ColumnID) *kernels.Expr {
 	return kernels.Column(kernels.Col{Input: slot, ID: id}, n.Col(id).Type)
-}
-
-// InputKey returns, for input i of a Select or Join, the output columns that equal that input's identity.
-func (n *Node) InputKey(i int) []ColumnID {
-	out := make([]ColumnID, len(n.Inputs[i].Key))
-	for j, k := range n.Inputs[i].Key {
-		id, ok := n.carrier(kernels.Col{Input: i, ID: k})
-		if !ok {
-			panic("ra: identity not passed through")
-		}
-		out[j] = id
-	}
-	return out
-}
-
-// carrier finds an output column that always equals the input column c, one of the key where there is one.
-func (n *Node) carrier(c kernels.Col) (ColumnID, bool) {
-	var found ColumnID
-	for _, m := range n.Equated(c) {
-		for j, e := range n.Out {
-			if !e.IsCol || e.Col != m {
-				continue
-			}
-			if n.IsKey(n.Cols[j].ID) {
-				return n.Cols[j].ID, true
-			}
-			if found == 0 {
-				found = n.Cols[j].ID
-			}
-		}
-	}
-	return found, found != 0
-}
-
-// Carries reports whether some output of n always equals column id of input slot.
-func (n *Node) Carries(slot int, id ColumnID) bool {
-	_, ok := n.carrier(kernels.Col{Input: slot, ID: id})
-	return ok
-}
-
-// Aliases lists the output columns that always equal output column id, itself included.
-func (n *Node) Aliases(id ColumnID) []ColumnID {
-	e := n.Out[n.Index(id)]
-	if !e.IsCol {
-		return []ColumnID{id}
-	}
-	var out []ColumnID
-	for _, m := range n.Equated(e.Col) {
-		for j, o := range n.Out {
-			if o.IsCol && o.Col == m {
-				out = append(out, n.Cols[j].ID)
-			}
-		}
-	}
-	return out
-}
-
-// Equated returns c and the input columns that the join conditions make equal to it.
-func (n *Node) Equated(c kernels.Col) []kernels.Col {
-	out := []kernels.Col{c}
-	for i := 0; i < len(out); i++ {
-		for _, q := range n.Equi {
-			o := q.R
-			if q.R == out[i] {
-				o = q.L
-			} else if q.L != out[i] {
-				continue
-			}
-			seen := false
-			for _, x := range out {
-				seen = seen || x == o
-			}
-			if !seen && n.Inputs[o.Input].Col(o.ID).Type.Kind == n.Inputs[c.Input].Col(c.ID).Type.Kind {
-				out = append(out, o)
-			}
-		}
-	}
-	return out
 }
 
 // Walk visits every node below roots once, inputs first.

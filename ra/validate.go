@@ -18,9 +18,10 @@ func ValidateForward(roots ...*Node) error {
 }
 
 func (n *Node) checkIdentity() error {
+	l, isKey := n.Links(), n.keyed()
 	for i, in := range n.Inputs {
 		for _, k := range in.Key {
-			if id, ok := n.carrier(kernels.Col{Input: i, ID: k}); !ok || !n.IsKey(id) {
+			if at, ok := l.carrier(kernels.Col{Input: i, ID: k}, isKey); !ok || !isKey(at) {
 				return broken(n, "identity column %d of input %d is not passed through", k, i)
 			}
 		}

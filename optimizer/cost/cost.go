@@ -19,6 +19,7 @@
 package cost
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -28,31 +29,69 @@ import (
 // selectivity is the assumed share of rows that a predicate keeps.
 const selectivity = 1.0 / 3
 
-// Model memoises estimates over one plan.
-type Model struct {
-	rows   map[*ra.Node]float64
-	values map[column]float64 // distinct ones
+// Model memoises estimates over one plan. Whoever has an estimate has those of its inputs too.
+type Model struct{ known map[*ra.Node]*estimates }
+
+// estimates of one node.
+type estimates struct {
+	rows   float64
+	values map[ra.ColumnID]float64 // distinct ones
+	links  *ra.Links
 }
 
-type column struct {
-	n  *ra.Node
-	id ra.ColumnID
+// New returns an empty model.
+func New() *Model { return &Model{map[*ra.Node]*estimates{}} }
+
+// Forget drops what is known of a node that has changed, and reports whether anything was. What reads it is to be
+// forgotten too.
+func (m *Model) Forget(n *ra.Node) bool {
+	_, known := m.known[n]
+	delete(m.known, n)
+	return known
 }
 
-// New returns an empty model; use a new one after the plan has changed.
-func New() *Model { return &Model{map[*ra.Node]float64{}, map[column]float64{}} }
+// Same compares what is known of n with what another model estimates.
+func (m *Model) Same(o *Model, n *ra.Node) error {
+	e := m.known[n]
+	if e == nil {
+		return nil
+	}
+	if r := o.Rows(n); r != e.rows {
+		return fmt.Errorf("a %v has an estimate of %v rows, not %v", n.Op, e.rows, r)
+	}
+	for id, d := range e.values {
+		if v := o.distinctCol(n, id); v != d {
+			return fmt.Errorf("column %d of a %v has an estimate of %v values, not %v", id, n.Op, d, v)
+		}
+	}
+	return nil
+}
 
 // Rows estimates the number of rows of n.
-func (m *Model) Rows(n *ra.Node) float64 {
-	if r, ok := m.rows[n]; ok {
-		return r
+func (m *Model) Rows(n *ra.Node) float64 { return m.of(n).rows }
+
+func (m *Model) of(n *ra.Node) *estimates {
+	if e := m.known[n]; e != nil {
+		return e
 	}
-	r := m.estimate(n)
+	e := &estimates{rows: m.estimate(n)}
 	if len(n.Unique) == 0 {
-		r = 1
+		e.rows = 1
 	}
-	m.rows[n] = r
-	return r
+	m.known[n] = e
+	return e
+}
+
+// equated is n.Equated, of which a wide node is asked for each of its columns.
+func (m *Model) equated(n *ra.Node, c kernels.Col) []kernels.Col {
+	if len(n.Equi) == 0 {
+		return []kernels.Col{c}
+	}
+	e := m.of(n)
+	if e.links == nil {
+		e.links = n.Links()
+	}
+	return e.links.Equated(c)
 }
 
 func (m *Model) estimate(n *ra.Node) float64 {
@@ -101,11 +140,14 @@ func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
 // distinctCol guesses the number of distinct values: all rows for a sole key, a root of them for a part of one. A column
 // that comes from below has as many as there, one that is equated with a key as many as the key.
 func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
-	key := column{n, id}
-	d, ok := m.values[key]
+	e := m.of(n)
+	d, ok := e.values[id]
 	if !ok {
 		d = m.guess(n, id)
-		m.values[key] = d
+		if e.values == nil {
+			e.values = map[ra.ColumnID]float64{}
+		}
+		e.values[id] = d
 	}
 	return d
 }
@@ -124,7 +166,7 @@ func (m *Model) guess(n *ra.Node, id ra.ColumnID) float64 {
 			return 1
 		}
 		if x.IsCol {
-			for _, c := range n.Equated(x.Col) {
+			for _, c := range m.equated(n, x.Col) {
 				d = math.Max(d, m.distinct(n, c))
 			}
 			return math.Min(r, d)

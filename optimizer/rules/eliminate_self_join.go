@@ -19,39 +19,40 @@ var _ = register(Rule{
 		if n.Op != ra.Join {
 			return false
 		}
-		for s := range n.Inputs {
-			if eliminate(c, n, s) {
-				return true
-			}
+		if eliminateOne(c, n, 0, len(n.Inputs)) {
+			return true
 		}
 		for s, in := range n.Inputs { // a join of which n reads keys, one of them u's
 			if in.Op != ra.Join || len(in.Pred) > 0 || !readsPlain(n, s) {
 				continue
 			}
-			m := merged(n, s)
-			for k := range in.Inputs {
-				if eliminate(c, m, s+k) {
-					n.Inputs, n.Equi, n.Out, n.Pred, n.Op = m.Inputs, m.Equi, m.Out, m.Pred, m.Op
-					return true
-				}
+			if m := merged(n, s); eliminateOne(c, m, s, s+len(in.Inputs)) {
+				n.Inputs, n.Equi, n.Out, n.Pred, n.Op = m.Inputs, m.Equi, m.Out, m.Pred, m.Op
+				return true
 			}
 		}
 		return false
 	},
 })
 
-// eliminate drops input s of n where another input was made from the same row.
-func eliminate(c *Context, n *ra.Node, s int) bool {
-	if len(n.Inputs[s].Unique) == 0 {
+// eliminateOne drops one of the inputs from to to-1 of n, the first for which another input was made from the same row.
+func eliminateOne(c *Context, n *ra.Node, from, to int) bool {
+	if len(n.Inputs) < 2 {
 		return false
 	}
-	for a := range n.Inputs {
-		if a == s {
+	links := n.Links()
+	for s := from; s < to; s++ {
+		if len(n.Inputs[s].Unique) == 0 {
 			continue
 		}
-		if by, path, ok := sameRow(n, a, s); ok {
-			absorb(c, n, a, s, by, path)
-			return true
+		for a := range n.Inputs {
+			if a == s {
+				continue
+			}
+			if by, path, ok := sameRow(n, links, a, s); ok {
+				absorb(c, n, a, s, by, path)
+				return true
+			}
 		}
 	}
 	return false
@@ -69,7 +70,7 @@ func readsPlain(n *ra.Node, s int) bool {
 // sameRow reports whether each row of input a was made from that row of the node u of slot s with which n joins it. by
 // holds the column of a that equals a column of u's identity and is of its type, path the slots from a down to u along which other
 // columns of u come up; path is nil where n reads none.
-func sameRow(n *ra.Node, a, s int) (by map[ra.ColumnID]ra.ColumnID, path []int, ok bool) {
+func sameRow(n *ra.Node, links *ra.Links, a, s int) (by map[ra.ColumnID]ra.ColumnID, path []int, ok bool) {
 	u := n.Inputs[s]
 	for _, q := range n.Equi {
 		l, r := q.L, q.R
@@ -83,7 +84,7 @@ func sameRow(n *ra.Node, a, s int) (by map[ra.ColumnID]ra.ColumnID, path []int, 
 	var ids, want []ra.ColumnID
 	by = map[ra.ColumnID]ra.ColumnID{}
 	for _, k := range u.Key {
-		for _, c := range n.Equated(kernels.Col{Input: s, ID: k}) {
+		for _, c := range links.Equated(kernels.Col{Input: s, ID: k}) {
 			if c.Input != a {
 				continue
 			}
@@ -171,12 +172,13 @@ func (t *tracer) trace(n *ra.Node, ids []ra.ColumnID) (path []int, ok bool) {
 // columnsIn returns columns of input s that always equal the output columns ids of n; nil where one has none.
 func columnsIn(n *ra.Node, s int, ids []ra.ColumnID) []ra.ColumnID {
 	var out []ra.ColumnID
+	links := n.Links()
 	for _, id := range ids {
 		x := n.Out[n.Index(id)]
 		if !x.IsCol {
 			return nil
 		}
-		for _, c := range n.Equated(x.Col) {
+		for _, c := range links.Equated(x.Col) {
 			if c.Input == s {
 				out = append(out, c.ID)
 				break
@@ -234,6 +236,7 @@ func widen(c *Context, n *ra.Node, path []int, u *ra.Node, id ra.ColumnID) ra.Co
 		}
 	}
 	src := n.Inputs[path[0]].Col(below)
+	c.Changed(n)
 	col := ra.Column{ID: c.B.ID(), Name: src.Name, Type: src.Type, Dep: src.Dep}
 	n.Cols, n.Out = append(slices.Clip(n.Cols), col), append(slices.Clip(n.Out), x)
 	return col.ID

@@ -10,7 +10,7 @@ import (
 )
 
 var _ = register(Rule{
-	Name: "MergeDuplicates", Phase: Whole,
+	Name: "MergeDuplicates", Phase: Whole, Anywhere: true,
 	Doc: "Two nodes that compute the same by construction become one: forward and backward pass share what " +
 		"they have in common. Opaque nodes are never merged: their text may draw.",
 	Apply: func(c *Context, n *ra.Node) bool {
@@ -24,7 +24,11 @@ var _ = register(Rule{
 			if m.Op == ra.Opaque || m.Op == ra.Scan {
 				continue
 			}
-			sig := signature(m)
+			about := c.known[m]
+			if about.signature == "" {
+				about.signature = signature(m)
+			}
+			sig := about.signature
 			if twin := first[sig]; twin != nil {
 				redirect(c, m, twin)
 				fired = true
@@ -73,11 +77,7 @@ func redirect(c *Context, n, to *ra.Node) {
 		fresh[col.ID] = to.Cols[i].ID
 	}
 	var users []*ra.Node
-	c.consumers(n, func(p *ra.Node, _ int) {
-		if !slices.Contains(users, p) {
-			users = append(users, p)
-		}
-	})
+	c.consumers(n, func(p *ra.Node) { users = append(users, p) })
 	for _, p := range users {
 		slots := map[int]bool{}
 		p.Inputs = slices.Clone(p.Inputs)
@@ -102,8 +102,10 @@ func redirect(c *Context, n, to *ra.Node) {
 			}
 		}
 	}
+	c.Changed(users...)
 	for i, r := range c.Plan.Roots {
 		if r.Node == n {
+			c.moved = true
 			c.Plan.Roots[i].Node = to
 			c.Plan.Roots[i].Cols = slices.Clone(r.Cols)
 			for j, id := range r.Cols {
@@ -111,4 +113,5 @@ func redirect(c *Context, n, to *ra.Node) {
 			}
 		}
 	}
+	c.Update()
 }

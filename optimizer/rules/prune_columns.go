@@ -6,7 +6,7 @@ import (
 )
 
 var _ = register(Rule{
-	Name: "PruneColumns", Phase: Final,
+	Name: "PruneColumns", Phase: Final, Anywhere: true,
 	Doc: "Columns that nobody reads are neither computed nor loaded (projection push-down). Identities stay, and " +
 		"so do columns that correspond by position (inputs of Union, Add, SemiJoin and AntiJoin).",
 	Apply: func(c *Context, n *ra.Node) bool {

@@ -172,9 +172,10 @@ func (s *split) group() ([]kernels.Col, bool) {
 func (s *split) sum(n int) bool {
 	var ids []ra.ColumnID
 	var aggs []ra.AggCol
+	links := s.rows.Links()
 	for i, col := range s.rows.Cols[:n+len(s.forms)] {
 		if i < n {
-			ids = append(ids, s.rows.Aliases(col.ID)...)
+			ids = append(ids, links.Aliases(col.ID)...)
 			continue
 		}
 		a := ra.Agg{Fn: ra.Sum, Arg: col.ID}

@@ -174,26 +174,27 @@ func place(c *Context, n *ra.Node, e *kernels.Expr, slots []int) {
 		n.Out[i] = replace(o, e, kernels.Column(kernels.Col{Input: -1}, sub.Cols[len(out)].Type))
 	}
 	n.Inputs = rest
+	links := sub.Links()
 	mapExprs(n, func(col kernels.Col) kernels.Col {
 		if col.Input < 0 {
 			return kernels.Col{ID: sub.Cols[len(out)].ID}
 		}
 		if p, ok := first[col]; ok {
-			return kernels.Col{ID: stand(sub, sub.Cols[p].ID)}
+			return kernels.Col{ID: stand(sub, links, sub.Cols[p].ID)}
 		}
 		return kernels.Col{Input: to[col.Input], ID: col.ID}
 	})
 	if len(n.Inputs) == 1 {
 		n.Op = ra.Select
 	}
-	rekey(n, sub)
+	rekey(n, sub, links)
 }
 
 // stand is the column that is read in the place of id: one for all that sub equates, since the node above no
 // longer sees that they are equal.
-func stand(sub *ra.Node, id ra.ColumnID) ra.ColumnID {
+func stand(sub *ra.Node, links *ra.Links, id ra.ColumnID) ra.ColumnID {
 	best := id
-	for _, a := range sub.Aliases(id) {
+	for _, a := range links.Aliases(id) {
 		narrower := sub.Col(best).Type.Nullable && !sub.Col(a).Type.Nullable
 		if narrower || sub.Col(best).Type.Nullable == sub.Col(a).Type.Nullable && sub.Index(a) < sub.Index(best) {
 			best = a
@@ -203,12 +204,13 @@ func stand(sub *ra.Node, id ra.ColumnID) ra.ColumnID {
 }
 
 // rekey lets sub's identity be the columns that n, which reads it in slot 0, passes through.
-func rekey(n, sub *ra.Node) {
+func rekey(n, sub *ra.Node, links *ra.Links) {
+	above := n.Links()
 	swap := func(ids []ra.ColumnID) []ra.ColumnID {
 		ids = slices.Clone(ids)
 		for i, id := range ids {
-			for _, alias := range sub.Aliases(id) {
-				if !n.Carries(0, ids[i]) && n.Carries(0, alias) {
+			for _, alias := range links.Aliases(id) {
+				if !above.Carries(0, ids[i]) && above.Carries(0, alias) {
 					ids[i] = alias
 				}
 			}

@@ -28,7 +28,7 @@ var _ = register(Rule{
 			}
 			below := p.MapCols(func(l *kernels.Expr) *kernels.Expr { return in.Var(0, agg.Group[agg.Index(l.Col.ID)]) })
 			n.Pred = slices.Delete(slices.Clone(n.Pred), i, i+1)
-			putUnderAggregate(agg, c.B.Select(in, []*kernels.Expr{below}, passAll(in)))
+			putUnderAggregate(c, agg, c.B.Select(in, []*kernels.Expr{below}, passAll(in)))
 			return true
 		}
 		return false
@@ -36,7 +36,8 @@ var _ = register(Rule{
 })
 
 // putUnderAggregate replaces an aggregate's input by to, whose first columns correspond to the old one's.
-func putUnderAggregate(agg, to *ra.Node) {
+func putUnderAggregate(c *Context, agg, to *ra.Node) {
+	c.Changed(agg)
 	old := agg.Inputs[0]
 	agg.Inputs = []*ra.Node{to}
 	agg.Group, agg.Aggs = slices.Clone(agg.Group), slices.Clone(agg.Aggs)

@@ -27,7 +27,7 @@ var _ = register(Rule{
 		if len(equi) == 0 {
 			return false
 		}
-		putUnderAggregate(agg, c.B.Semi(n.Op, agg.Inputs[0], n.Inputs[1], equi, nil))
+		putUnderAggregate(c, agg, c.B.Semi(n.Op, agg.Inputs[0], n.Inputs[1], equi, nil))
 		m := *agg
 		m.Cols = slices.Clone(agg.Cols)
 		become(n, &m)

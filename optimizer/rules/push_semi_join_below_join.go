@@ -29,6 +29,7 @@ var _ = register(Rule{
 			return false
 		}
 		below := c.B.Semi(n.Op, join.Inputs[slot], n.Inputs[1], equi, nil)
+		c.Changed(join)
 		putBelow(join, slot, below)
 		lift(n, join)
 		return true

@@ -23,11 +23,11 @@ var _ = register(Rule{
 				}
 				for _, p := range partners(n, d) {
 					other := n.Inputs[p.Input]
-					if !selective(other, agg) || reducedBy(agg.Inputs[0], g, other, p.ID) {
+					if !c.restricted(other) || reducedBy(agg.Inputs[0], g, other, p.ID) {
 						continue
 					}
 					equi := []ra.Equi{{L: kernels.Col{ID: g}, R: kernels.Col{Input: 1, ID: p.ID}}}
-					putUnderAggregate(agg, c.B.Semi(ra.SemiJoin, agg.Inputs[0], other, equi, nil))
+					putUnderAggregate(c, agg, c.B.Semi(ra.SemiJoin, agg.Inputs[0], other, equi, nil))
 					return true
 				}
 			}
@@ -54,7 +54,8 @@ func partners(n *ra.Node, d kernels.Col) (out []kernels.Col) {
 }
 
 // groupBelow follows a plain column through selections and joins that nobody else reads down to the aggregate
-// whose group column it is; it returns that aggregate and the column of its input.
+// whose group column it is; it returns that aggregate and the column of its input. No other input of the join above reads
+// that aggregate, since it is read on this way only.
 func groupBelow(c *Context, n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID) {
 	for c.Sole(n) {
 		i := n.Index(id)
@@ -68,16 +69,6 @@ func groupBelow(c *Context, n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID) 
 		}
 	}
 	return nil, 0
-}
-
-// selective reports whether n holds a restricted choice of rows, such as those of a batch, and does not itself read avoid.
-func selective(n, avoid *ra.Node) bool {
-	restricted, reads := false, false
-	ra.Walk(func(m *ra.Node) {
-		restricted = restricted || len(m.Pred) > 0 || m.Op == ra.SemiJoin || m.Op == ra.Opaque && m.Rows > 0
-		reads = reads || m == avoid
-	}, n)
-	return restricted && !reads
 }
 
 // reducedBy reports whether the column g of n has been semi-joined with that column already, also where the

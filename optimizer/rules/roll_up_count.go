@@ -8,7 +8,7 @@ import (
 )
 
 var _ = register(Rule{
-	Name: "RollUpCount", Phase: Whole,
+	Name: "RollUpCount", Phase: Whole, Anywhere: true,
 	Doc: "Where a relation is summed by groups, the number of all its rows is the sum of the groups' numbers; the relation " +
 		"is not read again for it (roll-up, as of a data cube). Must not fire where the sums depend on the number, nor on counts " +
 		"of values that may be NULL.",
@@ -21,7 +21,7 @@ var _ = register(Rule{
 			return false
 		}
 		base := sameRows(n.Inputs[0])
-		if c.uses[base] < 2 && base == n.Inputs[0] {
+		if c.uses(base) < 2 && base == n.Inputs[0] {
 			return false
 		}
 		var by *ra.Node
@@ -51,7 +51,7 @@ func (c *Context) read(n *ra.Node) []int {
 			need[id] = true
 		}
 	}
-	c.consumers(n, func(m *ra.Node, _ int) { demand(m, need) })
+	c.consumers(n, func(m *ra.Node) { demand(m, need) })
 	var out []int
 	for i, col := range n.Cols {
 		if need[col.ID] {
@@ -88,6 +88,7 @@ func rollUp(c *Context, n, by *ra.Node) {
 		count = by.Cols[len(by.Group)+i]
 	} else {
 		count = ra.Column{ID: c.B.ID(), Name: "rows", Type: kernels.Type{Kind: kernels.Int}}
+		c.Changed(by)
 		by.Cols, by.Aggs = append(slices.Clip(by.Cols), count), append(slices.Clip(by.Aggs), ra.Agg{Fn: ra.CountRows})
 	}
 	sum, err := c.B.Aggregate(by, nil, []ra.AggCol{{Name: "rows", Agg: ra.Agg{Fn: ra.Sum, Arg: count.ID}}})

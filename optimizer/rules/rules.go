@@ -26,7 +26,6 @@ import (
 	"sort"
 
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/optimizer/cost"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -49,34 +48,12 @@ type Rule struct {
 	Phase Phase
 	// Doc says what it does, why it is sound and when it must not fire.
 	Doc string
-	// Apply changes n in place and reports whether it did.
+	// Anywhere tells that the rule looks beyond the nodes below n and their numbers of readers, so that it may fire though
+	// nothing below n has changed.
+	Anywhere bool
+	// Apply changes n in place and reports whether it did. Other nodes that it changes it names to Context.Changed.
 	Apply func(c *Context, n *ra.Node) bool
 }
-
-// Context is what a rule may look at.
-type Context struct {
-	B    *ra.Builder
-	Plan *ra.Plan
-	Cost *cost.Model
-	uses map[*ra.Node]int
-}
-
-// NewContext prepares a context for the plan as it is now.
-func NewContext(b *ra.Builder, p *ra.Plan) *Context {
-	c := &Context{B: b, Plan: p, Cost: cost.New(), uses: map[*ra.Node]int{}}
-	ra.Walk(func(n *ra.Node) {
-		for _, in := range n.Inputs {
-			c.uses[in]++
-		}
-	}, p.Nodes()...)
-	for _, n := range p.Nodes() {
-		c.uses[n]++
-	}
-	return c
-}
-
-// Sole reports whether n has one consumer.
-func (c *Context) Sole(n *ra.Node) bool { return c.uses[n] == 1 }
 
 var all []Rule
 
@@ -95,17 +72,6 @@ func register(r Rule) Rule {
 
 // All returns the rules, sorted by phase and name.
 func All() []Rule { return slices.Clone(all) }
-
-// consumers calls f for every node that reads n, with the slots in which it does.
-func (c *Context) consumers(n *ra.Node, f func(p *ra.Node, slot int)) {
-	ra.Walk(func(p *ra.Node) {
-		for slot, in := range p.Inputs {
-			if in == n {
-				f(p, slot)
-			}
-		}
-	}, c.Plan.Nodes()...)
-}
 
 // mapExprs replaces the column leaves of a node's expressions and conditions.
 func mapExprs(n *ra.Node, f func(kernels.Col) kernels.Col) {
@@ -181,6 +147,3 @@ func become(n, m *ra.Node) {
 
 // isPass reports whether output i of a Select or Join is a plain column.
 func isPass(n *ra.Node, i int) bool { return n.Out[i].IsCol }
-
-// Alive reports whether n is still part of the plan.
-func (c *Context) Alive(n *ra.Node) bool { return c.uses[n] > 0 }

@@ -1,0 +1,238 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/relgrad/relgrad/optimizer/cost"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Context is what a rule may look at: the plan, and what is known of its nodes. It is kept true while rules change the
+// plan, at a cost that does not depend on the plan's size: a rule says which nodes it has changed (Changed), and Update
+// counts anew what these read and forgets what was derived from them.
+type Context struct {
+	B    *ra.Builder
+	Plan *ra.Plan
+	Cost *cost.Model
+
+	known   map[*ra.Node]*about // the nodes of the plan
+	roots   []*ra.Node          // as they were counted
+	changed []*ra.Node
+	moved   bool // roots have changed
+}
+
+// about is what is known of a node of the plan.
+type about struct {
+	uses       int        // slots and roots that read it
+	inputs     []*ra.Node // as they were counted
+	users      []*ra.Node // one for each slot that reads it
+	restricted choice
+	tried      bool // no rule fires here until something below changes; so it is of the nodes below
+	signature  string
+}
+
+// choice is an answer that is computed once.
+type choice uint8
+
+const (
+	unknown choice = iota
+	no
+	yes
+)
+
+// NewContext prepares a context for the plan as it is now.
+func NewContext(b *ra.Builder, p *ra.Plan) *Context {
+	c := &Context{B: b, Plan: p, Cost: cost.New(), known: map[*ra.Node]*about{}, moved: true}
+	c.Update()
+	return c
+}
+
+// Sole reports whether n has one consumer.
+func (c *Context) Sole(n *ra.Node) bool { return c.uses(n) == 1 }
+
+// Alive reports whether n is still part of the plan.
+func (c *Context) Alive(n *ra.Node) bool { return c.known[n] != nil }
+
+func (c *Context) uses(n *ra.Node) int {
+	if a := c.known[n]; a != nil {
+		return a.uses
+	}
+	return 0
+}
+
+// consumers calls f for every node that reads n.
+func (c *Context) consumers(n *ra.Node, f func(p *ra.Node)) {
+	a := c.known[n]
+	if a == nil {
+		return
+	}
+	for i, p := range a.users {
+		if !slices.Contains(a.users[:i], p) {
+			f(p)
+		}
+	}
+}
+
+// Changed notes nodes that a rule has changed in place.
+func (c *Context) Changed(nodes ...*ra.Node) { c.changed = append(c.changed, nodes...) }
+
+// Try reports whether n has not been tried since something below it, or how often that is read, has changed; rules that
+// look further are to be tried in any case. It counts as tried from now on.
+func (c *Context) Try(n *ra.Node) bool {
+	a := c.known[n]
+	if a.tried {
+		return false
+	}
+	a.tried = !slices.ContainsFunc(a.inputs, func(in *ra.Node) bool { return !c.known[in].tried })
+	return true
+}
+
+// again has n, and all that reads it, tried again.
+func (c *Context) again(n *ra.Node) {
+	if a := c.known[n]; a != nil && a.tried {
+		a.tried = false
+		for _, p := range a.users {
+			c.again(p)
+		}
+	}
+}
+
+// Update brings the context up to date with the nodes that have changed.
+func (c *Context) Update() {
+	changed := c.changed
+	c.changed = nil
+	for _, n := range changed {
+		if a := c.known[n]; a != nil {
+			old := a.inputs
+			a.inputs = slices.Clone(n.Inputs)
+			for _, in := range a.inputs {
+				c.use(in, n)
+			}
+			for _, in := range old {
+				c.release(in, n)
+			}
+		}
+	}
+	if c.moved {
+		old := c.roots
+		c.roots, c.moved = c.Plan.Nodes(), false
+		for _, n := range c.roots {
+			c.use(n, nil)
+		}
+		for _, n := range old {
+			c.release(n, nil)
+		}
+	}
+	for _, n := range changed {
+		c.forget(n)
+		c.again(n)
+		if a := c.known[n]; a != nil {
+			a.signature = ""
+			for _, p := range a.users {
+				c.known[p].signature = ""
+			}
+		}
+	}
+}
+
+// use counts one more slot of p that reads n; p is nil for a root.
+func (c *Context) use(n, p *ra.Node) {
+	a := c.known[n]
+	if a == nil {
+		a = &about{inputs: slices.Clone(n.Inputs)}
+		c.known[n] = a
+		for _, in := range a.inputs {
+			c.use(in, n)
+		}
+	}
+	if a.uses++; a.uses == 2 {
+		c.again(n)
+	}
+	if p != nil {
+		a.users = append(a.users, p)
+	}
+}
+
+// release counts one slot less; what nobody reads is gone, and so is what it alone has read.
+func (c *Context) release(n, p *ra.Node) {
+	a := c.known[n]
+	a.uses--
+	if p != nil {
+		i := slices.Index(a.users, p)
+		last := len(a.users) - 1
+		a.users[i] = a.users[last]
+		a.users = a.users[:last]
+	}
+	if a.uses > 0 {
+		if a.uses == 1 {
+			c.again(n)
+		}
+		return
+	}
+	delete(c.known, n)
+	c.Cost.Forget(n)
+	for _, in := range a.inputs {
+		c.release(in, n)
+	}
+}
+
+// forget drops what has been derived from n, for n and all that read it. Whoever derives something of a node has derived
+// it of the node's inputs, so that the walk ends where nothing is known.
+func (c *Context) forget(n *ra.Node) {
+	a := c.known[n]
+	if a == nil {
+		return
+	}
+	if estimated := c.Cost.Forget(n); !estimated && a.restricted == unknown {
+		return
+	}
+	a.restricted = unknown
+	for _, p := range a.users {
+		c.forget(p)
+	}
+}
+
+// restricted reports whether n holds a restricted choice of rows, such as those of a batch.
+func (c *Context) restricted(n *ra.Node) bool {
+	a := c.known[n]
+	if a.restricted != unknown {
+		return a.restricted == yes
+	}
+	a.restricted = no
+	if len(n.Pred) > 0 || n.Op == ra.SemiJoin || n.Op == ra.Opaque && n.Rows > 0 {
+		a.restricted = yes
+	}
+	for _, in := range n.Inputs {
+		if c.restricted(in) {
+			a.restricted = yes
+		}
+	}
+	return a.restricted == yes
+}
+
+// Verify compares what is known with what a new context would find.
+func (c *Context) Verify() error {
+	fresh := NewContext(c.B, c.Plan)
+	if len(fresh.known) != len(c.known) {
+		return fmt.Errorf("%d nodes are known of %d", len(c.known), len(fresh.known))
+	}
+	for n, a := range c.known {
+		f := fresh.known[n]
+		if f == nil || f.uses != a.uses || len(f.users) != len(a.users) || !slices.Equal(f.inputs, a.inputs) {
+			return fmt.Errorf("a %v is read by others than is known", n.Op)
+		}
+		for _, p := range f.users {
+			if !slices.Contains(a.users, p) {
+				return fmt.Errorf("a %v is read by a %v that is not known", n.Op, p.Op)
+			}
+		}
+		if known := a.restricted; known != unknown && fresh.restricted(n) != (known == yes) {
+			return fmt.Errorf("a %v is restricted: %v", n.Op, known != yes)
+		}
+		if err := c.Cost.Same(fresh.Cost, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,218 @@
+package ra
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
+)
+
+// Links tells which columns of a Select or Join equal which, for many questions about one node: what it takes to answer
+// one of them does not depend on how wide the node is. It holds for the inputs, conditions and outputs of the node as they
+// are when it is made.
+type Links struct {
+	n    *Node
+	base []int32 // of each input: the place of its first column
+	cond []int32 // by place: one more than the first end of a condition there, in the order of the conditions
+	ends []end
+	outs []int32 // by place: one more than the first output that is this column
+	next []int32 // by output: one more than the next one of the same column
+	last []int32 // by place: one more than the last output of it
+	seen []int32 // by place: the question that met it last
+	asks int32
+}
+
+// end is one side of a condition, seen from the other.
+type end struct {
+	to   kernels.Col
+	next int32
+}
+
+// Links prepares answers about a Select or Join.
+func (n *Node) Links() *Links {
+	l := newLinks(n)
+	for i := range n.Out {
+		l.output(i)
+	}
+	return l
+}
+
+// newLinks knows the conditions alone.
+func newLinks(n *Node) *Links {
+	l := &Links{n: n, base: make([]int32, len(n.Inputs))}
+	width := int32(0)
+	for i, in := range n.Inputs {
+		l.base[i] = width
+		width += int32(len(in.Cols))
+	}
+	all := make([]int32, 4*width)
+	l.cond, l.outs, l.last, l.seen = all[:width], all[width:2*width], all[2*width:3*width], all[3*width:]
+	if len(n.Equi) == 0 {
+		return l
+	}
+	tail := make([]int32, width)
+	l.ends = make([]end, 0, 2*len(n.Equi))
+	for _, q := range n.Equi {
+		l.condition(q.R, q.L, tail)
+		if q.L != q.R {
+			l.condition(q.L, q.R, tail)
+		}
+	}
+	return l
+}
+
+func (l *Links) condition(from, to kernels.Col, tail []int32) {
+	at := l.place(from)
+	l.ends = append(l.ends, end{to: to})
+	now := int32(len(l.ends))
+	if t := tail[at]; t > 0 {
+		l.ends[t-1].next = now
+	} else {
+		l.cond[at] = now
+	}
+	tail[at] = now
+}
+
+// output notes output i.
+func (l *Links) output(i int) {
+	l.next = append(l.next, 0)
+	if !l.n.Out[i].IsCol {
+		return
+	}
+	at := l.place(l.n.Out[i].Col)
+	if t := l.last[at]; t > 0 {
+		l.next[t-1] = int32(i) + 1
+	} else {
+		l.outs[at] = int32(i) + 1
+	}
+	l.last[at] = int32(i) + 1
+}
+
+func (l *Links) place(c kernels.Col) int32 {
+	return l.base[c.Input] + int32(l.n.Inputs[c.Input].Index(c.ID))
+}
+
+func (l *Links) kind(c kernels.Col) kernels.Kind { return l.n.Inputs[c.Input].Col(c.ID).Type.Kind }
+
+// Equated returns c and the input columns that the join conditions make equal to it.
+func (l *Links) Equated(c kernels.Col) []kernels.Col {
+	out := []kernels.Col{c}
+	if len(l.ends) == 0 {
+		return out
+	}
+	l.asks++
+	l.seen[l.place(c)] = l.asks
+	kind := l.kind(c)
+	for i := 0; i < len(out); i++ {
+		for e := l.cond[l.place(out[i])]; e > 0; e = l.ends[e-1].next {
+			o := l.ends[e-1].to
+			if at := l.place(o); l.seen[at] != l.asks && l.kind(o) == kind {
+				l.seen[at] = l.asks
+				out = append(out, o)
+			}
+		}
+	}
+	return out
+}
+
+// Aliases lists the output columns that always equal output column id, itself included.
+func (l *Links) Aliases(id ColumnID) []ColumnID {
+	e := l.n.Out[l.n.Index(id)]
+	if !e.IsCol {
+		return []ColumnID{id}
+	}
+	var out []ColumnID
+	for _, m := range l.Equated(e.Col) {
+		for j := l.outs[l.place(m)]; j > 0; j = l.next[j-1] {
+			out = append(out, l.n.Cols[j-1].ID)
+		}
+	}
+	return out
+}
+
+// carrier finds an output column that always equals the input column c, one that isKey where there is one.
+func (l *Links) carrier(c kernels.Col, isKey func(output int) bool) (output int, ok bool) {
+	output = -1
+	for _, m := range l.Equated(c) {
+		for j := l.outs[l.place(m)]; j > 0; j = l.next[j-1] {
+			if isKey(int(j) - 1) {
+				return int(j) - 1, true
+			}
+			if output < 0 {
+				output = int(j) - 1
+			}
+		}
+	}
+	return output, output >= 0
+}
+
+// Carries reports whether some output always equals column id of input slot.
+func (l *Links) Carries(slot int, id ColumnID) bool {
+	_, ok := l.carrier(kernels.Col{Input: slot, ID: id}, func(int) bool { return true })
+	return ok
+}
+
+// InputKey returns, for input i, the output columns that equal that input's identity.
+func (n *Node) InputKey(i int) []ColumnID {
+	l := n.Links()
+	isKey := n.keyed()
+	out := make([]ColumnID, len(n.Inputs[i].Key))
+	for j, k := range n.Inputs[i].Key {
+		at, ok := l.carrier(kernels.Col{Input: i, ID: k}, isKey)
+		if !ok {
+			panic("ra: identity not passed through")
+		}
+		out[j] = n.Cols[at].ID
+	}
+	return out
+}
+
+// keyed tells which outputs belong to the identity.
+func (n *Node) keyed() func(output int) bool {
+	key := make([]bool, len(n.Cols))
+	for _, k := range n.Key {
+		key[n.Index(k)] = true
+	}
+	return func(i int) bool { return key[i] }
+}
+
+// Equated returns c and the input columns that the join conditions make equal to it.
+func (n *Node) Equated(c kernels.Col) []kernels.Col {
+	if len(n.Equi) == 0 {
+		return []kernels.Col{c}
+	}
+	return newLinks(n).Equated(c)
+}
+
+// Aliases lists the output columns that always equal output column id, itself included.
+func (n *Node) Aliases(id ColumnID) []ColumnID { return n.Links().Aliases(id) }
+
+// unique finds a sufficient part of a join's identity: an input whose own identity is equated to columns of
+// the other inputs adds nothing.
+func (l *Links) unique(isKey func(output int) bool) []ColumnID {
+	n := l.n
+	kept := make([]bool, len(n.Inputs))
+	for i := range kept {
+		kept[i] = true
+	}
+	for i := len(n.Inputs) - 1; i >= 0 && len(n.Inputs) > 1; i-- {
+		kept[i] = false
+		for _, k := range n.Inputs[i].Unique {
+			found := len(n.Equi) > 0 && slices.ContainsFunc(l.Equated(kernels.Col{Input: i, ID: k}), func(m kernels.Col) bool { return kept[m.Input] })
+			kept[i] = kept[i] || !found
+		}
+	}
+	var out []ColumnID
+	taken := make([]bool, len(n.Cols))
+	for i, input := range n.Inputs {
+		if !kept[i] {
+			continue
+		}
+		for _, k := range input.Unique {
+			if at, ok := l.carrier(kernels.Col{Input: i, ID: k}, isKey); ok && !taken[at] {
+				taken[at] = true
+				out = append(out, n.Cols[at].ID)
+			}
+		}
+	}
+	return out
+}
