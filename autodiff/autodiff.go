@@ -324,7 +324,7 @@ func (d *differ) aligned(n *ra.Node, p *rjp.Grad, cols []ra.ColumnID) (*ra.Node,
 	for _, c := range cols {
 		out = append(out, ra.OutCol{Name: "d_" + n.Col(c).Name, X: gradient(p, c, n.Col(c).Type)})
 	}
-	return rjp.SumGroups(d.ctx.B, d.ctx.B.Select(p.Node, nil, out), nKey, len(cols))
+	return rjp.SumGroups(d.ctx.B, d.ctx.B.Select(p.Node, nil, out), 0, nKey, len(cols))
 }
 
 // exact sums a gradient by n's identity.

@@ -238,6 +238,19 @@ func (e *Expr) Cols(f func(Col)) {
 // once, however often it is shared.
 func (e *Expr) Any(f func(*Expr) bool) bool { return (&visitor{}).any(e, f) }
 
+// AnyOf is Any over several expressions, which may share parts.
+func AnyOf(f func(*Expr) bool, lists ...[]*Expr) bool {
+	v := &visitor{}
+	for _, es := range lists {
+		for _, e := range es {
+			if v.any(e, f) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // visitor walks an expression; second derivatives share sub-trees so often that a plain walk would not end.
 type visitor struct {
 	n    int
@@ -274,16 +287,20 @@ func (e *Expr) PerStep() bool {
 }
 
 // MapCols replaces column leaves. Types are recomputed, so that a changed Nullable spreads.
-func (e *Expr) MapCols(f func(*Expr) *Expr) *Expr { return (&mapper{f: f}).expr(e) }
+func (e *Expr) MapCols(f func(*Expr) *Expr) *Expr { return NewMapper(f).Map(e) }
 
-// mapper replaces column leaves; what is shared stays shared.
-type mapper struct {
+// Mapper is MapCols for several expressions: what large ones share stays shared.
+type Mapper struct {
 	f    func(*Expr) *Expr
 	n    int
 	done map[*Expr]*Expr
 }
 
-func (m *mapper) expr(e *Expr) *Expr {
+// NewMapper replaces column leaves by f.
+func NewMapper(f func(*Expr) *Expr) *Mapper { return &Mapper{f: f} }
+
+// Map replaces the column leaves of e.
+func (m *Mapper) Map(e *Expr) *Expr {
 	if e.IsCol {
 		return m.f(e)
 	}
@@ -305,10 +322,10 @@ func (m *mapper) expr(e *Expr) *Expr {
 	return out
 }
 
-func (m *mapper) call(e *Expr) *Expr {
+func (m *Mapper) call(e *Expr) *Expr {
 	args, changed := make([]*Expr, len(e.Args)), false
 	for i, a := range e.Args {
-		args[i] = m.expr(a)
+		args[i] = m.Map(a)
 		changed = changed || args[i] != a
 	}
 	if !changed {
@@ -388,19 +405,32 @@ func (e *Expr) EvalWith(env *Env, args []Value) (Value, error) {
 func (e *Expr) Flops() float64 {
 	total := 0.0
 	e.Any(func(x *Expr) bool { // large expressions share parts: each counts once
-		if x.Def == nil {
-			return false
-		}
-		f := float64(x.Type.Size())
-		if x.Def.Flops != nil {
-			types := make([]Type, len(x.Args))
-			for i, a := range x.Args {
-				types[i] = a.Type
-			}
-			f = x.Def.Flops(types, x.Attr, x.Type)
-		}
-		total += f
+		total += x.flops()
 		return false
 	})
 	return total
+}
+
+// Takes reports whether Flops is at least n, without a look at all of a large expression.
+func (e *Expr) Takes(n float64) bool {
+	total := 0.0
+	return e.Any(func(x *Expr) bool {
+		total += x.flops()
+		return total >= n
+	})
+}
+
+// flops are those of e's own call.
+func (e *Expr) flops() float64 {
+	if e.Def == nil {
+		return 0
+	}
+	if e.Def.Flops == nil {
+		return float64(e.Type.Size())
+	}
+	types := make([]Type, len(e.Args))
+	for i, a := range e.Args {
+		types[i] = a.Type
+	}
+	return e.Def.Flops(types, e.Attr, e.Type)
 }

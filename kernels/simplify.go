@@ -3,12 +3,13 @@ package kernels
 // Simplify removes what validity tests leave behind once columns are known to hold no NULL: tests of values
 // that are never NULL, COALESCE over them, branches and connectives whose condition is constant; and products with the
 // constant 1. It changes no value. Mark the columns with MapCols first.
-func Simplify(e *Expr) *Expr { return simplifier{}.expr(e) }
+func Simplify(e *Expr) *Expr { return Simplifier{}.Simplify(e) }
 
-// simplifier remembers what it made of each expression, since large ones share parts.
-type simplifier map[*Expr]*Expr
+// Simplifier is Simplify for several expressions; it remembers what it made of each part, since large ones share parts.
+type Simplifier map[*Expr]*Expr
 
-func (m simplifier) expr(e *Expr) *Expr {
+// Simplify simplifies e.
+func (m Simplifier) Simplify(e *Expr) *Expr {
 	if e.Def == nil {
 		return e
 	}
@@ -20,10 +21,10 @@ func (m simplifier) expr(e *Expr) *Expr {
 	return out
 }
 
-func (m simplifier) call(e *Expr) *Expr {
+func (m Simplifier) call(e *Expr) *Expr {
 	args, changed := make([]*Expr, len(e.Args)), false
 	for i, a := range e.Args {
-		args[i] = m.expr(a)
+		args[i] = m.Simplify(a)
 		changed = changed || args[i] != a
 	}
 	if changed {

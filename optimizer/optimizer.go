@@ -24,6 +24,7 @@ import (
 
 	"github.com/relgrad/relgrad/optimizer/rules"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/rjp"
 )
 
 // Options control the optimizer.
@@ -78,30 +79,32 @@ func run(b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Pla
 			for _, n := range order {
 				try := ctx.Alive(n) && ctx.Try(n)
 				for _, r := range set {
-					if !try && !r.Anywhere || !ctx.Alive(n) {
-						continue
-					}
-					if tried++; !r.Apply(ctx, n) {
-						continue
-					}
-					try = true
-					fired[r.Name]++
-					ctx.Changed(n)
-					ctx.Update()
-					again = ph != rules.Final
-					if steps++; steps > maxSteps {
-						return nil, nil, fmt.Errorf("optimizer: rules do not come to an end: %v", fired)
-					}
-					if opt.Trace != nil {
-						opt.Trace(r.Name, plan)
-					}
-					if opt.Verify {
-						err := validate(plan.Nodes()...)
-						if err == nil {
-							err = ctx.Verify()
+					for (try || r.Anywhere) && ctx.Alive(n) {
+						if tried++; !r.Apply(ctx, n) {
+							break
 						}
-						if err != nil {
-							return nil, nil, fmt.Errorf("optimizer: rule %s: %w", r.Name, err)
+						try = true
+						fired[r.Name]++
+						ctx.Changed(n)
+						ctx.Update()
+						again = ph != rules.Final
+						if steps++; steps > maxSteps {
+							return nil, nil, fmt.Errorf("optimizer: rules do not come to an end: %v", fired)
+						}
+						if opt.Trace != nil {
+							opt.Trace(r.Name, plan)
+						}
+						if opt.Verify {
+							err := validate(plan.Nodes()...)
+							if err == nil {
+								err = ctx.Verify()
+							}
+							if err != nil {
+								return nil, nil, fmt.Errorf("optimizer: rule %s: %w", r.Name, err)
+							}
+						}
+						if ph == rules.Final || len(n.Inputs) <= rjp.Wide {
+							break
 						}
 					}
 				}

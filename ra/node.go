@@ -168,5 +168,15 @@ func (n *Node) Exprs(f func(*kernels.Expr)) {
 	}
 }
 
+// Reads calls f for every column that an expression of the node reads, once at least.
+func (n *Node) Reads(f func(kernels.Col)) {
+	kernels.AnyOf(func(x *kernels.Expr) bool {
+		if x.IsCol {
+			f(x.Col)
+		}
+		return false
+	}, n.Pred, n.Out)
+}
+
 // InputVar is the expression over n's inputs that reads a column of input slot i.
 func (n *Node) InputVar(slot int, id ColumnID) *kernels.Expr { return n.Inputs[slot].Var(slot, id) }

@@ -1,6 +1,8 @@
 package rjp
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -20,6 +22,9 @@ func join(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 		for _, part := range cs {
 			addPart(&parts[part.Col.Input], part)
 		}
+	}
+	if reached := slices.DeleteFunc(slices.Clone(parts), func(p []kernels.Contribution) bool { return len(p) == 0 }); len(reached) > Wide {
+		return contributeAll(c, n, g, parts)
 	}
 	out := make([]*Grad, len(n.Inputs))
 	for i := range n.Inputs {
@@ -42,6 +47,58 @@ func addPart(parts *[]kernels.Contribution, p kernels.Contribution) {
 		}
 	}
 	*parts = append(*parts, p)
+}
+
+// Wide is the number of inputs from which on their contributions are computed in one relation: each may read all of the
+// inputs, as the gradient of a sum of sub-queries does, and relations of their own would take the square of their number.
+const Wide = 32
+
+// contributeAll builds G ⋈ the inputs that any contribution reads, and of it Σ_{key of input} for each input.
+func contributeAll(c *Context, n *ra.Node, g *Grad, parts [][]kernels.Contribution) ([]*Grad, error) {
+	slot := map[int]int{len(n.Inputs): 0}
+	inputs, equi := []*ra.Node{g.Node}, []ra.Equi(nil)
+	move := kernels.NewMapper(func(e *kernels.Expr) *kernels.Expr { // what the contributions share stays shared
+		s, ok := slot[e.Col.Input]
+		if !ok {
+			s = len(inputs)
+			slot[e.Col.Input] = s
+			inputs = append(inputs, n.Inputs[e.Col.Input])
+			equi = append(equi, matchKey(carried(n, g, e.Col.Input), n.Inputs[e.Col.Input], s)...)
+		}
+		return kernels.Column(kernels.Col{Input: s, ID: e.Col.ID}, e.Type)
+	})
+	var out []ra.OutCol
+	first := make([]int, len(parts))
+	for i, ps := range parts {
+		if len(ps) == 0 {
+			continue
+		}
+		first[i] = len(out)
+		out = append(out, GroupOut(g.Node, carried(n, g, i))...)
+		for _, p := range ps {
+			out = append(out, ra.OutCol{Name: "d_" + n.Inputs[i].Col(p.Col.ID).Name, X: move.Map(p.Grad)})
+		}
+	}
+	rows := c.B.Join(inputs, equi, nil, out)
+	down := make([]*Grad, len(parts))
+	for i, ps := range parts {
+		if len(ps) == 0 {
+			continue
+		}
+		nKey := max(1, len(n.Inputs[i].Key))
+		sum, err := SumGroups(c.B, rows, first[i], nKey, len(ps))
+		if err != nil {
+			return nil, err
+		}
+		down[i] = &Grad{Node: sum}
+		for j := range n.Inputs[i].Key {
+			down[i].Key = append(down[i].Key, sum.Cols[j].ID)
+		}
+		for j, p := range ps {
+			down[i].Set(p.Col.ID, sum.Cols[nKey+j].ID)
+		}
+	}
+	return down, nil
 }
 
 // contribute builds Σ_{key of input i}(G ⋈ the inputs that the expressions read).
@@ -69,7 +126,7 @@ func contribute(c *Context, n *ra.Node, g *Grad, i int, parts []kernels.Contribu
 		cols = append(cols, p.Col.ID)
 	}
 	rows := c.B.Join(inputs, equi, nil, out)
-	sum, err := SumGroups(c.B, rows, len(out)-len(cols), len(cols))
+	sum, err := SumGroups(c.B, rows, 0, len(out)-len(cols), len(cols))
 	if err != nil {
 		return nil, err
 	}
@@ -102,11 +159,11 @@ func GroupOut(g *ra.Node, key []ra.ColumnID) []ra.OutCol {
 	return keyOut(g, 0, key)
 }
 
-// SumGroups sums columns of rows, nVal of them after the first nKey, by the first nKey.
-func SumGroups(b *ra.Builder, rows *ra.Node, nKey, nVal int) (*ra.Node, error) {
+// SumGroups sums columns of rows by nKey of them from the given one on: the nVal that follow.
+func SumGroups(b *ra.Builder, rows *ra.Node, from, nKey, nVal int) (*ra.Node, error) {
 	var group []ra.ColumnID
 	var aggs []ra.AggCol
-	for i, col := range rows.Cols[:nKey+nVal] {
+	for i, col := range rows.Cols[from : from+nKey+nVal] {
 		if i < nKey {
 			group = append(group, col.ID)
 		} else {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/rjp"
 )
 
 var _ = register(Rule{
@@ -12,7 +13,8 @@ var _ = register(Rule{
 	Doc: "A sum without groups is NULL only over no rows. A join that has rows only where the summed relation has some " +
 		"need not test it: neither in its own expressions nor in those of an input, of which it then reads a simpler copy. " +
 		"The RJP of a loss asks of every row whether the loss is NULL. Must not fire where the summed values may be NULL " +
-		"themselves, nor where no other input of the join proves that there are rows.",
+		"themselves, nor where no other input of the join proves that there are rows, nor on an input of very many relations " +
+		"that others read too: each would read a copy of its own.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Join {
 			return false
@@ -22,7 +24,7 @@ var _ = register(Rule{
 			return true
 		}
 		for s, in := range n.Inputs {
-			if in.Op != ra.Select && in.Op != ra.Join {
+			if in.Op != ra.Select && in.Op != ra.Join || len(in.Inputs) > rjp.Wide && !c.Sole(in) {
 				continue
 			}
 			simplified := knowing(in, func(t int, id ra.ColumnID) bool { return hasValue(in.Inputs[t], id, n, s) })
@@ -64,6 +66,9 @@ func hasValue(sum *ra.Node, id ra.ColumnID, n *ra.Node, s int) bool {
 
 // needsRows reports whether n has no rows where of has none.
 func needsRows(n, of *ra.Node) bool {
+	if len(n.Inputs) == 0 || n.Op == ra.Aggregate && len(n.Group) == 0 {
+		return n == of
+	}
 	memo := map[*ra.Node]bool{}
 	var visit func(n *ra.Node) bool
 	visit = func(n *ra.Node) bool {
@@ -91,26 +96,29 @@ func needsRows(n, of *ra.Node) bool {
 func knowing(n *ra.Node, notNull func(slot int, id ra.ColumnID) bool) *ra.Node {
 	out, changed := *n, false
 	known := map[kernels.Col]bool{}
+	mark := kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr {
+		if _, ok := known[l.Col]; !ok {
+			known[l.Col] = notNull(l.Col.Input, l.Col.ID)
+		}
+		if !known[l.Col] {
+			return l
+		}
+		t := l.Type
+		t.Nullable = false
+		return kernels.Column(l.Col, t)
+	})
+	unmark := kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr { return n.InputVar(l.Col.Input, l.Col.ID) })
+	simplifier := kernels.Simplifier{}
 	simpler := func(e *kernels.Expr) *kernels.Expr {
-		marked := e.MapCols(func(l *kernels.Expr) *kernels.Expr {
-			if _, ok := known[l.Col]; !ok {
-				known[l.Col] = notNull(l.Col.Input, l.Col.ID)
-			}
-			if !known[l.Col] {
-				return l
-			}
-			t := l.Type
-			t.Nullable = false
-			return kernels.Column(l.Col, t)
-		})
+		marked := mark.Map(e)
 		if marked == e {
 			return e
 		}
-		simple := kernels.Simplify(marked)
+		simple := simplifier.Simplify(marked)
 		if simple == marked || !simple.Type.Is(e.Type) {
 			return e
 		}
-		simple = simple.MapCols(func(l *kernels.Expr) *kernels.Expr { return n.InputVar(l.Col.Input, l.Col.ID) })
+		simple = unmark.Map(simple)
 		if simple.Type.Nullable && !e.Type.Nullable { // the test told the type that it cannot be NULL
 			return e
 		}

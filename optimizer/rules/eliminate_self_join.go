@@ -61,9 +61,7 @@ func eliminateOne(c *Context, n *ra.Node, from, to int) bool {
 // readsPlain reports whether the columns of input s that n reads are plain columns of that input's inputs.
 func readsPlain(n *ra.Node, s int) bool {
 	plain := plainConditions(n, s)
-	n.Exprs(func(e *kernels.Expr) {
-		e.Cols(func(c kernels.Col) { plain = plain && (c.Input != s || isPass(n.Inputs[s], n.Inputs[s].Index(c.ID))) })
-	})
+	n.Reads(func(c kernels.Col) { plain = plain && (c.Input != s || isPass(n.Inputs[s], n.Inputs[s].Index(c.ID))) })
 	return plain
 }
 
@@ -111,7 +109,7 @@ func readsMore(n *ra.Node, s int, by map[ra.ColumnID]ra.ColumnID) bool {
 		_, ok := by[c.ID]
 		more = more || c.Input == s && !ok
 	}
-	n.Exprs(func(e *kernels.Expr) { e.Cols(read) })
+	n.Reads(read)
 	for _, q := range n.Equi {
 		read(q.L)
 		read(q.R)

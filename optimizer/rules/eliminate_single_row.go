@@ -15,8 +15,9 @@ var _ = register(Rule{
 		if n.Op != ra.Join {
 			return false
 		}
+		reads := slots(n)
 		for s, in := range n.Inputs {
-			if singleRow(in) && !reads(n, s) {
+			if !reads[s] && singleRow(in) {
 				dropInput(n, s)
 				return true
 			}
@@ -36,9 +37,12 @@ func singleRow(n *ra.Node) bool {
 	return false
 }
 
-// reads reports whether n reads a column of its input s.
-func reads(n *ra.Node, s int) bool {
-	found := false
-	n.Exprs(func(e *kernels.Expr) { e.Cols(func(c kernels.Col) { found = found || c.Input == s }) })
-	return found || slices.ContainsFunc(n.Equi, func(q ra.Equi) bool { return q.L.Input == s || q.R.Input == s })
+// slots tells of which inputs n reads a column.
+func slots(n *ra.Node) []bool {
+	read := make([]bool, len(n.Inputs))
+	n.Reads(func(c kernels.Col) { read[c.Input] = true })
+	for _, q := range n.Equi {
+		read[q.L.Input], read[q.R.Input] = true, true
+	}
+	return read
 }

@@ -13,7 +13,7 @@ var _ = register(Rule{
 		return moveKernel(c, n, true, func(e *kernels.Expr, slots []int) bool {
 			free := true
 			e.Cols(func(col kernels.Col) { free = free && !n.Inputs[col.Input].Col(col.ID).Dep })
-			return free && e.Type.IsChunk() && e.Flops() >= 4 && !e.PerStep() && subRows(c, n, slots) <= c.Cost.Rows(n)
+			return free && e.Type.IsChunk() && e.Takes(4) && !e.PerStep() && subRows(c, n, slots) <= c.Cost.Rows(n)
 		})
 	},
 })

@@ -32,16 +32,14 @@ func mergeable(n *ra.Node, slot int) bool {
 		return false // a selection stays below a join (PushSelectBelowJoin)
 	}
 	reads := map[ra.ColumnID]int{}
-	n.Exprs(func(e *kernels.Expr) {
-		e.Cols(func(c kernels.Col) {
-			if c.Input == slot {
-				reads[c.ID]++
-			}
-		})
-	})
 	if !plainConditions(n, slot) {
 		return false
 	}
+	n.Reads(func(c kernels.Col) {
+		if c.Input == slot {
+			reads[c.ID]++
+		}
+	})
 	for i, col := range in.Cols {
 		if isPass(in, i) || in.Out[i].IsConst() || reads[col.ID] == 0 {
 			continue
@@ -65,6 +63,33 @@ func plainConditions(n *ra.Node, slot int) bool {
 	return true
 }
 
+// substitution puts what input slot of n computes into an expression of n; other columns are shifted.
+func substitution(n *ra.Node, slot int, inner func(*kernels.Expr) *kernels.Expr, shift func(kernels.Col) kernels.Col) func(*kernels.Expr) *kernels.Expr {
+	in := n.Inputs[slot]
+	constant := false
+	put := kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr {
+		if l.Col.Input != slot {
+			return kernels.Column(shift(l.Col), l.Type)
+		}
+		return inner(in.Out[in.Index(l.Col.ID)])
+	}).Map
+	if !slices.ContainsFunc(in.Out, (*kernels.Expr).IsConst) {
+		return put
+	}
+	return func(e *kernels.Expr) *kernels.Expr {
+		constant = false
+		e.Cols(func(c kernels.Col) { constant = constant || c.Input == slot && in.Out[in.Index(c.ID)].IsConst() })
+		out := put(e)
+		if !constant {
+			return out
+		}
+		if s := kernels.Simplify(out); e.Type.Nullable || !s.Type.Nullable {
+			return s
+		}
+		return out
+	}
+}
+
 // mergeInput replaces input slot by that input's inputs. Identity columns stay passed through: the columns
 // that carried them become plain columns of the new inputs.
 func mergeInput(n *ra.Node, slot int) {
@@ -76,26 +101,10 @@ func mergeInput(n *ra.Node, slot int) {
 		}
 		return c
 	}
-	inner := func(e *kernels.Expr) *kernels.Expr {
-		return e.MapCols(func(l *kernels.Expr) *kernels.Expr {
-			return kernels.Column(kernels.Col{Input: l.Col.Input + slot, ID: l.Col.ID}, l.Type)
-		})
-	}
-	sub := func(e *kernels.Expr) *kernels.Expr {
-		constant := false
-		out := e.MapCols(func(l *kernels.Expr) *kernels.Expr {
-			if l.Col.Input == slot {
-				x := in.Out[in.Index(l.Col.ID)]
-				constant = constant || x.IsConst()
-				return inner(x)
-			}
-			return kernels.Column(shift(l.Col), l.Type)
-		})
-		if s := kernels.Simplify(out); constant && (e.Type.Nullable || !s.Type.Nullable) {
-			return s
-		}
-		return out
-	}
+	inner := kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr {
+		return kernels.Column(kernels.Col{Input: l.Col.Input + slot, ID: l.Col.ID}, l.Type)
+	}).Map
+	sub := substitution(n, slot, inner, shift)
 	col := func(c kernels.Col) kernels.Col {
 		if c.Input == slot {
 			c = in.Out[in.Index(c.ID)].Col

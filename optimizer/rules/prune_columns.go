@@ -33,7 +33,7 @@ var _ = register(Rule{
 // demand marks what n reads of its inputs.
 func demand(n *ra.Node, need map[ra.ColumnID]bool) {
 	read := func(c kernels.Col) { need[c.ID] = true }
-	n.Exprs(func(e *kernels.Expr) { e.Cols(read) })
+	n.Reads(read)
 	for _, q := range n.Equi {
 		need[q.L.ID], need[q.R.ID] = true, true
 	}

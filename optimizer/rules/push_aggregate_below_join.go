@@ -55,7 +55,11 @@ func merged(n *ra.Node, s int) *ra.Node {
 
 // eager tries each input of join as the one that is joined after the sums.
 func eager(c *Context, agg, join *ra.Node) bool {
+	read := slots(join)
 	for late := range join.Inputs {
+		if !read[late] && !constant(agg, join) { // there is nothing that could be taken out of the sums
+			continue
+		}
 		s := &split{c: c, agg: agg, join: join, late: late}
 		if s.linear() && s.build() && s.cheaper() {
 			s.apply()
@@ -63,6 +67,12 @@ func eager(c *Context, agg, join *ra.Node) bool {
 		}
 	}
 	return false
+}
+
+// constant reports whether an aggregate sums a constant.
+func constant(agg, join *ra.Node) bool {
+	in := agg.Inputs[0]
+	return slices.ContainsFunc(agg.Aggs, func(a ra.Agg) bool { return join.Out[in.Index(a.Arg)].IsConst() })
 }
 
 // split is an aggregate whose sums are taken before input late of its join.
@@ -276,9 +286,9 @@ func weight(dep bool, free float64) float64 {
 func (s *split) kernelRows() float64 {
 	known, rows := known{}, s.c.Cost.Rows(s.join)
 	for i := range s.forms {
-		part(s.arg(i), false, func(e *kernels.Expr) bool {
+		part(s.arg(i), false, map[*kernels.Expr]bool{}, func(e *kernels.Expr) bool {
 			k := known.of(e)
-			if len(k.slots) < len(s.join.Inputs) && slices.Contains(k.slots, s.late) && k.total && e.Flops() >= 4 {
+			if len(k.slots) < len(s.join.Inputs) && slices.Contains(k.slots, s.late) && k.total && e.Takes(4) {
 				rows = min(rows, subRows(s.c, s.join, k.slots))
 				return true
 			}

@@ -16,7 +16,7 @@ var _ = register(Rule{
 		"guard would no longer hold in the derivative.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		return moveKernel(c, n, false, func(e *kernels.Expr, slots []int) bool {
-			return e.Flops() >= 4 && subRows(c, n, slots) < 0.9*c.Cost.Rows(n)
+			return e.Takes(4) && subRows(c, n, slots) < 0.9*c.Cost.Rows(n)
 		})
 	},
 })
@@ -27,12 +27,12 @@ func moveKernel(c *Context, n *ra.Node, branches bool, want func(e *kernels.Expr
 	if n.Op != ra.Join || len(n.Inputs) < 2 {
 		return false
 	}
-	known := known{}
+	known, seen := known{}, map[*kernels.Expr]bool{}
 	for i := range n.Out {
 		if !n.Cols[i].Type.IsFloat() {
 			continue
 		}
-		found := part(n.Out[i], branches, func(e *kernels.Expr) bool {
+		found := part(n.Out[i], branches, seen, func(e *kernels.Expr) bool {
 			k := known.of(e)
 			return e.Type.IsFloat() && len(k.slots) > 0 && len(k.slots) < len(n.Inputs) && k.total && want(e, k.slots)
 		})
@@ -68,16 +68,31 @@ func (k known) of(e *kernels.Expr) *facts {
 		case i == 0:
 			f.slots = of.slots
 		case !slices.Equal(f.slots, of.slots):
-			f.slots = slices.Compact(slices.Sorted(slices.Values(slices.Concat(f.slots, of.slots))))
+			f.slots = union(f.slots, of.slots)
 		}
 	}
 	k[e] = f
 	return f
 }
 
-// part finds the largest call in e that want accepts, the first of several.
-func part(e *kernels.Expr, branches bool, want func(*kernels.Expr) bool) *kernels.Expr {
-	seen := map[*kernels.Expr]bool{}
+// union merges two ascending lists without repetitions.
+func union(a, b []int) []int {
+	out := make([]int, 0, len(a)+len(b))
+	for len(a) > 0 && len(b) > 0 {
+		switch {
+		case a[0] < b[0]:
+			out, a = append(out, a[0]), a[1:]
+		case a[0] > b[0]:
+			out, b = append(out, b[0]), b[1:]
+		default:
+			out, a, b = append(out, a[0]), a[1:], b[1:]
+		}
+	}
+	return append(append(out, a...), b...)
+}
+
+// part finds the largest call in e that want accepts, the first of several; it does not look at what it has seen before.
+func part(e *kernels.Expr, branches bool, seen map[*kernels.Expr]bool, want func(*kernels.Expr) bool) *kernels.Expr {
 	var visit func(e *kernels.Expr) *kernels.Expr
 	visit = func(e *kernels.Expr) *kernels.Expr {
 		if e.Def == nil || seen[e] {

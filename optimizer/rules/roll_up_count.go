@@ -16,21 +16,17 @@ var _ = register(Rule{
 		if n.Op != ra.Aggregate || len(n.Group) > 0 {
 			return false
 		}
-		need := c.read(n)
-		if len(need) == 0 || slices.ContainsFunc(need, func(i int) bool { return !countsRows(n, n.Aggs[i]) }) {
-			return false
-		}
 		base := sameRows(n.Inputs[0])
 		if c.uses(base) < 2 && base == n.Inputs[0] {
 			return false
 		}
-		var by *ra.Node
-		ra.Walk(func(m *ra.Node) {
-			if by == nil && m.Op == ra.Aggregate && len(m.Group) > 0 && sameRows(m.Inputs[0]) == base && !below(n, m) {
-				by = m
-			}
-		}, c.Plan.Nodes()...)
-		if by == nil {
+		by := c.groups(base)
+		by = slices.DeleteFunc(by, func(m *ra.Node) bool { return below(n, m) })
+		if len(by) == 0 {
+			return false
+		}
+		need := c.read(n)
+		if len(need) == 0 || slices.ContainsFunc(need, func(i int) bool { return !countsRows(n, n.Aggs[i]) }) {
 			return false
 		}
 		var cols []ra.Column
@@ -38,10 +34,34 @@ var _ = register(Rule{
 			cols = append(cols, n.Cols[i])
 		}
 		n.Cols = cols
-		rollUp(c, n, by)
+		rollUp(c, n, c.first(by))
 		return true
 	},
 })
+
+// groups lists the aggregates that group all rows of base.
+func (c *Context) groups(base *ra.Node) (out []*ra.Node) {
+	c.consumers(base, func(m *ra.Node) {
+		switch {
+		case m.Op == ra.Aggregate && len(m.Group) > 0:
+			out = append(out, m)
+		case m.Op == ra.Select && len(m.Pred) == 0:
+			out = append(out, c.groups(m)...)
+		}
+	})
+	return out
+}
+
+// first is the node that a walk over the plan meets first.
+func (c *Context) first(nodes []*ra.Node) *ra.Node {
+	var found *ra.Node
+	ra.Walk(func(m *ra.Node) {
+		if found == nil && slices.Contains(nodes, m) {
+			found = m
+		}
+	}, c.Plan.Nodes()...)
+	return found
+}
 
 // read lists the columns of n that are read, by position.
 func (c *Context) read(n *ra.Node) []int {

@@ -75,15 +75,13 @@ func All() []Rule { return slices.Clone(all) }
 
 // mapExprs replaces the column leaves of a node's expressions and conditions.
 func mapExprs(n *ra.Node, f func(kernels.Col) kernels.Col) {
-	sub := func(e *kernels.Expr) *kernels.Expr {
-		return e.MapCols(func(leaf *kernels.Expr) *kernels.Expr {
-			to := f(leaf.Col)
-			if to == leaf.Col {
-				return leaf
-			}
-			return kernels.Column(to, leaf.Type)
-		})
-	}
+	sub := kernels.NewMapper(func(leaf *kernels.Expr) *kernels.Expr {
+		to := f(leaf.Col)
+		if to == leaf.Col {
+			return leaf
+		}
+		return kernels.Column(to, leaf.Type)
+	}).Map
 	for i := range n.Pred {
 		n.Pred[i] = sub(n.Pred[i])
 	}
