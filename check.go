@@ -41,7 +41,8 @@ type CheckOptions struct {
 
 // Check compares sampled elements of the gradient with central differences of the loss, all in float64, worst
 // first.
-func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions) ([]CheckRow, error) {
+func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions) (_ []CheckRow, failed error) {
+	defer exported(&failed)
 	if o.Samples < 1 {
 		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", o.Samples), "samples", 0)
 	}

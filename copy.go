@@ -16,7 +16,8 @@ import (
 
 // CopyIn loads rows from r, as COPY … FROM does; name is what errors call the source. The formats of package interop
 // need a file, as *os.File is one. Nothing is loaded on an error.
-func (db *DB) CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error) {
+func (db *DB) CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (_ int64, failed error) {
+	defer exported(&failed)
 	f, ok := r.(*os.File)
 	if !c.Options.IsFile() || !ok {
 		return db.DB.CopyIn(ctx, c, text, r, name)
@@ -100,6 +101,9 @@ func columnsToLoad(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file 
 	if c.Options.Format == "npy" { // its array has no name
 		return npyColumns(c, t)
 	}
+	if err := interop.Readable(file, have); err != nil {
+		return nil, err
+	}
 	var out, names []string
 	for _, h := range have {
 		names = append(names, h.Name)
@@ -137,7 +141,8 @@ func npyColumns(c *sqlfront.Copy, t *store.TableDef) ([]string, error) {
 }
 
 // CopyOut writes rows to w, as COPY … TO does, and returns their number.
-func (db *DB) CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error) {
+func (db *DB) CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (_ int64, failed error) {
+	defer exported(&failed)
 	if !c.Options.IsFile() {
 		return db.DB.CopyOut(ctx, c, text, w)
 	}

@@ -22,7 +22,8 @@ var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
 // optimization (grad) and after it with the rules that fired (opt), the executor's program with what is
 // computed once per run (physical), or SQL text that runs by itself on the database (sql),
 // with what chose the engine and, of a server, its estimate of the costs.
-func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (string, error) {
+func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (_ string, failed error) {
+	defer exported(&failed)
 	stages := []string{stage}
 	if stage == "all" {
 		stages = Stages
@@ -75,7 +76,8 @@ const analyzeSteps = 5
 // Analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing is
 // trained. batch and size are those of train, "" and 0 for the whole loss. It measures the machine too, and is no stage of
 // explain_gradient: a server has other work.
-func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (string, error) {
+func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (_ string, failed error) {
+	defer exported(&failed)
 	step := int64(1)
 	rows, err := db.checkedBatch(ctx, loss, params, CheckOptions{Step: &step, Batch: batch, BatchSize: size})
 	if err != nil {

@@ -24,7 +24,7 @@ type FileOptions struct {
 // Import loads a file into a table, written as in COPY: schema.name (columns). A table that is absent is created with
 // the columns of the file. It returns the number of rows; an error leaves the store as it was.
 func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o FileOptions) (n int64, err error) {
-	defer func() { err = unplaced(err) }()
+	defer func() { err = sqlerr.From(unplaced(err)) }()
 	c, text, err := copyOf(table, name, o)
 	if err != nil {
 		return 0, err
@@ -95,6 +95,9 @@ func (db *DB) createFor(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Te
 	if c.Cols != nil {
 		cols = slices.DeleteFunc(slices.Clone(cols), func(x interop.Column) bool { return !slices.Contains(c.Cols, x.Name) })
 	}
+	if err := interop.Readable(name, cols); err != nil {
+		return err
+	}
 	if key == nil {
 		key = in.Key()
 	}
@@ -137,7 +140,7 @@ func qualified(c *sqlfront.Copy) string {
 // Export writes tables, written as in COPY, to one file, all as they are at one moment, and returns the number of rows.
 // A file that holds one relation takes one table.
 func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOptions, tables ...string) (n int64, err error) {
-	defer func() { err = unplaced(err) }()
+	defer func() { err = sqlerr.From(unplaced(err)) }()
 	if o.Index != "" || o.Key != nil {
 		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "index and key have no meaning for an export")
 	}

@@ -90,7 +90,8 @@ func checkRelation(rows []CheckRow) *store.Relation {
 
 // Gradient returns rows of the table's type: identity and attributes copied, the gradient of the loss in the
 // value columns (law 3). A loss that draws needs a step.
-func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (*store.Relation, error) {
+func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (_ *store.Relation, failed error) {
+	defer exported(&failed)
 	r := request{loss: loss, params: []string{table}, draw: true}
 	switch c, env, err := db.push(ctx, r, step, seed); {
 	case err != nil:
@@ -148,7 +149,8 @@ func (c *compiled) relation(i int) (*store.Relation, error) {
 }
 
 // Backward computes the loss and all gradients in one pass and fills the temporary tables <table>_grad.
-func (db *Engine) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (float64, error) {
+func (db *Engine) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (_ float64, failed error) {
+	defer exported(&failed)
 	if len(params) == 0 {
 		return 0, about(sqlerr.New(sqlerr.InvalidParameter, "backward needs at least one parameter, e.g. ARRAY['w']"), "params", 0)
 	}

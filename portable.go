@@ -30,7 +30,8 @@ type dependency struct {
 // CompileText makes the SQL texts of a loss and its gradient with respect to a parameter, table or table.column, and keeps
 // them in relgrad.compiled, where gradient() and backward() of the portable tier find them. It is one transaction. Errors: those of
 // Gradient; a server without the portable tier.
-func (s *Server) CompileText(ctx context.Context, loss, param string) error {
+func (s *Server) CompileText(ctx context.Context, loss, param string) (failed error) {
+	defer exported(&failed)
 	if err := s.Begin(); err != nil {
 		return err
 	}
@@ -46,7 +47,8 @@ func (s *Server) CompileText(ctx context.Context, loss, param string) error {
 }
 
 // CompileHere is CompileText inside the transaction that may be open; an error leaves that as it was.
-func (s *Server) CompileHere(ctx context.Context, loss, param string) error {
+func (s *Server) CompileHere(ctx context.Context, loss, param string) (failed error) {
+	defer exported(&failed)
 	s.session.Renew("")
 	if !s.InTransaction() {
 		return s.CompileText(ctx, loss, param)

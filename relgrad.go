@@ -12,7 +12,7 @@
 //
 // # Errors
 //
-// Errors that a user can cause are *sqlerr.Error with SQLSTATE, position, detail and hint.
+// Every error is an [Error], with SQLSTATE, position, detail and hint, or wraps one.
 //
 // # Where to add
 //
@@ -74,7 +74,8 @@ type DB struct {
 }
 
 // Open opens the store in a file, creating it where there is none; "" is a temporary store.
-func Open(path string) (*DB, error) {
+func Open(path string) (_ *DB, failed error) {
+	defer exported(&failed)
 	var s *store.DB
 	var err error
 	if path == "" {
@@ -100,13 +101,15 @@ func Open(path string) (*DB, error) {
 }
 
 // Close ends the session.
-func (db *DB) Close() error {
+func (db *DB) Close() (failed error) {
+	defer exported(&failed)
 	db.cache.clear()
 	return db.DB.Close()
 }
 
 // Exec runs one statement; positions in stmt point into text.
-func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error) {
+func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (_ *store.Result, failed error) {
+	defer exported(&failed)
 	if c, ok := stmt.(*sqlfront.Call); ok {
 		if c.Func.Name != "train" || c.Func.Schema != "" && c.Func.Schema != "relgrad" {
 			return nil, sqlerr.In(db.noProcedure(c.Func), text)
@@ -168,7 +171,8 @@ func (db *DB) noProcedure(c *sqlfront.FuncCall) error {
 }
 
 // Run runs the statements of a text one after the other and returns the last one's result.
-func (db *DB) Run(ctx context.Context, sql string) (*store.Result, error) {
+func (db *DB) Run(ctx context.Context, sql string) (_ *store.Result, failed error) {
+	defer exported(&failed)
 	text := &sqlfront.Text{SQL: sql}
 	stmts, err := sqlfront.Parse(text)
 	if err != nil {

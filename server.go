@@ -29,7 +29,8 @@ type Server struct {
 // takes them. Names are looked up on the session's search_path, with the schema relgrad behind it where it is not on it;
 // Mode is its relgrad.engine. notice receives the server's messages. An error without a connection has pgbridge.ErrConnect
 // in its chain.
-func Dial(ctx context.Context, dsn string, notice func(level, message string)) (*Server, error) {
+func Dial(ctx context.Context, dsn string, notice func(level, message string)) (_ *Server, failed error) {
+	defer exported(&failed)
 	remote, err := pgbridge.Dial(ctx, dsn, notice)
 	if err != nil {
 		return nil, err
@@ -54,18 +55,21 @@ func OnServer(remote *pgbridge.Remote) *Server {
 }
 
 // CallTrain runs CALL train(…) in this process, on the tables of the server.
-func (s *Server) CallTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) error {
+func (s *Server) CallTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (failed error) {
+	defer exported(&failed)
 	s.session.Renew("")
 	return s.callTrain(ctx, call, text)
 }
 
 // MarkInterrupted notes which of the user's runs are not trained any more, though relgrad.run says so.
-func (s *Server) MarkInterrupted(ctx context.Context) error {
+func (s *Server) MarkInterrupted(ctx context.Context) (failed error) {
+	defer exported(&failed)
 	return s.session.Interrupted(ctx, string(train.Running), string(train.Interrupted))
 }
 
 // Close ends the session.
-func (s *Server) Close() error {
+func (s *Server) Close() (failed error) {
+	defer exported(&failed)
 	s.cache.clear()
 	return s.remote.Close()
 }

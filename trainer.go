@@ -55,7 +55,8 @@ func (db *Engine) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *
 
 // Train minimises a loss over its parameters and returns the run's number. It commits at most once a second
 // and at the end, unless a transaction is open.
-func (db *Engine) Train(ctx context.Context, loss string, params []string, c train.Config) (int64, error) {
+func (db *Engine) Train(ctx context.Context, loss string, params []string, c train.Config) (_ int64, failed error) {
+	defer exported(&failed)
 	r := &run{db: db, loss: loss, params: params, config: c, progress: train.Start()}
 	defer r.close()
 	err := db.onOneState(func() error {
@@ -84,7 +85,8 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 }
 
 // Resume goes on with a run from its last commit.
-func (db *Engine) Resume(ctx context.Context, id int64) (int64, error) {
+func (db *Engine) Resume(ctx context.Context, id int64) (_ int64, failed error) {
+	defer exported(&failed)
 	if err := db.OwnRun(ctx, id); err != nil {
 		return id, err
 	}

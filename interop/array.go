@@ -88,7 +88,7 @@ func newArrays(s *source, all []*member, tables map[string]about) (*arrays, erro
 	}
 	slices.SortStableFunc(out.all, func(a, b *member) int { return cmp.Compare(place(a), place(b)) })
 	if len(out.all) == 0 {
-		return nil, s.malformed("it holds no array")
+		return nil, s.unsupported("it holds no array")
 	}
 	return out, nil
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -41,17 +40,14 @@ func openArrow(s *source) (Reader, error) {
 	for i, x := range r.Schema().Fields() {
 		c := Column{Name: x.Name}
 		if c.Type, c.Shape = arrowType(x.Type); c.Type == "" {
-			continue // not readable: no column of ours, which Rows then says
+			c.Refused = fmt.Sprintf("values of Arrow's type %s", x.Type)
 		}
 		if t := f.about.Types[x.Name]; t != "" && c.Type == "text" {
 			c.Type = t
 		}
 		f.cols, f.field = append(f.cols, c), append(f.field, i)
 	}
-	if len(f.cols) == 0 {
-		return nil, s.unsupported("none of its %d columns is readable", len(r.Schema().Fields())).WithHint("Readable are booleans, integers, floats, texts, dates, timestamps and lists of these.")
-	}
-	return f, nil
+	return f, s.someReadable(f.cols)
 }
 
 // aboutOf reads what relgrad noted in a file's metadata.
@@ -242,10 +238,10 @@ func (c *arrowColumn) leaf(a arrow.Array, i int) error {
 	case *array.LargeString:
 		return c.b.text(x.Value(i))
 	case *array.Date32:
-		return c.b.text(dateText(int64(x.Value(i))))
+		return c.b.date(int64(x.Value(i)))
 	case *array.Timestamp:
 		t := x.DataType().(*arrow.TimestampType)
-		return c.b.text(timeText(int64(x.Value(i)), t.Unit.Multiplier(), t.TimeZone != ""))
+		return c.b.timestamp(int64(x.Value(i)), t.Unit.Multiplier(), t.TimeZone != "")
 	case *array.Dictionary:
 		k := x.GetValueIndex(i)
 		if k < 0 || k >= x.Dictionary().Len() || x.Dictionary().IsNull(k) {
@@ -258,23 +254,6 @@ func (c *arrowColumn) leaf(a arrow.Array, i int) error {
 
 func (c *arrowColumn) float32(bits uint32) error {
 	return c.b.float(float64(math.Float32frombits(bits)), bits, true)
-}
-
-// dateText prints days since 1970 as Postgres does.
-func dateText(days int64) string { return time.Unix(days*86400, 0).UTC().Format(time.DateOnly) }
-
-// timeText prints a number of units since 1970.
-func timeText(n int64, unit time.Duration, zone bool) string {
-	per := int64(time.Second / unit)
-	sec, frac := n/per, n%per
-	if frac < 0 {
-		sec, frac = sec-1, frac+per
-	}
-	s := time.Unix(sec, frac*int64(unit)).UTC().Format("2006-01-02 15:04:05.999999")
-	if zone {
-		s += "+00"
-	}
-	return s
 }
 
 // limited hands out memory for what a file may need: its own size, and what may come of it by decompression.

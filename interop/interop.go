@@ -13,11 +13,41 @@ import (
 )
 
 // Column is a column of a file or table. Type is a Postgres type name ("real[]"); Shape, where it is known, that of
-// each row's chunk.
+// each row's chunk. Refused says of a file's column that cannot be read, which has no Type, what it holds.
 type Column struct {
-	Name  string
-	Type  string
-	Shape tensor.Shape
+	Name    string
+	Type    string
+	Shape   tensor.Shape
+	Refused string
+}
+
+// Readable returns an error for the first of a file's columns that cannot be read: who reads all columns must not go on
+// without it.
+func Readable(file string, cols []Column) error {
+	for _, c := range cols {
+		if c.Refused != "" {
+			return refused(file, c)
+		}
+	}
+	return nil
+}
+
+func refused(file string, c Column) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "file \"%s\": column \"%s\" holds %s, which are not readable", file, c.Name, c.Refused).
+		WithHint("%s To leave the column out, name the others: TABLE (…).", readable)
+}
+
+const readable = "Readable are booleans, integers, floats, texts, dates, timestamps and lists of these."
+
+// someReadable refuses a file of which nothing can be read.
+func (s *source) someReadable(cols []Column) error {
+	switch {
+	case len(cols) == 0:
+		return s.unsupported("it has no columns")
+	case !slices.ContainsFunc(cols, func(c Column) bool { return c.Refused == "" }):
+		return s.unsupported("none of its columns is readable").WithDetail("Column \"%s\" holds %s.", cols[0].Name, cols[0].Refused).WithHint(readable)
+	}
+	return nil
 }
 
 // Reader is an open file seen as a relation.
@@ -208,6 +238,9 @@ func (s *source) pick(have, want []Column) ([]int, error) {
 				names[k] = c.Name
 			}
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\"", s.name, w.Name).WithHint("It has %s.", list(names))
+		}
+		if c := have[out[i]]; c.Refused != "" {
+			return nil, refused(s.name, c)
 		}
 	}
 	return out, nil

@@ -1,11 +1,15 @@
 package interop
 
 import (
+	"bytes"
+	"encoding/base64"
 	"fmt"
 	"io"
 	"math"
 	"time"
 
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
@@ -43,24 +47,37 @@ func openParquet(s *source) (Reader, error) {
 		return nil, err
 	}
 	f.columns()
-	if len(f.cols) == 0 {
-		return nil, s.unsupported("none of its columns is readable").WithHint("Readable are booleans, integers, floats, texts, dates, timestamps and lists of these.")
-	}
-	return f, nil
+	return f, s.someReadable(f.cols)
 }
 
 // columns finds the leaves that are columns by themselves or through lists.
 func (f *parquetFile) columns() {
 	sc := f.r.MetaData().Schema
-	leaves := map[string][]int{}
+	leaves, durations := map[string][]int{}, f.durations()
 	for i := range sc.NumColumns() {
 		root := sc.ColumnRoot(i)
 		leaves[root.Name()] = append(leaves[root.Name()], i)
 	}
 	for i := range sc.NumColumns() {
 		root, leaf := sc.ColumnRoot(i), sc.Column(i)
+		if of := leaves[root.Name()]; len(of) > 1 || grouped(root) {
+			if of[0] == i {
+				f.cols, f.leaf = append(f.cols, Column{Name: root.Name(), Refused: "structs or maps"}), append(f.leaf, i)
+			}
+			continue
+		}
 		typ := parquetType(leaf)
-		if len(leaves[root.Name()]) > 1 || typ == "" {
+		if durations[root.Name()] {
+			typ = ""
+		}
+		if typ == "" {
+			what := leaf.PhysicalType().String()
+			if durations[root.Name()] {
+				what = "a duration"
+			} else if l := leaf.LogicalType(); l != nil && !l.IsNone() {
+				what = l.String()
+			}
+			f.cols, f.leaf = append(f.cols, Column{Name: root.Name(), Refused: "values of Parquet's type " + what}), append(f.leaf, i)
 			continue
 		}
 		if t := f.about.Types[root.Name()]; t != "" && typ == "text" {
@@ -71,6 +88,52 @@ func (f *parquetFile) columns() {
 		}
 		f.cols, f.leaf = append(f.cols, Column{Name: root.Name(), Type: typ}), append(f.leaf, i)
 	}
+}
+
+// grouped reports whether a column is a struct, or a list of them: a group that is no list.
+func grouped(n schema.Node) bool {
+	for n.Type() == schema.Group {
+		g := n.(*schema.GroupNode)
+		if g.NumFields() != 1 || n.RepetitionType() != parquet.Repetitions.Repeated && g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
+			return true
+		}
+		n = g.Field(0)
+	}
+	return false
+}
+
+// durations names the columns that were durations where the file was written: Parquet has none, and keeps a number without its
+// unit; Arrow notes its own schema beside it.
+func (f *parquetFile) durations() map[string]bool {
+	note := f.r.MetaData().KeyValueMetadata().FindValue("ARROW:schema")
+	if note == nil {
+		return nil
+	}
+	text, err := base64.StdEncoding.DecodeString(*note)
+	if err != nil {
+		return nil
+	}
+	r, err := ipc.NewReader(bytes.NewReader(text), ipc.WithAllocator(f.mem))
+	if err != nil {
+		return nil
+	}
+	defer r.Release()
+	out := map[string]bool{}
+	for _, x := range r.Schema().Fields() {
+		t := x.Type
+		for {
+			l, ok := t.(arrow.ListLikeType)
+			if !ok {
+				break
+			}
+			t = l.Elem()
+		}
+		if d, ok := t.(*arrow.DictionaryType); ok {
+			t = d.ValueType
+		}
+		out[x.Name] = t.ID() == arrow.DURATION
+	}
+	return out
 }
 
 // parquetType gives the Postgres type that holds a leaf's values exactly; "" where there is none.
@@ -142,6 +205,9 @@ func (r *parquetRows) Next(dst []any) (err error) {
 		}
 		g := r.f.r.RowGroup(r.group)
 		r.row, r.rows, r.group = 0, g.NumRows(), r.group+1
+		if r.rows == 0 { // it may have no pages
+			continue
+		}
 		for _, c := range r.cols {
 			pr, err := g.GetColumnPageReader(c.leaf)
 			if err != nil {
@@ -232,7 +298,7 @@ func (c *parquetColumn) begin(r file.ColumnChunkReader) error {
 func (c *parquetColumn) int32(v int32) error {
 	switch l := c.desc.LogicalType().(type) {
 	case schema.DateLogicalType, *schema.DateLogicalType:
-		return c.b.text(dateText(int64(v)))
+		return c.b.date(int64(v))
 	case *schema.IntLogicalType:
 		if !l.IsSigned() {
 			return c.b.int(int64(uint32(v)))
@@ -248,7 +314,7 @@ func (c *parquetColumn) int64(v int64) error {
 		if unit == 0 {
 			return sqlerr.New(sqlerr.BadCopy, "a timestamp of unknown unit")
 		}
-		return c.b.text(timeText(v, unit, l.IsAdjustedToUTC()))
+		return c.b.timestamp(v, unit, l.IsAdjustedToUTC())
 	case *schema.IntLogicalType:
 		if !l.IsSigned() && v < 0 {
 			return outOfRange(uint64(v), "bigint")

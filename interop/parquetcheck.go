@@ -33,13 +33,17 @@ func (s *source) checkParquet() error {
 	}
 	for i, g := range meta.list(4) {
 		group, _ := g.(fields)
-		if rows := group.int(3); rows < 0 {
+		rows := group.int(3)
+		if rows < 0 {
 			return s.malformed("row group %d has %d rows", i+1, rows)
 		}
 		for _, c := range group.list(1) {
 			chunk, _ := c.(fields)
 			if chunk.has(8) || chunk.has(9) {
 				return s.unsupported("it is encrypted")
+			}
+			if rows == 0 { // nothing is read of it, and its columns may have no place in the file
+				continue
 			}
 			if err := s.checkPages(chunk.get(3)); err != nil {
 				return err

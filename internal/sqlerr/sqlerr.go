@@ -19,8 +19,10 @@
 package sqlerr
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"unicode/utf8"
 )
@@ -137,6 +139,37 @@ func (e *Error) Error() string { return e.Message }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
+
+// SQLState returns the SQLSTATE: five characters that name the kind of error, as PostgreSQL's appendix A lists them.
+func (e *Error) SQLState() string { return e.Code }
+
+// Position returns where in the text of the statement the error lies: a character, counted from 1, as PostgreSQL counts;
+// 0 where that is not known.
+func (e *Error) Position() int {
+	if e.Text == nil || e.Pos < 0 || e.Pos > len(e.Text.SQL) {
+		return 0
+	}
+	return utf8.RuneCountInString(e.Text.SQL[:e.Pos]) + 1
+}
+
+// From makes an Error of any other error, which it wraps; one that wraps an Error stays as it is.
+func From(err error) error {
+	var e *Error
+	if err == nil || errors.As(err, &e) {
+		return err
+	}
+	code := Internal
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		code = QueryCanceled
+	case errors.Is(err, fs.ErrNotExist):
+		code = UndefinedFile
+	case errors.As(err, &path):
+		code = IO
+	}
+	return New(code, "%s", err.Error()).Wrap(err)
+}
 
 // In gives the error its text unless it has one already.
 func In(err error, t *Text) error {
