@@ -222,7 +222,7 @@ func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.C
 
 // Structure implements sqlfront.Catalog.
 func (c *catalog) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
-	n, err := autodiff.Expand(b, n)
+	n, err := autodiff.Expand(ctx, b, n)
 	if err != nil {
 		return nil, err
 	}
@@ -230,7 +230,7 @@ func (c *catalog) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*
 	for _, col := range n.Cols {
 		root.Cols = append(root.Cols, col.ID)
 	}
-	plan, _, err := optimizer.Whole(b, &ra.Plan{Roots: []ra.Root{root}}, optimizer.Options{})
+	plan, _, err := optimizer.Whole(ctx, b, &ra.Plan{Roots: []ra.Root{root}}, optimizer.Options{})
 	if err != nil {
 		return nil, err
 	}

@@ -105,7 +105,7 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 	} else if r.beside > 0 {
 		c.looks = targets(q.Node, q.Cols[0], c.tables, c.cols)
 	}
-	c.res, err = optimizer.Gradient(b, q.Node, q.Cols[0], ps, optimizer.Options{Disable: db.Disable})
+	c.res, err = optimizer.Gradient(ctx, b, q.Node, q.Cols[0], ps, optimizer.Options{Disable: db.Disable})
 	var of *autodiff.ParamError
 	if errors.As(err, &of) {
 		return nil, about(of.Err, "params", of.Param)

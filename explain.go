@@ -137,7 +137,7 @@ func (db *Engine) gradientSQL(ctx context.Context, c *compiled) (string, error) 
 		if i > 0 {
 			what = "the gradient with respect to " + r.Name
 		}
-		text, err := rootSQL(c.res.Plan, i, db.Dialect(), sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.cat.print(ctx, n) }})
+		text, err := rootSQL(ctx, c.res.Plan, i, db.Dialect(), sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.cat.print(ctx, n) }})
 		if err != nil {
 			return "", err
 		}

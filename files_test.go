@@ -195,3 +195,39 @@ func TestImportText(t *testing.T) {
 		}
 	}
 }
+
+// TestImportUnreadable: a column that cannot be read is left out where the others are named, and not otherwise.
+func TestImportUnreadable(t *testing.T) {
+	ctx, db := context.Background(), testDB(t)
+	path := filepath.Join("interop", "testdata", "pyarrow", "unreadable.parquet")
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	mustRun(t, db, "CREATE TABLE old (k bigint PRIMARY KEY, time64 text)")
+	for _, table := range []string{"new", "old", "new (k, time64)", "old (k, time64)"} {
+		_, err := db.Import(ctx, f, path, table, FileOptions{Format: "parquet", Index: ""})
+		if sqlerr.Code(err) != sqlerr.FeatureNotSupported || !strings.Contains(err.Error(), "time") || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", table, err)
+		}
+		if db.Definition("", "new") != nil {
+			t.Fatalf("%s: a table was made", table)
+		}
+	}
+	for _, table := range []string{"new (k)", "old (k)"} {
+		if n, err := db.Import(ctx, f, path, table, FileOptions{Format: "parquet"}); err != nil || n != 1 {
+			t.Errorf("%s: %d %v", table, n, err)
+		}
+	}
+	for _, kind := range []string{"empty", "empty_nodict", "empty_nogroup", "empty_v2"} {
+		g, err := os.Open(filepath.Join("interop", "testdata", "pyarrow", kind+".parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer g.Close()
+		if n, err := db.Import(ctx, g, kind, kind, FileOptions{Format: "parquet"}); err != nil || n != 0 || len(db.Definition("", kind).Cols) != 5 {
+			t.Errorf("%s: %d rows, %v", kind, n, err)
+		}
+	}
+}

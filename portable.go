@@ -122,10 +122,10 @@ ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, d
 func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string, err error) {
 	o := sqlgen.Options{Typed: true, Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
 		Opaque: func(n *ra.Node) (string, error) { return s.cat.print(ctx, n) }}
-	if value, err = rootSQL(c.res.Plan, 0, s.Dialect(), o); err != nil {
+	if value, err = rootSQL(ctx, c.res.Plan, 0, s.Dialect(), o); err != nil {
 		return "", "", err
 	}
-	text, err := rootSQL(c.res.Plan, 1, s.Dialect(), o)
+	text, err := rootSQL(ctx, c.res.Plan, 1, s.Dialect(), o)
 	if err != nil {
 		return "", "", err
 	}

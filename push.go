@@ -61,7 +61,7 @@ func (db *Engine) pushes(c *compiled) (sql bool, why string) {
 
 // text prints a root of a plan for the database.
 func (db *Engine) text(ctx context.Context, c *compiled, root int, env kernels.Env) (string, error) {
-	return rootSQL(c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
+	return rootSQL(ctx, c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
 }
 
 // rowsText prints a sub-query, or the rows that the engine makes itself.
@@ -137,8 +137,8 @@ func (db *Engine) push(ctx context.Context, r request, step *int64, seed int64) 
 }
 
 // rootSQL prints one root of a plan as a query by itself.
-func rootSQL(p *ra.Plan, root int, d sqlgen.Dialect, o sqlgen.Options) (string, error) {
-	one, _, err := optimizer.Alone(p, root, optimizer.Options{})
+func rootSQL(ctx context.Context, p *ra.Plan, root int, d sqlgen.Dialect, o sqlgen.Options) (string, error) {
+	one, _, err := optimizer.Alone(ctx, p, root, optimizer.Options{})
 	if err != nil {
 		return "", err
 	}

@@ -130,12 +130,12 @@ func (db *DB) viewPlan(ctx context.Context, v *store.ViewDef) (*ra.Plan, error) 
 	if p, err := sqlfront.Bind(ctx, db.cat, again, def.Query, def.Text, sqlfront.BindOptions{Params: chunks(q)}); err == nil && !p.Masks {
 		b, q = again, p
 	}
-	root, err := autodiff.Expand(b, q.Node)
+	root, err := autodiff.Expand(ctx, b, q.Node)
 	if err != nil {
 		return nil, err
 	}
 	plan := &ra.Plan{Roots: []ra.Root{{Name: v.Name, Node: root, Cols: q.Cols}}}
-	plan, _, err = optimizer.Whole(b, plan, optimizer.Options{Disable: db.Disable})
+	plan, _, err = optimizer.Whole(ctx, b, plan, optimizer.Options{Disable: db.Disable})
 	return plan, err
 }
 

@@ -25,6 +25,7 @@
 package autodiff
 
 import (
+	"context"
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -74,13 +75,13 @@ func (p Param) name() string {
 // Differentiate returns, for each parameter, a node with the columns of its scan: identity and attributes
 // copied, the gradient of the loss in the value columns. Column col of loss must be a scalar float; that the
 // loss has one row is checked when it is run. The nodes below loss must hold no Gradient (see Expand).
-func Differentiate(b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param) ([]*ra.Node, error) {
-	return differentiate(b, loss, col, params, false)
+func Differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param) ([]*ra.Node, error) {
+	return differentiate(ctx, b, loss, col, params, false)
 }
 
 // differentiate is Differentiate; exact gradients have the table's identity (where that is empty, a constant) and
 // no hidden columns in it.
-func differentiate(b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, exact bool) ([]*ra.Node, error) {
+func differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, exact bool) ([]*ra.Node, error) {
 	d := &differ{params: params, active: map[activeKey]bool{}, parts: map[*ra.Node][]*rjp.Grad{}, grads: map[*ra.Node]*rjp.Grad{}}
 	d.ctx = &rjp.Context{B: b, Active: d.isActive}
 	for i, p := range params {
@@ -92,6 +93,9 @@ func differentiate(b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param
 	var order []*ra.Node
 	ra.Walk(func(n *ra.Node) { order = append(order, n) }, loss)
 	for i := len(order) - 1; i >= 0; i-- { // consumers before producers
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := d.visit(order[i]); err != nil {
 			return nil, err
 		}

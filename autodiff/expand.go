@@ -1,12 +1,14 @@
 package autodiff
 
 import (
+	"context"
+
 	"github.com/relgrad/relgrad/ra"
 )
 
 // Expand replaces every Gradient node below root by the query of that gradient, inner ones first, so that
 // the result can be run or differentiated again (law 8). Nodes outside keep their identity.
-func Expand(b *ra.Builder, root *ra.Node) (*ra.Node, error) {
+func Expand(ctx context.Context, b *ra.Builder, root *ra.Node) (*ra.Node, error) {
 	done := map[*ra.Node]*ra.Node{}
 	var visit func(n *ra.Node) (*ra.Node, error)
 	visit = func(n *ra.Node) (*ra.Node, error) {
@@ -29,7 +31,7 @@ func Expand(b *ra.Builder, root *ra.Node) (*ra.Node, error) {
 			out = &c
 		}
 		if n.Op == ra.Gradient {
-			g, err := expand(b, out)
+			g, err := expand(ctx, b, out)
 			if err != nil {
 				return nil, err
 			}
@@ -42,9 +44,9 @@ func Expand(b *ra.Builder, root *ra.Node) (*ra.Node, error) {
 }
 
 // expand builds the gradient that n stands for, under n's own column ids.
-func expand(b *ra.Builder, n *ra.Node) (*ra.Node, error) {
+func expand(ctx context.Context, b *ra.Builder, n *ra.Node) (*ra.Node, error) {
 	loss, scan := n.Inputs[0], n.Inputs[1]
-	grads, err := differentiate(b, loss, loss.Cols[0].ID, []Param{{Scan: scan}}, true)
+	grads, err := differentiate(ctx, b, loss, loss.Cols[0].ID, []Param{{Scan: scan}}, true)
 	if err != nil {
 		return nil, err
 	}

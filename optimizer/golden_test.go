@@ -176,11 +176,12 @@ func (g *golden) opt(d *datadriven.TestData) string {
 
 // alone leaves root i of the plan, after a comparison of its rows with those that the whole plan gives.
 func (g *golden) alone(d *datadriven.TestData, res *optimizer.Result, i int) {
-	plan, fired, err := optimizer.Alone(res.Plan, i, optimizer.Options{Verify: true})
+	ctx := context.Background()
+	plan, fired, err := optimizer.Alone(ctx, res.Plan, i, optimizer.Options{Verify: true})
 	if err != nil {
 		d.Fatalf(g.t, "%v", err)
 	}
-	ctx, env := context.Background(), &kernels.Env{Seed: 1, Step: 2}
+	env := &kernels.Env{Seed: 1, Step: 2}
 	got, err := gradtest.Rows(ctx, g.db, env, plan.Roots[0])
 	if err != nil {
 		d.Fatalf(g.t, "%v", err)

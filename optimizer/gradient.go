@@ -1,6 +1,7 @@
 package optimizer
 
 import (
+	"context"
 	"slices"
 
 	"github.com/relgrad/relgrad/autodiff"
@@ -25,24 +26,24 @@ type Result struct {
 
 // Gradient expands nested gradients below loss, optimizes it, differentiates it with respect to params and
 // optimizes the whole. Without params the plan is the loss alone.
-func Gradient(b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, opt Options) (*Result, error) {
-	expanded, err := autodiff.Expand(b, loss)
+func Gradient(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, opt Options) (*Result, error) {
+	expanded, err := autodiff.Expand(ctx, b, loss)
 	if err != nil {
 		return nil, err
 	}
 	out := &Result{RA: &ra.Plan{Roots: []ra.Root{{Name: "loss", Node: expanded, Cols: []ra.ColumnID{col}}}}}
-	if out.Grad, _, err = differentiate(b, out.RA, params); err != nil {
+	if out.Grad, _, err = differentiate(ctx, b, out.RA, params); err != nil {
 		return nil, err
 	}
-	forward, fired, err := Forward(b, out.RA, opt)
+	forward, fired, err := Forward(ctx, b, out.RA, opt)
 	if err != nil {
 		return nil, err
 	}
-	both, cols, err := differentiate(b, forward, params)
+	both, cols, err := differentiate(ctx, b, forward, params)
 	if err != nil {
 		return nil, err
 	}
-	if out.Plan, out.Fired, err = Whole(b, both, opt); err != nil {
+	if out.Plan, out.Fired, err = Whole(ctx, b, both, opt); err != nil {
 		return nil, err
 	}
 	for name, n := range fired {
@@ -54,7 +55,7 @@ func Gradient(b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, opt
 
 // differentiate adds one root per parameter to the plan of a loss; it also returns which table columns the
 // roots' columns are.
-func differentiate(b *ra.Builder, p *ra.Plan, params []Param) (*ra.Plan, [][]int, error) {
+func differentiate(ctx context.Context, b *ra.Builder, p *ra.Plan, params []Param) (*ra.Plan, [][]int, error) {
 	root := p.Roots[0]
 	out := &ra.Plan{Roots: []ra.Root{root}}
 	if len(params) == 0 {
@@ -65,7 +66,7 @@ func differentiate(b *ra.Builder, p *ra.Plan, params []Param) (*ra.Plan, [][]int
 	for _, q := range params {
 		ps = append(ps, autoParam(b, p, q))
 	}
-	grads, err := autodiff.Differentiate(b, root.Node, root.Cols[0], ps)
+	grads, err := autodiff.Differentiate(ctx, b, root.Node, root.Cols[0], ps)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -19,6 +19,7 @@
 package optimizer
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -33,83 +34,158 @@ type Options struct {
 	Verify  bool                             // validate the plan after each rule
 	Shuffle func(n int, swap func(i, j int)) // order of the rules within a phase, for tests; nil: by name
 	Trace   func(rule string, plan *ra.Plan) // called after each rule that fired
+	Tried   *int                             // counts how often a rule looks at a node; nil: nobody asks
 }
 
-// maxSteps bounds the number of rewrites of one plan: more means that two rules undo each other.
-const maxSteps = 20000
+// So many rewrites a plan may take, more for a large one: even more mean that two rules undo each other.
+const (
+	maxSteps     = 20000
+	stepsPerNode = 50 // and for each of its inputs
+)
 
 // Forward optimizes a loss before differentiation. It returns the rewritten plan and how often each rule
 // fired.
-func Forward(b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, error) {
-	return run(b, p, opt, rules.Forward)
+func Forward(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, error) {
+	return run(ctx, b, p, opt, rules.Forward)
 }
 
 // Whole optimizes loss and gradients together.
-func Whole(b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, error) {
-	return run(b, p, opt, rules.Forward, rules.Whole, rules.Final)
+func Whole(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options) (*ra.Plan, map[string]int, error) {
+	return run(ctx, b, p, opt, rules.Forward, rules.Whole, rules.Final)
 }
 
 // Alone optimizes one root once more without the others: what they share need not be kept for them.
-func Alone(p *ra.Plan, root int, opt Options) (*ra.Plan, map[string]int, error) {
-	return Whole(ra.NewBuilder(p.Nodes()...), &ra.Plan{Roots: p.Roots[root : root+1]}, opt)
+func Alone(ctx context.Context, p *ra.Plan, root int, opt Options) (*ra.Plan, map[string]int, error) {
+	return Whole(ctx, ra.NewBuilder(p.Nodes()...), &ra.Plan{Roots: p.Roots[root : root+1]}, opt)
 }
 
-func run(b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Plan, map[string]int, error) {
-	plan, fired := ra.Clone(p), map[string]int{}
-	steps, tried, validate := 0, 0, ra.Validate
+// driver applies the rules of one phase after the other to a plan.
+type driver struct {
+	ctx      context.Context
+	b        *ra.Builder
+	plan     *ra.Plan
+	opt      Options
+	validate func(...*ra.Node) error
+	most     int // rewrites; more mean that two rules undo each other
+	steps    int
+	fired    map[string]int
+}
+
+func run(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Plan, map[string]int, error) {
+	d := &driver{ctx: ctx, b: b, plan: ra.Clone(p), opt: opt, validate: ra.Validate, most: maxSteps, fired: map[string]int{}}
 	if len(phases) == 1 { // it will be differentiated
-		validate = ra.ValidateForward
+		d.validate = ra.ValidateForward
 	}
+	ra.Walk(func(n *ra.Node) { d.most += stepsPerNode * (1 + len(n.Inputs)) }, d.plan.Nodes()...)
 	for _, ph := range phases {
-		var set []rules.Rule
-		for _, r := range rules.All() {
-			// a whole-plan phase repeats the rules of the forward phase: eliminations open chances
-			if (r.Phase == ph || ph == rules.Whole && r.Phase == rules.Forward) && !slices.Contains(opt.Disable, r.Name) {
-				set = append(set, r)
+		if err := d.phase(ph); err != nil {
+			return nil, nil, err
+		}
+	}
+	return d.plan, d.fired, nil
+}
+
+// rules lists those of a phase, in the order in which they are tried.
+func (d *driver) rules(ph rules.Phase) (set []rules.Rule) {
+	for _, r := range rules.All() {
+		// a whole-plan phase repeats the rules of the forward phase: eliminations open chances
+		if (r.Phase == ph || ph == rules.Whole && r.Phase == rules.Forward) && !slices.Contains(d.opt.Disable, r.Name) {
+			set = append(set, r)
+		}
+	}
+	if d.opt.Shuffle != nil {
+		d.opt.Shuffle(len(set), func(i, j int) { set[i], set[j] = set[j], set[i] })
+	}
+	return set
+}
+
+// phase walks over the plan until no rule fires.
+func (d *driver) phase(ph rules.Phase) error {
+	set, known := d.rules(ph), rules.NewContext(d.b, d.plan)
+	for again := true; again; {
+		again = false
+		var order []*ra.Node
+		ra.Walk(func(n *ra.Node) { order = append(order, n) }, d.plan.Nodes()...)
+		for _, n := range order {
+			if err := d.ctx.Err(); err != nil {
+				return err
 			}
+			fired, err := d.node(known, set, n, ph == rules.Final)
+			if err != nil {
+				return err
+			}
+			again = again || fired && ph != rules.Final
 		}
-		if opt.Shuffle != nil {
-			opt.Shuffle(len(set), func(i, j int) { set[i], set[j] = set[j], set[i] })
-		}
-		ctx := rules.NewContext(b, plan)
-		for again := true; again; {
-			again = false
-			var order []*ra.Node
-			ra.Walk(func(n *ra.Node) { order = append(order, n) }, plan.Nodes()...)
-			for _, n := range order {
-				try := ctx.Alive(n) && ctx.Try(n)
-				for _, r := range set {
-					for (try || r.Anywhere) && ctx.Alive(n) {
-						if tried++; !r.Apply(ctx, n) {
-							break
-						}
-						try = true
-						fired[r.Name]++
-						ctx.Changed(n)
-						ctx.Update()
-						again = ph != rules.Final
-						if steps++; steps > maxSteps {
-							return nil, nil, fmt.Errorf("optimizer: rules do not come to an end: %v", fired)
-						}
-						if opt.Trace != nil {
-							opt.Trace(r.Name, plan)
-						}
-						if opt.Verify {
-							err := validate(plan.Nodes()...)
-							if err == nil {
-								err = ctx.Verify()
-							}
-							if err != nil {
-								return nil, nil, fmt.Errorf("optimizer: rule %s: %w", r.Name, err)
-							}
-						}
-						if ph == rules.Final || len(n.Inputs) <= rjp.Wide {
-							break
-						}
-					}
-				}
+	}
+	if d.opt.Verify && ph != rules.Final {
+		return d.settled(set)
+	}
+	return nil
+}
+
+// node tries the rules on one node, each once; on a node of very many inputs again and again, for rules take these one at a
+// time. once is for rules that are done after one walk.
+func (d *driver) node(known *rules.Context, set []rules.Rule, n *ra.Node, once bool) (any bool, err error) {
+	try := known.Alive(n) && known.Try(n)
+	for _, r := range set {
+		for (try || r.Anywhere) && known.Alive(n) {
+			if d.opt.Tried != nil {
+				*d.opt.Tried++
+			}
+			if !r.Apply(known, n) {
+				break
+			}
+			try, any = true, true
+			known.Changed(n)
+			known.Update()
+			if err := d.applied(known, r.Name); err != nil {
+				return any, err
+			}
+			if once || len(n.Inputs) <= rjp.Wide {
+				break
+			}
+			if err := d.ctx.Err(); err != nil {
+				return any, err
 			}
 		}
 	}
-	return plan, fired, nil
+	return any, nil
+}
+
+// applied counts a rule that has fired, and checks what it has done if so asked.
+func (d *driver) applied(known *rules.Context, rule string) error {
+	d.fired[rule]++
+	if d.steps++; d.steps > d.most {
+		return fmt.Errorf("optimizer: rules do not come to an end: %v", d.fired)
+	}
+	if d.opt.Trace != nil {
+		d.opt.Trace(rule, d.plan)
+	}
+	if !d.opt.Verify {
+		return nil
+	}
+	err := d.validate(d.plan.Nodes()...)
+	if err == nil {
+		err = known.Verify()
+	}
+	if err != nil {
+		return fmt.Errorf("optimizer: rule %s: %w", rule, err)
+	}
+	return nil
+}
+
+// settled checks that no rule fires any more, tried on every node, whether or not something below it has changed.
+func (d *driver) settled(set []rules.Rule) error {
+	plan := ra.Clone(d.plan)
+	known := rules.NewContext(d.b, plan)
+	var order []*ra.Node
+	ra.Walk(func(n *ra.Node) { order = append(order, n) }, plan.Nodes()...)
+	for _, n := range order {
+		for _, r := range set {
+			if r.Apply(known, n) {
+				return fmt.Errorf("optimizer: rule %s was not tried on a %v", r.Name, n.Op)
+			}
+		}
+	}
+	return nil
 }

@@ -61,7 +61,7 @@ func Bind(ctx context.Context, db sqlfront.Catalog, loss string, params []string
 		return nil, err
 	}
 	out.Draws = q.Draws
-	if out.Loss, err = autodiff.Expand(b, q.Node); err != nil {
+	if out.Loss, err = autodiff.Expand(ctx, b, q.Node); err != nil {
 		return nil, err
 	}
 	out.LossCol = q.Cols[0]
@@ -77,7 +77,7 @@ func Bind(ctx context.Context, db sqlfront.Catalog, loss string, params []string
 		}
 		ps, out.Scans = append(ps, p), append(out.Scans, scan)
 	}
-	if out.Grads, err = autodiff.Differentiate(b, out.Loss, out.LossCol, ps); err != nil {
+	if out.Grads, err = autodiff.Differentiate(ctx, b, out.Loss, out.LossCol, ps); err != nil {
 		return nil, err
 	}
 	return out, ra.Validate(append([]*ra.Node{out.Loss}, out.Grads...)...)

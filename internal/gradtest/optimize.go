@@ -35,7 +35,7 @@ func Optimize(ctx context.Context, db sqlfront.Catalog, loss string, params []st
 	if err != nil {
 		return nil, err
 	}
-	return optimizer.Gradient(b, q.Node, q.Cols[0], ps, opt)
+	return optimizer.Gradient(ctx, b, q.Node, q.Cols[0], ps, opt)
 }
 
 // Rows evaluates a root with the oracle and returns its wanted columns as sorted text keys with their values:

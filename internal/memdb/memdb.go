@@ -134,7 +134,7 @@ func (db *DB) Describe(context.Context, *sqlfront.OpaqueQuery) ([]ra.Column, err
 
 // Structure implements sqlfront.Catalog.
 func (db *DB) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
-	n, err := autodiff.Expand(b, n)
+	n, err := autodiff.Expand(ctx, b, n)
 	if err != nil {
 		return nil, err
 	}

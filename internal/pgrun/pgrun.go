@@ -92,7 +92,7 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 	}
 	out := make([][]interp.Row, len(plan.Roots))
 	for i, r := range plan.Roots {
-		one, _, err := optimizer.Alone(plan, i, optimizer.Options{})
+		one, _, err := optimizer.Alone(ctx, plan, i, optimizer.Options{})
 		if err != nil {
 			return nil, err
 		}

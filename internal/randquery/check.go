@@ -218,7 +218,7 @@ func (c *Checker) engines(ctx context.Context, cs *Case, want [][]interp.Row) er
 // alone computes each gradient by its own plan.
 func (c *Checker) alone(ctx context.Context, cs *Case, want [][]interp.Row) error {
 	for p, param := range cs.Params {
-		plan, fired, err := optimizer.Alone(cs.Result.Plan, p+1, optimizer.Options{Verify: true})
+		plan, fired, err := optimizer.Alone(ctx, cs.Result.Plan, p+1, optimizer.Options{Verify: true})
 		if err != nil {
 			return err
 		}

@@ -146,7 +146,7 @@ func compile(ctx context.Context, db sqlfront.Catalog, loss string, params []str
 	if err != nil {
 		return nil, nil, err
 	}
-	res, err := optimizer.Gradient(b, q.Node, q.Cols[0], ps, opt)
+	res, err := optimizer.Gradient(ctx, b, q.Node, q.Cols[0], ps, opt)
 	if err == nil {
 		err = ra.Validate(res.Grad.Nodes()...)
 	}
@@ -201,7 +201,7 @@ func isConstant(ctx context.Context, db *memdb.DB, q *Query, param string) error
 	if err != nil {
 		return err
 	}
-	node, err := autodiff.Expand(b, bound.Node)
+	node, err := autodiff.Expand(ctx, b, bound.Node)
 	if err != nil {
 		return err
 	}

@@ -69,7 +69,7 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		one, _, err := optimizer.Alone(plan, i, optimizer.Options{})
+		one, _, err := optimizer.Alone(ctx, plan, i, optimizer.Options{})
 		if err != nil {
 			return nil, err
 		}

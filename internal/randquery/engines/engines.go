@@ -241,7 +241,7 @@ func plainLoss(ctx context.Context, q *randquery.Query) (kernels.Value, error) {
 	if err != nil {
 		return kernels.Value{}, err
 	}
-	node, err := autodiff.Expand(b, bound.Node)
+	node, err := autodiff.Expand(ctx, b, bound.Node)
 	if err != nil {
 		return kernels.Value{}, err
 	}

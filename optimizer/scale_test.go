@@ -1,0 +1,152 @@
+package optimizer_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/relgrad/relgrad/internal/gradtest"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/optimizer"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// shapes of large losses over the tables x (t, id, v), w (one, w) and p1, p2, … (id, x), by their size.
+var shapes = map[string]func(db *memdb.DB, n int) (loss string, params []string){
+	"recurrence": func(db *memdb.DB, n int) (string, []string) {
+		return chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w", "SELECT avg(h * h) FROM h%d"), []string{"w"}
+	},
+	"recurrence, each step in the loss": func(db *memdb.DB, n int) (string, []string) {
+		chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w", "SELECT avg(h * h) FROM h%d")
+		return "SELECT " + terms(n, " + ", "(SELECT avg(h * h) FROM h%d)"), []string{"w"}
+	},
+	"recurrence, a union of all steps": func(db *memdb.DB, n int) (string, []string) {
+		chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w", "SELECT avg(h * h) FROM h%d")
+		return "SELECT avg(h * h) FROM (" + terms(n, " UNION ALL ", "SELECT h FROM h%d") + ") q", []string{"w"}
+	},
+	"sub-queries": func(_ *memdb.DB, n int) (string, []string) {
+		return "SELECT " + terms(n, " + ", "(SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE x.t <> %d)"), []string{"w"}
+	},
+	"parameters": func(db *memdb.DB, n int) (string, []string) {
+		var params []string
+		for i := range n {
+			params = append(params, fmt.Sprint("p", i+1))
+			db.Create(params[i], 1, memdb.Column{Name: "id", Data: ints(1, 2)}, memdb.Column{Name: "x", Data: floats(0.5, 0.25)})
+		}
+		return "SELECT " + terms(n, " + ", "(SELECT sum(x * x) FROM p%d)"), params
+	},
+	"a union": func(_ *memdb.DB, n int) (string, []string) {
+		return "SELECT sum(q * q) FROM (" + terms(n, " UNION ALL ", "SELECT w * 2 AS q FROM w WHERE one <> %d") + ") t", []string{"w"}
+	},
+	"conditions": func(_ *memdb.DB, n int) (string, []string) {
+		return "SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE " + terms(n, " AND ", "x.t <> %d"), []string{"w"}
+	},
+}
+
+// chain makes views h1 … hn, each over the one before.
+func chain(db *memdb.DB, n int, step, from, loss string) string {
+	must(db.AddView("h0", "SELECT id, v AS h FROM x WHERE t = 0"))
+	for t := 1; t <= n; t++ {
+		must(db.AddView(fmt.Sprint("h", t), "SELECT x.id, "+step+" AS h FROM "+fmt.Sprintf(from, t-1, t)))
+	}
+	return fmt.Sprintf(loss, n)
+}
+
+func terms(n int, sep, term string) string {
+	t := make([]string, n)
+	for i := range t {
+		t[i] = fmt.Sprintf(term, i+1)
+	}
+	return strings.Join(t, sep)
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func ints(v ...int64) *ra.Vector {
+	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(v), Ints: v}
+}
+
+func floats(v ...float64) *ra.Vector {
+	return &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: len(v), F64: v}
+}
+
+// large plans a loss of one of the shapes.
+func large(ctx context.Context, shape string, n int, opt optimizer.Options) (*optimizer.Result, error) {
+	db := memdb.New()
+	db.Create("x", 2, memdb.Column{Name: "t", Data: ints(0, 1, 2)}, memdb.Column{Name: "id", Data: ints(1, 1, 1)}, memdb.Column{Name: "v", Data: floats(1, 2, 3)})
+	db.Create("w", 1, memdb.Column{Name: "one", Data: ints(1)}, memdb.Column{Name: "w", Data: floats(0.5)})
+	loss, params := shapes[shape](db, n)
+	return gradtest.Optimize(ctx, db, loss, params, opt)
+}
+
+// TestPlanningIsLinear: a loss of twice the size has twice as many nodes, and rules look at nodes twice as often.
+func TestPlanningIsLinear(t *testing.T) {
+	for shape := range shapes {
+		var nodes, tried, fired [2]int
+		for i, n := range []int{40, 80} {
+			res, err := large(context.Background(), shape, n, optimizer.Options{Tried: &tried[i]})
+			if err != nil {
+				t.Fatalf("%s: %v", shape, err)
+			}
+			ra.Walk(func(*ra.Node) { nodes[i]++ }, res.Plan.Nodes()...)
+			for _, k := range res.Fired {
+				fired[i] += k
+			}
+		}
+		t.Logf("%s: nodes %d, rules tried %d, fired %d", shape, nodes, tried, fired)
+		for what, k := range map[string][2]int{"nodes": nodes, "rules tried": tried, "rules fired": fired} {
+			if float64(k[1]) > 2.2*float64(k[0]) {
+				t.Errorf("%s: %s grow from %d to %d", shape, what, k[0], k[1])
+			}
+		}
+	}
+}
+
+// TestLargePlansAreTheSame: what is known of a large plan while it changes is true, and no rule is left that would fire.
+func TestLargePlansAreTheSame(t *testing.T) {
+	for shape := range shapes {
+		if _, err := large(context.Background(), shape, 34, optimizer.Options{Verify: true}); err != nil {
+			t.Errorf("%s: %v", shape, err)
+		}
+	}
+}
+
+// TestPlanningIsCancelled: planning stops at the next node.
+func TestPlanningIsCancelled(t *testing.T) {
+	for shape := range shapes {
+		ctx, cancel := context.WithCancel(context.Background())
+		after := 0
+		opt := optimizer.Options{Trace: func(string, *ra.Plan) {
+			cancel()
+			after++
+		}}
+		if _, err := large(ctx, shape, 64, opt); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v", shape, err)
+		}
+		if after > 19 { // one of each rule, on the node that is being looked at
+			t.Errorf("%s: %d rules fired after it was cancelled", shape, after)
+		}
+	}
+}
+
+// BenchmarkLarge plans losses of the shapes.
+func BenchmarkLarge(b *testing.B) {
+	for shape := range shapes {
+		for _, n := range []int{50, 200} {
+			b.Run(fmt.Sprintf("%s/n=%d", strings.ReplaceAll(shape, " ", "-"), n), func(b *testing.B) {
+				for b.Loop() {
+					if _, err := large(context.Background(), shape, n, optimizer.Options{}); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
