@@ -371,7 +371,8 @@ type relation struct {
 	classes []numberClass // of cols, as far as known
 }
 
-const maxDepth = 200 // nested views and sub-queries
+// MaxViews bounds views over views, and sub-queries within each other.
+const MaxViews = 500
 
 func (b *binder) query(sel *Select, text *Text) (*Query, error) {
 	rel, err := b.selectStmt(newPlace(text, sel), sel)

@@ -23,10 +23,13 @@ func (b *binder) subSelect(f *place, sel *Select) (*relation, error) {
 
 // selectStmt binds a SELECT with its WITH clause.
 func (b *binder) selectStmt(f *place, sel *Select) (*relation, error) {
-	if b.depth++; b.depth > maxDepth {
-		return nil, f.fail(sel, sqlerr.TooComplex, "queries are nested more than %d deep", maxDepth)
+	if b.depth++; b.depth > MaxViews {
+		return nil, f.fail(sel, sqlerr.TooComplex, "queries are nested more than %d deep", MaxViews)
 	}
 	defer func() { b.depth-- }()
+	if err := b.ctx.Err(); err != nil {
+		return nil, err
+	}
 	if len(sel.With) > 0 {
 		inner := *f
 		inner.ctes = f.ctes[:len(f.ctes):len(f.ctes)]

@@ -174,8 +174,8 @@ func (b *binder) view(at sqlfront.Pos, v *ViewDef) *relation {
 	}
 	sel, text, err := b.db.viewTree(v)
 	b.check(at, err)
-	if len(b.stack) > 100 {
-		b.fail(at, sqlerr.TooComplex, "views are nested more than 100 deep")
+	if len(b.stack) >= sqlfront.MaxViews {
+		b.fail(at, sqlerr.TooComplex, "views are nested more than %d deep", sqlfront.MaxViews)
 	}
 	old := *b
 	b.text, b.path, b.stars, b.fixed = text, v.ReadPath(), nil, v.Stars

@@ -227,6 +227,12 @@ func (c *Context) Verify() error {
 				return fmt.Errorf("a %v is read by a %v that is not known", n.Op, p.Op)
 			}
 		}
+		if a.tried && slices.ContainsFunc(a.inputs, func(in *ra.Node) bool { return !c.known[in].tried }) {
+			return fmt.Errorf("a %v counts as tried, something below it does not", n.Op)
+		}
+		if a.signature != "" && a.signature != signature(n) {
+			return fmt.Errorf("a %v computes something else than is known", n.Op)
+		}
 		if known := a.restricted; known != unknown && fresh.restricted(n) != (known == yes) {
 			return fmt.Errorf("a %v is restricted: %v", n.Op, known != yes)
 		}
