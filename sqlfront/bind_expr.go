@@ -195,8 +195,7 @@ func (s *scope) binary(b *Binary) (*kernels.Expr, error) {
 		return nil, err
 	}
 	if name == "like" && l.Type.Of != nil && l.Type.Of.Name == "bpchar" {
-		return nil, s.f.fail(b, sqlerr.FeatureNotSupported, "LIKE of a character(n) is not supported in a loss: it sees the blanks that = does not").
-			WithHint("x::text LIKE … sees none. It may stand in a sub-query that reads no parameter.")
+		return nil, s.padded(b)
 	}
 	if comparisons[name] {
 		return s.compare(name, l, r, b)
@@ -514,16 +513,6 @@ func (s *scope) concat(b *Binary) (*kernels.Expr, error) {
 	return x, err
 }
 
-func isNullChunk(e Expr) bool {
-	c, ok := e.(*Cast)
-	return isNull(e) || ok && c.Type.Dims > 0 && isNullChunk(c.X)
-}
-
-func isNull(e Expr) bool {
-	l, ok := e.(*Literal)
-	return ok && l.Kind == LitNull
-}
-
 // kindOf maps a Postgres type to a kind; ok is false where the engine has none.
 func kindOf(t TypeName) (kernels.Kind, bool) {
 	switch t.Name {
@@ -597,12 +586,6 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	}
 	y, err := kernels.Call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, x)
 	return y, s.f.at(err, c)
-}
-
-// roundsTexts reports whether the server does not give all digits to the text of a number.
-func (s *scope) roundsTexts() bool {
-	digits, err := strconv.Atoi(setting(s.b.cat, "extra_float_digits"))
-	return err == nil && digits < 1
 }
 
 func typeText(t TypeName) string {

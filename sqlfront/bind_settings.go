@@ -3,6 +3,7 @@ package sqlfront
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -113,4 +114,26 @@ func standing(err error, at Tree, text *Text) error {
 		return sqlerr.In(&out, text)
 	}
 	return err
+}
+
+func isNullChunk(e Expr) bool {
+	c, ok := e.(*Cast)
+	return isNull(e) || ok && c.Type.Dims > 0 && isNullChunk(c.X)
+}
+
+func isNull(e Expr) bool {
+	l, ok := e.(*Literal)
+	return ok && l.Kind == LitNull
+}
+
+// roundsTexts reports whether the server does not give all digits to the text of a number.
+func (s *scope) roundsTexts() bool {
+	digits, err := strconv.Atoi(setting(s.b.cat, "extra_float_digits"))
+	return err == nil && digits < 1
+}
+
+// padded is the error for LIKE of a character(n).
+func (s *scope) padded(b *Binary) error {
+	return s.f.fail(b, sqlerr.FeatureNotSupported, "LIKE of a character(n) is not supported in a loss: it sees the blanks that = does not").
+		WithHint("x::text LIKE … sees none. It may stand in a sub-query that reads no parameter.")
 }

@@ -202,7 +202,7 @@ var faults = []fault{
 	{"a view is read on a path that hides what it calls", "pgbridge/settings.go", "values[\"search_path\"] = \"pg_catalog\"", "values[\"jit\"] = \"off\"", "./pgbridge -run=DefinitionsSettings"},
 	{"a backslash means the same under every setting", "sqlfront/bind_settings.go", "setting(cat, \"standard_conforming_strings\") == \"off\"", "false", "./ -run=SettingsOfTexts"},
 	{"= NULL means the same under every setting", "sqlfront/bind_settings.go", "if isNullTest != nil &&", "if false &&", "./ -run=SettingsOfTexts"},
-	{"the text of a number has all digits under every setting", "sqlfront/bind_expr.go", "return err == nil && digits < 1", "return err == nil && digits < -99", "./ -run=SettingsOfTexts"},
+	{"the text of a number has all digits under every setting", "sqlfront/bind_settings.go", "return err == nil && digits < 1", "return err == nil && digits < -99", "./ -run=SettingsOfTexts"},
 	{"an operator of the user's is taken for Postgres's own", "sqlfront/bind_settings.go", "if _, wrong = cat.Function(ctx, text.Path, \"\", op); wrong != nil {", "if wrong != nil {", "./ -run=SettingsOfTexts"},
 	{"an aggregate of the user's is taken for Postgres's own", "sqlfront/bind_settings.go", "(isAggregate(x) || x.Over != nil)", "x.Over != nil", "./ -run=SettingsOfTexts"},
 	{"generated SQL has a text that a setting changes", "sqlgen/postgres.go", "return \"E\" + str(strings.ReplaceAll(s, `\\`, `\\\\`))", "return str(s)", "./sqlgen -run=PostgresConstants"},
