@@ -128,10 +128,16 @@ same_shape(const char *aggregate, const State *s, const RgOperand *x)
 static inline void
 fold_add(State *s, const RgOperand *x)
 {
-	if (x->single)
-		rg_add_rows_f32(1, x->size, x->data, elements(s));
-	else
-		rg_add_rows_f64(1, x->size, x->data, elements(s));
+	for (int64 lo = 0; lo < x->size; lo += RG_PIECE) {
+		int64 n = Min(RG_PIECE, x->size - lo);
+
+		if (lo > 0)
+			CHECK_FOR_INTERRUPTS();
+		if (x->single)
+			rg_add_rows_f32(1, n, (const float *) x->data + lo, elements(s) + lo);
+		else
+			rg_add_rows_f64(1, n, (const double *) x->data + lo, elements(s) + lo);
+	}
 }
 
 // fold_max keeps the larger; NaN is above all numbers, as in Postgres's max.
@@ -143,6 +149,7 @@ fold_max(State *s, const RgOperand *x)
 	for (int64 i = 0; i < x->size; i++) {
 		double y = rg_at(x, i);
 
+		RG_LOOK(i);
 		m[i] = y > m[i] || y != y ? y : m[i];
 	}
 }
@@ -155,6 +162,7 @@ fold_min(State *s, const RgOperand *x)
 	for (int64 i = 0; i < x->size; i++) {
 		double y = rg_at(x, i);
 
+		RG_LOOK(i);
 		m[i] = y < m[i] || m[i] != m[i] ? y : m[i];
 	}
 }
@@ -194,8 +202,10 @@ step(FunctionCallInfo fcinfo, const char *aggregate, Fold fold)
 		fold(&s, &x);
 	} else {
 		new_state(x.ndim, x.dims, &s);
-		for (int64 i = 0; i < x.size; i++)
+		for (int64 i = 0; i < x.size; i++) {
+			RG_LOOK(i);
 			elements(&s)[i] = rg_at(&x, i);
+		}
 	}
 	s.x[ROWS]++;
 	PG_RETURN_ARRAYTYPE_P(s.array);
@@ -309,8 +319,10 @@ finish(FunctionCallInfo fcinfo, bool mean)
 	if (result == FLOAT8OID)
 		PG_RETURN_FLOAT8(elements(&s)[0] / by);
 	out = rg_new_chunk("an aggregate", result == FLOAT4ARRAYOID, s.chunk.ndim, s.chunk.dims);
-	for (int64 i = 0; i < out.size; i++)
+	for (int64 i = 0; i < out.size; i++) {
+		RG_LOOK(i);
 		rg_put(&out, i, elements(&s)[i] / by);
+	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 

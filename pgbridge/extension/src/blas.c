@@ -79,11 +79,17 @@ load(void)
 }
 
 bool
-rg_gemm(bool single, int m, int n, int k, const void *a, const void *b, void *c)
+rg_has_gemm(void)
 {
 	if (!tried)
 		load();
-	if (dgemm == NULL)
+	return dgemm != NULL;
+}
+
+bool
+rg_gemm(bool single, int m, int n, int k, const void *a, const void *b, void *c)
+{
+	if (!rg_has_gemm())
 		return false;
 	if (single)
 		sgemm(ROW_MAJOR, NO_TRANS, NO_TRANS, m, n, k, 1, a, k, b, n, 0, c, n);

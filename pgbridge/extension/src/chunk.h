@@ -5,6 +5,7 @@
 
 #include "catalog/pg_type_d.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/array.h"
 #include "utils/memutils.h"
 #if PG_VERSION_NUM >= 160000
@@ -14,6 +15,15 @@
 #define RG_NORETURN __attribute__((noreturn)) // the server's own name for it changed with version 18
 
 #define RG_MAX_ARGS 5
+
+// A cancel request is seen within 50 ms: RG_LOOK lets it in at every 16,384th element of a loop, and loops of kernels/cpu go over
+// RG_PIECE numbers at a time.
+#define RG_LOOK(i)                        \
+	do {                                  \
+		if (((i) & 0x3FFF) == 0)          \
+			CHECK_FOR_INTERRUPTS();       \
+	} while (0)
+#define RG_PIECE ((int64) 1 << 20)
 
 // The largest size of a double precision chunk: Postgres holds no value of 1 GB or more.
 #define RG_MAX_ELEMENTS ((int64)((MaxAllocSize - 256) / sizeof(double)))

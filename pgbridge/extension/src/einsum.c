@@ -3,7 +3,6 @@
 #include "chunk.h"
 
 #include "mb/pg_wchar.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 
 #include "product.h"
@@ -184,6 +183,7 @@ gather(const Walk *w, const Order *o, const int64 *stride, void *strided, void *
 			((double *) dense)[i] = ((double *) strided)[off];
 		else
 			((double *) strided)[off] = ((double *) dense)[i];
+		RG_LOOK(i);
 		for (int d = o->n - 1; d >= 0; d--) {
 			int l = o->label[d];
 			bool more = ++idx[d] < w->length[l];
@@ -307,9 +307,25 @@ rg_einsum(const char *text, int n, const RgOperand *x, bool single)
 	memset(sum, 0, out.size * sizeof(double));
 	contract(&w, n, x, sum);
 	if (single)
-		for (int64 i = 0; i < out.size; i++)
+		for (int64 i = 0; i < out.size; i++) {
+			RG_LOOK(i);
 			rg_put(&out, i, sum[i]);
+		}
 	return out.array;
+}
+
+// of_numbers is einsum of numbers alone: their product.
+static double
+of_numbers(const char *text, int n, const RgOperand *x)
+{
+	Spec s = parse(text, n);
+	int length[LETTERS] = {0};
+	double p = 1;
+
+	lengths(&s, n, x, length);
+	for (int i = 0; i < n; i++)
+		p *= x[i].number;
+	return p;
 }
 
 RG_FUNCTION(einsum)
@@ -319,6 +335,8 @@ RG_FUNCTION(einsum)
 
 	for (int i = 0; i < n; i++)
 		rg_operand(fcinfo, i + 1, "einsum", &x[i]);
+	if (rg_call(fcinfo)->result == FLOAT8OID)
+		PG_RETURN_FLOAT8(of_numbers(text_to_cstring(PG_GETARG_TEXT_PP(0)), n, x));
 	PG_RETURN_ARRAYTYPE_P(rg_einsum(text_to_cstring(PG_GETARG_TEXT_PP(0)), n, x, rg_call(fcinfo)->result == FLOAT4ARRAYOID));
 }
 

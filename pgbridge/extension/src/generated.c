@@ -65,10 +65,14 @@ RG_FUNCTION(gen_sum_to)
 						errmsg("shape %s is not a sum of shape %s", rg_shape(ndim, dims), rg_shape(x.ndim, x.dims))));
 	out = rg_new_chunk("sum_to", x.single, ndim, dims);
 	sum = palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
-	for (int64 i = 0; i < x.size; i++, next(&w))
+	for (int64 i = 0; i < x.size; i++, next(&w)) {
+		RG_LOOK(i);
 		sum[w.off] += rg_at(&x, i);
-	for (int64 i = 0; i < out.size; i++)
+	}
+	for (int64 i = 0; i < out.size; i++) {
+		RG_LOOK(i);
 		rg_put(&out, i, sum[i]);
+	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
@@ -86,8 +90,10 @@ RG_FUNCTION(gen_expand_to)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 						errmsg("shape %s does not expand to shape %s", rg_shape(x.ndim, x.dims), rg_shape(ndim, dims))));
 	out = rg_new_chunk("expand_to", x.single, ndim, dims);
-	for (int64 i = 0; i < out.size; i++, next(&w))
+	for (int64 i = 0; i < out.size; i++, next(&w)) {
+		RG_LOOK(i);
 		rg_put(&out, i, rg_at(&x, w.off));
+	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
@@ -117,8 +123,10 @@ RG_FUNCTION(gen_pad)
 						errmsg("a box of shape %s is not inside shape %s", rg_shape(x.ndim, x.dims), rg_shape(ndim, dims))));
 	out = rg_new_chunk("pad", x.single, ndim, dims);
 	memset(out.data, 0, out.size * rg_width(out.single));
-	for (int64 i = 0; i < x.size; i++, next(&w))
+	for (int64 i = 0; i < x.size; i++, next(&w)) {
+		RG_LOOK(i);
 		rg_put(&out, w.off, rg_at(&x, i));
+	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
@@ -152,8 +160,10 @@ RG_FUNCTION(gen_to_real)
 	if (x.ndim == 0)
 		PG_RETURN_FLOAT4((float) x.number);
 	out = rg_new_chunk("to_real", true, x.ndim, x.dims);
-	for (int64 i = 0; i < x.size; i++)
+	for (int64 i = 0; i < x.size; i++) {
+		RG_LOOK(i);
 		rg_put(&out, i, rg_at(&x, i));
+	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 

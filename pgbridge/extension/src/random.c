@@ -29,36 +29,6 @@ key_arg(FunctionCallInfo fcinfo, int i, const char *kernel)
 	return hash_key(parts, n);
 }
 
-static RgChunk
-uniform(FunctionCallInfo fcinfo, const char *kernel)
-{
-	int dims[MAXDIM], ndim = rg_shape_arg(fcinfo, 0, kernel, dims);
-	RgChunk out = rg_new_chunk(kernel, false, ndim, dims);
-	uint64_t key = key_arg(fcinfo, 2, kernel);
-
-	rg_uniform_f64(1, out.size, (uint64) PG_GETARG_INT64(1), &key, out.data);
-	return out;
-}
-
-RG_FUNCTION(random_uniform)
-{
-	PG_RETURN_ARRAYTYPE_P(uniform(fcinfo, "random_uniform").array);
-}
-
-RG_FUNCTION(glorot_uniform)
-{
-	double in = PG_GETARG_FLOAT8(3), out = PG_GETARG_FLOAT8(4), limit = sqrt(6 / (in + out));
-	RgChunk x;
-
-	if (!(in + out > 0))
-		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("glorot_uniform with fan_in %g and fan_out %g", in, out),
-						errhint("Their sum must be positive: they count inputs and outputs.")));
-	x = uniform(fcinfo, "glorot_uniform");
-	for (int64 i = 0; i < x.size; i++)
-		rg_put(&x, i, limit * (2 * ((double *) x.data)[i] - 1));
-	PG_RETURN_ARRAYTYPE_P(x.array);
-}
-
 // philox is Philox4x32-10 (Salmon et al., SC 2011): all four words, of which rg_uniform_f64 gives two.
 static void
 philox(uint64 seed, uint32 c[4])
@@ -83,6 +53,47 @@ bits53(uint32 high, uint32 low)
 	return (double) (((uint64) high << 32 | low) >> 11);
 }
 
+static RgChunk
+uniform(FunctionCallInfo fcinfo, const char *kernel)
+{
+	int dims[MAXDIM], ndim = rg_shape_arg(fcinfo, 0, kernel, dims);
+	RgChunk out = rg_new_chunk(kernel, false, ndim, dims);
+	uint64_t key = key_arg(fcinfo, 2, kernel);
+
+	if (out.size <= RG_PIECE)
+		rg_uniform_f64(1, out.size, (uint64) PG_GETARG_INT64(1), &key, out.data);
+	else
+		for (int64 i = 0; i < out.size; i++) {
+			uint32 c[4] = {(uint32) i, (uint32) (i >> 32), (uint32) key, (uint32) (key >> 32)};
+
+			RG_LOOK(i);
+			philox((uint64) PG_GETARG_INT64(1), c);
+			rg_put(&out, i, bits53(c[0], c[1]) * 0x1p-53);
+		}
+	return out;
+}
+
+RG_FUNCTION(random_uniform)
+{
+	PG_RETURN_ARRAYTYPE_P(uniform(fcinfo, "random_uniform").array);
+}
+
+RG_FUNCTION(glorot_uniform)
+{
+	double in = PG_GETARG_FLOAT8(3), out = PG_GETARG_FLOAT8(4), limit = sqrt(6 / (in + out));
+	RgChunk x;
+
+	if (!(in + out > 0))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE), errmsg("glorot_uniform with fan_in %g and fan_out %g", in, out),
+						errhint("Their sum must be positive: they count inputs and outputs.")));
+	x = uniform(fcinfo, "glorot_uniform");
+	for (int64 i = 0; i < x.size; i++) {
+		RG_LOOK(i);
+		rg_put(&x, i, limit * (2 * ((double *) x.data)[i] - 1));
+	}
+	PG_RETURN_ARRAYTYPE_P(x.array);
+}
+
 // normal is a draw by Box and Muller.
 static double
 normal(uint64 seed, uint64 key, uint64 i)
@@ -102,8 +113,10 @@ RG_FUNCTION(random_normal)
 	RgChunk out = rg_new_chunk("random_normal", false, ndim, dims);
 	uint64 key = key_arg(fcinfo, 2, "random_normal");
 
-	for (int64 i = 0; i < out.size; i++)
+	for (int64 i = 0; i < out.size; i++) {
+		RG_LOOK(i);
 		rg_put(&out, i, normal((uint64) PG_GETARG_INT64(1), key, (uint64) i));
+	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
@@ -145,7 +158,17 @@ RG_FUNCTION(gen_drop_mask)
 	}
 	ndim = rg_shape_arg(fcinfo, 5, "drop_mask", dims);
 	out = rg_new_chunk("drop_mask", false, ndim, dims);
-	rg_drop_mask_f64(1, out.size, seed, &key, threshold(p), keep, out.data);
+	if (out.size <= RG_PIECE)
+		rg_drop_mask_f64(1, out.size, seed, &key, threshold(p), keep, out.data);
+	else
+		for (int64 i = 0; i < out.size; i += 4) {
+			uint32 c[4] = {(uint32) (i / 4), (uint32) (i / 4 >> 32), (uint32) key, (uint32) (key >> 32)};
+
+			RG_LOOK(i);
+			philox(seed, c);
+			for (int k = 0; k < 4 && i + k < out.size; k++)
+				rg_put(&out, i + k, c[k] >= threshold(p) ? keep : 0);
+		}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 

@@ -18,8 +18,10 @@ RG_FUNCTION(transpose)
 	out = rg_new_chunk("transpose", x.single, x.ndim, dims);
 	for (int64 o = 0; o < x.size; o += (int64) rows * cols)
 		for (int64 r = 0; r < rows; r++)
-			for (int64 c = 0; c < cols; c++)
+			for (int64 c = 0; c < cols; c++) {
+				RG_LOOK(r * cols + c);
 				rg_put(&out, o + c * rows + r, rg_at(&x, o + r * cols + c));
+			}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
@@ -71,6 +73,7 @@ RG_FUNCTION(concat_axis)
 	nb = b * inner * w;
 	p = out.data;
 	for (int64 i = 0; i < outer; i++) {
+		RG_LOOK(i);
 		memcpy(p, (const char *) x[0].data + i * na, na);
 		memcpy(p + na, (const char *) x[1].data + i * nb, nb);
 		p += na + nb;
@@ -84,8 +87,10 @@ full(FunctionCallInfo fcinfo, const char *kernel, double value)
 	int dims[MAXDIM], ndim = rg_shape_arg(fcinfo, 0, kernel, dims);
 	RgChunk out = rg_new_chunk(kernel, false, ndim, dims);
 
-	for (int64 i = 0; i < out.size; i++)
+	for (int64 i = 0; i < out.size; i++) {
+		RG_LOOK(i);
 		rg_put(&out, i, value);
+	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
