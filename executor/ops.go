@@ -49,6 +49,9 @@ func (c *compiler) call(v *val, mask int) (int, error) {
 	if d.Elem != nil && v.typ.IsFloat() {
 		return c.elementwise(v, mask)
 	}
+	if d.Lane != nil {
+		return c.lanes(v, mask)
+	}
 	if d.Ints != nil && v.typ.Kind == kernels.Int && v.typ.Shape == nil {
 		return c.integers(v, mask)
 	}

@@ -17,7 +17,8 @@ func registerDense() {
 		emitters[name] = emitPermute
 	}
 	emitters["softmax"], emitters["log_softmax"] = emitSoftmax, emitSoftmax
-	emitters["cross_entropy"], emitters["one_hot"] = emitCrossEntropy, emitOneHot
+	emitters["log_softmax_slope"] = emitLogSoftmaxSlope
+	emitters["cross_entropy"], emitters["cross_entropy_slope"], emitters["one_hot"] = emitCrossEntropy, emitCrossEntropySlope, emitOneHot
 }
 
 func pick(k kind, single, double func(*block, *op) error) func(*block, *op) error {
@@ -282,13 +283,14 @@ func emitCrossEntropy(c *compiler, v *val, mask int) (int, error) {
 func runCrossEntropy[T float](b *block, o *op) error {
 	z, label, out := of[T](b.arg(o, 0)), b.arg(o, 1).i64, b.out(o).f64
 	size, n, step, each := o.v.args[0].typ.Size(), b.rows(o), b.step(o, 0), b.step(o, 1)
+	top := make([]float64, n)
 	if step == 0 {
-		cpu.LogSumExp(1, size, z, out[:1])
+		cpu.LogSumExp(1, size, z, top[:1], out[:1])
 		for r := range n {
-			out[r] = out[0]
+			top[r], out[r] = top[0], out[0]
 		}
 	} else {
-		cpu.LogSumExp(n, size, z, out[:n])
+		cpu.LogSumExp(n, size, z, top, out[:n])
 	}
 	for r := range n {
 		if b.skip(o, r) {
@@ -296,9 +298,55 @@ func runCrossEntropy[T float](b *block, o *op) error {
 		}
 		l := label[r*each]
 		if l < 0 || l >= int64(size) {
-			return sqlerr.New(sqlerr.ArraySubscript, "label %d of cross_entropy is not in 0 to %d", l, size-1)
+			return outsideLabels(l, size)
 		}
-		out[r] -= float64(z[r*step+int(l)])
+		out[r] += top[r] - float64(z[r*step+int(l)])
+	}
+	return nil
+}
+
+func outsideLabels(l int64, size int) error {
+	return sqlerr.New(sqlerr.ArraySubscript, "label %d of cross_entropy is not in 0 to %d", l, size-1)
+}
+
+// emitCrossEntropySlope compiles softmax with what it has at the label beyond 1: less than the others have.
+func emitCrossEntropySlope(c *compiler, v *val, mask int) (int, error) {
+	args, err := c.emitArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	args[0] = c.convert(args[0], kindOf(v.typ))
+	return c.strict(v, args, mask, nil, byKind(v, runCrossEntropySlope[float32], runCrossEntropySlope[float64])), nil
+}
+
+func runCrossEntropySlope[T float](b *block, o *op) error {
+	z, label, out := of[T](b.arg(o, 0)), b.arg(o, 1).i64, of[T](b.out(o))
+	size, n, step, each := b.out(o).size, b.rows(o), b.step(o, 0), b.step(o, 1)
+	if step != 0 {
+		cpu.Softmax(n, size, z[:n*size], 1, out[:n*size])
+	}
+	for r := range n {
+		row := out[r*size : (r+1)*size]
+		if step == 0 {
+			cpu.Softmax(1, size, z[:size], 1, row)
+		}
+		if b.skip(o, r) {
+			continue
+		}
+		l := label[r*each]
+		if l < 0 || l >= int64(size) {
+			return outsideLabels(l, size)
+		}
+		if row[l] <= 0.5 {
+			row[l]--
+			continue
+		}
+		row[l] = 0
+		rest := 0.0
+		for _, p := range row {
+			rest += float64(p)
+		}
+		row[l] = T(-rest)
 	}
 	return nil
 }

@@ -8,9 +8,10 @@ import (
 // fastUnary and fastBinary are the element-wise kernels with a loop of their own.
 var (
 	fastUnary = map[string]cpu.Op{"neg": cpu.Neg, "abs": cpu.Abs, "square": cpu.Square, "sqrt": cpu.Sqrt, "relu": cpu.Relu,
-		"sign": cpu.Sign, "exp": cpu.Exp, "ln": cpu.Ln, "tanh": cpu.Tanh, "sigmoid": cpu.Sigmoid, "softplus": cpu.Softplus, "silu": cpu.Silu}
+		"sign": cpu.Sign, "exp": cpu.Exp, "ln": cpu.Ln, "tanh": cpu.Tanh, "sigmoid": cpu.Sigmoid, "softplus": cpu.Softplus, "silu": cpu.Silu, "sech2": cpu.Sech2,
+		"sigmoid_slope": cpu.SigmoidSlope, "gauss": cpu.Gauss, "normal_pdf": cpu.NormalPDF}
 	fastBinary = map[string]cpu.Op{"add": cpu.Add, "sub": cpu.Sub, "mul": cpu.Mul, "div": cpu.Div, "maximum": cpu.Maximum,
-		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask}
+		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask, "bce_slope": cpu.BCESlope}
 )
 
 // elementwise compiles an element-wise float kernel with broadcasting.
@@ -262,4 +263,36 @@ func emitRowKey(c *compiler, v *val, mask int) (int, error) {
 		}
 		return nil
 	}), nil
+}
+
+// lanes compiles a kernel of lanes by its reference code, lane by lane.
+func (c *compiler) lanes(v *val, mask int) (int, error) {
+	args, err := c.floatArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	return c.strict(v, args, -1, nil, byKind(v, runLanes[float32], runLanes[float64])), nil
+}
+
+func runLanes[T float](b *block, o *op) error {
+	s := o.v.args[0].typ.Shape
+	n, out, f := s[len(s)-1], of[T](b.out(o)), o.v.expr.Def.Lane
+	each := s.Size() / n // lanes of a row
+	y, x := make([]float64, b.out(o).size/each), make([][]float64, len(o.args))
+	for i := range x {
+		x[i] = make([]float64, n)
+	}
+	for l := range b.rows(o) * each {
+		r, lane := l/each, l%each
+		for i := range x {
+			for k, v := range of[T](b.arg(o, i))[r*b.step(o, i)+lane*n:][:n] {
+				x[i][k] = float64(v)
+			}
+		}
+		f(x, y)
+		for k, v := range y {
+			out[l*len(y)+k] = T(v)
+		}
+	}
+	return nil
 }

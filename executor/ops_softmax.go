@@ -65,32 +65,63 @@ func runSoftmax[T float](b *block, o *op) error {
 
 func runLogSoftmax[T float](b *block, o *op) error {
 	last, n := o.aux.(int), b.rows(o)*b.out(o).size
-	x, out, l := of[T](b.arg(o, 0)), of[T](b.out(o)), make([]float64, n/last)
-	cpu.LogSumExp(n/last, last, x[:n], l)
+	x, out, top, l := of[T](b.arg(o, 0)), of[T](b.out(o)), make([]float64, n/last), make([]float64, n/last)
+	cpu.LogSumExp(n/last, last, x[:n], top, l)
 	for i := range n {
-		out[i] = T(float64(x[i]) - l[i/last])
+		out[i] = T((float64(x[i]) - top[i/last]) - l[i/last])
 	}
 	return nil
 }
 
-// softmaxGrad gives y and g where v is y (g - Σ y g) with sums over the last axis, which nothing else of the tree has computed: what
-// softmax passes on of the gradient of its result y.
+// emitLogSoftmaxSlope compiles g - p·Σ g for p = softmax(x).
+func emitLogSoftmaxSlope(c *compiler, v *val, mask int) (int, error) {
+	args, err := c.floatArgs(v, mask)
+	if err != nil {
+		return 0, err
+	}
+	if c.t.cells[args[0]].uniform != c.t.cells[args[1]].uniform {
+		return c.reference(v, mask)
+	}
+	return c.strict(v, args, -1, v.typ.Shape[len(v.typ.Shape)-1], byKind(v, runLogSoftmaxSlope[float32], runLogSoftmaxSlope[float64])), nil
+}
+
+func runLogSoftmaxSlope[T float](b *block, o *op) error {
+	last, n := o.aux.(int), b.rows(o)*b.out(o).size
+	x, g, out := of[T](b.arg(o, 0)), of[T](b.arg(o, 1)), of[T](b.out(o))
+	cpu.Softmax(n/last, last, x[:n], 1, out[:n])
+	for lo := 0; lo < n; lo += last {
+		p, g := out[lo:lo+last], g[lo:lo+last]
+		m, rest, others := 0, 0.0, 0.0
+		for i := range p {
+			if p[i] > p[m] {
+				m = i
+			}
+		}
+		for i := range p {
+			if i != m {
+				rest, others = rest+float64(p[i]), others+float64(g[i])
+			}
+		}
+		all, top := T(others+float64(g[m])), p[m]
+		for i := range p {
+			p[i] = g[i] - p[i]*all
+		}
+		p[m] = T(float64(g[m])*rest - float64(top)*others)
+	}
+	return nil
+}
+
+// softmaxGrad gives y and g where v is y (g - Σ y g) with sums over the last axis: what softmax passes on of the gradient of its result y.
 func softmaxGrad(v *val) (y, g *val) {
 	if v.op != vCall || v.expr.Def.Name != "mul" || v.typ.Shape == nil {
 		return nil, nil
 	}
 	for i, d := range v.args {
 		y := v.args[1-i]
-		if !called(d, "sub") || !called(d.args[1], "sum_to") || !called(d.args[1].args[0], "mul") {
+		if !called(d, "softmax_center") || y.op != vCall || y.expr.Def.Name != "softmax" || y.args[0] != d.args[0] {
 			continue
 		}
-		g, sum := d.args[0], d.args[1]
-		last := len(v.typ.Shape) - 1
-		if p := sum.args[0].args; !(p[0] == y && p[1] == g || p[0] == g && p[1] == y) || sum.typ.Size()*v.typ.Shape[last] != v.typ.Size() ||
-			len(sum.typ.Shape) != last+1 || sum.typ.Shape[last] != 1 {
-			continue
-		}
-		if alike(v, y) && alike(v, g) && alike(v, d) && alike(v, sum.args[0]) && kindOf(sum.typ) == kindOf(v.typ) {
+		if g := d.args[1]; alike(v, y) && alike(v, g) && alike(v, d) {
 			return y, g
 		}
 	}

@@ -118,12 +118,12 @@ var _ = Register(&Def{
 var _ = Register(&Def{
 	Name: "power", Args: "x, y", MinArgs: 2,
 	Doc:  "x ^ y, element by element; scalars give double precision.",
-	Kink: "The derivative in x is y·x^(y-1), 0 where y = 0; the one in y is x^y·ln x, 0 where x = 0.",
+	Kink: "The derivative in x is y·x^(y-1), computed as y·x^y / x where y - 1 would be rounded, and 0 where y = 0; the one in y is x^y·ln x, 0 where x = 0.",
 	Infer: func(a []Type, at Attr) (Type, error) {
 		t, err := inferElem("power")(a, at)
 		return widenScalar(t), err
 	},
-	Elem:  func(x []float64) float64 { return math.Pow(x[0], x[1]) },
+	Elem:  func(x []float64) float64 { return pow(x[0], x[1]) },
 	VJP:   vjpPower,
 	Flops: perElement(20), Lo: 0.5, Hi: 2,
 })
@@ -138,18 +138,26 @@ func vjpPower(e, g *Expr) []*Expr {
 			return []*Expr{SumTo(g, x.Type), nil}
 		case 2:
 			return []*Expr{SumTo(Mul(g, Mul(Num(2), x)), x.Type), nil}
-		default:
+		}
+		if c := y.Const.Float(); c >= 0.5 {
 			return []*Expr{SumTo(Mul(g, Mul(y, Build("power", x, Num(c-1)))), x.Type), nil}
 		}
+		return []*Expr{SumTo(Mul(g, Mul(y, lowered(e, x))), x.Type), nil}
 	}
-	flat := Build("eq_mask", y, Num(0)) // there neither value nor derivative of 0·x⁻¹ may count
-	dx := Select(flat, Num(0), Mul(y, Build("power", Select(flat, Num(1), x), Sub(y, Num(1)))))
+	flat, low := Build("eq_mask", y, Num(0)), Build("greater", Num(0.5), y) // what is not chosen keeps out its derivative too
+	high := Build("power", Select(flat, Num(1), Select(low, Num(1), x)), Sub(y, Num(1)))
+	dx := Select(flat, Num(0), Mul(y, Select(flat, Num(1), Select(low, lowered(e, x), high))))
 	out := []*Expr{SumTo(Mul(g, dx), x.Type), nil}
 	if !y.IsConst() {
 		dy := Select(Build("eq_mask", x, Num(0)), Num(0), Mul(e, Build("ln", nonzero(x))))
 		out[1] = SumTo(Mul(g, dy), y.Type)
 	}
 	return out
+}
+
+// lowered is x^(y-1) for y < ½ as x^y / x: y - 1 would be rounded, and with it ln x times as many digits of the power.
+func lowered(e, x *Expr) *Expr {
+	return Select(Build("eq_mask", x, Num(0)), Num(math.Inf(1)), Div(e, nonzero(x)))
 }
 
 // widenScalar gives double precision for a scalar real, as Postgres's scalar functions do.

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// Def is one kernel. Exactly one of Elem, Eval and Lazy computes it. A Def with Bind and none of them is a
+// Def is one kernel. Exactly one of Elem, Eval, Lane and Lazy computes it. A Def with Bind and none of them is a
 // macro: a SQL name for an expression over other kernels, which never stands in an Expr itself.
 type Def struct {
 	Name string // SQL name, or the internal name of an operator ("add" is +)
@@ -16,6 +16,10 @@ type Def struct {
 	Null string // behaviour on NULL where it is not strict
 
 	MinArgs, MaxArgs int // as SQL calls it; MaxArgs < 0: any number; 0 means MinArgs
+
+	// Ulps bounds the error of the value and of its first and second derivative, in units in the last place of what they are;
+	// 0: 8. Of vectors the largest element's unit counts, and where a derivative crosses zero that of its terms.
+	Ulps int
 
 	Internal  bool // not callable from SQL under its name
 	NonStrict bool // sees NULL arguments
@@ -34,6 +38,8 @@ type Def struct {
 	Ints func(x []int64) (int64, error)
 	// Eval is the reference code of any other kernel. Arguments are not NULL unless NonStrict.
 	Eval func(env *Env, a []Value, at Attr, out Type) (Value, error)
+	// Lane is the reference code of a kernel of the lanes of its arguments' last axis, each by itself: to as many elements, or one.
+	Lane func(x [][]float64, out []float64)
 	// Lazy evaluates only the arguments it needs (CASE, COALESCE, AND).
 	Lazy func(e *Expr, eval func(*Expr) (Value, error)) (Value, error)
 
@@ -78,6 +84,9 @@ func Register(d *Def) *Def {
 	}
 	if d.MaxArgs == 0 {
 		d.MaxArgs = d.MinArgs
+	}
+	if d.Lane != nil {
+		d.Eval = evalLanes(d.Lane)
 	}
 	if d.Flops == nil {
 		d.Flops = perElement(1)

@@ -64,6 +64,9 @@ var _ = Register(&Def{
 		{Types: []Type{f64(2, 1, 2, 3), f64(3, 2)}, Attr: Attr{Spec: "abcd,dc->abd"}},
 		{Types: []Type{f32(3), f64(), f32(2)}, Attr: Attr{Spec: "i,,j->ji"}},
 		{Types: []Type{f32(1)}, Attr: Attr{Spec: "z->"}},
+		{Types: []Type{f64(), f64(), f64()}, Attr: Attr{Spec: ",,->"}},
+		{Types: []Type{f32(2, 1, 2, 1, 2, 2)}, Attr: Attr{Spec: "abcdef->fed"}},
+		{Types: []Type{f64(2, 1, 2, 1, 2), f64(2, 2)}, Attr: Attr{Spec: "abcde,ef->abcdf"}},
 		{Types: []Type{f64(2, 2), f64(2, 2)}, Attr: Attr{Spec: "Ab,bA->AAb"}},
 	},
 })

@@ -171,7 +171,7 @@ func TestIEEE(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct{ got, want float64 }{
 		{f("exp", -1000), 0}, {f("exp", 1000), inf}, {f("ln", 0), -inf}, {f("div", 1, 0), inf}, {f("softplus", 1000), 1000},
-		{f("bce_with_logits", 50, 1), math.Log1p(math.Exp(-50))}, {f("sigmoid", -1000), 0}, {f("round", 2.5), 2}, {f("log", 1000), math.Log10(1000)},
+		{f("bce_with_logits", 50, 1), math.Log1p(math.Exp(-50))}, {f("sigmoid", -1000), 0}, {f("round", 2.5), 2}, {f("log", 1000), 3},
 		{f("relu", -0.5), 0}, {f("power", 0, 0), 1}, {f("greater", 2, 1), 1}, {f("sign", -3), -1}, {f("trunc", -1.5), -1},
 	} {
 		if c.got != c.want {

@@ -103,11 +103,34 @@ var _ = Register(&Def{
 	Doc:   "The binary cross-entropy of the logit z against the target y in [0,1], element by element, without overflow: max(z,0) - z·y + ln(1 + e^-|z|).",
 	Infer: inferElem("bce_with_logits"),
 	Elem: func(x []float64) float64 {
-		return math.Max(x[0], 0) - x[0]*x[1] + math.Log1p(math.Exp(-math.Abs(x[0])))
+		z, y := x[0], x[1]
+		if z > 0 { // z - z·y would round
+			return z*(1-y) + math.Log1p(math.Exp(-z))
+		}
+		return math.Log1p(math.Exp(z)) - z*y
 	},
 	VJP: func(e, g *Expr) []*Expr {
 		z, y := e.Args[0], e.Args[1]
-		return []*Expr{SumTo(Mul(g, Sub(Build("sigmoid", z), y)), z.Type), Neg(SumTo(Mul(g, z), y.Type))}
+		return []*Expr{SumTo(Mul(g, Build("bce_slope", z, y)), z.Type), Neg(SumTo(Mul(g, z), y.Type))}
 	},
 	Flops: perElement(32),
+})
+
+var _ = Register(&Def{
+	Name: "bce_slope", Args: "z, y", MinArgs: 2, Internal: true,
+	Doc:   "sigmoid(z) - y, with all its digits where y is 0 or 1.",
+	Infer: inferElem("bce_slope"),
+	Elem: func(x []float64) float64 {
+		z, y := x[0], x[1]
+		e := math.Exp(-math.Abs(z))
+		if z < 0 {
+			return ((1-y)*e - y) / (1 + e)
+		}
+		return (1 - y - y*e) / (1 + e)
+	},
+	VJP: func(e, g *Expr) []*Expr {
+		z, y := e.Args[0], e.Args[1]
+		return []*Expr{SumTo(Mul(g, Build("sigmoid_slope", z)), z.Type), Neg(SumTo(g, y.Type))}
+	},
+	Flops: perElement(20),
 })

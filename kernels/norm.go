@@ -1,7 +1,5 @@
 package kernels
 
-import "math"
-
 func inferNorm(name string) func([]Type, Attr) (Type, error) {
 	return func(a []Type, _ Attr) (Type, error) {
 		if !a[0].IsChunk() {
@@ -9,14 +7,6 @@ func inferNorm(name string) func([]Type, Attr) (Type, error) {
 		}
 		return Type{Kind: Float64}, nil
 	}
-}
-
-func sumSquares(x []float64) float64 {
-	s := 0.0
-	for _, v := range x {
-		s += v * v
-	}
-	return s
 }
 
 var _ = Register(&Def{
@@ -33,11 +23,12 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "norm", Args: "x", MinArgs: 1,
-	Doc:   "The Euclidean norm of all elements, in double precision.",
+	Doc: "The Euclidean norm of all elements, in double precision, also where their squares are out of range. Its second derivative, which the square of " +
+		"the norm divides, needs that in range; that of l2_normalize does not.",
 	Kink:  "At 0 the derivative is 0.",
 	Infer: inferNorm("norm"),
 	Eval: func(_ *Env, a []Value, _ Attr, out Type) (Value, error) {
-		return Value{Type: out, X: math.Sqrt(sumSquares(a[0].F))}, nil
+		return Value{Type: out, X: length(a[0].F)}, nil
 	},
 	VJP: func(e, g *Expr) []*Expr {
 		return []*Expr{Mul(Select(Build("eq_mask", e, Num(0)), Num(0), Div(g, nonzero(e))), e.Args[0])}

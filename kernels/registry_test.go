@@ -285,7 +285,7 @@ func checkNulls(t *testing.T, d *Def, s Sample) {
 // TestCallsCover asks the sample calls for what kernels must be tested with: ranks 1 to 4, both types and a
 // single element, where the kernel takes them.
 func TestCallsCover(t *testing.T) {
-	most := map[string]int{"argmax": 1, "argmin": 1, "cross_entropy": 1, "outer": 1, "diag": 2} // highest rank
+	most := map[string]int{"argmax": 1, "argmin": 1, "cross_entropy": 1, "cross_entropy_slope": 1, "outer": 1, "diag": 2} // highest rank
 	for _, d := range All() {
 		ranks, kinds, single := map[int]bool{}, map[Kind]bool{}, false
 		for _, s := range d.Calls() {

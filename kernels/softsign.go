@@ -13,7 +13,7 @@ var _ = Register(&Def{
 		return x[0] / (1 + math.Abs(x[0]))
 	},
 	VJP: func(e, g *Expr) []*Expr {
-		return []*Expr{Div(g, Build("square", Build("add", Num(1), Build("abs", e.Args[0]))))}
+		return []*Expr{Mul(g, Build("square", Div(Num(1), Build("add", Num(1), Build("abs", e.Args[0])))))}
 	},
 	Flops: perElement(6), Lo: 0.2, Hi: 2,
 })

@@ -125,17 +125,6 @@ func inferSame(name string) func([]Type, Attr) (Type, error) {
 	}
 }
 
-// evalLast applies f to every lane of the last axis; f fills out from x.
-func evalLast(f func(x, out []float64)) func(*Env, []Value, Attr, Type) (Value, error) {
-	return func(_ *Env, a []Value, _ Attr, out Type) (Value, error) {
-		n, res := out.Shape[len(out.Shape)-1], make([]float64, out.Size())
-		for i := 0; i < len(res); i += n {
-			f(a[0].F[i:i+n], res[i:i+n])
-		}
-		return Value{Type: out, F: res}, nil
-	}
-}
-
 // sumLast sums over the last axis and keeps it with length 1.
 func sumLast(e *Expr) *Expr {
 	return SumTo(e, Type{Shape: keptShape(e.Type.Shape, len(e.Type.Shape)-1)})
@@ -153,6 +142,15 @@ var lastSamples = []Sample{
 	{Types: []Type{f32(3, 1)}},
 	{Types: []Type{f32(2, 1, 3)}},
 	{Types: []Type{f64(1, 2, 2, 3)}},
+}
+
+var laneSamples = []Sample{
+	{Types: []Type{f32(4), f32(4)}},
+	{Types: []Type{f64(2, 3), f64(2, 3)}},
+	{Types: []Type{f64(1), f64(1)}},
+	{Types: []Type{f32(3, 1), f64(3, 1)}},
+	{Types: []Type{f32(2, 1, 3), f32(2, 1, 3)}},
+	{Types: []Type{f64(1, 2, 2, 3), f64(1, 2, 2, 3)}},
 }
 
 var reduceSamples = []Sample{

@@ -6,25 +6,17 @@ import "math"
 type unary struct {
 	name, doc, kink string
 	pg              bool // Postgres has it for scalars: real gives double precision
+	internal        bool // a derivative, which SQL does not call
 	f               func(float64) float64
 	d               func(x, e, g *Expr) *Expr // the contribution; nil: piecewise constant
 	flops, lo, hi   float64
 }
 
 const (
-	invSqrt2   = 1 / math.Sqrt2
-	twoOverRtπ = 2 / math.SqrtPi
+	invSqrt2    = 1 / math.Sqrt2
+	invSqrt2Low = -4.833646656726457e-17 // what invSqrt2 lacks
+	twoOverRtπ  = 2 / math.SqrtPi
 )
-
-// pdf is the density of the standard normal distribution.
-func pdf(x *Expr) *Expr {
-	return Mul(Num(1/math.Sqrt(2*math.Pi)), Build("exp", Mul(Num(-0.5), Build("square", x))))
-}
-
-// cdf is the distribution function of the standard normal distribution.
-func cdf(x *Expr) *Expr {
-	return Mul(Num(0.5), Build("add", Num(1), Build("erf", Mul(Num(invSqrt2), x))))
-}
 
 // nonzero is x with 1 in place of 0, for denominators and logarithms in a branch of Select that is not taken
 // there: Select keeps their value out, this keeps their derivative out.
@@ -32,8 +24,6 @@ func nonzero(x *Expr) *Expr { return Select(Build("eq_mask", x, Num(0)), Num(1),
 
 // positive selects a where x > 0, else b.
 func positive(x, a, b *Expr) *Expr { return Select(Build("greater", x, Num(0)), a, b) }
-
-func oneMinusSquare(x *Expr) *Expr { return Sub(Num(1), Build("square", x)) }
 
 // sigmoid is exact for large |x|.
 func sigmoid(x float64) float64 {
@@ -50,37 +40,41 @@ var unaries = []unary{
 	{name: "exp", doc: "eˣ; underflows to 0 and overflows to Infinity without an error.", pg: true, flops: 15,
 		f: math.Exp, d: func(_, e, g *Expr) *Expr { return Mul(g, e) }},
 	{name: "ln", doc: "The natural logarithm; -Infinity at 0, NaN below.", pg: true, flops: 15, lo: 0.3, hi: 3,
-		f: math.Log, d: func(x, _, g *Expr) *Expr { return Div(g, x) }},
+		f: ln, d: func(x, _, g *Expr) *Expr { return Div(g, x) }},
 	{name: "log", doc: "The logarithm to base 10.", pg: true, flops: 15, lo: 0.3, hi: 3,
-		f: math.Log10, d: func(x, _, g *Expr) *Expr { return Div(g, Mul(Num(math.Ln10), x)) }},
+		f: log10, d: func(x, _, g *Expr) *Expr { return Div(Mul(Num(math.Log10E), g), x) }},
 	{name: "sqrt", doc: "The square root; NaN below 0.", kink: "At 0 the derivative is 0.", pg: true, flops: 8, lo: 0.3, hi: 3,
 		f: math.Sqrt, d: func(_, e, g *Expr) *Expr {
 			return Select(Build("eq_mask", e, Num(0)), Num(0), Div(g, Mul(Num(2), nonzero(e))))
 		}},
 	{name: "sin", doc: "The sine of x radians.", pg: true, flops: 20,
-		f: math.Sin, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("cos", x)) }},
+		f: sin, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("cos", x)) }},
 	{name: "cos", doc: "The cosine of x radians.", pg: true, flops: 20,
-		f: math.Cos, d: func(x, _, g *Expr) *Expr { return Neg(Mul(g, Build("sin", x))) }},
+		f: cos, d: func(x, _, g *Expr) *Expr { return Neg(Mul(g, Build("sin", x))) }},
 	{name: "tan", doc: "The tangent of x radians.", pg: true, flops: 25, lo: -1, hi: 1,
-		f: math.Tan, d: func(_, e, g *Expr) *Expr { return Mul(g, Build("add", Num(1), Build("square", e))) }},
+		f: tan, d: func(_, e, g *Expr) *Expr { return Mul(g, Build("add", Num(1), Build("square", e))) }},
 	{name: "tanh", doc: "The hyperbolic tangent.", pg: true, flops: 20,
-		f: math.Tanh, d: func(_, e, g *Expr) *Expr { return Mul(g, oneMinusSquare(e)) }},
+		f: math.Tanh, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sech2", x)) }},
 	{name: "sinh", doc: "The hyperbolic sine.", pg: true, flops: 20,
-		f: math.Sinh, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("cosh", x)) }},
+		f: sinh, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("cosh", x)) }},
 	{name: "cosh", doc: "The hyperbolic cosine.", pg: true, flops: 20,
-		f: math.Cosh, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sinh", x)) }},
+		f: cosh, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sinh", x)) }},
 	{name: "asin", doc: "The inverse sine, in radians; NaN outside [-1,1].", pg: true, flops: 20, lo: -0.8, hi: 0.8,
-		f: math.Asin, d: func(x, _, g *Expr) *Expr { return Div(g, Build("sqrt", oneMinusSquare(x))) }},
+		f: asin, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("asin_slope", x)) }},
 	{name: "acos", doc: "The inverse cosine, in radians; NaN outside [-1,1].", pg: true, flops: 20, lo: -0.8, hi: 0.8,
-		f: math.Acos, d: func(x, _, g *Expr) *Expr { return Neg(Div(g, Build("sqrt", oneMinusSquare(x)))) }},
+		f: acos, d: func(x, _, g *Expr) *Expr { return Neg(Mul(g, Build("asin_slope", x))) }},
 	{name: "atan", doc: "The inverse tangent, in radians.", pg: true, flops: 20,
-		f: math.Atan, d: func(x, _, g *Expr) *Expr { return Div(g, Build("add", Num(1), Build("square", x))) }},
+		f: math.Atan, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("atan_slope", x)) }},
 	{name: "erf", doc: "The error function.", pg: true, flops: 20,
-		f: math.Erf, d: func(x, _, g *Expr) *Expr {
-			return Mul(g, Mul(Num(twoOverRtπ), Build("exp", Neg(Build("square", x)))))
-		}},
+		f: math.Erf, d: func(x, _, g *Expr) *Expr { return Mul(Mul(Num(twoOverRtπ), g), Build("gauss", x)) }},
+	{name: "erfc", doc: "1 - erf(x), with all its digits where it is small.", pg: true, flops: 20,
+		f: math.Erfc, d: func(x, _, g *Expr) *Expr { return Mul(Mul(Num(-twoOverRtπ), g), Build("gauss", x)) }},
+	{name: "log1p", doc: "ln(1 + x), with all its digits where x is small; -Infinity at -1, NaN below.", pg: true, flops: 20, lo: -0.7, hi: 3,
+		f: math.Log1p, d: func(x, _, g *Expr) *Expr { return Div(g, Build("add", Num(1), x)) }},
+	{name: "expm1", doc: "eˣ - 1, with all its digits where x is small.", pg: true, flops: 20,
+		f: math.Expm1, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("exp", x)) }},
 	{name: "sigmoid", doc: "1 / (1 + e⁻ˣ), without overflow.", flops: 18,
-		f: sigmoid, d: func(_, e, g *Expr) *Expr { return Mul(g, Mul(e, Sub(Num(1), e))) }},
+		f: sigmoid, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sigmoid_slope", x)) }},
 	{name: "relu", doc: "x where x > 0, else 0; NaN stays NaN.", kink: "At 0 the derivative is 0, as in ML frameworks.", flops: 1,
 		f: func(x float64) float64 {
 			if x <= 0 {
@@ -96,13 +90,14 @@ var unaries = []unary{
 			return math.Expm1(x)
 		}, d: func(x, _, g *Expr) *Expr { return positive(x, g, Mul(g, Build("exp", positive(x, Num(0), x)))) }},
 	{name: "gelu", doc: "x·Φ(x), Φ the normal distribution function by erf.", flops: 25,
-		f: func(x float64) float64 { return 0.5 * x * math.Erfc(-x*invSqrt2) },
-		d: func(x, _, g *Expr) *Expr { return Mul(g, Build("add", cdf(x), Mul(x, pdf(x)))) }},
+		f: func(x float64) float64 { return x * normalCDF(x) },
+		d: func(x, _, g *Expr) *Expr {
+			return Mul(g, Build("add", Build("normal_cdf", x), Mul(x, Build("normal_pdf", x))))
+		}},
 	{name: "silu", doc: "x·sigmoid(x).", flops: 20,
 		f: func(x float64) float64 { return x * sigmoid(x) },
 		d: func(x, e, g *Expr) *Expr {
-			s := Build("sigmoid", x)
-			return Mul(g, Build("add", s, Mul(e, Sub(Num(1), s))))
+			return Mul(g, Build("add", Build("sigmoid", x), Mul(e, Build("sigmoid", Neg(x)))))
 		}},
 	{name: "softplus", doc: "ln(1 + eˣ), without overflow.", flops: 30,
 		f: softplus, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sigmoid", x)) }},
@@ -118,6 +113,44 @@ var unaries = []unary{
 			}
 			return x
 		}},
+
+	// Derivatives that would cancel as an expression of other kernels, 1 - tanh² where tanh is almost 1.
+	{name: "sech2", doc: "1 / cosh²(x).", internal: true, flops: 18,
+		f: func(x float64) float64 { return 4 * logistic(2*x) },
+		d: func(x, e, g *Expr) *Expr { return Mul(Mul(Num(-2), g), Mul(Build("tanh", x), e)) }},
+	{name: "sigmoid_slope", doc: "sigmoid(x)·sigmoid(-x).", internal: true, flops: 18,
+		f: logistic,
+		d: func(x, e, g *Expr) *Expr { return Neg(Mul(g, Mul(Build("tanh", Mul(Num(0.5), x)), e))) }},
+	{name: "asin_slope", doc: "1 / √(1 - x²).", internal: true, flops: 10, lo: -0.8, hi: 0.8,
+		f: func(x float64) float64 { return 1 / math.Sqrt((1-x)*(1+x)) },
+		d: func(x, e, g *Expr) *Expr { return Mul(Mul(g, x), Mul(e, Build("square", e))) }},
+	{name: "atan_slope", doc: "1 / (1 + x²).", internal: true, flops: 8,
+		f: func(x float64) float64 {
+			if math.Abs(x) > 1 {
+				x = 1 / x
+				return x * x / (1 + x*x)
+			}
+			return 1 / (1 + x*x)
+		},
+		d: func(x, e, g *Expr) *Expr { return Mul(Mul(Num(-2), g), Mul(Mul(x, e), e)) }},
+	{name: "gauss", doc: "e^(-x²).", internal: true, flops: 30,
+		f: func(x float64) float64 { return gauss(x, 1) },
+		d: func(x, e, g *Expr) *Expr { return Mul(Mul(Num(-2), g), Mul(x, e)) }},
+	{name: "normal_pdf", doc: "The density of the standard normal distribution.", internal: true, flops: 30,
+		f: func(x float64) float64 { return gauss(x, 0.5) / math.Sqrt(2*math.Pi) },
+		d: func(x, e, g *Expr) *Expr { return Neg(Mul(g, Mul(x, e))) }},
+	{name: "normal_cdf", doc: "The distribution function of the standard normal distribution.", internal: true, flops: 40,
+		f: normalCDF,
+		d: func(x, _, g *Expr) *Expr { return Mul(g, Build("normal_pdf", x)) }},
+}
+
+var floatSamples = []Sample{{Types: []Type{f64()}}, {Types: []Type{f64(3)}}, {Types: []Type{f32(2, 3)}}, {Types: []Type{f32()}}, {Types: []Type{f32(1)}},
+	{Types: []Type{f64(2, 1, 2)}}, {Types: []Type{f32(1, 2, 1, 2)}}}
+
+// logistic is the density of the logistic distribution, sigmoid(x)·sigmoid(-x).
+func logistic(x float64) float64 {
+	e := math.Exp(-math.Abs(x))
+	return e / (1 + e) / (1 + e)
 }
 
 func init() {
@@ -129,7 +162,7 @@ func init() {
 func registerUnary(u unary) {
 	elem := inferElem(u.name)
 	d := &Def{
-		Name: u.name, Args: "x", MinArgs: 1, Zero: u.d == nil,
+		Name: u.name, Args: "x", MinArgs: 1, Zero: u.d == nil, Internal: u.internal,
 		Doc: u.doc, Kink: u.kink,
 		Infer: func(a []Type, at Attr) (Type, error) {
 			t, err := elem(a, at)
@@ -140,6 +173,9 @@ func registerUnary(u unary) {
 		},
 		Elem:  func(x []float64) float64 { return u.f(x[0]) },
 		Flops: perElement(u.flops), Lo: u.lo, Hi: u.hi,
+	}
+	if u.internal { // derivatives are of floats
+		d.Samples = floatSamples
 	}
 	if u.d != nil {
 		d.VJP = func(e, g *Expr) []*Expr { return []*Expr{u.d(e.Args[0], e, g)} }

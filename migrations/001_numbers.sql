@@ -190,6 +190,73 @@ BEGIN
   RETURN CASE WHEN x < 0 THEN relgrad.impl_exp(x) / (1 + relgrad.impl_exp(x)) ELSE 1 / (1 + relgrad.impl_exp(-x)) END;
 END $$;
 
+-- The derivative of the sigmoid.
+CREATE FUNCTION relgrad.impl_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE e double precision := relgrad.impl_exp(-abs(x));
+BEGIN
+  RETURN relgrad.impl_div(relgrad.impl_div(e, 1 + e), 1 + e);
+END $$;
+
+-- sigmoid(z) - y, in factors that are exact where y is 0 or 1.
+CREATE FUNCTION relgrad.impl_bce_slope(z double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  e double precision := relgrad.impl_exp(-abs(z));
+  a double precision := relgrad.impl_add(1, -y);
+BEGIN
+  RETURN relgrad.impl_div(CASE WHEN z < 0 THEN relgrad.impl_add(relgrad.impl_mul(a, e), -y) ELSE relgrad.impl_add(a, -relgrad.impl_mul(y, e)) END, 1 + e);
+END $$;
+
+CREATE FUNCTION relgrad.impl_bce(z double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN CASE WHEN z > 0 THEN relgrad.impl_add(relgrad.impl_mul(z, relgrad.impl_add(1, -y)), relgrad.impl_log1p(relgrad.impl_exp(-z)))
+    ELSE relgrad.impl_add(relgrad.impl_log1p(relgrad.impl_exp(z)), -relgrad.impl_mul(z, y)) END;
+END $$;
+
+-- The upper half of a number's digits (Veltkamp): its square, and its product with another upper half, are exact.
+CREATE FUNCTION relgrad.impl_upper(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN 134217729 * x - (134217729 * x - x);
+END $$;
+
+-- e ^ (-c * x * x) for c = 1 or 0.5, with the square in two parts.
+CREATE FUNCTION relgrad.impl_bell(x double precision, c double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  a double precision := least(abs(x), 64);
+  hi double precision := relgrad.impl_upper(a);
+BEGIN
+  IF x = 'NaN' THEN
+    RETURN x;
+  END IF;
+  IF a < 1e-100 THEN
+    RETURN 1;
+  END IF;
+  RETURN relgrad.impl_mul(relgrad.impl_exp(-c * hi * hi), relgrad.impl_exp(-c * (a - hi) * (a + hi)));
+END $$;
+
+-- The distribution function of the standard normal distribution: x / sqrt(2) in two parts (Dekker).
+CREATE FUNCTION relgrad.impl_normal_cdf(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  r CONSTANT double precision := 0.7071067811865476;
+  z double precision;
+  low double precision;
+BEGIN
+  IF x = 'NaN' OR abs(x) > 40 OR abs(x) < 1e-100 THEN
+    RETURN CASE WHEN x = 'NaN' THEN x WHEN x > 40 THEN 1 WHEN x < -40 THEN 0 ELSE 0.5 END;
+  END IF;
+  z := -x * r;
+  low := ((relgrad.impl_upper(-x) * relgrad.impl_upper(r) - z) + relgrad.impl_upper(-x) * (r - relgrad.impl_upper(r)) + (-x - relgrad.impl_upper(-x)) * relgrad.impl_upper(r))
+    + (-x - relgrad.impl_upper(-x)) * (r - relgrad.impl_upper(r)) + x * 4.833646656726457e-17;
+  RETURN relgrad.impl_erfc(z) / 2 - relgrad.impl_mul(relgrad.impl_bell(z, 1), low * 0.5641895835477563);
+END $$;
+
+-- 1 / (1 + x * x).
+CREATE FUNCTION relgrad.impl_atan_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE q double precision := CASE WHEN abs(x) > 1 THEN relgrad.impl_div(1, x) ELSE x END;
+BEGIN
+  q := relgrad.impl_mul(q, q);
+  RETURN CASE WHEN abs(x) > 1 AND x <> 'NaN' THEN relgrad.impl_div(q, 1 + q) ELSE relgrad.impl_div(1, 1 + q) END;
+END $$;
+
 -- NaN where one of the two is, and so the smaller.
 CREATE FUNCTION relgrad.impl_larger(x double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN

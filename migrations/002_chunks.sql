@@ -213,13 +213,51 @@ BEGIN
   RETURN (SELECT max(e) FROM unnest(lane) AS e);
 END $$;
 
-CREATE FUNCTION relgrad.impl_logsumexp(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
-DECLARE m double precision := relgrad.impl_largest(lane);
+-- Where the largest element is, from 1; the first NaN counts as that.
+CREATE FUNCTION relgrad.impl_largest_at(lane double precision[]) RETURNS int LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN (SELECT o FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY e DESC, o LIMIT 1);
+END $$;
+
+-- What the others add to the largest element in ln of the sum of e ^ x.
+CREATE FUNCTION relgrad.impl_others(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  at int := relgrad.impl_largest_at(lane);
+  m double precision := lane[at];
 BEGIN
   IF abs(m) >= 'Infinity' THEN
-    RETURN m;
+    RETURN 0;
   END IF;
-  RETURN relgrad.impl_add(m, ln((SELECT sum(relgrad.impl_exp(relgrad.impl_add(e, -m)) ORDER BY o) FROM unnest(lane) WITH ORDINALITY AS t(e, o))));
+  RETURN relgrad.impl_log1p(coalesce((SELECT sum(relgrad.impl_exp(relgrad.impl_add(e, -m)) ORDER BY o) FROM unnest(lane) WITH ORDINALITY AS t(e, o) WHERE o <> at), 0));
+END $$;
+
+CREATE FUNCTION relgrad.impl_logsumexp(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN relgrad.impl_add(relgrad.impl_largest(lane), relgrad.impl_others(lane));
+END $$;
+
+-- A power of two, 1 for usual numbers, with which squares stay in range.
+CREATE FUNCTION relgrad.impl_scale(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE m double precision := (SELECT coalesce(max(abs(e)) FILTER (WHERE e <> 'NaN'), 0) FROM unnest(lane) AS e);
+BEGIN
+  RETURN CASE WHEN m > 1e150 THEN 2.778448436856347e-163 WHEN m < 1e-140 THEN 3.599131035634557e+162 ELSE 1 END;
+END $$;
+
+CREATE FUNCTION relgrad.impl_times(lane double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  IF y = 1 THEN
+    RETURN lane;
+  END IF;
+  RETURN ARRAY(SELECT relgrad.impl_mul(e, y) FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
+END $$;
+
+-- The Euclidean norm of any numbers.
+CREATE FUNCTION relgrad.impl_length(lane double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  scale double precision := relgrad.impl_scale(lane);
+  x double precision[] := relgrad.impl_times(lane, scale);
+BEGIN
+  RETURN relgrad.impl_div(sqrt(relgrad.impl_dot(x, x)), scale);
 END $$;
 
 -- Maps of a lane of elements to another.
@@ -233,24 +271,140 @@ BEGIN
 END $$;
 
 CREATE FUNCTION relgrad.impl_log_softmax(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
-DECLARE l double precision := relgrad.impl_logsumexp(lane);
+DECLARE
+  m double precision := relgrad.impl_largest(lane);
+  others double precision := relgrad.impl_others(lane);
 BEGIN
-  RETURN ARRAY(SELECT relgrad.impl_add(e, -l) FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  RETURN ARRAY(SELECT relgrad.impl_add(relgrad.impl_add(e, -m), -others) FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
 END $$;
 
 CREATE FUNCTION relgrad.impl_l2_normalize(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
-DECLARE n double precision := sqrt(relgrad.impl_dot(lane, lane));
+DECLARE
+  x double precision[] := relgrad.impl_times(lane, relgrad.impl_scale(lane));
+  n double precision := sqrt(relgrad.impl_dot(x, x));
 BEGIN
-  RETURN ARRAY(SELECT CASE WHEN n = 0 THEN 0 ELSE relgrad.impl_div(e, n) END FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  RETURN ARRAY(SELECT CASE WHEN n = 0 THEN 0 ELSE relgrad.impl_div(e, n) END FROM unnest(x) WITH ORDINALITY AS t(e, o) ORDER BY o);
+END $$;
+
+-- A lane less its mean, and of that the largest absolute number's scale.
+CREATE FUNCTION relgrad.impl_centered(lane double precision[], OUT x double precision[], OUT scale double precision, OUT sd double precision) LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  n int := cardinality(lane);
+  mean double precision := (SELECT relgrad.impl_sum(relgrad.impl_div(e, n) ORDER BY o) FROM unnest(lane) WITH ORDINALITY AS t(e, o));
+  rest double precision := (SELECT relgrad.impl_sum(relgrad.impl_div(relgrad.impl_add(e, -mean), n) ORDER BY o) FROM unnest(lane) WITH ORDINALITY AS t(e, o));
+BEGIN
+  x := ARRAY(SELECT relgrad.impl_add(relgrad.impl_add(e, -mean), -rest) FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  scale := least(1, relgrad.impl_scale(x));
+  x := relgrad.impl_times(x, scale);
+  sd := sqrt(relgrad.impl_add(relgrad.impl_div(relgrad.impl_dot(x, x), n), relgrad.impl_mul(1e-5, relgrad.impl_mul(scale, scale))));
 END $$;
 
 CREATE FUNCTION relgrad.impl_layer_norm(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
-DECLARE
-  mean double precision := relgrad.impl_mean(lane);
-  c double precision[] := ARRAY(SELECT relgrad.impl_add(e, -mean) FROM unnest(lane) WITH ORDINALITY AS t(e, o) ORDER BY o);
-  s double precision := sqrt(relgrad.impl_add(relgrad.impl_div(relgrad.impl_dot(c, c), cardinality(c)), 1e-5));
+DECLARE c record := relgrad.impl_centered(lane);
 BEGIN
-  RETURN ARRAY(SELECT relgrad.impl_div(e, s) FROM unnest(c) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  RETURN ARRAY(SELECT relgrad.impl_div(e, c.sd) FROM unnest(c.x) WITH ORDINALITY AS t(e, o) ORDER BY o);
+END $$;
+
+CREATE FUNCTION relgrad.impl_layer_norm_deviation(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE c record := relgrad.impl_centered(lane);
+BEGIN
+  RETURN ARRAY[relgrad.impl_div(c.sd, c.scale)];
+END $$;
+
+CREATE FUNCTION relgrad.impl_l2_length(lane double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN ARRAY[relgrad.impl_length(lane)];
+END $$;
+
+-- Maps of two lanes to another: derivatives, as kernels/lane.go has them.
+CREATE FUNCTION relgrad.impl_softmax_center(lane double precision[], g double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  p double precision[] := relgrad.impl_softmax(lane);
+  h double precision[] := ARRAY(SELECT relgrad.impl_add(e, -g[relgrad.impl_largest_at(lane)]) FROM unnest(g) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  s double precision := relgrad.impl_dot(p, h);
+BEGIN
+  RETURN ARRAY(SELECT relgrad.impl_add(e, -s) FROM unnest(h) WITH ORDINALITY AS t(e, o) ORDER BY o);
+END $$;
+
+CREATE FUNCTION relgrad.impl_log_softmax_slope(lane double precision[], g double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  m int := relgrad.impl_largest_at(lane);
+  p double precision[] := relgrad.impl_softmax(lane);
+  rest double precision := 0;
+  others double precision := 0;
+BEGIN
+  FOR i IN 1..cardinality(p) LOOP
+    IF i <> m THEN
+      rest := relgrad.impl_add(rest, p[i]);
+      others := relgrad.impl_add(others, g[i]);
+    END IF;
+  END LOOP;
+  RETURN ARRAY(SELECT CASE WHEN o = m THEN relgrad.impl_add(relgrad.impl_mul(g[m], rest), -relgrad.impl_mul(e, others))
+      ELSE relgrad.impl_add(g[o], -relgrad.impl_mul(e, relgrad.impl_add(others, g[m]))) END FROM unnest(p) WITH ORDINALITY AS t(e, o) ORDER BY o);
+END $$;
+
+CREATE FUNCTION relgrad.impl_cross_entropy_slope(lane double precision[], label bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  p double precision[] := relgrad.impl_softmax(lane);
+  others double precision := 0;
+BEGIN
+  FOR i IN 1..cardinality(p) LOOP
+    IF i <> label + 1 THEN
+      others := relgrad.impl_add(others, p[i]);
+    END IF;
+  END LOOP;
+  p[label + 1] := -others;
+  RETURN p;
+END $$;
+
+CREATE FUNCTION relgrad.impl_l2_normalize_slope(lane double precision[], g double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  n double precision := relgrad.impl_length(lane);
+  y double precision[] := relgrad.impl_l2_normalize(lane);
+  m int := relgrad.impl_largest_at(ARRAY(SELECT abs(e) FROM unnest(y) WITH ORDINALITY AS t(e, o) ORDER BY o));
+  r double precision;
+  h double precision[];
+  s double precision;
+BEGIN
+  IF n = 0 THEN
+    RETURN y;
+  END IF;
+  r := relgrad.impl_div(g[m], y[m]);
+  h := ARRAY(SELECT CASE WHEN o = m THEN 0 ELSE relgrad.impl_add(g[o], -relgrad.impl_mul(e, r)) END FROM unnest(y) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  s := relgrad.impl_dot(y, h);
+  RETURN ARRAY(SELECT relgrad.impl_div(relgrad.impl_add(h[o], -relgrad.impl_mul(e, s)), n) FROM unnest(y) WITH ORDINALITY AS t(e, o) ORDER BY o);
+END $$;
+
+CREATE FUNCTION relgrad.impl_layer_norm_slope(lane double precision[], g double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  x record := relgrad.impl_centered(lane);
+  n int := cardinality(lane);
+  c double precision := relgrad.impl_length(x.x);
+  y double precision[];
+  h double precision[];
+  m int;
+  k int;
+  slope double precision;
+  mean double precision;
+  along double precision;
+  rest double precision;
+BEGIN
+  IF c = 0 THEN
+    mean := relgrad.impl_mean(g);
+    RETURN ARRAY(SELECT relgrad.impl_mul(relgrad.impl_div(relgrad.impl_add(e, -mean), x.sd), x.scale) FROM unnest(g) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  END IF;
+  y := ARRAY(SELECT relgrad.impl_div(e, c) FROM unnest(x.x) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  m := relgrad.impl_largest_at(ARRAY(SELECT abs(e) FROM unnest(y) WITH ORDINALITY AS t(e, o) ORDER BY o));
+  k := relgrad.impl_largest_at(ARRAY(SELECT abs(relgrad.impl_add(e, -y[m])) FROM unnest(y) WITH ORDINALITY AS t(e, o) ORDER BY o));
+  slope := relgrad.impl_div(relgrad.impl_add(g[m], -g[k]), relgrad.impl_add(y[m], -y[k]));
+  h := ARRAY(SELECT CASE WHEN o IN (k, m) THEN 0 ELSE relgrad.impl_add(relgrad.impl_add(g[o], -g[m]), -relgrad.impl_mul(slope, relgrad.impl_add(e, -y[m]))) END
+    FROM unnest(y) WITH ORDINALITY AS t(e, o) ORDER BY o);
+  mean := relgrad.impl_mean(h);
+  rest := relgrad.impl_dot(y, h);
+  along := relgrad.impl_dot(y, ARRAY(SELECT relgrad.impl_add(e, -g[m]) FROM unnest(g) WITH ORDINALITY AS t(e, o) ORDER BY o));
+  along := relgrad.impl_mul(along, relgrad.impl_div(relgrad.impl_mul(1e-5, relgrad.impl_mul(x.scale, x.scale)), relgrad.impl_mul(x.sd, x.sd)));
+  RETURN ARRAY(SELECT relgrad.impl_mul(relgrad.impl_div(relgrad.impl_add(relgrad.impl_add(h[o], -mean), relgrad.impl_mul(e, relgrad.impl_add(along, -rest))), x.sd), x.scale)
+    FROM unnest(y) WITH ORDINALITY AS t(e, o) ORDER BY o);
 END $$;
 
 -- argmax (sign 1) and argmin (sign -1): the first of equal ones, or the first NaN.
@@ -286,4 +440,26 @@ BEGIN
   IF p < 0 OR p >= 1 THEN
     RAISE EXCEPTION USING ERRCODE = 'invalid_parameter_value', MESSAGE = format('dropout probability %s is not in [0,1)', p);
   END IF;
+END $$;
+
+-- Whether a gradient is finite, and the error where it is not. A NULL, of which there is none, would be.
+CREATE FUNCTION relgrad.impl_finite(x double precision) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  RETURN (x - x = 0) IS NOT FALSE;
+END $$;
+
+CREATE FUNCTION relgrad.impl_finite(x double precision[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
+BEGIN
+  RETURN NOT EXISTS (SELECT FROM unnest(x) AS e WHERE e - e <> 0);
+END $$;
+
+CREATE FUNCTION relgrad.impl_not_finite(x double precision, place text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range', MESSAGE = format('the gradient is %s, %s', x, place),
+    HINT = 'A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END.';
+END $$;
+
+CREATE FUNCTION relgrad.impl_not_finite(x double precision[], place text) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN ARRAY[relgrad.impl_not_finite((SELECT e FROM unnest(x) WITH ORDINALITY AS t(e, o) WHERE e - e <> 0 ORDER BY o LIMIT 1), place)];
 END $$;

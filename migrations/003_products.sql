@@ -56,6 +56,21 @@ BEGIN
   RETURN parts || result;
 END $$;
 
+-- einsum of numbers alone: their product.
+CREATE FUNCTION relgrad.impl_einsum_numbers(spec text, x double precision[]) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
+DECLARE
+  parts text[] := relgrad.impl_spec(spec, cardinality(x));
+  y double precision := 1;
+BEGIN
+  FOR i IN 1..cardinality(x) LOOP
+    IF parts[i] <> '' THEN
+      RAISE EXCEPTION USING ERRCODE = 'array_subscript_error', MESSAGE = format('einsum "%s": operand %s has shape [], not %s dimensions', spec, i, length(parts[i]));
+    END IF;
+    y := relgrad.impl_mul(y, x[i]);
+  END LOOP;
+  RETURN y;
+END $$;
+
 -- einsum of up to four operands, flat arrays with their lengths; those that are missing are '{1}' and '{}'.
 CREATE FUNCTION relgrad.impl_einsum(spec text, operands int, x1 double precision[], d1 int[], x2 double precision[] DEFAULT '{1}', d2 int[] DEFAULT '{}',
   x3 double precision[] DEFAULT '{1}', d3 int[] DEFAULT '{}', x4 double precision[] DEFAULT '{1}', d4 int[] DEFAULT '{}')

@@ -76,7 +76,7 @@ END $$;
 
 CREATE FUNCTION relgrad.bce_with_logits(z double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
 BEGIN
-  RETURN relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(z, 0), -relgrad.impl_mul(z, y)), relgrad.impl_log1p(relgrad.impl_exp(-abs(z))));
+  RETURN relgrad.impl_bce(z, y);
 END $$;
 
 CREATE FUNCTION relgrad.bce_with_logits(z double precision[], y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -85,7 +85,7 @@ DECLARE
   d2 int[] := relgrad.impl_chunk(y, 'bce_with_logits');
   dims int[] := relgrad.impl_broadcast(d1, d2, 'bce_with_logits', '');
 BEGIN
-  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(e1, 0), -relgrad.impl_mul(e1, e2)), relgrad.impl_log1p(relgrad.impl_exp(-abs(e1)))) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bce(e1, e2) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.bce_with_logits(z double precision, y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -94,7 +94,7 @@ DECLARE
   d2 int[] := relgrad.impl_chunk(y, 'bce_with_logits');
   dims int[] := relgrad.impl_broadcast(d1, d2, 'bce_with_logits', '');
 BEGIN
-  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(e1, 0), -relgrad.impl_mul(e1, e2)), relgrad.impl_log1p(relgrad.impl_exp(-abs(e1)))) FROM unnest(relgrad.impl_spread(ARRAY[z], d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bce(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[z], d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.bce_with_logits(z double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 21100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -103,7 +103,7 @@ DECLARE
   d2 int[] := '{}';
   dims int[] := relgrad.impl_broadcast(d1, d2, 'bce_with_logits', '');
 BEGIN
-  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_add(relgrad.impl_add(relgrad.impl_larger(e1, 0), -relgrad.impl_mul(e1, e2)), relgrad.impl_log1p(relgrad.impl_exp(-abs(e1)))) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(ARRAY[y], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bce(e1, e2) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(ARRAY[y], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.clip(x double precision, lo double precision, hi double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
@@ -236,7 +236,7 @@ BEGIN
   IF label < 0 OR label >= cardinality(flat) THEN
     RAISE EXCEPTION USING ERRCODE = 'array_subscript_error', MESSAGE = format('label %s of cross_entropy is not in 0 to %s', label, cardinality(flat) - 1);
   END IF;
-  RETURN relgrad.impl_add(relgrad.impl_logsumexp(flat), -flat[label + 1]);
+  RETURN relgrad.impl_add(relgrad.impl_add(relgrad.impl_largest(flat), -flat[label + 1]), relgrad.impl_others(flat));
 END $$;
 
 CREATE FUNCTION relgrad.current_seed() RETURNS bigint LANGUAGE plpgsql STABLE STRICT PARALLEL RESTRICTED COST 100 SET search_path = pg_catalog AS $$
@@ -278,9 +278,19 @@ BEGIN
   RETURN x;
 END $$;
 
+CREATE FUNCTION relgrad.einsum(spec text, a double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_einsum_numbers(spec, ARRAY[a]);
+END $$;
+
 CREATE FUNCTION relgrad.einsum(spec text, a double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 1, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'));
+END $$;
+
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_einsum_numbers(spec, ARRAY[a, b]);
 END $$;
 
 CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -296,6 +306,11 @@ END $$;
 CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1900 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 2, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}');
+END $$;
+
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_einsum_numbers(spec, ARRAY[a, b, c]);
 END $$;
 
 CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -331,6 +346,11 @@ END $$;
 CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision, c double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 2500 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 BEGIN
   RETURN relgrad.impl_einsum(spec, 3, ARRAY(SELECT unnest(a)), relgrad.impl_chunk(a, 'einsum'), ARRAY[b], '{}', ARRAY[c], '{}');
+END $$;
+
+CREATE FUNCTION relgrad.einsum(spec text, a double precision, b double precision, c double precision, d double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_einsum_numbers(spec, ARRAY[a, b, c, d]);
 END $$;
 
 CREATE FUNCTION relgrad.einsum(spec text, a double precision[], b double precision[], c double precision[], d double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 3200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -434,6 +454,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_erf(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.erfc(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_erfc(x);
+END $$;
+
+CREATE FUNCTION relgrad.erfc(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'erfc');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_erfc(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.exp(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN relgrad.impl_exp(x);
@@ -447,6 +480,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_exp(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.expm1(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_expm1(x);
+END $$;
+
+CREATE FUNCTION relgrad.expm1(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'expm1');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_expm1(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.full(shape bigint[], x double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1200 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN array_fill(x, relgrad.impl_shape(shape, 'full'));
@@ -454,7 +500,7 @@ END $$;
 
 CREATE FUNCTION relgrad.gelu(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
 BEGIN
-  RETURN relgrad.impl_mul(relgrad.impl_mul(0.5, x), relgrad.impl_erfc(-relgrad.impl_mul(x, sqrt(0.5::double precision))));
+  RETURN relgrad.impl_mul(x, relgrad.impl_normal_cdf(x));
 END $$;
 
 CREATE FUNCTION relgrad.gelu(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 16600 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -462,7 +508,7 @@ DECLARE
   d1 int[] := relgrad.impl_chunk(x, 'gelu');
   dims int[] := d1;
 BEGIN
-  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(relgrad.impl_mul(0.5, e1), relgrad.impl_erfc(-relgrad.impl_mul(e1, sqrt(0.5::double precision)))) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(e1, relgrad.impl_normal_cdf(e1)) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.glorot_uniform(shape bigint[], seed bigint, key bigint[], fan_in double precision, fan_out double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
@@ -631,6 +677,19 @@ BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_log10(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.log1p(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_log1p(x);
+END $$;
+
+CREATE FUNCTION relgrad.log1p(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'log1p');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_log1p(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
 CREATE FUNCTION relgrad.log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
 DECLARE
   dims int[] := relgrad.impl_chunk(x, 'log_softmax');
@@ -781,7 +840,7 @@ DECLARE
   dims int[] := relgrad.impl_chunk(x, 'norm');
   flat double precision[] := ARRAY(SELECT unnest(x));
 BEGIN
-  RETURN sqrt(relgrad.impl_dot(flat, flat));
+  RETURN relgrad.impl_length(flat);
 END $$;
 
 CREATE FUNCTION relgrad.one_hot(label bigint, n bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 600 SET search_path = pg_catalog AS $$
@@ -1302,6 +1361,85 @@ BEGIN
   RETURN relgrad.impl_place(ARRAY(SELECT unnest(x)), ARRAY(SELECT p + off FROM unnest(relgrad.impl_places(d, s)) WITH ORDINALITY AS t(p, o) ORDER BY o), dims);
 END $$;
 
+CREATE FUNCTION relgrad.gen_softmax_center(x double precision[], g double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  dims int[] := relgrad.impl_chunk(x, 'softmax_center');
+  n int := dims[cardinality(dims)];
+  flat double precision[] := ARRAY(SELECT unnest(x));
+  other double precision[] := ARRAY(SELECT unnest(g));
+BEGIN
+  PERFORM relgrad.impl_pair(x, g, 'softmax_center');
+  RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad.impl_softmax_center(flat[r * n + 1:(r + 1) * n], other[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)
+    ORDER BY r, o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_log_softmax_slope(x double precision[], g double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  dims int[] := relgrad.impl_chunk(x, 'log_softmax_slope');
+  n int := dims[cardinality(dims)];
+  flat double precision[] := ARRAY(SELECT unnest(x));
+  other double precision[] := ARRAY(SELECT unnest(g));
+BEGIN
+  PERFORM relgrad.impl_pair(x, g, 'log_softmax_slope');
+  RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad.impl_log_softmax_slope(flat[r * n + 1:(r + 1) * n], other[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)
+    ORDER BY r, o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_cross_entropy_slope(logits double precision[], label bigint) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  dims int[] := relgrad.impl_chunk(logits, 'cross_entropy');
+  flat double precision[] := ARRAY(SELECT unnest(logits));
+BEGIN
+  IF label < 0 OR label >= cardinality(flat) THEN
+    RAISE EXCEPTION USING ERRCODE = 'array_subscript_error', MESSAGE = format('label %s of cross_entropy is not in 0 to %s', label, cardinality(flat) - 1);
+  END IF;
+  RETURN relgrad.impl_build(relgrad.impl_cross_entropy_slope(flat, label), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_l2_normalize_slope(x double precision[], g double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  dims int[] := relgrad.impl_chunk(x, 'l2_normalize_slope');
+  n int := dims[cardinality(dims)];
+  flat double precision[] := ARRAY(SELECT unnest(x));
+  other double precision[] := ARRAY(SELECT unnest(g));
+BEGIN
+  PERFORM relgrad.impl_pair(x, g, 'l2_normalize_slope');
+  RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad.impl_l2_normalize_slope(flat[r * n + 1:(r + 1) * n], other[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)
+    ORDER BY r, o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_l2_length(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  dims int[] := relgrad.impl_chunk(x, 'l2_length');
+  n int := dims[cardinality(dims)];
+  flat double precision[] := ARRAY(SELECT unnest(x));
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad.impl_l2_length(flat[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)
+    ORDER BY r, o), dims[:cardinality(dims) - 1] || 1);
+END $$;
+
+CREATE FUNCTION relgrad.gen_layer_norm_slope(x double precision[], g double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  dims int[] := relgrad.impl_chunk(x, 'layer_norm_slope');
+  n int := dims[cardinality(dims)];
+  flat double precision[] := ARRAY(SELECT unnest(x));
+  other double precision[] := ARRAY(SELECT unnest(g));
+BEGIN
+  PERFORM relgrad.impl_pair(x, g, 'layer_norm_slope');
+  RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad.impl_layer_norm_slope(flat[r * n + 1:(r + 1) * n], other[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)
+    ORDER BY r, o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_layer_norm_deviation(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  dims int[] := relgrad.impl_chunk(x, 'layer_norm_deviation');
+  n int := dims[cardinality(dims)];
+  flat double precision[] := ARRAY(SELECT unnest(x));
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad.impl_layer_norm_deviation(flat[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)
+    ORDER BY r, o), dims[:cardinality(dims) - 1] || 1);
+END $$;
+
 CREATE FUNCTION relgrad.gen_put(g double precision, shape bigint[], index bigint[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
 DECLARE
   dims int[] := relgrad.impl_shape(shape, 'put');
@@ -1487,6 +1625,129 @@ DECLARE
   dims int[] := relgrad.impl_broadcast(relgrad.impl_broadcast(d1, d2, 'select', ''), d3, 'select', '');
 BEGIN
   RETURN relgrad.impl_build(ARRAY(SELECT CASE WHEN e1 <> 0 THEN e2 ELSE e3 END FROM unnest(relgrad.impl_spread(mask, d1, dims), relgrad.impl_spread(ARRAY[a], d2, dims), relgrad.impl_spread(ARRAY[b], d3, dims)) WITH ORDINALITY AS t(e1, e2, e3, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_asin_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_div(1, relgrad.impl_sqrt(relgrad.impl_mul(relgrad.impl_add(1, -x), relgrad.impl_add(1, x))));
+END $$;
+
+CREATE FUNCTION relgrad.gen_asin_slope(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 7000 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'asin_slope');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_div(1, relgrad.impl_sqrt(relgrad.impl_mul(relgrad.impl_add(1, -e1), relgrad.impl_add(1, e1)))) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_atan_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_atan_slope(x);
+END $$;
+
+CREATE FUNCTION relgrad.gen_atan_slope(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 5700 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'atan_slope');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_atan_slope(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_bce_slope(z double precision, y double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_bce_slope(z, y);
+END $$;
+
+CREATE FUNCTION relgrad.gen_bce_slope(z double precision[], y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(z, 'bce_slope');
+  d2 int[] := relgrad.impl_chunk(y, 'bce_slope');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'bce_slope', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bce_slope(e1, e2) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_bce_slope(z double precision, y double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := '{}';
+  d2 int[] := relgrad.impl_chunk(y, 'bce_slope');
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'bce_slope', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bce_slope(e1, e2) FROM unnest(relgrad.impl_spread(ARRAY[z], d1, dims), relgrad.impl_spread(y, d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_bce_slope(z double precision[], y double precision) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 13400 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(z, 'bce_slope');
+  d2 int[] := '{}';
+  dims int[] := relgrad.impl_broadcast(d1, d2, 'bce_slope', '');
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bce_slope(e1, e2) FROM unnest(relgrad.impl_spread(z, d1, dims), relgrad.impl_spread(ARRAY[y], d2, dims)) WITH ORDINALITY AS t(e1, e2, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_gauss(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_bell(x, 1);
+END $$;
+
+CREATE FUNCTION relgrad.gen_gauss(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 19800 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'gauss');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_bell(e1, 1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_normal_cdf(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_normal_cdf(x);
+END $$;
+
+CREATE FUNCTION relgrad.gen_normal_cdf(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 26200 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'normal_cdf');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_normal_cdf(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_normal_pdf(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 200 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_mul(relgrad.impl_bell(x, 0.5), 0.3989422804014327);
+END $$;
+
+CREATE FUNCTION relgrad.gen_normal_pdf(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 19800 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'normal_pdf');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_mul(relgrad.impl_bell(e1, 0.5), 0.3989422804014327) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_sech2(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN 4 * relgrad.impl_slope(relgrad.impl_mul(2, x));
+END $$;
+
+CREATE FUNCTION relgrad.gen_sech2(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'sech2');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT 4 * relgrad.impl_slope(relgrad.impl_mul(2, e1)) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
+END $$;
+
+CREATE FUNCTION relgrad.gen_sigmoid_slope(x double precision) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RETURN relgrad.impl_slope(x);
+END $$;
+
+CREATE FUNCTION relgrad.gen_sigmoid_slope(x double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 12100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+DECLARE
+  d1 int[] := relgrad.impl_chunk(x, 'sigmoid_slope');
+  dims int[] := d1;
+BEGIN
+  RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_slope(e1) FROM unnest(relgrad.impl_spread(x, d1, dims)) WITH ORDINALITY AS t(e1, o) ORDER BY o), dims);
 END $$;
 
 CREATE FUNCTION relgrad.agg_add_combine(a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog AS $$
@@ -2063,6 +2324,21 @@ RETURN relgrad.erf(x::double precision[]);
 CREATE FUNCTION relgrad.erf(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.erf(x::double precision[]);
 
+CREATE FUNCTION relgrad.erfc(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.erfc(x::double precision[]));
+
+CREATE FUNCTION relgrad.erfc(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.erfc(x::double precision[]);
+
+CREATE FUNCTION relgrad.erfc(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.erfc(x::double precision[]);
+
+CREATE FUNCTION relgrad.erfc(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.erfc(x::double precision[]);
+
+CREATE FUNCTION relgrad.erfc(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.erfc(x::double precision[]);
+
 CREATE FUNCTION relgrad.exp(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
 RETURN relgrad.gen_to_real(relgrad.exp(x::double precision[]));
 
@@ -2077,6 +2353,21 @@ RETURN relgrad.exp(x::double precision[]);
 
 CREATE FUNCTION relgrad.exp(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
 RETURN relgrad.exp(x::double precision[]);
+
+CREATE FUNCTION relgrad.expm1(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.expm1(x::double precision[]));
+
+CREATE FUNCTION relgrad.expm1(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.expm1(x::double precision[]);
+
+CREATE FUNCTION relgrad.expm1(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.expm1(x::double precision[]);
+
+CREATE FUNCTION relgrad.expm1(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.expm1(x::double precision[]);
+
+CREATE FUNCTION relgrad.expm1(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.expm1(x::double precision[]);
 
 CREATE FUNCTION relgrad.gelu(x real) RETURNS real LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 200
 RETURN relgrad.gen_to_real(relgrad.gelu(x::double precision));
@@ -2353,6 +2644,21 @@ RETURN relgrad.log(x::double precision[]);
 
 CREATE FUNCTION relgrad.log(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 10200
 RETURN relgrad.log(x::double precision[]);
+
+CREATE FUNCTION relgrad.log1p(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.log1p(x::double precision[]));
+
+CREATE FUNCTION relgrad.log1p(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.log1p(x::double precision[]);
+
+CREATE FUNCTION relgrad.log1p(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.log1p(x::double precision[]);
+
+CREATE FUNCTION relgrad.log1p(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.log1p(x::double precision[]);
+
+CREATE FUNCTION relgrad.log1p(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.log1p(x::double precision[]);
 
 CREATE FUNCTION relgrad.log_softmax(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
 RETURN relgrad.gen_to_real(relgrad.log_softmax(x::double precision[]));
@@ -3012,6 +3318,27 @@ RETURN relgrad.gen_to_real(relgrad.gen_expand_to(x::double precision[], shape));
 CREATE FUNCTION relgrad.gen_pad(x real[], shape bigint[], start bigint[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
 RETURN relgrad.gen_to_real(relgrad.gen_pad(x::double precision[], shape, start));
 
+CREATE FUNCTION relgrad.gen_softmax_center(x real[], g real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
+RETURN relgrad.gen_to_real(relgrad.gen_softmax_center(x::double precision[], g::double precision[]));
+
+CREATE FUNCTION relgrad.gen_log_softmax_slope(x real[], g real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
+RETURN relgrad.gen_to_real(relgrad.gen_log_softmax_slope(x::double precision[], g::double precision[]));
+
+CREATE FUNCTION relgrad.gen_cross_entropy_slope(logits real[], label bigint) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
+RETURN relgrad.gen_to_real(relgrad.gen_cross_entropy_slope(logits::double precision[], label));
+
+CREATE FUNCTION relgrad.gen_l2_normalize_slope(x real[], g real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
+RETURN relgrad.gen_to_real(relgrad.gen_l2_normalize_slope(x::double precision[], g::double precision[]));
+
+CREATE FUNCTION relgrad.gen_l2_length(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
+RETURN relgrad.gen_to_real(relgrad.gen_l2_length(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_layer_norm_slope(x real[], g real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
+RETURN relgrad.gen_to_real(relgrad.gen_layer_norm_slope(x::double precision[], g::double precision[]));
+
+CREATE FUNCTION relgrad.gen_layer_norm_deviation(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
+RETURN relgrad.gen_to_real(relgrad.gen_layer_norm_deviation(x::double precision[]));
+
 CREATE FUNCTION relgrad.gen_eq_mask(a real[], b real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.gen_eq_mask(a::double precision[], b::double precision[]));
 
@@ -3041,6 +3368,36 @@ RETURN relgrad.gen_to_real(relgrad.gen_select(mask, a::double precision[], b));
 
 CREATE FUNCTION relgrad.gen_select(mask real[], a double precision, b double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.gen_select(mask::double precision[], a, b));
+
+CREATE FUNCTION relgrad.gen_asin_slope(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 7000
+RETURN relgrad.gen_to_real(relgrad.gen_asin_slope(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_atan_slope(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 5700
+RETURN relgrad.gen_to_real(relgrad.gen_atan_slope(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_bce_slope(z real[], y real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.gen_bce_slope(z::double precision[], y::double precision[]));
+
+CREATE FUNCTION relgrad.gen_bce_slope(z double precision, y real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.gen_bce_slope(z, y::double precision[]));
+
+CREATE FUNCTION relgrad.gen_bce_slope(z real[], y double precision) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 13400
+RETURN relgrad.gen_to_real(relgrad.gen_bce_slope(z::double precision[], y));
+
+CREATE FUNCTION relgrad.gen_gauss(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.gen_to_real(relgrad.gen_gauss(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_normal_cdf(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 26200
+RETURN relgrad.gen_to_real(relgrad.gen_normal_cdf(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_normal_pdf(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19800
+RETURN relgrad.gen_to_real(relgrad.gen_normal_pdf(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_sech2(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.gen_to_real(relgrad.gen_sech2(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_sigmoid_slope(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 12100
+RETURN relgrad.gen_to_real(relgrad.gen_sigmoid_slope(x::double precision[]));
 
 CREATE FUNCTION relgrad.agg_add(state double precision[], x real[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
 RETURN relgrad.agg_add(state, x::double precision[]);

@@ -351,6 +351,9 @@ func (d Postgres) function(e *kernels.Expr, args []string, draw Draw) (s string,
 	case "einsum":
 		return d.einsum(e, args), wide, nil
 	default:
+		if e.Def.Internal && (e.Def.Elem != nil || e.Def.Lane != nil) || name == "cross_entropy_slope" { // derivatives
+			return "relgrad.gen_" + name + "(" + strings.Join(args, ", ") + ")", wide, nil
+		}
 		switch f := d.internal(e, &args, draw); {
 		case f == identity:
 			return operand(args[0]), false, nil

@@ -88,9 +88,11 @@ func reductionsBetween[T Float](t *testing.T, f fence, rng *rand.Rand, size int)
 		}
 	}
 	same(t, "rows added", sum, sumWant, 0)
-	LogSumExp(rows, size, a, x)
-	refLogSumExp(rows, size, a, y)
+	top, topWant := make([]float64, rows), make([]float64, rows)
+	LogSumExp(rows, size, a, top, x)
+	refLogSumExp(rows, size, a, topWant, y)
 	check("logsumexp", x, y)
+	check("largest", top, topWant)
 	got, want := fenced(f, make([]T, rows*size)), make([]T, rows*size)
 	for _, by := range []T{1, 8, 3} {
 		Softmax(rows, size, a, by, got)

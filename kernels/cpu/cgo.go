@@ -140,12 +140,12 @@ func cSoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	C.rg_softmax_grad_f64(C.long(rows), C.long(size), f64(y), f64(g), C.double(by), f64(out))
 }
 
-func cLogSumExp[T Float](rows, size int, x []T, out []float64) {
+func cLogSumExp[T Float](rows, size int, x []T, top, out []float64) {
 	if single[T]() {
-		C.rg_logsumexp_f32(C.long(rows), C.long(size), f32(x), f64(out))
+		C.rg_logsumexp_f32(C.long(rows), C.long(size), f32(x), f64(top), f64(out))
 		return
 	}
-	C.rg_logsumexp_f64(C.long(rows), C.long(size), f64(x), f64(out))
+	C.rg_logsumexp_f64(C.long(rows), C.long(size), f64(x), f64(top), f64(out))
 }
 
 func cDropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out []T) {

@@ -1,6 +1,9 @@
 package cpu
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
 // single reports whether T is float32.
 func single[T Float]() bool {
@@ -183,6 +186,29 @@ func Pairs[T Float](rows, size int, diff bool, a, b Rows[T], out []float64) {
 	cPairs(rows, size, diff, a, b, out)
 }
 
+// Length is √Σ a² of row r of a, or √Σ (a-b)² where diff, of numbers whose squares leave the range.
+func Length[T Float](r, size int, diff bool, a, b Rows[T]) float64 {
+	x := make([]float64, size)
+	y, m := b.row(r, 0, size), 0.0
+	for i, v := range a.row(r, 0, size) {
+		if x[i] = float64(v); diff {
+			x[i] -= float64(y[i])
+		}
+		m = max(m, math.Abs(x[i]))
+	}
+	scale, s := 1.0, 0.0
+	switch {
+	case m > 1e150:
+		scale = 0x1p-540
+	case m < 1e-140:
+		scale = 0x1p540
+	}
+	for _, v := range x {
+		s += v * scale * (v * scale)
+	}
+	return math.Sqrt(s) / scale
+}
+
 // SpMM sums weighted rows into groups: out[g*size…] = Σ w[e]·x[at[e]*size…] over the edges e from start[g]
 // to start[g+1], or Σ w[e]·(x[at[e]*size…] - y[yt[e]*size…]) where y has rows. The slices w, at and yt begin at edge base. Nil w is
 // all ones; nil at is e itself. Every at[e] must be a row of x: it is not checked. Sums of float32 run in single precision over at
@@ -258,7 +284,7 @@ func Softmax[T Float](rows, size int, x []T, by T, out []T) {
 	cSoftmax(rows, size, x, by, out)
 }
 
-// SoftmaxGrad computes out = y (g - Σ y g) / by over rows of size elements: what Softmax passes on of the gradient g of its result y.
+// SoftmaxGrad computes out = y (g - Σ y g) / by, Σ y being 1, over rows of size elements: what Softmax passes on of the gradient g of its result y.
 func SoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	if rows*size == 0 {
 		return
@@ -271,17 +297,17 @@ func SoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	cSoftmaxGrad(rows, size, y, g, by, out)
 }
 
-// LogSumExp computes out[r] = ln Σ eˣ over row r, without overflow, in double precision.
-func LogSumExp[T Float](rows, size int, x []T, out []float64) {
+// LogSumExp computes ln Σ eˣ over row r as its largest number, top[r], and what the others add to it, out[r], in double precision.
+func LogSumExp[T Float](rows, size int, x []T, top, out []float64) {
 	if rows*size == 0 {
 		return
 	}
-	_, _ = x[rows*size-1], out[rows-1]
+	_, _, _ = x[rows*size-1], top[rows-1], out[rows-1]
 	if !native {
-		refLogSumExp(rows, size, x, out)
+		refLogSumExp(rows, size, x, top, out)
 		return
 	}
-	cLogSumExp(rows, size, x, out)
+	cLogSumExp(rows, size, x, top, out)
 }
 
 // DropMask writes the mask of dropout for rows of size elements: element i of row r is 0 where

@@ -29,7 +29,7 @@ int rg_limit(int most); // for tests: use at most that one; returns what is used
 	void rg_products_##S(long rows, long m, long k, long n, const T *a, long ar, const T *b, long br, T *out, long or);    \
 	void rg_softmax_##S(long rows, long size, const T *x, T by, T *out);                                          \
 	void rg_softmax_grad_##S(long rows, long size, const T *y, const T *g, T by, T *out);                         \
-	void rg_logsumexp_##S(long rows, long size, const T *x, double *out);                                         \
+	void rg_logsumexp_##S(long rows, long size, const T *x, double *top, double *out);                            \
 	void rg_drop_mask_##S(long rows, long size, uint64_t seed, const uint64_t *key, uint32_t limit, T keep, T *out);
 RG_DECLARE(f32, float)
 RG_DECLARE(f64, double)

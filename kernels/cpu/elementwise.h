@@ -42,6 +42,7 @@ static void N(rg_binary)(int op, long rows, long size, const T *a, long ar, int 
 	case 6: LOOP((T)(x > y)); break;
 	case 7: LOOP((T)(x == y)); break;
 	case 8: LOOP(y == 0 ? 0 : x / y); break;
+	case 9: LOOP(N(rbceslope)(x, y)); break;
 	}
 }
 #undef LOOP
@@ -92,6 +93,10 @@ static int N(rg_unary)(int op, long n, const T *restrict a, T *restrict out) {
 	case 9: MAP(N(rsigmoid)(x));
 	case 10: MAP(N(rsoftplus)(x));
 	case 11: MAP(x * N(rsigmoid)(x));
+	case 12: MAP(4 * N(rslope)(2 * x));
+	case 13: MAP(N(rslope)(x));
+	case 14: MAP(N(rbell)(x, 1));
+	case 15: MAP(N(rbell)(x, (T)0.5) * (T)0.3989422804014327);
 #if SINGLE
 	case 7: MAP(N(rlog)(x));
 	case 8: MAP(N(rtanh)(x));

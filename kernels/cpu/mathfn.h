@@ -64,6 +64,38 @@ static inline T N(rsigmoid)(T x) {
 	return x < 0 ? e * y : y;
 }
 
+// N(rslope): the derivative of the sigmoid, e / (1 + e)², e = e^-|x|.
+static inline T N(rslope)(T x) {
+	T e = N(rexp)(x < 0 ? x : -x), y = 1 / (1 + e);
+	return e * y * y;
+}
+
+// N(rbceslope): sigmoid(x) - y, in factors that are exact where y is 0 or 1.
+static inline T N(rbceslope)(T x, T y) {
+	T e = N(rexp)(x < 0 ? x : -x), a = 1 - y;
+	return (x < 0 ? a * e - y : a - y * e) / (1 + e);
+}
+
+// N(rbell): e^(-c·x²), c = 1 or ½. The square of x in two parts, of which that of the upper half of its bits is exact: rounded as a
+// whole it would cost as many digits as it has.
+static inline T N(rbell)(T x, T c) {
+	x = x < 0 ? -x : x;
+	x = x > 64 ? 64 : x;
+	T hi = x;
+#if SINGLE
+	int32_t half;
+	memcpy(&half, &hi, 4);
+	half &= ~0xFFF;
+	memcpy(&hi, &half, 4);
+#else
+	int64_t half;
+	memcpy(&half, &hi, 8);
+	half &= ~0x7FFFFFFLL;
+	memcpy(&hi, &half, 8);
+#endif
+	return N(rexp)(-c * hi * hi) * N(rexp)(-c * (x - hi) * (x + hi));
+}
+
 // N(rsoftplus): ln(1 + e^x) = max(x, 0) + ln(1 + e), e = e^-|x|, with ln(1 + e) = 2 artanh(s), s = e / (2 + e) ≤ 1/3, as its series.
 static inline T N(rsoftplus)(T x) {
 	T e = N(rexp)(x < 0 ? x : -x), s = e / (2 + e), z = s * s, y = 0;

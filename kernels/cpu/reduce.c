@@ -22,8 +22,8 @@
 	void rg_softmax_grad_##S(long rows, long size, const T *y, const T *g, T by, T *out) {          \
 		PICK(rg_softmax_grad_##S, (rows, size, y, g, by, out));                                     \
 	}                                                                                               \
-	void rg_logsumexp_##S(long rows, long size, const T *x, double *out) {                          \
-		PICK(rg_logsumexp_##S, (rows, size, x, out));                                               \
+	void rg_logsumexp_##S(long rows, long size, const T *x, double *top, double *out) {             \
+		PICK(rg_logsumexp_##S, (rows, size, x, top, out));                                          \
 	}
 EXPORT(f32, float, double)
 EXPORT(f64, double, float)

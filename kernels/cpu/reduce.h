@@ -502,43 +502,90 @@ static void N(rg_softmax)(long rows, long size, const T *restrict x, T by, T *re
 	}
 }
 
-// N(rg_softmax_grad) is the gradient of softmax, y, from that of its result, g.
+// N(rg_softmax_grad) is the gradient of softmax, y, from that of its result, g. Of a row that one number outweighs g is taken from that
+// one's, so that what is left of the others keeps its digits.
 static void N(rg_softmax_grad)(long rows, long size, const T *restrict y, const T *restrict g, T by, T *restrict out) {
 	T inverse = N(inverse)(by);
 	for (long r = 0; r < rows; r++, y += size, g += size, out += size) {
-		T s = (T)N(dot1)(size, y, g);
+		N(word) heavy = 0;
+		for (long i = 0; i < size; i++)
+			heavy |= y[i] > (T)0.5;
+		const T *h = g;
+		if (heavy) {
+			long m = 0;
+			while (!(y[m] > (T)0.5))
+				m++;
+			T less = g[m];
+			for (long i = 0; i < size; i++)
+				out[i] = g[i] - less;
+			h = out;
+		}
+		T s = (T)N(dot1)(size, y, h);
 		if (inverse != 0)
 			for (long i = 0; i < size; i++)
-				out[i] = y[i] * (g[i] - s) * inverse;
+				out[i] = y[i] * (h[i] - s) * inverse;
 		else
 			for (long i = 0; i < size; i++)
-				out[i] = y[i] * (g[i] - s) / by;
+				out[i] = y[i] * (h[i] - s) / by;
 	}
 }
 
-static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *restrict out) {
+// N(beneath) takes the ones, e^0 of the largest number, out of n numbers e: how many there are.
+INLINE double N(beneath)(long n, T *e) {
+	N(word) ones = 0;
+	for (long i = 0; i < n; i++) {
+		N(word) one = e[i] >= 1;
+		ones += one;
+		e[i] = one ? 0 : e[i];
+	}
+	return ones;
+}
+
+static void N(rg_logsumexp)(long rows, long size, const T *restrict x, double *restrict top, double *restrict out) {
 	T e[PIECE * V], t[V], m[V];
 	double sums[V];
 	for (long r = 0; size <= FEW && r < rows; r += V) {
 		long n = N(sides)(rows - r, size, x + r * size, e);
 		N(apart)(size, e, m, sums);
-		for (long i = 0; i < n; i++)
-			out[r + i] = m[i] - m[i] == 0 ? m[i] + log(sums[i]) : m[i];
+		for (long i = 0; i < V; i++)
+			sums[i] = -1;
+		for (long j = 0; j < size; j++)
+			for (long i = 0; i < V; i++)
+				sums[i] += e[j * V + i];
+		for (long i = 0; i < n; i++) {
+			double s = sums[i];
+			if (s < 0.5) { // the ones apart
+				s = -1;
+				double rest = 0;
+				for (long j = 0; j < size; j++)
+					if (e[j * V + i] >= 1)
+						s++;
+					else
+						rest += e[j * V + i];
+				s += rest;
+			}
+			top[r + i] = m[i];
+			out[r + i] = m[i] - m[i] == 0 ? log1p(s) : 0;
+		}
 	}
 	for (long r = 0; size > FEW && r < rows; r++) {
 		const T *a = x + r * size;
 		long more = N(tail)(size, a, t), n = size - more;
 		T m = N(largest)(n, a, more, t);
-		double s = 0;
+		double s = 0, ones = -1;
 		for (long lo = 0; lo < n; lo += PIECE * V) {
 			long k = n - lo < PIECE * V ? n - lo : PIECE * V;
 			N(exp_less)(k, a + lo, 1, &m, 0, e);
+			ones += N(beneath)(k, e);
 			s += N(sum1)(k, e, 0, t);
 		}
-		if (more)
+		if (more) {
 			N(exp_less)(V, t, 1, &m, 0, t);
+			ones += N(beneath)(V, t);
+		}
 		s += N(sum1)(0, e, more, t);
-		out[r] = m - m == 0 ? m + log(s) : m;
+		top[r] = m;
+		out[r] = m - m == 0 ? log1p(s + ones) : 0;
 	}
 }
 #undef V

@@ -20,9 +20,10 @@ const (
 	Div
 	Maximum
 	Minimum
-	Greater // 1 where a > b, else 0
-	EqMask  // 1 where a = b, else 0
-	Ratio   // a / b, 0 where b = 0
+	Greater  // 1 where a > b, else 0
+	EqMask   // 1 where a = b, else 0
+	Ratio    // a / b, 0 where b = 0
+	BCESlope // sigmoid(a) - b, with all its digits where b is 0 or 1
 )
 
 // Unary operations.
@@ -39,6 +40,10 @@ const (
 	Sigmoid
 	Softplus
 	Silu
+	Sech2        // 1 / cosh²
+	SigmoidSlope // the derivative of Sigmoid
+	Gauss        // e^(-a²)
+	NormalPDF    // e^(-a²/2) / √2π
 )
 
 func refBinary[T Float](op Op, rows, size int, a []T, ar, ae int, b []T, br, be int, out []T) {
@@ -77,6 +82,8 @@ func compareOp[T Float](op Op, x, y T) T {
 		return y
 	case op == Ratio && y != 0:
 		return x / y
+	case op == BCESlope:
+		return T(bceSlope(float64(x), float64(y)))
 	case op == Greater && x > y, op == EqMask && x == y:
 		return 1
 	}
@@ -118,6 +125,9 @@ func unaryOp[T Float](op Op, x T) T {
 	case Exp:
 		return T(math.Exp(y))
 	case Ln:
+		if y > 0 && y < 0x1p-1022 { // Go's of denormals is wrong on some processors
+			return T(math.Log(y*0x1p54) - 54*math.Ln2)
+		}
 		return T(math.Log(y))
 	case Tanh:
 		return T(math.Tanh(y))
@@ -125,6 +135,14 @@ func unaryOp[T Float](op Op, x T) T {
 		return T(sigmoid(y))
 	case Softplus:
 		return T(math.Max(y, 0) + math.Log1p(math.Exp(-math.Abs(y))))
+	case Sech2:
+		return T(4 * slope(2*y))
+	case SigmoidSlope:
+		return T(slope(y))
+	case Gauss:
+		return T(bell(y, 1))
+	case NormalPDF:
+		return T(bell(y, 0.5) / math.Sqrt(2*math.Pi))
 	}
 	return T(y * sigmoid(y))
 }
@@ -135,6 +153,26 @@ func sigmoid(x float64) float64 {
 	}
 	e := math.Exp(x)
 	return e / (1 + e)
+}
+
+func slope(x float64) float64 {
+	e := math.Exp(-math.Abs(x))
+	return e / (1 + e) / (1 + e)
+}
+
+// bell is e^(-c·x²) with the square in two parts.
+func bell(x, c float64) float64 {
+	x = math.Min(math.Abs(x), 64)
+	hi := math.Float64frombits(math.Float64bits(x) &^ (1<<27 - 1))
+	return math.Exp(-c*hi*hi) * math.Exp(-c*(x-hi)*(x+hi))
+}
+
+func bceSlope(z, y float64) float64 {
+	e := math.Exp(-math.Abs(z))
+	if z < 0 {
+		return ((1-y)*e - y) / (1 + e)
+	}
+	return (1 - y - y*e) / (1 + e)
 }
 
 func refSelect[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T, br, be int, out []T) {
@@ -256,12 +294,19 @@ func refSoftmax[T Float](rows, size int, x []T, by T, out []T) {
 
 func refSoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	for lo := 0; lo < rows*size; lo += size {
-		s := 0.0
+		less, s := T(0), 0.0 // of a row that one number outweighs g is taken from that one's
 		for i := lo; i < lo+size; i++ {
-			s += float64(y[i]) * float64(g[i])
+			if y[i] > 0.5 {
+				less = g[i]
+				break
+			}
 		}
 		for i := lo; i < lo+size; i++ {
-			out[i] = y[i] * (g[i] - T(s)) / by
+			out[i] = g[i] - less
+			s += float64(y[i]) * float64(out[i])
+		}
+		for i := lo; i < lo+size; i++ {
+			out[i] = y[i] * (out[i] - T(s)) / by
 		}
 	}
 }
@@ -274,18 +319,22 @@ func maxOf[T Float](x []T) float64 {
 	return m
 }
 
-func refLogSumExp[T Float](rows, size int, x []T, out []float64) {
+func refLogSumExp[T Float](rows, size int, x []T, top, out []float64) {
 	for r := range rows {
 		a := x[r*size : (r+1)*size]
-		m, s := maxOf(a), 0.0
-		if math.IsInf(m, 0) {
-			out[r] = m
+		m := maxOf(a)
+		if top[r], out[r] = m, 0; math.IsInf(m, 0) {
 			continue
 		}
+		first, s := true, 0.0
 		for _, v := range a {
+			if first && float64(v) == m {
+				first = false
+				continue
+			}
 			s += math.Exp(float64(v) - m)
 		}
-		out[r] = m + math.Log(s)
+		out[r] = math.Log1p(s)
 	}
 }
 

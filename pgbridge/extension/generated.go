@@ -1,6 +1,7 @@
 package extension
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -27,6 +28,13 @@ var generatedFuncs = []generatedFunc{
 	{"expand_to", "x T, shape bigint[]", "T", chunks, "", stepCost},
 	{"expand_to", "x double precision, shape bigint[]", "double precision[]", nil, "", stepCost},
 	{"pad", "x T, shape bigint[], start bigint[]", "T", chunks, "", stepCost},
+	{"softmax_center", "x T, g T", "T", chunks, "", stepCost},
+	{"log_softmax_slope", "x T, g T", "T", chunks, "", stepCost},
+	{"cross_entropy_slope", "logits T, label bigint", "T", chunks, "", stepCost},
+	{"l2_normalize_slope", "x T, g T", "T", chunks, "", stepCost},
+	{"l2_length", "x T", "T", chunks, "", stepCost},
+	{"layer_norm_slope", "x T, g T", "T", chunks, "", stepCost},
+	{"layer_norm_deviation", "x T", "T", chunks, "", stepCost},
 	{"put", "g double precision, shape bigint[], index bigint[]", "double precision[]", nil, "", stepCost},
 	{"to_real", "x double precision", "real", nil, "", 1},
 	{"to_real", "x double precision[]", "real[]", nil, "", stepCost},
@@ -40,8 +48,11 @@ var generatedFuncs = []generatedFunc{
 	{"float_key", "x double precision", "bigint", nil, "", 1},
 }
 
-// generatedMaps are internal element-wise kernels; they are called with a chunk among the arguments.
+// generatedMaps are internal element-wise kernels that SQL has a form for where no chunk is among the arguments.
 var generatedMaps = []string{"eq_mask", "select"}
+
+// generatedNumbers are those that numbers need too: derivatives.
+var generatedNumbers = []string{"asin_slope", "atan_slope", "bce_slope", "gauss", "normal_cdf", "normal_pdf", "sech2", "sigmoid_slope"}
 
 func writeGenerated(b *objects) {
 	b.text("\n-- Functions that only generated SQL calls; numbers are double precision there.\n")
@@ -63,11 +74,11 @@ func writeGenerated(b *objects) {
 			b.function(&Function{Name: generatedPrefix + g.name, Args: args, Result: result, Symbol: symbol, Cost: g.cost})
 		}
 	}
-	for _, name := range generatedMaps {
+	for _, name := range append(slices.Clone(generatedMaps), generatedNumbers...) {
 		d := kernels.Lookup(name)
 		b.text("-- %s: %s\n", name, d.Doc)
 		for _, o := range overloads(d) {
-			if o.result.IsChunk() {
+			if o.result.IsChunk() || slices.Contains(generatedNumbers, name) && !slices.Contains(o.types, "real") {
 				b.function(o.function(generatedPrefix + name))
 			}
 		}

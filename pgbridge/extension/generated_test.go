@@ -87,7 +87,7 @@ func TestSymbols(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?m)^(?:RG_FUNCTION|KERNEL|MAP|MAP_LOOP|ZIP_LOOP|OPERATOR)\((\w+)[,)]`).FindAllStringSubmatch(string(code), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^(?:RG_FUNCTION|KERNEL|MAP|MAP_LOOP|ZIP_LOOP|OPERATOR|SLOPE|ROWS)\((\w+)[,)]`).FindAllStringSubmatch(string(code), -1) {
 			defined = append(defined, m[1])
 		}
 	}

@@ -200,14 +200,17 @@ CREATE FUNCTION dropout(x real[], p double precision) RETURNS real[] LANGUAGE c 
 CREATE FUNCTION dropout(x double precision[], p double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_dropout';
 
 -- einsum(spec, a[, b[, c[, d]]]): Einstein's summation: einsum('ij,jk->ik', a, b) multiplies the elements that the labels pair and sums over the labels that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. Without -> the result has the labels that occur once, sorted. No labels: double precision.
+CREATE FUNCTION einsum(spec text, a double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a real[], b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision, b real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a real[], b double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision[], b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision, b double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a real[], b real[], c real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision, b real[], c real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a real[], b double precision, c real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
@@ -222,6 +225,7 @@ CREATE FUNCTION einsum(spec text, a double precision, b double precision, c doub
 CREATE FUNCTION einsum(spec text, a double precision[], b double precision[], c double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision, b double precision[], c double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision[], b double precision, c double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 25 AS 'MODULE_PATHNAME', 'relgrad_einsum';
+CREATE FUNCTION einsum(spec text, a double precision, b double precision, c double precision, d double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a real[], b real[], c real[], d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a double precision, b real[], c real[], d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
 CREATE FUNCTION einsum(spec text, a real[], b double precision, c real[], d real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 32 AS 'MODULE_PATHNAME', 'relgrad_einsum';
@@ -272,6 +276,15 @@ CREATE FUNCTION erf(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION erf(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erf(x::double precision[]);
 CREATE FUNCTION erf(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erf(x::double precision[]);
 
+-- erfc(x): 1 - erf(x), with all its digits where it is small.
+CREATE FUNCTION erfc(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_erfc';
+CREATE FUNCTION erfc(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erfc';
+CREATE FUNCTION erfc(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_erfc';
+CREATE FUNCTION erfc(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erfc(x::double precision[]);
+CREATE FUNCTION erfc(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erfc(x::double precision[]);
+CREATE FUNCTION erfc(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erfc(x::double precision[]);
+CREATE FUNCTION erfc(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.erfc(x::double precision[]);
+
 -- exp(x): eˣ; underflows to 0 and overflows to Infinity without an error.
 CREATE FUNCTION exp(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_exp';
 CREATE FUNCTION exp(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 102 AS 'MODULE_PATHNAME', 'relgrad_exp';
@@ -280,6 +293,15 @@ CREATE FUNCTION exp(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTA
 CREATE FUNCTION exp(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
 CREATE FUNCTION exp(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
 CREATE FUNCTION exp(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.exp(x::double precision[]);
+
+-- expm1(x): eˣ - 1, with all its digits where x is small.
+CREATE FUNCTION expm1(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_expm1';
+CREATE FUNCTION expm1(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_expm1';
+CREATE FUNCTION expm1(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_expm1';
+CREATE FUNCTION expm1(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.expm1(x::double precision[]);
+CREATE FUNCTION expm1(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.expm1(x::double precision[]);
+CREATE FUNCTION expm1(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.expm1(x::double precision[]);
+CREATE FUNCTION expm1(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.expm1(x::double precision[]);
 
 -- full(shape, x): A double precision chunk of a constant shape (bigint[]) with the number x everywhere.
 CREATE FUNCTION full(shape bigint[], x double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_full';
@@ -417,6 +439,15 @@ CREATE FUNCTION log(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTAB
 CREATE FUNCTION log(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
 CREATE FUNCTION log(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 102 RETURN relgrad.log(x::double precision[]);
 
+-- log1p(x): ln(1 + x), with all its digits where x is small; -Infinity at -1, NaN below.
+CREATE FUNCTION log1p(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_log1p';
+CREATE FUNCTION log1p(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log1p';
+CREATE FUNCTION log1p(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log1p';
+CREATE FUNCTION log1p(x smallint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log1p(x::double precision[]);
+CREATE FUNCTION log1p(x integer[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log1p(x::double precision[]);
+CREATE FUNCTION log1p(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log1p(x::double precision[]);
+CREATE FUNCTION log1p(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 134 RETURN relgrad.log1p(x::double precision[]);
+
 -- log_softmax(x): x - ln Σ eˣ over the last axis, without overflow.
 CREATE FUNCTION log_softmax(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
 CREATE FUNCTION log_softmax(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_log_softmax';
@@ -527,7 +558,7 @@ CREATE FUNCTION mse(a numeric[], b numeric[]) RETURNS double precision LANGUAGE 
 CREATE FUNCTION mse(a integer[], b numeric[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
 CREATE FUNCTION mse(a numeric[], b integer[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 25 RETURN relgrad.mse(a::double precision[], b::double precision[]);
 
--- norm(x): The Euclidean norm of all elements, in double precision.
+-- norm(x): The Euclidean norm of all elements, in double precision, also where their squares are out of range. Its second derivative, which the square of the norm divides, needs that in range; that of l2_normalize does not.
 CREATE FUNCTION norm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_norm';
 CREATE FUNCTION norm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_norm';
 CREATE FUNCTION norm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.norm(x::double precision[]);
@@ -819,6 +850,20 @@ CREATE FUNCTION gen_expand_to(x double precision[], shape bigint[]) RETURNS doub
 CREATE FUNCTION gen_expand_to(x double precision, shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_expand_to';
 CREATE FUNCTION gen_pad(x real[], shape bigint[], start bigint[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_pad';
 CREATE FUNCTION gen_pad(x double precision[], shape bigint[], start bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_pad';
+CREATE FUNCTION gen_softmax_center(x real[], g real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_softmax_center';
+CREATE FUNCTION gen_softmax_center(x double precision[], g double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_softmax_center';
+CREATE FUNCTION gen_log_softmax_slope(x real[], g real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_log_softmax_slope';
+CREATE FUNCTION gen_log_softmax_slope(x double precision[], g double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_log_softmax_slope';
+CREATE FUNCTION gen_cross_entropy_slope(logits real[], label bigint) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_cross_entropy_slope';
+CREATE FUNCTION gen_cross_entropy_slope(logits double precision[], label bigint) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_cross_entropy_slope';
+CREATE FUNCTION gen_l2_normalize_slope(x real[], g real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_l2_normalize_slope';
+CREATE FUNCTION gen_l2_normalize_slope(x double precision[], g double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_l2_normalize_slope';
+CREATE FUNCTION gen_l2_length(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_l2_length';
+CREATE FUNCTION gen_l2_length(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_l2_length';
+CREATE FUNCTION gen_layer_norm_slope(x real[], g real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_layer_norm_slope';
+CREATE FUNCTION gen_layer_norm_slope(x double precision[], g double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_layer_norm_slope';
+CREATE FUNCTION gen_layer_norm_deviation(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_layer_norm_deviation';
+CREATE FUNCTION gen_layer_norm_deviation(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_layer_norm_deviation';
 CREATE FUNCTION gen_put(g double precision, shape bigint[], index bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_put';
 CREATE FUNCTION gen_to_real(x double precision) RETURNS real LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_to_real';
 CREATE FUNCTION gen_to_real(x double precision[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_to_real';
@@ -852,6 +897,42 @@ CREATE FUNCTION gen_select(mask double precision, a double precision, b double p
 CREATE FUNCTION gen_select(mask double precision[], a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask double precision, a double precision[], b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
 CREATE FUNCTION gen_select(mask double precision[], a double precision, b double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 12 AS 'MODULE_PATHNAME', 'relgrad_gen_select';
+-- asin_slope: 1 / √(1 - x²).
+CREATE FUNCTION gen_asin_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
+CREATE FUNCTION gen_asin_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
+CREATE FUNCTION gen_asin_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 70 AS 'MODULE_PATHNAME', 'relgrad_gen_asin_slope';
+-- atan_slope: 1 / (1 + x²).
+CREATE FUNCTION gen_atan_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
+CREATE FUNCTION gen_atan_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
+CREATE FUNCTION gen_atan_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 57 AS 'MODULE_PATHNAME', 'relgrad_gen_atan_slope';
+-- bce_slope: sigmoid(z) - y, with all its digits where y is 0 or 1.
+CREATE FUNCTION gen_bce_slope(z double precision, y double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
+CREATE FUNCTION gen_bce_slope(z real[], y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
+CREATE FUNCTION gen_bce_slope(z double precision, y real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
+CREATE FUNCTION gen_bce_slope(z real[], y double precision) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
+CREATE FUNCTION gen_bce_slope(z double precision[], y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
+CREATE FUNCTION gen_bce_slope(z double precision, y double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
+CREATE FUNCTION gen_bce_slope(z double precision[], y double precision) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 134 AS 'MODULE_PATHNAME', 'relgrad_gen_bce_slope';
+-- gauss: e^(-x²).
+CREATE FUNCTION gen_gauss(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
+CREATE FUNCTION gen_gauss(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
+CREATE FUNCTION gen_gauss(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_gauss';
+-- normal_cdf: The distribution function of the standard normal distribution.
+CREATE FUNCTION gen_normal_cdf(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_cdf';
+CREATE FUNCTION gen_normal_cdf(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_cdf';
+CREATE FUNCTION gen_normal_cdf(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 262 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_cdf';
+-- normal_pdf: The density of the standard normal distribution.
+CREATE FUNCTION gen_normal_pdf(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_pdf';
+CREATE FUNCTION gen_normal_pdf(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_pdf';
+CREATE FUNCTION gen_normal_pdf(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 198 AS 'MODULE_PATHNAME', 'relgrad_gen_normal_pdf';
+-- sech2: 1 / cosh²(x).
+CREATE FUNCTION gen_sech2(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_sech2';
+CREATE FUNCTION gen_sech2(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_gen_sech2';
+CREATE FUNCTION gen_sech2(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_gen_sech2';
+-- sigmoid_slope: sigmoid(x)·sigmoid(-x).
+CREATE FUNCTION gen_sigmoid_slope(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_sigmoid_slope';
+CREATE FUNCTION gen_sigmoid_slope(x real[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_gen_sigmoid_slope';
+CREATE FUNCTION gen_sigmoid_slope(x double precision[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 121 AS 'MODULE_PATHNAME', 'relgrad_gen_sigmoid_slope';
 
 -- Aggregates. Their state is a double precision[]; see src/aggregate.c.
 CREATE FUNCTION agg_add(state double precision[], x real[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_agg_add';

@@ -231,13 +231,18 @@ const (
 func (o *overload) infer(d *kernels.Def) bool {
 	for rank := 2; rank > 0; rank-- {
 		e, err := d.Apply(o.dummies(rank)...)
-		if err != nil || d.Name == "einsum" && e.Type.Shape == nil || d.Name == "matmul" && e.Type.Shape == nil {
+		if err != nil || d.Name == "einsum" && e.Type.Shape == nil && o.chunks() || d.Name == "matmul" && e.Type.Shape == nil {
 			continue
 		}
 		o.result, o.flops = e.Type, flops(e)
 		return true
 	}
 	return false
+}
+
+// chunks reports whether there is one among the arguments.
+func (o *overload) chunks() bool {
+	return slices.ContainsFunc(o.types, func(t string) bool { return t == "real[]" || t == "double precision[]" })
 }
 
 func flops(e *kernels.Expr) float64 {

@@ -85,12 +85,24 @@ func reduce(lane string) writer {
 	}
 }
 
-// rows is a map of every lane of the last axis.
-func rows(lane string) writer {
+// rows is a map of every lane of the last axis, of two chunks of one shape where there are two.
+func rows(lane string) writer { return lanes(lane, "dims") }
+
+// lengths is rows for maps to one number, which keep the axis.
+func lengths(lane string) writer { return lanes(lane, "dims[:cardinality(dims) - 1] || 1") }
+
+func lanes(lane, dims string) writer {
 	return func(f *extension.Function) string {
-		return block([]string{chunkArg("dims", "x", f.Name), "n int := dims[cardinality(dims)]", flatArg("flat", "x")},
-			"RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad."+lane+
-				"(flat[r * n + 1:(r + 1) * n])) WITH ORDINALITY AS t(e, o)\n  ORDER BY r, o), dims);")
+		name := strings.TrimPrefix(f.Name, "gen_")
+		declare := []string{chunkArg("dims", "x", name), "n int := dims[cardinality(dims)]", flatArg("flat", "x")}
+		part, before := "flat[r * n + 1:(r + 1) * n]", ""
+		if len(f.Args) == 2 {
+			declare = append(declare, flatArg("other", "g"))
+			part += ", other[r * n + 1:(r + 1) * n]"
+			before = fmt.Sprintf("PERFORM relgrad.impl_pair(x, g, '%s');\n", name)
+		}
+		return block(declare, before+"RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad."+lane+
+			"("+part+")) WITH ORDINALITY AS t(e, o)\n  ORDER BY r, o), "+dims+");")
 	}
 }
 
@@ -107,6 +119,13 @@ func itself(before string) writer {
 
 // einsum passes each operand as a flat array with its lengths.
 func einsum(f *extension.Function) string {
+	if f.Result == number {
+		var list []string
+		for _, a := range f.Args[1:] {
+			list = append(list, a.Name)
+		}
+		return block(nil, "RETURN relgrad.impl_einsum_numbers(spec, ARRAY["+strings.Join(list, ", ")+"]);")
+	}
 	call := fmt.Sprintf("RETURN relgrad.impl_einsum(spec, %d", len(f.Args)-1)
 	for _, a := range f.Args[1:] {
 		if a.Type == chunk {

@@ -1,5 +1,7 @@
 package portable
 
+var labelInside = fail("label < 0 OR label >= cardinality(flat)", subscript, "label %s of cross_entropy is not in 0 to %s", "label", "cardinality(flat) - 1")
+
 // bodies are the other kernels by symbol.
 var bodies = map[string]writer{
 	"argmax":        fixed([]string{"dims int[] := relgrad.impl_chunk(x, 'argmax')"}, "RETURN relgrad.impl_position("+flat("x")+", 1);"),
@@ -12,15 +14,24 @@ var bodies = map[string]writer{
 	"log_softmax":   rows("impl_log_softmax"),
 	"l2_normalize":  rows("impl_l2_normalize"),
 	"layer_norm":    rows("impl_layer_norm"),
-	"dot":           fixed(nil, "PERFORM relgrad.impl_pair(a, b, 'dot');", "RETURN relgrad.impl_dot("+flat("a")+", "+flat("b")+");"),
+
+	"gen_softmax_center":       rows("impl_softmax_center"),
+	"gen_log_softmax_slope":    rows("impl_log_softmax_slope"),
+	"gen_l2_normalize_slope":   rows("impl_l2_normalize_slope"),
+	"gen_layer_norm_slope":     rows("impl_layer_norm_slope"),
+	"gen_l2_length":            lengths("impl_l2_length"),
+	"gen_layer_norm_deviation": lengths("impl_layer_norm_deviation"),
+	"gen_cross_entropy_slope": fixed([]string{chunkArg("dims", "logits", "cross_entropy"), flatArg("flat", "logits")}, labelInside,
+		"RETURN relgrad.impl_build(relgrad.impl_cross_entropy_slope(flat, label), dims);"),
+	"dot": fixed(nil, "PERFORM relgrad.impl_pair(a, b, 'dot');", "RETURN relgrad.impl_dot("+flat("a")+", "+flat("b")+");"),
 	"mse": fixed([]string{"d double precision[]"}, "PERFORM relgrad.impl_pair(a, b, 'mse');",
 		"d := ARRAY(SELECT relgrad.impl_add(x, -y) FROM unnest("+flat("a")+", "+flat("b")+") WITH ORDINALITY AS t(x, y, o) ORDER BY o);",
 		"RETURN relgrad.impl_div(relgrad.impl_dot(d, d), cardinality(d));"),
 	"sqnorm": fixed([]string{chunkArg("dims", "x", "sqnorm"), flatArg("flat", "x")}, "RETURN relgrad.impl_dot(flat, flat);"),
-	"norm":   fixed([]string{chunkArg("dims", "x", "norm"), flatArg("flat", "x")}, "RETURN sqrt(relgrad.impl_dot(flat, flat));"),
+	"norm":   fixed([]string{chunkArg("dims", "x", "norm"), flatArg("flat", "x")}, "RETURN relgrad.impl_length(flat);"),
 	"cross_entropy": fixed([]string{chunkArg("dims", "logits", "cross_entropy"), flatArg("flat", "logits")},
-		fail("label < 0 OR label >= cardinality(flat)", subscript, "label %s of cross_entropy is not in 0 to %s", "label", "cardinality(flat) - 1"),
-		"RETURN relgrad.impl_add(relgrad.impl_logsumexp(flat), -flat[label + 1]);"),
+		labelInside,
+		"RETURN relgrad.impl_add(relgrad.impl_add(relgrad.impl_largest(flat), -flat[label + 1]), relgrad.impl_others(flat));"),
 
 	"matmul": fixed([]string{chunkArg("d1", "a", "matmul"), chunkArg("d2", "b", "matmul")},
 		"RETURN relgrad.impl_einsum(relgrad.impl_matmul_spec(d1, d2), 2, "+flat("a")+", d1, "+flat("b")+", d2);"),

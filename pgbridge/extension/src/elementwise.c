@@ -4,13 +4,11 @@
 
 #include <math.h>
 
-#include "miscadmin.h"
-
 #include "cpu.h"
 
 // The operations of kernels/cpu (ref.go there lists them).
-enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, GREATER };
-enum { NEG, ABS, SQUARE, SQRT, RELU, EXP = 6, LN, TANH, SIGMOID, SILU = 11 };
+enum { ADD, SUB, MUL, DIV, MAXIMUM, MINIMUM, GREATER, BCE_SLOPE = 9 };
+enum { NEG, ABS, SQUARE, SQRT, RELU, EXP = 6, LN, TANH, SIGMOID, SILU = 11, SECH2, SIGMOID_SLOPE, GAUSS, NORMAL_PDF };
 #define NONE (-1)
 
 typedef struct Kernel {
@@ -75,11 +73,33 @@ widened(int op, int64 rows, int64 size, const RgOperand *x, const Layout *l, RgC
 		for (int64 lo = 0; lo < size; lo += BLOCK) {
 			int64 n = Min(BLOCK, size - lo);
 
+			RG_LOOK(r * size + lo);
 			load(&x[0], r * l[0].row + lo * l[0].elem, l[0].elem ? n : 1, a);
 			load(&x[1], r * l[1].row + lo * l[1].elem, l[1].elem ? n : 1, b);
 			rg_binary_f64(op, 1, n, a, 0, l[0].elem, b, 0, l[1].elem, y);
 			for (int64 i = 0; i < n; i++)
 				rg_put(out, r * size + lo + i, y[i]);
+		}
+}
+
+// in_pieces runs a binary loop, a piece of the rows or of a row at a time.
+static void
+in_pieces(int op, bool single, int64 rows, int64 size, const void *a, Layout la, const void *b, Layout lb, void *out)
+{
+	size_t w = rg_width(single);
+	int64 width = Min(size, RG_PIECE), high = Max(1, RG_PIECE / size);
+
+	for (int64 r = 0; r < rows; r += high)
+		for (int64 lo = 0; lo < size; lo += width) {
+			int64 n = Min(width, size - lo), m = Min(high, rows - r);
+			const void *p = (const char *) a + (r * la.row + lo * la.elem) * w, *q = (const char *) b + (r * lb.row + lo * lb.elem) * w;
+			void *o = (char *) out + (r * size + lo) * w;
+
+			CHECK_FOR_INTERRUPTS();
+			if (single)
+				rg_binary_f32(op, m, n, p, la.row, la.elem, q, lb.row, lb.elem, o);
+			else
+				rg_binary_f64(op, m, n, p, la.row, la.elem, q, lb.row, lb.elem, o);
 		}
 }
 
@@ -105,7 +125,7 @@ binary_loop(int op, const RgOperand *x, int ndim, const int *dims, RgChunk *out)
 		if (x[0].single || x[1].single)
 			widened(op, rows, size, x, l, out);
 		else
-			rg_binary_f64(op, rows, size, x[0].data, l[0].row, l[0].elem, x[1].data, l[1].row, l[1].elem, out->data);
+			in_pieces(op, false, rows, size, x[0].data, l[0], x[1].data, l[1], out->data);
 		return true;
 	}
 	for (int i = 0; i < 2; i++) { // a number that real holds exactly goes along as real
@@ -117,7 +137,7 @@ binary_loop(int op, const RgOperand *x, int ndim, const int *dims, RgChunk *out)
 		direct = direct && x[i].size == 1 && (double) number[i] == rg_at(&x[i], 0);
 	}
 	if (direct)
-		rg_binary_f32(op, rows, size, p[0], l[0].row, l[0].elem, p[1], l[1].row, l[1].elem, out->data);
+		in_pieces(op, true, rows, size, p[0], l[0], p[1], l[1], out->data);
 	else
 		widened(op, rows, size, x, l, out);
 	return true;
@@ -128,9 +148,15 @@ unary_loop(int op, const RgOperand *x, RgChunk *out)
 {
 	if (x->single != out->single)
 		return false;
-	if (out->single)
-		return rg_unary_f32(op, out->size, x->data, out->data) != 0;
-	return rg_unary_f64(op, out->size, x->data, out->data) != 0;
+	for (int64 lo = 0; lo < out->size; lo += RG_PIECE) {
+		int64 n = Min(RG_PIECE, out->size - lo);
+
+		CHECK_FOR_INTERRUPTS();
+		if (!(out->single ? rg_unary_f32(op, n, (const float *) x->data + lo, (float *) out->data + lo)
+						  : rg_unary_f64(op, n, (const double *) x->data + lo, (double *) out->data + lo)))
+			return false;
+	}
+	return true;
 }
 
 // each computes every element by the reference code, for all forms of broadcasting.
@@ -154,8 +180,7 @@ each(const Kernel *k, const RgOperand *x, int n, int ndim, const int *dims, RgCh
 		for (int i = 0; i < n; i++)
 			v[i] = rg_at(&x[i], off[i]);
 		rg_put(out, o, k->of(v));
-		if ((o & 0xFFFF) == 0)
-			CHECK_FOR_INTERRUPTS();
+		RG_LOOK(o);
 		for (int d = ndim - 1; d >= 0; d--) {
 			bool more = ++idx[d] < dims[d];
 
@@ -262,6 +287,61 @@ huber(double x, double delta)
 	return a > delta ? delta * (a - delta / 2) : x * x / 2;
 }
 
+// slope is the derivative of sigmoid.
+static inline double
+slope(double x)
+{
+	double e = exp(-fabs(x));
+
+	return e / (1 + e) / (1 + e);
+}
+
+static inline double
+bce(double z, double y)
+{
+	return z > 0 ? z * (1 - y) + log1p(exp(-z)) : log1p(exp(z)) - z * y;
+}
+
+// bce_slope is sigmoid(z) - y, in factors that are exact where y is 0 or 1.
+static inline double
+bce_slope(double z, double y)
+{
+	double e = exp(-fabs(z));
+
+	return (z < 0 ? (1 - y) * e - y : 1 - y - y * e) / (1 + e);
+}
+
+// bell is e^(-c·x²), c = 1 or 0.5, with the square in two parts, of which that of the upper half of its bits is exact.
+static inline double
+bell(double x, double c)
+{
+	double hi;
+	uint64 half;
+
+	x = fabs(x) > 64 ? 64 : fabs(x);
+	memcpy(&half, &x, sizeof half);
+	half &= ~(((uint64) 1 << 27) - 1);
+	memcpy(&hi, &half, sizeof half);
+	return exp(-c * hi * hi) * exp(-c * (x - hi) * (x + hi));
+}
+
+// normal_cdf is erfc(-x/√2) / 2 with the quotient in two parts.
+static inline double
+normal_cdf(double x)
+{
+	double z = -x * M_SQRT1_2, low = fma(-x, M_SQRT1_2, -z) + x * 4.833646656726457e-17, y = erfc(z) / 2;
+
+	return fabs(x) < 40 ? y - bell(z, 1) * low * (0.5 * M_2_SQRTPI) : y;
+}
+
+static inline double
+atan_slope(double x)
+{
+	double q = fabs(x) > 1 ? 1 / x : x;
+
+	return (fabs(x) > 1 ? q * q : 1) / (1 + q * q);
+}
+
 OPERATOR(chunk_add, "+", ADD, x + y)
 OPERATOR(chunk_sub, "-", SUB, x - y)
 OPERATOR(chunk_mul, "*", MUL, x *y)
@@ -288,8 +368,11 @@ MAP(asin, asin(x))
 MAP(acos, acos(x))
 MAP(atan, atan(x))
 MAP(erf, erf(x))
+MAP(erfc, erfc(x))
+MAP(log1p, log1p(x))
+MAP(expm1, expm1(x))
 MAP(elu, x > 0 ? x : expm1(x))
-MAP(gelu, 0.5 * x * erfc(-x * M_SQRT1_2))
+MAP(gelu, x *normal_cdf(x))
 MAP(softplus, larger(x, 0) + log1p(exp(-fabs(x))))
 MAP(softsign, isinf(x) ? copysign(1, x) : x / (1 + fabs(x)))
 MAP(sign, x > 0 ? 1 : x < 0 ? -1 : x)
@@ -297,10 +380,21 @@ MAP(sign, x > 0 ? 1 : x < 0 ? -1 : x)
 KERNEL(gen_eq_mask, "eq_mask", NULL, NONE, NONE, 0, x == y)
 KERNEL(gen_select, "select", NULL, NONE, NONE, 0, x != 0 ? y : z)
 
+// Derivatives, which only generated SQL calls.
+#define SLOPE(NAME, TEXT, UNARY, BINARY, E) KERNEL(NAME, TEXT, NULL, UNARY, BINARY, 0, E)
+SLOPE(gen_sech2, "sech2", SECH2, NONE, 4 * slope(2 * x))
+SLOPE(gen_sigmoid_slope, "sigmoid_slope", SIGMOID_SLOPE, NONE, slope(x))
+SLOPE(gen_asin_slope, "asin_slope", NONE, NONE, 1 / sqrt((1 - x) * (1 + x)))
+SLOPE(gen_atan_slope, "atan_slope", NONE, NONE, atan_slope(x))
+SLOPE(gen_gauss, "gauss", GAUSS, NONE, bell(x, 1))
+SLOPE(gen_normal_pdf, "normal_pdf", NORMAL_PDF, NONE, bell(x, 0.5) * 0.3989422804014327)
+SLOPE(gen_normal_cdf, "normal_cdf", NONE, NONE, normal_cdf(x))
+SLOPE(gen_bce_slope, "bce_slope", NONE, BCE_SLOPE, bce_slope(x, y))
+
 ZIP_LOOP(maximum, MAXIMUM, larger(x, y))
 ZIP_LOOP(minimum, MINIMUM, smaller(x, y))
 ZIP_LOOP(greater, GREATER, x > y)
-MAP(bce_with_logits, larger(x, 0) - x * y + log1p(exp(-fabs(x))))
+MAP(bce_with_logits, bce(x, y))
 MAP(huber, huber(x, y))
 MAP(clip, smaller(larger(x, y), z))
 KERNEL(leaky_relu, "leaky_relu", NULL, NONE, NONE, 0.01, x > 0 ? x : y * x)

@@ -4,8 +4,7 @@
 #include <math.h>
 
 #include "cpu.h"
-
-#define LAYER_NORM_EPS 1e-5 // as kernels/layer_norm.go
+#include "lane.h"
 
 // PAIRS sums E over the elements a of x and b of y, in eight chains, so that the loop becomes vectors.
 #define PAIRS(T, E)                                     \
@@ -25,7 +24,7 @@
 #define CHAINS_SUM (((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7])))
 
 static double
-dot(bool single, int64 n, const void *x, const void *y)
+dot_piece(bool single, int64 n, const void *x, const void *y)
 {
 	double s[8] = {0};
 
@@ -37,7 +36,7 @@ dot(bool single, int64 n, const void *x, const void *y)
 }
 
 static double
-square_distance(bool single, int64 n, const void *x, const void *y)
+distance_piece(bool single, int64 n, const void *x, const void *y)
 {
 	double s[8] = {0};
 
@@ -48,30 +47,57 @@ square_distance(bool single, int64 n, const void *x, const void *y)
 	return CHAINS_SUM;
 }
 
+// pieces sums a sum over two chunks piece by piece, so that a cancel request is seen.
+static double
+pieces(double (*piece)(bool, int64, const void *, const void *), bool single, int64 n, const void *x, const void *y)
+{
+	double s = 0;
+	size_t w = rg_width(single);
+
+	for (int64 lo = 0; lo < n; lo += RG_PIECE) {
+		CHECK_FOR_INTERRUPTS();
+		s += piece(single, Min(RG_PIECE, n - lo), (const char *) x + lo * w, (const char *) y + lo * w);
+	}
+	return s;
+}
+
+static double
+dot(bool single, int64 n, const void *x, const void *y)
+{
+	return pieces(dot_piece, single, n, x, y);
+}
+
+static double
+square_distance(bool single, int64 n, const void *x, const void *y)
+{
+	return pieces(distance_piece, single, n, x, y);
+}
+
 // add_rows adds rows rows of size elements to acc.
 static void
 add_rows(bool single, int64 rows, int64 size, const void *x, double *acc)
 {
-	if (single)
-		rg_add_rows_f32(rows, size, x, acc);
-	else
-		rg_add_rows_f64(rows, size, x, acc);
-}
+	size_t w = rg_width(single);
+	int64 width = Min(size, RG_PIECE), high = Max(1, RG_PIECE / size);
 
-static void
-pair(FunctionCallInfo fcinfo, const char *kernel, RgOperand *x)
-{
-	rg_operands(fcinfo, kernel, 2, x);
-	if (!rg_same_shape(&x[0], &x[1]))
-		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
-						errmsg("different shapes %s and %s in %s", rg_shape(x[0].ndim, x[0].dims), rg_shape(x[1].ndim, x[1].dims), kernel)));
+	for (int64 r = 0; r < rows; r += high)
+		for (int64 lo = 0; lo < size; lo += width) {
+			const void *from = (const char *) x + (r * size + lo) * w;
+			int64 n = Min(width, size - lo), m = Min(high, rows - r);
+
+			CHECK_FOR_INTERRUPTS();
+			if (single)
+				rg_add_rows_f32(m, n, from, acc + lo);
+			else
+				rg_add_rows_f64(m, n, from, acc + lo);
+		}
 }
 
 RG_FUNCTION(dot)
 {
 	RgOperand x[2];
 
-	pair(fcinfo, "dot", x);
+	rg_pair(fcinfo, "dot", x);
 	PG_RETURN_FLOAT8(dot(x[0].single, x[0].size, x[0].data, x[1].data));
 }
 
@@ -79,7 +105,7 @@ RG_FUNCTION(mse)
 {
 	RgOperand x[2];
 
-	pair(fcinfo, "mse", x);
+	rg_pair(fcinfo, "mse", x);
 	PG_RETURN_FLOAT8(square_distance(x[0].single, x[0].size, x[0].data, x[1].data) / x[0].size);
 }
 
@@ -94,31 +120,24 @@ RG_FUNCTION(sqnorm)
 RG_FUNCTION(norm)
 {
 	RgOperand x;
+	double s;
 
 	rg_operand(fcinfo, 0, "norm", &x);
-	PG_RETURN_FLOAT8(sqrt(dot(x.single, x.size, x.data, x.data)));
+	s = dot(x.single, x.size, x.data, x.data);
+	if (!x.single && !(s > 1e-270 && s < 1e300)) // squares of real stay in range
+		PG_RETURN_FLOAT8(rg_scaled_length(x.size, x.data));
+	PG_RETURN_FLOAT8(sqrt(s));
 }
 
 // A reduction of one lane of n elements to a number.
 typedef double (*Lane)(int64 n, const double *x);
 
 static double
-largest(int64 n, const double *x)
-{
-	double m = x[0];
-
-	for (int64 i = 1; i < n; i++)
-		m = m > x[i] || m != m ? m : x[i];
-	return m;
-}
-
-static double
 log_sum_exp(int64 n, const double *x)
 {
-	double out;
+	double more, m = rg_log_sum_exp_parts(n, x, &more);
 
-	rg_logsumexp_f64(1, n, x, &out);
-	return out;
+	return m + more;
 }
 
 static double
@@ -126,7 +145,7 @@ sum(int64 n, const double *x)
 {
 	double s = 0;
 
-	rg_add_rows_f64(n, 1, x, &s);
+	add_rows(false, n, 1, x, &s);
 	return s;
 }
 
@@ -134,17 +153,6 @@ static double
 mean(int64 n, const double *x)
 {
 	return sum(n, x) / n;
-}
-
-// in_double gives x's elements from from on, stride apart, in double precision; buf has room for them.
-static const double *
-in_double(const RgOperand *x, int64 from, int64 stride, int64 n, double *buf)
-{
-	if (!x->single && stride == 1)
-		return (const double *) x->data + from;
-	for (int64 i = 0; i < n; i++)
-		buf[i] = rg_at(x, from + i * stride);
-	return buf;
 }
 
 // reduce applies a reduction to all elements, or along the axis that a second argument names.
@@ -160,7 +168,7 @@ reduce(FunctionCallInfo fcinfo, const char *kernel, Lane lane)
 	rg_operand(fcinfo, 0, kernel, &x);
 	if (PG_NARGS() == 1) {
 		buf = x.single ? palloc_extended(x.size * sizeof(double), MCXT_ALLOC_HUGE) : NULL;
-		PG_RETURN_FLOAT8(lane(x.size, in_double(&x, 0, 1, x.size, buf)));
+		PG_RETURN_FLOAT8(lane(x.size, rg_in_double(&x, 0, 1, x.size, buf)));
 	}
 	axis = rg_axis_arg(fcinfo, 1, kernel, &x);
 	memcpy(dims, x.dims, x.ndim * sizeof(int));
@@ -169,8 +177,10 @@ reduce(FunctionCallInfo fcinfo, const char *kernel, Lane lane)
 	dims[axis] = 1;
 	out = rg_new_chunk(kernel, x.single, x.ndim, dims);
 	buf = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
-	for (int64 i = 0; i < out.size; i++)
-		rg_put(&out, i, lane(n, in_double(&x, i / inner * inner * n + i % inner, inner, n, buf)));
+	for (int64 i = 0; i < out.size; i++) {
+		RG_LOOK(i);
+		rg_put(&out, i, lane(n, rg_in_double(&x, i / inner * inner * n + i % inner, inner, n, buf)));
+	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
@@ -203,8 +213,10 @@ reduce_sum(FunctionCallInfo fcinfo, const char *kernel, Lane lane, bool average)
 	for (int64 o = 0; o < out.size; o += inner) {
 		memset(acc, 0, inner * sizeof(double));
 		add_rows(x.single, n, inner, (const char *) x.data + o * n * rg_width(x.single), acc);
-		for (int64 i = 0; i < inner; i++)
+		for (int64 i = 0; i < inner; i++) {
+			RG_LOOK(i);
 			rg_put(&out, o + i, average ? acc[i] / n : acc[i]);
+		}
 	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
@@ -221,7 +233,7 @@ RG_FUNCTION(mean_elements)
 
 RG_FUNCTION(max_elements)
 {
-	return reduce(fcinfo, "max_elements", largest);
+	return reduce(fcinfo, "max_elements", rg_largest);
 }
 
 RG_FUNCTION(logsumexp)
@@ -241,6 +253,7 @@ position(FunctionCallInfo fcinfo, const char *kernel, double sign)
 	for (int64 i = 0; i < x.size; i++) {
 		double v = rg_at(&x, i);
 
+		RG_LOOK(i);
 		if (v != v)
 			PG_RETURN_INT64(i);
 		if (sign * v > sign * rg_at(&x, best))
@@ -263,7 +276,7 @@ RG_FUNCTION(cross_entropy)
 {
 	RgOperand z;
 	int64 label = PG_GETARG_INT64(1);
-	double *buf;
+	double *buf, m, more;
 
 	rg_operand(fcinfo, 0, "cross_entropy", &z);
 	if (z.ndim != 1)
@@ -272,85 +285,6 @@ RG_FUNCTION(cross_entropy)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 						errmsg("label %lld of cross_entropy is not in 0 to %lld", (long long) label, (long long) z.size - 1)));
 	buf = z.single ? palloc_extended(z.size * sizeof(double), MCXT_ALLOC_HUGE) : NULL;
-	PG_RETURN_FLOAT8(log_sum_exp(z.size, in_double(&z, 0, 1, z.size, buf)) - rg_at(&z, label));
-}
-
-// A map of one lane of n elements to another.
-typedef void (*Row)(int64 n, const double *x, double *out);
-
-// rows applies a map to every lane of the last axis.
-static Datum
-rows(FunctionCallInfo fcinfo, const char *kernel, Row row)
-{
-	RgOperand x;
-	RgChunk out;
-	int64 n;
-	double *in, *res;
-
-	rg_operand(fcinfo, 0, kernel, &x);
-	out = rg_new_chunk(kernel, x.single, x.ndim, x.dims);
-	n = x.dims[x.ndim - 1];
-	in = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
-	res = palloc_extended(n * sizeof(double), MCXT_ALLOC_HUGE);
-	for (int64 o = 0; o < x.size; o += n) {
-		row(n, in_double(&x, o, 1, n, in), res);
-		for (int64 i = 0; i < n; i++)
-			rg_put(&out, o + i, res[i]);
-	}
-	PG_RETURN_ARRAYTYPE_P(out.array);
-}
-
-static void
-softmax_row(int64 n, const double *x, double *out)
-{
-	rg_softmax_f64(1, n, x, 1, out);
-}
-
-static void
-log_softmax_row(int64 n, const double *x, double *out)
-{
-	double l = log_sum_exp(n, x);
-
-	for (int64 i = 0; i < n; i++)
-		out[i] = x[i] - l;
-}
-
-static void
-l2_normalize_row(int64 n, const double *x, double *out)
-{
-	double length = sqrt(dot(false, n, x, x));
-
-	for (int64 i = 0; i < n; i++)
-		out[i] = length == 0 ? 0 : x[i] / length;
-}
-
-static void
-layer_norm_row(int64 n, const double *x, double *out)
-{
-	double m = mean(n, x), variance = 0;
-
-	for (int64 i = 0; i < n; i++)
-		variance += (x[i] - m) * (x[i] - m);
-	for (int64 i = 0; i < n; i++)
-		out[i] = (x[i] - m) / sqrt(variance / n + LAYER_NORM_EPS);
-}
-
-RG_FUNCTION(softmax)
-{
-	return rows(fcinfo, "softmax", softmax_row);
-}
-
-RG_FUNCTION(log_softmax)
-{
-	return rows(fcinfo, "log_softmax", log_softmax_row);
-}
-
-RG_FUNCTION(l2_normalize)
-{
-	return rows(fcinfo, "l2_normalize", l2_normalize_row);
-}
-
-RG_FUNCTION(layer_norm)
-{
-	return rows(fcinfo, "layer_norm", layer_norm_row);
+	m = rg_log_sum_exp_parts(z.size, rg_in_double(&z, 0, 1, z.size, buf), &more);
+	PG_RETURN_FLOAT8(m - rg_at(&z, label) + more);
 }

@@ -1,0 +1,103 @@
+package digits
+
+import (
+	"context"
+	"sort"
+	"testing"
+
+	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/internal/memdb"
+	"github.com/relgrad/relgrad/internal/pgrun"
+	"github.com/relgrad/relgrad/internal/sqlrun"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/ra/interp"
+)
+
+// reference computes by the kernels' reference code.
+func reference(c *Case) ([][][]float64, error) {
+	var out [][][]float64
+	for _, row := range c.Rows {
+		var list [][]float64
+		for _, e := range c.Exprs {
+			v, err := e.Eval(&kernels.Env{}, func(col kernels.Col) kernels.Value { return row[col.ID-1] })
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v.Floats())
+		}
+		out = append(out, list)
+	}
+	return out, nil
+}
+
+// execute computes by the executor's loops, in C where they are.
+func execute(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error) {
+	p, err := executor.Compile(ctx, plan, db, executor.Options{Workers: 2, Env: *env})
+	if err != nil {
+		return nil, err
+	}
+	defer p.Close()
+	if err := p.Run(ctx, *env); err != nil {
+		return nil, err
+	}
+	cols, err := p.Result(0)
+	if err != nil {
+		return nil, err
+	}
+	rows := make([]interp.Row, cols[0].N)
+	for i := range rows {
+		for _, v := range cols {
+			rows[i] = append(rows[i], v.Value(i))
+		}
+	}
+	return [][]interp.Row{rows}, nil
+}
+
+// check reports every expression of every kernel that is over its bound.
+func check(t *testing.T, run Runner, slack float64, kinds ...kernels.Kind) {
+	t.Helper()
+	wrong, worst, err := Check(kinds, slack, run)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range wrong {
+		t.Error(w)
+	}
+	names := make([]string, 0, len(worst))
+	for n := range worst {
+		names = append(names, n)
+	}
+	sort.Strings(names)
+	for _, n := range names {
+		t.Logf("%s %.2f", n, worst[n])
+	}
+}
+
+func TestReference(t *testing.T) { check(t, reference, 1, kernels.Float64) }
+
+func TestExecutor(t *testing.T) { check(t, On(execute), 1, kernels.Float64, kernels.Float32) }
+
+func TestSQLite(t *testing.T) {
+	e, err := sqlrun.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.Close()
+	check(t, On(e.Run), 1, kernels.Float64)
+}
+
+func TestPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	check(t, On(pgrun.New(t).Run), 1, kernels.Float64)
+}
+
+// TestPortable has a wider bound: PL/pgSQL has no fused product, and Kahan's corrections round once more.
+func TestPortable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	check(t, On(pgrun.NewPortable(t).Run), 4, kernels.Float64)
+}
