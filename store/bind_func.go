@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // call binds a function call: a window or aggregate function, a function of Postgres, a kernel, or a
@@ -412,7 +413,7 @@ func kernelResult(d *kernels.Def, sig string, args []val) (Type, bool) {
 	}
 	chunks := strings.Count(sig, "F") + strings.Count(sig, "D")
 	t, ok := Type{}, false
-	for n, total := 0, power(4, chunks); n < total && !(ok && t.Array); n++ {
+	for n, total := 0, power(tensor.MaxRank, chunks); n < total && !(ok && t.Array); n++ {
 		if u, err := dummyCall(d, sig, args, n); err == nil && (!ok || u.Array) {
 			t, ok = u, true
 		}
@@ -439,14 +440,17 @@ func power(b, n int) int {
 	return p
 }
 
-// dummyCall tries the ranks that n encodes in base 4.
+// dummyRanks are tried in this order.
+var dummyRanks = [tensor.MaxRank]int{2, 1, 3, 4, 5, 6}
+
+// dummyCall tries the ranks that n encodes, in base MaxRank.
 func dummyCall(d *kernels.Def, sig string, args []val, n int) (Type, error) {
 	list := make([]*kernels.Expr, len(sig))
 	for i := range len(sig) {
 		switch sig[i] {
 		case 'F', 'D':
-			shape := []int{2, 2, 2, 2}[:[]int{2, 1, 3, 4}[n%4]]
-			n /= 4
+			shape := []int{2, 2, 2, 2, 2, 2}[:dummyRanks[n%tensor.MaxRank]]
+			n /= tensor.MaxRank
 			k := kernels.Float64
 			if sig[i] == 'F' {
 				k = kernels.Float32
