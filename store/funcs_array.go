@@ -247,6 +247,10 @@ func isNumberList(b []byte) bool { return bytes.IndexByte(b, '"') < 0 }
 // ('e'). NULL arrays count as empty.
 func arrayCat(a []lite.Cell, r lite.Result) error {
 	t, kinds := typeByName(a[0].String()), a[1].Bytes()
+	if n := len(a[2].Bytes()) + len(a[3].Bytes()); n > maxState {
+		return sqlerr.New(sqlerr.ProgramLimit, "an array of %d MiB and one of %d MiB are too large to be put together: %d MiB are possible",
+			len(a[2].Bytes())>>20, len(a[3].Bytes())>>20, maxState>>20)
+	}
 	var part [2][]any
 	for i := range part {
 		c := &a[2+i]
@@ -416,6 +420,7 @@ func arrayToString(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
+// arrayFill is rg_array_fill(type, x, lengths). What is too large is refused before there is memory for it.
 func arrayFill(a []lite.Cell, r lite.Result) error {
 	t := typeByName(a[0].String())
 	x, err := fromCell(&a[1], t.elem())
@@ -426,12 +431,33 @@ func arrayFill(a []lite.Cell, r lite.Result) error {
 	if err != nil {
 		return err
 	}
-	for i := len(d.([]any)) - 1; i >= 0; i-- {
-		n, ok := d.([]any)[i].(int64)
-		if !ok || n < 0 || n > 1<<24 {
+	lengths, size, most := make(tensor.Shape, len(d.([]any))), int64(1), int64(maxState/boxed)
+	if t.isChunk() {
+		most = maxVector
+	}
+	for i, l := range d.([]any) {
+		n, ok := l.(int64)
+		if !ok || n < 0 {
 			return sqlerr.New(sqlerr.InvalidParameter, "array size out of range")
 		}
-		list := make([]any, n)
+		if n > most/max(size, 1) {
+			return sqlerr.New(sqlerr.ProgramLimit, "array_fill would make an array of more than %d elements", most)
+		}
+		lengths[i], size = int(n), size*n
+	}
+	if f, ok := x.(float64); ok && t.isChunk() && size > 0 && len(lengths) > 0 && len(lengths) <= tensor.MaxRank {
+		data, dtype := make([]float64, size), tensor.Float64
+		for i := range data {
+			data[i] = f
+		}
+		if t.Name == "real" {
+			dtype = tensor.Float32
+		}
+		giveChunk(r, dtype, lengths, data)
+		return nil
+	}
+	for i := len(lengths) - 1; i >= 0; i-- {
+		list := make([]any, lengths[i])
 		for k := range list {
 			list[k] = x
 		}
