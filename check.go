@@ -64,8 +64,14 @@ func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions)
 		env.Step = *o.Step
 	}
 	x, err := c.run(ctx, env)
+	if err == nil {
+		err = db.finite(ctx, c, x, env)
+	}
+	if err == nil {
+		_, err = db.gradientOf(ctx, c, 0, env)
+	}
 	if err != nil {
-		return nil, err
+		return nil, about(err, "loss", 0)
 	}
 	r.forward, r.with = true, c.prog
 	f, err := db.compile(ctx, r)
@@ -135,6 +141,10 @@ func (c *compiled) sampled(ctx context.Context, db *Engine, f *compiled, samples
 			return nil, 0, err
 		}
 		row, at := d.element/p.Size, d.element%p.Size
+		if x := p.F64[d.element]; math.IsNaN(x) || math.IsInf(x, 0) { // no difference has a width there
+			return nil, 0, about(sqlerr.New(sqlerr.NumericOutOfRange, "parameter %s.%s holds %s, key %s", t.Name, t.Cols[d.col].Name, train.Number(x), l.key(row)).
+				WithHint("Central differences need finite parameters."), "param", 0)
+		}
 		s := sample{CheckRow: CheckRow{Key: l.key(row), Column: t.Cols[d.col].Name, Element: int64(at) + 1}, at: &p.F64[d.element]}
 		if i, ok := gradRow[int32(row)]; ok {
 			s.Analytic = c.prog.Grad(1, c.gradColumn(0, d.col)).F64[i*p.Size+at]
@@ -224,7 +234,7 @@ func (c *compiled) central(ctx context.Context, env kernels.Env, at *float64, lo
 		return (y[0] - y[1]) / (2 * h), nil
 	}
 	best, gap := 0.0, math.Inf(1)
-	for h := 1e-4 * math.Max(1, math.Abs(x)); h > 1e-8; h /= 10 {
+	for h := 1e-4 * math.Max(1, math.Abs(x)); h > 1e-8*math.Max(1, math.Abs(x)); h /= 10 {
 		wide, err := diff(h)
 		if err != nil {
 			return 0, err

@@ -10,14 +10,19 @@ import (
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
 
 // Explain says where a step's loss stops being finite, with the run's parameters; "" where that cannot be found.
 func (r *run) Explain(ctx context.Context, step int64) string {
-	return r.db.firstNotFinite(ctx, r.c, kernels.Env{Seed: r.config.Seed, Step: step}, r.copyParams)
+	return r.db.firstNotFinite(ctx, r.c, r.c.res.RA, kernels.Env{Seed: r.config.Seed, Step: step}, r.copyParams)
 }
+
+// guardHint is what helps most where a loss or a gradient is not finite.
+const guardHint = "A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END."
 
 // finite refuses a loss that is infinite or no number: its gradient would mean nothing.
 func (db *Engine) finite(ctx context.Context, c *compiled, x float64, env kernels.Env) error {
@@ -25,18 +30,71 @@ func (db *Engine) finite(ctx context.Context, c *compiled, x float64, env kernel
 		return nil
 	}
 	e := sqlerr.New(sqlerr.NumericOutOfRange, "the loss is %s", train.Number(x)).
-		WithHint("A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END.")
-	if where := db.firstNotFinite(ctx, c, env, func(*executor.Program) {}); where != "" {
+		WithHint(guardHint)
+	if where := db.firstNotFinite(ctx, c, c.res.RA, env, func(*executor.Program) {}); where != "" {
 		e = e.WithDetail("%s", where)
 	}
 	return e
 }
 
-// firstNotFinite says which relation of the loss, as it is written, holds the first value that is not finite, and
-// in which row; "" where that cannot be found. It computes every intermediate relation, once; fill sets parameters
-// that are not the store's.
-func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, env kernels.Env, fill func(*executor.Program)) string {
-	plan, live := &ra.Plan{}, liveColumns(c.res.RA)
+// finiteGradient refuses a gradient of parameter i, rows as its table has them, with an element that is infinite or no number.
+func (db *Engine) finiteGradient(ctx context.Context, c *compiled, i int, r *store.Relation, env kernels.Env) error {
+	t := c.tables[i]
+	for k, v := range r.Cols {
+		if !v.Type.IsFloat() || !slices.ContainsFunc(c.cols[i], func(col int) bool { return t.Cols[col].Name == r.Names[k] }) {
+			continue
+		}
+		row := firstBadRow(v)
+		if row < 0 {
+			continue
+		}
+		var key []string
+		for _, at := range t.Key {
+			for j, name := range r.Names {
+				if at >= 0 && t.Cols[at].Name == name {
+					key = append(key, fmt.Sprintf("%s = %s", name, r.Cols[j].Value(row)))
+				}
+			}
+		}
+		x, _ := badElement(v, row)
+		e := sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s, parameter %s.%s%s", train.Number(x), t.Name, r.Names[k], keyText(key)).WithHint(guardHint)
+		if where := db.firstNotFinite(ctx, c, c.res.Plan, env, func(*executor.Program) {}); where != "" {
+			e = e.WithDetail("%s", where)
+		}
+		return about(e, "loss", 0)
+	}
+	return nil
+}
+
+// keyText says which row has these parts of its key.
+func keyText(key []string) string {
+	if len(key) == 0 {
+		return ""
+	}
+	return ", key (" + strings.Join(key, ", ") + ")"
+}
+
+// firstBadRow is the first row with an element that is not finite, -1 where there is none.
+func firstBadRow(v *ra.Vector) int {
+	if v.F64 != nil && cpu.Finite(v.F64) || v.F32 != nil && cpu.Finite(v.F32) {
+		return -1
+	}
+	for row := range v.N {
+		if v.IsNull(row) {
+			continue
+		}
+		if _, finite := badElement(v, row); !finite {
+			return row
+		}
+	}
+	return -1
+}
+
+// firstNotFinite says which relation of a plan, of the loss as it is written or of a gradient too, holds the first value that is
+// not finite, in which row, and which kernel made it; "" where that cannot be found. It computes every intermediate relation, once;
+// fill sets parameters that are not the store's.
+func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, of *ra.Plan, env kernels.Env, fill func(*executor.Program)) string {
+	plan, live := &ra.Plan{}, liveColumns(of)
 	ra.Walk(func(n *ra.Node) {
 		root := ra.Root{Name: "intermediate", Node: n, Cols: slices.Clone(n.Key)}
 		for _, c := range n.Cols {
@@ -47,32 +105,100 @@ func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, env kernels.E
 		if len(root.Cols) > len(n.Key) {
 			plan.Roots = append(plan.Roots, root)
 		}
-	}, c.res.RA.Nodes()...)
-	o := db.options(c.prog)
-	o.Env, o.Spills = env, nil
-	p, err := executor.Compile(ctx, plan, db.cat, o)
-	if err != nil {
-		return "" // larger than the loss itself, perhaps; the message stands without it
-	}
-	defer p.Close()
-	fill(p)
-	if p.Run(ctx, env) != nil {
-		return ""
-	}
-	for i, root := range plan.Roots {
-		cols, err := p.Result(i)
-		if err != nil {
-			return ""
+	}, of.Nodes()...)
+	results := db.computed(ctx, c, plan, env, fill)
+	for i, cols := range results {
+		bad := firstBad(plan.Roots[i], cols)
+		if bad == nil {
+			continue
 		}
-		if where := firstBad(root, cols); where != "" {
-			return where
+		if by := db.madeBy(ctx, c, bad, env, fill); by != "" {
+			return bad.text + ", made by " + by + "."
 		}
+		return bad.text + "."
 	}
 	return ""
 }
 
-// firstBad describes the first value of a relation that is not finite.
-func firstBad(root ra.Root, cols []*ra.Vector) string {
+// computed runs a plan by itself; nil where that fails: it is larger than the loss itself, perhaps, and the message stands without it.
+func (db *Engine) computed(ctx context.Context, c *compiled, plan *ra.Plan, env kernels.Env, fill func(*executor.Program)) [][]*ra.Vector {
+	o := db.options(c.prog)
+	o.Env, o.Spills = env, nil
+	p, err := executor.Compile(ctx, plan, db.cat, o)
+	if err != nil {
+		return nil
+	}
+	defer p.Close()
+	fill(p)
+	if p.Run(ctx, env) != nil {
+		return nil
+	}
+	var out [][]*ra.Vector
+	for i := range plan.Roots {
+		cols, err := p.Result(i)
+		if err != nil {
+			return nil
+		}
+		out = append(out, cols)
+	}
+	return out
+}
+
+// madeBy names the kernel that made a value that is not finite from values that are: it computes all parts of the column's expression.
+func (db *Engine) madeBy(ctx context.Context, c *compiled, bad *notFinite, env kernels.Env, fill func(*executor.Program)) string {
+	n := bad.node
+	at := n.Index(bad.col)
+	if n.Op == ra.Aggregate {
+		if i := at - len(n.Group); i >= 0 {
+			return n.Aggs[i].Fn.String()
+		}
+	}
+	if n.Op != ra.Select && n.Op != ra.Join || n.Out[at].Def == nil {
+		return ""
+	}
+	with := *n
+	with.Cols, with.Out = slices.Clone(n.Cols), slices.Clone(n.Out)
+	root, column := ra.Root{Name: "parts", Node: &with, Cols: slices.Clone(n.Key)}, map[*kernels.Expr]int{}
+	n.Out[at].Any(func(e *kernels.Expr) bool {
+		if _, seen := column[e]; !seen && e.Type.IsFloat() && !e.IsConst() {
+			id := partColumn + ra.ColumnID(len(column))
+			column[e] = len(root.Cols)
+			with.Cols, with.Out = append(with.Cols, ra.Column{ID: id, Name: "part", Type: e.Type}), append(with.Out, e)
+			root.Cols = append(root.Cols, id)
+		}
+		return false
+	})
+	results := db.computed(ctx, c, &ra.Plan{Roots: []ra.Root{root}}, env, fill)
+	if results == nil || len(results[0]) < len(root.Cols) || bad.row >= results[0][column[n.Out[at]]].N {
+		return ""
+	}
+	e := n.Out[at]
+	for next := e; next != nil; { // down to the first whose arguments are finite
+		e, next = next, nil
+		for _, a := range e.Args {
+			if k, ok := column[a]; ok && a.Def != nil && !results[0][k].IsNull(bad.row) {
+				if _, finite := badElement(results[0][k], bad.row); !finite && next == nil {
+					next = a
+				}
+			}
+		}
+	}
+	return e.Def.Name
+}
+
+// partColumn is the first of columns that no plan has.
+const partColumn ra.ColumnID = 1 << 30
+
+// notFinite is a value of a relation that is not.
+type notFinite struct {
+	node *ra.Node
+	col  ra.ColumnID
+	row  int
+	text string
+}
+
+// firstBad describes the first value of a relation that is not finite; nil where all are.
+func firstBad(root ra.Root, cols []*ra.Vector) *notFinite {
 	n, keys := root.Node, len(root.Node.Key)
 	for i, v := range cols[keys:] {
 		for row := range v.N {
@@ -88,22 +214,19 @@ func firstBad(root ra.Root, cols []*ra.Vector) string {
 			for k, id := range n.Key {
 				key = append(key, fmt.Sprintf("%s = %s", n.Col(id).Name, cols[k].Value(row)))
 			}
-			col := n.Col(root.Cols[keys+i]).Name
-			where := ""
-			if len(key) > 0 {
-				where = ", key (" + strings.Join(key, ", ") + ")"
-			}
+			id := root.Cols[keys+i]
+			col, where := n.Col(id).Name, keyText(key)
 			if n.Op == ra.Scan {
-				return fmt.Sprintf("Table %s holds %s in column %q%s.", n.Table.Name, bad, col, where)
+				return &notFinite{n, id, row, fmt.Sprintf("Table %s holds %s in column %q%s", n.Table.Name, bad, col, where)}
 			}
 			in := fmt.Sprintf("column %q of the %s", col, called[n.Op])
 			if slices.Contains(aggregates, col) && n.Op != ra.Aggregate {
 				in = "the argument of " + col
 			}
-			return fmt.Sprintf("The first value that is not is %s in %s over %s%s.", bad, in, tablesOf(n), where)
+			return &notFinite{n, id, row, fmt.Sprintf("The first value that is not is %s in %s over %s%s", bad, in, tablesOf(n), where)}
 		}
 	}
-	return ""
+	return nil
 }
 
 // aggregates name the columns that hold their arguments.

@@ -111,7 +111,24 @@ func (db *Engine) executed(ctx context.Context, r request, step *int64, seed int
 	if _, err := db.once(ctx, c, step, seed); err != nil {
 		return nil, err
 	}
-	return c.relation(0)
+	return db.gradientOf(ctx, c, 0, stepEnv(step, seed))
+}
+
+// gradientOf is the gradient of parameter i that the executor has computed, refused where it is not finite.
+func (db *Engine) gradientOf(ctx context.Context, c *compiled, i int, env kernels.Env) (*store.Relation, error) {
+	r, err := c.relation(i)
+	if err == nil {
+		err = db.finiteGradient(ctx, c, i, r, env)
+	}
+	return r, err
+}
+
+func stepEnv(step *int64, seed int64) kernels.Env {
+	env := kernels.Env{Seed: seed}
+	if step != nil {
+		env.Step = *step
+	}
+	return env
 }
 
 // once runs a compiled loss for a call of gradient() or backward().
@@ -119,10 +136,7 @@ func (db *Engine) once(ctx context.Context, c *compiled, step *int64, seed int64
 	if err := c.drawn(step); err != nil {
 		return 0, err
 	}
-	env := kernels.Env{Seed: seed}
-	if step != nil {
-		env.Step = *step
-	}
+	env := stepEnv(step, seed)
 	x, err := c.run(ctx, env)
 	if err == nil {
 		err = db.finite(ctx, c, x, env)
@@ -172,12 +186,14 @@ func (db *Engine) Backward(ctx context.Context, loss string, params []string, st
 	if err != nil {
 		return 0, err
 	}
-	for i, t := range c.tables {
-		r, err := c.relation(i)
-		if err != nil {
+	grads := make([]*store.Relation, len(c.tables))
+	for i := range c.tables {
+		if grads[i], err = db.gradientOf(ctx, c, i, stepEnv(step, seed)); err != nil {
 			return 0, err
 		}
-		if err := db.putGrad(ctx, t, r); err != nil {
+	}
+	for i, t := range c.tables {
+		if err := db.putGrad(ctx, t, grads[i]); err != nil {
 			return 0, err
 		}
 	}

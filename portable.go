@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/sqlgen"
@@ -130,8 +131,40 @@ func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string
 		return "", "", err
 	}
 	t := c.tables[0]
-	gradient, err = s.session.PresentQuery(s.inOrder(c, 0, text), fullName(t.Schema, t.Name))
+	gradient, err = s.session.PresentQuery(s.inOrder(c, 0, s.guarded(c, text)), fullName(t.Schema, t.Name))
 	return value, gradient, err
+}
+
+// guarded raises an error where an element of the gradient of the first parameter is not finite: nobody looks at what the text gives.
+func (s *Server) guarded(c *compiled, text string) string {
+	root, t, d := c.res.Plan.Roots[1], c.tables[0], s.Dialect()
+	var items, key []string
+	for j, k := range c.res.Cols[0] {
+		if name := d.Ident(root.Node.Col(root.Cols[j]).Name); k >= 0 && slices.Contains(t.Key, k) {
+			value := "f." + name
+			if t.Cols[k].Type.Kind == kernels.Text {
+				value = "pg_catalog.quote_literal(" + value + ")"
+			}
+			key = append(key, quoteText(t.Cols[k].Name+" = ")+", "+value)
+		}
+	}
+	place := "''"
+	if len(key) > 0 {
+		place = "pg_catalog.concat(', key (', " + strings.Join(key, ", ', ', ") + ", ')')"
+	}
+	for j, k := range c.res.Cols[0] {
+		col := root.Node.Col(root.Cols[j])
+		item := "f." + d.Ident(col.Name)
+		if k >= 0 && slices.Contains(c.cols[0], k) {
+			item = fmt.Sprintf("CASE WHEN relgrad.impl_finite(%s) THEN %s ELSE relgrad.impl_not_finite(%s, %s) END AS %s", item, d.Output(col.Type, item), item,
+				"pg_catalog.concat("+quoteText("parameter "+t.Name+"."+t.Cols[k].Name)+", "+place+")", d.Ident(col.Name))
+			if col.Type.IsChunk() && col.Type.Kind == kernels.Float32 {
+				item = strings.Replace(item, ") END AS ", ")::real[] END AS ", 1)
+			}
+		}
+		items = append(items, item)
+	}
+	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n" + d.Fence() + ") AS f"
 }
 
 // dependencies describes all that the plan was made from.

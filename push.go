@@ -192,7 +192,37 @@ func (db *Engine) pushedRelation(ctx context.Context, c *compiled, env kernels.E
 			}
 		}
 	}
-	return out, nil
+	return out, db.finiteGradient(ctx, c, 0, out, env)
+}
+
+// filled refuses a gradient that the database has put into its table, and empties that, where it is not finite.
+func (db *Engine) filled(ctx context.Context, c *compiled, i int, env kernels.Env) error {
+	t, d := c.tables[i], db.Dialect()
+	var bad []string
+	for _, k := range c.cols[i] {
+		x := d.Ident(t.Cols[k].Name)
+		if t.Cols[k].Type.IsChunk() {
+			bad = append(bad, "EXISTS (SELECT FROM pg_catalog.unnest("+x+") AS e WHERE e - e <> 0)")
+		} else {
+			bad = append(bad, x+" - "+x+" <> 0")
+		}
+	}
+	if len(bad) == 0 {
+		return nil
+	}
+	table := "pg_temp." + d.Ident(gradName(t))
+	r := &store.Relation{}
+	var err error
+	r.Names, r.Cols, err = db.host.(pusher).Rows(ctx, "SELECT * FROM "+table+" WHERE "+strings.Join(bad, " OR ")+" LIMIT 1")
+	if err == nil {
+		err = db.finiteGradient(ctx, c, i, r, env)
+	}
+	if err != nil && len(r.Cols) > 0 {
+		if _, e := db.RunSQL(ctx, "DELETE FROM "+table); e != nil {
+			return e
+		}
+	}
+	return err
 }
 
 // pushedBackward is Backward by the database.
@@ -209,6 +239,9 @@ func (db *Engine) pushedBackward(ctx context.Context, c *compiled, env kernels.E
 		ok, err := db.host.(pusher).FillFrom(ctx, gradName(t), t, text)
 		if err == nil && !ok {
 			err = errGradName(t)
+		}
+		if err == nil {
+			err = db.filled(ctx, c, i, env)
 		}
 		if err != nil {
 			return 0, about(err, "loss", 0)
