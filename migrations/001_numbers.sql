@@ -246,7 +246,7 @@ BEGIN
   z := -x * r;
   low := ((relgrad.impl_upper(-x) * relgrad.impl_upper(r) - z) + relgrad.impl_upper(-x) * (r - relgrad.impl_upper(r)) + (-x - relgrad.impl_upper(-x)) * relgrad.impl_upper(r))
     + (-x - relgrad.impl_upper(-x)) * (r - relgrad.impl_upper(r)) + x * 4.833646656726457e-17;
-  RETURN relgrad.impl_erfc(z) / 2 - relgrad.impl_mul(relgrad.impl_bell(z, 1), low * 0.5641895835477563);
+  RETURN relgrad.impl_mul(relgrad.impl_erfc(z), 0.5) - relgrad.impl_mul(relgrad.impl_bell(z, 1), low * 0.5641895835477563);
 END $$;
 
 -- 1 / (1 + x * x).

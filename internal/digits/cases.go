@@ -101,7 +101,11 @@ func vectorCases(d *kernels.Def, kind kernels.Kind) []*Case {
 			}
 		}
 	}
-	return c.made(args, kernels.Attr{Axis: -1})
+	at := kernels.Attr{}
+	if d.Name == "logsumexp" {
+		at.Axis = -1 // over all elements
+	}
+	return c.made(args, at)
 }
 
 // numberCases tries an element-wise kernel at numbers.
