@@ -2,6 +2,7 @@ package relgrad
 
 import (
 	"context"
+	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
@@ -27,7 +28,16 @@ func errGradName(t *ra.Table) error {
 	return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", gradName(t)).WithHint("Rename or drop it.")
 }
 
-func gradName(t *ra.Table) string { return t.Name + "_grad" }
+// gradName is the name of a gradient's table; of a name that is as long as names may be the end gives way.
+func gradName(t *ra.Table) string {
+	const suffix = "_grad"
+	name := t.Name
+	for len(sqlfront.Identifier(name+suffix)) < len(name+suffix) {
+		_, size := utf8.DecodeLastRuneInString(name)
+		name = name[:len(name)-size]
+	}
+	return name + suffix
+}
 
 // longestName is the number of bytes of a name that count: of what is written longer, the rest is cut off.
 const longestName = 63
@@ -41,7 +51,7 @@ func (c *compiled) distinctGrads() error {
 				WithHint("Rename the table, or SELECT * FROM gradient('loss', NULL::%s).", sqlfront.QualifiedName("", t.Name)), "params", i)
 		}
 		for k, u := range c.tables[:i] {
-			if t.Name == u.Name && t.Schema != u.Schema {
+			if gradName(t) == gradName(u) && (t.Name != u.Name || t.Schema != u.Schema) {
 				return about(sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q with the gradients of both %s and %s", gradName(t), c.params[k], c.params[i]).
 					WithHint("Call backward for each of them, or gradient('loss', NULL::%s); or rename a table.", sqlfront.QualifiedName(t.Schema, t.Name)), "params", i)
 			}

@@ -51,18 +51,14 @@ func (r *run) pushSlots(ctx context.Context) error {
 					WithHint("Name the columns that are trained, e.g. '%s'.", sqlfront.QualifiedName(t.Name, reached(r.c, i))), "params", i)
 			}
 			l := &live{table: t, col: col, rows: data[0].Ints, keys: data[1:], param: &executor.Param{Rows: data[0].N, Size: c.Type.Size()}}
-			tables := r.tableNames(t)
-			names := append([]string(nil), tables...)
-			for _, n := range tables {
-				names = append(names, n+"."+c.Name)
-			}
 			if err := r.findNulls(ctx, l); err != nil {
 				return err
 			}
 			if err := filled(t, col, l.param); err != nil {
 				return about(err, "params", i)
 			}
-			s := &train.Slot{Name: names[len(tables)], Names: names, Size: l.param.Size, Key: l.key}
+			name, names := r.slotNames(t, col)
+			s := &train.Slot{Name: name, Names: names, Size: l.param.Size, Key: l.key}
 			if n := l.param.Rows * l.param.Size; c.Type.Kind == kernels.Float32 {
 				s.Param.F32 = make([]float32, n)
 			} else {

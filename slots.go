@@ -57,14 +57,10 @@ func (r *run) checkParams() error {
 // slot makes the slot of column col of parameter i.
 func (r *run) slot(i, col int, l *live) *train.Slot {
 	t := l.table
-	tables := r.tableNames(t)
-	names := slices.Clone(tables)
-	for _, n := range tables {
-		names = append(names, n+"."+t.Cols[col].Name)
-	}
+	name, names := r.slotNames(t, col)
 	var match []int32
 	var of *executor.Program
-	return &train.Slot{Name: names[len(tables)], Names: names, Size: l.param.Size,
+	return &train.Slot{Name: name, Names: names, Size: l.param.Size,
 		Param: train.Floats{F32: l.param.F32, F64: l.param.F64}, Key: l.key,
 		Grad: func() (train.Floats, []int32, error) {
 			if p := r.c.prog; match == nil || of != p || p.PerStep() { // a step of its own may have rows of its own
@@ -79,16 +75,35 @@ func (r *run) slot(i, col int, l *live) *train.Slot {
 		}}
 }
 
-// tableNames are the names by which messages and options mean a parameter's table. Of several of one name in different
-// schemas only the one that the search path finds has it without its schema.
-func (r *run) tableNames(t *ra.Table) []string {
-	full := t.Schema + "." + t.Name
+// slotNames are what messages call a column of a parameter, and the names by which options mean it, the table's before the
+// column's: bare, and in quotes as in a query. Of several tables of one name in different schemas only the one that the search
+// path finds has it without its schema.
+func (r *run) slotNames(t *ra.Table, col int) (name string, names []string) {
+	full := []string{t.Schema, t.Name}
+	tables := [][]string{full[1:], full}
 	for _, u := range r.c.tables {
 		if u.Name == t.Name && u.Schema != t.Schema && r.db.cat.resolve(lookup{name: t.Name}) != (object{schema: t.Schema, table: t.Name}) {
-			return []string{full}
+			tables = [][]string{full}
 		}
 	}
-	return []string{t.Name, full}
+	add := func(parts []string) {
+		plain, where, always := strings.Join(parts, "."), make([]string, len(parts)), make([]string, len(parts))
+		for i, p := range parts {
+			where[i], always[i] = sqlfront.QualifiedName("", p), `"`+strings.ReplaceAll(p, `"`, `""`)+`"`
+		}
+		for _, n := range []string{plain, strings.Join(where, "."), strings.Join(always, ".")} {
+			if !slices.Contains(names, n) {
+				names = append(names, n)
+			}
+		}
+	}
+	for _, parts := range tables {
+		add(parts)
+	}
+	for _, parts := range tables {
+		add(append(slices.Clone(parts), t.Cols[col].Name))
+	}
+	return strings.Join(append(slices.Clone(tables[0]), t.Cols[col].Name), "."), names
 }
 
 // reached names a column of parameter i that the loss reads.

@@ -98,10 +98,12 @@ func castFromText(s, text string, out Type) (Value, error) {
 	case Int:
 		r.I, err = strconv.ParseInt(s, 10, 64)
 	case Bool:
-		switch strings.ToLower(s) {
-		case "t", "true", "yes", "on", "1":
+		switch low := strings.ToLower(s); { // a word may be cut short
+		case low == "":
+			err = strconv.ErrSyntax
+		case strings.HasPrefix("true", low), strings.HasPrefix("yes", low), low == "on", low == "1":
 			r.I = 1
-		case "f", "false", "no", "off", "0":
+		case strings.HasPrefix("false", low), strings.HasPrefix("no", low), low == "of", low == "off", low == "0":
 		default:
 			err = strconv.ErrSyntax
 		}

@@ -170,28 +170,6 @@ func IsName(s string) bool {
 	return ok
 }
 
-// maxName bounds a name with its schema, in bytes, quotes included; a longer text is a query, which others judge first.
-const maxName = 1 << 10
-
-// splitName recognises an identifier, perhaps quoted or with a schema.
-func splitName(s string) (schema, name string, ok bool) {
-	if len(s) > maxName {
-		return "", "", false
-	}
-	e, err := ParseExpr(&Text{SQL: s})
-	if err != nil {
-		return "", "", false
-	}
-	c, isCol := e.(*ColumnRef)
-	if !isCol || c.Star || len(c.Names) > 2 {
-		return "", "", false
-	}
-	if len(c.Names) == 2 {
-		return c.Names[0], c.Names[1], true
-	}
-	return "", c.Names[0], true
-}
-
 func checkLoss(q *Query, as string) error {
 	if len(q.Cols) != 1 {
 		return sqlerr.New(sqlerr.InvalidParameter, "the %s has %d columns, not one: %s", as, len(q.Cols), strings.Join(q.Names, ", ")).
@@ -209,35 +187,18 @@ func checkLoss(q *Query, as string) error {
 	return nil
 }
 
-// ParseParam reads "table", "schema.table" or "table.column".
+// ParseParam reads "table", "schema.table", "table.column" or "schema.table.column".
 func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table, error) {
-	schema, name, ok := splitName(s)
+	names, ok := nameParts(s)
 	if !ok {
 		return ParamRef{}, nil, sqlerr.New(sqlerr.InvalidParameter, "parameter %q is not a table or table.column", s)
 	}
-	t, err := cat.Table(ctx, nil, schema, name)
+	ref, t, err := paramTable(ctx, cat, names)
 	if err != nil {
 		return ParamRef{}, nil, err
 	}
-	ref := ParamRef{Schema: schema, Table: name}
-	if t == nil && schema != "" {
-		if t, err = cat.Table(ctx, nil, "", schema); err != nil {
-			return ParamRef{}, nil, err
-		}
-		if t != nil {
-			ref = ParamRef{Table: schema, Column: name}
-		}
-	}
 	if t == nil {
-		if v, err := cat.View(ctx, nil, schema, name); err == nil && v != nil {
-			return ParamRef{}, nil, sqlerr.New(sqlerr.WrongObjectType, "parameter %q is a view, not a table", s).
-				WithHint("Name the tables that it reads: only what is stored can be trained.")
-		}
-		e := sqlerr.New(sqlerr.UndefinedTable, "parameter %q does not exist", s)
-		if n := sqlerr.Nearest(s, cat.Names(ctx)); n != "" {
-			e = e.WithHint("Perhaps you meant %q.", n)
-		}
-		return ParamRef{}, nil, e
+		return ParamRef{}, nil, noParam(ctx, cat, s, ref)
 	}
 	if i := slices.IndexFunc(t.Cols, func(c ra.TableColumn) bool { return c.NoType == ra.NoRight }); !t.Declared && i >= 0 {
 		return ParamRef{}, nil, noRight(t.Name, t.Cols[i].Name).WithDetail("A parameter's key must be readable: it names the rows of its gradient.")

@@ -8,7 +8,10 @@ import (
 // x op ANY (ARRAY[…]) is the disjunction of the comparisons with the elements, x op ALL (ARRAY[…]) the
 // conjunction; with no element they are false and true.
 var _ = bindExpr(func(s *scope, a *AnyArray) (*kernels.Expr, error) {
-	list, ok := a.Array.(*ArrayLit)
+	list, ok, err := s.listed(a.Array)
+	if err != nil {
+		return nil, err
+	}
 	name := operators[a.Op]
 	if !ok || !comparisons[name] {
 		return nil, s.f.fail(a, sqlerr.FeatureNotSupported, "ANY and ALL of an array need a comparison and an array in place, such as ARRAY[1, 2], in a loss").
@@ -27,7 +30,11 @@ var _ = bindExpr(func(s *scope, a *AnyArray) (*kernels.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, err := s.compare(name, x, y, e)
+		l, y, err := s.operands(&Binary{Node: a.Node, Op: a.Op, L: a.X, R: e}, x, y)
+		if err != nil {
+			return nil, err
+		}
+		c, err := s.compare(name, l, y, e)
 		if err != nil {
 			return nil, err
 		}
@@ -39,3 +46,17 @@ var _ = bindExpr(func(s *scope, a *AnyArray) (*kernels.Expr, error) {
 	}
 	return out, nil
 })
+
+// listed are the elements of an array in place: ARRAY[…] or a literal such as '{1,2}', perhaps with a cast.
+func (s *scope) listed(e Expr) (*ArrayLit, bool, error) {
+	t := TypeName{}
+	if c, ok := e.(*Cast); ok && isText(c.X) && c.Type.Dims > 0 {
+		e, t = c.X, c.Type
+	}
+	if isText(e) {
+		l, err := s.arrayText(e, t)
+		return l, err == nil, err
+	}
+	l, ok := arrayRow(e)
+	return l, ok, nil
+}

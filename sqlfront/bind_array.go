@@ -74,7 +74,7 @@ func (s *scope) elements(l *ArrayLit) (tensor.Shape, []*kernels.Expr, error) {
 	for i, e := range l.Elems {
 		row, nested := arrayRow(e)
 		if !nested {
-			x, err := s.expr(e)
+			x, err := s.elementOf(e)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -99,6 +99,18 @@ func (s *scope) elements(l *ArrayLit) (tensor.Shape, []*kernels.Expr, error) {
 		}
 	}
 	return shape, out, nil
+}
+
+// elementOf binds an element, which a text literal is as a number.
+func (s *scope) elementOf(e Expr) (*kernels.Expr, error) {
+	if isText(e) {
+		for _, t := range []string{"bigint", "double precision"} {
+			if x, err := s.textAs(e, TypeName{Name: t}); err == nil {
+				return x, nil
+			}
+		}
+	}
+	return s.expr(e)
 }
 
 // arrayRow is e as an ARRAY[…] where it is one, perhaps with a cast behind it: that of each of its elements. Postgres prints

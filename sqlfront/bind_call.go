@@ -73,7 +73,7 @@ func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
 	if d.Name == "round" && len(args) == 1 && args[0].Type.Kind == kernels.Float64 && s.class(c.Args[0]) == numericClass {
 		return awayFromZero(args[0]), nil
 	}
-	x, err := d.Apply(args...)
+	x, err := s.textArguments(d, c.Args, args)
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Code == sqlerr.UndefinedFunction && e.Hint == "" {
 		doc, _, _ := strings.Cut(d.Doc, ". ")
@@ -225,7 +225,11 @@ func (s *scope) subscript(x *Subscript) (*kernels.Expr, error) {
 		if i.Slice {
 			return s.slice(x, base)
 		}
-		e, err := s.expr(i.I)
+		bind := s.expr
+		if isText(i.I) {
+			bind = func(e Expr) (*kernels.Expr, error) { return s.textAs(e, TypeName{Name: "bigint"}) }
+		}
+		e, err := bind(i.I)
 		if err != nil {
 			return nil, err
 		}

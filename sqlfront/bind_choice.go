@@ -6,6 +6,9 @@ import "github.com/relgrad/relgrad/kernels"
 
 // choices gives the expressions that at chooses among one type.
 func (s *scope) choices(list []Expr, args []*kernels.Expr, at Tree) error {
+	if err := s.typeTexts(list, args); err != nil {
+		return err
+	}
 	s.oneReal(list, args)
 	typeNulls(args)
 	return s.oneType(args, at)

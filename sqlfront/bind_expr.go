@@ -150,7 +150,11 @@ func bound(b *Bound) (*kernels.Expr, error) {
 }
 
 func (s *scope) unary(u *Unary) (*kernels.Expr, error) {
-	x, err := s.expr(u.X)
+	bind := s.expr
+	if u.Op == "not" {
+		bind = s.boolean
+	}
+	x, err := bind(u.X)
 	if err != nil {
 		return nil, err
 	}
@@ -186,16 +190,23 @@ func (s *scope) binary(b *Binary) (*kernels.Expr, error) {
 		return nil, s.f.fail(b, sqlerr.FeatureNotSupported, "operator %s is not supported in a loss", b.Op).
 			WithHint("It may stand in a sub-query that reads no parameter.")
 	}
-	l, err := s.expr(b.L)
+	bind := s.expr
+	if b.Op == "and" || b.Op == "or" {
+		bind = s.boolean
+	}
+	l, err := bind(b.L)
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.expr(b.R)
+	r, err := bind(b.R)
 	if err != nil {
 		return nil, err
 	}
 	if name == "like" && l.Type.Of != nil && l.Type.Of.Name == "bpchar" {
 		return nil, s.padded(b)
+	}
+	if l, r, err = s.operands(b, l, r); err != nil {
+		return nil, err
 	}
 	if comparisons[name] {
 		return s.compare(name, l, r, b)
@@ -246,6 +257,9 @@ func unknownText(x *kernels.Expr, k kernels.Kind) *kernels.Expr {
 
 // boolean binds a condition.
 func (s *scope) boolean(e Expr) (*kernels.Expr, error) {
+	if isText(e) {
+		return s.textAs(e, TypeName{Name: "boolean"})
+	}
 	x, err := s.expr(e)
 	if err != nil {
 		return nil, err
@@ -289,6 +303,9 @@ func (s *scope) nullIf(x *NullIf) (*kernels.Expr, error) {
 		return nil, err
 	}
 	typeNulls(args)
+	if err := s.typeTexts([]Expr{x.L, x.R}, args); err != nil {
+		return nil, err
+	}
 	if err := s.oneType(args, x.L); err != nil {
 		return nil, err
 	}
@@ -488,6 +505,11 @@ func (s *scope) concat(b *Binary) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if args[0].Type.IsChunk() || args[1].Type.IsChunk() {
+		if err := s.typeTexts([]Expr{b.L, b.R}, args); err != nil {
+			return nil, err
+		}
+	}
 	l, r := args[0], args[1]
 	switch {
 	case l.Type.IsChunk() && r.Type.IsChunk():
@@ -532,6 +554,13 @@ func kindOf(t TypeName) (kernels.Kind, bool) {
 
 func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	k, ok := kindOf(c.Type)
+	if ok && c.Type.Dims > 0 && isText(c.X) {
+		l, err := s.arrayText(c.X, c.Type)
+		if err != nil {
+			return nil, err
+		}
+		return s.cast(&Cast{Node: c.Node, X: l, Type: c.Type, Argument: c.Argument})
+	}
 	bind := s.expr
 	if l, is := c.X.(*ArrayLit); is && ok && c.Type.Dims > 0 && k != kernels.Int {
 		bind = func(Expr) (*kernels.Expr, error) { return s.chunkLit(l) }

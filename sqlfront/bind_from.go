@@ -288,6 +288,9 @@ func (s *scope) condition(e Expr) error {
 		if err != nil {
 			return err
 		}
+		if l, r, err = s.operands(eq, l, r); err != nil {
+			return err
+		}
 		return s.equate(l, r, eq)
 	}
 	x, err := s.boolean(e)

@@ -1,8 +1,6 @@
 package sqlfront
 
 import (
-	"strings"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -87,10 +85,7 @@ func RowParam(e Expr) (table string, ok bool) {
 	if l, ok := cast.X.(*Literal); !ok || l.Kind != LitNull {
 		return "", false
 	}
-	if cast.Type.Schema != "" {
-		return quoted(cast.Type.Schema) + "." + quoted(cast.Type.Name), true
-	}
-	return quoted(cast.Type.Name), true
+	return QualifiedName(cast.Type.Schema, cast.Type.Name), true
 }
 
 // gradient binds FROM gradient('loss', NULL::w) inside a query: a Gradient node, which autodiff expands.
@@ -139,16 +134,4 @@ func (b *binder) gradient(f *place, c *FuncCall) (*relation, error) {
 		}
 	}
 	return out, nil
-}
-
-// quoted writes a name so that it reads back as it is.
-func quoted(name string) string {
-	plain := name != ""
-	for i, c := range name {
-		plain = plain && (c == '_' || c >= 'a' && c <= 'z' || i > 0 && c >= '0' && c <= '9')
-	}
-	if plain {
-		return name
-	}
-	return `"` + strings.ReplaceAll(name, `"`, `""`) + `"`
 }

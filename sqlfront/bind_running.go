@@ -216,6 +216,13 @@ func (s *scope) shifted(c *FuncCall, w *Window, keys []*kernels.Expr, sign int64
 	case len(args) < 1 || len(args) > 3 || c.Filter != nil:
 		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "%s takes 1 to 3 arguments and no FILTER", c.Name).WithHint("Write %s(x, n, default).", c.Name)
 	}
+	if len(args) == 3 {
+		pair := []*kernels.Expr{args[0], args[2]}
+		if err := s.typeTexts([]Expr{c.Args[0], c.Args[2]}, pair); err != nil {
+			return nil, err
+		}
+		args[2] = pair[1]
+	}
 	by := int64(1)
 	if len(args) > 1 {
 		if !args[1].IsConst() || args[1].Type.Kind != kernels.Int || args[1].Const.Null {
@@ -235,11 +242,13 @@ func (s *scope) shifted(c *FuncCall, w *Window, keys []*kernels.Expr, sign int64
 	if err != nil || len(args) < 3 {
 		return first(cols), err
 	}
-	other, err := s.exprs(c.Args[2:])
-	if err != nil {
-		return nil, err
+	other := args[2]
+	if !other.IsConst() { // its columns have new names
+		if other, err = s.expr(c.Args[2]); err != nil {
+			return nil, err
+		}
 	}
-	return s.apply("case", c, kernels.Build("gt", cols[1], intConst(0)), cols[0], other[0])
+	return s.apply("case", c, kernels.Build("gt", cols[1], intConst(0)), cols[0], other)
 }
 
 func first(list []*kernels.Expr) *kernels.Expr {

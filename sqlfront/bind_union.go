@@ -2,6 +2,7 @@ package sqlfront
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -46,6 +47,9 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 				types[i].Nullable = true
 				continue
 			}
+			if textLiteral(texts[k], i, len(r.cols)) {
+				continue // of the type of the others
+			}
 			t, err := unify(types[i], r.node.Col(id).Type, !known[i])
 			if err != nil {
 				var e *sqlerr.Error
@@ -57,8 +61,18 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 			types[i], known[i] = t, true
 		}
 	}
+	classes := unionClasses(branches, texts, len(types))
+	for i := range types {
+		if !known[i] && slices.ContainsFunc(texts, func(q *Select) bool { return textLiteral(q, i, len(types)) }) {
+			types[i] = kernels.Type{Kind: kernels.Text, Nullable: types[i].Nullable}
+		}
+	}
 	var inputs []*ra.Node
-	for _, r := range branches {
+	for k, r := range branches {
+		r, err := b.typedBranch(f, r, texts[k], types, classes, branches)
+		if err != nil {
+			return nil, err
+		}
 		n, err := b.branch(r, types, masked)
 		if err != nil {
 			return nil, f.at(err, sel)
@@ -70,7 +84,7 @@ func (b *binder) union(f *place, sel *Select) (*relation, error) {
 		visible++
 	}
 	n := b.unite(inputs, visible)
-	out := &relation{node: n, names: first.names, classes: unionClasses(branches, texts, len(types))}
+	out := &relation{node: n, names: first.names, classes: classes}
 	for i := range types {
 		out.cols = append(out.cols, n.Cols[i].ID)
 	}
@@ -87,7 +101,7 @@ func unionClasses(branches []*relation, texts []*Select, n int) []numberClass {
 		known := false
 		for k, r := range branches {
 			switch {
-			case nullLiteral(texts[k], i, n):
+			case nullLiteral(texts[k], i, n), textLiteral(texts[k], i, n):
 			case !known:
 				out[i], known = r.class(i), true
 			default:
@@ -104,6 +118,64 @@ func nullLiteral(q *Select, i, n int) bool {
 		return false
 	}
 	return isNull(q.Targets[i].X)
+}
+
+// textLiteral reports whether target i of n is a text literal, which takes the type of the other branches.
+func textLiteral(q *Select, i, n int) bool {
+	return len(q.Targets) == n && isText(q.Targets[i].X)
+}
+
+// typedBranch gives the text literals of a branch the columns' types.
+func (b *binder) typedBranch(f *place, r *relation, q *Select, types []kernels.Type, classes []numberClass, all []*relation) (*relation, error) {
+	var out []ra.OutCol
+	changed := false
+	s := &scope{b: b, f: f, inputs: []*relation{r}}
+	for i, id := range r.cols {
+		x := r.node.Var(0, id)
+		if textLiteral(q, i, len(r.cols)) {
+			var err error
+			if x, err = s.unionText(q.Targets[i].X, types[i], classes[i], i, all); err != nil {
+				return nil, err
+			}
+			changed = true
+		}
+		out = append(out, ra.OutCol{Name: r.names[i], X: x})
+	}
+	if !changed {
+		return r, nil
+	}
+	if r.mask != 0 {
+		out = append(out, ra.OutCol{Name: "mask", X: r.node.Var(0, r.mask)})
+	}
+	n := b.projection(r.node, nil, out)
+	typed := &relation{node: n, names: r.names, classes: r.classes}
+	for i := range r.cols {
+		typed.cols = append(typed.cols, n.Cols[i].ID)
+	}
+	if r.mask != 0 {
+		typed.mask = n.Cols[len(r.cols)].ID
+	}
+	return typed, nil
+}
+
+// unionText is a text literal as a value of column i of a union.
+func (s *scope) unionText(e Expr, t kernels.Type, c numberClass, i int, all []*relation) (*kernels.Expr, error) {
+	if t.Kind != kernels.Text {
+		return s.textAs(e, typeName(t, c))
+	}
+	x, err := s.expr(e)
+	if err != nil {
+		return nil, err
+	}
+	args := []*kernels.Expr{x}
+	for k, r := range all {
+		s.inputs = append(s.inputs, r)
+		if y := r.node.Var(k+1, r.cols[i]); !y.IsConst() {
+			args = append(args, y)
+		}
+	}
+	err = s.oneType(args, e)
+	return args[0], err
 }
 
 // unify is the type of a UNION column over two branches.

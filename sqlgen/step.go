@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -219,15 +220,25 @@ func (p *stepPrinter) target(table *ra.Table) *target {
 	return t
 }
 
-// free makes a name that no column of the table or its state has.
+// longest is the length of a name in bytes on a server, which cuts off the rest.
+const longest = 63
+
+// free makes a name that no column of the table or its state has. What is too long loses its beginning, for ends tell names apart.
 func (t *target) free(name string) string {
+	fit := func(name string) string {
+		cut := max(0, len(name)-longest)
+		for cut > 0 && !utf8.RuneStart(name[cut]) {
+			cut++
+		}
+		return name[cut:]
+	}
 	taken := func(name string) bool {
 		return t.Column(name) >= 0 || slices.ContainsFunc(t.slots, func(s *stepSlot) bool {
 			return s.flag == name || s.gradient == name || slices.Contains(s.buffers, name)
 		})
 	}
-	for taken(name) {
-		name += "_"
+	for name = fit(name); taken(name); {
+		name = fit(name + "_")
 	}
 	return name
 }

@@ -133,6 +133,15 @@ func TestFound(t *testing.T) {
 	byHand(t, db, "SELECT sum(z * f) FROM (SELECT sum(x) AS z, (EXISTS (SELECT 1 FROM t WHERE id = 1))::int + (g IN (SELECT id FROM t WHERE id > 0))::int AS f FROM t GROUP BY g HAVING g IN (SELECT id FROM t) OR count(*) > 5) q", 5+4, 1, 2, 1)
 }
 
+// TestTexts: a text literal takes the type that it meets.
+func TestTexts(t *testing.T) {
+	db := scalars(1, 2, 4)
+	byHand(t, db, "SELECT sum(x * '2') + sum('1' - x ^ '2') / '3' FROM t WHERE id >= '0' AND 'tr'", 14-6, 2-2./3, 2-4./3, 2-8./3)
+	byHand(t, db, "SELECT sum(CASE id WHEN '0' THEN id WHEN '1' THEN x ELSE '0.5' END) + sum(x) FROM t", 2.5+7, 1, 2, 1)
+	byHand(t, db, "SELECT sum(z) + sum(greatest(z, '3')) + (SELECT sum(x) FROM t) FROM (SELECT '2.5' AS z UNION ALL SELECT x FROM t WHERE id IN ('1', '2')) q", 8.5+10+7, 1, 2, 3)
+	byHand(t, db, "SELECT sum(dot(ARRAY[x, '1'], '{2,\"3\"}') * power(x, '2')) + (SELECT sum(x) FROM t) FROM t WHERE id = ANY ('{0,NULL,2}') OR id <> ALL ('{0,1,2}'::int[])", 5+11*16+7, 2+10+1, 1, 2*16+11*8+1)
+}
+
 // TestDetermined: a group by the key of one side of an outer join determines that side's columns, also where it is NULL.
 func TestDetermined(t *testing.T) {
 	db := scalars(1, 2, 4)

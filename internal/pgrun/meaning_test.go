@@ -152,6 +152,8 @@ func (s *viewServer) form(db *relgrad.DB, loss string) {
 		s.t.Errorf("%s: as a statement: %v", loss, err)
 		return
 	}
+	s.exec("CREATE OR REPLACE VIEW meaning AS " + loss) // whose text is what the server prints
+	defer s.exec("DROP VIEW meaning")
 	compared := false
 	for _, table := range []string{"w", "e"} {
 		if !strings.Contains(loss, " "+table+" ") && !strings.HasSuffix(loss, " "+table) && !strings.Contains(loss, " "+table+")") {
@@ -170,6 +172,11 @@ func (s *viewServer) form(db *relgrad.DB, loss string) {
 			}
 			if err == nil {
 				err = truth.compare(s.gradient(loss, table))
+			}
+			if err == nil && mode == "chunk" {
+				if err = truth.compare(s.gradient("meaning", table)); err != nil {
+					err = fmt.Errorf("as a view: %w", err)
+				}
 			}
 			if err != nil {
 				s.t.Errorf("%s: %s, by %s: %v", loss, mode, table, err)
