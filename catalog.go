@@ -205,10 +205,7 @@ func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.C
 	}
 	var cols []ra.Column
 	for i, v := range data {
-		if strings.HasSuffix(types[i], "[]") && v.Type.Shape == nil {
-			if !v.Type.IsFloat() {
-				return nil, sqlerr.New(sqlerr.FeatureNotSupported, "column %q of the sub-query is of type %s, which has no form in a differentiated query", names[i], types[i])
-			}
+		if strings.HasSuffix(types[i], "[]") && v.Type.IsFloat() && v.Type.Shape == nil {
 			return nil, sqlerr.New(sqlerr.InvalidParameter, "column %q of the sub-query holds no chunk, so its shape is not known", names[i]).
 				WithDetail("The sub-query gives %d rows.", v.N)
 		}

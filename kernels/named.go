@@ -87,8 +87,11 @@ func midnight(date string) string {
 	case !far:
 		return date + " 00:00:00"
 	}
-	day, era, _ := strings.Cut(own, " ")
-	return key + " 00:00:00.000000" + KeyEnd + day + " 00:00:00.000000 " + era
+	day, early := strings.CutSuffix(own, " BC")
+	if own = day + " 00:00:00"; early {
+		own += " BC"
+	}
+	return key + " 00:00:00.000000" + KeyEnd + own
 }
 
 func init() {

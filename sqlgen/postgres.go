@@ -289,7 +289,7 @@ func midnight(x string) string {
 	own := plainText(x)
 	return "CASE WHEN " + x + " LIKE '%infinity' THEN " + x + " WHEN strpos(" + x + ", E'\\x1f') = 0 THEN " + x + " || ' 00:00:00'" +
 		" ELSE split_part(" + x + ", E'\\x1f', 1) || ' 00:00:00.000000' || E'\\x1f' || split_part(" + own + ", ' ', 1)" +
-		" || ' 00:00:00.000000 ' || split_part(" + own + ", ' ', 2) END"
+		" || CASE WHEN " + x + " LIKE '% BC' THEN ' 00:00:00 BC' ELSE ' 00:00:00' END END"
 }
 
 // operand puts an argument of a function, which may be any expression, between parentheses.

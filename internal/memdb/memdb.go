@@ -72,7 +72,7 @@ func (db *DB) Create(name string, nKey int, cols ...Column) *ra.Table {
 // AddView adds a view.
 func (db *DB) AddView(name, sql string) error {
 	text := &sqlfront.Text{SQL: sql, View: name}
-	sel, err := sqlfront.ParseSelect(text)
+	sel, err := sqlfront.ParseQuery(text)
 	if err == nil {
 		db.Views[name] = &sqlfront.View{Name: name, Query: sel, Text: text}
 	}

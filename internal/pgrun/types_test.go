@@ -49,6 +49,8 @@ var typeQueries = []string{
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k = LIT`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k <> LIT`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k <= LIT::timestamp`,
+	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) JOIN (SELECT DISTINCT k::timestamp AS m FROM u) q ON q.m = t.k`,
+	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) JOIN (SELECT DISTINCT k::timestamp AS m FROM u) q ON q.m < t.k`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k >= '2024-02-15 00:00:00.001'::timestamp OR t.k = 'infinity'::timestamp`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k < LIT`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k BETWEEN LIT AND t.k`,
@@ -134,7 +136,9 @@ func (s *viewServer) tryType(typ, samplesOf string) (computed map[string]bool, e
 // false where the engines refuse it.
 func (s *viewServer) typeAgrees(loss string) (ok bool, err error) {
 	param := "w"
-	if strings.Contains(loss, " p ") || strings.HasSuffix(loss, " p") {
+	if strings.Contains(loss, "kept") {
+		param = "kept"
+	} else if strings.Contains(loss, " p ") || strings.HasSuffix(loss, " p") {
 		param = "p"
 	}
 	own := func() (float64, error) {
