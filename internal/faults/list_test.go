@@ -16,6 +16,7 @@ const (
 	digits   = "./internal/digits -run=TestReference"
 	loops    = "./internal/digits -run=TestExecutor"
 	finite   = "./ -run=TestNotFinite$"
+	named    = "./internal/gradtest ./pgbridge -run=TestNamed -short"
 )
 
 var faults = []fault{
@@ -32,6 +33,18 @@ var faults = []fault{
 	{"tied extremes each get the whole gradient", "rjp/aggregate.go", "kernels.Div(gx, extremes.Var(s, count.ID)))", "kernels.Mul(gx, kernels.Div(extremes.Var(s, count.ID), extremes.Var(s, count.ID))))", byHand},
 	{"NULL groups lose their gradient", "rjp/aggregate.go", "equi = append(equi, ra.Equi{L: kernels.Col{ID: g.Key[i]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: true})", "equi = append(equi, ra.Equi{L: kernels.Col{ID: g.Key[i]}, R: kernels.Col{Input: 1, ID: id}})", byHand},
 	{"branches of a union swap their gradients", "rjp/union.go", "kernels.Const(kernels.IntValue(int64(b))))\n		rows", "kernels.Const(kernels.IntValue(int64(len(n.Inputs)-1-b))))\n		rows", losses},
+
+	// Types of a database that are texts in the algebra.
+	{"values without an order are put in that of their texts", "sqlfront/bind_named.go", "	if order && why == \"\" {\n", "	if false {\n", named},
+	{"windows order any type", "sqlfront/order.go", "if err := s.comparable(keys, true, k.X); err != nil {", "if err := s.comparable(keys, true, k.X); err != nil && false {", named},
+	{"min and max take any type", "sqlfront/bind_aggregate.go", "if c.Name == \"min\" || c.Name == \"max\" {", "if false {", named},
+	{"equal intervals of different texts are different", "sqlfront/bind_named.go", "	if of.ByKey {\n", "	if false {\n", named},
+	{"intervals are grouped by their texts", "sqlfront/bind_named.go", "of != nil && of.ByKey {\n		return s.f.fail(at", "false {\n		return s.f.fail(at", named},
+	{"a cast to text keeps what orders the value", "sqlfront/bind_named.go", "	case !of.Keyed:\n", "	case true:\n", named},
+	{"an infinite date becomes a moment of a day", "kernels/named.go", "	case strings.HasSuffix(date, \"infinity\"):\n", "	case date == \"\":\n", named},
+	{"the upper case of a text has the database's collation", "kernels/text.go", "if out == Text && x.Of != nil {", "if false {", named},
+	{"text of any collation compares byte by byte", "pgbridge/types.go", "	case !c.bytes:\n", "	case false:\n", named},
+	{"a type of another schema passes for Postgres's own", "pgbridge/types.go", "if !ok || !t.builtIn {", "if !ok {", named},
 
 	// Guards and NULL (laws 1, 6).
 	{"a guard multiplies and lets NaN through", "kernels/vjp.go", "func Guard(cond, g *Expr) *Expr { return Build(\"case\", cond, g, ZerosLike(g.Type)) }", "func Guard(cond, g *Expr) *Expr { return Mul(CastTo(Float64, BuildAttr(\"cast\", Attr{Kind: Int}, cond)), g) }", registry},
