@@ -43,6 +43,7 @@ type CheckOptions struct {
 // first.
 func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions) (_ []CheckRow, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	if o.Samples < 1 {
 		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", o.Samples), "samples", 0)
 	}

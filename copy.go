@@ -18,6 +18,7 @@ import (
 // need a file, as *os.File is one. Nothing is loaded on an error.
 func (db *DB) CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (_ int64, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	f, ok := r.(*os.File)
 	if !c.Options.IsFile() || !ok {
 		return db.DB.CopyIn(ctx, c, text, r, name)
@@ -143,6 +144,7 @@ func npyColumns(c *sqlfront.Copy, t *store.TableDef) ([]string, error) {
 // CopyOut writes rows to w, as COPY … TO does, and returns their number.
 func (db *DB) CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (_ int64, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	if !c.Options.IsFile() {
 		return db.DB.CopyOut(ctx, c, text, w)
 	}

@@ -24,6 +24,7 @@ var Stages = []string{"ra", "grad", "opt", "physical", "sql"}
 // with what chose the engine and, of a server, its estimate of the costs.
 func (db *Engine) Explain(ctx context.Context, loss string, params []string, stage string) (_ string, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	stages := []string{stage}
 	if stage == "all" {
 		stages = Stages
@@ -78,6 +79,7 @@ const analyzeSteps = 5
 // explain_gradient: a server has other work.
 func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (_ string, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	step := int64(1)
 	rows, err := db.checkedBatch(ctx, loss, params, CheckOptions{Step: &step, Batch: batch, BatchSize: size})
 	if err != nil {

@@ -25,6 +25,7 @@ type FileOptions struct {
 // the columns of the file. It returns the number of rows; an error leaves the store as it was.
 func (db *DB) Import(ctx context.Context, f *os.File, name, table string, o FileOptions) (n int64, err error) {
 	defer func() { err = sqlerr.From(unplaced(err)) }()
+	defer db.rescue(db.InTransaction(), &err)
 	c, text, err := copyOf(table, name, o)
 	if err != nil {
 		return 0, err
@@ -141,6 +142,7 @@ func qualified(c *sqlfront.Copy) string {
 // A file that holds one relation takes one table.
 func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOptions, tables ...string) (n int64, err error) {
 	defer func() { err = sqlerr.From(unplaced(err)) }()
+	defer db.rescue(db.InTransaction(), &err)
 	if o.Index != "" || o.Key != nil {
 		return 0, sqlerr.New(sqlerr.FeatureNotSupported, "index and key have no meaning for an export")
 	}

@@ -92,6 +92,7 @@ func checkRelation(rows []CheckRow) *store.Relation {
 // value columns (law 3). A loss that draws needs a step.
 func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (_ *store.Relation, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	r := request{loss: loss, params: []string{table}, draw: true}
 	switch c, env, err := db.push(ctx, r, step, seed); {
 	case err != nil:
@@ -165,6 +166,7 @@ func (c *compiled) relation(i int) (*store.Relation, error) {
 // Backward computes the loss and all gradients in one pass and fills the temporary tables <table>_grad.
 func (db *Engine) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (_ float64, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	if len(params) == 0 {
 		return 0, about(sqlerr.New(sqlerr.InvalidParameter, "backward needs at least one parameter, e.g. ARRAY['w']"), "params", 0)
 	}

@@ -11,6 +11,7 @@ import (
 // DeleteRuns removes runs with their losses and the optimizer's state, all of them or none; the parameters stay.
 func (db *Engine) DeleteRuns(ctx context.Context, runs ...int64) (failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	runs = slices.Compact(slices.Sorted(slices.Values(runs)))
 	for _, run := range runs {
 		res, err := db.query(ctx, "SELECT status FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", run)

@@ -57,6 +57,7 @@ func (db *Engine) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *
 // and at the end, unless a transaction is open.
 func (db *Engine) Train(ctx context.Context, loss string, params []string, c train.Config) (_ int64, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	r := &run{db: db, loss: loss, params: params, config: c, progress: train.Start()}
 	defer r.close()
 	err := db.onOneState(func() error {
@@ -87,6 +88,7 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 // Resume goes on with a run from its last commit.
 func (db *Engine) Resume(ctx context.Context, id int64) (_ int64, failed error) {
 	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
 	if err := db.OwnRun(ctx, id); err != nil {
 		return id, err
 	}

@@ -3,8 +3,6 @@ package executor
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -41,8 +39,5 @@ func guard(err *error) {
 }
 
 func panicError(p any) error {
-	if err, ok := p.(*sqlerr.Error); ok { // of code that returns no error: arrays of the structure that found no room
-		return err
-	}
-	return internal("%v", p).(*sqlerr.Error).WithDetail("%s", fmt.Sprintf("%s", debug.Stack()))
+	return sqlerr.FromPanic(p) // an error that is one comes from code that returns none: arrays of the structure that found no room
 }

@@ -86,30 +86,77 @@ func (in *Interp) callSQL(ctx context.Context, fn *sqlfront.CreateFunction, b *b
 			return nil, sqlContext(sqlerr.In(err, b.text), fn, i+1)
 		}
 	}
-	out := &outcome{cols: res.Cols, rows: res.Rows}
-	switch {
-	case fn.Table != nil:
-		out.cols = nil
-		for _, c := range fn.Table {
-			out.cols = append(out.cols, Col{c.Name, c.Type.String()})
-		}
-	case fn.SetOf:
-		out.cols = in.rowColumns(fn)
-	case fn.Returns != nil:
-		x := value{nil, "unknown"}
-		if len(res.Rows) > 0 {
-			x = value{res.Rows[0][0], res.Cols[0].Type}
-		}
-		v, err := in.cast(ctx, x, *fn.Returns, b.text)
-		out.ret = v
-		return out, err
-	default:
-		out.cols, out.rows = nil, nil
+	return in.sqlOutcome(ctx, fn, b, res)
+}
+
+// sqlOutcome is what the last statement of a LANGUAGE sql function gives, as the declared types.
+func (in *Interp) sqlOutcome(ctx context.Context, fn *sqlfront.CreateFunction, b *body, res *Result) (*outcome, error) {
+	out := in.empty(fn)
+	if out.ret.typ == "void" { // whatever was selected
+		return out, nil
 	}
-	if len(out.cols) != len(res.Cols) && out.cols != nil {
-		return nil, sqlerr.New("42P13", "function %s returns %d columns instead of %d", fn.Signature(), len(res.Cols), len(out.cols))
+	cols := out.cols
+	if cols == nil {
+		cols = []Col{{fn.Name, out.ret.typ}}
+	}
+	if len(cols) != len(res.Cols) {
+		return nil, sqlerr.New("42P13", "return type mismatch in function %s: it selects %d columns instead of %d", fn.Signature(), len(res.Cols), len(cols))
+	}
+	set := fn.SetOf || fn.Table != nil
+	for r, row := range res.Rows {
+		if r > 0 && !set {
+			break
+		}
+		vals := make([]any, len(row))
+		for i := range row {
+			v, err := in.cast(ctx, value{row[i], res.Cols[i].Type}, typeName(cols[i].Type), b.text)
+			if err != nil {
+				return nil, err
+			}
+			vals[i] = v.v
+		}
+		if set {
+			out.rows = append(out.rows, vals)
+			continue
+		}
+		out.row, out.ret.v = vals, vals[0]
 	}
 	return out, nil
+}
+
+// outName is the column of an output parameter, which need not have a name.
+func outName(fn *sqlfront.CreateFunction, name string, i, n int) string {
+	switch {
+	case name != "":
+		return name
+	case n == 1:
+		return fn.Name
+	}
+	return fmt.Sprintf("column%d", i+1)
+}
+
+// empty is the outcome of a function that gave nothing: no rows of a set, else NULL.
+func (in *Interp) empty(fn *sqlfront.CreateFunction) *outcome {
+	out := &outcome{ret: value{nil, returnType(fn)}}
+	declared := fn.Table
+	for _, p := range fn.Params {
+		if p.Mode != "in" {
+			declared = append(declared[:len(declared):len(declared)], p)
+		}
+	}
+	for i, p := range declared {
+		out.cols = append(out.cols, Col{outName(fn, p.Name, i, len(declared)), p.Type.String()})
+	}
+	switch {
+	case declared != nil && len(out.cols) == 1 && fn.Table == nil:
+		out.ret.typ = out.cols[0].Type
+	case declared != nil:
+		out.ret.typ = "record"
+	case fn.SetOf:
+		out.cols = in.rowColumns(fn)
+	}
+	out.row = make([]any, len(out.cols))
+	return out
 }
 
 func sqlContext(err error, fn *sqlfront.CreateFunction, n int) error {

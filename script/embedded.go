@@ -22,6 +22,7 @@ type Engine interface {
 	Objects() (*store.Objects, error)
 	Path() string
 	Failed() bool
+	Recovered() error
 }
 
 // nest implements nester.

@@ -122,7 +122,7 @@ func (in *Interp) call(ctx context.Context, fn *sqlfront.CreateFunction, args []
 	if fn.Strict {
 		for _, a := range args {
 			if a.v == nil {
-				return &outcome{ret: value{nil, returnType(fn)}}, nil
+				return in.empty(fn), nil
 			}
 		}
 	}
@@ -175,8 +175,11 @@ func (in *Interp) callPL(ctx context.Context, fn *sqlfront.CreateFunction, b *bo
 
 func (f *frame) outcome() *outcome {
 	out := &outcome{ret: f.ret, rows: f.rows}
-	for _, v := range f.out {
-		out.cols = append(out.cols, Col{v.name, v.decl.String()})
+	if f.fn.Returns == nil && !f.fn.SetOf && len(f.out) == 0 {
+		out.ret = value{"", "void"} // as Postgres, which is NULL of LANGUAGE sql
+	}
+	for i, v := range f.out {
+		out.cols = append(out.cols, Col{outName(f.fn, v.name, i, len(f.out)), v.decl.String()})
 		out.row = append(out.row, v.val.v)
 	}
 	if len(f.out) == 1 && f.fn.Table == nil {
@@ -191,7 +194,7 @@ func (f *frame) outcome() *outcome {
 // rowColumns are the columns of a function in FROM: of its table type, or one of its own name.
 func (in *Interp) rowColumns(fn *sqlfront.CreateFunction) []Col {
 	if fn.Returns == nil {
-		return nil
+		return []Col{{fn.Name, "void"}}
 	}
 	if cols, ok := in.Session.Columns(fn.Returns.Schema, fn.Returns.Name); ok && fn.Returns.Dims == 0 {
 		return cols

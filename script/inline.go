@@ -193,12 +193,12 @@ func (il inliner) set(fn *sqlfront.CreateFunction, n *sqlfront.FuncFrom) sqlfron
 		return il.fail(withPos(err, n.Func.At))
 	}
 	cols, rows := out.cols, out.rows
-	if !fn.SetOf && fn.Table == nil {
-		if cols == nil {
-			cols, rows = []Col{{fn.Name, out.ret.typ}}, [][]any{{out.ret.v}}
-		} else if rows == nil {
-			rows = [][]any{out.row}
-		}
+	switch {
+	case fn.SetOf || fn.Table != nil:
+	case cols == nil:
+		cols, rows = []Col{{fn.Name, out.ret.typ}}, [][]any{{out.ret.v}}
+	default:
+		rows = [][]any{out.row}
 	}
 	return rowsFrom(cols, rows, n, fn.Name)
 }

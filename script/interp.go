@@ -40,7 +40,8 @@ type nester interface {
 }
 
 // Exec runs one statement; positions in stmt point into text.
-func (in *Interp) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+func (in *Interp) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (_ *Result, err error) {
+	defer in.rescue(in.Session.InTransaction(), text, &err)
 	return in.exec(ctx, stmt, text, nil)
 }
 

@@ -241,7 +241,7 @@ func (r *Runner) run(ctx context.Context, src *source) (err error) {
 		return r.fail(sqlerr.Syntax, "", "unterminated /* comment")
 	}
 	if !s.empty() && !s.mute {
-		if err := r.send(ctx, s); err != nil {
+		if err := r.rescued(func() error { return r.send(ctx, s) }); err != nil {
 			return err
 		}
 	}
@@ -266,12 +266,12 @@ func (r *Runner) readLine(ctx context.Context, s *scanner, line string) error {
 				continue
 			}
 			s.ended = true
-			if err := r.send(ctx, s); err != nil {
+			if err := r.rescued(func() error { return r.send(ctx, s) }); err != nil {
 				return err
 			}
 		case stopBackslash:
-			next, err := r.command(ctx, s, line, i)
-			if err != nil {
+			next := len(line) // of one that panics, which is the rest of its line
+			if err := r.rescued(func() (err error) { next, err = r.command(ctx, s, line, i); return err }); err != nil {
 				return err
 			}
 			i = next

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -111,7 +110,7 @@ func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *Select, text *Te
 // noPanic turns a panic into an error at the package's border.
 func noPanic(err *error) {
 	if p := recover(); p != nil {
-		*err = sqlerr.New(sqlerr.Internal, "internal error: %v", p).WithDetail("%s", debug.Stack())
+		*err = sqlerr.FromPanic(p)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 	"strings"
 
@@ -69,16 +68,11 @@ func (db *DB) newBinder(ctx context.Context, text *sqlfront.Text) *binder {
 // bindError turns a panic of the binder back into its error. Any other panic is a mistake of ours and becomes
 // an internal error: none crosses the package's border.
 func bindError(p any) error {
-	if e, ok := p.(*sqlerr.Error); ok {
-		return e
-	}
 	if e, ok := p.(bindFailure); ok {
 		return e.err
 	}
-	return sqlerr.New(sqlerr.Internal, "internal error: store: %v", p).WithDetail("%s", debugStack())
+	return sqlerr.FromPanic(p)
 }
-
-func debugStack() string { return string(debug.Stack()) }
 
 // bindFailure carries an error that is no *sqlerr.Error through the binder.
 type bindFailure struct{ err error }

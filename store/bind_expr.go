@@ -189,6 +189,9 @@ func (b *binder) boundVal(e *sqlfront.Bound) val {
 	case "character varying", "character", "name", "varchar", "regtype":
 		t.Name = "text"
 	}
+	if t.is(tVoid) {
+		return val{sql: b.constant(e.At, e.Value, tText), typ: tVoid, at: e.At, notNull: e.Value != nil}
+	}
 	if known[t.Name] == "" {
 		b.failHint(e.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", e.Type)
 	}

@@ -119,7 +119,8 @@ func (db *DB) copyProgram(ctx context.Context, s *sqlfront.Copy, text *sqlfront.
 
 // CopyIn loads rows from r, as COPY … FROM does; name is what errors call the source. Nothing is loaded on
 // an error.
-func (db *DB) CopyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error) {
+func (db *DB) CopyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (n int64, err error) {
+	defer db.rescue(text, &err)
 	return db.copyIn(ctx, s, text, r, name, func() error { return nil }, func() {})
 }
 
@@ -436,7 +437,8 @@ func quickInt(b []byte) (int64, bool) {
 }
 
 // CopyOut writes rows to w, as COPY … TO does, and returns their number.
-func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error) {
+func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (_ int64, err error) {
+	defer db.rescue(text, &err)
 	if db.failed {
 		return 0, errFailed()
 	}
@@ -448,7 +450,7 @@ func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text
 	defer stop()
 	out := newCopyWriter(w, s.Options)
 	n := int64(0)
-	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
+	err = db.selectEach(ctx, sel, text, func(cols []outcol) error {
 		if s.Options.Header {
 			names := make([]any, len(cols))
 			for i, c := range cols {

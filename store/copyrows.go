@@ -23,7 +23,8 @@ type RowSource struct {
 
 // CopyInRows loads rows, as COPY … FROM does; open is called with the table that s names, inside the transaction, and
 // name is what errors call the source. Nothing is loaded on an error.
-func (db *DB) CopyInRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, name string, open func(*TableDef) (RowSource, error)) (int64, error) {
+func (db *DB) CopyInRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, name string, open func(*TableDef) (RowSource, error)) (_ int64, err error) {
+	defer db.rescue(text, &err)
 	return db.loading(ctx, text, func(b *binder) (int64, error) {
 		l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: name}
 		from, err := open(l.t)
@@ -120,7 +121,8 @@ func (l *loader) value(i int, v any) error {
 // CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource
 // gives them; values of types other than booleans, integers, floats and chunks are printed. The table form comes in
 // the order of the table's primary key.
-func (db *DB) CopyOutRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, start func([]ResultCol) error, each func(row []any) error) (int64, error) {
+func (db *DB) CopyOutRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, start func([]ResultCol) error, each func(row []any) error) (_ int64, err error) {
+	defer db.rescue(text, &err)
 	if db.failed {
 		return 0, sqlerr.In(errFailed(), text)
 	}
@@ -136,7 +138,7 @@ func (db *DB) CopyOutRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.
 	defer stop()
 	n := int64(0)
 	var vals []any
-	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
+	err = db.selectEach(ctx, sel, text, func(cols []outcol) error {
 		vals = make([]any, len(cols))
 		return start(resultCols(cols))
 	}, func(cols []outcol, row []lite.Cell) error {

@@ -31,7 +31,8 @@ type ResultCol struct{ Name, Type string }
 // Exec runs one statement. text is what the tree's positions point into. An error is an *sqlerr.Error with
 // its text set and leaves the store as it was; inside BEGIN it also aborts the transaction, as in Postgres.
 // DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
-func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (r *Result, err error) {
+	defer db.rescue(text, &err)
 	if tx, ok := st.(*sqlfront.Transaction); ok {
 		r, err := db.transaction(tx)
 		return r, sqlerr.In(err, text)
@@ -44,8 +45,7 @@ func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Te
 	}
 	stop := db.watch(ctx)
 	defer stop()
-	r, err := db.statement(ctx, st, text)
-	if err != nil {
+	if r, err = db.statement(ctx, st, text); err != nil {
 		if ctx.Err() != nil && sqlerr.Code(err) != sqlerr.QueryCanceled {
 			err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
 		}

@@ -64,7 +64,7 @@ func (b *binder) scalarIntrinsic(e *sqlfront.FuncCall) (val, bool) {
 		return val{}, false
 	}
 	if typ == "void" {
-		typ, x = "text", ""
+		x = ""
 	}
 	return b.boundVal(&sqlfront.Bound{Node: e.Node, Type: typ, Value: x}), true
 }

@@ -58,7 +58,12 @@ var errUsage = errors.New("usage")
 func main() { os.Exit(realMain(os.Args[1:])) }
 
 // realMain runs a command line and returns the exit status.
-func realMain(args []string) int {
+func realMain(args []string) (exit int) {
+	defer func() {
+		if p := recover(); p != nil {
+			exit = status(context.Background(), sqlerr.FromPanic(p))
+		}
+	}()
 	tuneGC()
 	cpu.Reserve()
 	if len(args) == 0 {

@@ -46,7 +46,18 @@ func Yield(worker int) {
 // Together calls work(0) to work(n-1) and returns when all have ended; they run at the same time unless work(0) is short: one that
 // has not begun when it ends is done by the caller.
 func Together(n int, work func(worker int)) {
-	if n < 2 || !native || !crew.TryLock() {
+	if n < 2 {
+		apart(0, n, work)
+		return
+	}
+	var first atomic.Pointer[any] // the first panic: in a goroutine of its own it would end the process
+	defer func() {
+		if p := first.Load(); p != nil {
+			panic(*p)
+		}
+	}()
+	work = carried(work, &first)
+	if !native || !crew.TryLock() {
 		apart(0, n, work)
 		return
 	}
@@ -65,6 +76,18 @@ func Together(n int, work func(worker int)) {
 		defer h.join() // also where work panics, here or in another join: the helpers are needed again
 	}
 	apart(len(hired), n, work)
+}
+
+// carried is work whose panic is kept for the caller.
+func carried(work func(worker int), first *atomic.Pointer[any]) func(worker int) {
+	return func(worker int) {
+		defer func() {
+			if p := recover(); p != nil {
+				first.CompareAndSwap(nil, &p)
+			}
+		}()
+		work(worker)
+	}
 }
 
 // apart calls work(0) here and work(have+1) to work(n-1) in goroutines of their own.

@@ -8,9 +8,10 @@ package lite
 import "C"
 
 import (
-	"fmt"
 	"sync"
 	"unsafe"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // Result is where a function puts its value; untouched it is NULL.
@@ -37,7 +38,7 @@ func (r Result) Blob(b []byte) { copy(r.Room(Blob, len(b)), b) }
 // Room returns a TEXT or BLOB of n bytes to fill in place.
 func (r Result) Room(kind int32, n int) []byte {
 	if C.rg_grow(r.arena, C.int64_t(n+1)) != C.SQLITE_OK {
-		panic("out of memory")
+		panic(sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("A value of %d bytes found no room.", n))
 	}
 	r.cell.kind, r.cell.n = C.int32_t(kind), C.int64_t(n)
 	return unsafe.Slice((*byte)(unsafe.Pointer(r.arena.p)), n)
@@ -131,7 +132,7 @@ func cellsOf(n C.int, p *C.rg_cell) []Cell {
 func guard(fn *function, r Result, f func() error) {
 	defer func() {
 		if p := recover(); p != nil {
-			fn.c.err = fmt.Errorf("internal error in function %s: %v", fn.name, p)
+			fn.c.err = sqlerr.FromPanic(p)
 			r.fail(fn.c.err.Error())
 		}
 	}()
@@ -151,16 +152,24 @@ func rgScalar(id C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell, a *C.rg_ar
 func rgStep(id C.int64_t, h *C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell, a *C.rg_arena) {
 	fn, r := lookup(id), Result{res, a}
 	guard(fn, r, func() error {
-		handles.Lock()
-		s := handles.state[int64(*h)]
-		if *h == 0 {
-			handles.next++
-			*h, s = C.int64_t(handles.next), fn.state()
-			handles.state[int64(*h)] = s
-		}
-		handles.Unlock()
-		return s.Step(cellsOf(n, args))
+		return fn.group(h).Step(cellsOf(n, args))
 	})
+}
+
+// group returns the state of a group, which its first row makes.
+func (fn *function) group(h *C.int64_t) State {
+	if *h != 0 {
+		handles.RLock()
+		defer handles.RUnlock()
+		return handles.state[int64(*h)]
+	}
+	s := fn.state()
+	handles.Lock()
+	defer handles.Unlock()
+	handles.next++
+	*h = C.int64_t(handles.next)
+	handles.state[handles.next] = s
+	return s
 }
 
 //export rgInverse
@@ -193,5 +202,12 @@ func rgValue(id C.int64_t, h *C.int64_t, last C.int, res *C.rg_cell, a *C.rg_are
 
 //export rgCollate
 func rgCollate(id C.int64_t, n C.int, a unsafe.Pointer, m C.int, b unsafe.Pointer) C.int {
-	return C.int(lookup(id).compare(unsafe.Slice((*byte)(a), int(n)), unsafe.Slice((*byte)(b), int(m))))
+	fn := lookup(id)
+	defer func() {
+		if p := recover(); p != nil { // an order has no error: the statement fails at its next step
+			fn.c.err = sqlerr.FromPanic(p)
+			C.sqlite3_interrupt(fn.c.db)
+		}
+	}()
+	return C.int(fn.compare(unsafe.Slice((*byte)(a), int(n)), unsafe.Slice((*byte)(b), int(m))))
 }

@@ -16,6 +16,8 @@ import (
 	"unsafe"
 
 	_ "github.com/mattn/go-sqlite3" // compiles SQLite
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
 // Conn is one connection.
@@ -314,7 +316,8 @@ func (s *Stmt) SetBytes(i int, kind int32, b []byte) {
 func (s *Stmt) Room(i int, kind int32, n int) []byte {
 	a := s.c.arena
 	if C.rg_grow(a, C.int64_t(s.used+int64(n))) != C.SQLITE_OK {
-		panic("lite: out of memory") // caught at the package border of store; as Go's own allocator
+		// caught at the package border of store
+		panic(sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("A value of %d bytes found no room.", n))
 	}
 	s.in[i].kind, s.in[i].i, s.in[i].n = C.int32_t(kind), C.int64_t(s.used), C.int64_t(n)
 	b := unsafe.Slice((*byte)(unsafe.Add(unsafe.Pointer(a.p), s.used)), n)

@@ -1,0 +1,52 @@
+package script
+
+import (
+	"context"
+	"errors"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// recoverer is a Store that can go on after a panic in the middle of a statement.
+type recoverer interface{ Recovered() error }
+
+// rescue, deferred where statements enter, turns a panic into an error of the statement, which is undone; within tells whether it began in a
+// transaction.
+func (in *Interp) rescue(within bool, text *sqlfront.Text, err *error) {
+	if p := recover(); p != nil {
+		*err = errors.Join(sqlerr.In(sqlerr.FromPanic(p), text), in.recovered(within))
+	}
+}
+
+// recovered makes the session one whose statement failed: the interpreter's own transaction is rolled back, the user's aborted.
+func (in *Interp) recovered(within bool) error {
+	in.calls = 0
+	clear(in.bodies) // what is kept of them may be half-done
+	in.owner = false
+	if !within && in.Session.InTransaction() {
+		return in.transaction(context.Background(), "rollback", "")
+	}
+	if s, ok := in.Session.(recoverer); ok {
+		return s.Recovered()
+	}
+	return nil
+}
+
+// rescued runs a statement or command of a script. A panic is its error, which is reported: the script ends, or goes on, as after any
+// other.
+func (r *Runner) rescued(f func() error) (err error) {
+	within := r.session != nil && r.session.InTransaction()
+	defer func() {
+		p := recover()
+		if p == nil {
+			return
+		}
+		failed := error(sqlerr.FromPanic(p))
+		if r.Interp != nil {
+			failed = errors.Join(failed, r.Interp.recovered(within))
+		}
+		err = r.report(failed)
+	}()
+	return f()
+}
