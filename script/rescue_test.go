@@ -84,6 +84,28 @@ func TestPanicsAreErrors(t *testing.T) {
 	}
 }
 
+// TestInterpPanics: the same where no Runner stands around the interpreter.
+func TestInterpPanics(t *testing.T) {
+	db, err := store.OpenTemp()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	in := NewInterp(broken{embedded{db}, "VALUES (99)"}, nil)
+	if _, err := in.ExecText(context.Background(), &sqlfront.Text{SQL: "CREATE TABLE t (k int)"}); err != nil {
+		t.Fatal(err)
+	}
+	for _, sql := range []string{"INSERT INTO t VALUES (99)", "DO $$ BEGIN INSERT INTO t VALUES (2); INSERT INTO t VALUES (99); END $$"} {
+		_, err := in.ExecText(context.Background(), &sqlfront.Text{SQL: sql})
+		if sqlerr.Code(err) != sqlerr.Internal || db.InTransaction() {
+			t.Errorf("%s: %v", sql, err)
+		}
+	}
+	if res, err := in.ExecText(context.Background(), &sqlfront.Text{SQL: "SELECT * FROM t"}); err != nil || len(res.Rows) > 0 {
+		t.Error(res, err)
+	}
+}
+
 // TestCallbacksThatPanic: what a Go program hangs in panics while a statement of the engine runs.
 func TestCallbacksThatPanic(t *testing.T) {
 	db, err := relgrad.Open("")

@@ -170,7 +170,7 @@ func (b *binder) assign(v val, t *TableDef, c *Column) string {
 		b.failHint(v.at, sqlerr.DatatypeMismatch, "You will need to rewrite or cast the expression.",
 			"column \"%s\" is of type %s but expression is of type %s", c.Name, c.Type, v.typ)
 	}
-	known := v.notNull
+	given := v.lit != nil && v.lit.Kind != sqlfront.LitNull || v.bound != nil && v.bound.Value != nil
 	v = b.cast(v.at, v, c.Type, nil)
 	switch {
 	case c.Type.isChunk():
@@ -180,11 +180,36 @@ func (b *binder) assign(v val, t *TableDef, c *Column) string {
 	case c.Type.is(tText) && len(c.Mods) > 0:
 		v.sql = fmt.Sprintf("rg_varchar(%s, %d)", v.sql, c.Mods[0])
 	}
-	if i := t.rowidColumn(); i >= 0 && t.Cols[i].Name == c.Name && !known {
-		// SQLite would invent a value for NULL
-		v.sql = "coalesce(" + v.sql + ", rg_fail(" + str("23502 "+notNull(t.Name, c.Name).Message) + "))"
+	if t.isRowID(c) && !given {
+		v.sql = "coalesce(" + v.sql + ", " + noKey(t, c) + ")"
 	}
 	return v.sql
+}
+
+// noKey prints the failure of a row without a key: SQLite invents a value where the key that is its row id is NULL or is not given.
+func noKey(t *TableDef, c *Column) string {
+	return "rg_fail(" + str(sqlerr.NotNullViolation+" "+notNull(t.Name, c.Name).Message) + ")"
+}
+
+// notGiven prints the columns of a row that were given no value: their defaults, and the failure of a key without one.
+func (b *binder) notGiven(t *TableDef, given map[string]bool) (list, exprs []string) {
+	for i := range t.Cols {
+		c := &t.Cols[i]
+		if given[c.Name] {
+			continue
+		}
+		d := b.defaultSQL(t, c)
+		switch {
+		case d == "" && t.isRowID(c):
+			d = noKey(t, c)
+		case d == "":
+			continue
+		case t.isRowID(c) && c.Identity == nil:
+			d = "coalesce(" + d + ", " + noKey(t, c) + ")"
+		}
+		list, exprs = append(list, ident(c.Name)), append(exprs, d)
+	}
+	return list, exprs
 }
 
 // slot is the number of the check that notes the shapes written to a column.

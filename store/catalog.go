@@ -155,6 +155,12 @@ func (t *TableDef) rowidColumn() int {
 	return -1
 }
 
+// isRowID reports whether SQLite stores a column as the row id.
+func (t *TableDef) isRowID(c *Column) bool {
+	i := t.rowidColumn()
+	return i >= 0 && t.Cols[i].Name == c.Name
+}
+
 // phys is the table's name inside the file; sql the quoted, qualified form.
 func (t *TableDef) phys() string { return physical(t.Schema, t.Name) }
 func (t *TableDef) db() string   { return dbName(t.Temp) }

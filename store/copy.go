@@ -214,13 +214,8 @@ func (l *loader) run(s *sqlfront.Copy, names []string, load func() (int64, error
 		}
 		list, exprs, l.slot = append(list, ident(c.Name)), append(exprs, x), append(l.slot, sl)
 	}
-	for i := range t.Cols {
-		if c := &t.Cols[i]; !given[c.Name] {
-			if d := b.defaultSQL(t, c); d != "" {
-				list, exprs = append(list, ident(c.Name)), append(exprs, d)
-			}
-		}
-	}
+	missing, values := b.notGiven(t, given)
+	list, exprs = append(list, missing...), append(exprs, values...)
 	stmt, err := b.db.c.Prepare("INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") VALUES (" + strings.Join(exprs, ", ") + ")")
 	if err != nil {
 		return 0, err

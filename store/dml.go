@@ -60,14 +60,11 @@ func (b *binder) insert(s *sqlfront.Insert) (*Result, error) {
 		list = append(list, ident(c.Name))
 	}
 	generated := ""
-	for i := range t.Cols {
-		if c := &t.Cols[i]; !given[c.Name] {
-			if d := b.defaultSQL(t, c); d != "" {
-				list, exprs = append(list, ident(c.Name)), append(exprs, d)
-				generated += ", " + d
-			}
-		}
+	missing, values := b.notGiven(t, given)
+	for _, d := range values {
+		generated += ", " + d
 	}
+	list, exprs = append(list, missing...), append(exprs, values...)
 	var sql string
 	name := t.sql() + " AS " + ident(b.insertAlias(s))
 	switch {
@@ -212,6 +209,9 @@ func (b *binder) defaultSQL(t *TableDef, c *Column) string {
 
 func (b *binder) defaultOrNull(t *TableDef, c *Column) string {
 	if d := b.defaultSQL(t, c); d != "" {
+		if t.isRowID(c) && c.Identity == nil {
+			d = "coalesce(" + d + ", " + noKey(t, c) + ")"
+		}
 		return d
 	}
 	return b.assign(val{sql: "NULL", typ: tUnknown, lit: &sqlfront.Literal{Kind: sqlfront.LitNull}}, t, c)
@@ -309,6 +309,9 @@ func (b *binder) assignments(s *scope, t *TableDef, set []sqlfront.Assign) []str
 			b.fail(a.At, sqlerr.Syntax, "multiple assignments to same column \"%s\"", c.Name)
 		}
 		done[c.Name] = true
+		if a.X != nil && c.Identity != nil && c.Identity.Always {
+			b.failHint(a.At, "428C9", "Write "+c.Name+" = DEFAULT.", "column \"%s\" can only be updated to DEFAULT", c.Name)
+		}
 		switch {
 		case a.X == nil:
 			out = append(out, ident(c.Name)+" = "+b.defaultOrNull(t, c))

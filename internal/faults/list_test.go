@@ -142,7 +142,6 @@ var faults = []fault{
 	{"a COALESCE is its first argument", "executor/graph.go", "d.Name != \"coalesce\" || args[0].typ.Nullable:", "d.Name != \"coalesce\":", "./ -run=TestSemantics"},
 	{"a run that a lane cuts is summed into another group", "executor/exec.go", "		s.parts[1].g = s.group()", "		s.parts[1].g = s.at", "./executor -run=TestRuns"},
 	{"work is done when the caller's part is", "kernels/cpu/together.go", "		defer h.join() //", "		_ = h //", "./kernels/cpu -tags=unoptimized -run=TestTogetherWaits -timeout=5s"},
-	{"workers are left at work by a panic", "kernels/cpu/together.go", "	for _, h := range hired {\n		defer h.join() // also where work panics, here or in another join: the helpers are needed again\n	}\n", "	defer func() {\n		for _, h := range hired {\n			h.join()\n		}\n	}()\n", "./kernels/cpu -tags=unoptimized -run=TestTogetherPanics -timeout=5s"},
 	{"work in goroutines is done when the caller's part is", "kernels/cpu/together.go", "	all.Wait()\n", "", "./kernels/cpu -tags=unoptimized -run=TestTogether$ -race -count=3"},
 	{"a worker that sleeps is not woken", "kernels/cpu/together.go", "if h.state.Swap(posted) == asleep {", "if h.state.Swap(posted) > asleep {", "./kernels/cpu -tags=unoptimized -run=TestTogetherWaits -timeout=5s"},
 	{"a caller that sleeps is not woken", "kernels/cpu/together.go", "if h.state.Swap(idle) == awaited {", "if h.state.Swap(idle) > asleep {", "./kernels/cpu -tags=unoptimized -run=TestTogetherWaits -timeout=5s"},

@@ -72,10 +72,10 @@ func Together(n int, work func(worker int)) {
 		h.work, h.worker = work, i+1
 		h.post()
 	}
-	for _, h := range hired {
-		defer h.join() // also where work panics, here or in another join: the helpers are needed again
-	}
 	apart(len(hired), n, work)
+	for _, h := range hired {
+		h.join()
+	}
 }
 
 // carried is work whose panic is kept for the caller.
