@@ -27,6 +27,9 @@ func num1(f func(numeric.Num) (numeric.Num, error)) goFunc {
 			x, err = f(x)
 		}
 		if err == nil {
+			x, err = x.Check()
+		}
+		if err == nil {
 			r.Text(x.String())
 		}
 		return err
@@ -42,6 +45,9 @@ func num2(f func(x, y numeric.Num) (numeric.Num, error)) goFunc {
 		y, err := numOf(&a[1])
 		if err == nil {
 			x, err = f(x, y)
+		}
+		if err == nil {
+			x, err = x.Check()
 		}
 		if err == nil {
 			r.Text(x.String())
@@ -65,7 +71,7 @@ func intArg(n numeric.Num) int {
 
 var numericFuncs = map[string]goFunc{
 	"nadd": total2(numeric.Num.Add), "nsub": total2(numeric.Num.Sub), "nmul": total2(numeric.Num.Mul),
-	"ndiv": num2(numeric.Num.Div), "nmod": num2(numeric.Num.Mod), "npow": num2(numeric.Num.Pow), "nlog": num2(numeric.Num.Log),
+	"ndiv": num2(numeric.Num.Div), "nquot": num2(numeric.Num.Quotient), "nmod": num2(numeric.Num.Mod), "npow": num2(numeric.Num.Pow), "nlog": num2(numeric.Num.Log),
 	"nneg": total1(numeric.Num.Neg), "nabs": total1(numeric.Num.Abs), "nfloor": total1(numeric.Num.Floor), "nceil": total1(numeric.Num.Ceil),
 	"nsqrt": num1(numeric.Num.Sqrt), "nexp": num1(numeric.Num.Exp), "nln": num1(numeric.Num.Ln),
 	"nsign":  total1(func(x numeric.Num) numeric.Num { return numeric.Int(int64(x.Sign())) }),
@@ -113,16 +119,11 @@ var numericFuncs = map[string]goFunc{
 	"min_numeric": {-1, true, extreme(func(x, y *lite.Cell) bool { return numeric.Compare(x.Bytes(), y.Bytes()) < 0 })},
 	"max_numeric": {-1, true, extreme(func(x, y *lite.Cell) bool { return numeric.Compare(x.Bytes(), y.Bytes()) > 0 })},
 	"factorial": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
-		n := a[0].Int()
-		if n < 0 || n > 5000 {
-			return sqlerr.New(sqlerr.NumericOutOfRange, "factorial of %d is out of range", n)
+		x, err := numeric.Factorial(a[0].Int())
+		if err == nil {
+			r.Text(x.String())
 		}
-		x := numeric.Int(1)
-		for i := int64(2); i <= n; i++ {
-			x = x.Mul(numeric.Int(i))
-		}
-		r.Text(x.String())
-		return nil
+		return err
 	})},
 }
 
@@ -263,26 +264,21 @@ var floatFuncs = map[string]goFunc{
 	})},
 	"random":  {0, false, func(a []lite.Cell, r lite.Result) error { r.Float(rand.Float64()); return nil }},
 	"xor":     {2, true, strict(func(a []lite.Cell, r lite.Result) error { r.Int(a[0].Int() ^ a[1].Int()); return nil })},
-	"gcd":     {2, true, strict(func(a []lite.Cell, r lite.Result) error { r.Int(gcd(a[0].Int(), a[1].Int())); return nil })},
+	"gcd4":    gcdCall(tInt4),
+	"gcd8":    gcdCall(tInt8),
+	"lcm4":    lcmCall(tInt4),
+	"lcm8":    lcmCall(tInt8),
 	"min_any": {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) < 0 })},
 	"max_any": {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) > 0 })},
-	"lcm": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
-		x, y := a[0].Int(), a[1].Int()
-		if x == 0 || y == 0 {
-			r.Int(0)
-			return nil
-		}
-		z := x / gcd(x, y)
-		if p := z * y; p/y == z && p != math.MinInt64 {
-			r.Int(max(p, -p))
-			return nil
-		}
-		return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range")
-	})},
 	"width_bucket": {4, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x, lo, hi, n := a[0].Float(), a[1].Float(), a[2].Float(), a[3].Int()
-		if n <= 0 || lo == hi {
-			return sqlerr.New("2201G", "count must be greater than zero and the bounds must differ")
+		switch {
+		case n <= 0:
+			return sqlerr.New("2201G", "count must be greater than zero")
+		case math.IsInf(lo, 0) || math.IsInf(hi, 0):
+			return sqlerr.New("2201G", "lower and upper bounds must be finite")
+		case lo == hi:
+			return sqlerr.New("2201G", "lower bound cannot equal upper bound")
 		}
 		k := math.Floor((x-lo)/(hi-lo)*float64(n)) + 1
 		r.Int(int64(max(0, min(k, float64(n)+1))))
@@ -292,7 +288,49 @@ var floatFuncs = map[string]goFunc{
 
 func gcd(a, b int64) int64 {
 	for b != 0 {
+		if b == -1 { // math.MinInt64 % -1 is no number of its own on some machines
+			return 1
+		}
 		a, b = b, a%b
 	}
 	return max(a, -a)
+}
+
+// wholeNumber gives an integer of a type's size.
+func wholeNumber(r lite.Result, x int64, t Type) error {
+	if err := rangeError(x, t); err != nil {
+		return err
+	}
+	r.Int(x)
+	return nil
+}
+
+// gcdCall and lcmCall are for integers of one type: the result must be one.
+func gcdCall(t Type) goFunc {
+	return goFunc{2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x := gcd(a[0].Int(), a[1].Int())
+		if x < 0 { // that of -2^63 and 0 is 2^63
+			return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range")
+		}
+		return wholeNumber(r, x, t)
+	})}
+}
+
+func lcmCall(t Type) goFunc {
+	return goFunc{2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, y := a[0].Int(), a[1].Int()
+		if x == 0 || y == 0 {
+			r.Int(0)
+			return nil
+		}
+		g := gcd(x, y)
+		if g < 0 {
+			return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range")
+		}
+		z := x / g
+		if p := z * y; p/y == z && p != math.MinInt64 {
+			return wholeNumber(r, max(p, -p), t)
+		}
+		return sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t)
+	})}
 }

@@ -40,7 +40,7 @@ func boolText(n int, f func(a []lite.Cell) (bool, error)) goFunc {
 var textFuncs = map[string]goFunc{
 	"lower": pure1(strings.ToLower), "upper": pure1(strings.ToUpper), "initcap": pure1(initcap), "reverse": pure1(reverseText),
 	"md5":           pure1(func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }),
-	"quote_literal": pure1(str), "quote_ident": pure1(quoteIdent),
+	"quote_literal": pure1(quoteLiteral), "quote_ident": pure1(quoteIdent),
 	"substr": text(-1, substr),
 	"left": text(2, func(a []lite.Cell) (string, error) {
 		r, n := []rune(a[0].String()), int(a[1].Int())
@@ -297,6 +297,14 @@ func splitPart(a []lite.Cell) (string, error) {
 	return p[n-1], nil
 }
 
+// quoteLiteral is quote_literal: a text with a backslash is one with escapes.
+func quoteLiteral(s string) string {
+	if strings.Contains(s, "\\") {
+		return "E" + str(strings.ReplaceAll(s, "\\", "\\\\"))
+	}
+	return str(s)
+}
+
 func formatCall(a []lite.Cell, r lite.Result) error {
 	if a[0].IsNull() {
 		return nil
@@ -326,12 +334,15 @@ func formatCall(a []lite.Cell, r lite.Result) error {
 		case 's':
 			b.WriteString(x)
 		case 'I':
+			if a[next].IsNull() {
+				return sqlerr.New(sqlerr.NullNotAllowed, "null values cannot be formatted as an SQL identifier")
+			}
 			b.WriteString(quoteIdent(x))
 		case 'L':
 			if a[next].IsNull() {
 				x = "NULL"
 			} else {
-				x = str(x)
+				x = quoteLiteral(x)
 			}
 			b.WriteString(x)
 		default:

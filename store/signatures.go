@@ -68,9 +68,11 @@ pow(float8, float8) float8 = rg_fpow($1, $2)
 mod(int4, int4) int4 = rg_imod($1, $2)
 mod(int8, int8) int8 = rg_imod($1, $2)
 mod(numeric, numeric) numeric = rg_nmod($1, $2)
-div(numeric, numeric) numeric = rg_ntrunc(rg_ndiv($1, $2), 0)
-gcd(int8, int8) int8
-lcm(int8, int8) int8
+div(numeric, numeric) numeric = rg_nquot($1, $2)
+gcd(int4, int4) int4 = rg_gcd4($1, $2)
+gcd(int8, int8) int8 = rg_gcd8($1, $2)
+lcm(int4, int4) int4 = rg_lcm4($1, $2)
+lcm(int8, int8) int8 = rg_lcm8($1, $2)
 factorial(int8) numeric
 pi() float8 = 3.141592653589793
 degrees(float8) float8 = rg_math('degrees', $1)

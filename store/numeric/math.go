@@ -104,15 +104,26 @@ func lnBig(x *big.Float, prec uint) *big.Float {
 	return y
 }
 
-// Exp returns e^a (numeric_exp).
+// maxResult bounds the decimal digits of exponentials (NUMERIC_MAX_RESULT_SCALE).
+const maxResult = 2000
+
+// Exp returns e^a (numeric_exp, exp_var).
 func (a Num) Exp() (Num, error) {
 	val := a.Float64()
-	if val > 131072*math.Ln10 {
-		return Num{}, sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
+	digits := min(max(val*0.434294481903252, -maxResult), maxResult)
+	scale := min(max(minSigDigits-int(digits), a.scale, 0), maxDisplayScale)
+	switch {
+	case val >= 3*maxResult:
+		return Num{}, errOverflow()
+	case val <= -3*maxResult:
+		return Num{new(big.Int), scale}, nil
 	}
-	scale := min(max(minSigDigits-int(val*0.434294481903252), a.scale, 0), maxDisplayScale)
 	prec := uint(float64(scale+int(math.Abs(val)*0.4343)+20)/log10of2) + 64
 	return fromBig(expBig(a.bigf(prec), prec), scale), nil
+}
+
+func errOverflow() error {
+	return sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
 }
 
 // lnDigits estimates the decimal weight of ln a (estimate_ln_dweight).
@@ -125,7 +136,7 @@ func lnDigits(a Num) int {
 		}
 		return int(math.Floor(math.Log10(math.Abs(d)))) - a.scale
 	}
-	return int(math.Log10(math.Abs(math.Log(x))))
+	return int(math.Log10(math.Abs(a.logAbs())))
 }
 
 // Ln returns the natural logarithm (numeric_ln).
@@ -179,40 +190,127 @@ func (a Num) Pow(b Num) (Num, error) {
 	if a.Sign() == 0 {
 		return Num{new(big.Int), minSigDigits}, nil
 	}
-	val := b.Float64() * math.Log(math.Abs(a.Float64())) * 0.434294481903252
-	if val > 131072 {
-		return Num{}, sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
+	val := 0.0
+	if a.Abs().Cmp(Int(1)) != 0 { // of which b may be too large for a double
+		val = b.Float64() * a.logAbs()
 	}
+	switch { // power_var
+	case val > 3.01*maxResult:
+		return Num{}, errOverflow()
+	case val < -3.01*maxResult:
+		return Num{new(big.Int), maxDisplayScale}, nil
+	}
+	val *= 0.434294481903252
 	scale := min(max(minSigDigits-int(val), a.scale, b.scale, 0), maxDisplayScale)
 	prec := uint(float64(scale+int(math.Abs(val))+40)/log10of2) + 128
 	x := lnBig(a.Abs().bigf(prec), prec)
 	n := fromBig(expBig(x.Mul(x, b.bigf(prec)), prec), scale)
-	if a.Sign() < 0 && b.c().Bit(0) == 1 {
+	if a.Sign() < 0 && b.Trunc(0).c().Bit(0) == 1 {
 		n = n.Neg()
 	}
 	return n, nil
 }
 
-// powInt is power_var_int of Postgres 15: exact multiplication at a scale of at least 16.
-func (a Num) powInt(n int64) (Num, error) {
-	scale := min(max(minSigDigits, a.scale), maxDisplayScale)
-	if a.Sign() == 0 {
-		if n == 0 {
-			return Int(1).Round(scale), nil
-		}
-		return Num{new(big.Int), scale}, nil
+// logAbs is the natural logarithm of |a| to double precision, of numbers too large and too small for a double too.
+func (a Num) logAbs() float64 {
+	if x := math.Abs(a.Float64()); math.Abs(x-1) < 0.5 {
+		d := a.Abs().Sub(Int(1)).Float64() // what a double near 1 has lost
+		return math.Log1p(d)
 	}
 	m := new(big.Float)
 	e := new(big.Float).SetInt(a.Abs().c()).MantExp(m)
-	mf, _ := m.Float64()
-	if digits := (math.Log10(mf) + float64(e)*log10of2 - float64(a.scale)) * float64(n); digits > maxDigits {
-		return Num{}, sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
-	} else if digits < -float64(scale)-2 {
+	f, _ := m.Float64()
+	return math.Log(f) + float64(e)*math.Ln2 - float64(a.scale)*math.Ln10
+}
+
+// powInt is power_var_int: multiplications by the bits of n, each to the digits that the result needs.
+func (a Num) powInt(n int64) (Num, error) {
+	scale := min(max(minSigDigits, a.scale), maxDisplayScale)
+	switch n {
+	case 0:
+		return Int(1).Round(scale), nil
+	case 1:
+		return a.Round(scale), nil
+	case -1:
+		return Int(1).divAt(a, scale, true), nil
+	case 2:
+		return a.Mul(a).Round(scale), nil
+	}
+	if a.Sign() == 0 {
 		return Num{new(big.Int), scale}, nil
 	}
-	if n < 0 {
-		p := Num{new(big.Int).Exp(a.c(), big.NewInt(-n), nil), a.scale * int(-n)}
-		return Int(1).divAt(p, scale, true), nil
+	f := float64(n) * a.logAbs() / math.Ln10
+	if f > maxDigits {
+		return Num{}, errOverflow()
 	}
-	return Num{new(big.Int).Exp(a.c(), big.NewInt(n), nil), a.scale * int(n)}.Round(scale), nil
+	if f+1 < -float64(scale) || f+1 < -maxDisplayScale {
+		return Num{new(big.Int), scale}, nil
+	}
+	digits := 1 + scale + int(f) + int(math.Log(math.Abs(float64(n)))) + 8
+	base, result := a, Int(1)
+	mask := uint64(max(n, -n))
+	if mask&1 != 0 {
+		result = a
+	}
+	for mask >>= 1; mask > 0; mask >>= 1 {
+		base = base.times(base, digits)
+		if mask&1 != 0 {
+			result = base.times(result, digits)
+		}
+		if base.tooLarge() || result.tooLarge() {
+			if n > 0 {
+				return Num{}, errOverflow()
+			}
+			return Num{new(big.Int), scale}, nil
+		}
+	}
+	if n < 0 {
+		return Int(1).divAt(result, scale, true), nil
+	}
+	return result.Round(scale), nil
+}
+
+// times multiplies to so many significant digits, and no fewer decimals than 0.
+func (a Num) times(b Num, digits int) Num {
+	x := Num{new(big.Int).Mul(a.c(), b.c()), a.scale + b.scale}
+	if scale := max(digits-x.magnitude(), 0); scale < x.scale {
+		return x.Round(scale)
+	}
+	return x
+}
+
+// magnitude is about the number of digits in front of the decimal point, less for numbers below 1.
+func (a Num) magnitude() int { return int(float64(a.c().BitLen())*log10of2) - a.scale }
+
+// tooLarge reports whether a has more digits in front of its point than a numeric holds.
+func (a Num) tooLarge() bool { return a.magnitude() > maxDigits }
+
+// Check refuses a result that is no numeric: one of too many digits.
+func (a Num) Check() (Num, error) {
+	if a.magnitude() >= maxDigits-1 && a.Digits() > maxDigits {
+		return Num{}, errOverflow()
+	}
+	return a, nil
+}
+
+// Quotient is the whole part of a/b (numeric_div_trunc).
+func (a Num) Quotient(b Num) (Num, error) {
+	if b.Sign() == 0 {
+		return Num{}, sqlerr.New(errZero, "division by zero")
+	}
+	return a.divAt(b, 0, false), nil
+}
+
+// maxFactorial is the largest number whose factorial is a numeric.
+const maxFactorial = 32177
+
+// Factorial is n!.
+func Factorial(n int64) (Num, error) {
+	if n < 0 {
+		return Num{}, sqlerr.New(sqlerr.NumericOutOfRange, "factorial of a negative number is undefined")
+	}
+	if n > maxFactorial {
+		return Num{}, errOverflow()
+	}
+	return Num{new(big.Int).MulRange(1, n), 0}, nil
 }

@@ -93,6 +93,9 @@ func Parse(s string) (Num, error) {
 	if exp > maxDigits || exp < -maxScale || len(mant) > maxDigits {
 		return Num{}, sqlerr.New(sqlerr.NumericOutOfRange, "value overflows numeric format")
 	}
+	if len(frac)-exp > maxScale {
+		return Num{}, errOverflow()
+	}
 	n := Num{new(big.Int), len(frac) - exp}
 	if _, ok := n.coef.SetString(digits+frac, 10); !ok {
 		return bad()
@@ -216,7 +219,7 @@ func (a Num) Round(n int) Num { return a.cut(n, true) }
 func (a Num) Trunc(n int) Num { return a.cut(n, false) }
 
 func (a Num) cut(n int, round bool) Num {
-	n = max(-maxDigits, min(n, maxScale))
+	n = max(-maxDigits-1, min(n, maxScale))
 	if n >= a.scale {
 		return Num{a.at(n), n}
 	}
