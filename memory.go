@@ -71,8 +71,11 @@ func (db *Engine) maySpill(bytes int64) error {
 
 // spills says what of a plan does not fit into the memory.
 func (db *Engine) spills(s executor.Spilled) {
-	db.notice("NOTICE", fmt.Sprintf("the plan needs %s, the memory budget is %s: %d of its columns and results, %s, lie in files in %s",
-		megabytes(s.Needs), megabytes(s.Budget), s.Columns, megabytes(s.Bytes), s.Dir))
+	why := fmt.Sprintf("the plan needs %s, the memory budget is %s", megabytes(s.Needs), megabytes(s.Budget))
+	if s.Needs <= s.Budget { // which alone would say that all fits
+		why += ", of which columns of tables and index arrays may take a quarter each"
+	}
+	db.notice("NOTICE", fmt.Sprintf("%s: %d of its columns and results, %s, lie in files in %s", why, s.Columns, megabytes(s.Bytes), s.Dir))
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }

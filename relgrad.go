@@ -111,6 +111,8 @@ func (db *DB) Close() (failed error) {
 func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (_ *store.Result, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
+	ctx, done := db.Timed(ctx)
+	defer done(&failed)
 	if c, ok := stmt.(*sqlfront.Call); ok {
 		if c.Func.Name != "train" || c.Func.Schema != "" && c.Func.Schema != "relgrad" {
 			return nil, sqlerr.In(db.noProcedure(c.Func), text)

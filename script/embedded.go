@@ -23,6 +23,7 @@ type Engine interface {
 	Path() string
 	Failed() bool
 	Recovered() error
+	Timed(ctx context.Context) (context.Context, func(*error))
 }
 
 // nest implements nester.
@@ -50,7 +51,7 @@ func (e embedded) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 	if res.Notice != "" {
 		n := Notice{Level: "NOTICE", Message: res.Notice}
 		switch stmt.(type) {
-		case *sqlfront.Transaction, *sqlfront.Set:
+		case *sqlfront.Transaction, *sqlfront.Set, *sqlfront.Noop:
 			n.Level = "WARNING"
 		}
 		out.Notices = []Notice{n}

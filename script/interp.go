@@ -39,9 +39,19 @@ type nester interface {
 	nest(run func(context.Context, sqlfront.Statement, *sqlfront.Text) error)
 }
 
+// timer is a Store whose statement_timeout ends the context of a statement.
+type timer interface {
+	Timed(ctx context.Context) (context.Context, func(*error))
+}
+
 // Exec runs one statement; positions in stmt point into text.
 func (in *Interp) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (_ *Result, err error) {
 	defer in.rescue(in.Session.InTransaction(), text, &err)
+	if s, ok := in.Session.(timer); ok {
+		timed, done := s.Timed(ctx)
+		defer done(&err)
+		ctx = timed
+	}
 	return in.exec(ctx, stmt, text, nil)
 }
 

@@ -135,6 +135,8 @@ func (db *DB) loading(ctx context.Context, text *sqlfront.Text, load func(*binde
 		abort()
 		return 0, errFailed()
 	}
+	ctx, end := db.Timed(ctx)
+	defer end(&err)
 	stop := db.watch(ctx)
 	defer stop()
 	if err := db.refresh(); err != nil {
@@ -440,6 +442,8 @@ func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text
 	if s.Options.IsFile() {
 		return 0, sqlerr.In(errFileFormat(s), text)
 	}
+	ctx, end := db.Timed(ctx)
+	defer end(&err)
 	sel := copyQuery(s)
 	stop := db.watch(ctx)
 	defer stop()

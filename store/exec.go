@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sort"
-	"strconv"
 	"strings"
 	"time"
 
@@ -33,6 +32,8 @@ type ResultCol struct{ Name, Type string }
 // DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
 func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (r *Result, err error) {
 	defer db.rescue(text, &err)
+	ctx, done := db.Timed(ctx)
+	defer done(&err)
 	if tx, ok := st.(*sqlfront.Transaction); ok {
 		r, err := db.transaction(tx)
 		return r, sqlerr.In(err, text)
@@ -100,7 +101,11 @@ func (db *DB) session(ctx context.Context, st sqlfront.Statement, text *sqlfront
 			}
 			return nil
 		})
-		return &Result{Tag: s.Tag}, true, err
+		r := &Result{Tag: s.Tag}
+		if s.Tag == "GRANT" || s.Tag == "REVOKE" {
+			r.Notice = s.Tag + " has no effect: the embedded store has no rights but those of its file"
+		}
+		return r, true, err
 	case *sqlfront.Do, *sqlfront.Call:
 		return nil, true, sqlerr.At(int(st.Position()), sqlerr.FeatureNotSupported, "DO and CALL are run by package script")
 	}
@@ -216,13 +221,9 @@ func (db *DB) set(s *sqlfront.Set) (*Result, error) {
 		return nil, placed(err, int(s.At))
 	}
 	if name == "lock_timeout" {
-		d, err := time.ParseDuration(value)
-		if ms, e := strconv.Atoi(value); e == nil {
-			d, err = time.Duration(ms)*time.Millisecond, nil
-		}
-		if err != nil || d < 0 {
-			return nil, sqlerr.At(int(s.At), sqlerr.InvalidParameter, "invalid value for parameter \"lock_timeout\": \"%s\"", value).
-				WithHint("Write it in milliseconds or as '100ms' or '5s'.")
+		d, err := duration(value)
+		if err != nil { // it was checked
+			return nil, err
 		}
 		db.c.BusyTimeout(int(d.Milliseconds()))
 	}

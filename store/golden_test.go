@@ -159,3 +159,14 @@ func mustRun(t testing.TB, db *DB, sql string) *Result {
 	}
 	return r
 }
+
+// parseOne parses one statement.
+func parseOne(t testing.TB, sql string) (sqlfront.Statement, *sqlfront.Text) {
+	t.Helper()
+	text := &sqlfront.Text{SQL: sql}
+	ps, err := sqlfront.Parse(text)
+	if err != nil || len(ps) != 1 {
+		t.Fatal(sql, err)
+	}
+	return ps[0].Stmt, text
+}

@@ -63,7 +63,15 @@ func placed(err error, pos int) error {
 
 // checkSetting refuses values that a parameter of relgrad's does not take.
 func checkSetting(name, value string) error {
-	if strings.ToLower(name) != memorySetting {
+	switch name = strings.ToLower(name); name {
+	case "statement_timeout", "lock_timeout":
+		if _, err := duration(value); err != nil {
+			return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\"", name, value).
+				WithHint("Write it in milliseconds or as '100ms', '5s' or '1min'.").Wrap(err)
+		}
+		return nil
+	case memorySetting:
+	default:
 		return nil
 	}
 	if n, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && n != 0 { // Postgres would take kilobytes, --memory bytes
