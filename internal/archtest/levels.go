@@ -69,7 +69,7 @@ const tools = 12
 var only = map[string][]string{
 	"github.com/pganalyze/pg_query_go": {"sqlfront"},
 	"github.com/mattn/go-sqlite3":      {"store"},
-	"github.com/jackc/pgx":             {"pgbridge", "internal/pgrun", "migrations", "bench"},
+	"github.com/jackc/pgx":             {"pgbridge", "internal/pgrun", "internal/pgsuite", "migrations", "bench"},
 	"github.com/jackc/tern":            {"migrations"},
 	"github.com/apache/arrow":          {"interop"},
 }

@@ -15,5 +15,10 @@ func init() {
 		{"a key that is not given is invented", "store/bind_cast.go", "		case d == \"\" && t.isRowID(c):\n			d = noKey(t, c)\n", "", "./store -run=TestGolden/keys|TestKeysThatNobodyGave"},
 		{"a key that is NULL is invented", "store/bind_cast.go", "	if t.isRowID(c) && !given {", "	if !given && false {", "./store -run=TestGolden/keys"},
 		{"a default of NULL is a key", "store/bind_cast.go", "case t.isRowID(c) && c.Identity == nil:", "case false:", "./store -run=TestGolden/keys"},
+
+		// Numeric powers and timeouts.
+		{"a power multiplies all digits", "store/numeric/math.go", "if scale := max(digits-x.magnitude(), 0); scale < x.scale {", "if scale := max(digits-x.magnitude(), 0); scale < x.scale && digits < 0 {", "./store -run=TestGolden/hangs -timeout=20s"},
+		{"an odd exponent with decimals is even", "store/numeric/math.go", "b.Trunc(0).c().Bit(0) == 1", "b.c().Bit(0) == 1", "./store -run=TestGolden/hangs"},
+		{"statement_timeout is not obeyed", "store/timeout.go", "context.WithTimeoutCause(ctx, d, errTimeout)", "context.WithTimeoutCause(ctx, 1000*d, errTimeout)", "./store -run=TestTimeout -timeout=20s"},
 	}...)
 }
