@@ -45,7 +45,7 @@ type Type struct {
 	Kind     Kind
 	Shape    tensor.Shape
 	Nullable bool   // may be NULL
-	Of       *Named // of a Text: the database's type, nil for a text; see Named
+	Of       *Named // of a Text: the database's type, nil for a text; see Named. Of a number: why it cannot be compared
 }
 
 // IsFloat reports whether the type is real or double precision, scalar or chunk.

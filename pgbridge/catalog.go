@@ -387,7 +387,7 @@ func (s *Session) parseFunction(code, name, guarded string) *sqlfront.CreateFunc
 		return f
 	}
 	var f *sqlfront.CreateFunction
-	if stmts, err := sqlfront.Parse(&sqlfront.Text{SQL: code}); err == nil && len(stmts) == 1 {
+	if stmts, err := sqlfront.ParseDefinition(&sqlfront.Text{SQL: code}); err == nil && len(stmts) == 1 {
 		if f, _ = stmts[0].Stmt.(*sqlfront.CreateFunction); f != nil {
 			f.Language += guarded // its body is no expression of its caller's: it has other rights or settings
 		}

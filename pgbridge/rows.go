@@ -56,6 +56,9 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i]}
 		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i], s.named(r.types[i]))
 		tc.Type.Nullable = f.valid[i] < f.rows
+		if f.long[i] {
+			tc.Type.Of = longNumeric
+		}
 		if f.denied[i] {
 			tc.Type, tc.NoType = kernels.Type{Kind: kernels.Text}, ra.NoRight
 		}
@@ -407,6 +410,9 @@ func numeric(v *ra.Vector) (*ra.Vector, error) {
 			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s is out of the range of double precision", s)
 		}
 		out.F64[i] = x
+		if len(strings.Trim(strings.NewReplacer(".", "", "-", "").Replace(s), "0")) > maxDigits {
+			out.Type.Of = longNumeric
+		}
 	}
 	return out, nil
 }

@@ -166,6 +166,17 @@ func (s *Session) Literal(t *kernels.Named, text string) (string, error) {
 	return rows[0][0], nil
 }
 
+// maxDigits is how many digits of a numeric a double precision keeps.
+const maxDigits = 15
+
+// longNumeric is the type of numerics of more digits: as doubles, different ones may be equal.
+var longNumeric = &kernels.Named{Name: "numeric", Equal: "numerics of more than 15 digits, which a loss rounds, cannot be compared"}
+
+// digits is SQL for the number of digits of a numeric between the first and the last that is not 0.
+func digits(x string) string {
+	return "pg_catalog.length(pg_catalog.btrim(pg_catalog.translate(" + x + "::pg_catalog.text, '.-', ''), '0'))"
+}
+
 // serverType is what a server says of a type; of a domain, of what it is made of.
 type serverType struct {
 	oid       int64

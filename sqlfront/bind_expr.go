@@ -604,6 +604,10 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 		return s.plainText(x, c)
 	case x.Type.Kind == kernels.Text && !x.Type.Of.IsText():
 		return nil, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).WithHint(inSubQuery)
+	case x.Type.Kind == k && x.Type.Of != nil: // a numeric's, which is rounded now
+		y := *x
+		y.Type.Of = nil
+		return &y, nil
 	case x.Type.Kind == k:
 		return x, nil
 	case k == kernels.Float64 && x.IsConst() && !x.Const.Null && x.Type.Kind == kernels.Int && !isArray: // pg_get_viewdef writes y ^ 2 so

@@ -129,6 +129,11 @@ func retyped(x *kernels.Expr, of *kernels.Named) *kernels.Expr {
 // comparable gives values that are compared, for equality or also for their order, a form whose bytes decide as the
 // database does; it refuses values that have none.
 func (s *scope) comparable(args []*kernels.Expr, order bool, at Tree) error {
+	for _, x := range args {
+		if x.Type.IsFloat() && x.Type.Of != nil {
+			return s.f.fail(at, sqlerr.FeatureNotSupported, "%s", x.Type.Of.Equal).WithHint("Cast it to double precision, in a loss and for Postgres alike.")
+		}
+	}
 	of, found, err := metType(args)
 	if of == nil && found {
 		of = s.b.cat.Text()
@@ -157,7 +162,7 @@ func (s *scope) comparable(args []*kernels.Expr, order bool, at Tree) error {
 
 // groupable checks that values can be grouped by: equal ones must have equal texts.
 func (s *scope) groupable(x *kernels.Expr, at Tree) error {
-	if of := x.Type.Of; x.Type.Kind == kernels.Text && of != nil && of.ByKey {
+	if of := x.Type.Of; of != nil && of.ByKey {
 		return s.f.fail(at, sqlerr.FeatureNotSupported, "values of type %v cannot be grouped by in a loss", of).WithHint(inSubQuery)
 	}
 	return s.comparable([]*kernels.Expr{x}, false, at)

@@ -117,7 +117,9 @@ func (c *stmtConv) createFunction(s *pg.CreateFunctionStmt) Statement {
 	if len(names) == 2 {
 		out.Schema = names[0]
 	}
-	if s.SqlBody != nil {
+	if s.SqlBody != nil && c.own {
+		out.Body = c.sqlBody(s.SqlBody)
+	} else if s.SqlBody != nil {
 		c.refuse(out.At, "a function body without quotes (RETURN, BEGIN ATOMIC)", "Write LANGUAGE sql AS $$ SELECT … $$.")
 	}
 	for _, n := range s.Parameters {

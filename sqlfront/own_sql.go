@@ -82,3 +82,39 @@ func (c *conv) reads(m protoreflect.Message, own *OwnSQL) {
 		return true
 	})
 }
+
+// ParseDefinition is Parse for what a server prints of a function: its body may be one of the SQL standard, without quotes.
+func ParseDefinition(t *Text) ([]Parsed, error) {
+	if err := CheckSize(t); err != nil {
+		return nil, err
+	}
+	c := conv{text: t, src: t.SQL, own: true}
+	return c.statements()
+}
+
+// sqlBody gives a body of the SQL standard, RETURN x or BEGIN ATOMIC … END, as the text of a quoted one.
+func (c *conv) sqlBody(n *pg.Node) string {
+	if r := n.GetReturnStmt(); r != nil {
+		target := &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: r.Returnval}}}
+		return c.deparse(&pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: &pg.SelectStmt{TargetList: []*pg.Node{target},
+			LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg.SetOperation_SETOP_NONE}}})
+	}
+	text := ""
+	for _, item := range n.GetList().GetItems() {
+		if inner := item.GetList(); inner != nil {
+			text += c.sqlBody(item)
+		} else {
+			text += c.deparse(item) + ";\n"
+		}
+	}
+	return text
+}
+
+// deparse prints a statement of pg_query.
+func (c *conv) deparse(n *pg.Node) string {
+	sql, err := pg.Deparse(&pg.ParseResult{Stmts: []*pg.RawStmt{{Stmt: n}}})
+	if err != nil {
+		c.refuse(-1, "this statement of a function", "Write LANGUAGE sql AS $$ SELECT … $$.")
+	}
+	return sql
+}

@@ -15,6 +15,8 @@ INSERT INTO t SELECT i, jsonb_build_object('qty', i * 1.5, 'kind', chr(96 + i), 
   ARRAY['t' || i, 'all'], int4range(i, 2 * i), ARRAY[i, i * i], date '2024-01-01' + i, timestamptz '2024-01-01 12:00+00' + i * interval '5 hours', i * i, 'Note ' || i
  FROM generate_series(1, 4) AS g(i);
 CREATE TYPE pair AS (a int, b text);
+CREATE FUNCTION squared(a double precision) RETURNS double precision IMMUTABLE RETURN a * a;
+CREATE FUNCTION cubed(a double precision, b double precision DEFAULT 1) RETURNS double precision LANGUAGE sql IMMUTABLE BEGIN ATOMIC SELECT a * a * cubed.a * b; END;
 CREATE TABLE kept (id int PRIMARY KEY, x double precision, ns int[], ts text[], c char(4), j json, jb jsonb, p pair, r int4range, pt point, by bytea, iv interval);
 INSERT INTO kept VALUES (1, 0.5, '{1,2}', '{a,NULL}', 'ab', '{"a": 1}', '{"b": [1, null]}', '(1,"x y")', '[1,5)', '(1,2)', '\x00ff', '1 day'), (2, -2, NULL, '{}', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`
 
@@ -44,6 +46,7 @@ var ownQueries = []struct{ ext, sql string }{
 	{"", `SELECT sum(z ^ 2) FROM (SELECT id, x AS z FROM w UNION ALL SELECT id, (props->>'qty')::float8 FROM t) q`},
 	{"", `SELECT sum(w.x * q.y) FROM w JOIN (SELECT id, y, tags, props, span, plain, places, day, at, day + 1 AS next, at - at AS none FROM t LIMIT 10) q USING (id) WHERE q.next > '2024-01-03'`},
 	{"", `SELECT sum(w.x * q.y) FROM w JOIN (SELECT id, y, (id, note)::pair AS p, ROW(id, y) AS r FROM t) q USING (id)`},
+	{"", `SELECT sum(squared(w.x) * t.y + cubed(w.x) * cubed(t.y, squared(2))) FROM w JOIN t USING (id)`},
 	{"", `SELECT sum(x ^ 2) FROM kept`},
 	{"", `SELECT sum(kept.x * t.y) FROM kept LEFT JOIN t USING (id)`},
 	{"", `SELECT sum(s * x) FROM (SELECT x, sum(x) OVER (ORDER BY id) AS s FROM kept) q`},

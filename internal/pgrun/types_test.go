@@ -19,7 +19,7 @@ var typeFlag = flag.String("type", "", "the only type that TestTypes tries, with
 // samples is tried with NULLs alone.
 var typeSamples = map[string][]string{
 	"boolean": {"true", "false", "true"}, "smallint": {"10", "9", "-1"}, "integer": {"10", "9", "-1"}, "bigint": {"10", "9", "-1"},
-	"numeric": {"10", "9", "-1.5"}, "real": {"10", "9", "-1.5"}, "double precision": {"10", "9", "-1.5"}, "oid": {"10", "9", "4294967295"},
+	"numeric": {"10", "9.00", "-1.5"}, "numeric(40,10)": {"123456789012345678901234567890", "123456789012345678901234567891", "0.1000000001"}, "real": {"10", "9", "-1.5"}, "double precision": {"10", "9", "-1.5"}, "oid": {"10", "9", "4294967295"},
 	"text": {"b", "A", "a b"}, "character varying": {"b", "A", "a b"}, "name": {"b", "A", "a b"}, "character(5)": {"b", "A ", "a b"},
 	`"char"`: {"b", "A", "a"}, "bytea": {`\xff`, `\x00`, `\x7f01`}, "uuid": {"f0000000-0000-0000-0000-000000000000", "A0000000-0000-0000-0000-000000000000", "00000000-0000-0000-0000-000000000001"},
 	"date":                        {"10000-01-01", "0044-03-15 BC", "2024-02-15", "infinity", "-infinity", "0045-01-01 BC", "9999-12-31", "20000-01-01"},
@@ -198,7 +198,7 @@ func TestTypes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var types []string
+	types := []string{"numeric(40,10)"}
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
