@@ -212,7 +212,7 @@ func TestExplainStages(t *testing.T) {
 	defer db.Close()
 	for stage, words := range map[string][]string{
 		"ra":       {"loss:", "Aggregate", "Join", "Scan w0", "cross_entropy"},
-		"grad":     {"w0:", "w1:", "gradsum", "softmax"},
+		"grad":     {"w0:", "w1:", "gradsum", "cross_entropy_slope"},
 		"opt":      {"rules fired:", "EliminateAggregateOnKey", "EliminateSelfJoin", "ReduceBySemiJoin", "SemiJoin"},
 		"physical": {"structure:", "once per run:", "each step:", "SpMM"},
 		"sql":      {"WITH", "relgrad_matmul", "-- the gradient with respect to w0"},

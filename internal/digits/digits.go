@@ -182,7 +182,7 @@ func (c *Case) compare(got [][][]float64, slack float64, worst map[string]float6
 				continue
 			}
 			for i, w := range want {
-				off := ulps(c.kind(), got[row][e][i], w, c.floor(c.Rows[row], want))
+				off := ulps(c.kind(), c.Exprs[e].Type.Kind, got[row][e][i], w, c.floor(c.Rows[row], want))
 				if off > most {
 					most = off
 					wf, _ := w.Float64()
@@ -248,12 +248,16 @@ func (c *Case) floor(row []kernels.Value, want []real) real {
 	return f
 }
 
-// ulps is how many units in the last place got is off; infinite where it is no number. Of denormals ten bits are given away:
-// a factor that is one loses them.
-func ulps(k kernels.Kind, got float64, want, floor real) float64 {
+// ulps is how many units in the last place got is off; infinite where it is no number. The digits are those of the arguments' kind,
+// the largest number is that of the result's: exp of a real is a double precision. Of denormals ten bits are given away: a factor
+// that is one loses them.
+func ulps(args, result kernels.Kind, got float64, want, floor real) float64 {
 	digits, least, most := 53, -1064, 1024
-	if k == kernels.Float32 {
-		digits, least, most = 24, -139, 128
+	if args == kernels.Float32 {
+		digits, least = 24, -139
+	}
+	if result == kernels.Float32 {
+		most = 128
 	}
 	if want.IsInf() || want.MantExp(nil) > most {
 		if math.IsInf(got, want.Sign()) || math.IsNaN(got) { // either is an error where it is met
