@@ -2,7 +2,6 @@ package relgrad
 
 import (
 	"context"
-	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
@@ -28,16 +27,9 @@ func errGradName(t *ra.Table) error {
 	return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", gradName(t)).WithHint("Rename or drop it.")
 }
 
-// gradName is the name of a gradient's table; of a name that is as long as names may be the end gives way.
-func gradName(t *ra.Table) string {
-	const suffix = "_grad"
-	name := t.Name
-	for len(sqlfront.Identifier(name+suffix)) < len(name+suffix) {
-		_, size := utf8.DecodeLastRuneInString(name)
-		name = name[:len(name)-size]
-	}
-	return name + suffix
-}
+// gradName is the name of a gradient's table. It is not cut where it is too long (distinctGrads refuses it): what is left could be
+// the name of another table's gradient, which would be overwritten.
+func gradName(t *ra.Table) string { return t.Name + "_grad" }
 
 // longestName is the number of bytes of a name that count: of what is written longer, the rest is cut off.
 const longestName = 63

@@ -46,15 +46,27 @@ var awkward = map[string][7]string{
 	"odd characters":  {`a"b`, "x.y", "Two Words", "ünï·ß", "Capital", "sp ace", `quo'te`},
 	"of 63 bytes": {strings.Repeat("s", 63), strings.Repeat("t", 63), strings.Repeat("ä", 31) + "a", strings.Repeat("l", 63),
 		strings.Repeat("k", 63), strings.Repeat("x", 63), strings.Repeat("v", 63)},
+	"of 58 bytes": {strings.Repeat("s", 63), strings.Repeat("t", 58), strings.Repeat("ä", 31) + "a", strings.Repeat("l", 63),
+		strings.Repeat("k", 63), strings.Repeat("x", 63), strings.Repeat("v", 63)},
+}
+
+// longGrad reports whether the step is about a gradient's table that would have a name longer than names may be, which backward
+// refuses; then err is looked at for that.
+func longGrad(t *testing.T, where, sql string, names [7]string, err error) bool {
+	fills, reads := strings.Contains(sql, "backward("), strings.Contains(sql, "TABLE_grad")
+	if len(names[1]+"_grad") <= 63 || !fills && !reads {
+		return false
+	}
+	if err == nil || fills && !strings.Contains(err.Error(), "longer than 63") {
+		t.Errorf("%s: %s: %v", where, spelt(sql, names), err)
+	}
+	return true
 }
 
 // spelt writes the statement with names in the places of S, T, A, L, K, X, V and TABLE_grad; in texts quotes are doubled once
 // more for each text around.
 func spelt(sql string, names [7]string) string {
 	grad := names[1] + "_grad"
-	if len(grad) > 63 {
-		grad = names[1][:58] + "_grad"
-	}
 	var b strings.Builder
 	quotes, depth := 0, 0
 	for at := 0; at < len(sql); {
@@ -111,6 +123,9 @@ func TestAwkwardNames(t *testing.T) {
 				s.exec(spelt(namesScript, names))
 				for _, step := range namesSteps {
 					rows, err := s.texts(spelt(step.sql, names))
+					if longGrad(t, mode, step.sql, names, err) {
+						continue
+					}
 					if err == nil && step.want != 0 && len(rows) > 0 {
 						err = isNumber(rows[0][0], step.want)
 					}
@@ -131,6 +146,9 @@ func TestAwkwardNames(t *testing.T) {
 			}
 			for _, step := range namesSteps {
 				res, err := db.Run(ctx, spelt(step.sql, names))
+				if longGrad(t, "store", step.sql, names, err) {
+					continue
+				}
 				if err == nil && step.want != 0 && len(res.Rows) > 0 {
 					err = isNumber(fmt.Sprint(res.Rows[0][0]), step.want)
 				}
