@@ -145,6 +145,9 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 	if v := chosen(d, args); v != nil {
 		return v, nil
 	}
+	if v, err := g.ofSoftmax(d, args); v != nil || err != nil {
+		return v, err
+	}
 	if v, err := g.elementwise(d, at, args); v != nil || err != nil {
 		return v, err
 	}

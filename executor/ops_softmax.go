@@ -1,7 +1,11 @@
 package executor
 
 import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // emitSoftmax compiles softmax and its logarithm over the last axis. Softmax of quotients by one number (attention's scores) divides in
@@ -111,17 +115,62 @@ func runLogSoftmaxSlope[T float](b *block, o *op) error {
 	return nil
 }
 
-// softmaxGrad gives y and g where v is y (g - Σ y g) with sums over the last axis: what softmax passes on of the gradient of its result y.
+// ofSoftmax writes y · softmax_center(x, g), what softmax passes on of the gradient of its result y = softmax(x), over y alone: x need
+// not stay until then. See softmaxGrad, whose loop keeps the digits.
+func (g *graph) ofSoftmax(d *kernels.Def, args []*val) (*val, error) {
+	if d.Name != "mul" {
+		return nil, nil
+	}
+	for i, c := range args {
+		y := args[1-i]
+		if !called(c, "softmax_center") || !alike(y, c) || !alike(c, c.args[1]) {
+			continue
+		}
+		s, err := g.call(kernels.Lookup("softmax"), kernels.Attr{}, c.args[0])
+		if s != y || err != nil {
+			return nil, err
+		}
+		last := tensor.Shape(slices.Clone(y.typ.Shape))
+		last[len(last)-1] = 1
+		v := c.args[1]
+		for _, step := range []struct {
+			name string
+			at   kernels.Attr
+		}{{"mul", kernels.Attr{}}, {"sum_to", kernels.Attr{Shape: last}}, {"sub", kernels.Attr{}}, {"mul", kernels.Attr{}}} {
+			with := []*val{y, v}
+			switch step.name {
+			case "sum_to":
+				with = []*val{v}
+			case "sub":
+				with = []*val{c.args[1], v}
+			}
+			if v, err = g.call(kernels.Lookup(step.name), step.at, with...); err != nil {
+				return nil, err
+			}
+		}
+		return v, nil
+	}
+	return nil, nil
+}
+
+// softmaxGrad gives y and g where v is y (g - Σ y g) with sums over the last axis, which nothing else of the tree has computed: what
+// softmax passes on of the gradient of its result y.
 func softmaxGrad(v *val) (y, g *val) {
 	if v.op != vCall || v.expr.Def.Name != "mul" || v.typ.Shape == nil {
 		return nil, nil
 	}
 	for i, d := range v.args {
 		y := v.args[1-i]
-		if !called(d, "softmax_center") || y.op != vCall || y.expr.Def.Name != "softmax" || y.args[0] != d.args[0] {
+		if !called(d, "sub") || !called(d.args[1], "sum_to") || !called(d.args[1].args[0], "mul") {
 			continue
 		}
-		if g := d.args[1]; alike(v, y) && alike(v, g) && alike(v, d) {
+		g, sum := d.args[0], d.args[1]
+		last := len(v.typ.Shape) - 1
+		if p := sum.args[0].args; !(p[0] == y && p[1] == g || p[0] == g && p[1] == y) || sum.typ.Size()*v.typ.Shape[last] != v.typ.Size() ||
+			len(sum.typ.Shape) != last+1 || sum.typ.Shape[last] != 1 {
+			continue
+		}
+		if alike(v, y) && alike(v, g) && alike(v, d) && alike(v, sum.args[0]) && kindOf(sum.typ) == kindOf(v.typ) {
 			return y, g
 		}
 	}

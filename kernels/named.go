@@ -20,6 +20,16 @@ type Named struct {
 	Keyed bool
 	// ByKey says that equal values may have different texts, whose keys are equal: they compare by the kernel order_key.
 	ByKey bool
+	// Ask finds Equal where only the values tell, when a comparison asks for it; nil: Equal is known.
+	Ask func() string
+}
+
+// Comparable says why two values cannot be compared for equality, "" where they can.
+func (n *Named) Comparable() string {
+	if n.Ask != nil {
+		return n.Ask()
+	}
+	return n.Equal
 }
 
 // AsText is the type of a value of n cast to text, with n's collation.

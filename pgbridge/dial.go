@@ -184,7 +184,11 @@ func (r *Remote) simple(ctx context.Context, sql string) error {
 // Offer implements Conn: a temporary table, filled by COPY.
 func (r *Remote) Offer(ctx context.Context, b *Block) (string, error) {
 	const name = "pg_temp.relgrad_rows"
-	if err := r.simple(ctx, dropTemp("relgrad_rows")+"; CREATE TEMP TABLE relgrad_rows ("+columnList(b)+") ON COMMIT DROP"); err != nil {
+	end := "" // outside of a transaction the table stays until the next Offer
+	if r.InTransaction() {
+		end = " ON COMMIT DROP"
+	}
+	if err := r.simple(ctx, dropTemp("relgrad_rows")+"; CREATE TEMP TABLE relgrad_rows ("+columnList(b)+")"+end); err != nil {
 		return "", err
 	}
 	in, out := io.Pipe()

@@ -80,9 +80,6 @@ func (s *Session) count(r *relation, f *tableFacts) error {
 		}
 		col := quoteIdent(c.Name)
 		items = append(items, "pg_catalog.count("+col+")")
-		if isNumeric(c.Type) {
-			items = append(items, "coalesce(pg_catalog.max("+digits(col)+"), 0)")
-		}
 		if c.Type.Array {
 			items = append(items, "(SELECT pg_catalog.array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+" IS NOT NULL LIMIT 1)")
 		}
@@ -95,22 +92,17 @@ func (s *Session) count(r *relation, f *tableFacts) error {
 	at := 1
 	next := func() string { at++; return rows[0][at-1] }
 	for i, c := range r.table.Cols {
-		n, shape, length := f.rows, tensor.Shape(nil), 0
+		n, shape := f.rows, tensor.Shape(nil)
 		if !f.denied[i] {
 			n, _ = strconv.ParseInt(next(), 10, 64)
-			if isNumeric(c.Type) {
-				length, _ = strconv.Atoi(next())
-			}
 			if c.Type.Array {
 				shape = readDims(next())
 			}
 		}
-		f.valid, f.shape, f.long = append(f.valid, n), append(f.shape, shape), append(f.long, length > maxDigits)
+		f.valid, f.shape = append(f.valid, n), append(f.shape, shape)
 	}
 	return nil
 }
-
-func isNumeric(t store.Type) bool { return t.Name == "numeric" && !t.Array }
 
 // systemOrder is the order of rows without a key.
 const systemOrder = "tableoid, ctid"

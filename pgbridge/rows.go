@@ -56,8 +56,8 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i]}
 		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i], s.named(r.types[i]))
 		tc.Type.Nullable = f.valid[i] < f.rows
-		if f.long[i] {
-			tc.Type.Of = longNumeric
+		if c.Type.Name == "numeric" && !c.Type.Array && !short(r.declared[i]) {
+			tc.Type.Of = s.numerics(r.table, c.Name)
 		}
 		if f.denied[i] {
 			tc.Type, tc.NoType = kernels.Type{Kind: kernels.Text}, ra.NoRight

@@ -38,7 +38,6 @@ type tableFacts struct {
 	rows   int64
 	valid  []int64
 	shape  []tensor.Shape
-	long   []bool // numerics of more digits than a loss keeps
 	denied []bool // columns that the user may not read
 }
 

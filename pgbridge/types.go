@@ -1,11 +1,14 @@
 package pgbridge
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
 )
 
 // This is the one place that says how values of a server's types stand in the algebra (numbers, booleans and chunks aside, which
@@ -172,9 +175,29 @@ const maxDigits = 15
 // longNumeric is the type of numerics of more digits: as doubles, different ones may be equal.
 var longNumeric = &kernels.Named{Name: "numeric", Equal: "numerics of more than 15 digits, which a loss rounds, cannot be compared"}
 
-// digits is SQL for the number of digits of a numeric between the first and the last that is not 0.
-func digits(x string) string {
-	return "pg_catalog.length(pg_catalog.btrim(pg_catalog.translate(" + x + "::pg_catalog.text, '.-', ''), '0'))"
+// short reports a declared numeric whose values have no more digits: numeric(10,2).
+func short(declared string) bool {
+	var precision int
+	n, _ := fmt.Sscanf(declared, "numeric(%d", &precision)
+	return n == 1 && precision <= maxDigits
+}
+
+// numerics is the type of a column of numerics, which are looked at when a loss compares them.
+func (s *Session) numerics(t *store.TableDef, col string) *kernels.Named {
+	ask := sync.OnceValue(func() string {
+		x := quoteIdent(col)
+		rows, err := s.texts("SELECT coalesce(pg_catalog.max(pg_catalog.length(pg_catalog.btrim(pg_catalog.translate(" + x +
+			"::pg_catalog.text, '.-', ''), '0'))), 0) FROM " + quoteName(t.Schema, t.Name))
+		if err != nil {
+			s.fail(bare(err))
+			return ""
+		}
+		if n, _ := strconv.Atoi(rows[0][0]); n > maxDigits {
+			return longNumeric.Equal
+		}
+		return ""
+	})
+	return &kernels.Named{Name: "numeric", Ask: ask}
 }
 
 // serverType is what a server says of a type; of a domain, of what it is made of.

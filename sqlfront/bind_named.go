@@ -130,8 +130,11 @@ func retyped(x *kernels.Expr, of *kernels.Named) *kernels.Expr {
 // database does; it refuses values that have none.
 func (s *scope) comparable(args []*kernels.Expr, order bool, at Tree) error {
 	for _, x := range args {
-		if x.Type.IsFloat() && x.Type.Of != nil {
-			return s.f.fail(at, sqlerr.FeatureNotSupported, "%s", x.Type.Of.Equal).WithHint("Cast it to double precision, in a loss and for Postgres alike.")
+		if !x.Type.IsFloat() || x.Type.Of == nil {
+			continue
+		}
+		if why := x.Type.Of.Comparable(); why != "" {
+			return s.f.fail(at, sqlerr.FeatureNotSupported, "%s", why).WithHint("Cast it to double precision, in a loss and for Postgres alike.")
 		}
 	}
 	of, found, err := metType(args)
