@@ -195,6 +195,15 @@ func (db *Engine) pushedRelation(ctx context.Context, c *compiled, env kernels.E
 	return out, db.finiteGradient(ctx, c, 0, out, env)
 }
 
+// isNotFinite is SQL for whether a number is infinite or NaN; no operator of the user's can stand in it.
+func isNotFinite(x string, t kernels.Type) string {
+	of := "float8"
+	if t.Kind == kernels.Float32 {
+		of = "float4"
+	}
+	return x + " OPERATOR(pg_catalog.-) " + x + " OPERATOR(pg_catalog.<>) 0::pg_catalog." + of
+}
+
 // filled refuses a gradient that the database has put into its table, and empties that, where it is not finite.
 func (db *Engine) filled(ctx context.Context, c *compiled, i int, env kernels.Env) error {
 	t, d := c.tables[i], db.Dialect()
@@ -202,9 +211,9 @@ func (db *Engine) filled(ctx context.Context, c *compiled, i int, env kernels.En
 	for _, k := range c.cols[i] {
 		x := d.Ident(t.Cols[k].Name)
 		if t.Cols[k].Type.IsChunk() {
-			bad = append(bad, "EXISTS (SELECT FROM pg_catalog.unnest("+x+") AS e WHERE e - e <> 0)")
+			bad = append(bad, "EXISTS (SELECT FROM pg_catalog.unnest("+x+") AS e WHERE "+isNotFinite("e", t.Cols[k].Type)+")")
 		} else {
-			bad = append(bad, x+" - "+x+" <> 0")
+			bad = append(bad, isNotFinite(x, t.Cols[k].Type))
 		}
 	}
 	if len(bad) == 0 {

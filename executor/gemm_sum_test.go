@@ -115,7 +115,8 @@ func TestMapsOfProducts(t *testing.T) {
 		{"softmax(matmul(a.v, transpose(b.v)) / 3)", []int{8, 4}, true},
 		{"softmax(matmul(a.v, one.v) / 3)", []int{4, 8}, true},
 		{"softmax(matmul(a.v, b.v)) + matmul(a.v, transpose(d.v))", []int{4, 8}, true},
-		{"tanh(matmul(a.v, b.v))", []int{4, 8}, true},
+		{"exp(matmul(a.v, b.v))", []int{4, 8}, true},
+		{"tanh(matmul(a.v, b.v))", []int{4, 8}, false},                       // its gradient reads it: 1 − tanh² has lost its digits
 		{"softmax(matmul(a.v, b.v)) * matmul(a.v, b.v)", []int{4, 8}, false}, // its gradient reads it too
 		{"softmax(matmul(transpose(at.v), b.v))", []int{4, 8}, false},
 		{"softmax(matmul(a.v, b.v))", []int{4, 7}, false}, // not wide

@@ -136,19 +136,13 @@ func (g *graph) ofSoftmax(d *kernels.Def, args []*val) (*val, error) {
 		for _, step := range []struct {
 			name string
 			at   kernels.Attr
-		}{{"mul", kernels.Attr{}}, {"sum_to", kernels.Attr{Shape: last}}, {"sub", kernels.Attr{}}, {"mul", kernels.Attr{}}} {
-			with := []*val{y, v}
-			switch step.name {
-			case "sum_to":
-				with = []*val{v}
-			case "sub":
-				with = []*val{c.args[1], v}
-			}
+		}{{"mul", kernels.Attr{}}, {"sum_to", kernels.Attr{Shape: last}}, {"sub", kernels.Attr{}}} {
+			with := map[string][]*val{"mul": {v, y}, "sum_to": {v}, "sub": {c.args[1], v}}[step.name]
 			if v, err = g.call(kernels.Lookup(step.name), step.at, with...); err != nil {
 				return nil, err
 			}
 		}
-		return v, nil
+		return g.call(d, kernels.Attr{}, y, v)
 	}
 	return nil, nil
 }

@@ -132,8 +132,10 @@ func (v Value) String() string {
 	switch {
 	case v.Null:
 		return "NULL"
+	case v.Type.Kind == Text && v.Type.Of != nil && v.Type.Of.Keyed: // two types may have one label
+		return "'" + v.Type.Of.Plain(v.T) + "'::" + v.Type.Of.Name
 	case v.Type.Kind == Text:
-		return "'" + v.Type.Of.Plain(v.T) + "'"
+		return "'" + v.T + "'"
 	case v.Type.Kind == Bool:
 		return strconv.FormatBool(v.I != 0)
 	case v.Ints != nil:

@@ -74,11 +74,12 @@ func timeText(x, zone string) string {
 // intervalText begins with the interval in microseconds, months of 30 days and days of 24 hours, which is how Postgres compares.
 var intervalText = func() string {
 	sum := "1000000000000000000000000::pg_catalog.numeric"
-	for part, micros := range map[string]string{"year": "31104000000000", "month": "2592000000000", "day": "86400000000",
-		"hour": "3600000000", "minute": "60000000", "microseconds": "1"} {
-		sum += " + (pg_catalog.date_part('" + part + "', $)::pg_catalog.numeric * " + micros + "::pg_catalog.numeric)"
+	for _, part := range [][2]string{{"year", "31104000000000"}, {"month", "2592000000000"}, {"day", "86400000000"},
+		{"hour", "3600000000"}, {"minute", "60000000"}, {"microseconds", "1"}} {
+		sum += " + (pg_catalog.date_part('" + part[0] + "', $)::pg_catalog.numeric * " + part[1] + "::pg_catalog.numeric)"
 	}
-	return own.Replace("(pg_catalog.lpad((" + sum + ")::pg_catalog.text, 26, '0') || E'\\x1f' || $::pg_catalog.text)")
+	return own.Replace("(CASE WHEN pg_catalog.isfinite($) THEN pg_catalog.lpad((" + sum + ")::pg_catalog.text, 26, '0')" +
+		" WHEN $ > '0'::pg_catalog.interval THEN 'i' ELSE '-' END || E'\\x1f' || $::pg_catalog.text)")
 }()
 
 // enumText begins with the place of the label, which stays when others are added. It is a float4, whose bits order as hexadecimal
@@ -101,8 +102,9 @@ func madeOf(oid, mod string) string {
 
 // collates is SQL for what the collation k is, the other three fields of typed: its name, whether it compares byte by byte
 // (b), as the database (d) or otherwise, and whether it takes different texts for equal (n).
-const collates = `k.collname, E'\x01', CASE WHEN k.collprovider = 'd' THEN 'd'
-   WHEN k.collname = ANY (ARRAY['C', 'POSIX', 'ucs_basic', 'pg_c_utf8']::pg_catalog.name[])
+const collates = `CASE WHEN k.oid IS NULL THEN NULL WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN k.collname::pg_catalog.text
+   ELSE pg_catalog.concat(k.collnamespace::pg_catalog.regnamespace, '.', k.collname) END, E'\x01', CASE WHEN k.collprovider = 'd' THEN 'd'
+   WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace AND k.collname = ANY (ARRAY['C', 'POSIX', 'ucs_basic', 'pg_c_utf8']::pg_catalog.name[])
      OR k.collprovider = 'c' AND k.collcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8', 'C.utf8']) THEN 'b' END,
    E'\x01', CASE WHEN NOT k.collisdeterministic THEN 'n' END`
 

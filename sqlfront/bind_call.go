@@ -67,6 +67,9 @@ func (s *scope) funcCall(c *FuncCall) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.onlyTexts(c, args); err != nil {
+		return nil, err
+	}
 	if d.PerStep {
 		s.b.draws = true
 	}

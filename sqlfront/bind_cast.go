@@ -59,8 +59,10 @@ func (s *scope) cast(c *Cast) (*kernels.Expr, error) {
 	case k == kernels.Text && x.Type.Kind == k:
 		return s.plainText(x, c)
 	case x.Type.Kind == k && x.Type.Of != nil && x.Type.IsFloat(): // a numeric's, which is rounded now
-		y := *x
-		return retyped(&y, nil), nil
+		if c.Type.Name == "numeric" {
+			return x, nil
+		}
+		return retypedCopy(x, nil), nil
 	case x.Type.Kind == k:
 		return x, nil
 	case k == kernels.Float64 && x.IsConst() && !x.Const.Null && x.Type.Kind == kernels.Int && !isArray: // pg_get_viewdef writes y ^ 2 so

@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -130,6 +131,14 @@ func (s *scope) lookUp(l *SubLink, groups *relation, around []*kernels.Expr, emp
 		a, b := base.Cols[keys+i], groups.node.Col(groups.cols[i])
 		if a.Type.Kind != b.Type.Kind {
 			return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query compares %v with %v", b.Type, a.Type).WithHint("Cast one of them.")
+		}
+		pair := []*kernels.Expr{base.Var(0, a.ID), groups.node.Var(1, b.ID)}
+		of, _, err := metType(pair)
+		if err := cmp.Or(err, s.comparable(pair, false, l)); err != nil {
+			return nil, s.f.at(err, l)
+		}
+		if of.String() == timestamp && a.Type.Of.String() != b.Type.Of.String() {
+			return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query compares %v with %v", b.Type.Of, a.Type.Of).WithHint("Cast one of them.")
 		}
 		equi = append(equi, ra.Equi{L: kernels.Col{ID: a.ID}, R: kernels.Col{Input: 1, ID: b.ID}})
 	}

@@ -201,8 +201,16 @@ func (s *scope) binary(b *Binary) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if name == "like" && l.Type.Of != nil && l.Type.Of.Name == "bpchar" {
+	if name == "like" && l.Type.Of.String() == "bpchar" {
 		return nil, s.padded(b)
+	}
+	if name == "like" {
+		if err := s.comparable([]*kernels.Expr{l, r}, false, b); err != nil { // of nondeterministic collations
+			return nil, err
+		}
+	}
+	if name == "like" && (!l.Type.Of.IsText() || !r.Type.Of.IsText()) {
+		return nil, s.f.fail(b, sqlerr.FeatureNotSupported, "LIKE of a value of type %v is not supported in a loss", l.Type.Of).WithHint(inSubQuery)
 	}
 	if l, r, err = s.operands(b, l, r); err != nil {
 		return nil, err

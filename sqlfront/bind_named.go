@@ -1,6 +1,8 @@
 package sqlfront
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -114,10 +116,16 @@ func (s *scope) toNamed(x *kernels.Expr, want *kernels.Named) (*kernels.Expr, er
 			}
 		}
 		return kernels.Const(kernels.Value{Type: kernels.Type{Kind: kernels.Text, Of: want}, T: text}), nil
-	case want.Name == timestamp && x.Type.Of.Name == "date":
+	case want.String() == timestamp && x.Type.Of.String() == "date":
 		return retyped(kernels.Build("midnight", x), want), nil
 	}
 	return x, nil
+}
+
+// retypedCopy is x as a value of another type of the same texts.
+func retypedCopy(x *kernels.Expr, of *kernels.Named) *kernels.Expr {
+	y := *x
+	return retyped(&y, of)
 }
 
 // retyped gives a text that was just built a type.
@@ -138,7 +146,7 @@ func (s *scope) comparable(args []*kernels.Expr, order bool, at Tree) error {
 		}
 	}
 	of, found, err := metType(args)
-	if of == nil && found {
+	if of == nil && (found || order && slices.ContainsFunc(args, untyped)) {
 		of = s.b.cat.Text()
 	}
 	if of == nil || err != nil {
@@ -185,6 +193,16 @@ func (s *scope) plainText(x *kernels.Expr, at Tree) (*kernels.Expr, error) {
 	return retyped(kernels.Build("plain", x), of.AsText()), nil
 }
 
+// onlyTexts refuses values of other types where a kernel takes texts: the database has functions of that name for them.
+func (s *scope) onlyTexts(c *FuncCall, args []*kernels.Expr) error {
+	for i, x := range args {
+		if x.Type.Kind == kernels.Text && !x.Type.Of.IsText() && x.Type.Of.Name != "bpchar" {
+			return s.f.fail(c.Args[i], sqlerr.FeatureNotSupported, "%s of a value of type %v is not supported in a loss", c.Name, x.Type.Of).WithHint(inSubQuery)
+		}
+	}
+	return nil
+}
+
 // castNamed binds a cast to a type that is kept as text; done is false for any other type.
 func (s *scope) castNamed(c *Cast, x *kernels.Expr) (_ *kernels.Expr, done bool, err error) {
 	if c.Type.Dims > 0 || x.Type.Kind != kernels.Text && !(x.IsConst() && x.Const.Null) {
@@ -220,9 +238,7 @@ var _ = bindExpr(func(s *scope, c *Collate) (*kernels.Expr, error) {
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "the collation %q is not supported in a loss", c.Name).
 			WithHint("COLLATE \"C\" compares byte by byte; any collation may stand in a sub-query that reads no parameter.")
 	}
-	y := *x
-	y.Type.Of = kernels.ByteText
-	return &y, nil
+	return retypedCopy(x, kernels.ByteText), nil
 })
 
 // typeOfExpr names an expression's type as messages do.

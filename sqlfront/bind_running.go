@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -218,8 +219,12 @@ func (s *scope) shifted(c *FuncCall, w *Window, keys []*kernels.Expr, sign int64
 	}
 	if len(args) == 3 {
 		pair := []*kernels.Expr{args[0], args[2]}
-		if err := s.typeTexts([]Expr{c.Args[0], c.Args[2]}, pair); err != nil {
+		if err := cmp.Or(s.typeTexts([]Expr{c.Args[0], c.Args[2]}, pair), s.oneType(pair, c)); err != nil {
 			return nil, err
+		}
+		if pair[0] != args[0] {
+			return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s of %v with a default of %v is not supported in a loss", c.Name, args[0].Type.Of, args[2].Type.Of).
+				WithHint("Cast the first argument.")
 		}
 		args[2] = pair[1]
 	}

@@ -138,6 +138,12 @@ func (b *binder) typedBranch(f *place, r *relation, q *Select, types []kernels.T
 				return nil, err
 			}
 			changed = true
+		} else if x.Type.Kind == kernels.Text && types[i].Kind == kernels.Text && x.Type.Of != types[i].Of {
+			y, err := s.toNamed(x, types[i].Of)
+			if err != nil {
+				return nil, err
+			}
+			changed, x = true, retypedCopy(y, types[i].Of)
 		}
 		out = append(out, ra.OutCol{Name: r.names[i], X: x})
 	}
@@ -191,6 +197,15 @@ func unify(a, b kernels.Type, first bool) (kernels.Type, error) {
 		t.Kind = kernels.Float64
 	default:
 		return t, sqlerr.New(sqlerr.DatatypeMismatch, "UNION types %v and %v cannot be matched", a, b)
+	}
+	if a.Kind == kernels.Text && b.Kind == kernels.Text {
+		of, err := meet(a.Of, b.Of)
+		if err != nil {
+			return t, err
+		}
+		t.Of = of
+	} else if t.Of == nil {
+		t.Of = b.Of // numerics that cannot be compared
 	}
 	if !a.Shape.Equal(b.Shape) || (a.Shape == nil) != (b.Shape == nil) {
 		return t, sqlerr.New(sqlerr.ArraySubscript, "UNION of different shapes %v and %v", a.Shape, b.Shape)

@@ -64,6 +64,13 @@ func (c *conv) reads(m protoreflect.Message, own *OwnSQL) {
 			f.Schema = names[len(names)-2]
 		}
 		own.Calls = append(own.Calls, f)
+	case *pg.RangeTableSample:
+		if x.Repeatable == nil {
+			e := sqlerr.At(int(c.pos(x.Location)), sqlerr.FeatureNotSupported, "TABLESAMPLE draws anew at every evaluation: a loss must be a function of its tables, seed and step").
+				WithHint("TABLESAMPLE … REPEATABLE (seed) is one.")
+			e.Text = c.text
+			panic(refusal{e})
+		}
 	case *pg.InsertStmt, *pg.UpdateStmt, *pg.DeleteStmt, *pg.MergeStmt:
 		e := sqlerr.New(sqlerr.FeatureNotSupported, "a writing WITH query cannot stand in a loss")
 		e.Text, e.Pos = c.text, -1

@@ -75,6 +75,14 @@ var typeQueries = []string{
 	`SELECT sum(w.x * q.y) FROM w JOIN (SELECT DISTINCT id, k, y FROM t) q USING (id) WHERE q.k = LIT`,
 	`SELECT sum(w.x * u.y) FROM w JOIN (SELECT * FROM t LIMIT 100) q USING (id) JOIN u ON q.k = u.k`,
 	`SELECT sum(w.x * u.y) FROM w JOIN (SELECT id, k FROM t EXCEPT SELECT id, k FROM t WHERE id = 1) q USING (id) JOIN u ON u.k >= q.k`,
+	`SELECT sum(q.x) FROM (SELECT w.x, t.k FROM w JOIN t USING (id) UNION ALL SELECT 2 * w.x, u.k FROM w JOIN u USING (id)) q WHERE q.k = LIT`,
+	`SELECT sum(q.x) FROM (SELECT w.x, t.k FROM w JOIN t USING (id) UNION ALL SELECT 2 * w.x, '2024-02-15'::timestamp FROM w) q WHERE q.k = '2024-02-15'`,
+	`SELECT sum(w.x * (SELECT count(*) FROM u WHERE u.k = t.k)) FROM w JOIN t USING (id)`,
+	`SELECT sum(w.x * (SELECT count(*) FROM (SELECT DISTINCT k::timestamp AS m FROM u) v WHERE v.m = t.k)) FROM w JOIN t USING (id)`,
+	`SELECT sum(x * CASE WHEN p = LIT THEN 1 ELSE 3 END) FROM (SELECT w.x, lag(t.k, 1, LIT) OVER (ORDER BY t.id) AS p FROM w JOIN t USING (id)) q`,
+	`SELECT sum(w.x * length(t.k)) FROM w JOIN t USING (id)`,
+	`SELECT sum(w.x) FROM w JOIN t USING (id) WHERE lower(t.k) IS NOT NULL`,
+	`SELECT sum(w.x) FROM w JOIN t USING (id) WHERE t.k LIKE 'a%'`,
 	`SELECT sum(w.x * length(t.k::text)) FROM w JOIN t USING (id)`,
 	`SELECT sum(w.x * t.y) FROM w JOIN t USING (id) WHERE t.k::text < 'b'`,
 	`SELECT sum(p.x * t.y) FROM p JOIN t USING (k)`,
@@ -110,7 +118,7 @@ func (s *viewServer) tryType(typ, samplesOf string) (computed map[string]bool, e
 	queries := typeQueries
 	if len(samples) == 0 {
 		queries = slices.DeleteFunc(slices.Clone(queries), func(q string) bool {
-			return !strings.Contains(q, "t.k = u.k") && !strings.Contains(q, "u.k = t.k") && !strings.Contains(q, "u.k < t.k") && !strings.Contains(q, "GROUP BY")
+			return !strings.Contains(q, "t.k = u.k") && !strings.Contains(q, "u.k = t.k") && !strings.Contains(q, "u.k < t.k") && !strings.Contains(q, "GROUP BY") || strings.Contains(q, "count(*)")
 		})
 	}
 	for _, q := range queries {

@@ -91,8 +91,11 @@ func reductionsBetween[T Float](t *testing.T, f fence, rng *rand.Rand, size int)
 	top, topWant := make([]float64, rows), make([]float64, rows)
 	LogSumExp(rows, size, a, top, x)
 	refLogSumExp(rows, size, a, topWant, y)
-	check("logsumexp", x, y)
 	check("largest", top, topWant)
+	for i := range top { // what is not a number is the largest
+		x[i], y[i] = x[i]+top[i], y[i]+topWant[i]
+	}
+	check("logsumexp", x, y)
 	got, want := fenced(f, make([]T, rows*size)), make([]T, rows*size)
 	for _, by := range []T{1, 8, 3} {
 		Softmax(rows, size, a, by, got)
