@@ -154,8 +154,8 @@ func alongRows(v *val) (at kernels.Attr, ok bool) {
 		return at, false
 	case d.Elem != nil:
 		return at, at.Shape == nil
-	case d.Name == "softmax" || d.Name == "log_softmax":
-		return at, true
+	case d.Lane != nil: // over the last axis, of arguments of one shape
+		return at, !slices.ContainsFunc(v.args, func(a *val) bool { return !a.typ.Shape.Equal(v.typ.Shape) })
 	case d.Name == "sum_to":
 		at.Shape = append(tensor.Shape(nil), at.Shape...)
 		if in := v.args[0].typ.Shape; len(at.Shape) != len(in) || at.Shape[0] != in[0] {

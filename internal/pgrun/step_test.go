@@ -73,7 +73,8 @@ type model struct {
 	prog  *executor.Program
 	seed  int64
 	slots []*train.Slot
-	order [][]int // per slot: its rows in the order of their keys
+	order [][]int  // per slot: its rows in the order of their keys
+	null  [][]bool // per slot: its rows that are NULL; nil: none
 	steps []state
 }
 
@@ -95,7 +96,13 @@ func (m *model) Commit(context.Context, train.Progress, []train.LossRow) error {
 func (m *model) Tick(row train.LossRow) {
 	s := state{loss: row.Loss}
 	for i, slot := range m.slots {
-		s.values = append(s.values, sorted(floats(slot.Param), slot.Size, m.order[i]))
+		values := floats(slot.Param)
+		for j := range values { // what lies beneath a NULL is nobody's
+			if slot.Trained != nil && m.null[i] != nil && m.null[i][j/slot.Size] {
+				values[j] = 0
+			}
+		}
+		s.values = append(s.values, sorted(values, slot.Size, m.order[i]))
 	}
 	m.steps = append(m.steps, s)
 }
@@ -177,7 +184,11 @@ func (tr *training) byExecutor(t *testing.T, c train.Config, chosen func(slot, r
 				g := prog.Grad(i+1, slices.Index(cols, p.Cols[j]))
 				return train.Floats{F32: g.F32, F64: g.F64}, rows, err
 			}
-			m.slots, m.order = append(m.slots, s), append(m.order, byKey(tr.db, p.Table))
+			var null []bool
+			for _, valid := range param.Valid {
+				null = append(null, valid == 0)
+			}
+			m.slots, m.order, m.null = append(m.slots, s), append(m.order, byKey(tr.db, p.Table)), append(m.null, null)
 		}
 	}
 	_, err = train.Run(context.Background(), c, m, m.slots, train.Start())
