@@ -195,10 +195,28 @@ func (c *compiler) emitSoftmaxGrad(v *val, mask int) (int, error) {
 		}
 		args = append(args, c.convert(a, kindOf(v.typ)))
 	}
+	last := v.typ.Shape[len(v.typ.Shape)-1]
 	if c.t.cells[args[0]].uniform != c.t.cells[args[1]].uniform {
-		return -1, nil
+		return c.strict(v, args, -1, last, byKind(v, runSoftmaxGradOfOne[float32], runSoftmaxGradOfOne[float64])), nil
 	}
-	return c.strict(v, args, -1, v.typ.Shape[len(v.typ.Shape)-1], byKind(v, runSoftmaxGrad[float32], runSoftmaxGrad[float64])), nil
+	return c.strict(v, args, -1, last, byKind(v, runSoftmaxGrad[float32], runSoftmaxGrad[float64])), nil
+}
+
+// runSoftmaxGradOfOne is runSoftmaxGrad where y or g is one chunk for all rows.
+func runSoftmaxGradOfOne[T float](b *block, o *op) error {
+	last, size, out := o.aux.(int), b.out(o).size, of[T](b.out(o))
+	for r := range b.rows(o) {
+		var chunk [2][]T
+		for i := range chunk {
+			x, at := of[T](b.arg(o, i)), r*size
+			if b.t.cells[o.args[i]].uniform {
+				at = 0
+			}
+			chunk[i] = x[at : at+size]
+		}
+		cpu.SoftmaxGrad(size/last, last, chunk[0], chunk[1], divisor[T](b, o, 2), out[r*size:(r+1)*size])
+	}
+	return nil
 }
 
 func runSoftmaxGrad[T float](b *block, o *op) error {
