@@ -124,7 +124,9 @@ func (s *scope) group(sel *Select, targets []starTarget) (*scope, error) {
 		if err := s.groupable(x, e); err != nil {
 			return nil, err
 		}
-		g.keys = append(g.keys, x)
+		if !slices.ContainsFunc(g.keys, x.Same) { // written twice it would be twice in the identity by which draws are keyed
+			g.keys = append(g.keys, x)
+		}
 	}
 	s.impliedKeys(g, sel, targets)
 	var calls []*FuncCall

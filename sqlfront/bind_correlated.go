@@ -95,8 +95,12 @@ func (s *scope) byKeys(sel *Select, targets []starTarget, keys []Expr) (groups *
 	}
 	var out []ra.OutCol
 	var names []string
-	for _, id := range post.post.keyIDs[:len(keys)] {
-		out, names = append(out, ra.OutCol{Name: "key", X: post.inputs[0].node.Var(0, id)}), append(names, "key")
+	for _, k := range keys {
+		x, err := post.expr(k)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, names = append(out, ra.OutCol{Name: "key", X: x}), append(names, "key")
 	}
 	name := targetName(targets[0].Target)
 	groups = post.project(append(out, ra.OutCol{Name: name, X: value}), append(names, name))
