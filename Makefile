@@ -26,7 +26,7 @@ demo: build ## train a graph network and a factorisation from their SQL scripts 
 test: export GOGC = 300
 test: build pg-setup ## everything that this machine can run (under 25 minutes)
 	go vet ./...
-	go test -json -timeout 14m ./... | $(REPORT)
+	go test -json -timeout 25m ./... | $(REPORT)
 
 test-unit: setup ## the quick tests: neither data, Postgres nor a GPU
 	go test -json -short ./... | $(REPORT)
