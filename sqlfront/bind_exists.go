@@ -19,17 +19,26 @@ func (s *scope) semi(e Expr) (done bool, err error) {
 	if !ok || l.Kind != SubExists && (l.Kind != SubAny || l.Op != "=") || s.post != nil || len(s.inputs) == 0 {
 		return false, nil
 	}
-	var test *kernels.Expr
-	if l.Kind == SubAny {
-		if test, err = s.expr(l.Test); err != nil {
-			return true, err
-		}
+	tests, err := s.tests(l)
+	if err != nil {
+		return true, err
 	}
 	in, outer, err := s.members(l)
 	if err != nil {
 		return true, err
 	}
-	return true, s.meet(op, l, test, in, outer)
+	return true, s.meet(op, l, tests, in, outer)
+}
+
+// tests are what a sub-query's columns are compared with: none for EXISTS, the fields of a row, or one expression.
+func (s *scope) tests(l *SubLink) ([]*kernels.Expr, error) {
+	if l.Kind == SubExists {
+		return nil, nil
+	}
+	if row, ok := l.Test.(*RowExpr); ok {
+		return s.exprs(row.Fields)
+	}
+	return s.exprs([]Expr{l.Test})
 }
 
 // members are the rows of a sub-query of EXISTS or IN, and the conditions that reach out of it.
@@ -138,6 +147,9 @@ func (s *scope) reachesOut(e Expr, around *scope) bool {
 }
 
 func conjuncts(e Expr) []Expr {
+	if fields, _ := FieldWise(e); fields != nil { // errors are told where it is bound
+		e = fields
+	}
 	if and, ok := e.(*Binary); ok && and.Op == "and" {
 		return append(conjuncts(and.L), conjuncts(and.R)...)
 	}
@@ -145,14 +157,14 @@ func conjuncts(e Expr) []Expr {
 }
 
 // meet keeps the scope's rows that have (or for an anti-join lack) a partner among the sub-query's rows.
-func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer []Expr) error {
-	rows, target, err := in.exposed(l)
+func (s *scope) meet(op ra.Op, l *SubLink, tests []*kernels.Expr, in *scope, outer []Expr) error {
+	rows, targets, err := in.exposed(l)
 	if err != nil {
 		return err
 	}
-	slots := s.slotsOf(test, in, outer)
-	if op == ra.AntiJoin && test != nil && (test.Type.Nullable || target.Type.Nullable) || len(slots) > 1 && s.apart != "" {
-		x, err := s.divided(&finding{l: l, test: test, in: in, outer: outer, rows: rows, target: target})
+	slots := s.slotsOf(tests, in, outer)
+	if op == ra.AntiJoin && (nullable(tests) || nullable(targets)) || len(slots) > 1 && s.apart != "" {
+		x, err := s.divided(&finding{l: l, tests: tests, in: in, outer: outer, rows: rows, targets: targets})
 		if err != nil {
 			return err
 		}
@@ -162,14 +174,12 @@ func (s *scope) meet(op ra.Op, l *SubLink, test *kernels.Expr, in *scope, outer 
 		s.filter(x)
 		return nil
 	}
-	slot, test := s.single(test, slots)
+	slot, tests := s.single(tests, slots)
 	around := s.inputs[slot].node
 	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: around}, rows.rel}}
 	on.cols = visibleFrom(rows.cols, s.of(slot))
-	if test != nil { // first: conditions rename columns
-		if err := on.member(l, test, target); err != nil {
-			return err
-		}
+	if err := on.member(l, tests, targets); err != nil { // first: conditions rename columns
+		return err
 	}
 	for _, e := range outer {
 		if err := on.where(e); err != nil {
@@ -218,11 +228,15 @@ func sameRow(n, below *ra.Node, carry []ra.ColumnID) []ra.Equi {
 	return out
 }
 
-// slotsOf are the inputs that the conditions of a sub-query read, and its test.
-func (s *scope) slotsOf(test *kernels.Expr, in *scope, outer []Expr) map[int]bool {
+func nullable(xs []*kernels.Expr) bool {
+	return slices.ContainsFunc(xs, func(x *kernels.Expr) bool { return x.Type.Nullable })
+}
+
+// slotsOf are the inputs that the conditions of a sub-query read, and its tests.
+func (s *scope) slotsOf(tests []*kernels.Expr, in *scope, outer []Expr) map[int]bool {
 	slots := map[int]bool{}
 	read := func(c kernels.Col) { slots[c.Input] = true }
-	if test != nil {
+	for _, test := range tests {
 		test.Cols(read)
 	}
 	for _, e := range outer {
@@ -240,23 +254,22 @@ func (s *scope) slotsOf(test *kernels.Expr, in *scope, outer []Expr) map[int]boo
 	return slots
 }
 
-// single is the one input that the conditions read, after joining the inputs where they read several, and test as an
-// expression over slot 0.
-func (s *scope) single(test *kernels.Expr, slots map[int]bool) (slot int, _ *kernels.Expr) {
+// single is the one input that the conditions read, after joining the inputs where they read several, and the tests as
+// expressions over slot 0.
+func (s *scope) single(tests []*kernels.Expr, slots map[int]bool) (slot int, _ []*kernels.Expr) {
+	move := renaming(over0)
 	if len(slots) > 1 {
-		var swap renaming
-		if _, swap = s.close(nil); test != nil {
-			test = swap(test)
+		_, move = s.close(nil)
+	} else {
+		for k := range slots {
+			slot = k
 		}
-		return 0, test
 	}
-	for k := range slots {
-		slot = k
+	tests = slices.Clone(tests)
+	for i, test := range tests {
+		tests[i] = move(test)
 	}
-	if test != nil {
-		test = over0(test)
-	}
-	return slot, test
+	return slot, tests
 }
 
 // over0 reads an expression over one input in slot 0.
@@ -278,8 +291,8 @@ func (s *scope) of(slot int) []scopeCol {
 	return out
 }
 
-// exposed closes a sub-query's rows, for slot 1: its columns under their names, and the target of IN.
-func (s *scope) exposed(l *SubLink) (*side, *kernels.Expr, error) {
+// exposed closes a sub-query's rows, for slot 1: its columns under their names, and the targets of IN.
+func (s *scope) exposed(l *SubLink) (*side, []*kernels.Expr, error) {
 	var out []ra.OutCol
 	var names []string
 	for _, c := range s.cols {
@@ -296,14 +309,17 @@ func (s *scope) exposed(l *SubLink) (*side, *kernels.Expr, error) {
 		case err != nil:
 			return nil, nil, err
 		}
-		if len(targets) != 1 {
-			return nil, nil, s.f.fail(l, sqlerr.Syntax, "subquery has too many columns")
+		if want := l.width(); len(targets) != want {
+			many := map[bool]string{true: "many", false: "few"}[len(targets) > want]
+			return nil, nil, s.f.fail(l, sqlerr.Syntax, "subquery has too %s columns", many)
 		}
-		x, err := s.target(targets[0])
-		if err != nil {
-			return nil, nil, err
+		for _, t := range targets {
+			x, err := s.target(t)
+			if err != nil {
+				return nil, nil, err
+			}
+			out, names = append(out, ra.OutCol{Name: "x", X: x}), append(names, "x")
 		}
-		out, names = append(out, ra.OutCol{Name: "x", X: x}), append(names, "x")
 	}
 	if len(s.masks) > 0 {
 		return nil, nil, s.f.fail(l, sqlerr.FeatureNotSupported, "the sub-query is filtered by values that depend on a parameter").
@@ -313,10 +329,19 @@ func (s *scope) exposed(l *SubLink) (*side, *kernels.Expr, error) {
 	for i := range d.cols {
 		d.cols[i].x = d.rel.node.Var(1, d.rel.cols[i])
 	}
-	if l.Kind != SubAny {
-		return d, nil, nil
+	var compared []*kernels.Expr
+	for _, id := range d.rel.cols[len(s.cols):] {
+		compared = append(compared, d.rel.node.Var(1, id))
 	}
-	return d, d.rel.node.Var(1, d.rel.cols[len(out)-1]), nil
+	return d, compared, nil
+}
+
+// width is the number of columns that a sub-query of IN must have.
+func (l *SubLink) width() int {
+	if row, ok := l.Test.(*RowExpr); ok {
+		return len(row.Fields)
+	}
+	return 1
 }
 
 // visibleFrom are the columns that a condition of a sub-query sees: its own, which hide those around it.
@@ -335,12 +360,23 @@ func visibleFrom(own, around []scopeCol) []scopeCol {
 	return out
 }
 
-// member adds the condition of x IN (…): x equals the sub-query's column.
-func (s *scope) member(l *SubLink, x, y *kernels.Expr) error {
-	if s.depends(x) || s.depends(y) || x.Type.Shape != nil || y.Type.Shape != nil {
-		return s.onValues(l)
+// member adds the condition of x IN (…): each of xs equals a column of the sub-query.
+func (s *scope) member(l *SubLink, xs, ys []*kernels.Expr) error {
+	at := len(s.cols)
+	for _, x := range slices.Concat(xs, ys) { // equating an expression renames columns, those of the scope among them
+		s.cols = append(s.cols, scopeCol{x: x})
 	}
-	return s.equate(x, y, l)
+	for i := range xs {
+		x, y := s.cols[at+i].x, s.cols[at+len(xs)+i].x
+		if s.depends(x) || s.depends(y) || x.Type.Shape != nil || y.Type.Shape != nil {
+			return s.onValues(l)
+		}
+		if err := s.equate(x, y, l); err != nil {
+			return err
+		}
+	}
+	s.cols = s.cols[:at]
+	return nil
 }
 
 func (s *scope) onValues(l *SubLink) error {

@@ -73,6 +73,13 @@ func (s *scope) qualified(c *ColumnRef, x *kernels.Expr) string {
 }
 
 func (s *scope) bare(e Expr) (*kernels.Expr, error) {
+	fields, err := FieldWise(e)
+	if err != nil {
+		return nil, err
+	}
+	if fields != nil {
+		e = fields
+	}
 	if bind := exprBinders[reflect.TypeOf(e)]; bind != nil {
 		return bind(s, e)
 	}

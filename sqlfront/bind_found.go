@@ -27,25 +27,22 @@ func (s *scope) found(l *SubLink) (*kernels.Expr, error) {
 		}
 		return kernels.Build("not", x), nil
 	}
-	var test *kernels.Expr
-	if l.Kind == SubAny {
-		if !comparisons[operators[l.Op]] {
-			return nil, s.notFound(l)
-		}
-		var err error
-		if test, err = s.expr(l.Test); err != nil {
-			return nil, err
-		}
+	if l.Kind == SubAny && !comparisons[operators[l.Op]] {
+		return nil, s.notFound(l)
+	}
+	tests, err := s.tests(l)
+	if err != nil {
+		return nil, err
 	}
 	in, outer, err := s.members(l)
 	if err != nil {
 		return nil, s.correlated(l, err)
 	}
-	rows, target, err := in.exposed(l)
+	rows, targets, err := in.exposed(l)
 	if err != nil {
 		return nil, err
 	}
-	return s.divided(&finding{l: l, test: test, in: in, outer: outer, rows: rows, target: target})
+	return s.divided(&finding{l: l, tests: tests, in: in, outer: outer, rows: rows, targets: targets})
 }
 
 func (s *scope) notFound(l *SubLink) error {
@@ -55,12 +52,41 @@ func (s *scope) notFound(l *SubLink) error {
 
 // finding is a sub-query whose rows are looked for.
 type finding struct {
-	l      *SubLink
-	test   *kernels.Expr // of ANY, over the scope around
-	in     *scope
-	outer  []Expr // conditions that reach out of the sub-query
-	rows   *side  // the sub-query's rows, in slot 1
-	target *kernels.Expr
+	l       *SubLink
+	tests   []*kernels.Expr // of ANY, over the scope around
+	in      *scope
+	outer   []Expr          // conditions that reach out of the sub-query
+	rows    *side           // the sub-query's rows, in slot 1
+	targets []*kernels.Expr // what the tests are compared with
+}
+
+// onValues reports whether a comparison is one of values, not of keys and attributes.
+func (q *finding) onValues(s *scope) bool {
+	rows := q.rows.rel.node
+	return slices.ContainsFunc(q.tests, func(x *kernels.Expr) bool { return s.depends(x) || x.Type.Shape != nil }) ||
+		slices.ContainsFunc(q.targets, func(x *kernels.Expr) bool { return rows.Col(x.Col.ID).Dep || x.Type.Shape != nil })
+}
+
+// holds compares the tests, as expressions over slot 0 of on, with the sub-query's columns.
+func (q *finding) holds(on *scope, tests, targets []*kernels.Expr) (*kernels.Expr, error) {
+	var out *kernels.Expr
+	join := map[string]string{"=": "and", "<>": "or", "!=": "or"}[q.l.Op]
+	if len(tests) > 1 && join == "" {
+		return nil, on.f.fail(q.l, sqlerr.FeatureNotSupported, "an order of rows is not looked for in a sub-query").
+			WithHint("Write EXISTS (SELECT … WHERE …), and compare the columns there.")
+	}
+	for i, test := range tests {
+		x, err := on.compare(operators[q.l.Op], test, targets[i], q.l)
+		switch {
+		case err != nil:
+			return nil, err
+		case out == nil:
+			out = x
+		default:
+			out = kernels.Build(join, out, x)
+		}
+	}
+	return out, nil
 }
 
 // divided is the value of a sub-query for each row around.
@@ -70,7 +96,7 @@ func (s *scope) divided(q *finding) (*kernels.Expr, error) {
 	for _, x := range xs {
 		x.Cols(func(kernels.Col) { reads = true })
 	}
-	if q.test != nil && (s.depends(q.test) || q.rows.rel.node.Col(q.target.Col.ID).Dep) || q.test != nil && (q.test.Type.Shape != nil || q.target.Type.Shape != nil) {
+	if q.onValues(s) {
 		return nil, s.onValues(q.l)
 	}
 	if !reads {
@@ -80,14 +106,13 @@ func (s *scope) divided(q *finding) (*kernels.Expr, error) {
 	for i := range cols {
 		cols[i].x = base.Var(0, base.Cols[keys+i].ID)
 	}
-	test := q.test
-	if test != nil {
-		test = base.Var(0, base.Cols[keys+len(cols)].ID)
-		if q.test.IsConst() {
-			test = q.test
+	tests := slices.Clone(q.tests)
+	for i, test := range tests {
+		if !test.IsConst() {
+			tests[i] = base.Var(0, base.Cols[keys+len(cols)+i].ID)
 		}
 	}
-	met, rest, err := s.partners(q, base, cols, test, false)
+	met, rest, err := s.partners(q, base, cols, tests, false)
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +124,11 @@ func (s *scope) divided(q *finding) (*kernels.Expr, error) {
 		return s.b.b.Select(n, nil, append(out, ra.OutCol{Name: "found", X: kernels.Const(v)}))
 	}
 	parts := []*ra.Node{value(met, kernels.BoolValue(true))}
-	if test != nil && (test.Type.Nullable || q.target.Type.Nullable) {
-		open, others, err := s.partners(q, rest, moved(cols, base, rest), movedTo(test, base, rest), true)
+	if nullable(tests) || nullable(q.targets) {
+		for i := range tests {
+			tests[i] = movedTo(tests[i], base, rest)
+		}
+		open, others, err := s.partners(q, rest, moved(cols, base, rest), tests, true)
 		if err != nil {
 			return nil, err
 		}
@@ -129,7 +157,7 @@ func movedTo(x *kernels.Expr, base, n *ra.Node) *kernels.Expr {
 	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[base.Index(e.Col.ID)].ID) })
 }
 
-// reached lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the test.
+// reached lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the tests.
 func (s *scope) reached(q *finding) (xs []*kernels.Expr, cols []scopeCol) {
 	for _, e := range q.outer {
 		Walk(e, func(t Tree) bool {
@@ -145,31 +173,31 @@ func (s *scope) reached(q *finding) (xs []*kernels.Expr, cols []scopeCol) {
 			return true
 		})
 	}
-	if q.test != nil {
-		xs = append(xs, q.test)
-	}
-	return xs, cols
+	return append(xs, q.tests...), cols
 }
 
 // partners divides the rows of base into those that have and that lack a partner among the sub-query's rows: one that makes
 // the comparison true or, where open is set, one that makes it NULL.
-func (s *scope) partners(q *finding, base *ra.Node, cols []scopeCol, test *kernels.Expr, open bool) (met, rest *ra.Node, err error) {
+func (s *scope) partners(q *finding, base *ra.Node, cols []scopeCol, tests []*kernels.Expr, open bool) (met, rest *ra.Node, err error) {
 	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: base}, q.rows.rel}}
 	on.cols = visibleFrom(q.rows.cols, cols)
 	switch {
-	case test == nil:
+	case len(tests) == 0:
 	case !open && q.l.Op == "=":
-		if err := on.equate(test, q.target, q.l); err != nil {
+		if err := on.member(q.l, tests, q.targets); err != nil {
 			return nil, nil, err
 		}
-	case !open:
-		x, err := on.compare(operators[q.l.Op], test, q.target, q.l)
+	case open && len(tests) == 1:
+		on.filter(kernels.Build("or", kernels.Build("is_null", tests[0]), kernels.Build("is_null", q.targets[0])))
+	default:
+		x, err := q.holds(on, tests, q.targets)
 		if err != nil {
 			return nil, nil, err
 		}
+		if open {
+			x = kernels.Build("is_null", x)
+		}
 		on.filter(x)
-	default:
-		on.filter(kernels.Build("or", kernels.Build("is_null", test), kernels.Build("is_null", q.target)))
 	}
 	for _, e := range q.outer {
 		if err := on.where(e); err != nil {
@@ -191,10 +219,14 @@ func (s *scope) valuesDecide(l *SubLink) error {
 func (s *scope) foundAlone(q *finding) (*kernels.Expr, error) {
 	rows := q.rows.rel.node
 	holds := boolConst(true)
-	if q.test != nil {
+	if len(q.tests) > 0 {
 		on := &scope{b: s.b, f: s.f, inputs: []*relation{{node: rows}}}
+		targets := slices.Clone(q.targets)
+		for i := range targets {
+			targets[i] = over0(targets[i])
+		}
 		var err error
-		if holds, err = on.compare(operators[q.l.Op], q.test, over0(q.target), q.l); err != nil {
+		if holds, err = q.holds(on, q.tests, targets); err != nil {
 			return nil, err
 		}
 	}
@@ -208,7 +240,7 @@ func (s *scope) foundAlone(q *finding) (*kernels.Expr, error) {
 	at := len(s.inputs)
 	s.inputs = append(s.inputs, &relation{node: all, lookup: true})
 	some := func(i int) *kernels.Expr { return kernels.Build("gt", all.Var(at, all.Cols[i].ID), intConst(0)) }
-	if q.test == nil {
+	if len(q.tests) == 0 {
 		return some(0), nil
 	}
 	null := kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Bool}))

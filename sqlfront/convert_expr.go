@@ -197,8 +197,16 @@ func (c *conv) operator(e *pg.A_Expr) Expr {
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
 		b := e.Rexpr.GetList().GetItems()
 		return &Between{at, c.expr(e.Lexpr), c.expr(b[0]), c.expr(b[1]), e.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN}
+	case pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM: // as Postgres has it
+		b := e.Rexpr.GetList().GetItems()
+		between := func(lo, hi *pg.Node) Expr { return &Between{at, c.expr(e.Lexpr), c.expr(lo), c.expr(hi), false} }
+		var out Expr = &Binary{Node: at, Op: "or", L: between(b[0], b[1]), R: between(b[1], b[0])}
+		if e.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM {
+			out = &Unary{Node: at, Op: "not", X: out}
+		}
+		return out
 	}
-	c.refuse(at.At, op, "Write x BETWEEN least(a, b) AND greatest(a, b).")
+	c.refuse(at.At, op, "")
 	return nil
 }
 

@@ -31,6 +31,11 @@ func (b *binder) expr(s *scope, e sqlfront.Expr) val {
 }
 
 func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
+	fields, err := sqlfront.FieldWise(e)
+	b.check(e.Position(), err)
+	if fields != nil {
+		e = fields
+	}
 	switch e := e.(type) {
 	case *sqlfront.ColumnRef:
 		return b.column(s, e)
@@ -370,9 +375,6 @@ func (b *binder) minMax(s *scope, e *sqlfront.MinMax) val {
 }
 
 func (b *binder) in(s *scope, e *sqlfront.In) val {
-	if row, ok := e.X.(*sqlfront.RowExpr); ok {
-		return b.inRows(s, e, row)
-	}
 	x := b.expr(s, e.X)
 	vs := make([]val, len(e.List))
 	same := true
@@ -424,27 +426,6 @@ func (b *binder) realList(list []sqlfront.Expr, x val, vs []val) {
 			vs[i] = b.coerce(vs[i], t)
 		}
 	}
-}
-
-// inRows is (a, b) IN ((1, 2), (3, 4)).
-func (b *binder) inRows(s *scope, e *sqlfront.In, row *sqlfront.RowExpr) val {
-	var alts []string
-	for _, it := range e.List {
-		r, ok := it.(*sqlfront.RowExpr)
-		if !ok || len(r.Fields) != len(row.Fields) {
-			b.fail(it.Position(), sqlerr.Syntax, "unequal number of entries in row expressions")
-		}
-		var eq []string
-		for i := range r.Fields {
-			eq = append(eq, b.compare(e.At, "=", b.expr(s, row.Fields[i]), b.expr(s, r.Fields[i])).sql)
-		}
-		alts = append(alts, "("+strings.Join(eq, " AND ")+")")
-	}
-	sql := "(" + strings.Join(alts, " OR ") + ")"
-	if e.Not {
-		sql = "(NOT " + sql + ")"
-	}
-	return val{sql: sql, typ: tBool, at: e.At}
 }
 
 func (b *binder) subLink(s *scope, e *sqlfront.SubLink) val {

@@ -54,12 +54,6 @@ func (b *binder) binary(s *scope, e *sqlfront.Binary) val {
 	switch e.Op {
 	case "and", "or":
 		return b.chain(s, e)
-	case "=", "<>", "<", "<=", ">", ">=":
-		if l, ok := e.L.(*sqlfront.RowExpr); ok {
-			if r, ok := e.R.(*sqlfront.RowExpr); ok && len(l.Fields) == len(r.Fields) {
-				return b.compareRows(s, e, l, r)
-			}
-		}
 	}
 	return b.operate(e.At, e.Op, b.expr(s, e.L), b.expr(s, e.R))
 }
@@ -88,21 +82,6 @@ func balanced(parts []string, op string) string {
 	}
 	n := len(parts) / 2
 	return "(" + balanced(parts[:n], op) + op + balanced(parts[n:], op) + ")"
-}
-
-func (b *binder) compareRows(s *scope, e *sqlfront.Binary, l, r *sqlfront.RowExpr) val {
-	if e.Op != "=" && e.Op != "<>" {
-		b.refuse(e.At, "an ordering of rows", "Compare the fields one by one.")
-	}
-	var p []string
-	for i := range l.Fields {
-		p = append(p, b.compare(e.At, "=", b.expr(s, l.Fields[i]), b.expr(s, r.Fields[i])).sql)
-	}
-	sql := "(" + strings.Join(p, " AND ") + ")"
-	if e.Op == "<>" {
-		sql = "(NOT " + sql + ")"
-	}
-	return val{sql: sql, typ: tBool, at: e.At}
 }
 
 // operate binds l op r for operators other than AND and OR.

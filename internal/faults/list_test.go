@@ -7,7 +7,7 @@ const (
 	registry = "./kernels"
 	random   = "./internal/randquery -run=TestRandom -seed=1 -queries=80"
 	goldens  = "./optimizer"
-	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries|TestDetermined|TestFound|TestTexts"
+	byHand   = "./internal/gradtest -run=TestTies|TestNulls|TestSubQueries|TestDetermined|TestFound|TestRows|TestTexts"
 	training = "./train"
 	resuming = "./ -run=Resume"
 	parts    = "./executor -run=Parts"
@@ -45,6 +45,10 @@ var faults = []fault{
 	{"the upper case of a text has the database's collation", "kernels/text.go", "if out == Text && x.Of != nil {", "if false {", named},
 	{"text of any collation compares byte by byte", "pgbridge/types.go", "	case !c.bytes:\n", "	case false:\n", named},
 	{"a type of another schema passes for Postgres's own", "pgbridge/types.go", "if !ok || !t.builtIn {", "if !ok {", named},
+
+	// Rows.
+	{"an order of rows has ties where the first fields are equal", "sqlfront/rows.go", "L: pair(b.Op[:1], i), R: equal}", "L: pair(b.Op, i), R: equal}", byHand},
+	{"NOT IN of rows with NULLs holds", "sqlfront/bind_found.go", "		if open {\n			x = ", "		if open {\n			_ = ", byHand},
 
 	// Guards and NULL (laws 1, 6).
 	{"a guard multiplies and lets NaN through", "kernels/vjp.go", "func Guard(cond, g *Expr) *Expr { return Build(\"case\", cond, g, ZerosLike(g.Type)) }", "func Guard(cond, g *Expr) *Expr { return Mul(CastTo(Float64, BuildAttr(\"cast\", Attr{Kind: Int}, cond)), g) }", registry},

@@ -133,6 +133,24 @@ func TestFound(t *testing.T) {
 	byHand(t, db, "SELECT sum(z * f) FROM (SELECT sum(x) AS z, (EXISTS (SELECT 1 FROM t WHERE id = 1))::int + (g IN (SELECT id FROM t WHERE id > 0))::int AS f FROM t GROUP BY g HAVING g IN (SELECT id FROM t) OR count(*) > 5) q", 5+4, 1, 2, 1)
 }
 
+// TestRows: rows are compared field by field, from left to right.
+func TestRows(t *testing.T) {
+	db := scalars(1, 2, 4)
+	when := func(first, second string) string {
+		return "SELECT sum(x * CASE WHEN " + first + " THEN 1 WHEN " + second + " THEN 10 ELSE 100 END) FROM t"
+	}
+	byHand(t, db, when("(id, g) < (1, 1)", "(id, g) <= (2, 0)"), 1+20+40, 1, 10, 10)
+	byHand(t, db, when("(g, id) <= (0, 1)", "(g, id) > (0, '1')"), 1+20+40, 1, 10, 10)
+	byHand(t, db, when("(id, g) IN ((0, 0), (1, 2))", "(id, g) NOT IN ((2, 1))"), 1+20+40, 1, 10, 10)
+	byHand(t, db, when("ROW(nullif(id, 1), nullif(g, 1)) IS NULL", "ROW(nullif(id, 0), g) IS NOT NULL"), 100+2+40, 100, 1, 10)
+	byHand(t, db, when("(id, nullif(g, 1)) IS DISTINCT FROM (1, NULL)", "id = 1"), 1+20+4, 1, 10, 1)
+	in := func(test, set string) string { return when(test+" IN ("+set+")", test+" NOT IN ("+set+")") }
+	byHand(t, db, in("(id, nullif(g, 1))", "SELECT g, nullif(id, 2) FROM t"), 1+200+40, 1, 100, 10)
+	byHand(t, db, in("(id + 1, g - 1)", "SELECT u.id + 1, u.g - 1 FROM t u WHERE u.id <> 1 AND u.id <= t.id"), 1+20+4, 1, 10, 1)
+	byHand(t, db, in("(0, 0)", "SELECT id, g FROM t"), 1+2+4, 1, 1, 1)
+	byHand(t, db, "SELECT sum(x) + (SELECT sum(x) FROM t) FROM t WHERE (id * 2, g + 1) IN (SELECT id, g + 1 FROM t)", 1+7, 2, 1, 1)
+}
+
 // TestTexts: a text literal takes the type that it meets.
 func TestTexts(t *testing.T) {
 	db := scalars(1, 2, 4)
