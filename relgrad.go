@@ -132,6 +132,15 @@ func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.
 	return db.DB.Exec(ctx, stmt, text)
 }
 
+// SelectEach runs a query and keeps no rows: start learns its columns, each gets every row.
+func (db *DB) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]store.ResultCol) error, each func([]any) error) (_ *store.Result, failed error) {
+	defer exported(&failed)
+	defer db.rescue(db.InTransaction(), &failed)
+	ctx, done := db.Timed(ctx)
+	defer done(&failed)
+	return db.DB.SelectEach(ctx, sel, text, start, each)
+}
+
 // keepRunTables refuses to drop or rename the tables that train records its runs in, as the extension does on a server.
 func (db *DB) keepRunTables(stmt sqlfront.Statement) error {
 	kept := func(at sqlfront.Pos, doing, schema, name string) error {

@@ -52,7 +52,7 @@ func (r *Runner) gset(ctx context.Context, s *scanner, a *argScanner) error {
 		return r.report(err)
 	}
 	r.recall(s)
-	res, err := r.sendQuery(ctx, s, func(*Result) error { return nil })
+	res, err := r.sendQuery(ctx, s, false)
 	if err != nil || res == nil {
 		return err
 	}
@@ -79,7 +79,7 @@ func (r *Runner) gset(ctx context.Context, s *scanner, a *argScanner) error {
 func (r *Runner) gexec(ctx context.Context, s *scanner, _ *argScanner) error {
 	r.recall(s)
 	line := s.line
-	res, err := r.sendQuery(ctx, s, func(*Result) error { return nil })
+	res, err := r.sendQuery(ctx, s, false)
 	if err != nil || res == nil {
 		return err
 	}

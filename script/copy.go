@@ -36,7 +36,7 @@ func (r *Runner) backslashCopy(ctx context.Context, rest string) error {
 	}
 	r.vars["ROW_COUNT"] = Format(res.Count(), "bigint")
 	if err := r.show(res); err != nil {
-		return r.fail(sqlerr.IO, "", "could not write the result: %v", err)
+		return r.fail(sqlerr.IO, "", "%v", err)
 	}
 	return nil
 }
@@ -220,7 +220,7 @@ func (r *Runner) copyServer(ctx context.Context, text *sqlfront.Text) error {
 		if a.process {
 			data = func() io.Reader { return &copyLines{src: &source{r: r.stdin}} }
 		}
-		_, err := r.runText(ctx, a.sql(), data, r.show)
+		_, err := r.runText(ctx, a.sql(), data, true)
 		return err
 	}
 	var tag *Result

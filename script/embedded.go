@@ -15,6 +15,7 @@ type Engine interface {
 	CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error)
 	CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error)
 	InTransaction() bool
+	SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]store.ResultCol) error, each func([]any) error) (*store.Result, error)
 	Function(schema, name string) *sqlfront.CreateFunction
 	Definition(schema, name string) *store.TableDef
 	SearchPath() []string
@@ -44,10 +45,7 @@ func (e embedded) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 	if err != nil {
 		return nil, err
 	}
-	out := &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows}
-	for _, c := range res.Cols {
-		out.Cols = append(out.Cols, Col(c))
-	}
+	out := resultOf(res)
 	if res.Notice != "" {
 		n := Notice{Level: "NOTICE", Message: res.Notice}
 		switch stmt.(type) {
@@ -57,6 +55,15 @@ func (e embedded) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 		out.Notices = []Notice{n}
 	}
 	return out, nil
+}
+
+// SelectEach implements streamer.
+func (e embedded) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
+	res, err := e.Engine.SelectEach(ctx, sel, text, func(cols []store.ResultCol) error { return start(columnsOf(cols)) }, each)
+	if err != nil {
+		return nil, err
+	}
+	return resultOf(res), nil
 }
 
 // Columns describes a table or view.

@@ -271,7 +271,7 @@ func (f *frame) eval(x sqlfront.Expr) (value, error) {
 	if err != nil {
 		return value{}, err
 	}
-	res, err := f.in.query(f.ctx, bound, f.text)
+	res, err := f.in.query(f.ctx, bound, f.text, nil)
 	if err != nil {
 		return value{}, err
 	}

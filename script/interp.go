@@ -45,12 +45,23 @@ type timer interface {
 }
 
 // Exec runs one statement; positions in stmt point into text.
-func (in *Interp) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (_ *Result, err error) {
+func (in *Interp) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+	return in.execParts(ctx, stmt, text, nil)
+}
+
+// execParts is Exec; the rows of a query are cut into parts where p is not nil.
+func (in *Interp) execParts(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text, p *parts) (_ *Result, err error) {
 	defer in.rescue(in.Session.InTransaction(), text, &err)
 	if s, ok := in.Session.(timer); ok {
 		timed, done := s.Timed(ctx)
 		defer done(&err)
 		ctx = timed
+	}
+	if sel, ok := stmt.(*sqlfront.Select); ok && p != nil {
+		if err := canceled(ctx); err != nil {
+			return nil, err
+		}
+		return in.query(ctx, sel, text, p)
 	}
 	return in.exec(ctx, stmt, text, nil)
 }
@@ -98,7 +109,7 @@ func (in *Interp) exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 		}
 		return nil, sqlerr.In(sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY from STDIN or to STDOUT works only in a script"), text)
 	}
-	return in.query(ctx, stmt, text)
+	return in.query(ctx, stmt, text, nil)
 }
 
 // constantArgs evaluates the arguments of a built-in procedure, which takes constants.
@@ -134,12 +145,17 @@ func isConstant(x sqlfront.Expr) bool {
 }
 
 // query runs a statement of the Session after replacing calls of the user's functions. The calls and
-// the statement are one transaction.
-func (in *Interp) query(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (res *Result, err error) {
+// the statement are one transaction. The rows of a query are cut into parts where p is not nil.
+func (in *Interp) query(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text, p *parts) (res *Result, err error) {
 	il := &inliner{in: in, ctx: ctx, text: text, began: new(bool), err: new(error)}
 	stmt = sqlfront.Rewrite(stmt, il.node)
 	if err = *il.err; err == nil {
-		if res, err = in.Session.Exec(ctx, stmt, text); err == nil && in.Notice != nil {
+		if sel, ok := stmt.(*sqlfront.Select); ok && p != nil {
+			res, err = in.selectParts(ctx, sel, text, p)
+		} else {
+			res, err = in.Session.Exec(ctx, stmt, text)
+		}
+		if err == nil && in.Notice != nil {
 			for _, n := range res.Notices {
 				in.Notice(n)
 			}
@@ -237,7 +253,7 @@ func (in *Interp) evalExpr(ctx context.Context, x sqlfront.Expr, text *sqlfront.
 	if v, ok := eval(x, func(*sqlfront.ColumnRef) (value, bool) { return value{}, false }); ok {
 		return v, nil
 	}
-	res, err := in.query(ctx, selectOf(x), text)
+	res, err := in.query(ctx, selectOf(x), text, nil)
 	if err != nil {
 		return value{}, err
 	}

@@ -57,29 +57,45 @@ func (p *printer) cells(r *Result) (rows [][]string, right []bool) {
 	return rows, right
 }
 
+// sheet is a result that is printed, in one part or several.
+type sheet struct {
+	*printer
+	w      io.Writer
+	b      strings.Builder // a part as text
+	rows   int             // that have been printed
+	begun  bool
+	widths []int // of an aligned table's columns, or of the names and the values of expanded ones
+}
+
 // print writes one result in the printer's format.
 func (p *printer) print(w io.Writer, r *Result) error {
-	var b strings.Builder
+	return (&sheet{printer: p, w: w}).part(r)
+}
+
+// part writes the rows of a part; the last one ends the table.
+func (s *sheet) part(r *Result) error {
+	s.b.Reset()
 	switch {
-	case p.format == FormatJSON:
-		if err := printJSON(&b, r); err != nil {
+	case s.format == FormatJSON:
+		if err := s.json(r); err != nil {
 			return err
 		}
-	case p.format == FormatCSV:
-		p.csv(&b, r)
-	case p.format == FormatUnaligned && p.expanded:
-		p.unalignedExpanded(&b, r)
-	case p.format == FormatUnaligned:
-		p.unaligned(&b, r)
-	case p.expanded && len(r.Rows) == 0:
-		p.foot(&b, 0)
-		b.WriteByte('\n')
-	case p.expanded:
-		p.alignedExpanded(&b, r)
+	case s.format == FormatCSV:
+		s.csv(r)
+	case s.format == FormatUnaligned && s.expanded:
+		s.unalignedExpanded(r)
+	case s.format == FormatUnaligned:
+		s.unaligned(r)
+	case s.expanded && len(r.Rows) == 0 && s.rows == 0:
+		s.foot(&s.b, 0)
+		s.b.WriteByte('\n')
+	case s.expanded:
+		s.alignedExpanded(r)
 	default:
-		p.aligned(&b, r)
+		s.aligned(r)
 	}
-	_, err := io.WriteString(w, b.String())
+	s.rows, s.begun = s.rows+len(r.Rows), true
+	_, err := io.WriteString(s.w, s.b.String())
 	return err
 }
 
@@ -172,40 +188,53 @@ func cellWidth(s string) int {
 }
 
 // aligned prints a table with a centred header.
-func (p *printer) aligned(b *strings.Builder, r *Result) {
-	rows, right := p.cells(r)
-	widths := make([]int, len(r.Cols))
-	for i, c := range r.Cols {
-		widths[i] = cellWidth(c.Name) // also where the header is not shown
-		for _, row := range rows {
-			widths[i] = max(widths[i], cellWidth(row[i]))
+func (s *sheet) aligned(r *Result) {
+	b := &s.b
+	rows, right := s.cells(r)
+	if !s.begun {
+		s.widths = make([]int, len(r.Cols))
+		for i, c := range r.Cols {
+			s.widths[i] = cellWidth(c.Name) // also where the header is not shown
 		}
 	}
-	if !p.tuplesOnly {
-		if p.title != "" { // centred over the table
-			total := 3*len(widths) - 1
-			for _, n := range widths {
-				total += n
-			}
-			pad(b, (total-width(p.title))/2)
-			fmt.Fprintln(b, p.title)
+	for _, row := range rows {
+		for i, c := range row {
+			s.widths[i] = max(s.widths[i], cellWidth(c))
 		}
-		p.rule(b, widths, 2)
-		if len(r.Cols) > 0 {
-			p.header(b, r.Cols, widths)
-		}
-		p.rule(b, widths, 0)
+	}
+	if !s.tuplesOnly && !s.begun {
+		s.top(r.Cols)
 	}
 	for _, row := range rows {
 		if len(row) > 0 {
-			p.row(b, row, widths, right)
+			s.row(b, row, s.widths, right)
 		}
 	}
-	if !p.tuplesOnly {
-		p.rule(b, widths, 2)
+	if r.More {
+		return
 	}
-	p.foot(b, len(rows))
+	if !s.tuplesOnly {
+		s.rule(b, s.widths, 2)
+	}
+	s.foot(b, s.rows+len(rows))
 	b.WriteByte('\n')
+}
+
+// top prints what stands above the rows.
+func (s *sheet) top(cols []Col) {
+	if s.title != "" { // centred over the table
+		total := 3*len(s.widths) - 1
+		for _, n := range s.widths {
+			total += n
+		}
+		pad(&s.b, (total-width(s.title))/2)
+		fmt.Fprintln(&s.b, s.title)
+	}
+	s.rule(&s.b, s.widths, 2)
+	if len(cols) > 0 {
+		s.header(&s.b, cols, s.widths)
+	}
+	s.rule(&s.b, s.widths, 0)
 }
 
 // rule draws a horizontal line, unless the border is thinner than needed.
@@ -317,43 +346,54 @@ func (p *printer) row(b *strings.Builder, row []string, widths []int, right []bo
 }
 
 // alignedExpanded prints each row as a list of name and value.
-func (p *printer) alignedExpanded(b *strings.Builder, r *Result) {
-	rows, _ := p.cells(r)
-	head, data := 0, 0
-	for i, c := range r.Cols {
-		head = max(head, cellWidth(c.Name))
-		for _, row := range rows {
-			data = max(data, cellWidth(row[i]))
+func (s *sheet) alignedExpanded(r *Result) {
+	b := &s.b
+	rows, _ := s.cells(r)
+	if !s.begun {
+		s.widths = []int{0, 0}
+		if s.title != "" && !s.tuplesOnly {
+			fmt.Fprintln(b, s.title)
 		}
 	}
-	if p.title != "" && !p.tuplesOnly {
-		fmt.Fprintln(b, p.title)
+	for i, c := range r.Cols {
+		s.widths[0] = max(s.widths[0], cellWidth(c.Name))
+		for _, row := range rows {
+			s.widths[1] = max(s.widths[1], cellWidth(row[i]))
+		}
 	}
 	for n, row := range rows {
-		if !p.tuplesOnly {
-			p.recordLine(b, n+1, head, data)
-		} else if n > 0 {
-			b.WriteByte('\n')
-		}
-		for i, c := range r.Cols {
-			for k, text := range lines(row[i]) {
-				name, more := "", ""
-				if k == 0 {
-					name = c.Name
-				}
-				if k+1 < len(lines(row[i])) {
-					more = strings.Repeat(" ", data-width(text)) + "+"
-				}
-				b.WriteString(name)
-				pad(b, head-width(name))
-				if p.border > 0 {
-					b.WriteString(" |")
-				}
-				b.WriteString(" " + text + more + "\n")
+		s.record(r.Cols, row, s.rows+n)
+	}
+	if !r.More {
+		b.WriteByte('\n')
+	}
+}
+
+// record prints row n of an expanded table.
+func (s *sheet) record(cols []Col, row []string, n int) {
+	b, head, data := &s.b, s.widths[0], s.widths[1]
+	if !s.tuplesOnly {
+		s.recordLine(b, n+1, head, data)
+	} else if n > 0 {
+		b.WriteByte('\n')
+	}
+	for i, c := range cols {
+		for k, text := range lines(row[i]) {
+			name, more := "", ""
+			if k == 0 {
+				name = c.Name
 			}
+			if k+1 < len(lines(row[i])) {
+				more = strings.Repeat(" ", data-width(text)) + "+"
+			}
+			b.WriteString(name)
+			pad(b, head-width(name))
+			if s.border > 0 {
+				b.WriteString(" |")
+			}
+			b.WriteString(" " + text + more + "\n")
 		}
 	}
-	b.WriteByte('\n')
 }
 
 // recordLine is -[ RECORD 1 ]---+------, as print_aligned_vertical_line draws it.
@@ -376,59 +416,62 @@ func (p *printer) recordLine(b *strings.Builder, n, head, data int) {
 	b.WriteString(text + "\n")
 }
 
-func (p *printer) unaligned(b *strings.Builder, r *Result) {
-	rows, _ := p.cells(r)
-	if !p.tuplesOnly {
-		if p.title != "" {
-			fmt.Fprintln(b, p.title)
+func names(cols []Col) []string {
+	var out []string
+	for _, c := range cols {
+		out = append(out, c.Name)
+	}
+	return out
+}
+
+func (s *sheet) unaligned(r *Result) {
+	b := &s.b
+	rows, _ := s.cells(r)
+	if !s.tuplesOnly && !s.begun {
+		if s.title != "" {
+			fmt.Fprintln(b, s.title)
 		}
-		var names []string
-		for _, c := range r.Cols {
-			names = append(names, c.Name)
-		}
-		fmt.Fprintln(b, strings.Join(names, p.fieldSep))
+		fmt.Fprintln(b, strings.Join(names(r.Cols), s.fieldSep))
 	}
 	for _, row := range rows {
 		if len(row) > 0 {
-			fmt.Fprintln(b, strings.Join(row, p.fieldSep))
+			fmt.Fprintln(b, strings.Join(row, s.fieldSep))
 		}
 	}
-	p.foot(b, len(rows))
+	if !r.More {
+		s.foot(b, s.rows+len(rows))
+	}
 }
 
-func (p *printer) unalignedExpanded(b *strings.Builder, r *Result) {
-	rows, _ := p.cells(r)
+func (s *sheet) unalignedExpanded(r *Result) {
+	rows, _ := s.cells(r)
 	for n, row := range rows {
-		if n > 0 {
-			b.WriteByte('\n')
+		if s.rows+n > 0 {
+			s.b.WriteByte('\n')
 		}
 		for i, c := range r.Cols {
-			fmt.Fprintln(b, c.Name+p.fieldSep+row[i])
+			fmt.Fprintln(&s.b, c.Name+s.fieldSep+row[i])
 		}
 	}
 }
 
 // csv prints as psql --csv: quoted only where needed.
-func (p *printer) csv(b *strings.Builder, r *Result) {
-	rows, _ := p.cells(r)
+func (s *sheet) csv(r *Result) {
+	rows, _ := s.cells(r)
 	line := func(fields []string) {
-		for i, s := range fields {
+		for i, f := range fields {
 			if i > 0 {
-				b.WriteByte(',')
+				s.b.WriteByte(',')
 			}
-			if strings.ContainsAny(s, ",\"\r\n") || s == `\.` {
-				s = `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+			if strings.ContainsAny(f, ",\"\r\n") || f == `\.` {
+				f = `"` + strings.ReplaceAll(f, `"`, `""`) + `"`
 			}
-			b.WriteString(s)
+			s.b.WriteString(f)
 		}
-		b.WriteByte('\n')
+		s.b.WriteByte('\n')
 	}
-	if !p.tuplesOnly {
-		var names []string
-		for _, c := range r.Cols {
-			names = append(names, c.Name)
-		}
-		line(names)
+	if !s.tuplesOnly && !s.begun {
+		line(names(r.Cols))
 	}
 	for _, row := range rows {
 		line(row)

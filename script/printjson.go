@@ -9,12 +9,15 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// printJSON writes a result as one line: an array of objects, columns in order. Numbers that JSON
+// json writes a result as one line: an array of objects, columns in order. Numbers that JSON
 // lacks (NaN, infinities) are strings, as in Postgres's to_json.
-func printJSON(b *strings.Builder, r *Result) error {
-	b.WriteByte('[')
+func (s *sheet) json(r *Result) error {
+	b := &s.b
+	if !s.begun {
+		b.WriteByte('[')
+	}
 	for n, row := range r.Rows {
-		if n > 0 {
+		if s.rows+n > 0 {
 			b.WriteByte(',')
 		}
 		b.WriteByte('{')
@@ -32,7 +35,9 @@ func printJSON(b *strings.Builder, r *Result) error {
 		}
 		b.WriteByte('}')
 	}
-	b.WriteString("]\n")
+	if !r.More {
+		b.WriteString("]\n")
+	}
 	return nil
 }
 

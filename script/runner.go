@@ -53,6 +53,7 @@ type Runner struct {
 	vars           map[string]string
 	given          map[string]string // variables of the command line
 	print          *printer
+	shown          *sheet // the result of which a part has been printed
 	dir            string
 	timing         bool
 	src            *source // the script being read
@@ -281,15 +282,15 @@ func (r *Runner) readLine(ctx context.Context, s *scanner, line string) error {
 
 // send runs the collected statement and empties the buffer.
 func (r *Runner) send(ctx context.Context, s *scanner) error {
-	res, err := r.sendQuery(ctx, s, func(res *Result) error { return r.show(res) })
-	_ = res
+	_, err := r.sendQuery(ctx, s, true)
 	return err
 }
 
-// sendQuery runs the collected statements; each result goes to use. It returns the last one.
-func (r *Runner) sendQuery(ctx context.Context, s *scanner, use func(*Result) error) (*Result, error) {
+// sendQuery runs the collected statements and shows each result, in parts, or returns the whole of the last one.
+func (r *Runner) sendQuery(ctx context.Context, s *scanner, show bool) (*Result, error) {
+	defer func() { r.shown = nil }() // of a result that ended in an error
 	if r.server != nil {
-		return r.sendText(ctx, s, use)
+		return r.sendText(ctx, s, show)
 	}
 	text := &sqlfront.Text{SQL: strings.TrimRight(s.buf.String(), " \t\r\n"), File: r.src.name, Line: s.line}
 	ended := s.ended
@@ -321,12 +322,15 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, use func(*Result) er
 		if err := r.autocommit(ctx, p.Stmt); err != nil {
 			return nil, r.report(sqlerr.In(err, text))
 		}
-		if res, err = r.execute(ctx, p.Stmt, text); err != nil {
+		if res, err = r.execute(ctx, p.Stmt, text, show); err != nil {
 			return nil, r.report(sqlerr.In(err, text))
 		}
 		r.succeeded(res)
-		if err := use(res); err != nil {
-			return nil, r.fail(sqlerr.IO, "", "could not write the result: %v", err)
+		if !show {
+			continue
+		}
+		if err := r.show(res); err != nil {
+			return nil, r.fail(sqlerr.IO, "", "%v", err)
 		}
 	}
 	if r.timing {
@@ -356,27 +360,50 @@ func (r *Runner) autocommit(ctx context.Context, stmt sqlfront.Statement) error 
 }
 
 // execute runs one statement; COPY from and to the client is done here.
-func (r *Runner) execute(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+func (r *Runner) execute(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text, show bool) (*Result, error) {
 	if c, ok := stmt.(*sqlfront.Copy); ok && c.Std {
 		return r.copyStd(ctx, c, text, false)
+	}
+	if show {
+		return r.Interp.execParts(ctx, stmt, text, &parts{rows: r.partSize(), give: r.show})
 	}
 	return r.Interp.Exec(ctx, stmt, text)
 }
 
-// show prints a result as psql does: its rows, and its tag unless quiet.
+// show prints a result as psql does: its rows, and its tag unless quiet. More of it comes by other calls.
 func (r *Runner) show(res *Result) error {
+	if err := r.showRows(res); err != nil {
+		return sqlerr.New(sqlerr.IO, "could not write the result: %v", err).Wrap(err)
+	}
+	if res.More {
+		return nil
+	}
 	word, _, _ := strings.Cut(res.Tag, " ")
 	tag := !res.HasRows
 	if res.HasRows {
-		if err := r.print.print(r.out, res); err != nil {
-			return err
-		}
 		tag = word == "INSERT" || word == "UPDATE" || word == "DELETE" || word == "MERGE"
 	}
 	if !tag || r.quiet() || res.Tag == "" || r.print.format == FormatJSON {
 		return nil
 	}
-	_, err := fmt.Fprintln(r.out, res.Tag)
+	if _, err := fmt.Fprintln(r.out, res.Tag); err != nil {
+		return sqlerr.New(sqlerr.IO, "could not write the result: %v", err).Wrap(err)
+	}
+	return nil
+}
+
+// showRows prints the rows of a part.
+func (r *Runner) showRows(res *Result) error {
+	if !res.HasRows {
+		return nil
+	}
+	if r.shown == nil {
+		r.shown = &sheet{printer: r.print, w: r.out}
+	}
+	err := r.shown.part(res)
+	if !res.More {
+		r.shown = nil
+	}
 	return err
 }
 

@@ -39,7 +39,9 @@ type Client struct {
 	Verbosity   string // of messages: default, verbose, terse or sqlstate, as psql's variable of this name
 	ShowContext string // which messages come with their CONTEXT: errors, always or never
 
-	Result  func(*Result) error                       // takes each result; values are strings, in the server's text form
+	Result   func(*Result) error // takes each result; values are strings, in the server's text form
+	PartRows int                 // rows after which a part of a result is given to Result (Result.More); 0: results come whole
+
 	Notice  func(error)                               // takes the messages that are no errors
 	Notify  func(channel, payload string, pid uint32) // takes what NOTIFY sent
 	CopyIn  func() io.Reader                          // gives the data of COPY … FROM STDIN, which is read to its end
@@ -58,7 +60,7 @@ type Sheet struct {
 var ErrLost = errors.New("the connection to the server was lost")
 
 // sendText is sendQuery on a server.
-func (r *Runner) sendText(ctx context.Context, s *scanner, use func(*Result) error) (*Result, error) {
+func (r *Runner) sendText(ctx context.Context, s *scanner, show bool) (*Result, error) {
 	sql := s.buf.String()
 	if s.ended { // as psql, whose messages show the text with its semicolon
 		sql += ";"
@@ -75,7 +77,7 @@ func (r *Runner) sendText(ctx context.Context, s *scanner, use func(*Result) err
 		return nil, err
 	}
 	start := time.Now()
-	last, err := r.runText(ctx, sql, r.copyLines, use)
+	last, err := r.runText(ctx, sql, r.copyLines, show)
 	if r.timing {
 		r.showTiming(time.Since(start))
 	}
@@ -100,15 +102,21 @@ func (r *Runner) leave(sql string) (bool, error) {
 // copyLines is the data of a COPY in the script.
 func (r *Runner) copyLines() io.Reader { return &copyLines{src: r.src} }
 
-// runText runs a text on the server and reports its error; results go to use. It returns the last result.
-func (r *Runner) runText(ctx context.Context, sql string, data func() io.Reader, use func(*Result) error) (last *Result, err error) {
+// runText runs a text on the server and reports its error; results are shown, in parts, or the last one is returned whole.
+func (r *Runner) runText(ctx context.Context, sql string, data func() io.Reader, show bool) (last *Result, err error) {
 	if err := canceled(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStopped, err)
 	}
 	c := r.client(data, func(res *Result) error {
 		last = res
-		return use(res)
+		if show {
+			return r.show(res)
+		}
+		return nil
 	})
+	if show {
+		c.PartRows = r.partSize()
+	}
 	if err = r.begin(ctx, sql, c); err == nil {
 		err = r.server.Run(ctx, sql, c)
 	}
@@ -135,7 +143,9 @@ func (r *Runner) client(data func() io.Reader, use func(*Result) error) *Client 
 			return r.out
 		},
 		Result: func(res *Result) error {
-			r.succeeded(res)
+			if !res.More {
+				r.succeeded(res)
+			}
 			if inData {
 				res.Tag, inData = "", false
 			}
@@ -157,7 +167,7 @@ func (r *Runner) begin(ctx context.Context, sql string, c *Client) error {
 		return nil
 	}
 	quiet := *c
-	quiet.Result = func(*Result) error { return nil }
+	quiet.Result, quiet.PartRows = func(*Result) error { return nil }, 0
 	return r.server.Run(ctx, "BEGIN", &quiet)
 }
 

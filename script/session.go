@@ -41,6 +41,7 @@ type Result struct {
 	Tag     string // psql's command tag: "INSERT 0 3", "CREATE TABLE", "SELECT 2"
 	HasRows bool   // there is a table to print, even an empty one
 	Cols    []Col
+	More    bool    // rows of the same result follow in another one, whose tag it is
 	Rows    [][]any // nil, bool, int64, float64, string, *tensor.Tensor or a slice of these
 	Notices []Notice
 }

@@ -15,9 +15,13 @@ func Print(w io.Writer, format string, res *store.Result) error {
 }
 
 func resultOf(res *store.Result) *Result {
-	out := &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows}
-	for _, c := range res.Cols {
-		out.Cols = append(out.Cols, Col{c.Name, c.Type})
+	return &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows, Cols: columnsOf(res.Cols)}
+}
+
+func columnsOf(cols []store.ResultCol) []Col {
+	var out []Col
+	for _, c := range cols {
+		out = append(out, Col(c))
 	}
 	return out
 }

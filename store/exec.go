@@ -30,7 +30,19 @@ type ResultCol struct{ Name, Type string }
 // Exec runs one statement. text is what the tree's positions point into. An error is an *sqlerr.Error with
 // its text set and leaves the store as it was; inside BEGIN it also aborts the transaction, as in Postgres.
 // DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
-func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (r *Result, err error) {
+func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+	return db.execute(ctx, st, text, func(ctx context.Context) (*Result, error) { return db.statement(ctx, st, text) })
+}
+
+// SelectEach runs a query and keeps no rows: start learns its columns, each gets every row as Result.Rows holds it.
+func (db *DB) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]ResultCol) error, each func([]any) error) (*Result, error) {
+	return db.execute(ctx, sel, text, func(ctx context.Context) (*Result, error) {
+		return db.selectRows(ctx, sel, text, start, each)
+	})
+}
+
+// execute runs a statement as Exec says; run does what is its own.
+func (db *DB) execute(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text, run func(context.Context) (*Result, error)) (r *Result, err error) {
 	defer db.rescue(text, &err)
 	ctx, done := db.Timed(ctx)
 	defer done(&err)
@@ -46,7 +58,7 @@ func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Te
 	}
 	stop := db.watch(ctx)
 	defer stop()
-	if r, err = db.statement(ctx, st, text); err != nil {
+	if r, err = run(ctx); err != nil {
 		if ctx.Err() != nil && sqlerr.Code(err) != sqlerr.QueryCanceled {
 			err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
 		}
@@ -60,7 +72,13 @@ func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Te
 
 func (db *DB) statement(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
 	if s, ok := st.(*sqlfront.Select); ok {
-		return db.selectRows(ctx, s, text)
+		var rows [][]any
+		r, err := db.selectRows(ctx, s, text, func([]ResultCol) error { return nil }, func(row []any) error {
+			rows = append(rows, row)
+			return nil
+		})
+		r.Rows = rows
+		return r, err
 	}
 	if r, ok, err := db.session(ctx, st, text); ok {
 		return r, err
@@ -277,18 +295,20 @@ func (b *binder) finish(with []string, body string) string {
 	return b.resolveFences(body)
 }
 
-// selectRows runs a query and collects its rows.
-func (db *DB) selectRows(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (*Result, error) {
+// selectRows runs a query and hands on its rows.
+func (db *DB) selectRows(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]ResultCol) error, each func([]any) error) (*Result, error) {
 	r := &Result{HasRows: true}
 	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
 		r.Cols = resultCols(cols)
-		return nil
+		return start(r.Cols)
 	}, func(cols []outcol, row []lite.Cell) error {
 		vals, err := values(cols, row)
-		r.Rows = append(r.Rows, vals)
-		return err
+		if err != nil {
+			return err
+		}
+		r.Count++
+		return each(vals)
 	})
-	r.Count = int64(len(r.Rows))
 	r.Tag = fmt.Sprintf("SELECT %d", r.Count)
 	return r, err
 }

@@ -290,6 +290,11 @@ instructions are made anew at each step.
 `
 
 const backslashPage = `
+A result is printed in parts as it comes, so that one of any length takes little memory: parts of 1,000 rows or 4 MB, or of ` + "`FETCH_COUNT`" + ` rows
+where that is set. Up to the first part the output is what psql prints of the whole. The widths of an aligned table are those of its first part: a
+longer value of a later part widens its column from there on. Where a query fails later, the parts before have been printed. ` + "`\\gset` and `\\gexec`" + ` take
+the whole result, and so does what comes of ` + "`RETURNING`" + `.
+
 Names in patterns are in lower case unless quoted, ` + "`*` and `?`" + ` stand for any characters and any one, ` + "`SCHEMA.NAME`" + ` names a schema;
 without one the schemas of search_path are meant. What psql shows of owners, collations and storage does not exist in a store. The views
 ` + "`information_schema.tables`, `information_schema.columns`, `pg_tables` and `pg_views`" + ` of a store answer queries about its catalogue.

@@ -62,6 +62,7 @@ type exchange struct {
 	c    *script.Client
 	err  error          // the first
 	res  *script.Result // whose rows are coming; nil for none
+	size int            // of these, in bytes
 	out  io.Writer      // of COPY … TO STDOUT
 	copy *copyIn        // of COPY … FROM STDIN
 }
@@ -108,22 +109,31 @@ func (x *exchange) message(msg pgproto3.BackendMessage) {
 	}
 }
 
-// row keeps a row, whose bytes the connection uses again.
+// row keeps a row, whose bytes the connection uses again, and hands a part on that is full.
 func (x *exchange) row(values [][]byte) {
+	if x.err != nil {
+		return
+	}
 	row := make([]any, len(values))
 	for i, v := range values {
 		if v != nil {
 			row[i] = string(v)
 		}
+		x.size += 16 + len(v)
 	}
 	x.res.Rows = append(x.res.Rows, row)
+	if n := x.c.PartRows; n > 0 && (len(x.res.Rows) >= n || x.size >= script.PartBytes) {
+		x.res.More = true
+		x.keep(x.c.Result(x.res))
+		x.res, x.size = &script.Result{HasRows: true, Cols: x.res.Cols}, 0
+	}
 }
 
 // complete hands on a result.
 func (x *exchange) complete(tag string) {
 	x.finishCopy()
 	res := x.res
-	x.res, x.out = nil, nil
+	x.res, x.out, x.size = nil, nil, 0
 	if res == nil {
 		res = &script.Result{}
 	}
@@ -131,9 +141,7 @@ func (x *exchange) complete(tag string) {
 	if x.err != nil {
 		return
 	}
-	if err := x.c.Result(res); err != nil {
-		x.keep(sqlerr.New(sqlerr.IO, "could not write the result: %v", err).Wrap(err))
-	}
+	x.keep(x.c.Result(res))
 }
 
 // query runs a query of the session's own and gives its rows as strings, "" for NULL.

@@ -1,0 +1,87 @@
+package script
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// A result is printed in parts, so that one of any length takes the memory of a part. The first part sets the widths of an aligned
+// table; a longer value of a later part widens its column from there on.
+const (
+	partRows  = 1000
+	PartBytes = 4 << 20 // of values, from which a part is full
+)
+
+// streamer is a Store that gives the rows of a query one by one.
+type streamer interface {
+	SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]Col) error, each func(row []any) error) (*Result, error)
+}
+
+// parts cuts the rows of a query into results of bounded size.
+type parts struct {
+	rows int // of a part at most
+	give func(*Result) error
+	res  *Result // the part that is being collected
+	size int     // of its values, in bytes
+}
+
+func (p *parts) start(cols []Col) error {
+	p.res = &Result{HasRows: true, Cols: cols, More: true}
+	return nil
+}
+
+// row adds a row and hands the part on where it is full; the last part may have no rows.
+func (p *parts) row(row []any) error {
+	p.res.Rows = append(p.res.Rows, row)
+	for _, v := range row {
+		p.size += sizeOf(v)
+	}
+	if len(p.res.Rows) < p.rows && p.size < PartBytes {
+		return nil
+	}
+	full := p.res
+	p.res, p.size = &Result{HasRows: true, Cols: p.res.Cols, More: true}, 0
+	return p.give(full)
+}
+
+// sizeOf is about how many bytes a value takes.
+func sizeOf(v any) int {
+	switch x := v.(type) {
+	case string:
+		return 16 + len(x)
+	case *tensor.Tensor:
+		return 16 + 8*len(x.Data)
+	case []any:
+		n := 16
+		for _, e := range x {
+			n += sizeOf(e)
+		}
+		return n
+	}
+	return 16
+}
+
+// selectParts runs a query: full parts go to give, what is left is the result. Where the session keeps all rows the result has them.
+func (in *Interp) selectParts(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, p *parts) (*Result, error) {
+	s, ok := in.Session.(streamer)
+	if !ok {
+		return in.Session.Exec(ctx, sel, text)
+	}
+	res, err := s.SelectEach(ctx, sel, text, p.start, p.row)
+	if err != nil {
+		return nil, err
+	}
+	res.Rows = p.res.Rows
+	return res, nil
+}
+
+// partSize is the number of rows of a part: FETCH_COUNT, as psql's, where it is set.
+func (r *Runner) partSize() int {
+	if n, err := strconv.Atoi(r.vars["FETCH_COUNT"]); err == nil && n > 0 {
+		return n
+	}
+	return partRows
+}
