@@ -42,6 +42,7 @@ func newCatalog(db host) *catalog {
 type lookup struct {
 	path, schema, name string
 	function           bool
+	reach              bool // name is a query, and what it reads is asked for
 }
 
 // object is what a name means: a view's or function's definition, which are immutable, or a table. All are zero where
@@ -50,7 +51,8 @@ type object struct {
 	view          *store.ViewDef
 	schema, table string
 	function      *sqlfront.CreateFunction
-	wrong         error // of a name that may mean several
+	wrong         error  // of a name that may mean several
+	reach         string // what a query reads
 }
 
 // notes runs f and returns the names and settings that it read.
@@ -68,6 +70,12 @@ func (c *catalog) resolve(l lookup) object {
 	if l.path != "" {
 		path = strings.Split(l.path, "\x00")
 	}
+	if l.reach {
+		if r, err := c.db.Reach(context.Background(), l.name); err == nil && r != nil {
+			return object{reach: r.String()}
+		}
+		return object{}
+	}
 	if l.function {
 		f, err := c.db.FunctionOn(path, l.schema, l.name)
 		return object{function: f, wrong: err}
@@ -81,7 +89,7 @@ func (c *catalog) resolve(l lookup) object {
 
 // on notes that a name was looked up; the plan holds as long as it means the same.
 func (c *catalog) on(path []string, schema, name string) []string {
-	l := lookup{strings.Join(path, "\x00"), schema, name, false}
+	l := lookup{path: strings.Join(path, "\x00"), schema: schema, name: name}
 	c.names[l] = c.resolve(l)
 	if path == nil {
 		path = c.db.SearchPath()
@@ -91,7 +99,7 @@ func (c *catalog) on(path []string, schema, name string) []string {
 
 // Function implements sqlfront.Catalog.
 func (c *catalog) Function(_ context.Context, path []string, schema, name string) (*sqlfront.CreateFunction, error) {
-	l := lookup{strings.Join(path, "\x00"), schema, name, true}
+	l := lookup{path: strings.Join(path, "\x00"), schema: schema, name: name, function: true}
 	c.names[l] = c.resolve(l)
 	return c.names[l].function, c.names[l].wrong
 }
@@ -99,7 +107,7 @@ func (c *catalog) Function(_ context.Context, path []string, schema, name string
 // Table implements sqlfront.Catalog.
 func (c *catalog) Table(_ context.Context, path []string, schema, name string) (*ra.Table, error) {
 	on := c.on(path, schema, name)
-	of := c.names[lookup{strings.Join(path, "\x00"), schema, name, false}]
+	of := c.names[lookup{path: strings.Join(path, "\x00"), schema: schema, name: name}]
 	t, err := c.tables[of], error(nil)
 	if t == nil {
 		t, err = c.db.TableOn(on, schema, name)
@@ -171,6 +179,15 @@ func (c *catalog) View(_ context.Context, path []string, schema, name string) (*
 	}
 	c.views[def] = v
 	return v, nil
+}
+
+// Reach implements sqlfront.Catalog.
+func (c *catalog) Reach(ctx context.Context, sql string) (*sqlfront.Reach, error) {
+	r, err := c.db.Reach(ctx, sql)
+	if err == nil && r != nil {
+		c.names[lookup{name: sql, reach: true}] = object{reach: r.String()}
+	}
+	return r, err
 }
 
 // Names implements sqlfront.Catalog.

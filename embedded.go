@@ -74,6 +74,41 @@ func (embedded) RunText(context.Context, sqlfront.Parsed, *sqlfront.Text) (bool,
 // Prepare implements host: the binder judges.
 func (embedded) Prepare(context.Context, string) error { return nil }
 
+// Reach implements host. The store's queries call no function that reads a table; what one calls may draw or tell the step.
+func (e embedded) Reach(_ context.Context, sql string) (*sqlfront.Reach, error) {
+	out, seen, path := &sqlfront.Reach{}, map[any]bool{}, e.SearchPath()
+	var look func(sql, via string)
+	look = func(sql, via string) {
+		u, err := sqlfront.UsesOf(sql)
+		if err != nil { // what the store cannot read it does not run
+			return
+		}
+		for _, t := range u.Tables {
+			if v, ok := e.View(path, t.Schema, t.Name); ok && !seen[v] {
+				seen[v] = true
+				look(v.SQL, "")
+			}
+		}
+		for _, c := range u.Calls {
+			out.Calls = append(out.Calls, sqlfront.Reached{Schema: c.Schema, Name: c.Name, Via: via})
+			fn, err := e.FunctionOn(path, c.Schema, c.Name)
+			if err != nil || fn == nil || seen[fn] {
+				continue
+			}
+			seen[fn] = true
+			text := fn.Body
+			for _, p := range fn.Params {
+				if p.Default != nil {
+					text += "; " + sqlfront.Print(&sqlfront.Select{Targets: []sqlfront.Target{{X: p.Default}}})
+				}
+			}
+			look(text, "function "+fn.Name)
+		}
+	}
+	look(sql, "")
+	return out, nil
+}
+
 // Draw implements host: the store asks the engine.
 func (embedded) Draw(kernels.Env) error { return nil }
 

@@ -45,6 +45,8 @@ type host interface {
 	Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) ([]store.ResultCol, []*ra.Vector, error)
 	Native(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (string, error)
 	Dialect() sqlgen.Dialect
+	// Reach is that of sqlfront.Catalog.
+	Reach(ctx context.Context, sql string) (*sqlfront.Reach, error)
 	// Fill fills the temporary table of a gradient; false where another relation has its name.
 	Fill(ctx context.Context, name string, r *store.Relation, key []string) (bool, error)
 	// Exec runs one statement, RunSQL one of our own. RunText runs the user's statement as its text, where ok; else

@@ -23,6 +23,7 @@ type definitions struct {
 	queries  map[string]*subQuery                // sub-queries by their text, in the present state
 	collates string                              // how the database's collation compares: see byteOrder
 	captures map[string]string                   // what might be meant by a name of Postgres's own; nil: not known
+	reached  map[string][][]string               // answers of reachQuery, in the present state
 	state    string                              // what the server says of its catalogues; "" where it does not
 }
 
@@ -45,7 +46,7 @@ type relation struct {
 func (s *Session) forget() {
 	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{}, map[string]*sqlfront.CreateFunction{}, nil, nil, ""
 	s.defs.captures, s.values = nil, nil
-	s.defs.queries, s.defs.collates = map[string]*subQuery{}, ""
+	s.defs.queries, s.defs.reached, s.defs.collates = map[string]*subQuery{}, map[string][][]string{}, ""
 	s.tables = map[string]*tableFacts{}
 }
 

@@ -126,7 +126,7 @@ func (s *Session) Native(ctx context.Context, sel *sqlfront.Select, text *sqlfro
 
 // Query runs a SELECT; a chunk column must have one shape.
 func (s *Session) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) ([]store.ResultCol, []*ra.Vector, error) {
-	if err := s.use(sel, text, map[string]bool{}); err != nil {
+	if err := s.use(ctx, sel); err != nil {
 		return nil, nil, err
 	}
 	q, err := s.describe(ctx, sel)

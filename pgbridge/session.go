@@ -205,34 +205,23 @@ func atQuery(err error, sel *sqlfront.Select, text *sqlfront.Text) error {
 	return &out
 }
 
-// use tells which tables a query reads, through views.
-func (s *Session) use(sel *sqlfront.Select, text *sqlfront.Text, seen map[string]bool) error {
+// use tells which tables a query reads, also behind views and functions.
+func (s *Session) use(ctx context.Context, sel *sqlfront.Select) error {
 	if s.watch == nil {
 		return nil
 	}
-	var err error
-	sqlfront.Walk(sel, func(t sqlfront.Tree) bool {
-		x, ok := t.(*sqlfront.TableRef)
-		if !ok || err != nil {
-			return err == nil
+	r, err := s.Reach(ctx, sqlfront.Print(sel))
+	if err != nil {
+		return err
+	}
+	for _, t := range r.Tables {
+		if found := s.find(nil, t.Schema, t.Name); t.Schema != "" && found != nil && found.table != nil {
+			if err := s.watch(t.Schema, t.Name); err != nil {
+				return err
+			}
 		}
-		r := s.find(text.Path, x.Schema, x.Name)
-		if r == nil || seen[r.print] {
-			return true
-		}
-		seen[r.print] = true
-		if r.table != nil {
-			err = s.watch(r.table.Schema, r.table.Name)
-			return err == nil
-		}
-		inner := &sqlfront.Text{SQL: r.view.SQL, View: r.view.Name, Path: r.view.Path}
-		def, e := sqlfront.ParseQuery(inner)
-		if e == nil {
-			err = s.use(def, inner, seen)
-		}
-		return err == nil
-	})
-	return err
+	}
+	return nil
 }
 
 // Watch calls f whenever a table is looked at.

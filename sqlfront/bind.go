@@ -32,6 +32,8 @@ type Catalog interface {
 	Text() *kernels.Named
 	// Describe gives the columns of a parameter-free query, shapes included, by running it.
 	Describe(ctx context.Context, q *OpaqueQuery) ([]ra.Column, error)
+	// Reach finds what a query reads and calls beyond its own text; nil: nothing.
+	Reach(ctx context.Context, sql string) (*Reach, error)
 	// Structure runs a query that reads no value of a parameter; b made its nodes.
 	Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error)
 }
@@ -336,6 +338,9 @@ const MaxViews = 500
 
 func (b *binder) query(sel *Select, text *Text) (*Query, error) {
 	rel, err := b.selectStmt(newPlace(text, sel), sel)
+	if err == nil {
+		err = b.refuseKin()
+	}
 	if err != nil {
 		return nil, sqlerr.In(err, text)
 	}

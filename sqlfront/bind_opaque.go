@@ -24,6 +24,10 @@ func (b *binder) opaque(f *place, sel *Select, scalar bool) (opaqueResult, bool)
 		return opaqueResult{err: err}, true
 	}
 	q := &OpaqueQuery{Select: withCTEs(f, sel), Text: f.text, Scalar: scalar}
+	perStep, err := b.refuseReach(f, q.Select, sel)
+	if err != nil {
+		return opaqueResult{err: err}, true
+	}
 	cols, err := b.cat.Describe(b.ctx, q)
 	if err != nil {
 		return opaqueResult{err: f.at(err, sel)}, true
@@ -37,7 +41,7 @@ func (b *binder) opaque(f *place, sel *Select, scalar bool) (opaqueResult, bool)
 		r.names, r.cols = append(r.names, c.Name), append(r.cols, n.Cols[i].ID)
 		r.classes = append(r.classes, classOf[q.Types[i]])
 	}
-	if readsStep(b, f, sel, map[string]bool{}) {
+	if perStep || readsStep(b, f, sel, map[string]bool{}) {
 		n.PerStep, b.draws = true, true
 	}
 	return opaqueResult{rel: r}, true
@@ -82,10 +86,7 @@ func (b *binder) parameterFree(f *place, sel *Select, seen map[string]bool) bool
 	Walk(sel, func(t Tree) bool {
 		switch x := t.(type) {
 		case *FuncCall:
-			switch x.Name {
-			case "gradient", "backward", "check_gradient", "dropout":
-				free = false
-			}
+			free = free && !slices.Contains(derivatives, x.Name)
 		case *TableRef:
 			free = free && b.refFree(f, x, seen)
 		}

@@ -12,6 +12,7 @@ const (
 	resuming = "./ -run=Resume"
 	parts    = "./executor -run=Parts"
 	looking  = "./ -run=TestTargets -short"
+	reach    = "./internal/pgrun -run=TestReach$"
 	rights   = "./ -run=TestRightsFromOutside"
 	digits   = "./internal/digits -run=TestReference"
 	loops    = "./internal/digits -run=TestExecutor"
@@ -240,6 +241,13 @@ var faults = []fault{
 	{"generated SQL has a text that a setting changes", "sqlgen/postgres.go", "return \"E\" + str(strings.ReplaceAll(s, `\\`, `\\\\`))", "return str(s)", "./sqlgen -run=PostgresConstants"},
 
 	// Rights, and what is stored of a run.
+	{"what functions read in a sub-query is not looked into", "sqlfront/bind_reach.go", "		if p := b.paramOf(t.Schema, t.Name); p != nil {\n			return false, f.fail", "		if p := b.paramOf(t.Schema, t.Name); p != nil && t.Name == \"\" {\n			return false, f.fail", reach},
+	{"what cannot be seen passes for free of the parameter", "sqlfront/bind_reach.go", "	if r.Unseen != \"\" {", "	if false {", reach},
+	{"quoted bodies are not read", "pgbridge/reach.go", "			r.take(u, via, path)\n		}", "			_ = path\n		}", reach},
+	{"a cast's function is not looked into", "pgbridge/reach.go", "FROM pg_catalog.pg_cast c JOIN seen_in ON seen_in.oid = c.castfunc", "FROM pg_catalog.pg_cast c JOIN seen_in ON seen_in.oid = c.castfunc WHERE false", reach},
+	{"parts of a parameter's table pass for data", "sqlfront/bind_reach.go", "	if len(b.opt.Params) == 0 || len(sel.From) == 0 {", "	if true {", reach},
+	{"a function that draws is drawn once", "sqlfront/bind_reach.go", "		case slices.Contains(volatile, c.Name):", "		case false:", "./ -run=TestReachOfFunctions"},
+	{"a function that tells the step is asked once", "sqlfront/bind_reach.go", "			perStep = true", "			perStep = false", "./ -run=TestReachOfFunctions"},
 	{"a superuser runs the texts of another's run", "pgbridge/session.go", "if err != nil || len(res.Rows) == 0 {\n		return bare(err) // that there is none", "if err != nil || len(res.Rows) == 0 || true {\n		return bare(err) // that there is none", rights},
 	{"behind SET ROLE the texts of its role are run", "pgbridge/session.go", "remote && session != owner {", "remote && session != owner && false {", rights},
 	{"a failed run is noted in what is undone", "trainer.go", "	_, err := r.db.Commit()\n	return err\n}\n\n// Commit implements", "	return r.db.Rollback()\n}\n\n// Commit implements", rights},

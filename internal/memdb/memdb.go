@@ -100,6 +100,9 @@ func (db *DB) Function(context.Context, []string, string, string) (*sqlfront.Cre
 	return nil, nil
 }
 
+// Reach implements sqlfront.Catalog: there is nothing behind a query's text.
+func (db *DB) Reach(context.Context, string) (*sqlfront.Reach, error) { return nil, nil }
+
 // Names implements sqlfront.Catalog.
 func (db *DB) Names(context.Context) []string {
 	var out []string

@@ -34,7 +34,7 @@ rg_catalog_state(void)
 	static bool watching;
 
 	if (!watching) {
-		static const int caches[] = {PROCOID, OPEROID, NAMESPACEOID, TYPEOID, AUTHOID};
+		static const int caches[] = {PROCOID, OPEROID, NAMESPACEOID, TYPEOID, AUTHOID, CASTSOURCETARGET, AMPROCNUM, AMOPOPID};
 
 		CacheRegisterRelcacheCallback(relation_changed, (Datum) 0);
 		for (int i = 0; i < (int) lengthof(caches); i++)
