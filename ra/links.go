@@ -91,8 +91,6 @@ func (l *Links) place(c kernels.Col) int32 {
 	return l.base[c.Input] + int32(l.n.Inputs[c.Input].Index(c.ID))
 }
 
-func (l *Links) kind(c kernels.Col) kernels.Kind { return l.n.Inputs[c.Input].Col(c.ID).Type.Kind }
-
 // Equated returns c and the input columns that the join conditions make equal to it.
 func (l *Links) Equated(c kernels.Col) []kernels.Col {
 	out := []kernels.Col{c}
@@ -101,11 +99,10 @@ func (l *Links) Equated(c kernels.Col) []kernels.Col {
 	}
 	l.asks++
 	l.seen[l.place(c)] = l.asks
-	kind := l.kind(c)
 	for i := 0; i < len(out); i++ {
 		for e := l.cond[l.place(out[i])]; e > 0; e = l.ends[e-1].next {
 			o := l.ends[e-1].to
-			if at := l.place(o); l.seen[at] != l.asks && l.kind(o) == kind {
+			if at := l.place(o); l.seen[at] != l.asks {
 				l.seen[at] = l.asks
 				out = append(out, o)
 			}

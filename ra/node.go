@@ -41,7 +41,7 @@ type Column struct {
 	Dep  bool // the value depends on a parameter
 }
 
-// Equi is an equality between columns of two inputs of a Join, SemiJoin or AntiJoin. NullSafe equates
+// Equi is an equality between columns of one kind, of two inputs of a Join, SemiJoin or AntiJoin. NullSafe equates
 // NULLs (IS NOT DISTINCT FROM), which identities and groups need.
 type Equi struct {
 	L, R     kernels.Col

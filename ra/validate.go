@@ -75,6 +75,9 @@ func (n *Node) check() error {
 				return err
 			}
 		}
+		if l, r := n.kind(q.L), n.kind(q.R); l != r {
+			return broken(n, "a condition equates %v with %v", l, r)
+		}
 	}
 	for _, p := range n.Pred {
 		if err := n.checkExpr(p, true); err != nil {
@@ -157,3 +160,5 @@ func (n *Node) checkCol(c kernels.Col, structure bool) error {
 	}
 	return nil
 }
+
+func (n *Node) kind(c kernels.Col) kernels.Kind { return n.Inputs[c.Input].Col(c.ID).Type.Kind }
