@@ -180,9 +180,9 @@ func TestLargeResults(t *testing.T) {
 		INSERT INTO m SELECT i, j, CASE WHEN i <> 3 THEN sign(random_normal(ARRAY[150, 150], 1, ARRAY[i, j]))::real[] END FROM generate_series(1, 3) AS a(i), generate_series(1, 3) AS b(j);
 		CREATE VIEW big AS SELECT i, sum(matmul(v, v)) AS v, sum(v) AS w, count(*) AS n FROM m GROUP BY i; CREATE TABLE kept (i int, v real[][])`)
 	_, before := tensor.LiveBuffers()
-	for _, query := range []string{"SELECT * FROM big ORDER BY i", "SELECT i, sqnorm(v), v IS NULL AS gone FROM big", "SELECT a.i, b.v FROM big a JOIN big b ON a.i = b.n - b.i + 1 ORDER BY v",
+	for _, query := range []string{"SELECT * FROM big ORDER BY i", "SELECT i, sqnorm(v), v IS NULL AS gone FROM big", "SELECT a.i, b.v FROM big a JOIN big b ON a.i = b.n - b.i + 1 ORDER BY sqnorm(b.v), a.i",
 		"SELECT max(i) AS i, sum(v) AS v FROM big", "WITH x AS MATERIALIZED (SELECT v, n FROM big) SELECT sum(v) AS v FROM x GROUP BY n", "SELECT (SELECT w FROM big WHERE i = 2) AS w, v[2][3] AS e FROM big",
-		"INSERT INTO kept SELECT i, v FROM big; SELECT * FROM kept ORDER BY i; DELETE FROM kept; SELECT i, w FROM big", "SELECT v FROM big UNION ALL SELECT w FROM big", "SELECT DISTINCT v FROM big ORDER BY v"} {
+		"INSERT INTO kept SELECT i, v FROM big; SELECT * FROM kept ORDER BY i; DELETE FROM kept; SELECT i, w FROM big", "SELECT v FROM big UNION ALL SELECT w FROM big", "SELECT DISTINCT v, sqnorm(v) AS s FROM big ORDER BY s"} {
 		db.ViewRows = 0
 		got := run(query)
 		db.ViewRows = -1

@@ -184,6 +184,9 @@ func (c *conv) syntaxError(err error) error {
 	if strings.Contains(pe.Message, "not implemented") || strings.Contains(pe.Message, "not supported") {
 		code = sqlerr.FeatureNotSupported
 	}
+	if strings.HasPrefix(pe.Message, "frame start") {
+		code = "42P20" // windowing error
+	}
 	if strings.Contains(pe.Message, "memory exhausted") {
 		code = sqlerr.TooComplex
 	}

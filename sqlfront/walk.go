@@ -277,6 +277,9 @@ func subSelectName(q *Select) (string, int) {
 	for q.SetOp != "" {
 		q = q.L
 	}
+	if q.Values != nil {
+		return "column1", 2
+	}
 	if len(q.Targets) != 1 {
 		return "", 0
 	}

@@ -126,10 +126,7 @@ func (b *binder) alterAdd(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, e
 	c := &n.Cols[len(n.Cols)-1]
 	fill := b.defaultSQL(n, c)
 	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) && len(n.Foreign) == len(t.Foreign) {
-		sql := "ALTER TABLE " + t.sql() + " ADD COLUMN " + ident(c.Name) + " " + c.Type.storage()
-		if c.Type.is(tNumeric) {
-			sql += " COLLATE rg_numeric"
-		}
+		sql := "ALTER TABLE " + t.sql() + " ADD COLUMN " + c.Type.collated(ident(c.Name)+" "+c.Type.storage())
 		if err := b.db.exec(sql); err != nil {
 			return nil, err
 		}

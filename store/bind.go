@@ -41,6 +41,8 @@ type binder struct {
 	fixed      map[int][]string // of the view that is being expanded, else nil
 	typed      *Typed           // what Typed collects, else nil
 	calls      int              // functions that are being inlined
+	seen       *seenScopes      // see owner
+	volatile   int              // calls of functions that give another value each time, in views that were referred to too
 }
 
 // dependency is a relation, or a column of one, that a view reads, or a function that it calls.
@@ -52,9 +54,10 @@ type dependency struct {
 
 // statement is what functions need while a statement runs.
 type statement struct {
-	slots []*slot
-	ids   []*Identity // generated columns, counted on
-	outer *statement
+	slots    []*slot
+	ids      []*Identity // generated columns, counted on
+	outer    *statement
+	proposed map[string]bool // keys of the rows of INSERT … ON CONFLICT DO UPDATE
 }
 
 func (db *DB) newBinder(ctx context.Context, text *sqlfront.Text) *binder {
@@ -149,11 +152,20 @@ type val struct {
 }
 
 // collate prints v for comparing, grouping and sorting: numerics compare as numbers.
+// Chunks compare as their bytes but for the sign of zero.
 func (v val) collate() string {
-	if v.typ.is(tNumeric) {
-		return v.sql + " COLLATE rg_numeric"
+	if v.typ.isChunk() {
+		return "rg_chunk_key(" + v.sql + ")"
 	}
-	return v.sql
+	return v.typ.collated(v.sql)
+}
+
+// member prints v as a column of a set, which has each value once: it is the value and what it compares by in one.
+func (v val) member() string {
+	if v.typ.isChunk() {
+		return "rg_chunk_member(" + v.sql + ")"
+	}
+	return v.typ.collated(v.sql)
 }
 
 // column is an output column of a FROM item or query.
@@ -185,6 +197,9 @@ type scope struct {
 	cols  []*column // the namespace of unqualified names, in the order of *
 	ctes  map[string]*cte
 	level *level
+	// barred refuses a reference to a column of this scope, which can be seen and cannot be printed.
+	barred func(at sqlfront.Pos)
+	wall   bool // the scopes around it are barred, too
 }
 
 // level tracks aggregation of one SELECT.
@@ -330,13 +345,29 @@ func (b *binder) undefinedColumn(s *scope, ref *sqlfront.ColumnRef, name string)
 	b.failHint(ref.At, sqlerr.UndefinedColumn, hint, "column %s does not exist", full)
 }
 
+// reach refuses a reference from a scope to another that is barred.
+func (b *binder) reach(s, to *scope, at sqlfront.Pos) {
+	for ; s != nil; s = s.up {
+		if s.barred != nil && (s == to || s.wall) {
+			s.barred(at)
+		}
+		if s == to {
+			return
+		}
+	}
+}
+
 // column binds a reference and notes whether GROUP BY allows it.
 func (b *binder) column(s *scope, ref *sqlfront.ColumnRef) val {
 	if ref.Star {
 		b.fail(ref.At, sqlerr.Syntax, "* is not allowed here")
 	}
 	c, at := b.lookup(s, ref)
+	b.reach(s, at, ref.At)
 	c.uses++
+	if b.seen != nil {
+		b.seen.at[at] = true
+	}
 	if l := at.level; l != nil && !l.inAgg && !l.keys[c.sql] {
 		full := c.name
 		if c.rel != nil && c.rel.name != "" {

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -20,14 +22,17 @@ func (b *binder) aggregate(s *scope, e *sqlfront.FuncCall, over string) val {
 		if l.clause != "" {
 			b.fail(e.At, sqlerr.Grouping, "aggregate functions are not allowed in %s", l.clause)
 		}
-		l.aggregates = true
 		agg, windows := l.inAgg, l.windows
 		l.inAgg, l.clause, l.windows = true, "an aggregate", false
 		defer func() { l.inAgg, l.clause, l.windows = agg, "", windows }()
 	}
+	seen := b.watchScopes(s)
 	args := make([]val, len(e.Args))
 	for i, x := range e.Args {
 		args[i] = b.expr(s, x)
+	}
+	if b.owner(e, s, seen) && over == "" {
+		l.aggregates = true
 	}
 	tmpl, ret, conv := b.aggregateSQL(e, args)
 	filter := ""
@@ -44,21 +49,77 @@ func (b *binder) aggregate(s *scope, e *sqlfront.FuncCall, over string) val {
 	}
 	sql := fill(tmpl, conv, Type{})
 	if len(e.OrderBy) > 0 {
-		order = b.aggregateOrder(s, e)
+		order = b.aggregateOrder(s, e, args)
 	}
 	if order != "" {
 		i := strings.LastIndex(sql, ")@")
 		sql = sql[:i] + " ORDER BY " + order + sql[i:]
 	}
-	sql = strings.Replace(sql, "@", tail, 1)
+	sql = strings.ReplaceAll(sql, "@", tail)
 	return val{sql: sql, typ: ret, at: e.At, notNull: e.Name == "count"}
 }
 
+// seenScopes are the scopes whose columns the arguments of an aggregate refer to.
+type seenScopes struct {
+	at        map[*scope]bool
+	owners    map[*scope]bool // of the aggregates inside
+	ungrouped map[*level]int  // how many columns outside of groups each level had before
+	outer     *seenScopes
+}
+
+// watchScopes begins to note scopes.
+func (b *binder) watchScopes(s *scope) *seenScopes {
+	seen := &seenScopes{map[*scope]bool{}, map[*scope]bool{}, map[*level]int{}, b.seen}
+	for ; s != nil; s = s.up {
+		if s.level != nil {
+			seen.ungrouped[s.level] = len(s.level.ungrouped)
+		}
+	}
+	b.seen = seen
+	return seen
+}
+
+// owner finds the query whose rows an aggregate is over: the innermost one to which its arguments refer. Where that is a query around the
+// aggregate's own, the rules are those of the place there, and own is false.
+func (b *binder) owner(e *sqlfront.FuncCall, s *scope, seen *seenScopes) (own bool) {
+	if b.seen = seen.outer; b.seen != nil {
+		for at := range seen.at {
+			b.seen.at[at] = true
+		}
+	}
+	at := s
+	for len(seen.at) > 0 && at != nil && !seen.at[at] {
+		at = at.up
+	}
+	if b.seen != nil {
+		b.seen.owners[at] = true
+	}
+	if seen.owners[at] && e.Over == nil {
+		b.fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
+	}
+	if at == s || at == nil || at.level == nil {
+		return true
+	}
+	switch l := at.level; {
+	case l.clause == "an aggregate":
+		b.fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
+	case l.clause != "":
+		b.fail(e.At, sqlerr.Grouping, "aggregate functions are not allowed in %s", l.clause)
+	default:
+		l.aggregates = true
+		l.ungrouped = l.ungrouped[:min(len(l.ungrouped), seen.ungrouped[l])]
+	}
+	return false
+}
+
 // aggregateOrder prints the ORDER BY inside an aggregate.
-func (b *binder) aggregateOrder(s *scope, e *sqlfront.FuncCall) string {
+func (b *binder) aggregateOrder(s *scope, e *sqlfront.FuncCall, args []val) string {
 	keys := make([]string, len(e.OrderBy))
 	for i, k := range e.OrderBy {
 		v := b.settle(b.expr(s, k.X))
+		if e.Distinct && !slices.ContainsFunc(args, func(a val) bool { return a.sql == v.sql }) {
+			b.fail(k.X.Position(), sqlerr.InvalidColumnRef, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+		}
 		b.sortable(v)
 		keys[i] = v.collate() + direction(k, v.notNull)
 	}
@@ -69,6 +130,7 @@ func (b *binder) aggregateOrder(s *scope, e *sqlfront.FuncCall) string {
 // string_agg come out sorted. SQLite has DISTINCT for one argument only: string_agg collects an array first.
 func (b *binder) distinctAggregate(e *sqlfront.FuncCall, tmpl string, conv []val, filter string) (string, string, string) {
 	x := conv[0]
+	b.equatable(x)
 	x.sql = x.collate()
 	if e.Name == "string_agg" {
 		tmpl = "rg_array_to_string('text[]', " + b.arrayAgg(tText) + "@, " + conv[1].sql + ")"
@@ -112,7 +174,11 @@ func (b *binder) aggregateSQL(e *sqlfront.FuncCall, args []val) (string, Type, [
 		return "count($1)@", tInt8, []val{b.settle(args[0])}
 	}
 	sig, ambiguous := resolve(aggregates[e.Name], args)
-	if sig == nil || ambiguous {
+	if ambiguous || b.manyTypes(e.Name, args) {
+		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
+			"function %s(unknown) is not unique", e.Name)
+	}
+	if sig == nil {
 		b.noFunction(e, args)
 	}
 	conv := make([]val, len(args))
@@ -129,7 +195,7 @@ func (b *binder) arrayAgg(t Type) string { return quote("rg_array_agg "+t.String
 func (b *binder) windowCall(s *scope, e *sqlfront.FuncCall) val {
 	l := s.level
 	if e.Over == nil {
-		b.fail(e.At, sqlerr.Syntax, "window function %s requires an OVER clause", e.Name)
+		b.fail(e.At, sqlerr.WrongObjectType, "window function %s requires an OVER clause", e.Name)
 	}
 	if l != nil && l.inWindow {
 		b.failHint(e.At, "42P20", "Compute the inner one in a sub-select of FROM.", "window function calls cannot be nested")
@@ -161,6 +227,13 @@ func (b *binder) windowCall(s *scope, e *sqlfront.FuncCall) val {
 	if sig == nil || ambiguous {
 		b.noFunction(e, args)
 	}
+	if n := len(args) - 1; windowStates[e.Name] != "" {
+		if x, ok := constOf(args[n]); ok && x == nil {
+			return val{sql: "NULL", typ: b.apply(e.At, sig, args).typ, at: e.At}
+		}
+		args[n] = b.coerce(args[n], tInt4)
+		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + str(e.Name) + ")", typ: tInt4, at: args[n].at}
+	}
 	v := b.apply(e.At, sig, args)
 	tail := over
 	if e.Filter != nil {
@@ -191,24 +264,72 @@ func (b *binder) window(s *scope, w *sqlfront.Window) string {
 	if len(part) > 0 {
 		list := make([]string, len(part))
 		for i, p := range part {
-			list[i] = b.settle(b.expr(s, p)).collate()
+			v := b.settle(b.expr(s, p))
+			b.equatable(v)
+			list[i] = v.collate()
 		}
 		out = append(out, "PARTITION BY "+strings.Join(list, ", "))
 	}
+	keys := make([]val, len(order))
 	if len(order) > 0 {
 		list := make([]string, len(order))
 		for i, k := range order {
 			v := b.settle(b.expr(s, k.X))
 			b.sortable(v)
-			list[i] = v.collate() + direction(k, v.notNull)
+			keys[i], list[i] = v, v.collate()+direction(k, v.notNull)
 		}
 		out = append(out, "ORDER BY "+strings.Join(list, ", "))
 	}
+	b.frame(w.At, frame, keys)
 	if frame != "" {
 		out = append(out, frame)
 	}
 	return strings.Join(out, " ")
 }
+
+// frame refuses the frames that Postgres refuses, and distances of keys that SQLite does not measure.
+func (b *binder) frame(at sqlfront.Pos, frame string, keys []val) {
+	mode, bounds, _ := strings.Cut(frame, " BETWEEN ")
+	if mode == "GROUPS" && len(keys) == 0 {
+		b.fail(at, windowing, "GROUPS mode requires an ORDER BY clause")
+	}
+	from, to, _ := strings.Cut(bounds, " AND ")
+	for i, bound := range []string{from, to} {
+		word, _, _ := strings.Cut(bound, " ")
+		n, err := strconv.Atoi(word)
+		if err != nil {
+			continue
+		}
+		if mode == "RANGE" {
+			b.rangeKey(at, keys)
+		}
+		switch {
+		case n >= 0:
+		case mode == "RANGE":
+			b.fail(at, "22013", "invalid preceding or following size in window function")
+		default:
+			b.fail(at, "22013", "frame %s offset must not be negative", []string{"starting", "ending"}[i])
+		}
+	}
+}
+
+// rangeKey checks the key of a frame RANGE whose bound is a whole number.
+func (b *binder) rangeKey(at sqlfront.Pos, keys []val) {
+	if len(keys) != 1 {
+		b.fail(at, windowing, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
+	}
+	switch t := keys[0].typ; {
+	case t.is(tNumeric):
+		b.refuse(keys[0].at, "RANGE with a distance of numerics", "Order by the key as an integer or double precision.")
+	case t.isTime():
+		b.fail(keys[0].at, sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type integer", t)
+	case !t.isNumber():
+		b.fail(keys[0].at, sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", t)
+	}
+}
+
+// windowing is the SQLSTATE of a window that makes no sense.
+const windowing = "42P20"
 
 // funcFrom binds a function in FROM. s sees the items to its left.
 func (b *binder) funcFrom(s *scope, it *sqlfront.FuncFrom) source {
@@ -273,9 +394,14 @@ func (b *binder) tableFunction(s *scope, f *sqlfront.FuncCall, col *column, alia
 		return b.series(f, args, col, alias)
 	}
 	// any other function yields one row
+	volatile := b.volatile
 	v := b.call(s, f)
 	col.typ = v.typ
-	return "rg_once(" + v.sql + ")", ord
+	sql = "rg_once(" + v.sql + ")"
+	if b.volatile > volatile && !anyColumn.MatchString(v.sql) { // called once, not for each row beside it
+		sql = "(WITH m AS MATERIALIZED (SELECT value, ord FROM " + sql + ") SELECT * FROM m)"
+	}
+	return sql, ord
 }
 
 func (b *binder) series(f *sqlfront.FuncCall, args []val, col *column, alias string) (sql, ord string) {
@@ -283,6 +409,9 @@ func (b *binder) series(f *sqlfront.FuncCall, args []val, col *column, alias str
 		b.noFunction(f, args)
 	}
 	t := b.commonType(args, "generate_series")
+	if !slices.ContainsFunc(args, func(a val) bool { return !a.typ.isUnknown() }) {
+		b.fail(f.At, sqlerr.AmbiguousFunction, "function generate_series(%s) is not unique", strings.TrimSuffix(strings.Repeat("unknown, ", len(args)), ", "))
+	}
 	for _, a := range args {
 		if a.typ.isTime() {
 			b.refuse(f.At, "generate_series over dates", "Use a date plus an integer: SELECT d + i FROM generate_series(0, 9) AS g(i).")

@@ -5,6 +5,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // arrayLit is ARRAY[…]. Its elements are kept, so that a cast converts them one by one.
@@ -92,6 +93,9 @@ func (b *binder) subscript(s *scope, e *sqlfront.Subscript) val {
 	if !x.typ.Array {
 		b.fail(e.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", x.typ)
 	}
+	if len(e.Indices) > tensor.MaxRank {
+		b.fail(e.At, sqlerr.ProgramLimit, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(e.Indices), tensor.MaxRank)
+	}
 	slice := false
 	for _, i := range e.Indices {
 		slice = slice || i.Slice
@@ -162,7 +166,10 @@ func (b *binder) concatArrays(at sqlfront.Pos, l, r val) val {
 
 // anyArray is x op ANY (array) and x op ALL (array).
 func (b *binder) anyArray(s *scope, e *sqlfront.AnyArray) val {
-	x, a := b.expr(s, e.X), b.expr(s, e.Array)
+	volatile := b.volatile
+	x := b.expr(s, e.X)
+	b.once(e.At, volatile, "ANY or ALL")
+	a := b.expr(s, e.Array)
 	if a.typ.isUnknown() {
 		t := x.typ
 		if t.isUnknown() {
@@ -172,6 +179,9 @@ func (b *binder) anyArray(s *scope, e *sqlfront.AnyArray) val {
 	}
 	if !a.typ.Array {
 		b.fail(e.At, sqlerr.WrongObjectType, "op ANY/ALL (array) requires array on right side")
+	}
+	if !comparison[e.Op] && !strings.Contains(e.Op, "~") {
+		b.fail(e.At, sqlerr.WrongObjectType, "op ANY/ALL (array) requires operator to yield boolean")
 	}
 	name := b.alias("e")
 	el := val{sql: name + ".value", typ: a.typ.elem(), at: e.At}
@@ -184,6 +194,8 @@ func (b *binder) anyArray(s *scope, e *sqlfront.AnyArray) val {
 		" WHEN count(" + c.sql + ") < count(*) THEN NULL ELSE " + empty + " END FROM " + unnestSQL(a) + " AS " + name + ") END"
 	return val{sql: sql, typ: tBool, at: e.At}
 }
+
+var comparison = map[string]bool{"=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true}
 
 func (b *binder) compareOrMatch(at sqlfront.Pos, op string, l, r val) val {
 	if strings.Contains(op, "~") {

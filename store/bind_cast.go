@@ -58,6 +58,12 @@ func (b *binder) literalAs(l *sqlfront.Literal, from, t Type) (any, error) {
 	switch {
 	case from.isUnknown():
 		return convert(l.Value, tText, t)
+	case from.is(tNumeric) && t.is(tText): // 1e2 prints as 100
+		n, err := convert(l.Value, tText, tNumeric)
+		if err != nil {
+			return nil, err
+		}
+		return convert(n, from, t)
 	case from.isInt():
 		n, err := strconv.ParseInt(l.Value, 10, 64)
 		if err != nil {
@@ -109,7 +115,7 @@ func castNative(x string, f, t Type) string {
 		return "(" + x + " <> 0)"
 	case f.is(tNumeric) && t.is(tText):
 		return "(" + x + " || '')" // without the collation of a numeric column
-	case f.isTime() && t.is(tText), f.Name == "json" && t.is(tText), f.Name == "jsonb" && t.is(tText):
+	case (f.isTime() || f.is(tUUID) || f.Name == "json" || f.Name == "jsonb") && t.is(tText):
 		return x
 	}
 	return ""

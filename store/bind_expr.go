@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,7 +35,12 @@ func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
 	fields, err := sqlfront.FieldWise(e)
 	b.check(e.Position(), err)
 	if fields != nil {
-		e = fields
+		volatile := b.volatile
+		v := b.expr1(s, fields)
+		if order, ok := e.(*sqlfront.Binary); ok && strings.ContainsAny(order.Op, "<>") && order.Op != "<>" { // it names fields twice
+			b.once(e.Position(), volatile, "an order of rows")
+		}
+		return v
 	}
 	switch e := e.(type) {
 	case *sqlfront.ColumnRef:
@@ -60,7 +66,10 @@ func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
 	case *sqlfront.MinMax:
 		return b.minMax(s, e)
 	case *sqlfront.NullIf:
-		l, r := b.expr(s, e.L), b.expr(s, e.R)
+		volatile := b.volatile
+		l := b.expr(s, e.L)
+		b.once(e.At, volatile, "NULLIF")
+		r := b.expr(s, e.R)
 		c := b.compare(e.At, "=", l, r)
 		l = b.settle(l)
 		switch { // of the type that l has in l = r
@@ -95,6 +104,13 @@ func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
 	}
 	b.fail(e.Position(), sqlerr.Internal, "internal error: store does not know %T", e)
 	return val{}
+}
+
+// once refuses an expression that is printed several times, where it has called a function that gives another value each time.
+func (b *binder) once(at sqlfront.Pos, before int, what string) {
+	if b.volatile > before {
+		b.refuse(at, what+" of a volatile function such as random()", "Compute it in a sub-select of FROM, and refer to its column.")
+	}
 }
 
 // collation binds x COLLATE "C", which says how the store compares texts in any case.
@@ -286,6 +302,11 @@ func (b *binder) caseExpr(s *scope, e *sqlfront.Case) val {
 	out.WriteString("CASE")
 	conds := make([]val, len(e.Whens))
 	results := make([]val, 0, len(e.Whens)+1)
+	if e.Arg != nil && len(e.Whens) > 1 {
+		volatile := b.volatile
+		b.expr(s, e.Arg)
+		b.once(e.At, volatile, "CASE")
+	}
 	for i, w := range e.Whens {
 		if e.Arg != nil {
 			conds[i] = b.compare(w.Cond.Position(), "=", b.expr(s, e.Arg), b.expr(s, w.Cond))
@@ -355,7 +376,12 @@ func (b *binder) minMax(s *scope, e *sqlfront.MinMax) val {
 		name, f = "GREATEST", "max"
 	}
 	args, t := b.commonArgs(s, e.Args, name)
-	if t.Array {
+	switch {
+	case t.Name == "json":
+		b.fail(e.At, sqlerr.UndefinedFunction, "could not identify a comparison function for type %s", t)
+	case t.is(tJSONB):
+		b.refuse(e.At, name+" of jsonb", "Compare the values: CASE WHEN a > b THEN a ELSE b END.")
+	case t.Array:
 		b.failHint(e.At, sqlerr.WrongObjectType, "Use maximum(a, b) or minimum(a, b), element by element.", "%s of whole arrays is not supported", name)
 	}
 	if len(args) == 1 {
@@ -375,7 +401,9 @@ func (b *binder) minMax(s *scope, e *sqlfront.MinMax) val {
 }
 
 func (b *binder) in(s *scope, e *sqlfront.In) val {
+	volatile := b.volatile
 	x := b.expr(s, e.X)
+	volatileX := b.volatile > volatile
 	vs := make([]val, len(e.List))
 	same := true
 	all := []val{x}
@@ -388,7 +416,7 @@ func (b *binder) in(s *scope, e *sqlfront.In) val {
 		ts[i] = v.typ
 	}
 	t, ok := common(ts)
-	same = ok && !t.Array
+	same = ok && !t.Array && t.Name != "json"
 	if same && t.is(tReal) {
 		b.realList(e.List, x, vs)
 		same = false
@@ -399,6 +427,9 @@ func (b *binder) in(s *scope, e *sqlfront.In) val {
 			vs[i] = b.coerce(vs[i], t)
 		}
 		return val{sql: "(" + x.collate() + " " + not(e.Not) + "IN (" + sqls(vs) + "))", typ: tBool, at: e.At}
+	}
+	if volatileX && len(vs) > 1 {
+		b.once(e.At, volatile, "IN with values of several types")
 	}
 	p := make([]string, len(vs))
 	for i, v := range vs {
@@ -475,13 +506,19 @@ func (b *binder) subAny(s *scope, e *sqlfront.SubLink, q *query) val {
 		many := map[bool]string{true: "too many", false: "too few"}[len(q.cols) > len(tests)]
 		b.fail(e.At, sqlerr.Syntax, "subquery has %s columns", many)
 	}
-	if e.Op == "=" && !all || e.Op == "<>" && all {
+	q.settle(b)
+	chunks := slices.ContainsFunc(q.types(), Type.isChunk)
+	if (e.Op == "=" && !all || e.Op == "<>" && all) && (!chunks || len(tests) > 1) {
 		lhs := make([]string, len(tests))
 		for i, t := range tests {
 			x := b.expr(s, t)
 			ct, ok := common([]Type{x.typ, q.types()[i]})
-			if !ok {
+			if !ok || ct.Name == "json" {
 				b.fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.typ, q.types()[i])
+			}
+			b.equatable(val{typ: ct, at: e.At})
+			if ct.isChunk() {
+				b.refuse(e.At, "a row with chunks in IN (SELECT …)", "Use EXISTS with a condition.")
 			}
 			q.coerce(b, i, ct)
 			lhs[i] = b.coerce(x, ct).collate()
@@ -495,7 +532,6 @@ func (b *binder) subAny(s *scope, e *sqlfront.SubLink, q *query) val {
 	if len(tests) > 1 {
 		b.refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
 	}
-	q.settle(b)
 	a := b.alias("q")
 	c := b.compare(e.At, e.Op, b.expr(s, tests[0]), val{sql: a + "." + q.phys(0), typ: q.types()[0], at: e.At})
 	agg, empty := "max", "FALSE"

@@ -50,7 +50,7 @@ func (b *binder) fromItem(s *scope, it sqlfront.FromItem, rels []*relation, cols
 		r := b.tableRef(s, it)
 		return source{sql: r.sql, rels: []*relation{r.rel}, cols: r.rel.cols}
 	case *sqlfront.SubSelect:
-		return b.subSelect(s, it)
+		return b.subSelect(s, it, rels, cols)
 	case *sqlfront.FuncFrom:
 		inner := &scope{up: s.up, rels: rels, cols: cols, ctes: s.ctes, level: &level{clause: "functions in FROM", inAgg: true}}
 		return b.funcFrom(inner, it)
@@ -161,6 +161,7 @@ func (b *binder) view(at sqlfront.Pos, v *ViewDef) *relation {
 	if r := b.views[v]; r != nil {
 		return r
 	}
+	volatile := b.volatile
 	if t := b.engineView(v); t != nil {
 		r := &relation{name: v.Name, alias: b.alias("v")}
 		list := make([]string, len(v.Cols))
@@ -193,9 +194,11 @@ func (b *binder) view(at sqlfront.Pos, v *ViewDef) *relation {
 	for i, c := range v.Cols {
 		r.cols = append(r.cols, &column{name: c.Name, typ: q.cols[i].typ})
 	}
-	r.costly, r.fence = b.addFence(q, true)
+	r.costly, r.fence = b.addFence(q, true, b.volatile > volatile)
 	b.ctes = append(b.ctes, r.alias+columnList(len(q.cols))+" AS "+openFence(r.fence)+"("+q.text()+")")
-	b.views[v] = r
+	if b.volatile == volatile { // else each use of the view computes it
+		b.views[v] = r
+	}
 	return r
 }
 
@@ -209,38 +212,45 @@ func columnList(n int) string {
 	return "(" + strings.Join(p, ", ") + ")"
 }
 
-func (b *binder) subSelect(s *scope, it *sqlfront.SubSelect) source {
-	q := b.lateralQuery(s, it)
+func (b *binder) subSelect(s *scope, it *sqlfront.SubSelect, rels []*relation, cols []*column) source {
+	volatile := b.volatile
+	q := b.lateralQuery(s, it, rels, cols)
 	q.settle(b)
 	r := &relation{name: it.Alias.Name, alias: b.alias("t")}
 	for i, c := range q.cols {
 		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, sql: r.alias + "." + q.phys(i), notNull: c.notNull})
 	}
 	b.named(it.At, r, it.Alias)
-	costly, id := b.addFence(q, false)
+	costly, id := b.addFence(q, false, b.volatile > volatile)
 	b.use(id, costly, r)
 	return source{sql: "(" + openFence(id) + q.text() + closeFence(id) + ") AS " + r.alias, rels: []*relation{r}, cols: r.cols}
 }
 
-// lateralQuery binds a sub-select of FROM; LATERAL works where nothing beside it is referred to.
-func (b *binder) lateralQuery(s *scope, it *sqlfront.SubSelect) *query {
+// lateralQuery binds a sub-select of FROM. SQLite has no LATERAL: a name that means a column of a neighbour is refused, also deep
+// inside; it must not be taken from farther out, where there may be one of that name.
+func (b *binder) lateralQuery(s *scope, it *sqlfront.SubSelect, rels []*relation, cols []*column) *query {
 	outer := &scope{up: s.up, ctes: s.ctes}
 	if it.Lateral {
-		defer func() {
-			if p := recover(); p != nil {
-				if e, ok := p.(*sqlerr.Error); ok && (e.Code == sqlerr.UndefinedColumn || e.Code == sqlerr.UndefinedTable) {
-					b.refuse(it.At, "a LATERAL sub-select that refers to its neighbours", "Write a join with GROUP BY, a window function, or a scalar sub-select.")
-				}
-				panic(p)
-			}
-		}()
+		outer.rels, outer.cols = rels, cols
+		outer.barred = func(sqlfront.Pos) {
+			b.refuse(it.At, "a LATERAL sub-select that refers to its neighbours", "Write a join with GROUP BY, a window function, or a scalar sub-select.")
+		}
 	}
 	return b.selectQuery(it.Query, outer)
 }
 
 func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []*column) source {
 	l := b.fromItem(s, it.L, rels, cols)
-	r := b.fromItem(s, it.R, append(append([]*relation(nil), rels...), l.rels...), append(append([]*column(nil), cols...), l.cols...))
+	right, seenRels, seenCols := s, rels, cols
+	if lateral(it.R) && (it.Kind == sqlfront.JoinRight || it.Kind == sqlfront.JoinFull) {
+		seen := &scope{up: s.up, rels: l.rels, cols: l.cols, barred: func(at sqlfront.Pos) {
+			b.failHint(at, sqlerr.InvalidColumnRef, "The combining JOIN type must be INNER or LEFT for a LATERAL reference.", "invalid reference to FROM-clause entry of the left side")
+		}}
+		right = &scope{up: seen, ctes: s.ctes, level: s.level}
+	} else {
+		seenRels, seenCols = append(append([]*relation(nil), rels...), l.rels...), append(append([]*column(nil), cols...), l.cols...)
+	}
+	r := b.fromItem(right, it.R, seenRels, seenCols)
 	b.distinctNames(it.R, l.rels, r.rels)
 	word := map[sqlfront.JoinKind]string{sqlfront.JoinInner: "JOIN", sqlfront.JoinLeft: "LEFT JOIN", sqlfront.JoinRight: "RIGHT JOIN", sqlfront.JoinFull: "FULL JOIN"}[it.Kind]
 	if it.Kind == sqlfront.JoinLeft || it.Kind == sqlfront.JoinFull {
@@ -264,11 +274,11 @@ func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []
 		inner := &scope{up: s.up, rels: append(append([]*relation(nil), rels...), out.rels...), cols: append(append([]*column(nil), cols...), out.cols...), ctes: s.ctes, level: &level{}}
 		on = b.condition(inner, it.On, "JOIN/ON").sql
 	}
-	right := r.sql
+	side := r.sql
 	if r.join {
-		right = "(" + right + ")"
+		side = "(" + side + ")"
 	}
-	out.sql = l.sql + " " + word + " " + right
+	out.sql = l.sql + " " + word + " " + side
 	if on != "" {
 		out.sql += " ON " + on
 	} else if it.Kind != sqlfront.JoinInner {
@@ -283,6 +293,17 @@ func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []
 		out.rels, out.cols = []*relation{j}, j.cols
 	}
 	return out
+}
+
+// lateral reports whether an item of FROM sees those to its left.
+func lateral(it sqlfront.FromItem) bool {
+	switch it := it.(type) {
+	case *sqlfront.FuncFrom:
+		return true
+	case *sqlfront.SubSelect:
+		return it.Lateral
+	}
+	return false
 }
 
 func nullable(s source) {
@@ -335,6 +356,9 @@ func (b *binder) using(it *sqlfront.JoinFrom, l, r source, names []string, out *
 		t, _ := common([]Type{a.typ, z.typ})
 		m := &column{name: n, typ: t, rel: a.rel, notNull: a.notNull && z.notNull}
 		av, zv := b.coerce(val{sql: a.sql, typ: a.typ}, t).sql, b.coerce(val{sql: z.sql, typ: z.typ}, t).sql
+		if !a.typ.is(t) { // converted it is another expression than the column, for GROUP BY too
+			av = "(" + av + ")"
+		}
 		switch it.Kind {
 		case sqlfront.JoinRight:
 			m.sql, m.rel = zv, z.rel
@@ -384,6 +408,7 @@ func (b *binder) withList(s *scope, list []sqlfront.CTE, recursive bool) []strin
 		if recursive && refersTo(q, w.Name) {
 			b.recursive(s, w, q, c)
 		}
+		volatile := b.volatile
 		bound := b.selectQuery(q, s)
 		bound.recursive = !c.hidden
 		bound.settle(b)
@@ -392,33 +417,16 @@ func (b *binder) withList(s *scope, list []sqlfront.CTE, recursive bool) []strin
 		}
 		b.recursiveTypes(w, c, bound)
 		hint := map[string]string{"yes": "MATERIALIZED ", "no": "NOT MATERIALIZED "}[w.Materialized]
+		if w.Materialized == "no" && b.volatile > volatile { // Postgres does not merge it either
+			hint = "MATERIALIZED "
+		}
 		if hint == "" && !bound.recursive {
-			c.costly, c.fence = b.addFence(bound, true)
+			c.costly, c.fence = b.addFence(bound, true, b.volatile > volatile)
 			hint = openFence(c.fence)
 		}
 		out = append(out, c.alias+columnList(len(c.cols))+" AS "+hint+"("+bound.text()+")")
 	}
 	return out
-}
-
-// recursive makes the CTE visible to itself with the column types of its first branch.
-func (b *binder) recursive(s *scope, w *sqlfront.CTE, q *sqlfront.Select, c *cte) {
-	if q.SetOp != "union" {
-		b.failHint(w.At, "42P19", "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).", "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", w.Name)
-	}
-	first := b.selectQuery(q.L, s)
-	first.settle(b)
-	c.cols, c.hidden = b.cteColumns(w, first), false
-}
-
-// recursiveTypes refuses a recursive query whose second branch changes the type of a column.
-func (b *binder) recursiveTypes(w *sqlfront.CTE, c *cte, q *query) {
-	for i, col := range c.cols {
-		if t := q.cols[i].typ; !t.is(col.typ) {
-			b.failHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
-				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall", w.Name, i+1, col.typ, t)
-		}
-	}
 }
 
 func (b *binder) cteColumns(w *sqlfront.CTE, q *query) []*column {

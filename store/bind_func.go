@@ -146,6 +146,16 @@ func (b *binder) noFunction(e *sqlfront.FuncCall, args []val) {
 	b.failHint(e.At, sqlerr.UndefinedFunction, hint, "function %s(%s) does not exist", e.Name, strings.Join(types, ", "))
 }
 
+// untypedFunctions have overloads in Postgres for types of several kinds, of which the store knows some: an untyped literal as their
+// argument of this number chooses none.
+var untypedFunctions = map[string]int{"sum": 0, "avg": 0, "to_char": 0, "date_part": 1, "extract": 1, "date_trunc": 1}
+
+// manyTypes reports whether Postgres could not choose among its overloads.
+func (b *binder) manyTypes(name string, args []val) bool {
+	i, ok := untypedFunctions[name]
+	return ok && i < len(args) && args[i].typ.isUnknown()
+}
+
 // builtin binds a function of Postgres.
 func (b *binder) builtin(e *sqlfront.FuncCall, args []val) (val, bool) {
 	cands := signatures[e.Name]
@@ -153,7 +163,7 @@ func (b *binder) builtin(e *sqlfront.FuncCall, args []val) (val, bool) {
 		return val{}, false
 	}
 	sig, ambiguous := resolve(cands, args)
-	if ambiguous {
+	if ambiguous || b.manyTypes(e.Name, args) {
 		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s is not unique", e.Name)
 	}
@@ -169,6 +179,9 @@ func (b *binder) builtin(e *sqlfront.FuncCall, args []val) (val, bool) {
 
 // apply prints a call of a chosen overload.
 func (b *binder) apply(at sqlfront.Pos, sig *signature, args []val) val {
+	if sig.volatile {
+		b.volatile++
+	}
 	elem := b.anyElement(at, sig, args)
 	out := val{typ: sig.ret, at: at}
 	conv := make([]val, len(args))

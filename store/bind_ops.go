@@ -111,11 +111,12 @@ func (b *binder) bits(at sqlfront.Pos, op string, l, r val) val {
 	switch op {
 	case "#":
 		sql = "rg_xor(" + l.sql + ", " + r.sql + ")"
-	case "<<":
+	case "<<", ">>": // by as many bits as the processor shifts
 		t = l.typ
-		sql = b.intRange(sql, t)
-	case ">>":
-		t = l.typ
+		sql = "(" + l.sql + " " + op + " (" + r.sql + " & " + strconv.Itoa(max(31, 8*t.size()-1)) + "))"
+		if op == "<<" {
+			sql = b.intRange(sql, t)
+		}
 	}
 	return val{sql: sql, typ: t, at: at}
 }
@@ -152,6 +153,8 @@ func (b *binder) concat(at sqlfront.Pos, l, r val) val {
 	switch {
 	case l.typ.Array || r.typ.Array:
 		return b.concatArrays(at, l, r)
+	case l.typ.is(tJSONB) && !r.typ.is(tText) || r.typ.is(tJSONB) && !l.typ.is(tText):
+		b.refuse(at, "an operator of jsonb", "")
 	case !l.typ.is(tText) && !r.typ.is(tText) && !l.typ.isUnknown() && !r.typ.isUnknown():
 		b.noOperator(at, "||", l.typ.String(), r.typ.String())
 	}
@@ -277,7 +280,7 @@ func (b *binder) compare(at sqlfront.Pos, op string, l, r val) val {
 	if l.typ.isNumber() && r.typ.isNumber() {
 		t = arithType(op, l.typ, r.typ)
 	}
-	if !ok {
+	if !ok || t.Name == "json" || l.typ.Array && !l.typ.is(r.typ) {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 	}
 	l, r = b.coerceComparison(l, t), b.coerceComparison(r, t)
@@ -302,7 +305,11 @@ func (b *binder) compareArrays(at sqlfront.Pos, op string, l, r val, t Type) val
 		if t.isChunk() && (op == "=" || op == "<>") {
 			return val{sql: "(rg_chunk_eq(" + l.sql + ", " + r.sql + ") " + op + " 1)", typ: tBool, at: at}
 		}
-		return val{sql: "(" + l.sql + " " + op + " " + r.sql + ")", typ: tBool, at: at}
+		b.equatable(val{typ: t, at: at})
+		if t.isChunk() {
+			return val{sql: "(" + l.collate() + " " + op + " " + r.collate() + ")", typ: tBool, at: at}
+		}
+		return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: tBool, at: at}
 	}
 	if t.isChunk() {
 		b.failHint(at, sqlerr.FeatureNotSupported, "Use greater(a, b), maximum(a, b) or minimum(a, b), element by element.", "an ordering of whole chunks is not supported by the embedded store")

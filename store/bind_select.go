@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -16,6 +17,9 @@ func (b *binder) plain(sel *sqlfront.Select, s *scope) *query {
 	l := &level{keys: map[string]bool{}, named: map[string]*sqlfront.Window{}}
 	s.level = l
 	for i := range sel.Windows {
+		if l.named[sel.Windows[i].Name] != nil {
+			b.fail(sel.Windows[i].At, windowing, "window \"%s\" is already defined", sel.Windows[i].Name)
+		}
 		l.named[sel.Windows[i].Name] = &sel.Windows[i]
 	}
 	from := b.from(s, sel.From)
@@ -28,6 +32,9 @@ func (b *binder) plain(sel *sqlfront.Select, s *scope) *query {
 	}
 	b.groupBy(s, sel, &tail)
 	l.windows = true
+	if sel.Having != nil { // one group, also without aggregates
+		l.aggregates = true
+	}
 	b.targets(s, sel, q)
 	l.windows = false
 	if sel.Having != nil {
@@ -35,9 +42,13 @@ func (b *binder) plain(sel *sqlfront.Select, s *scope) *query {
 		l.clause = ""
 		having := b.boolean(b.expr(s, sel.Having), "argument of HAVING")
 		tail.WriteString(" HAVING " + having.sql)
+		q.having = len(sel.GroupBy) == 0
 	}
 	l.windows = true
 	b.distinctOn(s, sel, q)
+	if sel.Distinct {
+		b.equatables(q, sel.At)
+	}
 	for _, k := range sel.OrderBy {
 		q.order = append(q.order, b.orderKey(s, q, k))
 	}
@@ -77,6 +88,7 @@ func (b *binder) groupBy(s *scope, sel *sqlfront.Select, tail *strings.Builder) 
 	for _, g := range sel.GroupBy {
 		v := b.expr(s, b.groupExpr(s, sel, g))
 		v = b.settle(v)
+		b.equatable(v)
 		keys[v.sql] = true
 		list = append(list, noPosition(v))
 	}
@@ -137,7 +149,7 @@ func (b *binder) targets(s *scope, sel *sqlfront.Select, q *query) {
 		v := b.expr(s, t.X)
 		name := t.Name
 		if name == "" {
-			name, _ = figureName(t.X)
+			name = sqlfront.ColumnName(t.X)
 		}
 		q.targets = append(q.targets, v)
 		q.cols = append(q.cols, outcol{name, v.typ, v.notNull})
@@ -148,10 +160,11 @@ func (b *binder) targets(s *scope, sel *sqlfront.Select, q *query) {
 func (b *binder) star(s *scope, ref *sqlfront.ColumnRef, q *query) {
 	cols := s.cols
 	if len(ref.Names) > 0 {
-		r, _ := b.findRel(s, ref.Names)
+		r, at := b.findRel(s, ref.Names)
 		if r == nil {
 			b.missingFrom(s, ref.At, strings.Join(ref.Names, "."))
 		}
+		b.reach(s, at, ref.At)
 		cols = r.cols
 	} else if len(s.rels) == 0 {
 		b.fail(ref.At, sqlerr.Syntax, "SELECT * with no tables specified is not valid")
@@ -199,9 +212,33 @@ func (b *binder) distinctOn(s *scope, sel *sqlfront.Select, q *query) {
 		} else {
 			v = b.settle(b.expr(s, e))
 		}
+		b.equatable(v)
 		list = append(list, v.collate())
 	}
+	b.leadingKeys(s, sel, q, list)
 	q.on = strings.Join(list, ", ")
+}
+
+// leadingKeys demands that ORDER BY begins with the keys of DISTINCT ON, in any order.
+func (b *binder) leadingKeys(s *scope, sel *sqlfront.Select, q *query, on []string) {
+	left := map[string]bool{}
+	for _, k := range on {
+		left[k] = true
+	}
+	for _, k := range sel.OrderBy {
+		if len(left) == 0 {
+			return
+		}
+		o := b.orderKey(s, q, k)
+		key := o.v.collate()
+		if o.col >= 0 {
+			key = q.targets[o.col].collate()
+		}
+		if !slices.Contains(on, key) {
+			b.fail(k.X.Position(), sqlerr.InvalidColumnRef, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
+		}
+		delete(left, key)
+	}
 }
 
 func (b *binder) orderKey(s *scope, q *query, k sqlfront.SortKey) orderKey {
@@ -209,6 +246,7 @@ func (b *binder) orderKey(s *scope, q *query, k sqlfront.SortKey) orderKey {
 		if q.cols[i].typ.isUnknown() {
 			q.coerce(b, i, tText)
 		}
+		b.sortable(val{typ: q.cols[i].typ, at: k.X.Position()})
 		return orderKey{col: i, v: q.targets[i], rest: direction(k, q.cols[i].notNull)}
 	}
 	v := b.settle(b.expr(s, k.X))
@@ -224,78 +262,31 @@ func (b *binder) orderKey(s *scope, q *query, k sqlfront.SortKey) orderKey {
 	return orderKey{col: -1, v: v, rest: direction(k, v.notNull)}
 }
 
-// sortable refuses orders that differ from Postgres's.
+// sortable refuses values that Postgres cannot put in order, and orders that differ from its.
 func (b *binder) sortable(v val) {
-	if v.typ.Array {
+	switch {
+	case v.typ.Name == "json":
+		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb, or sort by a part of it.", "could not identify an ordering operator for type %s", v.typ)
+	case v.typ.Array:
 		b.refuse(v.at, "sorting by a whole array", "Sort by its elements.")
 	}
 }
 
-// figureName is Postgres's name for an unnamed output column; strong names win over a type's name.
-func figureName(e sqlfront.Expr) (name string, strength int) {
-	switch x := e.(type) {
-	case *sqlfront.ColumnRef:
-		if !x.Star {
-			return x.Names[len(x.Names)-1], 2
-		}
-	case *sqlfront.Subscript:
-		return figureName(x.X)
-	case *sqlfront.Collate:
-		return figureName(x.X)
-	case *sqlfront.FuncCall:
-		return x.Name, 2
-	case *sqlfront.NullIf:
-		return "nullif", 2
-	case *sqlfront.Cast:
-		if n, k := figureName(x.X); k > 1 {
-			return n, k
-		}
-		return figureType(x.Type.Name), 1
-	case *sqlfront.Case:
-		if x.Else != nil {
-			if n, k := figureName(x.Else); k > 1 {
-				return n, k
-			}
-		}
-		return "case", 1
-	case *sqlfront.Coalesce:
-		return "coalesce", 2
-	case *sqlfront.MinMax:
-		if x.Greatest {
-			return "greatest", 2
-		}
-		return "least", 2
-	case *sqlfront.ArrayLit:
-		return "array", 2
-	case *sqlfront.RowExpr:
-		return "row", 2
-	case *sqlfront.SubLink:
-		switch x.Kind {
-		case sqlfront.SubExists:
-			return "exists", 2
-		case sqlfront.SubArray:
-			return "array", 2
-		case sqlfront.SubScalar:
-			return figureSelect(x.Query)
-		}
+// equatable refuses values that cannot be told apart as Postgres does: keys of groups, of DISTINCT and of set operations.
+func (b *binder) equatable(v val) {
+	switch {
+	case v.typ.Name == "json":
+		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb.", "could not identify an equality operator for type %s", v.typ)
+	case v.typ.Array && v.typ.Name == "jsonb":
+		b.refuse(v.at, "a comparison of arrays of jsonb", "Compare their elements.")
 	}
-	return "?column?", 0
 }
 
-func figureSelect(s *sqlfront.Select) (string, int) {
-	for s.SetOp != "" {
-		s = s.L
+// equatables refuses columns of a query in the same way.
+func (b *binder) equatables(q *query, at sqlfront.Pos) {
+	for _, c := range q.cols {
+		b.equatable(val{typ: c.typ, at: at})
 	}
-	if s.Values != nil {
-		return "column1", 2
-	}
-	if len(s.Targets) > 0 {
-		if n := s.Targets[0].Name; n != "" {
-			return n, 2
-		}
-		return figureName(s.Targets[0].X)
-	}
-	return "?column?", 0
 }
 
 // setReturning moves a set-returning function of the select list into FROM, where it means the same:
@@ -329,7 +320,7 @@ func (b *binder) setReturning(sel *sqlfront.Select) *sqlfront.Select {
 	for i, t := range sel.Targets {
 		if t.Name == "" {
 			if r, ok := t.X.(*sqlfront.ColumnRef); !ok || !r.Star {
-				t.Name, _ = figureName(t.X)
+				t.Name = sqlfront.ColumnName(t.X)
 			}
 		}
 		t.X = sqlfront.Rewrite(t.X, func(n sqlfront.Tree) sqlfront.Tree {

@@ -267,7 +267,7 @@ func (db *DB) beginExplicit(how string) error {
 		return err
 	}
 	db.explicit, db.failed, db.began, db.touched = true, false, db.snapshot(), map[objectKey]bool{}
-	db.started = time.Time{}
+	db.started = time.Now()
 	return nil
 }
 
@@ -430,7 +430,7 @@ func (db *DB) atomically(write bool, f func() error) (err error) {
 		begin, commit, undo = "SAVEPOINT relgrad_statement", "RELEASE relgrad_statement", "ROLLBACK TO relgrad_statement; RELEASE relgrad_statement"
 		err = db.translate(db.c.Exec(begin))
 	} else {
-		db.touched, db.started = map[objectKey]bool{}, time.Time{}
+		db.touched, db.started = map[objectKey]bool{}, time.Now()
 		err = db.begin(begin)
 	}
 	if err != nil {

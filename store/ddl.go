@@ -195,6 +195,15 @@ func (b *binder) referenced(at sqlfront.Pos, t *TableDef, n sqlfront.ObjectName)
 func (b *binder) noChunk(at sqlfront.Pos, t *TableDef, col, what string) {
 	if c := t.Cols[t.Column(col)]; c.Type.isChunk() {
 		b.fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
+	} else {
+		b.indexable(at, c.Type)
+	}
+}
+
+// indexable refuses a type whose values have no order.
+func (b *binder) indexable(at sqlfront.Pos, t Type) {
+	if t.Name == "json" {
+		b.failHint(at, sqlerr.UndefinedObject, "Use jsonb.", "data type %s has no default operator class for access method \"btree\"", t)
 	}
 }
 
@@ -261,8 +270,8 @@ func (t *TableDef) createSQL(phys string) string {
 		switch {
 		case i == rowid:
 			s += " PRIMARY KEY"
-		case c.Type.is(tNumeric):
-			s += " COLLATE rg_numeric"
+		default:
+			s = c.Type.collated(s)
 		}
 		if c.NotNull && i != rowid {
 			s += " NOT NULL"
@@ -500,6 +509,7 @@ func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
 		if v.typ.Array {
 			b.fail(s.At, sqlerr.DatatypeMismatch, "cannot index an array (%s)", v.typ)
 		}
+		b.indexable(s.At, v.typ)
 		text := v.collate()
 		if k.Desc {
 			text += " DESC"

@@ -111,13 +111,14 @@ func (c *Column) DefaultText() string {
 
 // assigned and cut match the conversions of a default to its column's type.
 var (
-	assigned = regexp.MustCompile(`^rg_cast\((.+), '[a-z ]+', '[a-z ]+'\)$`)
-	cut      = regexp.MustCompile(`^substr\((.+), 1, \d+\)$`)
+	assigned   = regexp.MustCompile(`^rg_cast\((.+), '[a-z ]+', '[a-z ]+'\)$`)
+	collations = regexp.MustCompile(` COLLATE rg_[a-z_]+`)
+	cut        = regexp.MustCompile(`^substr\((.+), 1, \d+\)$`)
 )
 
 // readable leaves out of an expression what only SQLite needs to read.
 func readable(sql string) string {
-	sql = strings.ReplaceAll(sql, " COLLATE rg_numeric", "")
+	sql = collations.ReplaceAllString(sql, "")
 	if strings.HasPrefix(sql, "(") && strings.IndexByte(sql, ')') == len(sql)-1 {
 		sql = sql[1 : len(sql)-1]
 	}

@@ -4,15 +4,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
-
-var time0 time.Time
 
 // target finds the table that a statement writes.
 func (b *binder) target(at sqlfront.Pos, schema, name string) *TableDef {
@@ -67,7 +64,17 @@ func (b *binder) insert(s *sqlfront.Insert) (*Result, error) {
 	list, exprs = append(list, missing...), append(exprs, values...)
 	var sql string
 	name := t.sql() + " AS " + ident(b.insertAlias(s))
-	switch {
+	oneRow := s.Query == nil || len(s.Query.Values) == 1
+	switch key, kinds := b.proposedKey(s, t, list[:len(list)-len(missing)]); {
+	case key != nil && !oneRow && strings.HasPrefix(source, "VALUES"):
+		exprs = make([]string, len(list))
+		for i := range exprs {
+			exprs[i] = "column" + itoa(i+1)
+		}
+		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(onceProposed(exprs, key, kinds), ", ") +
+			" FROM (" + strings.ReplaceAll(source, rowEnd, generated) + ") WHERE TRUE"
+	case key != nil && !oneRow:
+		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(onceProposed(exprs, key, kinds), ", ") + " FROM (" + source + ") AS s WHERE TRUE"
 	case len(list) == 0:
 		sql = "INSERT INTO " + name + " DEFAULT VALUES"
 	case strings.HasPrefix(source, "VALUES"):
@@ -223,67 +230,6 @@ func (db *DB) nextIdentity(a []lite.Cell, r lite.Result) error {
 	r.Int(id.Next)
 	id.Next += id.Inc
 	return nil
-}
-
-func (b *binder) onConflict(s *sqlfront.Insert, t *TableDef) string {
-	oc := s.OnConflict
-	if oc == nil {
-		return ""
-	}
-	out := " ON CONFLICT"
-	if len(oc.Cols) > 0 {
-		for _, c := range oc.Cols {
-			b.columnOf(s.At, t, c)
-		}
-		if !t.hasUnique(oc.Cols) {
-			b.fail(s.At, sqlerr.InvalidColumnRef, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
-		}
-		out += " (" + idents(oc.Cols) + ")"
-	}
-	if oc.Set == nil {
-		return out + " DO NOTHING"
-	}
-	name := b.insertAlias(s)
-	mine := b.plainRelation(t, name, ident(name))
-	excluded := b.plainRelation(t, "excluded", "excluded")
-	sc := &scope{rels: []*relation{mine, excluded}, cols: mine.cols, level: &level{inAgg: true, clause: "ON CONFLICT"}}
-	out += " DO UPDATE SET " + strings.Join(b.assignments(sc, t, oc.Set), ", ")
-	if oc.Where != nil {
-		out += " WHERE " + b.condition(sc, oc.Where, "WHERE").sql
-	}
-	return out
-}
-
-func (t *TableDef) hasUnique(cols []string) bool {
-	same := func(u []string) bool {
-		if len(u) != len(cols) {
-			return false
-		}
-		for _, c := range cols {
-			found := false
-			for _, d := range u {
-				found = found || c == d
-			}
-			if !found {
-				return false
-			}
-		}
-		return true
-	}
-	if t.PK != nil && same(t.PK.Cols) {
-		return true
-	}
-	for _, u := range t.Uniques {
-		if same(u.Cols) {
-			return true
-		}
-	}
-	for _, x := range t.Indexes {
-		if x.Unique && x.Where == "" && same(x.Cols) {
-			return true
-		}
-	}
-	return false
 }
 
 // plainRelation names a table whose columns are printed behind prefix.

@@ -338,7 +338,7 @@ func (db *DB) selectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfro
 	b := db.newBinder(ctx, text)
 	defer b.catch(&err)
 	if !db.explicit {
-		db.started = time0
+		db.started = time.Now()
 	}
 	// what the engine computes for the statement must see the same state as the statement
 	if db.intr != nil && !db.explicit && !db.c.InTransaction() { // the last: a query of the engine's for a statement

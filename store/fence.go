@@ -10,9 +10,11 @@ import (
 // mentions it. For a column that calls kernels that is ruinous: norm(h.v + r.v - t.v) would be computed at each
 // comparison. A fence is a sub-query (or CTE, or view) with such columns; when the whole statement is bound and
 // the places are counted, it is printed as MATERIALIZED where a column is used more than once.
+// For one that calls a function which gives another value each time it would be wrong: it is always MATERIALIZED.
 type fence struct {
-	cte  bool
-	rels []*relation // its uses
+	cte      bool
+	volatile bool
+	rels     []*relation // its uses
 }
 
 // The printed text of a sub-query stands between marks, which finish resolves.
@@ -22,9 +24,13 @@ const (
 	endMark   = "\x04"
 )
 
-// addFence notes a sub-query whose columns are costly and gives its number, from 1; 0 where none is.
-func (b *binder) addFence(q *query, cte bool) (costly []bool, id int) {
+// addFence notes a sub-query whose columns are costly, or that is volatile, and gives its number, from 1; 0 where none is.
+func (b *binder) addFence(q *query, cte, volatile bool) (costly []bool, id int) {
 	costly = b.costly(q)
+	if volatile {
+		b.fences = append(b.fences, &fence{cte: cte, volatile: true})
+		return costly, len(b.fences)
+	}
 	for _, c := range costly {
 		if c {
 			b.fences = append(b.fences, &fence{cte: cte})
@@ -60,7 +66,7 @@ func mark(m string, id int) string {
 
 // needed decides, after everything is bound.
 func (f *fence) needed() bool {
-	if len(f.rels) > 1 {
+	if f.volatile || len(f.rels) > 1 {
 		return true
 	}
 	for _, r := range f.rels {

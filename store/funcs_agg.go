@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"math"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -45,10 +46,11 @@ var aggregateStates = map[string]aggregateDef{
 
 // numSum is sum and avg with exact results. Integers add up in a machine word while they fit.
 type numSum struct {
-	avg  bool
-	n    int64
-	fast int64
-	big  numeric.Num
+	avg    bool
+	n      int64
+	fast   int64
+	big    numeric.Num
+	scales map[int]int64 // how many values have how many digits behind the point: the sum has those of the longest
 }
 
 func (s *numSum) add(a []lite.Cell, sign int64) error {
@@ -65,6 +67,10 @@ func (s *numSum) add(a []lite.Cell, sign int64) error {
 		}
 	}
 	x, err := numOf(&a[0])
+	if s.scales == nil {
+		s.scales = map[int]int64{}
+	}
+	s.scales[x.Scale()] += sign
 	if sign < 0 {
 		x = x.Neg()
 	}
@@ -83,7 +89,13 @@ func (s *numSum) Value(r lite.Result) error {
 	if s.n == 0 {
 		return nil
 	}
-	x := s.big.Add(numeric.Int(s.fast))
+	scale := 0
+	for n, k := range s.scales {
+		if k > 0 {
+			scale = max(scale, n)
+		}
+	}
+	x := s.big.Add(numeric.Int(s.fast)).Trunc(scale)
 	if s.avg {
 		var err error
 		if x, err = x.Div(numeric.Int(s.n)); err != nil {
@@ -98,6 +110,7 @@ func (s *numSum) Value(r lite.Result) error {
 type spread struct {
 	noInverse
 	n, sum, sq float64
+	infinite   bool // an infinite or undefined value was among them
 	kind       string
 }
 
@@ -112,10 +125,33 @@ func (s *spread) Step(a []lite.Cell) error {
 	x := a[0].Float()
 	s.n++
 	s.sum += x
+	s.infinite = s.infinite || !finite(x)
 	if s.n > 1 {
 		t := x*s.n - s.sum
 		s.sq += t * t / (s.n * (s.n - 1))
 	}
+	return overflowed(s.infinite, s.sum, s.sq)
+}
+
+func finite(x float64) bool { return !math.IsInf(x, 0) && !math.IsNaN(x) }
+
+// overflowed is the error of a sum that is infinite where no value is.
+func overflowed(infinite bool, sums ...float64) error {
+	for _, x := range sums {
+		if !infinite && !finite(x) {
+			return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
+		}
+	}
+	return nil
+}
+
+// giveStatistic gives a statistic, which is not a number where a value was not finite.
+func giveStatistic(r lite.Result, x float64, infinite bool) error {
+	if infinite || math.IsNaN(x) {
+		return sqlerr.New(sqlerr.NumericOutOfRange, "the result is NaN, which a scalar of the embedded store cannot be").
+			WithHint("Leave infinities out: FILTER (WHERE abs(x) < 'infinity').")
+	}
+	r.Float(x)
 	return nil
 }
 
@@ -133,7 +169,7 @@ func (s *spread) Value(r lite.Result) error {
 	if s.kind == "stddev_pop" || s.kind == "stddev_samp" {
 		v = math.Sqrt(v)
 	}
-	return floatResult(r, v, math.Inf(1))
+	return giveStatistic(r, v, s.infinite)
 }
 
 // numSpread is variance and standard deviation of integers and numerics, exactly.
@@ -170,6 +206,7 @@ func (s *numSpread) Value(r lite.Result) error {
 type corr struct {
 	noInverse
 	n, sx, sy, sxx, syy, sxy float64
+	infX, infY               bool // an infinite value was among them
 	kind                     string
 }
 
@@ -184,39 +221,37 @@ func (s *corr) Step(a []lite.Cell) error {
 	y, x := a[0].Float(), a[1].Float()
 	s.n++
 	s.sx, s.sy = s.sx+x, s.sy+y
+	s.infX, s.infY = s.infX || !finite(x), s.infY || !finite(y)
 	if s.n > 1 {
 		tx, ty, scale := x*s.n-s.sx, y*s.n-s.sy, 1/(s.n*(s.n-1))
 		s.sxx, s.syy, s.sxy = s.sxx+tx*tx*scale, s.syy+ty*ty*scale, s.sxy+tx*ty*scale
 	}
-	return nil
+	return errors.Join(overflowed(s.infX, s.sx, s.sxx), overflowed(s.infY, s.sy, s.syy), overflowed(s.infX || s.infY, s.sxy))
 }
 
 // Value returns the statistic, NULL where it is undefined.
 func (s *corr) Value(r lite.Result) error {
-	if s.n == 0 {
-		return nil
-	}
+	none, x := s.n == 0, 0.0
 	switch s.kind {
 	case "covar_pop":
-		r.Float(s.sxy / s.n)
+		x = s.sxy / s.n
 	case "covar_samp":
-		if s.n > 1 {
-			r.Float(s.sxy / (s.n - 1))
-		}
+		none = s.n < 2
+		x = s.sxy / (s.n - 1)
 	case "corr":
-		if s.sxx != 0 && s.syy != 0 {
-			r.Float(s.sxy / math.Sqrt(s.sxx*s.syy))
-		}
+		none = none || s.sxx == 0 && !s.infX || s.syy == 0 && !s.infY
+		x = s.sxy / math.Sqrt(s.sxx*s.syy)
 	case "regr_slope":
-		if s.sxx != 0 {
-			r.Float(s.sxy / s.sxx)
-		}
+		none = none || s.sxx == 0 && !s.infX
+		x = s.sxy / s.sxx
 	case "regr_intercept":
-		if s.sxx != 0 {
-			r.Float((s.sy - s.sx*s.sxy/s.sxx) / s.n)
-		}
+		none = none || s.sxx == 0 && !s.infX
+		x = (s.sy - s.sx*s.sxy/s.sxx) / s.n
 	}
-	return nil
+	if none {
+		return nil
+	}
+	return giveStatistic(r, x, s.infX || s.infY)
 }
 
 type bits struct {
@@ -268,6 +303,12 @@ func (s *collect) Step(a []lite.Cell) error {
 	x, err := fromCell(&a[0], s.typ)
 	if x == nil && numberOrder[s.typ.Name] >= 5 && err == nil {
 		return sqlerr.New(sqlerr.NullNotAllowed, "array_agg of %s cannot collect NULL", s.typ).WithHint("Add FILTER (WHERE x IS NOT NULL).")
+	}
+	if l, nested := x.([]any); s.typ.Array && err == nil && (x == nil || nested && len(l) == 0) {
+		if x == nil {
+			return sqlerr.New(sqlerr.NullNotAllowed, "cannot accumulate null arrays")
+		}
+		return sqlerr.New(sqlerr.ArraySubscript, "cannot accumulate empty arrays")
 	}
 	s.list = append(s.list, x)
 	if s.bytes += boxed; a[0].Kind() == lite.Blob || a[0].Kind() == lite.Text {

@@ -3,10 +3,12 @@ package store
 import (
 	"bytes"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
+	"github.com/relgrad/relgrad/store/numeric"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -20,6 +22,8 @@ var arrayFuncs = map[string]goFunc{
 	"array_set":       {-1, true, arraySet},
 	"flat":            {1, true, strict(flatCall)},
 	"chunk_eq":        {2, true, strict(chunkEq)},
+	"chunk_key":       {1, true, strict(chunkKey)},
+	"chunk_member":    {1, true, strict(chunkMember)},
 	"string_to_array": {-1, true, stringToArray},
 	"array_to_string": {-1, true, arrayToString},
 	"array_length": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
@@ -67,36 +71,9 @@ var arrayFuncs = map[string]goFunc{
 		r.Int(n)
 		return err
 	})},
-	"array_position": {3, true, func(a []lite.Cell, r lite.Result) error {
-		if a[1].IsNull() {
-			return nil
-		}
-		list, x, err := listAndItem(a)
-		for i, y := range list {
-			if err == nil && y == x {
-				r.Int(int64(i + 1))
-				break
-			}
-		}
-		return err
-	}},
-	"array_remove": {3, true, func(a []lite.Cell, r lite.Result) error {
-		if a[1].IsNull() {
-			return nil
-		}
-		list, x, err := listAndItem(a)
-		if err != nil {
-			return err
-		}
-		out := []any{}
-		for _, y := range list {
-			if y != x {
-				out = append(out, y)
-			}
-		}
-		return giveArray(r, out, typeByName(a[0].String()))
-	}},
-	"array_fill": {3, true, arrayFill},
+	"array_position": {3, true, arrayPosition},
+	"array_remove":   {3, true, arrayRemove},
+	"array_fill":     {3, true, arrayFill},
 }
 
 // dims returns the lengths of a stored array; none for an empty one.
@@ -148,6 +125,67 @@ func arrayCall(a []lite.Cell, r lite.Result) error {
 		list[i] = x
 	}
 	return giveArray(r, list, t)
+}
+
+func arrayPosition(a []lite.Cell, r lite.Result) error {
+	if a[1].IsNull() {
+		return nil
+	}
+	list, x, err := listAndItem(a)
+	if err != nil {
+		return err
+	}
+	same := sameElement(typeByName(a[0].String()).elem())
+	for i, y := range list {
+		if _, nested := y.([]any); nested {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
+		}
+		if same(x, y) {
+			r.Int(int64(i + 1))
+			return nil
+		}
+	}
+	return nil
+}
+
+func arrayRemove(a []lite.Cell, r lite.Result) error {
+	if a[1].IsNull() {
+		return nil
+	}
+	list, x, err := listAndItem(a)
+	if err != nil {
+		return err
+	}
+	same := sameElement(typeByName(a[0].String()).elem())
+	out := []any{}
+	for _, y := range list {
+		if _, nested := y.([]any); nested {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "removing elements from multidimensional arrays is not supported")
+		}
+		if !same(x, y) {
+			out = append(out, y)
+		}
+	}
+	return giveArray(r, out, typeByName(a[0].String()))
+}
+
+// sameElement tells whether two elements of an array, or NULLs, are equal as values of their type.
+func sameElement(t Type) func(x, y any) bool {
+	equal := func(x, y any) bool { return x == y }
+	switch {
+	case t.is(tNumeric):
+		equal = func(x, y any) bool { return numeric.Compare([]byte(x.(string)), []byte(y.(string))) == 0 }
+	case t.is(tJSONB):
+		equal = func(x, y any) bool { return compareJSONB([]byte(x.(string)), []byte(y.(string))) == 0 }
+	case t.isFloat():
+		equal = func(x, y any) bool { return x == y || x != x && y != y }
+	}
+	return func(x, y any) bool {
+		if x == nil || y == nil {
+			return x == nil && y == nil
+		}
+		return equal(x, y)
+	}
 }
 
 func listAndItem(a []lite.Cell) ([]any, any, error) {
@@ -372,6 +410,44 @@ func chunkEq(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
+// chunkKey gives a chunk in one form for all that are equal to it: 0 for -0, and one NaN.
+func chunkKey(a []lite.Cell, r lite.Result) error {
+	key, err := oneForm(&a[0])
+	if err == nil {
+		r.Blob(key)
+	}
+	return err
+}
+
+// chunkMember gives a chunk as it is, where that is its only form.
+func chunkMember(a []lite.Cell, r lite.Result) error {
+	key, err := oneForm(&a[0])
+	if err == nil && !bytes.Equal(key, a[0].Bytes()) {
+		err = sqlerr.New(sqlerr.FeatureNotSupported, "a chunk that holds -0 is not supported by the embedded store in DISTINCT or a set operation").
+			WithHint("Add 0 to it: x + 0.")
+	}
+	if err == nil {
+		r.Blob(key)
+	}
+	return err
+}
+
+func oneForm(c *lite.Cell) ([]byte, error) {
+	x, err := tensor.Decode(c.Bytes())
+	if err != nil {
+		return nil, sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+	}
+	for i, y := range x.Data {
+		switch {
+		case y == 0:
+			x.Data[i] = 0
+		case y != y:
+			x.Data[i] = math.NaN()
+		}
+	}
+	return x.Encode(), nil
+}
+
 func stringToArray(a []lite.Cell, r lite.Result) error {
 	if a[0].IsNull() {
 		return nil
@@ -423,6 +499,9 @@ func arrayToString(a []lite.Cell, r lite.Result) error {
 // arrayFill is rg_array_fill(type, x, lengths). What is too large is refused before there is memory for it.
 func arrayFill(a []lite.Cell, r lite.Result) error {
 	t := typeByName(a[0].String())
+	if a[2].IsNull() {
+		return sqlerr.New(sqlerr.NullNotAllowed, "dimension array or low bound array cannot be null")
+	}
 	x, err := fromCell(&a[1], t.elem())
 	if err != nil {
 		return err

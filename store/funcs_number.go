@@ -262,14 +262,18 @@ var floatFuncs = map[string]goFunc{
 		r.Float(math.Atan2(a[0].Float(), a[1].Float()))
 		return nil
 	})},
-	"random":  {0, false, func(a []lite.Cell, r lite.Result) error { r.Float(rand.Float64()); return nil }},
-	"xor":     {2, true, strict(func(a []lite.Cell, r lite.Result) error { r.Int(a[0].Int() ^ a[1].Int()); return nil })},
-	"gcd4":    gcdCall(tInt4),
-	"gcd8":    gcdCall(tInt8),
-	"lcm4":    lcmCall(tInt4),
-	"lcm8":    lcmCall(tInt8),
-	"min_any": {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) < 0 })},
-	"max_any": {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) > 0 })},
+	"gen_random_uuid": {0, false, randomUUID},
+	"row_count":       {2, true, rowCount},
+	"fsum":            {3, true, checkSum},
+	"window_count":    {2, true, windowCount},
+	"random":          {0, false, func(a []lite.Cell, r lite.Result) error { r.Float(rand.Float64()); return nil }},
+	"xor":             {2, true, strict(func(a []lite.Cell, r lite.Result) error { r.Int(a[0].Int() ^ a[1].Int()); return nil })},
+	"gcd4":            gcdCall(tInt4),
+	"gcd8":            gcdCall(tInt8),
+	"lcm4":            lcmCall(tInt4),
+	"lcm8":            lcmCall(tInt8),
+	"min_any":         {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) < 0 })},
+	"max_any":         {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) > 0 })},
 	"width_bucket": {4, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x, lo, hi, n := a[0].Float(), a[1].Float(), a[2].Float(), a[3].Int()
 		switch {
@@ -334,3 +338,54 @@ func lcmCall(t Type) goFunc {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t)
 	})}
 }
+
+// rowCount checks a computed number of LIMIT or OFFSET; NULL is no bound.
+func rowCount(a []lite.Cell, r lite.Result) error {
+	what, state, none := a[1].String(), "2201W", int64(-1)
+	if what == "OFFSET" {
+		state, none = "2201X", 0
+	}
+	switch {
+	case a[0].IsNull():
+		r.Int(none)
+	case a[0].Int() < 0:
+		return sqlerr.New(state, "%s must not be negative", what)
+	default:
+		r.Int(a[0].Int())
+	}
+	return nil
+}
+
+// checkSum gives a sum or an average of floats, the first argument, as Postgres does: it is an error where it is infinite and the least and the greatest value,
+// the other arguments, are not. SQLite gives NULL for what is not a number.
+func checkSum(a []lite.Cell, r lite.Result) error {
+	if a[1].IsNull() {
+		return nil
+	}
+	infinite := !finite(a[1].Float()) || !finite(a[2].Float())
+	if a[0].IsNull() {
+		return giveStatistic(r, 0, true)
+	}
+	if err := overflowed(infinite, a[0].Float()); err != nil {
+		return err
+	}
+	r.Float(a[0].Float())
+	return nil
+}
+
+// windowCount checks the argument of ntile or nth_value, which is not constant.
+func windowCount(a []lite.Cell, r lite.Result) error {
+	name := a[1].String()
+	if a[0].IsNull() {
+		return sqlerr.New(sqlerr.FeatureNotSupported, "%s of a number that is NULL in some rows is not supported by the embedded store", name).
+			WithHint("Leave out these rows, or use coalesce.")
+	}
+	if a[0].Int() <= 0 {
+		return sqlerr.New(windowStates[name], "argument of %s must be greater than zero", name)
+	}
+	r.Int(a[0].Int())
+	return nil
+}
+
+// windowStates are the SQLSTATEs of window functions whose argument must be positive.
+var windowStates = map[string]string{"ntile": "22014", "nth_value": "22016"}

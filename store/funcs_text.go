@@ -3,14 +3,13 @@ package store
 import (
 	"crypto/md5"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -68,7 +67,9 @@ var textFuncs = map[string]goFunc{
 	}),
 	"starts_with": boolText(2, func(a []lite.Cell) (bool, error) { return strings.HasPrefix(a[0].String(), a[1].String()), nil }),
 	"chr": text(1, func(a []lite.Cell) (string, error) {
-		if n := a[0].Int(); n <= 0 || !utf8.ValidRune(rune(n)) {
+		if n := a[0].Int(); n < 0 {
+			return "", sqlerr.New(sqlerr.InvalidParameter, "character number must be positive")
+		} else if n == 0 || !utf8.ValidRune(rune(n)) {
 			return "", sqlerr.New(sqlerr.ProgramLimit, "requested character %d is not valid", n)
 		}
 		return string(rune(a[0].Int())), nil
@@ -111,46 +112,23 @@ var textFuncs = map[string]goFunc{
 		if a[2].Int() != 0 {
 			s, p = strings.ToLower(s), strings.ToLower(p)
 		}
-		re, err := compiled("like "+p, func() (string, error) { return likePattern(p) })
+		re, err := like(p)
 		if err != nil {
 			return false, err
 		}
 		return re.MatchString(s), nil
 	}),
 	"regex": boolText(3, func(a []lite.Cell) (bool, error) {
-		p := a[1].String()
-		if a[2].Int() != 0 {
-			p = "(?i)" + p
-		}
-		re, err := regex(p)
+		re, err := regex(a[1].String(), a[2].Int() != 0)
 		if err != nil {
 			return false, err
 		}
 		return re.Match(a[0].Bytes()), nil
 	}),
-	"regex_substr":   {2, true, strict(regexSubstr)},
-	"regexp_replace": text(-1, regexpReplace),
-	"regexp_match": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
-		re, err := regex(a[1].String())
-		if err != nil {
-			return err
-		}
-		m := re.FindStringSubmatch(a[0].String())
-		if m == nil {
-			return nil
-		}
-		if len(m) > 1 {
-			m = m[1:]
-		}
-		return giveValue(r, anys(m), arrayOf(tText))
-	})},
-	"regexp_split_to_array": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
-		re, err := regex(a[1].String())
-		if err != nil {
-			return err
-		}
-		return giveValue(r, anys(re.Split(a[0].String(), -1)), arrayOf(tText))
-	})},
+	"regex_substr":          {2, true, strict(regexSubstr)},
+	"regexp_replace":        text(-1, regexpReplace),
+	"regexp_match":          {2, true, strict(regexMatch)},
+	"regexp_split_to_array": {2, true, strict(regexSplit)},
 	"varchar": text(2, func(a []lite.Cell) (string, error) {
 		s, n := a[0].String(), int(a[1].Int())
 		if utf8.RuneCountInString(s) > n {
@@ -210,12 +188,7 @@ func reverseText(s string) string {
 	return string(r)
 }
 
-func quoteIdent(s string) string {
-	if regexp.MustCompile(`^[a-z_][a-z0-9_$]*$`).MatchString(s) {
-		return s
-	}
-	return quote(s)
-}
+func quoteIdent(s string) string { return sqlfront.QualifiedName("", s) }
 
 func substr(a []lite.Cell) (string, error) {
 	r, from := []rune(a[0].String()), a[1].Int()-1
@@ -352,111 +325,4 @@ func formatCall(a []lite.Cell, r lite.Result) error {
 	}
 	r.Text(b.String())
 	return nil
-}
-
-// regexes caches compiled patterns.
-var regexes = struct {
-	sync.Mutex
-	m map[string]*regexp.Regexp
-}{m: map[string]*regexp.Regexp{}}
-
-func compiled(key string, pattern func() (string, error)) (*regexp.Regexp, error) {
-	regexes.Lock()
-	defer regexes.Unlock()
-	if re := regexes.m[key]; re != nil {
-		return re, nil
-	}
-	p, err := pattern()
-	if err != nil {
-		return nil, err
-	}
-	re, err := regexp.Compile(p)
-	if err != nil {
-		return nil, sqlerr.New("2201B", "invalid regular expression: %v", err).WithHint("The embedded store reads RE2 expressions, without back-references.")
-	}
-	if len(regexes.m) > 1000 {
-		clear(regexes.m)
-	}
-	regexes.m[key] = re
-	return re, nil
-}
-
-func regex(p string) (*regexp.Regexp, error) {
-	return compiled(p, func() (string, error) { return p, nil })
-}
-
-func likePattern(p string) (string, error) {
-	var b strings.Builder
-	b.WriteString("(?s)^")
-	esc := false
-	for _, r := range p {
-		switch {
-		case esc:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-			esc = false
-		case r == '\\':
-			esc = true
-		case r == '%':
-			b.WriteString(".*")
-		case r == '_':
-			b.WriteByte('.')
-		default:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-		}
-	}
-	if esc {
-		return "", sqlerr.New("22025", "LIKE pattern must not end with escape character")
-	}
-	b.WriteByte('$')
-	return b.String(), nil
-}
-
-func regexSubstr(a []lite.Cell, r lite.Result) error {
-	re, err := regex(a[1].String())
-	if err != nil {
-		return err
-	}
-	m := re.FindStringSubmatch(a[0].String())
-	switch {
-	case m == nil:
-	case len(m) > 1:
-		r.Text(m[1])
-	default:
-		r.Text(m[0])
-	}
-	return nil
-}
-
-func regexpReplace(a []lite.Cell) (string, error) {
-	flags, pattern := "", a[1].String()
-	if len(a) > 3 {
-		flags = a[3].String()
-	}
-	if strings.Contains(flags, "i") {
-		pattern = "(?i)" + pattern
-	}
-	re, err := regex(pattern)
-	if err != nil {
-		return "", err
-	}
-	// \1 and \& are Postgres's references, $ stands for itself
-	repl := strings.ReplaceAll(a[2].String(), "$", "$$")
-	repl = regexp.MustCompile(`\\([0-9&\\])`).ReplaceAllStringFunc(repl, func(s string) string {
-		switch s[1] {
-		case '&':
-			return "${0}"
-		case '\\':
-			return "\\"
-		}
-		return "${" + s[1:] + "}"
-	})
-	s := a[0].String()
-	if strings.Contains(flags, "g") {
-		return re.ReplaceAllString(s, repl), nil
-	}
-	m := re.FindStringSubmatchIndex(s)
-	if m == nil {
-		return s, nil
-	}
-	return s[:m[0]] + string(re.ExpandString(nil, repl, s, m)) + s[m[1]:], nil
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 func clockTimestamp(a []lite.Cell, r lite.Result) error {
@@ -23,10 +25,33 @@ func (db *DB) now() time.Time {
 	return db.started
 }
 
+// maxDays are more than lie between any two dates of the store, whose years are 1 to 9999.
+const maxDays = 4e6
+
+func errDate() error {
+	return sqlerr.New("22008", "date out of range").WithHint("The embedded store keeps the years 1 to 9999.")
+}
+
+// inYears refuses what would not sort as text.
+func inYears(t time.Time) error {
+	if y := t.Year(); y < 1 || y > 9999 {
+		return errDate()
+	}
+	return nil
+}
+
 var timeFuncs = map[string]goFunc{
 	"date_add": text(2, func(a []lite.Cell) (string, error) {
 		d, err := parseTime(a[0].String())
-		return timeOut(d.AddDate(0, 0, int(a[1].Int())), tDate), err
+		if err != nil {
+			return "", err
+		}
+		if n := a[1].Int(); n < maxDays && n > -maxDays {
+			d = d.AddDate(0, 0, int(n))
+		} else {
+			return "", errDate()
+		}
+		return timeOut(d, tDate), inYears(d)
 	}),
 	"date_sub": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x, err := parseTime(a[0].String())
@@ -34,23 +59,39 @@ var timeFuncs = map[string]goFunc{
 			return err
 		}
 		y, err := parseTime(a[1].String())
-		r.Int(int64(x.Sub(y).Hours() / 24))
+		r.Int((x.Unix() - y.Unix()) / 86400) // a Duration would end after 292 years
 		return err
 	})},
-	"date_part":  text(2, datePart),
+	"date_part": text(2, datePart),
+	"date_field": text(2, func(a []lite.Cell) (string, error) {
+		switch f := strings.ToLower(a[0].String()); f {
+		case "hour", "minute", "second":
+			return "", sqlerr.New(sqlerr.FeatureNotSupported, "unit \"%s\" not supported for type date", f)
+		case "epoch":
+			x, err := parseTime(a[1].String())
+			return strconv.FormatInt(x.Unix(), 10), err
+		}
+		return datePart(a)
+	}),
 	"date_trunc": text(2, dateTrunc),
 	"make_date": text(3, func(a []lite.Cell) (string, error) {
 		y, m, d := int(a[0].Int()), int(a[1].Int()), int(a[2].Int())
 		x := time.Date(y, time.Month(m), d, 0, 0, 0, 0, time.UTC)
-		if x.Year() != y || int(x.Month()) != m || x.Day() != d {
+		if x.Year() != y || int(x.Month()) != m || x.Day() != d || y < 1 || y > 9999 {
 			return "", sqlerr.New("22008", "date field value out of range: %d-%02d-%02d", y, m, d)
 		}
 		return timeOut(x, tDate), nil
 	}),
 	"to_timestamp": text(1, func(a []lite.Cell) (string, error) {
-		return timeOut(time.UnixMicro(int64(a[0].Float()*1e6)), tTZ), nil
+		x := a[0].Float()
+		if !(x > -1e11 && x < 1e12) {
+			return "", sqlerr.New("22008", "timestamp out of range: \"%s\"", tensor.FormatFloat(x, tensor.Float64)).WithHint("The embedded store keeps the years 1 to 9999.")
+		}
+		sec, part := math.Modf(x)
+		t := time.UnixMicro(int64(sec)*1e6 + int64(math.RoundToEven(part*1e6)))
+		return timeOut(t, tTZ), inYears(t.UTC())
 	}),
-	"to_char": text(2, toChar),
+	"to_char": {2, true, strict(toChar)},
 }
 
 func datePart(a []lite.Cell) (string, error) {
@@ -121,14 +162,4 @@ func dateTrunc(a []lite.Cell) (string, error) {
 		return "", sqlerr.New(sqlerr.InvalidParameter, "unit \"%s\" not recognized for a time", f)
 	}
 	return timeOut(x, tTimestamp), nil
-}
-
-// toChar knows the common numeric patterns.
-func toChar(a []lite.Cell) (string, error) {
-	x, err := parseTime(a[0].String())
-	if err != nil {
-		return "", err
-	}
-	layout := strings.NewReplacer("YYYY", "2006", "MM", "01", "DD", "02", "HH24", "15", "MI", "04", "SS", "05", "Mon", "Jan", "Month", "January").Replace(a[1].String())
-	return x.Format(layout), nil
 }

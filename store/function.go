@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/gob"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -18,6 +20,7 @@ func (b *binder) createFunction(s *sqlfront.CreateFunction) (*Result, error) {
 	if old := b.db.cat.funcs[k]; old != nil && !s.Replace {
 		b.fail(s.At, "42723", "function \"%s\" already exists with same argument types", s.Name)
 	}
+	b.functionTypes(s)
 	b.sameCalls(s, k)
 	f := *s
 	f.Body, f.BodyAt, f.At = s.Body, 0, 0 // positions count from the body from now on
@@ -28,6 +31,37 @@ func (b *binder) createFunction(s *sqlfront.CreateFunction) (*Result, error) {
 		return nil, err
 	}
 	return &Result{Tag: tag}, b.db.save("function", k.schema, k.name, def)
+}
+
+// otherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it is called.
+var otherTypes = func() map[string]bool {
+	out := map[string]bool{}
+	for _, name := range strings.Split(`void,record,trigger,event_trigger,any,anyelement,anyarray,anynonarray,anyenum,anyrange,anymultirange,anycompatible,`+
+		`anycompatiblearray,anycompatiblenonarray,anycompatiblerange,anycompatiblemultirange,cstring,internal,unknown,refcursor,`+
+		`character varying,name,"char",character,oid,bytea,time,time without time zone,time with time zone,interval,inet,cidr,macaddr,macaddr8,money,bit,bit varying,`+
+		`box,circle,line,lseg,path,point,polygon,tsquery,tsvector,xml,regproc,regprocedure,regtype,regnamespace,regrole,pg_lsn,xid,cid,tid,`+
+		`int4range,int8range,numrange,tsrange,tstzrange,daterange,timestamp without time zone`, ",") {
+		out[name] = true
+	}
+	return out
+}()
+
+// functionTypes refuses a function of a type that exists nowhere.
+func (b *binder) functionTypes(s *sqlfront.CreateFunction) {
+	check := func(n sqlfront.TypeName) {
+		if known[n.Name] != "" || otherTypes[n.Name] || strings.Contains(n.Name, "%") {
+			return
+		}
+		if t, v := b.db.cat.relation(b.path, n.Schema, n.Name); t == nil && v == nil {
+			b.fail(n.At, sqlerr.UndefinedObject, "type \"%s\" does not exist", n.Name)
+		}
+	}
+	for _, p := range slices.Concat(s.Params, s.Table) {
+		check(p.Type)
+	}
+	if s.Returns != nil {
+		check(*s.Returns)
+	}
 }
 
 // sameCalls refuses another signature or result for a function that views call: their columns have its types.

@@ -11,6 +11,7 @@ import (
 var named = map[string]*kernels.Named{
 	tDate.Name: {Name: tDate.String()}, tTimestamp.Name: {Name: tTimestamp.String()}, tTZ.Name: {Name: tTZ.String()},
 	"json": carried("json"), "jsonb": carried("jsonb"), "regclass": carried("regclass"),
+	tUUID.Name: {Name: tUUID.Name},
 }
 
 // carried is a type whose values a loss can only carry along.

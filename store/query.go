@@ -27,6 +27,7 @@ type query struct {
 	single    bool // yields at most one row
 	grouped   bool // GROUP BY, aggregates or windows: SQLite never merges it into another query
 	recursive bool // a CTE that refers to itself
+	having    bool // HAVING without GROUP BY: SQLite wants an aggregate among the columns
 }
 
 type outcol struct {
@@ -52,10 +53,7 @@ func (q *query) types() []Type {
 
 // phys is the printed name of column i.
 func (q *query) phys(i int) string {
-	for q.l != nil {
-		q = q.l
-	}
-	if q.rows != nil && !q.wrapped() {
+	if q.rows != nil && !q.wrapped() { // a set operation wraps those that are its sides
 		return "column" + strconv.Itoa(i+1)
 	}
 	return "c" + strconv.Itoa(i+1)
@@ -159,13 +157,19 @@ func (q *query) valuesText() string {
 
 func (q *query) targetText() string {
 	if len(q.targets) == 0 {
+		if q.having {
+			return "count(*) AS c1"
+		}
 		return "NULL AS c1"
 	}
 	list := make([]string, len(q.targets))
 	for i, t := range q.targets {
 		s := t.sql
 		if q.distinct || q.compared {
-			s = t.collate()
+			s = t.member()
+		}
+		if q.having && i == 0 {
+			s = "CASE WHEN count(*) >= 0 THEN " + s + " END"
 		}
 		list[i] = s + " AS c" + strconv.Itoa(i+1)
 	}
@@ -174,10 +178,10 @@ func (q *query) targetText() string {
 
 // operand prints a side of a set operation. Sets compare numerics as numbers by the collation of their columns.
 func (q *query) operand(left bool) string {
-	plain := len(q.with) == 0 && len(q.order) == 0 && q.limit == "" && q.on == ""
+	plain := q.rows == nil && len(q.with) == 0 && len(q.order) == 0 && q.limit == "" && q.on == ""
 	numerics := false
 	for _, c := range q.cols {
-		numerics = numerics || c.typ.is(tNumeric)
+		numerics = numerics || c.typ.collation() != "" || c.typ.isChunk()
 	}
 	if plain && (!numerics || q.targets != nil) && (q.l == nil || left) {
 		q.compared = true
@@ -186,10 +190,7 @@ func (q *query) operand(left bool) string {
 	list := make([]string, len(q.cols))
 	for i := range q.cols {
 		p := q.phys(i)
-		list[i] = p + " AS c" + strconv.Itoa(i+1)
-		if q.cols[i].typ.is(tNumeric) {
-			list[i] = p + " COLLATE rg_numeric AS c" + strconv.Itoa(i+1)
-		}
+		list[i] = val{sql: p, typ: q.cols[i].typ}.member() + " AS c" + strconv.Itoa(i+1)
 	}
 	return "SELECT " + strings.Join(list, ", ") + " FROM (" + q.text() + ")"
 }
@@ -201,10 +202,8 @@ func (q *query) orderText(exprs bool) string {
 	list := make([]string, len(q.order))
 	for i, k := range q.order {
 		switch {
-		case k.col >= 0 && q.cols[k.col].typ.is(tNumeric):
-			list[i] = strconv.Itoa(k.col+1) + " COLLATE rg_numeric" + k.rest
 		case k.col >= 0:
-			list[i] = strconv.Itoa(k.col+1) + k.rest
+			list[i] = q.cols[k.col].typ.collated(strconv.Itoa(k.col+1)) + k.rest
 		default:
 			list[i] = noPosition(k.v) + k.rest
 		}
@@ -223,10 +222,7 @@ func (q *query) distinctOn() string {
 		o := "o" + strconv.Itoa(i+1)
 		keys = append(keys, v.collate()+k.rest)
 		names = append(names, v.sql+" AS "+o)
-		if v.typ.is(tNumeric) {
-			o += " COLLATE rg_numeric"
-		}
-		outer = append(outer, o+k.rest)
+		outer = append(outer, v.typ.collated(o)+k.rest)
 	}
 	over := "PARTITION BY " + q.on
 	tail := ""
@@ -291,6 +287,9 @@ func (b *binder) setOp(sel *sqlfront.Select, s *scope) *query {
 		q.r.coerce(b, i, t)
 		q.cols[i].typ = t
 	}
+	if !sel.All {
+		b.equatables(q, sel.R.At)
+	}
 	for _, k := range sel.OrderBy {
 		q.order = append(q.order, b.outputKey(q, k))
 	}
@@ -304,6 +303,7 @@ func (b *binder) outputKey(q *query, k sqlfront.SortKey) orderKey {
 		b.failHint(k.X.Position(), sqlerr.FeatureNotSupported, "Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
 			"invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
 	}
+	b.sortable(val{typ: q.cols[i].typ, at: k.X.Position()})
 	return orderKey{col: i, rest: direction(k, q.cols[i].notNull)}
 }
 
@@ -402,29 +402,17 @@ func (b *binder) values(sel *sqlfront.Select, s *scope) *query {
 	return q
 }
 
+// limit binds LIMIT and OFFSET, which are computed before any row is read.
 func (b *binder) limit(sel *sqlfront.Select, s *scope, q *query) {
-	count := func(e sqlfront.Expr, what string) string {
-		inner := &scope{up: s.up, ctes: s.ctes, level: &level{clause: what}}
-		v := b.expr(inner, e)
-		if x, ok := constOf(v); ok {
-			if x == nil {
-				return ""
-			}
-			if n, ok := x.(int64); ok && n < 0 {
-				b.fail(e.Position(), "2201W", "%s must not be negative", what)
-			}
-		}
-		return b.castIfNeeded(v, tInt8).sql
-	}
 	n := ""
 	if sel.Limit != nil {
-		n = count(sel.Limit, "LIMIT")
+		n = b.rowCount(s, sel.Limit, "LIMIT")
 	}
 	if n == "1" {
 		q.single = true
 	}
 	if sel.Offset != nil {
-		if off := count(sel.Offset, "OFFSET"); off != "" {
+		if off := b.rowCount(s, sel.Offset, "OFFSET"); off != "" {
 			if n == "" {
 				n = "-1"
 			}
@@ -435,6 +423,26 @@ func (b *binder) limit(sel *sqlfront.Select, s *scope, q *query) {
 	if n != "" {
 		q.limit = " LIMIT " + n
 	}
+}
+
+// rowCount prints the number of LIMIT or OFFSET; "" for NULL, which is no bound.
+func (b *binder) rowCount(s *scope, e sqlfront.Expr, what string) string {
+	around := &scope{wall: true, up: s.up, barred: func(at sqlfront.Pos) {
+		b.refuse(at, what+" by a column of the query around it", "Number the rows with row_number() OVER (…) in a sub-select, and compare the numbers.")
+	}}
+	own := &scope{up: around, rels: s.rels, cols: s.cols, barred: func(at sqlfront.Pos) {
+		b.fail(at, sqlerr.InvalidColumnRef, "argument of %s must not contain variables", what)
+	}}
+	v := b.expr(&scope{up: own, ctes: s.ctes, level: &level{clause: what}}, e)
+	x, isConst := constOf(v)
+	if isConst && x == nil {
+		return ""
+	}
+	v = b.castIfNeeded(v, tInt8)
+	if x, ok := x.(int64); isConst && ok && x >= 0 {
+		return v.sql
+	}
+	return "rg_row_count(" + v.sql + ", " + str(what) + ")"
 }
 
 func (b *binder) castIfNeeded(v val, t Type) val {

@@ -18,7 +18,7 @@ type goFunc struct {
 
 // register installs everything that printed statements call.
 func (db *DB) register() error {
-	errs := []error{db.c.Collation("rg_numeric", numeric.Compare)}
+	errs := []error{db.c.Collation("rg_numeric", numeric.Compare), db.c.Collation("rg_numeric_array", compareNumericArrays), db.c.Collation("rg_jsonb", compareJSONB)}
 	for _, set := range []map[string]goFunc{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs, db.sessionFuncs()} {
 		for name, f := range set {
 			errs = append(errs, db.c.Func("rg_"+name, f.n, f.pure, f.f))
@@ -106,7 +106,8 @@ func (db *DB) sessionFuncs() map[string]goFunc {
 			}
 			return nil
 		}},
-		"chunk":   {2, false, db.storeChunk},
-		"nextval": {1, false, db.nextIdentity},
+		"chunk":    {2, false, db.storeChunk},
+		"nextval":  {1, false, db.nextIdentity},
+		"proposed": {-1, false, db.proposed},
 	}
 }

@@ -29,12 +29,12 @@ var signatures = map[string][]*signature{}
 // functionTable lists the functions of Postgres that the store knows: name(args) result [= template]. An
 // argument in brackets is optional, "any..." takes any number of any type.
 const functionTable = `
-abs(int2) int2 = abs($1)
-abs(int4) int4 = abs($1)
-abs(int8) int8 = abs($1)
+abs(int2) int2 = rg_int(abs($1), 2)
+abs(int4) int4 = rg_int(abs($1), 4)
+abs(int8) int8 = rg_int(abs($1), 8)
 abs(numeric) numeric = rg_nabs($1)
-abs(real) real = abs($1)
-abs(float8) float8 = abs($1)
+abs(real) real = (abs($1) + 0.0)
+abs(float8) float8 = (abs($1) + 0.0)
 sign(numeric) numeric = rg_nsign($1)
 sign(float8) float8 = rg_fsign($1)
 floor(numeric) numeric = rg_nfloor($1)
@@ -94,6 +94,7 @@ atanh(float8) float8 = rg_math('atanh', $1)
 scale(numeric) int4 = rg_nscale($1)
 width_bucket(float8, float8, float8, int4) int4
 random() float8 volatile
+gen_random_uuid() uuid volatile
 lower(text) text
 upper(text) text
 initcap(text) text
@@ -125,6 +126,7 @@ starts_with(text, text) bool
 md5(text) text
 ascii(text) int4
 chr(int4) text
+to_hex(int4) text = rg_to_hex($1 & 4294967295)
 to_hex(int8) text
 quote_literal(text) text
 quote_ident(text) text
@@ -151,13 +153,19 @@ current_timestamp() timestamptz = rg_now()
 clock_timestamp() timestamptz volatile
 localtimestamp() timestamp = substr(rg_now(), 1, length(rg_now()) - 3)
 current_date() date = substr(rg_now(), 1, 10)
+date_part(text, date) float8 = CAST(rg_date_part($1, $2) AS REAL)
 date_part(text, timestamp) float8 = CAST(rg_date_part($1, $2) AS REAL)
+date_part(text, timestamptz) float8 = CAST(rg_date_part($1, $2) AS REAL)
+extract(text, date) numeric = rg_date_field($1, $2)
 extract(text, timestamp) numeric = rg_date_part($1, $2)
+extract(text, timestamptz) numeric = rg_date_part($1, $2)
 date_trunc(text, timestamp) timestamp
+date_trunc(text, timestamptz) timestamptz = (rg_date_trunc($1, $2) || '+00')
 make_date(int4, int4, int4) date
 to_timestamp(float8) timestamptz
 date(timestamp) date = substr($1, 1, 10)
 to_char(timestamp, text) text
+to_char(timestamptz, text) text
 version() text = 'PostgreSQL 16 (relgrad embedded store on SQLite)'
 current_schema() text
 current_database() text = 'relgrad'
@@ -195,11 +203,11 @@ sum(int2) int8 = sum($1)@
 sum(int4) int8 = sum($1)@
 sum(int8) numeric = rg_sum_int($1)@
 sum(numeric) numeric = rg_sum_numeric($1)@
-sum(real) real = rg_f4(sum($1)@)
-sum(float8) float8 = sum($1)@
+sum(real) real = rg_f4(rg_fsum(sum($1)@, min($1)@, max($1)@))
+sum(float8) float8 = rg_fsum(sum($1)@, min($1)@, max($1)@)
 avg(int2|int4|int8) numeric = rg_avg_int($1)@
 avg(numeric) numeric = rg_avg_numeric($1)@
-avg(float8) float8 = avg($1)@
+avg(float8) float8 = rg_fsum(avg($1)@, min($1)@, max($1)@)
 min(int2) int2 = min($1)@
 min(int4) int4 = min($1)@
 min(int8) int8 = min($1)@
@@ -304,7 +312,7 @@ func parseSignature(line string) *signature {
 	}
 	if s.min < 0 {
 		s.min = len(s.args)
-		if s.variadic {
+		if s.variadic && s.name == "format" { // the others want one argument at least behind the fixed ones
 			s.min--
 		}
 	}

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/json"
 	"math"
 	"strconv"
 	"strings"
@@ -35,10 +34,9 @@ func textIn(s string, t Type) (any, error) {
 	case "date", "timestamp", "timestamp with time zone":
 		return timeIn(s, t)
 	case "json", "jsonb":
-		if !json.Valid([]byte(s)) {
-			return nil, badInput(t, s)
-		}
-		return s, nil
+		return jsonIn(s, t)
+	case "uuid":
+		return uuidIn(s)
 	case "regclass":
 		return s, nil
 	}
@@ -117,7 +115,9 @@ func timeIn(s string, t Type) (any, error) {
 	p := strings.Replace(strings.Trim(s, blanks), "T", " ", 1)
 	for _, l := range timeLayouts {
 		if x, err := time.Parse(l, p); err == nil {
-			return timeOut(x, t), nil
+			us := math.RoundToEven(float64(x.Nanosecond()) / 1e3)
+			x = x.Add(time.Duration(us)*time.Microsecond - time.Duration(x.Nanosecond()))
+			return timeOut(x, t), inYears(x.UTC())
 		}
 	}
 	if t.is(tDate) && len(p) >= 8 && len(p) <= 10 && strings.Count(p, "-") == 2 {
@@ -202,7 +202,7 @@ func (p *arrayParser) array(depth int) ([]any, bool) {
 	for {
 		p.skip()
 		x, ok := p.element(depth)
-		if !ok || p.err != nil {
+		if l, nested := x.([]any); !ok || p.err != nil || nested && len(l) == 0 {
 			return nil, false
 		}
 		list = append(list, x)

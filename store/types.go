@@ -31,6 +31,8 @@ var (
 	tTimestamp = Type{Name: "timestamp"}
 	tTZ        = Type{Name: "timestamp with time zone"}
 	tUnknown   = Type{Name: "unknown"}
+	tUUID      = Type{Name: "uuid"}
+	tJSONB     = Type{Name: "jsonb"}
 	tVoid      = Type{Name: "void"}
 	tRecord    = Type{Name: "record"}
 )
@@ -42,7 +44,7 @@ var numberOrder = map[string]int{"smallint": 1, "integer": 2, "bigint": 3, "nume
 var known = map[string]string{
 	"smallint": "INTEGER", "integer": "INTEGER", "bigint": "INTEGER", "boolean": "INTEGER",
 	"real": "REAL", "double precision": "REAL",
-	"numeric": "TEXT", "text": "TEXT", "date": "TEXT", "timestamp": "TEXT", "timestamp with time zone": "TEXT", "json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT",
+	"numeric": "TEXT", "text": "TEXT", "date": "TEXT", "timestamp": "TEXT", "timestamp with time zone": "TEXT", "json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT", "uuid": "TEXT",
 }
 
 func arrayOf(t Type) Type     { return Type{Name: t.Name, Array: true} }
@@ -79,6 +81,27 @@ func (t Type) size() int {
 	return 8
 }
 
+// collation is that by which values of the type compare; "" where SQLite compares them as Postgres does.
+func (t Type) collation() string {
+	switch {
+	case t.is(tNumeric):
+		return "rg_numeric"
+	case t.is(arrayOf(tNumeric)):
+		return "rg_numeric_array"
+	case t.is(tJSONB):
+		return "rg_jsonb"
+	}
+	return ""
+}
+
+// collated prints what a column or an expression of the type compares by.
+func (t Type) collated(sql string) string {
+	if c := t.collation(); c != "" {
+		return sql + " COLLATE " + c
+	}
+	return sql
+}
+
 // dtype is the tensor dtype of a float type.
 func (t Type) dtype() tensor.DType {
 	if t.Name == "real" {
@@ -102,12 +125,17 @@ func (t Type) storage() string {
 func (b *binder) typeOf(n sqlfront.TypeName) Type {
 	t := Type{Name: n.Name, Array: n.Dims > 0, Rank: n.Dims}
 	switch n.Name {
-	case "character varying", "name", "\"char\"", "citext", "uuid":
+	case "character varying", "name":
 		t.Name = "text"
+	case "\"char\"":
+		b.refuse(n.At, "the type \"char\", of one byte,", "Use text.")
 	case "character":
 		b.refuse(n.At, "type character(n), which pads with blanks", "Use text, or ")
 	case "oid":
 		t.Name = "bigint"
+	}
+	if t.Array && len(n.Mods) > 0 && (t.is(arrayOf(tNumeric)) || t.is(arrayOf(tText))) {
+		b.refuse(n.At, "an array whose elements have a precision or a length", "Leave it out, or cast the elements: ARRAY(SELECT x::numeric(5, 2) FROM unnest(a) AS x).")
 	}
 	if known[t.Name] == "" {
 		if t, v := b.db.cat.relation(b.path, n.Schema, n.Name); t != nil || v != nil {
@@ -123,29 +151,6 @@ func (b *binder) typeOf(n sqlfront.TypeName) Type {
 		b.failHint(n.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", n.Name)
 	}
 	return t
-}
-
-// figureType is the name Postgres gives to a column that is a bare cast.
-func figureType(name string) string {
-	switch name {
-	case "integer":
-		return "int4"
-	case "smallint":
-		return "int2"
-	case "bigint":
-		return "int8"
-	case "real":
-		return "float4"
-	case "double precision":
-		return "float8"
-	case "boolean":
-		return "bool"
-	case "character varying":
-		return "varchar"
-	case "timestamp with time zone":
-		return "timestamptz"
-	}
-	return name
 }
 
 // implicit reports whether a value of type f becomes type t without being asked.

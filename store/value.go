@@ -240,21 +240,31 @@ func errNullElement() error {
 	return sqlerr.New(sqlerr.NullNotAllowed, "an array of floats cannot have NULL elements").WithHint("A chunk is dense: use 0, or leave the row out.")
 }
 
+// sameShape refuses nested lists that are no array of equal lengths in each dimension.
 func sameShape(list []any) error {
-	first := -2
-	for _, x := range list {
-		n := -1
-		if l, ok := x.([]any); ok {
-			n = len(l)
-		}
-		if first == -2 {
-			first = n
-		}
-		if n != first {
-			return sqlerr.New(sqlerr.ArraySubscript, "multidimensional arrays must have array expressions with matching dimensions")
-		}
+	if _, ok := listShape(list); !ok {
+		return sqlerr.New(sqlerr.ArraySubscript, "multidimensional arrays must have array expressions with matching dimensions")
 	}
 	return nil
+}
+
+func listShape(list []any) (tensor.Shape, bool) {
+	shape := tensor.Shape{len(list)}
+	for i, x := range list {
+		var of tensor.Shape
+		if l, nested := x.([]any); nested {
+			var ok bool
+			if of, ok = listShape(l); !ok {
+				return nil, false
+			}
+		}
+		if i == 0 {
+			shape = append(shape, of...)
+		} else if !shape[1:].Equal(of) {
+			return nil, false
+		}
+	}
+	return shape, true
 }
 
 // convert turns a Go value of one type into another, as an explicit cast does.

@@ -1,0 +1,119 @@
+package store
+
+import (
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// recursive makes the CTE visible to itself with the column types of its first branch.
+func (b *binder) recursive(s *scope, w *sqlfront.CTE, q *sqlfront.Select, c *cte) {
+	if q.SetOp != "union" {
+		b.failHint(w.At, invalidRecursion, "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).", "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", w.Name)
+	}
+	b.wellFormed(w, q)
+	first := b.selectQuery(q.L, s)
+	first.settle(b)
+	c.cols, c.hidden = b.cteColumns(w, first), false
+}
+
+// recursiveTypes refuses a recursive query whose second branch changes the type of a column.
+func (b *binder) recursiveTypes(w *sqlfront.CTE, c *cte, q *query) {
+	for i, col := range c.cols {
+		if t := q.cols[i].typ; !t.is(col.typ) {
+			b.failHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
+				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall", w.Name, i+1, col.typ, t)
+		}
+	}
+}
+
+// invalidRecursion is the SQLSTATE of a recursive query that Postgres refuses.
+const invalidRecursion = "42P19"
+
+// wellFormed refuses the recursive queries that Postgres refuses, and those that only it can run: SQLite wants the query's name once, among the
+// tables of a plain SELECT.
+func (b *binder) wellFormed(w *sqlfront.CTE, q *sqlfront.Select) {
+	misplaced := func(where string) {
+		b.fail(w.At, invalidRecursion, "recursive reference to query \"%s\" must not appear %s", w.Name, where)
+	}
+	if refersTo(q.L, w.Name) {
+		misplaced("within its non-recursive term")
+	}
+	for clause, there := range map[string]bool{"ORDER BY": len(q.OrderBy) > 0, "OFFSET": q.Offset != nil, "LIMIT": q.Limit != nil} {
+		if there {
+			b.fail(w.At, sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", clause)
+		}
+	}
+	step := q.R
+	within := func(what string) {
+		b.refuse(step.At, "a recursive query that refers to itself within "+what, "Refer to it once, in FROM of a plain SELECT behind UNION ALL.")
+	}
+	n, tables := references(step, w.Name), 0
+	for _, it := range step.From {
+		tables += b.recursiveTables(it, w.Name, misplaced, within)
+	}
+	switch {
+	case n > 0 && len(step.With) > 0:
+		within("a SELECT with a WITH of its own")
+	case step.SetOp == "" && tables == 0:
+		misplaced("within a subquery")
+	case n > 1:
+		misplaced("more than once")
+	case step.SetOp != "":
+		within("a set operation")
+	case step.Distinct || len(step.DistinctOn) > 0 || len(step.OrderBy) > 0 || step.Limit != nil || step.Offset != nil:
+		within("a SELECT with DISTINCT, ORDER BY or LIMIT")
+	}
+	b.recursiveStep(step, within)
+}
+
+// recursiveStep refuses groups and windows in the step of a recursive query.
+func (b *binder) recursiveStep(step *sqlfront.Select, within func(string)) {
+	if b.hasAggregate(step.Targets) || step.Having != nil {
+		b.fail(step.At, invalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
+	}
+	windows := len(step.GroupBy) > 0
+	for _, t := range step.Targets {
+		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
+			f, ok := n.(*sqlfront.FuncCall)
+			windows = windows || ok && f.Over != nil
+			_, sub := n.(*sqlfront.SubLink)
+			return !sub
+		})
+	}
+	if windows {
+		within("a SELECT with GROUP BY or windows")
+	}
+}
+
+// recursiveTables counts the references to a recursive query among the tables of a FROM item.
+func (b *binder) recursiveTables(it sqlfront.FromItem, name string, misplaced, within func(string)) int {
+	switch it := it.(type) {
+	case *sqlfront.TableRef:
+		return b2i(it.Schema == "" && it.Name == name)
+	case *sqlfront.JoinFrom:
+		l, r := b.recursiveTables(it.L, name, misplaced, within), b.recursiveTables(it.R, name, misplaced, within)
+		if l > 0 && (it.Kind == sqlfront.JoinRight || it.Kind == sqlfront.JoinFull) || r > 0 && (it.Kind == sqlfront.JoinLeft || it.Kind == sqlfront.JoinFull) {
+			misplaced("within an outer join")
+		}
+		return l + r
+	case *sqlfront.SubSelect:
+		if n := references(it.Query, name); n > 1 {
+			misplaced("more than once")
+		} else if n == 1 {
+			within("a sub-query of FROM")
+		}
+	}
+	return 0
+}
+
+// references counts how often a query refers to a table of this name.
+func references(q *sqlfront.Select, name string) int {
+	n := 0
+	sqlfront.Walk(q, func(t sqlfront.Tree) bool {
+		if r, ok := t.(*sqlfront.TableRef); ok && r.Schema == "" && r.Name == name {
+			n++
+		}
+		return true
+	})
+	return n
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// onConflict prints ON CONFLICT.
+func (b *binder) onConflict(s *sqlfront.Insert, t *TableDef) string {
+	oc := s.OnConflict
+	if oc == nil {
+		return ""
+	}
+	out := " ON CONFLICT"
+	if len(oc.Cols) > 0 {
+		for _, c := range oc.Cols {
+			b.columnOf(s.At, t, c)
+		}
+		if !t.hasUnique(oc.Cols) {
+			b.fail(s.At, sqlerr.InvalidColumnRef, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+		}
+		out += " (" + idents(oc.Cols) + ")"
+	}
+	if oc.Set == nil {
+		return out + " DO NOTHING"
+	}
+	if len(oc.Cols) == 0 {
+		b.fail(s.At, sqlerr.Syntax, "ON CONFLICT DO UPDATE requires inference specification or constraint name")
+	}
+	if b.insertAlias(s) == "excluded" {
+		b.failHint(s.At, "42P09", "Give the table an alias: INSERT INTO excluded AS t.", "table reference \"excluded\" is ambiguous")
+	}
+	name := b.insertAlias(s)
+	mine := b.plainRelation(t, name, ident(name))
+	excluded := b.plainRelation(t, "excluded", "excluded")
+	sc := &scope{rels: []*relation{mine, excluded}, cols: mine.cols, level: &level{inAgg: true, clause: "ON CONFLICT"}}
+	out += " DO UPDATE SET " + strings.Join(b.assignments(sc, t, oc.Set), ", ")
+	if oc.Where != nil {
+		out += " WHERE " + b.condition(sc, oc.Where, "WHERE").sql
+	}
+	return out
+}
+
+func (t *TableDef) hasUnique(cols []string) bool {
+	same := func(u []string) bool {
+		if len(u) != len(cols) {
+			return false
+		}
+		for _, c := range cols {
+			found := false
+			for _, d := range u {
+				found = found || c == d
+			}
+			if !found {
+				return false
+			}
+		}
+		return true
+	}
+	if t.PK != nil && same(t.PK.Cols) {
+		return true
+	}
+	for _, u := range t.Uniques {
+		if same(u.Cols) {
+			return true
+		}
+	}
+	for _, x := range t.Indexes {
+		if x.Unique && x.Where == "" && same(x.Cols) {
+			return true
+		}
+	}
+	return false
+}
+
+// proposedKey gives the places of the conflict target's columns among those that are given values, nil where ON CONFLICT updates nothing.
+func (b *binder) proposedKey(s *sqlfront.Insert, t *TableDef, list []string) (key []int, kinds string) {
+	if s.OnConflict == nil || s.OnConflict.Set == nil {
+		return nil, ""
+	}
+	for _, c := range s.OnConflict.Cols {
+		if i := slices.Index(list, ident(c)); i >= 0 {
+			key = append(key, i)
+			kinds += "-n"[b2i(b.columnOf(s.At, t, c).Type.is(tNumeric)):][:1]
+		}
+	}
+	return key, kinds
+}
+
+// onceProposed lets the first expression of a key see whether a row with that key has been proposed before, which SQLite would update again.
+func onceProposed(exprs []string, key []int, kinds string) []string {
+	args := []string{str(kinds)}
+	for _, k := range key {
+		args = append(args, exprs[k])
+	}
+	out := slices.Clone(exprs)
+	out[key[0]] = "rg_proposed(" + strings.Join(args, ", ") + ")"
+	return out
+}
+
+// proposed gives its second argument. A key, of the second argument and those behind it, that the statement has seen is an error. The
+// first says which of them are numerics.
+func (db *DB) proposed(a []lite.Cell, r lite.Result) error {
+	kinds, a := a[0].String(), a[1:]
+	var key strings.Builder
+	null := false
+	for i := range a {
+		text := a[i].String()
+		switch {
+		case a[i].IsNull(): // in conflict with none
+			null = true
+			continue
+		case kinds[i] == 'n':
+			text = strings.TrimRight(strings.TrimRight(text+b2point(text), "0"), ".")
+		case a[i].Kind() == lite.Integer:
+			text = strconv.FormatInt(a[i].Int(), 10)
+		case a[i].Kind() == lite.Float:
+			text = strconv.FormatFloat(a[i].Float()+0, 'g', -1, 64)
+		}
+		key.WriteString(strconv.Itoa(len(text)) + " " + text)
+	}
+	if !null && db.run.proposed[key.String()] {
+		return sqlerr.New("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time").
+			WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+	}
+	if db.run.proposed == nil {
+		db.run.proposed = map[string]bool{}
+	}
+	db.run.proposed[key.String()] = true
+	switch a[0].Kind() {
+	case lite.Integer:
+		r.Int(a[0].Int())
+	case lite.Float:
+		r.Float(a[0].Float())
+	case lite.Text:
+		r.Text(a[0].String())
+	case lite.Blob:
+		r.Blob(a[0].Bytes())
+	}
+	return nil
+}
+
+// b2point is a point for a numeric that has none, so that the zeros behind it can be cut.
+func b2point(digits string) string {
+	if strings.Contains(digits, ".") {
+		return ""
+	}
+	return "."
+}

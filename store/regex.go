@@ -1,0 +1,454 @@
+package store
+
+import (
+	"regexp"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+	"sync"
+	"unicode"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// pattern is a regular expression of Postgres's that RE2 runs and that means the same in both.
+type pattern struct {
+	*regexp.Regexp
+	open bool // its groups may match in several ways, of which RE2 may choose another
+}
+
+// patterns caches compiled ones.
+var patterns = struct {
+	sync.Mutex
+	m map[string]*pattern
+}{m: map[string]*pattern{}}
+
+func compiled(key string, compile func() (*pattern, error)) (*pattern, error) {
+	patterns.Lock()
+	defer patterns.Unlock()
+	if p := patterns.m[key]; p != nil {
+		return p, nil
+	}
+	p, err := compile()
+	if err != nil {
+		return nil, err
+	}
+	if len(patterns.m) > 1000 {
+		clear(patterns.m)
+	}
+	patterns.m[key] = p
+	return p, nil
+}
+
+func badRegex(format string, args ...any) error {
+	return sqlerr.New("2201B", "invalid regular expression: "+format, args...)
+}
+
+func noRegex(what string) error {
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a regular expression is not supported by the embedded store", what).
+		WithHint("The embedded store reads the expressions that mean the same to RE2.")
+}
+
+// regex compiles a regular expression; fold ignores case.
+func regex(p string, fold bool) (*pattern, error) {
+	return compiled(strconv.FormatBool(fold)+" "+p, func() (*pattern, error) { return newPattern(p, fold) })
+}
+
+func newPattern(p string, fold bool) (*pattern, error) {
+	t := &translator{s: p}
+	if rest, ok := strings.CutPrefix(p, "(?i)"); ok {
+		t.s, fold = rest, true
+	}
+	if err := t.run(); err != nil {
+		return nil, err
+	}
+	text := "(?s)" + t.out.String()
+	if fold {
+		text = "(?is)" + t.out.String()
+	}
+	tree, err := syntax.Parse(text, syntax.Perl)
+	if err != nil {
+		return nil, badRegex("%v", err)
+	}
+	re, err := regexp.Compile(text)
+	if err != nil {
+		return nil, badRegex("%v", err)
+	}
+	// Postgres takes the longest match, or the shortest where its quantifiers are lazy; which where both stand there RE2 cannot tell.
+	greedy, lazy := quantifiers(tree)
+	switch {
+	case lazy && greedy:
+		return nil, noRegex("a greedy quantifier beside a lazy one")
+	case lazy && t.alternatives:
+		return nil, noRegex("a lazy quantifier beside |")
+	case !lazy:
+		re.Longest()
+	}
+	return &pattern{re, !distinct(tree)}, nil
+}
+
+func quantifiers(re *syntax.Regexp) (greedy, lazy bool) {
+	switch re.Op {
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest, syntax.OpRepeat:
+		if re.Op != syntax.OpRepeat || re.Min != re.Max {
+			lazy = re.Flags&syntax.NonGreedy != 0
+			greedy = !lazy
+		}
+	}
+	for _, sub := range re.Sub {
+		g, l := quantifiers(sub)
+		greedy, lazy = greedy || g, lazy || l
+	}
+	return greedy, lazy
+}
+
+// distinct reports whether the alternatives of every choice begin with different characters, so that a match goes one way only.
+func distinct(re *syntax.Regexp) bool {
+	if re.Op == syntax.OpAlternate {
+		var seen [][]rune
+		for _, sub := range re.Sub {
+			first := leading(sub)
+			if first == nil {
+				return false
+			}
+			for _, other := range seen {
+				if overlap(first, other) {
+					return false
+				}
+			}
+			seen = append(seen, first)
+		}
+	}
+	for _, sub := range re.Sub {
+		if !distinct(sub) {
+			return false
+		}
+	}
+	return true
+}
+
+// leading gives ranges of the characters with which an expression begins, nil where it may be empty or is not known.
+func leading(re *syntax.Regexp) []rune {
+	switch re.Op {
+	case syntax.OpLiteral:
+		r := re.Rune[0]
+		if re.Flags&syntax.FoldCase != 0 {
+			l, u := unicode.ToLower(r), unicode.ToUpper(r)
+			return []rune{l, l, u, u}
+		}
+		return []rune{r, r}
+	case syntax.OpCharClass:
+		return re.Rune
+	case syntax.OpCapture, syntax.OpPlus, syntax.OpConcat:
+		return leading(re.Sub[0])
+	}
+	return nil
+}
+
+func overlap(a, b []rune) bool {
+	for i := 0; i < len(a); i += 2 {
+		for j := 0; j < len(b); j += 2 {
+			if a[i] <= b[j+1] && b[j] <= a[i+1] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// translator writes an advanced regular expression of Postgres's as one of RE2's. What means something else there is refused.
+type translator struct {
+	s            string
+	out          strings.Builder
+	alternatives bool
+}
+
+var (
+	bound = regexp.MustCompile(`^\{(\d+)(?:,(\d*))?\}`)
+	class = regexp.MustCompile(`^\[:(?:alnum|alpha|blank|cntrl|digit|graph|lower|print|punct|space|upper|xdigit):\]`)
+)
+
+func (t *translator) run() error {
+	if strings.HasPrefix(t.s, "***") {
+		return noRegex("a director such as ***=")
+	}
+	for t.s != "" {
+		c := t.s[0]
+		var err error
+		switch {
+		case c == '\\':
+			err = t.escape(false)
+		case c == '[':
+			err = t.bracket()
+		case strings.HasPrefix(t.s, "(?") && !strings.HasPrefix(t.s, "(?:"):
+			return noRegex("(" + t.s[1:min(3, len(t.s))])
+		case c == '{' && len(t.s) > 1 && t.s[1] >= '0' && t.s[1] <= '9':
+			err = t.repeat()
+		case c == '^' && len(t.s) > 1 && strings.IndexByte("*+?", t.s[1]) >= 0:
+			return badRegex("quantifier operand invalid")
+		case c == '{':
+			t.take(1, `\{`)
+		default:
+			t.alternatives = t.alternatives || c == '|'
+			t.take(1, t.s[:1])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take moves over n bytes and writes what they mean.
+func (t *translator) take(n int, as string) {
+	t.s = t.s[n:]
+	t.out.WriteString(as)
+}
+
+func (t *translator) repeat() error {
+	m := bound.FindStringSubmatch(t.s)
+	if m == nil {
+		return badRegex("braces {} not balanced")
+	}
+	for _, n := range m[1:] {
+		if k, _ := strconv.Atoi(n); k > 255 || len(n) > 3 {
+			return badRegex("invalid repetition count(s)")
+		}
+	}
+	t.take(len(m[0]), m[0])
+	return nil
+}
+
+// escape translates \ and what follows; within brackets some escapes are sets of characters only.
+func (t *translator) escape(inside bool) error {
+	if len(t.s) < 2 {
+		return badRegex("invalid escape \\ sequence")
+	}
+	as := map[byte]string{'n': `\n`, 't': `\t`, 'r': `\r`, 'f': `\f`, 'v': `\v`, 'a': `\a`, 'e': `\x1b`, 'b': `\x08`, 'B': `\\`,
+		'd': `\d`, 'w': `\w`, 's': `[\s\v]`}
+	if inside {
+		as['s'] = `\s\v`
+	} else {
+		as['D'], as['W'], as['S'], as['A'], as['Z'], as['y'], as['Y'] = `\D`, `\W`, `[^\s\v]`, `\A`, `\z`, `\b`, `\B`
+	}
+	c := t.s[1]
+	switch letter := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'; {
+	case as[c] != "":
+		t.take(2, as[c])
+	case letter:
+		return noRegex("the escape \\" + string(rune(c)))
+	case c < 0x80:
+		t.take(2, regexp.QuoteMeta(t.s[1:2]))
+	default:
+		t.take(1, "")
+	}
+	return nil
+}
+
+// bracket translates a set of characters.
+func (t *translator) bracket() error {
+	t.take(1, "[")
+	if strings.HasPrefix(t.s, "^") {
+		t.take(1, "^")
+	}
+	for first := true; t.s != ""; first = false {
+		switch c := t.s[0]; {
+		case c == ']' && !first:
+			t.take(1, "]")
+			return nil
+		case c == '\\':
+			if err := t.escape(true); err != nil {
+				return err
+			}
+		case strings.HasPrefix(t.s, "[:") || strings.HasPrefix(t.s, "[.") || strings.HasPrefix(t.s, "[="):
+			m := class.FindString(t.s)
+			if m == "" {
+				return noRegex(t.s[:2] + "…]")
+			}
+			t.take(len(m), m)
+		case c == '[' || c == ']' || c == '&' || c == '~':
+			t.take(1, `\`+t.s[:1])
+		default:
+			t.take(1, t.s[:1])
+		}
+	}
+	return badRegex("brackets [] not balanced")
+}
+
+// groups finds the first match: the whole and each group, nil for one that takes no part.
+func (p *pattern) groups(s string) ([]any, error) {
+	at := p.FindStringSubmatchIndex(s)
+	if at == nil {
+		return nil, nil
+	}
+	if len(at) > 2 && p.open {
+		return nil, noRegex("a group beside alternatives that begin alike")
+	}
+	out := make([]any, len(at)/2)
+	for i := range out {
+		if at[2*i] >= 0 {
+			out[i] = s[at[2*i]:at[2*i+1]]
+		}
+	}
+	return out, nil
+}
+
+func regexSubstr(a []lite.Cell, r lite.Result) error {
+	p, err := regex(a[1].String(), false)
+	if err != nil {
+		return err
+	}
+	m, err := p.groups(a[0].String())
+	if err != nil || m == nil {
+		return err
+	}
+	if s, ok := m[min(1, len(m)-1)].(string); ok {
+		r.Text(s)
+	}
+	return nil
+}
+
+func regexMatch(a []lite.Cell, r lite.Result) error {
+	p, err := regex(a[1].String(), false)
+	if err != nil {
+		return err
+	}
+	m, err := p.groups(a[0].String())
+	if err != nil || m == nil {
+		return err
+	}
+	if len(m) > 1 {
+		m = m[1:]
+	}
+	return giveValue(r, m, arrayOf(tText))
+}
+
+func regexSplit(a []lite.Cell, r lite.Result) error {
+	p, err := regex(a[1].String(), false)
+	if err != nil {
+		return err
+	}
+	return giveValue(r, anys(p.Split(a[0].String(), -1)), arrayOf(tText))
+}
+
+// regexFlags reads the options of a regexp function.
+func regexFlags(flags string) (fold, global bool, err error) {
+	for _, c := range flags {
+		switch {
+		case c == 'g':
+			global = true
+		case c == 'i' || c == 'c':
+			fold = c == 'i'
+		case c == 's':
+		case strings.ContainsRune("bemnpqtwx", c):
+			return false, false, sqlerr.New(sqlerr.FeatureNotSupported, "the option \"%c\" of a regular expression is not supported by the embedded store", c)
+		default:
+			return false, false, sqlerr.New(sqlerr.InvalidParameter, "invalid regular expression option: \"%c\"", c)
+		}
+	}
+	return fold, global, nil
+}
+
+func regexpReplace(a []lite.Cell) (string, error) {
+	flags := ""
+	if len(a) > 3 {
+		flags = a[3].String()
+	}
+	fold, global, err := regexFlags(flags)
+	if err != nil {
+		return "", err
+	}
+	p, err := regex(a[1].String(), fold)
+	if err != nil {
+		return "", err
+	}
+	s, with, n := a[0].String(), a[2].String(), 1
+	if global {
+		n = -1
+	}
+	var b strings.Builder
+	last := 0
+	for _, at := range p.FindAllStringSubmatchIndex(s, n) {
+		if global && at[1] > at[0] && p.MatchString("") {
+			return "", noRegex("a match that may be empty, with the option \"g\",")
+		}
+		b.WriteString(s[last:at[0]])
+		if err := p.expand(&b, with, s, at); err != nil {
+			return "", err
+		}
+		last = at[1]
+	}
+	return b.String() + s[last:], nil
+}
+
+// expand writes a replacement: \1 to \9 and \& are Postgres's references, \\ is a backslash.
+func (p *pattern) expand(b *strings.Builder, with, s string, at []int) error {
+	for i := 0; i < len(with); i++ {
+		c := with[i]
+		if c != '\\' || i+1 == len(with) {
+			b.WriteByte(c)
+			continue
+		}
+		n := int(with[i+1]) - '0'
+		switch i++; {
+		case with[i] == '\\':
+			b.WriteByte('\\')
+			continue
+		case with[i] == '&':
+			n = 0
+		case n < 1 || n > 9:
+			b.WriteByte('\\')
+			b.WriteByte(with[i])
+			continue
+		}
+		if n > 0 && p.open {
+			return noRegex("a group beside alternatives that begin alike")
+		}
+		if 2*n < len(at) && at[2*n] >= 0 {
+			b.WriteString(s[at[2*n]:at[2*n+1]])
+		}
+	}
+	return nil
+}
+
+// like compiles a pattern of LIKE.
+func like(p string) (*pattern, error) {
+	return compiled("like "+p, func() (*pattern, error) {
+		text, err := likePattern(p)
+		if err != nil {
+			return nil, err
+		}
+		re, err := regexp.Compile(text)
+		if err != nil {
+			return nil, badRegex("%v", err)
+		}
+		return &pattern{re, false}, nil
+	})
+}
+
+func likePattern(p string) (string, error) {
+	var b strings.Builder
+	b.WriteString("(?s)^")
+	esc := false
+	for _, r := range p {
+		switch {
+		case esc:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+			esc = false
+		case r == '\\':
+			esc = true
+		case r == '%':
+			b.WriteString(".*")
+		case r == '_':
+			b.WriteByte('.')
+		default:
+			b.WriteString(regexp.QuoteMeta(string(r)))
+		}
+	}
+	if esc {
+		return "", sqlerr.New("22025", "LIKE pattern must not end with escape character")
+	}
+	b.WriteByte('$')
+	return b.String(), nil
+}

@@ -1,0 +1,53 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+	"strings"
+
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// uuidIn reads a uuid as Postgres does, 32 hexadecimal digits with a hyphen behind any four of them, in braces or not, and gives its
+// one form, which orders as text.
+func uuidIn(s string) (any, error) {
+	p, braces := strings.CutPrefix(s, "{")
+	if q, ok := strings.CutSuffix(p, "}"); ok != braces {
+		return nil, badInput(tUUID, s)
+	} else if braces {
+		p = q
+	}
+	digits := make([]byte, 0, 32)
+	for i := range len(p) {
+		c := p[i]
+		switch {
+		case c == '-' && i > 0 && p[i-1] != '-' && len(digits)%4 == 0 && len(digits) < 32:
+			continue
+		case len(digits) == 32:
+			return nil, badInput(tUUID, s)
+		}
+		digits = append(digits, c)
+	}
+	var id [16]byte
+	if len(digits) != 32 {
+		return nil, badInput(tUUID, s)
+	}
+	if _, err := hex.Decode(id[:], digits); err != nil {
+		return nil, badInput(tUUID, s)
+	}
+	return uuidText(id), nil
+}
+
+func uuidText(id [16]byte) string {
+	h := hex.EncodeToString(id[:])
+	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
+}
+
+// randomUUID is gen_random_uuid(), of version 4.
+func randomUUID(a []lite.Cell, r lite.Result) error {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	r.Text(uuidText(id))
+	return nil
+}
