@@ -152,28 +152,34 @@ func apply(c *Case, args [][]dual) []dual {
 // Runner computes a case's expressions: by row, expression and element.
 type Runner func(c *Case) ([][][]float64, error)
 
-// Check runs every kernel and returns, for each expression over its bound, the worst value; worst says how far each kernel went.
-func Check(kinds []kernels.Kind, slack float64, run Runner) (wrong []string, worst map[string]float64, err error) {
-	worst = map[string]float64{}
+// Kernels are the names of those that are checked: all that have a derivative and are not exempt.
+func Kernels() []string {
+	var out []string
 	for _, d := range kernels.All() {
-		if d.VJP == nil || exempt[d.Name] {
-			continue
+		if d.VJP != nil && !exempt[d.Name] {
+			out = append(out, d.Name)
 		}
-		for _, kind := range kinds {
-			for _, c := range cases(d, kind) {
-				got, err := run(c)
-				if err != nil {
-					return nil, nil, fmt.Errorf("%s: %w", d.Name, err)
-				}
-				wrong = append(wrong, c.compare(got, slack, worst)...)
+	}
+	return out
+}
+
+// Check runs a kernel and returns, for each expression over its bound, the worst value; worst says how far the kernel went.
+func Check(name string, kinds []kernels.Kind, slack float64, run Runner) (wrong []string, worst float64, err error) {
+	for _, kind := range kinds {
+		for _, c := range made(kernels.Lookup(name), kind) {
+			got, err := run(c)
+			if err != nil {
+				return nil, 0, fmt.Errorf("%s: %w", name, err)
 			}
+			w, most := c.compare(got, slack)
+			wrong, worst = append(wrong, w...), math.Max(worst, most)
 		}
 	}
 	return wrong, worst, nil
 }
 
 // compare lists the expressions that are off by more than the kernel's bound.
-func (c *Case) compare(got [][][]float64, slack float64, worst map[string]float64) (wrong []string) {
+func (c *Case) compare(got [][][]float64, slack float64) (wrong []string, worst float64) {
 	for e := range c.Exprs {
 		most, text := 0.0, ""
 		for row := range c.Rows {
@@ -190,13 +196,12 @@ func (c *Case) compare(got [][][]float64, slack float64, worst map[string]float6
 				}
 			}
 		}
-		key := c.Def.Name
-		worst[key] = math.Max(worst[key], most)
+		worst = math.Max(worst, most)
 		if most > slack*bound(c.Def) {
 			wrong = append(wrong, text)
 		}
 	}
-	return wrong
+	return wrong, worst
 }
 
 // beyond reports whether the value is none, or beyond the largest number: such a loss is an error, whatever its derivative.

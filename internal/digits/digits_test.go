@@ -2,7 +2,6 @@ package digits
 
 import (
 	"context"
-	"sort"
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
@@ -57,20 +56,17 @@ func execute(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env)
 // check reports every expression of every kernel that is over its bound.
 func check(t *testing.T, run Runner, slack float64, kinds ...kernels.Kind) {
 	t.Helper()
-	wrong, worst, err := Check(kinds, slack, run)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, w := range wrong {
-		t.Error(w)
-	}
-	names := make([]string, 0, len(worst))
-	for n := range worst {
-		names = append(names, n)
-	}
-	sort.Strings(names)
-	for _, n := range names {
-		t.Logf("%s %.2f", n, worst[n])
+	for _, name := range Kernels() {
+		t.Run(name, func(t *testing.T) {
+			wrong, worst, err := Check(name, kinds, slack, run)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, w := range wrong {
+				t.Error(w)
+			}
+			t.Logf("%.2f", worst)
+		})
 	}
 }
 

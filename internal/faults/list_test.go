@@ -14,10 +14,11 @@ const (
 	looking  = "./ -run=TestTargets -short"
 	reach    = "./internal/pgrun -run=TestReach$"
 	rights   = "./ -run=TestRightsFromOutside"
-	digits   = "./internal/digits -run=TestReference"
-	loops    = "./internal/digits -run=TestExecutor"
+	digits   = "./internal/digits -run=TestReference/" // and the kernel
+	loops    = "./internal/digits -run=TestExecutor/"
 	finite   = "./ -run=TestNotFinite$"
-	named    = "./internal/gradtest ./pgbridge -run=TestNamed -short"
+	named    = "./internal/gradtest -run=TestNamed$"
+	types    = "./pgbridge -run=TestNamedTypes"
 )
 
 var faults = []fault{
@@ -44,8 +45,8 @@ var faults = []fault{
 	{"a cast to text keeps what orders the value", "sqlfront/bind_named.go", "	case !of.Keyed:\n", "	case true:\n", named},
 	{"an infinite date becomes a moment of a day", "kernels/named.go", "	case strings.HasSuffix(date, \"infinity\"):\n", "	case date == \"\":\n", named},
 	{"the upper case of a text has the database's collation", "kernels/text.go", "if out == Text && x.Of != nil {", "if false {", named},
-	{"text of any collation compares byte by byte", "pgbridge/types.go", "	case !c.bytes:\n", "	case false:\n", named},
-	{"a type of another schema passes for Postgres's own", "pgbridge/types.go", "if !ok || !t.builtIn {", "if !ok {", named},
+	{"text of any collation compares byte by byte", "pgbridge/types.go", "	case !c.bytes:\n", "	case false:\n", types},
+	{"a type of another schema passes for Postgres's own", "pgbridge/types.go", "if !ok || !t.builtIn {", "if !ok {", types},
 
 	// Rows.
 	{"an order of rows has ties where the first fields are equal", "sqlfront/rows.go", "L: pair(b.Op[:1], i), R: equal}", "L: pair(b.Op, i), R: equal}", byHand},
@@ -77,13 +78,13 @@ var faults = []fault{
 	{"both parts of a concatenation get the first part's gradient", "kernels/concat_axis.go", "to[e.Attr.Axis] = s[e.Attr.Axis]", "to[e.Attr.Axis] = 0", registry},
 
 	// Digits: what cancels, and squares that leave the range.
-	{"tanh's derivative cancels", "kernels/unary.go", "Mul(g, Build(\"sech2\", x))", "Mul(g, Sub(Num(1), Build(\"square\", Build(\"tanh\", x))))", digits},
-	{"the square in erf's derivative is rounded", "kernels/accurate.go", "&^ (1<<27 - 1)", "&^ 0", digits},
-	{"the probability of a sure label is taken from 1", "kernels/lane.go", "	out[label] = 0\n	out[label] = -sum(out)", "	out[label]--", digits},
-	{"a sure softmax forgets what the others have", "kernels/lane.go", "out[i] = g[m]*rest - p*others", "out[i] = g[m] - p*(others+g[m])", digits},
-	{"a long lane's squares overflow", "kernels/lane.go", "case m > 1e150:", "case m > 1e308:", digits},
-	{"the executor's norm overflows", "executor/ops_pair.go", "!(x > 1e-135 && x < 1e150)", "x != x", loops},
-	{"the executor's cross entropy takes a sure label from 1", "executor/ops_dense.go", "if row[l] <= 0.5 {", "if row[l] <= 1 {", loops},
+	{"tanh's derivative cancels", "kernels/unary.go", "Mul(g, Build(\"sech2\", x))", "Mul(g, Sub(Num(1), Build(\"square\", Build(\"tanh\", x))))", digits + "tanh"},
+	{"the square in erf's derivative is rounded", "kernels/accurate.go", "&^ (1<<27 - 1)", "&^ 0", digits + "^erf$"},
+	{"the probability of a sure label is taken from 1", "kernels/lane.go", "	out[label] = 0\n	out[label] = -sum(out)", "	out[label]--", digits + "cross_entropy_slope"},
+	{"a sure softmax forgets what the others have", "kernels/lane.go", "out[i] = g[m]*rest - p*others", "out[i] = g[m] - p*(others+g[m])", digits + "softmax_center"},
+	{"a long lane's squares overflow", "kernels/lane.go", "case m > 1e150:", "case m > 1e308:", digits + "^norm$"},
+	{"the executor's norm overflows", "executor/ops_pair.go", "!(x > 1e-135 && x < 1e150)", "x != x", loops + "^norm$"},
+	{"the executor's cross entropy takes a sure label from 1", "executor/ops_dense.go", "if row[l] <= 0.5 {", "if row[l] <= 1 {", loops + "^cross_entropy$"},
 	{"a gradient that is not finite is given", "finite.go", "		if row < 0 {\n			continue\n		}\n		var key", "		if row < 0 || v.N > 0 {\n			continue\n		}\n		var key", finite},
 
 	// Values of kernels.
@@ -232,11 +233,11 @@ var faults = []fault{
 	{"definitions are read under the user's settings", "pgbridge/settings.go", "if now := s.current()[name]; ours && now != value {", "if now := s.current()[name]; ours && now == \"\" {", "./pgbridge -run=DefinitionsSettings"},
 	{"the user's settings do not come back", "pgbridge/settings.go", "to, back = set(to, name, value), set(back, name, now)", "to, back = set(to, name, value), set(back, name, value)", "./pgbridge -run=DefinitionsSettings"},
 	{"a view is read on a path that hides what it calls", "pgbridge/settings.go", "values[\"search_path\"] = \"pg_catalog\"", "values[\"jit\"] = \"off\"", "./pgbridge -run=DefinitionsSettings"},
-	{"a backslash means the same under every setting", "sqlfront/bind_settings.go", "setting(cat, \"standard_conforming_strings\") == \"off\"", "false", "./ -run=SettingsOfTexts"},
-	{"= NULL means the same under every setting", "sqlfront/bind_settings.go", "if isNullTest != nil &&", "if false &&", "./ -run=SettingsOfTexts"},
-	{"the text of a number has all digits under every setting", "sqlfront/bind_settings.go", "return err == nil && digits < 1", "return err == nil && digits < -99", "./ -run=SettingsOfTexts"},
-	{"an operator of the user's is taken for Postgres's own", "sqlfront/bind_settings.go", "if _, wrong = cat.Function(ctx, text.Path, \"\", op); wrong != nil {", "if wrong != nil {", "./ -run=SettingsOfTexts"},
-	{"an aggregate of the user's is taken for Postgres's own", "sqlfront/bind_settings.go", "(isAggregate(x) || x.Over != nil)", "x.Over != nil", "./ -run=SettingsOfTexts"},
+	{"a backslash means the same under every setting", "sqlfront/bind_settings.go", "setting(cat, \"standard_conforming_strings\") == \"off\"", "false", "./internal/gradtest -run=TestSettingsOfTexts"},
+	{"= NULL means the same under every setting", "sqlfront/bind_settings.go", "if isNullTest != nil &&", "if false &&", "./internal/gradtest -run=TestSettingsOfTexts"},
+	{"the text of a number has all digits under every setting", "sqlfront/bind_settings.go", "return err == nil && digits < 1", "return err == nil && digits < -99", "./internal/gradtest -run=TestSettingsOfTexts"},
+	{"an operator of the user's is taken for Postgres's own", "sqlfront/bind_settings.go", "if _, wrong = cat.Function(ctx, text.Path, \"\", op); wrong != nil {", "if wrong != nil {", "./internal/gradtest -run=TestSettingsOfTexts"},
+	{"an aggregate of the user's is taken for Postgres's own", "sqlfront/bind_settings.go", "(isAggregate(x) || x.Over != nil)", "x.Over != nil", "./internal/gradtest -run=TestSettingsOfTexts"},
 	{"generated SQL has a text that a setting changes", "sqlgen/postgres.go", "return \"E\" + str(strings.ReplaceAll(s, `\\`, `\\\\`))", "return str(s)", "./sqlgen -run=PostgresConstants"},
 
 	// Rights, and what is stored of a run.
