@@ -219,9 +219,9 @@ func (s *Server) describe(ctx context.Context, d *dependency, path string) error
 	}
 	oid := "''"
 	if d.Kind == "relation" {
-		oid = "to_regclass(" + quoteText(d.Name) + ")::oid::text"
+		oid = "to_regclass(" + quoteText(d.Name) + ")::pg_catalog.oid::pg_catalog.text"
 	}
-	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT relgrad.impl_describe(%s, %s, %s, ARRAY[%s]::text[], '{%s}')::text, %s", quoteText(d.Kind), quoteText(d.Name), quoteText(path),
+	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT relgrad.impl_describe(%s, %s, %s, ARRAY[%s]::pg_catalog.text[], '{%s}')::pg_catalog.text, %s", quoteText(d.Kind), quoteText(d.Name), quoteText(path),
 		strings.Join(names, ", "), strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Arrays), " ", ","), "[]"), oid))
 	if err != nil {
 		return err

@@ -14,6 +14,10 @@ type Named struct {
 	Equal, Order string
 	// NoText says why a value cannot be cast to text; "" where Plain gives what the database does.
 	NoText string
+	// Setting decides the text that a value is cast to; "" for none.
+	Setting string
+	// Cases says why a text cannot be put into upper or lower case, where not for ASCII alone; "" where it can.
+	Cases string
 	// Read is SQL that gives a value's text, with $ for the value; "" for a cast to text. See SQL.
 	Read string
 	// Keyed says that a text may begin with what orders it, and a KeyEnd: see Plain.
@@ -48,7 +52,7 @@ func (n *Named) AsText() *Named {
 // SQL reads a value's text.
 func (n *Named) SQL(x string) string {
 	if n == nil || n.Read == "" {
-		return x + "::text"
+		return x + "::pg_catalog.text"
 	}
 	return strings.ReplaceAll(n.Read, "$", x)
 }

@@ -445,21 +445,21 @@ END $$;
 -- Whether a gradient is finite, and the error where it is not. A NULL, of which there is none, would be.
 CREATE FUNCTION relgrad.impl_finite(x double precision) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-  RETURN (x - x = 0) IS NOT FALSE;
+  RETURN (x OPERATOR(pg_catalog.-) x OPERATOR(pg_catalog.=) 0::pg_catalog.float8) IS NOT FALSE;
 END $$;
 
 CREATE FUNCTION relgrad.impl_finite(x double precision[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE PARALLEL SAFE AS $$
 BEGIN
-  RETURN NOT EXISTS (SELECT FROM unnest(x) AS e WHERE e - e <> 0);
+  RETURN NOT EXISTS (SELECT FROM pg_catalog.unnest(x) AS e WHERE e OPERATOR(pg_catalog.-) e OPERATOR(pg_catalog.<>) 0::pg_catalog.float8);
 END $$;
 
 CREATE FUNCTION relgrad.impl_not_finite(x double precision, place text) RETURNS double precision LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
-  RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range', MESSAGE = format('the gradient is %s, %s', x, place),
+  RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range', MESSAGE = pg_catalog.format('the gradient is %s, %s', x, place),
     HINT = 'A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END.';
 END $$;
 
 CREATE FUNCTION relgrad.impl_not_finite(x double precision[], place text) RETURNS double precision[] LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE AS $$
 BEGIN
-  RETURN ARRAY[relgrad.impl_not_finite((SELECT e FROM unnest(x) WITH ORDINALITY AS t(e, o) WHERE e - e <> 0 ORDER BY o LIMIT 1), place)];
+  RETURN ARRAY[relgrad.impl_not_finite((SELECT e FROM pg_catalog.unnest(x) WITH ORDINALITY AS t(e, o) WHERE e OPERATOR(pg_catalog.-) e OPERATOR(pg_catalog.<>) 0::pg_catalog.float8 ORDER BY o LIMIT 1), place)];
 END $$;

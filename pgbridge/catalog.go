@@ -191,9 +191,10 @@ func (s *Session) define(row []string) *relation {
 	var notNull []bool
 	for _, c := range split(row[5], "\x02") {
 		f := strings.Split(c, "\x01")
+		f[1] = ownName(f[1], f[4])
 		names, types, notNull = append(names, f[0]), append(types, f[1]), append(notNull, f[5] != "")
 		r.computed = append(r.computed, f[6] != "")
-		r.types = append(r.types, s.typed(f[1:5], f[7:10]))
+		r.types = append(r.types, s.typed(f[1:5], f[7:11]))
 	}
 	if r.kind == "v" {
 		r.view = &store.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.viewPath()}
@@ -231,9 +232,10 @@ func split(s, sep string) []string {
 func typeOf(name string) store.Type {
 	t := store.Type{Array: strings.HasSuffix(name, "[]")}
 	t.Name = strings.TrimSuffix(name, "[]")
-	if i := strings.IndexByte(t.Name, '('); i >= 0 {
-		end := strings.IndexByte(t.Name, ')')
-		t.Name = strings.TrimSpace(t.Name[:i]) + t.Name[end+1:]
+	quoted := strings.LastIndexByte(t.Name, '"') + 1
+	if i := strings.IndexByte(t.Name[quoted:], '('); i >= 0 {
+		end := strings.IndexByte(t.Name[quoted:], ')')
+		t.Name = strings.TrimSpace(t.Name[:quoted+i]) + t.Name[quoted+end+1:]
 	}
 	if t.Array {
 		t.Rank = 1

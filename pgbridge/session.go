@@ -53,7 +53,7 @@ func NewSession(conn Conn) *Session {
 // it, so that names mean what they mean in scripts, which begin with SET search_path = public, relgrad. engine is the
 // session's relgrad.engine, "" where it is not set.
 func (s *Session) Open(ctx context.Context) (engine string, err error) {
-	res, err := s.result(ctx, "SELECT to_regclass('relgrad.run') IS NOT NULL, current_database()::text, current_setting('relgrad.engine', true)")
+	res, err := s.result(ctx, "SELECT pg_catalog.to_regclass('relgrad.run') IS NOT NULL, pg_catalog.current_database()::pg_catalog.text, pg_catalog.current_setting('relgrad.engine', true)")
 	if err != nil {
 		return "", bare(err)
 	}

@@ -100,44 +100,60 @@ func madeOf(oid, mod string) string {
     FROM made JOIN pg_catalog.pg_type t ON t.oid = made.oid AND NOT t.typtype = 'd')`
 }
 
-// collates is SQL for what the collation k is, the other three fields of typed: its name, whether it compares byte by byte
-// (b), as the database (d) or otherwise, and whether it takes different texts for equal (n).
-const collates = `CASE WHEN k.oid IS NULL THEN NULL WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN k.collname::pg_catalog.text
+// collates is SQL for what the collation k is, the other four fields of typed: its name, whether it compares byte by byte
+// (b), as the database (d) or otherwise, whether it takes different texts for equal (n), and whether it is turkic (t).
+var collates = `CASE WHEN k.oid IS NULL THEN NULL WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN k.collname::pg_catalog.text
    ELSE pg_catalog.concat(k.collnamespace::pg_catalog.regnamespace, '.', k.collname) END, E'\x01', CASE WHEN k.collprovider = 'd' THEN 'd'
    WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace AND k.collname = ANY (ARRAY['C', 'POSIX', 'ucs_basic', 'pg_c_utf8']::pg_catalog.name[])
      OR k.collprovider = 'c' AND k.collcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8', 'C.utf8']) THEN 'b' END,
-   E'\x01', CASE WHEN NOT k.collisdeterministic THEN 'n' END`
+   E'\x01', CASE WHEN NOT k.collisdeterministic THEN 'n' END,
+   E'\x01', CASE WHEN ` + turkic("k", "coll") + ` THEN 't' END`
+
+// turkic is SQL for whether a row x of pg_collation or pg_database, whose columns begin with prefix, is for a language in which
+// i is not the small I.
+func turkic(x, prefix string) string {
+	field := func(name string) string {
+		return "pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(" + x + "), '" + prefix + name + "')"
+	}
+	return "pg_catalog.regexp_match(pg_catalog.concat_ws(' ', '', " + field("ctype") + ", " + field("iculocale") + ", " + field("locale") + "), ' (tr|az)([^a-z]|$)', 'i') IS NOT NULL"
+}
 
 // typed reads what madeOf and collates give.
 func (s *Session) typed(made, collates []string) serverType {
-	t := serverType{name: made[0], kind: made[1], builtIn: made[3] != ""}
+	t := serverType{name: ownName(made[0], made[3]), kind: made[1], builtIn: made[3] != ""}
 	t.oid, _ = strconv.ParseInt(made[2], 10, 64)
-	t.collation = collation{name: collates[0], bytes: collates[1] == "b", deterministic: collates[2] == ""}
+	t.collation = collation{name: collates[0], bytes: collates[1] == "b", deterministic: collates[2] == "", turkic: collates[3] != ""}
 	if collates[0] == "" || collates[1] == "d" {
-		t.collation = collation{bytes: s.byteOrder(), deterministic: true}
+		t.collation = s.databaseCollation()
 	}
 	return t
 }
 
-// byteOrder reports whether the database's collation compares byte by byte.
-func (s *Session) byteOrder() bool {
+// ownName is the name of a type of Postgres's own, which format_type qualifies where a temporary one hides it.
+func ownName(name, builtIn string) string {
+	if builtIn == "" {
+		return name
+	}
+	return strings.TrimPrefix(name, "pg_catalog.")
+}
+
+// databaseCollation is the database's own.
+func (s *Session) databaseCollation() collation {
 	if s.defs.collates == "" {
 		rows, err := s.texts(own.Replace(`SELECT CASE WHEN CASE pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(d), 'datlocprovider')
-   WHEN 'i' THEN false WHEN 'b' THEN true ELSE d.datcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8', 'C.utf8']) END THEN 'bytes' ELSE 'other' END
-  FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()`))
+   WHEN 'i' THEN false WHEN 'b' THEN true ELSE d.datcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8', 'C.utf8']) END THEN 'bytes' ELSE 'other' END,
+   CASE WHEN ` + turkic("d", "dat") + ` THEN ' turkic' END FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()`))
 		if err != nil {
 			s.fail(err)
-			return false
+			return collation{deterministic: true}
 		}
-		s.defs.collates = rows[0][0]
+		s.defs.collates = rows[0][0] + rows[0][1]
 	}
-	return s.defs.collates == "bytes"
+	return collation{bytes: strings.HasPrefix(s.defs.collates, "bytes"), deterministic: true, turkic: strings.HasSuffix(s.defs.collates, "turkic")}
 }
 
 // Text implements sqlfront.Catalog.
-func (s *Session) Text() *kernels.Named {
-	return collated("text", collation{bytes: s.byteOrder(), deterministic: true})
-}
+func (s *Session) Text() *kernels.Named { return collated("text", s.databaseCollation()) }
 
 // typeNamed finds a type by its name in SQL.
 func (s *Session) typeNamed(name string) (serverType, bool, error) {
@@ -146,7 +162,7 @@ func (s *Session) typeNamed(name string) (serverType, bool, error) {
 	if err != nil || len(rows) == 0 {
 		return serverType{}, false, err
 	}
-	return s.typed(strings.Split(rows[0][0], "\x01"), []string{"", "", ""}), true, nil
+	return s.typed(strings.Split(rows[0][0], "\x01"), []string{"", "", "", ""}), true, nil
 }
 
 // Named implements sqlfront.Catalog.
@@ -164,7 +180,11 @@ func (s *Session) Named(_ []string, t sqlfront.TypeName) (*kernels.Named, error)
 
 // Literal implements sqlfront.Catalog.
 func (s *Session) Literal(t *kernels.Named, text string) (string, error) {
-	rows, err := s.texts("SELECT " + t.SQL("v.x") + " FROM (SELECT " + quoteText(text) + "::" + t.Name + " AS x) AS v")
+	name := t.Name
+	if _, own := textForms[name]; own && !strings.ContainsAny(name, ` "`) {
+		name = "pg_catalog." + name
+	}
+	rows, err := s.texts("SELECT " + t.SQL("v.x") + " FROM (SELECT " + quoteText(text) + "::" + name + " AS x) AS v")
 	if err != nil {
 		return "", bare(err)
 	}
@@ -216,6 +236,7 @@ type collation struct {
 	name          string
 	bytes         bool // it compares byte by byte
 	deterministic bool
+	turkic        bool // i is not the small I
 }
 
 // named is the type of a server type's values in the algebra, nil for a text that compares byte by byte, as the database's
@@ -243,6 +264,7 @@ func (t serverType) named() *kernels.Named {
 func (s *Session) named(t serverType) *kernels.Named {
 	n := t.named()
 	if t.name == "date" || strings.HasPrefix(t.name, "timestamp") && n.NoText == "" {
+		n.Setting = "datestyle"
 		if style, _ := s.Setting("datestyle"); !strings.HasPrefix(style, "ISO") {
 			n.NoText = "the text of a " + n.Name + " follows DateStyle, which is " + style + " here"
 		}
@@ -253,8 +275,13 @@ func (s *Session) named(t serverType) *kernels.Named {
 // collated is the type of texts with a collation.
 func collated(name string, c collation) *kernels.Named {
 	n := &kernels.Named{Name: name, Collation: c.name}
+	if c.turkic {
+		n.Cases = "upper and lower case follow " + c.said() + ", whose letters i are four"
+	} else if strings.Contains(c.name, ".") {
+		n.Cases = "upper and lower case follow " + c.said()
+	}
 	switch {
-	case c.bytes && c.name == "" && name == "text":
+	case c.bytes && c.name == "" && name == "text" && !c.turkic:
 		return nil
 	case !c.deterministic:
 		n.Equal = "texts of the collation " + c.said() + ", which takes different ones for equal, cannot be compared in a loss"

@@ -317,7 +317,7 @@ func (s *scope) nullIf(x *NullIf) (*kernels.Expr, error) {
 		return nil, err
 	}
 	typeNulls(args)
-	if err := s.typeTexts([]Expr{x.L, x.R}, args); err != nil {
+	if err := cmp.Or(s.typeTexts([]Expr{x.L, x.R}, args), s.compared([]Expr{x.L, x.R}, args, x)); err != nil {
 		return nil, err
 	}
 	if err := s.oneType(args, x.L); err != nil {
@@ -403,7 +403,7 @@ func (s *scope) caseCond(c *Case, cond Expr) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.compare("eq", args[0], args[1], cond)
+	return s.compareOf("eq", c.Arg, cond, args[0], args[1], cond)
 }
 
 func (s *scope) in(x *In) (*kernels.Expr, error) {
@@ -419,7 +419,7 @@ func (s *scope) in(x *In) (*kernels.Expr, error) {
 	s.realList(l, x.List, list)
 	for i, e := range x.List {
 		r := list[i]
-		eq, err := s.compare("eq", l, r, e)
+		eq, err := s.compareOf("eq", x.X, e, l, r, e)
 		if err != nil {
 			return nil, err
 		}
@@ -462,11 +462,11 @@ func (s *scope) between(x *Between) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	lo, err := s.compare("ge", args[0], args[1], x)
+	lo, err := s.compareOf("ge", x.X, x.Lo, args[0], args[1], x)
 	if err != nil {
 		return nil, err
 	}
-	hi, err := s.compare("le", args[0], args[2], x)
+	hi, err := s.compareOf("le", x.X, x.Hi, args[0], args[2], x)
 	if err != nil {
 		return nil, err
 	}
@@ -506,7 +506,7 @@ func (s *scope) isDistinct(x *IsDistinct) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.compare("is_distinct", args[0], args[1], x)
+	d, err := s.compareOf("is_distinct", x.L, x.R, args[0], args[1], x)
 	if err == nil && x.Not {
 		d = kernels.Build("not", d)
 	}

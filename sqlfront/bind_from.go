@@ -153,6 +153,7 @@ func (s *scope) join(j *JoinFrom) error {
 	if j.Natural {
 		using = common(s.cols[first:mid], s.cols[mid:])
 	}
+	var met []scopeCol
 	for _, name := range using {
 		l, err := s.oneOf(s.cols[first:mid], name, j)
 		if err != nil {
@@ -162,11 +163,18 @@ func (s *scope) join(j *JoinFrom) error {
 		if err != nil {
 			return err
 		}
-		if err := s.equate(l.x, r.x, j); err != nil {
+		if err := cmp.Or(s.exactly([]numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j), s.equate(l.x, r.x, j)); err != nil {
 			return err
 		}
-		r.merged = true
+		m, other, err := s.met(*l, *r, j)
+		if err != nil {
+			return err
+		}
+		if r.merged = true; other {
+			l.merged, met = true, append(met, m)
+		}
 	}
+	s.cols = append(s.cols, met...)
 	s.mergeOrder(first, using)
 	if j.On != nil {
 		if err := s.where(j.On); err != nil {

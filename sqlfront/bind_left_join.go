@@ -1,6 +1,7 @@
 package sqlfront
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -59,8 +60,7 @@ func (s *scope) leftJoin(j *JoinFrom) error {
 	inner := s.matched(on, left, right)
 	anti := s.unmatched(on, inner, left, right)
 	n := s.b.unite([]*ra.Node{inner, anti}, len(left.cols)+len(right.cols)+maskCols(left.rel))
-	s.openUnion(n, j, left, right, using)
-	return nil
+	return s.openUnion(n, j, left, right, using)
 }
 
 func maskCols(r *relation) int {
@@ -91,7 +91,7 @@ func (s *scope) onCondition(j *JoinFrom, left, right *side) (*scope, []string, e
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := on.equate(l.x, r.x, j); err != nil {
+		if err := cmp.Or(on.exactly([]numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j), on.equate(l.x, r.x, j)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -162,7 +162,7 @@ func restricted(in, below *ra.Node) bool {
 }
 
 // openUnion makes the result an input of the scope, under the names of both sides.
-func (s *scope) openUnion(n *ra.Node, j *JoinFrom, left, right *side, using []string) {
+func (s *scope) openUnion(n *ra.Node, j *JoinFrom, left, right *side, using []string) error {
 	slot := len(s.inputs)
 	r := &relation{node: n}
 	first := len(s.cols)
@@ -182,6 +182,21 @@ func (s *scope) openUnion(n *ra.Node, j *JoinFrom, left, right *side, using []st
 			cols[k] = append(cols[k], c)
 		}
 	}
+	for _, name := range using { // the left row is there for certain
+		l, err := s.oneOf(cols[0], name, j)
+		if err != nil {
+			return err
+		}
+		r := cols[1][slices.IndexFunc(cols[1], func(c scopeCol) bool { return c.name == name })]
+		m, other, err := s.met(*l, r, j)
+		if err != nil {
+			return err
+		}
+		if other {
+			l.merged = true
+			cols[0] = append(cols[0], m)
+		}
+	}
 	if j.Kind == JoinRight { // in the order of the text
 		cols[0], cols[1] = cols[1], cols[0]
 	}
@@ -193,4 +208,5 @@ func (s *scope) openUnion(n *ra.Node, j *JoinFrom, left, right *side, using []st
 	}
 	s.inputs = append(s.inputs, r)
 	s.mergeOrder(first, using)
+	return nil
 }

@@ -182,6 +182,9 @@ func (s *scope) groupable(x *kernels.Expr, at Tree) error {
 // plainText is a value cast to text.
 func (s *scope) plainText(x *kernels.Expr, at Tree) (*kernels.Expr, error) {
 	of := x.Type.Of
+	if of != nil && of.Setting != "" { // the text holds while the setting stays
+		setting(s.b.cat, of.Setting)
+	}
 	switch {
 	case of.IsText():
 		return x, nil
@@ -191,6 +194,34 @@ func (s *scope) plainText(x *kernels.Expr, at Tree) (*kernels.Expr, error) {
 		return retyped(kernels.Build("textcat", x, kernels.Const(kernels.TextValue(""))), of.AsText()), nil
 	}
 	return retyped(kernels.Build("plain", x), of.AsText()), nil
+}
+
+var (
+	_ = bindCall("lower", (*scope).cased)
+	_ = bindCall("upper", (*scope).cased)
+)
+
+// cased is lower(s) or upper(s). A server's locale decides for letters that are not ASCII, and the text's collation names it.
+func (s *scope) cased(c *FuncCall) (*kernels.Expr, error) {
+	args, err := s.exprs(c.Args)
+	if err == nil {
+		err = s.onlyTexts(c, args)
+	}
+	if err != nil {
+		return nil, err
+	}
+	name := c.Name
+	if _, server := s.b.cat.Setting("lc_ctype"); server {
+		name += "_ascii"
+		of := s.b.cat.Text()
+		if len(args) == 1 && args[0].Type.Of != nil {
+			of = args[0].Type.Of
+		}
+		if of != nil && of.Cases != "" {
+			return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s", of.Cases).WithHint(inSubQuery)
+		}
+	}
+	return s.textArguments(kernels.Lookup(name), c.Args, args)
 }
 
 // onlyTexts refuses values of other types where a kernel takes texts: the database has functions of that name for them.

@@ -93,7 +93,9 @@ func (s *scope) operands(b *Binary, l, r *kernels.Expr) (_, _ *kernels.Expr, err
 		}
 		return args[0], args[1], err
 	}
-	err = s.typeTexts([]Expr{b.L, b.R}, args)
+	if err = s.typeTexts([]Expr{b.L, b.R}, args); err == nil && comparisons[operators[b.Op]] {
+		err = s.compared([]Expr{b.L, b.R}, args, b)
+	}
 	return args[0], args[1], err
 }
 

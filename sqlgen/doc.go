@@ -18,7 +18,7 @@
 // The text computes what ra/interp computes, the rounding of real and these apart. SQLite holds no NaN outside of
 // chunks, so scalar arithmetic that gives NaN (Infinity - Infinity) gives NULL there, and a kernel that gives
 // one is an error; a sum of real chunks is rounded to real once, as is each real chunk that a kernel returns.
-// On Postgres IS NOT DISTINCT FROM joins by a loop over pairs; lower and upper follow the database's locale.
+// On Postgres IS NOT DISTINCT FROM joins by a loop over pairs; lower and upper follow the locale of the text.
 // CASE, COALESCE, AND and OR evaluate no argument that they do not need, where it could fail; nor is a condition that could
 // fail evaluated where those of the operators before it do not hold (risky.go).
 // The text holds the seed and the step of Options.Env, so it is the query of one step where the plan draws, unless Options.Step

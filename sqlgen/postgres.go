@@ -165,7 +165,7 @@ func pgChunk(v kernels.Value) string {
 // Literal casts what is made of constants only.
 func (Postgres) Literal(t kernels.Type, x string) string {
 	if t.Kind == kernels.Text {
-		return x + `::text COLLATE "C"`
+		return x + `::pg_catalog.text COLLATE "C"`
 	}
 	return x + "::" + textType(t)
 }
@@ -206,12 +206,12 @@ func (d Postgres) Cast(e *kernels.Expr, arg string) string {
 	case from.Kind == kernels.Bool && to.Kind == kernels.Int:
 		return arg + "::integer::bigint"
 	case from.Kind == kernels.Float32 && to.Kind == kernels.Text:
-		return "relgrad.gen_to_real(" + arg + `)::text COLLATE "C"`
+		return "relgrad.gen_to_real(" + arg + `)::pg_catalog.text COLLATE "C"`
 	case to.Kind == kernels.Text:
 		if literal(e.Args[0]) && from.IsFloat() {
 			arg += "::double precision"
 		}
-		return arg + `::text COLLATE "C"`
+		return arg + `::pg_catalog.text COLLATE "C"`
 	}
 	return arg + "::" + textType(to)
 }
@@ -242,8 +242,12 @@ func (d Postgres) Call(e *kernels.Expr, args []string, draw Draw) (string, error
 // form prints kernels for which Postgres has a form of its own.
 func (d Postgres) form(e *kernels.Expr, args []string) string {
 	switch e.Def.Name {
-	case "lower", "upper": // by the database's locale; the collation "C" knows ASCII only
-		return e.Def.Name + "(" + operand(args[0]) + ` COLLATE "default") COLLATE "C"`
+	case "lower", "upper", "lower_ascii", "upper_ascii": // by the text's locale; the collation "C" knows ASCII only
+		locale := `"default"`
+		if of := e.Args[0].Type.Of; of != nil && of.Collation != "" {
+			locale = "pg_catalog." + d.Ident(of.Collation)
+		}
+		return strings.TrimSuffix(e.Def.Name, "_ascii") + "(" + operand(args[0]) + ` COLLATE ` + locale + `) COLLATE "C"`
 	case "like":
 		return "(" + operand(args[0]) + " LIKE " + operand(args[1]) + ")"
 	case "plain":

@@ -26,7 +26,7 @@ func TestPostgresColumns(t *testing.T) {
 		{"real[]", kernels.Type{Kind: kernels.Float32, Shape: []int{2}}, "x"},
 		{"boolean", kernels.Type{Kind: kernels.Bool}, "x"},
 		{"text", kernels.Type{Kind: kernels.Text}, `x COLLATE "C"`},
-		{"date", kernels.Type{Kind: kernels.Text}, `x::text COLLATE "C"`},
+		{"date", kernels.Type{Kind: kernels.Text}, `x::pg_catalog.text COLLATE "C"`},
 	} {
 		if got := d.Column("", &ra.TableColumn{Name: "x", PGType: c.pgType, Type: c.t}); got != c.want {
 			t.Errorf("%s: %s, want %s", c.pgType, got, c.want)

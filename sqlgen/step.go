@@ -302,9 +302,9 @@ func (p *stepPrinter) first(s *stepSlot, t kernels.Type, x, from, where string, 
 	}
 	texts := make([]string, len(key))
 	for i, k := range key {
-		texts[i] = k + "::text"
+		texts[i] = k + "::pg_catalog.text"
 	}
-	q := fmt.Sprintf("SELECT %d AS slot, ARRAY[%s]::text[] AS key, %s AS number\nFROM %s\nWHERE %s AND %s", s.n, strings.Join(texts, ", "), number, from, where, cond)
+	q := fmt.Sprintf("SELECT %d AS slot, ARRAY[%s]::pg_catalog.text[] AS key, %s AS number\nFROM %s\nWHERE %s AND %s", s.n, strings.Join(texts, ", "), number, from, where, cond)
 	if len(key) > 0 {
 		q += "\nORDER BY " + strings.Join(key, ", ")
 	}

@@ -12,7 +12,8 @@ const (
 	resuming = "./ -run=Resume"
 	parts    = "./executor -run=Parts"
 	looking  = "./ -run=TestTargets -short"
-	reach    = "./internal/pgrun -run=TestReach$"
+	reach    = "./ -run=TestReachFromOutside"
+	meeting  = "./ -run=TestMeetingFromOutside"
 	rights   = "./ -run=TestRightsFromOutside"
 	digits   = "./internal/digits -run=TestReference/" // and the kernel
 	loops    = "./internal/digits -run=TestExecutor/"
@@ -248,6 +249,10 @@ var faults = []fault{
 	{"parts of a parameter's table pass for data", "sqlfront/bind_reach.go", "	if len(b.opt.Params) == 0 || len(sel.From) == 0 {", "	if true {", reach},
 	{"a function that draws is drawn once", "sqlfront/bind_reach.go", "		case slices.Contains(volatile, c.Name):", "		case false:", "./ -run=TestReachOfFunctions"},
 	{"a function that tells the step is asked once", "sqlfront/bind_reach.go", "			perStep = true", "			perStep = false", "./ -run=TestReachOfFunctions"},
+	{"USING keeps the type of its left side", "sqlfront/bind_using.go", "	if want := meetNumbers(l, r); want != x.Kind {", "	if want := meetNumbers(l, r); false && want != x.Kind {", meeting},
+	{"a bigint and a numeric are compared in double precision", "sqlfront/bind_using.go", "	return s.exactly(classes, args, at)", "	return nil", meeting},
+	{"long literals lose their digits", "sqlfront/bind_using.go", "if other := classes[1-i]; longLiteral(e) &&", "if other := classes[1-i]; false && longLiteral(e) &&", meeting},
+	{"a server's letters are those of Unicode", "sqlfront/bind_named.go", "	if _, server := s.b.cat.Setting(\"lc_ctype\"); server {", "	if false {", meeting},
 	{"a superuser runs the texts of another's run", "pgbridge/session.go", "if err != nil || len(res.Rows) == 0 {\n		return bare(err) // that there is none", "if err != nil || len(res.Rows) == 0 || true {\n		return bare(err) // that there is none", rights},
 	{"behind SET ROLE the texts of its role are run", "pgbridge/session.go", "remote && session != owner {", "remote && session != owner && false {", rights},
 	{"a failed run is noted in what is undone", "trainer.go", "	_, err := r.db.Commit()\n	return err\n}\n\n// Commit implements", "	return r.db.Rollback()\n}\n\n// Commit implements", rights},
