@@ -22,6 +22,9 @@ type Reached struct{ Schema, Name, Via string }
 // String tells one reach from another.
 func (r *Reach) String() string { return fmt.Sprint(*r) }
 
+// inTheOpen is the hint of what reads a parameter unseen.
+const inTheOpen = "Write what it computes in the loss itself, or as a view of the parameter, and the gradient goes through it."
+
 // refuseReach refuses a query that the database would run whole where it reads a parameter behind what its text names, or
 // may do so: its gradient would lack that. perStep reports that it asks for the step behind a function.
 func (b *binder) refuseReach(f *place, sel *Select, at Tree) (perStep bool, err error) {
@@ -32,18 +35,17 @@ func (b *binder) refuseReach(f *place, sel *Select, at Tree) (perStep bool, err 
 	if err != nil || r == nil {
 		return false, f.at(err, at)
 	}
-	const hint = "Write what it computes in the loss itself, or as a view of the parameter, and the gradient goes through it."
 	for _, t := range r.Tables {
 		if p := b.paramOf(t.Schema, t.Name); p != nil {
 			return false, f.fail(at, sqlerr.FeatureNotSupported, "a sub-query reads the parameter %s behind %s", p.Table, orName(t.Via, "a function")).
-				WithDetail("The derivative by what it reads there would be missing.").WithHint(hint)
+				WithDetail("The derivative by what it reads there would be missing.").WithHint(inTheOpen)
 		}
 	}
 	for _, c := range r.Calls {
 		switch {
 		case c.Via == "" || c.Schema != "" && c.Schema != "pg_catalog" && c.Schema != "relgrad":
 		case slices.Contains(derivatives, c.Name):
-			return false, f.fail(at, sqlerr.FeatureNotSupported, "a sub-query calls %s behind %s", c.Name, c.Via).WithHint(hint)
+			return false, f.fail(at, sqlerr.FeatureNotSupported, "a sub-query calls %s behind %s", c.Name, c.Via).WithHint(inTheOpen)
 		case slices.Contains(volatile, c.Name):
 			return false, f.fail(at, sqlerr.FeatureNotSupported, "%s, which a sub-query calls, is volatile by %s(): a loss must be a function of its tables, seed and step", c.Via, c.Name).
 				WithHint("Store what is drawn in a table first.")

@@ -34,6 +34,9 @@ func (s *scope) subLink(l *SubLink) (*kernels.Expr, error) {
 			return nil, s.correlated(l, err)
 		}
 		if o.err != nil {
+			if code := sqlerr.Code(o.err); code == sqlerr.UndefinedTable || code == sqlerr.UndefinedColumn { // it cannot stand alone
+				o.err = err
+			}
 			return nil, s.correlated(l, o.err)
 		}
 		r = o.rel

@@ -142,7 +142,7 @@ var refused = []construct{
 	{title: "EXISTS of a correlated aggregate", loss: "SELECT sum(x) FROM w WHERE EXISTS (SELECT sum(y) FROM t WHERE t.id = w.id)"},
 	{title: "ARRAY(SELECT …)", loss: "SELECT sum(dot(v, ARRAY(SELECT y FROM t WHERE t.id <= w.id))) FROM w"},
 	{title: "percentile_cont and others WITHIN GROUP", loss: "SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY x) FROM w"},
-	{title: "TABLESAMPLE", loss: "SELECT sum(x) FROM w TABLESAMPLE BERNOULLI (50)"},
+	{title: "TABLESAMPLE; on a server a sub-query that reads no parameter may hold TABLESAMPLE … REPEATABLE (seed)", loss: "SELECT sum(x) FROM w TABLESAMPLE BERNOULLI (50)"},
 	{title: "a function of yours in PL/pgSQL", loss: "SELECT sum(twice(x)) FROM w"},
 	{title: "COLLATE of another collation than C, POSIX and ucs_basic", loss: "SELECT sum(x) FROM w JOIN t USING (id) WHERE grp COLLATE \"de-x-icu\" = 'a'"},
 	{title: "GROUPING SETS, ROLLUP, CUBE", loss: "SELECT sum(z) FROM (SELECT sum(x) AS z FROM w GROUP BY ROLLUP (id)) q"},
@@ -154,7 +154,7 @@ var refused = []construct{
 	{title: "a subscript outside the shape", loss: "SELECT sum(v[3]) FROM w"},
 	{title: "backward(…), check_gradient(…)", loss: "SELECT sum(x) + backward('SELECT sum(x) FROM w', ARRAY['w']) FROM w"},
 	{title: "INSERT, UPDATE, DELETE in WITH", loss: "WITH d AS (DELETE FROM w RETURNING x) SELECT sum(x) FROM d"},
-	{title: "FOR UPDATE", loss: "SELECT sum(x) FROM (SELECT x FROM w FOR UPDATE) q"},
+	{title: "FOR UPDATE; on a server a sub-query that reads no parameter may hold it", loss: "SELECT sum(x) FROM (SELECT x FROM w FOR UPDATE) q"},
 	{title: "an integer, text or boolean as the loss", loss: "SELECT sum(x::int) FROM w"},
 	{title: "a parameter that only comparisons and roundings read", loss: "SELECT sum(round(x)) FROM w"},
 }

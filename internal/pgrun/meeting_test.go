@@ -53,6 +53,10 @@ var meetingCases = []struct{ loss, says string }{
 	{`SELECT sum(x) FROM w JOIN t USING (id) WHERE -1.2345678901234567 < n2`, "more than 15 digits"},
 	{`SELECT sum(x) FROM w JOIN t USING (id) WHERE f > 1.2345678901234567 AND x > 0.12345678901234567`, ""},
 	{`SELECT sum(x * z) FROM w, (SELECT count(*) AS z FROM w) q, (SELECT avg(n2) AS a FROM t) r WHERE z > a`, ""},
+	// what a column without chunks is to a correlated sub-query
+	{`SELECT sum(x * (SELECT max(q.y) FROM (SELECT DISTINCT id, f AS y, r FROM t, (SELECT NULL::real[] AS r) n) q WHERE q.id = w.id)) FROM w`, "holds no chunk"},
+	{`SELECT sum(x * (SELECT sum(q.f * q.r[1]) FROM (SELECT DISTINCT id, f, r FROM t, (SELECT NULL::real[] AS r) n) q WHERE q.id = w.id)) FROM w`, "holds no chunk"},
+	{`SELECT sum(x * (SELECT max(nosuch.y) FROM t WHERE t.id = w.id)) FROM w`, "missing FROM-clause entry for table"},
 	// names of types
 	{`SELECT sum(x) FROM w JOIN o USING (id) WHERE k > 'b' OR l > 'b'`, ""},
 	{`SELECT sum(x * r) FROM w JOIN (SELECT id, rank() OVER (ORDER BY k) AS r FROM (SELECT DISTINCT * FROM o) p) q USING (id)`, ""},
