@@ -119,6 +119,9 @@ func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.
 		}
 		if err := db.callTrain(ctx, c.Func, text); err != nil {
 			db.Abort()
+			if ctx.Err() != nil && sqlerr.Code(err) != sqlerr.QueryCanceled { // before the first step
+				err = sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err)
+			}
 			return nil, sqlerr.In(err, text)
 		}
 		return &store.Result{Tag: "CALL"}, nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"strings"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -257,11 +258,16 @@ type transfer struct {
 	out           func(io.Writer) (int64, error)
 }
 
-func (t *transfer) run(ctx context.Context) (int64, error) {
+func (t *transfer) run(ctx context.Context) (n int64, err error) {
 	if t.program {
-		return t.runProgram(ctx)
+		n, err = t.runProgram(ctx)
+	} else {
+		n, err = t.runFile()
 	}
-	return t.runFile()
+	if err != nil && ctx.Err() != nil { // which has closed the program's pipe
+		err = canceled(ctx)
+	}
+	return n, err
 }
 
 func (in *Interp) dir() string {
@@ -298,6 +304,7 @@ func (t *transfer) runFile() (int64, error) {
 // runProgram runs a shell command at the other end of the copy.
 func (t *transfer) runProgram(ctx context.Context) (n int64, err error) {
 	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", t.source)
+	cmd.WaitDelay = 10 * time.Millisecond // after an interrupt: what the shell has started may hold the pipes
 	var said tail
 	cmd.Dir, cmd.Stderr = t.dir, io.MultiWriter(os.Stderr, &said)
 	fail := func(e error) error {
@@ -314,6 +321,7 @@ func (t *transfer) runProgram(ctx context.Context) (n int64, err error) {
 		if err != nil {
 			return 0, fail(err)
 		}
+		defer context.AfterFunc(ctx, func() { pipe.Close() })()
 		from := &programReader{r: pipe, wait: func() error {
 			if err := cmd.Wait(); err != nil {
 				return fail(err)

@@ -320,6 +320,9 @@ func (s *collect) Step(a []lite.Cell) error {
 	return err
 }
 
+// Heavy implements lite.Heavy.
+func (s *collect) Heavy() bool { return s.bytes > longBytes }
+
 // Value is NULL for no rows.
 func (s *collect) Value(r lite.Result) error {
 	if s.list == nil {

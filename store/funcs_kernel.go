@@ -15,17 +15,23 @@ import (
 // binder.tryKernel for the signature.
 func (db *DB) registerKernels() error {
 	for _, d := range kernels.All() {
-		k := newKernelCall(d)
-		call := k.run
-		if d.Elem != nil && d.Eval == nil && d.Bind == nil && d.Lazy == nil && !d.NonStrict {
-			call = func(a []lite.Cell, r lite.Result) error {
+		call := func() lite.Scalar {
+			k := newKernelCall(d)
+			if d.Elem == nil || d.Eval != nil || d.Bind != nil || d.Lazy != nil || d.NonStrict {
+				return k.run
+			}
+			return func(a []lite.Cell, r lite.Result) error {
 				if elementwise(d, a, r) {
 					return nil
 				}
 				return k.run(a, r)
 			}
 		}
-		if err := db.c.Func("rg_k_"+d.Name, -1, !d.PerStep && !d.PerCall, call); err != nil {
+		from := kernelBytes
+		if growing[d.Name] {
+			from = 0
+		}
+		if err := db.c.Long("rg_k_"+d.Name, -1, !d.PerStep && !d.PerCall, from, call); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"crypto/md5"
 	"fmt"
 	"strconv"
@@ -65,6 +66,25 @@ var textFuncs = map[string]goFunc{
 		}
 		return strings.Repeat(s, int(n)), nil
 	}),
+	"replace": text(3, func(a []lite.Cell) (string, error) { // SQLite's works for hours on long texts
+		s, from, to := a[0].String(), a[1].String(), a[2].String()
+		if from == "" {
+			return s, nil
+		}
+		if n := strings.Count(s, from); len(s)+n*(len(to)-len(from)) > 1<<29 {
+			return "", sqlerr.New(sqlerr.ProgramLimit, "requested length too large")
+		}
+		return strings.ReplaceAll(s, from, to), nil
+	}),
+	"position": {2, true, strict(func(a []lite.Cell, r lite.Result) error { // likewise
+		s := a[0].Bytes()
+		if at := bytes.Index(s, a[1].Bytes()); at >= 0 {
+			r.Int(int64(utf8.RuneCount(s[:at])) + 1)
+		} else {
+			r.Int(0)
+		}
+		return nil
+	})},
 	"starts_with": boolText(2, func(a []lite.Cell) (bool, error) { return strings.HasPrefix(a[0].String(), a[1].String()), nil }),
 	"chr": text(1, func(a []lite.Cell) (string, error) {
 		if n := a[0].Int(); n < 0 {
@@ -112,11 +132,7 @@ var textFuncs = map[string]goFunc{
 		if a[2].Int() != 0 {
 			s, p = strings.ToLower(s), strings.ToLower(p)
 		}
-		re, err := like(p)
-		if err != nil {
-			return false, err
-		}
-		return re.MatchString(s), nil
+		return like(s, p)
 	}),
 	"regex": boolText(3, func(a []lite.Cell) (bool, error) {
 		re, err := regex(a[1].String(), a[2].Int() != 0)

@@ -26,14 +26,17 @@ var patterns = struct {
 
 func compiled(key string, compile func() (*pattern, error)) (*pattern, error) {
 	patterns.Lock()
-	defer patterns.Unlock()
-	if p := patterns.m[key]; p != nil {
+	p := patterns.m[key]
+	patterns.Unlock()
+	if p != nil {
 		return p, nil
 	}
-	p, err := compile()
-	if err != nil {
-		return nil, err
+	p, err := compile() // which may take long
+	if err != nil || len(key) > longBytes {
+		return p, err
 	}
+	patterns.Lock()
+	defer patterns.Unlock()
 	if len(patterns.m) > 1000 {
 		clear(patterns.m)
 	}
@@ -410,45 +413,4 @@ func (p *pattern) expand(b *strings.Builder, with, s string, at []int) error {
 		}
 	}
 	return nil
-}
-
-// like compiles a pattern of LIKE.
-func like(p string) (*pattern, error) {
-	return compiled("like "+p, func() (*pattern, error) {
-		text, err := likePattern(p)
-		if err != nil {
-			return nil, err
-		}
-		re, err := regexp.Compile(text)
-		if err != nil {
-			return nil, badRegex("%v", err)
-		}
-		return &pattern{re, false}, nil
-	})
-}
-
-func likePattern(p string) (string, error) {
-	var b strings.Builder
-	b.WriteString("(?s)^")
-	esc := false
-	for _, r := range p {
-		switch {
-		case esc:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-			esc = false
-		case r == '\\':
-			esc = true
-		case r == '%':
-			b.WriteString(".*")
-		case r == '_':
-			b.WriteByte('.')
-		default:
-			b.WriteString(regexp.QuoteMeta(string(r)))
-		}
-	}
-	if esc {
-		return "", sqlerr.New("22025", "LIKE pattern must not end with escape character")
-	}
-	b.WriteByte('$')
-	return b.String(), nil
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
@@ -16,13 +17,46 @@ type goFunc struct {
 	f    lite.Scalar
 }
 
+// longBytes are the bytes of arguments from which a function may take long: a short text can hold a pattern that works for seconds. What
+// kernels do is linear in their elements, or nearly.
+const (
+	longBytes   = 4 << 10
+	kernelBytes = 64 << 10
+	powerBytes  = 200
+)
+
+// powers are functions of numerics whose work grows with a power of their digits.
+var powers = names("npow nexp nln nlog nsqrt")
+
+// growing are functions whose work does not follow from the length of their arguments.
+var growing = names("repeat lpad rpad array_fill factorial nseries " +
+	"einsum expand_to full zeros one_hot random_int random_uniform random_normal drop_mask dropout int_array diag put pad")
+
+func names(list string) map[string]bool {
+	out := map[string]bool{}
+	for _, n := range strings.Fields(list) {
+		out[n] = true
+	}
+	return out
+}
+
 // register installs everything that printed statements call.
 func (db *DB) register() error {
 	errs := []error{db.c.Collation("rg_numeric", numeric.Compare), db.c.Collation("rg_numeric_array", compareNumericArrays), db.c.Collation("rg_jsonb", compareJSONB)}
-	for _, set := range []map[string]goFunc{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs, db.sessionFuncs()} {
+	for _, set := range []map[string]goFunc{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs} {
 		for name, f := range set {
-			errs = append(errs, db.c.Func("rg_"+name, f.n, f.pure, f.f))
+			from, renew := longBytes, func() lite.Scalar { return f.f }
+			switch {
+			case growing[name]:
+				from = 0
+			case powers[name]:
+				from = powerBytes
+			}
+			errs = append(errs, db.c.Long("rg_"+name, f.n, f.pure, from, renew))
 		}
+	}
+	for name, f := range db.sessionFuncs() {
+		errs = append(errs, db.c.Func("rg_"+name, f.n, f.pure, f.f))
 	}
 	for name, a := range aggregateStates {
 		errs = append(errs, db.c.Aggregate("rg_"+name, a.n, a.state))

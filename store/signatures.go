@@ -112,10 +112,10 @@ rpad(text, int4, [text]) text
 ltrim(text, [text]) text
 rtrim(text, [text]) text
 btrim(text, [text]) text
-replace(text, text, text) text = replace($1, $2, $3)
+replace(text, text, text) text
 translate(text, text, text) text
-position(text, text) int4 = instr($1, $2)
-strpos(text, text) int4 = instr($1, $2)
+position(text, text) int4
+strpos(text, text) int4 = rg_position($1, $2)
 split_part(text, text, int4) text
 concat(any...) text
 concat_ws(text, any...) text

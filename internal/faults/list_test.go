@@ -80,7 +80,7 @@ var faults = []fault{
 
 	// Digits: what cancels, and squares that leave the range.
 	{"tanh's derivative cancels", "kernels/unary.go", "Mul(g, Build(\"sech2\", x))", "Mul(g, Sub(Num(1), Build(\"square\", Build(\"tanh\", x))))", digits + "tanh"},
-	{"the square in erf's derivative is rounded", "kernels/accurate.go", "&^ (1<<27 - 1)", "&^ 0", digits + "^erf$"},
+	{"the square in erf's derivative is rounded", "kernels/accurate.go", "&^ (1<<27 - 1)", "&^ 0", digits + "gauss"},
 	{"the probability of a sure label is taken from 1", "kernels/lane.go", "	out[label] = 0\n	out[label] = -sum(out)", "	out[label]--", digits + "cross_entropy_slope"},
 	{"a sure softmax forgets what the others have", "kernels/lane.go", "out[i] = g[m]*rest - p*others", "out[i] = g[m] - p*(others+g[m])", digits + "softmax_center"},
 	{"a long lane's squares overflow", "kernels/lane.go", "case m > 1e150:", "case m > 1e308:", digits + "^norm$"},

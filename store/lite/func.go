@@ -64,6 +64,8 @@ type function struct {
 	c       *Conn
 	name    string
 	scalar  Scalar
+	renew   func() Scalar // of one that may run apart
+	from    int           // bytes of arguments from which it does
 	state   func() State
 	compare func(a, b []byte) int
 }
@@ -105,6 +107,12 @@ func (c *Conn) Func(name string, nargs int, pure bool, f Scalar) error {
 	return c.register(&function{name: name, scalar: f}, nargs, pure, 0)
 }
 
+// Long registers a scalar function that may take long: from so many bytes of arguments on it runs apart, so that an interrupt ends its
+// statement at once. It must use nothing but its arguments and what renew has made for it; renew makes another where a call is left behind.
+func (c *Conn) Long(name string, nargs int, pure bool, from int, renew func() Scalar) error {
+	return c.register(&function{name: name, scalar: renew(), renew: renew, from: from}, nargs, pure, 0)
+}
+
 // Aggregate registers an aggregate, also usable as a window function.
 func (c *Conn) Aggregate(name string, nargs int, state func() State) error {
 	return c.register(&function{name: name, state: state}, nargs, true, 1)
@@ -130,13 +138,7 @@ func cellsOf(n C.int, p *C.rg_cell) []Cell {
 
 // guard runs f and turns its error or panic into the function's error.
 func guard(fn *function, r Result, f func() error) {
-	defer func() {
-		if p := recover(); p != nil {
-			fn.c.err = sqlerr.FromPanic(p)
-			r.fail(fn.c.err.Error())
-		}
-	}()
-	if err := f(); err != nil {
+	if err := rescued(f); err != nil {
 		fn.c.err = err
 		r.fail(err.Error())
 	}
@@ -145,15 +147,42 @@ func guard(fn *function, r Result, f func() error) {
 //export rgScalar
 func rgScalar(id C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell, a *C.rg_arena) {
 	fn, r := lookup(id), Result{res, a}
-	guard(fn, r, func() error { return fn.scalar(cellsOf(n, args), r) })
+	guard(fn, r, func() error {
+		cells := cellsOf(n, args)
+		if fn.renew == nil || fn.from > 0 && bytesOf(cells) < fn.from {
+			return fn.scalar(cells, r)
+		}
+		done, err := fn.c.apart(cells, r, fn.scalar)
+		if !done {
+			fn.scalar = fn.renew()
+			r.fail(interruption)
+		}
+		return err
+	})
 }
 
 //export rgStep
 func rgStep(id C.int64_t, h *C.int64_t, n C.int, args *C.rg_cell, res *C.rg_cell, a *C.rg_arena) {
 	fn, r := lookup(id), Result{res, a}
 	guard(fn, r, func() error {
-		return fn.group(h).Step(cellsOf(n, args))
+		s, cells := fn.group(h), cellsOf(n, args)
+		if bytesOf(cells) < stepBytes {
+			return s.Step(cells)
+		}
+		done, err := fn.c.apart(cells, r, func(cells []Cell, _ Result) error { return s.Step(cells) })
+		if !done {
+			fn.leave(h)
+			r.fail(interruption)
+		}
+		return err
 	})
+}
+
+// leave forgets the state of a group: a call uses it that nobody waits for.
+func (fn *function) leave(h *C.int64_t) {
+	handles.Lock()
+	defer handles.Unlock()
+	handles.state[int64(*h)] = gone{}
 }
 
 // group returns the state of a group, which its first row makes.
@@ -196,7 +225,17 @@ func rgValue(id C.int64_t, h *C.int64_t, last C.int, res *C.rg_cell, a *C.rg_are
 		if s == nil {
 			s = fn.state()
 		}
-		return s.Value(r)
+		if x, ok := s.(Heavy); !ok || !x.Heavy() {
+			return s.Value(r)
+		}
+		done, err := fn.c.apart(nil, r, func(_ []Cell, r Result) error { return s.Value(r) })
+		if !done {
+			if last == 0 {
+				fn.leave(h)
+			}
+			r.fail(interruption)
+		}
+		return err
 	})
 }
 

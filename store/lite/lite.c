@@ -100,12 +100,19 @@ static void give(sqlite3_context *ctx, rg_cell *r) {
   switch (r->kind) {
   case SQLITE_INTEGER: sqlite3_result_int64(ctx, r->i); break;
   case SQLITE_FLOAT: sqlite3_result_double(ctx, r->d); break;
-  case SQLITE_TEXT: sqlite3_result_text64(ctx, scratch.p, r->n, SQLITE_TRANSIENT, SQLITE_UTF8); break;
-  case SQLITE_BLOB: sqlite3_result_blob64(ctx, scratch.p ? scratch.p : "", r->n, SQLITE_TRANSIENT); break;
+  case SQLITE_TEXT:
+    if (scratch.cap > 1 << 20) { sqlite3_result_text64(ctx, scratch.p, r->n, free, SQLITE_UTF8); goto given; }
+    sqlite3_result_text64(ctx, scratch.p, r->n, SQLITE_TRANSIENT, SQLITE_UTF8); break;
+  case SQLITE_BLOB:
+    if (scratch.cap > 1 << 20) { sqlite3_result_blob64(ctx, scratch.p, r->n, free); goto given; }
+    sqlite3_result_blob64(ctx, scratch.p ? scratch.p : "", r->n, SQLITE_TRANSIENT); break;
   case SQLITE_NULL: sqlite3_result_null(ctx); break;
   default: sqlite3_result_error(ctx, scratch.p, (int)r->n);
   }
   if (scratch.cap > 1 << 20) free(scratch.p), scratch.p = 0, scratch.cap = 0;
+  return;
+given: /* SQLite has the memory, and frees it */
+  scratch.p = 0, scratch.cap = 0;
 }
 
 static void call_scalar(sqlite3_context *ctx, int n, sqlite3_value **v) {

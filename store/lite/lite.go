@@ -13,6 +13,7 @@ import "C"
 import (
 	"fmt"
 	"runtime"
+	"sync/atomic"
 	"unsafe"
 
 	_ "github.com/mattn/go-sqlite3" // compiles SQLite
@@ -29,8 +30,9 @@ type Conn struct {
 	numbers int   // in use or free
 	wait    *C.rg_wait
 	stmts   map[string]*Stmt
-	funcs   []int64 // registered handles, freed by Close
-	err     error   // the error a Go function returned during the current step
+	funcs   []int64      // registered handles, freed by Close
+	err     error        // the error a Go function returned during the current step
+	behind  *atomic.Bool // a call that an interrupt has left behind is at work
 }
 
 // Error is an error of SQLite.
@@ -72,7 +74,7 @@ func Open(path string, readonly bool) (*Conn, error) {
 	if readonly {
 		flags = C.SQLITE_OPEN_READONLY | C.SQLITE_OPEN_NOMUTEX
 	}
-	c := &Conn{stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)), held: (*C.rg_held)(C.calloc(1, C.sizeof_rg_held)),
+	c := &Conn{behind: new(atomic.Bool), stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)), held: (*C.rg_held)(C.calloc(1, C.sizeof_rg_held)),
 		wait: (*C.rg_wait)(C.calloc(1, C.sizeof_rg_wait))}
 	rc := C.sqlite3_open_v2(name, &c.db, flags, nil)
 	if rc != C.SQLITE_OK {
