@@ -369,5 +369,5 @@ func assemble(b *ra.Builder, p Param, g *rjp.Grad) *ra.Node {
 		}
 		out = append(out, ra.OutCol{Name: c.Name, X: x})
 	}
-	return b.Join([]*ra.Node{g.Node, p.Scan}, equi, nil, out)
+	return b.JoinWhole([]*ra.Node{g.Node, p.Scan}, equi, nil, out)
 }

@@ -65,6 +65,7 @@ func expand(ctx context.Context, b *ra.Builder, n *ra.Node) (*ra.Node, error) {
 		rename[r.Cols[i].ID] = n.Cols[i].ID
 		r.Cols[i].ID = n.Cols[i].ID
 	}
+	r.Least, r.Fixed = nil, nil
 	for _, ids := range []*[]ra.ColumnID{&r.Key, &r.Unique} {
 		fresh := make([]ra.ColumnID, len(*ids))
 		for i, id := range *ids {

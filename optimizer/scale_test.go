@@ -27,6 +27,24 @@ var shapes = map[string]func(db *memdb.DB, n int) (loss string, params []string)
 		chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w", "SELECT avg(h * h) FROM h%d")
 		return "SELECT avg(h * h) FROM (" + terms(n, " UNION ALL ", "SELECT h FROM h%d") + ") q", []string{"w"}
 	},
+	"a view read twice": func(db *memdb.DB, n int) (string, []string) {
+		return chain(db, n, "tanh(h.h * w.w + g.h)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w JOIN h%[1]d g ON g.id = x.id", "SELECT avg(h * h) FROM h%d"), []string{"w"}
+	},
+	"a view read twice, a row beside": func(db *memdb.DB, n int) (string, []string) {
+		return chain(db, n, "tanh(h.h * w.w + g.h)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w JOIN h%[1]d g ON g.id = x.id + 1", "SELECT avg(h * h) FROM h%d"), []string{"w"}
+	},
+	"a view and its mean": func(db *memdb.DB, n int) (string, []string) {
+		return chain(db, n, "tanh(h.h * w.w + g.h)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w CROSS JOIN (SELECT avg(h) AS h FROM h%[1]d) g", "SELECT avg(h * h) FROM h%d"), []string{"w"}
+	},
+	"layers": func(db *memdb.DB, n int) (string, []string) {
+		var params []string
+		loss := chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = 0 CROSS JOIN w%d w", "SELECT avg(h * h) FROM h%d")
+		for i := range n {
+			params = append(params, fmt.Sprint("w", i+1))
+			db.Create(params[i], 1, memdb.Column{Name: "one", Data: ints(1)}, memdb.Column{Name: "w", Data: floats(0.5)})
+		}
+		return loss, params
+	},
 	"sub-queries": func(_ *memdb.DB, n int) (string, []string) {
 		return "SELECT " + terms(n, " + ", "(SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE x.t <> %d)"), []string{"w"}
 	},
@@ -86,22 +104,24 @@ func large(ctx context.Context, shape string, n int, opt optimizer.Options) (*op
 	return gradtest.Optimize(ctx, db, loss, params, opt)
 }
 
-// TestPlanningIsLinear: a loss of twice the size has twice as many nodes, and rules look at nodes twice as often.
+// TestPlanningIsLinear: a loss of twice the size has twice as many nodes and columns, before it is optimized and after, and
+// rules look at nodes twice as often.
 func TestPlanningIsLinear(t *testing.T) {
 	for shape := range shapes {
-		var nodes, tried, fired [2]int
+		var nodes, tried, fired, cols, bound [2]int
 		for i, n := range []int{40, 80} {
 			res, err := large(context.Background(), shape, n, optimizer.Options{Tried: &tried[i]})
 			if err != nil {
 				t.Fatalf("%s: %v", shape, err)
 			}
-			ra.Walk(func(*ra.Node) { nodes[i]++ }, res.Plan.Nodes()...)
+			ra.Walk(func(n *ra.Node) { nodes[i], cols[i] = nodes[i]+1, cols[i]+len(n.Cols) }, res.Plan.Nodes()...)
+			ra.Walk(func(n *ra.Node) { bound[i] += len(n.Cols) }, res.Grad.Nodes()...)
 			for _, k := range res.Fired {
 				fired[i] += k
 			}
 		}
-		t.Logf("%s: nodes %d, rules tried %d, fired %d", shape, nodes, tried, fired)
-		for what, k := range map[string][2]int{"nodes": nodes, "rules tried": tried, "rules fired": fired} {
+		t.Logf("%s: nodes %d, columns %d, of %d before, rules tried %d, fired %d", shape, nodes, cols, bound, tried, fired)
+		for what, k := range map[string][2]int{"nodes": nodes, "columns": cols, "columns before": bound, "rules tried": tried, "rules fired": fired} {
 			if float64(k[1]) > 2.2*float64(k[0]) {
 				t.Errorf("%s: %s grow from %d to %d", shape, what, k[0], k[1])
 			}

@@ -8,11 +8,15 @@ import (
 )
 
 // Builder makes nodes with fresh column ids.
-type Builder struct{ next ColumnID }
+type Builder struct {
+	next ColumnID
+	// MaxKey is how wide the identity of a join may become; tests make it narrow.
+	MaxKey int
+}
 
 // NewBuilder returns a builder whose ids begin after those used below roots.
 func NewBuilder(roots ...*Node) *Builder {
-	b := &Builder{}
+	b := &Builder{MaxKey: MaxKey}
 	Walk(func(n *Node) {
 		for _, c := range n.Cols {
 			b.next = max(b.next, c.ID)
@@ -58,8 +62,35 @@ func (b *Builder) Select(in *Node, pred []*kernels.Expr, out []OutCol) *Node {
 	return b.Join([]*Node{in}, nil, pred, out)
 }
 
-// Join joins inputs; the identity of each input is passed through, hidden where out does not hold it.
+// MaxKey is how wide the identity of a join becomes by passing up those of its inputs. Views upon views would add columns with
+// every step: the key of a parameter's table, a condition's constant. Of a wider one only what tells rows apart is kept.
+const MaxKey = 16
+
+// Join joins inputs; the identity of each input is passed through, hidden where out does not hold it, unless that becomes
+// wider than MaxKey.
 func (b *Builder) Join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutCol) *Node {
+	before := b.next
+	n := b.JoinWhole(in, equi, pred, out)
+	if len(n.Key) <= b.MaxKey || len(in) == 1 {
+		return n
+	}
+	b.next = before
+	n = b.join(in, equi, pred, out, newLinks(n).essential())
+	n.Unique, n.Least = n.Key, n.Key
+	return n
+}
+
+// JoinWhole is Join with the whole identity of each input, however wide.
+func (b *Builder) JoinWhole(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutCol) *Node {
+	ids := make([][]ColumnID, len(in))
+	for i, input := range in {
+		ids[i] = input.Key
+	}
+	return b.join(in, equi, pred, out, ids)
+}
+
+// join passes columns ids of each input up as the identity.
+func (b *Builder) join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutCol, ids [][]ColumnID) *Node {
 	n := &Node{Op: Join, Inputs: in, Equi: equi, Pred: pred, Pos: -1}
 	if len(in) == 1 {
 		n.Op = Select
@@ -71,8 +102,9 @@ func (b *Builder) Join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutC
 	key := make([]bool, len(n.Out))
 	isKey := func(output int) bool { return key[output] }
 	for i, input := range in {
-		for _, k := range input.Key {
-			at, ok := l.carrier(kernels.Col{Input: i, ID: k}, isKey)
+		for _, k := range ids[i] {
+			c := kernels.Col{Input: i, ID: k}
+			at, ok := l.carrier(c, isKey)
 			if !ok {
 				at = len(n.Out)
 				b.addOut(n, OutCol{input.Col(k).Name, input.Var(i, k)})
@@ -82,10 +114,20 @@ func (b *Builder) Join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutC
 			if !key[at] {
 				key[at] = true
 				n.Key = append(n.Key, n.Cols[at].ID)
+				if l.fixed(c) {
+					n.Fixed = append(n.Fixed, n.Cols[at].ID)
+				}
 			}
 		}
 	}
-	n.Unique = l.unique(isKey)
+	n.Unique, n.Least = l.unique(isKey), []ColumnID{}
+	for i, needed := range l.essential() {
+		for _, k := range needed {
+			if at, _ := l.carrier(kernels.Col{Input: i, ID: k}, isKey); !slices.Contains(n.Least, n.Cols[at].ID) {
+				n.Least = append(n.Least, n.Cols[at].ID)
+			}
+		}
+	}
 	return n
 }
 
@@ -115,6 +157,9 @@ func (b *Builder) Aggregate(in *Node, group []ColumnID, aggs []AggCol) (*Node, e
 		c := *in.Col(g)
 		c.ID = b.ID()
 		n.Cols, n.Key = append(n.Cols, c), append(n.Key, c.ID)
+		if in.fixed(g) {
+			n.Fixed = append(n.Fixed, c.ID)
+		}
 		if in.Out == nil || !in.Out[in.Index(g)].IsConst() { // a constant tells no two groups apart
 			n.Unique = append(n.Unique, c.ID)
 		}
@@ -220,7 +265,7 @@ func (b *Builder) Semi(op Op, l, r *Node, equi []Equi, pred []*kernels.Expr) *No
 			equi[i].L, equi[i].R = q.R, q.L
 		}
 	}
-	n := &Node{Op: op, Inputs: []*Node{l, r}, Equi: equi, Pred: pred, Pos: -1}
+	n := &Node{Op: op, Inputs: []*Node{l, r}, Equi: equi, Pred: pred, Least: []ColumnID{}, Pos: -1}
 	for _, c := range l.Cols {
 		id := b.ID()
 		if l.IsKey(c.ID) {
@@ -228,6 +273,12 @@ func (b *Builder) Semi(op Op, l, r *Node, equi []Equi, pred []*kernels.Expr) *No
 		}
 		if slices.Contains(l.Unique, c.ID) {
 			n.Unique = append(n.Unique, id)
+		}
+		if slices.Contains(l.Fixed, c.ID) {
+			n.Fixed = append(n.Fixed, id)
+		}
+		if slices.Contains(l.least(), c.ID) {
+			n.Least = append(n.Least, id)
 		}
 		c.ID = id
 		n.Cols = append(n.Cols, c)

@@ -15,8 +15,9 @@
 //
 // A column id is defined by exactly one node of a query. A node's Key is a set of its columns that
 // identifies its rows; an empty Key means at most one row. Select and Join pass the identity of every
-// input through (InputKey). Structure — predicates, join conditions, groups, keys — reads no column that
-// depends on a parameter. A node reached over several edges is one node: edges are a multiset.
+// input through (InputKey); a Join whose identity would be wider than MaxKey passes only what tells its rows apart, and
+// the rows of its inputs are found again by joining these. Structure — predicates, join conditions, groups, keys —
+// reads no column that depends on a parameter. A node reached over several edges is one node: edges are a multiset.
 //
 // # Errors
 //

@@ -19,6 +19,7 @@ type Links struct {
 	last []int32 // by place: one more than the last output of it
 	seen []int32 // by place: the question that met it last
 	asks int32
+	keys func(output int) bool // which outputs belong to the identity; nil: nobody has asked
 }
 
 // end is one side of a condition, seen from the other.
@@ -148,19 +149,21 @@ func (l *Links) Carries(slot int, id ColumnID) bool {
 	return ok
 }
 
-// InputKey returns, for input i, the output columns that equal that input's identity.
-func (n *Node) InputKey(i int) []ColumnID {
-	l := n.Links()
-	isKey := n.keyed()
-	out := make([]ColumnID, len(n.Inputs[i].Key))
-	for j, k := range n.Inputs[i].Key {
-		at, ok := l.carrier(kernels.Col{Input: i, ID: k}, isKey)
-		if !ok {
-			panic("ra: identity not passed through")
-		}
-		out[j] = n.Cols[at].ID
+// InputKey returns, for input i, the output columns that equal that input's identity; ok is false where they are not passed
+// through (see MaxKey).
+func (l *Links) InputKey(i int) (ids []ColumnID, ok bool) {
+	if l.keys == nil {
+		l.keys = l.n.keyed()
 	}
-	return out
+	ids = make([]ColumnID, len(l.n.Inputs[i].Key))
+	for j, k := range l.n.Inputs[i].Key {
+		at, ok := l.carrier(kernels.Col{Input: i, ID: k}, l.keys)
+		if !ok || !l.keys(at) {
+			return nil, false
+		}
+		ids[j] = l.n.Cols[at].ID
+	}
+	return ids, true
 }
 
 // keyed tells which outputs belong to the identity.
@@ -182,6 +185,80 @@ func (n *Node) Equated(c kernels.Col) []kernels.Col {
 
 // Aliases lists the output columns that always equal output column id, itself included.
 func (n *Node) Aliases(id ColumnID) []ColumnID { return n.Links().Aliases(id) }
+
+// fixed reports whether an input column is known to hold one value in all rows of the join.
+func (l *Links) fixed(c kernels.Col) bool {
+	for _, m := range l.Equated(c) {
+		if l.n.Inputs[m.Input].fixed(m.ID) || slices.ContainsFunc(l.n.Pred, func(p *kernels.Expr) bool { return fixes(p, m) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// fixes reports whether a condition holds for one value of a column only. Equal texts of some types differ.
+func fixes(p *kernels.Expr, c kernels.Col) bool {
+	if p.Def == nil || p.Def.Name != "eq" {
+		return false
+	}
+	x, y := p.Args[0], p.Args[1]
+	if x.IsConst() {
+		x, y = y, x
+	}
+	return y.IsConst() && x.IsCol && x.Col == c && x.Type.Kind == y.Type.Kind && (x.Type.Kind == kernels.Int || x.Type.Kind == kernels.Text && x.Type.Of == nil)
+}
+
+// essential lists, for each input, the columns of its identity that are needed to tell the join's rows apart: none that hold
+// one value, and none of an input whose row the conditions determine from rows of others.
+func (l *Links) essential() [][]ColumnID {
+	n := l.n
+	out, kept := make([][]ColumnID, len(n.Inputs)), make([]bool, len(n.Inputs))
+	for i, in := range n.Inputs {
+		kept[i] = true
+		for _, k := range in.least() {
+			if !l.fixed(kernels.Col{Input: i, ID: k}) {
+				out[i] = append(out[i], k)
+			}
+		}
+	}
+	for i := len(n.Inputs) - 1; i >= 0; i-- {
+		kept[i] = false
+		for _, k := range out[i] {
+			kept[i] = kept[i] || !l.told(i, k, kept)
+		}
+		if !kept[i] {
+			out[i] = nil
+		}
+	}
+	return out
+}
+
+// told reports whether the conditions equate column k of input i, or one from which it can be computed, to a column of
+// another input that is kept.
+func (l *Links) told(i int, k ColumnID, kept []bool) bool {
+	in := l.n.Inputs[i]
+	for j, c := range in.Cols {
+		if c.ID != k && !(in.Out != nil && shifted(in.Out[j], in.Out[in.Index(k)])) {
+			continue
+		}
+		if slices.ContainsFunc(l.Equated(kernels.Col{Input: i, ID: c.ID}), func(m kernels.Col) bool { return kept[m.Input] }) {
+			return true
+		}
+	}
+	return false
+}
+
+// shifted reports whether e is the integer column x plus or minus a constant.
+func shifted(e, x *kernels.Expr) bool {
+	if !x.IsCol || e.Def == nil || e.Def.Name != "add" && e.Def.Name != "sub" || e.Type.Kind != kernels.Int {
+		return false
+	}
+	l, r := e.Args[0], e.Args[1]
+	if l.IsConst() {
+		l, r = r, l
+	}
+	return l.Same(x) && r.IsConst() && !r.Const.Null
+}
 
 // unique finds a sufficient part of a join's identity: an input whose own identity is equated to columns of
 // the other inputs adds nothing.

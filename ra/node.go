@@ -1,6 +1,8 @@
 package ra
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -79,6 +81,8 @@ type Node struct {
 	Cols   []Column
 	Key    []ColumnID // identity: a subset of Cols; empty: at most one row
 	Unique []ColumnID // the part of Key that suffices to identify a row: the rest is determined by it
+	Fixed  []ColumnID // columns of Key that hold one value in all rows, as far as is known
+	Least  []ColumnID // the part of Key that tells the rows apart that there are now; nil: not known, then Unique does
 
 	Table *Table // Scan; TableCols[i] is the table column of Cols[i] (RowID: hidden row id)
 	// TableCols are the table's columns read by a Scan.
@@ -132,6 +136,22 @@ func (n *Node) IsKey(id ColumnID) bool {
 		}
 	}
 	return false
+}
+
+// fixed reports whether a column is known to hold one value in all rows: those of a table with one row do.
+func (n *Node) fixed(id ColumnID) bool {
+	return n.Op == Scan && n.Table.Rows == 1 || slices.Contains(n.Fixed, id)
+}
+
+// least is a part of the identity that tells rows apart.
+func (n *Node) least() []ColumnID {
+	switch {
+	case n.Least != nil:
+		return n.Least
+	case n.Op == Scan && n.Table.Rows == 1:
+		return nil
+	}
+	return n.Unique
 }
 
 // Var is the expression that reads a column of input slot i.

@@ -1,12 +1,14 @@
 package ra
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 )
 
 // ValidateForward checks a query that may be differentiated: besides Validate, that selections and joins pass
-// the identities of their inputs through.
+// the identities of their inputs through or, where that would make theirs too wide, can be found by their own.
 func ValidateForward(roots ...*Node) error {
 	err := Validate(roots...)
 	Walk(func(n *Node) {
@@ -21,12 +23,18 @@ func (n *Node) checkIdentity() error {
 	l, isKey := n.Links(), n.keyed()
 	for i, in := range n.Inputs {
 		for _, k := range in.Key {
-			if at, ok := l.carrier(kernels.Col{Input: i, ID: k}, isKey); !ok || !isKey(at) {
+			if at, ok := l.carrier(kernels.Col{Input: i, ID: k}, isKey); (!ok || !isKey(at)) && !n.found() {
 				return broken(n, "identity column %d of input %d is not passed through", k, i)
 			}
 		}
 	}
 	return nil
+}
+
+// found reports whether the rows of a join can be found again by its identity: among the rows of its inputs, by columns of
+// these.
+func (n *Node) found() bool {
+	return !slices.ContainsFunc(n.Key, func(k ColumnID) bool { x := n.Out[n.Index(k)]; return !x.IsCol && !x.IsConst() })
 }
 
 // Validate checks the invariants of every node below roots and returns an internal error that names the

@@ -1,6 +1,7 @@
 package rjp
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -23,13 +24,22 @@ func join(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 			addPart(&parts[part.Col.Input], part)
 		}
 	}
+	ids, ok := identities(n)
+	if !ok {
+		return contributeWithin(c, n, g, parts)
+	}
+	for _, key := range ids { // where the gradient has them
+		for j, id := range key {
+			key[j] = g.at(n, id)
+		}
+	}
 	if reached := slices.DeleteFunc(slices.Clone(parts), func(p []kernels.Contribution) bool { return len(p) == 0 }); len(reached) > Wide {
-		return contributeAll(c, n, g, parts)
+		return contributeAll(c, n, g, ids, parts)
 	}
 	out := make([]*Grad, len(n.Inputs))
 	for i := range n.Inputs {
 		if len(parts[i]) > 0 {
-			grad, err := contribute(c, n, g, i, parts[i])
+			grad, err := contribute(c, n, g, i, ids, parts[i])
 			if err != nil {
 				return nil, err
 			}
@@ -54,7 +64,7 @@ func addPart(parts *[]kernels.Contribution, p kernels.Contribution) {
 const Wide = 32
 
 // contributeAll builds G ⋈ the inputs that any contribution reads, and of it Σ_{key of input} for each input.
-func contributeAll(c *Context, n *ra.Node, g *Grad, parts [][]kernels.Contribution) ([]*Grad, error) {
+func contributeAll(c *Context, n *ra.Node, g *Grad, ids [][]ra.ColumnID, parts [][]kernels.Contribution) ([]*Grad, error) {
 	slot := map[int]int{len(n.Inputs): 0}
 	inputs, equi := []*ra.Node{g.Node}, []ra.Equi(nil)
 	move := kernels.NewMapper(func(e *kernels.Expr) *kernels.Expr { // what the contributions share stays shared
@@ -63,23 +73,79 @@ func contributeAll(c *Context, n *ra.Node, g *Grad, parts [][]kernels.Contributi
 			s = len(inputs)
 			slot[e.Col.Input] = s
 			inputs = append(inputs, n.Inputs[e.Col.Input])
-			equi = append(equi, matchKey(carried(n, g, e.Col.Input), n.Inputs[e.Col.Input], s)...)
+			equi = append(equi, matchKey(ids[e.Col.Input], n.Inputs[e.Col.Input], s)...)
 		}
 		return kernels.Column(kernels.Col{Input: s, ID: e.Col.ID}, e.Type)
 	})
-	var out []ra.OutCol
-	first := make([]int, len(parts))
+	out, first := contributions(n, parts, func(i int) []ra.OutCol { return GroupOut(g.Node, ids[i]) }, move.Map)
+	return sumInputs(c, n, c.B.Join(inputs, equi, nil, out), first, parts)
+}
+
+// contributeWithin is contributeAll for a join that does not pass the identities of its inputs up: G ⋈ the inputs as n
+// joins them, on n's own identity.
+func contributeWithin(c *Context, n *ra.Node, g *Grad, parts [][]kernels.Contribution) ([]*Grad, error) {
+	up := len(n.Inputs)
+	move := kernels.NewMapper(func(e *kernels.Expr) *kernels.Expr { // G is the first input
+		return kernels.Column(kernels.Col{Input: (e.Col.Input + 1) % (up + 1), ID: e.Col.ID}, e.Type)
+	})
+	var equi []ra.Equi
+	for j, k := range n.Key {
+		x := n.Out[n.Index(k)]
+		if x.IsConst() {
+			continue
+		}
+		if !x.IsCol {
+			return nil, fmt.Errorf("rjp: column %d of an identity is computed", k)
+		}
+		equi = append(equi, ra.Equi{L: kernels.Col{ID: g.Key[j]}, R: move.Map(x).Col, NullSafe: true})
+	}
+	for _, q := range n.Equi {
+		q.L.Input, q.R.Input = q.L.Input+1, q.R.Input+1
+		equi = append(equi, q)
+	}
+	var pred []*kernels.Expr
+	for _, p := range n.Pred {
+		pred = append(pred, move.Map(p))
+	}
+	out, first := contributions(n, parts, func(i int) []ra.OutCol {
+		if key := n.Inputs[i].Key; len(key) > 0 {
+			return keyOut(n.Inputs[i], i+1, key)
+		}
+		return GroupOut(nil, nil)
+	}, move.Map)
+	return sumInputs(c, n, c.B.Join(slices.Concat([]*ra.Node{g.Node}, n.Inputs), equi, pred, out), first, parts)
+}
+
+// identities returns, for each input, the columns of n that hold its identity; ok is false where n does not pass all up.
+func identities(n *ra.Node) (ids [][]ra.ColumnID, ok bool) {
+	links := n.Links()
+	ids = make([][]ra.ColumnID, len(n.Inputs))
+	for i := range ids {
+		if ids[i], ok = links.InputKey(i); !ok {
+			return nil, false
+		}
+	}
+	return ids, true
+}
+
+// contributions makes the columns of what each input receives, from first on: its groups, then the contributions.
+func contributions(n *ra.Node, parts [][]kernels.Contribution, key func(input int) []ra.OutCol, move func(*kernels.Expr) *kernels.Expr) (out []ra.OutCol, first []int) {
+	first = make([]int, len(parts))
 	for i, ps := range parts {
 		if len(ps) == 0 {
 			continue
 		}
 		first[i] = len(out)
-		out = append(out, GroupOut(g.Node, carried(n, g, i))...)
+		out = append(out, key(i)...)
 		for _, p := range ps {
-			out = append(out, ra.OutCol{Name: "d_" + n.Inputs[i].Col(p.Col.ID).Name, X: move.Map(p.Grad)})
+			out = append(out, ra.OutCol{Name: "d_" + n.Inputs[i].Col(p.Col.ID).Name, X: move(p.Grad)})
 		}
 	}
-	rows := c.B.Join(inputs, equi, nil, out)
+	return out, first
+}
+
+// sumInputs sums the contributions in rows by the identity of each input.
+func sumInputs(c *Context, n, rows *ra.Node, first []int, parts [][]kernels.Contribution) ([]*Grad, error) {
 	down := make([]*Grad, len(parts))
 	for i, ps := range parts {
 		if len(ps) == 0 {
@@ -102,7 +168,7 @@ func contributeAll(c *Context, n *ra.Node, g *Grad, parts [][]kernels.Contributi
 }
 
 // contribute builds Σ_{key of input i}(G ⋈ the inputs that the expressions read).
-func contribute(c *Context, n *ra.Node, g *Grad, i int, parts []kernels.Contribution) (*Grad, error) {
+func contribute(c *Context, n *ra.Node, g *Grad, i int, ids [][]ra.ColumnID, parts []kernels.Contribution) (*Grad, error) {
 	slot := map[int]int{len(n.Inputs): 0}
 	inputs, equi := []*ra.Node{g.Node}, []ra.Equi(nil)
 	for _, p := range parts {
@@ -112,10 +178,10 @@ func contribute(c *Context, n *ra.Node, g *Grad, i int, parts []kernels.Contribu
 			}
 			slot[col.Input] = len(inputs)
 			inputs = append(inputs, n.Inputs[col.Input])
-			equi = append(equi, matchKey(carried(n, g, col.Input), n.Inputs[col.Input], slot[col.Input])...)
+			equi = append(equi, matchKey(ids[col.Input], n.Inputs[col.Input], slot[col.Input])...)
 		})
 	}
-	key := carried(n, g, i)
+	key := ids[i]
 	out := GroupOut(g.Node, key)
 	var cols []ra.ColumnID
 	for _, p := range parts {
@@ -138,15 +204,6 @@ func contribute(c *Context, n *ra.Node, g *Grad, i int, parts []kernels.Contribu
 		down.Set(id, sum.Cols[len(out)-len(cols)+j].ID)
 	}
 	return down, nil
-}
-
-// carried returns the gradient's columns that hold the identity of input i of n.
-func carried(n *ra.Node, g *Grad, i int) []ra.ColumnID {
-	ids := n.InputKey(i)
-	for j, id := range ids {
-		ids[j] = g.at(n, id)
-	}
-	return ids
 }
 
 // GroupOut makes the output columns by which the contributions to an input are summed: its identity, or, where

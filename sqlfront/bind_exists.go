@@ -203,8 +203,9 @@ func (s *scope) meet(op ra.Op, l *SubLink, tests []*kernels.Expr, in *scope, out
 func (s *scope) keep(op ra.Op, around *ra.Node) *ra.Node {
 	met := s.inputs[0].node
 	if len(s.inputs) > 2 {
-		found := s.b.join(s.nodes(), s.equi, s.pred, nil)
-		return s.b.semiJoin(op, around, found, sameRow(around, met, found.InputKey(0)), nil)
+		found := s.b.b.JoinWhole(s.nodes(), s.equi, s.pred, nil)
+		carry, _ := found.Links().InputKey(0)
+		return s.b.semiJoin(op, around, found, sameRow(around, met, carry), nil)
 	}
 	if !restricted(met, around) {
 		return s.b.semiJoin(op, met, s.inputs[1].node, s.equi, s.pred)

@@ -133,7 +133,12 @@ func (s *scope) unmatched(on *scope, inner *ra.Node, left, right *side) *ra.Node
 	l, met := left.rel.node, on.inputs[0].node
 	partners, equi, pred := on.inputs[1].node, on.equi, on.pred
 	if len(on.inputs) > 2 || restricted(met, l) {
-		partners, equi, pred = inner, sameRow(l, met, inner.InputKey(0)), nil
+		carry, ok := inner.Links().InputKey(0)
+		if !ok { // its identity was too wide
+			inner = s.b.b.JoinWhole(inner.Inputs, inner.Equi, inner.Pred, nil)
+			carry, _ = inner.Links().InputKey(0)
+		}
+		partners, equi, pred = inner, sameRow(l, met, carry), nil
 		met = l
 	}
 	n := s.b.semiJoin(ra.AntiJoin, met, partners, equi, pred)

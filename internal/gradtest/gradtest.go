@@ -43,7 +43,11 @@ type Bound struct {
 
 // Bind binds a loss over db and differentiates it.
 func Bind(ctx context.Context, db sqlfront.Catalog, loss string, params []string) (*Bound, error) {
-	b := ra.NewBuilder()
+	return BindWith(ctx, ra.NewBuilder(), db, loss, params)
+}
+
+// BindWith is Bind with a builder of its own.
+func BindWith(ctx context.Context, b *ra.Builder, db sqlfront.Catalog, loss string, params []string) (*Bound, error) {
 	var refs []sqlfront.ParamRef
 	out := &Bound{}
 	for _, p := range params {

@@ -17,7 +17,11 @@ import (
 
 // Optimize binds a loss and runs the whole optimizer on it and its gradients.
 func Optimize(ctx context.Context, db sqlfront.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, error) {
-	b := ra.NewBuilder()
+	return OptimizeWith(ctx, ra.NewBuilder(), db, loss, params, opt)
+}
+
+// OptimizeWith is Optimize with a builder of its own.
+func OptimizeWith(ctx context.Context, b *ra.Builder, db sqlfront.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, error) {
 	var refs []sqlfront.ParamRef
 	var ps []optimizer.Param
 	for _, p := range params {

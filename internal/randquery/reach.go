@@ -88,12 +88,22 @@ func (l *lineage) of(n *ra.Node) ([][]set, error) {
 			out[i][j] = set{}
 		}
 	}
-	l.fill(n, rows, inputs, inRows, out)
 	l.memo[n] = out
-	return out, nil
+	return out, l.fill(n, rows, inputs, inRows, out)
 }
 
-func (l *lineage) fill(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [][]interp.Row, out [][]set) {
+// whole is a join that computes the rows of n, and passes the identities of all inputs up, which n need not.
+func (l *lineage) whole(n *ra.Node) (*ra.Node, []interp.Row, error) {
+	var out []ra.OutCol
+	for _, x := range n.Out {
+		out = append(out, ra.OutCol{X: x})
+	}
+	whole := ra.NewBuilder(n).JoinWhole(n.Inputs, n.Equi, n.Pred, out)
+	rows, err := l.in.Eval(l.ctx, whole)
+	return whole, rows, err
+}
+
+func (l *lineage) fill(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [][]interp.Row, out [][]set) error {
 	switch n.Op {
 	case ra.Scan:
 		t := l.cs.Params[l.p].Table
@@ -105,11 +115,15 @@ func (l *lineage) fill(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [
 			}
 		}
 	case ra.Select, ra.Join:
+		whole, wholeRows, err := l.whole(n)
+		if err != nil {
+			return err
+		}
 		for s, in := range n.Inputs {
 			at := byKey(in, in.Key, inRows[s])
-			key := n.InputKey(s)
-			for i, row := range rows {
-				from := inputs[s][at[keyText(n, key, row)]]
+			key, _ := whole.Links().InputKey(s)
+			for i, row := range wholeRows {
+				from := inputs[s][at[keyText(whole, key, row)]]
 				for j := range n.Out {
 					smooth(n.Out[j], func(c kernels.Col) {
 						if c.Input == s {
@@ -157,6 +171,7 @@ func (l *lineage) fill(n *ra.Node, rows []interp.Row, inputs [][][]set, inRows [
 			}
 		}
 	}
+	return nil
 }
 
 // smooth calls f for the float columns that an expression depends on other than through piecewise constant

@@ -232,7 +232,7 @@ func rekey(n, sub *ra.Node, links *ra.Links) {
 		}
 		return ids
 	}
-	sub.Key, sub.Unique = swap(sub.Key), swap(sub.Unique)
+	sub.Key, sub.Unique, sub.Least = swap(sub.Key), swap(sub.Unique), nil
 }
 
 // replace puts by in the place of every occurrence of part in e.

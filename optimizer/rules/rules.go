@@ -140,7 +140,7 @@ func become(n, m *ra.Node) {
 		}
 	}
 	*n = *m
-	n.Cols, n.Key, n.Unique, n.Pos = cols, key, unique, pos
+	n.Cols, n.Key, n.Unique, n.Least, n.Fixed, n.Pos = cols, key, unique, nil, nil, pos
 }
 
 // isPass reports whether output i of a Select or Join is a plain column.
