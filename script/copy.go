@@ -175,6 +175,7 @@ type copyLines struct {
 	src  *source
 	buf  []byte
 	done bool
+	in   bool // buf ended within a line
 }
 
 func (c *copyLines) Read(p []byte) (int, error) {
@@ -182,15 +183,14 @@ func (c *copyLines) Read(p []byte) (int, error) {
 		if c.done {
 			return 0, io.EOF
 		}
-		line, err := c.src.bytes()
-		if string(bytes.TrimRight(line, "\r\n")) == `\.` || err == io.EOF {
-			c.done = true
-		}
+		part, err := c.src.bytes()
+		last := !c.in && string(bytes.TrimRight(part, "\r\n")) == `\.`
+		c.done = last || err == io.EOF
 		if err != nil && err != io.EOF {
 			return 0, err
 		}
-		if !c.done || err == io.EOF && string(bytes.TrimRight(line, "\r\n")) != `\.` {
-			c.buf = line
+		if !last {
+			c.buf, c.in = part, !bytes.HasSuffix(part, []byte("\n"))
 		}
 	}
 	n := copy(p, c.buf)

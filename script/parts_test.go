@@ -1,9 +1,11 @@
 package script
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 
@@ -188,5 +190,22 @@ func TestPartsCannotBeWritten(t *testing.T) {
 	out := gaps{of: &counted{}}
 	if err := run(t, Embedded(db), &out, FormatCSV, "SELECT 1 AS x;"); err != nil || out.String() != "x\n1\n" {
 		t.Errorf("%v\n%s", err, out.String())
+	}
+}
+
+// TestCopyLinesInParts: a line longer than the reader's buffer comes in parts, of which none is the end of the data.
+func TestCopyLinesInParts(t *testing.T) {
+	for _, c := range []struct{ in, data, rest string }{
+		{strings.Repeat("x", 16) + "\\.\ny\n\\.\nrest\n", strings.Repeat("x", 16) + "\\.\ny\n", "rest\n"},
+		{strings.Repeat("x", 40) + "\n\\.\r\nrest", strings.Repeat("x", 40) + "\n", "rest"},
+		{strings.Repeat("x", 32), strings.Repeat("x", 32), ""},
+		{"a\n\\.", "a\n", ""},
+	} {
+		src := &source{r: bufio.NewReaderSize(strings.NewReader(c.in), 16)}
+		data, err := io.ReadAll(&copyLines{src: src})
+		rest, _ := io.ReadAll(src.r)
+		if err != nil || string(data) != c.data || string(rest) != c.rest {
+			t.Errorf("%q: %q, then %q: %v", c.in, data, rest, err)
+		}
 	}
 }

@@ -92,7 +92,7 @@ func (s *source) next() (string, bool, error) {
 	return strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"), true, nil
 }
 
-// bytes returns the next line with its newline; COPY's data need not be text.
+// bytes returns the next line with its newline, a long one in parts, until the next call; COPY's data need not be text.
 func (s *source) bytes() ([]byte, error) {
 	if s.more != nil {
 		line, ok, err := s.more()
@@ -104,11 +104,14 @@ func (s *source) bytes() ([]byte, error) {
 		}
 		return []byte(line + "\n"), nil
 	}
-	line, err := s.r.ReadBytes('\n')
-	if len(line) > 0 {
+	part, err := s.r.ReadSlice('\n')
+	if err == bufio.ErrBufferFull {
+		return part, nil
+	}
+	if len(part) > 0 {
 		s.line++
 	}
-	return line, err
+	return part, err
 }
 
 // NewRunner returns a runner on a session.

@@ -57,11 +57,21 @@ func newCopyReader(r io.Reader, o sqlfront.CopyOptions, cols int) *copyReader {
 	return p
 }
 
+// longestRecord is how long a record of COPY may be, in bytes. Values of the store are as long at most, and a machine holds several.
+var longestRecord = 256 << 20
+
 // readLine appends the next physical line to raw; io.EOF when there is none.
 func (p *copyReader) readLine() error {
 	start := len(p.raw)
 	for {
 		b, err := p.r.ReadSlice('\n')
+		if len(p.raw)+len(b) > longestRecord {
+			if start == 0 {
+				p.line = p.lines + 1
+			}
+			return sqlerr.New(sqlerr.ProgramLimit, "a row of more than %d MB cannot be copied", longestRecord>>20).
+				WithHint("A quote that is not closed, or lines that do not end in a newline, make one row of many.")
+		}
 		p.raw = append(p.raw, b...)
 		if err == bufio.ErrBufferFull {
 			continue
