@@ -18,10 +18,10 @@ type goFunc struct {
 }
 
 // longBytes are the bytes of arguments from which a function may take long: a short text can hold a pattern that works for seconds. What
-// kernels do is linear in their elements, or nearly.
+// kernels do grows with the square of their elements at most, where two are put against each other.
 const (
 	longBytes   = 4 << 10
-	kernelBytes = 64 << 10
+	kernelBytes = 16 << 10
 	powerBytes  = 200
 )
 
