@@ -66,7 +66,7 @@ func TestFaultsAreCaught(t *testing.T) {
 	}
 	twoAtATime(controls(planted), func(test string) {
 		begin := time.Now()
-		if out, err := run(test); err != nil {
+		if out, err := run(test, "-timeout=600s"); err != nil { // many tests in one run
 			t.Errorf("go test %s fails without a fault: %v\n%s", test, err, out)
 		}
 		t.Logf("%5.1f s: go test %s", time.Since(begin).Seconds(), test)
@@ -140,7 +140,7 @@ func controls(planted []fault) []string {
 // run takes.
 func run(test string, flags ...string) ([]byte, error) {
 	quick := []string{"-gcflags=-l", "-ldflags=-s"} // to compile and to link
-	args := slices.Concat([]string{"test", "-count=1", "-vet=off", "-timeout=120s"}, quick, flags, strings.Fields(test))
+	args := slices.Concat([]string{"test", "-count=1", "-vet=off", "-timeout=120s"}, quick, strings.Fields(test), flags)
 	cmd := exec.Command("bash", append([]string{"-c", `ulimit -v 6291456; exec go "$@"`, "go"}, args...)...)
 	cmd.Dir = need.Root()
 	return cmd.CombinedOutput()
