@@ -9,7 +9,8 @@
 // systemviews.go holds the views of the catalogue, intrinsics.go is where the engine's own functions, gradient() and its like, enter a statement.
 //
 // How values lie in the file: integers and booleans INTEGER; real (rounded) and double precision REAL; numeric
-// the digits, compared by the collation rg_numeric; text, dates and times TEXT (ISO, times in UTC); real[] and
+// the digits, compared by the collation rg_numeric, arrays of it by rg_numeric_array; jsonb Postgres's output of it, compared by
+// rg_jsonb; uuid its canonical text; text, dates and times TEXT (ISO, times in UTC); real[] and
 // double precision[] BLOB (tensor.Encode); other arrays JSON text. Tables of the schema public have their own
 // names, others schema.name; capitals and '^' are escaped by '^', because SQLite folds case. The catalogue is
 // the table relgrad_catalog; with a table's definition it keeps how many rows there are and which columns hold NULL, as of the last
@@ -26,10 +27,9 @@
 // # Errors
 //
 // *sqlerr.Error with Postgres's SQLSTATE; those found while binding have a position. What Postgres can do and
-// the store cannot is 0A000 with a hint that names --db. Known differences from Postgres: text compares byte by
-// byte; regular expressions are RE2; numeric has no NaN and no infinities; NaN in a scalar is refused (22003);
-// json is text; there are no intervals, no correlated LATERAL sub-selects, no writing statements inside WITH;
-// varchar(n) is a checked text; sequences roll back.
+// the store cannot is 0A000 with a hint that names --db. What it takes it answers as PostgreSQL 15 does, which
+// internal/pgsuite compares. Known differences: text compares byte by byte; sums of floats are compensated; varchar(n)
+// is a checked text; sequences roll back; NaN in a scalar is refused (22003).
 //
 // # Where to add
 //

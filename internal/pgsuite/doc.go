@@ -6,6 +6,9 @@
 // statement that the store accepts to a private server too. Both are in one transaction, each statement behind a
 // savepoint: what one of them refuses is undone on the other, so that both hold the same at all times.
 //
+// TestNeighbours does the same with the statements of testdata/*.sql, which are ours: of each it is written whether both answer it
+// alike, both refuse it, or only the store does.
+//
 // # Invariants
 //
 // What the store accepts it answers as the server does: the same columns, the same rows as text, floating-point numbers to a few
@@ -18,5 +21,6 @@
 //
 // # Where to add
 //
-// What cannot be compared, as it is different each time, is in the expression volatile.
+// A kind of difference: statements in testdata. What cannot be compared, as it is different each time, is in the expression volatile; what
+// SQL leaves open, or is no wrong answer, in testdata/undetermined.txt with its reason. A file without differences: budgeted.
 package pgsuite
