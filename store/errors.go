@@ -55,6 +55,10 @@ func (db *DB) translate(err error) error {
 	if msg == "integer overflow" {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range").Wrap(err)
 	}
+	if strings.HasPrefix(msg, "foreign key mismatch") { // a table that is rebuilt has its indexes later than its rows
+		return sqlerr.New(sqlerr.FeatureNotSupported, "a foreign key to a unique index of its own table is not supported by the embedded store").
+			WithHint("Declare the columns UNIQUE in CREATE TABLE instead of CREATE UNIQUE INDEX.").Wrap(err)
+	}
 	if strings.HasPrefix(msg, "too many") || strings.HasPrefix(msg, "at most") || strings.Contains(msg, "depth") || strings.HasPrefix(msg, "parser stack") {
 		return sqlerr.New(sqlerr.TooComplex, "statement too complex: %s", msg).WithHint("Split it into steps with CREATE TABLE … AS.").Wrap(err)
 	}

@@ -65,3 +65,7 @@ UPDATE k2 SET (c, b) = (5, 'r') WHERE a = 8 RETURNING *;
 UPDATE k2 SET (c, b) = (SELECT 6, 's') WHERE a = 8 RETURNING *;
 UPDATE k2 SET c = DEFAULT WHERE a = 8 RETURNING *;
 SELECT a, b FROM k2 WHERE b = '1.50' ORDER BY a;
+CREATE TABLE fks (x int, y int);
+CREATE UNIQUE INDEX ON fks (x, y);
+--! refused 0A000
+ALTER TABLE fks ADD CONSTRAINT fk FOREIGN KEY (y, x) REFERENCES fks (x, y);
