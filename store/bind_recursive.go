@@ -71,16 +71,7 @@ func (b *binder) recursiveStep(step *sqlfront.Select, within func(string)) {
 	if b.hasAggregate(step.Targets) || step.Having != nil {
 		b.fail(step.At, invalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
 	}
-	windows := len(step.GroupBy) > 0
-	for _, t := range step.Targets {
-		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
-			f, ok := n.(*sqlfront.FuncCall)
-			windows = windows || ok && f.Over != nil
-			_, sub := n.(*sqlfront.SubLink)
-			return !sub
-		})
-	}
-	if windows {
+	if len(step.GroupBy) > 0 || windowed(step.Targets) {
 		within("a SELECT with GROUP BY or windows")
 	}
 }

@@ -309,6 +309,10 @@ func (b *binder) setReturning(sel *sqlfront.Select) *sqlfront.Select {
 	if call == nil {
 		return sel
 	}
+	b.conditionalSet(sel.Targets)
+	if len(sel.DistinctOn) > 0 || windowed(sel.Targets) { // Postgres calls it behind these
+		b.refuse(call.At, "a set-returning function in a select list with DISTINCT ON or window functions", "Put it into FROM of a query around this one.")
+	}
 	if len(sel.GroupBy) > 0 || sel.Having != nil || b.hasAggregate(sel.Targets) {
 		b.refuse(call.At, "a set-returning function in the select list of a grouped query", "Group in a sub-select, and put the function into FROM of the outer query.")
 	}
@@ -332,6 +336,48 @@ func (b *binder) setReturning(sel *sqlfront.Select) *sqlfront.Select {
 		out.Targets[i] = t
 	}
 	return &out
+}
+
+// conditionalSet refuses set-returning functions where they might not be called.
+func (b *binder) conditionalSet(ts []sqlfront.Target) {
+	for _, t := range ts {
+		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
+			what := ""
+			switch n.(type) {
+			case *sqlfront.SubLink:
+				return false
+			case *sqlfront.Case:
+				what = "CASE"
+			case *sqlfront.Coalesce:
+				what = "COALESCE"
+			}
+			if what != "" {
+				sqlfront.Walk(n, func(n sqlfront.Tree) bool {
+					if f, ok := n.(*sqlfront.FuncCall); ok && isSetReturning(f.Name) {
+						b.failHint(f.At, sqlerr.FeatureNotSupported, "You might be able to move the set-returning function into a LATERAL FROM item.",
+							"set-returning functions are not allowed in %s", what)
+					}
+					_, sub := n.(*sqlfront.SubLink)
+					return !sub
+				})
+			}
+			return true
+		})
+	}
+}
+
+// windowed reports whether targets call window functions.
+func windowed(ts []sqlfront.Target) bool {
+	found := false
+	for _, t := range ts {
+		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
+			f, ok := n.(*sqlfront.FuncCall)
+			found = found || ok && f.Over != nil
+			_, sub := n.(*sqlfront.SubLink)
+			return !sub
+		})
+	}
+	return found
 }
 
 func (b *binder) hasAggregate(ts []sqlfront.Target) bool {

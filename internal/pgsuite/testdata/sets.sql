@@ -1,0 +1,43 @@
+-- Set-returning functions in a select list.
+CREATE TABLE s (a int, b int);
+INSERT INTO s VALUES (3, 2), (3, 1), (1, 1);
+SELECT a, b, generate_series(1, 2) FROM s ORDER BY 1, 2, 3;
+SELECT a, generate_series(1, a) FROM s ORDER BY 1, 2;
+SELECT a, generate_series(1, 0) FROM s;
+SELECT a + generate_series(1, 2) AS x FROM s ORDER BY x;
+SELECT DISTINCT generate_series(1, a) AS g FROM s ORDER BY g;
+--! refused 0A000
+SELECT DISTINCT ON (a) a, b, generate_series(1, 3) g FROM s ORDER BY a, b DESC;
+--! refused 0A000
+SELECT DISTINCT ON (g) a, b, generate_series(1, 3) g FROM s;
+--! refused 0A000
+SELECT row_number() OVER (ORDER BY a, b), generate_series(1, 2) FROM s;
+--! refused 0A000
+SELECT sum(a) OVER (), generate_series(1, 2) FROM s;
+--! both 0A000
+SELECT CASE WHEN a > 1 THEN generate_series(1, 3) ELSE 0 END FROM s;
+--! both 0A000
+SELECT coalesce(generate_series(1, 3), 0) FROM s;
+--! refused 0A000
+SELECT a, count(*), generate_series(1, 2) FROM s GROUP BY a;
+--! refused 0A000
+SELECT generate_series(1, 2), generate_series(1, 3);
+--! both 0A000
+SELECT a FROM s WHERE generate_series(1, 2) = 1;
+--! refused 0A000
+SELECT a FROM s ORDER BY generate_series(1, 2);
+SELECT generate_series(1, 3) AS g ORDER BY g DESC;
+SELECT generate_series(1, 3) AS g ORDER BY g DESC LIMIT 2;
+SELECT generate_series(1, 3) LIMIT 2;
+SELECT (SELECT generate_series(1, 1)), a FROM s ORDER BY a;
+SELECT unnest(ARRAY[1, NULL, 2]) + 1;
+SELECT unnest('{}'::int[]), a FROM s;
+--! both 0A000
+SELECT sum(generate_series(1, 3));
+SELECT * FROM s, generate_series(1, s.a) g WHERE s.a = 3 ORDER BY 1, 2, 3;
+SELECT generate_series(1, 2) FROM s WHERE a = 1 UNION ALL SELECT 9 ORDER BY 1;
+INSERT INTO s SELECT generate_series(10, 12), 0;
+SELECT * FROM s ORDER BY a, b;
+SELECT string_to_table('a,b', ',') AS t ORDER BY t;
+--! refused 0A000
+SELECT generate_series(1, 3) % 2 AS x, count(*) FROM s GROUP BY x;
