@@ -52,6 +52,9 @@ func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableD
 		return b.alterRename(t, n, a)
 	case "set_default":
 		c := b.columnOf(a.At, n, a.Col)
+		if c.Identity != nil {
+			b.fail(a.At, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, n.Name)
+		}
 		c.Default = b.defaultText(n, c, a.X)
 		return n, b.db.putTable(n.key(), n)
 	case "drop_default":
@@ -273,6 +276,9 @@ func (b *binder) alterType(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, 
 	b.noDependents(a.At, "alter type of a column used by a view", t.key(), a.Col, "Drop the view, alter the type, and create the view again.")
 	old := *c
 	c.Type, c.Mods, c.Shape = b.typeOf(a.Type), a.Type.Mods, nil
+	if c.Identity != nil && !c.Type.isInt() {
+		b.fail(a.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
+	}
 	rel := b.plainRelation(t, t.Name, "")
 	v := val{sql: ident(c.Name), typ: old.Type, at: a.At}
 	if a.X != nil {

@@ -12,6 +12,8 @@ import (
 // newKey decides where a new relation goes and refuses names in use; skip is IF NOT EXISTS applying.
 func (b *binder) newKey(at sqlfront.Pos, schema, name string, temp, ifNotExists bool) (k objectKey, skip bool) {
 	switch {
+	case temp && schema != "" && schema != "pg_temp":
+		b.fail(at, "42P16", "cannot create temporary relation in non-temporary schema")
 	case temp || schema == "pg_temp":
 		schema = "pg_temp"
 	case schema == "":
@@ -98,6 +100,9 @@ func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) []sqlfront.TableC
 	}
 	c := Column{Name: d.Name, Type: b.typeOf(d.Type), Mods: d.Type.Mods, NotNull: d.NotNull || d.PrimaryKey}
 	if d.Identity != nil {
+		if d.Default != nil {
+			b.fail(d.At, sqlerr.Syntax, "both default and identity specified for column \"%s\" of table \"%s\"", d.Name, t.Name)
+		}
 		if !c.Type.isInt() {
 			b.fail(d.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
 		}
@@ -128,11 +133,22 @@ func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) []sqlfront.TableC
 func (b *binder) defaultText(t *TableDef, c *Column, e sqlfront.Expr) string {
 	b.literal = true
 	defer func() { b.literal = false }()
+	b.noSubQuery(e, "DEFAULT expression")
 	v := b.expr(&scope{level: &level{clause: "DEFAULT expressions"}}, e)
 	if !assignable(v.typ, c.Type) {
 		b.fail(v.at, sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s", c.Name, c.Type, v.typ)
 	}
 	return b.cast(v.at, v, c.Type, c.Mods).sql
+}
+
+// noSubQuery refuses a sub-query in an expression that is kept with a table.
+func (b *binder) noSubQuery(e sqlfront.Expr, what string) {
+	sqlfront.Walk(e, func(n sqlfront.Tree) bool {
+		if s, ok := n.(*sqlfront.SubLink); ok {
+			b.fail(s.At, sqlerr.FeatureNotSupported, "cannot use subquery in %s", what)
+		}
+		return true
+	})
 }
 
 func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) []sqlfront.TableConstraint {
@@ -168,6 +184,13 @@ func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) []sqlfr
 		}
 		if !ref.hasUnique(cols) || len(cols) != len(k.Cols) {
 			b.fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", ref.Name)
+		}
+		for i, col := range k.Cols {
+			from, to := t.Cols[t.Column(col)], ref.Cols[ref.Column(cols[i])]
+			if !from.Type.is(to.Type) && !(from.Type.isInt() && to.Type.isInt()) { // SQLite would find no two values equal
+				b.failHint(k.At, sqlerr.DatatypeMismatch, "Give both columns one type.", "foreign key constraint \"%s\" cannot be implemented: key columns \"%s\" and \"%s\" are of types %s and %s",
+					orName(k.Name, t.Name+"_"+strings.Join(k.Cols, "_")+"_fkey"), col, cols[i], from.Type, to.Type)
+			}
 		}
 		t.Foreign = append(t.Foreign, Foreign{Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols})
 	}
@@ -504,8 +527,16 @@ func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
 	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "index expressions"}}
 	b.literal = true
 	var keys []string
+	volatile := b.volatile
+	immutable := func(e sqlfront.Expr, what string) {
+		if b.volatile > volatile {
+			b.fail(e.Position(), "42P17", "functions in index %s must be marked IMMUTABLE", what)
+		}
+	}
 	for _, k := range s.Keys {
+		b.noSubQuery(k.X, "index expression")
 		v := b.expr(sc, k.X)
+		immutable(k.X, "expression")
 		if v.typ.Array {
 			b.fail(s.At, sqlerr.DatatypeMismatch, "cannot index an array (%s)", v.typ)
 		}
@@ -524,7 +555,9 @@ func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
 	}
 	x.Keys = strings.Join(keys, ", ")
 	if s.Where != nil {
+		b.noSubQuery(s.Where, "index predicate")
 		x.Where = b.condition(sc, s.Where, "index predicates").sql
+		immutable(s.Where, "predicate")
 	}
 	b.literal = false
 	if x.Name == "" {

@@ -348,6 +348,20 @@ func (b *binder) delete(s *sqlfront.Delete) (*Result, error) {
 }
 
 func (b *binder) truncate(s *sqlfront.Truncate) (*Result, error) {
+	emptied := map[objectKey]bool{}
+	for _, n := range s.Tables {
+		emptied[b.target(s.At, n.Schema, n.Name).key()] = true
+	}
+	for _, t := range b.db.cat.tables {
+		for _, f := range t.Foreign {
+			if emptied[objectKey{f.Schema, f.Name}] && !emptied[t.key()] {
+				e := sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint").
+					WithDetail("Table \"%s\" references \"%s\".", t.Name, f.Name).WithHint("Truncate table \"%s\" at the same time.", t.Name)
+				e.Text = b.text
+				panic(e)
+			}
+		}
+	}
 	for _, n := range s.Tables {
 		t := b.target(s.At, n.Schema, n.Name)
 		if err := b.db.exec("DELETE FROM " + t.sql()); err != nil {

@@ -1,5 +1,8 @@
 package faults
 
+// same runs statements on a server and on the store, and compares.
+const same = "./internal/pgsuite -run=TestNeighbours/"
+
 // Faults of the embedded store and of scripts, which tests of their own catch.
 func init() {
 	faults = append(faults, []fault{
@@ -20,5 +23,40 @@ func init() {
 		{"a power multiplies all digits", "store/numeric/math.go", "if scale := max(digits-x.magnitude(), 0); scale < x.scale {", "if scale := max(digits-x.magnitude(), 0); scale < x.scale && digits < 0 {", "./store -run=TestGolden/hangs -timeout=20s"},
 		{"an odd exponent with decimals is even", "store/numeric/math.go", "b.Trunc(0).c().Bit(0) == 1", "b.c().Bit(0) == 1", "./store -run=TestGolden/hangs"},
 		{"statement_timeout is not obeyed", "store/timeout.go", "context.WithTimeoutCause(ctx, d, errTimeout)", "context.WithTimeoutCause(ctx, 1000*d, errTimeout)", "./store -run=TestTimeout -timeout=20s"},
+
+		// Answers that Postgres gives otherwise: each is caught by statements of internal/pgsuite that run on a server too.
+		{"a name in LATERAL is taken from farther out", "store/bind_from.go", "		outer.rels, outer.cols = rels, cols\n", "", same + "lateral"},
+		{"a star in LATERAL is taken from farther out", "store/bind_select.go", "		b.reach(s, at, ref.At)\n", "		_ = at\n", same + "lateral"},
+		{"an aggregate of an outer query's column counts the inner rows", "store/bind_agg.go", "if b.owner(e, s, seen) && over == \"\" {", "if b.owner(e, s, seen) || over == \"\" {", same + "lateral"},
+		{"random() in a sub-query is computed at each mention", "store/fence.go", "if f.volatile || len(f.rels) > 1 {", "if len(f.rels) > 1 {", same + "volatile"},
+		{"a view that calls random() is computed once for all its uses", "store/bind_from.go", "	if b.volatile == volatile { //", "	if true { //", same + "volatile"},
+		{"CASE computes its argument for each WHEN", "store/bind_expr.go", "		b.once(e.At, volatile, \"CASE\")\n", "		_ = volatile\n", same + "volatile"},
+		{"a function in FROM is called for each row beside it", "store/bind_agg.go", "if b.volatile > volatile && !anyColumn", "if volatile < 0 && !anyColumn", same + "volatile"},
+		{"now() is the time of its first call", "store/db.go", "	db.started = time.Now()\n	return nil", "	db.started = time.Time{}\n	return nil", same + "volatile"},
+		{"a group that takes no part is an empty text", "store/regex.go", "		if at[2*i] >= 0 {\n			out[i] = s[at[2*i]:at[2*i+1]]\n		}\n", "		out[i] = s[max(at[2*i], 0):max(at[2*i+1], 0)]\n", same + "texts"},
+		{"the first alternative matches, not the longest", "store/regex.go", "		re.Longest()\n", "		_ = re\n", same + "texts"},
+		{"options of a regular expression that mean nothing are ignored", "store/regex.go", "		default:\n			return false, false, sqlerr.New(sqlerr.InvalidParameter,", "		case c == 0:\n			return false, false, sqlerr.New(sqlerr.InvalidParameter,", same + "texts"},
+		{"\\B in a regular expression is no boundary of a word", "store/regex.go", "'B': `\\\\`,", "'B': `\\B`,", same + "texts"},
+		{"to_char copies a pattern that it does not know", "store/tochar.go", "			return \"\", noCharPattern(p)\n", "			b.WriteString(p)\n			return rest[len(p):], nil\n", same + "formats"},
+		{"to_char pads behind FM", "store/tochar.go", "text := p.f(m, !noFill)", "text := p.f(m, !noFill || true)", same + "formats"},
+		{"dates far apart are 292 years apart", "store/funcs_time.go", "r.Int((x.Unix() - y.Unix()) / 86400)", "r.Int(int64(x.Sub(y).Hours() / 24))", same + "formats"},
+		{"elements of numeric arrays compare as texts", "store/funcs_array.go", "	case t.is(tNumeric):\n		equal =", "	case false:\n		equal =", same + "arrays"},
+		{"numeric arrays group by their texts", "store/types.go", "		return \"rg_numeric_array\"", "		return \"\"", same + "arrays"},
+		{"0 and -0 are two groups of chunks", "store/funcs_array.go", "		case y == 0:\n			x.Data[i] = 0\n", "", same + "arrays"},
+		{"the variance of infinities is 0", "store/funcs_agg.go", "	if infinite || math.IsNaN(x) {", "	if math.IsNaN(x) {", same + "aggregates"},
+		{"a sum that overflows is infinite", "store/funcs_number.go", "	if err := overflowed(infinite, a[0].Float()); err != nil {", "	if err := overflowed(true, a[0].Float()); err != nil {", same + "aggregates"},
+		{"DISTINCT ON keeps a row of another order", "store/bind_select.go", "		if !slices.Contains(on, key) {", "		if false {", same + "numbers"},
+		{"a uuid is any text", "store/types.go", "	case \"character varying\", \"name\":", "	case \"character varying\", \"name\", \"uuid\":", same + "uuid"},
+		{"a uuid keeps its capitals", "store/uuid.go", "	return uuidText(id), nil\n", "	return strings.Trim(s, \"{}\"), nil\n", same + "uuid"},
+		{"an unknown type is text", "store/types.go", "	case \"character varying\", \"name\":", "	case \"character varying\", \"name\", \"citext\":", same + "uuid"},
+		{"jsonb compares as text", "store/types.go", "		return \"rg_jsonb\"", "		return \"\"", same + "jsonb"},
+		{"jsonb is kept as it is written", "store/jsonb.go", "	if !t.is(tJSONB) {", "	if true {", same + "jsonb"},
+		{"json has an order", "store/bind_ops.go", "if !ok || t.Name == \"json\" ||", "if !ok ||", same + "jsonb"},
+		{"RANGE measures distances of texts", "store/bind_agg.go", "	case !t.isNumber():\n", "	case false:\n", same + "windows"},
+		{"RANGE measures distances of numerics as texts", "store/bind_agg.go", "	case t.is(tNumeric):\n		b.refuse(keys[0].at", "	case false:\n		b.refuse(keys[0].at", same + "windows"},
+		{"the sum of a moving frame keeps digits of what left it", "store/funcs_agg.go", "	s.scales[x.Scale()] += sign\n", "	s.scales[x.Scale()]++\n", same + "windows"},
+		{"ON CONFLICT updates a row twice", "store/conflict.go", "	if !null && db.run.proposed[key.String()] {", "	if false {", same + "writes"},
+		{"LIMIT of a negative number is no limit", "store/funcs_number.go", "	case a[0].Int() < 0:\n		return sqlerr.New(state,", "	case false:\n		return sqlerr.New(state,", same + "numbers"},
+		{"a recursive query is aggregated in each step", "store/bind_recursive.go", "	if b.hasAggregate(step.Targets) || step.Having != nil {", "	if false {", same + "recursion"},
 	}...)
 }
