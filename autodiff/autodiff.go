@@ -84,10 +84,8 @@ func Differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.Col
 func differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, exact bool) ([]*ra.Node, error) {
 	d := &differ{params: params, active: map[activeKey]bool{}, parts: map[*ra.Node][]*rjp.Grad{}, grads: map[*ra.Node]*rjp.Grad{}}
 	d.ctx = &rjp.Context{B: b, Active: d.isActive}
-	for i, p := range params {
-		if err := d.reachable(loss, col, p); err != nil {
-			return nil, &ParamError{i, err}
-		}
+	if err := d.reachable(loss, col); err != nil {
+		return nil, err
 	}
 	d.parts[loss] = []*rjp.Grad{seed(b, loss, col)}
 	var order []*ra.Node
@@ -158,47 +156,59 @@ func (d *differ) isActive(n *ra.Node, id ra.ColumnID) bool {
 }
 
 func (d *differ) reads(n *ra.Node, id ra.ColumnID, i int) bool {
+	if n.Op == ra.Scan {
+		return slices.ContainsFunc(d.params, func(p Param) bool { return p.Scan == n && p.has(id) })
+	}
+	return readBy(n, i, d.isActive)
+}
+
+// readBy reports whether f holds for a column that column i of n is computed from, other than through piecewise constant
+// kernels.
+func readBy(n *ra.Node, i int, f func(in *ra.Node, id ra.ColumnID) bool) bool {
 	switch n.Op {
-	case ra.Scan:
-		for _, p := range d.params {
-			if p.Scan == n && p.has(id) {
-				return true
-			}
-		}
 	case ra.Select, ra.Join:
-		return kernels.Reaches(n.Out[i], func(c kernels.Col) bool { return d.isActive(n.Inputs[c.Input], c.ID) })
+		return kernels.Reaches(n.Out[i], func(c kernels.Col) bool { return f(n.Inputs[c.Input], c.ID) })
 	case ra.Aggregate:
 		if i < len(n.Group) {
 			return false
 		}
 		a := n.Aggs[i-len(n.Group)]
-		return a.Fn != ra.Count && a.Fn != ra.CountRows && d.isActive(n.Inputs[0], a.Arg)
+		return a.Fn != ra.Count && a.Fn != ra.CountRows && f(n.Inputs[0], a.Arg)
 	case ra.Union, ra.Add:
-		for _, in := range n.Inputs {
-			if d.isActive(in, in.Cols[i].ID) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return f(in, in.Cols[i].ID) })
 	case ra.SemiJoin, ra.AntiJoin:
-		return d.isActive(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+		return f(n.Inputs[0], n.Inputs[0].Cols[i].ID)
 	}
 	return false
 }
 
-// reachable refuses a parameter whose gradient would be silently zero (law 5).
-func (d *differ) reachable(loss *ra.Node, col ra.ColumnID, p Param) error {
-	one := &differ{params: []Param{p}, active: map[activeKey]bool{}}
-	if one.isActive(loss, col) {
-		return nil
+// reachable refuses parameters whose gradient would be silently zero (law 5): the columns that the loss depends on, other than
+// through piecewise constant kernels, are followed down.
+func (d *differ) reachable(loss *ra.Node, col ra.ColumnID) error {
+	seen, read := map[activeKey]bool{}, map[*ra.Node]bool{}
+	var follow func(n *ra.Node, id ra.ColumnID) bool
+	follow = func(n *ra.Node, id ra.ColumnID) bool {
+		k := activeKey{n, id}
+		if c := n.Col(id); !seen[k] && c.Dep && c.Type.IsFloat() {
+			seen[k] = true
+			readBy(n, n.Index(id), follow)
+		}
+		return false // so that every column is followed
 	}
-	name := p.name()
-	uses := false
-	ra.Walk(func(n *ra.Node) { uses = uses || n == p.Scan }, loss)
-	if !uses {
-		return sqlerr.New(sqlerr.InvalidParameter, "the loss does not read parameter %q", name).
-			WithHint("Name a table that the loss reads through its views.")
+	follow(loss, col)
+	ra.Walk(func(n *ra.Node) { read[n] = true }, loss)
+	for i, p := range d.params {
+		reached := slices.ContainsFunc(p.Scan.Cols, func(c ra.Column) bool { return p.has(c.ID) && seen[activeKey{p.Scan, c.ID}] })
+		switch {
+		case reached:
+		case !read[p.Scan]:
+			return &ParamError{i, sqlerr.New(sqlerr.InvalidParameter, "the loss does not read parameter %q", p.name()).
+				WithHint("Name a table that the loss reads through its views.")}
+		default:
+			return &ParamError{i, noValue(p)}
+		}
 	}
-	return noValue(p)
+	return nil
 }
 
 // noValue is the error of a parameter whose gradient would be zero everywhere.

@@ -19,6 +19,9 @@ func (st *stage) col(wide bool, n *ra.Node, i int) (*val, error) {
 	if st.parent != nil && !st.p.flow.structure[n] { // the same vals as the run's, though values may vary
 		return st.parent.col(wide, n, i)
 	}
+	if err := st.ctx.Err(); err != nil { // a node may have very many columns
+		return nil, err
+	}
 	r, err := st.rel(n)
 	if err != nil {
 		return nil, err
@@ -115,12 +118,22 @@ type scanKey struct {
 	col  int
 }
 
+// exprsOf names the expressions of a node in a graph.
+type exprsOf struct {
+	g *graph
+	n *ra.Node
+}
+
 // expr is the val of an expression over n's inputs, read through idx.
 func (st *stage) expr(g *graph, n *ra.Node, e *kernels.Expr, idx []*index) (*val, error) {
 	if g.wide && st.parent != nil && e.PerStep() {
 		e = settle(e, &st.p.env)
 	}
-	return fromExpr(g, e, func(c kernels.Col) (*val, error) {
+	of := exprsOf{g, n}
+	if st.exprs[of] == nil {
+		st.exprs[of] = map[*kernels.Expr]*val{}
+	}
+	return fromExpr(g, e, st.exprs[of], func(c kernels.Col) (*val, error) {
 		in := n.Inputs[c.Input]
 		v, err := st.col(g.wide, in, in.Index(c.ID))
 		if err != nil {
@@ -130,9 +143,9 @@ func (st *stage) expr(g *graph, n *ra.Node, e *kernels.Expr, idx []*index) (*val
 	})
 }
 
-// fromExpr makes the vals of an expression whose columns are given.
-func fromExpr(g *graph, e *kernels.Expr, leaf func(kernels.Col) (*val, error)) (*val, error) {
-	memo := map[*kernels.Expr]*val{}
+// fromExpr makes the vals of an expression whose columns are given; memo holds those that there are already, of it or of others
+// over the same columns, which may share most of it.
+func fromExpr(g *graph, e *kernels.Expr, memo map[*kernels.Expr]*val, leaf func(kernels.Col) (*val, error)) (*val, error) {
 	var visit func(e *kernels.Expr) (*val, error)
 	visit = func(e *kernels.Expr) (v *val, err error) {
 		if v := memo[e]; v != nil {

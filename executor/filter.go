@@ -41,7 +41,7 @@ func (st *stage) newFilter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter,
 	if err != nil {
 		return nil, err
 	}
-	root, err := fromExpr(g, p, func(c kernels.Col) (*val, error) { return leaves[c], nil })
+	root, err := fromExpr(g, p, map[*kernels.Expr]*val{}, func(c kernels.Col) (*val, error) { return leaves[c], nil })
 	if err != nil {
 		return nil, err
 	}

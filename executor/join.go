@@ -45,6 +45,9 @@ func (st *stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
 		}
 	}
 	for len(j.slots) < len(j.in) {
+		if err := st.ctx.Err(); err != nil {
+			return nil, err
+		}
 		if err := j.add(j.next()); err != nil {
 			return nil, err
 		}

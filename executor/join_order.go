@@ -18,10 +18,11 @@ func (j *joiner) next() int {
 		if j.joined(s) {
 			continue
 		}
+		if j.size(s) <= 1 {
+			return s
+		}
 		rank := 3
 		switch conds := j.conditions(s); {
-		case j.size(s) <= 1:
-			rank = 0
 		case j.fixed(s, conds):
 			rank = 1
 		case len(conds) > 0:

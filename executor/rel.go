@@ -43,8 +43,9 @@ type stage struct {
 	leaves map[scanKey]*val
 	spaces map[int]*space
 	keys   map[string][]*val // leaves of keys, by a hash of their content
-	met    map[string]met    // what joins have found
-	mem    *pool             // of arrays that last for the stage
+	exprs  map[exprsOf]map[*kernels.Expr]*val
+	met    map[string]met // what joins have found
+	mem    *pool          // of arrays that last for the stage
 }
 
 type colKey struct {
@@ -55,7 +56,7 @@ type colKey struct {
 
 func newStage(ctx context.Context, p *Program, parent *stage) *stage {
 	st := &stage{p: p, parent: parent, ctx: ctx, rels: map[*ra.Node]*rel{}, cols: map[colKey]*val{}, tables: map[*tableData]*rel{}, leaves: map[scanKey]*val{},
-		spaces: map[int]*space{}, keys: map[string][]*val{}, met: map[string]met{}}
+		spaces: map[int]*space{}, keys: map[string][]*val{}, exprs: map[exprsOf]map[*kernels.Expr]*val{}, met: map[string]met{}}
 	if parent != nil {
 		st.mem = &p.pool
 		x := newIndexer(parent.main.indexer, &p.ids, crew(p.opt.Workers), st.mem)

@@ -2,6 +2,7 @@ package kernels
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -263,7 +264,7 @@ const plainVisits = 256
 func (v *visitor) any(e *Expr, f func(*Expr) bool) bool {
 	if v.n++; v.n > plainVisits {
 		if v.seen == nil {
-			v.seen = map[*Expr]bool{}
+			v.seen = make(map[*Expr]bool, 4*plainVisits)
 		}
 		if v.seen[e] {
 			return false
@@ -279,6 +280,33 @@ func (v *visitor) any(e *Expr, f func(*Expr) bool) bool {
 		}
 	}
 	return false
+}
+
+// Asker is Any for many expressions, which may share parts: what large ones share is asked once.
+type Asker struct {
+	f     func(*Expr) bool
+	n     int
+	known map[*Expr]bool
+}
+
+// NewAsker asks f.
+func NewAsker(f func(*Expr) bool) *Asker { return &Asker{f: f} }
+
+// Any reports whether f holds for some node of e.
+func (a *Asker) Any(e *Expr) bool {
+	if a.n++; a.n > plainVisits {
+		if a.known == nil {
+			a.known = map[*Expr]bool{}
+		}
+		if r, ok := a.known[e]; ok {
+			return r
+		}
+	}
+	r := a.f(e) || slices.ContainsFunc(e.Args, a.Any)
+	if a.known != nil {
+		a.known[e] = r
+	}
+	return r
 }
 
 // PerStep reports whether the value depends on the step (current_step, dropout's mask).

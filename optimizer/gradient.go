@@ -63,8 +63,9 @@ func differentiate(ctx context.Context, b *ra.Builder, p *ra.Plan, params []Para
 	}
 	var cols [][]int
 	var ps []autodiff.Param
+	scans := scansOf(p)
 	for _, q := range params {
-		ps = append(ps, autoParam(b, p, q))
+		ps = append(ps, autoParam(b, scans, q))
 	}
 	grads, err := autodiff.Differentiate(ctx, b, root.Node, root.Cols[0], ps)
 	if err != nil {
@@ -82,8 +83,8 @@ func differentiate(ctx context.Context, b *ra.Builder, p *ra.Plan, params []Para
 
 // autoParam finds the parameter's scan; a table that the loss does not read gets one of its own, so that
 // autodiff can say so.
-func autoParam(b *ra.Builder, p *ra.Plan, q Param) autodiff.Param {
-	scan := scanOf(p, q.Table)
+func autoParam(b *ra.Builder, scans map[tableName]*ra.Node, q Param) autodiff.Param {
+	scan := scans[tableName{q.Table.Schema, q.Table.Name}]
 	if scan == nil {
 		scan = b.Scan(q.Table, func(int) bool { return true })
 	}
@@ -98,14 +99,19 @@ func autoParam(b *ra.Builder, p *ra.Plan, q Param) autodiff.Param {
 	return out
 }
 
-// scanOf is the scan of t, of its parameters where there is one: another reads the table as data.
-func scanOf(p *ra.Plan, t *ra.Table) *ra.Node {
-	var scan *ra.Node
+type tableName struct{ schema, name string }
+
+// scansOf are the scans of tables, of their parameters where there is one: another reads the table as data.
+func scansOf(p *ra.Plan) map[tableName]*ra.Node {
+	scans := map[tableName]*ra.Node{}
 	ra.Walk(func(n *ra.Node) {
-		dep := slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return c.Dep })
-		if n.Op == ra.Scan && n.Table.Schema == t.Schema && n.Table.Name == t.Name && (scan == nil || dep) {
-			scan = n
+		if n.Op != ra.Scan {
+			return
+		}
+		of := tableName{n.Table.Schema, n.Table.Name}
+		if scans[of] == nil || slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return c.Dep }) {
+			scans[of] = n
 		}
 	}, p.Nodes()...)
-	return scan
+	return scans
 }

@@ -128,6 +128,9 @@ func (d *driver) phase(ph rules.Phase) error {
 func (d *driver) node(known *rules.Context, set []rules.Rule, n *ra.Node, once bool) (any bool, err error) {
 	try := known.Alive(n) && known.Try(n)
 	for _, r := range set {
+		if err := d.ctx.Err(); err != nil { // a look at a node of very many inputs takes its time
+			return any, err
+		}
 		for (try || r.Anywhere) && known.Alive(n) {
 			if d.opt.Tried != nil {
 				*d.opt.Tried++

@@ -95,8 +95,9 @@ func (b *Builder) join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutC
 	if len(in) == 1 {
 		n.Op = Select
 	}
+	dep := n.dependent()
 	for _, o := range out {
-		b.addOut(n, o)
+		b.addOut(n, o, dep.Any(o.X))
 	}
 	l := n.Links()
 	key := make([]bool, len(n.Out))
@@ -107,7 +108,7 @@ func (b *Builder) join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutC
 			at, ok := l.carrier(c, isKey)
 			if !ok {
 				at = len(n.Out)
-				b.addOut(n, OutCol{input.Col(k).Name, input.Var(i, k)})
+				b.addOut(n, OutCol{input.Col(k).Name, input.Var(i, k)}, input.Col(k).Dep)
 				key = append(key, false)
 				l.output(at)
 			}
@@ -131,17 +132,13 @@ func (b *Builder) join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutC
 	return n
 }
 
-func (b *Builder) addOut(n *Node, o OutCol) ColumnID {
-	c := Column{ID: b.ID(), Name: o.Name, Type: o.X.Type, Dep: n.depends(o.X)}
-	n.Cols, n.Out = append(n.Cols, c), append(n.Out, o.X)
-	return c.ID
+func (b *Builder) addOut(n *Node, o OutCol, dep bool) {
+	n.Cols, n.Out = append(n.Cols, Column{ID: b.ID(), Name: o.Name, Type: o.X.Type, Dep: dep}), append(n.Out, o.X)
 }
 
-// depends reports whether an expression over n's inputs reads a column that depends on a parameter.
-func (n *Node) depends(e *kernels.Expr) bool {
-	dep := false
-	e.Cols(func(c kernels.Col) { dep = dep || n.Inputs[c.Input].Col(c.ID).Dep })
-	return dep
+// dependent asks expressions over n's inputs whether they read a column that depends on a parameter.
+func (n *Node) dependent() *kernels.Asker {
+	return kernels.NewAsker(func(e *kernels.Expr) bool { return e.IsCol && n.Inputs[e.Col.Input].Col(e.Col.ID).Dep })
 }
 
 // AggCol names an aggregate.

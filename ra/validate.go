@@ -117,6 +117,7 @@ func (n *Node) checkOut() error {
 	if len(n.Out) != len(n.Cols) {
 		return broken(n, "%d expressions for %d columns", len(n.Out), len(n.Cols))
 	}
+	dep := n.dependent()
 	for i, e := range n.Out {
 		if err := n.checkExpr(e, false); err != nil {
 			return err
@@ -124,7 +125,7 @@ func (n *Node) checkOut() error {
 		if !e.Type.Is(n.Cols[i].Type) || e.Type.Nullable && !n.Cols[i].Type.Nullable {
 			return broken(n, "column %d is %v, its expression %v", n.Cols[i].ID, n.Cols[i].Type, e.Type)
 		}
-		if n.depends(e) && !n.Cols[i].Dep {
+		if dep.Any(e) && !n.Cols[i].Dep {
 			return broken(n, "column %d hides that it depends on a parameter", n.Cols[i].ID)
 		}
 	}
