@@ -35,7 +35,7 @@ var (
 // budgeted are the files that run without -all and -files: those whose statements have no difference left.
 var budgeted = strings.Fields(`boolean char varchar text int2 int4 int8 float4 float8 select union select_distinct select_distinct_on select_having select_implicit ` +
 	`update delete case subselect limit strings numerology insert insert_conflict returning window uuid json jsonb json_encoding arrays date timestamp timestamptz ` +
-	`regex expressions aggregates with functional_deps copyselect copydml create_view select_into select_views incremental_sort `+
+	`regex expressions aggregates with functional_deps copyselect copydml create_view select_into select_views incremental_sort ` +
 	`generated sequence enum horology`)
 
 // volatile marks statements whose answers differ from time to time or from place to place.
