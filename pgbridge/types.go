@@ -284,7 +284,7 @@ func collated(name string, c collation) *kernels.Named {
 	case c.bytes && c.name == "" && name == "text" && !c.turkic:
 		return nil
 	case !c.deterministic:
-		n.Equal = "texts of the collation " + c.said() + ", which takes different ones for equal, cannot be compared in a loss"
+		n.Equal = "texts of " + c.said() + ", which takes different ones for equal, cannot be compared in a loss"
 		n.Order = n.Equal
 	case !c.bytes:
 		n.Order = "texts are put in order by " + c.said() + ", which a loss cannot follow"
