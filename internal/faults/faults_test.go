@@ -34,6 +34,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/need"
+	"github.com/relgrad/relgrad/internal/pgcluster"
 )
 
 // fault is a planted fault.
@@ -47,7 +48,7 @@ var firstFailure = regexp.MustCompile(`--- FAIL: (\S+)`)
 
 var only = flag.String("fault", "", "plant only the faults whose name contains this text")
 
-// TestFaultsAreCaught plants every fault, two at a time.
+// TestFaultsAreCaught plants every fault that tests without a server catch.
 func TestFaultsAreCaught(t *testing.T) {
 	if testing.Short() {
 		t.Skip("needs time: planted faults are not applied with -short")
@@ -55,13 +56,29 @@ func TestFaultsAreCaught(t *testing.T) {
 	if len(faults) < 60 {
 		t.Fatalf("%d planted faults, expected at least 60", len(faults))
 	}
+	plant(t, func(f fault) bool { return !f.needsServer() })
+}
+
+// TestFaultsOfAnswersAreCaught plants those that a server's answers catch.
+func TestFaultsOfAnswersAreCaught(t *testing.T) {
+	if testing.Short() {
+		t.Skip("needs time: planted faults are not applied with -short")
+	}
+	pgcluster.Need(t)
+	plant(t, fault.needsServer)
+}
+
+func (f fault) needsServer() bool { return strings.HasPrefix(f.test, same) }
+
+// plant plants faults, two at a time.
+func plant(t *testing.T, of func(fault) bool) {
 	var planted []fault
 	for _, f := range faults {
-		if strings.Contains(f.name, *only) {
+		if of(f) && strings.Contains(f.name, *only) {
 			planted = append(planted, f)
 		}
 	}
-	if len(planted) == 0 {
+	if len(planted) == 0 && !slices.ContainsFunc(faults, func(f fault) bool { return strings.Contains(f.name, *only) }) {
 		t.Fatalf("no fault has %q in its name", *only)
 	}
 	twoAtATime(controls(planted), func(test string) {

@@ -50,6 +50,12 @@ type Cluster struct {
 // startTime bounds the start of a server that has nothing to recover.
 const startTime = 20 * time.Second
 
+// Need skips the test where no server is installed.
+func Need(t testing.TB) {
+	t.Helper()
+	locate(t)
+}
+
 // Start gives a server that ends with the test. The extension is installed, but created in no database. env is added to
 // the server's environment.
 func Start(t testing.TB, env ...string) *Cluster {
