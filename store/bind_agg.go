@@ -88,8 +88,11 @@ func (b *binder) owner(e *sqlfront.FuncCall, s *scope, seen *seenScopes) (own bo
 		}
 	}
 	at := s
-	for len(seen.at) > 0 && at != nil && !seen.at[at] {
+	for at != nil && !seen.at[at] {
 		at = at.up
+	}
+	if at == nil { // it refers to nothing, or only within sub-queries of its own
+		at = s
 	}
 	if b.seen != nil {
 		b.seen.owners[at] = true
@@ -97,7 +100,7 @@ func (b *binder) owner(e *sqlfront.FuncCall, s *scope, seen *seenScopes) (own bo
 	if seen.owners[at] && e.Over == nil {
 		b.fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
 	}
-	if at == s || at == nil || at.level == nil {
+	if at == s || at.level == nil {
 		return true
 	}
 	switch l := at.level; {

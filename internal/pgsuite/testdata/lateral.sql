@@ -99,6 +99,8 @@ SELECT x FROM a WHERE (SELECT count(a.y) FROM b) > 1 ORDER BY 1;
 SELECT count(*) FROM a HAVING (SELECT count(a.x) FROM b) > 1;
 SELECT x, (SELECT count(a.x)) FROM a GROUP BY x ORDER BY x;
 SELECT sum((SELECT max(b.z) FROM b WHERE b.x <= a.x)) FROM a;
+SELECT sum((SELECT max(b.z) FROM b)), min((SELECT sum((SELECT max(b.z) FROM b)) FROM a)) FROM a;
+SELECT max((SELECT sum((SELECT count(*) FROM a)) FROM b)) + count(*) FROM a;
 SELECT max((SELECT count(*) FROM b WHERE b.x > a.x)) FROM a;
 --! both 42803
 SELECT (SELECT max((SELECT sum(a.y))) FROM b) FROM a;

@@ -171,6 +171,9 @@ func Statement(ctx context.Context, q *randquery.Query) (bool, error) {
 		return false, err
 	}
 	got, err := runScript(ctx, q)
+	if err != nil && strings.Contains(err.Error(), "a chunk that holds -0 is not supported") {
+		return false, nil // the store refuses what its DISTINCT and UNION would change
+	}
 	if err != nil {
 		return false, err
 	}
