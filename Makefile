@@ -2,7 +2,7 @@
 SHELL       := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo test test-unit golden fuzz lint pg-setup pg-install pg-demo bench growth-bench memory-bench pg-bench clean
+.PHONY: help setup build demo test faults test-unit golden fuzz lint pg-setup pg-install pg-demo bench growth-bench memory-bench pg-bench clean
 
 # A clone that another user owns, or one without git, builds too.
 export GOFLAGS := -buildvcs=false $(GOFLAGS)
@@ -22,11 +22,16 @@ build: setup ## make bin/relgrad
 demo: build ## train a graph network and a factorisation from their SQL scripts (under 5 minutes)
 	@scripts/demo
 
+# Of the planted faults every third; make faults plants all of them.
+test: export RELGRAD_FAULTS ?= 3
 # A garbage collector that waits longer halves the work of compiling and of many small queries.
 test: export GOGC = 300
 test: build pg-setup ## everything that this machine can run (under 25 minutes)
 	go vet ./...
 	go test -json -timeout 25m ./... | $(REPORT)
+
+faults: build pg-setup ## plant every fault into the code and see it caught (about 20 minutes)
+	go test -v -timeout 90m ./internal/faults
 
 test-unit: setup ## the quick tests: neither data, Postgres nor a GPU
 	go test -json -short ./... | $(REPORT)
