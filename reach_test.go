@@ -90,6 +90,8 @@ func TestMeetingFromOutside(t *testing.T) {
 			{"SELECT sum(x * (w.id / 2)) FROM w JOIN t USING (id)", 3},
 			{"SELECT sum(x * (id / 2)) FROM w LEFT JOIN t USING (id)", 3.5},
 			{"SELECT sum(x * CASE WHEN b = n THEN 5 ELSE 1 END) FROM w JOIN t USING (id)", 0},
+			{"SELECT sum(x * CASE WHEN b = 9007199254741000.0 THEN 5 ELSE 1 END) FROM w JOIN t ON w.id = t.id", 1},
+			{"SELECT sum(x * CASE WHEN b = m THEN 5 ELSE 1 END) FROM w JOIN t ON w.id = t.id", 0},
 			{"SELECT sum(x * CASE WHEN m = 1.2500000000000000001 THEN 5 ELSE 1 END) FROM w JOIN t USING (id)", 0},
 			{"SELECT sum(x * CASE WHEN lower(k) = 'é' THEN 5 ELSE 1 END) FROM w JOIN t USING (id)", 0},
 		} {
