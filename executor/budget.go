@@ -54,7 +54,7 @@ func (p *Program) window() int64 { return p.opt.Memory / windowShare }
 
 // spills reports whether some of the program lies in files.
 func (p *Program) spills() bool {
-	_, step := p.pool.bytes()
+	_, step := p.stages.steps.bytes()
 	return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 || step > 0
 }
 
@@ -71,9 +71,19 @@ func (p *Program) inFile(bytes int64) bool {
 	return p.opt.Memory > 0 && bytes >= spillBytes && p.arrays()+bytes > p.opt.Memory/structureShare
 }
 
+// lasts notes an array of the run's structure.
+func (p *Program) lasts(bytes int64, file *tensor.Buffer) {
+	p.led.made = append(p.led.made, bytes)
+	if file != nil {
+		p.led.filed = append(p.led.filed, file)
+	} else {
+		p.led.arrays += bytes
+	}
+}
+
 // arrays is the size of the arrays of the structure in memory.
 func (p *Program) arrays() int64 {
-	step, _ := p.pool.bytes()
+	step, _ := p.stages.steps.bytes()
 	return p.led.arrays + step
 }
 
@@ -305,11 +315,6 @@ func numbers(v *ra.Vector) []byte {
 	return bytesOf(v.Ints)
 }
 
-func bytesOf[T any](x []T) []byte {
-	var t T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(t)))
-}
-
 func vectorBytes(v *ra.Vector) int64 {
 	n := len(numbers(v)) + len(v.Valid)
 	for _, s := range v.Texts {
@@ -408,7 +413,7 @@ func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
 
 // arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See inFile.
 func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
-	for _, b := range append(p.led.made[:len(p.led.made):len(p.led.made)], p.pool.sizes()...) {
+	for _, b := range append(p.led.made[:len(p.led.made):len(p.led.made)], p.stages.steps.sizes()...) {
 		if b >= spillBytes && bytes+b > budget/structureShare {
 			filed = true
 		} else {

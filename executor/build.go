@@ -210,18 +210,6 @@ func (st *stage) aggregateCol(g *graph, n *ra.Node, r *rel, i int) (*val, error)
 	return g.sum(a.Fn, v, t, r.grp)
 }
 
-func (x *groups) hasEmpty() bool {
-	if x.proj != nil {
-		return false
-	}
-	for g := range x.out.n {
-		if x.start[g] == x.start[g+1] {
-			return true
-		}
-	}
-	return false
-}
-
 func countRows(x *groups) *data {
 	d := &data{kind: i64, size: 1, n: x.out.n, i64: make([]int64, x.out.n)}
 	for g := range d.i64 {
@@ -350,7 +338,7 @@ func (st *stage) vec(n *ra.Node, i int) (*ra.Vector, error) {
 	if v := r.vecs[i]; v != nil {
 		return v, nil
 	}
-	structure, column := st.p.flow.structure[n], st.p.flow.column[colKey{n: n, col: i}]
+	structure, column := st.p.flow.structure[n], st.p.flow.column[nodeCol{n, i}]
 	v, err := st.makeVec(n, r, i, st.parent != nil && (structure || column))
 	if err != nil {
 		return nil, err

@@ -123,6 +123,11 @@ func (d *data) bytes() []byte {
 	return nil
 }
 
+func bytesOf[T any](x []T) []byte {
+	var t T
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(t)))
+}
+
 func (d *data) free() {
 	if d != nil {
 		d.buf.Free()

@@ -348,29 +348,6 @@ func (d *distributed) lies(t *target, out []int, along, k int) bool {
 	return t.row != nil
 }
 
-// rowsBy lists the group of the rows that have each of n numbers; nil where the groups are others.
-func (x *groups) rowsBy(at []int32, n int) []int32 {
-	if x.out.n != n {
-		return nil
-	}
-	row, met := make([]int32, n), make([]bool, n)
-	fill(row, -1)
-	for r, a := range at {
-		g := int32(0)
-		if x.code != nil {
-			g = x.code[r]
-		}
-		switch {
-		case row[a] == g:
-		case row[a] >= 0 || met[g]:
-			return nil
-		default:
-			row[a], met[g] = g, true
-		}
-	}
-	return row
-}
-
 // saves reports whether the targets take less work without the residual, and notes whose gradients they are.
 func (d *distributed) saves() bool {
 	m, n, k := d.size(0), d.size(1), float64(d.k)

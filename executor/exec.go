@@ -465,19 +465,6 @@ func joinParts(m *machine, v *val, x *reducer, lanes int, parts func(lane int) *
 // sharedSums is how many numbers of partial sums are worth more workers than one.
 const sharedSums = 1 << 15
 
-// without lists the groups without rows.
-func (x *groups) without() []int {
-	if x.empty == nil {
-		x.empty = []int{}
-		for g := range x.out.n {
-			if x.start[g] == x.start[g+1] {
-				x.empty = append(x.empty, g)
-			}
-		}
-	}
-	return x.empty
-}
-
 // accum is a sum, count or extreme so far.
 type accum struct {
 	f    []float64

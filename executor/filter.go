@@ -1,52 +1,12 @@
 package executor
 
-import (
-	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
-)
-
 // filter is a predicate over candidate rows of a join: tuples of rows of the inputs.
 type filter struct {
-	st   *stage
 	slot []bool // which slots it reads
-	idx  []*index
-	t    *tree
+	// run returns the positions of the n candidates on which the predicate holds, in keep, which holds n. at[s] are the
+	// candidates' rows of slot s, nil for the row of the position.
+	run  func(at [][]int32, n int, keep []int32) ([]int32, error)
 	done bool
-}
-
-// newFilter compiles p over columns in memory that are read through indexes of the candidates, which run sets.
-func (st *stage) newFilter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, error) {
-	f := &filter{st: st, slot: make([]bool, len(inputs)), idx: make([]*index, len(inputs))}
-	g := newGraph(true, newIndexer(nil, new(int), 1, nil))
-	candidates := &space{id: -1, n: 0}
-	leaves := map[kernels.Col]*val{}
-	var err error
-	p.Cols(func(c kernels.Col) {
-		if err != nil || leaves[c] != nil {
-			return
-		}
-		in := n.Inputs[c.Input]
-		var v *ra.Vector
-		if v, err = st.vec(in, in.Index(c.ID)); err != nil {
-			return
-		}
-		f.slot[c.Input] = true
-		src := &space{id: g.id(), n: maxRows} // of any length: not uniform, and no smaller space
-		if f.idx[c.Input] == nil {
-			f.idx[c.Input] = &index{id: g.id(), dst: candidates, src: src}
-		}
-		leaf := g.leaf("", v.Type, f.idx[c.Input].src, fromVector(v), false)
-		leaves[c] = &val{id: g.id(), op: vGather, sp: candidates, typ: leaf.typ, args: []*val{leaf}, idx: f.idx[c.Input]}
-	})
-	if err != nil {
-		return nil, err
-	}
-	root, err := fromExpr(g, p, map[*kernels.Expr]*val{}, func(c kernels.Col) (*val, error) { return leaves[c], nil })
-	if err != nil {
-		return nil, err
-	}
-	f.t, err = compile(g, nil, root)
-	return f, err
 }
 
 // reads reports whether the filter reads no other slots than these.
@@ -64,64 +24,4 @@ func (f *filter) reads(slots ...int) bool {
 		}
 	}
 	return true
-}
-
-// run returns the positions of the n candidates on which the predicate holds, in keep, which holds n. at[s] are the
-// candidates' rows of slot s, nil for the row of the position.
-func (f *filter) run(at [][]int32, n int, keep []int32) ([]int32, error) {
-	for s, x := range f.idx {
-		if x != nil {
-			x.at = at[s]
-		}
-	}
-	m := &f.st.p.m
-	if err := m.reserve(f.t.bytes); err != nil {
-		return nil, err
-	}
-	blocks := make([]*block, m.workers)
-	lane := (laneRows + f.t.rows - 1) / f.t.rows * f.t.rows
-	kept := make([]int, (n+lane-1)/lane)
-	if err := parallel(f.st.ctx, m.workers, len(kept), func(w, i int) error {
-		if blocks[w] == nil {
-			blocks[w] = f.t.newBlock(&f.st.p.env, m.scratch[w])
-			if err := blocks[w].start(); err != nil {
-				return err
-			}
-		}
-		var err error
-		kept[i], err = f.lane(blocks[w], i*lane, min((i+1)*lane, n), keep[i*lane:])
-		return err
-	}); err != nil {
-		return nil, err
-	}
-	total := 0
-	for i, k := range kept {
-		total += copy(keep[total:], keep[i*lane:][:k])
-	}
-	return keep[:total], nil
-}
-
-// lane writes the positions from lo to hi on which the predicate holds, and returns how many they are.
-func (f *filter) lane(b *block, lo, hi int, keep []int32) (kept int, err error) {
-	for ; lo < hi; lo += f.t.rows {
-		if err := f.st.ctx.Err(); err != nil {
-			return 0, err
-		}
-		n := min(f.t.rows, hi-lo)
-		if err := b.eval(lo, n); err != nil {
-			return 0, err
-		}
-		d, uniform := b.result(0)
-		for r := range n {
-			k := r
-			if uniform {
-				k = 0
-			}
-			if d.i64[k] != 0 && (d.valid == nil || d.valid[k] != 0) {
-				keep[kept] = int32(lo + r)
-				kept++
-			}
-		}
-	}
-	return kept, nil
 }

@@ -10,15 +10,21 @@ import (
 type flow struct {
 	need      map[*ra.Node]map[int]bool
 	structure map[*ra.Node]bool // the node's rows may change between steps
-	column    map[colKey]bool   // the column's structural value may
+	column    map[nodeCol]bool  // the column's structural value may
+}
+
+// nodeCol is a column of a node.
+type nodeCol struct {
+	n   *ra.Node
+	col int
 }
 
 func analyse(p *ra.Plan) *flow {
-	f := &flow{need: map[*ra.Node]map[int]bool{}, structure: map[*ra.Node]bool{}, column: map[colKey]bool{}}
+	f := &flow{need: map[*ra.Node]map[int]bool{}, structure: map[*ra.Node]bool{}, column: map[nodeCol]bool{}}
 	ra.Walk(func(n *ra.Node) { // inputs first
 		f.structure[n] = f.varies(n)
 		for i := range n.Cols {
-			f.column[colKey{n: n, col: i}] = f.columnVaries(n, i)
+			f.column[nodeCol{n, i}] = f.columnVaries(n, i)
 		}
 	}, p.Nodes()...)
 	ra.Walk(f.structural, p.Nodes()...)
@@ -37,7 +43,7 @@ func (f *flow) reads(n *ra.Node, e *kernels.Expr) bool {
 	vary := e.PerStep()
 	e.Cols(func(c kernels.Col) {
 		in := n.Inputs[c.Input]
-		vary = vary || f.column[colKey{n: in, col: in.Index(c.ID)}]
+		vary = vary || f.column[nodeCol{in, in.Index(c.ID)}]
 	})
 	return vary
 }
@@ -52,15 +58,15 @@ func (f *flow) varies(n *ra.Node) bool {
 	}
 	for _, q := range n.Equi {
 		for _, c := range []kernels.Col{q.L, q.R} {
-			vary = vary || f.column[colKey{n: n.Inputs[c.Input], col: n.Inputs[c.Input].Index(c.ID)}]
+			vary = vary || f.column[nodeCol{n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)}]
 		}
 	}
 	for _, g := range n.Group {
-		vary = vary || f.column[colKey{n: n.Inputs[0], col: n.Inputs[0].Index(g)}]
+		vary = vary || f.column[nodeCol{n.Inputs[0], n.Inputs[0].Index(g)}]
 	}
 	for k := range n.Key {
 		for _, in := range n.Inputs {
-			vary = vary || n.Op == ra.Add && f.column[colKey{n: in, col: k}]
+			vary = vary || n.Op == ra.Add && f.column[nodeCol{in, k}]
 		}
 	}
 	return vary
@@ -76,16 +82,16 @@ func (f *flow) columnVaries(n *ra.Node, i int) bool {
 	case ra.Aggregate:
 		in := n.Inputs[0]
 		if i < len(n.Group) {
-			return f.column[colKey{n: in, col: in.Index(n.Group[i])}]
+			return f.column[nodeCol{in, in.Index(n.Group[i])}]
 		}
 		a := n.Aggs[i-len(n.Group)]
-		return a.Fn != ra.CountRows && f.column[colKey{n: in, col: in.Index(a.Arg)}]
+		return a.Fn != ra.CountRows && f.column[nodeCol{in, in.Index(a.Arg)}]
 	case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin:
 		for s, in := range n.Inputs {
 			if s > 0 && (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) {
 				break
 			}
-			if f.column[colKey{n: in, col: i}] {
+			if f.column[nodeCol{in, i}] {
 				return true
 			}
 		}

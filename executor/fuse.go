@@ -56,47 +56,6 @@ func (l *lowerer) fusible(v *val) bool {
 	return false
 }
 
-// inRuns reports whether the rows of each group follow each other, and are worth a call.
-func (x *groups) inRuns() bool {
-	return x.code != nil && x.out.n > 1 && x.in.n >= passRun*x.out.n && (x.order == nil || x.alike().start != nil)
-}
-
-// runs are the rows of one group that follow each other.
-type runs struct {
-	n int
-	// Rows start[i] to start[i+1] are the group[i], or i where group is nil. They are nil where a group has several runs.
-	start, group []int32
-}
-
-func (x *groups) alike() *runs {
-	if x.runs != nil {
-		return x.runs
-	}
-	r := &runs{n: 1}
-	if x.code == nil { // or not yet
-		return r
-	}
-	x.runs = r
-	if r.n = x.out.n - len(x.without()); x.order == nil {
-		r.start = x.start
-		return r
-	}
-	groups := r.n
-	r.n, r.start, r.group = 0, make([]int32, 0, groups+1), make([]int32, 0, groups)
-	for i, g := range x.code {
-		if i > 0 && g == x.code[i-1] {
-			continue
-		}
-		if r.n++; r.n <= groups {
-			r.start, r.group = append(r.start, int32(i)), append(r.group, g)
-		}
-	}
-	if r.start = append(r.start, int32(x.in.n)); r.n > groups {
-		r.start, r.group = nil, nil
-	}
-	return r
-}
-
 // passPartials bounds the partial sums of an aggregate in a pass, in bytes.
 const passPartials = 96 << 20
 

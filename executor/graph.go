@@ -10,14 +10,6 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// space is a set of rows: those of a relation, or of a group of relations with the same rows in order.
-type space struct {
-	id, n  int
-	vary   bool  // rebuilt each step
-	dims   []dim // of a grid (grid.go); nil for other spaces
-	listed bool  // somebody has needed the rows of the grid
-}
-
 // vop is what a val is.
 type vop uint8
 
@@ -74,10 +66,8 @@ type graph struct {
 	rows   func(n int) *space // the space of n rows
 }
 
-func newGraph(wide bool, x *indexer) *graph {
-	g := &graph{indexer: x, wide: wide, seen: map[string]*val{}, moved: map[*val]*val{}}
-	g.unit = g.space(1, false)
-	return g
+func newGraph(wide bool, x *indexer, unit *space) *graph {
+	return &graph{indexer: x, wide: wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: unit}
 }
 
 // child returns a graph for one step's vals.
@@ -318,6 +308,43 @@ func (g *graph) gather(v *val, idx *index) (*val, error) {
 	return g.intern("g"+strconv.Itoa(v.id)+" "+strconv.Itoa(idx.id), func() *val {
 		return &val{op: vGather, sp: idx.dst, typ: v.typ, args: []*val{v}, idx: idx, vary: v.vary || idx.vary()}
 	}), nil
+}
+
+// through is the index that reads through a, then b.
+func (g *graph) through(a, b *index) (*index, error) {
+	if !a.virtual() && !b.virtual() {
+		if g.wide && g.p != nil && !g.p.opt.Force64 {
+			return g.later(a, b), nil
+		}
+		return g.compose(a, b), nil
+	}
+	if g.p == nil {
+		return nil, internal("rows of a grid outside a program")
+	}
+	if a.virtual() && b.virtual() && !b.proj.back {
+		if a.proj.back {
+			return g.index(a.dst, b.src, a.from(b)), nil
+		}
+		n := &index{id: g.id(), dst: a.dst, src: b.src, proj: &projection{table: b.proj.table}}
+		for _, d := range b.proj.dims {
+			n.proj.dims = append(n.proj.dims, a.proj.dims[d])
+		}
+		return n, nil
+	}
+	for _, x := range []*index{a, b} {
+		if err := x.realise(g.p.stages); err != nil {
+			return nil, err
+		}
+	}
+	return g.compose(a, b), nil
+}
+
+// realise lists what v's rows are read through, down to what is in memory.
+func (v *val) realise(p *Program) error {
+	if err := v.idx.realise(p.stages); err != nil {
+		return err
+	}
+	return v.grp.realise(p.stages)
 }
 
 // turns reports whether v is a transposed matrix.

@@ -15,6 +15,14 @@ import (
 // both, and nothing needs to list them. Sums over it are products of matrices (contract.go). Where somebody else reads
 // its rows, they are made after all (realise).
 
+// space is a set of rows: those of a relation, or of a group of relations with the same rows in order.
+type space struct {
+	id, n  int
+	vary   bool  // rebuilt each step
+	dims   []dim // of a grid (grid.go); nil for other spaces
+	listed bool  // somebody has needed the rows of the grid
+}
+
 // dim is a direction of a grid: its keys, distinct and ascending.
 type dim struct {
 	n    int
@@ -42,7 +50,7 @@ type layer struct {
 
 // grid returns the structure of a join whose inputs are full products of their keys, nil for another join: their keys are
 // looked at, the pairs are not made.
-func (st *stage) grid(n *ra.Node, inputs []*rel) (*rel, error) {
+func (st *Stage) grid(n *ra.Node, inputs []*rel) (*rel, error) {
 	if st.parent != nil || n.Op != ra.Join || len(inputs) < 2 || len(n.Pred) > 0 || len(n.Equi) == 0 {
 		return nil, nil
 	}
@@ -56,7 +64,7 @@ func (st *stage) grid(n *ra.Node, inputs []*rel) (*rel, error) {
 	}
 	for _, q := range n.Equi {
 		for _, c := range []kernels.Col{q.L, q.R} {
-			if in := n.Inputs[c.Input]; q.L.Input == q.R.Input || st.p.flow.column[colKey{n: in, col: in.Index(c.ID)}] {
+			if in := n.Inputs[c.Input]; q.L.Input == q.R.Input || st.env.Flow.column[nodeCol{in, in.Index(c.ID)}] {
 				return nil, nil
 			}
 		}
@@ -105,7 +113,7 @@ func divides(n *ra.Node, layers []*layer, s, rows int) bool {
 }
 
 // gridOf makes the grid, or takes that of an input which has all dims.
-func (st *stage) gridOf(dims []dim, layers []*layer, inputs []*rel) *rel {
+func (st *Stage) gridOf(dims []dim, layers []*layer, inputs []*rel) *rel {
 	r := &rel{idx: make([]*index, len(inputs)), layers: layers}
 	size, most := 1, 0
 	for _, d := range dims {
@@ -126,11 +134,11 @@ func (st *stage) gridOf(dims []dim, layers []*layer, inputs []*rel) *rel {
 		if size < gridPairs || size < 2*most {
 			return nil
 		}
-		r.sp = &space{id: st.p.id(), n: size, dims: dims}
+		r.sp = &space{id: st.env.id(), n: size, dims: dims}
 	}
 	for s, in := range inputs {
 		if in.sp != r.sp || !slices.IsSorted(layers[s].at) { // the same grid may be there twice, once turned
-			r.idx[s] = &index{id: st.p.id(), dst: r.sp, src: in.sp, proj: &projection{dims: layers[s].at, table: layers[s].table}}
+			r.idx[s] = &index{id: st.env.id(), dst: r.sp, src: in.sp, proj: &projection{dims: layers[s].at, table: layers[s].table}}
 		}
 	}
 	return r
@@ -139,10 +147,8 @@ func (st *stage) gridOf(dims []dim, layers []*layer, inputs []*rel) *rel {
 // maxGrid bounds the rows of a grid: more would not be counted exactly.
 const maxGrid = 1 << 52
 
-func (p *Program) id() int { p.ids++; return p.ids }
-
 // layer takes input s apart into the columns of its key; nil where its rows are not all combinations of these.
-func (st *stage) layer(n *ra.Node, s int, in *rel) (*layer, error) {
+func (st *Stage) layer(n *ra.Node, s int, in *rel) (*layer, error) {
 	node := n.Inputs[s]
 	l := &layer{}
 	want := func(id ra.ColumnID) {
@@ -172,8 +178,8 @@ func (st *stage) layer(n *ra.Node, s int, in *rel) (*layer, error) {
 	}
 	code, count := make([]int32, in.sp.n), 1
 	for _, id := range l.cols {
-		v, err := st.vec(node, node.Index(id))
-		if err != nil || v.Valid != nil || v.Type.Shape != nil || st.p.flow.column[colKey{n: node, col: node.Index(id)}] {
+		v, err := st.from.vec(node, node.Index(id))
+		if err != nil || v.Valid != nil || v.Type.Shape != nil || st.env.Flow.column[nodeCol{node, node.Index(id)}] {
 			return nil, err
 		}
 		c, d, err := st.axis(v)
@@ -204,7 +210,7 @@ func (st *stage) layer(n *ra.Node, s int, in *rel) (*layer, error) {
 }
 
 // axis numbers the distinct keys of a column in ascending order.
-func (st *stage) axis(v *ra.Vector) ([]int32, dim, error) {
+func (st *Stage) axis(v *ra.Vector) ([]int32, dim, error) {
 	raw, span, err := st.groupCodes([]probeCol{{v: v}}, v.N)
 	if err != nil {
 		return nil, dim{}, err
@@ -228,7 +234,7 @@ func (st *stage) axis(v *ra.Vector) ([]int32, dim, error) {
 }
 
 // layerOfGrid takes an input apart that is a grid itself.
-func (st *stage) layerOfGrid(n *ra.Node, s int, in *rel) (*layer, error) {
+func (st *Stage) layerOfGrid(n *ra.Node, s int, in *rel) (*layer, error) {
 	l := &layer{cols: make([]ra.ColumnID, len(in.sp.dims)), axes: in.sp.dims}
 	for d := range l.cols {
 		l.cols[d] = -1
@@ -249,7 +255,7 @@ func (st *stage) layerOfGrid(n *ra.Node, s int, in *rel) (*layer, error) {
 }
 
 // dimOf is the dim of a grid that a column of it holds the keys of, -1 for another column.
-func (st *stage) dimOf(n *ra.Node, id ra.ColumnID) int {
+func (st *Stage) dimOf(n *ra.Node, id ra.ColumnID) int {
 	r, err := st.rel(n)
 	if err != nil || r.sp.dims == nil || n.Op != ra.Select && n.Op != ra.Join {
 		return -1
@@ -331,7 +337,7 @@ func sameKeys(a, b dim) bool {
 }
 
 // gridGroups groups a grid by some of its dims; nil where the keys are others.
-func (st *stage) gridGroups(n *ra.Node, in *rel) *rel {
+func (st *Stage) gridGroups(n *ra.Node, in *rel) *rel {
 	var at []int
 	count := 1
 	for _, id := range n.Group {
@@ -346,8 +352,8 @@ func (st *stage) gridGroups(n *ra.Node, in *rel) *rel {
 		return nil
 	}
 	out := st.space(count)
-	grp := &groups{id: st.p.id(), in: in.sp, out: out, proj: &projection{dims: at}}
-	return &rel{sp: out, grp: grp, idx: []*index{{id: st.p.id(), dst: out, src: in.sp, proj: &projection{dims: at, back: true}}}}
+	grp := &groups{id: st.env.id(), in: in.sp, out: out, proj: &projection{dims: at}}
+	return &rel{sp: out, grp: grp, idx: []*index{{id: st.env.id(), dst: out, src: in.sp, proj: &projection{dims: at, back: true}}}}
 }
 
 // walk calls f for each row of a grid of these sizes, or of some of its dims, with the number that the coordinates have by
@@ -390,7 +396,7 @@ func sizes(dims []dim) []int {
 }
 
 // realise lists the rows of an index into or out of a grid, which is then one like any other.
-func (x *index) realise(p *Program) error {
+func (x *index) realise(e *Env) error {
 	x.list()
 	if x == nil || x.proj == nil || x.at != nil {
 		return nil
@@ -409,7 +415,7 @@ func (x *index) realise(p *Program) error {
 	} else {
 		strides = x.proj.strides(grid)
 	}
-	if err := mayList(p, max(x.dst.n, x.src.n)); err != nil {
+	if err := mayList(e, max(x.dst.n, x.src.n)); err != nil {
 		return err
 	}
 	x.dst.listed, x.src.listed = x.dst.dims != nil, x.src.dims != nil
@@ -423,73 +429,34 @@ func (x *index) realise(p *Program) error {
 	return nil
 }
 
-func mayList(p *Program, rows int) error {
+func mayList(e *Env, rows int) error {
 	if rows > maxRows {
 		return tooManyRows("a join")
 	}
-	return p.holds(4 * int64(rows))
+	return e.Budget.holds(4 * int64(rows))
 }
 
 // realise lists the groups of a grid's rows.
-func (x *groups) realise(p *Program, c crew) error {
+func (x *groups) realise(e *Env) error {
 	if x == nil || x.proj == nil || x.start != nil {
 		return nil
 	}
-	if err := mayList(p, x.in.n); err != nil {
+	if err := mayList(e, x.in.n); err != nil {
 		return err
 	}
 	x.in.listed = true
 	x.code = make([]int32, x.in.n)
 	walk(sizes(x.in.dims), x.proj.strides(x.in.dims), func(row, number int) { x.code[row] = int32(number) })
+	c := e.crew()
 	x.start, x.perm = c.sort(x.code, c.tally(x.code, x.out.n, nil), nil)
 	if x.perm != nil {
-		x.order = &index{id: p.id(), dst: x.in, src: x.in, at: x.perm}
-	}
-	return nil
-}
-
-// realise lists what v's rows are read through, down to what is in memory.
-func (v *val) realise(p *Program) error {
-	if err := v.idx.realise(p); err != nil {
-		return err
-	}
-	if err := v.grp.realise(p, crew(p.opt.Workers)); err != nil {
-		return err
+		x.order = &index{id: e.id(), dst: x.in, src: x.in, at: x.perm}
 	}
 	return nil
 }
 
 // virtual reports whether the index is a grid's, whose rows are not listed.
 func (x *index) virtual() bool { return x != nil && x.proj != nil && x.at == nil }
-
-// through is the index that reads through a, then b.
-func (g *graph) through(a, b *index) (*index, error) {
-	if !a.virtual() && !b.virtual() {
-		if g.wide && g.p != nil && !g.p.opt.Force64 {
-			return g.later(a, b), nil
-		}
-		return g.compose(a, b), nil
-	}
-	if g.p == nil {
-		return nil, internal("rows of a grid outside a program")
-	}
-	if a.virtual() && b.virtual() && !b.proj.back {
-		if a.proj.back {
-			return g.index(a.dst, b.src, a.from(b)), nil
-		}
-		n := &index{id: g.id(), dst: a.dst, src: b.src, proj: &projection{table: b.proj.table}}
-		for _, d := range b.proj.dims {
-			n.proj.dims = append(n.proj.dims, a.proj.dims[d])
-		}
-		return n, nil
-	}
-	for _, x := range []*index{a, b} {
-		if err := x.realise(g.p); err != nil {
-			return nil, err
-		}
-	}
-	return g.compose(a, b), nil
-}
 
 // from lists, for rows x of a grid, what b maps them to.
 func (x *index) from(b *index) []int32 {
@@ -509,7 +476,7 @@ func (x *index) from(b *index) []int32 {
 }
 
 // gridText says of a node in plans that its rows are those of a grid which nobody has listed.
-func (st *stage) gridText(n *ra.Node) string {
+func (st *Stage) gridText(n *ra.Node) string {
 	for s := st; s != nil; s = s.parent {
 		if r := s.rels[n]; r != nil && r.sp.dims != nil && !r.sp.listed {
 			return fmt.Sprintf(", a grid of %s, not listed", strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes(r.sp.dims)), "[]"), " ", " × "))

@@ -9,7 +9,7 @@ import (
 
 // groupCodes gives the rows codes below span in the order of their keys. Many rows that read few keys are numbered as
 // those are.
-func (st *stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, err error) {
+func (st *Stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, err error) {
 	if outer, inner, n := narrow(keys, rows); outer != nil {
 		few, span, err := st.groupCodes(inner, n)
 		if err != nil || isIdentity(few) {
@@ -59,7 +59,7 @@ func ascends(keys []probeCol, rows int) bool {
 }
 
 // numbers numbers distinct keys 0, 1, … in order of first appearance.
-func (st *stage) numbers(keys keyCols, safe []bool) (code []int32, count int, err error) {
+func (st *Stage) numbers(keys keyCols, safe []bool) (code []int32, count int, err error) {
 	if keys.n == 0 {
 		return nil, 0, nil
 	}
@@ -89,8 +89,8 @@ func (st *stage) numbers(keys keyCols, safe []bool) (code []int32, count int, er
 
 // groupedBy groups rows by codes in the order of the keys, not all of which need occur. Groups of one row each leave
 // the space as it is.
-func (st *stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
-	t := crew(st.p.opt.Workers).tally(raw, span, st.mem)
+func (st *Stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
+	t := st.env.crew().tally(raw, span, st.mem)
 	rank, count := t.compact(st.mem)
 	if count == in.n {
 		return &rel{sp: in}, nil
@@ -111,7 +111,7 @@ const fewCodes = 1 << 15
 // rawCodes gives the rows of integer keys codes below span in the order of the keys. Where a key is the row number of the
 // relation that it is read from, the index by which it is read holds the codes. ok is false where a key is NULL, or the
 // product of the keys' spans is large.
-func (st *stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok bool, err error) {
+func (st *Stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok bool, err error) {
 	if len(keys) == 0 {
 		return nil, 0, false, nil
 	}
@@ -176,7 +176,7 @@ type span64 struct {
 	counts      bool
 }
 
-func (st *stage) extremes(x []int64) (span64, error) {
+func (st *Stage) extremes(x []int64) (span64, error) {
 	part := make([]span64, (len(x)+laneRows-1)/laneRows)
 	err := st.lanes(len(x), func(lo, hi int) {
 		a, b, first, counts := x[lo], x[lo], x[0], true

@@ -48,13 +48,12 @@ func (x *groups) vary() bool { return x.step || x.in.vary || x.out.vary }
 // indexer holds the indexes and groups of the run, or of a step on top of it. Equal ones are one.
 type indexer struct {
 	parent *indexer
-	ids    *int
+	env    *Env
 	at     map[indexKey][]*index
 	codes  map[indexKey][]*groups
 	wholes map[[2]int]*groups
 	comp   map[[2]int]*index
 	lates  map[[2]int]*index
-	crew   crew
 	mem    *pool // of its arrays; nil: Go's heap
 }
 
@@ -64,12 +63,12 @@ type indexKey struct {
 	hash        uint64
 }
 
-func newIndexer(parent *indexer, ids *int, c crew, mem *pool) *indexer {
-	return &indexer{parent: parent, ids: ids, crew: c, mem: mem, at: map[indexKey][]*index{}, codes: map[indexKey][]*groups{},
+func newIndexer(parent *indexer, e *Env, mem *pool) *indexer {
+	return &indexer{parent: parent, env: e, mem: mem, at: map[indexKey][]*index{}, codes: map[indexKey][]*groups{},
 		wholes: map[[2]int]*groups{}, comp: map[[2]int]*index{}, lates: map[[2]int]*index{}}
 }
 
-func (x *indexer) id() int { *x.ids++; return *x.ids }
+func (x *indexer) id() int { return x.env.id() }
 
 func (x *indexer) space(n int, vary bool) *space { return &space{id: x.id(), n: n, vary: vary} }
 
@@ -137,9 +136,9 @@ func (x *indexer) tallied(in, out *space, code []int32, t *tally, vary bool) *gr
 	y := &groups{id: x.id(), in: in, out: out, code: code, step: vary}
 	h := x.home(y.vary())
 	if t == nil {
-		t = h.crew.tally(code, out.n, x.mem)
+		t = h.env.crew().tally(code, out.n, x.mem)
 	}
-	y.start, y.perm = h.crew.sort(code, t, h.mem)
+	y.start, y.perm = h.env.crew().sort(code, t, h.mem)
 	y.most = t.most
 	if y.perm != nil {
 		y.order = &index{id: x.id(), dst: in, src: in, at: y.perm, step: vary, of: y} // equal ones are of equal groups, nearly always
@@ -199,7 +198,7 @@ func (x *index) list() {
 		return
 	}
 	x.at = x.late.mem.ints(len(x.outer.at))
-	x.late.crew.each(len(x.at), func(lo, hi int) { cpu.Through(x.at[lo:hi], x.outer.at[lo:hi], x.inner.at) })
+	x.late.env.crew().each(len(x.at), func(lo, hi int) { cpu.Through(x.at[lo:hi], x.outer.at[lo:hi], x.inner.at) })
 	x.late = nil
 }
 
@@ -210,7 +209,7 @@ func (x *groups) held(mem *indexer) []int32 {
 	}
 	mem = mem.home(x.vary())
 	x.rows = mem.mem.ints(x.out.n)
-	mem.crew.each(x.out.n, func(lo, hi int) {
+	mem.env.crew().each(x.out.n, func(lo, hi int) {
 		for g := lo; g < hi; g++ {
 			at := x.start[g]
 			if x.rows[g] = 0; at < x.start[g+1] {
@@ -227,7 +226,7 @@ func (x *groups) held(mem *indexer) []int32 {
 // spread lists for rows in group order what their group has in at.
 func (x *groups) spread(at []int32, mem *indexer) []int32 {
 	out := mem.mem.ints(x.in.n)
-	mem.crew.each(x.out.n, func(lo, hi int) {
+	mem.env.crew().each(x.out.n, func(lo, hi int) {
 		for g := lo; g < hi; g++ {
 			if from, to := x.start[g], x.start[g+1]; from < to {
 				fill(out[from:to], at[x.perm[from]])
@@ -258,7 +257,7 @@ func (x *indexer) compose(a, b *index) *index {
 		n.at = a.of.spread(b.at, x)
 	default:
 		n.at = x.mem.ints(len(a.at))
-		x.crew.each(len(a.at), func(lo, hi int) { cpu.Through(n.at[lo:hi], a.at[lo:hi], b.at) })
+		x.env.crew().each(len(a.at), func(lo, hi int) { cpu.Through(n.at[lo:hi], a.at[lo:hi], b.at) })
 		n.missing = a.missing || b.missing && slices.Contains(n.at, -1)
 	}
 	if n.dst == n.src && isIdentity(n.at) {

@@ -10,7 +10,7 @@ import (
 
 // joiner joins the inputs of a node one by one: combos of rows so far, a column of rows per joined slot.
 type joiner struct {
-	st     *stage
+	st     *Stage
 	n      *ra.Node
 	in     []*rel
 	kept   [][]int32 // per slot: the rows that its own conditions keep, nil: all
@@ -23,7 +23,7 @@ type joiner struct {
 	unused []bool // equis not yet used
 }
 
-func (st *stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
+func (st *Stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
 	if r, err := st.grid(n, inputs); r != nil || err != nil {
 		return r, err
 	}
@@ -55,14 +55,14 @@ func (st *stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
 	return j.finish(), nil
 }
 
-func (st *stage) newJoiner(n *ra.Node, inputs []*rel) (*joiner, error) {
+func (st *Stage) newJoiner(n *ra.Node, inputs []*rel) (*joiner, error) {
 	j := &joiner{st: st, n: n, in: inputs, kept: make([][]int32, len(inputs)), at: make([][]int32, len(inputs)),
 		all: make([]bool, len(inputs)), equis: n.Equi, unused: make([]bool, len(n.Equi))}
 	for i := range j.unused {
 		j.unused[i] = true
 	}
 	for _, p := range n.Pred {
-		f, err := st.newFilter(n, inputs, p)
+		f, err := st.from.filter(n, inputs, p)
 		if err != nil {
 			return nil, err
 		}
@@ -165,7 +165,7 @@ func (j *joiner) size(s int) int {
 
 func (j *joiner) vec(c kernels.Col) (*ra.Vector, error) {
 	in := j.n.Inputs[c.Input]
-	return j.st.vec(in, in.Index(c.ID))
+	return j.st.from.vec(in, in.Index(c.ID))
 }
 
 func (j *joiner) joined(s int) bool {
@@ -245,12 +245,12 @@ func (j *joiner) itself(s int, conds []ra.Equi) (bool, error) {
 		if !j.all[q.L.Input] || j.in[q.L.Input].sp != j.in[s].sp {
 			return false, nil
 		}
-		x, err := j.st.col(true, l, l.Index(q.L.ID))
+		x, err := j.st.from.name(l, l.Index(q.L.ID))
 		if err != nil {
 			return false, err
 		}
-		y, err := j.st.col(true, r, r.Index(q.R.ID))
-		if err != nil || x != y || x.typ.Nullable && !q.NullSafe {
+		y, err := j.st.from.name(r, r.Index(q.R.ID))
+		if err != nil || x != y || x.nullable && !q.NullSafe {
 			return false, err
 		}
 	}
@@ -276,7 +276,7 @@ func (j *joiner) mayHold(pairs int64) error {
 	if pairs > maxRows {
 		return tooManyRows("a join")
 	}
-	return j.st.p.holds(pairs * 4 * int64(len(j.slots)+1))
+	return j.st.env.Budget.holds(pairs * 4 * int64(len(j.slots)+1))
 }
 
 // cross joins slot s without a condition: all its rows for each combo.
@@ -316,16 +316,16 @@ func ascend(out []int32, from int32) {
 }
 
 // same is a list of n times one row.
-func (st *stage) same(row int32, n int) []int32 {
+func (st *Stage) same(row int32, n int) []int32 {
 	if row != 0 {
 		out := st.mem.ints(n)
 		fill(out, row)
 		return out
 	}
-	if len(st.p.zeros) < n {
-		st.p.zeros = make([]int32, n)
+	if len(st.env.zeros) < n {
+		st.env.zeros = make([]int32, n)
 	}
-	return st.p.zeros[:n:n]
+	return st.env.zeros[:n:n]
 }
 
 // pick is the rows of slot t in the given combos.
@@ -334,7 +334,7 @@ func (j *joiner) pick(t int, combo []int32) []int32 {
 		return combo
 	}
 	out := j.st.mem.ints(len(combo))
-	crew(j.st.p.opt.Workers).each(len(combo), func(lo, hi int) { cpu.Through(out[lo:hi], combo[lo:hi], j.at[t]) })
+	j.st.env.crew().each(len(combo), func(lo, hi int) { cpu.Through(out[lo:hi], combo[lo:hi], j.at[t]) })
 	return out
 }
 
@@ -444,13 +444,13 @@ func (j *joiner) finish() *rel {
 		if at == nil && !j.all[s] {
 			at = []int32{}
 		}
-		r.idx[s] = j.st.main.index(r.sp, j.in[s].sp, at)
+		r.idx[s] = j.st.ix.index(r.sp, j.in[s].sp, at)
 	}
 	return r
 }
 
 // semi keeps the rows of slot 0 that have (SemiJoin) or lack a partner in slot 1.
-func (st *stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
+func (st *Stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
 	j, err := st.newJoiner(n, inputs)
 	if err != nil {
 		return nil, err

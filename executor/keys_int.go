@@ -3,7 +3,6 @@ package executor
 import (
 	"slices"
 
-	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -12,8 +11,8 @@ import (
 // lanes of rows that workers share; what is found does not depend on who looks.
 
 // lanes runs f over the rows 0…n-1, lane by lane.
-func (st *stage) lanes(n int, f func(lo, hi int)) error {
-	return apportion(st.ctx, st.p.opt.Workers, (n+laneRows-1)/laneRows, func(_, lane int) error {
+func (st *Stage) lanes(n int, f func(lo, hi int)) error {
+	return apportion(st.ctx, st.env.Workers, (n+laneRows-1)/laneRows, func(_, lane int) error {
 		f(lane*laneRows, min((lane+1)*laneRows, n))
 		return nil
 	})
@@ -24,29 +23,6 @@ type probeCol struct {
 	v   *ra.Vector
 	at  []int32
 	idx *index // that at is of, nil where it is of none; where its rows have not been listed, at is nil
-}
-
-// through is a structural column to look up. Integers that are read through an index are left where they are.
-func (st *stage) through(n *ra.Node, i int) (probeCol, error) {
-	if t := n.Cols[i].Type; t.Kind == kernels.Int && t.Shape == nil {
-		r, err := st.rel(n)
-		if err != nil {
-			return probeCol{}, err
-		}
-		if r.pruned { // the indexes have gone; what has gone with them is an error
-			v, err := st.vec(n, i)
-			return probeCol{v: v}, err
-		}
-		v, err := st.col(true, n, i)
-		if err != nil {
-			return probeCol{}, err
-		}
-		if v.op == vGather && v.sp == r.sp && (v.idx.at != nil || v.idx.late != nil) && !v.idx.missing && v.args[0].op == vLeaf && v.args[0].data.i64 != nil {
-			return probeCol{v.args[0].data.shared(n.Cols[i].Type), v.idx.at, v.idx}, nil
-		}
-	}
-	v, err := st.vec(n, i)
-	return probeCol{v: v}, err
 }
 
 // listed has the rows of all columns listed.
@@ -114,7 +90,7 @@ func commonIndex(cols []probeCol) *index {
 
 // probe looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked up
 // once each.
-func (st *stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool, err error) {
+func (st *Stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool, err error) {
 	if outer, inner, rows := narrow(cols, n); outer != nil {
 		q, lost, err := st.probe(t, inner, rows)
 		if err != nil || !lost && !(t.unique && t.rows != nil) && isIdentity(q) { // nobody writes to the numbers

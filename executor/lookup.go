@@ -68,7 +68,7 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 		return m, nil
 	}
 	m.lane = make([]int64, (len(code)+laneRows-1)/laneRows)
-	crew(j.st.p.opt.Workers).cut(len(code), laneRows, func(lane, lo, hi int) {
+	j.st.env.crew().cut(len(code), laneRows, func(lane, lo, hi int) {
 		for _, k := range code[lo:hi] {
 			if k >= 0 {
 				m.lane[lane] += int64(t.start[k+1] - t.start[k])
@@ -84,7 +84,7 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 // expand lists all pairs of a combo and a row.
 func (j *joiner) expand(m *matches) (combo, row []int32) {
 	combo, row = j.st.mem.ints(int(m.pairs)), j.st.mem.ints(int(m.pairs))
-	crew(j.st.p.opt.Workers).cut(len(m.code), laneRows, func(lane, first, last int) {
+	j.st.env.crew().cut(len(m.code), laneRows, func(lane, first, last int) {
 		at := int(m.lane[lane])
 		for c, k := range m.code[first:last] {
 			if k < 0 {
@@ -109,7 +109,7 @@ func (j *joiner) expand(m *matches) (combo, row []int32) {
 func (j *joiner) partners(m *matches) (row, combo []int32) {
 	row = m.code
 	if m.rows != nil {
-		crew(j.st.p.opt.Workers).each(len(row), func(lo, hi int) { cpu.Through(row[lo:hi], row[lo:hi], m.rows) })
+		j.st.env.crew().each(len(row), func(lo, hi int) { cpu.Through(row[lo:hi], row[lo:hi], m.rows) })
 	}
 	if !m.lost {
 		return row, nil
@@ -138,7 +138,7 @@ func (j *joiner) metKey(s int, conds []ra.Equi) (key string, ok bool, err error)
 		if !j.all[q.L.Input] {
 			return "", false, nil
 		}
-		x, err := j.st.col(true, in, in.Index(q.L.ID))
+		x, err := j.st.from.name(in, in.Index(q.L.ID))
 		if err != nil {
 			return "", false, err
 		}
@@ -150,7 +150,7 @@ func (j *joiner) metKey(s int, conds []ra.Equi) (key string, ok bool, err error)
 // probed is a column of a joined slot, one row for each combo.
 func (j *joiner) probed(c kernels.Col) (probeCol, error) {
 	if in := j.n.Inputs[c.Input]; j.all[c.Input] {
-		return j.st.through(in, in.Index(c.ID))
+		return j.st.from.through(in, in.Index(c.ID))
 	}
 	v, err := j.vec(c)
 	at := j.at[c.Input]
@@ -200,7 +200,7 @@ func (j *joiner) lists(keep bool, n int) []int32 {
 
 // lasting reports whether what is found out about the columns of slot s in the conditions holds for the whole run.
 func (j *joiner) lasting(s int) bool {
-	return j.kept[s] == nil && !j.st.p.flow.structure[j.n.Inputs[s]] && !j.varying(s)
+	return j.kept[s] == nil && !j.st.env.Flow.structure[j.n.Inputs[s]] && !j.varying(s)
 }
 
 // varying reports whether a column of slot s in the conditions changes between steps though its rows do not.
@@ -208,7 +208,7 @@ func (j *joiner) varying(s int) bool {
 	in := j.n.Inputs[s]
 	for _, q := range j.equis {
 		for _, c := range []kernels.Col{q.L, q.R} {
-			if c.Input == s && j.st.p.flow.column[colKey{n: in, col: in.Index(c.ID)}] {
+			if c.Input == s && j.st.env.Flow.column[nodeCol{in, in.Index(c.ID)}] {
 				return true
 			}
 		}

@@ -224,7 +224,7 @@ func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, str
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		p.led.needs += int64(len(b.Bytes()))
 	}
-	_, step := p.pool.bytes()
+	_, step := p.stages.steps.bytes()
 	p.led.needs += step
 	var vals []tried
 	for spills := p.spills(); ; spills = true {
@@ -384,8 +384,8 @@ func (p *Program) tell(items []*item) {
 
 // Spilled says what of the program lies in files.
 func (p *Program) Spilled() Spilled {
-	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + p.pool.files() + len(p.led.vals), Dir: p.opt.SpillDir}
-	_, s.Bytes = p.pool.bytes()
+	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + p.stages.steps.files() + len(p.led.vals), Dir: p.opt.SpillDir}
+	_, s.Bytes = p.stages.steps.bytes()
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		s.Bytes += int64(len(b.Bytes()))
 	}

@@ -1,7 +1,6 @@
 package executor
 
 import (
-	"sync"
 	"unsafe"
 
 	"github.com/relgrad/relgrad/tensor"
@@ -10,8 +9,8 @@ import (
 // pool makes the arrays of structure. Those of the run last as long as it does. Those of a step are lent, and the next step uses
 // them again. They lie on Go's heap, or beyond their share of the budget in files. A nil pool allocates on the heap.
 type pool struct {
-	of     *Program // whose budget it is; nil: there is none
-	lasts  bool     // it is the run's
+	budget Budget // nil: there is none
+	lasts  bool   // it is the run's
 	narrow shelf[int32]
 	wide   shelf[int64]
 }
@@ -31,9 +30,9 @@ func (p *pool) ints(n int) []int32 {
 	case p == nil:
 		return make([]int32, n)
 	case p.lasts:
-		return lasting[int32](p.of, n)
+		return lasting[int32](p.budget, n)
 	}
-	return p.narrow.take(p.of, n)
+	return p.narrow.take(p.budget, n)
 }
 
 // scratch is where arrays come from that are given up at once: the run's would last as long as it does.
@@ -50,34 +49,29 @@ func (p *pool) longs(n int) []int64 {
 	case p == nil:
 		return make([]int64, n)
 	case p.lasts:
-		return lasting[int64](p.of, n)
+		return lasting[int64](p.budget, n)
 	}
-	return p.wide.take(p.of, n)
+	return p.wide.take(p.budget, n)
 }
 
 // newArray makes an array. A full disk is a panic with its error.
-func newArray[T int32 | int64](p *Program, n int) array[T] {
+func newArray[T int32 | int64](b Budget, n int) array[T] {
 	var t T
 	bytes := n * int(unsafe.Sizeof(t))
-	if p == nil || !p.inFile(int64(bytes)) {
+	if b == nil || !b.inFile(int64(bytes)) {
 		return array[T]{x: make([]T, n)}
 	}
-	b, err := p.spill(bytes)
+	file, err := b.spill(bytes)
 	if err != nil {
 		panic(err)
 	}
-	return array[T]{tensor.View[T](b, 0, n), b}
+	return array[T]{tensor.View[T](file, 0, n), file}
 }
 
 // lasting makes an array of the run's structure.
-func lasting[T int32 | int64](p *Program, n int) []T {
-	a := newArray[T](p, n)
-	p.led.made = append(p.led.made, int64(len(bytesOf(a.x))))
-	if a.file != nil {
-		p.led.filed = append(p.led.filed, a.file)
-	} else {
-		p.led.arrays += int64(len(bytesOf(a.x)))
-	}
+func lasting[T int32 | int64](b Budget, n int) []T {
+	a := newArray[T](b, n)
+	b.lasts(int64(len(bytesOf(a.x))), a.file)
 	return a.x
 }
 
@@ -95,7 +89,7 @@ func (p *pool) bytes() (memory, files int64) {
 }
 
 // take returns the smallest free array that is large enough, and not far too large.
-func (s *shelf[T]) take(p *Program, n int) []T {
+func (s *shelf[T]) take(b Budget, n int) []T {
 	if n < laneRows/16 {
 		return make([]T, n)
 	}
@@ -107,7 +101,7 @@ func (s *shelf[T]) take(p *Program, n int) []T {
 	}
 	var a array[T]
 	if best < 0 {
-		a = newArray[T](p, n+n/8) // a step's sizes differ a little from the next one's
+		a = newArray[T](b, n+n/8) // a step's sizes differ a little from the next one's
 	} else {
 		last := len(s.free) - 1
 		a, s.free[best] = s.free[best], s.free[last]
@@ -162,37 +156,3 @@ func (s *shelf[T]) files() (n int) {
 	}
 	return n
 }
-
-// tray lends the partial sums of passes: those of a step's schedule go to the next step's. It is for many workers at once.
-type tray struct {
-	mu         sync.Mutex
-	free, lent map[int][][]float64 // by length
-}
-
-// take returns n numbers, which are not cleared.
-func (t *tray) take(n int) []float64 {
-	if t == nil || n < 2048 { // small ones cost less than the care for them
-		return make([]float64, n)
-	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	var x []float64
-	if list := t.free[n]; len(list) > 0 {
-		x, t.free[n] = list[len(list)-1], list[:len(list)-1]
-	} else {
-		x = make([]float64, n)
-	}
-	if t.lent == nil {
-		t.lent = map[int][][]float64{}
-	}
-	t.lent[n] = append(t.lent[n], x)
-	return x
-}
-
-// singles is take of single precision.
-func (t *tray) singles(n int) []float32 {
-	return unsafe.Slice((*float32)(unsafe.Pointer(unsafe.SliceData(t.take((n+1)/2)))), n)
-}
-
-// recycle takes back everything that was lent; what nobody wanted since the last time goes.
-func (t *tray) recycle() { t.free, t.lent = t.lent, nil }

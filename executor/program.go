@@ -40,7 +40,6 @@ type Program struct {
 	flow       *flow
 	tables     map[string]*tableData
 	scans      map[*tableData]*rel // read once, whatever the seed
-	ids        int
 	params     []*Param
 	owned      []*val   // computed once; their data are freed at Close
 	once       []*instr // that compute them, arguments first
@@ -53,9 +52,8 @@ type Program struct {
 	arena      arena // of the schedule's vals
 	spare      arena // of structural vals, while they are computed
 	led        ledger
-	pool       pool     // of the step's arrays
+	stages     *Env     // what its stages share
 	sums       tray     // of the step's passes
-	zeros      []int32  // the rows of a relation of one row, in joins
 	roots      [][]root // of the last schedule: per root, per column
 	ran        bool
 	released   int                 // times: before the first run, and after what is computed once
@@ -94,9 +92,10 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	if p.opt.Workers <= 0 {
 		p.opt.Workers = cpu.Processors()
 	}
-	p.pool.of = p
 	p.m = machine{ctx: ctx, env: &p.env, workers: p.opt.Workers}
 	p.flow = analyse(plan)
+	p.stages = &Env{Workers: p.opt.Workers, Budget: p, Flow: p.flow}
+	p.stages.steps.budget = p
 	ra.Walk(func(n *ra.Node) {
 		if n.Op == ra.Scan {
 			p.addTable(n)
@@ -248,7 +247,7 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 	if p.steps {
 		p.run.ctx = ctx
 		p.dropSchedule()
-		p.pool.recycle()
+		p.stages.steps.recycle()
 		p.sums.recycle()
 		begin := time.Now()
 		p.step = newStage(ctx, p, p.run)
@@ -309,8 +308,8 @@ func (p *Program) Close() {
 		b.Free()
 	}
 	p.led.disk = nil
-	p.pool.recycle() // twice: what is lent, then all of it
-	p.pool.recycle()
+	p.stages.steps.recycle() // twice: what is lent, then all of it
+	p.stages.steps.recycle()
 	if p.led.released != nil {
 		p.led.released()
 	}
@@ -326,7 +325,7 @@ func (p *Program) compute(st *stage, v *val, sp *space, step bool) (*data, error
 		return nil, err
 	}
 	if step && r.data.kind == i64 && !v.typ.Nullable { // it outlives the schedule's memory
-		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.pool.longs(r.data.n * r.data.size)}
+		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.stages.steps.longs(r.data.n * r.data.size)}
 	} else if step {
 		*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable)
 	} else if err := p.lastingData(r.data, v.typ.Nullable); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 const maxRows = 1<<31 - 1
@@ -30,56 +31,96 @@ type rel struct {
 	pruned bool
 }
 
-// stage holds the structure and the vals of the run, or of one step on top of it.
-type stage struct {
-	p      *Program
-	parent *stage
+// Stage holds the structure of the run, or of one step on top of it.
+type Stage struct {
+	env    *Env
+	parent *Stage
 	ctx    context.Context
-	main   *graph // values
-	wide   *graph // what structure reads, in double precision
+	ix     *indexer
+	unit   *space // of one row
+	from   Columns
 	rels   map[*ra.Node]*rel
-	cols   map[colKey]*val
-	tables map[*tableData]*rel
-	leaves map[scanKey]*val
 	spaces map[int]*space
-	keys   map[string][]*val // leaves of keys, by a hash of their content
-	exprs  map[exprsOf]map[*kernels.Expr]*val
 	met    map[string]met // what joins have found
 	mem    *pool          // of arrays that last for the stage
 }
 
-type colKey struct {
-	wide bool
-	n    *ra.Node
-	col  int
+// Env is what the stages of a program share.
+type Env struct {
+	Workers int
+	Budget  Budget
+	Flow    *flow
+	ids     int
+	zeros   []int32 // the rows of a relation of one row, in joins
+	steps   pool    // of the arrays of a step
 }
 
-func newStage(ctx context.Context, p *Program, parent *stage) *stage {
-	st := &stage{p: p, parent: parent, ctx: ctx, rels: map[*ra.Node]*rel{}, cols: map[colKey]*val{}, tables: map[*tableData]*rel{}, leaves: map[scanKey]*val{},
-		spaces: map[int]*space{}, keys: map[string][]*val{}, exprs: map[exprsOf]map[*kernels.Expr]*val{}, met: map[string]met{}}
-	if parent != nil {
-		st.mem = &p.pool
-		x := newIndexer(parent.main.indexer, &p.ids, crew(p.opt.Workers), st.mem)
-		st.main, st.wide = parent.main.child(x), parent.wide.child(x)
-		return st
-	}
-	st.mem = &pool{of: p, lasts: true}
-	x := newIndexer(nil, &p.ids, crew(p.opt.Workers), st.mem)
-	st.main, st.wide = newGraph(p.opt.Force64, x), newGraph(true, x)
-	st.wide.unit = st.main.unit
-	st.main.p, st.wide.p, st.main.rows, st.wide.rows = p, p, st.space, st.space
-	st.tables = p.scans
+// id is a number that nothing else of the program has.
+func (e *Env) id() int { e.ids++; return e.ids }
+
+// crew are the workers of structure.
+func (e *Env) crew() crew { return crew(e.Workers) }
+
+// Budget says where the arrays of structure lie.
+type Budget interface {
+	// inFile reports whether an array of so many bytes goes to a file.
+	inFile(bytes int64) bool
+	// spill makes a buffer in a file.
+	spill(bytes int) (*tensor.Buffer, error)
+	// lasts notes an array that lasts for the run, and the file that it lies in; nil: in memory.
+	lasts(bytes int64, file *tensor.Buffer)
+	// holds refuses so many bytes of arrays where they cannot be held.
+	holds(bytes int64) error
+}
+
+// Columns are those of relations, which structure looks at: joins and groups read their keys.
+type Columns interface {
+	// stored is the relation that a Scan or an Opaque reads.
+	stored(n *ra.Node) (*rel, error)
+	// vec is column i of n.
+	vec(n *ra.Node, i int) (*ra.Vector, error)
+	// through is column i of n to be looked up: whole numbers that are read through an index are left where they are.
+	through(n *ra.Node, i int) (probeCol, error)
+	// name tells columns apart: those of one name are equal.
+	name(n *ra.Node, i int) (columnName, error)
+	// filter compiles a predicate over rows of the inputs of a join.
+	filter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, error)
+}
+
+// columnName names what is computed alike.
+type columnName struct {
+	id       int
+	nullable bool
+}
+
+func newRunStage(ctx context.Context, e *Env, from Columns) *Stage {
+	st := makeStage(ctx, e, from)
+	st.mem = &pool{budget: e.Budget, lasts: true}
+	st.ix = newIndexer(nil, e, st.mem)
+	st.unit = st.ix.space(1, false)
 	return st
 }
 
+// step makes the stage of a step on top of the run's.
+func (st *Stage) step(ctx context.Context, from Columns) *Stage {
+	s := makeStage(ctx, st.env, from)
+	s.parent, s.mem, s.unit = st, &st.env.steps, st.unit
+	s.ix = newIndexer(st.ix, st.env, s.mem)
+	return s
+}
+
+func makeStage(ctx context.Context, e *Env, from Columns) *Stage {
+	return &Stage{env: e, ctx: ctx, from: from, rels: map[*ra.Node]*rel{}, spaces: map[int]*space{}, met: map[string]met{}}
+}
+
 // rel returns the structure of a node, building it where neither this stage nor the run's has it.
-func (st *stage) rel(n *ra.Node) (*rel, error) {
+func (st *Stage) rel(n *ra.Node) (*rel, error) {
 	for s := st; s != nil; s = s.parent {
 		if r := s.rels[n]; r != nil {
 			return r, nil
 		}
 	}
-	if st.parent != nil && !st.p.flow.structure[n] { // does not change between steps
+	if st.parent != nil && !st.env.Flow.structure[n] { // does not change between steps
 		return st.parent.rel(n)
 	}
 	if err := st.ctx.Err(); err != nil {
@@ -105,22 +146,20 @@ func (st *stage) rel(n *ra.Node) (*rel, error) {
 
 // space is the space of n rows. Relations of as many rows share it: what tells their rows apart are the
 // indexes, and an index that maps every row to itself is none.
-func (st *stage) space(n int) *space {
+func (st *Stage) space(n int) *space {
 	if n == 1 && st.parent == nil {
-		return st.main.unit
+		return st.unit
 	}
 	if st.spaces[n] == nil {
-		st.spaces[n] = st.main.space(n, st.parent != nil)
+		st.spaces[n] = st.ix.space(n, st.parent != nil)
 	}
 	return st.spaces[n]
 }
 
-func (st *stage) build(n *ra.Node, inputs []*rel) (*rel, error) {
+func (st *Stage) build(n *ra.Node, inputs []*rel) (*rel, error) {
 	switch n.Op {
-	case ra.Scan:
-		return st.scan(n)
-	case ra.Opaque:
-		return st.opaque(n)
+	case ra.Scan, ra.Opaque:
+		return st.from.stored(n)
 	case ra.Select, ra.Join:
 		return st.join(n, inputs)
 	case ra.SemiJoin, ra.AntiJoin:
@@ -142,53 +181,15 @@ func (st *stage) build(n *ra.Node, inputs []*rel) (*rel, error) {
 	return nil, internal("%v has no executor", n.Op)
 }
 
-// scan shares one space among all scans of a table.
-func (st *stage) scan(n *ra.Node) (*rel, error) {
-	t := st.p.table(n.Table)
-	if r := st.tables[t]; r != nil {
-		return &rel{sp: r.sp, data: r.data}, nil // another scan may number the columns otherwise
-	}
-	cols, err := st.p.read(st, t)
-	if err != nil {
-		return nil, err
-	}
-	if len(cols) != len(t.cols) {
-		return nil, internal("the source returned %d columns of %s for %d", len(cols), n.Table.Name, len(t.cols))
-	}
-	r := &rel{data: cols}
-	rows := int(n.Table.Rows)
-	if len(cols) > 0 {
-		rows = cols[0].N
-	}
-	r.sp = st.space(rows)
-	st.tables[t] = r
-	return &rel{sp: r.sp, data: r.data}, nil
-}
-
-func (st *stage) opaque(n *ra.Node) (*rel, error) {
-	cols, err := st.p.src.Opaque(st.ctx, n, &st.p.env)
-	if err != nil {
-		return nil, err
-	}
-	if len(cols) != len(n.Cols)-1 || len(cols) == 0 {
-		return nil, internal("the source returned %d columns of %s for %d", len(cols), n.Label, len(n.Cols)-1)
-	}
-	number := ra.NewVector(kernels.Type{Kind: kernels.Int}, cols[0].N)
-	for i := range number.Ints {
-		number.Ints[i] = int64(i)
-	}
-	return &rel{sp: st.space(cols[0].N), data: append(cols[:len(cols):len(cols)], number)}, nil
-}
-
 // aggregate groups the input's rows. Groups of one row each, in order, leave the space as it is.
-func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
+func (st *Stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
 	rows := in.sp.n
 	if len(n.Group) == 0 {
-		out := st.main.unit
+		out := st.unit
 		if st.parent != nil {
 			out = st.space(1)
 		}
-		return &rel{sp: out, grp: st.main.whole(in.sp, out)}, nil
+		return &rel{sp: out, grp: st.ix.whole(in.sp, out)}, nil
 	}
 	if in.sp.dims != nil {
 		if r := st.gridGroups(n, in); r != nil {
@@ -198,7 +199,7 @@ func (st *stage) aggregate(n *ra.Node, in *rel) (*rel, error) {
 	keys := make([]probeCol, len(n.Group))
 	for i, id := range n.Group {
 		var err error
-		if keys[i], err = st.through(n.Inputs[0], n.Inputs[0].Index(id)); err != nil {
+		if keys[i], err = st.from.through(n.Inputs[0], n.Inputs[0].Index(id)); err != nil {
 			return nil, err
 		}
 	}
@@ -267,21 +268,21 @@ func compareRows(keys []*ra.Vector, a, b int) int {
 	return 0
 }
 
-func (st *stage) grouped(in *space, code []int32, count int, t *tally) *rel {
-	g := st.main.tallied(in, st.space(count), code, t, st.parent != nil)
+func (st *Stage) grouped(in *space, code []int32, count int, t *tally) *rel {
+	g := st.ix.tallied(in, st.space(count), code, t, st.parent != nil)
 	first := st.mem.ints(count)
 	if copy(first, g.start); g.perm != nil {
-		crew(st.p.opt.Workers).each(count, func(lo, hi int) { cpu.Through(first[lo:hi], first[lo:hi], g.perm) })
+		st.env.crew().each(count, func(lo, hi int) { cpu.Through(first[lo:hi], first[lo:hi], g.perm) })
 	}
-	return &rel{sp: g.out, grp: g, idx: []*index{st.main.index(g.out, in, first)}}
+	return &rel{sp: g.out, grp: g, idx: []*index{st.ix.index(g.out, in, first)}}
 }
 
 // vectors returns columns of a node, by id, and as many trues.
-func (st *stage) vectors(n *ra.Node, ids []ra.ColumnID) ([]*ra.Vector, []bool, error) {
+func (st *Stage) vectors(n *ra.Node, ids []ra.ColumnID) ([]*ra.Vector, []bool, error) {
 	out, safe := make([]*ra.Vector, len(ids)), make([]bool, len(ids))
 	for i, id := range ids {
 		var err error
-		if out[i], err = st.vec(n, n.Index(id)); err != nil {
+		if out[i], err = st.from.vec(n, n.Index(id)); err != nil {
 			return nil, nil, err
 		}
 		safe[i] = true
@@ -290,7 +291,7 @@ func (st *stage) vectors(n *ra.Node, ids []ra.ColumnID) ([]*ra.Vector, []bool, e
 }
 
 // add finds the union of the inputs' keys and where each input has them.
-func (st *stage) add(n *ra.Node, inputs []*rel) (*rel, error) {
+func (st *Stage) add(n *ra.Node, inputs []*rel) (*rel, error) {
 	all := keyCols{}
 	safe := make([]bool, len(n.Key))
 	for k := range n.Key {
@@ -298,7 +299,7 @@ func (st *stage) add(n *ra.Node, inputs []*rel) (*rel, error) {
 		parts := make([]*ra.Vector, len(n.Inputs))
 		for i, in := range n.Inputs {
 			var err error
-			if parts[i], err = st.vec(in, k); err != nil {
+			if parts[i], err = st.from.vec(in, k); err != nil {
 				return nil, err
 			}
 		}
@@ -335,22 +336,22 @@ func isIdentity(at []int32) bool {
 }
 
 // invert notes for input i of an Add, whose row j is output row code[j], where each output row comes from.
-func (st *stage) invert(r *rel, i int, in *space, code []int32, count int) {
+func (st *Stage) invert(r *rel, i int, in *space, code []int32, count int) {
 	inv, identity := st.mem.ints(count), count == len(code)
 	fill(inv, -1)
 	for j, c := range code {
 		if inv[c] >= 0 { // several rows of one key: sum them
-			r.dup[i] = st.main.groups(in, r.sp, slices.Clone(code), st.parent != nil)
+			r.dup[i] = st.ix.groups(in, r.sp, slices.Clone(code), st.parent != nil)
 			return
 		}
 		inv[c] = int32(j)
 		identity = identity && int(c) == j
 	}
 	if identity {
-		r.idx[i] = st.main.index(r.sp, in, nil)
+		r.idx[i] = st.ix.index(r.sp, in, nil)
 		return
 	}
-	r.idx[i] = st.main.add(&index{dst: r.sp, src: in, at: inv, missing: len(code) < count, step: st.parent != nil})
+	r.idx[i] = st.ix.add(&index{dst: r.sp, src: in, at: inv, missing: len(code) < count, step: st.parent != nil})
 }
 
 // concatVectors puts columns of one kind one below the other, in memory of a step or on the heap.

@@ -55,5 +55,5 @@ func (j *joiner) chosen(at []int32) *rel {
 		return &rel{sp: from, idx: []*index{nil}}
 	}
 	sp := j.st.space(len(at))
-	return &rel{sp: sp, idx: []*index{j.st.main.index(sp, from, at)}}
+	return &rel{sp: sp, idx: []*index{j.st.ix.index(sp, from, at)}}
 }

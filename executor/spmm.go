@@ -261,29 +261,6 @@ func (l *lowerer) inOrder(v *val, scalars []factor) ([]factor, *index, error) {
 	return out, nil, nil
 }
 
-// largest is the number of rows of the largest group.
-func (x *groups) largest() int {
-	if x.most == 0 {
-		for g := range x.out.n {
-			x.most = max(x.most, int(x.start[g+1]-x.start[g]))
-		}
-	}
-	return x.most
-}
-
-// cut makes lanes of whole groups with at least so many rows, or groups.
-func (x *groups) cut(rows int) [][2]int {
-	const most = 256
-	rows = max(rows, (x.in.n+x.out.n)/most)
-	var out [][2]int
-	for lo := 0; lo < x.out.n; {
-		hi := lo + 1 + sort.Search(x.out.n-lo-1, func(g int) bool { return int(x.start[lo+g+1]-x.start[lo])+g+1 >= rows })
-		out = append(out, [2]int{lo, hi})
-		lo = hi
-	}
-	return out
-}
-
 func (s *spmm) run(m *machine, in *instr) error {
 	return apportion(m.ctx, m.workers, len(s.cuts), func(w, lane int) error {
 		if in.v.data.kind == f32 {

@@ -50,7 +50,7 @@ func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, err
 	}
 	s.start = make([][]int32, len(s.cuts))
 	perm := l.g.mem.ints(g.in.n)
-	l.g.crew.cut(len(s.cuts), 1, func(lane, _, _ int) {
+	l.g.env.crew().cut(len(s.cuts), 1, func(lane, _, _ int) {
 		s.start[lane] = sortBlocks(g, s.cuts[lane], x.idx.at, perBlock, blocks, perm)
 	})
 	for lane, c := range s.cuts {

@@ -24,6 +24,7 @@ func smallLanes(t *testing.T) {
 // testStage is a stage without a plan.
 func testStage(workers int) *stage {
 	p := &Program{opt: Options{Workers: workers}, ctx: context.Background()}
+	p.stages = &Env{Workers: workers, Budget: p}
 	p.m = machine{ctx: p.ctx, workers: workers}
 	return newStage(p.ctx, p, newStage(p.ctx, p, nil))
 }
