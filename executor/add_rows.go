@@ -8,12 +8,9 @@ type addRows struct {
 	from []source
 }
 
-// Sizes that tests make small: how many rows a sum has at least for each that something is added to, and how many numbers a row.
-var sparseRows, sparseSize = 4, 16
-
 // tryAddRows makes the instruction of such a map, nil for another.
 func (l *lowerer) tryAddRows(v *val) *instr {
-	if l.structural || v.op != vCall || v.typ.Nullable || v.typ.Size() < sparseSize {
+	if l.structural || v.op != vCall || v.typ.Nullable || v.typ.Size() < l.tune.SparseSize {
 		return nil
 	}
 	a, base, rows := &addRows{}, v, 0
@@ -22,7 +19,7 @@ func (l *lowerer) tryAddRows(v *val) *instr {
 			break
 		}
 		s, n := fewOf(base.args[1], v)
-		if n*sparseRows > v.sp.n || s.v == nil {
+		if n*l.tune.SparseRows > v.sp.n || s.v == nil {
 			break
 		}
 		a.from, rows = append([]source{s}, a.from...), rows+n
@@ -39,7 +36,7 @@ func (l *lowerer) tryAddRows(v *val) *instr {
 	}
 	looks, n := float64(len(a.from)*v.sp.n), float64(rows*v.typ.Size())
 	in := &instr{v: v, how: "rows added in place", rows: v.sp.n, t: t, lower: a, flops: looks + n, bytes: 4*looks + 3*n*float64(kindOf(v.typ).bytes())}
-	in.cut()
+	in.cut(l.tune)
 	return in
 }
 

@@ -75,9 +75,10 @@ func (g *generator) additions(t *testing.T) (adds, sums []*ra.Node) {
 // TestRandomAdditions compares random additions of sums by key with the oracle, in lanes of few rows; also those that several read,
 // or that are results themselves.
 func TestRandomAdditions(t *testing.T) {
+	tune := DefaultTuning()
 	leakCheck(t)
-	SmallLanes(t)
-	AddRowsInPlace(t)
+	SmallLanes(tune)
+	AddRowsInPlace(tune)
 	rows, inPlace := 0, 0
 	for seed := range *plans {
 		g := &generator{rng: rand.New(rand.NewSource(int64(seed) + 1000000)), src: &memory{}, b: ra.NewBuilder(), ints: [2]int64{0, 1}}
@@ -99,11 +100,11 @@ func TestRandomAdditions(t *testing.T) {
 		for i, n := range nodes {
 			plan.Roots = append(plan.Roots, all(n, fmt.Sprintf("root%d", i)))
 		}
-		n := g.check(t, seed, plan)
+		n := g.check(t, tune, seed, plan)
 		if rows += n; n == 0 {
 			continue
 		}
-		p, err := Compile(context.Background(), plan, g.src, Options{Env: kernels.Env{Seed: 5, Step: 2}})
+		p, err := Compile(context.Background(), plan, g.src, Options{Tuning: tune, Env: kernels.Env{Seed: 5, Step: 2}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -26,8 +26,8 @@ func (l *lowerer) adding(v *val, order *index) *adding {
 	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 {
 		return nil
 	}
-	many := v.grp.in.n >= groupRows*v.grp.out.n
-	if many || v.typ.Size() >= passChunk {
+	many := v.grp.in.n >= l.tune.GroupRows*v.grp.out.n
+	if many || v.typ.Size() >= l.tune.PassChunk {
 		if terms, ok := l.outers(nil, arg, nil); ok {
 			return l.outerSum(v, terms)
 		}
@@ -65,7 +65,7 @@ func (l *lowerer) tryAdder(v *val) (*instr, error) {
 	l.finish(in)
 	if a.flops > 0 {
 		in.flops += float64(in.rows) * a.flops
-		in.cut()
+		in.cut(l.tune)
 	}
 	return in, nil
 }

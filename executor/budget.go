@@ -24,9 +24,6 @@ const (
 	structureShare = 4 // of the budget is what arrays of the structure may take
 )
 
-// spillBytes is the size from which something is worth a file. Tests make it small.
-var spillBytes int64 = 1 << 20
-
 // Spilled says what of a program lies in files.
 type Spilled struct {
 	Needs   int64 // bytes that the plan would take in memory
@@ -68,7 +65,7 @@ func (l *ledger) forget() {
 
 // inFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
 func (p *Program) inFile(bytes int64) bool {
-	return p.opt.Memory > 0 && bytes >= spillBytes && p.arrays()+bytes > p.opt.Memory/structureShare
+	return p.opt.Memory > 0 && bytes >= p.tune.SpillBytes && p.arrays()+bytes > p.opt.Memory/structureShare
 }
 
 // lasts notes an array of the run's structure.
@@ -172,11 +169,11 @@ func (p *Program) columnsByBytes() []stored {
 
 // inMemory is what columns take in memory under a budget: the largest lie in files until the rest takes no more than the
 // columns' share. first is the first that stays.
-func inMemory(cols []stored, budget int64) (first int, bytes int64) {
+func (p *Program) inMemory(cols []stored, budget int64) (first int, bytes int64) {
 	for _, c := range cols {
 		bytes += c.bytes
 	}
-	for first < len(cols) && bytes > budget/columnShare && cols[first].bytes >= spillBytes {
+	for first < len(cols) && bytes > budget/columnShare && cols[first].bytes >= p.tune.SpillBytes {
 		bytes -= cols[first].bytes
 		first++
 	}
@@ -189,7 +186,7 @@ func (p *Program) chooseColumns() {
 		return
 	}
 	cols := p.columnsByBytes()
-	first, _ := inMemory(cols, p.opt.Memory)
+	first, _ := p.inMemory(cols, p.opt.Memory)
 	for _, c := range cols[:first] {
 		if c.t.spill == nil {
 			c.t.spill = map[int]bool{}
@@ -396,7 +393,7 @@ type tried struct{ need, gathered int64 }
 // works reports whether a budget holds a plan that needs so many bytes besides columns, arrays of the structure and vals: as choose
 // goes, with the sizes that it has tried.
 func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
-	first, kept := inMemory(cols, budget)
+	first, kept := p.inMemory(cols, budget)
 	arrays, filed := p.arraysWithin(budget)
 	left := budget - fixed - kept - arrays
 	for i, v := range vals {
@@ -414,7 +411,7 @@ func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
 // arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See inFile.
 func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
 	for _, b := range append(p.led.made[:len(p.led.made):len(p.led.made)], p.stages.steps.sizes()...) {
-		if b >= spillBytes && bytes+b > budget/structureShare {
+		if b >= p.tune.SpillBytes && bytes+b > budget/structureShare {
 			filed = true
 		} else {
 			bytes += max(b, -b)

@@ -23,7 +23,7 @@ type byRows struct {
 // tryByRows makes the instruction of such a map; nil where it is another, or a kernel mixes the rows of a chunk.
 func (l *lowerer) tryByRows(v *val) (*instr, error) {
 	s := v.typ.Shape
-	if v.op != vCall || len(s) < 2 || s[0] < 2 || v.typ.Size() < rowsOfChunks || v.sp.n > 64 || l.structural {
+	if v.op != vCall || len(s) < 2 || s[0] < 2 || v.typ.Size() < l.tune.RowsOfChunks || v.sp.n > 64 || l.structural {
 		return nil, nil
 	}
 	b := &byRows{l: l, m: s[0], axes: len(s), from: v.sp, sp: &space{id: v.sp.id, n: v.sp.n * s[0], vary: v.sp.vary}, made: map[*val]*val{}}
@@ -48,8 +48,8 @@ func (l *lowerer) tryByRows(v *val) (*instr, error) {
 		return nil, err
 	}
 	if least := t.rows; l.maps[v] || besides != nil {
-		for rows := min(rowsOfProduct, b.sp.n/shareRows); rows > least; rows /= 2 {
-			if t.place(rows); t.bytes <= productScratch {
+		for rows := min(l.tune.RowsOfProduct, b.sp.n/l.tune.ShareRows); rows > least; rows /= 2 {
+			if t.place(rows); t.bytes <= l.tune.ProductScratch {
 				break
 			}
 			t.place(least)
@@ -66,10 +66,10 @@ func (l *lowerer) tryByRows(v *val) (*instr, error) {
 // these are in the cache.
 func (l *lowerer) productsOf(v *val) (all []*val) {
 	for _, u := range l.uses[v] {
-		if !large(u) || u.args[0] != v || !l.mat[u] || u.sp != v.sp || !v.vary || l.distributed[u] != l.distributed[v] || slices.Contains(all, u) {
+		if !l.large(u) || u.args[0] != v || !l.mat[u] || u.sp != v.sp || !v.vary || l.distributed[u] != l.distributed[v] || slices.Contains(all, u) {
 			continue
 		}
-		if p := dims(v, u.args[1]); p.n > narrowSide || p.k < 2*p.n {
+		if p := dims(v, u.args[1]); p.n > l.tune.NarrowSide || p.k < 2*p.n {
 			continue
 		}
 		if m, _ := untransposed(u.args[1]); m.data != nil && m.data.kind == kindOf(v.typ) && !m.typ.Nullable {
@@ -100,7 +100,7 @@ func (b *byRows) rowsOf(v *val) (*val, error) {
 		b.l.s.views = append(b.l.s.views, w)
 		return w, nil
 	}
-	if l := b.l; l.maps[v] && large(v) {
+	if l := b.l; l.maps[v] && l.large(v) {
 		x, err := b.rowsOf(v.args[0])
 		if x == nil || err != nil {
 			return nil, err
@@ -194,20 +194,20 @@ func (b *byRows) whole(v *val) *val {
 // onlyMapped reports whether v is a large product that nothing but a map by rows reads, and whose result is wider than what it sums: to
 // write that and read it again takes a good part of the time of the product. It notes the product and the map.
 func (l *lowerer) onlyMapped(v *val) bool {
-	if !large(v) || l.isRoot[v] || len(l.owners[v]) != 1 || len(v.typ.Shape) != 2 || !l.ownRows(v) {
+	if !l.large(v) || l.isRoot[v] || len(l.owners[v]) != 1 || len(v.typ.Shape) != 2 || !l.ownRows(v) {
 		return false
 	}
-	if p := dims(v.args[0], v.args[1]); p.k > narrowSide || p.n < 2*p.k {
+	if p := dims(v.args[0], v.args[1]); p.k > l.tune.NarrowSide || p.n < 2*p.k {
 		return false
 	}
 	if m, _ := untransposed(v.args[1]); m.data != nil && m.data.kind != kindOf(v.typ) { // it would be converted for each row
 		return false
 	}
-	if slices.ContainsFunc(l.uses[v], func(u *val) bool { return turns(u) || large(u) && u.args[1] == v }) { // it is read whole
+	if slices.ContainsFunc(l.uses[v], func(u *val) bool { return turns(u) || l.large(u) && u.args[1] == v }) { // it is read whole
 		return false
 	}
 	o := l.owners[v][0]
-	if s := o.typ.Shape; o.op != vCall || large(o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] || o.sp != v.sp || s[0] < 2 || s.Size() < rowsOfChunks || o.sp.n > 64 || l.structural {
+	if s := o.typ.Shape; o.op != vCall || l.large(o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] || o.sp != v.sp || s[0] < 2 || s.Size() < l.tune.RowsOfChunks || o.sp.n > 64 || l.structural {
 		return false
 	}
 	if !l.alongRows(o, o, map[*val]bool{}) {
@@ -238,7 +238,7 @@ func (l *lowerer) alongRows(v, o *val, met map[*val]bool) bool {
 		return false
 	case v.data != nil || v.op == vAgg:
 		return true
-	case large(v):
+	case l.large(v):
 		return l.ownRows(v)
 	}
 	if _, ok := alongRows(v); !ok {

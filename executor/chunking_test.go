@@ -101,7 +101,8 @@ func chunkings(rng *rand.Rand, m *gradtest.Chunked) []gradtest.Size {
 
 // TestChunkings: the chunks in which matrices are stored, the order of rows and the number of workers do not change a result.
 func TestChunkings(t *testing.T) {
-	executor.SmallGrids(t)
+	tune := executor.DefaultTuning()
+	executor.SmallGrids(tune)
 	rng := rand.New(rand.NewSource(1))
 	models := []*gradtest.Chunked{gradtest.Factors(8, 12, 4), gradtest.Logistic(12, 8), gradtest.Perceptron(12, 8, 4, 6)}
 	models[0].Einsum = true
@@ -110,27 +111,27 @@ func TestChunkings(t *testing.T) {
 		var first, real pass
 		for i, size := range chunkings(rng, m) {
 			shuffled := i%2 > 0
-			double := passOf(t, m, size, kernels.Float64, shuffled, executor.Options{Workers: 1})
+			double := passOf(t, m, size, kernels.Float64, shuffled, executor.Options{Tuning: tune, Workers: 1})
 			if i == 0 {
 				first = double
 			} else if err := near(double, first, 1e-12); err != nil {
 				t.Errorf("%s in %v, shuffled %v: %v\n%s", m.Name, size, shuffled, err, double.explain)
 			}
-			if two := passOf(t, m, size, kernels.Float64, shuffled, executor.Options{Workers: 2}); near(two, double, 0) != nil {
+			if two := passOf(t, m, size, kernels.Float64, shuffled, executor.Options{Tuning: tune, Workers: 2}); near(two, double, 0) != nil {
 				t.Errorf("%s in %v: workers change the result: %v", m.Name, size, near(two, double, 0))
 			}
-			wide := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Workers: 2, Force64: true})
+			wide := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Tuning: tune, Workers: 2, Force64: true})
 			if err := near(wide, first, 1e-12); err != nil {
 				t.Errorf("%s in %v, of real as double precision: %v\n%s", m.Name, size, err, wide.explain)
 			}
-			single := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Workers: 1})
+			single := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Tuning: tune, Workers: 1})
 			if i == 0 {
 				real = single
 			}
 			if err := near(single, first, 2e-5); err != nil {
 				t.Errorf("%s in %v, of real: %v\n%s", m.Name, size, err, single.explain)
 			}
-			if two := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Workers: 2}); near(two, single, 0) != nil {
+			if two := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Tuning: tune, Workers: 2}); near(two, single, 0) != nil {
 				t.Errorf("%s in %v, of real: workers change the result: %v", m.Name, size, near(two, single, 0))
 			}
 			if strings.Contains(double.explain, "grid product") || strings.Contains(double.explain, "re-chunked") {
@@ -146,9 +147,10 @@ func TestChunkings(t *testing.T) {
 
 // TestNoGrid: where some pairs are missing, or met twice, sums are as before, and right (passOf compares with the oracle).
 func TestNoGrid(t *testing.T) {
-	executor.SmallGrids(t)
+	tune := executor.DefaultTuning()
+	executor.SmallGrids(tune)
 	scalars := gradtest.Size{'i': 1, 'j': 1, 'k': 1}
-	full := passOf(t, gradtest.Factors(8, 12, 4), scalars, kernels.Float64, true, executor.Options{})
+	full := passOf(t, gradtest.Factors(8, 12, 4), scalars, kernels.Float64, true, executor.Options{Tuning: tune})
 	if !strings.Contains(full.explain, ", not listed") {
 		t.Errorf("a full product is no grid:\n%s", full.explain)
 	}
@@ -163,7 +165,7 @@ func TestNoGrid(t *testing.T) {
 		for _, size := range []gradtest.Size{scalars, {'i': 2, 'j': 2, 'k': 2}} {
 			m := gradtest.Factors(8, 12, 4)
 			change(m)
-			if got := passOf(t, m, size, kernels.Float64, true, executor.Options{}); strings.Contains(got.explain, ", not listed") {
+			if got := passOf(t, m, size, kernels.Float64, true, executor.Options{Tuning: tune}); strings.Contains(got.explain, ", not listed") {
 				t.Errorf("%s: a grid all the same:\n%s", name, got.explain)
 			}
 		}
@@ -172,17 +174,18 @@ func TestNoGrid(t *testing.T) {
 	for _, size := range []gradtest.Size{scalars, {'i': 2, 'j': 2, 'k': 2}} {
 		m := gradtest.Factors(8, 12, 4)
 		m.Special = true
-		passOf(t, m, size, kernels.Float64, true, executor.Options{})
+		passOf(t, m, size, kernels.Float64, true, executor.Options{Tuning: tune})
 	}
 	// A hole in the data that the product is compared with leaves the product alone.
 	m := gradtest.Factors(8, 12, 4)
 	m.Holes = map[string]int{"a": 2}
-	passOf(t, m, scalars, kernels.Float64, true, executor.Options{})
+	passOf(t, m, scalars, kernels.Float64, true, executor.Options{Tuning: tune})
 }
 
 // TestBatchOfProducts: keys that both relations and the result have make a product for each of them.
 func TestBatchOfProducts(t *testing.T) {
-	executor.SmallGrids(t)
+	tune := executor.DefaultTuning()
+	executor.SmallGrids(tune)
 	rng := rand.New(rand.NewSource(1))
 	const heads, words, other, size = 3, 4, 5, 6
 	for name, text := range map[string]string{
@@ -208,7 +211,7 @@ func TestBatchOfProducts(t *testing.T) {
 			db.Create(side.name, len(cols), append(cols, memdb.Column{Name: "v", Data: reals(rng, rows, shape...)})...)
 		}
 		views(t, db, "score", text, "loss", "SELECT sum(exp(v) * v) AS loss FROM score")
-		for _, opt := range []executor.Options{{Force64: true}, {Workers: 2}} {
+		for _, opt := range []executor.Options{{Tuning: tune, Force64: true}, {Tuning: tune, Workers: 2}} {
 			plan, p := compile(t, db, []string{"q", "k"}, opt)
 			if err := p.Run(context.Background(), opt.Env); err != nil {
 				t.Fatal(err)
@@ -261,18 +264,20 @@ func resultsBesideOracle(t *testing.T, name string, db *memdb.DB, plan *ra.Plan,
 
 // TestGridBesideItself: the rows of a grid that is joined with itself, its keys in another order.
 func TestGridBesideItself(t *testing.T) {
-	executor.SmallGrids(t)
+	tune := executor.DefaultTuning()
+	executor.SmallGrids(tune)
 	for _, on := range []string{"x.i = y.i AND x.k = y.k AND x.j = y.j", "x.i = y.j AND x.k = y.k AND x.j = y.i", "x.i = y.k AND x.k = y.j AND x.j = y.i"} {
 		db := squares(6)
 		views(t, db, "p", "SELECT a.i, a.k, b.j, a.v * b.v AS v FROM a JOIN b ON a.k = b.k",
 			"loss", "SELECT sum(x.v * y.v * y.v) AS loss FROM p x JOIN p y ON "+on)
-		besideOracle(t, on, db, []string{"a", "b"}, executor.Options{Force64: true}, 1e-10)
+		besideOracle(t, on, db, []string{"a", "b"}, executor.Options{Tuning: tune, Force64: true}, 1e-10)
 	}
 }
 
 // TestSumsByOtherKeys: sums over an axis of a product that are read along it or across, with their keys as they are or permuted.
 func TestSumsByOtherKeys(t *testing.T) {
-	executor.SmallGrids(t)
+	tune := executor.DefaultTuning()
+	executor.SmallGrids(tune)
 	const n = 6
 	for _, by := range []string{"i", "j"} {
 		for _, read := range []string{"i", "j"} {
@@ -284,7 +289,7 @@ func TestSumsByOtherKeys(t *testing.T) {
 					"s", "SELECT "+by+" AS key, sum(tanh(v)) AS s FROM m GROUP BY "+by,
 					"renamed", "SELECT other.as_key AS key, s.s FROM s JOIN other ON other.key = s.key",
 					"loss", "SELECT sum(tanh(m.v - r.s) * m.i) AS loss FROM m JOIN renamed r ON m."+read+" = r.key")
-				besideOracle(t, fmt.Sprintf("by %s, read by %s, keys times %d", by, read, factor), db, []string{"a", "b"}, executor.Options{Force64: true}, 1e-10)
+				besideOracle(t, fmt.Sprintf("by %s, read by %s, keys times %d", by, read, factor), db, []string{"a", "b"}, executor.Options{Tuning: tune, Force64: true}, 1e-10)
 			}
 		}
 	}
@@ -293,12 +298,13 @@ func TestSumsByOtherKeys(t *testing.T) {
 // TestChunkedInOnePass: the mean of a loss over chunks is a sum over the matrix, and its gradient waits for no check that it is not
 // NULL: the data are read once, however they are stored.
 func TestChunkedInOnePass(t *testing.T) {
-	executor.SmallGrids(t)
+	tune := executor.DefaultTuning()
+	executor.SmallGrids(tune)
 	for _, n := range []int{1, 4, 8} {
 		m := gradtest.Logistic(64, 16)
 		size := gradtest.Size{'i': n, 'j': n, 'o': 1}
 		for _, wide := range []bool{false, true} {
-			p := passOf(t, m, size, kernels.Float32, false, executor.Options{Force64: wide})
+			p := passOf(t, m, size, kernels.Float32, false, executor.Options{Tuning: tune, Force64: wide})
 			_, step, _ := strings.Cut(p.explain, "each step:")
 			if strings.Contains(step, "is_not_null") || strings.Count(step, "over 64 rows") != 1 || !strings.Contains(step, "one pass over 64 rows") {
 				t.Errorf("in chunks of %d, double precision %v: not one pass over 64 rows in\n%s", n, wide, p.explain)

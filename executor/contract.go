@@ -11,9 +11,6 @@ import (
 // directions in which their numbers run, over keys and within chunks, are the labels of an einsum. (TRA's Tile and Concat,
 // Yuan et al. 2021; EinDecomp chooses such chunkings for a whole query, here each product gets the one that costs least.)
 
-// gridWork is the number of multiplications from which a sum is looked at as a product. Tests make it small.
-var gridWork = 1 << 16
-
 // Numbers of multiplications of one pair from which the products of the pairs are as good: where the pairs are not listed, and
 // where they are there with data that would be copied.
 const (
@@ -87,7 +84,7 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 	for _, n := range c.lens[max(len(grid), 2):] {
 		each *= float64(n)
 	}
-	if float64(c.pairs.n)*each < float64(gridWork) || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
+	if float64(c.pairs.n)*each < float64(c.g.env.Tune.GridWork) || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
 		return nil, nil, nil
 	}
 	if grid == nil {

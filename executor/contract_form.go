@@ -63,10 +63,10 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 				}
 				return slices.Concat(a, b)
 			}
-			if m.size(m.k) <= longSum || m.size(m.n) == 1 {
+			if m.size(m.k) <= m.g.env.Tune.LongSum || m.size(m.n) == 1 {
 				add(&form{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)), out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
 			}
-			if m.size(m.k) <= longSum || m.size(m.m) == 1 {
+			if m.size(m.k) <= m.g.env.Tune.LongSum || m.size(m.m) == 1 {
 				add(&form{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k), out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
 			}
 			add(&form{by: 'k', x: m.operandLayout(x, k, m.m), y: m.operandLayout(y, k, m.n), out: to(nil, pair(m.m, m.n)), turn: turn,
@@ -136,7 +136,7 @@ func (m *matrices) large(rows []int, f *form) bool {
 	if f.by == 'n' {
 		matrix = f.x
 	}
-	return f.by != 'k' && matrix.rows*matrix.cols >= largeMatrix && float64(2*m.size(rows)*matrix.cols) >= largeFlops
+	return f.by != 'k' && matrix.rows*matrix.cols >= m.g.env.Tune.LargeMatrix && float64(2*m.size(rows)*matrix.cols) >= m.g.env.Tune.LargeFlops
 }
 
 // compute chooses the form and makes the val.

@@ -7,15 +7,15 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// crew is so many workers for structure. What they make does not depend on their number.
-type crew int
+// crew is so many workers for structure, and the rows of their lanes. What they make does not depend on the number of workers.
+type crew struct{ workers, lane int }
 
 // each runs f over the rows 0…n-1, lane by lane, to the end.
-func (c crew) each(n int, f func(lo, hi int)) { c.cut(n, laneRows, func(_, lo, hi int) { f(lo, hi) }) }
+func (c crew) each(n int, f func(lo, hi int)) { c.cut(n, c.lane, func(_, lo, hi int) { f(lo, hi) }) }
 
 // cut runs f over pieces of so many of the rows 0…n-1, to the end.
 func (c crew) cut(n, rows int, f func(piece, lo, hi int)) {
-	if err := apportion(context.Background(), int(c), (n+rows-1)/rows, func(_, i int) error {
+	if err := apportion(context.Background(), c.workers, (n+rows-1)/rows, func(_, i int) error {
 		f(i, i*rows, min((i+1)*rows, n))
 		return nil
 	}); err != nil {
@@ -38,7 +38,7 @@ type tally struct {
 // tally counts codes below span.
 func (c crew) tally(codes []int32, span int, mem *pool) *tally {
 	mem = mem.scratch()
-	pieces := min(int(c), (len(codes)+laneRows-1)/laneRows)
+	pieces := min(c.workers, (len(codes)+c.lane-1)/c.lane)
 	if pieces < 2 || pieces*span > 2*len(codes) {
 		pieces = 1
 	}

@@ -12,13 +12,6 @@ import (
 // is made then: of three large products two remain. distribute_run.go computes them, and tells when the difference cannot be
 // trusted; the step then makes the residual after all. See docs/adr/0018-sums-by-parts.md.
 
-// Bounds of what is worth it. Tests make them small.
-var (
-	distributeFlops = 1e8 // operations of the sums as they stand
-	distributeSide  = 32  // rows and columns of a tile
-	distributePanel = 512 // rows or columns of a tile that are multiplied at once
-)
-
 // distributed is a residual ±(X − A·B) that only sums read which distribute over it.
 type distributed struct {
 	r       *val
@@ -66,7 +59,7 @@ func (l *lowerer) distribute(p *Program) error {
 	}
 	for _, v := range slices.Clone(l.order) {
 		d := l.residual(v)
-		if d == nil || !d.pairs(p) || !l.onlyTargets(d, d.r) || !l.onlyTargets(d, d.product) || !d.saves() {
+		if d == nil || !d.pairs(p) || !l.onlyTargets(d, d.r) || !l.onlyTargets(d, d.product) || !d.saves(l.tune) {
 			continue
 		}
 		wide, err := l.g.cast(d.x, kernels.Float64)
@@ -349,7 +342,7 @@ func (d *distributed) lies(t *target, out []int, along, k int) bool {
 }
 
 // saves reports whether the targets take less work without the residual, and notes whose gradients they are.
-func (d *distributed) saves() bool {
+func (d *distributed) saves(tune *Tuning) bool {
 	m, n, k := d.size(0), d.size(1), float64(d.k)
 	product, now, then := 2*m*n*k, 2*m*n*k, 0.0
 	for _, t := range d.targets {
@@ -361,7 +354,7 @@ func (d *distributed) saves() bool {
 			}
 		}
 	}
-	return then > 0 && then < 0.9*now && now >= distributeFlops && min(d.sides[0].n, d.sides[1].n) >= distributeSide
+	return then > 0 && then < 0.9*now && now >= tune.DistributeFlops && min(d.sides[0].n, d.sides[1].n) >= tune.DistributeSide
 }
 
 // size is how many rows the factor has in all.
@@ -418,11 +411,11 @@ func (l *lowerer) distributes(d *distributed) (*instr, error) {
 	}
 	c.finish()
 	c.t.also = []*val{d.from.v, d.sides[0].v, d.sides[1].v, d.norm}
-	d.plan = newDistribution(d)
+	d.plan = newDistribution(d, l.tune)
 	d.work = &val{id: l.g.id(), op: vLeaf, name: "work", sp: l.g.unit, typ: kernels.Type{Kind: kernels.Float64, Shape: []int{d.plan.words}}, vary: true}
 	l.inArena(d.work)
 	in := &instr{v: d.targets[0].v, how: "distributed", rows: d.r.sp.n, t: c.t, lower: d}
-	in.cut()
+	in.cut(l.tune)
 	l.s.tmp = max(l.s.tmp, c.t.bytes, d.plan.scratch)
 	in.flops, in.bytes = d.costs()
 	return in, nil

@@ -39,16 +39,7 @@ const (
 	sampleRows = 64 // of a panel of A
 )
 
-// distributeRun is how many rows or columns of X a sum runs over in single precision.
-var distributeRun = productRows / 2
-
-// The loss may be wrong by so much, relatively, in the worst case: for columns of real, and of double precision.
-var (
-	distributeReal   = 1.0 / (1 << 10)
-	distributeDouble = 1.0 / (1 << 30)
-)
-
-func newDistribution(d *distributed) *distribution {
+func newDistribution(d *distributed, t *Tuning) *distribution {
 	p := &distribution{}
 	take := func(n int) (at int) {
 		at = p.words
@@ -56,7 +47,7 @@ func newDistribution(d *distributed) *distribution {
 		return at
 	}
 	for i, s := range d.sides {
-		most := min(distributePanel, max(s.count*s.n/8, distributePanel/4, 1))
+		most := min(t.DistributePanel, max(s.count*s.n/8, t.DistributePanel/4, 1))
 		cuts := (s.n + most - 1) / most
 		p.each[i] = (s.n + cuts - 1) / cuts
 		at := 0
@@ -74,7 +65,7 @@ func newDistribution(d *distributed) *distribution {
 		if s.turned {
 			p.pack[i] = take(numbers(s.count * s.n * k))
 		}
-		if p.runs[i] = max(distributeRun/p.each[1-i], 1); s.wanted {
+		if p.runs[i] = max(t.DistributeRun/p.each[1-i], 1); s.wanted {
 			p.sum[i], p.acc[i], p.dots[i] = take(s.count*s.n*k), take(numbers(s.count*s.n*k)), take(len(p.panels[i]))
 		}
 	}
@@ -207,9 +198,9 @@ func (r *parts[T]) meets(round, i int) (a, b int) {
 
 func (r *parts[T]) tolerance() float64 {
 	if kindOf(r.r.typ) == f32 {
-		return distributeReal
+		return r.m.tune.DistributeReal
 	}
-	return distributeDouble
+	return r.m.tune.DistributeDouble
 }
 
 // least is the smallest sum of squares that is exact enough: its error is less than twice the error of ⟨X·Bᵀ, A⟩, which is less than

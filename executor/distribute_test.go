@@ -201,6 +201,7 @@ var squareForms = []string{
 // TestByParts: sums over a residual that are made by parts are those that are made with it, for tiles, panels and ranks of any
 // size, and workers change no bit.
 func TestByParts(t *testing.T) {
+	tune := executor.DefaultTuning()
 	rng := rand.New(rand.NewSource(1))
 	parts := 0
 	for n := range 60 {
@@ -211,17 +212,17 @@ func TestByParts(t *testing.T) {
 		}
 		params := [][]string{{"w", "h"}, {"h", "w"}, {"w"}, {"h"}}[rng.Intn(4)]
 		form := squareForms[rng.Intn(len(squareForms))]
-		executor.SmallParts(t, 3+rng.Intn(12), 1+rng.Intn(20))
+		executor.SmallParts(tune, 3+rng.Intn(12), 1+rng.Intn(20))
 		db := f.db(t, rng, form)
-		want := outcomeOf(t, db, params, executor.Options{Residuals: true})
+		want := outcomeOf(t, db, params, executor.Options{Tuning: tune, Residuals: true})
 		if want.byParts+want.residuals > 0 {
 			t.Fatalf("sums are made by parts although that is off:\n%s", want.explain)
 		}
-		got := outcomeOf(t, db, params, executor.Options{Workers: 1})
+		got := outcomeOf(t, db, params, executor.Options{Tuning: tune, Workers: 1})
 		if err := got.beside(want, tol); err != nil {
 			t.Errorf("case %d, %s of %+v: %v\n%s", n, form, *f, err, got.explain)
 		}
-		for _, opt := range []executor.Options{{Workers: 2}, {Workers: 7, Many: true}} {
+		for _, opt := range []executor.Options{{Tuning: tune, Workers: 2}, {Tuning: tune, Workers: 7, Many: true}} {
 			if again := outcomeOf(t, db, params, opt); again.beside(got, 0) != nil || again.byParts != got.byParts {
 				t.Errorf("case %d, %s of %+v: %d workers: %v", n, form, *f, opt.Workers, again.beside(got, 0))
 			}
@@ -235,22 +236,23 @@ func TestByParts(t *testing.T) {
 
 // TestByPartsInAnyChunks: matrices stored as rows, columns, scalars or blocks.
 func TestByPartsInAnyChunks(t *testing.T) {
-	executor.SmallGrids(t)
-	executor.SmallParts(t, 7, 14)
+	tune := executor.DefaultTuning()
+	executor.SmallGrids(tune)
+	executor.SmallParts(tune, 7, 14)
 	m := gradtest.Factors(40, 42, 3)
 	for _, size := range []gradtest.Size{{'i': 1, 'j': 0, 'k': 0}, {'i': 0, 'j': 1, 'k': 0}, {'i': 1, 'j': 1, 'k': 1}, {'i': 20, 'j': 14, 'k': 1}, {'i': 20, 'j': 0, 'k': 0}} {
-		want := passOf(t, m, size, kernels.Float64, false, executor.Options{Workers: 1, Residuals: true})
-		got := passOf(t, m, size, kernels.Float64, false, executor.Options{Workers: 1})
+		want := passOf(t, m, size, kernels.Float64, false, executor.Options{Tuning: tune, Workers: 1, Residuals: true})
+		got := passOf(t, m, size, kernels.Float64, false, executor.Options{Tuning: tune, Workers: 1})
 		if !strings.Contains(got.explain, "by parts") || strings.Contains(want.explain, "by parts") {
 			t.Errorf("%v: not by parts:\n%s", size, got.explain)
 		}
 		if err := near(got, want, 1e-11); err != nil {
 			t.Errorf("%v: %v\n%s", size, err, got.explain)
 		}
-		if two := passOf(t, m, size, kernels.Float64, false, executor.Options{Workers: 2}); near(two, got, 0) != nil {
+		if two := passOf(t, m, size, kernels.Float64, false, executor.Options{Tuning: tune, Workers: 2}); near(two, got, 0) != nil {
 			t.Errorf("%v: workers change the result: %v", size, near(two, got, 0))
 		}
-		single := passOf(t, m, size, kernels.Float32, false, executor.Options{Workers: 2})
+		single := passOf(t, m, size, kernels.Float32, false, executor.Options{Tuning: tune, Workers: 2})
 		if err := near(single, want, 2e-5); err != nil {
 			t.Errorf("%v, of real: %v\n%s", size, err, single.explain)
 		}
@@ -259,11 +261,12 @@ func TestByPartsInAnyChunks(t *testing.T) {
 
 // TestByPartsBesideDifferences compares gradients with central differences of the loss, both made by parts.
 func TestByPartsBesideDifferences(t *testing.T) {
-	executor.SmallParts(t, 6, 12)
+	tune := executor.DefaultTuning()
+	executor.SmallParts(tune, 6, 12)
 	for _, form := range squareForms[:5] {
 		f := &fit{down: 2, across: 3, p: 13, q: 11, k: 2, noise: 1, kind: kernels.Float64}
 		db := f.db(t, rand.New(rand.NewSource(1)), form)
-		plan, p := compile(t, db, []string{"w", "h"}, executor.Options{})
+		plan, p := compile(t, db, []string{"w", "h"}, executor.Options{Tuning: tune})
 		run := func() float64 {
 			if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 				t.Fatal(err)
@@ -312,7 +315,8 @@ func TestByPartsBesideDifferences(t *testing.T) {
 // TestPartsThatCancel: where the product is near, sums are made with the residual; where they are made by parts, they are exact.
 // With -v it prints the errors, which docs/adr/0018-sums-by-parts.md lists.
 func TestPartsThatCancel(t *testing.T) {
-	executor.SmallParts(t, 512, 512)
+	tune := executor.DefaultTuning()
+	executor.SmallParts(tune, 512, 512)
 	for _, kind := range []kernels.Kind{kernels.Float32, kernels.Float64} {
 		for _, plain := range []bool{true, false} {
 			both := [2]int{}
@@ -320,15 +324,15 @@ func TestPartsThatCancel(t *testing.T) {
 				f := &fit{down: 2, across: 3, p: 256, q: 192, k: 12, noise: noise, kind: kind, plain: plain}
 				db := f.db(t, rand.New(rand.NewSource(1)), "sum(sqnorm(a.v - matmul(w.v, h.v)))")
 				norm := squaresOf(t, db)
-				exact := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Force64: true, Residuals: true})
-				got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{})
-				with := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Residuals: true})
+				exact := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune, Force64: true, Residuals: true})
+				got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune})
+				with := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune, Residuals: true})
 				off := func(o outcome) (loss, grad float64) {
 					return math.Abs(o.loss/exact.loss - 1), max(furthest(o.grads[0], exact.grads[0]), furthest(o.grads[1], exact.grads[1]))
 				}
-				back := executor.AnyParts()
-				any := outcomeOf(t, db, []string{"w", "h"}, executor.Options{})
-				back()
+				loose := *tune
+				executor.AnyParts(&loose)
+				any := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: &loose})
 				loss, grad := off(any)
 				loss0, grad0 := off(with)
 				t.Logf("%v, plain %v, residual %7.0e, loss %.1e of the data: by parts %v: loss %.1e, gradient %.1e; with the residual %.1e, %.1e", kind, plain, noise,
@@ -354,7 +358,8 @@ func TestPartsThatCancel(t *testing.T) {
 // TestFactorsThatCancel: where columns and rows of the factors are large and opposed, so that their product is not, the errors of
 // ⟨Aᵀ·A, B·Bᵀ⟩ count as well.
 func TestFactorsThatCancel(t *testing.T) {
-	executor.SmallParts(t, 64, 64)
+	tune := executor.DefaultTuning()
+	executor.SmallParts(tune, 64, 64)
 	both := [2]int{}
 	for _, big := range []float64{1, 100, 1e3, 3e3, 1e4, 2e4, 1e5} {
 		f := &fit{down: 3, across: 3, p: 16, q: 16, k: 4, noise: 1, kind: kernels.Float64}
@@ -370,8 +375,8 @@ func TestFactorsThatCancel(t *testing.T) {
 				h[i] = -h[i-f.q] * (1 + rng.NormFloat64()/big)
 			}
 		}
-		with := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Residuals: true})
-		got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{})
+		with := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune, Residuals: true})
+		got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune})
 		if both[got.byParts]++; got.byParts+got.residuals != 1 {
 			t.Fatalf("no sum by parts:\n%s", got.explain)
 		}
@@ -411,7 +416,8 @@ func numbers(t *testing.T, db *memdb.DB, table string, col int) *ra.Vector {
 
 // TestNotByParts: where pairs are missing, rows are weighted or NULL, or the residual is read by others, sums are as they stand.
 func TestNotByParts(t *testing.T) {
-	executor.SmallParts(t, 8, 16)
+	tune := executor.DefaultTuning()
+	executor.SmallParts(tune, 8, 16)
 	squares := "sum(sqnorm(a.v - matmul(w.v, h.v)))"
 	for name, c := range map[string]struct {
 		fit
@@ -437,34 +443,35 @@ func TestNotByParts(t *testing.T) {
 			c.params = []string{"w", "h"}
 		}
 		db := f.db(t, rand.New(rand.NewSource(1)), c.loss)
-		if got := outcomeOf(t, db, c.params, executor.Options{}); strings.Contains(got.explain, "by parts") {
+		if got := outcomeOf(t, db, c.params, executor.Options{Tuning: tune}); strings.Contains(got.explain, "by parts") {
 			t.Errorf("%s: by parts all the same:\n%s", name, got.explain)
 		}
-		besideOracle(t, name, db, c.params, executor.Options{}, 1e-10)
+		besideOracle(t, name, db, c.params, executor.Options{Tuning: tune}, 1e-10)
 	}
 	// Numbers that are infinite, or none, are found at the step.
 	for _, x := range []float64{math.Inf(1), math.NaN(), 1e30} {
 		f := &fit{down: 3, across: 4, p: 9, q: 10, k: 2, noise: 1, kind: kernels.Float32, special: x}
 		db := f.db(t, rand.New(rand.NewSource(1)), squares)
-		if got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{}); got.residuals != 1 && x != 1e30 {
+		if got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune}); got.residuals != 1 && x != 1e30 {
 			t.Errorf("%v: by parts:\n%s", x, got.explain)
 		}
-		besideOracle(t, fmt.Sprint(x), db, []string{"w", "h"}, executor.Options{}, 1e-5)
+		besideOracle(t, fmt.Sprint(x), db, []string{"w", "h"}, executor.Options{Tuning: tune}, 1e-5)
 	}
 }
 
 // TestByPartsInABudget: where columns and what is computed lie in files, sums by parts are the same.
 func TestByPartsInABudget(t *testing.T) {
+	tune := executor.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
-	defer executor.SpillFrom(1 << 14)()
-	executor.SmallParts(t, 64, 64)
+	executor.SpillFrom(tune, 1<<14)
+	executor.SmallParts(tune, 64, 64)
 	f := &fit{down: 6, across: 8, p: 128, q: 160, k: 8, noise: 1, kind: kernels.Float32}
 	db := f.db(t, rand.New(rand.NewSource(1)), squareForms[0])
-	want := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Workers: 1})
+	want := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune, Workers: 1})
 	for _, workers := range []int{1, 2} {
-		got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Workers: workers, Memory: 13 << 20, SpillDir: t.TempDir()})
+		got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune, Workers: workers, Memory: 13 << 20, SpillDir: t.TempDir()})
 		if got.byParts != 1 || !strings.Contains(got.explain, "spilled:") {
 			t.Errorf("%d workers: not by parts, or not in files:\n%s", workers, got.explain)
 		}
@@ -476,9 +483,10 @@ func TestByPartsInABudget(t *testing.T) {
 
 // TestByPartsExplained: plans name what is made by parts, and what is done where they cancel.
 func TestByPartsExplained(t *testing.T) {
-	executor.SmallParts(t, 8, 16)
+	tune := executor.DefaultTuning()
+	executor.SmallParts(tune, 8, 16)
 	f := &fit{down: 3, across: 4, p: 9, q: 10, k: 2, noise: 1, kind: kernels.Float32}
-	got := outcomeOf(t, f.db(t, rand.New(rand.NewSource(1)), squareForms[0]), []string{"w", "h"}, executor.Options{})
+	got := outcomeOf(t, f.db(t, rand.New(rand.NewSource(1)), squareForms[0]), []string{"w", "h"}, executor.Options{Tuning: tune})
 	_, text, _ := strings.Cut(got.explain, "each step:\n")
 	text = regexp.MustCompile(`v\d+`).ReplaceAllString(text, "v·")
 	text = regexp.MustCompile(` {2,}\[.*|(?m)^memory.*`).ReplaceAllString(text, "")

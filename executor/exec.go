@@ -15,6 +15,7 @@ type machine struct {
 	env     *kernels.Env
 	workers int
 	scratch []*tensor.Buffer
+	tune    *Tuning
 	timed   bool // instructions note how long they take
 }
 
@@ -76,54 +77,22 @@ type lowered interface {
 	run(m *machine, in *instr) error
 }
 
-// Sizes that tests make small, so that small data fill several blocks and lanes.
-var (
-	laneWork       = 65536.0   // operations per lane
-	blockScratch   = 256 << 10 // bytes of a block's cells: they stay in the second-level cache
-	productScratch = 5 << 18   // the same of a block with products, which are worth more
-	laneRows       = 1 << 13   // rows per lane of structure
-	groupRows      = 8         // rows per group from which on a sum is worth an adder
-	sumProduct     = 1 << 18   // operations of a product of matrices from which on its operands are not copied to be summed
-	sumPanel       = 512       // rows of a panel of such a sum
-	rowsOfChunks   = 1 << 16   // numbers of a chunk from which on its rows are computed apart
-	shareRows      = 16        // blocks of rows of such a product at least
-	inPlaceMatrix  = 1024      // numbers of a matrix from which on it is not copied for each row that it is multiplied by
-	rowsTransposed = 32        // rows that are worth to transpose the matrix before it multiplies them
-	rowsOfProduct  = 128       // rows of a product that are made and mapped at a time
-	largeFlops     = 1e8       // operations of a product that the workers share
-	largeMatrix    = 1 << 16   // numbers of a matrix that many vectors are multiplied by, or of a sum of outer products: from there on
-	// panels take a third less of the processors' time than blocks of rows (layers of 1024 → 64 to 256 → 1000, batches of 512)
-	narrowSide  = 256  // numbers up to which the short side of a product is narrow
-	narrowPanel = 1024 // rows of the long side in a panel of such a product
-
-	// rows per group from which on rows in group order are summed in a pass; fewer have an instruction of their own that takes many
-	// groups at once
-	passRun = 32
-	// numbers from which on chunks are summed by group in a pass in the order of the rows, where those of a group follow each other;
-	// smaller ones are better read group by group
-	passChunk = 4096
-)
-
-// longSum is the length of a sum up to which it is left to the product of two matrices, which adds in its own precision;
-// longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products is so in any case.)
-var longSum = 4096
-
 // cut cuts the rows into lanes: by their number and the work per row only, never by the number of workers.
-func (in *instr) cut() {
+func (in *instr) cut(t *Tuning) {
 	most := 256 // lanes
 	if in.grp != nil {
 		most = max(8, min(most, 1<<20/in.v.typ.Size())) // each keeps a partial sum
 	}
-	in.cutInto(most)
+	in.cutInto(most, t)
 }
 
 // cutInto cuts the rows into so many lanes at most.
-func (in *instr) cutInto(most int) {
+func (in *instr) cutInto(most int, t *Tuning) {
 	perRow := 1.0
 	if in.rows > 0 {
 		perRow = max(1, in.flops/float64(in.rows))
 	}
-	rows := max(int(laneWork/perRow), (in.rows+most-1)/most, 1)
+	rows := max(int(t.LaneWork/perRow), (in.rows+most-1)/most, 1)
 	in.lane = (rows + in.t.rows - 1) / in.t.rows * in.t.rows
 }
 

@@ -3,7 +3,6 @@ package executor
 import (
 	"context"
 	"math"
-	"testing"
 
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -17,56 +16,29 @@ func Restructure(p *Program, ctx context.Context, env kernels.Env) (err error) {
 // Kept is how many columns are computed once and kept.
 func Kept(p *Program) int { return len(p.owned) }
 
-// SpillFrom sets the size from which columns go to files, and returns what sets it back.
-func SpillFrom(bytes int64) (back func()) {
-	old := spillBytes
-	spillBytes = bytes
-	return func() { spillBytes = old }
+// SpillFrom sets the size from which columns go to files.
+func SpillFrom(t *Tuning, bytes int64) { t.SpillBytes = bytes }
+
+// SumInPasses has sums over so many rows per group, or of chunks of so many numbers, share passes.
+func SumInPasses(t *Tuning, rows, numbers int) { t.PassRun, t.PassChunk = rows, numbers }
+
+// SmallGrids makes small joins grids.
+func SmallGrids(t *Tuning) { t.GridPairs, t.GridWork = 8, 8 }
+
+// SmallProducts treats small matrices as large ones, and adds few numbers at a time in single precision.
+func SmallProducts(t *Tuning) {
+	t.SumProduct, t.SumPanel, t.LongSum, t.NarrowSide, t.NarrowPanel = 8, 2, 6, 4, 2
+	t.RowsOfChunks, t.RowsOfProduct, t.RowsTransposed, t.ShareRows, t.InPlaceMatrix = 8, 4, 2, 1, 8
+	t.LargeFlops = 8
 }
 
-// SumInPasses has sums over so many rows per group, or of chunks of so many numbers, share passes until the test ends.
-func SumInPasses(t testing.TB, rows, numbers int) {
-	run, chunk := passRun, passChunk
-	passRun, passChunk = rows, numbers
-	t.Cleanup(func() { passRun, passChunk = run, chunk })
+// SmallParts lets sums of small matrices be made by parts, in panels of so many rows, of which run are summed in single precision.
+func SmallParts(t *Tuning, panel, run int) {
+	t.DistributeFlops, t.DistributeSide, t.DistributePanel, t.DistributeRun = 1, 2, panel, run
 }
 
-// SmallGrids makes small joins grids until the test ends.
-func SmallGrids(t testing.TB) {
-	pairs, work := gridPairs, gridWork
-	gridPairs, gridWork = 8, 8
-	t.Cleanup(func() { gridPairs, gridWork = pairs, work })
-}
-
-// SmallProducts treats small matrices as large ones, and adds few numbers at a time in single precision, until the test ends.
-func SmallProducts(t testing.TB) {
-	for p, v := range map[*int]int{&sumProduct: 8, &sumPanel: 2, &longSum: 6, &narrowSide: 4, &narrowPanel: 2, &rowsOfChunks: 8, &rowsOfProduct: 4, &rowsTransposed: 2, &shareRows: 1, &inPlaceMatrix: 8} {
-		set(t, p, v)
-	}
-	set(t, &largeFlops, 8)
-}
-
-// set gives a variable a value until the test ends.
-func set[T any](t testing.TB, p *T, v T) {
-	old := *p
-	*p = v
-	t.Cleanup(func() { *p = old })
-}
-
-// SmallParts lets sums of small matrices be made by parts until the test ends, in panels of so many rows, of which run are summed
-// in single precision.
-func SmallParts(t testing.TB, panel, run int) {
-	flops, side, rows, length := distributeFlops, distributeSide, distributePanel, distributeRun
-	distributeFlops, distributeSide, distributePanel, distributeRun = 1, 2, panel, run
-	t.Cleanup(func() { distributeFlops, distributeSide, distributePanel, distributeRun = flops, side, rows, length })
-}
-
-// AnyParts lets sums be made by parts however inexact they are, until the function that it returns is called.
-func AnyParts() (back func()) {
-	single, double := distributeReal, distributeDouble
-	distributeReal, distributeDouble = math.Inf(1), math.Inf(1)
-	return func() { distributeReal, distributeDouble = single, double }
-}
+// AnyParts lets sums be made by parts however inexact they are.
+func AnyParts(t *Tuning) { t.DistributeReal, t.DistributeDouble = math.Inf(1), math.Inf(1) }
 
 // ByParts reports how many residuals' sums the last run made by parts, and how many it made with the residual instead.
 func ByParts(p *Program) (parts, residuals int) {
@@ -80,44 +52,20 @@ func ByParts(p *Program) (parts, residuals int) {
 	return parts, residuals
 }
 
-// SmallSums leaves a lane of such sums no room, until the test ends.
-func SmallSums(t testing.TB) {
-	most := laneSums
-	laneSums = 0
-	t.Cleanup(func() { laneSums = most })
-}
+// SmallSums leaves a lane of such sums no room.
+func SmallSums(t *Tuning) { t.LaneSums = 0 }
 
-// SmallBlocks reads small columns in blocks, however seldom their rows are read, until the test ends.
-func SmallBlocks(t testing.TB) {
-	block, reads, groups, lanes := sourceBlock, sourceReads, blockReads, sourceLanes
-	sourceBlock, sourceReads, blockReads, sourceLanes = 40, 1, 1, 1
-	t.Cleanup(func() { sourceBlock, sourceReads, blockReads, sourceLanes = block, reads, groups, lanes })
-}
+// SmallBlocks reads small columns in blocks, however seldom their rows are read.
+func SmallBlocks(t *Tuning) { t.SourceBlock, t.SourceReads, t.BlockReads, t.SourceLanes = 40, 1, 1, 1 }
 
-// SmallPieces reads few rows at once from files, until the test ends.
-func SmallPieces(t testing.TB) {
-	numbers := filedNumbers
-	filedNumbers = 1
-	t.Cleanup(func() { filedNumbers = numbers })
-}
+// SmallPieces reads few rows at once from files.
+func SmallPieces(t *Tuning) { t.FiledNumbers = 1 }
 
 // AddRowsInPlace adds rows to sums in place, however many and small they are.
-func AddRowsInPlace(t testing.TB) {
-	rows, size := sparseRows, sparseSize
-	sparseRows, sparseSize = 0, 1
-	t.Cleanup(func() { sparseRows, sparseSize = rows, size })
-}
+func AddRowsInPlace(t *Tuning) { t.SparseRows, t.SparseSize = 0, 1 }
 
 // LanesOf makes lanes of so many operations.
-func LanesOf(t testing.TB, work float64) {
-	before := laneWork
-	laneWork = work
-	t.Cleanup(func() { laneWork = before })
-}
+func LanesOf(t *Tuning, work float64) { t.LaneWork = work }
 
 // SmallLanes makes lanes and blocks of few rows.
-func SmallLanes(t testing.TB) {
-	work, scratch, rows := laneWork, blockScratch, laneRows
-	laneWork, blockScratch, laneRows = 20, 200, 3
-	t.Cleanup(func() { laneWork, blockScratch, laneRows = work, scratch, rows })
-}
+func SmallLanes(t *Tuning) { t.LaneWork, t.BlockScratch, t.LaneRows = 20, 200, 3 }

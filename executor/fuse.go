@@ -43,15 +43,15 @@ func (l *lowerer) fusible(v *val) bool {
 	}
 	switch v.op {
 	case vCall:
-		return !large(v) && !l.maps[v]
+		return !l.large(v) && !l.maps[v]
 	case vAgg:
 		if kindOf(v.args[0].typ) == str || v.grp.order != nil && v.grp.code == nil {
 			return false
 		}
-		if x, _ := largeSum(v); x != nil || l.sumsInPlace(v) {
+		if x, _ := l.largeSum(v); x != nil || l.sumsInPlace(v) {
 			return false
 		}
-		return v.grp.out.n == 1 || v.grp.inRuns() || v.typ.Size() >= passChunk && v.partials() <= passPartials && v.grp.in.n >= groupRows*v.grp.alike().n
+		return v.grp.out.n == 1 || v.grp.inRuns(l.tune.PassRun) || v.typ.Size() >= l.tune.PassChunk && v.partials() <= passPartials && v.grp.in.n >= l.tune.GroupRows*v.grp.alike().n
 	}
 	return false
 }
@@ -206,7 +206,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		m := &member{v: v, how: v.how(), base: len(c.t.result)}
 		f.members = append(f.members, m)
 		if v.op == vAgg {
-			if m.red = newReducer(v); v.grp.inRuns() {
+			if m.red = newReducer(v); v.grp.inRuns(l.tune.PassRun) {
 				m.runs = v.grp.alike()
 			}
 			m.red.mem = l.mem
@@ -255,7 +255,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 			most = min(most, passLanes(m.v.typ.Size()*m.v.grp.out.n))
 		}
 	}
-	in.cutInto(most)
+	in.cutInto(most, l.tune)
 	return in, nil
 }
 

@@ -16,7 +16,7 @@ type gemm struct {
 
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
 // into memory first.
-func large(v *val) bool {
+func (l *lowerer) large(v *val) bool {
 	if v.op != vCall || v.data != nil || v.expr.Def.Name != "matmul" || v.typ.Nullable || v.sp.n == 0 || len(v.typ.Shape) == 0 {
 		return false
 	}
@@ -27,9 +27,9 @@ func large(v *val) bool {
 	}
 	if len(v.typ.Shape) == 1 {
 		_, matrix := vectorsBy(v)
-		return matrix != nil && matrix.typ.Size() >= largeMatrix && v.flops()*float64(v.sp.n) >= largeFlops
+		return matrix != nil && matrix.typ.Size() >= l.tune.LargeMatrix && v.flops()*float64(v.sp.n) >= l.tune.LargeFlops
 	}
-	return len(v.typ.Shape) == 2 && v.flops() >= largeFlops && v.sp.n <= 64
+	return len(v.typ.Shape) == 2 && v.flops() >= l.tune.LargeFlops && v.sp.n <= 64
 }
 
 // vectorsBy takes the product of each row's vector with one matrix apart; nil where v is another product.
@@ -45,8 +45,8 @@ func vectorsBy(v *val) (rows, matrix *val) {
 
 // largeSum returns the operands of a sum of all rows' outer products whose result is large; nil for another val. The
 // workers then share the result, not the rows.
-func largeSum(v *val) (x, y *val) {
-	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.grp.out.n != 1 || v.grp.order != nil || v.typ.Nullable || v.typ.Size() < largeMatrix {
+func (l *lowerer) largeSum(v *val) (x, y *val) {
+	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.grp.out.n != 1 || v.grp.order != nil || v.typ.Nullable || v.typ.Size() < l.tune.LargeMatrix {
 		return nil, nil
 	}
 	o := v.args[0]
@@ -65,17 +65,17 @@ func largeSum(v *val) (x, y *val) {
 func (l *lowerer) feedsLarge(v *val) bool {
 	for _, u := range l.uses[v] {
 		for _, w := range l.uses[u] {
-			if x, y := largeSum(w); w.op == vAgg && w.args[0] == u && (x == v || y == v) {
+			if x, y := l.largeSum(w); w.op == vAgg && w.args[0] == u && (x == v || y == v) {
 				return true
 			}
 		}
-		if large(u) {
+		if l.large(u) {
 			_, turned := untransposed(v)
 			return !turned
 		}
 		if _, turned := untransposed(u); turned {
 			for _, w := range l.uses[u] {
-				if large(w) {
+				if l.large(w) {
 					return true
 				}
 			}
@@ -86,7 +86,7 @@ func (l *lowerer) feedsLarge(v *val) bool {
 
 // gemm makes the instruction for a large product; nil where an operand is not in memory as it stands.
 func (l *lowerer) gemm(v *val) (*instr, error) {
-	if !large(v) {
+	if !l.large(v) {
 		return nil, nil
 	}
 	g := &gemm{p: dims(v.args[0], v.args[1]), rows: 512}
@@ -120,7 +120,7 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		g.rows /= 2
 	}
 	in := &instr{v: v, how: "GEMM", rows: products, t: t, lower: g}
-	if s := g.narrowed(products); s != nil {
+	if s := g.narrowed(products, l.tune); s != nil {
 		in.lower, in.how = s, "narrow GEMM"
 		operand, result := s.scratch()
 		t.bytes = span((operand + result) * kindOf(v.typ).bytes())
@@ -202,7 +202,7 @@ type outers struct {
 
 // tryLargeSum makes the instruction of a large sum; nil where an operand is not in memory as it stands.
 func (l *lowerer) tryLargeSum(v *val) (*instr, error) {
-	x, y := largeSum(v)
+	x, y := l.largeSum(v)
 	if x == nil || x.data == nil || y.data == nil || x.data.kind != kindOf(v.typ) || y.data.kind != kindOf(v.typ) {
 		return nil, nil
 	}

@@ -24,16 +24,16 @@ type narrowProduct struct {
 const narrowNumbers = 1 << 18
 
 // narrowed returns the form of a product whose operands are those of g; nil where nothing is transposed, or nothing narrow.
-func (g *gemm) narrowed(products int) *narrowProduct {
+func (g *gemm) narrowed(products int, tune *Tuning) *narrowProduct {
 	p := g.p
 	s := &narrowProduct{wide: g.x, narrow: g.y, side: p.n, long: p.m, inner: p.k, left: !p.at, turn: p.bt != p.at, back: p.at}
 	if p.m < p.n {
 		s = &narrowProduct{wide: g.y, narrow: g.x, side: p.m, long: p.n, inner: p.k, left: p.bt, turn: p.at != p.bt, back: p.bt}
 	}
-	if !p.at && !p.bt || s.side > narrowSide || s.long < 2*s.side || s.inner < s.side || s.side*s.inner > narrowNumbers {
+	if !p.at && !p.bt || s.side > tune.NarrowSide || s.long < 2*s.side || s.inner < s.side || s.side*s.inner > narrowNumbers {
 		return nil
 	}
-	s.rows = narrowPanel
+	s.rows = tune.NarrowPanel
 	for s.rows > leastPanel && products*((s.long+s.rows-1)/s.rows) < 8 {
 		s.rows /= 2
 	}
@@ -47,11 +47,11 @@ const turnedNumbers, turnedProducts = 1 << 22, 8
 // operands. On that side libraries take less time to lay out the wide matrix and its panels' results lie as they are stored.
 func (l *lowerer) turnedOnce(v *val) bool {
 	return !v.vary && v.uniform() && !v.typ.Nullable && v.typ.Size() <= turnedNumbers && slices.ContainsFunc(l.uses[v], func(u *val) bool {
-		if !large(u) || !u.vary || u.args[0] != v || u.sp.n < turnedProducts {
+		if !l.large(u) || !u.vary || u.args[0] != v || u.sp.n < turnedProducts {
 			return false
 		}
 		p := dims(u.args[0], u.args[1])
-		return p.n <= narrowSide && p.m >= 2*p.n
+		return p.n <= l.tune.NarrowSide && p.m >= 2*p.n
 	})
 }
 

@@ -12,7 +12,8 @@ import (
 // TestTurnedOnce: a matrix that stays the same is turned once for the many narrow products of each step that read it so, and for no
 // others.
 func TestTurnedOnce(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	for _, with := range []struct {
 		loss    string
 		heads   int
@@ -38,7 +39,7 @@ func TestTurnedOnce(t *testing.T) {
 			if strings.Contains(with.loss, "bias") {
 				params = append(params, "bias")
 			}
-			testRuns(t, db, params, func(plan string) {
+			testRuns(t, tune, db, params, func(plan string) {
 				once, _, _ := strings.Cut(plan, "each step:")
 				if got := strings.Contains(once, "map over 1 rows: transpose("); got != with.turned {
 					t.Errorf("a matrix turned once: %t\n%s", got, plan)

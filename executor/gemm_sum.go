@@ -13,13 +13,15 @@ import (
 // rows of the groups' results, into which the products of the group's rows are added one after the other. The operands are read in
 // place, through their indexes.
 type productSum struct {
-	p    product
-	x, y source
-	down int // panels of a result
+	p     product
+	x, y  source
+	down  int // panels of a result
+	panel int // rows of one
+	long  int // Tuning.LongSum
 }
 
 // productsSummed returns the product whose rows v sums, where that is its form; nil for other vals.
-func productsSummed(v *val) *val {
+func (l *lowerer) productsSummed(v *val) *val {
 	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.typ.Nullable && v.fn == ra.GradSum {
 		return nil
 	}
@@ -32,7 +34,7 @@ func productsSummed(v *val) *val {
 			return nil
 		}
 	}
-	if p := dims(u.args[0], u.args[1]); 2*p.m*p.n*p.k < sumProduct || v.grp.out.n*((p.m+sumPanel-1)/sumPanel) < 8 && v.grp.in.n > 64 {
+	if p := dims(u.args[0], u.args[1]); 2*p.m*p.n*p.k < l.tune.SumProduct || v.grp.out.n*((p.m+l.tune.SumPanel-1)/l.tune.SumPanel) < 8 && v.grp.in.n > 64 {
 		return nil // too few panels for many rows
 	}
 	return u
@@ -40,13 +42,13 @@ func productsSummed(v *val) *val {
 
 // onlySummedProduct reports whether v is a large product that nothing but such a sum reads.
 func (l *lowerer) onlySummedProduct(v *val) bool {
-	return !l.isRoot[v] && len(l.uses[v]) == 1 && productsSummed(l.uses[v][0]) == v
+	return !l.isRoot[v] && len(l.uses[v]) == 1 && l.productsSummed(l.uses[v][0]) == v
 }
 
 // sumsInPlace reports whether v is such a sum whose operands are in memory, or will be. A pass would keep partial sums of the results
 // and copy the operands.
 func (l *lowerer) sumsInPlace(v *val) bool {
-	u := productsSummed(v)
+	u := l.productsSummed(v)
 	there := func(a *val) bool { return a.data != nil || l.mat[a] }
 	return u != nil && !slices.ContainsFunc(u.args, func(a *val) bool {
 		if !there(a) {
@@ -58,15 +60,15 @@ func (l *lowerer) sumsInPlace(v *val) bool {
 
 // tryProductSum makes the instruction of such a sum; nil where an operand is not in memory as it stands.
 func (l *lowerer) tryProductSum(v *val) (*instr, error) {
-	u := productsSummed(v)
+	u := l.productsSummed(v)
 	if u == nil {
 		return nil, nil
 	}
-	s := &productSum{p: dims(u.args[0], u.args[1])}
+	s := &productSum{p: dims(u.args[0], u.args[1]), panel: l.tune.SumPanel, long: l.tune.LongSum}
 	a, at := untransposed(u.args[0])
 	b, bt := untransposed(u.args[1])
 	s.p.at, s.p.bt = at, bt
-	s.down = (s.p.m + sumPanel - 1) / sumPanel
+	s.down = (s.p.m + l.tune.SumPanel - 1) / l.tune.SumPanel
 	for i, x := range []*val{a, b} {
 		from, ok := readable(x)
 		if !ok || from.v.data.kind != kindOf(v.typ) {
@@ -80,7 +82,7 @@ func (l *lowerer) tryProductSum(v *val) (*instr, error) {
 	}
 	t.also = []*val{s.x.v, s.y.v}
 	if v.grp.largest() > s.inOwnPrecision() {
-		t.bytes = inPartsBytes(kindOf(v.typ), min(sumPanel, s.p.m)*s.p.n)
+		t.bytes = inPartsBytes(kindOf(v.typ), min(l.tune.SumPanel, s.p.m)*s.p.n)
 	}
 	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.in.n, t: t, grp: v.grp, lower: s}
 	l.finish(in)
@@ -91,7 +93,7 @@ func (l *lowerer) tryProductSum(v *val) (*instr, error) {
 
 func (s *productSum) run(m *machine, in *instr) error {
 	return parallel(m.ctx, m.workers, in.grp.out.n*s.down, func(w, task int) error {
-		g, lo := task/s.down, task%s.down*sumPanel
+		g, lo := task/s.down, task%s.down*s.panel
 		if in.v.data.kind == f32 {
 			sumProducts[float32](in, s, g, lo, m.scratch[w])
 		} else {
@@ -108,13 +110,13 @@ func (s *productSum) run(m *machine, in *instr) error {
 }
 
 // inOwnPrecision is how many products are added in the kind of the result.
-func (s *productSum) inOwnPrecision() int { return max(longSum/s.p.k, 1) }
+func (s *productSum) inOwnPrecision() int { return max(s.long/s.p.k, 1) }
 
 // sumProducts computes the panel of group g's result from row lo on: in the kind of the result over at most longSum numbers, in
 // double precision beyond.
 func sumProducts[T float](in *instr, s *productSum, g, lo int, scratch *tensor.Buffer) {
 	p, first, end := s.p, int(in.grp.start[g]), int(in.grp.start[g+1])
-	n := min(sumPanel, p.m-lo)
+	n := min(s.panel, p.m-lo)
 	out := of[T](in.v.data)[(g*p.m+lo)*p.n : (g*p.m+lo+n)*p.n]
 	run := s.inOwnPrecision()
 	if end-first <= run {

@@ -28,7 +28,8 @@ func sparseBlocks(db *memdb.DB, rng *rand.Rand, name string, n int, shape ...int
 
 // TestSumsOfProducts: products of matrices in blocks, some of them missing, also transposed; groups of many blocks, of few and of none.
 func TestSumsOfProducts(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	const n = 7
 	for _, c := range []struct {
 		a, b           string
@@ -47,7 +48,7 @@ func TestSumsOfProducts(t *testing.T) {
 			if !wide {
 				tol = 1e-4
 			}
-			opt := executor.Options{Force64: wide, Workers: 3}
+			opt := executor.Options{Tuning: tune, Force64: wide, Workers: 3}
 			besideOracle(t, c.a+" "+c.b, db, []string{"a", "b"}, opt, tol)
 			if _, p := compile(t, db, []string{"a", "b"}, opt); strings.Count(p.Explain(), "GEMM over") < 3 {
 				t.Errorf("%s, %s: no sums of products in place in\n%s", c.a, c.b, p.Explain())
@@ -59,7 +60,8 @@ func TestSumsOfProducts(t *testing.T) {
 // TestNarrowProducts: a wide matrix and a narrow one, on either side, either of them transposed, one wide matrix for all rows or one for
 // each, more columns and rows than a panel has.
 func TestNarrowProducts(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	const rows = 9
 	for _, c := range []struct {
 		product      string
@@ -91,7 +93,7 @@ func TestNarrowProducts(t *testing.T) {
 				if !wide {
 					tol = 1e-4
 				}
-				opt := executor.Options{Force64: wide, Workers: 3}
+				opt := executor.Options{Tuning: tune, Force64: wide, Workers: 3}
 				besideOracle(t, c.product, db, []string{"o", "e"}, opt, tol)
 				_, p := compile(t, db, []string{"o", "e"}, opt)
 				if form := strings.Contains(p.Explain(), "narrow GEMM over 9 rows: "+c.product); form != want {
@@ -105,7 +107,8 @@ func TestNarrowProducts(t *testing.T) {
 // TestMapsOfProducts: products that only a map by rows reads are made by blocks of rows, which do not end where chunks do; others are
 // made whole.
 func TestMapsOfProducts(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	for _, c := range []struct {
 		v      string
 		b      []int
@@ -138,7 +141,7 @@ func TestMapsOfProducts(t *testing.T) {
 			if !wide {
 				tol = 1e-4
 			}
-			opt := executor.Options{Force64: wide, Workers: 3}
+			opt := executor.Options{Tuning: tune, Force64: wide, Workers: 3}
 			params := []string{"a", "b", "d", "at", "single"}
 			params = slices.DeleteFunc(params, func(p string) bool { return !strings.Contains(c.v, strings.Replace(p, "single", "one", 1)+".v") })
 			besideOracle(t, c.v, db, params, opt, tol)
@@ -156,7 +159,8 @@ func TestMapsOfProducts(t *testing.T) {
 
 // TestProductsReadWhole: products that a map by rows reads row by row, and a product whole; only these are made by themselves.
 func TestProductsReadWhole(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	shapes := map[string][]int{"a": {4, 4}, "c": {4, 4}, "d": {4, 8}, "e": {8, 3}, "f": {8, 2}, "g": {2, 4}}
 	for _, v := range []string{
 		"softmax(matmul(a.v, matmul(c.v, d.v)))", "softmax(matmul(a.v, tanh(matmul(c.v, d.v))))", "softmax(matmul(a.v, transpose(matmul(f.v, g.v))))",
@@ -178,7 +182,7 @@ func TestProductsReadWhole(t *testing.T) {
 				tol = 1e-4
 			}
 			for _, of := range [][]string{params[:1], params} {
-				besideOracle(t, v, db, of, executor.Options{Force64: wide, Workers: 3}, tol)
+				besideOracle(t, v, db, of, executor.Options{Tuning: tune, Force64: wide, Workers: 3}, tol)
 			}
 		}
 	}
@@ -186,14 +190,15 @@ func TestProductsReadWhole(t *testing.T) {
 
 // TestConstantProducts: what a map by rows reads and does not change is made once, not in each step's map.
 func TestConstantProducts(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(7, func(r int) int64 { return int64(r) })
 	for name, shape := range map[string][]int{"a": {4, 4}, "b": {4, 8}, "c": {4, 8}} {
 		db.Create(name, 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 7, shape...)})
 	}
 	term := "matmul(a.v, b.v) + c.v"
 	views(t, db, "v0", "SELECT c.id, "+term+" AS v FROM a JOIN b USING (id) JOIN c USING (id)", "loss", "SELECT sum(sqnorm(softmax(v))) AS loss FROM v0")
-	_, p := compile(t, db, []string{"c"}, executor.Options{Workers: 2})
+	_, p := compile(t, db, []string{"c"}, executor.Options{Tuning: tune, Workers: 2})
 	once, step, _ := strings.Cut(p.Explain(), "each step:")
 	if !strings.Contains(once, "matmul(a.v, b.v)") || strings.Contains(step, "matmul") {
 		t.Errorf("the product is not made once in\n%s", p.Explain())
@@ -202,7 +207,8 @@ func TestConstantProducts(t *testing.T) {
 
 // TestManyPathsToAProduct: a map by rows is planned once for what it reads on many paths; 2^50 are too many to follow.
 func TestManyPathsToAProduct(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(2, func(r int) int64 { return int64(r) })
 	for name, shape := range map[string][]int{"a": {5, 4}, "b": {4, 8}, "e": {8, 3}} {
 		db.Create(name, 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 2, shape...)})
@@ -213,14 +219,15 @@ func TestManyPathsToAProduct(t *testing.T) {
 		views(t, db, fmt.Sprint("v", i+1), fmt.Sprintf("SELECT id, v * tanh(v) AS v FROM v%d", i))
 	}
 	views(t, db, "loss", fmt.Sprintf("SELECT sum(sqnorm(tanh(matmul(p.v, e.v)))) AS loss FROM v%d p JOIN e USING (id)", depth))
-	if _, p := compile(t, db, []string{"e", "a"}, executor.Options{Workers: 2}); !strings.Contains(p.Explain(), "map by rows") {
+	if _, p := compile(t, db, []string{"e", "a"}, executor.Options{Tuning: tune, Workers: 2}); !strings.Contains(p.Explain(), "map by rows") {
 		t.Errorf("no map by rows in\n%s", p.Explain())
 	}
 }
 
 // TestMapsByRows: softmax over the rows of large chunks, its derivative, sums by rows, and kernels that mix rows beside them.
 func TestMapsByRows(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	n := func(p *executor.Program) int { return strings.Count(p.Explain(), "map by rows") }
 	for name, c := range map[string]struct {
 		score  string
@@ -239,7 +246,7 @@ func TestMapsByRows(t *testing.T) {
 			if !wide {
 				tol = 1e-4
 			}
-			opt := executor.Options{Force64: wide, Workers: 3}
+			opt := executor.Options{Tuning: tune, Force64: wide, Workers: 3}
 			besideOracle(t, name, db, []string{"e"}, opt, tol)
 			if _, p := compile(t, db, []string{"e"}, opt); n(p) < c.byRows || c.byRows == 0 && n(p) > 0 {
 				t.Errorf("%s: not %d maps by rows in\n%s", name, c.byRows, p.Explain())
@@ -250,7 +257,8 @@ func TestMapsByRows(t *testing.T) {
 
 // TestTurnedPanels: transposed matrices before narrow ones, these as they are stored and turned.
 func TestTurnedPanels(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	for _, c := range []struct {
 		product string
 		shape   []int
@@ -265,7 +273,7 @@ func TestTurnedPanels(t *testing.T) {
 			if !wide {
 				tol = 1e-4
 			}
-			besideOracle(t, c.product, db, []string{"e", "f"}, executor.Options{Force64: wide, Workers: 3}, tol)
+			besideOracle(t, c.product, db, []string{"e", "f"}, executor.Options{Tuning: tune, Force64: wide, Workers: 3}, tol)
 		}
 	}
 }
@@ -328,7 +336,8 @@ func TestLongSumOfOuterProducts(t *testing.T) {
 // TestSumsOfProductsOf: such sums in queries of every form: one matrix beside many, a matrix beside itself, all rows, rows of a step,
 // averages, outer joins, filters that leave groups nothing, guards. forms is how many of them are in place.
 func TestSumsOfProductsOf(t *testing.T) {
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallProducts(tune)
 	const join = " FROM a JOIN b ON a.j = b.i "
 	for _, c := range []struct {
 		query  string
@@ -359,7 +368,7 @@ func TestSumsOfProductsOf(t *testing.T) {
 			}
 			for step := range int64(2) {
 				env := kernels.Env{Step: step}
-				plan, p := compile(t, db, c.params, executor.Options{Force64: wide, Workers: 3})
+				plan, p := compile(t, db, c.params, executor.Options{Tuning: tune, Force64: wide, Workers: 3})
 				if err := p.Run(context.Background(), env); err != nil {
 					t.Fatalf("%s: %v", c.query, err)
 				}

@@ -37,9 +37,6 @@ type projection struct {
 	back bool
 }
 
-// gridPairs is the number of pairs from which a join is looked at as a grid; tests make it small.
-var gridPairs = 32
-
 // layer is an input of a join that may be a grid: columns of its key, and the dims of the grid that they become.
 type layer struct {
 	cols  []ra.ColumnID
@@ -59,7 +56,7 @@ func (st *Stage) grid(n *ra.Node, inputs []*rel) (*rel, error) {
 	for _, in := range inputs {
 		rows *= float64(in.sp.n)
 	}
-	if rows < float64(gridPairs) {
+	if rows < float64(st.env.Tune.GridPairs) {
 		return nil, nil
 	}
 	for _, q := range n.Equi {
@@ -131,7 +128,7 @@ func (st *Stage) gridOf(dims []dim, layers []*layer, inputs []*rel) *rel {
 		}
 	}
 	if r.sp == nil {
-		if size < gridPairs || size < 2*most {
+		if size < st.env.Tune.GridPairs || size < 2*most {
 			return nil
 		}
 		r.sp = &space{id: st.env.id(), n: size, dims: dims}

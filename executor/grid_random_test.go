@@ -125,8 +125,9 @@ func (m *matrixModel) step(i int) {
 
 // TestRandomMatrices compares losses of random products, transposes and sums of matrices, and their gradients, with the oracle's.
 func TestRandomMatrices(t *testing.T) {
-	executor.SmallGrids(t)
-	executor.SmallProducts(t)
+	tune := executor.DefaultTuning()
+	executor.SmallGrids(tune)
+	executor.SmallProducts(tune)
 	for seed := range int64(60) {
 		m := &matrixModel{t: t, rng: rand.New(rand.NewSource(seed)), db: memdb.New(), made: map[string][]string{}}
 		m.block = []int{1, 1, 2, 3}[m.rng.Intn(4)]
@@ -148,7 +149,7 @@ func TestRandomMatrices(t *testing.T) {
 			m.view("loss", "SELECT sum(%s) AS loss FROM %s x JOIN %s y ON x.r = y.c AND x.c = y.r", m.sum("x.v * y.v"), last, other)
 		}
 		read := slices.DeleteFunc(params, func(p string) bool { return !m.reads("loss", p) })
-		besideOracle(t, fmt.Sprintf("seed %d:\n%s\n", seed, strings.Join(m.text, "\n")), m.db, read, executor.Options{Force64: true, Workers: 2}, 1e-8)
+		besideOracle(t, fmt.Sprintf("seed %d:\n%s\n", seed, strings.Join(m.text, "\n")), m.db, read, executor.Options{Tuning: tune, Force64: true, Workers: 2}, 1e-8)
 		if t.Failed() {
 			return
 		}

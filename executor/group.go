@@ -177,14 +177,14 @@ type span64 struct {
 }
 
 func (st *Stage) extremes(x []int64) (span64, error) {
-	part := make([]span64, (len(x)+laneRows-1)/laneRows)
+	part := make([]span64, (len(x)+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows)
 	err := st.lanes(len(x), func(lo, hi int) {
 		a, b, first, counts := x[lo], x[lo], x[0], true
 		for i, k := range x[lo:hi] {
 			a, b = min(a, k), max(b, k)
 			counts = counts && k == first+int64(lo+i)
 		}
-		part[lo/laneRows] = span64{a, b, counts}
+		part[lo/st.env.Tune.LaneRows] = span64{a, b, counts}
 	})
 	all := part[0]
 	for _, s := range part[1:] {

@@ -9,9 +9,9 @@ type runs struct {
 	start, group []int32
 }
 
-// inRuns reports whether the rows of each group follow each other, and are worth a call.
-func (x *groups) inRuns() bool {
-	return x.code != nil && x.out.n > 1 && x.in.n >= passRun*x.out.n && (x.order == nil || x.alike().start != nil)
+// inRuns reports whether the rows of each group follow each other, and are worth a call: least rows a group, on average.
+func (x *groups) inRuns(least int) bool {
+	return x.code != nil && x.out.n > 1 && x.in.n >= least*x.out.n && (x.order == nil || x.alike().start != nil)
 }
 
 func (x *groups) alike() *runs {

@@ -254,15 +254,15 @@ func check(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, tol float6
 	if err != nil {
 		t.Fatalf("oracle: %v\n%s", err, plan.Format())
 	}
-	if err := agree(t, plan, src, env, want, tol); err != nil {
+	if err := agree(t, nil, plan, src, env, want, tol); err != nil {
 		t.Fatalf("%v\n%s", err, plan.Format())
 	}
 }
 
-func agree(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, want [][]interp.Row, tol float64) error {
+func agree(t testing.TB, tune *Tuning, plan *ra.Plan, src *memory, env kernels.Env, want [][]interp.Row, tol float64) error {
 	var first [][]*ra.Vector
 	for _, workers := range []int{1, 2, 7} {
-		got, err := runPlan(t, plan, src, Options{Workers: workers, Many: workers > 1}, env)
+		got, err := runPlan(t, plan, src, Options{Tuning: tune, Workers: workers, Many: workers > 1}, env)
 		if err != nil {
 			return fmt.Errorf("%d workers: %w", workers, err)
 		}
@@ -281,7 +281,7 @@ func agree(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, want [][]i
 		}
 	}
 	for name, s := range map[string]*memory{"double": src, "double, shuffled": src.shuffled(rand.New(rand.NewSource(1)))} {
-		got, err := runPlan(t, plan, s, Options{Workers: 2, Force64: true, Many: true}, env)
+		got, err := runPlan(t, plan, s, Options{Tuning: tune, Workers: 2, Force64: true, Many: true}, env)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -106,7 +106,7 @@ func testKernel(t *testing.T, rng *rand.Rand, d *kernels.Def, s kernels.Sample, 
 	if err != nil {
 		t.Fatalf("%s%v: oracle: %v", d.Name, s.Types, err)
 	}
-	if err := agree(t, plan, src, env, want, 2e-5); err != nil {
+	if err := agree(t, nil, plan, src, env, want, 2e-5); err != nil {
 		t.Errorf("%s%v, mode %d: %v", d.Name, s.Types, mode, err)
 	}
 }

@@ -12,8 +12,8 @@ import (
 
 // lanes runs f over the rows 0…n-1, lane by lane.
 func (st *Stage) lanes(n int, f func(lo, hi int)) error {
-	return apportion(st.ctx, st.env.Workers, (n+laneRows-1)/laneRows, func(_, lane int) error {
-		f(lane*laneRows, min((lane+1)*laneRows, n))
+	return apportion(st.ctx, st.env.Workers, (n+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows, func(_, lane int) error {
+		f(lane*st.env.Tune.LaneRows, min((lane+1)*st.env.Tune.LaneRows, n))
 		return nil
 	})
 }
@@ -113,7 +113,7 @@ func (st *Stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool,
 		return p, slices.Contains(p, -1), nil
 	}
 	p = st.mem.ints(n)
-	missed := make([]bool, (n+laneRows-1)/laneRows)
+	missed := make([]bool, (n+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows)
 	err = st.lanes(n, func(lo, hi int) {
 		miss, first := false, 0
 		if l := &t.enc.levels[0]; l.direct() && cols[0].v.Valid == nil {
@@ -125,7 +125,7 @@ func (st *Stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool,
 		for c := first; c < len(t.enc.levels); c++ {
 			miss = t.enc.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi)) // of a key so far that is not there, too
 		}
-		missed[lo/laneRows] = miss
+		missed[lo/st.env.Tune.LaneRows] = miss
 	})
 	return p, slices.Contains(missed, true), err
 }

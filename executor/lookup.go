@@ -67,8 +67,8 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 	if t.unique {
 		return m, nil
 	}
-	m.lane = make([]int64, (len(code)+laneRows-1)/laneRows)
-	j.st.env.crew().cut(len(code), laneRows, func(lane, lo, hi int) {
+	m.lane = make([]int64, (len(code)+j.st.env.Tune.LaneRows-1)/j.st.env.Tune.LaneRows)
+	j.st.env.crew().cut(len(code), j.st.env.Tune.LaneRows, func(lane, lo, hi int) {
 		for _, k := range code[lo:hi] {
 			if k >= 0 {
 				m.lane[lane] += int64(t.start[k+1] - t.start[k])
@@ -84,7 +84,7 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 // expand lists all pairs of a combo and a row.
 func (j *joiner) expand(m *matches) (combo, row []int32) {
 	combo, row = j.st.mem.ints(int(m.pairs)), j.st.mem.ints(int(m.pairs))
-	j.st.env.crew().cut(len(m.code), laneRows, func(lane, first, last int) {
+	j.st.env.crew().cut(len(m.code), j.st.env.Tune.LaneRows, func(lane, first, last int) {
 		at := int(m.lane[lane])
 		for c, k := range m.code[first:last] {
 			if k < 0 {

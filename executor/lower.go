@@ -37,6 +37,7 @@ type lowerer struct {
 	maps        map[*val]bool         // products that only a map by rows reads, and these maps
 	s           *schedule
 	mem         *tray
+	tune        *Tuning
 
 	structural bool
 }
@@ -45,7 +46,7 @@ type lowerer struct {
 // val of its own, must have been made one (see Program.want).
 func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
 	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, works: map[*val]float64{}, roots: roots,
-		isRoot: map[*val]bool{}, conds: map[*val]bool{}, maps: map[*val]bool{}, besides: map[*val]bool{}, s: &schedule{}, mem: &p.sums}
+		isRoot: map[*val]bool{}, conds: map[*val]bool{}, maps: map[*val]bool{}, besides: map[*val]bool{}, s: &schedule{}, mem: &p.sums, tune: p.tune}
 	for _, r := range roots {
 		l.visit(r.v)
 		l.isRoot[r.v] = true
@@ -151,7 +152,7 @@ func (l *lowerer) wants(v *val) bool {
 	if free { // products read a matrix either way
 		return l.turnedOnce(v)
 	}
-	if !v.vary && l.varies(v) || large(v) || l.feedsLarge(v) {
+	if !v.vary && l.varies(v) || l.large(v) || l.feedsLarge(v) {
 		return true
 	}
 	if l.cost(v) <= 4 || l.onlySummed(v) {
@@ -358,7 +359,7 @@ func (l *lowerer) finish(in *instr) *instr {
 	}
 	in.flops += float64(in.rows * in.v.typ.Size() / max(in.by, 1))
 	in.bytes += float64(in.v.sp.n * in.v.typ.Size() * max(kindOf(in.v.typ).bytes(), 1))
-	in.cut()
+	in.cut(l.tune)
 	l.s.tmp = max(l.s.tmp, in.t.bytes)
 	return in
 }

@@ -115,7 +115,7 @@ func (c *compiler) turnedBy(v *val) (vector *val, t *turned) {
 	} else {
 		matrix, t.p.bt = untransposed(matrix)
 	}
-	if !largeIndexed(matrix) || !c.indexed(matrix) || vector.uniform() || vector.typ.Kind != v.typ.Kind || matrix.typ.Kind != v.typ.Kind {
+	if !largeIndexed(matrix, c.t.tune) || !c.indexed(matrix) || vector.uniform() || vector.typ.Kind != v.typ.Kind || matrix.typ.Kind != v.typ.Kind {
 		return nil, nil
 	}
 	t.from, _ = readable(matrix)
@@ -137,8 +137,8 @@ func (t *turned) second() (ld int, turn bool) {
 }
 
 // largeIndexed reports whether v are matrices that are read through an index, too large to be copied for each row.
-func largeIndexed(v *val) bool {
-	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= inPlaceMatrix && !v.uniform()
+func largeIndexed(v *val, t *Tuning) bool {
+	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= t.InPlaceMatrix && !v.uniform()
 }
 
 // smallMatrix is up to how many numbers a matrix is transposed before it multiplies rows: with larger ones libraries do that as well.
@@ -162,7 +162,7 @@ func runTurned[T float](b *block, o *op) error {
 			to++
 		}
 		matrix, ld, turn := all[at*size:(at+1)*size], ld, turn
-		if turn && to-r >= rowsTransposed && size <= smallMatrix {
+		if turn && to-r >= b.t.tune.RowsTransposed && size <= smallMatrix {
 			transposed := of[T](&b.cells[t.cell])
 			cpu.Transpose(width, k, matrix, k, transposed, width)
 			matrix, ld, turn = transposed, width, false

@@ -236,7 +236,7 @@ func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, str
 		if need <= left {
 			return nil
 		}
-		x := largestAtPeak(items, steps)
+		x := largestAtPeak(items, steps, p.tune.SpillBytes)
 		if x == nil && structural {
 			return nil
 		}
@@ -281,7 +281,7 @@ func inMemoryOf(items []*item) int64 {
 }
 
 // largestAtPeak is the next item to spill, nil where all that are left are small.
-func largestAtPeak(items []*item, steps int) *item {
+func largestAtPeak(items []*item, steps int, least int64) *item {
 	live := make([]int, steps+2)
 	var open []*item
 	for _, x := range items {
@@ -292,7 +292,7 @@ func largestAtPeak(items []*item, steps int) *item {
 			live[x.from] += x.bytes
 			live[x.to+1] -= x.bytes
 		}
-		if int64(x.bytes) >= spillBytes && x.v.data.kind != str {
+		if int64(x.bytes) >= least && x.v.data.kind != str {
 			open = append(open, x)
 		}
 	}

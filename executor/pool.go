@@ -16,7 +16,10 @@ type pool struct {
 }
 
 // shelf are the arrays of a step.
-type shelf[T int32 | int64] struct{ free, lent []array[T] }
+type shelf[T int32 | int64] struct {
+	free, lent []array[T]
+	least      int // smaller arrays are made anew
+}
 
 // array has undefined content; file is what owns its memory, nil for Go's heap.
 type array[T int32 | int64] struct {
@@ -90,7 +93,7 @@ func (p *pool) bytes() (memory, files int64) {
 
 // take returns the smallest free array that is large enough, and not far too large.
 func (s *shelf[T]) take(b Budget, n int) []T {
-	if n < laneRows/16 {
+	if n < s.least {
 		return make([]T, n)
 	}
 	best := -1

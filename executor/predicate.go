@@ -16,7 +16,7 @@ type predicate struct {
 func (st *stage) filter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, error) {
 	f := &predicate{st: st, idx: make([]*index, len(inputs))}
 	slot := make([]bool, len(inputs))
-	x := newIndexer(nil, &Env{Workers: 1}, nil)
+	x := newIndexer(nil, &Env{Workers: 1, Tune: st.p.tune}, nil)
 	g := newGraph(true, x, x.space(1, false))
 	candidates := &space{id: -1, n: 0}
 	leaves := map[kernels.Col]*val{}
@@ -64,7 +64,7 @@ func (f *predicate) run(at [][]int32, n int, keep []int32) ([]int32, error) {
 		return nil, err
 	}
 	blocks := make([]*block, m.workers)
-	lane := (laneRows + f.t.rows - 1) / f.t.rows * f.t.rows
+	lane := (f.st.p.tune.LaneRows + f.t.rows - 1) / f.t.rows * f.t.rows
 	kept := make([]int, (n+lane-1)/lane)
 	if err := parallel(f.st.ctx, m.workers, len(kept), func(w, i int) error {
 		if blocks[w] == nil {

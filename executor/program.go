@@ -28,6 +28,7 @@ type Options struct {
 	Many     bool        // it will run many times: what only the first run reads is given back
 	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for comparisons.
 	Residuals bool
+	Tuning    *Tuning // of the device; nil: DefaultTuning
 }
 
 // Program is a compiled plan. It is for one goroutine at a time.
@@ -36,6 +37,7 @@ type Program struct {
 	src        ra.Source
 	opt        Options
 	env        kernels.Env
+	tune       *Tuning
 	ctx        context.Context
 	flow       *flow
 	tables     map[string]*tableData
@@ -92,10 +94,12 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 	if p.opt.Workers <= 0 {
 		p.opt.Workers = cpu.Processors()
 	}
-	p.m = machine{ctx: ctx, env: &p.env, workers: p.opt.Workers}
+	if p.tune = opt.Tuning; p.tune == nil {
+		p.tune = DefaultTuning()
+	}
+	p.m = machine{ctx: ctx, env: &p.env, workers: p.opt.Workers, tune: p.tune}
 	p.flow = analyse(plan)
-	p.stages = &Env{Workers: p.opt.Workers, Budget: p, Flow: p.flow}
-	p.stages.steps.budget = p
+	p.stages = newEnv(p.opt.Workers, p, p.flow, p.tune)
 	ra.Walk(func(n *ra.Node) {
 		if n.Op == ra.Scan {
 			p.addTable(n)

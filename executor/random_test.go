@@ -360,19 +360,18 @@ func (g *generator) addition() (*ra.Node, error) {
 }
 
 // TestRandomPlans compares random plans with the oracle.
-func TestRandomPlans(t *testing.T) { testPlans(t) }
+func TestRandomPlans(t *testing.T) { testPlans(t, nil) }
 
 // TestRandomPlansSmallLanes does so with blocks and lanes of a few rows.
 func TestRandomPlansSmallLanes(t *testing.T) {
-	defer func(a float64, b, c, d, e, f, g, h int) {
-		laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk = a, b, c, d, e, f, g, h
-	}(laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk)
-	laneWork, blockScratch, groupRows, laneRows, sumProduct, sumPanel, passRun, passChunk = 20, 200, 2, 3, 8, 2, 2, 4
-	AddRowsInPlace(t)
-	testPlans(t)
+	tune := DefaultTuning()
+	SmallLanes(tune)
+	tune.GroupRows, tune.SumProduct, tune.SumPanel, tune.PassRun, tune.PassChunk = 2, 8, 2, 2, 4
+	AddRowsInPlace(tune)
+	testPlans(t, tune)
 }
 
-func testPlans(t *testing.T) {
+func testPlans(t *testing.T, tune *Tuning) {
 	leakCheck(t)
 	rows := 0
 	for seed := range *plans {
@@ -402,7 +401,7 @@ func testPlans(t *testing.T) {
 			}
 			plan.Roots = append(plan.Roots, r)
 		}
-		rows += g.check(t, seed, plan)
+		rows += g.check(t, tune, seed, plan)
 	}
 	t.Logf("%d rows compared", rows)
 }
@@ -426,7 +425,7 @@ func (g *generator) pairs(n *ra.Node) int {
 	return rows
 }
 
-func (g *generator) check(t *testing.T, seed int, plan *ra.Plan) (rows int) {
+func (g *generator) check(t *testing.T, tune *Tuning, seed int, plan *ra.Plan) (rows int) {
 	env := kernels.Env{Seed: 5, Step: 2}
 	want, err := oracle(plan, g.src, env)
 	if err != nil {
@@ -441,7 +440,7 @@ func (g *generator) check(t *testing.T, seed int, plan *ra.Plan) (rows int) {
 			return 0
 		}
 	}
-	if err := agree(t, plan, g.src, env, want, 1e-4); err != nil {
+	if err := agree(t, tune, plan, g.src, env, want, 1e-4); err != nil {
 		t.Fatalf("plan %d: %v\n%s", seed, err, plan.Format())
 	}
 	return rows

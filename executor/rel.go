@@ -50,16 +50,23 @@ type Env struct {
 	Workers int
 	Budget  Budget
 	Flow    *flow
+	Tune    *Tuning
 	ids     int
 	zeros   []int32 // the rows of a relation of one row, in joins
 	steps   pool    // of the arrays of a step
+}
+
+func newEnv(workers int, b Budget, f *flow, t *Tuning) *Env {
+	e := &Env{Workers: workers, Budget: b, Flow: f, Tune: t}
+	e.steps.budget, e.steps.narrow.least, e.steps.wide.least = b, t.LaneRows/16, t.LaneRows/16
+	return e
 }
 
 // id is a number that nothing else of the program has.
 func (e *Env) id() int { e.ids++; return e.ids }
 
 // crew are the workers of structure.
-func (e *Env) crew() crew { return crew(e.Workers) }
+func (e *Env) crew() crew { return crew{e.Workers, e.Tune.LaneRows} }
 
 // Budget says where the arrays of structure lie.
 type Budget interface {

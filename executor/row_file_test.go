@@ -18,11 +18,12 @@ import (
 // TestRowsFromFile: rows that are read through an index from a column in a file, one by one and by SpMM, some of whose groups are larger
 // than a piece, give the bits that they give in memory.
 func TestRowsFromFile(t *testing.T) {
+	tune := executor.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
-	defer executor.SpillFrom(1 << 14)()
-	executor.SmallPieces(t)
+	executor.SpillFrom(tune, 1<<14)
+	executor.SmallPieces(tune)
 	const nodes, edges = 20000, 60000
 	for name, c := range map[string]struct {
 		form, sum, term string
@@ -53,7 +54,7 @@ func TestRowsFromFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := func(budget int64) ([]*ra.Vector, error) {
-			got, _, err := stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: budget, SpillDir: t.TempDir()})
+			got, _, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: budget, SpillDir: t.TempDir()})
 			return got, err
 		}
 		want, err := run(1 << 40)
@@ -69,7 +70,7 @@ func TestRowsFromFile(t *testing.T) {
 		if tensor.RowReads() == reads {
 			t.Errorf("%s: no rows were read from a file", name)
 		}
-		p, err := executor.Compile(context.Background(), res.Plan, db, executor.Options{Workers: 2, Memory: least, SpillDir: t.TempDir()})
+		p, err := executor.Compile(context.Background(), res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: least, SpillDir: t.TempDir()})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -64,6 +64,7 @@ func planesOf(b testing.TB, n, first, apart int) *memdb.DB {
 // TestRunsInPasses computes steps whose rows are in runs of one group in passes and in instructions of their own, with several numbers
 // of workers, beside the oracle.
 func TestRunsInPasses(t *testing.T) {
+	tune := executor.DefaultTuning()
 	for name, m := range map[string]struct {
 		make   func(testing.TB, int) *memdb.DB
 		params []string
@@ -73,8 +74,8 @@ func TestRunsInPasses(t *testing.T) {
 		for _, size := range []int{1, 3, 40} {
 			for _, in := range []struct{ rows, numbers int }{{8, 8}, {1 << 30, 1 << 30}} {
 				t.Run(fmt.Sprintf("%s of %d, from %d rows", name, size, in.rows), func(t *testing.T) {
-					executor.SumInPasses(t, in.rows, in.numbers)
-					testRuns(t, m.make(t, size), m.params, func(plan string) {
+					executor.SumInPasses(tune, in.rows, in.numbers)
+					testRuns(t, tune, m.make(t, size), m.params, func(plan string) {
 						if held := strings.Contains(plan, "less one row a group"); size == 40 && held != (name == "numbered") {
 							t.Errorf("a row of each group in the plan: %t\n%s", held, plan)
 						}
@@ -90,8 +91,9 @@ func TestRunsInPasses(t *testing.T) {
 
 // TestLanesOfGroups: groups whose rows have one row of a column are summed in several lanes.
 func TestLanesOfGroups(t *testing.T) {
-	executor.LanesOf(t, 3200)
-	testRuns(t, numbered(t, 40), []string{"entity"}, func(plan string) {
+	tune := executor.DefaultTuning()
+	executor.LanesOf(tune, 3200)
+	testRuns(t, tune, numbered(t, 40), []string{"entity"}, func(plan string) {
 		if !strings.Contains(plan, "less one row a group") {
 			t.Errorf("no sum holds a row of each group:\n%s", plan)
 		}
@@ -100,10 +102,11 @@ func TestLanesOfGroups(t *testing.T) {
 
 // TestRowsAddedInPlace computes gradients of which a part concerns few of the rows.
 func TestRowsAddedInPlace(t *testing.T) {
-	executor.AddRowsInPlace(t)
-	executor.SmallLanes(t)
+	tune := executor.DefaultTuning()
+	executor.AddRowsInPlace(tune)
+	executor.SmallLanes(tune)
 	for _, make := range []func(testing.TB, int) *memdb.DB{planes, numbered} {
-		testRuns(t, make(t, 40), []string{"entity"}, func(plan string) {
+		testRuns(t, tune, make(t, 40), []string{"entity"}, func(plan string) {
 			if !strings.Contains(plan, "rows added in place") {
 				t.Errorf("no rows are added in place:\n%s", plan)
 			}
@@ -111,9 +114,9 @@ func TestRowsAddedInPlace(t *testing.T) {
 	}
 }
 
-func testRuns(t *testing.T, db *memdb.DB, params []string, check func(plan string)) {
+func testRuns(t *testing.T, tune *executor.Tuning, db *memdb.DB, params []string, check func(plan string)) {
 	var first [][]*ra.Vector
-	for _, opt := range []executor.Options{{Workers: 1}, {Workers: 3}, {Workers: 2, Force64: true}} {
+	for _, opt := range []executor.Options{{Tuning: tune, Workers: 1}, {Tuning: tune, Workers: 3}, {Tuning: tune, Workers: 2, Force64: true}} {
 		plan, p := compile(t, db, params, opt)
 		var got [][]*ra.Vector
 		for step := range int64(3) {
@@ -150,12 +153,13 @@ func testRuns(t *testing.T, db *memdb.DB, params []string, check func(plan strin
 // TestRunsOutOfOrder: rows of one group follow each other, but the groups are in no order, and where they are few come again. Their
 // sums, which read chunks in place, share a pass in the order of the rows: large ones always, others where no group comes again.
 func TestRunsOutOfOrder(t *testing.T) {
+	tune := executor.DefaultTuning()
 	const run, runs, many = 10, 12, 13
 	for _, with := range []struct {
 		groups, numbers int
 		shares          bool
 	}{{3, 8, true}, {3, 1 << 30, false}, {runs, 8, true}, {runs, 1 << 30, true}} {
-		executor.SumInPasses(t, 8, with.numbers)
+		executor.SumInPasses(tune, 8, with.numbers)
 		for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))"} {
 			rng := rand.New(rand.NewSource(5))
 			turn := rng.Perm(runs)
@@ -163,7 +167,7 @@ func TestRunsOutOfOrder(t *testing.T) {
 			for i := range groups {
 				groups[i] = int64(turn[i/run] % with.groups)
 			}
-			testOutOfOrder(t, rng, groups, many, sum, "sum(sqnorm(tanh(h.v)))", func(plan string) {
+			testOutOfOrder(t, tune, rng, groups, many, sum, "sum(sqnorm(tanh(h.v)))", func(plan string) {
 				if strings.Contains(plan, "= sum in place: ") != with.shares {
 					t.Errorf("%+v: %s shares a pass: %t\n%s", with, sum, !with.shares, plan)
 				}
@@ -174,9 +178,10 @@ func TestRunsOutOfOrder(t *testing.T) {
 
 // TestRunsCut: lanes cut runs of one group, of which each is one; some groups have no rows, some rows no weight.
 func TestRunsCut(t *testing.T) {
+	tune := executor.DefaultTuning()
 	const runs, groups, many = 12, 20, 13
-	executor.SumInPasses(t, 2, 8)
-	executor.SmallLanes(t)
+	executor.SumInPasses(tune, 2, 8)
+	executor.SmallLanes(tune)
 	for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))", "max(a.weight)", "count(a.weight)", "sum(a.weight)"} {
 		rng := rand.New(rand.NewSource(5))
 		turn := rng.Perm(groups)
@@ -190,7 +195,7 @@ func TestRunsCut(t *testing.T) {
 		if !strings.Contains(sum, "m.v") {
 			value = "sum(h.v * sum_elements(gg.v))"
 		}
-		testOutOfOrder(t, rng, of, many, sum, value, func(plan string) {
+		testOutOfOrder(t, tune, rng, of, many, sum, value, func(plan string) {
 			if !strings.Contains(plan, "one pass over "+fmt.Sprint(len(of))) {
 				t.Errorf("%s shares no pass:\n%s", sum, plan)
 			}
@@ -199,7 +204,7 @@ func TestRunsCut(t *testing.T) {
 }
 
 // testOutOfOrder computes a loss of a sum by group, and of its rows; groups are those of the rows.
-func testOutOfOrder(t *testing.T, rng *rand.Rand, groups []int64, many int, sum, of string, check func(plan string)) {
+func testOutOfOrder(t *testing.T, tune *executor.Tuning, rng *rand.Rand, groups []int64, many int, sum, of string, check func(plan string)) {
 	t.Helper()
 	n, all := len(groups), int(slices.Max(groups))+3
 	weight := reals(rng, n)
@@ -219,5 +224,5 @@ func testOutOfOrder(t *testing.T, rng *rand.Rand, groups []int64, many int, sum,
 	from := fmt.Sprintf("a JOIN m ON m.id = a.at JOIN m o ON o.id = (7 * a.at + 3) %% %d", many)
 	views(t, db, "h", "SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
 		"loss", "SELECT (SELECT "+of+" FROM h JOIN gg ON gg.id = h.g) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v * gg.v))) FROM "+from+" JOIN gg ON gg.id = a.g) AS loss")
-	testRuns(t, db, []string{"m", "gg"}, check)
+	testRuns(t, tune, db, []string{"m", "gg"}, check)
 }

@@ -30,9 +30,10 @@ func scores(t testing.TB, loss string) *memdb.DB {
 // TestSoftmaxOfQuotients: softmax and its gradient divide by one number for all rows in a loop of their own, and by others before it,
 // beside the oracle.
 func TestSoftmaxOfQuotients(t *testing.T) {
+	tune := executor.DefaultTuning()
 	for _, byRows := range []bool{false, true} {
 		if byRows {
-			executor.SmallProducts(t)
+			executor.SmallProducts(tune)
 		}
 		for _, by := range []string{"1", "2", "-2", "0.125", "3", "-0.7", "sqrt(9)", "1e30", "scale", "(1 + id)", "(2 + abs(z))", "max_elements(h)"} {
 			for _, loss := range []string{
@@ -52,7 +53,7 @@ func TestSoftmaxOfQuotients(t *testing.T) {
 					continue // of another shape
 				}
 				loss = "SELECT sum(" + strings.ReplaceAll(loss, "B", by) + ") AS loss FROM logits"
-				t.Run(loss, func(t *testing.T) { testRuns(t, scores(t, loss), []string{"w"}, func(string) {}) })
+				t.Run(loss, func(t *testing.T) { testRuns(t, tune, scores(t, loss), []string{"w"}, func(string) {}) })
 			}
 		}
 	}

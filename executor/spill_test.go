@@ -80,10 +80,11 @@ func smallestBudget(t *testing.T, err error) int64 {
 
 // TestSpilledResults: results do not depend on the budget, down to the smallest that works, nor on the number of workers.
 func TestSpilledResults(t *testing.T) {
+	tune := executor.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
-	defer executor.SpillFrom(1 << 14)()
+	executor.SpillFrom(tune, 1<<14)
 	before, bytes := tensor.LiveBuffers()
 	trims := tensor.Trims()
 	for name, size := range spilling {
@@ -93,18 +94,18 @@ func TestSpilledResults(t *testing.T) {
 			t.Fatal(err)
 		}
 		dir := t.TempDir()
-		want, s, err := stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: 1 << 40, SpillDir: dir})
+		want, s, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: 1 << 40, SpillDir: dir})
 		if err != nil || s.Columns > 0 {
 			t.Fatalf("%s, without a bound: %+v %v", name, s, err)
 		}
 		for _, workers := range []int{1, 2} {
-			_, _, err = stepped(t, res.Plan, db, executor.Options{Workers: workers, Memory: 1, SpillDir: dir})
+			_, _, err = stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: workers, Memory: 1, SpillDir: dir})
 			least := smallestBudget(t, err)
 			for _, budget := range []int64{least, s.Needs / 2, s.Needs * 3 / 4} {
 				if budget = max(budget, least); budget >= s.Needs {
 					continue
 				}
-				got, spilled, err := stepped(t, res.Plan, db, executor.Options{Workers: workers, Memory: budget, SpillDir: dir})
+				got, spilled, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: workers, Memory: budget, SpillDir: dir})
 				switch {
 				case err != nil:
 					t.Errorf("%s needs %d bytes, with a budget of %d: %v", name, s.Needs, budget, err)
@@ -126,10 +127,11 @@ func TestSpilledResults(t *testing.T) {
 
 // TestSmallestBudget: the budget that an error names works, the next smaller one does not, and each that is too small names it.
 func TestSmallestBudget(t *testing.T) {
+	tune := executor.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
-	defer executor.SpillFrom(1 << 14)()
+	executor.SpillFrom(tune, 1<<14)
 	for name, size := range spilling {
 		db := models[name].make(t, size)
 		res, err := gradtest.Optimize(context.Background(), db, "loss", models[name].params, optimizer.Options{})
@@ -138,7 +140,7 @@ func TestSmallestBudget(t *testing.T) {
 		}
 		for _, workers := range []int{1, 2} {
 			try := func(budget int64) error {
-				_, _, err := stepped(t, res.Plan, db, executor.Options{Workers: workers, Memory: budget, SpillDir: t.TempDir()})
+				_, _, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: workers, Memory: budget, SpillDir: t.TempDir()})
 				return err
 			}
 			least := smallestBudget(t, try(1))
@@ -161,10 +163,11 @@ func TestSmallestBudget(t *testing.T) {
 
 // TestFullDisk: a file that the disk has no room for is an error before anything is computed, and nothing is left.
 func TestFullDisk(t *testing.T) {
+	tune := executor.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
-	defer executor.SpillFrom(1 << 14)()
+	executor.SpillFrom(tune, 1<<14)
 	count, _ := tensor.LiveBuffers()
 	db := models["logistic"].make(t, 20000)
 	res, err := gradtest.Optimize(context.Background(), db, "loss", models["logistic"].params, optimizer.Options{})
@@ -172,13 +175,13 @@ func TestFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir, full := t.TempDir(), limitFiles(t, 1<<20) // bytes
-	_, _, err = stepped(t, res.Plan, db, executor.Options{Workers: 1, Memory: 4 << 20, SpillDir: dir})
+	_, _, err = stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20, SpillDir: dir})
 	full()
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Code != sqlerr.DiskFull || !strings.Contains(e.Message, dir) {
 		t.Errorf("files of at most 1 MB: %v", err)
 	}
-	_, _, err = stepped(t, res.Plan, db, executor.Options{Workers: 1, Memory: 4 << 20, SpillDir: filepath.Join(dir, "absent")})
+	_, _, err = stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20, SpillDir: filepath.Join(dir, "absent")})
 	if sqlerr.Code(err) != sqlerr.IO {
 		t.Errorf("a folder that does not exist: %v", err)
 	}
@@ -188,7 +191,7 @@ func TestFullDisk(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
-	if _, s, err := stepped(t, res.Plan, db, executor.Options{Workers: 1, Memory: 4 << 20, SpillDir: dir}); err != nil || s.Columns == 0 {
+	if _, s, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20, SpillDir: dir}); err != nil || s.Columns == 0 {
 		t.Errorf("after that: %+v, %v", s, err)
 	}
 }
@@ -214,10 +217,11 @@ func limitFiles(t *testing.T, bytes uint64) (back func()) {
 // TestSpilledProducts: large products, their sums by group and maps by rows whose columns lie in files give the same results, and rows of
 // blocks that are read through an index are counted as such.
 func TestSpilledProducts(t *testing.T) {
+	tune := executor.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
-	defer executor.SpillFrom(1 << 14)()
+	executor.SpillFrom(tune, 1<<14)
 	for name, c := range map[string]struct {
 		params []string
 		forms  []string
@@ -247,7 +251,7 @@ func TestSpilledProducts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, p := compile(t, db, c.params, executor.Options{})
+		_, p := compile(t, db, c.params, executor.Options{Tuning: tune})
 		text := p.Explain()
 		for _, f := range c.forms {
 			_, rest, found := strings.Cut(text, f)
@@ -256,18 +260,18 @@ func TestSpilledProducts(t *testing.T) {
 			}
 		}
 		dir := t.TempDir()
-		want, s, err := stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: 1 << 40, SpillDir: dir})
+		want, s, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: 1 << 40, SpillDir: dir})
 		if err != nil || s.Columns > 0 {
 			t.Fatalf("%s, without a bound: %+v %v", name, s, err)
 		}
 		least := int64(1)
 		for range 2 { // what the structure needs, and what the values do
-			if _, _, err = stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: least, SpillDir: dir}); err != nil {
+			if _, _, err = stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: least, SpillDir: dir}); err != nil {
 				least = smallestBudget(t, err)
 			}
 		}
 		for _, budget := range []int64{least, s.Needs * 3 / 4} {
-			got, spilled, err := stepped(t, res.Plan, db, executor.Options{Workers: 2, Memory: budget, SpillDir: dir})
+			got, spilled, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: budget, SpillDir: dir})
 			if err != nil || spilled.Columns == 0 || !sameBits(got, want) {
 				t.Errorf("%s needs %d bytes: with a budget of %d %+v, %v, the same results %v", name, s.Needs, budget, spilled, err, sameBits(got, want))
 			}

@@ -143,7 +143,7 @@ func (l *lowerer) turnedInOrder(v *val) bool {
 		return false
 	}
 	for _, a := range v.args {
-		if a, _ = untransposed(a); largeIndexed(a) {
+		if a, _ = untransposed(a); largeIndexed(a, l.tune) {
 			return slices.ContainsFunc(l.uses[v], func(u *val) bool { return u.op == vAgg && u.grp.order != nil })
 		}
 	}
@@ -177,7 +177,7 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	}
 	scalars, chunk := l.g.factors(arg)
 	from := sources(chunk)
-	if from == nil || v.grp.largest() > max(int(laneWork)/32, v.grp.in.n/leastLanes, 1) {
+	if from == nil || v.grp.largest() > max(int(l.tune.LaneWork)/32, v.grp.in.n/leastLanes, 1) {
 		return nil, nil
 	}
 	s := &spmm{by: scalars}
@@ -221,7 +221,7 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	n := float64(in.rows * v.typ.Size() * len(s.x))
 	in.flops += n
 	in.bytes += n * float64(kindOf(v.typ).bytes())
-	s.cuts = v.grp.cut(max(int(laneWork)/(2*v.typ.Size()), 1))
+	s.cuts = v.grp.cut(max(int(l.tune.LaneWork)/(2*v.typ.Size()), 1))
 	for _, c := range s.cuts {
 		rows := int(v.grp.start[c[1]] - v.grp.start[c[0]])
 		s.buf = append(s.buf, span(rows*kindOf(v.typ).bytes()))

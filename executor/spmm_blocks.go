@@ -19,33 +19,24 @@ type spmmBlocks struct {
 	wide   int       // groups of a lane at most
 }
 
-// Sizes that tests make small.
-var (
-	sourceBlock = 1 << 20 // bytes of a block
-	sourceReads = 4       // how often a lane reads a row of the column at least
-	blockReads  = 12      // how many of a block's rows a group reads, on average, at least
-	laneSums    = 8 << 20 // bytes of a lane's sums at most
-	sourceLanes = 8       // lanes at least
-)
-
 // trySpMMBlocks makes the instruction of such a sum of weighted rows; nil where another form is better.
 func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, error) {
 	x.idx.list()
 	g, bytes := v.grp, x.v.typ.Size()*x.v.data.kind.bytes()
-	rows, perBlock := x.v.sp.n, max(sourceBlock/max(bytes, 1), 1)
+	rows, perBlock := x.v.sp.n, max(l.tune.SourceBlock/max(bytes, 1), 1)
 	blocks := (rows + perBlock - 1) / perBlock
 	if x.idx == nil || x.idx.at == nil || x.idx.vary() || g.vary() || l.g.parent != nil || g.order != nil && g.order.at == nil || blocks < 3 {
 		return nil, nil
 	}
-	lanes := min(4*sourceLanes, g.in.n/(sourceReads*rows))
-	if lanes < sourceLanes || g.in.n < blockReads*blocks*g.out.n {
+	lanes := min(4*l.tune.SourceLanes, g.in.n/(l.tune.SourceReads*rows))
+	if lanes < l.tune.SourceLanes || g.in.n < l.tune.BlockReads*blocks*g.out.n {
 		return nil, nil
 	}
 	s := &spmmBlocks{blocks: blocks, by: scalars, cuts: g.cut((g.in.n + lanes - 1) / lanes)}
 	for _, c := range s.cuts {
 		s.wide = max(s.wide, c[1]-c[0])
 	}
-	if s.wide > laneSums/(8*v.typ.Size()) { // most groups have few rows, which a lane of them reads once
+	if s.wide > l.tune.LaneSums/(8*v.typ.Size()) { // most groups have few rows, which a lane of them reads once
 		return nil, nil
 	}
 	s.start = make([][]int32, len(s.cuts))

@@ -15,7 +15,8 @@ import (
 // TestSpMMInBlocks: sums of weighted rows of a column that is read a block at a time, some groups of no rows, some rows read never,
 // with one weight, several and none; the same bits for any number of workers.
 func TestSpMMInBlocks(t *testing.T) {
-	executor.SmallBlocks(t)
+	tune := executor.DefaultTuning()
+	executor.SmallBlocks(tune)
 	const users, items, ratings = 13, 7, 400
 	rng := rand.New(rand.NewSource(4))
 	for name, term := range map[string]string{"weight": "r.w * u.v", "weights": "r.w * u.v / r.d", "none": "u.v"} {
@@ -33,19 +34,20 @@ func TestSpMMInBlocks(t *testing.T) {
 		views(t, db, "s", "SELECT r.item, sum("+term+") AS v FROM r JOIN u ON u.id = r.usr GROUP BY r.item",
 			"loss", "SELECT sum(sqnorm(i.b - s.v)) AS loss FROM i LEFT JOIN s ON s.item = i.id")
 		params := []string{"u", "i"}
-		besideOracle(t, name, db, params, executor.Options{Force64: true, Workers: 3}, 1e-10)
-		besideOracle(t, name, db, params, executor.Options{Workers: 3}, 1e-4)
-		_, one := compile(t, db, params, executor.Options{Workers: 1})
-		_, three := compile(t, db, params, executor.Options{Workers: 3})
-		_, budget := compile(t, db, params, executor.Options{Workers: 3, Memory: 1 << 30})
+		besideOracle(t, name, db, params, executor.Options{Tuning: tune, Force64: true, Workers: 3}, 1e-10)
+		besideOracle(t, name, db, params, executor.Options{Tuning: tune, Workers: 3}, 1e-4)
+		_, one := compile(t, db, params, executor.Options{Tuning: tune, Workers: 1})
+		_, three := compile(t, db, params, executor.Options{Tuning: tune, Workers: 3})
+		_, budget := compile(t, db, params, executor.Options{Tuning: tune, Workers: 3, Memory: 1 << 30})
 		for _, p := range []*executor.Program{three, budget} { // there is always a budget
 			if !strings.Contains(p.Explain(), "SpMM in blocks") {
 				t.Errorf("%s: no SpMM in blocks in\n%s", name, p.Explain())
 			}
 		}
 		t.Run(name+" of many groups", func(t *testing.T) {
-			executor.SmallSums(t)
-			if _, p := compile(t, db, params, executor.Options{Workers: 3}); strings.Contains(p.Explain(), "SpMM in blocks") {
+			none := *tune
+			executor.SmallSums(&none)
+			if _, p := compile(t, db, params, executor.Options{Tuning: &none, Workers: 3}); strings.Contains(p.Explain(), "SpMM in blocks") {
 				t.Errorf("SpMM in blocks in\n%s", p.Explain())
 			}
 		})

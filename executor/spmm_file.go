@@ -12,14 +12,11 @@ type filedRows struct {
 	bytes int     // what a worker needs for the pieces, and for the sums of a group that is larger than one; they count under any budget
 }
 
-// filedNumbers is how many numbers a piece has, which is of chain rows at least. Tests make it small.
-var filedNumbers = 1 << 16
-
 // filed chooses what is read from files. Rows of several kilobytes are not: they are mapped.
 func (s *spmm) filed(p *Program, v *val) (f filedRows) {
 	const most = 4096 // bytes of a row
 	size, bytes := v.typ.Size(), kindOf(v.typ).bytes()
-	rows := max(filedNumbers/size, chain)
+	rows := max(p.tune.FiledNumbers/size, chain)
 	if size*bytes > most || kindOf(v.typ) == f64 && v.grp.largest() > rows {
 		return f
 	}

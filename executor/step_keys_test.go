@@ -41,10 +41,11 @@ func keyed(key func(i int64) int64, n int, number func(i int) int64) *ra.Vector 
 // TestStepKeys: steps of no rows, of few and of more, whose keys may be any, looked up through each other and grouped, with rows that
 // lack a key.
 func TestStepKeys(t *testing.T) {
+	tune := executor.DefaultTuning()
 	const rows, entities = 99, 23
 	for name, key := range stepKeys {
 		t.Run(name, func(t *testing.T) {
-			executor.SumInPasses(t, 4, 4)
+			executor.SumInPasses(tune, 4, 4)
 			rng := rand.New(rand.NewSource(2))
 			some := func(int) int64 { return rng.Int63n(entities) }
 			lacks := ints(rows, func(int) int64 { return rng.Int63n(3) })
@@ -66,7 +67,7 @@ func TestStepKeys(t *testing.T) {
 				"whole", "SELECT coalesce(sum(c * sqnorm(q) / (1 + cs) + s * s * (cr + 1)), 0.0) AS l FROM per",
 				"counts", "SELECT coalesce(sum((c + 2 * n) * sqnorm(tanh(v))), 0.0) AS l FROM tails",
 				"loss", "SELECT a.l + b.l + c.l AS loss FROM rank a CROSS JOIN whole b CROSS JOIN counts c")
-			testRuns(t, db, []string{"e", "rel"}, func(string) {})
+			testRuns(t, tune, db, []string{"e", "rel"}, func(string) {})
 		})
 	}
 }

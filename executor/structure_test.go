@@ -14,17 +14,12 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// smallLanes makes few rows fill several lanes until the test ends.
-func smallLanes(t *testing.T) {
-	before := laneRows
-	laneRows = 7
-	t.Cleanup(func() { laneRows = before })
-}
-
-// testStage is a stage without a plan.
+// testStage is a stage without a plan, of lanes of seven rows.
 func testStage(workers int) *stage {
 	p := &Program{opt: Options{Workers: workers}, ctx: context.Background()}
-	p.stages = &Env{Workers: workers, Budget: p}
+	p.tune = DefaultTuning()
+	p.tune.LaneRows = 7
+	p.stages = newEnv(workers, p, nil, p.tune)
 	p.m = machine{ctx: p.ctx, workers: workers}
 	return newStage(p.ctx, p, newStage(p.ctx, p, nil))
 }
@@ -46,7 +41,6 @@ func randomInts(rng *rand.Rand, n int, lo, span int64, nulls bool) *ra.Vector {
 
 // TestLookup finds keys of one and two columns, dense and not, with NULL and without, as a map does.
 func TestLookup(t *testing.T) {
-	smallLanes(t)
 	rng := rand.New(rand.NewSource(1))
 	for round := range 400 {
 		columns, nulls, safe := 1+rng.Intn(2), rng.Intn(2) > 0, rng.Intn(2) > 0
@@ -146,7 +140,6 @@ func TestProbeShares(t *testing.T) {
 
 // TestTally counts and sorts codes as sortByCode does, for any number of workers.
 func TestTally(t *testing.T) {
-	smallLanes(t)
 	rng := rand.New(rand.NewSource(1))
 	for round := range 300 {
 		n, span := rng.Intn(100), 1+rng.Intn(30)
@@ -159,7 +152,7 @@ func TestTally(t *testing.T) {
 		if round%5 == 0 {
 			slices.Sort(codes)
 		}
-		for _, workers := range []crew{1, 2, 5} {
+		for _, workers := range []crew{{1, 7}, {2, 7}, {5, 7}} {
 			dirty := &pool{}
 			for range 8 { // an array that is used again holds what it held
 				fill(dirty.ints(64), 77)
@@ -171,12 +164,12 @@ func TestTally(t *testing.T) {
 			if rank != nil {
 				cpu.Through(dense, codes, rank)
 			} else if count != span {
-				t.Fatalf("round %d, %d workers: %d of %d codes of %v are said to be all", round, workers, count, span, codes)
+				t.Fatalf("round %d, %d workers: %d of %d codes of %v are said to be all", round, workers.workers, count, span, codes)
 			}
 			start, order := workers.sort(dense, tally, nil)
 			wantStart, wantOrder := sortByCode(dense, count)
 			if !slices.Equal(start, wantStart) || !slices.Equal(order, wantOrder) || (order == nil) != (wantOrder == nil) {
-				t.Fatalf("round %d, %d workers: %v are sorted to %v, %v, want %v, %v", round, workers, codes, start, order, wantStart, wantOrder)
+				t.Fatalf("round %d, %d workers: %v are sorted to %v, %v, want %v, %v", round, workers.workers, codes, start, order, wantStart, wantOrder)
 			}
 		}
 	}
@@ -206,9 +199,10 @@ func TestFastInts(t *testing.T) {
 
 // TestPool: what is lent is not lent twice until it is taken back.
 func TestPool(t *testing.T) {
+	const many = 8192
 	p := &pool{}
 	for range 3 {
-		a, b := p.ints(laneRows), p.ints(laneRows)
+		a, b := p.ints(many), p.ints(many)
 		fill(a, 1)
 		fill(b, 2)
 		if slices.Contains(a, 2) {
@@ -216,7 +210,7 @@ func TestPool(t *testing.T) {
 		}
 		first := &a[0]
 		p.recycle()
-		if c, d := p.ints(laneRows-5), p.ints(laneRows); &c[0] != first && &d[0] != first {
+		if c, d := p.ints(many-5), p.ints(many); &c[0] != first && &d[0] != first {
 			t.Fatal("an array that was taken back is not lent again")
 		}
 		p.recycle()
@@ -225,7 +219,6 @@ func TestPool(t *testing.T) {
 
 // TestGroupCodes groups rows by columns of integers as a comparison of them all does, whatever they are read through.
 func TestGroupCodes(t *testing.T) {
-	smallLanes(t)
 	rng := rand.New(rand.NewSource(1))
 	for round := range 600 {
 		st := testStage(1 + round%3)
@@ -281,7 +274,6 @@ func readAll(a, b []int32) []int32 {
 // TestLater: an index that is listed late, or through other such indexes, has the rows that it would have had at once, and the order of
 // groups through what their rows share spreads it.
 func TestLater(t *testing.T) {
-	smallLanes(t)
 	rng := rand.New(rand.NewSource(1))
 	for round := range 300 {
 		st := testStage(1 + round%3)

@@ -16,6 +16,7 @@ type tree struct {
 	result  []int
 	rows    int // rows per block
 	most    int // rows per block at most, 0: any number
+	tune    *Tuning
 	bytes   int // of scratch
 	wide    bool
 	also    []*val // columns that are read besides the loads
@@ -134,7 +135,7 @@ func compile(g *graph, order *index, vals ...*val) (*tree, error) {
 }
 
 func newCompiler(g *graph, order *index) *compiler {
-	return &compiler{t: &tree{wide: g.wide}, order: order, g: g, memo: map[memoKey]int{}, up: map[int]int{}, conv: map[[2]int]int{}, fails: map[*val]bool{}}
+	return &compiler{t: &tree{wide: g.wide, tune: g.env.Tune}, order: order, g: g, memo: map[memoKey]int{}, up: map[int]int{}, conv: map[[2]int]int{}, fails: map[*val]bool{}}
 }
 
 // emit compiles v for the rows where mask holds and returns its cell.
@@ -279,14 +280,14 @@ func (c *compiler) finish() {
 			perRow += cl.size*cl.kind.bytes() + 1
 		}
 	}
-	rows := blockRows(perRow)
+	rows := blockRows(perRow, t.tune.BlockScratch)
 	if t.most > 0 {
 		rows = min(rows, t.most)
 	}
 	t.place(rows)
 	for _, more := range []int{256, 128, 64} { // a product packs its other operand for each block
 		if rows < more && t.multiplies() {
-			if t.place(more); t.bytes <= productScratch {
+			if t.place(more); t.bytes <= t.tune.ProductScratch {
 				return
 			}
 			t.place(rows)
@@ -341,8 +342,8 @@ func (t *tree) place(rows int) {
 }
 
 // blockRows is the number of rows of a block: as many as keep the scratch in the second-level cache.
-func blockRows(perRow int) int {
-	n := blockScratch / max(perRow, 1)
+func blockRows(perRow, scratch int) int {
+	n := scratch / max(perRow, 1)
 	switch {
 	case n >= 1024:
 		return 1024
