@@ -57,7 +57,7 @@ func fewOf(x, v *val) (s source, n int) {
 }
 
 func (a *addRows) run(m *machine, in *instr) error {
-	return apportion(m.ctx, m.workers, in.lanes(), func(_, lane int) error {
+	return cpu.Apportion(m.ctx, m.workers, in.lanes(), func(_, lane int) error {
 		lo, hi := lane*in.lane, min((lane+1)*in.lane, in.rows)
 		if in.v.data.kind == f32 {
 			addFew[float32](a, in.v, lo, hi)

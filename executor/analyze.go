@@ -10,6 +10,7 @@ import (
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/blas"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -39,7 +40,7 @@ func measureLimits(ctx context.Context, workers int) (out limits, err error) {
 		best := time.Duration(0)
 		for range 5 {
 			begin := time.Now()
-			if err := parallel(ctx, workers, workers, func(_, lane int) error { f(lane); return nil }); err != nil {
+			if err := cpu.Parallel(ctx, workers, workers, func(_, lane int) error { f(lane); return nil }); err != nil {
 				return 0, err
 			}
 			if took := time.Since(begin); best == 0 || took < best {

@@ -305,11 +305,11 @@ func copyOut[T any](to, from []T) []T {
 func numbers(v *ra.Vector) []byte {
 	switch {
 	case v.F64 != nil:
-		return bytesOf(v.F64)
+		return tensor.AsBytes(v.F64)
 	case v.F32 != nil:
-		return bytesOf(v.F32)
+		return tensor.AsBytes(v.F32)
 	}
-	return bytesOf(v.Ints)
+	return tensor.AsBytes(v.Ints)
 }
 
 func vectorBytes(v *ra.Vector) int64 {

@@ -15,7 +15,7 @@ func (c crew) each(n int, f func(lo, hi int)) { c.cut(n, c.lane, func(_, lo, hi 
 
 // cut runs f over pieces of so many of the rows 0…n-1, to the end.
 func (c crew) cut(n, rows int, f func(piece, lo, hi int)) {
-	if err := apportion(context.Background(), c.workers, (n+rows-1)/rows, func(_, i int) error {
+	if err := cpu.Apportion(context.Background(), c.workers, (n+rows-1)/rows, func(_, i int) error {
 		f(i, i*rows, min((i+1)*rows, n))
 		return nil
 	}); err != nil {

@@ -114,18 +114,13 @@ func onHeap(k kind, n, size int, nullable bool) data {
 func (d *data) bytes() []byte {
 	switch d.kind {
 	case f64:
-		return bytesOf(d.f64)
+		return tensor.AsBytes(d.f64)
 	case f32:
-		return bytesOf(d.f32)
+		return tensor.AsBytes(d.f32)
 	case i64:
-		return bytesOf(d.i64)
+		return tensor.AsBytes(d.i64)
 	}
 	return nil
-}
-
-func bytesOf[T any](x []T) []byte {
-	var t T
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(x))), len(x)*int(unsafe.Sizeof(t)))
 }
 
 func (d *data) free() {

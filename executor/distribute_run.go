@@ -123,10 +123,10 @@ func newParts[T float](m *machine, d *distributed, scale []float64) *parts[T] {
 	for i, s := range d.sides {
 		n := s.count * s.n * d.k
 		if r.added[i], r.f[i] = make([]int, len(d.plan.panels[i])), of[T](s.v.data); s.turned {
-			r.f[i] = overlay[T](bytesOf(r.w[d.plan.pack[i]:]), n)
+			r.f[i] = overlay[T](tensor.AsBytes(r.w[d.plan.pack[i]:]), n)
 		}
 		if s.wanted {
-			r.acc[i] = overlay[T](bytesOf(r.w[d.plan.acc[i]:]), n)
+			r.acc[i] = overlay[T](tensor.AsBytes(r.w[d.plan.acc[i]:]), n)
 		}
 	}
 	return r
@@ -257,7 +257,7 @@ func (r *parts[T]) square(side int) error {
 	k, panels := r.k, r.panels[side]
 	lanes := min(gramLanes, len(panels))
 	lane := func(i int) []float64 { return r.w[r.part[side]+i*k*k:][:k*k] }
-	err := parallel(r.m.ctx, r.m.workers, lanes, func(w, i int) error {
+	err := cpu.Parallel(r.m.ctx, r.m.workers, lanes, func(w, i int) error {
 		beta := 0.0
 		for at := i; at < len(panels); at += lanes {
 			p, s := panels[at], r.sides[side]
@@ -310,7 +310,7 @@ func (r *parts[T]) estimate() (float64, error) {
 	a, b := r.panels[0], r.panels[1]
 	n := max(len(a), len(b))
 	squares := r.w[r.sample:][:2*n]
-	err := parallel(r.m.ctx, r.m.workers, n, func(w, i int) error {
+	err := cpu.Parallel(r.m.ctx, r.m.workers, n, func(w, i int) error {
 		squares[2*i], squares[2*i+1] = r.sampled(w, a[i%len(a)], b[i%len(b)])
 		return nil
 	})
@@ -355,7 +355,7 @@ func (r *parts[T]) multiplyAll() error {
 			count[at]++
 		}
 	}
-	return parallel(r.m.ctx, min(r.m.workers, n), len(before[0]), func(_, t int) error {
+	return cpu.Parallel(r.m.ctx, min(r.m.workers, n), len(before[0]), func(_, t int) error {
 		a, b := r.meets(t/n, t%n)
 		defer done[0][a].Add(1)
 		defer done[1][b].Add(1)
@@ -403,7 +403,7 @@ func (r *parts[T]) flush(side, at int) {
 func (r *parts[T]) finish(side int) (float64, error) {
 	panels := r.panels[side]
 	dots := r.w[r.dots[side]:][:len(panels)]
-	err := parallel(r.m.ctx, r.m.workers, len(panels), func(w, at int) error {
+	err := cpu.Parallel(r.m.ctx, r.m.workers, len(panels), func(w, at int) error {
 		if r.added[side][at]%r.runs[side] != 0 {
 			r.flush(side, at)
 		}

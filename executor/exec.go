@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -129,7 +130,7 @@ func (in *instr) run(m *machine) error {
 }
 
 func (in *instr) runStore(m *machine) error {
-	return apportion(m.ctx, m.workers, in.lanes(), func(w, lane int) error {
+	return cpu.Apportion(m.ctx, m.workers, in.lanes(), func(w, lane int) error {
 		b, err := in.block(m, w)
 		if err != nil {
 			return err
@@ -224,7 +225,7 @@ func (in *instr) runSum(m *machine) error {
 	if len(in.parts) != lanes {
 		in.parts = make([][2]partial, lanes)
 	}
-	err := apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
+	err := cpu.Apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
 		b, err := in.block(m, w)
 		if err != nil {
 			return err
@@ -408,7 +409,7 @@ func joinParts(m *machine, v *val, x *reducer, lanes int, parts func(lane int) *
 	if len(some)*x.size < sharedSums {
 		workers = 1
 	}
-	err := parallel(m.ctx, workers, len(begin), func(_, g int) error {
+	err := cpu.Parallel(m.ctx, workers, len(begin), func(_, g int) error {
 		end := len(some)
 		if g+1 < len(begin) {
 			end = begin[g+1]

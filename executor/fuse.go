@@ -1,6 +1,10 @@
 package executor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels/cpu"
+)
 
 // Vals over the rows of one space that do not wait for each other through other rows are computed in one pass over blocks
 // of these rows: what one of them reads of another is still in the cache, and what only they read is never written to
@@ -345,7 +349,7 @@ func (f *fused) run(m *machine, in *instr) error {
 			f.sums[i] = all[i*n : (i+1)*n]
 		}
 	}
-	err := apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
+	err := cpu.Apportion(m.ctx, m.workers, lanes, func(w, lane int) error {
 		b, err := in.block(m, w)
 		if err != nil {
 			return err
@@ -365,7 +369,7 @@ func (f *fused) run(m *machine, in *instr) error {
 			}
 			continue
 		}
-		err := parallel(m.ctx, m.workers, x.v.grp.out.n, func(_, g int) error {
+		err := cpu.Parallel(m.ctx, m.workers, x.v.grp.out.n, func(_, g int) error {
 			f.merge(i, g)
 			return nil
 		})

@@ -153,7 +153,7 @@ func (g *gemm) run(m *machine, in *instr) error {
 	if down*n*in.rows < 4 && width >= g.p.n && g.p.n >= 2*leastPanel { // too few for the workers
 		n, width = 2, (g.p.n+1)/2
 	}
-	return parallel(m.ctx, m.workers, in.rows*down*n, func(w, task int) error {
+	return cpu.Parallel(m.ctx, m.workers, in.rows*down*n, func(w, task int) error {
 		row, at := task/(down*n), task%(down*n)
 		lo, left := at%down*g.rows, at/down*width
 		if in.v.data.kind == f32 {
@@ -234,7 +234,7 @@ func (o *outers) tiles() (down, n, width int) {
 
 func (o *outers) run(m *machine, in *instr) error {
 	down, n, width := o.tiles()
-	return parallel(m.ctx, m.workers, down*n, func(w, task int) error {
+	return cpu.Parallel(m.ctx, m.workers, down*n, func(w, task int) error {
 		lo, left := task%down*outersTile, task/down*width
 		if in.v.data.kind == f32 {
 			runOuters[float32](in, o, lo, min(outersTile, o.p-lo), left, min(width, o.q-left), m.scratch[w])

@@ -68,7 +68,7 @@ func (s *narrowProduct) scratch() (operand, result int) {
 
 func (s *narrowProduct) run(m *machine, in *instr) error {
 	panels := (s.long + s.rows - 1) / s.rows
-	return parallel(m.ctx, m.workers, in.rows*panels, func(w, task int) error {
+	return cpu.Parallel(m.ctx, m.workers, in.rows*panels, func(w, task int) error {
 		operand, result := s.scratch()
 		d := place(m.scratch[w], 0, in.v.data.kind, operand+result, 1, false)
 		if in.v.data.kind == f32 {

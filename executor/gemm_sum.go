@@ -92,7 +92,7 @@ func (l *lowerer) tryProductSum(v *val) (*instr, error) {
 }
 
 func (s *productSum) run(m *machine, in *instr) error {
-	return parallel(m.ctx, m.workers, in.grp.out.n*s.down, func(w, task int) error {
+	return cpu.Parallel(m.ctx, m.workers, in.grp.out.n*s.down, func(w, task int) error {
 		g, lo := task/s.down, task%s.down*s.panel
 		if in.v.data.kind == f32 {
 			sumProducts[float32](in, s, g, lo, m.scratch[w])

@@ -114,7 +114,7 @@ func sample[T int32 | int64](at []T) uint64 {
 }
 
 func equalInts[T int32 | int64](a, b []T) bool {
-	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || bytes.Equal(bytesOf(a), bytesOf(b)))
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || bytes.Equal(tensor.AsBytes(a), tensor.AsBytes(b)))
 }
 
 // groups makes the groups of the rows of in by code: out row code[r] gets row r. vary tells whether the codes change

@@ -12,7 +12,7 @@ import (
 
 // lanes runs f over the rows 0…n-1, lane by lane.
 func (st *Stage) lanes(n int, f func(lo, hi int)) error {
-	return apportion(st.ctx, st.env.Workers, (n+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows, func(_, lane int) error {
+	return cpu.Apportion(st.ctx, st.env.Workers, (n+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows, func(_, lane int) error {
 		f(lane*st.env.Tune.LaneRows, min((lane+1)*st.env.Tune.LaneRows, n))
 		return nil
 	})

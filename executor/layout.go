@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -271,7 +272,7 @@ const layoutLane = 1 << 15
 
 func (x *relayout) run(m *machine, in *instr) error {
 	each := max(layoutLane/x.l.cols, 1)
-	return parallel(m.ctx, m.workers, (x.l.rows+each-1)/each, func(_, lane int) error {
+	return cpu.Parallel(m.ctx, m.workers, (x.l.rows+each-1)/each, func(_, lane int) error {
 		lo, hi := lane*each, min((lane+1)*each, x.l.rows)
 		switch src, dst := in.v.args[0].data, in.v.data; {
 		case dst.kind == f32:

@@ -74,7 +74,7 @@ func newArray[T int32 | int64](b Budget, n int) array[T] {
 // lasting makes an array of the run's structure.
 func lasting[T int32 | int64](b Budget, n int) []T {
 	a := newArray[T](b, n)
-	b.lasts(int64(len(bytesOf(a.x))), a.file)
+	b.lasts(int64(len(tensor.AsBytes(a.x))), a.file)
 	return a.x
 }
 
@@ -124,7 +124,7 @@ func (s *shelf[T]) recycle() {
 func (s *shelf[T]) bytes() (memory, files int64) {
 	for _, list := range [][]array[T]{s.free, s.lent} {
 		for _, a := range list {
-			if b := int64(len(bytesOf(a.x))); a.file != nil {
+			if b := int64(len(tensor.AsBytes(a.x))); a.file != nil {
 				files += b
 			} else {
 				memory += b
@@ -140,7 +140,7 @@ func (p *pool) sizes() []int64 { return append(p.narrow.sizes(), p.wide.sizes().
 func (s *shelf[T]) sizes() (all []int64) {
 	for _, list := range [][]array[T]{s.free, s.lent} {
 		for _, a := range list {
-			all = append(all, int64(len(bytesOf(a.x))))
+			all = append(all, int64(len(tensor.AsBytes(a.x))))
 		}
 	}
 	return all

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -66,7 +67,7 @@ func (f *predicate) run(at [][]int32, n int, keep []int32) ([]int32, error) {
 	blocks := make([]*block, m.workers)
 	lane := (f.st.p.tune.LaneRows + f.t.rows - 1) / f.t.rows * f.t.rows
 	kept := make([]int, (n+lane-1)/lane)
-	if err := parallel(f.st.ctx, m.workers, len(kept), func(w, i int) error {
+	if err := cpu.Parallel(f.st.ctx, m.workers, len(kept), func(w, i int) error {
 		if blocks[w] == nil {
 			blocks[w] = f.t.newBlock(&f.st.p.env, m.scratch[w])
 			if err := blocks[w].start(); err != nil {

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -262,7 +263,7 @@ func (l *lowerer) inOrder(v *val, scalars []factor) ([]factor, *index, error) {
 }
 
 func (s *spmm) run(m *machine, in *instr) error {
-	return apportion(m.ctx, m.workers, len(s.cuts), func(w, lane int) error {
+	return cpu.Apportion(m.ctx, m.workers, len(s.cuts), func(w, lane int) error {
 		if in.v.data.kind == f32 {
 			return runSpMM[float32](m, in, s, w, lane)
 		}

@@ -114,7 +114,7 @@ func (s *spmmBlocks) run(m *machine, in *instr) error {
 		s.sums = make([]float64, in.grp.out.n*in.v.typ.Size())
 	}
 	tasks := min(m.workers, len(s.cuts))
-	return parallel(m.ctx, m.workers, tasks, func(w, task int) error {
+	return cpu.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
 		lo, hi := task*len(s.cuts)/tasks, (task+1)*len(s.cuts)/tasks
 		if in.v.data.kind == f32 {
 			return runSpMMBlocks[float32](m, in, s, w, lo, hi)

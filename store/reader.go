@@ -169,7 +169,7 @@ func numbersOf[T float32 | float64](blob *lite.Reader, to []T, b []byte, off int
 		tensor.GetFloats(to, b[off:])
 		return nil
 	}
-	err := blob.Read(tensor.FloatBytes(to), off)
+	err := blob.Read(tensor.AsBytes(to), off)
 	tensor.FromStored(to)
 	return err
 }

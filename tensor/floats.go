@@ -10,20 +10,20 @@ var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 // PutFloats writes elements as a stored chunk has them, little-endian; p has room for all of them.
 func PutFloats[T float32 | float64](p []byte, x []T) {
 	if len(x) > 0 {
-		swapCopy(p, FloatBytes(x), int(unsafe.Sizeof(x[0])))
+		swapCopy(p, AsBytes(x), int(unsafe.Sizeof(x[0])))
 	}
 }
 
 // GetFloats reads len(x) elements of a stored chunk; p may begin anywhere.
 func GetFloats[T float32 | float64](x []T, p []byte) {
 	if len(x) > 0 {
-		b := FloatBytes(x)
+		b := AsBytes(x)
 		swapCopy(b, p[:len(b)], int(unsafe.Sizeof(x[0])))
 	}
 }
 
-// FloatBytes are the bytes of x as they lie in memory.
-func FloatBytes[T float32 | float64](x []T) []byte {
+// AsBytes are the bytes of x as they lie in memory.
+func AsBytes[T float32 | float64 | int32 | int64](x []T) []byte {
 	if len(x) == 0 {
 		return nil
 	}
@@ -33,7 +33,7 @@ func FloatBytes[T float32 | float64](x []T) []byte {
 // FromStored makes numbers of elements that have been read, as a stored chunk has them, into x itself.
 func FromStored[T float32 | float64](x []T) {
 	if !littleEndian {
-		GetFloats(x, FloatBytes(x))
+		GetFloats(x, AsBytes(x))
 	}
 }
 

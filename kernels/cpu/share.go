@@ -1,24 +1,24 @@
-package executor
+package cpu
 
 import (
 	"context"
 	"sync"
 	"sync/atomic"
 
-	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// parallel runs f for the lanes 0…n-1 on at most workers goroutines, each with its own worker number. The
+// Parallel runs f for the lanes 0…n-1 on at most workers goroutines, each with its own worker number. The
 // error of the lowest failing lane is returned. Lanes begin in their order. Which worker runs a lane is left to chance, so f may keep
 // nothing of a worker that a result depends on. After each lane, pages of files that are too many go.
-func parallel(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
+func Parallel(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
 	return share(ctx, workers, n, 1, f)
 }
 
-// apportion is parallel for lanes that do not wait for each other: every worker begins with a part of its own, which it also had of as
+// Apportion is Parallel for lanes that do not wait for each other: every worker begins with a part of its own, which it also had of as
 // many lanes before, so that what one instruction leaves in a worker's cache the next one finds there.
-func apportion(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
+func Apportion(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
 	return share(ctx, workers, n, workers, f)
 }
 
@@ -41,7 +41,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 				return err
 			}
 			tensor.Trim()
-			cpu.Yield(0)
+			Yield(0)
 		}
 		return nil
 	}
@@ -66,7 +66,7 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 				if err == nil {
 					err = protect(f, w, int(lane))
 					tensor.Trim()
-					cpu.Yield(w)
+					Yield(w)
 				}
 				if err != nil {
 					mu.Lock()
@@ -79,14 +79,14 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 			}
 		}
 	}
-	cpu.Together(workers, work)
+	Together(workers, work)
 	return first
 }
 
 func protect(f func(worker, lane int) error, w, lane int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = panicError(p)
+			err = sqlerr.FromPanic(p) // an error that is one comes from code that returns none: arrays of the structure that found no room
 		}
 	}()
 	return f(w, lane)
