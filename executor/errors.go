@@ -11,13 +11,8 @@ func outOfMemory(err error) error {
 	return sqlerr.New(sqlerr.OutOfMemory, "out of memory").WithDetail("%v.", err).Wrap(err)
 }
 
-func tooManyRows(what string) error {
-	return sqlerr.New(sqlerr.ProgramLimit, "%s has more than %d rows", what, maxRows).
-		WithHint("Is a join condition missing?")
-}
-
 func internal(format string, args ...any) error {
-	return sqlerr.New(sqlerr.Internal, "internal error: executor: "+format, args...)
+	return sqlerr.Broken("executor", format, args...)
 }
 
 // shaped makes err an *sqlerr.Error unless it is one or the context's.

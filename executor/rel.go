@@ -12,8 +12,6 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-const maxRows = 1<<31 - 1
-
 // rel is the structure of one node.
 type rel struct {
 	sp  *space
@@ -185,7 +183,7 @@ func (st *Stage) build(n *ra.Node, inputs []*rel) (*rel, error) {
 	case ra.Add:
 		return st.add(n, inputs)
 	}
-	return nil, internal("%v has no executor", n.Op)
+	return nil, malformed("%v has no executor", n.Op)
 }
 
 // aggregate groups the input's rows. Groups of one row each, in order, leave the space as it is.

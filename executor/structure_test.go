@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"math/rand"
 	"slices"
 	"testing"
@@ -14,14 +13,10 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// testStage is a stage without a plan, of lanes of seven rows.
-func testStage(workers int) *stage {
-	p := &Program{opt: Options{Workers: workers}, ctx: context.Background()}
-	p.tune = DefaultTuning()
-	p.tune.LaneRows = 7
-	p.stages = newEnv(workers, p, nil, p.tune)
-	p.m = machine{ctx: p.ctx, workers: workers}
-	return newStage(p.ctx, p, newStage(p.ctx, p, nil))
+// testStage is the stage of a step, of no plan, with lanes of seven rows.
+func testStage(workers int) *Stage {
+	ctx := context.Background()
+	return newRunStage(ctx, newEnv(workers, nil, nil, &Tuning{LaneRows: 7}), nil).step(ctx, nil)
 }
 
 // randomInts draws keys from lo on, with gaps, maybe with NULL.
@@ -175,28 +170,6 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestFastInts compares the loops with the reference code, at the borders of what a bigint holds.
-func TestFastInts(t *testing.T) {
-	borders := []int64{0, 1, -1, 2, -7, 33, 1 << 31, 1<<31 - 1, -1 << 31, -1<<31 - 1, 1 << 32, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1}
-	for name, fast := range fastInts {
-		slow := kernels.Lookup(name).Ints
-		for _, x := range borders {
-			for _, y := range borders {
-				out := make([]int64, 2)
-				if !fast(out, []int64{x, 1}, []int64{y, 1}, 1, 1) {
-					continue
-				}
-				if want, err := slow([]int64{x, y}); err != nil || out[0] != want {
-					t.Errorf("%s(%d, %d) is %d, want %d, %v", name, x, y, out[0], want, err)
-				}
-			}
-		}
-		if out := make([]int64, 3); !fast(out, []int64{1, 2, 3}, []int64{5}, 1, 0) {
-			t.Errorf("%s leaves small numbers to the reference code", name)
-		}
-	}
-}
-
 // TestPool: what is lent is not lent twice until it is taken back.
 func TestPool(t *testing.T) {
 	const many = 8192
@@ -233,15 +206,15 @@ func TestGroupCodes(t *testing.T) {
 		for i := range in {
 			in[i] = int32(rng.Intn(many))
 		}
-		all, mid, src := st.main.space(rows, true), st.main.space(few, true), st.main.space(many, true)
-		outer, inner := &index{id: st.main.id(), dst: all, src: mid, at: at, step: true}, &index{id: st.main.id(), dst: mid, src: src, at: in, step: true}
+		all, mid, src := st.ix.space(rows, true), st.ix.space(few, true), st.ix.space(many, true)
+		outer, inner := &index{id: st.ix.id(), dst: all, src: mid, at: at, step: true}, &index{id: st.ix.id(), dst: mid, src: src, at: in, step: true}
 		keys, cols := []probeCol(nil), []*ra.Vector(nil)
 		for c := range 1 + rng.Intn(3) {
 			v := randomInts(rng, many, -5, []int64{3, 60, 1 << 40}[rng.Intn(3)], rng.Intn(6) == 0)
 			if c == 0 && rng.Intn(2) == 0 && v.Valid == nil {
 				slices.Sort(v.Ints)
 			}
-			idx := st.wide.later(outer, inner)
+			idx := st.ix.later(outer, inner)
 			if rng.Intn(4) == 0 {
 				idx.list()
 			}
@@ -277,7 +250,7 @@ func TestLater(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for round := range 300 {
 		st := testStage(1 + round%3)
-		x, n := st.main.indexer, []int{1 + rng.Intn(20), 1 + rng.Intn(90), 1 + rng.Intn(20), 1 + rng.Intn(30), 1 + rng.Intn(9)}
+		x, n := st.ix, []int{1 + rng.Intn(20), 1 + rng.Intn(90), 1 + rng.Intn(20), 1 + rng.Intn(30), 1 + rng.Intn(9)}
 		spaces, want := make([]*space, len(n)), make([]int32, n[0])
 		for i := range n {
 			spaces[i] = x.space(n[i], true)

@@ -63,7 +63,7 @@ func DefaultTuning() *Tuning {
 		GridPairs: 32, GridWork: 1 << 16, SumProduct: 1 << 18, SumPanel: 512, RowsOfChunks: 1 << 16, ShareRows: 16,
 		InPlaceMatrix: 1024, RowsTransposed: 32, RowsOfProduct: 128, LargeFlops: 1e8, LargeMatrix: 1 << 16,
 		NarrowSide: 256, NarrowPanel: 1024, LongSum: 4096, PassRun: 32, PassChunk: 4096,
-		DistributeFlops: 1e8, DistributeSide: 32, DistributePanel: 512, DistributeRun: productRows / 2,
+		DistributeFlops: 1e8, DistributeSide: 32, DistributePanel: 512, DistributeRun: 512,
 		DistributeReal: 1.0 / (1 << 10), DistributeDouble: 1.0 / (1 << 30),
 		LaneSums: 8 << 20, SourceBlock: 1 << 20, SourceReads: 4, BlockReads: 12, SourceLanes: 8, FiledNumbers: 1 << 16,
 		SparseRows: 4, SparseSize: 16,

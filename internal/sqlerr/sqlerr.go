@@ -116,6 +116,11 @@ func At(pos int, code, format string, args ...any) *Error {
 	return &Error{Code: code, Message: fmt.Sprintf(format, args...), Pos: pos}
 }
 
+// Broken is an error of relgrad itself, in one of its rooms: what has happened should not be possible.
+func Broken(room, format string, args ...any) *Error {
+	return New(Internal, "internal error: "+room+": "+format, args...)
+}
+
 // WithHint sets the hint and returns e.
 func (e *Error) WithHint(format string, args ...any) *Error {
 	e.Hint = fmt.Sprintf(format, args...)
