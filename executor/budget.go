@@ -353,17 +353,8 @@ func (p *Program) structureBytes() int64 {
 			continue
 		}
 		for _, r := range st.rels {
-			for _, l := range r.look {
-				n += int64(4*len(l.start)) + l.enc.bytes()
-			}
+			n += r.lookupBytes()
 		}
-	}
-	return n
-}
-
-func (e *encoder) bytes() (n int64) {
-	for _, l := range e.levels {
-		n += int64(4*len(l.table.dense) + len(l.table.runs)*int(unsafe.Sizeof(run{})) + len(l.table.slots)*int(unsafe.Sizeof(pair{})))
 	}
 	return n
 }

@@ -64,8 +64,15 @@ type indexKey struct {
 }
 
 func newIndexer(parent *indexer, e *Env, mem *pool) *indexer {
-	return &indexer{parent: parent, env: e, mem: mem, at: map[indexKey][]*index{}, codes: map[indexKey][]*groups{},
-		wholes: map[[2]int]*groups{}, comp: map[[2]int]*index{}, lates: map[[2]int]*index{}}
+	x := &indexer{parent: parent, env: e, mem: mem}
+	x.forget()
+	return x
+}
+
+// forget forgets all indexes and groups.
+func (x *indexer) forget() {
+	x.at, x.codes, x.wholes = map[indexKey][]*index{}, map[indexKey][]*groups{}, map[[2]int]*groups{}
+	x.comp, x.lates = map[[2]int]*index{}, map[[2]int]*index{}
 }
 
 func (x *indexer) id() int { return x.env.id() }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -214,4 +215,19 @@ func (j *joiner) varying(s int) bool {
 		}
 	}
 	return false
+}
+
+// lookupBytes is the size of the tables in which the relation's keys are looked up.
+func (r *rel) lookupBytes() (n int64) {
+	for _, l := range r.look {
+		n += int64(4*len(l.start)) + l.enc.bytes()
+	}
+	return n
+}
+
+func (e *encoder) bytes() (n int64) {
+	for _, l := range e.levels {
+		n += int64(4*len(l.table.dense) + len(l.table.runs)*int(unsafe.Sizeof(run{})) + len(l.table.slots)*int(unsafe.Sizeof(pair{})))
+	}
+	return n
 }

@@ -114,6 +114,12 @@ func (st *Stage) step(ctx context.Context, from Columns) *Stage {
 	return s
 }
 
+// forget forgets what joins have found and which indexes there are: equal ones that are made later are others.
+func (st *Stage) forget() {
+	st.met = map[string]met{}
+	st.ix.forget()
+}
+
 func makeStage(ctx context.Context, e *Env, from Columns) *Stage {
 	return &Stage{env: e, ctx: ctx, from: from, rels: map[*ra.Node]*rel{}, spaces: map[int]*space{}, met: map[string]met{}}
 }

@@ -61,12 +61,11 @@ func (p *Program) releaseStructure() error {
 		kept.pruned = n.Op != ra.Scan || !p.trained(p.table(n.Table))
 		st.rels[n] = kept
 	}
-	st.cols, st.met, st.keys = map[colKey]*val{}, map[string]met{}, map[string][]*val{}
+	st.cols, st.keys = map[colKey]*val{}, map[string][]*val{}
 	for _, g := range []*graph{st.main, st.wide} {
 		g.seen, g.moved = map[string]*val{}, map[*val]*val{}
-		x := g.indexer
-		x.at, x.codes, x.wholes, x.comp, x.lates = map[indexKey][]*index{}, map[indexKey][]*groups{}, map[[2]int]*groups{}, map[[2]int]*index{}, map[[2]int]*index{}
 	}
+	st.forget()
 	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
 	p.spare.free()
 	p.once = slices.DeleteFunc(p.once, func(in *instr) bool { return in.v.structural })

@@ -19,6 +19,10 @@ func testStage(workers int) *Stage {
 	return newRunStage(ctx, newEnv(workers, nil, nil, &Tuning{LaneRows: 7}), nil).step(ctx, nil)
 }
 
+func keysOf(x ...int64) *ra.Vector {
+	return &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: len(x), Ints: x}
+}
+
 // randomInts draws keys from lo on, with gaps, maybe with NULL.
 func randomInts(rng *rand.Rand, n int, lo, span int64, nulls bool) *ra.Vector {
 	v := ra.NewVector(kernels.Type{Kind: kernels.Int, Nullable: nulls}, n)
@@ -121,9 +125,9 @@ func TestProbeShares(t *testing.T) {
 		{"a key that is not there", []int64{7, 8, 70}, true, nil, false},
 		{"other numbers", []int64{8, 7, 9}, true, nil, false},
 	} {
-		enc := newEncoder(allRows([]*ra.Vector{ints(7, 8, 9, 10)}, 4), []bool{false}, []bool{false})
+		enc := newEncoder(allRows([]*ra.Vector{keysOf(7, 8, 9, 10)}, 4), []bool{false}, []bool{false})
 		at := []int32{0, 0, 1, 1, 2, 2, 2, 0}
-		got, lost, err := testStage(2).probe(&lookup{enc: enc, unique: c.unique, rows: c.rows}, []probeCol{{v: ints(c.keys...), at: at}}, len(at))
+		got, lost, err := testStage(2).probe(&lookup{enc: enc, unique: c.unique, rows: c.rows}, []probeCol{{v: keysOf(c.keys...), at: at}}, len(at))
 		if err != nil {
 			t.Fatal(err)
 		}
