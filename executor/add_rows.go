@@ -19,7 +19,7 @@ func (l *lowerer) tryAddRows(v *val) *instr {
 			break
 		}
 		s, n := fewOf(base.args[1], v)
-		if n*l.tune.SparseRows > v.sp.n || s.v == nil {
+		if n*l.tune.SparseRows > v.sp.N || s.v == nil {
 			break
 		}
 		a.from, rows = append([]source{s}, a.from...), rows+n
@@ -34,21 +34,21 @@ func (l *lowerer) tryAddRows(v *val) *instr {
 	for _, s := range a.from {
 		t.also, t.gathers = append(t.also, s.v), append(t.gathers, s.v)
 	}
-	looks, n := float64(len(a.from)*v.sp.n), float64(rows*v.typ.Size())
-	in := &instr{v: v, how: "rows added in place", rows: v.sp.n, t: t, lower: a, flops: looks + n, bytes: 4*looks + 3*n*float64(kindOf(v.typ).bytes())}
+	looks, n := float64(len(a.from)*v.sp.N), float64(rows*v.typ.Size())
+	in := &instr{v: v, how: "rows added in place", rows: v.sp.N, t: t, lower: a, flops: looks + n, bytes: 4*looks + 3*n*float64(kindOf(v.typ).bytes())}
 	in.cut(l.tune)
 	return in
 }
 
 // fewOf finds the column in memory of which x has rows, and how many rows of x have one.
 func fewOf(x, v *val) (s source, n int) {
-	if x.op != vGather || x.data != nil || x.typ.Nullable || !x.typ.Is(v.typ) || x.idx.at == nil || !x.idx.missing {
+	if x.op != vGather || x.data != nil || x.typ.Nullable || !x.typ.Is(v.typ) || x.idx.At == nil || !x.idx.Missing {
 		return s, 0
 	}
 	if y := x.args[0]; y.data == nil || y.data.kind != kindOf(v.typ) {
 		return s, 0
 	}
-	for _, at := range x.idx.at {
+	for _, at := range x.idx.At {
 		if at >= 0 {
 			n++
 		}
@@ -73,7 +73,7 @@ func addFew[T float](a *addRows, v *val, lo, hi int) {
 	var to, from []int32
 	for _, s := range a.from {
 		to, from = to[:0], from[:0]
-		for i, at := range s.idx.at[lo:hi] {
+		for i, at := range s.idx.At[lo:hi] {
 			if at >= 0 {
 				to, from = append(to, int32(lo+i)), append(from, at)
 			}

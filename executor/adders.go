@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -21,12 +22,12 @@ type adding struct {
 
 // adding returns the form for sums over large groups of scalars times chunks, of outer products and of matrix products;
 // nil for other aggregates. The rows come in an order: that of the groups, or nil where they come as they stand.
-func (l *lowerer) adding(v *val, order *index) *adding {
+func (l *lowerer) adding(v *val, order *structure.Index) *adding {
 	arg := v.args[0]
 	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 {
 		return nil
 	}
-	many := v.grp.in.n >= l.tune.GroupRows*v.grp.out.n
+	many := v.grp.In.N >= l.tune.GroupRows*v.grp.Out.N
 	if many || v.typ.Size() >= l.tune.PassChunk {
 		if terms, ok := l.outers(nil, arg, nil); ok {
 			return l.outerSum(v, terms)
@@ -52,16 +53,16 @@ func (l *lowerer) adding(v *val, order *index) *adding {
 
 // tryAdder makes the instruction of such a sum.
 func (l *lowerer) tryAdder(v *val) (*instr, error) {
-	a := l.adding(v, v.grp.order)
+	a := l.adding(v, v.grp.Order)
 	if a == nil {
 		return nil, nil
 	}
-	c := newCompiler(l.g, v.grp.order)
+	c := newCompiler(l.g, v.grp.Order)
 	if err := c.emitSum(v, a); err != nil {
 		return nil, err
 	}
 	c.finish()
-	in := &instr{v: v, how: a.how, rows: v.grp.in.n, t: c.t, grp: v.grp, add: a.add, inPart: a.parts}
+	in := &instr{v: v, how: a.how, rows: v.grp.In.N, t: c.t, grp: v.grp, add: a.add, inPart: a.parts}
 	l.finish(in)
 	if a.flops > 0 {
 		in.flops += float64(in.rows) * a.flops
@@ -127,7 +128,7 @@ func weightedSum(v *val, scalars []factor, chunk *val) *adding {
 
 // sumInPlace adds weighted chunks, or differences of two, that are read where they are, through their indexes; nil where they are in
 // memory nowhere.
-func (g *graph) sumInPlace(v *val, order *index, scalars []factor, chunk *val) *adding {
+func (g *graph) sumInPlace(v *val, order *structure.Index, scalars []factor, chunk *val) *adding {
 	from := sources(chunk)
 	if from == nil {
 		return nil
@@ -168,7 +169,7 @@ func inPlace[T float](from []source, near []bool, lo, hi int) (x [2]cpu.Rows[T])
 	for i, s := range from {
 		x[i] = cpu.Rows[T]{X: of[T](s.v.data), Near: near[i]}
 		if s.idx != nil {
-			x[i].At = s.idx.at[lo:hi]
+			x[i].At = s.idx.At[lo:hi]
 		}
 	}
 	return x

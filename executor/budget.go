@@ -51,7 +51,7 @@ func (p *Program) window() int64 { return p.opt.Memory / windowShare }
 
 // spills reports whether some of the program lies in files.
 func (p *Program) spills() bool {
-	_, step := p.stages.steps.bytes()
+	_, step := p.stages.Steps.Bytes()
 	return len(p.led.disk)+len(p.led.filed)+len(p.led.vals) > 0 || step > 0
 }
 
@@ -63,13 +63,13 @@ func (l *ledger) forget() {
 	l.filed, l.made, l.arrays, l.vals = nil, nil, 0, nil
 }
 
-// inFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
-func (p *Program) inFile(bytes int64) bool {
+// InFile reports whether so many bytes more of the structure go to a file: where it has taken its share of the budget.
+func (p *Program) InFile(bytes int64) bool {
 	return p.opt.Memory > 0 && bytes >= p.tune.SpillBytes && p.arrays()+bytes > p.opt.Memory/structureShare
 }
 
-// lasts notes an array of the run's structure.
-func (p *Program) lasts(bytes int64, file *tensor.Buffer) {
+// Lasts notes an array of the run's structure.
+func (p *Program) Lasts(bytes int64, file *tensor.Buffer) {
 	p.led.made = append(p.led.made, bytes)
 	if file != nil {
 		p.led.filed = append(p.led.filed, file)
@@ -80,7 +80,7 @@ func (p *Program) lasts(bytes int64, file *tensor.Buffer) {
 
 // arrays is the size of the arrays of the structure in memory.
 func (p *Program) arrays() int64 {
-	step, _ := p.stages.steps.bytes()
+	step, _ := p.stages.Steps.Bytes()
 	return p.led.arrays + step
 }
 
@@ -88,12 +88,12 @@ func (p *Program) arrays() int64 {
 func (p *Program) lastingData(d *data, nullable bool) error {
 	bytes := need(d.kind, d.n, d.size, nullable)
 	p.led.made = append(p.led.made, spillable(d.kind, bytes))
-	if d.kind == str || !p.inFile(int64(bytes)) {
+	if d.kind == str || !p.InFile(int64(bytes)) {
 		*d = onHeap(d.kind, d.n, d.size, nullable)
 		p.led.arrays += int64(bytes)
 		return nil
 	}
-	b, err := p.spill(bytes)
+	b, err := p.Spill(bytes)
 	if err != nil {
 		return err
 	}
@@ -110,8 +110,8 @@ func spillable(k kind, bytes int) int64 {
 	return int64(bytes)
 }
 
-// spill makes a buffer in a file.
-func (p *Program) spill(bytes int) (*tensor.Buffer, error) {
+// Spill makes a buffer in a file.
+func (p *Program) Spill(bytes int) (*tensor.Buffer, error) {
 	if p.opt.MaySpill != nil {
 		if err := p.opt.MaySpill(int64(bytes)); err != nil {
 			return nil, err
@@ -214,9 +214,9 @@ func (p *Program) read(st *stage, t *tableData) ([]*ra.Vector, error) {
 	var cols []*ra.Vector
 	var err error
 	if src, ok := p.src.(ra.Roomy); ok {
-		cols, err = src.ReadInto(st.ctx, t.t, t.cols, room)
+		cols, err = src.ReadInto(st.Ctx, t.t, t.cols, room)
 	} else {
-		cols, err = p.src.Read(st.ctx, t.t, t.cols)
+		cols, err = p.src.Read(st.Ctx, t.t, t.cols)
 	}
 	if failed != nil {
 		return nil, failed
@@ -269,7 +269,7 @@ func (p *Program) roomFor(t *tableData, i int, typ kernels.Type, rows int) (*ra.
 // roomOn makes an empty vector that has room for so many rows in a file.
 func (p *Program) roomOn(t kernels.Type, rows int) (*ra.Vector, error) {
 	k, n := kindOf(t), rows*t.Size()
-	b, err := p.spill(n * k.bytes())
+	b, err := p.Spill(n * k.bytes())
 	if err != nil {
 		return nil, err
 	}
@@ -352,8 +352,8 @@ func (p *Program) structureBytes() int64 {
 		if st == nil {
 			continue
 		}
-		for _, r := range st.rels {
-			n += r.lookupBytes()
+		for _, r := range st.Rels {
+			n += r.LookupBytes()
 		}
 	}
 	return n
@@ -401,7 +401,7 @@ func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
 
 // arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See inFile.
 func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
-	for _, b := range append(p.led.made[:len(p.led.made):len(p.led.made)], p.stages.steps.sizes()...) {
+	for _, b := range append(p.led.made[:len(p.led.made):len(p.led.made)], p.stages.Steps.Sizes()...) {
 		if b >= p.tune.SpillBytes && bytes+b > budget/structureShare {
 			filed = true
 		} else {

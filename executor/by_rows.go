@@ -3,6 +3,7 @@ package executor
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -12,21 +13,21 @@ import (
 // are made by blocks of their rows too, and never written to memory.
 type byRows struct {
 	l    *lowerer
-	m    int    // rows of a chunk
-	axes int    // of a chunk: the rows of one with fewer lie along another axis
-	from *space // of the chunks
-	sp   *space // of their rows
+	m    int              // rows of a chunk
+	axes int              // of a chunk: the rows of one with fewer lie along another axis
+	from *structure.Space // of the chunks
+	sp   *structure.Space // of their rows
 	made map[*val]*val
-	of   *index // the chunk of each row
+	of   *structure.Index // the chunk of each row
 }
 
 // tryByRows makes the instruction of such a map; nil where it is another, or a kernel mixes the rows of a chunk.
 func (l *lowerer) tryByRows(v *val) (*instr, error) {
 	s := v.typ.Shape
-	if v.op != vCall || len(s) < 2 || s[0] < 2 || v.typ.Size() < l.tune.RowsOfChunks || v.sp.n > 64 || l.structural {
+	if v.op != vCall || len(s) < 2 || s[0] < 2 || v.typ.Size() < l.tune.RowsOfChunks || v.sp.N > 64 || l.structural {
 		return nil, nil
 	}
-	b := &byRows{l: l, m: s[0], axes: len(s), from: v.sp, sp: &space{id: v.sp.id, n: v.sp.n * s[0], vary: v.sp.vary}, made: map[*val]*val{}}
+	b := &byRows{l: l, m: s[0], axes: len(s), from: v.sp, sp: &structure.Space{ID: v.sp.ID, N: v.sp.N * s[0], Varies: v.sp.Varies}, made: map[*val]*val{}}
 	views := len(l.s.views)
 	w, err := b.rowsOf(v)
 	if w == nil || err != nil {
@@ -35,7 +36,7 @@ func (l *lowerer) tryByRows(v *val) (*instr, error) {
 	}
 	results, besides := []*val{w}, l.productsOf(v)
 	for _, u := range besides {
-		x := &val{id: l.g.id(), sp: b.sp, typ: u.typ, vary: u.vary}
+		x := &val{id: l.g.NewID(), sp: b.sp, typ: u.typ, vary: u.vary}
 		x.typ.Shape = x.typ.Shape[1:]
 		if err := b.product(x, u, w); err != nil {
 			return nil, err
@@ -48,16 +49,16 @@ func (l *lowerer) tryByRows(v *val) (*instr, error) {
 		return nil, err
 	}
 	if least := t.rows; l.maps[v] || besides != nil {
-		for rows := min(l.tune.RowsOfProduct, b.sp.n/l.tune.ShareRows); rows > least; rows /= 2 {
+		for rows := min(l.tune.RowsOfProduct, b.sp.N/l.tune.ShareRows); rows > least; rows /= 2 {
 			if t.place(rows); t.bytes <= l.tune.ProductScratch {
 				break
 			}
 			t.place(least)
 		}
 	}
-	in := l.finish(&instr{v: v, how: "map by rows", rows: b.sp.n, by: b.m, t: t, besides: besides})
+	in := l.finish(&instr{v: v, how: "map by rows", rows: b.sp.N, by: b.m, t: t, besides: besides})
 	for _, u := range besides {
-		in.bytes += float64(u.sp.n * u.typ.Size() * kindOf(u.typ).bytes())
+		in.bytes += float64(u.sp.N * u.typ.Size() * kindOf(u.typ).bytes())
 	}
 	return in, nil
 }
@@ -89,14 +90,14 @@ func (b *byRows) rowsOf(v *val) (*val, error) {
 		return nil, nil
 	case s == nil && v.uniform():
 		return v, nil
-	case len(s) != b.axes || s[0] != b.m || v.sp.n != b.from.n:
+	case len(s) != b.axes || s[0] != b.m || v.sp.N != b.from.N:
 		return nil, nil
 	}
-	w := &val{id: b.l.g.id(), sp: b.sp, typ: v.typ, vary: v.vary} // what is computed once outlives the schedule
+	w := &val{id: b.l.g.NewID(), sp: b.sp, typ: v.typ, vary: v.vary} // what is computed once outlives the schedule
 	w.typ.Shape = w.typ.Shape[1:]
 	if b.made[v] = w; v.data != nil {
 		w.op, w.args, w.lay = vLayout, []*val{v}, &layout{view: true}
-		w.data = &data{kind: v.data.kind, size: w.typ.Size(), n: b.sp.n}
+		w.data = &data{kind: v.data.kind, size: w.typ.Size(), n: b.sp.N}
 		b.l.s.views = append(b.l.s.views, w)
 		return w, nil
 	}
@@ -176,15 +177,15 @@ func (b *byRows) whole(v *val) *val {
 	if v.uniform() {
 		return v
 	}
-	w := &val{id: b.l.g.id(), sp: b.sp, typ: v.typ, vary: v.vary}
+	w := &val{id: b.l.g.NewID(), sp: b.sp, typ: v.typ, vary: v.vary}
 	if m, turned := untransposed(v); turned {
 		w.op, w.args, w.expr = vCall, []*val{b.whole(m)}, v.expr
 		return w
 	}
 	if b.of == nil {
-		b.of = &index{id: b.l.g.id(), dst: b.sp, src: b.from, at: make([]int32, b.sp.n)}
-		for r := range b.of.at {
-			b.of.at[r] = int32(r / b.m)
+		b.of = &structure.Index{ID: b.l.g.NewID(), Dst: b.sp, Src: b.from, At: make([]int32, b.sp.N)}
+		for r := range b.of.At {
+			b.of.At[r] = int32(r / b.m)
 		}
 	}
 	w.op, w.args, w.idx = vGather, []*val{v}, b.of
@@ -207,7 +208,7 @@ func (l *lowerer) onlyMapped(v *val) bool {
 		return false
 	}
 	o := l.owners[v][0]
-	if s := o.typ.Shape; o.op != vCall || l.large(o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] || o.sp != v.sp || s[0] < 2 || s.Size() < l.tune.RowsOfChunks || o.sp.n > 64 || l.structural {
+	if s := o.typ.Shape; o.op != vCall || l.large(o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] || o.sp != v.sp || s[0] < 2 || s.Size() < l.tune.RowsOfChunks || o.sp.N > 64 || l.structural {
 		return false
 	}
 	if !l.alongRows(o, o, map[*val]bool{}) {

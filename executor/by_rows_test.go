@@ -8,25 +8,26 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 )
 
 // TestMapsByRowsBroadcast: chunks of several ranks beside each other. Those with fewer axes have their rows along another axis.
 func TestMapsByRowsBroadcast(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	for _, c := range []struct {
 		score  string
 		e, f   []int
 		byRows bool
 	}{
-		{"e.v * f.x", []int{5, 5, 3}, []int{5, 3}, false}, {"e.v * f.x", []int{5, 4, 3}, []int{5, 1, 3}, true},
-		{"e.v * f.x", []int{5, 4, 3}, []int{5, 4, 1}, true}, {"e.v * f.x", []int{5, 4, 3}, []int{5, 1, 1}, true},
-		{"e.v * f.x", []int{5, 4, 3}, []int{1, 4, 3}, false}, {"e.v * f.x", []int{5, 6}, []int{5, 1}, true},
-		{"e.v * f.x", []int{5, 6}, []int{1, 6}, false}, {"e.v * f.x", []int{6, 6}, []int{6}, false}, {"e.v * f.x", []int{6, 6}, nil, false},
-		{"softmax(e.v * f.x)", []int{5, 4, 3}, []int{5, 4, 1}, true},
-		{"log_softmax(e.v * f.x)", []int{5, 5, 3}, []int{5, 3}, false},
+		{score: "e.v * f.x", e: []int{5, 5, 3}, f: []int{5, 3}, byRows: false}, {score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 1, 3}, byRows: true},
+		{score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 4, 1}, byRows: true}, {score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{5, 1, 1}, byRows: true},
+		{score: "e.v * f.x", e: []int{5, 4, 3}, f: []int{1, 4, 3}, byRows: false}, {score: "e.v * f.x", e: []int{5, 6}, f: []int{5, 1}, byRows: true},
+		{score: "e.v * f.x", e: []int{5, 6}, f: []int{1, 6}, byRows: false}, {score: "e.v * f.x", e: []int{6, 6}, f: []int{6}, byRows: false}, {score: "e.v * f.x", e: []int{6, 6}, f: nil, byRows: false},
+		{score: "softmax(e.v * f.x)", e: []int{5, 4, 3}, f: []int{5, 4, 1}, byRows: true},
+		{score: "log_softmax(e.v * f.x)", e: []int{5, 5, 3}, f: []int{5, 3}, byRows: false},
 	} {
 		for _, n := range []int{1, 4} {
 			for _, wide := range []bool{true, false} {
@@ -53,22 +54,22 @@ func TestMapsByRowsBroadcast(t *testing.T) {
 
 // TestProductsOfRows: products of a map's rows with narrow matrices that are there before it are made with the map, others after it.
 func TestProductsOfRows(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	for _, with := range []struct {
 		views   []string
 		besides [2]int // of one head, of five; some of them are products of gradients
 	}{
-		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, tanh(v)))) AS loss FROM scores"}, [2]int{2, 1}},
-		{[]string{"loss", "SELECT sum(dot(matmul(p, q), tanh(matmul(p, m))) + sqnorm(matmul(p, v))) AS loss FROM scores"}, [2]int{4, 4}},
-		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, transpose(u)))) AS loss FROM scores"}, [2]int{2, 2}},
-		{[]string{"loss", "SELECT sum(sqnorm(matmul(transpose(p), v))) AS loss FROM scores"}, [2]int{0, 0}},
-		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, p))) AS loss FROM scores"}, [2]int{1, 1}},
-		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, matmul(transpose(p), v)))) AS loss FROM scores"}, [2]int{0, 0}},
-		{[]string{"loss", "SELECT sum(sqnorm(matmul(p, wide))) AS loss FROM scores"}, [2]int{1, 1}},
-		{[]string{"loss", "SELECT sum(sqnorm(v)) + sum(sqnorm(matmul(p, w))) AS loss FROM scores CROSS JOIN wide"}, [2]int{1, 1}},
-		{[]string{"o", "SELECT s.head, matmul(s.p, r.v) AS o FROM scores s JOIN scores r ON r.head = s.head + 1", "loss", "SELECT sum(sqnorm(o)) AS loss FROM o"}, [2]int{2, 2}},
-		{[]string{"o", "SELECT head, matmul(p, v) AS o FROM scores", "loss", "SELECT sum(dot(x.o, tanh(y.o)) + sqnorm(p)) AS loss FROM o x JOIN o y ON y.head = x.head + 1 JOIN scores s ON s.head = x.head"}, [2]int{2, 2}},
+		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, tanh(v)))) AS loss FROM scores"}, besides: [2]int{2, 1}},
+		{views: []string{"loss", "SELECT sum(dot(matmul(p, q), tanh(matmul(p, m))) + sqnorm(matmul(p, v))) AS loss FROM scores"}, besides: [2]int{4, 4}},
+		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, transpose(u)))) AS loss FROM scores"}, besides: [2]int{2, 2}},
+		{views: []string{"loss", "SELECT sum(sqnorm(matmul(transpose(p), v))) AS loss FROM scores"}, besides: [2]int{0, 0}},
+		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, p))) AS loss FROM scores"}, besides: [2]int{1, 1}},
+		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, matmul(transpose(p), v)))) AS loss FROM scores"}, besides: [2]int{0, 0}},
+		{views: []string{"loss", "SELECT sum(sqnorm(matmul(p, wide))) AS loss FROM scores"}, besides: [2]int{1, 1}},
+		{views: []string{"loss", "SELECT sum(sqnorm(v)) + sum(sqnorm(matmul(p, w))) AS loss FROM scores CROSS JOIN wide"}, besides: [2]int{1, 1}},
+		{views: []string{"o", "SELECT s.head, matmul(s.p, r.v) AS o FROM scores s JOIN scores r ON r.head = s.head + 1", "loss", "SELECT sum(sqnorm(o)) AS loss FROM o"}, besides: [2]int{2, 2}},
+		{views: []string{"o", "SELECT head, matmul(p, v) AS o FROM scores", "loss", "SELECT sum(dot(x.o, tanh(y.o)) + sqnorm(p)) AS loss FROM o x JOIN o y ON y.head = x.head + 1 JOIN scores s ON s.head = x.head"}, besides: [2]int{2, 2}},
 	} {
 		for i, n := range []int{1, 5} {
 			t.Run(strings.Join(with.views, " "), func(t *testing.T) {
@@ -104,7 +105,7 @@ func (c *patient) Err() error {
 // TestCancelledBeforeOnce: a step that is cancelled at any point, also before what is computed once has been, leaves a program whose
 // next step is right although its rows are others.
 func TestCancelledBeforeOnce(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	const rows = 5
 	rng, db := rand.New(rand.NewSource(10)), memdb.New()
@@ -115,7 +116,7 @@ func TestCancelledBeforeOnce(t *testing.T) {
 		"loss", "SELECT sum(sqnorm(w.v * s.v) * (k + 1)) AS loss FROM b JOIN s USING (id) JOIN w USING (id)")
 	for done, left := false, 0; !done; left++ {
 		plan, p := compile(t, db, []string{"w"}, executor.Options{Tuning: tune, Workers: 1})
-		err := p.Run(&patient{context.Background(), left}, kernels.Env{Step: 1})
+		err := p.Run(&patient{Context: context.Background(), left: left}, kernels.Env{Step: 1})
 		if done = err == nil; !done && !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
@@ -132,7 +133,7 @@ func TestCancelledBeforeOnce(t *testing.T) {
 
 // TestWorkByRows: a map does the same work over the rows of its chunks.
 func TestWorkByRows(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	rng, db := rand.New(rand.NewSource(11)), memdb.New()
 	db.Create("e", 1, memdb.Column{Name: "id", Data: ints(3, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, 3, 5, 6)})
 	views(t, db, "loss", "SELECT ln(3 + sum(sqnorm(tanh(v)))) AS loss FROM e")

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -21,7 +22,7 @@ const (
 // contraction is a sum of products of the columns that ops read, over a grid.
 type contraction struct {
 	g       *graph
-	pairs   *space
+	pairs   *structure.Space
 	lens    []int // of the labels: the dims of the grid, then the directions within chunks
 	ops     []*operand
 	scalars []factor // the same for all rows
@@ -31,21 +32,21 @@ type contraction struct {
 // operand is a column, its labels in the chunk, and the rows of the grid that it is read in.
 type operand struct {
 	v     *val
-	idx   *index // nil: row r in row r
+	idx   *structure.Index // nil: row r in row r
 	inner []int
-	proj  *projection // of the grid; nil: the same in all rows
+	proj  *structure.Projection // of the grid; nil: the same in all rows
 }
 
 func (c *contraction) label(n int) int { c.lens = append(c.lens, n); return len(c.lens) - 1 }
 
 // product computes a sum over a grid, whose rows grp groups (nil: the rows are not summed), as a product of matrices; nil for
 // another sum.
-func (g *graph) product(v *val, t kernels.Type, grp *groups) (*val, error) {
+func (g *graph) product(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
 	if g.p == nil || g.wide && !g.p.opt.Force64 || g.parent != nil || !v.typ.IsFloat() || v.typ.Nullable || t.Nullable || len(v.typ.Shape) > 2 || v.uniform() {
 		return nil, nil
 	}
 	c := &contraction{g: g, pairs: v.sp}
-	if v.sp.vary || grp != nil && (grp.vary() || grp.in != v.sp) {
+	if v.sp.Varies || grp != nil && (grp.Varies() || grp.In != v.sp) {
 		return nil, nil
 	}
 	var out []int
@@ -57,16 +58,16 @@ func (g *graph) product(v *val, t kernels.Type, grp *groups) (*val, error) {
 		return nil, err
 	}
 	m, ok := c.matrices(dims, sum, out)
-	if !ok || grp == nil && c.pairs.dims != nil && len(m.batch) > 0 { // whoever sums over the keys in common will ask again
+	if !ok || grp == nil && c.pairs.Dims != nil && len(m.batch) > 0 { // whoever sums over the keys in common will ask again
 		return nil, nil
 	}
 	return m.compute(v, t, grp)
 }
 
 // directions splits v into operands and finds the grid: its dims and those of the result. out gets the labels of v's chunk.
-func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, result *projection, err error) {
+func (c *contraction) directions(v *val, grp *structure.Groups, out *[]int) (dims []int, result *structure.Projection, err error) {
 	const most = 6 // dims
-	grid := c.pairs.dims
+	grid := c.pairs.Dims
 	c.lens = make([]int, max(len(grid), 2), most+8)
 	if len(grid) > most {
 		return nil, nil, nil
@@ -84,42 +85,42 @@ func (c *contraction) directions(v *val, grp *groups, out *[]int) (dims []int, r
 	for _, n := range c.lens[max(len(grid), 2):] {
 		each *= float64(n)
 	}
-	if float64(c.pairs.n)*each < float64(c.g.env.Tune.GridWork) || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
+	if float64(c.pairs.N)*each < float64(c.g.Env.Tune.GridWork) || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
 		return nil, nil, nil
 	}
 	if grid == nil {
 		return c.foundGrid(grp)
 	}
-	if grp != nil && grp.proj == nil && grp.out.n != 1 {
+	if grp != nil && grp.Projection == nil && grp.Out.N != 1 {
 		return nil, nil, nil
 	}
 	for d := range grid {
-		c.lens[d], dims = grid[d].n, append(dims, d)
+		c.lens[d], dims = grid[d].N, append(dims, d)
 	}
-	switch result = (&projection{}); {
-	case grp == nil && c.pairs.n > maxRows:
+	switch result = (&structure.Projection{}); {
+	case grp == nil && c.pairs.N > structure.MaxRows:
 		return nil, nil, nil
 	case grp == nil:
-		result.dims = dims
-	case grp.proj != nil:
-		result = grp.proj
+		result.Dims = dims
+	case grp.Projection != nil:
+		result = grp.Projection
 	}
 	for _, o := range c.ops {
 		switch {
-		case o.idx != nil && (o.idx.proj == nil || o.idx.proj.back):
+		case o.idx != nil && (o.idx.Projection == nil || o.idx.Projection.Back):
 			return nil, nil, nil
 		case o.idx != nil:
-			o.proj = o.idx.proj
+			o.proj = o.idx.Projection
 		case !o.v.uniform():
-			o.proj = &projection{dims: dims}
+			o.proj = &structure.Projection{Dims: dims}
 		}
 	}
 	return dims, result, nil
 }
 
 // direct reports whether rows that are there are summed, all of them, and are read through nothing.
-func (c *contraction) direct(grp *groups) bool {
-	if c.pairs.dims != nil || grp == nil || grp.out.n != 1 || grp.order != nil {
+func (c *contraction) direct(grp *structure.Groups) bool {
+	if c.pairs.Dims != nil || grp == nil || grp.Out.N != 1 || grp.Order != nil {
 		return false
 	}
 	for _, o := range c.ops {
@@ -131,12 +132,12 @@ func (c *contraction) direct(grp *groups) bool {
 }
 
 // foundGrid finds the grid of rows that are there: all pairs of two things that the rows are read through or grouped by.
-func (c *contraction) foundGrid(grp *groups) (dims []int, result *projection, err error) {
+func (c *contraction) foundGrid(grp *structure.Groups) (dims []int, result *structure.Projection, err error) {
 	var by [][]int32
 	var size []int
 	find := func(at []int32, n int) int {
 		for i, x := range by {
-			if n == size[i] && equalInts(x, at) {
+			if n == size[i] && structure.EqualInts(x, at) {
 				return i
 			}
 		}
@@ -145,27 +146,27 @@ func (c *contraction) foundGrid(grp *groups) (dims []int, result *projection, er
 	}
 	at := make([]int, len(c.ops))
 	for i, o := range c.ops {
-		if at[i] = -1; o.idx != nil && o.idx.at != nil {
-			at[i] = find(o.idx.at, o.idx.src.n)
+		if at[i] = -1; o.idx != nil && o.idx.At != nil {
+			at[i] = find(o.idx.At, o.idx.Src.N)
 		} else if o.idx != nil {
 			return nil, nil, nil
 		}
 	}
 	to := -1
-	if grp != nil && grp.code != nil {
-		to = find(grp.code, grp.out.n)
+	if grp != nil && grp.Codes != nil {
+		to = find(grp.Codes, grp.Out.N)
 	}
 	if c.direct(grp) {
-		by0 := &projection{dims: []int{0}}
+		by0 := &structure.Projection{Dims: []int{0}}
 		for _, o := range c.ops {
 			if !o.v.uniform() {
 				o.proj = by0
 			}
 		}
-		c.lens[0] = c.pairs.n
-		return []int{0}, &projection{}, nil
+		c.lens[0] = c.pairs.N
+		return []int{0}, &structure.Projection{}, nil
 	}
-	if len(by) != 2 || size[0]*size[1] != c.pairs.n {
+	if len(by) != 2 || size[0]*size[1] != c.pairs.N {
 		return nil, nil, nil
 	}
 	if before(by[1], by[0]) { // in one order, whoever asks, so that all find the same matrix
@@ -184,12 +185,12 @@ func (c *contraction) foundGrid(grp *groups) (dims []int, result *projection, er
 	if table == nil {
 		return nil, nil, nil
 	}
-	whole := &projection{dims: []int{0, 1}, table: table}
-	side := func(k int) *projection {
+	whole := &structure.Projection{Dims: []int{0, 1}, Table: table}
+	side := func(k int) *structure.Projection {
 		if k < 0 {
 			return whole
 		}
-		return &projection{dims: []int{k}}
+		return &structure.Projection{Dims: []int{k}}
 	}
 	copy(c.lens, size)
 	for i, o := range c.ops {
@@ -202,8 +203,8 @@ func (c *contraction) foundGrid(grp *groups) (dims []int, result *projection, er
 		result = whole
 	case to >= 0:
 		result = side(to)
-	case grp.out.n == 1:
-		result = &projection{}
+	case grp.Out.N == 1:
+		result = &structure.Projection{}
 	default:
 		return nil, nil, nil
 	}
@@ -216,20 +217,20 @@ func before(a, b []int32) bool {
 	if x != y {
 		return x
 	}
-	return sample(a) < sample(b)
+	return structure.SampleHash(a) < structure.SampleHash(b)
 }
 
 // pairs lists the row of each pair of a number below n in a and one below m in b; nil where some pair is not in exactly
 // one row.
 func (p *Program) pairs(a, b []int32, n, m int) []int32 {
-	key := [4]int{len(a), n, m, int(sample(a) ^ 3*sample(b))}
+	key := [4]int{len(a), n, m, int(structure.SampleHash(a) ^ 3*structure.SampleHash(b))}
 	for _, f := range p.foundPairs[key] {
-		if equalInts(f.a, a) && equalInts(f.b, b) {
+		if structure.EqualInts(f.a, a) && structure.EqualInts(f.b, b) {
 			return f.table
 		}
 	}
 	table := make([]int32, n*m)
-	fill(table, -1)
+	structure.Fill(table, -1)
 	for r := range a {
 		if a[r] < 0 || b[r] < 0 || table[int(a[r])*m+int(b[r])] >= 0 {
 			table = nil
@@ -267,10 +268,10 @@ func (c *contraction) split(v *val, labels []int) bool {
 	case v.op == vConst || len(v.typ.Shape) > 2:
 		return false
 	case v.op == vGather && v.sp == c.pairs:
-		if o.v, o.idx = v.args[0], v.idx; o.idx.missing || o.idx.vary() {
+		if o.v, o.idx = v.args[0], v.idx; o.idx.Missing || o.idx.Varies() {
 			return false
 		}
-	case !v.uniform() && (v.sp != c.pairs || c.pairs.dims != nil && v.op != vLayout): // a grid's rows are not listed for it
+	case !v.uniform() && (v.sp != c.pairs || c.pairs.Dims != nil && v.op != vLayout): // a grid's rows are not listed for it
 		return false
 	}
 	c.ops = append(c.ops, o)
@@ -398,14 +399,14 @@ func (c *contraction) merge() (err error) {
 type matrices struct {
 	*contraction
 	out     []int // labels of the result, in the order in which it is stored
-	proj    *projection
+	proj    *structure.Projection
 	m, k, n []int // of the first operand and the result, of both operands, of the second and the result
 	batch   []int // of all three
 }
 
 // matrices sorts the labels; ok is false where the sum is no product of two matrices.
-func (c *contraction) matrices(dims []int, result *projection, out []int) (m *matrices, ok bool) {
-	m = &matrices{contraction: c, proj: result, out: slices.Concat(result.dims, out)}
+func (c *contraction) matrices(dims []int, result *structure.Projection, out []int) (m *matrices, ok bool) {
+	m = &matrices{contraction: c, proj: result, out: slices.Concat(result.Dims, out)}
 	x, y := c.ops[0].labels(), c.ops[1].labels()
 	for _, l := range m.out {
 		inX, inY := slices.Contains(x, l), slices.Contains(y, l)
@@ -441,7 +442,7 @@ func (o *operand) labels() []int {
 	if o.proj == nil {
 		return o.inner
 	}
-	return slices.Concat(o.proj.dims, o.inner)
+	return slices.Concat(o.proj.Dims, o.inner)
 }
 
 func (m *matrices) size(labels []int) int {
@@ -453,7 +454,7 @@ func (m *matrices) size(labels []int) int {
 }
 
 // legs are the directions in which a column is stored that is read by p and whose chunks have the labels inner.
-func (m *matrices) legs(p *projection, inner []int) map[int]leg {
+func (m *matrices) legs(p *structure.Projection, inner []int) map[int]leg {
 	out := map[int]leg{}
 	step := 1
 	for i := len(inner) - 1; i >= 0; i-- {
@@ -464,15 +465,15 @@ func (m *matrices) legs(p *projection, inner []int) map[int]leg {
 		return out
 	}
 	step = 1
-	for i := len(p.dims) - 1; i >= 0; i-- {
-		out[p.dims[i]] = leg{label: p.dims[i], n: m.lens[p.dims[i]], stride: step}
-		step *= m.lens[p.dims[i]]
+	for i := len(p.Dims) - 1; i >= 0; i-- {
+		out[p.Dims[i]] = leg{label: p.Dims[i], n: m.lens[p.Dims[i]], stride: step}
+		step *= m.lens[p.Dims[i]]
 	}
 	return out
 }
 
 // layout is that of a column whose rows and chunks have these labels, as a matrix whose rows and columns have those.
-func (m *matrices) layout(stored, size int, p *projection, inner, rows, cols []int) *layout {
+func (m *matrices) layout(stored, size int, p *structure.Projection, inner, rows, cols []int) *layout {
 	legs := m.legs(p, inner)
 	pick := func(labels []int) (out []leg) {
 		for _, l := range labels {
@@ -482,13 +483,13 @@ func (m *matrices) layout(stored, size int, p *projection, inner, rows, cols []i
 	}
 	var table []int32
 	if p != nil {
-		table = p.table
+		table = p.Table
 	}
 	return m.g.p.layout(stored, size, table, pick(rows), pick(cols))
 }
 
 func (m *matrices) operandLayout(o *operand, rows, cols []int) *layout {
-	return m.layout(o.v.sp.n, o.v.typ.Size(), o.proj, o.inner, rows, cols)
+	return m.layout(o.v.sp.N, o.v.typ.Size(), o.proj, o.inner, rows, cols)
 }
 
 // copies is what it costs to bring o into a layout, as a chunk of this shape: numbers that are copied at each step.

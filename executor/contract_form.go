@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -63,10 +64,10 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 				}
 				return slices.Concat(a, b)
 			}
-			if m.size(m.k) <= m.g.env.Tune.LongSum || m.size(m.n) == 1 {
+			if m.size(m.k) <= m.g.Env.Tune.LongSum || m.size(m.n) == 1 {
 				add(&form{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)), out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
 			}
-			if m.size(m.k) <= m.g.env.Tune.LongSum || m.size(m.m) == 1 {
+			if m.size(m.k) <= m.g.Env.Tune.LongSum || m.size(m.m) == 1 {
 				add(&form{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k), out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
 			}
 			add(&form{by: 'k', x: m.operandLayout(x, k, m.m), y: m.operandLayout(y, k, m.n), out: to(nil, pair(m.m, m.n)), turn: turn,
@@ -136,11 +137,11 @@ func (m *matrices) large(rows []int, f *form) bool {
 	if f.by == 'n' {
 		matrix = f.x
 	}
-	return f.by != 'k' && matrix.rows*matrix.cols >= m.g.env.Tune.LargeMatrix && float64(2*m.size(rows)*matrix.cols) >= m.g.env.Tune.LargeFlops
+	return f.by != 'k' && matrix.rows*matrix.cols >= m.g.Env.Tune.LargeMatrix && float64(2*m.size(rows)*matrix.cols) >= m.g.Env.Tune.LargeFlops
 }
 
 // compute chooses the form and makes the val.
-func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
+func (m *matrices) compute(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
 	for _, o := range m.ops {
 		var err error
 		if o.v, err = m.g.cast(o.v, v.typ.Kind); err != nil {
@@ -149,15 +150,15 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *groups) (*val, error) {
 	}
 	to := v.sp
 	if grp != nil {
-		to = grp.out
+		to = grp.Out
 	}
 	var best *form
-	for _, f := range m.forms(to.n, t.Size(), m.out[len(m.proj.dims):]) {
+	for _, f := range m.forms(to.N, t.Size(), m.out[len(m.proj.Dims):]) {
 		if best == nil || f.costs < best.costs {
 			best = f
 		}
 	}
-	if m.pairs.dims == nil && m.pairs.n == m.lens[0] && best.by == 'k' { // the sum as it stands
+	if m.pairs.Dims == nil && m.pairs.N == m.lens[0] && best.by == 'k' { // the sum as it stands
 		return nil, nil
 	}
 	z, err := m.multiply(best)
@@ -198,7 +199,7 @@ func (m *matrices) multiply(f *form) (*val, error) {
 	if err != nil || o.uniform() {
 		return o, err
 	}
-	return m.g.agg(ra.GradSum, o, o.typ, m.g.whole(o.sp, m.g.unit)), nil
+	return m.g.agg(ra.GradSum, o, o.typ, m.g.All(o.sp, m.g.unit)), nil
 }
 
 // shape is that of the matrix of k × n numbers, or turned; nil where it is none.

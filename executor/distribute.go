@@ -3,6 +3,8 @@ package executor
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -34,7 +36,7 @@ type distributed struct {
 // tiled is A or B: tiles of n × k numbers.
 type tiled struct {
 	v        *val
-	idx      *index
+	idx      *structure.Index
 	label    int
 	count, n int
 	turned   bool    // a tile is stored as k × n
@@ -69,7 +71,7 @@ func (l *lowerer) distribute(p *Program) error {
 		if wide, err = l.g.call(kernels.Lookup("sqnorm"), kernels.Attr{}, wide); err != nil {
 			return err
 		}
-		d.norm = l.g.agg(ra.GradSum, wide, kernels.Type{Kind: kernels.Float64}, l.g.whole(d.r.sp, l.g.unit))
+		d.norm = l.g.agg(ra.GradSum, wide, kernels.Type{Kind: kernels.Float64}, l.g.All(d.r.sp, l.g.unit))
 		l.visit(d.norm)
 		if l.distributed == nil {
 			l.distributed = map[*val]*distributed{}
@@ -86,7 +88,7 @@ func (l *lowerer) distribute(p *Program) error {
 
 // residual takes v apart as ±(X − A·B); nil where it is something else.
 func (l *lowerer) residual(v *val) *distributed {
-	if v.op != vCall || v.data != nil || v.expr.Def.Name != "sub" || v.typ.Nullable || v.uniform() || v.sp.dims != nil || v.sp.vary || len(v.typ.Shape) < 1 || len(v.typ.Shape) > 2 {
+	if v.op != vCall || v.data != nil || v.expr.Def.Name != "sub" || v.typ.Nullable || v.uniform() || v.sp.Dims != nil || v.sp.Varies || len(v.typ.Shape) < 1 || len(v.typ.Shape) > 2 {
 		return nil
 	}
 	d := &distributed{r: v, x: v.args[0], rows: len(v.typ.Shape) == 1, inner: map[*val]bool{v: true}}
@@ -113,7 +115,7 @@ func (l *lowerer) residual(v *val) *distributed {
 
 // newSum is a contraction over the rows of v, with the labels of these, number 0, and of its chunk.
 func newSum(g *graph, v *val) (c *contraction, labels []int) {
-	c = &contraction{g: g, pairs: v.sp, lens: []int{v.sp.n}}
+	c = &contraction{g: g, pairs: v.sp, lens: []int{v.sp.N}}
 	labels = []int{0}
 	for _, n := range v.typ.Shape {
 		labels = append(labels, c.label(n))
@@ -131,7 +133,7 @@ func (d *distributed) factors(c *contraction, full []int) bool {
 	k := shared[0]
 	d.k = c.lens[k]
 	for _, o := range c.ops {
-		s := &tiled{v: o.v, idx: o.idx, count: o.v.sp.n}
+		s := &tiled{v: o.v, idx: o.idx, count: o.v.sp.N}
 		switch {
 		case len(o.inner) == 2:
 			if s.turned = o.inner[0] == k; s.turned {
@@ -148,7 +150,7 @@ func (d *distributed) factors(c *contraction, full []int) bool {
 			return false
 		}
 		at := slices.Index(full[len(full)-2:], s.label)
-		if at < 0 || d.sides[at] != nil || o.idx != nil && o.idx.at == nil {
+		if at < 0 || d.sides[at] != nil || o.idx != nil && o.idx.At == nil {
 			return false
 		}
 		s.n = c.lens[s.label]
@@ -174,18 +176,18 @@ func (d *distributed) pairs(p *Program) bool {
 	for _, s := range d.sides {
 		switch {
 		case s.idx != nil:
-			s.at = s.idx.at
+			s.at = s.idx.At
 		case s.v.uniform():
-			s.at = make([]int32, d.r.sp.n)
+			s.at = make([]int32, d.r.sp.N)
 		default:
-			s.at = make([]int32, d.r.sp.n)
+			s.at = make([]int32, d.r.sp.N)
 			for i := range s.at {
 				s.at[i] = int32(i)
 			}
 		}
 	}
 	a, b := d.sides[0], d.sides[1]
-	if a.count*b.count == d.r.sp.n {
+	if a.count*b.count == d.r.sp.N {
 		d.tiles = p.pairs(a.at, b.at, a.count, b.count)
 	}
 	return d.tiles != nil
@@ -220,7 +222,7 @@ func (d *distributed) target(g *graph, u *val) *target {
 	switch {
 	case u.typ.Nullable || !u.typ.IsFloat():
 		return nil
-	case u.op == vAgg && (u.fn == ra.Sum || u.fn == ra.GradSum) && u.grp.in == d.r.sp && u.grp.proj == nil:
+	case u.op == vAgg && (u.fn == ra.Sum || u.fn == ra.GradSum) && u.grp.In == d.r.sp && u.grp.Projection == nil:
 		if t = d.squares(g, u); t == nil {
 			t = d.gradient(g, u, u.args[0])
 		}
@@ -250,7 +252,7 @@ func (d *distributed) squares(g *graph, u *val) *target {
 			t.scalars, e = append(t.scalars, factor{v: a[1]}), a[0]
 		case name == "div" && a[1].uniform():
 			t.scalars, e = append(t.scalars, factor{v: a[1], divide: true}), a[0]
-		case u.grp.out.n != 1:
+		case u.grp.Out.N != 1:
 			return nil
 		case name == "sqnorm" && d.is(a[0]), name == "dot" && d.is(a[0]) && d.is(a[1]):
 			return t
@@ -332,17 +334,17 @@ func (d *distributed) lies(t *target, out []int, along, k int) bool {
 		return false
 	case d.rows:
 		t.row = []int32{0}
-		return t.v.op == vAgg && t.v.grp.out.n == 1
+		return t.v.op == vAgg && t.v.grp.Out.N == 1
 	case t.v.op == vAgg:
-		t.row = t.v.grp.rowsBy(s.at, s.count)
-	case s.count == d.r.sp.n && isIdentity(s.at):
+		t.row = t.v.grp.RowsBy(s.at, s.count)
+	case s.count == d.r.sp.N && structure.IsIdentity(s.at):
 		t.row = s.at
 	}
 	return t.row != nil
 }
 
 // saves reports whether the targets take less work without the residual, and notes whose gradients they are.
-func (d *distributed) saves(tune *Tuning) bool {
+func (d *distributed) saves(tune *device.Tuning) bool {
 	m, n, k := d.size(0), d.size(1), float64(d.k)
 	product, now, then := 2*m*n*k, 2*m*n*k, 0.0
 	for _, t := range d.targets {
@@ -412,9 +414,9 @@ func (l *lowerer) distributes(d *distributed) (*instr, error) {
 	c.finish()
 	c.t.also = []*val{d.from.v, d.sides[0].v, d.sides[1].v, d.norm}
 	d.plan = newDistribution(d, l.tune)
-	d.work = &val{id: l.g.id(), op: vLeaf, name: "work", sp: l.g.unit, typ: kernels.Type{Kind: kernels.Float64, Shape: []int{d.plan.words}}, vary: true}
+	d.work = &val{id: l.g.NewID(), op: vLeaf, name: "work", sp: l.g.unit, typ: kernels.Type{Kind: kernels.Float64, Shape: []int{d.plan.words}}, vary: true}
 	l.inArena(d.work)
-	in := &instr{v: d.targets[0].v, how: "distributed", rows: d.r.sp.n, t: c.t, lower: d}
+	in := &instr{v: d.targets[0].v, how: "distributed", rows: d.r.sp.N, t: c.t, lower: d}
 	in.cut(l.tune)
 	l.s.tmp = max(l.s.tmp, c.t.bytes, d.plan.scratch)
 	in.flops, in.bytes = d.costs()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/tensor"
@@ -39,7 +40,7 @@ const (
 	sampleRows = 64 // of a panel of A
 )
 
-func newDistribution(d *distributed, t *Tuning) *distribution {
+func newDistribution(d *distributed, t *device.Tuning) *distribution {
 	p := &distribution{}
 	take := func(n int) (at int) {
 		at = p.words
@@ -299,8 +300,8 @@ func (r *parts[T]) tile(a, b panel) []T {
 		return r.x[a.from*r.sides[1].n+b.from:]
 	}
 	row := int(r.tiles[a.tile*r.sides[1].count+b.tile])
-	if r.from.idx != nil && r.from.idx.at != nil {
-		row = int(r.from.idx.at[row])
+	if r.from.idx != nil && r.from.idx.At != nil {
+		row = int(r.from.idx.At[row])
 	}
 	return r.x[(row*r.sides[0].n+a.from)*r.sides[1].n+b.from:]
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -16,7 +18,7 @@ type machine struct {
 	env     *kernels.Env
 	workers int
 	scratch []*tensor.Buffer
-	tune    *Tuning
+	tune    *device.Tuning
 	timed   bool // instructions note how long they take
 }
 
@@ -56,7 +58,7 @@ type instr struct {
 	off     int    // store: first row of the result
 	t       *tree
 	lane    int // rows per lane: a multiple of t.rows
-	grp     *groups
+	grp     *structure.Groups
 	lower   lowered // a form of its own, nil: stores and sums block by block
 	by      int     // rows of each chunk over which a map runs; 0: over the chunks
 	besides []*val  // products whose rows such a map makes of its own
@@ -79,7 +81,7 @@ type lowered interface {
 }
 
 // cut cuts the rows into lanes: by their number and the work per row only, never by the number of workers.
-func (in *instr) cut(t *Tuning) {
+func (in *instr) cut(t *device.Tuning) {
 	most := 256 // lanes
 	if in.grp != nil {
 		most = max(8, min(most, 1<<20/in.v.typ.Size())) // each keeps a partial sum
@@ -88,7 +90,7 @@ func (in *instr) cut(t *Tuning) {
 }
 
 // cutInto cuts the rows into so many lanes at most.
-func (in *instr) cutInto(most int, t *Tuning) {
+func (in *instr) cutInto(most int, t *device.Tuning) {
 	perRow := 1.0
 	if in.rows > 0 {
 		perRow = max(1, in.flops/float64(in.rows))
@@ -240,7 +242,7 @@ func (in *instr) runSum(m *machine) error {
 
 func (in *instr) sumLane(b *block, x *reducer, lane int) error {
 	s := &runSum{}
-	s.begin(in.v, x, in.add, &runs{start: in.v.grp.start}, &in.parts[lane], lane*in.lane, min((lane+1)*in.lane, in.rows))
+	s.begin(in.v, x, in.add, &structure.Runs{Start: in.v.grp.Start}, &in.parts[lane], lane*in.lane, min((lane+1)*in.lane, in.rows))
 	for lo := s.first; lo < s.end; lo += in.t.rows {
 		n := min(in.t.rows, s.end-lo)
 		if err := b.eval(lo, n); err != nil {
@@ -256,7 +258,7 @@ func (in *instr) sumLane(b *block, x *reducer, lane int) error {
 // finished; parts are the sums of the first and the last group where they began before or go on in the next lane.
 type runSum struct {
 	v          *val
-	runs       *runs
+	runs       *structure.Runs
 	x          *reducer
 	add        adder // nil: the result's rows are added
 	whole      wholes
@@ -268,10 +270,10 @@ type runSum struct {
 }
 
 // begin has s sum the rows first to end.
-func (s *runSum) begin(v *val, x *reducer, add adder, r *runs, parts *[2]partial, first, end int) {
-	*s = runSum{v: v, runs: r, x: x, add: add, parts: parts, first: first, end: end, at: runAt(r.start, first), acc: &parts[0].acc}
+func (s *runSum) begin(v *val, x *reducer, add adder, r *structure.Runs, parts *[2]partial, first, end int) {
+	*s = runSum{v: v, runs: r, x: x, add: add, parts: parts, first: first, end: end, at: runAt(r.Start, first), acc: &parts[0].acc}
 	parts[0].g, parts[1].g = -1, -1
-	if int(r.start[s.at]) == first {
+	if int(r.Start[s.at]) == first {
 		s.acc = &parts[1].acc
 	}
 }
@@ -289,15 +291,15 @@ func (s *runSum) group() int { return s.of(s.at) }
 
 // of is the group of a run.
 func (s *runSum) of(run int) int {
-	if s.runs.group == nil {
+	if s.runs.Group == nil {
 		return run
 	}
-	return int(s.runs.group[run])
+	return int(s.runs.Group[run])
 }
 
 // inBlock sums the runs from row at on that lie before row end and whose groups follow each other. It returns the row behind them.
 func (s *runSum) inBlock(b *block, at, end int) int {
-	start, to := s.runs.start, s.at
+	start, to := s.runs.Start, s.at
 	for to+1 < len(start) && int(start[to+1]) <= end && (to == s.at || s.of(to) == s.of(to-1)+1) {
 		to++
 	}
@@ -311,7 +313,7 @@ func (s *runSum) inBlock(b *block, at, end int) int {
 
 // block adds the n rows of a block from row lo on.
 func (s *runSum) block(b *block, lo, n int) {
-	start := s.runs.start
+	start := s.runs.Start
 	var d *data
 	var uniform bool
 	if s.add == nil {
@@ -353,10 +355,10 @@ func (s *runSum) block(b *block, lo, n int) {
 
 // next goes on with the run that begins at row at; it reports whether there is none.
 func (s *runSum) next(at int) bool {
-	if at == s.v.grp.in.n {
+	if at == s.v.grp.In.N {
 		return true
 	}
-	start := s.runs.start
+	start := s.runs.Start
 	for s.at++; start[s.at+1] == start[s.at]; s.at++ {
 	}
 	s.acc, s.begun = &s.parts[1].acc, false
@@ -365,7 +367,7 @@ func (s *runSum) next(at int) bool {
 
 // close notes the last group where it goes on in the next lane.
 func (s *runSum) close() {
-	start := s.runs.start
+	start := s.runs.Start
 	if int(start[s.at]) >= s.end || int(start[s.at+1]) <= s.end {
 		return
 	}
@@ -426,7 +428,7 @@ func joinParts(m *machine, v *val, x *reducer, lanes int, parts func(lane int) *
 	}
 	var none accum
 	x.reset(&none)
-	for _, g := range v.grp.without() {
+	for _, g := range v.grp.Without() {
 		x.finish(v.data, g, &none)
 	}
 	return nil

@@ -83,7 +83,7 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 	b.WriteString("structure:\n")
 	ra.Walk(func(n *ra.Node) {
 		when := "per run"
-		if p.flow.structure[n] {
+		if p.flow.Structure[n] {
 			when = "per step"
 		}
 		name := n.Label
@@ -92,12 +92,12 @@ func (p *Program) explainStructure(b *strings.Builder, st *stage) {
 		}
 		rows := "?"
 		for s := st; s != nil; s = s.parent {
-			if r := s.rels[n]; r != nil {
-				rows = fmt.Sprintf("%d rows (space %d)", r.sp.n, r.sp.id)
+			if r := s.Rels[n]; r != nil {
+				rows = fmt.Sprintf("%d rows (space %d)", r.Space.N, r.Space.ID)
 				break
 			}
 		}
-		rows += st.gridText(n)
+		rows += st.GridText(n)
 		fmt.Fprintf(b, "  %-9s %-12s %s, %s\n", n.Op, name, rows, when)
 	}, p.plan.Nodes()...)
 }
@@ -158,8 +158,8 @@ func (v *val) made(how string) string {
 	if v.data != nil && v.data.kind == f32 && kindOf(v.typ) == f64 {
 		out += " as real"
 	}
-	if v.sp.n != 1 {
-		out = fmt.Sprintf("%d × %s", v.sp.n, out)
+	if v.sp.N != 1 {
+		out = fmt.Sprintf("%d × %s", v.sp.N, out)
 	}
 	return fmt.Sprintf("v%-4d %s = %s", v.id, out, strings.TrimPrefix(how, "grad"))
 }

@@ -3,6 +3,7 @@ package executor
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
@@ -27,13 +28,13 @@ type partials struct {
 // member is a val of the pass.
 type member struct {
 	v    *val
-	how  string   // the lowering, for plans
-	base int      // its first result in the tree
-	add  adder    // a sum's form of its own
-	all  wholes   // that for groups that lie in a block
-	red  *reducer // of a sum, nil: stored
-	own  bool     // its cell is no other member's, so that it may lie in the result's memory
-	runs *runs    // of a sum over rows that are in runs of one group, nil: of no such sum
+	how  string          // the lowering, for plans
+	base int             // its first result in the tree
+	add  adder           // a sum's form of its own
+	all  wholes          // that for groups that lie in a block
+	red  *reducer        // of a sum, nil: stored
+	own  bool            // its cell is no other member's, so that it may lie in the result's memory
+	runs *structure.Runs // of a sum over rows that are in runs of one group, nil: of no such sum
 }
 
 // recompute is the work, in operations per number, up to which a val is computed again where it is read from another
@@ -42,20 +43,20 @@ const recompute = 8
 
 // fusible reports whether v can share a pass: a map, or a sum of all rows as they stand.
 func (l *lowerer) fusible(v *val) bool {
-	if !v.vary || l.structural || kindOf(v.typ) == str || iteration(v).n < 2 {
+	if !v.vary || l.structural || kindOf(v.typ) == str || iteration(v).N < 2 {
 		return false
 	}
 	switch v.op {
 	case vCall:
 		return !l.large(v) && !l.maps[v]
 	case vAgg:
-		if kindOf(v.args[0].typ) == str || v.grp.order != nil && v.grp.code == nil {
+		if kindOf(v.args[0].typ) == str || v.grp.Order != nil && v.grp.Codes == nil {
 			return false
 		}
 		if x, _ := l.largeSum(v); x != nil || l.sumsInPlace(v) {
 			return false
 		}
-		return v.grp.out.n == 1 || v.grp.inRuns(l.tune.PassRun) || v.typ.Size() >= l.tune.PassChunk && v.partials() <= passPartials && v.grp.in.n >= l.tune.GroupRows*v.grp.alike().n
+		return v.grp.Out.N == 1 || v.grp.InRuns(l.tune.PassRun) || v.typ.Size() >= l.tune.PassChunk && v.partials() <= passPartials && v.grp.In.N >= l.tune.GroupRows*v.grp.RunsOfGroups().N
 	}
 	return false
 }
@@ -65,8 +66,8 @@ const passPartials = 96 << 20
 
 // partials is how many bytes of partial sums the lanes of a pass hold for the aggregate v, and at least one lane.
 func (v *val) partials() int {
-	lanes := passLanes(v.typ.Size() * v.grp.out.n)
-	each := min(v.grp.out.n, (v.grp.in.n+lanes-1)/lanes) // groups that a lane meets
+	lanes := passLanes(v.typ.Size() * v.grp.Out.N)
+	each := min(v.grp.Out.N, (v.grp.In.N+lanes-1)/lanes) // groups that a lane meets
 	return 8 * v.typ.Size() * each * lanes
 }
 
@@ -104,7 +105,7 @@ func (l *lowerer) deps(v *val, f func(d *val, aligned bool)) {
 		}
 	}
 	for _, a := range v.args {
-		visit(a, v.op == vCall || v.op == vAgg && (v.grp.order == nil || l.fusible(v)))
+		visit(a, v.op == vCall || v.op == vAgg && (v.grp.Order == nil || l.fusible(v)))
 	}
 }
 
@@ -133,7 +134,7 @@ func (l *lowerer) fuse() [][]*val {
 	}
 	l.spare(stage, readers)
 	type pass struct {
-		sp    *space
+		sp    *structure.Space
 		stage int
 		d     *distributed // what may not be computed at all shares with its like
 	}
@@ -210,8 +211,8 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		m := &member{v: v, how: v.how(), base: len(c.t.result)}
 		f.members = append(f.members, m)
 		if v.op == vAgg {
-			if m.red = newReducer(v); v.grp.inRuns(l.tune.PassRun) {
-				m.runs = v.grp.alike()
+			if m.red = newReducer(v); v.grp.InRuns(l.tune.PassRun) {
+				m.runs = v.grp.RunsOfGroups()
 			}
 			m.red.mem = l.mem
 			if a := l.adding(v, nil); a != nil {
@@ -243,12 +244,12 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		r := c.t.result[m.base]
 		m.own, seen[r] = !seen[r], true
 	}
-	in := &instr{v: vs[0], how: "pass", rows: iteration(vs[0]).n, t: c.t, lower: f}
+	in := &instr{v: vs[0], how: "pass", rows: iteration(vs[0]).N, t: c.t, lower: f}
 	l.finish(in)
 	in.flops += flops * float64(in.rows)
 	for _, m := range f.members[1:] {
 		in.flops += float64(in.rows * m.v.typ.Size())
-		in.bytes += float64(m.v.sp.n * m.v.typ.Size() * max(kindOf(m.v.typ).bytes(), 1))
+		in.bytes += float64(m.v.sp.N * m.v.typ.Size() * max(kindOf(m.v.typ).bytes(), 1))
 	}
 	most := 64
 	for _, m := range f.members {
@@ -256,7 +257,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 		case m.runs != nil: // a lane holds the sums of its first and its last group
 			most = min(most, passLanes(2*m.v.typ.Size()))
 		case m.red != nil:
-			most = min(most, passLanes(m.v.typ.Size()*m.v.grp.out.n))
+			most = min(most, passLanes(m.v.typ.Size()*m.v.grp.Out.N))
 		}
 	}
 	in.cutInto(most, l.tune)
@@ -269,8 +270,8 @@ func (f *fused) wholeGroups(rows int) int {
 		if m.runs == nil {
 			continue
 		}
-		if g := m.v.grp; g.largest()*g.out.n == g.in.n && g.most > 0 && 4*g.most <= rows {
-			return rows / g.most * g.most
+		if g := m.v.grp; g.Largest()*g.Out.N == g.In.N && g.Most > 0 && 4*g.Most <= rows {
+			return rows / g.Most * g.Most
 		}
 	}
 	return rows
@@ -369,7 +370,7 @@ func (f *fused) run(m *machine, in *instr) error {
 			}
 			continue
 		}
-		err := cpu.Parallel(m.ctx, m.workers, x.v.grp.out.n, func(_, g int) error {
+		err := cpu.Parallel(m.ctx, m.workers, x.v.grp.Out.N, func(_, g int) error {
 			f.merge(i, g)
 			return nil
 		})
@@ -403,7 +404,7 @@ func (f *fused) merge(i, g int) {
 // of is the lane's sum of group g.
 func (p *partials) of(x *member, g int) *accum {
 	if p.acc == nil {
-		p.acc = make([]*accum, x.v.grp.out.n)
+		p.acc = make([]*accum, x.v.grp.Out.N)
 	}
 	if p.acc[g] == nil {
 		p.acc[g] = &accum{}
@@ -466,10 +467,10 @@ func (x *member) inPlace(t *tree) bool {
 
 // sum adds the n rows of a block from row lo on, runs of one group at a time.
 func (x *member) sum(b *block, p *partials, lo, n int) {
-	code := x.v.grp.code
+	code := x.v.grp.Codes
 	for at := 0; at < n; {
 		g, to := 0, n
-		if code != nil && x.v.grp.out.n > 1 {
+		if code != nil && x.v.grp.Out.N > 1 {
 			g = int(code[lo+at])
 			for to = at + 1; to < n && int(code[lo+to]) == g; to++ {
 			}

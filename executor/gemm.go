@@ -17,7 +17,7 @@ type gemm struct {
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
 // into memory first.
 func (l *lowerer) large(v *val) bool {
-	if v.op != vCall || v.data != nil || v.expr.Def.Name != "matmul" || v.typ.Nullable || v.sp.n == 0 || len(v.typ.Shape) == 0 {
+	if v.op != vCall || v.data != nil || v.expr.Def.Name != "matmul" || v.typ.Nullable || v.sp.N == 0 || len(v.typ.Shape) == 0 {
 		return false
 	}
 	for _, a := range v.args {
@@ -27,9 +27,9 @@ func (l *lowerer) large(v *val) bool {
 	}
 	if len(v.typ.Shape) == 1 {
 		_, matrix := vectorsBy(v)
-		return matrix != nil && matrix.typ.Size() >= l.tune.LargeMatrix && v.flops()*float64(v.sp.n) >= l.tune.LargeFlops
+		return matrix != nil && matrix.typ.Size() >= l.tune.LargeMatrix && v.flops()*float64(v.sp.N) >= l.tune.LargeFlops
 	}
-	return len(v.typ.Shape) == 2 && v.flops() >= l.tune.LargeFlops && v.sp.n <= 64
+	return len(v.typ.Shape) == 2 && v.flops() >= l.tune.LargeFlops && v.sp.N <= 64
 }
 
 // vectorsBy takes the product of each row's vector with one matrix apart; nil where v is another product.
@@ -46,7 +46,7 @@ func vectorsBy(v *val) (rows, matrix *val) {
 // largeSum returns the operands of a sum of all rows' outer products whose result is large; nil for another val. The
 // workers then share the result, not the rows.
 func (l *lowerer) largeSum(v *val) (x, y *val) {
-	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.grp.out.n != 1 || v.grp.order != nil || v.typ.Nullable || v.typ.Size() < l.tune.LargeMatrix {
+	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.grp.Out.N != 1 || v.grp.Order != nil || v.typ.Nullable || v.typ.Size() < l.tune.LargeMatrix {
 		return nil, nil
 	}
 	o := v.args[0]
@@ -90,7 +90,7 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		return nil, nil
 	}
 	g := &gemm{p: dims(v.args[0], v.args[1]), rows: 512}
-	products := v.sp.n
+	products := v.sp.N
 	if len(v.typ.Shape) == 1 { // all rows together are one matrix
 		x, y := vectorsBy(v)
 		g.x, products = x, 1
@@ -98,7 +98,7 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		if y == v.args[0] {
 			g.p.bt = !g.p.bt
 		}
-		g.p.m, g.p.k, g.p.n = v.sp.n, x.typ.Size(), v.typ.Size()
+		g.p.m, g.p.k, g.p.n = v.sp.N, x.typ.Size(), v.typ.Size()
 	} else {
 		g.x, g.p.at = untransposed(v.args[0])
 		g.y, g.p.bt = untransposed(v.args[1])
@@ -126,8 +126,8 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		t.bytes = span((operand + result) * kindOf(v.typ).bytes())
 	}
 	l.finish(in)
-	in.flops = v.flops() * float64(v.sp.n)
-	in.bytes += float64((g.x.sp.n*g.x.typ.Size() + g.y.sp.n*g.y.typ.Size()) * kindOf(v.typ).bytes())
+	in.flops = v.flops() * float64(v.sp.N)
+	in.bytes += float64((g.x.sp.N*g.x.typ.Size() + g.y.sp.N*g.y.typ.Size()) * kindOf(v.typ).bytes())
 	return in, nil
 }
 
@@ -212,11 +212,11 @@ func (l *lowerer) tryLargeSum(v *val) (*instr, error) {
 	}
 	t.also = []*val{x, y}
 	o := &outers{x: x, y: y, p: x.typ.Size(), q: y.typ.Size()}
-	if v.grp.in.n > productRows {
+	if v.grp.In.N > productRows {
 		_, _, width := o.tiles()
 		t.bytes = inPartsBytes(kindOf(v.typ), min(outersTile, o.p)*min(width, o.q))
 	}
-	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.in.n, t: t, lower: o}
+	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.In.N, t: t, lower: o}
 	l.finish(in)
 	in.flops = 2 * float64(in.rows) * float64(v.typ.Size())
 	in.bytes += float64(in.rows * (x.typ.Size() + y.typ.Size()) * kindOf(v.typ).bytes())

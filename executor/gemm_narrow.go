@@ -3,6 +3,7 @@ package executor
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
@@ -24,7 +25,7 @@ type narrowProduct struct {
 const narrowNumbers = 1 << 18
 
 // narrowed returns the form of a product whose operands are those of g; nil where nothing is transposed, or nothing narrow.
-func (g *gemm) narrowed(products int, tune *Tuning) *narrowProduct {
+func (g *gemm) narrowed(products int, tune *device.Tuning) *narrowProduct {
 	p := g.p
 	s := &narrowProduct{wide: g.x, narrow: g.y, side: p.n, long: p.m, inner: p.k, left: !p.at, turn: p.bt != p.at, back: p.at}
 	if p.m < p.n {
@@ -47,7 +48,7 @@ const turnedNumbers, turnedProducts = 1 << 22, 8
 // operands. On that side libraries take less time to lay out the wide matrix and its panels' results lie as they are stored.
 func (l *lowerer) turnedOnce(v *val) bool {
 	return !v.vary && v.uniform() && !v.typ.Nullable && v.typ.Size() <= turnedNumbers && slices.ContainsFunc(l.uses[v], func(u *val) bool {
-		if !l.large(u) || !u.vary || u.args[0] != v || u.sp.n < turnedProducts {
+		if !l.large(u) || !u.vary || u.args[0] != v || u.sp.N < turnedProducts {
 			return false
 		}
 		p := dims(u.args[0], u.args[1])

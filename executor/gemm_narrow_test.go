@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/memdb"
 )
 
 // TestTurnedOnce: a matrix that stays the same is turned once for the many narrow products of each step that read it so, and for no
 // others.
 func TestTurnedOnce(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	for _, with := range []struct {
 		loss    string
@@ -20,13 +21,13 @@ func TestTurnedOnce(t *testing.T) {
 		columns int
 		turned  bool
 	}{
-		{"SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", 8, 4, true},
-		{"SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", 7, 4, false},
-		{"SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", 8, 5, false},
-		{"SELECT sum(sqnorm(matmul(tanh(matmul(x, w)), transpose(w)))) AS loss FROM one CROSS JOIN head", 9, 3, true},
-		{"SELECT sum(sqnorm(tanh(matmul(transpose(w), transpose(x))))) AS loss FROM one CROSS JOIN head", 9, 4, false},
-		{"SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM one CROSS JOIN head", 8, 4, true},
-		{"SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM (SELECT tanh(b * y) AS y FROM one, bias) AS o CROSS JOIN head", 8, 4, false},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", heads: 8, columns: 4, turned: true},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", heads: 7, columns: 4, turned: false},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(x, w)))) AS loss FROM one CROSS JOIN head", heads: 8, columns: 5, turned: false},
+		{loss: "SELECT sum(sqnorm(matmul(tanh(matmul(x, w)), transpose(w)))) AS loss FROM one CROSS JOIN head", heads: 9, columns: 3, turned: true},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(w), transpose(x))))) AS loss FROM one CROSS JOIN head", heads: 9, columns: 4, turned: false},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM one CROSS JOIN head", heads: 8, columns: 4, turned: true},
+		{loss: "SELECT sum(sqnorm(tanh(matmul(transpose(y), w)))) AS loss FROM (SELECT tanh(b * y) AS y FROM one, bias) AS o CROSS JOIN head", heads: 8, columns: 4, turned: false},
 	} {
 		t.Run(with.loss, func(t *testing.T) {
 			rng, db := rand.New(rand.NewSource(9)), memdb.New()

@@ -34,7 +34,7 @@ func (l *lowerer) productsSummed(v *val) *val {
 			return nil
 		}
 	}
-	if p := dims(u.args[0], u.args[1]); 2*p.m*p.n*p.k < l.tune.SumProduct || v.grp.out.n*((p.m+l.tune.SumPanel-1)/l.tune.SumPanel) < 8 && v.grp.in.n > 64 {
+	if p := dims(u.args[0], u.args[1]); 2*p.m*p.n*p.k < l.tune.SumProduct || v.grp.Out.N*((p.m+l.tune.SumPanel-1)/l.tune.SumPanel) < 8 && v.grp.In.N > 64 {
 		return nil // too few panels for many rows
 	}
 	return u
@@ -54,7 +54,7 @@ func (l *lowerer) sumsInPlace(v *val) bool {
 		if !there(a) {
 			a, _ = untransposed(a)
 		}
-		return a.uniform() || a.typ.Nullable || !there(a) && (a.op != vGather || a.idx.missing || !there(a.args[0]))
+		return a.uniform() || a.typ.Nullable || !there(a) && (a.op != vGather || a.idx.Missing || !there(a.args[0]))
 	})
 }
 
@@ -74,17 +74,17 @@ func (l *lowerer) tryProductSum(v *val) (*instr, error) {
 		if !ok || from.v.data.kind != kindOf(v.typ) {
 			return nil, nil
 		}
-		*[]*source{&s.x, &s.y}[i] = from.in(l.g, v.grp.order)
+		*[]*source{&s.x, &s.y}[i] = from.in(l.g, v.grp.Order)
 	}
 	t, err := compile(l.g, nil)
 	if err != nil {
 		return nil, err
 	}
 	t.also = []*val{s.x.v, s.y.v}
-	if v.grp.largest() > s.inOwnPrecision() {
+	if v.grp.Largest() > s.inOwnPrecision() {
 		t.bytes = inPartsBytes(kindOf(v.typ), min(l.tune.SumPanel, s.p.m)*s.p.n)
 	}
-	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.in.n, t: t, grp: v.grp, lower: s}
+	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.In.N, t: t, grp: v.grp, lower: s}
 	l.finish(in)
 	in.flops += u.flops() * float64(in.rows)
 	in.bytes += float64(in.rows * (a.typ.Size() + b.typ.Size()) * kindOf(v.typ).bytes())
@@ -92,7 +92,7 @@ func (l *lowerer) tryProductSum(v *val) (*instr, error) {
 }
 
 func (s *productSum) run(m *machine, in *instr) error {
-	return cpu.Parallel(m.ctx, m.workers, in.grp.out.n*s.down, func(w, task int) error {
+	return cpu.Parallel(m.ctx, m.workers, in.grp.Out.N*s.down, func(w, task int) error {
 		g, lo := task/s.down, task%s.down*s.panel
 		if in.v.data.kind == f32 {
 			sumProducts[float32](in, s, g, lo, m.scratch[w])
@@ -101,7 +101,7 @@ func (s *productSum) run(m *machine, in *instr) error {
 		}
 		if valid := in.v.data.valid; valid != nil && lo == 0 {
 			valid[g] = 1
-			if in.grp.start[g] == in.grp.start[g+1] {
+			if in.grp.Start[g] == in.grp.Start[g+1] {
 				valid[g] = 0
 			}
 		}
@@ -115,7 +115,7 @@ func (s *productSum) inOwnPrecision() int { return max(s.long/s.p.k, 1) }
 // sumProducts computes the panel of group g's result from row lo on: in the kind of the result over at most longSum numbers, in
 // double precision beyond.
 func sumProducts[T float](in *instr, s *productSum, g, lo int, scratch *tensor.Buffer) {
-	p, first, end := s.p, int(in.grp.start[g]), int(in.grp.start[g+1])
+	p, first, end := s.p, int(in.grp.Start[g]), int(in.grp.Start[g+1])
 	n := min(s.panel, p.m-lo)
 	out := of[T](in.v.data)[(g*p.m+lo)*p.n : (g*p.m+lo+n)*p.n]
 	run := s.inOwnPrecision()
@@ -160,5 +160,5 @@ func (s source) row(r int) int {
 	if s.idx == nil {
 		return r
 	}
-	return int(s.idx.at[r])
+	return int(s.idx.At[r])
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 )
@@ -28,14 +29,14 @@ func sparseBlocks(db *memdb.DB, rng *rand.Rand, name string, n int, shape ...int
 
 // TestSumsOfProducts: products of matrices in blocks, some of them missing, also transposed; groups of many blocks, of few and of none.
 func TestSumsOfProducts(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	const n = 7
 	for _, c := range []struct {
 		a, b           string
 		shapeA, shapeB []int
 	}{
-		{"a.v", "b.v", []int{5, 3}, []int{3, 4}}, {"transpose(a.v)", "b.v", []int{3, 5}, []int{3, 4}}, {"a.v", "transpose(b.v)", []int{5, 3}, []int{4, 3}}, {"transpose(a.v)", "transpose(b.v)", []int{3, 5}, []int{4, 3}},
+		{a: "a.v", b: "b.v", shapeA: []int{5, 3}, shapeB: []int{3, 4}}, {a: "transpose(a.v)", b: "b.v", shapeA: []int{3, 5}, shapeB: []int{3, 4}}, {a: "a.v", b: "transpose(b.v)", shapeA: []int{5, 3}, shapeB: []int{4, 3}}, {a: "transpose(a.v)", b: "transpose(b.v)", shapeA: []int{3, 5}, shapeB: []int{4, 3}},
 	} {
 		for _, wide := range []bool{true, false} {
 			rng := rand.New(rand.NewSource(3))
@@ -60,7 +61,7 @@ func TestSumsOfProducts(t *testing.T) {
 // TestNarrowProducts: a wide matrix and a narrow one, on either side, either of them transposed, one wide matrix for all rows or one for
 // each, more columns and rows than a panel has.
 func TestNarrowProducts(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	const rows = 9
 	for _, c := range []struct {
@@ -68,12 +69,12 @@ func TestNarrowProducts(t *testing.T) {
 		wide, narrow []int
 		form         bool
 	}{
-		{"matmul(o.v, e.v)", []int{5, 7}, []int{7, 2}, false}, {"matmul(transpose(o.v), e.v)", []int{7, 5}, []int{7, 2}, true},
-		{"matmul(o.v, transpose(e.v))", []int{5, 7}, []int{2, 7}, true}, {"matmul(transpose(o.v), transpose(e.v))", []int{7, 5}, []int{2, 7}, true},
-		{"matmul(e.v, o.v)", []int{7, 5}, []int{2, 7}, false}, {"matmul(transpose(e.v), o.v)", []int{7, 5}, []int{7, 2}, true},
-		{"matmul(e.v, transpose(o.v))", []int{5, 7}, []int{2, 7}, true}, {"matmul(transpose(e.v), transpose(o.v))", []int{5, 7}, []int{7, 2}, true},
-		{"matmul(transpose(o.v), e.v)", []int{7, 3}, []int{7, 2}, false}, {"matmul(transpose(e.v), o.v)", []int{7, 5}, []int{7, 3}, false},
-		{"matmul(transpose(e.v), o.v)", []int{1, 5}, []int{1, 2}, false},
+		{product: "matmul(o.v, e.v)", wide: []int{5, 7}, narrow: []int{7, 2}, form: false}, {product: "matmul(transpose(o.v), e.v)", wide: []int{7, 5}, narrow: []int{7, 2}, form: true},
+		{product: "matmul(o.v, transpose(e.v))", wide: []int{5, 7}, narrow: []int{2, 7}, form: true}, {product: "matmul(transpose(o.v), transpose(e.v))", wide: []int{7, 5}, narrow: []int{2, 7}, form: true},
+		{product: "matmul(e.v, o.v)", wide: []int{7, 5}, narrow: []int{2, 7}, form: false}, {product: "matmul(transpose(e.v), o.v)", wide: []int{7, 5}, narrow: []int{7, 2}, form: true},
+		{product: "matmul(e.v, transpose(o.v))", wide: []int{5, 7}, narrow: []int{2, 7}, form: true}, {product: "matmul(transpose(e.v), transpose(o.v))", wide: []int{5, 7}, narrow: []int{7, 2}, form: true},
+		{product: "matmul(transpose(o.v), e.v)", wide: []int{7, 3}, narrow: []int{7, 2}, form: false}, {product: "matmul(transpose(e.v), o.v)", wide: []int{7, 5}, narrow: []int{7, 3}, form: false},
+		{product: "matmul(transpose(e.v), o.v)", wide: []int{1, 5}, narrow: []int{1, 2}, form: false},
 	} {
 		for _, one := range []bool{true, false} {
 			want := c.form
@@ -107,23 +108,23 @@ func TestNarrowProducts(t *testing.T) {
 // TestMapsOfProducts: products that only a map by rows reads are made by blocks of rows, which do not end where chunks do; others are
 // made whole.
 func TestMapsOfProducts(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	for _, c := range []struct {
 		v      string
 		b      []int
 		absent bool // the product is not made by itself
 	}{
-		{"softmax(matmul(a.v, b.v) / 3)", []int{4, 8}, true},
-		{"softmax(matmul(a.v, transpose(b.v)) / 3)", []int{8, 4}, true},
-		{"softmax(matmul(a.v, one.v) / 3)", []int{4, 8}, true},
-		{"softmax(matmul(a.v, b.v)) + matmul(a.v, transpose(d.v))", []int{4, 8}, true},
-		{"exp(matmul(a.v, b.v))", []int{4, 8}, true},
-		{"tanh(matmul(a.v, b.v))", []int{4, 8}, false},                       // its gradient reads it: 1 − tanh² has lost its digits
-		{"softmax(matmul(a.v, b.v)) * matmul(a.v, b.v)", []int{4, 8}, false}, // its gradient reads it too
-		{"softmax(matmul(transpose(at.v), b.v))", []int{4, 8}, false},
-		{"softmax(matmul(a.v, b.v))", []int{4, 7}, false}, // not wide
-		{"transpose(softmax(transpose(matmul(a.v, b.v))))", []int{4, 8}, false},
+		{v: "softmax(matmul(a.v, b.v) / 3)", b: []int{4, 8}, absent: true},
+		{v: "softmax(matmul(a.v, transpose(b.v)) / 3)", b: []int{8, 4}, absent: true},
+		{v: "softmax(matmul(a.v, one.v) / 3)", b: []int{4, 8}, absent: true},
+		{v: "softmax(matmul(a.v, b.v)) + matmul(a.v, transpose(d.v))", b: []int{4, 8}, absent: true},
+		{v: "exp(matmul(a.v, b.v))", b: []int{4, 8}, absent: true},
+		{v: "tanh(matmul(a.v, b.v))", b: []int{4, 8}, absent: false},                       // its gradient reads it: 1 − tanh² has lost its digits
+		{v: "softmax(matmul(a.v, b.v)) * matmul(a.v, b.v)", b: []int{4, 8}, absent: false}, // its gradient reads it too
+		{v: "softmax(matmul(transpose(at.v), b.v))", b: []int{4, 8}, absent: false},
+		{v: "softmax(matmul(a.v, b.v))", b: []int{4, 7}, absent: false}, // not wide
+		{v: "transpose(softmax(transpose(matmul(a.v, b.v))))", b: []int{4, 8}, absent: false},
 	} {
 		for _, wide := range []bool{true, false} {
 			rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(7, func(r int) int64 { return int64(r) })
@@ -159,7 +160,7 @@ func TestMapsOfProducts(t *testing.T) {
 
 // TestProductsReadWhole: products that a map by rows reads row by row, and a product whole; only these are made by themselves.
 func TestProductsReadWhole(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	shapes := map[string][]int{"a": {4, 4}, "c": {4, 4}, "d": {4, 8}, "e": {8, 3}, "f": {8, 2}, "g": {2, 4}}
 	for _, v := range []string{
@@ -190,7 +191,7 @@ func TestProductsReadWhole(t *testing.T) {
 
 // TestConstantProducts: what a map by rows reads and does not change is made once, not in each step's map.
 func TestConstantProducts(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(7, func(r int) int64 { return int64(r) })
 	for name, shape := range map[string][]int{"a": {4, 4}, "b": {4, 8}, "c": {4, 8}} {
@@ -207,7 +208,7 @@ func TestConstantProducts(t *testing.T) {
 
 // TestManyPathsToAProduct: a map by rows is planned once for what it reads on many paths; 2^50 are too many to follow.
 func TestManyPathsToAProduct(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	rng, db, id := rand.New(rand.NewSource(7)), memdb.New(), ints(2, func(r int) int64 { return int64(r) })
 	for name, shape := range map[string][]int{"a": {5, 4}, "b": {4, 8}, "e": {8, 3}} {
@@ -226,14 +227,14 @@ func TestManyPathsToAProduct(t *testing.T) {
 
 // TestMapsByRows: softmax over the rows of large chunks, its derivative, sums by rows, and kernels that mix rows beside them.
 func TestMapsByRows(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	n := func(p *executor.Program) int { return strings.Count(p.Explain(), "map by rows") }
 	for name, c := range map[string]struct {
 		score  string
 		byRows int
 	}{
-		"softmax": {"softmax(e.v / 3)", 1}, "log": {"log_softmax(e.v) * e.v", 1}, "columns": {"transpose(softmax(transpose(e.v)))", 0},
+		"softmax": {score: "softmax(e.v / 3)", byRows: 1}, "log": {score: "log_softmax(e.v) * e.v", byRows: 1}, "columns": {score: "transpose(softmax(transpose(e.v)))", byRows: 0},
 	} {
 		for _, wide := range []bool{true, false} {
 			rng := rand.New(rand.NewSource(6))
@@ -257,12 +258,12 @@ func TestMapsByRows(t *testing.T) {
 
 // TestTurnedPanels: transposed matrices before narrow ones, these as they are stored and turned.
 func TestTurnedPanels(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	for _, c := range []struct {
 		product string
 		shape   []int
-	}{{"matmul(transpose(e.v), f.x)", []int{5, 1}}, {"matmul(transpose(e.v), transpose(f.x))", []int{1, 5}}} {
+	}{{product: "matmul(transpose(e.v), f.x)", shape: []int{5, 1}}, {product: "matmul(transpose(e.v), transpose(f.x))", shape: []int{1, 5}}} {
 		for _, wide := range []bool{true, false} {
 			rng := rand.New(rand.NewSource(8))
 			db, id := memdb.New(), ints(7, func(r int) int64 { return int64(r) })
@@ -336,7 +337,7 @@ func TestLongSumOfOuterProducts(t *testing.T) {
 // TestSumsOfProductsOf: such sums in queries of every form: one matrix beside many, a matrix beside itself, all rows, rows of a step,
 // averages, outer joins, filters that leave groups nothing, guards. forms is how many of them are in place.
 func TestSumsOfProductsOf(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	const join = " FROM a JOIN b ON a.j = b.i "
 	for _, c := range []struct {
@@ -344,16 +345,16 @@ func TestSumsOfProductsOf(t *testing.T) {
 		params []string
 		forms  int
 	}{
-		{"SELECT a.i, sum(matmul(o.v, a.v)) AS v FROM a CROSS JOIN (SELECT v FROM o) o GROUP BY a.i", []string{"a", "o"}, 0},
-		{"SELECT a.i, sum(matmul(transpose(a.v), a.v)) AS v FROM a GROUP BY a.i", []string{"a"}, 1},
-		{"SELECT 0 AS i, sum(matmul(a.v, b.v)) AS v FROM a CROSS JOIN b", []string{"a", "b"}, 0},
-		{"SELECT a.i, sum(matmul(a.v, b.v)) AS v" + join + "WHERE (a.i + b.j + current_step()) % 3 > 0 GROUP BY a.i", []string{"a", "b"}, 3},
-		{"SELECT a.i, avg(matmul(a.v, b.v)) AS v" + join + "GROUP BY a.i", []string{"a", "b"}, 2},
-		{"SELECT a.i, sum(matmul(a.v, coalesce(b.v, a.v))) AS v FROM a LEFT JOIN b ON a.j = b.i GROUP BY a.i", []string{"a", "b"}, 1},
-		{"SELECT n.k AS i, sum(matmul(a.v, b.v)) AS v FROM n LEFT JOIN a ON a.i = n.k LEFT JOIN b ON a.j = b.i GROUP BY n.k", []string{"a", "b"}, 0},
-		{"SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 3) AS v" + join + "GROUP BY a.i", []string{"a", "b"}, 0},
-		{"SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 100) AS v" + join + "GROUP BY a.i", []string{"a", "b"}, 0},
-		{"SELECT a.i, sum(CASE WHEN b.j > 3 THEN matmul(a.v, b.v) ELSE a.v END) AS v" + join + "GROUP BY a.i", []string{"a", "b"}, 0},
+		{query: "SELECT a.i, sum(matmul(o.v, a.v)) AS v FROM a CROSS JOIN (SELECT v FROM o) o GROUP BY a.i", params: []string{"a", "o"}, forms: 0},
+		{query: "SELECT a.i, sum(matmul(transpose(a.v), a.v)) AS v FROM a GROUP BY a.i", params: []string{"a"}, forms: 1},
+		{query: "SELECT 0 AS i, sum(matmul(a.v, b.v)) AS v FROM a CROSS JOIN b", params: []string{"a", "b"}, forms: 0},
+		{query: "SELECT a.i, sum(matmul(a.v, b.v)) AS v" + join + "WHERE (a.i + b.j + current_step()) % 3 > 0 GROUP BY a.i", params: []string{"a", "b"}, forms: 3},
+		{query: "SELECT a.i, avg(matmul(a.v, b.v)) AS v" + join + "GROUP BY a.i", params: []string{"a", "b"}, forms: 2},
+		{query: "SELECT a.i, sum(matmul(a.v, coalesce(b.v, a.v))) AS v FROM a LEFT JOIN b ON a.j = b.i GROUP BY a.i", params: []string{"a", "b"}, forms: 1},
+		{query: "SELECT n.k AS i, sum(matmul(a.v, b.v)) AS v FROM n LEFT JOIN a ON a.i = n.k LEFT JOIN b ON a.j = b.i GROUP BY n.k", params: []string{"a", "b"}, forms: 0},
+		{query: "SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 3) AS v" + join + "GROUP BY a.i", params: []string{"a", "b"}, forms: 0},
+		{query: "SELECT a.i, sum(matmul(a.v, b.v)) FILTER (WHERE b.j > 100) AS v" + join + "GROUP BY a.i", params: []string{"a", "b"}, forms: 0},
+		{query: "SELECT a.i, sum(CASE WHEN b.j > 3 THEN matmul(a.v, b.v) ELSE a.v END) AS v" + join + "GROUP BY a.i", params: []string{"a", "b"}, forms: 0},
 	} {
 		for _, wide := range []bool{true, false} {
 			rng, db := rand.New(rand.NewSource(12)), memdb.New()

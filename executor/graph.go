@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -28,21 +29,21 @@ const (
 type val struct {
 	id    int
 	op    vop
-	sp    *space
+	sp    *structure.Space
 	typ   kernels.Type
 	vary  bool // may change from step to step
 	args  []*val
 	expr  *kernels.Expr // vCall: the kernel over columns 0:i, or constants
 	konst kernels.Value
-	idx   *index
+	idx   *structure.Index
 	fn    ra.AggFn
-	grp   *groups
-	from  []*space // vConcat: the spaces of args
-	lay   *layout  // vLayout
-	back  bool     // vLayout: from the matrix to how it is stored
-	over  *val     // whose memory it takes over, changed in place
-	name  string   // vLeaf: for plans
-	note  string   // for plans: what it stands for
+	grp   *structure.Groups
+	from  []*structure.Space // vConcat: the spaces of args
+	lay   *layout            // vLayout
+	back  bool               // vLayout: from the matrix to how it is stored
+	over  *val               // whose memory it takes over, changed in place
+	name  string             // vLeaf: for plans
+	note  string             // for plans: what it stands for
 
 	asked, fails bool // canFail, once it has been asked
 
@@ -52,27 +53,27 @@ type val struct {
 	structural bool // computed for the structure
 }
 
-func (v *val) uniform() bool { return v.sp.n == 1 }
+func (v *val) uniform() bool { return v.sp.N == 1 }
 
 // graph holds vals. A step's graph extends the run's.
 type graph struct {
-	*indexer
+	*structure.Indexer
 	parent *graph
 	wide   bool // real is computed as double precision
 	seen   map[string]*val
 	moved  map[*val]*val // see near
-	unit   *space
-	p      *Program           // nil: what is read through indexes of a grid cannot be made
-	rows   func(n int) *space // the space of n rows
+	unit   *structure.Space
+	p      *Program                     // nil: what is read through indexes of a grid cannot be made
+	rows   func(n int) *structure.Space // the space of n rows
 }
 
-func newGraph(wide bool, x *indexer, unit *space) *graph {
-	return &graph{indexer: x, wide: wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: unit}
+func newGraph(wide bool, x *structure.Indexer, unit *structure.Space) *graph {
+	return &graph{Indexer: x, wide: wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: unit}
 }
 
 // child returns a graph for one step's vals.
-func (g *graph) child(x *indexer) *graph {
-	return &graph{indexer: x, parent: g, wide: g.wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: g.unit, p: g.p, rows: g.rows}
+func (g *graph) child(x *structure.Indexer) *graph {
+	return &graph{Indexer: x, parent: g, wide: g.wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: g.unit, p: g.p, rows: g.rows}
 }
 
 // intern returns the val of a key, made on first use. A val that does not change between steps belongs to the run's
@@ -82,7 +83,7 @@ func (g *graph) intern(key string, make func() *val) *val {
 		return v
 	}
 	v := make()
-	v.id = g.id()
+	v.id = g.NewID()
 	for !v.vary && g.parent != nil {
 		g = g.parent
 	}
@@ -99,9 +100,9 @@ func (g *graph) kindType(t kernels.Type) kernels.Type {
 }
 
 // leaf makes a val of stored data; each call makes another. A step's graph holds data of the step.
-func (g *graph) leaf(name string, t kernels.Type, sp *space, d *data, vary bool) *val {
+func (g *graph) leaf(name string, t kernels.Type, sp *structure.Space, d *data, vary bool) *val {
 	t.Nullable = d.valid != nil
-	return &val{id: g.id(), op: vLeaf, name: name, sp: sp, typ: g.kindType(t), data: d, vary: vary || sp.vary || g.parent != nil, done: true}
+	return &val{id: g.NewID(), op: vLeaf, name: name, sp: sp, typ: g.kindType(t), data: d, vary: vary || sp.Varies || g.parent != nil, done: true}
 }
 
 func (g *graph) constant(c kernels.Value) *val {
@@ -176,7 +177,7 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 		return nil, err
 	}
 	e.Type = g.kindType(e.Type)
-	vary := d.PerStep || sp.vary
+	vary := d.PerStep || sp.Varies
 	for _, a := range args {
 		vary = vary || a.vary
 	}
@@ -192,13 +193,13 @@ func (g *graph) call(d *kernels.Def, at kernels.Attr, args ...*val) (*val, error
 }
 
 // callKey tells calls apart. A plan of a step has hundreds, so that they are not printed.
-func callKey(d *kernels.Def, at kernels.Attr, sp *space, args []*val) string {
+func callKey(d *kernels.Def, at kernels.Attr, sp *structure.Space, args []*val) string {
 	key := append(make([]byte, 0, 96), 'c')
 	key = append(append(key, d.Name...), ' ')
 	if !at.IsZero() {
 		key = fmt.Append(key, at)
 	}
-	key = strconv.AppendInt(append(key, ' '), int64(sp.id), 10)
+	key = strconv.AppendInt(append(key, ' '), int64(sp.ID), 10)
 	for _, a := range args {
 		key = strconv.AppendInt(append(key, ' '), int64(a.id), 10)
 	}
@@ -229,12 +230,12 @@ func chosen(d *kernels.Def, args []*val) *val {
 
 // worthLifting reports whether a kernel is better applied before its arguments are read through idx: to
 // fewer rows, or to as many where that saves reading several columns.
-func worthLifting(d *kernels.Def, idx *index, args []*val) bool {
+func worthLifting(d *kernels.Def, idx *structure.Index, args []*val) bool {
 	if d.Name == "transpose" {
 		return false // products read a matrix either way
 	}
-	if idx.src.n > idx.dst.n || idx.src.n*2 <= idx.dst.n {
-		return idx.src.n <= idx.dst.n
+	if idx.Src.N > idx.Dst.N || idx.Src.N*2 <= idx.Dst.N {
+		return idx.Src.N <= idx.Dst.N
 	}
 	t := make([]kernels.Type, len(args))
 	columns, size := 0, 1
@@ -248,17 +249,17 @@ func worthLifting(d *kernels.Def, idx *index, args []*val) bool {
 }
 
 // commonSpace is the space of a call: that of its arguments that are not uniform.
-func commonSpace(g *graph, args []*val) (*space, error) {
+func commonSpace(g *graph, args []*val) (*structure.Space, error) {
 	sp := g.unit
 	for _, a := range args {
 		if a.uniform() {
-			if sp.n == 1 && a.op != vConst {
+			if sp.N == 1 && a.op != vConst {
 				sp = a.sp
 			}
 			continue
 		}
-		if sp.n != 1 && sp != a.sp {
-			return nil, internal("a kernel over two spaces, of %d and %d rows", sp.n, a.sp.n)
+		if sp.N != 1 && sp != a.sp {
+			return nil, internal("a kernel over two spaces, of %d and %d rows", sp.N, a.sp.N)
 		}
 		sp = a.sp
 	}
@@ -266,12 +267,12 @@ func commonSpace(g *graph, args []*val) (*space, error) {
 }
 
 // sharedIndex is the index through which all arguments are read that are not uniform, nil if there is none.
-func sharedIndex(args []*val) *index {
-	var idx *index
+func sharedIndex(args []*val) *structure.Index {
+	var idx *structure.Index
 	for _, a := range args {
 		switch {
 		case a.uniform():
-		case a.op != vGather || a.idx.missing || idx != nil && idx != a.idx:
+		case a.op != vGather || a.idx.Missing || idx != nil && idx != a.idx:
 			return nil
 		default:
 			idx = a.idx
@@ -281,12 +282,12 @@ func sharedIndex(args []*val) *index {
 }
 
 // gather reads v through an index (nil: the identity). Calls over more rows than are read move behind it.
-func (g *graph) gather(v *val, idx *index) (*val, error) {
-	if idx == nil || v.op == vConst || v.uniform() && !idx.missing {
+func (g *graph) gather(v *val, idx *structure.Index) (*val, error) {
+	if idx == nil || v.op == vConst || v.uniform() && !idx.Missing {
 		return v, nil
 	}
-	if v.sp != idx.src {
-		return nil, internal("a column of %d rows read through an index into %d", v.sp.n, idx.src.n)
+	if v.sp != idx.Src {
+		return nil, internal("a column of %d rows read through an index into %d", v.sp.N, idx.Src.N)
 	}
 	if v.op == vGather {
 		both, err := g.through(idx, v.idx)
@@ -295,7 +296,7 @@ func (g *graph) gather(v *val, idx *index) (*val, error) {
 		}
 		return g.gather(v.args[0], both)
 	}
-	if v.op == vCall && !idx.missing && (idx.dst.n < idx.src.n || kindOf(v.typ) == str || turns(v)) {
+	if v.op == vCall && !idx.Missing && (idx.Dst.N < idx.Src.N || kindOf(v.typ) == str || turns(v)) {
 		args := make([]*val, len(v.args))
 		for i, a := range v.args {
 			var err error
@@ -305,46 +306,46 @@ func (g *graph) gather(v *val, idx *index) (*val, error) {
 		}
 		return g.call(v.expr.Def, v.expr.Attr, args...)
 	}
-	return g.intern("g"+strconv.Itoa(v.id)+" "+strconv.Itoa(idx.id), func() *val {
-		return &val{op: vGather, sp: idx.dst, typ: v.typ, args: []*val{v}, idx: idx, vary: v.vary || idx.vary()}
+	return g.intern("g"+strconv.Itoa(v.id)+" "+strconv.Itoa(idx.ID), func() *val {
+		return &val{op: vGather, sp: idx.Dst, typ: v.typ, args: []*val{v}, idx: idx, vary: v.vary || idx.Varies()}
 	}), nil
 }
 
 // through is the index that reads through a, then b.
-func (g *graph) through(a, b *index) (*index, error) {
-	if !a.virtual() && !b.virtual() {
+func (g *graph) through(a, b *structure.Index) (*structure.Index, error) {
+	if !a.Virtual() && !b.Virtual() {
 		if g.wide && g.p != nil && !g.p.opt.Force64 {
-			return g.later(a, b), nil
+			return g.Later(a, b), nil
 		}
-		return g.compose(a, b), nil
+		return g.Compose(a, b), nil
 	}
 	if g.p == nil {
 		return nil, internal("rows of a grid outside a program")
 	}
-	if a.virtual() && b.virtual() && !b.proj.back {
-		if a.proj.back {
-			return g.index(a.dst, b.src, a.from(b)), nil
+	if a.Virtual() && b.Virtual() && !b.Projection.Back {
+		if a.Projection.Back {
+			return g.Index(a.Dst, b.Src, a.From(b)), nil
 		}
-		n := &index{id: g.id(), dst: a.dst, src: b.src, proj: &projection{table: b.proj.table}}
-		for _, d := range b.proj.dims {
-			n.proj.dims = append(n.proj.dims, a.proj.dims[d])
+		n := &structure.Index{ID: g.NewID(), Dst: a.Dst, Src: b.Src, Projection: &structure.Projection{Table: b.Projection.Table}}
+		for _, d := range b.Projection.Dims {
+			n.Projection.Dims = append(n.Projection.Dims, a.Projection.Dims[d])
 		}
 		return n, nil
 	}
-	for _, x := range []*index{a, b} {
-		if err := x.realise(g.p.stages); err != nil {
+	for _, x := range []*structure.Index{a, b} {
+		if err := x.Realise(g.p.stages); err != nil {
 			return nil, err
 		}
 	}
-	return g.compose(a, b), nil
+	return g.Compose(a, b), nil
 }
 
 // realise lists what v's rows are read through, down to what is in memory.
 func (v *val) realise(p *Program) error {
-	if err := v.idx.realise(p.stages); err != nil {
+	if err := v.idx.Realise(p.stages); err != nil {
 		return err
 	}
-	return v.grp.realise(p.stages)
+	return v.grp.Realise(p.stages)
 }
 
 // turns reports whether v is a transposed matrix.
@@ -353,22 +354,22 @@ func turns(v *val) bool {
 }
 
 // agg reduces v over groups; v is over grp.in or uniform.
-func (g *graph) agg(fn ra.AggFn, v *val, t kernels.Type, grp *groups) *val {
+func (g *graph) agg(fn ra.AggFn, v *val, t kernels.Type, grp *structure.Groups) *val {
 	t = g.kindType(t)
 	return g.intern(aggKey(fn, v, t, grp), func() *val {
-		w := &val{op: vAgg, sp: grp.out, typ: t, args: []*val{v}, fn: fn, grp: grp, vary: v.vary || grp.vary()}
+		w := &val{op: vAgg, sp: grp.Out, typ: t, args: []*val{v}, fn: fn, grp: grp, vary: v.vary || grp.Varies()}
 		w.typ.Nullable = t.Nullable && !w.filled()
 		return w
 	})
 }
 
-func aggKey(fn ra.AggFn, v *val, t kernels.Type, grp *groups) string {
-	return fmt.Sprintf("a%v %v %d %d", fn, t, v.id, grp.id)
+func aggKey(fn ra.AggFn, v *val, t kernels.Type, grp *structure.Groups) string {
+	return fmt.Sprintf("a%v %v %d %d", fn, t, v.id, grp.ID)
 }
 
 // filled reports whether v is a sum of rows that are there whatever the step, and hold no NULL: it is not NULL either.
 func (v *val) filled() bool {
-	return v.op == vAgg && (v.fn == ra.Sum || v.fn == ra.GradSum) && !v.args[0].typ.Nullable && !v.grp.vary() && v.grp.out.n == 1 && v.grp.in.n > 0
+	return v.op == vAgg && (v.fn == ra.Sum || v.fn == ra.GradSum) && !v.args[0].typ.Nullable && !v.grp.Varies() && v.grp.Out.N == 1 && v.grp.In.N > 0
 }
 
 // find returns an interned val, nil where there is none.
@@ -392,10 +393,10 @@ func typesOf(vals []*val) []kernels.Type {
 }
 
 // concat puts columns one below the other; from are their spaces.
-func (g *graph) concat(t kernels.Type, sp *space, args []*val, from []*space) *val {
-	key, vary := fmt.Sprintf("u%v %d", t, sp.id), sp.vary
+func (g *graph) concat(t kernels.Type, sp *structure.Space, args []*val, from []*structure.Space) *val {
+	key, vary := fmt.Sprintf("u%v %d", t, sp.ID), sp.Varies
 	for i, a := range args {
-		key += fmt.Sprintf(" %d:%d", a.id, from[i].n)
+		key += fmt.Sprintf(" %d:%d", a.id, from[i].N)
 		vary = vary || a.vary
 	}
 	return g.intern(key, func() *val {

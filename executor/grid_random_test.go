@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/memdb"
 )
 
@@ -125,7 +126,7 @@ func (m *matrixModel) step(i int) {
 
 // TestRandomMatrices compares losses of random products, transposes and sums of matrices, and their gradients, with the oracle's.
 func TestRandomMatrices(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.SmallGrids(tune)
 	executor.SmallProducts(tune)
 	for seed := range int64(60) {

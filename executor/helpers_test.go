@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
@@ -27,7 +29,7 @@ func (m *memory) Read(_ context.Context, t *ra.Table, cols []int) ([]*ra.Vector,
 	for _, c := range cols {
 		v := m.tables[t.Name][c]
 		if p := m.perm[t.Name]; p != nil {
-			v = gatherVector(v, p)
+			v = structure.GatherVector(v, p)
 		}
 		out = append(out, v)
 	}
@@ -259,7 +261,7 @@ func check(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, tol float6
 	}
 }
 
-func agree(t testing.TB, tune *Tuning, plan *ra.Plan, src *memory, env kernels.Env, want [][]interp.Row, tol float64) error {
+func agree(t testing.TB, tune *device.Tuning, plan *ra.Plan, src *memory, env kernels.Env, want [][]interp.Row, tol float64) error {
 	var first [][]*ra.Vector
 	for _, workers := range []int{1, 2, 7} {
 		got, err := runPlan(t, plan, src, Options{Tuning: tune, Workers: workers, Many: workers > 1}, env)

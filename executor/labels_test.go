@@ -35,17 +35,17 @@ func TestMinusLabels(t *testing.T) {
 		most int64
 		made bool // the vectors are in memory
 	}{
-		{"SELECT avg(cross_entropy(z, label)) AS loss FROM logits", 4, false},
-		{"SELECT avg(cross_entropy(z, whole)) AS loss FROM logits", 4, false},
-		{"SELECT sum(sqnorm(softmax(z) - one_hot(label, 5))) AS loss FROM logits", 4, false},
-		{"SELECT sum(sqnorm(0.5 * z - one_hot(whole, 5))) AS loss FROM logits", 4, false},
-		{"SELECT sum(sqnorm(z - one_hot(whole, 5)) + dot(exp(z), one_hot(whole, 5))) AS loss FROM logits", 4, true},
-		{"SELECT sum(sqnorm(one_hot(whole, 5) - z)) AS loss FROM logits", 4, true},
-		{"SELECT sum(sqnorm(dot(z, z) - one_hot(whole, 5))) AS loss FROM logits", 4, true},
-		{"SELECT sum(sqnorm(z - one_hot(2, 5))) AS loss FROM logits", 4, false},
-		{"SELECT sum(sqnorm(x.z - one_hot(y.whole, 5))) AS loss FROM logits x LEFT JOIN logits y ON y.id = x.id + 1", 4, false},
-		{"SELECT sum(CASE WHEN label < 5 THEN cross_entropy(z, label) END) AS loss FROM logits", 9, false},
-		{"SELECT sum(CASE WHEN label < 5 THEN sqnorm(z - one_hot(label, 5)) ELSE sqnorm(z) END) AS loss FROM logits", 9, false},
+		{loss: "SELECT avg(cross_entropy(z, label)) AS loss FROM logits", most: 4, made: false},
+		{loss: "SELECT avg(cross_entropy(z, whole)) AS loss FROM logits", most: 4, made: false},
+		{loss: "SELECT sum(sqnorm(softmax(z) - one_hot(label, 5))) AS loss FROM logits", most: 4, made: false},
+		{loss: "SELECT sum(sqnorm(0.5 * z - one_hot(whole, 5))) AS loss FROM logits", most: 4, made: false},
+		{loss: "SELECT sum(sqnorm(z - one_hot(whole, 5)) + dot(exp(z), one_hot(whole, 5))) AS loss FROM logits", most: 4, made: true},
+		{loss: "SELECT sum(sqnorm(one_hot(whole, 5) - z)) AS loss FROM logits", most: 4, made: true},
+		{loss: "SELECT sum(sqnorm(dot(z, z) - one_hot(whole, 5))) AS loss FROM logits", most: 4, made: true},
+		{loss: "SELECT sum(sqnorm(z - one_hot(2, 5))) AS loss FROM logits", most: 4, made: false},
+		{loss: "SELECT sum(sqnorm(x.z - one_hot(y.whole, 5))) AS loss FROM logits x LEFT JOIN logits y ON y.id = x.id + 1", most: 4, made: false},
+		{loss: "SELECT sum(CASE WHEN label < 5 THEN cross_entropy(z, label) END) AS loss FROM logits", most: 9, made: false},
+		{loss: "SELECT sum(CASE WHEN label < 5 THEN sqnorm(z - one_hot(label, 5)) ELSE sqnorm(z) END) AS loss FROM logits", most: 9, made: false},
 	} {
 		t.Run(with.loss, func(t *testing.T) {
 			testRuns(t, nil, classified(t, 300, with.most, with.loss), []string{"w"}, func(plan string) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -77,12 +78,12 @@ func rowsAndColumns(rows, cols int) *layout {
 
 // table32 returns an earlier table with the same numbers, if there is one.
 func (p *Program) table32(t []int32) []int32 {
-	if t == nil || isIdentity(t) {
+	if t == nil || structure.IsIdentity(t) {
 		return nil
 	}
-	h := sample(t)
+	h := structure.SampleHash(t)
 	for _, s := range p.rowTables[h] {
-		if equalInts(s, t) {
+		if structure.EqualInts(s, t) {
 			return s
 		}
 	}
@@ -139,8 +140,8 @@ func legOffsets(legs []leg) (row, in []int32) {
 		}
 	}
 	row, in = make([]int32, elements(legs)), make([]int32, elements(legs))
-	walk(size, rowStep, func(i, k int) { row[i] = int32(k) })
-	walk(size, inStep, func(i, k int) { in[i] = int32(k) })
+	structure.Walk(size, rowStep, func(i, k int) { row[i] = int32(k) })
+	structure.Walk(size, inStep, func(i, k int) { in[i] = int32(k) })
 	return row, in
 }
 
@@ -210,14 +211,14 @@ func denseKey(v *val, l *layout, shape []int) string {
 }
 
 // stored puts the numbers of a matrix into the rows and chunks of a space and type.
-func (g *graph) stored(v *val, l *layout, sp *space, t kernels.Type) *val {
+func (g *graph) stored(v *val, l *layout, sp *structure.Space, t kernels.Type) *val {
 	if t.Kind = v.typ.Kind; v.op == vLayout && !v.back && v.lay == l && slices.Equal(v.args[0].typ.Shape, t.Shape) {
 		return v.args[0]
 	}
 	if l.view && sp == v.sp && slices.Equal(t.Shape, v.typ.Shape) {
 		return v
 	}
-	return g.intern(fmt.Sprintf("L%d %v %d %s", v.id, t, sp.id, l.key), func() *val {
+	return g.intern(fmt.Sprintf("L%d %v %d %s", v.id, t, sp.ID, l.key), func() *val {
 		return &val{op: vLayout, back: true, sp: sp, typ: t, args: []*val{v}, lay: l, vary: v.vary}
 	})
 }
@@ -470,7 +471,7 @@ func (g *graph) narrow(v *val) *val {
 
 // sumOfMatrix sums all rows of a column that has been put into rows from a matrix, or of their elements or squares: it sums
 // the matrix. It returns nil for another sum.
-func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *groups) (*val, error) {
+func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
 	if rest, by := shared(v); rest != nil {
 		sum, err := g.sumOfMatrix(rest, rest.typ, grp)
 		if sum == nil || err != nil {
@@ -485,7 +486,7 @@ func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *groups) (*val, error) {
 	if v.op == vCall && len(v.args) == 1 && (v.expr.Def.Name == "sqnorm" || v.expr.Def.Name == "sum_to" && v.typ.Shape == nil) {
 		m, name = v.args[0], v.expr.Def.Name
 	}
-	if m.op != vLayout || !m.back || grp.out.n != 1 || grp.in != v.sp || m.typ.Size() != 1 && m == v {
+	if m.op != vLayout || !m.back || grp.Out.N != 1 || grp.In != v.sp || m.typ.Size() != 1 && m == v {
 		return nil, nil
 	}
 	inner := m.args[0]
@@ -504,7 +505,7 @@ func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *groups) (*val, error) {
 	if inner.uniform() {
 		return g.cast(inner, t.Kind)
 	}
-	return g.agg(ra.GradSum, inner, t, g.whole(inner.sp, grp.out)), nil
+	return g.agg(ra.GradSum, inner, t, g.All(inner.sp, grp.Out)), nil
 }
 
 // shared takes a number apart that is divided by a constant, as the mean of a chunk is; nil for another.

@@ -3,6 +3,7 @@ package executor
 import (
 	"fmt"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -52,8 +53,8 @@ func (l *layout) along(at, in []int32) (out along) {
 }
 
 // alongIndex is along for what is read through an index, and repeated within chunks from shape to the stored ones.
-func (p *Program) alongIndex(l *layout, idx *index, shape, stored []int) along {
-	key := fmt.Sprintf("%d %v %v %s", idx.id, shape, stored, l.key)
+func (p *Program) alongIndex(l *layout, idx *structure.Index, shape, stored []int) along {
+	key := fmt.Sprintf("%d %v %v %s", idx.ID, shape, stored, l.key)
 	if a, ok := p.alongs[key]; ok {
 		return a
 	}
@@ -64,14 +65,14 @@ func (p *Program) alongIndex(l *layout, idx *index, shape, stored []int) along {
 	if p.alongs == nil {
 		p.alongs = map[string]along{}
 	}
-	p.alongs[key] = l.along(idx.at, in)
+	p.alongs[key] = l.along(idx.At, in)
 	return p.alongs[key]
 }
 
 // repeated is v, which is read through an index by rows or columns of the matrix in layout l alone, for the rows of the
 // matrix: a chunk that is the same for all, or a scalar for each. It returns nil for another column.
 func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
-	if v.op != vGather || v.idx.at == nil || v.idx.missing || v.idx.vary() || v.typ.Nullable || !v.typ.IsFloat() || len(v.typ.Shape) > len(stored) || l.stored == 0 {
+	if v.op != vGather || v.idx.At == nil || v.idx.Missing || v.idx.Varies() || v.typ.Nullable || !v.typ.IsFloat() || len(v.typ.Shape) > len(stored) || l.stored == 0 {
 		return nil
 	}
 	for i, n := range v.typ.Shape {
@@ -80,7 +81,7 @@ func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
 		}
 	}
 	src, a := v.args[0], g.p.alongIndex(l, v.idx, v.typ.Shape, stored)
-	key := fmt.Sprintf("axis %d %v %s", v.idx.id, v.typ.Shape, l.key)
+	key := fmt.Sprintf("axis %d %v %s", v.idx.ID, v.typ.Shape, l.key)
 	var by *layout
 	switch {
 	case a.rows != nil:
@@ -90,7 +91,7 @@ func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
 	default:
 		return nil
 	}
-	by.stored, by.size = src.sp.n, src.typ.Size()
+	by.stored, by.size = src.sp.N, src.typ.Size()
 	if known := g.p.layouts[key]; known != nil {
 		by = known
 	} else {
@@ -106,21 +107,21 @@ func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
 
 // sumAlong sums a column that has been put into rows from a matrix, or sums of its chunks, by groups that are rows or columns
 // of the matrix; nil for another sum.
-func (g *graph) sumAlong(v *val, t kernels.Type, grp *groups) (*val, error) {
+func (g *graph) sumAlong(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
 	m, in := v, []int32(nil)
 	if v.op == vCall && v.expr.Def.Name == "sum_to" && v.typ.Shape != nil {
 		m = v.args[0]
 	}
-	if g.p == nil || m.op != vLayout || !m.back || grp.code == nil || grp.vary() || grp.in != v.sp || grp.out.n < 2 || m.lay.stored == 0 {
+	if g.p == nil || m.op != vLayout || !m.back || grp.Codes == nil || grp.Varies() || grp.In != v.sp || grp.Out.N < 2 || m.lay.stored == 0 {
 		return nil, nil
 	}
 	if v.typ.Shape != nil {
 		in = broadcastOffsets(v.typ.Shape, m.typ.Shape)
 	}
-	key := fmt.Sprintf("sum %d %v %s", grp.id, v.typ.Shape, m.lay.key)
+	key := fmt.Sprintf("sum %d %v %s", grp.ID, v.typ.Shape, m.lay.key)
 	a, ok := g.p.alongs[key]
 	if !ok {
-		a = m.lay.along(grp.code, in)
+		a = m.lay.along(grp.Codes, in)
 		if g.p.alongs == nil {
 			g.p.alongs = map[string]along{}
 		}
@@ -133,9 +134,9 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *groups) (*val, error) {
 		if err != nil {
 			return nil, err
 		}
-		return g.agg(ra.GradSum, s, t, g.groups(s.sp, grp.out, a.rows, false)), nil
-	case a.cols != nil && inner.typ.Shape != nil && !inner.uniform() && len(a.cols) == grp.out.n*size:
-		to := &layout{key: key, order: key, stored: grp.out.n, size: size, rows: 1, cols: len(a.cols), kR: []int32{0}, inR: []int32{0}, kC: a.cols, inC: a.inC}
+		return g.agg(ra.GradSum, s, t, g.Groups(s.sp, grp.Out, a.rows, false)), nil
+	case a.cols != nil && inner.typ.Shape != nil && !inner.uniform() && len(a.cols) == grp.Out.N*size:
+		to := &layout{key: key, order: key, stored: grp.Out.N, size: size, rows: 1, cols: len(a.cols), kR: []int32{0}, inR: []int32{0}, kC: a.cols, inC: a.inC}
 		if !to.complete() {
 			return nil, nil // several columns are added
 		}
@@ -145,11 +146,11 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *groups) (*val, error) {
 			to.measure()
 			g.p.layouts[key] = to
 		}
-		z, err := g.cast(g.agg(ra.GradSum, inner, inner.typ, g.whole(inner.sp, g.unit)), t.Kind)
+		z, err := g.cast(g.agg(ra.GradSum, inner, inner.typ, g.All(inner.sp, g.unit)), t.Kind)
 		if err != nil {
 			return nil, err
 		}
-		return g.stored(z, to, grp.out, t), nil
+		return g.stored(z, to, grp.Out, t), nil
 	}
 	return nil, nil
 }

@@ -3,6 +3,7 @@ package executor
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 )
 
@@ -26,9 +27,9 @@ func (g *graph) near(v *val) (*val, error) {
 }
 
 func (g *graph) moveNear(v *val) (*val, error) {
-	call, idx := v, (*index)(nil)
+	call, idx := v, (*structure.Index)(nil)
 	if v.op == vGather {
-		if call, idx = v.args[0], v.idx; call.op != vCall || idx.missing {
+		if call, idx = v.args[0], v.idx; call.op != vCall || idx.Missing {
 			return v, nil
 		}
 	}

@@ -1,11 +1,16 @@
 package executor
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
+)
 
 // root is a val that is wanted over a space.
 type root struct {
 	v  *val
-	sp *space
+	sp *structure.Space
 }
 
 // schedule is a list of instructions with its memory.
@@ -37,7 +42,7 @@ type lowerer struct {
 	maps        map[*val]bool         // products that only a map by rows reads, and these maps
 	s           *schedule
 	mem         *tray
-	tune        *Tuning
+	tune        *device.Tuning
 
 	structural bool
 }
@@ -162,7 +167,7 @@ func (l *lowerer) wants(v *val) bool {
 		return true
 	}
 	for _, o := range l.owners[v] {
-		if v.uniform() && iteration(o).n > 1 {
+		if v.uniform() && iteration(o).N > 1 {
 			return true
 		}
 	}
@@ -180,9 +185,9 @@ func (l *lowerer) varies(v *val) bool {
 }
 
 // iteration is the space over whose rows v is computed.
-func iteration(v *val) *space {
+func iteration(v *val) *structure.Space {
 	if v.op == vAgg {
-		return v.grp.in
+		return v.grp.In
 	}
 	return v.sp
 }
@@ -236,7 +241,7 @@ func (l *lowerer) emit(p *Program) error {
 		}
 		v := vs[0]
 		if v.isView() {
-			v.data = &data{kind: v.args[0].data.kind, size: v.typ.Size(), n: v.sp.n}
+			v.data = &data{kind: v.args[0].data.kind, size: v.typ.Size(), n: v.sp.N}
 			l.s.views = append(l.s.views, v)
 			continue
 		}
@@ -251,7 +256,7 @@ func (l *lowerer) emit(p *Program) error {
 			if v.over == nil {
 				l.inArena(v)
 			} else {
-				v.data = &data{kind: v.over.data.kind, size: v.typ.Size(), n: v.sp.n}
+				v.data = &data{kind: v.over.data.kind, size: v.typ.Size(), n: v.sp.N}
 				l.s.views = append(l.s.views, v)
 			}
 			l.s.steps = append(l.s.steps, ins...)
@@ -265,7 +270,7 @@ func (l *lowerer) emit(p *Program) error {
 
 // keep has the instructions compute v once.
 func (l *lowerer) keep(v *val, ins ...*instr) {
-	v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n} // place gives it its memory
+	v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.N} // place gives it its memory
 	v.done, v.structural = false, l.structural
 	l.s.kept = append(l.s.kept, v)
 	l.s.once = append(l.s.once, ins...)
@@ -273,7 +278,7 @@ func (l *lowerer) keep(v *val, ins ...*instr) {
 
 // inArena gives v a place in the schedule's memory.
 func (l *lowerer) inArena(v *val) {
-	v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.n}
+	v.data = &data{kind: kindOf(v.typ), size: v.typ.Size(), n: v.sp.N}
 	l.s.temps = append(l.s.temps, v)
 }
 
@@ -286,12 +291,12 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 		var out []*instr
 		off := 0
 		for i, a := range v.args {
-			in, err := l.store(v, a, v.from[i].n)
+			in, err := l.store(v, a, v.from[i].N)
 			if err != nil {
 				return nil, err
 			}
 			in.off = off
-			off += v.from[i].n
+			off += v.from[i].N
 			out = append(out, in)
 		}
 		return out, nil
@@ -309,7 +314,7 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 	if in := l.tryAddRows(v); in != nil {
 		return []*instr{in}, nil
 	}
-	in, err := l.store(v, v, v.sp.n)
+	in, err := l.store(v, v, v.sp.N)
 	return []*instr{in}, err
 }
 
@@ -335,12 +340,12 @@ func (l *lowerer) sum(v *val) ([]*instr, error) {
 	if in, err := l.tryAdder(v); in != nil || err != nil {
 		return []*instr{in}, err
 	}
-	t, err := compile(l.g, v.grp.order, v.args[0])
+	t, err := compile(l.g, v.grp.Order, v.args[0])
 	if err != nil {
 		return nil, err
 	}
 	how := v.fn.String()
-	return []*instr{l.finish(&instr{v: v, how: how, rows: v.grp.in.n, t: t, grp: v.grp})}, nil
+	return []*instr{l.finish(&instr{v: v, how: how, rows: v.grp.In.N, t: t, grp: v.grp})}, nil
 }
 
 // finish estimates the work, cuts the lanes and notes the scratch.
@@ -358,7 +363,7 @@ func (l *lowerer) finish(in *instr) *instr {
 		}
 	}
 	in.flops += float64(in.rows * in.v.typ.Size() / max(in.by, 1))
-	in.bytes += float64(in.v.sp.n * in.v.typ.Size() * max(kindOf(in.v.typ).bytes(), 1))
+	in.bytes += float64(in.v.sp.N * in.v.typ.Size() * max(kindOf(in.v.typ).bytes(), 1))
 	in.cut(l.tune)
 	l.s.tmp = max(l.s.tmp, in.t.bytes)
 	return in

@@ -146,11 +146,11 @@ func loadRows(b *block, o *op) error {
 		b.cells[o.out] = d.rows(lo, lo+n)
 		return nil
 	}
-	if o.idx.at == nil {
+	if o.idx.At == nil {
 		copyRows(b.out(o), d, lo, n)
 		return nil
 	}
-	at := o.idx.at[lo : lo+n : lo+n]
+	at := o.idx.At[lo : lo+n : lo+n]
 	if b.t.rows == 1 && !c.uniform && at[0] >= 0 && o.file == nil { // blocks of one (large) row are not copied
 		b.cells[o.out] = d.rows(int(at[0]), int(at[0])+1)
 		return nil

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels/blas"
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
@@ -30,7 +31,7 @@ func emitDot(c *compiler, v *val, mask int) (int, error) {
 		if same && c.indexed(x) {
 			s, _ := readable(x)
 			if p.from[i] = s; c.order != nil {
-				p.from[i].idx = c.g.compose(c.order, s.idx)
+				p.from[i].idx = c.g.Compose(c.order, s.idx)
 			}
 			c.t.also = append(c.t.also, s.v)
 			continue
@@ -70,10 +71,10 @@ func runPair[T float](b *block, o *op) error {
 		switch {
 		case s.v == nil:
 			rows[i] = cpu.Rows[T]{X: of[T](b.arg(o, p.cell[i])), Step: b.step(o, p.cell[i])}
-		case s.idx == nil || s.idx.at == nil: // none: the order of the rows is the inverse of the index
+		case s.idx == nil || s.idx.At == nil: // none: the order of the rows is the inverse of the index
 			rows[i] = cpu.Rows[T]{X: of[T](s.v.data)[b.lo*p.size:], Step: p.size}
 		default:
-			rows[i] = cpu.Rows[T]{X: of[T](s.v.data), At: s.idx.at[b.lo : b.lo+n]}
+			rows[i] = cpu.Rows[T]{X: of[T](s.v.data), At: s.idx.At[b.lo : b.lo+n]}
 		}
 	}
 	cpu.Pairs(n, p.size, p.diff, rows[0], rows[1], out[:n])
@@ -120,7 +121,7 @@ func (c *compiler) turnedBy(v *val) (vector *val, t *turned) {
 	}
 	t.from, _ = readable(matrix)
 	if c.order != nil {
-		t.from.idx = c.g.compose(c.order, t.from.idx)
+		t.from.idx = c.g.Compose(c.order, t.from.idx)
 	}
 	return vector, t
 }
@@ -137,7 +138,7 @@ func (t *turned) second() (ld int, turn bool) {
 }
 
 // largeIndexed reports whether v are matrices that are read through an index, too large to be copied for each row.
-func largeIndexed(v *val, t *Tuning) bool {
+func largeIndexed(v *val, t *device.Tuning) bool {
 	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= t.InPlaceMatrix && !v.uniform()
 }
 
@@ -151,10 +152,10 @@ func runTurned[T float](b *block, o *op) error {
 	width, size, k := b.out(o).size, t.p.m*t.p.k*t.p.n, t.p.k
 	ld, turn := t.second()
 	row := func(r int) int {
-		if t.from.idx == nil || t.from.idx.at == nil {
+		if t.from.idx == nil || t.from.idx.At == nil {
 			return b.lo + r
 		}
-		return int(t.from.idx.at[b.lo+r])
+		return int(t.from.idx.At[b.lo+r])
 	}
 	for r := 0; r < n; {
 		at, to := row(r), r+1

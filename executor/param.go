@@ -5,6 +5,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -134,36 +135,36 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	for k, at := range key {
 		ids[k] = p.plan.Roots[i].Cols[at]
 	}
-	keys, safe, err := st.vectors(scan, scan.Key)
+	keys, safe, err := st.Vectors(scan, scan.Key)
 	if err != nil {
 		return nil, err
 	}
-	cols, probe := make([]probeCol, len(ids)), make([]*ra.Vector, len(ids))
+	cols, probe := make([]structure.Probe, len(ids)), make([]*ra.Vector, len(ids))
 	for k, id := range ids {
-		if cols[k], err = st.through(n, n.Index(id)); err != nil {
+		if cols[k], err = st.Probe(n, n.Index(id)); err != nil {
 			return nil, err
 		}
-		probe[k] = cols[k].v
+		probe[k] = cols[k].Vector
 	}
-	from, err := st.rel(scan)
+	from, err := st.Relation(scan)
 	if err != nil {
 		return nil, err
 	}
-	to, err := st.rel(n)
+	to, err := st.Relation(n)
 	if err != nil {
 		return nil, err
 	}
 	x := p.finders[p.table(t)]
 	if x == nil {
-		x = &lookup{enc: newEncoder(allRows(keys, from.sp.n), safe, mixed(keys, probe))} // numbers are rows: an identity occurs once
-		if x.enc.code = nil; x.enc.count != from.sp.n && len(key) > 0 {
-			return nil, internal("%d rows of %s have %d keys", from.sp.n, t.Name, x.enc.count)
+		x = &structure.Lookup{Enc: structure.NewEncoder(structure.AllRows(keys, from.Space.N), safe, structure.Mixed(keys, probe))} // numbers are rows: an identity occurs once
+		if x.Enc.Code = nil; x.Enc.Count != from.Space.N && len(key) > 0 {
+			return nil, internal("%d rows of %s have %d keys", from.Space.N, t.Name, x.Enc.Count)
 		}
-		if !p.flow.structure[scan] {
+		if !p.flow.Structure[scan] {
 			p.finders[p.table(t)] = x
 		}
 	}
-	rows, _, err = st.probe(x, cols, to.sp.n)
+	rows, _, err = st.LookUp(x, cols, to.Space.N)
 	return rows, err
 }
 
@@ -194,9 +195,9 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 	old, safe := make([]*ra.Vector, len(t.Key)), make([]bool, len(t.Key))
 	for k, c := range t.Key {
 		safe[k] = true
-		old[k] = r.data[q.table.at[c]]
+		old[k] = r.Data[q.table.at[c]]
 	}
-	code, at, count := encode(allRows(cols[:len(t.Key)], v.N), allRows(old, v.N), safe)
+	code, at, count := structure.Encode(structure.AllRows(cols[:len(t.Key)], v.N), structure.AllRows(old, v.N), safe)
 	if len(t.Key) > 0 && count != v.N {
 		return changed
 	}
@@ -210,7 +211,7 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 		}
 		at[i] = row[c]
 	}
-	v = gatherVector(v, at)
+	v = structure.GatherVector(v, at)
 	q.data.fill(v)
 	q.validate(v)
 	return nil

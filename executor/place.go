@@ -142,7 +142,7 @@ func (s *schedule) items(roots []root) (out []*item, stored []*val) {
 // gathers calls f for the vals that the instruction reads through an index where they are mapped.
 func (in *instr) gathers(f func(v *val)) {
 	for _, o := range in.t.ops {
-		if o.name == "load" && o.idx != nil && o.idx.at != nil && o.file == nil {
+		if o.name == "load" && o.idx != nil && o.idx.At != nil && o.file == nil {
 			f(o.v)
 		}
 	}
@@ -190,7 +190,7 @@ func (s *schedule) partials() int64 {
 					}
 				}
 			case *spmmBlocks: // they keep theirs
-				kept += int64(8 * in.grp.out.n * in.v.typ.Size())
+				kept += int64(8 * in.grp.Out.N * in.v.typ.Size())
 			case nil:
 				if in.grp != nil && in.rows > 0 {
 					n = 2 * 8 * in.v.typ.Size() * in.lanes()
@@ -213,7 +213,7 @@ func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, str
 			if x.own {
 				p.led.made = append(p.led.made, spillable(x.v.data.kind, x.bytes))
 			}
-			if x.spilled = x.own && x.v.data.kind != str && p.inFile(int64(x.bytes)); x.own && !x.spilled {
+			if x.spilled = x.own && x.v.data.kind != str && p.InFile(int64(x.bytes)); x.own && !x.spilled {
 				p.led.arrays += int64(x.bytes)
 			}
 		}
@@ -224,7 +224,7 @@ func (p *Program) choose(items []*item, stored []*val, steps int, tmp int64, str
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		p.led.needs += int64(len(b.Bytes()))
 	}
-	_, step := p.stages.steps.bytes()
+	_, step := p.stages.Steps.Bytes()
 	p.led.needs += step
 	var vals []tried
 	for spills := p.spills(); ; spills = true {
@@ -331,7 +331,7 @@ func (p *Program) keep(x *item) error {
 		}
 		return err
 	}
-	b, err := p.spill(x.bytes)
+	b, err := p.Spill(x.bytes)
 	if err != nil {
 		return err
 	}
@@ -355,7 +355,7 @@ func (a *arena) grow(p *Program, mem, disk int) error {
 	if len(a.disk.Bytes()) < disk {
 		a.disk.Free()
 		a.disk = nil
-		b, err := p.spill(disk)
+		b, err := p.Spill(disk)
 		if err != nil {
 			return err
 		}
@@ -384,8 +384,8 @@ func (p *Program) tell(items []*item) {
 
 // Spilled says what of the program lies in files.
 func (p *Program) Spilled() Spilled {
-	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + p.stages.steps.files() + len(p.led.vals), Dir: p.opt.SpillDir}
-	_, s.Bytes = p.stages.steps.bytes()
+	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + p.stages.Steps.Files() + len(p.led.vals), Dir: p.opt.SpillDir}
+	_, s.Bytes = p.stages.Steps.Bytes()
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		s.Bytes += int64(len(b.Bytes()))
 	}
@@ -400,8 +400,8 @@ func (p *Program) Spilled() Spilled {
 	return s
 }
 
-// holds refuses to take so many bytes for structure where they do not fit into the budget.
-func (p *Program) holds(bytes int64) error {
+// MayHold refuses to take so many bytes for structure where they do not fit into the budget.
+func (p *Program) MayHold(bytes int64) error {
 	if bytes += p.held(); p.opt.Memory > 0 && bytes > p.opt.Memory {
 		return p.tooLittle(bytes-p.led.columns-p.arrays(), []tried{{}})
 	}

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -9,17 +10,17 @@ import (
 // predicate is a condition over candidate rows of a join, as a tree.
 type predicate struct {
 	st  *stage
-	idx []*index
+	idx []*structure.Index
 	t   *tree
 }
 
-// filter compiles p over columns in memory that are read through indexes of the candidates, which run sets.
-func (st *stage) filter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, error) {
-	f := &predicate{st: st, idx: make([]*index, len(inputs))}
+// Filter compiles p over columns in memory that are read through indexes of the candidates, which run sets.
+func (st *stage) Filter(n *ra.Node, inputs []*structure.Relation, p *kernels.Expr) (*structure.Filter, error) {
+	f := &predicate{st: st, idx: make([]*structure.Index, len(inputs))}
 	slot := make([]bool, len(inputs))
-	x := newIndexer(nil, &Env{Workers: 1, Tune: st.p.tune}, nil)
-	g := newGraph(true, x, x.space(1, false))
-	candidates := &space{id: -1, n: 0}
+	x := structure.NewIndexer(nil, &structure.Env{Workers: 1, Tune: st.p.tune}, nil)
+	g := newGraph(true, x, x.Space(1, false))
+	candidates := &structure.Space{ID: -1, N: 0}
 	leaves := map[kernels.Col]*val{}
 	var err error
 	p.Cols(func(c kernels.Col) {
@@ -28,16 +29,16 @@ func (st *stage) filter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, er
 		}
 		in := n.Inputs[c.Input]
 		var v *ra.Vector
-		if v, err = st.vec(in, in.Index(c.ID)); err != nil {
+		if v, err = st.Vector(in, in.Index(c.ID)); err != nil {
 			return
 		}
 		slot[c.Input] = true
-		src := &space{id: g.id(), n: maxRows} // of any length: not uniform, and no smaller space
+		src := &structure.Space{ID: g.NewID(), N: structure.MaxRows} // of any length: not uniform, and no smaller space
 		if f.idx[c.Input] == nil {
-			f.idx[c.Input] = &index{id: g.id(), dst: candidates, src: src}
+			f.idx[c.Input] = &structure.Index{ID: g.NewID(), Dst: candidates, Src: src}
 		}
-		leaf := g.leaf("", v.Type, f.idx[c.Input].src, fromVector(v), false)
-		leaves[c] = &val{id: g.id(), op: vGather, sp: candidates, typ: leaf.typ, args: []*val{leaf}, idx: f.idx[c.Input]}
+		leaf := g.leaf("", v.Type, f.idx[c.Input].Src, fromVector(v), false)
+		leaves[c] = &val{id: g.NewID(), op: vGather, sp: candidates, typ: leaf.typ, args: []*val{leaf}, idx: f.idx[c.Input]}
 	})
 	if err != nil {
 		return nil, err
@@ -49,7 +50,7 @@ func (st *stage) filter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, er
 	if f.t, err = compile(g, nil, root); err != nil {
 		return nil, err
 	}
-	return &filter{slot: slot, run: f.run}, nil
+	return &structure.Filter{Slots: slot, Run: f.run}, nil
 }
 
 // run returns the positions of the n candidates on which the predicate holds, in keep, which holds n. at[s] are the
@@ -57,7 +58,7 @@ func (st *stage) filter(n *ra.Node, inputs []*rel, p *kernels.Expr) (*filter, er
 func (f *predicate) run(at [][]int32, n int, keep []int32) ([]int32, error) {
 	for s, x := range f.idx {
 		if x != nil {
-			x.at = at[s]
+			x.At = at[s]
 		}
 	}
 	m := &f.st.p.m
@@ -67,7 +68,7 @@ func (f *predicate) run(at [][]int32, n int, keep []int32) ([]int32, error) {
 	blocks := make([]*block, m.workers)
 	lane := (f.st.p.tune.LaneRows + f.t.rows - 1) / f.t.rows * f.t.rows
 	kept := make([]int, (n+lane-1)/lane)
-	if err := cpu.Parallel(f.st.ctx, m.workers, len(kept), func(w, i int) error {
+	if err := cpu.Parallel(f.st.Ctx, m.workers, len(kept), func(w, i int) error {
 		if blocks[w] == nil {
 			blocks[w] = f.t.newBlock(&f.st.p.env, m.scratch[w])
 			if err := blocks[w].start(); err != nil {
@@ -90,7 +91,7 @@ func (f *predicate) run(at [][]int32, n int, keep []int32) ([]int32, error) {
 // lane writes the positions from lo to hi on which the predicate holds, and returns how many they are.
 func (f *predicate) lane(b *block, lo, hi int, keep []int32) (kept int, err error) {
 	for ; lo < hi; lo += f.t.rows {
-		if err := f.st.ctx.Err(); err != nil {
+		if err := f.st.Ctx.Err(); err != nil {
 			return 0, err
 		}
 		n := min(f.t.rows, hi-lo)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
@@ -28,7 +30,7 @@ type Options struct {
 	Many     bool        // it will run many times: what only the first run reads is given back
 	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for comparisons.
 	Residuals bool
-	Tuning    *Tuning // of the device; nil: DefaultTuning
+	Tuning    *device.Tuning // of the device; nil: DefaultTuning
 }
 
 // Program is a compiled plan. It is for one goroutine at a time.
@@ -37,11 +39,11 @@ type Program struct {
 	src        ra.Source
 	opt        Options
 	env        kernels.Env
-	tune       *Tuning
+	tune       *device.Tuning
 	ctx        context.Context
-	flow       *flow
+	flow       *structure.Flow
 	tables     map[string]*tableData
-	scans      map[*tableData]*rel // read once, whatever the seed
+	scans      map[*tableData]*structure.Relation // read once, whatever the seed
 	params     []*Param
 	owned      []*val   // computed once; their data are freed at Close
 	once       []*instr // that compute them, arguments first
@@ -54,9 +56,9 @@ type Program struct {
 	arena      arena // of the schedule's vals
 	spare      arena // of structural vals, while they are computed
 	led        ledger
-	stages     *Env     // what its stages share
-	sums       tray     // of the step's passes
-	roots      [][]root // of the last schedule: per root, per column
+	stages     *structure.Env // what its stages share
+	sums       tray           // of the step's passes
+	roots      [][]root       // of the last schedule: per root, per column
 	ran        bool
 	released   int                 // times: before the first run, and after what is computed once
 	gone       map[*tableData]bool // of which columns have been released
@@ -67,7 +69,7 @@ type Program struct {
 	layouts    map[string]*layout
 	rowTables  map[uint64][][]int32 // of layouts, by a hash
 	foundPairs map[[4]int][]foundPairs
-	finders    map[*tableData]*lookup // of Match, where a table's rows do not change between steps
+	finders    map[*tableData]*structure.Lookup // of Match, where a table's rows do not change between steps
 }
 
 // tableData is a table's columns that the plan reads.
@@ -83,7 +85,7 @@ type tableData struct {
 
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
 func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
-	p = &Program{plan: plan, src: src, opt: opt, env: opt.Env, tables: map[string]*tableData{}, scans: map[*tableData]*rel{}, finders: map[*tableData]*lookup{}}
+	p = &Program{plan: plan, src: src, opt: opt, env: opt.Env, tables: map[string]*tableData{}, scans: map[*tableData]*structure.Relation{}, finders: map[*tableData]*structure.Lookup{}}
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -95,16 +97,16 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 		p.opt.Workers = cpu.Processors()
 	}
 	if p.tune = opt.Tuning; p.tune == nil {
-		p.tune = DefaultTuning()
+		p.tune = device.DefaultTuning()
 	}
 	p.m = machine{ctx: ctx, env: &p.env, workers: p.opt.Workers, tune: p.tune}
-	p.flow = analyse(plan)
-	p.stages = newEnv(p.opt.Workers, p, p.flow, p.tune)
+	p.flow = structure.Analyse(plan)
+	p.stages = structure.NewEnv(p.opt.Workers, p, p.flow, p.tune)
 	ra.Walk(func(n *ra.Node) {
 		if n.Op == ra.Scan {
 			p.addTable(n)
 		}
-		p.steps = p.steps || p.flow.structure[n]
+		p.steps = p.steps || p.flow.Structure[n]
 	}, plan.Nodes()...)
 	p.chooseColumns()
 	if err := p.structure(ctx); err != nil {
@@ -118,7 +120,7 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 func (p *Program) makeParams() (err error) {
 	ra.Walk(func(n *ra.Node) {
 		for i, c := range n.Cols {
-			if err == nil && n.Op == ra.Scan && c.Dep && p.flow.need[n][i] {
+			if err == nil && n.Op == ra.Scan && c.Dep && p.flow.Need[n][i] {
 				_, err = p.run.col(false, n, i)
 			}
 		}
@@ -133,8 +135,8 @@ func (p *Program) structure(ctx context.Context) error {
 	var err error
 	b := p.builder()
 	ra.Walk(func(n *ra.Node) {
-		if err == nil && !p.flow.structure[n] {
-			if _, err = p.run.rel(n); err == nil {
+		if err == nil && !p.flow.Structure[n] {
+			if _, err = p.run.Relation(n); err == nil {
 				b.built(p.run, n)
 			}
 		}
@@ -161,7 +163,7 @@ func (p *Program) addTable(n *ra.Node) {
 		p.tables[tableKey(n.Table)] = t
 	}
 	for i, c := range n.TableCols {
-		if _, ok := t.at[c]; !ok && p.flow.need[n][i] {
+		if _, ok := t.at[c]; !ok && p.flow.Need[n][i] {
 			t.at[c] = len(t.cols)
 			t.cols = append(t.cols, c)
 		}
@@ -179,7 +181,7 @@ func (p *Program) schedule(st *stage) error {
 	var all []root
 	p.roots = nil
 	for _, r := range p.plan.Roots {
-		rel, err := st.rel(r.Node)
+		rel, err := st.Relation(r.Node)
 		if err != nil {
 			return err
 		}
@@ -193,10 +195,10 @@ func (p *Program) schedule(st *stage) error {
 			if err != nil {
 				return err
 			}
-			if v.sp != rel.sp && !(v.uniform() && rel.sp.n == 1) {
-				v = st.main.spread(v, rel.sp)
+			if v.sp != rel.Space && !(v.uniform() && rel.Space.N == 1) {
+				v = st.main.spread(v, rel.Space)
 			}
-			cols = append(cols, root{v, rel.sp})
+			cols = append(cols, root{v, rel.Space})
 		}
 		p.roots = append(p.roots, cols)
 		all = append(all, cols...)
@@ -249,9 +251,9 @@ func (p *Program) enterStep(ctx context.Context, env kernels.Env) error {
 	}
 	p.env = env
 	if p.steps {
-		p.run.ctx = ctx
+		p.run.Ctx = ctx
 		p.dropSchedule()
-		p.stages.steps.recycle()
+		p.stages.Steps.Recycle()
 		p.sums.recycle()
 		begin := time.Now()
 		p.step = newStage(ctx, p, p.run)
@@ -312,8 +314,8 @@ func (p *Program) Close() {
 		b.Free()
 	}
 	p.led.disk = nil
-	p.stages.steps.recycle() // twice: what is lent, then all of it
-	p.stages.steps.recycle()
+	p.stages.Steps.Recycle() // twice: what is lent, then all of it
+	p.stages.Steps.Recycle()
 	if p.led.released != nil {
 		p.led.released()
 	}
@@ -321,15 +323,15 @@ func (p *Program) Close() {
 }
 
 // compute evaluates a structural val over a space, for the step only where it says so.
-func (p *Program) compute(st *stage, v *val, sp *space, step bool) (*data, error) {
+func (p *Program) compute(st *stage, v *val, sp *structure.Space, step bool) (*data, error) {
 	g := st.wide
-	r := &val{id: g.id(), op: vConcat, sp: sp, typ: v.typ, args: []*val{v}, from: []*space{sp}, vary: true}
+	r := &val{id: g.NewID(), op: vConcat, sp: sp, typ: v.typ, args: []*val{v}, from: []*structure.Space{sp}, vary: true}
 	s, err := lower(p, g, true, []root{{r, sp}}, &p.spare)
 	if err != nil {
 		return nil, err
 	}
 	if step && r.data.kind == i64 && !v.typ.Nullable { // it outlives the schedule's memory
-		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.stages.steps.longs(r.data.n * r.data.size)}
+		*r.data = data{kind: i64, n: r.data.n, size: r.data.size, i64: p.stages.Steps.Longs(r.data.n * r.data.size)}
 	} else if step {
 		*r.data = onHeap(r.data.kind, r.data.n, r.data.size, v.typ.Nullable)
 	} else if err := p.lastingData(r.data, v.typ.Nullable); err != nil {
@@ -337,7 +339,7 @@ func (p *Program) compute(st *stage, v *val, sp *space, step bool) (*data, error
 		return nil, err
 	}
 	m := &p.m
-	m.ctx = st.ctx
+	m.ctx = st.Ctx
 	if err = p.runOnce(m); err == nil {
 		err = s.runSteps(m)
 	}
@@ -367,8 +369,8 @@ func (p *Program) columns(i int, vector func(*data, kernels.Type) *ra.Vector) (o
 	}
 	for c, r := range p.roots[i] {
 		d := r.v.data
-		if r.sp.n != d.n {
-			return nil, internal("root %d has %d rows, its column %d has %d", i, r.sp.n, c, d.n)
+		if r.sp.N != d.n {
+			return nil, internal("root %d has %d rows, its column %d has %d", i, r.sp.N, c, d.n)
 		}
 		t := r.v.typ
 		if d.kind == f32 {
@@ -388,8 +390,8 @@ func (p *Program) Scalar(i int) (x float64, null bool, err error) {
 	if !p.ran {
 		return 0, false, internal("Scalar before a successful Run")
 	}
-	if len(p.roots[i]) != 1 || p.roots[i][0].sp.n != 1 || p.roots[i][0].v.typ.Size() != 1 {
-		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, p.roots[i][0].sp.n).
+	if len(p.roots[i]) != 1 || p.roots[i][0].sp.N != 1 || p.roots[i][0].v.typ.Size() != 1 {
+		return 0, false, sqlerr.New(sqlerr.Cardinality, "the %s has %d rows, not one", p.plan.Roots[i].Name, p.roots[i][0].sp.N).
 			WithHint("It yields one row with one number: an aggregate without GROUP BY, such as sum(…).")
 	}
 	d := p.roots[i][0].v.data

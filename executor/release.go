@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -46,26 +47,26 @@ func (p *Program) releaseStructure() error {
 		named[r.Node] = true
 		for _, id := range r.Cols {
 			if i := r.Node.Index(id); !r.Node.Cols[i].Type.IsFloat() || slices.Contains(r.Node.Key, id) {
-				if _, err := p.run.vec(r.Node, i); err != nil {
+				if _, err := p.run.Vector(r.Node, i); err != nil {
 					return err
 				}
 			}
 		}
 	}
 	st := p.run
-	for n, r := range st.rels {
-		kept := &rel{sp: r.sp, data: r.data, vecs: r.vecs}
+	for n, r := range st.Rels {
+		kept := &structure.Relation{Space: r.Space, Data: r.Data, Vectors: r.Vectors}
 		if !named[n] && !(n.Op == ra.Scan && p.trained(p.table(n.Table))) {
-			kept.vecs = map[int]*ra.Vector{}
+			kept.Vectors = map[int]*ra.Vector{}
 		}
-		kept.pruned = n.Op != ra.Scan || !p.trained(p.table(n.Table))
-		st.rels[n] = kept
+		kept.Pruned = n.Op != ra.Scan || !p.trained(p.table(n.Table))
+		st.Rels[n] = kept
 	}
 	st.cols, st.keys = map[colKey]*val{}, map[string][]*val{}
 	for _, g := range []*graph{st.main, st.wide} {
 		g.seen, g.moved = map[string]*val{}, map[*val]*val{}
 	}
-	st.forget()
+	st.Forget()
 	p.layouts, p.alongs, p.rowTables, p.foundPairs = nil, nil, nil, nil
 	p.spare.free()
 	p.once = slices.DeleteFunc(p.once, func(in *instr) bool { return in.v.structural })
@@ -103,8 +104,8 @@ func (p *Program) builder() builder {
 // built lets go of what n was the last to ask for.
 func (b builder) built(st *stage, n *ra.Node) {
 	for _, in := range n.Inputs {
-		if b[in]--; b[in] == 0 && st.rels[in] != nil {
-			st.rels[in].vecs, st.rels[in].look = map[int]*ra.Vector{}, map[string]*lookup{}
+		if b[in]--; b[in] == 0 && st.Rels[in] != nil {
+			st.Rels[in].ForgetKeys()
 		}
 	}
 }
@@ -121,7 +122,7 @@ func (p *Program) releaseColumns() (bytes int64) {
 	}
 	used, st := p.reads(), p.run
 	for t, r := range p.scans {
-		for i, v := range r.data {
+		for i, v := range r.Data {
 			keys := []scanKey{{false, t, t.cols[i]}, {true, t, t.cols[i]}}
 			chunk := v != nil && v.Type.IsFloat() && v.Type.Size() > 1
 			if v == nil || p.becomes(t, t.cols[i], v) || p.trained(t) && !chunk || used[st.leaves[keys[0]]] || used[st.leaves[keys[1]]] {
@@ -134,7 +135,7 @@ func (p *Program) releaseColumns() (bytes int64) {
 				delete(st.leaves, k)
 			}
 			bytes += vectorBytes(v)
-			r.data[i] = nil
+			r.Data[i] = nil
 			p.gone[t] = true
 		}
 	}

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -13,8 +14,8 @@ const (
 )
 
 // sum is an aggregate, in a form that costs less where there is one.
-func (g *graph) sum(fn ra.AggFn, v *val, t kernels.Type, grp *groups) (*val, error) {
-	if (fn == ra.Sum || fn == ra.GradSum) && v.typ.IsFloat() && !v.typ.Nullable && !t.Nullable && v.sp == grp.in {
+func (g *graph) sum(fn ra.AggFn, v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
+	if (fn == ra.Sum || fn == ra.GradSum) && v.typ.IsFloat() && !v.typ.Nullable && !t.Nullable && v.sp == grp.In {
 		if w, err := g.sumOfMatrix(v, t, grp); w != nil || err != nil {
 			return w, err
 		}
@@ -50,13 +51,13 @@ func (g *graph) times(scalars []factor, chunk *val) (v *val, err error) {
 
 // productOfSum computes Σ s·(x·W) as (Σ s·x)·W where that costs less: fewer rows to multiply or a smaller
 // width to add; all the more where Σ s·x is the same at every step. W is the same for all rows.
-func (g *graph) productOfSum(v *val, t kernels.Type, grp *groups) (*val, error) {
+func (g *graph) productOfSum(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
 	scalars, core := g.factors(v)
-	inner, idx := core, (*index)(nil)
+	inner, idx := core, (*structure.Index)(nil)
 	if core.uniform() {
 		return nil, nil
 	}
-	if core.op == vGather && !core.idx.missing {
+	if core.op == vGather && !core.idx.Missing {
 		inner, idx = core.args[0], core.idx
 	}
 	if inner.op != vCall || inner.expr.Def.Name != "matmul" || inner.typ.Shape == nil || inner.typ.Kind != t.Kind {
@@ -70,11 +71,11 @@ func (g *graph) productOfSum(v *val, t kernels.Type, grp *groups) (*val, error) 
 		return nil, nil
 	}
 	a := inner.args[x]
-	flops, edges := inner.flops()/2*multiplySeconds, float64(grp.in.n)*gatherSeconds
-	now := float64(inner.sp.n)*flops + edges*float64(inner.typ.Size())
-	then := float64(grp.out.n) * flops
+	flops, edges := inner.flops()/2*multiplySeconds, float64(grp.In.N)*gatherSeconds
+	now := float64(inner.sp.N)*flops + edges*float64(inner.typ.Size())
+	then := float64(grp.Out.N) * flops
 	sums := edges * float64(a.typ.Size())
-	constant := !a.vary && !grp.vary()
+	constant := !a.vary && !grp.Varies()
 	for _, f := range scalars {
 		constant = constant && !f.v.vary
 	}

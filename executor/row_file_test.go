@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/optimizer"
@@ -18,7 +19,7 @@ import (
 // TestRowsFromFile: rows that are read through an index from a column in a file, one by one and by SpMM, some of whose groups are larger
 // than a piece, give the bits that they give in memory.
 func TestRowsFromFile(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -29,10 +30,10 @@ func TestRowsFromFile(t *testing.T) {
 		form, sum, term string
 		size            int
 	}{
-		"load":                 {"x.v[·]", "", "sqnorm(tanh(x.v * l.w))", 33},
-		"SpMM":                 {"SpMM from a file", "a.w * x.v", "", 33},
-		"SpMM without weights": {"SpMM from a file", "x.v", "", 261}, // a strip of the loops and a rest
-		"SpMM of a difference": {"SpMM from a file", "a.w * (x.v - y.v)", "", 33},
+		"load":                 {form: "x.v[·]", sum: "", term: "sqnorm(tanh(x.v * l.w))", size: 33},
+		"SpMM":                 {form: "SpMM from a file", sum: "a.w * x.v", term: "", size: 33},
+		"SpMM without weights": {form: "SpMM from a file", sum: "x.v", term: "", size: 261}, // a strip of the loops and a rest
+		"SpMM of a difference": {form: "SpMM from a file", sum: "a.w * (x.v - y.v)", term: "", size: 33},
 	} {
 		rng := rand.New(rand.NewSource(6))
 		db := memdb.New()

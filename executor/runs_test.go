@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
@@ -64,15 +65,15 @@ func planesOf(b testing.TB, n, first, apart int) *memdb.DB {
 // TestRunsInPasses computes steps whose rows are in runs of one group in passes and in instructions of their own, with several numbers
 // of workers, beside the oracle.
 func TestRunsInPasses(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	for name, m := range map[string]struct {
 		make   func(testing.TB, int) *memdb.DB
 		params []string
 		shows  string // where sums share passes
-	}{"spaces": {spaces, []string{"entity", "relation"}, "sum GEMM: outer"}, "planes": {planes, []string{"entity"}, "sum in place: "},
-		"numbered": {numbered, []string{"entity"}, "sum in place: "}} {
+	}{"spaces": {make: spaces, params: []string{"entity", "relation"}, shows: "sum GEMM: outer"}, "planes": {make: planes, params: []string{"entity"}, shows: "sum in place: "},
+		"numbered": {make: numbered, params: []string{"entity"}, shows: "sum in place: "}} {
 		for _, size := range []int{1, 3, 40} {
-			for _, in := range []struct{ rows, numbers int }{{8, 8}, {1 << 30, 1 << 30}} {
+			for _, in := range []struct{ rows, numbers int }{{rows: 8, numbers: 8}, {rows: 1 << 30, numbers: 1 << 30}} {
 				t.Run(fmt.Sprintf("%s of %d, from %d rows", name, size, in.rows), func(t *testing.T) {
 					executor.SumInPasses(tune, in.rows, in.numbers)
 					testRuns(t, tune, m.make(t, size), m.params, func(plan string) {
@@ -91,7 +92,7 @@ func TestRunsInPasses(t *testing.T) {
 
 // TestLanesOfGroups: groups whose rows have one row of a column are summed in several lanes.
 func TestLanesOfGroups(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.LanesOf(tune, 3200)
 	testRuns(t, tune, numbered(t, 40), []string{"entity"}, func(plan string) {
 		if !strings.Contains(plan, "less one row a group") {
@@ -102,7 +103,7 @@ func TestLanesOfGroups(t *testing.T) {
 
 // TestRowsAddedInPlace computes gradients of which a part concerns few of the rows.
 func TestRowsAddedInPlace(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	executor.AddRowsInPlace(tune)
 	executor.SmallLanes(tune)
 	for _, make := range []func(testing.TB, int) *memdb.DB{planes, numbered} {
@@ -114,7 +115,7 @@ func TestRowsAddedInPlace(t *testing.T) {
 	}
 }
 
-func testRuns(t *testing.T, tune *executor.Tuning, db *memdb.DB, params []string, check func(plan string)) {
+func testRuns(t *testing.T, tune *device.Tuning, db *memdb.DB, params []string, check func(plan string)) {
 	var first [][]*ra.Vector
 	for _, opt := range []executor.Options{{Tuning: tune, Workers: 1}, {Tuning: tune, Workers: 3}, {Tuning: tune, Workers: 2, Force64: true}} {
 		plan, p := compile(t, db, params, opt)
@@ -153,12 +154,12 @@ func testRuns(t *testing.T, tune *executor.Tuning, db *memdb.DB, params []string
 // TestRunsOutOfOrder: rows of one group follow each other, but the groups are in no order, and where they are few come again. Their
 // sums, which read chunks in place, share a pass in the order of the rows: large ones always, others where no group comes again.
 func TestRunsOutOfOrder(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	const run, runs, many = 10, 12, 13
 	for _, with := range []struct {
 		groups, numbers int
 		shares          bool
-	}{{3, 8, true}, {3, 1 << 30, false}, {runs, 8, true}, {runs, 1 << 30, true}} {
+	}{{groups: 3, numbers: 8, shares: true}, {groups: 3, numbers: 1 << 30, shares: false}, {groups: runs, numbers: 8, shares: true}, {groups: runs, numbers: 1 << 30, shares: true}} {
 		executor.SumInPasses(tune, 8, with.numbers)
 		for _, sum := range []string{"sum(a.weight * m.v)", "sum(a.weight * (m.v - o.v))"} {
 			rng := rand.New(rand.NewSource(5))
@@ -178,7 +179,7 @@ func TestRunsOutOfOrder(t *testing.T) {
 
 // TestRunsCut: lanes cut runs of one group, of which each is one; some groups have no rows, some rows no weight.
 func TestRunsCut(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	const runs, groups, many = 12, 20, 13
 	executor.SumInPasses(tune, 2, 8)
 	executor.SmallLanes(tune)
@@ -204,7 +205,7 @@ func TestRunsCut(t *testing.T) {
 }
 
 // testOutOfOrder computes a loss of a sum by group, and of its rows; groups are those of the rows.
-func testOutOfOrder(t *testing.T, tune *executor.Tuning, rng *rand.Rand, groups []int64, many int, sum, of string, check func(plan string)) {
+func testOutOfOrder(t *testing.T, tune *device.Tuning, rng *rand.Rand, groups []int64, many int, sum, of string, check func(plan string)) {
 	t.Helper()
 	n, all := len(groups), int(slices.Max(groups))+3
 	weight := reals(rng, n)

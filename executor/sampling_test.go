@@ -62,7 +62,7 @@ func wrongs(b testing.TB, n int) *memdb.DB {
 	type triple struct{ h, r, t int64 }
 	var all []triple
 	for seen := map[triple]bool{}; len(all) < 33*n; {
-		x := triple{rng.Int63n(entities), rng.Int63n(relations), rng.Int63n(entities)}
+		x := triple{h: rng.Int63n(entities), r: rng.Int63n(relations), t: rng.Int63n(entities)}
 		if seen[x] && n >= 1000 || seen[x] && len(seen) < int(entities*relations*entities) {
 			continue
 		}
@@ -167,11 +167,11 @@ FROM neighbour WHERE src = dst OR (n + random_int(degree, current_seed(), ARRAY[
 }
 
 var samplings = map[string]model{
-	"negatives":  {negatives, []string{"entity", "relation"}, 1000},
-	"wrongs":     {wrongs, []string{"entity", "relation"}, 1000},
-	"triples":    {triples, []string{"entity", "relation"}, 1000},
-	"stretches":  {stretches, []string{"w0", "w1"}, 169343},
-	"neighbours": {neighbours, []string{"w"}, 169343},
+	"negatives":  {make: negatives, params: []string{"entity", "relation"}, bench: 1000},
+	"wrongs":     {make: wrongs, params: []string{"entity", "relation"}, bench: 1000},
+	"triples":    {make: triples, params: []string{"entity", "relation"}, bench: 1000},
+	"stretches":  {make: stretches, params: []string{"w0", "w1"}, bench: 169343},
+	"neighbours": {make: neighbours, params: []string{"w"}, bench: 169343},
 }
 
 func init() {

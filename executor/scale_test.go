@@ -50,13 +50,13 @@ type model struct {
 }
 
 var models = map[string]model{
-	"graph":      {graph, []string{"w0", "w1"}, 16934},
-	"logistic":   {logistic, []string{"model"}, 100000},
-	"factors":    {factors, []string{"taste", "trait"}, 80000},
-	"transe":     {transE, []string{"entity", "relation"}, 30000},
-	"perceptron": {perceptron, []string{"l1", "l2"}, 4000},
-	"chain":      {chain, []string{"a", "d"}, 1024},
-	"dense":      {dense, []string{"w", "h"}, 2000},
+	"graph":      {make: graph, params: []string{"w0", "w1"}, bench: 16934},
+	"logistic":   {make: logistic, params: []string{"model"}, bench: 100000},
+	"factors":    {make: factors, params: []string{"taste", "trait"}, bench: 80000},
+	"transe":     {make: transE, params: []string{"entity", "relation"}, bench: 30000},
+	"perceptron": {make: perceptron, params: []string{"l1", "l2"}, bench: 4000},
+	"chain":      {make: chain, params: []string{"a", "d"}, bench: 1024},
+	"dense":      {make: dense, params: []string{"w", "h"}, bench: 2000},
 }
 
 func compile(t testing.TB, db *memdb.DB, params []string, opt executor.Options) (*ra.Plan, *executor.Program) {

@@ -19,7 +19,7 @@ func TestWeightsInSingles(t *testing.T) {
 	for name, c := range map[string]struct {
 		bias string
 		as   bool
-	}{"weights": {"", true}, "weights and sums": {" - i.b", false}} {
+	}{"weights": {bias: "", as: true}, "weights and sums": {bias: " - i.b", as: false}} {
 		rng := rand.New(rand.NewSource(8))
 		db := memdb.New()
 		id := func(r int) int64 { return int64(r) }

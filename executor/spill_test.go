@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/executor"
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -80,7 +81,7 @@ func smallestBudget(t *testing.T, err error) int64 {
 
 // TestSpilledResults: results do not depend on the budget, down to the smallest that works, nor on the number of workers.
 func TestSpilledResults(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -127,7 +128,7 @@ func TestSpilledResults(t *testing.T) {
 
 // TestSmallestBudget: the budget that an error names works, the next smaller one does not, and each that is too small names it.
 func TestSmallestBudget(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -163,7 +164,7 @@ func TestSmallestBudget(t *testing.T) {
 
 // TestFullDisk: a file that the disk has no room for is an error before anything is computed, and nothing is left.
 func TestFullDisk(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -217,7 +218,7 @@ func limitFiles(t *testing.T, bytes uint64) (back func()) {
 // TestSpilledProducts: large products, their sums by group and maps by rows whose columns lie in files give the same results, and rows of
 // blocks that are read through an index are counted as such.
 func TestSpilledProducts(t *testing.T) {
-	tune := executor.DefaultTuning()
+	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
 		t.Skip("spilling exists on Linux only")
 	}
@@ -227,19 +228,19 @@ func TestSpilledProducts(t *testing.T) {
 		forms  []string
 		make   func(rng *rand.Rand, db *memdb.DB)
 	}{
-		"one matrix": {[]string{"o", "e"}, []string{"map by rows", "narrow GEMM"}, func(rng *rand.Rand, db *memdb.DB) {
+		"one matrix": {params: []string{"o", "e"}, forms: []string{"map by rows", "narrow GEMM"}, make: func(rng *rand.Rand, db *memdb.DB) {
 			id := ints(12, func(r int) int64 { return int64(r) })
 			db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 512, 512)})
 			db.Create("e", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 12, 512, 256)})
 			views(t, db, "p", "SELECT e.id, softmax(matmul(o.v, e.v)) AS v FROM e CROSS JOIN (SELECT v FROM o) o", "loss", "SELECT ln(1 + sum(sqnorm(v))) AS loss FROM p")
 		}},
-		"scores": {[]string{"q", "k"}, []string{"map by rows over 6144 rows: softmax(matmul(", "map by rows", "narrow GEMM"}, func(rng *rand.Rand, db *memdb.DB) {
+		"scores": {params: []string{"q", "k"}, forms: []string{"map by rows over 6144 rows: softmax(matmul(", "map by rows", "narrow GEMM"}, make: func(rng *rand.Rand, db *memdb.DB) {
 			id := ints(6, func(r int) int64 { return int64(r) })
 			db.Create("q", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 6, 1024, 64)})
 			db.Create("k", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 6, 1024, 64)})
 			views(t, db, "p", "SELECT softmax(matmul(q.v, transpose(k.v))) AS v, k.v AS k FROM q JOIN k USING (id)", "loss", "SELECT ln(1 + sum(sqnorm(matmul(v, k)))) AS loss FROM p")
 		}},
-		"blocks": {[]string{"a", "b"}, []string{"sum GEMM over", "sum GEMM over", "sum GEMM over"}, func(rng *rand.Rand, db *memdb.DB) {
+		"blocks": {params: []string{"a", "b"}, forms: []string{"sum GEMM over", "sum GEMM over", "sum GEMM over"}, make: func(rng *rand.Rand, db *memdb.DB) {
 			sparseBlocks(db, rng, "a", 7, 128, 128)
 			sparseBlocks(db, rng, "b", 7, 128, 128)
 			views(t, db, "p", "SELECT a.i, b.j, sum(matmul(a.v, b.v)) AS v FROM a JOIN b ON a.j = b.i GROUP BY a.i, b.j", "loss", "SELECT ln(1 + sum(sqnorm(tanh(v)))) AS loss FROM p")

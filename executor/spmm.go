@@ -4,6 +4,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -23,7 +24,7 @@ type spmm struct {
 // source is a column in memory and the rows of it that are read; nil: row r is row r.
 type source struct {
 	v    *val
-	idx  *index
+	idx  *structure.Index
 	file *rowFile // that SpMM reads the rows from; nil: from memory
 	held []int32  // SpMM's second rows where those of a group are one: it; idx is nil then
 }
@@ -58,7 +59,7 @@ func (g *graph) factors(v *val) (scalars []factor, chunk *val) {
 }
 
 // weights compiles scalar factors, in the kind of t.
-func (l *lowerer) weights(order *index, scalars []factor, t kernels.Type) (*tree, error) {
+func (l *lowerer) weights(order *structure.Index, scalars []factor, t kernels.Type) (*tree, error) {
 	c := newCompiler(l.g, order)
 	for _, f := range scalars {
 		r, err := c.emit(f.v, -1)
@@ -78,7 +79,7 @@ func readable(v *val) (source, bool) {
 		return source{}, false
 	case v.data != nil:
 		return source{v: v}, true
-	case v.op == vGather && v.args[0].data != nil && !v.idx.missing:
+	case v.op == vGather && v.args[0].data != nil && !v.idx.Missing:
 		return source{v: v.args[0], idx: v.idx}, true
 	}
 	return source{}, false
@@ -126,11 +127,11 @@ func (l *lowerer) summed(v *val) bool {
 // chunks lists the columns that are read through an index in a chunk or a difference of two; nil for others.
 func chunks(v *val) []*val {
 	switch {
-	case v.op == vGather && !v.idx.missing && !v.typ.Nullable:
+	case v.op == vGather && !v.idx.Missing && !v.typ.Nullable:
 		return []*val{v}
 	case v.op == vCall && v.data == nil && v.expr.Def.Name == "sub":
 		x, y := v.args[0], v.args[1]
-		if x.op == vGather && y.op == vGather && x.typ.Size() == v.typ.Size() && y.typ.Size() == v.typ.Size() && !x.idx.missing && !y.idx.missing && !v.typ.Nullable {
+		if x.op == vGather && y.op == vGather && x.typ.Size() == v.typ.Size() && y.typ.Size() == v.typ.Size() && !x.idx.Missing && !y.idx.Missing && !v.typ.Nullable {
 			return []*val{x, y}
 		}
 	}
@@ -145,22 +146,22 @@ func (l *lowerer) turnedInOrder(v *val) bool {
 	}
 	for _, a := range v.args {
 		if a, _ = untransposed(a); largeIndexed(a, l.tune) {
-			return slices.ContainsFunc(l.uses[v], func(u *val) bool { return u.op == vAgg && u.grp.order != nil })
+			return slices.ContainsFunc(l.uses[v], func(u *val) bool { return u.op == vAgg && u.grp.Order != nil })
 		}
 	}
 	return false
 }
 
 // in gives the rows in another order.
-func (s source) in(g *graph, order *index) source {
+func (s source) in(g *graph, order *structure.Index) source {
 	switch {
 	case order == nil:
 	case s.idx == nil:
 		s.idx = order
 	default:
-		s.idx = g.compose(order, s.idx)
+		s.idx = g.Compose(order, s.idx)
 	}
-	if s.idx != nil && s.idx.at == nil {
+	if s.idx != nil && s.idx.At == nil {
 		s.idx = nil
 	}
 	return s
@@ -173,12 +174,12 @@ const leastLanes = 32
 // trySpMM returns the instruction for an aggregate of that form, nil for another.
 func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	arg := v.args[0]
-	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 || v.grp.in.n == 0 {
+	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 || v.grp.In.N == 0 {
 		return nil, nil
 	}
 	scalars, chunk := l.g.factors(arg)
 	from := sources(chunk)
-	if from == nil || v.grp.largest() > max(int(l.tune.LaneWork)/32, v.grp.in.n/leastLanes, 1) {
+	if from == nil || v.grp.Largest() > max(int(l.tune.LaneWork)/32, v.grp.In.N/leastLanes, 1) {
 		return nil, nil
 	}
 	s := &spmm{by: scalars}
@@ -193,14 +194,14 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 		}
 	}
 	for i, x := range from {
-		if by := v.grp.by; i == 1 && by != nil && x.idx == by {
-			s.x = append(s.x, source{v: x.v, held: v.grp.held(l.g.indexer)})
+		if by := v.grp.By; i == 1 && by != nil && x.idx == by {
+			s.x = append(s.x, source{v: x.v, held: v.grp.SharedRows(l.g.Indexer)})
 			continue
 		}
-		s.x = append(s.x, x.in(l.g, v.grp.order))
+		s.x = append(s.x, x.in(l.g, v.grp.Order))
 	}
 	s.files = s.filed(l.g.p, v)
-	in := &instr{v: v, how: "SpMM", rows: v.grp.in.n, grp: v.grp, lower: s}
+	in := &instr{v: v, how: "SpMM", rows: v.grp.In.N, grp: v.grp, lower: s}
 	if s.files.own != nil {
 		in.how += " from a file"
 	}
@@ -208,7 +209,7 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 		in.how += " less one row a group"
 	}
 	var err error
-	var order *index
+	var order *structure.Index
 	if s.by, order, err = l.inOrder(v, scalars); err != nil {
 		return nil, err
 	}
@@ -222,9 +223,9 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	n := float64(in.rows * v.typ.Size() * len(s.x))
 	in.flops += n
 	in.bytes += n * float64(kindOf(v.typ).bytes())
-	s.cuts = v.grp.cut(max(int(l.tune.LaneWork)/(2*v.typ.Size()), 1))
+	s.cuts = v.grp.Cut(max(int(l.tune.LaneWork)/(2*v.typ.Size()), 1))
 	for _, c := range s.cuts {
-		rows := int(v.grp.start[c[1]] - v.grp.start[c[0]])
+		rows := int(v.grp.Start[c[1]] - v.grp.Start[c[0]])
 		s.buf = append(s.buf, span(rows*kindOf(v.typ).bytes()))
 		l.s.tmp = max(l.s.tmp, span(in.t.bytes)+s.buf[len(s.buf)-1]+s.files.bytes)
 	}
@@ -233,14 +234,14 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 
 // inOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at each step are put in the
 // order of groups once.
-func (l *lowerer) inOrder(v *val, scalars []factor) ([]factor, *index, error) {
-	order := v.grp.order
-	if order == nil || order.vary() || !v.vary || l.structural || l.g.p == nil || l.g.parent != nil || len(scalars) == 0 {
+func (l *lowerer) inOrder(v *val, scalars []factor) ([]factor, *structure.Index, error) {
+	order := v.grp.Order
+	if order == nil || order.Varies() || !v.vary || l.structural || l.g.p == nil || l.g.parent != nil || len(scalars) == 0 {
 		return scalars, order, nil
 	}
 	out := slices.Clone(scalars)
 	for i, f := range scalars {
-		if f.v.data == nil || f.v.vary || f.v.uniform() || f.v.sp != order.src || f.v.typ.Nullable {
+		if f.v.data == nil || f.v.vary || f.v.uniform() || f.v.sp != order.Src || f.v.typ.Nullable {
 			return scalars, order, nil
 		}
 		w, err := l.g.gather(f.v, order)
@@ -253,7 +254,7 @@ func (l *lowerer) inOrder(v *val, scalars []factor) ([]factor, *index, error) {
 		if f.v.data != nil {
 			continue
 		}
-		in, err := l.store(f.v, f.v, f.v.sp.n)
+		in, err := l.store(f.v, f.v, f.v.sp.N)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -276,7 +277,7 @@ const trimNumbers = 1 << 20
 
 func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 	lo, hi := s.cuts[lane][0], s.cuts[lane][1]
-	start, size := in.grp.start[lo:hi+1], in.v.typ.Size()
+	start, size := in.grp.Start[lo:hi+1], in.v.typ.Size()
 	base, end := int(start[0]), int(start[hi-lo])
 	l := &spmmLane[T]{in: in, s: s, buf: m.scratch[w], at: span(in.t.bytes) + s.buf[lane], base: base}
 	if len(s.by) > 0 && end > base {
@@ -299,7 +300,7 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 	}
 	for g := lo; out.valid != nil && g < hi; g++ {
 		out.valid[g] = 1
-		if in.v.fn == ra.Sum && in.grp.start[g] == in.grp.start[g+1] {
+		if in.v.fn == ra.Sum && in.grp.Start[g] == in.grp.Start[g+1] {
 			out.valid[g] = 0
 		}
 	}

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -21,18 +22,18 @@ type spmmBlocks struct {
 
 // trySpMMBlocks makes the instruction of such a sum of weighted rows; nil where another form is better.
 func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, error) {
-	x.idx.list()
+	x.idx.List()
 	g, bytes := v.grp, x.v.typ.Size()*x.v.data.kind.bytes()
-	rows, perBlock := x.v.sp.n, max(l.tune.SourceBlock/max(bytes, 1), 1)
+	rows, perBlock := x.v.sp.N, max(l.tune.SourceBlock/max(bytes, 1), 1)
 	blocks := (rows + perBlock - 1) / perBlock
-	if x.idx == nil || x.idx.at == nil || x.idx.vary() || g.vary() || l.g.parent != nil || g.order != nil && g.order.at == nil || blocks < 3 {
+	if x.idx == nil || x.idx.At == nil || x.idx.Varies() || g.Varies() || l.g.parent != nil || g.Order != nil && g.Order.At == nil || blocks < 3 {
 		return nil, nil
 	}
-	lanes := min(4*l.tune.SourceLanes, g.in.n/(l.tune.SourceReads*rows))
-	if lanes < l.tune.SourceLanes || g.in.n < l.tune.BlockReads*blocks*g.out.n {
+	lanes := min(4*l.tune.SourceLanes, g.In.N/(l.tune.SourceReads*rows))
+	if lanes < l.tune.SourceLanes || g.In.N < l.tune.BlockReads*blocks*g.Out.N {
 		return nil, nil
 	}
-	s := &spmmBlocks{blocks: blocks, by: scalars, cuts: g.cut((g.in.n + lanes - 1) / lanes)}
+	s := &spmmBlocks{blocks: blocks, by: scalars, cuts: g.Cut((g.In.N + lanes - 1) / lanes)}
 	for _, c := range s.cuts {
 		s.wide = max(s.wide, c[1]-c[0])
 	}
@@ -40,9 +41,9 @@ func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, err
 		return nil, nil
 	}
 	s.start = make([][]int32, len(s.cuts))
-	perm := l.g.mem.ints(g.in.n)
-	l.g.env.crew().cut(len(s.cuts), 1, func(lane, _, _ int) {
-		s.start[lane] = sortBlocks(g, s.cuts[lane], x.idx.at, perBlock, blocks, perm)
+	perm := l.g.Arrays.Ints(g.In.N)
+	l.g.Env.Crew().Cut(len(s.cuts), 1, func(lane, _, _ int) {
+		s.start[lane] = sortBlocks(g, s.cuts[lane], x.idx.At, perBlock, blocks, perm)
 	})
 	for lane, c := range s.cuts {
 		n := c[1] - c[0]
@@ -50,11 +51,11 @@ func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, err
 			s.most = max(s.most, int(s.start[lane][(b+1)*n]-s.start[lane][b*n]))
 		}
 	}
-	order := l.g.index(g.in, g.in, perm)
+	order := l.g.Index(g.In, g.In, perm)
 	if s.x = x.in(l.g, order); s.x.idx == nil { // it undoes the index
 		return nil, nil
 	}
-	in := &instr{v: v, how: "SpMM in blocks", rows: g.in.n, grp: g, lower: s}
+	in := &instr{v: v, how: "SpMM in blocks", rows: g.In.N, grp: g, lower: s}
 	var err error
 	if in.t, err = l.weights(order, scalars, v.typ); err != nil {
 		return nil, err
@@ -70,17 +71,17 @@ func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, err
 
 // sortBlocks writes the rows of a lane's groups to perm in the order of the blocks that they read, then of the groups, and returns
 // where each block and group begins.
-func sortBlocks(g *groups, lane [2]int, at []int32, perBlock, blocks int, perm []int32) []int32 {
-	n, first := lane[1]-lane[0], g.start[lane[0]]
+func sortBlocks(g *structure.Groups, lane [2]int, at []int32, perBlock, blocks int, perm []int32) []int32 {
+	n, first := lane[1]-lane[0], g.Start[lane[0]]
 	start := make([]int32, blocks*n+1)
 	row := func(e int32) int32 {
-		if g.order == nil {
+		if g.Order == nil {
 			return e
 		}
-		return g.order.at[e]
+		return g.Order.At[e]
 	}
 	for k := range n {
-		for e := g.start[lane[0]+k]; e < g.start[lane[0]+k+1]; e++ {
+		for e := g.Start[lane[0]+k]; e < g.Start[lane[0]+k+1]; e++ {
 			start[int(at[row(e)])/perBlock*n+k+1]++
 		}
 	}
@@ -90,7 +91,7 @@ func sortBlocks(g *groups, lane [2]int, at []int32, perBlock, blocks int, perm [
 	}
 	next := append([]int32(nil), start[:blocks*n]...)
 	for k := range n {
-		for e := g.start[lane[0]+k]; e < g.start[lane[0]+k+1]; e++ {
+		for e := g.Start[lane[0]+k]; e < g.Start[lane[0]+k+1]; e++ {
 			r := row(e)
 			i := int(at[r])/perBlock*n + k
 			perm[next[i]] = r
@@ -111,7 +112,7 @@ func (s *spmmBlocks) scratch(in *instr) (part, end int) {
 // from memory once, too.
 func (s *spmmBlocks) run(m *machine, in *instr) error {
 	if s.sums == nil {
-		s.sums = make([]float64, in.grp.out.n*in.v.typ.Size())
+		s.sums = make([]float64, in.grp.Out.N*in.v.typ.Size())
 	}
 	tasks := min(m.workers, len(s.cuts))
 	return cpu.Parallel(m.ctx, m.workers, tasks, func(w, task int) error {
@@ -148,7 +149,7 @@ func runSpMMBlocks[T float](m *machine, in *instr, s *spmmBlocks, w, first, end 
 	}
 	for g := from; out.valid != nil && g < to; g++ {
 		out.valid[g] = 1
-		if in.v.fn == ra.Sum && in.grp.start[g] == in.grp.start[g+1] {
+		if in.v.fn == ra.Sum && in.grp.Start[g] == in.grp.Start[g+1] {
 			out.valid[g] = 0
 		}
 	}
@@ -173,7 +174,7 @@ func laneBlock[T float](m *machine, in *instr, s *spmmBlocks, b *block, w, lane,
 	}
 	at, _ := s.scratch(in)
 	d := place(m.scratch[w], at, in.v.data.kind, n*size, 1, false)
-	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.at[from:to], Near: true}, cpu.Rows[T]{}, size, of[T](&d))
+	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.At[from:to], Near: true}, cpu.Rows[T]{}, size, of[T](&d))
 	cpu.AddRows(1, n*size, of[T](&d), s.sums[lo*size:hi*size])
 	return nil
 }

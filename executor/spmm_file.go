@@ -17,7 +17,7 @@ func (s *spmm) filed(p *Program, v *val) (f filedRows) {
 	const most = 4096 // bytes of a row
 	size, bytes := v.typ.Size(), kindOf(v.typ).bytes()
 	rows := max(p.tune.FiledNumbers/size, chain)
-	if size*bytes > most || kindOf(v.typ) == f64 && v.grp.largest() > rows {
+	if size*bytes > most || kindOf(v.typ) == f64 && v.grp.Largest() > rows {
 		return f
 	}
 	f.piece = span(rows * size * bytes)
@@ -97,13 +97,13 @@ func (l *spmmLane[T]) rows(lo, hi, g int) (x [2]cpu.Rows[T], err error) {
 		case from.file != nil:
 			d := place(l.buf, l.at+i*l.s.files.piece, l.in.v.data.kind, hi-lo, l.in.v.typ.Size(), false)
 			x[i] = cpu.Rows[T]{X: of[T](&d), At: l.s.files.own[:hi-lo]}
-			if err := from.file.read(d.bytes(), from.idx.at[lo:hi]); err != nil {
+			if err := from.file.read(d.bytes(), from.idx.At[lo:hi]); err != nil {
 				return x, err
 			}
 		case from.held != nil:
 			x[i] = cpu.Rows[T]{X: of[T](from.v.data), At: from.held[g:], Held: true}
 		case from.idx != nil:
-			x[i] = cpu.Rows[T]{X: of[T](from.v.data), At: from.idx.at[lo:hi]}
+			x[i] = cpu.Rows[T]{X: of[T](from.v.data), At: from.idx.At[lo:hi]}
 		default:
 			x[i] = cpu.Rows[T]{X: of[T](from.v.data)}
 		}

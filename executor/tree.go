@@ -3,6 +3,8 @@ package executor
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/executor/structure"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -16,7 +18,7 @@ type tree struct {
 	result  []int
 	rows    int // rows per block
 	most    int // rows per block at most, 0: any number
-	tune    *Tuning
+	tune    *device.Tuning
 	bytes   int // of scratch
 	wide    bool
 	also    []*val // columns that are read besides the loads
@@ -40,7 +42,7 @@ type op struct {
 	args []int
 	mask int // bool cell of the rows that count, -1: all; for kernels that can fail
 	v    *val
-	idx  *index
+	idx  *structure.Index
 	file *rowFile // that a load reads from; nil: from memory
 	aux  any
 }
@@ -106,7 +108,7 @@ func (b *block) null(o *op, i, r int) bool {
 // compiler builds a tree.
 type compiler struct {
 	t     *tree
-	order *index // row r of the tree is row order.at[r] of the vals' space, nil: row r
+	order *structure.Index // row r of the tree is row order.at[r] of the vals' space, nil: row r
 	g     *graph
 	memo  map[memoKey]int
 	up    map[int]int // mask cell → the mask it refines
@@ -121,7 +123,7 @@ type memoKey struct {
 }
 
 // compile makes a tree of vals over one space, read in the given order.
-func compile(g *graph, order *index, vals ...*val) (*tree, error) {
+func compile(g *graph, order *structure.Index, vals ...*val) (*tree, error) {
 	c := newCompiler(g, order)
 	for _, v := range vals {
 		r, err := c.emit(v, -1)
@@ -134,8 +136,8 @@ func compile(g *graph, order *index, vals ...*val) (*tree, error) {
 	return c.t, nil
 }
 
-func newCompiler(g *graph, order *index) *compiler {
-	return &compiler{t: &tree{wide: g.wide, tune: g.env.Tune}, order: order, g: g, memo: map[memoKey]int{}, up: map[int]int{}, conv: map[[2]int]int{}, fails: map[*val]bool{}}
+func newCompiler(g *graph, order *structure.Index) *compiler {
+	return &compiler{t: &tree{wide: g.wide, tune: g.Env.Tune}, order: order, g: g, memo: map[memoKey]int{}, up: map[int]int{}, conv: map[[2]int]int{}, fails: map[*val]bool{}}
 }
 
 // emit compiles v for the rows where mask holds and returns its cell.
@@ -221,15 +223,15 @@ func (c *compiler) constant(v *val) int {
 
 // load reads the rows of a column, through an index if there is one. Its own kind is kept; where that is
 // not the val's (a real column in a wide graph) it is converted.
-func (c *compiler) load(v *val, idx *index, uniform bool) (int, error) {
-	if idx.virtual() || c.order.virtual() {
+func (c *compiler) load(v *val, idx *structure.Index, uniform bool) (int, error) {
+	if idx.Virtual() || c.order.Virtual() {
 		return 0, internal("rows of a grid are read that have not been listed")
 	}
 	if !uniform && c.order != nil {
 		if idx == nil {
 			idx = c.order
 		} else {
-			idx = c.g.compose(c.order, idx)
+			idx = c.g.Compose(c.order, idx)
 		}
 	}
 	t := v.typ
@@ -240,8 +242,8 @@ func (c *compiler) load(v *val, idx *index, uniform bool) (int, error) {
 	r := c.cell(stored, uniform)
 	o := &op{name: "load", out: r, mask: -1, v: v, idx: idx, run: loadRows}
 	// A filter's candidates (a space of negative id) change their index between runs.
-	c.t.cells[r].view = idx == nil || idx.at == nil && idx.dst.id >= 0
-	if idx != nil && idx.at != nil {
+	c.t.cells[r].view = idx == nil || idx.At == nil && idx.Dst.ID >= 0
+	if idx != nil && idx.At != nil {
 		o.file = c.g.p.rowFile(v)
 	}
 	c.add(o)

@@ -44,7 +44,7 @@ func (p *Program) Work() (w Work) {
 		for _, x := range rows {
 			if x.idx != nil {
 				d := x.v.data
-				w.Gathers = append(w.Gathers, Gather{Rows: in.rows, Groups: in.grp.out.n, Table: d.n, Width: d.size * d.kind.bytes()})
+				w.Gathers = append(w.Gathers, Gather{Rows: in.rows, Groups: in.grp.Out.N, Table: d.n, Width: d.size * d.kind.bytes()})
 			}
 		}
 	}

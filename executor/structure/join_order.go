@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"fmt"
@@ -51,7 +51,7 @@ func (j *joiner) first() int {
 		}
 	}
 	for s := range j.in {
-		if step && j.in[s].sp.vary && j.size(s) > 1 && (best < 0 || j.size(s) < j.size(best) && !j.in[best].sp.vary) && len(j.neighbours(s)) > 0 {
+		if step && j.in[s].Space.Varies && j.size(s) > 1 && (best < 0 || j.size(s) < j.size(best) && !j.in[best].Space.Varies) && len(j.neighbours(s)) > 0 {
 			best = s
 		}
 	}
@@ -153,6 +153,6 @@ func (j *joiner) distinct(s int, conds []ra.Equi) bool {
 			return false // the join itself will meet the error
 		}
 	}
-	_, _, count := encode(keyCols{cols: cols, rows: j.kept[s], n: j.size(s)}, keyCols{}, safe)
+	_, _, count := Encode(keyCols{cols: cols, rows: j.kept[s], n: j.size(s)}, keyCols{}, safe)
 	return count == j.size(s)
 }

@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"cmp"
@@ -15,53 +15,53 @@ import (
 // both, and nothing needs to list them. Sums over it are products of matrices (contract.go). Where somebody else reads
 // its rows, they are made after all (realise).
 
-// space is a set of rows: those of a relation, or of a group of relations with the same rows in order.
-type space struct {
-	id, n  int
-	vary   bool  // rebuilt each step
-	dims   []dim // of a grid (grid.go); nil for other spaces
+// Space is a set of rows: those of a relation, or of a group of relations with the same rows in order.
+type Space struct {
+	ID, N  int
+	Varies bool  // rebuilt each step
+	Dims   []Dim // of a grid (grid.go); nil for other spaces
 	listed bool  // somebody has needed the rows of the grid
 }
 
-// dim is a direction of a grid: its keys, distinct and ascending.
-type dim struct {
-	n    int
+// Dim is a direction of a grid: its keys, distinct and ascending.
+type Dim struct {
+	N    int
 	keys *ra.Vector
 }
 
-// projection maps the rows of a grid to rows of another space, by some of the coordinates.
-type projection struct {
-	dims  []int   // of the grid, the slowest first
-	table []int32 // by the coordinates in these dims; nil: their row-major number
+// Projection maps the rows of a grid to rows of another space, by some of the coordinates.
+type Projection struct {
+	Dims  []int   // of the grid, the slowest first
+	Table []int32 // by the coordinates in these dims; nil: their row-major number
 	// back is set in the opposite direction, of a space whose rows are some of the grid's: coordinates that dims lack are 0.
-	back bool
+	Back bool
 }
 
 // layer is an input of a join that may be a grid: columns of its key, and the dims of the grid that they become.
 type layer struct {
 	cols  []ra.ColumnID
-	axes  []dim
+	axes  []Dim
 	table []int32 // row by coordinates in the axes; nil: row-major
 	at    []int   // dims of the grid
 }
 
 // grid returns the structure of a join whose inputs are full products of their keys, nil for another join: their keys are
 // looked at, the pairs are not made.
-func (st *Stage) grid(n *ra.Node, inputs []*rel) (*rel, error) {
+func (st *Stage) grid(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	if st.parent != nil || n.Op != ra.Join || len(inputs) < 2 || len(n.Pred) > 0 || len(n.Equi) == 0 {
 		return nil, nil
 	}
 	layers := make([]*layer, len(inputs))
 	rows := 1.0
 	for _, in := range inputs {
-		rows *= float64(in.sp.n)
+		rows *= float64(in.Space.N)
 	}
 	if rows < float64(st.env.Tune.GridPairs) {
 		return nil, nil
 	}
 	for _, q := range n.Equi {
 		for _, c := range []kernels.Col{q.L, q.R} {
-			if in := n.Inputs[c.Input]; q.L.Input == q.R.Input || st.env.Flow.column[nodeCol{in, in.Index(c.ID)}] {
+			if in := n.Inputs[c.Input]; q.L.Input == q.R.Input || st.env.Flow.Column[ColumnOf{in, in.Index(c.ID)}] {
 				return nil, nil
 			}
 		}
@@ -70,9 +70,9 @@ func (st *Stage) grid(n *ra.Node, inputs []*rel) (*rel, error) {
 	for s := range order {
 		order[s] = s
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(inputs[a].sp.n, inputs[b].sp.n) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(inputs[a].Space.N, inputs[b].Space.N) })
 	for _, s := range order {
-		if !divides(n, layers, s, inputs[s].sp.n) {
+		if !divides(n, layers, s, inputs[s].Space.N) {
 			return nil, nil
 		}
 		var err error
@@ -96,7 +96,7 @@ func divides(n *ra.Node, layers []*layer, s, rows int) bool {
 		}
 		if l := layers[q.R.Input]; q.L.Input == s && l != nil {
 			if k := slices.Index(l.cols, q.R.ID); k >= 0 {
-				known[q.L.ID] = l.axes[k].n
+				known[q.L.ID] = l.axes[k].N
 			}
 		}
 	}
@@ -110,32 +110,32 @@ func divides(n *ra.Node, layers []*layer, s, rows int) bool {
 }
 
 // gridOf makes the grid, or takes that of an input which has all dims.
-func (st *Stage) gridOf(dims []dim, layers []*layer, inputs []*rel) *rel {
-	r := &rel{idx: make([]*index, len(inputs)), layers: layers}
+func (st *Stage) gridOf(dims []Dim, layers []*layer, inputs []*Relation) *Relation {
+	r := &Relation{Indexes: make([]*Index, len(inputs)), layers: layers}
 	size, most := 1, 0
 	for _, d := range dims {
-		if size > maxGrid/d.n {
+		if size > maxGrid/d.N {
 			return nil
 		}
-		size *= d.n
+		size *= d.N
 	}
 	for s, in := range inputs {
-		if in.sp.dims != nil && in.sp.n == size && slices.IsSorted(layers[s].at) {
-			r.sp = in.sp
+		if in.Space.Dims != nil && in.Space.N == size && slices.IsSorted(layers[s].at) {
+			r.Space = in.Space
 		}
-		if in.sp.dims == nil {
-			most = max(most, in.sp.n)
+		if in.Space.Dims == nil {
+			most = max(most, in.Space.N)
 		}
 	}
-	if r.sp == nil {
+	if r.Space == nil {
 		if size < st.env.Tune.GridPairs || size < 2*most {
 			return nil
 		}
-		r.sp = &space{id: st.env.id(), n: size, dims: dims}
+		r.Space = &Space{ID: st.env.NewID(), N: size, Dims: dims}
 	}
 	for s, in := range inputs {
-		if in.sp != r.sp || !slices.IsSorted(layers[s].at) { // the same grid may be there twice, once turned
-			r.idx[s] = &index{id: st.env.id(), dst: r.sp, src: in.sp, proj: &projection{dims: layers[s].at, table: layers[s].table}}
+		if in.Space != r.Space || !slices.IsSorted(layers[s].at) { // the same grid may be there twice, once turned
+			r.Indexes[s] = &Index{ID: st.env.NewID(), Dst: r.Space, Src: in.Space, Projection: &Projection{Dims: layers[s].at, Table: layers[s].table}}
 		}
 	}
 	return r
@@ -145,7 +145,7 @@ func (st *Stage) gridOf(dims []dim, layers []*layer, inputs []*rel) *rel {
 const maxGrid = 1 << 52
 
 // layer takes input s apart into the columns of its key; nil where its rows are not all combinations of these.
-func (st *Stage) layer(n *ra.Node, s int, in *rel) (*layer, error) {
+func (st *Stage) layer(n *ra.Node, s int, in *Relation) (*layer, error) {
 	node := n.Inputs[s]
 	l := &layer{}
 	want := func(id ra.ColumnID) {
@@ -153,7 +153,7 @@ func (st *Stage) layer(n *ra.Node, s int, in *rel) (*layer, error) {
 			l.cols = append(l.cols, id)
 		}
 	}
-	if in.sp.dims != nil {
+	if in.Space.Dims != nil {
 		return st.layerOfGrid(n, s, in)
 	}
 	key := node.Unique
@@ -170,33 +170,33 @@ func (st *Stage) layer(n *ra.Node, s int, in *rel) (*layer, error) {
 			}
 		}
 	}
-	if in.sp.n < 2 || len(l.cols) == 0 || len(l.cols) > 6 {
+	if in.Space.N < 2 || len(l.cols) == 0 || len(l.cols) > 6 {
 		return nil, nil
 	}
-	code, count := make([]int32, in.sp.n), 1
+	code, count := make([]int32, in.Space.N), 1
 	for _, id := range l.cols {
-		v, err := st.from.vec(node, node.Index(id))
-		if err != nil || v.Valid != nil || v.Type.Shape != nil || st.env.Flow.column[nodeCol{node, node.Index(id)}] {
+		v, err := st.from.Vector(node, node.Index(id))
+		if err != nil || v.Valid != nil || v.Type.Shape != nil || st.env.Flow.Column[ColumnOf{node, node.Index(id)}] {
 			return nil, err
 		}
 		c, d, err := st.axis(v)
-		if err != nil || d.n == 0 || count > in.sp.n/d.n {
+		if err != nil || d.N == 0 || count > in.Space.N/d.N {
 			return nil, err
 		}
 		for i, k := range c {
-			code[i] = code[i]*int32(d.n) + k
+			code[i] = code[i]*int32(d.N) + k
 		}
-		count *= d.n
+		count *= d.N
 		l.axes = append(l.axes, d)
 	}
-	if count != in.sp.n {
+	if count != in.Space.N {
 		return nil, nil
 	}
-	if isIdentity(code) {
+	if IsIdentity(code) {
 		return l, nil
 	}
 	l.table = make([]int32, count)
-	fill(l.table, -1)
+	Fill(l.table, -1)
 	for r, c := range code {
 		if l.table[c] >= 0 {
 			return nil, nil // a bag
@@ -207,13 +207,13 @@ func (st *Stage) layer(n *ra.Node, s int, in *rel) (*layer, error) {
 }
 
 // axis numbers the distinct keys of a column in ascending order.
-func (st *Stage) axis(v *ra.Vector) ([]int32, dim, error) {
-	raw, span, err := st.groupCodes([]probeCol{{v: v}}, v.N)
+func (st *Stage) axis(v *ra.Vector) ([]int32, Dim, error) {
+	raw, span, err := st.groupCodes([]Probe{{Vector: v}}, v.N)
 	if err != nil {
-		return nil, dim{}, err
+		return nil, Dim{}, err
 	}
 	rank := make([]int32, span)
-	fill(rank, -1)
+	Fill(rank, -1)
 	first := make([]int32, span)
 	for r := len(raw) - 1; r >= 0; r-- {
 		rank[raw[r]], first[raw[r]] = 0, int32(r)
@@ -227,12 +227,12 @@ func (st *Stage) axis(v *ra.Vector) ([]int32, dim, error) {
 	}
 	code := make([]int32, len(raw))
 	cpu.Through(code, raw, rank)
-	return code, dim{len(rows), gatherVector(v, rows)}, nil
+	return code, Dim{len(rows), GatherVector(v, rows)}, nil
 }
 
 // layerOfGrid takes an input apart that is a grid itself.
-func (st *Stage) layerOfGrid(n *ra.Node, s int, in *rel) (*layer, error) {
-	l := &layer{cols: make([]ra.ColumnID, len(in.sp.dims)), axes: in.sp.dims}
+func (st *Stage) layerOfGrid(n *ra.Node, s int, in *Relation) (*layer, error) {
+	l := &layer{cols: make([]ra.ColumnID, len(in.Space.Dims)), axes: in.Space.Dims}
 	for d := range l.cols {
 		l.cols[d] = -1
 	}
@@ -253,8 +253,8 @@ func (st *Stage) layerOfGrid(n *ra.Node, s int, in *rel) (*layer, error) {
 
 // dimOf is the dim of a grid that a column of it holds the keys of, -1 for another column.
 func (st *Stage) dimOf(n *ra.Node, id ra.ColumnID) int {
-	r, err := st.rel(n)
-	if err != nil || r.sp.dims == nil || n.Op != ra.Select && n.Op != ra.Join {
+	r, err := st.Relation(n)
+	if err != nil || r.Space.Dims == nil || n.Op != ra.Select && n.Op != ra.Join {
 		return -1
 	}
 	e := n.Out[n.Index(id)]
@@ -262,14 +262,14 @@ func (st *Stage) dimOf(n *ra.Node, id ra.ColumnID) int {
 		return -1
 	}
 	in := n.Inputs[e.Col.Input]
-	from, err := st.rel(in)
+	from, err := st.Relation(in)
 	if err != nil {
 		return -1
 	}
-	if from.sp.dims != nil {
+	if from.Space.Dims != nil {
 		d := st.dimOf(in, e.Col.ID)
-		if idx := r.idx[e.Col.Input]; d >= 0 && idx != nil {
-			d = idx.proj.dims[d]
+		if idx := r.Indexes[e.Col.Input]; d >= 0 && idx != nil {
+			d = idx.Projection.Dims[d]
 		}
 		return d
 	}
@@ -285,7 +285,7 @@ func (st *Stage) dimOf(n *ra.Node, id ra.ColumnID) int {
 
 // meetDims numbers the dims of the join: those of the inputs, equal ones once. It fails where a condition compares columns
 // with other keys.
-func meetDims(n *ra.Node, layers []*layer) (dims []dim, ok bool) {
+func meetDims(n *ra.Node, layers []*layer) (dims []Dim, ok bool) {
 	// A grid among the inputs gives its dims their numbers, so that it can stand for the join.
 	order := make([]int, len(layers))
 	for s := range order {
@@ -322,11 +322,11 @@ func meetDims(n *ra.Node, layers []*layer) (dims []dim, ok bool) {
 	return dims, true
 }
 
-func sameKeys(a, b dim) bool {
+func sameKeys(a, b Dim) bool {
 	if a.keys == b.keys {
 		return true
 	}
-	if a.n != b.n || a.keys.Type.Kind != b.keys.Type.Kind {
+	if a.N != b.N || a.keys.Type.Kind != b.keys.Type.Kind {
 		return false
 	}
 	return slices.Equal(a.keys.Ints, b.keys.Ints) && slices.Equal(a.keys.Texts, b.keys.Texts) &&
@@ -334,28 +334,28 @@ func sameKeys(a, b dim) bool {
 }
 
 // gridGroups groups a grid by some of its dims; nil where the keys are others.
-func (st *Stage) gridGroups(n *ra.Node, in *rel) *rel {
+func (st *Stage) gridGroups(n *ra.Node, in *Relation) *Relation {
 	var at []int
 	count := 1
 	for _, id := range n.Group {
 		d := st.dimOf(n.Inputs[0], id)
-		if d < 0 || slices.Contains(at, d) || count > maxRows/in.sp.dims[d].n {
+		if d < 0 || slices.Contains(at, d) || count > MaxRows/in.Space.Dims[d].N {
 			return nil
 		}
 		at = append(at, d)
-		count *= in.sp.dims[d].n
+		count *= in.Space.Dims[d].N
 	}
-	if count == in.sp.n {
+	if count == in.Space.N {
 		return nil
 	}
-	out := st.space(count)
-	grp := &groups{id: st.env.id(), in: in.sp, out: out, proj: &projection{dims: at}}
-	return &rel{sp: out, grp: grp, idx: []*index{{id: st.env.id(), dst: out, src: in.sp, proj: &projection{dims: at, back: true}}}}
+	out := st.Space(count)
+	grp := &Groups{ID: st.env.NewID(), In: in.Space, Out: out, Projection: &Projection{Dims: at}}
+	return &Relation{Space: out, Groups: grp, Indexes: []*Index{{ID: st.env.NewID(), Dst: out, Src: in.Space, Projection: &Projection{Dims: at, Back: true}}}}
 }
 
-// walk calls f for each row of a grid of these sizes, or of some of its dims, with the number that the coordinates have by
+// Walk calls f for each row of a grid of these sizes, or of some of its dims, with the number that the coordinates have by
 // the strides.
-func walk(sizes, strides []int, f func(row, number int)) {
+func Walk(sizes, strides []int, f func(row, number int)) {
 	at, number, rows := make([]int, len(sizes)), 0, 1
 	for _, n := range sizes {
 		rows *= n
@@ -375,108 +375,108 @@ func walk(sizes, strides []int, f func(row, number int)) {
 }
 
 // strides gives each dim of a grid its part in the number that p makes of coordinates, before the table.
-func (p *projection) strides(dims []dim) []int {
+func (p *Projection) strides(dims []Dim) []int {
 	out, step := make([]int, len(dims)), 1
-	for k := len(p.dims) - 1; k >= 0; k-- {
-		out[p.dims[k]] = step
-		step *= dims[p.dims[k]].n
+	for k := len(p.Dims) - 1; k >= 0; k-- {
+		out[p.Dims[k]] = step
+		step *= dims[p.Dims[k]].N
 	}
 	return out
 }
 
-func sizes(dims []dim) []int {
+func sizes(dims []Dim) []int {
 	out := make([]int, len(dims))
 	for i, d := range dims {
-		out[i] = d.n
+		out[i] = d.N
 	}
 	return out
 }
 
-// realise lists the rows of an index into or out of a grid, which is then one like any other.
-func (x *index) realise(e *Env) error {
-	x.list()
-	if x == nil || x.proj == nil || x.at != nil {
+// Realise lists the rows of an index into or out of a grid, which is then one like any other.
+func (x *Index) Realise(e *Env) error {
+	x.List()
+	if x == nil || x.Projection == nil || x.At != nil {
 		return nil
 	}
-	grid, strides := x.dst.dims, []int(nil)
-	if x.proj.back {
-		full := &projection{}
-		for d := range x.src.dims {
-			full.dims = append(full.dims, d)
+	grid, strides := x.Dst.Dims, []int(nil)
+	if x.Projection.Back {
+		full := &Projection{}
+		for d := range x.Src.Dims {
+			full.Dims = append(full.Dims, d)
 		}
-		all := full.strides(x.src.dims)
+		all := full.strides(x.Src.Dims)
 		grid = nil
-		for _, d := range x.proj.dims {
-			grid, strides = append(grid, x.src.dims[d]), append(strides, all[d])
+		for _, d := range x.Projection.Dims {
+			grid, strides = append(grid, x.Src.Dims[d]), append(strides, all[d])
 		}
 	} else {
-		strides = x.proj.strides(grid)
+		strides = x.Projection.strides(grid)
 	}
-	if err := mayList(e, max(x.dst.n, x.src.n)); err != nil {
+	if err := mayList(e, max(x.Dst.N, x.Src.N)); err != nil {
 		return err
 	}
-	x.dst.listed, x.src.listed = x.dst.dims != nil, x.src.dims != nil
-	at := make([]int32, x.dst.n)
-	walk(sizes(grid), strides, func(row, number int) {
-		if at[row] = int32(number); x.proj.table != nil {
-			at[row] = x.proj.table[number]
+	x.Dst.listed, x.Src.listed = x.Dst.Dims != nil, x.Src.Dims != nil
+	at := make([]int32, x.Dst.N)
+	Walk(sizes(grid), strides, func(row, number int) {
+		if at[row] = int32(number); x.Projection.Table != nil {
+			at[row] = x.Projection.Table[number]
 		}
 	})
-	x.at = at
+	x.At = at
 	return nil
 }
 
 func mayList(e *Env, rows int) error {
-	if rows > maxRows {
+	if rows > MaxRows {
 		return tooManyRows("a join")
 	}
-	return e.Budget.holds(4 * int64(rows))
+	return e.Budget.MayHold(4 * int64(rows))
 }
 
-// realise lists the groups of a grid's rows.
-func (x *groups) realise(e *Env) error {
-	if x == nil || x.proj == nil || x.start != nil {
+// Realise lists the groups of a grid's rows.
+func (x *Groups) Realise(e *Env) error {
+	if x == nil || x.Projection == nil || x.Start != nil {
 		return nil
 	}
-	if err := mayList(e, x.in.n); err != nil {
+	if err := mayList(e, x.In.N); err != nil {
 		return err
 	}
-	x.in.listed = true
-	x.code = make([]int32, x.in.n)
-	walk(sizes(x.in.dims), x.proj.strides(x.in.dims), func(row, number int) { x.code[row] = int32(number) })
-	c := e.crew()
-	x.start, x.perm = c.sort(x.code, c.tally(x.code, x.out.n, nil), nil)
-	if x.perm != nil {
-		x.order = &index{id: e.id(), dst: x.in, src: x.in, at: x.perm}
+	x.In.listed = true
+	x.Codes = make([]int32, x.In.N)
+	Walk(sizes(x.In.Dims), x.Projection.strides(x.In.Dims), func(row, number int) { x.Codes[row] = int32(number) })
+	c := e.Crew()
+	x.Start, x.Perm = c.sort(x.Codes, c.tally(x.Codes, x.Out.N, nil), nil)
+	if x.Perm != nil {
+		x.Order = &Index{ID: e.NewID(), Dst: x.In, Src: x.In, At: x.Perm}
 	}
 	return nil
 }
 
-// virtual reports whether the index is a grid's, whose rows are not listed.
-func (x *index) virtual() bool { return x != nil && x.proj != nil && x.at == nil }
+// Virtual reports whether the index is a grid's, whose rows are not listed.
+func (x *Index) Virtual() bool { return x != nil && x.Projection != nil && x.At == nil }
 
-// from lists, for rows x of a grid, what b maps them to.
-func (x *index) from(b *index) []int32 {
-	var grid []dim
+// From lists, for rows x of a grid, what b maps them to.
+func (x *Index) From(b *Index) []int32 {
+	var grid []Dim
 	var step []int
-	all := b.proj.strides(x.src.dims)
-	for _, d := range x.proj.dims {
-		grid, step = append(grid, x.src.dims[d]), append(step, all[d])
+	all := b.Projection.strides(x.Src.Dims)
+	for _, d := range x.Projection.Dims {
+		grid, step = append(grid, x.Src.Dims[d]), append(step, all[d])
 	}
-	at := make([]int32, x.dst.n)
-	walk(sizes(grid), step, func(row, number int) {
-		if at[row] = int32(number); b.proj.table != nil {
-			at[row] = b.proj.table[number]
+	at := make([]int32, x.Dst.N)
+	Walk(sizes(grid), step, func(row, number int) {
+		if at[row] = int32(number); b.Projection.Table != nil {
+			at[row] = b.Projection.Table[number]
 		}
 	})
 	return at
 }
 
-// gridText says of a node in plans that its rows are those of a grid which nobody has listed.
-func (st *Stage) gridText(n *ra.Node) string {
+// GridText says of a node in plans that its rows are those of a grid which nobody has listed.
+func (st *Stage) GridText(n *ra.Node) string {
 	for s := st; s != nil; s = s.parent {
-		if r := s.rels[n]; r != nil && r.sp.dims != nil && !r.sp.listed {
-			return fmt.Sprintf(", a grid of %s, not listed", strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes(r.sp.dims)), "[]"), " ", " × "))
+		if r := s.Rels[n]; r != nil && r.Space.Dims != nil && !r.Space.listed {
+			return fmt.Sprintf(", a grid of %s, not listed", strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes(r.Space.Dims)), "[]"), " ", " × "))
 		}
 	}
 	return ""

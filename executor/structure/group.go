@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"slices"
@@ -9,18 +9,18 @@ import (
 
 // groupCodes gives the rows codes below span in the order of their keys. Many rows that read few keys are numbered as
 // those are.
-func (st *Stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, err error) {
+func (st *Stage) groupCodes(keys []Probe, rows int) (raw []int32, span int, err error) {
 	if outer, inner, n := narrow(keys, rows); outer != nil {
 		few, span, err := st.groupCodes(inner, n)
-		if err != nil || isIdentity(few) {
+		if err != nil || IsIdentity(few) {
 			return outer, span, err
 		}
-		raw = st.mem.ints(rows)
+		raw = st.Arrays.Ints(rows)
 		return raw, span, st.lanes(rows, func(lo, hi int) { cpu.Through(raw[lo:hi], outer[lo:hi], few) })
 	}
 	keys = listed(keys)
 	if ascends(keys, rows) {
-		raw = st.mem.ints(rows)
+		raw = st.Arrays.Ints(rows)
 		ascend(raw, 0)
 		return raw, rows, nil
 	}
@@ -32,26 +32,26 @@ func (st *Stage) groupCodes(keys []probeCol, rows int) (raw []int32, span int, e
 	for i, k := range keys {
 		cols[i], safe[i] = k.vector(), true
 	}
-	raw, _, span = encode(allRows(cols, rows), keyCols{}, safe)
+	raw, _, span = Encode(AllRows(cols, rows), keyCols{}, safe)
 	sortGroups(cols, raw, span)
 	return raw, span, nil
 }
 
 // ascends reports whether the first key ascends from row to row: then it tells all rows apart, in their order.
-func ascends(keys []probeCol, rows int) bool {
+func ascends(keys []Probe, rows int) bool {
 	if len(keys) < 2 { // a single key has its codes as fast
 		return false
 	}
 	k := keys[0]
-	if k.v.Ints == nil || k.v.Valid != nil || k.v.Type.Shape != nil {
+	if k.Vector.Ints == nil || k.Vector.Valid != nil || k.Vector.Type.Shape != nil {
 		return false
 	}
 	for i := 1; i < rows; i++ {
 		a, b := i-1, i
-		if k.at != nil {
-			a, b = int(k.at[a]), int(k.at[b])
+		if k.At != nil {
+			a, b = int(k.At[a]), int(k.At[b])
 		}
-		if k.v.Ints[a] >= k.v.Ints[b] {
+		if k.Vector.Ints[a] >= k.Vector.Ints[b] {
 			return false
 		}
 	}
@@ -63,19 +63,19 @@ func (st *Stage) numbers(keys keyCols, safe []bool) (code []int32, count int, er
 	if keys.n == 0 {
 		return nil, 0, nil
 	}
-	cols := make([]probeCol, len(keys.cols))
+	cols := make([]Probe, len(keys.cols))
 	for i, v := range keys.cols {
-		cols[i].v = v
+		cols[i].Vector = v
 	}
 	raw, span, ok, err := st.rawCodes(cols, keys.n)
 	if err != nil {
 		return nil, 0, err
 	}
 	if !ok {
-		code, _, count = encode(keys, keyCols{}, safe)
+		code, _, count = Encode(keys, keyCols{}, safe)
 		return code, count, nil
 	}
-	number := st.mem.scratch().ints(span) // from 1 on
+	number := st.Arrays.Scratch().Ints(span) // from 1 on
 	clear(number)
 	for i, k := range raw {
 		if number[k] == 0 {
@@ -89,16 +89,16 @@ func (st *Stage) numbers(keys keyCols, safe []bool) (code []int32, count int, er
 
 // groupedBy groups rows by codes in the order of the keys, not all of which need occur. Groups of one row each leave
 // the space as it is.
-func (st *Stage) groupedBy(in *space, raw []int32, span int) (*rel, error) {
-	t := st.env.crew().tally(raw, span, st.mem)
-	rank, count := t.compact(st.mem)
-	if count == in.n {
-		return &rel{sp: in}, nil
+func (st *Stage) groupedBy(in *Space, raw []int32, span int) (*Relation, error) {
+	t := st.env.Crew().tally(raw, span, st.Arrays)
+	rank, count := t.compact(st.Arrays)
+	if count == in.N {
+		return &Relation{Space: in}, nil
 	}
 	code := raw
 	if count < span {
-		code = st.mem.ints(in.n)
-		if err := st.lanes(in.n, func(lo, hi int) { cpu.Through(code[lo:hi], raw[lo:hi], rank) }); err != nil {
+		code = st.Arrays.Ints(in.N)
+		if err := st.lanes(in.N, func(lo, hi int) { cpu.Through(code[lo:hi], raw[lo:hi], rank) }); err != nil {
 			return nil, err
 		}
 	}
@@ -111,18 +111,18 @@ const fewCodes = 1 << 15
 // rawCodes gives the rows of integer keys codes below span in the order of the keys. Where a key is the row number of the
 // relation that it is read from, the index by which it is read holds the codes. ok is false where a key is NULL, or the
 // product of the keys' spans is large.
-func (st *Stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok bool, err error) {
+func (st *Stage) rawCodes(keys []Probe, rows int) (code []int32, span int, ok bool, err error) {
 	if len(keys) == 0 {
 		return nil, 0, false, nil
 	}
 	least, by, total := make([]int64, len(keys)), make([]uint64, len(keys)), uint64(1)
 	keys = slices.Clone(keys)
 	for c, k := range keys {
-		if k.at != nil && k.v.N > rows { // what they span is found from the rows that are read
-			k = probeCol{v: gatherVector(k.v, k.at)}
+		if k.At != nil && k.Vector.N > rows { // what they span is found from the rows that are read
+			k = Probe{Vector: GatherVector(k.Vector, k.At)}
 			keys[c] = k
 		}
-		v := k.v
+		v := k.Vector
 		if v.Ints == nil || v.Valid != nil || v.N == 0 || rows == 0 || v.Type.Shape != nil {
 			return nil, 0, false, nil
 		}
@@ -135,11 +135,11 @@ func (st *Stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok
 			return nil, 0, false, nil
 		}
 		total *= by[c]
-		if len(keys) == 1 && k.at != nil && r.counts {
-			return k.at, int(total), true, nil
+		if len(keys) == 1 && k.At != nil && r.counts {
+			return k.At, int(total), true, nil
 		}
 	}
-	code = st.mem.ints(rows)
+	code = st.Arrays.Ints(rows)
 	return code, int(total), true, st.lanes(rows, func(lo, hi int) {
 		for c, v := range keys {
 			codeInts(code[lo:hi], v, lo, least[c], int32(by[c]), c == 0)
@@ -148,23 +148,23 @@ func (st *Stage) rawCodes(keys []probeCol, rows int) (code []int32, span int, ok
 }
 
 // codeInts multiplies the codes so far by the span of one more key and adds it, or begins with it.
-func codeInts(code []int32, v probeCol, lo int, least int64, by int32, first bool) {
-	x := v.v.Ints
+func codeInts(code []int32, v Probe, lo int, least int64, by int32, first bool) {
+	x := v.Vector.Ints
 	switch {
-	case first && v.at == nil:
+	case first && v.At == nil:
 		for r, k := range x[lo : lo+len(code)] {
 			code[r] = int32(k - least)
 		}
 	case first:
-		for r, at := range v.at[lo : lo+len(code)] {
+		for r, at := range v.At[lo : lo+len(code)] {
 			code[r] = int32(x[at] - least)
 		}
-	case v.at == nil:
+	case v.At == nil:
 		for r, k := range x[lo : lo+len(code)] {
 			code[r] = code[r]*by + int32(k-least)
 		}
 	default:
-		for r, at := range v.at[lo : lo+len(code)] {
+		for r, at := range v.At[lo : lo+len(code)] {
 			code[r] = code[r]*by + int32(x[at]-least)
 		}
 	}

@@ -1,4 +1,4 @@
-package executor
+package device
 
 // Tuning are the sizes by which a device decides what is worth it. Results do not depend on them but for rounding. Tests make them
 // small, so that small data take every path.

@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"math"
@@ -16,7 +16,7 @@ type keyCols struct {
 	n    int // number of rows that count
 }
 
-func allRows(cols []*ra.Vector, n int) keyCols { return keyCols{cols: cols, n: n} }
+func AllRows(cols []*ra.Vector, n int) keyCols { return keyCols{cols: cols, n: n} }
 
 func (k *keyCols) row(i int) int {
 	if k.rows == nil {
@@ -25,16 +25,16 @@ func (k *keyCols) row(i int) int {
 	return int(k.rows[i])
 }
 
-// encode numbers the distinct keys of build 0, 1, … in order of first appearance and returns the number of
+// Encode numbers the distinct keys of build 0, 1, … in order of first appearance and returns the number of
 // each row of build and of probe: -1 where a key column is NULL and not null-safe, and in probe where build
 // lacks the key. It returns the count of numbers.
-func encode(build, probe keyCols, nullSafe []bool) (b, p []int32, count int) {
-	e := newEncoder(build, nullSafe, mixed(build.cols, probe.cols))
-	return e.code, e.probe(probe), e.count
+func Encode(build, probe keyCols, nullSafe []bool) (b, p []int32, count int) {
+	e := NewEncoder(build, nullSafe, Mixed(build.cols, probe.cols))
+	return e.Code, e.probe(probe), e.Count
 }
 
-// mixed tells which columns are a float on one side and an integer on the other.
-func mixed(build, probe []*ra.Vector) []bool {
+// Mixed tells which columns are a float on one side and an integer on the other.
+func Mixed(build, probe []*ra.Vector) []bool {
 	m := make([]bool, len(build))
 	for c := range m {
 		m[c] = probe != nil && build[c].Type.IsFloat() != probe[c].Type.IsFloat()
@@ -45,8 +45,8 @@ func mixed(build, probe []*ra.Vector) []bool {
 // encoder numbers keys; it can be asked again and again.
 type encoder struct {
 	levels []level // one per key column
-	code   []int32 // of the rows that it was built of
-	count  int
+	Code   []int32 // of the rows that it was built of
+	Count  int
 }
 
 // level tells the numbers of the keys up to one column from those up to the column before.
@@ -58,14 +58,14 @@ type level struct {
 	nullSafe bool
 }
 
-func newEncoder(build keyCols, nullSafe, asFloat []bool) *encoder {
-	e := &encoder{code: make([]int32, build.n), count: 1}
+func NewEncoder(build keyCols, nullSafe, asFloat []bool) *encoder {
+	e := &encoder{Code: make([]int32, build.n), Count: 1}
 	for c, v := range build.cols {
 		l := level{asFloat: asFloat[c], nullSafe: nullSafe[c], null: map[int32]int32{}}
 		if v.Type.Kind == kernels.Text || v.Type.Shape != nil {
 			l.dict = map[string]uint64{}
 		}
-		e.count = l.build(e.code, l.codes(build, v, true), e.count)
+		e.Count = l.build(e.Code, l.codes(build, v, true), e.Count)
 		e.levels = append(e.levels, l)
 	}
 	return e
@@ -202,7 +202,7 @@ func (l *level) build(b []int32, x coded, count int) int {
 		}
 		b[i] = *slot
 	}
-	if l.table.dense != nil && isIdentity(l.table.dense) {
+	if l.table.dense != nil && IsIdentity(l.table.dense) {
 		l.table.same = true
 	}
 	return int(next)
@@ -250,7 +250,7 @@ type pair struct {
 func newPairTable(prev []int32, c coded, count int) *pairTable {
 	if runs, places := findRuns(prev, c, count); runs != nil {
 		t := &pairTable{runs: runs, dense: make([]int32, places)}
-		fill(t.dense, -1)
+		Fill(t.dense, -1)
 		return t
 	}
 	size := 16
@@ -298,7 +298,7 @@ func findRuns(prev []int32, c coded, count int) (runs []run, places uint64) {
 	return runs, places
 }
 
-func fill(s []int32, x int32) {
+func Fill(s []int32, x int32) {
 	for i := range s {
 		s[i] = x
 	}

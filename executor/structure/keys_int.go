@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"slices"
@@ -12,118 +12,118 @@ import (
 
 // lanes runs f over the rows 0…n-1, lane by lane.
 func (st *Stage) lanes(n int, f func(lo, hi int)) error {
-	return cpu.Apportion(st.ctx, st.env.Workers, (n+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows, func(_, lane int) error {
+	return cpu.Apportion(st.Ctx, st.env.Workers, (n+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows, func(_, lane int) error {
 		f(lane*st.env.Tune.LaneRows, min((lane+1)*st.env.Tune.LaneRows, n))
 		return nil
 	})
 }
 
-// probeCol is a column that is looked up: row i is row at[i] of v, or row i where at is nil.
-type probeCol struct {
-	v   *ra.Vector
-	at  []int32
-	idx *index // that at is of, nil where it is of none; where its rows have not been listed, at is nil
+// Probe is a column that is looked up: row i is row at[i] of v, or row i where at is nil.
+type Probe struct {
+	Vector *ra.Vector
+	At     []int32
+	Index  *Index // that at is of, nil where it is of none; where its rows have not been listed, at is nil
 }
 
 // listed has the rows of all columns listed.
-func listed(cols []probeCol) []probeCol {
+func listed(cols []Probe) []Probe {
 	out := slices.Clone(cols)
 	for i := range out {
-		if c := &out[i]; c.idx != nil && c.at == nil {
-			c.idx.list()
-			c.at = c.idx.at
+		if c := &out[i]; c.Index != nil && c.At == nil {
+			c.Index.List()
+			c.At = c.Index.At
 		}
 	}
 	return out
 }
 
-func (c probeCol) vector() *ra.Vector {
-	if c.at == nil {
-		return c.v
+func (c Probe) vector() *ra.Vector {
+	if c.At == nil {
+		return c.Vector
 	}
-	return gatherVector(c.v, c.at)
+	return GatherVector(c.Vector, c.At)
 }
 
 // narrow finds fewer rows to look up: n rows that all read through outer, whose columns there are returned.
-func narrow(cols []probeCol, n int) (outer []int32, inner []probeCol, rows int) {
-	if len(cols) == 0 || cols[0].at == nil && cols[0].idx == nil {
+func narrow(cols []Probe, n int) (outer []int32, inner []Probe, rows int) {
+	if len(cols) == 0 || cols[0].At == nil && cols[0].Index == nil {
 		return nil, nil, 0
 	}
-	inner = make([]probeCol, len(cols))
+	inner = make([]Probe, len(cols))
 	stored := true
 	for i, c := range cols {
-		stored = stored && len(c.at) > 0 && &c.at[0] == &cols[0].at[0] && 2*c.v.N <= n
-		inner[i] = probeCol{v: c.v}
+		stored = stored && len(c.At) > 0 && &c.At[0] == &cols[0].At[0] && 2*c.Vector.N <= n
+		inner[i] = Probe{Vector: c.Vector}
 	}
-	if o := commonIndex(cols); o != nil && 2*o.src.n <= n && !(stored && cols[0].v.N <= o.src.n) {
+	if o := commonIndex(cols); o != nil && 2*o.Src.N <= n && !(stored && cols[0].Vector.N <= o.Src.N) {
 		for i, c := range cols {
-			if c.idx != o {
-				inner[i] = probeCol{c.v, c.idx.inner.at, c.idx.inner}
+			if c.Index != o {
+				inner[i] = Probe{c.Vector, c.Index.inner.At, c.Index.inner}
 			}
 		}
-		return o.at, inner, o.src.n
+		return o.At, inner, o.Src.N
 	}
 	if stored {
-		return cols[0].at, inner, cols[0].v.N
+		return cols[0].At, inner, cols[0].Vector.N
 	}
 	return nil, nil, 0
 }
 
 // commonIndex is the index that all columns are read through first: some of them through nothing else. nil where they share none.
-func commonIndex(cols []probeCol) *index {
-	var o *index
+func commonIndex(cols []Probe) *Index {
+	var o *Index
 	for _, c := range cols {
-		if o == nil && c.idx != nil {
-			o = c.idx.outer
+		if o == nil && c.Index != nil {
+			o = c.Index.outer
 		}
 	}
-	if o == nil || o.at == nil || o.missing {
+	if o == nil || o.At == nil || o.Missing {
 		return nil
 	}
 	for _, c := range cols {
-		if c.idx == nil || c.idx != o && (c.idx.outer != o || c.idx.inner.at == nil) {
+		if c.Index == nil || c.Index != o && (c.Index.outer != o || c.Index.inner.At == nil) {
 			return nil
 		}
 	}
 	return o
 }
 
-// probe looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked up
+// LookUp looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked up
 // once each.
-func (st *Stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool, err error) {
+func (st *Stage) LookUp(t *Lookup, cols []Probe, n int) (p []int32, lost bool, err error) {
 	if outer, inner, rows := narrow(cols, n); outer != nil {
-		q, lost, err := st.probe(t, inner, rows)
-		if err != nil || !lost && !(t.unique && t.rows != nil) && isIdentity(q) { // nobody writes to the numbers
+		q, lost, err := st.LookUp(t, inner, rows)
+		if err != nil || !lost && !(t.unique && t.rows != nil) && IsIdentity(q) { // nobody writes to the numbers
 			return outer, lost, err
 		}
-		p = st.mem.ints(n)
+		p = st.Arrays.Ints(n)
 		return p, lost, st.lanes(n, func(lo, hi int) { cpu.Through(p[lo:hi], outer[lo:hi], q) })
 	}
 	cols = listed(cols)
 	plain := len(cols) > 0
-	for c, l := range t.enc.levels {
-		plain = plain && l.dict == nil && !l.asFloat && cols[c].v.Ints != nil
+	for c, l := range t.Enc.levels {
+		plain = plain && l.dict == nil && !l.asFloat && cols[c].Vector.Ints != nil
 	}
 	if !plain {
 		v := make([]*ra.Vector, len(cols))
 		for c := range cols {
 			v[c] = cols[c].vector()
 		}
-		p = t.enc.probe(allRows(v, n))
+		p = t.Enc.probe(AllRows(v, n))
 		return p, slices.Contains(p, -1), nil
 	}
-	p = st.mem.ints(n)
+	p = st.Arrays.Ints(n)
 	missed := make([]bool, (n+st.env.Tune.LaneRows-1)/st.env.Tune.LaneRows)
 	err = st.lanes(n, func(lo, hi int) {
 		miss, first := false, 0
-		if l := &t.enc.levels[0]; l.direct() && cols[0].v.Valid == nil {
+		if l := &t.Enc.levels[0]; l.direct() && cols[0].Vector.Valid == nil {
 			c := cols[0].rows(lo, hi)
-			miss, first = l.table.runs[0].places(p[lo:hi], c.v.Ints, c.at), 1
+			miss, first = l.table.runs[0].places(p[lo:hi], c.Vector.Ints, c.At), 1
 		} else {
 			clear(p[lo:hi])
 		}
-		for c := first; c < len(t.enc.levels); c++ {
-			miss = t.enc.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi)) // of a key so far that is not there, too
+		for c := first; c < len(t.Enc.levels); c++ {
+			miss = t.Enc.levels[c].probeInts(p[lo:hi], cols[c].rows(lo, hi)) // of a key so far that is not there, too
 		}
 		missed[lo/st.env.Tune.LaneRows] = miss
 	})
@@ -131,31 +131,31 @@ func (st *Stage) probe(t *lookup, cols []probeCol, n int) (p []int32, lost bool,
 }
 
 // rows is the column for the rows from lo to hi only.
-func (c probeCol) rows(lo, hi int) probeCol {
-	if c.at != nil {
-		return probeCol{v: c.v, at: c.at[lo:hi]}
+func (c Probe) rows(lo, hi int) Probe {
+	if c.At != nil {
+		return Probe{Vector: c.Vector, At: c.At[lo:hi]}
 	}
-	v := &ra.Vector{Type: c.v.Type, N: hi - lo, Ints: c.v.Ints[lo:hi]}
-	if c.v.Valid != nil {
-		v.Valid = c.v.Valid[lo:hi]
+	v := &ra.Vector{Type: c.Vector.Type, N: hi - lo, Ints: c.Vector.Ints[lo:hi]}
+	if c.Vector.Valid != nil {
+		v.Valid = c.Vector.Valid[lo:hi]
 	}
-	return probeCol{v: v}
+	return Probe{Vector: v}
 }
 
 // probeInts goes on from the numbers p of the keys so far, and reports whether some key is not there.
-func (l *level) probeInts(p []int32, c probeCol) bool {
-	x, t := c.v.Ints, l.table
-	if c.v.Valid == nil && t.runs != nil {
-		return t.findAll(p, x, c.at)
+func (l *level) probeInts(p []int32, c Probe) bool {
+	x, t := c.Vector.Ints, l.table
+	if c.Vector.Valid == nil && t.runs != nil {
+		return t.findAll(p, x, c.At)
 	}
 	for i, q := range p {
 		r := i
-		if c.at != nil {
-			r = int(c.at[i])
+		if c.At != nil {
+			r = int(c.At[i])
 		}
 		switch {
 		case q < 0:
-		case c.v.IsNull(r):
+		case c.Vector.IsNull(r):
 			id, ok := l.null[q]
 			if p[i] = -1; ok && l.nullSafe {
 				p[i] = id

@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"context"
@@ -11,10 +11,10 @@ import (
 type crew struct{ workers, lane int }
 
 // each runs f over the rows 0…n-1, lane by lane, to the end.
-func (c crew) each(n int, f func(lo, hi int)) { c.cut(n, c.lane, func(_, lo, hi int) { f(lo, hi) }) }
+func (c crew) each(n int, f func(lo, hi int)) { c.Cut(n, c.lane, func(_, lo, hi int) { f(lo, hi) }) }
 
-// cut runs f over pieces of so many of the rows 0…n-1, to the end.
-func (c crew) cut(n, rows int, f func(piece, lo, hi int)) {
+// Cut runs f over pieces of so many of the rows 0…n-1, to the end.
+func (c crew) Cut(n, rows int, f func(piece, lo, hi int)) {
 	if err := cpu.Apportion(context.Background(), c.workers, (n+rows-1)/rows, func(_, i int) error {
 		f(i, i*rows, min((i+1)*rows, n))
 		return nil
@@ -29,23 +29,23 @@ type tally struct {
 	span   int     // codes
 	count  []int32 // by piece and code; once ordered: where the rows of the piece and group go
 	start  []int32 // by group, once ordered: where its rows begin; of mem
-	mem    *pool
+	mem    *Arrays
 	groups int
 	most   int  // rows of the largest group
 	sorted bool // the codes ascend
 }
 
 // tally counts codes below span.
-func (c crew) tally(codes []int32, span int, mem *pool) *tally {
-	mem = mem.scratch()
+func (c crew) tally(codes []int32, span int, mem *Arrays) *tally {
+	mem = mem.Scratch()
 	pieces := min(c.workers, (len(codes)+c.lane-1)/c.lane)
 	if pieces < 2 || pieces*span > 2*len(codes) {
 		pieces = 1
 	}
-	t := &tally{rows: max((len(codes)+pieces-1)/pieces, 1), span: span, count: mem.ints(pieces * span)}
+	t := &tally{rows: max((len(codes)+pieces-1)/pieces, 1), span: span, count: mem.Ints(pieces * span)}
 	clear(t.count)
 	falls := make([]bool, pieces)
-	c.cut(len(codes), t.rows, func(i, lo, hi int) {
+	c.Cut(len(codes), t.rows, func(i, lo, hi int) {
 		falls[i] = cpu.Tally(codes[lo:hi], codes[max(lo-1, 0)], t.count[i*span:(i+1)*span])
 	})
 	t.sorted = !slices.Contains(falls, true)
@@ -53,9 +53,9 @@ func (c crew) tally(codes []int32, span int, mem *pool) *tally {
 }
 
 // compact leaves out the codes that do not occur: it returns the new number of each, nil where they all do, and how many there are.
-func (t *tally) compact(mem *pool) (rank []int32, count int) {
-	mem = mem.scratch()
-	rank = mem.ints(t.span)
+func (t *tally) compact(mem *Arrays) (rank []int32, count int) {
+	mem = mem.Scratch()
+	rank = mem.Ints(t.span)
 	if t.order(mem, rank); t.groups == t.span {
 		return nil, t.groups
 	}
@@ -63,26 +63,26 @@ func (t *tally) compact(mem *pool) (rank []int32, count int) {
 }
 
 // order goes on from counts to places.
-func (t *tally) order(mem *pool, rank []int32) {
-	t.mem, t.start = mem, mem.ints(t.span+1)
+func (t *tally) order(mem *Arrays, rank []int32) {
+	t.mem, t.start = mem, mem.Ints(t.span+1)
 	t.groups, t.most = cpu.Offsets(t.span, t.count, t.start, rank)
 	t.start = t.start[:t.groups+1]
 }
 
 // sort lists the positions of counted codes in order, stably: those of code c are order[start[c]:start[c+1]]. order is
 // nil where it is the identity. The counts are used up.
-func (c crew) sort(codes []int32, t *tally, mem *pool) (start, order []int32) {
+func (c crew) sort(codes []int32, t *tally, mem *Arrays) (start, order []int32) {
 	if t.start == nil {
 		t.order(mem, nil)
 	}
 	if start = t.start; t.mem != mem {
-		start = mem.ints(len(start))
+		start = mem.Ints(len(start))
 		copy(start, t.start)
 	}
 	if t.sorted {
 		return start, nil
 	}
-	order = mem.ints(len(codes))
-	c.cut(len(codes), t.rows, func(i, lo, hi int) { cpu.Place(codes[lo:hi], lo, t.count[i*t.span:(i+1)*t.span], order) })
+	order = mem.Ints(len(codes))
+	c.Cut(len(codes), t.rows, func(i, lo, hi int) { cpu.Place(codes[lo:hi], lo, t.count[i*t.span:(i+1)*t.span], order) })
 	return start, order
 }

@@ -1,30 +1,30 @@
-package executor
+package structure
 
 import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
 
-// flow is what is known of a plan before any data are read: which columns are needed, and what changes
+// Flow is what is known of a plan before any data are read: which columns are needed, and what changes
 // from step to step.
-type flow struct {
-	need      map[*ra.Node]map[int]bool
-	structure map[*ra.Node]bool // the node's rows may change between steps
-	column    map[nodeCol]bool  // the column's structural value may
+type Flow struct {
+	Need      map[*ra.Node]map[int]bool
+	Structure map[*ra.Node]bool // the node's rows may change between steps
+	Column    map[ColumnOf]bool // the column's structural value may
 }
 
-// nodeCol is a column of a node.
-type nodeCol struct {
-	n   *ra.Node
-	col int
+// ColumnOf is a column of a node.
+type ColumnOf struct {
+	Node *ra.Node
+	Col  int
 }
 
-func analyse(p *ra.Plan) *flow {
-	f := &flow{need: map[*ra.Node]map[int]bool{}, structure: map[*ra.Node]bool{}, column: map[nodeCol]bool{}}
+func Analyse(p *ra.Plan) *Flow {
+	f := &Flow{Need: map[*ra.Node]map[int]bool{}, Structure: map[*ra.Node]bool{}, Column: map[ColumnOf]bool{}}
 	ra.Walk(func(n *ra.Node) { // inputs first
-		f.structure[n] = f.varies(n)
+		f.Structure[n] = f.varies(n)
 		for i := range n.Cols {
-			f.column[nodeCol{n, i}] = f.columnVaries(n, i)
+			f.Column[ColumnOf{n, i}] = f.columnVaries(n, i)
 		}
 	}, p.Nodes()...)
 	ra.Walk(f.structural, p.Nodes()...)
@@ -39,41 +39,41 @@ func analyse(p *ra.Plan) *flow {
 	return f
 }
 
-func (f *flow) reads(n *ra.Node, e *kernels.Expr) bool {
+func (f *Flow) reads(n *ra.Node, e *kernels.Expr) bool {
 	vary := e.PerStep()
 	e.Cols(func(c kernels.Col) {
 		in := n.Inputs[c.Input]
-		vary = vary || f.column[nodeCol{in, in.Index(c.ID)}]
+		vary = vary || f.Column[ColumnOf{in, in.Index(c.ID)}]
 	})
 	return vary
 }
 
-func (f *flow) varies(n *ra.Node) bool {
+func (f *Flow) varies(n *ra.Node) bool {
 	vary := n.PerStep
 	for _, in := range n.Inputs {
-		vary = vary || f.structure[in]
+		vary = vary || f.Structure[in]
 	}
 	for _, e := range n.Pred {
 		vary = vary || f.reads(n, e)
 	}
 	for _, q := range n.Equi {
 		for _, c := range []kernels.Col{q.L, q.R} {
-			vary = vary || f.column[nodeCol{n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)}]
+			vary = vary || f.Column[ColumnOf{n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)}]
 		}
 	}
 	for _, g := range n.Group {
-		vary = vary || f.column[nodeCol{n.Inputs[0], n.Inputs[0].Index(g)}]
+		vary = vary || f.Column[ColumnOf{n.Inputs[0], n.Inputs[0].Index(g)}]
 	}
 	for k := range n.Key {
 		for _, in := range n.Inputs {
-			vary = vary || n.Op == ra.Add && f.column[nodeCol{in, k}]
+			vary = vary || n.Op == ra.Add && f.Column[ColumnOf{in, k}]
 		}
 	}
 	return vary
 }
 
-func (f *flow) columnVaries(n *ra.Node, i int) bool {
-	if f.structure[n] || n.Cols[i].Dep {
+func (f *Flow) columnVaries(n *ra.Node, i int) bool {
+	if f.Structure[n] || n.Cols[i].Dep {
 		return true
 	}
 	switch n.Op {
@@ -82,16 +82,16 @@ func (f *flow) columnVaries(n *ra.Node, i int) bool {
 	case ra.Aggregate:
 		in := n.Inputs[0]
 		if i < len(n.Group) {
-			return f.column[nodeCol{in, in.Index(n.Group[i])}]
+			return f.Column[ColumnOf{in, in.Index(n.Group[i])}]
 		}
 		a := n.Aggs[i-len(n.Group)]
-		return a.Fn != ra.CountRows && f.column[nodeCol{in, in.Index(a.Arg)}]
+		return a.Fn != ra.CountRows && f.Column[ColumnOf{in, in.Index(a.Arg)}]
 	case ra.Union, ra.Add, ra.SemiJoin, ra.AntiJoin:
 		for s, in := range n.Inputs {
 			if s > 0 && (n.Op == ra.SemiJoin || n.Op == ra.AntiJoin) {
 				break
 			}
-			if f.column[nodeCol{in, i}] {
+			if f.Column[ColumnOf{in, i}] {
 				return true
 			}
 		}
@@ -100,7 +100,7 @@ func (f *flow) columnVaries(n *ra.Node, i int) bool {
 }
 
 // structural wants what the structure of n reads.
-func (f *flow) structural(n *ra.Node) {
+func (f *Flow) structural(n *ra.Node) {
 	wantCol := func(c kernels.Col) { f.want(n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)) }
 	for _, e := range n.Pred {
 		e.Cols(wantCol)
@@ -122,20 +122,20 @@ func (f *flow) structural(n *ra.Node) {
 			f.want(n, n.Index(n.Key[k]))
 		}
 	}
-	if f.need[n] == nil {
-		f.need[n] = map[int]bool{}
+	if f.Need[n] == nil {
+		f.Need[n] = map[int]bool{}
 	}
 }
 
 // want notes that column i of n is read, and what it is computed from.
-func (f *flow) want(n *ra.Node, i int) {
-	if f.need[n] == nil {
-		f.need[n] = map[int]bool{}
+func (f *Flow) want(n *ra.Node, i int) {
+	if f.Need[n] == nil {
+		f.Need[n] = map[int]bool{}
 	}
-	if f.need[n][i] {
+	if f.Need[n][i] {
 		return
 	}
-	f.need[n][i] = true
+	f.Need[n][i] = true
 	switch n.Op {
 	case ra.Select, ra.Join:
 		n.Out[i].Cols(func(c kernels.Col) { f.want(n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)) })

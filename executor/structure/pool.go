@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"unsafe"
@@ -6,9 +6,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// pool makes the arrays of structure. Those of the run last as long as it does. Those of a step are lent, and the next step uses
+// Arrays makes the arrays of structure. Those of the run last as long as it does. Those of a step are lent, and the next step uses
 // them again. They lie on Go's heap, or beyond their share of the budget in files. A nil pool allocates on the heap.
-type pool struct {
+type Arrays struct {
 	budget Budget // nil: there is none
 	lasts  bool   // it is the run's
 	narrow shelf[int32]
@@ -27,8 +27,8 @@ type array[T int32 | int64] struct {
 	file *tensor.Buffer
 }
 
-// ints returns n numbers that are not cleared.
-func (p *pool) ints(n int) []int32 {
+// Ints returns n numbers that are not cleared.
+func (p *Arrays) Ints(n int) []int32 {
 	switch {
 	case p == nil:
 		return make([]int32, n)
@@ -38,16 +38,16 @@ func (p *pool) ints(n int) []int32 {
 	return p.narrow.take(p.budget, n)
 }
 
-// scratch is where arrays come from that are given up at once: the run's would last as long as it does.
-func (p *pool) scratch() *pool {
+// Scratch is where arrays come from that are given up at once: the run's would last as long as it does.
+func (p *Arrays) Scratch() *Arrays {
 	if p == nil || p.lasts {
 		return nil
 	}
 	return p
 }
 
-// longs is ints of 64 bits.
-func (p *pool) longs(n int) []int64 {
+// Longs is ints of 64 bits.
+func (p *Arrays) Longs(n int) []int64 {
 	switch {
 	case p == nil:
 		return make([]int64, n)
@@ -61,10 +61,10 @@ func (p *pool) longs(n int) []int64 {
 func newArray[T int32 | int64](b Budget, n int) array[T] {
 	var t T
 	bytes := n * int(unsafe.Sizeof(t))
-	if b == nil || !b.inFile(int64(bytes)) {
+	if b == nil || !b.InFile(int64(bytes)) {
 		return array[T]{x: make([]T, n)}
 	}
-	file, err := b.spill(bytes)
+	file, err := b.Spill(bytes)
 	if err != nil {
 		panic(err)
 	}
@@ -74,18 +74,18 @@ func newArray[T int32 | int64](b Budget, n int) array[T] {
 // lasting makes an array of the run's structure.
 func lasting[T int32 | int64](b Budget, n int) []T {
 	a := newArray[T](b, n)
-	b.lasts(int64(len(tensor.AsBytes(a.x))), a.file)
+	b.Lasts(int64(len(tensor.AsBytes(a.x))), a.file)
 	return a.x
 }
 
-// recycle takes back everything that was lent; what nobody wanted since the last time goes.
-func (p *pool) recycle() {
+// Recycle takes back everything that was lent; what nobody wanted since the last time goes.
+func (p *Arrays) Recycle() {
 	p.narrow.recycle()
 	p.wide.recycle()
 }
 
-// bytes is the size of a step's arrays, in memory and in files.
-func (p *pool) bytes() (memory, files int64) {
+// Bytes is the size of a step's arrays, in memory and in files.
+func (p *Arrays) Bytes() (memory, files int64) {
 	m, f := p.narrow.bytes()
 	memory, files = p.wide.bytes()
 	return m + memory, f + files
@@ -134,8 +134,8 @@ func (s *shelf[T]) bytes() (memory, files int64) {
 	return memory, files
 }
 
-// sizes are those of a step's arrays.
-func (p *pool) sizes() []int64 { return append(p.narrow.sizes(), p.wide.sizes()...) }
+// Sizes are those of a step's arrays.
+func (p *Arrays) Sizes() []int64 { return append(p.narrow.sizes(), p.wide.sizes()...) }
 
 func (s *shelf[T]) sizes() (all []int64) {
 	for _, list := range [][]array[T]{s.free, s.lent} {
@@ -146,8 +146,8 @@ func (s *shelf[T]) sizes() (all []int64) {
 	return all
 }
 
-// files is how many arrays of a step lie in files.
-func (p *pool) files() int { return p.narrow.files() + p.wide.files() }
+// Files is how many arrays of a step lie in files.
+func (p *Arrays) Files() int { return p.narrow.files() + p.wide.files() }
 
 func (s *shelf[T]) files() (n int) {
 	for _, list := range [][]array[T]{s.free, s.lent} {

@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"fmt"
@@ -9,9 +9,9 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// lookup is what one side of a join is looked up in: the rows of each key.
-type lookup struct {
-	enc    *encoder
+// Lookup is what one side of a join is looked up in: the rows of each key.
+type Lookup struct {
+	Enc    *encoder
 	start  []int32
 	rows   []int32 // by start; nil: row i is row i
 	unique bool    // no key has two rows
@@ -19,7 +19,7 @@ type lookup struct {
 
 // matches tells the partners of each combo in a slot: rows[start[code]:start[code+1]].
 type matches struct {
-	*lookup
+	*Lookup
 	code  []int32 // per combo, -1: none
 	lost  bool    // some combo has none
 	pairs int64
@@ -44,7 +44,7 @@ func (m *matches) each(c int, f func(c, r int32)) {
 func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 	build := keyCols{rows: j.kept[s], n: j.size(s)}
 	safe := make([]bool, len(conds))
-	probe, cols := make([]*ra.Vector, len(conds)), make([]probeCol, len(conds))
+	probe, cols := make([]*ra.Vector, len(conds)), make([]Probe, len(conds))
 	id := ""
 	for i, q := range conds {
 		b, err := j.vec(q.R)
@@ -56,20 +56,20 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 			return nil, err
 		}
 		build.cols = append(build.cols, b)
-		cols[i], probe[i], safe[i] = p, p.v, q.NullSafe
-		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.v.Type.IsFloat())
+		cols[i], probe[i], safe[i] = p, p.Vector, q.NullSafe
+		id += fmt.Sprintf("%d %v %v,", j.n.Inputs[s].Index(q.R.ID), q.NullSafe, p.Vector.Type.IsFloat())
 	}
-	t := j.lookup(s, id, build, safe, mixed(build.cols, probe))
-	code, lost, err := j.st.probe(t, cols, j.count)
+	t := j.lookup(s, id, build, safe, Mixed(build.cols, probe))
+	code, lost, err := j.st.LookUp(t, cols, j.count)
 	if err != nil {
 		return nil, err
 	}
-	m := &matches{lookup: t, code: code, lost: lost}
+	m := &matches{Lookup: t, code: code, lost: lost}
 	if t.unique {
 		return m, nil
 	}
 	m.lane = make([]int64, (len(code)+j.st.env.Tune.LaneRows-1)/j.st.env.Tune.LaneRows)
-	j.st.env.crew().cut(len(code), j.st.env.Tune.LaneRows, func(lane, lo, hi int) {
+	j.st.env.Crew().Cut(len(code), j.st.env.Tune.LaneRows, func(lane, lo, hi int) {
 		for _, k := range code[lo:hi] {
 			if k >= 0 {
 				m.lane[lane] += int64(t.start[k+1] - t.start[k])
@@ -84,8 +84,8 @@ func (j *joiner) match(s int, conds []ra.Equi) (*matches, error) {
 
 // expand lists all pairs of a combo and a row.
 func (j *joiner) expand(m *matches) (combo, row []int32) {
-	combo, row = j.st.mem.ints(int(m.pairs)), j.st.mem.ints(int(m.pairs))
-	j.st.env.crew().cut(len(m.code), j.st.env.Tune.LaneRows, func(lane, first, last int) {
+	combo, row = j.st.Arrays.Ints(int(m.pairs)), j.st.Arrays.Ints(int(m.pairs))
+	j.st.env.Crew().Cut(len(m.code), j.st.env.Tune.LaneRows, func(lane, first, last int) {
 		at := int(m.lane[lane])
 		for c, k := range m.code[first:last] {
 			if k < 0 {
@@ -93,7 +93,7 @@ func (j *joiner) expand(m *matches) (combo, row []int32) {
 			}
 			lo, hi := m.start[k], m.start[k+1]
 			to := at + int(hi-lo)
-			fill(combo[at:to], int32(first+c))
+			Fill(combo[at:to], int32(first+c))
 			if m.rows != nil {
 				copy(row[at:to], m.rows[lo:hi])
 			} else {
@@ -110,12 +110,12 @@ func (j *joiner) expand(m *matches) (combo, row []int32) {
 func (j *joiner) partners(m *matches) (row, combo []int32) {
 	row = m.code
 	if m.rows != nil {
-		j.st.env.crew().each(len(row), func(lo, hi int) { cpu.Through(row[lo:hi], row[lo:hi], m.rows) })
+		j.st.env.Crew().each(len(row), func(lo, hi int) { cpu.Through(row[lo:hi], row[lo:hi], m.rows) })
 	}
 	if !m.lost {
 		return row, nil
 	}
-	combo = j.st.mem.ints(len(row))[:0]
+	combo = j.st.Arrays.Ints(len(row))[:0]
 	for c, r := range row {
 		if r >= 0 {
 			row[len(combo)] = r
@@ -139,40 +139,40 @@ func (j *joiner) metKey(s int, conds []ra.Equi) (key string, ok bool, err error)
 		if !j.all[q.L.Input] {
 			return "", false, nil
 		}
-		x, err := j.st.from.name(in, in.Index(q.L.ID))
+		x, err := j.st.from.Name(in, in.Index(q.L.ID))
 		if err != nil {
 			return "", false, err
 		}
-		key += fmt.Sprintf(" %d %d %v", j.n.Inputs[s].Index(q.R.ID), x.id, q.NullSafe)
+		key += fmt.Sprintf(" %d %d %v", j.n.Inputs[s].Index(q.R.ID), x.ID, q.NullSafe)
 	}
 	return key, true, nil
 }
 
 // probed is a column of a joined slot, one row for each combo.
-func (j *joiner) probed(c kernels.Col) (probeCol, error) {
+func (j *joiner) probed(c kernels.Col) (Probe, error) {
 	if in := j.n.Inputs[c.Input]; j.all[c.Input] {
-		return j.st.from.through(in, in.Index(c.ID))
+		return j.st.from.Probe(in, in.Index(c.ID))
 	}
 	v, err := j.vec(c)
 	at := j.at[c.Input]
 	if at == nil {
 		at = []int32{}
 	}
-	return probeCol{v: v, at: at}, err
+	return Probe{Vector: v, At: at}, err
 }
 
 // lookup makes the table of slot s, or takes the one that an earlier join or step made of the same columns of
 // a relation that does not change between steps.
-func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *lookup {
+func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *Lookup {
 	keep := j.lasting(s)
-	if t := j.in[s].look[id]; t != nil && keep {
+	if t := j.in[s].lookups[id]; t != nil && keep {
 		return t
 	}
-	t := &lookup{enc: newEncoder(build, safe, asFloat)}
-	start, order := sortByCode(t.enc.code, t.enc.count)
-	t.start, t.unique = start, int(start[t.enc.count]) == t.enc.count
-	if order != nil || build.rows != nil || int(start[t.enc.count]) != build.n {
-		t.rows = j.lists(keep, int(start[t.enc.count]))
+	t := &Lookup{Enc: NewEncoder(build, safe, asFloat)}
+	start, order := sortByCode(t.Enc.Code, t.Enc.Count)
+	t.start, t.unique = start, int(start[t.Enc.Count]) == t.Enc.Count
+	if order != nil || build.rows != nil || int(start[t.Enc.Count]) != build.n {
+		t.rows = j.lists(keep, int(start[t.Enc.Count]))
 		for i := range t.rows {
 			r := int32(i)
 			if order != nil {
@@ -181,11 +181,11 @@ func (j *joiner) lookup(s int, id string, build keyCols, safe, asFloat []bool) *
 			t.rows[i] = int32(build.row(int(r)))
 		}
 	}
-	if t.enc.code = nil; keep {
-		if j.in[s].look == nil {
-			j.in[s].look = map[string]*lookup{}
+	if t.Enc.Code = nil; keep {
+		if j.in[s].lookups == nil {
+			j.in[s].lookups = map[string]*Lookup{}
 		}
-		j.in[s].look[id] = t
+		j.in[s].lookups[id] = t
 	}
 	return t
 }
@@ -196,12 +196,12 @@ func (j *joiner) lists(keep bool, n int) []int32 {
 	for keep && st.parent != nil {
 		st = st.parent
 	}
-	return st.mem.ints(n)
+	return st.Arrays.Ints(n)
 }
 
 // lasting reports whether what is found out about the columns of slot s in the conditions holds for the whole run.
 func (j *joiner) lasting(s int) bool {
-	return j.kept[s] == nil && !j.st.env.Flow.structure[j.n.Inputs[s]] && !j.varying(s)
+	return j.kept[s] == nil && !j.st.env.Flow.Structure[j.n.Inputs[s]] && !j.varying(s)
 }
 
 // varying reports whether a column of slot s in the conditions changes between steps though its rows do not.
@@ -209,7 +209,7 @@ func (j *joiner) varying(s int) bool {
 	in := j.n.Inputs[s]
 	for _, q := range j.equis {
 		for _, c := range []kernels.Col{q.L, q.R} {
-			if c.Input == s && j.st.env.Flow.column[nodeCol{in, in.Index(c.ID)}] {
+			if c.Input == s && j.st.env.Flow.Column[ColumnOf{in, in.Index(c.ID)}] {
 				return true
 			}
 		}
@@ -217,10 +217,15 @@ func (j *joiner) varying(s int) bool {
 	return false
 }
 
-// lookupBytes is the size of the tables in which the relation's keys are looked up.
-func (r *rel) lookupBytes() (n int64) {
-	for _, l := range r.look {
-		n += int64(4*len(l.start)) + l.enc.bytes()
+// ForgetKeys forgets what the relation's keys are and what they were looked up in.
+func (r *Relation) ForgetKeys() {
+	r.Vectors, r.lookups = map[int]*ra.Vector{}, map[string]*Lookup{}
+}
+
+// LookupBytes is the size of the tables in which the relation's keys are looked up.
+func (r *Relation) LookupBytes() (n int64) {
+	for _, l := range r.lookups {
+		n += int64(4*len(l.start)) + l.Enc.bytes()
 	}
 	return n
 }

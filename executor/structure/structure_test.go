@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"cmp"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/relgrad/relgrad/executor/device"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
@@ -16,7 +17,7 @@ import (
 // testStage is the stage of a step, of no plan, with lanes of seven rows.
 func testStage(workers int) *Stage {
 	ctx := context.Background()
-	return newRunStage(ctx, newEnv(workers, nil, nil, &Tuning{LaneRows: 7}), nil).step(ctx, nil)
+	return NewStage(ctx, NewEnv(workers, nil, nil, &device.Tuning{LaneRows: 7}), nil).Step(ctx, nil)
 }
 
 func keysOf(x ...int64) *ra.Vector {
@@ -45,7 +46,7 @@ func TestLookup(t *testing.T) {
 		columns, nulls, safe := 1+rng.Intn(2), rng.Intn(2) > 0, rng.Intn(2) > 0
 		n, m, few := 1+rng.Intn(60), 1+rng.Intn(60), 1+rng.Intn(8)
 		span := []int64{3, 40, 1 << 40}[rng.Intn(3)]
-		build, probe, nullSafe := keyCols{n: n}, make([]probeCol, columns), make([]bool, columns)
+		build, probe, nullSafe := keyCols{n: n}, make([]Probe, columns), make([]bool, columns)
 		at := make([]int32, m) // as many rows as are looked up read few rows of the columns
 		for i := range at {
 			at[i] = int32(rng.Intn(few))
@@ -53,9 +54,9 @@ func TestLookup(t *testing.T) {
 		for c := range columns {
 			lo := rng.Int63n(9) - 4
 			build.cols = append(build.cols, randomInts(rng, n, lo, span, nulls))
-			probe[c] = probeCol{v: randomInts(rng, few, lo-1, span+2, nulls), at: at}
+			probe[c] = Probe{Vector: randomInts(rng, few, lo-1, span+2, nulls), At: at}
 			if nullSafe[c] = safe; span > 100 {
-				copy(probe[c].v.Ints, build.cols[c].Ints)
+				copy(probe[c].Vector.Ints, build.cols[c].Ints)
 			}
 		}
 		key := func(r int, cols func(c int) *ra.Vector) (string, bool) {
@@ -70,9 +71,9 @@ func TestLookup(t *testing.T) {
 			}
 			return s, counts
 		}
-		enc := newEncoder(build, nullSafe, make([]bool, columns))
+		enc := NewEncoder(build, nullSafe, make([]bool, columns))
 		want := map[string]int32{}
-		for r, code := range enc.code {
+		for r, code := range enc.Code {
 			k, counts := key(r, func(c int) *ra.Vector { return build.cols[c] })
 			if counts != (code >= 0) {
 				t.Fatalf("round %d: row %d has number %d, key %q", round, r, code, k)
@@ -84,16 +85,16 @@ func TestLookup(t *testing.T) {
 				want[k] = code
 			}
 		}
-		if len(want) != enc.count {
-			t.Fatalf("round %d: %d numbers for %d keys", round, enc.count, len(want))
+		if len(want) != enc.Count {
+			t.Fatalf("round %d: %d numbers for %d keys", round, enc.Count, len(want))
 		}
 		for _, workers := range []int{1, 3} {
-			got, lost, err := testStage(workers).probe(&lookup{enc: enc}, probe, m)
+			got, lost, err := testStage(workers).LookUp(&Lookup{Enc: enc}, probe, m)
 			if err != nil {
 				t.Fatal(err)
 			}
 			for i, code := range got {
-				k, counts := key(int(at[i]), func(c int) *ra.Vector { return probe[c].v })
+				k, counts := key(int(at[i]), func(c int) *ra.Vector { return probe[c].Vector })
 				w, there := want[k]
 				if !there || !counts {
 					w = -1
@@ -125,9 +126,9 @@ func TestProbeShares(t *testing.T) {
 		{"a key that is not there", []int64{7, 8, 70}, true, nil, false},
 		{"other numbers", []int64{8, 7, 9}, true, nil, false},
 	} {
-		enc := newEncoder(allRows([]*ra.Vector{keysOf(7, 8, 9, 10)}, 4), []bool{false}, []bool{false})
+		enc := NewEncoder(AllRows([]*ra.Vector{keysOf(7, 8, 9, 10)}, 4), []bool{false}, []bool{false})
 		at := []int32{0, 0, 1, 1, 2, 2, 2, 0}
-		got, lost, err := testStage(2).probe(&lookup{enc: enc, unique: c.unique, rows: c.rows}, []probeCol{{v: keysOf(c.keys...), at: at}}, len(at))
+		got, lost, err := testStage(2).LookUp(&Lookup{Enc: enc, unique: c.unique, rows: c.rows}, []Probe{{Vector: keysOf(c.keys...), At: at}}, len(at))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,11 +153,11 @@ func TestTally(t *testing.T) {
 			slices.Sort(codes)
 		}
 		for _, workers := range []crew{{1, 7}, {2, 7}, {5, 7}} {
-			dirty := &pool{}
+			dirty := &Arrays{}
 			for range 8 { // an array that is used again holds what it held
-				fill(dirty.ints(64), 77)
+				Fill(dirty.Ints(64), 77)
 			}
-			dirty.recycle()
+			dirty.Recycle()
 			tally := workers.tally(codes, span, dirty)
 			rank, count := tally.compact(dirty)
 			dense := slices.Clone(codes)
@@ -177,20 +178,20 @@ func TestTally(t *testing.T) {
 // TestPool: what is lent is not lent twice until it is taken back.
 func TestPool(t *testing.T) {
 	const many = 8192
-	p := &pool{}
+	p := &Arrays{}
 	for range 3 {
-		a, b := p.ints(many), p.ints(many)
-		fill(a, 1)
-		fill(b, 2)
+		a, b := p.Ints(many), p.Ints(many)
+		Fill(a, 1)
+		Fill(b, 2)
 		if slices.Contains(a, 2) {
 			t.Fatal("one array was lent twice")
 		}
 		first := &a[0]
-		p.recycle()
-		if c, d := p.ints(many-5), p.ints(many); &c[0] != first && &d[0] != first {
+		p.Recycle()
+		if c, d := p.Ints(many-5), p.Ints(many); &c[0] != first && &d[0] != first {
 			t.Fatal("an array that was taken back is not lent again")
 		}
-		p.recycle()
+		p.Recycle()
 	}
 }
 
@@ -210,20 +211,20 @@ func TestGroupCodes(t *testing.T) {
 		for i := range in {
 			in[i] = int32(rng.Intn(many))
 		}
-		all, mid, src := st.ix.space(rows, true), st.ix.space(few, true), st.ix.space(many, true)
-		outer, inner := &index{id: st.ix.id(), dst: all, src: mid, at: at, step: true}, &index{id: st.ix.id(), dst: mid, src: src, at: in, step: true}
-		keys, cols := []probeCol(nil), []*ra.Vector(nil)
+		all, mid, src := st.Indexer.Space(rows, true), st.Indexer.Space(few, true), st.Indexer.Space(many, true)
+		outer, inner := &Index{ID: st.Indexer.NewID(), Dst: all, Src: mid, At: at, step: true}, &Index{ID: st.Indexer.NewID(), Dst: mid, Src: src, At: in, step: true}
+		keys, cols := []Probe(nil), []*ra.Vector(nil)
 		for c := range 1 + rng.Intn(3) {
 			v := randomInts(rng, many, -5, []int64{3, 60, 1 << 40}[rng.Intn(3)], rng.Intn(6) == 0)
 			if c == 0 && rng.Intn(2) == 0 && v.Valid == nil {
 				slices.Sort(v.Ints)
 			}
-			idx := st.ix.later(outer, inner)
+			idx := st.Indexer.Later(outer, inner)
 			if rng.Intn(4) == 0 {
-				idx.list()
+				idx.List()
 			}
-			keys = append(keys, probeCol{v, idx.at, idx})
-			cols = append(cols, gatherVector(v, readAll(at, in)))
+			keys = append(keys, Probe{v, idx.At, idx})
+			cols = append(cols, GatherVector(v, readAll(at, in)))
 		}
 		raw, span, err := st.groupCodes(keys, rows)
 		if err != nil {
@@ -254,41 +255,41 @@ func TestLater(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for round := range 300 {
 		st := testStage(1 + round%3)
-		x, n := st.ix, []int{1 + rng.Intn(20), 1 + rng.Intn(90), 1 + rng.Intn(20), 1 + rng.Intn(30), 1 + rng.Intn(9)}
-		spaces, want := make([]*space, len(n)), make([]int32, n[0])
+		x, n := st.Indexer, []int{1 + rng.Intn(20), 1 + rng.Intn(90), 1 + rng.Intn(20), 1 + rng.Intn(30), 1 + rng.Intn(9)}
+		spaces, want := make([]*Space, len(n)), make([]int32, n[0])
 		for i := range n {
-			spaces[i] = x.space(n[i], true)
+			spaces[i] = x.Space(n[i], true)
 		}
 		ascend(want, 0)
-		idx := make([]*index, len(n)-1)
+		idx := make([]*Index, len(n)-1)
 		for i := range idx {
 			at := make([]int32, n[i])
 			for r := range at {
 				at[r] = int32(rng.Intn(n[i+1]))
 			}
-			idx[i], want = x.index(spaces[i], spaces[i+1], at), readAll(want, at)
+			idx[i], want = x.Index(spaces[i], spaces[i+1], at), readAll(want, at)
 		}
-		var got *index
+		var got *Index
 		switch a, b, c, d := idx[0], idx[1], idx[2], idx[3]; round % 4 {
 		case 0:
-			got = x.later(a, x.later(x.later(b, c), d))
+			got = x.Later(a, x.Later(x.Later(b, c), d))
 		case 1:
-			got = x.later(x.later(a, x.later(b, c)), d)
+			got = x.Later(x.Later(a, x.Later(b, c)), d)
 		case 2:
-			got = x.later(x.later(a, b), x.later(c, d))
+			got = x.Later(x.Later(a, b), x.Later(c, d))
 		default:
-			got = x.compose(a, x.later(b, x.later(c, d)))
+			got = x.Compose(a, x.Later(b, x.Later(c, d)))
 		}
-		if got.list(); !slices.Equal(got.at, want) {
-			t.Fatalf("round %d: %v, want %v", round, got.at, want)
+		if got.List(); !slices.Equal(got.At, want) {
+			t.Fatalf("round %d: %v, want %v", round, got.At, want)
 		}
 		b := idx[1]
-		g := x.groups(spaces[1], spaces[2], b.at, true)
-		if g.order == nil {
+		g := x.Groups(spaces[1], spaces[2], b.At, true)
+		if g.Order == nil {
 			continue
 		}
-		g.by = b
-		if got, want := x.compose(g.order, b).at, readAll(g.perm, b.at); !slices.Equal(got, want) {
+		g.By = b
+		if got, want := x.Compose(g.Order, b).At, readAll(g.Perm, b.At); !slices.Equal(got, want) {
 			t.Fatalf("round %d: in the order of groups %v, want %v", round, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"slices"
@@ -18,7 +18,7 @@ func (j *joiner) fewPartners() bool {
 }
 
 // rowsOfPartners looks the partners up in the rows and lists the rows found.
-func (j *joiner) rowsOfPartners() (*rel, error) {
+func (j *joiner) rowsOfPartners() (*Relation, error) {
 	if err := j.add(1); err != nil {
 		return nil, err
 	}
@@ -26,14 +26,14 @@ func (j *joiner) rowsOfPartners() (*rel, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, rows := make([]bool, m.enc.count), 0
+	found, rows := make([]bool, m.Enc.Count), 0
 	for _, k := range m.code {
 		if k >= 0 && !found[k] {
 			found[k] = true
 			rows += int(m.start[k+1] - m.start[k])
 		}
 	}
-	at := j.st.mem.ints(rows)[:0]
+	at := j.st.Arrays.Ints(rows)[:0]
 	for k, is := range found {
 		if !is {
 			continue
@@ -49,11 +49,11 @@ func (j *joiner) rowsOfPartners() (*rel, error) {
 }
 
 // chosen is the structure of a semi-join or anti-join that keeps the given rows, in order.
-func (j *joiner) chosen(at []int32) *rel {
-	from := j.in[0].sp
-	if len(at) == from.n {
-		return &rel{sp: from, idx: []*index{nil}}
+func (j *joiner) chosen(at []int32) *Relation {
+	from := j.in[0].Space
+	if len(at) == from.N {
+		return &Relation{Space: from, Indexes: []*Index{nil}}
 	}
-	sp := j.st.space(len(at))
-	return &rel{sp: sp, idx: []*index{j.st.ix.index(sp, from, at)}}
+	sp := j.st.Space(len(at))
+	return &Relation{Space: sp, Indexes: []*Index{j.st.Indexer.Index(sp, from, at)}}
 }

@@ -1,4 +1,4 @@
-package executor
+package structure
 
 import (
 	"fmt"
@@ -12,18 +12,18 @@ import (
 type joiner struct {
 	st     *Stage
 	n      *ra.Node
-	in     []*rel
+	in     []*Relation
 	kept   [][]int32 // per slot: the rows that its own conditions keep, nil: all
 	slots  []int     // joined so far
 	at     [][]int32 // per slot: its row in each combo, nil before it is joined (or: row i, when all is true)
 	all    []bool    // per slot: at is the identity and left out
 	count  int
-	preds  []*filter
+	preds  []*Filter
 	equis  []ra.Equi
 	unused []bool // equis not yet used
 }
 
-func (st *Stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
+func (st *Stage) join(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	if r, err := st.grid(n, inputs); r != nil || err != nil {
 		return r, err
 	}
@@ -37,7 +37,7 @@ func (st *Stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
 	if len(j.in) == 0 { // a SELECT without FROM has one row
 		j.count = 1
 		for _, f := range j.preds {
-			keep, err := f.run(nil, j.count, make([]int32, j.count))
+			keep, err := f.Run(nil, j.count, make([]int32, j.count))
 			if err != nil {
 				return nil, err
 			}
@@ -45,7 +45,7 @@ func (st *Stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
 		}
 	}
 	for len(j.slots) < len(j.in) {
-		if err := st.ctx.Err(); err != nil {
+		if err := st.Ctx.Err(); err != nil {
 			return nil, err
 		}
 		if err := j.add(j.next()); err != nil {
@@ -55,14 +55,14 @@ func (st *Stage) join(n *ra.Node, inputs []*rel) (*rel, error) {
 	return j.finish(), nil
 }
 
-func (st *Stage) newJoiner(n *ra.Node, inputs []*rel) (*joiner, error) {
+func (st *Stage) newJoiner(n *ra.Node, inputs []*Relation) (*joiner, error) {
 	j := &joiner{st: st, n: n, in: inputs, kept: make([][]int32, len(inputs)), at: make([][]int32, len(inputs)),
 		all: make([]bool, len(inputs)), equis: n.Equi, unused: make([]bool, len(n.Equi))}
 	for i := range j.unused {
 		j.unused[i] = true
 	}
 	for _, p := range n.Pred {
-		f, err := st.from.filter(n, inputs, p)
+		f, err := st.from.Filter(n, inputs, p)
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ func (j *joiner) bounded() error {
 	for s := range j.in {
 		rows *= float64(j.size(s))
 	}
-	if rows > maxRows {
+	if rows > MaxRows {
 		return tooManyRows(fmt.Sprintf("a join without conditions of %d relations", len(j.in)))
 	}
 	return nil
@@ -107,8 +107,8 @@ func (j *joiner) restrict(s int) error {
 			return err
 		}
 		j.unused[q] = false
-		keep := make([]int32, 0, j.in[s].sp.n)
-		b, p, _ := encode(allRows([]*ra.Vector{l}, l.N), allRows([]*ra.Vector{r}, r.N), []bool{c.NullSafe})
+		keep := make([]int32, 0, j.in[s].Space.N)
+		b, p, _ := Encode(AllRows([]*ra.Vector{l}, l.N), AllRows([]*ra.Vector{r}, r.N), []bool{c.NullSafe})
 		for i := range b {
 			if b[i] >= 0 && b[i] == p[i] {
 				keep = append(keep, int32(i))
@@ -123,7 +123,7 @@ func (j *joiner) restrict(s int) error {
 		f.done = true
 		at := make([][]int32, len(j.in))
 		at[s] = j.kept[s]
-		keep, err := f.run(at, j.size(s), j.st.mem.ints(j.size(s)))
+		keep, err := f.Run(at, j.size(s), j.st.Arrays.Ints(j.size(s)))
 		if err != nil {
 			return err
 		}
@@ -158,14 +158,14 @@ func intersect(a, b []int32) []int32 {
 
 func (j *joiner) size(s int) int {
 	if j.kept[s] == nil {
-		return j.in[s].sp.n
+		return j.in[s].Space.N
 	}
 	return len(j.kept[s])
 }
 
 func (j *joiner) vec(c kernels.Col) (*ra.Vector, error) {
 	in := j.n.Inputs[c.Input]
-	return j.st.from.vec(in, in.Index(c.ID))
+	return j.st.from.Vector(in, in.Index(c.ID))
 }
 
 func (j *joiner) joined(s int) bool {
@@ -191,22 +191,22 @@ func (j *joiner) add(s int) error {
 	}
 	if same, err := j.itself(s, conds); err != nil || same && len(preds) == 0 {
 		j.joinedTo(s, nil)
-		j.all[s], j.count = true, j.in[s].sp.n
+		j.all[s], j.count = true, j.in[s].Space.N
 		return err
 	}
 	combo, row, same, err := j.meet(s, conds, preds)
 	if err != nil {
 		return err
 	}
-	if !same && !(len(combo) == j.count && isIdentity(combo)) {
+	if !same && !(len(combo) == j.count && IsIdentity(combo)) {
 		j.keep(combo)
 	}
 	j.joinedTo(s, row)
-	return j.st.ctx.Err()
+	return j.st.Ctx.Err()
 }
 
 // meet finds the pairs of a combo and a row of slot s; same tells that each combo has one row.
-func (j *joiner) meet(s int, conds []ra.Equi, preds []*filter) (combo, row []int32, same bool, err error) {
+func (j *joiner) meet(s int, conds []ra.Equi, preds []*Filter) (combo, row []int32, same bool, err error) {
 	key, named, err := j.metKey(s, conds)
 	if err != nil {
 		return nil, nil, false, err
@@ -242,15 +242,15 @@ func (j *joiner) itself(s int, conds []ra.Equi) (bool, error) {
 	}
 	for _, q := range conds {
 		l, r := j.n.Inputs[q.L.Input], j.n.Inputs[s]
-		if !j.all[q.L.Input] || j.in[q.L.Input].sp != j.in[s].sp {
+		if !j.all[q.L.Input] || j.in[q.L.Input].Space != j.in[s].Space {
 			return false, nil
 		}
-		x, err := j.st.from.name(l, l.Index(q.L.ID))
+		x, err := j.st.from.Name(l, l.Index(q.L.ID))
 		if err != nil {
 			return false, err
 		}
-		y, err := j.st.from.name(r, r.Index(q.R.ID))
-		if err != nil || x != y || x.nullable && !q.NullSafe {
+		y, err := j.st.from.Name(r, r.Index(q.R.ID))
+		if err != nil || x != y || x.Nullable && !q.NullSafe {
 			return false, err
 		}
 	}
@@ -273,10 +273,10 @@ func (j *joiner) keep(combo []int32) {
 
 // mayHold refuses so many pairs where they are too many.
 func (j *joiner) mayHold(pairs int64) error {
-	if pairs > maxRows {
+	if pairs > MaxRows {
 		return tooManyRows("a join")
 	}
-	return j.st.env.Budget.holds(pairs * 4 * int64(len(j.slots)+1))
+	return j.st.env.Budget.MayHold(pairs * 4 * int64(len(j.slots)+1))
 }
 
 // cross joins slot s without a condition: all its rows for each combo.
@@ -294,7 +294,7 @@ func (j *joiner) cross(s int) error {
 	if err := j.mayHold(pairs); err != nil {
 		return err
 	}
-	combo, row := j.st.mem.ints(int(pairs)), j.st.mem.ints(int(pairs))
+	combo, row := j.st.Arrays.Ints(int(pairs)), j.st.Arrays.Ints(int(pairs))
 	kept := j.kept[s]
 	if err := j.st.lanes(len(row), func(lo, hi int) {
 		if cpu.Cross(lo, each, combo[lo:hi], row[lo:hi]); kept != nil {
@@ -318,8 +318,8 @@ func ascend(out []int32, from int32) {
 // same is a list of n times one row.
 func (st *Stage) same(row int32, n int) []int32 {
 	if row != 0 {
-		out := st.mem.ints(n)
-		fill(out, row)
+		out := st.Arrays.Ints(n)
+		Fill(out, row)
 		return out
 	}
 	if len(st.env.zeros) < n {
@@ -333,13 +333,13 @@ func (j *joiner) pick(t int, combo []int32) []int32 {
 	if j.all[t] {
 		return combo
 	}
-	out := j.st.mem.ints(len(combo))
-	j.st.env.crew().each(len(combo), func(lo, hi int) { cpu.Through(out[lo:hi], combo[lo:hi], j.at[t]) })
+	out := j.st.Arrays.Ints(len(combo))
+	j.st.env.Crew().each(len(combo), func(lo, hi int) { cpu.Through(out[lo:hi], combo[lo:hi], j.at[t]) })
 	return out
 }
 
-// gatherVector picks rows.
-func gatherVector(v *ra.Vector, at []int32) *ra.Vector {
+// GatherVector picks rows.
+func GatherVector(v *ra.Vector, at []int32) *ra.Vector {
 	out := ra.NewVector(v.Type, len(at))
 	size := v.Type.Size()
 	for i, r := range at {
@@ -364,8 +364,8 @@ func gatherVector(v *ra.Vector, at []int32) *ra.Vector {
 }
 
 // ready lists the predicates that can be checked once slot s is joined.
-func (j *joiner) ready(s int) []*filter {
-	var out []*filter
+func (j *joiner) ready(s int) []*Filter {
+	var out []*Filter
 	for _, f := range j.preds {
 		if !f.done && f.reads(append(j.slots[:len(j.slots):len(j.slots)], s)...) {
 			f.done = true
@@ -379,12 +379,12 @@ func (j *joiner) ready(s int) []*filter {
 const pairBlock = 1 << 16
 
 // filtered makes the pairs block by block and keeps those on which all predicates hold.
-func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int32, err error) {
+func (j *joiner) filtered(s int, m *matches, preds []*Filter) (combo, row []int32, err error) {
 	var bc, br []int32
 	buf := make([]int32, pairBlock)
 	flush := func() {
 		if err == nil {
-			err = j.st.ctx.Err()
+			err = j.st.Ctx.Err()
 		}
 		for _, f := range preds {
 			if err != nil {
@@ -392,13 +392,13 @@ func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int3
 			}
 			at := make([][]int32, len(j.in))
 			for _, t := range j.slots {
-				if f.slot[t] {
+				if f.Slots[t] {
 					at[t] = j.pick(t, bc)
 				}
 			}
 			at[s] = br
 			var keep []int32
-			if keep, err = f.run(at, len(bc), buf); err != nil {
+			if keep, err = f.Run(at, len(bc), buf); err != nil {
 				return
 			}
 			for i, k := range keep {
@@ -408,7 +408,7 @@ func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int3
 		}
 		combo, row = append(combo, bc...), append(row, br...)
 		bc, br = bc[:0], br[:0]
-		if len(combo) > maxRows {
+		if len(combo) > MaxRows {
 			err = tooManyRows("a join")
 		}
 	}
@@ -426,31 +426,31 @@ func (j *joiner) filtered(s int, m *matches, preds []*filter) (combo, row []int3
 }
 
 // finish names the space of the result: that of a slot whose rows all occur once and in order, else a new one.
-func (j *joiner) finish() *rel {
-	r := &rel{idx: make([]*index, len(j.in))}
+func (j *joiner) finish() *Relation {
+	r := &Relation{Indexes: make([]*Index, len(j.in))}
 	for s := range j.in {
-		if j.all[s] || j.count == j.in[s].sp.n && isIdentity(j.at[s]) {
+		if j.all[s] || j.count == j.in[s].Space.N && IsIdentity(j.at[s]) {
 			j.all[s], j.at[s] = true, nil
-			if r.sp == nil {
-				r.sp = j.in[s].sp
+			if r.Space == nil {
+				r.Space = j.in[s].Space
 			}
 		}
 	}
-	if r.sp == nil {
-		r.sp = j.st.space(j.count)
+	if r.Space == nil {
+		r.Space = j.st.Space(j.count)
 	}
 	for s := range j.in {
 		at := j.at[s]
 		if at == nil && !j.all[s] {
 			at = []int32{}
 		}
-		r.idx[s] = j.st.ix.index(r.sp, j.in[s].sp, at)
+		r.Indexes[s] = j.st.Indexer.Index(r.Space, j.in[s].Space, at)
 	}
 	return r
 }
 
 // semi keeps the rows of slot 0 that have (SemiJoin) or lack a partner in slot 1.
-func (st *Stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
+func (st *Stage) semi(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	j, err := st.newJoiner(n, inputs)
 	if err != nil {
 		return nil, err
@@ -458,7 +458,7 @@ func (st *Stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
 	if j.fewPartners() {
 		return j.rowsOfPartners()
 	}
-	hit := make([]bool, inputs[0].sp.n)
+	hit := make([]bool, inputs[0].Space.N)
 	if err := j.add(0); err != nil {
 		return nil, err
 	}
@@ -487,7 +487,7 @@ func (st *Stage) semi(n *ra.Node, inputs []*rel) (*rel, error) {
 			}
 		}
 	}
-	at := st.mem.ints(len(hit))[:0]
+	at := st.Arrays.Ints(len(hit))[:0]
 	for i, h := range hit {
 		if h == (n.Op == ra.SemiJoin) {
 			at = append(at, int32(i))

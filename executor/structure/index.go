@@ -1,0 +1,279 @@
+package structure
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Index maps the rows of dst to rows of src.
+type Index struct {
+	ID       int
+	Dst, Src *Space
+	At       []int32 // nil: row r is row r
+	Missing  bool    // some at[r] is -1: the value there is zero
+	step     bool    // made for a step, maybe between relations that do not change
+
+	Projection *Projection // of a grid's rows; at is then nil until somebody needs the rows (realise)
+
+	outer, inner *Index // what it is composed of: outer is read first, inner through it; nil where it is not
+
+	Late *Indexer // at is nil until somebody needs the rows (list), which belong there
+	of   *Groups  // whose order it is
+}
+
+func (x *Index) Varies() bool { return x.step || x.Dst.Varies || x.Src.Varies }
+
+// Groups tells how the rows of in are grouped into those of out.
+type Groups struct {
+	ID         int
+	In, Out    *Space
+	Codes      []int32     // the group of each row; nil: all are in the one group
+	Perm       []int32     // rows of in sorted by group, nil: they are
+	Start      []int32     // rows start[g] to start[g+1] of that order are group g
+	Order      *Index      // perm as an index, nil: the identity
+	empty      []int       // groups without rows, once known
+	Most       int         // rows of the largest group, 0: not known
+	runs       *Runs       // once known
+	By         *Index      // rows of one group have one row there, nil where none is known
+	rows       []int32     // held, once known
+	Projection *Projection // of a grid's rows; code and start are then nil until somebody needs the rows (realise)
+	step       bool        // made for a step, maybe of relations that do not change
+}
+
+func (x *Groups) Varies() bool { return x.step || x.In.Varies || x.Out.Varies }
+
+// Indexer holds the indexes and groups of the run, or of a step on top of it. Equal ones are one.
+type Indexer struct {
+	parent *Indexer
+	Env    *Env
+	at     map[indexKey][]*Index
+	codes  map[indexKey][]*Groups
+	wholes map[[2]int]*Groups
+	comp   map[[2]int]*Index
+	lates  map[[2]int]*Index
+	Arrays *Arrays // of its arrays; nil: Go's heap
+}
+
+// indexKey is what equal indexes, or groups, have in common.
+type indexKey struct {
+	from, to, n int
+	hash        uint64
+}
+
+func NewIndexer(parent *Indexer, e *Env, mem *Arrays) *Indexer {
+	x := &Indexer{parent: parent, Env: e, Arrays: mem}
+	x.forget()
+	return x
+}
+
+// forget forgets all indexes and groups.
+func (x *Indexer) forget() {
+	x.at, x.codes, x.wholes = map[indexKey][]*Index{}, map[indexKey][]*Groups{}, map[[2]int]*Groups{}
+	x.comp, x.lates = map[[2]int]*Index{}, map[[2]int]*Index{}
+}
+
+func (x *Indexer) NewID() int { return x.Env.NewID() }
+
+func (x *Indexer) Space(n int, vary bool) *Space { return &Space{ID: x.NewID(), N: n, Varies: vary} }
+
+// home is where something is kept that changes between steps or does not.
+func (x *Indexer) home(vary bool) *Indexer {
+	for !vary && x.parent != nil {
+		x = x.parent
+	}
+	return x
+}
+
+// Index makes an index without gaps; the identity of a space is nil. What a step makes changes with the step.
+func (x *Indexer) Index(dst, src *Space, at []int32) *Index {
+	return x.add(&Index{Dst: dst, Src: src, At: at, step: x.parent != nil})
+}
+
+// add returns an index that is equal to n: an earlier one, or n with a number of its own.
+func (x *Indexer) add(n *Index) *Index {
+	if n.At == nil && n.Dst == n.Src {
+		return nil
+	}
+	key := indexKey{n.Dst.ID, n.Src.ID, len(n.At), SampleHash(n.At)}
+	for p := x; p != nil; p = p.parent {
+		for _, y := range p.at[key] {
+			if EqualInts(y.At, n.At) {
+				return y
+			}
+		}
+	}
+	n.ID = x.NewID()
+	h := x.home(n.Varies())
+	h.at[key] = append(h.at[key], n)
+	return n
+}
+
+// SampleHash hashes some of the numbers: equal lists have equal samples, and few others have.
+func SampleHash[T int32 | int64](at []T) uint64 {
+	h := uint64(len(at))
+	for i, step := 0, len(at)/64+1; i < len(at); i += step {
+		h = tensor.Mix(h ^ uint64(at[i]))
+	}
+	return h
+}
+
+func EqualInts[T int32 | int64](a, b []T) bool {
+	return len(a) == len(b) && (len(a) == 0 || &a[0] == &b[0] || bytes.Equal(tensor.AsBytes(a), tensor.AsBytes(b)))
+}
+
+// Groups makes the groups of the rows of in by code: out row code[r] gets row r. vary tells whether the codes change
+// between steps.
+func (x *Indexer) Groups(in, out *Space, code []int32, vary bool) *Groups {
+	return x.tallied(in, out, code, nil, vary)
+}
+
+// tallied is groups, where the codes have been counted already.
+func (x *Indexer) tallied(in, out *Space, code []int32, t *tally, vary bool) *Groups {
+	key := indexKey{in.ID, out.ID, len(code), SampleHash(code)}
+	for p := x; p != nil; p = p.parent {
+		for _, y := range p.codes[key] {
+			if EqualInts(y.Codes, code) {
+				return y
+			}
+		}
+	}
+	y := &Groups{ID: x.NewID(), In: in, Out: out, Codes: code, step: vary}
+	h := x.home(y.Varies())
+	if t == nil {
+		t = h.Env.Crew().tally(code, out.N, x.Arrays)
+	}
+	y.Start, y.Perm = h.Env.Crew().sort(code, t, h.Arrays)
+	y.Most = t.most
+	if y.Perm != nil {
+		y.Order = &Index{ID: x.NewID(), Dst: in, Src: in, At: y.Perm, step: vary, of: y} // equal ones are of equal groups, nearly always
+	}
+	h.codes[key] = append(h.codes[key], y)
+	return y
+}
+
+// All is the one group of all rows of a space.
+func (x *Indexer) All(in, out *Space) *Groups {
+	key := [2]int{in.ID, out.ID}
+	for p := x; p != nil; p = p.parent {
+		if y := p.wholes[key]; y != nil {
+			return y
+		}
+	}
+	y := &Groups{ID: x.NewID(), In: in, Out: out, Start: []int32{0, int32(in.N)}}
+	x.home(y.Varies()).wholes[key] = y
+	return y
+}
+
+// Later is compose for indexes of keys, whose rows are often never read: many rows that read few keys are looked up as those are.
+// Those are listed at once.
+func (x *Indexer) Later(a, b *Index) *Index {
+	switch {
+	case a == nil: // the identity
+		return b
+	case b == nil:
+		return a
+	case a.Late != nil:
+		return x.Later(a.outer, x.Later(a.inner, b))
+	case b.Late != nil && len(a.At) <= len(b.outer.At):
+		return x.Later(x.Later(a, b.outer), b.inner)
+	}
+	b.List()
+	if a.At == nil || b.At == nil || a.Missing || b.Missing || 2*a.Src.N > a.Dst.N {
+		return x.Compose(a, b)
+	}
+	key := [2]int{a.ID, b.ID}
+	for p := x; p != nil; p = p.parent {
+		if c := p.comp[key]; c != nil {
+			return c
+		}
+		if c := p.lates[key]; c != nil {
+			return c
+		}
+	}
+	x = x.home(a.Varies() || b.Varies())
+	n := &Index{ID: x.NewID(), Dst: a.Dst, Src: b.Src, step: a.step || b.step, outer: a, inner: b, Late: x}
+	x.lates[key] = n
+	return n
+}
+
+// List lists the rows of an index that were left for later.
+func (x *Index) List() {
+	if x == nil || x.Late == nil {
+		return
+	}
+	x.At = x.Late.Arrays.Ints(len(x.outer.At))
+	x.Late.Env.Crew().each(len(x.At), func(lo, hi int) { cpu.Through(x.At[lo:hi], x.outer.At[lo:hi], x.inner.At) })
+	x.Late = nil
+}
+
+// SharedRows lists the row of by that all rows of a group have, 0 for a group without rows.
+func (x *Groups) SharedRows(mem *Indexer) []int32 {
+	if x.rows != nil {
+		return x.rows
+	}
+	mem = mem.home(x.Varies())
+	x.rows = mem.Arrays.Ints(x.Out.N)
+	mem.Env.Crew().each(x.Out.N, func(lo, hi int) {
+		for g := lo; g < hi; g++ {
+			at := x.Start[g]
+			if x.rows[g] = 0; at < x.Start[g+1] {
+				if x.Perm != nil {
+					at = x.Perm[at]
+				}
+				x.rows[g] = x.By.At[at]
+			}
+		}
+	})
+	return x.rows
+}
+
+// spread lists for rows in group order what their group has in at.
+func (x *Groups) spread(at []int32, mem *Indexer) []int32 {
+	out := mem.Arrays.Ints(x.In.N)
+	mem.Env.Crew().each(x.Out.N, func(lo, hi int) {
+		for g := lo; g < hi; g++ {
+			if from, to := x.Start[g], x.Start[g+1]; from < to {
+				Fill(out[from:to], at[x.Perm[from]])
+			}
+		}
+	})
+	return out
+}
+
+// Compose is the index that reads through a, then b.
+func (x *Indexer) Compose(a, b *Index) *Index {
+	key := [2]int{a.ID, b.ID}
+	for p := x; p != nil; p = p.parent {
+		if c := p.comp[key]; c != nil {
+			return c
+		}
+	}
+	a.List()
+	b.List()
+	x = x.home(a.Varies() || b.Varies())
+	n := &Index{Dst: a.Dst, Src: b.Src, At: b.At, step: a.step || b.step, Missing: a.Missing, outer: a, inner: b}
+	switch {
+	case a.At == nil:
+		n.Missing = b.Missing
+	case b.At == nil:
+		n.At = a.At
+	case a.of != nil && a.of.By == b:
+		n.At = a.of.spread(b.At, x)
+	default:
+		n.At = x.Arrays.Ints(len(a.At))
+		x.Env.Crew().each(len(a.At), func(lo, hi int) { cpu.Through(n.At[lo:hi], a.At[lo:hi], b.At) })
+		n.Missing = a.Missing || b.Missing && slices.Contains(n.At, -1)
+	}
+	if n.Dst == n.Src && IsIdentity(n.At) {
+		n.At = nil
+	}
+	c := x.add(n)
+	if c != nil && c.outer == nil {
+		c.outer, c.inner = a, b
+	}
+	x.comp[key] = c
+	return c
+}

@@ -1,0 +1,390 @@
+package structure
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/executor/device"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/kernels/cpu"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Relation is the structure of one node.
+type Relation struct {
+	Space   *Space
+	Indexes []*Index // Select, Join, SemiJoin, AntiJoin, Add (input rows by output row; nil entry: the identity)
+	Groups  *Groups  // Aggregate
+	// layers, of a join that is a grid, tell which columns of its inputs hold which keys.
+	layers  []*layer
+	Repeats []*Groups
+	Vectors map[int]*ra.Vector
+	Data    []*ra.Vector       // Scan, Opaque
+	lookups map[string]*Lookup // tables for joins, by columns
+	// fixed tells whether columns tell the rows apart, by columns.
+	fixed map[string]bool
+	// pruned: release has taken how the rows were found; only vecs tell of them.
+	Pruned bool
+}
+
+// Stage holds the structure of the run, or of one step on top of it.
+type Stage struct {
+	env     *Env
+	parent  *Stage
+	Ctx     context.Context
+	Indexer *Indexer
+	Unit    *Space // of one row
+	from    Columns
+	Rels    map[*ra.Node]*Relation
+	spaces  map[int]*Space
+	met     map[string]met // what joins have found
+	Arrays  *Arrays        // of arrays that last for the stage
+}
+
+// Env is what the stages of a program share.
+type Env struct {
+	Workers int
+	Budget  Budget
+	Flow    *Flow
+	Tune    *device.Tuning
+	ids     int
+	zeros   []int32 // the rows of a relation of one row, in joins
+	Steps   Arrays  // of the arrays of a step
+}
+
+func NewEnv(workers int, b Budget, f *Flow, t *device.Tuning) *Env {
+	e := &Env{Workers: workers, Budget: b, Flow: f, Tune: t}
+	e.Steps.budget, e.Steps.narrow.least, e.Steps.wide.least = b, t.LaneRows/16, t.LaneRows/16
+	return e
+}
+
+// NewID is a number that nothing else of the program has.
+func (e *Env) NewID() int { e.ids++; return e.ids }
+
+// Crew are the workers of structure.
+func (e *Env) Crew() crew { return crew{e.Workers, e.Tune.LaneRows} }
+
+// Budget says where the arrays of structure lie.
+type Budget interface {
+	// inFile reports whether an array of so many bytes goes to a file.
+	InFile(bytes int64) bool
+	// spill makes a buffer in a file.
+	Spill(bytes int) (*tensor.Buffer, error)
+	// lasts notes an array that lasts for the run, and the file that it lies in; nil: in memory.
+	Lasts(bytes int64, file *tensor.Buffer)
+	// holds refuses so many bytes of arrays where they cannot be held.
+	MayHold(bytes int64) error
+}
+
+// Columns are those of relations, which structure looks at: joins and groups read their keys.
+type Columns interface {
+	// stored is the relation that a Scan or an Opaque reads.
+	Stored(n *ra.Node) (*Relation, error)
+	// vec is column i of n.
+	Vector(n *ra.Node, i int) (*ra.Vector, error)
+	// through is column i of n to be looked up: whole numbers that are read through an index are left where they are.
+	Probe(n *ra.Node, i int) (Probe, error)
+	// name tells columns apart: those of one name are equal.
+	Name(n *ra.Node, i int) (ColumnName, error)
+	// filter compiles a predicate over rows of the inputs of a join.
+	Filter(n *ra.Node, inputs []*Relation, p *kernels.Expr) (*Filter, error)
+}
+
+// ColumnName names what is computed alike.
+type ColumnName struct {
+	ID       int
+	Nullable bool
+}
+
+func NewStage(ctx context.Context, e *Env, from Columns) *Stage {
+	st := makeStage(ctx, e, from)
+	st.Arrays = &Arrays{budget: e.Budget, lasts: true}
+	st.Indexer = NewIndexer(nil, e, st.Arrays)
+	st.Unit = st.Indexer.Space(1, false)
+	return st
+}
+
+// Step makes the stage of a step on top of the run's.
+func (st *Stage) Step(ctx context.Context, from Columns) *Stage {
+	s := makeStage(ctx, st.env, from)
+	s.parent, s.Arrays, s.Unit = st, &st.env.Steps, st.Unit
+	s.Indexer = NewIndexer(st.Indexer, st.env, s.Arrays)
+	return s
+}
+
+// Forget forgets what joins have found and which indexes there are: equal ones that are made later are others.
+func (st *Stage) Forget() {
+	st.met = map[string]met{}
+	st.Indexer.forget()
+}
+
+func makeStage(ctx context.Context, e *Env, from Columns) *Stage {
+	return &Stage{env: e, Ctx: ctx, from: from, Rels: map[*ra.Node]*Relation{}, spaces: map[int]*Space{}, met: map[string]met{}}
+}
+
+// Relation returns the structure of a node, building it where neither this stage nor the run's has it.
+func (st *Stage) Relation(n *ra.Node) (*Relation, error) {
+	for s := st; s != nil; s = s.parent {
+		if r := s.Rels[n]; r != nil {
+			return r, nil
+		}
+	}
+	if st.parent != nil && !st.env.Flow.Structure[n] { // does not change between steps
+		return st.parent.Relation(n)
+	}
+	if err := st.Ctx.Err(); err != nil {
+		return nil, err
+	}
+	inputs := make([]*Relation, len(n.Inputs))
+	for i, in := range n.Inputs {
+		var err error
+		if inputs[i], err = st.Relation(in); err != nil {
+			return nil, err
+		}
+	}
+	r, err := st.build(n, inputs)
+	if err != nil {
+		return nil, err
+	}
+	if r.Vectors == nil {
+		r.Vectors = map[int]*ra.Vector{}
+	}
+	st.Rels[n] = r
+	return r, nil
+}
+
+// Space is the space of n rows. Relations of as many rows share it: what tells their rows apart are the
+// indexes, and an index that maps every row to itself is none.
+func (st *Stage) Space(n int) *Space {
+	if n == 1 && st.parent == nil {
+		return st.Unit
+	}
+	if st.spaces[n] == nil {
+		st.spaces[n] = st.Indexer.Space(n, st.parent != nil)
+	}
+	return st.spaces[n]
+}
+
+func (st *Stage) build(n *ra.Node, inputs []*Relation) (*Relation, error) {
+	switch n.Op {
+	case ra.Scan, ra.Opaque:
+		return st.from.Stored(n)
+	case ra.Select, ra.Join:
+		return st.join(n, inputs)
+	case ra.SemiJoin, ra.AntiJoin:
+		return st.semi(n, inputs)
+	case ra.Aggregate:
+		return st.aggregate(n, inputs[0])
+	case ra.Union:
+		total := 0
+		for _, in := range inputs {
+			total += in.Space.N
+		}
+		if total > MaxRows {
+			return nil, tooManyRows("a union")
+		}
+		return &Relation{Space: st.Space(total)}, nil
+	case ra.Add:
+		return st.add(n, inputs)
+	}
+	return nil, internal("%v has no executor", n.Op)
+}
+
+// aggregate groups the input's rows. Groups of one row each, in order, leave the space as it is.
+func (st *Stage) aggregate(n *ra.Node, in *Relation) (*Relation, error) {
+	rows := in.Space.N
+	if len(n.Group) == 0 {
+		out := st.Unit
+		if st.parent != nil {
+			out = st.Space(1)
+		}
+		return &Relation{Space: out, Groups: st.Indexer.All(in.Space, out)}, nil
+	}
+	if in.Space.Dims != nil {
+		if r := st.gridGroups(n, in); r != nil {
+			return r, nil
+		}
+	}
+	keys := make([]Probe, len(n.Group))
+	for i, id := range n.Group {
+		var err error
+		if keys[i], err = st.from.Probe(n.Inputs[0], n.Inputs[0].Index(id)); err != nil {
+			return nil, err
+		}
+	}
+	raw, span, err := st.groupCodes(keys, rows)
+	if err != nil {
+		return nil, err
+	}
+	r, err := st.groupedBy(in.Space, raw, span)
+	if k := keys[0].Index; err == nil && r.Groups != nil && k != nil && len(raw) > 0 && len(k.At) == len(raw) && &raw[0] == &k.At[0] {
+		if r.Groups.By != k {
+			r.Groups.By, r.Groups.rows = k, nil
+		}
+	}
+	return r, err
+}
+
+// sortGroups renumbers groups in the order of their keys, so that relations grouped by the same keys have
+// the same rows in the same order.
+func sortGroups(keys []*ra.Vector, code []int32, count int) {
+	first := make([]int32, count)
+	for r := len(code) - 1; r >= 0; r-- {
+		first[code[r]] = int32(r)
+	}
+	compare := func(a, b int32) int { return compareRows(keys, int(first[a]), int(first[b])) }
+	order := make([]int32, count)
+	for g := range order {
+		order[g] = int32(g)
+	}
+	if slices.IsSortedFunc(order, compare) {
+		return
+	}
+	slices.SortFunc(order, compare)
+	rank := make([]int32, count)
+	for i, g := range order {
+		rank[g] = int32(i)
+	}
+	for r, g := range code {
+		code[r] = rank[g]
+	}
+}
+
+// compareRows orders two rows by key columns, NULL first; chunks by their elements.
+func compareRows(keys []*ra.Vector, a, b int) int {
+	for _, v := range keys {
+		if x, y := v.IsNull(a), v.IsNull(b); x || y {
+			if x != y {
+				return map[bool]int{true: -1, false: 1}[x]
+			}
+			continue
+		}
+		c, n := 0, v.Type.Size()
+		switch {
+		case v.Ints != nil:
+			c = cmp.Compare(v.Ints[a], v.Ints[b])
+		case v.Texts != nil:
+			c = strings.Compare(v.Texts[a], v.Texts[b])
+		case v.F64 != nil:
+			c = slices.Compare(v.F64[a*n:(a+1)*n], v.F64[b*n:(b+1)*n])
+		default:
+			c = slices.Compare(v.F32[a*n:(a+1)*n], v.F32[b*n:(b+1)*n])
+		}
+		if c != 0 {
+			return c
+		}
+	}
+	return 0
+}
+
+func (st *Stage) grouped(in *Space, code []int32, count int, t *tally) *Relation {
+	g := st.Indexer.tallied(in, st.Space(count), code, t, st.parent != nil)
+	first := st.Arrays.Ints(count)
+	if copy(first, g.Start); g.Perm != nil {
+		st.env.Crew().each(count, func(lo, hi int) { cpu.Through(first[lo:hi], first[lo:hi], g.Perm) })
+	}
+	return &Relation{Space: g.Out, Groups: g, Indexes: []*Index{st.Indexer.Index(g.Out, in, first)}}
+}
+
+// Vectors returns columns of a node, by id, and as many trues.
+func (st *Stage) Vectors(n *ra.Node, ids []ra.ColumnID) ([]*ra.Vector, []bool, error) {
+	out, safe := make([]*ra.Vector, len(ids)), make([]bool, len(ids))
+	for i, id := range ids {
+		var err error
+		if out[i], err = st.from.Vector(n, n.Index(id)); err != nil {
+			return nil, nil, err
+		}
+		safe[i] = true
+	}
+	return out, safe, nil
+}
+
+// add finds the union of the inputs' keys and where each input has them.
+func (st *Stage) add(n *ra.Node, inputs []*Relation) (*Relation, error) {
+	all := keyCols{}
+	safe := make([]bool, len(n.Key))
+	for k := range n.Key {
+		safe[k] = true
+		parts := make([]*ra.Vector, len(n.Inputs))
+		for i, in := range n.Inputs {
+			var err error
+			if parts[i], err = st.from.Vector(in, k); err != nil {
+				return nil, err
+			}
+		}
+		all.cols = append(all.cols, ConcatVectors(parts, st.Arrays.Scratch()))
+	}
+	for _, in := range inputs {
+		all.n += in.Space.N
+	}
+	code, count, err := st.numbers(all, safe)
+	if err != nil {
+		return nil, err
+	}
+	r := &Relation{Indexes: make([]*Index, len(inputs)), Repeats: make([]*Groups, len(inputs))}
+	if count == inputs[0].Space.N && IsIdentity(code[:count]) { // the first input has all keys, each once
+		r.Space = inputs[0].Space
+	} else {
+		r.Space = st.Space(count)
+	}
+	at := 0
+	for i, in := range inputs {
+		st.invert(r, i, in.Space, code[at:at+in.Space.N], count)
+		at += in.Space.N
+	}
+	return r, nil
+}
+
+func IsIdentity(at []int32) bool {
+	for i, r := range at {
+		if int(r) != i {
+			return false
+		}
+	}
+	return true
+}
+
+// invert notes for input i of an Add, whose row j is output row code[j], where each output row comes from.
+func (st *Stage) invert(r *Relation, i int, in *Space, code []int32, count int) {
+	inv, identity := st.Arrays.Ints(count), count == len(code)
+	Fill(inv, -1)
+	for j, c := range code {
+		if inv[c] >= 0 { // several rows of one key: sum them
+			r.Repeats[i] = st.Indexer.Groups(in, r.Space, slices.Clone(code), st.parent != nil)
+			return
+		}
+		inv[c] = int32(j)
+		identity = identity && int(c) == j
+	}
+	if identity {
+		r.Indexes[i] = st.Indexer.Index(r.Space, in, nil)
+		return
+	}
+	r.Indexes[i] = st.Indexer.add(&Index{Dst: r.Space, Src: in, At: inv, Missing: len(code) < count, step: st.parent != nil})
+}
+
+// ConcatVectors puts columns of one kind one below the other, in memory of a step or on the heap.
+func ConcatVectors(parts []*ra.Vector, mem *Arrays) *ra.Vector {
+	out := &ra.Vector{Type: parts[0].Type}
+	nulls := false
+	for _, v := range parts {
+		out.N += v.N
+		nulls = nulls || v.Valid != nil
+	}
+	if parts[0].Ints != nil {
+		out.Ints = mem.Longs(out.N)[:0] // to grow it would take twice as much
+	}
+	for _, v := range parts {
+		out.Ints = append(out.Ints, v.Ints...)
+		out.F32 = append(out.F32, v.F32...)
+		out.F64 = append(out.F64, v.F64...)
+		out.Texts = append(out.Texts, v.Texts...)
+		for i := 0; nulls && i < v.N; i++ {
+			out.Valid = append(out.Valid, !v.IsNull(i))
+		}
+	}
+	return out
+}
