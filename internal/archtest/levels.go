@@ -47,6 +47,8 @@ var levels = map[string]int{
 	"optimizer/rules":     5,
 	"optimizer/eindecomp": 5,
 	"executor":            5,
+	"executor/device":     3,
+	"executor/structure":  4,
 
 	"optimizer": 6,
 	"train":     7,
