@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -93,6 +94,9 @@ func (s *Server) compileText(ctx context.Context, loss, param string) error {
 			settings[name] = ""
 		}
 	}
+	if slices.ContainsFunc(slices.Collect(maps.Values(c.query.Scans)), carriesLoose) { // texts of values hold under the settings by which they read back
+		settings["DateStyle"], settings["extra_float_digits"] = "", ""
+	}
 	ref, _, err := sqlfront.ParseParam(ctx, s.cat, param)
 	if err != nil {
 		return plain(err)
@@ -119,9 +123,14 @@ ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, d
 	return err
 }
 
+// carriesLoose reports whether a scan reads values whose text follows settings.
+func carriesLoose(n *ra.Node) bool {
+	return slices.ContainsFunc(n.Cols, func(c ra.Column) bool { return c.Type.Of != nil && c.Type.Of.Loose })
+}
+
 // texts prints the loss and the gradient with respect to the first parameter as queries for any step and seed.
 func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string, err error) {
-	o := sqlgen.Options{Typed: true, Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
+	o := sqlgen.Options{Typed: true, Inexact: s.session.Inexact(), Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
 		Opaque: func(n *ra.Node) (string, error) { return s.cat.print(ctx, n) }}
 	if value, err = rootSQL(ctx, c.res.Plan, 0, s.Dialect(), o); err != nil {
 		return "", "", err

@@ -20,6 +20,8 @@ import (
 type pusher interface {
 	// Captured reports whether the search path has operators or functions that could take calls of Postgres's own.
 	Captured() bool
+	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value; "" where it does.
+	Inexact() string
 	// FillFrom is Fill with the rows of a query, whose columns are the table's.
 	FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error)
 	// Rows runs a query and gives its columns, Estimate what the database expects it to cost, in its own units.
@@ -61,7 +63,7 @@ func (db *Engine) pushes(c *compiled) (sql bool, why string) {
 
 // text prints a root of a plan for the database.
 func (db *Engine) text(ctx context.Context, c *compiled, root int, env kernels.Env) (string, error) {
-	return rootSQL(ctx, c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
+	return rootSQL(ctx, c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Inexact: db.host.(pusher).Inexact(), Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
 }
 
 // rowsText prints a sub-query, or the rows that the engine makes itself.

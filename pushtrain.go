@@ -107,7 +107,7 @@ func (r *run) findNulls(ctx context.Context, l *live) error {
 func (p *pushedRun) statement(ctx context.Context) (err error) {
 	env := kernels.Env{Seed: p.config.Seed}
 	p.rows, p.draws = nil, false
-	p.st, err = p.config.Statement(p.c.res, p.params, sqlgen.Options{Env: &env, Typed: p.db.host.(pusher).Captured(), Opaque: func(n *ra.Node) (string, error) {
+	p.st, err = p.config.Statement(p.c.res, p.params, sqlgen.Options{Env: &env, Typed: p.db.host.(pusher).Captured(), Inexact: p.db.host.(pusher).Inexact(), Opaque: func(n *ra.Node) (string, error) {
 		if !n.PerStep {
 			return p.db.rowsText(ctx, n, &env)
 		}

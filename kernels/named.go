@@ -16,6 +16,9 @@ type Named struct {
 	NoText string
 	// Setting decides the text that a value is cast to; "" for none.
 	Setting string
+	// Loose says that the text by which a value is carried follows settings of the session, under some of which it does not read
+	// back as the same value.
+	Loose bool
 	// Cases says why a text cannot be put into upper or lower case, where not for ASCII alone; "" where it can.
 	Cases string
 	// Read is SQL that gives a value's text, with $ for the value; "" for a cast to text. See SQL.

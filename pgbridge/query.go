@@ -7,6 +7,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgtype"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -110,6 +111,9 @@ func (s *Session) describeTexts(q *subQuery, cols []Column) error {
 		q.types[i], q.of[i] = typeOf(t.name), s.named(t)
 		if k, _ := kernelType(q.types[i], nil, q.of[i]); k.Kind != kernels.Text {
 			q.texts[i], q.of[i], q.cast[i] = false, nil, "::"+q.types[i].String()
+		} else if why := s.Inexact(); q.of[i] != nil && q.of[i].Loose && why != "" {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "column \"%s\" of the sub-query is of type %s, whose text does not read back where %s",
+				q.names[i], q.of[i].Name, why).WithHint("SET datestyle = ISO and extra_float_digits = 1, or leave the column out of the sub-query.")
 		}
 	}
 	return nil

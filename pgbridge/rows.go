@@ -140,7 +140,17 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 		order = " ORDER BY " + rowOrder(t)
 	}
 	c := collector{what: fmt.Sprintf("table \"%s\"", t.Name), table: t, cols0: wanted, rows: int(t.Rows)}
-	if _, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, true, c.add); err != nil {
+	query := func() error {
+		_, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, true, c.add)
+		return err
+	}
+	under := map[string]string(nil)
+	for _, col := range wanted {
+		if col != ra.RowID && t.Cols[col].Type.Of != nil && t.Cols[col].Type.Of.Loose {
+			under = exact
+		}
+	}
+	if err := s.with(under, query); err != nil {
 		return nil, bare(err)
 	}
 	data := c.data[:len(wanted)]

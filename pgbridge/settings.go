@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -77,7 +78,16 @@ func (s *Session) typeTexts(sql string) ([][]string, error) {
 }
 
 // printed runs a query under settings of our own.
-func (s *Session) printed(sql string, values map[string]string) ([][]string, error) {
+func (s *Session) printed(sql string, values map[string]string) (rows [][]string, err error) {
+	err = s.with(values, func() (err error) {
+		rows, err = s.texts(sql)
+		return err
+	})
+	return rows, err
+}
+
+// with calls f under settings of our own, and sets the user's again.
+func (s *Session) with(values map[string]string, f func() error) error {
 	var to, back []string
 	set := func(list []string, name, value string) []string {
 		return append(list, fmt.Sprintf("pg_catalog.set_config(%s, %s, %v)", quoteText(name), quoteText(value), s.local()))
@@ -89,19 +99,36 @@ func (s *Session) printed(sql string, values map[string]string) ([][]string, err
 		}
 	}
 	if s.err != nil { // the settings are not known
-		return nil, s.failed()
+		return s.failed()
 	}
 	if to == nil {
-		return s.texts(sql)
+		return f()
 	}
 	if _, err := s.texts("SELECT " + strings.Join(to, ", ")); err != nil {
-		return nil, err
+		return err
 	}
-	rows, err := s.texts(sql)
+	err := f()
 	if _, e := s.texts("SELECT " + strings.Join(back, ", ")); err == nil {
 		err = e
 	}
-	return rows, err
+	return err
+}
+
+// exact are the settings under which texts read back as the values that they were, whatever the settings are then.
+var exact = map[string]string{"DateStyle": "ISO, YMD", "IntervalStyle": "iso_8601", "extra_float_digits": "1"}
+
+// Inexact says why texts that dates or numbers stand in may not read back as the values that they were under the user's
+// settings; "" where they do. PostgreSQL prints a date in an order that DateStyle does not read in some of its values.
+func (s *Session) Inexact() string {
+	style, order, _ := strings.Cut(s.current()["DateStyle"], ", ")
+	digits, err := strconv.Atoi(s.current()["extra_float_digits"])
+	switch {
+	case style != "ISO" && order == "YMD", style == "German" && order != "DMY":
+		return "DateStyle is " + s.current()["DateStyle"]
+	case err != nil || digits < 1:
+		return "extra_float_digits is " + s.current()["extra_float_digits"]
+	}
+	return ""
 }
 
 // viewPath is the path under which the names in a view's text are looked up.

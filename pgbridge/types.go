@@ -1,6 +1,7 @@
 package pgbridge
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -248,7 +249,9 @@ func (t serverType) named() *kernels.Named {
 	}
 	form, ok := textForms[name.String()]
 	if !ok || !t.builtIn {
-		return carried(name.String())
+		n := carried(name.String())
+		n.Loose = t.loose()
+		return n
 	}
 	form.Name = name.String()
 	switch name.Name {
@@ -258,6 +261,11 @@ func (t serverType) named() *kernels.Named {
 		return collated("bpchar", t.collation)
 	}
 	return &form
+}
+
+// loose reports whether a value's text follows settings: it may hold dates, intervals or numbers.
+func (t serverType) loose() bool {
+	return strings.Contains("rmc", cmp.Or(t.kind, "-")) || strings.HasSuffix(t.name, "[]")
 }
 
 // named is a server type's in the algebra under the session's settings.

@@ -23,6 +23,9 @@ type Options struct {
 	// Typed casts numbers that are compared with a column: where a schema has operators of its own for a column and a number of
 	// another type, none of them is found.
 	Typed bool
+	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value (kernels.Named.Loose): such
+	// columns are refused then. "": it does.
+	Inexact string
 	// Note adds words to a node's comment, such as the rule that made it; nil: none.
 	Note func(n *ra.Node) string
 }
@@ -235,12 +238,29 @@ func (p *printer) ctes() ([]string, error) {
 func (p *printer) bodies() (map[*ra.Node]string, error) {
 	out := map[*ra.Node]string{}
 	for _, n := range p.nodes {
-		var err error
-		if out[n], err = p.body(n); err != nil {
+		err := p.carries(n)
+		if err == nil {
+			out[n], err = p.body(n)
+		}
+		if err != nil {
 			return nil, err
 		}
 	}
 	return out, nil
+}
+
+// carries refuses to carry values as texts that do not read back.
+func (p *printer) carries(n *ra.Node) error {
+	if n.Op != ra.Scan || p.o.Inexact == "" {
+		return nil
+	}
+	for i, c := range n.Cols {
+		if of := c.Type.Of; p.need[c.ID] && of != nil && of.Loose && n.TableCols[i] != ra.RowID {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "column \"%s\" of table \"%s\" is of type %s, whose text does not read back where %s",
+				n.Table.Cols[n.TableCols[i]].Name, n.Table.Name, of.Name, p.o.Inexact).WithHint("SET datestyle = ISO and extra_float_digits = 1, or relgrad.engine = chunk.")
+		}
+	}
+	return nil
 }
 
 // cte prints a node's CTE; all bodies have been printed.

@@ -92,7 +92,7 @@ var typs = []typ{
 }
 
 // typedSettings are what a session sets.
-var typedSettings = []string{"DateStyle = 'SQL, DMY'", "DateStyle = 'German, YMD'", "DateStyle = 'Postgres, MDY'", "DateStyle = 'ISO, DMY'", "TimeZone = 'America/New_York'", "TimeZone = 'Asia/Kolkata'",
+var typedSettings = []string{"DateStyle = 'SQL, DMY'", "DateStyle = 'German, YMD'", "DateStyle = 'German, MDY'", "DateStyle = 'Postgres, MDY'", "DateStyle = 'ISO, DMY'", "TimeZone = 'America/New_York'", "TimeZone = 'Asia/Kolkata'",
 	"TimeZone = 'Europe/Berlin'", "IntervalStyle = sql_standard", "IntervalStyle = iso_8601", "IntervalStyle = postgres_verbose", "bytea_output = escape", "extra_float_digits = -5",
 	"quote_all_identifiers = on", "standard_conforming_strings = off", "transform_null_equals = on", "enable_hashagg = off", "enable_sort = off", "enable_mergejoin = off", "enable_hashjoin = off",
 	"force_parallel_mode = on", "plan_cache_mode = force_custom_plan", "work_mem = '64kB'", "search_path = relgrad, public", "search_path = pg_catalog, public, relgrad", "jit = off"}
