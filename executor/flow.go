@@ -11,14 +11,20 @@ type flow struct {
 	need      map[*ra.Node]map[int]bool
 	structure map[*ra.Node]bool // the node's rows may change between steps
 	column    map[colKey]bool   // the column's structural value may
+
+	wanted map[*ra.Node]*kernels.Asker // of a Select or Join: wants what the parts of its columns read, each part once
 }
 
 func analyse(p *ra.Plan) *flow {
-	f := &flow{need: map[*ra.Node]map[int]bool{}, structure: map[*ra.Node]bool{}, column: map[colKey]bool{}}
+	f := &flow{
+		need: map[*ra.Node]map[int]bool{}, structure: map[*ra.Node]bool{}, column: map[colKey]bool{},
+		wanted: map[*ra.Node]*kernels.Asker{},
+	}
 	ra.Walk(func(n *ra.Node) { // inputs first
-		f.structure[n] = f.varies(n)
+		reads := f.varying(n)
+		f.structure[n] = f.varies(n, reads)
 		for i := range n.Cols {
-			f.column[colKey{n: n, col: i}] = f.columnVaries(n, i)
+			f.column[colKey{n: n, col: i}] = f.columnVaries(n, i, reads)
 		}
 	}, p.Nodes()...)
 	ra.Walk(f.structural, p.Nodes()...)
@@ -33,22 +39,24 @@ func analyse(p *ra.Plan) *flow {
 	return f
 }
 
-func (f *flow) reads(n *ra.Node, e *kernels.Expr) bool {
-	vary := e.PerStep()
-	e.Cols(func(c kernels.Col) {
-		in := n.Inputs[c.Input]
-		vary = vary || f.column[colKey{n: in, col: in.Index(c.ID)}]
+// varying asks whether expressions of n may have another value at the next step.
+func (f *flow) varying(n *ra.Node) *kernels.Asker {
+	return kernels.NewAsker(func(x *kernels.Expr) bool {
+		if !x.IsCol {
+			return x.Def != nil && x.Def.PerStep
+		}
+		in := n.Inputs[x.Col.Input]
+		return f.column[colKey{n: in, col: in.Index(x.Col.ID)}]
 	})
-	return vary
 }
 
-func (f *flow) varies(n *ra.Node) bool {
+func (f *flow) varies(n *ra.Node, reads *kernels.Asker) bool {
 	vary := n.PerStep
 	for _, in := range n.Inputs {
 		vary = vary || f.structure[in]
 	}
 	for _, e := range n.Pred {
-		vary = vary || f.reads(n, e)
+		vary = vary || reads.Any(e)
 	}
 	for _, q := range n.Equi {
 		for _, c := range []kernels.Col{q.L, q.R} {
@@ -66,13 +74,13 @@ func (f *flow) varies(n *ra.Node) bool {
 	return vary
 }
 
-func (f *flow) columnVaries(n *ra.Node, i int) bool {
+func (f *flow) columnVaries(n *ra.Node, i int, reads *kernels.Asker) bool {
 	if f.structure[n] || n.Cols[i].Dep {
 		return true
 	}
 	switch n.Op {
 	case ra.Select, ra.Join:
-		return f.reads(n, n.Out[i])
+		return reads.Any(n.Out[i])
 	case ra.Aggregate:
 		in := n.Inputs[0]
 		if i < len(n.Group) {
@@ -132,7 +140,7 @@ func (f *flow) want(n *ra.Node, i int) {
 	f.need[n][i] = true
 	switch n.Op {
 	case ra.Select, ra.Join:
-		n.Out[i].Cols(func(c kernels.Col) { f.want(n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)) })
+		f.parts(n).Any(n.Out[i])
 	case ra.Aggregate:
 		in := n.Inputs[0]
 		if i < len(n.Group) {
@@ -147,4 +155,17 @@ func (f *flow) want(n *ra.Node, i int) {
 	case ra.SemiJoin, ra.AntiJoin:
 		f.want(n.Inputs[0], i)
 	}
+}
+
+// parts wants what the expressions of n read that it is asked about.
+func (f *flow) parts(n *ra.Node) *kernels.Asker {
+	if f.wanted[n] == nil {
+		f.wanted[n] = kernels.NewAsker(func(x *kernels.Expr) bool {
+			if x.IsCol {
+				f.want(n.Inputs[x.Col.Input], n.Inputs[x.Col.Input].Index(x.Col.ID))
+			}
+			return false
+		})
+	}
+	return f.wanted[n]
 }
