@@ -67,6 +67,9 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 	var refs []sqlfront.ParamRef
 	var ps []optimizer.Param
 	for n, name := range r.params {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		ref, t, err := sqlfront.ParseParam(ctx, db.cat, name)
 		if err != nil {
 			return nil, about(err, "params", n)
@@ -90,6 +93,9 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		if err := db.judged(ctx, r.loss); err != nil {
 			return nil, about(err, "loss", 0)
 		}
+	}
+	if err := ctx.Err(); err != nil { // a long text is parsed again, which takes its time
+		return nil, err
 	}
 	b := ra.NewBuilder()
 	q, err := sqlfront.BindLoss(ctx, db.cat, b, r.loss, sqlfront.BindOptions{Params: refs, Draw: r.draw, As: r.as, Batch: r.batch})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -58,6 +59,9 @@ var shapes = map[string]func(db *memdb.DB, n int) (loss string, params []string)
 	},
 	"a union": func(_ *memdb.DB, n int) (string, []string) {
 		return "SELECT sum(q * q) FROM (" + terms(n, " UNION ALL ", "SELECT w * 2 AS q FROM w WHERE one <> %d") + ") t", []string{"w"}
+	},
+	"conditions on groups": func(_ *memdb.DB, n int) (string, []string) {
+		return "SELECT sum(g.s) FROM (SELECT x.t, sum(x.v * w.w) AS s FROM x CROSS JOIN w GROUP BY x.t) g WHERE " + terms(n, " AND ", "g.t <> %d"), []string{"w"}
 	},
 	"conditions": func(_ *memdb.DB, n int) (string, []string) {
 		return "SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE " + terms(n, " AND ", "x.t <> %d"), []string{"w"}
@@ -125,6 +129,27 @@ func TestPlanningIsLinear(t *testing.T) {
 			if float64(k[1]) > 2.2*float64(k[0]) {
 				t.Errorf("%s: %s grow from %d to %d", shape, what, k[0], k[1])
 			}
+		}
+	}
+}
+
+// TestThousandsArePlanned: a loss of five times as many sub-queries, parameters or conditions takes hardly more than five times
+// the memory; it is the measure of the work that does not depend on the machine.
+func TestThousandsArePlanned(t *testing.T) {
+	bytes := func(shape string, n int) float64 {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		if _, err := large(context.Background(), shape, n, optimizer.Options{}); err != nil {
+			t.Fatalf("%s: %v", shape, err)
+		}
+		runtime.ReadMemStats(&after)
+		return float64(after.TotalAlloc - before.TotalAlloc)
+	}
+	for _, shape := range []string{"sub-queries", "parameters", "a union", "conditions", "conditions on groups"} {
+		few, many := bytes(shape, 200), bytes(shape, 1000)
+		t.Logf("%s: %.0f MB, %.0f MB", shape, few/1e6, many/1e6)
+		if many > 10*few {
+			t.Errorf("%s: planning 200 takes %.0f MB, 1,000 take %.0f MB", shape, few/1e6, many/1e6)
 		}
 	}
 }

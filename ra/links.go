@@ -11,8 +11,10 @@ import (
 // are when it is made.
 type Links struct {
 	n    *Node
-	base []int32 // of each input: the place of its first column
-	cond []int32 // by place: one more than the first end of a condition there, in the order of the conditions
+	base []int32               // of each input: the place of its first column
+	few  map[kernels.Col]int32 // places of the columns met so far, where inputs are much wider than the node; nil: by base
+	cond []int32               // by place: one more than the first end of a condition there, in the order of the conditions
+	tail []int32               // by place: one more than the last
 	ends []end
 	outs []int32 // by place: one more than the first output that is this column
 	next []int32 // by output: one more than the next one of the same column
@@ -39,38 +41,53 @@ func (n *Node) Links() *Links {
 
 // newLinks knows the conditions alone.
 func newLinks(n *Node) *Links {
-	l := &Links{n: n, base: make([]int32, len(n.Inputs))}
-	width := int32(0)
-	for i, in := range n.Inputs {
-		l.base[i] = width
-		width += int32(len(in.Cols))
+	l := &Links{n: n}
+	width := 0
+	for _, in := range n.Inputs {
+		width += len(in.Cols)
 	}
-	all := make([]int32, 4*width)
-	l.cond, l.outs, l.last, l.seen = all[:width], all[width:2*width], all[2*width:3*width], all[3*width:]
+	if used := len(n.Out) + 2*len(n.Equi); width > 64+4*used {
+		l.few = make(map[kernels.Col]int32, used)
+	} else {
+		l.wide(width)
+	}
 	if len(n.Equi) == 0 {
 		return l
 	}
-	tail := make([]int32, width)
 	l.ends = make([]end, 0, 2*len(n.Equi))
 	for _, q := range n.Equi {
-		l.condition(q.R, q.L, tail)
+		l.condition(q.R, q.L)
 		if q.L != q.R {
-			l.condition(q.L, q.R, tail)
+			l.condition(q.L, q.R)
 		}
 	}
 	return l
 }
 
-func (l *Links) condition(from, to kernels.Col, tail []int32) {
+// wide gives every column of the inputs a place.
+func (l *Links) wide(width int) {
+	l.base = make([]int32, len(l.n.Inputs))
+	at := 0
+	for i, in := range l.n.Inputs {
+		l.base[i] = int32(at)
+		at += len(in.Cols)
+	}
+	all := make([]int32, 5*width)
+	for _, by := range []*[]int32{&l.cond, &l.tail, &l.outs, &l.last, &l.seen} {
+		*by, all = all[:width], all[width:]
+	}
+}
+
+func (l *Links) condition(from, to kernels.Col) {
 	at := l.place(from)
 	l.ends = append(l.ends, end{to: to})
 	now := int32(len(l.ends))
-	if t := tail[at]; t > 0 {
+	if t := l.tail[at]; t > 0 {
 		l.ends[t-1].next = now
 	} else {
 		l.cond[at] = now
 	}
-	tail[at] = now
+	l.tail[at] = now
 }
 
 // output notes output i.
@@ -89,6 +106,17 @@ func (l *Links) output(i int) {
 }
 
 func (l *Links) place(c kernels.Col) int32 {
+	if l.few != nil {
+		at, ok := l.few[c]
+		if !ok {
+			at = int32(len(l.cond))
+			l.few[c] = at
+			for _, by := range []*[]int32{&l.cond, &l.tail, &l.outs, &l.last, &l.seen} {
+				*by = append(*by, 0)
+			}
+		}
+		return at
+	}
 	return l.base[c.Input] + int32(l.n.Inputs[c.Input].Index(c.ID))
 }
 
@@ -99,9 +127,11 @@ func (l *Links) Equated(c kernels.Col) []kernels.Col {
 		return out
 	}
 	l.asks++
-	l.seen[l.place(c)] = l.asks
+	at := l.place(c)
+	l.seen[at] = l.asks
 	for i := 0; i < len(out); i++ {
-		for e := l.cond[l.place(out[i])]; e > 0; e = l.ends[e-1].next {
+		at := l.place(out[i])
+		for e := l.cond[at]; e > 0; e = l.ends[e-1].next {
 			o := l.ends[e-1].to
 			if at := l.place(o); l.seen[at] != l.asks {
 				l.seen[at] = l.asks
@@ -120,7 +150,8 @@ func (l *Links) Aliases(id ColumnID) []ColumnID {
 	}
 	var out []ColumnID
 	for _, m := range l.Equated(e.Col) {
-		for j := l.outs[l.place(m)]; j > 0; j = l.next[j-1] {
+		at := l.place(m)
+		for j := l.outs[at]; j > 0; j = l.next[j-1] {
 			out = append(out, l.n.Cols[j-1].ID)
 		}
 	}
@@ -131,7 +162,8 @@ func (l *Links) Aliases(id ColumnID) []ColumnID {
 func (l *Links) carrier(c kernels.Col, isKey func(output int) bool) (output int, ok bool) {
 	output = -1
 	for _, m := range l.Equated(c) {
-		for j := l.outs[l.place(m)]; j > 0; j = l.next[j-1] {
+		at := l.place(m)
+		for j := l.outs[at]; j > 0; j = l.next[j-1] {
 			if isKey(int(j) - 1) {
 				return int(j) - 1, true
 			}

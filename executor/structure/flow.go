@@ -11,6 +11,8 @@ type Flow struct {
 	Need      map[*ra.Node]map[int]bool
 	Structure map[*ra.Node]bool // the node's rows may change between steps
 	Column    map[ColumnOf]bool // the column's structural value may
+
+	wanted map[*ra.Node]*kernels.Asker // of a Select or Join: wants what the parts of its columns read, each part once
 }
 
 // ColumnOf is a column of a node.
@@ -19,12 +21,17 @@ type ColumnOf struct {
 	Col  int
 }
 
+// Analyse looks at a plan.
 func Analyse(p *ra.Plan) *Flow {
-	f := &Flow{Need: map[*ra.Node]map[int]bool{}, Structure: map[*ra.Node]bool{}, Column: map[ColumnOf]bool{}}
+	f := &Flow{
+		Need: map[*ra.Node]map[int]bool{}, Structure: map[*ra.Node]bool{}, Column: map[ColumnOf]bool{},
+		wanted: map[*ra.Node]*kernels.Asker{},
+	}
 	ra.Walk(func(n *ra.Node) { // inputs first
-		f.Structure[n] = f.varies(n)
+		reads := f.varying(n)
+		f.Structure[n] = f.varies(n, reads)
 		for i := range n.Cols {
-			f.Column[ColumnOf{n, i}] = f.columnVaries(n, i)
+			f.Column[ColumnOf{n, i}] = f.columnVaries(n, i, reads)
 		}
 	}, p.Nodes()...)
 	ra.Walk(f.structural, p.Nodes()...)
@@ -39,22 +46,24 @@ func Analyse(p *ra.Plan) *Flow {
 	return f
 }
 
-func (f *Flow) reads(n *ra.Node, e *kernels.Expr) bool {
-	vary := e.PerStep()
-	e.Cols(func(c kernels.Col) {
-		in := n.Inputs[c.Input]
-		vary = vary || f.Column[ColumnOf{in, in.Index(c.ID)}]
+// varying asks whether expressions of n may have another value at the next step.
+func (f *Flow) varying(n *ra.Node) *kernels.Asker {
+	return kernels.NewAsker(func(x *kernels.Expr) bool {
+		if !x.IsCol {
+			return x.Def != nil && x.Def.PerStep
+		}
+		in := n.Inputs[x.Col.Input]
+		return f.Column[ColumnOf{in, in.Index(x.Col.ID)}]
 	})
-	return vary
 }
 
-func (f *Flow) varies(n *ra.Node) bool {
+func (f *Flow) varies(n *ra.Node, reads *kernels.Asker) bool {
 	vary := n.PerStep
 	for _, in := range n.Inputs {
 		vary = vary || f.Structure[in]
 	}
 	for _, e := range n.Pred {
-		vary = vary || f.reads(n, e)
+		vary = vary || reads.Any(e)
 	}
 	for _, q := range n.Equi {
 		for _, c := range []kernels.Col{q.L, q.R} {
@@ -72,13 +81,13 @@ func (f *Flow) varies(n *ra.Node) bool {
 	return vary
 }
 
-func (f *Flow) columnVaries(n *ra.Node, i int) bool {
+func (f *Flow) columnVaries(n *ra.Node, i int, reads *kernels.Asker) bool {
 	if f.Structure[n] || n.Cols[i].Dep {
 		return true
 	}
 	switch n.Op {
 	case ra.Select, ra.Join:
-		return f.reads(n, n.Out[i])
+		return reads.Any(n.Out[i])
 	case ra.Aggregate:
 		in := n.Inputs[0]
 		if i < len(n.Group) {
@@ -138,7 +147,7 @@ func (f *Flow) want(n *ra.Node, i int) {
 	f.Need[n][i] = true
 	switch n.Op {
 	case ra.Select, ra.Join:
-		n.Out[i].Cols(func(c kernels.Col) { f.want(n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID)) })
+		f.parts(n).Any(n.Out[i])
 	case ra.Aggregate:
 		in := n.Inputs[0]
 		if i < len(n.Group) {
@@ -153,4 +162,17 @@ func (f *Flow) want(n *ra.Node, i int) {
 	case ra.SemiJoin, ra.AntiJoin:
 		f.want(n.Inputs[0], i)
 	}
+}
+
+// parts wants what the expressions of n read that it is asked about.
+func (f *Flow) parts(n *ra.Node) *kernels.Asker {
+	if f.wanted[n] == nil {
+		f.wanted[n] = kernels.NewAsker(func(x *kernels.Expr) bool {
+			if x.IsCol {
+				f.want(n.Inputs[x.Col.Input], n.Inputs[x.Col.Input].Index(x.Col.ID))
+			}
+			return false
+		})
+	}
+	return f.wanted[n]
 }

@@ -172,7 +172,10 @@ var faults = []fault{
 	{"EliminateAggregateOnKey fires without a group", "optimizer/rules/eliminate_aggregate_on_key.go", "n.Op != ra.Aggregate || len(n.Group) == 0", "n.Op != ra.Aggregate", goldens},
 	{"EliminateSelfJoin takes any path", "optimizer/rules/eliminate_self_join.go", "	path, ok = t.trace(n.Inputs[a], ids)\n", "	for i := range ids {\n		t.want = want[i : i+1]\n		if path, ok = t.trace(n.Inputs[a], ids[i:i+1]); !ok {\n			break\n		}\n	}\n", goldens},
 	{"EliminateSelfJoin takes a part of the identity", "optimizer/rules/eliminate_self_join.go", "	for _, k := range u.Unique {\n		if !slices.Contains(want, k) {\n			return nil, nil, false\n		}\n	}\n", "", random},
-	{"PushKernelBelowJoin moves kernels that can fail", "optimizer/rules/push_kernel_below_join.go", "&& k.total && want(e, k.slots)", "&& want(e, k.slots)", goldens},
+	{"PushKernelBelowJoin moves kernels that can fail", "optimizer/rules/push_kernel_below_join.go", "&& k.total && want(e, k.slots.list())", "&& want(e, k.slots.list())", goldens},
+	{"inputs that are merged at once keep their places", "optimizer/rules/merge_joins.go", "m.base[slot] = len(inputs)", "m.base[slot] = slot", goldens},
+	{"inputs that go at once leave their places", "optimizer/rules/eliminate_self_join.go", "to[s] = len(rest)", "to[s] = s", goldens},
+	{"constants do not count among the same conditions", "optimizer/rules/merge_duplicates.go", "append(append(append(key, '='), e.Const.String()...), e.Type.String()...)", "append(key, '=')", goldens},
 	{"EliminateTruePredicate takes false for true", "optimizer/rules/eliminate_true_predicate.go", "return p.IsConst() && p.Const.True()", "return p.IsConst()", goldens},
 	{"pruning drops what is read", "optimizer/rules/prune_columns.go", "	for _, g := range n.Group {\n		need[g] = true\n	}\n", "", losses},
 

@@ -17,6 +17,7 @@ type Context struct {
 	Cost *cost.Model
 
 	known   map[*ra.Node]*about // the nodes of the plan
+	numbers map[string]int      // of expressions, see numbering
 	roots   []*ra.Node          // as they were counted
 	changed []*ra.Node
 	moved   bool // roots have changed
@@ -43,7 +44,7 @@ const (
 
 // NewContext prepares a context for the plan as it is now.
 func NewContext(b *ra.Builder, p *ra.Plan) *Context {
-	c := &Context{B: b, Plan: p, Cost: cost.New(), known: map[*ra.Node]*about{}, moved: true}
+	c := &Context{B: b, Plan: p, Cost: cost.New(), known: map[*ra.Node]*about{}, numbers: map[string]int{}, moved: true}
 	c.Update()
 	return c
 }
@@ -230,7 +231,7 @@ func (c *Context) Verify() error {
 		if a.tried && slices.ContainsFunc(a.inputs, func(in *ra.Node) bool { return !c.known[in].tried }) {
 			return fmt.Errorf("a %v counts as tried, something below it does not", n.Op)
 		}
-		if a.signature != "" && a.signature != signature(n) {
+		if a.signature != "" && a.signature != c.signature(n) {
 			return fmt.Errorf("a %v computes something else than is known", n.Op)
 		}
 		if known := a.restricted; known != unknown && fresh.restricted(n) != (known == yes) {

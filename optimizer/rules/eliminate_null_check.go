@@ -19,7 +19,8 @@ var _ = register(Rule{
 		if n.Op != ra.Join {
 			return false
 		}
-		if simplified := knowing(n, func(s int, id ra.ColumnID) bool { return hasValue(n.Inputs[s], id, n, s) }); simplified != nil {
+		by := &provers{n: n}
+		if simplified := knowing(n, func(s int, id ra.ColumnID) bool { return by.hasValue(n.Inputs[s], id, s) }); simplified != nil {
 			n.Pred, n.Out = simplified.Pred, simplified.Out
 			return true
 		}
@@ -27,7 +28,7 @@ var _ = register(Rule{
 			if in.Op != ra.Select && in.Op != ra.Join || len(in.Inputs) > rjp.Wide && !c.Sole(in) {
 				continue
 			}
-			simplified := knowing(in, func(t int, id ra.ColumnID) bool { return hasValue(in.Inputs[t], id, n, s) })
+			simplified := knowing(in, func(t int, id ra.ColumnID) bool { return by.hasValue(in.Inputs[t], id, s) })
 			if simplified == nil {
 				continue
 			}
@@ -42,9 +43,44 @@ var _ = register(Rule{
 	},
 })
 
-// hasValue reports whether column id of sum, a sum without groups, is never NULL for a row of n, as the inputs of n
-// other than slot s prove.
-func hasValue(sum *ra.Node, id ra.ColumnID, n *ra.Node, s int) bool {
+// provers are the inputs of a join n by what they prove of others; what they prove is found where it is asked for.
+type provers struct {
+	n      *ra.Node
+	needed map[*ra.Node][]int // slots of the inputs that have no rows where the node has none
+	splits map[int][]*ra.Node // by slot: sums and unions below that may prove more
+}
+
+func (p *provers) find() {
+	if p.needed != nil {
+		return
+	}
+	p.needed, p.splits = map[*ra.Node][]int{}, map[int][]*ra.Node{}
+	for s, in := range p.n.Inputs {
+		p.reach(in, s)
+	}
+}
+
+// reach notes the nodes without whose rows n, below input slot, has none.
+func (p *provers) reach(n *ra.Node, slot int) {
+	if known := p.needed[n]; len(known) > 0 && known[len(known)-1] == slot {
+		return
+	}
+	p.needed[n] = append(p.needed[n], slot)
+	switch {
+	case n.Op == ra.Add || n.Op == ra.Union:
+		p.splits[slot] = append(p.splits[slot], n)
+	case n.Op == ra.AntiJoin || n.Op == ra.Aggregate && len(n.Group) > 0:
+		p.reach(n.Inputs[0], slot)
+	case n.Op == ra.Select || n.Op == ra.Join || n.Op == ra.SemiJoin:
+		for _, in := range n.Inputs {
+			p.reach(in, slot)
+		}
+	}
+}
+
+// hasValue reports whether column id of sum, a sum without groups, is never NULL for a row of the join, as its inputs other
+// than slot s prove.
+func (p *provers) hasValue(sum *ra.Node, id ra.ColumnID, s int) bool {
 	if sum.Op != ra.Aggregate || len(sum.Group) > 0 || !sum.Col(id).Type.Nullable {
 		return false
 	}
@@ -56,8 +92,12 @@ func hasValue(sum *ra.Node, id ra.ColumnID, n *ra.Node, s int) bool {
 	for summed.Op == ra.Select && len(summed.Pred) == 0 || summed.Op == ra.Aggregate && len(summed.Group) > 0 {
 		summed = summed.Inputs[0] // it has rows where its input has
 	}
-	for t, in := range n.Inputs {
-		if t != s && needsRows(in, summed) {
+	p.find()
+	if slices.ContainsFunc(p.needed[summed], func(t int) bool { return t != s }) {
+		return true
+	}
+	for t, splits := range p.splits {
+		if t != s && slices.ContainsFunc(splits, func(n *ra.Node) bool { return needsRows(n, summed) }) {
 			return true
 		}
 	}
@@ -66,9 +106,6 @@ func hasValue(sum *ra.Node, id ra.ColumnID, n *ra.Node, s int) bool {
 
 // needsRows reports whether n has no rows where of has none.
 func needsRows(n, of *ra.Node) bool {
-	if len(n.Inputs) == 0 || n.Op == ra.Aggregate && len(n.Group) == 0 {
-		return n == of
-	}
 	memo := map[*ra.Node]bool{}
 	var visit func(n *ra.Node) bool
 	visit = func(n *ra.Node) bool {

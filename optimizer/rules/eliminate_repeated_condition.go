@@ -1,8 +1,6 @@
 package rules
 
 import (
-	"slices"
-
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -12,23 +10,42 @@ var _ = register(Rule{
 	Doc: "A condition that a join states twice, as views that join the same relations do, is kept once: a AND a is a. " +
 		"An equality may be written either way round; of a plain and a NULL-safe one the plain one stays, which is the " +
 		"stricter. Must not fire on conditions that differ in a column or a slot.",
-	Apply: func(_ *Context, n *ra.Node) bool {
-		for i, p := range n.Pred {
-			if slices.ContainsFunc(n.Pred[:i], func(q *kernels.Expr) bool { return q.Same(p) }) {
-				n.Pred = slices.Delete(slices.Clone(n.Pred), i, i+1)
-				return true
-			}
+	Apply: func(c *Context, n *ra.Node) bool {
+		if len(n.Pred) < 2 && len(n.Equi) < 2 {
+			return false
 		}
-		for i, q := range n.Equi {
-			for j, r := range n.Equi[:i] {
-				if q.L == r.L && q.R == r.R || q.L == r.R && q.R == r.L {
-					n.Equi = slices.Clone(n.Equi)
-					n.Equi[j].NullSafe = q.NullSafe && r.NullSafe
-					n.Equi = slices.Delete(n.Equi, i, i+1)
-					return true
-				}
-			}
+		pred, equi := distinctPred(c, n), distinctEqui(n)
+		if len(pred) == len(n.Pred) && len(equi) == len(n.Equi) {
+			return false
 		}
-		return false
+		n.Pred, n.Equi = pred, equi
+		return true
 	},
 })
+
+// distinctPred are the predicates of n, each once.
+func distinctPred(c *Context, n *ra.Node) (out []*kernels.Expr) {
+	x, seen := c.numbering(n), map[int]bool{}
+	for _, p := range n.Pred {
+		if k := x.number(p); !seen[k] {
+			seen[k] = true
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// distinctEqui are the equalities of n, each once.
+func distinctEqui(n *ra.Node) (out []ra.Equi) {
+	at := map[[2]kernels.Col]int{}
+	for _, q := range n.Equi {
+		i, ok := at[[2]kernels.Col{q.L, q.R}]
+		if !ok {
+			at[[2]kernels.Col{q.L, q.R}], at[[2]kernels.Col{q.R, q.L}] = len(out), len(out)
+			out = append(out, q)
+			continue
+		}
+		out[i].NullSafe = out[i].NullSafe && q.NullSafe
+	}
+	return out
+}

@@ -242,11 +242,24 @@ func widen(c *Context, n *ra.Node, path []int, u *ra.Node, id ra.ColumnID) ra.Co
 
 // dropInput removes an input that no expression reads any more.
 func dropInput(n *ra.Node, s int) {
-	n.Inputs = slices.Delete(slices.Clone(n.Inputs), s, s+1)
-	mapExprs(n, func(c kernels.Col) kernels.Col {
-		if c.Input > s {
-			c.Input--
+	drop := make([]bool, len(n.Inputs))
+	drop[s] = true
+	dropInputs(n, drop)
+}
+
+// dropInputs removes inputs that no expression reads any more.
+func dropInputs(n *ra.Node, drop []bool) {
+	to := make([]int, len(n.Inputs))
+	var rest []*ra.Node
+	for s, in := range n.Inputs {
+		to[s] = len(rest)
+		if !drop[s] {
+			rest = append(rest, in)
 		}
+	}
+	n.Inputs = rest
+	mapExprs(n, func(c kernels.Col) kernels.Col {
+		c.Input = to[c.Input]
 		return c
 	})
 	if len(n.Inputs) == 1 {

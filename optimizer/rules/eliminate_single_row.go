@@ -15,14 +15,17 @@ var _ = register(Rule{
 		if n.Op != ra.Join {
 			return false
 		}
-		reads := slots(n)
+		drop, left := slots(n), len(n.Inputs)
 		for s, in := range n.Inputs {
-			if !reads[s] && singleRow(in) {
-				dropInput(n, s)
-				return true
+			if drop[s] = !drop[s] && left > 1 && singleRow(in); drop[s] {
+				left--
 			}
 		}
-		return false
+		if left == len(n.Inputs) {
+			return false
+		}
+		dropInputs(n, drop)
+		return true
 	},
 })
 

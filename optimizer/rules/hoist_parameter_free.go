@@ -10,10 +10,14 @@ var _ = register(Rule{
 	Doc: "Part of a kernel that no parameter reaches gets a column of its own below the join, so that it is " +
 		"computed once per run and not at every step. Must not fire on kernels that can fail or draw.",
 	Apply: func(c *Context, n *ra.Node) bool {
+		if n.Op != ra.Join {
+			return false
+		}
+		asked := kernels.NewAsker(func(x *kernels.Expr) bool {
+			return x.IsCol && n.Inputs[x.Col.Input].Col(x.Col.ID).Dep || x.Def != nil && x.Def.PerStep
+		})
 		return moveKernel(c, n, true, func(e *kernels.Expr, slots []int) bool {
-			free := true
-			e.Cols(func(col kernels.Col) { free = free && !n.Inputs[col.Input].Col(col.ID).Dep })
-			return free && e.Type.IsChunk() && e.Takes(4) && !e.PerStep() && subRows(c, n, slots) <= c.Cost.Rows(n)
+			return e.Type.IsChunk() && !asked.Any(e) && e.Takes(4) && subRows(c, n, slots) <= c.Cost.Rows(n)
 		})
 	},
 })

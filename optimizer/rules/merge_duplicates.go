@@ -3,6 +3,7 @@ package rules
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -26,7 +27,7 @@ var _ = register(Rule{
 			}
 			about := c.known[m]
 			if about.signature == "" {
-				about.signature = signature(m)
+				about.signature = c.signature(m)
 			}
 			sig := about.signature
 			if twin := first[sig]; twin != nil {
@@ -40,22 +41,23 @@ var _ = register(Rule{
 	},
 })
 
-// signature describes what a node computes, its columns by position.
-func signature(n *ra.Node) string {
+// signature describes what a node computes, its columns by position. Expressions stand in it by their numbers, so that it is
+// short where they share large parts.
+func (c *Context) signature(n *ra.Node) string {
 	var b strings.Builder
-	pos := func(c kernels.Col) string { return fmt.Sprintf("%d.%d", c.Input, n.Inputs[c.Input].Index(c.ID)) }
+	x := c.numbering(n)
 	fmt.Fprintf(&b, "%v|%v|%v|%d", n.Op, n.Table, n.PerStep, len(n.Cols))
 	for _, in := range n.Inputs {
 		fmt.Fprintf(&b, "|%p", in)
 	}
 	for _, q := range n.Equi {
-		fmt.Fprintf(&b, "|%s=%s %v", pos(q.L), pos(q.R), q.NullSafe)
+		fmt.Fprintf(&b, "|%s=%s %v", x.column(q.L), x.column(q.R), q.NullSafe)
 	}
 	for _, p := range n.Pred {
-		b.WriteString("|?" + p.Format(pos))
+		fmt.Fprintf(&b, "|?%d", x.number(p))
 	}
 	for _, o := range n.Out {
-		b.WriteString("|" + o.Format(pos) + o.Type.String())
+		fmt.Fprintf(&b, "|%d%v", x.number(o), o.Type)
 	}
 	for _, g := range n.Group {
 		fmt.Fprintf(&b, "|g%d", n.Inputs[0].Index(g))
@@ -68,6 +70,51 @@ func signature(n *ra.Node) string {
 		fmt.Fprintf(&b, "|%v %d", a.Fn, arg)
 	}
 	return b.String()
+}
+
+// numbering finds the numbers of a node's expressions: those that are the same by construction, columns being the same by
+// position, have the same number, in all nodes of the plan.
+type numbering struct {
+	c  *Context
+	n  *ra.Node
+	of map[*kernels.Expr]int
+}
+
+func (c *Context) numbering(n *ra.Node) *numbering {
+	return &numbering{c: c, n: n, of: map[*kernels.Expr]int{}}
+}
+
+func (x *numbering) column(c kernels.Col) string {
+	return strconv.Itoa(c.Input) + "." + strconv.Itoa(x.n.Inputs[c.Input].Index(c.ID))
+}
+
+func (x *numbering) number(e *kernels.Expr) int {
+	if k, ok := x.of[e]; ok {
+		return k
+	}
+	var key []byte
+	switch {
+	case e.IsCol:
+		key = append(key, x.column(e.Col)...)
+	case e.Def == nil:
+		key = append(append(append(key, '='), e.Const.String()...), e.Type.String()...)
+	default:
+		key = append(key, e.Def.Name...)
+		for _, a := range e.Args {
+			key = strconv.AppendInt(append(key, ' '), int64(x.number(a)), 10)
+		}
+		key = append(append(key, ';'), e.Attr.String()...)
+		if e.Def.Name == "cast" {
+			key = append(key, e.Type.String()...)
+		}
+	}
+	k, ok := x.c.numbers[string(key)]
+	if !ok {
+		k = len(x.c.numbers)
+		x.c.numbers[string(key)] = k
+	}
+	x.of[e] = k
+	return k
 }
 
 // redirect makes every consumer of n read to instead, whose columns correspond by position.

@@ -9,46 +9,28 @@ import (
 
 var _ = register(Rule{
 	Name: "MergeJoins", Phase: Forward,
-	Doc: "An input that is itself a join or selection, read by nobody else, is taken into the node above. " +
-		"Must not fire where a computed column of the input would then be computed more often: for a join above, " +
+	Doc: "Inputs that are themselves joins or selections, read by nobody else, are taken into the node above. " +
+		"Must not fire where a computed column of an input would then be computed more often: for a join above, " +
 		"only inputs whose columns are all plain are merged; for a selection above, none that is read twice.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Select && n.Op != ra.Join {
 			return false
 		}
+		candidates := make([]bool, len(n.Inputs))
 		for slot, in := range n.Inputs {
-			if (in.Op == ra.Select || in.Op == ra.Join) && c.Sole(in) && mergeable(n, slot) {
-				mergeInput(n, slot)
-				return true
-			}
+			candidates[slot] = (in.Op == ra.Select || in.Op == ra.Join) && c.Sole(in) && shallow(n, in)
 		}
-		return false
+		if !slices.Contains(candidates, true) || !mergeable(n, candidates) {
+			return false
+		}
+		mergeInputs(n, candidates)
+		return true
 	},
 })
 
-func mergeable(n *ra.Node, slot int) bool {
-	in := n.Inputs[slot]
-	if len(in.Inputs) == 0 || len(n.Inputs) > 1 && len(in.Inputs) == 1 && len(in.Pred) > 0 {
-		return false // a selection stays below a join (PushSelectBelowJoin)
-	}
-	reads := map[ra.ColumnID]int{}
-	if !plainConditions(n, slot) {
-		return false
-	}
-	n.Reads(func(c kernels.Col) {
-		if c.Input == slot {
-			reads[c.ID]++
-		}
-	})
-	for i, col := range in.Cols {
-		if isPass(in, i) || in.Out[i].IsConst() || reads[col.ID] == 0 {
-			continue
-		}
-		if len(n.Inputs) > 1 || reads[col.ID] > 1 {
-			return false
-		}
-	}
-	return true
+// shallow reports whether in may stand beside the other inputs of n: a selection stays below a join (PushSelectBelowJoin).
+func shallow(n, in *ra.Node) bool {
+	return len(in.Inputs) > 0 && !(len(n.Inputs) > 1 && len(in.Inputs) == 1 && len(in.Pred) > 0)
 }
 
 // plainConditions reports whether the columns of input slot that n equates are plain.
@@ -63,78 +45,141 @@ func plainConditions(n *ra.Node, slot int) bool {
 	return true
 }
 
-// substitution puts what input slot of n computes into an expression of n; other columns are shifted.
-func substitution(n *ra.Node, slot int, inner func(*kernels.Expr) *kernels.Expr, shift func(kernels.Col) kernels.Col) func(*kernels.Expr) *kernels.Expr {
-	in := n.Inputs[slot]
-	constant := false
-	put := kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr {
-		if l.Col.Input != slot {
-			return kernels.Column(shift(l.Col), l.Type)
+// mergeable keeps of the candidates those that compute nothing that n would compute more often, and equates no such column; it
+// reports whether one is left. It looks at n once, however many they are.
+func mergeable(n *ra.Node, candidates []bool) bool {
+	reads := map[kernels.Col]int{}
+	n.Reads(func(c kernels.Col) { reads[c]++ })
+	for _, q := range n.Equi {
+		for _, c := range []kernels.Col{q.L, q.R} {
+			candidates[c.Input] = candidates[c.Input] && isPass(n.Inputs[c.Input], n.Inputs[c.Input].Index(c.ID))
 		}
-		return inner(in.Out[in.Index(l.Col.ID)])
-	}).Map
-	if !slices.ContainsFunc(in.Out, (*kernels.Expr).IsConst) {
-		return put
 	}
-	return func(e *kernels.Expr) *kernels.Expr {
-		constant = false
-		e.Cols(func(c kernels.Col) { constant = constant || c.Input == slot && in.Out[in.Index(c.ID)].IsConst() })
-		out := put(e)
-		if !constant {
-			return out
+	for slot, in := range n.Inputs {
+		for i := 0; candidates[slot] && i < len(in.Cols); i++ {
+			times := reads[kernels.Col{Input: slot, ID: in.Cols[i].ID}]
+			plain := isPass(in, i) || in.Out[i].IsConst()
+			candidates[slot] = plain || times == 0 || times == 1 && len(n.Inputs) == 1
 		}
-		if s := kernels.Simplify(out); e.Type.Nullable || !s.Type.Nullable {
-			return s
-		}
-		return out
 	}
+	return slices.Contains(candidates, true)
 }
 
-// mergeInput replaces input slot by that input's inputs. Identity columns stay passed through: the columns
+// merger is a node some of whose inputs are replaced by these inputs' own.
+type merger struct {
+	n    *ra.Node
+	gone []bool // by slot
+	base []int  // by slot: where it, or the first of its inputs, goes
+}
+
+// mergeInputs replaces the input slots that are gone by those inputs' inputs. Identity columns stay passed through: the columns
 // that carried them become plain columns of the new inputs.
-func mergeInput(n *ra.Node, slot int) {
-	in := n.Inputs[slot]
-	k := len(in.Inputs)
-	shift := func(c kernels.Col) kernels.Col {
-		if c.Input > slot {
-			c.Input += k - 1
+func mergeInputs(n *ra.Node, gone []bool) {
+	m := &merger{n: n, gone: gone, base: make([]int, len(n.Inputs))}
+	var inputs []*ra.Node
+	for slot, in := range n.Inputs {
+		m.base[slot] = len(inputs)
+		if gone[slot] {
+			inputs = append(inputs, in.Inputs...)
+		} else {
+			inputs = append(inputs, in)
 		}
-		return c
-	}
-	inner := kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr {
-		return kernels.Column(kernels.Col{Input: l.Col.Input + slot, ID: l.Col.ID}, l.Type)
-	}).Map
-	sub := substitution(n, slot, inner, shift)
-	col := func(c kernels.Col) kernels.Col {
-		if c.Input == slot {
-			c = in.Out[in.Index(c.ID)].Col
-			c.Input += slot
-			return c
-		}
-		return shift(c)
 	}
 	var equi []ra.Equi
 	for _, q := range n.Equi {
-		equi = append(equi, ra.Equi{L: col(q.L), R: col(q.R), NullSafe: q.NullSafe})
-	}
-	for _, q := range in.Equi {
-		q.L.Input += slot
-		q.R.Input += slot
-		equi = append(equi, q)
+		equi = append(equi, ra.Equi{L: m.col(q.L), R: m.col(q.R), NullSafe: q.NullSafe})
 	}
 	var pred, out []*kernels.Expr
-	for _, p := range in.Pred {
-		pred = append(pred, inner(p))
+	for slot := range n.Inputs {
+		if gone[slot] {
+			for _, q := range n.Inputs[slot].Equi {
+				q.L.Input += m.base[slot]
+				q.R.Input += m.base[slot]
+				equi = append(equi, q)
+			}
+		}
 	}
+	for slot := len(n.Inputs) - 1; slot >= 0; slot-- {
+		if gone[slot] {
+			inner := m.inner(slot)
+			for _, p := range n.Inputs[slot].Pred {
+				pred = append(pred, inner(p))
+			}
+		}
+	}
+	sub := m.substitution()
 	for _, p := range n.Pred {
 		pred = append(pred, sub(p))
 	}
 	for _, o := range n.Out {
 		out = append(out, sub(o))
 	}
-	n.Inputs = slices.Concat(n.Inputs[:slot], in.Inputs, n.Inputs[slot+1:])
-	n.Equi, n.Pred, n.Out = equi, pred, out
+	n.Inputs, n.Equi, n.Pred, n.Out = inputs, equi, pred, out
 	if len(n.Inputs) > 1 {
 		n.Op = ra.Join
+	}
+}
+
+// mergeInput is mergeInputs for one slot.
+func mergeInput(n *ra.Node, slot int) {
+	gone := make([]bool, len(n.Inputs))
+	gone[slot] = true
+	mergeInputs(n, gone)
+}
+
+// below is what an input that is gone computes in its column c.
+func (m *merger) below(c kernels.Col) *kernels.Expr {
+	in := m.n.Inputs[c.Input]
+	return in.Out[in.Index(c.ID)]
+}
+
+// col is where a column that a condition equates goes; of an input that is gone it is plain.
+func (m *merger) col(c kernels.Col) kernels.Col {
+	to := c
+	if m.gone[c.Input] {
+		to = m.below(c).Col
+		to.Input += m.base[c.Input]
+		return to
+	}
+	to.Input = m.base[c.Input]
+	return to
+}
+
+// inner renumbers the inputs of input slot in its expressions.
+func (m *merger) inner(slot int) func(*kernels.Expr) *kernels.Expr {
+	return kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr {
+		return kernels.Column(kernels.Col{Input: l.Col.Input + m.base[slot], ID: l.Col.ID}, l.Type)
+	}).Map
+}
+
+// substitution puts what the inputs that are gone compute into an expression of the node; other columns are renumbered.
+func (m *merger) substitution() func(*kernels.Expr) *kernels.Expr {
+	inner, constants := map[int]func(*kernels.Expr) *kernels.Expr{}, false
+	for slot, in := range m.n.Inputs {
+		if m.gone[slot] {
+			inner[slot] = m.inner(slot)
+			constants = constants || slices.ContainsFunc(in.Out, (*kernels.Expr).IsConst)
+		}
+	}
+	put := kernels.NewMapper(func(l *kernels.Expr) *kernels.Expr {
+		if !m.gone[l.Col.Input] {
+			return kernels.Column(m.col(l.Col), l.Type)
+		}
+		return inner[l.Col.Input](m.below(l.Col))
+	}).Map
+	if !constants {
+		return put
+	}
+	reads := kernels.NewAsker(func(x *kernels.Expr) bool { return x.IsCol && m.gone[x.Col.Input] && m.below(x.Col).IsConst() })
+	simple := kernels.Simplifier{}
+	return func(e *kernels.Expr) *kernels.Expr {
+		out := put(e)
+		if !reads.Any(e) {
+			return out
+		}
+		if s := simple.Simplify(out); e.Type.Nullable || !s.Type.Nullable {
+			return s
+		}
+		return out
 	}
 }

@@ -288,8 +288,8 @@ func (s *split) kernelRows() float64 {
 	for i := range s.forms {
 		part(s.arg(i), false, map[*kernels.Expr]bool{}, func(e *kernels.Expr) bool {
 			k := known.of(e)
-			if len(k.slots) < len(s.join.Inputs) && slices.Contains(k.slots, s.late) && k.total && e.Takes(4) {
-				rows = min(rows, subRows(s.c, s.join, k.slots))
+			if k.slots.count() < len(s.join.Inputs) && k.slots.has(s.late) && k.total && e.Takes(4) {
+				rows = min(rows, subRows(s.c, s.join, k.slots.list()))
 				return true
 			}
 			return false

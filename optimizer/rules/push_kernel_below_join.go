@@ -1,6 +1,7 @@
 package rules
 
 import (
+	"math/bits"
 	"slices"
 
 	"github.com/relgrad/relgrad/kernels"
@@ -34,10 +35,11 @@ func moveKernel(c *Context, n *ra.Node, branches bool, want func(e *kernels.Expr
 		}
 		found := part(n.Out[i], branches, seen, func(e *kernels.Expr) bool {
 			k := known.of(e)
-			return e.Type.IsFloat() && len(k.slots) > 0 && len(k.slots) < len(n.Inputs) && k.total && want(e, k.slots)
+			some := k.slots.count()
+			return e.Type.IsFloat() && some > 0 && some < len(n.Inputs) && k.total && want(e, k.slots.list())
 		})
 		if found != nil {
-			place(c, n, found, known.of(found).slots)
+			place(c, n, found, known.of(found).slots.list())
 			return true
 		}
 	}
@@ -47,9 +49,9 @@ func moveKernel(c *Context, n *ra.Node, branches bool, want func(e *kernels.Expr
 // known remembers what the parts of expressions read, since large expressions share them.
 type known map[*kernels.Expr]*facts
 
-// facts about an expression: the inputs that it reads, ascending, and whether it is defined for any values.
+// facts about an expression: the inputs that it reads, and whether it is defined for any values.
 type facts struct {
-	slots []int
+	slots slotSet
 	total bool
 }
 
@@ -59,36 +61,66 @@ func (k known) of(e *kernels.Expr) *facts {
 	}
 	f := &facts{total: e.TotalCall()}
 	if e.IsCol {
-		f.slots = []int{e.Col.Input}
+		f.slots = slotSet{}.with(e.Col.Input)
 	}
 	for i, a := range e.Args {
 		of := k.of(a)
 		f.total = f.total && of.total
-		switch {
-		case i == 0:
+		if i == 0 {
 			f.slots = of.slots
-		case !slices.Equal(f.slots, of.slots):
-			f.slots = union(f.slots, of.slots)
+		} else {
+			f.slots = f.slots.or(of.slots)
 		}
 	}
 	k[e] = f
 	return f
 }
 
-// union merges two ascending lists without repetitions.
-func union(a, b []int) []int {
-	out := make([]int, 0, len(a)+len(b))
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] < b[0]:
-			out, a = append(out, a[0]), a[1:]
-		case a[0] > b[0]:
-			out, b = append(out, b[0]), b[1:]
-		default:
-			out, a, b = append(out, a[0]), a[1:], b[1:]
+// slotSet is a set of inputs, a bit each.
+type slotSet []uint64
+
+func (s slotSet) with(slot int) slotSet {
+	out := make(slotSet, max(len(s), slot/64+1))
+	copy(out, s)
+	out[slot/64] |= 1 << (slot % 64)
+	return out
+}
+
+// or is the union; it is s itself where t adds nothing.
+func (s slotSet) or(t slotSet) slotSet {
+	more := len(t) > len(s)
+	for i := 0; i < len(t) && !more; i++ {
+		more = t[i]&^s[i] != 0
+	}
+	if !more {
+		return s
+	}
+	out := make(slotSet, max(len(s), len(t)))
+	copy(out, s)
+	for i, w := range t {
+		out[i] |= w
+	}
+	return out
+}
+
+func (s slotSet) has(slot int) bool { return slot/64 < len(s) && s[slot/64]>>(slot%64)&1 == 1 }
+
+func (s slotSet) count() (n int) {
+	for _, w := range s {
+		n += bits.OnesCount64(w)
+	}
+	return n
+}
+
+// list is the set in ascending order.
+func (s slotSet) list() []int {
+	out := make([]int, 0, s.count())
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			out = append(out, 64*i+bits.TrailingZeros64(w))
 		}
 	}
-	return append(append(out, a...), b...)
+	return out
 }
 
 // part finds the largest call in e that want accepts, the first of several; it does not look at what it has seen before.

@@ -9,7 +9,7 @@ import (
 
 var _ = register(Rule{
 	Name: "PushSelectBelowAggregate", Phase: Forward,
-	Doc: "A predicate on group columns keeps or drops whole groups, so it may drop their rows before Σ. Must " +
+	Doc: "Predicates on group columns keep or drop whole groups, so they may drop their rows before Σ. Must " +
 		"not fire on aggregates' results, nor where somebody else reads the aggregate.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Select || n.Inputs[0].Op != ra.Aggregate || !c.Sole(n.Inputs[0]) {
@@ -17,21 +17,25 @@ var _ = register(Rule{
 		}
 		agg := n.Inputs[0]
 		in := agg.Inputs[0]
-		for i, p := range n.Pred {
+		var rest, below []*kernels.Expr
+		for _, p := range n.Pred {
 			onGroups, any := true, false
 			p.Cols(func(col kernels.Col) {
 				any = true
 				onGroups = onGroups && agg.Index(col.ID) < len(agg.Group)
 			})
 			if !onGroups || !any {
+				rest = append(rest, p)
 				continue
 			}
-			below := p.MapCols(func(l *kernels.Expr) *kernels.Expr { return in.Var(0, agg.Group[agg.Index(l.Col.ID)]) })
-			n.Pred = slices.Delete(slices.Clone(n.Pred), i, i+1)
-			putUnderAggregate(c, agg, c.B.Select(in, []*kernels.Expr{below}, passAll(in)))
-			return true
+			below = append(below, p.MapCols(func(l *kernels.Expr) *kernels.Expr { return in.Var(0, agg.Group[agg.Index(l.Col.ID)]) }))
 		}
-		return false
+		if below == nil {
+			return false
+		}
+		n.Pred = rest
+		putUnderAggregate(c, agg, c.B.Select(in, below, passAll(in)))
+		return true
 	},
 })
 

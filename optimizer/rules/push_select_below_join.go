@@ -7,24 +7,35 @@ import (
 
 var _ = register(Rule{
 	Name: "PushSelectBelowJoin", Phase: Forward,
-	Doc: "A predicate of a join that reads one input only is applied to that input before the join. Must not " +
+	Doc: "Predicates of a join that read one input only are applied to that input before the join. Must not " +
 		"fire on a constant predicate: there is no input to apply it to.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Join || len(n.Inputs) < 2 {
 			return false
 		}
-		for i, p := range n.Pred {
+		var rest []*kernels.Expr
+		below := make([][]*kernels.Expr, len(n.Inputs))
+		for _, p := range n.Pred {
 			slot, ok := onlySlot(p)
 			if !ok {
+				rest = append(rest, p)
 				continue
 			}
 			in := n.Inputs[slot]
-			below := p.MapCols(func(l *kernels.Expr) *kernels.Expr { return in.Var(0, l.Col.ID) })
-			n.Pred = append(n.Pred[:i:i], n.Pred[i+1:]...)
-			putBelow(n, slot, c.B.Select(in, []*kernels.Expr{below}, passAll(in)))
-			return true
+			below[slot] = append(below[slot], p.MapCols(func(l *kernels.Expr) *kernels.Expr { return in.Var(0, l.Col.ID) }))
 		}
-		return false
+		if len(rest) == len(n.Pred) {
+			return false
+		}
+		n.Pred = rest
+		to := make([]*ra.Node, len(n.Inputs))
+		for slot, in := range n.Inputs {
+			if below[slot] != nil {
+				to[slot] = c.B.Select(in, below[slot], passAll(in))
+			}
+		}
+		putAllBelow(n, to)
+		return true
 	},
 })
 

@@ -104,12 +104,23 @@ func passAll(n *ra.Node) []ra.OutCol {
 
 // putBelow replaces input slot of n by to, whose first columns correspond to the old input's.
 func putBelow(n *ra.Node, slot int, to *ra.Node) {
-	old := n.Inputs[slot]
-	n.Inputs = slices.Clone(n.Inputs)
-	n.Inputs[slot] = to
+	all := make([]*ra.Node, len(n.Inputs))
+	all[slot] = to
+	putAllBelow(n, all)
+}
+
+// putAllBelow is putBelow for all slots at once; nil leaves an input as it is.
+func putAllBelow(n *ra.Node, to []*ra.Node) {
+	old := n.Inputs
+	n.Inputs = slices.Clone(old)
+	for slot, in := range to {
+		if in != nil {
+			n.Inputs[slot] = in
+		}
+	}
 	mapExprs(n, func(c kernels.Col) kernels.Col {
-		if c.Input == slot {
-			c.ID = to.Cols[old.Index(c.ID)].ID
+		if in := to[c.Input]; in != nil {
+			c.ID = in.Cols[old[c.Input].Index(c.ID)].ID
 		}
 		return c
 	})
