@@ -162,7 +162,7 @@ func (il inliner) call(fn *sqlfront.CreateFunction, args []sqlfront.Expr) (*outc
 
 // expression inlines a LANGUAGE sql function that is one SELECT of an expression; nil when it is not.
 func (il inliner) expression(fn *sqlfront.CreateFunction, at sqlfront.Pos, args []sqlfront.Expr) sqlfront.Tree {
-	x, err := fn.Inline(args, at)
+	x, err := sqlfront.Inline(fn, args, at)
 	if err != nil {
 		return il.fail(err)
 	}

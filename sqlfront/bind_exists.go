@@ -310,7 +310,7 @@ func (s *scope) exposed(l *SubLink) (*side, []*kernels.Expr, error) {
 		case err != nil:
 			return nil, nil, err
 		}
-		if want := l.width(); len(targets) != want {
+		if want := l.Width(); len(targets) != want {
 			many := map[bool]string{true: "many", false: "few"}[len(targets) > want]
 			return nil, nil, s.f.fail(l, sqlerr.Syntax, "subquery has too %s columns", many)
 		}
@@ -335,14 +335,6 @@ func (s *scope) exposed(l *SubLink) (*side, []*kernels.Expr, error) {
 		compared = append(compared, d.rel.node.Var(1, id))
 	}
 	return d, compared, nil
-}
-
-// width is the number of columns that a sub-query of IN must have.
-func (l *SubLink) width() int {
-	if row, ok := l.Test.(*RowExpr); ok {
-		return len(row.Fields)
-	}
-	return 1
 }
 
 // visibleFrom are the columns that a condition of a sub-query sees: its own, which hide those around it.

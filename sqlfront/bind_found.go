@@ -11,9 +11,6 @@ import (
 // EXISTS, x op ANY (SELECT …) and x op ALL (SELECT …) as values, wherever an expression may stand: the rows around are divided
 // into those for which the sub-query's rows make it true, those for which a NULL leaves it open, and the others.
 
-// negations are the comparisons that are false where another is true, and NULL where it is NULL.
-var negations = map[string]string{"=": "<>", "<>": "=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-
 // found binds a sub-query of EXISTS, ANY or ALL as a value.
 func (s *scope) found(l *SubLink) (*kernels.Expr, error) {
 	if l.Kind == SubAll { // where no row makes the opposite true

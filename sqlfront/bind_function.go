@@ -11,7 +11,7 @@ func (s *scope) userCall(c *FuncCall, fn *CreateFunction) (*kernels.Expr, error)
 		return nil, s.f.fail(c, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", MaxCalls)
 	}
 	defer func() { s.b.calls-- }()
-	e, err := fn.InlineCall(c, s.f.text)
+	e, err := InlineCall(fn, c, s.f.text)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package sqlfront
 
 import (
-	"errors"
 	"slices"
 	"strings"
 
@@ -11,66 +10,8 @@ import (
 // MaxCalls bounds functions that call each other.
 const MaxCalls = 200
 
-// String prints a type as Postgres names it, whatever its number of dimensions.
-func (t TypeName) String() string {
-	if t.Dims > 0 {
-		return t.Name + "[]"
-	}
-	return t.Name
-}
-
-// Signature is f(integer,text), as in CONTEXT lines.
-func (fn *CreateFunction) Signature() string {
-	var ts []string
-	for _, p := range fn.Inputs() {
-		ts = append(ts, p.Type.String())
-	}
-	return fn.Name + "(" + strings.Join(ts, ",") + ")"
-}
-
-// Inputs lists the parameters that take arguments.
-func (fn *CreateFunction) Inputs() []FuncParam {
-	return slices.DeleteFunc(slices.Clone(fn.Params), func(p FuncParam) bool { return !fn.Procedure && p.Mode == "out" })
-}
-
-// Arrange assigns a call's arguments to the inputs; a nil entry takes the default.
-func (fn *CreateFunction) Arrange(call *FuncCall, text *Text) ([]Expr, error) {
-	params := fn.Inputs()
-	kind := "function"
-	if fn.Procedure {
-		kind = "procedure"
-	}
-	fail := func(detail string, args ...any) error {
-		e := sqlerr.At(int(call.At), sqlerr.UndefinedFunction, "%s %s(%d arguments) does not exist", kind, call.Name, len(call.Args)).WithDetail(detail, args...)
-		return sqlerr.In(e.WithHint("Its signature is %s.", fn.Signature()), text)
-	}
-	if len(call.Args) > len(params) {
-		return nil, fail("It takes %d arguments.", len(params))
-	}
-	out := make([]Expr, len(params))
-	for i, a := range call.Args {
-		at := i
-		if call.ArgNames != nil && call.ArgNames[i] != "" {
-			name := call.ArgNames[i]
-			if at = slices.IndexFunc(params, func(p FuncParam) bool { return p.Name == name }); at < 0 {
-				return nil, fail("It has no parameter named \"%s\".", name)
-			}
-		}
-		if out[at] != nil {
-			return nil, fail("Parameter \"%s\" is given twice.", params[at].Name)
-		}
-		out[at] = a
-	}
-	for i, p := range params {
-		if out[i] == nil && p.Default == nil {
-			return nil, fail("There is no value for parameter %d, \"%s\".", i+1, p.Name)
-		}
-	}
-	return out, nil
-}
-
 // InlineCall is Inline for a call as it is written; what cannot be inlined is an error.
-func (fn *CreateFunction) InlineCall(call *FuncCall, text *Text) (Expr, error) {
+func InlineCall(fn *CreateFunction, call *FuncCall, text *Text) (Expr, error) {
 	refuse := func(code, hint, format string, args ...any) (Expr, error) {
 		e := sqlerr.At(int(call.At), code, format, args...)
 		return nil, sqlerr.In(e.WithHint("%s", hint), text)
@@ -91,7 +32,7 @@ func (fn *CreateFunction) InlineCall(call *FuncCall, text *Text) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	x, err := fn.Inline(args, call.At)
+	x, err := Inline(fn, args, call.At)
 	if err != nil {
 		return nil, sqlerr.In(err, text)
 	}
@@ -109,7 +50,7 @@ func (fn *CreateFunction) InlineCall(call *FuncCall, text *Text) (Expr, error) {
 // Inline gives the expression that a call of a LANGUAGE sql function stands for, as Postgres inlines it: the one that
 // its body selects, with the arguments in the place of the parameters. nil: the body is more than an expression, or an
 // argument that may have another value each time stands in it several times. All positions are at's.
-func (fn *CreateFunction) Inline(args []Expr, at Pos) (Expr, error) {
+func Inline(fn *CreateFunction, args []Expr, at Pos) (Expr, error) {
 	if fn.Language != "sql" || fn.Returns == nil || fn.SetOf || fn.Table != nil {
 		return nil, nil
 	}
@@ -118,7 +59,7 @@ func (fn *CreateFunction) Inline(args []Expr, at Pos) (Expr, error) {
 		return nil, err
 	}
 	s, ok := stmts[0].Stmt.(*Select)
-	if !ok || !s.onlyExpression() {
+	if !ok || !onlyExpression(s) {
 		return nil, nil
 	}
 	params := fn.Inputs()
@@ -135,7 +76,7 @@ func (fn *CreateFunction) Inline(args []Expr, at Pos) (Expr, error) {
 		i := -1
 		switch n := t.(type) {
 		case *ColumnRef:
-			if i = fn.input(params, n); i < 0 {
+			if i = inputOf(fn, params, n); i < 0 {
 				unknown = sqlerr.At(int(at), sqlerr.UndefinedColumn, "column %q does not exist", strings.Join(n.Names, "."))
 			}
 		case *Param:
@@ -150,7 +91,7 @@ func (fn *CreateFunction) Inline(args []Expr, at Pos) (Expr, error) {
 		return typed[i]
 	})
 	if unknown != nil {
-		unknown.Context = fn.inlining()
+		unknown.Context = fn.Inlining()
 		return nil, unknown
 	}
 	for i := range typed {
@@ -165,24 +106,8 @@ func (fn *CreateFunction) Inline(args []Expr, at Pos) (Expr, error) {
 	return x, nil
 }
 
-// inlining is the CONTEXT of errors in an inlined body.
-func (fn *CreateFunction) inlining() string {
-	return "SQL function \"" + fn.Name + "\" during inlining"
-}
-
-// InContext says of an error in the body that is inlined at at, not in an argument, whose body it is.
-func (fn *CreateFunction) InContext(err error, at Pos) error {
-	var e *sqlerr.Error
-	if !errors.As(err, &e) || e.Context != "" || e.Pos != int(at) {
-		return err
-	}
-	c := *e
-	c.Context = fn.inlining()
-	return &c
-}
-
-// input is the position of the input that a name in the body means, -1 where it means none.
-func (fn *CreateFunction) input(params []FuncParam, c *ColumnRef) int {
+// inputOf is the position of the input that a name in the body means, -1 where it means none.
+func inputOf(fn *CreateFunction, params []FuncParam, c *ColumnRef) int {
 	names := c.Names
 	if len(names) == 2 && names[0] == fn.Name {
 		names = names[1:]
@@ -194,7 +119,7 @@ func (fn *CreateFunction) input(params []FuncParam, c *ColumnRef) int {
 }
 
 // onlyExpression reports whether a query is one expression, which may stand in the place of the query.
-func (s *Select) onlyExpression() bool {
+func onlyExpression(s *Select) bool {
 	if len(s.Targets) != 1 || s.From != nil || s.Where != nil || s.GroupBy != nil || s.Having != nil || s.Limit != nil ||
 		s.Offset != nil || s.OrderBy != nil || s.SetOp != "" || s.Values != nil || s.With != nil {
 		return false

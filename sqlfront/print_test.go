@@ -1,7 +1,7 @@
 package sqlfront_test
 
 import (
-	"go/ast"
+	goast "go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
@@ -152,8 +152,8 @@ func texts(t *testing.T, file, kind, b string) (out []string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if l, ok := n.(*ast.BasicLit); ok && l.Kind == token.STRING {
+		goast.Inspect(f, func(n goast.Node) bool {
+			if l, ok := n.(*goast.BasicLit); ok && l.Kind == token.STRING {
 				if s, err := strconv.Unquote(l.Value); err == nil && strings.Contains(strings.ToUpper(s), "SELECT") {
 					out = append(out, statements(s)...)
 				}

@@ -2,16 +2,13 @@ package sqlfront
 
 import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/kernels"
 )
 
 // Rows in comparisons mean comparisons of their fields:
 // https://www.postgresql.org/docs/15/functions-comparisons.html#ROW-WISE-COMPARISON
 
-var _ = bindExpr(func(s *scope, x *RowExpr) (*kernels.Expr, error) {
-	return nil, s.f.fail(x, sqlerr.FeatureNotSupported, "a row as a value is not supported in a loss").
-		WithHint("Rows of as many fields may be compared, and (a, b) may be IN (SELECT c, d …).")
-})
+// negations are the comparisons that are false where another is true, and NULL where it is NULL.
+var negations = map[string]string{"=": "<>", "<>": "=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 // FieldWise is a condition on rows, such as (a, b) < (c, d) or ROW(a, b) IS NULL, as conditions on their fields; nil
 // where e is something else. Rows of different numbers of fields, and of none, are errors.
@@ -108,4 +105,12 @@ func (e *In) fields(row *RowExpr) (Expr, error) {
 		out = &Unary{Node: e.Node, Op: "not", X: out}
 	}
 	return out, nil
+}
+
+// Width is the number of columns that a sub-query of IN must have.
+func (l *SubLink) Width() int {
+	if row, ok := l.Test.(*RowExpr); ok {
+		return len(row.Fields)
+	}
+	return 1
 }

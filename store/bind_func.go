@@ -54,7 +54,7 @@ func (b *binder) userCall(s *scope, e *sqlfront.FuncCall, fn *sqlfront.CreateFun
 	if b.calls++; b.calls > sqlfront.MaxCalls {
 		b.fail(e.At, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", sqlfront.MaxCalls)
 	}
-	x, err := fn.InlineCall(e, b.text)
+	x, err := sqlfront.InlineCall(fn, e, b.text)
 	b.check(e.At, err)
 	defer func() {
 		b.calls--

@@ -11,7 +11,7 @@ func TestInlineKnowsAggregates(t *testing.T) {
 	ret := sqlfront.TypeName{Name: "double precision"}
 	inlined := func(name string) bool {
 		fn := &sqlfront.CreateFunction{Name: "f", Language: "sql", Returns: &ret, Params: []sqlfront.FuncParam{{Name: "a", Type: ret, Mode: "in"}}, Body: "SELECT " + name + "(a)"}
-		x, err := fn.Inline([]sqlfront.Expr{&sqlfront.Literal{Kind: sqlfront.LitInt, Value: "1"}}, 0)
+		x, err := sqlfront.Inline(fn, []sqlfront.Expr{&sqlfront.Literal{Kind: sqlfront.LitInt, Value: "1"}}, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
