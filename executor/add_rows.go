@@ -5,15 +5,42 @@ import "github.com/relgrad/relgrad/kernels/cpu"
 // addRows computes x + y[·] + z[·] in the memory of the sum x, which nothing else reads: rows of x that have a row in neither y nor z,
 // nearly all of them, stay as they are.
 type addRows struct {
+	base *val // the sum
 	from []source
+	rows int // that something is added to
 }
 
-// tryAddRows makes the instruction of such a map, nil for another.
-func (l *lowerer) tryAddRows(v *val) *instr {
+var _ = registerForm(form{
+	name: "rows in place",
+	match: func(l *lowerer, v *val) (any, error) {
+		if a := l.addRows(v); a != nil {
+			return a, nil
+		}
+		return nil, nil
+	},
+	cost: func(l *lowerer, v *val, found any) float64 {
+		if l.tune.SparseRows == 0 { // whatever it costs
+			return 0
+		}
+		return blockwise.of(found.(*addRows).work(v))
+	},
+	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
+		return []*instr{l.inPlace(v, found.(*addRows))}, nil
+	},
+})
+
+// work is the operations and the bytes: each row is looked up, and few are added to.
+func (a *addRows) work(v *val) (flops, bytes float64) {
+	looks, n := float64(len(a.from)*v.sp.N), float64(a.rows*v.typ.Size())
+	return looks + n, 4*looks + 3*n*float64(kindOf(v.typ).bytes())
+}
+
+// addRows finds such a map; nil for another.
+func (l *lowerer) addRows(v *val) *addRows {
 	if l.structural || v.op != vCall || v.typ.Nullable || v.typ.Size() < l.tune.SparseSize {
 		return nil
 	}
-	a, base, rows := &addRows{}, v, 0
+	a, base := &addRows{}, v
 	for len(l.uses[base]) == 1 || base == v {
 		if base.op != vCall || base.data != nil || base.expr.Def.Name != "add" || !base.typ.Is(v.typ) {
 			break
@@ -22,20 +49,26 @@ func (l *lowerer) tryAddRows(v *val) *instr {
 		if n*l.tune.SparseRows > v.sp.N || s.v == nil {
 			break
 		}
-		a.from, rows = append([]source{s}, a.from...), rows+n
+		a.from, a.rows = append([]source{s}, a.from...), a.rows+n
 		base = base.args[0]
 	}
 	if base.op != vAgg || base.typ.Nullable || len(a.from) == 0 || len(l.uses[base]) != 1 || l.isRoot[base] || !base.vary || base.data == nil ||
 		base.sp != v.sp || !base.typ.Is(v.typ) || base.data.kind != kindOf(v.typ) || l.distributed[base] != nil || l.distributed[v] != nil {
 		return nil
 	}
-	v.over = base
-	t := &tree{also: []*val{base}, rows: 1}
+	a.base = base
+	return a
+}
+
+// inPlace makes the instruction of such a map.
+func (l *lowerer) inPlace(v *val, a *addRows) *instr {
+	v.over = a.base
+	t := &tree{also: []*val{a.base}, rows: 1}
 	for _, s := range a.from {
 		t.also, t.gathers = append(t.also, s.v), append(t.gathers, s.v)
 	}
-	looks, n := float64(len(a.from)*v.sp.N), float64(rows*v.typ.Size())
-	in := &instr{v: v, how: "rows added in place", rows: v.sp.N, t: t, lower: a, flops: looks + n, bytes: 4*looks + 3*n*float64(kindOf(v.typ).bytes())}
+	flops, bytes := a.work(v)
+	in := &instr{v: v, how: "rows added in place", rows: v.sp.N, t: t, lower: a, flops: flops, bytes: bytes}
 	in.cut(l.tune)
 	return in
 }

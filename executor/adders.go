@@ -51,12 +51,26 @@ func (l *lowerer) adding(v *val, order *structure.Index) *adding {
 	return weightedSum(v, scalars, core)
 }
 
-// tryAdder makes the instruction of such a sum.
-func (l *lowerer) tryAdder(v *val) (*instr, error) {
-	a := l.adding(v, v.grp.Order)
-	if a == nil {
+var _ = registerForm(form{
+	name: "adder",
+	match: func(l *lowerer, v *val) (any, error) {
+		if v.op != vAgg {
+			return nil, nil
+		}
+		if a := l.adding(v, v.grp.Order); a != nil {
+			return a, nil
+		}
 		return nil, nil
-	}
+	},
+	cost: func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) / 2 }, // rows are summed as they are made, and not stored
+	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
+		in, err := l.added(v, found.(*adding))
+		return []*instr{in}, err
+	},
+})
+
+// added makes the instruction of such a sum.
+func (l *lowerer) added(v *val, a *adding) (*instr, error) {
 	c := newCompiler(l.g, v.grp.Order)
 	if err := c.emitSum(v, a); err != nil {
 		return nil, err

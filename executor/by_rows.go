@@ -12,28 +12,52 @@ import (
 // cache, and all workers share them. Scores of attention are such chunks. Products of chunks with matrices that only the map reads
 // are made by blocks of their rows too, and never written to memory.
 type byRows struct {
-	l    *lowerer
-	m    int              // rows of a chunk
-	axes int              // of a chunk: the rows of one with fewer lie along another axis
-	from *structure.Space // of the chunks
-	sp   *structure.Space // of their rows
-	made map[*val]*val
-	of   *structure.Index // the chunk of each row
+	l      *lowerer
+	m      int              // rows of a chunk
+	axes   int              // of a chunk: the rows of one with fewer lie along another axis
+	from   *structure.Space // of the chunks
+	sp     *structure.Space // of their rows
+	made   map[*val]*val
+	of     *structure.Index // the chunk of each row
+	views  []*val           // of chunks that are there
+	result *val
 }
 
-// tryByRows makes the instruction of such a map; nil where it is another, or a kernel mixes the rows of a chunk.
-func (l *lowerer) tryByRows(v *val) (*instr, error) {
+var _ = registerForm(form{
+	name: "map by rows",
+	match: func(l *lowerer, v *val) (any, error) {
+		b, err := l.byRows(v)
+		if b == nil || err != nil {
+			return nil, err
+		}
+		return b, nil
+	},
+	cost: func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) / 2 }, // blocks of rows stay in the cache, and workers share them
+	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
+		in, err := l.mapByRows(v, found.(*byRows))
+		return []*instr{in}, err
+	},
+})
+
+// byRows finds such a map; nil where it is another, or a kernel mixes the rows of a chunk.
+func (l *lowerer) byRows(v *val) (*byRows, error) {
 	s := v.typ.Shape
 	if v.op != vCall || len(s) < 2 || s[0] < 2 || v.typ.Size() < l.tune.RowsOfChunks || v.sp.N > 64 || l.structural {
 		return nil, nil
 	}
 	b := &byRows{l: l, m: s[0], axes: len(s), from: v.sp, sp: &structure.Space{ID: v.sp.ID, N: v.sp.N * s[0], Varies: v.sp.Varies}, made: map[*val]*val{}}
-	views := len(l.s.views)
 	w, err := b.rowsOf(v)
 	if w == nil || err != nil {
-		l.s.views = l.s.views[:views]
 		return nil, err
 	}
+	b.result = w
+	return b, nil
+}
+
+// mapByRows makes the instruction of such a map.
+func (l *lowerer) mapByRows(v *val, b *byRows) (*instr, error) {
+	w := b.result
+	l.s.views = append(l.s.views, b.views...)
 	results, besides := []*val{w}, l.productsOf(v)
 	for _, u := range besides {
 		x := &val{id: l.g.NewID(), sp: b.sp, typ: u.typ, vary: u.vary}
@@ -98,7 +122,7 @@ func (b *byRows) rowsOf(v *val) (*val, error) {
 	if b.made[v] = w; v.data != nil {
 		w.op, w.args, w.lay = vLayout, []*val{v}, &layout{view: true}
 		w.data = &data{kind: v.data.kind, size: w.typ.Size(), n: b.sp.N}
-		b.l.s.views = append(b.l.s.views, w)
+		b.views = append(b.views, w)
 		return w, nil
 	}
 	if l := b.l; l.maps[v] && l.large(v) {

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// form is a way to compute a product of matrices, row by row.
-type form struct {
+// productForm is a way to compute a product of matrices, row by row.
+type productForm struct {
 	by   byte    // what the rows are: m, n, k or b, the batch
 	x, y *layout // of the operands
 	out  *layout
@@ -29,7 +29,7 @@ const (
 )
 
 // forms lists the ways to compute a product whose result has rows rows of size numbers.
-func (m *matrices) forms(rows, size int, inner []int) []*form {
+func (m *matrices) forms(rows, size int, inner []int) []*productForm {
 	x, y := m.ops[0], m.ops[1]
 	orders := [][]int{m.k}
 	var other []int // as the second operand has them
@@ -45,8 +45,8 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 	if len(m.batch) > 0 {
 		return m.batches(orders, to)
 	}
-	var out []*form
-	add := func(f *form, n, wide []int) {
+	var out []*productForm
+	add := func(f *productForm, n, wide []int) {
 		f.costs += m.copies(x, f.x, f.shapeX) + m.copies(y, f.y, f.shapeY) + float64(m.size(wide))
 		if !f.out.view {
 			f.costs += float64(f.out.rows * f.out.cols)
@@ -65,12 +65,12 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 				return slices.Concat(a, b)
 			}
 			if m.size(m.k) <= m.g.Env.Tune.LongSum || m.size(m.n) == 1 {
-				add(&form{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)), out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
+				add(&productForm{by: 'm', x: m.operandLayout(x, m.m, k), y: m.operandLayout(y, nil, pair(k, m.n)), out: to(m.m, m.n), turn: turn, shapeY: m.shape(m.n, turn)}, m.m, m.n)
 			}
 			if m.size(m.k) <= m.g.Env.Tune.LongSum || m.size(m.m) == 1 {
-				add(&form{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k), out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
+				add(&productForm{by: 'n', x: m.operandLayout(x, nil, pair(k, m.m)), y: m.operandLayout(y, m.n, k), out: to(m.n, m.m), turn: turn, shapeX: m.shape(m.m, turn)}, m.n, m.m)
 			}
-			add(&form{by: 'k', x: m.operandLayout(x, k, m.m), y: m.operandLayout(y, k, m.n), out: to(nil, pair(m.m, m.n)), turn: turn,
+			add(&productForm{by: 'k', x: m.operandLayout(x, k, m.m), y: m.operandLayout(y, k, m.n), out: to(nil, pair(m.m, m.n)), turn: turn,
 				costs: float64(m.size(m.m)*m.size(m.n)) * (8 + float64(m.size(k))/64)}, k, m.n)
 		}
 	}
@@ -78,7 +78,7 @@ func (m *matrices) forms(rows, size int, inner []int) []*form {
 }
 
 // batches lists the forms of a product for each row.
-func (m *matrices) batches(orders [][]int, to func(by, cols []int) *layout) (out []*form) {
+func (m *matrices) batches(orders [][]int, to func(by, cols []int) *layout) (out []*productForm) {
 	x, y := m.ops[0], m.ops[1]
 	turned := func(a, b []int, turn bool) []int {
 		if turn {
@@ -88,7 +88,7 @@ func (m *matrices) batches(orders [][]int, to func(by, cols []int) *layout) (out
 	}
 	for _, k := range orders {
 		for i := range 4 {
-			f := &form{by: 'b', turn: i&1 > 0, also: i&2 > 0, out: to(m.batch, slices.Concat(m.m, m.n))}
+			f := &productForm{by: 'b', turn: i&1 > 0, also: i&2 > 0, out: to(m.batch, slices.Concat(m.m, m.n))}
 			f.x, f.shapeX = m.operandLayout(x, m.batch, turned(m.m, k, f.also)), m.shape(m.m, !f.also)
 			f.y, f.shapeY = m.operandLayout(y, m.batch, turned(k, m.n, f.turn)), m.shape(m.n, f.turn)
 			if f.costs = m.copies(x, f.x, nil) + m.copies(y, f.y, nil); !f.out.view {
@@ -101,7 +101,7 @@ func (m *matrices) batches(orders [][]int, to func(by, cols []int) *layout) (out
 }
 
 // multiplyEach multiplies the matrices of each row.
-func (m *matrices) multiplyEach(f *form) (*val, error) {
+func (m *matrices) multiplyEach(f *productForm) (*val, error) {
 	x, y := m.g.dense(m.ops[0].v, f.x, f.shapeX), m.g.dense(m.ops[1].v, f.y, f.shapeY)
 	var err error
 	if f.also && len(x.typ.Shape) == 2 {
@@ -132,7 +132,7 @@ func (m *matrices) multiplyEach(f *form) (*val, error) {
 }
 
 // large reports whether workers share the columns of the product too (gemm.go).
-func (m *matrices) large(rows []int, f *form) bool {
+func (m *matrices) large(rows []int, f *productForm) bool {
 	matrix := f.y
 	if f.by == 'n' {
 		matrix = f.x
@@ -152,7 +152,7 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *structure.Groups) (*val,
 	if grp != nil {
 		to = grp.Out
 	}
-	var best *form
+	var best *productForm
 	for _, f := range m.forms(to.N, t.Size(), m.out[len(m.proj.Dims):]) {
 		if best == nil || f.costs < best.costs {
 			best = f
@@ -175,7 +175,7 @@ func (m *matrices) compute(v *val, t kernels.Type, grp *structure.Groups) (*val,
 }
 
 // multiply makes the product in a form.
-func (m *matrices) multiply(f *form) (*val, error) {
+func (m *matrices) multiply(f *productForm) (*val, error) {
 	switch f.by {
 	case 'm':
 		return m.byRows(m.g.dense(m.ops[0].v, f.x, nil), m.g.dense(m.ops[1].v, f.y, f.shapeY), f.turn)

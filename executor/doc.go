@@ -36,5 +36,5 @@
 // # Where to add
 //
 // A fast form of a kernel: a row in the table of ops.go. Without one a kernel runs through its reference
-// code. A lowering of sums: a case of lowerer.sum. An operator: a case in rel.go and in build.go.
+// code. A form of computing a val, one file: forms.go says how. An operator: a case of structure.Stage and one in build.go.
 package executor

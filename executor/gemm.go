@@ -9,9 +9,10 @@ import (
 
 // gemm lowers a product of few but large matrices: workers take panels of rows of the result.
 type gemm struct {
-	p    product
-	x, y *val
-	rows int // of a panel
+	p        product
+	x, y     *val
+	rows     int // of a panel
+	products int // of matrices of their own
 }
 
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
@@ -84,16 +85,37 @@ func (l *lowerer) feedsLarge(v *val) bool {
 	return false
 }
 
-// gemm makes the instruction for a large product; nil where an operand is not in memory as it stands.
-func (l *lowerer) gemm(v *val) (*instr, error) {
-	if !l.large(v) {
+var _ = registerForm(form{
+	name: "GEMM",
+	match: func(l *lowerer, v *val) (any, error) {
+		if g := l.gemm(v); g != nil {
+			return g, nil
+		}
 		return nil, nil
+	},
+	cost: func(_ *lowerer, v *val, found any) float64 {
+		return panelwise.of(v.flops()*float64(v.sp.N), found.(*gemm).bytes(v))
+	},
+	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
+		in, err := l.panels(v, found.(*gemm))
+		return []*instr{in}, err
+	},
+})
+
+// bytes is the size of the operands.
+func (g *gemm) bytes(v *val) float64 {
+	return float64((g.x.sp.N*g.x.typ.Size() + g.y.sp.N*g.y.typ.Size()) * kindOf(v.typ).bytes())
+}
+
+// gemm finds the operands of a large product; nil where one is not in memory as it stands.
+func (l *lowerer) gemm(v *val) *gemm {
+	if !l.large(v) {
+		return nil
 	}
-	g := &gemm{p: dims(v.args[0], v.args[1]), rows: 512}
-	products := v.sp.N
+	g := &gemm{p: dims(v.args[0], v.args[1]), rows: 512, products: v.sp.N}
 	if len(v.typ.Shape) == 1 { // all rows together are one matrix
 		x, y := vectorsBy(v)
-		g.x, products = x, 1
+		g.x, g.products = x, 1
 		g.y, g.p.bt = untransposed(y)
 		if y == v.args[0] {
 			g.p.bt = !g.p.bt
@@ -103,14 +125,20 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 		g.x, g.p.at = untransposed(v.args[0])
 		g.y, g.p.bt = untransposed(v.args[1])
 		if g.y.uniform() && !g.p.at { // matrices one below the other are one matrix
-			g.p.m, products = g.p.m*products, 1
+			g.p.m, g.products = g.p.m*g.products, 1
 		}
 	}
 	for _, x := range []*val{g.x, g.y} {
 		if x.data == nil || x.data.kind != kindOf(v.typ) {
-			return nil, nil
+			return nil
 		}
 	}
+	return g
+}
+
+// panels makes the instruction of a large product.
+func (l *lowerer) panels(v *val, g *gemm) (*instr, error) {
+	products := g.products
 	t, err := compile(l.g, nil)
 	if err != nil {
 		return nil, err
@@ -127,7 +155,7 @@ func (l *lowerer) gemm(v *val) (*instr, error) {
 	}
 	l.finish(in)
 	in.flops = v.flops() * float64(v.sp.N)
-	in.bytes += float64((g.x.sp.N*g.x.typ.Size() + g.y.sp.N*g.y.typ.Size()) * kindOf(v.typ).bytes())
+	in.bytes += g.bytes(v)
 	return in, nil
 }
 
@@ -200,18 +228,33 @@ type outers struct {
 	p, q int
 }
 
-// tryLargeSum makes the instruction of a large sum; nil where an operand is not in memory as it stands.
-func (l *lowerer) tryLargeSum(v *val) (*instr, error) {
-	x, y := l.largeSum(v)
-	if x == nil || x.data == nil || y.data == nil || x.data.kind != kindOf(v.typ) || y.data.kind != kindOf(v.typ) {
-		return nil, nil
-	}
+var _ = registerForm(form{
+	name: "GEMM of outer products",
+	match: func(l *lowerer, v *val) (any, error) {
+		x, y := l.largeSum(v)
+		if x == nil || x.data == nil || y.data == nil || x.data.kind != kindOf(v.typ) || y.data.kind != kindOf(v.typ) {
+			return nil, nil // an operand is not in memory as it stands
+		}
+		return &outers{x: x, y: y, p: x.typ.Size(), q: y.typ.Size()}, nil
+	},
+	cost: func(_ *lowerer, v *val, found any) float64 {
+		o, rows := found.(*outers), float64(v.grp.In.N)
+		return panelwise.of(2*rows*float64(v.typ.Size()), rows*float64((o.p+o.q)*kindOf(v.typ).bytes()))
+	},
+	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
+		in, err := l.tiles(v, found.(*outers))
+		return []*instr{in}, err
+	},
+})
+
+// tiles makes the instruction of a large sum of outer products.
+func (l *lowerer) tiles(v *val, o *outers) (*instr, error) {
+	x, y := o.x, o.y
 	t, err := compile(l.g, nil)
 	if err != nil {
 		return nil, err
 	}
 	t.also = []*val{x, y}
-	o := &outers{x: x, y: y, p: x.typ.Size(), q: y.typ.Size()}
 	if v.grp.In.N > productRows {
 		_, _, width := o.tiles()
 		t.bytes = inPartsBytes(kindOf(v.typ), min(outersTile, o.p)*min(width, o.q))

@@ -13,11 +13,12 @@ import (
 // rows of the groups' results, into which the products of the group's rows are added one after the other. The operands are read in
 // place, through their indexes.
 type productSum struct {
-	p     product
-	x, y  source
-	down  int // panels of a result
-	panel int // rows of one
-	long  int // Tuning.LongSum
+	product *val
+	p       product
+	x, y    source
+	down    int // panels of a result
+	panel   int // rows of one
+	long    int // Tuning.LongSum
 }
 
 // productsSummed returns the product whose rows v sums, where that is its form; nil for other vals.
@@ -58,13 +59,36 @@ func (l *lowerer) sumsInPlace(v *val) bool {
 	})
 }
 
-// tryProductSum makes the instruction of such a sum; nil where an operand is not in memory as it stands.
-func (l *lowerer) tryProductSum(v *val) (*instr, error) {
+var _ = registerForm(form{
+	name: "GEMM of sums",
+	match: func(l *lowerer, v *val) (any, error) {
+		if s := l.productSum(v); s != nil {
+			return s, nil
+		}
+		return nil, nil
+	},
+	cost: func(_ *lowerer, v *val, found any) float64 {
+		s, rows := found.(*productSum), float64(v.grp.In.N)
+		return panelwise.of(s.product.flops()*rows, rows*s.bytes(v))
+	},
+	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
+		in, err := l.summedPanels(v, found.(*productSum))
+		return []*instr{in}, err
+	},
+})
+
+// bytes is the size of a row's operands.
+func (s *productSum) bytes(v *val) float64 {
+	return float64((s.x.v.typ.Size() + s.y.v.typ.Size()) * kindOf(v.typ).bytes())
+}
+
+// productSum finds the operands of such a sum; nil where one is not in memory as it stands.
+func (l *lowerer) productSum(v *val) *productSum {
 	u := l.productsSummed(v)
 	if u == nil {
-		return nil, nil
+		return nil
 	}
-	s := &productSum{p: dims(u.args[0], u.args[1]), panel: l.tune.SumPanel, long: l.tune.LongSum}
+	s := &productSum{product: u, p: dims(u.args[0], u.args[1]), panel: l.tune.SumPanel, long: l.tune.LongSum}
 	a, at := untransposed(u.args[0])
 	b, bt := untransposed(u.args[1])
 	s.p.at, s.p.bt = at, bt
@@ -72,10 +96,15 @@ func (l *lowerer) tryProductSum(v *val) (*instr, error) {
 	for i, x := range []*val{a, b} {
 		from, ok := readable(x)
 		if !ok || from.v.data.kind != kindOf(v.typ) {
-			return nil, nil
+			return nil
 		}
 		*[]*source{&s.x, &s.y}[i] = from.in(l.g, v.grp.Order)
 	}
+	return s
+}
+
+// summedPanels makes the instruction of such a sum.
+func (l *lowerer) summedPanels(v *val, s *productSum) (*instr, error) {
 	t, err := compile(l.g, nil)
 	if err != nil {
 		return nil, err
@@ -86,8 +115,8 @@ func (l *lowerer) tryProductSum(v *val) (*instr, error) {
 	}
 	in := &instr{v: v, how: v.fn.String() + " GEMM", rows: v.grp.In.N, t: t, grp: v.grp, lower: s}
 	l.finish(in)
-	in.flops += u.flops() * float64(in.rows)
-	in.bytes += float64(in.rows * (a.typ.Size() + b.typ.Size()) * kindOf(v.typ).bytes())
+	in.flops += s.product.flops() * float64(in.rows)
+	in.bytes += float64(in.rows) * s.bytes(v)
 	return in, nil
 }
 

@@ -533,3 +533,13 @@ func squared(v *val) *val {
 	}
 	return x
 }
+
+var _ = registerForm(form{
+	name:  "re-chunked",
+	match: func(_ *lowerer, v *val) (any, error) { return found(v.op == vLayout), nil },
+	cost:  func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) },
+	emit: func(l *lowerer, v *val, _ any) ([]*instr, error) {
+		in, err := l.layoutInstr(v)
+		return []*instr{in}, err
+	},
+})

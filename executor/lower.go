@@ -43,6 +43,7 @@ type lowerer struct {
 	s           *schedule
 	mem         *tray
 	tune        *device.Tuning
+	forms       []*form
 
 	structural bool
 }
@@ -51,7 +52,7 @@ type lowerer struct {
 // val of its own, must have been made one (see Program.want).
 func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
 	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, works: map[*val]float64{}, roots: roots,
-		isRoot: map[*val]bool{}, conds: map[*val]bool{}, maps: map[*val]bool{}, besides: map[*val]bool{}, s: &schedule{}, mem: &p.sums, tune: p.tune}
+		isRoot: map[*val]bool{}, conds: map[*val]bool{}, maps: map[*val]bool{}, besides: map[*val]bool{}, s: &schedule{}, mem: &p.sums, tune: p.tune, forms: p.opt.forms}
 	for _, r := range roots {
 		l.visit(r.v)
 		l.isRoot[r.v] = true
@@ -282,70 +283,12 @@ func (l *lowerer) inArena(v *val) {
 	l.s.temps = append(l.s.temps, v)
 }
 
-// instrs makes the instructions that compute v.
-func (l *lowerer) instrs(v *val) ([]*instr, error) {
-	switch v.op {
-	case vAgg:
-		return l.sum(v)
-	case vConcat:
-		var out []*instr
-		off := 0
-		for i, a := range v.args {
-			in, err := l.store(v, a, v.from[i].N)
-			if err != nil {
-				return nil, err
-			}
-			in.off = off
-			off += v.from[i].N
-			out = append(out, in)
-		}
-		return out, nil
-	}
-	if v.op == vLayout {
-		in, err := l.layoutInstr(v)
-		return []*instr{in}, err
-	}
-	if in, err := l.gemm(v); in != nil || err != nil {
-		return []*instr{in}, err
-	}
-	if in, err := l.tryByRows(v); in != nil || err != nil {
-		return []*instr{in}, err
-	}
-	if in := l.tryAddRows(v); in != nil {
-		return []*instr{in}, nil
-	}
-	in, err := l.store(v, v, v.sp.N)
-	return []*instr{in}, err
-}
-
 func (l *lowerer) store(v, from *val, rows int) (*instr, error) {
 	t, err := compile(l.g, nil, from)
 	if err != nil {
 		return nil, err
 	}
 	return l.finish(&instr{v: v, how: "map", rows: rows, t: t}), nil
-}
-
-// sum compiles an aggregate in its general form.
-func (l *lowerer) sum(v *val) ([]*instr, error) {
-	if in, err := l.tryLargeSum(v); in != nil || err != nil {
-		return []*instr{in}, err
-	}
-	if in, err := l.tryProductSum(v); in != nil || err != nil {
-		return []*instr{in}, err
-	}
-	if in, err := l.trySpMM(v); in != nil || err != nil {
-		return []*instr{in}, err
-	}
-	if in, err := l.tryAdder(v); in != nil || err != nil {
-		return []*instr{in}, err
-	}
-	t, err := compile(l.g, v.grp.Order, v.args[0])
-	if err != nil {
-		return nil, err
-	}
-	how := v.fn.String()
-	return []*instr{l.finish(&instr{v: v, how: how, rows: v.grp.In.N, t: t, grp: v.grp})}, nil
 }
 
 // finish estimates the work, cuts the lanes and notes the scratch.

@@ -31,6 +31,8 @@ type Options struct {
 	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for comparisons.
 	Residuals bool
 	Tuning    *device.Tuning // of the device; nil: DefaultTuning
+
+	forms []*form // nil: all, in the order of their names
 }
 
 // Program is a compiled plan. It is for one goroutine at a time.
@@ -93,6 +95,9 @@ func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p 
 		}
 	}()
 	defer guard(&err)
+	if p.opt.forms == nil {
+		p.opt.forms = forms
+	}
 	if p.opt.Workers <= 0 {
 		p.opt.Workers = cpu.Processors()
 	}

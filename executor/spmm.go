@@ -171,29 +171,59 @@ func (s source) in(g *graph, order *structure.Index) source {
 // waiting. Graphs have nodes of ever more edges as they grow, but not of an ever larger part of them.
 const leastLanes = 32
 
-// trySpMM returns the instruction for an aggregate of that form, nil for another.
-func (l *lowerer) trySpMM(v *val) (*instr, error) {
+var _ = registerForm(form{
+	name: "SpMM",
+	match: func(l *lowerer, v *val) (any, error) {
+		if w := l.weighted(v); w != nil {
+			return w, nil
+		}
+		return nil, nil
+	},
+	cost: func(_ *lowerer, v *val, found any) float64 { return rate{0.2, 0.1}.of(found.(*weightedRows).work(v)) },
+	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
+		in, err := l.spmm(v, found.(*weightedRows))
+		return []*instr{in}, err
+	},
+})
+
+// weightedRows is a sum by group of rows in memory, or of the differences of two, times scalars.
+type weightedRows struct {
+	by   []factor
+	from []source
+}
+
+// work is the operations and the bytes: every row is read where it lies.
+func (w *weightedRows) work(v *val) (flops, bytes float64) {
+	n := float64(v.grp.In.N * v.typ.Size() * len(w.from))
+	return n, n * float64(kindOf(v.typ).bytes())
+}
+
+// weighted finds such a sum; nil for another.
+func (l *lowerer) weighted(v *val) *weightedRows {
+	if v.op != vAgg {
+		return nil
+	}
 	arg := v.args[0]
 	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 || v.grp.In.N == 0 {
-		return nil, nil
+		return nil
 	}
 	scalars, chunk := l.g.factors(arg)
 	from := sources(chunk)
 	if from == nil || v.grp.Largest() > max(int(l.tune.LaneWork)/32, v.grp.In.N/leastLanes, 1) {
-		return nil, nil
+		return nil
 	}
-	s := &spmm{by: scalars}
 	for _, x := range from {
 		if x.v.data.kind != kindOf(v.typ) {
-			return nil, nil
+			return nil
 		}
 	}
-	if len(from) == 1 && from[0].idx != nil {
-		if in, err := l.trySpMMBlocks(v, scalars, from[0]); in != nil || err != nil {
-			return in, err
-		}
-	}
-	for i, x := range from {
+	return &weightedRows{scalars, from}
+}
+
+// spmm makes the instruction of such a sum.
+func (l *lowerer) spmm(v *val, w *weightedRows) (*instr, error) {
+	s := &spmm{}
+	for i, x := range w.from {
 		if by := v.grp.By; i == 1 && by != nil && x.idx == by {
 			s.x = append(s.x, source{v: x.v, held: v.grp.SharedRows(l.g.Indexer)})
 			continue
@@ -210,7 +240,7 @@ func (l *lowerer) trySpMM(v *val) (*instr, error) {
 	}
 	var err error
 	var order *structure.Index
-	if s.by, order, err = l.inOrder(v, scalars); err != nil {
+	if s.by, order, err = l.inOrder(v, w.by); err != nil {
 		return nil, err
 	}
 	if in.t, err = l.weights(order, s.by, v.typ); err != nil {

@@ -12,33 +12,54 @@ import (
 type spmmBlocks struct {
 	by     []factor
 	x      source
-	cuts   [][2]int  // per lane: its groups
-	start  [][]int32 // per lane: where the rows of each block and group of it begin, and their end
+	order  *structure.Index // of the rows, as lanes read them
+	cuts   [][2]int         // per lane: its groups
+	start  [][]int32        // per lane: where the rows of each block and group of it begin, and their end
 	blocks int
 	sums   []float64 // of all groups
 	most   int       // rows of a lane's block at most
 	wide   int       // groups of a lane at most
 }
 
-// trySpMMBlocks makes the instruction of such a sum of weighted rows; nil where another form is better.
-func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, error) {
+var _ = registerForm(form{
+	name: "SpMM in blocks",
+	match: func(l *lowerer, v *val) (any, error) {
+		if w := l.weighted(v); w != nil && len(w.from) == 1 && w.from[0].idx != nil {
+			if s := l.inBlocks(v, w.by, w.from[0]); s != nil {
+				return s, nil
+			}
+		}
+		return nil, nil
+	},
+	cost: func(_ *lowerer, v *val, found any) float64 { // rows come from the cache
+		n := float64(v.grp.In.N * v.typ.Size())
+		return rate{0.2, 0.05}.of(n, n*float64(kindOf(v.typ).bytes()))
+	},
+	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
+		in, err := l.spmmBlocks(v, found.(*spmmBlocks))
+		return []*instr{in}, err
+	},
+})
+
+// inBlocks finds such a sum of weighted rows, and sorts its rows; nil where they are too few.
+func (l *lowerer) inBlocks(v *val, scalars []factor, x source) *spmmBlocks {
 	x.idx.List()
 	g, bytes := v.grp, x.v.typ.Size()*x.v.data.kind.bytes()
 	rows, perBlock := x.v.sp.N, max(l.tune.SourceBlock/max(bytes, 1), 1)
 	blocks := (rows + perBlock - 1) / perBlock
 	if x.idx == nil || x.idx.At == nil || x.idx.Varies() || g.Varies() || l.g.parent != nil || g.Order != nil && g.Order.At == nil || blocks < 3 {
-		return nil, nil
+		return nil
 	}
 	lanes := min(4*l.tune.SourceLanes, g.In.N/(l.tune.SourceReads*rows))
 	if lanes < l.tune.SourceLanes || g.In.N < l.tune.BlockReads*blocks*g.Out.N {
-		return nil, nil
+		return nil
 	}
 	s := &spmmBlocks{blocks: blocks, by: scalars, cuts: g.Cut((g.In.N + lanes - 1) / lanes)}
 	for _, c := range s.cuts {
 		s.wide = max(s.wide, c[1]-c[0])
 	}
 	if s.wide > l.tune.LaneSums/(8*v.typ.Size()) { // most groups have few rows, which a lane of them reads once
-		return nil, nil
+		return nil
 	}
 	s.start = make([][]int32, len(s.cuts))
 	perm := l.g.Arrays.Ints(g.In.N)
@@ -51,13 +72,19 @@ func (l *lowerer) trySpMMBlocks(v *val, scalars []factor, x source) (*instr, err
 			s.most = max(s.most, int(s.start[lane][(b+1)*n]-s.start[lane][b*n]))
 		}
 	}
-	order := l.g.Index(g.In, g.In, perm)
-	if s.x = x.in(l.g, order); s.x.idx == nil { // it undoes the index
-		return nil, nil
+	s.order = l.g.Index(g.In, g.In, perm)
+	if s.x = x.in(l.g, s.order); s.x.idx == nil { // it undoes the index
+		return nil
 	}
+	return s
+}
+
+// spmmBlocks makes the instruction of such a sum.
+func (l *lowerer) spmmBlocks(v *val, s *spmmBlocks) (*instr, error) {
+	g := v.grp
 	in := &instr{v: v, how: "SpMM in blocks", rows: g.In.N, grp: g, lower: s}
 	var err error
-	if in.t, err = l.weights(order, scalars, v.typ); err != nil {
+	if in.t, err = l.weights(s.order, s.by, v.typ); err != nil {
 		return nil, err
 	}
 	in.t.also = append(in.t.also, s.x.v)
