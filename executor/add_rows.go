@@ -2,8 +2,8 @@ package executor
 
 import "github.com/relgrad/relgrad/kernels/cpu"
 
-// addRows computes x + y[·] + z[·] in the memory of the sum x, which nothing else reads: rows of x that have a row in neither y nor z,
-// nearly all of them, stay as they are.
+// addRows computes x + y[·] + z[·] in the memory of the sum x, which nothing else reads: rows of x that have a row in
+// neither y nor z, nearly all of them, stay as they are.
 type addRows struct {
 	base *val // the sum
 	from []source
@@ -53,7 +53,8 @@ func (l *lowerer) addRows(v *val) *addRows {
 		base = base.args[0]
 	}
 	if base.op != vAgg || base.typ.Nullable || len(a.from) == 0 || len(l.uses[base]) != 1 || l.isRoot[base] || !base.vary || base.data == nil ||
-		base.sp != v.sp || !base.typ.Is(v.typ) || base.data.kind != kindOf(v.typ) || l.distributed[base] != nil || l.distributed[v] != nil {
+		base.sp != v.sp || !base.typ.Is(v.typ) || base.data.kind != kindOf(v.typ) || l.distributed[base] != nil ||
+		l.distributed[v] != nil {
 		return nil
 	}
 	a.base = base

@@ -12,8 +12,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// summed is a sum by key of random columns of in: by its first column and over all its rows where whole, else by any key and, in one
-// of two cases, over a join.
+// summed is a sum by key of random columns of in: by its first column and over all its rows where whole, else by any
+// key and, in one of two cases, over a join.
 func (g *generator) summed(in *ra.Node, whole bool) (*ra.Node, error) {
 	n := []*ra.Node{in}
 	key := kernels.Build("mod", in.Var(0, in.Cols[0].ID), integer(7))
@@ -23,7 +23,11 @@ func (g *generator) summed(in *ra.Node, whole bool) (*ra.Node, error) {
 		}
 		key = g.int(n, g.rng.Intn(2), fixed(tInt))
 	}
-	outs := []ra.OutCol{{Name: "i", X: key}, {Name: "v", X: g.chunk(n, 1)}, {Name: "x", X: kernels.CastTo(kernels.Float64, g.float(n, 1))}}
+	outs := []ra.OutCol{
+		{Name: "i", X: key},
+		{Name: "v", X: g.chunk(n, 1)},
+		{Name: "x", X: kernels.CastTo(kernels.Float64, g.float(n, 1))},
+	}
 	var src *ra.Node
 	switch {
 	case whole:
@@ -39,7 +43,8 @@ func (g *generator) summed(in *ra.Node, whole bool) (*ra.Node, error) {
 	return g.b.Aggregate(src, []ra.ColumnID{src.Cols[0].ID}, []ra.AggCol{sum("g", 1), sum("h", 2)})
 }
 
-// additions makes two or three additions of sums, also of those that others add, or of additions; nil where they have too many rows.
+// additions makes two or three additions of sums, also of those that others add, or of additions; nil where they have
+// too many rows.
 func (g *generator) additions(t *testing.T) (adds, sums []*ra.Node) {
 	for range 2 + g.rng.Intn(2) {
 		var in []*ra.Node
@@ -73,8 +78,8 @@ func (g *generator) additions(t *testing.T) (adds, sums []*ra.Node) {
 	return adds, sums
 }
 
-// TestRandomAdditions compares random additions of sums by key with the oracle, in lanes of few rows; also those that several read,
-// or that are results themselves.
+// TestRandomAdditions compares random additions of sums by key with the oracle, in lanes of few rows; also those that
+// several read, or that are results themselves.
 func TestRandomAdditions(t *testing.T) {
 	tune := device.DefaultTuning()
 	leakCheck(t)
@@ -82,7 +87,12 @@ func TestRandomAdditions(t *testing.T) {
 	AddRowsInPlace(tune)
 	rows, inPlace := 0, 0
 	for seed := range *plans {
-		g := &generator{rng: rand.New(rand.NewSource(int64(seed) + 1000000)), src: &memory{}, b: ra.NewBuilder(), ints: [2]int64{0, 1}}
+		g := &generator{
+			rng:  rand.New(rand.NewSource(int64(seed) + 1000000)),
+			src:  &memory{},
+			b:    ra.NewBuilder(),
+			ints: [2]int64{0, 1},
+		}
 		for i := range 3 {
 			g.table(fmt.Sprintf("t%d", i))
 		}

@@ -133,15 +133,19 @@ func factorVals(scalars []factor) []*val {
 
 // weightedSum adds weighted chunks without making the products.
 func weightedSum(v *val, scalars []factor, chunk *val) *adding {
-	a := &adding{how: v.fn.String() + " weighted", vals: append(factorVals(scalars), chunk), add: addWeighted[float64](scalars)}
+	a := &adding{
+		how:  v.fn.String() + " weighted",
+		vals: append(factorVals(scalars), chunk),
+		add:  addWeighted[float64](scalars),
+	}
 	if kindOf(v.typ) == f32 {
 		a.add = addWeighted[float32](scalars)
 	}
 	return a
 }
 
-// sumInPlace adds weighted chunks, or differences of two, that are read where they are, through their indexes; nil where they are in
-// memory nowhere.
+// sumInPlace adds weighted chunks, or differences of two, that are read where they are, through their indexes; nil
+// where they are in memory nowhere.
 func (g *graph) sumInPlace(v *val, order *structure.Index, scalars []factor, chunk *val) *adding {
 	from := sources(chunk)
 	if from == nil {
@@ -165,7 +169,8 @@ func (g *graph) sumInPlace(v *val, order *structure.Index, scalars []factor, chu
 	return a
 }
 
-// wholes makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the bits that an adder gives.
+// wholes makes the sums of groups from g on, whose rows begin and end at start and lie in the block, with the bits that
+// an adder gives.
 type wholes func(b *block, start []int32, out *data, g int)
 
 func sumWholes[T float](scalars []factor, from []source, near []bool) wholes {
@@ -208,7 +213,16 @@ func addWeighted[T float](scalars []factor) adder {
 		tmp := of[T](b.partial(x.kind, b.t.rows+size))
 		weights, part := tmp[:hi-lo], tmp[b.t.rows:b.t.rows+size]
 		multiply(b, scalars, weights, lo)
-		cpu.SpMM(1, []int32{0, int32(hi - lo)}, 0, weights, cpu.Rows[T]{X: of[T](x)[lo*size : hi*size]}, cpu.Rows[T]{}, size, part)
+		cpu.SpMM(
+			1,
+			[]int32{0, int32(hi - lo)},
+			0,
+			weights,
+			cpu.Rows[T]{X: of[T](x)[lo*size : hi*size]},
+			cpu.Rows[T]{},
+			size,
+			part,
+		)
 		cpu.AddRows(1, size, part, sum)
 	}
 }

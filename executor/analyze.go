@@ -15,8 +15,8 @@ import (
 )
 
 // Analyze runs the plan, once for warming up and then for each of the given number of steps, and times its instructions
-// for Explain. The parameters do not change in between. Where a step has rows of its own, the structure of each is timed, and
-// the instructions are those of the last.
+// for Explain. The parameters do not change in between. Where a step has rows of its own, the structure of each is
+// timed, and the instructions are those of the last.
 func (p *Program) Analyze(ctx context.Context, env kernels.Env, steps int) (err error) {
 	p.m.timed, p.made = true, nil
 	defer func() { p.m.timed = false }()
@@ -105,7 +105,14 @@ func (in *instr) analyzed(b *strings.Builder, l limits) time.Duration {
 	if f := in.flops / l.flops; f > least {
 		least, what = f, "operations"
 	}
-	fmt.Fprintf(b, "        %.3g ms, %.3g Gflop/s, %.3g GB/s: %.0f %% of the machine's %s\n", took.Seconds()*1e3, in.flops/took.Seconds()/1e9,
-		in.bytes/took.Seconds()/1e9, 100*least/took.Seconds(), what)
+	fmt.Fprintf(
+		b,
+		"        %.3g ms, %.3g Gflop/s, %.3g GB/s: %.0f %% of the machine's %s\n",
+		took.Seconds()*1e3,
+		in.flops/took.Seconds()/1e9,
+		in.bytes/took.Seconds()/1e9,
+		100*least/took.Seconds(),
+		what,
+	)
 	return took
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// TestAnalyze times each instruction of a step, beside the machine's limits; results stay, and a later Run times nothing.
+// TestAnalyze times each instruction of a step, beside the machine's limits; results stay, and a later Run times
+// nothing.
 func TestAnalyze(t *testing.T) {
 	leakCheck(t)
 	src, _, plan := weighted(t)

@@ -14,9 +14,10 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// The budget. What a program needs is counted from exact numbers of rows. Where that is more than the budget, columns of
-// tables and vals move from memory to files that the system pages (tensor.NewSpill): instructions run over blocks of rows, so
-// that they stream through. What is resident of such files at once is bounded by a window. See docs/adr/0016-memory-budget.md.
+// The budget. What a program needs is counted from exact numbers of rows. Where that is more than the budget, columns
+// of tables and vals move from memory to files that the system pages (tensor.NewSpill): instructions run over blocks of
+// rows, so that they stream through. What is resident of such files at once is bounded by a window. See
+// docs/adr/0016-memory-budget.md.
 
 const (
 	windowShare    = 8 // of the budget is the window of spilled buffers' pages
@@ -123,13 +124,18 @@ func (p *Program) Spill(bytes int) (*tensor.Buffer, error) {
 		p.limitHeap()
 		return b, nil
 	case errors.Is(err, errors.ErrUnsupported):
-		return nil, sqlerr.New(sqlerr.OutOfMemory, "the plan needs more than the memory budget of %s, and spilling to files exists on Linux only", size(float64(p.opt.Memory))).Wrap(err)
+		return nil, sqlerr.New(sqlerr.OutOfMemory, "the plan needs more than the memory budget of %s, and spilling to files exists on Linux only", size(float64(p.opt.Memory))).
+			Wrap(err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
-		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", size(float64(bytes)), p.opt.SpillDir).WithDetail("The memory budget is %s.", size(float64(p.opt.Memory))).
-			WithHint("Free space there, or raise the budget: --memory, or SET relgrad.memory.").Wrap(err)
+		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", size(float64(bytes)), p.opt.SpillDir).
+			WithDetail("The memory budget is %s.", size(float64(p.opt.Memory))).
+			WithHint("Free space there, or raise the budget: --memory, or SET relgrad.memory.").
+			Wrap(err)
 	}
-	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", size(float64(bytes)), p.opt.SpillDir).WithDetail("%v.", err).
-		WithHint("Files lie in the store's folder. A larger budget needs none: --memory, or SET relgrad.memory.").Wrap(err)
+	return nil, sqlerr.New(sqlerr.IO, "could not spill %s to %s", size(float64(bytes)), p.opt.SpillDir).
+		WithDetail("%v.", err).
+		WithHint("Files lie in the store's folder. A larger budget needs none: --memory, or SET relgrad.memory.").
+		Wrap(err)
 }
 
 // stored is a column of a table that the plan reads.
@@ -167,8 +173,8 @@ func (p *Program) columnsByBytes() []stored {
 	return out
 }
 
-// inMemory is what columns take in memory under a budget: the largest lie in files until the rest takes no more than the
-// columns' share. first is the first that stays.
+// inMemory is what columns take in memory under a budget: the largest lie in files until the rest takes no more than
+// the columns' share. first is the first that stays.
 func (p *Program) inMemory(cols []stored, budget int64) (first int, bytes int64) {
 	for _, c := range cols {
 		bytes += c.bytes
@@ -320,8 +326,8 @@ func vectorBytes(v *ra.Vector) int64 {
 	return int64(n)
 }
 
-// held is what the program, and others under the same budget, hold in memory besides a schedule's vals and what they are computed
-// with.
+// held is what the program, and others under the same budget, hold in memory besides a schedule's vals and what they
+// are computed with.
 func (p *Program) held() int64 {
 	n := p.opt.Taken + p.led.columns + p.structureBytes()
 	for _, v := range p.owned {
@@ -335,8 +341,8 @@ func (p *Program) held() int64 {
 	return n
 }
 
-// Holds is how much memory the program takes of a budget, in bytes. The window of what lies in files is not counted: it belongs to
-// all programs together.
+// Holds is how much memory the program takes of a budget, in bytes. The window of what lies in files is not counted: it
+// belongs to all programs together.
 func (p *Program) Holds() int64 {
 	n := p.held() - p.opt.Taken
 	for _, b := range append(p.m.scratch[:len(p.m.scratch):len(p.m.scratch)], p.arena.mem, p.spare.mem) {
@@ -363,7 +369,8 @@ func (p *Program) structureBytes() int64 {
 func (p *Program) bufferOf(at unsafe.Pointer) *tensor.Buffer {
 	for _, list := range [][]*tensor.Buffer{p.led.disk, p.led.filed} {
 		for _, b := range list {
-			if lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes()))); uintptr(at) >= lo && uintptr(at) < lo+uintptr(len(b.Bytes())) {
+			if lo := uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes()))); uintptr(at) >= lo &&
+				uintptr(at) < lo+uintptr(len(b.Bytes())) {
 				return b
 			}
 		}
@@ -371,18 +378,19 @@ func (p *Program) bufferOf(at unsafe.Pointer) *tensor.Buffer {
 	return nil
 }
 
-// residentColumns is the size up to which a column in a file that is read in no order may be resident beyond the window.
+// residentColumns is the size up to which a column in a file that is read in no order may be resident beyond the
+// window.
 func residentColumns(budget int64) int64 { return 2 * (budget / windowShare) }
 
-// beyond is how much more than that of a column in a file is resident whose rows are read in no order where they are mapped: pages
-// come sixteen at a time, faster than they can be released.
+// beyond is how much more than that of a column in a file is resident whose rows are read in no order where they are
+// mapped: pages come sixteen at a time, faster than they can be released.
 func beyond(gathered, budget int64) int64 { return max(0, gathered-residentColumns(budget)) }
 
 // tried is what vals need when so many of them lie in files, in bytes.
 type tried struct{ need, gathered int64 }
 
-// works reports whether a budget holds a plan that needs so many bytes besides columns, arrays of the structure and vals: as choose
-// goes, with the sizes that it has tried.
+// works reports whether a budget holds a plan that needs so many bytes besides columns, arrays of the structure and
+// vals: as choose goes, with the sizes that it has tried.
 func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
 	first, kept := p.inMemory(cols, budget)
 	arrays, filed := p.arraysWithin(budget)
@@ -399,7 +407,8 @@ func (p *Program) works(cols []stored, budget, fixed int64, vals []tried) bool {
 	return false
 }
 
-// arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See inFile.
+// arraysWithin is what arrays of the structure take in memory under a budget, and whether some lie in files. See
+// inFile.
 func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
 	for _, b := range append(p.led.made[:len(p.led.made):len(p.led.made)], p.stages.Steps.Sizes()...) {
 		if b >= p.tune.SpillBytes && bytes+b > budget/structureShare {
@@ -411,8 +420,8 @@ func (p *Program) arraysWithin(budget int64) (bytes int64, filed bool) {
 	return bytes, filed
 }
 
-// smallest is the least budget above this one that works, in whole megabytes, as people write it. A smaller one may work too, in which
-// a column lies in a file that this one keeps in memory.
+// smallest is the least budget above this one that works, in whole megabytes, as people write it. A smaller one may
+// work too, in which a column lies in a file that this one keeps in memory.
 func (p *Program) smallest(fixed int64, vals []tried) int64 {
 	const mega = 1 << 20
 	cols := p.columnsByBytes()

@@ -144,9 +144,14 @@ func (st *stage) expr(g *graph, n *ra.Node, e *kernels.Expr, idx []*structure.In
 	})
 }
 
-// fromExpr makes the vals of an expression whose columns are given; memo holds those that there are already, of it or of others
-// over the same columns, which may share most of it.
-func fromExpr(g *graph, e *kernels.Expr, memo map[*kernels.Expr]*val, leaf func(kernels.Col) (*val, error)) (*val, error) {
+// fromExpr makes the vals of an expression whose columns are given; memo holds those that there are already, of it or
+// of others over the same columns, which may share most of it.
+func fromExpr(
+	g *graph,
+	e *kernels.Expr,
+	memo map[*kernels.Expr]*val,
+	leaf func(kernels.Col) (*val, error),
+) (*val, error) {
 	var visit func(e *kernels.Expr) (*val, error)
 	visit = func(e *kernels.Expr) (v *val, err error) {
 		if v := memo[e]; v != nil {

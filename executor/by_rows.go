@@ -8,9 +8,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// byRows computes a map of few rows, each a large chunk, over the rows of the chunks: blocks of these stay in the second-level
-// cache, and all workers share them. Scores of attention are such chunks. Products of chunks with matrices that only the map reads
-// are made by blocks of their rows too, and never written to memory.
+// byRows computes a map of few rows, each a large chunk, over the rows of the chunks: blocks of these stay in the
+// second-level cache, and all workers share them. Scores of attention are such chunks. Products of chunks with matrices
+// that only the map reads are made by blocks of their rows too, and never written to memory.
 type byRows struct {
 	l      *lowerer
 	m      int              // rows of a chunk
@@ -45,7 +45,14 @@ func (l *lowerer) byRows(v *val) (*byRows, error) {
 	if v.op != vCall || len(s) < 2 || s[0] < 2 || v.typ.Size() < l.tune.RowsOfChunks || v.sp.N > 64 || l.structural {
 		return nil, nil
 	}
-	b := &byRows{l: l, m: s[0], axes: len(s), from: v.sp, sp: &structure.Space{ID: v.sp.ID, N: v.sp.N * s[0], Varies: v.sp.Varies}, made: map[*val]*val{}}
+	b := &byRows{
+		l:    l,
+		m:    s[0],
+		axes: len(s),
+		from: v.sp,
+		sp:   &structure.Space{ID: v.sp.ID, N: v.sp.N * s[0], Varies: v.sp.Varies},
+		made: map[*val]*val{},
+	}
 	w, err := b.rowsOf(v)
 	if w == nil || err != nil {
 		return nil, err
@@ -87,11 +94,12 @@ func (l *lowerer) mapByRows(v *val, b *byRows) (*instr, error) {
 	return in, nil
 }
 
-// productsOf lists the products of the map v with narrow matrices that are in memory before it: their rows are made of its rows while
-// these are in the cache.
+// productsOf lists the products of the map v with narrow matrices that are in memory before it: their rows are made of
+// its rows while these are in the cache.
 func (l *lowerer) productsOf(v *val) (all []*val) {
 	for _, u := range l.uses[v] {
-		if !l.large(u) || u.args[0] != v || !l.mat[u] || u.sp != v.sp || !v.vary || l.distributed[u] != l.distributed[v] || slices.Contains(all, u) {
+		if !l.large(u) || u.args[0] != v || !l.mat[u] || u.sp != v.sp || !v.vary || l.distributed[u] != l.distributed[v] ||
+			slices.Contains(all, u) {
 			continue
 		}
 		if p := dims(v, u.args[1]); p.n > l.tune.NarrowSide || p.k < 2*p.n {
@@ -166,8 +174,8 @@ func (b *byRows) product(w, v, x *val) (err error) {
 	return err
 }
 
-// alongRows reports whether a call computes each row of its chunk from the same row of its arguments' chunks, and gives the
-// attribute with which it does so for one.
+// alongRows reports whether a call computes each row of its chunk from the same row of its arguments' chunks, and gives
+// the attribute with which it does so for one.
 func alongRows(v *val) (at kernels.Attr, ok bool) {
 	if v.op != vCall {
 		return at, false
@@ -216,8 +224,9 @@ func (b *byRows) whole(v *val) *val {
 	return w
 }
 
-// onlyMapped reports whether v is a large product that nothing but a map by rows reads, and whose result is wider than what it sums: to
-// write that and read it again takes a good part of the time of the product. It notes the product and the map.
+// onlyMapped reports whether v is a large product that nothing but a map by rows reads, and whose result is wider than
+// what it sums: to write that and read it again takes a good part of the time of the product. It notes the product and
+// the map.
 func (l *lowerer) onlyMapped(v *val) bool {
 	if !l.large(v) || l.isRoot[v] || len(l.owners[v]) != 1 || len(v.typ.Shape) != 2 || !l.ownRows(v) {
 		return false
@@ -225,14 +234,23 @@ func (l *lowerer) onlyMapped(v *val) bool {
 	if p := dims(v.args[0], v.args[1]); p.k > l.tune.NarrowSide || p.n < 2*p.k {
 		return false
 	}
-	if m, _ := untransposed(v.args[1]); m.data != nil && m.data.kind != kindOf(v.typ) { // it would be converted for each row
+	if m, _ := untransposed(v.args[1]); m.data != nil &&
+		m.data.kind != kindOf(v.typ) { // it would be converted for each row
 		return false
 	}
-	if slices.ContainsFunc(l.uses[v], func(u *val) bool { return turns(u) || l.large(u) && u.args[1] == v }) { // it is read whole
+	if slices.ContainsFunc(
+		l.uses[v],
+		func(u *val) bool { return turns(u) || l.large(u) && u.args[1] == v },
+	) { // it is read whole
 		return false
 	}
 	o := l.owners[v][0]
-	if s := o.typ.Shape; o.op != vCall || l.large(o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] || o.sp != v.sp || s[0] < 2 || s.Size() < l.tune.RowsOfChunks || o.sp.N > 64 || l.structural {
+	if s := o.typ.Shape; o.op != vCall || l.large(o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] ||
+		o.sp != v.sp ||
+		s[0] < 2 ||
+		s.Size() < l.tune.RowsOfChunks ||
+		o.sp.N > 64 ||
+		l.structural {
 		return false
 	}
 	if !l.alongRows(o, o, map[*val]bool{}) {
@@ -242,7 +260,8 @@ func (l *lowerer) onlyMapped(v *val) bool {
 	return true
 }
 
-// ownRows reports whether each row of the product v is made of a row of its first operand, which is in memory or will be.
+// ownRows reports whether each row of the product v is made of a row of its first operand, which is in memory or will
+// be.
 func (l *lowerer) ownRows(v *val) bool {
 	a := v.args[0]
 	return !turns(a) && len(a.typ.Shape) == 2 && !a.uniform() && !a.typ.Nullable && !v.args[1].typ.Nullable

@@ -13,7 +13,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// TestMapsByRowsBroadcast: chunks of several ranks beside each other. Those with fewer axes have their rows along another axis.
+// TestMapsByRowsBroadcast: chunks of several ranks beside each other. Those with fewer axes have their rows along
+// another axis.
 func TestMapsByRowsBroadcast(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -52,7 +53,8 @@ func TestMapsByRowsBroadcast(t *testing.T) {
 	}
 }
 
-// TestProductsOfRows: products of a map's rows with narrow matrices that are there before it are made with the map, others after it.
+// TestProductsOfRows: products of a map's rows with narrow matrices that are there before it are made with the map,
+// others after it.
 func TestProductsOfRows(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -75,10 +77,35 @@ func TestProductsOfRows(t *testing.T) {
 			t.Run(strings.Join(with.views, " "), func(t *testing.T) {
 				rng, db := rand.New(rand.NewSource(9)), memdb.New()
 				id := ints(n, func(r int) int64 { return int64(r) })
-				db.Create("head", 1, memdb.Column{Name: "head", Data: id}, memdb.Column{Name: "q", Data: reals(rng, n, 9, 3)}, memdb.Column{Name: "k", Data: reals(rng, n, 9, 3)},
-					memdb.Column{Name: "v", Data: reals(rng, n, 9, 4)}, memdb.Column{Name: "u", Data: reals(rng, n, 2, 9)}, memdb.Column{Name: "wide", Data: reals(rng, n, 9, 5)})
-				db.Create("wide", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "w", Data: reals(rng, 1, 9, 7)}, memdb.Column{Name: "m", Data: reals(rng, 1, 9, 3)})
-				views(t, db, append([]string{"scores", "SELECT head, q, k, v, u, head.wide, m, softmax(matmul(q, transpose(k)) / 2) AS p FROM head CROSS JOIN wide"}, with.views...)...)
+				db.Create(
+					"head",
+					1,
+					memdb.Column{Name: "head", Data: id},
+					memdb.Column{Name: "q", Data: reals(rng, n, 9, 3)},
+					memdb.Column{Name: "k", Data: reals(rng, n, 9, 3)},
+					memdb.Column{
+						Name: "v",
+						Data: reals(rng, n, 9, 4),
+					},
+					memdb.Column{Name: "u", Data: reals(rng, n, 2, 9)},
+					memdb.Column{Name: "wide", Data: reals(rng, n, 9, 5)},
+				)
+				db.Create(
+					"wide",
+					1,
+					memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+					memdb.Column{Name: "w", Data: reals(rng, 1, 9, 7)},
+					memdb.Column{Name: "m", Data: reals(rng, 1, 9, 3)},
+				)
+				views(
+					t,
+					db,
+					append(
+						[]string{
+							"scores",
+							"SELECT head, q, k, v, u, head.wide, m, softmax(matmul(q, transpose(k)) / 2) AS p FROM head CROSS JOIN wide",
+						},
+						with.views...)...)
 				testRuns(t, tune, db, []string{"head"}, func(plan string) {
 					if got := strings.Count(plan, " = of its rows"); got != with.besides[i] {
 						t.Errorf("%d products of a map's rows, not %d\n%s", got, with.besides[i], plan)
@@ -102,18 +129,36 @@ func (c *patient) Err() error {
 	return nil
 }
 
-// TestCancelledBeforeOnce: a step that is cancelled at any point, also before what is computed once has been, leaves a program whose
-// next step is right although its rows are others.
+// TestCancelledBeforeOnce: a step that is cancelled at any point, also before what is computed once has been, leaves a
+// program whose next step is right although its rows are others.
 func TestCancelledBeforeOnce(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
 	const rows = 5
 	rng, db := rand.New(rand.NewSource(10)), memdb.New()
-	db.Create("d", 1, memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "x", Data: reals(rng, rows, 4, 6)})
-	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, rows, 4, 6)})
+	db.Create(
+		"d",
+		1,
+		memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })},
+		memdb.Column{Name: "x", Data: reals(rng, rows, 4, 6)},
+	)
+	db.Create(
+		"w",
+		1,
+		memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })},
+		memdb.Column{Name: "v", Data: reals(rng, rows, 4, 6)},
+	)
 	db.Create("many", 1, memdb.Column{Name: "k", Data: ints(20, func(r int) int64 { return int64(r) })})
-	views(t, db, "s", "SELECT id, softmax(tanh(x) * 30) AS v FROM d", "b", "SELECT k, (7 * k + current_step()) % 5 AS id FROM many",
-		"loss", "SELECT sum(sqnorm(w.v * s.v) * (k + 1)) AS loss FROM b JOIN s USING (id) JOIN w USING (id)")
+	views(
+		t,
+		db,
+		"s",
+		"SELECT id, softmax(tanh(x) * 30) AS v FROM d",
+		"b",
+		"SELECT k, (7 * k + current_step()) % 5 AS id FROM many",
+		"loss",
+		"SELECT sum(sqnorm(w.v * s.v) * (k + 1)) AS loss FROM b JOIN s USING (id) JOIN w USING (id)",
+	)
 	for done, left := false, 0; !done; left++ {
 		plan, p := compile(t, db, []string{"w"}, executor.Options{Tuning: tune, Workers: 1})
 		err := p.Run(&patient{Context: context.Background(), left: left}, kernels.Env{Step: 1})
@@ -135,12 +180,18 @@ func TestCancelledBeforeOnce(t *testing.T) {
 func TestWorkByRows(t *testing.T) {
 	tune := device.DefaultTuning()
 	rng, db := rand.New(rand.NewSource(11)), memdb.New()
-	db.Create("e", 1, memdb.Column{Name: "id", Data: ints(3, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, 3, 5, 6)})
+	db.Create(
+		"e",
+		1,
+		memdb.Column{Name: "id", Data: ints(3, func(r int) int64 { return int64(r) })},
+		memdb.Column{Name: "v", Data: reals(rng, 3, 5, 6)},
+	)
 	views(t, db, "loss", "SELECT ln(3 + sum(sqnorm(tanh(v)))) AS loss FROM e")
 	_, p := compile(t, db, []string{"e"}, executor.Options{Tuning: tune})
 	executor.SmallProducts(tune)
 	_, q := compile(t, db, []string{"e"}, executor.Options{Tuning: tune})
-	if got, want := q.Work(), p.Work(); !strings.Contains(q.Explain(), "map by rows") || got.Flops != want.Flops || got.Bytes != want.Bytes {
+	if got, want := q.Work(), p.Work(); !strings.Contains(q.Explain(), "map by rows") || got.Flops != want.Flops ||
+		got.Bytes != want.Bytes {
 		t.Errorf("%+v, not %+v, in\n%s", got, want, q.Explain())
 	}
 }

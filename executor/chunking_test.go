@@ -23,7 +23,14 @@ type pass struct {
 	explain string
 }
 
-func passOf(t testing.TB, m *gradtest.Chunked, size gradtest.Size, kind kernels.Kind, shuffled bool, opt executor.Options) pass {
+func passOf(
+	t testing.TB,
+	m *gradtest.Chunked,
+	size gradtest.Size,
+	kind kernels.Kind,
+	shuffled bool,
+	opt executor.Options,
+) pass {
 	t.Helper()
 	db, err := m.Store(size, kind, shuffled)
 	if err != nil {
@@ -100,7 +107,8 @@ func chunkings(rng *rand.Rand, m *gradtest.Chunked) []gradtest.Size {
 	return out
 }
 
-// TestChunkings: the chunks in which matrices are stored, the order of rows and the number of workers do not change a result.
+// TestChunkings: the chunks in which matrices are stored, the order of rows and the number of workers do not change a
+// result.
 func TestChunkings(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallGrids(tune)
@@ -118,7 +126,11 @@ func TestChunkings(t *testing.T) {
 			} else if err := near(double, first, 1e-12); err != nil {
 				t.Errorf("%s in %v, shuffled %v: %v\n%s", m.Name, size, shuffled, err, double.explain)
 			}
-			if two := passOf(t, m, size, kernels.Float64, shuffled, executor.Options{Tuning: tune, Workers: 2}); near(two, double, 0) != nil {
+			if two := passOf(t, m, size, kernels.Float64, shuffled, executor.Options{Tuning: tune, Workers: 2}); near(
+				two,
+				double,
+				0,
+			) != nil {
 				t.Errorf("%s in %v: workers change the result: %v", m.Name, size, near(two, double, 0))
 			}
 			wide := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Tuning: tune, Workers: 2, Force64: true})
@@ -132,7 +144,11 @@ func TestChunkings(t *testing.T) {
 			if err := near(single, first, 2e-5); err != nil {
 				t.Errorf("%s in %v, of real: %v\n%s", m.Name, size, err, single.explain)
 			}
-			if two := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Tuning: tune, Workers: 2}); near(two, single, 0) != nil {
+			if two := passOf(t, m, size, kernels.Float32, shuffled, executor.Options{Tuning: tune, Workers: 2}); near(
+				two,
+				single,
+				0,
+			) != nil {
 				t.Errorf("%s in %v, of real: workers change the result: %v", m.Name, size, near(two, single, 0))
 			}
 			if strings.Contains(double.explain, "grid product") || strings.Contains(double.explain, "re-chunked") {
@@ -146,7 +162,8 @@ func TestChunkings(t *testing.T) {
 	}
 }
 
-// TestNoGrid: where some pairs are missing, or met twice, sums are as before, and right (passOf compares with the oracle).
+// TestNoGrid: where some pairs are missing, or met twice, sums are as before, and right (passOf compares with the
+// oracle).
 func TestNoGrid(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallGrids(tune)
@@ -166,7 +183,10 @@ func TestNoGrid(t *testing.T) {
 		for _, size := range []gradtest.Size{scalars, {'i': 2, 'j': 2, 'k': 2}} {
 			m := gradtest.Factors(8, 12, 4)
 			change(m)
-			if got := passOf(t, m, size, kernels.Float64, true, executor.Options{Tuning: tune}); strings.Contains(got.explain, ", not listed") {
+			if got := passOf(t, m, size, kernels.Float64, true, executor.Options{Tuning: tune}); strings.Contains(
+				got.explain,
+				", not listed",
+			) {
 				t.Errorf("%s: a grid all the same:\n%s", name, got.explain)
 			}
 		}
@@ -205,7 +225,10 @@ func TestBatchOfProducts(t *testing.T) {
 				rows, shape = heads*side.n, []int{size}
 			}
 			each := rows / (heads * side.n)
-			cols := []memdb.Column{{Name: "h", Data: ints(rows, func(r int) int64 { return int64(r / each / side.n) })}, {Name: side.key, Data: ints(rows, func(r int) int64 { return int64(r / each % side.n) })}}
+			cols := []memdb.Column{
+				{Name: "h", Data: ints(rows, func(r int) int64 { return int64(r / each / side.n) })},
+				{Name: side.key, Data: ints(rows, func(r int) int64 { return int64(r / each % side.n) })},
+			}
 			if shape == nil {
 				cols = append(cols, memdb.Column{Name: "d", Data: ints(rows, func(r int) int64 { return int64(r % each) })})
 			}
@@ -217,7 +240,8 @@ func TestBatchOfProducts(t *testing.T) {
 			if err := p.Run(context.Background(), opt.Env); err != nil {
 				t.Fatal(err)
 			}
-			if has := strings.Contains(p.Explain(), "grid products"); has == (name == "weights" || name == "vectors") && opt.Force64 {
+			if has := strings.Contains(p.Explain(), "grid products"); has == (name == "weights" || name == "vectors") &&
+				opt.Force64 {
 				t.Errorf("%s: products are %v:\n%s", name, has, p.Explain())
 			}
 			resultsBesideOracle(t, name, db, plan, p, opt.Env, map[bool]float64{true: 1e-10, false: 1e-4}[opt.Force64])
@@ -229,8 +253,16 @@ func TestBatchOfProducts(t *testing.T) {
 func squares(n int) *memdb.DB {
 	rng, db := rand.New(rand.NewSource(1)), memdb.New()
 	for _, m := range [][3]string{{"a", "i", "k"}, {"b", "k", "j"}} {
-		db.Create(m[0], 2, memdb.Column{Name: m[1], Data: ints(n*n, func(r int) int64 { return int64(r / n) })},
-			memdb.Column{Name: m[2], Data: ints(n*n, func(r int) int64 { return int64(r % n) })}, memdb.Column{Name: "v", Data: reals(rng, n*n)})
+		db.Create(
+			m[0],
+			2,
+			memdb.Column{Name: m[1], Data: ints(n*n, func(r int) int64 { return int64(r / n) })},
+			memdb.Column{
+				Name: m[2],
+				Data: ints(n*n, func(r int) int64 { return int64(r % n) }),
+			},
+			memdb.Column{Name: "v", Data: reals(rng, n*n)},
+		)
 	}
 	return db
 }
@@ -246,7 +278,15 @@ func besideOracle(t *testing.T, name string, db *memdb.DB, params []string, opt 
 }
 
 // resultsBesideOracle compares the results of a program that has run with the oracle's.
-func resultsBesideOracle(t *testing.T, name string, db *memdb.DB, plan *ra.Plan, p *executor.Program, env kernels.Env, tol float64) {
+func resultsBesideOracle(
+	t *testing.T,
+	name string,
+	db *memdb.DB,
+	plan *ra.Plan,
+	p *executor.Program,
+	env kernels.Env,
+	tol float64,
+) {
 	t.Helper()
 	for i, root := range plan.Roots {
 		want, err := gradtest.Rows(context.Background(), db, &env, root)
@@ -275,7 +315,8 @@ func TestGridBesideItself(t *testing.T) {
 	}
 }
 
-// TestSumsByOtherKeys: sums over an axis of a product that are read along it or across, with their keys as they are or permuted.
+// TestSumsByOtherKeys: sums over an axis of a product that are read along it or across, with their keys as they are or
+// permuted.
 func TestSumsByOtherKeys(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallGrids(tune)
@@ -290,14 +331,21 @@ func TestSumsByOtherKeys(t *testing.T) {
 					"s", "SELECT "+by+" AS key, sum(tanh(v)) AS s FROM m GROUP BY "+by,
 					"renamed", "SELECT other.as_key AS key, s.s FROM s JOIN other ON other.key = s.key",
 					"loss", "SELECT sum(tanh(m.v - r.s) * m.i) AS loss FROM m JOIN renamed r ON m."+read+" = r.key")
-				besideOracle(t, fmt.Sprintf("by %s, read by %s, keys times %d", by, read, factor), db, []string{"a", "b"}, executor.Options{Tuning: tune, Force64: true}, 1e-10)
+				besideOracle(
+					t,
+					fmt.Sprintf("by %s, read by %s, keys times %d", by, read, factor),
+					db,
+					[]string{"a", "b"},
+					executor.Options{Tuning: tune, Force64: true},
+					1e-10,
+				)
 			}
 		}
 	}
 }
 
-// TestChunkedInOnePass: the mean of a loss over chunks is a sum over the matrix, and its gradient waits for no check that it is not
-// NULL: the data are read once, however they are stored.
+// TestChunkedInOnePass: the mean of a loss over chunks is a sum over the matrix, and its gradient waits for no check
+// that it is not NULL: the data are read once, however they are stored.
 func TestChunkedInOnePass(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallGrids(tune)
@@ -307,7 +355,8 @@ func TestChunkedInOnePass(t *testing.T) {
 		for _, wide := range []bool{false, true} {
 			p := passOf(t, m, size, kernels.Float32, false, executor.Options{Tuning: tune, Force64: wide})
 			_, step, _ := strings.Cut(p.explain, "each step:")
-			if strings.Contains(step, "is_not_null") || strings.Count(step, "over 64 rows") != 1 || !strings.Contains(step, "one pass over 64 rows") {
+			if strings.Contains(step, "is_not_null") || strings.Count(step, "over 64 rows") != 1 ||
+				!strings.Contains(step, "one pass over 64 rows") {
 				t.Errorf("in chunks of %d, double precision %v: not one pass over 64 rows in\n%s", n, wide, p.explain)
 			}
 		}

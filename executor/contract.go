@@ -9,11 +9,12 @@ import (
 )
 
 // A sum over a grid of products of two columns is a product of matrices, whatever chunks the columns are stored in: the
-// directions in which their numbers run, over keys and within chunks, are the labels of an einsum. (TRA's Tile and Concat,
-// Yuan et al. 2021; EinDecomp chooses such chunkings for a whole query, here each product gets the one that costs least.)
+// directions in which their numbers run, over keys and within chunks, are the labels of an einsum. (TRA's Tile and
+// Concat, Yuan et al. 2021; EinDecomp chooses such chunkings for a whole query, here each product gets the one that
+// costs least.)
 
-// Numbers of multiplications of one pair from which the products of the pairs are as good: where the pairs are not listed, and
-// where they are there with data that would be copied.
+// Numbers of multiplications of one pair from which the products of the pairs are as good: where the pairs are not
+// listed, and where they are there with data that would be copied.
 const (
 	pairWork  = 1 << 22
 	chunkWork = 1 << 17
@@ -39,10 +40,12 @@ type operand struct {
 
 func (c *contraction) label(n int) int { c.lens = append(c.lens, n); return len(c.lens) - 1 }
 
-// product computes a sum over a grid, whose rows grp groups (nil: the rows are not summed), as a product of matrices; nil for
-// another sum.
+// product computes a sum over a grid, whose rows grp groups (nil: the rows are not summed), as a product of matrices;
+// nil for another sum.
 func (g *graph) product(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
-	if g.p == nil || g.wide && !g.p.opt.Force64 || g.parent != nil || !v.typ.IsFloat() || v.typ.Nullable || t.Nullable || len(v.typ.Shape) > 2 || v.uniform() {
+	if g.p == nil || g.wide && !g.p.opt.Force64 || g.parent != nil || !v.typ.IsFloat() || v.typ.Nullable || t.Nullable ||
+		len(v.typ.Shape) > 2 ||
+		v.uniform() {
 		return nil, nil
 	}
 	c := &contraction{g: g, pairs: v.sp}
@@ -58,14 +61,20 @@ func (g *graph) product(v *val, t kernels.Type, grp *structure.Groups) (*val, er
 		return nil, err
 	}
 	m, ok := c.matrices(dims, sum, out)
-	if !ok || grp == nil && c.pairs.Dims != nil && len(m.batch) > 0 { // whoever sums over the keys in common will ask again
+	if !ok ||
+		grp == nil && c.pairs.Dims != nil && len(m.batch) > 0 { // whoever sums over the keys in common will ask again
 		return nil, nil
 	}
 	return m.compute(v, t, grp)
 }
 
-// directions splits v into operands and finds the grid: its dims and those of the result. out gets the labels of v's chunk.
-func (c *contraction) directions(v *val, grp *structure.Groups, out *[]int) (dims []int, result *structure.Projection, err error) {
+// directions splits v into operands and finds the grid: its dims and those of the result. out gets the labels of v's
+// chunk.
+func (c *contraction) directions(
+	v *val,
+	grp *structure.Groups,
+	out *[]int,
+) (dims []int, result *structure.Projection, err error) {
 	const most = 6 // dims
 	grid := c.pairs.Dims
 	c.lens = make([]int, max(len(grid), 2), most+8)
@@ -85,7 +94,8 @@ func (c *contraction) directions(v *val, grp *structure.Groups, out *[]int) (dim
 	for _, n := range c.lens[max(len(grid), 2):] {
 		each *= float64(n)
 	}
-	if float64(c.pairs.N)*each < float64(c.g.Env.Tune.GridWork) || each >= pairWork && grid != nil || each >= chunkWork && grid == nil && !c.direct(grp) {
+	if float64(c.pairs.N)*each < float64(c.g.Env.Tune.GridWork) || each >= pairWork && grid != nil ||
+		each >= chunkWork && grid == nil && !c.direct(grp) {
 		return nil, nil, nil
 	}
 	if grid == nil {
@@ -131,7 +141,8 @@ func (c *contraction) direct(grp *structure.Groups) bool {
 	return true
 }
 
-// foundGrid finds the grid of rows that are there: all pairs of two things that the rows are read through or grouped by.
+// foundGrid finds the grid of rows that are there: all pairs of two things that the rows are read through or grouped
+// by.
 func (c *contraction) foundGrid(grp *structure.Groups) (dims []int, result *structure.Projection, err error) {
 	var by [][]int32
 	var size []int

@@ -64,7 +64,12 @@ func cora(t testing.TB) *memdb.DB {
 		for i := range id.Ints {
 			id.Ints[i] = int64(i)
 		}
-		db.Create(name, 1, memdb.Column{Name: map[string]string{"w0": "feature", "w1": "id"}[name], Data: id}, memdb.Column{Name: "v", Data: v})
+		db.Create(
+			name,
+			1,
+			memdb.Column{Name: map[string]string{"w0": "feature", "w1": "id"}[name], Data: id},
+			memdb.Column{Name: "v", Data: v},
+		)
 	}
 	glorot("w0", 1433, 1433, 16, 16)
 	glorot("w1", 1, 16, 7, 16, 7)

@@ -9,10 +9,11 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Sums over a residual R = X − A·B distribute over its two parts, where X does not change and the pairs of A's and B's rows are a
-// full grid: ΣR·Bᵀ is X·Bᵀ − A·(B·Bᵀ), ΣAᵀ·R is Aᵀ·X − (Aᵀ·A)·B, and Σ|R|² is |X|² − 2⟨X·Bᵀ, A⟩ + ⟨Aᵀ·A, B·Bᵀ⟩. Neither A·B nor R
-// is made then: of three large products two remain. distribute_run.go computes them, and tells when the difference cannot be
-// trusted; the step then makes the residual after all. See docs/adr/0018-sums-by-parts.md.
+// Sums over a residual R = X − A·B distribute over its two parts, where X does not change and the pairs of A's and B's
+// rows are a full grid: ΣR·Bᵀ is X·Bᵀ − A·(B·Bᵀ), ΣAᵀ·R is Aᵀ·X − (Aᵀ·A)·B, and Σ|R|² is |X|² − 2⟨X·Bᵀ, A⟩ + ⟨Aᵀ·A,
+// B·Bᵀ⟩. Neither A·B nor R is made then: of three large products two remain. distribute_run.go computes them, and tells
+// when the difference cannot be trusted; the step then makes the residual after all. See
+// docs/adr/0018-sums-by-parts.md.
 
 // distributed is a residual ±(X − A·B) that only sums read which distribute over it.
 type distributed struct {
@@ -88,7 +89,10 @@ func (l *lowerer) distribute(p *Program) error {
 
 // residual takes v apart as ±(X − A·B); nil where it is something else.
 func (l *lowerer) residual(v *val) *distributed {
-	if v.op != vCall || v.data != nil || v.expr.Def.Name != "sub" || v.typ.Nullable || v.uniform() || v.sp.Dims != nil || v.sp.Varies || len(v.typ.Shape) < 1 || len(v.typ.Shape) > 2 {
+	if v.op != vCall || v.data != nil || v.expr.Def.Name != "sub" || v.typ.Nullable || v.uniform() || v.sp.Dims != nil ||
+		v.sp.Varies ||
+		len(v.typ.Shape) < 1 ||
+		len(v.typ.Shape) > 2 {
 		return nil
 	}
 	d := &distributed{r: v, x: v.args[0], rows: len(v.typ.Shape) == 1, inner: map[*val]bool{v: true}}
@@ -102,11 +106,13 @@ func (l *lowerer) residual(v *val) *distributed {
 			return nil
 		}
 	}
-	if d.x.vary || !product.vary || product.op != vCall || l.isRoot[product] || slices.ContainsFunc(l.uses[product], func(u *val) bool { return u != v && !d.mse(u) }) {
+	if d.x.vary || !product.vary || product.op != vCall || l.isRoot[product] ||
+		slices.ContainsFunc(l.uses[product], func(u *val) bool { return u != v && !d.mse(u) }) {
 		return nil
 	}
 	c, full := newSum(l.g, v)
-	if !c.split(product, full[len(full)-len(v.typ.Shape):]) || len(c.ops) != 2 || len(c.scalars) > 0 || c.neg || !d.factors(c, full) {
+	if !c.split(product, full[len(full)-len(v.typ.Shape):]) || len(c.ops) != 2 || len(c.scalars) > 0 || c.neg ||
+		!d.factors(c, full) {
 		return nil
 	}
 	d.inner[product] = true
@@ -126,7 +132,10 @@ func newSum(g *graph, v *val) (c *contraction, labels []int) {
 // factors notes the two factors of the product, whose labels are the last two of full.
 func (d *distributed) factors(c *contraction, full []int) bool {
 	untransposeUniform(c)
-	shared := slices.DeleteFunc(slices.Clone(c.ops[0].inner), func(l int) bool { return !slices.Contains(c.ops[1].inner, l) })
+	shared := slices.DeleteFunc(
+		slices.Clone(c.ops[0].inner),
+		func(l int) bool { return !slices.Contains(c.ops[1].inner, l) },
+	)
 	if len(shared) != 1 {
 		return false
 	}
@@ -193,7 +202,8 @@ func (d *distributed) pairs(p *Program) bool {
 	return d.tiles != nil
 }
 
-// onlyTargets reports whether all that reads v, which depends on the residual, ends in sums that distribute, and notes these.
+// onlyTargets reports whether all that reads v, which depends on the residual, ends in sums that distribute, and notes
+// these.
 func (l *lowerer) onlyTargets(d *distributed, v *val) bool {
 	if l.isRoot[v] {
 		return false
@@ -216,7 +226,8 @@ func (l *lowerer) onlyTargets(d *distributed, v *val) bool {
 	return true
 }
 
-// target takes u apart as a sum of squares of the residual, or of its products with A or B; nil where it is something else.
+// target takes u apart as a sum of squares of the residual, or of its products with A or B; nil where it is something
+// else.
 func (d *distributed) target(g *graph, u *val) *target {
 	var t *target
 	switch {
@@ -278,15 +289,18 @@ func (d *distributed) isSquare(v *val) bool {
 	if v.op == vCall && v.expr.Def.Name == "cast" && v.typ.Kind == kernels.Float64 {
 		v = v.args[0]
 	}
-	return v.op == vCall && (v.expr.Def.Name == "square" || v.expr.Def.Name == "power" && isTwo(v.args[1])) && d.is(v.args[0])
+	return v.op == vCall && (v.expr.Def.Name == "square" || v.expr.Def.Name == "power" && isTwo(v.args[1])) &&
+		d.is(v.args[0])
 }
 
 // mse reports whether v is the mean of the residual's squares, taken of its two parts.
 func (d *distributed) mse(v *val) bool {
-	return v.op == vCall && v.expr.Def.Name == "mse" && (v.args[0] == d.x && v.args[1] == d.product || v.args[1] == d.x && v.args[0] == d.product)
+	return v.op == vCall && v.expr.Def.Name == "mse" &&
+		(v.args[0] == d.x && v.args[1] == d.product || v.args[1] == d.x && v.args[0] == d.product)
 }
 
-// gradient is the target of a sum of products e of the residual with one of the factors, which is the other one's gradient.
+// gradient is the target of a sum of products e of the residual with one of the factors, which is the other one's
+// gradient.
 func (d *distributed) gradient(g *graph, u, e *val) *target {
 	if e.typ.Kind != d.r.typ.Kind || e.typ.Nullable {
 		return nil
@@ -321,7 +335,8 @@ func (d *distributed) gradient(g *graph, u, e *val) *target {
 	return t
 }
 
-// lies finds how the result, whose chunks have the labels out, is the factor's gradient: numbers by the factor's rows and k.
+// lies finds how the result, whose chunks have the labels out, is the factor's gradient: numbers by the factor's rows
+// and k.
 func (d *distributed) lies(t *target, out []int, along, k int) bool {
 	s := d.sides[t.side]
 	if d.rows && t.side == 0 {
@@ -356,7 +371,8 @@ func (d *distributed) saves(tune *device.Tuning) bool {
 			}
 		}
 	}
-	return then > 0 && then < 0.9*now && now >= tune.DistributeFlops && min(d.sides[0].n, d.sides[1].n) >= tune.DistributeSide
+	return then > 0 && then < 0.9*now && now >= tune.DistributeFlops &&
+		min(d.sides[0].n, d.sides[1].n) >= tune.DistributeSide
 }
 
 // size is how many rows the factor has in all.
@@ -376,8 +392,8 @@ func (d *distributed) ready() bool {
 	return d.norm.data != nil
 }
 
-// byParts makes the instruction that computes v, or what v is computed for, without the residual, before the first of those that do
-// it with the residual; nil where there is none.
+// byParts makes the instruction that computes v, or what v is computed for, without the residual, before the first of
+// those that do it with the residual; nil where there is none.
 func (l *lowerer) byParts(v *val) (*distributed, error) {
 	d := l.distributed[v]
 	if d == nil || d.plan != nil {
@@ -414,7 +430,14 @@ func (l *lowerer) distributes(d *distributed) (*instr, error) {
 	c.finish()
 	c.t.also = []*val{d.from.v, d.sides[0].v, d.sides[1].v, d.norm}
 	d.plan = newDistribution(d, l.tune)
-	d.work = &val{id: l.g.NewID(), op: vLeaf, name: "work", sp: l.g.unit, typ: kernels.Type{Kind: kernels.Float64, Shape: []int{d.plan.words}}, vary: true}
+	d.work = &val{
+		id:   l.g.NewID(),
+		op:   vLeaf,
+		name: "work",
+		sp:   l.g.unit,
+		typ:  kernels.Type{Kind: kernels.Float64, Shape: []int{d.plan.words}},
+		vary: true,
+	}
 	l.inArena(d.work)
 	in := &instr{v: d.targets[0].v, how: "distributed", rows: d.r.sp.N, t: c.t, lower: d}
 	in.cut(l.tune)

@@ -12,11 +12,12 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// How sums over a residual X − A·B are computed by parts. X is read once, panel by panel: while one is in the cache it is
-// multiplied by Bᵀ and by Aᵀ. In a round each panel of A meets another one of B, so that all products of a round may be made at once;
-// the order in which a sum's parts are added is that of the rounds, whoever makes them.
+// How sums over a residual X − A·B are computed by parts. X is read once, panel by panel: while one is in the cache it
+// is multiplied by Bᵀ and by Aᵀ. In a round each panel of A meets another one of B, so that all products of a round may
+// be made at once; the order in which a sum's parts are added is that of the rounds, whoever makes them.
 
-// distribution is the plan: what of the factors is multiplied at once, and where in the work memory things lie, in words of 8 bytes.
+// distribution is the plan: what of the factors is multiplied at once, and where in the work memory things lie, in
+// words of 8 bytes.
 type distribution struct {
 	panels  [2][]panel
 	each    [2]int // rows of a panel at most
@@ -204,10 +205,11 @@ func (r *parts[T]) tolerance() float64 {
 	return r.m.tune.DistributeDouble
 }
 
-// least is the smallest sum of squares that is exact enough: its error is less than twice the error of ⟨X·Bᵀ, A⟩, which is less than
-// γ·|X|·Σ|aₖ||bₖ| over the columns and rows of the factors (Cauchy and Schwarz), where γ is the length of the sums in single precision times
-// half a unit in the last place (Higham, Accuracy and Stability of Numerical Algorithms, 2002, §3.1), the errors of the other two parts,
-// which are sums in double precision, and what underflows. Columns and rows may cancel, so that the last part is the largest.
+// least is the smallest sum of squares that is exact enough: its error is less than twice the error of ⟨X·Bᵀ, A⟩, which
+// is less than γ·|X|·Σ|aₖ||bₖ| over the columns and rows of the factors (Cauchy and Schwarz), where γ is the length of
+// the sums in single precision times half a unit in the last place (Higham, Accuracy and Stability of Numerical
+// Algorithms, 2002, §3.1), the errors of the other two parts, which are sums in double precision, and what underflows.
+// Columns and rows may cancel, so that the last part is the largest.
 func (r *parts[T]) least() float64 {
 	unit, length := 0x1p-53, r.size(0)+r.size(1)
 	if kindOf(r.r.typ) == f32 {
@@ -253,7 +255,8 @@ func (r *parts[T]) wide(worker, side int, p panel) []float64 {
 	return out
 }
 
-// square computes factorᵀ·factor in double precision; a factor that is stored as k × n is turned first, since products are faster so.
+// square computes factorᵀ·factor in double precision; a factor that is stored as k × n is turned first, since products
+// are faster so.
 func (r *parts[T]) square(side int) error {
 	k, panels := r.k, r.panels[side]
 	lanes := min(gramLanes, len(panels))
@@ -282,7 +285,8 @@ func (r *parts[T]) square(side int) error {
 	return nil
 }
 
-// transpose writes scale times a matrix of so many columns, whose rows begin from apart, turned into one whose rows begin to apart.
+// transpose writes scale times a matrix of so many columns, whose rows begin from apart, turned into one whose rows
+// begin to apart.
 func transpose[A, B float](x []A, from int, out []B, to, cols, rows int, scale A) {
 	const block = 16 // columns whose places stay in the cache
 	for lo := 0; lo < cols; lo += block {
@@ -340,8 +344,9 @@ func (r *parts[T]) sampled(worker int, a, b panel) (residual, all float64) {
 	return residual, all
 }
 
-// multiplyAll multiplies all pairs of panels, round by round. A pair waits for those before it that one of its panels is in, and
-// for no others: a worker that waited for a whole round would begin the next one with other threads, whose caches and memory are cold.
+// multiplyAll multiplies all pairs of panels, round by round. A pair waits for those before it that one of its panels
+// is in, and for no others: a worker that waited for a whole round would begin the next one with other threads, whose
+// caches and memory are cold.
 func (r *parts[T]) multiplyAll() error {
 	n := min(len(r.panels[0]), len(r.panels[1]))
 	var before [2][]int32 // per pair: the pairs before it with the same panel
@@ -371,7 +376,8 @@ func (r *parts[T]) multiplyAll() error {
 	})
 }
 
-// multiply adds what the part of X that two panels meet in gives to the sums of both: X times B's panel, and Xᵀ times A's.
+// multiply adds what the part of X that two panels meet in gives to the sums of both: X times B's panel, and Xᵀ times
+// A's.
 func (r *parts[T]) multiply(a, b int) {
 	x := r.tile(r.panels[0][a], r.panels[1][b])
 	for side, at := range [2]int{a, b} {
@@ -383,7 +389,20 @@ func (r *parts[T]) multiply(a, b int) {
 		if r.added[side][at]%r.runs[side] == 0 {
 			beta = 0
 		}
-		blas.Gemm(side == 1, false, p.n, r.k, q.n, x, r.sides[1].n, r.rowsOf(1-side, q), r.k, beta, r.acc[side][p.at:][:p.n*r.k], r.k)
+		blas.Gemm(
+			side == 1,
+			false,
+			p.n,
+			r.k,
+			q.n,
+			x,
+			r.sides[1].n,
+			r.rowsOf(1-side, q),
+			r.k,
+			beta,
+			r.acc[side][p.at:][:p.n*r.k],
+			r.k,
+		)
 		if r.added[side][at]++; r.added[side][at]%r.runs[side] == 0 {
 			r.flush(side, at)
 		}

@@ -91,7 +91,16 @@ func (f *fit) create(db *memdb.DB, rng *rand.Rand, name string, x []float64, wid
 		shape = []int{q, p}
 	}
 	v := ra.NewVector(kernels.Type{Kind: f.kind, Shape: shape}, len(order))
-	i, j, weight := ra.NewVector(kernels.Type{Kind: kernels.Int}, len(order)), ra.NewVector(kernels.Type{Kind: kernels.Int}, len(order)), ra.NewVector(kernels.Type{Kind: kernels.Float64}, len(order))
+	i, j, weight := ra.NewVector(
+		kernels.Type{Kind: kernels.Int},
+		len(order),
+	), ra.NewVector(
+		kernels.Type{Kind: kernels.Int},
+		len(order),
+	), ra.NewVector(
+		kernels.Type{Kind: kernels.Float64},
+		len(order),
+	)
 	for r, at := range order {
 		i.Ints[r], j.Ints[r], weight.F64[r] = int64(at/across), int64(at%across), 1+float64(r)
 		for e := range p * q {
@@ -112,7 +121,12 @@ func (f *fit) create(db *memdb.DB, rng *rand.Rand, name string, x []float64, wid
 			v.SetNull(r)
 		}
 	}
-	cols := []memdb.Column{{Name: "i", Data: i}, {Name: "j", Data: j}, {Name: "v", Data: v}, {Name: "weight", Data: weight}}
+	cols := []memdb.Column{
+		{Name: "i", Data: i},
+		{Name: "j", Data: j},
+		{Name: "v", Data: v},
+		{Name: "weight", Data: weight},
+	}
 	switch name {
 	case "a":
 		key := 2
@@ -199,14 +213,24 @@ var squareForms = []string{
 	"sum(mean_elements((a.v / 2 - matmul(w.v, h.v)) ^ 2)) / 7", "sum(sqnorm(a.v - matmul(relu(w.v), h.v)))",
 }
 
-// TestByParts: sums over a residual that are made by parts are those that are made with it, for tiles, panels and ranks of any
-// size, and workers change no bit.
+// TestByParts: sums over a residual that are made by parts are those that are made with it, for tiles, panels and ranks
+// of any size, and workers change no bit.
 func TestByParts(t *testing.T) {
 	tune := device.DefaultTuning()
 	rng := rand.New(rand.NewSource(1))
 	parts := 0
 	for n := range 60 {
-		f := &fit{down: 1 + rng.Intn(5), across: 2 + rng.Intn(4), p: 7 + rng.Intn(20), q: 7 + rng.Intn(20), k: 2 + rng.Intn(2), noise: 1, kind: kernels.Float64, plain: rng.Intn(2) == 0, turned: rng.Intn(3) == 0}
+		f := &fit{
+			down:   1 + rng.Intn(5),
+			across: 2 + rng.Intn(4),
+			p:      7 + rng.Intn(20),
+			q:      7 + rng.Intn(20),
+			k:      2 + rng.Intn(2),
+			noise:  1,
+			kind:   kernels.Float64,
+			plain:  rng.Intn(2) == 0,
+			turned: rng.Intn(3) == 0,
+		}
 		tol := 1e-11
 		if rng.Intn(2) == 0 {
 			f.kind, tol = kernels.Float32, 2e-5
@@ -250,7 +274,11 @@ func TestByPartsInAnyChunks(t *testing.T) {
 		if err := near(got, want, 1e-11); err != nil {
 			t.Errorf("%v: %v\n%s", size, err, got.explain)
 		}
-		if two := passOf(t, m, size, kernels.Float64, false, executor.Options{Tuning: tune, Workers: 2}); near(two, got, 0) != nil {
+		if two := passOf(t, m, size, kernels.Float64, false, executor.Options{Tuning: tune, Workers: 2}); near(
+			two,
+			got,
+			0,
+		) != nil {
 			t.Errorf("%v: workers change the result: %v", size, near(two, got, 0))
 		}
 		single := passOf(t, m, size, kernels.Float32, false, executor.Options{Tuning: tune, Workers: 2})
@@ -313,8 +341,8 @@ func TestByPartsBesideDifferences(t *testing.T) {
 	}
 }
 
-// TestPartsThatCancel: where the product is near, sums are made with the residual; where they are made by parts, they are exact.
-// With -v it prints the errors, which docs/adr/0018-sums-by-parts.md lists.
+// TestPartsThatCancel: where the product is near, sums are made with the residual; where they are made by parts, they
+// are exact. With -v it prints the errors, which docs/adr/0018-sums-by-parts.md lists.
 func TestPartsThatCancel(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallParts(tune, 512, 512)
@@ -329,20 +357,36 @@ func TestPartsThatCancel(t *testing.T) {
 				got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune})
 				with := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune, Residuals: true})
 				off := func(o outcome) (loss, grad float64) {
-					return math.Abs(o.loss/exact.loss - 1), max(furthest(o.grads[0], exact.grads[0]), furthest(o.grads[1], exact.grads[1]))
+					return math.Abs(
+							o.loss/exact.loss - 1,
+						), max(
+							furthest(o.grads[0], exact.grads[0]),
+							furthest(o.grads[1], exact.grads[1]),
+						)
 				}
 				loose := *tune
 				executor.AnyParts(&loose)
 				any := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: &loose})
 				loss, grad := off(any)
 				loss0, grad0 := off(with)
-				t.Logf("%v, plain %v, residual %7.0e, loss %.1e of the data: by parts %v: loss %.1e, gradient %.1e; with the residual %.1e, %.1e", kind, plain, noise,
-					exact.loss/norm, got.byParts == 1, loss, grad, loss0, grad0)
+				t.Logf(
+					"%v, plain %v, residual %7.0e, loss %.1e of the data: by parts %v: loss %.1e, gradient %.1e; with the residual %.1e, %.1e",
+					kind,
+					plain,
+					noise,
+					exact.loss/norm,
+					got.byParts == 1,
+					loss,
+					grad,
+					loss0,
+					grad0,
+				)
 				both[got.byParts]++
 				if got.byParts+got.residuals != 1 {
 					t.Fatalf("no sum by parts:\n%s", got.explain)
 				}
-				if most := map[kernels.Kind]float64{kernels.Float32: 1, kernels.Float64: 1e-5}[kind]; got.byParts == 1 && (loss > 1e-6*most || grad > 1e-4*most) {
+				if most := map[kernels.Kind]float64{kernels.Float32: 1, kernels.Float64: 1e-5}[kind]; got.byParts == 1 &&
+					(loss > 1e-6*most || grad > 1e-4*most) {
 					t.Errorf("%v, residual %v: loss and gradients by parts are away by %.1e and %.1e", kind, noise, loss, grad)
 				}
 				if got.byParts == 0 && got.beside(with, 0) != nil {
@@ -356,8 +400,8 @@ func TestPartsThatCancel(t *testing.T) {
 	}
 }
 
-// TestFactorsThatCancel: where columns and rows of the factors are large and opposed, so that their product is not, the errors of
-// ⟨Aᵀ·A, B·Bᵀ⟩ count as well.
+// TestFactorsThatCancel: where columns and rows of the factors are large and opposed, so that their product is not, the
+// errors of ⟨Aᵀ·A, B·Bᵀ⟩ count as well.
 func TestFactorsThatCancel(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallParts(tune, 64, 64)
@@ -415,7 +459,8 @@ func numbers(t *testing.T, db *memdb.DB, table string, col int) *ra.Vector {
 	return cols[0]
 }
 
-// TestNotByParts: where pairs are missing, rows are weighted or NULL, or the residual is read by others, sums are as they stand.
+// TestNotByParts: where pairs are missing, rows are weighted or NULL, or the residual is read by others, sums are as
+// they stand.
 func TestNotByParts(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallParts(tune, 8, 16)
@@ -472,7 +517,12 @@ func TestByPartsInABudget(t *testing.T) {
 	db := f.db(t, rand.New(rand.NewSource(1)), squareForms[0])
 	want := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune, Workers: 1})
 	for _, workers := range []int{1, 2} {
-		got := outcomeOf(t, db, []string{"w", "h"}, executor.Options{Tuning: tune, Workers: workers, Memory: 13 << 20, SpillDir: t.TempDir()})
+		got := outcomeOf(
+			t,
+			db,
+			[]string{"w", "h"},
+			executor.Options{Tuning: tune, Workers: workers, Memory: 13 << 20, SpillDir: t.TempDir()},
+		)
 		if got.byParts != 1 || !strings.Contains(got.explain, "spilled:") {
 			t.Errorf("%d workers: not by parts, or not in files:\n%s", workers, got.explain)
 		}
@@ -487,7 +537,12 @@ func TestByPartsExplained(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallParts(tune, 8, 16)
 	f := &fit{down: 3, across: 4, p: 9, q: 10, k: 2, noise: 1, kind: kernels.Float32}
-	got := outcomeOf(t, f.db(t, rand.New(rand.NewSource(1)), squareForms[0]), []string{"w", "h"}, executor.Options{Tuning: tune})
+	got := outcomeOf(
+		t,
+		f.db(t, rand.New(rand.NewSource(1)), squareForms[0]),
+		[]string{"w", "h"},
+		executor.Options{Tuning: tune},
+	)
 	_, text, _ := strings.Cut(got.explain, "each step:\n")
 	text = regexp.MustCompile(`v\d+`).ReplaceAllString(text, "v·")
 	text = regexp.MustCompile(` {2,}\[.*|(?m)^memory.*`).ReplaceAllString(text, "")

@@ -242,7 +242,15 @@ func (in *instr) runSum(m *machine) error {
 
 func (in *instr) sumLane(b *block, x *reducer, lane int) error {
 	s := &runSum{}
-	s.begin(in.v, x, in.add, &structure.Runs{Start: in.v.grp.Start}, &in.parts[lane], lane*in.lane, min((lane+1)*in.lane, in.rows))
+	s.begin(
+		in.v,
+		x,
+		in.add,
+		&structure.Runs{Start: in.v.grp.Start},
+		&in.parts[lane],
+		lane*in.lane,
+		min((lane+1)*in.lane, in.rows),
+	)
 	for lo := s.first; lo < s.end; lo += in.t.rows {
 		n := min(in.t.rows, s.end-lo)
 		if err := b.eval(lo, n); err != nil {
@@ -254,8 +262,8 @@ func (in *instr) sumLane(b *block, x *reducer, lane int) error {
 	return nil
 }
 
-// runSum sums the rows first to end of a lane, run by run, of which each is a group. The groups that it begins and ends are
-// finished; parts are the sums of the first and the last group where they began before or go on in the next lane.
+// runSum sums the rows first to end of a lane, run by run, of which each is a group. The groups that it begins and ends
+// are finished; parts are the sums of the first and the last group where they began before or go on in the next lane.
 type runSum struct {
 	v          *val
 	runs       *structure.Runs
@@ -271,7 +279,17 @@ type runSum struct {
 
 // begin has s sum the rows first to end.
 func (s *runSum) begin(v *val, x *reducer, add adder, r *structure.Runs, parts *[2]partial, first, end int) {
-	*s = runSum{v: v, runs: r, x: x, add: add, parts: parts, first: first, end: end, at: runAt(r.Start, first), acc: &parts[0].acc}
+	*s = runSum{
+		v:     v,
+		runs:  r,
+		x:     x,
+		add:   add,
+		parts: parts,
+		first: first,
+		end:   end,
+		at:    runAt(r.Start, first),
+		acc:   &parts[0].acc,
+	}
 	parts[0].g, parts[1].g = -1, -1
 	if int(r.Start[s.at]) == first {
 		s.acc = &parts[1].acc
@@ -297,7 +315,8 @@ func (s *runSum) of(run int) int {
 	return int(s.runs.Group[run])
 }
 
-// inBlock sums the runs from row at on that lie before row end and whose groups follow each other. It returns the row behind them.
+// inBlock sums the runs from row at on that lie before row end and whose groups follow each other. It returns the row
+// behind them.
 func (s *runSum) inBlock(b *block, at, end int) int {
 	start, to := s.runs.Start, s.at
 	for to+1 < len(start) && int(start[to+1]) <= end && (to == s.at || s.of(to) == s.of(to-1)+1) {

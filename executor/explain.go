@@ -44,8 +44,13 @@ func (p *Program) Explain() string {
 				kept += len(v.data.buf.Bytes())
 			}
 		}
-		fmt.Fprintf(&b, "memory: %s per step, %s kept, %s scratch per worker\n", size(float64(p.sched.bytes)), size(float64(kept)),
-			size(float64(max(p.sched.tmp, p.onceTmp))))
+		fmt.Fprintf(
+			&b,
+			"memory: %s per step, %s kept, %s scratch per worker\n",
+			size(float64(p.sched.bytes)),
+			size(float64(kept)),
+			size(float64(max(p.sched.tmp, p.onceTmp))),
+		)
 		p.explainSpilled(&b)
 	}
 	return b.String()
@@ -57,8 +62,14 @@ func (p *Program) explainSpilled(b *strings.Builder) {
 		return
 	}
 	s := p.Spilled()
-	fmt.Fprintf(b, "spilled: the plan needs %s, the budget is %s; in files in %s, of which %s may be resident:\n", size(float64(s.Needs)), size(float64(s.Budget)), s.Dir,
-		size(float64(p.window())))
+	fmt.Fprintf(
+		b,
+		"spilled: the plan needs %s, the budget is %s; in files in %s, of which %s may be resident:\n",
+		size(float64(s.Needs)),
+		size(float64(s.Budget)),
+		s.Dir,
+		size(float64(p.window())),
+	)
 	for _, what := range append(p.led.listed[:len(p.led.listed):len(p.led.listed)], p.led.vals...) {
 		fmt.Fprintf(b, "  %s\n", what)
 	}
@@ -107,7 +118,15 @@ func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 	n, flops, bytes, took := 0, 0.0, 0.0, time.Duration(0)
 	for _, in := range ins {
 		if d, ok := in.lower.(*distributed); ok {
-			fmt.Fprintf(b, "  %s by parts over %d rows, without %s  [%s, %s]\n", d.names(), in.rows, d.r.text(true, 0), count(in.flops), size(in.bytes))
+			fmt.Fprintf(
+				b,
+				"  %s by parts over %d rows, without %s  [%s, %s]\n",
+				d.names(),
+				in.rows,
+				d.r.text(true, 0),
+				count(in.flops),
+				size(in.bytes),
+			)
 		} else if f, ok := in.lower.(*fused); ok {
 			fmt.Fprintf(b, "  %sone pass over %d rows  [%s, %s]\n", in.otherwise(), in.rows, count(in.flops), size(in.bytes))
 			for _, m := range f.members {

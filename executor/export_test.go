@@ -33,7 +33,8 @@ func SmallProducts(t *device.Tuning) {
 	t.LargeFlops = 8
 }
 
-// SmallParts lets sums of small matrices be made by parts, in panels of so many rows, of which run are summed in single precision.
+// SmallParts lets sums of small matrices be made by parts, in panels of so many rows, of which run are summed in single
+// precision.
 func SmallParts(t *device.Tuning, panel, run int) {
 	t.DistributeFlops, t.DistributeSide, t.DistributePanel, t.DistributeRun = 1, 2, panel, run
 }

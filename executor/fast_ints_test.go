@@ -9,7 +9,22 @@ import (
 
 // TestFastInts compares the loops with the reference code, at the borders of what a bigint holds.
 func TestFastInts(t *testing.T) {
-	borders := []int64{0, 1, -1, 2, -7, 33, 1 << 31, 1<<31 - 1, -1 << 31, -1<<31 - 1, 1 << 32, math.MaxInt64, math.MinInt64, math.MaxInt64 - 1}
+	borders := []int64{
+		0,
+		1,
+		-1,
+		2,
+		-7,
+		33,
+		1 << 31,
+		1<<31 - 1,
+		-1 << 31,
+		-1<<31 - 1,
+		1 << 32,
+		math.MaxInt64,
+		math.MinInt64,
+		math.MaxInt64 - 1,
+	}
 	for name, fast := range fastInts {
 		slow := kernels.Lookup(name).Ints
 		for _, x := range borders {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// form is a way of computing a val that is in no other pass. Every form is one file, which registers it. Of the forms that a val
-// has, the cheapest computes it: their order does not matter.
+// form is a way of computing a val that is in no other pass. Every form is one file, which registers it. Of the forms
+// that a val has, the cheapest computes it: their order does not matter.
 type form struct {
 	name string
 	// match finds what the form needs to know of v; nil where v is not of the form. It changes neither v nor the schedule.
@@ -22,7 +22,11 @@ var forms []*form
 
 // registerForm is for the files of forms: var _ = registerForm(…).
 func registerForm(f form) *form {
-	at, known := slices.BinarySearchFunc(forms, f.name, func(g *form, name string) int { return cmp.Compare(g.name, name) })
+	at, known := slices.BinarySearchFunc(
+		forms,
+		f.name,
+		func(g *form, name string) int { return cmp.Compare(g.name, name) },
+	)
 	if known {
 		panic("two forms are named " + f.name)
 	}
@@ -64,8 +68,9 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 	return all[0].emit(l, v, all[0].found)
 }
 
-// rate is how fast a form computes and moves numbers: nanoseconds of one processor per operation and per byte. Rates are of a server
-// processor of 2021 and need be right to a factor of two only: forms that compute the same differ by more.
+// rate is how fast a form computes and moves numbers: nanoseconds of one processor per operation and per byte. Rates
+// are of a server processor of 2021 and need be right to a factor of two only: forms that compute the same differ by
+// more.
 type rate struct{ flop, byte float64 }
 
 // of is the time of so many operations and bytes.

@@ -62,7 +62,11 @@ func explained(t *testing.T, plan *ra.Plan, src *memory, opt Options) (text stri
 
 // TestFormsAreTold: a form has a name of its own, and a val that has several is computed by the cheapest.
 func TestFormsAreTold(t *testing.T) {
-	cheap := form{name: "a", match: func(*lowerer, *val) (any, error) { return 1, nil }, cost: func(*lowerer, *val, any) float64 { return 2 }}
+	cheap := form{
+		name:  "a",
+		match: func(*lowerer, *val) (any, error) { return 1, nil },
+		cost:  func(*lowerer, *val, any) float64 { return 2 },
+	}
 	dear := form{name: "b", match: cheap.match, cost: func(*lowerer, *val, any) float64 { return 3 }}
 	same := form{name: "c", match: cheap.match, cost: cheap.cost}
 	none := form{name: "d", match: func(*lowerer, *val) (any, error) { return nil, nil }}

@@ -7,9 +7,9 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// Vals over the rows of one space that do not wait for each other through other rows are computed in one pass over blocks
-// of these rows: what one of them reads of another is still in the cache, and what only they read is never written to
-// memory. Loss and gradients of a regression read their data once.
+// Vals over the rows of one space that do not wait for each other through other rows are computed in one pass over
+// blocks of these rows: what one of them reads of another is still in the cache, and what only they read is never
+// written to memory. Loss and gradients of a regression read their data once.
 
 // fused is the pass: a tree whose results are stored or summed.
 type fused struct {
@@ -17,8 +17,8 @@ type fused struct {
 	sums    [][]partials // per lane and member
 }
 
-// partials are a lane's sums of one aggregate: by group, those it has met, or where the rows are in group order those that it
-// has not finished.
+// partials are a lane's sums of one aggregate: by group, those it has met, or where the rows are in group order those
+// that it has not finished.
 type partials struct {
 	acc  []*accum
 	met  []int
@@ -56,7 +56,9 @@ func (l *lowerer) fusible(v *val) bool {
 		if x, _ := l.largeSum(v); x != nil || l.sumsInPlace(v) {
 			return false
 		}
-		return v.grp.Out.N == 1 || v.grp.InRuns(l.tune.PassRun) || v.typ.Size() >= l.tune.PassChunk && v.partials() <= passPartials && v.grp.In.N >= l.tune.GroupRows*v.grp.RunsOfGroups().N
+		return v.grp.Out.N == 1 || v.grp.InRuns(l.tune.PassRun) ||
+			v.typ.Size() >= l.tune.PassChunk && v.partials() <= passPartials &&
+				v.grp.In.N >= l.tune.GroupRows*v.grp.RunsOfGroups().N
 	}
 	return false
 }
@@ -264,7 +266,8 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 	return in, nil
 }
 
-// wholeGroups is the number of rows of a block, so many at most, that holds groups of one size as a whole where the sums' groups are so.
+// wholeGroups is the number of rows of a block, so many at most, that holds groups of one size as a whole where the
+// sums' groups are so.
 func (f *fused) wholeGroups(rows int) int {
 	for _, m := range f.members {
 		if m.runs == nil {
@@ -277,8 +280,8 @@ func (f *fused) wholeGroups(rows int) int {
 	return rows
 }
 
-// singles reports whether v, a number of double precision for each row, is stored in single precision: where all that read it convert it
-// to that, such as weights of chunks, they get the same bits from half the memory.
+// singles reports whether v, a number of double precision for each row, is stored in single precision: where all that
+// read it convert it to that, such as weights of chunks, they get the same bits from half the memory.
 func (l *lowerer) singles(v *val) bool {
 	if v.op != vCall || kindOf(v.typ) != f64 || v.typ.Size() > 1 || v.typ.Nullable || l.isRoot[v] || v.isView() {
 		return false

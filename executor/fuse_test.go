@@ -45,7 +45,11 @@ func TestAddOfOneRow(t *testing.T) {
 	src, b := &memory{}, ra.NewBuilder()
 	ones := func(name string, keys ...int64) *ra.Node {
 		s := b.Scan(src.add(name, 1, ints(keys...)), nil)
-		return b.Select(s, nil, []ra.OutCol{{Name: "k", X: s.Var(0, s.Cols[0].ID)}, {Name: "x", X: kernels.CastConst(kernels.Float64, 1)}})
+		return b.Select(
+			s,
+			nil,
+			[]ra.OutCol{{Name: "k", X: s.Var(0, s.Cols[0].ID)}, {Name: "x", X: kernels.CastConst(kernels.Float64, 1)}},
+		)
 	}
 	for _, in := range [][]*ra.Node{{ones("a", 1, 3), ones("b", 2)}, {ones("c", 2), ones("d", 1, 2, 3)}, {ones("e", 1), ones("f", 2)}} {
 		check(t, &ra.Plan{Roots: []ra.Root{all(b.Add(in, 1), "sum")}}, src, kernels.Env{}, 1e-12)
@@ -77,7 +81,14 @@ func TestMaskDrawnAgain(t *testing.T) {
 		return a
 	}
 	first := sum(b.Select(s, nil, []ra.OutCol{{Name: "v", X: kernels.Mul(s.Var(0, s.Cols[1].ID), mask(0))}}))
-	second := sum(b.Join([]*ra.Node{first, s}, nil, nil, []ra.OutCol{{Name: "v", X: kernels.Mul(first.Var(0, first.Cols[0].ID), mask(1))}}))
+	second := sum(
+		b.Join(
+			[]*ra.Node{first, s},
+			nil,
+			nil,
+			[]ra.OutCol{{Name: "v", X: kernels.Mul(first.Var(0, first.Cols[0].ID), mask(1))}},
+		),
+	)
 	plan, env := &ra.Plan{Roots: []ra.Root{all(first, "first"), all(second, "second")}}, kernels.Env{Seed: 5, Step: 2}
 	check(t, plan, src, env, 1e-5)
 	p, err := Compile(context.Background(), plan, src, Options{})

@@ -18,7 +18,8 @@ type gemm struct {
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
 // into memory first.
 func (l *lowerer) large(v *val) bool {
-	if v.op != vCall || v.data != nil || v.expr.Def.Name != "matmul" || v.typ.Nullable || v.sp.N == 0 || len(v.typ.Shape) == 0 {
+	if v.op != vCall || v.data != nil || v.expr.Def.Name != "matmul" || v.typ.Nullable || v.sp.N == 0 ||
+		len(v.typ.Shape) == 0 {
 		return false
 	}
 	for _, a := range v.args {
@@ -47,7 +48,8 @@ func vectorsBy(v *val) (rows, matrix *val) {
 // largeSum returns the operands of a sum of all rows' outer products whose result is large; nil for another val. The
 // workers then share the result, not the rows.
 func (l *lowerer) largeSum(v *val) (x, y *val) {
-	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.grp.Out.N != 1 || v.grp.Order != nil || v.typ.Nullable || v.typ.Size() < l.tune.LargeMatrix {
+	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.grp.Out.N != 1 || v.grp.Order != nil || v.typ.Nullable ||
+		v.typ.Size() < l.tune.LargeMatrix {
 		return nil, nil
 	}
 	o := v.args[0]
@@ -165,8 +167,8 @@ const leastPanel = 128
 // panelWidth is how many columns of a result a panel has, where there are few.
 const panelWidth = 512
 
-// across cuts so many columns of some results with so many rows into panels: wide ones, so that the library lays an operand out
-// for itself as rarely as it may, where there are enough of them for the workers.
+// across cuts so many columns of some results with so many rows into panels: wide ones, so that the library lays an
+// operand out for itself as rarely as it may, where there are enough of them for the workers.
 func across(results, panels, columns int) (n, width int) {
 	width = 1024
 	if results*panels*((columns+width-1)/width) < 4 {
@@ -288,8 +290,8 @@ func (o *outers) run(m *machine, in *instr) error {
 	})
 }
 
-// productRows is over how many rows a large sum runs in single precision: as long as the sums are that a product of such matrices
-// makes anyway.
+// productRows is over how many rows a large sum runs in single precision: as long as the sums are that a product of
+// such matrices makes anyway.
 const productRows = 1024
 
 // inParts is scratch for n sums in double precision that begin at 0, and for parts of them in the result's kind.
@@ -310,7 +312,20 @@ func runOuters[T float](in *instr, o *outers, lo, n, left, width int, scratch *t
 	}
 	part, sum := inParts[T](in.v.data.kind, n*width, scratch)
 	for at := 0; at < in.rows; at += productRows {
-		blas.Gemm(true, false, n, width, min(productRows, in.rows-at), x[at*o.p+lo:], o.p, y[at*o.q+left:], o.q, 0, part, width)
+		blas.Gemm(
+			true,
+			false,
+			n,
+			width,
+			min(productRows, in.rows-at),
+			x[at*o.p+lo:],
+			o.p,
+			y[at*o.q+left:],
+			o.q,
+			0,
+			part,
+			width,
+		)
 		cpu.AddRows(1, n*width, part, sum)
 		tensor.Trim()
 	}

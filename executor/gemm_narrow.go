@@ -8,10 +8,10 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// narrowProduct lowers products of a wide matrix and a narrow one of which either is transposed, such as the heads' projections of
-// attention. Libraries lay a transposed operand out badly beside a narrow one. The wide matrix is therefore taken as it is stored, on
-// the side of the product where it needs no turning, and what is narrow is turned instead: the other operand, and the result where
-// it comes out transposed.
+// narrowProduct lowers products of a wide matrix and a narrow one of which either is transposed, such as the heads'
+// projections of attention. Libraries lay a transposed operand out badly beside a narrow one. The wide matrix is
+// therefore taken as it is stored, on the side of the product where it needs no turning, and what is narrow is turned
+// instead: the other operand, and the result where it comes out transposed.
 type narrowProduct struct {
 	wide, narrow *val
 	side, long   int  // of the narrow operand and of the result: narrow numbers beside so many
@@ -24,14 +24,34 @@ type narrowProduct struct {
 // narrowNumbers bounds a narrow operand, which each worker transposes for itself.
 const narrowNumbers = 1 << 18
 
-// narrowed returns the form of a product whose operands are those of g; nil where nothing is transposed, or nothing narrow.
+// narrowed returns the form of a product whose operands are those of g; nil where nothing is transposed, or nothing
+// narrow.
 func (g *gemm) narrowed(products int, tune *device.Tuning) *narrowProduct {
 	p := g.p
-	s := &narrowProduct{wide: g.x, narrow: g.y, side: p.n, long: p.m, inner: p.k, left: !p.at, turn: p.bt != p.at, back: p.at}
-	if p.m < p.n {
-		s = &narrowProduct{wide: g.y, narrow: g.x, side: p.m, long: p.n, inner: p.k, left: p.bt, turn: p.at != p.bt, back: p.bt}
+	s := &narrowProduct{
+		wide:   g.x,
+		narrow: g.y,
+		side:   p.n,
+		long:   p.m,
+		inner:  p.k,
+		left:   !p.at,
+		turn:   p.bt != p.at,
+		back:   p.at,
 	}
-	if !p.at && !p.bt || s.side > tune.NarrowSide || s.long < 2*s.side || s.inner < s.side || s.side*s.inner > narrowNumbers {
+	if p.m < p.n {
+		s = &narrowProduct{
+			wide:   g.y,
+			narrow: g.x,
+			side:   p.m,
+			long:   p.n,
+			inner:  p.k,
+			left:   p.bt,
+			turn:   p.at != p.bt,
+			back:   p.bt,
+		}
+	}
+	if !p.at && !p.bt || s.side > tune.NarrowSide || s.long < 2*s.side || s.inner < s.side ||
+		s.side*s.inner > narrowNumbers {
 		return nil
 	}
 	s.rows = tune.NarrowPanel
@@ -44,16 +64,18 @@ func (g *gemm) narrowed(products int, tune *device.Tuning) *narrowProduct {
 // Up to turnedNumbers a matrix that stays the same is kept turned, where each step makes turnedProducts with it.
 const turnedNumbers, turnedProducts = 1 << 22, 8
 
-// turnedOnce reports whether v, a transposed matrix, is worth to be kept as such: it stays the same and stands left of many narrow
-// operands. On that side libraries take less time to lay out the wide matrix and its panels' results lie as they are stored.
+// turnedOnce reports whether v, a transposed matrix, is worth to be kept as such: it stays the same and stands left of
+// many narrow operands. On that side libraries take less time to lay out the wide matrix and its panels' results lie as
+// they are stored.
 func (l *lowerer) turnedOnce(v *val) bool {
-	return !v.vary && v.uniform() && !v.typ.Nullable && v.typ.Size() <= turnedNumbers && slices.ContainsFunc(l.uses[v], func(u *val) bool {
-		if !l.large(u) || !u.vary || u.args[0] != v || u.sp.N < turnedProducts {
-			return false
-		}
-		p := dims(u.args[0], u.args[1])
-		return p.n <= l.tune.NarrowSide && p.m >= 2*p.n
-	})
+	return !v.vary && v.uniform() && !v.typ.Nullable && v.typ.Size() <= turnedNumbers &&
+		slices.ContainsFunc(l.uses[v], func(u *val) bool {
+			if !l.large(u) || !u.vary || u.args[0] != v || u.sp.N < turnedProducts {
+				return false
+			}
+			p := dims(u.args[0], u.args[1])
+			return p.n <= l.tune.NarrowSide && p.m >= 2*p.n
+		})
 }
 
 // scratch is how many numbers a worker needs: the narrow operand turned, and a panel of the result before it is.

@@ -10,8 +10,8 @@ import (
 	"github.com/relgrad/relgrad/internal/memdb"
 )
 
-// TestTurnedOnce: a matrix that stays the same is turned once for the many narrow products of each step that read it so, and for no
-// others.
+// TestTurnedOnce: a matrix that stays the same is turned once for the many narrow products of each step that read it
+// so, and for no others.
 func TestTurnedOnce(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -31,10 +31,25 @@ func TestTurnedOnce(t *testing.T) {
 	} {
 		t.Run(with.loss, func(t *testing.T) {
 			rng, db := rand.New(rand.NewSource(9)), memdb.New()
-			db.Create("one", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "x", Data: reals(rng, 1, 5, 12)},
-				memdb.Column{Name: "y", Data: reals(rng, 1, 12, 12)})
-			db.Create("bias", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "b", Data: reals(rng, 1, 12, 12)})
-			db.Create("head", 1, memdb.Column{Name: "id", Data: ints(with.heads, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "w", Data: reals(rng, with.heads, 12, with.columns)})
+			db.Create(
+				"one",
+				1,
+				memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+				memdb.Column{Name: "x", Data: reals(rng, 1, 5, 12)},
+				memdb.Column{Name: "y", Data: reals(rng, 1, 12, 12)},
+			)
+			db.Create(
+				"bias",
+				1,
+				memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+				memdb.Column{Name: "b", Data: reals(rng, 1, 12, 12)},
+			)
+			db.Create(
+				"head",
+				1,
+				memdb.Column{Name: "id", Data: ints(with.heads, func(i int) int64 { return int64(i) })},
+				memdb.Column{Name: "w", Data: reals(rng, with.heads, 12, with.columns)},
+			)
 			views(t, db, "loss", with.loss)
 			params := []string{"head"}
 			if strings.Contains(with.loss, "bias") {

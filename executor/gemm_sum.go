@@ -9,9 +9,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// productSum lowers a sum of products of matrices by group, the sum over blocks of a matrix product in blocks: workers take panels of
-// rows of the groups' results, into which the products of the group's rows are added one after the other. The operands are read in
-// place, through their indexes.
+// productSum lowers a sum of products of matrices by group, the sum over blocks of a matrix product in blocks: workers
+// take panels of rows of the groups' results, into which the products of the group's rows are added one after the
+// other. The operands are read in place, through their indexes.
 type productSum struct {
 	product *val
 	p       product
@@ -35,7 +35,8 @@ func (l *lowerer) productsSummed(v *val) *val {
 			return nil
 		}
 	}
-	if p := dims(u.args[0], u.args[1]); 2*p.m*p.n*p.k < l.tune.SumProduct || v.grp.Out.N*((p.m+l.tune.SumPanel-1)/l.tune.SumPanel) < 8 && v.grp.In.N > 64 {
+	if p := dims(u.args[0], u.args[1]); 2*p.m*p.n*p.k < l.tune.SumProduct ||
+		v.grp.Out.N*((p.m+l.tune.SumPanel-1)/l.tune.SumPanel) < 8 && v.grp.In.N > 64 {
 		return nil // too few panels for many rows
 	}
 	return u
@@ -46,8 +47,8 @@ func (l *lowerer) onlySummedProduct(v *val) bool {
 	return !l.isRoot[v] && len(l.uses[v]) == 1 && l.productsSummed(l.uses[v][0]) == v
 }
 
-// sumsInPlace reports whether v is such a sum whose operands are in memory, or will be. A pass would keep partial sums of the results
-// and copy the operands.
+// sumsInPlace reports whether v is such a sum whose operands are in memory, or will be. A pass would keep partial sums
+// of the results and copy the operands.
 func (l *lowerer) sumsInPlace(v *val) bool {
 	u := l.productsSummed(v)
 	there := func(a *val) bool { return a.data != nil || l.mat[a] }
@@ -141,8 +142,8 @@ func (s *productSum) run(m *machine, in *instr) error {
 // inOwnPrecision is how many products are added in the kind of the result.
 func (s *productSum) inOwnPrecision() int { return max(s.long/s.p.k, 1) }
 
-// sumProducts computes the panel of group g's result from row lo on: in the kind of the result over at most longSum numbers, in
-// double precision beyond.
+// sumProducts computes the panel of group g's result from row lo on: in the kind of the result over at most longSum
+// numbers, in double precision beyond.
 func sumProducts[T float](in *instr, s *productSum, g, lo int, scratch *tensor.Buffer) {
 	p, first, end := s.p, int(in.grp.Start[g]), int(in.grp.Start[g+1])
 	n := min(s.panel, p.m-lo)
@@ -178,7 +179,20 @@ func addProducts[T float](s *productSum, lo, n, first, end int, out []T) {
 	beta := T(0)
 	for r := first; r < end; r++ {
 		x, y := s.x.row(r)*p.m*p.k, s.y.row(r)*p.k*p.n
-		blas.Gemm(p.at, p.bt, n, p.n, p.k, of[T](s.x.v.data)[x+left:x+p.m*p.k], lda, of[T](s.y.v.data)[y:y+p.k*p.n], ldb, beta, out, p.n)
+		blas.Gemm(
+			p.at,
+			p.bt,
+			n,
+			p.n,
+			p.k,
+			of[T](s.x.v.data)[x+left:x+p.m*p.k],
+			lda,
+			of[T](s.y.v.data)[y:y+p.k*p.n],
+			ldb,
+			beta,
+			out,
+			p.n,
+		)
 		beta = 1
 		tensor.Trim()
 	}

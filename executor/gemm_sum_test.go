@@ -24,10 +24,17 @@ func sparseBlocks(db *memdb.DB, rng *rand.Rand, name string, n int, shape ...int
 		}
 	}
 	at := func(keys []int64) func(int) int64 { return func(r int) int64 { return keys[r] } }
-	db.Create(name, 2, memdb.Column{Name: "i", Data: ints(len(i), at(i))}, memdb.Column{Name: "j", Data: ints(len(j), at(j))}, memdb.Column{Name: "v", Data: reals(rng, len(i), shape...)})
+	db.Create(
+		name,
+		2,
+		memdb.Column{Name: "i", Data: ints(len(i), at(i))},
+		memdb.Column{Name: "j", Data: ints(len(j), at(j))},
+		memdb.Column{Name: "v", Data: reals(rng, len(i), shape...)},
+	)
 }
 
-// TestSumsOfProducts: products of matrices in blocks, some of them missing, also transposed; groups of many blocks, of few and of none.
+// TestSumsOfProducts: products of matrices in blocks, some of them missing, also transposed; groups of many blocks, of
+// few and of none.
 func TestSumsOfProducts(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -58,8 +65,8 @@ func TestSumsOfProducts(t *testing.T) {
 	}
 }
 
-// TestNarrowProducts: a wide matrix and a narrow one, on either side, either of them transposed, one wide matrix for all rows or one for
-// each, more columns and rows than a panel has.
+// TestNarrowProducts: a wide matrix and a narrow one, on either side, either of them transposed, one wide matrix for
+// all rows or one for each, more columns and rows than a panel has.
 func TestNarrowProducts(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -87,9 +94,26 @@ func TestNarrowProducts(t *testing.T) {
 					n, from = 1, "e CROSS JOIN (SELECT v FROM o) o"
 				}
 				id := func(r int) int64 { return int64(r) }
-				db.Create("o", 1, memdb.Column{Name: "id", Data: ints(n, id)}, memdb.Column{Name: "v", Data: reals(rng, n, c.wide...)})
-				db.Create("e", 1, memdb.Column{Name: "id", Data: ints(rows, id)}, memdb.Column{Name: "v", Data: reals(rng, rows, c.narrow...)})
-				views(t, db, "p", "SELECT e.id, "+c.product+" AS v FROM "+from, "loss", "SELECT sum(sqnorm(tanh(v)) * (id + 1)) AS loss FROM p")
+				db.Create(
+					"o",
+					1,
+					memdb.Column{Name: "id", Data: ints(n, id)},
+					memdb.Column{Name: "v", Data: reals(rng, n, c.wide...)},
+				)
+				db.Create(
+					"e",
+					1,
+					memdb.Column{Name: "id", Data: ints(rows, id)},
+					memdb.Column{Name: "v", Data: reals(rng, rows, c.narrow...)},
+				)
+				views(
+					t,
+					db,
+					"p",
+					"SELECT e.id, "+c.product+" AS v FROM "+from,
+					"loss",
+					"SELECT sum(sqnorm(tanh(v)) * (id + 1)) AS loss FROM p",
+				)
 				tol := 1e-10
 				if !wide {
 					tol = 1e-4
@@ -98,15 +122,23 @@ func TestNarrowProducts(t *testing.T) {
 				besideOracle(t, c.product, db, []string{"o", "e"}, opt, tol)
 				_, p := compile(t, db, []string{"o", "e"}, opt)
 				if form := strings.Contains(p.Explain(), "narrow GEMM over 9 rows: "+c.product); form != want {
-					t.Errorf("%s of %v and %v, one %v: a narrow product, %v, in\n%s", c.product, c.wide, c.narrow, one, form, p.Explain())
+					t.Errorf(
+						"%s of %v and %v, one %v: a narrow product, %v, in\n%s",
+						c.product,
+						c.wide,
+						c.narrow,
+						one,
+						form,
+						p.Explain(),
+					)
 				}
 			}
 		}
 	}
 }
 
-// TestMapsOfProducts: products that only a map by rows reads are made by blocks of rows, which do not end where chunks do; others are
-// made whole.
+// TestMapsOfProducts: products that only a map by rows reads are made by blocks of rows, which do not end where chunks
+// do; others are made whole.
 func TestMapsOfProducts(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -135,16 +167,30 @@ func TestMapsOfProducts(t *testing.T) {
 			for name, shape := range map[string][]int{"a": {5, 4}, "at": {4, 5}, "b": c.b, "c": {width, 3}, "d": {8, 4}} {
 				db.Create(name, 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 7, shape...)})
 			}
-			db.Create("single", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, c.b...)})
-			views(t, db, "p", "SELECT a.id, "+c.v+" AS v FROM a JOIN at USING (id) JOIN b USING (id) JOIN d USING (id) CROSS JOIN (SELECT v FROM single) one",
-				"loss", "SELECT sum(sqnorm(tanh(matmul(p.v, c.v))) * (id + 1)) AS loss FROM p JOIN c USING (id)")
+			db.Create(
+				"single",
+				1,
+				memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+				memdb.Column{Name: "v", Data: reals(rng, 1, c.b...)},
+			)
+			views(
+				t,
+				db,
+				"p",
+				"SELECT a.id, "+c.v+" AS v FROM a JOIN at USING (id) JOIN b USING (id) JOIN d USING (id) CROSS JOIN (SELECT v FROM single) one",
+				"loss",
+				"SELECT sum(sqnorm(tanh(matmul(p.v, c.v))) * (id + 1)) AS loss FROM p JOIN c USING (id)",
+			)
 			tol := 1e-10
 			if !wide {
 				tol = 1e-4
 			}
 			opt := executor.Options{Tuning: tune, Force64: wide, Workers: 3}
 			params := []string{"a", "b", "d", "at", "single"}
-			params = slices.DeleteFunc(params, func(p string) bool { return !strings.Contains(c.v, strings.Replace(p, "single", "one", 1)+".v") })
+			params = slices.DeleteFunc(
+				params,
+				func(p string) bool { return !strings.Contains(c.v, strings.Replace(p, "single", "one", 1)+".v") },
+			)
 			besideOracle(t, c.v, db, params, opt, tol)
 			_, p := compile(t, db, params, opt)
 			text := p.Explain()
@@ -158,7 +204,8 @@ func TestMapsOfProducts(t *testing.T) {
 	}
 }
 
-// TestProductsReadWhole: products that a map by rows reads row by row, and a product whole; only these are made by themselves.
+// TestProductsReadWhole: products that a map by rows reads row by row, and a product whole; only these are made by
+// themselves.
 func TestProductsReadWhole(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -198,7 +245,14 @@ func TestConstantProducts(t *testing.T) {
 		db.Create(name, 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, 7, shape...)})
 	}
 	term := "matmul(a.v, b.v) + c.v"
-	views(t, db, "v0", "SELECT c.id, "+term+" AS v FROM a JOIN b USING (id) JOIN c USING (id)", "loss", "SELECT sum(sqnorm(softmax(v))) AS loss FROM v0")
+	views(
+		t,
+		db,
+		"v0",
+		"SELECT c.id, "+term+" AS v FROM a JOIN b USING (id) JOIN c USING (id)",
+		"loss",
+		"SELECT sum(sqnorm(softmax(v))) AS loss FROM v0",
+	)
 	_, p := compile(t, db, []string{"c"}, executor.Options{Tuning: tune, Workers: 2})
 	once, step, _ := strings.Cut(p.Explain(), "each step:")
 	if !strings.Contains(once, "matmul(a.v, b.v)") || strings.Contains(step, "matmul") {
@@ -219,13 +273,22 @@ func TestManyPathsToAProduct(t *testing.T) {
 	for i := range depth {
 		views(t, db, fmt.Sprint("v", i+1), fmt.Sprintf("SELECT id, v * tanh(v) AS v FROM v%d", i))
 	}
-	views(t, db, "loss", fmt.Sprintf("SELECT sum(sqnorm(tanh(matmul(p.v, e.v)))) AS loss FROM v%d p JOIN e USING (id)", depth))
-	if _, p := compile(t, db, []string{"e", "a"}, executor.Options{Tuning: tune, Workers: 2}); !strings.Contains(p.Explain(), "map by rows") {
+	views(
+		t,
+		db,
+		"loss",
+		fmt.Sprintf("SELECT sum(sqnorm(tanh(matmul(p.v, e.v)))) AS loss FROM v%d p JOIN e USING (id)", depth),
+	)
+	if _, p := compile(t, db, []string{"e", "a"}, executor.Options{Tuning: tune, Workers: 2}); !strings.Contains(
+		p.Explain(),
+		"map by rows",
+	) {
 		t.Errorf("no map by rows in\n%s", p.Explain())
 	}
 }
 
-// TestMapsByRows: softmax over the rows of large chunks, its derivative, sums by rows, and kernels that mix rows beside them.
+// TestMapsByRows: softmax over the rows of large chunks, its derivative, sums by rows, and kernels that mix rows beside
+// them.
 func TestMapsByRows(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -239,8 +302,18 @@ func TestMapsByRows(t *testing.T) {
 		for _, wide := range []bool{true, false} {
 			rng := rand.New(rand.NewSource(6))
 			db := memdb.New()
-			db.Create("e", 1, memdb.Column{Name: "id", Data: ints(7, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, 7, 5, 6)})
-			db.Create("f", 1, memdb.Column{Name: "id", Data: ints(7, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "x", Data: reals(rng, 7, 5, 6)})
+			db.Create(
+				"e",
+				1,
+				memdb.Column{Name: "id", Data: ints(7, func(r int) int64 { return int64(r) })},
+				memdb.Column{Name: "v", Data: reals(rng, 7, 5, 6)},
+			)
+			db.Create(
+				"f",
+				1,
+				memdb.Column{Name: "id", Data: ints(7, func(r int) int64 { return int64(r) })},
+				memdb.Column{Name: "x", Data: reals(rng, 7, 5, 6)},
+			)
 			views(t, db, "p", "SELECT e.id, f.x, "+c.score+" AS v FROM e JOIN f USING (id)",
 				"loss", "SELECT sum(sqnorm(matmul(transpose(x), v)) * (id + 1)) AS loss FROM p")
 			tol := 1e-10
@@ -284,8 +357,18 @@ func TestLongSumOfOuterProducts(t *testing.T) {
 	const rows, n = 4200, 256
 	rng, db := rand.New(rand.NewSource(13)), memdb.New()
 	x, w := reals(rng, rows, n), reals(rng, 1, n, n)
-	db.Create("x", 1, memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: x})
-	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "m", Data: w})
+	db.Create(
+		"x",
+		1,
+		memdb.Column{Name: "id", Data: ints(rows, func(r int) int64 { return int64(r) })},
+		memdb.Column{Name: "v", Data: x},
+	)
+	db.Create(
+		"w",
+		1,
+		memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+		memdb.Column{Name: "m", Data: w},
+	)
 	views(t, db, "loss", "SELECT sum(sqnorm(tanh(matmul(x.v, w.m)))) AS loss FROM x CROSS JOIN (SELECT m FROM w) w")
 	grad := make([]float64, 16*n) // the first rows
 	for r := range rows {
@@ -334,8 +417,9 @@ func TestLongSumOfOuterProducts(t *testing.T) {
 	}
 }
 
-// TestSumsOfProductsOf: such sums in queries of every form: one matrix beside many, a matrix beside itself, all rows, rows of a step,
-// averages, outer joins, filters that leave groups nothing, guards. forms is how many of them are in place.
+// TestSumsOfProductsOf: such sums in queries of every form: one matrix beside many, a matrix beside itself, all rows,
+// rows of a step, averages, outer joins, filters that leave groups nothing, guards. forms is how many of them are in
+// place.
 func TestSumsOfProductsOf(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallProducts(tune)
@@ -360,7 +444,12 @@ func TestSumsOfProductsOf(t *testing.T) {
 			rng, db := rand.New(rand.NewSource(12)), memdb.New()
 			sparseBlocks(db, rng, "a", 5, 3, 3)
 			sparseBlocks(db, rng, "b", 5, 3, 3)
-			db.Create("o", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, 3, 3)})
+			db.Create(
+				"o",
+				1,
+				memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+				memdb.Column{Name: "v", Data: reals(rng, 1, 3, 3)},
+			)
 			db.Create("n", 1, memdb.Column{Name: "k", Data: ints(6, func(i int) int64 { return int64(i) })})
 			views(t, db, "p", c.query, "loss", "SELECT sum(sqnorm(tanh(v)) * (i + 1)) AS loss FROM p WHERE v IS NOT NULL")
 			tol := 1e-10

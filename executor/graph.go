@@ -73,7 +73,16 @@ func newGraph(wide bool, x *structure.Indexer, unit *structure.Space) *graph {
 
 // child returns a graph for one step's vals.
 func (g *graph) child(x *structure.Indexer) *graph {
-	return &graph{Indexer: x, parent: g, wide: g.wide, seen: map[string]*val{}, moved: map[*val]*val{}, unit: g.unit, p: g.p, rows: g.rows}
+	return &graph{
+		Indexer: x,
+		parent:  g,
+		wide:    g.wide,
+		seen:    map[string]*val{},
+		moved:   map[*val]*val{},
+		unit:    g.unit,
+		p:       g.p,
+		rows:    g.rows,
+	}
 }
 
 // intern returns the val of a key, made on first use. A val that does not change between steps belongs to the run's
@@ -102,7 +111,16 @@ func (g *graph) kindType(t kernels.Type) kernels.Type {
 // leaf makes a val of stored data; each call makes another. A step's graph holds data of the step.
 func (g *graph) leaf(name string, t kernels.Type, sp *structure.Space, d *data, vary bool) *val {
 	t.Nullable = d.valid != nil
-	return &val{id: g.NewID(), op: vLeaf, name: name, sp: sp, typ: g.kindType(t), data: d, vary: vary || sp.Varies || g.parent != nil, done: true}
+	return &val{
+		id:   g.NewID(),
+		op:   vLeaf,
+		name: name,
+		sp:   sp,
+		typ:  g.kindType(t),
+		data: d,
+		vary: vary || sp.Varies || g.parent != nil,
+		done: true,
+	}
 }
 
 func (g *graph) constant(c kernels.Value) *val {
@@ -206,7 +224,8 @@ func callKey(d *kernels.Def, at kernels.Attr, sp *structure.Space, args []*val) 
 	return string(key)
 }
 
-// chosen is the argument of a CASE or COALESCE that is known to be its value; nil where none is, or it has another type.
+// chosen is the argument of a CASE or COALESCE that is known to be its value; nil where none is, or it has another
+// type.
 func chosen(d *kernels.Def, args []*val) *val {
 	values := args
 	switch {
@@ -326,7 +345,12 @@ func (g *graph) through(a, b *structure.Index) (*structure.Index, error) {
 		if a.Projection.Back {
 			return g.Index(a.Dst, b.Src, a.From(b)), nil
 		}
-		n := &structure.Index{ID: g.NewID(), Dst: a.Dst, Src: b.Src, Projection: &structure.Projection{Table: b.Projection.Table}}
+		n := &structure.Index{
+			ID:         g.NewID(),
+			Dst:        a.Dst,
+			Src:        b.Src,
+			Projection: &structure.Projection{Table: b.Projection.Table},
+		}
 		for _, d := range b.Projection.Dims {
 			n.Projection.Dims = append(n.Projection.Dims, a.Projection.Dims[d])
 		}
@@ -369,7 +393,8 @@ func aggKey(fn ra.AggFn, v *val, t kernels.Type, grp *structure.Groups) string {
 
 // filled reports whether v is a sum of rows that are there whatever the step, and hold no NULL: it is not NULL either.
 func (v *val) filled() bool {
-	return v.op == vAgg && (v.fn == ra.Sum || v.fn == ra.GradSum) && !v.args[0].typ.Nullable && !v.grp.Varies() && v.grp.Out.N == 1 && v.grp.In.N > 0
+	return v.op == vAgg && (v.fn == ra.Sum || v.fn == ra.GradSum) && !v.args[0].typ.Nullable && !v.grp.Varies() &&
+		v.grp.Out.N == 1 && v.grp.In.N > 0
 }
 
 // find returns an interned val, nil where there is none.

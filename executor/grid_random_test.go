@@ -85,38 +85,92 @@ func (m *matrixModel) table(name string, n int) {
 	for i := range v.F32 {
 		v.F32[i] *= 5
 	}
-	m.db.Create(name, 2, memdb.Column{Name: first, Data: ints(len(at), func(i int) int64 { return int64(at[i] / n) })},
-		memdb.Column{Name: second, Data: ints(len(at), func(i int) int64 { return int64(at[i] % n) })}, memdb.Column{Name: "v", Data: v})
+	m.db.Create(
+		name,
+		2,
+		memdb.Column{Name: first, Data: ints(len(at), func(i int) int64 { return int64(at[i] / n) })},
+		memdb.Column{
+			Name: second,
+			Data: ints(len(at), func(i int) int64 { return int64(at[i] % n) }),
+		},
+		memdb.Column{Name: "v", Data: v},
+	)
 	m.rels = append(m.rels, name)
 }
 
-// step adds a view: a product, also of transposes; an element-wise expression, also of a transpose; sums along an axis, read back
-// along either; a product that is joined with itself under permuted keys.
+// step adds a view: a product, also of transposes; an element-wise expression, also of a transpose; sums along an axis,
+// read back along either; a product that is joined with itself under permuted keys.
 func (m *matrixModel) step(i int) {
 	a, b, name := m.rel(), m.rel(), fmt.Sprintf("v%d", i)
 	g, on := m.pick("r", "c"), m.pick("r", "c")
 	switch m.rng.Intn(9) {
 	case 0:
-		m.view(name, "SELECT x.r, y.c, sum(%s) AS v FROM %s x JOIN %s y ON x.c = y.r GROUP BY x.r, y.c", m.times("x.v", "y.v"), a, b)
+		m.view(
+			name,
+			"SELECT x.r, y.c, sum(%s) AS v FROM %s x JOIN %s y ON x.c = y.r GROUP BY x.r, y.c",
+			m.times("x.v", "y.v"),
+			a,
+			b,
+		)
 	case 1:
-		m.view(name, "SELECT x.r, y.r AS c, sum(%s) AS v FROM %s x JOIN %s y ON x.c = y.c GROUP BY x.r, y.r", m.times("x.v", m.turned("y.v")), a, b)
+		m.view(
+			name,
+			"SELECT x.r, y.r AS c, sum(%s) AS v FROM %s x JOIN %s y ON x.c = y.c GROUP BY x.r, y.r",
+			m.times("x.v", m.turned("y.v")),
+			a,
+			b,
+		)
 	case 2:
-		m.view(name, "SELECT y.c AS r, x.c AS c, sum(%s) AS v FROM %s x JOIN %s y ON x.r = y.r GROUP BY y.c, x.c", m.times(m.turned("y.v"), "x.v"), a, b)
+		m.view(
+			name,
+			"SELECT y.c AS r, x.c AS c, sum(%s) AS v FROM %s x JOIN %s y ON x.r = y.r GROUP BY y.c, x.c",
+			m.times(m.turned("y.v"), "x.v"),
+			a,
+			b,
+		)
 	case 3:
-		m.view(name, "SELECT x.r, x.c, x.v %s y.v AS v FROM %s x JOIN %s y ON x.r = y.r AND x.c = y.c", m.pick("+", "-", "*"), a, b)
+		m.view(
+			name,
+			"SELECT x.r, x.c, x.v %s y.v AS v FROM %s x JOIN %s y ON x.r = y.r AND x.c = y.c",
+			m.pick("+", "-", "*"),
+			a,
+			b,
+		)
 	case 4:
-		m.view(name, "SELECT x.r, x.c, x.v %s %s AS v FROM %s x JOIN %s y ON x.r = y.c AND x.c = y.r", m.pick("+", "-", "*"), m.turned("y.v"), a, b)
+		m.view(
+			name,
+			"SELECT x.r, x.c, x.v %s %s AS v FROM %s x JOIN %s y ON x.r = y.c AND x.c = y.r",
+			m.pick("+", "-", "*"),
+			m.turned("y.v"),
+			a,
+			b,
+		)
 	case 5:
 		m.view(name, "SELECT r, c, %s(v) AS v FROM %s", m.pick("tanh", "sigmoid"), a)
 	case 6:
 		s := m.view("s"+name, "SELECT %s AS g, sum(%s) AS s FROM %s GROUP BY %s", g, m.sum("v * v"), b, g)
 		m.view(name, "SELECT x.r, x.c, x.v * (1 / (1 + s.s)) AS v FROM %s x JOIN %s s ON x.%s = s.g", a, s, on)
 	case 7:
-		p := m.view("p"+name, "SELECT x.r, x.c AS k, y.c, %s AS v FROM %s x JOIN %s y ON x.c = y.r", m.times("x.v", "y.v"), a, b)
+		p := m.view(
+			"p"+name,
+			"SELECT x.r, x.c AS k, y.c, %s AS v FROM %s x JOIN %s y ON x.c = y.r",
+			m.times("x.v", "y.v"),
+			a,
+			b,
+		)
 		keys := []string{"r", "k", "c"}
 		m.rng.Shuffle(3, func(i, j int) { keys[i], keys[j] = keys[j], keys[i] })
-		m.view(name, "SELECT x.r, y.%s AS c, sum(x.v * y.v) / 4 AS v FROM %s x JOIN %s y ON x.r = y.%s AND x.k = y.%s AND x.c = y.%s GROUP BY x.r, y.%s",
-			on, p, p, keys[0], keys[1], keys[2], on)
+		m.view(
+			name,
+			"SELECT x.r, y.%s AS c, sum(x.v * y.v) / 4 AS v FROM %s x JOIN %s y ON x.r = y.%s AND x.k = y.%s AND x.c = y.%s GROUP BY x.r, y.%s",
+			on,
+			p,
+			p,
+			keys[0],
+			keys[1],
+			keys[2],
+			on,
+		)
 	default:
 		s := m.view("s"+name, "SELECT %s AS g, sum(v) / 3 AS s FROM %s GROUP BY %s", g, b, g)
 		m.view(name, "SELECT x.r, x.c, x.v %s s.s AS v FROM %s x JOIN %s s ON x.%s = s.g", m.pick("+", "*"), a, s, on)
@@ -124,7 +178,8 @@ func (m *matrixModel) step(i int) {
 	m.rels = append(m.rels, name)
 }
 
-// TestRandomMatrices compares losses of random products, transposes and sums of matrices, and their gradients, with the oracle's.
+// TestRandomMatrices compares losses of random products, transposes and sums of matrices, and their gradients, with the
+// oracle's.
 func TestRandomMatrices(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallGrids(tune)
@@ -147,10 +202,23 @@ func TestRandomMatrices(t *testing.T) {
 		case 1:
 			m.view("loss", "SELECT avg(%s) AS loss FROM %s", m.sum("tanh(v)"), last)
 		default:
-			m.view("loss", "SELECT sum(%s) AS loss FROM %s x JOIN %s y ON x.r = y.c AND x.c = y.r", m.sum("x.v * y.v"), last, other)
+			m.view(
+				"loss",
+				"SELECT sum(%s) AS loss FROM %s x JOIN %s y ON x.r = y.c AND x.c = y.r",
+				m.sum("x.v * y.v"),
+				last,
+				other,
+			)
 		}
 		read := slices.DeleteFunc(params, func(p string) bool { return !m.reads("loss", p) })
-		besideOracle(t, fmt.Sprintf("seed %d:\n%s\n", seed, strings.Join(m.text, "\n")), m.db, read, executor.Options{Tuning: tune, Force64: true, Workers: 2}, 1e-8)
+		besideOracle(
+			t,
+			fmt.Sprintf("seed %d:\n%s\n", seed, strings.Join(m.text, "\n")),
+			m.db,
+			read,
+			executor.Options{Tuning: tune, Force64: true, Workers: 2},
+			1e-8,
+		)
 		if t.Failed() {
 			return
 		}

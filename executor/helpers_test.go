@@ -261,7 +261,15 @@ func check(t testing.TB, plan *ra.Plan, src *memory, env kernels.Env, tol float6
 	}
 }
 
-func agree(t testing.TB, tune *device.Tuning, plan *ra.Plan, src *memory, env kernels.Env, want [][]interp.Row, tol float64) error {
+func agree(
+	t testing.TB,
+	tune *device.Tuning,
+	plan *ra.Plan,
+	src *memory,
+	env kernels.Env,
+	want [][]interp.Row,
+	tol float64,
+) error {
 	var first [][]*ra.Vector
 	for _, workers := range []int{1, 2, 7} {
 		got, err := runPlan(t, plan, src, Options{Tuning: tune, Workers: workers, Many: workers > 1}, env)

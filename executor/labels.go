@@ -2,7 +2,8 @@ package executor
 
 import "github.com/relgrad/relgrad/internal/sqlerr"
 
-// labelOf is the column of labels of a column of one-hot vectors, or of these in another kind, that is not in memory; nil for another.
+// labelOf is the column of labels of a column of one-hot vectors, or of these in another kind, that is not in memory;
+// nil for another.
 func labelOf(v *val) *val {
 	if v.op == vCall && v.data == nil && v.expr.Def.Name == "cast" {
 		v = v.args[0]
@@ -13,8 +14,8 @@ func labelOf(v *val) *val {
 	return v.args[0]
 }
 
-// onlySubtracted reports whether v are one-hot vectors that are subtracted from others and nothing else: the labels say where 1 is
-// subtracted, and the vectors need not be made.
+// onlySubtracted reports whether v are one-hot vectors that are subtracted from others and nothing else: the labels say
+// where 1 is subtracted, and the vectors need not be made.
 func (l *lowerer) onlySubtracted(v *val) bool {
 	if labelOf(v) == nil || l.isRoot[v] {
 		return false
@@ -32,9 +33,12 @@ func (l *lowerer) onlySubtracted(v *val) bool {
 	return true
 }
 
-// minusLabel is the column of labels where v is a difference of vectors and the one-hot vectors of labels; nil for another.
+// minusLabel is the column of labels where v is a difference of vectors and the one-hot vectors of labels; nil for
+// another.
 func minusLabel(v *val) *val {
-	if v.op != vCall || v.expr.Def.Name != "sub" || v.args[0].typ.Size() != v.typ.Size() || v.args[1].typ.Size() != v.typ.Size() || v.args[0].uniform() {
+	if v.op != vCall || v.expr.Def.Name != "sub" || v.args[0].typ.Size() != v.typ.Size() ||
+		v.args[1].typ.Size() != v.typ.Size() ||
+		v.args[0].uniform() {
 		return nil
 	}
 	return labelOf(v.args[1])
@@ -50,7 +54,13 @@ func (c *compiler) emitMinusLabel(v *val, mask int) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	return c.strict(v, []int{c.convert(x, kindOf(v.typ)), label}, mask, nil, byKind(v, runMinusLabel[float32], runMinusLabel[float64])), nil
+	return c.strict(
+		v,
+		[]int{c.convert(x, kindOf(v.typ)), label},
+		mask,
+		nil,
+		byKind(v, runMinusLabel[float32], runMinusLabel[float64]),
+	), nil
 }
 
 func runMinusLabel[T float](b *block, o *op) error {

@@ -11,7 +11,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// classified is n vectors with labels from 0 to most, some of which are NULL, a matrix that makes 5 logits of a vector, and a loss.
+// classified is n vectors with labels from 0 to most, some of which are NULL, a matrix that makes 5 logits of a vector,
+// and a loss.
 func classified(t testing.TB, n int, most int64, loss string) *memdb.DB {
 	rng := rand.New(rand.NewSource(9))
 	label := ints(n, func(int) int64 { return rng.Int63n(most + 1) })
@@ -20,15 +21,29 @@ func classified(t testing.TB, n int, most int64, loss string) *memdb.DB {
 		label.Valid[i] = rng.Intn(9) > 0
 	}
 	db := memdb.New()
-	db.Create("item", 1, memdb.Column{Name: "id", Data: ints(n, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, n, 3)},
-		memdb.Column{Name: "label", Data: label}, memdb.Column{Name: "whole", Data: ints(n, func(int) int64 { return rng.Int63n(5) })})
-	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "m", Data: reals(rng, 1, 3, 5)})
+	db.Create(
+		"item",
+		1,
+		memdb.Column{Name: "id", Data: ints(n, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "v", Data: reals(rng, n, 3)},
+		memdb.Column{
+			Name: "label",
+			Data: label,
+		},
+		memdb.Column{Name: "whole", Data: ints(n, func(int) int64 { return rng.Int63n(5) })},
+	)
+	db.Create(
+		"w",
+		1,
+		memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+		memdb.Column{Name: "m", Data: reals(rng, 1, 3, 5)},
+	)
 	views(t, db, "logits", "SELECT i.id, label, whole, matmul(v, m) AS z FROM item i CROSS JOIN w", "loss", loss)
 	return db
 }
 
-// TestMinusLabels subtracts one-hot vectors where they are made and where they need not be, in both precisions, with NULL and under
-// guards, beside the oracle.
+// TestMinusLabels subtracts one-hot vectors where they are made and where they need not be, in both precisions, with
+// NULL and under guards, beside the oracle.
 func TestMinusLabels(t *testing.T) {
 	for _, with := range []struct {
 		loss string

@@ -12,8 +12,9 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// The chunks in which a relation is stored are the user's choice, those in which it is computed are the executor's. A layout
-// tells how the numbers of a column, rows × chunk, are those of a matrix: another column with fewer and larger chunks.
+// The chunks in which a relation is stored are the user's choice, those in which it is computed are the executor's. A
+// layout tells how the numbers of a column, rows × chunk, are those of a matrix: another column with fewer and larger
+// chunks.
 
 // leg is a direction in which the numbers of a column run: n of them, over rows or within the chunk.
 type leg struct {
@@ -61,7 +62,16 @@ func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *lay
 	if l := p.layouts[key.String()]; l != nil {
 		return l
 	}
-	l := &layout{key: key.String(), order: order, stored: stored, size: size, table: table, legs: [2][]leg{rows, cols}, rows: elements(rows), cols: elements(cols)}
+	l := &layout{
+		key:    key.String(),
+		order:  order,
+		stored: stored,
+		size:   size,
+		table:  table,
+		legs:   [2][]leg{rows, cols},
+		rows:   elements(rows),
+		cols:   elements(cols),
+	}
 	l.run = l.neighbours(cols)
 	l.view = table == nil && l.neighbours(slices.Concat(rows, cols)) == l.rows*l.cols
 	if p.layouts == nil {
@@ -71,9 +81,17 @@ func (p *Program) layout(stored, size int, table []int32, rows, cols []leg) *lay
 	return l
 }
 
-// rowsAndColumns is the layout that takes the numbers of a column, in their order, as a matrix of so many rows and columns.
+// rowsAndColumns is the layout that takes the numbers of a column, in their order, as a matrix of so many rows and
+// columns.
 func rowsAndColumns(rows, cols int) *layout {
-	return &layout{key: fmt.Sprintf("view %d×%d", rows, cols), order: "view", rows: rows, cols: cols, run: cols, view: true}
+	return &layout{
+		key:   fmt.Sprintf("view %d×%d", rows, cols),
+		order: "view",
+		rows:  rows,
+		cols:  cols,
+		run:   cols,
+		view:  true,
+	}
 }
 
 // table32 returns an earlier table with the same numbers, if there is one.
@@ -261,7 +279,13 @@ func (l *lowerer) layoutInstr(v *val) (*instr, error) {
 		return nil, err
 	}
 	t.also = []*val{v.args[0]}
-	in := &instr{v: v, how: "re-chunked from " + v.args[0].typ.String(), rows: v.lay.rows, t: t, lower: &relayout{v.lay, v.back}}
+	in := &instr{
+		v:     v,
+		how:   "re-chunked from " + v.args[0].typ.String(),
+		rows:  v.lay.rows,
+		t:     t,
+		lower: &relayout{v.lay, v.back},
+	}
 	l.finish(in)
 	in.flops = 0
 	in.bytes *= 2
@@ -319,8 +343,8 @@ func widenLayout(l *layout, src []float32, dst []float64, lo, hi int) {
 	}
 }
 
-// elementwise applies an element-wise kernel to columns some of which have been put into rows and chunks from a matrix: to the
-// matrix, as a rule larger chunks, so that the copy is not needed. It returns nil where that is not possible.
+// elementwise applies an element-wise kernel to columns some of which have been put into rows and chunks from a matrix:
+// to the matrix, as a rule larger chunks, so that the copy is not needed. It returns nil where that is not possible.
 func (g *graph) elementwise(d *kernels.Def, at kernels.Attr, args []*val) (*val, error) {
 	var first *val
 	for _, a := range args {
@@ -432,9 +456,20 @@ func (g *graph) cast(v *val, k kernels.Kind) (*val, error) {
 }
 
 // exactInReal are kernels whose results on numbers of real are numbers of real, so that no rounding is lost.
-var exactInReal = map[string]bool{"neg": true, "abs": true, "relu": true, "sign": true, "greater": true, "select": true, "maximum": true, "minimum": true, "mul": true}
+var exactInReal = map[string]bool{
+	"neg":     true,
+	"abs":     true,
+	"relu":    true,
+	"sign":    true,
+	"greater": true,
+	"select":  true,
+	"maximum": true,
+	"minimum": true,
+	"mul":     true,
+}
 
-// narrow is a chunk of double precision that was made of chunks of real in steps that are exact, in real; nil for another.
+// narrow is a chunk of double precision that was made of chunks of real in steps that are exact, in real; nil for
+// another.
 func (g *graph) narrow(v *val) *val {
 	if v.op != vCall || v.typ.Kind != kernels.Float64 || v.typ.Shape == nil {
 		return nil
@@ -469,8 +504,8 @@ func (g *graph) narrow(v *val) *val {
 	return out
 }
 
-// sumOfMatrix sums all rows of a column that has been put into rows from a matrix, or of their elements or squares: it sums
-// the matrix. It returns nil for another sum.
+// sumOfMatrix sums all rows of a column that has been put into rows from a matrix, or of their elements or squares: it
+// sums the matrix. It returns nil for another sum.
 func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
 	if rest, by := shared(v); rest != nil {
 		sum, err := g.sumOfMatrix(rest, rest.typ, grp)
@@ -483,7 +518,8 @@ func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *structure.Groups) (*val
 		return g.cast(sum, t.Kind)
 	}
 	m, name := v, "sum_to"
-	if v.op == vCall && len(v.args) == 1 && (v.expr.Def.Name == "sqnorm" || v.expr.Def.Name == "sum_to" && v.typ.Shape == nil) {
+	if v.op == vCall && len(v.args) == 1 &&
+		(v.expr.Def.Name == "sqnorm" || v.expr.Def.Name == "sum_to" && v.typ.Shape == nil) {
 		m, name = v.args[0], v.expr.Def.Name
 	}
 	if m.op != vLayout || !m.back || grp.Out.N != 1 || grp.In != v.sp || m.typ.Size() != 1 && m == v {
@@ -510,7 +546,9 @@ func (g *graph) sumOfMatrix(v *val, t kernels.Type, grp *structure.Groups) (*val
 
 // shared takes a number apart that is divided by a constant, as the mean of a chunk is; nil for another.
 func shared(v *val) (x, by *val) {
-	if v.op != vCall || v.data != nil || v.expr.Def.Name != "div" || v.typ.Kind != kernels.Float64 || v.args[0].typ.Kind != kernels.Float64 || v.args[0].typ.Shape != nil {
+	if v.op != vCall || v.data != nil || v.expr.Def.Name != "div" || v.typ.Kind != kernels.Float64 ||
+		v.args[0].typ.Kind != kernels.Float64 ||
+		v.args[0].typ.Shape != nil {
 		return nil, nil
 	}
 	if c := v.args[1]; c.op == vConst && c.typ.Shape == nil && !c.konst.Null && c.konst.Float() != 0 {

@@ -72,7 +72,9 @@ func (p *Program) alongIndex(l *layout, idx *structure.Index, shape, stored []in
 // repeated is v, which is read through an index by rows or columns of the matrix in layout l alone, for the rows of the
 // matrix: a chunk that is the same for all, or a scalar for each. It returns nil for another column.
 func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
-	if v.op != vGather || v.idx.At == nil || v.idx.Missing || v.idx.Varies() || v.typ.Nullable || !v.typ.IsFloat() || len(v.typ.Shape) > len(stored) || l.stored == 0 {
+	if v.op != vGather || v.idx.At == nil || v.idx.Missing || v.idx.Varies() || v.typ.Nullable || !v.typ.IsFloat() ||
+		len(v.typ.Shape) > len(stored) ||
+		l.stored == 0 {
 		return nil
 	}
 	for i, n := range v.typ.Shape {
@@ -105,14 +107,15 @@ func (g *graph) repeated(v *val, l *layout, stored, shape []int) *val {
 	return g.dense(src, by, shape)
 }
 
-// sumAlong sums a column that has been put into rows from a matrix, or sums of its chunks, by groups that are rows or columns
-// of the matrix; nil for another sum.
+// sumAlong sums a column that has been put into rows from a matrix, or sums of its chunks, by groups that are rows or
+// columns of the matrix; nil for another sum.
 func (g *graph) sumAlong(v *val, t kernels.Type, grp *structure.Groups) (*val, error) {
 	m, in := v, []int32(nil)
 	if v.op == vCall && v.expr.Def.Name == "sum_to" && v.typ.Shape != nil {
 		m = v.args[0]
 	}
-	if g.p == nil || m.op != vLayout || !m.back || grp.Codes == nil || grp.Varies() || grp.In != v.sp || grp.Out.N < 2 || m.lay.stored == 0 {
+	if g.p == nil || m.op != vLayout || !m.back || grp.Codes == nil || grp.Varies() || grp.In != v.sp || grp.Out.N < 2 ||
+		m.lay.stored == 0 {
 		return nil, nil
 	}
 	if v.typ.Shape != nil {
@@ -136,7 +139,18 @@ func (g *graph) sumAlong(v *val, t kernels.Type, grp *structure.Groups) (*val, e
 		}
 		return g.agg(ra.GradSum, s, t, g.Groups(s.sp, grp.Out, a.rows, false)), nil
 	case a.cols != nil && inner.typ.Shape != nil && !inner.uniform() && len(a.cols) == grp.Out.N*size:
-		to := &layout{key: key, order: key, stored: grp.Out.N, size: size, rows: 1, cols: len(a.cols), kR: []int32{0}, inR: []int32{0}, kC: a.cols, inC: a.inC}
+		to := &layout{
+			key:    key,
+			order:  key,
+			stored: grp.Out.N,
+			size:   size,
+			rows:   1,
+			cols:   len(a.cols),
+			kR:     []int32{0},
+			inR:    []int32{0},
+			kC:     a.cols,
+			inC:    a.inC,
+		}
 		if !to.complete() {
 			return nil, nil // several columns are added
 		}

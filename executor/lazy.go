@@ -54,7 +54,8 @@ func canFail(v *val) bool {
 		return false
 	}
 	if !v.asked {
-		v.asked, v.fails = true, v.op == vCall && !total(v.expr.Def, v.expr.Attr, v.args) || slices.ContainsFunc(v.args, canFail)
+		v.asked, v.fails = true, v.op == vCall && !total(v.expr.Def, v.expr.Attr, v.args) ||
+			slices.ContainsFunc(v.args, canFail)
 	}
 	return v.fails
 }

@@ -51,8 +51,24 @@ type lowerer struct {
 // lower makes the schedule of the roots. A root that needs other rows than its val has, or that is no
 // val of its own, must have been made one (see Program.want).
 func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*schedule, error) {
-	l := &lowerer{g: g, structural: structural, seen: map[*val]bool{}, mat: map[*val]bool{}, owners: map[*val][]*val{}, uses: map[*val][]*val{}, works: map[*val]float64{}, roots: roots,
-		isRoot: map[*val]bool{}, conds: map[*val]bool{}, maps: map[*val]bool{}, besides: map[*val]bool{}, s: &schedule{}, mem: &p.sums, tune: p.tune, forms: p.opt.forms}
+	l := &lowerer{
+		g:          g,
+		structural: structural,
+		seen:       map[*val]bool{},
+		mat:        map[*val]bool{},
+		owners:     map[*val][]*val{},
+		uses:       map[*val][]*val{},
+		works:      map[*val]float64{},
+		roots:      roots,
+		isRoot:     map[*val]bool{},
+		conds:      map[*val]bool{},
+		maps:       map[*val]bool{},
+		besides:    map[*val]bool{},
+		s:          &schedule{},
+		mem:        &p.sums,
+		tune:       p.tune,
+		forms:      p.opt.forms,
+	}
 	for _, r := range roots {
 		l.visit(r.v)
 		l.isRoot[r.v] = true

@@ -93,10 +93,12 @@ func (c *compiler) everywhere(mask int) bool { return mask < 0 || c.t.cells[mask
 // strict makes the result's cell, and the operation that computes it where no argument is NULL.
 func (c *compiler) strict(v *val, args []int, mask int, aux any, run func(*block, *op) error) int {
 	out := c.cell(v.typ, c.allUniform(args) && c.everywhere(mask))
-	return c.add(&op{name: v.expr.Def.Name, out: out, args: args, mask: mask, v: v, aux: aux, run: func(b *block, o *op) error {
-		b.strictValid(o)
-		return run(b, o)
-	}})
+	return c.add(
+		&op{name: v.expr.Def.Name, out: out, args: args, mask: mask, v: v, aux: aux, run: func(b *block, o *op) error {
+			b.strictValid(o)
+			return run(b, o)
+		}},
+	)
 }
 
 // strictValid sets the result's validity to that of all arguments.
@@ -286,7 +288,9 @@ func (c *compiler) reference(v *val, mask int) (int, error) {
 		mask = -1
 	}
 	out := c.cell(v.typ, c.allUniform(args) && c.everywhere(mask))
-	return c.add(&op{name: v.expr.Def.Name + " (reference)", out: out, args: args, mask: mask, v: v, run: runReference}), nil
+	return c.add(
+		&op{name: v.expr.Def.Name + " (reference)", out: out, args: args, mask: mask, v: v, run: runReference},
+	), nil
 }
 
 func fallibleCall(v *val) bool { return !total(v.expr.Def, v.expr.Attr, v.args) }
@@ -336,7 +340,8 @@ func (c *compiler) integers(v *val, mask int) (int, error) {
 	f, fast := v.expr.Def.Ints, fastInts[v.expr.Def.Name]
 	return c.strict(v, args, mask, nil, func(b *block, o *op) error {
 		out := b.out(o)
-		if fast != nil && out.valid == nil && fast(out.i64[:b.rows(o)], b.arg(o, 0).i64, b.arg(o, 1).i64, b.step(o, 0), b.step(o, 1)) {
+		if fast != nil && out.valid == nil &&
+			fast(out.i64[:b.rows(o)], b.arg(o, 0).i64, b.arg(o, 1).i64, b.step(o, 0), b.step(o, 1)) {
 			return nil
 		}
 		x := make([]int64, len(o.args))

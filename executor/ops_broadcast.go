@@ -5,8 +5,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Chunks that are broadcast against each other are mostly matrices against a column or a row: then a chunk is m rows of n
-// numbers, and loops over plain rows compute it.
+// Chunks that are broadcast against each other are mostly matrices against a column or a row: then a chunk is m rows of
+// n numbers, and loops over plain rows compute it.
 
 // side is what an argument gives a chunk that is seen as m rows of n numbers.
 type side uint8
@@ -18,8 +18,8 @@ const (
 	single             // one number
 )
 
-// rowsOf sees the shape out as m rows of n numbers of which an argument of each shape is a whole, a column, a line or one
-// number. ok is false where no such m and n exist.
+// rowsOf sees the shape out as m rows of n numbers of which an argument of each shape is a whole, a column, a line or
+// one number. ok is false where no such m and n exist.
 func rowsOf(out tensor.Shape, shapes []tensor.Shape) (m, n int, sides []side, ok bool) {
 	for d := 0; d <= len(out); d++ {
 		if sides = sidesAt(out, shapes, d); sides != nil {

@@ -73,7 +73,17 @@ func emitMatmul(c *compiler, v *val, mask int) (int, error) {
 		if _, turn := t.second(); turn && t.from.v.typ.Size() <= smallMatrix {
 			t.cell = c.cell(t.from.v.typ, true)
 		}
-		return c.add(&op{name: "matmul by rows", out: c.cell(v.typ, false), args: args, mask: -1, v: v, aux: t, run: byKind(v, runTurned[float32], runTurned[float64])}), nil
+		return c.add(
+			&op{
+				name: "matmul by rows",
+				out:  c.cell(v.typ, false),
+				args: args,
+				mask: -1,
+				v:    v,
+				aux:  t,
+				run:  byKind(v, runTurned[float32], runTurned[float64]),
+			},
+		), nil
 	}
 	if len(a.typ.Shape) == 2 {
 		a, p.at = untransposed(a)
@@ -136,7 +146,18 @@ func emitOuter(c *compiler, v *val, mask int) (int, error) {
 
 func runOuter[T float](b *block, o *op) error {
 	p := o.aux.(product)
-	cpu.Products(b.rows(o), p.m, 1, p.n, of[T](b.arg(o, 0)), b.step(o, 0), of[T](b.arg(o, 1)), b.step(o, 1), of[T](b.out(o)), p.m*p.n)
+	cpu.Products(
+		b.rows(o),
+		p.m,
+		1,
+		p.n,
+		of[T](b.arg(o, 0)),
+		b.step(o, 0),
+		of[T](b.arg(o, 1)),
+		b.step(o, 1),
+		of[T](b.out(o)),
+		p.m*p.n,
+	)
 	return nil
 }
 
@@ -156,12 +177,24 @@ func emitSumTo(c *compiler, v *val, mask int) (int, error) {
 	}
 	a = c.convert(a, kindOf(v.typ))
 	if v.typ.Size() == 1 {
-		return c.strict(v, []int{a}, -1, reduction{1, in.Size(), column}, byKind(v, runReduce[float32], runReduce[float64])), nil
+		return c.strict(
+			v,
+			[]int{a},
+			-1,
+			reduction{1, in.Size(), column},
+			byKind(v, runReduce[float32], runReduce[float64]),
+		), nil
 	}
 	if m, n, sides, ok := rowsOf(in.Shape, []tensor.Shape{v.typ.Shape}); ok && (sides[0] == column || sides[0] == line) {
 		return c.strict(v, []int{a}, -1, reduction{m, n, sides[0]}, byKind(v, runReduce[float32], runReduce[float64])), nil
 	}
-	return c.strict(v, []int{a}, -1, broadcastOffsets(v.typ.Shape, in.Shape), byKind(v, runSumTo[float32], runSumTo[float64])), nil
+	return c.strict(
+		v,
+		[]int{a},
+		-1,
+		broadcastOffsets(v.typ.Shape, in.Shape),
+		byKind(v, runSumTo[float32], runSumTo[float64]),
+	), nil
 }
 
 func runSumAll[T float](b *block, o *op) error {

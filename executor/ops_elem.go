@@ -81,8 +81,8 @@ func isThe(v *val, x float64) bool {
 	return v.op == vConst && !v.konst.Null && v.typ.Shape == nil && v.konst.Float() == x
 }
 
-// ratioOrZero finds the scalars x and y where v is x / y, and zero where y is, as derivatives of norms and roots write it:
-// select(eq_mask(y, 0), 0, x / select(eq_mask(y, 0), 1, y)).
+// ratioOrZero finds the scalars x and y where v is x / y, and zero where y is, as derivatives of norms and roots write
+// it: select(eq_mask(y, 0), 0, x / select(eq_mask(y, 0), 1, y)).
 func ratioOrZero(v *val) (x, y *val) {
 	if v.expr.Def.Name != "select" || v.typ.Size() != 1 || v.typ.Nullable || !isThe(v.args[1], 0) {
 		return nil, nil
@@ -92,7 +92,9 @@ func ratioOrZero(v *val) (x, y *val) {
 		return nil, nil
 	}
 	x, y = div.args[0], div.args[1]
-	if !isCall(y, "select") || y.args[0] != zero || y.args[2] != zero.args[0] || !isThe(y.args[1], 1) || kindOf(y.typ) != kindOf(v.typ) || kindOf(zero.args[0].typ) != kindOf(v.typ) {
+	if !isCall(y, "select") || y.args[0] != zero || y.args[2] != zero.args[0] || !isThe(y.args[1], 1) ||
+		kindOf(y.typ) != kindOf(v.typ) ||
+		kindOf(zero.args[0].typ) != kindOf(v.typ) {
 		return nil, nil
 	}
 	return x, zero.args[0]

@@ -2,7 +2,12 @@ package executor
 
 // fastInts are the kernels of bigint with a loop of their own: out[r] of x[r*sx] and y[r*sy]. It returns false where a
 // row needs the reference code, which knows the errors.
-var fastInts = map[string]func(out, x, y []int64, sx, sy int) bool{"add": addInts, "sub": subInts, "mul": mulInts, "mod": modInts}
+var fastInts = map[string]func(out, x, y []int64, sx, sy int) bool{
+	"add": addInts,
+	"sub": subInts,
+	"mul": mulInts,
+	"mod": modInts,
+}
 
 func addInts(out, x, y []int64, sx, sy int) bool {
 	over := int64(0)
@@ -69,15 +74,32 @@ func emitExtreme(c *compiler, v *val, mask int) (int, error) {
 	run := func(b *block, o *op) error {
 		switch k {
 		case f32:
-			extreme(b, o, func(d *data) []float32 { return d.f32 }, func(x, y float32) bool { return sign*compareFloats(float64(x), float64(y)) > 0 })
+			extreme(
+				b,
+				o,
+				func(d *data) []float32 { return d.f32 },
+				func(x, y float32) bool { return sign*compareFloats(float64(x), float64(y)) > 0 },
+			)
 		case f64:
-			extreme(b, o, func(d *data) []float64 { return d.f64 }, func(x, y float64) bool { return sign*compareFloats(x, y) > 0 })
+			extreme(
+				b,
+				o,
+				func(d *data) []float64 { return d.f64 },
+				func(x, y float64) bool { return sign*compareFloats(x, y) > 0 },
+			)
 		default:
-			extreme(b, o, func(d *data) []int64 { return d.i64 }, func(x, y int64) bool { return x != y && (x > y) == (sign > 0) })
+			extreme(
+				b,
+				o,
+				func(d *data) []int64 { return d.i64 },
+				func(x, y int64) bool { return x != y && (x > y) == (sign > 0) },
+			)
 		}
 		return nil
 	}
-	return c.add(&op{name: v.expr.Def.Name, out: c.cell(v.typ, c.allUniform(args)), args: args, mask: -1, v: v, run: run}), nil
+	return c.add(
+		&op{name: v.expr.Def.Name, out: c.cell(v.typ, c.allUniform(args)), args: args, mask: -1, v: v, run: run},
+	), nil
 }
 
 // extreme gives each row the first argument that no other one is better than.

@@ -6,7 +6,8 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// pairing is how dot, mse, sqnorm and norm read their operands: the elements of a times those of b, or the squares of a - b.
+// pairing is how dot, mse, sqnorm and norm read their operands: the elements of a times those of b, or the squares of a
+// - b.
 type pairing struct {
 	size int
 	diff bool
@@ -14,13 +15,14 @@ type pairing struct {
 	cell [2]int    // the operation's argument that it is
 }
 
-// emitDot compiles dot, mse, sqnorm and norm: double precision from chunks. Chunks that are read through an index, and differences of
-// such, are not copied first.
+// emitDot compiles dot, mse, sqnorm and norm: double precision from chunks. Chunks that are read through an index, and
+// differences of such, are not copied first.
 func emitDot(c *compiler, v *val, mask int) (int, error) {
 	p, vals := &pairing{size: v.args[0].typ.Size(), diff: v.expr.Def.Name == "mse"}, v.args
 	if len(vals) == 1 {
 		vals = []*val{vals[0], vals[0]}
-		if d := vals[0]; d.op == vCall && d.data == nil && d.expr.Def.Name == "sub" && d.args[0].typ.Size() == p.size && d.args[1].typ.Size() == p.size &&
+		if d := vals[0]; d.op == vCall && d.data == nil && d.expr.Def.Name == "sub" && d.args[0].typ.Size() == p.size &&
+			d.args[1].typ.Size() == p.size &&
 			(c.indexed(d.args[0]) || c.indexed(d.args[1])) {
 			vals, p.diff = d.args, true
 		}
@@ -54,10 +56,21 @@ func emitDot(c *compiler, v *val, mask int) (int, error) {
 		args[i] = c.convert(args[i], k)
 	}
 	uniform := p.from[0].v == nil && p.from[1].v == nil && c.allUniform(args)
-	return c.add(&op{name: v.expr.Def.Name, out: c.cell(v.typ, uniform), args: args, mask: -1, v: v, aux: p, run: pick(k, runPair[float32], runPair[float64])}), nil
+	return c.add(
+		&op{
+			name: v.expr.Def.Name,
+			out:  c.cell(v.typ, uniform),
+			args: args,
+			mask: -1,
+			v:    v,
+			aux:  p,
+			run:  pick(k, runPair[float32], runPair[float64]),
+		},
+	), nil
 }
 
-// indexed reports whether v is read best in place: chunks of a column in memory, of the kind that it has there, by an index.
+// indexed reports whether v is read best in place: chunks of a column in memory, of the kind that it has there, by an
+// index.
 func (c *compiler) indexed(v *val) bool {
 	s, ok := readable(v)
 	return ok && s.idx != nil && v.typ.Size() >= 8 && s.v.data.kind == kindOf(v.typ)
@@ -94,8 +107,8 @@ func runPair[T float](b *block, o *op) error {
 	return nil
 }
 
-// turned is how a product of each row's vector with a matrix reads the matrix: in place, through an index. Rows that follow each
-// other with one matrix, such as those of one relation, are one product.
+// turned is how a product of each row's vector with a matrix reads the matrix: in place, through an index. Rows that
+// follow each other with one matrix, such as those of one relation, are one product.
 type turned struct {
 	p    product
 	from source
@@ -116,7 +129,8 @@ func (c *compiler) turnedBy(v *val) (vector *val, t *turned) {
 	} else {
 		matrix, t.p.bt = untransposed(matrix)
 	}
-	if !largeIndexed(matrix, c.t.tune) || !c.indexed(matrix) || vector.uniform() || vector.typ.Kind != v.typ.Kind || matrix.typ.Kind != v.typ.Kind {
+	if !largeIndexed(matrix, c.t.tune) || !c.indexed(matrix) || vector.uniform() || vector.typ.Kind != v.typ.Kind ||
+		matrix.typ.Kind != v.typ.Kind {
 		return nil, nil
 	}
 	t.from, _ = readable(matrix)
@@ -126,7 +140,8 @@ func (c *compiler) turnedBy(v *val) (vector *val, t *turned) {
 	return vector, t
 }
 
-// second tells how the matrix is stored as the second operand of rows · matrix: how far its rows are apart, and whether it is transposed.
+// second tells how the matrix is stored as the second operand of rows · matrix: how far its rows are apart, and whether
+// it is transposed.
 func (t *turned) second() (ld int, turn bool) {
 	switch {
 	case !t.left && !t.p.bt:
@@ -142,7 +157,8 @@ func largeIndexed(v *val, t *device.Tuning) bool {
 	return v.op == vGather && len(v.typ.Shape) == 2 && v.typ.Size() >= t.InPlaceMatrix && !v.uniform()
 }
 
-// smallMatrix is up to how many numbers a matrix is transposed before it multiplies rows: with larger ones libraries do that as well.
+// smallMatrix is up to how many numbers a matrix is transposed before it multiplies rows: with larger ones libraries do
+// that as well.
 const smallMatrix = 1 << 14
 
 func runTurned[T float](b *block, o *op) error {

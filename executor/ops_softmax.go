@@ -8,8 +8,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// emitSoftmax compiles softmax and its logarithm over the last axis. Softmax of quotients by one number (attention's scores) divides in
-// the loop itself.
+// emitSoftmax compiles softmax and its logarithm over the last axis. Softmax of quotients by one number (attention's
+// scores) divides in the loop itself.
 func emitSoftmax(c *compiler, v *val, mask int) (int, error) {
 	last := v.typ.Shape[len(v.typ.Shape)-1]
 	if v.expr.Def.Name == "softmax" {
@@ -26,7 +26,8 @@ func emitSoftmax(c *compiler, v *val, mask int) (int, error) {
 	return c.strict(v, args, -1, last, byKind(v, runLogSoftmax[float32], runLogSoftmax[float64])), nil
 }
 
-// emitQuotient emits x, an argument of v, or where it is a quotient by one number for all rows, what is divided and that number.
+// emitQuotient emits x, an argument of v, or where it is a quotient by one number for all rows, what is divided and
+// that number.
 func (c *compiler) emitQuotient(v, x *val, mask int) ([]int, error) {
 	xs := []*val{x}
 	if called(x, "div") && oneNumber(x) {
@@ -50,7 +51,10 @@ func called(v *val, name string) bool {
 
 // oneNumber reports whether both arguments of v are as many as it is, or the second is one number for all rows.
 func oneNumber(v *val) bool {
-	return kindOf(v.args[0].typ) == kindOf(v.typ) && v.args[0].typ.Shape.Equal(v.typ.Shape) && v.args[1].typ.Shape == nil && v.args[1].typ.IsFloat() && v.args[1].uniform()
+	return kindOf(v.args[0].typ) == kindOf(v.typ) && v.args[0].typ.Shape.Equal(v.typ.Shape) &&
+		v.args[1].typ.Shape == nil &&
+		v.args[1].typ.IsFloat() &&
+		v.args[1].uniform()
 }
 
 // divisor is what argument i says is divided by, 1 where there is none.
@@ -86,7 +90,13 @@ func emitLogSoftmaxSlope(c *compiler, v *val, mask int) (int, error) {
 	if c.t.cells[args[0]].uniform != c.t.cells[args[1]].uniform {
 		return c.reference(v, mask)
 	}
-	return c.strict(v, args, -1, v.typ.Shape[len(v.typ.Shape)-1], byKind(v, runLogSoftmaxSlope[float32], runLogSoftmaxSlope[float64])), nil
+	return c.strict(
+		v,
+		args,
+		-1,
+		v.typ.Shape[len(v.typ.Shape)-1],
+		byKind(v, runLogSoftmaxSlope[float32], runLogSoftmaxSlope[float64]),
+	), nil
 }
 
 func runLogSoftmaxSlope[T float](b *block, o *op) error {
@@ -115,8 +125,8 @@ func runLogSoftmaxSlope[T float](b *block, o *op) error {
 	return nil
 }
 
-// ofSoftmax writes y · softmax_center(x, g), what softmax passes on of the gradient of its result y = softmax(x), over y alone: x need
-// not stay until then. See softmaxGrad, whose loop keeps the digits.
+// ofSoftmax writes y · softmax_center(x, g), what softmax passes on of the gradient of its result y = softmax(x), over
+// y alone: x need not stay until then. See softmaxGrad, whose loop keeps the digits.
 func (g *graph) ofSoftmax(d *kernels.Def, args []*val) (*val, error) {
 	if d.Name != "mul" {
 		return nil, nil
@@ -147,8 +157,8 @@ func (g *graph) ofSoftmax(d *kernels.Def, args []*val) (*val, error) {
 	return nil, nil
 }
 
-// softmaxGrad gives y and g where v is y (g - Σ y g) with sums over the last axis, which nothing else of the tree has computed: what
-// softmax passes on of the gradient of its result y.
+// softmaxGrad gives y and g where v is y (g - Σ y g) with sums over the last axis, which nothing else of the tree has
+// computed: what softmax passes on of the gradient of its result y.
 func softmaxGrad(v *val) (y, g *val) {
 	if v.op != vCall || v.expr.Def.Name != "mul" || v.typ.Shape == nil {
 		return nil, nil
@@ -160,8 +170,10 @@ func softmaxGrad(v *val) (y, g *val) {
 		}
 		g, sum := d.args[0], d.args[1]
 		last := len(v.typ.Shape) - 1
-		if p := sum.args[0].args; !(p[0] == y && p[1] == g || p[0] == g && p[1] == y) || sum.typ.Size()*v.typ.Shape[last] != v.typ.Size() ||
-			len(sum.typ.Shape) != last+1 || sum.typ.Shape[last] != 1 {
+		if p := sum.args[0].args; !(p[0] == y && p[1] == g || p[0] == g && p[1] == y) ||
+			sum.typ.Size()*v.typ.Shape[last] != v.typ.Size() ||
+			len(sum.typ.Shape) != last+1 ||
+			sum.typ.Shape[last] != 1 {
 			continue
 		}
 		if alike(v, y) && alike(v, g) && alike(v, d) && alike(v, sum.args[0]) && kindOf(sum.typ) == kindOf(v.typ) {
@@ -176,7 +188,8 @@ func alike(v, x *val) bool {
 	return x.typ.Shape.Equal(v.typ.Shape) && kindOf(x.typ) == kindOf(v.typ)
 }
 
-// emitSoftmaxGrad compiles v as softmaxGrad, or as a quotient of that by one number for all rows; -1 where it is neither.
+// emitSoftmaxGrad compiles v as softmaxGrad, or as a quotient of that by one number for all rows; -1 where it is
+// neither.
 func (c *compiler) emitSoftmaxGrad(v *val, mask int) (int, error) {
 	by := []*val(nil)
 	p := v

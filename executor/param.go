@@ -67,7 +67,8 @@ func (d *data) over(v *ra.Vector) bool {
 
 // becomes reports whether a column that has been read is a parameter's memory, or will be: training changes that.
 func (p *Program) becomes(t *tableData, col int, v *ra.Vector) bool {
-	return t.own[col] != nil && t.own[col].over(v) || slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.over(v) })
+	return t.own[col] != nil && t.own[col].over(v) ||
+		slices.ContainsFunc(p.params, func(q *Param) bool { return q.table == t && q.col == col && q.data.over(v) })
 }
 
 func (d *data) fill(v *ra.Vector) {
@@ -113,8 +114,9 @@ func (p *Program) Grad(i, col int) *Param {
 	return &Param{Rows: d.n, Size: d.size, F32: d.f32, F64: d.f64, Valid: d.valid, data: d}
 }
 
-// Match returns, for each row of root i, its row in t's Param buffers, -1 where t has no such row. key holds, for
-// each column of t's identity, its position among the root's columns. The rows are valid until the next Run and must not be changed.
+// Match returns, for each row of root i, its row in t's Param buffers, -1 where t has no such row. key holds, for each
+// column of t's identity, its position among the root's columns. The rows are valid until the next Run and must not be
+// changed.
 func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error) {
 	defer guard(&err)
 	st := p.run
@@ -156,7 +158,9 @@ func (p *Program) Match(i int, t *ra.Table, key []int) (rows []int32, err error)
 	}
 	x := p.finders[p.table(t)]
 	if x == nil {
-		x = &structure.Lookup{Enc: structure.NewEncoder(structure.AllRows(keys, from.Space.N), safe, structure.Mixed(keys, probe))} // numbers are rows: an identity occurs once
+		x = &structure.Lookup{
+			Enc: structure.NewEncoder(structure.AllRows(keys, from.Space.N), safe, structure.Mixed(keys, probe)),
+		} // numbers are rows: an identity occurs once
 		if x.Enc.Code = nil; x.Enc.Count != from.Space.N && len(key) > 0 {
 			return nil, internal("%d rows of %s have %d keys", from.Space.N, t.Name, x.Enc.Count)
 		}
@@ -188,9 +192,19 @@ func (p *Program) Reload(ctx context.Context, t *ra.Table, col int) (err error) 
 	case r == nil || v.N != q.Rows:
 		return changed
 	case v.Type.Size() != q.Size:
-		return sqlerr.New(sqlerr.ObjectNotPrereqState, "the shape of %s.%s has changed during the run", t.Name, t.Cols[col].Name)
+		return sqlerr.New(
+			sqlerr.ObjectNotPrereqState,
+			"the shape of %s.%s has changed during the run",
+			t.Name,
+			t.Cols[col].Name,
+		)
 	case (v.Valid != nil) != (q.Valid != nil):
-		return sqlerr.New(sqlerr.ObjectNotPrereqState, "%s.%s has other NULLs than when the run began", t.Name, t.Cols[col].Name)
+		return sqlerr.New(
+			sqlerr.ObjectNotPrereqState,
+			"%s.%s has other NULLs than when the run began",
+			t.Name,
+			t.Cols[col].Name,
+		)
 	}
 	old, safe := make([]*ra.Vector, len(t.Key)), make([]bool, len(t.Key))
 	for k, c := range t.Key {

@@ -9,8 +9,9 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// TestParametersInPlace: a parameter is read into the memory that training changes, once, whatever was known of its NULLs. What else
-// reads its column, before or after it, has the stored values, also after another seed; and all memory is counted once.
+// TestParametersInPlace: a parameter is read into the memory that training changes, once, whatever was known of its
+// NULLs. What else reads its column, before or after it, has the stored values, also after another seed; and all memory
+// is counted once.
 func TestParametersInPlace(t *testing.T) {
 	const n = 1000
 	for _, c := range []struct{ said, nullable, other, first bool }{
@@ -32,7 +33,14 @@ func TestParametersInPlace(t *testing.T) {
 		var roots []ra.Root
 		add := func(name string, param bool) {
 			s := b.Scan(tab, func(col int) bool { return param && col == 1 })
-			agg, err := b.Aggregate(s, nil, []ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.Count, Arg: s.Cols[1].ID}}, {Name: "s", Agg: ra.Agg{Fn: ra.Sum, Arg: s.Cols[1].ID}}})
+			agg, err := b.Aggregate(
+				s,
+				nil,
+				[]ra.AggCol{
+					{Name: "n", Agg: ra.Agg{Fn: ra.Count, Arg: s.Cols[1].ID}},
+					{Name: "s", Agg: ra.Agg{Fn: ra.Sum, Arg: s.Cols[1].ID}},
+				},
+			)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,9 +26,9 @@ type item struct {
 	spilled  bool
 }
 
-// place gives the vals their memory: the kept ones each a buffer, the others a part of the arena, which grows where it is
-// too small. Vals that do not fit into the budget lie in files. Those of the structure alone are not refused: the schedule of the
-// values says what the whole plan needs.
+// place gives the vals their memory: the kept ones each a buffer, the others a part of the arena, which grows where it
+// is too small. Vals that do not fit into the budget lie in files. Those of the structure alone are not refused: the
+// schedule of the values says what the whole plan needs.
 func (s *schedule) place(p *Program, roots []root, a *arena, structural bool) error {
 	items, stored := s.items(roots)
 	tmp := int64(max(s.tmp, p.onceTmp)*s.busy(p.opt.Workers)) + s.partials()
@@ -91,12 +91,16 @@ func (s *schedule) onceTmp() int {
 	return s.tmp
 }
 
-// items lists the vals that need memory, with the instructions from and to which they do, and the stored columns that are read
-// through an index.
+// items lists the vals that need memory, with the instructions from and to which they do, and the stored columns that
+// are read through an index.
 func (s *schedule) items(roots []root) (out []*item, stored []*val) {
 	at := map[*val]*item{}
 	add := func(v *val, own bool) {
-		x := &item{v: v, own: own, extent: extent{bytes: need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable), from: len(s.steps), to: -1}}
+		x := &item{
+			v:      v,
+			own:    own,
+			extent: extent{bytes: need(v.data.kind, v.data.n, v.data.size, v.typ.Nullable), from: len(s.steps), to: -1},
+		}
 		if own {
 			x.from, x.to = 0, len(s.steps)
 		}
@@ -173,7 +177,8 @@ func indexed(from []source, f func(v *val)) {
 	}
 }
 
-// partials is an upper bound of the partial sums of the largest instruction, and of those that instructions keep, in bytes.
+// partials is an upper bound of the partial sums of the largest instruction, and of those that instructions keep, in
+// bytes.
 func (s *schedule) partials() int64 {
 	most, kept := int64(0), int64(0)
 	for _, ins := range [][]*instr{s.once, s.steps} {
@@ -302,7 +307,9 @@ func largestAtPeak(items []*item, steps int, least int64) *item {
 			peak, most = i, now
 		}
 	}
-	if there := slices.DeleteFunc(slices.Clone(open), func(x *item) bool { return x.from > peak || x.to < peak }); len(there) > 0 {
+	if there := slices.DeleteFunc(slices.Clone(open), func(x *item) bool { return x.from > peak || x.to < peak }); len(
+		there,
+	) > 0 {
 		open = there
 	}
 	if len(open) == 0 {
@@ -340,8 +347,8 @@ func (p *Program) keep(x *item) error {
 	return nil
 }
 
-// grow makes the arena large enough, and a large one so in whole huge pages: the next batch, which has a few groups more, then
-// finds room, too, where new memory would have to be cleared page by page as it is first written.
+// grow makes the arena large enough, and a large one so in whole huge pages: the next batch, which has a few groups
+// more, then finds room, too, where new memory would have to be cleared page by page as it is first written.
 func (a *arena) grow(p *Program, mem, disk int) error {
 	if len(a.mem.Bytes()) < max(mem, 1) {
 		a.mem.Free()
@@ -384,7 +391,12 @@ func (p *Program) tell(items []*item) {
 
 // Spilled says what of the program lies in files.
 func (p *Program) Spilled() Spilled {
-	s := Spilled{Needs: p.led.needs, Budget: p.opt.Memory, Columns: len(p.led.listed) + len(p.led.filed) + p.stages.Steps.Files() + len(p.led.vals), Dir: p.opt.SpillDir}
+	s := Spilled{
+		Needs:   p.led.needs,
+		Budget:  p.opt.Memory,
+		Columns: len(p.led.listed) + len(p.led.filed) + p.stages.Steps.Files() + len(p.led.vals),
+		Dir:     p.opt.SpillDir,
+	}
 	_, s.Bytes = p.stages.Steps.Bytes()
 	for _, b := range slices.Concat(p.led.disk, p.led.filed) {
 		s.Bytes += int64(len(b.Bytes()))

@@ -28,7 +28,8 @@ type Options struct {
 	MaySpill func(bytes int64) error
 	Env      kernels.Env // seed and step that the structure of the run is built with
 	Many     bool        // it will run many times: what only the first run reads is given back
-	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for comparisons.
+	// Residuals: no sum is distributed over a residual, as it is otherwise where that costs less (distribute.go): for
+	// comparisons.
 	Residuals bool
 	Tuning    *device.Tuning // of the device; nil: DefaultTuning
 
@@ -87,7 +88,15 @@ type tableData struct {
 
 // Compile runs the structure phase of the run and makes the value program. src stays in use until Close.
 func Compile(ctx context.Context, plan *ra.Plan, src ra.Source, opt Options) (p *Program, err error) {
-	p = &Program{plan: plan, src: src, opt: opt, env: opt.Env, tables: map[string]*tableData{}, scans: map[*tableData]*structure.Relation{}, finders: map[*tableData]*structure.Lookup{}}
+	p = &Program{
+		plan:    plan,
+		src:     src,
+		opt:     opt,
+		env:     opt.Env,
+		tables:  map[string]*tableData{},
+		scans:   map[*tableData]*structure.Relation{},
+		finders: map[*tableData]*structure.Lookup{},
+	}
 	defer func() {
 		if err != nil {
 			p.Close()
@@ -362,7 +371,8 @@ func (p *Program) Result(i int) (out []*ra.Vector, err error) {
 	return p.columns(i, (*data).vector)
 }
 
-// View is Result without copying: the columns are valid until the program runs again or is closed, and must not be changed.
+// View is Result without copying: the columns are valid until the program runs again or is closed, and must not be
+// changed.
 func (p *Program) View(i int) (out []*ra.Vector, err error) {
 	return p.columns(i, (*data).asVector)
 }

@@ -133,9 +133,17 @@ func (g *generator) bool(in []*ra.Node, ok func(kernels.Type) func(ra.Column) bo
 	case 0:
 		return kernels.Build("lt", x, y)
 	case 1:
-		return kernels.Build("and", kernels.Build("ne", x, integer(0)), kernels.Build("ge", kernels.Build("div", y, x), integer(0)))
+		return kernels.Build(
+			"and",
+			kernels.Build("ne", x, integer(0)),
+			kernels.Build("ge", kernels.Build("div", y, x), integer(0)),
+		)
 	case 2:
-		return kernels.Build("or", kernels.Build("eq", x, integer(0)), kernels.Build("ge", kernels.Build("mod", y, x), integer(1)))
+		return kernels.Build(
+			"or",
+			kernels.Build("eq", x, integer(0)),
+			kernels.Build("ge", kernels.Build("mod", y, x), integer(1)),
+		)
 	case 3:
 		return kernels.Build("not", kernels.Build("eq", x, y))
 	case 4:
@@ -185,7 +193,11 @@ func (g *generator) float(in []*ra.Node, depth int) *kernels.Expr {
 	case 9:
 		return kernels.Build("maximum", x, y)
 	case 10:
-		return kernels.Build("cross_entropy", g.chunk(in, depth-1), kernels.Build("mod", kernels.Build("abs", g.int(in, 0, is(tInt))), integer(3)))
+		return kernels.Build(
+			"cross_entropy",
+			g.chunk(in, depth-1),
+			kernels.Build("mod", kernels.Build("abs", g.int(in, 0, is(tInt))), integer(3)),
+		)
 	}
 	return kernels.Build("sigmoid", x)
 }
@@ -325,7 +337,8 @@ func (g *generator) aggregate(in *ra.Node, keys int) (*ra.Node, error) {
 	aggs := []ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.CountRows}}}
 	for _, c := range in.Cols {
 		for fn := ra.Sum; fn <= ra.Max; fn++ {
-			ok := fn == ra.Count || c.Type.Kind != kernels.Text && c.Type.Kind != kernels.Bool && (fn <= ra.GradSum || !c.Type.IsChunk()) ||
+			ok := fn == ra.Count ||
+				c.Type.Kind != kernels.Text && c.Type.Kind != kernels.Bool && (fn <= ra.GradSum || !c.Type.IsChunk()) ||
 				c.Type.Kind == kernels.Text && fn > ra.CountRows
 			if ok && fn != ra.CountRows && g.rng.Intn(4) == 0 {
 				aggs = append(aggs, ra.AggCol{Name: "a", Agg: ra.Agg{Fn: fn, Arg: c.ID}})
@@ -350,8 +363,16 @@ func (g *generator) addition() (*ra.Node, error) {
 	var in []*ra.Node
 	for range 2 {
 		n := []*ra.Node{g.node()}
-		s := g.b.Select(n[0], g.preds(n), []ra.OutCol{{Name: "i", X: g.int(n, 0, fixed(tInt))}, {Name: "v", X: g.chunk(n, 1)}})
-		a, err := g.b.Aggregate(s, []ra.ColumnID{s.Cols[0].ID}, []ra.AggCol{{Name: "g", Agg: ra.Agg{Fn: ra.GradSum, Arg: s.Cols[1].ID}}})
+		s := g.b.Select(
+			n[0],
+			g.preds(n),
+			[]ra.OutCol{{Name: "i", X: g.int(n, 0, fixed(tInt))}, {Name: "v", X: g.chunk(n, 1)}},
+		)
+		a, err := g.b.Aggregate(
+			s,
+			[]ra.ColumnID{s.Cols[0].ID},
+			[]ra.AggCol{{Name: "g", Agg: ra.Agg{Fn: ra.GradSum, Arg: s.Cols[1].ID}}},
+		)
 		if err != nil {
 			return nil, err
 		}

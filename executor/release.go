@@ -12,10 +12,10 @@ import (
 // releaseBytes is the size from which it is worth to give memory back to the system at once.
 const releaseBytes = 32 << 20
 
-// release lets go of what no instruction reads any more: of all of the structure that is in none, and of columns of tables. It
-// is called before the first run, and again when what is computed once has been. What stays is what the rows of results are
-// called by. Where the structure is built again, tables are read again. To give memory back to the system costs time: a program that
-// runs once or twice keeps all.
+// release lets go of what no instruction reads any more: of all of the structure that is in none, and of columns of
+// tables. It is called before the first run, and again when what is computed once has been. What stays is what the rows
+// of results are called by. Where the structure is built again, tables are read again. To give memory back to the
+// system costs time: a program that runs once or twice keeps all.
 func (p *Program) release(ranOnce bool) error {
 	switch {
 	case !p.opt.Many || p.steps || p.m.timed || p.released > 1 || p.released == 1 && !ranOnce:
@@ -81,8 +81,8 @@ func (p *Program) releaseStructure() error {
 	return nil
 }
 
-// builder counts who still asks for the structure of a node while a run without structure of steps is built. What its keys were
-// looked up by goes with the last one.
+// builder counts who still asks for the structure of a node while a run without structure of steps is built. What its
+// keys were looked up by goes with the last one.
 type builder map[*ra.Node]int
 
 func (p *Program) builder() builder {
@@ -125,7 +125,8 @@ func (p *Program) releaseColumns() (bytes int64) {
 		for i, v := range r.Data {
 			keys := []scanKey{{false, t, t.cols[i]}, {true, t, t.cols[i]}}
 			chunk := v != nil && v.Type.IsFloat() && v.Type.Size() > 1
-			if v == nil || p.becomes(t, t.cols[i], v) || p.trained(t) && !chunk || used[st.leaves[keys[0]]] || used[st.leaves[keys[1]]] {
+			if v == nil || p.becomes(t, t.cols[i], v) || p.trained(t) && !chunk || used[st.leaves[keys[0]]] ||
+				used[st.leaves[keys[1]]] {
 				continue
 			}
 			for _, k := range keys {

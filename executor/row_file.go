@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// rowFile is where rows of a column are read from that lies in a file and is too large to be resident: who reads it through an index
-// reads the file, and none of its pages is mapped.
+// rowFile is where rows of a column are read from that lies in a file and is too large to be resident: who reads it
+// through an index reads the file, and none of its pages is mapped.
 type rowFile struct {
 	file *tensor.Buffer
 	off  int // where row 0 begins, in bytes
@@ -32,7 +32,11 @@ func (p *Program) rowFile(v *val) *rowFile {
 	if b == nil {
 		return nil
 	}
-	return &rowFile{b, int(uintptr(unsafe.Pointer(unsafe.SliceData(all))) - uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))), row}
+	return &rowFile{
+		b,
+		int(uintptr(unsafe.Pointer(unsafe.SliceData(all))) - uintptr(unsafe.Pointer(unsafe.SliceData(b.Bytes())))),
+		row,
+	}
 }
 
 // read copies rows to out; a negative one is zeros.

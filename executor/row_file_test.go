@@ -16,8 +16,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// TestRowsFromFile: rows that are read through an index from a column in a file, one by one and by SpMM, some of whose groups are larger
-// than a piece, give the bits that they give in memory.
+// TestRowsFromFile: rows that are read through an index from a column in a file, one by one and by SpMM, some of whose
+// groups are larger than a piece, give the bits that they give in memory.
 func TestRowsFromFile(t *testing.T) {
 	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
@@ -38,8 +38,18 @@ func TestRowsFromFile(t *testing.T) {
 		rng := rand.New(rand.NewSource(6))
 		db := memdb.New()
 		id := func(r int) int64 { return int64(r) }
-		db.Create("x", 1, memdb.Column{Name: "id", Data: ints(nodes, id)}, memdb.Column{Name: "v", Data: reals(rng, nodes, c.size)})
-		db.Create("y", 1, memdb.Column{Name: "id", Data: ints(nodes, id)}, memdb.Column{Name: "v", Data: reals(rng, nodes, c.size)})
+		db.Create(
+			"x",
+			1,
+			memdb.Column{Name: "id", Data: ints(nodes, id)},
+			memdb.Column{Name: "v", Data: reals(rng, nodes, c.size)},
+		)
+		db.Create(
+			"y",
+			1,
+			memdb.Column{Name: "id", Data: ints(nodes, id)},
+			memdb.Column{Name: "v", Data: reals(rng, nodes, c.size)},
+		)
 		db.Create("l", 1, memdb.Column{Name: "id", Data: ints(1, id)}, memdb.Column{Name: "w", Data: reals(rng, 1, c.size)})
 		hub := func(int) int64 { return int64(rng.Intn(nodes) * min(rng.Intn(40), 1)) }
 		db.Create("a", 1, memdb.Column{Name: "id", Data: ints(edges, id)}, memdb.Column{Name: "src", Data: ints(edges, hub)},
@@ -55,7 +65,12 @@ func TestRowsFromFile(t *testing.T) {
 			t.Fatal(err)
 		}
 		run := func(budget int64) ([]*ra.Vector, error) {
-			got, _, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: budget, SpillDir: t.TempDir()})
+			got, _, err := stepped(
+				t,
+				res.Plan,
+				db,
+				executor.Options{Tuning: tune, Workers: 2, Memory: budget, SpillDir: t.TempDir()},
+			)
 			return got, err
 		}
 		want, err := run(1 << 40)
@@ -71,7 +86,12 @@ func TestRowsFromFile(t *testing.T) {
 		if tensor.RowReads() == reads {
 			t.Errorf("%s: no rows were read from a file", name)
 		}
-		p, err := executor.Compile(context.Background(), res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: least, SpillDir: t.TempDir()})
+		p, err := executor.Compile(
+			context.Background(),
+			res.Plan,
+			db,
+			executor.Options{Tuning: tune, Workers: 2, Memory: least, SpillDir: t.TempDir()},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}

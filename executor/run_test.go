@@ -30,14 +30,25 @@ func weighted(t testing.TB) (src *memory, w *ra.Table, plan *ra.Plan) {
 	w = src.add("w", 1, ints(3, 1, 2), floats(0.5, 2, -1))
 	data := src.add("data", 1, ints(0, 1, 2, 3), ints(2, 1, 2, 1), floats(1, 2, 3, 4))
 	ws, ds := b.Scan(w, func(c int) bool { return c == 1 }), b.Scan(data, nil)
-	j := b.Join([]*ra.Node{ds, ws}, []ra.Equi{{L: kernels.Col{ID: ds.Cols[1].ID}, R: kernels.Col{Input: 1, ID: ws.Cols[0].ID}}}, nil,
-		[]ra.OutCol{{Name: "y", X: kernels.Mul(ds.Var(0, ds.Cols[2].ID), ws.Var(1, ws.Cols[1].ID))}, {Name: "k", X: ws.Var(1, ws.Cols[0].ID)},
-			{Name: "x", X: ds.Var(0, ds.Cols[2].ID)}})
+	j := b.Join(
+		[]*ra.Node{ds, ws},
+		[]ra.Equi{{L: kernels.Col{ID: ds.Cols[1].ID}, R: kernels.Col{Input: 1, ID: ws.Cols[0].ID}}},
+		nil,
+		[]ra.OutCol{
+			{Name: "y", X: kernels.Mul(ds.Var(0, ds.Cols[2].ID), ws.Var(1, ws.Cols[1].ID))},
+			{Name: "k", X: ws.Var(1, ws.Cols[0].ID)},
+			{Name: "x", X: ds.Var(0, ds.Cols[2].ID)},
+		},
+	)
 	loss, err := b.Aggregate(j, nil, []ra.AggCol{{Name: "loss", Agg: ra.Agg{Fn: ra.Sum, Arg: j.Cols[0].ID}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	grad, err := b.Aggregate(j, []ra.ColumnID{j.Cols[1].ID}, []ra.AggCol{{Name: "g", Agg: ra.Agg{Fn: ra.GradSum, Arg: j.Cols[2].ID}}})
+	grad, err := b.Aggregate(
+		j,
+		[]ra.ColumnID{j.Cols[1].ID},
+		[]ra.AggCol{{Name: "g", Agg: ra.Agg{Fn: ra.GradSum, Arg: j.Cols[2].ID}}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,20 +132,40 @@ func TestForce64KeepsDouble(t *testing.T) {
 func TestPerStep(t *testing.T) {
 	leakCheck(t)
 	src, b := &memory{}, ra.NewBuilder()
-	w := b.Scan(src.add("w", 1, ints(0, 1, 2, 3, 4, 5, 6, 7), floats(1, 2, 3, 4, 5, 6, 7, 8)), func(int) bool { return true })
+	w := b.Scan(
+		src.add("w", 1, ints(0, 1, 2, 3, 4, 5, 6, 7), floats(1, 2, 3, 4, 5, 6, 7, 8)),
+		func(int) bool { return true },
+	)
 	src.opaque = func(_ *ra.Node, env *kernels.Env) []*ra.Vector {
 		return []*ra.Vector{ints(env.Step, env.Step+1, env.Step+2)}
 	}
 	op := b.Opaque(nil, "batch", []ra.Column{{Name: "id", Type: tInt}})
 	op.PerStep = true
-	j := b.Join([]*ra.Node{op, w}, []ra.Equi{{L: kernels.Col{ID: op.Cols[0].ID}, R: kernels.Col{Input: 1, ID: w.Cols[0].ID}}}, nil,
-		[]ra.OutCol{{Name: "x", X: kernels.Build("square", w.Var(1, w.Cols[1].ID))}})
+	j := b.Join(
+		[]*ra.Node{op, w},
+		[]ra.Equi{{L: kernels.Col{ID: op.Cols[0].ID}, R: kernels.Col{Input: 1, ID: w.Cols[0].ID}}},
+		nil,
+		[]ra.OutCol{{Name: "x", X: kernels.Build("square", w.Var(1, w.Cols[1].ID))}},
+	)
 	step := kernels.Build("current_step")
-	sel := b.Select(w, []*kernels.Expr{kernels.Build("lt", w.Var(0, w.Cols[0].ID), step)},
-		[]ra.OutCol{{Name: "m", X: kernels.Build("mod", w.Var(0, w.Cols[0].ID), kernels.Build("add", step, integer(1)))}, {Name: "x", X: w.Var(0, w.Cols[1].ID)}})
+	sel := b.Select(
+		w,
+		[]*kernels.Expr{kernels.Build("lt", w.Var(0, w.Cols[0].ID), step)},
+		[]ra.OutCol{
+			{Name: "m", X: kernels.Build("mod", w.Var(0, w.Cols[0].ID), kernels.Build("add", step, integer(1)))},
+			{Name: "x", X: w.Var(0, w.Cols[1].ID)},
+		},
+	)
 	var roots []ra.Root
 	for _, in := range []*ra.Node{j, sel} {
-		a, err := b.Aggregate(in, nil, []ra.AggCol{{Name: "s", Agg: ra.Agg{Fn: ra.Sum, Arg: in.Cols[len(in.Cols)-2].ID}}, {Name: "n", Agg: ra.Agg{Fn: ra.CountRows}}})
+		a, err := b.Aggregate(
+			in,
+			nil,
+			[]ra.AggCol{
+				{Name: "s", Agg: ra.Agg{Fn: ra.Sum, Arg: in.Cols[len(in.Cols)-2].ID}},
+				{Name: "n", Agg: ra.Agg{Fn: ra.CountRows}},
+			},
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,12 +241,30 @@ func TestTooLarge(t *testing.T) {
 		key.Ints[i] = int64(i)
 	}
 	s := b.Scan(src.add("t", 1, key, x), func(int) bool { return true })
-	cross := b.Join([]*ra.Node{s, s}, nil, nil, []ra.OutCol{{Name: "x", X: kernels.Mul(s.Var(0, s.Cols[1].ID), s.Var(1, s.Cols[1].ID))}})
+	cross := b.Join(
+		[]*ra.Node{s, s},
+		nil,
+		nil,
+		[]ra.OutCol{{Name: "x", X: kernels.Mul(s.Var(0, s.Cols[1].ID), s.Var(1, s.Cols[1].ID))}},
+	)
 	_, err := Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(cross, "cross")}}, src, Options{})
 	if sqlerr.Code(err) != sqlerr.ProgramLimit {
 		t.Errorf("cross join of %d rows with themselves: %v", n, err)
 	}
-	sq := b.Select(s, nil, []ra.OutCol{{Name: "y", X: kernels.BuildAttr("expand_to", kernels.Attr{Shape: []int{1000}, Kind: kernels.Float64}, s.Var(0, s.Cols[1].ID))}})
+	sq := b.Select(
+		s,
+		nil,
+		[]ra.OutCol{
+			{
+				Name: "y",
+				X: kernels.BuildAttr(
+					"expand_to",
+					kernels.Attr{Shape: []int{1000}, Kind: kernels.Float64},
+					s.Var(0, s.Cols[1].ID),
+				),
+			},
+		},
+	)
 	_, err = Compile(context.Background(), &ra.Plan{Roots: []ra.Root{all(sq, "wide")}}, src, Options{Memory: 1 << 20})
 	if sqlerr.Code(err) != sqlerr.OutOfMemory {
 		t.Errorf("a result of %d bytes in a budget of 1 MB: %v", n*8000, err)
@@ -249,7 +298,13 @@ func TestErrors(t *testing.T) {
 	src, b := &memory{}, ra.NewBuilder()
 	s := b.Scan(src.add("t", 1, ints(0, 1, 2), floats(1, 2, 3)), func(int) bool { return true })
 	div := kernels.Build("mul", s.Var(0, s.Cols[1].ID), kernels.Build("div", integer(1), s.Var(0, s.Cols[0].ID)))
-	_, err := runPlan(t, &ra.Plan{Roots: []ra.Root{all(b.Select(s, nil, []ra.OutCol{{Name: "x", X: div}}), "div")}}, src, Options{}, kernels.Env{})
+	_, err := runPlan(
+		t,
+		&ra.Plan{Roots: []ra.Root{all(b.Select(s, nil, []ra.OutCol{{Name: "x", X: div}}), "div")}},
+		src,
+		Options{},
+		kernels.Env{},
+	)
 	if sqlerr.Code(err) != sqlerr.DivisionByZero {
 		t.Errorf("1/0: %v", err)
 	}
@@ -283,8 +338,12 @@ func TestScansOfOneTable(t *testing.T) {
 	other.Cols, other.TableCols = other.Cols[1:], other.TableCols[1:]
 	other.Key = []ra.ColumnID{other.Cols[0].ID, other.Cols[1].ID}
 	other.Unique = other.Key
-	j := b.Join([]*ra.Node{s, other}, []ra.Equi{{L: kernels.Col{ID: s.Cols[0].ID}, R: kernels.Col{Input: 1, ID: other.Cols[0].ID}}}, nil,
-		[]ra.OutCol{{Name: "a", X: s.Var(0, s.Cols[0].ID)}, {Name: "b", X: other.Var(1, other.Cols[1].ID)}})
+	j := b.Join(
+		[]*ra.Node{s, other},
+		[]ra.Equi{{L: kernels.Col{ID: s.Cols[0].ID}, R: kernels.Col{Input: 1, ID: other.Cols[0].ID}}},
+		nil,
+		[]ra.OutCol{{Name: "a", X: s.Var(0, s.Cols[0].ID)}, {Name: "b", X: other.Var(1, other.Cols[1].ID)}},
+	)
 	check(t, &ra.Plan{Roots: []ra.Root{all(j, "j")}}, src, kernels.Env{}, 1e-12)
 }
 

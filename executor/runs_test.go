@@ -17,8 +17,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// spaces is TransR over n triples of the step, some of them twice, some without a relation, and wrong tails of each, some of which
-// are no entity: rows of one triple follow each other.
+// spaces is TransR over n triples of the step, some of them twice, some without a relation, and wrong tails of each,
+// some of which are no entity: rows of one triple follow each other.
 func spaces(b testing.TB, n int) *memdb.DB { return spacesOf(b, n, 5, 3) }
 
 // spacesOf has entities with the ids first, first + apart, …
@@ -33,18 +33,44 @@ func spacesOf(b testing.TB, n, first, apart int) *memdb.DB {
 	}
 	db := memdb.New()
 	entity := func(int) int64 { return int64(first) + int64(apart)*rng.Int63n(entities) }
-	db.Create("triple", 1, memdb.Column{Name: "id", Data: ints(all, func(i int) int64 { return int64(2 * i) })},
-		memdb.Column{Name: "h", Data: ints(all, entity)}, memdb.Column{Name: "r", Data: relation}, memdb.Column{Name: "t", Data: ints(all, entity)})
-	db.Create("entity", 1, memdb.Column{Name: "id", Data: ints(entities, func(i int) int64 { return int64(first + apart*i) })}, memdb.Column{Name: "v", Data: reals(rng, entities, 9)})
+	db.Create(
+		"triple",
+		1,
+		memdb.Column{Name: "id", Data: ints(all, func(i int) int64 { return int64(2 * i) })},
+		memdb.Column{
+			Name: "h",
+			Data: ints(all, entity),
+		},
+		memdb.Column{Name: "r", Data: relation},
+		memdb.Column{Name: "t", Data: ints(all, entity)},
+	)
+	db.Create(
+		"entity",
+		1,
+		memdb.Column{Name: "id", Data: ints(entities, func(i int) int64 { return int64(first + apart*i) })},
+		memdb.Column{Name: "v", Data: reals(rng, entities, 9)},
+	)
 	db.Create("relation", 1, memdb.Column{Name: "id", Data: ints(relations, func(i int) int64 { return int64(2 * i) })},
 		memdb.Column{Name: "v", Data: reals(rng, relations, 4)}, memdb.Column{Name: "m", Data: reals(rng, relations, 9, 4)})
-	views(b, db,
-		"draw", "SELECT id, h, r, t FROM triple WHERE (id / 2 + 4 * current_step()) % 9 = 0",
-		"negative", fmt.Sprintf("SELECT d.id, k, %d + random_int(%d, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS JOIN generate_series(1, %d) AS k", first, apart*entities, wrong),
-		"positive", `SELECT x.id, x.r, matmul(h.v, r.m) + r.v AS q, norm(matmul(h.v, r.m) + r.v - matmul(t.v, r.m)) AS d
+	views(
+		b,
+		db,
+		"draw",
+		"SELECT id, h, r, t FROM triple WHERE (id / 2 + 4 * current_step()) % 9 = 0",
+		"negative",
+		fmt.Sprintf(
+			"SELECT d.id, k, %d + random_int(%d, current_seed(), ARRAY[current_step(), d.id, k]) AS other FROM draw d CROSS JOIN generate_series(1, %d) AS k",
+			first,
+			apart*entities,
+			wrong,
+		),
+		"positive",
+		`SELECT x.id, x.r, matmul(h.v, r.m) + r.v AS q, norm(matmul(h.v, r.m) + r.v - matmul(t.v, r.m)) AS d
 FROM draw x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
-		"loss", `SELECT avg(relu(1 + p.d - norm(p.q - matmul(e.v, r.m)))) AS loss
-FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other JOIN relation r ON r.id = p.r`)
+		"loss",
+		`SELECT avg(relu(1 + p.d - norm(p.q - matmul(e.v, r.m)))) AS loss
+FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other JOIN relation r ON r.id = p.r`,
+	)
 	return db
 }
 
@@ -56,14 +82,19 @@ func numbered(b testing.TB, n int) *memdb.DB { return planesOf(b, n, 0, 1) }
 
 func planesOf(b testing.TB, n, first, apart int) *memdb.DB {
 	db := spacesOf(b, n, first, apart)
-	views(b, db,
-		"positive", `SELECT x.id, h.v + t.v AS q, norm(h.v - t.v) AS d FROM draw x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
-		"loss", "SELECT avg(relu(1 + p.d - norm(p.q - e.v))) AS loss FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other")
+	views(
+		b,
+		db,
+		"positive",
+		`SELECT x.id, h.v + t.v AS q, norm(h.v - t.v) AS d FROM draw x JOIN entity h ON h.id = x.h JOIN relation r ON r.id = x.r JOIN entity t ON t.id = x.t`,
+		"loss",
+		"SELECT avg(relu(1 + p.d - norm(p.q - e.v))) AS loss FROM negative n JOIN positive p USING (id) JOIN entity e ON e.id = n.other",
+	)
 	return db
 }
 
-// TestRunsInPasses computes steps whose rows are in runs of one group in passes and in instructions of their own, with several numbers
-// of workers, beside the oracle.
+// TestRunsInPasses computes steps whose rows are in runs of one group in passes and in instructions of their own, with
+// several numbers of workers, beside the oracle.
 func TestRunsInPasses(t *testing.T) {
 	tune := device.DefaultTuning()
 	for name, m := range map[string]struct {
@@ -151,8 +182,9 @@ func testRuns(t *testing.T, tune *device.Tuning, db *memdb.DB, params []string, 
 	}
 }
 
-// TestRunsOutOfOrder: rows of one group follow each other, but the groups are in no order, and where they are few come again. Their
-// sums, which read chunks in place, share a pass in the order of the rows: large ones always, others where no group comes again.
+// TestRunsOutOfOrder: rows of one group follow each other, but the groups are in no order, and where they are few come
+// again. Their sums, which read chunks in place, share a pass in the order of the rows: large ones always, others where
+// no group comes again.
 func TestRunsOutOfOrder(t *testing.T) {
 	tune := device.DefaultTuning()
 	const run, runs, many = 10, 12, 13
@@ -205,7 +237,15 @@ func TestRunsCut(t *testing.T) {
 }
 
 // testOutOfOrder computes a loss of a sum by group, and of its rows; groups are those of the rows.
-func testOutOfOrder(t *testing.T, tune *device.Tuning, rng *rand.Rand, groups []int64, many int, sum, of string, check func(plan string)) {
+func testOutOfOrder(
+	t *testing.T,
+	tune *device.Tuning,
+	rng *rand.Rand,
+	groups []int64,
+	many int,
+	sum, of string,
+	check func(plan string),
+) {
 	t.Helper()
 	n, all := len(groups), int(slices.Max(groups))+3
 	weight := reals(rng, n)
@@ -218,12 +258,37 @@ func testOutOfOrder(t *testing.T, tune *device.Tuning, rng *rand.Rand, groups []
 		}
 	}
 	db := memdb.New()
-	db.Create("a", 1, memdb.Column{Name: "id", Data: ints(n, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "g", Data: ints(n, func(i int) int64 { return groups[i] })},
-		memdb.Column{Name: "at", Data: ints(n, func(int) int64 { return rng.Int63n(int64(many)) })}, memdb.Column{Name: "weight", Data: weight})
-	db.Create("m", 1, memdb.Column{Name: "id", Data: ints(many, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, many, 3, 4)})
-	db.Create("gg", 1, memdb.Column{Name: "id", Data: ints(all, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, all, 3, 4)})
+	db.Create(
+		"a",
+		1,
+		memdb.Column{Name: "id", Data: ints(n, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "g", Data: ints(n, func(i int) int64 { return groups[i] })},
+		memdb.Column{
+			Name: "at",
+			Data: ints(n, func(int) int64 { return rng.Int63n(int64(many)) }),
+		},
+		memdb.Column{Name: "weight", Data: weight},
+	)
+	db.Create(
+		"m",
+		1,
+		memdb.Column{Name: "id", Data: ints(many, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "v", Data: reals(rng, many, 3, 4)},
+	)
+	db.Create(
+		"gg",
+		1,
+		memdb.Column{Name: "id", Data: ints(all, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "v", Data: reals(rng, all, 3, 4)},
+	)
 	from := fmt.Sprintf("a JOIN m ON m.id = a.at JOIN m o ON o.id = (7 * a.at + 3) %% %d", many)
-	views(t, db, "h", "SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
-		"loss", "SELECT (SELECT "+of+" FROM h JOIN gg ON gg.id = h.g) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v * gg.v))) FROM "+from+" JOIN gg ON gg.id = a.g) AS loss")
+	views(
+		t,
+		db,
+		"h",
+		"SELECT a.g, "+sum+" AS v FROM "+from+" GROUP BY a.g",
+		"loss",
+		"SELECT (SELECT "+of+" FROM h JOIN gg ON gg.id = h.g) + (SELECT sum(sqnorm(tanh(a.weight * m.v + o.v * gg.v))) FROM "+from+" JOIN gg ON gg.id = a.g) AS loss",
+	)
 	testRuns(t, tune, db, []string{"m", "gg"}, check)
 }

@@ -125,18 +125,37 @@ func graph(b testing.TB, nodes int) *memdb.DB {
 	rng := rand.New(rand.NewSource(1))
 	db := memdb.New()
 	id := ints(nodes, func(i int) int64 { return int64(i) })
-	db.Create("node", 1, memdb.Column{Name: "node", Data: id}, memdb.Column{Name: "label", Data: ints(nodes, func(int) int64 { return rng.Int63n(40) })},
-		memdb.Column{Name: "x", Data: reals(rng, nodes, 128)})
-	db.Create("adj", 1, memdb.Column{Name: "e", Data: ints(edges, func(i int) int64 { return int64(i) })},
+	db.Create(
+		"node",
+		1,
+		memdb.Column{Name: "node", Data: id},
+		memdb.Column{Name: "label", Data: ints(nodes, func(int) int64 { return rng.Int63n(40) })},
+		memdb.Column{Name: "x", Data: reals(rng, nodes, 128)},
+	)
+	db.Create(
+		"adj",
+		1,
+		memdb.Column{Name: "e", Data: ints(edges, func(i int) int64 { return int64(i) })},
 		memdb.Column{Name: "src", Data: ints(edges, func(int) int64 { return rng.Int63n(int64(nodes)) })},
-		memdb.Column{Name: "dst", Data: ints(edges, func(i int) int64 { return int64(i % nodes) })}, memdb.Column{Name: "weight", Data: reals(rng, edges)})
+		memdb.Column{
+			Name: "dst",
+			Data: ints(edges, func(i int) int64 { return int64(i % nodes) }),
+		},
+		memdb.Column{Name: "weight", Data: reals(rng, edges)},
+	)
 	one := ints(1, func(int) int64 { return 1 })
 	db.Create("w0", 1, memdb.Column{Name: "id", Data: one}, memdb.Column{Name: "v", Data: reals(rng, 1, 128, 256)})
 	db.Create("w1", 1, memdb.Column{Name: "id", Data: one}, memdb.Column{Name: "v", Data: reals(rng, 1, 256, 40)})
-	views(b, db,
-		"hidden", "SELECT a.dst AS node, relu(sum(a.weight * matmul(n.x, w0.v))) AS h FROM adj a JOIN node n ON n.node = a.src CROSS JOIN w0 GROUP BY a.dst",
-		"logits", "SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM adj a JOIN hidden h ON h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
-		"loss", "SELECT avg(cross_entropy(z, label)) FROM logits NATURAL JOIN node")
+	views(
+		b,
+		db,
+		"hidden",
+		"SELECT a.dst AS node, relu(sum(a.weight * matmul(n.x, w0.v))) AS h FROM adj a JOIN node n ON n.node = a.src CROSS JOIN w0 GROUP BY a.dst",
+		"logits",
+		"SELECT a.dst AS node, sum(a.weight * matmul(dropout(h.h, 0.5), w1.v)) AS z FROM adj a JOIN hidden h ON h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
+		"loss",
+		"SELECT avg(cross_entropy(z, label)) FROM logits NATURAL JOIN node",
+	)
 	return db
 }
 
@@ -144,11 +163,29 @@ func graph(b testing.TB, nodes int) *memdb.DB {
 func logistic(b testing.TB, n int) *memdb.DB {
 	rng := rand.New(rand.NewSource(1))
 	db := memdb.New()
-	db.Create("point", 1, memdb.Column{Name: "row", Data: ints(n, func(i int) int64 { return int64(i) })},
-		memdb.Column{Name: "y", Data: ints(n, func(int) int64 { return rng.Int63n(2) })}, memdb.Column{Name: "x", Data: reals(rng, n, 100)})
-	db.Create("model", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "w", Data: reals(rng, 1, 100)},
-		memdb.Column{Name: "b", Data: reals(rng, 1)})
-	views(b, db, "loss", "SELECT avg(softplus(z) - y * z) FROM (SELECT p.y, dot(p.x, m.w) + m.b AS z FROM point p CROSS JOIN model m) s")
+	db.Create(
+		"point",
+		1,
+		memdb.Column{Name: "row", Data: ints(n, func(i int) int64 { return int64(i) })},
+		memdb.Column{
+			Name: "y",
+			Data: ints(n, func(int) int64 { return rng.Int63n(2) }),
+		},
+		memdb.Column{Name: "x", Data: reals(rng, n, 100)},
+	)
+	db.Create(
+		"model",
+		1,
+		memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+		memdb.Column{Name: "w", Data: reals(rng, 1, 100)},
+		memdb.Column{Name: "b", Data: reals(rng, 1)},
+	)
+	views(
+		b,
+		db,
+		"loss",
+		"SELECT avg(softplus(z) - y * z) FROM (SELECT p.y, dot(p.x, m.w) + m.b AS z FROM point p CROSS JOIN model m) s",
+	)
 	return db
 }
 
@@ -157,13 +194,36 @@ func factors(b testing.TB, n int) *memdb.DB {
 	users, items := n/130+3, n/9+3
 	rng := rand.New(rand.NewSource(1))
 	db := memdb.New()
-	db.Create("rating", 1, memdb.Column{Name: "row", Data: ints(n, func(i int) int64 { return int64(i) })},
+	db.Create(
+		"rating",
+		1,
+		memdb.Column{Name: "row", Data: ints(n, func(i int) int64 { return int64(i) })},
 		memdb.Column{Name: "u", Data: ints(n, func(i int) int64 { return int64(i * users / n) })},
-		memdb.Column{Name: "i", Data: ints(n, func(int) int64 { return rng.Int63n(int64(items)) })}, memdb.Column{Name: "rating", Data: reals(rng, n)})
-	db.Create("taste", 1, memdb.Column{Name: "u", Data: ints(users, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, users, 15)})
-	db.Create("trait", 1, memdb.Column{Name: "i", Data: ints(items, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, items, 15)})
-	views(b, db, "loss", "SELECT sum((r.rating - dot(taste.v, trait.v)) ^ 2 + 0.06 * (sqnorm(taste.v) + sqnorm(trait.v))) / count(*) "+
-		"FROM rating r JOIN taste USING (u) JOIN trait USING (i)")
+		memdb.Column{
+			Name: "i",
+			Data: ints(n, func(int) int64 { return rng.Int63n(int64(items)) }),
+		},
+		memdb.Column{Name: "rating", Data: reals(rng, n)},
+	)
+	db.Create(
+		"taste",
+		1,
+		memdb.Column{Name: "u", Data: ints(users, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "v", Data: reals(rng, users, 15)},
+	)
+	db.Create(
+		"trait",
+		1,
+		memdb.Column{Name: "i", Data: ints(items, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "v", Data: reals(rng, items, 15)},
+	)
+	views(
+		b,
+		db,
+		"loss",
+		"SELECT sum((r.rating - dot(taste.v, trait.v)) ^ 2 + 0.06 * (sqnorm(taste.v) + sqnorm(trait.v))) / count(*) "+
+			"FROM rating r JOIN taste USING (u) JOIN trait USING (i)",
+	)
 	return db
 }
 
@@ -176,8 +236,18 @@ func transE(b testing.TB, n int) *memdb.DB {
 		memdb.Column{Name: "h", Data: ints(n, func(int) int64 { return rng.Int63n(entities) })},
 		memdb.Column{Name: "r", Data: ints(n, func(int) int64 { return rng.Int63n(relations) })},
 		memdb.Column{Name: "t", Data: ints(n, func(int) int64 { return rng.Int63n(entities) })})
-	db.Create("entity", 1, memdb.Column{Name: "id", Data: ints(entities, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, entities, 50)})
-	db.Create("relation", 1, memdb.Column{Name: "id", Data: ints(relations, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: reals(rng, relations, 50)})
+	db.Create(
+		"entity",
+		1,
+		memdb.Column{Name: "id", Data: ints(entities, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "v", Data: reals(rng, entities, 50)},
+	)
+	db.Create(
+		"relation",
+		1,
+		memdb.Column{Name: "id", Data: ints(relations, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "v", Data: reals(rng, relations, 50)},
+	)
 	views(b, db, "loss", "SELECT avg(relu(1 + norm(h.v + r.v - t.v) - norm(h2.v + r.v - t.v))) FROM "+
 		"(SELECT id, h, r, t, random_int(2000, current_seed(), ARRAY[3, current_step(), id]) AS h2 FROM triple WHERE (id + 7 * current_step()) % 30 = 0) b "+
 		"JOIN entity h ON h.id = b.h JOIN relation r ON r.id = b.r JOIN entity t ON t.id = b.t JOIN entity h2 ON h2.id = b.h2")
@@ -188,11 +258,36 @@ func transE(b testing.TB, n int) *memdb.DB {
 func perceptron(b testing.TB, n int) *memdb.DB {
 	rng := rand.New(rand.NewSource(1))
 	db, one := memdb.New(), ints(1, func(int) int64 { return 1 })
-	db.Create("digit", 1, memdb.Column{Name: "n", Data: ints(n, func(i int) int64 { return int64(i) })},
-		memdb.Column{Name: "label", Data: ints(n, func(int) int64 { return rng.Int63n(10) })}, memdb.Column{Name: "x", Data: reals(rng, n, 64)})
-	db.Create("l1", 1, memdb.Column{Name: "id", Data: one}, memdb.Column{Name: "w", Data: reals(rng, 1, 64, 32)}, memdb.Column{Name: "b", Data: reals(rng, 1, 32)})
-	db.Create("l2", 1, memdb.Column{Name: "id", Data: one}, memdb.Column{Name: "w", Data: reals(rng, 1, 32, 10)}, memdb.Column{Name: "b", Data: reals(rng, 1, 10)})
-	views(b, db, "loss", "SELECT avg(cross_entropy(matmul(relu(matmul(d.x, l1.w) + l1.b), l2.w) + l2.b, label)) FROM digit d, l1, l2")
+	db.Create(
+		"digit",
+		1,
+		memdb.Column{Name: "n", Data: ints(n, func(i int) int64 { return int64(i) })},
+		memdb.Column{
+			Name: "label",
+			Data: ints(n, func(int) int64 { return rng.Int63n(10) }),
+		},
+		memdb.Column{Name: "x", Data: reals(rng, n, 64)},
+	)
+	db.Create(
+		"l1",
+		1,
+		memdb.Column{Name: "id", Data: one},
+		memdb.Column{Name: "w", Data: reals(rng, 1, 64, 32)},
+		memdb.Column{Name: "b", Data: reals(rng, 1, 32)},
+	)
+	db.Create(
+		"l2",
+		1,
+		memdb.Column{Name: "id", Data: one},
+		memdb.Column{Name: "w", Data: reals(rng, 1, 32, 10)},
+		memdb.Column{Name: "b", Data: reals(rng, 1, 10)},
+	)
+	views(
+		b,
+		db,
+		"loss",
+		"SELECT avg(cross_entropy(matmul(relu(matmul(d.x, l1.w) + l1.b), l2.w) + l2.b, label)) FROM digit d, l1, l2",
+	)
 	return db
 }
 
@@ -202,7 +297,12 @@ func chain(b testing.TB, n int) *memdb.DB {
 	rng := rand.New(rand.NewSource(1))
 	db := memdb.New()
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
-		db.Create(name, 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "v", Data: reals(rng, 1, n, n)})
+		db.Create(
+			name,
+			1,
+			memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+			memdb.Column{Name: "v", Data: reals(rng, 1, n, n)},
+		)
 	}
 	views(b, db, "loss", "SELECT sum(sqnorm(matmul(a.v, b.v) + matmul(c.v, matmul(d.v, e.v)))) FROM a, b, c, d, e")
 	return db

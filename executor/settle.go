@@ -34,7 +34,8 @@ func settle(e *kernels.Expr, env *kernels.Env) *kernels.Expr {
 
 // known is the constant that a number or condition without columns is, nil for anything else.
 func known(e *kernels.Expr, env *kernels.Env) *kernels.Expr {
-	if e.Type.IsFloat() || e.Type.Kind == kernels.Text || e.Type.Shape != nil || e.Any(func(x *kernels.Expr) bool { return x.IsCol }) {
+	if e.Type.IsFloat() || e.Type.Kind == kernels.Text || e.Type.Shape != nil ||
+		e.Any(func(x *kernels.Expr) bool { return x.IsCol }) {
 		return nil
 	}
 	v, err := e.Eval(env, nil)

@@ -12,8 +12,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// TestWeightsInSingles: a residual that weighs chunks of single precision alone is stored in that; one that a parameter of double
-// precision receives is not.
+// TestWeightsInSingles: a residual that weighs chunks of single precision alone is stored in that; one that a parameter
+// of double precision receives is not.
 func TestWeightsInSingles(t *testing.T) {
 	const users, items, each = 6, 7, 50
 	for name, c := range map[string]struct {
@@ -30,11 +30,36 @@ func TestWeightsInSingles(t *testing.T) {
 			}
 			return v
 		}
-		db.Create("u", 1, memdb.Column{Name: "id", Data: ints(users, id)}, memdb.Column{Name: "v", Data: reals(rng, users, 3)})
-		db.Create("i", 1, memdb.Column{Name: "id", Data: ints(items, id)}, memdb.Column{Name: "v", Data: reals(rng, items, 3)}, memdb.Column{Name: "b", Data: doubles(items)})
-		db.Create("r", 1, memdb.Column{Name: "id", Data: ints(users*each, id)}, memdb.Column{Name: "usr", Data: ints(users*each, func(r int) int64 { return int64(r / each) })},
-			memdb.Column{Name: "item", Data: ints(users*each, func(int) int64 { return int64(rng.Intn(items)) })}, memdb.Column{Name: "x", Data: doubles(users * each)})
-		views(t, db, "loss", "SELECT sum((r.x - dot(u.v, i.v)"+c.bias+") ^ 2) AS loss FROM r JOIN u ON u.id = r.usr JOIN i ON i.id = r.item")
+		db.Create(
+			"u",
+			1,
+			memdb.Column{Name: "id", Data: ints(users, id)},
+			memdb.Column{Name: "v", Data: reals(rng, users, 3)},
+		)
+		db.Create(
+			"i",
+			1,
+			memdb.Column{Name: "id", Data: ints(items, id)},
+			memdb.Column{Name: "v", Data: reals(rng, items, 3)},
+			memdb.Column{Name: "b", Data: doubles(items)},
+		)
+		db.Create(
+			"r",
+			1,
+			memdb.Column{Name: "id", Data: ints(users*each, id)},
+			memdb.Column{Name: "usr", Data: ints(users*each, func(r int) int64 { return int64(r / each) })},
+			memdb.Column{
+				Name: "item",
+				Data: ints(users*each, func(int) int64 { return int64(rng.Intn(items)) }),
+			},
+			memdb.Column{Name: "x", Data: doubles(users * each)},
+		)
+		views(
+			t,
+			db,
+			"loss",
+			"SELECT sum((r.x - dot(u.v, i.v)"+c.bias+") ^ 2) AS loss FROM r JOIN u ON u.id = r.usr JOIN i ON i.id = r.item",
+		)
 		plan, p := compile(t, db, []string{"u", "i"}, executor.Options{Workers: 2})
 		if err := p.Run(context.Background(), kernels.Env{}); err != nil {
 			t.Fatal(err)

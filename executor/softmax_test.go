@@ -10,7 +10,8 @@ import (
 	"github.com/relgrad/relgrad/internal/memdb"
 )
 
-// scores is matrices of 5 × 7 beside a positive number each, one of which is NULL, a parameter that multiplies them, and a loss.
+// scores is matrices of 5 × 7 beside a positive number each, one of which is NULL, a parameter that multiplies them,
+// and a loss.
 func scores(t testing.TB, loss string) *memdb.DB {
 	rng := rand.New(rand.NewSource(9))
 	const n = 9
@@ -21,15 +22,26 @@ func scores(t testing.TB, loss string) *memdb.DB {
 	}
 	id := ints(n, func(i int) int64 { return int64(i) })
 	db := memdb.New()
-	db.Create("item", 1, memdb.Column{Name: "id", Data: id}, memdb.Column{Name: "v", Data: reals(rng, n, 5, 7)}, memdb.Column{Name: "h", Data: reals(rng, n, 5, 7)},
-		memdb.Column{Name: "scale", Data: scale})
-	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })}, memdb.Column{Name: "m", Data: reals(rng, 1, 5, 7)})
+	db.Create(
+		"item",
+		1,
+		memdb.Column{Name: "id", Data: id},
+		memdb.Column{Name: "v", Data: reals(rng, n, 5, 7)},
+		memdb.Column{Name: "h", Data: reals(rng, n, 5, 7)},
+		memdb.Column{Name: "scale", Data: scale},
+	)
+	db.Create(
+		"w",
+		1,
+		memdb.Column{Name: "id", Data: ints(1, func(int) int64 { return 1 })},
+		memdb.Column{Name: "m", Data: reals(rng, 1, 5, 7)},
+	)
 	views(t, db, "logits", "SELECT i.id, h, scale, v * m AS z, m FROM item i CROSS JOIN w", "loss", loss)
 	return db
 }
 
-// TestSoftmaxOfQuotients: softmax and its gradient divide by one number for all rows in a loop of their own, and by others before it,
-// beside the oracle.
+// TestSoftmaxOfQuotients: softmax and its gradient divide by one number for all rows in a loop of their own, and by
+// others before it, beside the oracle.
 func TestSoftmaxOfQuotients(t *testing.T) {
 	tune := device.DefaultTuning()
 	for _, byRows := range []bool{false, true} {

@@ -30,7 +30,12 @@ import (
 var spilling = map[string]int{"graph": 3000, "logistic": 20000, "factors": 60000, "transe": 20000, "dense": 1000}
 
 // stepped are the results of three steps, bit by bit, and the program that made them.
-func stepped(t *testing.T, plan *ra.Plan, db *memdb.DB, opt executor.Options) (out []*ra.Vector, s executor.Spilled, err error) {
+func stepped(
+	t *testing.T,
+	plan *ra.Plan,
+	db *memdb.DB,
+	opt executor.Options,
+) (out []*ra.Vector, s executor.Spilled, err error) {
 	t.Helper()
 	told := 0
 	opt.Spills = func(executor.Spilled) { told++ }
@@ -59,7 +64,8 @@ func stepped(t *testing.T, plan *ra.Plan, db *memdb.DB, opt executor.Options) (o
 
 func sameBits(a, b []*ra.Vector) bool {
 	return slices.EqualFunc(a, b, func(a, b *ra.Vector) bool {
-		return a.N == b.N && slices.Equal(a.F64, b.F64) && slices.Equal(a.F32, b.F32) && slices.Equal(a.Ints, b.Ints) && slices.Equal(a.Valid, b.Valid)
+		return a.N == b.N && slices.Equal(a.F64, b.F64) && slices.Equal(a.F32, b.F32) && slices.Equal(a.Ints, b.Ints) &&
+			slices.Equal(a.Valid, b.Valid)
 	})
 }
 
@@ -79,7 +85,8 @@ func smallestBudget(t *testing.T, err error) int64 {
 	return n << 20
 }
 
-// TestSpilledResults: results do not depend on the budget, down to the smallest that works, nor on the number of workers.
+// TestSpilledResults: results do not depend on the budget, down to the smallest that works, nor on the number of
+// workers.
 func TestSpilledResults(t *testing.T) {
 	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
@@ -106,12 +113,24 @@ func TestSpilledResults(t *testing.T) {
 				if budget = max(budget, least); budget >= s.Needs {
 					continue
 				}
-				got, spilled, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: workers, Memory: budget, SpillDir: dir})
+				got, spilled, err := stepped(
+					t,
+					res.Plan,
+					db,
+					executor.Options{Tuning: tune, Workers: workers, Memory: budget, SpillDir: dir},
+				)
 				switch {
 				case err != nil:
 					t.Errorf("%s needs %d bytes, with a budget of %d: %v", name, s.Needs, budget, err)
 				case !sameBits(got, want):
-					t.Errorf("%s needs %d bytes: with a budget of %d and %d workers the results are others, spilled %+v", name, s.Needs, budget, workers, spilled)
+					t.Errorf(
+						"%s needs %d bytes: with a budget of %d and %d workers the results are others, spilled %+v",
+						name,
+						s.Needs,
+						budget,
+						workers,
+						spilled,
+					)
 				case spilled.Columns == 0:
 					t.Errorf("%s needs %d bytes, and nothing is spilled with a budget of %d", name, s.Needs, budget)
 				}
@@ -126,7 +145,8 @@ func TestSpilledResults(t *testing.T) {
 	}
 }
 
-// TestSmallestBudget: the budget that an error names works, the next smaller one does not, and each that is too small names it.
+// TestSmallestBudget: the budget that an error names works, the next smaller one does not, and each that is too small
+// names it.
 func TestSmallestBudget(t *testing.T) {
 	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
@@ -141,7 +161,12 @@ func TestSmallestBudget(t *testing.T) {
 		}
 		for _, workers := range []int{1, 2} {
 			try := func(budget int64) error {
-				_, _, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: workers, Memory: budget, SpillDir: t.TempDir()})
+				_, _, err := stepped(
+					t,
+					res.Plan,
+					db,
+					executor.Options{Tuning: tune, Workers: workers, Memory: budget, SpillDir: t.TempDir()},
+				)
 				return err
 			}
 			least := smallestBudget(t, try(1))
@@ -182,7 +207,12 @@ func TestFullDisk(t *testing.T) {
 	if !errors.As(err, &e) || e.Code != sqlerr.DiskFull || !strings.Contains(e.Message, dir) {
 		t.Errorf("files of at most 1 MB: %v", err)
 	}
-	_, _, err = stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20, SpillDir: filepath.Join(dir, "absent")})
+	_, _, err = stepped(
+		t,
+		res.Plan,
+		db,
+		executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20, SpillDir: filepath.Join(dir, "absent")},
+	)
 	if sqlerr.Code(err) != sqlerr.IO {
 		t.Errorf("a folder that does not exist: %v", err)
 	}
@@ -192,7 +222,8 @@ func TestFullDisk(t *testing.T) {
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("%d files are left, %v", len(left), err)
 	}
-	if _, s, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20, SpillDir: dir}); err != nil || s.Columns == 0 {
+	if _, s, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 1, Memory: 4 << 20, SpillDir: dir}); err != nil ||
+		s.Columns == 0 {
 		t.Errorf("after that: %+v, %v", s, err)
 	}
 }
@@ -215,8 +246,8 @@ func limitFiles(t *testing.T, bytes uint64) (back func()) {
 	}
 }
 
-// TestSpilledProducts: large products, their sums by group and maps by rows whose columns lie in files give the same results, and rows of
-// blocks that are read through an index are counted as such.
+// TestSpilledProducts: large products, their sums by group and maps by rows whose columns lie in files give the same
+// results, and rows of blocks that are read through an index are counted as such.
 func TestSpilledProducts(t *testing.T) {
 	tune := device.DefaultTuning()
 	if runtime.GOOS != "linux" {
@@ -272,9 +303,22 @@ func TestSpilledProducts(t *testing.T) {
 			}
 		}
 		for _, budget := range []int64{least, s.Needs * 3 / 4} {
-			got, spilled, err := stepped(t, res.Plan, db, executor.Options{Tuning: tune, Workers: 2, Memory: budget, SpillDir: dir})
+			got, spilled, err := stepped(
+				t,
+				res.Plan,
+				db,
+				executor.Options{Tuning: tune, Workers: 2, Memory: budget, SpillDir: dir},
+			)
 			if err != nil || spilled.Columns == 0 || !sameBits(got, want) {
-				t.Errorf("%s needs %d bytes: with a budget of %d %+v, %v, the same results %v", name, s.Needs, budget, spilled, err, sameBits(got, want))
+				t.Errorf(
+					"%s needs %d bytes: with a budget of %d %+v, %v, the same results %v",
+					name,
+					s.Needs,
+					budget,
+					spilled,
+					err,
+					sameBits(got, want),
+				)
 			}
 		}
 	}

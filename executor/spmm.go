@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// spmm lowers sum(scalars * chunk[index]) to sparse times dense, or sum(scalars * (chunk[index] - chunk[index])): the chunks are
-// read in place, through the index, and only the weights are computed row by row.
+// spmm lowers sum(scalars * chunk[index]) to sparse times dense, or sum(scalars * (chunk[index] - chunk[index])): the
+// chunks are read in place, through the index, and only the weights are computed row by row.
 type spmm struct {
 	x     []source // the chunks; of two, the difference
 	by    []factor // the weights: results of the tree
@@ -101,8 +101,8 @@ func sources(chunk *val) []source {
 	return []source{x, y}
 }
 
-// onlySummed reports whether v is a chunk in memory, or a difference of two, times scalars, and is read by sums alone: they read the
-// chunks where they are.
+// onlySummed reports whether v is a chunk in memory, or a difference of two, times scalars, and is read by sums alone:
+// they read the chunks where they are.
 func (l *lowerer) onlySummed(v *val) bool {
 	scalars, chunk := l.g.factors(v)
 	return len(scalars) > 0 && len(chunks(chunk)) > 0 && l.summed(v)
@@ -131,15 +131,18 @@ func chunks(v *val) []*val {
 		return []*val{v}
 	case v.op == vCall && v.data == nil && v.expr.Def.Name == "sub":
 		x, y := v.args[0], v.args[1]
-		if x.op == vGather && y.op == vGather && x.typ.Size() == v.typ.Size() && y.typ.Size() == v.typ.Size() && !x.idx.Missing && !y.idx.Missing && !v.typ.Nullable {
+		if x.op == vGather && y.op == vGather && x.typ.Size() == v.typ.Size() && y.typ.Size() == v.typ.Size() &&
+			!x.idx.Missing &&
+			!y.idx.Missing &&
+			!v.typ.Nullable {
 			return []*val{x, y}
 		}
 	}
 	return nil
 }
 
-// turnedInOrder reports whether v are products of vectors with large matrices that a sum would read in the order of its groups: in
-// their own order, rows of one matrix follow each other.
+// turnedInOrder reports whether v are products of vectors with large matrices that a sum would read in the order of its
+// groups: in their own order, rows of one matrix follow each other.
 func (l *lowerer) turnedInOrder(v *val) bool {
 	if v.op != vCall || v.expr.Def.Name != "matmul" || len(v.typ.Shape) != 1 {
 		return false
@@ -167,8 +170,8 @@ func (s source) in(g *graph, order *structure.Index) source {
 	return s
 }
 
-// leastLanes is the part of all rows that a group may have: a group is the work of one lane, and a larger one would keep workers
-// waiting. Graphs have nodes of ever more edges as they grow, but not of an ever larger part of them.
+// leastLanes is the part of all rows that a group may have: a group is the work of one lane, and a larger one would
+// keep workers waiting. Graphs have nodes of ever more edges as they grow, but not of an ever larger part of them.
 const leastLanes = 32
 
 var _ = registerForm(form{
@@ -204,7 +207,8 @@ func (l *lowerer) weighted(v *val) *weightedRows {
 		return nil
 	}
 	arg := v.args[0]
-	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 || v.grp.In.N == 0 {
+	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 ||
+		v.grp.In.N == 0 {
 		return nil
 	}
 	scalars, chunk := l.g.factors(arg)
@@ -262,11 +266,12 @@ func (l *lowerer) spmm(v *val, w *weightedRows) (*instr, error) {
 	return in, nil
 }
 
-// inOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at each step are put in the
-// order of groups once.
+// inOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at each step
+// are put in the order of groups once.
 func (l *lowerer) inOrder(v *val, scalars []factor) ([]factor, *structure.Index, error) {
 	order := v.grp.Order
-	if order == nil || order.Varies() || !v.vary || l.structural || l.g.p == nil || l.g.parent != nil || len(scalars) == 0 {
+	if order == nil || order.Varies() || !v.vary || l.structural || l.g.p == nil || l.g.parent != nil ||
+		len(scalars) == 0 {
 		return scalars, order, nil
 	}
 	out := slices.Clone(scalars)
@@ -340,7 +345,8 @@ func runSpMM[T float](m *machine, in *instr, s *spmm, w, lane int) error {
 // blockWeights computes the weights of n rows from lo on; where they are a column in memory as they stand,
 // it is used in place.
 func blockWeights[T float](in *instr, by []factor, b *block, buf *tensor.Buffer, lo, n int) ([]T, error) {
-	if c := in.t.cells[in.t.result[0]]; c.view && !c.uniform && in.t.ops[0].out == in.t.result[0] && len(by) == 1 && !by[0].divide {
+	if c := in.t.cells[in.t.result[0]]; c.view && !c.uniform && in.t.ops[0].out == in.t.result[0] && len(by) == 1 &&
+		!by[0].divide {
 		return of[T](in.t.ops[0].v.data)[lo : lo+n], nil
 	}
 	d := place(buf, span(in.t.bytes), in.v.data.kind, n, 1, false)

@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// spmmBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it often: lanes of
-// groups take it a block at a time. The structure phase sorts a lane's rows by block, then group.
+// spmmBlocks is SpMM over groups whose rows read a column that is larger than the second-level cache, each row of it
+// often: lanes of groups take it a block at a time. The structure phase sorts a lane's rows by block, then group.
 type spmmBlocks struct {
 	by     []factor
 	x      source
@@ -47,7 +47,9 @@ func (l *lowerer) inBlocks(v *val, scalars []factor, x source) *spmmBlocks {
 	g, bytes := v.grp, x.v.typ.Size()*x.v.data.kind.bytes()
 	rows, perBlock := x.v.sp.N, max(l.tune.SourceBlock/max(bytes, 1), 1)
 	blocks := (rows + perBlock - 1) / perBlock
-	if x.idx == nil || x.idx.At == nil || x.idx.Varies() || g.Varies() || l.g.parent != nil || g.Order != nil && g.Order.At == nil || blocks < 3 {
+	if x.idx == nil || x.idx.At == nil || x.idx.Varies() || g.Varies() || l.g.parent != nil ||
+		g.Order != nil && g.Order.At == nil ||
+		blocks < 3 {
 		return nil
 	}
 	lanes := min(4*l.tune.SourceLanes, g.In.N/(l.tune.SourceReads*rows))
@@ -96,8 +98,8 @@ func (l *lowerer) spmmBlocks(v *val, s *spmmBlocks) (*instr, error) {
 	return in, nil
 }
 
-// sortBlocks writes the rows of a lane's groups to perm in the order of the blocks that they read, then of the groups, and returns
-// where each block and group begins.
+// sortBlocks writes the rows of a lane's groups to perm in the order of the blocks that they read, then of the groups,
+// and returns where each block and group begins.
 func sortBlocks(g *structure.Groups, lane [2]int, at []int32, perBlock, blocks int, perm []int32) []int32 {
 	n, first := lane[1]-lane[0], g.Start[lane[0]]
 	start := make([]int32, blocks*n+1)
@@ -135,8 +137,8 @@ func (s *spmmBlocks) scratch(in *instr) (part, end int) {
 	return part, part + span(s.wide*in.v.typ.Size()*bytes)
 }
 
-// run has each worker take a block of the column after the other, each for all of its lanes: what the weights are computed from is read
-// from memory once, too.
+// run has each worker take a block of the column after the other, each for all of its lanes: what the weights are
+// computed from is read from memory once, too.
 func (s *spmmBlocks) run(m *machine, in *instr) error {
 	if s.sums == nil {
 		s.sums = make([]float64, in.grp.Out.N*in.v.typ.Size())
@@ -201,7 +203,16 @@ func laneBlock[T float](m *machine, in *instr, s *spmmBlocks, b *block, w, lane,
 	}
 	at, _ := s.scratch(in)
 	d := place(m.scratch[w], at, in.v.data.kind, n*size, 1, false)
-	cpu.SpMM(n, start, from, weights, cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.At[from:to], Near: true}, cpu.Rows[T]{}, size, of[T](&d))
+	cpu.SpMM(
+		n,
+		start,
+		from,
+		weights,
+		cpu.Rows[T]{X: of[T](s.x.v.data), At: s.x.idx.At[from:to], Near: true},
+		cpu.Rows[T]{},
+		size,
+		of[T](&d),
+	)
 	cpu.AddRows(1, n*size, of[T](&d), s.sums[lo*size:hi*size])
 	return nil
 }

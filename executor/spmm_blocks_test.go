@@ -13,8 +13,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// TestSpMMInBlocks: sums of weighted rows of a column that is read a block at a time, some groups of no rows, some rows read never,
-// with one weight, several and none; the same bits for any number of workers.
+// TestSpMMInBlocks: sums of weighted rows of a column that is read a block at a time, some groups of no rows, some rows
+// read never, with one weight, several and none; the same bits for any number of workers.
 func TestSpMMInBlocks(t *testing.T) {
 	tune := device.DefaultTuning()
 	executor.SmallBlocks(tune)
@@ -22,8 +22,18 @@ func TestSpMMInBlocks(t *testing.T) {
 	rng := rand.New(rand.NewSource(4))
 	for name, term := range map[string]string{"weight": "r.w * u.v", "weights": "r.w * u.v / r.d", "none": "u.v"} {
 		db := memdb.New()
-		db.Create("u", 1, memdb.Column{Name: "id", Data: ints(users, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "v", Data: reals(rng, users, 6)})
-		db.Create("i", 1, memdb.Column{Name: "id", Data: ints(items, func(r int) int64 { return int64(r) })}, memdb.Column{Name: "b", Data: reals(rng, items, 6)})
+		db.Create(
+			"u",
+			1,
+			memdb.Column{Name: "id", Data: ints(users, func(r int) int64 { return int64(r) })},
+			memdb.Column{Name: "v", Data: reals(rng, users, 6)},
+		)
+		db.Create(
+			"i",
+			1,
+			memdb.Column{Name: "id", Data: ints(items, func(r int) int64 { return int64(r) })},
+			memdb.Column{Name: "b", Data: reals(rng, items, 6)},
+		)
 		d := reals(rng, ratings)
 		for k := range d.F32 {
 			d.F32[k] += 2
@@ -48,7 +58,10 @@ func TestSpMMInBlocks(t *testing.T) {
 		t.Run(name+" of many groups", func(t *testing.T) {
 			none := *tune
 			executor.SmallSums(&none)
-			if _, p := compile(t, db, params, executor.Options{Tuning: &none, Workers: 3}); strings.Contains(p.Explain(), "SpMM in blocks") {
+			if _, p := compile(t, db, params, executor.Options{Tuning: &none, Workers: 3}); strings.Contains(
+				p.Explain(),
+				"SpMM in blocks",
+			) {
 				t.Errorf("SpMM in blocks in\n%s", p.Explain())
 			}
 		})

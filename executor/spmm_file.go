@@ -54,7 +54,8 @@ func (l *spmmLane[T]) most() int {
 	return trimNumbers / l.in.v.typ.Size()
 }
 
-// sum makes the sums of groups from g on, whose rows begin and end at start. They are at most most together, or one group.
+// sum makes the sums of groups from g on, whose rows begin and end at start. They are at most most together, or one
+// group.
 func (l *spmmLane[T]) sum(g int, start []int32, out []T) error {
 	size, from, to := l.in.v.typ.Size(), int(start[0]), int(start[len(start)-1])
 	if l.s.files.own != nil && to-from > len(l.s.files.own) {

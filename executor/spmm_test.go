@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// TestHub: sums of weighted rows read them in place although a group has thousands, where these are a small part of all. Loss
-// and gradient are those of loops over float64, for any number of workers.
+// TestHub: sums of weighted rows read them in place although a group has thousands, where these are a small part of
+// all. Loss and gradient are those of loops over float64, for any number of workers.
 func TestHub(t *testing.T) {
 	const nodes, entries, hub, width = 2000, 130_000, 4000, 8
 	rng := rand.New(rand.NewSource(7))
@@ -27,10 +27,31 @@ func TestHub(t *testing.T) {
 	}
 	weight, v := reals(rng, entries), reals(rng, nodes, width)
 	db := memdb.New()
-	db.Create("adj", 1, memdb.Column{Name: "id", Data: ints(entries, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "dst", Data: ints(entries, func(i int) int64 { return dst[i] })},
-		memdb.Column{Name: "src", Data: ints(entries, func(i int) int64 { return src[i] })}, memdb.Column{Name: "weight", Data: weight})
-	db.Create("w", 1, memdb.Column{Name: "id", Data: ints(nodes, func(i int) int64 { return int64(i) })}, memdb.Column{Name: "v", Data: v})
-	views(t, db, "h", "SELECT a.dst, sum(a.weight * w.v) AS v FROM adj a JOIN w ON w.id = a.src GROUP BY a.dst", "loss", "SELECT sum(sqnorm(v)) AS loss FROM h")
+	db.Create(
+		"adj",
+		1,
+		memdb.Column{Name: "id", Data: ints(entries, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "dst", Data: ints(entries, func(i int) int64 { return dst[i] })},
+		memdb.Column{
+			Name: "src",
+			Data: ints(entries, func(i int) int64 { return src[i] }),
+		},
+		memdb.Column{Name: "weight", Data: weight},
+	)
+	db.Create(
+		"w",
+		1,
+		memdb.Column{Name: "id", Data: ints(nodes, func(i int) int64 { return int64(i) })},
+		memdb.Column{Name: "v", Data: v},
+	)
+	views(
+		t,
+		db,
+		"h",
+		"SELECT a.dst, sum(a.weight * w.v) AS v FROM adj a JOIN w ON w.id = a.src GROUP BY a.dst",
+		"loss",
+		"SELECT sum(sqnorm(v)) AS loss FROM h",
+	)
 
 	h, grad, loss := make([]float64, nodes*width), make([]float64, nodes*width), 0.0
 	for e := range dst {
@@ -53,7 +74,9 @@ func TestHub(t *testing.T) {
 			t.Fatal(err)
 		}
 		gathers := p.Work().Gathers
-		if len(gathers) != 2 || gathers[0] != (executor.Gather{Rows: entries, Groups: nodes, Table: nodes, Width: 4 * width}) || gathers[1].Rows != entries {
+		if len(gathers) != 2 ||
+			gathers[0] != (executor.Gather{Rows: entries, Groups: nodes, Table: nodes, Width: 4 * width}) ||
+			gathers[1].Rows != entries {
 			t.Errorf("%+v in\n%s", gathers, p.Explain())
 		}
 		if x, _, err := p.Scalar(0); err != nil || math.Abs(x-loss) > 1e-5*loss {

@@ -29,8 +29,15 @@ type colKey struct {
 }
 
 func newStage(ctx context.Context, p *Program, parent *stage) *stage {
-	st := &stage{p: p, parent: parent, cols: map[colKey]*val{}, tables: map[*tableData]*structure.Relation{}, leaves: map[scanKey]*val{},
-		keys: map[string][]*val{}, exprs: map[exprsOf]map[*kernels.Expr]*val{}}
+	st := &stage{
+		p:      p,
+		parent: parent,
+		cols:   map[colKey]*val{},
+		tables: map[*tableData]*structure.Relation{},
+		leaves: map[scanKey]*val{},
+		keys:   map[string][]*val{},
+		exprs:  map[exprsOf]map[*kernels.Expr]*val{},
+	}
 	if parent != nil {
 		st.Stage = parent.Step(ctx, st)
 		st.main, st.wide = parent.main.child(st.Indexer), parent.wide.child(st.Indexer)
@@ -114,7 +121,9 @@ func (st *stage) Probe(n *ra.Node, i int) (structure.Probe, error) {
 		if err != nil {
 			return structure.Probe{}, err
 		}
-		if v.op == vGather && v.sp == r.Space && (v.idx.At != nil || v.idx.Late != nil) && !v.idx.Missing && v.args[0].op == vLeaf && v.args[0].data.i64 != nil {
+		if v.op == vGather && v.sp == r.Space && (v.idx.At != nil || v.idx.Late != nil) && !v.idx.Missing &&
+			v.args[0].op == vLeaf &&
+			v.args[0].data.i64 != nil {
 			return structure.Probe{Vector: v.args[0].data.shared(n.Cols[i].Type), At: v.idx.At, Index: v.idx}, nil
 		}
 	}

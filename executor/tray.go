@@ -5,7 +5,8 @@ import (
 	"unsafe"
 )
 
-// tray lends the partial sums of passes: those of a step's schedule go to the next step's. It is for many workers at once.
+// tray lends the partial sums of passes: those of a step's schedule go to the next step's. It is for many workers at
+// once.
 type tray struct {
 	mu         sync.Mutex
 	free, lent map[int][][]float64 // by length

@@ -137,7 +137,15 @@ func compile(g *graph, order *structure.Index, vals ...*val) (*tree, error) {
 }
 
 func newCompiler(g *graph, order *structure.Index) *compiler {
-	return &compiler{t: &tree{wide: g.wide, tune: g.Env.Tune}, order: order, g: g, memo: map[memoKey]int{}, up: map[int]int{}, conv: map[[2]int]int{}, fails: map[*val]bool{}}
+	return &compiler{
+		t:     &tree{wide: g.wide, tune: g.Env.Tune},
+		order: order,
+		g:     g,
+		memo:  map[memoKey]int{},
+		up:    map[int]int{},
+		conv:  map[[2]int]int{},
+		fails: map[*val]bool{},
+	}
 }
 
 // emit compiles v for the rows where mask holds and returns its cell.
@@ -300,7 +308,8 @@ func (c *compiler) finish() {
 // multiplies reports whether the tree has products with one matrix for all rows.
 func (t *tree) multiplies() bool {
 	return slices.ContainsFunc(t.ops, func(o *op) bool {
-		return o.name == "matmul" && slices.ContainsFunc(o.args, func(a int) bool { return t.cells[a].uniform && t.cells[a].size >= 1024 })
+		return o.name == "matmul" &&
+			slices.ContainsFunc(o.args, func(a int) bool { return t.cells[a].uniform && t.cells[a].size >= 1024 })
 	})
 }
 

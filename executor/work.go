@@ -7,8 +7,8 @@ type Work struct {
 	Gathers []Gather // the sums of weighted rows among them
 }
 
-// Gather is a sum of weighted rows of a table into groups, which reads Rows rows of Width bytes each at the places that a
-// column names.
+// Gather is a sum of weighted rows of a table into groups, which reads Rows rows of Width bytes each at the places that
+// a column names.
 type Gather struct {
 	Rows, Groups int
 	Table        int // rows of the table that is read
@@ -44,7 +44,10 @@ func (p *Program) Work() (w Work) {
 		for _, x := range rows {
 			if x.idx != nil {
 				d := x.v.data
-				w.Gathers = append(w.Gathers, Gather{Rows: in.rows, Groups: in.grp.Out.N, Table: d.n, Width: d.size * d.kind.bytes()})
+				w.Gathers = append(
+					w.Gathers,
+					Gather{Rows: in.rows, Groups: in.grp.Out.N, Table: d.n, Width: d.size * d.kind.bytes()},
+				)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 package device
 
-// Tuning are the sizes by which a device decides what is worth it. Results do not depend on them but for rounding. Tests make them
-// small, so that small data take every path.
+// Tuning are the sizes by which a device decides what is worth it. Results do not depend on them but for rounding.
+// Tests make them small, so that small data take every path.
 type Tuning struct {
 	LaneWork       float64 // operations per lane
 	LaneRows       int     // rows per lane of structure
@@ -22,18 +22,20 @@ type Tuning struct {
 	RowsOfProduct  int     // rows of a product that are made and mapped at a time
 	LargeFlops     float64 // operations of a product that the workers share
 	LargeMatrix    int     // numbers of a matrix that many vectors are multiplied by, or of a sum of outer products: from there on
-	// panels take a third less of the processors' time than blocks of rows (layers of 1024 → 64 to 256 → 1000, batches of 512)
+	// panels take a third less of the processors' time than blocks of rows (layers of 1024 → 64 to 256 → 1000, batches of
+	// 512)
 	NarrowSide  int // numbers up to which the short side of a product is narrow
 	NarrowPanel int // rows of the long side in a panel of such a product
-	// LongSum is the length of a sum up to which it is left to the product of two matrices, which adds in its own precision;
-	// longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products is so in any case.)
+	// LongSum is the length of a sum up to which it is left to the product of two matrices, which adds in its own
+	// precision; longer ones are added in double precision, row by row of what is summed. (A sum of vectors' products is
+	// so in any case.)
 	LongSum int
 
-	// Passes: rows per group from which on rows in group order are summed in a pass; fewer have an instruction of their own that
-	// takes many groups at once.
+	// Passes: rows per group from which on rows in group order are summed in a pass; fewer have an instruction of their
+	// own that takes many groups at once.
 	PassRun int
-	// PassChunk: numbers from which on chunks are summed by group in a pass in the order of the rows, where those of a group follow
-	// each other; smaller ones are better read group by group.
+	// PassChunk: numbers from which on chunks are summed by group in a pass in the order of the rows, where those of a
+	// group follow each other; smaller ones are better read group by group.
 	PassChunk int
 
 	// Sums by parts (distribute.go).
@@ -52,7 +54,8 @@ type Tuning struct {
 	SourceLanes  int // lanes at least
 	FiledNumbers int // numbers of a piece of a file
 
-	// Rows added in place: how many rows a sum has at least for each that something is added to, and how many numbers a row.
+	// Rows added in place: how many rows a sum has at least for each that something is added to, and how many numbers a
+	// row.
 	SparseRows, SparseSize int
 }
 

@@ -7,7 +7,8 @@ import (
 	"github.com/relgrad/relgrad/kernels/cpu"
 )
 
-// crew is so many workers for structure, and the rows of their lanes. What they make does not depend on the number of workers.
+// crew is so many workers for structure, and the rows of their lanes. What they make does not depend on the number of
+// workers.
 type crew struct{ workers, lane int }
 
 // each runs f over the rows 0…n-1, lane by lane, to the end.
@@ -52,7 +53,8 @@ func (c crew) tally(codes []int32, span int, mem *Arrays) *tally {
 	return t
 }
 
-// compact leaves out the codes that do not occur: it returns the new number of each, nil where they all do, and how many there are.
+// compact leaves out the codes that do not occur: it returns the new number of each, nil where they all do, and how
+// many there are.
 func (t *tally) compact(mem *Arrays) (rank []int32, count int) {
 	mem = mem.Scratch()
 	rank = mem.Ints(t.span)

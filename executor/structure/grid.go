@@ -11,9 +11,9 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// A join of relations that hold each combination of their keys once is a grid: its rows are all combinations of the keys of
-// both, and nothing needs to list them. Sums over it are products of matrices (contract.go). Where somebody else reads
-// its rows, they are made after all (realise).
+// A join of relations that hold each combination of their keys once is a grid: its rows are all combinations of the
+// keys of both, and nothing needs to list them. Sums over it are products of matrices (contract.go). Where somebody
+// else reads its rows, they are made after all (realise).
 
 // Space is a set of rows: those of a relation, or of a group of relations with the same rows in order.
 type Space struct {
@@ -33,7 +33,8 @@ type Dim struct {
 type Projection struct {
 	Dims  []int   // of the grid, the slowest first
 	Table []int32 // by the coordinates in these dims; nil: their row-major number
-	// back is set in the opposite direction, of a space whose rows are some of the grid's: coordinates that dims lack are 0.
+	// back is set in the opposite direction, of a space whose rows are some of the grid's: coordinates that dims lack are
+	// 0.
 	Back bool
 }
 
@@ -45,8 +46,8 @@ type layer struct {
 	at    []int   // dims of the grid
 }
 
-// grid returns the structure of a join whose inputs are full products of their keys, nil for another join: their keys are
-// looked at, the pairs are not made.
+// grid returns the structure of a join whose inputs are full products of their keys, nil for another join: their keys
+// are looked at, the pairs are not made.
 func (st *Stage) grid(n *ra.Node, inputs []*Relation) (*Relation, error) {
 	if st.parent != nil || n.Op != ra.Join || len(inputs) < 2 || len(n.Pred) > 0 || len(n.Equi) == 0 {
 		return nil, nil
@@ -135,7 +136,12 @@ func (st *Stage) gridOf(dims []Dim, layers []*layer, inputs []*Relation) *Relati
 	}
 	for s, in := range inputs {
 		if in.Space != r.Space || !slices.IsSorted(layers[s].at) { // the same grid may be there twice, once turned
-			r.Indexes[s] = &Index{ID: st.env.NewID(), Dst: r.Space, Src: in.Space, Projection: &Projection{Dims: layers[s].at, Table: layers[s].table}}
+			r.Indexes[s] = &Index{
+				ID:         st.env.NewID(),
+				Dst:        r.Space,
+				Src:        in.Space,
+				Projection: &Projection{Dims: layers[s].at, Table: layers[s].table},
+			}
 		}
 	}
 	return r
@@ -283,8 +289,8 @@ func (st *Stage) dimOf(n *ra.Node, id ra.ColumnID) int {
 	return -1
 }
 
-// meetDims numbers the dims of the join: those of the inputs, equal ones once. It fails where a condition compares columns
-// with other keys.
+// meetDims numbers the dims of the join: those of the inputs, equal ones once. It fails where a condition compares
+// columns with other keys.
 func meetDims(n *ra.Node, layers []*layer) (dims []Dim, ok bool) {
 	// A grid among the inputs gives its dims their numbers, so that it can stand for the join.
 	order := make([]int, len(layers))
@@ -350,11 +356,15 @@ func (st *Stage) gridGroups(n *ra.Node, in *Relation) *Relation {
 	}
 	out := st.Space(count)
 	grp := &Groups{ID: st.env.NewID(), In: in.Space, Out: out, Projection: &Projection{Dims: at}}
-	return &Relation{Space: out, Groups: grp, Indexes: []*Index{{ID: st.env.NewID(), Dst: out, Src: in.Space, Projection: &Projection{Dims: at, Back: true}}}}
+	return &Relation{
+		Space:   out,
+		Groups:  grp,
+		Indexes: []*Index{{ID: st.env.NewID(), Dst: out, Src: in.Space, Projection: &Projection{Dims: at, Back: true}}},
+	}
 }
 
-// Walk calls f for each row of a grid of these sizes, or of some of its dims, with the number that the coordinates have by
-// the strides.
+// Walk calls f for each row of a grid of these sizes, or of some of its dims, with the number that the coordinates have
+// by the strides.
 func Walk(sizes, strides []int, f func(row, number int)) {
 	at, number, rows := make([]int, len(sizes)), 0, 1
 	for _, n := range sizes {
@@ -476,7 +486,10 @@ func (x *Index) From(b *Index) []int32 {
 func (st *Stage) GridText(n *ra.Node) string {
 	for s := st; s != nil; s = s.parent {
 		if r := s.Rels[n]; r != nil && r.Space.Dims != nil && !r.Space.listed {
-			return fmt.Sprintf(", a grid of %s, not listed", strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes(r.Space.Dims)), "[]"), " ", " × "))
+			return fmt.Sprintf(
+				", a grid of %s, not listed",
+				strings.ReplaceAll(strings.Trim(fmt.Sprint(sizes(r.Space.Dims)), "[]"), " ", " × "),
+			)
 		}
 	}
 	return ""

@@ -108,9 +108,9 @@ func (st *Stage) groupedBy(in *Space, raw []int32, span int) (*Relation, error) 
 // fewCodes is a number of codes that are counted sooner than even few keys are looked up.
 const fewCodes = 1 << 15
 
-// rawCodes gives the rows of integer keys codes below span in the order of the keys. Where a key is the row number of the
-// relation that it is read from, the index by which it is read holds the codes. ok is false where a key is NULL, or the
-// product of the keys' spans is large.
+// rawCodes gives the rows of integer keys codes below span in the order of the keys. Where a key is the row number of
+// the relation that it is read from, the index by which it is read holds the codes. ok is false where a key is NULL, or
+// the product of the keys' spans is large.
 func (st *Stage) rawCodes(keys []Probe, rows int) (code []int32, span int, ok bool, err error) {
 	if len(keys) == 0 {
 		return nil, 0, false, nil

@@ -9,7 +9,8 @@ type Runs struct {
 	Start, Group []int32
 }
 
-// InRuns reports whether the rows of each group follow each other, and are worth a call: least rows a group, on average.
+// InRuns reports whether the rows of each group follow each other, and are worth a call: least rows a group, on
+// average.
 func (x *Groups) InRuns(least int) bool {
 	return x.Codes != nil && x.Out.N > 1 && x.In.N >= least*x.Out.N && (x.Order == nil || x.RunsOfGroups().Start != nil)
 }

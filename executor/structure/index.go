@@ -148,7 +148,14 @@ func (x *Indexer) tallied(in, out *Space, code []int32, t *tally, vary bool) *Gr
 	y.Start, y.Perm = h.Env.Crew().sort(code, t, h.Arrays)
 	y.Most = t.most
 	if y.Perm != nil {
-		y.Order = &Index{ID: x.NewID(), Dst: in, Src: in, At: y.Perm, step: vary, of: y} // equal ones are of equal groups, nearly always
+		y.Order = &Index{
+			ID:   x.NewID(),
+			Dst:  in,
+			Src:  in,
+			At:   y.Perm,
+			step: vary,
+			of:   y,
+		} // equal ones are of equal groups, nearly always
 	}
 	h.codes[key] = append(h.codes[key], y)
 	return y
@@ -167,8 +174,8 @@ func (x *Indexer) All(in, out *Space) *Groups {
 	return y
 }
 
-// Later is compose for indexes of keys, whose rows are often never read: many rows that read few keys are looked up as those are.
-// Those are listed at once.
+// Later is compose for indexes of keys, whose rows are often never read: many rows that read few keys are looked up as
+// those are. Those are listed at once.
 func (x *Indexer) Later(a, b *Index) *Index {
 	switch {
 	case a == nil: // the identity

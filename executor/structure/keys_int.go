@@ -69,7 +69,8 @@ func narrow(cols []Probe, n int) (outer []int32, inner []Probe, rows int) {
 	return nil, nil, 0
 }
 
-// commonIndex is the index that all columns are read through first: some of them through nothing else. nil where they share none.
+// commonIndex is the index that all columns are read through first: some of them through nothing else. nil where they
+// share none.
 func commonIndex(cols []Probe) *Index {
 	var o *Index
 	for _, c := range cols {
@@ -88,8 +89,8 @@ func commonIndex(cols []Probe) *Index {
 	return o
 }
 
-// LookUp looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked up
-// once each.
+// LookUp looks up n keys (see encoder.probe) and reports whether some are not there. Many rows of few keys are looked
+// up once each.
 func (st *Stage) LookUp(t *Lookup, cols []Probe, n int) (p []int32, lost bool, err error) {
 	if outer, inner, rows := narrow(cols, n); outer != nil {
 		q, lost, err := st.LookUp(t, inner, rows)

@@ -232,7 +232,9 @@ func (r *Relation) LookupBytes() (n int64) {
 
 func (e *encoder) bytes() (n int64) {
 	for _, l := range e.levels {
-		n += int64(4*len(l.table.dense) + len(l.table.runs)*int(unsafe.Sizeof(run{})) + len(l.table.slots)*int(unsafe.Sizeof(pair{})))
+		n += int64(
+			4*len(l.table.dense) + len(l.table.runs)*int(unsafe.Sizeof(run{})) + len(l.table.slots)*int(unsafe.Sizeof(pair{})),
+		)
 	}
 	return n
 }

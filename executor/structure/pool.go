@@ -6,8 +6,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Arrays makes the arrays of structure. Those of the run last as long as it does. Those of a step are lent, and the next step uses
-// them again. They lie on Go's heap, or beyond their share of the budget in files. A nil pool allocates on the heap.
+// Arrays makes the arrays of structure. Those of the run last as long as it does. Those of a step are lent, and the
+// next step uses them again. They lie on Go's heap, or beyond their share of the budget in files. A nil pool allocates
+// on the heap.
 type Arrays struct {
 	budget Budget // nil: there is none
 	lasts  bool   // it is the run's

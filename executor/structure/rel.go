@@ -122,7 +122,14 @@ func (st *Stage) Forget() {
 }
 
 func makeStage(ctx context.Context, e *Env, from Columns) *Stage {
-	return &Stage{env: e, Ctx: ctx, from: from, Rels: map[*ra.Node]*Relation{}, spaces: map[int]*Space{}, met: map[string]met{}}
+	return &Stage{
+		env:    e,
+		Ctx:    ctx,
+		from:   from,
+		Rels:   map[*ra.Node]*Relation{},
+		spaces: map[int]*Space{},
+		met:    map[string]met{},
+	}
 }
 
 // Relation returns the structure of a node, building it where neither this stage nor the run's has it.
@@ -220,7 +227,8 @@ func (st *Stage) aggregate(n *ra.Node, in *Relation) (*Relation, error) {
 		return nil, err
 	}
 	r, err := st.groupedBy(in.Space, raw, span)
-	if k := keys[0].Index; err == nil && r.Groups != nil && k != nil && len(raw) > 0 && len(k.At) == len(raw) && &raw[0] == &k.At[0] {
+	if k := keys[0].Index; err == nil && r.Groups != nil && k != nil && len(raw) > 0 && len(k.At) == len(raw) &&
+		&raw[0] == &k.At[0] {
 		if r.Groups.By != k {
 			r.Groups.By, r.Groups.rows = k, nil
 		}
@@ -363,7 +371,9 @@ func (st *Stage) invert(r *Relation, i int, in *Space, code []int32, count int) 
 		r.Indexes[i] = st.Indexer.Index(r.Space, in, nil)
 		return
 	}
-	r.Indexes[i] = st.Indexer.add(&Index{Dst: r.Space, Src: in, At: inv, Missing: len(code) < count, step: st.parent != nil})
+	r.Indexes[i] = st.Indexer.add(
+		&Index{Dst: r.Space, Src: in, At: inv, Missing: len(code) < count, step: st.parent != nil},
+	)
 }
 
 // ConcatVectors puts columns of one kind one below the other, in memory of a step or on the heap.

@@ -110,8 +110,8 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestProbeShares: keys that have their rows' numbers are not copied, but where a join writes to what it gets: the rows of keys that
-// have one row each, and those that are left where some key is not there.
+// TestProbeShares: keys that have their rows' numbers are not copied, but where a join writes to what it gets: the rows
+// of keys that have one row each, and those that are left where some key is not there.
 func TestProbeShares(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -128,7 +128,9 @@ func TestProbeShares(t *testing.T) {
 	} {
 		enc := NewEncoder(AllRows([]*ra.Vector{keysOf(7, 8, 9, 10)}, 4), []bool{false}, []bool{false})
 		at := []int32{0, 0, 1, 1, 2, 2, 2, 0}
-		got, lost, err := testStage(2).LookUp(&Lookup{Enc: enc, unique: c.unique, rows: c.rows}, []Probe{{Vector: keysOf(c.keys...), At: at}}, len(at))
+		got, lost, err := testStage(
+			2,
+		).LookUp(&Lookup{Enc: enc, unique: c.unique, rows: c.rows}, []Probe{{Vector: keysOf(c.keys...), At: at}}, len(at))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,7 +171,16 @@ func TestTally(t *testing.T) {
 			start, order := workers.sort(dense, tally, nil)
 			wantStart, wantOrder := sortByCode(dense, count)
 			if !slices.Equal(start, wantStart) || !slices.Equal(order, wantOrder) || (order == nil) != (wantOrder == nil) {
-				t.Fatalf("round %d, %d workers: %v are sorted to %v, %v, want %v, %v", round, workers.workers, codes, start, order, wantStart, wantOrder)
+				t.Fatalf(
+					"round %d, %d workers: %v are sorted to %v, %v, want %v, %v",
+					round,
+					workers.workers,
+					codes,
+					start,
+					order,
+					wantStart,
+					wantOrder,
+				)
 			}
 		}
 	}
@@ -212,7 +223,19 @@ func TestGroupCodes(t *testing.T) {
 			in[i] = int32(rng.Intn(many))
 		}
 		all, mid, src := st.Indexer.Space(rows, true), st.Indexer.Space(few, true), st.Indexer.Space(many, true)
-		outer, inner := &Index{ID: st.Indexer.NewID(), Dst: all, Src: mid, At: at, step: true}, &Index{ID: st.Indexer.NewID(), Dst: mid, Src: src, At: in, step: true}
+		outer, inner := &Index{
+			ID:   st.Indexer.NewID(),
+			Dst:  all,
+			Src:  mid,
+			At:   at,
+			step: true,
+		}, &Index{
+			ID:   st.Indexer.NewID(),
+			Dst:  mid,
+			Src:  src,
+			At:   in,
+			step: true,
+		}
 		keys, cols := []Probe(nil), []*ra.Vector(nil)
 		for c := range 1 + rng.Intn(3) {
 			v := randomInts(rng, many, -5, []int64{3, 60, 1 << 40}[rng.Intn(3)], rng.Intn(6) == 0)
@@ -236,7 +259,15 @@ func TestGroupCodes(t *testing.T) {
 			}
 			for j := range i {
 				if got, want := cmp.Compare(raw[i], raw[j]), compareRows(cols, i, j); got != want {
-					t.Fatalf("round %d: rows %d and %d have the codes %d and %d, the keys compare as %d", round, i, j, raw[i], raw[j], want)
+					t.Fatalf(
+						"round %d: rows %d and %d have the codes %d and %d, the keys compare as %d",
+						round,
+						i,
+						j,
+						raw[i],
+						raw[j],
+						want,
+					)
 				}
 			}
 		}
@@ -249,8 +280,8 @@ func readAll(a, b []int32) []int32 {
 	return out
 }
 
-// TestLater: an index that is listed late, or through other such indexes, has the rows that it would have had at once, and the order of
-// groups through what their rows share spreads it.
+// TestLater: an index that is listed late, or through other such indexes, has the rows that it would have had at once,
+// and the order of groups through what their rows share spreads it.
 func TestLater(t *testing.T) {
 	rng := rand.New(rand.NewSource(1))
 	for round := range 300 {
