@@ -29,12 +29,10 @@ var levels = map[string]int{
 	"ra":           2,
 	"kernels/blas": 2,
 	"kernels/cpu":  2,
-	"kernels/cuda": 2,
 
-	"rjp":                3,
-	"sqlgen":             3,
-	"optimizer/physical": 3,
-	"sqlfront":           3,
+	"rjp":      3,
+	"sqlgen":   3,
+	"sqlfront": 3,
 
 	"autodiff":            4,
 	"optimizer/cost":      4,
@@ -44,11 +42,10 @@ var levels = map[string]int{
 	"pgbridge/extension":  4,
 	"pgbridge/safetytest": tools,
 
-	"optimizer/rules":     5,
-	"optimizer/eindecomp": 5,
-	"executor":            5,
-	"executor/device":     3,
-	"executor/structure":  4,
+	"optimizer/rules":    5,
+	"executor":           5,
+	"executor/device":    3,
+	"executor/structure": 4,
 
 	"optimizer": 6,
 	"train":     7,
@@ -77,7 +74,7 @@ var only = map[string][]string{
 }
 
 // cgo lists the folders whose Go files may import "C".
-var cgo = []string{"kernels/blas", "kernels/cpu", "kernels/cuda", "store/lite"}
+var cgo = []string{"kernels/blas", "kernels/cpu", "store/lite"}
 
 // maxLines bounds hand-written source files.
 const maxLines = 600
