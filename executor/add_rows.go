@@ -13,7 +13,7 @@ type addRows struct {
 var _ = registerForm(form{
 	name: "rows in place",
 	match: func(l *lowerer, v *val) (any, error) {
-		if a := l.addRows(v); a != nil {
+		if a := addRowsOf(l, v); a != nil {
 			return a, nil
 		}
 		return nil, nil
@@ -25,7 +25,7 @@ var _ = registerForm(form{
 		return blockwise.of(found.(*addRows).work(v))
 	},
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
-		return []*instr{l.inPlace(v, found.(*addRows))}, nil
+		return []*instr{addRowsInstr(l, v, found.(*addRows))}, nil
 	},
 })
 
@@ -35,8 +35,8 @@ func (a *addRows) work(v *val) (flops, bytes float64) {
 	return looks + n, 4*looks + 3*n*float64(kindOf(v.typ).bytes())
 }
 
-// addRows finds such a map; nil for another.
-func (l *lowerer) addRows(v *val) *addRows {
+// addRowsOf finds such a map; nil for another.
+func addRowsOf(l *lowerer, v *val) *addRows {
 	if l.structural || v.op != vCall || v.typ.Nullable || v.typ.Size() < l.tune.SparseSize {
 		return nil
 	}
@@ -52,8 +52,10 @@ func (l *lowerer) addRows(v *val) *addRows {
 		a.from, a.rows = append([]source{s}, a.from...), a.rows+n
 		base = base.args[0]
 	}
-	if base.op != vAgg || base.typ.Nullable || len(a.from) == 0 || len(l.uses[base]) != 1 || l.isRoot[base] || !base.vary || base.data == nil ||
-		base.sp != v.sp || !base.typ.Is(v.typ) || base.data.kind != kindOf(v.typ) || l.distributed[base] != nil ||
+	if base.op != vAgg || base.typ.Nullable || len(a.from) == 0 || len(l.uses[base]) != 1 ||
+		l.isRoot[base] || !base.vary || base.data == nil ||
+		base.sp != v.sp || !base.typ.Is(v.typ) || base.data.kind != kindOf(v.typ) ||
+		l.distributed[base] != nil ||
 		l.distributed[v] != nil {
 		return nil
 	}
@@ -61,8 +63,8 @@ func (l *lowerer) addRows(v *val) *addRows {
 	return a
 }
 
-// inPlace makes the instruction of such a map.
-func (l *lowerer) inPlace(v *val, a *addRows) *instr {
+// addRowsInstr makes the instruction of such a map.
+func addRowsInstr(l *lowerer, v *val, a *addRows) *instr {
 	v.over = a.base
 	t := &tree{also: []*val{a.base}, rows: 1}
 	for _, s := range a.from {

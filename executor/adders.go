@@ -20,17 +20,17 @@ type adding struct {
 	flops float64 // per row, besides the tree's
 }
 
-// adding returns the form for sums over large groups of scalars times chunks, of outer products and of matrix products;
+// addingOf returns the form for sums over large groups of scalars times chunks, of outer products and of matrix products;
 // nil for other aggregates. The rows come in an order: that of the groups, or nil where they come as they stand.
-func (l *lowerer) adding(v *val, order *structure.Index) *adding {
+func addingOf(l *lowerer, v *val, order *structure.Index) *adding {
 	arg := v.args[0]
 	if v.fn != ra.Sum && v.fn != ra.GradSum || !v.typ.IsFloat() || arg.typ.Nullable || arg.typ.Size() == 1 {
 		return nil
 	}
 	many := v.grp.In.N >= l.tune.GroupRows*v.grp.Out.N
 	if many || v.typ.Size() >= l.tune.PassChunk {
-		if terms, ok := l.outers(nil, arg, nil); ok {
-			return l.outerSum(v, terms)
+		if terms, ok := outersOf(l, nil, arg, nil); ok {
+			return outerSumOf(l, v, terms)
 		}
 	}
 	if !many {
@@ -57,20 +57,21 @@ var _ = registerForm(form{
 		if v.op != vAgg {
 			return nil, nil
 		}
-		if a := l.adding(v, v.grp.Order); a != nil {
+		if a := addingOf(l, v, v.grp.Order); a != nil {
 			return a, nil
 		}
 		return nil, nil
 	},
-	cost: func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) / 2 }, // rows are summed as they are made, and not stored
+	// rows are summed as they are made, and not stored
+	cost: func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) / 2 },
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
-		in, err := l.added(v, found.(*adding))
+		in, err := addedInstr(l, v, found.(*adding))
 		return []*instr{in}, err
 	},
 })
 
-// added makes the instruction of such a sum.
-func (l *lowerer) added(v *val, a *adding) (*instr, error) {
+// addedInstr makes the instruction of such a sum.
+func addedInstr(l *lowerer, v *val, a *adding) (*instr, error) {
 	c := newCompiler(l.g, v.grp.Order)
 	if err := c.emitSum(v, a); err != nil {
 		return nil, err
@@ -276,8 +277,8 @@ type outerTerm struct {
 	each    int // rows of a matrix
 }
 
-// outers splits v, times scalars, into a sum of such terms.
-func (l *lowerer) outers(terms []outerTerm, v *val, scalars []factor) ([]outerTerm, bool) {
+// outersOf splits v, times scalars, into a sum of such terms.
+func outersOf(l *lowerer, terms []outerTerm, v *val, scalars []factor) ([]outerTerm, bool) {
 	more, core := l.g.factors(v)
 	scalars = append(scalars[:len(scalars):len(scalars)], more...)
 	if core.op != vCall || core.data != nil || len(terms) > 0 && l.mat[core] {
@@ -290,11 +291,11 @@ func (l *lowerer) outers(terms []outerTerm, v *val, scalars []factor) ([]outerTe
 		if x.typ.Size() != core.typ.Size() || y.typ.Size() != core.typ.Size() {
 			return nil, false
 		}
-		terms, ok := l.outers(terms, x, scalars)
+		terms, ok := outersOf(l, terms, x, scalars)
 		if !ok {
 			return nil, false
 		}
-		return l.outers(terms, y, scalars)
+		return outersOf(l, terms, y, scalars)
 	case "outer":
 	case "matmul":
 		turned := false
@@ -308,8 +309,8 @@ func (l *lowerer) outers(terms []outerTerm, v *val, scalars []factor) ([]outerTe
 	return append(terms, t), !t.x.uniform() && !t.y.uniform()
 }
 
-// outerSum sums outer products over rows as products of matrices, one of the rows for each term.
-func (l *lowerer) outerSum(v *val, terms []outerTerm) *adding {
+// outerSumOf sums outer products over rows as products of matrices, one of the rows for each term.
+func outerSumOf(l *lowerer, v *val, terms []outerTerm) *adding {
 	a := &adding{how: v.fn.String() + " GEMM"}
 	for _, t := range terms {
 		a.vals = append(append(a.vals, factorVals(t.scalars)...), t.x, t.y)

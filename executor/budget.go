@@ -41,7 +41,7 @@ type ledger struct {
 	listed   []string         // which they are, for plans
 	arrays   int64            // of the structure, in memory; what became garbage counts too
 	filed    []*tensor.Buffer // arrays of the structure in files
-	made     []int64          // sizes of the run's arrays, in the order in which they were made; negative: of one that no file can hold
+	made     []int64          // sizes of the run's arrays, in the order of making; negative: no file can hold it
 	vals     []string         // the vals in files, of the last schedule
 	needs    int64            // what the plan would take in memory
 	released func()           // ends the limit of Go's heap; nil: there is none
@@ -124,7 +124,9 @@ func (p *Program) Spill(bytes int) (*tensor.Buffer, error) {
 		p.limitHeap()
 		return b, nil
 	case errors.Is(err, errors.ErrUnsupported):
-		return nil, sqlerr.New(sqlerr.OutOfMemory, "the plan needs more than the memory budget of %s, and spilling to files exists on Linux only", size(float64(p.opt.Memory))).
+		return nil, sqlerr.New(sqlerr.OutOfMemory,
+			"the plan needs more than the memory budget of %s, and spilling to files exists on Linux only",
+			size(float64(p.opt.Memory))).
 			Wrap(err)
 	case errors.Is(err, syscall.ENOSPC), errors.Is(err, syscall.EDQUOT), errors.Is(err, syscall.EFBIG):
 		return nil, sqlerr.New(sqlerr.DiskFull, "no room to spill %s to %s", size(float64(bytes)), p.opt.SpillDir).
@@ -444,7 +446,8 @@ func (p *Program) smallest(fixed int64, vals []tried) int64 {
 // tooLittle says that the budget does not hold so many bytes besides columns, arrays of the structure and vals.
 func (p *Program) tooLittle(fixed int64, vals []tried) error {
 	least := p.smallest(fixed, vals)
-	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s", size(float64(least)), size(float64(p.opt.Memory))).
+	return sqlerr.New(sqlerr.OutOfMemory, "the plan needs %s of memory even where it spills, and the budget is %s",
+		size(float64(least)), size(float64(p.opt.Memory))).
 		WithHint("Set --memory, or relgrad.memory, to at least %dMB; or read fewer rows or smaller chunks.", least>>20)
 }
 

@@ -26,21 +26,22 @@ type byRows struct {
 var _ = registerForm(form{
 	name: "map by rows",
 	match: func(l *lowerer, v *val) (any, error) {
-		b, err := l.byRows(v)
+		b, err := byRowsOf(l, v)
 		if b == nil || err != nil {
 			return nil, err
 		}
 		return b, nil
 	},
-	cost: func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) / 2 }, // blocks of rows stay in the cache, and workers share them
+	// blocks of rows stay in the cache, and workers share them
+	cost: func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) / 2 },
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
-		in, err := l.mapByRows(v, found.(*byRows))
+		in, err := byRowsInstr(l, v, found.(*byRows))
 		return []*instr{in}, err
 	},
 })
 
-// byRows finds such a map; nil where it is another, or a kernel mixes the rows of a chunk.
-func (l *lowerer) byRows(v *val) (*byRows, error) {
+// byRowsOf finds such a map; nil where it is another, or a kernel mixes the rows of a chunk.
+func byRowsOf(l *lowerer, v *val) (*byRows, error) {
 	s := v.typ.Shape
 	if v.op != vCall || len(s) < 2 || s[0] < 2 || v.typ.Size() < l.tune.RowsOfChunks || v.sp.N > 64 || l.structural {
 		return nil, nil
@@ -61,11 +62,11 @@ func (l *lowerer) byRows(v *val) (*byRows, error) {
 	return b, nil
 }
 
-// mapByRows makes the instruction of such a map.
-func (l *lowerer) mapByRows(v *val, b *byRows) (*instr, error) {
+// byRowsInstr makes the instruction of such a map.
+func byRowsInstr(l *lowerer, v *val, b *byRows) (*instr, error) {
 	w := b.result
 	l.s.views = append(l.s.views, b.views...)
-	results, besides := []*val{w}, l.productsOf(v)
+	results, besides := []*val{w}, productsOf(l, v)
 	for _, u := range besides {
 		x := &val{id: l.g.NewID(), sp: b.sp, typ: u.typ, vary: u.vary}
 		x.typ.Shape = x.typ.Shape[1:]
@@ -96,9 +97,9 @@ func (l *lowerer) mapByRows(v *val, b *byRows) (*instr, error) {
 
 // productsOf lists the products of the map v with narrow matrices that are in memory before it: their rows are made of
 // its rows while these are in the cache.
-func (l *lowerer) productsOf(v *val) (all []*val) {
+func productsOf(l *lowerer, v *val) (all []*val) {
 	for _, u := range l.uses[v] {
-		if !l.large(u) || u.args[0] != v || !l.mat[u] || u.sp != v.sp || !v.vary || l.distributed[u] != l.distributed[v] ||
+		if !large(l, u) || u.args[0] != v || !l.mat[u] || u.sp != v.sp || !v.vary || l.distributed[u] != l.distributed[v] ||
 			slices.Contains(all, u) {
 			continue
 		}
@@ -133,7 +134,7 @@ func (b *byRows) rowsOf(v *val) (*val, error) {
 		b.views = append(b.views, w)
 		return w, nil
 	}
-	if l := b.l; l.maps[v] && l.large(v) {
+	if l := b.l; l.maps[v] && large(l, v) {
 		x, err := b.rowsOf(v.args[0])
 		if x == nil || err != nil {
 			return nil, err
@@ -227,8 +228,8 @@ func (b *byRows) whole(v *val) *val {
 // onlyMapped reports whether v is a large product that nothing but a map by rows reads, and whose result is wider than
 // what it sums: to write that and read it again takes a good part of the time of the product. It notes the product and
 // the map.
-func (l *lowerer) onlyMapped(v *val) bool {
-	if !l.large(v) || l.isRoot[v] || len(l.owners[v]) != 1 || len(v.typ.Shape) != 2 || !l.ownRows(v) {
+func onlyMapped(l *lowerer, v *val) bool {
+	if !large(l, v) || l.isRoot[v] || len(l.owners[v]) != 1 || len(v.typ.Shape) != 2 || !ownRows(l, v) {
 		return false
 	}
 	if p := dims(v.args[0], v.args[1]); p.k > l.tune.NarrowSide || p.n < 2*p.k {
@@ -240,12 +241,12 @@ func (l *lowerer) onlyMapped(v *val) bool {
 	}
 	if slices.ContainsFunc(
 		l.uses[v],
-		func(u *val) bool { return turns(u) || l.large(u) && u.args[1] == v },
+		func(u *val) bool { return turns(u) || large(l, u) && u.args[1] == v },
 	) { // it is read whole
 		return false
 	}
 	o := l.owners[v][0]
-	if s := o.typ.Shape; o.op != vCall || l.large(o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] ||
+	if s := o.typ.Shape; o.op != vCall || large(l, o) || o.vary != v.vary || len(s) != 2 || s[0] != v.typ.Shape[0] ||
 		o.sp != v.sp ||
 		s[0] < 2 ||
 		s.Size() < l.tune.RowsOfChunks ||
@@ -253,7 +254,7 @@ func (l *lowerer) onlyMapped(v *val) bool {
 		l.structural {
 		return false
 	}
-	if !l.alongRows(o, o, map[*val]bool{}) {
+	if !mapsAlongRows(l, o, o, map[*val]bool{}) {
 		return false
 	}
 	l.maps[v], l.maps[o] = true, true
@@ -262,13 +263,13 @@ func (l *lowerer) onlyMapped(v *val) bool {
 
 // ownRows reports whether each row of the product v is made of a row of its first operand, which is in memory or will
 // be.
-func (l *lowerer) ownRows(v *val) bool {
+func ownRows(l *lowerer, v *val) bool {
 	a := v.args[0]
 	return !turns(a) && len(a.typ.Shape) == 2 && !a.uniform() && !a.typ.Nullable && !v.args[1].typ.Nullable
 }
 
-// alongRows reports whether a map by rows can compute v, a part of the map of o, beside those that it has met.
-func (l *lowerer) alongRows(v, o *val, met map[*val]bool) bool {
+// mapsAlongRows reports whether a map by rows can compute v, a part of the map of o, beside those that it has met.
+func mapsAlongRows(l *lowerer, v, o *val, met map[*val]bool) bool {
 	if met[v] {
 		return true
 	}
@@ -282,14 +283,14 @@ func (l *lowerer) alongRows(v, o *val, met map[*val]bool) bool {
 		return false
 	case v.data != nil || v.op == vAgg:
 		return true
-	case l.large(v):
-		return l.ownRows(v)
+	case large(l, v):
+		return ownRows(l, v)
 	}
 	if _, ok := alongRows(v); !ok {
 		return false
 	}
 	for _, a := range v.args {
-		if !l.alongRows(a, o, met) {
+		if !mapsAlongRows(l, a, o, met) {
 			return false
 		}
 	}

@@ -56,13 +56,13 @@ type target struct {
 }
 
 // distribute finds the residuals whose sums are computed without them.
-func (l *lowerer) distribute(p *Program) error {
+func distribute(l *lowerer, p *Program) error {
 	if l.structural || p.opt.Residuals || p.steps || l.g.p == nil || l.g.parent != nil {
 		return nil
 	}
 	for _, v := range slices.Clone(l.order) {
-		d := l.residual(v)
-		if d == nil || !d.pairs(p) || !l.onlyTargets(d, d.r) || !l.onlyTargets(d, d.product) || !d.saves(l.tune) {
+		d := residualOf(l, v)
+		if d == nil || !d.pairs(p) || !onlyTargets(l, d, d.r) || !onlyTargets(l, d, d.product) || !d.saves(l.tune) {
 			continue
 		}
 		wide, err := l.g.cast(d.x, kernels.Float64)
@@ -87,8 +87,8 @@ func (l *lowerer) distribute(p *Program) error {
 	return nil
 }
 
-// residual takes v apart as ±(X − A·B); nil where it is something else.
-func (l *lowerer) residual(v *val) *distributed {
+// residualOf takes v apart as ±(X − A·B); nil where it is something else.
+func residualOf(l *lowerer, v *val) *distributed {
 	if v.op != vCall || v.data != nil || v.expr.Def.Name != "sub" || v.typ.Nullable || v.uniform() || v.sp.Dims != nil ||
 		v.sp.Varies ||
 		len(v.typ.Shape) < 1 ||
@@ -204,7 +204,7 @@ func (d *distributed) pairs(p *Program) bool {
 
 // onlyTargets reports whether all that reads v, which depends on the residual, ends in sums that distribute, and notes
 // these.
-func (l *lowerer) onlyTargets(d *distributed, v *val) bool {
+func onlyTargets(l *lowerer, d *distributed, v *val) bool {
 	if l.isRoot[v] {
 		return false
 	}
@@ -219,7 +219,7 @@ func (l *lowerer) onlyTargets(d *distributed, v *val) bool {
 		if u.op != vCall || u.data != nil {
 			return false
 		}
-		if d.inner[u] = true; !l.onlyTargets(d, u) {
+		if d.inner[u] = true; !onlyTargets(l, d, u) {
 			return false
 		}
 	}
@@ -392,14 +392,14 @@ func (d *distributed) ready() bool {
 	return d.norm.data != nil
 }
 
-// byParts makes the instruction that computes v, or what v is computed for, without the residual, before the first of
+// byPartsOf makes the instruction that computes v, or what v is computed for, without the residual, before the first of
 // those that do it with the residual; nil where there is none.
-func (l *lowerer) byParts(v *val) (*distributed, error) {
+func byPartsOf(l *lowerer, v *val) (*distributed, error) {
 	d := l.distributed[v]
 	if d == nil || d.plan != nil {
 		return d, nil
 	}
-	in, err := l.distributes(d)
+	in, err := distributedInstr(l, d)
 	if in == nil || err != nil {
 		for v := range l.distributed {
 			if l.distributed[v] == d {
@@ -412,8 +412,8 @@ func (l *lowerer) byParts(v *val) (*distributed, error) {
 	return d, nil
 }
 
-// distributes makes the instruction; nil where an operand is not in memory as it stands.
-func (l *lowerer) distributes(d *distributed) (*instr, error) {
+// distributedInstr makes the instruction; nil where an operand is not in memory as it stands.
+func distributedInstr(l *lowerer, d *distributed) (*instr, error) {
 	if !d.ready() {
 		return nil, nil
 	}

@@ -133,7 +133,8 @@ func explainInstrs(b *strings.Builder, title string, ins []*instr, l limits) {
 				fmt.Fprintf(b, "    %s: %s\n", m.v.made(m.how), m.v.body())
 			}
 		} else {
-			fmt.Fprintf(b, "  %s%s over %d rows: %s  [%s, %s]\n", in.otherwise(), in.v.made(in.how), in.rows, in.expr(), count(in.flops), size(in.bytes))
+			fmt.Fprintf(b, "  %s%s over %d rows: %s  [%s, %s]\n", in.otherwise(), in.v.made(in.how), in.rows, in.expr(),
+				count(in.flops), size(in.bytes))
 			for _, u := range in.besides {
 				fmt.Fprintf(b, "    and %s: %s\n", u.made("of its rows"), u.body())
 			}

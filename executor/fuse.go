@@ -48,12 +48,12 @@ func (l *lowerer) fusible(v *val) bool {
 	}
 	switch v.op {
 	case vCall:
-		return !l.large(v) && !l.maps[v]
+		return !large(l, v) && !l.maps[v]
 	case vAgg:
 		if kindOf(v.args[0].typ) == str || v.grp.Order != nil && v.grp.Codes == nil {
 			return false
 		}
-		if x, _ := l.largeSum(v); x != nil || l.sumsInPlace(v) {
+		if x, _ := largeSumOf(l, v); x != nil || sumsInPlace(l, v) {
 			return false
 		}
 		return v.grp.Out.N == 1 || v.grp.InRuns(l.tune.PassRun) ||
@@ -217,7 +217,7 @@ func (l *lowerer) fused(vs []*val) (*instr, error) {
 				m.runs = v.grp.RunsOfGroups()
 			}
 			m.red.mem = l.mem
-			if a := l.adding(v, nil); a != nil {
+			if a := addingOf(l, v, nil); a != nil {
 				m.add, m.all, m.red.parts = a.add, a.whole, a.parts
 				flops += a.flops
 				m.how = a.how

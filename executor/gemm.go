@@ -17,7 +17,7 @@ type gemm struct {
 
 // large reports whether v is a product that is worth cutting into panels: both operands are then computed
 // into memory first.
-func (l *lowerer) large(v *val) bool {
+func large(l *lowerer, v *val) bool {
 	if v.op != vCall || v.data != nil || v.expr.Def.Name != "matmul" || v.typ.Nullable || v.sp.N == 0 ||
 		len(v.typ.Shape) == 0 {
 		return false
@@ -45,9 +45,9 @@ func vectorsBy(v *val) (rows, matrix *val) {
 	return nil, nil
 }
 
-// largeSum returns the operands of a sum of all rows' outer products whose result is large; nil for another val. The
+// largeSumOf returns the operands of a sum of all rows' outer products whose result is large; nil for another val. The
 // workers then share the result, not the rows.
-func (l *lowerer) largeSum(v *val) (x, y *val) {
+func largeSumOf(l *lowerer, v *val) (x, y *val) {
 	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.grp.Out.N != 1 || v.grp.Order != nil || v.typ.Nullable ||
 		v.typ.Size() < l.tune.LargeMatrix {
 		return nil, nil
@@ -65,20 +65,20 @@ func (l *lowerer) largeSum(v *val) (x, y *val) {
 }
 
 // feedsLarge reports whether v is an operand of such a product, perhaps through a transpose.
-func (l *lowerer) feedsLarge(v *val) bool {
+func feedsLarge(l *lowerer, v *val) bool {
 	for _, u := range l.uses[v] {
 		for _, w := range l.uses[u] {
-			if x, y := l.largeSum(w); w.op == vAgg && w.args[0] == u && (x == v || y == v) {
+			if x, y := largeSumOf(l, w); w.op == vAgg && w.args[0] == u && (x == v || y == v) {
 				return true
 			}
 		}
-		if l.large(u) {
+		if large(l, u) {
 			_, turned := untransposed(v)
 			return !turned
 		}
 		if _, turned := untransposed(u); turned {
 			for _, w := range l.uses[u] {
-				if l.large(w) {
+				if large(l, w) {
 					return true
 				}
 			}
@@ -90,7 +90,7 @@ func (l *lowerer) feedsLarge(v *val) bool {
 var _ = registerForm(form{
 	name: "GEMM",
 	match: func(l *lowerer, v *val) (any, error) {
-		if g := l.gemm(v); g != nil {
+		if g := gemmOf(l, v); g != nil {
 			return g, nil
 		}
 		return nil, nil
@@ -99,7 +99,7 @@ var _ = registerForm(form{
 		return panelwise.of(v.flops()*float64(v.sp.N), found.(*gemm).bytes(v))
 	},
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
-		in, err := l.panels(v, found.(*gemm))
+		in, err := gemmInstr(l, v, found.(*gemm))
 		return []*instr{in}, err
 	},
 })
@@ -109,9 +109,9 @@ func (g *gemm) bytes(v *val) float64 {
 	return float64((g.x.sp.N*g.x.typ.Size() + g.y.sp.N*g.y.typ.Size()) * kindOf(v.typ).bytes())
 }
 
-// gemm finds the operands of a large product; nil where one is not in memory as it stands.
-func (l *lowerer) gemm(v *val) *gemm {
-	if !l.large(v) {
+// gemmOf finds the operands of a large product; nil where one is not in memory as it stands.
+func gemmOf(l *lowerer, v *val) *gemm {
+	if !large(l, v) {
 		return nil
 	}
 	g := &gemm{p: dims(v.args[0], v.args[1]), rows: 512, products: v.sp.N}
@@ -138,8 +138,8 @@ func (l *lowerer) gemm(v *val) *gemm {
 	return g
 }
 
-// panels makes the instruction of a large product.
-func (l *lowerer) panels(v *val, g *gemm) (*instr, error) {
+// gemmInstr makes the instruction of a large product.
+func gemmInstr(l *lowerer, v *val, g *gemm) (*instr, error) {
 	products := g.products
 	t, err := compile(l.g, nil)
 	if err != nil {
@@ -233,7 +233,7 @@ type outers struct {
 var _ = registerForm(form{
 	name: "GEMM of outer products",
 	match: func(l *lowerer, v *val) (any, error) {
-		x, y := l.largeSum(v)
+		x, y := largeSumOf(l, v)
 		if x == nil || x.data == nil || y.data == nil || x.data.kind != kindOf(v.typ) || y.data.kind != kindOf(v.typ) {
 			return nil, nil // an operand is not in memory as it stands
 		}
@@ -244,13 +244,13 @@ var _ = registerForm(form{
 		return panelwise.of(2*rows*float64(v.typ.Size()), rows*float64((o.p+o.q)*kindOf(v.typ).bytes()))
 	},
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
-		in, err := l.tiles(v, found.(*outers))
+		in, err := outersInstr(l, v, found.(*outers))
 		return []*instr{in}, err
 	},
 })
 
-// tiles makes the instruction of a large sum of outer products.
-func (l *lowerer) tiles(v *val, o *outers) (*instr, error) {
+// outersInstr makes the instruction of a large sum of outer products.
+func outersInstr(l *lowerer, v *val, o *outers) (*instr, error) {
 	x, y := o.x, o.y
 	t, err := compile(l.g, nil)
 	if err != nil {

@@ -67,10 +67,10 @@ const turnedNumbers, turnedProducts = 1 << 22, 8
 // turnedOnce reports whether v, a transposed matrix, is worth to be kept as such: it stays the same and stands left of
 // many narrow operands. On that side libraries take less time to lay out the wide matrix and its panels' results lie as
 // they are stored.
-func (l *lowerer) turnedOnce(v *val) bool {
+func turnedOnce(l *lowerer, v *val) bool {
 	return !v.vary && v.uniform() && !v.typ.Nullable && v.typ.Size() <= turnedNumbers &&
 		slices.ContainsFunc(l.uses[v], func(u *val) bool {
-			if !l.large(u) || !u.vary || u.args[0] != v || u.sp.N < turnedProducts {
+			if !large(l, u) || !u.vary || u.args[0] != v || u.sp.N < turnedProducts {
 				return false
 			}
 			p := dims(u.args[0], u.args[1])

@@ -22,7 +22,7 @@ type productSum struct {
 }
 
 // productsSummed returns the product whose rows v sums, where that is its form; nil for other vals.
-func (l *lowerer) productsSummed(v *val) *val {
+func productsSummed(l *lowerer, v *val) *val {
 	if v.op != vAgg || v.fn != ra.Sum && v.fn != ra.GradSum || v.typ.Nullable && v.fn == ra.GradSum {
 		return nil
 	}
@@ -43,14 +43,14 @@ func (l *lowerer) productsSummed(v *val) *val {
 }
 
 // onlySummedProduct reports whether v is a large product that nothing but such a sum reads.
-func (l *lowerer) onlySummedProduct(v *val) bool {
-	return !l.isRoot[v] && len(l.uses[v]) == 1 && l.productsSummed(l.uses[v][0]) == v
+func onlySummedProduct(l *lowerer, v *val) bool {
+	return !l.isRoot[v] && len(l.uses[v]) == 1 && productsSummed(l, l.uses[v][0]) == v
 }
 
 // sumsInPlace reports whether v is such a sum whose operands are in memory, or will be. A pass would keep partial sums
 // of the results and copy the operands.
-func (l *lowerer) sumsInPlace(v *val) bool {
-	u := l.productsSummed(v)
+func sumsInPlace(l *lowerer, v *val) bool {
+	u := productsSummed(l, v)
 	there := func(a *val) bool { return a.data != nil || l.mat[a] }
 	return u != nil && !slices.ContainsFunc(u.args, func(a *val) bool {
 		if !there(a) {
@@ -63,7 +63,7 @@ func (l *lowerer) sumsInPlace(v *val) bool {
 var _ = registerForm(form{
 	name: "GEMM of sums",
 	match: func(l *lowerer, v *val) (any, error) {
-		if s := l.productSum(v); s != nil {
+		if s := productSumOf(l, v); s != nil {
 			return s, nil
 		}
 		return nil, nil
@@ -73,7 +73,7 @@ var _ = registerForm(form{
 		return panelwise.of(s.product.flops()*rows, rows*s.bytes(v))
 	},
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
-		in, err := l.summedPanels(v, found.(*productSum))
+		in, err := productSumInstr(l, v, found.(*productSum))
 		return []*instr{in}, err
 	},
 })
@@ -83,9 +83,9 @@ func (s *productSum) bytes(v *val) float64 {
 	return float64((s.x.v.typ.Size() + s.y.v.typ.Size()) * kindOf(v.typ).bytes())
 }
 
-// productSum finds the operands of such a sum; nil where one is not in memory as it stands.
-func (l *lowerer) productSum(v *val) *productSum {
-	u := l.productsSummed(v)
+// productSumOf finds the operands of such a sum; nil where one is not in memory as it stands.
+func productSumOf(l *lowerer, v *val) *productSum {
+	u := productsSummed(l, v)
 	if u == nil {
 		return nil
 	}
@@ -104,8 +104,8 @@ func (l *lowerer) productSum(v *val) *productSum {
 	return s
 }
 
-// summedPanels makes the instruction of such a sum.
-func (l *lowerer) summedPanels(v *val, s *productSum) (*instr, error) {
+// productSumInstr makes the instruction of such a sum.
+func productSumInstr(l *lowerer, v *val, s *productSum) (*instr, error) {
 	t, err := compile(l.g, nil)
 	if err != nil {
 		return nil, err

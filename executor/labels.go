@@ -16,14 +16,14 @@ func labelOf(v *val) *val {
 
 // onlySubtracted reports whether v are one-hot vectors that are subtracted from others and nothing else: the labels say
 // where 1 is subtracted, and the vectors need not be made.
-func (l *lowerer) onlySubtracted(v *val) bool {
+func onlySubtracted(l *lowerer, v *val) bool {
 	if labelOf(v) == nil || l.isRoot[v] {
 		return false
 	}
 	for _, u := range l.uses[v] {
 		switch {
 		case labelOf(u) != nil:
-			if !l.onlySubtracted(u) {
+			if !onlySubtracted(l, u) {
 				return false
 			}
 		case minusLabel(u) == nil || u.args[0] == v:

@@ -272,7 +272,7 @@ type relayout struct {
 }
 
 // layoutInstr makes the instruction of a layout that is no view.
-func (l *lowerer) layoutInstr(v *val) (*instr, error) {
+func layoutInstr(l *lowerer, v *val) (*instr, error) {
 	v.lay.list()
 	t, err := compile(l.g, nil)
 	if err != nil {
@@ -577,7 +577,7 @@ var _ = registerForm(form{
 	match: func(_ *lowerer, v *val) (any, error) { return found(v.op == vLayout), nil },
 	cost:  func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) },
 	emit: func(l *lowerer, v *val, _ any) ([]*instr, error) {
-		in, err := l.layoutInstr(v)
+		in, err := layoutInstr(l, v)
 		return []*instr{in}, err
 	},
 })

@@ -78,7 +78,7 @@ func lower(p *Program, g *graph, structural bool, roots []root, a *arena) (*sche
 			return nil, err
 		}
 	}
-	if err := l.distribute(p); err != nil {
+	if err := distribute(l, p); err != nil {
 		return nil, err
 	}
 	l.choose()
@@ -151,17 +151,17 @@ func (l *lowerer) wants(v *val) bool {
 	case vAgg, vConcat, vLayout:
 		return true
 	case vGather:
-		return !v.vary && v.typ.Size() <= 2 && l.varies(v) || l.feedsLarge(v)
+		return !v.vary && v.typ.Size() <= 2 && l.varies(v) || feedsLarge(l, v)
 	case vConst:
 		return false
 	}
-	if l.conditional(v) || l.onlySubtracted(v) {
+	if l.conditional(v) || onlySubtracted(l, v) {
 		return false
 	}
-	if l.turnedInOrder(v) {
+	if turnedInOrder(l, v) {
 		return true
 	}
-	if l.onlySummedProduct(v) || l.onlyMapped(v) {
+	if onlySummedProduct(l, v) || onlyMapped(l, v) {
 		return false
 	}
 	free := turns(v)
@@ -172,12 +172,12 @@ func (l *lowerer) wants(v *val) bool {
 		free = free && u.op == vCall && u.expr.Def.Name == "matmul"
 	}
 	if free { // products read a matrix either way
-		return l.turnedOnce(v)
+		return turnedOnce(l, v)
 	}
-	if !v.vary && l.varies(v) || l.large(v) || l.feedsLarge(v) {
+	if !v.vary && l.varies(v) || large(l, v) || feedsLarge(l, v) {
 		return true
 	}
-	if l.cost(v) <= 4 || l.onlySummed(v) {
+	if l.cost(v) <= 4 || onlySummed(l, v) {
 		return false
 	}
 	if len(l.owners[v]) > 1 {
@@ -234,7 +234,7 @@ func (l *lowerer) emit(p *Program) error {
 		if err := p.ctxErr(); err != nil {
 			return err
 		}
-		d, err := l.byParts(vs[0])
+		d, err := byPartsOf(l, vs[0])
 		if err != nil {
 			return err
 		}

@@ -18,7 +18,8 @@ func registerDense() {
 	}
 	emitters["softmax"], emitters["log_softmax"] = emitSoftmax, emitSoftmax
 	emitters["log_softmax_slope"] = emitLogSoftmaxSlope
-	emitters["cross_entropy"], emitters["cross_entropy_slope"], emitters["one_hot"] = emitCrossEntropy, emitCrossEntropySlope, emitOneHot
+	emitters["cross_entropy"], emitters["cross_entropy_slope"] = emitCrossEntropy, emitCrossEntropySlope
+	emitters["one_hot"] = emitOneHot
 }
 
 func pick(k kind, single, double func(*block, *op) error) func(*block, *op) error {

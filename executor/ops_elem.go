@@ -8,7 +8,9 @@ import (
 // fastUnary and fastBinary are the element-wise kernels with a loop of their own.
 var (
 	fastUnary = map[string]cpu.Op{"neg": cpu.Neg, "abs": cpu.Abs, "square": cpu.Square, "sqrt": cpu.Sqrt, "relu": cpu.Relu,
-		"sign": cpu.Sign, "exp": cpu.Exp, "ln": cpu.Ln, "tanh": cpu.Tanh, "sigmoid": cpu.Sigmoid, "softplus": cpu.Softplus, "silu": cpu.Silu, "sech2": cpu.Sech2,
+		"sign": cpu.Sign, "exp": cpu.Exp, "ln": cpu.Ln, "tanh": cpu.Tanh,
+		"sigmoid": cpu.Sigmoid, "softplus": cpu.Softplus, "silu": cpu.Silu,
+		"sech2":         cpu.Sech2,
 		"sigmoid_slope": cpu.SigmoidSlope, "gauss": cpu.Gauss, "normal_pdf": cpu.NormalPDF}
 	fastBinary = map[string]cpu.Op{"add": cpu.Add, "sub": cpu.Sub, "mul": cpu.Mul, "div": cpu.Div, "maximum": cpu.Maximum,
 		"minimum": cpu.Minimum, "greater": cpu.Greater, "eq_mask": cpu.EqMask, "bce_slope": cpu.BCESlope}

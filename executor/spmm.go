@@ -58,8 +58,8 @@ func (g *graph) factors(v *val) (scalars []factor, chunk *val) {
 	return nil, v
 }
 
-// weights compiles scalar factors, in the kind of t.
-func (l *lowerer) weights(order *structure.Index, scalars []factor, t kernels.Type) (*tree, error) {
+// weightsTree compiles scalar factors, in the kind of t.
+func weightsTree(l *lowerer, order *structure.Index, scalars []factor, t kernels.Type) (*tree, error) {
 	c := newCompiler(l.g, order)
 	for _, f := range scalars {
 		r, err := c.emit(f.v, -1)
@@ -103,18 +103,18 @@ func sources(chunk *val) []source {
 
 // onlySummed reports whether v is a chunk in memory, or a difference of two, times scalars, and is read by sums alone:
 // they read the chunks where they are.
-func (l *lowerer) onlySummed(v *val) bool {
+func onlySummed(l *lowerer, v *val) bool {
 	scalars, chunk := l.g.factors(v)
-	return len(scalars) > 0 && len(chunks(chunk)) > 0 && l.summed(v)
+	return len(scalars) > 0 && len(chunks(chunk)) > 0 && summed(l, v)
 }
 
 // summed reports whether sums alone read v, as it is or times scalars.
-func (l *lowerer) summed(v *val) bool {
+func summed(l *lowerer, v *val) bool {
 	for _, u := range l.uses[v] {
 		switch {
 		case u.op == vAgg:
 		case u.op == vCall && u.typ.Size() == v.typ.Size() && len(l.uses[u]) > 0:
-			if _, chunk := l.g.factors(u); chunk == u || !l.summed(u) {
+			if _, chunk := l.g.factors(u); chunk == u || !summed(l, u) {
 				return false
 			}
 		default:
@@ -143,7 +143,7 @@ func chunks(v *val) []*val {
 
 // turnedInOrder reports whether v are products of vectors with large matrices that a sum would read in the order of its
 // groups: in their own order, rows of one matrix follow each other.
-func (l *lowerer) turnedInOrder(v *val) bool {
+func turnedInOrder(l *lowerer, v *val) bool {
 	if v.op != vCall || v.expr.Def.Name != "matmul" || len(v.typ.Shape) != 1 {
 		return false
 	}
@@ -177,14 +177,14 @@ const leastLanes = 32
 var _ = registerForm(form{
 	name: "SpMM",
 	match: func(l *lowerer, v *val) (any, error) {
-		if w := l.weighted(v); w != nil {
+		if w := weightedOf(l, v); w != nil {
 			return w, nil
 		}
 		return nil, nil
 	},
 	cost: func(_ *lowerer, v *val, found any) float64 { return rate{0.2, 0.1}.of(found.(*weightedRows).work(v)) },
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
-		in, err := l.spmm(v, found.(*weightedRows))
+		in, err := spmmInstr(l, v, found.(*weightedRows))
 		return []*instr{in}, err
 	},
 })
@@ -201,8 +201,8 @@ func (w *weightedRows) work(v *val) (flops, bytes float64) {
 	return n, n * float64(kindOf(v.typ).bytes())
 }
 
-// weighted finds such a sum; nil for another.
-func (l *lowerer) weighted(v *val) *weightedRows {
+// weightedOf finds such a sum; nil for another.
+func weightedOf(l *lowerer, v *val) *weightedRows {
 	if v.op != vAgg {
 		return nil
 	}
@@ -224,8 +224,8 @@ func (l *lowerer) weighted(v *val) *weightedRows {
 	return &weightedRows{scalars, from}
 }
 
-// spmm makes the instruction of such a sum.
-func (l *lowerer) spmm(v *val, w *weightedRows) (*instr, error) {
+// spmmInstr makes the instruction of such a sum.
+func spmmInstr(l *lowerer, v *val, w *weightedRows) (*instr, error) {
 	s := &spmm{}
 	for i, x := range w.from {
 		if by := v.grp.By; i == 1 && by != nil && x.idx == by {
@@ -244,10 +244,10 @@ func (l *lowerer) spmm(v *val, w *weightedRows) (*instr, error) {
 	}
 	var err error
 	var order *structure.Index
-	if s.by, order, err = l.inOrder(v, w.by); err != nil {
+	if s.by, order, err = weightsInOrder(l, v, w.by); err != nil {
 		return nil, err
 	}
-	if in.t, err = l.weights(order, s.by, v.typ); err != nil {
+	if in.t, err = weightsTree(l, order, s.by, v.typ); err != nil {
 		return nil, err
 	}
 	for _, x := range s.x {
@@ -266,9 +266,9 @@ func (l *lowerer) spmm(v *val, w *weightedRows) (*instr, error) {
 	return in, nil
 }
 
-// inOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at each step
+// weightsInOrder gives the weights of a sum and the order in which they are to be read. Those that are the same at each step
 // are put in the order of groups once.
-func (l *lowerer) inOrder(v *val, scalars []factor) ([]factor, *structure.Index, error) {
+func weightsInOrder(l *lowerer, v *val, scalars []factor) ([]factor, *structure.Index, error) {
 	order := v.grp.Order
 	if order == nil || order.Varies() || !v.vary || l.structural || l.g.p == nil || l.g.parent != nil ||
 		len(scalars) == 0 {

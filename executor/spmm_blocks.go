@@ -24,8 +24,8 @@ type spmmBlocks struct {
 var _ = registerForm(form{
 	name: "SpMM in blocks",
 	match: func(l *lowerer, v *val) (any, error) {
-		if w := l.weighted(v); w != nil && len(w.from) == 1 && w.from[0].idx != nil {
-			if s := l.inBlocks(v, w.by, w.from[0]); s != nil {
+		if w := weightedOf(l, v); w != nil && len(w.from) == 1 && w.from[0].idx != nil {
+			if s := inBlocksOf(l, v, w.by, w.from[0]); s != nil {
 				return s, nil
 			}
 		}
@@ -36,13 +36,13 @@ var _ = registerForm(form{
 		return rate{0.2, 0.05}.of(n, n*float64(kindOf(v.typ).bytes()))
 	},
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
-		in, err := l.spmmBlocks(v, found.(*spmmBlocks))
+		in, err := spmmBlocksInstr(l, v, found.(*spmmBlocks))
 		return []*instr{in}, err
 	},
 })
 
-// inBlocks finds such a sum of weighted rows, and sorts its rows; nil where they are too few.
-func (l *lowerer) inBlocks(v *val, scalars []factor, x source) *spmmBlocks {
+// inBlocksOf finds such a sum of weighted rows, and sorts its rows; nil where they are too few.
+func inBlocksOf(l *lowerer, v *val, scalars []factor, x source) *spmmBlocks {
 	x.idx.List()
 	g, bytes := v.grp, x.v.typ.Size()*x.v.data.kind.bytes()
 	rows, perBlock := x.v.sp.N, max(l.tune.SourceBlock/max(bytes, 1), 1)
@@ -81,12 +81,12 @@ func (l *lowerer) inBlocks(v *val, scalars []factor, x source) *spmmBlocks {
 	return s
 }
 
-// spmmBlocks makes the instruction of such a sum.
-func (l *lowerer) spmmBlocks(v *val, s *spmmBlocks) (*instr, error) {
+// spmmBlocksInstr makes the instruction of such a sum.
+func spmmBlocksInstr(l *lowerer, v *val, s *spmmBlocks) (*instr, error) {
 	g := v.grp
 	in := &instr{v: v, how: "SpMM in blocks", rows: g.In.N, grp: g, lower: s}
 	var err error
-	if in.t, err = l.weights(s.order, s.by, v.typ); err != nil {
+	if in.t, err = weightsTree(l, s.order, s.by, v.typ); err != nil {
 		return nil, err
 	}
 	in.t.also = append(in.t.also, s.x.v)

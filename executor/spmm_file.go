@@ -9,7 +9,9 @@ import (
 type filedRows struct {
 	own   []int32 // 0, 1, …: the rows of a piece; nil: no column lies in a file
 	piece int     // bytes of one
-	bytes int     // what a worker needs for the pieces, and for the sums of a group that is larger than one; they count under any budget
+	// bytes is what a worker needs for the pieces, and for the sums of a group that is larger than one; they count under any
+	// budget
+	bytes int
 }
 
 // filed chooses what is read from files. Rows of several kilobytes are not: they are mapped.
