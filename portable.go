@@ -130,8 +130,13 @@ func carriesLoose(n *ra.Node) bool {
 
 // texts prints the loss and the gradient with respect to the first parameter as queries for any step and seed.
 func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string, err error) {
-	o := sqlgen.Options{Typed: true, Inexact: s.session.Inexact(), Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
-		Opaque: func(n *ra.Node) (string, error) { return s.cat.print(ctx, n) }}
+	folded, err := s.folded(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	// impl_changed looks at the same before a text runs, in backward() in an earlier snapshot
+	o := sqlgen.Options{Typed: true, Inexact: s.session.Inexact(), Holds: append(s.holding(c), folded...), Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
+		Opaque: func(n *ra.Node) (string, error) { return s.subquery(ctx, n) }}
 	if value, err = rootSQL(ctx, c.res.Plan, 0, s.Dialect(), o); err != nil {
 		return "", "", err
 	}

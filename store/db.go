@@ -252,6 +252,9 @@ func (db *DB) restore(s snapshot) { db.cat, db.settings, db.local = s.cat, s.set
 // InTransaction reports whether BEGIN has been run without COMMIT or ROLLBACK.
 func (db *DB) InTransaction() bool { return db.explicit }
 
+// InOne reports whether what is read now is of one state of the store: inside BEGIN, and for a statement that has begun.
+func (db *DB) InOne() bool { return db.explicit || db.c.InTransaction() }
+
 // Begin starts a transaction.
 func (db *DB) Begin() error { return db.beginExplicit("BEGIN") }
 

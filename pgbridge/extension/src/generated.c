@@ -7,6 +7,7 @@
 
 #include "common/hashfn.h"
 #include "storage/itemptr.h"
+#include "utils/builtins.h"
 
 // A Walk goes through the elements of a shape in row-major order; off is the offset in another chunk.
 typedef struct Walk {
@@ -192,6 +193,27 @@ RG_FUNCTION(gen_stack_row)
 						errmsg("array_agg: a group has %lld rows, others have %lld", (long long) rows, (long long) expected),
 						errhint("Chunks of a column have one shape: choose groups of one size.")));
 	PG_RETURN_INT64(PG_GETARG_INT64(0));
+}
+
+// gen_changed(what) raises what another session has changed of that for which a text was planned; of NULL, which is nothing, it is NULL.
+RG_FUNCTION(gen_changed)
+{
+	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE), errmsg("%s", text_to_cstring(PG_GETARG_TEXT_PP(0))),
+					errdetail("Another session has changed it since the loss was planned."),
+					errhint("Run the statement again: it is planned for what is there now.")));
+}
+
+// gen_shaped(x, shape) tells whether a chunk has a shape, of which only the array's header is read.
+RG_FUNCTION(gen_shaped)
+{
+	ArrayType *head = (ArrayType *) PG_DETOAST_DATUM_SLICE(PG_GETARG_DATUM(0), 0, ARR_OVERHEAD_NONULLS(MAXDIM));
+	ArrayType *shape = PG_GETARG_ARRAYTYPE_P(1);
+	int64 *want = (int64 *) ARR_DATA_PTR(shape);
+	bool same = ARR_NDIM(head) == ArrayGetNItems(ARR_NDIM(shape), ARR_DIMS(shape));
+
+	for (int i = 0; same && i < ARR_NDIM(head); i++)
+		same = ARR_DIMS(head)[i] == want[i];
+	PG_RETURN_BOOL(same);
 }
 
 // gen_row_id(ctid) makes a number of a row's place, in the order of the table's file.
