@@ -7,8 +7,8 @@ const facts = "./pgbridge/safetytest -run=TestSafety/"
 func init() {
 	faults = append(faults, []fault{
 		{"a step does not look at what it was planned for", "pushtrain.go", "Holds: p.db.holding(p.c), ", "", facts + "Planned$"},
-		{"a gradient of a server does not look at what it was planned for", "push.go", "holds = append(db.holding(c), holds...)", "_ = holds", facts + "Raced$"},
-		{"a compiled text does not look at what it was made for", "portable.go", "Holds: append(s.holding(c), folded...), ", "", facts + "Portable$"},
+		{"a gradient of a server does not look at what it was planned for", "push.go", "holds = append(db.holding(c), holds...)", "_ = holds", facts + "Outside$"},
+		{"a compiled text does not look at what it was made for", "portable.go", "append(s.holding(c), folded...)", "folded[:0]", facts + "Portable$"},
 		{"a table of one row may get another", "pgbridge/planned.go", "	if t.Rows == 1 {", "	if t.Rows == -1 {", facts + "Planned$"},
 		{"a column without NULL may get one", "pgbridge/planned.go", "	if !c.Type.Nullable && !c.NotNull {", "	if c.Type.Nullable && !c.NotNull {", facts + "Planned$"},
 		{"chunks may get another shape", "pgbridge/planned.go", "shape != nil {", "false {", facts + "Planned$"},
