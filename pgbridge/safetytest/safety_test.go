@@ -45,7 +45,7 @@ func TestSafety(t *testing.T) {
 		{"SameParameter", sameParameter}, {"Changed", changed}, {"Planned", planned}, {"Raced", raced}, {"Outside", outside}, {"Resumed", resumed},
 		{"Denied", denied}, {"Columns", columns}, {"RowSecurity", rowSecurity}, {"Runs", runs}, {"Names", names}, {"Paths", paths}, {"Builtin", builtin},
 		{"Resumes", resumes}, {"Records", records}, {"ViewRights", viewRights}, {"Guarded", guarded}, {"GradTables", gradTables}, {"Caps", caps},
-		{"NotPermitted", notPermitted}, {"NotRunning", notRunning}, {"Portable", portable}, {"PortablePaths", portablePaths},
+		{"NotPermitted", notPermitted}, {"NotRunning", notRunning}, {"Portable", portable}, {"PortablePaths", portablePaths}, {"SettingsPage", settingsPage},
 		{"Dropped", dropped}, {"Dump", dump}, {"Upgrade", upgrade},
 	} {
 		t.Run(x.name, func(t *testing.T) {
