@@ -198,16 +198,16 @@ func (s *Server) dependencies(ctx context.Context, c *compiled, names map[lookup
 		list = append(list, dependency{Kind: "setting", Name: name})
 	}
 	for _, n := range sqlfront.Opaques(c.res.Plan.Nodes()...) {
-		d := dependency{Kind: "query"}
-		if n.Query.(*sqlfront.OpaqueQuery).Scalar {
+		d, q := dependency{Kind: "query"}, n.Query.(*sqlfront.OpaqueQuery)
+		if q.Scalar {
 			d.Kind = "scalar"
 		}
-		text, err := s.cat.print(ctx, n)
+		text, err := s.cat.db.Native(ctx, q.Select, q.Text)
 		if err != nil {
 			return nil, err
 		}
 		d.Name = text
-		for i := range n.Query.(*sqlfront.OpaqueQuery).Types {
+		for i := range q.Types {
 			d.Names, d.Arrays = append(d.Names, n.Cols[i].Name), append(d.Arrays, n.Cols[i].Type.Shape != nil)
 		}
 		list = append(list, d)

@@ -18,7 +18,7 @@ func init() {
 		{"a table loses its key amid a run", "pushtrain.go", "def != p.c.defined[t] {", "def == nil {", facts + "Planned$"},
 		{"a call from outside reads several states", "commits.go", "	if err := db.Begin(); err != nil {\n		return err\n	}\n	if err := f(); err != nil {\n		return db.undo(err)\n	}\n	_, err := db.Commit()\n	return err", "	return f()", facts + "Outside$"},
 		{"numbers that are long by now are read", "pgbridge/rows.go", "notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)", "column(&t.Cols[c])", facts + "Outside$"},
-		{"rows are taken that were not planned for", "executor/rel.go", "	if n.PerStep || len(cols) == 0 {", "	if true {", facts + "Outside$"},
+		{"rows are taken that were not planned for", "executor/stage.go", "	if n.PerStep || len(cols) == 0 {", "	if true {", facts + "Outside$"},
 		{"the portable tier calls an operator of another's", "migrations/008_gradients.sql", "t.oid OPERATOR(pg_catalog.=) pg_catalog.pg_typeof(param)::pg_catalog.oid", "t.oid = pg_catalog.pg_typeof(param)", facts + "PortablePaths$"},
 	}...)
 }
