@@ -65,7 +65,8 @@ RG_FUNCTION(gen_sum_to)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 						errmsg("shape %s is not a sum of shape %s", rg_shape(ndim, dims), rg_shape(x.ndim, x.dims))));
 	out = rg_new_chunk("sum_to", x.single, ndim, dims);
-	sum = palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	sum = palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE);
+	rg_clear(sum, out.size * sizeof(double));
 	for (int64 i = 0; i < x.size; i++, next(&w)) {
 		RG_LOOK(i);
 		sum[w.off] += rg_at(&x, i);
@@ -123,7 +124,7 @@ RG_FUNCTION(gen_pad)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 						errmsg("a box of shape %s is not inside shape %s", rg_shape(x.ndim, x.dims), rg_shape(ndim, dims))));
 	out = rg_new_chunk("pad", x.single, ndim, dims);
-	memset(out.data, 0, out.size * rg_width(out.single));
+	rg_clear(out.data, out.size * rg_width(out.single));
 	for (int64 i = 0; i < x.size; i++, next(&w)) {
 		RG_LOOK(i);
 		rg_put(&out, w.off, rg_at(&x, i));
@@ -145,7 +146,7 @@ RG_FUNCTION(gen_put)
 		inside = inside && index[d] >= 1 && index[d] <= dims[d];
 		off = inside ? off * dims[d] + index[d] - 1 : 0;
 	}
-	memset(out.data, 0, out.size * sizeof(double));
+	rg_clear(out.data, out.size * sizeof(double));
 	if (inside)
 		rg_put(&out, off, PG_GETARG_FLOAT8(0));
 	PG_RETURN_ARRAYTYPE_P(out.array);
