@@ -173,6 +173,17 @@ func newArgs(call *sqlfront.FuncCall, positional []string, skip int, known func(
 	return a, nil
 }
 
+// dropNulls takes arguments that are NULL as if they were not given: a server does not tell them apart.
+func (a *args) dropNulls() {
+	a.names = slices.DeleteFunc(a.names, func(name string) bool {
+		if a.value[name] != nil {
+			return false
+		}
+		delete(a.value, name)
+		return true
+	})
+}
+
 // readArgs reads the arguments of gradient, backward and their like: positional ones that must be there, then
 // the named ones, which may also be given by position.
 func readArgs(call *sqlfront.FuncCall, positional []string, skip int, named ...string) (*args, error) {

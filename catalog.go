@@ -20,22 +20,29 @@ import (
 
 // catalog shows a store to the binder (sqlfront.Catalog) and the executor (ra.Source).
 type catalog struct {
-	db       host
-	settings map[string]string // what was read through Setting
-	env      kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
-	views    map[*store.ViewDef]*sqlfront.View
-	names    map[lookup]object                      // what was looked up, and what it was
-	answers  map[*sqlfront.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
-	reads    map[*sqlfront.OpaqueQuery][]object     // tables that a sub-query looked at
-	perStep  map[object]bool                        // tables that other rows may be in at every step, while a query is compiled
-	tables   map[object]*ra.Table                   // described while a query is planned: a description counts rows; nil: none is planned
-	literals bool                                   // one was read, which the session's settings have a say in
-	reading  time.Duration                          // how long the executor's reads have taken
+	db        host
+	settings  map[string]string // what was read through Setting
+	env       kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
+	views     map[*store.ViewDef]*sqlfront.View
+	names     map[lookup]object                      // what was looked up, and what it was
+	answers   map[*sqlfront.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
+	reads     map[*sqlfront.OpaqueQuery][]object     // tables that a sub-query looked at
+	perStep   map[object]bool                        // tables that other rows may be in at every step, while a query is compiled
+	tables    map[object]*ra.Table                   // described while a query is planned: a description counts rows; nil: none is planned
+	described []description                          // sub-queries that were described while a query is planned
+	literals  bool                                   // one was read, which the session's settings have a say in
+	reading   time.Duration                          // how long the executor's reads have taken
 }
 
 func newCatalog(db host) *catalog {
 	return &catalog{db: db, settings: map[string]string{}, names: map[lookup]object{}, views: map[*store.ViewDef]*sqlfront.View{}, answers: map[*sqlfront.OpaqueQuery][]*ra.Vector{},
 		reads: map[*sqlfront.OpaqueQuery][]object{}}
+}
+
+// description is what was found of a sub-query's rows.
+type description struct {
+	query *sqlfront.OpaqueQuery
+	cols  []ra.Column
 }
 
 // lookup is a name as a query writes it, of a relation or a function; path is joined, "" for the session's.
@@ -231,6 +238,7 @@ func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.C
 		cols = append(cols, col)
 	}
 	c.answers[q], q.Types = data, types
+	c.described = append(c.described, description{q, cols})
 	return cols, nil
 }
 
@@ -356,7 +364,16 @@ func (c *catalog) print(ctx context.Context, n *ra.Node) (string, error) {
 	if q.Select == nil {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "the rows of a step have no form in SQL")
 	}
-	return c.db.Native(ctx, q.Select, q.Text)
+	return c.text(ctx, q)
+}
+
+// text prints a sub-query as the database runs it. One that stands for a value is NULL where it has no row.
+func (c *catalog) text(ctx context.Context, q *sqlfront.OpaqueQuery) (string, error) {
+	s, err := c.db.Native(ctx, q.Select, q.Text)
+	if err == nil && q.Scalar {
+		s = "SELECT (" + s + ")"
+	}
+	return s, err
 }
 
 // live is a parameter's column with what is needed to store it and to name its rows.

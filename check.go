@@ -41,9 +41,17 @@ type CheckOptions struct {
 
 // Check compares sampled elements of the gradient with central differences of the loss, all in float64, worst
 // first.
-func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions) (_ []CheckRow, failed error) {
+func (db *Engine) Check(ctx context.Context, loss, param string, o CheckOptions) (out []CheckRow, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
+	err := db.onOneState(func() (err error) {
+		out, err = db.check(ctx, loss, param, o)
+		return err
+	})
+	return out, err
+}
+
+func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions) ([]CheckRow, error) {
 	if o.Samples < 1 {
 		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "samples must be at least 1, not %d", o.Samples), "samples", 0)
 	}

@@ -19,7 +19,7 @@ import (
 
 // onOneState runs f on one state of the store.
 func (db *Engine) onOneState(f func() error) error {
-	if db.InTransaction() {
+	if s, ok := db.host.(interface{ InOne() bool }); db.InTransaction() || ok && s.InOne() {
 		return f()
 	}
 	if err := db.Begin(); err != nil {
@@ -104,20 +104,24 @@ func (r *run) unchanged(ctx context.Context) error {
 		return sqlerr.New("40001", "another process changed %s while it was trained", what).
 			WithDetail("What it wrote stands; the run ends with its commit after step %d.", r.committed).WithHint("%s", hint)
 	}
+	if r.pushed != nil { // its steps take the values that are there
+		t, err := r.pushed.redefined(ctx)
+		if err != nil {
+			return err
+		} else if t != nil {
+			return changed(fmt.Sprintf("the definition of table \"%s\"", t.Name), r.goesOn())
+		}
+	}
 	for i, l := range r.lives {
 		if r.pushed != nil {
-			break // its steps take what is there
+			break
 		}
 		same, err := r.db.holds(ctx, l)
 		if err != nil {
 			return err
 		}
 		if !same {
-			hint := fmt.Sprintf("CALL train(resume => %d); goes on from the values that are there now, where the rows are the same.", r.id)
-			if r.id == 0 {
-				hint = "Call train again."
-			}
-			return changed("parameter "+r.slots[i].Name, hint)
+			return changed("parameter "+r.slots[i].Name, r.goesOn())
 		}
 	}
 	if r.id == 0 {
@@ -131,6 +135,14 @@ func (r *run) unchanged(ctx context.Context) error {
 		return changed(fmt.Sprintf("run %d in relgrad.run or relgrad.loss", r.id), "Begin a new run; its parameters are those of the last commit.")
 	}
 	return nil
+}
+
+// goesOn says how to train on behind what another session has changed.
+func (r *run) goesOn() string {
+	if r.id == 0 {
+		return "Call train again."
+	}
+	return fmt.Sprintf("CALL train(resume => %d); goes on from the values that are there now, where the rows are the same.", r.id)
 }
 
 // holds reports whether a parameter's column is stored as the run left it: the same rows, keys and values.

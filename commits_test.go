@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -134,6 +135,41 @@ func TestTrainingsAtOnce(t *testing.T) {
 	for _, q := range []string{"SELECT count(DISTINCT n) FROM done1", "SELECT count(DISTINCT n) FROM done2"} {
 		if n := mustRun(t, setup, q).Rows[0][0]; n != int64(100) {
 			t.Errorf("%s: %v", q, n)
+		}
+	}
+}
+
+// between is a store whose tables another process writes when the engine reads them first.
+type between struct {
+	host
+	write func()
+}
+
+func (b *between) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+	if b.write != nil {
+		b.write()
+		b.write = nil
+	}
+	return b.host.Read(ctx, t, cols)
+}
+
+// TestOthersWriteWhatWasPlanned: what a plan rests on is read in the state in which it was seen.
+func TestOthersWriteWhatWasPlanned(t *testing.T) {
+	for _, sql := range []string{"INSERT INTO one VALUES (2)", "DELETE FROM one", "INSERT INTO data VALUES (3, NULL)", "UPDATE data SET x = 10"} {
+		path := filepath.Join(t.TempDir(), "s.db")
+		db, other := open(t, path), open(t, path)
+		mustRun(t, db, "CREATE TABLE one (a double precision); INSERT INTO one VALUES (1); CREATE TABLE data (i int PRIMARY KEY, x double precision); INSERT INTO data VALUES (1, 1), (2, 2);"+
+			"CREATE TABLE p (i int PRIMARY KEY, v double precision); INSERT INTO p VALUES (1, 0.5); CREATE VIEW loss AS SELECT sum(v * x * a) / count(x) AS loss FROM data, p, one")
+		mustRun(t, other, "SET lock_timeout = 100")
+		wrote := false
+		b := &between{host: db.host, write: func() { _, err := other.Run(context.Background(), sql); wrote = err == nil }}
+		db.cat.db = b
+		x, err := db.Backward(context.Background(), "loss", []string{"p"}, nil, 0)
+		if err != nil || x != 0.75 || b.write != nil {
+			t.Errorf("%s (done: %t): the loss is %v, %v", sql, wrote, x, err)
+		}
+		if !wrote {
+			t.Errorf("%s: the other process could not write", sql)
 		}
 	}
 }

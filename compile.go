@@ -1,8 +1,10 @@
 package relgrad
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -14,6 +16,7 @@ import (
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
 )
 
 // request says what is compiled: a loss, its parameters, and how.
@@ -41,6 +44,10 @@ type compiled struct {
 	cols   [][]int       // per parameter: the table columns that are differentiated
 	looks  []target      // parameters that look like data; of a run of training
 	took   time.Duration // by plan
+
+	read      []*ra.Table                   // the tables that the plan was made from
+	defined   map[*ra.Table]*store.TableDef // their definitions
+	described []description                 // and the sub-queries
 }
 
 // Compilation is what it took to make a program. The program is in use, and is gone when the statement is over that it was
@@ -62,8 +69,11 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 	begin := time.Now()
 	db.Look()
 	c := &compiled{request: r}
-	db.cat.perStep, db.cat.tables = r.perStep, map[object]*ra.Table{}
-	defer func() { db.cat.perStep, db.cat.tables = nil, nil }()
+	db.cat.perStep, db.cat.tables, db.cat.described = r.perStep, map[object]*ra.Table{}, nil
+	defer func() {
+		c.rests(db)
+		db.cat.perStep, db.cat.tables, db.cat.described = nil, nil, nil
+	}()
 	var refs []sqlfront.ParamRef
 	var ps []optimizer.Param
 	for n, name := range r.params {
@@ -129,6 +139,20 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		}
 	}
 	return c, about(err, "loss", 0)
+}
+
+// rests notes what a plan was made from, which a database that computes it must look at again.
+func (c *compiled) rests(db *Engine) {
+	if _, ok := db.host.(pusher); !ok || c.res == nil {
+		return
+	}
+	order := func(a, b *ra.Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) }
+	c.read, c.described = slices.SortedFunc(maps.Values(db.cat.tables), order), db.cat.described
+	c.read = slices.CompactFunc(c.read, func(a, b *ra.Table) bool { return order(a, b) == 0 })
+	c.defined = map[*ra.Table]*store.TableDef{}
+	for _, t := range c.read {
+		c.defined[t], _ = db.Relation(nil, t.Schema, t.Name)
+	}
 }
 
 // judged lets the database judge a query text first. Of a name that does not exist, and of a text that is nested too

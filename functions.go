@@ -90,10 +90,20 @@ func checkRelation(rows []CheckRow) *store.Relation {
 
 // Gradient returns rows of the table's type: identity and attributes copied, the gradient of the loss in the
 // value columns (law 3). A loss that draws needs a step.
-func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (_ *store.Relation, failed error) {
+func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (out *store.Relation, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
-	r := request{loss: loss, params: []string{table}, draw: true}
+	err := db.onOneState(func() (err error) {
+		out, err = db.gradient(ctx, request{loss: loss, params: []string{table}, draw: true}, step, seed)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (db *Engine) gradient(ctx context.Context, r request, step *int64, seed int64) (*store.Relation, error) {
 	switch c, env, err := db.push(ctx, r, step, seed); {
 	case err != nil:
 		return nil, err
@@ -164,13 +174,20 @@ func (c *compiled) relation(i int) (*store.Relation, error) {
 }
 
 // Backward computes the loss and all gradients in one pass and fills the temporary tables <table>_grad.
-func (db *Engine) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (_ float64, failed error) {
+func (db *Engine) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (x float64, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	if len(params) == 0 {
 		return 0, about(sqlerr.New(sqlerr.InvalidParameter, "backward needs at least one parameter, e.g. ARRAY['w']"), "params", 0)
 	}
-	r := request{loss: loss, params: params, draw: true}
+	err := db.onOneState(func() (err error) {
+		x, err = db.backward(ctx, request{loss: loss, params: params, draw: true}, step, seed)
+		return err
+	})
+	return x, err
+}
+
+func (db *Engine) backward(ctx context.Context, r request, step *int64, seed int64) (float64, error) {
 	c, env, err := db.push(ctx, r, step, seed)
 	if err == nil && c == nil {
 		c, err = db.session(ctx, r)

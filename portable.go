@@ -130,8 +130,13 @@ func carriesLoose(n *ra.Node) bool {
 
 // texts prints the loss and the gradient with respect to the first parameter as queries for any step and seed.
 func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string, err error) {
-	o := sqlgen.Options{Typed: true, Inexact: s.session.Inexact(), Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
-		Opaque: func(n *ra.Node) (string, error) { return s.cat.print(ctx, n) }}
+	folded, err := s.folded(ctx, c)
+	if err != nil {
+		return "", "", err
+	}
+	// impl_changed looks at the same before a text runs, in backward() in an earlier snapshot
+	o := sqlgen.Options{Typed: true, Inexact: s.session.Inexact(), Holds: append(s.holding(c), folded...), Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
+		Opaque: func(n *ra.Node) (string, error) { return s.subquery(ctx, n) }}
 	if value, err = rootSQL(ctx, c.res.Plan, 0, s.Dialect(), o); err != nil {
 		return "", "", err
 	}
@@ -193,16 +198,16 @@ func (s *Server) dependencies(ctx context.Context, c *compiled, names map[lookup
 		list = append(list, dependency{Kind: "setting", Name: name})
 	}
 	for _, n := range sqlfront.Opaques(c.res.Plan.Nodes()...) {
-		d := dependency{Kind: "query"}
-		if n.Query.(*sqlfront.OpaqueQuery).Scalar {
+		d, q := dependency{Kind: "query"}, n.Query.(*sqlfront.OpaqueQuery)
+		if q.Scalar {
 			d.Kind = "scalar"
 		}
-		text, err := s.cat.print(ctx, n)
+		text, err := s.cat.db.Native(ctx, q.Select, q.Text)
 		if err != nil {
 			return nil, err
 		}
 		d.Name = text
-		for i := range n.Query.(*sqlfront.OpaqueQuery).Types {
+		for i := range q.Types {
 			d.Names, d.Arrays = append(d.Names, n.Cols[i].Name), append(d.Arrays, n.Cols[i].Type.Shape != nil)
 		}
 		list = append(list, d)

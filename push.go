@@ -24,6 +24,11 @@ type pusher interface {
 	Inexact() string
 	// FillFrom is Fill with the rows of a query, whose columns are the table's.
 	FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error)
+	// Planned is a query of what another session has changed of a table's content since it was described, "" where nothing can;
+	// HasChanged the condition that it finds nothing, or else an error. PlannedRows raises that in a sub-query's rows.
+	Planned(t *ra.Table) string
+	HasChanged(query string) string
+	PlannedRows(query string, cols []ra.Column) string
 	// Rows runs a query and gives its columns, Estimate what the database expects it to cost, in its own units.
 	Rows(ctx context.Context, query string) (names []string, data []*ra.Vector, err error)
 	Estimate(ctx context.Context, query string) (string, error)
@@ -63,7 +68,55 @@ func (db *Engine) pushes(c *compiled) (sql bool, why string) {
 
 // text prints a root of a plan for the database.
 func (db *Engine) text(ctx context.Context, c *compiled, root int, env kernels.Env) (string, error) {
-	return rootSQL(ctx, c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Inexact: db.host.(pusher).Inexact(), Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
+	holds, err := db.folded(ctx, c)
+	if err != nil {
+		return "", err
+	}
+	holds = append(db.holding(c), holds...)
+	return rootSQL(ctx, c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Inexact: db.host.(pusher).Inexact(), Holds: holds,
+		Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
+}
+
+// holding are the conditions that the tables that a plan was made from, also those that it needs no more, hold what was found in them.
+func (db *Engine) holding(c *compiled) (conds []string) {
+	h := db.host.(pusher)
+	for _, t := range c.read {
+		if q := h.Planned(t); q != "" {
+			conds = append(conds, h.HasChanged(q))
+		}
+	}
+	return conds
+}
+
+// folded are the conditions that the sub-queries of which the plan has no more than what was found give the same still; those that it
+// has tell by themselves.
+func (db *Engine) folded(ctx context.Context, c *compiled) (conds []string, err error) {
+	inPlan := map[*sqlfront.OpaqueQuery]bool{}
+	for _, n := range sqlfront.Opaques(c.res.Plan.Nodes()...) {
+		inPlan[n.Query.(*sqlfront.OpaqueQuery)] = true
+	}
+	for _, d := range c.described {
+		if inPlan[d.query] {
+			continue
+		}
+		text, err := db.cat.text(ctx, d.query)
+		if err != nil {
+			return nil, err
+		}
+		if rows := db.host.(pusher).PlannedRows(text, d.cols); rows != text {
+			conds = append(conds, "(SELECT pg_catalog.count(*) FROM ("+rows+") AS q) OPERATOR(pg_catalog.>=) 0")
+		}
+	}
+	return conds, nil
+}
+
+// subquery prints a sub-query whose rows must be as they were found.
+func (db *Engine) subquery(ctx context.Context, n *ra.Node) (string, error) {
+	text, err := db.cat.print(ctx, n)
+	if err != nil {
+		return "", err
+	}
+	return db.host.(pusher).PlannedRows(text, n.Cols[:len(n.Cols)-1]), nil
 }
 
 // rowsText prints a sub-query, or the rows that the engine makes itself.
@@ -73,7 +126,7 @@ func (db *Engine) rowsText(ctx context.Context, n *ra.Node, env *kernels.Env) (s
 		if err != nil {
 			return "", err
 		}
-		return db.cat.print(ctx, n)
+		return db.subquery(ctx, n)
 	}
 	if data[0].N == 0 {
 		var none []string

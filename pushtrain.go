@@ -24,6 +24,7 @@ type pushedRun struct {
 	set    bool         // the temporary tables are there
 	rows   []*stepTable // rows that the engine makes for each step
 	draws  bool         // a sub-query reads the step
+	once   []string     // conditions under which what the statement was made from holds, of what is read once
 }
 
 // stepTable is a temporary table of the rows of one node.
@@ -103,17 +104,39 @@ func (r *run) findNulls(ctx context.Context, l *live) error {
 	return nil
 }
 
+// redefined finds a table of the loss whose definition is not that for which the step was planned, such as one without its key. The tables
+// are locked first, as a SELECT does, so that nobody defines them anew in this transaction.
+func (p *pushedRun) redefined(ctx context.Context) (*ra.Table, error) {
+	for _, t := range p.c.read {
+		if p.c.perStep[object{schema: t.Schema, table: t.Name}] { // before_step may do that; see hookAndSetUp
+			continue
+		}
+		if _, err := p.db.RunSQL(ctx, "SELECT FROM "+p.db.Dialect().Table(t)+" LIMIT 0"); sqlerr.Code(err) == sqlerr.UndefinedTable {
+			return t, nil
+		} else if err != nil {
+			return nil, err
+		}
+		if def, _ := p.db.Relation(nil, t.Schema, t.Name); def != p.c.defined[t] {
+			return t, nil
+		}
+	}
+	return nil, nil
+}
+
 // statement writes the step.
 func (p *pushedRun) statement(ctx context.Context) (err error) {
 	env := kernels.Env{Seed: p.config.Seed}
 	p.rows, p.draws = nil, false
-	p.st, err = p.config.Statement(p.c.res, p.params, sqlgen.Options{Env: &env, Typed: p.db.host.(pusher).Captured(), Inexact: p.db.host.(pusher).Inexact(), Opaque: func(n *ra.Node) (string, error) {
+	if p.once, err = p.db.folded(ctx, p.c); err != nil {
+		return err
+	}
+	p.st, err = p.config.Statement(p.c.res, p.params, sqlgen.Options{Env: &env, Typed: p.db.host.(pusher).Captured(), Inexact: p.db.host.(pusher).Inexact(), Holds: p.db.holding(p.c), Opaque: func(n *ra.Node) (string, error) {
 		if !n.PerStep {
 			return p.db.rowsText(ctx, n, &env)
 		}
 		if q := n.Query.(*sqlfront.OpaqueQuery); q.Select != nil {
 			p.draws = true
-			return p.db.cat.print(ctx, n)
+			return p.db.subquery(ctx, n)
 		}
 		t := &stepTable{fmt.Sprintf("relgrad_rows%d", len(p.rows)+1), n}
 		p.rows = append(p.rows, t)
@@ -135,6 +158,11 @@ func (p *pushedRun) setUp(ctx context.Context) error {
 	}
 	for _, t := range p.rows {
 		if err := p.fill(ctx, t, kernels.Env{Seed: p.config.Seed, Step: p.progress.Step + 1}, true); err != nil {
+			return err
+		}
+	}
+	for _, cond := range p.once {
+		if err := p.runAll(ctx, []string{"SELECT WHERE " + cond}); err != nil {
 			return err
 		}
 	}
@@ -206,6 +234,9 @@ func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 	}
 	res, err := p.db.RunSQL(ctx, "EXECUTE "+stepName+" ("+strings.Join(args, ", ")+")")
 	if err != nil {
+		if e, ok := err.(*sqlerr.Error); ok && e.Code == sqlerr.SerializationFailure && !p.atomic {
+			e.Hint = p.goesOn()
+		}
 		return 0, about(err, "loss", 0)
 	}
 	row := res.Rows[0]

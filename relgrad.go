@@ -92,6 +92,7 @@ func Open(path string) (_ *DB, failed error) {
 	err = db.createRunTables(context.Background())
 	if err == nil {
 		err = h.markInterrupted(context.Background())
+		s.SetTrained(h.trained)
 	}
 	if err != nil {
 		s.Close()

@@ -274,11 +274,22 @@ func TestKill9(t *testing.T) {
 			t.Fatalf("the child committed nothing in a minute:\n%s", out.String())
 		}
 	}
+	beside := open(t, path)
+	const read = "SELECT (SELECT status FROM relgrad.run), (SELECT count(*) FROM relgrad.run r WHERE r.status = 'running')"
+	if got := mustRun(t, beside, read).Rows[0]; got[0] != "running" || got[1] != int64(1) {
+		t.Errorf("a session beside sees %v of the run that is trained", got)
+	}
 	time.Sleep(300 * time.Millisecond) // somewhere between two commits
 	if err := cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
+	for _, how := range []string{read, "BEGIN; " + read, "COMMIT; SET search_path = relgrad; " +
+		"SELECT max(status), count(CASE WHEN s = 'running' THEN 1 END) FROM (SELECT *, status AS s FROM run) q"} {
+		if got := mustRun(t, beside, how).Rows[0]; got[0] != "interrupted" || got[1] != int64(0) {
+			t.Errorf("a session beside sees %v of the run whose process was killed, by %s", got, how)
+		}
+	}
 
 	db := open(t, path)
 	done := mustRun(t, db, "SELECT step FROM relgrad.run").Rows[0][0].(int64)

@@ -36,6 +36,12 @@ var sameCalls = []struct {
 	{sql: "CALL train('l', 'w', epochs => 0)"},
 	{sql: "CALL train(loss => 'l', params => 'w', epochs => '0')"},
 	{sql: "CALL train('l', '{w}', epochs => 0, lr => '0.5')"},
+	{sql: "CALL train('l', 'w', lr => NULL, epochs => 0)"},
+	{sql: `CALL train('l', 'w', epochs => 0, optimizer => NULL, momentum => NULL, schedule => NULL, warmup => NULL, nonnegative => NULL,
+  project => NULL, options => NULL, sparse => NULL::boolean, batch => NULL, batch_size => NULL, before_step => NULL, seed => NULL, validate => NULL,
+  every => NULL, patience => NULL, tolerance => NULL, max_seconds => NULL, resume => NULL)`},
+	{sql: "CALL train(resume => 99, lr => NULL)", code: sqlerr.UndefinedObject}, {sql: "CALL train(NULL, 'w')", code: "42883"},
+	{sql: "CALL train('l', NULL)", code: "42883"}, {sql: "CALL train('l', NULL, lr => NULL)", code: "42883"},
 	{sql: "CALL train('l'::varchar, 'w'::varchar, epochs => 0)"},
 
 	{sql: "SELECT backward(NULL, NULL)", code: "22004"}, {sql: "SELECT backward('l', NULL)", code: "22004"}, {sql: "SELECT backward(NULL, 'w')", code: "22004"},

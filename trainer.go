@@ -23,6 +23,7 @@ func (db *Engine) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *
 	if err != nil {
 		return err
 	}
+	a.dropNulls()
 	for _, name := range a.names {
 		if name == "loss" || name == "params" {
 			err = a.check(name)

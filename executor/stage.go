@@ -2,8 +2,10 @@ package executor
 
 import (
 	"context"
+	"slices"
 
 	"github.com/relgrad/relgrad/executor/structure"
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -86,9 +88,35 @@ func (st *stage) scan(n *ra.Node) (*structure.Relation, error) {
 	if len(cols) > 0 {
 		rows = cols[0].N
 	}
+	if err := asPlanned(n, t.cols, cols); err != nil {
+		return nil, err
+	}
 	r.Space = st.Space(rows)
 	st.tables[t] = r
 	return &structure.Relation{Space: r.Space, Data: r.Data}, nil
+}
+
+// asPlanned refuses rows for which a plan was not made: another session may have written the table since it was described.
+func asPlanned(n *ra.Node, at []int, cols []*ra.Vector) error {
+	if n.PerStep || len(cols) == 0 {
+		return nil
+	}
+	changed := func(format string, args ...any) error {
+		return sqlerr.New(sqlerr.SerializationFailure, format, args...).WithDetail("Another session has changed it since the loss was planned.").
+			WithHint("Run the statement again: it is planned for what is there now.")
+	}
+	if n.Table.Rows == 1 && cols[0].N != 1 {
+		return changed("table \"%s\" does not have one row, as it had when the loss was planned", n.Table.Name)
+	}
+	for i, v := range cols {
+		if at[i] == ra.RowID || v.Valid == nil || n.Table.Cols[at[i]].Type.Nullable {
+			continue
+		}
+		if slices.Contains(v.Valid[:v.N], false) {
+			return changed("column \"%s\" of table \"%s\" holds NULL, and held none when the loss was planned", n.Table.Cols[at[i]].Name, n.Table.Name)
+		}
+	}
+	return nil
 }
 
 func (st *stage) opaque(n *ra.Node) (*structure.Relation, error) {

@@ -27,8 +27,9 @@ type Named struct {
 	Keyed bool
 	// ByKey says that equal values may have different texts, whose keys are equal: they compare by the kernel order_key.
 	ByKey bool
-	// Ask finds Equal where only the values tell, when a comparison asks for it; nil: Equal is known.
-	Ask func() string
+	// Ask finds Equal where only the values tell, when a comparison asks for it, of which Asked tells; nil: Equal is known.
+	Ask   func() string
+	Asked *bool
 }
 
 // Comparable says why two values cannot be compared for equality, "" where they can.

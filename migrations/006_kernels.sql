@@ -1487,6 +1487,16 @@ BEGIN
   RETURN place;
 END $$;
 
+CREATE FUNCTION relgrad.gen_changed(what text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
+BEGIN
+  RAISE EXCEPTION USING ERRCODE = 'serialization_failure', MESSAGE = what, DETAIL = 'Another session has changed it since the loss was planned.', HINT = 'Run the statement again: it is planned for what is there now.';
+END $$;
+
+CREATE FUNCTION relgrad.gen_shaped(x double precision[], shape bigint[]) RETURNS boolean LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 1100 SET search_path = pg_catalog SET plan_cache_mode = force_generic_plan AS $$
+BEGIN
+  RETURN ARRAY(SELECT array_length(x, n) FROM generate_series(1, array_ndims(x)) AS n ORDER BY n)::bigint[] = shape;
+END $$;
+
 CREATE FUNCTION relgrad.gen_row_id(place tid) RETURNS bigint LANGUAGE plpgsql IMMUTABLE STRICT PARALLEL SAFE COST 100 SET search_path = pg_catalog AS $$
 BEGIN
   RETURN ((place::text::point)[0]::bigint << 16) | (place::text::point)[1]::bigint;
@@ -3338,6 +3348,9 @@ RETURN relgrad.gen_to_real(relgrad.gen_layer_norm_slope(x::double precision[], g
 
 CREATE FUNCTION relgrad.gen_layer_norm_deviation(x real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
 RETURN relgrad.gen_to_real(relgrad.gen_layer_norm_deviation(x::double precision[]));
+
+CREATE FUNCTION relgrad.gen_shaped(x real[], shape bigint[]) RETURNS boolean LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1100
+RETURN relgrad.gen_shaped(x::double precision[], shape);
 
 CREATE FUNCTION relgrad.gen_eq_mask(a real[], b real[]) RETURNS real[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 1200
 RETURN relgrad.gen_to_real(relgrad.gen_eq_mask(a::double precision[], b::double precision[]));

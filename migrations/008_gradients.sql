@@ -129,7 +129,7 @@ BEGIN
     RETURN loss;
   END IF;
   view := pg_catalog.to_regclass(loss);
-  RETURN (SELECT pg_catalog.format('%I.%I', nspname, relname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = relnamespace WHERE c.oid = view);
+  RETURN (SELECT pg_catalog.format('%I.%I', nspname, relname) FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) relnamespace WHERE c.oid OPERATOR(pg_catalog.=) view);
 END $$;
 
 -- The texts for a loss and a parameter, if they still hold. It sees the caller's search path.
@@ -196,7 +196,7 @@ BEGIN
   IF x IS NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'the loss is NULL', DETAIL = 'Aggregates of no rows, or of NULL only, are NULL.',
       HINT = 'Check that the joins of the loss find partners, or use coalesce(…, 0).';
-  ELSIF pg_catalog.abs(x) >= 'Infinity' THEN
+  ELSIF pg_catalog.abs(x) OPERATOR(pg_catalog.>=) 'Infinity' THEN
     RAISE EXCEPTION USING ERRCODE = 'numeric_value_out_of_range', MESSAGE = pg_catalog.format('the loss is %s', x),
       HINT = 'A guard in the loss may help, e.g. CASE WHEN x > 0 THEN ln(x) ELSE 0 END.';
   END IF;
@@ -207,7 +207,8 @@ END $$;
 CREATE FUNCTION relgrad.gradient(loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0) RETURNS SETOF anyelement
 LANGUAGE plpgsql STABLE PARALLEL UNSAFE COST 100000 ROWS 1000 AS $$
 DECLARE
-  w pg_catalog.oid := (SELECT c.oid FROM pg_catalog.pg_type t JOIN pg_catalog.pg_class c ON c.oid = typrelid WHERE t.oid = pg_catalog.pg_typeof(param) AND relkind IN ('r', 'p', 'f'));
+  w pg_catalog.oid := (SELECT c.oid FROM pg_catalog.pg_type t JOIN pg_catalog.pg_class c ON c.oid OPERATOR(pg_catalog.=) typrelid
+    WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.pg_typeof(param)::pg_catalog.oid AND relkind OPERATOR(pg_catalog.=) ANY (ARRAY['r', 'p', 'f']::pg_catalog."char"[]));
   c relgrad.compiled;
   before pg_catalog.text[];
 BEGIN
@@ -231,10 +232,10 @@ DECLARE parts pg_catalog.text[] := pg_catalog.parse_ident(name);
 BEGIN
   "column" := '';
   w := pg_catalog.to_regclass(name);
-  IF w IS NULL AND pg_catalog.cardinality(parts) > 1 THEN
+  IF w IS NULL AND pg_catalog.cardinality(parts) OPERATOR(pg_catalog.>) 1 THEN
     "column" := parts[pg_catalog.cardinality(parts)];
     w := pg_catalog.to_regclass((SELECT pg_catalog.string_agg(pg_catalog.quote_ident(n), '.' ORDER BY i)
-      FROM pg_catalog.unnest(parts[:pg_catalog.cardinality(parts) - 1]) WITH ORDINALITY AS t(n, i)));
+      FROM pg_catalog.unnest(parts[:pg_catalog.cardinality(parts) OPERATOR(pg_catalog.-) 1]) WITH ORDINALITY AS t(n, i)));
   END IF;
   IF w IS NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'undefined_table', MESSAGE = pg_catalog.format('relation "%s" does not exist', name);
@@ -253,19 +254,19 @@ DECLARE
   before pg_catalog.text[];
   x pg_catalog.float8;
 BEGIN
-  IF loss IS NULL OR seed IS NULL OR pg_catalog.cardinality(params) > 0 IS NOT TRUE OR pg_catalog.array_position(params, NULL) IS NOT NULL THEN
+  IF loss IS NULL OR seed IS NULL OR (pg_catalog.cardinality(params) OPERATOR(pg_catalog.>) 0) IS NOT TRUE OR pg_catalog.array_position(params, NULL) IS NOT NULL THEN
     RAISE EXCEPTION USING ERRCODE = 'null_value_not_allowed', MESSAGE = 'backward needs a loss, its parameters and a seed', HINT = 'SELECT backward(''loss'', ARRAY[''w'']);';
   END IF;
   FOREACH param IN ARRAY params LOOP
     p := relgrad.impl_param(param);
-    name := (SELECT relname FROM pg_catalog.pg_class WHERE oid = p.w) || '_grad';
-    IF pg_catalog.octet_length(name) > 63 THEN
+    name := pg_catalog.concat((SELECT relname FROM pg_catalog.pg_class WHERE oid OPERATOR(pg_catalog.=) p.w::pg_catalog.oid), '_grad');
+    IF pg_catalog.octet_length(name) OPERATOR(pg_catalog.>) 63 THEN
       RAISE EXCEPTION USING ERRCODE = 'name_too_long', MESSAGE = pg_catalog.format('backward would fill "%s", a name of %s bytes, which is longer than 63', name, pg_catalog.octet_length(name)),
         HINT = pg_catalog.format('Rename the table, or SELECT * FROM gradient(''loss'', NULL::%s).', p.w);
-    ELSIF name = ANY (filled) THEN
+    ELSIF name OPERATOR(pg_catalog.=) ANY (filled) THEN
       RAISE EXCEPTION USING ERRCODE = 'duplicate_table', MESSAGE = pg_catalog.format('backward would fill "%s" twice', name), HINT = 'Call backward for each of these parameters.';
     END IF;
-    filled := filled || name;
+    filled := pg_catalog.array_append(filled, name);
     PERFORM relgrad.impl_grad_table(name, p.w, pg_catalog.to_regclass(pg_catalog.quote_ident(name)));
     before := relgrad.impl_settings(pg_catalog.current_setting('search_path'), coalesce(step, 0)::pg_catalog.text, seed::pg_catalog.text);
     c := relgrad.impl_compiled(loss, p.w, p."column", step);
@@ -311,7 +312,7 @@ DECLARE
   c relgrad.compiled;
   p pg_catalog.record;
 BEGIN
-  IF stage IS DISTINCT FROM 'sql' THEN
+  IF (stage OPERATOR(pg_catalog.=) 'sql') IS NOT TRUE THEN
     RAISE EXCEPTION USING ERRCODE = 'feature_not_supported', MESSAGE = pg_catalog.format('on this server explain_gradient has no stage %s', stage), HINT = 'Its stage is sql.';
   END IF;
   p := relgrad.impl_param(param);

@@ -53,7 +53,7 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 	}
 	t := &ra.Table{Schema: r.table.Schema, Name: r.table.Name, Rows: f.rows, Kind: keyless[r.kind]}
 	for i, c := range r.table.Cols {
-		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i]}
+		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i], NotNull: c.NotNull && r.kind != "f"}
 		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i], s.named(r.types[i]))
 		tc.Type.Nullable = f.valid[i] < f.rows
 		if c.Type.Name == "numeric" && !c.Type.Array && !short(r.declared[i]) {
@@ -130,7 +130,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 			items = append(items, "0::bigint AS row")
 			continue
 		}
-		items = append(items, column(&t.Cols[c])+" AS "+quoteIdent(t.Cols[c].Name))
+		items = append(items, notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)+" AS "+quoteIdent(t.Cols[c].Name))
 	}
 	if len(items) == 0 {
 		items = []string{"NULL::bigint AS none"}

@@ -207,10 +207,10 @@ func short(declared string) bool {
 
 // numerics is the type of a column of numerics, which are looked at when a loss compares them.
 func (s *Session) numerics(t *store.TableDef, col string) *kernels.Named {
+	asked := false
 	ask := sync.OnceValue(func() string {
-		x := quoteIdent(col)
-		rows, err := s.texts("SELECT coalesce(pg_catalog.max(pg_catalog.length(pg_catalog.btrim(pg_catalog.translate(" + x +
-			"::pg_catalog.text, '.-', ''), '0'))), 0) FROM " + quoteName(t.Schema, t.Name))
+		asked = true
+		rows, err := s.texts("SELECT coalesce(pg_catalog.max(" + digits(quoteIdent(col)) + "), 0) FROM " + quoteName(t.Schema, t.Name))
 		if err != nil {
 			s.fail(bare(err))
 			return ""
@@ -220,7 +220,12 @@ func (s *Session) numerics(t *store.TableDef, col string) *kernels.Named {
 		}
 		return ""
 	})
-	return &kernels.Named{Name: "numeric", Ask: ask}
+	return &kernels.Named{Name: "numeric", Ask: ask, Asked: &asked}
+}
+
+// digits counts the digits of a numeric between the first and the last that is not zero.
+func digits(x string) string {
+	return "pg_catalog.length(pg_catalog.btrim(pg_catalog.translate(" + x + "::pg_catalog.text, '.-', ''), '0'))"
 }
 
 // serverType is what a server says of a type; of a domain, of what it is made of.

@@ -131,6 +131,9 @@ type TableColumn struct {
 	Type   kernels.Type // with the shape found in the data and Nullable as found in the data
 	NoType string       // why the column cannot be used in a differentiated query (an empty table's chunk), "" if it can
 
+	// NotNull says that the database keeps NULLs out, not only that the column holds none now.
+	NotNull bool
+
 	// Computed says that the server computes the column from others of its row: it is data to read, never a parameter.
 	Computed bool
 }

@@ -163,12 +163,14 @@ func (c *conv) opName(names []*pg.Node, at Pos) string {
 	return ns[0]
 }
 
-// ownOp is opName where the operator may be one of the schema relgrad, which has some for chunks.
+// ownOp is opName with the schema that is written: the operator may be one of the schema relgrad, which has some for chunks.
 func (c *conv) ownOp(e *pg.A_Expr, at Pos) (schema, op string) {
 	if ns := strs(e.Name); e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "relgrad" && len(ns[1]) == 1 && strings.Contains("+-*/^", ns[1]) {
 		return ns[0], ns[1]
+	} else if e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "pg_catalog" {
+		schema = ns[0] // kept: no operator of the user's is meant, nor found where it is printed
 	}
-	return "", c.opName(e.Name, at)
+	return schema, c.opName(e.Name, at)
 }
 
 func (c *conv) operator(e *pg.A_Expr) Expr {

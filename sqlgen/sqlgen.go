@@ -26,6 +26,8 @@ type Options struct {
 	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value (kernels.Named.Loose): such
 	// columns are refused then. "": it does.
 	Inexact string
+	// Holds are conditions that raise an error where what the plan rests on holds no more; every text checks them.
+	Holds []string
 	// Note adds words to a node's comment, such as the rule that made it; nil: none.
 	Note func(n *ra.Node) string
 }
@@ -288,7 +290,7 @@ func (p *printer) last(r ra.Root) string {
 		c := r.Node.Col(id)
 		out[i] = p.d.Output(c.Type, p.ref(id)) + " AS " + p.d.Ident(c.Name)
 	}
-	s := list("SELECT ", out, ", ") + "\nFROM " + from
+	s := list("SELECT ", out, ", ") + "\nFROM " + from + whereLine(p.o.Holds)
 	if ids := order(r.Node); len(ids) > 0 {
 		keys := make([]string, len(ids))
 		for i, id := range ids {

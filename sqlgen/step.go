@@ -288,7 +288,7 @@ func (p *stepPrinter) result(loss ra.Root) string {
 		parts = append(parts, p.first(s, own, p.d.Column("p.", s.col()), p.d.Table(t.Table)+" AS p", bad, key))
 	}
 	s := "SELECT $1::bigint AS step, " + p.d.Output(kernels.Type{Kind: kernels.Float64}, x) + " AS loss, b.slot, b.key, b.number\nFROM " + p.names[loss.Node] + " AS l\n"
-	return s + "LEFT JOIN LATERAL (\n" + indent(strings.Join(parts, "\nUNION ALL\n")+"\nORDER BY slot\nLIMIT 1") + "\n) AS b ON TRUE"
+	return s + "LEFT JOIN LATERAL (\n" + indent(strings.Join(parts, "\nUNION ALL\n")+"\nORDER BY slot\nLIMIT 1") + "\n) AS b ON TRUE" + whereLine(p.o.Holds)
 }
 
 const notFinite = " IN ('NaN', 'Infinity', '-Infinity')"

@@ -1,10 +1,12 @@
 package store
 
 import (
+	"context"
 	"errors"
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
@@ -62,5 +64,22 @@ func TestCopyLongRow(t *testing.T) {
 	st, text := parseOne(t, "COPY t FROM STDIN")
 	if n, err := db.CopyIn(t.Context(), st.(*sqlfront.Copy), text, io.MultiReader(strings.NewReader("1\t"), strings.NewReader(strings.Repeat("x", longestRecord-3)+"\n")), ""); err != nil || n != 1 {
 		t.Errorf("a row of the greatest length: %d, %v", n, err)
+	}
+}
+
+// TestCopyIsInterrupted: rows without an end are left when the statement is cancelled.
+func TestCopyIsInterrupted(t *testing.T) {
+	db := openTemp(t)
+	mustRun(t, db, "CREATE TABLE t (id int, s text)")
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	st, text := parseOne(t, "COPY t FROM STDIN")
+	r := &withoutEnd{part: "1\ta\n"}
+	_, err := db.CopyIn(ctx, st.(*sqlfront.Copy), text, io.LimitReader(r, 64<<20), "")
+	if sqlerr.Code(err) != sqlerr.QueryCanceled || r.read > 48<<20 {
+		t.Errorf("%v after %d bytes", err, r.read)
+	}
+	if got := show(db, "SELECT count(*) FROM t"); got != "count\n0" {
+		t.Errorf("it left %s", got)
 	}
 }

@@ -34,8 +34,9 @@ type DB struct {
 	began    snapshot
 	saves    []savepoint
 
-	run  *statement // what the running statement's functions refer to
-	intr Intrinsics
+	run     *statement // what the running statement's functions refer to
+	intr    Intrinsics
+	trained func(run int64) (bool, error) // see SetTrained
 
 	epoch       uint64 // counts changes whose table is unknown: those of other processes
 	versions    map[objectKey]Version
@@ -207,6 +208,10 @@ func (db *DB) Close() error {
 // Path returns the file's name, "" for a temporary store.
 func (db *DB) Path() string { return db.path }
 
+// SetTrained tells how to ask whether a session trains a run now. The status of a run in relgrad.run that says running, and that
+// nobody trains, is then read as interrupted: its process could not note it.
+func (db *DB) SetTrained(trained func(run int64) (bool, error)) { db.trained = trained }
+
 // SetIntrinsics installs the engine's functions.
 func (db *DB) SetIntrinsics(x Intrinsics) { db.intr = x }
 
@@ -251,6 +256,9 @@ func (db *DB) restore(s snapshot) { db.cat, db.settings, db.local = s.cat, s.set
 
 // InTransaction reports whether BEGIN has been run without COMMIT or ROLLBACK.
 func (db *DB) InTransaction() bool { return db.explicit }
+
+// InOne reports whether what is read now is of one state of the store: inside BEGIN, and for a statement that has begun.
+func (db *DB) InOne() bool { return db.explicit || db.c.InTransaction() }
 
 // Begin starts a transaction.
 func (db *DB) Begin() error { return db.beginExplicit("BEGIN") }

@@ -106,6 +106,7 @@ func (db *DB) sessionFuncs() map[string]goFunc {
 	return map[string]goFunc{
 		"now":             {0, false, func(a []lite.Cell, r lite.Result) error { r.Text(timeOut(db.now(), tTZ)); return nil }},
 		"clock_timestamp": {0, false, clockTimestamp},
+		"run_status":      {2, false, db.runStatus},
 		"current_setting": {-1, false, func(a []lite.Cell, r lite.Result) error {
 			if a[0].IsNull() {
 				return nil
@@ -144,4 +145,23 @@ func (db *DB) sessionFuncs() map[string]goFunc {
 		"nextval":  {1, false, db.nextIdentity},
 		"proposed": {-1, false, db.proposed},
 	}
+}
+
+// runStatus is what relgrad.run shows as the status of a run.
+func (db *DB) runStatus(a []lite.Cell, r lite.Result) error {
+	if a[1].IsNull() {
+		return nil
+	}
+	status := a[1].String()
+	if status == "running" && !a[0].IsNull() {
+		on, err := db.trained(a[0].Int())
+		if err != nil {
+			return err
+		}
+		if !on {
+			status = "interrupted"
+		}
+	}
+	r.Text(status)
+	return nil
 }

@@ -43,7 +43,7 @@ func TestSQLPage(t *testing.T) {
 	for _, c := range refused {
 		tables["refused"] += fmt.Sprintf("| %s | %s | %s |\n", c.title, code(c.loss), refusal(t, db, c.title, c.loss))
 	}
-	tables["messages"] = messages(t)
+	tables["messages"], tables["states"] = messages(t), states(t)
 	write(t, tables)
 }
 

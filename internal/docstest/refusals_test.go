@@ -34,7 +34,18 @@ var verbs = regexp.MustCompile(`%[-+#0-9.]*[a-z]`)
 func messages(t *testing.T) string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range refusing {
+	declarations(t, refusing, func(_ string, d ast.Decl) { collect(t, d, isCode, relayed, reasons, found) })
+	rows := "| message | what works |\n|---|---|\n"
+	for _, m := range slices.Sorted(maps.Keys(found)) {
+		rows += fmt.Sprintf("| %s | %s |\n", escape(m), escape(found[m]))
+	}
+	return rows
+}
+
+// declarations calls f for each declaration of the sources that patterns name.
+func declarations(t *testing.T, patterns []string, f func(file string, d ast.Decl)) {
+	t.Helper()
+	for _, pattern := range patterns {
 		files, err := filepath.Glob(filepath.Join(need.Root(), pattern))
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %v", pattern, err)
@@ -48,19 +59,58 @@ func messages(t *testing.T) string {
 				t.Fatal(err)
 			}
 			for _, d := range tree.Decls {
-				collect(t, d, found)
+				f(file, d)
 			}
 		}
 	}
-	rows := "| message | what works |\n|---|---|\n"
-	for _, m := range slices.Sorted(maps.Keys(found)) {
-		rows += fmt.Sprintf("| %s | %s |\n", escape(m), escape(found[m]))
+}
+
+// judging are the sources whose errors under other states are of losses and their parameters.
+var judging = append([]string{"autodiff/*.go", "rjp/*.go", "kernels/*.go", "compile.go", "slots.go", "catalog.go", "push.go", "pushtrain.go", "hooks.go", "batch.go", "trainer.go",
+	"commits.go", "grads.go", "finite.go"}, refusing...)
+
+// elsewhere are the errors whose texts are made elsewhere, by the function that makes them.
+var elsewhere = map[string]string{"ParseDSN": "of a connection, not of a loss", "parseEinsum": "what is wrong with the specification of an einsum"}
+
+// states collects the errors of losses under all other states, each with its hint.
+func states(t *testing.T) string {
+	t.Helper()
+	codes := map[string]string{} // by the name of the constant
+	declarations(t, []string{"internal/sqlerr/sqlerr.go"}, func(_ string, d ast.Decl) {
+		ast.Inspect(d, func(n ast.Node) bool {
+			if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+				if s, ok := constant(v.Values[0]); ok && len(s) == 5 {
+					codes[v.Names[0].Name] = s
+				}
+			}
+			return true
+		})
+	})
+	delete(codes, "FeatureNotSupported")
+	delete(codes, "Internal")
+	rows := "| SQLSTATE | message | what works |\n|---|---|---|\n"
+	byState := map[string]map[string]string{}
+	for name, code := range codes {
+		if byState[code] == nil {
+			byState[code] = map[string]string{}
+		}
+		of := func(e ast.Expr) bool {
+			sel, ok := e.(*ast.SelectorExpr)
+			lit, is := e.(*ast.BasicLit)
+			return ok && sel.Sel.Name == name || is && lit.Value == strconv.Quote(code)
+		}
+		declarations(t, judging, func(_ string, d ast.Decl) { collect(t, d, of, elsewhere, nil, byState[code]) })
+	}
+	for _, code := range slices.Sorted(maps.Keys(byState)) {
+		for _, m := range slices.Sorted(maps.Keys(byState[code])) {
+			rows += fmt.Sprintf("| %s | %s | %s |\n", code, escape(m), escape(byState[code][m]))
+		}
 	}
 	return rows
 }
 
-// collect finds the refusals of a declaration.
-func collect(t *testing.T, d ast.Decl, found map[string]string) {
+// collect finds the refusals of a declaration, whose state is tells, and what fields hold of them.
+func collect(t *testing.T, d ast.Decl, is func(ast.Expr) bool, relayed map[string]string, reasons map[string]bool, found map[string]string) {
 	t.Helper()
 	name, hinted := "", map[*ast.CallExpr]string{}
 	if f, ok := d.(*ast.FuncDecl); ok {
@@ -78,7 +128,7 @@ func collect(t *testing.T, d ast.Decl, found map[string]string) {
 				return true
 			}
 			for i, a := range x.Args[:max(len(x.Args)-1, 0)] {
-				if !isCode(a) {
+				if !is(a) {
 					continue
 				}
 				format := x.Args[i+1]

@@ -81,7 +81,7 @@ func TestFaultsOfAnswersAreCaught(t *testing.T) {
 }
 
 func (f fault) needsServer() bool {
-	return strings.HasPrefix(f.test, same) || strings.Contains(f.test, "FromOutside")
+	return strings.HasPrefix(f.test, same) || strings.HasPrefix(f.test, facts) || strings.Contains(f.test, "FromOutside")
 }
 
 // plant plants faults, two at a time.

@@ -58,5 +58,17 @@ func init() {
 		{"ON CONFLICT updates a row twice", "store/conflict.go", "	if !null && db.run.proposed[key.String()] {", "	if null && db.run.proposed[key.String()] {", same + "writes"},
 		{"LIMIT of a negative number is no limit", "store/funcs_number.go", "	case a[0].Int() < 0:\n		return sqlerr.New(state,", "	case false:\n		return sqlerr.New(state,", same + "numbers"},
 		{"a recursive query is aggregated in each step", "store/bind_recursive.go", "	if b.hasAggregate(step.Targets) || step.Having != nil {", "	if false {", same + "recursion"},
+
+		// Results in parts, long rows, interrupts.
+		{"a part of a result has any number of bytes", "script/parts.go", "len(p.res.Rows) < p.rows && p.size < PartBytes {", "len(p.res.Rows) < p.rows {", "./script -run=TestPartsAreBounded"},
+		{"a part of a result has any number of rows", "script/parts.go", "len(p.res.Rows) < p.rows && p.size < PartBytes {", "p.size < PartBytes {", "./script -run=TestPartsAreBounded"},
+		{"a part of a result begins with a row of the one before", "script/parts.go", "Cols: p.res.Cols, More: true}, 0\n	return p.give", "Cols: p.res.Cols, Rows: full.Rows[:1:1], More: true}, 0\n	return p.give", "./script -run=TestPartsAreOne"},
+		{"each part of a result ends its table", "script/print.go", "	if r.More {\n", "	if false {\n", "./script -run=TestPartsAreOne"},
+		{"a row of COPY is as long as it likes", "store/copyformat.go", "if len(p.raw)+len(b) > longestRecord {", "if len(p.raw)+len(b) > 16*longestRecord {", "./store -run=TestCopyLongRow"},
+		{"each line of a long row counts by itself", "store/copyformat.go", "if len(p.raw)+len(b) > longestRecord {", "if len(p.raw)-start+len(b) > longestRecord || len(p.raw) > 8*longestRecord {", "./store -run=TestCopyLongRow"},
+		{"a row that is too long is not named", "store/copyformat.go", "				p.line = p.lines + 1\n", "", "./store -run=TestCopyLongRow"},
+		{"a loop of PL/pgSQL cannot be interrupted", "script/interp.go", "	if ctx.Err() != nil {\n		return sqlerr.New(sqlerr.QueryCanceled, \"canceling", "	if false {\n		return sqlerr.New(sqlerr.QueryCanceled, \"canceling", "./cmd/relgrad -run=TestInterrupt$ -timeout=30s"},
+		{"a call that takes long is waited for", "store/lite/apart.go", "			if !c.interrupted() {\n", "			if true {\n", "./cmd/relgrad -run=TestSignals -timeout=100s"},
+		{"an interrupt before a statement is lost", "store/lite/lite.go", "	C.rg_cancel(c.wait, 1)\n", "", "./store/lite -run=TestInterruptFirst"},
 	}...)
 }

@@ -78,6 +78,7 @@ const (
 	Internal             = "XX000"
 	DataCorrupted        = "XX001"
 	ObjectNotPrereqState = "55000"
+	SerializationFailure = "40001"
 )
 
 // Text is a piece of SQL with its origin.

@@ -40,6 +40,8 @@ var generatedFuncs = []generatedFunc{
 	{"to_real", "x double precision[]", "real[]", nil, "", stepCost},
 	{"decimal", "x double precision", "double precision", nil, "", 2},
 	{"stack_row", "place bigint, rows bigint, missing boolean, expected bigint", "bigint", nil, "", 1},
+	{"changed", "what text", "boolean", nil, "", 1},
+	{"shaped", "x T, shape bigint[]", "boolean", chunks, "", stepCost},
 	{"row_id", "place tid", "bigint", nil, "", 1},
 	{"drop_mask", "key bigint, p double precision, site bigint, seed bigint, step bigint", "double precision", nil, "", 2},
 	{"drop_mask", "key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]", "double precision[]", nil, "", 2 * stepCost},

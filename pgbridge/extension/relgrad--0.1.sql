@@ -702,7 +702,7 @@ CREATE FUNCTION softsign(x integer[]) RETURNS double precision[] LANGUAGE sql IM
 CREATE FUNCTION softsign(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
 CREATE FUNCTION softsign(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
 
--- sqnorm(x): The sum of the squares of all elements, in double precision.
+-- sqnorm(x): The sum of the squares of all elements, in double precision: elements beyond 1e154 give Infinity, those beneath 1e-162 give 0, also in sqrt(sqnorm(x)), where norm(x) has all its digits.
 CREATE FUNCTION sqnorm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
 CREATE FUNCTION sqnorm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
 CREATE FUNCTION sqnorm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
@@ -869,6 +869,9 @@ CREATE FUNCTION gen_to_real(x double precision) RETURNS real LANGUAGE c IMMUTABL
 CREATE FUNCTION gen_to_real(x double precision[]) RETURNS real[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_to_real';
 CREATE FUNCTION gen_decimal(x double precision) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_decimal';
 CREATE FUNCTION gen_stack_row(place bigint, rows bigint, missing boolean, expected bigint) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_stack_row';
+CREATE FUNCTION gen_changed(what text) RETURNS boolean LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_changed';
+CREATE FUNCTION gen_shaped(x real[], shape bigint[]) RETURNS boolean LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_shaped';
+CREATE FUNCTION gen_shaped(x double precision[], shape bigint[]) RETURNS boolean LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 11 AS 'MODULE_PATHNAME', 'relgrad_gen_shaped';
 CREATE FUNCTION gen_row_id(place tid) RETURNS bigint LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 1 AS 'MODULE_PATHNAME', 'relgrad_gen_row_id';
 CREATE FUNCTION gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 2 AS 'MODULE_PATHNAME', 'relgrad_gen_drop_mask';
 CREATE FUNCTION gen_drop_mask(key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]) RETURNS double precision[] LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 22 AS 'MODULE_PATHNAME', 'relgrad_gen_drop_mask';

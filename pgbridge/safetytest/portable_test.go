@@ -72,6 +72,7 @@ func portable(e *env) {
 		e.t.Fatal(err)
 	}
 	otto.alive2()
+	p.texts(as("relgrad"))
 	// no table that another role has prepared is filled
 	p.must("CREATE FUNCTION lent() RETURNS double precision LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, relgrad AS $$ SELECT backward('loss', ARRAY['trend']) $$")
 	otto.must("CREATE TEMP TABLE trend_grad (id int PRIMARY KEY, slope double precision, shift double precision); COMMENT ON TABLE trend_grad IS 'a gradient, filled by backward()'")

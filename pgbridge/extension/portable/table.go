@@ -92,6 +92,9 @@ var bodies = map[string]writer{
 	"gen_stack_row": fixed(nil, failHint("missing", "null_value_not_allowed", "Give it a value, such as coalesce(x, 0).", "array_agg cannot collect NULL"),
 		failHint("rows <> expected", subscript, "Chunks of a column have one shape: choose groups of one size.", "array_agg: a group has %s rows, others have %s", "rows", "expected"),
 		"RETURN place;"),
+	"gen_changed": fixed(nil, "RAISE EXCEPTION USING ERRCODE = 'serialization_failure', MESSAGE = what, "+
+		"DETAIL = 'Another session has changed it since the loss was planned.', HINT = 'Run the statement again: it is planned for what is there now.';"),
+	"gen_shaped":    expression("ARRAY(SELECT array_length(x, n) FROM generate_series(1, array_ndims(x)) AS n ORDER BY n)::bigint[] = shape"),
 	"gen_row_id":    expression("((place::text::point)[0]::bigint << 16) | (place::text::point)[1]::bigint"),
 	"gen_drop_mask": dropMask,
 	"gen_row_key":   expression("relgrad.impl_hash(relgrad.impl_list(parts, 'row_key', 'key'))"),

@@ -112,7 +112,13 @@ state_of(ArrayType *a, const RgOperand *x, State *s)
 static ArrayType *
 own_state(FunctionCallInfo fcinfo)
 {
-	return AggCheckCallContext(fcinfo, NULL) ? PG_GETARG_ARRAYTYPE_P(0) : PG_GETARG_ARRAYTYPE_P_COPY(0);
+	ArrayType *a = PG_GETARG_ARRAYTYPE_P(0), *own;
+
+	if (AggCheckCallContext(fcinfo, NULL))
+		return a;
+	own = palloc(VARSIZE(a));
+	rg_copy(own, a, VARSIZE(a));
+	return own;
 }
 
 static void
@@ -276,7 +282,7 @@ RG_FUNCTION(agg_scatter)
 		int dims[1] = {(int) PG_GETARG_INT64(3)};
 
 		new_state(1, dims, &s);
-		memset(elements(&s), 0, s.chunk.size * sizeof(double));
+		rg_clear(elements(&s), s.chunk.size * sizeof(double));
 	}
 	if (!PG_ARGISNULL(3) && PG_GETARG_INT64(3) != s.chunk.size)
 		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),

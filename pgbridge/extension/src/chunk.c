@@ -5,6 +5,26 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+void
+rg_copy(void *to, const void *from, size_t bytes)
+{
+	for (size_t lo = 0; lo < bytes; lo += RG_PIECE) {
+		if (lo > 0)
+			CHECK_FOR_INTERRUPTS();
+		memcpy((char *) to + lo, (const char *) from + lo, Min((size_t) RG_PIECE, bytes - lo));
+	}
+}
+
+void
+rg_clear(void *at, size_t bytes)
+{
+	for (size_t lo = 0; lo < bytes; lo += RG_PIECE) {
+		if (lo > 0)
+			CHECK_FOR_INTERRUPTS();
+		memset((char *) at + lo, 0, Min((size_t) RG_PIECE, bytes - lo));
+	}
+}
+
 // rg_look_up looks up the called overload's types, once for each place of call. The catalogue is asked, not the
 // expression tree: aggregates and foreign servers call functions without one.
 const RgCall *

@@ -25,6 +25,19 @@
 	} while (0)
 #define RG_PIECE ((int64) 1 << 20)
 
+// RG_TELL counts n more numbers in done, and looks after RG_PIECE of them.
+#define RG_TELL(done, n)                  \
+	do {                                  \
+		if (((done) += (n)) > RG_PIECE) { \
+			CHECK_FOR_INTERRUPTS();       \
+			(done) = 0;                   \
+		}                                 \
+	} while (0)
+
+// rg_copy and rg_clear are memcpy and memset, a piece at a time.
+void rg_copy(void *to, const void *from, size_t bytes);
+void rg_clear(void *at, size_t bytes);
+
 // The largest size of a double precision chunk: Postgres holds no value of 1 GB or more.
 #define RG_MAX_ELEMENTS ((int64)((MaxAllocSize - 256) / sizeof(double)))
 

@@ -137,8 +137,7 @@ contract(const Walk *w, int n, const RgOperand *x, double *sum)
 		for (int i = 0; i < n; i++)
 			p *= rg_at(&x[i], off[i]);
 		sum[off[n]] += p;
-		if ((steps & 0xFFFF) == 0)
-			CHECK_FOR_INTERRUPTS();
+		RG_LOOK(steps);
 		for (; d >= 0; d--) {
 			bool more = ++idx[d] < w->length[d];
 
@@ -304,7 +303,7 @@ rg_einsum(const char *text, int n, const RgOperand *x, bool single)
 	if (n == 2 && as_product(&w, &s, x, &out))
 		return out.array;
 	sum = single ? palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE) : out.data;
-	memset(sum, 0, out.size * sizeof(double));
+	rg_clear(sum, out.size * sizeof(double));
 	contract(&w, n, x, sum);
 	if (single)
 		for (int64 i = 0; i < out.size; i++) {

@@ -90,7 +90,7 @@ typedef struct RgRequest {
 	const char *function;
 	bool atomic;   // no transaction control
 	bool stable;   // runs nothing that writes
-	bool fresh;	   // reads see what the request itself and, between its statements, others have done
+	bool fresh;	   // reads see what the request itself has done, and behind a commit what others have
 	char *param_table; // of gradient, else NULL
 	char *args;		   // a JSON object
 	TupleDesc desc;	   // of the result's rows, NULL: none

@@ -7,6 +7,7 @@
 
 #include "common/hashfn.h"
 #include "storage/itemptr.h"
+#include "utils/builtins.h"
 
 // A Walk goes through the elements of a shape in row-major order; off is the offset in another chunk.
 typedef struct Walk {
@@ -64,7 +65,8 @@ RG_FUNCTION(gen_sum_to)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 						errmsg("shape %s is not a sum of shape %s", rg_shape(ndim, dims), rg_shape(x.ndim, x.dims))));
 	out = rg_new_chunk("sum_to", x.single, ndim, dims);
-	sum = palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO);
+	sum = palloc_extended(out.size * sizeof(double), MCXT_ALLOC_HUGE);
+	rg_clear(sum, out.size * sizeof(double));
 	for (int64 i = 0; i < x.size; i++, next(&w)) {
 		RG_LOOK(i);
 		sum[w.off] += rg_at(&x, i);
@@ -122,7 +124,7 @@ RG_FUNCTION(gen_pad)
 		ereport(ERROR, (errcode(ERRCODE_ARRAY_SUBSCRIPT_ERROR),
 						errmsg("a box of shape %s is not inside shape %s", rg_shape(x.ndim, x.dims), rg_shape(ndim, dims))));
 	out = rg_new_chunk("pad", x.single, ndim, dims);
-	memset(out.data, 0, out.size * rg_width(out.single));
+	rg_clear(out.data, out.size * rg_width(out.single));
 	for (int64 i = 0; i < x.size; i++, next(&w)) {
 		RG_LOOK(i);
 		rg_put(&out, w.off, rg_at(&x, i));
@@ -144,7 +146,7 @@ RG_FUNCTION(gen_put)
 		inside = inside && index[d] >= 1 && index[d] <= dims[d];
 		off = inside ? off * dims[d] + index[d] - 1 : 0;
 	}
-	memset(out.data, 0, out.size * sizeof(double));
+	rg_clear(out.data, out.size * sizeof(double));
 	if (inside)
 		rg_put(&out, off, PG_GETARG_FLOAT8(0));
 	PG_RETURN_ARRAYTYPE_P(out.array);
@@ -192,6 +194,27 @@ RG_FUNCTION(gen_stack_row)
 						errmsg("array_agg: a group has %lld rows, others have %lld", (long long) rows, (long long) expected),
 						errhint("Chunks of a column have one shape: choose groups of one size.")));
 	PG_RETURN_INT64(PG_GETARG_INT64(0));
+}
+
+// gen_changed(what) raises what another session has changed of that for which a text was planned; of NULL, which is nothing, it is NULL.
+RG_FUNCTION(gen_changed)
+{
+	ereport(ERROR, (errcode(ERRCODE_T_R_SERIALIZATION_FAILURE), errmsg("%s", text_to_cstring(PG_GETARG_TEXT_PP(0))),
+					errdetail("Another session has changed it since the loss was planned."),
+					errhint("Run the statement again: it is planned for what is there now.")));
+}
+
+// gen_shaped(x, shape) tells whether a chunk has a shape, of which only the array's header is read.
+RG_FUNCTION(gen_shaped)
+{
+	ArrayType *head = (ArrayType *) PG_DETOAST_DATUM_SLICE(PG_GETARG_DATUM(0), 0, ARR_OVERHEAD_NONULLS(MAXDIM));
+	ArrayType *shape = PG_GETARG_ARRAYTYPE_P(1);
+	int64 *want = (int64 *) ARR_DATA_PTR(shape);
+	bool same = ARR_NDIM(head) == ArrayGetNItems(ARR_NDIM(shape), ARR_DIMS(shape));
+
+	for (int i = 0; same && i < ARR_NDIM(head); i++)
+		same = ARR_DIMS(head)[i] == want[i];
+	PG_RETURN_BOOL(same);
 }
 
 // gen_row_id(ctid) makes a number of a row's place, in the order of the table's file.

@@ -331,8 +331,10 @@ layer_norm_slope_row(int64 n, const double *x, const double *g, double *out)
 	}
 	c = rg_scaled_length(n, y);
 	mean /= n;
-	for (int64 i = 0; i < n && c == 0; i++)
+	for (int64 i = 0; i < n && c == 0; i++) {
+		RG_LOOK(i);
 		out[i] = (g[i] - mean) / sd * scale;
+	}
 	if (c == 0) {
 		pfree(y);
 		return;

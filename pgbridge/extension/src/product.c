@@ -5,8 +5,13 @@
 #include "cpu.h"
 #include "product.h"
 
-// PANEL bounds the multiplications between two looks for a cancel request: about 20 ms with a library, and as long without.
-#define PANEL ((int64) 1 << (rg_has_gemm() ? 28 : 25))
+// Between two looks for a cancel request lie so many multiplications, about 20 ms with a library and as long without, and so many
+// numbers that are read or written.
+#define PLAIN_PANEL ((int64) 1 << 25)
+#define PANEL (rg_has_gemm() ? (int64) 1 << 28 : PLAIN_PANEL)
+#define TRAFFIC ((int64) 1 << 22)
+
+#define FEW 64
 
 // A batch of products [m,k]·[k,n].
 typedef struct Sizes {
@@ -59,6 +64,7 @@ plain(bool single, int64 batch, int m, int k, int n, const void *a, const void *
 {
 	const float *p = a, *q = b;
 	double *acc;
+	int64 done = 0;
 
 	if (!single) {
 		rg_products_f64(batch, m, k, n, a, (long) m * k, b, (long) k * n, c, (long) m * n);
@@ -68,16 +74,52 @@ plain(bool single, int64 batch, int m, int k, int n, const void *a, const void *
 	for (int64 r = 0; r < batch * m; r++) {
 		const float *rhs = q + r / m * k * n;
 
-		memset(acc, 0, n * sizeof(double));
-		for (int64 i = 0; i < k; i++) {
-			CHECK_FOR_INTERRUPTS();
-			for (int64 j = 0; j < n; j++)
-				acc[j] += (double) p[r * k + i] * rhs[i * n + j];
-		}
-		for (int64 j = 0; j < n; j++)
+		rg_clear(acc, n * sizeof(double));
+		for (int64 i = 0; i < k; i++)
+			for (int64 lo = 0; lo < n; lo += RG_PIECE) {
+				int64 to = Min(n, lo + RG_PIECE);
+
+				RG_TELL(done, to - lo);
+				for (int64 j = lo; j < to; j++)
+					acc[j] += (double) p[r * k + i] * rhs[i * n + j];
+			}
+		for (int64 j = 0; j < n; j++) {
+			RG_LOOK(j);
 			((float *) c)[r * n + j] = (float) acc[j];
+		}
 	}
 	pfree(acc);
+}
+
+// one_row multiplies a row with a matrix that takes long to be read. A library would not be faster.
+static void
+one_row(bool single, int k, int n, const void *a, const void *b, void *c)
+{
+	const double *p = a, *q = b;
+	double *y = c, part[FEW];
+	int64 done = 0, high = RG_PIECE / n;
+
+	if (single) {
+		plain(true, 1, 1, k, n, a, b, c);
+		return;
+	}
+	rg_clear(c, n * sizeof(double));
+	if (n <= FEW)
+		for (int64 i = 0; i < k; i += high) {
+			CHECK_FOR_INTERRUPTS();
+			rg_products_f64(1, 1, Min(high, k - i), n, p + i, 0, q + i * n, 0, part, 0);
+			for (int j = 0; j < n; j++)
+				y[j] += part[j];
+		}
+	else
+		for (int64 i = 0; i < k; i++)
+			for (int64 lo = 0; lo < n; lo += RG_PIECE) {
+				int64 to = Min(n, lo + RG_PIECE);
+
+				RG_TELL(done, to - lo);
+				for (int64 j = lo; j < to; j++)
+					y[j] += p[i] * q[i * n + j];
+			}
 }
 
 // rg_multiply goes in panels of rows, so that a cancel request is seen.
@@ -88,8 +130,10 @@ rg_multiply(bool single, int64 batch, int m, int k, int n, const void *a, const 
 	const char *pa = a, *pb = b;
 	char *pc = c;
 	double each = (double) m * k * n;
-	int64 step = each < RG_BLAS_FROM ? (int64) Max(1, PANEL / each) : 1; // small ones: many at a time
-	int panel = (int) Min(m, Max(1, PANEL / ((double) k * n)));
+	double touched = (double) m * k + (double) k * n + (double) m * n;
+	int64 step = each < RG_BLAS_FROM ? (int64) Max(1, Min(PLAIN_PANEL / each, TRAFFIC / touched)) : 1; // small ones: many at a time
+	int panel = (int) Min(m, Max(1, Min(PANEL / ((double) k * n), TRAFFIC / ((double) k + n))));
+	bool wide = panel == 1 && (double) k * n > TRAFFIC;
 
 	for (int64 t = 0; t < batch; t += step, pa += step * wa, pb += step * wb, pc += step * wc) {
 		if (each < RG_BLAS_FROM) {
@@ -103,7 +147,9 @@ rg_multiply(bool single, int64 batch, int m, int k, int n, const void *a, const 
 			char *qc = pc + lo * n * w;
 
 			CHECK_FOR_INTERRUPTS();
-			if (!rg_gemm(single, rows, n, k, qa, pb, qc))
+			if (wide)
+				one_row(single, k, n, qa, pb, qc);
+			else if (!rg_gemm(single, rows, n, k, qa, pb, qc))
 				plain(single, 1, rows, k, n, qa, pb, qc);
 		}
 	}

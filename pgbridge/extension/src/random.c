@@ -14,6 +14,7 @@ hash_key(const int64 *parts, int n)
 	for (int i = 0; i < n; i++) {
 		int64_t part = parts[i];
 
+		RG_LOOK(i);
 		rg_mix(1, &part, &h);
 	}
 	return h;
@@ -188,8 +189,10 @@ RG_FUNCTION(gen_text_key)
 	uint64_t h = UINT64CONST(14695981039346656037);
 	int64_t zero = 0;
 
-	for (int i = 0; i < (int) VARSIZE_ANY_EXHDR(t); i++)
+	for (int i = 0; i < (int) VARSIZE_ANY_EXHDR(t); i++) {
+		RG_LOOK(i);
 		h = (h ^ s[i]) * UINT64CONST(1099511628211);
+	}
 	rg_mix(1, &zero, &h);
 	PG_RETURN_INT64((int64) h);
 }

@@ -211,7 +211,7 @@ reduce_sum(FunctionCallInfo fcinfo, const char *kernel, Lane lane, bool average)
 	out = rg_new_chunk(kernel, x.single, x.ndim, dims);
 	acc = palloc_extended(inner * sizeof(double), MCXT_ALLOC_HUGE);
 	for (int64 o = 0; o < out.size; o += inner) {
-		memset(acc, 0, inner * sizeof(double));
+		rg_clear(acc, inner * sizeof(double));
 		add_rows(x.single, n, inner, (const char *) x.data + o * n * rg_width(x.single), acc);
 		for (int64 i = 0; i < inner; i++) {
 			RG_LOOK(i);

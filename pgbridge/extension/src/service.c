@@ -206,8 +206,8 @@ source(SPIPlanPtr plan)
 	return (CachedPlanSource *) linitial(SPI_plan_get_plan_sources(plan));
 }
 
-// run runs a prepared statement; its rows go to dest. What only reads sees the database as the call does, or as it is
-// now; anything else always as it is now.
+// run runs a prepared statement; its rows go to dest. What only reads sees the database as the call does, with what the request has done
+// (fresh); where the request ends transactions, as it is now. Anything else always as it is now.
 static void
 run(Service *s, SPIPlanPtr plan, bool read_only, DestReceiver *dest)
 {
@@ -218,7 +218,11 @@ run(Service *s, SPIPlanPtr plan, bool read_only, DestReceiver *dest)
 	int code, context;
 	Oid user;
 
-	if (fresh) {
+	if (fresh && s->q->atomic) { // one state, with what the request itself has done: what was planned for it holds
+		CommandCounterIncrement();
+		PushCopiedSnapshot(GetActiveSnapshot());
+		UpdateActiveSnapshotCommandId();
+	} else if (fresh) {
 		CommandCounterIncrement();
 		PushActiveSnapshot(GetTransactionSnapshot());
 	} else if (read_only && !bare)

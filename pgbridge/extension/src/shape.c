@@ -38,7 +38,7 @@ RG_FUNCTION(reshape)
 						errmsg("shape %s has %lld elements, shape %s has %lld", rg_shape(x.ndim, x.dims), (long long) x.size,
 							   rg_shape(ndim, dims), (long long) rg_product(ndim, dims))));
 	out = rg_new_chunk("reshape", x.single, ndim, dims);
-	memcpy(out.data, x.data, x.size * rg_width(x.single));
+	rg_copy(out.data, x.data, x.size * rg_width(x.single));
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }
 
@@ -74,8 +74,8 @@ RG_FUNCTION(concat_axis)
 	p = out.data;
 	for (int64 i = 0; i < outer; i++) {
 		RG_LOOK(i);
-		memcpy(p, (const char *) x[0].data + i * na, na);
-		memcpy(p + na, (const char *) x[1].data + i * nb, nb);
+		rg_copy(p, (const char *) x[0].data + i * na, na);
+		rg_copy(p + na, (const char *) x[1].data + i * nb, nb);
 		p += na + nb;
 	}
 	PG_RETURN_ARRAYTYPE_P(out.array);
@@ -118,7 +118,7 @@ RG_FUNCTION(one_hot)
 						errmsg("label %lld of one_hot is not in 0 to %lld", (long long) label, (long long) n - 1)));
 	dims[0] = (int) n;
 	out = rg_new_chunk("one_hot", false, 1, dims);
-	memset(out.data, 0, n * sizeof(double));
+	rg_clear(out.data, n * sizeof(double));
 	rg_put(&out, label, 1);
 	PG_RETURN_ARRAYTYPE_P(out.array);
 }

@@ -1,0 +1,83 @@
+package pgbridge
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/relgrad/relgrad/ra"
+)
+
+// A plan rests on more than definitions: on what the tables hold. Generated SQL looks at that again when it runs, in the snapshot
+// in which it reads, and raises an error where another session has changed it.
+
+// Planned prints what a plan may rest on of a table's content as a query: of one text where that has changed, else of none. It
+// is "" where definitions alone say all.
+func (s *Session) Planned(t *ra.Table) string {
+	var parts []string
+	from, what := quoteName(t.Schema, t.Name), "table \""+t.Name+"\""
+	if t.Rows == 1 {
+		parts = append(parts, fmt.Sprintf("SELECT %s WHERE (SELECT pg_catalog.count(*) FROM (SELECT FROM %s LIMIT 2) AS f) OPERATOR(pg_catalog.<>) 1",
+			quoteText(what+" does not have one row, as it had when the loss was planned"), from))
+	}
+	var cases []string
+	for i := range t.Cols {
+		c := &t.Cols[i]
+		if c.NoType != ra.NoRight {
+			cases = append(cases, changed(c, quoteIdent(c.Name), fmt.Sprintf("column \"%s\" of %s", c.Name, what))...)
+		}
+	}
+	if len(cases) > 0 {
+		parts = append(parts, "(SELECT f.what FROM (SELECT CASE "+strings.Join(cases, " ")+" END AS what FROM "+from+") AS f WHERE f.what IS NOT NULL LIMIT 1)")
+	}
+	return strings.Join(parts, " UNION ALL ")
+}
+
+// changed are the cases of CASE in which a row of x breaks what a plan may rest on of its column.
+func changed(c *ra.TableColumn, x, what string) (cases []string) {
+	if !c.Type.Nullable && !c.NotNull {
+		cases = append(cases, fmt.Sprintf("WHEN %s IS NULL THEN %s", x, quoteText(what+" holds NULL, and held none when the loss was planned")))
+	}
+	if shape := c.Type.Shape; shape != nil {
+		dims := strings.ReplaceAll(strings.Trim(fmt.Sprint([]int(shape)), "[]"), " ", ", ")
+		cases = append(cases, fmt.Sprintf("WHEN NOT relgrad.gen_shaped(%s, ARRAY[%s]::pg_catalog.int8[]) THEN %s", x, dims,
+			quoteText(fmt.Sprintf("%s holds a chunk of another shape than %v, as all had when the loss was planned", what, shape))))
+	}
+	return append(cases, long(c, x, what)...)
+}
+
+// long are the cases in which a number that is compared has more digits than a double precision keeps.
+func long(c *ra.TableColumn, x, what string) []string {
+	if of := c.Type.Of; of == nil || of.Asked == nil || !*of.Asked {
+		return nil
+	}
+	return []string{fmt.Sprintf("WHEN %s OPERATOR(pg_catalog.>) %d THEN %s", digits(x), maxDigits,
+		quoteText(fmt.Sprintf("%s holds a number of more than %d digits, and held none when the loss was planned", what, maxDigits)))}
+}
+
+// notLong reads a column as x does, and raises an error where its numbers are long: the engine gets them rounded, and cannot tell.
+func notLong(c *ra.TableColumn, x, table string) string {
+	cases := long(c, quoteIdent(c.Name), fmt.Sprintf("column \"%s\" of table \"%s\"", c.Name, table))
+	if len(cases) == 0 {
+		return x
+	}
+	return "CASE WHEN relgrad.gen_changed(CASE " + strings.Join(cases, " ") + " END) IS NULL THEN " + x + " END"
+}
+
+// PlannedRows gives the query of a sub-query's rows, which raises an error where they break what Describe has found of them.
+func (s *Session) PlannedRows(query string, cols []ra.Column) string {
+	var names, cases []string
+	for i, c := range cols {
+		name := fmt.Sprintf("c%d", i+1)
+		names = append(names, name)
+		cases = append(cases, changed(&ra.TableColumn{Type: c.Type}, "q."+name, fmt.Sprintf("column \"%s\" of a sub-query", c.Name))...)
+	}
+	if len(cases) == 0 {
+		return query
+	}
+	return "SELECT * FROM (" + query + ") AS q (" + strings.Join(names, ", ") + ") WHERE relgrad.gen_changed(CASE " + strings.Join(cases, " ") + " END) IS NULL"
+}
+
+// HasChanged is the condition that a query which Planned prints finds nothing, or else the error.
+func (s *Session) HasChanged(query string) string {
+	return "relgrad.gen_changed((SELECT f.what FROM (" + query + ") AS f (what) LIMIT 1)) IS NULL"
+}
