@@ -28,6 +28,20 @@ func (fn *CreateFunction) Signature() string {
 	return fn.Name + "(" + strings.Join(ts, ",") + ")"
 }
 
+// Named reports whether arguments with which a statement names a function are its own: the types of its inputs, or of
+// all parameters of a procedure.
+func (fn *CreateFunction) Named(args []FuncParam) bool {
+	types := func(list []FuncParam, outputs bool) (out []string) {
+		for _, p := range list {
+			if p.Mode != "out" || outputs {
+				out = append(out, p.Type.String())
+			}
+		}
+		return out
+	}
+	return slices.Equal(types(fn.Params, false), types(args, false)) || fn.Procedure && slices.Equal(types(fn.Params, true), types(args, true))
+}
+
 // Inputs lists the parameters that take arguments.
 func (fn *CreateFunction) Inputs() []FuncParam {
 	return slices.DeleteFunc(slices.Clone(fn.Params), func(p FuncParam) bool { return !fn.Procedure && p.Mode == "out" })
@@ -158,11 +172,28 @@ func (fn *CreateFunction) Inline(args []Expr, at Pos) (Expr, error) {
 			return nil, nil
 		}
 	}
+	for i := range typed {
+		if uses[i] == 0 && !names(typed[i]) { // what the body leaves out is of its type all the same
+			never := &Binary{Node: Node{At: at}, Op: "and", L: &IsNull{Node: Node{At: at}, X: typed[i]}, R: &Literal{Node: Node{At: at}, Kind: LitBool, Value: "false"}}
+			body = &Case{Node: Node{At: at}, Whens: []When{{Cond: never, Result: &Bound{Node: Node{At: at}, Type: fn.Returns.String()}}}, Else: body.(Expr)}
+		}
+	}
 	x := Expr(&Cast{Node: Node{At: at}, X: body, Type: *fn.Returns})
 	if fn.Strict && len(typed) > 0 {
 		x = strict(x, typed, *fn.Returns)
 	}
 	return x, nil
+}
+
+// names reports whether an expression refers to columns.
+func names(e Expr) bool {
+	found := false
+	Walk(e, func(t Tree) bool {
+		_, ok := t.(*ColumnRef)
+		found = found || ok
+		return !found
+	})
+	return found
 }
 
 // inlining is the CONTEXT of errors in an inlined body.
