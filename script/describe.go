@@ -90,7 +90,11 @@ func (r *Runner) describe(pat string, plus bool) (*described, error) {
 func (d *described) relations(r *Runner) []relation {
 	var all []relation
 	for _, t := range d.Tables {
-		all = append(all, relation{t.Schema, t.Name, "table", "", t.Temp, func() error { return r.describeTable(d, t) }})
+		kind := "table"
+		if t.Matview != nil {
+			kind = "materialized view"
+		}
+		all = append(all, relation{t.Schema, t.Name, kind, "", t.Temp, func() error { return r.describeTable(d, t) }})
 		for _, x := range indexes(t) {
 			all = append(all, relation{t.Schema, x.Name, "index", t.Name, t.Temp, func() error { return r.describeIndex(t, x) }})
 		}
@@ -138,7 +142,7 @@ func (r *Runner) none(d *described) error {
 // describeAny is \d: a list, or with a name what it means.
 func (r *Runner) describeAny(d *described) error {
 	if d.text == "" {
-		return listKinds("table", "view")(r, d)
+		return listKinds("table", "view", "materialized view")(r, d)
 	}
 	found := d.relations(r)
 	if len(found) == 0 {
@@ -223,7 +227,11 @@ func (r *Runner) describeTable(d *described, t *store.TableDef) error {
 		}
 		res.Rows = append(res.Rows, row)
 	}
-	return r.sheet(fmt.Sprintf("Table \"%s.%s\"", t.Schema, t.Name), res, tableNotes(d, t))
+	kind := "Table"
+	if t.Matview != nil {
+		kind = "Materialized view"
+	}
+	return r.sheet(fmt.Sprintf("%s \"%s.%s\"", kind, t.Schema, t.Name), res, tableNotes(d, t))
 }
 
 // tableNotes are the lines below a table's columns.

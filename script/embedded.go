@@ -25,6 +25,8 @@ type Engine interface {
 	Failed() bool
 	Recovered() error
 	Timed(ctx context.Context) (context.Context, func(*error))
+	Described(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) ([]store.ResultCol, error)
+	NamesType(schema, name string) bool
 }
 
 // nest implements nester.
@@ -65,6 +67,14 @@ func (e embedded) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sq
 	}
 	return resultOf(res), nil
 }
+
+// Described and Names implement binding.
+func (e embedded) Described(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) ([]Col, error) {
+	cols, err := e.Engine.Described(ctx, st, text)
+	return columnsOf(cols), err
+}
+
+func (e embedded) Names(schema, name string) bool { return e.NamesType(schema, name) }
 
 // Columns describes a table or view.
 func (e embedded) Columns(schema, name string) ([]Col, bool) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/store"
 )
 
 // body is a function's parsed body.
@@ -41,35 +42,6 @@ func (in *Interp) body(fn *sqlfront.CreateFunction) (*body, error) {
 	return b, nil
 }
 
-// checkFunction refuses a function whose body does not parse, before it is stored.
-func (in *Interp) checkFunction(fn *sqlfront.CreateFunction, text *sqlfront.Text) error {
-	b, err := parseBody(fn, sqlfront.BodyText(text, fn.Body, fn.BodyAt))
-	if err != nil {
-		return err
-	}
-	if fn.Language == "sql" && (fn.Returns != nil || fn.Table != nil) {
-		ok := false
-		if n := len(b.stmts); n > 0 {
-			switch s := b.stmts[n-1].Stmt.(type) {
-			case *sqlfront.Select:
-				ok = true
-			case *sqlfront.Insert:
-				ok = s.Returning != nil
-			case *sqlfront.Update:
-				ok = s.Returning != nil
-			case *sqlfront.Delete:
-				ok = s.Returning != nil
-			}
-		}
-		if !ok {
-			e := sqlerr.At(int(fn.At), "42P13", "return type mismatch in function declared to return %s", returnType(fn)).
-				WithDetail("Function's final statement must be SELECT or INSERT/UPDATE/DELETE RETURNING.")
-			return sqlerr.In(e, text)
-		}
-	}
-	return nil
-}
-
 func returnType(fn *sqlfront.CreateFunction) string {
 	switch {
 	case fn.Table != nil:
@@ -86,7 +58,10 @@ func (in *Interp) values(ctx context.Context, fn *sqlfront.CreateFunction, args 
 	out := make([]value, len(params))
 	for i, p := range params {
 		out[i] = value{nil, p.Type.String()}
-		if p.Mode == "out" {
+		if p.Mode == "out" { // not evaluated, but of its type
+			if err := in.outArgument(ctx, fn, p, args[i], text); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		var x value
@@ -95,6 +70,9 @@ func (in *Interp) values(ctx context.Context, fn *sqlfront.CreateFunction, args 
 			x, err = in.evalExpr(ctx, p.Default, noText)
 		} else {
 			x, err = eval(args[i])
+		}
+		if err == nil {
+			err = fits(fn, p, args[i], x)
 		}
 		if err == nil {
 			out[i], err = in.cast(ctx, x, p.Type, text)
@@ -107,6 +85,37 @@ func (in *Interp) values(ctx context.Context, fn *sqlfront.CreateFunction, args 
 		}
 	}
 	return out, nil
+}
+
+// outArgument refuses what is given for an output parameter where it is of another type. A variable is judged when it is assigned to.
+func (in *Interp) outArgument(ctx context.Context, fn *sqlfront.CreateFunction, p sqlfront.FuncParam, arg sqlfront.Expr, text *sqlfront.Text) error {
+	session, ok := in.Session.(binding)
+	_, variable := arg.(*sqlfront.ColumnRef)
+	if !ok || variable || arg == nil {
+		return nil
+	}
+	cols, err := session.Described(ctx, selectOf(arg), text)
+	if err == nil {
+		err = withPos(fits(fn, p, arg, value{nil, cols[0].Type}), arg.Position())
+	}
+	return sqlerr.In(err, text)
+}
+
+// fits refuses an argument that becomes a parameter's type only when it is asked to, as 1.5 becomes an integer.
+func fits(fn *sqlfront.CreateFunction, p sqlfront.FuncParam, arg sqlfront.Expr, x value) error {
+	switch l := arg.(type) {
+	case nil: // the default, which was checked
+		return nil
+	case *sqlfront.Literal:
+		if l.Kind == sqlfront.LitString || l.Kind == sqlfront.LitNull {
+			return nil
+		}
+	}
+	if x.typ == "" || x.typ == "unknown" || store.Implicit(x.typ, p.Type.String()) {
+		return nil
+	}
+	return sqlerr.New(sqlerr.UndefinedFunction, "%s does not take %s for %s", fn.Signature(), x.typ, p.Type).
+		WithHint("You might need to add an explicit type cast.")
 }
 
 // outcome is what a function or procedure gave back.

@@ -98,7 +98,7 @@ func (in *Interp) exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 		}
 		stmt = c
 	case *sqlfront.CreateFunction:
-		if err := in.checkFunction(s, text); err != nil {
+		if err := in.checkFunction(ctx, s, text); err != nil {
 			return nil, err
 		}
 		return in.Session.Exec(ctx, stmt, text)

@@ -309,6 +309,9 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, show bool) (*Result,
 		fmt.Fprintln(r.stdout, text.SQL)
 	}
 	start := time.Now()
+	for _, n := range sqlfront.LongNames(text.SQL) {
+		r.notice(Notice{Level: "NOTICE", Message: fmt.Sprintf("identifier \"%s\" will be truncated to \"%s\"", n, sqlfront.Identifier(n))})
+	}
 	ps, err := sqlfront.Parse(text)
 	if err != nil {
 		var e *sqlerr.Error

@@ -8,21 +8,18 @@ type Statement interface{ Position() Pos }
 // ColumnDef is a column of CREATE TABLE or ADD COLUMN.
 type ColumnDef struct {
 	Node
-	Name       string
-	Type       TypeName
-	NotNull    bool
-	PrimaryKey bool
-	Unique     bool
-	Default    Expr
-	Identity   *Identity // GENERATED … AS IDENTITY; serial types become integer + Identity
-	Check      Expr
-	RefTable   ObjectName // REFERENCES table(col), without a name if none
-	RefCols    []string
+	Name        string
+	Type        TypeName
+	NotNull     bool
+	Default     Expr
+	Identity    *Identity         // GENERATED … AS IDENTITY; serial types become integer + Identity
+	Constraints []TableConstraint // PRIMARY KEY, UNIQUE, CHECK and REFERENCES that stand at the column
 }
 
 // Identity are the options of an identity column.
 type Identity struct {
 	Always bool
+	Serial bool // of a serial type: a default like others
 	Start  int64
 	Inc    int64
 }
@@ -71,6 +68,15 @@ type CreateTableAs struct {
 	Query        *Select
 	NoData       bool
 	Matview      bool
+	SQL          string // of a materialized view: the text of the query as written
+	SQLAt        Pos    // where SQL begins in the parsed text
+}
+
+// Refresh is REFRESH MATERIALIZED VIEW; NoData leaves it without rows that can be read.
+type Refresh struct {
+	Node
+	Schema, Name string
+	NoData       bool
 }
 
 // CreateView is CREATE [OR REPLACE] [TEMP] VIEW; SQL is the select's source text.
@@ -176,9 +182,10 @@ var FileFormats = []string{"npy", "npz", "safetensors", "arrow", "parquet"}
 // IsFile reports whether the format is one of FileFormats.
 func (o *CopyOptions) IsFile() bool { return slices.Contains(FileFormats, o.Format) }
 
-// AlterTable is ALTER TABLE; one action each.
+// AlterTable is ALTER TABLE; one action each. Kind is that of the statement: table, view, materialized view or index.
 type AlterTable struct {
 	Node
+	Kind         string
 	Schema, Name string
 	IfExists     bool
 	Actions      []AlterAction
@@ -204,17 +211,20 @@ type CreateIndex struct {
 	Table       ObjectName
 	Unique      bool
 	IfNotExists bool
+	Outside     bool // CONCURRENTLY: not inside a transaction block
 	Keys        []SortKey
 	Where       Expr
 }
 
-// Drop is DROP TABLE|VIEW|INDEX|FUNCTION|PROCEDURE|SCHEMA.
+// Drop is DROP TABLE|VIEW|INDEX|FUNCTION|PROCEDURE|ROUTINE|SCHEMA.
 type Drop struct {
 	Node
 	Kind     string
 	Names    []ObjectName
+	Args     [][]FuncParam // of each function that was named with its arguments, else nil
 	IfExists bool
 	Cascade  bool
+	Outside  bool // CONCURRENTLY
 }
 
 // Transaction is BEGIN, COMMIT, ROLLBACK, SAVEPOINT n, RELEASE n, ROLLBACK TO n.
@@ -297,6 +307,7 @@ type CreateSchema struct {
 type Noop struct {
 	Node
 	Tag   string
+	Idle  bool // it says that it has no effect
 	About []Mention
 }
 
@@ -307,4 +318,5 @@ type Mention struct {
 	Kind string
 	ObjectName
 	Parts []string
+	Args  []FuncParam // of a function that was named with its arguments, else nil
 }

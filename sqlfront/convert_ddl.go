@@ -24,6 +24,12 @@ func (c *stmtConv) ddl(n *pg.Node) Statement {
 			c.refuse(c.here().At, "this kind of CREATE … AS", "Use CREATE TABLE … AS.")
 		}
 		return c.createTableAs(s.Into, c.selectStmt(q), s.IfNotExists, s.Objtype == pg.ObjectType_OBJECT_MATVIEW)
+	case *pg.Node_RefreshMatViewStmt:
+		s := x.RefreshMatViewStmt
+		if s.Concurrent {
+			c.refuse(c.here().At, "REFRESH MATERIALIZED VIEW CONCURRENTLY", "Leave CONCURRENTLY out.")
+		}
+		return &Refresh{Node: c.here(), Schema: s.Relation.Schemaname, Name: s.Relation.Relname, NoData: s.SkipData}
 	case *pg.Node_ViewStmt:
 		return c.createView(x.ViewStmt)
 	case *pg.Node_IndexStmt:
@@ -60,6 +66,7 @@ func (c *stmtConv) createTable(s *pg.CreateStmt) Statement {
 	case s.Oncommit == pg.OnCommitAction_ONCOMMIT_DROP || s.Oncommit == pg.OnCommitAction_ONCOMMIT_DELETE_ROWS:
 		c.refuse(at, "ON COMMIT DROP / DELETE ROWS", "Drop or empty the table by a statement.")
 	}
+	c.storage(at, s.AccessMethod, s.Tablespacename, s.Options)
 	for _, n := range append(s.TableElts, s.Constraints...) {
 		switch x := n.GetNode().(type) {
 		case *pg.Node_ColumnDef:
@@ -73,6 +80,31 @@ func (c *stmtConv) createTable(s *pg.CreateStmt) Statement {
 		}
 	}
 	return out
+}
+
+// storage refuses how a server would store a table, but for what changes nothing else.
+func (c *conv) storage(at Pos, method, tablespace string, options []*pg.Node) {
+	if method != "" && method != "heap" {
+		c.refuse(at, "the table access method "+method, "Leave it out.")
+	}
+	if tablespace != "" {
+		c.refuse(at, "TABLESPACE", "Leave it out.")
+	}
+	given := map[string]bool{}
+	for _, n := range options {
+		d := n.GetDefElem()
+		if given[d.Defname] {
+			c.fail(at, sqlerr.InvalidParameter, "", "parameter \"%s\" specified more than once", d.Defname)
+		}
+		given[d.Defname] = true
+		if v, ok := defInt(d); d.Defname == "fillfactor" && ok && v >= 10 && v <= 100 && d.Defnamespace == "" {
+			continue
+		}
+		if _, ok := defBool(d); d.Defname == "autovacuum_enabled" && ok {
+			continue
+		}
+		c.refuse(at, "the storage parameter \""+d.Defname+"\"", "Leave it out.")
+	}
 }
 
 func (c *conv) like(out *CreateTable, l *pg.TableLikeClause) {
@@ -92,13 +124,15 @@ func (c *conv) like(out *CreateTable, l *pg.TableLikeClause) {
 
 func (c *conv) columnDef(d *pg.ColumnDef) ColumnDef {
 	out := ColumnDef{Node: c.node(d.Location), Name: d.Colname, Type: c.typeName(d.TypeName), NotNull: d.IsNotNull}
+	k := columnConstraints{conv: c, d: &out}
 	switch out.Type.Name {
 	case "serial", "serial4", "bigserial", "serial8", "smallserial", "serial2":
 		if out.Type.Schema == "" && out.Type.Dims == 0 {
 			out.Type.Name = map[byte]string{'s': "integer", 'b': "bigint", 'm': "smallint"}[serialSize(out.Type.Name)]
-			out.Identity, out.NotNull = &Identity{Start: 1, Inc: 1}, true
+			out.Identity, out.NotNull, k.serial = &Identity{Serial: true, Start: 1, Inc: 1}, true, true
 		}
 	}
+	c.storedAs(out.At, d)
 	if d.CollClause != nil {
 		c.refuse(c.pos(d.CollClause.Location), "COLLATE", "Leave it out: text compares byte by byte.")
 	}
@@ -107,10 +141,30 @@ func (c *conv) columnDef(d *pg.ColumnDef) ColumnDef {
 	}
 	out.Default = c.optExpr(d.RawDefault)
 	for _, n := range d.Constraints {
-		c.columnConstraint(&out, n.GetConstraint())
+		k.add(n.GetConstraint())
 	}
 	return out
 }
+
+// storedAs checks how a server stores a column, which changes nothing else.
+func (c *conv) storedAs(at Pos, d *pg.ColumnDef) {
+	c.compression(at, d.Compression)
+	if d.Compression != "" || d.Storage != "" || d.StorageName != "" {
+		if t := c.typeName(d.TypeName); fixedLength[t.Name] && t.Dims == 0 {
+			c.refuse(at, "COMPRESSION or STORAGE of a column of type "+t.String(), "Leave it out.")
+		}
+	}
+}
+
+func (c *conv) compression(at Pos, method string) {
+	if method != "" && method != "pglz" && method != "lz4" && method != "default" {
+		c.fail(at, sqlerr.InvalidParameter, "", "invalid compression method \"%s\"", method)
+	}
+}
+
+// fixedLength are types whose values no server compresses or moves out of the row.
+var fixedLength = map[string]bool{"smallint": true, "integer": true, "bigint": true, "real": true, "double precision": true, "boolean": true,
+	"date": true, "timestamp": true, "timestamp with time zone": true, "uuid": true, "name": true}
 
 func serialSize(name string) byte {
 	switch name {
@@ -122,34 +176,47 @@ func serialSize(name string) byte {
 	return 's'
 }
 
-func (c *conv) columnConstraint(d *ColumnDef, k *pg.Constraint) {
-	at := c.pos(k.Location)
+// columnConstraints reads the constraints of one column.
+type columnConstraints struct {
+	*conv
+	d              *ColumnDef
+	serial, isNull bool
+}
+
+func (c *columnConstraints) add(k *pg.Constraint) {
+	at, d := c.pos(k.Location), c.d
 	switch k.Contype {
 	case pg.ConstrType_CONSTR_NULL:
+		c.isNull = true
 	case pg.ConstrType_CONSTR_NOTNULL:
 		d.NotNull = true
 	case pg.ConstrType_CONSTR_DEFAULT:
+		if d.Default != nil || c.serial {
+			c.fail(at, sqlerr.Syntax, "", "multiple default values specified for column \"%s\"", d.Name)
+		}
 		d.Default = c.expr(k.RawExpr)
 	case pg.ConstrType_CONSTR_IDENTITY:
+		if c.serial {
+			c.fail(at, sqlerr.Syntax, "", "both default and identity specified for column \"%s\"", d.Name)
+		}
+		if d.Identity != nil {
+			c.fail(at, sqlerr.Syntax, "", "multiple identity specifications for column \"%s\"", d.Name)
+		}
 		d.Identity = c.identity(k)
 		d.NotNull = true
-	case pg.ConstrType_CONSTR_PRIMARY:
-		d.PrimaryKey, d.NotNull = true, true
-	case pg.ConstrType_CONSTR_UNIQUE:
-		c.nullsDistinct(k)
-		d.Unique = true
-	case pg.ConstrType_CONSTR_CHECK:
-		x := c.expr(k.RawExpr)
-		if d.Check != nil { // two CHECKs hold when both do
-			x = &Binary{Node: Node{at}, Op: "and", L: d.Check, R: x}
+	case pg.ConstrType_CONSTR_PRIMARY, pg.ConstrType_CONSTR_UNIQUE, pg.ConstrType_CONSTR_CHECK, pg.ConstrType_CONSTR_FOREIGN:
+		t := c.tableConstraint(k)
+		if t.Kind != "check" {
+			t.Cols = []string{d.Name}
 		}
-		d.Check = x
-	case pg.ConstrType_CONSTR_FOREIGN:
-		d.RefTable, d.RefCols = c.reference(k)
+		d.Constraints = append(d.Constraints, t)
 	case pg.ConstrType_CONSTR_GENERATED:
 		c.refuse(at, "GENERATED ALWAYS AS (…) STORED", "Compute the column in a view.")
 	default:
 		c.refuse(at, "this constraint (DEFERRABLE, EXCLUDE, …)", "Use NOT NULL, PRIMARY KEY, UNIQUE, CHECK, REFERENCES.")
+	}
+	if c.isNull && d.NotNull {
+		c.fail(at, sqlerr.Syntax, "", "conflicting NULL/NOT NULL declarations for column \"%s\"", d.Name)
 	}
 }
 
@@ -252,8 +319,36 @@ func (c *stmtConv) createTableAs(into *pg.IntoClause, q *Select, ifNotExists, ma
 	if into.OnCommit == pg.OnCommitAction_ONCOMMIT_DROP || into.OnCommit == pg.OnCommitAction_ONCOMMIT_DELETE_ROWS {
 		c.refuse(c.pos(r.Location), "ON COMMIT DROP / DELETE ROWS", "Drop or empty the table by a statement.")
 	}
-	return &CreateTableAs{Node: c.here(), Schema: r.Schemaname, Name: r.Relname, Temp: r.Relpersistence == "t", IfNotExists: ifNotExists,
+	c.storage(c.pos(r.Location), into.AccessMethod, into.TableSpaceName, into.Options)
+	out := &CreateTableAs{Node: c.here(), Schema: r.Schemaname, Name: r.Relname, Temp: r.Relpersistence == "t", IfNotExists: ifNotExists,
 		Cols: strs(into.ColNames), Query: q, NoData: into.SkipData, Matview: matview}
+	if matview {
+		from := c.viewQueryStart(c.pos(r.Location))
+		out.SQL, out.SQLAt = c.src[from:c.queryEnd(from)], c.pos(int32(from))
+	}
+	return out
+}
+
+// queryEnd finds where the query of CREATE MATERIALIZED VIEW ends: before WITH [NO] DATA, or with the statement.
+func (c *stmtConv) queryEnd(from int) int {
+	var last []Token
+	for i := from; i < c.to; {
+		t := Lex(c.src[:c.to], i)
+		if t.Kind == TokEOF {
+			break
+		}
+		last = append(last[max(0, len(last)-2):], t)
+		i = t.End
+	}
+	n := len(last)
+	switch {
+	case n < 2 || !last[n-1].Is("data"):
+	case last[n-2].Is("with"):
+		return last[n-2].At
+	case n == 3 && last[n-2].Is("no") && last[n-3].Is("with"):
+		return last[n-3].At
+	}
+	return c.to
 }
 
 func (c *stmtConv) createView(s *pg.ViewStmt) Statement {
@@ -297,8 +392,10 @@ func (c *stmtConv) viewQueryStart(at Pos) int {
 }
 
 func (c *stmtConv) createIndex(s *pg.IndexStmt) Statement {
-	out := &CreateIndex{Node: c.here(), Name: s.Idxname, Table: relName(s.Relation), Unique: s.Unique, IfNotExists: s.IfNotExists, Where: c.optExpr(s.WhereClause)}
+	out := &CreateIndex{Node: c.here(), Name: s.Idxname, Table: relName(s.Relation), Unique: s.Unique, IfNotExists: s.IfNotExists,
+		Outside: s.Concurrent, Where: c.optExpr(s.WhereClause)}
 	at := c.pos(s.Relation.Location)
+	c.storage(at, "", s.TableSpace, s.Options)
 	if s.AccessMethod != "" && s.AccessMethod != "btree" && s.AccessMethod != "hash" {
 		c.refuse(at, "the index method "+s.AccessMethod, "Use a btree index (the default).")
 	}

@@ -267,7 +267,11 @@ func (c *conv) funcCall(f *pg.FuncCall) *FuncCall {
 		if na := a.GetNamedArgExpr(); na != nil {
 			name, a = na.Name, na.Arg
 		}
-		out.Args = append(out.Args, c.expr(a))
+		x := c.expr(a)
+		if n := len(out.ArgNames); name == "" && n > 0 && out.ArgNames[n-1] != "" {
+			c.fail(x.Position(), sqlerr.Syntax, "", "positional argument cannot follow named argument")
+		}
+		out.Args = append(out.Args, x)
 		out.ArgNames = append(out.ArgNames, name)
 	}
 	out.OrderBy = c.sortKeys(f.AggOrder)

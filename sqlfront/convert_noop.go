@@ -41,13 +41,14 @@ func (c *stmtConv) noop(n *pg.Node) Statement {
 			out.About = append(out.About, Mention{Kind: "relation", ObjectName: relName(v.Relation), Parts: strs(v.VaCols)})
 		}
 	case *pg.Node_GrantStmt:
-		out.Tag = "REVOKE"
+		out.Tag, out.Idle = "REVOKE", true
 		if x.GrantStmt.IsGrant {
 			out.Tag = "GRANT"
 		}
 		c.grant(out, x.GrantStmt)
 	case *pg.Node_CommentStmt:
 		out.Tag = "COMMENT"
+		out.Idle = slices.Contains(serverKinds, x.CommentStmt.Objtype)
 		c.comment(out, x.CommentStmt)
 	case *pg.Node_CheckPointStmt:
 		out.Tag = "CHECKPOINT"
@@ -98,7 +99,7 @@ func (c *stmtConv) comment(out *Noop, s *pg.CommentStmt) {
 		}
 		out.About = append(out.About, m)
 	default:
-		out.About = append(out.About, Mention{Kind: kind, ObjectName: c.objectName(s.Object)})
+		out.About = append(out.About, Mention{Kind: kind, ObjectName: c.objectName(s.Object), Args: c.routineArgs(s.Object)})
 	}
 }
 
@@ -119,7 +120,7 @@ func (c *stmtConv) grant(out *Noop, s *pg.GrantStmt) {
 		case s.Targtype == pg.GrantTargetType_ACL_TARGET_ALL_IN_SCHEMA:
 			m = Mention{Kind: "schema", ObjectName: ObjectName{Name: o.GetString_().GetSval()}}
 		case kind != "":
-			m.ObjectName = c.objectName(o)
+			m.ObjectName, m.Args = c.objectName(o), c.routineArgs(o)
 		}
 		if m.Kind != "" {
 			out.About = append(out.About, m)

@@ -117,7 +117,10 @@ func (c *stmtConv) copyOption(o *CopyOptions, d *pg.DefElem) {
 			c.refuse(at, "INDEX without a name", "Name the column that takes the row's position, INDEX id.")
 		}
 		o.Index = text
-	case "freeze": // a hint for the server's storage
+	case "freeze":
+		if on, ok := defBool(d); on || !ok {
+			c.refuse(at, "the COPY option FREEZE", "Leave it out: it changes only how a server stores the rows.")
+		}
 	case "encoding":
 		if e := strings.ToLower(text); e != "utf8" && e != "utf-8" {
 			c.refuse(at, "COPY encoding "+text, "Convert the file to UTF-8.")
@@ -144,12 +147,21 @@ func defBool(d *pg.DefElem) (value, ok bool) {
 	case *pg.Node_Boolean:
 		return v.Boolean.Boolval, true
 	case *pg.Node_String_:
-		switch strings.ToLower(v.String_.Sval) {
-		case "true", "on":
-			return true, true
-		case "false", "off":
-			return false, true
+		return wordBool(v.String_.Sval)
+	case *pg.Node_TypeName: // a bare word of WITH (…)
+		if len(v.TypeName.Names) == 1 {
+			return wordBool(v.TypeName.Names[0].GetString_().GetSval())
 		}
+	}
+	return false, false
+}
+
+func wordBool(s string) (value, ok bool) {
+	switch strings.ToLower(s) {
+	case "true", "on":
+		return true, true
+	case "false", "off":
+		return false, true
 	}
 	return false, false
 }

@@ -25,6 +25,20 @@ func (fn *CreateFunction) Signature() string {
 	return fn.Name + "(" + strings.Join(ts, ",") + ")"
 }
 
+// Named reports whether arguments with which a statement names a function are its own: the types of its inputs, or of
+// all parameters of a procedure.
+func (fn *CreateFunction) Named(args []FuncParam) bool {
+	types := func(list []FuncParam, outputs bool) (out []string) {
+		for _, p := range list {
+			if p.Mode != "out" || outputs {
+				out = append(out, p.Type.String())
+			}
+		}
+		return out
+	}
+	return slices.Equal(types(fn.Params, false), types(args, false)) || fn.Procedure && slices.Equal(types(fn.Params, true), types(args, true))
+}
+
 // Inputs lists the parameters that take arguments.
 func (fn *CreateFunction) Inputs() []FuncParam {
 	return slices.DeleteFunc(slices.Clone(fn.Params), func(p FuncParam) bool { return !fn.Procedure && p.Mode == "out" })

@@ -99,6 +99,12 @@ func Inline(fn *CreateFunction, args []Expr, at Pos) (Expr, error) {
 			return nil, nil
 		}
 	}
+	for i := range typed {
+		if uses[i] == 0 && !names(typed[i]) { // what the body leaves out is of its type all the same
+			never := &Binary{Node: Node{At: at}, Op: "and", L: &IsNull{Node: Node{At: at}, X: typed[i]}, R: &Literal{Node: Node{At: at}, Kind: LitBool, Value: "false"}}
+			body = &Case{Node: Node{At: at}, Whens: []When{{Cond: never, Result: &Bound{Node: Node{At: at}, Type: fn.Returns.String()}}}, Else: body.(Expr)}
+		}
+	}
 	x := Expr(&Cast{Node: Node{At: at}, X: body, Type: *fn.Returns})
 	if fn.Strict && len(typed) > 0 {
 		x = strict(x, typed, *fn.Returns)
@@ -164,4 +170,15 @@ func strict(x Expr, args []Expr, t TypeName) Expr {
 		cond = c
 	}
 	return &Case{Node: Node{At: -1}, Whens: []When{{Cond: cond, Result: &Bound{Node: Node{At: -1}, Type: t.String()}}}, Else: x}
+}
+
+// names reports whether an expression refers to columns.
+func names(e Expr) bool {
+	found := false
+	Walk(e, func(t Tree) bool {
+		_, ok := t.(*ColumnRef)
+		found = found || ok
+		return !found
+	})
+	return found
 }

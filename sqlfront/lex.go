@@ -23,7 +23,7 @@ const (
 type Token struct {
 	Kind    TokenKind
 	At, End int    // byte range
-	Word    string // identifiers: see TokIdent, TokQuoted; otherwise the text itself
+	Word    string // identifiers: see TokIdent, TokQuoted, cut as Identifier does; otherwise the text itself
 }
 
 // Is tells whether the token is the keyword, operator or punctuation word (lower case).
@@ -152,7 +152,7 @@ func lexWord(sql string, at int) Token {
 			return lexName(sql, at, end+1)
 		}
 	}
-	return Token{Kind: TokIdent, At: at, End: end, Word: lowerASCII(sql[at:end])}
+	return Token{Kind: TokIdent, At: at, End: end, Word: Identifier(lowerASCII(sql[at:end]))}
 }
 
 // lexQuoted reads the string literal that begins at at and whose quote stands at quote.
@@ -181,7 +181,7 @@ func lexName(sql string, at, quote int) Token {
 			i++
 			continue
 		}
-		return Token{Kind: TokQuoted, At: at, End: i + 1, Word: strings.ReplaceAll(sql[quote+1:i], `""`, `"`)}
+		return Token{Kind: TokQuoted, At: at, End: i + 1, Word: Identifier(strings.ReplaceAll(sql[quote+1:i], `""`, `"`))}
 	}
 	return tok(sql, TokUnfinished, at, len(sql))
 }

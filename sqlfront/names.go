@@ -2,6 +2,7 @@ package sqlfront
 
 import (
 	"context"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -28,6 +29,31 @@ func Identifier(s string) string {
 	return s[:end]
 }
 
+// LongNames lists the names in a text that Identifier cuts.
+func LongNames(sql string) []string {
+	run, longest := 0, 0
+	for i := range len(sql) {
+		if c := sql[i]; isBlank(c) || strings.IndexByte("(),;'", c) >= 0 {
+			run = 0
+		}
+		run++
+		longest = max(longest, run)
+	}
+	if longest <= maxIdentifier { // nearly always
+		return nil
+	}
+	var out []string
+	for t := Lex(sql, 0); t.Kind != TokEOF && t.Kind != TokUnfinished; t = Lex(sql, t.End) {
+		if t.Kind == TokIdent && t.End-t.At > maxIdentifier {
+			out = append(out, lowerASCII(sql[t.At:t.End]))
+		}
+		if t.Kind == TokQuoted && sql[t.At] == '"' && t.End-t.At > maxIdentifier+2 {
+			out = append(out, strings.ReplaceAll(sql[t.At+1:t.End-1], `""`, `"`))
+		}
+	}
+	return out
+}
+
 // nameParts recognises up to three identifiers with dots between them, perhaps quoted. Any word is one, also one that would be a
 // keyword in a query, as for Postgres's regclass.
 func nameParts(s string) ([]string, bool) {
@@ -40,7 +66,7 @@ func nameParts(s string) ([]string, bool) {
 		if t.Kind != TokIdent && (t.Kind != TokQuoted || t.Word == "" || s[t.At] != '"') {
 			return nil, false
 		}
-		out = append(out, Identifier(t.Word))
+		out = append(out, t.Word)
 		switch dot := Lex(s, t.End); {
 		case dot.Kind == TokEOF:
 			return out, len(out) <= 3

@@ -223,3 +223,29 @@ type PLAssert struct {
 	PLNode
 	Cond, Message Expr
 }
+
+// PLBodies lists the lists of statements inside a statement, but for a block's.
+func PLBodies(s PLStmt) [][]PLStmt {
+	var out [][]PLStmt
+	switch x := s.(type) {
+	case *PLIf:
+		for _, a := range x.Arms {
+			out = append(out, a.Body)
+		}
+		out = append(out, x.Else)
+	case *PLCase:
+		for _, a := range x.Arms {
+			out = append(out, a.Body)
+		}
+		out = append(out, x.Else)
+	case *PLForInt:
+		out = append(out, x.Body)
+	case *PLForQuery:
+		out = append(out, x.Body)
+	case *PLForEach:
+		out = append(out, x.Body)
+	case *PLWhile:
+		out = append(out, x.Body)
+	}
+	return out
+}

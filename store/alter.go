@@ -10,8 +10,9 @@ import (
 )
 
 func (b *binder) alterTable(s *sqlfront.AlterTable) (*Result, error) {
-	r := &Result{Tag: "ALTER TABLE"}
+	r := &Result{Tag: "ALTER " + strings.ToUpper(s.Kind)}
 	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
+	b.alterable(s, t, v)
 	switch {
 	case len(s.Actions) == 1 && s.Actions[0].Kind == "rename" && t == nil:
 		return r, b.renameOther(s, v)
@@ -34,6 +35,25 @@ func (b *binder) alterTable(s *sqlfront.AlterTable) (*Result, error) {
 	return r, nil
 }
 
+// alterable refuses a statement about another kind of relation: ALTER TABLE … RENAME takes every one.
+func (b *binder) alterable(s *sqlfront.AlterTable, t *TableDef, v *ViewDef) {
+	rename := s.Actions[0].Kind == "rename" || s.Actions[0].Kind == "rename_column"
+	switch is := ""; {
+	case t == nil && v == nil:
+		return
+	case t != nil:
+		is = t.kind()
+		fallthrough
+	default:
+		if is == "" {
+			is = "view"
+		}
+		if is != s.Kind && !(rename && s.Kind == "table") && s.Kind != "" {
+			b.fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", s.Name, s.Kind)
+		}
+	}
+}
+
 // alter runs one action and returns the table's new definition.
 func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableDef, error) {
 	n := t.clone()
@@ -52,13 +72,13 @@ func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableD
 		return b.alterRename(t, n, a)
 	case "set_default":
 		c := b.columnOf(a.At, n, a.Col)
-		if c.Identity != nil {
-			b.fail(a.At, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, n.Name)
-		}
+		b.noIdentityOf(a.At, n, c)
 		c.Default = b.defaultText(n, c, a.X)
 		return n, b.db.putTable(n.key(), n)
 	case "drop_default":
-		b.columnOf(a.At, n, a.Col).Default = ""
+		c := b.columnOf(a.At, n, a.Col)
+		b.noIdentityOf(a.At, n, c)
+		c.Default = ""
 		return n, b.db.putTable(n.key(), n)
 	case "set_not_null", "drop_not_null":
 		c := b.columnOf(a.At, n, a.Col)
@@ -68,9 +88,7 @@ func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableD
 		}
 		return n, b.rebuild(a.At, t, n, nil)
 	case "add_constraint":
-		for _, c := range b.addConstraint(n, a.Constraint) {
-			n.Checks = append(n.Checks, b.checkConstraint(n, &c))
-		}
+		b.addConstraint(n, a.Constraint)
 		return n, b.rebuild(a.At, t, n, nil)
 	case "alter_type":
 		return b.alterType(t, n, a)
@@ -79,10 +97,18 @@ func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableD
 	return nil, nil
 }
 
+// noIdentityOf refuses to change the default of an identity column, and takes that of a serial one away.
+func (b *binder) noIdentityOf(at sqlfront.Pos, t *TableDef, c *Column) {
+	if c.Identity != nil && !c.Identity.Serial {
+		b.fail(at, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, t.Name)
+	}
+	c.Identity = nil
+}
+
 // dependents lists the views that read a relation (or, with col, that column), also through other views.
 func (db *DB) dependents(k objectKey, col string) []*ViewDef {
 	var out []*ViewDef
-	for _, v := range db.cat.views {
+	for _, v := range db.queries() {
 		for _, d := range v.Deps {
 			if d.Schema == k.schema && d.Name == k.name && d.Col == col && !d.Function {
 				out = append(out, v)
@@ -103,7 +129,7 @@ func (db *DB) dependents(k objectKey, col string) []*ViewDef {
 
 func (db *DB) dependentsDirect(k objectKey) []*ViewDef {
 	var out []*ViewDef
-	for _, v := range db.cat.views {
+	for _, v := range db.queries() {
 		if slices.ContainsFunc(v.Deps, func(d Dep) bool { return d.Schema == k.schema && d.Name == k.name && !d.Function }) {
 			out = append(out, v)
 		}
@@ -123,9 +149,8 @@ func (b *binder) alterAdd(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, e
 	if n.Column(a.Def.Name) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.Def.Name, t.Name)
 	}
-	for _, c := range b.addColumn(n, a.Def) {
-		n.Checks = append(n.Checks, b.checkConstraint(n, &c))
-	}
+	b.addColumn(n, a.Def)
+	b.addConstraints(n, a.Def.Constraints)
 	c := &n.Cols[len(n.Cols)-1]
 	fill := b.defaultSQL(n, c)
 	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) && len(n.Foreign) == len(t.Foreign) {
@@ -178,7 +203,7 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *sqlfront.AlterAction) (*Ta
 		}
 		return out
 	}
-	text := func(s string) string { return strings.ReplaceAll(s, ident(a.Col), ident(a.NewName)) }
+	text := func(s string) string { return replaceOutside(s, ident(a.Col), ident(a.NewName)) }
 	if n.PK != nil {
 		n.PK = &Unique{n.PK.Name, re(n.PK.Cols)}
 	}
@@ -189,7 +214,13 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *sqlfront.AlterAction) (*Ta
 		n.Indexes[i].Cols, n.Indexes[i].Keys, n.Indexes[i].Where = re(x.Cols), text(x.Keys), text(x.Where)
 	}
 	for i, k := range n.Checks {
-		n.Checks[i].Cols, n.Checks[i].SQL = re(k.Cols), text(k.SQL)
+		if !slices.Contains(k.Cols, a.Col) {
+			continue
+		}
+		n.Checks[i].Cols = re(k.Cols)
+		if !b.bindAgain(a.At, n, &n.Checks[i], renaming(a.Col, a.NewName)) {
+			n.Checks[i].SQL = text(k.SQL)
+		}
 	}
 	for i, f := range n.Foreign {
 		n.Foreign[i].Cols = re(f.Cols)
@@ -217,9 +248,37 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *sqlfront.AlterAction) (*Ta
 	return n, b.db.putTable(n.key(), n)
 }
 
+// renaming gives a column's references another name.
+func renaming(old, name string) func(sqlfront.Expr) sqlfront.Expr {
+	return func(x sqlfront.Expr) sqlfront.Expr {
+		return sqlfront.SubstituteColumns(x, func(r *sqlfront.ColumnRef) sqlfront.Expr {
+			last := len(r.Names) - 1
+			if r.Names[last] != old {
+				return nil
+			}
+			c := *r
+			c.Names = append(slices.Clone(r.Names[:last]), name)
+			return &c
+		})
+	}
+}
+
+// replaceOutside replaces a quoted name in SQL, but in string constants.
+func replaceOutside(sql, old, name string) string {
+	parts := strings.Split(sql, "'")
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = strings.ReplaceAll(parts[i], old, name)
+	}
+	return strings.Join(parts, "'")
+}
+
 func (b *binder) alterRename(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
 	b.noDependents(a.At, "rename table "+t.Name, t.key(), "", "Drop the view, rename the table, and create the view again.")
 	n.Name = a.NewName
+	if t.Matview != nil {
+		v := *t.Matview
+		v.Name, n.Matview = a.NewName, &v
+	}
 	b.newKey(a.At, t.Schema, n.Name, t.Temp, false)
 	if err := b.db.exec("ALTER TABLE " + t.sql() + " RENAME TO " + quote(n.phys())); err != nil {
 		return nil, err
@@ -279,6 +338,9 @@ func (b *binder) alterType(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, 
 	if c.Identity != nil && !c.Type.isInt() {
 		b.fail(a.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
 	}
+	if !c.Type.is(old.Type) {
+		b.retyped(a.At, n, c)
+	}
 	rel := b.plainRelation(t, t.Name, "")
 	v := val{sql: ident(c.Name), typ: old.Type, at: a.At}
 	if a.X != nil {
@@ -292,6 +354,45 @@ func (b *binder) alterType(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, 
 		c.Default = b.castSQL(a.At, val{sql: c.Default, typ: old.Type}, c.Type)
 	}
 	return n, b.rebuild(a.At, t, n, map[string]string{c.Name: b.assign(v, n, c)})
+}
+
+// retyped prints the keys of indexes for a column's new type, and refuses the change of one on which an expression depends: it was bound
+// for the old type.
+func (b *binder) retyped(at sqlfront.Pos, t *TableDef, c *Column) {
+	refuse := func(what, name string) {
+		b.refuse(at, "a new type of a column of "+what+" \""+name+"\"", "Make the table anew, by CREATE TABLE and INSERT … SELECT.")
+	}
+	for i := range t.Checks {
+		k := &t.Checks[i]
+		if slices.Contains(k.Cols, c.Name) && !b.bindAgain(at, t, k, func(x sqlfront.Expr) sqlfront.Expr { return x }) {
+			refuse("the CHECK constraint", k.Name)
+		}
+	}
+	for _, f := range t.Foreign {
+		if slices.Contains(f.Cols, c.Name) && !c.Type.isInt() {
+			refuse("the foreign key", f.Constraint)
+		}
+	}
+	for i, x := range t.Indexes {
+		switch plain := slices.Contains(x.Cols, c.Name); {
+		case strings.Contains(x.Where, ident(c.Name)) || !plain && strings.Contains(x.Keys, ident(c.Name)):
+			refuse("the index", x.Name)
+		case plain:
+			b.indexable(at, c.Type)
+			keys := strings.Split(x.Keys, ", ") // one for each column
+			for j, name := range x.Cols {
+				if name != c.Name || len(keys) != len(x.Cols) {
+					continue
+				}
+				desc := ""
+				if strings.HasSuffix(keys[j], " DESC") {
+					desc = " DESC"
+				}
+				keys[j] = c.Type.collated(ident(name)) + desc
+			}
+			t.Indexes[i].Keys = strings.Join(keys, ", ")
+		}
+	}
 }
 
 // rebuild makes the table anew with definition n and copies its rows; values gives the expressions of

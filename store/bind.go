@@ -39,6 +39,7 @@ type binder struct {
 	costlyRefs map[string]bool  // printed references to costly columns
 	stars      map[int][]string // of the view that is being created, else nil
 	fixed      map[int][]string // of the view that is being expanded, else nil
+	unread     bool             // what is bound is not run now: a materialized view need have no rows
 	typed      *Typed           // what Typed collects, else nil
 	calls      int              // functions that are being inlined
 	seen       *seenScopes      // see owner
@@ -149,6 +150,7 @@ type val struct {
 	at      sqlfront.Pos
 	notNull bool
 	elems   []val // of ARRAY[…] with untyped elements
+	mods    []int // the modifier of its type, as of numeric(5, 2); nil for none
 }
 
 // collate prints v for comparing, grouping and sorting: numerics compare as numbers.
@@ -172,6 +174,7 @@ func (v val) member() string {
 type column struct {
 	name    string
 	typ     Type
+	mods    []int  // see val
 	sql     string // how an expression refers to it
 	notNull bool
 	rel     *relation // nil for a merged column of USING
@@ -383,7 +386,7 @@ func (b *binder) column(s *scope, ref *sqlfront.ColumnRef) val {
 		b.deps[dependency{objectKey{c.rel.table.Schema, c.rel.table.Name}, c.name, false}] = true
 	}
 	b.typed.noteColumn(ref, c)
-	return val{sql: c.sql, typ: c.typ, at: ref.At, notNull: c.notNull}
+	return val{sql: c.sql, typ: c.typ, mods: c.mods, at: ref.At, notNull: c.notNull}
 }
 
 // dependent reports whether the grouping contains the primary key of the column's table.

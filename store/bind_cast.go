@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,7 +32,7 @@ func (b *binder) castExpr(s *scope, e *sqlfront.Cast) val {
 
 // cast is an explicit conversion, also used for implicit ones, which are a subset.
 func (b *binder) cast(at sqlfront.Pos, v val, t Type, mods []int) val {
-	out := val{typ: t, at: at, notNull: v.notNull}
+	out := val{typ: t, at: at, notNull: v.notNull, mods: mods}
 	switch {
 	case v.typ.is(t):
 		out.sql, out.lit = v.sql, v.lit
@@ -113,6 +114,8 @@ func castNative(x string, f, t Type) string {
 		return "(" + x + " + 0)"
 	case f.is(tInt4) && t.is(tBool):
 		return "(" + x + " <> 0)"
+	case f.is(tName) && t.is(tText):
+		return x
 	case f.is(tNumeric) && t.is(tText):
 		return "(" + x + " || '')" // without the collation of a numeric column
 	case (f.isTime() || f.is(tUUID) || f.Name == "json" || f.Name == "jsonb") && t.is(tText):
@@ -166,8 +169,20 @@ func (b *binder) modify(sql string, t Type, mods []int) string {
 		return fmt.Sprintf("rg_nmodify(%s, %d, %d)", sql, mods[0], scale)
 	case t.is(tText):
 		return fmt.Sprintf("substr(%s, 1, %d)", sql, mods[0])
+	case t.isTime():
+		return fmt.Sprintf("rg_tmodify(%s, %s, %d)", sql, str(t.String()), mods[0])
 	}
 	return sql
+}
+
+// sameMods gives the modifier of the type that all of several values have, nil where they differ.
+func sameMods(vs []val) []int {
+	for _, v := range vs {
+		if !slices.Equal(v.mods, vs[0].mods) {
+			return nil
+		}
+	}
+	return vs[0].mods
 }
 
 // assign converts a value to a column's type as INSERT and UPDATE do and prints the checks of law 1.
@@ -181,10 +196,10 @@ func (b *binder) assign(v val, t *TableDef, c *Column) string {
 	switch {
 	case c.Type.isChunk():
 		v.sql = fmt.Sprintf("rg_chunk(%s, %d)", v.sql, b.slot(t, c))
-	case c.Type.is(tNumeric) && len(c.Mods) > 0:
-		v.sql = b.modify(v.sql, c.Type, c.Mods)
 	case c.Type.is(tText) && len(c.Mods) > 0:
 		v.sql = fmt.Sprintf("rg_varchar(%s, %d)", v.sql, c.Mods[0])
+	case len(c.Mods) > 0:
+		v.sql = b.modify(v.sql, c.Type, c.Mods)
 	}
 	if t.isRowID(c) && !given {
 		v.sql = "coalesce(" + v.sql + ", " + noKey(t, c) + ")"

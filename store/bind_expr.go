@@ -330,7 +330,11 @@ func (b *binder) caseExpr(s *scope, e *sqlfront.Case) val {
 	if e.Else != nil {
 		out.WriteString(" ELSE " + b.coerce(results[len(results)-1], t).sql)
 	}
-	return val{sql: out.String() + " END", typ: t, at: e.At}
+	v := val{sql: out.String() + " END", typ: t, at: e.At}
+	if e.Else != nil {
+		v.mods = sameMods(results)
+	}
+	return v
 }
 
 func (b *binder) commonType(vs []val, what string) Type {
@@ -385,10 +389,10 @@ func (b *binder) minMax(s *scope, e *sqlfront.MinMax) val {
 		b.failHint(e.At, sqlerr.WrongObjectType, "Use maximum(a, b) or minimum(a, b), element by element.", "%s of whole arrays is not supported", name)
 	}
 	if len(args) == 1 {
-		return val{sql: args[0].sql, typ: t, at: e.At}
+		return val{sql: args[0].sql, typ: t, at: e.At, mods: args[0].mods}
 	}
 	if t.is(tNumeric) {
-		return val{sql: "rg_" + f + "_numeric(" + sqls(args) + ")", typ: t, at: e.At}
+		return val{sql: "rg_" + f + "_numeric(" + sqls(args) + ")", typ: t, at: e.At, mods: sameMods(args)}
 	}
 	null := true
 	for _, a := range args {
@@ -467,7 +471,7 @@ func (b *binder) subLink(s *scope, e *sqlfront.SubLink) val {
 	case sqlfront.SubScalar:
 		c := b.oneColumn(q, e.At)
 		q.settle(b)
-		return val{sql: "(" + b.atMostOne(q) + ")", typ: q.types()[c], at: e.At}
+		return val{sql: "(" + b.atMostOne(q) + ")", typ: q.types()[c], mods: q.cols[c].mods, at: e.At}
 	case sqlfront.SubArray:
 		b.oneColumn(q, e.At)
 		q.settle(b)

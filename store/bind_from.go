@@ -98,6 +98,9 @@ func (b *binder) tableRef(s *scope, it *sqlfront.TableRef) boundTable {
 	case t != nil:
 		b.deps[dependency{objectKey{t.Schema, t.Name}, "", false}] = true
 		b.check(it.At, b.db.use(t))
+		if !b.unread {
+			b.check(it.At, t.populated())
+		}
 		r := b.tableRelation(t)
 		b.showRuns(t, r)
 		return boundTable{t.sql() + " AS " + r.alias, b.named(it.At, r, it.Alias)}
@@ -122,7 +125,7 @@ func (b *binder) tableRelation(t *TableDef) *relation {
 	r := &relation{name: t.Name, schema: t.Schema, alias: b.alias("t"), table: t}
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, sql: t.read(r.alias+".", i), notNull: c.NotNull})
+		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: t.read(r.alias+".", i), notNull: c.NotNull})
 	}
 	return r
 }
@@ -148,7 +151,7 @@ func (b *binder) undefinedTable(at sqlfront.Pos, schema, name string) {
 func (b *binder) cteRef(it *sqlfront.TableRef, c *cte) boundTable {
 	r := &relation{name: c.name, alias: b.alias("t")}
 	for i, cc := range c.cols {
-		r.cols = append(r.cols, &column{name: cc.name, typ: cc.typ, sql: r.alias + "." + outName(i), notNull: cc.notNull})
+		r.cols = append(r.cols, &column{name: cc.name, typ: cc.typ, mods: cc.mods, sql: r.alias + "." + outName(i), notNull: cc.notNull})
 	}
 	b.use(c.fence, c.costly, r)
 	return boundTable{c.alias + " AS " + r.alias, b.named(it.At, r, it.Alias)}
@@ -159,7 +162,7 @@ func (b *binder) viewRef(it *sqlfront.TableRef, v *ViewDef) boundTable {
 	tmpl := b.view(it.At, v)
 	r := &relation{name: v.Name, schema: v.Schema, alias: b.alias("t")}
 	for i, c := range tmpl.cols {
-		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, sql: r.alias + "." + outName(i)})
+		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: r.alias + "." + outName(i)})
 	}
 	b.use(tmpl.fence, tmpl.costly, r)
 	return boundTable{tmpl.alias + " AS " + r.alias, b.named(it.At, r, it.Alias)}
@@ -201,7 +204,7 @@ func (b *binder) view(at sqlfront.Pos, v *ViewDef) *relation {
 	}
 	r := &relation{name: v.Name, alias: b.alias("v")}
 	for i, c := range v.Cols {
-		r.cols = append(r.cols, &column{name: c.Name, typ: q.cols[i].typ})
+		r.cols = append(r.cols, &column{name: c.Name, typ: q.cols[i].typ, mods: q.cols[i].mods})
 	}
 	r.costly, r.fence = b.addFence(q, true, b.volatile > volatile)
 	b.ctes = append(b.ctes, r.alias+columnList(len(q.cols))+" AS "+openFence(r.fence)+"("+q.text()+")")
@@ -227,7 +230,7 @@ func (b *binder) subSelect(s *scope, it *sqlfront.SubSelect, rels []*relation, c
 	q.settle(b)
 	r := &relation{name: it.Alias.Name, alias: b.alias("t")}
 	for i, c := range q.cols {
-		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, sql: r.alias + "." + q.phys(i), notNull: c.notNull})
+		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: r.alias + "." + q.phys(i), notNull: c.notNull})
 	}
 	b.named(it.At, r, it.Alias)
 	costly, id := b.addFence(q, false, b.volatile > volatile)
@@ -296,7 +299,7 @@ func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []
 	if it.Alias.Name != "" {
 		j := &relation{}
 		for _, c := range out.cols {
-			j.cols = append(j.cols, &column{name: c.name, typ: c.typ, sql: c.sql, notNull: c.notNull})
+			j.cols = append(j.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: c.sql, notNull: c.notNull})
 		}
 		b.named(it.At, j, it.Alias)
 		out.rels, out.cols = []*relation{j}, j.cols
@@ -364,6 +367,9 @@ func (b *binder) using(it *sqlfront.JoinFrom, l, r source, names []string, out *
 		on = append(on, b.compare(it.At, "=", val{sql: a.sql, typ: a.typ}, val{sql: z.sql, typ: z.typ}).sql)
 		t, _ := common([]Type{a.typ, z.typ})
 		m := &column{name: n, typ: t, rel: a.rel, notNull: a.notNull && z.notNull}
+		if a.typ.is(z.typ) {
+			m.mods = sameMods([]val{{mods: a.mods}, {mods: z.mods}})
+		}
 		av, zv := b.coerce(val{sql: a.sql, typ: a.typ}, t).sql, b.coerce(val{sql: z.sql, typ: z.typ}, t).sql
 		if !a.typ.is(t) { // converted it is another expression than the column, for GROUP BY too
 			av = "(" + av + ")"
@@ -448,7 +454,7 @@ func (b *binder) cteColumns(w *sqlfront.CTE, q *query) []*column {
 		if i < len(w.Cols) {
 			name = w.Cols[i]
 		}
-		cols = append(cols, &column{name: name, typ: oc.typ, notNull: oc.notNull && q.l == nil})
+		cols = append(cols, &column{name: name, typ: oc.typ, mods: oc.mods, notNull: oc.notNull && q.l == nil})
 	}
 	return cols
 }

@@ -130,7 +130,7 @@ func wider(a, b Type) Type {
 
 // match is LIKE, ILIKE and regular expressions.
 func (b *binder) match(at sqlfront.Pos, op string, l, r val) val {
-	l, r = b.settle(l), b.settle(r)
+	l, r = b.settle(l).asText(), b.settle(r).asText()
 	if !l.typ.is(tText) || !r.typ.is(tText) {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 	}
@@ -149,7 +149,16 @@ func (b *binder) match(at sqlfront.Pos, op string, l, r val) val {
 	return val{sql: sql, typ: tBool, at: at}
 }
 
+// asText is v as a text where it is a name, which is kept as one.
+func (v val) asText() val {
+	if v.typ.is(tName) {
+		v.typ = tText
+	}
+	return v
+}
+
 func (b *binder) concat(at sqlfront.Pos, l, r val) val {
+	l, r = l.asText(), r.asText()
 	switch {
 	case l.typ.Array || r.typ.Array:
 		return b.concatArrays(at, l, r)
@@ -271,6 +280,8 @@ func (b *binder) compare(at sqlfront.Pos, op string, l, r val) val {
 	switch {
 	case l.typ.isUnknown() && r.typ.isUnknown():
 		l, r = b.coerce(l, tText), b.coerce(r, tText)
+	case l.typ.is(tRegtype) && r.typ.isUnknown(), r.typ.is(tRegtype) && l.typ.isUnknown(): // which would be the number of a type
+		b.refuse(at, "a comparison of a regtype with an untyped literal", "Write 'integer'::regtype, or pg_typeof(x)::text = 'integer'.")
 	case l.typ.isUnknown():
 		l = b.coerce(l, r.typ)
 	case r.typ.isUnknown():
@@ -279,6 +290,9 @@ func (b *binder) compare(at sqlfront.Pos, op string, l, r val) val {
 	t, ok := common([]Type{l.typ, r.typ})
 	if l.typ.isNumber() && r.typ.isNumber() {
 		t = arithType(op, l.typ, r.typ)
+	}
+	if t.is(tRegtype) && strings.ContainsAny(op, "<>") && op != "<>" {
+		b.refuse(at, "an order of regtypes", "Compare their texts: pg_typeof(x)::text.")
 	}
 	if !ok || t.Name == "json" || l.typ.Array && !l.typ.is(r.typ) {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())

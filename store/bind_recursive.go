@@ -1,6 +1,8 @@
 package store
 
 import (
+	"slices"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront"
 )
@@ -19,9 +21,10 @@ func (b *binder) recursive(s *scope, w *sqlfront.CTE, q *sqlfront.Select, c *cte
 // recursiveTypes refuses a recursive query whose second branch changes the type of a column.
 func (b *binder) recursiveTypes(w *sqlfront.CTE, c *cte, q *query) {
 	for i, col := range c.cols {
-		if t := q.cols[i].typ; !t.is(col.typ) {
+		if all := q.cols[i]; !all.typ.is(col.typ) || !slices.Equal(all.mods, col.mods) {
 			b.failHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
-				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall", w.Name, i+1, col.typ, t)
+				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall", w.Name, i+1,
+				typeText(col.typ, col.mods), typeText(all.typ, all.mods))
 		}
 	}
 }

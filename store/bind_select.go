@@ -152,7 +152,7 @@ func (b *binder) targets(s *scope, sel *sqlfront.Select, q *query) {
 			name = sqlfront.ColumnName(t.X)
 		}
 		q.targets = append(q.targets, v)
-		q.cols = append(q.cols, outcol{name, v.typ, v.notNull})
+		q.cols = append(q.cols, outcol{name, v.typ, v.notNull, v.mods})
 	}
 }
 
@@ -190,7 +190,7 @@ func (b *binder) star(s *scope, ref *sqlfront.ColumnRef, q *query) {
 		names := []string{c.name}
 		v := b.columnVal(s, c, ref, names)
 		q.targets = append(q.targets, v)
-		q.cols = append(q.cols, outcol{c.name, c.typ, c.notNull})
+		q.cols = append(q.cols, outcol{c.name, c.typ, c.notNull, c.mods})
 	}
 	if b.stars != nil {
 		b.stars[int(ref.At)] = seen
@@ -267,6 +267,8 @@ func (b *binder) sortable(v val) {
 	switch {
 	case v.typ.Name == "json":
 		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb, or sort by a part of it.", "could not identify an ordering operator for type %s", v.typ)
+	case v.typ.is(tRegtype):
+		b.refuse(v.at, "sorting by a regtype", "Sort by its text: pg_typeof(x)::text.")
 	case v.typ.Array:
 		b.refuse(v.at, "sorting by a whole array", "Sort by its elements.")
 	}

@@ -26,6 +26,7 @@ type Column struct {
 // Identity is a generated column's state.
 type Identity struct {
 	Always    bool `json:",omitempty"`
+	Serial    bool `json:",omitempty"` // of a serial type: a default, which may be dropped
 	Start     int64
 	Inc, Next int64
 }
@@ -45,14 +46,17 @@ type Index struct {
 	Where  string   `json:",omitempty"`
 }
 
-// Check is a CHECK constraint, printed for SQLite; its columns for DROP COLUMN.
+// Check is a CHECK constraint, printed for SQLite; its columns for DROP COLUMN, and the query SELECT condition for what changes the
+// types and names of its columns ("" of one that an older program made).
 type Check struct {
 	Name, SQL string
 	Cols      []string
+	Source    string `json:",omitempty"`
 }
 
-// Foreign is a FOREIGN KEY.
+// Foreign is a FOREIGN KEY; of one that an older program made the name is not known.
 type Foreign struct {
+	Constraint   string `json:",omitempty"`
 	Cols         []string
 	Schema, Name string
 	RefCols      []string
@@ -69,6 +73,8 @@ type TableDef struct {
 	Checks       []Check   `json:",omitempty"`
 	Foreign      []Foreign `json:",omitempty"`
 	Count        *Count    `json:",omitempty"` // nil where it has never been known
+	Matview      *ViewDef  `json:",omitempty"` // the query of a materialized view, nil for a table
+	Unread       bool      `json:",omitempty"` // a materialized view WITH NO DATA
 	result       bool      // holds the result of a table function during one statement
 	held         *held     // what a result has beside the table, nil for nothing
 	owned        bool      // a temporary table of the engine's, which fills it (see Fill)

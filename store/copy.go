@@ -444,7 +444,10 @@ func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text
 	}
 	ctx, end := db.Timed(ctx)
 	defer end(&err)
-	sel := copyQuery(s)
+	sel, err := db.copyQuery(s)
+	if err != nil {
+		return 0, sqlerr.In(err, text)
+	}
 	stop := db.watch(ctx)
 	defer stop()
 	out := newCopyWriter(w, s.Options)
@@ -475,10 +478,21 @@ func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text
 	return n, sqlerr.In(db.translate(err), text)
 }
 
-// copyQuery is the query whose rows COPY … TO writes.
-func copyQuery(s *sqlfront.Copy) *sqlfront.Select {
+// copyQuery is the query whose rows COPY … TO writes. Of a name it must be a table's.
+func (db *DB) copyQuery(s *sqlfront.Copy) (*sqlfront.Select, error) {
 	if s.Query != nil {
-		return s.Query
+		return s.Query, nil
+	}
+	kind := ""
+	switch t, v := db.cat.relation(db.searchPath(), s.Schema, s.Name); {
+	case v != nil:
+		kind = "view"
+	case t != nil && t.Matview != nil:
+		kind = t.kind()
+	}
+	if kind != "" && !s.Options.IsFile() { // the formats of files are ours
+		return nil, sqlerr.At(int(s.At), sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, s.Name).
+			WithHint("Try the COPY (SELECT ...) TO variant.")
 	}
 	sel := &sqlfront.Select{Node: s.Node, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: s.Node, Schema: s.Schema, Name: s.Name}}}
 	if s.Cols == nil {
@@ -487,5 +501,5 @@ func copyQuery(s *sqlfront.Copy) *sqlfront.Select {
 	for _, c := range s.Cols {
 		sel.Targets = append(sel.Targets, sqlfront.Target{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Names: []string{c}}})
 	}
-	return sel
+	return sel, nil
 }

@@ -126,7 +126,10 @@ func (db *DB) CopyOutRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.
 	if db.failed {
 		return 0, sqlerr.In(errFailed(), text)
 	}
-	sel := copyQuery(s)
+	sel, err := db.copyQuery(s)
+	if err != nil {
+		return 0, sqlerr.In(err, text)
+	}
 	if t, _ := db.cat.relation(db.searchPath(), s.Schema, s.Name); s.Query == nil && t != nil {
 		if keys := t.Keys(); len(keys) > 0 {
 			for _, k := range keys[0] {

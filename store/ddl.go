@@ -28,7 +28,7 @@ func (b *binder) newKey(at sqlfront.Pos, schema, name string, temp, ifNotExists 
 		b.fail(at, "42939", "relation name \"%s\" is reserved: names that begin with relgrad_ or sqlite_ belong to the store", name)
 	}
 	k = objectKey{schema, name}
-	if b.db.cat.tables[k] != nil || b.db.cat.views[k] != nil {
+	if b.db.relationThere(k) {
 		if ifNotExists {
 			return k, true
 		}
@@ -50,22 +50,18 @@ func (b *binder) createTable(s *sqlfront.CreateTable) (*Result, error) {
 	if s.Like.Name != "" {
 		b.like(s, t)
 	}
-	var checks []sqlfront.TableConstraint
+	var constraints []sqlfront.TableConstraint
 	for i := range s.Cols {
-		checks = append(checks, b.addColumn(t, &s.Cols[i])...)
+		b.addColumn(t, &s.Cols[i])
+		constraints = append(constraints, s.Cols[i].Constraints...)
 	}
-	for i := range s.Constraints {
-		checks = append(checks, b.addConstraint(t, &s.Constraints[i])...)
-	}
-	for _, c := range checks { // CHECKs may name any column
-		t.Checks = append(t.Checks, b.checkConstraint(t, &c))
-	}
+	b.addConstraints(t, append(constraints, s.Constraints...)) // they may name any column
 	return &Result{Tag: "CREATE TABLE"}, b.makeTable(t)
 }
 
 // like copies the columns of another table; INCLUDING ALL also defaults, identities, keys and indexes.
 func (b *binder) like(s *sqlfront.CreateTable, t *TableDef) {
-	from := b.target(s.At, s.Like.Schema, s.Like.Name)
+	from := b.tableOf(s.At, s.Like.Schema, s.Like.Name)
 	for _, c := range from.Cols {
 		c.Shape = nil
 		if !s.LikeIncluding {
@@ -81,24 +77,24 @@ func (b *binder) like(s *sqlfront.CreateTable, t *TableDef) {
 		return
 	}
 	if from.PK != nil {
-		t.PK = &Unique{t.Name + "_pkey", from.PK.Cols}
+		t.PK = &Unique{b.freshName(t, "", "pkey"), from.PK.Cols}
 	}
 	for _, u := range from.Uniques {
-		t.Uniques = append(t.Uniques, Unique{b.freshName(t, t.Name+"_"+strings.Join(u.Cols, "_")+"_key"), u.Cols})
+		t.Uniques = append(t.Uniques, Unique{b.freshName(t, strings.Join(u.Cols, "_"), "key"), u.Cols})
 	}
 	for _, x := range from.Indexes {
-		x.Name = b.freshName(t, t.Name+"_"+strings.Join(x.Cols, "_")+"_idx")
+		x.Name = b.freshName(t, orName(strings.Join(x.Cols, "_"), "expr"), "idx")
 		t.Indexes = append(t.Indexes, x)
 	}
 	t.Checks = slices.Clone(from.Checks)
 }
 
-// addColumn appends a column; constraints that need all columns are handed back.
-func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) []sqlfront.TableConstraint {
+// addColumn appends a column without its constraints.
+func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) {
 	if t.Column(d.Name) >= 0 {
 		b.fail(d.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", d.Name)
 	}
-	c := Column{Name: d.Name, Type: b.typeOf(d.Type), Mods: d.Type.Mods, NotNull: d.NotNull || d.PrimaryKey}
+	c := Column{Name: d.Name, Type: b.typeOf(d.Type), Mods: d.Type.Mods, NotNull: d.NotNull}
 	if d.Identity != nil {
 		if d.Default != nil {
 			b.fail(d.At, sqlerr.Syntax, "both default and identity specified for column \"%s\" of table \"%s\"", d.Name, t.Name)
@@ -106,27 +102,13 @@ func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) []sqlfront.TableC
 		if !c.Type.isInt() {
 			b.fail(d.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
 		}
-		c.Identity = &Identity{Always: d.Identity.Always, Start: d.Identity.Start, Inc: d.Identity.Inc, Next: d.Identity.Start}
+		c.Identity = &Identity{Always: d.Identity.Always, Serial: d.Identity.Serial, Start: d.Identity.Start, Inc: d.Identity.Inc, Next: d.Identity.Start}
 		c.NotNull = true
 	}
 	t.Cols = append(t.Cols, c)
 	if d.Default != nil {
 		t.Cols[len(t.Cols)-1].Default = b.defaultText(t, &t.Cols[len(t.Cols)-1], d.Default)
 	}
-	var checks []sqlfront.TableConstraint
-	if d.PrimaryKey {
-		b.addConstraint(t, &sqlfront.TableConstraint{Node: d.Node, Kind: "primary", Cols: []string{d.Name}})
-	}
-	if d.Unique {
-		b.addConstraint(t, &sqlfront.TableConstraint{Node: d.Node, Kind: "unique", Cols: []string{d.Name}})
-	}
-	if d.RefTable.Name != "" {
-		b.addConstraint(t, &sqlfront.TableConstraint{Node: d.Node, Kind: "foreign", Cols: []string{d.Name}, RefTable: d.RefTable, RefCols: d.RefCols})
-	}
-	if d.Check != nil {
-		checks = append(checks, sqlfront.TableConstraint{Node: d.Node, Kind: "check", Name: t.Name + "_" + d.Name + "_check", Check: d.Check})
-	}
-	return checks
 }
 
 // defaultText prints a default so that it can stand in any later INSERT.
@@ -151,133 +133,11 @@ func (b *binder) noSubQuery(e sqlfront.Expr, what string) {
 	})
 }
 
-func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) []sqlfront.TableConstraint {
-	for _, n := range k.Cols {
-		b.columnOf(k.At, t, n)
-	}
-	switch k.Kind {
-	case "check":
-		return []sqlfront.TableConstraint{*k}
-	case "primary":
-		if t.PK != nil {
-			b.fail(k.At, "42P16", "multiple primary keys for table \"%s\" are not allowed", t.Name)
-		}
-		t.PK = &Unique{orName(k.Name, t.Name+"_pkey"), k.Cols}
-		for _, n := range k.Cols {
-			c := &t.Cols[t.Column(n)]
-			c.NotNull = true
-			b.noChunk(k.At, t, n, "PRIMARY KEY")
-		}
-	case "unique":
-		for _, n := range k.Cols {
-			b.noChunk(k.At, t, n, "UNIQUE")
-		}
-		t.Uniques = append(t.Uniques, Unique{b.freshName(t, orName(k.Name, t.Name+"_"+strings.Join(k.Cols, "_")+"_key")), k.Cols})
-	case "foreign":
-		ref := b.referenced(k.At, t, k.RefTable)
-		if ref.Temp != t.Temp {
-			b.fail(k.At, "42P16", "constraints on permanent tables may reference only permanent tables")
-		}
-		cols := k.RefCols
-		if cols == nil && ref.PK != nil {
-			cols = ref.PK.Cols
-		}
-		if !ref.hasUnique(cols) || len(cols) != len(k.Cols) {
-			b.fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", ref.Name)
-		}
-		for i, col := range k.Cols {
-			from, to := t.Cols[t.Column(col)], ref.Cols[ref.Column(cols[i])]
-			if !from.Type.is(to.Type) && !(from.Type.isInt() && to.Type.isInt()) { // SQLite would find no two values equal
-				b.failHint(k.At, sqlerr.DatatypeMismatch, "Give both columns one type.", "foreign key constraint \"%s\" cannot be implemented: key columns \"%s\" and \"%s\" are of types %s and %s",
-					orName(k.Name, t.Name+"_"+strings.Join(k.Cols, "_")+"_fkey"), col, cols[i], from.Type, to.Type)
-			}
-		}
-		t.Foreign = append(t.Foreign, Foreign{Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols})
-	}
-	return nil
-}
-
-// referenced finds the table that a foreign key of t, which may not be there yet, names.
-func (b *binder) referenced(at sqlfront.Pos, t *TableDef, n sqlfront.ObjectName) *TableDef {
-	if n.Name == t.Name && (n.Schema == t.Schema || n.Schema == "" && t.Temp) {
-		return t
-	}
-	if n.Name == t.Name && n.Schema == "" {
-		for _, s := range b.path {
-			if s == t.Schema {
-				return t
-			}
-			if b.db.cat.tables[objectKey{s, n.Name}] != nil {
-				break
-			}
-		}
-	}
-	return b.target(at, n.Schema, n.Name)
-}
-
-func (b *binder) noChunk(at sqlfront.Pos, t *TableDef, col, what string) {
-	if c := t.Cols[t.Column(col)]; c.Type.isChunk() {
-		b.fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
-	} else {
-		b.indexable(at, c.Type)
-	}
-}
-
-// indexable refuses a type whose values have no order.
-func (b *binder) indexable(at sqlfront.Pos, t Type) {
-	if t.Name == "json" {
-		b.failHint(at, sqlerr.UndefinedObject, "Use jsonb.", "data type %s has no default operator class for access method \"btree\"", t)
-	}
-}
-
 func orName(name, otherwise string) string {
 	if name != "" {
 		return name
 	}
 	return otherwise
-}
-
-// freshName makes an index or constraint name unique in its schema.
-func (b *binder) freshName(t *TableDef, name string) string {
-	used := map[string]bool{}
-	add := func(t *TableDef) {
-		for _, u := range t.Uniques {
-			used[u.Name] = true
-		}
-		for _, x := range t.Indexes {
-			used[x.Name] = true
-		}
-		if t.PK != nil {
-			used[t.PK.Name] = true
-		}
-	}
-	for _, o := range b.db.cat.tables {
-		add(o)
-	}
-	add(t)
-	out := name
-	for i := 1; used[out]; i++ {
-		out = name + itoa(i)
-	}
-	return out
-}
-
-func (b *binder) checkConstraint(t *TableDef, k *sqlfront.TableConstraint) Check {
-	b.literal = true
-	defer func() { b.literal = false }()
-	rel := b.plainRelation(t, t.Name, "")
-	v := b.condition(&scope{rels: []*relation{rel}, cols: rel.cols, level: &level{}}, k.Check, "CHECK constraints")
-	c := Check{Name: orName(k.Name, t.Name+"_check"), SQL: v.sql}
-	sqlfront.Walk(k.Check, func(n sqlfront.Tree) bool {
-		if r, ok := n.(*sqlfront.ColumnRef); ok {
-			c.Cols = append(c.Cols, r.Names[len(r.Names)-1])
-		}
-		if _, ok := n.(*sqlfront.SubLink); ok {
-			b.fail(n.Position(), sqlerr.FeatureNotSupported, "cannot use subquery in check constraint")
-		}
-		return true
-	})
-	return c
 }
 
 // createSQL prints CREATE TABLE under a physical name.
@@ -323,18 +183,6 @@ func (t *TableDef) createSQL(phys string) string {
 	return "CREATE TABLE " + t.db() + "." + quote(phys) + " (" + strings.Join(p, ", ") + ") STRICT"
 }
 
-func (t *TableDef) indexSQL(x Index) string {
-	unique := ""
-	if x.Unique {
-		unique = "UNIQUE "
-	}
-	sql := "CREATE " + unique + "INDEX " + t.db() + "." + quote(physical(t.Schema, x.Name)+"^i") + " ON " + quote(t.phys()) + " (" + x.Keys + ")"
-	if x.Where != "" {
-		sql += " WHERE " + x.Where
-	}
-	return sql
-}
-
 func (b *binder) makeTable(t *TableDef) error {
 	if err := b.db.exec(t.createSQL(t.phys())); err != nil {
 		return err
@@ -358,15 +206,20 @@ func (b *binder) createTableAs(s *sqlfront.CreateTableAs) (*Result, error) {
 	if skip {
 		return b.skipped(tag, s.Name)
 	}
-	q := b.selectQuery(s.Query, nil)
-	q.settle(b)
+	t := &TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
+	var q *query
+	if s.Matview {
+		q = b.materialized(t, s)
+	} else {
+		q = b.selectQuery(s.Query, nil)
+		q.settle(b)
+	}
 	if len(s.Cols) > len(q.cols) {
 		b.fail(s.At, sqlerr.Syntax, "too many column names were specified")
 	}
 	if len(q.cols) == 0 {
 		b.refuse(s.At, "a table without columns", "Select at least one column.")
 	}
-	t := &TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
 	for i, oc := range q.cols {
 		name := oc.name
 		if i < len(s.Cols) {
@@ -376,7 +229,10 @@ func (b *binder) createTableAs(s *sqlfront.CreateTableAs) (*Result, error) {
 			b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
 		}
 		b.storable(s.At, name, oc.typ)
-		t.Cols = append(t.Cols, Column{Name: name, Type: oc.typ})
+		t.Cols = append(t.Cols, Column{Name: name, Type: oc.typ, Mods: oc.mods})
+		if t.Matview != nil {
+			t.Matview.Cols = append(t.Matview.Cols, ViewColumn{name, oc.typ})
+		}
 	}
 	if err := b.makeTable(t); err != nil {
 		return nil, err
@@ -390,11 +246,7 @@ func (b *binder) createTableAs(s *sqlfront.CreateTableAs) (*Result, error) {
 		exprs[i] = b.assign(val{sql: "s." + q.phys(i), typ: q.cols[i].typ}, t, &t.Cols[i])
 	}
 	sql := "INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + q.body() + ") AS s"
-	r, err := b.write(t, q.with, sql, "SELECT", returning{}, true)
-	if err == nil && s.Matview {
-		r.Tag = tag
-	}
-	return r, err
+	return b.write(t, q.with, sql, "SELECT", returning{}, true)
 }
 
 func (b *binder) storable(at sqlfront.Pos, name string, t Type) {
@@ -412,9 +264,9 @@ func (b *binder) createView(s *sqlfront.CreateView) (*Result, error) {
 		k, _ = b.newKey(s.At, s.Schema, s.Name, s.Temp, false)
 	}
 	v := &ViewDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp", SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
-	b.stars = v.Stars
+	b.stars, b.unread = v.Stars, true
 	q := b.selectView(v, s)
-	b.stars = nil
+	b.stars, b.unread = nil, false
 	if len(s.Cols) > len(q.cols) {
 		b.fail(s.At, sqlerr.Syntax, "CREATE VIEW specifies more column names than columns")
 	}
@@ -518,63 +370,6 @@ func (b *binder) selectView(v *ViewDef, s *sqlfront.CreateView) *query {
 	q := b.selectQuery(tree, nil)
 	q.settle(b)
 	return q
-}
-
-func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
-	t := b.target(s.At, s.Table.Schema, s.Table.Name)
-	x := Index{Name: s.Name, Unique: s.Unique}
-	rel := b.plainRelation(t, t.Name, "")
-	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "index expressions"}}
-	b.literal = true
-	var keys []string
-	volatile := b.volatile
-	immutable := func(e sqlfront.Expr, what string) {
-		if b.volatile > volatile {
-			b.fail(e.Position(), "42P17", "functions in index %s must be marked IMMUTABLE", what)
-		}
-	}
-	for _, k := range s.Keys {
-		b.noSubQuery(k.X, "index expression")
-		v := b.expr(sc, k.X)
-		immutable(k.X, "expression")
-		if v.typ.Array {
-			b.fail(s.At, sqlerr.DatatypeMismatch, "cannot index an array (%s)", v.typ)
-		}
-		b.indexable(s.At, v.typ)
-		text := v.collate()
-		if k.Desc {
-			text += " DESC"
-		}
-		keys = append(keys, text)
-		if r, ok := k.X.(*sqlfront.ColumnRef); ok {
-			x.Cols = append(x.Cols, r.Names[len(r.Names)-1])
-		}
-	}
-	if len(x.Cols) < len(keys) {
-		x.Cols = nil
-	}
-	x.Keys = strings.Join(keys, ", ")
-	if s.Where != nil {
-		b.noSubQuery(s.Where, "index predicate")
-		x.Where = b.condition(sc, s.Where, "index predicates").sql
-		immutable(s.Where, "predicate")
-	}
-	b.literal = false
-	if x.Name == "" {
-		x.Name = b.freshName(t, t.Name+"_"+orName(strings.Join(x.Cols, "_"), "expr")+"_idx")
-	} else if b.freshName(t, x.Name) != x.Name {
-		if s.IfNotExists {
-			return b.skipped("CREATE INDEX", s.Name)
-		}
-		b.fail(s.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", x.Name)
-	}
-	n := t.clone()
-	n.Indexes = append(n.Indexes, x)
-	if err := b.db.exec(n.indexSQL(x)); err != nil {
-		return nil, err
-	}
-	b.db.bump(t.key(), true)
-	return &Result{Tag: "CREATE INDEX"}, b.db.putTable(t.key(), n)
 }
 
 func (b *binder) createSchema(s *sqlfront.CreateSchema) (*Result, error) {

@@ -59,20 +59,29 @@ func before(schema, name, schema2, name2 string) int {
 }
 
 // TypeText is the column's type as format_type prints it, "numeric(10,2)".
-func (c *Column) TypeText() string {
-	name := c.Type.String()
-	if c.Type.Name == "text" && len(c.Mods) > 0 {
-		name = "character varying"
-	}
-	if len(c.Mods) == 0 {
+func (c *Column) TypeText() string { return typeText(c.Type, c.Mods) }
+
+func typeText(t Type, modifier []int) string {
+	name := t.String()
+	if len(modifier) == 0 {
 		return name
 	}
-	mods := make([]string, len(c.Mods))
-	for i, m := range c.Mods {
+	if t.Name == "text" {
+		name = "character varying"
+	}
+	mods := make([]string, len(modifier))
+	for i, m := range modifier {
 		mods[i] = itoa(m)
 	}
+	if t.is(tNumeric) && len(mods) == 1 {
+		mods = append(mods, "0")
+	}
 	base, array := strings.CutSuffix(name, "[]")
-	name = base + "(" + strings.Join(mods, ",") + ")"
+	base, zone, _ := strings.Cut(base, " with") // timestamp(3) without time zone
+	if zone != "" {
+		zone = " with" + zone
+	}
+	name = base + "(" + strings.Join(mods, ",") + ")" + zone
 	if array {
 		name += "[]"
 	}

@@ -13,6 +13,21 @@ import (
 
 // target finds the table that a statement writes.
 func (b *binder) target(at sqlfront.Pos, schema, name string) *TableDef {
+	t := b.tableOf(at, schema, name)
+	b.check(at, t.writable())
+	return t
+}
+
+// writable refuses to write a materialized view.
+func (t *TableDef) writable() error {
+	if t.Matview == nil {
+		return nil
+	}
+	return sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view \"%s\"", t.Name).WithHint("Change the tables that it reads, then REFRESH it.")
+}
+
+// tableOf finds a table, also a materialized view.
+func (b *binder) tableOf(at sqlfront.Pos, schema, name string) *TableDef {
 	t, v := b.db.cat.relation(b.path, schema, name)
 	if v != nil {
 		b.failHint(at, sqlerr.ObjectNotPrereqState, "Write to the tables that it reads.", "cannot write to view \"%s\"", name)
@@ -240,7 +255,7 @@ func (b *binder) plainRelation(t *TableDef, name, prefix string) *relation {
 	}
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, sql: prefix + ident(c.Name), notNull: c.NotNull, rel: r})
+		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: prefix + ident(c.Name), notNull: c.NotNull, rel: r})
 	}
 	return r
 }
@@ -394,7 +409,7 @@ func (b *binder) returningSQL(t *TableDef, r returning) *query {
 	for _, o := range r.other {
 		other := &relation{name: o.name, schema: o.schema}
 		for _, c := range o.cols {
-			other.cols = append(other.cols, &column{name: c.name, typ: c.typ, sql: unreachable, rel: other})
+			other.cols = append(other.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: unreachable, rel: other})
 		}
 		sc.rels, sc.cols = append(sc.rels, other), append(sc.cols, other.cols...)
 	}

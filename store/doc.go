@@ -6,7 +6,8 @@
 // SQLite's dialect from the tree (bind*.go, query.go, fence.go); exec.go, dml.go, ddl.go, alter.go and copy.go
 // run it; signatures.go lists the functions, funcs_*.go hold those written in Go, store/lite those in C. Views
 // are printed as CTEs of the statement. source.go reads and writes whole columns for the engine, and
-// systemviews.go holds the views of the catalogue, intrinsics.go is where the engine's own functions, gradient() and its like, enter a statement.
+// systemviews.go holds the views of the catalogue, constraint.go names
+// keys and checks as Postgres does, matview.go keeps materialized views as tables, intrinsics.go is where the engine's own functions, gradient() and its like, enter a statement.
 //
 // How values lie in the file: integers and booleans INTEGER; real (rounded) and double precision REAL; numeric
 // the digits, compared by the collation rg_numeric, arrays of it by rg_numeric_array; jsonb Postgres's output of it, compared by

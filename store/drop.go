@@ -26,44 +26,57 @@ func (b *binder) findIndex(n sqlfront.ObjectName) (*TableDef, int) {
 
 func (b *binder) drop(s *sqlfront.Drop) (*Result, error) {
 	r := &Result{Tag: "DROP " + strings.ToUpper(s.Kind)}
-	for _, name := range s.Names {
-		found, err := b.dropOne(s, name)
+	b.outside(s.At, s.Outside, "DROP INDEX CONCURRENTLY")
+	for i, name := range s.Names {
+		var args []sqlfront.FuncParam
+		if i < len(s.Args) {
+			args = s.Args[i]
+		}
+		found, err := b.dropOne(s, name, args)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
 			if !s.IfExists {
-				b.undefinedObject(s, name.String())
+				b.undefinedObject(s, name.String(), args)
 			}
-			r.Notice = strings.TrimPrefix(r.Notice+"\n", "\n") + fmt.Sprintf("%s \"%s\" does not exist, skipping", s.Kind, name)
+			r.Notice = strings.TrimPrefix(r.Notice+"\n", "\n") + fmt.Sprintf("%s %s does not exist, skipping", s.Kind, callName(name.String(), args))
 		}
 	}
 	return r, nil
 }
 
-func (b *binder) undefinedObject(s *sqlfront.Drop, name string) {
+// callName prints the name of an object, of a function with its arguments where they are given.
+func callName(name string, args []sqlfront.FuncParam) string {
+	if args != nil {
+		return callWith(name, args)
+	}
+	return "\"" + name + "\""
+}
+
+func (b *binder) undefinedObject(s *sqlfront.Drop, name string, args []sqlfront.FuncParam) {
 	code := sqlerr.UndefinedTable
 	switch s.Kind {
 	case "index", "schema":
 		code = sqlerr.UndefinedObject
-	case "function", "procedure":
+	case "function", "procedure", "routine":
 		code = sqlerr.UndefinedFunction
 	}
 	hint := ""
 	if near := sqlerr.Nearest(name, append(b.db.Relations(), b.db.Functions()...)); near != "" && near != name {
 		hint = "Perhaps you meant \"" + near + "\"."
 	}
-	b.failHint(s.At, code, hint, "%s \"%s\" does not exist", s.Kind, name)
+	b.failHint(s.At, code, hint, "%s %s does not exist", s.Kind, callName(name, args))
 }
 
-func (b *binder) dropOne(s *sqlfront.Drop, n sqlfront.ObjectName) (bool, error) {
+func (b *binder) dropOne(s *sqlfront.Drop, n sqlfront.ObjectName, args []sqlfront.FuncParam) (bool, error) {
 	schema, name := n.Schema, n.Name
 	db := b.db
 	switch s.Kind {
 	case "table", "view", "materialized view":
 		t, v := db.cat.relation(b.path, schema, name)
 		switch {
-		case t != nil && s.Kind == "view", v != nil && s.Kind != "view":
+		case t != nil && s.Kind != t.kind(), v != nil && s.Kind != "view":
 			b.fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", name, s.Kind)
 		case t != nil:
 			return true, b.dropTable(s, t)
@@ -83,10 +96,14 @@ func (b *binder) dropOne(s *sqlfront.Drop, n sqlfront.ObjectName) (bool, error) 
 			return true, err
 		}
 		return true, db.putTable(t.key(), def)
-	case "function", "procedure":
+	case "function", "procedure", "routine":
 		k := b.functionKey(n)
-		if db.cat.funcs[k] == nil {
+		f := db.cat.funcs[k]
+		if f == nil || args != nil && !f.Named(args) {
 			return false, nil
+		}
+		if s.Kind != "routine" && f.Procedure != (s.Kind == "procedure") {
+			b.failHint(s.At, sqlerr.WrongObjectType, "Write DROP ROUTINE.", "%s is not a %s", f.Signature(), s.Kind)
 		}
 		if err := b.dropCallers(s, k); err != nil {
 			return true, err
@@ -102,22 +119,34 @@ func (b *binder) dropOne(s *sqlfront.Drop, n sqlfront.ObjectName) (bool, error) 
 
 // callers lists the views that call a function, by name.
 func (db *DB) callers(k objectKey) []objectKey {
-	return keysOf(db.cat.views, func(v objectKey) bool {
-		return slices.Contains(db.cat.views[v].Deps, Dep{Schema: k.schema, Name: k.name, Function: true})
-	})
+	calls := map[objectKey]bool{}
+	for _, v := range db.queries() {
+		if slices.Contains(v.Deps, Dep{Schema: k.schema, Name: k.name, Function: true}) {
+			calls[objectKey{v.Schema, v.Name}] = true
+		}
+	}
+	return keysOf(calls, func(objectKey) bool { return true })
+}
+
+// query finds a view or the query of a materialized view, nil for none.
+func (db *DB) query(k objectKey) *ViewDef {
+	if t := db.cat.tables[k]; t != nil {
+		return t.Matview
+	}
+	return db.cat.views[k]
 }
 
 // dropCallers refuses to drop a function that views call; with CASCADE it drops them.
 func (b *binder) dropCallers(s *sqlfront.Drop, k objectKey) error {
 	for _, c := range b.db.callers(k) {
-		v := b.db.cat.views[c]
+		v := b.db.query(c)
 		if v == nil { // gone with another
 			continue
 		}
 		if !s.Cascade {
 			fn := b.db.cat.funcs[k].Signature()
 			e := sqlerr.At(int(s.At), "2BP01", "cannot drop function %s because other objects depend on it", fn).
-				WithDetail("view %s depends on function %s", v.Name, fn).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+				WithDetail("%s %s depends on function %s", b.db.kind(v), v.Name, fn).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 			e.Text = b.text
 			panic(e)
 		}
@@ -160,8 +189,10 @@ func (b *binder) emptySchema(s *sqlfront.Drop, name string) error {
 	}
 	for len(tables) > 0 {
 		i := max(0, slices.IndexFunc(tables, func(k objectKey) bool { return b.referring(k) == nil }))
-		if err := b.dropTable(s, b.db.cat.tables[tables[i]]); err != nil {
-			return err
+		if t := b.db.cat.tables[tables[i]]; t != nil { // a materialized view may have gone with another
+			if err := b.dropTable(s, t); err != nil {
+				return err
+			}
 		}
 		tables = slices.Delete(tables, i, i+1)
 	}
@@ -202,7 +233,7 @@ func (b *binder) referring(to objectKey) *TableDef {
 }
 
 func (b *binder) dropTable(s *sqlfront.Drop, t *TableDef) error {
-	b.dependentsAllowed(s, "table", t.key())
+	b.dependentsAllowed(s, t.kind(), t.key())
 	if o := b.referring(t.key()); o != nil {
 		b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it", t.Name)
 	}
@@ -218,11 +249,11 @@ func (b *binder) dropTable(s *sqlfront.Drop, t *TableDef) error {
 
 func (b *binder) dropView(s *sqlfront.Drop, v *ViewDef) error {
 	k := objectKey{v.Schema, v.Name}
-	b.dependentsAllowed(s, "view", k)
+	b.dependentsAllowed(s, b.db.kind(v), k)
 	if err := b.dropDependents(s, k); err != nil {
 		return err
 	}
-	return b.db.putView(k, nil)
+	return b.db.removeQuery(v)
 }
 
 // dropDependents drops the views on a relation; without CASCADE they are dropped by their own names.
@@ -231,7 +262,7 @@ func (b *binder) dropDependents(s *sqlfront.Drop, k objectKey) error {
 		return nil
 	}
 	for _, v := range b.db.dependents(k, "") {
-		if err := b.db.putView(objectKey{v.Schema, v.Name}, nil); err != nil {
+		if err := b.db.removeQuery(v); err != nil {
 			return err
 		}
 	}
@@ -244,11 +275,11 @@ func (b *binder) dependentsAllowed(s *sqlfront.Drop, kind string, k objectKey) {
 		return
 	}
 	for _, v := range b.db.dependents(k, "") {
-		if s.Kind == "view" && slices.ContainsFunc(s.Names, func(n sqlfront.ObjectName) bool { return b.means(n, v) }) {
+		if s.Kind == b.db.kind(v) && slices.ContainsFunc(s.Names, func(n sqlfront.ObjectName) bool { return b.means(n, v) }) {
 			continue
 		}
 		e := sqlerr.At(int(s.At), "2BP01", "cannot drop %s %s because other objects depend on it", kind, k.name).
-			WithDetail("view %s depends on %s %s", v.Name, kind, k.name).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+			WithDetail("%s %s depends on %s %s", b.db.kind(v), v.Name, kind, k.name).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 		e.Text = b.text
 		panic(e)
 	}
@@ -256,7 +287,10 @@ func (b *binder) dependentsAllowed(s *sqlfront.Drop, kind string, k objectKey) {
 
 // means reports whether a name is that of a view.
 func (b *binder) means(n sqlfront.ObjectName, v *ViewDef) bool {
-	_, named := b.db.cat.relation(b.path, n.Schema, n.Name)
+	t, named := b.db.cat.relation(b.path, n.Schema, n.Name)
+	if t != nil {
+		named = t.Matview
+	}
 	return named != nil && named.Schema == v.Schema && named.Name == v.Name
 }
 

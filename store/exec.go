@@ -114,13 +114,17 @@ func (db *DB) session(ctx context.Context, st sqlfront.Statement, text *sqlfront
 			b := db.newBinder(ctx, text)
 			defer b.catch(&err)
 			defer b.release()
+			b.outside(s.At, s.Tag == "VACUUM", s.Tag)
 			for _, m := range s.About {
 				b.mentioned(s.At, m)
 			}
 			return nil
 		})
 		r := &Result{Tag: s.Tag}
-		if s.Tag == "GRANT" || s.Tag == "REVOKE" {
+		switch {
+		case s.Idle && s.Tag == "COMMENT":
+			r.Notice = "COMMENT has no effect: the embedded store has no roles, databases, tablespaces and languages"
+		case s.Idle:
 			r.Notice = s.Tag + " has no effect: the embedded store has no rights but those of its file"
 		}
 		return r, true, err
@@ -128,6 +132,13 @@ func (db *DB) session(ctx context.Context, st sqlfront.Statement, text *sqlfront
 		return nil, true, sqlerr.At(int(st.Position()), sqlerr.FeatureNotSupported, "DO and CALL are run by package script")
 	}
 	return nil, false, nil
+}
+
+// outside refuses, inside a transaction block, a statement that commits by itself.
+func (b *binder) outside(at sqlfront.Pos, must bool, what string) {
+	if must && b.db.explicit {
+		b.fail(at, sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", what)
+	}
 }
 
 // writing runs a statement that writes, inside a transaction.
@@ -147,6 +158,8 @@ func (b *binder) writing(st sqlfront.Statement) (*Result, error) {
 		return b.createTableAs(s)
 	case *sqlfront.CreateView:
 		return b.createView(s)
+	case *sqlfront.Refresh:
+		return b.refresh(s)
 	case *sqlfront.CreateIndex:
 		return b.createIndex(s)
 	case *sqlfront.CreateFunction:

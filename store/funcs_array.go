@@ -127,10 +127,8 @@ func arrayCall(a []lite.Cell, r lite.Result) error {
 	return giveArray(r, list, t)
 }
 
-func arrayPosition(a []lite.Cell, r lite.Result) error {
-	if a[1].IsNull() {
-		return nil
-	}
+// eachEqual walks the elements of the array a[1] and says of each whether it is a[2]; it ends where each says so.
+func eachEqual(a []lite.Cell, doing string, each func(i int, y any, equal bool) (end bool)) error {
 	list, x, err := listAndItem(a)
 	if err != nil {
 		return err
@@ -138,33 +136,40 @@ func arrayPosition(a []lite.Cell, r lite.Result) error {
 	same := sameElement(typeByName(a[0].String()).elem())
 	for i, y := range list {
 		if _, nested := y.([]any); nested {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "searching for elements in multidimensional arrays is not supported")
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%s multidimensional arrays is not supported", doing)
 		}
-		if same(x, y) {
-			r.Int(int64(i + 1))
-			return nil
+		if each(i, y, same(x, y)) {
+			break
 		}
 	}
 	return nil
+}
+
+func arrayPosition(a []lite.Cell, r lite.Result) error {
+	if a[1].IsNull() {
+		return nil
+	}
+	return eachEqual(a, "searching for elements in", func(i int, _ any, equal bool) bool {
+		if equal {
+			r.Int(int64(i + 1))
+		}
+		return equal
+	})
 }
 
 func arrayRemove(a []lite.Cell, r lite.Result) error {
 	if a[1].IsNull() {
 		return nil
 	}
-	list, x, err := listAndItem(a)
-	if err != nil {
-		return err
-	}
-	same := sameElement(typeByName(a[0].String()).elem())
 	out := []any{}
-	for _, y := range list {
-		if _, nested := y.([]any); nested {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "removing elements from multidimensional arrays is not supported")
-		}
-		if !same(x, y) {
+	err := eachEqual(a, "removing elements from", func(_ int, y any, equal bool) bool {
+		if !equal {
 			out = append(out, y)
 		}
+		return false
+	})
+	if err != nil {
+		return err
 	}
 	return giveArray(r, out, typeByName(a[0].String()))
 }

@@ -89,7 +89,7 @@ var numericFuncs = map[string]goFunc{
 		}
 		precision, scale := int(a[1].Int()), int(a[2].Int())
 		x = x.Round(scale)
-		if x.Digits() > precision-scale {
+		if !x.Within(precision, scale) {
 			return sqlerr.New(sqlerr.NumericOutOfRange, "numeric field overflow").
 				WithDetail("A field with precision %d, scale %d must round to an absolute value less than 10^%d.", precision, scale, precision-scale)
 		}

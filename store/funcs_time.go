@@ -92,7 +92,30 @@ var timeFuncs = map[string]goFunc{
 		return timeOut(t, tTZ), inYears(t.UTC())
 	}),
 	"to_char": {2, true, strict(toChar)},
+	"tmodify": text(3, func(a []lite.Cell) (string, error) {
+		x, err := parseTime(a[0].String())
+		if err != nil {
+			return "", err
+		}
+		x = atPrecision(x, int(a[2].Int()))
+		return timeOut(x, Type{Name: a[1].String()}), inYears(x)
+	}),
 }
+
+// atPrecision rounds to so many digits behind the second, halves away from the year 2000 (AdjustTimestampForTypmod).
+func atPrecision(x time.Time, digits int) time.Time {
+	scale := int64(math.Pow10(6 - digits))
+	us := x.UnixMicro() - y2000
+	if us >= 0 {
+		us = (us + scale/2) / scale * scale
+	} else {
+		us = -((-us + scale/2) / scale * scale)
+	}
+	return time.UnixMicro(us + y2000).UTC()
+}
+
+// y2000 is the microsecond from which Postgres counts.
+const y2000 = 946684800 * 1000000
 
 func datePart(a []lite.Cell) (string, error) {
 	x, err := parseTime(a[1].String())

@@ -17,10 +17,13 @@ func (b *binder) createFunction(s *sqlfront.CreateFunction) (*Result, error) {
 		tag = "CREATE PROCEDURE"
 	}
 	k := objectKey{orName(s.Schema, b.firstSchema(false)), s.Name}
-	if old := b.db.cat.funcs[k]; old != nil && !s.Replace {
-		b.fail(s.At, "42723", "function \"%s\" already exists with same argument types", s.Name)
+	if !b.db.hasSchema(k.schema) {
+		b.noSchema(s.At, k.schema)
 	}
 	b.functionTypes(s)
+	if old := b.db.cat.funcs[k]; old != nil {
+		b.replaces(s, old)
+	}
 	b.sameCalls(s, k)
 	f := *s
 	f.Body, f.BodyAt, f.At = s.Body, 0, 0 // positions count from the body from now on
@@ -31,6 +34,57 @@ func (b *binder) createFunction(s *sqlfront.CreateFunction) (*Result, error) {
 		return nil, err
 	}
 	return &Result{Tag: tag}, b.db.save("function", k.schema, k.name, def)
+}
+
+// replaces refuses to put a function in the place of another one, but for a new body of it.
+func (b *binder) replaces(s, old *sqlfront.CreateFunction) {
+	fail := func(code, hint, format string, args ...any) { b.failHint(s.At, code, hint, format, args...) }
+	drop := "Use DROP ROUTINE " + old.Signature() + " first."
+	switch {
+	case !old.Named(inputs(s)):
+		fail(sqlerr.FeatureNotSupported, "Give it another name.", "two functions of one name, %s and %s, are not supported by the embedded store", old.Signature(), s.Signature())
+	case !s.Replace:
+		fail("42723", "Write CREATE OR REPLACE.", "function \"%s\" already exists with same argument types", s.Name)
+	case old.Procedure != s.Procedure:
+		fail(sqlerr.WrongObjectType, drop, "cannot change routine kind: %s is another one", old.Signature())
+	case !sameResult(s, old):
+		fail("42P13", drop, "cannot change return type of existing function %s", old.Signature())
+	}
+	was := inputs(old)
+	for i, p := range inputs(s) {
+		if was[i].Name != "" && was[i].Name != p.Name {
+			fail("42P13", drop, "cannot change name of input parameter \"%s\"", was[i].Name)
+		}
+		if was[i].Default != nil && p.Default == nil {
+			fail("42P13", drop, "cannot remove parameter defaults from existing function")
+		}
+	}
+}
+
+// inputs are the parameters by which a function is known.
+func inputs(f *sqlfront.CreateFunction) []sqlfront.FuncParam {
+	return slices.DeleteFunc(slices.Clone(f.Params), func(p sqlfront.FuncParam) bool { return p.Mode == "out" })
+}
+
+// sameResult reports whether two functions give the same columns.
+func sameResult(f, g *sqlfront.CreateFunction) bool {
+	outputs := func(f *sqlfront.CreateFunction) (out []string) {
+		for _, p := range append(slices.Clone(f.Params), f.Table...) {
+			if p.Mode != "in" {
+				out = append(out, p.Name+" "+p.Type.String())
+			}
+		}
+		return out
+	}
+	x, y := outputs(f), outputs(g)
+	if len(x)+len(y) > 0 {
+		set := func(f *sqlfront.CreateFunction) bool { return f.SetOf || f.Table != nil }
+		return slices.Equal(x, y) && set(f) == set(g)
+	}
+	if (f.Returns == nil) != (g.Returns == nil) || f.SetOf != g.SetOf {
+		return false
+	}
+	return f.Returns == nil || f.Returns.String() == g.Returns.String()
 }
 
 // otherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it is called.
@@ -46,13 +100,19 @@ var otherTypes = func() map[string]bool {
 	return out
 }()
 
+// NamesType reports whether a function may name a type: one that the store has, one that only a server has, or a relation's.
+func (db *DB) NamesType(schema, name string) bool {
+	if known[name] != "" || otherTypes[name] || strings.Contains(name, "%") {
+		return true
+	}
+	t, v := db.cat.relation(db.searchPath(), schema, name)
+	return t != nil || v != nil
+}
+
 // functionTypes refuses a function of a type that exists nowhere.
 func (b *binder) functionTypes(s *sqlfront.CreateFunction) {
 	check := func(n sqlfront.TypeName) {
-		if known[n.Name] != "" || otherTypes[n.Name] || strings.Contains(n.Name, "%") {
-			return
-		}
-		if t, v := b.db.cat.relation(b.path, n.Schema, n.Name); t == nil && v == nil {
+		if !b.db.NamesType(n.Schema, n.Name) {
 			b.fail(n.At, sqlerr.UndefinedObject, "type \"%s\" does not exist", n.Name)
 		}
 	}

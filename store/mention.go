@@ -47,13 +47,16 @@ func (b *binder) mentionedRelation(at sqlfront.Pos, m sqlfront.Mention) {
 			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table or view", m.Name)
 		}
 		b.undefinedTable(at, m.Schema, m.Name)
-	case m.Kind == "table" && t == nil, m.Kind == "materialized view" && t == nil, m.Kind == "view" && v == nil:
+	case m.Kind == "table" && (t == nil || t.Matview != nil), m.Kind == "materialized view" && (t == nil || t.Matview == nil), m.Kind == "view" && v == nil:
 		b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a %s", m.Name, m.Kind)
 	case m.Kind == "constraint":
 		if t == nil {
 			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table", m.Name)
 		}
-		// names of foreign keys and of constraints that stand at their column are not kept
+		names := t.constraintNames()
+		if !slices.Contains(names, m.Parts[0]) && !slices.Contains(names, "") { // of an old foreign key the name is not known
+			b.failHint(at, sqlerr.UndefinedObject, perhaps(m.Parts[0], names), "constraint \"%s\" for table \"%s\" does not exist", m.Parts[0], t.Name)
+		}
 	case t != nil:
 		for _, c := range m.Parts {
 			b.columnOf(at, t, c)
@@ -118,12 +121,17 @@ func (b *binder) sequence(n sqlfront.ObjectName) bool {
 			continue
 		}
 		for _, c := range t.Cols {
-			if c.Identity != nil && n.Name == t.Name+"_"+c.Name+"_seq" {
+			if c.Identity != nil && n.Name == objectName(t.Name, c.Name, "seq") {
 				return true
 			}
 		}
 	}
 	return false
+}
+
+// callWith prints a function's name with arguments.
+func callWith(name string, args []sqlfront.FuncParam) string {
+	return (&sqlfront.CreateFunction{Name: name, Params: args}).Signature()
 }
 
 // mentionedFunction looks for a function among the user's and those that are built in, by its name alone: no two
@@ -143,5 +151,7 @@ func (b *binder) mentionedFunction(at sqlfront.Pos, m sqlfront.Mention) {
 			return
 		}
 		b.failHint(at, sqlerr.UndefinedFunction, perhaps(m.Name, append(known, b.db.Functions()...)), "could not find a %s named \"%s\"", m.Kind, m.Name)
+	case m.Args != nil && !f.Named(m.Args):
+		b.failHint(at, sqlerr.UndefinedFunction, "There is "+f.Signature()+".", "%s %s does not exist", m.Kind, callWith(m.Name, m.Args))
 	}
 }

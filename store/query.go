@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,6 +35,7 @@ type outcol struct {
 	name    string
 	typ     Type
 	notNull bool
+	mods    []int // see val
 }
 
 // orderKey is one bound ORDER BY item.
@@ -70,7 +72,7 @@ func (q *query) coerce(b *binder, i int, t Type) {
 	if !q.cols[i].typ.isUnknown() && q.chooses() {
 		q.enclose(b)
 	}
-	q.cols[i].typ = t
+	q.cols[i].typ, q.cols[i].mods = t, nil
 	switch {
 	case q.l != nil:
 		q.l.coerce(b, i, t)
@@ -283,6 +285,9 @@ func (b *binder) setOp(sel *sqlfront.Select, s *scope) *query {
 			b.fail(at, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", name, q.l.cols[i].typ, q.r.cols[i].typ)
 		}
 		q.cols[i].notNull = q.l.cols[i].notNull && q.r.cols[i].notNull
+		if !q.l.cols[i].typ.is(q.r.cols[i].typ) || !slices.Equal(q.l.cols[i].mods, q.r.cols[i].mods) {
+			q.cols[i].mods = nil
+		}
 		q.l.coerce(b, i, t)
 		q.r.coerce(b, i, t)
 		q.cols[i].typ = t
@@ -394,6 +399,10 @@ func (b *binder) values(sel *sqlfront.Select, s *scope) *query {
 			for _, r := range q.rows {
 				r[i] = b.coerce(r[i], t)
 			}
+			for j := range col {
+				col[j] = q.rows[j][i]
+			}
+			q.cols[i].mods = sameMods(col)
 		}
 	}
 	for _, k := range sel.OrderBy {

@@ -297,12 +297,17 @@ func (p *pattern) groups(s string) ([]any, error) {
 	return out, nil
 }
 
-func regexSubstr(a []lite.Cell, r lite.Result) error {
+// firstMatch gives the groups of the expression a[1] where it first matches in the text a[0], nil where it does not.
+func firstMatch(a []lite.Cell) ([]any, error) {
 	p, err := regex(a[1].String(), false)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	m, err := p.groups(a[0].String())
+	return p.groups(a[0].String())
+}
+
+func regexSubstr(a []lite.Cell, r lite.Result) error {
+	m, err := firstMatch(a)
 	if err != nil || m == nil {
 		return err
 	}
@@ -313,11 +318,7 @@ func regexSubstr(a []lite.Cell, r lite.Result) error {
 }
 
 func regexMatch(a []lite.Cell, r lite.Result) error {
-	p, err := regex(a[1].String(), false)
-	if err != nil {
-		return err
-	}
-	m, err := p.groups(a[0].String())
+	m, err := firstMatch(a)
 	if err != nil || m == nil {
 		return err
 	}

@@ -174,7 +174,7 @@ session_user() text = 'relgrad'
 user() text = 'relgrad'
 current_setting(text, [bool]) text stable
 set_config(text, text, bool) text volatile
-pg_typeof(any) text = $t
+pg_typeof(any) regtype = $t
 num_nulls(any...) int4
 num_nonnulls(any...) int4
 json_valid(text) bool = json_valid($1)

@@ -73,6 +73,9 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	if err := db.use(t); err != nil {
 		return nil, err
 	}
+	if err := t.populated(); err != nil {
+		return nil, err
+	}
 	out := &ra.Table{Schema: t.Schema, Name: t.Name}
 	count, err := db.counted(t)
 	if err != nil {
@@ -260,6 +263,9 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 	t, _ := db.cat.relation(db.searchPath(), schema, name)
 	if t == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+	}
+	if err := t.writable(); err != nil {
+		return err
 	}
 	i := t.Column(col)
 	if i < 0 {

@@ -92,6 +92,9 @@ func orNull(s string) any {
 func tablesView(o *Objects) *Relation {
 	s := newSheet("table_schema", "text", "table_name", "text", "table_type", "text", "is_insertable_into", "text")
 	for _, t := range o.Tables {
+		if t.Matview != nil {
+			continue
+		}
 		kind := "BASE TABLE"
 		if t.Temp {
 			kind = "LOCAL TEMPORARY"
@@ -140,6 +143,8 @@ func columnsView(o *Objects) *Relation {
 			precision, radix = 53, 2
 		}
 		switch {
+		case c.Identity != nil && c.Identity.Serial:
+			fill = "nextval('" + objectName(table, c.Name, "seq") + "'::regclass)"
 		case c.Identity == nil:
 			fill = orNull(c.DefaultText())
 		case c.Identity.Always:
@@ -147,10 +152,13 @@ func columnsView(o *Objects) *Relation {
 		default:
 			generation = "BY DEFAULT"
 		}
-		s.add(schema, table, c.Name, i+1, fill, yesNo(!c.NotNull), data, length, precision, radix, scale, udt, yesNo(c.Identity != nil), generation)
+		s.add(schema, table, c.Name, i+1, fill, yesNo(!c.NotNull), data, length, precision, radix, scale, udt, yesNo(c.Identity != nil && !c.Identity.Serial), generation)
 	}
 	for _, t := range o.Tables {
 		for i := range t.Cols {
+			if t.Matview != nil {
+				break
+			}
 			add(t.Schema, t.Name, i, &t.Cols[i])
 		}
 	}
@@ -165,6 +173,9 @@ func columnsView(o *Objects) *Relation {
 func pgTables(o *Objects) *Relation {
 	s := newSheet("schemaname", "text", "tablename", "text", "hasindexes", "boolean")
 	for _, t := range o.Tables {
+		if t.Matview != nil {
+			continue
+		}
 		s.add(t.Schema, t.Name, t.PK != nil || len(t.Uniques)+len(t.Indexes) > 0)
 	}
 	return s.Relation

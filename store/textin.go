@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlfront"
 	"github.com/relgrad/relgrad/store/numeric"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -22,6 +23,8 @@ func textIn(s string, t Type) (any, error) {
 	switch t.Name {
 	case "text":
 		return s, nil
+	case "name":
+		return sqlfront.Identifier(s), nil
 	case "smallint", "integer", "bigint":
 		return intIn(s, t)
 	case "real", "double precision":
@@ -37,10 +40,20 @@ func textIn(s string, t Type) (any, error) {
 		return jsonIn(s, t)
 	case "uuid":
 		return uuidIn(s)
-	case "regclass":
-		return s, nil
+	case "regtype":
+		return regtypeIn(s)
 	}
 	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type text to %s", t)
+}
+
+// regtypeIn gives the name by which format_type prints a type.
+func regtypeIn(s string) (any, error) {
+	name := strings.TrimSpace(s)
+	t := typeByName(strings.ToLower(name))
+	if known[t.Name] == "" && !otherTypes[t.Name] {
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", name)
+	}
+	return t.String(), nil
 }
 
 // Literal gives the text of a literal the form in which a column of the type keeps it.

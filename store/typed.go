@@ -24,6 +24,29 @@ func (db *DB) Typed(ctx context.Context, v *ViewDef) (t *Typed, err error) {
 	return b.typed, nil
 }
 
+// Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What only a run tells,
+// as the columns of the engine's functions, is an error.
+func (db *DB) Described(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (cols []ResultCol, err error) {
+	b := db.newBinder(ctx, text)
+	defer b.catch(&err)
+	defer b.release()
+	b.typed = &Typed{Types: map[sqlfront.Expr]Type{}, Stored: map[*sqlfront.ColumnRef]bool{}}
+	b.unread, b.plan = true, new(string)
+	switch s := st.(type) {
+	case *sqlfront.Select:
+		q := b.selectQuery(s, nil)
+		q.settle(b)
+		return resultCols(q.cols), nil
+	case *sqlfront.Insert, *sqlfront.Update, *sqlfront.Delete:
+		r, err := b.writing(st)
+		if err != nil || !r.HasRows {
+			return nil, err
+		}
+		return r.Cols, nil
+	}
+	return nil, nil
+}
+
 // note records the type of an expression for Typed.
 func (t *Typed) note(e sqlfront.Expr, v val) {
 	if t == nil {

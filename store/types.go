@@ -1,6 +1,7 @@
 package store
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -32,6 +33,8 @@ var (
 	tTZ        = Type{Name: "timestamp with time zone"}
 	tUnknown   = Type{Name: "unknown"}
 	tUUID      = Type{Name: "uuid"}
+	tName      = Type{Name: "name"} // a text that is cut at 63 bytes
+	tRegtype   = Type{Name: "regtype"}
 	tJSONB     = Type{Name: "jsonb"}
 	tVoid      = Type{Name: "void"}
 	tRecord    = Type{Name: "record"}
@@ -44,7 +47,7 @@ var numberOrder = map[string]int{"smallint": 1, "integer": 2, "bigint": 3, "nume
 var known = map[string]string{
 	"smallint": "INTEGER", "integer": "INTEGER", "bigint": "INTEGER", "boolean": "INTEGER",
 	"real": "REAL", "double precision": "REAL",
-	"numeric": "TEXT", "text": "TEXT", "date": "TEXT", "timestamp": "TEXT", "timestamp with time zone": "TEXT", "json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT", "uuid": "TEXT",
+	"numeric": "TEXT", "text": "TEXT", "date": "TEXT", "timestamp": "TEXT", "timestamp with time zone": "TEXT", "json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT", "uuid": "TEXT", "name": "TEXT", "regtype": "TEXT",
 }
 
 func arrayOf(t Type) Type     { return Type{Name: t.Name, Array: true} }
@@ -125,18 +128,18 @@ func (t Type) storage() string {
 func (b *binder) typeOf(n sqlfront.TypeName) Type {
 	t := Type{Name: n.Name, Array: n.Dims > 0, Rank: n.Dims}
 	switch n.Name {
-	case "character varying", "name":
+	case "character varying":
 		t.Name = "text"
 	case "\"char\"":
 		b.refuse(n.At, "the type \"char\", of one byte,", "Use text.")
 	case "character":
 		b.refuse(n.At, "type character(n), which pads with blanks", "Use text, or ")
 	case "oid":
-		t.Name = "bigint"
+		b.refuse(n.At, "the type oid, whose numbers have no sign", "Use bigint.")
+	case "regclass":
+		b.refuse(n.At, "the type regclass", "Name the table in information_schema.tables: table_name = 't'.")
 	}
-	if t.Array && len(n.Mods) > 0 && (t.is(arrayOf(tNumeric)) || t.is(arrayOf(tText))) {
-		b.refuse(n.At, "an array whose elements have a precision or a length", "Leave it out, or cast the elements: ARRAY(SELECT x::numeric(5, 2) FROM unnest(a) AS x).")
-	}
+	b.modifiers(n, t)
 	if known[t.Name] == "" {
 		if t, v := b.db.cat.relation(b.path, n.Schema, n.Name); t != nil || v != nil {
 			b.failHint(n.At, sqlerr.UndefinedObject, "A table's row type stands only in FROM gradient('loss', NULL::"+n.Name+").", "a value of the row type \"%s\" cannot stand here", n.Name)
@@ -153,6 +156,43 @@ func (b *binder) typeOf(n sqlfront.TypeName) Type {
 	return t
 }
 
+// modifiers refuses the modifiers that a type does not have.
+func (b *binder) modifiers(n sqlfront.TypeName, t Type) {
+	if len(n.Mods) == 0 {
+		return
+	}
+	m, most := n.Mods[0], 1
+	invalid := func(format string, args ...any) { b.fail(n.At, sqlerr.InvalidParameter, format, args...) }
+	switch {
+	case n.Name == "numeric":
+		if most = 2; m < 1 || m > 1000 {
+			invalid("NUMERIC precision %d must be between 1 and 1000", m)
+		}
+		if len(n.Mods) > 1 && (n.Mods[1] < -1000 || n.Mods[1] > 1000) {
+			invalid("NUMERIC scale %d must be between -1000 and 1000", n.Mods[1])
+		}
+	case n.Name == "character varying":
+		if m < 1 {
+			invalid("length for type varchar must be at least 1")
+		}
+		if m > 10485760 {
+			invalid("length for type varchar cannot exceed 10485760")
+		}
+	case t.elem().isTime() && n.Name != "date":
+		if m < 0 || m > 6 {
+			b.refuse(n.At, fmt.Sprintf("a precision of %d digits of type %s", m, n.Name), "The most is 6.")
+		}
+	default:
+		b.fail(n.At, sqlerr.Syntax, "type modifier is not allowed for type \"%s\"", n.Name)
+	}
+	if len(n.Mods) > most {
+		invalid("invalid %s type modifier", n.Name)
+	}
+	if t.Array {
+		b.refuse(n.At, "an array whose elements have a precision or a length", "Leave it out, or cast the elements: ARRAY(SELECT x::numeric(5, 2) FROM unnest(a) AS x).")
+	}
+}
+
 // implicit reports whether a value of type f becomes type t without being asked.
 func implicit(f, t Type) bool {
 	switch {
@@ -165,8 +205,14 @@ func implicit(f, t Type) bool {
 	if a > 0 && z > 0 {
 		return a < z
 	}
-	return f.is(tDate) && (t.is(tTimestamp) || t.is(tTZ)) || f.is(tTimestamp) && t.is(tTZ)
+	return f.is(tDate) && (t.is(tTimestamp) || t.is(tTZ)) || f.is(tTimestamp) && t.is(tTZ) || f.is(tName) && t.is(tText)
 }
+
+// Implicit reports whether a value of one type becomes another without being asked; the types are named as Type.String prints them.
+func Implicit(from, to string) bool { return implicit(typeByName(from), typeByName(to)) }
+
+// Assignable reports whether INSERT and UPDATE convert a value of one type to another.
+func Assignable(from, to string) bool { return assignable(typeByName(from), typeByName(to)) }
 
 // assignable reports whether INSERT and UPDATE convert f to t.
 func assignable(f, t Type) bool {
@@ -177,7 +223,7 @@ func assignable(f, t Type) bool {
 		return t.is(tText)
 	case numberOrder[f.Name] > 0 && numberOrder[t.Name] > 0:
 		return true
-	case t.Name == "text":
+	case t.Name == "text" || t.is(tName):
 		return true
 	}
 	return (f.is(tTimestamp) || f.is(tTZ)) && t.isTime()

@@ -4,7 +4,8 @@
 //
 // The test fetches the suite (postgresql-15's source package), runs its files one after the other, and gives every
 // statement that the store accepts to a private server too. Both are in one transaction, each statement behind a
-// savepoint: what one of them refuses is undone on the other, so that both hold the same at all times.
+// savepoint: what one of them refuses is undone on the other, so that both hold the same at all times. A file begins with the tables of
+// test_setup and is undone when it ends.
 //
 // TestNeighbours does the same with the statements of testdata/*.sql, which are ours: of each it is written whether both answer it
 // alike, both refuse it, or only the store does.

@@ -128,15 +128,21 @@ func errOverflow() error {
 
 // lnDigits estimates the decimal weight of ln a (estimate_ln_dweight).
 func lnDigits(a Num) int {
-	x := a.Float64()
-	if math.Abs(x-1) < 0.1 {
-		d, _ := new(big.Float).SetInt(a.Sub(Int(1)).c()).Float64()
-		if d == 0 {
+	if d := a.Sub(Int(1)); math.Abs(a.Float64()-1) < 0.1 {
+		if d.Sign() == 0 {
 			return 0
 		}
-		return int(math.Floor(math.Log10(math.Abs(d)))) - a.scale
+		return len(new(big.Int).Abs(d.c()).String()) - 1 - d.scale
 	}
-	return int(math.Log10(math.Abs(a.logAbs())))
+	return int(log10(a.logAbs()))
+}
+
+// log10 is the decimal logarithm of |x|, which may be too large or too small for a double.
+func log10(x *big.Float) float64 {
+	m := new(big.Float)
+	e := x.MantExp(m)
+	f, _ := m.Float64()
+	return math.Log10(math.Abs(f)) + float64(e)*log10of2
 }
 
 // Ln returns the natural logarithm (numeric_ln).
@@ -169,8 +175,10 @@ func (a Num) Log(b Num) (Num, error) {
 	if a.Cmp(Int(1)) == 0 {
 		return Num{}, sqlerr.New(errZero, "division by zero")
 	}
-	scale := min(max(minSigDigits-(lnDigits(b)-lnDigits(a)), a.scale, b.scale, 0), maxDisplayScale)
-	prec := uint(float64(scale+40)/log10of2) + 128
+	da, db := lnDigits(a), lnDigits(b)
+	scale := min(max(minSigDigits-(db-da), a.scale, b.scale, 0), maxDisplayScale)
+	before := max(0, -da, -db) + max(0, db-da) // what precedes the leading digits of the logarithms, and the result's own
+	prec := uint(float64(scale+before+40)/log10of2) + 128
 	x := lnBig(b.bigf(prec), prec)
 	return fromBig(x.Quo(x, lnBig(a.bigf(prec), prec)), scale), nil
 }
@@ -190,10 +198,8 @@ func (a Num) Pow(b Num) (Num, error) {
 	if a.Sign() == 0 {
 		return Num{new(big.Int), minSigDigits}, nil
 	}
-	val := 0.0
-	if a.Abs().Cmp(Int(1)) != 0 { // of which b may be too large for a double
-		val = b.Float64() * a.logAbs()
-	}
+	product := b.bigf(64) // each factor may be too large or too small for a double
+	val, _ := product.Mul(product, a.logAbs()).Float64()
 	switch { // power_var
 	case val > 3.01*maxResult:
 		return Num{}, errOverflow()
@@ -202,7 +208,7 @@ func (a Num) Pow(b Num) (Num, error) {
 	}
 	val *= 0.434294481903252
 	scale := min(max(minSigDigits-int(val), a.scale, b.scale, 0), maxDisplayScale)
-	prec := uint(float64(scale+int(math.Abs(val))+40)/log10of2) + 128
+	prec := uint(float64(scale+int(math.Abs(val))+max(0, b.magnitude())+40)/log10of2) + 128 // b multiplies the error of ln a
 	x := lnBig(a.Abs().bigf(prec), prec)
 	n := fromBig(expBig(x.Mul(x, b.bigf(prec)), prec), scale)
 	if a.Sign() < 0 && b.Trunc(0).c().Bit(0) == 1 {
@@ -211,16 +217,20 @@ func (a Num) Pow(b Num) (Num, error) {
 	return n, nil
 }
 
-// logAbs is the natural logarithm of |a| to double precision, of numbers too large and too small for a double too.
-func (a Num) logAbs() float64 {
-	if x := math.Abs(a.Float64()); math.Abs(x-1) < 0.5 {
-		d := a.Abs().Sub(Int(1)).Float64() // what a double near 1 has lost
-		return math.Log1p(d)
+// logAbs is the natural logarithm of |a| to double precision. Near 1 it may be too small for a double.
+func (a Num) logAbs() *big.Float {
+	d := a.Abs().Sub(Int(1)).bigf(64) // what a double near 1 has lost
+	switch x, _ := d.Float64(); {
+	case math.Abs(x) < 1e-9:
+		half := new(big.Float).Mul(d, d)
+		return d.Sub(d, half.Quo(half, big.NewFloat(2)))
+	case math.Abs(x) < 0.5:
+		return big.NewFloat(math.Log1p(x))
 	}
 	m := new(big.Float)
 	e := new(big.Float).SetInt(a.Abs().c()).MantExp(m)
 	f, _ := m.Float64()
-	return math.Log(f) + float64(e)*math.Ln2 - float64(a.scale)*math.Ln10
+	return big.NewFloat(math.Log(f) + float64(e)*math.Ln2 - float64(a.scale)*math.Ln10)
 }
 
 // powInt is power_var_int: multiplications by the bits of n, each to the digits that the result needs.
@@ -239,7 +249,8 @@ func (a Num) powInt(n int64) (Num, error) {
 	if a.Sign() == 0 {
 		return Num{new(big.Int), scale}, nil
 	}
-	f := float64(n) * a.logAbs() / math.Ln10
+	log, _ := a.logAbs().Float64()
+	f := float64(n) * log / math.Ln10
 	if f > maxDigits {
 		return Num{}, errOverflow()
 	}

@@ -174,6 +174,14 @@ func (a Num) Digits() int {
 	return max(0, len(new(big.Int).Abs(a.c()).String())-a.scale)
 }
 
+// Within reports whether a, which was rounded to the scale, is less than 10^(precision−scale).
+func (a Num) Within(precision, scale int) bool {
+	if scale <= precision {
+		return a.Digits() <= precision-scale
+	}
+	return a.Sign() == 0 || len(new(big.Int).Abs(a.c()).String()) <= precision
+}
+
 // rescale returns the coefficient at a scale that is not smaller than a's.
 func (a Num) at(scale int) *big.Int {
 	if scale == a.scale {

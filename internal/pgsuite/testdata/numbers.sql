@@ -376,3 +376,8 @@ SELECT @ -5, |/ 4, ||/ 27, 5 !;
 SELECT cast('5' AS int), int '5', '5'::integer, float8 '1.5', numeric '2.50', boolean 't';
 SELECT 5::int4, 5::int8, 5::int2, 5::float4, 5::float8, 5::decimal, 5::float, 5::float(10), 5::double precision, 5::bigint;
 SELECT 1 AS one, 2 two, 'x' AS "Q y";
+-- logarithms and powers of numbers that no double can tell from 1, or hold
+select round(((1 - 1.500012345678e-1000) ^ 1.45e1003) * 1e1000);
+select (1 + 1e-400) ^ 1e400, (1 + 1e-900) ^ (-3e900), (1 - 1e-400) ^ 1e-400;
+select ln(1 + 1e-400), ln(1.05 + 1e-500), log(1 + 1e-350, 3), log(1 + 1e-330, 1e3);
+select 1::numeric ^ 1e1000, (-1)::numeric ^ 1e1000, 1e-400 ^ 1.5;

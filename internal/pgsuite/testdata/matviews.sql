@@ -1,0 +1,67 @@
+-- A materialized view holds the rows of its creation or of its last REFRESH, and nothing else writes it.
+CREATE TABLE t (a int PRIMARY KEY, b numeric(5,2));
+INSERT INTO t VALUES (1, 1.5), (2, 2.5);
+CREATE MATERIALIZED VIEW mv AS SELECT a, b FROM t WHERE a > 0;
+CREATE MATERIALIZED VIEW mv2 (n, s) AS SELECT count(*), sum(b) FROM mv WITH NO DATA;
+--! both 55000
+SELECT * FROM mv2;
+--! both 55000
+CREATE MATERIALIZED VIEW mv3 AS SELECT * FROM mv2;
+CREATE VIEW v AS SELECT n FROM mv2;
+--! both 55000
+SELECT * FROM v;
+REFRESH MATERIALIZED VIEW mv2;
+SELECT * FROM v;
+INSERT INTO t VALUES (3, 3.5);
+SELECT count(*) FROM mv;
+--! both 42809
+INSERT INTO mv VALUES (4);
+--! both 42809
+UPDATE mv SET a = 1;
+--! both 42809
+DELETE FROM mv;
+--! both 42809
+TRUNCATE mv;
+--! both 42809
+ALTER TABLE mv ADD COLUMN z int;
+CREATE UNIQUE INDEX mvu ON mv (a);
+REFRESH MATERIALIZED VIEW mv;
+SELECT * FROM mv ORDER BY a;
+SELECT * FROM mv2;
+--! both 2BP01
+DROP TABLE t;
+--! both 2BP01
+ALTER TABLE t DROP COLUMN b;
+--! both 2BP01
+DROP MATERIALIZED VIEW mv;
+--! both 42809
+DROP TABLE mv;
+--! both 42809
+DROP VIEW mv;
+--! both 42P01 42809
+REFRESH MATERIALIZED VIEW t_pkey;
+--! both 0A000
+REFRESH MATERIALIZED VIEW t;
+REFRESH MATERIALIZED VIEW mv2 WITH NO DATA;
+--! both 55000
+SELECT * FROM v;
+--! both 42P07
+CREATE MATERIALIZED VIEW mv AS SELECT 1;
+CREATE MATERIALIZED VIEW IF NOT EXISTS mv AS SELECT 1;
+--! refused 2BP01
+ALTER MATERIALIZED VIEW mv RENAME COLUMN b TO c;
+--! both 42809
+ALTER VIEW mv RENAME TO other;
+CREATE TEMP TABLE own (a int);
+--! both 0A000
+CREATE MATERIALIZED VIEW mt AS SELECT * FROM own;
+UPDATE t SET a = 1 - a WHERE a = 1;
+SELECT count(*), min(a) FROM mv;
+REFRESH MATERIALIZED VIEW mv;
+SELECT count(*), min(a) FROM mv;
+SELECT table_name FROM information_schema.tables WHERE table_schema = 'public' ORDER BY 1;
+DROP TABLE t CASCADE;
+--! both 42P01
+SELECT * FROM mv;
+--! both 42P01
+SELECT * FROM v;

@@ -1,0 +1,254 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing new.
+func (b *binder) addConstraints(t *TableDef, list []sqlfront.TableConstraint) {
+	primary := func(k sqlfront.TableConstraint) int { return b2i(k.Kind != "primary") }
+	slices.SortStableFunc(list, func(x, y sqlfront.TableConstraint) int { return primary(x) - primary(y) })
+	var keys [][]string
+	for i := range list {
+		k := &list[i]
+		if k.Kind == "unique" && slices.ContainsFunc(keys, func(cols []string) bool { return slices.Equal(cols, k.Cols) }) {
+			continue
+		}
+		if k.Kind == "unique" || k.Kind == "primary" {
+			keys = append(keys, k.Cols)
+		}
+		b.addConstraint(t, k)
+	}
+}
+
+func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) {
+	for _, n := range k.Cols {
+		b.columnOf(k.At, t, n)
+	}
+	switch k.Kind {
+	case "check":
+		t.Checks = append(t.Checks, b.checkConstraint(t, k))
+	case "primary":
+		if t.PK != nil {
+			b.fail(k.At, "42P16", "multiple primary keys for table \"%s\" are not allowed", t.Name)
+		}
+		t.PK = &Unique{b.constraintName(t, k, "", "pkey"), k.Cols}
+		for _, n := range k.Cols {
+			c := &t.Cols[t.Column(n)]
+			c.NotNull = true
+			b.noChunk(k.At, t, n, "PRIMARY KEY")
+		}
+	case "unique":
+		for _, n := range k.Cols {
+			b.noChunk(k.At, t, n, "UNIQUE")
+		}
+		t.Uniques = append(t.Uniques, Unique{b.constraintName(t, k, strings.Join(k.Cols, "_"), "key"), k.Cols})
+	case "foreign":
+		t.Foreign = append(t.Foreign, b.foreignKey(t, k))
+	}
+}
+
+func (b *binder) foreignKey(t *TableDef, k *sqlfront.TableConstraint) Foreign {
+	name := b.constraintName(t, k, strings.Join(k.Cols, "_"), "fkey")
+	ref := b.referenced(k.At, t, k.RefTable)
+	if ref.Temp != t.Temp {
+		b.fail(k.At, "42P16", "constraints on permanent tables may reference only permanent tables")
+	}
+	cols := k.RefCols
+	if cols == nil && ref.PK != nil {
+		cols = ref.PK.Cols
+	}
+	if !ref.hasUnique(cols) || len(cols) != len(k.Cols) {
+		b.fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", ref.Name)
+	}
+	for i, col := range k.Cols {
+		from, to := t.Cols[t.Column(col)], ref.Cols[ref.Column(cols[i])]
+		if !from.Type.is(to.Type) && !(from.Type.isInt() && to.Type.isInt()) { // SQLite would find no two values equal
+			b.failHint(k.At, sqlerr.DatatypeMismatch, "Give both columns one type.", "foreign key constraint \"%s\" cannot be implemented: key columns \"%s\" and \"%s\" are of types %s and %s",
+				name, col, cols[i], from.Type, to.Type)
+		}
+	}
+	return Foreign{Constraint: name, Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols}
+}
+
+// constraintName is the name that a constraint was given, or one of its table, of columns and of a label.
+func (b *binder) constraintName(t *TableDef, k *sqlfront.TableConstraint, cols, label string) string {
+	if k.Name == "" {
+		return b.freshName(t, cols, label)
+	}
+	index := k.Kind == "primary" || k.Kind == "unique"
+	if index && (b.db.relationThere(objectKey{t.Schema, k.Name}) || slices.Contains(t.indexNames(), k.Name)) {
+		b.fail(k.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", k.Name)
+	}
+	if slices.Contains(t.constraintNames(), k.Name) {
+		b.fail(k.At, "42710", "constraint \"%s\" for relation \"%s\" already exists", k.Name, t.Name)
+	}
+	return k.Name
+}
+
+// indexNames names the indexes of a table, those of its keys too.
+func (t *TableDef) indexNames() []string {
+	out := t.keyNames()
+	for _, x := range t.Indexes {
+		out = append(out, x.Name)
+	}
+	return out
+}
+
+func (t *TableDef) constraintNames() []string {
+	out := t.keyNames()
+	for _, c := range t.Checks {
+		out = append(out, c.Name)
+	}
+	for _, f := range t.Foreign {
+		out = append(out, f.Constraint)
+	}
+	return out
+}
+
+// relationThere reports whether a schema has a table, a view or an index of this name: they share one set of names.
+func (db *DB) relationThere(k objectKey) bool {
+	if db.cat.tables[k] != nil || db.cat.views[k] != nil {
+		return true
+	}
+	for of, t := range db.cat.tables {
+		if of.schema == k.schema && slices.Contains(t.indexNames(), k.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// freshName makes the name of an index or a constraint, which is new in the schema: table_columns_label, with a number where that is
+// taken (ChooseRelationName, ChooseConstraintName).
+func (b *binder) freshName(t *TableDef, cols, label string) string {
+	used := map[string]bool{}
+	note := func(t *TableDef) {
+		for _, n := range append(t.indexNames(), t.constraintNames()...) {
+			used[n] = true
+		}
+	}
+	note(t)
+	for k, o := range b.db.cat.tables {
+		if k.schema == t.Schema {
+			used[k.name] = true
+			note(o)
+		}
+	}
+	for k := range b.db.cat.views {
+		used[k.name] = used[k.name] || k.schema == t.Schema
+	}
+	out := objectName(t.Name, cols, label)
+	for i := 1; used[out]; i++ {
+		out = objectName(t.Name, cols, label+itoa(i))
+	}
+	return out
+}
+
+// objectName is table_columns_label, whose longer part is cut until the whole is a name (makeObjectName).
+func objectName(table, cols, label string) string {
+	room := 63 - len(label) - 1
+	if cols != "" {
+		room--
+	}
+	n, m := len(table), len(cols)
+	for n+m > room {
+		if n > m {
+			n--
+		} else {
+			m--
+		}
+	}
+	out := clipped(table, n)
+	if cols != "" {
+		out += "_" + clipped(cols, m)
+	}
+	return out + "_" + label
+}
+
+// clipped is at most n bytes of s, cut between characters.
+func clipped(s string, n int) string {
+	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+func (b *binder) checkConstraint(t *TableDef, k *sqlfront.TableConstraint) Check {
+	c := Check{SQL: b.checkSQL(t, k.Check), Source: sqlfront.Print(&sqlfront.Select{Targets: []sqlfront.Target{{X: k.Check}}})}
+	sqlfront.Walk(k.Check, func(n sqlfront.Tree) bool {
+		if r, ok := n.(*sqlfront.ColumnRef); ok {
+			if name := r.Names[len(r.Names)-1]; !slices.Contains(c.Cols, name) {
+				c.Cols = append(c.Cols, name)
+			}
+		}
+		if _, ok := n.(*sqlfront.SubLink); ok {
+			b.fail(n.Position(), sqlerr.FeatureNotSupported, "cannot use subquery in check constraint")
+		}
+		return true
+	})
+	of := ""
+	if len(c.Cols) == 1 {
+		of = c.Cols[0]
+	}
+	c.Name = b.constraintName(t, k, of, "check")
+	return c
+}
+
+// checkSQL prints the condition of a CHECK for SQLite.
+func (b *binder) checkSQL(t *TableDef, condition sqlfront.Expr) string {
+	b.literal = true
+	defer func() { b.literal = false }()
+	rel := b.plainRelation(t, t.Name, "")
+	return b.condition(&scope{rels: []*relation{rel}, cols: rel.cols, level: &level{}}, condition, "CHECK constraints").sql
+}
+
+// bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its source is not known.
+func (b *binder) bindAgain(at sqlfront.Pos, t *TableDef, c *Check, change func(sqlfront.Expr) sqlfront.Expr) bool {
+	if c.Source == "" {
+		return false
+	}
+	sel, err := sqlfront.ParseSelect(&sqlfront.Text{SQL: c.Source})
+	b.check(at, err)
+	x := change(sqlfront.Relocate(sel.Targets[0].X, at))
+	c.SQL, c.Source = b.checkSQL(t, x), sqlfront.Print(&sqlfront.Select{Targets: []sqlfront.Target{{X: x}}})
+	return true
+}
+
+func (b *binder) noChunk(at sqlfront.Pos, t *TableDef, col, what string) {
+	if c := t.Cols[t.Column(col)]; c.Type.isChunk() {
+		b.fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
+	} else {
+		b.indexable(at, c.Type)
+	}
+}
+
+// indexable refuses a type whose values have no order.
+func (b *binder) indexable(at sqlfront.Pos, t Type) {
+	if t.Name == "json" {
+		b.failHint(at, sqlerr.UndefinedObject, "Use jsonb.", "data type %s has no default operator class for access method \"btree\"", t)
+	}
+}
+
+// referenced finds the table that a foreign key of t, which may not be there yet, names.
+func (b *binder) referenced(at sqlfront.Pos, t *TableDef, n sqlfront.ObjectName) *TableDef {
+	if n.Name == t.Name && (n.Schema == t.Schema || n.Schema == "" && t.Temp) {
+		return t
+	}
+	if n.Name == t.Name && n.Schema == "" {
+		for _, s := range b.path {
+			if s == t.Schema {
+				return t
+			}
+			if b.db.cat.tables[objectKey{s, n.Name}] != nil {
+				break
+			}
+		}
+	}
+	return b.target(at, n.Schema, n.Name)
+}

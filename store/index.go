@@ -1,0 +1,78 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
+	t := b.tableOf(s.At, s.Table.Schema, s.Table.Name)
+	b.outside(s.At, s.Outside, "CREATE INDEX CONCURRENTLY")
+	x := Index{Name: s.Name, Unique: s.Unique}
+	rel := b.plainRelation(t, t.Name, "")
+	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "index expressions"}}
+	b.literal = true
+	var keys []string
+	volatile := b.volatile
+	immutable := func(e sqlfront.Expr, what string) {
+		if b.volatile > volatile {
+			b.fail(e.Position(), "42P17", "functions in index %s must be marked IMMUTABLE", what)
+		}
+	}
+	for _, k := range s.Keys {
+		b.noSubQuery(k.X, "index expression")
+		v := b.expr(sc, k.X)
+		immutable(k.X, "expression")
+		if v.typ.Array {
+			b.fail(s.At, sqlerr.DatatypeMismatch, "cannot index an array (%s)", v.typ)
+		}
+		b.indexable(s.At, v.typ)
+		text := v.collate()
+		if k.Desc {
+			text += " DESC"
+		}
+		keys = append(keys, text)
+		if r, ok := k.X.(*sqlfront.ColumnRef); ok {
+			x.Cols = append(x.Cols, r.Names[len(r.Names)-1])
+		}
+	}
+	if len(x.Cols) < len(keys) {
+		x.Cols = nil
+	}
+	x.Keys = strings.Join(keys, ", ")
+	if s.Where != nil {
+		b.noSubQuery(s.Where, "index predicate")
+		x.Where = b.condition(sc, s.Where, "index predicates").sql
+		immutable(s.Where, "predicate")
+	}
+	b.literal = false
+	if x.Name == "" {
+		x.Name = b.freshName(t, orName(strings.Join(x.Cols, "_"), "expr"), "idx")
+	} else if b.db.relationThere(objectKey{t.Schema, x.Name}) {
+		if s.IfNotExists {
+			return b.skipped("CREATE INDEX", s.Name)
+		}
+		b.fail(s.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", x.Name)
+	}
+	n := t.clone()
+	n.Indexes = append(n.Indexes, x)
+	if err := b.db.exec(n.indexSQL(x)); err != nil {
+		return nil, err
+	}
+	b.db.bump(t.key(), true)
+	return &Result{Tag: "CREATE INDEX"}, b.db.putTable(t.key(), n)
+}
+
+func (t *TableDef) indexSQL(x Index) string {
+	unique := ""
+	if x.Unique {
+		unique = "UNIQUE "
+	}
+	sql := "CREATE " + unique + "INDEX " + t.db() + "." + quote(physical(t.Schema, x.Name)+"^i") + " ON " + quote(t.phys()) + " (" + x.Keys + ")"
+	if x.Where != "" {
+		sql += " WHERE " + x.Where
+	}
+	return sql
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront"
+)
+
+// A materialized view is a table that holds the rows of a view as of its creation or its last REFRESH. Nothing else writes it.
+
+// materialized binds the query of CREATE MATERIALIZED VIEW and keeps it with the table, as a view.
+func (b *binder) materialized(t *TableDef, s *sqlfront.CreateTableAs) *query {
+	v := &ViewDef{Schema: t.Schema, Name: t.Name, SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
+	b.stars, b.unread = v.Stars, s.NoData
+	q := b.selectView(v, &sqlfront.CreateView{Node: s.Node, SQL: s.SQL, SQLAt: s.SQLAt})
+	b.stars, b.unread = nil, false
+	for d := range b.deps {
+		t, w := b.db.cat.tables[d.objectKey], b.db.cat.views[d.objectKey]
+		if t != nil && t.Temp || w != nil && w.Temp {
+			b.fail(s.At, sqlerr.FeatureNotSupported, "materialized views must not use temporary tables or views")
+		}
+		v.Deps = append(v.Deps, Dep{d.schema, d.name, d.col, d.function})
+	}
+	t.Matview, t.Unread = v, s.NoData
+	return q
+}
+
+// refresh fills a materialized view anew.
+func (b *binder) refresh(s *sqlfront.Refresh) (*Result, error) {
+	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
+	switch {
+	case t == nil && v == nil:
+		b.undefinedTable(s.At, s.Schema, s.Name)
+	case t == nil || t.Matview == nil:
+		b.fail(s.At, sqlerr.FeatureNotSupported, "\"%s\" is not a materialized view", s.Name)
+	}
+	b.check(s.At, b.db.use(t))
+	n := t.clone()
+	n.Unread = s.NoData
+	n.Count = &Count{}
+	for i := range n.Cols {
+		n.Cols[i].Shape = nil
+	}
+	var list, exprs []string
+	var from string
+	if !s.NoData { // bound before its rows go
+		r := b.viewRef(&sqlfront.TableRef{Node: s.Node}, t.Matview)
+		from = r.sql
+		for i := range n.Cols {
+			c := r.rel.cols[i]
+			list = append(list, ident(n.Cols[i].Name))
+			exprs = append(exprs, b.assign(val{sql: c.sql, typ: c.typ, at: s.At}, n, &n.Cols[i]))
+		}
+	}
+	if err := b.db.exec("DELETE FROM " + t.sql()); err != nil {
+		return nil, err
+	}
+	b.db.bump(t.key(), true)
+	if err := b.db.putTable(t.key(), n); err != nil || s.NoData {
+		return &Result{Tag: "REFRESH MATERIALIZED VIEW"}, err
+	}
+	sql := "INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM " + from + " WHERE TRUE"
+	if _, err := b.write(n, nil, sql, "SELECT", returning{}, true); err != nil {
+		return nil, err
+	}
+	return &Result{Tag: "REFRESH MATERIALIZED VIEW"}, nil
+}
+
+// populated refuses to read a materialized view WITH NO DATA.
+func (t *TableDef) populated() error {
+	if !t.Unread {
+		return nil
+	}
+	return sqlerr.New(sqlerr.ObjectNotPrereqState, "materialized view \"%s\" has not been populated", t.Name).
+		WithHint("Use the REFRESH MATERIALIZED VIEW command.")
+}
+
+// queries lists what is kept as a view: views and materialized views.
+func (db *DB) queries() []*ViewDef {
+	var out []*ViewDef
+	for _, v := range db.cat.views {
+		out = append(out, v)
+	}
+	for _, t := range db.cat.tables {
+		if t.Matview != nil {
+			out = append(out, t.Matview)
+		}
+	}
+	return out
+}
+
+// kind names what a view is in messages.
+func (db *DB) kind(v *ViewDef) string {
+	if t := db.cat.tables[objectKey{v.Schema, v.Name}]; t != nil {
+		return "materialized view"
+	}
+	return "view"
+}
+
+// kind names what a table is.
+func (t *TableDef) kind() string {
+	if t.Matview != nil {
+		return "materialized view"
+	}
+	return "table"
+}
+
+// removeQuery drops a view or a materialized view, with nothing else.
+func (db *DB) removeQuery(v *ViewDef) error {
+	k := objectKey{v.Schema, v.Name}
+	t := db.cat.tables[k]
+	if t == nil {
+		return db.putView(k, nil)
+	}
+	if err := db.exec("DROP TABLE " + t.sql()); err != nil {
+		return err
+	}
+	db.bump(k, true)
+	return db.putTable(k, nil)
+}
