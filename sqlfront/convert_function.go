@@ -57,11 +57,6 @@ func hasOption(options []*pg.Node, names ...string) bool {
 	return slices.ContainsFunc(options, func(n *pg.Node) bool { return slices.Contains(names, n.GetDefElem().GetDefname()) })
 }
 
-// outputs lists the parameters that give results.
-func (fn *CreateFunction) outputs() []FuncParam {
-	return slices.DeleteFunc(slices.Clone(fn.Params), func(p FuncParam) bool { return p.Mode == "in" })
-}
-
 // parameters refuses parameters that no function can have (interpret_function_parameter_list).
 func (c *conv) parameters(fn *CreateFunction) {
 	fail := func(p FuncParam, format string, args ...any) { c.fail(p.Type.At, invalidFunction, "", format, args...) }

@@ -95,3 +95,8 @@ func (fn *CreateFunction) InContext(err error, at Pos) error {
 	c.Context = fn.Inlining()
 	return &c
 }
+
+// outputs lists the parameters that give results.
+func (fn *CreateFunction) outputs() []FuncParam {
+	return slices.DeleteFunc(slices.Clone(fn.Params), func(p FuncParam) bool { return p.Mode == "in" })
+}

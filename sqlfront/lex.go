@@ -1,6 +1,9 @@
 package sqlfront
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // TokenKind is the lexical class of a token.
 type TokenKind uint8
@@ -250,4 +253,19 @@ func lowerASCII(s string) string {
 		}
 	}
 	return s
+}
+
+// maxIdentifier is the length of a name in bytes, NAMEDATALEN − 1: what is longer is cut off, as Postgres does.
+const maxIdentifier = 63
+
+// Identifier cuts a name to the length that names have, between two characters.
+func Identifier(s string) string {
+	if len(s) <= maxIdentifier {
+		return s
+	}
+	end := maxIdentifier
+	for end > 0 && !utf8.RuneStart(s[end]) {
+		end--
+	}
+	return s[:end]
 }

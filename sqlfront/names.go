@@ -3,7 +3,6 @@ package sqlfront
 import (
 	"context"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
@@ -13,21 +12,6 @@ import (
 
 // maxName bounds a name with its schema and column, in bytes, quotes included; a longer text is a query, which others judge first.
 const maxName = 1 << 10
-
-// maxIdentifier is the length of a name in bytes, NAMEDATALEN − 1: what is longer is cut off, as Postgres does.
-const maxIdentifier = 63
-
-// Identifier cuts a name to the length that names have, between two characters.
-func Identifier(s string) string {
-	if len(s) <= maxIdentifier {
-		return s
-	}
-	end := maxIdentifier
-	for end > 0 && !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end]
-}
 
 // LongNames lists the names in a text that Identifier cuts.
 func LongNames(sql string) []string {
