@@ -5,7 +5,7 @@ import (
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -16,11 +16,11 @@ type appender interface {
 }
 
 // columnsOf turns rows of constants (lit) into columns.
-func columnsOf(rows [][]sqlfront.Expr) []*ra.Vector {
+func columnsOf(rows [][]ast.Expr) []*ra.Vector {
 	out := make([]*ra.Vector, len(rows[0]))
 	for i := range out {
 		var t kernels.Type
-		switch first := rows[0][i].(*sqlfront.Bound); first.Type {
+		switch first := rows[0][i].(*ast.Bound); first.Type {
 		case "bigint":
 			t.Kind = kernels.Int
 		case "double precision":
@@ -32,7 +32,7 @@ func columnsOf(rows [][]sqlfront.Expr) []*ra.Vector {
 		}
 		v := ra.NewVector(t, len(rows))
 		for r := range rows {
-			switch x := rows[r][i].(*sqlfront.Bound).Value.(type) {
+			switch x := rows[r][i].(*ast.Bound).Value.(type) {
 			case nil:
 				v.SetNull(r)
 			case int64:

@@ -7,15 +7,16 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // args are the arguments of one of the engine's functions, by name.
 type args struct {
-	call  *sqlfront.FuncCall
+	call  *ast.FuncCall
 	names []string // in the order of the call
 	value map[string]any
-	expr  map[string]sqlfront.Expr
+	expr  map[string]ast.Expr
 }
 
 func (a *args) text(name string) string {
@@ -117,7 +118,7 @@ func (a *args) place(err error) error {
 	if e == nil && about.arg == "params" {
 		e = a.expr["param"]
 	}
-	if l, ok := e.(*sqlfront.ArrayLit); ok && about.item < len(l.Elems) {
+	if l, ok := e.(*ast.ArrayLit); ok && about.item < len(l.Elems) {
 		e = l.Elems[about.item]
 	}
 	if e != nil {
@@ -137,8 +138,8 @@ func at(err error, pos int) error {
 
 // newArgs names the arguments of a call and reads them: positional ones, the first skip of which the caller
 // reads itself, and those of named (or all names, where known is nil).
-func newArgs(call *sqlfront.FuncCall, positional []string, skip int, known func(string) error) (*args, error) {
-	a := &args{call: call, value: map[string]any{}, expr: map[string]sqlfront.Expr{}}
+func newArgs(call *ast.FuncCall, positional []string, skip int, known func(string) error) (*args, error) {
+	a := &args{call: call, value: map[string]any{}, expr: map[string]ast.Expr{}}
 	for i, e := range call.Args {
 		name := call.ArgNames[i]
 		if name == "" {
@@ -160,7 +161,7 @@ func newArgs(call *sqlfront.FuncCall, positional []string, skip int, known func(
 		if i < skip && call.ArgNames[i] == "" {
 			continue
 		}
-		if table, ok := sqlfront.RowParam(e); ok && (name == "param" || name == "params") {
+		if table, ok := bind.RowParam(e); ok && (name == "param" || name == "params") {
 			a.value[name] = table
 			continue
 		}
@@ -186,7 +187,7 @@ func (a *args) dropNulls() {
 
 // readArgs reads the arguments of gradient, backward and their like: positional ones that must be there, then
 // the named ones, which may also be given by position.
-func readArgs(call *sqlfront.FuncCall, positional []string, skip int, named ...string) (*args, error) {
+func readArgs(call *ast.FuncCall, positional []string, skip int, named ...string) (*args, error) {
 	all := append(slices.Clone(positional), named...)
 	a, err := newArgs(call, all, skip, func(name string) error {
 		e := sqlerr.New(sqlerr.UndefinedFunction, "%s has no argument %q", call.Name, name).WithDetail("It has %s.", strings.Join(all, ", "))

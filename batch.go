@@ -11,7 +11,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -19,7 +20,7 @@ import (
 // values, of which an epoch draws a permutation. So batches depend neither on the order of rows in the table nor on
 // what a session did before.
 type batch struct {
-	*sqlfront.Batch
+	*bind.Batch
 	rows  int
 	keys  []*ra.Vector // identities
 	reads []object     // tables that they come from
@@ -35,15 +36,15 @@ func (r *run) openBatch(ctx context.Context) error {
 	if name == "" {
 		return nil
 	}
-	var params []sqlfront.ParamRef
+	var params []bind.ParamRef
 	for i, p := range r.params {
-		ref, _, err := sqlfront.ParseParam(ctx, r.db.cat, p)
+		ref, _, err := bind.ParseParam(ctx, r.db.cat, p)
 		if err != nil {
 			return about(err, "params", i)
 		}
 		params = append(params, ref)
 	}
-	found, err := sqlfront.ResolveBatch(ctx, r.db.cat, name, params)
+	found, err := bind.ResolveBatch(ctx, r.db.cat, name, params)
 	if err != nil {
 		return about(err, "batch", 0)
 	}
@@ -70,10 +71,10 @@ func (r *run) readBatch(ctx context.Context, b *batch) ([]*ra.Vector, error) {
 
 // readColumns reads columns of the batch, in the order of their values.
 func (r *run) readColumns(ctx context.Context, b *batch, names []string) ([]*ra.Vector, error) {
-	at := sqlfront.Node{At: -1}
-	sel := &sqlfront.Select{Node: at, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: at, Schema: b.Schema, Name: b.Name}}, End: -1}
+	at := ast.Node{At: -1}
+	sel := &ast.Select{Node: at, From: []ast.FromItem{&ast.TableRef{Node: at, Schema: b.Schema, Name: b.Name}}, End: -1}
 	for _, k := range names {
-		sel.Targets = append(sel.Targets, sqlfront.Target{Node: at, X: &sqlfront.ColumnRef{Node: at, Names: []string{k}}, Name: k})
+		sel.Targets = append(sel.Targets, ast.Target{Node: at, X: &ast.ColumnRef{Node: at, Names: []string{k}}, Name: k})
 	}
 	cat := r.db.cat
 	env := cat.env
@@ -87,7 +88,7 @@ func (r *run) readColumns(ctx context.Context, b *batch, names []string) ([]*ra.
 		cat.env = env
 		back()
 	}()
-	_, cols, err := r.db.Query(ctx, sel, &sqlfront.Text{})
+	_, cols, err := r.db.Query(ctx, sel, &ast.Text{})
 	if err != nil {
 		return nil, err
 	}

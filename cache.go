@@ -6,7 +6,7 @@ import (
 
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -131,7 +131,7 @@ func (db *Engine) remember(e *cached) error {
 				note(n.Table)
 			}
 		}, c.res.Plan.Nodes()...)
-		if len(sqlfront.Opaques(c.res.Plan.Nodes()...)) > 0 { // reads tables that we do not know of
+		if len(bind.Opaques(c.res.Plan.Nodes()...)) > 0 { // reads tables that we do not know of
 			e.key = ""
 		}
 	} else {

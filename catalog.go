@@ -14,7 +14,9 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -23,25 +25,25 @@ type catalog struct {
 	db        host
 	settings  map[string]string // what was read through Setting
 	env       kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
-	views     map[*store.ViewDef]*sqlfront.View
-	names     map[lookup]object                      // what was looked up, and what it was
-	answers   map[*sqlfront.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
-	reads     map[*sqlfront.OpaqueQuery][]object     // tables that a sub-query looked at
-	perStep   map[object]bool                        // tables that other rows may be in at every step, while a query is compiled
-	tables    map[object]*ra.Table                   // described while a query is planned: a description counts rows; nil: none is planned
-	described []description                          // sub-queries that were described while a query is planned
-	literals  bool                                   // one was read, which the session's settings have a say in
-	reading   time.Duration                          // how long the executor's reads have taken
+	views     map[*store.ViewDef]*bind.View
+	names     map[lookup]object                  // what was looked up, and what it was
+	answers   map[*bind.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
+	reads     map[*bind.OpaqueQuery][]object     // tables that a sub-query looked at
+	perStep   map[object]bool                    // tables that other rows may be in at every step, while a query is compiled
+	tables    map[object]*ra.Table               // described while a query is planned: a description counts rows; nil: none is planned
+	described []description                      // sub-queries that were described while a query is planned
+	literals  bool                               // one was read, which the session's settings have a say in
+	reading   time.Duration                      // how long the executor's reads have taken
 }
 
 func newCatalog(db host) *catalog {
-	return &catalog{db: db, settings: map[string]string{}, names: map[lookup]object{}, views: map[*store.ViewDef]*sqlfront.View{}, answers: map[*sqlfront.OpaqueQuery][]*ra.Vector{},
-		reads: map[*sqlfront.OpaqueQuery][]object{}}
+	return &catalog{db: db, settings: map[string]string{}, names: map[lookup]object{}, views: map[*store.ViewDef]*bind.View{}, answers: map[*bind.OpaqueQuery][]*ra.Vector{},
+		reads: map[*bind.OpaqueQuery][]object{}}
 }
 
 // description is what was found of a sub-query's rows.
 type description struct {
-	query *sqlfront.OpaqueQuery
+	query *bind.OpaqueQuery
 	cols  []ra.Column
 }
 
@@ -57,7 +59,7 @@ type lookup struct {
 type object struct {
 	view          *store.ViewDef
 	schema, table string
-	function      *sqlfront.CreateFunction
+	function      *ast.CreateFunction
 	wrong         error  // of a name that may mean several
 	reach         string // what a query reads
 }
@@ -105,7 +107,7 @@ func (c *catalog) on(path []string, schema, name string) []string {
 }
 
 // Function implements sqlfront.Catalog.
-func (c *catalog) Function(_ context.Context, path []string, schema, name string) (*sqlfront.CreateFunction, error) {
+func (c *catalog) Function(_ context.Context, path []string, schema, name string) (*ast.CreateFunction, error) {
 	l := lookup{path: strings.Join(path, "\x00"), schema: schema, name: name, function: true}
 	c.names[l] = c.resolve(l)
 	return c.names[l].function, c.names[l].wrong
@@ -147,7 +149,7 @@ func (c *catalog) unsettle(t *ra.Table) {
 }
 
 // unsettled reports whether a sub-query reads a table whose rows change from step to step.
-func (c *catalog) unsettled(q *sqlfront.OpaqueQuery) bool {
+func (c *catalog) unsettled(q *bind.OpaqueQuery) bool {
 	return slices.ContainsFunc(c.reads[q], func(t object) bool { return c.perStep[t] })
 }
 
@@ -161,13 +163,13 @@ func (c *catalog) markSteps(p *ra.Plan) {
 		case ra.Scan:
 			n.PerStep = c.perStep[object{schema: n.Table.Schema, table: n.Table.Name}]
 		case ra.Opaque:
-			n.PerStep = n.PerStep || c.unsettled(n.Query.(*sqlfront.OpaqueQuery))
+			n.PerStep = n.PerStep || c.unsettled(n.Query.(*bind.OpaqueQuery))
 		}
 	}, p.Nodes()...)
 }
 
 // View implements sqlfront.Catalog.
-func (c *catalog) View(_ context.Context, path []string, schema, name string) (*sqlfront.View, error) {
+func (c *catalog) View(_ context.Context, path []string, schema, name string) (*bind.View, error) {
 	def, ok := c.db.View(c.on(path, schema, name), schema, name)
 	if !ok {
 		return nil, nil
@@ -175,12 +177,12 @@ func (c *catalog) View(_ context.Context, path []string, schema, name string) (*
 	if v := c.views[def]; v != nil {
 		return v, nil
 	}
-	text := &sqlfront.Text{SQL: def.SQL, View: def.Name, Path: def.ReadPath(), Stars: def.Stars}
-	sel, err := sqlfront.ParseQuery(text)
+	text := &ast.Text{SQL: def.SQL, View: def.Name, Path: def.ReadPath(), Stars: def.Stars}
+	sel, err := parse.ParseQuery(text)
 	if err != nil {
 		return nil, err
 	}
-	v := &sqlfront.View{Schema: def.Schema, Name: def.Name, Query: sel, Text: text}
+	v := &bind.View{Schema: def.Schema, Name: def.Name, Query: sel, Text: text}
 	for _, col := range def.Cols {
 		v.Cols = append(v.Cols, col.Name)
 	}
@@ -189,7 +191,7 @@ func (c *catalog) View(_ context.Context, path []string, schema, name string) (*
 }
 
 // Reach implements sqlfront.Catalog.
-func (c *catalog) Reach(ctx context.Context, sql string) (*sqlfront.Reach, error) {
+func (c *catalog) Reach(ctx context.Context, sql string) (*bind.Reach, error) {
 	r, err := c.db.Reach(ctx, sql)
 	if err == nil && r != nil {
 		c.names[lookup{name: sql, reach: true}] = object{reach: r.String()}
@@ -208,7 +210,7 @@ func (c *catalog) Setting(name string) (string, bool) {
 }
 
 // Named implements sqlfront.Catalog.
-func (c *catalog) Named(_ context.Context, path []string, t sqlfront.TypeName) (*kernels.Named, error) {
+func (c *catalog) Named(_ context.Context, path []string, t ast.TypeName) (*kernels.Named, error) {
 	return c.db.Named(c.on(path, t.Schema, t.Name), t)
 }
 
@@ -222,7 +224,7 @@ func (c *catalog) Literal(t *kernels.Named, text string) (string, error) {
 func (c *catalog) Text() *kernels.Named { return c.db.Text() }
 
 // Describe implements sqlfront.Catalog. The answer is kept for the executor, which asks next.
-func (c *catalog) Describe(ctx context.Context, q *sqlfront.OpaqueQuery) ([]ra.Column, error) {
+func (c *catalog) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Column, error) {
 	names, types, data, err := c.run(ctx, q)
 	if err != nil {
 		return nil, err
@@ -268,7 +270,7 @@ func (c *catalog) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*
 }
 
 // run runs a parameter-free sub-query.
-func (c *catalog) run(ctx context.Context, q *sqlfront.OpaqueQuery) (names, types []string, data []*ra.Vector, err error) {
+func (c *catalog) run(ctx context.Context, q *bind.OpaqueQuery) (names, types []string, data []*ra.Vector, err error) {
 	c.reads[q] = nil
 	var outer func(schema, name string) error
 	outer = c.db.Watch(func(schema, name string) error {
@@ -317,8 +319,8 @@ func (c *catalog) timeRead() func() {
 // Opaque implements ra.Source.
 func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
 	defer c.timeRead()()
-	q := n.Query.(*sqlfront.OpaqueQuery)
-	if data, ok, err := sqlfront.Rows(n, env); ok {
+	q := n.Query.(*bind.OpaqueQuery)
+	if data, ok, err := bind.Rows(n, env); ok {
 		return data, err
 	}
 	if data, ok := c.answers[q]; ok && !n.PerStep {
@@ -360,7 +362,7 @@ func (c *catalog) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra
 
 // print prints an Opaque node's query for generated SQL.
 func (c *catalog) print(ctx context.Context, n *ra.Node) (string, error) {
-	q := n.Query.(*sqlfront.OpaqueQuery)
+	q := n.Query.(*bind.OpaqueQuery)
 	if q.Select == nil {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "the rows of a step have no form in SQL")
 	}
@@ -368,7 +370,7 @@ func (c *catalog) print(ctx context.Context, n *ra.Node) (string, error) {
 }
 
 // text prints a sub-query as the database runs it. One that stands for a value is NULL where it has no row.
-func (c *catalog) text(ctx context.Context, q *sqlfront.OpaqueQuery) (string, error) {
+func (c *catalog) text(ctx context.Context, q *bind.OpaqueQuery) (string, error) {
 	s, err := c.db.Native(ctx, q.Select, q.Text)
 	if err == nil && q.Scalar {
 		s = "SELECT (" + s + ")"

@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/tensor"
 	"github.com/relgrad/relgrad/train"
 )
@@ -101,7 +101,7 @@ func (db *Engine) check(ctx context.Context, loss, param string, o CheckOptions)
 }
 
 // checkedBatch opens the batch of a check as a run of training would.
-func (db *Engine) checkedBatch(ctx context.Context, loss string, params []string, o CheckOptions) (*sqlfront.Batch, error) {
+func (db *Engine) checkedBatch(ctx context.Context, loss string, params []string, o CheckOptions) (*bind.Batch, error) {
 	config := train.Default()
 	config.Batch, config.BatchSize, config.Seed = o.Batch, o.BatchSize, o.Seed
 	err := config.CheckBatch()

@@ -15,7 +15,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -28,7 +28,7 @@ type request struct {
 	forward bool              // the loss alone, with the parameters as live buffers
 	as      string            // what messages call the query; "loss" when empty
 	perStep map[object]bool   // tables that are read again at every step
-	batch   *sqlfront.Batch   // the relation of which a step reads some rows; nil: none
+	batch   *bind.Batch       // the relation of which a step reads some rows; nil: none
 	seed    int64             // of the draws, where it is known
 	beside  int               // numbers that are kept for each of a parameter: an optimizer's state and the like
 	with    *executor.Program // a program that is in use at the same time; nil: none
@@ -37,7 +37,7 @@ type request struct {
 // compiled is a request with its plan and program.
 type compiled struct {
 	request
-	query  *sqlfront.Query
+	query  *bind.Query
 	res    *optimizer.Result
 	prog   *executor.Program
 	tables []*ra.Table   // per parameter
@@ -74,13 +74,13 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		c.rests(db)
 		db.cat.perStep, db.cat.tables, db.cat.described = nil, nil, nil
 	}()
-	var refs []sqlfront.ParamRef
+	var refs []bind.ParamRef
 	var ps []optimizer.Param
 	for n, name := range r.params {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		ref, t, err := sqlfront.ParseParam(ctx, db.cat, name)
+		ref, t, err := bind.ParseParam(ctx, db.cat, name)
 		if err != nil {
 			return nil, about(err, "params", n)
 		}
@@ -99,7 +99,7 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 	if strings.TrimSpace(r.loss) == "" {
 		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "the loss is an empty text").WithHint("A loss is the name of a view, or the text of a query."), "loss", 0)
 	}
-	if strings.ContainsAny(r.loss, " (\n") && !sqlfront.IsName(r.loss) {
+	if strings.ContainsAny(r.loss, " (\n") && !bind.IsName(r.loss) {
 		if err := db.judged(ctx, r.loss); err != nil {
 			return nil, about(err, "loss", 0)
 		}
@@ -108,7 +108,7 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		return nil, err
 	}
 	b := ra.NewBuilder()
-	q, err := sqlfront.BindLoss(ctx, db.cat, b, r.loss, sqlfront.BindOptions{Params: refs, Draw: r.draw, As: r.as, Batch: r.batch})
+	q, err := bind.BindLoss(ctx, db.cat, b, r.loss, bind.BindOptions{Params: refs, Draw: r.draw, As: r.as, Batch: r.batch})
 	if err != nil {
 		return nil, about(err, "loss", 0)
 	}
@@ -168,7 +168,7 @@ func (db *Engine) judged(ctx context.Context, loss string) error {
 	default:
 		return err
 	}
-	_, other := sqlfront.BindLoss(ctx, db.cat, ra.NewBuilder(), loss, sqlfront.BindOptions{})
+	_, other := bind.BindLoss(ctx, db.cat, ra.NewBuilder(), loss, bind.BindOptions{})
 	if errors.As(other, &ours) && (ours.Pos == theirs.Pos || ours.Code == sqlerr.TooComplex && theirs.Code == ours.Code) {
 		return other
 	}

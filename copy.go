@@ -10,13 +10,14 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/store"
 )
 
 // CopyIn loads rows from r, as COPY … FROM does; name is what errors call the source. The formats of package interop
 // need a file, as *os.File is one. Nothing is loaded on an error.
-func (db *DB) CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (_ int64, failed error) {
+func (db *DB) CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (_ int64, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	f, ok := r.(*os.File)
@@ -44,7 +45,7 @@ func openFile(f *os.File, format, name string, o interop.Options) (interop.Reade
 
 // rowsOf matches a file's columns with a table's. Without a column list, each column of the file goes into the one of
 // its name, and every other column of the table needs a default.
-func rowsOf(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file string) (src store.RowSource, err error) {
+func rowsOf(in interop.Reader, c *ast.Copy, t *store.TableDef, file string) (src store.RowSource, err error) {
 	src.Cols, err = columnsToLoad(in, c, t, file)
 	if err != nil {
 		return src, err
@@ -90,7 +91,7 @@ func rowsOf(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file string)
 }
 
 // columnsToLoad lists the table's columns that the file and the option INDEX give.
-func columnsToLoad(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file string) ([]string, error) {
+func columnsToLoad(in interop.Reader, c *ast.Copy, t *store.TableDef, file string) ([]string, error) {
 	have := in.Columns()
 	if c.Cols != nil {
 		out := slices.Clone(c.Cols)
@@ -110,7 +111,7 @@ func columnsToLoad(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file 
 		names = append(names, h.Name)
 		if t.Column(h.Name) < 0 {
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": column \"%s\" is no column of table \"%s\"", file, h.Name, t.Name).
-				WithHint("To read only some columns, name them: COPY %s (…) FROM …", sqlfront.QualifiedName(c.Schema, t.Name))
+				WithHint("To read only some columns, name them: COPY %s (…) FROM …", print.QualifiedName(c.Schema, t.Name))
 		}
 	}
 	for _, col := range t.Cols {
@@ -119,7 +120,7 @@ func columnsToLoad(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file 
 			out = append(out, col.Name)
 		case col.Default == "" && col.Identity == nil:
 			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\", which table \"%s\" has", file, col.Name, t.Name).
-				WithHint("To read only some columns, name them: COPY %s (…) FROM …; a column for the row's position is named by the option INDEX.", sqlfront.QualifiedName(c.Schema, t.Name))
+				WithHint("To read only some columns, name them: COPY %s (…) FROM …; a column for the row's position is named by the option INDEX.", print.QualifiedName(c.Schema, t.Name))
 		}
 	}
 	if i := c.Options.Index; i != "" && t.Column(i) < 0 {
@@ -129,20 +130,20 @@ func columnsToLoad(in interop.Reader, c *sqlfront.Copy, t *store.TableDef, file 
 }
 
 // npyColumns is the one column, besides that of INDEX, that takes the array of an npy file.
-func npyColumns(c *sqlfront.Copy, t *store.TableDef) ([]string, error) {
+func npyColumns(c *ast.Copy, t *store.TableDef) ([]string, error) {
 	var out []string
 	for _, col := range t.Cols {
 		out = append(out, col.Name)
 	}
 	if n := len(out); n != 1 && (n != 2 || c.Options.Index == "") {
 		return nil, sqlerr.At(int(c.At), sqlerr.InvalidParameter, "an npy file holds one array, table \"%s\" has %d columns", t.Name, n).
-			WithHint("Name the column: COPY %s (v) FROM … WITH (FORMAT npy, INDEX id).", sqlfront.QualifiedName(c.Schema, t.Name))
+			WithHint("Name the column: COPY %s (v) FROM … WITH (FORMAT npy, INDEX id).", print.QualifiedName(c.Schema, t.Name))
 	}
 	return out, nil
 }
 
 // CopyOut writes rows to w, as COPY … TO does, and returns their number.
-func (db *DB) CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (_ int64, failed error) {
+func (db *DB) CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Writer) (_ int64, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	if !c.Options.IsFile() {
@@ -161,7 +162,7 @@ func (db *DB) CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text
 }
 
 // writeTo writes one relation; name is what the file calls it.
-func (db *DB) writeTo(ctx context.Context, sink interop.Sink, name string, c *sqlfront.Copy, text *sqlfront.Text) (int64, error) {
+func (db *DB) writeTo(ctx context.Context, sink interop.Sink, name string, c *ast.Copy, text *ast.Text) (int64, error) {
 	var key []string
 	def := db.Definition(c.Schema, c.Name)
 	if c.Query != nil {
@@ -189,7 +190,7 @@ func (db *DB) writeTo(ctx context.Context, sink interop.Sink, name string, c *sq
 }
 
 // copyNamed is COPY with a file of a format of package interop, run by Exec.
-func (db *DB) copyNamed(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text) (*store.Result, error) {
+func (db *DB) copyNamed(ctx context.Context, c *ast.Copy, text *ast.Text) (*store.Result, error) {
 	var n int64
 	f, err := db.openNamed(c)
 	if err != nil {
@@ -209,7 +210,7 @@ func (db *DB) copyNamed(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Te
 	return &store.Result{Tag: fmt.Sprintf("COPY %d", n), Count: n}, nil
 }
 
-func (db *DB) openNamed(c *sqlfront.Copy) (*os.File, error) {
+func (db *DB) openNamed(c *ast.Copy) (*os.File, error) {
 	open, how := os.Create, "writing"
 	if c.From {
 		open, how = os.Open, "reading"

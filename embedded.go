@@ -12,7 +12,10 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
@@ -24,7 +27,7 @@ type embedded struct{ *store.DB }
 var _ host = embedded{}
 
 // Named implements host.
-func (embedded) Named(_ []string, t sqlfront.TypeName) (*kernels.Named, error) {
+func (embedded) Named(_ []string, t ast.TypeName) (*kernels.Named, error) {
 	return store.NamedType(t), nil
 }
 
@@ -35,7 +38,7 @@ func (embedded) Literal(t *kernels.Named, text string) (string, error) { return 
 func (embedded) Text() *kernels.Named { return nil }
 
 // FunctionOn implements host.
-func (e embedded) FunctionOn(path []string, schema, name string) (*sqlfront.CreateFunction, error) {
+func (e embedded) FunctionOn(path []string, schema, name string) (*ast.CreateFunction, error) {
 	return e.DB.FunctionOn(path, schema, name), nil
 }
 
@@ -52,8 +55,8 @@ func (embedded) Dialect() sqlgen.Dialect { return sqlgen.SQLite{} }
 
 // RunSQL implements host.
 func (e embedded) RunSQL(ctx context.Context, sql string) (*store.Result, error) {
-	text := &sqlfront.Text{SQL: sql}
-	stmts, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	stmts, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +70,7 @@ func (e embedded) RunSQL(ctx context.Context, sql string) (*store.Result, error)
 }
 
 // RunText implements host.
-func (embedded) RunText(context.Context, sqlfront.Parsed, *sqlfront.Text) (bool, error) {
+func (embedded) RunText(context.Context, parse.Parsed, *ast.Text) (bool, error) {
 	return false, nil
 }
 
@@ -75,11 +78,11 @@ func (embedded) RunText(context.Context, sqlfront.Parsed, *sqlfront.Text) (bool,
 func (embedded) Prepare(context.Context, string) error { return nil }
 
 // Reach implements host. The store's queries call no function that reads a table; what one calls may draw or tell the step.
-func (e embedded) Reach(_ context.Context, sql string) (*sqlfront.Reach, error) {
-	out, seen, path := &sqlfront.Reach{}, map[any]bool{}, e.SearchPath()
+func (e embedded) Reach(_ context.Context, sql string) (*bind.Reach, error) {
+	out, seen, path := &bind.Reach{}, map[any]bool{}, e.SearchPath()
 	var look func(sql, via string)
 	look = func(sql, via string) {
-		u, err := sqlfront.UsesOf(sql)
+		u, err := bind.UsesOf(sql)
 		if err != nil { // what the store cannot read it does not run
 			return
 		}
@@ -90,7 +93,7 @@ func (e embedded) Reach(_ context.Context, sql string) (*sqlfront.Reach, error) 
 			}
 		}
 		for _, c := range u.Calls {
-			out.Calls = append(out.Calls, sqlfront.Reached{Schema: c.Schema, Name: c.Name, Via: via})
+			out.Calls = append(out.Calls, bind.Reached{Schema: c.Schema, Name: c.Name, Via: via})
 			fn, err := e.FunctionOn(path, c.Schema, c.Name)
 			if err != nil || fn == nil || seen[fn] {
 				continue
@@ -99,7 +102,7 @@ func (e embedded) Reach(_ context.Context, sql string) (*sqlfront.Reach, error) 
 			text := fn.Body
 			for _, p := range fn.Params {
 				if p.Default != nil {
-					text += "; " + sqlfront.Print(&sqlfront.Select{Targets: []sqlfront.Target{{X: p.Default}}})
+					text += "; " + print.Print(&ast.Select{Targets: []ast.Target{{X: p.Default}}})
 				}
 			}
 			look(text, "function "+fn.Name)
@@ -129,13 +132,13 @@ func (embedded) Tells() bool { return true }
 func (e embedded) Shared() bool { return e.Path() != "" }
 
 // NewRun implements host: a number above what a user has left of deleted runs.
-func (e embedded) NewRun(ctx context.Context, cols []string, values []sqlfront.Expr) (int64, error) {
+func (e embedded) NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error) {
 	res, err := e.RunSQL(ctx, "SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
 	if err != nil {
 		return 0, err
 	}
 	run := res.Rows[0][0].(int64)
-	_, err = e.Exec(ctx, insertInto("run", append([]string{"run"}, cols...), [][]sqlfront.Expr{append([]sqlfront.Expr{lit("bigint", run)}, values...)}), &sqlfront.Text{})
+	_, err = e.Exec(ctx, insertInto("run", append([]string{"run"}, cols...), [][]ast.Expr{append([]ast.Expr{lit("bigint", run)}, values...)}), &ast.Text{})
 	return run, err
 }
 

@@ -10,7 +10,8 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/pgbridge"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -52,8 +53,8 @@ func TestErrorsArePublic(t *testing.T) {
 		{"Run, unknown", "42P01", nil, func() error { _, err := db.Run(ctx, "SELECT * FROM v"); return err }},
 		{"Run, cancelled", "57014", context.Canceled, func() error { _, err := db.Run(gone, "SELECT count(*) FROM w a, w b"); return err }},
 		{"Exec", "42883", nil, func() error {
-			text := &sqlfront.Text{SQL: "CALL fit()"}
-			stmts, err := sqlfront.Parse(text)
+			text := &ast.Text{SQL: "CALL fit()"}
+			stmts, err := parse.Parse(text)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -5,7 +5,8 @@ import (
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -27,14 +28,14 @@ const (
 // the store may raise an error.
 func exact(t *store.Typed) bool {
 	x := typed{t}
-	return !slices.ContainsFunc(t.Selects, func(s *sqlfront.Select) bool { return !x.block(s) })
+	return !slices.ContainsFunc(t.Selects, func(s *ast.Select) bool { return !x.block(s) })
 }
 
 // typed judges expressions by their Postgres types.
 type typed struct{ *store.Typed }
 
 // block judges one SELECT; its sub-queries stand in the list for themselves.
-func (t typed) block(s *sqlfront.Select) bool {
+func (t typed) block(s *ast.Select) bool {
 	if s.SetOp != "" || s.Values != nil || s.Recursive || s.Distinct || s.DistinctOn != nil || s.Windows != nil ||
 		s.OrderBy != nil || s.Limit != nil || s.Offset != nil {
 		return false
@@ -50,7 +51,7 @@ func (t typed) block(s *sqlfront.Select) bool {
 		}
 	}
 	for _, c := range s.Targets {
-		if ref, ok := c.X.(*sqlfront.ColumnRef); ok && ref.Star {
+		if ref, ok := c.X.(*ast.ColumnRef); ok && ref.Star {
 			continue
 		}
 		if t.value(c.X) == differs {
@@ -60,26 +61,26 @@ func (t typed) block(s *sqlfront.Select) bool {
 	return (s.Where == nil || t.condition(s.Where)) && (s.Having == nil || t.condition(s.Having))
 }
 
-func (t typed) from(f sqlfront.FromItem) bool {
+func (t typed) from(f ast.FromItem) bool {
 	switch f := f.(type) {
-	case *sqlfront.TableRef:
+	case *ast.TableRef:
 		return true
-	case *sqlfront.SubSelect:
+	case *ast.SubSelect:
 		return !f.Lateral
-	case *sqlfront.JoinFrom:
-		return (f.Kind == sqlfront.JoinInner || f.Kind == sqlfront.JoinLeft) && t.from(f.L) && t.from(f.R) && (f.On == nil || t.condition(f.On))
+	case *ast.JoinFrom:
+		return (f.Kind == ast.JoinInner || f.Kind == ast.JoinLeft) && t.from(f.L) && t.from(f.R) && (f.On == nil || t.condition(f.On))
 	}
 	return false
 }
 
 // group judges an item of GROUP BY. One that is an output column's number or name stands in the targets.
-func (t typed) group(e sqlfront.Expr, targets []sqlfront.Target) bool {
-	if l, ok := e.(*sqlfront.Literal); ok {
-		return l.Kind == sqlfront.LitInt
+func (t typed) group(e ast.Expr, targets []ast.Target) bool {
+	if l, ok := e.(*ast.Literal); ok {
+		return l.Kind == ast.LitInt
 	}
 	if _, bound := t.Types[e]; !bound {
-		ref, ok := e.(*sqlfront.ColumnRef)
-		return ok && len(ref.Names) == 1 && slices.ContainsFunc(targets, func(c sqlfront.Target) bool { return c.Name == ref.Names[0] })
+		ref, ok := e.(*ast.ColumnRef)
+		return ok && len(ref.Names) == 1 && slices.ContainsFunc(targets, func(c ast.Target) bool { return c.Name == ref.Names[0] })
 	}
 	return t.value(e) == same
 }
@@ -96,7 +97,7 @@ const (
 	text
 )
 
-func (t typed) kind(e sqlfront.Expr) kind {
+func (t typed) kind(e ast.Expr) kind {
 	switch typ := t.Types[e]; {
 	case typ.Array && (typ.Name == "real" || typ.Name == "double precision"):
 		return chunk
@@ -113,53 +114,53 @@ func (t typed) kind(e sqlfront.Expr) kind {
 	return otherType
 }
 
-func (t typed) name(e sqlfront.Expr) string { return t.Types[e].String() }
+func (t typed) name(e ast.Expr) string { return t.Types[e].String() }
 
 // written is a number as it is written.
-func written(e sqlfront.Expr) (sqlfront.LiteralKind, bool) {
-	if u, ok := e.(*sqlfront.Unary); ok && u.Op == "-" {
+func written(e ast.Expr) (ast.LiteralKind, bool) {
+	if u, ok := e.(*ast.Unary); ok && u.Op == "-" {
 		e = u.X
 	}
-	l, ok := e.(*sqlfront.Literal)
-	return literalKind(l), ok && (l.Kind == sqlfront.LitInt || l.Kind == sqlfront.LitNumeric)
+	l, ok := e.(*ast.Literal)
+	return literalKind(l), ok && (l.Kind == ast.LitInt || l.Kind == ast.LitNumeric)
 }
 
-func literalKind(l *sqlfront.Literal) sqlfront.LiteralKind {
+func literalKind(l *ast.Literal) ast.LiteralKind {
 	if l == nil {
-		return sqlfront.LitNull
+		return ast.LitNull
 	}
 	return l.Kind
 }
 
 // value judges an expression. A number that is written with a point is numeric: its place decides what becomes of it.
-func (t typed) value(e sqlfront.Expr) trust {
-	if k, ok := written(e); ok && k == sqlfront.LitInt && t.kind(e) == integer {
+func (t typed) value(e ast.Expr) trust {
+	if k, ok := written(e); ok && k == ast.LitInt && t.kind(e) == integer {
 		return same
 	}
 	if t.kind(e) == otherType {
 		return differs
 	}
 	switch x := e.(type) {
-	case *sqlfront.ColumnRef:
+	case *ast.ColumnRef:
 		if t.kind(x) == float && !t.Stored[x] {
 			return computed
 		}
 		return same
-	case *sqlfront.Literal:
-		return when(x.Kind == sqlfront.LitBool)
-	case *sqlfront.Unary:
+	case *ast.Literal:
+		return when(x.Kind == ast.LitBool)
+	case *ast.Unary:
 		if k := t.kind(x); x.Op == "-" && (k == float || k == chunk) {
 			return t.value(x.X)
 		}
-	case *sqlfront.Binary:
+	case *ast.Binary:
 		if t.kind(x) != boolean {
 			return t.arithmetic(x)
 		}
-	case *sqlfront.FuncCall:
+	case *ast.FuncCall:
 		return t.call(x)
-	case *sqlfront.Cast:
+	case *ast.Cast:
 		return t.cast(x)
-	case *sqlfront.Subscript:
+	case *ast.Subscript:
 		return t.subscript(x)
 	}
 	return when(t.condition(e))
@@ -173,7 +174,7 @@ func when(ok bool) trust {
 }
 
 // scalar judges a scalar operand of float arithmetic, where a number becomes double precision.
-func (t typed) scalar(e sqlfront.Expr) trust {
+func (t typed) scalar(e ast.Expr) trust {
 	if _, ok := written(e); ok {
 		return same
 	}
@@ -184,12 +185,12 @@ func (t typed) scalar(e sqlfront.Expr) trust {
 }
 
 // arithmetic judges an operator. Products of scalars may underflow without a trace, sums are not finite or right.
-func (t typed) arithmetic(x *sqlfront.Binary) trust {
+func (t typed) arithmetic(x *ast.Binary) trust {
 	switch t.kind(x) {
 	case integer:
 		k, ok := written(x.R)
-		l, plain := x.R.(*sqlfront.Literal)
-		return when((x.Op == "/" || x.Op == "%") && t.value(x.L) == same && ok && k == sqlfront.LitInt && plain && l.Value != "0")
+		l, plain := x.R.(*ast.Literal)
+		return when((x.Op == "/" || x.Op == "%") && t.value(x.L) == same && ok && k == ast.LitInt && plain && l.Value != "0")
 	case float:
 		if (x.Op == "+" || x.Op == "-") && t.scalar(x.L) != differs && t.scalar(x.R) != differs {
 			return computed
@@ -201,7 +202,7 @@ func (t typed) arithmetic(x *sqlfront.Binary) trust {
 }
 
 // operand judges an argument of a kernel of chunks, which may swallow what is not finite.
-func (t typed) operand(e sqlfront.Expr) bool {
+func (t typed) operand(e ast.Expr) bool {
 	if t.kind(e) == chunk {
 		return t.value(e) == same
 	}
@@ -209,46 +210,46 @@ func (t typed) operand(e sqlfront.Expr) bool {
 }
 
 // condition judges a predicate: it decides which rows there are, so nothing computed may stand in it.
-func (t typed) condition(e sqlfront.Expr) bool {
+func (t typed) condition(e ast.Expr) bool {
 	switch x := e.(type) {
-	case *sqlfront.ColumnRef:
+	case *ast.ColumnRef:
 		return t.kind(x) == boolean
-	case *sqlfront.Literal:
-		return x.Kind == sqlfront.LitBool
-	case *sqlfront.Unary:
+	case *ast.Literal:
+		return x.Kind == ast.LitBool
+	case *ast.Unary:
 		return x.Op == "not" && t.condition(x.X)
-	case *sqlfront.Binary:
+	case *ast.Binary:
 		switch x.Op {
 		case "and", "or":
 			return t.condition(x.L) && t.condition(x.R)
 		case "=", "<>", "<", "<=", ">", ">=":
 			return t.comparable(x.Op, x.L, x.R)
 		}
-	case *sqlfront.IsNull:
+	case *ast.IsNull:
 		return t.value(x.X) == same
-	case *sqlfront.Between:
+	case *ast.Between:
 		return t.comparable("<=", x.X, x.Lo) && t.comparable("<=", x.X, x.Hi)
-	case *sqlfront.In:
-		return !slices.ContainsFunc(x.List, func(y sqlfront.Expr) bool { return !t.comparable("=", x.X, y) })
+	case *ast.In:
+		return !slices.ContainsFunc(x.List, func(y ast.Expr) bool { return !t.comparable("=", x.X, y) })
 	}
 	return false
 }
 
 // comparable judges a comparison: of integers, of floats, of texts and conditions for equality. Integers and floats
 // compare exactly in the store.
-func (t typed) comparable(op string, l, r sqlfront.Expr) bool {
+func (t typed) comparable(op string, l, r ast.Expr) bool {
 	k, num := written(r)
-	str, isStr := r.(*sqlfront.Literal)
+	str, isStr := r.(*ast.Literal)
 	if _, ok := written(l); ok || t.value(l) != same {
 		return false
 	}
 	switch t.kind(l) {
 	case integer:
-		return num && k == sqlfront.LitInt || t.kind(r) == integer && t.value(r) == same
+		return num && k == ast.LitInt || t.kind(r) == integer && t.value(r) == same
 	case float:
 		return num || t.kind(r) == float && t.value(r) == same
 	case text:
-		return (op == "=" || op == "<>") && (isStr && str.Kind == sqlfront.LitString || t.kind(r) == text && t.value(r) == same)
+		return (op == "=" || op == "<>") && (isStr && str.Kind == ast.LitString || t.kind(r) == text && t.value(r) == same)
 	case boolean:
 		return (op == "=" || op == "<>") && t.kind(r) == boolean && t.value(r) == same
 	}
@@ -256,7 +257,7 @@ func (t typed) comparable(op string, l, r sqlfront.Expr) bool {
 }
 
 // call judges an aggregate or a kernel.
-func (t typed) call(c *sqlfront.FuncCall) trust {
+func (t typed) call(c *ast.FuncCall) trust {
 	if c.Distinct || c.OrderBy != nil || c.Over != nil || slices.ContainsFunc(c.ArgNames, func(n string) bool { return n != "" }) ||
 		c.Filter != nil && !t.condition(c.Filter) {
 		return differs
@@ -280,7 +281,7 @@ func (t typed) call(c *sqlfront.FuncCall) trust {
 
 // aggregate judges a sum, mean or extreme. An extreme skips what is not finite; the mean of reals is double precision
 // in the store.
-func (t typed) aggregate(c *sqlfront.FuncCall) trust {
+func (t typed) aggregate(c *ast.FuncCall) trust {
 	arg := t.value(c.Args[0])
 	switch k := t.kind(c.Args[0]); {
 	case arg == differs, k != integer && k != float && k != chunk:
@@ -296,16 +297,16 @@ func (t typed) aggregate(c *sqlfront.FuncCall) trust {
 }
 
 // kernel judges a call of a kernel of chunks. Functions of scalars are Postgres's own in the store.
-func (t typed) kernel(c *sqlfront.FuncCall) trust {
+func (t typed) kernel(c *ast.FuncCall) trust {
 	d := kernels.Find(c.Name)
 	if d == nil || d.PerStep || d.PerCall {
 		return differs
 	}
 	chunks := false
 	for _, a := range c.Args {
-		l, _ := a.(*sqlfront.Literal)
+		l, _ := a.(*ast.Literal)
 		chunks = chunks || t.kind(a) == chunk
-		if literalKind(l) != sqlfront.LitString && !integers(a) && !t.operand(a) {
+		if literalKind(l) != ast.LitString && !integers(a) && !t.operand(a) {
 			return differs
 		}
 	}
@@ -319,16 +320,16 @@ func (t typed) kernel(c *sqlfront.FuncCall) trust {
 }
 
 // integers reports whether e is an array of written integers, such as a shape.
-func integers(e sqlfront.Expr) bool {
-	a, ok := e.(*sqlfront.ArrayLit)
-	return ok && !slices.ContainsFunc(a.Elems, func(x sqlfront.Expr) bool {
+func integers(e ast.Expr) bool {
+	a, ok := e.(*ast.ArrayLit)
+	return ok && !slices.ContainsFunc(a.Elems, func(x ast.Expr) bool {
 		k, ok := written(x)
-		return !ok || k != sqlfront.LitInt
+		return !ok || k != ast.LitInt
 	})
 }
 
 // cast judges a conversion. Those that round or overflow are the store's.
-func (t typed) cast(c *sqlfront.Cast) trust {
+func (t typed) cast(c *ast.Cast) trust {
 	from, to := t.name(c.X), t.name(c)
 	_, num := written(c.X)
 	switch {
@@ -345,9 +346,9 @@ func (t typed) cast(c *sqlfront.Cast) trust {
 }
 
 // subscript judges x[i][j] with constant indices: the element may be NaN, which no scalar of the store can be.
-func (t typed) subscript(s *sqlfront.Subscript) trust {
+func (t typed) subscript(s *ast.Subscript) trust {
 	for _, i := range s.Indices {
-		if l, ok := i.I.(*sqlfront.Literal); i.Slice || !ok || l.Kind != sqlfront.LitInt {
+		if l, ok := i.I.(*ast.Literal); i.Slice || !ok || l.Kind != ast.LitInt {
 			return differs
 		}
 	}
@@ -359,7 +360,7 @@ func (t typed) subscript(s *sqlfront.Subscript) trust {
 
 // exactKeys reports whether the rows of a bound query meet in the executor as they do in the store: by integers,
 // conditions and texts, not by floats, which numerics are to the executor, nor by a date that may meet a timestamp.
-func exactKeys(q *sqlfront.Query) bool {
+func exactKeys(q *bind.Query) bool {
 	ok, texts := true, true
 	for _, s := range q.Scans {
 		for i, c := range s.Table.Cols {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // FileOptions say how a file and a table correspond; docs/interop.md explains them.
@@ -57,21 +58,21 @@ func unplaced(err error) error {
 }
 
 // copyOf makes the COPY of a table's name.
-func copyOf(table, file string, o FileOptions) (*sqlfront.Copy, *sqlfront.Text, error) {
-	text := &sqlfront.Text{SQL: "COPY " + table + " FROM STDIN"}
-	stmts, err := sqlfront.Parse(text)
+func copyOf(table, file string, o FileOptions) (*ast.Copy, *ast.Text, error) {
+	text := &ast.Text{SQL: "COPY " + table + " FROM STDIN"}
+	stmts, err := parse.Parse(text)
 	if err != nil {
 		return nil, nil, err
 	}
-	c, ok := stmts[0].Stmt.(*sqlfront.Copy)
+	c, ok := stmts[0].Stmt.(*ast.Copy)
 	if !ok || len(stmts) != 1 || c.Query != nil {
 		return nil, nil, sqlerr.New(sqlerr.Syntax, "\"%s\" is no table's name", table)
 	}
 	c.Source, c.Std = file, false
-	c.Options = sqlfront.CopyOptions{Format: o.Format, Whole: o.Whole, Index: o.Index, Header: o.Format == "csv"}
+	c.Options = ast.CopyOptions{Format: o.Format, Whole: o.Whole, Index: o.Index, Header: o.Format == "csv"}
 	if !c.Options.IsFile() && o.Format != "csv" {
 		return nil, nil, sqlerr.New(sqlerr.InvalidParameter, "format \"%s\" not recognized", o.Format).
-			WithHint("The formats are csv, %s.", strings.Join(sqlfront.FileFormats, ", "))
+			WithHint("The formats are csv, %s.", strings.Join(ast.FileFormats, ", "))
 	}
 	if !c.Options.IsFile() && (o.Whole || o.Index != "") {
 		return nil, nil, sqlerr.New(sqlerr.FeatureNotSupported, "whole and index have no meaning for the format %s", o.Format)
@@ -81,7 +82,7 @@ func copyOf(table, file string, o FileOptions) (*sqlfront.Copy, *sqlfront.Text, 
 
 // createFor creates the table that a file goes into. Where neither the caller nor the file names a key, the row's
 // position is the key, in a column id.
-func (db *DB) createFor(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, f *os.File, name string, key []string) error {
+func (db *DB) createFor(ctx context.Context, c *ast.Copy, text *ast.Text, f *os.File, name string, key []string) error {
 	if !c.Options.IsFile() {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name).WithHint("A csv file has no types: create the table first.")
 	}
@@ -131,7 +132,7 @@ func (db *DB) createFor(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Te
 
 func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
 
-func qualified(c *sqlfront.Copy) string {
+func qualified(c *ast.Copy) string {
 	if c.Schema == "" {
 		return quoteName(c.Name)
 	}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -37,7 +37,7 @@ func bitsOf(d tensor.DType, shape tensor.Shape, bits ...uint64) []byte {
 func load(t *testing.T, db *DB, table string, cols []string, rows [][]any) {
 	t.Helper()
 	i := 0
-	_, err := db.CopyInRows(context.Background(), &sqlfront.Copy{Name: table, From: true}, &sqlfront.Text{}, "test", func(*store.TableDef) (store.RowSource, error) {
+	_, err := db.CopyInRows(context.Background(), &ast.Copy{Name: table, From: true}, &ast.Text{}, "test", func(*store.TableDef) (store.RowSource, error) {
 		return store.RowSource{Cols: cols, Next: func(row []any) error {
 			if i++; i > len(rows) {
 				return io.EOF
@@ -54,7 +54,7 @@ func load(t *testing.T, db *DB, table string, cols []string, rows [][]any) {
 func dump(t *testing.T, db *DB, table string) string {
 	t.Helper()
 	var b strings.Builder
-	_, err := db.CopyOutRows(context.Background(), &sqlfront.Copy{Name: table}, &sqlfront.Text{}, func(c []store.ResultCol) error {
+	_, err := db.CopyOutRows(context.Background(), &ast.Copy{Name: table}, &ast.Text{}, func(c []store.ResultCol) error {
 		fmt.Fprintf(&b, "%v\n", c)
 		return nil
 	}, func(row []any) error {
@@ -101,7 +101,7 @@ func fillBits(t *testing.T, db *DB) {
 func TestFilesBitEqual(t *testing.T) {
 	ctx, db := context.Background(), testDB(t)
 	fillBits(t, db)
-	for _, format := range sqlfront.FileFormats {
+	for _, format := range ast.FileFormats {
 		t.Run(format, func(t *testing.T) {
 			tables := []string{"w", "u"}
 			if format == "npy" {

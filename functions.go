@@ -7,7 +7,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -15,10 +16,10 @@ import (
 type functions struct{ db *DB }
 
 // TableFunc runs gradient(loss, NULL::w) and check_gradient(loss, param) in FROM.
-func (f *functions) TableFunc(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (*store.Relation, bool, error) {
+func (f *functions) TableFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (*store.Relation, bool, error) {
 	switch call.Name {
 	case "gradient":
-		loss, table, err := sqlfront.GradientArgs(call)
+		loss, table, err := bind.GradientArgs(call)
 		if err != nil {
 			return nil, true, err
 		}
@@ -51,7 +52,7 @@ func (f *functions) TableFunc(ctx context.Context, call *sqlfront.FuncCall, text
 }
 
 // ScalarFunc runs backward(), explain_gradient(), current_step() and current_seed() in expressions.
-func (f *functions) ScalarFunc(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (string, any, bool, error) {
+func (f *functions) ScalarFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (string, any, bool, error) {
 	switch call.Name {
 	case "backward":
 		args, err := readArgs(call, []string{"loss", "params"}, 0, "step", "seed")
@@ -220,24 +221,24 @@ func (db *Engine) backward(ctx context.Context, r request, step *int64, seed int
 }
 
 // constant reads an argument that is a constant: nil, bool, int64, float64, string or []string.
-func constant(e sqlfront.Expr) (any, error) {
+func constant(e ast.Expr) (any, error) {
 	switch x := e.(type) {
-	case *sqlfront.Literal:
+	case *ast.Literal:
 		switch x.Kind {
-		case sqlfront.LitNull:
+		case ast.LitNull:
 			return nil, nil
-		case sqlfront.LitBool:
+		case ast.LitBool:
 			return x.Value == "true", nil
-		case sqlfront.LitString:
+		case ast.LitString:
 			return x.Value, nil
-		case sqlfront.LitInt:
+		case ast.LitInt:
 			if i, err := strconv.ParseInt(x.Value, 0, 64); err == nil {
 				return i, nil
 			}
 		}
 		f, err := strconv.ParseFloat(x.Value, 64)
 		return f, err
-	case *sqlfront.Bound:
+	case *ast.Bound:
 		switch v := x.Value.(type) {
 		case nil, bool, int64, float64:
 			return v, nil
@@ -260,7 +261,7 @@ func constant(e sqlfront.Expr) (any, error) {
 			}
 			return list, nil
 		}
-	case *sqlfront.Unary:
+	case *ast.Unary:
 		v, err := constant(x.X)
 		switch n := v.(type) {
 		case int64:
@@ -272,7 +273,7 @@ func constant(e sqlfront.Expr) (any, error) {
 				return -n, err
 			}
 		}
-	case *sqlfront.Cast:
+	case *ast.Cast:
 		v, err := constant(x.X)
 		if s, ok := v.(string); ok && err == nil {
 			switch x.Type.Name {
@@ -289,7 +290,7 @@ func constant(e sqlfront.Expr) (any, error) {
 			}
 		}
 		return v, err
-	case *sqlfront.ArrayLit:
+	case *ast.ArrayLit:
 		list := []string{}
 		for _, el := range x.Elems {
 			v, err := constant(el)

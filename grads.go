@@ -5,7 +5,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -40,12 +40,12 @@ func (c *compiled) distinctGrads() error {
 	for i, t := range c.tables {
 		if n := len(gradName(t)); n > longestName {
 			return about(sqlerr.New("42622", "backward would fill %q, a name of %d bytes, which is longer than %d", gradName(t), n, longestName).
-				WithHint("Rename the table, or SELECT * FROM gradient('loss', NULL::%s).", sqlfront.QualifiedName("", t.Name)), "params", i)
+				WithHint("Rename the table, or SELECT * FROM gradient('loss', NULL::%s).", print.QualifiedName("", t.Name)), "params", i)
 		}
 		for k, u := range c.tables[:i] {
 			if gradName(t) == gradName(u) && (t.Name != u.Name || t.Schema != u.Schema) {
 				return about(sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q with the gradients of both %s and %s", gradName(t), c.params[k], c.params[i]).
-					WithHint("Call backward for each of them, or gradient('loss', NULL::%s); or rename a table.", sqlfront.QualifiedName(t.Schema, t.Name)), "params", i)
+					WithHint("Call backward for each of them, or gradient('loss', NULL::%s); or rename a table.", print.QualifiedName(t.Schema, t.Name)), "params", i)
 			}
 		}
 	}

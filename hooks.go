@@ -12,7 +12,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -21,8 +22,8 @@ import (
 // (store.Version). A parameter's table is written back before its first use and read again when it was changed; another
 // table that the loss reads and that was changed becomes structure of the step, and the loss is compiled again, once.
 type hook struct {
-	text    *sqlfront.Text
-	stmts   []sqlfront.Parsed
+	text    *ast.Text
+	stmts   []parse.Parsed
 	reads   map[object]bool // tables that the loss and the validation read
 	perStep map[object]bool // those among them that before_step has written
 
@@ -53,19 +54,19 @@ func (r *run) parseHook() error {
 	if sql == "" {
 		return nil
 	}
-	h := &hook{text: &sqlfront.Text{SQL: sql}, perStep: map[object]bool{}}
+	h := &hook{text: &ast.Text{SQL: sql}, perStep: map[object]bool{}}
 	for _, t := range r.written {
 		h.perStep[t] = true
 	}
 	var err error
-	if h.stmts, err = sqlfront.Parse(h.text); err != nil {
+	if h.stmts, err = parse.Parse(h.text); err != nil {
 		return inContext(err, "before_step")
 	}
 	if len(h.stmts) == 0 {
 		return about(sqlerr.New(sqlerr.InvalidParameter, "before_step holds no statement"), "before_step", 0)
 	}
 	for _, s := range h.stmts {
-		if t, ok := s.Stmt.(*sqlfront.Transaction); ok {
+		if t, ok := s.Stmt.(*ast.Transaction); ok {
 			e := sqlerr.At(int(s.At), sqlerr.InvalidTransaction, "before_step cannot %s: it runs inside the transaction of the training", t.Kind).
 				WithHint("train commits by itself, at most once a second.")
 			return inContext(sqlerr.In(e, h.text), "before_step")
@@ -196,7 +197,7 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]st
 }
 
 // statement runs a statement of before_step.
-func (r *run) statement(ctx context.Context, p sqlfront.Parsed) error {
+func (r *run) statement(ctx context.Context, p parse.Parsed) error {
 	db, text := r.db, r.hook.text
 	if ok, err := db.RunText(ctx, p, text); ok {
 		return err
@@ -205,7 +206,7 @@ func (r *run) statement(ctx context.Context, p sqlfront.Parsed) error {
 		return db.RunStatement(ctx, p.Stmt, text)
 	}
 	switch p.Stmt.(type) {
-	case *sqlfront.Do, *sqlfront.Call:
+	case *ast.Do, *ast.Call:
 		return sqlerr.In(sqlerr.At(int(p.At), sqlerr.FeatureNotSupported, "DO and CALL are run by package script").
 			WithHint("script.NewInterp sets DB.RunStatement."), text)
 	}

@@ -5,7 +5,9 @@ import (
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store"
 )
@@ -17,7 +19,7 @@ type host interface {
 	// it stands.
 	Relation(path []string, schema, name string) (*store.TableDef, *store.ViewDef)
 	// FunctionOn finds a function that the user made, nil where there is none; a name that may mean several is an error.
-	FunctionOn(path []string, schema, name string) (*sqlfront.CreateFunction, error)
+	FunctionOn(path []string, schema, name string) (*ast.CreateFunction, error)
 	// TableOn describes a table for plans: nil for a view, an error where there is nothing of that name.
 	TableOn(path []string, schema, name string) (*ra.Table, error)
 	Definition(schema, name string) *store.TableDef
@@ -33,7 +35,7 @@ type host interface {
 	// Meaning tells one state of the settings that decide what texts mean from another.
 	Meaning() string
 	// Named, Literal and Text are those of sqlfront.Catalog.
-	Named(path []string, t sqlfront.TypeName) (*kernels.Named, error)
+	Named(path []string, t ast.TypeName) (*kernels.Named, error)
 	Literal(t *kernels.Named, text string) (string, error)
 	Text() *kernels.Named
 
@@ -42,18 +44,18 @@ type host interface {
 	// Write replaces the values of a column in all rows, whose ids and identities those of Read were.
 	Write(ctx context.Context, t *ra.Table, col int, rows []int64, keys []*ra.Vector, data *ra.Vector) error
 	// Query runs a SELECT, Native prints it as part of generated SQL, whose dialect Dialect is.
-	Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) ([]store.ResultCol, []*ra.Vector, error)
-	Native(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (string, error)
+	Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([]store.ResultCol, []*ra.Vector, error)
+	Native(ctx context.Context, sel *ast.Select, text *ast.Text) (string, error)
 	Dialect() sqlgen.Dialect
 	// Reach is that of sqlfront.Catalog.
-	Reach(ctx context.Context, sql string) (*sqlfront.Reach, error)
+	Reach(ctx context.Context, sql string) (*bind.Reach, error)
 	// Fill fills the temporary table of a gradient; false where another relation has its name.
 	Fill(ctx context.Context, name string, r *store.Relation, key []string) (bool, error)
 	// Exec runs one statement, RunSQL one of our own. RunText runs the user's statement as its text, where ok; else
 	// Engine.RunStatement does.
-	Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error)
+	Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*store.Result, error)
 	RunSQL(ctx context.Context, sql string) (*store.Result, error)
-	RunText(ctx context.Context, p sqlfront.Parsed, text *sqlfront.Text) (ok bool, err error)
+	RunText(ctx context.Context, p parse.Parsed, text *ast.Text) (ok bool, err error)
 	// Prepare lets the database judge a query text before it is bound.
 	Prepare(ctx context.Context, sql string) error
 	// Draw sets what current_step() and current_seed() give in the statements that follow.
@@ -78,7 +80,7 @@ type host interface {
 	// Shared reports whether other sessions see the database.
 	Shared() bool
 	// NewRun adds the row of a new run, of columns of relgrad.run but its number, which it chooses and returns.
-	NewRun(ctx context.Context, cols []string, values []sqlfront.Expr) (int64, error)
+	NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error)
 	// RunTable is the table of the schema relgrad that holds runs, which relgrad.run shows.
 	RunTable() string
 	// OwnRun refuses a run that another user began: what is stored of it would be run with the rights of who calls.

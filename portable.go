@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
@@ -97,7 +97,7 @@ func (s *Server) compileText(ctx context.Context, loss, param string) error {
 	if slices.ContainsFunc(slices.Collect(maps.Values(c.query.Scans)), carriesLoose) { // texts of values hold under the settings by which they read back
 		settings["DateStyle"], settings["extra_float_digits"] = "", ""
 	}
-	ref, _, err := sqlfront.ParseParam(ctx, s.cat, param)
+	ref, _, err := bind.ParseParam(ctx, s.cat, param)
 	if err != nil {
 		return plain(err)
 	}
@@ -197,8 +197,8 @@ func (s *Server) dependencies(ctx context.Context, c *compiled, names map[lookup
 	for name := range settings {
 		list = append(list, dependency{Kind: "setting", Name: name})
 	}
-	for _, n := range sqlfront.Opaques(c.res.Plan.Nodes()...) {
-		d, q := dependency{Kind: "query"}, n.Query.(*sqlfront.OpaqueQuery)
+	for _, n := range bind.Opaques(c.res.Plan.Nodes()...) {
+		d, q := dependency{Kind: "query"}, n.Query.(*bind.OpaqueQuery)
 		if q.Scalar {
 			d.Kind = "scalar"
 		}

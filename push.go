@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store"
 )
@@ -91,9 +91,9 @@ func (db *Engine) holding(c *compiled) (conds []string) {
 // folded are the conditions that the sub-queries of which the plan has no more than what was found give the same still; those that it
 // has tell by themselves.
 func (db *Engine) folded(ctx context.Context, c *compiled) (conds []string, err error) {
-	inPlan := map[*sqlfront.OpaqueQuery]bool{}
-	for _, n := range sqlfront.Opaques(c.res.Plan.Nodes()...) {
-		inPlan[n.Query.(*sqlfront.OpaqueQuery)] = true
+	inPlan := map[*bind.OpaqueQuery]bool{}
+	for _, n := range bind.Opaques(c.res.Plan.Nodes()...) {
+		inPlan[n.Query.(*bind.OpaqueQuery)] = true
 	}
 	for _, d := range c.described {
 		if inPlan[d.query] {
@@ -121,7 +121,7 @@ func (db *Engine) subquery(ctx context.Context, n *ra.Node) (string, error) {
 
 // rowsText prints a sub-query, or the rows that the engine makes itself.
 func (db *Engine) rowsText(ctx context.Context, n *ra.Node, env *kernels.Env) (string, error) {
-	data, ok, err := sqlfront.Rows(n, env)
+	data, ok, err := bind.Rows(n, env)
 	if !ok || err != nil {
 		if err != nil {
 			return "", err

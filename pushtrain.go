@@ -10,7 +10,10 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/train"
 )
@@ -49,7 +52,7 @@ func (r *run) pushSlots(ctx context.Context) error {
 			c := t.Cols[col]
 			if !reads(r.c.res.Plan, t, col) {
 				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, c.Name).
-					WithHint("Name the columns that are trained, e.g. '%s'.", sqlfront.QualifiedName(t.Name, reached(r.c, i))), "params", i)
+					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params", i)
 			}
 			l := &live{table: t, col: col, rows: data[0].Ints, keys: data[1:], param: &executor.Param{Rows: data[0].N, Size: c.Type.Size()}}
 			if err := r.findNulls(ctx, l); err != nil {
@@ -86,8 +89,8 @@ func (r *run) findNulls(ctx context.Context, l *live) error {
 	if !c.Type.Nullable {
 		return nil
 	}
-	text := &sqlfront.Text{SQL: sqlfront.QualifiedName("", c.Name) + " IS NOT NULL"}
-	cond, err := sqlfront.ParseExpr(text)
+	text := &ast.Text{SQL: print.QualifiedName("", c.Name) + " IS NOT NULL"}
+	cond, err := parse.ParseExpr(text)
 	if err != nil {
 		return err
 	}
@@ -134,7 +137,7 @@ func (p *pushedRun) statement(ctx context.Context) (err error) {
 		if !n.PerStep {
 			return p.db.rowsText(ctx, n, &env)
 		}
-		if q := n.Query.(*sqlfront.OpaqueQuery); q.Select != nil {
+		if q := n.Query.(*bind.OpaqueQuery); q.Select != nil {
 			p.draws = true
 			return p.db.subquery(ctx, n)
 		}
@@ -209,7 +212,7 @@ type filler interface {
 }
 
 func (p *pushedRun) fill(ctx context.Context, t *stepTable, env kernels.Env, create bool) error {
-	data, _, err := sqlfront.Rows(t.node, &env)
+	data, _, err := bind.Rows(t.node, &env)
 	if err != nil {
 		return err
 	}

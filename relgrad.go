@@ -24,7 +24,8 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
@@ -51,7 +52,7 @@ type Engine struct {
 	OnCompiled func(Compilation)
 	// RunStatement runs a statement of before_step as scripts do, DO and CALL of a user's procedure included, inside the
 	// open transaction. Package script sets it; nil runs what Exec can.
-	RunStatement func(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error
+	RunStatement func(ctx context.Context, stmt ast.Statement, text *ast.Text) error
 	// Disable lists optimizer rules that are switched off.
 	Disable []string
 
@@ -109,12 +110,12 @@ func (db *DB) Close() (failed error) {
 }
 
 // Exec runs one statement; positions in stmt point into text.
-func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (_ *store.Result, failed error) {
+func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *store.Result, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	ctx, done := db.Timed(ctx)
 	defer done(&failed)
-	if c, ok := stmt.(*sqlfront.Call); ok {
+	if c, ok := stmt.(*ast.Call); ok {
 		if c.Func.Name != "train" || c.Func.Schema != "" && c.Func.Schema != "relgrad" {
 			return nil, sqlerr.In(db.noProcedure(c.Func), text)
 		}
@@ -130,14 +131,14 @@ func (db *DB) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.
 	if err := db.keepRunTables(stmt); err != nil {
 		return nil, sqlerr.In(err, text)
 	}
-	if c, ok := stmt.(*sqlfront.Copy); ok && c.Options.IsFile() && !c.Std && !c.Program {
+	if c, ok := stmt.(*ast.Copy); ok && c.Options.IsFile() && !c.Std && !c.Program {
 		return db.copyNamed(ctx, c, text)
 	}
 	return db.DB.Exec(ctx, stmt, text)
 }
 
 // SelectEach runs a query and keeps no rows: start learns its columns, each gets every row.
-func (db *DB) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]store.ResultCol) error, each func([]any) error) (_ *store.Result, failed error) {
+func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]store.ResultCol) error, each func([]any) error) (_ *store.Result, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	ctx, done := db.Timed(ctx)
@@ -146,8 +147,8 @@ func (db *DB) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfro
 }
 
 // keepRunTables refuses to drop or rename the tables that train records its runs in, as the extension does on a server.
-func (db *DB) keepRunTables(stmt sqlfront.Statement) error {
-	kept := func(at sqlfront.Pos, doing, schema, name string) error {
+func (db *DB) keepRunTables(stmt ast.Statement) error {
+	kept := func(at ast.Pos, doing, schema, name string) error {
 		if !slices.Contains([]string{"run", "loss", "state"}, name) || db.Definition("relgrad", name) == nil || db.Definition("relgrad", name) != db.Definition(schema, name) {
 			return nil
 		}
@@ -155,7 +156,7 @@ func (db *DB) keepRunTables(stmt sqlfront.Statement) error {
 			WithHint("DELETE FROM relgrad.%s; empties it, relgrad runs delete removes single runs.", name)
 	}
 	switch s := stmt.(type) {
-	case *sqlfront.Drop:
+	case *ast.Drop:
 		for _, n := range s.Names {
 			if s.Kind != "table" {
 				continue
@@ -164,7 +165,7 @@ func (db *DB) keepRunTables(stmt sqlfront.Statement) error {
 				return err
 			}
 		}
-	case *sqlfront.AlterTable:
+	case *ast.AlterTable:
 		for _, a := range s.Actions {
 			if a.Kind == "rename" {
 				return kept(s.At, "rename", s.Schema, s.Name)
@@ -174,7 +175,7 @@ func (db *DB) keepRunTables(stmt sqlfront.Statement) error {
 	return nil
 }
 
-func (db *DB) noProcedure(c *sqlfront.FuncCall) error {
+func (db *DB) noProcedure(c *ast.FuncCall) error {
 	e := sqlerr.At(int(c.At), sqlerr.UndefinedFunction, "procedure %s does not exist", c.Name)
 	switch c.Name {
 	case "gradient", "backward", "check_gradient", "explain_gradient":
@@ -189,8 +190,8 @@ func (db *DB) noProcedure(c *sqlfront.FuncCall) error {
 // Run runs the statements of a text one after the other and returns the last one's result.
 func (db *DB) Run(ctx context.Context, sql string) (_ *store.Result, failed error) {
 	defer exported(&failed)
-	text := &sqlfront.Text{SQL: sql}
-	stmts, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	stmts, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}

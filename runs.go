@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 	"github.com/relgrad/relgrad/train"
@@ -27,18 +27,18 @@ CREATE TABLE IF NOT EXISTS relgrad.loss (run bigint, step bigint, epoch bigint N
 CREATE TABLE IF NOT EXISTS relgrad.state (run bigint, parameter text, name text, row bigint, v double precision[], PRIMARY KEY (run, parameter, name, row));`
 
 // lit makes a constant tree.
-func lit(typ string, v any) sqlfront.Expr {
-	return &sqlfront.Bound{Node: sqlfront.Node{At: -1}, Type: typ, Value: v}
+func lit(typ string, v any) ast.Expr {
+	return &ast.Bound{Node: ast.Node{At: -1}, Type: typ, Value: v}
 }
 
 // insert appends rows to a table of the schema relgrad.
-func (db *Engine) insert(ctx context.Context, table string, cols []string, rows [][]sqlfront.Expr) error {
+func (db *Engine) insert(ctx context.Context, table string, cols []string, rows [][]ast.Expr) error {
 	const batch = 200
 	if a, ok := db.host.(appender); ok && len(rows) > 0 {
 		return a.Append(ctx, "relgrad", table, cols, columnsOf(rows))
 	}
 	for from := 0; from < len(rows); from += batch {
-		if _, err := db.Exec(ctx, insertInto(table, cols, rows[from:min(from+batch, len(rows))]), &sqlfront.Text{}); err != nil {
+		if _, err := db.Exec(ctx, insertInto(table, cols, rows[from:min(from+batch, len(rows))]), &ast.Text{}); err != nil {
 			return err
 		}
 	}
@@ -46,9 +46,9 @@ func (db *Engine) insert(ctx context.Context, table string, cols []string, rows 
 }
 
 // insertInto appends rows to a table of the schema relgrad.
-func insertInto(table string, cols []string, rows [][]sqlfront.Expr) *sqlfront.Insert {
-	return &sqlfront.Insert{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
-		Query: &sqlfront.Select{Node: sqlfront.Node{At: -1}, Values: rows, End: -1}}
+func insertInto(table string, cols []string, rows [][]ast.Expr) *ast.Insert {
+	return &ast.Insert{Node: ast.Node{At: -1}, Schema: "relgrad", Name: table, Cols: cols,
+		Query: &ast.Select{Node: ast.Node{At: -1}, Values: rows, End: -1}}
 }
 
 // query runs a SELECT of our own.
@@ -56,7 +56,7 @@ func (db *Engine) query(ctx context.Context, format string, args ...any) (*store
 	return db.RunSQL(ctx, fmt.Sprintf(format, args...))
 }
 
-func stamp(t time.Time) sqlfront.Expr {
+func stamp(t time.Time) ast.Expr {
 	return lit("timestamp", t.UTC().Format("2006-01-02 15:04:05.000000"))
 }
 
@@ -96,7 +96,7 @@ func (r *run) insertRun(ctx context.Context) error {
 	}
 	now := stamp(time.Now())
 	r.id, err = r.db.NewRun(ctx, []string{"loss", "params", "keys", "options", "seed", "status", "step", "since", "started", "updated", "rest"},
-		[]sqlfront.Expr{lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)), lit("bigint", r.config.Seed),
+		[]ast.Expr{lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)), lit("bigint", r.config.Seed),
 			lit("text", string(train.Running)), lit("bigint", int64(0)), lit("bigint", int64(0)), now, now, lit("text", rest)})
 	return err
 }
@@ -111,22 +111,22 @@ func (r *run) saveState(ctx context.Context, p train.Progress, rows []train.Loss
 	if err != nil {
 		return err
 	}
-	col := func(name string, x sqlfront.Expr) sqlfront.Assign { return sqlfront.Assign{Col: name, X: x} }
-	upd := &sqlfront.Update{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: r.db.RunTable(),
-		Set: []sqlfront.Assign{col("status", lit("text", string(p.Status))), col("step", lit("bigint", p.Step)), col("best", lit("double precision", best)),
+	col := func(name string, x ast.Expr) ast.Assign { return ast.Assign{Col: name, X: x} }
+	upd := &ast.Update{Node: ast.Node{At: -1}, Schema: "relgrad", Name: r.db.RunTable(),
+		Set: []ast.Assign{col("status", lit("text", string(p.Status))), col("step", lit("bigint", p.Step)), col("best", lit("double precision", best)),
 			col("since", lit("bigint", p.Since)), col("updated", stamp(time.Now())),
 			col("progress", lit("text", progress))},
-		Where: &sqlfront.Binary{Op: "=", L: &sqlfront.ColumnRef{Names: []string{"run"}}, R: lit("bigint", r.id)}}
-	if _, err := r.db.Exec(ctx, upd, &sqlfront.Text{}); err != nil {
+		Where: &ast.Binary{Op: "=", L: &ast.ColumnRef{Names: []string{"run"}}, R: lit("bigint", r.id)}}
+	if _, err := r.db.Exec(ctx, upd, &ast.Text{}); err != nil {
 		return err
 	}
-	var losses [][]sqlfront.Expr
+	var losses [][]ast.Expr
 	for _, l := range rows {
 		var v any
 		if l.Validation != nil {
 			v = *l.Validation
 		}
-		losses = append(losses, []sqlfront.Expr{lit("bigint", r.id), lit("bigint", l.Step), lit("bigint", l.Epoch), lit("double precision", l.Loss),
+		losses = append(losses, []ast.Expr{lit("bigint", r.id), lit("bigint", l.Step), lit("bigint", l.Epoch), lit("double precision", l.Loss),
 			lit("double precision", v), stamp(l.At)})
 	}
 	if err := r.db.insert(ctx, "loss", []string{"run", "step", "epoch", "loss", "validation", "at"}, losses); err != nil {
@@ -146,7 +146,7 @@ func (r *run) saveBuffers(ctx context.Context) error {
 	if _, err := r.db.query(ctx, "DELETE FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d", r.id); err != nil {
 		return err
 	}
-	var rows [][]sqlfront.Expr
+	var rows [][]ast.Expr
 	for _, s := range r.slots {
 		for i, name := range r.config.StateNames() {
 			n := s.State[i].Len()
@@ -159,7 +159,7 @@ func (r *run) saveBuffers(ctx context.Context) error {
 						t.Data[j-from] = s.State[i].F64[j]
 					}
 				}
-				rows = append(rows, []sqlfront.Expr{lit("bigint", r.id), lit("text", s.Name), lit("text", name), lit("bigint", int64(from/stateChunk)), lit("double precision[]", t)})
+				rows = append(rows, []ast.Expr{lit("bigint", r.id), lit("text", s.Name), lit("text", name), lit("bigint", int64(from/stateChunk)), lit("double precision[]", t)})
 			}
 		}
 	}

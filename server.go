@@ -13,7 +13,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
@@ -55,7 +55,7 @@ func OnServer(remote *pgbridge.Remote) *Server {
 }
 
 // CallTrain runs CALL train(…) in this process, on the tables of the server.
-func (s *Server) CallTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (failed error) {
+func (s *Server) CallTrain(ctx context.Context, call *ast.FuncCall, text *ast.Text) (failed error) {
 	defer exported(&failed)
 	s.session.Renew("")
 	return s.callTrain(ctx, call, text)

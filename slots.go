@@ -10,7 +10,9 @@ import (
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -21,7 +23,7 @@ func (r *run) makeSlots(ctx context.Context) error {
 			p := r.c.prog.Param(t, col)
 			if p == nil {
 				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, t.Cols[col].Name).
-					WithHint("Name the columns that are trained, e.g. '%s'.", sqlfront.QualifiedName(t.Name, reached(r.c, i))), "params", i)
+					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params", i)
 			}
 			l, err := r.db.cat.live(ctx, t, col, p)
 			if err != nil {
@@ -89,7 +91,7 @@ func (r *run) slotNames(t *ra.Table, col int) (name string, names []string) {
 	add := func(parts []string) {
 		plain, where, always := strings.Join(parts, "."), make([]string, len(parts)), make([]string, len(parts))
 		for i, p := range parts {
-			where[i], always[i] = sqlfront.QualifiedName("", p), `"`+strings.ReplaceAll(p, `"`, `""`)+`"`
+			where[i], always[i] = print.QualifiedName("", p), `"`+strings.ReplaceAll(p, `"`, `""`)+`"`
 		}
 		for _, n := range []string{plain, strings.Join(where, "."), strings.Join(always, ".")} {
 			if !slices.Contains(names, n) {
@@ -205,14 +207,14 @@ func validity(p *executor.Param) []bool {
 
 // rowsWhere returns the printed identities of the rows of a parameter where a condition on keys and attributes holds.
 func (r *run) rowsWhere(ctx context.Context, l *live, where string) (map[string]bool, error) {
-	text := &sqlfront.Text{SQL: where}
-	cond, err := sqlfront.ParseExpr(text)
+	text := &ast.Text{SQL: where}
+	cond, err := parse.ParseExpr(text)
 	if err != nil {
 		return nil, err
 	}
 	t := l.table
-	sqlfront.Walk(cond, func(n sqlfront.Tree) bool {
-		c, ok := n.(*sqlfront.ColumnRef)
+	ast.Walk(cond, func(n ast.Tree) bool {
+		c, ok := n.(*ast.ColumnRef)
 		if !ok || err != nil || c.Star {
 			return err == nil
 		}
@@ -232,14 +234,14 @@ func (r *run) rowsWhere(ctx context.Context, l *live, where string) (map[string]
 }
 
 // keysWhere returns the printed identities of the rows of a parameter where a condition holds.
-func (r *run) keysWhere(ctx context.Context, l *live, cond sqlfront.Expr, text *sqlfront.Text) (map[string]bool, error) {
+func (r *run) keysWhere(ctx context.Context, l *live, cond ast.Expr, text *ast.Text) (map[string]bool, error) {
 	t := l.table
-	sel := &sqlfront.Select{Node: sqlfront.Node{At: -1}, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: sqlfront.Node{At: -1}, Schema: t.Schema, Name: t.Name}}, Where: cond, End: -1}
+	sel := &ast.Select{Node: ast.Node{At: -1}, From: []ast.FromItem{&ast.TableRef{Node: ast.Node{At: -1}, Schema: t.Schema, Name: t.Name}}, Where: cond, End: -1}
 	for _, k := range t.Key {
-		sel.Targets = append(sel.Targets, sqlfront.Target{Node: sqlfront.Node{At: -1}, X: &sqlfront.ColumnRef{Node: sqlfront.Node{At: -1}, Names: []string{t.Cols[k].Name}}, Name: t.Cols[k].Name})
+		sel.Targets = append(sel.Targets, ast.Target{Node: ast.Node{At: -1}, X: &ast.ColumnRef{Node: ast.Node{At: -1}, Names: []string{t.Cols[k].Name}}, Name: t.Cols[k].Name})
 	}
 	if len(t.Key) == 0 { // one row, without a key
-		sel.Targets = []sqlfront.Target{{Node: sqlfront.Node{At: -1}, X: lit("bigint", int64(1)), Name: "one"}}
+		sel.Targets = []ast.Target{{Node: ast.Node{At: -1}, X: lit("bigint", int64(1)), Name: "one"}}
 	}
 	_, data, err := r.db.Query(ctx, sel, text)
 	if err != nil {

@@ -9,12 +9,13 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/train"
 )
 
 // callTrain reads CALL train(loss, params, option => value, …).
-func (db *Engine) callTrain(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) error {
+func (db *Engine) callTrain(ctx context.Context, call *ast.FuncCall, text *ast.Text) error {
 	if db.hooked {
 		return sqlerr.At(int(call.At), sqlerr.FeatureNotSupported, "train cannot run inside before_step")
 	}
@@ -223,7 +224,7 @@ func (r *run) replan(ctx context.Context, q request) (*compiled, error) {
 		r.hook.perStep[t] = true
 	}
 	for _, name := range r.params {
-		if _, t, err := sqlfront.ParseParam(ctx, r.db.cat, name); err == nil {
+		if _, t, err := bind.ParseParam(ctx, r.db.cat, name); err == nil {
 			delete(r.hook.perStep, object{schema: t.Schema, table: t.Name})
 		}
 	}
@@ -302,7 +303,7 @@ func (r *run) validate(ctx context.Context) (float64, error) {
 
 // validateInStore runs the validation as an ordinary query.
 func (r *run) validateInStore(ctx context.Context) (float64, error) {
-	sel, text, err := sqlfront.LossQuery(ctx, r.db.cat, "validation", r.config.Validate)
+	sel, text, err := bind.LossQuery(ctx, r.db.cat, "validation", r.config.Validate)
 	if err != nil {
 		return 0, err
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -122,12 +122,12 @@ func (db *DB) viewPlan(ctx context.Context, v *store.ViewDef) (*ra.Plan, error) 
 		return nil, err
 	}
 	b := ra.NewBuilder()
-	q, err := sqlfront.Bind(ctx, db.cat, b, def.Query, def.Text, sqlfront.BindOptions{})
+	q, err := bind.Bind(ctx, db.cat, b, def.Query, def.Text, bind.BindOptions{})
 	if err != nil || !db.heavy(q) || !exactKeys(q) {
 		return nil, err
 	}
 	again := ra.NewBuilder()
-	if p, err := sqlfront.Bind(ctx, db.cat, again, def.Query, def.Text, sqlfront.BindOptions{Params: chunks(q)}); err == nil && !p.Masks {
+	if p, err := bind.Bind(ctx, db.cat, again, def.Query, def.Text, bind.BindOptions{Params: chunks(q)}); err == nil && !p.Masks {
 		b, q = again, p
 	}
 	root, err := autodiff.Expand(ctx, b, q.Node)
@@ -140,12 +140,12 @@ func (db *DB) viewPlan(ctx context.Context, v *store.ViewDef) (*ra.Plan, error) 
 }
 
 // chunks lists the columns of chunks that a query's tables have outside their keys.
-func chunks(q *sqlfront.Query) []sqlfront.ParamRef {
-	var out []sqlfront.ParamRef
+func chunks(q *bind.Query) []bind.ParamRef {
+	var out []bind.ParamRef
 	for _, s := range q.Scans {
 		for i, c := range s.Table.Cols {
 			if c.NoType == "" && c.Type.IsChunk() && !isKey(s.Table, i) {
-				out = append(out, sqlfront.ParamRef{Schema: s.Table.Schema, Table: s.Table.Name, Column: c.Name})
+				out = append(out, bind.ParamRef{Schema: s.Table.Schema, Table: s.Table.Name, Column: c.Name})
 			}
 		}
 	}
@@ -154,7 +154,7 @@ func chunks(q *sqlfront.Query) []sqlfront.ParamRef {
 
 // heavy reports whether a query sums over many stored rows, or large ones, and reads chunks. One that runs sub-queries in the
 // store is not taken: they would be run twice.
-func (db *DB) heavy(q *sqlfront.Query) bool {
+func (db *DB) heavy(q *bind.Query) bool {
 	rows, sums, least := int64(0), false, int64(heavyRows)
 	if db.ViewRows > 0 {
 		least = db.ViewRows
@@ -169,5 +169,5 @@ func (db *DB) heavy(q *sqlfront.Query) bool {
 		rows += s.Table.Rows * int64(max(elements/rowElements, 1))
 	}
 	ra.Walk(func(n *ra.Node) { sums = sums || n.Op == ra.Aggregate }, q.Node)
-	return rows >= least && sums && len(chunks(q)) > 0 && !q.Draws && len(sqlfront.Opaques(q.Node)) == 0
+	return rows >= least && sums && len(chunks(q)) > 0 && !q.Draws && len(bind.Opaques(q.Node)) == 0
 }

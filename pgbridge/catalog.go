@@ -7,7 +7,8 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -18,13 +19,13 @@ type definitions struct {
 	path     []string             // the present search path
 	all      []string             // names of tables and views
 	byOID    map[int64]*relation  // as last seen
-	byCode   map[string]*sqlfront.CreateFunction
-	funcs    map[string]*sqlfront.CreateFunction // by path, schema and name, in the present state
-	queries  map[string]*subQuery                // sub-queries by their text, in the present state
-	collates string                              // how the database's collation compares: see byteOrder
-	captures map[string]string                   // what might be meant by a name of Postgres's own; nil: not known
-	reached  map[string][][]string               // answers of reachQuery, in the present state
-	state    string                              // what the server says of its catalogues; "" where it does not
+	byCode   map[string]*ast.CreateFunction
+	funcs    map[string]*ast.CreateFunction // by path, schema and name, in the present state
+	queries  map[string]*subQuery           // sub-queries by their text, in the present state
+	collates string                         // how the database's collation compares: see byteOrder
+	captures map[string]string              // what might be meant by a name of Postgres's own; nil: not known
+	reached  map[string][][]string          // answers of reachQuery, in the present state
+	state    string                         // what the server says of its catalogues; "" where it does not
 }
 
 // relation is a table or a view of the server.
@@ -44,7 +45,7 @@ type relation struct {
 
 // forget drops what may have changed.
 func (s *Session) forget() {
-	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{}, map[string]*sqlfront.CreateFunction{}, nil, nil, ""
+	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{}, map[string]*ast.CreateFunction{}, nil, nil, ""
 	s.defs.captures, s.values = nil, nil
 	s.defs.queries, s.defs.reached, s.defs.collates = map[string]*subQuery{}, map[string][][]string{}, ""
 	s.tables = map[string]*tableFacts{}
@@ -331,7 +332,7 @@ WHERE n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_sc
 }
 
 // FunctionOn finds a function that the user made. A name that may mean several is an error.
-func (s *Session) FunctionOn(path []string, schema, name string) (*sqlfront.CreateFunction, error) {
+func (s *Session) FunctionOn(path []string, schema, name string) (*ast.CreateFunction, error) {
 	if path == nil {
 		path = s.SearchPath()
 	}
@@ -351,7 +352,7 @@ func (s *Session) FunctionOn(path []string, schema, name string) (*sqlfront.Crea
 }
 
 // findFunction reads a function. One that is one of several, or may be meant by a name of Postgres's own, is an error.
-func (s *Session) findFunction(path []string, schema, name string) (*sqlfront.CreateFunction, error) {
+func (s *Session) findFunction(path []string, schema, name string) (*ast.CreateFunction, error) {
 	if what := s.captures()[name]; what != "" && schema == "" && slices.Equal(path, s.SearchPath()) {
 		return nil, ambiguous(name, what, "Write pg_catalog."+name+" or relgrad."+name+", for an operator OPERATOR(pg_catalog."+name+"), or take the schema off the search_path.")
 	}
@@ -385,18 +386,18 @@ WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `,
 func isName(name string) bool { return strings.Trim(name, "+-*/<>=~!@#%^&|`?") != "" }
 
 // parseFunction reads a definition; nil where it is beyond a loss. guarded says what else than an expression of its caller's it is.
-func (s *Session) parseFunction(code, name, guarded string) *sqlfront.CreateFunction {
+func (s *Session) parseFunction(code, name, guarded string) *ast.CreateFunction {
 	if f, ok := s.defs.byCode[code]; ok {
 		return f
 	}
-	var f *sqlfront.CreateFunction
-	if stmts, err := sqlfront.ParseDefinition(&sqlfront.Text{SQL: code}); err == nil && len(stmts) == 1 {
-		if f, _ = stmts[0].Stmt.(*sqlfront.CreateFunction); f != nil {
+	var f *ast.CreateFunction
+	if stmts, err := parse.ParseDefinition(&ast.Text{SQL: code}); err == nil && len(stmts) == 1 {
+		if f, _ = stmts[0].Stmt.(*ast.CreateFunction); f != nil {
 			f.Language += guarded // its body is no expression of its caller's: it has other rights or settings
 		}
 	}
 	if f == nil && guarded != "" {
-		f = &sqlfront.CreateFunction{Name: name, Language: "sql" + guarded}
+		f = &ast.CreateFunction{Name: name, Language: "sql" + guarded}
 	}
 	s.defs.byCode[code] = f
 	return f

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -48,8 +48,8 @@ func (q *subQuery) form(generated bool) string {
 }
 
 // describe asks the server for the columns of a sub-query, once for each state of the database.
-func (s *Session) describe(ctx context.Context, sel *sqlfront.Select) (*subQuery, error) {
-	q := &subQuery{sql: sqlfront.Print(sel)}
+func (s *Session) describe(ctx context.Context, sel *ast.Select) (*subQuery, error) {
+	q := &subQuery{sql: print.Print(sel)}
 	if known := s.defs.queries[q.sql]; known != nil {
 		return known, nil
 	}
@@ -120,7 +120,7 @@ func (s *Session) describeTexts(q *subQuery, cols []Column) error {
 }
 
 // Native prints a sub-query for generated SQL.
-func (s *Session) Native(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (string, error) {
+func (s *Session) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (string, error) {
 	q, err := s.describe(ctx, sel)
 	if err != nil {
 		return "", atQuery(err, sel, text)
@@ -129,7 +129,7 @@ func (s *Session) Native(ctx context.Context, sel *sqlfront.Select, text *sqlfro
 }
 
 // Query runs a SELECT; a chunk column must have one shape.
-func (s *Session) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) ([]store.ResultCol, []*ra.Vector, error) {
+func (s *Session) Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([]store.ResultCol, []*ra.Vector, error) {
 	if err := s.use(ctx, sel); err != nil {
 		return nil, nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // What a query reads is more than the tables in its text: functions of the user's, also those behind an operator, a cast or
@@ -57,7 +57,7 @@ FROM (SELECT class, oid, pg_catalog.min(via) AS via FROM reached WHERE class <> 
 // reaching is a search under way.
 type reaching struct {
 	s     *Session
-	out   *sqlfront.Reach
+	out   *bind.Reach
 	asked map[[3]string]bool // names looked up, of a kind and on a path
 	seen  map[string]bool    // objects
 	next  [][3]string
@@ -65,13 +65,13 @@ type reaching struct {
 }
 
 // Reach implements sqlfront.Catalog.
-func (s *Session) Reach(_ context.Context, sql string) (*sqlfront.Reach, error) {
+func (s *Session) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	path := s.SearchPath()
 	if s.err != nil {
 		return nil, s.failed()
 	}
-	r := &reaching{s: s, out: &sqlfront.Reach{}, asked: map[[3]string]bool{}, seen: map[string]bool{}, path: strings.Join(append(slices.Clone(path), "pg_catalog"), "\x01")}
-	u, err := sqlfront.UsesOf(sql)
+	r := &reaching{s: s, out: &bind.Reach{}, asked: map[[3]string]bool{}, seen: map[string]bool{}, path: strings.Join(append(slices.Clone(path), "pg_catalog"), "\x01")}
+	u, err := bind.UsesOf(sql)
 	if err != nil {
 		return nil, bare(err)
 	}
@@ -110,13 +110,13 @@ func (s *Session) ask(names [][3]string) ([][]string, error) {
 
 // take notes names to look up. A function's own names may mean, when it runs, what they do not mean now: a relation is
 // reached by its name alone.
-func (r *reaching) take(u *sqlfront.Uses, via, path string) {
+func (r *reaching) take(u *bind.Uses, via, path string) {
 	if u.Unseen != "" && r.out.Unseen == "" {
 		r.out.Unseen, r.out.By = u.Unseen, via
 	}
-	kinds := map[string][]sqlfront.QName{"r": u.Tables, "f": u.Calls, "o": append(slices.Clone(u.Operators), sqlfront.QName{Name: "="}, sqlfront.QName{Name: "<"}), "d": nil}
+	kinds := map[string][]bind.QName{"r": u.Tables, "f": u.Calls, "o": append(slices.Clone(u.Operators), bind.QName{Name: "="}, bind.QName{Name: "<"}), "d": nil}
 	for _, f := range u.Fields {
-		kinds["d"] = append(kinds["d"], sqlfront.QName{Name: f})
+		kinds["d"] = append(kinds["d"], bind.QName{Name: f})
 	}
 	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
 		for _, n := range kinds[kind] {
@@ -131,16 +131,16 @@ func (r *reaching) take(u *sqlfront.Uses, via, path string) {
 				r.next = append(r.next, k)
 			}
 			if kind == "r" && via != "" {
-				r.out.Tables = append(r.out.Tables, sqlfront.Reached{Schema: n.Schema, Name: n.Name, Via: via})
+				r.out.Tables = append(r.out.Tables, bind.Reached{Schema: n.Schema, Name: n.Name, Via: via})
 			}
 		}
 	}
 }
 
 // calls notes the functions that are called by name.
-func (r *reaching) calls(u *sqlfront.Uses, via string) {
+func (r *reaching) calls(u *bind.Uses, via string) {
 	for _, c := range u.Calls {
-		r.out.Calls = append(r.out.Calls, sqlfront.Reached{Schema: c.Schema, Name: c.Name, Via: via})
+		r.out.Calls = append(r.out.Calls, bind.Reached{Schema: c.Schema, Name: c.Name, Via: via})
 	}
 }
 
@@ -153,23 +153,23 @@ func (r *reaching) object(row []string) {
 		r.seen[key] = true
 	}
 	if class != "f" {
-		r.out.Tables = append(r.out.Tables, sqlfront.Reached{Schema: schema, Name: name, Via: via})
-		if u, err := sqlfront.UsesOf(code); code != "" && err == nil { // what it names the server has followed
-			r.take(&sqlfront.Uses{Unseen: u.Unseen}, via, r.path)
+		r.out.Tables = append(r.out.Tables, bind.Reached{Schema: schema, Name: name, Via: via})
+		if u, err := bind.UsesOf(code); code != "" && err == nil { // what it names the server has followed
+			r.take(&bind.Uses{Unseen: u.Unseen}, via, r.path)
 			r.calls(u, via)
 		}
 		return
 	}
 	switch {
-	case row[7] != "" || row[10] != "f" || sqlfront.TakesQuery(name): // an aggregate's functions are reached too
+	case row[7] != "" || row[10] != "f" || bind.TakesQuery(name): // an aggregate's functions are reached too
 	case code != "":
-		u, bound := sqlfront.UsesOfFunction(code)
+		u, bound := bind.UsesOfFunction(code)
 		path := r.path
 		if row[9] != "" {
 			path += "\x01" + strings.NewReplacer(", ", "\x01", `"`, "").Replace(row[9])
 		}
 		if bound {
-			r.take(&sqlfront.Uses{Unseen: u.Unseen}, via, path)
+			r.take(&bind.Uses{Unseen: u.Unseen}, via, path)
 		} else {
 			r.take(u, via, path)
 		}

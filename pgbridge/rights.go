@@ -8,7 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
 // What a user may not do is found before a run is computed, not by its first commit.
@@ -64,7 +64,7 @@ func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) err
 	for i, c := range cols {
 		if rows[0][1+i] != "true" {
 			return sqlerr.New(insufficientPrivilege, "permission denied for table %s", t.Name).
-				WithDetail("train changes its column \"%s\".", c).WithHint("GRANT UPDATE (%s) ON %s TO the role that trains.", sqlfront.QualifiedName("", c), sqlfront.QualifiedName(t.Schema, t.Name))
+				WithDetail("train changes its column \"%s\".", c).WithHint("GRANT UPDATE (%s) ON %s TO the role that trains.", print.QualifiedName("", c), print.QualifiedName(t.Schema, t.Name))
 		}
 	}
 	if rows[0][0] != "true" {

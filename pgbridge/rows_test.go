@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // TestVersion: a table's version tells each change of its content, and which of them change keys.
@@ -98,7 +98,7 @@ func TestGenerated(t *testing.T) {
 		}
 		db := memdb.New()
 		db.Tables["g"] = table
-		if _, _, err := sqlfront.ParseParam(ctx, db, c.param); (err != nil) != c.refused {
+		if _, _, err := bind.ParseParam(ctx, db, c.param); (err != nil) != c.refused {
 			t.Errorf("%s: parameter %s: %v", c.columns, c.param, err)
 		}
 	}

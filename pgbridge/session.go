@@ -7,11 +7,12 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
@@ -44,7 +45,7 @@ type tableFacts struct {
 // NewSession makes a session.
 func NewSession(conn Conn) *Session {
 	s := &Session{conn: conn, settings: map[string]string{}, keys: map[string]keyPrint{},
-		defs: definitions{byOID: map[int64]*relation{}, byCode: map[string]*sqlfront.CreateFunction{}}}
+		defs: definitions{byOID: map[int64]*relation{}, byCode: map[string]*ast.CreateFunction{}}}
 	s.forget()
 	return s
 }
@@ -195,7 +196,7 @@ func (s *Session) Dialect() sqlgen.Dialect { return sqlgen.Postgres{} }
 func (s *Session) Prepare(ctx context.Context, sql string) error { return s.conn.Prepare(ctx, sql) }
 
 // atQuery gives an error of a sub-query the place where the sub-query stands.
-func atQuery(err error, sel *sqlfront.Select, text *sqlfront.Text) error {
+func atQuery(err error, sel *ast.Select, text *ast.Text) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok {
 		return err
@@ -206,11 +207,11 @@ func atQuery(err error, sel *sqlfront.Select, text *sqlfront.Text) error {
 }
 
 // use tells which tables a query reads, also behind views and functions.
-func (s *Session) use(ctx context.Context, sel *sqlfront.Select) error {
+func (s *Session) use(ctx context.Context, sel *ast.Select) error {
 	if s.watch == nil {
 		return nil
 	}
-	r, err := s.Reach(ctx, sqlfront.Print(sel))
+	r, err := s.Reach(ctx, print.Print(sel))
 	if err != nil {
 		return err
 	}
@@ -268,8 +269,8 @@ func (s *Session) Estimate(ctx context.Context, sql string) (string, error) {
 }
 
 // Exec runs a statement that the engine has made, or a SELECT of the user.
-func (s *Session) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error) {
-	sql, err := sqlfront.PrintStatement(stmt)
+func (s *Session) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*store.Result, error) {
+	sql, err := print.PrintStatement(stmt)
 	if err != nil {
 		return nil, err
 	}
@@ -288,7 +289,7 @@ func (s *Session) RunSQL(ctx context.Context, sql string) (*store.Result, error)
 }
 
 // RunText runs a statement of the user; what names mean may have changed afterwards.
-func (s *Session) RunText(ctx context.Context, p sqlfront.Parsed, text *sqlfront.Text) (ok bool, err error) {
+func (s *Session) RunText(ctx context.Context, p parse.Parsed, text *ast.Text) (ok bool, err error) {
 	_, _, err = s.conn.Query(ctx, p.SQL, false, nil)
 	s.forget()
 	if e, ok := err.(*sqlerr.Error); ok && e.Text != nil && e.Text.SQL == p.SQL {
@@ -361,9 +362,9 @@ func (s *Session) Foreign() uint64 { return s.begun }
 func (s *Session) Shared() bool { return true }
 
 // NewRun adds the row of a run; the server chooses its number.
-func (s *Session) NewRun(ctx context.Context, cols []string, values []sqlfront.Expr) (int64, error) {
-	sql, err := sqlfront.PrintStatement(&sqlfront.Insert{Node: sqlfront.Node{At: -1}, Schema: "relgrad", Name: s.RunTable(), Cols: cols,
-		Query: &sqlfront.Select{Node: sqlfront.Node{At: -1}, Values: [][]sqlfront.Expr{values}, End: -1}})
+func (s *Session) NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error) {
+	sql, err := print.PrintStatement(&ast.Insert{Node: ast.Node{At: -1}, Schema: "relgrad", Name: s.RunTable(), Cols: cols,
+		Query: &ast.Select{Node: ast.Node{At: -1}, Values: [][]ast.Expr{values}, End: -1}})
 	if err != nil {
 		return 0, err
 	}

@@ -8,7 +8,8 @@ import (
 	"sync"
 
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -167,9 +168,9 @@ func (s *Session) typeNamed(name string) (serverType, bool, error) {
 }
 
 // Named implements sqlfront.Catalog.
-func (s *Session) Named(_ []string, t sqlfront.TypeName) (*kernels.Named, error) {
+func (s *Session) Named(_ []string, t ast.TypeName) (*kernels.Named, error) {
 	t.Mods = nil
-	found, ok, err := s.typeNamed(sqlfront.PrintType(t))
+	found, ok, err := s.typeNamed(print.PrintType(t))
 	if !ok || err != nil {
 		return nil, bare(err)
 	}

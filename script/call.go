@@ -6,11 +6,12 @@ import (
 	"fmt"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
 // callProcedure is CALL from a script, or from EXECUTE in a frame.
-func (in *Interp) callProcedure(ctx context.Context, fn *sqlfront.CreateFunction, c *sqlfront.Call, text *sqlfront.Text, caller *frame) (*Result, error) {
+func (in *Interp) callProcedure(ctx context.Context, fn *ast.CreateFunction, c *ast.Call, text *ast.Text, caller *frame) (*Result, error) {
 	args, err := procedureArgs(fn, c, text)
 	if err != nil {
 		return nil, err
@@ -20,7 +21,7 @@ func (in *Interp) callProcedure(ctx context.Context, fn *sqlfront.CreateFunction
 		return nil, sqlerr.In(err, text)
 	}
 	var out *outcome
-	vals, err := in.values(ctx, fn, args, text, func(x sqlfront.Expr) (value, error) { return in.evalExpr(ctx, x, text) })
+	vals, err := in.values(ctx, fn, args, text, func(x ast.Expr) (value, error) { return in.evalExpr(ctx, x, text) })
 	if err == nil {
 		out, err = in.call(ctx, fn, vals, in.atomic(caller))
 	}
@@ -34,7 +35,7 @@ func (in *Interp) callProcedure(ctx context.Context, fn *sqlfront.CreateFunction
 	return res, nil
 }
 
-func procedureArgs(fn *sqlfront.CreateFunction, c *sqlfront.Call, text *sqlfront.Text) ([]sqlfront.Expr, error) {
+func procedureArgs(fn *ast.CreateFunction, c *ast.Call, text *ast.Text) ([]ast.Expr, error) {
 	if !fn.Procedure {
 		e := sqlerr.At(int(c.Func.At), sqlerr.WrongObjectType, "%s is not a procedure", fn.Signature()).WithHint("To call a function, use SELECT.")
 		return nil, sqlerr.In(e, text)
@@ -43,7 +44,7 @@ func procedureArgs(fn *sqlfront.CreateFunction, c *sqlfront.Call, text *sqlfront
 }
 
 // callProcedure is CALL in a body: OUT arguments are assigned to the variables given for them.
-func (f *frame) callProcedure(fn *sqlfront.CreateFunction, c *sqlfront.Call) error {
+func (f *frame) callProcedure(fn *ast.CreateFunction, c *ast.Call) error {
 	args, err := procedureArgs(fn, c, f.text)
 	if err != nil {
 		return err
@@ -61,11 +62,11 @@ func (f *frame) callProcedure(fn *sqlfront.CreateFunction, c *sqlfront.Call) err
 		if p.Mode == "in" {
 			continue
 		}
-		ref, ok := args[i].(*sqlfront.ColumnRef)
+		ref, ok := args[i].(*ast.ColumnRef)
 		if !ok {
 			return f.fail(c.At, sqlerr.Syntax, "procedure parameter \"%s\" is an output parameter but corresponding argument is not writable", p.Name)
 		}
-		target := sqlfront.PLTarget{Node: sqlfront.Node{At: ref.At}, Names: ref.Names}
+		target := plpgsql.PLTarget{Node: ast.Node{At: ref.At}, Names: ref.Names}
 		if err := f.assign(target, value{out.row[next], out.cols[next].Type}); err != nil {
 			return err
 		}
@@ -75,7 +76,7 @@ func (f *frame) callProcedure(fn *sqlfront.CreateFunction, c *sqlfront.Call) err
 }
 
 // callSQL runs a LANGUAGE sql function: the last statement's rows are its result.
-func (in *Interp) callSQL(ctx context.Context, fn *sqlfront.CreateFunction, b *body, args []value) (*outcome, error) {
+func (in *Interp) callSQL(ctx context.Context, fn *ast.CreateFunction, b *body, args []value) (*outcome, error) {
 	res := &Result{}
 	for i, p := range b.stmts {
 		stmt, err := in.bindArgs(fn, p.Stmt, args, b)
@@ -90,7 +91,7 @@ func (in *Interp) callSQL(ctx context.Context, fn *sqlfront.CreateFunction, b *b
 }
 
 // sqlOutcome is what the last statement of a LANGUAGE sql function gives, as the declared types.
-func (in *Interp) sqlOutcome(ctx context.Context, fn *sqlfront.CreateFunction, b *body, res *Result) (*outcome, error) {
+func (in *Interp) sqlOutcome(ctx context.Context, fn *ast.CreateFunction, b *body, res *Result) (*outcome, error) {
 	out := in.empty(fn)
 	if out.ret.typ == "void" { // whatever was selected
 		return out, nil
@@ -125,7 +126,7 @@ func (in *Interp) sqlOutcome(ctx context.Context, fn *sqlfront.CreateFunction, b
 }
 
 // outName is the column of an output parameter, which need not have a name.
-func outName(fn *sqlfront.CreateFunction, name string, i, n int) string {
+func outName(fn *ast.CreateFunction, name string, i, n int) string {
 	switch {
 	case name != "":
 		return name
@@ -136,7 +137,7 @@ func outName(fn *sqlfront.CreateFunction, name string, i, n int) string {
 }
 
 // empty is the outcome of a function that gave nothing: no rows of a set, else NULL.
-func (in *Interp) empty(fn *sqlfront.CreateFunction) *outcome {
+func (in *Interp) empty(fn *ast.CreateFunction) *outcome {
 	out := &outcome{ret: value{nil, returnType(fn)}}
 	declared := fn.Table
 	for _, p := range fn.Params {
@@ -159,7 +160,7 @@ func (in *Interp) empty(fn *sqlfront.CreateFunction) *outcome {
 	return out
 }
 
-func sqlContext(err error, fn *sqlfront.CreateFunction, n int) error {
+func sqlContext(err error, fn *ast.CreateFunction, n int) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) {
 		return err
@@ -174,16 +175,16 @@ func sqlContext(err error, fn *sqlfront.CreateFunction, n int) error {
 
 // bindArgs replaces $n and parameter names in a statement of a SQL function; a column of the same
 // name hides a parameter.
-func (in *Interp) bindArgs(fn *sqlfront.CreateFunction, stmt sqlfront.Statement, args []value, b *body) (sqlfront.Statement, error) {
-	exprs := make([]sqlfront.Expr, len(args))
+func (in *Interp) bindArgs(fn *ast.CreateFunction, stmt ast.Statement, args []value, b *body) (ast.Statement, error) {
+	exprs := make([]ast.Expr, len(args))
 	for i, a := range args {
 		exprs[i] = a.bound(-1)
 	}
-	return in.substituteArgs(fn, sqlfront.Tree(stmt), exprs, b)
+	return in.substituteArgs(fn, ast.Tree(stmt), exprs, b)
 }
 
 // substituteArgs replaces parameters by expressions.
-func (in *Interp) substituteArgs(fn *sqlfront.CreateFunction, tree sqlfront.Tree, args []sqlfront.Expr, b *body) (sqlfront.Tree, error) {
+func (in *Interp) substituteArgs(fn *ast.CreateFunction, tree ast.Tree, args []ast.Expr, b *body) (ast.Tree, error) {
 	index := map[string]int{}
 	for i, p := range fn.Inputs() {
 		if p.Name != "" {
@@ -210,14 +211,14 @@ func (in *Interp) substituteArgs(fn *sqlfront.CreateFunction, tree sqlfront.Tree
 		b.plans.vars[tree] = vars
 	}
 	var failed error
-	out := sqlfront.Rewrite(tree, func(t sqlfront.Tree) sqlfront.Tree {
+	out := ast.Rewrite(tree, func(t ast.Tree) ast.Tree {
 		switch n := t.(type) {
-		case *sqlfront.ColumnRef:
+		case *ast.ColumnRef:
 			if vars[n] {
 				i, _ := find(n.Names)
 				return args[i]
 			}
-		case *sqlfront.Param:
+		case *ast.Param:
 			if n.N >= 1 && n.N <= len(args) {
 				return args[n.N-1]
 			}

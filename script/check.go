@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -15,14 +16,14 @@ import (
 // binding is a Store that tells what a statement gives without running it.
 type binding interface {
 	// Described gives the columns of a statement's rows, nil where it has none.
-	Described(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) ([]Col, error)
+	Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]Col, error)
 	// Names reports whether a type or relation of this name may be a variable's type.
 	Names(schema, name string) bool
 }
 
 // checkFunction refuses a function whose body is wrong before it is stored.
-func (in *Interp) checkFunction(ctx context.Context, fn *sqlfront.CreateFunction, text *sqlfront.Text) error {
-	b, err := parseBody(fn, sqlfront.BodyText(text, fn.Body, fn.BodyAt))
+func (in *Interp) checkFunction(ctx context.Context, fn *ast.CreateFunction, text *ast.Text) error {
+	b, err := parseBody(fn, plpgsql.BodyText(text, fn.Body, fn.BodyAt))
 	if err != nil {
 		return err
 	}
@@ -50,13 +51,13 @@ func (in *Interp) checkFunction(ctx context.Context, fn *sqlfront.CreateFunction
 }
 
 // checkDefaults refuses defaults that are no values of their parameters. Calls of the user's functions are left for the call.
-func (in *Interp) checkDefaults(ctx context.Context, fn *sqlfront.CreateFunction, text *sqlfront.Text) error {
+func (in *Interp) checkDefaults(ctx context.Context, fn *ast.CreateFunction, text *ast.Text) error {
 	session, ok := in.Session.(binding)
 	for _, p := range fn.Params {
 		if !ok || p.Default == nil || in.checkType(ctx, p.Type, noText) != nil || in.callsUser(p.Default) {
 			continue
 		}
-		_, err := session.Described(ctx, selectOf(&sqlfront.Cast{Node: sqlfront.Node{At: p.Default.Position()}, X: p.Default, Type: p.Type}), text)
+		_, err := session.Described(ctx, selectOf(&ast.Cast{Node: ast.Node{At: p.Default.Position()}, X: p.Default, Type: p.Type}), text)
 		if err != nil && sqlerr.Code(err) != sqlerr.FeatureNotSupported { // which may be a function of the engine's
 			return sqlerr.In(err, text)
 		}
@@ -65,10 +66,10 @@ func (in *Interp) checkDefaults(ctx context.Context, fn *sqlfront.CreateFunction
 }
 
 // callsUser reports whether an expression calls a function of the user's.
-func (in *Interp) callsUser(e sqlfront.Expr) bool {
+func (in *Interp) callsUser(e ast.Expr) bool {
 	found := false
-	sqlfront.Walk(e, func(t sqlfront.Tree) bool {
-		if c, ok := t.(*sqlfront.FuncCall); ok && in.Session.Function(c.Schema, c.Name) != nil {
+	ast.Walk(e, func(t ast.Tree) bool {
+		if c, ok := t.(*ast.FuncCall); ok && in.Session.Function(c.Schema, c.Name) != nil {
 			found = true
 		}
 		return !found
@@ -83,31 +84,31 @@ func returnsRows(b *body) bool {
 		return false
 	}
 	switch s := b.stmts[n-1].Stmt.(type) {
-	case *sqlfront.Select:
+	case *ast.Select:
 		return true
-	case *sqlfront.Insert:
+	case *ast.Insert:
 		return s.Returning != nil
-	case *sqlfront.Update:
+	case *ast.Update:
 		return s.Returning != nil
-	case *sqlfront.Delete:
+	case *ast.Delete:
 		return s.Returning != nil
 	}
 	return false
 }
 
 // checkCalls refuses parameters that the function does not have, and CALLs whose results would have nowhere to go.
-func (in *Interp) checkCalls(fn *sqlfront.CreateFunction, b *body) error {
+func (in *Interp) checkCalls(fn *ast.CreateFunction, b *body) error {
 	var failed error
 	n := len(fn.Inputs())
 	for _, p := range b.stmts {
-		if c, ok := p.Stmt.(*sqlfront.Call); ok {
+		if c, ok := p.Stmt.(*ast.Call); ok {
 			called := in.Session.Function(c.Func.Schema, c.Func.Name)
-			if called != nil && slices.ContainsFunc(called.Params, func(p sqlfront.FuncParam) bool { return p.Mode != "in" }) {
+			if called != nil && slices.ContainsFunc(called.Params, func(p ast.FuncParam) bool { return p.Mode != "in" }) {
 				return sqlerr.At(int(c.At), sqlerr.FeatureNotSupported, "calling procedures with output arguments is not supported in SQL functions")
 			}
 		}
-		sqlfront.Walk(p.Stmt, func(t sqlfront.Tree) bool {
-			if x, ok := t.(*sqlfront.Param); ok && x.N > n && failed == nil {
+		ast.Walk(p.Stmt, func(t ast.Tree) bool {
+			if x, ok := t.(*ast.Param); ok && x.N > n && failed == nil {
 				failed = sqlerr.At(int(x.At), sqlerr.UndefinedParameter, "there is no parameter $%d", x.N)
 			}
 			return failed == nil
@@ -121,7 +122,7 @@ var wrong = []string{sqlerr.UndefinedColumn, sqlerr.UndefinedTable, sqlerr.Datat
 
 // described binds the statements of a LANGUAGE sql body and gives the columns of the last one; nil where they are not known: of arguments
 // or calls that only a run tells.
-func (in *Interp) described(ctx context.Context, fn *sqlfront.CreateFunction, b *body) ([]Col, error) {
+func (in *Interp) described(ctx context.Context, fn *ast.CreateFunction, b *body) ([]Col, error) {
 	session, ok := in.Session.(binding)
 	if !ok {
 		return nil, nil
@@ -154,7 +155,7 @@ func (in *Interp) described(ctx context.Context, fn *sqlfront.CreateFunction, b 
 }
 
 // checkResult compares what a body selects with what the function declares.
-func (in *Interp) checkResult(fn *sqlfront.CreateFunction, cols []Col, mismatch func(string, ...any) error) error {
+func (in *Interp) checkResult(fn *ast.CreateFunction, cols []Col, mismatch func(string, ...any) error) error {
 	want := in.empty(fn)
 	if want.ret.typ == "void" {
 		return nil
@@ -187,16 +188,16 @@ func (in *Interp) checkResult(fn *sqlfront.CreateFunction, cols []Col, mismatch 
 }
 
 // checkPL refuses a PL/pgSQL body that declares a variable of a type that is not there, or whose RETURN does not suit the function.
-func (in *Interp) checkPL(fn *sqlfront.CreateFunction, b *body) error {
+func (in *Interp) checkPL(fn *ast.CreateFunction, b *body) error {
 	var failed error
-	fail := func(at sqlfront.Pos, code, format string, args ...any) {
+	fail := func(at ast.Pos, code, format string, args ...any) {
 		if failed == nil {
 			failed = sqlerr.In(sqlerr.At(int(at), code, format, args...), b.text)
 		}
 	}
-	var blocks func(b *sqlfront.Block)
-	var each func(body []sqlfront.PLStmt)
-	blocks = func(b *sqlfront.Block) {
+	var blocks func(b *plpgsql.Block)
+	var each func(body []plpgsql.PLStmt)
+	blocks = func(b *plpgsql.Block) {
 		for i := range b.Decls {
 			in.checkDecl(&b.Decls[i], fail)
 		}
@@ -205,15 +206,15 @@ func (in *Interp) checkPL(fn *sqlfront.CreateFunction, b *body) error {
 			each(h.Body)
 		}
 	}
-	each = func(body []sqlfront.PLStmt) {
+	each = func(body []plpgsql.PLStmt) {
 		for _, s := range body {
 			switch x := s.(type) {
-			case *sqlfront.Block:
+			case *plpgsql.Block:
 				blocks(x)
-			case *sqlfront.PLReturn:
+			case *plpgsql.PLReturn:
 				checkReturn(fn, x, fail)
 			}
-			for _, inner := range sqlfront.PLBodies(s) {
+			for _, inner := range plpgsql.PLBodies(s) {
 				each(inner)
 			}
 		}
@@ -223,7 +224,7 @@ func (in *Interp) checkPL(fn *sqlfront.CreateFunction, b *body) error {
 }
 
 // checkDecl refuses a declaration whose type does not exist.
-func (in *Interp) checkDecl(d *sqlfront.Decl, fail func(sqlfront.Pos, string, string, ...any)) {
+func (in *Interp) checkDecl(d *plpgsql.Decl, fail func(ast.Pos, string, string, ...any)) {
 	session, ok := in.Session.(binding)
 	relation := func(names []string) {
 		schema := ""
@@ -245,7 +246,7 @@ func (in *Interp) checkDecl(d *sqlfront.Decl, fail func(sqlfront.Pos, string, st
 }
 
 // checkReturn refuses a RETURN with or without a value where the function wants the other.
-func checkReturn(fn *sqlfront.CreateFunction, x *sqlfront.PLReturn, fail func(sqlfront.Pos, string, string, ...any)) {
+func checkReturn(fn *ast.CreateFunction, x *plpgsql.PLReturn, fail func(ast.Pos, string, string, ...any)) {
 	set := fn.SetOf || fn.Table != nil
 	if x.Next || x.Query != nil || x.Dynamic != nil {
 		if !set {
@@ -253,7 +254,7 @@ func checkReturn(fn *sqlfront.CreateFunction, x *sqlfront.PLReturn, fail func(sq
 		}
 		return
 	}
-	outputs := slices.ContainsFunc(fn.Params, func(p sqlfront.FuncParam) bool { return p.Mode != "in" })
+	outputs := slices.ContainsFunc(fn.Params, func(p ast.FuncParam) bool { return p.Mode != "in" })
 	switch {
 	case x.X == nil && fn.Returns != nil && !set && !outputs:
 		fail(x.At, sqlerr.Syntax, "RETURN needs a value: the function returns %s", returnType(fn))

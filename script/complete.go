@@ -10,7 +10,7 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
@@ -236,7 +236,7 @@ func (c *completer) inString(sql string) {
 }
 
 // call returns the function of relgrad's whose arguments the tokens end in, "" for none.
-func call(tokens []sqlfront.Token) string {
+func call(tokens []parse.Token) string {
 	depth := 0
 	for i := len(tokens) - 1; i > 0; i-- {
 		switch {
@@ -278,9 +278,9 @@ func (c *completer) inStatement(sql, word string) {
 	if word != "" && len(tokens) > 0 {
 		tokens = tokens[:len(tokens)-1]
 	}
-	last := func(i int) sqlfront.Token {
+	last := func(i int) parse.Token {
 		if len(tokens) < i {
-			return sqlfront.Token{}
+			return parse.Token{}
 		}
 		return tokens[len(tokens)-i]
 	}
@@ -289,7 +289,7 @@ func (c *completer) inStatement(sql, word string) {
 		c.behindDot(tokens, last(2).Word)
 	case len(tokens) == 0:
 		c.add("keyword", beginnings...)
-	case relationComes(prev.Word) && prev.Kind == sqlfront.TokIdent:
+	case relationComes(prev.Word) && prev.Kind == parse.TokIdent:
 		c.relations()
 		c.add("schema", c.objects.Schemas...)
 		if prev.Is("from") || prev.Is("join") {
@@ -317,7 +317,7 @@ func (c *completer) inStatement(sql, word string) {
 }
 
 // behindDot completes the columns of a relation or its alias, and the relations of a schema.
-func (c *completer) behindDot(tokens []sqlfront.Token, name string) {
+func (c *completer) behindDot(tokens []parse.Token, name string) {
 	for _, x := range c.mentioned(tokens) {
 		if x.alias == name {
 			c.add("column", x.cols...)
@@ -336,7 +336,7 @@ func (c *completer) behindDot(tokens []sqlfront.Token, name string) {
 }
 
 // columns adds the columns of the relations that a statement names; of all where it names none yet.
-func (c *completer) columns(tokens []sqlfront.Token) {
+func (c *completer) columns(tokens []parse.Token) {
 	found := c.mentioned(tokens)
 	for _, x := range found {
 		c.add("column", x.cols...)
@@ -363,10 +363,10 @@ type mention struct {
 }
 
 // mentioned finds the relations that tokens name, and their aliases.
-func (c *completer) mentioned(tokens []sqlfront.Token) []mention {
+func (c *completer) mentioned(tokens []parse.Token) []mention {
 	var out []mention
 	for i, t := range tokens {
-		if t.Kind != sqlfront.TokIdent && t.Kind != sqlfront.TokQuoted {
+		if t.Kind != parse.TokIdent && t.Kind != parse.TokQuoted {
 			continue
 		}
 		var cols []string
@@ -388,7 +388,7 @@ func (c *completer) mentioned(tokens []sqlfront.Token) []mention {
 		if next < len(tokens) && tokens[next].Is("as") {
 			next++
 		}
-		if next < len(tokens) && tokens[next].Kind == sqlfront.TokIdent && !slices.Contains(keywords, strings.ToUpper(tokens[next].Word)) {
+		if next < len(tokens) && tokens[next].Kind == parse.TokIdent && !slices.Contains(keywords, strings.ToUpper(tokens[next].Word)) {
 			out = append(out, mention{tokens[next].Word, cols})
 		}
 	}
@@ -411,11 +411,11 @@ func columnNames(t *store.TableDef, v *store.ViewDef) []string {
 }
 
 // lex splits SQL into tokens; an unfinished one ends it.
-func lex(sql string) []sqlfront.Token {
-	var out []sqlfront.Token
+func lex(sql string) []parse.Token {
+	var out []parse.Token
 	for at := 0; ; {
-		t := sqlfront.Lex(sql, at)
-		if t.Kind == sqlfront.TokEOF || t.Kind == sqlfront.TokUnfinished {
+		t := parse.Lex(sql, at)
+		if t.Kind == parse.TokEOF || t.Kind == parse.TokUnfinished {
 			return out
 		}
 		out = append(out, t)

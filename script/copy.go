@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // backslashCopy is \copy … from|to …: a COPY whose file or program is the client's.
 func (r *Runner) backslashCopy(ctx context.Context, rest string) error {
 	rest = strings.TrimSuffix(strings.TrimSpace(rest), ";")
-	text := &sqlfront.Text{SQL: rest, File: r.src.name, Line: r.src.line}
+	text := &ast.Text{SQL: rest, File: r.src.name, Line: r.src.line}
 	if r.server != nil {
 		return r.copyServer(ctx, text)
 	}
@@ -60,7 +61,7 @@ func (a *copyArgs) sql() string {
 }
 
 // splitCopy reads \copy's arguments. The file name, which need not be quoted, is cut out.
-func splitCopy(text *sqlfront.Text) (*copyArgs, error) {
+func splitCopy(text *ast.Text) (*copyArgs, error) {
 	sql := text.SQL
 	bad := func(at int, msg string) (*copyArgs, error) {
 		e := sqlerr.At(at, sqlerr.Syntax, "\\copy: %s", msg)
@@ -68,10 +69,10 @@ func splitCopy(text *sqlfront.Text) (*copyArgs, error) {
 		return nil, e.WithHint("Write \\copy table [(columns)] FROM 'file' | PROGRAM 'command' | STDIN [WITH (options)].")
 	}
 	depth, at := 0, 0
-	var dir sqlfront.Token
+	var dir parse.Token
 	for {
-		t := sqlfront.Lex(sql, at)
-		if t.Kind == sqlfront.TokEOF || t.Kind == sqlfront.TokUnfinished {
+		t := parse.Lex(sql, at)
+		if t.Kind == parse.TokEOF || t.Kind == parse.TokUnfinished {
 			return bad(len(sql), "expected FROM or TO")
 		}
 		if t.Is("(") {
@@ -100,39 +101,39 @@ func splitCopy(text *sqlfront.Text) (*copyArgs, error) {
 }
 
 // parseCopy reads \copy's arguments as a tree.
-func parseCopy(text *sqlfront.Text) (c *sqlfront.Copy, pstd bool, err error) {
+func parseCopy(text *ast.Text) (c *ast.Copy, pstd bool, err error) {
 	a, err := splitCopy(text)
 	if err != nil {
 		return nil, false, err
 	}
-	ps, err := sqlfront.Parse(&sqlfront.Text{SQL: a.sql(), File: text.File, Line: text.Line})
+	ps, err := parse.Parse(&ast.Text{SQL: a.sql(), File: text.File, Line: text.Line})
 	if err != nil {
 		return nil, false, err
 	}
-	c, ok := ps[0].Stmt.(*sqlfront.Copy)
+	c, ok := ps[0].Stmt.(*ast.Copy)
 	if !ok || len(ps) != 1 {
 		e := sqlerr.At(len(text.SQL)-len(a.tail), sqlerr.Syntax, "\\copy: syntax error")
 		e.Text = text
 		return nil, false, e
 	}
-	c = sqlfront.Relocate(c, 0)
+	c = ast.Relocate(c, 0)
 	c.Source, c.Program, c.Std = a.source, a.program, a.std
 	return c, a.process, nil
 }
 
 // copySource reads 'file', file, PROGRAM 'command' or a standard stream at or after at.
 func copySource(sql string, at int) (src string, next int, program, ok bool) {
-	at, _ = sqlfront.SkipBlank(sql, at)
-	if t := sqlfront.Lex(sql, at); t.Is("program") {
+	at, _ = parse.SkipBlank(sql, at)
+	if t := parse.Lex(sql, at); t.Is("program") {
 		program = true
-		at, _ = sqlfront.SkipBlank(sql, t.End)
+		at, _ = parse.SkipBlank(sql, t.End)
 	}
 	if at >= len(sql) {
 		return "", at, program, false
 	}
 	if sql[at] == '\'' {
-		t := sqlfront.Lex(sql, at)
-		if t.Kind != sqlfront.TokString {
+		t := parse.Lex(sql, at)
+		if t.Kind != parse.TokString {
 			return "", at, program, false
 		}
 		return strings.ReplaceAll(sql[at+1:t.End-1], "''", "'"), t.End, program, true
@@ -145,7 +146,7 @@ func copySource(sql string, at int) (src string, next int, program, ok bool) {
 }
 
 // copyStd is COPY from the script's own lines (or, pstd, standard input) and to standard output.
-func (r *Runner) copyStd(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, pstd bool) (*Result, error) {
+func (r *Runner) copyStd(ctx context.Context, c *ast.Copy, text *ast.Text, pstd bool) (*Result, error) {
 	var n int64
 	var err error
 	switch {
@@ -199,7 +200,7 @@ func (c *copyLines) Read(p []byte) (int, error) {
 }
 
 // copyFile is COPY from and to a file or program.
-func (in *Interp) copyFile(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text) (*Result, error) {
+func (in *Interp) copyFile(ctx context.Context, c *ast.Copy, text *ast.Text) (*Result, error) {
 	t := &transfer{dir: in.dir(), source: c.Source, program: c.Program, from: c.From,
 		in:  func(r io.Reader) (int64, error) { return in.Session.CopyIn(ctx, c, text, r, c.Source) },
 		out: func(w io.Writer) (int64, error) { return in.Session.CopyOut(ctx, c, text, w) }}
@@ -211,7 +212,7 @@ func (in *Interp) copyFile(ctx context.Context, c *sqlfront.Copy, text *sqlfront
 }
 
 // copyServer is \copy on a server.
-func (r *Runner) copyServer(ctx context.Context, text *sqlfront.Text) error {
+func (r *Runner) copyServer(ctx context.Context, text *ast.Text) error {
 	a, err := splitCopy(text)
 	if err != nil {
 		return r.report(err)

@@ -5,18 +5,18 @@ import (
 	"io"
 
 	"github.com/relgrad/relgrad"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 )
 
 // Engine is an embedded store, alone (*store.DB) or with the engine's functions (*relgrad.DB).
 type Engine interface {
-	Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*store.Result, error)
-	CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error)
-	CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error)
+	Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*store.Result, error)
+	CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (int64, error)
+	CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Writer) (int64, error)
 	InTransaction() bool
-	SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]store.ResultCol) error, each func([]any) error) (*store.Result, error)
-	Function(schema, name string) *sqlfront.CreateFunction
+	SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]store.ResultCol) error, each func([]any) error) (*store.Result, error)
+	Function(schema, name string) *ast.CreateFunction
 	Definition(schema, name string) *store.TableDef
 	SearchPath() []string
 	View(path []string, schema, name string) (*store.ViewDef, bool)
@@ -25,12 +25,12 @@ type Engine interface {
 	Failed() bool
 	Recovered() error
 	Timed(ctx context.Context) (context.Context, func(*error))
-	Described(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) ([]store.ResultCol, error)
+	Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]store.ResultCol, error)
 	NamesType(schema, name string) bool
 }
 
 // nest implements nester.
-func (e embedded) nest(run func(context.Context, sqlfront.Statement, *sqlfront.Text) error) {
+func (e embedded) nest(run func(context.Context, ast.Statement, *ast.Text) error) {
 	if db, ok := e.Engine.(*relgrad.DB); ok {
 		db.RunStatement = run
 	}
@@ -42,7 +42,7 @@ func Embedded(e Engine) Store { return embedded{e} }
 // embedded is a Store on an embedded store; Function and the copies are the store's own.
 type embedded struct{ Engine }
 
-func (e embedded) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+func (e embedded) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*Result, error) {
 	res, err := e.Engine.Exec(ctx, stmt, text)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func (e embedded) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 	if res.Notice != "" {
 		n := Notice{Level: "NOTICE", Message: res.Notice}
 		switch stmt.(type) {
-		case *sqlfront.Transaction, *sqlfront.Set, *sqlfront.Noop:
+		case *ast.Transaction, *ast.Set, *ast.Noop:
 			n.Level = "WARNING"
 		}
 		out.Notices = []Notice{n}
@@ -60,7 +60,7 @@ func (e embedded) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 }
 
 // SelectEach implements streamer.
-func (e embedded) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
+func (e embedded) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
 	res, err := e.Engine.SelectEach(ctx, sel, text, func(cols []store.ResultCol) error { return start(columnsOf(cols)) }, each)
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (e embedded) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sq
 }
 
 // Described and Names implement binding.
-func (e embedded) Described(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) ([]Col, error) {
+func (e embedded) Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]Col, error) {
 	cols, err := e.Engine.Described(ctx, st, text)
 	return columnsOf(cols), err
 }

@@ -4,7 +4,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // The fast evaluator: the arithmetic, comparisons and logic of integers, floats and booleans that
@@ -16,25 +16,25 @@ import (
 const numericLiteral = "numeric literal"
 
 // lookup returns the value of a variable named in an expression.
-type lookup func(c *sqlfront.ColumnRef) (value, bool)
+type lookup func(c *ast.ColumnRef) (value, bool)
 
 // eval evaluates an expression.
-func eval(x sqlfront.Expr, vars lookup) (value, bool) {
+func eval(x ast.Expr, vars lookup) (value, bool) {
 	v, ok := evalPart(x, vars)
 	return v, ok && v.typ != numericLiteral
 }
 
-func evalPart(x sqlfront.Expr, vars lookup) (value, bool) {
+func evalPart(x ast.Expr, vars lookup) (value, bool) {
 	switch n := x.(type) {
-	case *sqlfront.Literal:
+	case *ast.Literal:
 		return evalLiteral(n)
-	case *sqlfront.Bound:
+	case *ast.Bound:
 		return value{n.Value, n.Type}, true
-	case *sqlfront.ColumnRef:
+	case *ast.ColumnRef:
 		return vars(n)
-	case *sqlfront.Unary:
+	case *ast.Unary:
 		return evalUnary(n, vars)
-	case *sqlfront.Binary:
+	case *ast.Binary:
 		l, ok := evalPart(n.L, vars)
 		if !ok {
 			return l, false
@@ -47,10 +47,10 @@ func evalPart(x sqlfront.Expr, vars lookup) (value, bool) {
 			return evalLogic(l, r, n.Op == "or")
 		}
 		return evalBinary(n.Op, l, r)
-	case *sqlfront.IsNull:
+	case *ast.IsNull:
 		v, ok := evalPart(n.X, vars)
 		return boolValue((v.v == nil) != n.Not), ok
-	case *sqlfront.Cast:
+	case *ast.Cast:
 		if n.Type.Dims > 0 || n.Type.Mods != nil || n.Type.Schema != "" {
 			return value{}, false
 		}
@@ -67,23 +67,23 @@ func evalPart(x sqlfront.Expr, vars lookup) (value, bool) {
 	return value{}, false
 }
 
-func evalLiteral(l *sqlfront.Literal) (value, bool) {
+func evalLiteral(l *ast.Literal) (value, bool) {
 	switch l.Kind {
-	case sqlfront.LitBool:
+	case ast.LitBool:
 		return boolValue(l.Value == "true"), true
-	case sqlfront.LitInt:
+	case ast.LitInt:
 		i, err := strconv.ParseInt(l.Value, 10, 64)
 		if i >= math.MinInt32 && i <= math.MaxInt32 {
 			return intValue(i), err == nil
 		}
 		return value{i, "bigint"}, err == nil
-	case sqlfront.LitNumeric:
+	case ast.LitNumeric:
 		return value{l.Value, numericLiteral}, true
 	}
 	return value{}, false
 }
 
-func evalUnary(u *sqlfront.Unary, vars lookup) (value, bool) {
+func evalUnary(u *ast.Unary, vars lookup) (value, bool) {
 	v, ok := evalPart(u.X, vars)
 	if !ok {
 		return v, false

@@ -7,7 +7,8 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -51,17 +52,17 @@ func TestEvalAgrees(t *testing.T) {
 	answered := 0
 	for n := range 4000 {
 		sql := randomExpr(r, 3)
-		text := &sqlfront.Text{SQL: sql}
-		x, err := sqlfront.ParseExpr(text)
+		text := &ast.Text{SQL: sql}
+		x, err := parse.ParseExpr(text)
 		if err != nil {
 			t.Fatalf("%s: %v", sql, err)
 		}
-		got, ok := eval(x, func(c *sqlfront.ColumnRef) (value, bool) { v, ok := vars[c.Names[0]]; return v, ok })
+		got, ok := eval(x, func(c *ast.ColumnRef) (value, bool) { v, ok := vars[c.Names[0]]; return v, ok })
 		if !ok {
 			continue
 		}
 		answered++
-		bound := sqlfront.SubstituteColumns(x, func(c *sqlfront.ColumnRef) sqlfront.Expr { return vars[c.Names[0]].bound(c.At) })
+		bound := ast.SubstituteColumns(x, func(c *ast.ColumnRef) ast.Expr { return vars[c.Names[0]].bound(c.At) })
 		res, wantErr := db.Exec(context.Background(), selectOf(bound), text)
 		if wantErr != nil {
 			t.Errorf("%d: %s: %v, the store gives %v", n, sql, got, wantErr)

@@ -7,13 +7,14 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
 // variable is a PL/pgSQL variable: a scalar, or a record when fields is used.
 type variable struct {
 	name     string
-	decl     sqlfront.TypeName // scalar's type
+	decl     ast.TypeName // scalar's type
 	val      value
 	record   bool
 	fields   []Col
@@ -34,21 +35,21 @@ type varScope struct {
 // plans remembers, for the trees of one body, which references are variables and the SELECTs that
 // evaluate expressions.
 type plans struct {
-	vars    map[sqlfront.Tree]map[*sqlfront.ColumnRef]bool
-	selects map[sqlfront.Expr]*sqlfront.Select
-	limited map[*sqlfront.Select]*sqlfront.Select // with LIMIT 2, for INTO
+	vars    map[ast.Tree]map[*ast.ColumnRef]bool
+	selects map[ast.Expr]*ast.Select
+	limited map[*ast.Select]*ast.Select // with LIMIT 2, for INTO
 }
 
 func newPlans() *plans {
-	return &plans{map[sqlfront.Tree]map[*sqlfront.ColumnRef]bool{}, map[sqlfront.Expr]*sqlfront.Select{}, map[*sqlfront.Select]*sqlfront.Select{}}
+	return &plans{map[ast.Tree]map[*ast.ColumnRef]bool{}, map[ast.Expr]*ast.Select{}, map[*ast.Select]*ast.Select{}}
 }
 
 // frame is one running DO block or function.
 type frame struct {
 	in      *Interp
 	ctx     context.Context
-	text    *sqlfront.Text // the body
-	name    string         // in messages: "inline_code_block", "f(integer)"
+	text    *ast.Text // the body
+	name    string    // in messages: "inline_code_block", "f(integer)"
 	scope   *varScope
 	params  []*variable // $1, $2, …
 	plans   *plans
@@ -56,17 +57,17 @@ type frame struct {
 	guarded int  // EXCEPTION blocks around
 	saves   int  // savepoints made, for their names
 
-	fn       *sqlfront.CreateFunction // nil for DO
-	out      []*variable              // OUT and INOUT parameters
+	fn       *ast.CreateFunction // nil for DO
+	out      []*variable         // OUT and INOUT parameters
 	ret      value
 	returned bool
 	rows     [][]any // RETURN NEXT, RETURN QUERY
 	rowCount int64   // GET DIAGNOSTICS
 	handling []*sqlerr.Error
 
-	pos  sqlfront.Pos // of the statement running now
-	line int          // its line
-	what string       // its kind, as Postgres names it in CONTEXT
+	pos  ast.Pos // of the statement running now
+	line int     // its line
+	what string  // its kind, as Postgres names it in CONTEXT
 }
 
 func (f *frame) push(label string) {
@@ -140,7 +141,7 @@ func (v *variable) field(name string) (value, error) {
 }
 
 // read returns the value that a reference names.
-func (f *frame) read(c *sqlfront.ColumnRef) (value, error) {
+func (f *frame) read(c *ast.ColumnRef) (value, error) {
 	v, field, ok := f.find(c.Names)
 	if !ok {
 		return value{}, f.fail(c.At, sqlerr.UndefinedColumn, "column \"%s\" does not exist", strings.Join(c.Names, "."))
@@ -157,14 +158,14 @@ func (f *frame) read(c *sqlfront.ColumnRef) (value, error) {
 	return v.val, nil
 }
 
-func (f *frame) fail(at sqlfront.Pos, code, format string, args ...any) error {
+func (f *frame) fail(at ast.Pos, code, format string, args ...any) error {
 	e := sqlerr.At(int(at), code, format, args...)
 	e.Text = f.text
 	return e
 }
 
 // at gives err a position in the body.
-func (f *frame) at(err error, pos sqlfront.Pos) error {
+func (f *frame) at(err error, pos ast.Pos) error {
 	if err == nil {
 		return nil
 	}
@@ -172,7 +173,7 @@ func (f *frame) at(err error, pos sqlfront.Pos) error {
 }
 
 // step notes which statement runs, for CONTEXT.
-func (f *frame) step(s sqlfront.PLStmt, what string) {
+func (f *frame) step(s plpgsql.PLStmt, what string) {
 	f.pos, f.line, f.what = s.Position(), s.LineNo(), what
 }
 
@@ -209,7 +210,7 @@ func (f *frame) annotate(err error) error {
 }
 
 // substitute replaces the variables of a tree by their values.
-func substitute[T sqlfront.Tree](f *frame, tree T) (T, error) {
+func substitute[T ast.Tree](f *frame, tree T) (T, error) {
 	vars, ok := f.plans.vars[tree]
 	if !ok {
 		r := &resolver{session: f.in.Session, isVar: f.isVar, text: f.text}
@@ -220,12 +221,12 @@ func substitute[T sqlfront.Tree](f *frame, tree T) (T, error) {
 		f.plans.vars[tree] = vars
 	}
 	var failed error
-	out := sqlfront.Rewrite(tree, func(t sqlfront.Tree) sqlfront.Tree {
+	out := ast.Rewrite(tree, func(t ast.Tree) ast.Tree {
 		if failed != nil {
 			return nil
 		}
 		switch n := t.(type) {
-		case *sqlfront.ColumnRef:
+		case *ast.ColumnRef:
 			if !vars[n] {
 				return nil
 			}
@@ -235,7 +236,7 @@ func substitute[T sqlfront.Tree](f *frame, tree T) (T, error) {
 				return nil
 			}
 			return v.bound(n.At)
-		case *sqlfront.Param:
+		case *ast.Param:
 			if n.N < 1 || n.N > len(f.params) {
 				failed = f.fail(n.At, sqlerr.UndefinedParameter, "there is no parameter $%d", n.N)
 				return nil
@@ -248,8 +249,8 @@ func substitute[T sqlfront.Tree](f *frame, tree T) (T, error) {
 }
 
 // eval evaluates an expression of the body.
-func (f *frame) eval(x sqlfront.Expr) (value, error) {
-	v, ok := eval(x, func(c *sqlfront.ColumnRef) (value, bool) {
+func (f *frame) eval(x ast.Expr) (value, error) {
+	v, ok := eval(x, func(c *ast.ColumnRef) (value, bool) {
 		if c.Star {
 			return value{}, false
 		}
@@ -279,7 +280,7 @@ func (f *frame) eval(x sqlfront.Expr) (value, error) {
 }
 
 // wrap makes SELECT x, one tree for each expression, so that its variables are looked for once.
-func (f *frame) wrap(x sqlfront.Expr) *sqlfront.Select {
+func (f *frame) wrap(x ast.Expr) *ast.Select {
 	if s, ok := f.plans.selects[x]; ok {
 		return s
 	}
@@ -289,7 +290,7 @@ func (f *frame) wrap(x sqlfront.Expr) *sqlfront.Select {
 }
 
 // selectOf makes SELECT x.
-func selectOf(x sqlfront.Expr) *sqlfront.Select {
-	at := sqlfront.Node{At: x.Position()}
-	return &sqlfront.Select{Node: at, End: -1, Targets: []sqlfront.Target{{Node: at, X: x}}}
+func selectOf(x ast.Expr) *ast.Select {
+	at := ast.Node{At: x.Position()}
+	return &ast.Select{Node: at, End: -1, Targets: []ast.Target{{Node: at, X: x}}}
 }

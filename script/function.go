@@ -5,36 +5,39 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 	"github.com/relgrad/relgrad/store"
 )
 
 // body is a function's parsed body.
 type body struct {
-	text  *sqlfront.Text
-	block *sqlfront.Block   // LANGUAGE plpgsql
-	stmts []sqlfront.Parsed // LANGUAGE sql
+	text  *ast.Text
+	block *plpgsql.Block // LANGUAGE plpgsql
+	stmts []parse.Parsed // LANGUAGE sql
 	plans *plans
 }
 
 // parseBody parses a function's body; positions are in the body's text.
-func parseBody(fn *sqlfront.CreateFunction, text *sqlfront.Text) (*body, error) {
+func parseBody(fn *ast.CreateFunction, text *ast.Text) (*body, error) {
 	b := &body{text: text, plans: newPlans()}
 	var err error
 	if fn.Language == "plpgsql" {
-		b.block, err = sqlfront.ParsePLpgSQL(text)
+		b.block, err = plpgsql.ParsePLpgSQL(text)
 	} else {
-		b.stmts, err = sqlfront.Parse(text)
+		b.stmts, err = parse.Parse(text)
 	}
 	return b, err
 }
 
 // body returns a function's body, parsed once.
-func (in *Interp) body(fn *sqlfront.CreateFunction) (*body, error) {
+func (in *Interp) body(fn *ast.CreateFunction) (*body, error) {
 	if b, ok := in.bodies[fn]; ok {
 		return b, nil
 	}
-	b, err := parseBody(fn, &sqlfront.Text{SQL: fn.Body})
+	b, err := parseBody(fn, &ast.Text{SQL: fn.Body})
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +45,7 @@ func (in *Interp) body(fn *sqlfront.CreateFunction) (*body, error) {
 	return b, nil
 }
 
-func returnType(fn *sqlfront.CreateFunction) string {
+func returnType(fn *ast.CreateFunction) string {
 	switch {
 	case fn.Table != nil:
 		return "record"
@@ -53,7 +56,7 @@ func returnType(fn *sqlfront.CreateFunction) string {
 }
 
 // values evaluates arguments with eval and casts them to the parameters' types.
-func (in *Interp) values(ctx context.Context, fn *sqlfront.CreateFunction, args []sqlfront.Expr, text *sqlfront.Text, eval func(sqlfront.Expr) (value, error)) ([]value, error) {
+func (in *Interp) values(ctx context.Context, fn *ast.CreateFunction, args []ast.Expr, text *ast.Text, eval func(ast.Expr) (value, error)) ([]value, error) {
 	params := fn.Inputs()
 	out := make([]value, len(params))
 	for i, p := range params {
@@ -88,9 +91,9 @@ func (in *Interp) values(ctx context.Context, fn *sqlfront.CreateFunction, args 
 }
 
 // outArgument refuses what is given for an output parameter where it is of another type. A variable is judged when it is assigned to.
-func (in *Interp) outArgument(ctx context.Context, fn *sqlfront.CreateFunction, p sqlfront.FuncParam, arg sqlfront.Expr, text *sqlfront.Text) error {
+func (in *Interp) outArgument(ctx context.Context, fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr, text *ast.Text) error {
 	session, ok := in.Session.(binding)
-	_, variable := arg.(*sqlfront.ColumnRef)
+	_, variable := arg.(*ast.ColumnRef)
 	if !ok || variable || arg == nil {
 		return nil
 	}
@@ -102,12 +105,12 @@ func (in *Interp) outArgument(ctx context.Context, fn *sqlfront.CreateFunction, 
 }
 
 // fits refuses an argument that becomes a parameter's type only when it is asked to, as 1.5 becomes an integer.
-func fits(fn *sqlfront.CreateFunction, p sqlfront.FuncParam, arg sqlfront.Expr, x value) error {
+func fits(fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr, x value) error {
 	switch l := arg.(type) {
 	case nil: // the default, which was checked
 		return nil
-	case *sqlfront.Literal:
-		if l.Kind == sqlfront.LitString || l.Kind == sqlfront.LitNull {
+	case *ast.Literal:
+		if l.Kind == ast.LitString || l.Kind == ast.LitNull {
 			return nil
 		}
 	}
@@ -127,7 +130,7 @@ type outcome struct {
 }
 
 // call runs a function or procedure with its input values.
-func (in *Interp) call(ctx context.Context, fn *sqlfront.CreateFunction, args []value, atomic bool) (out *outcome, err error) {
+func (in *Interp) call(ctx context.Context, fn *ast.CreateFunction, args []value, atomic bool) (out *outcome, err error) {
 	if fn.Strict {
 		for _, a := range args {
 			if a.v == nil {
@@ -135,9 +138,9 @@ func (in *Interp) call(ctx context.Context, fn *sqlfront.CreateFunction, args []
 			}
 		}
 	}
-	if in.calls++; in.calls > sqlfront.MaxCalls {
+	if in.calls++; in.calls > bind.MaxCalls {
 		in.calls--
-		return nil, sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", sqlfront.MaxCalls)
+		return nil, sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", bind.MaxCalls)
 	}
 	defer func() { in.calls-- }()
 	b, err := in.body(fn)
@@ -151,7 +154,7 @@ func (in *Interp) call(ctx context.Context, fn *sqlfront.CreateFunction, args []
 }
 
 // callPL runs a PL/pgSQL function.
-func (in *Interp) callPL(ctx context.Context, fn *sqlfront.CreateFunction, b *body, args []value, atomic bool) (*outcome, error) {
+func (in *Interp) callPL(ctx context.Context, fn *ast.CreateFunction, b *body, args []value, atomic bool) (*outcome, error) {
 	f := &frame{in: in, ctx: ctx, text: b.text, name: fn.Signature(), fn: fn, atomic: atomic || !fn.Procedure, plans: b.plans}
 	f.push("")
 	f.declareFound()
@@ -201,7 +204,7 @@ func (f *frame) outcome() *outcome {
 }
 
 // rowColumns are the columns of a function in FROM: of its table type, or one of its own name.
-func (in *Interp) rowColumns(fn *sqlfront.CreateFunction) []Col {
+func (in *Interp) rowColumns(fn *ast.CreateFunction) []Col {
 	if fn.Returns == nil {
 		return []Col{{fn.Name, "void"}}
 	}
@@ -212,7 +215,7 @@ func (in *Interp) rowColumns(fn *sqlfront.CreateFunction) []Col {
 }
 
 // returnStmt is RETURN in its three forms.
-func (f *frame) returnStmt(x *sqlfront.PLReturn) (signal, error) {
+func (f *frame) returnStmt(x *plpgsql.PLReturn) (signal, error) {
 	f.step(x, "RETURN")
 	leave := signal{kind: sigReturn}
 	fn := f.fn
@@ -236,7 +239,7 @@ func (f *frame) returnStmt(x *sqlfront.PLReturn) (signal, error) {
 }
 
 // returnRows is RETURN NEXT and RETURN QUERY.
-func (f *frame) returnRows(x *sqlfront.PLReturn) error {
+func (f *frame) returnRows(x *plpgsql.PLReturn) error {
 	if f.fn == nil || !f.fn.SetOf && f.fn.Table == nil {
 		return f.fail(x.At, sqlerr.DatatypeMismatch, "cannot use RETURN NEXT or RETURN QUERY in a non-SETOF function")
 	}
@@ -273,7 +276,7 @@ func (f *frame) returnRows(x *sqlfront.PLReturn) error {
 	return nil
 }
 
-func (f *frame) returnNext(x *sqlfront.PLReturn) error {
+func (f *frame) returnNext(x *plpgsql.PLReturn) error {
 	if x.X == nil {
 		var row []any
 		for _, v := range f.out {
@@ -283,7 +286,7 @@ func (f *frame) returnNext(x *sqlfront.PLReturn) error {
 		return nil
 	}
 	cols := f.outcome().cols
-	if c, ok := x.X.(*sqlfront.ColumnRef); ok {
+	if c, ok := x.X.(*ast.ColumnRef); ok {
 		if v, field, ok := f.find(c.Names); ok && v.record && field == "" && len(v.vals) == len(cols) {
 			f.rows = append(f.rows, slices.Clone(v.vals))
 			return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -71,12 +71,12 @@ func resultText(f store.Function) string {
 	return typeText(*f.Returns)
 }
 
-func typeText(t sqlfront.TypeName) string {
+func typeText(t ast.TypeName) string {
 	return store.Type{Name: t.Name, Array: t.Dims > 0}.String()
 }
 
 // paramsText lists parameters; a procedure's show their mode, as psql does.
-func paramsText(params []sqlfront.FuncParam, procedure bool) string {
+func paramsText(params []ast.FuncParam, procedure bool) string {
 	var out []string
 	for _, p := range params {
 		text := strings.TrimSpace(p.Name + " " + typeText(p.Type))
@@ -92,14 +92,14 @@ func paramsText(params []sqlfront.FuncParam, procedure bool) string {
 }
 
 // defaultText prints a parameter's default; only constants have a short form.
-func defaultText(x sqlfront.Expr) string {
-	l, ok := x.(*sqlfront.Literal)
+func defaultText(x ast.Expr) string {
+	l, ok := x.(*ast.Literal)
 	switch {
 	case !ok:
 		return "…"
-	case l.Kind == sqlfront.LitString:
+	case l.Kind == ast.LitString:
 		return quoteLiteral(l.Value)
-	case l.Kind == sqlfront.LitNull:
+	case l.Kind == ast.LitNull:
 		return "NULL"
 	}
 	return l.Value

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // FuzzScan: no script makes the scanner, the argument reader or \copy's parser panic or loop.
@@ -40,7 +40,7 @@ func FuzzScan(f *testing.F) {
 				i = min(max(a.at, i+1), len(line))
 			}
 		}
-		if c, _, err := parseCopy(&sqlfront.Text{SQL: text}); err == nil && c == nil {
+		if c, _, err := parseCopy(&ast.Text{SQL: text}); err == nil && c == nil {
 			t.Error("neither a tree nor an error")
 		}
 	})

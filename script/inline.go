@@ -5,7 +5,8 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // inliner replaces calls of the user's functions in a statement, so that the Store never sees them:
@@ -19,42 +20,42 @@ import (
 type inliner struct {
 	in      *Interp
 	ctx     context.Context
-	text    *sqlfront.Text
+	text    *ast.Text
 	began   *bool  // a transaction was begun for the calls
 	err     *error // the first failure
-	current sqlfront.Tree
+	current ast.Tree
 	rows    bool // inside a query with FROM: an expression may run for many rows
 	branch  bool // inside CASE, COALESCE, AND, OR: an expression may not run at all
 }
 
 // node is the callback of Rewrite.
-func (il inliner) node(t sqlfront.Tree) sqlfront.Tree {
+func (il inliner) node(t ast.Tree) ast.Tree {
 	if *il.err != nil || t == il.current {
 		return nil
 	}
-	inside := func(rows, branch bool) sqlfront.Tree {
+	inside := func(rows, branch bool) ast.Tree {
 		sub := il
 		sub.current, sub.rows, sub.branch = t, il.rows || rows, il.branch || branch
-		return sqlfront.Rewrite(t, sub.node)
+		return ast.Rewrite(t, sub.node)
 	}
 	switch n := t.(type) {
-	case *sqlfront.CreateView, *sqlfront.CreateTable, *sqlfront.AlterTable, *sqlfront.CreateIndex:
+	case *ast.CreateView, *ast.CreateTable, *ast.AlterTable, *ast.CreateIndex:
 		return t // definitions are stored as written
-	case *sqlfront.Select:
+	case *ast.Select:
 		return inside(len(n.From) > 0, false)
-	case *sqlfront.Update, *sqlfront.Delete:
+	case *ast.Update, *ast.Delete:
 		return inside(true, false)
-	case *sqlfront.Case, *sqlfront.Coalesce:
+	case *ast.Case, *ast.Coalesce:
 		return inside(false, true)
-	case *sqlfront.Binary:
+	case *ast.Binary:
 		if n.Op == "and" || n.Op == "or" {
 			return inside(false, true)
 		}
-	case *sqlfront.FuncCall:
+	case *ast.FuncCall:
 		if fn := il.in.Session.Function(n.Schema, n.Name); fn != nil {
 			return il.scalar(fn, n)
 		}
-	case *sqlfront.FuncFrom:
+	case *ast.FuncFrom:
 		if fn := il.in.Session.Function(n.Func.Schema, n.Func.Name); fn != nil {
 			return il.set(fn, n)
 		}
@@ -62,19 +63,19 @@ func (il inliner) node(t sqlfront.Tree) sqlfront.Tree {
 	return nil
 }
 
-func (il inliner) fail(err error) sqlfront.Tree {
+func (il inliner) fail(err error) ast.Tree {
 	if *il.err == nil {
 		*il.err = sqlerr.In(err, il.text)
 	}
 	return nil
 }
 
-func (il inliner) refuse(at sqlfront.Pos, hint, format string, args ...any) sqlfront.Tree {
+func (il inliner) refuse(at ast.Pos, hint, format string, args ...any) ast.Tree {
 	return il.fail(sqlerr.At(int(at), sqlerr.FeatureNotSupported, format, args...).WithHint("%s", hint))
 }
 
 // args arranges the arguments and inlines the calls inside them.
-func (il inliner) args(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) []sqlfront.Expr {
+func (il inliner) args(fn *ast.CreateFunction, n *ast.FuncCall) []ast.Expr {
 	if fn.Procedure {
 		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is a procedure", fn.Signature()).WithHint("To call a procedure, use CALL."))
 		return nil
@@ -90,22 +91,22 @@ func (il inliner) args(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) []sqlf
 	}
 	for i, a := range args {
 		if a != nil {
-			args[i] = sqlfront.Rewrite(sqlfront.Tree(a), il.node)
+			args[i] = ast.Rewrite(ast.Tree(a), il.node)
 		}
 	}
 	return args
 }
 
 // constant tells whether no argument depends on a row.
-func (il inliner) constant(args []sqlfront.Expr) bool {
+func (il inliner) constant(args []ast.Expr) bool {
 	ok := true
 	for _, a := range args {
 		if a == nil || !il.rows { // without rows there is nothing to depend on
 			continue
 		}
-		sqlfront.Walk(a, func(t sqlfront.Tree) bool {
+		ast.Walk(a, func(t ast.Tree) bool {
 			switch t.(type) {
-			case *sqlfront.ColumnRef, *sqlfront.Select:
+			case *ast.ColumnRef, *ast.Select:
 				ok = false
 			}
 			return ok
@@ -114,7 +115,7 @@ func (il inliner) constant(args []sqlfront.Expr) bool {
 	return ok
 }
 
-func (il inliner) scalar(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) sqlfront.Tree {
+func (il inliner) scalar(fn *ast.CreateFunction, n *ast.FuncCall) ast.Tree {
 	args := il.args(fn, n)
 	if *il.err != nil {
 		return nil
@@ -125,7 +126,7 @@ func (il inliner) scalar(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) sqlf
 	if x := il.expression(fn, n.At, args); x != nil || *il.err != nil {
 		return x
 	}
-	if il.rows && slices.ContainsFunc(args, func(a sqlfront.Expr) bool { return a != nil && sqlfront.Changes(a) }) {
+	if il.rows && slices.ContainsFunc(args, func(a ast.Expr) bool { return a != nil && bind.Changes(a) }) {
 		return il.refuse(n.At, "Store what is drawn in a table first.", "calling %s with an argument that changes with each evaluation is not supported here", fn.Signature())
 	}
 	if !il.constant(args) {
@@ -147,13 +148,13 @@ func (il inliner) scalar(fn *sqlfront.CreateFunction, n *sqlfront.FuncCall) sqlf
 }
 
 // call evaluates the arguments and runs the function, in a transaction with the statement.
-func (il inliner) call(fn *sqlfront.CreateFunction, args []sqlfront.Expr) (*outcome, error) {
+func (il inliner) call(fn *ast.CreateFunction, args []ast.Expr) (*outcome, error) {
 	owns, err := il.in.begin(il.ctx)
 	if err != nil {
 		return nil, err
 	}
 	*il.began = *il.began || owns
-	vals, err := il.in.values(il.ctx, fn, args, il.text, func(x sqlfront.Expr) (value, error) { return il.in.evalExpr(il.ctx, x, il.text) })
+	vals, err := il.in.values(il.ctx, fn, args, il.text, func(x ast.Expr) (value, error) { return il.in.evalExpr(il.ctx, x, il.text) })
 	if err != nil {
 		return nil, err
 	}
@@ -161,8 +162,8 @@ func (il inliner) call(fn *sqlfront.CreateFunction, args []sqlfront.Expr) (*outc
 }
 
 // expression inlines a LANGUAGE sql function that is one SELECT of an expression; nil when it is not.
-func (il inliner) expression(fn *sqlfront.CreateFunction, at sqlfront.Pos, args []sqlfront.Expr) sqlfront.Tree {
-	x, err := sqlfront.Inline(fn, args, at)
+func (il inliner) expression(fn *ast.CreateFunction, at ast.Pos, args []ast.Expr) ast.Tree {
+	x, err := bind.Inline(fn, args, at)
 	if err != nil {
 		return il.fail(err)
 	}
@@ -171,14 +172,14 @@ func (il inliner) expression(fn *sqlfront.CreateFunction, at sqlfront.Pos, args 
 	}
 	il.in.calls++
 	defer func() { il.in.calls-- }()
-	if il.in.calls > sqlfront.MaxCalls {
-		return il.fail(sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", sqlfront.MaxCalls))
+	if il.in.calls > bind.MaxCalls {
+		return il.fail(sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", bind.MaxCalls))
 	}
-	return sqlfront.Rewrite(sqlfront.Tree(x), il.node) // calls inside the body
+	return ast.Rewrite(ast.Tree(x), il.node) // calls inside the body
 }
 
 // set replaces a function in FROM by its rows.
-func (il inliner) set(fn *sqlfront.CreateFunction, n *sqlfront.FuncFrom) sqlfront.Tree {
+func (il inliner) set(fn *ast.CreateFunction, n *ast.FuncFrom) ast.Tree {
 	sub := il
 	sub.rows = false
 	args := sub.args(fn, n.Func)
@@ -204,15 +205,15 @@ func (il inliner) set(fn *sqlfront.CreateFunction, n *sqlfront.FuncFrom) sqlfron
 }
 
 // constantIn tells whether arguments in FROM depend on no other item.
-func (il inliner) constantIn(args []sqlfront.Expr) bool {
+func (il inliner) constantIn(args []ast.Expr) bool {
 	il.rows = true
 	return il.constant(args)
 }
 
 // rowsFrom makes (VALUES …) AS name(cols), or an empty sub-select of the same columns.
-func rowsFrom(cols []Col, rows [][]any, n *sqlfront.FuncFrom, name string) sqlfront.Tree {
-	at := sqlfront.Node{At: n.At}
-	alias := sqlfront.Alias{Name: n.Alias.Name}
+func rowsFrom(cols []Col, rows [][]any, n *ast.FuncFrom, name string) ast.Tree {
+	at := ast.Node{At: n.At}
+	alias := ast.Alias{Name: n.Alias.Name}
 	if alias.Name == "" {
 		alias.Name = name
 	}
@@ -226,9 +227,9 @@ func rowsFrom(cols []Col, rows [][]any, n *sqlfront.FuncFrom, name string) sqlfr
 		}
 		alias.Cols = append(alias.Cols, col)
 	}
-	q := &sqlfront.Select{Node: at, End: -1}
+	q := &ast.Select{Node: at, End: -1}
 	for i, row := range rows {
-		var vals []sqlfront.Expr
+		var vals []ast.Expr
 		for j, v := range row {
 			vals = append(vals, value{v, cols[j].Type}.bound(n.At))
 		}
@@ -250,9 +251,9 @@ func rowsFrom(cols []Col, rows [][]any, n *sqlfront.FuncFrom, name string) sqlfr
 			if j < len(cols) {
 				typ = cols[j].Type
 			}
-			q.Targets = append(q.Targets, sqlfront.Target{Node: at, X: value{nil, typ}.bound(n.At), Name: alias.Cols[j]})
+			q.Targets = append(q.Targets, ast.Target{Node: at, X: value{nil, typ}.bound(n.At), Name: alias.Cols[j]})
 		}
 		q.Where = boolValue(false).bound(n.At)
 	}
-	return &sqlfront.SubSelect{Node: at, Query: q, Alias: alias}
+	return &ast.SubSelect{Node: at, Query: q, Alias: alias}
 }

@@ -6,7 +6,9 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
 // Interp runs statements on a Session and interprets DO, CALL and the user's functions itself.
@@ -17,15 +19,15 @@ type Interp struct {
 
 	calls  int  // functions running
 	owner  bool // the open transaction was begun by the interpreter
-	bodies map[*sqlfront.CreateFunction]*body
+	bodies map[*ast.CreateFunction]*body
 	types  map[string]bool // names that checkType has seen
 }
 
 // NewInterp returns an interpreter on a session.
 func NewInterp(s Store, notice func(Notice)) *Interp {
-	in := &Interp{Session: s, Notice: notice, bodies: map[*sqlfront.CreateFunction]*body{}}
+	in := &Interp{Session: s, Notice: notice, bodies: map[*ast.CreateFunction]*body{}}
 	if n, ok := s.(nester); ok {
-		n.nest(func(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) error {
+		n.nest(func(ctx context.Context, stmt ast.Statement, text *ast.Text) error {
 			_, err := in.exec(ctx, stmt, text, &frame{in: in, atomic: true})
 			return err
 		})
@@ -36,7 +38,7 @@ func NewInterp(s Store, notice func(Notice)) *Interp {
 // nester is a Store whose statements run statements of the user's: those of before_step, which the interpreter runs
 // inside the transaction of the statement around them.
 type nester interface {
-	nest(run func(context.Context, sqlfront.Statement, *sqlfront.Text) error)
+	nest(run func(context.Context, ast.Statement, *ast.Text) error)
 }
 
 // timer is a Store whose statement_timeout ends the context of a statement.
@@ -45,19 +47,19 @@ type timer interface {
 }
 
 // Exec runs one statement; positions in stmt point into text.
-func (in *Interp) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+func (in *Interp) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*Result, error) {
 	return in.execParts(ctx, stmt, text, nil)
 }
 
 // execParts is Exec; the rows of a query are cut into parts where p is not nil.
-func (in *Interp) execParts(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text, p *parts) (_ *Result, err error) {
+func (in *Interp) execParts(ctx context.Context, stmt ast.Statement, text *ast.Text, p *parts) (_ *Result, err error) {
 	defer in.rescue(in.Session.InTransaction(), text, &err)
 	if s, ok := in.Session.(timer); ok {
 		timed, done := s.Timed(ctx)
 		defer done(&err)
 		ctx = timed
 	}
-	if sel, ok := stmt.(*sqlfront.Select); ok && p != nil {
+	if sel, ok := stmt.(*ast.Select); ok && p != nil {
 		if err := canceled(ctx); err != nil {
 			return nil, err
 		}
@@ -67,8 +69,8 @@ func (in *Interp) execParts(ctx context.Context, stmt sqlfront.Statement, text *
 }
 
 // ExecText parses and runs all statements of a text and returns the last result.
-func (in *Interp) ExecText(ctx context.Context, text *sqlfront.Text) (res *Result, err error) {
-	ps, err := sqlfront.Parse(text)
+func (in *Interp) ExecText(ctx context.Context, text *ast.Text) (res *Result, err error) {
+	ps, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -81,14 +83,14 @@ func (in *Interp) ExecText(ctx context.Context, text *sqlfront.Text) (res *Resul
 }
 
 // exec runs a statement for a frame, or for the script when caller is nil.
-func (in *Interp) exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text, caller *frame) (*Result, error) {
+func (in *Interp) exec(ctx context.Context, stmt ast.Statement, text *ast.Text, caller *frame) (*Result, error) {
 	if err := canceled(ctx); err != nil {
 		return nil, err
 	}
 	switch s := stmt.(type) {
-	case *sqlfront.Do:
+	case *ast.Do:
 		return in.do(ctx, s, text, caller)
-	case *sqlfront.Call:
+	case *ast.Call:
 		if fn := in.Session.Function(s.Func.Schema, s.Func.Name); fn != nil {
 			return in.callProcedure(ctx, fn, s, text, caller)
 		}
@@ -97,12 +99,12 @@ func (in *Interp) exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 			return nil, err
 		}
 		stmt = c
-	case *sqlfront.CreateFunction:
+	case *ast.CreateFunction:
 		if err := in.checkFunction(ctx, s, text); err != nil {
 			return nil, err
 		}
 		return in.Session.Exec(ctx, stmt, text)
-	case *sqlfront.Copy:
+	case *ast.Copy:
 		if !s.Std {
 			res, err := in.copyFile(ctx, s, text)
 			return res, sqlerr.In(err, text)
@@ -113,7 +115,7 @@ func (in *Interp) exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfr
 }
 
 // constantArgs evaluates the arguments of a built-in procedure, which takes constants.
-func (in *Interp) constantArgs(ctx context.Context, c *sqlfront.Call, text *sqlfront.Text) (*sqlfront.Call, error) {
+func (in *Interp) constantArgs(ctx context.Context, c *ast.Call, text *ast.Text) (*ast.Call, error) {
 	f := *c.Func
 	f.Args = slices.Clone(f.Args)
 	for i, a := range f.Args {
@@ -126,14 +128,14 @@ func (in *Interp) constantArgs(ctx context.Context, c *sqlfront.Call, text *sqlf
 		}
 		f.Args[i] = v.bound(a.Position())
 	}
-	return &sqlfront.Call{Node: c.Node, Func: &f}, nil
+	return &ast.Call{Node: c.Node, Func: &f}, nil
 }
 
-func isConstant(x sqlfront.Expr) bool {
+func isConstant(x ast.Expr) bool {
 	switch n := x.(type) {
-	case *sqlfront.Literal, *sqlfront.Bound:
+	case *ast.Literal, *ast.Bound:
 		return true
-	case *sqlfront.ArrayLit:
+	case *ast.ArrayLit:
 		for _, e := range n.Elems {
 			if !isConstant(e) {
 				return false
@@ -146,11 +148,11 @@ func isConstant(x sqlfront.Expr) bool {
 
 // query runs a statement of the Session after replacing calls of the user's functions. The calls and
 // the statement are one transaction. The rows of a query are cut into parts where p is not nil.
-func (in *Interp) query(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text, p *parts) (res *Result, err error) {
+func (in *Interp) query(ctx context.Context, stmt ast.Statement, text *ast.Text, p *parts) (res *Result, err error) {
 	il := &inliner{in: in, ctx: ctx, text: text, began: new(bool), err: new(error)}
-	stmt = sqlfront.Rewrite(stmt, il.node)
+	stmt = ast.Rewrite(stmt, il.node)
 	if err = *il.err; err == nil {
-		if sel, ok := stmt.(*sqlfront.Select); ok && p != nil {
+		if sel, ok := stmt.(*ast.Select); ok && p != nil {
 			res, err = in.selectParts(ctx, sel, text, p)
 		} else {
 			res, err = in.Session.Exec(ctx, stmt, text)
@@ -172,7 +174,7 @@ func (in *Interp) query(ctx context.Context, stmt sqlfront.Statement, text *sqlf
 
 // transaction runs BEGIN, COMMIT, ROLLBACK or a savepoint command on the session.
 func (in *Interp) transaction(ctx context.Context, kind, name string) error {
-	_, err := in.Session.Exec(ctx, &sqlfront.Transaction{Kind: kind, Name: name}, noText)
+	_, err := in.Session.Exec(ctx, &ast.Transaction{Kind: kind, Name: name}, noText)
 	return err
 }
 
@@ -209,7 +211,7 @@ func (in *Interp) finish(ctx context.Context, owns bool, err error) error {
 }
 
 // noText stands for the text of statements that nobody wrote.
-var noText = &sqlfront.Text{}
+var noText = &ast.Text{}
 
 func canceled(ctx context.Context) error {
 	if ctx.Err() != nil {
@@ -219,9 +221,9 @@ func canceled(ctx context.Context) error {
 }
 
 // do runs a DO block.
-func (in *Interp) do(ctx context.Context, d *sqlfront.Do, text *sqlfront.Text, caller *frame) (*Result, error) {
-	body := sqlfront.BodyText(text, d.Body, d.BodyAt)
-	block, err := sqlfront.ParsePLpgSQL(body)
+func (in *Interp) do(ctx context.Context, d *ast.Do, text *ast.Text, caller *frame) (*Result, error) {
+	body := plpgsql.BodyText(text, d.Body, d.BodyAt)
+	block, err := plpgsql.ParsePLpgSQL(body)
 	if err != nil {
 		return nil, err
 	}
@@ -249,8 +251,8 @@ func (in *Interp) atomic(caller *frame) bool {
 }
 
 // evalExpr evaluates an expression without variables.
-func (in *Interp) evalExpr(ctx context.Context, x sqlfront.Expr, text *sqlfront.Text) (value, error) {
-	if v, ok := eval(x, func(*sqlfront.ColumnRef) (value, bool) { return value{}, false }); ok {
+func (in *Interp) evalExpr(ctx context.Context, x ast.Expr, text *ast.Text) (value, error) {
+	if v, ok := eval(x, func(*ast.ColumnRef) (value, bool) { return value{}, false }); ok {
 		return v, nil
 	}
 	res, err := in.query(ctx, selectOf(x), text, nil)
@@ -261,7 +263,7 @@ func (in *Interp) evalExpr(ctx context.Context, x sqlfront.Expr, text *sqlfront.
 }
 
 // single takes the one value of a query used as an expression.
-func single(res *Result, at sqlfront.Pos, text *sqlfront.Text) (value, error) {
+func single(res *Result, at ast.Pos, text *ast.Text) (value, error) {
 	if len(res.Cols) != 1 {
 		e := sqlerr.At(int(at), sqlerr.Syntax, "query returned %d columns", len(res.Cols))
 		return value{}, sqlerr.In(e, text)
@@ -276,7 +278,7 @@ func single(res *Result, at sqlfront.Pos, text *sqlfront.Text) (value, error) {
 }
 
 // withPos gives an error without a position one.
-func withPos(err error, at sqlfront.Pos) error {
+func withPos(err error, at ast.Pos) error {
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Pos < 0 && e.Text == nil {
 		c := *e
@@ -287,13 +289,13 @@ func withPos(err error, at sqlfront.Pos) error {
 }
 
 // checkType refuses a type that the session does not have.
-func (in *Interp) checkType(ctx context.Context, t sqlfront.TypeName, text *sqlfront.Text) error {
+func (in *Interp) checkType(ctx context.Context, t ast.TypeName, text *ast.Text) error {
 	name := t.String()
 	if in.types[name] {
 		return nil
 	}
-	null := &sqlfront.Literal{Node: sqlfront.Node{At: t.At}, Kind: sqlfront.LitNull, Value: "NULL"}
-	if _, err := in.Session.Exec(ctx, selectOf(&sqlfront.Cast{Node: sqlfront.Node{At: t.At}, X: null, Type: t}), text); err != nil {
+	null := &ast.Literal{Node: ast.Node{At: t.At}, Kind: ast.LitNull, Value: "NULL"}
+	if _, err := in.Session.Exec(ctx, selectOf(&ast.Cast{Node: ast.Node{At: t.At}, X: null, Type: t}), text); err != nil {
 		return err
 	}
 	if in.types == nil {
@@ -304,14 +306,14 @@ func (in *Interp) checkType(ctx context.Context, t sqlfront.TypeName, text *sqlf
 }
 
 // cast converts a value to a declared type by Postgres's assignment rules.
-func (in *Interp) cast(ctx context.Context, x value, to sqlfront.TypeName, text *sqlfront.Text) (value, error) {
+func (in *Interp) cast(ctx context.Context, x value, to ast.TypeName, text *ast.Text) (value, error) {
 	typ := to.String()
 	if len(to.Mods) == 0 || x.v == nil {
 		if out, ok, err := convert(x, typ); ok || err != nil {
 			return out, err
 		}
 	}
-	c := &sqlfront.Cast{Node: sqlfront.Node{At: -1}, X: x.bound(-1), Type: to}
+	c := &ast.Cast{Node: ast.Node{At: -1}, X: x.bound(-1), Type: to}
 	res, err := in.Session.Exec(ctx, selectOf(c), text)
 	if err != nil {
 		return value{}, err

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strconv"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -17,7 +17,7 @@ const (
 
 // streamer is a Store that gives the rows of a query one by one.
 type streamer interface {
-	SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]Col) error, each func(row []any) error) (*Result, error)
+	SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]Col) error, each func(row []any) error) (*Result, error)
 }
 
 // parts cuts the rows of a query into results of bounded size.
@@ -65,7 +65,7 @@ func sizeOf(v any) int {
 }
 
 // selectParts runs a query: full parts go to give, what is left is the result. Where the session keeps all rows the result has them.
-func (in *Interp) selectParts(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, p *parts) (*Result, error) {
+func (in *Interp) selectParts(ctx context.Context, sel *ast.Select, text *ast.Text, p *parts) (*Result, error) {
 	s, ok := in.Session.(streamer)
 	if !ok {
 		return in.Session.Exec(ctx, sel, text)

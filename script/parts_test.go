@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -21,7 +21,7 @@ type counted struct {
 	row      func(i int) []any
 }
 
-func (c *counted) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
+func (c *counted) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
 	if err := start([]Col{{"i", "integer"}, {"t", "text"}}); err != nil {
 		return nil, err
 	}

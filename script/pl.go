@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
 // signal tells how a list of statements ended.
@@ -25,7 +26,7 @@ const (
 )
 
 // block runs a block with its own variables.
-func (f *frame) block(b *sqlfront.Block) (sig signal, err error) {
+func (f *frame) block(b *plpgsql.Block) (sig signal, err error) {
 	f.push(b.Label)
 	defer f.pop()
 	for i := range b.Decls {
@@ -46,7 +47,7 @@ func (f *frame) block(b *sqlfront.Block) (sig signal, err error) {
 }
 
 // list runs statements until one leaves the list.
-func (f *frame) list(body []sqlfront.PLStmt) (signal, error) {
+func (f *frame) list(body []plpgsql.PLStmt) (signal, error) {
 	for _, s := range body {
 		if err := canceled(f.ctx); err != nil {
 			return signal{}, err
@@ -60,7 +61,7 @@ func (f *frame) list(body []sqlfront.PLStmt) (signal, error) {
 }
 
 // guardedBody runs a block with handlers: an error undoes what the block did, in a savepoint.
-func (f *frame) guardedBody(b *sqlfront.Block) (signal, error) {
+func (f *frame) guardedBody(b *plpgsql.Block) (signal, error) {
 	f.saves++
 	save := fmt.Sprintf("relgrad_block_%d_%d", f.in.calls, f.saves)
 	defer func() { f.saves-- }()
@@ -97,7 +98,7 @@ func (f *frame) guardedBody(b *sqlfront.Block) (signal, error) {
 
 // handler finds the handler of an error. A cancelled statement and a failed ASSERT are caught only by
 // their own names.
-func (f *frame) handler(b *sqlfront.Block, err error) *sqlfront.Handler {
+func (f *frame) handler(b *plpgsql.Block, err error) *plpgsql.Handler {
 	code := sqlerr.Code(err)
 	for i, h := range b.Exceptions {
 		for _, c := range h.Conds {
@@ -120,41 +121,41 @@ func matches(state, code string) bool {
 }
 
 // statement runs one statement.
-func (f *frame) statement(s sqlfront.PLStmt) (signal, error) {
+func (f *frame) statement(s plpgsql.PLStmt) (signal, error) {
 	var none signal
 	switch x := s.(type) {
-	case *sqlfront.Block:
+	case *plpgsql.Block:
 		f.step(x, "statement block entry")
 		return f.block(x)
-	case *sqlfront.PLAssign:
+	case *plpgsql.PLAssign:
 		f.step(x, "assignment")
 		v, err := f.eval(x.X)
 		if err != nil {
 			return none, err
 		}
 		return none, f.assign(x.Target, v)
-	case *sqlfront.PLIf:
+	case *plpgsql.PLIf:
 		return f.ifStmt(x)
-	case *sqlfront.PLCase:
+	case *plpgsql.PLCase:
 		return f.caseStmt(x)
-	case *sqlfront.PLForInt:
+	case *plpgsql.PLForInt:
 		return f.forInt(x)
-	case *sqlfront.PLForQuery:
+	case *plpgsql.PLForQuery:
 		return f.forQuery(x)
-	case *sqlfront.PLForEach:
+	case *plpgsql.PLForEach:
 		return f.forEach(x)
-	case *sqlfront.PLWhile:
+	case *plpgsql.PLWhile:
 		return f.while(x)
-	case *sqlfront.PLExit:
+	case *plpgsql.PLExit:
 		return f.exit(x)
-	case *sqlfront.PLReturn:
+	case *plpgsql.PLReturn:
 		return f.returnStmt(x)
-	case *sqlfront.PLRaise:
+	case *plpgsql.PLRaise:
 		f.step(x, "RAISE")
 		return none, f.raise(x)
-	case *sqlfront.PLSQL:
+	case *plpgsql.PLSQL:
 		return none, f.sql(x)
-	case *sqlfront.PLPerform:
+	case *plpgsql.PLPerform:
 		f.step(x, "PERFORM")
 		res, err := f.query(x.Query)
 		if err != nil {
@@ -163,18 +164,18 @@ func (f *frame) statement(s sqlfront.PLStmt) (signal, error) {
 		f.rowCount = int64(len(res.Rows))
 		f.setFound(f.rowCount > 0)
 		return none, nil
-	case *sqlfront.PLExecute:
+	case *plpgsql.PLExecute:
 		f.step(x, "EXECUTE")
 		return none, f.execute(x)
-	case *sqlfront.PLTransaction:
+	case *plpgsql.PLTransaction:
 		f.step(x, map[bool]string{false: "COMMIT", true: "ROLLBACK"}[x.Rollback])
 		return none, f.transaction(x)
-	case *sqlfront.PLNull:
+	case *plpgsql.PLNull:
 		return none, nil
-	case *sqlfront.PLGetDiagnostics:
+	case *plpgsql.PLGetDiagnostics:
 		f.step(x, "GET DIAGNOSTICS")
 		return none, f.diagnostics(x)
-	case *sqlfront.PLAssert:
+	case *plpgsql.PLAssert:
 		f.step(x, "ASSERT")
 		return none, f.assert(x)
 	}
@@ -182,7 +183,7 @@ func (f *frame) statement(s sqlfront.PLStmt) (signal, error) {
 }
 
 // transaction is COMMIT or ROLLBACK; a new transaction begins at once.
-func (f *frame) transaction(x *sqlfront.PLTransaction) error {
+func (f *frame) transaction(x *plpgsql.PLTransaction) error {
 	if f.guarded > 0 {
 		return f.fail(x.At, sqlerr.InvalidTransaction, "cannot %s while a subtransaction is active", map[bool]string{false: "commit", true: "roll back"}[x.Rollback])
 	}
@@ -202,7 +203,7 @@ func (f *frame) transaction(x *sqlfront.PLTransaction) error {
 }
 
 // cond evaluates a condition; NULL counts as false.
-func (f *frame) cond(x sqlfront.Expr) (bool, error) {
+func (f *frame) cond(x ast.Expr) (bool, error) {
 	v, err := f.eval(x)
 	if err != nil {
 		return false, err
@@ -216,7 +217,7 @@ func (f *frame) cond(x sqlfront.Expr) (bool, error) {
 	return b, nil
 }
 
-func (f *frame) ifStmt(x *sqlfront.PLIf) (signal, error) {
+func (f *frame) ifStmt(x *plpgsql.PLIf) (signal, error) {
 	for _, a := range x.Arms {
 		f.step(a, "IF")
 		ok, err := f.cond(a.Cond)
@@ -230,7 +231,7 @@ func (f *frame) ifStmt(x *sqlfront.PLIf) (signal, error) {
 	return f.list(x.Else)
 }
 
-func (f *frame) caseStmt(x *sqlfront.PLCase) (signal, error) {
+func (f *frame) caseStmt(x *plpgsql.PLCase) (signal, error) {
 	f.step(x, "CASE")
 	var arg value
 	if x.Arg != nil {
@@ -240,11 +241,11 @@ func (f *frame) caseStmt(x *sqlfront.PLCase) (signal, error) {
 		}
 	}
 	for _, a := range x.Arms {
-		conds := []sqlfront.Expr{a.Cond}
+		conds := []ast.Expr{a.Cond}
 		if x.Arg != nil {
 			conds = conds[:0]
 			for _, m := range a.Match {
-				conds = append(conds, &sqlfront.Binary{Node: sqlfront.Node{At: m.Position()}, Op: "=", L: arg.bound(m.Position()), R: m})
+				conds = append(conds, &ast.Binary{Node: ast.Node{At: m.Position()}, Op: "=", L: arg.bound(m.Position()), R: m})
 			}
 		}
 		for _, c := range conds {
@@ -265,7 +266,7 @@ func (f *frame) caseStmt(x *sqlfront.PLCase) (signal, error) {
 	return f.list(x.Else)
 }
 
-func (f *frame) exit(x *sqlfront.PLExit) (signal, error) {
+func (f *frame) exit(x *plpgsql.PLExit) (signal, error) {
 	f.step(x, map[bool]string{false: "EXIT", true: "CONTINUE"}[x.Continue])
 	if x.When != nil {
 		ok, err := f.cond(x.When)
@@ -291,7 +292,7 @@ func after(sig signal, label string) (out signal, leave bool) {
 	return sig, sig.kind != sigNone
 }
 
-func (f *frame) while(x *sqlfront.PLWhile) (signal, error) {
+func (f *frame) while(x *plpgsql.PLWhile) (signal, error) {
 	for {
 		if err := canceled(f.ctx); err != nil {
 			return signal{}, err
@@ -315,7 +316,7 @@ func (f *frame) while(x *sqlfront.PLWhile) (signal, error) {
 }
 
 // bound evaluates a bound of an integer loop.
-func (f *frame) bound(x sqlfront.Expr, what string) (int64, error) {
+func (f *frame) bound(x ast.Expr, what string) (int64, error) {
 	v, err := f.eval(x)
 	if err == nil {
 		v, err = f.in.cast(f.ctx, v, typeName("integer"), f.text)
@@ -329,7 +330,7 @@ func (f *frame) bound(x sqlfront.Expr, what string) (int64, error) {
 	return v.v.(int64), nil
 }
 
-func (f *frame) forInt(x *sqlfront.PLForInt) (signal, error) {
+func (f *frame) forInt(x *plpgsql.PLForInt) (signal, error) {
 	f.step(x, "FOR with integer loop variable")
 	from, err := f.bound(x.From, "lower bound")
 	if err != nil {

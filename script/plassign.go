@@ -5,12 +5,13 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // declareVar adds a declared variable with its default.
-func (f *frame) declareVar(d *sqlfront.Decl) error {
+func (f *frame) declareVar(d *plpgsql.Decl) error {
 	v := &variable{name: d.Name, decl: d.Type, constant: d.Constant, notNull: d.NotNull}
 	switch {
 	case d.Alias != "":
@@ -53,7 +54,7 @@ func (f *frame) declareVar(d *sqlfront.Decl) error {
 	return nil
 }
 
-func (f *frame) declareAlias(d *sqlfront.Decl) error {
+func (f *frame) declareAlias(d *plpgsql.Decl) error {
 	if n, ok := strings.CutPrefix(d.Alias, "$"); ok {
 		for i, p := range f.params {
 			if n == Format(int64(i+1), "integer") {
@@ -71,7 +72,7 @@ func (f *frame) declareAlias(d *sqlfront.Decl) error {
 	return nil
 }
 
-func (f *frame) relation(names []string, at sqlfront.Pos) ([]Col, error) {
+func (f *frame) relation(names []string, at ast.Pos) ([]Col, error) {
 	schema := ""
 	if len(names) == 2 {
 		schema = names[0]
@@ -84,16 +85,16 @@ func (f *frame) relation(names []string, at sqlfront.Pos) ([]Col, error) {
 }
 
 // typeOf resolves v%TYPE and t.c%TYPE.
-func (f *frame) typeOf(names []string, at sqlfront.Pos) (sqlfront.TypeName, error) {
+func (f *frame) typeOf(names []string, at ast.Pos) (ast.TypeName, error) {
 	if v, field, ok := f.find(names); ok && !v.record && field == "" {
 		return v.decl, nil
 	}
 	if len(names) < 2 {
-		return sqlfront.TypeName{}, f.fail(at, sqlerr.UndefinedObject, "variable \"%s\" does not exist", names[0])
+		return ast.TypeName{}, f.fail(at, sqlerr.UndefinedObject, "variable \"%s\" does not exist", names[0])
 	}
 	cols, err := f.relation(names[:len(names)-1], at)
 	if err != nil {
-		return sqlfront.TypeName{}, err
+		return ast.TypeName{}, err
 	}
 	col := names[len(names)-1]
 	for _, c := range cols {
@@ -101,11 +102,11 @@ func (f *frame) typeOf(names []string, at sqlfront.Pos) (sqlfront.TypeName, erro
 			return typeName(c.Type), nil
 		}
 	}
-	return sqlfront.TypeName{}, f.fail(at, sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", col, strings.Join(names[:len(names)-1], "."))
+	return ast.TypeName{}, f.fail(at, sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", col, strings.Join(names[:len(names)-1], "."))
 }
 
 // castTo converts a value to a variable's type and checks NOT NULL.
-func (f *frame) castTo(v *variable, x value, at sqlfront.Pos) (value, error) {
+func (f *frame) castTo(v *variable, x value, at ast.Pos) (value, error) {
 	out, err := f.in.cast(f.ctx, x, v.decl, f.text)
 	if err != nil {
 		return value{}, f.at(err, at)
@@ -117,7 +118,7 @@ func (f *frame) castTo(v *variable, x value, at sqlfront.Pos) (value, error) {
 }
 
 // target finds an assignable variable.
-func (f *frame) target(t sqlfront.PLTarget) (*variable, string, error) {
+func (f *frame) target(t plpgsql.PLTarget) (*variable, string, error) {
 	v, field, ok := f.find(t.Names)
 	if !ok {
 		e := sqlerr.At(int(t.At), sqlerr.Syntax, "\"%s\" is not a known variable", strings.Join(t.Names, "."))
@@ -146,7 +147,7 @@ func (f *frame) names() []string {
 }
 
 // assign stores a value in a variable, a record's field or an element.
-func (f *frame) assign(t sqlfront.PLTarget, x value) error {
+func (f *frame) assign(t plpgsql.PLTarget, x value) error {
 	v, field, err := f.target(t)
 	if err != nil {
 		return err
@@ -167,7 +168,7 @@ func (f *frame) assign(t sqlfront.PLTarget, x value) error {
 	return nil
 }
 
-func (f *frame) assignField(v *variable, field string, t sqlfront.PLTarget, x value) error {
+func (f *frame) assignField(v *variable, field string, t plpgsql.PLTarget, x value) error {
 	if _, err := v.field(field); err != nil {
 		return f.at(err, t.At)
 	}
@@ -187,7 +188,7 @@ func (f *frame) assignField(v *variable, field string, t sqlfront.PLTarget, x va
 }
 
 // assignElement is a[i][j] := x inside the array's bounds, or one past the end of a vector.
-func (f *frame) assignElement(v *variable, t sqlfront.PLTarget, x value) error {
+func (f *frame) assignElement(v *variable, t plpgsql.PLTarget, x value) error {
 	var at []int
 	for _, ix := range t.Indices {
 		if ix.Slice {
@@ -264,7 +265,7 @@ func setElement(arr value, at []int, e value) (any, error) {
 }
 
 // assignRow stores a result row (nil: no row) in INTO targets.
-func (f *frame) assignRow(ts []sqlfront.PLTarget, cols []Col, row []any) error {
+func (f *frame) assignRow(ts []plpgsql.PLTarget, cols []Col, row []any) error {
 	if len(ts) == 1 {
 		if v, field, err := f.target(ts[0]); err == nil && v.record && field == "" {
 			return f.assignRecord(v, ts[0], cols, row)
@@ -286,7 +287,7 @@ func (f *frame) assignRow(ts []sqlfront.PLTarget, cols []Col, row []any) error {
 }
 
 // assignRecord gives a record the columns of a row; one with declared fields keeps them.
-func (f *frame) assignRecord(v *variable, t sqlfront.PLTarget, cols []Col, row []any) error {
+func (f *frame) assignRecord(v *variable, t plpgsql.PLTarget, cols []Col, row []any) error {
 	if row == nil {
 		row = make([]any, len(cols))
 	}

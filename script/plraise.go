@@ -4,11 +4,11 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 )
 
 // raise is RAISE: a notice, or an error.
-func (f *frame) raise(x *sqlfront.PLRaise) error {
+func (f *frame) raise(x *plpgsql.PLRaise) error {
 	if !x.HasFormat && x.Cond == "" && x.State == "" && x.Using == nil {
 		if len(f.handling) == 0 {
 			return f.fail(x.At, "0Z002", "RAISE without parameters cannot be used outside an exception handler")
@@ -45,7 +45,7 @@ func (f *frame) raise(x *sqlfront.PLRaise) error {
 }
 
 // format fills RAISE's % with values.
-func (f *frame) format(x *sqlfront.PLRaise) (string, error) {
+func (f *frame) format(x *plpgsql.PLRaise) (string, error) {
 	var b strings.Builder
 	next := 0
 	for i := 0; i < len(x.Format); i++ {
@@ -73,7 +73,7 @@ func (f *frame) format(x *sqlfront.PLRaise) (string, error) {
 }
 
 // using applies RAISE … USING.
-func (f *frame) using(x *sqlfront.PLRaise, e *sqlerr.Error) error {
+func (f *frame) using(x *plpgsql.PLRaise, e *sqlerr.Error) error {
 	for _, o := range x.Using {
 		v, err := f.eval(o.X)
 		if err != nil {
@@ -114,7 +114,7 @@ func (f *frame) using(x *sqlfront.PLRaise, e *sqlerr.Error) error {
 }
 
 // diagnostics is GET DIAGNOSTICS.
-func (f *frame) diagnostics(x *sqlfront.PLGetDiagnostics) error {
+func (f *frame) diagnostics(x *plpgsql.PLGetDiagnostics) error {
 	for _, it := range x.Items {
 		out := value{"", "text"}
 		if !x.Stacked {
@@ -155,7 +155,7 @@ func (f *frame) diagnostics(x *sqlfront.PLGetDiagnostics) error {
 }
 
 // assert is ASSERT.
-func (f *frame) assert(x *sqlfront.PLAssert) error {
+func (f *frame) assert(x *plpgsql.PLAssert) error {
 	ok, err := f.cond(x.Cond)
 	if err != nil || ok {
 		return err

@@ -4,13 +4,15 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/plpgsql"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // query runs a statement of the body with its variables filled in.
-func (f *frame) query(stmt sqlfront.Statement) (*Result, error) {
-	bound, err := substitute(f, sqlfront.Tree(stmt))
+func (f *frame) query(stmt ast.Statement) (*Result, error) {
+	bound, err := substitute(f, ast.Tree(stmt))
 	if err != nil {
 		return nil, err
 	}
@@ -18,9 +20,9 @@ func (f *frame) query(stmt sqlfront.Statement) (*Result, error) {
 }
 
 // sql runs a SQL statement with an optional INTO.
-func (f *frame) sql(x *sqlfront.PLSQL) error {
+func (f *frame) sql(x *plpgsql.PLSQL) error {
 	f.step(x, "SQL statement")
-	if c, ok := x.Stmt.(*sqlfront.Call); ok {
+	if c, ok := x.Stmt.(*ast.Call); ok {
 		f.what = "CALL"
 		if fn := f.in.Session.Function(c.Func.Schema, c.Func.Name); fn != nil {
 			return f.callProcedure(fn, c)
@@ -32,7 +34,7 @@ func (f *frame) sql(x *sqlfront.PLSQL) error {
 		}
 	}
 	stmt := x.Stmt
-	if s, ok := stmt.(*sqlfront.Select); ok {
+	if s, ok := stmt.(*ast.Select); ok {
 		if x.Into == nil {
 			e := sqlerr.At(int(x.At), sqlerr.Syntax, "query has no destination for result data")
 			e.Text = f.text
@@ -48,7 +50,7 @@ func (f *frame) sql(x *sqlfront.PLSQL) error {
 }
 
 // limited stops a query for INTO after two rows, enough to tell that there are too many.
-func (f *frame) limited(s *sqlfront.Select) sqlfront.Statement {
+func (f *frame) limited(s *ast.Select) ast.Statement {
 	if s.Limit != nil || len(s.From) == 0 || s.SetOp != "" {
 		return s
 	}
@@ -56,13 +58,13 @@ func (f *frame) limited(s *sqlfront.Select) sqlfront.Statement {
 		return l
 	}
 	c := *s
-	c.Limit = &sqlfront.Literal{Node: sqlfront.Node{At: -1}, Kind: sqlfront.LitInt, Value: "2"}
+	c.Limit = &ast.Literal{Node: ast.Node{At: -1}, Kind: ast.LitInt, Value: "2"}
 	f.plans.limited[s] = &c
 	return &c
 }
 
 // into stores the first row of a result and sets FOUND and ROW_COUNT.
-func (f *frame) into(ts []sqlfront.PLTarget, strict bool, res *Result, at sqlfront.Pos) error {
+func (f *frame) into(ts []plpgsql.PLTarget, strict bool, res *Result, at ast.Pos) error {
 	f.rowCount = res.Count()
 	if res.HasRows && f.rowCount == 0 {
 		f.rowCount = int64(len(res.Rows))
@@ -96,7 +98,7 @@ func (f *frame) into(ts []sqlfront.PLTarget, strict bool, res *Result, at sqlfro
 }
 
 // execute is EXECUTE … INTO … USING.
-func (f *frame) execute(x *sqlfront.PLExecute) error {
+func (f *frame) execute(x *plpgsql.PLExecute) error {
 	res, err := f.dynamic(x)
 	if err != nil {
 		return err
@@ -113,7 +115,7 @@ func (f *frame) execute(x *sqlfront.PLExecute) error {
 }
 
 // dynamic runs the statement in EXECUTE's string; $n are the USING values, the body's variables are not visible.
-func (f *frame) dynamic(x *sqlfront.PLExecute) (*Result, error) {
+func (f *frame) dynamic(x *plpgsql.PLExecute) (*Result, error) {
 	v, err := f.eval(x.X)
 	if err != nil {
 		return nil, err
@@ -129,14 +131,14 @@ func (f *frame) dynamic(x *sqlfront.PLExecute) (*Result, error) {
 		}
 		using = append(using, p)
 	}
-	text := &sqlfront.Text{SQL: Format(v.v, v.typ)}
-	ps, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: Format(v.v, v.typ)}
+	ps, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
 	res := &Result{}
 	for _, p := range ps {
-		if _, ok := p.Stmt.(*sqlfront.Transaction); ok {
+		if _, ok := p.Stmt.(*ast.Transaction); ok {
 			return nil, f.fail(x.At, sqlerr.FeatureNotSupported, "EXECUTE of transaction commands is not implemented")
 		}
 		stmt, err := bindParams(p.Stmt, using, text)
@@ -151,10 +153,10 @@ func (f *frame) dynamic(x *sqlfront.PLExecute) (*Result, error) {
 }
 
 // bindParams replaces $n by values.
-func bindParams(stmt sqlfront.Statement, vals []value, text *sqlfront.Text) (sqlfront.Statement, error) {
+func bindParams(stmt ast.Statement, vals []value, text *ast.Text) (ast.Statement, error) {
 	var err error
-	out := sqlfront.Rewrite(sqlfront.Tree(stmt), func(t sqlfront.Tree) sqlfront.Tree {
-		p, ok := t.(*sqlfront.Param)
+	out := ast.Rewrite(ast.Tree(stmt), func(t ast.Tree) ast.Tree {
+		p, ok := t.(*ast.Param)
 		if !ok {
 			return nil
 		}
@@ -170,7 +172,7 @@ func bindParams(stmt sqlfront.Statement, vals []value, text *sqlfront.Text) (sql
 }
 
 // forQuery is FOR … IN query LOOP.
-func (f *frame) forQuery(x *sqlfront.PLForQuery) (signal, error) {
+func (f *frame) forQuery(x *plpgsql.PLForQuery) (signal, error) {
 	var res *Result
 	var err error
 	if x.Dynamic != nil {
@@ -197,7 +199,7 @@ func (f *frame) forQuery(x *sqlfront.PLForQuery) (signal, error) {
 }
 
 // turn runs a loop's body with its targets set to a row; leave says that the loop ends with it.
-func (f *frame) turn(targets []sqlfront.PLTarget, cols []Col, row []any, body []sqlfront.PLStmt, label string) (sig signal, leave bool, err error) {
+func (f *frame) turn(targets []plpgsql.PLTarget, cols []Col, row []any, body []plpgsql.PLStmt, label string) (sig signal, leave bool, err error) {
 	if err := f.assignRow(targets, cols, row); err != nil {
 		return signal{}, false, err
 	}
@@ -212,7 +214,7 @@ func (f *frame) turn(targets []sqlfront.PLTarget, cols []Col, row []any, body []
 }
 
 // forEach is FOREACH … IN ARRAY LOOP.
-func (f *frame) forEach(x *sqlfront.PLForEach) (signal, error) {
+func (f *frame) forEach(x *plpgsql.PLForEach) (signal, error) {
 	f.step(x, "FOREACH over array")
 	arr, err := f.eval(x.Array)
 	if err != nil {

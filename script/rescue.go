@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // recoverer is a Store that can go on after a panic in the middle of a statement.
@@ -13,7 +13,7 @@ type recoverer interface{ Recovered() error }
 
 // rescue, deferred where statements enter, turns a panic into an error of the statement, which is undone; within tells whether it began in a
 // transaction.
-func (in *Interp) rescue(within bool, text *sqlfront.Text, err *error) {
+func (in *Interp) rescue(within bool, text *ast.Text, err *error) {
 	if p := recover(); p != nil {
 		*err = errors.Join(sqlerr.In(sqlerr.FromPanic(p), text), in.recovered(within))
 	}

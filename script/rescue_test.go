@@ -9,7 +9,7 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -19,7 +19,7 @@ type broken struct {
 	at string
 }
 
-func (b broken) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+func (b broken) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*Result, error) {
 	if b.at != "" && text != nil && strings.Contains(text.SQL, b.at) {
 		panic("planted")
 	}
@@ -92,16 +92,16 @@ func TestInterpPanics(t *testing.T) {
 	}
 	defer db.Close()
 	in := NewInterp(broken{embedded{db}, "VALUES (99)"}, nil)
-	if _, err := in.ExecText(context.Background(), &sqlfront.Text{SQL: "CREATE TABLE t (k int)"}); err != nil {
+	if _, err := in.ExecText(context.Background(), &ast.Text{SQL: "CREATE TABLE t (k int)"}); err != nil {
 		t.Fatal(err)
 	}
 	for _, sql := range []string{"INSERT INTO t VALUES (99)", "DO $$ BEGIN INSERT INTO t VALUES (2); INSERT INTO t VALUES (99); END $$"} {
-		_, err := in.ExecText(context.Background(), &sqlfront.Text{SQL: sql})
+		_, err := in.ExecText(context.Background(), &ast.Text{SQL: sql})
 		if sqlerr.Code(err) != sqlerr.Internal || db.InTransaction() {
 			t.Errorf("%s: %v", sql, err)
 		}
 	}
-	if res, err := in.ExecText(context.Background(), &sqlfront.Text{SQL: "SELECT * FROM t"}); err != nil || len(res.Rows) > 0 {
+	if res, err := in.ExecText(context.Background(), &ast.Text{SQL: "SELECT * FROM t"}); err != nil || len(res.Rows) > 0 {
 		t.Error(res, err)
 	}
 }

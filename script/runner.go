@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // Options of a Runner. Nil streams are the process's own.
@@ -41,7 +43,7 @@ var errQuit = errors.New("quit")
 type Runner struct {
 	Interp *Interp // of a Store; nil on a Server
 	// StopBefore ends the run with ErrBefore in front of the first statement for which it holds.
-	StopBefore func(sqlfront.Statement) bool
+	StopBefore func(ast.Statement) bool
 
 	session        Session
 	server         Server   // the session where it is one
@@ -295,7 +297,7 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, show bool) (*Result,
 	if r.server != nil {
 		return r.sendText(ctx, s, show)
 	}
-	text := &sqlfront.Text{SQL: strings.TrimRight(s.buf.String(), " \t\r\n"), File: r.src.name, Line: s.line}
+	text := &ast.Text{SQL: strings.TrimRight(s.buf.String(), " \t\r\n"), File: r.src.name, Line: s.line}
 	ended := s.ended
 	s.reset()
 	if text.SQL == "" {
@@ -309,10 +311,10 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, show bool) (*Result,
 		fmt.Fprintln(r.stdout, text.SQL)
 	}
 	start := time.Now()
-	for _, n := range sqlfront.LongNames(text.SQL) {
-		r.notice(Notice{Level: "NOTICE", Message: fmt.Sprintf("identifier \"%s\" will be truncated to \"%s\"", n, sqlfront.Identifier(n))})
+	for _, n := range bind.LongNames(text.SQL) {
+		r.notice(Notice{Level: "NOTICE", Message: fmt.Sprintf("identifier \"%s\" will be truncated to \"%s\"", n, parse.Identifier(n))})
 	}
-	ps, err := sqlfront.Parse(text)
+	ps, err := parse.Parse(text)
 	if err != nil {
 		var e *sqlerr.Error
 		if errors.As(err, &e) && e.Hint == "" && e.Pos >= 0 && e.Pos < len(text.SQL) {
@@ -355,19 +357,19 @@ func (r *Runner) succeeded(res *Result) {
 }
 
 // autocommit begins a transaction where \set AUTOCOMMIT off asks for it.
-func (r *Runner) autocommit(ctx context.Context, stmt sqlfront.Statement) error {
+func (r *Runner) autocommit(ctx context.Context, stmt ast.Statement) error {
 	if b, ok := parseBool(r.vars["AUTOCOMMIT"]); !ok || b || r.session.InTransaction() {
 		return nil
 	}
-	if _, ok := stmt.(*sqlfront.Transaction); ok {
+	if _, ok := stmt.(*ast.Transaction); ok {
 		return nil
 	}
 	return r.Interp.transaction(ctx, "begin", "")
 }
 
 // execute runs one statement; COPY from and to the client is done here.
-func (r *Runner) execute(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text, show bool) (*Result, error) {
-	if c, ok := stmt.(*sqlfront.Copy); ok && c.Std {
+func (r *Runner) execute(ctx context.Context, stmt ast.Statement, text *ast.Text, show bool) (*Result, error) {
+	if c, ok := stmt.(*ast.Copy); ok && c.Std {
 		return r.copyStd(ctx, c, text, false)
 	}
 	if show {
@@ -465,7 +467,7 @@ func (r *Runner) fail(code, hint, format string, args ...any) error {
 	if r.src == nil { // no script has begun
 		return e
 	}
-	e.Text = &sqlfront.Text{File: r.src.name, Line: r.src.line}
+	e.Text = &ast.Text{File: r.src.name, Line: r.src.line}
 	return r.report(e)
 }
 

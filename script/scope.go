@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // resolver finds the column references of a statement that name PL/pgSQL variables. As in Postgres, a
@@ -16,8 +16,8 @@ type resolver struct {
 	session Store
 	isVar   func(names []string) bool
 	columns bool // SQL functions: a column hides a parameter instead of clashing with it
-	found   map[*sqlfront.ColumnRef]bool
-	text    *sqlfront.Text
+	found   map[*ast.ColumnRef]bool
+	text    *ast.Text
 	err     error
 }
 
@@ -43,18 +43,18 @@ func (s *nameScope) cte(name string) (fromItem, bool) {
 }
 
 // variables returns the references in tree that are variables.
-func (r *resolver) variables(tree sqlfront.Tree) (map[*sqlfront.ColumnRef]bool, error) {
-	r.found = map[*sqlfront.ColumnRef]bool{}
+func (r *resolver) variables(tree ast.Tree) (map[*ast.ColumnRef]bool, error) {
+	r.found = map[*ast.ColumnRef]bool{}
 	r.tree(tree, nil)
 	return r.found, r.err
 }
 
 // tree dispatches on statements, which open scopes; all else is an expression.
-func (r *resolver) tree(t sqlfront.Tree, s *nameScope) {
+func (r *resolver) tree(t ast.Tree, s *nameScope) {
 	switch x := t.(type) {
-	case *sqlfront.Select:
+	case *ast.Select:
 		r.query(x, s)
-	case *sqlfront.Insert:
+	case *ast.Insert:
 		in := r.with(x.With, s)
 		if x.Query != nil {
 			r.query(x.Query, in)
@@ -65,31 +65,31 @@ func (r *resolver) tree(t sqlfront.Tree, s *nameScope) {
 			r.exprs(x.OnConflict.Where, in)
 		}
 		r.targets(x.Returning, in)
-	case *sqlfront.Update:
+	case *ast.Update:
 		in := r.with(x.With, s)
 		in.items = append(in.items, r.table(x.Schema, x.Name, x.Alias, in))
 		r.from(x.From, in)
 		r.assigns(x.Set, in)
 		r.exprs(x.Where, in)
 		r.targets(x.Returning, in)
-	case *sqlfront.Delete:
+	case *ast.Delete:
 		in := r.with(x.With, s)
 		in.items = append(in.items, r.table(x.Schema, x.Name, x.Alias, in))
 		r.from(x.Using, in)
 		r.exprs(x.Where, in)
 		r.targets(x.Returning, in)
-	case *sqlfront.CreateTable, *sqlfront.AlterTable, *sqlfront.CreateIndex, *sqlfront.CreateFunction, *sqlfront.CreateView:
+	case *ast.CreateTable, *ast.AlterTable, *ast.CreateIndex, *ast.CreateFunction, *ast.CreateView:
 		// definitions hold no values of variables
 	default:
 		r.exprs(t, s)
 	}
 }
 
-func (r *resolver) with(ctes []sqlfront.CTE, s *nameScope) *nameScope {
+func (r *resolver) with(ctes []ast.CTE, s *nameScope) *nameScope {
 	in := &nameScope{outer: s, ctes: map[string]fromItem{}}
 	for _, c := range ctes {
 		item := fromItem{alias: c.Name}
-		if q, ok := c.Query.(*sqlfront.Select); ok {
+		if q, ok := c.Query.(*ast.Select); ok {
 			in.ctes[c.Name] = fromItem{alias: c.Name, cols: c.Cols} // its own name, when recursive
 			item.cols = r.query(q, in)
 		} else {
@@ -102,7 +102,7 @@ func (r *resolver) with(ctes []sqlfront.CTE, s *nameScope) *nameScope {
 }
 
 // query resolves a SELECT and returns its output columns.
-func (r *resolver) query(q *sqlfront.Select, s *nameScope) (cols []string) {
+func (r *resolver) query(q *ast.Select, s *nameScope) (cols []string) {
 	in := r.with(q.With, s)
 	if q.SetOp != "" {
 		cols = r.query(q.L, in)
@@ -142,20 +142,20 @@ func (r *resolver) query(q *sqlfront.Select, s *nameScope) (cols []string) {
 }
 
 // orderExpr resolves an item of GROUP BY or ORDER BY; a bare name may be an output column's.
-func (r *resolver) orderExpr(x sqlfront.Expr, outputs []string, s *nameScope) {
-	if c, ok := x.(*sqlfront.ColumnRef); ok && len(c.Names) == 1 && slices.Contains(outputs, c.Names[0]) {
+func (r *resolver) orderExpr(x ast.Expr, outputs []string, s *nameScope) {
+	if c, ok := x.(*ast.ColumnRef); ok && len(c.Names) == 1 && slices.Contains(outputs, c.Names[0]) {
 		return
 	}
 	r.exprs(x, s)
 }
 
-func (r *resolver) outputs(ts []sqlfront.Target, s *nameScope) (cols []string) {
+func (r *resolver) outputs(ts []ast.Target, s *nameScope) (cols []string) {
 	for _, t := range ts {
-		c, ok := t.X.(*sqlfront.ColumnRef)
+		c, ok := t.X.(*ast.ColumnRef)
 		if !ok || !c.Star {
 			name := t.Name
 			if name == "" {
-				name = sqlfront.ColumnName(t.X)
+				name = ast.ColumnName(t.X)
 			}
 			cols = append(cols, name)
 			continue
@@ -169,13 +169,13 @@ func (r *resolver) outputs(ts []sqlfront.Target, s *nameScope) (cols []string) {
 	return cols
 }
 
-func (r *resolver) targets(ts []sqlfront.Target, s *nameScope) {
+func (r *resolver) targets(ts []ast.Target, s *nameScope) {
 	for _, t := range ts {
 		r.exprs(t.X, s)
 	}
 }
 
-func (r *resolver) assigns(as []sqlfront.Assign, s *nameScope) {
+func (r *resolver) assigns(as []ast.Assign, s *nameScope) {
 	for _, a := range as {
 		r.exprs(a.X, s)
 		for _, i := range a.Indices {
@@ -205,31 +205,31 @@ func (r *resolver) table(schema, name, alias string, s *nameScope) fromItem {
 	return item
 }
 
-func (r *resolver) from(items []sqlfront.FromItem, s *nameScope) {
+func (r *resolver) from(items []ast.FromItem, s *nameScope) {
 	for _, f := range items {
 		r.fromItem(f, s)
 	}
 }
 
-func (r *resolver) fromItem(f sqlfront.FromItem, s *nameScope) {
+func (r *resolver) fromItem(f ast.FromItem, s *nameScope) {
 	var item fromItem
-	var alias sqlfront.Alias
+	var alias ast.Alias
 	switch x := f.(type) {
-	case *sqlfront.TableRef:
+	case *ast.TableRef:
 		item, alias = r.table(x.Schema, x.Name, x.Alias.Name, s), x.Alias
-	case *sqlfront.SubSelect:
+	case *ast.SubSelect:
 		in := s
 		if !x.Lateral {
 			in = &nameScope{outer: s.outer, ctes: s.ctes}
 		}
 		item.cols = r.query(x.Query, in)
 		alias = x.Alias
-	case *sqlfront.FuncFrom:
+	case *ast.FuncFrom:
 		for _, a := range x.Func.Args {
 			r.exprs(a, s)
 		}
 		item, alias = r.function(x), x.Alias
-	case *sqlfront.JoinFrom:
+	case *ast.JoinFrom:
 		r.fromItem(x.L, s)
 		r.fromItem(x.R, s)
 		r.exprs(x.On, s)
@@ -247,10 +247,10 @@ func (r *resolver) fromItem(f sqlfront.FromItem, s *nameScope) {
 
 // function describes the columns of a function in FROM: gradient(…, NULL::w) has w's columns, a
 // function without a column list may give one column of its own name.
-func (r *resolver) function(f *sqlfront.FuncFrom) fromItem {
+func (r *resolver) function(f *ast.FuncFrom) fromItem {
 	item := fromItem{alias: f.Func.Name, cols: f.Alias.Cols}
 	for _, a := range f.Func.Args {
-		if c, ok := a.(*sqlfront.Cast); ok {
+		if c, ok := a.(*ast.Cast); ok {
 			if cols, ok := r.session.Columns(c.Type.Schema, c.Type.Name); ok {
 				for _, c := range cols {
 					item.cols = append(item.cols, c.Name)
@@ -270,23 +270,23 @@ func (r *resolver) function(f *sqlfront.FuncFrom) fromItem {
 }
 
 // exprs resolves the references below an expression; sub-selects open their own scopes.
-func (r *resolver) exprs(x sqlfront.Tree, s *nameScope) {
+func (r *resolver) exprs(x ast.Tree, s *nameScope) {
 	if x == nil {
 		return
 	}
-	sqlfront.Walk(x, func(t sqlfront.Tree) bool {
+	ast.Walk(x, func(t ast.Tree) bool {
 		switch n := t.(type) {
-		case *sqlfront.Select:
+		case *ast.Select:
 			r.query(n, s)
 			return false
-		case *sqlfront.ColumnRef:
+		case *ast.ColumnRef:
 			r.column(n, s)
 		}
 		return true
 	})
 }
 
-func (r *resolver) column(c *sqlfront.ColumnRef, s *nameScope) {
+func (r *resolver) column(c *ast.ColumnRef, s *nameScope) {
 	if r.err != nil || c.Star && len(c.Names) == 0 || !r.isVar(c.Names) {
 		return
 	}
@@ -303,7 +303,7 @@ func (r *resolver) column(c *sqlfront.ColumnRef, s *nameScope) {
 }
 
 // has tells whether the reference is surely a column of a FROM item in scope.
-func (s *nameScope) has(c *sqlfront.ColumnRef) bool {
+func (s *nameScope) has(c *ast.ColumnRef) bool {
 	for ; s != nil; s = s.outer {
 		for _, i := range s.items {
 			if len(c.Names) == 1 && !c.Star && slices.Contains(i.cols, c.Names[0]) {

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -89,11 +90,11 @@ func (r *Runner) leave(sql string) (bool, error) {
 	if r.StopBefore == nil {
 		return false, nil
 	}
-	ps, err := sqlfront.Parse(&sqlfront.Text{SQL: sql})
+	ps, err := parse.Parse(&ast.Text{SQL: sql})
 	if err != nil {
 		return false, nil
 	}
-	if slices.ContainsFunc(ps, func(p sqlfront.Parsed) bool { return r.StopBefore(p.Stmt) }) {
+	if slices.ContainsFunc(ps, func(p parse.Parsed) bool { return r.StopBefore(p.Stmt) }) {
 		return true, ErrBefore
 	}
 	return false, nil

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // Session is where the statements of a script run: a Store or a Server.
@@ -22,13 +22,13 @@ type Session interface {
 type Store interface {
 	Session
 	// Exec runs one statement. Positions in stmt point into text. A cancelled ctx ends it with 57014.
-	Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*Result, error)
+	Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*Result, error)
 	// CopyIn reads COPY data from r; name is the source in messages. It returns the number of rows.
-	CopyIn(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (int64, error)
+	CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (int64, error)
 	// CopyOut writes COPY data to w and returns the number of rows.
-	CopyOut(ctx context.Context, c *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (int64, error)
+	CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Writer) (int64, error)
 	// Function returns a function or procedure that the user created, nil for any other name.
-	Function(schema, name string) *sqlfront.CreateFunction
+	Function(schema, name string) *ast.CreateFunction
 	// Columns returns the columns of a table or view, false when there is none of that name.
 	Columns(schema, name string) ([]Col, bool)
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -18,17 +18,17 @@ type value struct {
 	typ string
 }
 
-func (x value) bound(at sqlfront.Pos) *sqlfront.Bound {
-	return &sqlfront.Bound{Node: sqlfront.Node{At: at}, Type: x.typ, Value: x.v}
+func (x value) bound(at ast.Pos) *ast.Bound {
+	return &ast.Bound{Node: ast.Node{At: at}, Type: x.typ, Value: x.v}
 }
 
 func boolValue(b bool) value { return value{b, "boolean"} }
 func intValue(i int64) value { return value{i, "integer"} }
 
 // typeName is the reverse of TypeName.String.
-func typeName(s string) sqlfront.TypeName {
+func typeName(s string) ast.TypeName {
 	name := strings.TrimSuffix(strings.TrimSuffix(s, "[]"), " without time zone")
-	t := sqlfront.TypeName{Node: sqlfront.Node{At: -1}, Name: name}
+	t := ast.TypeName{Node: ast.Node{At: -1}, Name: name}
 	if strings.HasSuffix(s, "[]") {
 		t.Dims = 1
 	}

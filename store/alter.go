@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) alterTable(s *sqlfront.AlterTable) (*Result, error) {
+func (b *binder) alterTable(s *ast.AlterTable) (*Result, error) {
 	r := &Result{Tag: "ALTER " + strings.ToUpper(s.Kind)}
 	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
 	b.alterable(s, t, v)
@@ -36,7 +36,7 @@ func (b *binder) alterTable(s *sqlfront.AlterTable) (*Result, error) {
 }
 
 // alterable refuses a statement about another kind of relation: ALTER TABLE … RENAME takes every one.
-func (b *binder) alterable(s *sqlfront.AlterTable, t *TableDef, v *ViewDef) {
+func (b *binder) alterable(s *ast.AlterTable, t *TableDef, v *ViewDef) {
 	rename := s.Actions[0].Kind == "rename" || s.Actions[0].Kind == "rename_column"
 	switch is := ""; {
 	case t == nil && v == nil:
@@ -55,7 +55,7 @@ func (b *binder) alterable(s *sqlfront.AlterTable, t *TableDef, v *ViewDef) {
 }
 
 // alter runs one action and returns the table's new definition.
-func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableDef, error) {
+func (b *binder) alter(t *TableDef, a *ast.AlterAction, r *Result) (*TableDef, error) {
 	n := t.clone()
 	n.Count = n.Count.stale()
 	switch a.Kind {
@@ -98,7 +98,7 @@ func (b *binder) alter(t *TableDef, a *sqlfront.AlterAction, r *Result) (*TableD
 }
 
 // noIdentityOf refuses to change the default of an identity column, and takes that of a serial one away.
-func (b *binder) noIdentityOf(at sqlfront.Pos, t *TableDef, c *Column) {
+func (b *binder) noIdentityOf(at ast.Pos, t *TableDef, c *Column) {
 	if c.Identity != nil && !c.Identity.Serial {
 		b.fail(at, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, t.Name)
 	}
@@ -137,7 +137,7 @@ func (db *DB) dependentsDirect(k objectKey) []*ViewDef {
 	return out
 }
 
-func (b *binder) noDependents(at sqlfront.Pos, what string, k objectKey, col, hint string) {
+func (b *binder) noDependents(at ast.Pos, what string, k objectKey, col, hint string) {
 	if vs := b.db.dependents(k, col); len(vs) > 0 {
 		e := sqlerr.At(int(at), "2BP01", "cannot %s because other objects depend on it", what).WithDetail("View %s depends on it.", vs[0].Name)
 		e.Hint, e.Text = hint, b.text
@@ -145,7 +145,7 @@ func (b *binder) noDependents(at sqlfront.Pos, what string, k objectKey, col, hi
 	}
 }
 
-func (b *binder) alterAdd(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
+func (b *binder) alterAdd(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {
 	if n.Column(a.Def.Name) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.Def.Name, t.Name)
 	}
@@ -166,7 +166,7 @@ func (b *binder) alterAdd(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, e
 	return n, b.rebuild(a.At, t, n, map[string]string{c.Name: fill})
 }
 
-func (b *binder) alterDrop(t, n *TableDef, a *sqlfront.AlterAction, r *Result) (*TableDef, error) {
+func (b *binder) alterDrop(t, n *TableDef, a *ast.AlterAction, r *Result) (*TableDef, error) {
 	if t.Column(a.Col) < 0 && a.IfExists {
 		r.Notice = fmt.Sprintf("column \"%s\" of relation \"%s\" does not exist, skipping", a.Col, t.Name)
 		return t, nil
@@ -187,7 +187,7 @@ func (b *binder) alterDrop(t, n *TableDef, a *sqlfront.AlterAction, r *Result) (
 	return n, b.rebuild(a.At, t, n, nil)
 }
 
-func (b *binder) alterRenameColumn(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
+func (b *binder) alterRenameColumn(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {
 	c := b.columnOf(a.At, n, a.Col)
 	if t.Column(a.NewName) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, t.Name)
@@ -249,9 +249,9 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *sqlfront.AlterAction) (*Ta
 }
 
 // renaming gives a column's references another name.
-func renaming(old, name string) func(sqlfront.Expr) sqlfront.Expr {
-	return func(x sqlfront.Expr) sqlfront.Expr {
-		return sqlfront.SubstituteColumns(x, func(r *sqlfront.ColumnRef) sqlfront.Expr {
+func renaming(old, name string) func(ast.Expr) ast.Expr {
+	return func(x ast.Expr) ast.Expr {
+		return ast.SubstituteColumns(x, func(r *ast.ColumnRef) ast.Expr {
 			last := len(r.Names) - 1
 			if r.Names[last] != old {
 				return nil
@@ -272,7 +272,7 @@ func replaceOutside(sql, old, name string) string {
 	return strings.Join(parts, "'")
 }
 
-func (b *binder) alterRename(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
+func (b *binder) alterRename(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {
 	b.noDependents(a.At, "rename table "+t.Name, t.key(), "", "Drop the view, rename the table, and create the view again.")
 	n.Name = a.NewName
 	if t.Matview != nil {
@@ -308,7 +308,7 @@ func (b *binder) alterRename(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef
 }
 
 // renameOther is RENAME of a view or an index.
-func (b *binder) renameOther(s *sqlfront.AlterTable, v *ViewDef) error {
+func (b *binder) renameOther(s *ast.AlterTable, v *ViewDef) error {
 	a := s.Actions[0]
 	if v != nil {
 		k := objectKey{v.Schema, v.Name}
@@ -321,7 +321,7 @@ func (b *binder) renameOther(s *sqlfront.AlterTable, v *ViewDef) error {
 		}
 		return b.db.putView(nk, &n)
 	}
-	if t, i := b.findIndex(sqlfront.ObjectName{Schema: s.Schema, Name: s.Name}); t != nil {
+	if t, i := b.findIndex(ast.ObjectName{Schema: s.Schema, Name: s.Name}); t != nil {
 		b.refuse(s.At, "renaming an index", "Drop index "+t.Indexes[i].Name+" and create it again.")
 	}
 	if !s.IfExists {
@@ -330,7 +330,7 @@ func (b *binder) renameOther(s *sqlfront.AlterTable, v *ViewDef) error {
 	return nil
 }
 
-func (b *binder) alterType(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, error) {
+func (b *binder) alterType(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {
 	c := b.columnOf(a.At, n, a.Col)
 	b.noDependents(a.At, "alter type of a column used by a view", t.key(), a.Col, "Drop the view, alter the type, and create the view again.")
 	old := *c
@@ -358,13 +358,13 @@ func (b *binder) alterType(t, n *TableDef, a *sqlfront.AlterAction) (*TableDef, 
 
 // retyped prints the keys of indexes for a column's new type, and refuses the change of one on which an expression depends: it was bound
 // for the old type.
-func (b *binder) retyped(at sqlfront.Pos, t *TableDef, c *Column) {
+func (b *binder) retyped(at ast.Pos, t *TableDef, c *Column) {
 	refuse := func(what, name string) {
 		b.refuse(at, "a new type of a column of "+what+" \""+name+"\"", "Make the table anew, by CREATE TABLE and INSERT … SELECT.")
 	}
 	for i := range t.Checks {
 		k := &t.Checks[i]
-		if slices.Contains(k.Cols, c.Name) && !b.bindAgain(at, t, k, func(x sqlfront.Expr) sqlfront.Expr { return x }) {
+		if slices.Contains(k.Cols, c.Name) && !b.bindAgain(at, t, k, func(x ast.Expr) ast.Expr { return x }) {
 			refuse("the CHECK constraint", k.Name)
 		}
 	}
@@ -397,7 +397,7 @@ func (b *binder) retyped(at sqlfront.Pos, t *TableDef, c *Column) {
 
 // rebuild makes the table anew with definition n and copies its rows; values gives the expressions of
 // columns that are not copied as they are.
-func (b *binder) rebuild(at sqlfront.Pos, t, n *TableDef, values map[string]string) error {
+func (b *binder) rebuild(at ast.Pos, t, n *TableDef, values map[string]string) error {
 	if o := b.referring(t.key()); o != nil {
 		b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")", "Drop the referring table first.")
 	}

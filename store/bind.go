@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // A binder turns one statement's tree into SQLite's text. It resolves every name itself and prints each
@@ -19,8 +19,8 @@ import (
 type binder struct {
 	db   *DB
 	ctx  context.Context
-	text *sqlfront.Text // the text that positions point into
-	path []string       // search path
+	text *ast.Text // the text that positions point into
+	path []string  // search path
 
 	params     []any    // values of ?1, ?2, …
 	runs       bool     // the query is about to run: the engine may compute its views
@@ -61,7 +61,7 @@ type statement struct {
 	proposed map[string]bool // keys of the rows of INSERT … ON CONFLICT DO UPDATE
 }
 
-func (db *DB) newBinder(ctx context.Context, text *sqlfront.Text) *binder {
+func (db *DB) newBinder(ctx context.Context, text *ast.Text) *binder {
 	path, fixed := db.searchPath(), map[int][]string(nil)
 	if text != nil && text.Path != nil { // a part of a view
 		path, fixed = text.Path, text.Stars
@@ -88,11 +88,11 @@ func (b *binder) catch(err *error) {
 	}
 }
 
-func (b *binder) fail(at sqlfront.Pos, code, format string, args ...any) {
+func (b *binder) fail(at ast.Pos, code, format string, args ...any) {
 	b.failHint(at, code, "", format, args...)
 }
 
-func (b *binder) failHint(at sqlfront.Pos, code, hint, format string, args ...any) {
+func (b *binder) failHint(at ast.Pos, code, hint, format string, args ...any) {
 	e := sqlerr.At(int(at), code, format, args...)
 	e.Hint, e.Text = hint, b.text
 	panic(e)
@@ -100,12 +100,12 @@ func (b *binder) failHint(at sqlfront.Pos, code, hint, format string, args ...an
 
 // refuse reports something that Postgres can do and the embedded store cannot; instead names the nearest
 // form that works, if any.
-func (b *binder) refuse(at sqlfront.Pos, what, instead string) {
+func (b *binder) refuse(at ast.Pos, what, instead string) {
 	b.failHint(at, sqlerr.FeatureNotSupported, instead, "%s is not supported by the embedded store", what)
 }
 
 // check reports err at a position.
-func (b *binder) check(at sqlfront.Pos, err error) {
+func (b *binder) check(at ast.Pos, err error) {
 	if err == nil {
 		return
 	}
@@ -145,9 +145,9 @@ func (b *binder) param(v any) string {
 type val struct {
 	sql     string
 	typ     Type
-	lit     *sqlfront.Literal // the literal that it is, for conversions at bind time
-	bound   *sqlfront.Bound   // the value that relgrad put in, likewise
-	at      sqlfront.Pos
+	lit     *ast.Literal // the literal that it is, for conversions at bind time
+	bound   *ast.Bound   // the value that relgrad put in, likewise
+	at      ast.Pos
 	notNull bool
 	elems   []val // of ARRAY[…] with untyped elements
 	mods    []int // the modifier of its type, as of numeric(5, 2); nil for none
@@ -201,7 +201,7 @@ type scope struct {
 	ctes  map[string]*cte
 	level *level
 	// barred refuses a reference to a column of this scope, which can be seen and cannot be printed.
-	barred func(at sqlfront.Pos)
+	barred func(at ast.Pos)
 	wall   bool // the scopes around it are barred, too
 }
 
@@ -216,7 +216,7 @@ type level struct {
 	aggregates bool
 	windowed   bool
 	ungrouped  []*sqlerr.Error // columns outside GROUP BY and aggregates
-	named      map[string]*sqlfront.Window
+	named      map[string]*ast.Window
 }
 
 // cte is a WITH item in scope.
@@ -238,7 +238,7 @@ func (s *scope) cte(name string) *cte {
 }
 
 // lookup resolves a column reference.
-func (b *binder) lookup(s *scope, ref *sqlfront.ColumnRef) (*column, *scope) {
+func (b *binder) lookup(s *scope, ref *ast.ColumnRef) (*column, *scope) {
 	name := ref.Names[len(ref.Names)-1]
 	qual := ref.Names[:len(ref.Names)-1]
 	if len(qual) > 2 {
@@ -275,7 +275,7 @@ func (b *binder) lookup(s *scope, ref *sqlfront.ColumnRef) (*column, *scope) {
 	return nil, nil
 }
 
-func (b *binder) lookupQualified(s *scope, ref *sqlfront.ColumnRef, qual []string, name string) (*column, *scope) {
+func (b *binder) lookupQualified(s *scope, ref *ast.ColumnRef, qual []string, name string) (*column, *scope) {
 	r, at := b.findRel(s, qual)
 	if r == nil {
 		b.missingFrom(s, ref.At, strings.Join(qual, "."))
@@ -307,7 +307,7 @@ func (b *binder) findRel(s *scope, qual []string) (*relation, *scope) {
 	return nil, nil
 }
 
-func (b *binder) missingFrom(s *scope, at sqlfront.Pos, name string) {
+func (b *binder) missingFrom(s *scope, at ast.Pos, name string) {
 	var names []string
 	for sc := s; sc != nil; sc = sc.up {
 		for _, r := range sc.rels {
@@ -324,7 +324,7 @@ func (b *binder) missingFrom(s *scope, at sqlfront.Pos, name string) {
 	b.failHint(at, sqlerr.UndefinedTable, hint, "missing FROM-clause entry for table \"%s\"", name)
 }
 
-func (b *binder) undefinedColumn(s *scope, ref *sqlfront.ColumnRef, name string) {
+func (b *binder) undefinedColumn(s *scope, ref *ast.ColumnRef, name string) {
 	var names []string
 	owner := map[string]string{}
 	for sc := s; sc != nil; sc = sc.up {
@@ -349,7 +349,7 @@ func (b *binder) undefinedColumn(s *scope, ref *sqlfront.ColumnRef, name string)
 }
 
 // reach refuses a reference from a scope to another that is barred.
-func (b *binder) reach(s, to *scope, at sqlfront.Pos) {
+func (b *binder) reach(s, to *scope, at ast.Pos) {
 	for ; s != nil; s = s.up {
 		if s.barred != nil && (s == to || s.wall) {
 			s.barred(at)
@@ -361,7 +361,7 @@ func (b *binder) reach(s, to *scope, at sqlfront.Pos) {
 }
 
 // column binds a reference and notes whether GROUP BY allows it.
-func (b *binder) column(s *scope, ref *sqlfront.ColumnRef) val {
+func (b *binder) column(s *scope, ref *ast.ColumnRef) val {
 	if ref.Star {
 		b.fail(ref.At, sqlerr.Syntax, "* is not allowed here")
 	}

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // aggregate binds an aggregate; over is the printed OVER clause of a window call, "" for a plain one.
-func (b *binder) aggregate(s *scope, e *sqlfront.FuncCall, over string) val {
+func (b *binder) aggregate(s *scope, e *ast.FuncCall, over string) val {
 	l := s.level
 	if over == "" {
 		if l == nil {
@@ -81,7 +81,7 @@ func (b *binder) watchScopes(s *scope) *seenScopes {
 
 // owner finds the query whose rows an aggregate is over: the innermost one to which its arguments refer. Where that is a query around the
 // aggregate's own, the rules are those of the place there, and own is false.
-func (b *binder) owner(e *sqlfront.FuncCall, s *scope, seen *seenScopes) (own bool) {
+func (b *binder) owner(e *ast.FuncCall, s *scope, seen *seenScopes) (own bool) {
 	if b.seen = seen.outer; b.seen != nil {
 		for at := range seen.at {
 			b.seen.at[at] = true
@@ -116,7 +116,7 @@ func (b *binder) owner(e *sqlfront.FuncCall, s *scope, seen *seenScopes) (own bo
 }
 
 // aggregateOrder prints the ORDER BY inside an aggregate.
-func (b *binder) aggregateOrder(s *scope, e *sqlfront.FuncCall, args []val) string {
+func (b *binder) aggregateOrder(s *scope, e *ast.FuncCall, args []val) string {
 	keys := make([]string, len(e.OrderBy))
 	for i, k := range e.OrderBy {
 		v := b.settle(b.expr(s, k.X))
@@ -131,7 +131,7 @@ func (b *binder) aggregateOrder(s *scope, e *sqlfront.FuncCall, args []val) stri
 
 // distinctAggregate puts DISTINCT in front of the argument. Postgres sorts to find duplicates, so array_agg and
 // string_agg come out sorted. SQLite has DISTINCT for one argument only: string_agg collects an array first.
-func (b *binder) distinctAggregate(e *sqlfront.FuncCall, tmpl string, conv []val, filter string) (string, string, string) {
+func (b *binder) distinctAggregate(e *ast.FuncCall, tmpl string, conv []val, filter string) (string, string, string) {
 	x := conv[0]
 	b.equatable(x)
 	x.sql = x.collate()
@@ -155,7 +155,7 @@ func (b *binder) distinctAggregate(e *sqlfront.FuncCall, tmpl string, conv []val
 
 // aggregateSQL chooses the aggregate's template, its result type and converted arguments. The template ends
 // its call with ")@".
-func (b *binder) aggregateSQL(e *sqlfront.FuncCall, args []val) (string, Type, []val) {
+func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, Type, []val) {
 	switch {
 	case e.Star:
 		if e.Name != "count" {
@@ -195,7 +195,7 @@ func (b *binder) aggregateSQL(e *sqlfront.FuncCall, args []val) (string, Type, [
 func (b *binder) arrayAgg(t Type) string { return quote("rg_array_agg "+t.String()) + "($1)" }
 
 // windowCall binds f(…) OVER (…).
-func (b *binder) windowCall(s *scope, e *sqlfront.FuncCall) val {
+func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
 	l := s.level
 	if e.Over == nil {
 		b.fail(e.At, sqlerr.WrongObjectType, "window function %s requires an OVER clause", e.Name)
@@ -248,7 +248,7 @@ func (b *binder) windowCall(s *scope, e *sqlfront.FuncCall) val {
 }
 
 // window prints the inside of OVER; a named window is put in.
-func (b *binder) window(s *scope, w *sqlfront.Window) string {
+func (b *binder) window(s *scope, w *ast.Window) string {
 	part, order, frame := w.PartitionBy, w.OrderBy, w.Frame
 	if w.Name != "" {
 		def := s.level.named[w.Name]
@@ -291,7 +291,7 @@ func (b *binder) window(s *scope, w *sqlfront.Window) string {
 }
 
 // frame refuses the frames that Postgres refuses, and distances of keys that SQLite does not measure.
-func (b *binder) frame(at sqlfront.Pos, frame string, keys []val) {
+func (b *binder) frame(at ast.Pos, frame string, keys []val) {
 	mode, bounds, _ := strings.Cut(frame, " BETWEEN ")
 	if mode == "GROUPS" && len(keys) == 0 {
 		b.fail(at, windowing, "GROUPS mode requires an ORDER BY clause")
@@ -317,7 +317,7 @@ func (b *binder) frame(at sqlfront.Pos, frame string, keys []val) {
 }
 
 // rangeKey checks the key of a frame RANGE whose bound is a whole number.
-func (b *binder) rangeKey(at sqlfront.Pos, keys []val) {
+func (b *binder) rangeKey(at ast.Pos, keys []val) {
 	if len(keys) != 1 {
 		b.fail(at, windowing, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
 	}
@@ -335,7 +335,7 @@ func (b *binder) rangeKey(at sqlfront.Pos, keys []val) {
 const windowing = "42P20"
 
 // funcFrom binds a function in FROM. s sees the items to its left.
-func (b *binder) funcFrom(s *scope, it *sqlfront.FuncFrom) source {
+func (b *binder) funcFrom(s *scope, it *ast.FuncFrom) source {
 	f := it.Func
 	if t := b.tableIntrinsic(it); t != nil {
 		r := b.tableRelation(t)
@@ -359,7 +359,7 @@ func (b *binder) funcFrom(s *scope, it *sqlfront.FuncFrom) source {
 }
 
 // tableFunction prints a set-returning function, sets the type of its column and gives its ordinality.
-func (b *binder) tableFunction(s *scope, f *sqlfront.FuncCall, col *column, alias string) (sql, ord string) {
+func (b *binder) tableFunction(s *scope, f *ast.FuncCall, col *column, alias string) (sql, ord string) {
 	ord = alias + ".ord"
 	args := make([]val, len(f.Args))
 	if isSetReturning(f.Name) {
@@ -407,7 +407,7 @@ func (b *binder) tableFunction(s *scope, f *sqlfront.FuncCall, col *column, alia
 	return sql, ord
 }
 
-func (b *binder) series(f *sqlfront.FuncCall, args []val, col *column, alias string) (sql, ord string) {
+func (b *binder) series(f *ast.FuncCall, args []val, col *column, alias string) (sql, ord string) {
 	if len(args) != 2 && len(args) != 3 {
 		b.noFunction(f, args)
 	}
@@ -423,7 +423,7 @@ func (b *binder) series(f *sqlfront.FuncCall, args []val, col *column, alias str
 	if t.is(tText) {
 		t = tInt4
 	}
-	step := val{sql: "1", typ: tInt4, lit: &sqlfront.Literal{Kind: sqlfront.LitInt, Value: "1"}}
+	step := val{sql: "1", typ: tInt4, lit: &ast.Literal{Kind: ast.LitInt, Value: "1"}}
 	if len(args) == 3 {
 		step = args[2]
 	}

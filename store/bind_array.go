@@ -4,12 +4,12 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // arrayLit is ARRAY[…]. Its elements are kept, so that a cast converts them one by one.
-func (b *binder) arrayLit(s *scope, e *sqlfront.ArrayLit) val {
+func (b *binder) arrayLit(s *scope, e *ast.ArrayLit) val {
 	if len(e.Elems) == 0 {
 		b.failHint(e.At, sqlerr.IndeterminateType, "Explicitly cast to the desired type, for example ARRAY[]::integer[].", "cannot determine type of empty array")
 	}
@@ -36,7 +36,7 @@ func (b *binder) coerceKeepingElems(v val, t Type) val {
 }
 
 // makeArray prints an array of elements that have the element type, or are arrays of it.
-func (b *binder) makeArray(at sqlfront.Pos, elems []val, t Type) val {
+func (b *binder) makeArray(at ast.Pos, elems []val, t Type) val {
 	out := val{typ: t, at: at, notNull: true}
 	if x, ok := constElems(elems, t); ok {
 		out.sql = b.constant(at, x, t)
@@ -74,9 +74,9 @@ func constOf(v val) (any, bool) {
 		return v.bound.Value, true
 	case v.lit == nil:
 		return nil, false
-	case v.lit.Kind == sqlfront.LitNull:
+	case v.lit.Kind == ast.LitNull:
 		return nil, true
-	case v.lit.Kind == sqlfront.LitBool:
+	case v.lit.Kind == ast.LitBool:
 		return v.lit.Value == "true", true
 	}
 	from := v.typ
@@ -88,7 +88,7 @@ func constOf(v val) (any, bool) {
 }
 
 // subscript is x[i], x[i][j], x[a:b].
-func (b *binder) subscript(s *scope, e *sqlfront.Subscript) val {
+func (b *binder) subscript(s *scope, e *ast.Subscript) val {
 	x := b.expr(s, e.X)
 	if !x.typ.Array {
 		b.fail(e.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", x.typ)
@@ -101,7 +101,7 @@ func (b *binder) subscript(s *scope, e *sqlfront.Subscript) val {
 		slice = slice || i.Slice
 	}
 	args := []string{x.sql}
-	bound := func(i sqlfront.Expr, missing string) string {
+	bound := func(i ast.Expr, missing string) string {
 		if i == nil {
 			return missing
 		}
@@ -138,7 +138,7 @@ func (b *binder) subscript(s *scope, e *sqlfront.Subscript) val {
 }
 
 // concatArrays is || with an array: array||array, array||element, element||array.
-func (b *binder) concatArrays(at sqlfront.Pos, l, r val) val {
+func (b *binder) concatArrays(at ast.Pos, l, r val) val {
 	t := l.typ
 	if !t.Array {
 		t = r.typ
@@ -165,7 +165,7 @@ func (b *binder) concatArrays(at sqlfront.Pos, l, r val) val {
 }
 
 // anyArray is x op ANY (array) and x op ALL (array).
-func (b *binder) anyArray(s *scope, e *sqlfront.AnyArray) val {
+func (b *binder) anyArray(s *scope, e *ast.AnyArray) val {
 	volatile := b.volatile
 	x := b.expr(s, e.X)
 	b.once(e.At, volatile, "ANY or ALL")
@@ -197,7 +197,7 @@ func (b *binder) anyArray(s *scope, e *sqlfront.AnyArray) val {
 
 var comparison = map[string]bool{"=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true}
 
-func (b *binder) compareOrMatch(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) compareOrMatch(at ast.Pos, op string, l, r val) val {
 	if strings.Contains(op, "~") {
 		return b.match(at, op, l, r)
 	}

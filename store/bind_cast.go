@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // coerce converts a value to a type that it reaches implicitly, or that an untyped literal can be read as.
@@ -18,9 +18,9 @@ func (b *binder) coerce(v val, t Type) val {
 	return b.cast(v.at, v, t, nil)
 }
 
-func (b *binder) castExpr(s *scope, e *sqlfront.Cast) val {
+func (b *binder) castExpr(s *scope, e *ast.Cast) val {
 	t := b.typeOf(e.Type)
-	if a, ok := e.X.(*sqlfront.ArrayLit); ok && t.Array && len(a.Elems) == 0 {
+	if a, ok := e.X.(*ast.ArrayLit); ok && t.Array && len(a.Elems) == 0 {
 		return val{sql: b.constant(e.At, emptyArray(t.elem()), t), typ: t, at: e.At, notNull: true}
 	}
 	v := b.expr(s, e.X)
@@ -31,18 +31,18 @@ func (b *binder) castExpr(s *scope, e *sqlfront.Cast) val {
 }
 
 // cast is an explicit conversion, also used for implicit ones, which are a subset.
-func (b *binder) cast(at sqlfront.Pos, v val, t Type, mods []int) val {
+func (b *binder) cast(at ast.Pos, v val, t Type, mods []int) val {
 	out := val{typ: t, at: at, notNull: v.notNull, mods: mods}
 	switch {
 	case v.typ.is(t):
 		out.sql, out.lit = v.sql, v.lit
-	case v.lit != nil && v.lit.Kind == sqlfront.LitNull:
+	case v.lit != nil && v.lit.Kind == ast.LitNull:
 		out.sql = "NULL"
 	case v.lit != nil && !v.typ.is(tBool):
 		x, err := b.literalAs(v.lit, v.typ, t)
 		b.check(v.at, err)
 		out.sql = b.constant(at, x, t)
-		out.bound = &sqlfront.Bound{Value: x, Type: t.String()}
+		out.bound = &ast.Bound{Value: x, Type: t.String()}
 	case v.elems != nil && t.Array:
 		return b.castElems(at, v, t)
 	default:
@@ -55,7 +55,7 @@ func (b *binder) cast(at sqlfront.Pos, v val, t Type, mods []int) val {
 }
 
 // literalAs reads a literal as a value of t. Numbers go through their own type first: 2.5::int is 3.
-func (b *binder) literalAs(l *sqlfront.Literal, from, t Type) (any, error) {
+func (b *binder) literalAs(l *ast.Literal, from, t Type) (any, error) {
 	switch {
 	case from.isUnknown():
 		return convert(l.Value, tText, t)
@@ -76,7 +76,7 @@ func (b *binder) literalAs(l *sqlfront.Literal, from, t Type) (any, error) {
 }
 
 // castSQL prints the conversion of a value that is not constant.
-func (b *binder) castSQL(at sqlfront.Pos, v val, t Type) string {
+func (b *binder) castSQL(at ast.Pos, v val, t Type) string {
 	f := v.typ
 	if f.isUnknown() { // a parameter or an untyped NULL of a sub-select
 		f = tText
@@ -146,7 +146,7 @@ func castable(f, t Type) bool {
 }
 
 // castElems converts ARRAY[…] by its elements.
-func (b *binder) castElems(at sqlfront.Pos, v val, t Type) val {
+func (b *binder) castElems(at ast.Pos, v val, t Type) val {
 	elems := make([]val, len(v.elems))
 	for i, e := range v.elems {
 		et := t.elem()
@@ -191,7 +191,7 @@ func (b *binder) assign(v val, t *TableDef, c *Column) string {
 		b.failHint(v.at, sqlerr.DatatypeMismatch, "You will need to rewrite or cast the expression.",
 			"column \"%s\" is of type %s but expression is of type %s", c.Name, c.Type, v.typ)
 	}
-	given := v.lit != nil && v.lit.Kind != sqlfront.LitNull || v.bound != nil && v.bound.Value != nil
+	given := v.lit != nil && v.lit.Kind != ast.LitNull || v.bound != nil && v.bound.Value != nil
 	v = b.cast(v.at, v, c.Type, nil)
 	switch {
 	case c.Type.isChunk():

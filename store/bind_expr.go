@@ -7,12 +7,13 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // expr binds an expression. Inside a grouped SELECT a sub-expression that equals a GROUP BY expression
 // may use any column.
-func (b *binder) expr(s *scope, e sqlfront.Expr) val {
+func (b *binder) expr(s *scope, e ast.Expr) val {
 	if err := b.ctx.Err(); err != nil {
 		panic(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err))
 	}
@@ -31,41 +32,41 @@ func (b *binder) expr(s *scope, e sqlfront.Expr) val {
 	return v
 }
 
-func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
-	fields, err := sqlfront.FieldWise(e)
+func (b *binder) expr1(s *scope, e ast.Expr) val {
+	fields, err := ast.FieldWise(e)
 	b.check(e.Position(), err)
 	if fields != nil {
 		volatile := b.volatile
 		v := b.expr1(s, fields)
-		if order, ok := e.(*sqlfront.Binary); ok && strings.ContainsAny(order.Op, "<>") && order.Op != "<>" { // it names fields twice
+		if order, ok := e.(*ast.Binary); ok && strings.ContainsAny(order.Op, "<>") && order.Op != "<>" { // it names fields twice
 			b.once(e.Position(), volatile, "an order of rows")
 		}
 		return v
 	}
 	switch e := e.(type) {
-	case *sqlfront.ColumnRef:
+	case *ast.ColumnRef:
 		return b.column(s, e)
-	case *sqlfront.Literal:
+	case *ast.Literal:
 		return b.literalVal(e)
-	case *sqlfront.Bound:
+	case *ast.Bound:
 		return b.boundVal(e)
-	case *sqlfront.Unary:
+	case *ast.Unary:
 		return b.unary(s, e)
-	case *sqlfront.Binary:
+	case *ast.Binary:
 		return b.binary(s, e)
-	case *sqlfront.FuncCall:
+	case *ast.FuncCall:
 		return b.call(s, e)
-	case *sqlfront.Case:
+	case *ast.Case:
 		return b.caseExpr(s, e)
-	case *sqlfront.Coalesce:
+	case *ast.Coalesce:
 		args, t := b.commonArgs(s, e.Args, "COALESCE")
 		if len(args) == 1 {
 			return val{sql: args[0].sql, typ: t, at: e.At}
 		}
 		return val{sql: "coalesce(" + sqls(args) + ")", typ: t, at: e.At, notNull: args[len(args)-1].notNull}
-	case *sqlfront.MinMax:
+	case *ast.MinMax:
 		return b.minMax(s, e)
-	case *sqlfront.NullIf:
+	case *ast.NullIf:
 		volatile := b.volatile
 		l := b.expr(s, e.L)
 		b.once(e.At, volatile, "NULLIF")
@@ -79,27 +80,27 @@ func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
 			l = b.coerce(l, tDouble)
 		}
 		return val{sql: "CASE WHEN " + c.sql + " THEN NULL ELSE " + l.sql + " END", typ: l.typ, at: e.At}
-	case *sqlfront.Cast:
+	case *ast.Cast:
 		return b.castExpr(s, e)
-	case *sqlfront.SubLink:
+	case *ast.SubLink:
 		return b.subLink(s, e)
-	case *sqlfront.In:
+	case *ast.In:
 		return b.in(s, e)
-	case *sqlfront.AnyArray:
+	case *ast.AnyArray:
 		return b.anyArray(s, e)
-	case *sqlfront.Between, *sqlfront.IsNull, *sqlfront.IsBool, *sqlfront.IsDistinct:
+	case *ast.Between, *ast.IsNull, *ast.IsBool, *ast.IsDistinct:
 		return b.test(s, e)
-	case *sqlfront.ArrayLit:
+	case *ast.ArrayLit:
 		return b.arrayLit(s, e)
-	case *sqlfront.Collate:
+	case *ast.Collate:
 		return b.collation(s, e)
-	case *sqlfront.RowExpr:
+	case *ast.RowExpr:
 		b.refuse(e.At, "a row as a value", "Compare the fields one by one.")
-	case *sqlfront.Subscript:
+	case *ast.Subscript:
 		return b.subscript(s, e)
-	case *sqlfront.Param:
+	case *ast.Param:
 		b.fail(e.At, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N)
-	case *sqlfront.Default:
+	case *ast.Default:
 		b.fail(e.At, sqlerr.Syntax, "DEFAULT is not allowed in this context")
 	}
 	b.fail(e.Position(), sqlerr.Internal, "internal error: store does not know %T", e)
@@ -107,14 +108,14 @@ func (b *binder) expr1(s *scope, e sqlfront.Expr) val {
 }
 
 // once refuses an expression that is printed several times, where it has called a function that gives another value each time.
-func (b *binder) once(at sqlfront.Pos, before int, what string) {
+func (b *binder) once(at ast.Pos, before int, what string) {
 	if b.volatile > before {
 		b.refuse(at, what+" of a volatile function such as random()", "Compute it in a sub-select of FROM, and refer to its column.")
 	}
 }
 
 // collation binds x COLLATE "C", which says how the store compares texts in any case.
-func (b *binder) collation(s *scope, e *sqlfront.Collate) val {
+func (b *binder) collation(s *scope, e *ast.Collate) val {
 	if e.Name != "C" && e.Name != "POSIX" && e.Name != "ucs_basic" {
 		b.refuse(e.At, "COLLATE", "Leave it out: text compares byte by byte.")
 	}
@@ -126,23 +127,23 @@ func (b *binder) collation(s *scope, e *sqlfront.Collate) val {
 }
 
 // test binds the predicates with a syntax of their own.
-func (b *binder) test(s *scope, e sqlfront.Expr) val {
+func (b *binder) test(s *scope, e ast.Expr) val {
 	switch e := e.(type) {
-	case *sqlfront.Between:
+	case *ast.Between:
 		x, lo, hi := b.expr(s, e.X), b.expr(s, e.Lo), b.expr(s, e.Hi)
 		sql := "(" + b.compare(e.At, ">=", x, lo).sql + " AND " + b.compare(e.At, "<=", x, hi).sql + ")"
 		if e.Not {
 			sql = "(NOT " + sql + ")"
 		}
 		return val{sql: sql, typ: tBool, at: e.At}
-	case *sqlfront.IsNull:
+	case *ast.IsNull:
 		x := b.expr(s, e.X)
 		return val{sql: "(" + x.sql + " IS " + not(e.Not) + "NULL)", typ: tBool, at: e.At, notNull: true}
-	case *sqlfront.IsBool:
+	case *ast.IsBool:
 		x := b.boolean(b.expr(s, e.X), "argument of IS "+strings.ToUpper(e.What))
 		what := map[string]string{"true": "TRUE", "false": "FALSE", "unknown": "NULL"}[e.What]
 		return val{sql: "(" + x.sql + " IS " + not(e.Not) + what + ")", typ: tBool, at: e.At, notNull: true}
-	case *sqlfront.IsDistinct:
+	case *ast.IsDistinct:
 		op := "IS NOT"
 		if e.Not {
 			op = "IS"
@@ -168,19 +169,19 @@ func sqls(vs []val) string {
 }
 
 // literalVal types a literal as Postgres does: a string stays untyped until its context is known.
-func (b *binder) literalVal(e *sqlfront.Literal) val {
+func (b *binder) literalVal(e *ast.Literal) val {
 	v := val{lit: e, at: e.At, notNull: true}
 	switch e.Kind {
-	case sqlfront.LitNull:
+	case ast.LitNull:
 		v.sql, v.typ, v.notNull = "NULL", tUnknown, false
-	case sqlfront.LitBool:
+	case ast.LitBool:
 		v.sql, v.typ = "FALSE", tBool
 		if e.Value == "true" {
 			v.sql = "TRUE"
 		}
-	case sqlfront.LitString:
+	case ast.LitString:
 		v.sql, v.typ = str(e.Value), tUnknown
-	case sqlfront.LitInt:
+	case ast.LitInt:
 		v.sql, v.typ = e.Value, tInt8
 		if _, err := strconv.ParseInt(e.Value, 10, 32); err == nil {
 			v.typ = tInt4
@@ -196,14 +197,14 @@ func (b *binder) literalVal(e *sqlfront.Literal) val {
 	return v
 }
 
-func (b *binder) boundVal(e *sqlfront.Bound) val {
+func (b *binder) boundVal(e *ast.Bound) val {
 	t := typeByName(e.Type)
 	if e.Type == "" || t.is(tUnknown) {
 		if e.Value == nil {
-			return b.literalVal(&sqlfront.Literal{Node: e.Node, Kind: sqlfront.LitNull, Value: "NULL"})
+			return b.literalVal(&ast.Literal{Node: e.Node, Kind: ast.LitNull, Value: "NULL"})
 		}
 		if x, ok := e.Value.(string); ok {
-			return b.literalVal(&sqlfront.Literal{Node: e.Node, Kind: sqlfront.LitString, Value: x})
+			return b.literalVal(&ast.Literal{Node: e.Node, Kind: ast.LitString, Value: x})
 		}
 	}
 	switch t.Name { // types without a storage class of their own travel as text
@@ -220,7 +221,7 @@ func (b *binder) boundVal(e *sqlfront.Bound) val {
 }
 
 // constant prints a Go value of a type.
-func (b *binder) constant(at sqlfront.Pos, x any, t Type) string {
+func (b *binder) constant(at ast.Pos, x any, t Type) string {
 	if x == nil {
 		return "NULL"
 	}
@@ -297,7 +298,7 @@ func (b *binder) boolean(v val, what string) val {
 	return v
 }
 
-func (b *binder) caseExpr(s *scope, e *sqlfront.Case) val {
+func (b *binder) caseExpr(s *scope, e *ast.Case) val {
 	var out strings.Builder
 	out.WriteString("CASE")
 	conds := make([]val, len(e.Whens))
@@ -361,7 +362,7 @@ func (b *binder) commonType(vs []val, what string) Type {
 }
 
 // commonArgs binds arguments and converts them to their common type.
-func (b *binder) commonArgs(s *scope, list []sqlfront.Expr, what string) ([]val, Type) {
+func (b *binder) commonArgs(s *scope, list []ast.Expr, what string) ([]val, Type) {
 	vs := make([]val, len(list))
 	for i, x := range list {
 		vs[i] = b.expr(s, x)
@@ -374,7 +375,7 @@ func (b *binder) commonArgs(s *scope, list []sqlfront.Expr, what string) ([]val,
 }
 
 // minMax prints GREATEST and LEAST, which skip NULL unlike SQLite's max(a, b).
-func (b *binder) minMax(s *scope, e *sqlfront.MinMax) val {
+func (b *binder) minMax(s *scope, e *ast.MinMax) val {
 	name, f := "LEAST", "min"
 	if e.Greatest {
 		name, f = "GREATEST", "max"
@@ -404,7 +405,7 @@ func (b *binder) minMax(s *scope, e *sqlfront.MinMax) val {
 	return val{sql: "rg_" + f + "_any(" + sqls(args) + ")", typ: t, at: e.At}
 }
 
-func (b *binder) in(s *scope, e *sqlfront.In) val {
+func (b *binder) in(s *scope, e *ast.In) val {
 	volatile := b.volatile
 	x := b.expr(s, e.X)
 	volatileX := b.volatile > volatile
@@ -448,11 +449,11 @@ func (b *binder) in(s *scope, e *sqlfront.In) val {
 
 // realList brings elements without columns, where they are several, to their common type with x, as Postgres does.
 // The others are compared with x one by one: real with numeric in double precision.
-func (b *binder) realList(list []sqlfront.Expr, x val, vs []val) {
+func (b *binder) realList(list []ast.Expr, x val, vs []val) {
 	var fixed []int
 	types := []Type{x.typ}
 	for i, e := range list {
-		if !sqlfront.ReadsColumn(e) {
+		if !bind.ReadsColumn(e) {
 			fixed, types = append(fixed, i), append(types, vs[i].typ)
 		}
 	}
@@ -463,16 +464,16 @@ func (b *binder) realList(list []sqlfront.Expr, x val, vs []val) {
 	}
 }
 
-func (b *binder) subLink(s *scope, e *sqlfront.SubLink) val {
+func (b *binder) subLink(s *scope, e *ast.SubLink) val {
 	q := b.selectQuery(e.Query, s)
 	switch e.Kind {
-	case sqlfront.SubExists:
+	case ast.SubExists:
 		return val{sql: "EXISTS (" + q.text() + ")", typ: tBool, at: e.At, notNull: true}
-	case sqlfront.SubScalar:
+	case ast.SubScalar:
 		c := b.oneColumn(q, e.At)
 		q.settle(b)
 		return val{sql: "(" + b.atMostOne(q) + ")", typ: q.types()[c], mods: q.cols[c].mods, at: e.At}
-	case sqlfront.SubArray:
+	case ast.SubArray:
 		b.oneColumn(q, e.At)
 		q.settle(b)
 		t := q.types()[0]
@@ -482,7 +483,7 @@ func (b *binder) subLink(s *scope, e *sqlfront.SubLink) val {
 	return b.subAny(s, e, q)
 }
 
-func (b *binder) oneColumn(q *query, at sqlfront.Pos) int {
+func (b *binder) oneColumn(q *query, at ast.Pos) int {
 	if len(q.cols) != 1 {
 		b.fail(at, sqlerr.Syntax, "subquery must return only one column")
 	}
@@ -500,10 +501,10 @@ func (b *binder) atMostOne(q *query) string {
 }
 
 // subAny is x op ANY (SELECT …), x op ALL (SELECT …) and their row forms.
-func (b *binder) subAny(s *scope, e *sqlfront.SubLink, q *query) val {
-	all := e.Kind == sqlfront.SubAll
-	tests := []sqlfront.Expr{e.Test}
-	if r, ok := e.Test.(*sqlfront.RowExpr); ok {
+func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
+	all := e.Kind == ast.SubAll
+	tests := []ast.Expr{e.Test}
+	if r, ok := e.Test.(*ast.RowExpr); ok {
 		tests = r.Fields
 	}
 	if len(tests) != len(q.cols) {

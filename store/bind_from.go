@@ -6,7 +6,8 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // source is a bound FROM item.
@@ -19,7 +20,7 @@ type source struct {
 }
 
 // from binds the FROM list into the scope and prints it.
-func (b *binder) from(s *scope, items []sqlfront.FromItem) string {
+func (b *binder) from(s *scope, items []ast.FromItem) string {
 	var parts []string
 	for i, it := range items {
 		src := b.fromItem(s, it, s.rels, s.cols)
@@ -33,7 +34,7 @@ func (b *binder) from(s *scope, items []sqlfront.FromItem) string {
 	return strings.Join(parts, " JOIN ")
 }
 
-func (b *binder) distinctNames(it sqlfront.FromItem, have, more []*relation) {
+func (b *binder) distinctNames(it ast.FromItem, have, more []*relation) {
 	for _, m := range more {
 		for _, h := range have {
 			if h.name == m.name && h.name != "" && h.schema == m.schema {
@@ -44,17 +45,17 @@ func (b *binder) distinctNames(it sqlfront.FromItem, have, more []*relation) {
 }
 
 // fromItem binds one item; rels and cols are what a lateral function may refer to.
-func (b *binder) fromItem(s *scope, it sqlfront.FromItem, rels []*relation, cols []*column) source {
+func (b *binder) fromItem(s *scope, it ast.FromItem, rels []*relation, cols []*column) source {
 	switch it := it.(type) {
-	case *sqlfront.TableRef:
+	case *ast.TableRef:
 		r := b.tableRef(s, it)
 		return source{sql: r.sql, rels: []*relation{r.rel}, cols: r.rel.cols}
-	case *sqlfront.SubSelect:
+	case *ast.SubSelect:
 		return b.subSelect(s, it, rels, cols)
-	case *sqlfront.FuncFrom:
+	case *ast.FuncFrom:
 		inner := &scope{up: s.up, rels: rels, cols: cols, ctes: s.ctes, level: &level{clause: "functions in FROM", inAgg: true}}
 		return b.funcFrom(inner, it)
-	case *sqlfront.JoinFrom:
+	case *ast.JoinFrom:
 		return b.join(s, it, rels, cols)
 	}
 	b.fail(it.Position(), sqlerr.Internal, "internal error: store does not know %T", it)
@@ -62,7 +63,7 @@ func (b *binder) fromItem(s *scope, it sqlfront.FromItem, rels []*relation, cols
 }
 
 // named applies an alias to the columns of a new relation.
-func (b *binder) named(at sqlfront.Pos, r *relation, a sqlfront.Alias) *relation {
+func (b *binder) named(at ast.Pos, r *relation, a ast.Alias) *relation {
 	if a.Name != "" {
 		r.name, r.schema = a.Name, ""
 	}
@@ -84,7 +85,7 @@ type boundTable struct {
 }
 
 // tableRef binds a table, view or CTE.
-func (b *binder) tableRef(s *scope, it *sqlfront.TableRef) boundTable {
+func (b *binder) tableRef(s *scope, it *ast.TableRef) boundTable {
 	if it.Schema == "" {
 		if c := s.cte(it.Name); c != nil {
 			return b.cteRef(it, c)
@@ -130,7 +131,7 @@ func (b *binder) tableRelation(t *TableDef) *relation {
 	return r
 }
 
-func (b *binder) undefinedTable(at sqlfront.Pos, schema, name string) {
+func (b *binder) undefinedTable(at ast.Pos, schema, name string) {
 	full := name
 	if schema != "" {
 		full = schema + "." + name
@@ -148,7 +149,7 @@ func (b *binder) undefinedTable(at sqlfront.Pos, schema, name string) {
 	b.failHint(at, sqlerr.UndefinedTable, hint, "relation \"%s\" does not exist", full)
 }
 
-func (b *binder) cteRef(it *sqlfront.TableRef, c *cte) boundTable {
+func (b *binder) cteRef(it *ast.TableRef, c *cte) boundTable {
 	r := &relation{name: c.name, alias: b.alias("t")}
 	for i, cc := range c.cols {
 		r.cols = append(r.cols, &column{name: cc.name, typ: cc.typ, mods: cc.mods, sql: r.alias + "." + outName(i), notNull: cc.notNull})
@@ -158,7 +159,7 @@ func (b *binder) cteRef(it *sqlfront.TableRef, c *cte) boundTable {
 }
 
 // viewRef refers to a view, which is printed once as a CTE of the statement.
-func (b *binder) viewRef(it *sqlfront.TableRef, v *ViewDef) boundTable {
+func (b *binder) viewRef(it *ast.TableRef, v *ViewDef) boundTable {
 	tmpl := b.view(it.At, v)
 	r := &relation{name: v.Name, schema: v.Schema, alias: b.alias("t")}
 	for i, c := range tmpl.cols {
@@ -169,7 +170,7 @@ func (b *binder) viewRef(it *sqlfront.TableRef, v *ViewDef) boundTable {
 }
 
 // view expands a view into b.ctes. Positions inside point into the view's own text.
-func (b *binder) view(at sqlfront.Pos, v *ViewDef) *relation {
+func (b *binder) view(at ast.Pos, v *ViewDef) *relation {
 	if r := b.views[v]; r != nil {
 		return r
 	}
@@ -187,8 +188,8 @@ func (b *binder) view(at sqlfront.Pos, v *ViewDef) *relation {
 	}
 	sel, text, err := b.db.viewTree(v)
 	b.check(at, err)
-	if len(b.stack) >= sqlfront.MaxViews {
-		b.fail(at, sqlerr.TooComplex, "views are nested more than %d deep", sqlfront.MaxViews)
+	if len(b.stack) >= bind.MaxViews {
+		b.fail(at, sqlerr.TooComplex, "views are nested more than %d deep", bind.MaxViews)
 	}
 	old := *b
 	b.text, b.path, b.stars, b.fixed = text, v.ReadPath(), nil, v.Stars
@@ -224,7 +225,7 @@ func columnList(n int) string {
 	return "(" + strings.Join(p, ", ") + ")"
 }
 
-func (b *binder) subSelect(s *scope, it *sqlfront.SubSelect, rels []*relation, cols []*column) source {
+func (b *binder) subSelect(s *scope, it *ast.SubSelect, rels []*relation, cols []*column) source {
 	volatile := b.volatile
 	q := b.lateralQuery(s, it, rels, cols)
 	q.settle(b)
@@ -240,22 +241,22 @@ func (b *binder) subSelect(s *scope, it *sqlfront.SubSelect, rels []*relation, c
 
 // lateralQuery binds a sub-select of FROM. SQLite has no LATERAL: a name that means a column of a neighbour is refused, also deep
 // inside; it must not be taken from farther out, where there may be one of that name.
-func (b *binder) lateralQuery(s *scope, it *sqlfront.SubSelect, rels []*relation, cols []*column) *query {
+func (b *binder) lateralQuery(s *scope, it *ast.SubSelect, rels []*relation, cols []*column) *query {
 	outer := &scope{up: s.up, ctes: s.ctes}
 	if it.Lateral {
 		outer.rels, outer.cols = rels, cols
-		outer.barred = func(sqlfront.Pos) {
+		outer.barred = func(ast.Pos) {
 			b.refuse(it.At, "a LATERAL sub-select that refers to its neighbours", "Write a join with GROUP BY, a window function, or a scalar sub-select.")
 		}
 	}
 	return b.selectQuery(it.Query, outer)
 }
 
-func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []*column) source {
+func (b *binder) join(s *scope, it *ast.JoinFrom, rels []*relation, cols []*column) source {
 	l := b.fromItem(s, it.L, rels, cols)
 	right, seenRels, seenCols := s, rels, cols
-	if lateral(it.R) && (it.Kind == sqlfront.JoinRight || it.Kind == sqlfront.JoinFull) {
-		seen := &scope{up: s.up, rels: l.rels, cols: l.cols, barred: func(at sqlfront.Pos) {
+	if lateral(it.R) && (it.Kind == ast.JoinRight || it.Kind == ast.JoinFull) {
+		seen := &scope{up: s.up, rels: l.rels, cols: l.cols, barred: func(at ast.Pos) {
 			b.failHint(at, sqlerr.InvalidColumnRef, "The combining JOIN type must be INNER or LEFT for a LATERAL reference.", "invalid reference to FROM-clause entry of the left side")
 		}}
 		right = &scope{up: seen, ctes: s.ctes, level: s.level}
@@ -264,14 +265,14 @@ func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []
 	}
 	r := b.fromItem(right, it.R, seenRels, seenCols)
 	b.distinctNames(it.R, l.rels, r.rels)
-	word := map[sqlfront.JoinKind]string{sqlfront.JoinInner: "JOIN", sqlfront.JoinLeft: "LEFT JOIN", sqlfront.JoinRight: "RIGHT JOIN", sqlfront.JoinFull: "FULL JOIN"}[it.Kind]
-	if it.Kind == sqlfront.JoinLeft || it.Kind == sqlfront.JoinFull {
+	word := map[ast.JoinKind]string{ast.JoinInner: "JOIN", ast.JoinLeft: "LEFT JOIN", ast.JoinRight: "RIGHT JOIN", ast.JoinFull: "FULL JOIN"}[it.Kind]
+	if it.Kind == ast.JoinLeft || it.Kind == ast.JoinFull {
 		nullable(r)
 	}
-	if it.Kind == sqlfront.JoinRight || it.Kind == sqlfront.JoinFull {
+	if it.Kind == ast.JoinRight || it.Kind == ast.JoinFull {
 		nullable(l)
 	}
-	out := source{join: true, full: l.full || r.full || it.Kind >= sqlfront.JoinRight, rels: append(append([]*relation(nil), l.rels...), r.rels...)}
+	out := source{join: true, full: l.full || r.full || it.Kind >= ast.JoinRight, rels: append(append([]*relation(nil), l.rels...), r.rels...)}
 	using := it.Using
 	if it.Natural {
 		using = commonNames(l.cols, r.cols)
@@ -293,7 +294,7 @@ func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []
 	out.sql = l.sql + " " + word + " " + side
 	if on != "" {
 		out.sql += " ON " + on
-	} else if it.Kind != sqlfront.JoinInner {
+	} else if it.Kind != ast.JoinInner {
 		out.sql += " ON TRUE"
 	}
 	if it.Alias.Name != "" {
@@ -308,11 +309,11 @@ func (b *binder) join(s *scope, it *sqlfront.JoinFrom, rels []*relation, cols []
 }
 
 // lateral reports whether an item of FROM sees those to its left.
-func lateral(it sqlfront.FromItem) bool {
+func lateral(it ast.FromItem) bool {
 	switch it := it.(type) {
-	case *sqlfront.FuncFrom:
+	case *ast.FuncFrom:
 		return true
-	case *sqlfront.SubSelect:
+	case *ast.SubSelect:
 		return it.Lateral
 	}
 	return false
@@ -340,7 +341,7 @@ func commonNames(l, r []*column) []string {
 }
 
 // using binds USING: the merged columns come first, then the rest of both sides.
-func (b *binder) using(it *sqlfront.JoinFrom, l, r source, names []string, out *source) string {
+func (b *binder) using(it *ast.JoinFrom, l, r source, names []string, out *source) string {
 	find := func(cols []*column, name, side string) *column {
 		var found *column
 		for _, c := range cols {
@@ -375,9 +376,9 @@ func (b *binder) using(it *sqlfront.JoinFrom, l, r source, names []string, out *
 			av = "(" + av + ")"
 		}
 		switch it.Kind {
-		case sqlfront.JoinRight:
+		case ast.JoinRight:
 			m.sql, m.rel = zv, z.rel
-		case sqlfront.JoinFull:
+		case ast.JoinFull:
 			m.sql, m.rel = "coalesce("+av+", "+zv+")", nil
 		default:
 			m.sql = av
@@ -399,11 +400,11 @@ func (b *binder) usingDependency(c *column) {
 }
 
 // with defines the CTEs of a SELECT in its scope and prints them.
-func (b *binder) with(s *scope, sel *sqlfront.Select) []string {
+func (b *binder) with(s *scope, sel *ast.Select) []string {
 	return b.withList(s, sel.With, sel.Recursive)
 }
 
-func (b *binder) withList(s *scope, list []sqlfront.CTE, recursive bool) []string {
+func (b *binder) withList(s *scope, list []ast.CTE, recursive bool) []string {
 	if len(list) == 0 {
 		return nil
 	}
@@ -411,7 +412,7 @@ func (b *binder) withList(s *scope, list []sqlfront.CTE, recursive bool) []strin
 	var out []string
 	for i := range list {
 		w := &list[i]
-		q, ok := w.Query.(*sqlfront.Select)
+		q, ok := w.Query.(*ast.Select)
 		if !ok {
 			b.refuse(w.At, "a writing statement inside WITH", "Run it as a statement of its own, with a temporary table for its rows.")
 		}
@@ -444,7 +445,7 @@ func (b *binder) withList(s *scope, list []sqlfront.CTE, recursive bool) []strin
 	return out
 }
 
-func (b *binder) cteColumns(w *sqlfront.CTE, q *query) []*column {
+func (b *binder) cteColumns(w *ast.CTE, q *query) []*column {
 	if len(w.Cols) > len(q.cols) {
 		b.fail(w.At, sqlerr.InvalidColumnRef, "WITH query \"%s\" has %d columns available but %d columns specified", w.Name, len(q.cols), len(w.Cols))
 	}
@@ -459,10 +460,10 @@ func (b *binder) cteColumns(w *sqlfront.CTE, q *query) []*column {
 	return cols
 }
 
-func refersTo(q *sqlfront.Select, name string) bool {
+func refersTo(q *ast.Select, name string) bool {
 	found := false
-	sqlfront.Walk(q, func(n sqlfront.Tree) bool {
-		if r, ok := n.(*sqlfront.TableRef); ok && r.Schema == "" && r.Name == name {
+	ast.Walk(q, func(n ast.Tree) bool {
+		if r, ok := n.(*ast.TableRef); ok && r.Schema == "" && r.Name == name {
 			found = true
 		}
 		return !found

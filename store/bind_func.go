@@ -7,13 +7,14 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // call binds a function call: a window or aggregate function, a function of Postgres, a kernel, or a
 // function of the engine.
-func (b *binder) call(s *scope, e *sqlfront.FuncCall) val {
+func (b *binder) call(s *scope, e *ast.FuncCall) val {
 	if fn, k := b.db.cat.function(b.path, e.Schema, e.Name); fn != nil {
 		return b.userCall(s, e, fn, k)
 	}
@@ -50,11 +51,11 @@ func (b *binder) call(s *scope, e *sqlfront.FuncCall) val {
 }
 
 // userCall binds a call of a function of the user's that is an expression: that expression stands in its place.
-func (b *binder) userCall(s *scope, e *sqlfront.FuncCall, fn *sqlfront.CreateFunction, k objectKey) val {
-	if b.calls++; b.calls > sqlfront.MaxCalls {
-		b.fail(e.At, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", sqlfront.MaxCalls)
+func (b *binder) userCall(s *scope, e *ast.FuncCall, fn *ast.CreateFunction, k objectKey) val {
+	if b.calls++; b.calls > bind.MaxCalls {
+		b.fail(e.At, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", bind.MaxCalls)
 	}
-	x, err := sqlfront.InlineCall(fn, e, b.text)
+	x, err := bind.InlineCall(fn, e, b.text)
 	b.check(e.At, err)
 	defer func() {
 		b.calls--
@@ -68,7 +69,7 @@ func (b *binder) userCall(s *scope, e *sqlfront.FuncCall, fn *sqlfront.CreateFun
 }
 
 // inlined says of the error of a panic in whose body it is.
-func inlined(p any, fn *sqlfront.CreateFunction, at sqlfront.Pos) any {
+func inlined(p any, fn *ast.CreateFunction, at ast.Pos) any {
 	if e, ok := p.(*sqlerr.Error); ok {
 		return fn.InContext(e, at)
 	}
@@ -76,7 +77,7 @@ func inlined(p any, fn *sqlfront.CreateFunction, at sqlfront.Pos) any {
 }
 
 // callArgs binds the arguments; named ones are put in order by the kernel's list of names.
-func (b *binder) callArgs(s *scope, e *sqlfront.FuncCall) []val {
+func (b *binder) callArgs(s *scope, e *ast.FuncCall) []val {
 	args := make([]val, len(e.Args))
 	var names []string
 	if d := kernels.Find(e.Name); d != nil {
@@ -119,7 +120,7 @@ func builtinNames() []string {
 	return names
 }
 
-func (b *binder) noFunction(e *sqlfront.FuncCall, args []val) {
+func (b *binder) noFunction(e *ast.FuncCall, args []val) {
 	types := make([]string, len(args))
 	for i, a := range args {
 		types[i] = a.typ.String()
@@ -157,7 +158,7 @@ func (b *binder) manyTypes(name string, args []val) bool {
 }
 
 // builtin binds a function of Postgres.
-func (b *binder) builtin(e *sqlfront.FuncCall, args []val) (val, bool) {
+func (b *binder) builtin(e *ast.FuncCall, args []val) (val, bool) {
 	cands := signatures[e.Name]
 	if cands == nil {
 		return val{}, false
@@ -178,7 +179,7 @@ func (b *binder) builtin(e *sqlfront.FuncCall, args []val) (val, bool) {
 }
 
 // apply prints a call of a chosen overload.
-func (b *binder) apply(at sqlfront.Pos, sig *signature, args []val) val {
+func (b *binder) apply(at ast.Pos, sig *signature, args []val) val {
 	if sig.volatile {
 		b.volatile++
 	}
@@ -216,7 +217,7 @@ func (b *binder) apply(at sqlfront.Pos, sig *signature, args []val) val {
 }
 
 // anyElement is the type that the pseudo-types of a signature stand for.
-func (b *binder) anyElement(at sqlfront.Pos, sig *signature, args []val) Type {
+func (b *binder) anyElement(at ast.Pos, sig *signature, args []val) Type {
 	var vs []val
 	for i, a := range args {
 		switch t := sig.arg(i); {
@@ -261,7 +262,7 @@ func fill(tmpl string, args []val, array Type) string {
 
 // engineCall handles the functions whose value the engine gives: current_step() and its like are constants
 // of the statement.
-func (b *binder) engineCall(e *sqlfront.FuncCall) (val, bool) {
+func (b *binder) engineCall(e *ast.FuncCall) (val, bool) {
 	if e.Name != "current_step" && e.Name != "current_seed" || len(e.Args) > 0 {
 		return val{}, false
 	}
@@ -270,11 +271,11 @@ func (b *binder) engineCall(e *sqlfront.FuncCall) (val, bool) {
 			return v, true
 		}
 	}
-	return val{sql: "0", typ: tInt8, at: e.At, notNull: true, bound: &sqlfront.Bound{Type: "bigint", Value: int64(0)}}, true
+	return val{sql: "0", typ: tInt8, at: e.At, notNull: true, bound: &ast.Bound{Type: "bigint", Value: int64(0)}}, true
 }
 
 // kernel binds an operator on chunks.
-func (b *binder) kernel(at sqlfront.Pos, name string, args []val) val {
+func (b *binder) kernel(at ast.Pos, name string, args []val) val {
 	if name == "pow" {
 		name = "power"
 	}
@@ -290,7 +291,7 @@ func (b *binder) kernel(at sqlfront.Pos, name string, args []val) val {
 	return v
 }
 
-func (b *binder) kernelCall(e *sqlfront.FuncCall, d *kernels.Def, args []val) val {
+func (b *binder) kernelCall(e *ast.FuncCall, d *kernels.Def, args []val) val {
 	v, ok := b.tryKernel(e.At, d, args)
 	if ok {
 		return v
@@ -307,7 +308,7 @@ func (b *binder) kernelCall(e *sqlfront.FuncCall, d *kernels.Def, args []val) va
 
 // tryKernel types a kernel's call and prints it. A signature string says how each argument is passed:
 // i bigint, f real, d double precision, b boolean, t text; I, F, D arrays; behind '>' the result.
-func (b *binder) tryKernel(at sqlfront.Pos, d *kernels.Def, args []val) (val, bool) {
+func (b *binder) tryKernel(at ast.Pos, d *kernels.Def, args []val) (val, bool) {
 	for _, widen := range []bool{false, true} {
 		sig, conv := b.kernelArgs(args, widen)
 		if sig == "" && len(args) > 0 {
@@ -356,7 +357,7 @@ func (b *binder) kernelArgs(args []val, widen bool) (string, []val) {
 	conv := make([]val, len(args))
 	for i, a := range args {
 		switch {
-		case a.typ.isUnknown() && a.lit != nil && a.lit.Kind == sqlfront.LitNull:
+		case a.typ.isUnknown() && a.lit != nil && a.lit.Kind == ast.LitNull:
 			a = b.coerce(a, tDouble)
 		case a.typ.isUnknown() && widen:
 			if a.lit == nil {

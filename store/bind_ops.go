@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) unary(s *scope, e *sqlfront.Unary) val {
+func (b *binder) unary(s *scope, e *ast.Unary) val {
 	x := b.expr(s, e.X)
 	if e.Op == "not" {
 		x = b.boolean(x, "argument of NOT")
@@ -20,7 +20,7 @@ func (b *binder) unary(s *scope, e *sqlfront.Unary) val {
 	if e.Op == "+" && (x.typ.isNumber() || x.typ.isChunk()) {
 		return x
 	}
-	if x.lit != nil && (x.lit.Kind == sqlfront.LitInt || x.lit.Kind == sqlfront.LitNumeric) && x.lit.Value[0] != '-' {
+	if x.lit != nil && (x.lit.Kind == ast.LitInt || x.lit.Kind == ast.LitNumeric) && x.lit.Value[0] != '-' {
 		l := *x.lit
 		l.Value = "-" + l.Value
 		return b.literalVal(&l)
@@ -45,12 +45,12 @@ func (b *binder) intRange(sql string, t Type) string {
 	return "rg_int(" + sql + ", " + strconv.Itoa(t.size()) + ")"
 }
 
-func (b *binder) noOperator(at sqlfront.Pos, op, l, r string) {
+func (b *binder) noOperator(at ast.Pos, op, l, r string) {
 	b.failHint(at, sqlerr.UndefinedFunction, "No operator matches the given name and argument types. You might need to add explicit type casts.",
 		"operator does not exist: %s", strings.TrimSpace(l+" "+op+" "+r))
 }
 
-func (b *binder) binary(s *scope, e *sqlfront.Binary) val {
+func (b *binder) binary(s *scope, e *ast.Binary) val {
 	switch e.Op {
 	case "and", "or":
 		return b.chain(s, e)
@@ -59,12 +59,12 @@ func (b *binder) binary(s *scope, e *sqlfront.Binary) val {
 }
 
 // chain binds a chain of AND or of OR. It is printed as a balanced tree: SQLite bounds the depth of expressions.
-func (b *binder) chain(s *scope, e *sqlfront.Binary) val {
+func (b *binder) chain(s *scope, e *ast.Binary) val {
 	var parts []string
 	op, notNull := strings.ToUpper(e.Op), true
-	var walk func(x sqlfront.Expr)
-	walk = func(x sqlfront.Expr) {
-		if y, ok := x.(*sqlfront.Binary); ok && y.Op == e.Op {
+	var walk func(x ast.Expr)
+	walk = func(x ast.Expr) {
+		if y, ok := x.(*ast.Binary); ok && y.Op == e.Op {
 			walk(y.L)
 			walk(y.R)
 			return
@@ -85,7 +85,7 @@ func balanced(parts []string, op string) string {
 }
 
 // operate binds l op r for operators other than AND and OR.
-func (b *binder) operate(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) operate(at ast.Pos, op string, l, r val) val {
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=":
 		return b.compare(at, op, l, r)
@@ -102,7 +102,7 @@ func (b *binder) operate(at sqlfront.Pos, op string, l, r val) val {
 	return val{}
 }
 
-func (b *binder) bits(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) bits(at ast.Pos, op string, l, r val) val {
 	if !l.typ.isInt() || !r.typ.isInt() {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 	}
@@ -129,7 +129,7 @@ func wider(a, b Type) Type {
 }
 
 // match is LIKE, ILIKE and regular expressions.
-func (b *binder) match(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) match(at ast.Pos, op string, l, r val) val {
 	l, r = b.settle(l).asText(), b.settle(r).asText()
 	if !l.typ.is(tText) || !r.typ.is(tText) {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
@@ -157,7 +157,7 @@ func (v val) asText() val {
 	return v
 }
 
-func (b *binder) concat(at sqlfront.Pos, l, r val) val {
+func (b *binder) concat(at ast.Pos, l, r val) val {
 	l, r = l.asText(), r.asText()
 	switch {
 	case l.typ.Array || r.typ.Array:
@@ -173,7 +173,7 @@ func (b *binder) concat(at sqlfront.Pos, l, r val) val {
 func (b *binder) toText(v val) val { return b.cast(v.at, v, tText, nil) }
 
 // arith is + - * / % ^ on numbers, chunks and dates.
-func (b *binder) arith(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) arith(at ast.Pos, op string, l, r val) val {
 	if l.typ.isChunk() || r.typ.isChunk() {
 		return b.chunkArith(at, op, l, r)
 	}
@@ -249,7 +249,7 @@ func (b *binder) intArith(op string, l, r val, t Type) string {
 
 // chunkArith applies the operators that exist on real[] and double precision[] (DESIGN §5): two chunks, or a
 // chunk and a scalar that becomes double precision.
-func (b *binder) chunkArith(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) chunkArith(at ast.Pos, op string, l, r val) val {
 	name := map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div", "^": "pow"}[op]
 	if name == "" {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
@@ -276,7 +276,7 @@ func (b *binder) chunkArith(at sqlfront.Pos, op string, l, r val) val {
 }
 
 // compare binds a comparison.
-func (b *binder) compare(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) compare(at ast.Pos, op string, l, r val) val {
 	switch {
 	case l.typ.isUnknown() && r.typ.isUnknown():
 		l, r = b.coerce(l, tText), b.coerce(r, tText)
@@ -313,7 +313,7 @@ func (b *binder) coerceComparison(v val, t Type) val {
 	return b.coerce(v, t)
 }
 
-func (b *binder) compareArrays(at sqlfront.Pos, op string, l, r val, t Type) val {
+func (b *binder) compareArrays(at ast.Pos, op string, l, r val, t Type) val {
 	l, r = b.coerce(l, t), b.coerce(r, t)
 	if op == "=" || op == "<>" || op == "IS" || op == "IS NOT" {
 		if t.isChunk() && (op == "=" || op == "<>") {
@@ -333,14 +333,14 @@ func (b *binder) compareArrays(at sqlfront.Pos, op string, l, r val, t Type) val
 }
 
 // compareAs is IS [NOT] DISTINCT FROM.
-func (b *binder) compareAs(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) compareAs(at ast.Pos, op string, l, r val) val {
 	v := b.compare(at, op, l, r)
 	v.notNull = true
 	return v
 }
 
 // timeArith is date ± integer, date − date, and their like.
-func (b *binder) timeArith(at sqlfront.Pos, op string, l, r val) val {
+func (b *binder) timeArith(at ast.Pos, op string, l, r val) val {
 	if l.typ.isUnknown() {
 		l = b.coerce(l, r.typ)
 	}

@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // recursive makes the CTE visible to itself with the column types of its first branch.
-func (b *binder) recursive(s *scope, w *sqlfront.CTE, q *sqlfront.Select, c *cte) {
+func (b *binder) recursive(s *scope, w *ast.CTE, q *ast.Select, c *cte) {
 	if q.SetOp != "union" {
 		b.failHint(w.At, invalidRecursion, "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).", "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", w.Name)
 	}
@@ -19,7 +19,7 @@ func (b *binder) recursive(s *scope, w *sqlfront.CTE, q *sqlfront.Select, c *cte
 }
 
 // recursiveTypes refuses a recursive query whose second branch changes the type of a column.
-func (b *binder) recursiveTypes(w *sqlfront.CTE, c *cte, q *query) {
+func (b *binder) recursiveTypes(w *ast.CTE, c *cte, q *query) {
 	for i, col := range c.cols {
 		if all := q.cols[i]; !all.typ.is(col.typ) || !slices.Equal(all.mods, col.mods) {
 			b.failHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
@@ -34,7 +34,7 @@ const invalidRecursion = "42P19"
 
 // wellFormed refuses the recursive queries that Postgres refuses, and those that only it can run: SQLite wants the query's name once, among the
 // tables of a plain SELECT.
-func (b *binder) wellFormed(w *sqlfront.CTE, q *sqlfront.Select) {
+func (b *binder) wellFormed(w *ast.CTE, q *ast.Select) {
 	misplaced := func(where string) {
 		b.fail(w.At, invalidRecursion, "recursive reference to query \"%s\" must not appear %s", w.Name, where)
 	}
@@ -70,7 +70,7 @@ func (b *binder) wellFormed(w *sqlfront.CTE, q *sqlfront.Select) {
 }
 
 // recursiveStep refuses groups and windows in the step of a recursive query.
-func (b *binder) recursiveStep(step *sqlfront.Select, within func(string)) {
+func (b *binder) recursiveStep(step *ast.Select, within func(string)) {
 	if b.hasAggregate(step.Targets) || step.Having != nil {
 		b.fail(step.At, invalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
 	}
@@ -80,17 +80,17 @@ func (b *binder) recursiveStep(step *sqlfront.Select, within func(string)) {
 }
 
 // recursiveTables counts the references to a recursive query among the tables of a FROM item.
-func (b *binder) recursiveTables(it sqlfront.FromItem, name string, misplaced, within func(string)) int {
+func (b *binder) recursiveTables(it ast.FromItem, name string, misplaced, within func(string)) int {
 	switch it := it.(type) {
-	case *sqlfront.TableRef:
+	case *ast.TableRef:
 		return b2i(it.Schema == "" && it.Name == name)
-	case *sqlfront.JoinFrom:
+	case *ast.JoinFrom:
 		l, r := b.recursiveTables(it.L, name, misplaced, within), b.recursiveTables(it.R, name, misplaced, within)
-		if l > 0 && (it.Kind == sqlfront.JoinRight || it.Kind == sqlfront.JoinFull) || r > 0 && (it.Kind == sqlfront.JoinLeft || it.Kind == sqlfront.JoinFull) {
+		if l > 0 && (it.Kind == ast.JoinRight || it.Kind == ast.JoinFull) || r > 0 && (it.Kind == ast.JoinLeft || it.Kind == ast.JoinFull) {
 			misplaced("within an outer join")
 		}
 		return l + r
-	case *sqlfront.SubSelect:
+	case *ast.SubSelect:
 		if n := references(it.Query, name); n > 1 {
 			misplaced("more than once")
 		} else if n == 1 {
@@ -101,10 +101,10 @@ func (b *binder) recursiveTables(it sqlfront.FromItem, name string, misplaced, w
 }
 
 // references counts how often a query refers to a table of this name.
-func references(q *sqlfront.Select, name string) int {
+func references(q *ast.Select, name string) int {
 	n := 0
-	sqlfront.Walk(q, func(t sqlfront.Tree) bool {
-		if r, ok := t.(*sqlfront.TableRef); ok && r.Schema == "" && r.Name == name {
+	ast.Walk(q, func(t ast.Tree) bool {
+		if r, ok := t.(*ast.TableRef); ok && r.Schema == "" && r.Name == name {
 			n++
 		}
 		return true

@@ -7,14 +7,14 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // plain binds a SELECT without set operation.
-func (b *binder) plain(sel *sqlfront.Select, s *scope) *query {
+func (b *binder) plain(sel *ast.Select, s *scope) *query {
 	sel = b.setReturning(sel)
 	q := &query{distinct: sel.Distinct}
-	l := &level{keys: map[string]bool{}, named: map[string]*sqlfront.Window{}}
+	l := &level{keys: map[string]bool{}, named: map[string]*ast.Window{}}
 	s.level = l
 	for i := range sel.Windows {
 		if l.named[sel.Windows[i].Name] != nil {
@@ -62,7 +62,7 @@ func (b *binder) plain(sel *sqlfront.Select, s *scope) *query {
 }
 
 // condition binds WHERE, ON and their like: no aggregates, no windows.
-func (b *binder) condition(s *scope, e sqlfront.Expr, clause string) val {
+func (b *binder) condition(s *scope, e ast.Expr, clause string) val {
 	l := s.level
 	if l == nil {
 		l = &level{}
@@ -77,7 +77,7 @@ func (b *binder) condition(s *scope, e sqlfront.Expr, clause string) val {
 }
 
 // groupBy binds GROUP BY: positions, output names and expressions.
-func (b *binder) groupBy(s *scope, sel *sqlfront.Select, tail *strings.Builder) {
+func (b *binder) groupBy(s *scope, sel *ast.Select, tail *strings.Builder) {
 	if len(sel.GroupBy) == 0 {
 		return
 	}
@@ -109,10 +109,10 @@ func noPosition(v val) string {
 }
 
 // groupExpr resolves a position or an output name to the target's expression.
-func (b *binder) groupExpr(s *scope, sel *sqlfront.Select, g sqlfront.Expr) sqlfront.Expr {
+func (b *binder) groupExpr(s *scope, sel *ast.Select, g ast.Expr) ast.Expr {
 	switch x := g.(type) {
-	case *sqlfront.Literal:
-		if x.Kind != sqlfront.LitInt {
+	case *ast.Literal:
+		if x.Kind != ast.LitInt {
 			b.fail(x.At, sqlerr.Syntax, "non-integer constant in GROUP BY")
 		}
 		var n int
@@ -121,7 +121,7 @@ func (b *binder) groupExpr(s *scope, sel *sqlfront.Select, g sqlfront.Expr) sqlf
 			b.fail(x.At, sqlerr.InvalidColumnRef, "GROUP BY position %s is not in select list", x.Value)
 		}
 		return sel.Targets[n-1].X
-	case *sqlfront.ColumnRef:
+	case *ast.ColumnRef:
 		if len(x.Names) != 1 || x.Star {
 			return g
 		}
@@ -140,16 +140,16 @@ func (b *binder) groupExpr(s *scope, sel *sqlfront.Select, g sqlfront.Expr) sqlf
 }
 
 // targets binds the select list and expands stars.
-func (b *binder) targets(s *scope, sel *sqlfront.Select, q *query) {
+func (b *binder) targets(s *scope, sel *ast.Select, q *query) {
 	for _, t := range sel.Targets {
-		if ref, ok := t.X.(*sqlfront.ColumnRef); ok && ref.Star {
+		if ref, ok := t.X.(*ast.ColumnRef); ok && ref.Star {
 			b.star(s, ref, q)
 			continue
 		}
 		v := b.expr(s, t.X)
 		name := t.Name
 		if name == "" {
-			name = sqlfront.ColumnName(t.X)
+			name = ast.ColumnName(t.X)
 		}
 		q.targets = append(q.targets, v)
 		q.cols = append(q.cols, outcol{name, v.typ, v.notNull, v.mods})
@@ -157,7 +157,7 @@ func (b *binder) targets(s *scope, sel *sqlfront.Select, q *query) {
 }
 
 // star expands * and t.*. In a view it stands for what it stood for when the view was created.
-func (b *binder) star(s *scope, ref *sqlfront.ColumnRef, q *query) {
+func (b *binder) star(s *scope, ref *ast.ColumnRef, q *query) {
 	cols := s.cols
 	if len(ref.Names) > 0 {
 		r, at := b.findRel(s, ref.Names)
@@ -198,12 +198,12 @@ func (b *binder) star(s *scope, ref *sqlfront.ColumnRef, q *query) {
 }
 
 // columnVal uses a column that is already resolved, with the checks of a reference.
-func (b *binder) columnVal(s *scope, c *column, ref *sqlfront.ColumnRef, names []string) val {
+func (b *binder) columnVal(s *scope, c *column, ref *ast.ColumnRef, names []string) val {
 	one := &scope{cols: []*column{c}, rels: s.rels, level: s.level}
-	return b.column(one, &sqlfront.ColumnRef{Node: ref.Node, Names: names})
+	return b.column(one, &ast.ColumnRef{Node: ref.Node, Names: names})
 }
 
-func (b *binder) distinctOn(s *scope, sel *sqlfront.Select, q *query) {
+func (b *binder) distinctOn(s *scope, sel *ast.Select, q *query) {
 	var list []string
 	for _, e := range sel.DistinctOn {
 		v := val{}
@@ -220,7 +220,7 @@ func (b *binder) distinctOn(s *scope, sel *sqlfront.Select, q *query) {
 }
 
 // leadingKeys demands that ORDER BY begins with the keys of DISTINCT ON, in any order.
-func (b *binder) leadingKeys(s *scope, sel *sqlfront.Select, q *query, on []string) {
+func (b *binder) leadingKeys(s *scope, sel *ast.Select, q *query, on []string) {
 	left := map[string]bool{}
 	for _, k := range on {
 		left[k] = true
@@ -241,7 +241,7 @@ func (b *binder) leadingKeys(s *scope, sel *sqlfront.Select, q *query, on []stri
 	}
 }
 
-func (b *binder) orderKey(s *scope, q *query, k sqlfront.SortKey) orderKey {
+func (b *binder) orderKey(s *scope, q *query, k ast.SortKey) orderKey {
 	if i := b.outputColumn(q, k.X); i >= 0 {
 		if q.cols[i].typ.isUnknown() {
 			q.coerce(b, i, tText)
@@ -285,7 +285,7 @@ func (b *binder) equatable(v val) {
 }
 
 // equatables refuses columns of a query in the same way.
-func (b *binder) equatables(q *query, at sqlfront.Pos) {
+func (b *binder) equatables(q *query, at ast.Pos) {
 	for _, c := range q.cols {
 		b.equatable(val{typ: c.typ, at: at})
 	}
@@ -293,18 +293,18 @@ func (b *binder) equatables(q *query, at sqlfront.Pos) {
 
 // setReturning moves a set-returning function of the select list into FROM, where it means the same:
 // SELECT a, unnest(x) FROM t is SELECT a, u FROM t, unnest(x) AS u.
-func (b *binder) setReturning(sel *sqlfront.Select) *sqlfront.Select {
-	var call *sqlfront.FuncCall
+func (b *binder) setReturning(sel *ast.Select) *ast.Select {
+	var call *ast.FuncCall
 	for _, t := range sel.Targets {
-		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
-			f, ok := n.(*sqlfront.FuncCall)
+		ast.Walk(t.X, func(n ast.Tree) bool {
+			f, ok := n.(*ast.FuncCall)
 			if ok && isSetReturning(f.Name) && f.Over == nil {
 				if call != nil {
 					b.refuse(f.At, "a second set-returning function in a select list", "Put the functions into FROM.")
 				}
 				call = f
 			}
-			_, sub := n.(*sqlfront.SubLink)
+			_, sub := n.(*ast.SubLink)
 			return !sub
 		})
 	}
@@ -320,18 +320,18 @@ func (b *binder) setReturning(sel *sqlfront.Select) *sqlfront.Select {
 	}
 	name := b.alias("srf ")
 	out := *sel
-	out.From = append(append([]sqlfront.FromItem(nil), sel.From...),
-		&sqlfront.FuncFrom{Node: call.Node, Func: call, Lateral: true, Alias: sqlfront.Alias{Name: name, Cols: []string{name}}})
-	out.Targets = make([]sqlfront.Target, len(sel.Targets))
+	out.From = append(append([]ast.FromItem(nil), sel.From...),
+		&ast.FuncFrom{Node: call.Node, Func: call, Lateral: true, Alias: ast.Alias{Name: name, Cols: []string{name}}})
+	out.Targets = make([]ast.Target, len(sel.Targets))
 	for i, t := range sel.Targets {
 		if t.Name == "" {
-			if r, ok := t.X.(*sqlfront.ColumnRef); !ok || !r.Star {
-				t.Name = sqlfront.ColumnName(t.X)
+			if r, ok := t.X.(*ast.ColumnRef); !ok || !r.Star {
+				t.Name = ast.ColumnName(t.X)
 			}
 		}
-		t.X = sqlfront.Rewrite(t.X, func(n sqlfront.Tree) sqlfront.Tree {
-			if n == sqlfront.Tree(call) {
-				return &sqlfront.ColumnRef{Node: call.Node, Names: []string{name}}
+		t.X = ast.Rewrite(t.X, func(n ast.Tree) ast.Tree {
+			if n == ast.Tree(call) {
+				return &ast.ColumnRef{Node: call.Node, Names: []string{name}}
 			}
 			return nil
 		})
@@ -341,25 +341,25 @@ func (b *binder) setReturning(sel *sqlfront.Select) *sqlfront.Select {
 }
 
 // conditionalSet refuses set-returning functions where they might not be called.
-func (b *binder) conditionalSet(ts []sqlfront.Target) {
+func (b *binder) conditionalSet(ts []ast.Target) {
 	for _, t := range ts {
-		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
+		ast.Walk(t.X, func(n ast.Tree) bool {
 			what := ""
 			switch n.(type) {
-			case *sqlfront.SubLink:
+			case *ast.SubLink:
 				return false
-			case *sqlfront.Case:
+			case *ast.Case:
 				what = "CASE"
-			case *sqlfront.Coalesce:
+			case *ast.Coalesce:
 				what = "COALESCE"
 			}
 			if what != "" {
-				sqlfront.Walk(n, func(n sqlfront.Tree) bool {
-					if f, ok := n.(*sqlfront.FuncCall); ok && isSetReturning(f.Name) {
+				ast.Walk(n, func(n ast.Tree) bool {
+					if f, ok := n.(*ast.FuncCall); ok && isSetReturning(f.Name) {
 						b.failHint(f.At, sqlerr.FeatureNotSupported, "You might be able to move the set-returning function into a LATERAL FROM item.",
 							"set-returning functions are not allowed in %s", what)
 					}
-					_, sub := n.(*sqlfront.SubLink)
+					_, sub := n.(*ast.SubLink)
 					return !sub
 				})
 			}
@@ -369,27 +369,27 @@ func (b *binder) conditionalSet(ts []sqlfront.Target) {
 }
 
 // windowed reports whether targets call window functions.
-func windowed(ts []sqlfront.Target) bool {
+func windowed(ts []ast.Target) bool {
 	found := false
 	for _, t := range ts {
-		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
-			f, ok := n.(*sqlfront.FuncCall)
+		ast.Walk(t.X, func(n ast.Tree) bool {
+			f, ok := n.(*ast.FuncCall)
 			found = found || ok && f.Over != nil
-			_, sub := n.(*sqlfront.SubLink)
+			_, sub := n.(*ast.SubLink)
 			return !sub
 		})
 	}
 	return found
 }
 
-func (b *binder) hasAggregate(ts []sqlfront.Target) bool {
+func (b *binder) hasAggregate(ts []ast.Target) bool {
 	found := false
 	for _, t := range ts {
-		sqlfront.Walk(t.X, func(n sqlfront.Tree) bool {
-			if f, ok := n.(*sqlfront.FuncCall); ok && isAggregate(f.Name) {
+		ast.Walk(t.X, func(n ast.Tree) bool {
+			if f, ok := n.(*ast.FuncCall); ok && isAggregate(f.Name) {
 				found = true
 			}
-			_, sub := n.(*sqlfront.SubLink)
+			_, sub := n.(*ast.SubLink)
 			return !sub && !found
 		})
 	}

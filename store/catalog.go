@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -203,7 +203,7 @@ func idents(names []string) string {
 type objectKey struct{ schema, name string }
 
 // function looks a function or procedure of the user's up.
-func (c *catalog) function(path []string, schema, name string) (*sqlfront.CreateFunction, objectKey) {
+func (c *catalog) function(path []string, schema, name string) (*ast.CreateFunction, objectKey) {
 	if schema != "" {
 		path = []string{schema}
 	}
@@ -220,18 +220,18 @@ func (c *catalog) function(path []string, schema, name string) (*sqlfront.Create
 type catalog struct {
 	tables  map[objectKey]*TableDef
 	views   map[objectKey]*ViewDef
-	funcs   map[objectKey]*sqlfront.CreateFunction
+	funcs   map[objectKey]*ast.CreateFunction
 	schemas []string
 }
 
 func emptyCatalog() *catalog {
 	return &catalog{tables: map[objectKey]*TableDef{}, views: map[objectKey]*ViewDef{},
-		funcs: map[objectKey]*sqlfront.CreateFunction{}, schemas: []string{"public", "relgrad"}}
+		funcs: map[objectKey]*ast.CreateFunction{}, schemas: []string{"public", "relgrad"}}
 }
 
 func (c *catalog) clone() *catalog {
 	n := &catalog{tables: make(map[objectKey]*TableDef, len(c.tables)+1), views: make(map[objectKey]*ViewDef, len(c.views)+1),
-		funcs: make(map[objectKey]*sqlfront.CreateFunction, len(c.funcs)+1), schemas: slices.Clone(c.schemas)}
+		funcs: make(map[objectKey]*ast.CreateFunction, len(c.funcs)+1), schemas: slices.Clone(c.schemas)}
 	for k, v := range c.tables {
 		n.tables[k] = v
 	}

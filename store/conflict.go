@@ -6,12 +6,12 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
 // onConflict prints ON CONFLICT.
-func (b *binder) onConflict(s *sqlfront.Insert, t *TableDef) string {
+func (b *binder) onConflict(s *ast.Insert, t *TableDef) string {
 	oc := s.OnConflict
 	if oc == nil {
 		return ""
@@ -79,7 +79,7 @@ func (t *TableDef) hasUnique(cols []string) bool {
 }
 
 // proposedKey gives the places of the conflict target's columns among those that are given values, nil where ON CONFLICT updates nothing.
-func (b *binder) proposedKey(s *sqlfront.Insert, t *TableDef, list []string) (key []int, kinds string) {
+func (b *binder) proposedKey(s *ast.Insert, t *TableDef, list []string) (key []int, kinds string) {
 	if s.OnConflict == nil || s.OnConflict.Set == nil {
 		return nil, ""
 	}

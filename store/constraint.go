@@ -6,13 +6,15 @@ import (
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
 // addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing new.
-func (b *binder) addConstraints(t *TableDef, list []sqlfront.TableConstraint) {
-	primary := func(k sqlfront.TableConstraint) int { return b2i(k.Kind != "primary") }
-	slices.SortStableFunc(list, func(x, y sqlfront.TableConstraint) int { return primary(x) - primary(y) })
+func (b *binder) addConstraints(t *TableDef, list []ast.TableConstraint) {
+	primary := func(k ast.TableConstraint) int { return b2i(k.Kind != "primary") }
+	slices.SortStableFunc(list, func(x, y ast.TableConstraint) int { return primary(x) - primary(y) })
 	var keys [][]string
 	for i := range list {
 		k := &list[i]
@@ -26,7 +28,7 @@ func (b *binder) addConstraints(t *TableDef, list []sqlfront.TableConstraint) {
 	}
 }
 
-func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) {
+func (b *binder) addConstraint(t *TableDef, k *ast.TableConstraint) {
 	for _, n := range k.Cols {
 		b.columnOf(k.At, t, n)
 	}
@@ -53,7 +55,7 @@ func (b *binder) addConstraint(t *TableDef, k *sqlfront.TableConstraint) {
 	}
 }
 
-func (b *binder) foreignKey(t *TableDef, k *sqlfront.TableConstraint) Foreign {
+func (b *binder) foreignKey(t *TableDef, k *ast.TableConstraint) Foreign {
 	name := b.constraintName(t, k, strings.Join(k.Cols, "_"), "fkey")
 	ref := b.referenced(k.At, t, k.RefTable)
 	if ref.Temp != t.Temp {
@@ -77,7 +79,7 @@ func (b *binder) foreignKey(t *TableDef, k *sqlfront.TableConstraint) Foreign {
 }
 
 // constraintName is the name that a constraint was given, or one of its table, of columns and of a label.
-func (b *binder) constraintName(t *TableDef, k *sqlfront.TableConstraint, cols, label string) string {
+func (b *binder) constraintName(t *TableDef, k *ast.TableConstraint, cols, label string) string {
 	if k.Name == "" {
 		return b.freshName(t, cols, label)
 	}
@@ -179,15 +181,15 @@ func clipped(s string, n int) string {
 	return s[:n]
 }
 
-func (b *binder) checkConstraint(t *TableDef, k *sqlfront.TableConstraint) Check {
-	c := Check{SQL: b.checkSQL(t, k.Check), Source: sqlfront.Print(&sqlfront.Select{Targets: []sqlfront.Target{{X: k.Check}}})}
-	sqlfront.Walk(k.Check, func(n sqlfront.Tree) bool {
-		if r, ok := n.(*sqlfront.ColumnRef); ok {
+func (b *binder) checkConstraint(t *TableDef, k *ast.TableConstraint) Check {
+	c := Check{SQL: b.checkSQL(t, k.Check), Source: print.Print(&ast.Select{Targets: []ast.Target{{X: k.Check}}})}
+	ast.Walk(k.Check, func(n ast.Tree) bool {
+		if r, ok := n.(*ast.ColumnRef); ok {
 			if name := r.Names[len(r.Names)-1]; !slices.Contains(c.Cols, name) {
 				c.Cols = append(c.Cols, name)
 			}
 		}
-		if _, ok := n.(*sqlfront.SubLink); ok {
+		if _, ok := n.(*ast.SubLink); ok {
 			b.fail(n.Position(), sqlerr.FeatureNotSupported, "cannot use subquery in check constraint")
 		}
 		return true
@@ -201,7 +203,7 @@ func (b *binder) checkConstraint(t *TableDef, k *sqlfront.TableConstraint) Check
 }
 
 // checkSQL prints the condition of a CHECK for SQLite.
-func (b *binder) checkSQL(t *TableDef, condition sqlfront.Expr) string {
+func (b *binder) checkSQL(t *TableDef, condition ast.Expr) string {
 	b.literal = true
 	defer func() { b.literal = false }()
 	rel := b.plainRelation(t, t.Name, "")
@@ -209,18 +211,18 @@ func (b *binder) checkSQL(t *TableDef, condition sqlfront.Expr) string {
 }
 
 // bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its source is not known.
-func (b *binder) bindAgain(at sqlfront.Pos, t *TableDef, c *Check, change func(sqlfront.Expr) sqlfront.Expr) bool {
+func (b *binder) bindAgain(at ast.Pos, t *TableDef, c *Check, change func(ast.Expr) ast.Expr) bool {
 	if c.Source == "" {
 		return false
 	}
-	sel, err := sqlfront.ParseSelect(&sqlfront.Text{SQL: c.Source})
+	sel, err := parse.ParseSelect(&ast.Text{SQL: c.Source})
 	b.check(at, err)
-	x := change(sqlfront.Relocate(sel.Targets[0].X, at))
-	c.SQL, c.Source = b.checkSQL(t, x), sqlfront.Print(&sqlfront.Select{Targets: []sqlfront.Target{{X: x}}})
+	x := change(ast.Relocate(sel.Targets[0].X, at))
+	c.SQL, c.Source = b.checkSQL(t, x), print.Print(&ast.Select{Targets: []ast.Target{{X: x}}})
 	return true
 }
 
-func (b *binder) noChunk(at sqlfront.Pos, t *TableDef, col, what string) {
+func (b *binder) noChunk(at ast.Pos, t *TableDef, col, what string) {
 	if c := t.Cols[t.Column(col)]; c.Type.isChunk() {
 		b.fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
 	} else {
@@ -229,14 +231,14 @@ func (b *binder) noChunk(at sqlfront.Pos, t *TableDef, col, what string) {
 }
 
 // indexable refuses a type whose values have no order.
-func (b *binder) indexable(at sqlfront.Pos, t Type) {
+func (b *binder) indexable(at ast.Pos, t Type) {
 	if t.Name == "json" {
 		b.failHint(at, sqlerr.UndefinedObject, "Use jsonb.", "data type %s has no default operator class for access method \"btree\"", t)
 	}
 }
 
 // referenced finds the table that a foreign key of t, which may not be there yet, names.
-func (b *binder) referenced(at sqlfront.Pos, t *TableDef, n sqlfront.ObjectName) *TableDef {
+func (b *binder) referenced(at ast.Pos, t *TableDef, n ast.ObjectName) *TableDef {
 	if n.Name == t.Name && (n.Schema == t.Schema || n.Schema == "" && t.Temp) {
 		return t
 	}

@@ -13,12 +13,12 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
 // copyServer is COPY with a file or program, run in the process's working directory.
-func (db *DB) copyServer(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text) (*Result, error) {
+func (db *DB) copyServer(ctx context.Context, s *ast.Copy, text *ast.Text) (*Result, error) {
 	if s.Std {
 		return nil, sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY with STDIN or STDOUT needs a client").WithHint("Use \\copy, or name a file.")
 	}
@@ -26,7 +26,7 @@ func (db *DB) copyServer(ctx context.Context, s *sqlfront.Copy, text *sqlfront.T
 }
 
 // CopyFile runs COPY, or a client's \copy, with the statement's file or program; relative names count from dir.
-func (db *DB) CopyFile(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, dir string) (*Result, error) {
+func (db *DB) CopyFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (*Result, error) {
 	n, err := int64(0), error(nil)
 	switch {
 	case s.Program:
@@ -49,7 +49,7 @@ func inDir(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-func (db *DB) copyFromFile(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, dir string) (int64, error) {
+func (db *DB) copyFromFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (int64, error) {
 	f, err := os.Open(inDir(dir, s.Source))
 	if err != nil {
 		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading: %v", s.Source, unwrapPath(err))
@@ -65,7 +65,7 @@ func unwrapPath(err error) error {
 	return err
 }
 
-func (db *DB) copyToFile(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, dir string) (n int64, err error) {
+func (db *DB) copyToFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (n int64, err error) {
 	f, err := os.Create(inDir(dir, s.Source))
 	if err != nil {
 		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing: %v", s.Source, unwrapPath(err))
@@ -78,7 +78,7 @@ func (db *DB) copyToFile(ctx context.Context, s *sqlfront.Copy, text *sqlfront.T
 	return db.CopyOut(ctx, s, text, f)
 }
 
-func (db *DB) copyProgram(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, dir string) (int64, error) {
+func (db *DB) copyProgram(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (int64, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", s.Source)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	var stderr bytes.Buffer
@@ -119,18 +119,18 @@ func (db *DB) copyProgram(ctx context.Context, s *sqlfront.Copy, text *sqlfront.
 
 // CopyIn loads rows from r, as COPY … FROM does; name is what errors call the source. Nothing is loaded on
 // an error.
-func (db *DB) CopyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string) (n int64, err error) {
+func (db *DB) CopyIn(ctx context.Context, s *ast.Copy, text *ast.Text, r io.Reader, name string) (n int64, err error) {
 	defer db.rescue(text, &err)
 	return db.copyIn(ctx, s, text, r, name, func() error { return nil }, func() {})
 }
 
-func (db *DB) copyIn(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, r io.Reader, name string, done func() error, abort func()) (n int64, err error) {
+func (db *DB) copyIn(ctx context.Context, s *ast.Copy, text *ast.Text, r io.Reader, name string, done func() error, abort func()) (n int64, err error) {
 	return db.loading(ctx, text, func(b *binder) (int64, error) { return b.copyRows(s, r, name) }, done, abort)
 }
 
 // loading runs load in a transaction of its own or in a savepoint. After it done has the last word; abort is called
 // where load failed.
-func (db *DB) loading(ctx context.Context, text *sqlfront.Text, load func(*binder) (int64, error), done func() error, abort func()) (n int64, err error) {
+func (db *DB) loading(ctx context.Context, text *ast.Text, load func(*binder) (int64, error), done func() error, abort func()) (n int64, err error) {
 	if db.failed {
 		abort()
 		return 0, errFailed()
@@ -169,7 +169,7 @@ type loader struct {
 	file string
 }
 
-func (b *binder) copyRows(s *sqlfront.Copy, r io.Reader, file string) (int64, error) {
+func (b *binder) copyRows(s *ast.Copy, r io.Reader, file string) (int64, error) {
 	if s.Options.IsFile() {
 		return 0, errFileFormat(s)
 	}
@@ -186,15 +186,15 @@ func (b *binder) copyRows(s *sqlfront.Copy, r io.Reader, file string) (int64, er
 	})
 }
 
-func errFileFormat(s *sqlfront.Copy) error {
+func errFileFormat(s *ast.Copy) error {
 	return sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY with the format %s needs a file", s.Options.Format).
 		WithHint("It is read from any place in the file, so it cannot come from a program or from standard input.")
 }
 
 // run prepares the INSERT of a row's columns and calls load, which runs it.
-func (l *loader) run(s *sqlfront.Copy, names []string, load func() (int64, error)) (int64, error) {
+func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (int64, error) {
 	b, t := l.b, l.t
-	l.cols = b.insertColumns(&sqlfront.Insert{Node: s.Node, Cols: names}, t)
+	l.cols = b.insertColumns(&ast.Insert{Node: s.Node, Cols: names}, t)
 	list, exprs, given := []string{}, []string{}, map[string]bool{}
 	for _, c := range l.cols {
 		if given[c.Name] {
@@ -434,7 +434,7 @@ func quickInt(b []byte) (int64, bool) {
 }
 
 // CopyOut writes rows to w, as COPY … TO does, and returns their number.
-func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, w io.Writer) (_ int64, err error) {
+func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Writer) (_ int64, err error) {
 	defer db.rescue(text, &err)
 	if db.failed {
 		return 0, errFailed()
@@ -479,7 +479,7 @@ func (db *DB) CopyOut(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text
 }
 
 // copyQuery is the query whose rows COPY … TO writes. Of a name it must be a table's.
-func (db *DB) copyQuery(s *sqlfront.Copy) (*sqlfront.Select, error) {
+func (db *DB) copyQuery(s *ast.Copy) (*ast.Select, error) {
 	if s.Query != nil {
 		return s.Query, nil
 	}
@@ -494,12 +494,12 @@ func (db *DB) copyQuery(s *sqlfront.Copy) (*sqlfront.Select, error) {
 		return nil, sqlerr.At(int(s.At), sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, s.Name).
 			WithHint("Try the COPY (SELECT ...) TO variant.")
 	}
-	sel := &sqlfront.Select{Node: s.Node, From: []sqlfront.FromItem{&sqlfront.TableRef{Node: s.Node, Schema: s.Schema, Name: s.Name}}}
+	sel := &ast.Select{Node: s.Node, From: []ast.FromItem{&ast.TableRef{Node: s.Node, Schema: s.Schema, Name: s.Name}}}
 	if s.Cols == nil {
-		sel.Targets = []sqlfront.Target{{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Star: true}}}
+		sel.Targets = []ast.Target{{Node: s.Node, X: &ast.ColumnRef{Node: s.Node, Star: true}}}
 	}
 	for _, c := range s.Cols {
-		sel.Targets = append(sel.Targets, sqlfront.Target{Node: s.Node, X: &sqlfront.ColumnRef{Node: s.Node, Names: []string{c}}})
+		sel.Targets = append(sel.Targets, ast.Target{Node: s.Node, X: &ast.ColumnRef{Node: s.Node, Names: []string{c}}})
 	}
 	return sel, nil
 }

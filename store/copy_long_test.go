@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // withoutEnd gives a text, then one without an end, and counts what is read of it.
@@ -52,7 +52,7 @@ func TestCopyLongRow(t *testing.T) {
 	} {
 		st, text := parseOne(t, "COPY t FROM STDIN "+c.options)
 		r := &withoutEnd{begin: c.begin, part: c.part}
-		_, err := db.CopyIn(t.Context(), st.(*sqlfront.Copy), text, r, "")
+		_, err := db.CopyIn(t.Context(), st.(*ast.Copy), text, r, "")
 		var e *sqlerr.Error
 		if !errors.As(err, &e) || e.Code != sqlerr.ProgramLimit || !strings.HasPrefix(e.Context, "COPY t, "+c.line) || r.read > longestRecord+(1<<19) {
 			t.Errorf("%s, %q: %v after %d bytes", c.options, c.begin, err, r.read)
@@ -62,7 +62,7 @@ func TestCopyLongRow(t *testing.T) {
 		}
 	}
 	st, text := parseOne(t, "COPY t FROM STDIN")
-	if n, err := db.CopyIn(t.Context(), st.(*sqlfront.Copy), text, io.MultiReader(strings.NewReader("1\t"), strings.NewReader(strings.Repeat("x", longestRecord-3)+"\n")), ""); err != nil || n != 1 {
+	if n, err := db.CopyIn(t.Context(), st.(*ast.Copy), text, io.MultiReader(strings.NewReader("1\t"), strings.NewReader(strings.Repeat("x", longestRecord-3)+"\n")), ""); err != nil || n != 1 {
 		t.Errorf("a row of the greatest length: %d, %v", n, err)
 	}
 }
@@ -75,7 +75,7 @@ func TestCopyIsInterrupted(t *testing.T) {
 	defer cancel()
 	st, text := parseOne(t, "COPY t FROM STDIN")
 	r := &withoutEnd{part: "1\ta\n"}
-	_, err := db.CopyIn(ctx, st.(*sqlfront.Copy), text, io.LimitReader(r, 64<<20), "")
+	_, err := db.CopyIn(ctx, st.(*ast.Copy), text, io.LimitReader(r, 64<<20), "")
 	if sqlerr.Code(err) != sqlerr.QueryCanceled || r.read > 48<<20 {
 		t.Errorf("%v after %d bytes", err, r.read)
 	}

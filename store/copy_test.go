@@ -9,17 +9,18 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-func copyStmt(t *testing.T, sql string) (*sqlfront.Copy, *sqlfront.Text) {
+func copyStmt(t *testing.T, sql string) (*ast.Copy, *ast.Text) {
 	t.Helper()
-	text := &sqlfront.Text{SQL: sql}
-	ps, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	ps, err := parse.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return ps[0].Stmt.(*sqlfront.Copy), text
+	return ps[0].Stmt.(*ast.Copy), text
 }
 
 func TestCopyIn(t *testing.T) {

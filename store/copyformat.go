@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // field is one field of a line; text is valid until the next line.
@@ -36,7 +36,7 @@ type copyReader struct {
 	cols   int
 }
 
-func newCopyReader(r io.Reader, o sqlfront.CopyOptions, cols int) *copyReader {
+func newCopyReader(r io.Reader, o ast.CopyOptions, cols int) *copyReader {
 	p := &copyReader{r: bufio.NewReaderSize(r, 1<<18), csv: o.Format == "csv", delim: '\t', quote: '"', null: []byte(`\N`), header: o.Header, cols: cols}
 	if p.csv {
 		p.delim, p.null = ',', nil
@@ -314,7 +314,7 @@ type copyWriter struct {
 	null  string
 }
 
-func newCopyWriter(w io.Writer, o sqlfront.CopyOptions) *copyWriter {
+func newCopyWriter(w io.Writer, o ast.CopyOptions) *copyWriter {
 	out := &copyWriter{w: bufio.NewWriterSize(w, 1<<16), csv: o.Format == "csv", delim: '\t', quote: `"`, null: `\N`}
 	if out.csv {
 		out.delim, out.null = ',', ""

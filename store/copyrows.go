@@ -9,7 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -23,7 +23,7 @@ type RowSource struct {
 
 // CopyInRows loads rows, as COPY … FROM does; open is called with the table that s names, inside the transaction, and
 // name is what errors call the source. Nothing is loaded on an error.
-func (db *DB) CopyInRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, name string, open func(*TableDef) (RowSource, error)) (_ int64, err error) {
+func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string, open func(*TableDef) (RowSource, error)) (_ int64, err error) {
 	defer db.rescue(text, &err)
 	return db.loading(ctx, text, func(b *binder) (int64, error) {
 		l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: name}
@@ -121,7 +121,7 @@ func (l *loader) value(i int, v any) error {
 // CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource
 // gives them; values of types other than booleans, integers, floats and chunks are printed. The table form comes in
 // the order of the table's primary key.
-func (db *DB) CopyOutRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.Text, start func([]ResultCol) error, each func(row []any) error) (_ int64, err error) {
+func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, start func([]ResultCol) error, each func(row []any) error) (_ int64, err error) {
 	defer db.rescue(text, &err)
 	if db.failed {
 		return 0, sqlerr.In(errFailed(), text)
@@ -133,7 +133,7 @@ func (db *DB) CopyOutRows(ctx context.Context, s *sqlfront.Copy, text *sqlfront.
 	if t, _ := db.cat.relation(db.searchPath(), s.Schema, s.Name); s.Query == nil && t != nil {
 		if keys := t.Keys(); len(keys) > 0 {
 			for _, k := range keys[0] {
-				sel.OrderBy = append(sel.OrderBy, sqlfront.SortKey{X: &sqlfront.ColumnRef{Node: s.Node, Names: []string{k}}})
+				sel.OrderBy = append(sel.OrderBy, ast.SortKey{X: &ast.ColumnRef{Node: s.Node, Names: []string{k}}})
 			}
 		}
 	}

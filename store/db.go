@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -537,12 +537,12 @@ func (db *DB) SetSearchPath(schemas ...string) {
 }
 
 // Function returns a function or procedure created by the user.
-func (db *DB) Function(schema, name string) *sqlfront.CreateFunction {
+func (db *DB) Function(schema, name string) *ast.CreateFunction {
 	return db.FunctionOn(db.searchPath(), schema, name)
 }
 
 // FunctionOn is Function with an unqualified name looked up in the schemas of path.
-func (db *DB) FunctionOn(path []string, schema, name string) *sqlfront.CreateFunction {
+func (db *DB) FunctionOn(path []string, schema, name string) *ast.CreateFunction {
 	f, _ := db.cat.function(path, schema, name)
 	return f
 }

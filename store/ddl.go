@@ -6,11 +6,12 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // newKey decides where a new relation goes and refuses names in use; skip is IF NOT EXISTS applying.
-func (b *binder) newKey(at sqlfront.Pos, schema, name string, temp, ifNotExists bool) (k objectKey, skip bool) {
+func (b *binder) newKey(at ast.Pos, schema, name string, temp, ifNotExists bool) (k objectKey, skip bool) {
 	switch {
 	case temp && schema != "" && schema != "pg_temp":
 		b.fail(at, "42P16", "cannot create temporary relation in non-temporary schema")
@@ -41,7 +42,7 @@ func (b *binder) skipped(tag, name string) (*Result, error) {
 	return &Result{Tag: tag, Notice: fmt.Sprintf("relation \"%s\" already exists, skipping", name)}, nil
 }
 
-func (b *binder) createTable(s *sqlfront.CreateTable) (*Result, error) {
+func (b *binder) createTable(s *ast.CreateTable) (*Result, error) {
 	k, skip := b.newKey(s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
 	if skip {
 		return b.skipped("CREATE TABLE", s.Name)
@@ -50,7 +51,7 @@ func (b *binder) createTable(s *sqlfront.CreateTable) (*Result, error) {
 	if s.Like.Name != "" {
 		b.like(s, t)
 	}
-	var constraints []sqlfront.TableConstraint
+	var constraints []ast.TableConstraint
 	for i := range s.Cols {
 		b.addColumn(t, &s.Cols[i])
 		constraints = append(constraints, s.Cols[i].Constraints...)
@@ -60,7 +61,7 @@ func (b *binder) createTable(s *sqlfront.CreateTable) (*Result, error) {
 }
 
 // like copies the columns of another table; INCLUDING ALL also defaults, identities, keys and indexes.
-func (b *binder) like(s *sqlfront.CreateTable, t *TableDef) {
+func (b *binder) like(s *ast.CreateTable, t *TableDef) {
 	from := b.tableOf(s.At, s.Like.Schema, s.Like.Name)
 	for _, c := range from.Cols {
 		c.Shape = nil
@@ -90,7 +91,7 @@ func (b *binder) like(s *sqlfront.CreateTable, t *TableDef) {
 }
 
 // addColumn appends a column without its constraints.
-func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) {
+func (b *binder) addColumn(t *TableDef, d *ast.ColumnDef) {
 	if t.Column(d.Name) >= 0 {
 		b.fail(d.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", d.Name)
 	}
@@ -112,7 +113,7 @@ func (b *binder) addColumn(t *TableDef, d *sqlfront.ColumnDef) {
 }
 
 // defaultText prints a default so that it can stand in any later INSERT.
-func (b *binder) defaultText(t *TableDef, c *Column, e sqlfront.Expr) string {
+func (b *binder) defaultText(t *TableDef, c *Column, e ast.Expr) string {
 	b.literal = true
 	defer func() { b.literal = false }()
 	b.noSubQuery(e, "DEFAULT expression")
@@ -124,9 +125,9 @@ func (b *binder) defaultText(t *TableDef, c *Column, e sqlfront.Expr) string {
 }
 
 // noSubQuery refuses a sub-query in an expression that is kept with a table.
-func (b *binder) noSubQuery(e sqlfront.Expr, what string) {
-	sqlfront.Walk(e, func(n sqlfront.Tree) bool {
-		if s, ok := n.(*sqlfront.SubLink); ok {
+func (b *binder) noSubQuery(e ast.Expr, what string) {
+	ast.Walk(e, func(n ast.Tree) bool {
+		if s, ok := n.(*ast.SubLink); ok {
 			b.fail(s.At, sqlerr.FeatureNotSupported, "cannot use subquery in %s", what)
 		}
 		return true
@@ -197,7 +198,7 @@ func (b *binder) makeTable(t *TableDef) error {
 	return b.db.putTable(t.key(), t)
 }
 
-func (b *binder) createTableAs(s *sqlfront.CreateTableAs) (*Result, error) {
+func (b *binder) createTableAs(s *ast.CreateTableAs) (*Result, error) {
 	k, skip := b.newKey(s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
 	tag := "CREATE TABLE AS"
 	if s.Matview {
@@ -249,13 +250,13 @@ func (b *binder) createTableAs(s *sqlfront.CreateTableAs) (*Result, error) {
 	return b.write(t, q.with, sql, "SELECT", returning{}, true)
 }
 
-func (b *binder) storable(at sqlfront.Pos, name string, t Type) {
+func (b *binder) storable(at ast.Pos, name string, t Type) {
 	if known[t.Name] == "" {
 		b.fail(at, "42P16", "column \"%s\" has pseudo-type %s", name, t)
 	}
 }
 
-func (b *binder) createView(s *sqlfront.CreateView) (*Result, error) {
+func (b *binder) createView(s *ast.CreateView) (*Result, error) {
 	old := b.db.cat.views[objectKey{orName(s.Schema, b.firstSchema(s.Temp)), s.Name}]
 	k := objectKey{}
 	if old != nil && s.Replace {
@@ -307,7 +308,7 @@ func (b *binder) firstSchema(temp bool) string {
 }
 
 // replaceable checks that CREATE OR REPLACE VIEW only appends columns.
-func (b *binder) replaceable(at sqlfront.Pos, old, v *ViewDef) {
+func (b *binder) replaceable(at ast.Pos, old, v *ViewDef) {
 	if old == nil {
 		return
 	}
@@ -326,16 +327,16 @@ func (b *binder) replaceable(at sqlfront.Pos, old, v *ViewDef) {
 
 // viewTree is a view's parsed text.
 type viewTree struct {
-	sel  *sqlfront.Select
-	text *sqlfront.Text
+	sel  *ast.Select
+	text *ast.Text
 }
 
-func (db *DB) viewTree(v *ViewDef) (*sqlfront.Select, *sqlfront.Text, error) {
+func (db *DB) viewTree(v *ViewDef) (*ast.Select, *ast.Text, error) {
 	if t := db.trees[v]; t != nil {
 		return t.sel, t.text, nil
 	}
-	text := &sqlfront.Text{SQL: v.SQL, View: v.Name}
-	sel, err := sqlfront.ParseSelect(text)
+	text := &ast.Text{SQL: v.SQL, View: v.Name}
+	sel, err := parse.ParseSelect(text)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -348,8 +349,8 @@ func (db *DB) viewTree(v *ViewDef) (*sqlfront.Select, *sqlfront.Text, error) {
 
 // selectView binds the text of a view that is being created. The view's own text is bound, because the
 // positions of its stars are those of later expansions; errors point into the statement.
-func (b *binder) selectView(v *ViewDef, s *sqlfront.CreateView) *query {
-	caller, inner := b.text, &sqlfront.Text{SQL: v.SQL}
+func (b *binder) selectView(v *ViewDef, s *ast.CreateView) *query {
+	caller, inner := b.text, &ast.Text{SQL: v.SQL}
 	b.text = inner
 	defer func() {
 		b.text = caller
@@ -365,14 +366,14 @@ func (b *binder) selectView(v *ViewDef, s *sqlfront.CreateView) *query {
 			panic(p)
 		}
 	}()
-	tree, err := sqlfront.ParseSelect(inner)
+	tree, err := parse.ParseSelect(inner)
 	b.check(s.At, err)
 	q := b.selectQuery(tree, nil)
 	q.settle(b)
 	return q
 }
 
-func (b *binder) createSchema(s *sqlfront.CreateSchema) (*Result, error) {
+func (b *binder) createSchema(s *ast.CreateSchema) (*Result, error) {
 	if b.db.hasSchema(s.Name) {
 		if s.IfNotExists {
 			return &Result{Tag: "CREATE SCHEMA", Notice: fmt.Sprintf("schema \"%s\" already exists, skipping", s.Name)}, nil

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -21,7 +21,7 @@ type Objects struct {
 // Function is a function or procedure that the user created.
 type Function struct {
 	Schema string
-	*sqlfront.CreateFunction
+	*ast.CreateFunction
 }
 
 // Objects lists what the session sees, commits of other sessions included.

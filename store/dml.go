@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // target finds the table that a statement writes.
-func (b *binder) target(at sqlfront.Pos, schema, name string) *TableDef {
+func (b *binder) target(at ast.Pos, schema, name string) *TableDef {
 	t := b.tableOf(at, schema, name)
 	b.check(at, t.writable())
 	return t
@@ -27,7 +27,7 @@ func (t *TableDef) writable() error {
 }
 
 // tableOf finds a table, also a materialized view.
-func (b *binder) tableOf(at sqlfront.Pos, schema, name string) *TableDef {
+func (b *binder) tableOf(at ast.Pos, schema, name string) *TableDef {
 	t, v := b.db.cat.relation(b.path, schema, name)
 	if v != nil {
 		b.failHint(at, sqlerr.ObjectNotPrereqState, "Write to the tables that it reads.", "cannot write to view \"%s\"", name)
@@ -51,7 +51,7 @@ func (t *TableDef) rowidName() string {
 	return "rowid"
 }
 
-func (b *binder) insert(s *sqlfront.Insert) (*Result, error) {
+func (b *binder) insert(s *ast.Insert) (*Result, error) {
 	t := b.target(s.At, s.Schema, s.Name)
 	sc := &scope{}
 	with := b.withList(sc, s.With, true)
@@ -106,7 +106,7 @@ func (b *binder) insert(s *sqlfront.Insert) (*Result, error) {
 // rowEnd marks where generated values go into each row of VALUES.
 const rowEnd = "\x00"
 
-func (b *binder) insertAlias(s *sqlfront.Insert) string {
+func (b *binder) insertAlias(s *ast.Insert) string {
 	if s.Alias != "" {
 		return s.Alias
 	}
@@ -114,7 +114,7 @@ func (b *binder) insertAlias(s *sqlfront.Insert) string {
 }
 
 // insertColumns lists the columns that are given values.
-func (b *binder) insertColumns(s *sqlfront.Insert, t *TableDef) []*Column {
+func (b *binder) insertColumns(s *ast.Insert, t *TableDef) []*Column {
 	var out []*Column
 	for _, n := range s.Cols {
 		out = append(out, b.columnOf(s.At, t, n))
@@ -127,7 +127,7 @@ func (b *binder) insertColumns(s *sqlfront.Insert, t *TableDef) []*Column {
 	return out
 }
 
-func (b *binder) columnOf(at sqlfront.Pos, t *TableDef, name string) *Column {
+func (b *binder) columnOf(at ast.Pos, t *TableDef, name string) *Column {
 	if i := t.Column(name); i >= 0 {
 		return &t.Cols[i]
 	}
@@ -144,7 +144,7 @@ func (b *binder) columnOf(at sqlfront.Pos, t *TableDef, name string) *Column {
 }
 
 // insertSource binds the rows; it cuts cols to those that the rows have (through the slice's length).
-func (b *binder) insertSource(s *sqlfront.Insert, t *TableDef, cols []*Column, sc *scope) (string, []string) {
+func (b *binder) insertSource(s *ast.Insert, t *TableDef, cols []*Column, sc *scope) (string, []string) {
 	if s.Query.Values != nil && s.Query.SetOp == "" && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.With == nil {
 		return b.insertValues(s, t, cols, sc), nil
 	}
@@ -169,7 +169,7 @@ func (b *binder) insertSource(s *sqlfront.Insert, t *TableDef, cols []*Column, s
 	return q.text(), exprs
 }
 
-func (b *binder) countColumns(s *sqlfront.Insert, n int, cols []*Column) {
+func (b *binder) countColumns(s *ast.Insert, n int, cols []*Column) {
 	if n > len(cols) {
 		b.fail(s.At, sqlerr.Syntax, "INSERT has more expressions than target columns")
 	}
@@ -178,14 +178,14 @@ func (b *binder) countColumns(s *sqlfront.Insert, n int, cols []*Column) {
 	}
 }
 
-func (b *binder) noIdentity(s *sqlfront.Insert, c *Column) {
+func (b *binder) noIdentity(s *ast.Insert, c *Column) {
 	if c.Identity != nil && c.Identity.Always && !s.Overriding {
 		b.failHint(s.At, "428C9", "Use OVERRIDING SYSTEM VALUE to override.", "cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
 	}
 }
 
 // insertValues prints VALUES with each value converted to its column's type.
-func (b *binder) insertValues(s *sqlfront.Insert, t *TableDef, cols []*Column, sc *scope) string {
+func (b *binder) insertValues(s *ast.Insert, t *TableDef, cols []*Column, sc *scope) string {
 	sc = &scope{up: sc, level: &level{clause: "VALUES"}}
 	rows := make([]string, len(s.Query.Values))
 	for r, list := range s.Query.Values {
@@ -199,7 +199,7 @@ func (b *binder) insertValues(s *sqlfront.Insert, t *TableDef, cols []*Column, s
 				out[i] = b.defaultOrNull(t, c)
 				continue
 			}
-			if _, ok := list[i].(*sqlfront.Default); ok {
+			if _, ok := list[i].(*ast.Default); ok {
 				out[i] = b.defaultOrNull(t, c)
 				continue
 			}
@@ -236,7 +236,7 @@ func (b *binder) defaultOrNull(t *TableDef, c *Column) string {
 		}
 		return d
 	}
-	return b.assign(val{sql: "NULL", typ: tUnknown, lit: &sqlfront.Literal{Kind: sqlfront.LitNull}}, t, c)
+	return b.assign(val{sql: "NULL", typ: tUnknown, lit: &ast.Literal{Kind: ast.LitNull}}, t, c)
 }
 
 // nextIdentity is rg_nextval(i).
@@ -261,7 +261,7 @@ func (b *binder) plainRelation(t *TableDef, name, prefix string) *relation {
 }
 
 // assignments prints SET lists.
-func (b *binder) assignments(s *scope, t *TableDef, set []sqlfront.Assign) []string {
+func (b *binder) assignments(s *scope, t *TableDef, set []ast.Assign) []string {
 	var out []string
 	done := map[string]bool{}
 	for _, a := range set {
@@ -290,7 +290,7 @@ func (b *binder) assignments(s *scope, t *TableDef, set []sqlfront.Assign) []str
 }
 
 // assignElement is SET v[i] = x.
-func (b *binder) assignElement(s *scope, t *TableDef, c *Column, a sqlfront.Assign) string {
+func (b *binder) assignElement(s *scope, t *TableDef, c *Column, a ast.Assign) string {
 	if !c.Type.Array {
 		b.fail(a.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", c.Type)
 	}
@@ -308,12 +308,12 @@ func (b *binder) assignElement(s *scope, t *TableDef, c *Column, a sqlfront.Assi
 	return b.assign(val{sql: "rg_array_set(" + strings.Join(args, ", ") + ")", typ: c.Type, at: a.At}, t, c)
 }
 
-func (b *binder) update(s *sqlfront.Update) (*Result, error) {
+func (b *binder) update(s *ast.Update) (*Result, error) {
 	t := b.target(s.At, s.Schema, s.Name)
 	sc := &scope{level: &level{inAgg: true, clause: "UPDATE"}}
 	with := b.withList(sc, s.With, true)
 	r := b.tableRelation(t)
-	b.named(s.At, r, sqlfront.Alias{Name: s.Alias})
+	b.named(s.At, r, ast.Alias{Name: s.Alias})
 	sc.rels, sc.cols = []*relation{r}, r.cols
 	from := b.from(sc, s.From)
 	sql := "UPDATE " + t.sql() + " AS " + r.alias + " SET " + strings.Join(b.assignments(sc, t, s.Set), ", ")
@@ -342,12 +342,12 @@ func (t *TableDef) inKey(col string) bool {
 	return false
 }
 
-func (b *binder) delete(s *sqlfront.Delete) (*Result, error) {
+func (b *binder) delete(s *ast.Delete) (*Result, error) {
 	t := b.target(s.At, s.Schema, s.Name)
 	sc := &scope{level: &level{inAgg: true, clause: "DELETE"}}
 	with := b.withList(sc, s.With, true)
 	r := b.tableRelation(t)
-	b.named(s.At, r, sqlfront.Alias{Name: s.Alias})
+	b.named(s.At, r, ast.Alias{Name: s.Alias})
 	sc.rels, sc.cols = []*relation{r}, r.cols
 	using := b.from(sc, s.Using)
 	where := ""
@@ -362,7 +362,7 @@ func (b *binder) delete(s *sqlfront.Delete) (*Result, error) {
 	return b.write(t, with, sql, "DELETE", returning{s.Returning, r.name, sc.rels[1:]}, true)
 }
 
-func (b *binder) truncate(s *sqlfront.Truncate) (*Result, error) {
+func (b *binder) truncate(s *ast.Truncate) (*Result, error) {
 	emptied := map[objectKey]bool{}
 	for _, n := range s.Tables {
 		emptied[b.target(s.At, n.Schema, n.Name).key()] = true
@@ -394,7 +394,7 @@ func (b *binder) truncate(s *sqlfront.Truncate) (*Result, error) {
 
 // returning is a RETURNING list, the name of the table it is about, and the other tables of the statement.
 type returning struct {
-	list  []sqlfront.Target
+	list  []ast.Target
 	alias string
 	other []*relation
 }
@@ -414,7 +414,7 @@ func (b *binder) returningSQL(t *TableDef, r returning) *query {
 		sc.rels, sc.cols = append(sc.rels, other), append(sc.cols, other.cols...)
 	}
 	q := &query{}
-	b.targets(sc, &sqlfront.Select{Targets: r.list}, q)
+	b.targets(sc, &ast.Select{Targets: r.list}, q)
 	q.settle(b)
 	for _, x := range q.targets {
 		if strings.Contains(x.sql, unreachable) {

@@ -6,11 +6,11 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // findIndex finds an index, which stands in the schema of its table; no two have one name.
-func (b *binder) findIndex(n sqlfront.ObjectName) (*TableDef, int) {
+func (b *binder) findIndex(n ast.ObjectName) (*TableDef, int) {
 	for _, t := range b.db.cat.tables {
 		if n.Schema != "" && t.Schema != n.Schema || n.Schema == "" && !b.visible(t.Schema) {
 			continue
@@ -24,11 +24,11 @@ func (b *binder) findIndex(n sqlfront.ObjectName) (*TableDef, int) {
 	return nil, -1
 }
 
-func (b *binder) drop(s *sqlfront.Drop) (*Result, error) {
+func (b *binder) drop(s *ast.Drop) (*Result, error) {
 	r := &Result{Tag: "DROP " + strings.ToUpper(s.Kind)}
 	b.outside(s.At, s.Outside, "DROP INDEX CONCURRENTLY")
 	for i, name := range s.Names {
-		var args []sqlfront.FuncParam
+		var args []ast.FuncParam
 		if i < len(s.Args) {
 			args = s.Args[i]
 		}
@@ -47,14 +47,14 @@ func (b *binder) drop(s *sqlfront.Drop) (*Result, error) {
 }
 
 // callName prints the name of an object, of a function with its arguments where they are given.
-func callName(name string, args []sqlfront.FuncParam) string {
+func callName(name string, args []ast.FuncParam) string {
 	if args != nil {
 		return callWith(name, args)
 	}
 	return "\"" + name + "\""
 }
 
-func (b *binder) undefinedObject(s *sqlfront.Drop, name string, args []sqlfront.FuncParam) {
+func (b *binder) undefinedObject(s *ast.Drop, name string, args []ast.FuncParam) {
 	code := sqlerr.UndefinedTable
 	switch s.Kind {
 	case "index", "schema":
@@ -69,7 +69,7 @@ func (b *binder) undefinedObject(s *sqlfront.Drop, name string, args []sqlfront.
 	b.failHint(s.At, code, hint, "%s %s does not exist", s.Kind, callName(name, args))
 }
 
-func (b *binder) dropOne(s *sqlfront.Drop, n sqlfront.ObjectName, args []sqlfront.FuncParam) (bool, error) {
+func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (bool, error) {
 	schema, name := n.Schema, n.Name
 	db := b.db
 	switch s.Kind {
@@ -137,7 +137,7 @@ func (db *DB) query(k objectKey) *ViewDef {
 }
 
 // dropCallers refuses to drop a function that views call; with CASCADE it drops them.
-func (b *binder) dropCallers(s *sqlfront.Drop, k objectKey) error {
+func (b *binder) dropCallers(s *ast.Drop, k objectKey) error {
 	for _, c := range b.db.callers(k) {
 		v := b.db.query(c)
 		if v == nil { // gone with another
@@ -157,7 +157,7 @@ func (b *binder) dropCallers(s *sqlfront.Drop, k objectKey) error {
 	return nil
 }
 
-func (b *binder) dropSchema(s *sqlfront.Drop, name string) (bool, error) {
+func (b *binder) dropSchema(s *ast.Drop, name string) (bool, error) {
 	if name == "public" || name == "relgrad" {
 		b.fail(s.At, "2BP01", "cannot drop schema %s", name)
 	}
@@ -174,7 +174,7 @@ func (b *binder) dropSchema(s *sqlfront.Drop, name string) (bool, error) {
 }
 
 // emptySchema drops what a schema holds: views, then tables, those first to which no other refers, and functions.
-func (b *binder) emptySchema(s *sqlfront.Drop, name string) error {
+func (b *binder) emptySchema(s *ast.Drop, name string) error {
 	of := func(k objectKey) bool { return k.schema == name }
 	views, tables, funcs := keysOf(b.db.cat.views, of), keysOf(b.db.cat.tables, of), keysOf(b.db.cat.funcs, of)
 	if !s.Cascade && len(views)+len(tables)+len(funcs) > 0 {
@@ -232,7 +232,7 @@ func (b *binder) referring(to objectKey) *TableDef {
 	return nil
 }
 
-func (b *binder) dropTable(s *sqlfront.Drop, t *TableDef) error {
+func (b *binder) dropTable(s *ast.Drop, t *TableDef) error {
 	b.dependentsAllowed(s, t.kind(), t.key())
 	if o := b.referring(t.key()); o != nil {
 		b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it", t.Name)
@@ -247,7 +247,7 @@ func (b *binder) dropTable(s *sqlfront.Drop, t *TableDef) error {
 	return b.db.putTable(t.key(), nil)
 }
 
-func (b *binder) dropView(s *sqlfront.Drop, v *ViewDef) error {
+func (b *binder) dropView(s *ast.Drop, v *ViewDef) error {
 	k := objectKey{v.Schema, v.Name}
 	b.dependentsAllowed(s, b.db.kind(v), k)
 	if err := b.dropDependents(s, k); err != nil {
@@ -257,7 +257,7 @@ func (b *binder) dropView(s *sqlfront.Drop, v *ViewDef) error {
 }
 
 // dropDependents drops the views on a relation; without CASCADE they are dropped by their own names.
-func (b *binder) dropDependents(s *sqlfront.Drop, k objectKey) error {
+func (b *binder) dropDependents(s *ast.Drop, k objectKey) error {
 	if !s.Cascade {
 		return nil
 	}
@@ -270,12 +270,12 @@ func (b *binder) dropDependents(s *sqlfront.Drop, k objectKey) error {
 }
 
 // dependentsAllowed refuses a DROP that views depend on, except with CASCADE or when they are dropped too.
-func (b *binder) dependentsAllowed(s *sqlfront.Drop, kind string, k objectKey) {
+func (b *binder) dependentsAllowed(s *ast.Drop, kind string, k objectKey) {
 	if s.Cascade {
 		return
 	}
 	for _, v := range b.db.dependents(k, "") {
-		if s.Kind == b.db.kind(v) && slices.ContainsFunc(s.Names, func(n sqlfront.ObjectName) bool { return b.means(n, v) }) {
+		if s.Kind == b.db.kind(v) && slices.ContainsFunc(s.Names, func(n ast.ObjectName) bool { return b.means(n, v) }) {
 			continue
 		}
 		e := sqlerr.At(int(s.At), "2BP01", "cannot drop %s %s because other objects depend on it", kind, k.name).
@@ -286,7 +286,7 @@ func (b *binder) dependentsAllowed(s *sqlfront.Drop, kind string, k objectKey) {
 }
 
 // means reports whether a name is that of a view.
-func (b *binder) means(n sqlfront.ObjectName, v *ViewDef) bool {
+func (b *binder) means(n ast.ObjectName, v *ViewDef) bool {
 	t, named := b.db.cat.relation(b.path, n.Schema, n.Name)
 	if t != nil {
 		named = t.Matview
@@ -295,7 +295,7 @@ func (b *binder) means(n sqlfront.ObjectName, v *ViewDef) bool {
 }
 
 // functionKey finds the schema of a function's name; the function need not be there.
-func (b *binder) functionKey(n sqlfront.ObjectName) objectKey {
+func (b *binder) functionKey(n ast.ObjectName) objectKey {
 	for _, s := range b.path {
 		if k := (objectKey{s, n.Name}); n.Schema == "" && b.db.cat.funcs[k] != nil {
 			return k

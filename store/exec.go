@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -30,23 +30,23 @@ type ResultCol struct{ Name, Type string }
 // Exec runs one statement. text is what the tree's positions point into. An error is an *sqlerr.Error with
 // its text set and leaves the store as it was; inside BEGIN it also aborts the transaction, as in Postgres.
 // DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
-func (db *DB) Exec(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
+func (db *DB) Exec(ctx context.Context, st ast.Statement, text *ast.Text) (*Result, error) {
 	return db.execute(ctx, st, text, func(ctx context.Context) (*Result, error) { return db.statement(ctx, st, text) })
 }
 
 // SelectEach runs a query and keeps no rows: start learns its columns, each gets every row as Result.Rows holds it.
-func (db *DB) SelectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]ResultCol) error, each func([]any) error) (*Result, error) {
+func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]ResultCol) error, each func([]any) error) (*Result, error) {
 	return db.execute(ctx, sel, text, func(ctx context.Context) (*Result, error) {
 		return db.selectRows(ctx, sel, text, start, each)
 	})
 }
 
 // execute runs a statement as Exec says; run does what is its own.
-func (db *DB) execute(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text, run func(context.Context) (*Result, error)) (r *Result, err error) {
+func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text, run func(context.Context) (*Result, error)) (r *Result, err error) {
 	defer db.rescue(text, &err)
 	ctx, done := db.Timed(ctx)
 	defer done(&err)
-	if tx, ok := st.(*sqlfront.Transaction); ok {
+	if tx, ok := st.(*ast.Transaction); ok {
 		r, err := db.transaction(tx)
 		return r, sqlerr.In(err, text)
 	}
@@ -70,8 +70,8 @@ func (db *DB) execute(ctx context.Context, st sqlfront.Statement, text *sqlfront
 	return r, nil
 }
 
-func (db *DB) statement(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, error) {
-	if s, ok := st.(*sqlfront.Select); ok {
+func (db *DB) statement(ctx context.Context, st ast.Statement, text *ast.Text) (*Result, error) {
+	if s, ok := st.(*ast.Select); ok {
 		var rows [][]any
 		r, err := db.selectRows(ctx, s, text, func([]ResultCol) error { return nil }, func(row []any) error {
 			rows = append(rows, row)
@@ -95,21 +95,21 @@ func (db *DB) statement(ctx context.Context, st sqlfront.Statement, text *sqlfro
 }
 
 // session runs statements that change no data.
-func (db *DB) session(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (*Result, bool, error) {
+func (db *DB) session(ctx context.Context, st ast.Statement, text *ast.Text) (*Result, bool, error) {
 	switch s := st.(type) {
-	case *sqlfront.Set:
+	case *ast.Set:
 		r, err := db.set(s)
 		return r, true, err
-	case *sqlfront.Show:
+	case *ast.Show:
 		r, err := db.show(s)
 		return r, true, err
-	case *sqlfront.Explain:
+	case *ast.Explain:
 		r, err := db.explain(ctx, s, text)
 		return r, true, err
-	case *sqlfront.Copy:
+	case *ast.Copy:
 		r, err := db.copyServer(ctx, s, text)
 		return r, true, err
-	case *sqlfront.Noop:
+	case *ast.Noop:
 		err := db.atomically(false, func() (err error) {
 			b := db.newBinder(ctx, text)
 			defer b.catch(&err)
@@ -128,53 +128,53 @@ func (db *DB) session(ctx context.Context, st sqlfront.Statement, text *sqlfront
 			r.Notice = s.Tag + " has no effect: the embedded store has no rights but those of its file"
 		}
 		return r, true, err
-	case *sqlfront.Do, *sqlfront.Call:
+	case *ast.Do, *ast.Call:
 		return nil, true, sqlerr.At(int(st.Position()), sqlerr.FeatureNotSupported, "DO and CALL are run by package script")
 	}
 	return nil, false, nil
 }
 
 // outside refuses, inside a transaction block, a statement that commits by itself.
-func (b *binder) outside(at sqlfront.Pos, must bool, what string) {
+func (b *binder) outside(at ast.Pos, must bool, what string) {
 	if must && b.db.explicit {
 		b.fail(at, sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", what)
 	}
 }
 
 // writing runs a statement that writes, inside a transaction.
-func (b *binder) writing(st sqlfront.Statement) (*Result, error) {
+func (b *binder) writing(st ast.Statement) (*Result, error) {
 	switch s := st.(type) {
-	case *sqlfront.Insert:
+	case *ast.Insert:
 		return b.insert(s)
-	case *sqlfront.Update:
+	case *ast.Update:
 		return b.update(s)
-	case *sqlfront.Delete:
+	case *ast.Delete:
 		return b.delete(s)
-	case *sqlfront.Truncate:
+	case *ast.Truncate:
 		return b.truncate(s)
-	case *sqlfront.CreateTable:
+	case *ast.CreateTable:
 		return b.createTable(s)
-	case *sqlfront.CreateTableAs:
+	case *ast.CreateTableAs:
 		return b.createTableAs(s)
-	case *sqlfront.CreateView:
+	case *ast.CreateView:
 		return b.createView(s)
-	case *sqlfront.Refresh:
+	case *ast.Refresh:
 		return b.refresh(s)
-	case *sqlfront.CreateIndex:
+	case *ast.CreateIndex:
 		return b.createIndex(s)
-	case *sqlfront.CreateFunction:
+	case *ast.CreateFunction:
 		return b.createFunction(s)
-	case *sqlfront.CreateSchema:
+	case *ast.CreateSchema:
 		return b.createSchema(s)
-	case *sqlfront.AlterTable:
+	case *ast.AlterTable:
 		return b.alterTable(s)
-	case *sqlfront.Drop:
+	case *ast.Drop:
 		return b.drop(s)
 	}
 	return nil, sqlerr.At(int(st.Position()), sqlerr.Internal, "internal error: store does not know %T", st)
 }
 
-func (db *DB) transaction(s *sqlfront.Transaction) (*Result, error) {
+func (db *DB) transaction(s *ast.Transaction) (*Result, error) {
 	var err error
 	tag := map[string]string{"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK", "savepoint": "SAVEPOINT", "release": "RELEASE", "rollback_to": "ROLLBACK"}[s.Kind]
 	r := &Result{Tag: tag}
@@ -216,7 +216,7 @@ func (db *DB) transaction(s *sqlfront.Transaction) (*Result, error) {
 	return r, nil
 }
 
-func (db *DB) set(s *sqlfront.Set) (*Result, error) {
+func (db *DB) set(s *ast.Set) (*Result, error) {
 	if s.Reset {
 		db.reset(s.Name)
 		return &Result{Tag: "RESET"}, nil
@@ -291,7 +291,7 @@ func (db *DB) hasSchema(name string) bool {
 	return false
 }
 
-func (db *DB) show(s *sqlfront.Show) (*Result, error) {
+func (db *DB) show(s *ast.Show) (*Result, error) {
 	v, ok := db.Setting(s.Name)
 	if !ok {
 		return nil, sqlerr.At(int(s.At), sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", s.Name)
@@ -309,7 +309,7 @@ func (b *binder) finish(with []string, body string) string {
 }
 
 // selectRows runs a query and hands on its rows.
-func (db *DB) selectRows(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]ResultCol) error, each func([]any) error) (*Result, error) {
+func (db *DB) selectRows(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]ResultCol) error, each func([]any) error) (*Result, error) {
 	r := &Result{HasRows: true}
 	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
 		r.Cols = resultCols(cols)
@@ -347,7 +347,7 @@ func values(cols []outcol, row []lite.Cell) ([]any, error) {
 }
 
 // selectEach binds and runs a query; start sees its columns, each every row.
-func (db *DB) selectEach(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
+func (db *DB) selectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
 	b := db.newBinder(ctx, text)
 	defer b.catch(&err)
 	if !db.explicit {
@@ -389,7 +389,7 @@ func (db *DB) inOne(f func() error) (err error) {
 }
 
 // selectBound is selectEach within a transaction.
-func (db *DB) selectBound(b *binder, sel *sqlfront.Select, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
+func (db *DB) selectBound(b *binder, sel *ast.Select, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
 	defer b.release()
 	b.runs = true
 	q := b.selectQuery(sel, nil)
@@ -426,7 +426,7 @@ func (b *binder) release() {
 }
 
 // explain shows SQLite's plan of a statement and the statement as printed for it. ANALYZE runs a SELECT too.
-func (db *DB) explain(ctx context.Context, s *sqlfront.Explain, text *sqlfront.Text) (r *Result, err error) {
+func (db *DB) explain(ctx context.Context, s *ast.Explain, text *ast.Text) (r *Result, err error) {
 	b := db.newBinder(ctx, text)
 	defer b.catch(&err)
 	defer b.release()
@@ -464,12 +464,12 @@ func (db *DB) explain(ctx context.Context, s *sqlfront.Explain, text *sqlfront.T
 }
 
 // explained prints the statement that EXPLAIN is about.
-func (b *binder) explained(s *sqlfront.Explain) string {
-	sel, ok := s.Stmt.(*sqlfront.Select)
+func (b *binder) explained(s *ast.Explain) string {
+	sel, ok := s.Stmt.(*ast.Select)
 	switch x := s.Stmt.(type) {
-	case *sqlfront.CreateTableAs:
+	case *ast.CreateTableAs:
 		sel, ok = x.Query, true
-	case *sqlfront.Insert, *sqlfront.Update, *sqlfront.Delete:
+	case *ast.Insert, *ast.Update, *ast.Delete:
 		if s.Analyze {
 			b.refuse(s.At, "EXPLAIN ANALYZE of a writing statement", "Use EXPLAIN without ANALYZE.")
 		}

@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -204,7 +204,7 @@ func reverseText(s string) string {
 	return string(r)
 }
 
-func quoteIdent(s string) string { return sqlfront.QualifiedName("", s) }
+func quoteIdent(s string) string { return print.QualifiedName("", s) }
 
 func substr(a []lite.Cell) (string, error) {
 	r, from := []rune(a[0].String()), a[1].Int()-1

@@ -8,10 +8,10 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) createFunction(s *sqlfront.CreateFunction) (*Result, error) {
+func (b *binder) createFunction(s *ast.CreateFunction) (*Result, error) {
 	tag := "CREATE FUNCTION"
 	if s.Procedure {
 		tag = "CREATE PROCEDURE"
@@ -37,7 +37,7 @@ func (b *binder) createFunction(s *sqlfront.CreateFunction) (*Result, error) {
 }
 
 // replaces refuses to put a function in the place of another one, but for a new body of it.
-func (b *binder) replaces(s, old *sqlfront.CreateFunction) {
+func (b *binder) replaces(s, old *ast.CreateFunction) {
 	fail := func(code, hint, format string, args ...any) { b.failHint(s.At, code, hint, format, args...) }
 	drop := "Use DROP ROUTINE " + old.Signature() + " first."
 	switch {
@@ -62,13 +62,13 @@ func (b *binder) replaces(s, old *sqlfront.CreateFunction) {
 }
 
 // inputs are the parameters by which a function is known.
-func inputs(f *sqlfront.CreateFunction) []sqlfront.FuncParam {
-	return slices.DeleteFunc(slices.Clone(f.Params), func(p sqlfront.FuncParam) bool { return p.Mode == "out" })
+func inputs(f *ast.CreateFunction) []ast.FuncParam {
+	return slices.DeleteFunc(slices.Clone(f.Params), func(p ast.FuncParam) bool { return p.Mode == "out" })
 }
 
 // sameResult reports whether two functions give the same columns.
-func sameResult(f, g *sqlfront.CreateFunction) bool {
-	outputs := func(f *sqlfront.CreateFunction) (out []string) {
+func sameResult(f, g *ast.CreateFunction) bool {
+	outputs := func(f *ast.CreateFunction) (out []string) {
 		for _, p := range append(slices.Clone(f.Params), f.Table...) {
 			if p.Mode != "in" {
 				out = append(out, p.Name+" "+p.Type.String())
@@ -78,7 +78,7 @@ func sameResult(f, g *sqlfront.CreateFunction) bool {
 	}
 	x, y := outputs(f), outputs(g)
 	if len(x)+len(y) > 0 {
-		set := func(f *sqlfront.CreateFunction) bool { return f.SetOf || f.Table != nil }
+		set := func(f *ast.CreateFunction) bool { return f.SetOf || f.Table != nil }
 		return slices.Equal(x, y) && set(f) == set(g)
 	}
 	if (f.Returns == nil) != (g.Returns == nil) || f.SetOf != g.SetOf {
@@ -110,8 +110,8 @@ func (db *DB) NamesType(schema, name string) bool {
 }
 
 // functionTypes refuses a function of a type that exists nowhere.
-func (b *binder) functionTypes(s *sqlfront.CreateFunction) {
-	check := func(n sqlfront.TypeName) {
+func (b *binder) functionTypes(s *ast.CreateFunction) {
+	check := func(n ast.TypeName) {
 		if !b.db.NamesType(n.Schema, n.Name) {
 			b.fail(n.At, sqlerr.UndefinedObject, "type \"%s\" does not exist", n.Name)
 		}
@@ -125,7 +125,7 @@ func (b *binder) functionTypes(s *sqlfront.CreateFunction) {
 }
 
 // sameCalls refuses another signature or result for a function that views call: their columns have its types.
-func (b *binder) sameCalls(s *sqlfront.CreateFunction, k objectKey) {
+func (b *binder) sameCalls(s *ast.CreateFunction, k objectKey) {
 	old, callers := b.db.cat.funcs[k], b.db.callers(k)
 	if old == nil || len(callers) == 0 || old.Signature() == s.Signature() && s.Returns != nil && old.Returns.String() == s.Returns.String() {
 		return
@@ -135,8 +135,8 @@ func (b *binder) sameCalls(s *sqlfront.CreateFunction, k objectKey) {
 }
 
 func init() {
-	for _, x := range []any{&sqlfront.ColumnRef{}, &sqlfront.Literal{}, &sqlfront.Unary{}, &sqlfront.Binary{}, &sqlfront.FuncCall{}, &sqlfront.Case{}, &sqlfront.Coalesce{},
-		&sqlfront.MinMax{}, &sqlfront.NullIf{}, &sqlfront.Cast{}, &sqlfront.ArrayLit{}, &sqlfront.RowExpr{}, &sqlfront.IsNull{}, &sqlfront.Between{}, &sqlfront.In{}, &sqlfront.Subscript{}} {
+	for _, x := range []any{&ast.ColumnRef{}, &ast.Literal{}, &ast.Unary{}, &ast.Binary{}, &ast.FuncCall{}, &ast.Case{}, &ast.Coalesce{},
+		&ast.MinMax{}, &ast.NullIf{}, &ast.Cast{}, &ast.ArrayLit{}, &ast.RowExpr{}, &ast.IsNull{}, &ast.Between{}, &ast.In{}, &ast.Subscript{}} {
 		gob.Register(x)
 	}
 }
@@ -144,7 +144,7 @@ func init() {
 // functionDef is a function's stored form: gob, because defaults of parameters are trees.
 type functionDef struct{ Gob []byte }
 
-func encodeFunction(f *sqlfront.CreateFunction) (functionDef, error) {
+func encodeFunction(f *ast.CreateFunction) (functionDef, error) {
 	var b bytes.Buffer
 	err := gob.NewEncoder(&b).Encode(f)
 	if err != nil {
@@ -153,11 +153,11 @@ func encodeFunction(f *sqlfront.CreateFunction) (functionDef, error) {
 	return functionDef{b.Bytes()}, err
 }
 
-func decodeFunction(def []byte) (*sqlfront.CreateFunction, error) {
+func decodeFunction(def []byte) (*ast.CreateFunction, error) {
 	var d functionDef
 	if err := json.Unmarshal(def, &d); err != nil {
 		return nil, err
 	}
-	f := &sqlfront.CreateFunction{}
+	f := &ast.CreateFunction{}
 	return f, gob.NewDecoder(bytes.NewReader(d.Gob)).Decode(f)
 }

@@ -12,7 +12,8 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // The files of testdata hold statements and what PostgreSQL 15 printed for them: psql -A with the header, NULL
@@ -100,8 +101,8 @@ func openTemp(t testing.TB) *DB {
 
 // run executes a script and returns the last result.
 func run(db *DB, sql string) (*Result, error) {
-	text := &sqlfront.Text{SQL: sql}
-	ps, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	ps, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -161,10 +162,10 @@ func mustRun(t testing.TB, db *DB, sql string) *Result {
 }
 
 // parseOne parses one statement.
-func parseOne(t testing.TB, sql string) (sqlfront.Statement, *sqlfront.Text) {
+func parseOne(t testing.TB, sql string) (ast.Statement, *ast.Text) {
 	t.Helper()
-	text := &sqlfront.Text{SQL: sql}
-	ps, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	ps, err := parse.Parse(text)
 	if err != nil || len(ps) != 1 {
 		t.Fatal(sql, err)
 	}

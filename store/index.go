@@ -4,10 +4,10 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
+func (b *binder) createIndex(s *ast.CreateIndex) (*Result, error) {
 	t := b.tableOf(s.At, s.Table.Schema, s.Table.Name)
 	b.outside(s.At, s.Outside, "CREATE INDEX CONCURRENTLY")
 	x := Index{Name: s.Name, Unique: s.Unique}
@@ -16,7 +16,7 @@ func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
 	b.literal = true
 	var keys []string
 	volatile := b.volatile
-	immutable := func(e sqlfront.Expr, what string) {
+	immutable := func(e ast.Expr, what string) {
 		if b.volatile > volatile {
 			b.fail(e.Position(), "42P17", "functions in index %s must be marked IMMUTABLE", what)
 		}
@@ -34,7 +34,7 @@ func (b *binder) createIndex(s *sqlfront.CreateIndex) (*Result, error) {
 			text += " DESC"
 		}
 		keys = append(keys, text)
-		if r, ok := k.X.(*sqlfront.ColumnRef); ok {
+		if r, ok := k.X.(*ast.ColumnRef); ok {
 			x.Cols = append(x.Cols, r.Names[len(r.Names)-1])
 		}
 	}

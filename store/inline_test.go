@@ -3,15 +3,16 @@ package store
 import (
 	"testing"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // TestInlineKnowsAggregates: a function whose body aggregates, or makes rows, is no expression of the rows around its call.
 func TestInlineKnowsAggregates(t *testing.T) {
-	ret := sqlfront.TypeName{Name: "double precision"}
+	ret := ast.TypeName{Name: "double precision"}
 	inlined := func(name string) bool {
-		fn := &sqlfront.CreateFunction{Name: "f", Language: "sql", Returns: &ret, Params: []sqlfront.FuncParam{{Name: "a", Type: ret, Mode: "in"}}, Body: "SELECT " + name + "(a)"}
-		x, err := sqlfront.Inline(fn, []sqlfront.Expr{&sqlfront.Literal{Kind: sqlfront.LitInt, Value: "1"}}, 0)
+		fn := &ast.CreateFunction{Name: "f", Language: "sql", Returns: &ret, Params: []ast.FuncParam{{Name: "a", Type: ret, Mode: "in"}}, Body: "SELECT " + name + "(a)"}
+		x, err := bind.Inline(fn, []ast.Expr{&ast.Literal{Kind: ast.LitInt, Value: "1"}}, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 var resultLock sync.Mutex // guards kernelResults
@@ -17,10 +17,10 @@ var resultLock sync.Mutex // guards kernelResults
 // a function that is not theirs.
 type Intrinsics interface {
 	// TableFunc runs a function that stands in FROM, such as gradient('loss', NULL::w).
-	TableFunc(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (r *Relation, ok bool, err error)
+	TableFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (r *Relation, ok bool, err error)
 	// ScalarFunc runs a function that stands in an expression, such as backward(…) or current_step(), once
 	// for the statement. typ is a Postgres type name; value is as in Result.
-	ScalarFunc(ctx context.Context, call *sqlfront.FuncCall, text *sqlfront.Text) (typ string, value any, ok bool, err error)
+	ScalarFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (typ string, value any, ok bool, err error)
 }
 
 // ViewEngine is an Intrinsics that can also compute a whole view, faster than the statement would.
@@ -56,7 +56,7 @@ type Relation struct {
 }
 
 // scalarIntrinsic asks the engine for a scalar function's value.
-func (b *binder) scalarIntrinsic(e *sqlfront.FuncCall) (val, bool) {
+func (b *binder) scalarIntrinsic(e *ast.FuncCall) (val, bool) {
 	b.noEngine(e)
 	typ, x, ok, err := b.db.intr.ScalarFunc(b.ctx, e, b.text)
 	b.check(e.At, err)
@@ -66,12 +66,12 @@ func (b *binder) scalarIntrinsic(e *sqlfront.FuncCall) (val, bool) {
 	if typ == "void" {
 		x = ""
 	}
-	return b.boundVal(&sqlfront.Bound{Node: e.Node, Type: typ, Value: x}), true
+	return b.boundVal(&ast.Bound{Node: e.Node, Type: typ, Value: x}), true
 }
 
 // tableIntrinsic runs a table function of the engine and puts its rows into a temporary table, which the
 // statement reads in its place; nil for other functions.
-func (b *binder) tableIntrinsic(it *sqlfront.FuncFrom) *TableDef {
+func (b *binder) tableIntrinsic(it *ast.FuncFrom) *TableDef {
 	if b.db.intr == nil || isSetReturning(it.Func.Name) || it.Ordinality {
 		return nil
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 var (
@@ -17,7 +17,7 @@ var (
 // locate gives an error about shapes that a running statement met its place, and names the columns, where the
 // statement holds one operator or call that can have raised it. Statements over views are left alone: the
 // operator may be theirs.
-func (db *DB) locate(err error, st sqlfront.Statement) error {
+func (db *DB) locate(err error, st ast.Statement) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Code != sqlerr.ArraySubscript || e.Pos >= 0 || e.Text != nil {
 		return err
@@ -30,19 +30,19 @@ func (db *DB) locate(err error, st sqlfront.Statement) error {
 	} else {
 		return err
 	}
-	var found []sqlfront.Tree
-	var args []sqlfront.Expr
+	var found []ast.Tree
+	var args []ast.Expr
 	plain := true
-	sqlfront.Walk(st, func(t sqlfront.Tree) bool {
+	ast.Walk(st, func(t ast.Tree) bool {
 		switch x := t.(type) {
-		case *sqlfront.TableRef:
+		case *ast.TableRef:
 			_, view := db.View(nil, x.Schema, x.Name)
 			plain = plain && !view
-		case *sqlfront.Binary:
+		case *ast.Binary:
 			if x.Op == name {
-				found, args = append(found, x), []sqlfront.Expr{x.L, x.R}
+				found, args = append(found, x), []ast.Expr{x.L, x.R}
 			}
-		case *sqlfront.FuncCall:
+		case *ast.FuncCall:
 			if x.Name == name && len(x.Args) == 2 {
 				found, args = append(found, x), x.Args
 			}
@@ -53,8 +53,8 @@ func (db *DB) locate(err error, st sqlfront.Statement) error {
 		return err
 	}
 	e.Pos = int(found[0].Position())
-	a, isCol := args[0].(*sqlfront.ColumnRef)
-	b, isToo := args[1].(*sqlfront.ColumnRef)
+	a, isCol := args[0].(*ast.ColumnRef)
+	b, isToo := args[1].(*ast.ColumnRef)
 	if isCol && isToo && e.Detail == "" {
 		e.Detail = strings.Join(a.Names, ".") + " has shape " + l + ", " + strings.Join(b.Names, ".") + " has shape " + r + "."
 	}

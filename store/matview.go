@@ -4,16 +4,16 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // A materialized view is a table that holds the rows of a view as of its creation or its last REFRESH. Nothing else writes it.
 
 // materialized binds the query of CREATE MATERIALIZED VIEW and keeps it with the table, as a view.
-func (b *binder) materialized(t *TableDef, s *sqlfront.CreateTableAs) *query {
+func (b *binder) materialized(t *TableDef, s *ast.CreateTableAs) *query {
 	v := &ViewDef{Schema: t.Schema, Name: t.Name, SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
 	b.stars, b.unread = v.Stars, s.NoData
-	q := b.selectView(v, &sqlfront.CreateView{Node: s.Node, SQL: s.SQL, SQLAt: s.SQLAt})
+	q := b.selectView(v, &ast.CreateView{Node: s.Node, SQL: s.SQL, SQLAt: s.SQLAt})
 	b.stars, b.unread = nil, false
 	for d := range b.deps {
 		t, w := b.db.cat.tables[d.objectKey], b.db.cat.views[d.objectKey]
@@ -27,7 +27,7 @@ func (b *binder) materialized(t *TableDef, s *sqlfront.CreateTableAs) *query {
 }
 
 // refresh fills a materialized view anew.
-func (b *binder) refresh(s *sqlfront.Refresh) (*Result, error) {
+func (b *binder) refresh(s *ast.Refresh) (*Result, error) {
 	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
 	switch {
 	case t == nil && v == nil:
@@ -45,7 +45,7 @@ func (b *binder) refresh(s *sqlfront.Refresh) (*Result, error) {
 	var list, exprs []string
 	var from string
 	if !s.NoData { // bound before its rows go
-		r := b.viewRef(&sqlfront.TableRef{Node: s.Node}, t.Matview)
+		r := b.viewRef(&ast.TableRef{Node: s.Node}, t.Matview)
 		from = r.sql
 		for i := range n.Cols {
 			c := r.rel.cols[i]

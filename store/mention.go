@@ -5,11 +5,11 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // mentioned refuses a statement about an object that is not there.
-func (b *binder) mentioned(at sqlfront.Pos, m sqlfront.Mention) {
+func (b *binder) mentioned(at ast.Pos, m ast.Mention) {
 	if s := m.Schema; s != "" && s != "pg_temp" && s != "pg_catalog" && !b.db.hasSchema(s) {
 		b.noSchema(at, s)
 	}
@@ -31,7 +31,7 @@ func (b *binder) mentioned(at sqlfront.Pos, m sqlfront.Mention) {
 	}
 }
 
-func (b *binder) noSchema(at sqlfront.Pos, name string) {
+func (b *binder) noSchema(at ast.Pos, name string) {
 	hint := perhaps(name, b.db.cat.schemas)
 	if hint == "" {
 		hint = "The embedded store has the schemas " + strings.Join(b.db.cat.schemas, ", ") + "."
@@ -39,7 +39,7 @@ func (b *binder) noSchema(at sqlfront.Pos, name string) {
 	b.failHint(at, "3F000", hint, "schema \"%s\" does not exist", name)
 }
 
-func (b *binder) mentionedRelation(at sqlfront.Pos, m sqlfront.Mention) {
+func (b *binder) mentionedRelation(at ast.Pos, m ast.Mention) {
 	t, v := b.db.cat.relation(b.path, m.Schema, m.Name)
 	switch {
 	case t == nil && v == nil:
@@ -91,7 +91,7 @@ func perhaps(name string, names []string) string {
 	return ""
 }
 
-func (b *binder) mentionedIndex(at sqlfront.Pos, m sqlfront.Mention) {
+func (b *binder) mentionedIndex(at ast.Pos, m ast.Mention) {
 	var known []string
 	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return m.Schema == k.schema || m.Schema == "" && b.visible(k.schema) }) {
 		t := b.db.cat.tables[k]
@@ -115,7 +115,7 @@ func (b *binder) visible(schema string) bool {
 }
 
 // sequence reports whether Postgres would have made a sequence of this name for an identity column.
-func (b *binder) sequence(n sqlfront.ObjectName) bool {
+func (b *binder) sequence(n ast.ObjectName) bool {
 	for k, t := range b.db.cat.tables {
 		if n.Schema != "" && k.schema != n.Schema || n.Schema == "" && !b.visible(k.schema) {
 			continue
@@ -130,13 +130,13 @@ func (b *binder) sequence(n sqlfront.ObjectName) bool {
 }
 
 // callWith prints a function's name with arguments.
-func callWith(name string, args []sqlfront.FuncParam) string {
-	return (&sqlfront.CreateFunction{Name: name, Params: args}).Signature()
+func callWith(name string, args []ast.FuncParam) string {
+	return (&ast.CreateFunction{Name: name, Params: args}).Signature()
 }
 
 // mentionedFunction looks for a function among the user's and those that are built in, by its name alone: no two
 // functions of a user have one name.
-func (b *binder) mentionedFunction(at sqlfront.Pos, m sqlfront.Mention) {
+func (b *binder) mentionedFunction(at ast.Pos, m ast.Mention) {
 	f := b.db.cat.funcs[b.functionKey(m.ObjectName)]
 	switch {
 	case f != nil && (m.Kind == "function" && f.Procedure || m.Kind == "procedure" && !f.Procedure):

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // named are the store's types whose values stand in the algebra as texts that are no texts.
@@ -29,7 +29,7 @@ func namedOf(t Type) *kernels.Named {
 }
 
 // NamedType is the type of a cast whose values are kept as texts that are no texts, nil for any other.
-func NamedType(t sqlfront.TypeName) *kernels.Named {
+func NamedType(t ast.TypeName) *kernels.Named {
 	if t.Schema != "" || t.Dims > 0 {
 		return nil
 	}

@@ -8,14 +8,15 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // Native prints a query in SQLite's dialect, constants and views included, so that it can stand in generated
 // SQL. A query that calls functions of the engine has no such form.
-func (db *DB) Native(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (sql string, err error) {
+func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql string, err error) {
 	b := db.newBinder(ctx, text)
 	b.literal = true
 	defer b.catch(&err)
@@ -103,7 +104,7 @@ func (db *DB) Fill(ctx context.Context, name string, r *Relation, key []string) 
 		return false, nil
 	}
 	if t != nil && !t.holds(r, key) {
-		if _, err := db.Exec(ctx, &sqlfront.Drop{Kind: "table", Names: []sqlfront.ObjectName{{Name: name}}}, &sqlfront.Text{}); err != nil {
+		if _, err := db.Exec(ctx, &ast.Drop{Kind: "table", Names: []ast.ObjectName{{Name: name}}}, &ast.Text{}); err != nil {
 			return false, err
 		}
 		t = nil
@@ -118,18 +119,18 @@ func (db *DB) Fill(ctx context.Context, name string, r *Relation, key []string) 
 
 // own creates the table of Fill.
 func (db *DB) own(ctx context.Context, name string, r *Relation, key []string) (*TableDef, error) {
-	create := &sqlfront.CreateTable{Name: name, Temp: true}
+	create := &ast.CreateTable{Name: name, Temp: true}
 	for i, n := range r.Names {
-		x, err := sqlfront.ParseExpr(&sqlfront.Text{SQL: "NULL::" + r.Types[i]})
+		x, err := parse.ParseExpr(&ast.Text{SQL: "NULL::" + r.Types[i]})
 		if err != nil {
 			return nil, err
 		}
-		create.Cols = append(create.Cols, sqlfront.ColumnDef{Name: n, Type: x.(*sqlfront.Cast).Type})
+		create.Cols = append(create.Cols, ast.ColumnDef{Name: n, Type: x.(*ast.Cast).Type})
 	}
 	if len(key) > 0 {
-		create.Constraints = []sqlfront.TableConstraint{{Kind: "primary", Cols: key}}
+		create.Constraints = []ast.TableConstraint{{Kind: "primary", Cols: key}}
 	}
-	if _, err := db.Exec(ctx, create, &sqlfront.Text{}); err != nil {
+	if _, err := db.Exec(ctx, create, &ast.Text{}); err != nil {
 		return nil, err
 	}
 	t := db.cat.tables[objectKey{"pg_temp", name}].clone()

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // query is a bound SELECT whose output columns can still be converted. Its columns are printed as c1, c2, …
@@ -241,7 +241,7 @@ func (q *query) distinctOn() string {
 }
 
 // selectQuery binds a SELECT, VALUES or set operation; up is the scope around it.
-func (b *binder) selectQuery(sel *sqlfront.Select, up *scope) *query {
+func (b *binder) selectQuery(sel *ast.Select, up *scope) *query {
 	s := &scope{up: up}
 	with := b.with(s, sel)
 	var q *query
@@ -261,7 +261,7 @@ func (b *binder) selectQuery(sel *sqlfront.Select, up *scope) *query {
 	return q
 }
 
-func (b *binder) setOp(sel *sqlfront.Select, s *scope) *query {
+func (b *binder) setOp(sel *ast.Select, s *scope) *query {
 	q := &query{l: b.selectQuery(sel.L, s), r: b.selectQuery(sel.R, s)}
 	name := strings.ToUpper(sel.SetOp)
 	q.op = name
@@ -302,7 +302,7 @@ func (b *binder) setOp(sel *sqlfront.Select, s *scope) *query {
 }
 
 // outputKey is ORDER BY of a set operation: an output column's name or number.
-func (b *binder) outputKey(q *query, k sqlfront.SortKey) orderKey {
+func (b *binder) outputKey(q *query, k ast.SortKey) orderKey {
 	i := b.outputColumn(q, k.X)
 	if i < 0 {
 		b.failHint(k.X.Position(), sqlerr.FeatureNotSupported, "Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
@@ -313,10 +313,10 @@ func (b *binder) outputKey(q *query, k sqlfront.SortKey) orderKey {
 }
 
 // outputColumn finds the output column that an ORDER BY item names, -1 if none.
-func (b *binder) outputColumn(q *query, e sqlfront.Expr) int {
+func (b *binder) outputColumn(q *query, e ast.Expr) int {
 	switch x := e.(type) {
-	case *sqlfront.Literal:
-		if x.Kind != sqlfront.LitInt {
+	case *ast.Literal:
+		if x.Kind != ast.LitInt {
 			b.fail(x.At, sqlerr.Syntax, "non-integer constant in ORDER BY")
 		}
 		n, _ := strconv.Atoi(x.Value)
@@ -324,7 +324,7 @@ func (b *binder) outputColumn(q *query, e sqlfront.Expr) int {
 			b.fail(x.At, sqlerr.InvalidColumnRef, "ORDER BY position %s is not in select list", x.Value)
 		}
 		return n - 1
-	case *sqlfront.ColumnRef:
+	case *ast.ColumnRef:
 		if len(x.Names) != 1 || x.Star {
 			return -1
 		}
@@ -345,7 +345,7 @@ func (b *binder) outputColumn(q *query, e sqlfront.Expr) int {
 }
 
 // direction prints what follows a sort key. NULLs are largest in Postgres, smallest in SQLite.
-func direction(k sqlfront.SortKey, notNull bool) string {
+func direction(k ast.SortKey, notNull bool) string {
 	s, first := "", false
 	if k.Desc {
 		s, first = " DESC", true
@@ -364,7 +364,7 @@ func direction(k sqlfront.SortKey, notNull bool) string {
 	return s
 }
 
-func (b *binder) values(sel *sqlfront.Select, s *scope) *query {
+func (b *binder) values(sel *ast.Select, s *scope) *query {
 	q := &query{single: len(sel.Values) == 1}
 	s.level = &level{clause: "VALUES"}
 	for _, list := range sel.Values {
@@ -412,7 +412,7 @@ func (b *binder) values(sel *sqlfront.Select, s *scope) *query {
 }
 
 // limit binds LIMIT and OFFSET, which are computed before any row is read.
-func (b *binder) limit(sel *sqlfront.Select, s *scope, q *query) {
+func (b *binder) limit(sel *ast.Select, s *scope, q *query) {
 	n := ""
 	if sel.Limit != nil {
 		n = b.rowCount(s, sel.Limit, "LIMIT")
@@ -435,11 +435,11 @@ func (b *binder) limit(sel *sqlfront.Select, s *scope, q *query) {
 }
 
 // rowCount prints the number of LIMIT or OFFSET; "" for NULL, which is no bound.
-func (b *binder) rowCount(s *scope, e sqlfront.Expr, what string) string {
-	around := &scope{wall: true, up: s.up, barred: func(at sqlfront.Pos) {
+func (b *binder) rowCount(s *scope, e ast.Expr, what string) string {
+	around := &scope{wall: true, up: s.up, barred: func(at ast.Pos) {
 		b.refuse(at, what+" by a column of the query around it", "Number the rows with row_number() OVER (…) in a sub-select, and compare the numbers.")
 	}}
-	own := &scope{up: around, rels: s.rels, cols: s.cols, barred: func(at sqlfront.Pos) {
+	own := &scope{up: around, rels: s.rels, cols: s.cols, barred: func(at ast.Pos) {
 		b.fail(at, sqlerr.InvalidColumnRef, "argument of %s must not contain variables", what)
 	}}
 	v := b.expr(&scope{up: own, ctes: s.ctes, level: &level{clause: what}}, e)

@@ -4,11 +4,11 @@ import (
 	"errors"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // rescue, deferred at the package's border, turns a panic into an error whose text is text.
-func (db *DB) rescue(text *sqlfront.Text, err *error) {
+func (db *DB) rescue(text *ast.Text, err *error) {
 	if p := recover(); p != nil {
 		*err = errors.Join(sqlerr.In(bindError(p), text), db.Recovered())
 	}

@@ -7,7 +7,8 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // panicking is a reader that panics after its text.
@@ -53,12 +54,12 @@ func TestPanicsAreErrors(t *testing.T) {
 			}
 		}
 		mustRun(t, db, begin)
-		text := &sqlfront.Text{SQL: "COPY t FROM STDIN"}
-		ps, err := sqlfront.Parse(text)
+		text := &ast.Text{SQL: "COPY t FROM STDIN"}
+		ps, err := parse.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = db.CopyIn(context.Background(), ps[0].Stmt.(*sqlfront.Copy), text, panicking{strings.NewReader("5\n6\n")}, "stdin")
+		_, err = db.CopyIn(context.Background(), ps[0].Stmt.(*ast.Copy), text, panicking{strings.NewReader("5\n6\n")}, "stdin")
 		check("COPY", err)
 	}
 }

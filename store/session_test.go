@@ -13,7 +13,8 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -132,8 +133,8 @@ func TestWaitsAsLongAsAsked(t *testing.T) {
 		mustRun(t, b, before)
 		ctx, cancel := context.WithCancel(context.Background())
 		time.AfterFunc(50*time.Millisecond, cancel)
-		text := &sqlfront.Text{SQL: "UPDATE t SET x = 6"}
-		list, err := sqlfront.Parse(text)
+		text := &ast.Text{SQL: "UPDATE t SET x = 6"}
+		list, err := parse.Parse(text)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -325,8 +326,8 @@ func TestReadOnly(t *testing.T) {
 func TestCancel(t *testing.T) {
 	db := openTemp(t)
 	mustRun(t, db, "CREATE TABLE t (x bigint)")
-	text := &sqlfront.Text{SQL: "INSERT INTO t SELECT a FROM generate_series(1, 1000000000) a"}
-	ps, _ := sqlfront.Parse(text)
+	text := &ast.Text{SQL: "INSERT INTO t SELECT a FROM generate_series(1, 1000000000) a"}
+	ps, _ := parse.Parse(text)
 	for _, wait := range []time.Duration{30 * time.Millisecond, 0} { // 0: cancelled before it begins
 		ctx, cancel := context.WithTimeout(context.Background(), wait)
 		if _, err := db.Exec(ctx, ps[0].Stmt, text); sqlerr.Code(err) != sqlerr.QueryCanceled {

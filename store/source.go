@@ -10,7 +10,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
@@ -224,7 +224,7 @@ func (c *Column) large() bool {
 }
 
 // Query runs any SELECT and returns its columns; a chunk column must have one shape.
-func (db *DB) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (cols []ResultCol, data []*ra.Vector, err error) {
+func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []ResultCol, data []*ra.Vector, err error) {
 	var r *reader
 	stop := db.watch(ctx)
 	defer stop()
@@ -247,7 +247,7 @@ func (db *DB) Query(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Te
 }
 
 // Columns returns the names and types of a query's columns without running it.
-func (db *DB) Columns(ctx context.Context, sel *sqlfront.Select, text *sqlfront.Text) (cols []ResultCol, err error) {
+func (db *DB) Columns(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []ResultCol, err error) {
 	b := db.newBinder(ctx, text)
 	defer b.catch(&err)
 	defer b.release()

@@ -9,7 +9,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 func TestSource(t *testing.T) {
@@ -41,8 +42,8 @@ func TestSource(t *testing.T) {
 		t.Error(err)
 	}
 	check(t, db, [][2]string{{"SELECT v FROM w WHERE k = 7", "v\n{{9,8}}"}})
-	text := &sqlfront.Text{SQL: "SELECT k * 2 AS d, v, 'x' AS c FROM w WHERE k > 5 ORDER BY k"}
-	sel, err := sqlfront.ParseSelect(text)
+	text := &ast.Text{SQL: "SELECT k * 2 AS d, v, 'x' AS c FROM w WHERE k > 5 ORDER BY k"}
+	sel, err := parse.ParseSelect(text)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ type engine struct {
 	calls int
 }
 
-func (e *engine) TableFunc(ctx context.Context, c *sqlfront.FuncCall, text *sqlfront.Text) (*Relation, bool, error) {
+func (e *engine) TableFunc(ctx context.Context, c *ast.FuncCall, text *ast.Text) (*Relation, bool, error) {
 	if c.Name != "gradient" {
 		return nil, false, nil
 	}
@@ -81,7 +82,7 @@ func (e *engine) TableFunc(ctx context.Context, c *sqlfront.FuncCall, text *sqlf
 	return &Relation{Names: []string{"k", "v"}, Types: []string{"integer", "real[]"}, Cols: cols}, true, err
 }
 
-func (e *engine) ScalarFunc(ctx context.Context, c *sqlfront.FuncCall, text *sqlfront.Text) (string, any, bool, error) {
+func (e *engine) ScalarFunc(ctx context.Context, c *ast.FuncCall, text *ast.Text) (string, any, bool, error) {
 	switch c.Name {
 	case "backward":
 		return "double precision", 1.5, true, nil

@@ -6,19 +6,20 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/need"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // copyData runs \copy with programs in the data folder.
 func copyData(t testing.TB, db *DB, sql string) *Result {
 	t.Helper()
 	dir := need.Data(t)
-	text := &sqlfront.Text{SQL: sql}
-	ps, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	ps, err := parse.Parse(text)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := db.CopyFile(context.Background(), ps[0].Stmt.(*sqlfront.Copy), text, dir)
+	r, err := db.CopyFile(context.Background(), ps[0].Stmt.(*ast.Copy), text, dir)
 	if err != nil {
 		t.Fatal(err)
 	}

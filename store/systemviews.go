@@ -3,7 +3,7 @@ package store
 import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // systemViews are the views of the standard's and of Postgres's catalogue that the store answers, with the columns that
@@ -16,7 +16,7 @@ var systemViews = map[string]func(*Objects) *Relation{
 }
 
 // systemView finds a view of the catalogue and fills it for the running statement; nil for other names.
-func (b *binder) systemView(it *sqlfront.TableRef) *TableDef {
+func (b *binder) systemView(it *ast.TableRef) *TableDef {
 	schema := it.Schema
 	if schema == "" {
 		schema = "pg_catalog" // stands before the search path
@@ -34,7 +34,7 @@ func (b *binder) systemView(it *sqlfront.TableRef) *TableDef {
 }
 
 // systemRef refers to a view of the catalogue.
-func (b *binder) systemRef(it *sqlfront.TableRef, t *TableDef) boundTable {
+func (b *binder) systemRef(it *ast.TableRef, t *TableDef) boundTable {
 	r := b.tableRelation(t)
 	r.name, r.table = it.Name, nil
 	return boundTable{t.sql() + " AS " + r.alias, b.named(it.At, r, it.Alias)}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store/numeric"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -24,7 +24,7 @@ func textIn(s string, t Type) (any, error) {
 	case "text":
 		return s, nil
 	case "name":
-		return sqlfront.Identifier(s), nil
+		return parse.Identifier(s), nil
 	case "smallint", "integer", "bigint":
 		return intIn(s, t)
 	case "real", "double precision":

@@ -4,14 +4,14 @@ import (
 	"context"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // Typed is what the store knows of a view's query, and of the queries of all views that it reads.
 type Typed struct {
-	Selects []*sqlfront.Select           // with those of sub-queries and WITH items, inner ones first
-	Types   map[sqlfront.Expr]Type       // of every expression that was bound; an untyped literal has the zero Type
-	Stored  map[*sqlfront.ColumnRef]bool // references to columns of tables
+	Selects []*ast.Select           // with those of sub-queries and WITH items, inner ones first
+	Types   map[ast.Expr]Type       // of every expression that was bound; an untyped literal has the zero Type
+	Stored  map[*ast.ColumnRef]bool // references to columns of tables
 }
 
 // Typed binds a view without running anything, not even the engine's functions: a view that calls one gives an error.
@@ -19,25 +19,25 @@ func (db *DB) Typed(ctx context.Context, v *ViewDef) (t *Typed, err error) {
 	b := db.newBinder(ctx, nil)
 	defer b.catch(&err)
 	defer b.release()
-	b.typed = &Typed{Types: map[sqlfront.Expr]Type{}, Stored: map[*sqlfront.ColumnRef]bool{}}
+	b.typed = &Typed{Types: map[ast.Expr]Type{}, Stored: map[*ast.ColumnRef]bool{}}
 	b.view(-1, v)
 	return b.typed, nil
 }
 
 // Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What only a run tells,
 // as the columns of the engine's functions, is an error.
-func (db *DB) Described(ctx context.Context, st sqlfront.Statement, text *sqlfront.Text) (cols []ResultCol, err error) {
+func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (cols []ResultCol, err error) {
 	b := db.newBinder(ctx, text)
 	defer b.catch(&err)
 	defer b.release()
-	b.typed = &Typed{Types: map[sqlfront.Expr]Type{}, Stored: map[*sqlfront.ColumnRef]bool{}}
+	b.typed = &Typed{Types: map[ast.Expr]Type{}, Stored: map[*ast.ColumnRef]bool{}}
 	b.unread, b.plan = true, new(string)
 	switch s := st.(type) {
-	case *sqlfront.Select:
+	case *ast.Select:
 		q := b.selectQuery(s, nil)
 		q.settle(b)
 		return resultCols(q.cols), nil
-	case *sqlfront.Insert, *sqlfront.Update, *sqlfront.Delete:
+	case *ast.Insert, *ast.Update, *ast.Delete:
 		r, err := b.writing(st)
 		if err != nil || !r.HasRows {
 			return nil, err
@@ -48,7 +48,7 @@ func (db *DB) Described(ctx context.Context, st sqlfront.Statement, text *sqlfro
 }
 
 // note records the type of an expression for Typed.
-func (t *Typed) note(e sqlfront.Expr, v val) {
+func (t *Typed) note(e ast.Expr, v val) {
 	if t == nil {
 		return
 	}
@@ -60,20 +60,20 @@ func (t *Typed) note(e sqlfront.Expr, v val) {
 }
 
 // noteColumn records a reference to a table's column.
-func (t *Typed) noteColumn(ref *sqlfront.ColumnRef, c *column) {
+func (t *Typed) noteColumn(ref *ast.ColumnRef, c *column) {
 	if t != nil {
 		t.Stored[ref] = c.rel != nil && c.rel.table != nil
 	}
 }
 
-func (t *Typed) noteSelect(sel *sqlfront.Select) {
+func (t *Typed) noteSelect(sel *ast.Select) {
 	if t != nil {
 		t.Selects = append(t.Selects, sel)
 	}
 }
 
 // noEngine refuses a call of the engine's where nothing may run.
-func (b *binder) noEngine(e *sqlfront.FuncCall) {
+func (b *binder) noEngine(e *ast.FuncCall) {
 	if b.typed != nil {
 		b.fail(e.At, sqlerr.FeatureNotSupported, "%s is computed when the statement runs", e.Name)
 	}

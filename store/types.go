@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -125,7 +126,7 @@ func (t Type) storage() string {
 }
 
 // typeOf checks a type name of the user's text.
-func (b *binder) typeOf(n sqlfront.TypeName) Type {
+func (b *binder) typeOf(n ast.TypeName) Type {
 	t := Type{Name: n.Name, Array: n.Dims > 0, Rank: n.Dims}
 	switch n.Name {
 	case "character varying":
@@ -157,7 +158,7 @@ func (b *binder) typeOf(n sqlfront.TypeName) Type {
 }
 
 // modifiers refuses the modifiers that a type does not have.
-func (b *binder) modifiers(n sqlfront.TypeName, t Type) {
+func (b *binder) modifiers(n ast.TypeName, t Type) {
 	if len(n.Mods) == 0 {
 		return
 	}
@@ -259,5 +260,5 @@ func typeByName(s string) Type {
 	if name == "timestamp without time zone" {
 		name = "timestamp"
 	}
-	return Type{Name: sqlfront.CanonicalType(name), Array: arr}
+	return Type{Name: parse.CanonicalType(name), Array: arr}
 }

@@ -9,13 +9,12 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/train"
 )
@@ -56,7 +55,7 @@ func TestStatement(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, name := range names {
-			_, table, err := sqlfront.ParseParam(context.Background(), db, name)
+			_, table, err := bind.ParseParam(context.Background(), db, name)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,7 +98,7 @@ func option(c *train.Config, a datadriven.CmdArg, params *[]string) error {
 // TestStatementChanging: what before_step writes is not computed once.
 func TestStatementChanging(t *testing.T) {
 	db, c := database(), train.Default()
-	_, table, err := sqlfront.ParseParam(context.Background(), db, "item")
+	_, table, err := bind.ParseParam(context.Background(), db, "item")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +129,7 @@ func TestStatementNulls(t *testing.T) {
 	db, c := database(), train.Default()
 	db.Data["item"][1].SetNull(0)
 	db.Tables["item"].Cols[1].Type.Nullable = true
-	_, table, err := sqlfront.ParseParam(context.Background(), db, "item")
+	_, table, err := bind.ParseParam(context.Background(), db, "item")
 	if err != nil {
 		t.Fatal(err)
 	}

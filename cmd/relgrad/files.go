@@ -11,7 +11,7 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 var importCommand = command{name: "import", args: "--store FILE [options] FILE TABLE", run: importFile,
@@ -28,7 +28,7 @@ type fileFlags struct {
 
 func (f *fileFlags) flags(fs *flag.FlagSet) {
 	fs.StringVar(&f.store, "store", "", "the store in `FILE`")
-	formats := append([]string{"csv"}, sqlfront.FileFormats...)
+	formats := append([]string{"csv"}, ast.FileFormats...)
 	fs.Func("format", "the file's `FORMAT` (default: by its extension): "+strings.Join(formats, ", "), oneOf(&f.Format, formats))
 	fs.BoolVar(&f.Whole, "whole", false, "each array of the file is one chunk of a single row, instead of rows along its first dimension")
 }
@@ -44,7 +44,7 @@ func (f *fileFlags) check(c *command, fs *flag.FlagSet, file string) error {
 		}
 	}
 	if f.Format == "" {
-		return sqlerr.New(sqlerr.InvalidParameter, "\"%s\" does not tell its format", file).WithHint("Name it with --format: csv, %s.", strings.Join(sqlfront.FileFormats, ", "))
+		return sqlerr.New(sqlerr.InvalidParameter, "\"%s\" does not tell its format", file).WithHint("Name it with --format: csv, %s.", strings.Join(ast.FileFormats, ", "))
 	}
 	return nil
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 var gradientCommand = command{name: "gradient", args: "[options] LOSS TABLE", run: gradient,
@@ -109,11 +109,11 @@ func (s *source) openScript(ctx context.Context) (*relgrad.DB, error) {
 }
 
 // trains recognises the statements before which a script is left.
-func trains(st sqlfront.Statement) bool {
+func trains(st ast.Statement) bool {
 	switch x := st.(type) {
-	case *sqlfront.Do:
+	case *ast.Do:
 		return true
-	case *sqlfront.Call:
+	case *ast.Call:
 		return x.Func.Name == "train"
 	}
 	return false

@@ -38,7 +38,7 @@ var houseRules = []struct {
 }
 
 // registries are folders with a file for each thing.
-var registries = map[string]bool{"kernels": true, "optimizer/rules": true, "sqlfront": true, "rjp": true, "executor": true}
+var registries = map[string]bool{"kernels": true, "optimizer/rules": true, "sqlfront/bind": true, "rjp": true, "executor": true}
 
 // formRooms are the folders that know kernels by name.
 var formRooms = map[string]bool{"kernels": true, "kernels/cpu": true, "executor": true, "internal/digits": true}

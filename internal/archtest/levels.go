@@ -30,9 +30,13 @@ var levels = map[string]int{
 	"kernels/blas": 2,
 	"kernels/cpu":  2,
 
-	"rjp":      3,
-	"sqlgen":   3,
-	"sqlfront": 3,
+	"rjp":              3,
+	"sqlgen":           3,
+	"sqlfront":         3,
+	"sqlfront/ast":     0,
+	"sqlfront/parse":   1,
+	"sqlfront/print":   2,
+	"sqlfront/plpgsql": 2,
 
 	"autodiff":            4,
 	"optimizer/cost":      4,

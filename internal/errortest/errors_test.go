@@ -34,12 +34,12 @@ import (
 	"time"
 
 	"github.com/cockroachdb/datadriven"
-
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
 // chapters are the files of testdata in the order of docs/errors.md.
@@ -199,7 +199,7 @@ func (c *trial) prepare(db *relgrad.DB) {
 }
 
 // script runs a text and returns what it prints.
-func (c *trial) script(db *relgrad.DB, name, sql string, before func(sqlfront.Statement) bool) (string, error) {
+func (c *trial) script(db *relgrad.DB, name, sql string, before func(ast.Statement) bool) (string, error) {
 	var out, messages bytes.Buffer
 	r := script.NewRunner(script.Embedded(db), script.Options{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages, Quiet: true, Dir: c.dir})
 	defer r.Close()
@@ -215,7 +215,7 @@ func (c *trial) stop(db *relgrad.DB) string {
 	if !c.blind {
 		c.before = c.content(db)
 	}
-	out, err := c.script(db, "script.sql", expand(c.sql), func(sqlfront.Statement) bool {
+	out, err := c.script(db, "script.sql", expand(c.sql), func(ast.Statement) bool {
 		if !db.InTransaction() && !c.blind {
 			c.before = c.content(db)
 		}
@@ -259,7 +259,7 @@ func (c *trial) content(db *relgrad.DB) string {
 		if db.Definition(schema, table) == nil || name == "relgrad.run" {
 			continue // a view; a run that failed stays in the log
 		}
-		res, err := db.Run(context.Background(), "SELECT * FROM "+sqlfront.QualifiedName(schema, table))
+		res, err := db.Run(context.Background(), "SELECT * FROM "+print.QualifiedName(schema, table))
 		if err != nil {
 			c.d.Fatalf(c.t, "%s: %v", name, err)
 		}

@@ -28,7 +28,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // Bound is a loss with its gradients, not optimized.
@@ -42,22 +42,22 @@ type Bound struct {
 }
 
 // Bind binds a loss over db and differentiates it.
-func Bind(ctx context.Context, db sqlfront.Catalog, loss string, params []string) (*Bound, error) {
+func Bind(ctx context.Context, db bind.Catalog, loss string, params []string) (*Bound, error) {
 	return BindWith(ctx, ra.NewBuilder(), db, loss, params)
 }
 
 // BindWith is Bind with a builder of its own.
-func BindWith(ctx context.Context, b *ra.Builder, db sqlfront.Catalog, loss string, params []string) (*Bound, error) {
-	var refs []sqlfront.ParamRef
+func BindWith(ctx context.Context, b *ra.Builder, db bind.Catalog, loss string, params []string) (*Bound, error) {
+	var refs []bind.ParamRef
 	out := &Bound{}
 	for _, p := range params {
-		ref, t, err := sqlfront.ParseParam(ctx, db, p)
+		ref, t, err := bind.ParseParam(ctx, db, p)
 		if err != nil {
 			return nil, err
 		}
 		refs, out.Params = append(refs, ref), append(out.Params, t)
 	}
-	q, err := sqlfront.BindLoss(ctx, db, b, loss, sqlfront.BindOptions{Params: refs, Draw: true})
+	q, err := bind.BindLoss(ctx, db, b, loss, bind.BindOptions{Params: refs, Draw: true})
 	if err != nil {
 		return nil, err
 	}

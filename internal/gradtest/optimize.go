@@ -12,20 +12,20 @@ import (
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // Optimize binds a loss and runs the whole optimizer on it and its gradients.
-func Optimize(ctx context.Context, db sqlfront.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, error) {
+func Optimize(ctx context.Context, db bind.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, error) {
 	return OptimizeWith(ctx, ra.NewBuilder(), db, loss, params, opt)
 }
 
 // OptimizeWith is Optimize with a builder of its own.
-func OptimizeWith(ctx context.Context, b *ra.Builder, db sqlfront.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, error) {
-	var refs []sqlfront.ParamRef
+func OptimizeWith(ctx context.Context, b *ra.Builder, db bind.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, error) {
+	var refs []bind.ParamRef
 	var ps []optimizer.Param
 	for _, p := range params {
-		ref, t, err := sqlfront.ParseParam(ctx, db, p)
+		ref, t, err := bind.ParseParam(ctx, db, p)
 		if err != nil {
 			return nil, err
 		}
@@ -35,7 +35,7 @@ func OptimizeWith(ctx context.Context, b *ra.Builder, db sqlfront.Catalog, loss 
 		}
 		refs, ps = append(refs, ref), append(ps, q)
 	}
-	q, err := sqlfront.BindLoss(ctx, db, b, loss, sqlfront.BindOptions{Params: refs, Draw: true})
+	q, err := bind.BindLoss(ctx, db, b, loss, bind.BindOptions{Params: refs, Draw: true})
 	if err != nil {
 		return nil, err
 	}

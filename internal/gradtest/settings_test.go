@@ -8,7 +8,8 @@ import (
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // set is a catalogue of a session with settings, on whose path there is an operator that may take calls of another's.
@@ -23,7 +24,7 @@ func (s *set) Setting(name string) (string, bool) {
 	return v, ok
 }
 
-func (s *set) Function(_ context.Context, _ []string, _, name string) (*sqlfront.CreateFunction, error) {
+func (s *set) Function(_ context.Context, _ []string, _, name string) (*ast.CreateFunction, error) {
 	if name == s.captured {
 		return nil, sqlerr.New(sqlerr.AmbiguousFunction, "%s may mean another", name)
 	}
@@ -53,7 +54,7 @@ func TestSettingsOfTexts(t *testing.T) {
 		{loss: "SELECT sum(weight OPERATOR(pg_catalog.*) 2) FROM adj", captured: "+"},
 	} {
 		cat := &set{DB: Graph(), settings: map[string]string{c.setting: c.value}, captured: c.captured}
-		_, err := sqlfront.BindLoss(t.Context(), cat, ra.NewBuilder(), c.loss, sqlfront.BindOptions{})
+		_, err := bind.BindLoss(t.Context(), cat, ra.NewBuilder(), c.loss, bind.BindOptions{})
 		if c.wrong == "" {
 			if err != nil {
 				t.Errorf("%s: %v", c.loss, err)

@@ -16,7 +16,8 @@ import (
 	"github.com/relgrad/relgrad/internal/randquery/engines"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -58,8 +59,8 @@ func TestSelect(t *testing.T) {
 
 // query runs statements on a store and returns the last one's rows.
 func query(db *store.DB, sql string) ([][]any, error) {
-	text := &sqlfront.Text{SQL: sql}
-	list, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	list, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}

@@ -27,19 +27,21 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // DB is a database in memory.
 type DB struct {
 	Tables map[string]*ra.Table
 	Data   map[string][]*ra.Vector // by table, parallel to its columns
-	Views  map[string]*sqlfront.View
+	Views  map[string]*bind.View
 }
 
 // New returns an empty database.
 func New() *DB {
-	return &DB{Tables: map[string]*ra.Table{}, Data: map[string][]*ra.Vector{}, Views: map[string]*sqlfront.View{}}
+	return &DB{Tables: map[string]*ra.Table{}, Data: map[string][]*ra.Vector{}, Views: map[string]*bind.View{}}
 }
 
 // Column is a column with its data.
@@ -71,10 +73,10 @@ func (db *DB) Create(name string, nKey int, cols ...Column) *ra.Table {
 
 // AddView adds a view.
 func (db *DB) AddView(name, sql string) error {
-	text := &sqlfront.Text{SQL: sql, View: name}
-	sel, err := sqlfront.ParseQuery(text)
+	text := &ast.Text{SQL: sql, View: name}
+	sel, err := parse.ParseQuery(text)
 	if err == nil {
-		db.Views[name] = &sqlfront.View{Name: name, Query: sel, Text: text}
+		db.Views[name] = &bind.View{Name: name, Query: sel, Text: text}
 	}
 	return err
 }
@@ -88,7 +90,7 @@ func (db *DB) Table(_ context.Context, _ []string, schema, name string) (*ra.Tab
 }
 
 // View implements sqlfront.Catalog.
-func (db *DB) View(_ context.Context, _ []string, schema, name string) (*sqlfront.View, error) {
+func (db *DB) View(_ context.Context, _ []string, schema, name string) (*bind.View, error) {
 	if schema != "" && schema != "public" {
 		return nil, nil
 	}
@@ -96,12 +98,12 @@ func (db *DB) View(_ context.Context, _ []string, schema, name string) (*sqlfron
 }
 
 // Function implements sqlfront.Catalog: there are none.
-func (db *DB) Function(context.Context, []string, string, string) (*sqlfront.CreateFunction, error) {
+func (db *DB) Function(context.Context, []string, string, string) (*ast.CreateFunction, error) {
 	return nil, nil
 }
 
 // Reach implements sqlfront.Catalog: there is nothing behind a query's text.
-func (db *DB) Reach(context.Context, string) (*sqlfront.Reach, error) { return nil, nil }
+func (db *DB) Reach(context.Context, string) (*bind.Reach, error) { return nil, nil }
 
 // Names implements sqlfront.Catalog.
 func (db *DB) Names(context.Context) []string {
@@ -120,7 +122,7 @@ func (db *DB) Names(context.Context) []string {
 func (db *DB) Setting(string) (string, bool) { return "", false }
 
 // Named implements sqlfront.Catalog.
-func (db *DB) Named(context.Context, []string, sqlfront.TypeName) (*kernels.Named, error) {
+func (db *DB) Named(context.Context, []string, ast.TypeName) (*kernels.Named, error) {
 	return nil, nil
 }
 
@@ -131,7 +133,7 @@ func (db *DB) Literal(_ *kernels.Named, text string) (string, error) { return te
 func (db *DB) Text() *kernels.Named { return nil }
 
 // Describe implements sqlfront.Catalog.
-func (db *DB) Describe(context.Context, *sqlfront.OpaqueQuery) ([]ra.Column, error) {
+func (db *DB) Describe(context.Context, *bind.OpaqueQuery) ([]ra.Column, error) {
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL")
 }
 
@@ -154,7 +156,7 @@ func (db *DB) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.V
 
 // Opaque implements ra.Source.
 func (db *DB) Opaque(_ context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
-	if data, ok, err := sqlfront.Rows(n, env); ok {
+	if data, ok, err := bind.Rows(n, env); ok {
 		return data, err
 	}
 	return nil, fmt.Errorf("memdb runs no SQL")

@@ -9,7 +9,7 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // namesScript makes a table T with key K and values X and V, views of it and losses over both, below a schema S.
@@ -172,7 +172,7 @@ func isNumber(text string, want float64) error {
 func TestNameTexts(t *testing.T) {
 	for text, is := range map[string]bool{"w": true, "order": true, `"order"`: true, "a.b": true, ` "a" . b `: true, `"a""b".c`: true, "": false, "a b": false,
 		`""`: false, "a.": false, "1": false, "select 1": false, "a..b": false, "'a'": false, strings.Repeat("x", 2000): false} {
-		if got := sqlfront.IsName(text); got != is {
+		if got := bind.IsName(text); got != is {
 			t.Errorf("%q is a name: %v, want %v", text, got, is)
 		}
 	}

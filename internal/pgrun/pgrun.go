@@ -30,7 +30,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgtype"
-
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -39,7 +38,7 @@ import (
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -109,7 +108,7 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 
 // series prints the rows of generate_series.
 func series(n *ra.Node, env *kernels.Env) (string, error) {
-	data, ok, err := sqlfront.Rows(n, env)
+	data, ok, err := bind.Rows(n, env)
 	if err != nil || !ok || len(data) != 1 || data[0].Ints == nil {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL").Wrap(err)
 	}

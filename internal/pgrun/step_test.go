@@ -10,7 +10,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
-
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
@@ -18,7 +17,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/train"
 )
@@ -46,7 +45,7 @@ func openTraining(db *memdb.DB, loss string, params []string) (*training, error)
 	}
 	tr := &training{db: db, res: res}
 	for _, name := range params {
-		ref, table, err := sqlfront.ParseParam(context.Background(), db, name)
+		ref, table, err := bind.ParseParam(context.Background(), db, name)
 		if err != nil {
 			return nil, err
 		}

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // formTables have columns of every type that a loss may read.
@@ -115,14 +116,14 @@ func TestPrintedForms(t *testing.T) {
 // run executes statements in both databases.
 func (m *mirror) run(sql string) {
 	m.t.Helper()
-	text := &sqlfront.Text{SQL: sql}
-	ps, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	ps, err := parse.Parse(text)
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	for _, p := range ps {
-		text := &sqlfront.Text{SQL: p.SQL}
-		one, err := sqlfront.Parse(text)
+		text := &ast.Text{SQL: p.SQL}
+		one, err := parse.Parse(text)
 		if err == nil {
 			_, err = m.Exec(context.Background(), one[0].Stmt, text)
 		}

@@ -12,7 +12,8 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -23,7 +24,7 @@ type mirror struct {
 	t        *testing.T
 	db       *relgrad.DB
 	s        *viewServer
-	views    []*sqlfront.CreateView
+	views    []*ast.CreateView
 	compared map[string]bool // losses
 	train    *gradientCall   // where the script trains
 	words    bool            // the views hold calls such as EXTRACT(x FROM y), which Postgres prints unlike extract(x, y)
@@ -50,7 +51,7 @@ type gradientCall struct {
 var errTrains = errors.New("the script trains")
 
 // Exec implements script.Store. In front of a statement that reads a gradient the loss is compared.
-func (m *mirror) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfront.Text) (*script.Result, error) {
+func (m *mirror) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*script.Result, error) {
 	switch c := findGradient(stmt); {
 	case c == nil:
 	case c.train:
@@ -64,15 +65,15 @@ func (m *mirror) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfro
 		return nil, err
 	}
 	switch s := stmt.(type) {
-	case *sqlfront.CreateView:
+	case *ast.CreateView:
 		m.views = append(m.views, s)
-	case *sqlfront.Drop:
-		m.views = slices.DeleteFunc(m.views, func(v *sqlfront.CreateView) bool { return v.Name == s.Names[0].Name })
-	case *sqlfront.Set:
+	case *ast.Drop:
+		m.views = slices.DeleteFunc(m.views, func(v *ast.CreateView) bool { return v.Name == s.Names[0].Name })
+	case *ast.Set:
 		if s.Name == "search_path" { // the server's is set for each view
 			return res, nil
 		}
-	case *sqlfront.CreateTable, *sqlfront.CreateTableAs, *sqlfront.CreateFunction, *sqlfront.AlterTable:
+	case *ast.CreateTable, *ast.CreateTableAs, *ast.CreateFunction, *ast.AlterTable:
 	default:
 		return res, nil
 	}
@@ -83,29 +84,29 @@ func (m *mirror) Exec(ctx context.Context, stmt sqlfront.Statement, text *sqlfro
 }
 
 // findGradient finds such a call in a statement that runs it; nil: there is none.
-func findGradient(stmt sqlfront.Statement) (out *gradientCall) {
-	if _, ok := stmt.(*sqlfront.CreateView); ok {
+func findGradient(stmt ast.Statement) (out *gradientCall) {
+	if _, ok := stmt.(*ast.CreateView); ok {
 		return nil
 	}
-	sqlfront.Walk(stmt, func(t sqlfront.Tree) bool {
-		c, ok := t.(*sqlfront.FuncCall)
+	ast.Walk(stmt, func(t ast.Tree) bool {
+		c, ok := t.(*ast.FuncCall)
 		if !ok || out != nil {
 			return out == nil
 		}
 		switch c.Name {
 		case "train", "backward":
-			if list, ok := c.Args[1].(*sqlfront.ArrayLit); ok {
-				out = &gradientCall{loss: c.Args[0].(*sqlfront.Literal).Value, train: true}
+			if list, ok := c.Args[1].(*ast.ArrayLit); ok {
+				out = &gradientCall{loss: c.Args[0].(*ast.Literal).Value, train: true}
 				for _, e := range list.Elems {
-					out.params = append(out.params, e.(*sqlfront.Literal).Value)
+					out.params = append(out.params, e.(*ast.Literal).Value)
 				}
 				if i := slices.Index(c.ArgNames, "before_step"); i >= 0 {
-					out.before = c.Args[i].(*sqlfront.Literal).Value
+					out.before = c.Args[i].(*ast.Literal).Value
 				}
 			}
 		case "gradient":
-			if table, ok := sqlfront.RowParam(c.Args[1]); ok {
-				out = &gradientCall{loss: c.Args[0].(*sqlfront.Literal).Value, params: []string{table}}
+			if table, ok := bind.RowParam(c.Args[1]); ok {
+				out = &gradientCall{loss: c.Args[0].(*ast.Literal).Value, params: []string{table}}
 			}
 		}
 		return true

@@ -12,14 +12,15 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/memdb"
 	"github.com/relgrad/relgrad/internal/randquery"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra/interp"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
 var viewsFlag = flag.Int64("views", 200, "number of random queries whose views are printed by Postgres")
@@ -73,12 +74,12 @@ func (s *viewServer) text(view, path string) string {
 
 // reprint checks that what sqlfront prints of a query is the same query for Postgres.
 func (s *viewServer) reprint(sql, path string) error {
-	sel, err := sqlfront.ParseSelect(&sqlfront.Text{SQL: sql})
+	sel, err := parse.ParseSelect(&ast.Text{SQL: sql})
 	if err != nil {
 		return err
 	}
 	var texts [2]string
-	for i, q := range []string{sql, sqlfront.Print(sel)} {
+	for i, q := range []string{sql, print.Print(sel)} {
 		s.exec("SET search_path = " + path)
 		if err := s.try("CREATE VIEW public.reprinted AS " + q); err != nil {
 			return fmt.Errorf("%w\n%s", err, q)
@@ -87,7 +88,7 @@ func (s *viewServer) reprint(sql, path string) error {
 		s.exec("DROP VIEW public.reprinted")
 	}
 	if texts[0] != texts[1] {
-		return fmt.Errorf("printed %s\nit is %s\nnot %s", sqlfront.Print(sel), texts[1], texts[0])
+		return fmt.Errorf("printed %s\nit is %s\nnot %s", print.Print(sel), texts[1], texts[0])
 	}
 	return nil
 }

@@ -9,17 +9,18 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // sortedBy gives the output columns by which a statement's rows are sorted: those of its ORDER BY up to the first key
 // that is no output column. Rows that agree in them may come in any order.
 func sortedBy(sql string, cols []string) []int {
-	stmts, err := sqlfront.Parse(&sqlfront.Text{SQL: sql})
+	stmts, err := parse.Parse(&ast.Text{SQL: sql})
 	if err != nil || len(stmts) != 1 {
 		return nil
 	}
-	sel, ok := stmts[0].Stmt.(*sqlfront.Select)
+	sel, ok := stmts[0].Stmt.(*ast.Select)
 	if !ok {
 		return nil
 	}
@@ -35,18 +36,18 @@ func sortedBy(sql string, cols []string) []int {
 }
 
 // outputOf is the output column that a sort key names, -1 for none.
-func outputOf(sel *sqlfront.Select, key sqlfront.Expr, cols []string) int {
+func outputOf(sel *ast.Select, key ast.Expr, cols []string) int {
 	switch x := key.(type) {
-	case *sqlfront.Literal:
-		if n, err := strconv.Atoi(x.Value); err == nil && x.Kind == sqlfront.LitInt && n >= 1 && n <= len(cols) {
+	case *ast.Literal:
+		if n, err := strconv.Atoi(x.Value); err == nil && x.Kind == ast.LitInt && n >= 1 && n <= len(cols) {
 			return n - 1
 		}
-	case *sqlfront.ColumnRef:
+	case *ast.ColumnRef:
 		if i := slices.Index(cols, x.Names[len(x.Names)-1]); len(x.Names) == 1 && i >= 0 {
 			return i
 		}
 		for i, t := range sel.Targets {
-			ref, ok := t.X.(*sqlfront.ColumnRef)
+			ref, ok := t.X.(*ast.ColumnRef)
 			if !ok || ref.Star {
 				break // a star stands for any number of columns
 			}

@@ -18,12 +18,12 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -178,8 +178,8 @@ func (b *both) server(sql string) (*answer, error) {
 func (b *both) store(sql string) (*answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), statementTime)
 	defer cancel()
-	text := &sqlfront.Text{SQL: sql}
-	stmts, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	stmts, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
@@ -226,11 +226,11 @@ func (b *both) must(run func(string) (*answer, error), sql string) {
 
 // controls reports whether one of the statements of a text is left out: several come in one text where \; stands between them.
 func controls(sql string) bool {
-	stmts, err := sqlfront.Parse(&sqlfront.Text{SQL: sql})
+	stmts, err := parse.Parse(&ast.Text{SQL: sql})
 	if err != nil || len(stmts) < 2 {
 		return control.MatchString(sql)
 	}
-	return slices.ContainsFunc(stmts, func(p sqlfront.Parsed) bool { return control.MatchString(p.SQL) })
+	return slices.ContainsFunc(stmts, func(p parse.Parsed) bool { return control.MatchString(p.SQL) })
 }
 
 // Run implements script.Server: one statement on both.
@@ -309,13 +309,13 @@ func (b *both) copyIn(sql string, part []string, c *script.Client) error {
 		return nil
 	}
 	sql = "COPY " + part[1] + " FROM STDIN" + part[3]
-	text := &sqlfront.Text{SQL: sql}
-	stmts, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	stmts, err := parse.Parse(text)
 	if err != nil {
 		return err
 	}
 	b.must(b.store, save)
-	n, err := b.in.Session.CopyIn(context.Background(), stmts[0].Stmt.(*sqlfront.Copy), text, bytes.NewReader(data), "stdin")
+	n, err := b.in.Session.CopyIn(context.Background(), stmts[0].Stmt.(*ast.Copy), text, bytes.NewReader(data), "stdin")
 	if err != nil {
 		b.refused++
 		b.internal(sql, err)

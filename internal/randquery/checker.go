@@ -15,7 +15,7 @@ import (
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
 // Engine computes a plan's results.
@@ -124,12 +124,12 @@ func (q *Query) Open(kind kernels.Kind) (*memdb.DB, error) {
 }
 
 // compile binds, differentiates and optimizes a loss.
-func compile(ctx context.Context, db sqlfront.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, []optimizer.Param, error) {
+func compile(ctx context.Context, db bind.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, []optimizer.Param, error) {
 	b := ra.NewBuilder()
-	var refs []sqlfront.ParamRef
+	var refs []bind.ParamRef
 	var ps []optimizer.Param
 	for _, p := range params {
-		ref, t, err := sqlfront.ParseParam(ctx, db, p)
+		ref, t, err := bind.ParseParam(ctx, db, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -139,7 +139,7 @@ func compile(ctx context.Context, db sqlfront.Catalog, loss string, params []str
 		}
 		refs, ps = append(refs, ref), append(ps, q)
 	}
-	q, err := sqlfront.BindLoss(ctx, db, b, loss, sqlfront.BindOptions{Params: refs, Draw: true})
+	q, err := bind.BindLoss(ctx, db, b, loss, bind.BindOptions{Params: refs, Draw: true})
 	if err == nil {
 		err = ra.ValidateForward(q.Node)
 	}
@@ -197,7 +197,7 @@ func (c *Checker) prepare(ctx context.Context, q *Query, kind kernels.Kind, opt 
 // isConstant checks that a parameter which the loss is said not to depend on does not move it.
 func isConstant(ctx context.Context, db *memdb.DB, q *Query, param string) error {
 	b := ra.NewBuilder()
-	bound, err := sqlfront.BindLoss(ctx, db, b, q.Loss, sqlfront.BindOptions{Draw: true})
+	bound, err := bind.BindLoss(ctx, db, b, q.Loss, bind.BindOptions{Draw: true})
 	if err != nil {
 		return err
 	}

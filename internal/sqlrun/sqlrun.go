@@ -30,7 +30,7 @@ import (
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/lite/kernelfunc"
@@ -86,7 +86,7 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 
 // series prints the rows of generate_series.
 func series(n *ra.Node, env *kernels.Env) (string, error) {
-	data, ok, err := sqlfront.Rows(n, env)
+	data, ok, err := bind.Rows(n, env)
 	if err != nil || !ok || len(data) != 1 || data[0].Ints == nil {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "memdb runs no SQL").Wrap(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -64,7 +64,7 @@ func (s *Session) Objects() (*store.Objects, error) {
 		o.Views = append(o.Views, def)
 	}
 	for _, f := range functions {
-		o.Functions = append(o.Functions, store.Function{Schema: f.Schema, CreateFunction: &sqlfront.CreateFunction{Name: f.Name, Procedure: f.Procedure}})
+		o.Functions = append(o.Functions, store.Function{Schema: f.Schema, CreateFunction: &ast.CreateFunction{Name: f.Name, Procedure: f.Procedure}})
 	}
 	return o, nil
 }

@@ -9,7 +9,9 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/script"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // Portable is a Session on a server with the portable tier, where no engine stands behind gradient() and train(): this
@@ -32,13 +34,13 @@ func (s *Session) OpenPortable(ctx context.Context) (p *Portable, ok bool, err e
 
 // Run implements script.Server.
 func (p *Portable) Run(ctx context.Context, sql string, c *script.Client) error {
-	text := &sqlfront.Text{SQL: sql}
-	stmts, err := sqlfront.Parse(text)
+	text := &ast.Text{SQL: sql}
+	stmts, err := parse.Parse(text)
 	if err != nil { // the server says why, or can read it
 		return p.Session.Run(ctx, sql, c)
 	}
 	if len(stmts) == 1 {
-		if call, ok := stmts[0].Stmt.(*sqlfront.Call); ok && call.Func.Name == "train" && (call.Func.Schema == "" || call.Func.Schema == "relgrad") {
+		if call, ok := stmts[0].Stmt.(*ast.Call); ok && call.Func.Name == "train" && (call.Func.Schema == "" || call.Func.Schema == "relgrad") {
 			p.engine.Notice = func(level, message string) {
 				c.Notice(&sqlerr.Error{Message: message, Pos: -1, Shown: level + ":  " + message + "\n"})
 			}
@@ -80,12 +82,12 @@ type gradientCall struct {
 // gradientCalls finds the calls of gradient() and backward() with constant arguments in a text, bodies in $$ included.
 func gradientCalls(sql string) (out []gradientCall) {
 	for at := 0; ; {
-		name := sqlfront.Lex(sql, at)
-		if name.Kind == sqlfront.TokEOF {
+		name := parse.Lex(sql, at)
+		if name.Kind == parse.TokEOF {
 			return out
 		}
 		at = name.End
-		if name.Kind == sqlfront.TokDollar { // a body
+		if name.Kind == parse.TokDollar { // a body
 			word := sql[name.At:name.End]
 			tag := strings.IndexByte(word[1:], '$') + 2
 			out = append(out, gradientCalls(word[tag:len(word)-tag])...)
@@ -94,13 +96,13 @@ func gradientCalls(sql string) (out []gradientCall) {
 		if !name.Is("gradient") && !name.Is("backward") {
 			continue
 		}
-		open := sqlfront.Lex(sql, at)
+		open := parse.Lex(sql, at)
 		end := closing(sql, open)
 		if end < 0 {
 			continue
 		}
-		x, err := sqlfront.ParseExpr(&sqlfront.Text{SQL: sql[name.At:end]})
-		if call, ok := x.(*sqlfront.FuncCall); err == nil && ok {
+		x, err := parse.ParseExpr(&ast.Text{SQL: sql[name.At:end]})
+		if call, ok := x.(*ast.FuncCall); err == nil && ok {
 			if g, ok := constantCall(call); ok {
 				out = append(out, g)
 			}
@@ -109,15 +111,15 @@ func gradientCalls(sql string) (out []gradientCall) {
 }
 
 // closing finds the end of a parenthesis; -1 where there is none.
-func closing(sql string, open sqlfront.Token) int {
+func closing(sql string, open parse.Token) int {
 	if sql[open.At:open.End] != "(" {
 		return -1
 	}
 	depth := 1
 	for at := open.End; ; {
-		t := sqlfront.Lex(sql, at)
+		t := parse.Lex(sql, at)
 		switch {
-		case t.Kind == sqlfront.TokEOF:
+		case t.Kind == parse.TokEOF:
 			return -1
 		case sql[t.At:t.End] == "(":
 			depth++
@@ -130,21 +132,21 @@ func closing(sql string, open sqlfront.Token) int {
 	}
 }
 
-func constantCall(c *sqlfront.FuncCall) (g gradientCall, ok bool) {
+func constantCall(c *ast.FuncCall) (g gradientCall, ok bool) {
 	if len(c.Args) < 2 {
 		return g, false
 	}
-	loss, ok := c.Args[0].(*sqlfront.Literal)
-	if !ok || loss.Kind != sqlfront.LitString {
+	loss, ok := c.Args[0].(*ast.Literal)
+	if !ok || loss.Kind != ast.LitString {
 		return g, false
 	}
 	g.loss = loss.Value
-	if table, ok := sqlfront.RowParam(c.Args[1]); ok {
+	if table, ok := bind.RowParam(c.Args[1]); ok {
 		g.params = []string{table}
 	}
-	if list, ok := c.Args[1].(*sqlfront.ArrayLit); ok {
+	if list, ok := c.Args[1].(*ast.ArrayLit); ok {
 		for _, e := range list.Elems {
-			if l, ok := e.(*sqlfront.Literal); ok && l.Kind == sqlfront.LitString {
+			if l, ok := e.(*ast.Literal); ok && l.Kind == ast.LitString {
 				g.params = append(g.params, l.Value)
 			}
 		}

@@ -33,7 +33,9 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/ra/interp"
-	"github.com/relgrad/relgrad/sqlfront"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -212,8 +214,8 @@ func runScript(ctx context.Context, q *randquery.Query) (any, error) {
 	}
 	var got any
 	for _, s := range append(sql, loss) {
-		text := &sqlfront.Text{SQL: s}
-		list, err := sqlfront.Parse(text)
+		text := &ast.Text{SQL: s}
+		list, err := parse.Parse(text)
 		if err != nil {
 			return nil, fmt.Errorf("store: %s: %w", s, err)
 		}
@@ -240,7 +242,7 @@ func plainLoss(ctx context.Context, q *randquery.Query) (kernels.Value, error) {
 		return kernels.Value{}, err
 	}
 	b := ra.NewBuilder()
-	bound, err := sqlfront.BindLoss(ctx, db, b, q.Loss, sqlfront.BindOptions{})
+	bound, err := bind.BindLoss(ctx, db, b, q.Loss, bind.BindOptions{})
 	if err != nil {
 		return kernels.Value{}, err
 	}

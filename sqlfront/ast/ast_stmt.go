@@ -1,0 +1,322 @@
+package ast
+
+import "slices"
+
+// Statement is anything that can be run.
+type Statement interface{ Position() Pos }
+
+// ColumnDef is a column of CREATE TABLE or ADD COLUMN.
+type ColumnDef struct {
+	Node
+	Name        string
+	Type        TypeName
+	NotNull     bool
+	Default     Expr
+	Identity    *Identity         // GENERATED … AS IDENTITY; serial types become integer + Identity
+	Constraints []TableConstraint // PRIMARY KEY, UNIQUE, CHECK and REFERENCES that stand at the column
+}
+
+// Identity are the options of an identity column.
+type Identity struct {
+	Always bool
+	Serial bool // of a serial type: a default like others
+	Start  int64
+	Inc    int64
+}
+
+// ObjectName names a table or another object; Schema is "" where none stands before it.
+type ObjectName struct{ Schema, Name string }
+
+// String prints the name as it was written.
+func (n ObjectName) String() string {
+	if n.Schema == "" {
+		return n.Name
+	}
+	return n.Schema + "." + n.Name
+}
+
+// TableConstraint is PRIMARY KEY, UNIQUE, CHECK or FOREIGN KEY at table level.
+type TableConstraint struct {
+	Node
+	Kind     string // "primary", "unique", "check", "foreign"
+	Name     string
+	Cols     []string
+	Check    Expr
+	RefTable ObjectName
+	RefCols  []string
+}
+
+// CreateTable is CREATE [TEMP] TABLE. Like names the source of LIKE … [INCLUDING ALL].
+type CreateTable struct {
+	Node
+	Schema, Name  string
+	Temp          bool
+	IfNotExists   bool
+	Cols          []ColumnDef
+	Constraints   []TableConstraint
+	Like          ObjectName
+	LikeIncluding bool // INCLUDING ALL (defaults, identity, indexes, constraints)
+}
+
+// CreateTableAs is CREATE [TEMP] TABLE … AS select, and SELECT … INTO table.
+type CreateTableAs struct {
+	Node
+	Schema, Name string
+	Temp         bool
+	IfNotExists  bool
+	Cols         []string
+	Query        *Select
+	NoData       bool
+	Matview      bool
+	SQL          string // of a materialized view: the text of the query as written
+	SQLAt        Pos    // where SQL begins in the parsed text
+}
+
+// Refresh is REFRESH MATERIALIZED VIEW; NoData leaves it without rows that can be read.
+type Refresh struct {
+	Node
+	Schema, Name string
+	NoData       bool
+}
+
+// CreateView is CREATE [OR REPLACE] [TEMP] VIEW; SQL is the select's source text.
+type CreateView struct {
+	Node
+	Schema, Name string
+	Cols         []string
+	Temp         bool
+	Replace      bool
+	Query        *Select
+	SQL          string // text of the query part as written
+	SQLAt        Pos    // where SQL begins in the parsed text
+}
+
+// Insert is INSERT INTO.
+type Insert struct {
+	Node
+	With         []CTE
+	Schema, Name string
+	Alias        string
+	Cols         []string
+	Query        *Select // nil: DEFAULT VALUES
+	OnConflict   *OnConflict
+	Returning    []Target
+	Overriding   bool
+}
+
+// OnConflict is ON CONFLICT (cols) DO NOTHING | DO UPDATE SET ….
+type OnConflict struct {
+	Cols  []string
+	Set   []Assign // nil: DO NOTHING
+	Where Expr
+}
+
+// Assign is col = expr (or an element/slice assignment through Indices).
+type Assign struct {
+	Node
+	Col     string
+	Indices []Index
+	X       Expr // nil: DEFAULT
+}
+
+// Update is UPDATE … SET … FROM … WHERE ….
+type Update struct {
+	Node
+	With         []CTE
+	Schema, Name string
+	Alias        string
+	Set          []Assign
+	From         []FromItem
+	Where        Expr
+	Returning    []Target
+}
+
+// Delete is DELETE FROM … USING … WHERE ….
+type Delete struct {
+	Node
+	With         []CTE
+	Schema, Name string
+	Alias        string
+	Using        []FromItem
+	Where        Expr
+	Returning    []Target
+}
+
+// Truncate is TRUNCATE tables.
+type Truncate struct {
+	Node
+	Tables []ObjectName
+}
+
+// Copy is COPY table|(query) FROM|TO …; Source is the file name, program or "STDIN"/"STDOUT".
+type Copy struct {
+	Node
+	Schema, Name string
+	Cols         []string
+	Query        *Select
+	From         bool
+	Program      bool
+	Std          bool
+	Source       string
+	Options      CopyOptions
+}
+
+// CopyOptions of COPY; Delimiter "" means the format's own. Formats other than text and csv, and their options Whole
+// and Index, are relgrad's own (docs/interop.md).
+type CopyOptions struct {
+	Format    string // "text", "csv", or a name in FileFormats
+	Header    bool
+	Match     bool // the header must hold the columns' names
+	Delimiter string
+	Null      string
+	NullSet   bool
+	Quote     string
+	Escape    string
+	Whole     bool   // each array is one chunk
+	Index     string // the column that takes the row's position; "" for none
+}
+
+// FileFormats lists the formats of COPY that are not text. Package interop reads and writes them.
+var FileFormats = []string{"npy", "npz", "safetensors", "arrow", "parquet"}
+
+// IsFile reports whether the format is one of FileFormats.
+func (o *CopyOptions) IsFile() bool { return slices.Contains(FileFormats, o.Format) }
+
+// AlterTable is ALTER TABLE; one action each. Kind is that of the statement: table, view, materialized view or index.
+type AlterTable struct {
+	Node
+	Kind         string
+	Schema, Name string
+	IfExists     bool
+	Actions      []AlterAction
+}
+
+// AlterAction is one action of ALTER TABLE.
+type AlterAction struct {
+	Node
+	Kind       string // "add_column", "drop_column", "rename_column", "rename", "set_default", "drop_default", "set_not_null", "drop_not_null", "add_constraint", "alter_type"
+	Col        string
+	NewName    string
+	Def        *ColumnDef
+	Constraint *TableConstraint
+	X          Expr
+	Type       TypeName
+	IfExists   bool
+}
+
+// CreateIndex is CREATE [UNIQUE] INDEX.
+type CreateIndex struct {
+	Node
+	Name        string
+	Table       ObjectName
+	Unique      bool
+	IfNotExists bool
+	Outside     bool // CONCURRENTLY: not inside a transaction block
+	Keys        []SortKey
+	Where       Expr
+}
+
+// Drop is DROP TABLE|VIEW|INDEX|FUNCTION|PROCEDURE|ROUTINE|SCHEMA.
+type Drop struct {
+	Node
+	Kind     string
+	Names    []ObjectName
+	Args     [][]FuncParam // of each function that was named with its arguments, else nil
+	IfExists bool
+	Cascade  bool
+	Outside  bool // CONCURRENTLY
+}
+
+// Transaction is BEGIN, COMMIT, ROLLBACK, SAVEPOINT n, RELEASE n, ROLLBACK TO n.
+type Transaction struct {
+	Node
+	Kind string // "begin", "commit", "rollback", "savepoint", "release", "rollback_to"
+	Name string
+}
+
+// Set is SET name = value(s), or RESET name (Reset).
+type Set struct {
+	Node
+	Name   string
+	Values []string
+	Local  bool
+	Reset  bool
+}
+
+// Show is SHOW name.
+type Show struct {
+	Node
+	Name string
+}
+
+// Do is DO $$ … $$; Body is PL/pgSQL text that begins at BodyAt in the parsed text.
+type Do struct {
+	Node
+	Body   string
+	BodyAt Pos
+}
+
+// Call is CALL f(args).
+type Call struct {
+	Node
+	Func *FuncCall
+}
+
+// CreateFunction is CREATE [OR REPLACE] FUNCTION|PROCEDURE.
+type CreateFunction struct {
+	Node
+	Schema, Name string
+	Replace      bool
+	Procedure    bool
+	Params       []FuncParam
+	Returns      *TypeName // nil: void or procedure
+	SetOf        bool
+	Table        []FuncParam // RETURNS TABLE(…)
+	Language     string
+	Strict       bool   // RETURNS NULL ON NULL INPUT
+	Volatility   string // "volatile" (the default), "stable", "immutable"
+	Body         string
+	BodyAt       Pos
+}
+
+// FuncParam is a parameter of a function.
+type FuncParam struct {
+	Name    string
+	Type    TypeName
+	Mode    string // "in", "out", "inout"
+	Default Expr
+}
+
+// Explain is EXPLAIN statement.
+type Explain struct {
+	Node
+	Analyze bool
+	Stmt    Statement
+}
+
+// CreateSchema is CREATE SCHEMA.
+type CreateSchema struct {
+	Node
+	Name        string
+	IfNotExists bool
+}
+
+// Noop is a statement that Postgres needs and the embedded store does not
+// (ANALYZE, VACUUM, GRANT, COMMENT ON, CREATE EXTENSION IF NOT EXISTS relgrad …);
+// Tag is the command tag psql prints. What it is about must exist.
+type Noop struct {
+	Node
+	Tag   string
+	Idle  bool // it says that it has no effect
+	About []Mention
+}
+
+// Mention is an object that a statement names: a relation (any of table and view), table, view, materialized view, index,
+// sequence, function, procedure, routine (either) or schema, or a table's constraint. Parts are a relation's columns, and
+// the constraint.
+type Mention struct {
+	Kind string
+	ObjectName
+	Parts []string
+	Args  []FuncParam // of a function that was named with its arguments, else nil
+}

@@ -1,0 +1,460 @@
+package bind
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+var (
+	_ = bindAggregate("sum", single(ra.Sum))
+	_ = bindAggregate("min", ofNumbers(ra.Min))
+	_ = bindAggregate("max", ofNumbers(ra.Max))
+	_ = bindAggregate("min_agg", ofChunks(ra.Min))
+	_ = bindAggregate("max_agg", ofChunks(ra.Max))
+	_ = bindAggregate("count", aggregate{
+		parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Count, countable(x)}} },
+		result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
+	})
+	_ = bindAggregate("avg", aggregate{
+		parts: func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Sum, x}, {ra.Count, countable(x)}} },
+		result: func(p []*kernels.Expr) *kernels.Expr {
+			sum, count := p[0], p[1]
+			if !sum.Type.IsChunk() {
+				sum = kernels.CastTo(kernels.Float64, sum)
+			}
+			return kernels.Div(sum, kernels.CastTo(kernels.Float64, count))
+		},
+	})
+)
+
+// single is an aggregate that the algebra has itself.
+func single(fn ra.AggFn) aggregate {
+	return aggregate{
+		parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{fn, x}} },
+		result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
+	}
+}
+
+// ofNumbers is an extreme of numbers and texts, ofChunks one of chunks, element by element.
+func ofNumbers(fn ra.AggFn) aggregate {
+	a := single(fn)
+	a.takes = func(t kernels.Type) error {
+		if t.IsChunk() {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "%v(%v) compares whole chunks", fn, t).
+				WithHint("%v_agg(x) is taken element by element; or reduce each chunk first, e.g. with %v_elements.", fn, ra.Max)
+		}
+		return nil
+	}
+	return a
+}
+
+func ofChunks(fn ra.AggFn) aggregate {
+	a := single(fn)
+	a.takes = func(t kernels.Type) error {
+		if !t.IsChunk() {
+			return sqlerr.New(sqlerr.UndefinedFunction, "%v_agg(%v) does not exist", fn, t).WithHint("It takes chunks; %v(x) takes numbers.", fn)
+		}
+		return nil
+	}
+	return a
+}
+
+// knownAggregates are those that only a parameter-free query may use so far.
+var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "percentile_cont", "json_agg", "corr", "mode"}
+
+func isAggregate(c *ast.FuncCall) bool {
+	_, ok := aggregates[c.Name]
+	return c.Over == nil && builtIn(c) && (ok || slices.Contains(knownAggregates, c.Name))
+}
+
+// aggregateCalls lists the aggregate calls of an expression, outside sub-queries.
+func aggregateCalls(e ast.Expr) []*ast.FuncCall {
+	var out []*ast.FuncCall
+	ast.Walk(e, func(t ast.Tree) bool {
+		if c, ok := t.(*ast.FuncCall); ok && isAggregate(c) {
+			out = append(out, c)
+			return false
+		}
+		_, sub := t.(*ast.Select)
+		return !sub
+	})
+	return out
+}
+
+func hasAggregate(targets []starTarget) bool {
+	for _, t := range targets {
+		if t.x == nil && len(aggregateCalls(t.X)) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// grouped is the view from above a GROUP BY: what the group columns and the aggregate calls have become.
+type grouped struct {
+	pre    *scope
+	keys   []*kernels.Expr // over pre's inputs
+	keyIDs []ra.ColumnID   // columns of the Aggregate
+	calls  map[*ast.FuncCall]*kernels.Expr
+	back   []*rejoined                   // relations below pre whose values stand ungrouped, determined by the group
+	values map[kernels.Col]*kernels.Expr // their columns above the grouping
+}
+
+// group builds Σ over the scope's join and returns the scope above it.
+func (s *scope) group(sel *ast.Select, targets []starTarget) (*scope, error) {
+	g := &grouped{pre: s, calls: map[*ast.FuncCall]*kernels.Expr{}, values: map[kernels.Col]*kernels.Expr{}}
+	for _, e := range sel.GroupBy {
+		x, err := s.groupItem(e, targets)
+		if err != nil {
+			return nil, err
+		}
+		if s.depends(x) {
+			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on a value that depends on a parameter is not differentiable").
+				WithHint("Structure may not depend on values: group by keys or attributes.")
+		}
+		if x.Type.Shape != nil {
+			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on %v is not supported in a loss", x.Type).
+				WithHint("Group by the key of its table: what the key determines may stand ungrouped.")
+		}
+		if err := s.groupable(x, e); err != nil {
+			return nil, err
+		}
+		if !slices.ContainsFunc(g.keys, x.Same) { // written twice it would be twice in the identity by which draws are keyed
+			g.keys = append(g.keys, x)
+		}
+	}
+	s.impliedKeys(g, sel, targets)
+	var calls []*ast.FuncCall
+	for _, t := range targets {
+		if t.x == nil {
+			calls = append(calls, aggregateCalls(t.X)...)
+		}
+	}
+	if sel.Having != nil {
+		calls = append(calls, aggregateCalls(sel.Having)...)
+	}
+	args, err := s.aggregateArgs(g, calls)
+	if err != nil {
+		return nil, err
+	}
+	post, err := s.aggregateNode(g, calls, args)
+	if err != nil {
+		return nil, err
+	}
+	if sel.Having != nil {
+		x, err := post.boolean(sel.Having)
+		if err != nil {
+			return nil, err
+		}
+		post.filter(x)
+	}
+	return post, nil
+}
+
+// impliedKeys adds columns that stand ungrouped in the targets or HAVING but are determined by the group, because
+// the group holds their relation's identity. Those that depend on a parameter, and chunks, cannot be keys: their
+// relation is joined back (see above).
+func (s *scope) impliedKeys(g *grouped, sel *ast.Select, targets []starTarget) {
+	var add func(t ast.Tree) bool
+	add = func(t ast.Tree) bool {
+		switch e := t.(type) {
+		case *ast.Select:
+			return false
+		case *ast.FuncCall:
+			return !isAggregate(e)
+		case *ast.ColumnRef:
+			if x, err := s.column(e); err == nil && x.IsCol {
+				s.imply(g, x)
+			}
+		}
+		return true
+	}
+	for _, t := range targets {
+		if t.x == nil {
+			ast.Walk(t.X, add)
+		} else {
+			s.imply(g, t.x)
+		}
+	}
+	if sel.Having != nil {
+		ast.Walk(sel.Having, add)
+	}
+}
+
+func (g *grouped) has(x *kernels.Expr) bool {
+	return slices.ContainsFunc(g.keys, func(k *kernels.Expr) bool { return k.Same(x) })
+}
+
+// callParts is where an aggregate call's parts are among the Aggregate's aggregates.
+type callParts struct {
+	call     *ast.FuncCall
+	from, to int
+}
+
+// aggregateNode joins, projects groups and arguments, aggregates, and opens the scope above.
+func (s *scope) aggregateNode(g *grouped, calls []*ast.FuncCall, args []*kernels.Expr) (*scope, error) {
+	var out []ra.OutCol
+	for _, k := range g.keys {
+		out = append(out, ra.OutCol{Name: s.nameOf(k), X: k})
+	}
+	var fns []ra.AggFn
+	var parts []callParts
+	add := func(p aggPart, name string) int {
+		fns, out = append(fns, p.fn), append(out, ra.OutCol{Name: name, X: p.arg})
+		return len(fns) - 1
+	}
+	mask := s.mask()
+	for i, c := range calls {
+		from := len(fns)
+		for _, p := range aggregates[c.Name].parts(args[i]) {
+			if _, err := ra.AggType(p.fn, p.arg.Type); err != nil {
+				return nil, s.f.at(err, c)
+			}
+			add(p, c.Name)
+		}
+		parts = append(parts, callParts{c, from, len(fns)})
+	}
+	present := -1
+	if mask != nil && len(g.keys) > 0 {
+		present = add(aggPart{ra.Count, countable(maskedBy(mask, kernels.Const(kernels.IntValue(1))))}, "present")
+	}
+	tells := map[int]int{} // where an aggregate is NULL: where the count of its values is 0
+	for i := range fns {
+		x := out[len(g.keys)+i].X
+		if q := s.b.nulls.toldOf(s.nodes(), fns[i], x, len(g.keys) == 0); q != nil {
+			tells[i] = add(aggPart{ra.Count, kernels.Build("case", q, nullInt(), intConst(1))}, "values")
+		}
+	}
+	s.masks = nil
+	rows := s.b.join(s.nodes(), s.equi, s.pred, out)
+	var group []ra.ColumnID
+	for i := range g.keys {
+		group = append(group, rows.Cols[i].ID)
+	}
+	var aggs []ra.AggCol
+	for i, fn := range fns {
+		col := rows.Cols[len(group)+i]
+		aggs = append(aggs, ra.AggCol{Name: col.Name, Agg: ra.Agg{Fn: fn, Arg: col.ID}})
+	}
+	n, err := s.b.b.Aggregate(rows, group, aggs)
+	if err != nil {
+		return nil, err
+	}
+	for i, count := range tells {
+		s.b.nulls.of[n.Cols[len(group)+i].ID] = kernels.Build("eq", n.Var(0, n.Cols[len(group)+count].ID), intConst(0))
+	}
+	return s.above(g, n, parts, present)
+}
+
+func (s *scope) nameOf(x *kernels.Expr) string {
+	if x.IsCol {
+		return s.inputs[x.Col.Input].node.Col(x.Col.ID).Name
+	}
+	return "group"
+}
+
+// countable makes an argument of count: chunks and floats count by their validity.
+func countable(x *kernels.Expr) *kernels.Expr {
+	if !x.Type.Nullable {
+		return kernels.Const(kernels.IntValue(1))
+	}
+	return kernels.Build("case", kernels.Build("is_null", x), kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})),
+		kernels.Const(kernels.IntValue(1)))
+}
+
+// maskedBy is x where the mask holds, else NULL.
+func maskedBy(mask, x *kernels.Expr) *kernels.Expr {
+	return kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
+}
+
+// aggregateArgs binds the arguments of the calls, and then joins to the rows what some of them need of their group:
+// variances its mean, array_agg its order. That renames what was bound before.
+func (s *scope) aggregateArgs(g *grouped, calls []*ast.FuncCall) ([]*kernels.Expr, error) {
+	out := make([]*kernels.Expr, len(calls))
+	for i, c := range calls {
+		var err error
+		if out[i], err = s.aggregateArg(c); err != nil {
+			return nil, err
+		}
+	}
+	for i, c := range calls {
+		swap, x, err := s.groupedArg(g.keys, c, out[i])
+		if err != nil {
+			return nil, err
+		}
+		if swap != nil {
+			renameAll(swap, out, g.keys)
+			for _, r := range g.back {
+				renameAll(swap, r.cols)
+			}
+		}
+		out[i] = x
+	}
+	return out, nil
+}
+
+func renameAll(swap renaming, lists ...[]*kernels.Expr) {
+	for _, list := range lists {
+		for i, x := range list {
+			list[i] = swap(x)
+		}
+	}
+}
+
+// groupedArg joins to the rows what an aggregate's argument x needs of its group; the renaming is nil where that is
+// nothing.
+func (s *scope) groupedArg(groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (renaming, *kernels.Expr, error) {
+	switch agg := aggregates[c.Name]; {
+	case agg.arg != nil:
+		return agg.arg(s, groups, c, x)
+	case agg.centered:
+		swap, x, err := s.center(groups, x)
+		return swap, x, s.f.at(err, c)
+	}
+	return nil, x, nil
+}
+
+// callable refuses aggregates that are not differentiable.
+func (s *scope) callable(c *ast.FuncCall) error {
+	agg, ok := aggregates[c.Name]
+	switch {
+	case !ok:
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "aggregate %s is not differentiable yet", c.Name).
+			WithHint("It may stand in a sub-query that reads no parameter; %s are differentiable.", aggregateNames(true))
+	case c.Distinct:
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "%s(DISTINCT …) is not differentiable", c.Name).
+			WithHint("GROUP BY keys in a sub-query first.")
+	case !c.Star && len(c.Args) != 1 && agg.args == nil:
+		return s.f.fail(c, sqlerr.UndefinedFunction, "%s takes 1 argument, not %d", c.Name, len(c.Args))
+	}
+	return nil
+}
+
+// aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER; those are left to
+// aggregate.arg where there is one.
+func (s *scope) aggregateArg(c *ast.FuncCall) (*kernels.Expr, error) {
+	if err := s.callable(c); err != nil {
+		return nil, err
+	}
+	x, agg := kernels.Const(kernels.IntValue(1)), aggregates[c.Name]
+	var err error
+	switch {
+	case agg.args != nil:
+		x, err = agg.args(s, c)
+	case !c.Star:
+		x, err = s.expr(c.Args[0])
+	}
+	if err != nil || agg.arg != nil {
+		return x, err
+	}
+	if agg.takes != nil {
+		if err := agg.takes(x.Type); err != nil {
+			return nil, s.f.at(err, c)
+		}
+	}
+	if c.Name == "min" || c.Name == "max" { // a key that orders begins the whole text
+		if err := s.comparable([]*kernels.Expr{x}, true, c); err != nil {
+			return nil, err
+		}
+	}
+	if c.Filter != nil {
+		cond, err := s.boolean(c.Filter)
+		if err != nil {
+			return nil, err
+		}
+		x = maskedBy(cond, x)
+	}
+	if mask := s.mask(); mask != nil {
+		x = maskedBy(mask, x)
+	}
+	return x, nil
+}
+
+// aggregateNames lists the differentiable aggregates, or those that may stand over a window: "avg, count, max, min and
+// sum".
+func aggregateNames(all bool) string {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(aggregates)), func(n string) bool { return !all && aggregates[n].arg != nil })
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// above opens the scope over an Aggregate.
+func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*scope, error) {
+	k := len(g.keys)
+	rel := &relation{node: n}
+	post := &scope{b: s.b, f: s.f, inputs: []*relation{rel}, post: g}
+	for i := range g.keys {
+		g.keyIDs = append(g.keyIDs, n.Cols[i].ID)
+	}
+	for _, p := range parts {
+		var cols []*kernels.Expr
+		for i := p.from; i < p.to; i++ {
+			cols = append(cols, n.Var(0, n.Cols[k+i].ID))
+		}
+		rows := n.Inputs[0]
+		g.calls[p.call] = aggregated(p.call, cols, rows, rows.Out[k+p.from])
+		g.calls[p.call] = post.decimal(p.call, g.calls[p.call])
+	}
+	post.joinBack(g)
+	if present >= 0 {
+		post.masks = append(post.masks, kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))
+	}
+	return post, nil
+}
+
+// column maps a column of the scope below the grouping to its group column.
+func (g *grouped) column(s *scope, at ast.Expr, x *kernels.Expr) (*kernels.Expr, error) {
+	for i, k := range g.keys {
+		if k.Same(x) {
+			return s.inputs[0].node.Var(0, g.keyIDs[i]), nil
+		}
+	}
+	if v := g.values[x.Col]; x.IsCol && v != nil {
+		return v, nil
+	}
+	name := targetName(ast.Target{X: at})
+	e := s.f.fail(at, sqlerr.Grouping, "column %q must appear in the GROUP BY clause or be used in an aggregate function", name)
+	switch {
+	case !g.pre.depends(x):
+		return nil, e.WithHint("Add it to GROUP BY.")
+	case x.Type.IsChunk():
+		return nil, e.WithHint("Where the group determines it, max_agg(%s) is its value.", name)
+	}
+	return nil, e.WithHint("Where the group determines it, max(%s) is its value.", name)
+}
+
+// lookup resolves an expression above the grouping: an aggregate call or a group; nil when it is neither.
+func (g *grouped) lookup(s *scope, e ast.Expr) (*kernels.Expr, error) {
+	switch x := e.(type) {
+	case *ast.FuncCall:
+		if r, ok := g.calls[x]; ok {
+			return r, nil
+		}
+	case *ast.ColumnRef:
+		c, err := g.pre.column(x)
+		if err != nil {
+			return nil, err
+		}
+		return g.column(s, e, c)
+	case *ast.Literal, *ast.SubLink:
+		return nil, nil
+	}
+	plain := true
+	for _, k := range g.keys {
+		plain = plain && k.IsCol
+	}
+	_, asks := e.(*ast.IsNull) // of a parameter that is a column, too
+	if plain && !asks || len(aggregateCalls(e)) > 0 {
+		return nil, nil
+	}
+	if c, err := g.pre.expr(e); err == nil && g.has(c) {
+		return g.column(s, e, c)
+	}
+	return nil, nil
+}

@@ -1,0 +1,145 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+var _ = bindExpr((*scope).arrayLit)
+
+// maxArrayLit is the largest number of elements of an ARRAY[…] in a loss.
+const maxArrayLit = 10000
+
+// arrayLit is ARRAY[…]: of integers a shape or a list of axes, else a chunk.
+func (s *scope) arrayLit(l *ast.ArrayLit) (*kernels.Expr, error) {
+	_, elems, err := s.elements(l)
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(elems, func(x *kernels.Expr) bool { return x.Type.Kind != kernels.Int }) && len(elems) == len(l.Elems) {
+		return kernels.Call(kernels.Lookup("int_array"), kernels.Attr{}, elems...)
+	}
+	return s.chunkLit(l)
+}
+
+// chunkLit is ARRAY[…] of numbers as a chunk of double precision: Σ xᵢ eᵢ over its elements that are not constant, plus
+// the constants.
+func (s *scope) chunkLit(l *ast.ArrayLit) (*kernels.Expr, error) {
+	shape, elems, err := s.elements(l)
+	if err != nil {
+		return nil, err
+	}
+	fixed := make([]float64, len(elems))
+	var sum *kernels.Expr
+	for i, x := range elems {
+		switch {
+		case x.Type.Shape != nil || !x.Type.IsFloat() && x.Type.Kind != kernels.Int:
+			return nil, s.f.fail(l, sqlerr.DatatypeMismatch, "an ARRAY of %v cannot stand in a loss", x.Type).
+				WithHint("Its elements are numbers; concat_axis(a, b, axis) joins chunks.")
+		case x.IsConst() && x.Const.Null:
+			return nil, s.f.fail(l, sqlerr.NullNotAllowed, "a chunk cannot hold NULL")
+		case x.IsConst():
+			fixed[i] = x.Const.Float()
+			continue
+		}
+		unit := make([]float64, len(elems))
+		unit[i] = 1
+		part := kernels.Mul(kernels.CastTo(kernels.Float64, x), kernels.Const(kernels.ChunkValue(kernels.Float64, shape, unit)))
+		if sum != nil {
+			part = kernels.Add(sum, part)
+		}
+		sum = part
+	}
+	constant := kernels.Const(kernels.ChunkValue(kernels.Float64, shape, fixed))
+	switch {
+	case sum == nil:
+		return constant, nil
+	case slices.ContainsFunc(fixed, func(x float64) bool { return x != 0 }):
+		return kernels.Add(sum, constant), nil
+	}
+	return sum, nil
+}
+
+// elements binds the numbers of an ARRAY, which may be nested, row by row.
+func (s *scope) elements(l *ast.ArrayLit) (tensor.Shape, []*kernels.Expr, error) {
+	if len(l.Elems) == 0 {
+		return nil, nil, s.f.fail(l, sqlerr.ArraySubscript, "an empty ARRAY cannot stand in a loss").
+			WithHint("ARRAY[]::bigint[] is the empty key of a draw; a chunk has at least one element.")
+	}
+	shape := tensor.Shape{len(l.Elems)}
+	var out []*kernels.Expr
+	for i, e := range l.Elems {
+		row, nested := arrayRow(e)
+		if !nested {
+			x, err := s.elementOf(e)
+			if err != nil {
+				return nil, nil, err
+			}
+			if out = append(out, x); len(shape) == 1 {
+				continue
+			}
+		}
+		var inner tensor.Shape
+		if nested {
+			var xs []*kernels.Expr
+			var err error
+			if inner, xs, err = s.elements(row); err != nil {
+				return nil, nil, err
+			}
+			out = append(out, xs...)
+		}
+		if i == 0 {
+			shape = append(shape, inner...)
+		}
+		if !shape[1:].Equal(inner) || len(out) > maxArrayLit || len(shape) > tensor.MaxRank {
+			return nil, nil, s.f.fail(e, sqlerr.ArraySubscript, "multidimensional arrays must have sub-arrays of equal lengths, at most %d dimensions and %d elements", tensor.MaxRank, maxArrayLit)
+		}
+	}
+	return shape, out, nil
+}
+
+// elementOf binds an element, which a text literal is as a number.
+func (s *scope) elementOf(e ast.Expr) (*kernels.Expr, error) {
+	if isText(e) {
+		for _, t := range []string{"bigint", "double precision"} {
+			if x, err := s.textAs(e, ast.TypeName{Name: t}); err == nil {
+				return x, nil
+			}
+		}
+	}
+	return s.expr(e)
+}
+
+// arrayRow is e as an ARRAY[…] where it is one, perhaps with a cast behind it: that of each of its elements. Postgres prints
+// so the rows of an ARRAY whose elements it has converted.
+func arrayRow(e ast.Expr) (*ast.ArrayLit, bool) {
+	if l, ok := e.(*ast.ArrayLit); ok {
+		return l, true
+	}
+	c, ok := e.(*ast.Cast)
+	if !ok || c.Type.Dims == 0 {
+		return nil, false
+	}
+	l, ok := arrayRow(c.X)
+	if !ok {
+		return nil, false
+	}
+	out := &ast.ArrayLit{Node: l.Node}
+	for _, e := range l.Elems {
+		to := *c
+		if to.X = e; !isArrayRow(e) {
+			to.Type.Dims = 0
+		}
+		out.Elems = append(out.Elems, &to)
+	}
+	return out, true
+}
+
+func isArrayRow(e ast.Expr) bool {
+	_, ok := arrayRow(e)
+	return ok
+}

@@ -1,0 +1,313 @@
+package bind
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+// Batch is a table or view whose references in a query stand for some of its rows, other ones at every step.
+type Batch struct {
+	Schema, Name string
+	Key          []string // columns that identify its rows
+	Types        []string // their Postgres types
+	Size         int64    // rows of a step, at most
+	// Rows gives the identities of a step's rows: a column per column of Key, of that column's kind.
+	Rows func(env *kernels.Env) ([]*ra.Vector, error)
+	Used bool // set where a query reads it
+	// Near is set where a query finds matrices by a column of the relation, one that comes from a table as it is: rows that share a
+	// matrix are best taken one after the other. Order, if any, is then called.
+	Near  string
+	Order func(ctx context.Context) error
+}
+
+// ResolveBatch finds a table or view by name, and what identifies its rows.
+func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamRef) (_ *Batch, err error) {
+	defer noPanic(&err)
+	schema, bare, ok := splitName(name)
+	if !ok {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "batch %q is not the name of a table or view", name)
+	}
+	b := newBinder(ctx, cat, ra.NewBuilder(), BindOptions{Params: params})
+	b.orders = true
+	v, err := cat.View(ctx, nil, schema, bare)
+	switch {
+	case err != nil:
+		return nil, err
+	case v != nil:
+		return b.batchView(v)
+	}
+	t, err := cat.Table(ctx, nil, schema, bare)
+	switch {
+	case err != nil:
+		return nil, err
+	case t == nil:
+		e := sqlerr.New(sqlerr.UndefinedTable, "batch %q does not exist", name)
+		if n := sqlerr.Nearest(bare, cat.Names(ctx)); n != "" {
+			e = e.WithHint("Perhaps you meant %q.", n)
+		}
+		return nil, e
+	case !t.Declared || len(t.Key) == 0:
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "batch %q has no primary key", name).
+			WithHint("%s", keyHint(ctx, cat, "Rows are drawn by their keys", t))
+	}
+	out := &Batch{Schema: t.Schema, Name: t.Name}
+	for _, k := range t.Key {
+		out.Key, out.Types = append(out.Key, t.Cols[k].Name), append(out.Types, t.Cols[k].PGType)
+	}
+	return out, nil
+}
+
+// batchView finds the columns of a view that identify its rows. Which rows there are may depend neither on values of
+// parameters nor on the step.
+func (b *binder) batchView(v *View) (*Batch, error) {
+	r, err := b.view(&place{text: &ast.Text{}}, &ast.TableRef{Node: ast.Node{At: -1}, Schema: v.Schema, Name: v.Name})
+	if err != nil {
+		return nil, err
+	}
+	if r.mask != 0 {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the rows of the batch %q depend on values of a parameter", v.Name).
+			WithHint("The batches of an epoch are drawn when it begins: filter by keys and attributes.")
+	}
+	if stepwise(r.node) {
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the rows of the batch %q depend on the step", v.Name).
+			WithHint("The batches of an epoch are drawn when it begins. A view that draws the rows of each step needs no batch.")
+	}
+	out, hidden := &Batch{Schema: v.Schema, Name: v.Name}, []string(nil)
+	for _, k := range r.node.Unique {
+		i := slices.IndexFunc(r.cols, func(id ra.ColumnID) bool {
+			return id == k || (r.node.Op == ra.Select || r.node.Op == ra.Join) && slices.Contains(r.node.Aliases(k), id)
+		})
+		if i < 0 {
+			hidden = append(hidden, b.called(r.node, k))
+			continue
+		}
+		out.Key, out.Types = append(out.Key, r.names[i]), append(out.Types, columnType(r.node, k))
+	}
+	if len(hidden) > 0 {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name, strings.Join(hidden, ", ")).
+			WithHint("Add that to its SELECT list, or name the table that its rows come from.")
+	}
+	if len(out.Key) == 0 {
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q has one row at most", v.Name)
+	}
+	return out, nil
+}
+
+// called names a column of an identity as its table does.
+func (b *binder) called(n *ra.Node, id ra.ColumnID) string {
+	i := n.Index(id)
+	switch n.Op {
+	case ra.Scan:
+		if n.TableCols[i] == ra.RowID {
+			return "a primary key of " + n.Table.Name + ", which has none"
+		}
+		return n.Table.Name + "." + n.Cols[i].Name
+	case ra.Select, ra.Join:
+		if x := n.Out[i]; x.IsCol {
+			return b.called(n.Inputs[x.Col.Input], x.Col.ID)
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		return b.called(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+	case ra.Opaque:
+		return "a key of a sub-query, which has none"
+	case ra.Union:
+		return "the branch of UNION ALL and its keys"
+	}
+	return n.Cols[i].Name
+}
+
+// stepwise reports whether the rows below n depend on the step.
+func stepwise(root *ra.Node) bool {
+	found := false
+	ra.Walk(func(n *ra.Node) {
+		found = found || n.PerStep
+		n.Exprs(func(x *kernels.Expr) { found = found || x.PerStep() })
+	}, root)
+	return found
+}
+
+// batched restricts a relation that the batch names to the rows of the step: its join with their identities, so that
+// the structure of a step is found from those and costs no pass over the relation.
+func (b *binder) batched(schema, name string, r *relation) *relation {
+	t := b.opt.Batch
+	if t == nil || t.Schema != schema || t.Name != name {
+		return r
+	}
+	t.Used = true
+	if b.batch != nil {
+		return b.batch
+	}
+	k := len(t.Key)
+	cols, ids := make([]ra.Column, k), make([]ra.ColumnID, k)
+	for i, name := range t.Key {
+		ids[i] = r.cols[slices.Index(r.names, name)]
+		cols[i] = *r.node.Col(ids[i])
+	}
+	step := b.b.Opaque(&OpaqueQuery{Types: t.Types, Rows: t.Rows}, "rows of the step", cols)
+	step.PerStep, step.Rows = true, t.Size
+	step.Key = nil
+	for _, c := range step.Cols[:k] {
+		step.Key = append(step.Key, c.ID)
+	}
+	step.Unique = step.Key
+	var equi []ra.Equi
+	for i, id := range ids {
+		equi = append(equi, ra.Equi{L: kernels.Col{ID: step.Key[i]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: cols[i].Type.Nullable})
+	}
+	var out []ra.OutCol
+	for i, id := range r.cols {
+		out = append(out, ra.OutCol{Name: r.names[i], X: r.node.Var(1, id)})
+	}
+	n := b.join([]*ra.Node{step, r.node}, equi, nil, out)
+	b.batch = &relation{node: n, names: r.names, classes: r.classes, table: r.table}
+	for i := range r.cols {
+		b.batch.cols = append(b.batch.cols, n.Cols[i].ID)
+	}
+	return b.batch
+}
+
+// near finds the column of the batch that joins look the largest matrices up by, "" where there is none.
+func (b *binder) near(root *ra.Node) (name string) {
+	size := 0
+	ra.Walk(func(n *ra.Node) {
+		for _, q := range n.Equi {
+			for _, at := range [][2]kernels.Col{{q.L, q.R}, {q.R, q.L}} {
+				from, to := at[0], n.Inputs[at[1].Input]
+				if !slices.Equal(to.Unique, []ra.ColumnID{at[1].ID}) {
+					continue
+				}
+				for _, c := range to.Cols {
+					if !c.Type.IsChunk() || len(c.Type.Shape) < 2 || c.Type.Size() <= size {
+						continue
+					}
+					if by := b.ofBatch(n.Inputs[from.Input], from.ID); by != "" {
+						name, size = by, c.Type.Size()
+					}
+				}
+			}
+		}
+	}, root)
+	return name
+}
+
+// ofBatch names the column of the batch that an output column of n stands for, "" where it is none, tells its rows apart, or is
+// computed: what reads it cannot fail then.
+func (b *binder) ofBatch(n *ra.Node, id ra.ColumnID) string {
+	name := ""
+	for n.Op != ra.Scan {
+		if n == b.batch.node {
+			at := slices.Index(b.batch.cols, id)
+			if at < 0 {
+				return ""
+			}
+			if name = b.batch.names[at]; slices.Equal(b.opt.Batch.Key, []string{name}) {
+				return ""
+			}
+		}
+		i := n.Index(id)
+		switch {
+		case n.Op == ra.SemiJoin || n.Op == ra.AntiJoin:
+			n, id = n.Inputs[0], n.Inputs[0].Cols[i].ID
+		case (n.Op == ra.Select || n.Op == ra.Join) && n.Out[i].IsCol:
+			n, id = n.Inputs[n.Out[i].Col.Input], n.Out[i].Col.ID
+		default:
+			return ""
+		}
+	}
+	return name
+}
+
+// readsBatch reports whether the scope's rows are chosen by the step's.
+func (s *scope) readsBatch() bool {
+	found := false
+	if s.b.batch != nil {
+		ra.Walk(func(n *ra.Node) { found = found || n == s.b.batch.node }, s.nodes()...)
+	}
+	return found
+}
+
+// refuseBatch refuses a sub-query that the store runs and that reads the batch: it would see all of its rows.
+func (b *binder) refuseBatch(f *place, sel *ast.Select) error {
+	t := b.opt.Batch
+	if t == nil || !b.anyRef(f, sel, map[string]bool{}, func(o object) bool { return o == object{t.Schema, t.Name} }) {
+		return nil
+	}
+	return f.fail(sel, sqlerr.FeatureNotSupported, "a sub-query that only the store can run reads the batch %q", t.Name).
+		WithDetail("It would see all rows, not those of the step.").
+		WithHint("Joins, filters, arithmetic and aggregates see those of the step.")
+}
+
+// object is what a name in FROM means.
+type object struct{ schema, name string }
+
+// anyRef reports whether f holds for a table or view that a query reads, also through views and WITH items.
+func (b *binder) anyRef(p *place, sel *ast.Select, seen map[string]bool, f func(object) bool) bool {
+	found := false
+	ast.Walk(sel, func(t ast.Tree) bool {
+		x, ok := t.(*ast.TableRef)
+		if !ok || found {
+			return !found
+		}
+		if c, before := p.cte(x); c != nil {
+			found = b.anyRef(before, c.sel, seen, f)
+			return !found
+		}
+		if k := p.seenKey(x); seen[k] {
+			return true
+		} else {
+			seen[k] = true
+		}
+		if v, err := b.cat.View(b.ctx, p.text.Path, x.Schema, x.Name); err == nil && v != nil {
+			found = f(object{v.Schema, v.Name}) || b.anyRef(&place{text: v.Text}, v.Query, seen, f)
+		} else if tab, err := b.cat.Table(b.ctx, p.text.Path, x.Schema, x.Name); err == nil && tab != nil {
+			found = f(object{tab.Schema, tab.Name})
+		}
+		return !found
+	})
+	return found
+}
+
+// columnType follows a column to where it is stored.
+func columnType(n *ra.Node, id ra.ColumnID) string {
+	i := n.Index(id)
+	switch n.Op {
+	case ra.Scan:
+		if t := n.TableCols[i]; t != ra.RowID {
+			return n.Table.Cols[t].PGType
+		}
+	case ra.Gradient:
+		if i < len(n.TableCols) && n.TableCols[i] != ra.RowID {
+			return n.Table.Cols[n.TableCols[i]].PGType
+		}
+	case ra.Opaque:
+		if q := n.Query.(*OpaqueQuery); i < len(q.Types) {
+			return q.Types[i]
+		}
+	case ra.Select, ra.Join:
+		if x := n.Out[i]; x.IsCol {
+			return columnType(n.Inputs[x.Col.Input], x.Col.ID)
+		}
+	case ra.Aggregate:
+		if i < len(n.Group) {
+			return columnType(n.Inputs[0], n.Group[i])
+		}
+		if a := n.Aggs[i-len(n.Group)]; a.Fn == ra.Min || a.Fn == ra.Max {
+			return columnType(n.Inputs[0], a.Arg)
+		}
+	case ra.Union:
+		for _, in := range n.Inputs {
+			if t := columnType(in, in.Cols[i].ID); t != "" {
+				return t
+			}
+		}
+	case ra.SemiJoin, ra.AntiJoin:
+		return columnType(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+	}
+	return ""
+}

@@ -1,0 +1,435 @@
+package bind
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/sqlfront/print"
+)
+
+// Catalog is what binding needs to know about stored objects. A nil result without error means unknown.
+type Catalog interface {
+	// Table and View look unqualified names up in the schemas of path; nil: the session's.
+	Table(ctx context.Context, path []string, schema, name string) (*ra.Table, error)
+	View(ctx context.Context, path []string, schema, name string) (*View, error)
+	// Function looks a function of the user's up, or an operator's sign, as Table does; nil: none. A name that may mean
+	// several is an error.
+	Function(ctx context.Context, path []string, schema, name string) (*ast.CreateFunction, error)
+	// Names lists tables and views, for the nearest name in errors.
+	Names(ctx context.Context) []string
+	// Setting is current_setting(name).
+	Setting(name string) (string, bool)
+	// Named is the type of a cast whose values are kept as texts that are no texts; nil: any other type.
+	Named(ctx context.Context, path []string, t ast.TypeName) (*kernels.Named, error)
+	// Literal gives the text of a literal the form in which a type keeps it.
+	Literal(t *kernels.Named, text string) (string, error)
+	// Text is the type of a text whose collation nothing says; nil: it compares byte by byte.
+	Text() *kernels.Named
+	// Describe gives the columns of a parameter-free query, shapes included, by running it.
+	Describe(ctx context.Context, q *OpaqueQuery) ([]ra.Column, error)
+	// Reach finds what a query reads and calls beyond its own text; nil: nothing.
+	Reach(ctx context.Context, sql string) (*Reach, error)
+	// Structure runs a query that reads no value of a parameter; b made its nodes.
+	Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error)
+}
+
+// View is a stored view.
+type View struct {
+	Schema string
+	Name   string
+	Cols   []string // column names, fixed at creation
+	Query  *ast.Select
+	Text   *ast.Text
+}
+
+// OpaqueQuery is the statement of an Opaque node.
+type OpaqueQuery struct {
+	Select *ast.Select
+	Text   *ast.Text
+	Types  []string // the columns' Postgres types, set by Describe
+	Scalar bool     // a scalar sub-query: one column; no row counts as NULL, two rows are an error
+	// Rows makes the rows without the store: those of a batch, which has no SELECT, and of generate_series.
+	Rows func(env *kernels.Env) ([]*ra.Vector, error)
+}
+
+// ParamRef names a parameter: a table, or one column of it.
+type ParamRef struct{ Schema, Table, Column string }
+
+// String prints table or table.column.
+func (p ParamRef) String() string {
+	if p.Column != "" {
+		return p.Table + "." + p.Column
+	}
+	return p.Table
+}
+
+// BindOptions say for whom a query is bound.
+type BindOptions struct {
+	Params []ParamRef
+	Draw   bool   // dropout draws; otherwise it is the identity
+	As     string // what messages call a query of BindLoss; "loss" when empty
+	Batch  *Batch // the relation that a step reads some rows of; nil: none
+}
+
+// Query is a bound query.
+type Query struct {
+	Node  *ra.Node
+	Cols  []ra.ColumnID // output columns, in order
+	Names []string
+	Scans map[string]*ra.Node // scans by table name
+	Draws bool                // the query draws: its value depends on the step
+	Masks bool                // a condition reads a value of a parameter: rows that it removes are NULL in a query's result
+}
+
+// Bind turns a SELECT into an ra query. Errors carry the text they point into.
+func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *ast.Select, text *ast.Text, opt BindOptions) (_ *Query, err error) {
+	defer noPanic(&err)
+	for tell := false; ; {
+		bd := newBinder(ctx, cat, b, opt)
+		bd.nulls.on = tell
+		q, err := bd.query(sel, text)
+		var more *moreParams
+		if errors.As(err, &more) { // a nested gradient names a parameter that was not known to be one
+			opt.Params = append(opt.Params[:len(opt.Params):len(opt.Params)], more.ref)
+			continue
+		}
+		if bd.nulls.wanted && !tell {
+			tell = true
+			continue
+		}
+		if err == nil && bd.batch != nil {
+			opt.Batch.Near = bd.near(q.Node)
+		}
+		return q, err
+	}
+}
+
+// noPanic turns a panic into an error at the package's border.
+func noPanic(err *error) {
+	if p := recover(); p != nil {
+		*err = sqlerr.FromPanic(p)
+	}
+}
+
+// BindLoss binds a loss: a view's name or a query text that yields one row with one scalar.
+func BindLoss(ctx context.Context, cat Catalog, b *ra.Builder, loss string, opt BindOptions) (*Query, error) {
+	if opt.As == "" {
+		opt.As = "loss"
+	}
+	sel, text, err := LossQuery(ctx, cat, opt.As, loss)
+	if err != nil {
+		return nil, err
+	}
+	q, err := Bind(ctx, cat, b, sel, text, opt)
+	if err != nil {
+		return nil, err
+	}
+	return q, checkLoss(q, opt.As)
+}
+
+// LossQuery resolves the first argument of gradient() to a query; as is what messages call it.
+func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, *ast.Text, error) {
+	if schema, name, ok := splitName(loss); ok {
+		v, err := cat.View(ctx, nil, schema, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if v != nil {
+			return &ast.Select{Node: ast.Node{At: -1}, Targets: []ast.Target{{X: &ast.ColumnRef{Node: ast.Node{At: -1}, Star: true}}},
+				From: []ast.FromItem{&ast.TableRef{Node: ast.Node{At: -1}, Schema: schema, Name: name}}, End: -1}, &ast.Text{SQL: loss}, nil
+		}
+		t, err := cat.Table(ctx, nil, schema, name)
+		if err != nil {
+			return nil, nil, err
+		}
+		if t != nil {
+			return nil, nil, sqlerr.New(sqlerr.WrongObjectType, "%s %q is a table, not a view", as, name).
+				WithHint("A loss is a view or a query text: its gradient goes through the query that computes it.")
+		}
+		e := sqlerr.New(sqlerr.UndefinedTable, "%s %q does not exist", as, loss)
+		if n := sqlerr.Nearest(name, cat.Names(ctx)); n != "" {
+			e = e.WithHint("Perhaps you meant %q.", n)
+		}
+		return nil, nil, e
+	}
+	text := &ast.Text{SQL: loss}
+	sel, err := parse.ParseQuery(text)
+	if err == nil {
+		err = judge(ctx, cat, text, sel)
+	}
+	return sel, text, err
+}
+
+// IsName reports whether a loss is named, not written out.
+func IsName(s string) bool {
+	_, _, ok := splitName(s)
+	return ok
+}
+
+func checkLoss(q *Query, as string) error {
+	if len(q.Cols) != 1 {
+		return sqlerr.New(sqlerr.InvalidParameter, "the %s has %d columns, not one: %s", as, len(q.Cols), strings.Join(q.Names, ", ")).
+			WithHint("A loss yields one row with one scalar.")
+	}
+	t := q.Node.Col(q.Cols[0]).Type
+	switch {
+	case t.IsChunk():
+		return sqlerr.New(sqlerr.DatatypeMismatch, "the %s is an array, %v", as, t).
+			WithHint("Reduce it to a scalar, e.g. with sum_elements or sqnorm.")
+	case !t.IsFloat():
+		return sqlerr.New(sqlerr.DatatypeMismatch, "the %s is of type %v, not a floating-point number", as, t).
+			WithHint("A loss yields one row with one scalar; integers, texts and conditions are piecewise constant.")
+	}
+	return nil
+}
+
+// ParseParam reads "table", "schema.table", "table.column" or "schema.table.column".
+func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table, error) {
+	names, ok := nameParts(s)
+	if !ok {
+		return ParamRef{}, nil, sqlerr.New(sqlerr.InvalidParameter, "parameter %q is not a table or table.column", s)
+	}
+	ref, t, err := paramTable(ctx, cat, names)
+	if err != nil {
+		return ParamRef{}, nil, err
+	}
+	if t == nil {
+		return ParamRef{}, nil, noParam(ctx, cat, s, ref)
+	}
+	if i := slices.IndexFunc(t.Cols, func(c ra.TableColumn) bool { return c.NoType == ra.NoRight }); !t.Declared && i >= 0 {
+		return ParamRef{}, nil, noRight(t.Name, t.Cols[i].Name).WithDetail("A parameter's key must be readable: it names the rows of its gradient.")
+	}
+	if !t.Declared {
+		return ParamRef{}, nil, sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no primary key", t.Name).
+			WithHint("%s", keyHint(ctx, cat, "Without a key the rows of its gradient cannot be named", t))
+	}
+	ref.Schema = t.Schema
+	return ref, t, checkParam(t, ref)
+}
+
+// noRight is the error of a column that the user may not read.
+func noRight(table, column string) *sqlerr.Error {
+	return sqlerr.New("42501", "permission denied for table %s", table).WithHint("GRANT SELECT (%s) ON %s TO the role that calls.", print.QualifiedName("", column), print.QualifiedName("", table))
+}
+
+// keyHint says how a table comes to a key.
+func keyHint(ctx context.Context, cat Catalog, why string, t *ra.Table) string {
+	name := print.QualifiedName(t.Schema, t.Name)
+	if u, err := cat.Table(ctx, nil, "", t.Name); err == nil && u != nil && u.Schema == t.Schema {
+		name = print.QualifiedName("", t.Name)
+	}
+	if t.Kind != "" {
+		return fmt.Sprintf("%s, and a %s has none: CREATE TABLE … AS TABLE %s makes a table, which can.", why, t.Kind, name)
+	}
+	return fmt.Sprintf("%s: ALTER TABLE %s ADD PRIMARY KEY (…).", why, name)
+}
+
+func checkParam(t *ra.Table, ref ParamRef) error {
+	values := 0
+	var names []string
+	for _, c := range t.Cols {
+		// Its derivative with respect to the columns that it is computed from would be missing from their gradient.
+		if c.Computed && c.Type.IsFloat() {
+			return sqlerr.New(sqlerr.FeatureNotSupported, "parameter %q has a generated column, %q", t.Name, c.Name).
+				WithDetail("The gradient does not go through what the server computes when a row is written.").
+				WithHint("Compute it in a view that the loss reads, and drop the column.")
+		}
+	}
+	for i, c := range t.Cols {
+		names = append(names, c.Name)
+		isKey := false
+		for _, k := range t.Key {
+			isKey = isKey || k == i
+		}
+		if (ref.Column == "" || ref.Column == c.Name) && !isKey {
+			if c.NoType == ra.NoRight && ref.Column == "" { // another's, which the loss may leave alone
+				continue
+			}
+			if c.NoType == ra.NoRight {
+				return noRight(t.Name, c.Name)
+			}
+			if c.NoType != "" && c.IsValue() {
+				return sqlerr.New(sqlerr.InvalidParameter, "column %q of parameter %q has no derivative: %s", c.Name, t.Name, c.NoType)
+			}
+			if c.IsValue() {
+				values++
+			}
+		}
+	}
+	if ref.Column != "" && t.Column(ref.Column) < 0 {
+		e := sqlerr.New(sqlerr.UndefinedColumn, "column %q of parameter %q does not exist", ref.Column, t.Name)
+		if n := sqlerr.Nearest(ref.Column, names); n != "" {
+			e = e.WithHint("Perhaps you meant %q.", n)
+		}
+		return e
+	}
+	if values == 0 {
+		return sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no value column", ref.String()).
+			WithDetail("Value columns are real, double precision and arrays of these outside the key.")
+	}
+	return nil
+}
+
+// moreParams restarts binding with a further parameter.
+type moreParams struct{ ref ParamRef }
+
+func (m *moreParams) Error() string { return "sqlfront: parameter " + m.ref.String() }
+
+// binder holds what one query shares: scans and views are bound once, so that they are one node each.
+type binder struct {
+	ctx   context.Context
+	cat   Catalog
+	b     *ra.Builder
+	opt   BindOptions
+	scans map[string]*ra.Node
+	views map[string]*relation
+	batch *relation // the rows of the step, once they are read
+	// orders is set while a batch is bound: its rows need an identity, which the store's do not have.
+	orders bool
+
+	nulls   nulls
+	classes map[ast.Expr]numberClass // what the scalar sub-queries and calls of the user's functions that are bound are
+	depth   int
+	calls   int // functions that are being inlined
+	draws   bool
+	masks   bool
+}
+
+func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
+	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}, classes: map[ast.Expr]numberClass{},
+		nulls: nulls{of: map[ra.ColumnID]*kernels.Expr{}, tables: map[string]*ra.Node{}}}
+}
+
+// place is the text being bound, with the CTEs that are visible in it.
+type place struct {
+	text  *ast.Text
+	view  string
+	draws map[*ast.FuncCall]int // dropout calls of the text, numbered in reading order
+	ctes  []*cte
+}
+
+type cte struct {
+	name string
+	cols []string
+	sel  *ast.Select
+	rel  *relation
+}
+
+// relation is a bound FROM item or query: a node and its visible columns. mask, if any, is a boolean column
+// that tells whether a row is there as far as values decide (law 6).
+type relation struct {
+	node   *ra.Node
+	names  []string
+	cols   []ra.ColumnID
+	mask   ra.ColumnID // 0: none
+	lookup bool        // holds values that other inputs look up
+	table  *ra.Table   // the table whose columns these are; nil for a query
+
+	classes []numberClass // of cols, as far as known
+}
+
+// MaxViews bounds views over views, and sub-queries within each other: planning recurses through them, and takes time that grows
+// faster than their number.
+const MaxViews = 500
+
+func (b *binder) query(sel *ast.Select, text *ast.Text) (*Query, error) {
+	rel, err := b.selectStmt(newPlace(text, sel), sel)
+	if err == nil {
+		err = b.refuseKin()
+	}
+	if err != nil {
+		return nil, sqlerr.In(err, text)
+	}
+	if rel.mask != 0 { // rows that values rule out are NULL here
+		rel = b.unmask(rel)
+	}
+	return &Query{Node: rel.node, Cols: rel.cols, Names: rel.names, Scans: b.scans, Draws: b.draws, Masks: b.masks}, nil
+}
+
+func (b *binder) unmask(rel *relation) *relation {
+	var out []ra.OutCol
+	mask := rel.node.Var(0, rel.mask)
+	for i, id := range rel.cols {
+		x := rel.node.Var(0, id)
+		if rel.node.Col(id).Dep {
+			x = kernels.Build("case", mask, x, kernels.Const(kernels.NullOf(x.Type)))
+		}
+		out = append(out, ra.OutCol{Name: rel.names[i], X: x})
+	}
+	n := b.projection(rel.node, nil, out)
+	r := &relation{node: n, names: rel.names, classes: rel.classes}
+	for i := range out {
+		r.cols = append(r.cols, n.Cols[i].ID)
+	}
+	return r
+}
+
+// at gives an error that has no position the position of a tree, and the frame's text.
+func (f *place) at(err error, t ast.Tree) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) {
+		if e.Pos < 0 && e.Text == nil {
+			e.Pos = int(t.Position())
+		}
+		if e.Text == nil {
+			e.Text = f.text
+		}
+	}
+	return err
+}
+
+// fail makes an error at a tree.
+func (f *place) fail(t ast.Tree, code, format string, args ...any) *sqlerr.Error {
+	e := sqlerr.At(int(t.Position()), code, format, args...)
+	e.Text = f.text
+	return e
+}
+
+func (b *binder) isParam(t *ra.Table) func(int) bool {
+	return func(col int) bool {
+		for _, k := range t.Key {
+			if k == col {
+				return false
+			}
+		}
+		for _, p := range b.opt.Params {
+			if p.Table == t.Name && (p.Schema == "" || p.Schema == t.Schema) && (p.Column == "" || p.Column == t.Cols[col].Name) {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+// scan returns the one Scan of a table.
+func (b *binder) scan(t *ra.Table) *ra.Node {
+	name := t.Schema + "." + t.Name
+	if n, ok := b.scans[name]; ok {
+		return n
+	}
+	n := b.b.Scan(t, b.isParam(t))
+	b.scans[name] = n
+	return n
+}
+
+// ScanOf returns the scan of a parameter's table in a bound query, nil when the query does not read it.
+func (q *Query) ScanOf(t *ra.Table) *ra.Node { return q.Scans[fmt.Sprintf("%s.%s", t.Schema, t.Name)] }
+
+func newPlace(text *ast.Text, sel *ast.Select) *place {
+	p := &place{text: text, view: text.View, draws: map[*ast.FuncCall]int{}}
+	ast.Walk(sel, func(t ast.Tree) bool {
+		if c, ok := t.(*ast.FuncCall); ok && c.Name == "dropout" {
+			p.draws[c] = len(p.draws) + 1
+		}
+		return true
+	})
+	return p
+}

@@ -1,0 +1,276 @@
+package bind
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// volatile functions cannot stand in a loss: a second evaluation would give another value.
+var volatile = []string{"random", "nextval", "setval", "gen_random_uuid", "setseed", "set_config"}
+
+// clocks are volatile functions that tell the time.
+var clocks = []string{"now", "clock_timestamp", "timeofday", "statement_timestamp", "transaction_timestamp"}
+
+var (
+	_ = bindExpr((*scope).funcCall)
+	_ = bindExpr((*scope).subscript)
+	_ = bindCall("dropout", (*scope).dropout)
+	_ = bindCall("current_setting", (*scope).setting)
+)
+
+// funcCall binds a call of a kernel.
+func (s *scope) funcCall(c *ast.FuncCall) (*kernels.Expr, error) {
+	if x := s.over[c]; x != nil {
+		return x, nil
+	}
+	fn, err := s.b.cat.Function(s.b.ctx, s.f.text.Path, c.Schema, c.Name)
+	switch {
+	case err != nil:
+		return nil, s.f.at(err, c)
+	case fn != nil:
+		return s.userCall(c, fn)
+	case !builtIn(c):
+		return nil, s.foreign(c)
+	case isAggregate(c):
+		return nil, s.f.fail(c, sqlerr.Grouping, "aggregate function calls cannot stand here: %s", c.Name)
+	case c.Over != nil:
+		return nil, s.f.fail(c, sqlerr.Windowing, "window functions cannot stand here: %s", c.Name).
+			WithHint("They stand in the SELECT list; filter on them in a query around it.")
+	case slices.Contains(clocks, c.Name):
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() changes between evaluations: a loss must be a function of its tables, seed and step", c.Name).
+			WithHint("Store the time in a table, or compare it in a sub-query that reads no parameter.")
+	case slices.Contains(volatile, c.Name):
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() is volatile: a loss must be a function of its tables, seed and step", c.Name).
+			WithHint("Draw with random_uniform(shape, seed, key) or dropout(x, p).")
+	}
+	if bind := callBinders[c.Name]; bind != nil {
+		return bind(s, c)
+	}
+	d := kernels.Find(c.Name)
+	if d == nil {
+		return nil, s.unknownFunction(c)
+	}
+	for i, n := range c.ArgNames {
+		if n != "" {
+			return nil, s.f.fail(c.Args[i], sqlerr.UndefinedFunction, "%s takes no named arguments", c.Name)
+		}
+	}
+	args, err := s.exprs(c.Args)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.onlyTexts(c, args); err != nil {
+		return nil, err
+	}
+	if d.PerStep {
+		s.b.draws = true
+	}
+	if d.Name == "round" && len(args) == 1 && args[0].Type.Kind == kernels.Float64 && s.class(c.Args[0]) == numericClass {
+		return awayFromZero(args[0]), nil
+	}
+	x, err := s.textArguments(d, c.Args, args)
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Code == sqlerr.UndefinedFunction && e.Hint == "" {
+		doc, _, _ := strings.Cut(d.Doc, ". ")
+		e.Hint = fmt.Sprintf("It is called as %s(%s): %s.", d.Name, d.Args, strings.TrimSuffix(doc, "."))
+	}
+	return x, err
+}
+
+// builtIn reports whether c's name can be one of ours or of SQL: no other schema stands before it.
+func builtIn(c *ast.FuncCall) bool {
+	return c.Schema == "" || c.Schema == "relgrad" || c.Schema == "pg_catalog"
+}
+
+// foreign is the error for a function of another schema that is none of the user's expressions.
+func (s *scope) foreign(c *ast.FuncCall) error {
+	return s.f.fail(c, sqlerr.UndefinedFunction, "function %s.%s is not differentiable or does not exist", c.Schema, c.Name).
+		WithHint("Any function may stand in a sub-query that reads no parameter.")
+}
+
+func (s *scope) unknownFunction(c *ast.FuncCall) error {
+	e := s.f.fail(c, sqlerr.UndefinedFunction, "function %s is not differentiable or does not exist", c.Name)
+	switch c.Name {
+	case "unnest", "generate_series":
+		return e.WithHint("Rows come from FROM: SELECT … FROM t, unnest(t.v) WITH ORDINALITY AS u(x, i).")
+	}
+	names := append(slices.Sorted(maps.Keys(aggregates)), knownAggregates...)
+	for _, d := range kernels.All() {
+		if !d.Internal {
+			names = append(names, d.Name)
+		}
+	}
+	if n := sqlerr.Nearest(c.Name, names); n != "" {
+		return e.WithHint("Perhaps you meant %s. Any function may stand in a sub-query that reads no parameter.", n)
+	}
+	return e.WithHint("Any function may stand in a sub-query that reads no parameter.")
+}
+
+// setting is current_setting(name): a constant of this call.
+func (s *scope) setting(c *ast.FuncCall) (*kernels.Expr, error) {
+	if len(c.Args) >= 1 {
+		arg := c.Args[0]
+		if cast, ok := arg.(*ast.Cast); ok && cast.Type.Name == "text" { // as pg_get_viewdef prints it
+			arg = cast.X
+		}
+		if x, err := s.expr(arg); err == nil && x.IsConst() && x.Type.Kind == kernels.Text && !x.Const.Null {
+			v, ok := s.b.cat.Setting(x.Const.T)
+			if !ok {
+				return nil, s.f.fail(c, sqlerr.UndefinedObject, "unrecognized configuration parameter %q", x.Const.T)
+			}
+			return kernels.Const(kernels.TextValue(v)), nil
+		}
+	}
+	return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "current_setting needs a constant name here")
+}
+
+// dropout is x times a mask drawn by (seed, step, defining view and ordinal, identity of the relations that x
+// comes from, element); the identity where nothing draws.
+func (s *scope) dropout(c *ast.FuncCall) (*kernels.Expr, error) {
+	if len(c.Args) != 2 {
+		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "dropout takes 2 arguments, not %d", len(c.Args))
+	}
+	ordinal := s.f.draws[c]
+	args, err := s.exprs(c.Args)
+	if err != nil {
+		return nil, err
+	}
+	x, p := args[0], args[1]
+	if !p.IsConst() || p.Const.Null || p.Type.Kind == kernels.Text || p.Type.Shape != nil || p.Const.Float() < 0 || p.Const.Float() >= 1 {
+		return nil, s.f.fail(c.Args[1], sqlerr.InvalidParameter, "dropout's probability must be a constant in [0, 1)")
+	}
+	if !x.Type.IsFloat() {
+		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "dropout(%v, …) does not exist", x.Type)
+	}
+	if !s.b.opt.Draw || p.Const.Float() == 0 {
+		return x, nil
+	}
+	key, err := s.drawKey(c, x)
+	if err != nil {
+		return nil, err
+	}
+	s.b.draws = true
+	stream := tensor.Mix(tensor.HashText(s.f.view) + uint64(ordinal))
+	mask := kernels.BuildAttr("drop_mask", kernels.Attr{Shape: x.Type.Shape, Num: p.Const.Float(), Int: int64(stream), Kind: x.Type.Kind}, key)
+	return s.apply("mul", c, x, mask)
+}
+
+// drawKey hashes the identity of the relations that x comes from.
+func (s *scope) drawKey(at ast.Tree, x *kernels.Expr) (*kernels.Expr, error) {
+	var slots []int
+	x.Cols(func(c kernels.Col) {
+		if !slices.Contains(slots, c.Input) {
+			slots = append(slots, c.Input)
+		}
+	})
+	slices.Sort(slots)
+	var key []*kernels.Expr
+	for _, slot := range slots {
+		n := s.inputs[slot].node
+		if hidden(n) {
+			return nil, s.f.fail(at, sqlerr.FeatureNotSupported, "a draw needs a relation with a declared key").
+				WithHint("Add a primary key to the table that the argument of dropout comes from.")
+		}
+		for _, k := range n.Unique {
+			key = append(key, n.Var(slot, k))
+		}
+	}
+	if len(key) == 0 {
+		key = []*kernels.Expr{kernels.Const(kernels.IntValue(0))}
+	}
+	return kernels.Call(kernels.Lookup("row_key"), kernels.Attr{}, key...)
+}
+
+// hidden reports whether the identity of n rests on a hidden row number.
+func hidden(n *ra.Node) bool {
+	bad := false
+	var visit func(n *ra.Node)
+	visit = func(n *ra.Node) {
+		switch n.Op {
+		case ra.Scan:
+			bad = bad || slices.Contains(n.Table.Key, ra.RowID)
+		case ra.Opaque:
+			bad = bad || slices.Contains(n.Unique, n.Cols[len(n.Cols)-1].ID)
+		case ra.Aggregate: // its identity is its group
+		case ra.SemiJoin, ra.AntiJoin:
+			visit(n.Inputs[0])
+		case ra.Gradient:
+			visit(n.Inputs[1])
+		default:
+			for _, in := range n.Inputs {
+				visit(in)
+			}
+		}
+	}
+	visit(n)
+	return bad
+}
+
+// subscript is x[i][j]… or a slice.
+func (s *scope) subscript(x *ast.Subscript) (*kernels.Expr, error) {
+	base, err := s.expr(x.X)
+	if err != nil {
+		return nil, err
+	}
+	if !base.Type.IsChunk() {
+		return nil, s.f.fail(x, sqlerr.DatatypeMismatch, "cannot subscript type %v", base.Type)
+	}
+	args := []*kernels.Expr{base}
+	for _, i := range x.Indices {
+		if i.Slice {
+			return s.slice(x, base)
+		}
+		bind := s.expr
+		if isText(i.I) {
+			bind = func(e ast.Expr) (*kernels.Expr, error) { return s.textAs(e, ast.TypeName{Name: "bigint"}) }
+		}
+		e, err := bind(i.I)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, e)
+	}
+	return kernels.Lookup("subscript").Apply(args...)
+}
+
+// slice is x[lo:hi]…: bounds are constants, because a chunk's shape is static; an index without colon is 1:i.
+func (s *scope) slice(x *ast.Subscript, base *kernels.Expr) (*kernels.Expr, error) {
+	var bounds []kernels.Bound
+	for d, i := range x.Indices {
+		if d >= len(base.Type.Shape) {
+			return nil, s.f.fail(x, sqlerr.ArraySubscript, "%d slices of a value of type %v", len(x.Indices), base.Type)
+		}
+		lo, hi := i.Lo, i.Hi
+		if !i.Slice {
+			hi = i.I
+		}
+		b := kernels.Bound{From: 1, To: base.Type.Shape[d]}
+		for _, part := range []struct {
+			e  ast.Expr
+			to *int
+		}{{lo, &b.From}, {hi, &b.To}} {
+			if part.e == nil {
+				continue
+			}
+			v, err := s.expr(part.e)
+			if err != nil {
+				return nil, err
+			}
+			if !v.IsConst() || v.Type.Kind != kernels.Int || v.Const.Null {
+				return nil, s.f.fail(part.e, sqlerr.FeatureNotSupported, "the bounds of a slice must be constant integers in a loss")
+			}
+			*part.to = int(v.Const.I)
+		}
+		bounds = append(bounds, b)
+	}
+	return kernels.Slice(base, bounds)
+}

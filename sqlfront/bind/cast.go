@@ -1,0 +1,115 @@
+package bind
+
+import (
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+var _ = bindExpr((*scope).cast)
+
+// kindOf maps a Postgres type to a kind; ok is false where the engine has none.
+func kindOf(t ast.TypeName) (kernels.Kind, bool) {
+	switch t.Name {
+	case "smallint", "integer", "bigint":
+		return kernels.Int, true
+	case "real":
+		return kernels.Float32, true
+	case "double precision", "numeric":
+		return kernels.Float64, true
+	case "boolean":
+		return kernels.Bool, true
+	case "text", "character varying", "character", "name":
+		return kernels.Text, true
+	}
+	return 0, false
+}
+
+func (s *scope) cast(c *ast.Cast) (*kernels.Expr, error) {
+	k, ok := kindOf(c.Type)
+	if ok && c.Type.Dims > 0 && isText(c.X) {
+		l, err := s.arrayText(c.X, c.Type)
+		if err != nil {
+			return nil, err
+		}
+		return s.cast(&ast.Cast{Node: c.Node, X: l, Type: c.Type, Argument: c.Argument})
+	}
+	bind := s.expr
+	if l, is := c.X.(*ast.ArrayLit); is && ok && c.Type.Dims > 0 && k != kernels.Int {
+		bind = func(ast.Expr) (*kernels.Expr, error) { return s.chunkLit(l) }
+	} else if is && ok && len(l.Elems) == 0 && c.Type.Dims == 1 {
+		return kernels.IntArray(), nil
+	}
+	x, err := bind(c.X)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		if y, done, err := s.castNamed(c, x); done || err != nil {
+			return y, err
+		}
+	}
+	isArray := x.Type.Shape != nil
+	if ok && x.IsConst() && x.Const.Null && !isArray && c.Type.Dims == 0 {
+		return kernels.Const(kernels.NullOf(kernels.Type{Kind: k})), nil
+	}
+	if err := s.refuseCast(c, x, k, ok); err != nil {
+		return nil, err
+	}
+	switch {
+	case k == kernels.Text && x.Type.Kind == k:
+		return s.plainText(x, c)
+	case x.Type.Kind == k && x.Type.Of != nil && x.Type.IsFloat(): // a numeric's, which is rounded now
+		if c.Type.Name == "numeric" {
+			return x, nil
+		}
+		return retypedCopy(x, nil), nil
+	case x.Type.Kind == k:
+		return x, nil
+	case k == kernels.Float64 && x.IsConst() && !x.Const.Null && x.Type.Kind == kernels.Int && !isArray: // pg_get_viewdef writes y ^ 2 so
+		return kernels.CastConst(k, float64(x.Const.I)), nil
+	case k == kernels.Int && x.Type.Kind == kernels.Float64 && s.class(c.X) == numericClass:
+		x = awayFromZero(x)
+	case k == kernels.Float32 && !s.depends(x) && (x.Type.IsFloat() || x.Type.Kind == kernels.Int):
+		return kernels.Build("to_real", x), nil
+	}
+	y, err := kernels.Call(kernels.Lookup("cast"), kernels.Attr{Kind: k}, x)
+	return y, s.f.at(err, c)
+}
+
+// refuseCast says why x cannot be cast to a type of kind k; known is false where the engine has no kind for it.
+func (s *scope) refuseCast(c *ast.Cast, x *kernels.Expr, k kernels.Kind, known bool) error {
+	switch {
+	case c.Argument != "" && s.narrows(c, x, k):
+		return s.f.fail(c, sqlerr.UndefinedFunction, "function %s does not take %v for %s", c.Argument, x.Type, c.Type).
+			WithHint("You might need to add an explicit type cast.")
+	case !known || c.Type.Dims > 0 != (x.Type.Shape != nil) && !(x.IsConst() && x.Const.Null):
+		return s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type, typeText(c.Type))
+	case x.Type.IsChunk() && k != kernels.Float32 && k != kernels.Float64:
+		return s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s", x.Type, typeText(c.Type)).
+			WithHint("A chunk can be cast to real[] and double precision[].")
+	case len(c.Type.Mods) > 0 && (c.Type.Name == "numeric" || k == kernels.Text):
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss", c.Type.Name).
+			WithHint(inSubQuery)
+	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
+			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query that reads no parameter.")
+	case k == kernels.Text && x.Type.IsFloat() && s.roundsTexts():
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of double precision to text is not supported in a loss while extra_float_digits is below 1").
+			WithHint("SET extra_float_digits = 1.")
+	case x.Type.Kind == kernels.Text && k != kernels.Text && s.depends(x):
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of a text that depends on a parameter to %s is not differentiable", typeText(c.Type)).
+			WithHint("Use the number itself.")
+	case x.Type.Kind == kernels.Text && k != kernels.Text && !x.Type.Of.IsText():
+		return s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).WithHint(inSubQuery)
+	}
+	return nil
+}
+
+func typeText(t ast.TypeName) string {
+	s := t.Name
+	for range t.Dims {
+		s += "[]"
+	}
+	return s
+}

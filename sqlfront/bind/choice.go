@@ -1,0 +1,62 @@
+package bind
+
+import (
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+// COALESCE, CASE, GREATEST and LEAST choose among expressions, which get one type (manual, 10.5).
+
+// choices gives the expressions that at chooses among one type.
+func (s *scope) choices(list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
+	if err := s.typeTexts(list, args); err != nil {
+		return err
+	}
+	s.oneReal(list, args)
+	typeNulls(args)
+	return s.oneType(args, at)
+}
+
+// typeNulls gives untyped NULLs the type of the first typed value among args.
+func typeNulls(args []*kernels.Expr) {
+	for _, a := range args {
+		if a.IsConst() && a.Const.Null {
+			continue
+		}
+		for i, n := range args {
+			if n.IsConst() && n.Const.Null {
+				args[i] = kernels.Const(kernels.NullOf(a.Type))
+			}
+		}
+		return
+	}
+}
+
+// oneReal gives args the type real where a real stands beside integers and numerics, such as the literal 0.1, and no double
+// precision, as Postgres does: these become real by themselves, real never becomes one of them.
+func (s *scope) oneReal(list []ast.Expr, args []*kernels.Expr) {
+	found := false
+	var others []int
+	for i, x := range args {
+		switch {
+		case x.Type.Shape != nil:
+			return
+		case x.IsConst() && x.Const.Null:
+		case x.Type.Kind == kernels.Float32:
+			found = true
+		case x.Type.Kind == kernels.Float64 && s.class(list[i]) != numericClass:
+			return
+		case x.Type.Kind == kernels.Float64, x.Type.Kind == kernels.Int:
+			others = append(others, i)
+		}
+	}
+	for _, i := range others {
+		switch {
+		case !found:
+		case s.depends(args[i]):
+			args[i] = kernels.CastTo(kernels.Float32, args[i])
+		default:
+			args[i] = kernels.Build("to_real", args[i])
+		}
+	}
+}

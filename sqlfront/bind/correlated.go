@@ -1,0 +1,219 @@
+package bind
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+// correlatedScalar binds (SELECT aggregate FROM … WHERE own = outer AND …): Σ grouped by what is compared, looked up
+// by the rows around it. done is false where the sub-query does not reach out.
+func (s *scope) correlatedScalar(l *ast.SubLink) (x *kernels.Expr, done bool, err error) {
+	in, outer, err := s.decorrelate(l.Query)
+	if in == nil || err != nil {
+		return nil, err != nil, err
+	}
+	if s.post != nil {
+		return nil, true, s.aboveGroups(l)
+	}
+	targets, err := in.expandStars(l.Query.Targets)
+	switch {
+	case err != nil:
+		return nil, true, err
+	case len(targets) != 1:
+		return nil, true, s.f.fail(l, sqlerr.Syntax, "a scalar sub-query must return one column, not %d", len(targets))
+	case !hasAggregate(targets):
+		return nil, true, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query must be an aggregate here").
+			WithHint("Where it finds one row, max(…) or sum(…) of it is its value; or write it as a join.")
+	}
+	own, around, err := s.comparisons(in, outer)
+	if err != nil {
+		return nil, true, err
+	}
+	groups, empty, err := in.byKeys(l.Query, targets, own)
+	if err != nil {
+		return nil, true, err
+	}
+	s.b.classes[l] = groups.class(len(own))
+	x, err = s.lookUp(l, groups, around, empty)
+	return x, true, err
+}
+
+func (s *scope) aboveGroups(l *ast.SubLink) error {
+	return s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query above GROUP BY is not differentiable yet").
+		WithHint("Put the GROUP BY into a sub-query of FROM.")
+}
+
+// comparisons splits conditions own = outer into their sides; the outer ones are bound.
+func (s *scope) comparisons(in *scope, conds []ast.Expr) (own []ast.Expr, around []*kernels.Expr, err error) {
+	for _, e := range conds {
+		eq, ok := e.(*ast.Binary)
+		if !ok || eq.Op != "=" || in.reachesOut(eq.L, s) == in.reachesOut(eq.R, s) {
+			return nil, nil, s.f.fail(e, sqlerr.FeatureNotSupported, "this condition of a correlated sub-query is not differentiable").
+				WithHint("own column = outer column is; write the others as a join with GROUP BY.")
+		}
+		mine, theirs := eq.L, eq.R
+		if in.reachesOut(eq.L, s) {
+			mine, theirs = eq.R, eq.L
+		}
+		x, err := s.expr(theirs)
+		if err != nil {
+			return nil, nil, err
+		}
+		if s.depends(x) || x.Type.Shape != nil {
+			return nil, nil, s.f.fail(theirs, sqlerr.FeatureNotSupported, "a correlated sub-query that compares values is not differentiable").
+				WithHint("Structure may not depend on values: compare keys and attributes.")
+		}
+		own, around = append(own, mine), append(around, x)
+	}
+	return own, around, nil
+}
+
+// byKeys groups a sub-query by keys. Columns of the result: the keys, then the value of its target; empty is that
+// value over no rows.
+func (s *scope) byKeys(sel *ast.Select, targets []starTarget, keys []ast.Expr) (groups *relation, empty *kernels.Expr, err error) {
+	grouped := *sel
+	grouped.GroupBy = keys
+	post, err := s.group(&grouped, targets)
+	if err != nil {
+		return nil, nil, err
+	}
+	value, err := post.target(targets[0])
+	if err != nil {
+		return nil, nil, err
+	}
+	if empty, err = post.overNothing(targets[0]); err != nil {
+		return nil, nil, err
+	}
+	class := post.class(targets[0].X)
+	if m := post.mask(); m != nil { // rows are there, but none passes
+		value, post.masks = kernels.Build("case", m, value, empty), nil
+	}
+	var out []ra.OutCol
+	var names []string
+	for _, k := range keys {
+		x, err := post.expr(k)
+		if err != nil {
+			return nil, nil, err
+		}
+		out, names = append(out, ra.OutCol{Name: "key", X: x}), append(names, "key")
+	}
+	name := targetName(targets[0].Target)
+	groups = post.project(append(out, ra.OutCol{Name: name, X: value}), append(names, name))
+	groups.classes = make([]numberClass, len(groups.cols))
+	groups.classes[len(keys)] = class
+	return groups, empty, nil
+}
+
+// overNothing is an aggregate's target over no rows: counts are 0, all else NULL.
+func (s *scope) overNothing(t starTarget) (*kernels.Expr, error) {
+	g := &grouped{pre: s.post.pre, calls: maps.Clone(s.post.calls)} // nothing else can stand in it
+	for c, x := range g.calls {
+		if g.calls[c] = kernels.Const(kernels.NullOf(x.Type)); c.Name == "count" {
+			g.calls[c] = kernels.Const(kernels.IntValue(0))
+		}
+	}
+	none := &scope{b: s.b, f: s.f, post: g}
+	x, err := none.target(t)
+	if err == nil && len(none.inputs) > 0 {
+		err = s.f.fail(t.X, sqlerr.FeatureNotSupported, "a sub-query inside a correlated sub-query is not differentiable").
+			WithHint("Write it as a join, with GROUP BY where it aggregates.")
+	}
+	return x, err
+}
+
+// lookUp adds an input that holds, for every row of the inputs that around reads, the value of its group, and empty
+// where it has none.
+func (s *scope) lookUp(l *ast.SubLink, groups *relation, around []*kernels.Expr, empty *kernels.Expr) (*kernels.Expr, error) {
+	base, slots, keys := s.rowsOf(around)
+	var equi []ra.Equi
+	for i := range around {
+		a, b := base.Cols[keys+i], groups.node.Col(groups.cols[i])
+		if a.Type.Kind != b.Type.Kind {
+			return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query compares %v with %v", b.Type, a.Type).WithHint("Cast one of them.")
+		}
+		pair := []*kernels.Expr{base.Var(0, a.ID), groups.node.Var(1, b.ID)}
+		of, _, err := metType(pair)
+		if err := cmp.Or(err, s.comparable(pair, false, l)); err != nil {
+			return nil, s.f.at(err, l)
+		}
+		if of.String() == timestamp && a.Type.Of.String() != b.Type.Of.String() {
+			return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query compares %v with %v", b.Type.Of, a.Type.Of).WithHint("Cast one of them.")
+		}
+		equi = append(equi, ra.Equi{L: kernels.Col{ID: a.ID}, R: kernels.Col{Input: 1, ID: b.ID}})
+	}
+	id := groups.cols[len(around)]
+	value := groups.node.Var(1, id)
+	if empty.IsConst() && empty.Const.Null {
+		empty = kernels.Const(kernels.NullOf(value.Type))
+	}
+	rest := s.b.semiJoin(ra.AntiJoin, base, groups.node, equi, nil)
+	var met, unmet []ra.OutCol
+	for i := range keys {
+		met = append(met, ra.OutCol{Name: base.Cols[i].Name, X: base.Var(0, base.Cols[i].ID)})
+		unmet = append(unmet, ra.OutCol{Name: base.Cols[i].Name, X: rest.Var(0, rest.Cols[i].ID)})
+	}
+	met = append(met, ra.OutCol{Name: "value", X: value})
+	unmet = append(unmet, ra.OutCol{Name: "value", X: kernels.CastTo(value.Type.Kind, empty)})
+	n := s.b.unite([]*ra.Node{s.b.join([]*ra.Node{base, groups.node}, equi, nil, met), s.b.projection(rest, nil, unmet)}, keys+1)
+	at := len(s.inputs)
+	s.inputs = append(s.inputs, &relation{node: n, lookup: true})
+	for i := range keys {
+		s.equi = append(s.equi, ra.Equi{L: slots[i], R: kernels.Col{Input: at, ID: n.Cols[i].ID}, NullSafe: true})
+	}
+	return n.Var(at, n.Cols[keys].ID), nil
+}
+
+// rowsOf projects the rows that some expressions read to their identities, which are the first keys columns and come
+// from the columns slots, and the expressions. They are the rows of the one input that is read, or of all that FROM
+// names; the more the conditions let through the better only for speed: nobody looks up what is not there.
+func (s *scope) rowsOf(xs []*kernels.Expr) (n *ra.Node, slots []kernels.Col, keys int) {
+	used := map[int]bool{}
+	for _, x := range xs {
+		x.Cols(func(c kernels.Col) { used[c.Input] = true })
+	}
+	var order []int
+	for i, r := range s.inputs {
+		if used[i] || len(used) > 1 && !r.lookup {
+			order = append(order, i)
+		}
+	}
+	at := func(c kernels.Col) kernels.Col { return kernels.Col{Input: slices.Index(order, c.Input), ID: c.ID} }
+	move := func(x *kernels.Expr) *kernels.Expr {
+		return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return kernels.Column(at(e.Col), e.Type) })
+	}
+	var nodes []*ra.Node
+	var out []ra.OutCol
+	for k, slot := range order {
+		node := s.inputs[slot].node
+		nodes = append(nodes, node)
+		for _, id := range node.Key {
+			out = append(out, ra.OutCol{Name: node.Col(id).Name, X: node.Var(k, id)})
+			slots = append(slots, kernels.Col{Input: slot, ID: id})
+		}
+	}
+	keys = len(out)
+	for _, x := range xs {
+		out = append(out, ra.OutCol{Name: "outer", X: move(x)})
+	}
+	var equi []ra.Equi
+	for _, q := range s.equi {
+		if q.L, q.R = at(q.L), at(q.R); q.L.Input >= 0 && q.R.Input >= 0 {
+			equi = append(equi, q)
+		}
+	}
+	var pred []*kernels.Expr
+	for _, p := range s.pred {
+		inside := true
+		p.Cols(func(c kernels.Col) { inside = inside && slices.Contains(order, c.Input) })
+		if inside {
+			pred = append(pred, move(p))
+		}
+	}
+	return s.b.join(nodes, equi, pred, out), slots, keys
+}

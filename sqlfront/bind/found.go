@@ -1,0 +1,246 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+// EXISTS, x op ANY (SELECT …) and x op ALL (SELECT …) as values, wherever an expression may stand: the rows around are divided
+// into those for which the sub-query's rows make it true, those for which a NULL leaves it open, and the others.
+
+// found binds a sub-query of EXISTS, ANY or ALL as a value.
+func (s *scope) found(l *ast.SubLink) (*kernels.Expr, error) {
+	if l.Kind == ast.SubAll { // where no row makes the opposite true
+		op := ast.Negations[l.Op]
+		if op == "" {
+			return nil, s.notFound(l)
+		}
+		x, err := s.found(&ast.SubLink{Node: l.Node, Kind: ast.SubAny, Op: op, Test: l.Test, Query: l.Query})
+		if err != nil {
+			return nil, err
+		}
+		return kernels.Build("not", x), nil
+	}
+	if l.Kind == ast.SubAny && !comparisons[operators[l.Op]] {
+		return nil, s.notFound(l)
+	}
+	tests, err := s.tests(l)
+	if err != nil {
+		return nil, err
+	}
+	in, outer, err := s.members(l)
+	if err != nil {
+		return nil, s.correlated(l, err)
+	}
+	rows, targets, err := in.exposed(l)
+	if err != nil {
+		return nil, err
+	}
+	return s.divided(&finding{l: l, tests: tests, in: in, outer: outer, rows: rows, targets: targets})
+}
+
+func (s *scope) notFound(l *ast.SubLink) error {
+	return s.f.fail(l, sqlerr.FeatureNotSupported, "this sub-query cannot stand in an expression of a loss").
+		WithHint("EXISTS (SELECT …), IN (SELECT …), comparisons with ANY and ALL (SELECT …), and scalar sub-queries may stand anywhere.")
+}
+
+// finding is a sub-query whose rows are looked for.
+type finding struct {
+	l       *ast.SubLink
+	tests   []*kernels.Expr // of ANY, over the scope around
+	in      *scope
+	outer   []ast.Expr      // conditions that reach out of the sub-query
+	rows    *side           // the sub-query's rows, in slot 1
+	targets []*kernels.Expr // what the tests are compared with
+}
+
+// onValues reports whether a comparison is one of values, not of keys and attributes.
+func (q *finding) onValues(s *scope) bool {
+	rows := q.rows.rel.node
+	return slices.ContainsFunc(q.tests, func(x *kernels.Expr) bool { return s.depends(x) || x.Type.Shape != nil }) ||
+		slices.ContainsFunc(q.targets, func(x *kernels.Expr) bool { return rows.Col(x.Col.ID).Dep || x.Type.Shape != nil })
+}
+
+// holds compares the tests, as expressions over slot 0 of on, with the sub-query's columns.
+func (q *finding) holds(on *scope, tests, targets []*kernels.Expr) (*kernels.Expr, error) {
+	var out *kernels.Expr
+	join := map[string]string{"=": "and", "<>": "or", "!=": "or"}[q.l.Op]
+	if len(tests) > 1 && join == "" {
+		return nil, on.f.fail(q.l, sqlerr.FeatureNotSupported, "an order of rows is not looked for in a sub-query").
+			WithHint("Write EXISTS (SELECT … WHERE …), and compare the columns there.")
+	}
+	for i, test := range tests {
+		x, err := on.compare(operators[q.l.Op], test, targets[i], q.l)
+		switch {
+		case err != nil:
+			return nil, err
+		case out == nil:
+			out = x
+		default:
+			out = kernels.Build(join, out, x)
+		}
+	}
+	return out, nil
+}
+
+// divided is the value of a sub-query for each row around.
+func (s *scope) divided(q *finding) (*kernels.Expr, error) {
+	xs, cols := s.reached(q)
+	reads := false
+	for _, x := range xs {
+		x.Cols(func(kernels.Col) { reads = true })
+	}
+	if q.onValues(s) {
+		return nil, s.onValues(q.l)
+	}
+	if !reads {
+		return s.foundAlone(q)
+	}
+	base, slots, keys := s.rowsOf(xs)
+	for i := range cols {
+		cols[i].x = base.Var(0, base.Cols[keys+i].ID)
+	}
+	tests := slices.Clone(q.tests)
+	for i, test := range tests {
+		if !test.IsConst() {
+			tests[i] = base.Var(0, base.Cols[keys+len(cols)+i].ID)
+		}
+	}
+	met, rest, err := s.partners(q, base, cols, tests, false)
+	if err != nil {
+		return nil, err
+	}
+	value := func(n *ra.Node, v kernels.Value) *ra.Node {
+		var out []ra.OutCol
+		for _, c := range n.Cols[:keys] {
+			out = append(out, ra.OutCol{Name: c.Name, X: n.Var(0, c.ID)})
+		}
+		return s.b.b.Select(n, nil, append(out, ra.OutCol{Name: "found", X: kernels.Const(v)}))
+	}
+	parts := []*ra.Node{value(met, kernels.BoolValue(true))}
+	if nullable(tests) || nullable(q.targets) {
+		for i := range tests {
+			tests[i] = movedTo(tests[i], base, rest)
+		}
+		open, others, err := s.partners(q, rest, moved(cols, base, rest), tests, true)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, value(open, kernels.NullOf(kernels.Type{Kind: kernels.Bool})))
+		rest = others
+	}
+	n := s.b.b.Union(append(parts, value(rest, kernels.BoolValue(false))), keys+1)
+	at := len(s.inputs)
+	s.inputs = append(s.inputs, &relation{node: n, lookup: true})
+	for i := range keys {
+		s.equi = append(s.equi, ra.Equi{L: slots[i], R: kernels.Col{Input: at, ID: n.Cols[i].ID}, NullSafe: true})
+	}
+	return n.Var(at, n.Cols[keys].ID), nil
+}
+
+// moved are visible columns of base as those of n, whose columns correspond by position.
+func moved(cols []scopeCol, base, n *ra.Node) []scopeCol {
+	out := slices.Clone(cols)
+	for i := range out {
+		out[i].x = movedTo(out[i].x, base, n)
+	}
+	return out
+}
+
+func movedTo(x *kernels.Expr, base, n *ra.Node) *kernels.Expr {
+	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[base.Index(e.Col.ID)].ID) })
+}
+
+// reached lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the tests.
+func (s *scope) reached(q *finding) (xs []*kernels.Expr, cols []scopeCol) {
+	for _, e := range q.outer {
+		ast.Walk(e, func(t ast.Tree) bool {
+			if c, ok := t.(*ast.ColumnRef); ok && !c.Star {
+				if _, err := q.in.column(c); err == nil {
+					return true
+				}
+				sc, err := s.visibleAs(c)
+				if err == nil && !slices.ContainsFunc(cols, func(o scopeCol) bool { return o.table == sc.table && o.name == sc.name }) {
+					xs, cols = append(xs, sc.x), append(cols, *sc)
+				}
+			}
+			return true
+		})
+	}
+	return append(xs, q.tests...), cols
+}
+
+// partners divides the rows of base into those that have and that lack a partner among the sub-query's rows: one that makes
+// the comparison true or, where open is set, one that makes it NULL.
+func (s *scope) partners(q *finding, base *ra.Node, cols []scopeCol, tests []*kernels.Expr, open bool) (met, rest *ra.Node, err error) {
+	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: base}, q.rows.rel}}
+	on.cols = visibleFrom(q.rows.cols, cols)
+	switch {
+	case len(tests) == 0:
+	case !open && q.l.Op == "=":
+		if err := on.member(q.l, tests, q.targets); err != nil {
+			return nil, nil, err
+		}
+	case open && len(tests) == 1:
+		on.filter(kernels.Build("or", kernels.Build("is_null", tests[0]), kernels.Build("is_null", q.targets[0])))
+	default:
+		x, err := q.holds(on, tests, q.targets)
+		if err != nil {
+			return nil, nil, err
+		}
+		if open {
+			x = kernels.Build("is_null", x)
+		}
+		on.filter(x)
+	}
+	for _, e := range q.outer {
+		if err := on.where(e); err != nil {
+			return nil, nil, err
+		}
+	}
+	if len(on.masks) > 0 {
+		return nil, nil, s.valuesDecide(q.l)
+	}
+	return on.keep(ra.SemiJoin, base), on.keep(ra.AntiJoin, base), nil
+}
+
+func (s *scope) valuesDecide(l *ast.SubLink) error {
+	return s.f.fail(l, sqlerr.FeatureNotSupported, "which rows a sub-query of EXISTS or IN finds depends on a parameter's values").
+		WithHint("Structure may not depend on values: compare keys and attributes.")
+}
+
+// foundAlone is the value of a sub-query that reads nothing of the rows around: one for all of them.
+func (s *scope) foundAlone(q *finding) (*kernels.Expr, error) {
+	rows := q.rows.rel.node
+	holds := boolConst(true)
+	if len(q.tests) > 0 {
+		on := &scope{b: s.b, f: s.f, inputs: []*relation{{node: rows}}}
+		targets := slices.Clone(q.targets)
+		for i := range targets {
+			targets[i] = over0(targets[i])
+		}
+		var err error
+		if holds, err = q.holds(on, q.tests, targets); err != nil {
+			return nil, err
+		}
+	}
+	count := func(x *kernels.Expr) *kernels.Expr { return kernels.Build("case", x, intConst(1), nullInt()) }
+	n := s.b.b.Select(rows, nil, []ra.OutCol{{Name: "found", X: count(holds)}, {Name: "open", X: count(kernels.Build("is_null", holds))}})
+	all, err := s.b.b.Aggregate(n, nil, []ra.AggCol{
+		{Name: "found", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[0].ID}}, {Name: "open", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[1].ID}}})
+	if err != nil {
+		return nil, s.f.at(err, q.l)
+	}
+	at := len(s.inputs)
+	s.inputs = append(s.inputs, &relation{node: all, lookup: true})
+	some := func(i int) *kernels.Expr { return kernels.Build("gt", all.Var(at, all.Cols[i].ID), intConst(0)) }
+	if len(q.tests) == 0 {
+		return some(0), nil
+	}
+	null := kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Bool}))
+	return kernels.Build("case", some(0), boolConst(true), some(1), null, boolConst(false)), nil
+}

@@ -1,0 +1,185 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+// sortKey is a bound item of ORDER BY.
+type sortKey struct {
+	x          *kernels.Expr
+	desc       bool
+	nullsFirst bool
+}
+
+// sorts reports whether a SELECT has windows with an order or array_agg.
+func sorts(sel *ast.Select) bool {
+	found := false
+	ast.Walk(sel, func(t ast.Tree) bool {
+		if c, ok := t.(*ast.FuncCall); ok {
+			w := c.Over
+			found = found || c.Name == "array_agg" || w != nil && (len(w.OrderBy) > 0 || w.Name != "" || w.Frame != "" || rowFunctions[c.Name] != nil)
+		}
+		_, sub := t.(*ast.Select)
+		return !found && (!sub || t == ast.Tree(sel))
+	})
+	return found
+}
+
+// sortKeys binds ORDER BY, which may read no value of a parameter.
+func (s *scope) sortKeys(items []ast.SortKey) ([]sortKey, error) {
+	var out []sortKey
+	for _, k := range items {
+		x, err := s.expr(k.X)
+		switch {
+		case err != nil:
+			return nil, err
+		case s.depends(x):
+			return nil, s.f.fail(k.X, sqlerr.FeatureNotSupported, "ORDER BY on a value that depends on a parameter is not differentiable").
+				WithHint("Structure may not depend on values: order by keys or attributes.")
+		case x.Type.Shape != nil:
+			return nil, s.f.fail(k.X, sqlerr.FeatureNotSupported, "ORDER BY on %v is not supported in a loss", x.Type).
+				WithHint("Order by a number or a text.")
+		}
+		keys := []*kernels.Expr{x}
+		if err := s.comparable(keys, true, k.X); err != nil {
+			return nil, err
+		}
+		x = keys[0]
+		o := sortKey{x: x, desc: k.Desc, nullsFirst: k.Desc}
+		if k.NullsFirst != nil {
+			o.nullsFirst = *k.NullsFirst
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}
+
+// ordered is a scope's rows as one relation, in an order within groups.
+type ordered struct {
+	rows  *ra.Node // the scope's only input
+	group []ra.ColumnID
+	keys  []sortKey // over rows
+	extra []ra.ColumnID
+	swap  renaming // of what was bound before
+}
+
+// order closes the scope's join; its rows get the groups, the keys of the order and further columns.
+func (s *scope) order(groups []*kernels.Expr, keys []sortKey, extra ...*kernels.Expr) *ordered {
+	all := slices.Clone(groups)
+	for _, k := range keys {
+		all = append(all, k.x)
+	}
+	ids, swap := s.close(append(all, extra...))
+	n, g := s.inputs[0].node, len(groups)
+	o := &ordered{rows: n, group: ids[:g], extra: ids[g+len(keys):], swap: swap}
+	for i, k := range keys {
+		k.x = n.Var(0, ids[g+i])
+		o.keys = append(o.keys, k)
+	}
+	return o
+}
+
+// other is an expression over rows as one over the other row of a pair.
+func other(x *kernels.Expr) *kernels.Expr {
+	return x.MapCols(func(e *kernels.Expr) *kernels.Expr {
+		return kernels.Column(kernels.Col{Input: 1, ID: e.Col.ID}, e.Type)
+	})
+}
+
+// pairs joins the rows with those of their group; equi, pred and out are over both: a row is input 0, the other one
+// input 1. The first columns of the result, of which there are own, are the row's identity.
+func (o *ordered) pairs(b *ra.Builder, equi []ra.Equi, pred []*kernels.Expr, out ...ra.OutCol) (n *ra.Node, own int) {
+	for _, g := range o.group {
+		equi = append(equi, ra.Equi{L: kernels.Col{ID: g}, R: kernels.Col{Input: 1, ID: g}, NullSafe: true})
+	}
+	cols := o.identity()
+	return b.Join([]*ra.Node{o.rows, o.rows}, equi, pred, append(cols, out...)), len(cols)
+}
+
+func (o *ordered) identity() (cols []ra.OutCol) {
+	for _, k := range o.rows.Key {
+		cols = append(cols, ra.OutCol{Name: o.rows.Col(k).Name, X: o.rows.Var(0, k)})
+	}
+	return cols
+}
+
+// fold aggregates pairs by the row's identity, their first own columns, and adds the result as an input: every row must
+// stand in some pair. The aggregates' arguments are the columns behind own, in order.
+func (s *scope) fold(o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]*kernels.Expr, error) {
+	var group []ra.ColumnID
+	for i := range own {
+		group = append(group, n.Cols[i].ID)
+	}
+	var aggs []ra.AggCol
+	for i, fn := range fns {
+		aggs = append(aggs, ra.AggCol{Name: n.Cols[own+i].Name, Agg: ra.Agg{Fn: fn, Arg: n.Cols[own+i].ID}})
+	}
+	a, err := s.b.b.Aggregate(n, group, aggs)
+	if err != nil {
+		return nil, err
+	}
+	s.inputs = append(s.inputs, &relation{node: a})
+	for i, k := range o.rows.Key {
+		s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: k}, R: kernels.Col{Input: 1, ID: a.Cols[i].ID}, NullSafe: true})
+	}
+	var out []*kernels.Expr
+	for i := range aggs {
+		out = append(out, a.Var(1, a.Cols[own+i].ID))
+	}
+	return out, nil
+}
+
+// positions gives every row its position in its group, from 0, and the number of rows there; only rows where o's first
+// extra column is not NULL count.
+func (s *scope) positions(o *ordered) ([]*kernels.Expr, error) {
+	count := o.rows.Var(1, o.extra[0])
+	before := kernels.Build("case", o.before(nil), count, nullInt())
+	n, own := o.pairs(s.b.b, nil, nil, ra.OutCol{Name: "position", X: before}, ra.OutCol{Name: "size", X: count})
+	return s.fold(o, n, own, ra.Count, ra.Count)
+}
+
+func nullInt() *kernels.Expr { return kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})) }
+
+func intConst(i int64) *kernels.Expr { return kernels.Const(kernels.IntValue(i)) }
+
+// before is the condition that the other row of a pair precedes the row; rows with equal keys have the order of their
+// identity where ties is nil, else it holds for them as ties says.
+func (o *ordered) before(ties *bool) *kernels.Expr {
+	keys := o.keys
+	rest := kernels.Const(kernels.BoolValue(ties != nil && *ties))
+	if ties == nil {
+		keys = slices.Clone(keys)
+		for _, k := range o.rows.Unique {
+			if !slices.Contains(o.group, k) {
+				keys = append(keys, sortKey{x: o.rows.Var(0, k)})
+			}
+		}
+	}
+	for _, k := range slices.Backward(keys) {
+		rest = k.precedes(rest)
+	}
+	return rest
+}
+
+// precedes compares the key of the other row with the row's; rest decides between equal ones.
+func (k sortKey) precedes(rest *kernels.Expr) *kernels.Expr {
+	row, other := k.x, other(k.x)
+	above, below := "gt", "lt"
+	if k.desc {
+		above, below = below, above
+	}
+	args := []*kernels.Expr{kernels.Build(below, other, row), boolConst(true), kernels.Build(above, other, row), boolConst(false)}
+	if row.Type.Nullable {
+		isNull := func(x *kernels.Expr) *kernels.Expr { return kernels.Build("is_null", x) }
+		both := kernels.Build("and", isNull(other), isNull(row))
+		args = append([]*kernels.Expr{both, rest, isNull(other), boolConst(k.nullsFirst), isNull(row), boolConst(!k.nullsFirst)}, args...)
+	}
+	return kernels.Build("case", append(args, rest)...)
+}
+
+func boolConst(b bool) *kernels.Expr { return kernels.Const(kernels.BoolValue(b)) }

@@ -1,0 +1,141 @@
+package bind
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+)
+
+// What a text of the user's means depends on his session: what a quoted backslash is, what = NULL asks for, which operator a
+// sign is. Views were read when they were made. A text that would mean something else to the server than here is refused.
+
+// judge looks at a query text that is read in the user's session.
+func judge(ctx context.Context, cat Catalog, text *ast.Text, sel *ast.Select) error {
+	if at := backslash(text.SQL); at >= 0 && setting(cat, "standard_conforming_strings") == "off" {
+		return sqlerr.In(sqlerr.At(at, sqlerr.FeatureNotSupported, "a backslash in a quoted text is not supported in a loss while standard_conforming_strings is off").
+			WithHint("Write E'\\\\', or SET standard_conforming_strings = on."), text)
+	}
+	return judgeTree(ctx, cat, text, sel)
+}
+
+// setting is the value of a setting where the database has one.
+func setting(cat Catalog, name string) string {
+	v, _ := cat.Setting(name)
+	return v
+}
+
+// backslash finds a plain quoted text with a backslash in it; -1: there is none.
+func backslash(sql string) int {
+	if !strings.Contains(sql, `\`) {
+		return -1
+	}
+	for at := 0; ; {
+		t := parse.Lex(sql, at)
+		if t.Kind == parse.TokEOF || t.Kind == parse.TokUnfinished {
+			return -1
+		}
+		if t.Kind == parse.TokString && strings.HasPrefix(t.Word, "'") && strings.Contains(t.Word, `\`) {
+			return t.At
+		}
+		at = t.End
+	}
+}
+
+// judgeTree asks for each operator whether it can be one of the user's, and for = NULL what it asks for.
+func judgeTree(ctx context.Context, cat Catalog, text *ast.Text, root ast.Tree) error {
+	asked, isNullTest, wrong := []string{}, ast.Tree(nil), error(nil)
+	ask := func(at ast.Tree, ops ...string) {
+		for _, op := range ops {
+			if op == "" || wrong != nil || slices.Contains(asked, op) {
+				continue
+			}
+			asked = append(asked, op)
+			if _, wrong = cat.Function(ctx, text.Path, "", op); wrong != nil {
+				wrong = standing(wrong, at, text)
+			}
+		}
+	}
+	ast.Walk(root, func(t ast.Tree) bool {
+		switch x := t.(type) {
+		case *ast.Binary:
+			if x.Schema == "" && x.Op != "and" && x.Op != "or" {
+				ask(t, x.Op)
+			}
+			if x.Op == "=" && (isNull(x.L) || isNull(x.R)) {
+				isNullTest = x
+			}
+		case *ast.FuncCall: // others are looked up where they are bound
+			if x.Schema == "" && (isAggregate(x) || x.Over != nil) {
+				ask(t, x.Name)
+			}
+		case *ast.Unary:
+			if x.Schema == "" && x.Op != "not" {
+				ask(t, x.Op)
+			}
+		case *ast.In:
+			ask(t, "=", "<>")
+		case *ast.SubLink:
+			ask(t, x.Op)
+		case *ast.AnyArray:
+			ask(t, x.Op)
+		case *ast.Between:
+			ask(t, "<=", ">=")
+		case *ast.IsDistinct, *ast.NullIf:
+			ask(t, "=")
+		case *ast.Case:
+			if x.Arg != nil {
+				ask(t, "=")
+			}
+		case *ast.JoinFrom:
+			if x.Natural || len(x.Using) > 0 {
+				ask(t, "=")
+			}
+		}
+		return true
+	})
+	if wrong != nil {
+		return wrong
+	}
+	if isNullTest != nil && setting(cat, "transform_null_equals") == "on" {
+		return sqlerr.In(sqlerr.At(int(isNullTest.Position()), sqlerr.FeatureNotSupported, "= NULL is not supported in a loss while transform_null_equals is on").
+			WithHint("Write IS NULL."), text)
+	}
+	return nil
+}
+
+// standing gives an error the place of a tree in its text.
+func standing(err error, at ast.Tree, text *ast.Text) error {
+	if e, ok := err.(*sqlerr.Error); ok && e.Pos < 0 {
+		out := *e
+		out.Pos = int(at.Position())
+		return sqlerr.In(&out, text)
+	}
+	return err
+}
+
+func isNullChunk(e ast.Expr) bool {
+	c, ok := e.(*ast.Cast)
+	return isNull(e) || ok && c.Type.Dims > 0 && isNullChunk(c.X)
+}
+
+func isNull(e ast.Expr) bool {
+	l, ok := e.(*ast.Literal)
+	return ok && l.Kind == ast.LitNull
+}
+
+// roundsTexts reports whether the server does not give all digits to the text of a number.
+func (s *scope) roundsTexts() bool {
+	digits, err := strconv.Atoi(setting(s.b.cat, "extra_float_digits"))
+	return err == nil && digits < 1
+}
+
+// padded is the error for LIKE of a character(n).
+func (s *scope) padded(b *ast.Binary) error {
+	return s.f.fail(b, sqlerr.FeatureNotSupported, "LIKE of a character(n) is not supported in a loss: it sees the blanks that = does not").
+		WithHint("x::text LIKE … sees none. It may stand in a sub-query that reads no parameter.")
+}

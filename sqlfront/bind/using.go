@@ -1,0 +1,162 @@
+package bind
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+// met is the column that USING makes of l, whose row is there for certain, and r: l in the type in which the two meet (manual,
+// 7.2.1.1 and 10.5). other is set where that is not l's own; l is then reached by its qualified name only.
+func (s *scope) met(l, r scopeCol, at ast.Tree) (m scopeCol, other bool, err error) {
+	m, x, y := l, l.x.Type, r.x.Type
+	m.table = ""
+	switch numeric := func(t kernels.Type) bool { return t.Kind == kernels.Int || t.IsFloat() }; {
+	case x.Shape != nil || y.Shape != nil:
+		return m, false, nil
+	case x.Kind == kernels.Text && y.Kind == kernels.Text:
+		want, err := meet(x.Of, y.Of)
+		if err != nil || want.String() == x.Of.String() {
+			return m, false, s.f.at(err, at)
+		}
+		y, err := s.toNamed(l.x, want)
+		if err != nil {
+			return m, false, s.f.at(err, at)
+		}
+		m.x = retypedCopy(y, want)
+		return m, true, nil
+	case !numeric(x) || !numeric(y) || l.class == r.class && x.Kind == y.Kind:
+		return m, false, nil
+	}
+	m.class = wider(l.class, r.class)
+	if want := meetNumbers(l, r); want != x.Kind {
+		m.x = kernels.CastTo(want, l.x)
+	}
+	return m, true, nil
+}
+
+// meetNumbers is the kind in which numbers of two types meet: real takes integers and numerics, double precision all.
+func meetNumbers(l, r scopeCol) kernels.Kind {
+	out := kernels.Int
+	for _, c := range []scopeCol{l, r} {
+		switch k := c.x.Type.Kind; {
+		case k == kernels.Float64 && c.class != numericClass:
+			return kernels.Float64
+		case k == kernels.Float32 || k == kernels.Float64 && out == kernels.Int:
+			out = k
+		}
+	}
+	return out
+}
+
+// exactly refuses a comparison of two numbers that Postgres makes digit by digit where double precision, in which it is made here,
+// does not hold all digits: of a bigint, or of a literal of more than 15 digits, with a numeric. Where one side is real or
+// double precision, Postgres compares as here.
+func (s *scope) exactly(classes []numberClass, args []*kernels.Expr, at ast.Tree) error {
+	if classes[0] != numericClass && classes[1] != numericClass || !isNumber(classes[0]) || !isNumber(classes[1]) {
+		return nil
+	}
+	for i, x := range args {
+		y := args[1-i]
+		if classes[i] != intClass || x.IsConst() || !s.large(x) {
+			continue
+		}
+		if y.IsConst() && y.Type.IsFloat() && !y.Const.Null { // 2.0 is 2; beside 2.5 rounding does not matter
+			if n := int64(y.Const.X); float64(n) == y.Const.X && y.Const.X < 1<<63 {
+				args[1-i] = kernels.Const(kernels.IntValue(n))
+			}
+			continue
+		}
+		return s.f.fail(at, sqlerr.FeatureNotSupported, "a bigint and a numeric are compared, which a loss does in double precision").
+			WithHint("Cast one of them to double precision or the numeric to bigint, in a loss and for Postgres alike.")
+	}
+	return nil
+}
+
+func isNumber(c numberClass) bool { return c == intClass || c == numericClass }
+
+// large reports whether an integer may be beyond what double precision holds: it comes from a bigint that is no count.
+func (s *scope) large(x *kernels.Expr) bool {
+	found := false
+	x.Cols(func(c kernels.Col) {
+		found = found || largeColumn(s.nodes()[c.Input], c.ID)
+	})
+	return found
+}
+
+func largeColumn(n *ra.Node, id ra.ColumnID) bool {
+	i := n.Index(id)
+	switch n.Op {
+	case ra.Select, ra.Join:
+		found := false
+		n.Out[i].Cols(func(c kernels.Col) { found = found || largeColumn(n.Inputs[c.Input], c.ID) })
+		return found
+	case ra.Aggregate:
+		if i < len(n.Group) {
+			return largeColumn(n.Inputs[0], n.Group[i])
+		}
+		a := n.Aggs[i-len(n.Group)]
+		return a.Fn != ra.Count && largeColumn(n.Inputs[0], a.Arg)
+	case ra.Union:
+		return slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return largeColumn(in, in.Cols[i].ID) })
+	case ra.SemiJoin, ra.AntiJoin:
+		return largeColumn(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+	}
+	return isBigintColumn(n, id)
+}
+
+// longLiteral reports a number that is written with more digits than double precision keeps.
+func longLiteral(e ast.Expr) bool {
+	if u, ok := e.(*ast.Unary); ok && (u.Op == "-" || u.Op == "+") {
+		e = u.X
+	}
+	l, ok := e.(*ast.Literal)
+	return ok && (l.Kind == ast.LitNumeric || l.Kind == ast.LitInt) && digitsOf(l.Value) > maxDigits
+}
+
+// maxDigits is how many digits of any decimal double precision keeps.
+const maxDigits = 15
+
+// digitsOf counts the digits of a number between its first and its last that is not 0.
+func digitsOf(s string) int {
+	first, last, n := -1, -1, 0
+	for _, c := range s {
+		if c == 'e' || c == 'E' {
+			break
+		}
+		if c < '0' || c > '9' {
+			continue
+		}
+		if c != '0' {
+			if last = n; first < 0 {
+				first = n
+			}
+		}
+		n++
+	}
+	return last - first + 1
+}
+
+// compared refuses a comparison of expressions that Postgres makes with more digits: see exactly.
+func (s *scope) compared(list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
+	classes := []numberClass{s.class(list[0]), s.class(list[1])}
+	for i, e := range list {
+		if other := classes[1-i]; longLiteral(e) && isNumber(other) && (other == numericClass || classes[i] == numericClass) && !args[1-i].IsConst() {
+			return s.f.fail(e, sqlerr.FeatureNotSupported, "a number of more than 15 digits is compared with %s, which a loss does in double precision", map[bool]string{true: "a numeric", false: "an integer"}[other == numericClass]).
+				WithHint("Write fewer digits, or compare in a sub-query that reads no parameter.")
+		}
+	}
+	return s.exactly(classes, args, at)
+}
+
+// compareOf binds the comparison of two expressions that are bound to x and y.
+func (s *scope) compareOf(name string, l, r ast.Expr, x, y *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
+	args := []*kernels.Expr{x, y}
+	if err := s.compared([]ast.Expr{l, r}, args, at); err != nil {
+		return nil, err
+	}
+	return s.compare(name, args[0], args[1], at)
+}

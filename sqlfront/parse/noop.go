@@ -1,0 +1,151 @@
+package parse
+
+import (
+	"slices"
+	"strings"
+
+	pg "github.com/pganalyze/pg_query_go/v5"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+// objectKinds are the objects of COMMENT ON and GRANT that a store holds.
+var objectKinds = map[pg.ObjectType]string{
+	pg.ObjectType_OBJECT_TABLE: "table", pg.ObjectType_OBJECT_VIEW: "view", pg.ObjectType_OBJECT_MATVIEW: "materialized view", pg.ObjectType_OBJECT_INDEX: "index",
+	pg.ObjectType_OBJECT_COLUMN: "column", pg.ObjectType_OBJECT_TABCONSTRAINT: "constraint", pg.ObjectType_OBJECT_SEQUENCE: "sequence",
+	pg.ObjectType_OBJECT_FUNCTION: "function", pg.ObjectType_OBJECT_PROCEDURE: "procedure", pg.ObjectType_OBJECT_ROUTINE: "routine",
+	pg.ObjectType_OBJECT_SCHEMA: "schema", pg.ObjectType_OBJECT_EXTENSION: "extension",
+}
+
+// serverKinds are those that only a server has: whatever is said of them is accepted.
+var serverKinds = []pg.ObjectType{pg.ObjectType_OBJECT_DATABASE, pg.ObjectType_OBJECT_ROLE, pg.ObjectType_OBJECT_TABLESPACE, pg.ObjectType_OBJECT_LANGUAGE}
+
+// privileges are those of GRANT by the kind of object.
+var privileges = map[string][]string{
+	"relation": {"select", "insert", "update", "delete", "truncate", "references", "trigger"}, "sequence": {"usage", "select", "update"},
+	"function": {"execute"}, "procedure": {"execute"}, "routine": {"execute"}, "schema": {"create", "usage"},
+	"database": {"create", "connect", "temporary", "temp"}, "tablespace": {"create"}, "language": {"usage"},
+}
+
+// noop accepts statements that matter to a server only. The objects that they name must be there all the same.
+func (c *stmtConv) noop(n *pg.Node) ast.Statement {
+	out := &ast.Noop{Node: c.here()}
+	switch x := n.GetNode().(type) {
+	case *pg.Node_VacuumStmt:
+		out.Tag = "ANALYZE"
+		if x.VacuumStmt.IsVacuumcmd {
+			out.Tag = "VACUUM"
+		}
+		for _, r := range x.VacuumStmt.Rels {
+			v := r.GetVacuumRelation()
+			out.About = append(out.About, ast.Mention{Kind: "relation", ObjectName: relName(v.Relation), Parts: Strings(v.VaCols)})
+		}
+	case *pg.Node_GrantStmt:
+		out.Tag, out.Idle = "REVOKE", true
+		if x.GrantStmt.IsGrant {
+			out.Tag = "GRANT"
+		}
+		c.grant(out, x.GrantStmt)
+	case *pg.Node_CommentStmt:
+		out.Tag = "COMMENT"
+		out.Idle = slices.Contains(serverKinds, x.CommentStmt.Objtype)
+		c.comment(out, x.CommentStmt)
+	case *pg.Node_CheckPointStmt:
+		out.Tag = "CHECKPOINT"
+	case *pg.Node_CreateExtensionStmt:
+		c.extension(x.CreateExtensionStmt.Extname)
+		out.Tag = "CREATE EXTENSION"
+	default:
+		return nil
+	}
+	return out
+}
+
+func (c *stmtConv) extension(name string) {
+	if name != "relgrad" {
+		c.fail(c.here().At, sqlerr.FeatureNotSupported, "Only the extension relgrad is built in.", "extension \"%s\" is not available", name)
+	}
+}
+
+// kindOf names an object's kind; "" for one of a server.
+func (c *stmtConv) kindOf(o pg.ObjectType, verb string) string {
+	kind := objectKinds[o]
+	if kind == "" && !slices.Contains(serverKinds, o) {
+		what := strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(o.String(), "OBJECT_"), "_", " "))
+		c.refuse(c.here().At, verb+" "+what, "Supported: tables, views, columns, indexes, constraints, sequences, functions, procedures and schemas.")
+	}
+	return kind
+}
+
+func (c *stmtConv) comment(out *ast.Noop, s *pg.CommentStmt) {
+	kind := c.kindOf(s.Objtype, "COMMENT ON")
+	switch kind {
+	case "":
+	case "extension":
+		c.extension(s.Object.GetString_().GetSval())
+	case "column", "constraint":
+		names := Strings(s.Object.GetList().GetItems())
+		if kind == "column" {
+			kind = "relation"
+		}
+		m := ast.Mention{Kind: kind, Parts: names[len(names)-1:]}
+		switch len(names) {
+		case 1:
+			c.fail(out.At, sqlerr.Syntax, "Write table.column.", "column name must be qualified")
+		case 2:
+			m.Name = names[0]
+		default:
+			m.Schema, m.Name = names[len(names)-3], names[len(names)-2]
+		}
+		out.About = append(out.About, m)
+	default:
+		out.About = append(out.About, ast.Mention{Kind: kind, ObjectName: c.objectName(s.Object), Args: c.routineArgs(s.Object)})
+	}
+}
+
+func (c *stmtConv) grant(out *ast.Noop, s *pg.GrantStmt) {
+	kind := c.kindOf(s.Objtype, "GRANT ON")
+	if kind == "table" {
+		kind = "relation"
+	}
+	var cols []string
+	for _, p := range s.Privileges {
+		a := p.GetAccessPriv()
+		cols = append(cols, Strings(a.Cols)...)
+		c.privilege(a.PrivName, kind, s.Objtype)
+	}
+	for _, o := range s.Objects {
+		m := ast.Mention{Kind: kind, Parts: cols}
+		switch {
+		case s.Targtype == pg.GrantTargetType_ACL_TARGET_ALL_IN_SCHEMA:
+			m = ast.Mention{Kind: "schema", ObjectName: ast.ObjectName{Name: o.GetString_().GetSval()}}
+		case kind != "":
+			m.ObjectName, m.Args = c.objectName(o), c.routineArgs(o)
+		}
+		if m.Kind != "" {
+			out.About = append(out.About, m)
+		}
+	}
+}
+
+// privilege refuses one that no object, or none of this kind, has; ALL has no name.
+func (c *stmtConv) privilege(name, kind string, o pg.ObjectType) {
+	if kind == "" {
+		kind = strings.ToLower(strings.TrimPrefix(o.String(), "OBJECT_"))
+	}
+	if name == "" || slices.Contains(privileges[kind], name) {
+		return
+	}
+	var all []string
+	for _, l := range privileges {
+		all = append(all, l...)
+	}
+	if slices.Contains(all, name) {
+		c.fail(c.here().At, "0LP01", "They are "+strings.ToUpper(strings.Join(privileges[kind], ", "))+".", "invalid privilege type %s for %s", strings.ToUpper(name), kind)
+	}
+	hint := ""
+	if near := sqlerr.Nearest(name, all); near != "" {
+		hint = "Perhaps you meant " + strings.ToUpper(near) + "."
+	}
+	c.fail(c.here().At, sqlerr.Syntax, hint, "unrecognized privilege type \"%s\"", name)
+}

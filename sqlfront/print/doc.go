@@ -1,0 +1,19 @@
+// Package print gives queries, expressions and types as SQL text again, for a server.
+//
+// # What
+//
+// Print and PrintStatement print trees of ast, PrintType a type; names are quoted where they must be (name.go).
+//
+// # Invariants
+//
+// What is printed means what was parsed: the tests parse it again and compare the trees. Operators and functions keep their
+// schemas.
+//
+// # Errors
+//
+// *sqlerr.Error for a tree that has no text.
+//
+// # Where to add
+//
+// A form of expression: a case in expr.go, and a row in print_test.go.
+package print

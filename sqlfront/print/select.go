@@ -1,0 +1,324 @@
+package print
+
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+)
+
+// Print gives a query as PostgreSQL text, on one line. Parsed again it is the same tree but for positions, except that a
+// Bound becomes a cast of a constant, and a Cast with an Argument an ordinary cast.
+func Print(s *ast.Select) string {
+	p := &printer{}
+	p.query(s)
+	return p.b.String()
+}
+
+// PrintStatement is Print for SELECT, INSERT, UPDATE and DELETE. Any other statement is a 0A000.
+func PrintStatement(s ast.Statement) (string, error) {
+	p := &printer{}
+	if !p.statement(s) {
+		return "", sqlerr.New(sqlerr.FeatureNotSupported, "%T has no text", s).WithHint("Print the text that was parsed.")
+	}
+	return p.b.String(), nil
+}
+
+// printer writes trees as text. Whether an operand needs parentheses follows from the levels of print_expr.go.
+type printer struct{ b strings.Builder }
+
+func (p *printer) text(s string) { p.b.WriteString(s) }
+
+// commas writes items with commas between.
+func commas[T any](p *printer, items []T, item func(T)) {
+	for i, x := range items {
+		if i > 0 {
+			p.text(", ")
+		}
+		item(x)
+	}
+}
+
+// statement reports whether s is of a kind that can be printed.
+func (p *printer) statement(s ast.Statement) bool {
+	switch x := s.(type) {
+	case *ast.Select:
+		p.query(x)
+	case *ast.Insert:
+		p.insert(x)
+	case *ast.Update:
+		p.update(x)
+	case *ast.Delete:
+		p.delete(x)
+	default:
+		return false
+	}
+	return true
+}
+
+func (p *printer) query(s *ast.Select) {
+	p.with(s.With, s.Recursive)
+	switch {
+	case s.Own != nil:
+		p.text(s.Own.SQL)
+	case s.SetOp != "":
+		p.operand(s.L, s.SetOp == "intersect")
+		p.text(" " + strings.ToUpper(s.SetOp))
+		if s.All {
+			p.text(" ALL")
+		}
+		p.text(" ")
+		p.operand(s.R, true)
+	case s.Values != nil:
+		p.text("VALUES ")
+		commas(p, s.Values, func(row []ast.Expr) { p.list("(", row, ")") })
+	default:
+		p.plainSelect(s)
+	}
+	p.orderBy(" ORDER BY ", s.OrderBy)
+	p.clause(" LIMIT ", s.Limit)
+	p.clause(" OFFSET ", s.Offset)
+}
+
+// operand prints a side of a set operation; tight is set where another set operation needs parentheses.
+func (p *printer) operand(s *ast.Select, tight bool) {
+	if s.Own != nil || s.With != nil || s.OrderBy != nil || s.Limit != nil || s.Offset != nil || tight && s.SetOp != "" {
+		p.subquery(s)
+		return
+	}
+	p.query(s)
+}
+
+func (p *printer) subquery(s *ast.Select) {
+	p.text("(")
+	p.query(s)
+	p.text(")")
+}
+
+func (p *printer) plainSelect(s *ast.Select) {
+	p.text("SELECT")
+	switch {
+	case s.Distinct:
+		p.text(" DISTINCT")
+	case s.DistinctOn != nil:
+		p.text(" DISTINCT ON ")
+		p.list("(", s.DistinctOn, ")")
+	}
+	if s.Targets != nil {
+		p.text(" ")
+		p.targets(s.Targets)
+	}
+	p.from(" FROM ", s.From)
+	p.clause(" WHERE ", s.Where)
+	if s.GroupBy != nil {
+		p.list(" GROUP BY ", s.GroupBy, "")
+	}
+	p.clause(" HAVING ", s.Having)
+	if s.Windows != nil {
+		p.text(" WINDOW ")
+		commas(p, s.Windows, func(w ast.Window) {
+			p.name(w.Name)
+			p.text(" AS ")
+			p.window(&w)
+		})
+	}
+}
+
+// clause prints an expression behind its keyword, nothing where there is none.
+func (p *printer) clause(keyword string, x ast.Expr) {
+	if x != nil {
+		p.text(keyword)
+		p.expr(x, levelAny)
+	}
+}
+
+func (p *printer) targets(list []ast.Target) {
+	commas(p, list, func(t ast.Target) {
+		p.expr(t.X, levelAny)
+		name := t.Name
+		if _, ok := t.X.(*ast.Bound); ok && name == "" { // its cast would name the column
+			name = ast.ColumnName(t.X)
+		}
+		if name != "" {
+			p.text(" AS ")
+			p.name(name)
+		}
+	})
+}
+
+func (p *printer) with(list []ast.CTE, recursive bool) {
+	if list == nil {
+		return
+	}
+	p.text("WITH ")
+	if recursive {
+		p.text("RECURSIVE ")
+	}
+	commas(p, list, func(c ast.CTE) {
+		p.alias(ast.Alias{Name: c.Name, Cols: c.Cols})
+		p.text(map[string]string{"": " AS (", "yes": " AS MATERIALIZED (", "no": " AS NOT MATERIALIZED ("}[c.Materialized])
+		p.statement(c.Query)
+		p.text(")")
+	})
+	p.text(" ")
+}
+
+func (p *printer) alias(a ast.Alias) {
+	p.name(a.Name)
+	if a.Cols != nil {
+		p.text("(")
+		p.names(a.Cols)
+		p.text(")")
+	}
+}
+
+func (p *printer) as(a ast.Alias) {
+	if a.Name != "" {
+		p.text(" AS ")
+		p.alias(a)
+	}
+}
+
+func (p *printer) from(keyword string, list []ast.FromItem) {
+	if list != nil {
+		p.text(keyword)
+		commas(p, list, p.fromItem)
+	}
+}
+
+func (p *printer) fromItem(item ast.FromItem) {
+	lateral := func(is bool) {
+		if is {
+			p.text("LATERAL ")
+		}
+	}
+	switch x := item.(type) {
+	case *ast.TableRef:
+		p.qualified(x.Schema, x.Name)
+		p.as(x.Alias)
+	case *ast.SubSelect:
+		lateral(x.Lateral)
+		p.subquery(x.Query)
+		p.as(x.Alias)
+	case *ast.FuncFrom:
+		lateral(x.Lateral)
+		p.call(x.Func)
+		if x.Ordinality {
+			p.text(" WITH ORDINALITY")
+		}
+		p.as(x.Alias)
+	case *ast.JoinFrom:
+		p.join(x)
+	}
+}
+
+func (p *printer) join(j *ast.JoinFrom) {
+	if j.Alias.Name != "" {
+		bare := *j
+		bare.Alias = ast.Alias{}
+		p.text("(")
+		p.join(&bare)
+		p.text(")")
+		p.as(j.Alias)
+		return
+	}
+	p.fromItem(j.L)
+	switch {
+	case j.Natural:
+		p.text(" NATURAL")
+	case j.Kind == ast.JoinInner && j.On == nil && j.Using == nil:
+		p.text(" CROSS")
+	}
+	p.text([]string{ast.JoinInner: " JOIN ", ast.JoinLeft: " LEFT JOIN ", ast.JoinRight: " RIGHT JOIN ", ast.JoinFull: " FULL JOIN "}[j.Kind])
+	if r, ok := j.R.(*ast.JoinFrom); ok && r.Alias.Name == "" {
+		p.text("(")
+		p.join(r)
+		p.text(")")
+	} else {
+		p.fromItem(j.R)
+	}
+	p.clause(" ON ", j.On)
+	if j.Using != nil {
+		p.text(" USING (")
+		p.names(j.Using)
+		p.text(")")
+	}
+}
+
+func (p *printer) insert(s *ast.Insert) {
+	p.with(s.With, false)
+	p.target("INSERT INTO ", s.Schema, s.Name, s.Alias)
+	if s.Cols != nil {
+		p.text(" (")
+		p.names(s.Cols)
+		p.text(")")
+	}
+	if s.Overriding {
+		p.text(" OVERRIDING SYSTEM VALUE")
+	}
+	if s.Query == nil {
+		p.text(" DEFAULT VALUES")
+	} else {
+		p.text(" ")
+		p.query(s.Query)
+	}
+	if c := s.OnConflict; c != nil {
+		p.text(" ON CONFLICT")
+		if c.Cols != nil {
+			p.text(" (")
+			p.names(c.Cols)
+			p.text(")")
+		}
+		if c.Set == nil {
+			p.text(" DO NOTHING")
+		} else {
+			p.assigns(" DO UPDATE SET ", c.Set)
+			p.clause(" WHERE ", c.Where)
+		}
+	}
+	p.returning(s.Returning)
+}
+
+func (p *printer) update(s *ast.Update) {
+	p.with(s.With, false)
+	p.target("UPDATE ", s.Schema, s.Name, s.Alias)
+	p.assigns(" SET ", s.Set)
+	p.from(" FROM ", s.From)
+	p.clause(" WHERE ", s.Where)
+	p.returning(s.Returning)
+}
+
+func (p *printer) delete(s *ast.Delete) {
+	p.with(s.With, false)
+	p.target("DELETE FROM ", s.Schema, s.Name, s.Alias)
+	p.from(" USING ", s.Using)
+	p.clause(" WHERE ", s.Where)
+	p.returning(s.Returning)
+}
+
+func (p *printer) target(keyword, schema, name, alias string) {
+	p.text(keyword)
+	p.qualified(schema, name)
+	p.as(ast.Alias{Name: alias})
+}
+
+func (p *printer) assigns(keyword string, list []ast.Assign) {
+	p.text(keyword)
+	commas(p, list, func(a ast.Assign) {
+		p.name(a.Col)
+		p.indices(a.Indices)
+		p.text(" = ")
+		if a.X == nil {
+			p.text("DEFAULT")
+			return
+		}
+		p.expr(a.X, levelAny)
+	})
+}
+
+func (p *printer) returning(list []ast.Target) {
+	if list != nil {
+		p.text(" RETURNING ")
+		p.targets(list)
+	}
+}
