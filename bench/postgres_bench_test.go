@@ -148,7 +148,7 @@ func cora(b *testing.B, c *pgcluster.Cluster, s *server, pairs, singles *Table) 
 	one := connect(b, dsn)
 	one.must("CREATE EXTENSION relgrad")
 	example := filepath.Join(need.Root(), "examples", "gcn")
-	psql(b, dsn, "-v", "data="+data, "-f", filepath.Join(example, "cora_model.sql"))
+	inPsql(b, dsn, "-v", "data="+data, "-f", filepath.Join(example, "cora_model.sql"))
 	one.must("ANALYZE")
 	one.must(settings)
 	calls(one, singles)
@@ -156,7 +156,7 @@ func cora(b *testing.B, c *pgcluster.Cluster, s *server, pairs, singles *Table) 
 	training(b, c, data, example, pairs)
 }
 
-func psql(b *testing.B, dsn string, args ...string) string {
+func inPsql(b *testing.B, dsn string, args ...string) string {
 	b.Helper()
 	out, err := exec.Command("psql", append([]string{"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", dsn}, args...)...).CombinedOutput()
 	if err != nil {
@@ -242,10 +242,10 @@ func training(b *testing.B, c *pgcluster.Cluster, data, example string, out *Tab
 	p, err := Alternate(3, func() (time.Duration, error) {
 		n++
 		name := fmt.Sprintf("train%d", n)
-		psql(b, c.DSN, "-c", "CREATE DATABASE "+name)
+		inPsql(b, c.DSN, "-c", "CREATE DATABASE "+name)
 		dsn := strings.Replace(c.DSN, "dbname=postgres", "dbname="+name, 1)
-		psql(b, dsn, "-c", "CREATE EXTENSION relgrad")
-		return time1(psql(b, dsn, "-v", "data="+data, "-f", script))
+		inPsql(b, dsn, "-c", "CREATE EXTENSION relgrad")
+		return time1(inPsql(b, dsn, "-v", "data="+data, "-f", script))
 	}, func() (time.Duration, error) {
 		cmd := exec.Command(relgrad, "run", "-v", "data="+data, script)
 		text, err := cmd.CombinedOutput()

@@ -3,13 +3,9 @@ package script
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
 	"strings"
-	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -199,18 +195,6 @@ func (c *copyLines) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// copyFile is COPY from and to a file or program.
-func (in *Interp) copyFile(ctx context.Context, c *ast.Copy, text *ast.Text) (*Result, error) {
-	t := &transfer{dir: in.dir(), source: c.Source, program: c.Program, from: c.From,
-		in:  func(r io.Reader) (int64, error) { return in.Session.CopyIn(ctx, c, text, r, c.Source) },
-		out: func(w io.Writer) (int64, error) { return in.Session.CopyOut(ctx, c, text, w) }}
-	n, err := t.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return &Result{Tag: fmt.Sprintf("COPY %d", n)}, nil
-}
-
 // copyServer is \copy on a server.
 func (r *Runner) copyServer(ctx context.Context, text *ast.Text) error {
 	a, err := splitCopy(text)
@@ -249,156 +233,4 @@ func (r *Runner) copyServer(ctx context.Context, text *ast.Text) error {
 		return r.failed(ctx, a.sql(), err)
 	}
 	return nil
-}
-
-// transfer is a COPY whose other end is a file or program of this machine; in and out move the data.
-type transfer struct {
-	dir, source   string
-	program, from bool
-	in            func(io.Reader) (int64, error)
-	out           func(io.Writer) (int64, error)
-}
-
-func (t *transfer) run(ctx context.Context) (n int64, err error) {
-	if t.program {
-		n, err = t.runProgram(ctx)
-	} else {
-		n, err = t.runFile()
-	}
-	if err != nil && ctx.Err() != nil { // which has closed the program's pipe
-		err = canceled(ctx)
-	}
-	return n, err
-}
-
-func (in *Interp) dir() string {
-	if in.Dir == nil {
-		return ""
-	}
-	return in.Dir()
-}
-
-func (t *transfer) runFile() (int64, error) {
-	path := resolve(t.dir, t.source)
-	if t.from {
-		f, err := os.Open(path)
-		if err != nil {
-			return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading: %s", t.source, reason(err))
-		}
-		defer f.Close()
-		if st, err := f.Stat(); err == nil && st.IsDir() {
-			return 0, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a directory", t.source)
-		}
-		return t.in(f)
-	}
-	f, err := os.Create(path)
-	if err != nil {
-		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing: %s", t.source, reason(err))
-	}
-	n, err := t.out(f)
-	if e := f.Close(); e != nil && err == nil {
-		err = sqlerr.New(sqlerr.IO, "could not write file \"%s\": %s", t.source, reason(e))
-	}
-	return n, err
-}
-
-// runProgram runs a shell command at the other end of the copy.
-func (t *transfer) runProgram(ctx context.Context) (n int64, err error) {
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", t.source)
-	cmd.WaitDelay = 10 * time.Millisecond // after an interrupt: what the shell has started may hold the pipes
-	var said tail
-	cmd.Dir, cmd.Stderr = t.dir, io.MultiWriter(os.Stderr, &said)
-	fail := func(e error) error {
-		if ctx.Err() != nil {
-			return canceled(ctx)
-		}
-		return sqlerr.New("38000", "program \"%s\" failed", t.source).WithDetail("%s", exitDetail(e)+said.last())
-	}
-	if t.from {
-		pipe, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err != nil {
-			return 0, fail(err)
-		}
-		defer context.AfterFunc(ctx, func() { pipe.Close() })()
-		from := &programReader{r: pipe, wait: func() error {
-			if err := cmd.Wait(); err != nil {
-				return fail(err)
-			}
-			return nil
-		}}
-		n, err = t.in(from)
-		if !from.done { // an error before the end: the program may wait for its reader
-			pipe.Close()
-			_ = cmd.Wait()
-		}
-		return n, err
-	}
-	pipe, err := cmd.StdinPipe()
-	if err == nil {
-		cmd.Stdout = os.Stdout
-		err = cmd.Start()
-	}
-	if err != nil {
-		return 0, fail(err)
-	}
-	n, err = t.out(pipe)
-	pipe.Close()
-	if e := cmd.Wait(); e != nil && err == nil {
-		err = fail(e)
-	}
-	return n, err
-}
-
-// programReader reads a program's output. At its end it waits for the program: a failure is an error of
-// the last read, so that the rows read are not kept.
-type programReader struct {
-	r    io.Reader
-	wait func() error
-	done bool
-}
-
-func (p *programReader) Read(b []byte) (int, error) {
-	if p.done {
-		return 0, io.EOF
-	}
-	n, err := p.r.Read(b)
-	if err == io.EOF {
-		p.done = true
-		if e := p.wait(); e != nil {
-			return n, e
-		}
-	}
-	return n, err
-}
-
-// tail keeps the end of what is written to it.
-type tail struct{ b []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	const keep = 1000
-	t.b = append(t.b, p...)
-	if len(t.b) > keep {
-		t.b = t.b[len(t.b)-keep:]
-	}
-	return len(p), nil
-}
-
-// last is the last line written, behind a colon.
-func (t *tail) last() string {
-	s := strings.TrimSpace(strings.ToValidUTF8(string(t.b), ""))
-	if s == "" {
-		return ""
-	}
-	return ": " + s[strings.LastIndexByte(s, '\n')+1:]
-}
-
-func exitDetail(err error) string {
-	var ee *exec.ExitError
-	if errors.As(err, &ee) && ee.Exited() {
-		return fmt.Sprintf("child process exited with exit code %d", ee.ExitCode())
-	}
-	return err.Error()
 }

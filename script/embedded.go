@@ -93,3 +93,15 @@ func (e embedded) Columns(schema, name string) ([]Col, bool) {
 	}
 	return nil, false
 }
+
+func columnsOf(cols []store.ResultCol) []Col {
+	var out []Col
+	for _, c := range cols {
+		out = append(out, Col(c))
+	}
+	return out
+}
+
+func resultOf(res *store.Result) *Result {
+	return &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows, Cols: columnsOf(res.Cols)}
+}

@@ -213,13 +213,6 @@ func (in *Interp) finish(ctx context.Context, owns bool, err error) error {
 // noText stands for the text of statements that nobody wrote.
 var noText = &ast.Text{}
 
-func canceled(ctx context.Context) error {
-	if ctx.Err() != nil {
-		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
-	}
-	return nil
-}
-
 // do runs a DO block.
 func (in *Interp) do(ctx context.Context, d *ast.Do, text *ast.Text, caller *frame) (*Result, error) {
 	body := plpgsql.BodyText(text, d.Body, d.BodyAt)

@@ -2,7 +2,6 @@ package script
 
 import (
 	"context"
-	"strconv"
 
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
@@ -76,12 +75,4 @@ func (in *Interp) selectParts(ctx context.Context, sel *ast.Select, text *ast.Te
 	}
 	res.Rows = p.res.Rows
 	return res, nil
-}
-
-// partSize is the number of rows of a part: FETCH_COUNT, as psql's, where it is set.
-func (r *Runner) partSize() int {
-	if n, err := strconv.Atoi(r.vars["FETCH_COUNT"]); err == nil && n > 0 {
-		return n
-	}
-	return partRows
 }

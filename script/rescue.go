@@ -32,21 +32,3 @@ func (in *Interp) recovered(within bool) error {
 	}
 	return nil
 }
-
-// rescued runs a statement or command of a script. A panic is its error, which is reported: the script ends, or goes on, as after any
-// other.
-func (r *Runner) rescued(f func() error) (err error) {
-	within := r.session != nil && r.session.InTransaction()
-	defer func() {
-		p := recover()
-		if p == nil {
-			return
-		}
-		failed := error(sqlerr.FromPanic(p))
-		if r.Interp != nil {
-			failed = errors.Join(failed, r.Interp.recovered(within))
-		}
-		err = r.report(failed)
-	}()
-	return f()
-}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -167,18 +168,6 @@ func (r *Runner) quiet() bool { return r.on("QUIET") }
 
 // resolve makes a file name absolute in the script's current folder.
 func (r *Runner) resolve(name string) string { return resolve(r.dir, name) }
-
-func resolve(dir, name string) string {
-	if rest, ok := strings.CutPrefix(name, "~/"); ok {
-		if home, err := os.UserHomeDir(); err == nil {
-			return filepath.Join(home, rest)
-		}
-	}
-	if filepath.IsAbs(name) || dir == "" {
-		return name
-	}
-	return filepath.Join(dir, name)
-}
 
 // RunFile runs a script file; "-" is standard input.
 func (r *Runner) RunFile(ctx context.Context, name string) error {
@@ -496,12 +485,10 @@ func (r *Runner) unset(text string) string {
 	return hint
 }
 
-// reason is the system's message without the path.
-func reason(err error) string {
-	var pe *os.PathError
-	if errors.As(err, &pe) {
-		err = pe.Err
+// partSize is the number of rows of a part: FETCH_COUNT, as psql's, where it is set.
+func (r *Runner) partSize() int {
+	if n, err := strconv.Atoi(r.vars["FETCH_COUNT"]); err == nil && n > 0 {
+		return n
 	}
-	msg := err.Error()
-	return strings.ToUpper(msg[:1]) + msg[1:]
+	return partRows
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -58,4 +59,12 @@ type Notice struct {
 	Message string
 	Detail  string
 	Hint    string
+}
+
+// canceled is the error of a context that has ended.
+func canceled(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
+	}
+	return nil
 }

@@ -13,15 +13,3 @@ func (r *Runner) Print(res *store.Result) error { return r.print.print(r.out, re
 func Print(w io.Writer, format string, res *store.Result) error {
 	return newPrinter(format).print(w, resultOf(res))
 }
-
-func resultOf(res *store.Result) *Result {
-	return &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows, Cols: columnsOf(res.Cols)}
-}
-
-func columnsOf(cols []store.ResultCol) []Col {
-	var out []Col
-	for _, c := range cols {
-		out = append(out, Col(c))
-	}
-	return out
-}

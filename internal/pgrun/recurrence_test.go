@@ -43,16 +43,16 @@ func TestRecurrences(t *testing.T) {
 		engine string
 		most   time.Duration // on an idle machine
 	}{{60, "chunk", 500 * time.Millisecond}, {200, "chunk", 2 * time.Second}, {60, "sql", 3 * time.Second}} {
-		psql(t, c.DSN, recurrence(l.steps))
+		inPsql(t, c.DSN, recurrence(l.steps))
 		best := time.Hour
 		for try := 0; try < 5 && (try < 2 || best > l.most); try++ { // a new session has planned nothing
-			best = min(best, lastTime(t, psql(t, c.DSN, fmt.Sprintf(`SET search_path = s, relgrad; SET relgrad.engine = '%s';
+			best = min(best, lastTime(t, inPsql(t, c.DSN, fmt.Sprintf(`SET search_path = s, relgrad; SET relgrad.engine = '%s';
 SELECT 1 FROM gradient('SELECT sum(w) FROM w', NULL::w) LIMIT 0;
 \timing on
 SELECT backward('loss', ARRAY['w']);
 `, l.engine))))
 		}
-		psql(t, c.DSN, "SET client_min_messages = warning; DROP SCHEMA s CASCADE")
+		inPsql(t, c.DSN, "SET client_min_messages = warning; DROP SCHEMA s CASCADE")
 		t.Logf("%d steps, engine %s: %v", l.steps, l.engine, best)
 		if best > 4*l.most { // it may be busy
 			t.Errorf("%d steps take %v on the engine %s", l.steps, best, l.engine)
@@ -60,8 +60,8 @@ SELECT backward('loss', ARRAY['w']);
 	}
 }
 
-// psql runs a script as a user would.
-func psql(t *testing.T, dsn, script string) string {
+// inPsql runs a script as a user would.
+func inPsql(t *testing.T, dsn, script string) string {
 	t.Helper()
 	cmd := exec.Command("psql", "-X", "-q", "-t", "-v", "ON_ERROR_STOP=1", "-d", dsn)
 	cmd.Stdin = strings.NewReader(script)
