@@ -15,6 +15,7 @@ import (
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -298,10 +299,10 @@ func processorTime() float64 {
 
 // runScript runs a script on a store, "" for a temporary one; with sets up the session.
 func runScript(ctx context.Context, store, file string, vars map[string]string, with func(*relgrad.DB)) error {
-	return runOn(ctx, store, vars, with, func(r *script.Runner) error { return r.RunFile(ctx, file) })
+	return runOn(ctx, store, vars, with, func(r *psql.Runner) error { return r.RunFile(ctx, file) })
 }
 
-func runOn(ctx context.Context, store string, vars map[string]string, with func(*relgrad.DB), use func(*script.Runner) error) (err error) {
+func runOn(ctx context.Context, store string, vars map[string]string, with func(*relgrad.DB), use func(*psql.Runner) error) (err error) {
 	db, err := relgrad.Open(store)
 	if err != nil {
 		return err
@@ -309,7 +310,7 @@ func runOn(ctx context.Context, store string, vars map[string]string, with func(
 	defer func() { err = errors.Join(err, db.Close()) }()
 	with(db)
 	var text strings.Builder
-	r := script.NewRunner(script.Embedded(db), script.Options{Vars: vars, Quiet: true, Stdout: io.Discard, Stderr: &text})
+	r := psql.NewRunner(script.Embedded(db), psql.Options{Vars: vars, Quiet: true, Stdout: io.Discard, Stderr: &text})
 	err = use(r)
 	if err != nil {
 		err = fmt.Errorf("%w\n%s", err, text.String())

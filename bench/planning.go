@@ -12,7 +12,7 @@ import (
 
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 // Planned is how long the plans of a script took: binding, differentiating and optimizing, without the tables.
@@ -58,7 +58,7 @@ func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned,
 		if err != nil {
 			return nil, err
 		}
-		p, err := r.planning(ctx, name, planningOfExample, readsData.Match(text), func(s *script.Runner) error { return s.RunFile(ctx, file) })
+		p, err := r.planning(ctx, name, planningOfExample, readsData.Match(text), func(s *psql.Runner) error { return s.RunFile(ctx, file) })
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned,
 	}
 	network := networkScript(networkLayers)
 	p, err := r.planning(ctx, fmt.Sprintf("a network of %d layers, each a table and a view", networkLayers), planningOfNetwork, false,
-		func(s *script.Runner) error { return s.RunReader(ctx, "", strings.NewReader(network)) })
+		func(s *psql.Runner) error { return s.RunReader(ctx, "", strings.NewReader(network)) })
 	return append(all, p), err
 }
 
@@ -74,7 +74,7 @@ func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned,
 var readsData = regexp.MustCompile(`:data\b|:'data'|\\ir? `)
 
 // planning runs a script several times, each on a fresh store; real: it reads real data, which may be missing.
-func (r *Runner) planning(ctx context.Context, name string, asked time.Duration, real bool, run func(*script.Runner) error) (*Planned, error) {
+func (r *Runner) planning(ctx context.Context, name string, asked time.Duration, real bool, run func(*psql.Runner) error) (*Planned, error) {
 	fmt.Fprintf(r.Log, "planning %s\n", name)
 	p := &Planned{Script: name, Asked: asked}
 	data := os.Getenv("RELGRAD_DATA")

@@ -29,25 +29,25 @@ type Engine interface {
 	NamesType(schema, name string) bool
 }
 
-// nest implements nester.
-func (e embedded) nest(run func(context.Context, ast.Statement, *ast.Text) error) {
+// Nest implements nester.
+func (e EmbeddedStore) Nest(run func(context.Context, ast.Statement, *ast.Text) error) {
 	if db, ok := e.Engine.(*relgrad.DB); ok {
 		db.RunStatement = run
 	}
 }
 
 // Embedded makes a Store of an embedded store.
-func Embedded(e Engine) Store { return embedded{e} }
+func Embedded(e Engine) Store { return EmbeddedStore{e} }
 
-// embedded is a Store on an embedded store; Function and the copies are the store's own.
-type embedded struct{ Engine }
+// EmbeddedStore is a Store on an embedded store; Function and the copies are the store's own.
+type EmbeddedStore struct{ Engine }
 
-func (e embedded) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*Result, error) {
+func (e EmbeddedStore) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*Result, error) {
 	res, err := e.Engine.Exec(ctx, stmt, text)
 	if err != nil {
 		return nil, err
 	}
-	out := resultOf(res)
+	out := ResultOf(res)
 	if res.Notice != "" {
 		n := Notice{Level: "NOTICE", Message: res.Notice}
 		switch stmt.(type) {
@@ -60,24 +60,24 @@ func (e embedded) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) 
 }
 
 // SelectEach implements streamer.
-func (e embedded) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
+func (e EmbeddedStore) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
 	res, err := e.Engine.SelectEach(ctx, sel, text, func(cols []store.ResultCol) error { return start(columnsOf(cols)) }, each)
 	if err != nil {
 		return nil, err
 	}
-	return resultOf(res), nil
+	return ResultOf(res), nil
 }
 
 // Described and Names implement binding.
-func (e embedded) Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]Col, error) {
+func (e EmbeddedStore) Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]Col, error) {
 	cols, err := e.Engine.Described(ctx, st, text)
 	return columnsOf(cols), err
 }
 
-func (e embedded) Names(schema, name string) bool { return e.NamesType(schema, name) }
+func (e EmbeddedStore) Names(schema, name string) bool { return e.NamesType(schema, name) }
 
 // Columns describes a table or view.
-func (e embedded) Columns(schema, name string) ([]Col, bool) {
+func (e EmbeddedStore) Columns(schema, name string) ([]Col, bool) {
 	var out []Col
 	if t := e.Definition(schema, name); t != nil {
 		for _, c := range t.Cols {
@@ -102,6 +102,6 @@ func columnsOf(cols []store.ResultCol) []Col {
 	return out
 }
 
-func resultOf(res *store.Result) *Result {
+func ResultOf(res *store.Result) *Result {
 	return &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows, Cols: columnsOf(res.Cols)}
 }

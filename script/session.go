@@ -61,8 +61,8 @@ type Notice struct {
 	Hint    string
 }
 
-// canceled is the error of a context that has ended.
-func canceled(ctx context.Context) error {
+// Canceled is the error of a context that has ended.
+func Canceled(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request")
 	}

@@ -14,63 +14,63 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// transfer is a COPY whose other end is a file or program of this machine; in and out move the data.
-type transfer struct {
-	dir, source   string
-	program, from bool
-	in            func(io.Reader) (int64, error)
-	out           func(io.Writer) (int64, error)
+// Transfer is a COPY whose other end is a file or program of this machine; in and out move the data.
+type Transfer struct {
+	Dir, Source   string
+	Program, From bool
+	In            func(io.Reader) (int64, error)
+	Out           func(io.Writer) (int64, error)
 }
 
-func (t *transfer) run(ctx context.Context) (n int64, err error) {
-	if t.program {
+func (t *Transfer) Run(ctx context.Context) (n int64, err error) {
+	if t.Program {
 		n, err = t.runProgram(ctx)
 	} else {
 		n, err = t.runFile()
 	}
 	if err != nil && ctx.Err() != nil { // which has closed the program's pipe
-		err = canceled(ctx)
+		err = Canceled(ctx)
 	}
 	return n, err
 }
 
-func (t *transfer) runFile() (int64, error) {
-	path := resolve(t.dir, t.source)
-	if t.from {
+func (t *Transfer) runFile() (int64, error) {
+	path := Resolve(t.Dir, t.Source)
+	if t.From {
 		f, err := os.Open(path)
 		if err != nil {
-			return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading: %s", t.source, reason(err))
+			return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading: %s", t.Source, Reason(err))
 		}
 		defer f.Close()
 		if st, err := f.Stat(); err == nil && st.IsDir() {
-			return 0, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a directory", t.source)
+			return 0, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is a directory", t.Source)
 		}
-		return t.in(f)
+		return t.In(f)
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing: %s", t.source, reason(err))
+		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing: %s", t.Source, Reason(err))
 	}
-	n, err := t.out(f)
+	n, err := t.Out(f)
 	if e := f.Close(); e != nil && err == nil {
-		err = sqlerr.New(sqlerr.IO, "could not write file \"%s\": %s", t.source, reason(e))
+		err = sqlerr.New(sqlerr.IO, "could not write file \"%s\": %s", t.Source, Reason(e))
 	}
 	return n, err
 }
 
 // runProgram runs a shell command at the other end of the copy.
-func (t *transfer) runProgram(ctx context.Context) (n int64, err error) {
-	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", t.source)
+func (t *Transfer) runProgram(ctx context.Context) (n int64, err error) {
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", t.Source)
 	cmd.WaitDelay = 10 * time.Millisecond // after an interrupt: what the shell has started may hold the pipes
 	var said tail
-	cmd.Dir, cmd.Stderr = t.dir, io.MultiWriter(os.Stderr, &said)
+	cmd.Dir, cmd.Stderr = t.Dir, io.MultiWriter(os.Stderr, &said)
 	fail := func(e error) error {
 		if ctx.Err() != nil {
-			return canceled(ctx)
+			return Canceled(ctx)
 		}
-		return sqlerr.New("38000", "program \"%s\" failed", t.source).WithDetail("%s", exitDetail(e)+said.last())
+		return sqlerr.New("38000", "program \"%s\" failed", t.Source).WithDetail("%s", ExitDetail(e)+said.last())
 	}
-	if t.from {
+	if t.From {
 		pipe, err := cmd.StdoutPipe()
 		if err == nil {
 			err = cmd.Start()
@@ -85,7 +85,7 @@ func (t *transfer) runProgram(ctx context.Context) (n int64, err error) {
 			}
 			return nil
 		}}
-		n, err = t.in(from)
+		n, err = t.In(from)
 		if !from.done { // an error before the end: the program may wait for its reader
 			pipe.Close()
 			_ = cmd.Wait()
@@ -100,7 +100,7 @@ func (t *transfer) runProgram(ctx context.Context) (n int64, err error) {
 	if err != nil {
 		return 0, fail(err)
 	}
-	n, err = t.out(pipe)
+	n, err = t.Out(pipe)
 	pipe.Close()
 	if e := cmd.Wait(); e != nil && err == nil {
 		err = fail(e)
@@ -151,7 +151,7 @@ func (t *tail) last() string {
 	return ": " + s[strings.LastIndexByte(s, '\n')+1:]
 }
 
-func exitDetail(err error) string {
+func ExitDetail(err error) string {
 	var ee *exec.ExitError
 	if errors.As(err, &ee) && ee.Exited() {
 		return fmt.Sprintf("child process exited with exit code %d", ee.ExitCode())
@@ -159,7 +159,7 @@ func exitDetail(err error) string {
 	return err.Error()
 }
 
-func resolve(dir, name string) string {
+func Resolve(dir, name string) string {
 	if rest, ok := strings.CutPrefix(name, "~/"); ok {
 		if home, err := os.UserHomeDir(); err == nil {
 			return filepath.Join(home, rest)
@@ -171,8 +171,8 @@ func resolve(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// reason is the system's message without the path.
-func reason(err error) string {
+// Reason is the system's message without the path.
+func Reason(err error) string {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
 		err = pe.Err

@@ -11,8 +11,7 @@ import (
 
 	"github.com/reeflective/readline"
 	"github.com/reeflective/readline/inputrc"
-
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 // lineEditor is the shell's terminal: lines are edited with history and completion.
@@ -27,7 +26,7 @@ type statements struct{ readline.History }
 // Write implements readline.History; the library calls it for every line.
 func (s statements) Write(string) (int, error) { return s.Len(), nil }
 
-func newLineEditor(r *script.Runner) *lineEditor {
+func newLineEditor(r *psql.Runner) *lineEditor {
 	e := &lineEditor{shell: readline.NewShell(inputrc.WithApp("relgrad"))}
 	for name, value := range map[string]bool{
 		"cursor-position-probe":        false, // keys that come with the terminal's answer would be lost
@@ -68,7 +67,7 @@ func (e *lineEditor) read(prompt, tab string) (string, error) {
 	e.shell.Prompt.Primary(func() string { return prompt })
 	text, err := e.shell.Readline()
 	if errors.Is(err, readline.ErrInterrupt) {
-		err = script.ErrInterrupt
+		err = psql.ErrInterrupt
 	}
 	return text, err
 }
@@ -92,7 +91,7 @@ func (e *lineEditor) Interruptible(ctx context.Context) (context.Context, contex
 const most = 60
 
 // complete shows the completions of a text under headings. The library replaces what follows the last blank.
-func complete(r *script.Runner, text string) readline.Completions {
+func complete(r *psql.Runner, text string) readline.Completions {
 	word, found := r.Complete(text)
 	if len(found) > most {
 		return readline.CompleteMessage("%d possibilities: type more letters", len(found))

@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -99,9 +100,9 @@ func (s *source) openScript(ctx context.Context) (*relgrad.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := script.NewRunner(script.Embedded(db), script.Options{Vars: s.vars, Quiet: true, Stdout: io.Discard})
+	r := psql.NewRunner(script.Embedded(db), psql.Options{Vars: s.vars, Quiet: true, Stdout: io.Discard})
 	r.StopBefore = trains
-	if err := r.RunFile(ctx, s.script); err != nil && !errors.Is(err, script.ErrBefore) {
+	if err := r.RunFile(ctx, s.script); err != nil && !errors.Is(err, psql.ErrBefore) {
 		db.Close()
 		return nil, err
 	}
@@ -142,7 +143,7 @@ func gradient(ctx context.Context, c *command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return script.Print(os.Stdout, format, relgrad.ResultOf(rel))
+	return psql.Print(os.Stdout, format, relgrad.ResultOf(rel))
 }
 
 func explain(ctx context.Context, c *command, args []string) error {

@@ -31,7 +31,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/pgbridge"
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 // command is a subcommand.
@@ -125,14 +125,14 @@ func status(ctx context.Context, err error) int {
 	switch {
 	case err == nil || errors.Is(err, flag.ErrHelp):
 		return 0
-	case errors.Is(err, errUsage) || errors.Is(err, script.ErrLost):
+	case errors.Is(err, errUsage) || errors.Is(err, psql.ErrLost):
 		return 2
 	case ctx.Err() != nil:
-		if !errors.Is(err, script.ErrStopped) {
+		if !errors.Is(err, psql.ErrStopped) {
 			fmt.Fprint(os.Stderr, sqlerr.Render(err))
 		}
 		return 130
-	case errors.Is(err, script.ErrStopped):
+	case errors.Is(err, psql.ErrStopped):
 		return 3
 	}
 	fmt.Fprint(os.Stderr, sqlerr.Render(err))

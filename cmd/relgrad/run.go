@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/pgbridge/pgsession"
 	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/store"
 )
 
@@ -38,8 +39,8 @@ func (v variables) Set(s string) error {
 }
 
 // sessionFlags adds the options of the commands that run statements.
-func sessionFlags(fs *flag.FlagSet) (*script.Options, *target) {
-	o, t := &script.Options{Vars: variables{}}, &target{}
+func sessionFlags(fs *flag.FlagSet) (*psql.Options, *target) {
+	o, t := &psql.Options{Vars: variables{}}, &target{}
 	fs.Var(variables(o.Vars), "v", "set the psql variable `NAME=VALUE` (repeatable)")
 	fs.BoolVar(&o.Quiet, "q", false, "print no command tags and no messages about settings")
 	fs.StringVar(&t.store, "store", "", "run on the store in `FILE`, created if absent; without it on a temporary one")
@@ -67,29 +68,29 @@ func (p place) name() string {
 }
 
 // session opens the store or connects to the server, and lets use run statements there.
-func (t *target) session(ctx context.Context, o *script.Options, use func(p place, r *script.Runner) error) (err error) {
+func (t *target) session(ctx context.Context, o *psql.Options, use func(p place, r *psql.Runner) error) (err error) {
 	var p place
-	var r *script.Runner
+	var r *psql.Runner
 	var end func() error
 	if t.db != nil {
 		if p.server, err = pgsession.Open(ctx, *t.db); err != nil {
 			return err
 		}
 		end = p.server.Close
-		server := script.Server(p.server)
+		server := psql.Server(p.server)
 		if tier, ok, err := p.server.OpenPortable(ctx); err != nil {
 			p.server.Close()
 			return err
 		} else if ok {
 			server = tier
 		}
-		r = script.NewRunner(server, *o)
+		r = psql.NewRunner(server, *o)
 	} else {
 		if p.store, err = t.open(); err != nil {
 			return err
 		}
 		end = p.store.Close
-		r = script.NewRunner(script.Embedded(p.store), *o)
+		r = psql.NewRunner(script.Embedded(p.store), *o)
 		p.store.Notice = func(level, message string) { r.Interp.Notice(script.Notice{Level: level, Message: message}) }
 		showProgress(p.store, o.Quiet)
 	}
@@ -131,7 +132,7 @@ func runScripts(ctx context.Context, c *command, args []string) error {
 	if *native && t.db != nil {
 		return c.wrong(fs, "--native is SQLite's dialect; a server runs what relgrad explain --stage=sql prints for Postgres as it is")
 	}
-	return t.session(ctx, o, func(p place, r *script.Runner) error {
+	return t.session(ctx, o, func(p place, r *psql.Runner) error {
 		for _, s := range steps {
 			var err error
 			switch {
@@ -151,7 +152,7 @@ func runScripts(ctx context.Context, c *command, args []string) error {
 }
 
 // runNative runs a file of SELECTs in SQLite's dialect.
-func runNative(ctx context.Context, db *relgrad.DB, r *script.Runner, from step) error {
+func runNative(ctx context.Context, db *relgrad.DB, r *psql.Runner, from step) error {
 	in, name := io.Reader(os.Stdin), from.file
 	switch name {
 	case "-":

@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/plpgsql"
+	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
@@ -77,7 +78,7 @@ func runs(ctx context.Context, c *command, args []string) error {
 	if err != nil {
 		return err
 	}
-	return script.Print(os.Stdout, format, res)
+	return psql.Print(os.Stdout, format, res)
 }
 
 // compareRuns makes a table with a column for each run: what the list shows, then the options; of several runs, only
@@ -100,7 +101,7 @@ func compareRuns(ctx context.Context, db *engine, ids []int64) (*store.Result, e
 		for k, col := range list.Cols[1:] {
 			props = append(props, col.Name)
 			if v := list.Rows[0][k+1]; v != nil {
-				facts[i][col.Name] = script.Format(v, col.Type)
+				facts[i][col.Name] = plpgsql.Format(v, col.Type)
 			}
 		}
 		if options[i], err = runOptions(ctx, db, id); err != nil {

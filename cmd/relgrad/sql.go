@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/relgrad/relgrad/script/psql"
 	"golang.org/x/term"
-
-	"github.com/relgrad/relgrad/script"
 )
 
 var sqlCommand = command{name: "sql", args: "[options]", run: runShell, ownInterrupts: true,
@@ -32,7 +31,7 @@ func runShell(ctx context.Context, c *command, args []string) (err error) {
 		ctx, stop = interruptible(ctx)
 		defer stop()
 	}
-	return t.session(ctx, o, func(p place, r *script.Runner) error {
+	return t.session(ctx, o, func(p place, r *psql.Runner) error {
 		if !terminal {
 			return r.RunFile(ctx, "-")
 		}

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 var helpCommand = command{name: "help", args: "[COMMAND]", summary: "Show the commands, or the options of one.",
@@ -163,8 +163,8 @@ func (c *command) flagError(fs *flag.FlagSet, err error) string {
 
 // formatFlag adds --format, which only takes formats that exist.
 func formatFlag(fs *flag.FlagSet, to *string) {
-	*to = script.FormatAligned
-	fs.Func("format", "print results as `FORMAT`: "+strings.Join(script.Formats, ", ")+" (default "+script.FormatAligned+")", oneOf(to, script.Formats))
+	*to = psql.FormatAligned
+	fs.Func("format", "print results as `FORMAT`: "+strings.Join(psql.Formats, ", ")+" (default "+psql.FormatAligned+")", oneOf(to, psql.Formats))
 }
 
 // oneOf sets a format that is one of some.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/relgrad/relgrad/bench"
 	"github.com/relgrad/relgrad/internal/need"
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 var update = flag.Bool("update", false, "rewrite docs/commands.md")
@@ -197,7 +197,7 @@ func TestCommandsPage(t *testing.T) {
 			page.WriteString(explainPage)
 		}
 	}
-	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. `\\?` shows this list.\n\n```\n" + script.CommandHelp() + "```\n" + backslashPage)
+	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. `\\?` shows this list.\n\n```\n" + psql.CommandHelp() + "```\n" + backslashPage)
 	path := filepath.Join(need.Root(), "docs", "commands.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {

@@ -27,7 +27,7 @@ var houseRules = []struct {
 	places int
 	find   func(h *house) []string
 }{
-	{"at most 25 files in a folder, tests and registries apart", 3, (*house).folders},
+	{"at most 25 files in a folder, tests and registries apart", 2, (*house).folders},
 	{"at most 40 methods of a type, in at most 5 files", 26, (*house).methods},
 	{"at most 20 fields of a struct", 10, (*house).fields},
 	{"at most 10 methods of an interface", 4, (*house).interfaces},

@@ -51,22 +51,23 @@ var levels = map[string]int{
 	"executor/device":    3,
 	"executor/structure": 4,
 
-	"optimizer": 6,
-	"train":     7,
-	".":         8,
-	"script":    9,
+	"optimizer":   6,
+	"train":       7,
+	".":           8,
+	"script":      9,
+	"script/psql": 10,
 
-	"pgbridge/pgsession": 10,
+	"pgbridge/pgsession": 11,
 
-	"cmd":      11,
-	"examples": 11,
-	"bench":    10,
+	"cmd":      12,
+	"examples": 12,
+	"bench":    11,
 
 	"internal": tools, // test support and developers' tools
 }
 
 // tools is the level of what no shipped package may import and what may import everything.
-const tools = 12
+const tools = 13
 
 // only names, for an imported package, the folders that alone may import it.
 var only = map[string][]string{

@@ -38,6 +38,7 @@ import (
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/print"
 )
@@ -201,7 +202,7 @@ func (c *trial) prepare(db *relgrad.DB) {
 // script runs a text and returns what it prints.
 func (c *trial) script(db *relgrad.DB, name, sql string, before func(ast.Statement) bool) (string, error) {
 	var out, messages bytes.Buffer
-	r := script.NewRunner(script.Embedded(db), script.Options{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages, Quiet: true, Dir: c.dir})
+	r := psql.NewRunner(script.Embedded(db), psql.Options{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &messages, Quiet: true, Dir: c.dir})
 	defer r.Close()
 	db.Notice = func(level, message string) { r.Interp.Notice(script.Notice{Level: level, Message: message}) }
 	r.StopBefore = before
@@ -221,7 +222,7 @@ func (c *trial) stop(db *relgrad.DB) string {
 		}
 		return false
 	})
-	if !errors.Is(err, script.ErrStopped) {
+	if !errors.Is(err, psql.ErrStopped) {
 		c.fault("it did not stop at an error: %v", err)
 	}
 	if sqlerr.Code(err) == sqlerr.Internal {

@@ -7,12 +7,12 @@ const same = "./internal/pgsuite -run=TestNeighbours/"
 func init() {
 	faults = append(faults, []fault{
 		// A panic is an error of its statement.
-		{"a panic ends the program", "script/rescue.go", "if p := recover(); p != nil {\n		*err", "if p := any(nil); p != nil {\n		*err", "./script -run=TestInterpPanics"},
-		{"a panic leaves its transaction open", "script/rescue.go", "	if !within && in.Session.InTransaction() {", "	if false {", "./script -run=TestPanicsAreErrors"},
-		{"a panic in a transaction is forgotten", "store/rescue.go", "		db.failed = true\n", "", "./script -run=TestPanicsAreErrors"},
+		{"a panic ends the program", "script/plpgsql/rescue.go", "if p := recover(); p != nil {\n		*err", "if p := any(nil); p != nil {\n		*err", "./script/psql -run=TestInterpPanics"},
+		{"a panic leaves its transaction open", "script/plpgsql/rescue.go", "	if !within && in.Session.InTransaction() {", "	if false {", "./script/psql -run=TestPanicsAreErrors"},
+		{"a panic in a transaction is forgotten", "store/rescue.go", "		db.failed = true\n", "", "./script/psql -run=TestPanicsAreErrors"},
 		{"a worker's panic is lost", "kernels/cpu/together.go", "			panic(*p)\n", "			_ = p\n", "./kernels/cpu -run=TestTogether"},
-		{"functions with OUT parameters give NULL", "script/call.go", "		out.row, out.ret.v = vals, vals[0]\n", "", "./script -run=TestScripts/function"},
-		{"rows of a function keep the types that were selected", "script/call.go", "			vals[i] = v.v\n", "			vals[i], _ = row[i], v\n", "./script -run=TestScripts/function"},
+		{"functions with OUT parameters give NULL", "script/plpgsql/call.go", "		out.row, out.ret.v = vals, vals[0]\n", "", "./script/psql -run=TestScripts/function"},
+		{"rows of a function keep the types that were selected", "script/plpgsql/call.go", "			vals[i] = v.v\n", "			vals[i], _ = row[i], v\n", "./script/psql -run=TestScripts/function"},
 
 		// Keys that nobody gave.
 		{"a key that is not given is invented", "store/bind_cast.go", "		case d == \"\" && t.isRowID(c):\n			d = noKey(t, c)\n", "", "./store -run=TestGolden/keys|TestKeysThatNobodyGave"},
@@ -71,21 +71,21 @@ func init() {
 		{"what a materialized view reads may go", "store/alter.go", "	for _, v := range db.queries() {\n		for _, d", "	for _, v := range db.cat.views {\n		for _, d", same + "matviews"},
 		{"DROP FUNCTION drops another function of the name", "store/drop.go", "f == nil || args != nil && !f.Named(args) {", "f == nil || false && !f.Named(args) {", same + "functions"},
 		{"a function takes the place of another one", "store/function.go", "	case !old.Named(inputs(s)):", "	case false:", same + "functions"},
-		{"arguments are rounded to integers", "script/function.go", "store.Implicit(x.typ, p.Type.String())", "store.Assignable(x.typ, p.Type.String())", same + "functions"},
+		{"arguments are rounded to integers", "script/plpgsql/function.go", "store.Implicit(x.typ, p.Type.String())", "store.Assignable(x.typ, p.Type.String())", same + "functions"},
 		{"what a body leaves out is of any type", "sqlfront/bind/inline.go", "if uses[i] == 0 && !names(typed[i]) {", "if uses[i] < 0 && !names(typed[i]) {", same + "functions"},
-		{"a body may select what the function does not return", "script/check.go", "	return in.checkResult(fn, cols, mismatch)", "	_ = in.checkResult\n	return nil", same + "functions"},
+		{"a body may select what the function does not return", "script/plpgsql/check.go", "	return in.checkResult(fn, cols, mismatch)", "	_ = in.checkResult\n	return nil", same + "functions"},
 		{"a CHECK compares by the old type of its column", "store/alter.go", "if slices.Contains(k.Cols, c.Name) && !b.bindAgain(at", "if slices.Contains(k.Cols, \"\") && !b.bindAgain(at", same + "constraints"},
 		{"two constraints have one name", "store/constraint.go", "	if slices.Contains(t.constraintNames(), k.Name) {", "	if false {", same + "constraints"},
 
 		// Results in parts, long rows, interrupts.
-		{"a part of a result has any number of bytes", "script/parts.go", "len(p.res.Rows) < p.rows && p.size < PartBytes {", "len(p.res.Rows) < p.rows {", "./script -run=TestPartsAreBounded"},
-		{"a part of a result has any number of rows", "script/parts.go", "len(p.res.Rows) < p.rows && p.size < PartBytes {", "p.size < PartBytes {", "./script -run=TestPartsAreBounded"},
-		{"a part of a result begins with a row of the one before", "script/parts.go", "Cols: p.res.Cols, More: true}, 0\n	return p.give", "Cols: p.res.Cols, Rows: full.Rows[:1:1], More: true}, 0\n	return p.give", "./script -run=TestPartsAreOne"},
-		{"each part of a result ends its table", "script/print.go", "	if r.More {\n", "	if false {\n", "./script -run=TestPartsAreOne"},
+		{"a part of a result has any number of bytes", "script/plpgsql/parts.go", "len(p.res.Rows) < p.Rows && p.size < PartBytes {", "len(p.res.Rows) < p.Rows {", "./script/psql -run=TestPartsAreBounded"},
+		{"a part of a result has any number of rows", "script/plpgsql/parts.go", "len(p.res.Rows) < p.Rows && p.size < PartBytes {", "p.size < PartBytes {", "./script/psql -run=TestPartsAreBounded"},
+		{"a part of a result begins with a row of the one before", "script/plpgsql/parts.go", "Cols: p.res.Cols, More: true}, 0\n	return p.Give", "Cols: p.res.Cols, Rows: full.Rows[:1:1], More: true}, 0\n	return p.Give", "./script/psql -run=TestPartsAreOne"},
+		{"each part of a result ends its table", "script/psql/print.go", "	if r.More {\n", "	if false {\n", "./script/psql -run=TestPartsAreOne"},
 		{"a row of COPY is as long as it likes", "store/copyformat.go", "if len(p.raw)+len(b) > longestRecord {", "if len(p.raw)+len(b) > 16*longestRecord {", "./store -run=TestCopyLongRow"},
 		{"each line of a long row counts by itself", "store/copyformat.go", "if len(p.raw)+len(b) > longestRecord {", "if len(p.raw)-start+len(b) > longestRecord || len(p.raw) > 8*longestRecord {", "./store -run=TestCopyLongRow"},
 		{"a row that is too long is not named", "store/copyformat.go", "				p.line = p.lines + 1\n", "", "./store -run=TestCopyLongRow"},
-		{"a loop of PL/pgSQL cannot be interrupted", "script/interp.go", "	if ctx.Err() != nil {\n		return sqlerr.New(sqlerr.QueryCanceled, \"canceling", "	if false {\n		return sqlerr.New(sqlerr.QueryCanceled, \"canceling", "./cmd/relgrad -run=TestInterrupt$ -timeout=30s"},
+		{"a loop of PL/pgSQL cannot be interrupted", "script/session.go", "	if ctx.Err() != nil {\n		return sqlerr.New(sqlerr.QueryCanceled, \"canceling", "	if false {\n		return sqlerr.New(sqlerr.QueryCanceled, \"canceling", "./cmd/relgrad -run=TestInterrupt$ -timeout=30s"},
 		{"a call that takes long is waited for", "store/lite/apart.go", "			if !c.interrupted() {\n", "			if true {\n", "./cmd/relgrad -run=TestSignals -timeout=100s"},
 		{"an interrupt before a statement is lost", "store/lite/lite.go", "	C.rg_cancel(c.wait, 1)\n", "", "./store/lite -run=TestInterruptFirst"},
 	}...)

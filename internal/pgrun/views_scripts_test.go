@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/need"
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 // TestPrintedScripts binds the losses of the example scripts, and of those that users bring, from the text that Postgres
@@ -46,7 +46,7 @@ func TestPrintedScripts(t *testing.T) {
 
 // run runs a script until it trains, then what it has run before each step.
 func run(t *testing.T, m *mirror, path, data string) {
-	r := script.NewRunner(m, script.Options{Vars: map[string]string{"data": data, "seed": "1", "epochs": "1"}, Quiet: true, Stdout: io.Discard, Stderr: io.Discard})
+	r := psql.NewRunner(m, psql.Options{Vars: map[string]string{"data": data, "seed": "1", "epochs": "1"}, Quiet: true, Stdout: io.Discard, Stderr: io.Discard})
 	ctx := context.Background()
 	err := r.RunFile(ctx, path)
 	if m.train == nil {

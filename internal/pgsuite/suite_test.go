@@ -22,6 +22,8 @@ import (
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/plpgsql"
+	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
@@ -98,7 +100,7 @@ type both struct {
 	t                 *testing.T
 	dir               string
 	pg                *pgconn.PgConn
-	in                *script.Interp
+	in                *plpgsql.Interp
 	name              string
 	compared, refused int
 	open              map[string]string // see undetermined
@@ -116,7 +118,7 @@ func open(t *testing.T, c *pgcluster.Cluster, dir string) *both {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	b := &both{t: t, dir: dir, pg: pg, open: undetermined(t), in: script.NewInterp(script.Embedded(db), nil)}
+	b := &both{t: t, dir: dir, pg: pg, open: undetermined(t), in: plpgsql.NewInterp(script.Embedded(db), nil)}
 	if _, err := b.server(fmt.Sprintf("SET client_min_messages = error; SET timezone = 'UTC'; SET statement_timeout = '%ds'; BEGIN", statementTime/time.Second)); err != nil {
 		t.Fatal(err)
 	}
@@ -130,8 +132,8 @@ func open(t *testing.T, c *pgcluster.Cluster, dir string) *both {
 func (b *both) file(name string) {
 	b.name = name
 	vars := map[string]string{"ON_ERROR_STOP": "off", "abs_srcdir": b.dir, "libdir": "/nowhere", "dlsuffix": ".so", "ECHO": "none"}
-	r := script.NewRunner(b, script.Options{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Vars: vars, Dir: b.dir})
-	if err := r.RunFile(context.Background(), filepath.Join(b.dir, "sql", name+".sql")); err != nil && !errors.Is(err, script.ErrStopped) {
+	r := psql.NewRunner(b, psql.Options{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Vars: vars, Dir: b.dir})
+	if err := r.RunFile(context.Background(), filepath.Join(b.dir, "sql", name+".sql")); err != nil && !errors.Is(err, psql.ErrStopped) {
 		b.t.Errorf("%s: %v", name, err)
 	}
 }
@@ -201,7 +203,7 @@ func (b *both) store(sql string) (*answer, error) {
 					out = append(out, nil)
 					continue
 				}
-				s := script.Format(v, res.Cols[i].Type)
+				s := plpgsql.Format(v, res.Cols[i].Type)
 				out = append(out, &s)
 			}
 			a.rows = append(a.rows, out)
@@ -234,7 +236,7 @@ func controls(sql string) bool {
 }
 
 // Run implements script.Server: one statement on both.
-func (b *both) Run(ctx context.Context, sql string, c *script.Client) error {
+func (b *both) Run(ctx context.Context, sql string, c *psql.Client) error {
 	if controls(sql) {
 		return nil
 	}
@@ -297,7 +299,7 @@ func clip(s string) string { return s[:min(len(s), 600)] }
 var copyFrom = regexp.MustCompile(`(?is)^\s*copy\s+(.*?)\s+from\s+(stdin|'[^']*')(.*)$`)
 
 // copyIn runs COPY … FROM with the data of the script or of a file of the suite on both.
-func (b *both) copyIn(sql string, part []string, c *script.Client) error {
+func (b *both) copyIn(sql string, part []string, c *psql.Client) error {
 	var data []byte
 	var err error
 	if strings.EqualFold(part[2], "stdin") {
@@ -450,6 +452,6 @@ func (b *both) SearchPath() []string            { return nil }
 func (b *both) Objects() (*store.Objects, error) {
 	return &store.Objects{}, nil
 }
-func (b *both) Describe(context.Context, string, string, bool) ([]script.Sheet, error) {
+func (b *both) Describe(context.Context, string, string, bool) ([]psql.Sheet, error) {
 	return nil, nil
 }

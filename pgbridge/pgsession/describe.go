@@ -6,10 +6,10 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
-var _ script.Server = (*Session)(nil)
+var _ psql.Server = (*Session)(nil)
 
 // listing is a command of \d's family that prints one list. The queries are psql's (describe.c of PostgreSQL 15), with the
 // catalogues' columns that all supported servers have.
@@ -31,13 +31,13 @@ var commands = map[string]listing{
 }
 
 // Describe implements script.Server.
-func (s *Session) Describe(ctx context.Context, command, text string, plus bool) ([]script.Sheet, error) {
+func (s *Session) Describe(ctx context.Context, command, text string, plus bool) ([]psql.Sheet, error) {
 	list, ok := commands[command]
 	if !ok {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "\\%s does not work on a server", command)
 	}
 	if command == "conninfo" {
-		return []script.Sheet{{Text: "You are connected to " + s.Name() + "."}}, nil
+		return []psql.Sheet{{Text: "You are connected to " + s.Name() + "."}}, nil
 	}
 	p := newPattern(text)
 	if command == "d" && text != "" {
@@ -50,7 +50,7 @@ func (s *Session) Describe(ctx context.Context, command, text string, plus bool)
 	if len(res.Rows) == 0 && strings.HasSuffix(list.title, "relations") {
 		return nil, notFound(text)
 	}
-	return []script.Sheet{{Title: list.title, Result: res}}, nil
+	return []psql.Sheet{{Title: list.title, Result: res}}, nil
 }
 
 // notFound is the error where no relation has a name.

@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 // details is \d NAME: each relation that a pattern means, with its columns and what hangs on it.
-func (s *Session) details(ctx context.Context, p pattern, plus bool) ([]script.Sheet, error) {
+func (s *Session) details(ctx context.Context, p pattern, plus bool) ([]psql.Sheet, error) {
 	found, err := s.query(ctx, `SELECT c.oid, n.nspname, c.relname, c.relkind, c.relpersistence, am.amname, c.relispartition FROM pg_catalog.pg_class c
  LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam
  WHERE `+p.where("n.nspname", "c.relname", "pg_catalog.pg_table_is_visible(c.oid)")+" ORDER BY 2, 3")
@@ -19,7 +20,7 @@ func (s *Session) details(ctx context.Context, p pattern, plus bool) ([]script.S
 	if len(found.Rows) == 0 {
 		return nil, notFound(p.text)
 	}
-	var out []script.Sheet
+	var out []psql.Sheet
 	for _, row := range found.Rows {
 		d := &detail{s: s, ctx: ctx, plus: plus, oid: text(row[0]), name: text(row[1]) + "." + text(row[2]), kind: text(row[3]),
 			unlogged: row[4] == "u", method: text(row[5]), partition: row[6] == "t"}
@@ -50,12 +51,12 @@ type detail struct {
 var titles = map[string]string{"r": "Table", "v": "View", "m": "Materialized view", "i": "Index", "I": "Partitioned index", "S": "Sequence",
 	"f": "Foreign table", "p": "Partitioned table", "c": "Composite type", "t": "TOAST table"}
 
-func (d *detail) sheet() (script.Sheet, error) {
+func (d *detail) sheet() (psql.Sheet, error) {
 	title := titles[d.kind]
 	if d.unlogged {
 		title = "Unlogged " + strings.ToLower(title[:1]) + title[1:]
 	}
-	out := script.Sheet{Title: fmt.Sprintf("%s \"%s\"", title, d.name)}
+	out := psql.Sheet{Title: fmt.Sprintf("%s \"%s\"", title, d.name)}
 	d.footers = []string{}
 	if d.kind == "S" {
 		out.Result = d.sequence()

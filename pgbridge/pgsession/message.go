@@ -5,14 +5,13 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 // message makes an error of what the server says about a text, an error or a notice. Shown and Verbose are written as
 // pqBuildErrorMessage3 of libpq's fe-protocol3.c writes them.
-func message(m *pgconn.PgError, sql string, c *script.Client) *sqlerr.Error {
+func message(m *pgconn.PgError, sql string, c *psql.Client) *sqlerr.Error {
 	e := sqlerr.New(m.Code, "%s", m.Message)
 	e.Detail, e.Hint, e.Context, e.Err = m.Detail, m.Hint, m.Where, m
 	severe := m.SeverityUnlocalized
@@ -102,7 +101,7 @@ func caret(text string, loc int) string {
 		case end < 0:
 			end = i
 		}
-		columns[i+1] = columns[i] + max(script.RuneWidth(chars[i]), 1)
+		columns[i+1] = columns[i] + max(psql.RuneWidth(chars[i]), 1)
 	}
 	if end < 0 {
 		end = len(chars)

@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -33,7 +34,7 @@ func (s *Session) OpenPortable(ctx context.Context) (p *Portable, ok bool, err e
 }
 
 // Run implements script.Server.
-func (p *Portable) Run(ctx context.Context, sql string, c *script.Client) error {
+func (p *Portable) Run(ctx context.Context, sql string, c *psql.Client) error {
 	text := &ast.Text{SQL: sql}
 	stmts, err := parse.Parse(text)
 	if err != nil { // the server says why, or can read it

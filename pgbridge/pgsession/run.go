@@ -9,13 +9,14 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgproto3"
-
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/plpgsql"
+	"github.com/relgrad/relgrad/script/psql"
 )
 
 // Run implements script.Server.
-func (s *Session) Run(ctx context.Context, sql string, c *script.Client) error {
+func (s *Session) Run(ctx context.Context, sql string, c *psql.Client) error {
 	if strings.IndexByte(sql, 0) >= 0 {
 		return sqlerr.At(strings.IndexByte(sql, 0), "22021", "invalid byte sequence for encoding \"UTF8\": 0x00")
 	}
@@ -59,7 +60,7 @@ type exchange struct {
 	s    *Session
 	ctx  context.Context
 	sql  string
-	c    *script.Client
+	c    *psql.Client
 	err  error          // the first
 	res  *script.Result // whose rows are coming; nil for none
 	size int            // of these, in bytes
@@ -122,7 +123,7 @@ func (x *exchange) row(values [][]byte) {
 		x.size += 16 + len(v)
 	}
 	x.res.Rows = append(x.res.Rows, row)
-	if n := x.c.PartRows; n > 0 && (len(x.res.Rows) >= n || x.size >= script.PartBytes) {
+	if n := x.c.PartRows; n > 0 && (len(x.res.Rows) >= n || x.size >= plpgsql.PartBytes) {
 		x.res.More = true
 		x.keep(x.c.Result(x.res))
 		x.res, x.size = &script.Result{HasRows: true, Cols: x.res.Cols}, 0
@@ -147,7 +148,7 @@ func (x *exchange) complete(tag string) {
 // query runs a query of the session's own and gives its rows as strings, "" for NULL.
 func (s *Session) query(ctx context.Context, sql string) (*script.Result, error) {
 	var out *script.Result
-	err := s.Run(ctx, sql, &script.Client{
+	err := s.Run(ctx, sql, &psql.Client{
 		Result: func(r *script.Result) error { out = r; return nil },
 		Notice: func(error) {}, Notify: func(string, string, uint32) {},
 		CopyIn: func() io.Reader { return strings.NewReader("") }, CopyOut: func() io.Writer { return io.Discard },

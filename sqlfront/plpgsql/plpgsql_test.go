@@ -55,7 +55,7 @@ END `
 // outline prints a PL/pgSQL tree's shape: line and kind of each statement.
 func outline(b *strings.Builder, indent string, body []PLStmt) {
 	for _, s := range body {
-		fmt.Fprintf(b, "%s%d %s\n", indent, s.LineNo(), strings.TrimPrefix(fmt.Sprintf("%T", s), "*sqlfront."))
+		fmt.Fprintf(b, "%s%d %s\n", indent, s.LineNo(), strings.TrimPrefix(fmt.Sprintf("%T", s), "*plpgsql."))
 		in := indent + " "
 		switch x := s.(type) {
 		case *Block:

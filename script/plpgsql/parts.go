@@ -1,0 +1,79 @@
+package plpgsql
+
+import (
+	"context"
+
+	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// A result is printed in parts, so that one of any length takes the memory of a part. The first part sets the widths of an aligned
+// table; a longer value of a later part widens its column from there on.
+const (
+	PartRows  = 1000
+	PartBytes = 4 << 20 // of values, from which a part is full
+)
+
+// streamer is a Store that gives the rows of a query one by one.
+type streamer interface {
+	SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]script.Col) error, each func(row []any) error) (*script.Result, error)
+}
+
+// Parts cuts the rows of a query into results of bounded size.
+type Parts struct {
+	Rows int // of a part at most
+	Give func(*script.Result) error
+	res  *script.Result // the part that is being collected
+	size int            // of its values, in bytes
+}
+
+func (p *Parts) start(cols []script.Col) error {
+	p.res = &script.Result{HasRows: true, Cols: cols, More: true}
+	return nil
+}
+
+// row adds a row and hands the part on where it is full; the last part may have no rows.
+func (p *Parts) row(row []any) error {
+	p.res.Rows = append(p.res.Rows, row)
+	for _, v := range row {
+		p.size += sizeOf(v)
+	}
+	if len(p.res.Rows) < p.Rows && p.size < PartBytes {
+		return nil
+	}
+	full := p.res
+	p.res, p.size = &script.Result{HasRows: true, Cols: p.res.Cols, More: true}, 0
+	return p.Give(full)
+}
+
+// sizeOf is about how many bytes a value takes.
+func sizeOf(v any) int {
+	switch x := v.(type) {
+	case string:
+		return 16 + len(x)
+	case *tensor.Tensor:
+		return 16 + 8*len(x.Data)
+	case []any:
+		n := 16
+		for _, e := range x {
+			n += sizeOf(e)
+		}
+		return n
+	}
+	return 16
+}
+
+// selectParts runs a query: full parts go to give, what is left is the result. Where the session keeps all rows the result has them.
+func (in *Interp) selectParts(ctx context.Context, sel *ast.Select, text *ast.Text, p *Parts) (*script.Result, error) {
+	s, ok := in.Session.(streamer)
+	if !ok {
+		return in.Session.Exec(ctx, sel, text)
+	}
+	res, err := s.SelectEach(ctx, sel, text, p.start, p.row)
+	if err != nil {
+		return nil, err
+	}
+	res.Rows = p.res.Rows
+	return res, nil
+}

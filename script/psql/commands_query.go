@@ -1,0 +1,287 @@
+package psql
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/script/plpgsql"
+)
+
+// goCommand is \g [(options)] [file | |command]: it sends the buffer.
+func (r *Runner) goCommand(ctx context.Context, s *scanner, a *argScanner) error {
+	return r.goWith(ctx, s, a, r.print.expanded)
+}
+
+// goExpanded is \gx.
+func (r *Runner) goExpanded(ctx context.Context, s *scanner, a *argScanner) error {
+	return r.goWith(ctx, s, a, true)
+}
+
+func (r *Runner) goWith(ctx context.Context, s *scanner, a *argScanner, expanded bool) error {
+	args, err := r.args(a)
+	if err != nil {
+		return err
+	}
+	keep, out, closeOut := *r.print, r.out, r.closeOut
+	defer func() { *r.print, r.out, r.closeOut = keep, out, closeOut }()
+	r.print.expanded = expanded
+	if len(args) > 0 {
+		r.closeOut = nil
+		if err := r.redirect(ctx, strings.Join(args, " ")); err != nil {
+			return err
+		}
+	}
+	r.recall(s)
+	err = r.send(ctx, s)
+	if len(args) > 0 && r.closeOut != nil {
+		if e := r.closeOut(); e != nil && err == nil {
+			return r.fail(sqlerr.IO, "", "\\g: %v", e)
+		}
+	}
+	return err
+}
+
+// gset is \gset [prefix]: it stores the one row of the result in variables.
+func (r *Runner) gset(ctx context.Context, s *scanner, a *argScanner) error {
+	prefix, _, err := a.next()
+	if err != nil {
+		return r.report(err)
+	}
+	r.recall(s)
+	res, err := r.sendQuery(ctx, s, false)
+	if err != nil || res == nil {
+		return err
+	}
+	if len(res.Rows) != 1 {
+		msg := "no rows returned for \\gset"
+		if len(res.Rows) > 1 {
+			msg = "more than one row returned for \\gset"
+		}
+		return r.fail(sqlerr.Cardinality, "", "%s", msg)
+	}
+	for i, c := range res.Cols {
+		if res.Rows[0][i] == nil {
+			delete(r.vars, prefix+c.Name)
+			continue
+		}
+		if err := r.setVar(prefix+c.Name, plpgsql.Format(res.Rows[0][i], c.Type), false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// gexec is \gexec: each value of the result is run as a statement.
+func (r *Runner) gexec(ctx context.Context, s *scanner, _ *argScanner) error {
+	r.recall(s)
+	line := s.line
+	res, err := r.sendQuery(ctx, s, false)
+	if err != nil || res == nil {
+		return err
+	}
+	for _, row := range res.Rows {
+		for i, v := range row {
+			if v == nil {
+				continue
+			}
+			sub := &scanner{line: line}
+			sub.add(plpgsql.Format(v, res.Cols[i].Type), line)
+			if err := r.send(ctx, sub); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// output is \o [file | |command]: where results go.
+func (r *Runner) output(ctx context.Context, _ *scanner, a *argScanner) error {
+	args, err := r.args(a)
+	if err != nil {
+		return err
+	}
+	if r.closeOut != nil {
+		if err := r.closeOut(); err != nil {
+			return r.fail(sqlerr.IO, "", "\\o: %v", err)
+		}
+	}
+	r.out, r.closeOut = r.stdout, nil
+	if len(args) == 0 {
+		return nil
+	}
+	return r.redirect(ctx, strings.Join(args, " "))
+}
+
+// redirect sends results to a file, or to a command after "|".
+func (r *Runner) redirect(ctx context.Context, to string) error {
+	if cmd, ok := strings.CutPrefix(to, "|"); ok {
+		c := exec.CommandContext(ctx, "/bin/sh", "-c", cmd)
+		c.Dir, c.Stdout, c.Stderr = r.dir, r.stdout, r.stderr
+		pipe, err := c.StdinPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			return r.fail("38000", "", "%s: %v", cmd, err)
+		}
+		r.out, r.closeOut = pipe, func() error { pipe.Close(); return c.Wait() }
+		return nil
+	}
+	f, err := os.Create(r.resolve(to))
+	if err != nil {
+		return r.fail(sqlerr.UndefinedFile, "", "%s: %s", to, script.Reason(err))
+	}
+	r.out, r.closeOut = f, f.Close
+	return nil
+}
+
+// Close ends output to a file or command.
+func (r *Runner) Close() error {
+	if r.closeOut == nil {
+		return nil
+	}
+	err := r.closeOut()
+	r.out, r.closeOut = r.stdout, nil
+	return err
+}
+
+// shortcut is a command for one option of \pset.
+func shortcut(option string) commandFunc {
+	return func(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+		args, err := r.args(a)
+		if err != nil {
+			return err
+		}
+		return r.setOption(option, args)
+	}
+}
+
+func (r *Runner) alignCommand(_ context.Context, _ *scanner, _ *argScanner) error {
+	to := FormatAligned
+	if r.print.format == FormatAligned {
+		to = FormatUnaligned
+	}
+	return r.setOption("format", []string{to})
+}
+
+// pset is \pset option [value].
+func (r *Runner) pset(_ context.Context, _ *scanner, a *argScanner) error {
+	args, err := r.args(a)
+	if err != nil {
+		return err
+	}
+	if len(args) == 0 {
+		values := map[string]string{"border": strconv.Itoa(r.print.border), "expanded": onOff(r.print.expanded), "fieldsep": "'" + r.print.fieldSep + "'",
+			"footer": onOff(r.print.footer), "format": r.print.format, "null": "'" + r.print.null + "'", "title": r.print.title, "tuples_only": onOff(r.print.tuplesOnly)}
+		for _, name := range printOptions {
+			fmt.Fprintf(r.stdout, "%-24s %s\n", name, values[name])
+		}
+		return nil
+	}
+	return r.setOption(args[0], args[1:])
+}
+
+// printOptions are the options of \pset.
+var printOptions = []string{"border", "expanded", "fieldsep", "footer", "format", "null", "title", "tuples_only"}
+
+// Formats are the formats of results.
+var Formats = []string{FormatAligned, FormatUnaligned, FormatCSV, FormatJSON}
+
+// setOption sets an option of the printer and says so. Without a value it shows the option; a switch it turns over, the
+// title it unsets.
+func (r *Runner) setOption(option string, args []string) error {
+	p, val := r.print, strings.Join(args, " ")
+	switch option {
+	case "format":
+		return r.setFormat(args)
+	case "tuples_only", "t":
+		return r.toggle(&p.tuplesOnly, "tuples_only", "Tuples only", val)
+	case "expanded", "x", "vertical":
+		return r.toggle(&p.expanded, "expanded", "Expanded display", val)
+	case "footer":
+		return r.toggle(&p.footer, "footer", "Default footer", val)
+	case "null":
+		if len(args) > 0 {
+			p.null = val
+		}
+		r.say("Null display is \"%s\".", p.null)
+	case "fieldsep":
+		if len(args) > 0 {
+			p.fieldSep = val
+		}
+		r.say("Field separator is \"%s\".", p.fieldSep)
+	case "title", "C":
+		p.title = val
+		if val == "" {
+			r.say("Title is unset.")
+		} else {
+			r.say("Title is \"%s\".", val)
+		}
+	case "border":
+		if len(args) > 0 {
+			n, err := strconv.Atoi(val)
+			if err != nil || n < 0 || n > 2 {
+				return r.fail(sqlerr.Syntax, "", "\\pset: border is 0, 1 or 2, not \"%s\"", val)
+			}
+			p.border = n
+		}
+		r.say("Border style is %d.", p.border)
+	case "pager", "columns", "pager_min_lines": // there is no pager
+	default:
+		hint := "The options are " + strings.Join(printOptions, ", ") + "."
+		if near := sqlerr.Nearest(option, printOptions); near != "" {
+			hint = "Perhaps you meant " + near + "."
+		}
+		return r.fail(sqlerr.Syntax, hint, "\\pset: unknown option: %s", option)
+	}
+	return nil
+}
+
+// setFormat sets the format, of which a beginning is enough.
+func (r *Runner) setFormat(args []string) error {
+	val := strings.Join(args, " ")
+	if len(args) == 0 {
+		val = r.print.format
+	}
+	for _, f := range Formats {
+		if val != "" && strings.HasPrefix(f, val) {
+			r.print.format = f
+			r.say("Output format is %s.", f)
+			return nil
+		}
+	}
+	return r.fail(sqlerr.FeatureNotSupported, "", "\\pset: allowed formats are aligned, csv, json, unaligned, not \"%s\"", val)
+}
+
+// toggle sets a switch of the printer; without a value it turns it over.
+func (r *Runner) toggle(b *bool, option, title, val string) error {
+	v, ok := !*b, true
+	if val != "" {
+		v, ok = parseBool(val)
+	}
+	if !ok {
+		return r.fail(sqlerr.Syntax, "", "unrecognized value \"%s\" for \"\\pset %s\": Boolean expected", val, option)
+	}
+	*b = v
+	if val != "" && option != "expanded" { // psql says nothing then
+		return nil
+	}
+	r.say("%s is %s.", title, onOff(v))
+	return nil
+}
+
+// RunSQL runs one statement text as a script of its own, without psql's commands.
+func (r *Runner) RunSQL(ctx context.Context, sql string) error {
+	s := &scanner{}
+	s.add(sql, 1)
+	outer := r.src
+	r.src = &source{}
+	defer func() { r.src = outer }()
+	return r.send(ctx, s)
+}

@@ -1,0 +1,252 @@
+package psql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/store"
+)
+
+// Server is a Session that reads the script's SQL itself: texts go to it as they were written, PL/pgSQL included, and its
+// answers come back in its own words. Only psql's commands and variables are done here.
+type Server interface {
+	script.Session
+	// Run runs all statements of a text and gives what they answer to c, in order. The error is the server's, or one about
+	// the connection, with the text that psql shows for it (sqlerr.Error.Shown). A cancelled ctx cancels what runs.
+	Run(ctx context.Context, sql string, c *Client) error
+	// Variables are those that psql sets of a connection: DBNAME, USER, HOST, PORT, SERVER_VERSION_NAME, …
+	Variables() map[string]string
+	// Lost tells whether the connection is gone; Reconnect makes a new one, with the settings of its beginning.
+	Lost() bool
+	Reconnect(ctx context.Context) error
+	// Describe answers \d and its like (command, without backslash and plus).
+	Describe(ctx context.Context, command, pattern string, plus bool) ([]Sheet, error)
+	// Objects and SearchPath hold the names that are completed.
+	Objects() (*store.Objects, error)
+	SearchPath() []string
+}
+
+// Client is what a Server needs of the script while a text runs.
+type Client struct {
+	Verbosity   string // of messages: default, verbose, terse or sqlstate, as psql's variable of this name
+	ShowContext string // which messages come with their CONTEXT: errors, always or never
+
+	Result   func(*script.Result) error // takes each result; values are strings, in the server's text form
+	PartRows int                        // rows after which a part of a result is given to Result (Result.More); 0: results come whole
+
+	Notice  func(error)                               // takes the messages that are no errors
+	Notify  func(channel, payload string, pid uint32) // takes what NOTIFY sent
+	CopyIn  func() io.Reader                          // gives the data of COPY … FROM STDIN, which is read to its end
+	CopyOut func() io.Writer                          // takes the data of COPY … TO STDOUT
+}
+
+// Sheet is one table of what \d and its like print.
+type Sheet struct {
+	Title   string
+	Result  *script.Result
+	Footers []string // stand in the place of the number of rows, where they are not nil
+	Text    string   // is printed in the place of a table
+}
+
+// ErrLost is returned where a script ended because the connection to the server did; it has been printed.
+var ErrLost = errors.New("the connection to the server was lost")
+
+// sendText is sendQuery on a server.
+func (r *Runner) sendText(ctx context.Context, s *scanner, show bool) (*script.Result, error) {
+	sql := s.buf.String()
+	if s.ended { // as psql, whose messages show the text with its semicolon
+		sql += ";"
+	}
+	s.reset()
+	if strings.Trim(sql, "; \t\r\n") == "" {
+		return nil, nil
+	}
+	r.previous = sql
+	if e := r.vars["ECHO"]; e == "queries" {
+		fmt.Fprintln(r.stdout, sql)
+	}
+	if left, err := r.leave(sql); left {
+		return nil, err
+	}
+	start := time.Now()
+	last, err := r.runText(ctx, sql, r.copyLines, show)
+	if r.timing {
+		r.showTiming(time.Since(start))
+	}
+	return last, err
+}
+
+// leave tells whether the script is left in front of a text. What relgrad cannot read it is not asked about.
+func (r *Runner) leave(sql string) (bool, error) {
+	if r.StopBefore == nil {
+		return false, nil
+	}
+	ps, err := parse.Parse(&ast.Text{SQL: sql})
+	if err != nil {
+		return false, nil
+	}
+	if slices.ContainsFunc(ps, func(p parse.Parsed) bool { return r.StopBefore(p.Stmt) }) {
+		return true, ErrBefore
+	}
+	return false, nil
+}
+
+// copyLines is the data of a COPY in the script.
+func (r *Runner) copyLines() io.Reader { return &copyLines{src: r.src} }
+
+// runText runs a text on the server and reports its error; results are shown, in parts, or the last one is returned whole.
+func (r *Runner) runText(ctx context.Context, sql string, data func() io.Reader, show bool) (last *script.Result, err error) {
+	if err := script.Canceled(ctx); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrStopped, err)
+	}
+	c := r.client(data, func(res *script.Result) error {
+		last = res
+		if show {
+			return r.show(res)
+		}
+		return nil
+	})
+	if show {
+		c.PartRows = r.partSize()
+	}
+	if err = r.begin(ctx, sql, c); err == nil {
+		err = r.server.Run(ctx, sql, c)
+	}
+	for _, line := range r.heard {
+		fmt.Fprintln(r.out, line)
+	}
+	r.heard = nil
+	if err != nil {
+		return nil, r.failed(ctx, sql, err)
+	}
+	return last, nil
+}
+
+// client takes a server's answers: data is that of COPY, results go to use.
+func (r *Runner) client(data func() io.Reader, use func(*script.Result) error) *Client {
+	inData := false // the data of a COPY went where its tag would be printed
+	return &Client{CopyIn: data, Verbosity: r.vars["VERBOSITY"], ShowContext: r.vars["SHOW_CONTEXT"],
+		Notice: func(e error) { fmt.Fprint(r.stderr, r.prefix(), sqlerr.Render(e)) },
+		Notify: func(channel, payload string, pid uint32) {
+			r.heard = append(r.heard, notification(channel, payload, pid))
+		},
+		CopyOut: func() io.Writer {
+			inData = true
+			return r.out
+		},
+		Result: func(res *script.Result) error {
+			if !res.More {
+				r.succeeded(res)
+			}
+			if inData {
+				res.Tag, inData = "", false
+			}
+			return use(res)
+		}}
+}
+
+// notification is what psql prints of a NOTIFY.
+func notification(channel, payload string, pid uint32) string {
+	if payload != "" {
+		payload = fmt.Sprintf(" with payload \"%s\"", payload)
+	}
+	return fmt.Sprintf("Asynchronous notification \"%s\"%s received from server process with PID %d.", channel, payload, pid)
+}
+
+// begin begins a transaction where \set AUTOCOMMIT off asks for it.
+func (r *Runner) begin(ctx context.Context, sql string, c *Client) error {
+	if b, ok := parseBool(r.vars["AUTOCOMMIT"]); !ok || b || r.server.InTransaction() || endsItself(sql) {
+		return nil
+	}
+	quiet := *c
+	quiet.Result, quiet.PartRows = func(*script.Result) error { return nil }, 0
+	return r.server.Run(ctx, "BEGIN", &quiet)
+}
+
+// failed reports the error of a text. In a script a lost connection is its end; the shell makes a new one.
+func (r *Runner) failed(ctx context.Context, sql string, err error) error {
+	stop := r.report(err)
+	if r.vars["ECHO"] == "errors" && sql != "" {
+		fmt.Fprintf(r.stderr, "%sSTATEMENT:  %s\n", r.prefix(), sql)
+	}
+	r.vars["ROW_COUNT"] = "0"
+	switch {
+	case ctx.Err() != nil && stop == nil:
+		return fmt.Errorf("%w: %w", ErrStopped, err)
+	case !r.server.Lost():
+		return stop
+	case r.terminal == nil:
+		fmt.Fprintf(r.stderr, "%sconnection to server was lost\n", r.prefix())
+		return ErrLost
+	}
+	fmt.Fprint(r.stderr, "The connection to the server was lost. Attempting reset: ")
+	if e := r.server.Reconnect(ctx); e != nil {
+		fmt.Fprintf(r.stderr, "Failed.\n%s", sqlerr.Render(e))
+		return ErrLost
+	}
+	fmt.Fprintln(r.stderr, "Succeeded.")
+	maps.Copy(r.vars, r.server.Variables())
+	return stop
+}
+
+// endsItself tells whether psql begins no transaction in front of a text: transaction control, and statements that refuse
+// to run in a transaction.
+func endsItself(sql string) bool {
+	t := lex(sql)
+	for len(t) > 0 && t[0].Is(";") {
+		t = t[1:]
+	}
+	word := func(i int, of ...string) bool {
+		return i < len(t) && slices.ContainsFunc(of, t[i].Is)
+	}
+	switch {
+	case word(0, "abort", "begin", "start", "commit", "end", "rollback", "vacuum"):
+		return true
+	case word(0, "prepare"):
+		return word(1, "transaction")
+	case word(0, "cluster"):
+		return len(t) == 1 || word(1, ";") || word(1, "verbose") && (len(t) == 2 || word(2, ";"))
+	case word(0, "create"):
+		return word(1, "database", "tablespace") || word(1, "index") && word(2, "concurrently") ||
+			word(1, "unique") && word(2, "index") && word(3, "concurrently")
+	case word(0, "alter"):
+		return word(1, "system")
+	case word(0, "drop"):
+		return word(1, "database", "tablespace", "system") || word(1, "index") && word(2, "concurrently")
+	case word(0, "reindex"):
+		return word(1, "database", "system") || word(1, "index", "table") && word(2, "concurrently")
+	case word(0, "discard"):
+		return word(1, "all")
+	}
+	return false
+}
+
+// describeServer is \d and its like on a server.
+func (r *Runner) describeServer(ctx context.Context, command, pattern string, plus bool) error {
+	sheets, err := r.server.Describe(ctx, command, pattern, plus)
+	if err != nil {
+		return r.failed(ctx, "", err)
+	}
+	for _, s := range sheets {
+		if s.Result == nil {
+			if _, err := fmt.Fprintln(r.out, s.Text); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.sheet(s.Title, s.Result, s.Footers); err != nil {
+			return err
+		}
+	}
+	return nil
+}

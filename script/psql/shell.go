@@ -1,0 +1,161 @@
+package psql
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// ErrInterrupt is what a Terminal returns where the user pressed Ctrl-C: the line is forgotten.
+var ErrInterrupt = errors.New("interrupt")
+
+// Terminal is where the shell reads statements and answers.
+type Terminal interface {
+	// Read reads a line of a statement; a statement that is recalled may have several lines. At the end of the input the
+	// error is io.EOF.
+	Read(prompt string) (string, error)
+	// Ask reads one line that is no statement.
+	Ask(prompt string) (string, error)
+	// Remember puts a statement, all its lines, into the history.
+	Remember(text string)
+	// Interruptible returns a context that Ctrl-C ends, until stop is called: one for each statement.
+	Interruptible(ctx context.Context) (_ context.Context, stop context.CancelFunc)
+}
+
+// RunTerminal is the shell: it runs what the terminal gives until \q or the end of the input. An error ends a statement,
+// never the shell.
+func (r *Runner) RunTerminal(ctx context.Context, t Terminal) error {
+	if _, set := r.given["ON_ERROR_STOP"]; !set {
+		r.vars["ON_ERROR_STOP"] = "off"
+	}
+	s := &scanner{comments: r.server != nil}
+	r.terminal, r.src, r.buffer = t, &source{more: r.nextTyped}, s
+	defer func() { r.terminal, r.src, r.conds, r.lines, r.buffer = nil, nil, nil, nil, nil }()
+	statement := "" // the lines so far
+	for ctx.Err() == nil {
+		text, err := r.readTyped()
+		switch {
+		case errors.Is(err, ErrInterrupt):
+			s.reset()
+			statement = ""
+			if len(r.conds) > 0 {
+				r.conds, s.mute = nil, false
+				fmt.Fprintln(r.stderr, "\\if: escaped")
+			}
+			continue
+		case err == io.EOF:
+			r.say("\\q")
+			return nil
+		case err != nil:
+			return sqlerr.New(sqlerr.IO, "could not read from the terminal: %v", err).Wrap(err)
+		}
+		statement = strings.TrimPrefix(statement+"\n"+text, "\n")
+		quit := r.runTyped(ctx, s, text)
+		if quit || s.empty() && !s.inQuote() {
+			t.Remember(statement)
+			statement = ""
+		}
+		if quit {
+			return nil
+		}
+	}
+	return nil
+}
+
+// readTyped returns what an editor left, or reads from the terminal.
+func (r *Runner) readTyped() (string, error) {
+	if text := r.typed; text != "" {
+		r.typed = ""
+		_, err := fmt.Fprintln(r.stdout, text)
+		return text, err
+	}
+	return r.terminal.Read(r.promptText(r.buffer))
+}
+
+// runTyped runs lines that were typed; quit tells that they end the shell.
+func (r *Runner) runTyped(ctx context.Context, s *scanner, text string) (quit bool) {
+	ctx, stop := r.terminal.Interruptible(ctx)
+	defer stop()
+	r.lines = strings.Split(text, "\n")
+	for len(r.lines) > 0 {
+		line := r.lines[0]
+		r.lines = r.lines[1:]
+		if s.empty() && !s.inQuote() && !s.mute {
+			switch strings.TrimSuffix(strings.TrimSpace(line), ";") {
+			case "help":
+				fmt.Fprintln(r.stdout, "\\? lists the backslash commands, \\h says where SQL is documented, \\q leaves.\nA statement ends with a semicolon.")
+				continue
+			case "quit", "exit":
+				return true
+			}
+		}
+		err := r.readLine(ctx, s, line)
+		if err == errQuit {
+			return true
+		}
+		if err != nil { // it has been printed; what was typed behind it was meant to follow it
+			s.reset()
+			return false
+		}
+	}
+	return false
+}
+
+// nextTyped returns the next line of COPY's data: what was typed behind the statement, then what is asked for. Ctrl-D ends
+// the data.
+func (r *Runner) nextTyped() (string, bool, error) {
+	if len(r.lines) > 0 {
+		line := r.lines[0]
+		r.lines = r.lines[1:]
+		return line, true, nil
+	}
+	line, err := r.terminal.Ask(">> ")
+	switch {
+	case err == io.EOF:
+		return "", false, nil
+	case errors.Is(err, ErrInterrupt):
+		return "", false, sqlerr.New(sqlerr.QueryCanceled, "COPY from stdin was interrupted").Wrap(err)
+	}
+	return line, err == nil, err
+}
+
+// promptText is psql's prompt: where the line stands (= at the beginning of a statement, - in it, ' " $ * ( inside of
+// these, @ in a branch of \if that is not taken), and * in a transaction, ! in a failed one.
+func (r *Runner) promptText(s *scanner) string {
+	where := "="
+	switch {
+	case s.quote == 'E':
+		where = "'"
+	case s.quote != 0:
+		where = string([]byte{s.quote})
+	case s.parens > 0:
+		where = "("
+	case !s.empty():
+		where = "-"
+	case s.mute:
+		where = "@"
+	}
+	transaction := ""
+	if r.session.InTransaction() {
+		transaction = "*"
+		if r.session.Failed() {
+			transaction = "!"
+		}
+	}
+	name := "relgrad"
+	if r.server != nil {
+		name = r.vars["DBNAME"]
+	}
+	return name + where + transaction + "> "
+}
+
+// copy returns a scanner in the same state.
+func (s *scanner) copy() *scanner {
+	c := &scanner{comments: s.comments, line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}
+	c.buf.WriteString(s.buf.String())
+	return c
+}

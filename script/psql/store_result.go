@@ -1,0 +1,16 @@
+package psql
+
+import (
+	"io"
+
+	"github.com/relgrad/relgrad/script"
+	"github.com/relgrad/relgrad/store"
+)
+
+// Print prints a result of the store as the script's own results are printed.
+func (r *Runner) Print(res *store.Result) error { return r.print.print(r.out, script.ResultOf(res)) }
+
+// Print prints a result in one of Formats.
+func Print(w io.Writer, format string, res *store.Result) error {
+	return newPrinter(format).print(w, script.ResultOf(res))
+}

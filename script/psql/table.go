@@ -1,0 +1,143 @@
+package psql
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// commandFunc runs a backslash command.
+type commandFunc func(r *Runner, ctx context.Context, s *scanner, a *argScanner) error
+
+// backslash is a backslash command.
+type backslash struct {
+	names   string // separated by blanks; the first is the one that \? shows
+	args    string
+	summary string
+	run     commandFunc // nil: (*Runner).conditional runs it
+}
+
+// group is a part of the list that \? prints.
+type group struct {
+	title    string
+	commands []backslash
+}
+
+// commandTable holds the backslash commands in the order of \?; commandNames finds them by name.
+var (
+	commandTable []group
+	commandNames map[string]*backslash
+)
+
+func init() {
+	commandTable = []group{
+		{"General", []backslash{
+			{"g", `[(OPTIONS)] [FILE or |CMD]`, "run the query buffer, or the last statement again; results go to a file or a command", (*Runner).goCommand},
+			{"gx", `[(OPTIONS)] [FILE or |CMD]`, `as \g, with expanded output`, (*Runner).goExpanded},
+			{"gset", `[PREFIX]`, "run the query buffer and store its one row in variables", (*Runner).gset},
+			{"gexec", "", "run the query buffer, then each value of its result as a statement", (*Runner).gexec},
+			{"watch", `[[i=]SECONDS] [c=TIMES]`, "run the query buffer again every 2 or SECONDS seconds, until an interrupt or TIMES times", (*Runner).watch},
+			{"errverbose", "", "show the last error with its SQLSTATE", (*Runner).errorVerbose},
+			{"q quit", "", "leave the script or the shell", quitCommand},
+		}},
+		{"Help", []backslash{
+			{"?", "", "this list", helpCommand},
+			{"h help", `[NAME]`, "where SQL is documented; what a function of relgrad computes", sqlHelp},
+		}},
+		{"Query buffer", []backslash{
+			{"e edit", `[FILE]`, "edit the query buffer, the last statement or a file with $EDITOR (shell only)", (*Runner).edit},
+			{"p print", "", "show the query buffer, or the last statement where it is empty", (*Runner).printBuffer},
+			{"r reset", "", "empty the query buffer", resetCommand},
+			{"w write", `FILE or |CMD`, "write the query buffer, or the last statement, to a file", (*Runner).writeBuffer},
+		}},
+		{"Input and output", []backslash{
+			{"copy", `TABLE FROM|TO FILE [OPTIONS]`, "COPY between a table or a (QUERY) and a file of this machine", func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
+				return r.backslashCopy(ctx, a.rest())
+			}},
+			{"echo", `[-n] [TEXT]`, "write a text to standard output", echoCommand(func(r *Runner) io.Writer { return r.stdout })},
+			{"qecho", `[-n] [TEXT]`, `write a text where results go (see \o)`, echoCommand(func(r *Runner) io.Writer { return r.out })},
+			{"warn", `[-n] [TEXT]`, "write a text to standard error", echoCommand(func(r *Runner) io.Writer { return r.stderr })},
+			{"i include", `FILE`, "run a script", includeCommand(false)},
+			{"ir include_relative", `FILE`, `as \i, relative to the folder of this script`, includeCommand(true)},
+			{"o out", `[FILE or |CMD]`, "send results to a file or a command; without one, back to standard output", (*Runner).output},
+		}},
+		{"Conditions", []backslash{
+			{"if", `EXPRESSION`, "run the lines up to the next branch if the expression is true", nil},
+			{"elif", `EXPRESSION`, "another branch", nil},
+			{"else", "", "the last branch", nil},
+			{"endif", "", "end of the conditional block", nil},
+		}},
+		{"What there is", append(describeCommands(),
+			backslash{"l list", "", "the store's file", (*Runner).listDatabases},
+			backslash{"conninfo", "", "where statements run", (*Runner).connectionInfo},
+		)},
+		{"Formatting", []backslash{
+			{"a", "", "switch between aligned and unaligned output", (*Runner).alignCommand},
+			{"C", `[TITLE]`, "set the title of results, or unset it", shortcut("title")},
+			{"f", `[SEPARATOR]`, "show or set the separator of unaligned output", shortcut("fieldsep")},
+			{"pset", `[NAME [VALUE]]`, "show or set an option of the output: " + strings.Join(printOptions, ", "), (*Runner).pset},
+			{"t", `[on or off]`, "rows only", shortcut("tuples_only")},
+			{"x", `[on or off]`, "expanded output", shortcut("expanded")},
+			{"timing", `[on or off]`, "show how long each statement takes", (*Runner).timingCommand},
+		}},
+		{"Operating system", []backslash{
+			{"cd", `[FOLDER]`, "change the current folder", (*Runner).changeDir},
+			{"getenv", `VARIABLE ENVIRONMENT`, "set a variable to that of the environment", (*Runner).getenv},
+			{"setenv", `NAME [VALUE]`, "set or unset a variable of the environment", (*Runner).setenv},
+			{"!", `[COMMAND]`, "run a command of the shell", (*Runner).shellCommand},
+			{"encoding", `[UTF8]`, "the encoding, which is UTF8", encodingCommand},
+		}},
+		{"Variables", []backslash{
+			{"prompt", `[TEXT] NAME`, "ask for the value of a variable", (*Runner).prompt},
+			{"set", `[NAME [VALUE]]`, "show the variables, or set one", (*Runner).setCommand},
+			{"unset", `NAME`, "unset a variable", (*Runner).unsetCommand},
+		}},
+	}
+	commandNames = map[string]*backslash{}
+	for _, g := range commandTable {
+		for i := range g.commands {
+			for _, n := range strings.Fields(g.commands[i].names) {
+				commandNames[n] = &g.commands[i]
+			}
+		}
+	}
+}
+
+// nearCommand is the hint for the name of a command that does not exist.
+func nearCommand(name string) string {
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(commandNames)), func(n string) bool { return len(n) == 1 || strings.HasSuffix(n, "+") })
+	if near := sqlerr.Nearest(name, names); near != "" {
+		return "Perhaps you meant \\" + near + ". \\? lists the commands."
+	}
+	return "\\? lists the commands."
+}
+
+// CommandHelp is the list that \? prints.
+func CommandHelp() string {
+	var b strings.Builder
+	for i, g := range commandTable {
+		if i > 0 {
+			b.WriteByte('\n')
+		}
+		b.WriteString(g.title + "\n")
+		for _, c := range g.commands {
+			names := strings.Fields(c.names)
+			head := "\\" + strings.TrimSpace(names[0]+" "+c.args)
+			fmt.Fprintf(&b, "  %-32s %s\n", head, c.summary)
+		}
+	}
+	return b.String()
+}
+
+func helpCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) error {
+	if _, err := r.args(a); err != nil {
+		return err
+	}
+	_, err := io.WriteString(r.stdout, CommandHelp())
+	return err
+}
