@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
@@ -265,11 +266,11 @@ func quoted(v any) string {
 	case float64:
 		return strconv.FormatFloat(x, 'g', -1, 64)
 	case string:
-		return quoteText(x)
+		return sqltext.Text(x)
 	case []string:
 		parts := make([]string, len(x))
 		for i, s := range x {
-			parts[i] = quoteText(s)
+			parts[i] = sqltext.Text(s)
 		}
 		return "ARRAY[" + strings.Join(parts, ", ") + "]"
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
 // junk stands in the place of what a run's row holds: texts, JSON of other kinds, and numbers out of range.
@@ -31,16 +32,16 @@ func TestCorruptRuns(t *testing.T) {
 	var damage []string
 	for _, col := range []string{"loss", "params", "keys", "options", "status", "rest", "progress"} {
 		for _, j := range junk {
-			damage = append(damage, fmt.Sprintf("UPDATE relgrad.run SET %s = %s", col, quoteText(j)))
+			damage = append(damage, fmt.Sprintf("UPDATE relgrad.run SET %s = %s", col, sqltext.Text(j)))
 		}
 	}
 	for name := range options {
 		for _, j := range junk {
 			if json.Valid([]byte(j)) {
-				damage = append(damage, "UPDATE relgrad.run SET options = "+quoteText(with(t, options, name, json.RawMessage(j))))
+				damage = append(damage, "UPDATE relgrad.run SET options = "+sqltext.Text(with(t, options, name, json.RawMessage(j))))
 			}
 		}
-		damage = append(damage, "UPDATE relgrad.run SET options = "+quoteText(with(t, options, name, nil)))
+		damage = append(damage, "UPDATE relgrad.run SET options = "+sqltext.Text(with(t, options, name, nil)))
 	}
 	damage = append(damage, "UPDATE relgrad.run SET step = -1", "UPDATE relgrad.run SET step = 9223372036854775807", "UPDATE relgrad.run SET step = 3", "UPDATE relgrad.run SET since = -5", "UPDATE relgrad.run SET best = NULL",
 		"UPDATE relgrad.run SET rest = NULL", "UPDATE relgrad.run SET progress = NULL",

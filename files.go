@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -119,24 +120,22 @@ func (db *DB) createFor(ctx context.Context, c *ast.Copy, text *ast.Text, f *os.
 	var b strings.Builder
 	b.WriteString("CREATE TABLE " + qualified(c) + " (")
 	for _, x := range cols {
-		b.WriteString(quoteName(x.Name) + " " + x.Type + strings.Repeat("[]", max(len(x.Shape), 1)-1) + ", ")
+		b.WriteString(sqltext.Ident(x.Name) + " " + x.Type + strings.Repeat("[]", max(len(x.Shape), 1)-1) + ", ")
 	}
 	quoted := make([]string, len(key))
 	for i, k := range key {
-		quoted[i] = quoteName(k)
+		quoted[i] = sqltext.Ident(k)
 	}
 	b.WriteString("PRIMARY KEY (" + strings.Join(quoted, ", ") + "))")
 	_, err = db.Run(ctx, b.String())
 	return err
 }
 
-func quoteName(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
-
 func qualified(c *ast.Copy) string {
 	if c.Schema == "" {
-		return quoteName(c.Name)
+		return sqltext.Ident(c.Name)
 	}
-	return quoteName(c.Schema) + "." + quoteName(c.Name)
+	return sqltext.Name(c.Schema, c.Name)
 }
 
 // Export writes tables, written as in COPY, to one file, all as they are at one moment, and returns the number of rows.

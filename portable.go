@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
@@ -118,8 +119,8 @@ func (s *Server) compileText(ctx context.Context, loss, param string) error {
 VALUES (relgrad.impl_loss(%s), %s, %s, %s, %t, %s, %s, %s)
 ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, draws = excluded.draws, value = excluded.value, gradient = excluded.gradient,
   definitions = excluded.definitions, at = excluded.at`,
-		quoteText(loss), quoteText(fullName(c.tables[0].Schema, c.tables[0].Name)), quoteText(ref.Column), quoteText(path), c.query.Draws, quoteText(value), quoteText(gradient),
-		quoteText(string(definitions))))
+		sqltext.Text(loss), sqltext.Text(fullName(c.tables[0].Schema, c.tables[0].Name)), sqltext.Text(ref.Column), sqltext.Text(path), c.query.Draws, sqltext.Text(value), sqltext.Text(gradient),
+		sqltext.Text(string(definitions))))
 	return err
 }
 
@@ -159,7 +160,7 @@ func (s *Server) guarded(c *compiled, text string) string {
 			if t.Cols[k].Type.Kind == kernels.Text {
 				value = "pg_catalog.quote_literal(" + value + ")"
 			}
-			key = append(key, quoteText(t.Cols[k].Name+" = ")+", "+value)
+			key = append(key, sqltext.Text(t.Cols[k].Name+" = ")+", "+value)
 		}
 	}
 	place := "''"
@@ -171,7 +172,7 @@ func (s *Server) guarded(c *compiled, text string) string {
 		item := "f." + d.Ident(col.Name)
 		if k >= 0 && slices.Contains(c.cols[0], k) {
 			item = fmt.Sprintf("CASE WHEN relgrad.impl_finite(%s) THEN %s ELSE relgrad.impl_not_finite(%s, %s) END AS %s", item, d.Output(col.Type, item), item,
-				"pg_catalog.concat("+quoteText("parameter "+t.Name+"."+t.Cols[k].Name)+", "+place+")", d.Ident(col.Name))
+				"pg_catalog.concat("+sqltext.Text("parameter "+t.Name+"."+t.Cols[k].Name)+", "+place+")", d.Ident(col.Name))
 			if col.Type.IsChunk() && col.Type.Kind == kernels.Float32 {
 				item = strings.Replace(item, ") END AS ", ")::real[] END AS ", 1)
 			}
@@ -229,13 +230,13 @@ func (s *Server) describe(ctx context.Context, d *dependency, path string) error
 	}
 	names := make([]string, len(d.Names))
 	for i, n := range d.Names {
-		names[i] = quoteText(n)
+		names[i] = sqltext.Text(n)
 	}
 	oid := "''"
 	if d.Kind == "relation" {
-		oid = "to_regclass(" + quoteText(d.Name) + ")::pg_catalog.oid::pg_catalog.text"
+		oid = "to_regclass(" + sqltext.Text(d.Name) + ")::pg_catalog.oid::pg_catalog.text"
 	}
-	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT relgrad.impl_describe(%s, %s, %s, ARRAY[%s]::pg_catalog.text[], '{%s}')::pg_catalog.text, %s", quoteText(d.Kind), quoteText(d.Name), quoteText(path),
+	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT relgrad.impl_describe(%s, %s, %s, ARRAY[%s]::pg_catalog.text[], '{%s}')::pg_catalog.text, %s", sqltext.Text(d.Kind), sqltext.Text(d.Name), sqltext.Text(path),
 		strings.Join(names, ", "), strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Arrays), " ", ","), "[]"), oid))
 	if err != nil {
 		return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/migrations"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
@@ -157,7 +158,7 @@ func TestPortableGradients(t *testing.T) {
 			case "b":
 				list = "v"
 			}
-			got, err := s.RunSQL(ctx, fmt.Sprintf("SELECT %s FROM gradient(%s, NULL::%s%s) ORDER BY 1", list, quoteText(c.loss), c.param, args))
+			got, err := s.RunSQL(ctx, fmt.Sprintf("SELECT %s FROM gradient(%s, NULL::%s%s) ORDER BY 1", list, sqltext.Text(c.loss), c.param, args))
 			if err != nil {
 				t.Errorf("%s: %v", c.loss, err)
 				continue
@@ -282,7 +283,7 @@ CREATE ROLE other LOGIN; GRANT SELECT ON w, b, x, loss, guess TO other;`); err !
 		if c.loss == "topped" || c.loss == "pinned" {
 			param = "emb"
 		}
-		_, err := s.RunSQL(ctx, "SELECT * FROM gradient("+quoteText(c.loss)+", NULL::"+param+")")
+		_, err := s.RunSQL(ctx, "SELECT * FROM gradient("+sqltext.Text(c.loss)+", NULL::"+param+")")
 		var e *sqlerr.Error
 		switch {
 		case c.message == "" && err != nil:

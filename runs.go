@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
@@ -284,7 +285,7 @@ func (r *run) loadState(ctx context.Context) error {
 	}
 	for _, s := range r.slots {
 		for i, name := range r.config.StateNames() {
-			res, err := r.db.query(ctx, "SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, quoteText(s.Name), name)
+			res, err := r.db.query(ctx, "SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, sqltext.Text(s.Name), name)
 			if err != nil {
 				return err
 			}
@@ -321,9 +322,6 @@ func (r *run) fill(s *train.Slot, i int, rows [][]any) error {
 	}
 	return nil
 }
-
-// quoteText prints a text constant.
-func quoteText(s string) string { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
 
 // number reads a numeric result value.
 func number(v any) (float64, error) {

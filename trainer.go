@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -142,9 +143,9 @@ func (r *run) goOn(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		more = ", rest = " + quoteText(rest)
+		more = ", rest = " + sqltext.Text(rest)
 	}
-	_, err = r.db.query(ctx, "UPDATE relgrad.%s SET status = '%s', progress = %s%s WHERE run OPERATOR(pg_catalog.=) %d", r.db.RunTable(), train.Running, quoteText(progress), more, r.id)
+	_, err = r.db.query(ctx, "UPDATE relgrad.%s SET status = '%s', progress = %s%s WHERE run OPERATOR(pg_catalog.=) %d", r.db.RunTable(), train.Running, sqltext.Text(progress), more, r.id)
 	return err
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store"
@@ -144,9 +145,9 @@ func (s *Session) find(path []string, schema, name string) *relation {
 	case schema == "pg_temp":
 		where = "n.oid OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()"
 	case schema != "":
-		where = "n.nspname OPERATOR(pg_catalog.=) " + quoteText(schema)
+		where = "n.nspname OPERATOR(pg_catalog.=) " + sqltext.Text(schema)
 	}
-	rows, err := s.definitions(relationQuery + quoteText(name) + ofKinds + " AND " + where + " LIMIT 1")
+	rows, err := s.definitions(relationQuery + sqltext.Text(name) + ofKinds + " AND " + where + " LIMIT 1")
 	if err != nil {
 		s.fail(err)
 		return nil
@@ -168,7 +169,7 @@ func inPath(path []string) string {
 func names(path []string) string {
 	var q []string
 	for _, t := range path {
-		q = append(q, quoteText(t))
+		q = append(q, sqltext.Text(t))
 	}
 	return "ARRAY[" + strings.Join(q, ", ") + "]::pg_catalog.name[]"
 }
@@ -361,12 +362,12 @@ func (s *Session) findFunction(path []string, schema, name string) (*ast.CreateF
 	}
 	where := notHidden(path) + inPath(path) + ", p.oid"
 	if schema != "" {
-		where = "n.nspname OPERATOR(pg_catalog.=) " + quoteText(schema) + " ORDER BY p.oid"
+		where = "n.nspname OPERATOR(pg_catalog.=) " + sqltext.Text(schema) + " ORDER BY p.oid"
 	}
 	rows, err := s.definitions(strings.ReplaceAll(`SELECT CASE WHEN p.prokind = 'f' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') THEN pg_catalog.pg_get_functiondef(p.oid) END, p.proargtypes::pg_catalog.text, p.oid::pg_catalog.regprocedure::pg_catalog.text,
  CASE WHEN p.prosecdef THEN ' SECURITY DEFINER' WHEN p.proconfig IS NOT NULL THEN ' with SET' END
 FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") + quoteText(name) + " AND " + where)
+WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") + sqltext.Text(name) + " AND " + where)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -202,7 +203,7 @@ func (r *Remote) Offer(ctx context.Context, b *Block) (string, error) {
 func columnList(b *Block) string {
 	var cols []string
 	for _, c := range b.Cols {
-		cols = append(cols, quoteIdent(c.Name)+" "+typeName(c.Data.Type))
+		cols = append(cols, sqltext.Ident(c.Name)+" "+typeName(c.Data.Type))
 	}
 	return strings.Join(cols, ", ")
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
@@ -55,7 +56,7 @@ func (s *Session) facts(r *relation) (*tableFacts, error) {
 func (s *Session) granted(r *relation, f *tableFacts, err error) error {
 	var items []string
 	for _, c := range r.table.Cols {
-		items = append(items, fmt.Sprintf("pg_catalog.has_column_privilege(%d::pg_catalog.oid, %s, 'SELECT')", r.oid, quoteText(c.Name)))
+		items = append(items, fmt.Sprintf("pg_catalog.has_column_privilege(%d::pg_catalog.oid, %s, 'SELECT')", r.oid, sqltext.Text(c.Name)))
 	}
 	rows, e := s.texts("SELECT " + strings.Join(items, ", "))
 	if e != nil {
@@ -73,12 +74,12 @@ func (s *Session) granted(r *relation, f *tableFacts, err error) error {
 
 // count fills in the facts of the columns that are not denied.
 func (s *Session) count(r *relation, f *tableFacts) error {
-	items, from := []string{"pg_catalog.count(*)"}, quoteName(r.table.Schema, r.table.Name)
+	items, from := []string{"pg_catalog.count(*)"}, sqltext.Name(r.table.Schema, r.table.Name)
 	for i, c := range r.table.Cols {
 		if f.denied[i] {
 			continue
 		}
-		col := quoteIdent(c.Name)
+		col := sqltext.Ident(c.Name)
 		items = append(items, "pg_catalog.count("+col+")")
 		if c.Type.Array {
 			items = append(items, "(SELECT pg_catalog.array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+" IS NOT NULL LIMIT 1)")
@@ -113,7 +114,7 @@ func rowOrder(t *ra.Table) string {
 	var cols []string
 	for _, c := range t.Cols {
 		if c.NoType != ra.NoRight {
-			cols = append(cols, quoteIdent(c.Name))
+			cols = append(cols, sqltext.Ident(c.Name))
 		}
 	}
 	if len(cols) == len(t.Cols) {

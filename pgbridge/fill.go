@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store"
 )
@@ -27,13 +28,13 @@ func (s *Session) Fill(ctx context.Context, name string, r *store.Relation, key 
 	for i, v := range r.Cols {
 		b.Rows = v.N
 		b.Cols = append(b.Cols, Column{Name: r.Names[i], Data: v})
-		items = append(items, "d."+quoteIdent(r.Names[i])+"::"+r.Types[i])
+		items = append(items, "d."+sqltext.Ident(r.Names[i])+"::"+r.Types[i])
 	}
 	from, err := s.conn.Offer(ctx, b)
 	if err != nil {
 		return false, err
 	}
-	_, err = s.result(ctx, "INSERT INTO "+quoteName("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM "+from)
+	_, err = s.result(ctx, "INSERT INTO "+sqltext.Name("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM "+from)
 	return true, bare(err)
 }
 
@@ -45,7 +46,7 @@ func (s *Session) FillFrom(ctx context.Context, name string, t *ra.Table, query 
 			continue
 		}
 		names, types = append(names, c.Name), append(types, c.PGType)
-		items = append(items, "d."+quoteIdent(c.Name)+"::"+c.PGType)
+		items = append(items, "d."+sqltext.Ident(c.Name)+"::"+c.PGType)
 	}
 	for _, k := range t.Key {
 		if k != ra.RowID {
@@ -56,7 +57,7 @@ func (s *Session) FillFrom(ctx context.Context, name string, t *ra.Table, query 
 	if !ok || err != nil {
 		return ok, err
 	}
-	_, err = s.result(ctx, "INSERT INTO "+quoteName("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM (\n"+query+"\n) AS d")
+	_, err = s.result(ctx, "INSERT INTO "+sqltext.Name("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM (\n"+query+"\n) AS d")
 	return true, bare(err)
 }
 
@@ -75,23 +76,23 @@ func (s *Session) makeGrad(ctx context.Context, name string, names, types, key [
 		if sameColumns(seen, names, types, key) {
 			return true, s.empty(ctx, name)
 		}
-		if _, err := s.result(ctx, "DROP TABLE "+quoteName("pg_temp", name)); err != nil {
+		if _, err := s.result(ctx, "DROP TABLE "+sqltext.Name("pg_temp", name)); err != nil {
 			return false, err
 		}
 	}
 	var cols []string
 	for i, n := range names {
-		cols = append(cols, quoteIdent(n)+" "+types[i])
+		cols = append(cols, sqltext.Ident(n)+" "+types[i])
 	}
 	if len(key) > 0 {
 		var quoted []string
 		for _, k := range key {
-			quoted = append(quoted, quoteIdent(k))
+			quoted = append(quoted, sqltext.Ident(k))
 		}
 		cols = append(cols, "PRIMARY KEY ("+strings.Join(quoted, ", ")+")")
 	}
-	for _, sql := range []string{"CREATE TEMP TABLE " + quoteIdent(name) + " (" + strings.Join(cols, ", ") + ")",
-		"COMMENT ON TABLE " + quoteName("pg_temp", name) + " IS " + quoteText(gradMark)} {
+	for _, sql := range []string{"CREATE TEMP TABLE " + sqltext.Ident(name) + " (" + strings.Join(cols, ", ") + ")",
+		"COMMENT ON TABLE " + sqltext.Name("pg_temp", name) + " IS " + sqltext.Text(gradMark)} {
 		if _, err := s.result(ctx, sql); err != nil {
 			return false, bare(err)
 		}
@@ -107,13 +108,13 @@ const deadBytes = 256 << 10
 // empty deletes the rows of a temporary table, by TRUNCATE where it has become large, unless a query that runs reads it or
 // a table of the user's refers to it.
 func (s *Session) empty(ctx context.Context, name string) error {
-	table := quoteName("pg_temp", name)
-	_, err := s.result(ctx, "DO "+quoteText(fmt.Sprintf(`BEGIN
+	table := sqltext.Name("pg_temp", name)
+	_, err := s.result(ctx, "DO "+sqltext.Text(fmt.Sprintf(`BEGIN
  IF pg_table_size(%s) > %d THEN
   BEGIN TRUNCATE %s; RETURN; EXCEPTION WHEN object_in_use OR feature_not_supported THEN NULL; END;
  END IF;
  DELETE FROM %[3]s;
-END`, quoteText(table), deadBytes, table)))
+END`, sqltext.Text(table), deadBytes, table)))
 	return bare(err)
 }
 
@@ -189,8 +190,8 @@ func (s *Session) Append(ctx context.Context, schema, table string, names []stri
 		if k < 0 {
 			return sqlerr.New(sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, table)
 		}
-		into, items = append(into, quoteIdent(n)), append(items, "d."+quoteIdent(n)+"::"+r.declared[k])
+		into, items = append(into, sqltext.Ident(n)), append(items, "d."+sqltext.Ident(n)+"::"+r.declared[k])
 	}
-	_, err = s.result(ctx, "INSERT INTO "+quoteName(schema, table)+" ("+strings.Join(into, ", ")+") SELECT "+strings.Join(items, ", ")+" FROM "+from)
+	_, err = s.result(ctx, "INSERT INTO "+sqltext.Name(schema, table)+" ("+strings.Join(into, ", ")+") SELECT "+strings.Join(items, ", ")+" FROM "+from)
 	return bare(err)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/ra"
 )
 
@@ -14,16 +15,16 @@ import (
 // is "" where definitions alone say all.
 func (s *Session) Planned(t *ra.Table) string {
 	var parts []string
-	from, what := quoteName(t.Schema, t.Name), "table \""+t.Name+"\""
+	from, what := sqltext.Name(t.Schema, t.Name), "table \""+t.Name+"\""
 	if t.Rows == 1 {
 		parts = append(parts, fmt.Sprintf("SELECT %s WHERE (SELECT pg_catalog.count(*) FROM (SELECT FROM %s LIMIT 2) AS f) OPERATOR(pg_catalog.<>) 1",
-			quoteText(what+" does not have one row, as it had when the loss was planned"), from))
+			sqltext.Text(what+" does not have one row, as it had when the loss was planned"), from))
 	}
 	var cases []string
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		if c.NoType != ra.NoRight {
-			cases = append(cases, changed(c, quoteIdent(c.Name), fmt.Sprintf("column \"%s\" of %s", c.Name, what))...)
+			cases = append(cases, changed(c, sqltext.Ident(c.Name), fmt.Sprintf("column \"%s\" of %s", c.Name, what))...)
 		}
 	}
 	if len(cases) > 0 {
@@ -35,12 +36,12 @@ func (s *Session) Planned(t *ra.Table) string {
 // changed are the cases of CASE in which a row of x breaks what a plan may rest on of its column.
 func changed(c *ra.TableColumn, x, what string) (cases []string) {
 	if !c.Type.Nullable && !c.NotNull {
-		cases = append(cases, fmt.Sprintf("WHEN %s IS NULL THEN %s", x, quoteText(what+" holds NULL, and held none when the loss was planned")))
+		cases = append(cases, fmt.Sprintf("WHEN %s IS NULL THEN %s", x, sqltext.Text(what+" holds NULL, and held none when the loss was planned")))
 	}
 	if shape := c.Type.Shape; shape != nil {
 		dims := strings.ReplaceAll(strings.Trim(fmt.Sprint([]int(shape)), "[]"), " ", ", ")
 		cases = append(cases, fmt.Sprintf("WHEN NOT relgrad.gen_shaped(%s, ARRAY[%s]::pg_catalog.int8[]) THEN %s", x, dims,
-			quoteText(fmt.Sprintf("%s holds a chunk of another shape than %v, as all had when the loss was planned", what, shape))))
+			sqltext.Text(fmt.Sprintf("%s holds a chunk of another shape than %v, as all had when the loss was planned", what, shape))))
 	}
 	return append(cases, long(c, x, what)...)
 }
@@ -51,12 +52,12 @@ func long(c *ra.TableColumn, x, what string) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("WHEN %s OPERATOR(pg_catalog.>) %d THEN %s", digits(x), maxDigits,
-		quoteText(fmt.Sprintf("%s holds a number of more than %d digits, and held none when the loss was planned", what, maxDigits)))}
+		sqltext.Text(fmt.Sprintf("%s holds a number of more than %d digits, and held none when the loss was planned", what, maxDigits)))}
 }
 
 // notLong reads a column as x does, and raises an error where its numbers are long: the engine gets them rounded, and cannot tell.
 func notLong(c *ra.TableColumn, x, table string) string {
-	cases := long(c, quoteIdent(c.Name), fmt.Sprintf("column \"%s\" of table \"%s\"", c.Name, table))
+	cases := long(c, sqltext.Ident(c.Name), fmt.Sprintf("column \"%s\" of table \"%s\"", c.Name, table))
 	if len(cases) == 0 {
 		return x
 	}

@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -39,7 +41,7 @@ func (q *subQuery) form(generated bool) string {
 				items[i] += ` COLLATE "C"`
 			}
 		}
-		items[i] += " AS " + quoteIdent(name)
+		items[i] += " AS " + sqltext.Ident(name)
 	}
 	if plain {
 		return q.sql

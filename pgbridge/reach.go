@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
@@ -98,7 +99,7 @@ func (s *Session) ask(names [][3]string) ([][]string, error) {
 	var list [3][]string
 	for _, n := range names {
 		for i := range list {
-			list[i] = append(list[i], quoteText(n[i]))
+			list[i] = append(list[i], sqltext.Text(n[i]))
 		}
 	}
 	args := make([]any, len(list))

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/print"
 )
@@ -24,7 +25,7 @@ var recording = []struct{ table, right, by string }{
 func (s *Session) MayRecord(context.Context) error {
 	var there, may []string
 	for _, r := range recording {
-		name := quoteText("relgrad." + r.table)
+		name := sqltext.Text("relgrad." + r.table)
 		there = append(there, fmt.Sprintf("CASE WHEN pg_catalog.to_regclass(%s) IS NULL THEN '%s' END", name, r.table))
 		may = append(may, fmt.Sprintf("CASE WHEN NOT pg_catalog.has_%s_privilege(%s, '%s') THEN '%s %s' END", r.by,
 			name, r.right, r.right, r.table))
@@ -53,9 +54,9 @@ const triedUpdate = "RG001"
 // MayChange refuses who may not change columns of a table in all rows that he sees. Where row-level security decides, the
 // change is tried and undone.
 func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) error {
-	name, items := quoteName(t.Schema, t.Name), []string{"pg_catalog.row_security_active(" + quoteText(quoteName(t.Schema, t.Name)) + ")"}
+	name, items := sqltext.Name(t.Schema, t.Name), []string{"pg_catalog.row_security_active(" + sqltext.Text(sqltext.Name(t.Schema, t.Name)) + ")"}
 	for _, c := range cols {
-		items = append(items, fmt.Sprintf("pg_catalog.has_column_privilege(%s, %s, 'UPDATE')", quoteText(name), quoteText(c)))
+		items = append(items, fmt.Sprintf("pg_catalog.has_column_privilege(%s, %s, 'UPDATE')", sqltext.Text(name), sqltext.Text(c)))
 	}
 	rows, err := s.texts("SELECT " + strings.Join(items, ", "))
 	if err != nil {
@@ -72,9 +73,9 @@ func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) err
 	}
 	var set []string
 	for _, c := range cols {
-		set = append(set, quoteIdent(c)+" = "+quoteIdent(c))
+		set = append(set, sqltext.Ident(c)+" = "+sqltext.Ident(c))
 	}
-	_, err = s.result(ctx, "DO "+quoteText("DECLARE n pg_catalog.int8; BEGIN UPDATE "+name+" SET "+strings.Join(set, ", ")+
+	_, err = s.result(ctx, "DO "+sqltext.Text("DECLARE n pg_catalog.int8; BEGIN UPDATE "+name+" SET "+strings.Join(set, ", ")+
 		"; GET DIAGNOSTICS n = ROW_COUNT; RAISE EXCEPTION USING ERRCODE = '"+triedUpdate+"', MESSAGE = n; END"))
 	if sqlerr.Code(err) != triedUpdate {
 		return bare(err)

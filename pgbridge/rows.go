@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store"
@@ -130,7 +131,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 			items = append(items, "0::bigint AS row")
 			continue
 		}
-		items = append(items, notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)+" AS "+quoteIdent(t.Cols[c].Name))
+		items = append(items, notLong(&t.Cols[c], column(&t.Cols[c]), t.Name)+" AS "+sqltext.Ident(t.Cols[c].Name))
 	}
 	if len(items) == 0 {
 		items = []string{"NULL::bigint AS none"}
@@ -141,7 +142,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 	}
 	c := collector{what: fmt.Sprintf("table \"%s\"", t.Name), table: t, cols0: wanted, rows: int(t.Rows)}
 	query := func() error {
-		_, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+quoteName(t.Schema, t.Name)+order, true, c.add)
+		_, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+sqltext.Name(t.Schema, t.Name)+order, true, c.add)
 		return err
 	}
 	under := map[string]string(nil)
@@ -180,7 +181,7 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 
 // column reads a column in the form of its type in the algebra.
 func column(c *ra.TableColumn) string {
-	x := quoteIdent(c.Name)
+	x := sqltext.Ident(c.Name)
 	switch {
 	case c.NoType != "":
 		return x
@@ -276,14 +277,14 @@ func (s *Session) Write(ctx context.Context, t *ra.Table, col int, _ []int64, ke
 	for i, k := range t.Key {
 		name := "k" + strconv.Itoa(i)
 		b.Cols = append(b.Cols, Column{Name: name, Data: keys[i].Plain()})
-		match = append(match, "t."+quoteIdent(t.Cols[k].Name)+" OPERATOR(pg_catalog.=) d."+name+"::"+t.Cols[k].PGType)
+		match = append(match, "t."+sqltext.Ident(t.Cols[k].Name)+" OPERATOR(pg_catalog.=) d."+name+"::"+t.Cols[k].PGType)
 	}
 	b.Cols = append(b.Cols, Column{Name: "v", Data: data})
 	from, err := s.conn.Offer(ctx, b)
 	if err != nil {
 		return bare(err)
 	}
-	sql := "UPDATE " + quoteName(t.Schema, t.Name) + " AS t SET " + quoteIdent(t.Cols[col].Name) + " = d.v FROM " + from
+	sql := "UPDATE " + sqltext.Name(t.Schema, t.Name) + " AS t SET " + sqltext.Ident(t.Cols[col].Name) + " = d.v FROM " + from
 	if len(match) > 0 {
 		sql += " WHERE " + strings.Join(match, " AND ")
 	}
@@ -400,7 +401,7 @@ func (c *collector) ragged(col int, odd *Odd, want tensor.Shape, b *Block) error
 		return sqlerr.New(sqlerr.NullNotAllowed, "%s has NULL elements", of).WithHint("A chunk is dense: use 0, or leave the row out.")
 	case 'l':
 		return sqlerr.New(sqlerr.ArraySubscript, "%s has subscripts that do not begin at 1", of).
-			WithHint("%s%s has the same elements with subscripts from 1.", quoteIdent(name), strings.Repeat("[:]", len(odd.Shape)))
+			WithHint("%s%s has the same elements with subscripts from 1.", sqltext.Ident(name), strings.Repeat("[:]", len(odd.Shape)))
 	case 'e':
 		return sqlerr.New(sqlerr.DataException, "%s is empty", of).WithHint("A chunk has at least one element.")
 	}
@@ -455,7 +456,7 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places
 		return always(), nil
 	}
-	from := quoteName(r.table.Schema, r.table.Name)
+	from := sqltext.Name(r.table.Schema, r.table.Name)
 	place, err := s.placeHash()
 	if err != nil {
 		return store.Version{}, bare(err)
@@ -474,7 +475,7 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 	var cols []string
 	for _, c := range r.table.Cols {
 		if c.Type.Name != "real" && c.Type.Name != "double precision" || slices.ContainsFunc(r.table.Keys(), func(k []string) bool { return slices.Contains(k, c.Name) }) {
-			cols = append(cols, quoteIdent(c.Name))
+			cols = append(cols, sqltext.Ident(c.Name))
 		}
 	}
 	keys, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(ROW(" + strings.Join(cols, ", ") + ")::pg_catalog.text, 0))) FROM " + from)
@@ -530,7 +531,7 @@ func (s *Session) PresentQuery(query, table string) (string, error) {
 // casts gives the columns of a table's rows their own types.
 func (s *Session) casts(table string) (string, error) {
 	rows, err := s.texts("SELECT pg_catalog.string_agg(pg_catalog.format(CASE WHEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') THEN 'd.%I::%s' ELSE 'NULL::%2$s AS %1$I' END, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) " +
-		quoteText(table) + "::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped")
+		sqltext.Text(table) + "::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped")
 	if err != nil {
 		return "", bare(err)
 	}
@@ -540,7 +541,7 @@ func (s *Session) casts(table string) (string, error) {
 // Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so; not where nothing can
 // be written.
 func (s *Session) Interrupted(ctx context.Context, running, interrupted string) error {
-	res, err := s.result(ctx, "SELECT run FROM relgrad.run_row WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status OPERATOR(pg_catalog.=) "+quoteText(running))
+	res, err := s.result(ctx, "SELECT run FROM relgrad.run_row WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status OPERATOR(pg_catalog.=) "+sqltext.Text(running))
 	if err != nil {
 		return bare(err)
 	}
@@ -551,7 +552,7 @@ func (s *Session) Interrupted(ctx context.Context, running, interrupted string) 
 			continue
 		}
 		if err == nil {
-			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run_row SET status = %s WHERE run OPERATOR(pg_catalog.=) %d", quoteText(interrupted), run))
+			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run_row SET status = %s WHERE run OPERATOR(pg_catalog.=) %d", sqltext.Text(interrupted), run))
 			unlock()
 		}
 		if err != nil {

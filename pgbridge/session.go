@@ -7,7 +7,9 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
+
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -111,7 +113,7 @@ func (s *Session) failed() error {
 
 // Setting is current_setting(name).
 func (s *Session) Setting(name string) (string, bool) {
-	rows, err := s.texts("SELECT pg_catalog.current_setting(" + quoteText(name) + ", true), pg_catalog.current_setting(" + quoteText(name) + ", true) IS NOT NULL")
+	rows, err := s.texts("SELECT pg_catalog.current_setting(" + sqltext.Text(name) + ", true), pg_catalog.current_setting(" + sqltext.Text(name) + ", true) IS NOT NULL")
 	if err != nil {
 		s.fail(err)
 		return "", false
@@ -162,7 +164,7 @@ func (s *Session) local() bool {
 }
 
 func (s *Session) set(name, value string, local bool) {
-	if _, err := s.texts(fmt.Sprintf("SELECT pg_catalog.set_config(%s, %s, %v)", quoteText(name), quoteText(value), local)); err != nil {
+	if _, err := s.texts(fmt.Sprintf("SELECT pg_catalog.set_config(%s, %s, %v)", sqltext.Text(name), sqltext.Text(value), local)); err != nil {
 		s.fail(err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
 // What a text of SQL means, and how the server prints a definition, depends on settings of the session. Definitions are read
@@ -35,7 +36,7 @@ func (s *Session) current() map[string]string {
 func valuesOf(names []string) string {
 	var items []string
 	for _, n := range names {
-		items = append(items, "pg_catalog.current_setting("+quoteText(n)+", true)")
+		items = append(items, "pg_catalog.current_setting("+sqltext.Text(n)+", true)")
 	}
 	return strings.Join(items, ", ")
 }
@@ -90,7 +91,7 @@ func (s *Session) printed(sql string, values map[string]string) (rows [][]string
 func (s *Session) with(values map[string]string, f func() error) error {
 	var to, back []string
 	set := func(list []string, name, value string) []string {
-		return append(list, fmt.Sprintf("pg_catalog.set_config(%s, %s, %v)", quoteText(name), quoteText(value), s.local()))
+		return append(list, fmt.Sprintf("pg_catalog.set_config(%s, %s, %v)", sqltext.Text(name), sqltext.Text(value), s.local()))
 	}
 	for _, name := range meaningful {
 		value, ours := values[name]

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/print"
@@ -160,7 +161,7 @@ func (s *Session) Text() *kernels.Named { return collated("text", s.databaseColl
 // typeNamed finds a type by its name in SQL.
 func (s *Session) typeNamed(name string) (serverType, bool, error) {
 	rows, err := s.typeTexts(`SELECT ` + strings.ReplaceAll(madeOf("t.oid", "-1"), " = ", " OPERATOR(pg_catalog.=) ") + ` FROM pg_catalog.pg_type t
-  WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(` + quoteText(name) + `)`)
+  WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(` + sqltext.Text(name) + `)`)
 	if err != nil || len(rows) == 0 {
 		return serverType{}, false, err
 	}
@@ -186,7 +187,7 @@ func (s *Session) Literal(t *kernels.Named, text string) (string, error) {
 	if _, own := textForms[name]; own && !strings.ContainsAny(name, ` "`) {
 		name = "pg_catalog." + name
 	}
-	rows, err := s.texts("SELECT " + t.SQL("v.x") + " FROM (SELECT " + quoteText(text) + "::" + name + " AS x) AS v")
+	rows, err := s.texts("SELECT " + t.SQL("v.x") + " FROM (SELECT " + sqltext.Text(text) + "::" + name + " AS x) AS v")
 	if err != nil {
 		return "", bare(err)
 	}
@@ -211,7 +212,7 @@ func (s *Session) numerics(t *store.TableDef, col string) *kernels.Named {
 	asked := false
 	ask := sync.OnceValue(func() string {
 		asked = true
-		rows, err := s.texts("SELECT coalesce(pg_catalog.max(" + digits(quoteIdent(col)) + "), 0) FROM " + quoteName(t.Schema, t.Name))
+		rows, err := s.texts("SELECT coalesce(pg_catalog.max(" + digits(sqltext.Ident(col)) + "), 0) FROM " + sqltext.Name(t.Schema, t.Name))
 		if err != nil {
 			s.fail(bare(err))
 			return ""

@@ -2,10 +2,6 @@ package sqlgen
 
 import "strings"
 
-// str prints a string constant, quote an identifier.
-func str(s string) string   { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
-func quote(s string) string { return `"` + strings.ReplaceAll(s, `"`, `""`) + `"` }
-
 // plainName reports whether a name needs no quotes: lower case letters, digits and _, and no key word.
 func plainName(s string) bool {
 	for i := range len(s) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -82,7 +83,7 @@ func (Postgres) Ident(name string) string {
 	if plainName(name) {
 		return name
 	}
-	return quote(name)
+	return sqltext.Ident(name)
 }
 
 // Const prints a constant. A number has the type that Postgres gives to its text (integer, numeric), which becomes the
@@ -96,7 +97,7 @@ func (Postgres) Const(v kernels.Value) (string, error) {
 	case t.IsChunk():
 		return pgChunk(v), nil
 	case t.Kind == kernels.Text:
-		return pgText(v.T), nil
+		return sqltext.Text(v.T), nil
 	case t.Kind == kernels.Bool && v.I != 0:
 		return "TRUE", nil
 	case t.Kind == kernels.Bool:
@@ -109,19 +110,11 @@ func (Postgres) Const(v kernels.Value) (string, error) {
 	s := tensor.FormatFloat(v.X, tensor.Float64)
 	switch {
 	case math.IsInf(v.X, 0) || math.IsNaN(v.X) || s == "-0": // numeric has no negative zero
-		return str(s) + "::double precision", nil
+		return sqltext.Plain(s) + "::double precision", nil
 	case !strings.ContainsAny(s, ".e"):
 		s += ".0"
 	}
 	return s, nil
-}
-
-// pgText prints a text that means the same whatever standard_conforming_strings is.
-func pgText(s string) string {
-	if !strings.Contains(s, `\`) {
-		return str(s)
-	}
-	return "E" + str(strings.ReplaceAll(s, `\`, `\\`))
 }
 
 func intArray(x []int64) string {
@@ -152,7 +145,7 @@ func pgChunk(v kernels.Value) string {
 		same = same && math.Float64bits(x) == math.Float64bits(v.F[0])
 	}
 	if !same {
-		return str((&tensor.Tensor{Shape: v.Type.Shape, Data: v.F}).String()) + "::" + textType(v.Type)
+		return sqltext.Plain((&tensor.Tensor{Shape: v.Type.Shape, Data: v.F}).String()) + "::" + textType(v.Type)
 	}
 	x, _ := Postgres{}.Const(kernels.FloatValue(v.F[0])) // a number never fails
 	s := fmt.Sprintf("relgrad.full(%s, %s)", dims(v.Type.Shape, 0), x)
@@ -445,7 +438,7 @@ func (d Postgres) einsum(e *kernels.Expr, args []string) string {
 			}
 		}
 	}
-	s := "relgrad.einsum(" + strings.Join(append([]string{str(spec)}, args...), ", ") + ")"
+	s := "relgrad.einsum(" + strings.Join(append([]string{sqltext.Plain(spec)}, args...), ", ") + ")"
 	if total {
 		s = "relgrad.sum_elements(" + s + ")"
 	}

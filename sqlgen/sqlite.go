@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -26,7 +27,7 @@ func (d SQLite) Table(t *ra.Table) string {
 	case "pg_temp":
 		return "temp." + d.Ident(t.Name)
 	}
-	return "main." + quote(Mangle(t.Schema)+"."+Mangle(t.Name))
+	return "main." + sqltext.Ident(Mangle(t.Schema)+"."+Mangle(t.Name))
 }
 
 // RowID prints the first name of the row id that no column takes.
@@ -64,7 +65,7 @@ func (SQLite) Ident(name string) string {
 	if plainName(m) {
 		return m
 	}
-	return quote(m)
+	return sqltext.Ident(m)
 }
 
 // Mangle makes names that differ in case only differ for SQLite, which folds case: each capital gets a '^' in front, and
@@ -89,11 +90,11 @@ func (SQLite) Const(v kernels.Value) (string, error) {
 	case v.Null:
 		return "NULL", nil
 	case v.Ints != nil:
-		return str(tensorInts(v.Ints)), nil
+		return sqltext.Plain(tensorInts(v.Ints)), nil
 	case t.IsChunk():
 		return chunkConst(v), nil
 	case t.Kind == kernels.Text:
-		return str(v.T), nil
+		return sqltext.Plain(v.T), nil
 	case t.Kind == kernels.Bool && v.I != 0:
 		return "TRUE", nil
 	case t.Kind == kernels.Bool:
@@ -131,7 +132,7 @@ func floatConst(x float64) (string, error) {
 
 // chunkConst prints relgrad_zeros('shape=[3]'), relgrad_full(1.0, 'shape=[3]') or relgrad_chunk('{1,2}', …).
 func chunkConst(v kernels.Value) string {
-	at := str(kernels.Attr{Shape: v.Type.Shape, Kind: v.Type.Kind}.Encode())
+	at := sqltext.Plain(kernels.Attr{Shape: v.Type.Shape, Kind: v.Type.Kind}.Encode())
 	same := true
 	for _, x := range v.F {
 		same = same && math.Float64bits(x) == math.Float64bits(v.F[0])
@@ -144,7 +145,7 @@ func chunkConst(v kernels.Value) string {
 			return "relgrad_full(" + x + ", " + at + ")"
 		}
 	}
-	return "relgrad_chunk(" + str((&tensor.Tensor{Shape: v.Type.Shape, Data: v.F}).String()) + ", " + at + ")"
+	return "relgrad_chunk(" + sqltext.Plain((&tensor.Tensor{Shape: v.Type.Shape, Data: v.F}).String()) + ", " + at + ")"
 }
 
 // Same prints IS.
@@ -213,7 +214,7 @@ func (SQLite) Call(e *kernels.Expr, args []string, draw Draw) (string, error) {
 		args = append(args, draw.Seed, draw.Step)
 	}
 	if d.Static() {
-		args = append(args, str(e.Attr.Encode()))
+		args = append(args, sqltext.Plain(e.Attr.Encode()))
 	}
 	return "relgrad_" + d.Name + "(" + strings.Join(args, ", ") + ")", nil
 }

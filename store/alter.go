@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -280,7 +281,7 @@ func (b *binder) alterRename(t, n *TableDef, a *ast.AlterAction) (*TableDef, err
 		v.Name, n.Matview = a.NewName, &v
 	}
 	b.newKey(a.At, t.Schema, n.Name, t.Temp, false)
-	if err := b.db.exec("ALTER TABLE " + t.sql() + " RENAME TO " + quote(n.phys())); err != nil {
+	if err := b.db.exec("ALTER TABLE " + t.sql() + " RENAME TO " + sqltext.Ident(n.phys())); err != nil {
 		return nil, err
 	}
 	for i, f := range n.Foreign {
@@ -409,7 +410,7 @@ func (b *binder) rebuild(at ast.Pos, t, n *TableDef, values map[string]string) e
 			x = ident(c.Name)
 		}
 		if i == n.rowidColumn() { // SQLite would invent values for NULL
-			x = "coalesce(" + x + ", rg_fail(" + str(fmt.Sprintf("23502 column \"%s\" of relation \"%s\" contains null values", c.Name, n.Name)) + "))"
+			x = "coalesce(" + x + ", rg_fail(" + sqltext.Plain(fmt.Sprintf("23502 column \"%s\" of relation \"%s\" contains null values", c.Name, n.Name)) + "))"
 		}
 		list, exprs = append(list, ident(c.Name)), append(exprs, x)
 	}
@@ -417,14 +418,14 @@ func (b *binder) rebuild(at ast.Pos, t, n *TableDef, values map[string]string) e
 		list, exprs = append(list, n.rowidName()), append(exprs, t.rowidName())
 	}
 	phys := n.phys() + rebuilt
-	copySQL := "INSERT INTO " + n.db() + "." + quote(phys) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM " + t.sql()
+	copySQL := "INSERT INTO " + n.db() + "." + sqltext.Ident(phys) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM " + t.sql()
 	if err := b.db.exec(n.createSQL(phys)); err != nil {
 		return err
 	}
 	if err := b.runEach(copySQL, nil); err != nil {
 		return err
 	}
-	for _, sql := range []string{"DROP TABLE " + t.sql(), "ALTER TABLE " + n.db() + "." + quote(phys) + " RENAME TO " + quote(n.phys())} {
+	for _, sql := range []string{"DROP TABLE " + t.sql(), "ALTER TABLE " + n.db() + "." + sqltext.Ident(phys) + " RENAME TO " + sqltext.Ident(n.phys())} {
 		if err := b.db.exec(sql); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -192,7 +193,7 @@ func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, Type, []val)
 }
 
 // arrayAgg is the aggregate that collects values of a type.
-func (b *binder) arrayAgg(t Type) string { return quote("rg_array_agg "+t.String()) + "($1)" }
+func (b *binder) arrayAgg(t Type) string { return sqltext.Ident("rg_array_agg "+t.String()) + "($1)" }
 
 // windowCall binds f(…) OVER (…).
 func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
@@ -235,7 +236,7 @@ func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
 			return val{sql: "NULL", typ: b.apply(e.At, sig, args).typ, at: e.At}
 		}
 		args[n] = b.coerce(args[n], tInt4)
-		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + str(e.Name) + ")", typ: tInt4, at: args[n].at}
+		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + sqltext.Plain(e.Name) + ")", typ: tInt4, at: args[n].at}
 	}
 	v := b.apply(e.At, sig, args)
 	tail := over

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -49,7 +50,7 @@ func (b *binder) makeArray(at ast.Pos, elems []val, t Type) val {
 	if elems[0].typ.Array {
 		name += "[]" // the elements are arrays themselves
 	}
-	out.sql = "rg_array(" + str(name) + ", " + sqls(elems) + ")"
+	out.sql = "rg_array(" + sqltext.Plain(name) + ", " + sqls(elems) + ")"
 	return out
 }
 
@@ -128,7 +129,7 @@ func (b *binder) subscript(s *scope, e *ast.Subscript) val {
 	switch {
 	case slice:
 		out.typ = arrayOf(x.typ.elem())
-		out.sql = "rg_slice(" + strings.Join(append([]string{str(x.typ.String())}, args...), ", ") + ")"
+		out.sql = "rg_slice(" + strings.Join(append([]string{sqltext.Plain(x.typ.String())}, args...), ", ") + ")"
 	case x.typ.isChunk():
 		out.sql = "rg_elem(" + strings.Join(args, ", ") + ")"
 	default:
@@ -161,7 +162,7 @@ func (b *binder) concatArrays(at ast.Pos, l, r val) val {
 	}
 	l, r = conv(l), conv(r)
 	kinds := string([]byte{"ea"[b2i(l.typ.Array)], "ea"[b2i(r.typ.Array)]}) // element or array
-	return val{sql: "rg_array_cat(" + str(arrayOf(ct).String()) + ", " + str(kinds) + ", " + l.sql + ", " + r.sql + ")", typ: arrayOf(ct), at: at}
+	return val{sql: "rg_array_cat(" + sqltext.Plain(arrayOf(ct).String()) + ", " + sqltext.Plain(kinds) + ", " + l.sql + ", " + r.sql + ")", typ: arrayOf(ct), at: at}
 }
 
 // anyArray is x op ANY (array) and x op ALL (array).

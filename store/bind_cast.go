@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -89,7 +90,7 @@ func (b *binder) castSQL(at ast.Pos, v val, t Type) string {
 			return sql
 		}
 	}
-	return "rg_cast(" + v.sql + ", " + str(f.String()) + ", " + str(t.String()) + ")"
+	return "rg_cast(" + v.sql + ", " + sqltext.Plain(f.String()) + ", " + sqltext.Plain(t.String()) + ")"
 }
 
 // castNative prints the conversions that need no call into Go, "" for the others.
@@ -170,7 +171,7 @@ func (b *binder) modify(sql string, t Type, mods []int) string {
 	case t.is(tText):
 		return fmt.Sprintf("substr(%s, 1, %d)", sql, mods[0])
 	case t.isTime():
-		return fmt.Sprintf("rg_tmodify(%s, %s, %d)", sql, str(t.String()), mods[0])
+		return fmt.Sprintf("rg_tmodify(%s, %s, %d)", sql, sqltext.Plain(t.String()), mods[0])
 	}
 	return sql
 }
@@ -209,7 +210,7 @@ func (b *binder) assign(v val, t *TableDef, c *Column) string {
 
 // noKey prints the failure of a row without a key: SQLite invents a value where the key that is its row id is NULL or is not given.
 func noKey(t *TableDef, c *Column) string {
-	return "rg_fail(" + str(sqlerr.NotNullViolation+" "+notNull(t.Name, c.Name).Message) + ")"
+	return "rg_fail(" + sqltext.Plain(sqlerr.NotNullViolation+" "+notNull(t.Name, c.Name).Message) + ")"
 }
 
 // notGiven prints the columns of a row that were given no value: their defaults, and the failure of a key without one.

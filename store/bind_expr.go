@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
@@ -180,7 +181,7 @@ func (b *binder) literalVal(e *ast.Literal) val {
 			v.sql = "TRUE"
 		}
 	case ast.LitString:
-		v.sql, v.typ = str(e.Value), tUnknown
+		v.sql, v.typ = sqltext.Plain(e.Value), tUnknown
 	case ast.LitInt:
 		v.sql, v.typ = e.Value, tInt8
 		if _, err := strconv.ParseInt(e.Value, 10, 32); err == nil {
@@ -192,7 +193,7 @@ func (b *binder) literalVal(e *ast.Literal) val {
 	default:
 		t, err := convert(e.Value, tText, tNumeric)
 		b.check(e.At, err)
-		v.sql, v.typ = str(t.(string)), tNumeric
+		v.sql, v.typ = sqltext.Plain(t.(string)), tNumeric
 	}
 	return v
 }
@@ -238,7 +239,7 @@ func (b *binder) constant(at ast.Pos, x any, t Type) string {
 		}
 	case string:
 		if b.literal || len(v) < 40 {
-			return str(v)
+			return sqltext.Plain(v)
 		}
 	case []byte:
 		if b.literal {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
@@ -173,7 +174,7 @@ func (b *binder) builtin(e *ast.FuncCall, args []val) (val, bool) {
 	}
 	v := b.apply(e.At, sig, args)
 	if e.Name == "pg_typeof" {
-		v.sql = str(args[0].typ.String())
+		v.sql = sqltext.Plain(args[0].typ.String())
 	}
 	return v, true
 }
@@ -247,7 +248,7 @@ func fill(tmpl string, args []val, array Type) string {
 		case c == '*':
 			out.WriteString(sqls(args))
 		case c == 't':
-			out.WriteString(str(array.String()))
+			out.WriteString(sqltext.Plain(array.String()))
 		default:
 			n := int(c - '1')
 			if args[n].typ.is(tNumeric) && strings.HasPrefix(tmpl[i+1:], " COLLATE") {
@@ -322,7 +323,7 @@ func (b *binder) tryKernel(at ast.Pos, d *kernels.Def, args []val) (val, bool) {
 			return val{sql: conv[0].sql, typ: ret, at: at, notNull: conv[0].notNull}, true // outside a loss the value itself
 		}
 		code := sig + ">" + string(kernelCode(ret))
-		out := val{sql: "rg_k_" + d.Name + "(" + strings.Join(append([]string{str(code)}, sqlList(conv)...), ", ") + ")", typ: ret, at: at}
+		out := val{sql: "rg_k_" + d.Name + "(" + strings.Join(append([]string{sqltext.Plain(code)}, sqlList(conv)...), ", ") + ")", typ: ret, at: at}
 		if ret.is(tReal) {
 			out.sql = "rg_f4(" + out.sql + ")"
 		}

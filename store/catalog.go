@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/tensor"
@@ -170,7 +171,7 @@ func (t *TableDef) isRowID(c *Column) bool {
 // phys is the table's name inside the file; sql the quoted, qualified form.
 func (t *TableDef) phys() string { return physical(t.Schema, t.Name) }
 func (t *TableDef) db() string   { return dbName(t.Temp) }
-func (t *TableDef) sql() string  { return t.db() + "." + quote(t.phys()) }
+func (t *TableDef) sql() string  { return t.db() + "." + sqltext.Ident(t.phys()) }
 
 func dbName(temp bool) string {
 	if temp {
@@ -187,9 +188,7 @@ func physical(schema, name string) string {
 }
 
 // quote prints an identifier for SQLite, str a string constant.
-func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
-func ident(name string) string { return quote(sqlgen.Mangle(name)) }
-func str(s string) string      { return "'" + strings.ReplaceAll(s, "'", "''") + "'" }
+func ident(name string) string { return sqltext.Ident(sqlgen.Mangle(name)) }
 
 func idents(names []string) string {
 	q := make([]string, len(names))

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 )
@@ -94,7 +95,7 @@ func (b *binder) proposedKey(s *ast.Insert, t *TableDef, list []string) (key []i
 
 // onceProposed lets the first expression of a key see whether a row with that key has been proposed before, which SQLite would update again.
 func onceProposed(exprs []string, key []int, kinds string) []string {
-	args := []string{str(kinds)}
+	args := []string{sqltext.Plain(kinds)}
 	for _, k := range key {
 		args = append(args, exprs[k])
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
@@ -169,19 +170,19 @@ func (t *TableDef) createSQL(phys string) string {
 		p = append(p, "UNIQUE ("+idents(u.Cols)+")")
 	}
 	for _, c := range t.Checks {
-		p = append(p, "CONSTRAINT "+quote(c.Name)+" CHECK ("+c.SQL+")")
+		p = append(p, "CONSTRAINT "+sqltext.Ident(c.Name)+" CHECK ("+c.SQL+")")
 	}
 	for _, f := range t.Foreign {
 		ref := physical(f.Schema, f.Name)
 		if f.Schema == t.Schema && f.Name == t.Name {
 			ref = phys
 		}
-		p = append(p, "FOREIGN KEY ("+idents(f.Cols)+") REFERENCES "+quote(ref)+" ("+idents(f.RefCols)+")")
+		p = append(p, "FOREIGN KEY ("+idents(f.Cols)+") REFERENCES "+sqltext.Ident(ref)+" ("+idents(f.RefCols)+")")
 	}
 	if len(p) == 0 {
 		p = []string{"\"relgrad_empty\" INTEGER"} // SQLite has no table without columns
 	}
-	return "CREATE TABLE " + t.db() + "." + quote(phys) + " (" + strings.Join(p, ", ") + ") STRICT"
+	return "CREATE TABLE " + t.db() + "." + sqltext.Ident(phys) + " (" + strings.Join(p, ", ") + ") STRICT"
 }
 
 func (b *binder) makeTable(t *TableDef) error {

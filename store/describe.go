@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -105,7 +106,7 @@ func (c *Column) DefaultText() string {
 		raw, err := hex.DecodeString(strings.TrimSuffix(digits, "'"))
 		if err == nil {
 			if x, err := tensor.Decode(raw); err == nil {
-				return str(x.String())
+				return sqltext.Plain(x.String())
 			}
 		}
 	}

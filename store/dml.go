@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
@@ -298,7 +299,7 @@ func (b *binder) assignElement(s *scope, t *TableDef, c *Column, a ast.Assign) s
 	if !assignable(x.typ, c.Type.elem()) {
 		b.fail(x.at, sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, c.Type.elem(), x.typ)
 	}
-	args := []string{str(c.Type.String()), s.rels[0].cols[t.Column(c.Name)].sql, b.cast(x.at, x, c.Type.elem(), nil).sql}
+	args := []string{sqltext.Plain(c.Type.String()), s.rels[0].cols[t.Column(c.Name)].sql, b.cast(x.at, x, c.Type.elem(), nil).sql}
 	for _, i := range a.Indices {
 		if i.Slice {
 			b.refuse(a.At, "an assignment to a slice", "Assign the whole array: v = v[1:2] || …")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -92,7 +93,7 @@ func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (b
 		def := t.clone()
 		def.Indexes = slices.Delete(def.Indexes, i, i+1)
 		db.bump(t.key(), true)
-		if err := db.exec("DROP INDEX " + t.db() + "." + quote(physical(t.Schema, name)+"^i")); err != nil {
+		if err := db.exec("DROP INDEX " + t.db() + "." + sqltext.Ident(physical(t.Schema, name)+"^i")); err != nil {
 			return true, err
 		}
 		return true, db.putTable(t.key(), def)

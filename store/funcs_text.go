@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/store/lite"
 )
@@ -40,7 +41,7 @@ func boolText(n int, f func(a []lite.Cell) (bool, error)) goFunc {
 var textFuncs = map[string]goFunc{
 	"lower": pure1(strings.ToLower), "upper": pure1(strings.ToUpper), "initcap": pure1(initcap), "reverse": pure1(reverseText),
 	"md5":           pure1(func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }),
-	"quote_literal": pure1(quoteLiteral), "quote_ident": pure1(quoteIdent),
+	"quote_literal": pure1(sqltext.Text), "quote_ident": pure1(quoteIdent),
 	"substr": text(-1, substr),
 	"left": text(2, func(a []lite.Cell) (string, error) {
 		r, n := []rune(a[0].String()), int(a[1].Int())
@@ -286,14 +287,6 @@ func splitPart(a []lite.Cell) (string, error) {
 	return p[n-1], nil
 }
 
-// quoteLiteral is quote_literal: a text with a backslash is one with escapes.
-func quoteLiteral(s string) string {
-	if strings.Contains(s, "\\") {
-		return "E" + str(strings.ReplaceAll(s, "\\", "\\\\"))
-	}
-	return str(s)
-}
-
 func formatCall(a []lite.Cell, r lite.Result) error {
 	if a[0].IsNull() {
 		return nil
@@ -331,7 +324,7 @@ func formatCall(a []lite.Cell, r lite.Result) error {
 			if a[next].IsNull() {
 				x = "NULL"
 			} else {
-				x = quoteLiteral(x)
+				x = sqltext.Text(x)
 			}
 			b.WriteString(x)
 		default:

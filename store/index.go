@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -70,7 +71,7 @@ func (t *TableDef) indexSQL(x Index) string {
 	if x.Unique {
 		unique = "UNIQUE "
 	}
-	sql := "CREATE " + unique + "INDEX " + t.db() + "." + quote(physical(t.Schema, x.Name)+"^i") + " ON " + quote(t.phys()) + " (" + x.Keys + ")"
+	sql := "CREATE " + unique + "INDEX " + t.db() + "." + sqltext.Ident(physical(t.Schema, x.Name)+"^i") + " ON " + sqltext.Ident(t.phys()) + " (" + x.Keys + ")"
 	if x.Where != "" {
 		sql += " WHERE " + x.Where
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -451,7 +452,7 @@ func (b *binder) rowCount(s *scope, e ast.Expr, what string) string {
 	if x, ok := x.(int64); isConst && ok && x >= 0 {
 		return v.sql
 	}
-	return "rg_row_count(" + v.sql + ", " + str(what) + ")"
+	return "rg_row_count(" + v.sql + ", " + sqltext.Plain(what) + ")"
 }
 
 func (b *binder) castIfNeeded(v val, t Type) val {

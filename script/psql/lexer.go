@@ -1,6 +1,10 @@
 package psql
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/relgrad/relgrad/internal/sqltext"
+)
 
 // scanner collects the text of one statement from lines, as psql's psqlscan.l does: it knows quotes,
 // dollar quotes, comments and parentheses, replaces :variables outside of them, and stops at a
@@ -287,11 +291,10 @@ func variableRef(text string, vars func(string) (string, bool)) (out string, n i
 
 // quoteLiteral makes a SQL string literal, as PQescapeLiteral does.
 func quoteLiteral(s string) string {
-	q := `'` + strings.ReplaceAll(s, `'`, `''`) + `'`
-	if strings.Contains(s, `\`) {
-		return " E" + strings.ReplaceAll(q, `\`, `\\`)
+	if q := sqltext.Text(s); q[0] == 'E' {
+		return " " + q
 	}
-	return q
+	return sqltext.Text(s)
 }
 
 // dollarTag returns the dollar-quote delimiter at the beginning of text, "" when there is none.

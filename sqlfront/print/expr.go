@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -92,7 +93,7 @@ func (p *printer) expr(e ast.Expr, least level) {
 		p.column(x)
 	case *ast.Literal:
 		if x.Kind == ast.LitString {
-			p.text(quoteText(x.Value))
+			p.text(sqltext.Text(x.Value))
 		} else {
 			p.text(x.Value)
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	pg "github.com/pganalyze/pg_query_go/v5"
+
+	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/tensor"
@@ -35,7 +37,7 @@ func quoteName(s string) string {
 	if plain && !isKeyword(s) {
 		return s
 	}
-	return `"` + strings.ReplaceAll(s, `"`, `""`) + `"`
+	return sqltext.Ident(s)
 }
 
 // isKeyword asks the parser's own scanner, so that no list of keywords has to follow it.
@@ -58,16 +60,6 @@ func (p *printer) qualified(schema, name string) {
 		p.text(".")
 	}
 	p.name(name)
-}
-
-// quoteText prints a string constant. One that holds a backslash is written so that the setting
-// standard_conforming_strings does not matter.
-func quoteText(s string) string {
-	out := "'" + strings.ReplaceAll(s, "'", "''") + "'"
-	if strings.Contains(s, `\`) {
-		return "E" + strings.ReplaceAll(out, `\`, `\\`)
-	}
-	return out
 }
 
 // grammarTypes are the names of types that are several words, or keywords that quotes would make look odd; true for
@@ -119,7 +111,7 @@ func (p *printer) bound(e *ast.Bound) {
 			p.text("NULL")
 			return
 		case string:
-			p.text(quoteText(v))
+			p.text(sqltext.Text(v))
 			return
 		}
 	}
@@ -131,18 +123,18 @@ func (p *printer) bound(e *ast.Bound) {
 		p.text(strconv.FormatBool(v))
 	case float64:
 		if t.Name != "double precision" && t.Name != "real" { // such a type rounds a number, but refuses its text
-			p.text(quoteText(tensor.FormatFloat(v, tensor.Float64)) + "::double precision")
+			p.text(sqltext.Text(tensor.FormatFloat(v, tensor.Float64)) + "::double precision")
 			break
 		}
-		p.text(quoteText(boundText(v, t.Name)))
+		p.text(sqltext.Text(boundText(v, t.Name)))
 	case int64:
 		if v >= 0 {
 			p.text(strconv.FormatInt(v, 10))
 			break
 		}
-		p.text(quoteText(boundText(v, t.Name)))
+		p.text(sqltext.Text(boundText(v, t.Name)))
 	default:
-		p.text(quoteText(boundText(v, t.Name)))
+		p.text(sqltext.Text(boundText(v, t.Name)))
 	}
 	if e.Type != "" && e.Type != "unknown" {
 		p.text("::")
