@@ -62,8 +62,13 @@ var _ = registerForm(form{
 		}
 		return nil, nil
 	},
-	// rows are summed as they are made, and not stored
-	cost: func(l *lowerer, v *val, _ any) float64 { return l.treeCost(v) / 2 },
+	cost: func(l *lowerer, v *val, found any) float64 {
+		if from := len(found.(*adding).also); from > 0 { // as SpMM does, a group at a time
+			n := float64(v.grp.In.N * v.typ.Size() * from)
+			return rate{0.25, 0.12}.of(n, n*float64(kindOf(v.typ).bytes()))
+		}
+		return l.treeCost(v) / 2 // rows are summed as they are made, and not stored
+	},
 	emit: func(l *lowerer, v *val, found any) ([]*instr, error) {
 		in, err := addedInstr(l, v, found.(*adding))
 		return []*instr{in}, err

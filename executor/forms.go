@@ -79,12 +79,30 @@ func (r rate) of(flops, bytes float64) float64 { return r.flop*flops + r.byte*by
 // blockwise is the rate of trees of kernels over blocks of rows, panelwise that of products of large matrices.
 var blockwise, panelwise = rate{0.5, 0.2}, rate{0.03, 0.1}
 
-// mapCost is the time of computing v, or the argument of an aggregate, by its tree.
+// treeCost is the time of computing v, or the argument of an aggregate, by its tree: every call takes an operation for each of its
+// numbers at least, and what is in memory is read.
 func (l *lowerer) treeCost(v *val) float64 {
-	x := v
-	if v.op == vAgg {
-		x = v.args[0]
+	flops, bytes, seen := float64(v.typ.Size()), float64(v.typ.Size()*kindOf(v.typ).bytes()), map[*val]bool{v: v.op != vCall}
+	var walk func(x *val)
+	walk = func(x *val) {
+		switch {
+		case seen[x]:
+			return
+		case x != v && (x.data != nil || l.mat[x]):
+			bytes += float64(x.typ.Size() * kindOf(x.typ).bytes())
+		case x.op == vCall:
+			flops += max(x.flops(), float64(x.typ.Size()))
+		}
+		if seen[x] = true; x == v || x.data == nil && !l.mat[x] {
+			for _, a := range x.args {
+				walk(a)
+			}
+		}
 	}
-	rows, size := float64(iteration(v).N), float64(max(x.typ.Size(), v.typ.Size()))
-	return blockwise.of(rows*(l.work(x)+size), rows*size*float64(max(kindOf(v.typ).bytes(), 1)))
+	if walk(v); v.op == vAgg {
+		for _, a := range v.args {
+			walk(a)
+		}
+	}
+	return float64(iteration(v).N) * blockwise.of(flops, bytes)
 }

@@ -11,7 +11,7 @@ func inferNorm(name string) func([]Type, Attr) (Type, error) {
 
 var _ = Register(&Def{
 	Name: "sqnorm", Args: "x", MinArgs: 1,
-	Doc:   "The sum of the squares of all elements, in double precision: elements beyond 1e154 give Infinity, those beneath 1e-162 give 0, also in sqrt(sqnorm(x)), where norm(x) has all its digits.",
+	Doc:   "The sum of the squares of all elements, in double precision.",
 	Infer: inferNorm("sqnorm"),
 	Eval: func(_ *Env, a []Value, _ Attr, out Type) (Value, error) {
 		return Value{Type: out, X: sumSquares(a[0].F)}, nil

@@ -266,11 +266,29 @@ func renaming(old, name string) func(ast.Expr) ast.Expr {
 
 // replaceOutside replaces a quoted name in SQL, but in string constants.
 func replaceOutside(sql, old, name string) string {
-	parts := strings.Split(sql, "'")
-	for i := 0; i < len(parts); i += 2 {
-		parts[i] = strings.ReplaceAll(parts[i], old, name)
+	var out strings.Builder
+	for sql != "" {
+		quote := strings.IndexAny(sql, `'"`)
+		if quote < 0 {
+			break
+		}
+		out.WriteString(sql[:quote])
+		end := quote + 1 // behind the closing quote; two of them stand for one
+		for end < len(sql) && (sql[end] != sql[quote] || end+1 < len(sql) && sql[end+1] == sql[quote]) {
+			if sql[end] == sql[quote] {
+				end++
+			}
+			end++
+		}
+		end = min(end+1, len(sql))
+		if token := sql[quote:end]; token == old {
+			out.WriteString(name)
+		} else {
+			out.WriteString(token)
+		}
+		sql = sql[end:]
 	}
-	return strings.Join(parts, "'")
+	return out.String() + sql
 }
 
 func (b *binder) alterRename(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {

@@ -25,7 +25,7 @@ func (b *binder) castExpr(s *scope, e *ast.Cast) val {
 		return val{sql: b.constant(e.At, emptyArray(t.elem()), t), typ: t, at: e.At, notNull: true}
 	}
 	v := b.expr(s, e.X)
-	if e.Argument != "" && !implicit(v.typ, t) {
+	if e.Argument != "" && !implicit(v.typ, t) && !(v.typ.is(tText) && t.is(tName)) {
 		b.failHint(v.at, sqlerr.UndefinedFunction, "You might need to add an explicit type cast.", "function %s does not take %s for %s", e.Argument, v.typ, t)
 	}
 	return b.cast(e.At, v, t, e.Type.Mods)

@@ -260,5 +260,8 @@ func typeByName(s string) Type {
 	if name == "timestamp without time zone" {
 		name = "timestamp"
 	}
-	return Type{Name: parse.CanonicalType(name), Array: arr}
+	if name = parse.CanonicalType(name); name == "character varying" { // a text with a modifier
+		name = tText.Name
+	}
+	return Type{Name: name, Array: arr}
 }

@@ -115,7 +115,8 @@ func fits(fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr, x value) error 
 			return nil
 		}
 	}
-	if x.typ == "" || x.typ == "unknown" || store.Implicit(x.typ, p.Type.String()) {
+	if x.typ == "" || x.typ == "unknown" || store.Implicit(x.typ, p.Type.String()) ||
+		p.Type.Name == "name" && store.Implicit(x.typ, "text") {
 		return nil
 	}
 	return sqlerr.New(sqlerr.UndefinedFunction, "%s does not take %s for %s", fn.Signature(), x.typ, p.Type).

@@ -86,3 +86,16 @@ ALTER TABLE counted3 ALTER a SET DEFAULT 7;
 INSERT INTO counted3 (b) VALUES (1);
 SELECT * FROM counted3;
 SELECT column_default, is_identity FROM information_schema.columns WHERE table_name IN ('counted2', 'counted3') ORDER BY table_name, ordinal_position;
+CREATE TABLE quoted ("it's" int, a int, s text, UNIQUE ("it's", a), CHECK (a > 0 AND s <> 'a'));
+CREATE UNIQUE INDEX quoted_i ON quoted ("it's", s);
+ALTER TABLE quoted RENAME a TO "b""q";
+ALTER TABLE quoted RENAME "it's" TO c;
+ALTER TABLE quoted ALTER s SET NOT NULL;
+INSERT INTO quoted VALUES (1, 3, 'z'), (1, 4, 'y'), (2, 3, 'z');
+--! both 23505
+INSERT INTO quoted VALUES (1, 3, 'x');
+--! both 23505
+INSERT INTO quoted VALUES (1, 5, 'z');
+CREATE TABLE after_quoted (a int);
+ALTER TABLE after_quoted RENAME a TO z;
+SELECT * FROM quoted ORDER BY 1, 2;

@@ -113,3 +113,10 @@ SELECT 'nosuch'::regtype;
 SELECT pg_typeof(1) = 'integer'::text;
 --! both 0A000 22P02
 SELECT pg_typeof(1) = 'integer';
+CREATE FUNCTION varying() RETURNS varchar LANGUAGE sql AS 'SELECT ''abc''';
+CREATE FUNCTION varyings() RETURNS SETOF varchar LANGUAGE sql AS 'SELECT ''abc''';
+CREATE FUNCTION of_varying(x varchar) RETURNS text LANGUAGE plpgsql AS 'BEGIN RETURN x; END';
+CREATE FUNCTION of_name(name) RETURNS text LANGUAGE sql AS 'SELECT $1::text';
+SELECT varying(), of_name('a' || 'b');
+SELECT * FROM varyings();
+SELECT of_varying('a'::varchar);
