@@ -4,8 +4,10 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/train"
 )
 
 // TestCarriedFromOutside: values that a loss carries along as texts are those of the table whatever DateStyle is, or are refused.
@@ -24,5 +26,38 @@ func TestCarriedFromOutside(t *testing.T) {
 	s.Mode = ModeSQL
 	if got, err := s.Gradient(ctx, loss, "w", nil, 0); sqlerr.Code(err) != sqlerr.FeatureNotSupported || !strings.Contains(err.Error(), "does not read back") {
 		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestLongNumericsFromOutside: a number of a sub-query that gets more digits than a double precision keeps, amid a run that
+// compares it, ends the run.
+func TestLongNumericsFromOutside(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts a server")
+	}
+	ctx := context.Background()
+	s, dsn := serverAt(t)
+	other, err := Dial(ctx, dsn, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	runAll(t, s, "CREATE TABLE w (id int PRIMARY KEY, x double precision)", "INSERT INTO w VALUES (1, 0.5)",
+		"CREATE TABLE f (id int PRIMARY KEY, n numeric(9, 2))", "INSERT INTO f VALUES (1, 1)", "CREATE TABLE d (id int PRIMARY KEY, n numeric)")
+	for _, mode := range []string{ModeChunk, ModeSQL} {
+		runAll(t, s, "DELETE FROM d", "INSERT INTO d VALUES (1, 1)", "UPDATE w SET x = 0.5")
+		s.Mode = mode
+		c := train.Default()
+		c.Epochs = 3_000 // it ends as soon as it meets the other session's number
+		const loss = "SELECT sum(w.x * w.x) AS l FROM w JOIN f USING (id) " +
+			"JOIN (SELECT d.id, d.n FROM d WHERE current_step() > -1 LIMIT 5) AS e ON f.n = e.n"
+		time.AfterFunc(300*time.Millisecond, func() {
+			if _, err := other.RunSQL(ctx, "UPDATE d SET n = 1.0000000000000001"); err != nil {
+				t.Error(err)
+			}
+		})
+		if _, err := s.Train(ctx, loss, []string{"w"}, c); err == nil || !strings.Contains(err.Error(), "more than 15 digits") {
+			t.Errorf("%s: %v", mode, err)
+		}
 	}
 }

@@ -340,6 +340,10 @@ func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*
 		} else if !v.Type.Is(want) || v.Type.Nullable && !want.Nullable {
 			return nil, sqlerr.New(sqlerr.ArraySubscript, "column %q of the sub-query is %v at step %d, it was %v when the loss was compiled", n.Cols[i].Name, v.Type, env.Step, want)
 		}
+		if of, now := want.Of, v.Type.Of; of != nil && of.Asked != nil && *of.Asked && now != nil && now.Equal != "" {
+			return nil, sqlerr.New(sqlerr.SerializationFailure, "column %q of the sub-query: %s, and there were none when the loss was compiled",
+				n.Cols[i].Name, now.Equal).WithHint("Run the statement again: it is planned for what is there now.")
+		}
 	}
 	return data, nil
 }

@@ -425,6 +425,9 @@ func numeric(v *ra.Vector) (*ra.Vector, error) {
 			out.Type.Of = longNumeric
 		}
 	}
+	if out.Type.Of == nil {
+		out.Type.Of = shortNumeric()
+	}
 	return out, nil
 }
 

@@ -225,6 +225,13 @@ func (s *Session) numerics(t *store.TableDef, col string) *kernels.Named {
 	return &kernels.Named{Name: "numeric", Ask: ask, Asked: &asked}
 }
 
+// shortNumeric is the type of numerics of a sub-query, of which none is long. Whether a loss compares them is noted: then a step
+// looks again.
+func shortNumeric() *kernels.Named {
+	asked := false
+	return &kernels.Named{Name: "numeric", Ask: func() string { asked = true; return "" }, Asked: &asked}
+}
+
 // digits counts the digits of a numeric between the first and the last that is not zero.
 func digits(x string) string {
 	return "pg_catalog.length(pg_catalog.btrim(pg_catalog.translate(" + x + "::pg_catalog.text, '.-', ''), '0'))"
