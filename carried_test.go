@@ -48,16 +48,22 @@ func TestLongNumericsFromOutside(t *testing.T) {
 		runAll(t, s, "DELETE FROM d", "INSERT INTO d VALUES (1, 1)", "UPDATE w SET x = 0.5")
 		s.Mode = mode
 		c := train.Default()
-		c.Epochs = 3_000 // it ends as soon as it meets the other session's number
+		c.Epochs = 10_000_000 // it ends as soon as it meets the other session's number, or by the time limit, which is an error
 		const loss = "SELECT sum(w.x * w.x) AS l FROM w JOIN f USING (id) " +
 			"JOIN (SELECT d.id, d.n FROM d WHERE current_step() > -1 LIMIT 5) AS e ON f.n = e.n"
+		written := make(chan error, 1)
 		time.AfterFunc(300*time.Millisecond, func() {
-			if _, err := other.RunSQL(ctx, "UPDATE d SET n = 1.0000000000000001"); err != nil {
-				t.Error(err)
-			}
+			_, err := other.RunSQL(ctx, "UPDATE d SET n = 1.0000000000000001")
+			written <- err
 		})
-		if _, err := s.Train(ctx, loss, []string{"w"}, c); err == nil || !strings.Contains(err.Error(), "more than 15 digits") {
+		within, cancel := context.WithTimeout(ctx, 20*time.Second)
+		_, err := s.Train(within, loss, []string{"w"}, c)
+		cancel()
+		if err == nil || !strings.Contains(err.Error(), "more than 15 digits") {
 			t.Errorf("%s: %v", mode, err)
+		}
+		if err := <-written; err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -9,7 +9,8 @@ import (
 // that a val has, the cheapest computes it: their order does not matter.
 type form struct {
 	name string
-	// match finds what the form needs to know of v; nil where v is not of the form. It changes neither v nor the schedule.
+	// match finds what the form needs to know of v; nil where v is not of the form. It changes neither v nor the schedule;
+	// indexes that it makes stay with the structure.
 	match func(l *lowerer, v *val) (found any, err error)
 	// cost is about how long the form takes, in nanoseconds of one processor.
 	cost func(l *lowerer, v *val, found any) float64
@@ -68,9 +69,9 @@ func (l *lowerer) instrs(v *val) ([]*instr, error) {
 	return all[0].emit(l, v, all[0].found)
 }
 
-// rate is how fast a form computes and moves numbers: nanoseconds of one processor per operation and per byte. Rates
-// are of a server processor of 2021 and need be right to a factor of two only: forms that compute the same differ by
-// more.
+// rate is how fast a form computes and moves numbers: nanoseconds of one processor per operation and per byte. Rates are
+// estimates, chosen so that a form that reads rows where they lie comes before one that copies them, and panels before
+// blocks; they are not measured. TestCheapestForms pins what follows where two are near.
 type rate struct{ flop, byte float64 }
 
 // of is the time of so many operations and bytes.
