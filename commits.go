@@ -12,10 +12,10 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// Between its commits a run holds no transaction, so that other processes read and write the store meanwhile: parameters
-// and progress are in memory. A commit waits for its turn to write (SET lock_timeout), and goes on only where the
-// parameters and the run's rows are what the run left there. Only before_step writes between commits; then its
-// transaction is open from there to the next commit.
+// Between its commits a run holds no transaction, so that other processes read and write the store meanwhile:
+// parameters and progress are in memory. A commit waits for its turn to write (SET lock_timeout), and goes on only
+// where the parameters and the run's rows are what the run left there. Only before_step writes between commits; then
+// its transaction is open from there to the next commit.
 
 // onOneState runs f on one state of the store.
 func (db *Engine) onOneState(f func() error) error {

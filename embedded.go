@@ -77,7 +77,8 @@ func (embedded) RunText(context.Context, parse.Parsed, *ast.Text) (bool, error) 
 // Prepare implements host: the binder judges.
 func (embedded) Prepare(context.Context, string) error { return nil }
 
-// Reach implements host. The store's queries call no function that reads a table; what one calls may draw or tell the step.
+// Reach implements host. The store's queries call no function that reads a table; what one calls may draw or tell the
+// step.
 func (e embedded) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	out, seen, path := &bind.Reach{}, map[any]bool{}, e.SearchPath()
 	var look func(sql, via string)

@@ -27,8 +27,8 @@ func errGradName(t *ra.Table) error {
 	return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", gradName(t)).WithHint("Rename or drop it.")
 }
 
-// gradName is the name of a gradient's table. It is not cut where it is too long (distinctGrads refuses it): what is left could be
-// the name of another table's gradient, which would be overwritten.
+// gradName is the name of a gradient's table. It is not cut where it is too long (distinctGrads refuses it): what is
+// left could be the name of another table's gradient, which would be overwritten.
 func gradName(t *ra.Table) string { return t.Name + "_grad" }
 
 // longestName is the number of bytes of a name that count: of what is written longer, the rest is cut off.

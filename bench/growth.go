@@ -151,7 +151,8 @@ func (p *Point) Fraction() float64 {
 	return Median(all)
 }
 
-// PerRow is the processors' time before the first step for a row of the axis, or for a stored number where rows become larger instead.
+// PerRow is the processors' time before the first step for a row of the axis, or for a stored number where rows become
+// larger instead.
 func (p *Point) PerRow() float64 { return p.Setup / p.Work }
 
 // rounds is how often a size is set up, as long as that and its steps have taken less than roundSeconds.
@@ -164,8 +165,8 @@ const (
 // bigData is from how many bytes on the data of a size are removed after they have been measured.
 const bigData = 1 << 30
 
-// Grow measures an axis at one size: it trains by the workload's script in this process, and runs the yardstick after each
-// step.
+// Grow measures an axis at one size: it trains by the workload's script in this process, and runs the yardstick after
+// each step.
 func (r *Runner) Grow(ctx context.Context, a *Axis, size Size, seconds float64) (p *Point, err error) {
 	if err := r.unpack(); err != nil {
 		return nil, err

@@ -35,12 +35,12 @@ const (
 	networkLayers     = 50
 )
 
-// planningRounds is how often a script is run, so that a moment in which the machine is busy does not count: of each plan the
-// shortest time is taken.
+// planningRounds is how often a script is run, so that a moment in which the machine is busy does not count: of each
+// plan the shortest time is taken.
 const planningRounds = 3
 
-// Planning runs the scripts in the folders of a folder, and a network of many layers, and times what they plan. The files
-// NAME_model.sql are included by others.
+// Planning runs the scripts in the folders of a folder, and a network of many layers, and times what they plan. The
+// files NAME_model.sql are included by others.
 func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned, err error) {
 	files, err := filepath.Glob(filepath.Join(examples, "*", "*.sql"))
 	if err != nil {

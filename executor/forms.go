@@ -83,7 +83,13 @@ var blockwise, panelwise = rate{0.5, 0.2}, rate{0.03, 0.1}
 // treeCost is the time of computing v, or the argument of an aggregate, by its tree: every call takes an operation for each of its
 // numbers at least, and what is in memory is read.
 func (l *lowerer) treeCost(v *val) float64 {
-	flops, bytes, seen := float64(v.typ.Size()), float64(v.typ.Size()*kindOf(v.typ).bytes()), map[*val]bool{v: v.op != vCall}
+	flops, bytes, seen := float64(
+		v.typ.Size(),
+	), float64(
+		v.typ.Size()*kindOf(v.typ).bytes(),
+	), map[*val]bool{
+		v: v.op != vCall,
+	}
 	var walk func(x *val)
 	walk = func(x *val) {
 		switch {

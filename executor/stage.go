@@ -102,7 +102,8 @@ func asPlanned(n *ra.Node, at []int, cols []*ra.Vector) error {
 		return nil
 	}
 	changed := func(format string, args ...any) error {
-		return sqlerr.New(sqlerr.SerializationFailure, format, args...).WithDetail("Another session has changed it since the loss was planned.").
+		return sqlerr.New(sqlerr.SerializationFailure, format, args...).
+			WithDetail("Another session has changed it since the loss was planned.").
 			WithHint("Run the statement again: it is planned for what is there now.")
 	}
 	if n.Table.Rows == 1 && cols[0].N != 1 {
@@ -113,7 +114,11 @@ func asPlanned(n *ra.Node, at []int, cols []*ra.Vector) error {
 			continue
 		}
 		if slices.Contains(v.Valid[:v.N], false) {
-			return changed("column \"%s\" of table \"%s\" holds NULL, and held none when the loss was planned", n.Table.Cols[at[i]].Name, n.Table.Name)
+			return changed(
+				"column \"%s\" of table \"%s\" holds NULL, and held none when the loss was planned",
+				n.Table.Cols[at[i]].Name,
+				n.Table.Name,
+			)
 		}
 	}
 	return nil

@@ -52,8 +52,9 @@ func (s *Session) forget() {
 	s.tables = map[string]*tableFacts{}
 }
 
-// SearchPath returns the schemas that unqualified names are looked up in, that of temporary tables first where it exists.
-// A path that has a schema before Postgres's own, whose functions and operators views and generated SQL mean, is an error.
+// SearchPath returns the schemas that unqualified names are looked up in, that of temporary tables first where it
+// exists. A path that has a schema before Postgres's own, whose functions and operators views and generated SQL mean,
+// is an error.
 func (s *Session) SearchPath() []string {
 	if s.defs.path != nil {
 		return s.defs.path
@@ -82,13 +83,12 @@ func (s *Session) SearchPath() []string {
 	return path
 }
 
-// relationQuery reads what makes a relation's definition. The columns are oid, kind (f also where part of the rows
-// is foreign), schema, name, view text, and for each
-// column of the relation name, type (see madeOf), whether it cannot be NULL, whether it is generated from others, its collation
-// (see collates); then the keys, none where tables inherit from it, whose rows it has too but its indexes have not; and the tables whose
-// rows are only for some that a view of another owner reads; and an
-// operator = of a user's that a view compares by. Functions and operators are qualified: whoever owns a schema of the search path
-// must not be called.
+// relationQuery reads what makes a relation's definition. The columns are oid, kind (f also where part of the rows is
+// foreign), schema, name, view text, and for each column of the relation name, type (see madeOf), whether it cannot be
+// NULL, whether it is generated from others, its collation (see collates); then the keys, none where tables inherit
+// from it, whose rows it has too but its indexes have not; and the tables whose rows are only for some that a view of
+// another owner reads; and an operator = of a user's that a view compares by. Functions and operators are qualified:
+// whoever owns a schema of the search path must not be called.
 var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ", " OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
 	`SELECT c.oid::pg_catalog.int8, CASE WHEN EXISTS (
    WITH RECURSIVE below(oid) AS (SELECT h.inhrelid FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid UNION ALL SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits h ON h.inhparent = below.oid)
@@ -174,8 +174,8 @@ func names(path []string) string {
 	return "ARRAY[" + strings.Join(q, ", ") + "]::pg_catalog.name[]"
 }
 
-// notHidden restricts functions to those that no other one of the same arguments hides, Postgres's own or, where it comes
-// first in the path, relgrad's.
+// notHidden restricts functions to those that no other one of the same arguments hides, Postgres's own or, where it
+// comes first in the path, relgrad's.
 func notHidden(path []string) string {
 	first := names(path[:max(slices.Index(path, "relgrad"), 0)])
 	return strings.ReplaceAll("NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN pg_catalog.pg_namespace m ON m.oid = q.pronamespace WHERE q.proname = p.proname AND q.proargtypes = p.proargtypes AND "+
@@ -275,8 +275,8 @@ func (s *Session) View(path []string, schema, name string) (*store.ViewDef, bool
 	return r.view, true
 }
 
-// readable refuses views whose rows are not those that the engine would read. A server reads the tables of a view with the
-// rights of its owner: what he may not read, nobody reads for him.
+// readable refuses views whose rows are not those that the engine would read. A server reads the tables of a view with
+// the rights of its owner: what he may not read, nobody reads for him.
 func (s *Session) readable(r *relation) {
 	if r.view != nil && r.denied != "" {
 		e := sqlerr.New(insufficientPrivilege, "permission denied for %s", r.denied)
@@ -386,7 +386,8 @@ WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `,
 // isName tells a function's name from an operator's.
 func isName(name string) bool { return strings.Trim(name, "+-*/<>=~!@#%^&|`?") != "" }
 
-// parseFunction reads a definition; nil where it is beyond a loss. guarded says what else than an expression of its caller's it is.
+// parseFunction reads a definition; nil where it is beyond a loss. guarded says what else than an expression of its
+// caller's it is.
 func (s *Session) parseFunction(code, name, guarded string) *ast.CreateFunction {
 	if f, ok := s.defs.byCode[code]; ok {
 		return f

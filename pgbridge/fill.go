@@ -101,12 +101,12 @@ func (s *Session) makeGrad(ctx context.Context, name string, names, types, key [
 	return true, nil
 }
 
-// deadBytes is how large a temporary table may become with rows that were deleted: none of its pages is used again without
-// a VACUUM, which a transaction cannot run, and the planner takes them for full.
+// deadBytes is how large a temporary table may become with rows that were deleted: none of its pages is used again
+// without a VACUUM, which a transaction cannot run, and the planner takes them for full.
 const deadBytes = 256 << 10
 
-// empty deletes the rows of a temporary table, by TRUNCATE where it has become large, unless a query that runs reads it or
-// a table of the user's refers to it.
+// empty deletes the rows of a temporary table, by TRUNCATE where it has become large, unless a query that runs reads it
+// or a table of the user's refers to it.
 func (s *Session) empty(ctx context.Context, name string) error {
 	table := sqltext.Name("pg_temp", name)
 	_, err := s.result(ctx, "DO "+sqltext.Text(fmt.Sprintf(`BEGIN
@@ -135,8 +135,8 @@ func dropTemp(name string) string {
 	return "DO $$ BEGIN IF pg_catalog.to_regclass('pg_temp." + name + "') IS NOT NULL THEN DROP TABLE pg_temp." + name + "; END IF; END $$"
 }
 
-// FillTemp replaces the rows of a temporary table of the engine's, which it makes where create says so. Its columns are c1,
-// c2, ….
+// FillTemp replaces the rows of a temporary table of the engine's, which it makes where create says so. Its columns are
+// c1, c2, ….
 func (s *Session) FillTemp(ctx context.Context, name string, cols []*ra.Vector, create bool) error {
 	b := &Block{}
 	for i, v := range cols {

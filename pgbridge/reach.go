@@ -11,16 +11,16 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// What a query reads is more than the tables in its text: functions of the user's, also those behind an operator, a cast or
-// an aggregate, policies of row-level security, parts and parents of tables. Reach finds it, from the names in the text on;
-// where a name may mean several things, it is all of them.
+// What a query reads is more than the tables in its text: functions of the user's, also those behind an operator, a
+// cast or an aggregate, policies of row-level security, parts and parents of tables. Reach finds it, from the names in
+// the text on; where a name may mean several things, it is all of them.
 
 // blind are extensions whose functions, most of them in C, read no table of the user's but what they are given.
 var blind = `ARRAY['btree_gin', 'btree_gist', 'citext', 'cube', 'dict_int', 'dict_xsyn', 'earthdistance', 'fuzzystrmatch', 'hstore', 'intarray', 'isn', 'lo', 'ltree', 'pg_trgm', 'pgcrypto',
  'seg', 'unaccent', 'uuid-ossp', 'vector', 'halfvec', 'postgis', 'postgis_raster', 'postgis_sfcgal', 'postgis_topology', 'h3', 'rum', 'pg_similarity', 'relgrad']::pg_catalog.name[]`
 
-// reachQuery follows the dependencies that the server knows. The asked names have a kind: r a relation, f a function, o an
-// operator, d what stands behind a dot, which is a function of a row where there is one of that name.
+// reachQuery follows the dependencies that the server knows. The asked names have a kind: r a relation, f a function, o
+// an operator, d what stands behind a dot, which is a function of a row where there is one of that name.
 var reachQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " >= ", " OPERATOR(pg_catalog.>=) ", " <> ", " OPERATOR(pg_catalog.<>) ").Replace(`WITH RECURSIVE
 asked(kind, name, path) AS (SELECT * FROM ROWS FROM (pg_catalog.unnest(%s), pg_catalog.unnest(%s), pg_catalog.unnest(%s)) AS u(kind, name, path)),
 own(oid) AS (SELECT p.oid FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE p.oid >= 16384::pg_catalog.oid AND n.nspname <> 'relgrad'),

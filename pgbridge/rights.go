@@ -51,8 +51,8 @@ func (s *Session) MayRecord(context.Context) error {
 // triedUpdate is the SQLSTATE by which an UPDATE that was only tried says how many rows it would have changed.
 const triedUpdate = "RG001"
 
-// MayChange refuses who may not change columns of a table in all rows that he sees. Where row-level security decides, the
-// change is tried and undone.
+// MayChange refuses who may not change columns of a table in all rows that he sees. Where row-level security decides,
+// the change is tried and undone.
 func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) error {
 	name, items := sqltext.Name(t.Schema, t.Name), []string{"pg_catalog.row_security_active(" + sqltext.Text(sqltext.Name(t.Schema, t.Name)) + ")"}
 	for _, c := range cols {

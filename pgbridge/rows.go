@@ -353,7 +353,8 @@ func (c *collector) add(b *Block) error {
 	return nil
 }
 
-// extend appends y to x, which gets memory for n values at once: growing step by step copies all of them again and again.
+// extend appends y to x, which gets memory for n values at once: growing step by step copies all of them again and
+// again.
 func extend[T any](x, y []T, n int) []T {
 	if len(y) == 0 {
 		return x
@@ -374,8 +375,8 @@ func grow(v *ra.Vector, rows int) {
 	}
 }
 
-// ragged is the error of a chunk that is not as the others, in the words of the embedded store, which refuses such chunks
-// when they are written.
+// ragged is the error of a chunk that is not as the others, in the words of the embedded store, which refuses such
+// chunks when they are written.
 func (c *collector) ragged(col int, odd *Odd, want tensor.Shape, b *Block) error {
 	name := ""
 	if c.table != nil && col < len(c.cols0) {
@@ -437,8 +438,8 @@ type keyPrint struct {
 	print        string
 }
 
-// Version tells whether a table's content has changed: the places and the transactions of its rows tell one content from
-// another, and what is not floats decides whether the keys have changed.
+// Version tells whether a table's content has changed: the places and the transactions of its rows tell one content
+// from another, and what is not floats decides whether the keys have changed.
 func (s *Session) Version(schema, name string) (store.Version, error) {
 	r := s.find(nil, schema, name)
 	if err := s.failed(); err != nil {
@@ -490,7 +491,8 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 	return store.Version{Keys: now.keys, Values: now.values}, nil
 }
 
-// placeHash is a hash of a row's place and transaction: the extension's, else the server's own of a record, which takes three times as long.
+// placeHash is a hash of a row's place and transaction: the extension's, else the server's own of a record, which takes
+// three times as long.
 func (s *Session) placeHash() (string, error) {
 	if s.place != "" {
 		return s.place, nil
@@ -541,8 +543,8 @@ func (s *Session) casts(table string) (string, error) {
 	return rows[0][0], nil
 }
 
-// Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so; not where nothing can
-// be written.
+// Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so; not where nothing
+// can be written.
 func (s *Session) Interrupted(ctx context.Context, running, interrupted string) error {
 	res, err := s.result(ctx, "SELECT run FROM relgrad.run_row WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status OPERATOR(pg_catalog.=) "+sqltext.Text(running))
 	if err != nil {

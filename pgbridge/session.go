@@ -52,9 +52,9 @@ func NewSession(conn Conn) *Session {
 	return s
 }
 
-// Open prepares a session from outside: relgrad must be installed, and its schema ends the search path where it is not on
-// it, so that names mean what they mean in scripts, which begin with SET search_path = public, relgrad. engine is the
-// session's relgrad.engine, "" where it is not set.
+// Open prepares a session from outside: relgrad must be installed, and its schema ends the search path where it is not
+// on it, so that names mean what they mean in scripts, which begin with SET search_path = public, relgrad. engine is
+// the session's relgrad.engine, "" where it is not set.
 func (s *Session) Open(ctx context.Context) (engine string, err error) {
 	res, err := s.result(ctx, "SELECT pg_catalog.to_regclass('relgrad.run') IS NOT NULL, pg_catalog.current_database()::pg_catalog.text, pg_catalog.current_setting('relgrad.engine', true)")
 	if err != nil {
@@ -93,8 +93,8 @@ func (s *Session) Look() {
 	}
 }
 
-// noJIT keeps the server from compiling queries of our own, until the transaction ends: the time goes into kernels, which
-// compiling does not make faster.
+// noJIT keeps the server from compiling queries of our own, until the transaction ends: the time goes into kernels,
+// which compiling does not make faster.
 func (s *Session) noJIT() { s.set("jit", "off", true) }
 
 // fail keeps an error for the next answer that can hold one.
@@ -157,7 +157,8 @@ func (s *Session) Under(vars map[string]string) (back func()) {
 	}
 }
 
-// local reports whether settings can end with the transaction: a session that a backend shares with its user must not keep them.
+// local reports whether settings can end with the transaction: a session that a backend shares with its user must not
+// keep them.
 func (s *Session) local() bool {
 	_, remote := s.conn.(*Remote)
 	return !remote || s.conn.InTransaction()
@@ -257,7 +258,8 @@ func (s *Session) Rows(ctx context.Context, sql string) (names []string, data []
 // estimated finds the planner's figures in the first line of EXPLAIN.
 var estimated = regexp.MustCompile(`cost=([0-9.]+)\.\.([0-9.]+) rows=([0-9]+)`)
 
-// Estimate gives what the server expects of a query: its cost until the first and the last row, in its own units, and its rows.
+// Estimate gives what the server expects of a query: its cost until the first and the last row, in its own units, and
+// its rows.
 func (s *Session) Estimate(ctx context.Context, sql string) (string, error) {
 	res, err := s.result(ctx, "EXPLAIN "+sql)
 	if err != nil {
@@ -340,8 +342,8 @@ func (s *Session) Begin() error {
 	return s.failed()
 }
 
-// BeginWrite opens a transaction that writes. What other sessions have changed since it began is an error (40001) of the
-// statement that would change it too.
+// BeginWrite opens a transaction that writes. What other sessions have changed since it began is an error (40001) of
+// the statement that would change it too.
 func (s *Session) BeginWrite() error { return s.Begin() }
 
 // Commit ends the transaction.
@@ -380,8 +382,8 @@ func (s *Session) NewRun(ctx context.Context, cols []string, values []ast.Expr) 
 // RunTable is the table behind the view relgrad.run.
 func (s *Session) RunTable() string { return "run_row" }
 
-// OwnRun refuses a run of another user. What is stored of a run is SQL, which could also take back a SET ROLE: a session from outside
-// must have begun as its owner. (The extension lets no statement of a run change the role.)
+// OwnRun refuses a run of another user. What is stored of a run is SQL, which could also take back a SET ROLE: a
+// session from outside must have begun as its owner. (The extension lets no statement of a run change the role.)
 func (s *Session) OwnRun(ctx context.Context, run int64) error {
 	res, err := s.result(ctx, fmt.Sprintf("SELECT owner::pg_catalog.text, owner OPERATOR(pg_catalog.=) current_user, session_user::pg_catalog.text FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", run))
 	if err != nil || len(res.Rows) == 0 {

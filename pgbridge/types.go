@@ -14,8 +14,9 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-// This is the one place that says how values of a server's types stand in the algebra (numbers, booleans and chunks aside, which
-// kernelType knows). They are texts; what the bytes of a text cannot decide as the server does, no loss may ask.
+// This is the one place that says how values of a server's types stand in the algebra (numbers, booleans and chunks
+// aside, which kernelType knows). They are texts; what the bytes of a text cannot decide as the server does, no loss
+// may ask.
 
 // textForms are Postgres's own types of which a loss can compare values, by the names that format_type gives.
 var textForms = map[string]kernels.Named{
@@ -74,7 +75,8 @@ func timeText(x, zone string) string {
 		"pg_catalog.rtrim(pg_catalog.rtrim(pg_catalog.to_char("+x+", 'YYYY-MM-DD HH24:MI:SS.US'), '0'), '.') || '"+zone+"'")
 }
 
-// intervalText begins with the interval in microseconds, months of 30 days and days of 24 hours, which is how Postgres compares.
+// intervalText begins with the interval in microseconds, months of 30 days and days of 24 hours, which is how Postgres
+// compares.
 var intervalText = func() string {
 	sum := "1000000000000000000000000::pg_catalog.numeric"
 	for _, part := range [][2]string{{"year", "31104000000000"}, {"month", "2592000000000"}, {"day", "86400000000"},
@@ -85,8 +87,8 @@ var intervalText = func() string {
 		" WHEN $ > '0'::pg_catalog.interval THEN 'i' ELSE '-' END || E'\\x1f' || $::pg_catalog.text)")
 }()
 
-// enumText begins with the place of the label, which stays when others are added. It is a float4, whose bits order as hexadecimal
-// digits do, those of negative ones the other way round.
+// enumText begins with the place of the label, which stays when others are added. It is a float4, whose bits order as
+// hexadecimal digits do, those of negative ones the other way round.
 func enumText(oid int64) string {
 	return own.Replace("(SELECT CASE WHEN e.enumsortorder >= 0::pg_catalog.float4 THEN '1' || pg_catalog.encode(pg_catalog.float4send(e.enumsortorder), 'hex')" +
 		" ELSE '0' || pg_catalog.translate(pg_catalog.encode(pg_catalog.float4send(e.enumsortorder), 'hex'), '0123456789abcdef', 'fedcba9876543210') END" +
@@ -103,8 +105,9 @@ func madeOf(oid, mod string) string {
     FROM made JOIN pg_catalog.pg_type t ON t.oid = made.oid AND NOT t.typtype = 'd')`
 }
 
-// collates is SQL for what the collation k is, the other four fields of typed: its name, whether it compares byte by byte
-// (b), as the database (d) or otherwise, whether it takes different texts for equal (n), and whether it is turkic (t).
+// collates is SQL for what the collation k is, the other four fields of typed: its name, whether it compares byte by
+// byte (b), as the database (d) or otherwise, whether it takes different texts for equal (n), and whether it is turkic
+// (t).
 var collates = `CASE WHEN k.oid IS NULL THEN NULL WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN k.collname::pg_catalog.text
    ELSE pg_catalog.concat(k.collnamespace::pg_catalog.regnamespace, '.', k.collname) END, E'\x01', CASE WHEN k.collprovider = 'd' THEN 'd'
    WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace AND k.collname = ANY (ARRAY['C', 'POSIX', 'ucs_basic', 'pg_c_utf8']::pg_catalog.name[])
@@ -112,8 +115,8 @@ var collates = `CASE WHEN k.oid IS NULL THEN NULL WHEN k.collnamespace = 'pg_cat
    E'\x01', CASE WHEN NOT k.collisdeterministic THEN 'n' END,
    E'\x01', CASE WHEN ` + turkic("k", "coll") + ` THEN 't' END`
 
-// turkic is SQL for whether a row x of pg_collation or pg_database, whose columns begin with prefix, is for a language in which
-// i is not the small I.
+// turkic is SQL for whether a row x of pg_collation or pg_database, whose columns begin with prefix, is for a language
+// in which i is not the small I.
 func turkic(x, prefix string) string {
 	field := func(name string) string {
 		return "pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(" + x + "), '" + prefix + name + "')"
@@ -225,8 +228,8 @@ func (s *Session) numerics(t *store.TableDef, col string) *kernels.Named {
 	return &kernels.Named{Name: "numeric", Ask: ask, Asked: &asked}
 }
 
-// shortNumeric is the type of numerics of a sub-query, of which none is long. Whether a loss compares them is noted: then a step
-// looks again.
+// shortNumeric is the type of numerics of a sub-query, of which none is long. Whether a loss compares them is noted:
+// then a step looks again.
 func shortNumeric() *kernels.Named {
 	asked := false
 	return &kernels.Named{Name: "numeric", Ask: func() string { asked = true; return "" }, Asked: &asked}
@@ -254,8 +257,8 @@ type collation struct {
 	turkic        bool // i is not the small I
 }
 
-// named is the type of a server type's values in the algebra, nil for a text that compares byte by byte, as the database's
-// own collation does.
+// named is the type of a server type's values in the algebra, nil for a text that compares byte by byte, as the
+// database's own collation does.
 func (t serverType) named() *kernels.Named {
 	name := typeOf(t.name)
 	if t.kind == "e" {

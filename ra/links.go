@@ -7,8 +7,8 @@ import (
 )
 
 // Links tells which columns of a Select or Join equal which, for many questions about one node: what it takes to answer
-// one of them does not depend on how wide the node is. It holds for the inputs, conditions and outputs of the node as they
-// are when it is made.
+// one of them does not depend on how wide the node is. It holds for the inputs, conditions and outputs of the node as
+// they are when it is made.
 type Links struct {
 	n    *Node
 	base []int32               // of each input: the place of its first column
@@ -181,8 +181,8 @@ func (l *Links) Carries(slot int, id ColumnID) bool {
 	return ok
 }
 
-// InputKey returns, for input i, the output columns that equal that input's identity; ok is false where they are not passed
-// through (see MaxKey).
+// InputKey returns, for input i, the output columns that equal that input's identity; ok is false where they are not
+// passed through (see MaxKey).
 func (l *Links) InputKey(i int) (ids []ColumnID, ok bool) {
 	if l.keys == nil {
 		l.keys = l.n.keyed()
@@ -240,8 +240,8 @@ func fixes(p *kernels.Expr, c kernels.Col) bool {
 	return y.IsConst() && x.IsCol && x.Col == c && x.Type.Kind == y.Type.Kind && (x.Type.Kind == kernels.Int || x.Type.Kind == kernels.Text && x.Type.Of == nil)
 }
 
-// essential lists, for each input, the columns of its identity that are needed to tell the join's rows apart: none that hold
-// one value, and none of an input whose row the conditions determine from rows of others.
+// essential lists, for each input, the columns of its identity that are needed to tell the join's rows apart: none that
+// hold one value, and none of an input whose row the conditions determine from rows of others.
 func (l *Links) essential() [][]ColumnID {
 	n := l.n
 	out, kept := make([][]ColumnID, len(n.Inputs)), make([]bool, len(n.Inputs))

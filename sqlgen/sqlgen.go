@@ -15,16 +15,17 @@ import (
 type Options struct {
 	// Env gives the seed and step of kernels that draw; nil: both 0.
 	Env *kernels.Env
-	// Seed and Step are seed and step as SQL where the text is one for all of them, such as "$1::bigint"; "": those of Env.
+	// Seed and Step are seed and step as SQL where the text is one for all of them, such as "$1::bigint"; "": those of
+	// Env.
 	Seed, Step string
 	// Opaque prints an Opaque node's query: as many columns as the node has without its row number, in order, in
 	// the representation that the dialect gives to their types.
 	Opaque func(n *ra.Node) (string, error)
-	// Typed casts numbers that are compared with a column: where a schema has operators of its own for a column and a number of
-	// another type, none of them is found.
+	// Typed casts numbers that are compared with a column: where a schema has operators of its own for a column and a
+	// number of another type, none of them is found.
 	Typed bool
-	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value (kernels.Named.Loose): such
-	// columns are refused then. "": it does.
+	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value
+	// (kernels.Named.Loose): such columns are refused then. "": it does.
 	Inexact string
 	// Holds are conditions that raise an error where what the plan rests on holds no more; every text checks them.
 	Holds []string
@@ -184,8 +185,8 @@ func (p *printer) reads(e *kernels.Expr) {
 	}
 }
 
-// onlyRows reports that of aggregate j only its being NULL matters, and that it is NULL only without rows: its argument,
-// which may be the whole loss, need not be computed.
+// onlyRows reports that of aggregate j only its being NULL matters, and that it is NULL only without rows: its
+// argument, which may be the whole loss, need not be computed.
 func (p *printer) onlyRows(n *ra.Node, j int) bool {
 	a := n.Aggs[j]
 	return a.Fn == ra.Sum && !p.value[n.Cols[len(n.Group)+j].ID] && !n.Inputs[0].Col(a.Arg).Type.Nullable
@@ -356,8 +357,8 @@ func (p *printer) cheap(n *ra.Node) bool {
 	return true
 }
 
-// once reports whether a query that is pasted into a join must be computed before it: the planner would compute kernels of its
-// columns after the join, for each pair of rows. The optimizer puts them where they are cheaper.
+// once reports whether a query that is pasted into a join must be computed before it: the planner would compute kernels
+// of its columns after the join, for each pair of rows. The optimizer puts them where they are cheaper.
 func (p *printer) once(n *ra.Node) bool {
 	if n.Op != ra.Select && n.Op != ra.Join || p.uses[n] > 1 && !p.pasted(n) {
 		return false

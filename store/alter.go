@@ -375,8 +375,8 @@ func (b *binder) alterType(t, n *TableDef, a *ast.AlterAction) (*TableDef, error
 	return n, b.rebuild(a.At, t, n, map[string]string{c.Name: b.assign(v, n, c)})
 }
 
-// retyped prints the keys of indexes for a column's new type, and refuses the change of one on which an expression depends: it was bound
-// for the old type.
+// retyped prints the keys of indexes for a column's new type, and refuses the change of one on which an expression
+// depends: it was bound for the old type.
 func (b *binder) retyped(at ast.Pos, t *TableDef, c *Column) {
 	refuse := func(what, name string) {
 		b.refuse(at, "a new type of a column of "+what+" \""+name+"\"", "Make the table anew, by CREATE TABLE and INSERT … SELECT.")

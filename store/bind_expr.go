@@ -108,7 +108,8 @@ func (b *binder) expr1(s *scope, e ast.Expr) val {
 	return val{}
 }
 
-// once refuses an expression that is printed several times, where it has called a function that gives another value each time.
+// once refuses an expression that is printed several times, where it has called a function that gives another value
+// each time.
 func (b *binder) once(at ast.Pos, before int, what string) {
 	if b.volatile > before {
 		b.refuse(at, what+" of a volatile function such as random()", "Compute it in a sub-select of FROM, and refer to its column.")

@@ -239,8 +239,8 @@ func (b *binder) subSelect(s *scope, it *ast.SubSelect, rels []*relation, cols [
 	return source{sql: "(" + openFence(id) + q.text() + closeFence(id) + ") AS " + r.alias, rels: []*relation{r}, cols: r.cols}
 }
 
-// lateralQuery binds a sub-select of FROM. SQLite has no LATERAL: a name that means a column of a neighbour is refused, also deep
-// inside; it must not be taken from farther out, where there may be one of that name.
+// lateralQuery binds a sub-select of FROM. SQLite has no LATERAL: a name that means a column of a neighbour is refused,
+// also deep inside; it must not be taken from farther out, where there may be one of that name.
 func (b *binder) lateralQuery(s *scope, it *ast.SubSelect, rels []*relation, cols []*column) *query {
 	outer := &scope{up: s.up, ctes: s.ctes}
 	if it.Lateral {

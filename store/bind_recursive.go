@@ -32,8 +32,8 @@ func (b *binder) recursiveTypes(w *ast.CTE, c *cte, q *query) {
 // invalidRecursion is the SQLSTATE of a recursive query that Postgres refuses.
 const invalidRecursion = "42P19"
 
-// wellFormed refuses the recursive queries that Postgres refuses, and those that only it can run: SQLite wants the query's name once, among the
-// tables of a plain SELECT.
+// wellFormed refuses the recursive queries that Postgres refuses, and those that only it can run: SQLite wants the
+// query's name once, among the tables of a plain SELECT.
 func (b *binder) wellFormed(w *ast.CTE, q *ast.Select) {
 	misplaced := func(where string) {
 		b.fail(w.At, invalidRecursion, "recursive reference to query \"%s\" must not appear %s", w.Name, where)

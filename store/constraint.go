@@ -71,8 +71,17 @@ func (b *binder) foreignKey(t *TableDef, k *ast.TableConstraint) Foreign {
 	for i, col := range k.Cols {
 		from, to := t.Cols[t.Column(col)], ref.Cols[ref.Column(cols[i])]
 		if !from.Type.is(to.Type) && !(from.Type.isInt() && to.Type.isInt()) { // SQLite would find no two values equal
-			b.failHint(k.At, sqlerr.DatatypeMismatch, "Give both columns one type.", "foreign key constraint \"%s\" cannot be implemented: key columns \"%s\" and \"%s\" are of types %s and %s",
-				name, col, cols[i], from.Type, to.Type)
+			b.failHint(
+				k.At,
+				sqlerr.DatatypeMismatch,
+				"Give both columns one type.",
+				"foreign key constraint \"%s\" cannot be implemented: key columns \"%s\" and \"%s\" are of types %s and %s",
+				name,
+				col,
+				cols[i],
+				from.Type,
+				to.Type,
+			)
 		}
 	}
 	return Foreign{Constraint: name, Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols}
@@ -233,7 +242,13 @@ func (b *binder) noChunk(at ast.Pos, t *TableDef, col, what string) {
 // indexable refuses a type whose values have no order.
 func (b *binder) indexable(at ast.Pos, t Type) {
 	if t.Name == "json" {
-		b.failHint(at, sqlerr.UndefinedObject, "Use jsonb.", "data type %s has no default operator class for access method \"btree\"", t)
+		b.failHint(
+			at,
+			sqlerr.UndefinedObject,
+			"Use jsonb.",
+			"data type %s has no default operator class for access method \"btree\"",
+			t,
+		)
 	}
 }
 

@@ -168,8 +168,8 @@ func (db *DB) create() error {
 	return db.c.Exec("COMMIT")
 }
 
-// makeCatalog makes the catalogue in a file without tables. Another process may have made it since this one looked: then nothing is
-// written, as that would end the other's transactions.
+// makeCatalog makes the catalogue in a file without tables. Another process may have made it since this one looked:
+// then nothing is written, as that would end the other's transactions.
 func (db *DB) makeCatalog() error {
 	id, err := db.application()
 	if err != nil || id == applicationID {
@@ -181,8 +181,8 @@ func (db *DB) makeCatalog() error {
 	return db.c.Exec(catalogSchema)
 }
 
-// foreign is an error where a file without our id cannot become a store: it has tables, or cannot be written. Another process may
-// just have made it one.
+// foreign is an error where a file without our id cannot become a store: it has tables, or cannot be written. Another
+// process may just have made it one.
 func (db *DB) foreign() error {
 	tables := int64(0)
 	if err := db.rows("SELECT count(*) FROM sqlite_schema", func(r row) error { tables = r[0].Int(); return nil }); err != nil || tables == 0 && !db.readonly {
@@ -208,8 +208,8 @@ func (db *DB) Close() error {
 // Path returns the file's name, "" for a temporary store.
 func (db *DB) Path() string { return db.path }
 
-// SetTrained tells how to ask whether a session trains a run now. The status of a run in relgrad.run that says running, and that
-// nobody trains, is then read as interrupted: its process could not note it.
+// SetTrained tells how to ask whether a session trains a run now. The status of a run in relgrad.run that says running,
+// and that nobody trains, is then read as interrupted: its process could not note it.
 func (db *DB) SetTrained(trained func(run int64) (bool, error)) { db.trained = trained }
 
 // SetIntrinsics installs the engine's functions.
@@ -257,7 +257,8 @@ func (db *DB) restore(s snapshot) { db.cat, db.settings, db.local = s.cat, s.set
 // InTransaction reports whether BEGIN has been run without COMMIT or ROLLBACK.
 func (db *DB) InTransaction() bool { return db.explicit }
 
-// InOne reports whether what is read now is of one state of the store: inside BEGIN, and for a statement that has begun.
+// InOne reports whether what is read now is of one state of the store: inside BEGIN, and for a statement that has
+// begun.
 func (db *DB) InOne() bool { return db.explicit || db.c.InTransaction() }
 
 // Begin starts a transaction.

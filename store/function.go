@@ -87,7 +87,8 @@ func sameResult(f, g *ast.CreateFunction) bool {
 	return f.Returns == nil || f.Returns.String() == g.Returns.String()
 }
 
-// otherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it is called.
+// otherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it
+// is called.
 var otherTypes = func() map[string]bool {
 	out := map[string]bool{}
 	for _, name := range strings.Split(`void,record,trigger,event_trigger,any,anyelement,anyarray,anynonarray,anyenum,anyrange,anymultirange,anycompatible,`+
@@ -100,7 +101,8 @@ var otherTypes = func() map[string]bool {
 	return out
 }()
 
-// NamesType reports whether a function may name a type: one that the store has, one that only a server has, or a relation's.
+// NamesType reports whether a function may name a type: one that the store has, one that only a server has, or a
+// relation's.
 func (db *DB) NamesType(schema, name string) bool {
 	if known[name] != "" || otherTypes[name] || strings.Contains(name, "%") {
 		return true

@@ -209,7 +209,8 @@ func implicit(f, t Type) bool {
 	return f.is(tDate) && (t.is(tTimestamp) || t.is(tTZ)) || f.is(tTimestamp) && t.is(tTZ) || f.is(tName) && t.is(tText)
 }
 
-// Implicit reports whether a value of one type becomes another without being asked; the types are named as Type.String prints them.
+// Implicit reports whether a value of one type becomes another without being asked; the types are named as Type.String
+// prints them.
 func Implicit(from, to string) bool { return implicit(typeByName(from), typeByName(to)) }
 
 // Assignable reports whether INSERT and UPDATE convert a value of one type to another.

@@ -21,9 +21,9 @@ type Tuning struct {
 	RowsTransposed int     // rows that are worth to transpose the matrix before it multiplies them
 	RowsOfProduct  int     // rows of a product that are made and mapped at a time
 	LargeFlops     float64 // operations of a product that the workers share
-	// LargeMatrix is the numbers of a matrix that many vectors are multiplied by, or of a sum of outer products: from there on
-	// panels take a third less of the processors' time than blocks of rows (layers of 1024 → 64 to 256 → 1000, batches of
-	// 512)
+	// LargeMatrix is the numbers of a matrix that many vectors are multiplied by, or of a sum of outer products: from
+	// there on panels take a third less of the processors' time than blocks of rows (layers of 1024 → 64 to 256 → 1000,
+	// batches of 512)
 	LargeMatrix int
 	NarrowSide  int // numbers up to which the short side of a product is narrow
 	NarrowPanel int // rows of the long side in a panel of such a product

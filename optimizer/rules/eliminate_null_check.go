@@ -78,8 +78,8 @@ func (p *provers) reach(n *ra.Node, slot int) {
 	}
 }
 
-// hasValue reports whether column id of sum, a sum without groups, is never NULL for a row of the join, as its inputs other
-// than slot s prove.
+// hasValue reports whether column id of sum, a sum without groups, is never NULL for a row of the join, as its inputs
+// other than slot s prove.
 func (p *provers) hasValue(sum *ra.Node, id ra.ColumnID, s int) bool {
 	if sum.Op != ra.Aggregate || len(sum.Group) > 0 || !sum.Col(id).Type.Nullable {
 		return false

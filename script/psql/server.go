@@ -17,8 +17,8 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-// Server is a Session that reads the script's SQL itself: texts go to it as they were written, PL/pgSQL included, and its
-// answers come back in its own words. Only psql's commands and variables are done here.
+// Server is a Session that reads the script's SQL itself: texts go to it as they were written, PL/pgSQL included, and
+// its answers come back in its own words. Only psql's commands and variables are done here.
 type Server interface {
 	script.Session
 	// Run runs all statements of a text and gives what they answer to c, in order. The error is the server's, or one about
@@ -104,7 +104,8 @@ func (r *Runner) leave(sql string) (bool, error) {
 // copyLines is the data of a COPY in the script.
 func (r *Runner) copyLines() io.Reader { return &copyLines{src: r.src} }
 
-// runText runs a text on the server and reports its error; results are shown, in parts, or the last one is returned whole.
+// runText runs a text on the server and reports its error; results are shown, in parts, or the last one is returned
+// whole.
 func (r *Runner) runText(ctx context.Context, sql string, data func() io.Reader, show bool) (last *script.Result, err error) {
 	if err := script.Canceled(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStopped, err)
@@ -199,8 +200,8 @@ func (r *Runner) failed(ctx context.Context, sql string, err error) error {
 	return stop
 }
 
-// endsItself tells whether psql begins no transaction in front of a text: transaction control, and statements that refuse
-// to run in a transaction.
+// endsItself tells whether psql begins no transaction in front of a text: transaction control, and statements that
+// refuse to run in a transaction.
 func endsItself(sql string) bool {
 	t := lex(sql)
 	for len(t) > 0 && t[0].Is(";") {

@@ -336,8 +336,8 @@ type relation struct {
 	classes []numberClass // of cols, as far as known
 }
 
-// MaxViews bounds views over views, and sub-queries within each other: planning recurses through them, and takes time that grows
-// faster than their number.
+// MaxViews bounds views over views, and sub-queries within each other: planning recurses through them, and takes time
+// that grows faster than their number.
 const MaxViews = 500
 
 func (b *binder) query(sel *ast.Select, text *ast.Text) (*Query, error) {

@@ -163,7 +163,8 @@ func (c *Converter) opName(names []*pg.Node, at ast.Pos) string {
 	return ns[0]
 }
 
-// ownOp is opName with the schema that is written: the operator may be one of the schema relgrad, which has some for chunks.
+// ownOp is opName with the schema that is written: the operator may be one of the schema relgrad, which has some for
+// chunks.
 func (c *Converter) ownOp(e *pg.A_Expr, at ast.Pos) (schema, op string) {
 	if ns := Strings(e.Name); e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "relgrad" && len(ns[1]) == 1 && strings.Contains("+-*/^", ns[1]) {
 		return ns[0], ns[1]

@@ -11,7 +11,13 @@ import (
 
 func (c *stmtConv) createFunction(s *pg.CreateFunctionStmt) ast.Statement {
 	names := Strings(s.Funcname)
-	out := &ast.CreateFunction{Node: c.here(), Name: names[len(names)-1], Replace: s.Replace, Procedure: s.IsProcedure, Volatility: "volatile"}
+	out := &ast.CreateFunction{
+		Node:       c.here(),
+		Name:       names[len(names)-1],
+		Replace:    s.Replace,
+		Procedure:  s.IsProcedure,
+		Volatility: "volatile",
+	}
 	if len(names) == 2 {
 		out.Schema = names[0]
 	}
@@ -44,7 +50,8 @@ func (c *stmtConv) createFunction(s *pg.CreateFunctionStmt) ast.Statement {
 	if out.Language == "" {
 		c.refuse(out.At, "a function without LANGUAGE", "Add LANGUAGE plpgsql or LANGUAGE sql.")
 	}
-	if out.Procedure && (out.Strict || len(s.Options) > 0 && hasOption(s.Options, "volatility", "window", "leakproof", "cost", "rows", "parallel", "support", "strict")) {
+	if out.Procedure &&
+		(out.Strict || len(s.Options) > 0 && hasOption(s.Options, "volatility", "window", "leakproof", "cost", "rows", "parallel", "support", "strict")) {
 		c.fail(out.At, invalidFunction, "Leave it out.", "invalid attribute in procedure definition")
 	}
 	return out
@@ -54,7 +61,10 @@ func (c *stmtConv) createFunction(s *pg.CreateFunctionStmt) ast.Statement {
 const invalidFunction = "42P13"
 
 func hasOption(options []*pg.Node, names ...string) bool {
-	return slices.ContainsFunc(options, func(n *pg.Node) bool { return slices.Contains(names, n.GetDefElem().GetDefname()) })
+	return slices.ContainsFunc(
+		options,
+		func(n *pg.Node) bool { return slices.Contains(names, n.GetDefElem().GetDefname()) },
+	)
 }
 
 // parameters refuses parameters that no function can have (interpret_function_parameter_list).
@@ -83,10 +93,21 @@ func (c *Converter) parameters(fn *ast.CreateFunction) {
 	c.polymorphic(fn)
 }
 
-// families are the types that stand for any type of an argument. A result of one of them is found from arguments of its kind.
-var families = map[string]string{"anyelement": "any", "anyarray": "any", "anynonarray": "any", "anyenum": "any", "anyrange": "any range", "anymultirange": "any range",
-	"anycompatible": "compatible", "anycompatiblearray": "compatible", "anycompatiblenonarray": "compatible",
-	"anycompatiblerange": "compatible range", "anycompatiblemultirange": "compatible range"}
+// families are the types that stand for any type of an argument. A result of one of them is found from arguments of its
+// kind.
+var families = map[string]string{
+	"anyelement":              "any",
+	"anyarray":                "any",
+	"anynonarray":             "any",
+	"anyenum":                 "any",
+	"anyrange":                "any range",
+	"anymultirange":           "any range",
+	"anycompatible":           "compatible",
+	"anycompatiblearray":      "compatible",
+	"anycompatiblenonarray":   "compatible",
+	"anycompatiblerange":      "compatible range",
+	"anycompatiblemultirange": "compatible range",
+}
 
 // polymorphic refuses outputs whose type no argument tells.
 func (c *Converter) polymorphic(fn *ast.CreateFunction) {
@@ -105,7 +126,13 @@ func (c *Converter) determined(fn *ast.CreateFunction, t ast.TypeName) {
 			return
 		}
 	}
-	c.fail(t.At, invalidFunction, "Give it an argument of this kind.", "cannot determine result data type: a result of type %s needs an argument of its kind", t)
+	c.fail(
+		t.At,
+		invalidFunction,
+		"Give it an argument of this kind.",
+		"cannot determine result data type: a result of type %s needs an argument of its kind",
+		t,
+	)
 }
 
 // resultType checks RETURNS beside the parameters.

@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Print gives a query as PostgreSQL text, on one line. Parsed again it is the same tree but for positions, except that a
-// Bound becomes a cast of a constant, and a Cast with an Argument an ordinary cast.
+// Print gives a query as PostgreSQL text, on one line. Parsed again it is the same tree but for positions, except that
+// a Bound becomes a cast of a constant, and a Cast with an Argument an ordinary cast.
 func Print(s *ast.Select) string {
 	p := &printer{}
 	p.query(s)
