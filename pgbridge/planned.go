@@ -17,14 +17,9 @@ func (s *Session) Planned(t *ra.Table) string {
 	var parts []string
 	from, what := sqltext.Name(t.Schema, t.Name), "table \""+t.Name+"\""
 	if t.Rows == 1 {
-		parts = append(
-			parts,
-			fmt.Sprintf(
-				"SELECT %s WHERE (SELECT pg_catalog.count(*) FROM (SELECT FROM %s LIMIT 2) AS f) OPERATOR(pg_catalog.<>) 1",
-				sqltext.Text(what+" does not have one row, as it had when the loss was planned"),
-				from,
-			),
-		)
+		one := "(SELECT pg_catalog.count(*) FROM (SELECT FROM " + from + " LIMIT 2) AS f) OPERATOR(pg_catalog.=) 1"
+		says := sqltext.Text(what + " does not have one row, as it had when the loss was planned")
+		parts = append(parts, "SELECT "+says+" WHERE NOT "+one)
 	}
 	var cases []string
 	for i := range t.Cols {
@@ -34,35 +29,27 @@ func (s *Session) Planned(t *ra.Table) string {
 		}
 	}
 	if len(cases) > 0 {
-		parts = append(
-			parts,
-			"(SELECT f.what FROM (SELECT CASE "+strings.Join(
-				cases,
-				" ",
-			)+" END AS what FROM "+from+") AS f WHERE f.what IS NOT NULL LIMIT 1)",
-		)
+		found := "SELECT " + first(cases) + " AS what FROM " + from
+		parts = append(parts, "(SELECT f.what FROM ("+found+") AS f WHERE f.what IS NOT NULL LIMIT 1)")
 	}
 	return strings.Join(parts, " UNION ALL ")
 }
 
+// first is the text of the first case that holds, NULL where none does.
+func first(cases []string) string { return "CASE " + strings.Join(cases, " ") + " END" }
+
 // changed are the cases of CASE in which a row of x breaks what a plan may rest on of its column.
 func changed(c *ra.TableColumn, x, what string) (cases []string) {
+	when := func(cond, format string, args ...any) {
+		cases = append(cases, "WHEN "+cond+" THEN "+sqltext.Text(fmt.Sprintf(format, args...)+" when the loss was planned"))
+	}
 	if !c.Type.Nullable && !c.NotNull {
-		cases = append(
-			cases,
-			fmt.Sprintf("WHEN %s IS NULL THEN %s", x, sqltext.Text(what+" holds NULL, and held none when the loss was planned")),
-		)
+		when(x+" IS NULL", "%s holds NULL, and held none", what)
 	}
 	if shape := c.Type.Shape; shape != nil {
 		dims := strings.ReplaceAll(strings.Trim(fmt.Sprint([]int(shape)), "[]"), " ", ", ")
-		cases = append(cases, fmt.Sprintf(
-			"WHEN NOT relgrad.gen_shaped(%s, ARRAY[%s]::pg_catalog.int8[]) THEN %s",
-			x,
-			dims,
-			sqltext.Text(
-				fmt.Sprintf("%s holds a chunk of another shape than %v, as all had when the loss was planned", what, shape),
-			),
-		))
+		when("NOT relgrad.gen_shaped("+x+", ARRAY["+dims+"]::pg_catalog.int8[])",
+			"%s holds a chunk of another shape than %v, as all had", what, shape)
 	}
 	return append(cases, long(c, x, what)...)
 }
@@ -72,14 +59,8 @@ func long(c *ra.TableColumn, x, what string) []string {
 	if of := c.Type.Of; of == nil || of.Asked == nil || !*of.Asked {
 		return nil
 	}
-	return []string{fmt.Sprintf(
-		"WHEN %s OPERATOR(pg_catalog.>) %d THEN %s",
-		digits(x),
-		maxDigits,
-		sqltext.Text(
-			fmt.Sprintf("%s holds a number of more than %d digits, and held none when the loss was planned", what, maxDigits),
-		),
-	)}
+	says := fmt.Sprintf("%s holds a number of more than %d digits, and held none when the loss was planned", what, maxDigits)
+	return []string{fmt.Sprintf("WHEN %s OPERATOR(pg_catalog.>) %d THEN %s", digits(x), maxDigits, sqltext.Text(says))}
 }
 
 // notLong reads a column as x does, and raises an error where its numbers are long: the engine gets them rounded, and cannot tell.
@@ -88,7 +69,7 @@ func notLong(c *ra.TableColumn, x, table string) string {
 	if len(cases) == 0 {
 		return x
 	}
-	return "CASE WHEN relgrad.gen_changed(CASE " + strings.Join(cases, " ") + " END) IS NULL THEN " + x + " END"
+	return "CASE WHEN relgrad.gen_changed(" + first(cases) + ") IS NULL THEN " + x + " END"
 }
 
 // PlannedRows gives the query of a sub-query's rows, which raises an error where they break what Describe has found of them.
@@ -97,20 +78,14 @@ func (s *Session) PlannedRows(query string, cols []ra.Column) string {
 	for i, c := range cols {
 		name := fmt.Sprintf("c%d", i+1)
 		names = append(names, name)
-		cases = append(
-			cases,
-			changed(&ra.TableColumn{Type: c.Type}, "q."+name, fmt.Sprintf("column \"%s\" of a sub-query", c.Name))...)
+		what := fmt.Sprintf("column \"%s\" of a sub-query", c.Name)
+		cases = append(cases, changed(&ra.TableColumn{Type: c.Type}, "q."+name, what)...)
 	}
 	if len(cases) == 0 {
 		return query
 	}
-	return "SELECT * FROM (" + query + ") AS q (" + strings.Join(
-		names,
-		", ",
-	) + ") WHERE relgrad.gen_changed(CASE " + strings.Join(
-		cases,
-		" ",
-	) + " END) IS NULL"
+	rows := "SELECT * FROM (" + query + ") AS q (" + strings.Join(names, ", ") + ")"
+	return rows + " WHERE relgrad.gen_changed(" + first(cases) + ") IS NULL"
 }
 
 // HasChanged is the condition that a query which Planned prints finds nothing, or else the error.

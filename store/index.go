@@ -71,11 +71,8 @@ func (t *TableDef) indexSQL(x Index) string {
 	if x.Unique {
 		unique = "UNIQUE "
 	}
-	sql := "CREATE " + unique + "INDEX " + t.db() + "." + sqltext.Ident(
-		physical(t.Schema, x.Name)+"^i",
-	) + " ON " + sqltext.Ident(
-		t.phys(),
-	) + " (" + x.Keys + ")"
+	name := t.db() + "." + sqltext.Ident(physical(t.Schema, x.Name)+"^i")
+	sql := "CREATE " + unique + "INDEX " + name + " ON " + sqltext.Ident(t.phys()) + " (" + x.Keys + ")"
 	if x.Where != "" {
 		sql += " WHERE " + x.Where
 	}

@@ -60,13 +60,8 @@ func (b *binder) refresh(s *ast.Refresh) (*Result, error) {
 	if err := b.db.putTable(t.key(), n); err != nil || s.NoData {
 		return &Result{Tag: "REFRESH MATERIALIZED VIEW"}, err
 	}
-	sql := "INSERT INTO " + t.sql() + " (" + strings.Join(
-		list,
-		", ",
-	) + ") SELECT " + strings.Join(
-		exprs,
-		", ",
-	) + " FROM " + from + " WHERE TRUE"
+	rows := "SELECT " + strings.Join(exprs, ", ") + " FROM " + from + " WHERE TRUE"
+	sql := "INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") " + rows
 	if _, err := b.write(n, nil, sql, "SELECT", returning{}, true); err != nil {
 		return nil, err
 	}
