@@ -702,7 +702,7 @@ CREATE FUNCTION softsign(x integer[]) RETURNS double precision[] LANGUAGE sql IM
 CREATE FUNCTION softsign(x bigint[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
 CREATE FUNCTION softsign(x numeric[]) RETURNS double precision[] LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 44 RETURN relgrad.softsign(x::double precision[]);
 
--- sqnorm(x): The sum of the squares of all elements, in double precision: elements beyond 1e154 give Infinity, those beneath 1e-162 give 0, also in sqrt(sqnorm(x)), where norm(x) has all its digits.
+-- sqnorm(x): The sum of the squares of all elements, in double precision.
 CREATE FUNCTION sqnorm(x real[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
 CREATE FUNCTION sqnorm(x double precision[]) RETURNS double precision LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE COST 19 AS 'MODULE_PATHNAME', 'relgrad_sqnorm';
 CREATE FUNCTION sqnorm(x smallint[]) RETURNS double precision LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE COST 19 RETURN relgrad.sqnorm(x::double precision[]);
