@@ -255,26 +255,44 @@ func (s *storm) measured() {
 		s.errorf("%v", err)
 		return
 	}
-	var before holding
-	cycles := 0
-	for ; time.Now().Before(s.end); cycles++ {
+	var held []holding // after each cycle of calls
+	for len(held) < 3*measuredCycles || time.Now().Before(s.end) {
 		for _, call := range stormCalls {
 			got, err := conn.run(numbered(call.sql, 1000))
 			s.judge(1000, call.sql, call.want, got, err)
 			if err != nil && conn.PgConn().TxStatus() != 'I' {
 				_, _ = conn.run("ROLLBACK")
 			}
+			if conn.IsClosed() {
+				return
+			}
 		}
-		if cycles == 3 {
-			before = holds(int(conn.PgConn().PID()))
-		}
+		held = append(held, holds(int(conn.PgConn().PID())))
 	}
-	_, _ = conn.run(stormCalls[0].sql)
-	after := holds(int(conn.PgConn().PID()))
-	s.t.Logf("a session of %d calls: %+v, then %+v", cycles*len(stormCalls), before, after)
-	if cycles > 3 && (after.files > before.files+8 || after.shared > before.shared+1 || after.private > before.private+16<<10) {
-		s.errorf("a session's backend grows: %+v, then %+v", before, after)
+	s.t.Logf("a session of %d calls holds, cycle by cycle: %+v", len(held)*len(stormCalls), held)
+	first, last := most(held[:measuredCycles]), least(held[len(held)-measuredCycles:])
+	if last.files > first.files+8 || last.shared > first.shared+1 || last.private > first.private+8<<10 {
+		s.errorf("a session's backend grows: at first at most %+v, at last at least %+v", first, last)
 	}
+}
+
+// measuredCycles are the cycles of calls whose extremes are compared. One cycle says little: what a call needs for a
+// moment may still be held when the next one begins.
+const measuredCycles = 8
+
+func most(held []holding) (m holding) {
+	for _, h := range held {
+		m = holding{max(m.files, h.files), max(m.shared, h.shared), max(m.private, h.private)}
+	}
+	return m
+}
+
+func least(held []holding) holding {
+	m := held[0]
+	for _, h := range held {
+		m = holding{min(m.files, h.files), min(m.shared, h.shared), min(m.private, h.private)}
+	}
+	return m
 }
 
 // holding is what a process holds: open files, those of memory shared with engines, private memory in kB.
