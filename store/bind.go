@@ -27,11 +27,9 @@ type binder struct {
 	literal    bool     // print without parameters: the text goes into the schema
 	ctes       []string // printed views, in dependency order
 	views      map[*ViewDef]*relation
-	stack      []string // views being expanded
-	n          int      // aliases handed out
-	slots      []*slot
-	ids        []*Identity
-	idCols     []string
+	stack      []string    // views being expanded
+	n          int         // aliases handed out
+	writes                 // the chunk columns and generated columns that are written
 	plan       *string     // EXPLAIN: takes the printed statement, which is not run
 	results    []*TableDef // temporary tables of this statement
 	deps       map[dependency]bool
@@ -53,10 +51,17 @@ type dependency struct {
 	function bool
 }
 
+// writes is what the functions of a printed statement note of the table that it writes.
+type writes struct {
+	slots      []*slot
+	slotTables []*TableDef // the tables of slots
+	ids        []*Identity // generated columns, counted on
+	idCols     []string
+}
+
 // statement is what functions need while a statement runs.
 type statement struct {
-	slots    []*slot
-	ids      []*Identity // generated columns, counted on
+	*writes
 	outer    *statement
 	proposed map[string]bool // keys of the rows of INSERT … ON CONFLICT DO UPDATE
 }

@@ -177,7 +177,7 @@ func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, Type, []val)
 	case e.Name == "count" && len(args) == 1:
 		return "count($1)@", tInt8, []val{b.settle(args[0])}
 	}
-	sig, ambiguous := resolve(aggregates[e.Name], args)
+	sig, ambiguous := resolve(aggregates[e.Name], typesOf(args))
 	if ambiguous || b.manyTypes(e.Name, args) {
 		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s(unknown) is not unique", e.Name)
@@ -227,7 +227,7 @@ func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
 		b.fail(e.At, sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function", e.Name)
 	}
 	args := b.callArgs(s, e)
-	sig, ambiguous := resolve(signatures[e.Name], args)
+	sig, ambiguous := resolve(signatures[e.Name], typesOf(args))
 	if sig == nil || ambiguous {
 		b.noFunction(e, args)
 	}

@@ -237,10 +237,14 @@ func (b *binder) notGiven(t *TableDef, given map[string]bool) (list, exprs []str
 // slot is the number of the check that notes the shapes written to a column.
 func (b *binder) slot(t *TableDef, c *Column) int {
 	for i, s := range b.slots {
-		if s.tdef == t && s.col == c.Name {
+		if b.slotTables[i] == t && s.col == c.Name {
 			return i
 		}
 	}
-	b.slots = append(b.slots, &slot{table: objectKey{t.Schema, t.Name}, tdef: t, col: c.Name, typ: c.Type, rank: c.Type.Rank})
-	return len(b.slots) - 1
+	return b.addSlot(t, c)
+}
+
+func (w *writes) addSlot(t *TableDef, c *Column) int {
+	w.slots, w.slotTables = append(w.slots, &slot{table: t.Name, col: c.Name, rank: c.Type.Rank}), append(w.slotTables, t)
+	return len(w.slots) - 1
 }

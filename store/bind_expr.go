@@ -474,11 +474,11 @@ func (b *binder) subLink(s *scope, e *ast.SubLink) val {
 	case ast.SubScalar:
 		c := b.oneColumn(q, e.At)
 		q.settle(b)
-		return val{sql: "(" + b.atMostOne(q) + ")", typ: q.types()[c], mods: q.cols[c].mods, at: e.At}
+		return val{sql: "(" + b.atMostOne(q) + ")", typ: typesOfColumns(q.cols)[c], mods: q.cols[c].mods, at: e.At}
 	case ast.SubArray:
 		b.oneColumn(q, e.At)
 		q.settle(b)
-		t := q.types()[0]
+		t := typesOfColumns(q.cols)[0]
 		f := b.arrayAgg(t)
 		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " + b.constant(e.At, emptyArray(t), arrayOf(t)) + ") FROM (" + q.text() + "))", typ: arrayOf(t), at: e.At}
 	}
@@ -514,14 +514,14 @@ func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
 		b.fail(e.At, sqlerr.Syntax, "subquery has %s columns", many)
 	}
 	q.settle(b)
-	chunks := slices.ContainsFunc(q.types(), Type.isChunk)
+	chunks := slices.ContainsFunc(typesOfColumns(q.cols), Type.isChunk)
 	if (e.Op == "=" && !all || e.Op == "<>" && all) && (!chunks || len(tests) > 1) {
 		lhs := make([]string, len(tests))
 		for i, t := range tests {
 			x := b.expr(s, t)
-			ct, ok := common([]Type{x.typ, q.types()[i]})
+			ct, ok := common([]Type{x.typ, typesOfColumns(q.cols)[i]})
 			if !ok || ct.Name == "json" {
-				b.fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.typ, q.types()[i])
+				b.fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.typ, typesOfColumns(q.cols)[i])
 			}
 			b.equatable(val{typ: ct, at: e.At})
 			if ct.isChunk() {
@@ -540,7 +540,7 @@ func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
 		b.refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
 	}
 	a := b.alias("q")
-	c := b.compare(e.At, e.Op, b.expr(s, tests[0]), val{sql: a + "." + q.phys(0), typ: q.types()[0], at: e.At})
+	c := b.compare(e.At, e.Op, b.expr(s, tests[0]), val{sql: a + "." + q.phys(0), typ: typesOfColumns(q.cols)[0], at: e.At})
 	agg, empty := "max", "FALSE"
 	if all {
 		agg, empty = "min", "TRUE"

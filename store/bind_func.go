@@ -164,7 +164,7 @@ func (b *binder) builtin(e *ast.FuncCall, args []val) (val, bool) {
 	if cands == nil {
 		return val{}, false
 	}
-	sig, ambiguous := resolve(cands, args)
+	sig, ambiguous := resolve(cands, typesOf(args))
 	if ambiguous || b.manyTypes(e.Name, args) {
 		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s is not unique", e.Name)
@@ -214,6 +214,14 @@ func (b *binder) apply(at ast.Pos, sig *signature, args []val) val {
 		out.typ = elem
 	}
 	out.sql = fill(sig.sql, conv, arrayOf(elem))
+	return out
+}
+
+func typesOf(args []val) []Type {
+	out := make([]Type, len(args))
+	for i, a := range args {
+		out[i] = a.typ
+	}
 	return out
 }
 

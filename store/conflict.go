@@ -2,13 +2,11 @@ package store
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/store/lite"
 )
 
 // onConflict prints ON CONFLICT.
@@ -102,48 +100,6 @@ func onceProposed(exprs []string, key []int, kinds string) []string {
 	out := slices.Clone(exprs)
 	out[key[0]] = "rg_proposed(" + strings.Join(args, ", ") + ")"
 	return out
-}
-
-// proposed gives its second argument. A key, of the second argument and those behind it, that the statement has seen is an error. The
-// first says which of them are numerics.
-func (db *DB) proposed(a []lite.Cell, r lite.Result) error {
-	kinds, a := a[0].String(), a[1:]
-	var key strings.Builder
-	null := false
-	for i := range a {
-		text := a[i].String()
-		switch {
-		case a[i].IsNull(): // in conflict with none
-			null = true
-			continue
-		case kinds[i] == 'n':
-			text = strings.TrimRight(strings.TrimRight(text+b2point(text), "0"), ".")
-		case a[i].Kind() == lite.Integer:
-			text = strconv.FormatInt(a[i].Int(), 10)
-		case a[i].Kind() == lite.Float:
-			text = strconv.FormatFloat(a[i].Float()+0, 'g', -1, 64)
-		}
-		key.WriteString(strconv.Itoa(len(text)) + " " + text)
-	}
-	if !null && db.run.proposed[key.String()] {
-		return sqlerr.New("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time").
-			WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
-	}
-	if db.run.proposed == nil {
-		db.run.proposed = map[string]bool{}
-	}
-	db.run.proposed[key.String()] = true
-	switch a[0].Kind() {
-	case lite.Integer:
-		r.Int(a[0].Int())
-	case lite.Float:
-		r.Float(a[0].Float())
-	case lite.Text:
-		r.Text(a[0].String())
-	case lite.Blob:
-		r.Blob(a[0].Bytes())
-	}
-	return nil
 }
 
 // b2point is a point for a numeric that has none, so that the zeros behind it can be cut.

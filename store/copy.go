@@ -224,7 +224,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 	}
 	defer stmt.Close()
 	l.stmt = stmt
-	b.db.run = &statement{slots: b.slots, ids: b.ids, outer: b.db.run}
+	b.db.run = &statement{writes: &b.writes, outer: b.db.run}
 	defer func() { b.db.run = b.db.run.outer }()
 	n, err := load()
 	if err != nil {
@@ -452,7 +452,9 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 	defer stop()
 	out := newCopyWriter(w, s.Options)
 	n := int64(0)
+	var types []Type
 	err = db.selectEach(ctx, sel, text, func(cols []outcol) error {
+		types = typesOfColumns(cols)
 		if s.Options.Header {
 			names := make([]any, len(cols))
 			for i, c := range cols {
@@ -467,7 +469,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 		if err != nil {
 			return err
 		}
-		return out.row(vals, cols)
+		return out.row(vals, types)
 	})
 	if err == nil {
 		err = out.w.Flush()

@@ -331,8 +331,8 @@ func newCopyWriter(w io.Writer, o ast.CopyOptions) *copyWriter {
 	return out
 }
 
-// row prints one line; cols nil means that all values are texts.
-func (o *copyWriter) row(vals []any, cols []outcol) error {
+// row prints one line; types nil means that all values are texts.
+func (o *copyWriter) row(vals []any, types []Type) error {
 	for i, v := range vals {
 		if i > 0 {
 			o.w.WriteByte(o.delim)
@@ -342,8 +342,8 @@ func (o *copyWriter) row(vals []any, cols []outcol) error {
 			continue
 		}
 		t := tText
-		if cols != nil {
-			t = cols[i].typ
+		if types != nil {
+			t = types[i]
 		}
 		s := Format(v, t.String())
 		if !o.csv {

@@ -121,7 +121,7 @@ func (db *DB) setup() error {
 	if err := db.execPatiently(pragmas); err != nil {
 		return err
 	}
-	if err := db.register(); err != nil {
+	if err := errors.Join(register(db.c), db.registerSession()); err != nil {
 		return err
 	}
 	if id != applicationID {

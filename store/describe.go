@@ -62,33 +62,6 @@ func before(schema, name, schema2, name2 string) int {
 // TypeText is the column's type as format_type prints it, "numeric(10,2)".
 func (c *Column) TypeText() string { return typeText(c.Type, c.Mods) }
 
-func typeText(t Type, modifier []int) string {
-	name := t.String()
-	if len(modifier) == 0 {
-		return name
-	}
-	if t.Name == "text" {
-		name = "character varying"
-	}
-	mods := make([]string, len(modifier))
-	for i, m := range modifier {
-		mods[i] = itoa(m)
-	}
-	if t.is(tNumeric) && len(mods) == 1 {
-		mods = append(mods, "0")
-	}
-	base, array := strings.CutSuffix(name, "[]")
-	base, zone, _ := strings.Cut(base, " with") // timestamp(3) without time zone
-	if zone != "" {
-		zone = " with" + zone
-	}
-	name = base + "(" + strings.Join(mods, ",") + ")" + zone
-	if array {
-		name += "[]"
-	}
-	return name
-}
-
 // DefaultText is the column's default: constants as SQL writes them, other expressions as the store keeps them; ""
 // where there is none.
 func (c *Column) DefaultText() string {

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"encoding/binary"
 	"fmt"
 	"strings"
 
@@ -238,14 +237,6 @@ func (b *binder) defaultOrNull(t *TableDef, c *Column) string {
 		return d
 	}
 	return b.assign(val{sql: "NULL", typ: tUnknown, lit: &ast.Literal{Kind: ast.LitNull}}, t, c)
-}
-
-// nextIdentity is rg_nextval(i).
-func (db *DB) nextIdentity(a []lite.Cell, r lite.Result) error {
-	id := db.run.ids[a[0].Int()]
-	r.Int(id.Next)
-	id.Next += id.Inc
-	return nil
 }
 
 // plainRelation names a table whose columns are printed behind prefix.
@@ -521,16 +512,4 @@ func (db *DB) oneShape(t *TableDef, s *slot) error {
 	}
 	return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": the chunk of %s has shape %v, that of %s has shape %v", t.Name, s.col,
 		firsts, first, others, other).WithDetail("All chunks of a column have one shape at the end of a statement.")
-}
-
-// headShape reads the shape from the beginning of a stored chunk.
-func headShape(b []byte) tensor.Shape {
-	if len(b) < 4 || len(b) < 4+4*int(b[2]) {
-		return nil
-	}
-	s := make(tensor.Shape, b[2])
-	for i := range s {
-		s[i] = int(binary.LittleEndian.Uint32(b[4+4*i:]))
-	}
-	return s
 }

@@ -403,7 +403,7 @@ func (db *DB) selectBound(b *binder, sel *ast.Select, start func([]outcol) error
 // runEach runs a printed statement and calls each for its rows.
 func (b *binder) runEach(sql string, each func([]lite.Cell) error) error {
 	db := b.db
-	db.run = &statement{slots: b.slots, ids: b.ids, outer: db.run}
+	db.run = &statement{writes: &b.writes, outer: db.run}
 	defer func() { db.run = db.run.outer }()
 	if trace != nil {
 		trace(sql, b.params)

@@ -292,12 +292,6 @@ type collect struct {
 	bytes int
 }
 
-// maxState is what array_agg may hold in memory. A number in list takes boxed bytes.
-const (
-	maxState = 256 << 20
-	boxed    = 32
-)
-
 // Step adds a value.
 func (s *collect) Step(a []lite.Cell) error {
 	x, err := fromCell(&a[0], s.typ)

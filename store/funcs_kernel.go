@@ -13,7 +13,7 @@ import (
 
 // registerKernels makes every kernel of the registry a SQL function rg_k_<name>(signature, args…); see
 // binder.tryKernel for the signature.
-func (db *DB) registerKernels() error {
+func registerKernels(c *lite.Conn) error {
 	for _, d := range kernels.All() {
 		call := func() lite.Scalar {
 			k := newKernelCall(d)
@@ -31,7 +31,7 @@ func (db *DB) registerKernels() error {
 		if growing[d.Name] {
 			from = 0
 		}
-		if err := db.c.Long("rg_k_"+d.Name, -1, !d.PerStep && !d.PerCall, from, call); err != nil {
+		if err := c.Long("rg_k_"+d.Name, -1, !d.PerStep && !d.PerCall, from, call); err != nil {
 			return err
 		}
 	}
@@ -351,24 +351,4 @@ func giveKernel(v kernels.Value, r lite.Result) error {
 // giveChunk encodes a chunk in place; see tensor.Encode.
 func giveChunk(r lite.Result, d tensor.DType, shape tensor.Shape, f []float64) {
 	encodeChunk(r.Room(lite.Blob, 4+4*len(shape)+len(f)*d.Size()), d, shape, f)
-}
-
-func encodeChunk(b []byte, d tensor.DType, shape tensor.Shape, f []float64) {
-	p := encodeHead(b, d, shape)
-	if d == tensor.Float32 {
-		for i, x := range f {
-			binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(float32(x)))
-		}
-		return
-	}
-	for i, x := range f {
-		binary.LittleEndian.PutUint64(p[8*i:], math.Float64bits(x))
-	}
-}
-
-// encodeHead writes a chunk's header and returns the rest of b.
-func encodeHead(b []byte, d tensor.DType, shape tensor.Shape) []byte {
-	head := (&tensor.Tensor{DType: d, Shape: shape}).Encode()
-	copy(b, head)
-	return b[len(head):]
 }

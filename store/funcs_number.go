@@ -9,16 +9,6 @@ import (
 	"github.com/relgrad/relgrad/store/numeric"
 )
 
-func numOf(c *lite.Cell) (numeric.Num, error) {
-	switch c.Kind() {
-	case lite.Integer:
-		return numeric.Int(c.Int()), nil
-	case lite.Float:
-		return numeric.Float(c.Float(), false)
-	}
-	return numeric.Parse(c.String())
-}
-
 // num1 and num2 are functions from numerics to numeric.
 func num1(f func(numeric.Num) (numeric.Num, error)) goFunc {
 	return goFunc{1, true, strict(func(a []lite.Cell, r lite.Result) error {

@@ -3,6 +3,7 @@ package store
 import (
 	"bytes"
 	"crypto/md5"
+	"crypto/rand"
 	"fmt"
 	"strconv"
 	"strings"
@@ -333,5 +334,14 @@ func formatCall(a []lite.Cell, r lite.Result) error {
 		next++
 	}
 	r.Text(b.String())
+	return nil
+}
+
+// randomUUID is gen_random_uuid(), of version 4.
+func randomUUID(a []lite.Cell, r lite.Result) error {
+	var id [16]byte
+	rand.Read(id[:]) // never fails
+	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
+	r.Text(uuidText(id))
 	return nil
 }

@@ -12,33 +12,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-func clockTimestamp(a []lite.Cell, r lite.Result) error {
-	r.Text(timeOut(time.Now(), tTZ))
-	return nil
-}
-
-// now is the time at which the transaction, or the statement outside one, began.
-func (db *DB) now() time.Time {
-	if db.started.IsZero() {
-		db.started = time.Now()
-	}
-	return db.started
-}
-
 // maxDays are more than lie between any two dates of the store, whose years are 1 to 9999.
 const maxDays = 4e6
-
-func errDate() error {
-	return sqlerr.New("22008", "date out of range").WithHint("The embedded store keeps the years 1 to 9999.")
-}
-
-// inYears refuses what would not sort as text.
-func inYears(t time.Time) error {
-	if y := t.Year(); y < 1 || y > 9999 {
-		return errDate()
-	}
-	return nil
-}
 
 var timeFuncs = map[string]goFunc{
 	"date_add": text(2, func(a []lite.Cell) (string, error) {

@@ -87,20 +87,6 @@ func sameResult(f, g *ast.CreateFunction) bool {
 	return f.Returns == nil || f.Returns.String() == g.Returns.String()
 }
 
-// otherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it
-// is called.
-var otherTypes = func() map[string]bool {
-	out := map[string]bool{}
-	for _, name := range strings.Split(`void,record,trigger,event_trigger,any,anyelement,anyarray,anynonarray,anyenum,anyrange,anymultirange,anycompatible,`+
-		`anycompatiblearray,anycompatiblenonarray,anycompatiblerange,anycompatiblemultirange,cstring,internal,unknown,refcursor,`+
-		`character varying,name,"char",character,oid,bytea,time,time without time zone,time with time zone,interval,inet,cidr,macaddr,macaddr8,money,bit,bit varying,`+
-		`box,circle,line,lseg,path,point,polygon,tsquery,tsvector,xml,regproc,regprocedure,regtype,regnamespace,regrole,pg_lsn,xid,cid,tid,`+
-		`int4range,int8range,numrange,tsrange,tstzrange,daterange,timestamp without time zone`, ",") {
-		out[name] = true
-	}
-	return out
-}()
-
 // NamesType reports whether a function may name a type: one that the store has, one that only a server has, or a
 // relation's.
 func (db *DB) NamesType(schema, name string) bool {

@@ -24,11 +24,6 @@ type held struct {
 	numbers []int
 }
 
-// chunkBytes is the size of a column's chunk as it is stored.
-func chunkBytes(v *ra.Vector, t Type) int {
-	return 4 + 4*len(v.Type.Shape) + v.Type.Size()*t.dtype().Size()
-}
-
 // holds is nil where a result has no large chunks, or too many.
 func (db *DB) holds(r *Relation, cols []Column) *held {
 	h, bytes := &held{cols: make([]bool, len(cols))}, 0

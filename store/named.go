@@ -5,6 +5,7 @@ import (
 
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/tensor"
 )
 
 // named are the store's types whose values stand in the algebra as texts that are no texts.
@@ -37,4 +38,29 @@ func NamedType(t ast.TypeName) *kernels.Named {
 		return n
 	}
 	return nil
+}
+
+// kernelType is the type in the algebra of a column whose chunks have a shape, nil where none is known; why says why it has none.
+func kernelType(of Type, shape tensor.Shape) (t kernels.Type, why string) {
+	switch {
+	case of.isChunk():
+		t.Kind = kernels.KindOf(of.dtype())
+		t.Shape = shape
+		if shape == nil {
+			return t, "it holds no chunk yet, so its shape is not known"
+		}
+	case of.Array:
+		return kernels.Type{Kind: kernels.Text, Of: namedOf(of)}, ""
+	case of.isFloat():
+		t.Kind = kernels.KindOf(of.dtype())
+	case of.is(tNumeric):
+		t.Kind = kernels.Float64
+	case of.isInt():
+		t.Kind = kernels.Int
+	case of.is(tBool):
+		t.Kind = kernels.Bool
+	default:
+		t.Kind, t.Of = kernels.Text, namedOf(of)
+	}
+	return t, ""
 }

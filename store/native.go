@@ -6,8 +6,6 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store/lite"
@@ -167,7 +165,7 @@ func (db *DB) refill(ctx context.Context, t *TableDef, r *Relation) error {
 		defer s.Close()
 		b := db.newBinder(ctx, nil)
 		for i := range r.Cols {
-			b.slots = append(b.slots, &slot{table: t.key(), tdef: t, col: t.Cols[i].Name, typ: t.Cols[i].Type, rank: t.Cols[i].Type.Rank})
+			b.addSlot(t, &t.Cols[i])
 		}
 		for k := range r.Cols[0].N {
 			for i, v := range r.Cols {
@@ -186,21 +184,4 @@ func (db *DB) refill(ctx context.Context, t *TableDef, r *Relation) error {
 		db.bump(t.key(), true)
 		return b.checkSlots(t, int64(r.Cols[0].N))
 	})
-}
-
-// GoValue is row i of a vector in the form of Result.Rows.
-func GoValue(v *ra.Vector, i int) any {
-	switch {
-	case v.IsNull(i):
-		return nil
-	case v.Type.IsChunk():
-		return v.Tensor(i)
-	case v.Type.IsFloat():
-		return vectorFloat(v, i)
-	case v.Type.Kind == kernels.Bool:
-		return v.Ints[i] != 0
-	case v.Type.Kind == kernels.Int:
-		return v.Ints[i]
-	}
-	return v.Texts[i]
 }

@@ -46,10 +46,10 @@ type orderKey struct {
 	rest string // DESC, NULLS …
 }
 
-func (q *query) types() []Type {
-	out := make([]Type, len(q.cols))
-	for i := range q.cols {
-		out[i] = q.cols[i].typ
+func typesOfColumns(cols []outcol) []Type {
+	out := make([]Type, len(cols))
+	for i := range cols {
+		out[i] = cols[i].typ
 	}
 	return out
 }

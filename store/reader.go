@@ -27,8 +27,7 @@ const trimBytes = 1 << 20
 func newReader(types []Type, rows int, room ra.Room) *reader {
 	r := &reader{types: types, heads: make([][]byte, len(types)), blobs: make([]*lite.Reader, len(types)), nulls: make([][]int, len(types)), rows: rows, room: room}
 	for i, t := range types {
-		c := Column{Type: t}
-		kt, _ := c.kernelType()
+		kt, _ := kernelType(t, nil)
 		v := &ra.Vector{Type: kt}
 		switch {
 		case t.isChunk():
@@ -61,7 +60,7 @@ func (r *reader) given(i int, v *ra.Vector) bool {
 }
 
 // add appends a row.
-func (r *reader) add(cells row) error {
+func (r *reader) add(cells []lite.Cell) error {
 	for i, t := range r.types {
 		c, v := &cells[i], r.cols[i]
 		if c.IsNull() {

@@ -364,7 +364,7 @@ func isSetReturning(name string) bool { return setReturning[name] }
 
 // resolve chooses an overload as Postgres does (manual, section 10.3): exact matches first, then preferred
 // types, then text for untyped literals. nil: none fits; ambiguous: several do.
-func resolve(cands []*signature, args []val) (best *signature, ambiguous bool) {
+func resolve(cands []*signature, args []Type) (best *signature, ambiguous bool) {
 	var list []*signature
 	for _, c := range cands {
 		if c.fits(args) {
@@ -414,7 +414,7 @@ func (c *signature) arg(i int) Type {
 	return c.args[i]
 }
 
-func (c *signature) fits(args []val) bool {
+func (c *signature) fits(args []Type) bool {
 	if len(args) < c.min || len(args) > len(c.args) && !c.variadic {
 		return false
 	}
@@ -423,24 +423,24 @@ func (c *signature) fits(args []val) bool {
 		switch {
 		case t.is(tAny):
 		case t.is(tAnyArray):
-			if !a.typ.Array && !a.typ.isUnknown() {
+			if !a.Array && !a.isUnknown() {
 				return false
 			}
 		case t.is(tAnyElement):
-			if a.typ.Array {
+			if a.Array {
 				return false
 			}
-		case !implicit(a.typ, t):
+		case !implicit(a, t):
 			return false
 		}
 	}
 	return true
 }
 
-func (c *signature) score(args []val, match func(f, t Type) bool) int {
+func (c *signature) score(args []Type, match func(f, t Type) bool) int {
 	n := 0
 	for i, a := range args {
-		if match(a.typ, c.arg(i)) {
+		if match(a, c.arg(i)) {
 			n++
 		}
 	}

@@ -2,18 +2,14 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store/lite"
-	"github.com/relgrad/relgrad/tensor"
 )
 
 // Version changes with a table's content: Keys when rows, keys or attributes (anything but floats) may have
@@ -85,45 +81,12 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.declared()}
-		tc.Type, tc.NoType = c.kernelType()
+		tc.Type, tc.NoType = kernelType(c.Type, c.Shape)
 		tc.Type.Nullable = count.null(c.Name)
 		out.Cols = append(out.Cols, tc)
 	}
 	out.Key, out.Declared = t.identity(out.Rows)
 	return out, nil
-}
-
-// declared prints the type with its brackets as declared: real[][].
-func (t Type) declared() string {
-	if !t.Array {
-		return t.String()
-	}
-	return t.elem().String() + strings.Repeat("[]", max(1, t.Rank))
-}
-
-// kernelType is the column's type in the algebra; why says why it has none.
-func (c *Column) kernelType() (t kernels.Type, why string) {
-	switch {
-	case c.Type.isChunk():
-		t.Kind = kernels.KindOf(c.Type.dtype())
-		t.Shape = c.Shape
-		if c.Shape == nil {
-			return t, "it holds no chunk yet, so its shape is not known"
-		}
-	case c.Type.Array:
-		return kernels.Type{Kind: kernels.Text, Of: namedOf(c.Type)}, ""
-	case c.Type.isFloat():
-		t.Kind = kernels.KindOf(c.Type.dtype())
-	case c.Type.is(tNumeric):
-		t.Kind = kernels.Float64
-	case c.Type.isInt():
-		t.Kind = kernels.Int
-	case c.Type.is(tBool):
-		t.Kind = kernels.Bool
-	default:
-		t.Kind, t.Of = kernels.Text, namedOf(c.Type)
-	}
-	return t, ""
 }
 
 // identity chooses the columns that identify a row (law: the primary key, else a UNIQUE NOT NULL, else none).
@@ -230,11 +193,7 @@ func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols 
 	defer stop()
 	err = db.selectEach(ctx, sel, text, func(oc []outcol) error {
 		cols = resultCols(oc)
-		types := make([]Type, len(oc))
-		for i := range oc {
-			types[i] = oc[i].typ
-		}
-		r = newReader(types, 0, nil)
+		r = newReader(typesOfColumns(oc), 0, nil)
 		return nil
 	}, func(_ []outcol, c []lite.Cell) error { return r.add(c) })
 	if err == nil {
@@ -284,8 +243,7 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 			return err
 		}
 		defer s.Close()
-		sl := &slot{table: t.key(), tdef: t, col: col, typ: c.Type, rank: c.Type.Rank}
-		b.slots = []*slot{sl}
+		sl := b.slots[b.addSlot(t, c)]
 		for k := range rowids {
 			if err := setVector(s, 0, data, k, c.Type, sl); err != nil {
 				return err
@@ -301,88 +259,6 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 		}
 		return b.checkSlots(t, int64(data.N))
 	})
-}
-
-// setVector puts row k of a vector into parameter p of a statement, in the form of type t.
-func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t Type, sl *slot) error {
-	switch {
-	case v.IsNull(k):
-		s.SetNull(p)
-	case t.isChunk():
-		b := s.Room(p, lite.Blob, 4+4*len(v.Type.Shape)+v.Type.Size()*t.dtype().Size())
-		putChunk(b, v, k, t.dtype())
-		if sl != nil {
-			return sl.note(b)
-		}
-	case v.Type.IsFloat() && t.isFloat():
-		x := vectorFloat(v, k)
-		if math.IsNaN(x) {
-			return sqlerr.New(sqlerr.NumericOutOfRange, "NaN in a scalar column").WithDetail("Row %d of the new values is not a number.", k+1)
-		}
-		if t.is(tReal) {
-			x = float64(float32(x))
-		}
-		s.SetFloat(p, x)
-	case v.Type.IsFloat():
-		x, err := convert(vectorFloat(v, k), tDouble, t)
-		if err != nil {
-			return err
-		}
-		return setAny(s, p, x, t)
-	case v.Texts != nil:
-		if t.is(tText) || t.isTime() || t.Array {
-			return s.Set(p, v.Texts[k])
-		}
-		x, err := textIn(v.Texts[k], t)
-		if err != nil {
-			return err
-		}
-		return setAny(s, p, x, t)
-	case t.isFloat():
-		s.SetFloat(p, float64(v.Ints[k]))
-	case t.isInt() || t.is(tBool):
-		s.SetInt(p, v.Ints[k])
-	default:
-		return setAny(s, p, v.Ints[k], t)
-	}
-	return nil
-}
-
-func setAny(s *lite.Stmt, p int, x any, t Type) error {
-	y, err := toStored(x, t)
-	if err != nil {
-		return err
-	}
-	return s.Set(p, y)
-}
-
-func vectorFloat(v *ra.Vector, k int) float64 {
-	if v.F32 != nil {
-		return float64(v.F32[k])
-	}
-	return v.F64[k]
-}
-
-// putChunk encodes row k of a chunk vector.
-func putChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
-	p := encodeHead(b, d, v.Type.Shape)
-	n := v.Type.Size()
-	switch {
-	case v.F32 != nil && d == tensor.Float32:
-		tensor.PutFloats(p, v.F32[k*n:(k+1)*n])
-		return
-	case v.F32 == nil && d == tensor.Float64:
-		tensor.PutFloats(p, v.F64[k*n:(k+1)*n])
-		return
-	}
-	for i := range n {
-		x := vectorFloat(v, k*n+i)
-		if d == tensor.Float32 {
-			binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(float32(x)))
-		} else {
-			binary.LittleEndian.PutUint64(p[8*i:], math.Float64bits(x))
-		}
-	}
 }
 
 // putResult stores the result of a table function in a temporary table.

@@ -289,3 +289,15 @@ func (p *arrayParser) word() (text string, quoted, ok bool) {
 	}
 	return strings.TrimRight(p.s[start:p.i], blanks), false, true
 }
+
+func errDate() error {
+	return sqlerr.New("22008", "date out of range").WithHint("The embedded store keeps the years 1 to 9999.")
+}
+
+// inYears refuses what would not sort as text.
+func inYears(t time.Time) error {
+	if y := t.Year(); y < 1 || y > 9999 {
+		return errDate()
+	}
+	return nil
+}

@@ -1,11 +1,8 @@
 package store
 
 import (
-	"crypto/rand"
 	"encoding/hex"
 	"strings"
-
-	"github.com/relgrad/relgrad/store/lite"
 )
 
 // uuidIn reads a uuid as Postgres does, 32 hexadecimal digits with a hyphen behind any four of them, in braces or not, and gives its
@@ -41,13 +38,4 @@ func uuidIn(s string) (any, error) {
 func uuidText(id [16]byte) string {
 	h := hex.EncodeToString(id[:])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
-}
-
-// randomUUID is gen_random_uuid(), of version 4.
-func randomUUID(a []lite.Cell, r lite.Result) error {
-	var id [16]byte
-	rand.Read(id[:]) // never fails
-	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
-	r.Text(uuidText(id))
-	return nil
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -20,6 +19,12 @@ import (
 // bool; string for text, numeric (its digits), date, timestamp and json; *tensor.Tensor for real[] and
 // double precision[]; []any, nested, for other arrays. Stored, a bool is an INTEGER, a chunk a BLOB
 // (tensor.Encode), any other array a JSON text, everything else itself.
+
+// maxState is what a list or a document may hold in memory, in bytes; an element of a list takes boxed of them.
+const (
+	maxState = 256 << 20
+	boxed    = 32
+)
 
 func errNaN() error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "NaN cannot be stored in a scalar column").WithHint("Use NULL for a missing value.")
@@ -510,15 +515,12 @@ func badInput(t Type, s string) error {
 	return sqlerr.New(sqlerr.InvalidText, "invalid input syntax for type %s: \"%s\"", t, s)
 }
 
-// eachFloat calls f for every element of a chunk's bytes.
-func eachFloat(p []byte, d tensor.DType, f func(i int, x float64)) {
-	if d == tensor.Float32 {
-		for i := range len(p) / 4 {
-			f(i, float64(math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:]))))
-		}
-		return
+func numOf(c *lite.Cell) (numeric.Num, error) {
+	switch c.Kind() {
+	case lite.Integer:
+		return numeric.Int(c.Int()), nil
+	case lite.Float:
+		return numeric.Float(c.Float(), false)
 	}
-	for i := range len(p) / 8 {
-		f(i, math.Float64frombits(binary.LittleEndian.Uint64(p[8*i:])))
-	}
+	return numeric.Parse(c.String())
 }

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// headShape reads the shape from the beginning of a stored chunk.
+func headShape(b []byte) tensor.Shape {
+	if len(b) < 4 || len(b) < 4+4*int(b[2]) {
+		return nil
+	}
+	s := make(tensor.Shape, b[2])
+	for i := range s {
+		s[i] = int(binary.LittleEndian.Uint32(b[4+4*i:]))
+	}
+	return s
+}
+
+// slot is a chunk column that the running statement writes.
+type slot struct {
+	table string
+	col   string
+	rank  int
+	shape tensor.Shape // of the first chunk written
+	head  []byte       // its header
+	mixed tensor.Shape // a different shape that was also written
+}
+
+// note checks one chunk on its way into the column.
+func (s *slot) note(b []byte) error {
+	if s.head != nil && len(b) > len(s.head) && bytes.Equal(b[:len(s.head)], s.head) {
+		return nil
+	}
+	_, shape, _, err := tensor.Header(b)
+	switch {
+	case err != nil:
+		return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
+	case shape.Size() == 0:
+		return sqlerr.New(sqlerr.DataException, "table \"%s\", column \"%s\": a chunk must not be empty", s.table, s.col)
+	case s.rank > 1 && len(shape) != s.rank:
+		return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v has %d dimensions, the column is declared with %d",
+			s.table, s.col, shape, len(shape), s.rank)
+	case s.head == nil:
+		s.shape, s.head = shape, append([]byte(nil), b[:4+4*len(shape)]...)
+	case s.mixed == nil:
+		s.mixed = shape
+	}
+	return nil
+}
+
+func encodeChunk(b []byte, d tensor.DType, shape tensor.Shape, f []float64) {
+	p := encodeHead(b, d, shape)
+	if d == tensor.Float32 {
+		for i, x := range f {
+			binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(float32(x)))
+		}
+		return
+	}
+	for i, x := range f {
+		binary.LittleEndian.PutUint64(p[8*i:], math.Float64bits(x))
+	}
+}
+
+// encodeHead writes a chunk's header and returns the rest of b.
+func encodeHead(b []byte, d tensor.DType, shape tensor.Shape) []byte {
+	head := (&tensor.Tensor{DType: d, Shape: shape}).Encode()
+	copy(b, head)
+	return b[len(head):]
+}
+
+// chunkBytes is the size of a column's chunk as it is stored.
+func chunkBytes(v *ra.Vector, t Type) int {
+	return 4 + 4*len(v.Type.Shape) + v.Type.Size()*t.dtype().Size()
+}
+
+func vectorFloat(v *ra.Vector, k int) float64 {
+	if v.F32 != nil {
+		return float64(v.F32[k])
+	}
+	return v.F64[k]
+}
+
+// putChunk encodes row k of a chunk vector.
+func putChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
+	p := encodeHead(b, d, v.Type.Shape)
+	n := v.Type.Size()
+	switch {
+	case v.F32 != nil && d == tensor.Float32:
+		tensor.PutFloats(p, v.F32[k*n:(k+1)*n])
+		return
+	case v.F32 == nil && d == tensor.Float64:
+		tensor.PutFloats(p, v.F64[k*n:(k+1)*n])
+		return
+	}
+	for i := range n {
+		x := vectorFloat(v, k*n+i)
+		if d == tensor.Float32 {
+			binary.LittleEndian.PutUint32(p[4*i:], math.Float32bits(float32(x)))
+		} else {
+			binary.LittleEndian.PutUint64(p[8*i:], math.Float64bits(x))
+		}
+	}
+}
+
+// eachFloat calls f for every element of a chunk's bytes.
+func eachFloat(p []byte, d tensor.DType, f func(i int, x float64)) {
+	if d == tensor.Float32 {
+		for i := range len(p) / 4 {
+			f(i, float64(math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:]))))
+		}
+		return
+	}
+	for i := range len(p) / 8 {
+		f(i, math.Float64frombits(binary.LittleEndian.Uint64(p[8*i:])))
+	}
+}

@@ -1,0 +1,159 @@
+package store
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/lite"
+)
+
+// registerSession installs the functions that depend on the session.
+func (db *DB) registerSession() error {
+	var errs []error
+	for name, f := range map[string]struct {
+		n int // number of arguments, -1 for any
+		f lite.Scalar
+	}{
+		"now":             {0, func(a []lite.Cell, r lite.Result) error { r.Text(timeOut(db.now(), tTZ)); return nil }},
+		"clock_timestamp": {0, clockTimestamp},
+		"run_status":      {2, db.runStatus},
+		"current_setting": {-1, func(a []lite.Cell, r lite.Result) error {
+			if a[0].IsNull() {
+				return nil
+			}
+			v, ok := db.Setting(a[0].String())
+			switch {
+			case ok:
+				r.Text(v)
+			case len(a) < 2 || a[1].IsNull() || a[1].Int() == 0:
+				return sqlerr.New(sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", a[0].String())
+			}
+			return nil
+		}},
+		"set_config": {3, func(a []lite.Cell, r lite.Result) error {
+			if a[0].IsNull() {
+				return sqlerr.New(sqlerr.NullNotAllowed, "SET requires parameter name")
+			}
+			v := ""
+			if !a[1].IsNull() {
+				v = a[1].String()
+			}
+			if err := checkSetting(a[0].String(), v); err != nil {
+				return err
+			}
+			db.Set(a[0].String(), v, !a[2].IsNull() && a[2].Int() != 0)
+			r.Text(v)
+			return nil
+		}},
+		"current_schema": {0, func(a []lite.Cell, r lite.Result) error {
+			if p := db.searchPath(); len(p) > 0 {
+				r.Text(p[0])
+			}
+			return nil
+		}},
+		"chunk":    {2, db.storeChunk},
+		"nextval":  {1, db.nextIdentity},
+		"proposed": {-1, db.proposed},
+	} {
+		errs = append(errs, db.c.Func("rg_"+name, f.n, false, f.f))
+	}
+	return errors.Join(errs...)
+}
+
+// runStatus is what relgrad.run shows as the status of a run.
+func (db *DB) runStatus(a []lite.Cell, r lite.Result) error {
+	if a[1].IsNull() {
+		return nil
+	}
+	status := a[1].String()
+	if status == "running" && !a[0].IsNull() {
+		on, err := db.trained(a[0].Int())
+		if err != nil {
+			return err
+		}
+		if !on {
+			status = "interrupted"
+		}
+	}
+	r.Text(status)
+	return nil
+}
+
+// proposed gives its second argument. A key, of the second argument and those behind it, that the statement has seen is an error. The
+// first says which of them are numerics.
+func (db *DB) proposed(a []lite.Cell, r lite.Result) error {
+	kinds, a := a[0].String(), a[1:]
+	var key strings.Builder
+	null := false
+	for i := range a {
+		text := a[i].String()
+		switch {
+		case a[i].IsNull(): // in conflict with none
+			null = true
+			continue
+		case kinds[i] == 'n':
+			text = strings.TrimRight(strings.TrimRight(text+b2point(text), "0"), ".")
+		case a[i].Kind() == lite.Integer:
+			text = strconv.FormatInt(a[i].Int(), 10)
+		case a[i].Kind() == lite.Float:
+			text = strconv.FormatFloat(a[i].Float()+0, 'g', -1, 64)
+		}
+		key.WriteString(strconv.Itoa(len(text)) + " " + text)
+	}
+	if !null && db.run.proposed[key.String()] {
+		return sqlerr.New("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time").
+			WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+	}
+	if db.run.proposed == nil {
+		db.run.proposed = map[string]bool{}
+	}
+	db.run.proposed[key.String()] = true
+	switch a[0].Kind() {
+	case lite.Integer:
+		r.Int(a[0].Int())
+	case lite.Float:
+		r.Float(a[0].Float())
+	case lite.Text:
+		r.Text(a[0].String())
+	case lite.Blob:
+		r.Blob(a[0].Bytes())
+	}
+	return nil
+}
+
+// nextIdentity is rg_nextval(i).
+func (db *DB) nextIdentity(a []lite.Cell, r lite.Result) error {
+	id := db.run.ids[a[0].Int()]
+	r.Int(id.Next)
+	id.Next += id.Inc
+	return nil
+}
+
+// storeChunk is rg_chunk(x, slot): x, whose shape is noted for the check at the end of the statement (law 1).
+func (db *DB) storeChunk(a []lite.Cell, r lite.Result) error {
+	if a[0].IsNull() {
+		return nil
+	}
+	s, b := db.run.slots[a[1].Int()], a[0].Bytes()
+	if err := s.note(b); err != nil {
+		return err
+	}
+	copy(r.Room(lite.Blob, len(b)), b)
+	return nil
+}
+
+// now is the time at which the transaction, or the statement outside one, began.
+func (db *DB) now() time.Time {
+	if db.started.IsZero() {
+		db.started = time.Now()
+	}
+	return db.started
+}
+
+func clockTimestamp(a []lite.Cell, r lite.Result) error {
+	r.Text(timeOut(time.Now(), tTZ))
+	return nil
+}
