@@ -145,7 +145,8 @@ func newArgs(call *ast.FuncCall, positional []string, skip int, known func(strin
 		name := call.ArgNames[i]
 		if name == "" {
 			if i >= len(positional) {
-				return nil, sqlerr.At(int(e.Position()), sqlerr.UndefinedFunction, "%s takes at most %d arguments without names", call.Name, len(positional)).
+				return nil, sqlerr.At(int(e.Position()), sqlerr.UndefinedFunction, "%s takes at most %d arguments without names",
+					call.Name, len(positional)).
 					WithHint("Options are written name => value.")
 			}
 			name = positional[i]
@@ -191,7 +192,8 @@ func (a *args) dropNulls() {
 func readArgs(call *ast.FuncCall, positional []string, skip int, named ...string) (*args, error) {
 	all := append(slices.Clone(positional), named...)
 	a, err := newArgs(call, all, skip, func(name string) error {
-		e := sqlerr.New(sqlerr.UndefinedFunction, "%s has no argument %q", call.Name, name).WithDetail("It has %s.", strings.Join(all, ", "))
+		e := sqlerr.New(sqlerr.UndefinedFunction, "%s has no argument %q", call.Name, name).
+			WithDetail("It has %s.", strings.Join(all, ", "))
 		if n := sqlerr.Nearest(name, all); n != "" {
 			e = e.WithHint("Perhaps you meant %q.", n)
 		}
@@ -202,7 +204,8 @@ func readArgs(call *ast.FuncCall, positional []string, skip int, named ...string
 	}
 	for i, n := range positional {
 		if v, ok := a.value[n]; ok && v == nil && i >= skip {
-			return nil, sqlerr.At(int(a.expr[n].Position()), sqlerr.NullNotAllowed, "%s needs the argument %q, which is NULL", call.Name, n)
+			return nil, sqlerr.At(int(a.expr[n].Position()), sqlerr.NullNotAllowed, "%s needs the argument %q, which is NULL",
+				call.Name, n)
 		} else if !ok && i >= skip {
 			return nil, sqlerr.At(int(call.At), sqlerr.UndefinedFunction, "%s needs the argument %q", call.Name, n)
 		}
@@ -222,14 +225,16 @@ func readArgs(call *ast.FuncCall, positional []string, skip int, named ...string
 func (a *args) check(name string) error {
 	if v, ok := a.value[name]; ok {
 		if what := argKinds[name](v); what != "" {
-			return sqlerr.At(int(a.expr[name].Position()), sqlerr.DatatypeMismatch, "%s of %s must be %s, not %s", name, a.call.Name, what, quoted(v))
+			return sqlerr.At(int(a.expr[name].Position()), sqlerr.DatatypeMismatch, "%s of %s must be %s, not %s", name,
+				a.call.Name, what, quoted(v))
 		}
 	}
 	return nil
 }
 
 // argKinds say what an argument must be; "" where it is.
-var argKinds = map[string]func(v any) string{"loss": isText, "stage": isText, "param": isNames, "params": isNames, "step": isInt, "seed": isInt, "samples": isInt,
+var argKinds = map[string]func(v any) string{"loss": isText, "stage": isText, "param": isNames, "params": isNames,
+	"step": isInt, "seed": isInt, "samples": isInt,
 	"batch": isText, "batch_size": isInt}
 
 func isText(v any) string {

@@ -172,8 +172,8 @@ func pick(v *ra.Vector, rows []int32) *ra.Vector {
 	return out
 }
 
-// ofStep gives the identities of a step's rows, in their own order or that of Near: which rows they are is drawn, not how
-// they are summed up.
+// ofStep gives the identities of a step's rows, in their own order or that of Near: which rows they are is drawn, not
+// how they are summed up.
 func (b *batch) ofStep(c *train.Config, env *kernels.Env) ([]*ra.Vector, error) {
 	if env.Step < 1 {
 		return nil, sqlerr.New(sqlerr.Internal, "internal error: step %d has no batch", env.Step)

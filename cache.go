@@ -4,10 +4,10 @@ import (
 	"context"
 	"slices"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
-	"github.com/relgrad/relgrad/store"
 )
 
 // planCache keeps compiled losses between the calls of a session, with their structure: gradient() in a loop
@@ -18,8 +18,8 @@ type planCache struct{ entries []*cached }
 type cached struct {
 	c        *compiled
 	key      string
-	view     *store.ViewDef // of a view's program: its definition
-	versions map[*ra.Table]store.Version
+	view     *catalog.ViewDef // of a view's program: its definition
+	versions map[*ra.Table]catalog.Version
 	settings map[string]string
 	names    map[lookup]object
 	memory   int64 // the budget that the program was made for
@@ -28,8 +28,8 @@ type cached struct {
 // cachedShare of the memory is what compiled losses may hold that are not in use.
 const cachedShare = 4
 
-// makeRoom closes the programs that have been kept longest until the others hold no more than their share of the memory,
-// and returns what these hold besides the one that is in use.
+// makeRoom closes the programs that have been kept longest until the others hold no more than their share of the
+// memory, and returns what these hold besides the one that is in use.
 func (db *Engine) makeRoom(inUse *executor.Program) (bytes int64) {
 	var others []*cached
 	for _, e := range db.cache.entries {
@@ -117,7 +117,7 @@ func (db *Engine) session(ctx context.Context, r request) (*compiled, error) {
 // remember puts a compiled query into the cache, with the versions of what it reads. An entry without a
 // program says that the engine does not run the query as long as the tables that were looked up stay as they are.
 func (db *Engine) remember(e *cached) error {
-	e.versions, e.memory = map[*ra.Table]store.Version{}, db.memory()
+	e.versions, e.memory = map[*ra.Table]catalog.Version{}, db.memory()
 	var err error
 	note := func(t *ra.Table) {
 		v, verr := db.Version(t.Schema, t.Name)

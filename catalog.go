@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -17,27 +18,29 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlfront/parse"
-	"github.com/relgrad/relgrad/store"
 )
 
-// catalog shows a store to the binder (sqlfront.Catalog) and the executor (ra.Source).
-type catalog struct {
-	db        host
-	settings  map[string]string // what was read through Setting
-	env       kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
-	views     map[*store.ViewDef]*bind.View
-	names     map[lookup]object                  // what was looked up, and what it was
-	answers   map[*bind.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
-	reads     map[*bind.OpaqueQuery][]object     // tables that a sub-query looked at
-	perStep   map[object]bool                    // tables that other rows may be in at every step, while a query is compiled
-	tables    map[object]*ra.Table               // described while a query is planned: a description counts rows; nil: none is planned
-	described []description                      // sub-queries that were described while a query is planned
-	literals  bool                               // one was read, which the session's settings have a say in
-	reading   time.Duration                      // how long the executor's reads have taken
+// planCatalog shows a store to the binder (sqlfront.Catalog) and the executor (ra.Source).
+type planCatalog struct {
+	db       host
+	settings map[string]string // what was read through Setting
+	env      kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
+	views    map[*catalog.ViewDef]*bind.View
+	names    map[lookup]object                  // what was looked up, and what it was
+	answers  map[*bind.OpaqueQuery][]*ra.Vector // from Describe, until the executor asks
+	reads    map[*bind.OpaqueQuery][]object     // tables that a sub-query looked at
+	// tables that other rows may be in at every step, while a query is compiled
+	perStep map[object]bool
+	// described while a query is planned: a description counts rows; nil: none is planned
+	tables    map[object]*ra.Table
+	described []description // sub-queries that were described while a query is planned
+	literals  bool          // one was read, which the session's settings have a say in
+	reading   time.Duration // how long the executor's reads have taken
 }
 
-func newCatalog(db host) *catalog {
-	return &catalog{db: db, settings: map[string]string{}, names: map[lookup]object{}, views: map[*store.ViewDef]*bind.View{}, answers: map[*bind.OpaqueQuery][]*ra.Vector{},
+func newPlanCatalog(db host) *planCatalog {
+	return &planCatalog{db: db, settings: map[string]string{}, names: map[lookup]object{},
+		views: map[*catalog.ViewDef]*bind.View{}, answers: map[*bind.OpaqueQuery][]*ra.Vector{},
 		reads: map[*bind.OpaqueQuery][]object{}}
 }
 
@@ -57,7 +60,7 @@ type lookup struct {
 // object is what a name means: a view's or function's definition, which are immutable, or a table. All are zero where
 // there is nothing of that name.
 type object struct {
-	view          *store.ViewDef
+	view          *catalog.ViewDef
 	schema, table string
 	function      *ast.CreateFunction
 	wrong         error  // of a name that may mean several
@@ -65,7 +68,7 @@ type object struct {
 }
 
 // notes runs f and returns the names and settings that it read.
-func (c *catalog) notes(f func() error) (map[lookup]object, map[string]string, error) {
+func (c *planCatalog) notes(f func() error) (map[lookup]object, map[string]string, error) {
 	names, settings := c.names, c.settings
 	defer func() { c.names, c.settings = names, settings }() // f may run amid another
 	c.names, c.settings = map[lookup]object{}, map[string]string{}
@@ -74,7 +77,7 @@ func (c *catalog) notes(f func() error) (map[lookup]object, map[string]string, e
 }
 
 // resolve looks a name up.
-func (c *catalog) resolve(l lookup) object {
+func (c *planCatalog) resolve(l lookup) object {
 	path := c.db.SearchPath()
 	if l.path != "" {
 		path = strings.Split(l.path, "\x00")
@@ -97,7 +100,7 @@ func (c *catalog) resolve(l lookup) object {
 }
 
 // on notes that a name was looked up; the plan holds as long as it means the same.
-func (c *catalog) on(path []string, schema, name string) []string {
+func (c *planCatalog) on(path []string, schema, name string) []string {
 	l := lookup{path: strings.Join(path, "\x00"), schema: schema, name: name}
 	c.names[l] = c.resolve(l)
 	if path == nil {
@@ -107,14 +110,14 @@ func (c *catalog) on(path []string, schema, name string) []string {
 }
 
 // Function implements sqlfront.Catalog.
-func (c *catalog) Function(_ context.Context, path []string, schema, name string) (*ast.CreateFunction, error) {
+func (c *planCatalog) Function(_ context.Context, path []string, schema, name string) (*ast.CreateFunction, error) {
 	l := lookup{path: strings.Join(path, "\x00"), schema: schema, name: name, function: true}
 	c.names[l] = c.resolve(l)
 	return c.names[l].function, c.names[l].wrong
 }
 
 // Table implements sqlfront.Catalog.
-func (c *catalog) Table(_ context.Context, path []string, schema, name string) (*ra.Table, error) {
+func (c *planCatalog) Table(_ context.Context, path []string, schema, name string) (*ra.Table, error) {
 	on := c.on(path, schema, name)
 	of := c.names[lookup{path: strings.Join(path, "\x00"), schema: schema, name: name}]
 	t, err := c.tables[of], error(nil)
@@ -137,7 +140,7 @@ func (c *catalog) Table(_ context.Context, path []string, schema, name string) (
 const stepRows = 1000
 
 // unsettle describes a table so that the plan holds whatever rows are in it, and is the same plan.
-func (c *catalog) unsettle(t *ra.Table) {
+func (c *planCatalog) unsettle(t *ra.Table) {
 	def := c.db.Definition(t.Schema, t.Name)
 	t.Rows = stepRows
 	if len(def.Keys()) == 0 {
@@ -149,12 +152,12 @@ func (c *catalog) unsettle(t *ra.Table) {
 }
 
 // unsettled reports whether a sub-query reads a table whose rows change from step to step.
-func (c *catalog) unsettled(q *bind.OpaqueQuery) bool {
+func (c *planCatalog) unsettled(q *bind.OpaqueQuery) bool {
 	return slices.ContainsFunc(c.reads[q], func(t object) bool { return c.perStep[t] })
 }
 
 // markSteps marks what a plan reads again at every step.
-func (c *catalog) markSteps(p *ra.Plan) {
+func (c *planCatalog) markSteps(p *ra.Plan) {
 	if len(c.perStep) == 0 {
 		return
 	}
@@ -169,7 +172,7 @@ func (c *catalog) markSteps(p *ra.Plan) {
 }
 
 // View implements sqlfront.Catalog.
-func (c *catalog) View(_ context.Context, path []string, schema, name string) (*bind.View, error) {
+func (c *planCatalog) View(_ context.Context, path []string, schema, name string) (*bind.View, error) {
 	def, ok := c.db.View(c.on(path, schema, name), schema, name)
 	if !ok {
 		return nil, nil
@@ -191,7 +194,7 @@ func (c *catalog) View(_ context.Context, path []string, schema, name string) (*
 }
 
 // Reach implements sqlfront.Catalog.
-func (c *catalog) Reach(ctx context.Context, sql string) (*bind.Reach, error) {
+func (c *planCatalog) Reach(ctx context.Context, sql string) (*bind.Reach, error) {
 	r, err := c.db.Reach(ctx, sql)
 	if err == nil && r != nil {
 		c.names[lookup{name: sql, reach: true}] = object{reach: r.String()}
@@ -200,31 +203,31 @@ func (c *catalog) Reach(ctx context.Context, sql string) (*bind.Reach, error) {
 }
 
 // Names implements sqlfront.Catalog.
-func (c *catalog) Names(context.Context) []string { return c.db.Relations() }
+func (c *planCatalog) Names(context.Context) []string { return c.db.Relations() }
 
 // Setting implements sqlfront.Catalog.
-func (c *catalog) Setting(name string) (string, bool) {
+func (c *planCatalog) Setting(name string) (string, bool) {
 	v, ok := c.db.Setting(name)
 	c.settings[name] = v
 	return v, ok
 }
 
 // Named implements sqlfront.Catalog.
-func (c *catalog) Named(_ context.Context, path []string, t ast.TypeName) (*kernels.Named, error) {
+func (c *planCatalog) Named(_ context.Context, path []string, t ast.TypeName) (*kernels.Named, error) {
 	return c.db.Named(c.on(path, t.Schema, t.Name), t)
 }
 
 // Literal implements sqlfront.Catalog.
-func (c *catalog) Literal(t *kernels.Named, text string) (string, error) {
+func (c *planCatalog) Literal(t *kernels.Named, text string) (string, error) {
 	c.literals = true
 	return c.db.Literal(t, text)
 }
 
 // Text implements sqlfront.Catalog.
-func (c *catalog) Text() *kernels.Named { return c.db.Text() }
+func (c *planCatalog) Text() *kernels.Named { return c.db.Text() }
 
 // Describe implements sqlfront.Catalog. The answer is kept for the executor, which asks next.
-func (c *catalog) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Column, error) {
+func (c *planCatalog) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Column, error) {
 	names, types, data, err := c.run(ctx, q)
 	if err != nil {
 		return nil, err
@@ -232,7 +235,8 @@ func (c *catalog) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Colum
 	var cols []ra.Column
 	for i, v := range data {
 		if strings.HasSuffix(types[i], "[]") && v.Type.IsFloat() && v.Type.Shape == nil {
-			return nil, sqlerr.New(sqlerr.InvalidParameter, "column %q of the sub-query holds no chunk, so its shape is not known", names[i]).
+			return nil, sqlerr.New(sqlerr.InvalidParameter,
+				"column %q of the sub-query holds no chunk, so its shape is not known", names[i]).
 				WithDetail("The sub-query gives %d rows.", v.N)
 		}
 		col := ra.Column{Name: names[i], Type: v.Type}
@@ -245,7 +249,7 @@ func (c *catalog) Describe(ctx context.Context, q *bind.OpaqueQuery) ([]ra.Colum
 }
 
 // Structure implements sqlfront.Catalog.
-func (c *catalog) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
+func (c *planCatalog) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*ra.Vector, error) {
 	n, err := autodiff.Expand(ctx, b, n)
 	if err != nil {
 		return nil, err
@@ -270,7 +274,8 @@ func (c *catalog) Structure(ctx context.Context, b *ra.Builder, n *ra.Node) ([]*
 }
 
 // run runs a parameter-free sub-query.
-func (c *catalog) run(ctx context.Context, q *bind.OpaqueQuery) (names, types []string, data []*ra.Vector, err error) {
+func (c *planCatalog) run(ctx context.Context, q *bind.OpaqueQuery) (names, types []string, data []*ra.Vector,
+	err error) {
 	c.reads[q] = nil
 	var outer func(schema, name string) error
 	outer = c.db.Watch(func(schema, name string) error {
@@ -311,13 +316,13 @@ func (c *catalog) run(ctx context.Context, q *bind.OpaqueQuery) (names, types []
 }
 
 // timeRead adds the time until the returned function is called to that of reading; a read may hold others.
-func (c *catalog) timeRead() func() {
+func (c *planCatalog) timeRead() func() {
 	begin, before := time.Now(), c.reading
 	return func() { c.reading = before + time.Since(begin) }
 }
 
 // Opaque implements ra.Source.
-func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
+func (c *planCatalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*ra.Vector, error) {
 	defer c.timeRead()()
 	q := n.Query.(*bind.OpaqueQuery)
 	if data, ok, err := bind.Rows(n, env); ok {
@@ -338,10 +343,13 @@ func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*
 		if v.N == 0 {
 			data[i] = ra.NewVector(want, 0)
 		} else if !v.Type.Is(want) || v.Type.Nullable && !want.Nullable {
-			return nil, sqlerr.New(sqlerr.ArraySubscript, "column %q of the sub-query is %v at step %d, it was %v when the loss was compiled", n.Cols[i].Name, v.Type, env.Step, want)
+			return nil, sqlerr.New(sqlerr.ArraySubscript,
+				"column %q of the sub-query is %v at step %d, it was %v when the loss was compiled", n.Cols[i].Name, v.Type,
+				env.Step, want)
 		}
 		if of, now := want.Of, v.Type.Of; of != nil && of.Asked != nil && *of.Asked && now != nil && now.Equal != "" {
-			return nil, sqlerr.New(sqlerr.SerializationFailure, "column %q of the sub-query: %s, and there were none when the loss was compiled",
+			return nil, sqlerr.New(sqlerr.SerializationFailure,
+				"column %q of the sub-query: %s, and there were none when the loss was compiled",
 				n.Cols[i].Name, now.Equal).WithHint("Run the statement again: it is planned for what is there now.")
 		}
 	}
@@ -349,13 +357,13 @@ func (c *catalog) Opaque(ctx context.Context, n *ra.Node, env *kernels.Env) ([]*
 }
 
 // Read implements ra.Source.
-func (c *catalog) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
+func (c *planCatalog) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
 	defer c.timeRead()()
 	return c.db.Read(ctx, t, cols)
 }
 
 // ReadInto implements ra.Roomy; a database that reads into memory of its own is asked as ever.
-func (c *catalog) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
+func (c *planCatalog) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
 	db, ok := c.db.(ra.Roomy)
 	if !ok {
 		return c.Read(ctx, t, cols)
@@ -365,7 +373,7 @@ func (c *catalog) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra
 }
 
 // print prints an Opaque node's query for generated SQL.
-func (c *catalog) print(ctx context.Context, n *ra.Node) (string, error) {
+func (c *planCatalog) print(ctx context.Context, n *ra.Node) (string, error) {
 	q := n.Query.(*bind.OpaqueQuery)
 	if q.Select == nil {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported, "the rows of a step have no form in SQL")
@@ -374,7 +382,7 @@ func (c *catalog) print(ctx context.Context, n *ra.Node) (string, error) {
 }
 
 // text prints a sub-query as the database runs it. One that stands for a value is NULL where it has no row.
-func (c *catalog) text(ctx context.Context, q *bind.OpaqueQuery) (string, error) {
+func (c *planCatalog) text(ctx context.Context, q *bind.OpaqueQuery) (string, error) {
 	s, err := c.db.Native(ctx, q.Select, q.Text)
 	if err == nil && q.Scalar {
 		s = "SELECT (" + s + ")"
@@ -392,7 +400,7 @@ type live struct {
 	sum   uint64       // hash of what is stored
 }
 
-func (c *catalog) live(ctx context.Context, t *ra.Table, col int, p *executor.Param) (*live, error) {
+func (c *planCatalog) live(ctx context.Context, t *ra.Table, col int, p *executor.Param) (*live, error) {
 	data, err := c.db.Read(ctx, t, append([]int{ra.RowID}, t.Key...))
 	if err != nil {
 		return nil, err
@@ -415,7 +423,7 @@ func (l *live) key(row int) string {
 }
 
 // write stores the live buffer.
-func (c *catalog) write(ctx context.Context, l *live) error {
+func (c *planCatalog) write(ctx context.Context, l *live) error {
 	v := &ra.Vector{Type: l.table.Cols[l.col].Type, N: l.param.Rows, F32: l.param.F32, F64: l.param.F64}
 	if l.param.Valid != nil {
 		v.Valid = make([]bool, v.N)

@@ -21,8 +21,9 @@ type CheckRow struct {
 	Column            string
 	Element           int64 // within the chunk, from 1 in row-major order
 	Analytic, Numeric float64
-	Error             float64 // relative to the largest of both, a thousandth of the parameter's largest gradient, and 1e-5 of the loss (see judge)
-	OK                bool    // Error ≤ 1e-5
+	// relative to the largest of both, a thousandth of the parameter's largest gradient, and 1e-5 of the loss (see judge)
+	Error float64
+	OK    bool // Error ≤ 1e-5
 }
 
 // checkTolerance is the error up to which an element counts as right.
@@ -133,7 +134,8 @@ type sample struct {
 
 // sampled draws elements of the parameter, without repetition, and reads their analytic gradient from c; largest is the
 // largest of all elements.
-func (c *compiled) sampled(ctx context.Context, db *Engine, f *compiled, samples int) (out []sample, largest float64, err error) {
+func (c *compiled) sampled(ctx context.Context, db *Engine, f *compiled, samples int) (out []sample, largest float64,
+	err error) {
 	t := c.tables[0]
 	match, err := c.prog.Match(1, t, c.gradKey(0))
 	if err != nil {
@@ -151,10 +153,12 @@ func (c *compiled) sampled(ctx context.Context, db *Engine, f *compiled, samples
 		}
 		row, at := d.element/p.Size, d.element%p.Size
 		if x := p.F64[d.element]; math.IsNaN(x) || math.IsInf(x, 0) { // no difference has a width there
-			return nil, 0, about(sqlerr.New(sqlerr.NumericOutOfRange, "parameter %s.%s holds %s, key %s", t.Name, t.Cols[d.col].Name, train.Number(x), l.key(row)).
+			return nil, 0, about(sqlerr.New(sqlerr.NumericOutOfRange, "parameter %s.%s holds %s, key %s", t.Name, t.Cols[d.col].
+				Name, train.Number(x), l.key(row)).
 				WithHint("Central differences need finite parameters."), "param", 0)
 		}
-		s := sample{CheckRow: CheckRow{Key: l.key(row), Column: t.Cols[d.col].Name, Element: int64(at) + 1}, at: &p.F64[d.element]}
+		s := sample{CheckRow: CheckRow{Key: l.key(row), Column: t.Cols[d.col].Name, Element: int64(at) + 1},
+			at: &p.F64[d.element]}
 		if i, ok := gradRow[int32(row)]; ok {
 			s.Analytic = c.prog.Grad(1, c.gradColumn(0, d.col)).F64[i*p.Size+at]
 		}

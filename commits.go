@@ -87,7 +87,10 @@ func (r *run) mark() {
 		return // no other process sees the store
 	}
 	for _, l := range r.lives {
-		l.sum = l.hash(l.param.F32, l.param.F64, func(row int) bool { return l.param.Valid != nil && l.param.Valid[row] == 0 })
+		l.sum = l.hash(l.param.F32, l.param.F64, func(row int) bool {
+			return l.param.Valid != nil &&
+				l.param.Valid[row] == 0
+		})
 	}
 }
 
@@ -127,12 +130,14 @@ func (r *run) unchanged(ctx context.Context) error {
 	if r.id == 0 {
 		return nil
 	}
-	res, err := r.db.query(ctx, "SELECT (SELECT step FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d), (SELECT coalesce(pg_catalog.max(step), 0) FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d)", r.id, r.id)
+	res, err := r.db.query(ctx,
+		"SELECT (SELECT step FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d), (SELECT coalesce(pg_catalog.max(step), 0) FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d)", r.id, r.id)
 	if err != nil {
 		return err
 	}
 	if step, last := res.Rows[0][0], res.Rows[0][1].(int64); step != r.committed || last > r.committed {
-		return changed(fmt.Sprintf("run %d in relgrad.run or relgrad.loss", r.id), "Begin a new run; its parameters are those of the last commit.")
+		return changed(fmt.Sprintf("run %d in relgrad.run or relgrad.loss", r.id),
+			"Begin a new run; its parameters are those of the last commit.")
 	}
 	return nil
 }
@@ -165,7 +170,8 @@ func (db *Engine) holds(ctx context.Context, l *live) (bool, error) {
 }
 
 func sameVector(a, b *ra.Vector) bool {
-	return a.N == b.N && slices.Equal(a.Ints, b.Ints) && slices.Equal(a.F32, b.F32) && slices.Equal(a.F64, b.F64) && slices.Equal(a.Texts, b.Texts)
+	return a.N == b.N && slices.Equal(a.Ints, b.Ints) && slices.Equal(a.F32, b.F32) && slices.Equal(a.F64, b.F64) &&
+		slices.Equal(a.Texts, b.Texts)
 }
 
 // hash tells one content of a column from another; which rows are NULL belongs to it, what stands there does not.

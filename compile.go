@@ -10,13 +10,13 @@ import (
 	"time"
 
 	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
-	"github.com/relgrad/relgrad/store"
 )
 
 // request says what is compiled: a loss, its parameters, and how.
@@ -45,13 +45,13 @@ type compiled struct {
 	looks  []target      // parameters that look like data; of a run of training
 	took   time.Duration // by plan
 
-	read      []*ra.Table                   // the tables that the plan was made from
-	defined   map[*ra.Table]*store.TableDef // their definitions
-	described []description                 // and the sub-queries
+	read      []*ra.Table                     // the tables that the plan was made from
+	defined   map[*ra.Table]*catalog.TableDef // their definitions
+	described []description                   // and the sub-queries
 }
 
-// Compilation is what it took to make a program. The program is in use, and is gone when the statement is over that it was
-// made for.
+// Compilation is what it took to make a program. The program is in use, and is gone when the statement is over that it
+// was made for.
 type Compilation struct {
 	Loss      string
 	Params    []string
@@ -97,7 +97,8 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		c.tables, c.cols = append(c.tables, t), append(c.cols, p.Cols)
 	}
 	if strings.TrimSpace(r.loss) == "" {
-		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "the loss is an empty text").WithHint("A loss is the name of a view, or the text of a query."), "loss", 0)
+		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "the loss is an empty text").
+			WithHint("A loss is the name of a view, or the text of a query."), "loss", 0)
 	}
 	if strings.ContainsAny(r.loss, " (\n") && !bind.IsName(r.loss) {
 		if err := db.judged(ctx, r.loss); err != nil {
@@ -113,7 +114,8 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		return nil, about(err, "loss", 0)
 	}
 	if r.batch != nil && !r.batch.Used {
-		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.batch.Name), "batch", 0)
+		return nil, about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not read the batch %q", r.batch.Name), "batch",
+			0)
 	}
 	c.query = q
 	if r.forward {
@@ -133,7 +135,8 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		db.cat.markSteps(c.res.Plan)
 	}
 	c.took = time.Since(begin)
-	if err == nil && r.batch != nil && r.batch.Near != "" && r.batch.Order != nil { // it reads the batch, which is no planning
+	// it reads the batch, which is no planning
+	if err == nil && r.batch != nil && r.batch.Near != "" && r.batch.Order != nil {
 		if err := r.batch.Order(ctx); err != nil {
 			return nil, about(err, "batch", 0)
 		}
@@ -149,7 +152,7 @@ func (c *compiled) rests(db *Engine) {
 	order := func(a, b *ra.Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) }
 	c.read, c.described = slices.SortedFunc(maps.Values(db.cat.tables), order), db.cat.described
 	c.read = slices.CompactFunc(c.read, func(a, b *ra.Table) bool { return order(a, b) == 0 })
-	c.defined = map[*ra.Table]*store.TableDef{}
+	c.defined = map[*ra.Table]*catalog.TableDef{}
 	for _, t := range c.read {
 		c.defined[t], _ = db.Relation(nil, t.Schema, t.Name)
 	}
@@ -208,12 +211,14 @@ func (db *Engine) compile(ctx context.Context, r request) (*compiled, error) {
 // build runs the structure phase of a plan.
 func (db *Engine) build(ctx context.Context, c *compiled) (err error) {
 	o := db.options(c.with)
-	o.Force64, o.Env, o.Beside, o.Many = c.force64, kernels.Env{Seed: c.seed}, c.beside, c.beside > 0 // an optimizer's state: a run of training
+	// an optimizer's state: a run of training
+	o.Force64, o.Env, o.Beside, o.Many = c.force64, kernels.Env{Seed: c.seed}, c.beside, c.beside > 0
 	begin, reading := time.Now(), db.cat.reading
 	c.prog, err = executor.Compile(ctx, c.res.Plan, db.cat, o)
 	if err == nil && db.OnCompiled != nil {
 		read := db.cat.reading - reading
-		db.OnCompiled(Compilation{Loss: c.loss, Params: c.params, Planning: c.took, Reading: read, Structure: time.Since(begin) - read, Program: c.prog})
+		db.OnCompiled(Compilation{Loss: c.loss, Params: c.params, Planning: c.took, Reading: read,
+			Structure: time.Since(begin) - read, Program: c.prog})
 	}
 	return about(err, "loss", 0)
 }
@@ -244,7 +249,8 @@ func (c *compiled) run(ctx context.Context, env kernels.Env) (float64, error) {
 
 // isNull explains a loss that is NULL by the empty tables that it reads.
 func (c *compiled) isNull() error {
-	e := sqlerr.New(sqlerr.NullNotAllowed, "the %s is NULL", c.res.Plan.Roots[0].Name).WithDetail("Aggregates of no rows, or of NULL only, are NULL.").
+	e := sqlerr.New(sqlerr.NullNotAllowed, "the %s is NULL", c.res.Plan.Roots[0].Name).
+		WithDetail("Aggregates of no rows, or of NULL only, are NULL.").
 		WithHint("Check that the joins of the loss find partners, or use coalesce(…, 0).")
 	var empty []string
 	for _, n := range c.query.Scans {

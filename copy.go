@@ -8,6 +8,7 @@ import (
 	"os"
 	"slices"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/interop"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -17,7 +18,8 @@ import (
 
 // CopyIn loads rows from r, as COPY … FROM does; name is what errors call the source. The formats of package interop
 // need a file, as *os.File is one. Nothing is loaded on an error.
-func (db *DB) CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (_ int64, failed error) {
+func (db *DB) CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (_ int64,
+	failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	f, ok := r.(*os.File)
@@ -29,7 +31,10 @@ func (db *DB) CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Read
 		return 0, sqlerr.In(err, text)
 	}
 	defer in.Close()
-	return db.DB.CopyInRows(ctx, c, text, name, func(t *store.TableDef) (store.RowSource, error) { return rowsOf(in, c, t, name) })
+	return db.DB.CopyInRows(ctx, c, text, name, func(t *catalog.TableDef) (store.RowSource,
+		error) {
+		return rowsOf(in, c, t, name)
+	})
 }
 
 func openFile(f *os.File, format, name string, o interop.Options) (interop.Reader, error) {
@@ -38,14 +43,15 @@ func openFile(f *os.File, format, name string, o interop.Options) (interop.Reade
 		return nil, sqlerr.New(sqlerr.IO, "could not read file \"%s\": %v", name, err)
 	}
 	if !st.Mode().IsRegular() {
-		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a regular file, which the format %s needs", name, format)
+		return nil, sqlerr.New(sqlerr.WrongObjectType, "\"%s\" is not a regular file, which the format %s needs", name,
+			format)
 	}
 	return interop.Open(format, f, st.Size(), name, o)
 }
 
 // rowsOf matches a file's columns with a table's. Without a column list, each column of the file goes into the one of
 // its name, and every other column of the table needs a default.
-func rowsOf(in interop.Reader, c *ast.Copy, t *store.TableDef, file string) (src store.RowSource, err error) {
+func rowsOf(in interop.Reader, c *ast.Copy, t *catalog.TableDef, file string) (src store.RowSource, err error) {
 	src.Cols, err = columnsToLoad(in, c, t, file)
 	if err != nil {
 		return src, err
@@ -56,7 +62,8 @@ func rowsOf(in interop.Reader, c *ast.Copy, t *store.TableDef, file string) (src
 		k := t.Column(n)
 		switch {
 		case k < 0:
-			return src, sqlerr.At(int(c.At), sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n, t.Name)
+			return src, sqlerr.At(int(c.At), sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", n,
+				t.Name)
 		case n == c.Options.Index:
 			index = i
 		default:
@@ -91,7 +98,7 @@ func rowsOf(in interop.Reader, c *ast.Copy, t *store.TableDef, file string) (src
 }
 
 // columnsToLoad lists the table's columns that the file and the option INDEX give.
-func columnsToLoad(in interop.Reader, c *ast.Copy, t *store.TableDef, file string) ([]string, error) {
+func columnsToLoad(in interop.Reader, c *ast.Copy, t *catalog.TableDef, file string) ([]string, error) {
 	have := in.Columns()
 	if c.Cols != nil {
 		out := slices.Clone(c.Cols)
@@ -110,7 +117,8 @@ func columnsToLoad(in interop.Reader, c *ast.Copy, t *store.TableDef, file strin
 	for _, h := range have {
 		names = append(names, h.Name)
 		if t.Column(h.Name) < 0 {
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": column \"%s\" is no column of table \"%s\"", file, h.Name, t.Name).
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": column \"%s\" is no column of table \"%s\"", file,
+				h.Name, t.Name).
 				WithHint("To read only some columns, name them: COPY %s (…) FROM …", print.QualifiedName(c.Schema, t.Name))
 		}
 	}
@@ -119,7 +127,8 @@ func columnsToLoad(in interop.Reader, c *ast.Copy, t *store.TableDef, file strin
 		case col.Name == c.Options.Index || slices.Contains(names, col.Name):
 			out = append(out, col.Name)
 		case col.Default == "" && col.Identity == nil:
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\", which table \"%s\" has", file, col.Name, t.Name).
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\", which table \"%s\" has",
+				file, col.Name, t.Name).
 				WithHint("To read only some columns, name them: COPY %s (…) FROM …; a column for the row's position is named by the option INDEX.", print.QualifiedName(c.Schema, t.Name))
 		}
 	}
@@ -130,13 +139,14 @@ func columnsToLoad(in interop.Reader, c *ast.Copy, t *store.TableDef, file strin
 }
 
 // npyColumns is the one column, besides that of INDEX, that takes the array of an npy file.
-func npyColumns(c *ast.Copy, t *store.TableDef) ([]string, error) {
+func npyColumns(c *ast.Copy, t *catalog.TableDef) ([]string, error) {
 	var out []string
 	for _, col := range t.Cols {
 		out = append(out, col.Name)
 	}
 	if n := len(out); n != 1 && (n != 2 || c.Options.Index == "") {
-		return nil, sqlerr.At(int(c.At), sqlerr.InvalidParameter, "an npy file holds one array, table \"%s\" has %d columns", t.Name, n).
+		return nil, sqlerr.At(int(c.At), sqlerr.InvalidParameter, "an npy file holds one array, table \"%s\" has %d columns",
+			t.Name, n).
 			WithHint("Name the column: COPY %s (v) FROM … WITH (FORMAT npy, INDEX id).", print.QualifiedName(c.Schema, t.Name))
 	}
 	return out, nil
@@ -177,7 +187,7 @@ func (db *DB) writeTo(ctx context.Context, sink interop.Sink, name string, c *as
 			}
 		}
 	}
-	return db.CopyOutRows(ctx, c, text, func(cols []store.ResultCol) error {
+	return db.CopyOutRows(ctx, c, text, func(cols []catalog.ResultCol) error {
 		out := make([]interop.Column, len(cols))
 		for i, r := range cols {
 			out[i] = interop.Column{Name: r.Name, Type: r.Type}
@@ -190,7 +200,7 @@ func (db *DB) writeTo(ctx context.Context, sink interop.Sink, name string, c *as
 }
 
 // copyNamed is COPY with a file of a format of package interop, run by Exec.
-func (db *DB) copyNamed(ctx context.Context, c *ast.Copy, text *ast.Text) (*store.Result, error) {
+func (db *DB) copyNamed(ctx context.Context, c *ast.Copy, text *ast.Text) (*catalog.Result, error) {
 	var n int64
 	f, err := db.openNamed(c)
 	if err != nil {
@@ -207,7 +217,7 @@ func (db *DB) copyNamed(ctx context.Context, c *ast.Copy, text *ast.Text) (*stor
 	if err != nil {
 		return nil, err
 	}
-	return &store.Result{Tag: fmt.Sprintf("COPY %d", n), Count: n}, nil
+	return &catalog.Result{Tag: fmt.Sprintf("COPY %d", n), Count: n}, nil
 }
 
 func (db *DB) openNamed(c *ast.Copy) (*os.File, error) {
@@ -217,7 +227,8 @@ func (db *DB) openNamed(c *ast.Copy) (*os.File, error) {
 	}
 	f, err := open(c.Source)
 	if err != nil {
-		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for %s: %v", c.Source, how, errors.Unwrap(err))
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for %s: %v", c.Source, how,
+			errors.Unwrap(err))
 	}
 	return f, nil
 }

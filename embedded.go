@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -46,7 +47,8 @@ func (e embedded) FunctionOn(path []string, schema, name string) (*ast.CreateFun
 func (embedded) Meaning() string { return "" }
 
 // Write implements host.
-func (e embedded) Write(ctx context.Context, t *ra.Table, col int, rows []int64, _ []*ra.Vector, data *ra.Vector) error {
+func (e embedded) Write(ctx context.Context, t *ra.Table, col int, rows []int64, _ []*ra.Vector,
+	data *ra.Vector) error {
 	return e.WriteColumn(ctx, t.Schema, t.Name, t.Cols[col].Name, rows, data)
 }
 
@@ -54,13 +56,13 @@ func (e embedded) Write(ctx context.Context, t *ra.Table, col int, rows []int64,
 func (embedded) Dialect() sqlgen.Dialect { return sqlgen.SQLite{} }
 
 // RunSQL implements host.
-func (e embedded) RunSQL(ctx context.Context, sql string) (*store.Result, error) {
+func (e embedded) RunSQL(ctx context.Context, sql string) (*catalog.Result, error) {
 	text := &ast.Text{SQL: sql}
 	stmts, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	var last *store.Result
+	var last *catalog.Result
 	for _, s := range stmts {
 		if last, err = e.Exec(ctx, s.Stmt, text); err != nil {
 			return nil, err
@@ -134,12 +136,14 @@ func (e embedded) Shared() bool { return e.Path() != "" }
 
 // NewRun implements host: a number above what a user has left of deleted runs.
 func (e embedded) NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error) {
-	res, err := e.RunSQL(ctx, "SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
+	res, err := e.RunSQL(ctx,
+		"SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
 	if err != nil {
 		return 0, err
 	}
 	run := res.Rows[0][0].(int64)
-	_, err = e.Exec(ctx, insertInto("run", append([]string{"run"}, cols...), [][]ast.Expr{append([]ast.Expr{lit("bigint", run)}, values...)}), &ast.Text{})
+	_, err = e.Exec(ctx, insertInto("run", append([]string{"run"}, cols...),
+		[][]ast.Expr{append([]ast.Expr{lit("bigint", run)}, values...)}), &ast.Text{})
 	return run, err
 }
 
@@ -239,7 +243,8 @@ func (e embedded) markInterrupted(ctx context.Context) error {
 		if on {
 			continue
 		}
-		if _, err := e.RunSQL(ctx, fmt.Sprintf("UPDATE relgrad.run SET status = '%s' WHERE run = %d AND status = '%s'", train.Interrupted, run, train.Running)); err != nil {
+		if _, err := e.RunSQL(ctx, fmt.Sprintf("UPDATE relgrad.run SET status = '%s' WHERE run = %d AND status = '%s'",
+			train.Interrupted, run, train.Running)); err != nil {
 			return err
 		}
 	}

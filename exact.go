@@ -68,7 +68,8 @@ func (t typed) from(f ast.FromItem) bool {
 	case *ast.SubSelect:
 		return !f.Lateral
 	case *ast.JoinFrom:
-		return (f.Kind == ast.JoinInner || f.Kind == ast.JoinLeft) && t.from(f.L) && t.from(f.R) && (f.On == nil || t.condition(f.On))
+		return (f.Kind == ast.JoinInner || f.Kind == ast.JoinLeft) && t.from(f.L) && t.from(f.R) &&
+			(f.On == nil || t.condition(f.On))
 	}
 	return false
 }
@@ -80,7 +81,8 @@ func (t typed) group(e ast.Expr, targets []ast.Target) bool {
 	}
 	if _, bound := t.Types[e]; !bound {
 		ref, ok := e.(*ast.ColumnRef)
-		return ok && len(ref.Names) == 1 && slices.ContainsFunc(targets, func(c ast.Target) bool { return c.Name == ref.Names[0] })
+		return ok && len(ref.Names) == 1 && slices.ContainsFunc(targets,
+			func(c ast.Target) bool { return c.Name == ref.Names[0] })
 	}
 	return t.value(e) == same
 }
@@ -258,7 +260,8 @@ func (t typed) comparable(op string, l, r ast.Expr) bool {
 
 // call judges an aggregate or a kernel.
 func (t typed) call(c *ast.FuncCall) trust {
-	if c.Distinct || c.OrderBy != nil || c.Over != nil || slices.ContainsFunc(c.ArgNames, func(n string) bool { return n != "" }) ||
+	if c.Distinct || c.OrderBy != nil || c.Over != nil ||
+		slices.ContainsFunc(c.ArgNames, func(n string) bool { return n != "" }) ||
 		c.Filter != nil && !t.condition(c.Filter) {
 		return differs
 	}
@@ -339,7 +342,8 @@ func (t typed) cast(c *ast.Cast) trust {
 		return same
 	case to == "integer" && from == "boolean":
 		return when(t.condition(c.X))
-	case from == to, to == "double precision[]" && from == "real[]", to == "double precision" && (from == "real" || t.kind(c.X) == integer):
+	case from == to, to == "double precision[]" && from == "real[]", to == "double precision" &&
+		(from == "real" || t.kind(c.X) == integer):
 		return t.value(c.X)
 	}
 	return differs

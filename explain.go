@@ -59,7 +59,8 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 			}
 			b.WriteString(text)
 		default:
-			e := sqlerr.New(sqlerr.InvalidParameter, "stage %q does not exist", s).WithDetail("Stages: %s, all.", strings.Join(Stages, ", "))
+			e := sqlerr.New(sqlerr.InvalidParameter, "stage %q does not exist", s).
+				WithDetail("Stages: %s, all.", strings.Join(Stages, ", "))
 			if s == "analyze" {
 				e = e.WithHint("relgrad explain --analyze shows how long the instructions of stage physical take.")
 			} else if n := sqlerr.Nearest(s, append([]string{"all"}, Stages...)); n != "" {
@@ -74,10 +75,11 @@ func (db *Engine) Explain(ctx context.Context, loss string, params []string, sta
 // analyzeSteps is how often a program is run to see how long its instructions take.
 const analyzeSteps = 5
 
-// Analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing is
-// trained. batch and size are those of train, "" and 0 for the whole loss. It measures the machine too, and is no stage of
-// explain_gradient: a server has other work.
-func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (_ string, failed error) {
+// Analyze is the physical stage with times: loss and gradients are computed for the first steps of a run, and nothing
+// is trained. batch and size are those of train, "" and 0 for the whole loss. It measures the machine too, and is no
+// stage of explain_gradient: a server has other work.
+func (db *Engine) Analyze(ctx context.Context, loss string, params []string, batch string, size int64) (_ string,
+	failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	step := int64(1)
@@ -117,8 +119,8 @@ func fired(count map[string]int) string {
 	return b.String()
 }
 
-// gradientSQL prints each root of the plan as a statement of its own. Comments say what computes the gradient and why, which
-// rules have made the plan, what each operator is, and what a server expects the statement to cost.
+// gradientSQL prints each root of the plan as a statement of its own. Comments say what computes the gradient and why,
+// which rules have made the plan, what each operator is, and what a server expects the statement to cost.
 func (db *Engine) gradientSQL(ctx context.Context, c *compiled) (string, error) {
 	var b strings.Builder
 	engine := ModeChunk
@@ -139,7 +141,8 @@ func (db *Engine) gradientSQL(ctx context.Context, c *compiled) (string, error) 
 		if i > 0 {
 			what = "the gradient with respect to " + r.Name
 		}
-		text, err := rootSQL(ctx, c.res.Plan, i, db.Dialect(), sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.cat.print(ctx, n) }})
+		text, err := rootSQL(ctx, c.res.Plan, i, db.Dialect(),
+			sqlgen.Options{Opaque: func(n *ra.Node) (string, error) { return db.cat.print(ctx, n) }})
 		if err != nil {
 			return "", err
 		}

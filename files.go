@@ -85,7 +85,8 @@ func copyOf(table, file string, o FileOptions) (*ast.Copy, *ast.Text, error) {
 // position is the key, in a column id.
 func (db *DB) createFor(ctx context.Context, c *ast.Copy, text *ast.Text, f *os.File, name string, key []string) error {
 	if !c.Options.IsFile() {
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name).WithHint("A csv file has no types: create the table first.")
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", c.Name).
+			WithHint("A csv file has no types: create the table first.")
 	}
 	in, err := openFile(f, c.Options.Format, name, interop.Options{Whole: c.Options.Whole, Table: c.Name})
 	if err != nil {
@@ -112,7 +113,8 @@ func (db *DB) createFor(ctx context.Context, c *ast.Copy, text *ast.Text, f *os.
 	}
 	if i := c.Options.Index; i != "" {
 		if has(i) {
-			return sqlerr.New(sqlerr.DuplicateColumn, "file \"%s\" has a column \"%s\", which cannot take the row's position too", name, i).
+			return sqlerr.New(sqlerr.DuplicateColumn,
+				"file \"%s\" has a column \"%s\", which cannot take the row's position too", name, i).
 				WithHint("Name the table's key (--key %s), or another column for the position (--index).", i)
 		}
 		cols = append([]interop.Column{{Name: i, Type: "bigint"}}, cols...)
@@ -140,7 +142,8 @@ func qualified(c *ast.Copy) string {
 
 // Export writes tables, written as in COPY, to one file, all as they are at one moment, and returns the number of rows.
 // A file that holds one relation takes one table.
-func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOptions, tables ...string) (n int64, err error) {
+func (db *DB) Export(ctx context.Context, w io.Writer, file string, o FileOptions, tables ...string) (n int64,
+	err error) {
 	defer func() { err = sqlerr.From(unplaced(err)) }()
 	defer db.rescue(db.InTransaction(), &err)
 	if o.Index != "" || o.Key != nil {

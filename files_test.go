@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store"
@@ -37,7 +38,7 @@ func bitsOf(d tensor.DType, shape tensor.Shape, bits ...uint64) []byte {
 func load(t *testing.T, db *DB, table string, cols []string, rows [][]any) {
 	t.Helper()
 	i := 0
-	_, err := db.CopyInRows(context.Background(), &ast.Copy{Name: table, From: true}, &ast.Text{}, "test", func(*store.TableDef) (store.RowSource, error) {
+	_, err := db.CopyInRows(context.Background(), &ast.Copy{Name: table, From: true}, &ast.Text{}, "test", func(*catalog.TableDef) (store.RowSource, error) {
 		return store.RowSource{Cols: cols, Next: func(row []any) error {
 			if i++; i > len(rows) {
 				return io.EOF
@@ -54,7 +55,7 @@ func load(t *testing.T, db *DB, table string, cols []string, rows [][]any) {
 func dump(t *testing.T, db *DB, table string) string {
 	t.Helper()
 	var b strings.Builder
-	_, err := db.CopyOutRows(context.Background(), &ast.Copy{Name: table}, &ast.Text{}, func(c []store.ResultCol) error {
+	_, err := db.CopyOutRows(context.Background(), &ast.Copy{Name: table}, &ast.Text{}, func(c []catalog.ResultCol) error {
 		fmt.Fprintf(&b, "%v\n", c)
 		return nil
 	}, func(row []any) error {

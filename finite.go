@@ -7,12 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/kernels/cpu"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -37,11 +37,13 @@ func (db *Engine) finite(ctx context.Context, c *compiled, x float64, env kernel
 	return e
 }
 
-// finiteGradient refuses a gradient of parameter i, rows as its table has them, with an element that is infinite or no number.
-func (db *Engine) finiteGradient(ctx context.Context, c *compiled, i int, r *store.Relation, env kernels.Env) error {
+// finiteGradient refuses a gradient of parameter i, rows as its table has them, with an element that is infinite or no
+// number.
+func (db *Engine) finiteGradient(ctx context.Context, c *compiled, i int, r *catalog.Relation, env kernels.Env) error {
 	t := c.tables[i]
 	for k, v := range r.Cols {
-		if !v.Type.IsFloat() || !slices.ContainsFunc(c.cols[i], func(col int) bool { return t.Cols[col].Name == r.Names[k] }) {
+		if !v.Type.IsFloat() || !slices.ContainsFunc(c.cols[i],
+			func(col int) bool { return t.Cols[col].Name == r.Names[k] }) {
 			continue
 		}
 		row := firstBadRow(v)
@@ -57,7 +59,8 @@ func (db *Engine) finiteGradient(ctx context.Context, c *compiled, i int, r *sto
 			}
 		}
 		x, _ := badElement(v, row)
-		e := sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s, parameter %s.%s%s", train.Number(x), t.Name, r.Names[k], keyText(key)).WithHint(guardHint)
+		e := sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s, parameter %s.%s%s", train.Number(x), t.Name,
+			r.Names[k], keyText(key)).WithHint(guardHint)
 		if where := db.firstNotFinite(ctx, c, c.res.Plan, env, func(*executor.Program) {}); where != "" {
 			e = e.WithDetail("%s", where)
 		}
@@ -90,10 +93,11 @@ func firstBadRow(v *ra.Vector) int {
 	return -1
 }
 
-// firstNotFinite says which relation of a plan, of the loss as it is written or of a gradient too, holds the first value that is
-// not finite, in which row, and which kernel made it; "" where that cannot be found. It computes every intermediate relation, once;
-// fill sets parameters that are not the store's.
-func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, of *ra.Plan, env kernels.Env, fill func(*executor.Program)) string {
+// firstNotFinite says which relation of a plan, of the loss as it is written or of a gradient too, holds the first
+// value that is not finite, in which row, and which kernel made it; "" where that cannot be found. It computes every
+// intermediate relation, once; fill sets parameters that are not the store's.
+func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, of *ra.Plan, env kernels.Env,
+	fill func(*executor.Program)) string {
 	plan, live := &ra.Plan{}, liveColumns(of)
 	ra.Walk(func(n *ra.Node) {
 		root := ra.Root{Name: "intermediate", Node: n, Cols: slices.Clone(n.Key)}
@@ -120,8 +124,10 @@ func (db *Engine) firstNotFinite(ctx context.Context, c *compiled, of *ra.Plan, 
 	return ""
 }
 
-// computed runs a plan by itself; nil where that fails: it is larger than the loss itself, perhaps, and the message stands without it.
-func (db *Engine) computed(ctx context.Context, c *compiled, plan *ra.Plan, env kernels.Env, fill func(*executor.Program)) [][]*ra.Vector {
+// computed runs a plan by itself; nil where that fails: it is larger than the loss itself, perhaps, and the message
+// stands without it.
+func (db *Engine) computed(ctx context.Context, c *compiled, plan *ra.Plan, env kernels.Env,
+	fill func(*executor.Program)) [][]*ra.Vector {
 	o := db.options(c.prog)
 	o.Env, o.Spills = env, nil
 	p, err := executor.Compile(ctx, plan, db.cat, o)
@@ -144,8 +150,10 @@ func (db *Engine) computed(ctx context.Context, c *compiled, plan *ra.Plan, env 
 	return out
 }
 
-// madeBy names the kernel that made a value that is not finite from values that are: it computes all parts of the column's expression.
-func (db *Engine) madeBy(ctx context.Context, c *compiled, bad *notFinite, env kernels.Env, fill func(*executor.Program)) string {
+// madeBy names the kernel that made a value that is not finite from values that are: it computes all parts of the
+// column's expression.
+func (db *Engine) madeBy(ctx context.Context, c *compiled, bad *notFinite, env kernels.Env,
+	fill func(*executor.Program)) string {
 	n := bad.node
 	at := n.Index(bad.col)
 	if n.Op == ra.Aggregate {
@@ -223,7 +231,8 @@ func firstBad(root ra.Root, cols []*ra.Vector) *notFinite {
 			if slices.Contains(aggregates, col) && n.Op != ra.Aggregate {
 				in = "the argument of " + col
 			}
-			return &notFinite{n, id, row, fmt.Sprintf("The first value that is not is %s in %s over %s%s", bad, in, tablesOf(n), where)}
+			return &notFinite{n, id, row, fmt.Sprintf("The first value that is not is %s in %s over %s%s", bad, in, tablesOf(n),
+				where)}
 		}
 	}
 	return nil
@@ -233,7 +242,8 @@ func firstBad(root ra.Root, cols []*ra.Vector) *notFinite {
 var aggregates = []string{"sum", "avg", "min", "max"}
 
 // called says what messages call an operator's result.
-var called = map[ra.Op]string{ra.Select: "query", ra.Join: "join", ra.Aggregate: "aggregate", ra.Union: "union", ra.SemiJoin: "query",
+var called = map[ra.Op]string{ra.Select: "query", ra.Join: "join", ra.Aggregate: "aggregate", ra.Union: "union",
+	ra.SemiJoin: "query",
 	ra.AntiJoin: "query", ra.Add: "sum", ra.Opaque: "sub-query"}
 
 // badElement returns the first element of a row that is not finite.

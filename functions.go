@@ -4,19 +4,20 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
-	"github.com/relgrad/relgrad/store"
 )
 
 // functions are the engine's functions inside statements (store.Intrinsics).
 type functions struct{ db *DB }
 
 // TableFunc runs gradient(loss, NULL::w) and check_gradient(loss, param) in FROM.
-func (f *functions) TableFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (*store.Relation, bool, error) {
+func (f *functions) TableFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (*catalog.Relation, bool,
+	error) {
 	switch call.Name {
 	case "gradient":
 		loss, table, err := bind.GradientArgs(call)
@@ -39,7 +40,8 @@ func (f *functions) TableFunc(ctx context.Context, call *ast.FuncCall, text *ast
 			return nil, true, at(err, int(args.expr["param"].Position()))
 		}
 		if n := args.int("batch_size", 1); n < 1 {
-			return nil, true, sqlerr.At(int(args.expr["batch_size"].Position()), sqlerr.InvalidParameter, "batch_size must be at least 1, not %d", n)
+			return nil, true, sqlerr.At(int(args.expr["batch_size"].Position()), sqlerr.InvalidParameter,
+				"batch_size must be at least 1, not %d", n)
 		}
 		rows, err := f.db.Check(ctx, args.text("loss"), param, CheckOptions{Samples: int(args.int("samples", 100)),
 			Step: args.step(), Seed: args.int("seed", 0), Batch: args.text("batch"), BatchSize: args.int("batch_size", 0)})
@@ -76,14 +78,16 @@ func (f *functions) ScalarFunc(ctx context.Context, call *ast.FuncCall, text *as
 	return "", nil, false, nil
 }
 
-func checkRelation(rows []CheckRow) *store.Relation {
-	return &store.Relation{
+func checkRelation(rows []CheckRow) *catalog.Relation {
+	return &catalog.Relation{
 		Names: []string{"key", "column", "element", "analytic", "numeric", "error", "ok"},
 		Types: []string{"text", "text", "bigint", "double precision", "double precision", "double precision", "boolean"},
 		Cols: []*ra.Vector{
 			vector(rows, func(r CheckRow) string { return r.Key }), vector(rows, func(r CheckRow) string { return r.Column }),
-			vector(rows, func(r CheckRow) int64 { return r.Element }), vector(rows, func(r CheckRow) float64 { return r.Analytic }),
-			vector(rows, func(r CheckRow) float64 { return r.Numeric }), vector(rows, func(r CheckRow) float64 { return r.Error }),
+			vector(rows, func(r CheckRow) int64 { return r.Element }),
+			vector(rows, func(r CheckRow) float64 { return r.Analytic }),
+			vector(rows, func(r CheckRow) float64 { return r.Numeric }),
+			vector(rows, func(r CheckRow) float64 { return r.Error }),
 			vector(rows, func(r CheckRow) bool { return r.OK }),
 		},
 	}
@@ -91,7 +95,8 @@ func checkRelation(rows []CheckRow) *store.Relation {
 
 // Gradient returns rows of the table's type: identity and attributes copied, the gradient of the loss in the
 // value columns (law 3). A loss that draws needs a step.
-func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (out *store.Relation, failed error) {
+func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64, seed int64) (out *catalog.Relation,
+	failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	err := db.onOneState(func() (err error) {
@@ -104,7 +109,7 @@ func (db *Engine) Gradient(ctx context.Context, loss, table string, step *int64,
 	return out, nil
 }
 
-func (db *Engine) gradient(ctx context.Context, r request, step *int64, seed int64) (*store.Relation, error) {
+func (db *Engine) gradient(ctx context.Context, r request, step *int64, seed int64) (*catalog.Relation, error) {
 	switch c, env, err := db.push(ctx, r, step, seed); {
 	case err != nil:
 		return nil, err
@@ -115,7 +120,7 @@ func (db *Engine) gradient(ctx context.Context, r request, step *int64, seed int
 }
 
 // executed is Gradient by the executor.
-func (db *Engine) executed(ctx context.Context, r request, step *int64, seed int64) (*store.Relation, error) {
+func (db *Engine) executed(ctx context.Context, r request, step *int64, seed int64) (*catalog.Relation, error) {
 	c, err := db.session(ctx, r)
 	if err != nil {
 		return nil, err
@@ -127,7 +132,7 @@ func (db *Engine) executed(ctx context.Context, r request, step *int64, seed int
 }
 
 // gradientOf is the gradient of parameter i that the executor has computed, refused where it is not finite.
-func (db *Engine) gradientOf(ctx context.Context, c *compiled, i int, env kernels.Env) (*store.Relation, error) {
+func (db *Engine) gradientOf(ctx context.Context, c *compiled, i int, env kernels.Env) (*catalog.Relation, error) {
 	r, err := c.relation(i)
 	if err == nil {
 		err = db.finiteGradient(ctx, c, i, r, env)
@@ -157,17 +162,18 @@ func (db *Engine) once(ctx context.Context, c *compiled, step *int64, seed int64
 }
 
 // relation returns the gradient of parameter i with the table's columns in the table's order.
-func (c *compiled) relation(i int) (*store.Relation, error) {
+func (c *compiled) relation(i int) (*catalog.Relation, error) {
 	cols, err := c.prog.Result(1 + i)
 	if err != nil {
 		return nil, err
 	}
 	t := c.tables[i]
-	out := &store.Relation{}
+	out := &catalog.Relation{}
 	for tc, def := range t.Cols {
 		for j, k := range c.res.Cols[i] {
 			if k == tc {
-				out.Names, out.Types, out.Cols = append(out.Names, def.Name), append(out.Types, def.PGType), append(out.Cols, cols[j].Plain())
+				out.Names, out.Types, out.Cols = append(out.Names, def.Name), append(out.Types, def.PGType),
+					append(out.Cols, cols[j].Plain())
 			}
 		}
 	}
@@ -175,11 +181,13 @@ func (c *compiled) relation(i int) (*store.Relation, error) {
 }
 
 // Backward computes the loss and all gradients in one pass and fills the temporary tables <table>_grad.
-func (db *Engine) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (x float64, failed error) {
+func (db *Engine) Backward(ctx context.Context, loss string, params []string, step *int64, seed int64) (x float64,
+	failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	if len(params) == 0 {
-		return 0, about(sqlerr.New(sqlerr.InvalidParameter, "backward needs at least one parameter, e.g. ARRAY['w']"), "params", 0)
+		return 0, about(sqlerr.New(sqlerr.InvalidParameter, "backward needs at least one parameter, e.g. ARRAY['w']"),
+			"params", 0)
 	}
 	err := db.onOneState(func() (err error) {
 		x, err = db.backward(ctx, request{loss: loss, params: params, draw: true}, step, seed)
@@ -206,7 +214,7 @@ func (db *Engine) backward(ctx context.Context, r request, step *int64, seed int
 	if err != nil {
 		return 0, err
 	}
-	grads := make([]*store.Relation, len(c.tables))
+	grads := make([]*catalog.Relation, len(c.tables))
 	for i := range c.tables {
 		if grads[i], err = db.gradientOf(ctx, c, i, stepEnv(step, seed)); err != nil {
 			return 0, err
@@ -302,7 +310,8 @@ func constant(e ast.Expr) (any, error) {
 				return nil, sqlerr.At(int(el.Position()), sqlerr.NullNotAllowed, "an array of names must hold texts, not NULL")
 			}
 			if !ok {
-				return nil, sqlerr.At(int(el.Position()), sqlerr.InvalidParameter, "an array of names must hold texts, not %s", quoted(v))
+				return nil, sqlerr.At(int(el.Position()), sqlerr.InvalidParameter, "an array of names must hold texts, not %s",
+					quoted(v))
 			}
 			list = append(list, s)
 		}

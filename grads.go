@@ -3,15 +3,15 @@ package relgrad
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/print"
-	"github.com/relgrad/relgrad/store"
 )
 
 // putGrad fills the temporary table of a gradient, making it where it is not there yet. A relation of that
 // name that backward() did not make is an error.
-func (db *Engine) putGrad(ctx context.Context, t *ra.Table, r *store.Relation) error {
+func (db *Engine) putGrad(ctx context.Context, t *ra.Table, r *catalog.Relation) error {
 	var key []string
 	for _, k := range t.Key {
 		key = append(key, t.Cols[k].Name)
@@ -24,7 +24,8 @@ func (db *Engine) putGrad(ctx context.Context, t *ra.Table, r *store.Relation) e
 }
 
 func errGradName(t *ra.Table) error {
-	return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", gradName(t)).WithHint("Rename or drop it.")
+	return sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q, but a relation of that name exists", gradName(t)).
+		WithHint("Rename or drop it.")
 }
 
 // gradName is the name of a gradient's table. It is not cut where it is too long (distinctGrads refuses it): what is
@@ -39,13 +40,17 @@ const longestName = 63
 func (c *compiled) distinctGrads() error {
 	for i, t := range c.tables {
 		if n := len(gradName(t)); n > longestName {
-			return about(sqlerr.New("42622", "backward would fill %q, a name of %d bytes, which is longer than %d", gradName(t), n, longestName).
-				WithHint("Rename the table, or SELECT * FROM gradient('loss', NULL::%s).", print.QualifiedName("", t.Name)), "params", i)
+			return about(sqlerr.New("42622", "backward would fill %q, a name of %d bytes, which is longer than %d", gradName(t),
+				n, longestName).
+				WithHint("Rename the table, or SELECT * FROM gradient('loss', NULL::%s).", print.QualifiedName("", t.Name)),
+				"params", i)
 		}
 		for k, u := range c.tables[:i] {
 			if gradName(t) == gradName(u) && (t.Name != u.Name || t.Schema != u.Schema) {
-				return about(sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q with the gradients of both %s and %s", gradName(t), c.params[k], c.params[i]).
-					WithHint("Call backward for each of them, or gradient('loss', NULL::%s); or rename a table.", print.QualifiedName(t.Schema, t.Name)), "params", i)
+				return about(sqlerr.New(sqlerr.DuplicateTable, "backward would fill %q with the gradients of both %s and %s",
+					gradName(t), c.params[k], c.params[i]).
+					WithHint("Call backward for each of them, or gradient('loss', NULL::%s); or rename a table.",
+						print.QualifiedName(t.Schema, t.Name)), "params", i)
 			}
 		}
 	}
@@ -53,17 +58,17 @@ func (c *compiled) distinctGrads() error {
 }
 
 // ResultOf turns a relation into a statement's result, for printing.
-func ResultOf(r *store.Relation) *store.Result {
-	out := &store.Result{HasRows: true}
+func ResultOf(r *catalog.Relation) *catalog.Result {
+	out := &catalog.Result{HasRows: true}
 	n := 0
 	for i, name := range r.Names {
-		out.Cols = append(out.Cols, store.ResultCol{Name: name, Type: r.Types[i]})
+		out.Cols = append(out.Cols, catalog.ResultCol{Name: name, Type: r.Types[i]})
 		n = r.Cols[i].N
 	}
 	for row := range n {
 		values := make([]any, len(r.Cols))
 		for i, v := range r.Cols {
-			values[i] = store.GoValue(v, row)
+			values[i] = catalog.Value(v, row)
 		}
 		out.Rows = append(out.Rows, values)
 	}

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
-	"github.com/relgrad/relgrad/store"
 )
 
 // hook is a run's before_step. What its statements use is not guessed from their text, which may call procedures and
@@ -67,7 +67,8 @@ func (r *run) parseHook() error {
 	}
 	for _, s := range h.stmts {
 		if t, ok := s.Stmt.(*ast.Transaction); ok {
-			e := sqlerr.At(int(s.At), sqlerr.InvalidTransaction, "before_step cannot %s: it runs inside the transaction of the training", t.Kind).
+			e := sqlerr.At(int(s.At), sqlerr.InvalidTransaction,
+				"before_step cannot %s: it runs inside the transaction of the training", t.Kind).
 				WithHint("train commits by itself, at most once a second.")
 			return inContext(sqlerr.In(e, h.text), "before_step")
 		}
@@ -126,10 +127,10 @@ func (r *run) beforeStep(ctx context.Context, env kernels.Env) error {
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
-	before := map[object]store.Version{}
+	before := map[object]catalog.Version{}
 	for _, t := range h.tables() {
 		if !r.db.Tells() { // runHook looks at every table
-			before[t] = store.Version{}
+			before[t] = catalog.Version{}
 			continue
 		}
 		v, err := r.db.Version(t.schema, t.table)
@@ -152,7 +153,7 @@ func (r *run) beforeStep(ctx context.Context, env kernels.Env) error {
 }
 
 // runHook runs the statements. Parameters are flushed before they are used, which before then takes note of.
-func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]store.Version) error {
+func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]catalog.Version) error {
 	flushed := map[object]bool{}
 	look := func(schema, name string) (err error) {
 		t := object{schema: schema, table: name}
@@ -190,7 +191,8 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]st
 		}
 	}
 	if !r.atomic && r.db.Local() { // when the next commit comes is a matter of time
-		return sqlerr.New(sqlerr.InvalidTransaction, "before_step has set a parameter for its transaction only, which ends with the next commit").
+		return sqlerr.New(sqlerr.InvalidTransaction,
+			"before_step has set a parameter for its transaction only, which ends with the next commit").
 			WithHint("Use SET without LOCAL, or set_config(name, value, false).")
 	}
 	return nil
@@ -231,7 +233,7 @@ func (db *Engine) moved(h *hook) bool {
 
 // takeChanges reads parameters that were written again and notes tables that have become structure of the step; again
 // tells that the queries must be compiled anew.
-func (r *run) takeChanges(ctx context.Context, before map[object]store.Version) (again bool, err error) {
+func (r *run) takeChanges(ctx context.Context, before map[object]catalog.Version) (again bool, err error) {
 	for _, t := range r.hook.tables() {
 		was := before[t]
 		now, err := r.db.Version(t.schema, t.table)
@@ -277,7 +279,8 @@ func (r *run) takeParam(ctx context.Context, lives []*live, keys bool) (again bo
 			return false, err
 		}
 		if !slices.Equal(nulls, l.param.Valid) {
-			return false, sqlerr.New(sqlerr.ObjectNotPrereqState, "%s.%s has other NULLs than when the run began", t.Name, t.Cols[l.col].Name)
+			return false, sqlerr.New(sqlerr.ObjectNotPrereqState, "%s.%s has other NULLs than when the run began", t.Name,
+				t.Cols[l.col].Name)
 		}
 	}
 	for i, col := range t.Cols { // values that are constants of the run
@@ -291,7 +294,8 @@ func (r *run) takeParam(ctx context.Context, lives []*live, keys bool) (again bo
 // sameRows refuses a parameter's table whose rows or columns are no more those of the run.
 func (r *run) sameRows(ctx context.Context, l *live) error {
 	t := l.table
-	e := sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows or columns of the parameter %s", t.Name).
+	e := sqlerr.New(sqlerr.ObjectNotPrereqState, "before_step has changed the rows or columns of the parameter %s",
+		t.Name).
 		WithHint("It may update a parameter's values; rows that come and go belong into another table.")
 	if !sameTable(r.db.Definition(t.Schema, t.Name), t) {
 		return e
@@ -329,13 +333,14 @@ func (r *run) reshaped(t object) bool {
 }
 
 // sameTable reports whether a table's definition has the names, types and shapes of a plan's.
-func sameTable(def *store.TableDef, t *ra.Table) bool {
+func sameTable(def *catalog.TableDef, t *ra.Table) bool {
 	if def == nil || len(def.Cols) != len(t.Cols) {
 		return false
 	}
 	for i, c := range def.Cols {
 		d := t.Cols[i]
-		if c.Name != d.Name || strings.TrimRight(c.Type.String(), "[]") != strings.TrimRight(d.PGType, "[]") || !c.Shape.Equal(d.Type.Shape) {
+		if c.Name != d.Name || strings.TrimRight(c.Type.String(), "[]") != strings.TrimRight(d.PGType, "[]") ||
+			!c.Shape.Equal(d.Type.Shape) {
 			return false
 		}
 	}

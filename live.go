@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// liveColumns are the columns, by node, that the roots of a plan depend on. A scan has all of its table's, and a sub-query all that it
-// selects, before the optimizer takes away what nobody reads.
+// liveColumns are the columns, by node, that the roots of a plan depend on. A scan has all of its table's, and a
+// sub-query all that it selects, before the optimizer takes away what nobody reads.
 func liveColumns(plan *ra.Plan) map[*ra.Node]map[ra.ColumnID]bool {
 	live := map[*ra.Node]map[ra.ColumnID]bool{}
 	need := func(n *ra.Node, ids ...ra.ColumnID) {

@@ -14,8 +14,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// memory is the budget of a program in bytes: the one that was set in the session or for the engine, or three quarters of what
-// this process may have. 0, where the system does not tell, is no bound.
+// memory is the budget of a program in bytes: the one that was set in the session or for the engine, or three quarters
+// of what this process may have. 0, where the system does not tell, is no bound.
 func (db *Engine) memory() int64 {
 	if s, ok := db.host.(interface{ MemoryBudget() int64 }); ok && s.MemoryBudget() > 0 {
 		return s.MemoryBudget()
@@ -26,9 +26,11 @@ func (db *Engine) memory() int64 {
 	return defaultMemory() / 4 * 3
 }
 
-// options are the executor's settings in this session; beside is a program that is in use at the same time, nil for none.
+// options are the executor's settings in this session; beside is a program that is in use at the same time, nil for
+// none.
 func (db *Engine) options(beside *executor.Program) executor.Options {
-	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills, MaySpill: db.maySpill, Taken: db.makeRoom(beside)}
+	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills,
+		MaySpill: db.maySpill, Taken: db.makeRoom(beside)}
 	if s, ok := db.host.(interface{ LimitCache(budget int64) error }); ok {
 		if err := s.LimitCache(o.Memory); err != nil {
 			db.notice("WARNING", fmt.Sprintf("the store's cache keeps its size: %v", err))
@@ -63,8 +65,10 @@ type spillBounds struct {
 // maySpill refuses bytes in files beyond what the administrator allows.
 func (db *Engine) maySpill(bytes int64) error {
 	if has := tensor.SpilledBytes(); db.spill.bounded && has+bytes > db.spill.most {
-		return sqlerr.New("53400", "temporary files of the engine would take %s, more than the %s that this session may have", megabytes(has+bytes), megabytes(db.spill.most)).
-			WithDetail("relgrad.max_spill and temp_file_limit bound them.").WithHint("More memory needs fewer of them: SET relgrad.memory, up to relgrad.max_memory.")
+		return sqlerr.New("53400", "temporary files of the engine would take %s, more than the %s that this session may have",
+			megabytes(has+bytes), megabytes(db.spill.most)).
+			WithDetail("relgrad.max_spill and temp_file_limit bound them.").
+			WithHint("More memory needs fewer of them: SET relgrad.memory, up to relgrad.max_memory.")
 	}
 	return nil
 }
@@ -75,7 +79,8 @@ func (db *Engine) spills(s executor.Spilled) {
 	if s.Needs <= s.Budget { // which alone would say that all fits
 		why += ", of which columns of tables and index arrays may take a quarter each"
 	}
-	db.notice("NOTICE", fmt.Sprintf("%s: %d of its columns and results, %s, lie in files in %s", why, s.Columns, megabytes(s.Bytes), s.Dir))
+	db.notice("NOTICE", fmt.Sprintf("%s: %d of its columns and results, %s, lie in files in %s", why, s.Columns,
+		megabytes(s.Bytes), s.Dir))
 }
 
 func megabytes(n int64) string { return fmt.Sprintf("%.0f MB", float64(n)/(1<<20)) }
@@ -92,7 +97,8 @@ var defaultMemory = sync.OnceValue(func() int64 {
 		}
 	}
 	if data, err := os.ReadFile("/sys/fs/cgroup/memory.max"); err == nil {
-		if limit, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64); err == nil && (total == 0 || limit < total) {
+		if limit, err := strconv.ParseInt(string(bytes.TrimSpace(data)), 10, 64); err == nil &&
+			(total == 0 || limit < total) {
 			total = limit
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/store"
 )
 
 // heavy is a regression on 200 MB of data, with a hidden layer whose results take as much again.
@@ -134,7 +134,7 @@ func TestMemorySetting(t *testing.T) {
 	defer db.Close()
 	db.Engine.Memory = 1 << 30
 	ctx := context.Background()
-	run := func(sql string) (*store.Result, error) { return db.Run(ctx, sql) }
+	run := func(sql string) (*catalog.Result, error) { return db.Run(ctx, sql) }
 	if _, err := run("CREATE TABLE w (id int PRIMARY KEY, x double precision); INSERT INTO w VALUES (1, 2); CREATE VIEW loss AS SELECT sum(x ^ 2) AS loss FROM w"); err != nil {
 		t.Fatal(err)
 	}

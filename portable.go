@@ -17,10 +17,11 @@ import (
 	"github.com/relgrad/relgrad/sqlgen"
 )
 
-// On a server with the portable tier (package migrations) no engine stands behind gradient(): the texts of a loss and its
-// gradient are made from outside, and kept with what they depend on.
+// On a server with the portable tier (package migrations) no engine stands behind gradient(): the texts of a loss and
+// its gradient are made from outside, and kept with what they depend on.
 
-// dependency is a row of relgrad.compiled.definitions: what a text was made from, and what relgrad.impl_describe said of it.
+// dependency is a row of relgrad.compiled.definitions: what a text was made from, and what relgrad.impl_describe said
+// of it.
 type dependency struct {
 	Kind   string          `json:"kind"` // relation, function, setting, query or scalar
 	Name   string          `json:"name"` // or the query's text
@@ -30,9 +31,9 @@ type dependency struct {
 	Was    json.RawMessage `json:"was"`
 }
 
-// CompileText makes the SQL texts of a loss and its gradient with respect to a parameter, table or table.column, and keeps
-// them in relgrad.compiled, where gradient() and backward() of the portable tier find them. It is one transaction. Errors: those of
-// Gradient; a server without the portable tier.
+// CompileText makes the SQL texts of a loss and its gradient with respect to a parameter, table or table.column, and
+// keeps them in relgrad.compiled, where gradient() and backward() of the portable tier find them. It is one
+// transaction. Errors: those of Gradient; a server without the portable tier.
 func (s *Server) CompileText(ctx context.Context, loss, param string) (failed error) {
 	defer exported(&failed)
 	if err := s.Begin(); err != nil {
@@ -95,7 +96,8 @@ func (s *Server) compileText(ctx context.Context, loss, param string) error {
 			settings[name] = ""
 		}
 	}
-	if slices.ContainsFunc(slices.Collect(maps.Values(c.query.Scans)), carriesLoose) { // texts of values hold under the settings by which they read back
+	// texts of values hold under the settings by which they read back
+	if slices.ContainsFunc(slices.Collect(maps.Values(c.query.Scans)), carriesLoose) {
 		settings["DateStyle"], settings["extra_float_digits"] = "", ""
 	}
 	ref, _, err := bind.ParseParam(ctx, s.cat, param)
@@ -119,7 +121,8 @@ func (s *Server) compileText(ctx context.Context, loss, param string) error {
 VALUES (relgrad.impl_loss(%s), %s, %s, %s, %t, %s, %s, %s)
 ON CONFLICT (owner, loss, param, "column") DO UPDATE SET path = excluded.path, draws = excluded.draws, value = excluded.value, gradient = excluded.gradient,
   definitions = excluded.definitions, at = excluded.at`,
-		sqltext.Text(loss), sqltext.Text(fullName(c.tables[0].Schema, c.tables[0].Name)), sqltext.Text(ref.Column), sqltext.Text(path), c.query.Draws, sqltext.Text(value), sqltext.Text(gradient),
+		sqltext.Text(loss), sqltext.Text(fullName(c.tables[0].Schema, c.tables[0].Name)), sqltext.Text(ref.Column),
+		sqltext.Text(path), c.query.Draws, sqltext.Text(value), sqltext.Text(gradient),
 		sqltext.Text(string(definitions))))
 	return err
 }
@@ -136,7 +139,8 @@ func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string
 		return "", "", err
 	}
 	// impl_changed looks at the same before a text runs, in backward() in an earlier snapshot
-	o := sqlgen.Options{Typed: true, Inexact: s.session.Inexact(), Holds: append(s.holding(c), folded...), Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
+	o := sqlgen.Options{Typed: true, Inexact: s.session.Inexact(), Holds: append(s.holding(c), folded...),
+		Seed: "relgrad.current_seed()", Step: "relgrad.current_step()",
 		Opaque: func(n *ra.Node) (string, error) { return s.subquery(ctx, n) }}
 	if value, err = rootSQL(ctx, c.res.Plan, 0, s.Dialect(), o); err != nil {
 		return "", "", err
@@ -150,7 +154,8 @@ func (s *Server) texts(ctx context.Context, c *compiled) (value, gradient string
 	return value, gradient, err
 }
 
-// guarded raises an error where an element of the gradient of the first parameter is not finite: nobody looks at what the text gives.
+// guarded raises an error where an element of the gradient of the first parameter is not finite: nobody looks at what
+// the text gives.
 func (s *Server) guarded(c *compiled, text string) string {
 	root, t, d := c.res.Plan.Roots[1], c.tables[0], s.Dialect()
 	var items, key []string
@@ -171,7 +176,8 @@ func (s *Server) guarded(c *compiled, text string) string {
 		col := root.Node.Col(root.Cols[j])
 		item := "f." + d.Ident(col.Name)
 		if k >= 0 && slices.Contains(c.cols[0], k) {
-			item = fmt.Sprintf("CASE WHEN relgrad.impl_finite(%s) THEN %s ELSE relgrad.impl_not_finite(%s, %s) END AS %s", item, d.Output(col.Type, item), item,
+			item = fmt.Sprintf("CASE WHEN relgrad.impl_finite(%s) THEN %s ELSE relgrad.impl_not_finite(%s, %s) END AS %s", item,
+				d.Output(col.Type, item), item,
 				"pg_catalog.concat("+sqltext.Text("parameter "+t.Name+"."+t.Cols[k].Name)+", "+place+")", d.Ident(col.Name))
 			if col.Type.IsChunk() && col.Type.Kind == kernels.Float32 {
 				item = strings.Replace(item, ") END AS ", ")::real[] END AS ", 1)
@@ -179,11 +185,13 @@ func (s *Server) guarded(c *compiled, text string) string {
 		}
 		items = append(items, item)
 	}
-	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n" + d.Fence() + ") AS f"
+	return "SELECT " + strings.Join(items, ", ") + " FROM (\n" + strings.TrimRight(text, "\n") + "\n" + d.Fence() +
+		") AS f"
 }
 
 // dependencies describes all that the plan was made from.
-func (s *Server) dependencies(ctx context.Context, c *compiled, names map[lookup]object, settings map[string]string, path string) ([]dependency, error) {
+func (s *Server) dependencies(ctx context.Context, c *compiled, names map[lookup]object, settings map[string]string,
+	path string) ([]dependency, error) {
 	var list []dependency
 	for _, o := range names {
 		switch {
@@ -236,8 +244,10 @@ func (s *Server) describe(ctx context.Context, d *dependency, path string) error
 	if d.Kind == "relation" {
 		oid = "to_regclass(" + sqltext.Text(d.Name) + ")::pg_catalog.oid::pg_catalog.text"
 	}
-	res, err := s.RunSQL(ctx, fmt.Sprintf("SELECT relgrad.impl_describe(%s, %s, %s, ARRAY[%s]::pg_catalog.text[], '{%s}')::pg_catalog.text, %s", sqltext.Text(d.Kind), sqltext.Text(d.Name), sqltext.Text(path),
-		strings.Join(names, ", "), strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Arrays), " ", ","), "[]"), oid))
+	res, err := s.RunSQL(ctx,
+		fmt.Sprintf("SELECT relgrad.impl_describe(%s, %s, %s, ARRAY[%s]::pg_catalog.text[], '{%s}')::pg_catalog.text, %s",
+			sqltext.Text(d.Kind), sqltext.Text(d.Name), sqltext.Text(path),
+			strings.Join(names, ", "), strings.Trim(strings.ReplaceAll(fmt.Sprint(d.Arrays), " ", ","), "[]"), oid))
 	if err != nil {
 		return err
 	}

@@ -9,11 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/migrations"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 	"github.com/relgrad/relgrad/train"
 )
@@ -69,7 +69,7 @@ func numbersOf(t *testing.T, rows [][]any) (out []float64) {
 }
 
 // relationNumbers flattens a relation, ordered by its first column.
-func relationNumbers(r *store.Relation) (out []float64) {
+func relationNumbers(r *catalog.Relation) (out []float64) {
 	order := make([]int, r.Cols[0].N)
 	for i := range order {
 		order[i] = i
@@ -171,8 +171,8 @@ func TestPortableGradients(t *testing.T) {
 	portableBackward(t, s, db)
 }
 
-func without(r *store.Relation, name string) *store.Relation {
-	out := &store.Relation{}
+func without(r *catalog.Relation, name string) *catalog.Relation {
+	out := &catalog.Relation{}
 	for i, n := range r.Names {
 		if n != name {
 			out.Names, out.Cols = append(out.Names, n), append(out.Cols, r.Cols[i])

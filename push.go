@@ -6,12 +6,12 @@ import (
 	"math"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlgen"
-	"github.com/relgrad/relgrad/store"
 )
 
 // A database with relgrad's functions can compute a gradient itself: the optimized plan goes to it as SQL text.
@@ -20,12 +20,14 @@ import (
 type pusher interface {
 	// Captured reports whether the search path has operators or functions that could take calls of Postgres's own.
 	Captured() bool
-	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value; "" where it does.
+	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value; "" where it
+	// does.
 	Inexact() string
 	// FillFrom is Fill with the rows of a query, whose columns are the table's.
 	FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error)
-	// Planned is a query of what another session has changed of a table's content since it was described, "" where nothing can;
-	// HasChanged the condition that it finds nothing, or else an error. PlannedRows raises that in a sub-query's rows.
+	// Planned is a query of what another session has changed of a table's content since it was described, "" where nothing
+	// can; HasChanged the condition that it finds nothing, or else an error. PlannedRows raises that in a sub-query's
+	// rows.
 	Planned(t *ra.Table) string
 	HasChanged(query string) string
 	PlannedRows(query string, cols []ra.Column) string
@@ -61,7 +63,8 @@ func (db *Engine) pushes(c *compiled) (sql bool, why string) {
 		}
 	}
 	if budget := db.memory(); budget > 0 && bytes > budget/2 {
-		return true, fmt.Sprintf("the tables' values are %d MB, more than half of the %d MB of relgrad.memory", bytes>>20, budget>>20)
+		return true, fmt.Sprintf("the tables' values are %d MB, more than half of the %d MB of relgrad.memory", bytes>>20,
+			budget>>20)
 	}
 	return false, "the tables' values fit into the memory, and a step on buffers reads no rows"
 }
@@ -73,11 +76,13 @@ func (db *Engine) text(ctx context.Context, c *compiled, root int, env kernels.E
 		return "", err
 	}
 	holds = append(db.holding(c), holds...)
-	return rootSQL(ctx, c.res.Plan, root, db.Dialect(), sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Inexact: db.host.(pusher).Inexact(), Holds: holds,
-		Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
+	return rootSQL(ctx, c.res.Plan, root, db.Dialect(),
+		sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Inexact: db.host.(pusher).Inexact(), Holds: holds,
+			Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
 }
 
-// holding are the conditions that the tables that a plan was made from, also those that it needs no more, hold what was found in them.
+// holding are the conditions that the tables that a plan was made from, also those that it needs no more, hold what was
+// found in them.
 func (db *Engine) holding(c *compiled) (conds []string) {
 	h := db.host.(pusher)
 	for _, t := range c.read {
@@ -88,8 +93,8 @@ func (db *Engine) holding(c *compiled) (conds []string) {
 	return conds
 }
 
-// folded are the conditions that the sub-queries of which the plan has no more than what was found give the same still; those that it
-// has tell by themselves.
+// folded are the conditions that the sub-queries of which the plan has no more than what was found give the same still;
+// those that it has tell by themselves.
 func (db *Engine) folded(ctx context.Context, c *compiled) (conds []string, err error) {
 	inPlan := map[*bind.OpaqueQuery]bool{}
 	for _, n := range bind.Opaques(c.res.Plan.Nodes()...) {
@@ -171,7 +176,8 @@ func (db *Engine) pushedLoss(ctx context.Context, c *compiled, env kernels.Env) 
 }
 
 // push plans a loss for a call of gradient() or backward() that the database computes; nil where the executor does.
-func (db *Engine) push(ctx context.Context, r request, step *int64, seed int64) (c *compiled, env kernels.Env, err error) {
+func (db *Engine) push(ctx context.Context, r request, step *int64, seed int64) (c *compiled, env kernels.Env,
+	err error) {
 	env = kernels.Env{Seed: seed}
 	if _, can := db.host.(pusher); !can || db.Mode == ModeChunk || db.Mode != ModeSQL && db.cache.find(db.key(r)) != nil {
 		return nil, env, nil
@@ -216,7 +222,8 @@ func (db *Engine) inOrder(c *compiled, i int, text string) string {
 	for tc := range c.tables[i].Cols {
 		for j, k := range c.res.Cols[i] {
 			if k == tc {
-				items = append(items, "g."+db.Dialect().Ident(root.Node.Col(root.Cols[j]).Name)+" AS "+db.Dialect().Ident(c.tables[i].Cols[tc].Name))
+				items = append(items, "g."+db.Dialect().Ident(root.Node.Col(root.Cols[j]).Name)+" AS "+db.Dialect().
+					Ident(c.tables[i].Cols[tc].Name))
 			}
 		}
 	}
@@ -224,7 +231,7 @@ func (db *Engine) inOrder(c *compiled, i int, text string) string {
 }
 
 // pushedRelation is Gradient by the database.
-func (db *Engine) pushedRelation(ctx context.Context, c *compiled, env kernels.Env) (*store.Relation, error) {
+func (db *Engine) pushedRelation(ctx context.Context, c *compiled, env kernels.Env) (*catalog.Relation, error) {
 	if _, err := db.pushedLoss(ctx, c, env); err != nil {
 		return nil, about(err, "loss", 0)
 	}
@@ -232,7 +239,7 @@ func (db *Engine) pushedRelation(ctx context.Context, c *compiled, env kernels.E
 	if err != nil {
 		return nil, err
 	}
-	out := &store.Relation{}
+	out := &catalog.Relation{}
 	if out.Names, out.Cols, err = db.host.(pusher).Rows(ctx, text); err != nil {
 		return nil, about(err, "loss", 0)
 	}
@@ -275,9 +282,10 @@ func (db *Engine) filled(ctx context.Context, c *compiled, i int, env kernels.En
 		return nil
 	}
 	table := "pg_temp." + d.Ident(gradName(t))
-	r := &store.Relation{}
+	r := &catalog.Relation{}
 	var err error
-	r.Names, r.Cols, err = db.host.(pusher).Rows(ctx, "SELECT * FROM "+table+" WHERE "+strings.Join(bad, " OR ")+" LIMIT 1")
+	r.Names, r.Cols, err = db.host.(pusher).Rows(ctx,
+		"SELECT * FROM "+table+" WHERE "+strings.Join(bad, " OR ")+" LIMIT 1")
 	if err == nil {
 		err = db.finiteGradient(ctx, c, i, r, env)
 	}

@@ -52,9 +52,11 @@ func (r *run) pushSlots(ctx context.Context) error {
 			c := t.Cols[col]
 			if !reads(r.c.res.Plan, t, col) {
 				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, c.Name).
-					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params", i)
+					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params",
+					i)
 			}
-			l := &live{table: t, col: col, rows: data[0].Ints, keys: data[1:], param: &executor.Param{Rows: data[0].N, Size: c.Type.Size()}}
+			l := &live{table: t, col: col, rows: data[0].Ints, keys: data[1:],
+				param: &executor.Param{Rows: data[0].N, Size: c.Type.Size()}}
 			if err := r.findNulls(ctx, l); err != nil {
 				return err
 			}
@@ -107,14 +109,15 @@ func (r *run) findNulls(ctx context.Context, l *live) error {
 	return nil
 }
 
-// redefined finds a table of the loss whose definition is not that for which the step was planned, such as one without its key. The tables
-// are locked first, as a SELECT does, so that nobody defines them anew in this transaction.
+// redefined finds a table of the loss whose definition is not that for which the step was planned, such as one without
+// its key. The tables are locked first, as a SELECT does, so that nobody defines them anew in this transaction.
 func (p *pushedRun) redefined(ctx context.Context) (*ra.Table, error) {
 	for _, t := range p.c.read {
 		if p.c.perStep[object{schema: t.Schema, table: t.Name}] { // before_step may do that; see hookAndSetUp
 			continue
 		}
-		if _, err := p.db.RunSQL(ctx, "SELECT FROM "+p.db.Dialect().Table(t)+" LIMIT 0"); sqlerr.Code(err) == sqlerr.UndefinedTable {
+		if _, err := p.db.RunSQL(ctx, "SELECT FROM "+p.db.Dialect().
+			Table(t)+" LIMIT 0"); sqlerr.Code(err) == sqlerr.UndefinedTable {
 			return t, nil
 		} else if err != nil {
 			return nil, err
@@ -133,18 +136,20 @@ func (p *pushedRun) statement(ctx context.Context) (err error) {
 	if p.once, err = p.db.folded(ctx, p.c); err != nil {
 		return err
 	}
-	p.st, err = p.config.Statement(p.c.res, p.params, sqlgen.Options{Env: &env, Typed: p.db.host.(pusher).Captured(), Inexact: p.db.host.(pusher).Inexact(), Holds: p.db.holding(p.c), Opaque: func(n *ra.Node) (string, error) {
-		if !n.PerStep {
-			return p.db.rowsText(ctx, n, &env)
-		}
-		if q := n.Query.(*bind.OpaqueQuery); q.Select != nil {
-			p.draws = true
-			return p.db.subquery(ctx, n)
-		}
-		t := &stepTable{fmt.Sprintf("relgrad_rows%d", len(p.rows)+1), n}
-		p.rows = append(p.rows, t)
-		return "SELECT * FROM pg_temp." + t.name, nil
-	}})
+	p.st, err = p.config.Statement(p.c.res, p.params,
+		sqlgen.Options{Env: &env, Typed: p.db.host.(pusher).Captured(), Inexact: p.db.host.(pusher).Inexact(),
+			Holds: p.db.holding(p.c), Opaque: func(n *ra.Node) (string, error) {
+				if !n.PerStep {
+					return p.db.rowsText(ctx, n, &env)
+				}
+				if q := n.Query.(*bind.OpaqueQuery); q.Select != nil {
+					p.draws = true
+					return p.db.subquery(ctx, n)
+				}
+				t := &stepTable{fmt.Sprintf("relgrad_rows%d", len(p.rows)+1), n}
+				p.rows = append(p.rows, t)
+				return "SELECT * FROM pg_temp." + t.name, nil
+			}})
 	return err
 }
 
@@ -249,7 +254,8 @@ func (p *pushedRun) Step(ctx context.Context, step int64) (float64, error) {
 	x, err := number(row[1])
 	if err == nil && !math.IsNaN(x) && !math.IsInf(x, 0) && row[2] != nil {
 		slot, bad := row[2].(int64), row[4].(float64)
-		err = sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %v", train.Number(bad), step, p.slots[slot].Name, row[3]).
+		err = sqlerr.New(sqlerr.NumericOutOfRange, "the gradient is %s at step %d, parameter %s, key %v", train.Number(bad),
+			step, p.slots[slot].Name, row[3]).
 			WithHint("A smaller learning rate, or a guard in the loss (CASE WHEN x > 0 THEN ln(x) …), may help; the last commit stands.")
 	}
 	return x, err
@@ -267,7 +273,8 @@ func (p *pushedRun) hookAndSetUp(ctx context.Context, env kernels.Env) error {
 			}
 		}
 		if p.db.moved(p.hook) { // the statement has the definitions in it
-			return sqlerr.New(sqlerr.FeatureNotSupported, "before_step of step %d has changed a definition or a setting that the loss reads", env.Step).
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"before_step of step %d has changed a definition or a setting that the loss reads", env.Step).
 				WithHint("The chunk engine follows it: SET relgrad.engine = 'chunk'.")
 		}
 	}
@@ -322,7 +329,8 @@ func (p *pushedRun) save(ctx context.Context) error {
 			return err
 		}
 		if n := p.lives[i].param.Rows; data[0].N != n {
-			return sqlerr.New(sqlerr.ObjectNotPrereqState, "parameter %s has %d rows, not the %d that are trained", s.Name, data[0].N, n)
+			return sqlerr.New(sqlerr.ObjectNotPrereqState, "parameter %s has %d rows, not the %d that are trained", s.Name,
+				data[0].N, n)
 		}
 		buffers := data[len(data)-len(s.State):]
 		for j, b := range buffers {
@@ -351,7 +359,8 @@ func (p *pushedRun) restore(ctx context.Context) error {
 		for j, name := range p.config.StateNames() {
 			t := l.table.Cols[l.col].Type
 			t.Nullable = false
-			names, cols = append(names, name), append(cols, &ra.Vector{Type: t, N: l.param.Rows, F32: s.State[j].F32, F64: s.State[j].F64})
+			names, cols = append(names, name), append(cols,
+				&ra.Vector{Type: t, N: l.param.Rows, F32: s.State[j].F32, F64: s.State[j].F64})
 		}
 		from, err := p.db.host.(filler).OfferRows(ctx, names, cols)
 		if err != nil {

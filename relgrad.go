@@ -23,6 +23,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -56,21 +57,22 @@ type Engine struct {
 	// Disable lists optimizer rules that are switched off.
 	Disable []string
 
-	cat   *catalog
+	cat   *planCatalog
 	cache *planCache
 
 	hooked bool // before_step is running
 	spill  spillBounds
 }
 
-func newEngine(h host) *Engine { return &Engine{host: h, cat: newCatalog(h), cache: &planCache{}} }
+func newEngine(h host) *Engine { return &Engine{host: h, cat: newPlanCatalog(h), cache: &planCache{}} }
 
 // DB is a session on an embedded store, with the engine's functions.
 type DB struct {
 	*store.DB
 	*Engine
 	// ViewRows is the number of stored rows from which a view that aggregates chunks runs on the executor in ordinary
-	// statements, 64 elements of a chunk counting as a row; 0 means 1000, a negative number never. Results do not depend on it beyond the order of summation.
+	// statements, 64 elements of a chunk counting as a row; 0 means 1000, a negative number never. Results do not depend
+	// on it beyond the order of summation.
 	ViewRows int64
 }
 
@@ -110,7 +112,7 @@ func (db *DB) Close() (failed error) {
 }
 
 // Exec runs one statement; positions in stmt point into text.
-func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *store.Result, failed error) {
+func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	ctx, done := db.Timed(ctx)
@@ -126,7 +128,7 @@ func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *
 			}
 			return nil, sqlerr.In(err, text)
 		}
-		return &store.Result{Tag: "CALL"}, nil
+		return &catalog.Result{Tag: "CALL"}, nil
 	}
 	if err := db.keepRunTables(stmt); err != nil {
 		return nil, sqlerr.In(err, text)
@@ -138,7 +140,8 @@ func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *
 }
 
 // SelectEach runs a query and keeps no rows: start learns its columns, each gets every row.
-func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]store.ResultCol) error, each func([]any) error) (_ *store.Result, failed error) {
+func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error,
+	each func([]any) error) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	ctx, done := db.Timed(ctx)
@@ -149,7 +152,8 @@ func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, s
 // keepRunTables refuses to drop or rename the tables that train records its runs in, as the extension does on a server.
 func (db *DB) keepRunTables(stmt ast.Statement) error {
 	kept := func(at ast.Pos, doing, schema, name string) error {
-		if !slices.Contains([]string{"run", "loss", "state"}, name) || db.Definition("relgrad", name) == nil || db.Definition("relgrad", name) != db.Definition(schema, name) {
+		if !slices.Contains([]string{"run", "loss", "state"}, name) || db.Definition("relgrad", name) == nil ||
+			db.Definition("relgrad", name) != db.Definition(schema, name) {
 			return nil
 		}
 		return sqlerr.At(int(at), "2BP01", "cannot %s table %s: train records its runs there", doing, name).
@@ -188,14 +192,14 @@ func (db *DB) noProcedure(c *ast.FuncCall) error {
 }
 
 // Run runs the statements of a text one after the other and returns the last one's result.
-func (db *DB) Run(ctx context.Context, sql string) (_ *store.Result, failed error) {
+func (db *DB) Run(ctx context.Context, sql string) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
 	text := &ast.Text{SQL: sql}
 	stmts, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	var last *store.Result
+	var last *catalog.Result
 	for _, s := range stmts {
 		if last, err = db.Exec(ctx, s.Stmt, text); err != nil {
 			return nil, err

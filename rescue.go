@@ -9,8 +9,8 @@ import (
 // recoverer is a host that can go on after a panic in the middle of a statement.
 type recoverer interface{ Recovered() error }
 
-// rescue, deferred at the package's border, turns a panic into an error. What is kept of plans may be broken, the host's statement was
-// not ended, nor a transaction that it began: within tells whether it began in one.
+// rescue, deferred at the package's border, turns a panic into an error. What is kept of plans may be broken, the
+// host's statement was not ended, nor a transaction that it began: within tells whether it began in one.
 func (db *Engine) rescue(within bool, err *error) {
 	p := recover()
 	if p == nil {

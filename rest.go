@@ -84,7 +84,8 @@ func (r *run) decode(column string, stored, into any) error {
 
 // corrupt says that what is stored of the run is not what relgrad has written.
 func (r *run) corrupt(column string, cause error) *sqlerr.Error {
-	e := sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: what relgrad.run holds as its %s is not what train writes", r.id, column).Wrap(cause)
+	e := sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: what relgrad.run holds as its %s is not what train writes",
+		r.id, column).Wrap(cause)
 	if cause != nil {
 		e = e.WithDetail("%v.", cause)
 	}

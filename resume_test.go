@@ -13,8 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -41,7 +41,7 @@ func open(t *testing.T, path string) *DB {
 	return db
 }
 
-func mustRun(t *testing.T, db *DB, sql string) *store.Result {
+func mustRun(t *testing.T, db *DB, sql string) *catalog.Result {
 	t.Helper()
 	res, err := db.Run(context.Background(), sql)
 	if err != nil {

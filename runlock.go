@@ -42,5 +42,6 @@ func (db *Engine) DeleteRuns(ctx context.Context, runs ...int64) (failed error) 
 }
 
 func noRun(run int64) error {
-	return sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", run).WithHint("SELECT run, loss, status FROM relgrad.run; lists the runs.")
+	return sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", run).
+		WithHint("SELECT run, loss, status FROM relgrad.run; lists the runs.")
 }

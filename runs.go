@@ -11,10 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 	"github.com/relgrad/relgrad/train"
 )
@@ -53,7 +53,7 @@ func insertInto(table string, cols []string, rows [][]ast.Expr) *ast.Insert {
 }
 
 // query runs a SELECT of our own.
-func (db *Engine) query(ctx context.Context, format string, args ...any) (*store.Result, error) {
+func (db *Engine) query(ctx context.Context, format string, args ...any) (*catalog.Result, error) {
 	return db.RunSQL(ctx, fmt.Sprintf(format, args...))
 }
 
@@ -96,8 +96,10 @@ func (r *run) insertRun(ctx context.Context) error {
 		return err
 	}
 	now := stamp(time.Now())
-	r.id, err = r.db.NewRun(ctx, []string{"loss", "params", "keys", "options", "seed", "status", "step", "since", "started", "updated", "rest"},
-		[]ast.Expr{lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)), lit("bigint", r.config.Seed),
+	r.id, err = r.db.NewRun(ctx, []string{"loss", "params", "keys", "options", "seed", "status", "step", "since",
+		"started", "updated", "rest"},
+		[]ast.Expr{lit("text", r.loss), lit("text", string(params)), lit("text", r.keys()), lit("text", string(options)),
+			lit("bigint", r.config.Seed),
 			lit("text", string(train.Running)), lit("bigint", int64(0)), lit("bigint", int64(0)), now, now, lit("text", rest)})
 	return err
 }
@@ -114,7 +116,8 @@ func (r *run) saveState(ctx context.Context, p train.Progress, rows []train.Loss
 	}
 	col := func(name string, x ast.Expr) ast.Assign { return ast.Assign{Col: name, X: x} }
 	upd := &ast.Update{Node: ast.Node{At: -1}, Schema: "relgrad", Name: r.db.RunTable(),
-		Set: []ast.Assign{col("status", lit("text", string(p.Status))), col("step", lit("bigint", p.Step)), col("best", lit("double precision", best)),
+		Set: []ast.Assign{col("status", lit("text", string(p.Status))), col("step", lit("bigint", p.Step)),
+			col("best", lit("double precision", best)),
 			col("since", lit("bigint", p.Since)), col("updated", stamp(time.Now())),
 			col("progress", lit("text", progress))},
 		Where: &ast.Binary{Op: "=", L: &ast.ColumnRef{Names: []string{"run"}}, R: lit("bigint", r.id)}}
@@ -127,7 +130,8 @@ func (r *run) saveState(ctx context.Context, p train.Progress, rows []train.Loss
 		if l.Validation != nil {
 			v = *l.Validation
 		}
-		losses = append(losses, []ast.Expr{lit("bigint", r.id), lit("bigint", l.Step), lit("bigint", l.Epoch), lit("double precision", l.Loss),
+		losses = append(losses, []ast.Expr{lit("bigint", r.id), lit("bigint", l.Step), lit("bigint", l.Epoch),
+			lit("double precision", l.Loss),
 			lit("double precision", v), stamp(l.At)})
 	}
 	if err := r.db.insert(ctx, "loss", []string{"run", "step", "epoch", "loss", "validation", "at"}, losses); err != nil {
@@ -160,7 +164,8 @@ func (r *run) saveBuffers(ctx context.Context) error {
 						t.Data[j-from] = s.State[i].F64[j]
 					}
 				}
-				rows = append(rows, []ast.Expr{lit("bigint", r.id), lit("text", s.Name), lit("text", name), lit("bigint", int64(from/stateChunk)), lit("double precision[]", t)})
+				rows = append(rows, []ast.Expr{lit("bigint", r.id), lit("text", s.Name), lit("text", name),
+					lit("bigint", int64(from/stateChunk)), lit("double precision[]", t)})
 			}
 		}
 	}
@@ -169,7 +174,8 @@ func (r *run) saveBuffers(ctx context.Context) error {
 
 // load reads the run's row.
 func (r *run) load(ctx context.Context) error {
-	res, err := r.db.query(ctx, "SELECT loss, params, options, step, best, since, status, keys, rest, progress FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", r.id)
+	res, err := r.db.query(ctx,
+		"SELECT loss, params, options, step, best, since, status, keys, rest, progress FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", r.id)
 	if err != nil {
 		return err
 	}
@@ -186,7 +192,8 @@ func (r *run) load(ctx context.Context) error {
 	if err := r.openBatch(ctx); err != nil || r.config.Tolerance == nil {
 		return err
 	}
-	res, err = r.db.query(ctx, "SELECT step, loss FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d ORDER BY step", r.id)
+	res, err = r.db.query(ctx, "SELECT step, loss FROM relgrad.loss WHERE run OPERATOR(pg_catalog.=) %d ORDER BY step",
+		r.id)
 	if err != nil {
 		return err
 	}
@@ -269,7 +276,8 @@ func (r *run) sameKeys() error {
 	if r.progress.Step == 0 || r.keys() == r.stored {
 		return nil
 	}
-	return sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d cannot go on: its parameters or its batch have other rows, or it trains others, than when it began", r.id).
+	return sqlerr.New(sqlerr.ObjectNotPrereqState,
+		"run %d cannot go on: its parameters or its batch have other rows, or it trains others, than when it began", r.id).
 		WithDetail("It began with %s; now there are %s (rows and a hash of their keys).", r.stored, r.keys()).
 		WithHint("Begin a new run: the optimizer's state belongs to the rows that were there.")
 }
@@ -285,7 +293,8 @@ func (r *run) loadState(ctx context.Context) error {
 	}
 	for _, s := range r.slots {
 		for i, name := range r.config.StateNames() {
-			res, err := r.db.query(ctx, "SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, sqltext.Text(s.Name), name)
+			res, err := r.db.query(ctx,
+				"SELECT row, v FROM relgrad.state WHERE run OPERATOR(pg_catalog.=) %d AND parameter OPERATOR(pg_catalog.=) %s AND name OPERATOR(pg_catalog.=) '%s' ORDER BY row", r.id, sqltext.Text(s.Name), name)
 			if err != nil {
 				return err
 			}
@@ -301,14 +310,17 @@ func (r *run) loadState(ctx context.Context) error {
 func (r *run) fill(s *train.Slot, i int, rows [][]any) error {
 	n := s.State[i].Len()
 	if len(rows) != (n+stateChunk-1)/stateChunk {
-		return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: the optimizer's state of %s has %d pieces, expected %d", r.id, s.Name, len(rows), (n+stateChunk-1)/stateChunk).
+		return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: the optimizer's state of %s has %d pieces, expected %d",
+			r.id, s.Name, len(rows), (n+stateChunk-1)/stateChunk).
 			WithDetail("The parameter has another size now, or its state was deleted.")
 	}
 	for k, row := range rows {
 		at, ok := row[0].(int64)
 		piece, is := row[1].(*tensor.Tensor)
 		if !ok || !is || piece == nil || at != int64(k) || len(piece.Shape) != 1 || len(piece.Data) != stateChunk {
-			return sqlerr.New(sqlerr.DataCorrupted, "run %d cannot go on: piece %d of the optimizer's state of %s in relgrad.state is not what train writes", r.id, k, s.Name).
+			return sqlerr.New(sqlerr.DataCorrupted,
+				"run %d cannot go on: piece %d of the optimizer's state of %s in relgrad.state is not what train writes", r.id, k,
+				s.Name).
 				WithHint("Begin a new run. The parameters are those of its last commit.")
 		}
 		from := k * stateChunk

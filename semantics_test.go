@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/cockroachdb/datadriven"
-
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/optimizer/rules"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
@@ -26,7 +26,7 @@ func TestSemantics(t *testing.T) {
 			var err error
 			switch d.Cmd {
 			case "sql":
-				var res *store.Result
+				var res *catalog.Result
 				if res, err = db.Run(context.Background(), d.Input); err == nil && res.HasRows {
 					out = strings.Join(lines(res), "\n")
 				}
@@ -134,7 +134,7 @@ func both(db *DB, loss string, params []string) (float64, [][]string, error) {
 }
 
 // lines prints rows with six digits, sorted.
-func lines(r *store.Result) []string {
+func lines(r *catalog.Result) []string {
 	var out []string
 	for _, row := range r.Rows {
 		var cells []string

@@ -9,12 +9,12 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/pgbridge"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -25,10 +25,10 @@ type Server struct {
 	remote  *pgbridge.Remote
 }
 
-// Dial connects to a server on which relgrad is installed; dsn is a URL, a list of settings or a database's name, as libpq
-// takes them. Names are looked up on the session's search_path, with the schema relgrad behind it where it is not on it;
-// Mode is its relgrad.engine. notice receives the server's messages. An error without a connection has pgbridge.ErrConnect
-// in its chain.
+// Dial connects to a server on which relgrad is installed; dsn is a URL, a list of settings or a database's name, as
+// libpq takes them. Names are looked up on the session's search_path, with the schema relgrad behind it where it is not
+// on it; Mode is its relgrad.engine. notice receives the server's messages. An error without a connection has
+// pgbridge.ErrConnect in its chain.
 func Dial(ctx context.Context, dsn string, notice func(level, message string)) (_ *Server, failed error) {
 	defer exported(&failed)
 	remote, err := pgbridge.Dial(ctx, dsn, notice)
@@ -38,7 +38,8 @@ func Dial(ctx context.Context, dsn string, notice func(level, message string)) (
 	session := pgbridge.NewSession(remote)
 	s := &Server{Engine: newEngine(session), session: session, remote: remote}
 	s.Notice = notice
-	if s.Mode, err = session.Open(ctx); err == nil && !slices.Contains([]string{"", ModeAuto, ModeChunk, ModeSQL}, s.Mode) {
+	if s.Mode, err = session.Open(ctx); err == nil &&
+		!slices.Contains([]string{"", ModeAuto, ModeChunk, ModeSQL}, s.Mode) {
 		err = sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"relgrad.engine\": \"%s\"", s.Mode).
 			WithHint("Available values: %s, %s, %s.", ModeAuto, ModeChunk, ModeSQL)
 	}
@@ -74,8 +75,8 @@ func (s *Server) Close() (failed error) {
 	return s.remote.Close()
 }
 
-// ServeBackend is the engine beside a Postgres backend: it answers on line, over memory that both share, until the backend
-// closes the line.
+// ServeBackend is the engine beside a Postgres backend: it answers on line, over memory that both share, until the
+// backend closes the line.
 func ServeBackend(line *os.File, shared *os.File) error {
 	child := pgbridge.NewChild(line, shared)
 	session := pgbridge.NewSession(child)
@@ -98,7 +99,8 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 			fmt.Fprintf(os.Stderr, "relgrad: panic: %v\n%s", p, debug.Stack())
 			b.engine = newEngine(b.session)
 			b.engine.Notice = b.child.Notice
-			a, err = nil, sqlerr.New(sqlerr.Internal, "internal error: %v", p).WithHint("The server's log has the trace. Please report it.")
+			a, err = nil, sqlerr.New(sqlerr.Internal, "internal error: %v", p).
+				WithHint("The server's log has the trace. Please report it.")
 		}
 	}()
 	b.session.Renew(r.Settings["catalog"])
@@ -121,8 +123,9 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 		if err != nil {
 			return nil, err
 		}
-		rows, err := b.engine.Check(ctx, v.text("loss"), param, CheckOptions{Samples: int(v.int("samples", 100)), Step: v.step(), Seed: v.int("seed", 0),
-			Batch: v.text("batch"), BatchSize: v.int("batch_size", 0)})
+		rows, err := b.engine.Check(ctx, v.text("loss"), param,
+			CheckOptions{Samples: int(v.int("samples", 100)), Step: v.step(), Seed: v.int("seed", 0),
+				Batch: v.text("batch"), BatchSize: v.int("batch_size", 0)})
 		if err != nil {
 			return nil, plain(err)
 		}
@@ -132,10 +135,12 @@ func (b *backend) call(ctx context.Context, r *pgbridge.Request) (a *pgbridge.An
 		if err != nil {
 			return nil, plain(err)
 		}
-		return &pgbridge.Answer{Rows: blockOf(&store.Relation{Names: []string{"explain_gradient"}, Cols: []*ra.Vector{{Type: textType, N: 1, Texts: []string{s}}}})}, nil
+		return &pgbridge.Answer{Rows: blockOf(&catalog.Relation{Names: []string{"explain_gradient"},
+			Cols: []*ra.Vector{{Type: textType, N: 1, Texts: []string{s}}}})}, nil
 	case "train":
 		if r.Settings["read_only"] == "t" {
-			return nil, sqlerr.New("25006", "cannot execute train() in a read-only transaction").WithHint("gradient() and check_gradient() only read.")
+			return nil, sqlerr.New("25006", "cannot execute train() in a read-only transaction").
+				WithHint("gradient() and check_gradient() only read.")
 		}
 		return nil, plain(b.train(ctx, v))
 	}
@@ -197,7 +202,8 @@ func (b *backend) train(ctx context.Context, v values) error {
 	}
 	if c.Resume != 0 {
 		if len(v) > 1 {
-			return sqlerr.New(sqlerr.InvalidParameter, "resume takes everything else from run %d", c.Resume).WithHint("CALL train(resume => %d);", c.Resume)
+			return sqlerr.New(sqlerr.InvalidParameter, "resume takes everything else from run %d", c.Resume).
+				WithHint("CALL train(resume => %d);", c.Resume)
 		}
 		_, err := b.engine.Resume(ctx, c.Resume)
 		return err
@@ -239,7 +245,8 @@ func (v values) list(name string) []string {
 }
 
 // needs are the arguments that may not be NULL, by function.
-var needs = map[string][]string{"gradient": {"loss"}, "backward": {"loss", "params"}, "check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}}
+var needs = map[string][]string{"gradient": {"loss"}, "backward": {"loss", "params"},
+	"check_gradient": {"loss", "param"}, "explain_gradient": {"loss", "param"}}
 
 // missing refuses a call without one of them: what is NULL does not come.
 func (v values) missing(function string) error {
@@ -266,7 +273,7 @@ func (v values) step() *int64 {
 }
 
 // blockOf makes a block of a relation.
-func blockOf(r *store.Relation) *pgbridge.Block {
+func blockOf(r *catalog.Relation) *pgbridge.Block {
 	b := &pgbridge.Block{}
 	for i, name := range r.Names {
 		b.Rows = r.Cols[i].N
@@ -282,5 +289,6 @@ var (
 
 // one makes an answer of a number.
 func one(name string, x []float64) *pgbridge.Answer {
-	return &pgbridge.Answer{Rows: blockOf(&store.Relation{Names: []string{name}, Cols: []*ra.Vector{{Type: numberType, N: len(x), F64: x}}})}
+	return &pgbridge.Answer{Rows: blockOf(&catalog.Relation{Names: []string{name},
+		Cols: []*ra.Vector{{Type: numberType, N: len(x), F64: x}}})}
 }

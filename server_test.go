@@ -6,10 +6,10 @@ import (
 	"math"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/pgbridge"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -66,7 +66,7 @@ func runAll(t *testing.T, s *Server, stmts ...string) {
 }
 
 // compareRelations fails where two relations differ by more than tolerance, relative.
-func compareRelations(t *testing.T, got, want *store.Relation, tolerance float64) {
+func compareRelations(t *testing.T, got, want *catalog.Relation, tolerance float64) {
 	t.Helper()
 	if fmt.Sprint(got.Names) != fmt.Sprint(want.Names) {
 		t.Fatalf("columns %v, not %v", got.Names, want.Names)

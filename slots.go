@@ -23,7 +23,8 @@ func (r *run) makeSlots(ctx context.Context) error {
 			p := r.c.prog.Param(t, col)
 			if p == nil {
 				return about(sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on %s.%s", t.Name, t.Cols[col].Name).
-					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params", i)
+					WithHint("Name the columns that are trained, e.g. '%s'.", print.QualifiedName(t.Name, reached(r.c, i))), "params",
+					i)
 			}
 			l, err := r.db.cat.live(ctx, t, col, p)
 			if err != nil {
@@ -77,14 +78,15 @@ func (r *run) slot(i, col int, l *live) *train.Slot {
 		}}
 }
 
-// slotNames are what messages call a column of a parameter, and the names by which options mean it, the table's before the
-// column's: bare, and in quotes as in a query. Of several tables of one name in different schemas only the one that the search
-// path finds has it without its schema.
+// slotNames are what messages call a column of a parameter, and the names by which options mean it, the table's before
+// the column's: bare, and in quotes as in a query. Of several tables of one name in different schemas only the one that
+// the search path finds has it without its schema.
 func (r *run) slotNames(t *ra.Table, col int) (name string, names []string) {
 	full := []string{t.Schema, t.Name}
 	tables := [][]string{full[1:], full}
 	for _, u := range r.c.tables {
-		if u.Name == t.Name && u.Schema != t.Schema && r.db.cat.resolve(lookup{name: t.Name}) != (object{schema: t.Schema, table: t.Name}) {
+		if u.Name == t.Name && u.Schema != t.Schema &&
+			r.db.cat.resolve(lookup{name: t.Name}) != (object{schema: t.Schema, table: t.Name}) {
 			tables = [][]string{full}
 		}
 	}
@@ -139,7 +141,8 @@ func (r *run) chooseRows(ctx context.Context, s *train.Slot, l *live) error {
 		}
 	}
 	if !slices.Contains(s.Trained, true) {
-		return sqlerr.New(sqlerr.InvalidParameter, "no row of %s is trained: none that is not NULL has %s", s.Name, strings.Join(conditions, " and "))
+		return sqlerr.New(sqlerr.InvalidParameter, "no row of %s is trained: none that is not NULL has %s", s.Name,
+			strings.Join(conditions, " and "))
 	}
 	return nil
 }
@@ -148,7 +151,8 @@ func (r *run) chooseRows(ctx context.Context, s *train.Slot, l *live) error {
 func filled(t *ra.Table, col int, p *executor.Param) error {
 	switch {
 	case p.Rows == 0:
-		return sqlerr.New(sqlerr.InvalidParameter, "parameter %s has no rows", t.Name).WithHint("INSERT the values that training begins with.")
+		return sqlerr.New(sqlerr.InvalidParameter, "parameter %s has no rows", t.Name).
+			WithHint("INSERT the values that training begins with.")
 	case !slices.Contains(validity(p), true):
 		return sqlerr.New(sqlerr.InvalidParameter, "all values of %s.%s are NULL", t.Name, t.Cols[col].Name).
 			WithHint("NULL is not trained: fill in the values that training begins with, or name the columns that are trained.")
@@ -191,8 +195,9 @@ func (r *run) warn() {
 		for _, s := range x.with {
 			with = append(with, s.name())
 		}
-		r.db.notice("WARNING", fmt.Sprintf("train: parameter %s looks like data: the loss only compares it, row by row, with what it makes of %s; "+
-			"where %s holds data, leave it out of the parameters", x.name(), strings.Join(with, ", "), x.table.Name))
+		r.db.notice("WARNING",
+			fmt.Sprintf("train: parameter %s looks like data: the loss only compares it, row by row, with what it makes of %s; "+
+				"where %s holds data, leave it out of the parameters", x.name(), strings.Join(with, ", "), x.table.Name))
 	}
 }
 
@@ -236,9 +241,11 @@ func (r *run) rowsWhere(ctx context.Context, l *live, where string) (map[string]
 // keysWhere returns the printed identities of the rows of a parameter where a condition holds.
 func (r *run) keysWhere(ctx context.Context, l *live, cond ast.Expr, text *ast.Text) (map[string]bool, error) {
 	t := l.table
-	sel := &ast.Select{Node: ast.Node{At: -1}, From: []ast.FromItem{&ast.TableRef{Node: ast.Node{At: -1}, Schema: t.Schema, Name: t.Name}}, Where: cond, End: -1}
+	sel := &ast.Select{Node: ast.Node{At: -1}, From: []ast.FromItem{&ast.TableRef{Node: ast.Node{At: -1}, Schema: t.Schema,
+		Name: t.Name}}, Where: cond, End: -1}
 	for _, k := range t.Key {
-		sel.Targets = append(sel.Targets, ast.Target{Node: ast.Node{At: -1}, X: &ast.ColumnRef{Node: ast.Node{At: -1}, Names: []string{t.Cols[k].Name}}, Name: t.Cols[k].Name})
+		sel.Targets = append(sel.Targets, ast.Target{Node: ast.Node{At: -1},
+			X: &ast.ColumnRef{Node: ast.Node{At: -1}, Names: []string{t.Cols[k].Name}}, Name: t.Cols[k].Name})
 	}
 	if len(t.Key) == 0 { // one row, without a key
 		sel.Targets = []ast.Target{{Node: ast.Node{At: -1}, X: lit("bigint", int64(1)), Name: "one"}}

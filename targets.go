@@ -11,7 +11,8 @@ import (
 // A table of data that is named as a parameter is overwritten by training. What a column is for stands in the loss: one
 // that is nothing but what the loss compares a model with is a target. All of this must hold of a parameter's column:
 //
-//   - the loss reads it nowhere, conditions apart, but as a term of a difference (under a square, abs, norm, sqnorm, huber or mse), as the
+//   - the loss reads it nowhere, conditions apart, but as a term of a difference (under a square, abs, norm, sqnorm,
+// huber or mse), as the
 //     second argument of bce_with_logits, or as the weight of a logarithm, y·ln(p);
 //   - the difference has no other term without a parameter, which would be the target then;
 //   - the rest of it is computed from another parameter's table;
@@ -49,7 +50,8 @@ type target struct {
 
 // targets looks for them below the loss, which is not optimized yet.
 func targets(loss *ra.Node, col ra.ColumnID, tables []*ra.Table, cols [][]int) []target {
-	l := &looker{tables: tables, cols: cols, columns: map[columnOf]form{}, exprs: map[exprOf]form{}, seen: map[source]map[source]bool{}, other: map[source]bool{}}
+	l := &looker{tables: tables, cols: cols, columns: map[columnOf]form{}, exprs: map[exprOf]form{},
+		seen: map[source]map[source]bool{}, other: map[source]bool{}}
 	ra.Walk(func(n *ra.Node) {
 		if n.Op == ra.Gradient || n.Op == ra.Opaque {
 			l.useBelow(n)
@@ -240,7 +242,8 @@ func (l *looker) exprForm(n *ra.Node, e *kernels.Expr) form {
 				return l.computed(args[1-i])
 			}
 		}
-	case name == "abs" || name == "square" || name == "sqnorm" || name == "norm" || (name == "power" || name == "huber") && fixed(args[1]):
+	case name == "abs" || name == "square" || name == "sqnorm" || name == "norm" ||
+		(name == "power" || name == "huber") && fixed(args[1]):
 		return l.compared(n, args[0])
 	case name == "mse":
 		return l.compared(n, slices.Concat(args[0], args[1]))

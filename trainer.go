@@ -110,7 +110,8 @@ func (db *Engine) Resume(ctx context.Context, id int64) (_ int64, failed error) 
 			return err
 		}
 		if r.progress.Step >= r.config.Steps() || r.progress.Status.Over() {
-			return sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status, r.progress.Step, r.config.Steps())
+			return sqlerr.New(sqlerr.InvalidParameter, "run %d is %s: %d of %d steps are done", id, r.progress.Status,
+				r.progress.Step, r.config.Steps())
 		}
 		if err := r.compile(ctx); err != nil {
 			return err
@@ -122,7 +123,8 @@ func (db *Engine) Resume(ctx context.Context, id int64) (_ int64, failed error) 
 		return id, err
 	}
 	r.mark()
-	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(), r.config.Describe()))
+	db.notice("NOTICE", fmt.Sprintf("train: run %d goes on after step %d, trains %s, %s", id, r.progress.Step, r.trains(),
+		r.config.Describe()))
 	r.warn()
 	// of a run without steps the rows may be other ones than when it was stored
 	if err := r.goOn(ctx); err != nil {
@@ -145,7 +147,8 @@ func (r *run) goOn(ctx context.Context) error {
 		}
 		more = ", rest = " + sqltext.Text(rest)
 	}
-	_, err = r.db.query(ctx, "UPDATE relgrad.%s SET status = '%s', progress = %s%s WHERE run OPERATOR(pg_catalog.=) %d", r.db.RunTable(), train.Running, sqltext.Text(progress), more, r.id)
+	_, err = r.db.query(ctx, "UPDATE relgrad.%s SET status = '%s', progress = %s%s WHERE run OPERATOR(pg_catalog.=) %d",
+		r.db.RunTable(), train.Running, sqltext.Text(progress), more, r.id)
 	return err
 }
 
@@ -257,12 +260,14 @@ func (r *run) compileValidation(ctx context.Context) error {
 	if r.config.Validate == "" {
 		return nil
 	}
-	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation", perStep: r.hook.changing(), seed: r.config.Seed, with: r.c.prog})
+	v, err := r.db.compile(ctx, request{loss: r.config.Validate, params: r.params, forward: true, as: "validation",
+		perStep: r.hook.changing(), seed: r.config.Seed, with: r.c.prog})
 	if err == nil {
 		r.v = v
 		return nil
 	}
-	if sqlerr.Code(err) != sqlerr.FeatureNotSupported && sqlerr.Code(err) != sqlerr.UndefinedFunction && sqlerr.Code(err) != sqlerr.DatatypeMismatch {
+	if sqlerr.Code(err) != sqlerr.FeatureNotSupported && sqlerr.Code(err) != sqlerr.UndefinedFunction &&
+		sqlerr.Code(err) != sqlerr.DatatypeMismatch {
 		return aboutValidation(err)
 	}
 	_, err = r.validateInStore(ctx)
@@ -313,7 +318,8 @@ func (r *run) validateInStore(ctx context.Context) (float64, error) {
 		return 0, err
 	}
 	if len(res.Rows) != 1 || len(res.Cols) != 1 {
-		return 0, sqlerr.New(sqlerr.Cardinality, "the validation has %d rows of %d columns, not one number", len(res.Rows), len(res.Cols))
+		return 0, sqlerr.New(sqlerr.Cardinality, "the validation has %d rows of %d columns, not one number", len(res.Rows),
+			len(res.Cols))
 	}
 	return number(res.Rows[0][0])
 }
@@ -362,7 +368,8 @@ func (r *run) train(ctx context.Context) error {
 
 // permitter is a host whose users may not do everything.
 type permitter interface {
-	// MayRecord refuses who may not record a run, MayChange who may not change columns of a table, in all of its rows that he sees.
+	// MayRecord refuses who may not record a run, MayChange who may not change columns of a table, in all of its rows that
+	// he sees.
 	MayRecord(ctx context.Context) error
 	MayChange(ctx context.Context, t *ra.Table, cols []string) error
 }
@@ -396,7 +403,8 @@ func (r *run) permitted(ctx context.Context) error {
 // where the commit at the end failed.
 func (r *run) cancelled(ctx context.Context, cause error) error {
 	err := sqlerr.New(sqlerr.QueryCanceled, "training was cancelled after step %d", r.progress.Step).Wrap(ctx.Err())
-	detail := fmt.Sprintf("Run %d is cancelled. The parameters as of step %d of %d are committed.", r.id, r.committed, r.config.Steps())
+	detail := fmt.Sprintf("Run %d is cancelled. The parameters as of step %d of %d are committed.", r.id, r.committed,
+		r.config.Steps())
 	if r.committed == 0 {
 		detail = fmt.Sprintf("Run %d is cancelled. None of its steps is committed: the parameters are as they were before it.", r.id)
 	}
@@ -421,12 +429,14 @@ func (r *run) summary() string {
 	return s
 }
 
-// setStatus notes how a run stands that has ended by an error, in a transaction of its own: a server undoes what the call has open.
+// setStatus notes how a run stands that has ended by an error, in a transaction of its own: a server undoes what the
+// call has open.
 func (r *run) setStatus(ctx context.Context, s train.Status) error {
 	if err := r.db.BeginWrite(); err != nil {
 		return err
 	}
-	if _, err := r.db.query(ctx, "UPDATE relgrad.%s SET status = '%s' WHERE run OPERATOR(pg_catalog.=) %d", r.db.RunTable(), s, r.id); err != nil {
+	if _, err := r.db.query(ctx, "UPDATE relgrad.%s SET status = '%s' WHERE run OPERATOR(pg_catalog.=) %d",
+		r.db.RunTable(), s, r.id); err != nil {
 		return r.db.undo(err)
 	}
 	_, err := r.db.Commit()

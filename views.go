@@ -5,17 +5,17 @@ import (
 	"math"
 
 	"github.com/relgrad/relgrad/autodiff"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/bind"
-	"github.com/relgrad/relgrad/store"
 )
 
 // heavyRows is the number of stored rows from which a view over chunks is worth a program of its own, where
-// DB.ViewRows does not say otherwise. rowElements of a chunk count as a row: a few blocks of a matrix are as much work as
-// many vectors.
+// DB.ViewRows does not say otherwise. rowElements of a chunk count as a row: a few blocks of a matrix are as much work
+// as many vectors.
 const (
 	heavyRows   = 1000
 	rowElements = 64
@@ -24,7 +24,7 @@ const (
 // View implements store.ViewEngine: views that aggregate many chunks run on the executor also in ordinary
 // statements, from the session's cache. Everything else, whatever the engine cannot bind and whatever might mean
 // something else in the store (see exact) the statement expands.
-func (f *functions) View(ctx context.Context, v *store.ViewDef) (*store.Relation, bool, error) {
+func (f *functions) View(ctx context.Context, v *catalog.ViewDef) (*catalog.Relation, bool, error) {
 	if f.db.ViewRows < 0 {
 		return nil, false, nil
 	}
@@ -39,7 +39,7 @@ func (f *functions) View(ctx context.Context, v *store.ViewDef) (*store.Relation
 	if err != nil || len(cols) != len(v.Cols) {
 		return nil, false, err
 	}
-	out := &store.Relation{Cols: cols}
+	out := &catalog.Relation{Cols: cols}
 	for i, col := range v.Cols {
 		if !fits(cols[i].Type, col.Type) || !finite(cols[i]) {
 			return nil, false, nil
@@ -50,8 +50,9 @@ func (f *functions) View(ctx context.Context, v *store.ViewDef) (*store.Relation
 }
 
 // fits reports whether an engine's column has the view's declared type.
-func fits(t kernels.Type, want store.Type) bool {
-	kinds := map[string]kernels.Kind{"smallint": kernels.Int, "integer": kernels.Int, "bigint": kernels.Int, "real": kernels.Float32,
+func fits(t kernels.Type, want catalog.Type) bool {
+	kinds := map[string]kernels.Kind{"smallint": kernels.Int, "integer": kernels.Int, "bigint": kernels.Int,
+		"real":             kernels.Float32,
 		"double precision": kernels.Float64, "boolean": kernels.Bool, "text": kernels.Text}
 	k, ok := kinds[want.Name]
 	return ok && k == t.Kind && want.Array == (t.Shape != nil)
@@ -82,7 +83,7 @@ func vectorAt(v *ra.Vector, i int) float64 {
 
 // viewProgram returns the compiled view, from the cache where it stands; ok is false where the engine does not
 // run it, which the cache remembers too.
-func (db *DB) viewProgram(ctx context.Context, v *store.ViewDef) (*compiled, bool) {
+func (db *DB) viewProgram(ctx context.Context, v *catalog.ViewDef) (*compiled, bool) {
 	key := "\x00view " + v.Schema + "." + v.Name
 	if e := db.cache.find(key); e != nil {
 		if e.view == v && db.fresh(ctx, e) {
@@ -112,7 +113,7 @@ func (db *DB) viewProgram(ctx context.Context, v *store.ViewDef) (*compiled, boo
 
 // viewPlan binds and optimizes a view; nil where the store shall run it. Chunks count as parameters, so that new ones
 // are reloaded and the structure stays, unless a condition reads them: then it is structure.
-func (db *DB) viewPlan(ctx context.Context, v *store.ViewDef) (*ra.Plan, error) {
+func (db *DB) viewPlan(ctx context.Context, v *catalog.ViewDef) (*ra.Plan, error) {
 	t, err := db.Typed(ctx, v)
 	if err != nil || !exact(t) {
 		return nil, err
@@ -127,7 +128,8 @@ func (db *DB) viewPlan(ctx context.Context, v *store.ViewDef) (*ra.Plan, error) 
 		return nil, err
 	}
 	again := ra.NewBuilder()
-	if p, err := bind.Bind(ctx, db.cat, again, def.Query, def.Text, bind.BindOptions{Params: chunks(q)}); err == nil && !p.Masks {
+	if p, err := bind.Bind(ctx, db.cat, again, def.Query, def.Text, bind.BindOptions{Params: chunks(q)}); err == nil &&
+		!p.Masks {
 		b, q = again, p
 	}
 	root, err := autodiff.Expand(ctx, b, q.Node)
@@ -152,8 +154,8 @@ func chunks(q *bind.Query) []bind.ParamRef {
 	return out
 }
 
-// heavy reports whether a query sums over many stored rows, or large ones, and reads chunks. One that runs sub-queries in the
-// store is not taken: they would be run twice.
+// heavy reports whether a query sums over many stored rows, or large ones, and reads chunks. One that runs sub-queries
+// in the store is not taken: they would be run twice.
 func (db *DB) heavy(q *bind.Query) bool {
 	rows, sums, least := int64(0), false, int64(heavyRows)
 	if db.ViewRows > 0 {

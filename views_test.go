@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -168,7 +168,7 @@ func randomView(r *rand.Rand) string {
 // where the store computes the view; nothing of them stays behind.
 func TestLargeResults(t *testing.T) {
 	db := open(t, "")
-	run := func(sql string) *store.Result {
+	run := func(sql string) *catalog.Result {
 		t.Helper()
 		res, err := db.Run(context.Background(), sql)
 		if err != nil {
@@ -263,7 +263,7 @@ func compareView(t *testing.T, db *DB, name, title, query string) {
 	db.ViewRows = least
 	for _, r := range []struct {
 		what string
-		res  *store.Result
+		res  *catalog.Result
 		err  error
 	}{{"as a view", got, err}, {"a second time", again, err2}, {"with the executor off", off, offErr}} {
 		if sqlerr.Code(r.err) != sqlerr.Code(wantErr) {
@@ -277,11 +277,11 @@ func compareView(t *testing.T, db *DB, name, title, query string) {
 }
 
 // rowsDiffer compares results without regard to the order of rows; "" where they are the same.
-func rowsDiffer(got, want *store.Result) string {
+func rowsDiffer(got, want *catalog.Result) string {
 	if len(got.Rows) != len(want.Rows) {
 		return fmt.Sprintf("%d rows, not %d", len(got.Rows), len(want.Rows))
 	}
-	for _, r := range []*store.Result{got, want} {
+	for _, r := range []*catalog.Result{got, want} {
 		sort.SliceStable(r.Rows, func(i, j int) bool { return exactCells(r.Rows[i]) < exactCells(r.Rows[j]) })
 	}
 	for i, row := range want.Rows {

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
-	"github.com/relgrad/relgrad/store"
 )
 
 // definitions are what names mean. They hold for one state of the database; what was read before keeps its pointers
@@ -34,8 +34,8 @@ type relation struct {
 	oid      int64
 	print    string // all that makes the definition
 	kind     string // pg_class.relkind
-	table    *store.TableDef
-	view     *store.ViewDef
+	table    *catalog.TableDef
+	view     *catalog.ViewDef
 	declared []string // the columns' types as declared
 	types    []serverType
 	computed []bool // which columns are GENERATED ALWAYS AS (…)
@@ -199,17 +199,17 @@ func (s *Session) define(row []string) *relation {
 		r.types = append(r.types, s.typed(f[1:5], f[7:11]))
 	}
 	if r.kind == "v" {
-		r.view = &store.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.viewPath()}
+		r.view = &catalog.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.viewPath()}
 		for i := range names {
-			r.view.Cols = append(r.view.Cols, store.ViewColumn{Name: names[i], Type: typeOf(types[i])})
+			r.view.Cols = append(r.view.Cols, catalog.ViewColumn{Name: names[i], Type: typeOf(types[i])})
 		}
 	} else {
-		r.table = &store.TableDef{Schema: row[2], Name: row[3]}
+		r.table = &catalog.TableDef{Schema: row[2], Name: row[3]}
 		for i := range names {
-			r.table.Cols = append(r.table.Cols, store.Column{Name: names[i], Type: typeOf(types[i]), NotNull: notNull[i]})
+			r.table.Cols = append(r.table.Cols, catalog.Column{Name: names[i], Type: typeOf(types[i]), NotNull: notNull[i]})
 		}
 		for _, k := range split(row[6], "\x02") {
-			u := store.Unique{Cols: strings.Split(k, "\x01")[1:]}
+			u := catalog.Unique{Cols: strings.Split(k, "\x01")[1:]}
 			if k[0] == 'p' {
 				r.table.PK = &u
 			} else {
@@ -231,8 +231,8 @@ func split(s, sep string) []string {
 
 // typeOf reads the name that format_type gives to a type. Types that the engine has no form for are kept by name; what
 // has a modifier, as numeric(10,2), is that type.
-func typeOf(name string) store.Type {
-	t := store.Type{Array: strings.HasSuffix(name, "[]")}
+func typeOf(name string) catalog.Type {
+	t := catalog.Type{Array: strings.HasSuffix(name, "[]")}
 	t.Name = strings.TrimSuffix(name, "[]")
 	quoted := strings.LastIndexByte(t.Name, '"') + 1
 	if i := strings.IndexByte(t.Name[quoted:], '('); i >= 0 {
@@ -256,7 +256,7 @@ func typeOf(name string) store.Type {
 }
 
 // Relation finds a table or view.
-func (s *Session) Relation(path []string, schema, name string) (*store.TableDef, *store.ViewDef) {
+func (s *Session) Relation(path []string, schema, name string) (*catalog.TableDef, *catalog.ViewDef) {
 	r := s.find(path, schema, name)
 	if r == nil {
 		return nil, nil
@@ -266,7 +266,7 @@ func (s *Session) Relation(path []string, schema, name string) (*store.TableDef,
 }
 
 // View finds a view.
-func (s *Session) View(path []string, schema, name string) (*store.ViewDef, bool) {
+func (s *Session) View(path []string, schema, name string) (*catalog.ViewDef, bool) {
 	r := s.find(path, schema, name)
 	if r == nil || r.view == nil {
 		return nil, false
@@ -298,7 +298,7 @@ func (s *Session) readable(r *relation) {
 }
 
 // Definition returns a table's definition, nil where there is none of that name.
-func (s *Session) Definition(schema, name string) *store.TableDef {
+func (s *Session) Definition(schema, name string) *catalog.TableDef {
 	t, _ := s.Relation(nil, schema, name)
 	if t == nil {
 		return nil

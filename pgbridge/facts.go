@@ -6,15 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // identity finds the columns that tell rows apart, among those that the user may read.
-func identity(t *store.TableDef, f *tableFacts) (key []int, declared bool) {
+func identity(t *catalog.TableDef, f *tableFacts) (key []int, declared bool) {
 	for _, names := range t.Keys() {
 		key = nil
 		for _, n := range names {

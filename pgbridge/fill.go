@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/store"
 )
 
 // gradMark is the comment of a temporary table that backward() has made.
@@ -18,7 +18,7 @@ const gradMark = "a gradient, filled by backward()"
 
 // Fill fills the temporary table of a gradient, which a comment marks as the engine's; false where another relation has
 // its name.
-func (s *Session) Fill(ctx context.Context, name string, r *store.Relation, key []string) (bool, error) {
+func (s *Session) Fill(ctx context.Context, name string, r *catalog.Relation, key []string) (bool, error) {
 	ok, err := s.makeGrad(ctx, name, r.Names, r.Types, key)
 	if !ok || err != nil {
 		return ok, err

@@ -6,21 +6,20 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
-
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/print"
-	"github.com/relgrad/relgrad/store"
 )
 
 // subQuery is a SELECT of the user's that the server runs whole, with the types of its columns.
 type subQuery struct {
 	sql   string
 	names []string
-	types []store.Type
+	types []catalog.Type
 	texts []bool           // the columns that stand in the algebra as texts
 	of    []*kernels.Named // their types there
 	cast  []string         // of columns of a domain: to what it is made of
@@ -131,7 +130,7 @@ func (s *Session) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (
 }
 
 // Query runs a SELECT; a chunk column must have one shape.
-func (s *Session) Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([]store.ResultCol, []*ra.Vector, error) {
+func (s *Session) Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([]catalog.ResultCol, []*ra.Vector, error) {
 	if err := s.use(ctx, sel); err != nil {
 		return nil, nil, err
 	}
@@ -143,9 +142,9 @@ func (s *Session) Query(ctx context.Context, sel *ast.Select, text *ast.Text) ([
 	if _, _, err := s.conn.Query(ctx, q.form(false), true, c.add); err != nil {
 		return nil, nil, atQuery(err, sel, text)
 	}
-	var cols []store.ResultCol
+	var cols []catalog.ResultCol
 	for i, name := range q.names {
-		cols = append(cols, store.ResultCol{Name: name, Type: q.types[i].String()})
+		cols = append(cols, catalog.ResultCol{Name: name, Type: q.types[i].String()})
 		if q.types[i].Name == "numeric" && !q.types[i].Array {
 			if c.data[i], err = numeric(c.data[i]); err != nil {
 				return nil, nil, err

@@ -9,12 +9,11 @@ import (
 	"strings"
 
 	"github.com/jackc/pgx/v5/pgtype"
-
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -73,7 +72,7 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 var keyless = map[string]string{"m": "materialized view", "f": "foreign table"}
 
 // kernelType is a column's type in the algebra, of a text that of being one; why says why it has none.
-func kernelType(t store.Type, shape tensor.Shape, of *kernels.Named) (k kernels.Type, why string) {
+func kernelType(t catalog.Type, shape tensor.Shape, of *kernels.Named) (k kernels.Type, why string) {
 	floats := map[string]kernels.Kind{"real": kernels.Float32, "double precision": kernels.Float64}
 	kind, float := floats[t.Name]
 	switch {
@@ -440,22 +439,22 @@ type keyPrint struct {
 
 // Version tells whether a table's content has changed: the places and the transactions of its rows tell one content
 // from another, and what is not floats decides whether the keys have changed.
-func (s *Session) Version(schema, name string) (store.Version, error) {
+func (s *Session) Version(schema, name string) (catalog.Version, error) {
 	r := s.find(nil, schema, name)
 	if err := s.failed(); err != nil {
-		return store.Version{}, err
+		return catalog.Version{}, err
 	}
 	if r == nil || r.table == nil {
-		return store.Version{}, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+		return catalog.Version{}, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
 	}
 	if s.watch != nil {
 		if err := s.watch(r.table.Schema, r.table.Name); err != nil {
-			return store.Version{}, err
+			return catalog.Version{}, err
 		}
 	}
-	always := func() store.Version { // as if it had changed
+	always := func() catalog.Version { // as if it had changed
 		s.begun++
-		return store.Version{Keys: s.begun, Values: s.begun}
+		return catalog.Version{Keys: s.begun, Values: s.begun}
 	}
 	if r.kind != "r" && r.kind != "m" && r.kind != "p" { // its rows have no places
 		return always(), nil
@@ -463,18 +462,18 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 	from := sqltext.Name(r.table.Schema, r.table.Name)
 	place, err := s.placeHash()
 	if err != nil {
-		return store.Version{}, bare(err)
+		return catalog.Version{}, bare(err)
 	}
 	rows, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.bit_xor(" + place + ")) FROM " + from)
 	if sqlerr.Code(err) == insufficientPrivilege { // places belong to the whole table, of which columns are granted one by one
 		return always(), nil
 	}
 	if err != nil {
-		return store.Version{}, bare(err)
+		return catalog.Version{}, bare(err)
 	}
 	was, seen := s.keys[from]
 	if seen && was.print == rows[0][0]+r.print {
-		return store.Version{Keys: was.keys, Values: was.values}, nil
+		return catalog.Version{Keys: was.keys, Values: was.values}, nil
 	}
 	var cols []string
 	for _, c := range r.table.Cols {
@@ -484,11 +483,11 @@ func (s *Session) Version(schema, name string) (store.Version, error) {
 	}
 	keys, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(ROW(" + strings.Join(cols, ", ") + ")::pg_catalog.text, 0))) FROM " + from)
 	if err != nil {
-		return store.Version{}, bare(err)
+		return catalog.Version{}, bare(err)
 	}
 	now := keyPrint{values: hash(rows[0][0] + r.print), keys: hash(keys[0][0] + r.print), print: rows[0][0] + r.print}
 	s.keys[from] = now
-	return store.Version{Keys: now.keys, Values: now.values}, nil
+	return catalog.Version{Keys: now.keys, Values: now.values}, nil
 }
 
 // placeHash is a hash of a row's place and transaction: the extension's, else the server's own of a record, which takes

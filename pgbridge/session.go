@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/jackc/pgx/v5/pgtype"
-
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
@@ -16,7 +16,6 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/sqlgen"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -273,7 +272,7 @@ func (s *Session) Estimate(ctx context.Context, sql string) (string, error) {
 }
 
 // Exec runs a statement that the engine has made, or a SELECT of the user.
-func (s *Session) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*store.Result, error) {
+func (s *Session) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*catalog.Result, error) {
 	sql, err := print.PrintStatement(stmt)
 	if err != nil {
 		return nil, err
@@ -288,7 +287,7 @@ func (s *Session) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) 
 }
 
 // RunSQL runs one statement of our own.
-func (s *Session) RunSQL(ctx context.Context, sql string) (*store.Result, error) {
+func (s *Session) RunSQL(ctx context.Context, sql string) (*catalog.Result, error) {
 	return s.result(ctx, sql)
 }
 
@@ -302,19 +301,19 @@ func (s *Session) RunText(ctx context.Context, p parse.Parsed, text *ast.Text) (
 	return true, err
 }
 
-func (s *Session) result(ctx context.Context, sql string) (*store.Result, error) {
-	out := &store.Result{}
+func (s *Session) result(ctx context.Context, sql string) (*catalog.Result, error) {
+	out := &catalog.Result{}
 	tag, rows, err := s.conn.Query(ctx, sql, false, func(b *Block) error {
 		if !out.HasRows {
 			out.HasRows = true
 			for _, c := range b.Cols {
-				out.Cols = append(out.Cols, store.ResultCol{Name: c.Name, Type: typeOf(pgTypes[c.OID]).String()})
+				out.Cols = append(out.Cols, catalog.ResultCol{Name: c.Name, Type: typeOf(pgTypes[c.OID]).String()})
 			}
 		}
 		for row := range b.Rows {
 			r := make([]any, len(b.Cols))
 			for i, c := range b.Cols {
-				r[i] = store.GoValue(c.Data, row)
+				r[i] = catalog.Value(c.Data, row)
 			}
 			out.Rows = append(out.Rows, r)
 		}

@@ -7,11 +7,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/print"
-	"github.com/relgrad/relgrad/store"
 )
 
 // This is the one place that says how values of a server's types stand in the algebra (numbers, booleans and chunks
@@ -211,7 +211,7 @@ func short(declared string) bool {
 }
 
 // numerics is the type of a column of numerics, which are looked at when a loss compares them.
-func (s *Session) numerics(t *store.TableDef, col string) *kernels.Named {
+func (s *Session) numerics(t *catalog.TableDef, col string) *kernels.Named {
 	asked := false
 	ask := sync.OnceValue(func() string {
 		asked = true

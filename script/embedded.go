@@ -5,27 +5,27 @@ import (
 	"io"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/store"
 )
 
 // Engine is an embedded store, alone (*store.DB) or with the engine's functions (*relgrad.DB).
 type Engine interface {
-	Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*store.Result, error)
+	Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (*catalog.Result, error)
 	CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (int64, error)
 	CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Writer) (int64, error)
 	InTransaction() bool
-	SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]store.ResultCol) error, each func([]any) error) (*store.Result, error)
+	SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error)
 	Function(schema, name string) *ast.CreateFunction
-	Definition(schema, name string) *store.TableDef
+	Definition(schema, name string) *catalog.TableDef
 	SearchPath() []string
-	View(path []string, schema, name string) (*store.ViewDef, bool)
-	Objects() (*store.Objects, error)
+	View(path []string, schema, name string) (*catalog.ViewDef, bool)
+	Objects() (*catalog.Objects, error)
 	Path() string
 	Failed() bool
 	Recovered() error
 	Timed(ctx context.Context) (context.Context, func(*error))
-	Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]store.ResultCol, error)
+	Described(ctx context.Context, st ast.Statement, text *ast.Text) ([]catalog.ResultCol, error)
 	NamesType(schema, name string) bool
 }
 
@@ -61,7 +61,7 @@ func (e EmbeddedStore) Exec(ctx context.Context, stmt ast.Statement, text *ast.T
 
 // SelectEach implements streamer.
 func (e EmbeddedStore) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
-	res, err := e.Engine.SelectEach(ctx, sel, text, func(cols []store.ResultCol) error { return start(columnsOf(cols)) }, each)
+	res, err := e.Engine.SelectEach(ctx, sel, text, func(cols []catalog.ResultCol) error { return start(columnsOf(cols)) }, each)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (e EmbeddedStore) Columns(schema, name string) ([]Col, bool) {
 	return nil, false
 }
 
-func columnsOf(cols []store.ResultCol) []Col {
+func columnsOf(cols []catalog.ResultCol) []Col {
 	var out []Col
 	for _, c := range cols {
 		out = append(out, Col(c))
@@ -102,6 +102,6 @@ func columnsOf(cols []store.ResultCol) []Col {
 	return out
 }
 
-func ResultOf(res *store.Result) *Result {
+func ResultOf(res *catalog.Result) *Result {
 	return &Result{Tag: res.Tag, HasRows: res.HasRows, Rows: res.Rows, Cols: columnsOf(res.Cols)}
 }

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) alterTable(s *ast.AlterTable) (*Result, error) {
-	r := &Result{Tag: "ALTER " + strings.ToUpper(s.Kind)}
+func (b *binder) alterTable(s *ast.AlterTable) (*catalog.Result, error) {
+	r := &catalog.Result{Tag: "ALTER " + strings.ToUpper(s.Kind)}
 	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
 	b.alterable(s, t, v)
 	switch {
@@ -26,24 +27,24 @@ func (b *binder) alterTable(s *ast.AlterTable) (*Result, error) {
 		b.undefinedTable(s.At, s.Schema, s.Name)
 	}
 	for i := range s.Actions {
-		t = b.db.cat.tables[t.key()]
+		t = b.db.cat.tables[keyOf(t)]
 		var err error
 		if t, err = b.alter(t, &s.Actions[i], r); err != nil {
 			return nil, err
 		}
-		b.db.bump(t.key(), true)
+		b.db.bump(keyOf(t), true)
 	}
 	return r, nil
 }
 
 // alterable refuses a statement about another kind of relation: ALTER TABLE … RENAME takes every one.
-func (b *binder) alterable(s *ast.AlterTable, t *TableDef, v *ViewDef) {
+func (b *binder) alterable(s *ast.AlterTable, t *catalog.TableDef, v *catalog.ViewDef) {
 	rename := s.Actions[0].Kind == "rename" || s.Actions[0].Kind == "rename_column"
 	switch is := ""; {
 	case t == nil && v == nil:
 		return
 	case t != nil:
-		is = t.kind()
+		is = kindOf(t)
 		fallthrough
 	default:
 		if is == "" {
@@ -56,9 +57,9 @@ func (b *binder) alterable(s *ast.AlterTable, t *TableDef, v *ViewDef) {
 }
 
 // alter runs one action and returns the table's new definition.
-func (b *binder) alter(t *TableDef, a *ast.AlterAction, r *Result) (*TableDef, error) {
-	n := t.clone()
-	n.Count = n.Count.stale()
+func (b *binder) alter(t *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
+	n := t.Clone()
+	n.Count = n.Count.AsStale()
 	switch a.Kind {
 	case "noop":
 		b.columnOf(a.At, t, a.Col)
@@ -75,12 +76,12 @@ func (b *binder) alter(t *TableDef, a *ast.AlterAction, r *Result) (*TableDef, e
 		c := b.columnOf(a.At, n, a.Col)
 		b.noIdentityOf(a.At, n, c)
 		c.Default = b.defaultText(n, c, a.X)
-		return n, b.db.putTable(n.key(), n)
+		return n, b.db.putTable(keyOf(n), n)
 	case "drop_default":
 		c := b.columnOf(a.At, n, a.Col)
 		b.noIdentityOf(a.At, n, c)
 		c.Default = ""
-		return n, b.db.putTable(n.key(), n)
+		return n, b.db.putTable(keyOf(n), n)
 	case "set_not_null", "drop_not_null":
 		c := b.columnOf(a.At, n, a.Col)
 		c.NotNull = a.Kind == "set_not_null"
@@ -99,7 +100,7 @@ func (b *binder) alter(t *TableDef, a *ast.AlterAction, r *Result) (*TableDef, e
 }
 
 // noIdentityOf refuses to change the default of an identity column, and takes that of a serial one away.
-func (b *binder) noIdentityOf(at ast.Pos, t *TableDef, c *Column) {
+func (b *binder) noIdentityOf(at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	if c.Identity != nil && !c.Identity.Serial {
 		b.fail(at, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, t.Name)
 	}
@@ -107,8 +108,8 @@ func (b *binder) noIdentityOf(at ast.Pos, t *TableDef, c *Column) {
 }
 
 // dependents lists the views that read a relation (or, with col, that column), also through other views.
-func (db *DB) dependents(k objectKey, col string) []*ViewDef {
-	var out []*ViewDef
+func (db *DB) dependents(k objectKey, col string) []*catalog.ViewDef {
+	var out []*catalog.ViewDef
 	for _, v := range db.queries() {
 		for _, d := range v.Deps {
 			if d.Schema == k.schema && d.Name == k.name && d.Col == col && !d.Function {
@@ -124,14 +125,14 @@ func (db *DB) dependents(k objectKey, col string) []*ViewDef {
 			}
 		}
 	}
-	slices.SortFunc(out, func(x, y *ViewDef) int { return strings.Compare(x.Name, y.Name) })
+	slices.SortFunc(out, func(x, y *catalog.ViewDef) int { return strings.Compare(x.Name, y.Name) })
 	return out
 }
 
-func (db *DB) dependentsDirect(k objectKey) []*ViewDef {
-	var out []*ViewDef
+func (db *DB) dependentsDirect(k objectKey) []*catalog.ViewDef {
+	var out []*catalog.ViewDef
 	for _, v := range db.queries() {
-		if slices.ContainsFunc(v.Deps, func(d Dep) bool { return d.Schema == k.schema && d.Name == k.name && !d.Function }) {
+		if slices.ContainsFunc(v.Deps, func(d catalog.Dep) bool { return d.Schema == k.schema && d.Name == k.name && !d.Function }) {
 			out = append(out, v)
 		}
 	}
@@ -146,7 +147,7 @@ func (b *binder) noDependents(at ast.Pos, what string, k objectKey, col, hint st
 	}
 }
 
-func (b *binder) alterAdd(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {
+func (b *binder) alterAdd(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
 	if n.Column(a.Def.Name) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.Def.Name, t.Name)
 	}
@@ -155,11 +156,11 @@ func (b *binder) alterAdd(t, n *TableDef, a *ast.AlterAction) (*TableDef, error)
 	c := &n.Cols[len(n.Cols)-1]
 	fill := b.defaultSQL(n, c)
 	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) && len(n.Foreign) == len(t.Foreign) {
-		sql := "ALTER TABLE " + t.sql() + " ADD COLUMN " + c.Type.collated(ident(c.Name)+" "+c.Type.storage())
+		sql := "ALTER TABLE " + sqlOf(t) + " ADD COLUMN " + collated(c.Type, ident(c.Name)+" "+storage(c.Type))
 		if err := b.db.exec(sql); err != nil {
 			return nil, err
 		}
-		return n, b.db.putTable(n.key(), n)
+		return n, b.db.putTable(keyOf(n), n)
 	}
 	if fill == "" {
 		fill = "NULL"
@@ -167,33 +168,33 @@ func (b *binder) alterAdd(t, n *TableDef, a *ast.AlterAction) (*TableDef, error)
 	return n, b.rebuild(a.At, t, n, map[string]string{c.Name: fill})
 }
 
-func (b *binder) alterDrop(t, n *TableDef, a *ast.AlterAction, r *Result) (*TableDef, error) {
+func (b *binder) alterDrop(t, n *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
 	if t.Column(a.Col) < 0 && a.IfExists {
 		r.Notice = fmt.Sprintf("column \"%s\" of relation \"%s\" does not exist, skipping", a.Col, t.Name)
 		return t, nil
 	}
 	b.columnOf(a.At, t, a.Col)
-	b.noDependents(a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), t.key(), a.Col, "Drop the view first.")
+	b.noDependents(a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), keyOf(t), a.Col, "Drop the view first.")
 	has := func(cols []string) bool { return slices.Contains(cols, a.Col) }
-	n.Cols = slices.DeleteFunc(n.Cols, func(c Column) bool { return c.Name == a.Col })
+	n.Cols = slices.DeleteFunc(n.Cols, func(c catalog.Column) bool { return c.Name == a.Col })
 	if n.PK != nil && has(n.PK.Cols) {
 		n.PK = nil
 	}
-	n.Uniques = slices.DeleteFunc(n.Uniques, func(u Unique) bool { return has(u.Cols) })
-	n.Checks = slices.DeleteFunc(n.Checks, func(c Check) bool { return has(c.Cols) })
-	n.Foreign = slices.DeleteFunc(n.Foreign, func(f Foreign) bool { return has(f.Cols) })
-	n.Indexes = slices.DeleteFunc(n.Indexes, func(x Index) bool {
+	n.Uniques = slices.DeleteFunc(n.Uniques, func(u catalog.Unique) bool { return has(u.Cols) })
+	n.Checks = slices.DeleteFunc(n.Checks, func(c catalog.Check) bool { return has(c.Cols) })
+	n.Foreign = slices.DeleteFunc(n.Foreign, func(f catalog.Foreign) bool { return has(f.Cols) })
+	n.Indexes = slices.DeleteFunc(n.Indexes, func(x catalog.Index) bool {
 		return has(x.Cols) || strings.Contains(x.Keys, ident(a.Col)) || strings.Contains(x.Where, ident(a.Col))
 	})
 	return n, b.rebuild(a.At, t, n, nil)
 }
 
-func (b *binder) alterRenameColumn(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {
+func (b *binder) alterRenameColumn(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
 	c := b.columnOf(a.At, n, a.Col)
 	if t.Column(a.NewName) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, t.Name)
 	}
-	b.noDependents(a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), t.key(), a.Col, "Drop the view, rename the column, and create the view again.")
+	b.noDependents(a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), keyOf(t), a.Col, "Drop the view, rename the column, and create the view again.")
 	c.Name = a.NewName
 	re := func(cols []string) []string {
 		out := slices.Clone(cols)
@@ -206,7 +207,7 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *ast.AlterAction) (*TableDe
 	}
 	text := func(s string) string { return replaceOutside(s, ident(a.Col), ident(a.NewName)) }
 	if n.PK != nil {
-		n.PK = &Unique{n.PK.Name, re(n.PK.Cols)}
+		n.PK = &catalog.Unique{Name: n.PK.Name, Cols: re(n.PK.Cols)}
 	}
 	for i, u := range n.Uniques {
 		n.Uniques[i].Cols = re(u.Cols)
@@ -229,14 +230,14 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *ast.AlterAction) (*TableDe
 			n.Foreign[i].RefCols = re(f.RefCols)
 		}
 	}
-	if err := b.db.exec("ALTER TABLE " + t.sql() + " RENAME COLUMN " + ident(a.Col) + " TO " + ident(a.NewName)); err != nil {
+	if err := b.db.exec("ALTER TABLE " + sqlOf(t) + " RENAME COLUMN " + ident(a.Col) + " TO " + ident(a.NewName)); err != nil {
 		return nil, err
 	}
 	for k, o := range b.db.cat.tables { // references of other tables follow
-		if k == t.key() {
+		if k == keyOf(t) {
 			continue
 		}
-		m := o.clone()
+		m := o.Clone()
 		for i, f := range o.Foreign {
 			if f.Schema == t.Schema && f.Name == t.Name {
 				m.Foreign[i].RefCols = re(f.RefCols)
@@ -246,7 +247,7 @@ func (b *binder) alterRenameColumn(t, n *TableDef, a *ast.AlterAction) (*TableDe
 			}
 		}
 	}
-	return n, b.db.putTable(n.key(), n)
+	return n, b.db.putTable(keyOf(n), n)
 }
 
 // renaming gives a column's references another name.
@@ -291,15 +292,15 @@ func replaceOutside(sql, old, name string) string {
 	return out.String() + sql
 }
 
-func (b *binder) alterRename(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {
-	b.noDependents(a.At, "rename table "+t.Name, t.key(), "", "Drop the view, rename the table, and create the view again.")
+func (b *binder) alterRename(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+	b.noDependents(a.At, "rename table "+t.Name, keyOf(t), "", "Drop the view, rename the table, and create the view again.")
 	n.Name = a.NewName
 	if t.Matview != nil {
 		v := *t.Matview
 		v.Name, n.Matview = a.NewName, &v
 	}
 	b.newKey(a.At, t.Schema, n.Name, t.Temp, false)
-	if err := b.db.exec("ALTER TABLE " + t.sql() + " RENAME TO " + sqltext.Ident(n.phys())); err != nil {
+	if err := b.db.exec("ALTER TABLE " + sqlOf(t) + " RENAME TO " + sqltext.Ident(physOf(n))); err != nil {
 		return nil, err
 	}
 	for i, f := range n.Foreign {
@@ -308,9 +309,9 @@ func (b *binder) alterRename(t, n *TableDef, a *ast.AlterAction) (*TableDef, err
 		}
 	}
 	for k, o := range b.db.cat.tables {
-		m := o.clone()
+		m := o.Clone()
 		for i, f := range o.Foreign {
-			if k != t.key() && f.Schema == t.Schema && f.Name == t.Name {
+			if k != keyOf(t) && f.Schema == t.Schema && f.Name == t.Name {
 				m.Foreign[i].Name = n.Name
 				if err := b.db.putTable(k, m); err != nil {
 					return nil, err
@@ -318,16 +319,16 @@ func (b *binder) alterRename(t, n *TableDef, a *ast.AlterAction) (*TableDef, err
 			}
 		}
 	}
-	if err := b.db.putTable(t.key(), nil); err != nil {
+	if err := b.db.putTable(keyOf(t), nil); err != nil {
 		return nil, err
 	}
-	b.db.bump(t.key(), true)
-	n.owned = false // the user keeps it
-	return n, b.db.putTable(n.key(), n)
+	b.db.bump(keyOf(t), true)
+	n.Filled = false // the user keeps it
+	return n, b.db.putTable(keyOf(n), n)
 }
 
 // renameOther is RENAME of a view or an index.
-func (b *binder) renameOther(s *ast.AlterTable, v *ViewDef) error {
+func (b *binder) renameOther(s *ast.AlterTable, v *catalog.ViewDef) error {
 	a := s.Actions[0]
 	if v != nil {
 		k := objectKey{v.Schema, v.Name}
@@ -349,15 +350,15 @@ func (b *binder) renameOther(s *ast.AlterTable, v *ViewDef) error {
 	return nil
 }
 
-func (b *binder) alterType(t, n *TableDef, a *ast.AlterAction) (*TableDef, error) {
+func (b *binder) alterType(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
 	c := b.columnOf(a.At, n, a.Col)
-	b.noDependents(a.At, "alter type of a column used by a view", t.key(), a.Col, "Drop the view, alter the type, and create the view again.")
+	b.noDependents(a.At, "alter type of a column used by a view", keyOf(t), a.Col, "Drop the view, alter the type, and create the view again.")
 	old := *c
 	c.Type, c.Mods, c.Shape = b.typeOf(a.Type), a.Type.Mods, nil
-	if c.Identity != nil && !c.Type.isInt() {
+	if c.Identity != nil && !c.Type.IsInt() {
 		b.fail(a.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
 	}
-	if !c.Type.is(old.Type) {
+	if !c.Type.Is(old.Type) {
 		b.retyped(a.At, n, c)
 	}
 	rel := b.plainRelation(t, t.Name, "")
@@ -365,7 +366,7 @@ func (b *binder) alterType(t, n *TableDef, a *ast.AlterAction) (*TableDef, error
 	if a.X != nil {
 		v = b.expr(&scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "transform expressions"}}, a.X)
 	}
-	if !assignable(v.typ, c.Type) {
+	if !catalog.Assignable(v.typ, c.Type) {
 		b.failHint(a.At, sqlerr.DatatypeMismatch, fmt.Sprintf("You might need to specify \"USING %s::%s\".", c.Name, c.Type),
 			"column \"%s\" cannot be cast automatically to type %s", c.Name, c.Type)
 	}
@@ -377,7 +378,7 @@ func (b *binder) alterType(t, n *TableDef, a *ast.AlterAction) (*TableDef, error
 
 // retyped prints the keys of indexes for a column's new type, and refuses the change of one on which an expression
 // depends: it was bound for the old type.
-func (b *binder) retyped(at ast.Pos, t *TableDef, c *Column) {
+func (b *binder) retyped(at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	refuse := func(what, name string) {
 		b.refuse(at, "a new type of a column of "+what+" \""+name+"\"", "Make the table anew, by CREATE TABLE and INSERT … SELECT.")
 	}
@@ -388,7 +389,7 @@ func (b *binder) retyped(at ast.Pos, t *TableDef, c *Column) {
 		}
 	}
 	for _, f := range t.Foreign {
-		if slices.Contains(f.Cols, c.Name) && !c.Type.isInt() {
+		if slices.Contains(f.Cols, c.Name) && !c.Type.IsInt() {
 			refuse("the foreign key", f.Constraint)
 		}
 	}
@@ -407,7 +408,7 @@ func (b *binder) retyped(at ast.Pos, t *TableDef, c *Column) {
 				if strings.HasSuffix(keys[j], " DESC") {
 					desc = " DESC"
 				}
-				keys[j] = c.Type.collated(ident(name)) + desc
+				keys[j] = collated(c.Type, ident(name)) + desc
 			}
 			t.Indexes[i].Keys = strings.Join(keys, ", ")
 		}
@@ -416,8 +417,8 @@ func (b *binder) retyped(at ast.Pos, t *TableDef, c *Column) {
 
 // rebuild makes the table anew with definition n and copies its rows; values gives the expressions of
 // columns that are not copied as they are.
-func (b *binder) rebuild(at ast.Pos, t, n *TableDef, values map[string]string) error {
-	if o := b.referring(t.key()); o != nil {
+func (b *binder) rebuild(at ast.Pos, t, n *catalog.TableDef, values map[string]string) error {
+	if o := b.referring(keyOf(t)); o != nil {
 		b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")", "Drop the referring table first.")
 	}
 	list, exprs := []string{}, []string{}
@@ -427,33 +428,33 @@ func (b *binder) rebuild(at ast.Pos, t, n *TableDef, values map[string]string) e
 		if !ok {
 			x = ident(c.Name)
 		}
-		if i == n.rowidColumn() { // SQLite would invent values for NULL
+		if i == rowidColumn(n) { // SQLite would invent values for NULL
 			x = "coalesce(" + x + ", rg_fail(" + sqltext.Plain(fmt.Sprintf("23502 column \"%s\" of relation \"%s\" contains null values", c.Name, n.Name)) + "))"
 		}
 		list, exprs = append(list, ident(c.Name)), append(exprs, x)
 	}
-	if n.rowidColumn() < 0 {
-		list, exprs = append(list, n.rowidName()), append(exprs, t.rowidName())
+	if rowidColumn(n) < 0 {
+		list, exprs = append(list, rowidName(n)), append(exprs, rowidName(t))
 	}
-	phys := n.phys() + rebuilt
-	copySQL := "INSERT INTO " + n.db() + "." + sqltext.Ident(phys) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM " + t.sql()
-	if err := b.db.exec(n.createSQL(phys)); err != nil {
+	phys := physOf(n) + rebuilt
+	copySQL := "INSERT INTO " + dbOf(n) + "." + sqltext.Ident(phys) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM " + sqlOf(t)
+	if err := b.db.exec(createSQL(n, phys)); err != nil {
 		return err
 	}
 	if err := b.runEach(copySQL, nil); err != nil {
 		return err
 	}
-	for _, sql := range []string{"DROP TABLE " + t.sql(), "ALTER TABLE " + n.db() + "." + sqltext.Ident(phys) + " RENAME TO " + sqltext.Ident(n.phys())} {
+	for _, sql := range []string{"DROP TABLE " + sqlOf(t), "ALTER TABLE " + dbOf(n) + "." + sqltext.Ident(phys) + " RENAME TO " + sqltext.Ident(physOf(n))} {
 		if err := b.db.exec(sql); err != nil {
 			return err
 		}
 	}
 	for _, x := range n.Indexes {
-		if err := b.db.exec(n.indexSQL(x)); err != nil {
+		if err := b.db.exec(indexSQL(n, x)); err != nil {
 			return err
 		}
 	}
-	if err := b.db.putTable(n.key(), n); err != nil {
+	if err := b.db.putTable(keyOf(n), n); err != nil {
 		return err
 	}
 	err := b.checkSlots(n, 0)

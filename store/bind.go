@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -26,12 +27,12 @@ type binder struct {
 	runs       bool     // the query is about to run: the engine may compute its views
 	literal    bool     // print without parameters: the text goes into the schema
 	ctes       []string // printed views, in dependency order
-	views      map[*ViewDef]*relation
-	stack      []string    // views being expanded
-	n          int         // aliases handed out
-	writes                 // the chunk columns and generated columns that are written
-	plan       *string     // EXPLAIN: takes the printed statement, which is not run
-	results    []*TableDef // temporary tables of this statement
+	views      map[*catalog.ViewDef]*relation
+	stack      []string            // views being expanded
+	n          int                 // aliases handed out
+	writes                         // the chunk columns and generated columns that are written
+	plan       *string             // EXPLAIN: takes the printed statement, which is not run
+	results    []*catalog.TableDef // temporary tables of this statement
 	deps       map[dependency]bool
 	fences     []*fence
 	costlyRefs map[string]bool  // printed references to costly columns
@@ -54,8 +55,8 @@ type dependency struct {
 // writes is what the functions of a printed statement note of the table that it writes.
 type writes struct {
 	slots      []*slot
-	slotTables []*TableDef // the tables of slots
-	ids        []*Identity // generated columns, counted on
+	slotTables []*catalog.TableDef // the tables of slots
+	ids        []*catalog.Identity // generated columns, counted on
 	idCols     []string
 }
 
@@ -71,7 +72,7 @@ func (db *DB) newBinder(ctx context.Context, text *ast.Text) *binder {
 	if text != nil && text.Path != nil { // a part of a view
 		path, fixed = text.Path, text.Stars
 	}
-	return &binder{db: db, ctx: ctx, text: text, path: path, fixed: fixed, views: map[*ViewDef]*relation{}, deps: map[dependency]bool{}, costlyRefs: map[string]bool{}}
+	return &binder{db: db, ctx: ctx, text: text, path: path, fixed: fixed, views: map[*catalog.ViewDef]*relation{}, deps: map[dependency]bool{}, costlyRefs: map[string]bool{}}
 }
 
 // bindError turns a panic of the binder back into its error. Any other panic is a mistake of ours and becomes
@@ -149,7 +150,7 @@ func (b *binder) param(v any) string {
 // val is a bound expression.
 type val struct {
 	sql     string
-	typ     Type
+	typ     catalog.Type
 	lit     *ast.Literal // the literal that it is, for conversions at bind time
 	bound   *ast.Bound   // the value that relgrad put in, likewise
 	at      ast.Pos
@@ -161,24 +162,24 @@ type val struct {
 // collate prints v for comparing, grouping and sorting: numerics compare as numbers.
 // Chunks compare as their bytes but for the sign of zero.
 func (v val) collate() string {
-	if v.typ.isChunk() {
+	if v.typ.IsChunk() {
 		return "rg_chunk_key(" + v.sql + ")"
 	}
-	return v.typ.collated(v.sql)
+	return collated(v.typ, v.sql)
 }
 
 // member prints v as a column of a set, which has each value once: it is the value and what it compares by in one.
 func (v val) member() string {
-	if v.typ.isChunk() {
+	if v.typ.IsChunk() {
 		return "rg_chunk_member(" + v.sql + ")"
 	}
-	return v.typ.collated(v.sql)
+	return collated(v.typ, v.sql)
 }
 
 // column is an output column of a FROM item or query.
 type column struct {
 	name    string
-	typ     Type
+	typ     catalog.Type
 	mods    []int  // see val
 	sql     string // how an expression refers to it
 	notNull bool
@@ -192,8 +193,8 @@ type relation struct {
 	name, schema string // the name it goes by; schema for schema.table.column
 	alias        string // in the printed text
 	cols         []*column
-	table        *TableDef // nil for anything else
-	fence        int       // of a view's template: see fence; 0 for none
+	table        *catalog.TableDef // nil for anything else
+	fence        int               // of a view's template: see fence; 0 for none
 	costly       []bool
 	scalar       bool // a function that returns one column: its name is also a value
 }

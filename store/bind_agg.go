@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -48,7 +49,7 @@ func (b *binder) aggregate(s *scope, e *ast.FuncCall, over string) val {
 	if filter != "" {
 		tail = " FILTER (WHERE " + filter + ")" + over
 	}
-	sql := fill(tmpl, conv, Type{})
+	sql := fill(tmpl, conv, catalog.Type{})
 	if len(e.OrderBy) > 0 {
 		order = b.aggregateOrder(s, e, args)
 	}
@@ -137,7 +138,7 @@ func (b *binder) distinctAggregate(e *ast.FuncCall, tmpl string, conv []val, fil
 	b.equatable(x)
 	x.sql = x.collate()
 	if e.Name == "string_agg" {
-		tmpl = "rg_array_to_string('text[]', " + b.arrayAgg(tText) + "@, " + conv[1].sql + ")"
+		tmpl = "rg_array_to_string('text[]', " + b.arrayAgg(catalog.Text) + "@, " + conv[1].sql + ")"
 		present := "(" + x.sql + " IS NOT NULL)"
 		if filter != "" {
 			present += " AND " + filter
@@ -156,26 +157,26 @@ func (b *binder) distinctAggregate(e *ast.FuncCall, tmpl string, conv []val, fil
 
 // aggregateSQL chooses the aggregate's template, its result type and converted arguments. The template ends
 // its call with ")@".
-func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, Type, []val) {
+func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, catalog.Type, []val) {
 	switch {
 	case e.Star:
 		if e.Name != "count" {
 			b.fail(e.At, sqlerr.WrongObjectType, "%s(*) is not an aggregate", e.Name)
 		}
-		return "count(*)@", tInt8, nil
+		return "count(*)@", catalog.Int8, nil
 	case e.Name == "array_agg" && len(args) == 1:
 		a := b.settle(args[0])
 		ret := a.typ
 		ret.Array, ret.Rank = true, 0
 		return b.arrayAgg(a.typ) + "@", ret, []val{a}
-	case len(args) == 1 && args[0].typ.isChunk() && chunkAggregates[e.Name] != "":
+	case len(args) == 1 && args[0].typ.IsChunk() && chunkAggregates[e.Name] != "":
 		t := args[0].typ
 		t.Rank = 0
 		return chunkAggregates[e.Name], t, args
-	case len(args) == 1 && args[0].typ.isChunk() && (e.Name == "min" || e.Name == "max"):
+	case len(args) == 1 && args[0].typ.IsChunk() && (e.Name == "min" || e.Name == "max"):
 		b.failHint(e.At, sqlerr.UndefinedFunction, "Use "+e.Name+"_agg(x), element by element.", "function %s(%s) does not exist", e.Name, args[0].typ)
 	case e.Name == "count" && len(args) == 1:
-		return "count($1)@", tInt8, []val{b.settle(args[0])}
+		return "count($1)@", catalog.Int8, []val{b.settle(args[0])}
 	}
 	sig, ambiguous := resolve(aggregates[e.Name], typesOf(args))
 	if ambiguous || b.manyTypes(e.Name, args) {
@@ -193,7 +194,9 @@ func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, Type, []val)
 }
 
 // arrayAgg is the aggregate that collects values of a type.
-func (b *binder) arrayAgg(t Type) string { return sqltext.Ident("rg_array_agg "+t.String()) + "($1)" }
+func (b *binder) arrayAgg(t catalog.Type) string {
+	return sqltext.Ident("rg_array_agg "+t.String()) + "($1)"
+}
 
 // windowCall binds f(…) OVER (…).
 func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
@@ -235,8 +238,8 @@ func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
 		if x, ok := constOf(args[n]); ok && x == nil {
 			return val{sql: "NULL", typ: b.apply(e.At, sig, args).typ, at: e.At}
 		}
-		args[n] = b.coerce(args[n], tInt4)
-		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + sqltext.Plain(e.Name) + ")", typ: tInt4, at: args[n].at}
+		args[n] = b.coerce(args[n], catalog.Int4)
+		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + sqltext.Plain(e.Name) + ")", typ: catalog.Int4, at: args[n].at}
 	}
 	v := b.apply(e.At, sig, args)
 	tail := over
@@ -323,11 +326,11 @@ func (b *binder) rangeKey(at ast.Pos, keys []val) {
 		b.fail(at, windowing, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
 	}
 	switch t := keys[0].typ; {
-	case t.is(tNumeric):
+	case t.Is(catalog.Numeric):
 		b.refuse(keys[0].at, "RANGE with a distance of numerics", "Order by the key as an integer or double precision.")
-	case t.isTime():
+	case t.IsTime():
 		b.fail(keys[0].at, sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type integer", t)
-	case !t.isNumber():
+	case !t.IsNumber():
 		b.fail(keys[0].at, sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", t)
 	}
 }
@@ -342,7 +345,7 @@ func (b *binder) funcFrom(s *scope, it *ast.FuncFrom) source {
 		r := b.tableRelation(t)
 		r.name, r.schema, r.table = f.Name, "", nil
 		b.named(it.At, r, it.Alias)
-		return source{sql: t.sql() + " AS " + r.alias, rels: []*relation{r}, cols: r.cols}
+		return source{sql: sqlOf(t) + " AS " + r.alias, rels: []*relation{r}, cols: r.cols}
 	}
 	r := &relation{name: f.Name, alias: b.alias("t"), scalar: true}
 	col := &column{name: f.Name, sql: r.alias + ".value", rel: r}
@@ -352,7 +355,7 @@ func (b *binder) funcFrom(s *scope, it *ast.FuncFrom) source {
 	r.cols = []*column{col}
 	sql, ord := b.tableFunction(s, f, col, r.alias)
 	if it.Ordinality {
-		r.cols = append(r.cols, &column{name: "ordinality", typ: tInt8, sql: ord, rel: r, notNull: true})
+		r.cols = append(r.cols, &column{name: "ordinality", typ: catalog.Int8, sql: ord, rel: r, notNull: true})
 		r.scalar = false
 	}
 	b.named(it.At, r, it.Alias)
@@ -378,22 +381,22 @@ func (b *binder) tableFunction(s *scope, f *ast.FuncCall, col *column, alias str
 		if !a.typ.Array {
 			wrong()
 		}
-		col.typ = a.typ.elem()
+		col.typ = a.typ.Elem()
 		return unnestSQL(a), ordinality(alias, a.typ)
 	case "string_to_table", "regexp_split_to_table":
 		if len(args) != 2 {
 			wrong()
 		}
-		col.typ = tText
+		col.typ = catalog.Text
 		name := map[string]string{"string_to_table": "rg_string_to_array", "regexp_split_to_table": "rg_regexp_split_to_array"}[f.Name]
-		a := val{sql: name + "(" + b.coerce(args[0], tText).sql + ", " + b.coerce(args[1], tText).sql + ")", typ: arrayOf(tText)}
+		a := val{sql: name + "(" + b.coerce(args[0], catalog.Text).sql + ", " + b.coerce(args[1], catalog.Text).sql + ")", typ: catalog.ArrayOf(catalog.Text)}
 		return unnestSQL(a), ordinality(alias, a.typ)
 	case "generate_subscripts":
 		if len(args) != 2 || !args[0].typ.Array {
 			wrong()
 		}
-		col.typ, col.notNull = tInt4, true
-		return "rg_series(1, rg_array_length(" + args[0].sql + ", " + b.coerce(args[1], tInt4).sql + "), 1)", ord
+		col.typ, col.notNull = catalog.Int4, true
+		return "rg_series(1, rg_array_length(" + args[0].sql + ", " + b.coerce(args[1], catalog.Int4).sql + "), 1)", ord
 	case "generate_series":
 		return b.series(f, args, col, alias)
 	}
@@ -413,18 +416,18 @@ func (b *binder) series(f *ast.FuncCall, args []val, col *column, alias string) 
 		b.noFunction(f, args)
 	}
 	t := b.commonType(args, "generate_series")
-	if !slices.ContainsFunc(args, func(a val) bool { return !a.typ.isUnknown() }) {
+	if !slices.ContainsFunc(args, func(a val) bool { return !a.typ.IsUnknown() }) {
 		b.fail(f.At, sqlerr.AmbiguousFunction, "function generate_series(%s) is not unique", strings.TrimSuffix(strings.Repeat("unknown, ", len(args)), ", "))
 	}
 	for _, a := range args {
-		if a.typ.isTime() {
+		if a.typ.IsTime() {
 			b.refuse(f.At, "generate_series over dates", "Use a date plus an integer: SELECT d + i FROM generate_series(0, 9) AS g(i).")
 		}
 	}
-	if t.is(tText) {
-		t = tInt4
+	if t.Is(catalog.Text) {
+		t = catalog.Int4
 	}
-	step := val{sql: "1", typ: tInt4, lit: &ast.Literal{Kind: ast.LitInt, Value: "1"}}
+	step := val{sql: "1", typ: catalog.Int4, lit: &ast.Literal{Kind: ast.LitInt, Value: "1"}}
 	if len(args) == 3 {
 		step = args[2]
 	}
@@ -432,9 +435,9 @@ func (b *binder) series(f *ast.FuncCall, args []val, col *column, alias string) 
 	step = b.coerce(step, t)
 	col.typ, col.notNull = t, true
 	switch {
-	case t.isInt():
+	case t.IsInt():
 		return "rg_series(" + lo.sql + ", " + hi.sql + ", " + step.sql + ")", alias + ".ord"
-	case t.is(tNumeric):
+	case t.Is(catalog.Numeric):
 		return "json_each(rg_nseries(" + lo.sql + ", " + hi.sql + ", " + step.sql + "))", "(" + alias + ".key + 1)"
 	}
 	b.noFunction(f, args)

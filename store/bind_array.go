@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -22,22 +23,22 @@ func (b *binder) arrayLit(s *scope, e *ast.ArrayLit) val {
 	for i := range elems {
 		elems[i] = b.coerceKeepingElems(elems[i], t)
 	}
-	out := b.makeArray(e.At, elems, arrayOf(t.elem()))
+	out := b.makeArray(e.At, elems, catalog.ArrayOf(t.Elem()))
 	out.elems = elems
 	return out
 }
 
-func (b *binder) coerceKeepingElems(v val, t Type) val {
+func (b *binder) coerceKeepingElems(v val, t catalog.Type) val {
 	elems := v.elems
 	v = b.coerce(v, t)
-	if v.elems == nil && elems != nil && v.typ.is(t) {
+	if v.elems == nil && elems != nil && v.typ.Is(t) {
 		v.elems = elems
 	}
 	return v
 }
 
 // makeArray prints an array of elements that have the element type, or are arrays of it.
-func (b *binder) makeArray(at ast.Pos, elems []val, t Type) val {
+func (b *binder) makeArray(at ast.Pos, elems []val, t catalog.Type) val {
 	out := val{typ: t, at: at, notNull: true}
 	if x, ok := constElems(elems, t); ok {
 		out.sql = b.constant(at, x, t)
@@ -55,7 +56,7 @@ func (b *binder) makeArray(at ast.Pos, elems []val, t Type) val {
 }
 
 // constElems evaluates an array of constants.
-func constElems(elems []val, t Type) (any, bool) {
+func constElems(elems []val, t catalog.Type) (any, bool) {
 	list := make([]any, len(elems))
 	for i, e := range elems {
 		x, ok := constOf(e)
@@ -64,7 +65,7 @@ func constElems(elems []val, t Type) (any, bool) {
 		}
 		list[i] = x
 	}
-	x, err := makeArray(list, t.elem())
+	x, err := makeArray(list, t.Elem())
 	return x, err == nil
 }
 
@@ -81,10 +82,10 @@ func constOf(v val) (any, bool) {
 		return v.lit.Value == "true", true
 	}
 	from := v.typ
-	if from.isUnknown() {
-		from = tText
+	if from.IsUnknown() {
+		from = catalog.Text
 	}
-	x, err := convert(v.lit.Value, tText, from)
+	x, err := convert(v.lit.Value, catalog.Text, from)
 	return x, err == nil
 }
 
@@ -107,10 +108,10 @@ func (b *binder) subscript(s *scope, e *ast.Subscript) val {
 			return missing
 		}
 		v := b.expr(s, i)
-		if v.typ.isUnknown() || v.typ.is(tInt8) || v.typ.is(tInt2) {
-			v = b.coerce(v, tInt4)
+		if v.typ.IsUnknown() || v.typ.Is(catalog.Int8) || v.typ.Is(catalog.Int2) {
+			v = b.coerce(v, catalog.Int4)
 		}
-		if !v.typ.is(tInt4) {
+		if !v.typ.Is(catalog.Int4) {
 			b.fail(i.Position(), sqlerr.DatatypeMismatch, "array subscript must have type integer")
 		}
 		return v.sql
@@ -125,12 +126,12 @@ func (b *binder) subscript(s *scope, e *ast.Subscript) val {
 			args = append(args, "1", bound(i.I, ""))
 		}
 	}
-	out := val{typ: x.typ.elem(), at: e.At}
+	out := val{typ: x.typ.Elem(), at: e.At}
 	switch {
 	case slice:
-		out.typ = arrayOf(x.typ.elem())
+		out.typ = catalog.ArrayOf(x.typ.Elem())
 		out.sql = "rg_slice(" + strings.Join(append([]string{sqltext.Plain(x.typ.String())}, args...), ", ") + ")"
-	case x.typ.isChunk():
+	case x.typ.IsChunk():
 		out.sql = "rg_elem(" + strings.Join(args, ", ") + ")"
 	default:
 		out.sql = "rg_item(" + strings.Join(args, ", ") + ")"
@@ -144,25 +145,25 @@ func (b *binder) concatArrays(at ast.Pos, l, r val) val {
 	if !t.Array {
 		t = r.typ
 	}
-	if l.typ.isUnknown() {
+	if l.typ.IsUnknown() {
 		l = b.coerce(l, t)
 	}
-	if r.typ.isUnknown() {
+	if r.typ.IsUnknown() {
 		r = b.coerce(r, t)
 	}
-	ct, ok := common([]Type{l.typ.elem(), r.typ.elem()})
+	ct, ok := catalog.CommonType([]catalog.Type{l.typ.Elem(), r.typ.Elem()})
 	if !ok {
 		b.noOperator(at, "||", l.typ.String(), r.typ.String())
 	}
 	conv := func(v val) val {
 		if v.typ.Array {
-			return b.coerce(v, arrayOf(ct))
+			return b.coerce(v, catalog.ArrayOf(ct))
 		}
 		return b.coerce(v, ct)
 	}
 	l, r = conv(l), conv(r)
 	kinds := string([]byte{"ea"[b2i(l.typ.Array)], "ea"[b2i(r.typ.Array)]}) // element or array
-	return val{sql: "rg_array_cat(" + sqltext.Plain(arrayOf(ct).String()) + ", " + sqltext.Plain(kinds) + ", " + l.sql + ", " + r.sql + ")", typ: arrayOf(ct), at: at}
+	return val{sql: "rg_array_cat(" + sqltext.Plain(catalog.ArrayOf(ct).String()) + ", " + sqltext.Plain(kinds) + ", " + l.sql + ", " + r.sql + ")", typ: catalog.ArrayOf(ct), at: at}
 }
 
 // anyArray is x op ANY (array) and x op ALL (array).
@@ -171,12 +172,12 @@ func (b *binder) anyArray(s *scope, e *ast.AnyArray) val {
 	x := b.expr(s, e.X)
 	b.once(e.At, volatile, "ANY or ALL")
 	a := b.expr(s, e.Array)
-	if a.typ.isUnknown() {
+	if a.typ.IsUnknown() {
 		t := x.typ
-		if t.isUnknown() {
-			t = tText
+		if t.IsUnknown() {
+			t = catalog.Text
 		}
-		a = b.coerce(a, arrayOf(t))
+		a = b.coerce(a, catalog.ArrayOf(t))
 	}
 	if !a.typ.Array {
 		b.fail(e.At, sqlerr.WrongObjectType, "op ANY/ALL (array) requires array on right side")
@@ -185,7 +186,7 @@ func (b *binder) anyArray(s *scope, e *ast.AnyArray) val {
 		b.fail(e.At, sqlerr.WrongObjectType, "op ANY/ALL (array) requires operator to yield boolean")
 	}
 	name := b.alias("e")
-	el := val{sql: name + ".value", typ: a.typ.elem(), at: e.At}
+	el := val{sql: name + ".value", typ: a.typ.Elem(), at: e.At}
 	c := b.compareOrMatch(e.At, e.Op, x, el)
 	agg, empty := "max", "FALSE"
 	if e.All {
@@ -193,7 +194,7 @@ func (b *binder) anyArray(s *scope, e *ast.AnyArray) val {
 	}
 	sql := "CASE WHEN " + a.sql + " IS NOT NULL THEN (SELECT CASE WHEN count(*) = 0 THEN " + empty + " WHEN " + agg + "(" + c.sql + ") = " + flip(empty) + " THEN " + flip(empty) +
 		" WHEN count(" + c.sql + ") < count(*) THEN NULL ELSE " + empty + " END FROM " + unnestSQL(a) + " AS " + name + ") END"
-	return val{sql: sql, typ: tBool, at: e.At}
+	return val{sql: sql, typ: catalog.Bool, at: e.At}
 }
 
 var comparison = map[string]bool{"=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true}
@@ -207,15 +208,15 @@ func (b *binder) compareOrMatch(at ast.Pos, op string, l, r val) val {
 
 // unnestSQL prints an array as a table function with the columns value and, for WITH ORDINALITY, see ordinality.
 func unnestSQL(a val) string {
-	if a.typ.isChunk() {
+	if a.typ.IsChunk() {
 		return "rg_unnest(" + a.sql + ")"
 	}
 	return "json_each(rg_flat(" + a.sql + "))"
 }
 
 // ordinality prints the position (from 1) of a row of unnestSQL.
-func ordinality(alias string, t Type) string {
-	if t.isChunk() {
+func ordinality(alias string, t catalog.Type) string {
+	if t.IsChunk() {
 		return alias + ".ord"
 	}
 	return "(" + alias + ".key + 1)"

@@ -6,14 +6,15 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // coerce converts a value to a type that it reaches implicitly, or that an untyped literal can be read as.
-func (b *binder) coerce(v val, t Type) val {
-	if v.typ.is(t) {
+func (b *binder) coerce(v val, t catalog.Type) val {
+	if v.typ.Is(t) {
 		return v
 	}
 	return b.cast(v.at, v, t, nil)
@@ -22,24 +23,24 @@ func (b *binder) coerce(v val, t Type) val {
 func (b *binder) castExpr(s *scope, e *ast.Cast) val {
 	t := b.typeOf(e.Type)
 	if a, ok := e.X.(*ast.ArrayLit); ok && t.Array && len(a.Elems) == 0 {
-		return val{sql: b.constant(e.At, emptyArray(t.elem()), t), typ: t, at: e.At, notNull: true}
+		return val{sql: b.constant(e.At, emptyArray(t.Elem()), t), typ: t, at: e.At, notNull: true}
 	}
 	v := b.expr(s, e.X)
-	if e.Argument != "" && !implicit(v.typ, t) && !(v.typ.is(tText) && t.is(tName)) {
+	if e.Argument != "" && !catalog.Implicit(v.typ, t) && !(v.typ.Is(catalog.Text) && t.Is(catalog.Name)) {
 		b.failHint(v.at, sqlerr.UndefinedFunction, "You might need to add an explicit type cast.", "function %s does not take %s for %s", e.Argument, v.typ, t)
 	}
 	return b.cast(e.At, v, t, e.Type.Mods)
 }
 
 // cast is an explicit conversion, also used for implicit ones, which are a subset.
-func (b *binder) cast(at ast.Pos, v val, t Type, mods []int) val {
+func (b *binder) cast(at ast.Pos, v val, t catalog.Type, mods []int) val {
 	out := val{typ: t, at: at, notNull: v.notNull, mods: mods}
 	switch {
-	case v.typ.is(t):
+	case v.typ.Is(t):
 		out.sql, out.lit = v.sql, v.lit
 	case v.lit != nil && v.lit.Kind == ast.LitNull:
 		out.sql = "NULL"
-	case v.lit != nil && !v.typ.is(tBool):
+	case v.lit != nil && !v.typ.Is(catalog.Bool):
 		x, err := b.literalAs(v.lit, v.typ, t)
 		b.check(v.at, err)
 		out.sql = b.constant(at, x, t)
@@ -56,17 +57,17 @@ func (b *binder) cast(at ast.Pos, v val, t Type, mods []int) val {
 }
 
 // literalAs reads a literal as a value of t. Numbers go through their own type first: 2.5::int is 3.
-func (b *binder) literalAs(l *ast.Literal, from, t Type) (any, error) {
+func (b *binder) literalAs(l *ast.Literal, from, t catalog.Type) (any, error) {
 	switch {
-	case from.isUnknown():
-		return convert(l.Value, tText, t)
-	case from.is(tNumeric) && t.is(tText): // 1e2 prints as 100
-		n, err := convert(l.Value, tText, tNumeric)
+	case from.IsUnknown():
+		return convert(l.Value, catalog.Text, t)
+	case from.Is(catalog.Numeric) && t.Is(catalog.Text): // 1e2 prints as 100
+		n, err := convert(l.Value, catalog.Text, catalog.Numeric)
 		if err != nil {
 			return nil, err
 		}
 		return convert(n, from, t)
-	case from.isInt():
+	case from.IsInt():
 		n, err := strconv.ParseInt(l.Value, 10, 64)
 		if err != nil {
 			return nil, err
@@ -77,10 +78,10 @@ func (b *binder) literalAs(l *ast.Literal, from, t Type) (any, error) {
 }
 
 // castSQL prints the conversion of a value that is not constant.
-func (b *binder) castSQL(at ast.Pos, v val, t Type) string {
+func (b *binder) castSQL(at ast.Pos, v val, t catalog.Type) string {
 	f := v.typ
-	if f.isUnknown() { // a parameter or an untyped NULL of a sub-select
-		f = tText
+	if f.IsUnknown() { // a parameter or an untyped NULL of a sub-select
+		f = catalog.Text
 	}
 	if !castable(f, t) {
 		b.fail(at, sqlerr.CannotCoerce, "cannot cast type %s to %s", f, t)
@@ -94,63 +95,63 @@ func (b *binder) castSQL(at ast.Pos, v val, t Type) string {
 }
 
 // castNative prints the conversions that need no call into Go, "" for the others.
-func castNative(x string, f, t Type) string {
+func castNative(x string, f, t catalog.Type) string {
 	switch {
-	case f.isInt() && t.isInt():
-		if t.size() > f.size() {
+	case f.IsInt() && t.IsInt():
+		if t.Size() > f.Size() {
 			return x
 		}
-		return "rg_int(" + x + ", " + strconv.Itoa(t.size()) + ")"
-	case f.isInt() && (t.is(tNumeric) || t.is(tText)):
+		return "rg_int(" + x + ", " + strconv.Itoa(t.Size()) + ")"
+	case f.IsInt() && (t.Is(catalog.Numeric) || t.Is(catalog.Text)):
 		return "CAST(" + x + " AS TEXT)"
-	case f.isInt() && t.is(tDouble):
+	case f.IsInt() && t.Is(catalog.Float8):
 		return "CAST(" + x + " AS REAL)"
-	case (f.isInt() || f.is(tDouble)) && t.is(tReal):
+	case (f.IsInt() || f.Is(catalog.Float8)) && t.Is(catalog.Float4):
 		return "rg_f4(" + x + ")"
-	case f.is(tReal) && t.is(tDouble):
+	case f.Is(catalog.Float4) && t.Is(catalog.Float8):
 		return x
-	case f.isFloat() && t.isInt():
-		return "rg_ftoi(" + x + ", " + strconv.Itoa(t.size()) + ")"
-	case f.is(tBool) && t.is(tInt4):
+	case f.IsFloat() && t.IsInt():
+		return "rg_ftoi(" + x + ", " + strconv.Itoa(t.Size()) + ")"
+	case f.Is(catalog.Bool) && t.Is(catalog.Int4):
 		return "(" + x + " + 0)"
-	case f.is(tInt4) && t.is(tBool):
+	case f.Is(catalog.Int4) && t.Is(catalog.Bool):
 		return "(" + x + " <> 0)"
-	case f.is(tName) && t.is(tText):
+	case f.Is(catalog.Name) && t.Is(catalog.Text):
 		return x
-	case f.is(tNumeric) && t.is(tText):
+	case f.Is(catalog.Numeric) && t.Is(catalog.Text):
 		return "(" + x + " || '')" // without the collation of a numeric column
-	case (f.isTime() || f.is(tUUID) || f.Name == "json" || f.Name == "jsonb") && t.is(tText):
+	case (f.IsTime() || f.Is(catalog.UUID) || f.Name == "json" || f.Name == "jsonb") && t.Is(catalog.Text):
 		return x
 	}
 	return ""
 }
 
 // castable lists the explicit casts of Postgres among the types known here.
-func castable(f, t Type) bool {
+func castable(f, t catalog.Type) bool {
 	switch {
-	case f.is(t) || f.is(tText) || t.is(tText):
+	case f.Is(t) || f.Is(catalog.Text) || t.Is(catalog.Text):
 		return true
 	case f.Array != t.Array:
 		return false
 	case f.Array:
-		return castable(f.elem(), t.elem())
-	case numberOrder[f.Name] > 0 && numberOrder[t.Name] > 0:
+		return castable(f.Elem(), t.Elem())
+	case catalog.NumberOrder[f.Name] > 0 && catalog.NumberOrder[t.Name] > 0:
 		return true
-	case f.is(tBool):
-		return t.is(tInt4)
-	case f.is(tInt4):
-		return t.is(tBool)
-	case f.isTime() && t.isTime():
+	case f.Is(catalog.Bool):
+		return t.Is(catalog.Int4)
+	case f.Is(catalog.Int4):
+		return t.Is(catalog.Bool)
+	case f.IsTime() && t.IsTime():
 		return true
 	}
 	return strings.HasPrefix(f.Name, "json") && strings.HasPrefix(t.Name, "json")
 }
 
 // castElems converts ARRAY[…] by its elements.
-func (b *binder) castElems(at ast.Pos, v val, t Type) val {
+func (b *binder) castElems(at ast.Pos, v val, t catalog.Type) val {
 	elems := make([]val, len(v.elems))
 	for i, e := range v.elems {
-		et := t.elem()
+		et := t.Elem()
 		if e.typ.Array {
 			et = t
 		}
@@ -160,17 +161,17 @@ func (b *binder) castElems(at ast.Pos, v val, t Type) val {
 }
 
 // modify applies numeric(p,s) and varchar(n) to a value of type t.
-func (b *binder) modify(sql string, t Type, mods []int) string {
+func (b *binder) modify(sql string, t catalog.Type, mods []int) string {
 	switch {
-	case t.is(tNumeric):
+	case t.Is(catalog.Numeric):
 		scale := 0
 		if len(mods) > 1 {
 			scale = mods[1]
 		}
 		return fmt.Sprintf("rg_nmodify(%s, %d, %d)", sql, mods[0], scale)
-	case t.is(tText):
+	case t.Is(catalog.Text):
 		return fmt.Sprintf("substr(%s, 1, %d)", sql, mods[0])
-	case t.isTime():
+	case t.IsTime():
 		return fmt.Sprintf("rg_tmodify(%s, %s, %d)", sql, sqltext.Plain(t.String()), mods[0])
 	}
 	return sql
@@ -187,34 +188,34 @@ func sameMods(vs []val) []int {
 }
 
 // assign converts a value to a column's type as INSERT and UPDATE do and prints the checks of law 1.
-func (b *binder) assign(v val, t *TableDef, c *Column) string {
-	if !assignable(v.typ, c.Type) {
+func (b *binder) assign(v val, t *catalog.TableDef, c *catalog.Column) string {
+	if !catalog.Assignable(v.typ, c.Type) {
 		b.failHint(v.at, sqlerr.DatatypeMismatch, "You will need to rewrite or cast the expression.",
 			"column \"%s\" is of type %s but expression is of type %s", c.Name, c.Type, v.typ)
 	}
 	given := v.lit != nil && v.lit.Kind != ast.LitNull || v.bound != nil && v.bound.Value != nil
 	v = b.cast(v.at, v, c.Type, nil)
 	switch {
-	case c.Type.isChunk():
+	case c.Type.IsChunk():
 		v.sql = fmt.Sprintf("rg_chunk(%s, %d)", v.sql, b.slot(t, c))
-	case c.Type.is(tText) && len(c.Mods) > 0:
+	case c.Type.Is(catalog.Text) && len(c.Mods) > 0:
 		v.sql = fmt.Sprintf("rg_varchar(%s, %d)", v.sql, c.Mods[0])
 	case len(c.Mods) > 0:
 		v.sql = b.modify(v.sql, c.Type, c.Mods)
 	}
-	if t.isRowID(c) && !given {
+	if isRowID(t, c) && !given {
 		v.sql = "coalesce(" + v.sql + ", " + noKey(t, c) + ")"
 	}
 	return v.sql
 }
 
 // noKey prints the failure of a row without a key: SQLite invents a value where the key that is its row id is NULL or is not given.
-func noKey(t *TableDef, c *Column) string {
+func noKey(t *catalog.TableDef, c *catalog.Column) string {
 	return "rg_fail(" + sqltext.Plain(sqlerr.NotNullViolation+" "+notNull(t.Name, c.Name).Message) + ")"
 }
 
 // notGiven prints the columns of a row that were given no value: their defaults, and the failure of a key without one.
-func (b *binder) notGiven(t *TableDef, given map[string]bool) (list, exprs []string) {
+func (b *binder) notGiven(t *catalog.TableDef, given map[string]bool) (list, exprs []string) {
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		if given[c.Name] {
@@ -222,11 +223,11 @@ func (b *binder) notGiven(t *TableDef, given map[string]bool) (list, exprs []str
 		}
 		d := b.defaultSQL(t, c)
 		switch {
-		case d == "" && t.isRowID(c):
+		case d == "" && isRowID(t, c):
 			d = noKey(t, c)
 		case d == "":
 			continue
-		case t.isRowID(c) && c.Identity == nil:
+		case isRowID(t, c) && c.Identity == nil:
 			d = "coalesce(" + d + ", " + noKey(t, c) + ")"
 		}
 		list, exprs = append(list, ident(c.Name)), append(exprs, d)
@@ -235,7 +236,7 @@ func (b *binder) notGiven(t *TableDef, given map[string]bool) (list, exprs []str
 }
 
 // slot is the number of the check that notes the shapes written to a column.
-func (b *binder) slot(t *TableDef, c *Column) int {
+func (b *binder) slot(t *catalog.TableDef, c *catalog.Column) int {
 	for i, s := range b.slots {
 		if b.slotTables[i] == t && s.col == c.Name {
 			return i
@@ -244,7 +245,7 @@ func (b *binder) slot(t *TableDef, c *Column) int {
 	return b.addSlot(t, c)
 }
 
-func (w *writes) addSlot(t *TableDef, c *Column) int {
+func (w *writes) addSlot(t *catalog.TableDef, c *catalog.Column) int {
 	w.slots, w.slotTables = append(w.slots, &slot{table: t.Name, col: c.Name, rank: c.Type.Rank}), append(w.slotTables, t)
 	return len(w.slots) - 1
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -75,10 +76,10 @@ func (b *binder) expr1(s *scope, e ast.Expr) val {
 		c := b.compare(e.At, "=", l, r)
 		l = b.settle(l)
 		switch { // of the type that l has in l = r
-		case l.typ.isInt() && r.typ.is(tNumeric):
-			l = b.coerce(l, tNumeric)
-		case l.typ.isNumber() && !l.typ.isFloat() && r.typ.isFloat():
-			l = b.coerce(l, tDouble)
+		case l.typ.IsInt() && r.typ.Is(catalog.Numeric):
+			l = b.coerce(l, catalog.Numeric)
+		case l.typ.IsNumber() && !l.typ.IsFloat() && r.typ.IsFloat():
+			l = b.coerce(l, catalog.Float8)
 		}
 		return val{sql: "CASE WHEN " + c.sql + " THEN NULL ELSE " + l.sql + " END", typ: l.typ, at: e.At}
 	case *ast.Cast:
@@ -122,7 +123,7 @@ func (b *binder) collation(s *scope, e *ast.Collate) val {
 		b.refuse(e.At, "COLLATE", "Leave it out: text compares byte by byte.")
 	}
 	x := b.expr(s, e.X)
-	if !x.typ.is(tText) && !x.typ.isUnknown() {
+	if !x.typ.Is(catalog.Text) && !x.typ.IsUnknown() {
 		b.fail(e.At, sqlerr.DatatypeMismatch, "collations are not supported by type %s", x.typ)
 	}
 	return x
@@ -137,14 +138,14 @@ func (b *binder) test(s *scope, e ast.Expr) val {
 		if e.Not {
 			sql = "(NOT " + sql + ")"
 		}
-		return val{sql: sql, typ: tBool, at: e.At}
+		return val{sql: sql, typ: catalog.Bool, at: e.At}
 	case *ast.IsNull:
 		x := b.expr(s, e.X)
-		return val{sql: "(" + x.sql + " IS " + not(e.Not) + "NULL)", typ: tBool, at: e.At, notNull: true}
+		return val{sql: "(" + x.sql + " IS " + not(e.Not) + "NULL)", typ: catalog.Bool, at: e.At, notNull: true}
 	case *ast.IsBool:
 		x := b.boolean(b.expr(s, e.X), "argument of IS "+strings.ToUpper(e.What))
 		what := map[string]string{"true": "TRUE", "false": "FALSE", "unknown": "NULL"}[e.What]
-		return val{sql: "(" + x.sql + " IS " + not(e.Not) + what + ")", typ: tBool, at: e.At, notNull: true}
+		return val{sql: "(" + x.sql + " IS " + not(e.Not) + what + ")", typ: catalog.Bool, at: e.At, notNull: true}
 	case *ast.IsDistinct:
 		op := "IS NOT"
 		if e.Not {
@@ -175,33 +176,33 @@ func (b *binder) literalVal(e *ast.Literal) val {
 	v := val{lit: e, at: e.At, notNull: true}
 	switch e.Kind {
 	case ast.LitNull:
-		v.sql, v.typ, v.notNull = "NULL", tUnknown, false
+		v.sql, v.typ, v.notNull = "NULL", catalog.Unknown, false
 	case ast.LitBool:
-		v.sql, v.typ = "FALSE", tBool
+		v.sql, v.typ = "FALSE", catalog.Bool
 		if e.Value == "true" {
 			v.sql = "TRUE"
 		}
 	case ast.LitString:
-		v.sql, v.typ = sqltext.Plain(e.Value), tUnknown
+		v.sql, v.typ = sqltext.Plain(e.Value), catalog.Unknown
 	case ast.LitInt:
-		v.sql, v.typ = e.Value, tInt8
+		v.sql, v.typ = e.Value, catalog.Int8
 		if _, err := strconv.ParseInt(e.Value, 10, 32); err == nil {
-			v.typ = tInt4
+			v.typ = catalog.Int4
 		}
 		if e.Value[0] == '-' {
 			v.sql = "(" + v.sql + ")"
 		}
 	default:
-		t, err := convert(e.Value, tText, tNumeric)
+		t, err := convert(e.Value, catalog.Text, catalog.Numeric)
 		b.check(e.At, err)
-		v.sql, v.typ = sqltext.Plain(t.(string)), tNumeric
+		v.sql, v.typ = sqltext.Plain(t.(string)), catalog.Numeric
 	}
 	return v
 }
 
 func (b *binder) boundVal(e *ast.Bound) val {
-	t := typeByName(e.Type)
-	if e.Type == "" || t.is(tUnknown) {
+	t := catalog.TypeOf(e.Type)
+	if e.Type == "" || t.Is(catalog.Unknown) {
 		if e.Value == nil {
 			return b.literalVal(&ast.Literal{Node: e.Node, Kind: ast.LitNull, Value: "NULL"})
 		}
@@ -213,8 +214,8 @@ func (b *binder) boundVal(e *ast.Bound) val {
 	case "character varying", "character", "name", "varchar", "regtype":
 		t.Name = "text"
 	}
-	if t.is(tVoid) {
-		return val{sql: b.constant(e.At, e.Value, tText), typ: tVoid, at: e.At, notNull: e.Value != nil}
+	if t.Is(catalog.Void) {
+		return val{sql: b.constant(e.At, e.Value, catalog.Text), typ: catalog.Void, at: e.At, notNull: e.Value != nil}
 	}
 	if known[t.Name] == "" {
 		b.failHint(e.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", e.Type)
@@ -223,7 +224,7 @@ func (b *binder) boundVal(e *ast.Bound) val {
 }
 
 // constant prints a Go value of a type.
-func (b *binder) constant(at ast.Pos, x any, t Type) string {
+func (b *binder) constant(at ast.Pos, x any, t catalog.Type) string {
 	if x == nil {
 		return "NULL"
 	}
@@ -283,18 +284,18 @@ func floatLiteral(x float64) string {
 
 // settle gives an untyped literal the type text.
 func (b *binder) settle(v val) val {
-	if v.typ.isUnknown() {
-		return b.coerce(v, tText)
+	if v.typ.IsUnknown() {
+		return b.coerce(v, catalog.Text)
 	}
 	return v
 }
 
 // boolean demands a condition.
 func (b *binder) boolean(v val, what string) val {
-	if v.typ.isUnknown() {
-		v = b.coerce(v, tBool)
+	if v.typ.IsUnknown() {
+		v = b.coerce(v, catalog.Bool)
 	}
-	if !v.typ.is(tBool) {
+	if !v.typ.Is(catalog.Bool) {
 		b.fail(v.at, sqlerr.DatatypeMismatch, "%s must be type boolean, not type %s", what, v.typ)
 	}
 	return v
@@ -340,18 +341,18 @@ func (b *binder) caseExpr(s *scope, e *ast.Case) val {
 	return v
 }
 
-func (b *binder) commonType(vs []val, what string) Type {
-	ts := make([]Type, len(vs))
+func (b *binder) commonType(vs []val, what string) catalog.Type {
+	ts := make([]catalog.Type, len(vs))
 	for i, v := range vs {
 		ts[i] = v.typ
 	}
-	t, ok := common(ts)
+	t, ok := catalog.CommonType(ts)
 	if !ok {
 		for _, v := range vs {
-			if v.typ.is(t) {
+			if v.typ.Is(t) {
 				first := ts[0]
 				for _, f := range ts {
-					if !f.isUnknown() {
+					if !f.IsUnknown() {
 						first = f
 						break
 					}
@@ -364,7 +365,7 @@ func (b *binder) commonType(vs []val, what string) Type {
 }
 
 // commonArgs binds arguments and converts them to their common type.
-func (b *binder) commonArgs(s *scope, list []ast.Expr, what string) ([]val, Type) {
+func (b *binder) commonArgs(s *scope, list []ast.Expr, what string) ([]val, catalog.Type) {
 	vs := make([]val, len(list))
 	for i, x := range list {
 		vs[i] = b.expr(s, x)
@@ -386,7 +387,7 @@ func (b *binder) minMax(s *scope, e *ast.MinMax) val {
 	switch {
 	case t.Name == "json":
 		b.fail(e.At, sqlerr.UndefinedFunction, "could not identify a comparison function for type %s", t)
-	case t.is(tJSONB):
+	case t.Is(catalog.JSONB):
 		b.refuse(e.At, name+" of jsonb", "Compare the values: CASE WHEN a > b THEN a ELSE b END.")
 	case t.Array:
 		b.failHint(e.At, sqlerr.WrongObjectType, "Use maximum(a, b) or minimum(a, b), element by element.", "%s of whole arrays is not supported", name)
@@ -394,7 +395,7 @@ func (b *binder) minMax(s *scope, e *ast.MinMax) val {
 	if len(args) == 1 {
 		return val{sql: args[0].sql, typ: t, at: e.At, mods: args[0].mods}
 	}
-	if t.is(tNumeric) {
+	if t.Is(catalog.Numeric) {
 		return val{sql: "rg_" + f + "_numeric(" + sqls(args) + ")", typ: t, at: e.At, mods: sameMods(args)}
 	}
 	null := true
@@ -418,13 +419,13 @@ func (b *binder) in(s *scope, e *ast.In) val {
 		vs[i] = b.expr(s, it)
 		all = append(all, vs[i])
 	}
-	ts := make([]Type, len(all))
+	ts := make([]catalog.Type, len(all))
 	for i, v := range all {
 		ts[i] = v.typ
 	}
-	t, ok := common(ts)
+	t, ok := catalog.CommonType(ts)
 	same = ok && !t.Array && t.Name != "json"
-	if same && t.is(tReal) {
+	if same && t.Is(catalog.Float4) {
 		b.realList(e.List, x, vs)
 		same = false
 	}
@@ -433,7 +434,7 @@ func (b *binder) in(s *scope, e *ast.In) val {
 		for i := range vs {
 			vs[i] = b.coerce(vs[i], t)
 		}
-		return val{sql: "(" + x.collate() + " " + not(e.Not) + "IN (" + sqls(vs) + "))", typ: tBool, at: e.At}
+		return val{sql: "(" + x.collate() + " " + not(e.Not) + "IN (" + sqls(vs) + "))", typ: catalog.Bool, at: e.At}
 	}
 	if volatileX && len(vs) > 1 {
 		b.once(e.At, volatile, "IN with values of several types")
@@ -446,20 +447,20 @@ func (b *binder) in(s *scope, e *ast.In) val {
 	if e.Not {
 		sql = "(NOT " + sql + ")"
 	}
-	return val{sql: sql, typ: tBool, at: e.At}
+	return val{sql: sql, typ: catalog.Bool, at: e.At}
 }
 
 // realList brings elements without columns, where they are several, to their common type with x, as Postgres does.
 // The others are compared with x one by one: real with numeric in double precision.
 func (b *binder) realList(list []ast.Expr, x val, vs []val) {
 	var fixed []int
-	types := []Type{x.typ}
+	types := []catalog.Type{x.typ}
 	for i, e := range list {
 		if !bind.ReadsColumn(e) {
 			fixed, types = append(fixed, i), append(types, vs[i].typ)
 		}
 	}
-	if t, ok := common(types); ok && len(fixed) > 1 {
+	if t, ok := catalog.CommonType(types); ok && len(fixed) > 1 {
 		for _, i := range fixed {
 			vs[i] = b.coerce(vs[i], t)
 		}
@@ -470,7 +471,7 @@ func (b *binder) subLink(s *scope, e *ast.SubLink) val {
 	q := b.selectQuery(e.Query, s)
 	switch e.Kind {
 	case ast.SubExists:
-		return val{sql: "EXISTS (" + q.text() + ")", typ: tBool, at: e.At, notNull: true}
+		return val{sql: "EXISTS (" + q.text() + ")", typ: catalog.Bool, at: e.At, notNull: true}
 	case ast.SubScalar:
 		c := b.oneColumn(q, e.At)
 		q.settle(b)
@@ -480,7 +481,7 @@ func (b *binder) subLink(s *scope, e *ast.SubLink) val {
 		q.settle(b)
 		t := typesOfColumns(q.cols)[0]
 		f := b.arrayAgg(t)
-		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " + b.constant(e.At, emptyArray(t), arrayOf(t)) + ") FROM (" + q.text() + "))", typ: arrayOf(t), at: e.At}
+		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " + b.constant(e.At, emptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.text() + "))", typ: catalog.ArrayOf(t), at: e.At}
 	}
 	return b.subAny(s, e, q)
 }
@@ -514,17 +515,17 @@ func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
 		b.fail(e.At, sqlerr.Syntax, "subquery has %s columns", many)
 	}
 	q.settle(b)
-	chunks := slices.ContainsFunc(typesOfColumns(q.cols), Type.isChunk)
+	chunks := slices.ContainsFunc(typesOfColumns(q.cols), catalog.Type.IsChunk)
 	if (e.Op == "=" && !all || e.Op == "<>" && all) && (!chunks || len(tests) > 1) {
 		lhs := make([]string, len(tests))
 		for i, t := range tests {
 			x := b.expr(s, t)
-			ct, ok := common([]Type{x.typ, typesOfColumns(q.cols)[i]})
+			ct, ok := catalog.CommonType([]catalog.Type{x.typ, typesOfColumns(q.cols)[i]})
 			if !ok || ct.Name == "json" {
 				b.fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.typ, typesOfColumns(q.cols)[i])
 			}
 			b.equatable(val{typ: ct, at: e.At})
-			if ct.isChunk() {
+			if ct.IsChunk() {
 				b.refuse(e.At, "a row with chunks in IN (SELECT …)", "Use EXISTS with a condition.")
 			}
 			q.coerce(b, i, ct)
@@ -534,7 +535,7 @@ func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
 		if len(lhs) > 1 {
 			l = "(" + l + ")"
 		}
-		return val{sql: "(" + l + " " + not(all) + "IN (" + q.text() + "))", typ: tBool, at: e.At}
+		return val{sql: "(" + l + " " + not(all) + "IN (" + q.text() + "))", typ: catalog.Bool, at: e.At}
 	}
 	if len(tests) > 1 {
 		b.refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
@@ -548,7 +549,7 @@ func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
 	// three-valued: a NULL comparison makes the result unknown unless another decides it
 	sql := fmt.Sprintf("(SELECT CASE WHEN count(*) = 0 THEN %s WHEN %s(x) = %s THEN %s WHEN count(x) < count(*) THEN NULL ELSE %s END FROM (SELECT %s AS x FROM (%s) AS %s))",
 		empty, agg, flip(empty), flip(empty), empty, c.sql, q.text(), a)
-	return val{sql: sql, typ: tBool, at: e.At}
+	return val{sql: sql, typ: catalog.Bool, at: e.At}
 }
 
 func flip(b string) string {

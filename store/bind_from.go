@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
@@ -100,11 +101,11 @@ func (b *binder) tableRef(s *scope, it *ast.TableRef) boundTable {
 		b.deps[dependency{objectKey{t.Schema, t.Name}, "", false}] = true
 		b.check(it.At, b.db.use(t))
 		if !b.unread {
-			b.check(it.At, t.populated())
+			b.check(it.At, populated(t))
 		}
 		r := b.tableRelation(t)
 		b.showRuns(t, r)
-		return boundTable{t.sql() + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+		return boundTable{sqlOf(t) + " AS " + r.alias, b.named(it.At, r, it.Alias)}
 	case v != nil:
 		b.deps[dependency{objectKey{v.Schema, v.Name}, "", false}] = true
 		return b.viewRef(it, v)
@@ -114,7 +115,7 @@ func (b *binder) tableRef(s *scope, it *ast.TableRef) boundTable {
 }
 
 // showRuns lets the status of a run that nobody trains be read as what it is (see SetTrained).
-func (b *binder) showRuns(t *TableDef, r *relation) {
+func (b *binder) showRuns(t *catalog.TableDef, r *relation) {
 	run, status := t.Column("run"), t.Column("status")
 	if b.db.trained != nil && t.Schema == "relgrad" && t.Name == "run" && run >= 0 && status >= 0 {
 		r.cols[status].sql = "rg_run_status(" + r.cols[run].sql + ", " + r.cols[status].sql + ")"
@@ -122,11 +123,11 @@ func (b *binder) showRuns(t *TableDef, r *relation) {
 }
 
 // tableRelation gives a table an alias and columns.
-func (b *binder) tableRelation(t *TableDef) *relation {
+func (b *binder) tableRelation(t *catalog.TableDef) *relation {
 	r := &relation{name: t.Name, schema: t.Schema, alias: b.alias("t"), table: t}
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: t.read(r.alias+".", i), notNull: c.NotNull})
+		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: readColumn(t, r.alias+".", i), notNull: c.NotNull})
 	}
 	return r
 }
@@ -159,7 +160,7 @@ func (b *binder) cteRef(it *ast.TableRef, c *cte) boundTable {
 }
 
 // viewRef refers to a view, which is printed once as a CTE of the statement.
-func (b *binder) viewRef(it *ast.TableRef, v *ViewDef) boundTable {
+func (b *binder) viewRef(it *ast.TableRef, v *catalog.ViewDef) boundTable {
 	tmpl := b.view(it.At, v)
 	r := &relation{name: v.Name, schema: v.Schema, alias: b.alias("t")}
 	for i, c := range tmpl.cols {
@@ -170,7 +171,7 @@ func (b *binder) viewRef(it *ast.TableRef, v *ViewDef) boundTable {
 }
 
 // view expands a view into b.ctes. Positions inside point into the view's own text.
-func (b *binder) view(at ast.Pos, v *ViewDef) *relation {
+func (b *binder) view(at ast.Pos, v *catalog.ViewDef) *relation {
 	if r := b.views[v]; r != nil {
 		return r
 	}
@@ -180,9 +181,9 @@ func (b *binder) view(at ast.Pos, v *ViewDef) *relation {
 		list := make([]string, len(v.Cols))
 		for i, c := range v.Cols {
 			r.cols = append(r.cols, &column{name: c.Name, typ: c.Type})
-			list[i] = t.read("", i)
+			list[i] = readColumn(t, "", i)
 		}
-		b.ctes = append(b.ctes, r.alias+columnList(len(list))+" AS (SELECT "+strings.Join(list, ", ")+" FROM "+t.sql()+")")
+		b.ctes = append(b.ctes, r.alias+columnList(len(list))+" AS (SELECT "+strings.Join(list, ", ")+" FROM "+sqlOf(t)+")")
 		b.views[v] = r
 		return r
 	}
@@ -366,13 +367,13 @@ func (b *binder) using(it *ast.JoinFrom, l, r source, names []string, out *sourc
 		b.usingDependency(a)
 		b.usingDependency(z)
 		on = append(on, b.compare(it.At, "=", val{sql: a.sql, typ: a.typ}, val{sql: z.sql, typ: z.typ}).sql)
-		t, _ := common([]Type{a.typ, z.typ})
+		t, _ := catalog.CommonType([]catalog.Type{a.typ, z.typ})
 		m := &column{name: n, typ: t, rel: a.rel, notNull: a.notNull && z.notNull}
-		if a.typ.is(z.typ) {
+		if a.typ.Is(z.typ) {
 			m.mods = sameMods([]val{{mods: a.mods}, {mods: z.mods}})
 		}
 		av, zv := b.coerce(val{sql: a.sql, typ: a.typ}, t).sql, b.coerce(val{sql: z.sql, typ: z.typ}, t).sql
-		if !a.typ.is(t) { // converted it is another expression than the column, for GROUP BY too
+		if !a.typ.Is(t) { // converted it is another expression than the column, for GROUP BY too
 			av = "(" + av + ")"
 		}
 		switch it.Kind {

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
@@ -155,7 +156,7 @@ var untypedFunctions = map[string]int{"sum": 0, "avg": 0, "to_char": 0, "date_pa
 // manyTypes reports whether Postgres could not choose among its overloads.
 func (b *binder) manyTypes(name string, args []val) bool {
 	i, ok := untypedFunctions[name]
-	return ok && i < len(args) && args[i].typ.isUnknown()
+	return ok && i < len(args) && args[i].typ.IsUnknown()
 }
 
 // builtin binds a function of Postgres.
@@ -190,17 +191,17 @@ func (b *binder) apply(at ast.Pos, sig *signature, args []val) val {
 	for i, a := range args {
 		t := sig.arg(i)
 		switch {
-		case t.is(tAny):
+		case t.Is(tAny):
 			a = b.settle(a)
 			if sig.variadic { // concat, format: everything as its output function prints it
-				if a.typ.is(tBool) {
-					a = val{sql: "CASE " + a.sql + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END", typ: tText, at: a.at}
+				if a.typ.Is(catalog.Bool) {
+					a = val{sql: "CASE " + a.sql + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END", typ: catalog.Text, at: a.at}
 				}
 				a = b.toText(a)
 			}
-		case t.is(tAnyArray):
-			a = b.coerce(a, arrayOf(elem))
-		case t.is(tAnyElement):
+		case t.Is(tAnyArray):
+			a = b.coerce(a, catalog.ArrayOf(elem))
+		case t.Is(tAnyElement):
 			a = b.coerce(a, elem)
 		default:
 			a = b.coerce(a, t)
@@ -208,17 +209,17 @@ func (b *binder) apply(at ast.Pos, sig *signature, args []val) val {
 		conv[i] = a
 	}
 	switch {
-	case sig.ret.is(tAnyArray):
-		out.typ = arrayOf(elem)
-	case sig.ret.is(tAnyElement):
+	case sig.ret.Is(tAnyArray):
+		out.typ = catalog.ArrayOf(elem)
+	case sig.ret.Is(tAnyElement):
 		out.typ = elem
 	}
-	out.sql = fill(sig.sql, conv, arrayOf(elem))
+	out.sql = fill(sig.sql, conv, catalog.ArrayOf(elem))
 	return out
 }
 
-func typesOf(args []val) []Type {
-	out := make([]Type, len(args))
+func typesOf(args []val) []catalog.Type {
+	out := make([]catalog.Type, len(args))
 	for i, a := range args {
 		out[i] = a.typ
 	}
@@ -226,25 +227,25 @@ func typesOf(args []val) []Type {
 }
 
 // anyElement is the type that the pseudo-types of a signature stand for.
-func (b *binder) anyElement(at ast.Pos, sig *signature, args []val) Type {
+func (b *binder) anyElement(at ast.Pos, sig *signature, args []val) catalog.Type {
 	var vs []val
 	for i, a := range args {
 		switch t := sig.arg(i); {
-		case t.is(tAnyArray) && a.typ.Array, t.is(tAnyElement):
-			a.typ = a.typ.elem()
-			if t.is(tAnyArray) || !a.typ.isUnknown() {
+		case t.Is(tAnyArray) && a.typ.Array, t.Is(tAnyElement):
+			a.typ = a.typ.Elem()
+			if t.Is(tAnyArray) || !a.typ.IsUnknown() {
 				vs = append(vs, a)
 			}
 		}
 	}
 	if len(vs) == 0 {
-		return tText
+		return catalog.Text
 	}
 	return b.commonType(vs, strings.ToUpper(sig.name))
 }
 
 // fill puts printed arguments into a template; $t is the name of the array type that the call is about.
-func fill(tmpl string, args []val, array Type) string {
+func fill(tmpl string, args []val, array catalog.Type) string {
 	var out strings.Builder
 	for i := 0; i < len(tmpl); i++ {
 		if tmpl[i] != '$' || i+1 == len(tmpl) {
@@ -259,7 +260,7 @@ func fill(tmpl string, args []val, array Type) string {
 			out.WriteString(sqltext.Plain(array.String()))
 		default:
 			n := int(c - '1')
-			if args[n].typ.is(tNumeric) && strings.HasPrefix(tmpl[i+1:], " COLLATE") {
+			if args[n].typ.Is(catalog.Numeric) && strings.HasPrefix(tmpl[i+1:], " COLLATE") {
 				out.WriteString(args[n].sql)
 				continue
 			}
@@ -280,7 +281,7 @@ func (b *binder) engineCall(e *ast.FuncCall) (val, bool) {
 			return v, true
 		}
 	}
-	return val{sql: "0", typ: tInt8, at: e.At, notNull: true, bound: &ast.Bound{Type: "bigint", Value: int64(0)}}, true
+	return val{sql: "0", typ: catalog.Int8, at: e.At, notNull: true, bound: &ast.Bound{Type: "bigint", Value: int64(0)}}, true
 }
 
 // kernel binds an operator on chunks.
@@ -332,7 +333,7 @@ func (b *binder) tryKernel(at ast.Pos, d *kernels.Def, args []val) (val, bool) {
 		}
 		code := sig + ">" + string(kernelCode(ret))
 		out := val{sql: "rg_k_" + d.Name + "(" + strings.Join(append([]string{sqltext.Plain(code)}, sqlList(conv)...), ", ") + ")", typ: ret, at: at}
-		if ret.is(tReal) {
+		if ret.Is(catalog.Float4) {
 			out.sql = "rg_f4(" + out.sql + ")"
 		}
 		return out, true
@@ -346,7 +347,7 @@ func probability(v val) bool {
 	if !ok || x == nil {
 		return false
 	}
-	y, err := convert(x, v.typ, tDouble)
+	y, err := convert(x, v.typ, catalog.Float8)
 	p, ok := y.(float64)
 	return err == nil && ok && p >= 0 && p < 1
 }
@@ -366,22 +367,22 @@ func (b *binder) kernelArgs(args []val, widen bool) (string, []val) {
 	conv := make([]val, len(args))
 	for i, a := range args {
 		switch {
-		case a.typ.isUnknown() && a.lit != nil && a.lit.Kind == ast.LitNull:
-			a = b.coerce(a, tDouble)
-		case a.typ.isUnknown() && widen:
+		case a.typ.IsUnknown() && a.lit != nil && a.lit.Kind == ast.LitNull:
+			a = b.coerce(a, catalog.Float8)
+		case a.typ.IsUnknown() && widen:
 			if a.lit == nil {
 				return "", nil
 			}
-			if _, err := convert(a.lit.Value, tText, tDouble); err != nil {
+			if _, err := convert(a.lit.Value, catalog.Text, catalog.Float8); err != nil {
 				return "", nil
 			}
-			a = b.coerce(a, tDouble)
-		case a.typ.isUnknown():
-			a = b.coerce(a, tText)
-		case a.typ.is(tNumeric), a.typ.isInt() && widen:
-			a = b.coerce(a, tDouble)
-		case a.typ.Array && a.typ.elem().is(tNumeric), a.typ.Array && a.typ.elem().isInt() && widen:
-			a = b.coerce(a, arrayOf(tDouble))
+			a = b.coerce(a, catalog.Float8)
+		case a.typ.IsUnknown():
+			a = b.coerce(a, catalog.Text)
+		case a.typ.Is(catalog.Numeric), a.typ.IsInt() && widen:
+			a = b.coerce(a, catalog.Float8)
+		case a.typ.Array && a.typ.Elem().Is(catalog.Numeric), a.typ.Array && a.typ.Elem().IsInt() && widen:
+			a = b.coerce(a, catalog.ArrayOf(catalog.Float8))
 		}
 		code := kernelCode(a.typ)
 		if code == 0 {
@@ -393,36 +394,36 @@ func (b *binder) kernelArgs(args []val, widen bool) (string, []val) {
 	return sig.String(), conv
 }
 
-func kernelCode(t Type) byte {
+func kernelCode(t catalog.Type) byte {
 	switch {
-	case t.isChunk() && t.Name == "real":
+	case t.IsChunk() && t.Name == "real":
 		return 'F'
-	case t.isChunk():
+	case t.IsChunk():
 		return 'D'
-	case t.Array && t.elem().isInt():
+	case t.Array && t.Elem().IsInt():
 		return 'I'
 	case t.Array:
 		return 0
-	case t.isInt():
+	case t.IsInt():
 		return 'i'
-	case t.is(tReal):
+	case t.Is(catalog.Float4):
 		return 'f'
-	case t.is(tDouble):
+	case t.Is(catalog.Float8):
 		return 'd'
-	case t.is(tBool):
+	case t.Is(catalog.Bool):
 		return 'b'
-	case t.is(tText):
+	case t.Is(catalog.Text):
 		return 't'
 	}
 	return 0
 }
 
-var kernelResults = map[string]Type{} // by name, signature and constant texts; guarded by resultLock
+var kernelResults = map[string]catalog.Type{} // by name, signature and constant texts; guarded by resultLock
 
 // kernelResult infers the Postgres type of a kernel's result by applying its shape rule to small dummies:
 // whether a result is a chunk and of which dtype does not depend on lengths, only on ranks. Matrices are tried
 // first: the matmul of two vectors is a scalar for the algebra, but SQL's matmul returns an array.
-func kernelResult(d *kernels.Def, sig string, args []val) (Type, bool) {
+func kernelResult(d *kernels.Def, sig string, args []val) (catalog.Type, bool) {
 	key := d.Name + " " + sig
 	for i, a := range args {
 		if sig[i] == 't' {
@@ -435,7 +436,7 @@ func kernelResult(d *kernels.Def, sig string, args []val) (Type, bool) {
 		return t, t.Name != ""
 	}
 	chunks := strings.Count(sig, "F") + strings.Count(sig, "D")
-	t, ok := Type{}, false
+	t, ok := catalog.Type{}, false
 	for n, total := 0, power(tensor.MaxRank, chunks); n < total && !(ok && t.Array); n++ {
 		if u, err := dummyCall(d, sig, args, n); err == nil && (!ok || u.Array) {
 			t, ok = u, true
@@ -467,7 +468,7 @@ func power(b, n int) int {
 var dummyRanks = [tensor.MaxRank]int{2, 1, 3, 4, 5, 6}
 
 // dummyCall tries the ranks that n encodes, in base MaxRank.
-func dummyCall(d *kernels.Def, sig string, args []val, n int) (Type, error) {
+func dummyCall(d *kernels.Def, sig string, args []val, n int) (catalog.Type, error) {
 	list := make([]*kernels.Expr, len(sig))
 	for i := range len(sig) {
 		switch sig[i] {
@@ -495,14 +496,14 @@ func dummyCall(d *kernels.Def, sig string, args []val, n int) (Type, error) {
 	}
 	e, err := d.Apply(list...)
 	if err != nil {
-		return Type{}, err
+		return catalog.Type{}, err
 	}
 	return pgType(e.Type), nil
 }
 
 // pgType is the SQL type of a kernel's result.
-func pgType(t kernels.Type) Type {
-	names := map[kernels.Kind]Type{kernels.Float64: tDouble, kernels.Float32: tReal, kernels.Int: tInt8, kernels.Bool: tBool, kernels.Text: tText}
+func pgType(t kernels.Type) catalog.Type {
+	names := map[kernels.Kind]catalog.Type{kernels.Float64: catalog.Float8, kernels.Float32: catalog.Float4, kernels.Int: catalog.Int8, kernels.Bool: catalog.Bool, kernels.Text: catalog.Text}
 	out := names[t.Kind]
 	out.Array = t.Shape != nil
 	return out

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -12,12 +13,12 @@ func (b *binder) unary(s *scope, e *ast.Unary) val {
 	x := b.expr(s, e.X)
 	if e.Op == "not" {
 		x = b.boolean(x, "argument of NOT")
-		return val{sql: "(NOT " + x.sql + ")", typ: tBool, at: e.At, notNull: x.notNull}
+		return val{sql: "(NOT " + x.sql + ")", typ: catalog.Bool, at: e.At, notNull: x.notNull}
 	}
-	if x.typ.isUnknown() {
-		x = b.coerce(x, tDouble)
+	if x.typ.IsUnknown() {
+		x = b.coerce(x, catalog.Float8)
 	}
-	if e.Op == "+" && (x.typ.isNumber() || x.typ.isChunk()) {
+	if e.Op == "+" && (x.typ.IsNumber() || x.typ.IsChunk()) {
 		return x
 	}
 	if x.lit != nil && (x.lit.Kind == ast.LitInt || x.lit.Kind == ast.LitNumeric) && x.lit.Value[0] != '-' {
@@ -27,13 +28,13 @@ func (b *binder) unary(s *scope, e *ast.Unary) val {
 	}
 	out := val{typ: x.typ, at: e.At, notNull: x.notNull}
 	switch {
-	case x.typ.isInt():
+	case x.typ.IsInt():
 		out.sql = b.intRange("(-"+x.sql+")", x.typ)
-	case x.typ.isFloat():
+	case x.typ.IsFloat():
 		out.sql = "(-" + x.sql + ")"
-	case x.typ.is(tNumeric):
+	case x.typ.Is(catalog.Numeric):
 		out.sql = "rg_nneg(" + x.sql + ")"
-	case x.typ.isChunk():
+	case x.typ.IsChunk():
 		return b.kernel(e.At, "neg", []val{x})
 	default:
 		b.noOperator(e.At, e.Op, "", x.typ.String())
@@ -41,8 +42,8 @@ func (b *binder) unary(s *scope, e *ast.Unary) val {
 	return out
 }
 
-func (b *binder) intRange(sql string, t Type) string {
-	return "rg_int(" + sql + ", " + strconv.Itoa(t.size()) + ")"
+func (b *binder) intRange(sql string, t catalog.Type) string {
+	return "rg_int(" + sql + ", " + strconv.Itoa(t.Size()) + ")"
 }
 
 func (b *binder) noOperator(at ast.Pos, op, l, r string) {
@@ -73,7 +74,7 @@ func (b *binder) chain(s *scope, e *ast.Binary) val {
 		parts, notNull = append(parts, v.sql), notNull && v.notNull
 	}
 	walk(e)
-	return val{sql: balanced(parts, " "+op+" "), typ: tBool, at: e.At, notNull: notNull}
+	return val{sql: balanced(parts, " "+op+" "), typ: catalog.Bool, at: e.At, notNull: notNull}
 }
 
 func balanced(parts []string, op string) string {
@@ -103,7 +104,7 @@ func (b *binder) operate(at ast.Pos, op string, l, r val) val {
 }
 
 func (b *binder) bits(at ast.Pos, op string, l, r val) val {
-	if !l.typ.isInt() || !r.typ.isInt() {
+	if !l.typ.IsInt() || !r.typ.IsInt() {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 	}
 	t := wider(l.typ, r.typ)
@@ -113,7 +114,7 @@ func (b *binder) bits(at ast.Pos, op string, l, r val) val {
 		sql = "rg_xor(" + l.sql + ", " + r.sql + ")"
 	case "<<", ">>": // by as many bits as the processor shifts
 		t = l.typ
-		sql = "(" + l.sql + " " + op + " (" + r.sql + " & " + strconv.Itoa(max(31, 8*t.size()-1)) + "))"
+		sql = "(" + l.sql + " " + op + " (" + r.sql + " & " + strconv.Itoa(max(31, 8*t.Size()-1)) + "))"
 		if op == "<<" {
 			sql = b.intRange(sql, t)
 		}
@@ -121,17 +122,17 @@ func (b *binder) bits(at ast.Pos, op string, l, r val) val {
 	return val{sql: sql, typ: t, at: at}
 }
 
-func wider(a, b Type) Type {
-	if numberOrder[a.Name] >= numberOrder[b.Name] {
-		return Type{Name: a.Name}
+func wider(a, b catalog.Type) catalog.Type {
+	if catalog.NumberOrder[a.Name] >= catalog.NumberOrder[b.Name] {
+		return catalog.Type{Name: a.Name}
 	}
-	return Type{Name: b.Name}
+	return catalog.Type{Name: b.Name}
 }
 
 // match is LIKE, ILIKE and regular expressions.
 func (b *binder) match(at ast.Pos, op string, l, r val) val {
 	l, r = b.settle(l).asText(), b.settle(r).asText()
-	if !l.typ.is(tText) || !r.typ.is(tText) {
+	if !l.typ.Is(catalog.Text) || !r.typ.Is(catalog.Text) {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 	}
 	f, neg := "rg_like", strings.HasPrefix(op, "!")
@@ -146,13 +147,13 @@ func (b *binder) match(at ast.Pos, op string, l, r val) val {
 	if neg {
 		sql = "(NOT " + sql + ")"
 	}
-	return val{sql: sql, typ: tBool, at: at}
+	return val{sql: sql, typ: catalog.Bool, at: at}
 }
 
 // asText is v as a text where it is a name, which is kept as one.
 func (v val) asText() val {
-	if v.typ.is(tName) {
-		v.typ = tText
+	if v.typ.Is(catalog.Name) {
+		v.typ = catalog.Text
 	}
 	return v
 }
@@ -162,33 +163,33 @@ func (b *binder) concat(at ast.Pos, l, r val) val {
 	switch {
 	case l.typ.Array || r.typ.Array:
 		return b.concatArrays(at, l, r)
-	case l.typ.is(tJSONB) && !r.typ.is(tText) || r.typ.is(tJSONB) && !l.typ.is(tText):
+	case l.typ.Is(catalog.JSONB) && !r.typ.Is(catalog.Text) || r.typ.Is(catalog.JSONB) && !l.typ.Is(catalog.Text):
 		b.refuse(at, "an operator of jsonb", "")
-	case !l.typ.is(tText) && !r.typ.is(tText) && !l.typ.isUnknown() && !r.typ.isUnknown():
+	case !l.typ.Is(catalog.Text) && !r.typ.Is(catalog.Text) && !l.typ.IsUnknown() && !r.typ.IsUnknown():
 		b.noOperator(at, "||", l.typ.String(), r.typ.String())
 	}
-	return val{sql: "(" + b.toText(l).sql + " || " + b.toText(r).sql + ")", typ: tText, at: at, notNull: l.notNull && r.notNull}
+	return val{sql: "(" + b.toText(l).sql + " || " + b.toText(r).sql + ")", typ: catalog.Text, at: at, notNull: l.notNull && r.notNull}
 }
 
-func (b *binder) toText(v val) val { return b.cast(v.at, v, tText, nil) }
+func (b *binder) toText(v val) val { return b.cast(v.at, v, catalog.Text, nil) }
 
 // arith is + - * / % ^ on numbers, chunks and dates.
 func (b *binder) arith(at ast.Pos, op string, l, r val) val {
-	if l.typ.isChunk() || r.typ.isChunk() {
+	if l.typ.IsChunk() || r.typ.IsChunk() {
 		return b.chunkArith(at, op, l, r)
 	}
-	if l.typ.isTime() || r.typ.isTime() {
+	if l.typ.IsTime() || r.typ.IsTime() {
 		return b.timeArith(at, op, l, r)
 	}
 	switch {
-	case l.typ.isUnknown() && r.typ.isUnknown():
+	case l.typ.IsUnknown() && r.typ.IsUnknown():
 		b.failHint(at, sqlerr.AmbiguousFunction, "Could not choose a best candidate operator. You might need to add explicit type casts.", "operator is not unique: unknown %s unknown", op)
-	case l.typ.isUnknown():
+	case l.typ.IsUnknown():
 		l = b.coerce(l, r.typ)
-	case r.typ.isUnknown():
+	case r.typ.IsUnknown():
 		r = b.coerce(r, l.typ)
 	}
-	if !l.typ.isNumber() || !r.typ.isNumber() {
+	if !l.typ.IsNumber() || !r.typ.IsNumber() {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 	}
 	t := arithType(op, l.typ, r.typ)
@@ -198,15 +199,15 @@ func (b *binder) arith(at ast.Pos, op string, l, r val) val {
 	l, r = b.coerce(l, t), b.coerce(r, t)
 	out := val{typ: t, at: at, notNull: l.notNull && r.notNull}
 	switch {
-	case t.isInt():
+	case t.IsInt():
 		out.sql = b.intArith(op, l, r, t)
-	case t.is(tNumeric):
+	case t.Is(catalog.Numeric):
 		name := map[string]string{"+": "rg_nadd", "-": "rg_nsub", "*": "rg_nmul", "/": "rg_ndiv", "%": "rg_nmod", "^": "rg_npow"}[op]
 		out.sql = name + "(" + l.sql + ", " + r.sql + ")"
 	default:
 		name := map[string]string{"+": "rg_fadd", "-": "rg_fsub", "*": "rg_fmul", "/": "rg_fdiv", "^": "rg_fpow"}[op]
 		out.sql = name + "(" + l.sql + ", " + r.sql + ")"
-		if t.is(tReal) {
+		if t.Is(catalog.Float4) {
 			out.sql = "rg_f4(" + out.sql + ")"
 		}
 	}
@@ -214,25 +215,25 @@ func (b *binder) arith(at ast.Pos, op string, l, r val) val {
 }
 
 // arithType is Postgres's choice of an arithmetic operator; the zero Type where there is none.
-func arithType(op string, l, r Type) Type {
+func arithType(op string, l, r catalog.Type) catalog.Type {
 	t := wider(l, r)
-	if l.isFloat() != r.isFloat() { // only float8 can take the other operand
-		t = tDouble
+	if l.IsFloat() != r.IsFloat() { // only float8 can take the other operand
+		t = catalog.Float8
 	}
 	switch op {
 	case "^":
-		if t.is(tReal) || t.isInt() {
-			return tDouble
+		if t.Is(catalog.Float4) || t.IsInt() {
+			return catalog.Float8
 		}
 	case "%":
-		if t.isFloat() {
-			return Type{}
+		if t.IsFloat() {
+			return catalog.Type{}
 		}
 	}
 	return t
 }
 
-func (b *binder) intArith(op string, l, r val, t Type) string {
+func (b *binder) intArith(op string, l, r val, t catalog.Type) string {
 	safe := r.lit != nil && r.lit.Value != "0" && r.lit.Value[0] != '-' // a positive constant divides without surprises
 	switch {
 	case op == "/" && safe:
@@ -254,22 +255,22 @@ func (b *binder) chunkArith(at ast.Pos, op string, l, r val) val {
 	if name == "" {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 	}
-	other := func(v val, chunk Type) val {
+	other := func(v val, chunk catalog.Type) val {
 		switch {
-		case v.typ.isUnknown():
+		case v.typ.IsUnknown():
 			return b.coerce(v, chunk)
-		case v.typ.isNumber():
-			return b.coerce(v, tDouble)
-		case v.typ.Array && v.typ.elem().isNumber():
-			return b.coerce(v, arrayOf(tDouble))
+		case v.typ.IsNumber():
+			return b.coerce(v, catalog.Float8)
+		case v.typ.Array && v.typ.Elem().IsNumber():
+			return b.coerce(v, catalog.ArrayOf(catalog.Float8))
 		}
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 		return v
 	}
 	switch {
-	case !l.typ.isChunk():
+	case !l.typ.IsChunk():
 		l = other(l, r.typ)
-	case !r.typ.isChunk():
+	case !r.typ.IsChunk():
 		r = other(r, l.typ)
 	}
 	return b.kernel(at, name, []val{l, r})
@@ -278,54 +279,54 @@ func (b *binder) chunkArith(at ast.Pos, op string, l, r val) val {
 // compare binds a comparison.
 func (b *binder) compare(at ast.Pos, op string, l, r val) val {
 	switch {
-	case l.typ.isUnknown() && r.typ.isUnknown():
-		l, r = b.coerce(l, tText), b.coerce(r, tText)
-	case l.typ.is(tRegtype) && r.typ.isUnknown(), r.typ.is(tRegtype) && l.typ.isUnknown(): // which would be the number of a type
+	case l.typ.IsUnknown() && r.typ.IsUnknown():
+		l, r = b.coerce(l, catalog.Text), b.coerce(r, catalog.Text)
+	case l.typ.Is(catalog.Regtype) && r.typ.IsUnknown(), r.typ.Is(catalog.Regtype) && l.typ.IsUnknown(): // which would be the number of a type
 		b.refuse(at, "a comparison of a regtype with an untyped literal", "Write 'integer'::regtype, or pg_typeof(x)::text = 'integer'.")
-	case l.typ.isUnknown():
+	case l.typ.IsUnknown():
 		l = b.coerce(l, r.typ)
-	case r.typ.isUnknown():
+	case r.typ.IsUnknown():
 		r = b.coerce(r, l.typ)
 	}
-	t, ok := common([]Type{l.typ, r.typ})
-	if l.typ.isNumber() && r.typ.isNumber() {
+	t, ok := catalog.CommonType([]catalog.Type{l.typ, r.typ})
+	if l.typ.IsNumber() && r.typ.IsNumber() {
 		t = arithType(op, l.typ, r.typ)
 	}
-	if t.is(tRegtype) && strings.ContainsAny(op, "<>") && op != "<>" {
+	if t.Is(catalog.Regtype) && strings.ContainsAny(op, "<>") && op != "<>" {
 		b.refuse(at, "an order of regtypes", "Compare their texts: pg_typeof(x)::text.")
 	}
-	if !ok || t.Name == "json" || l.typ.Array && !l.typ.is(r.typ) {
+	if !ok || t.Name == "json" || l.typ.Array && !l.typ.Is(r.typ) {
 		b.noOperator(at, op, l.typ.String(), r.typ.String())
 	}
 	l, r = b.coerceComparison(l, t), b.coerceComparison(r, t)
 	if t.Array {
 		return b.compareArrays(at, op, l, r, t)
 	}
-	return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: tBool, at: at, notNull: l.notNull && r.notNull}
+	return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: catalog.Bool, at: at, notNull: l.notNull && r.notNull}
 }
 
 // coerceComparison converts an operand where SQLite's own comparison would differ: integers and floats
 // compare exactly as they are.
-func (b *binder) coerceComparison(v val, t Type) val {
-	if v.lit == nil && (v.typ.isInt() && (t.isInt() || t.isFloat()) || v.typ.isFloat() && t.isFloat()) {
+func (b *binder) coerceComparison(v val, t catalog.Type) val {
+	if v.lit == nil && (v.typ.IsInt() && (t.IsInt() || t.IsFloat()) || v.typ.IsFloat() && t.IsFloat()) {
 		return v
 	}
 	return b.coerce(v, t)
 }
 
-func (b *binder) compareArrays(at ast.Pos, op string, l, r val, t Type) val {
+func (b *binder) compareArrays(at ast.Pos, op string, l, r val, t catalog.Type) val {
 	l, r = b.coerce(l, t), b.coerce(r, t)
 	if op == "=" || op == "<>" || op == "IS" || op == "IS NOT" {
-		if t.isChunk() && (op == "=" || op == "<>") {
-			return val{sql: "(rg_chunk_eq(" + l.sql + ", " + r.sql + ") " + op + " 1)", typ: tBool, at: at}
+		if t.IsChunk() && (op == "=" || op == "<>") {
+			return val{sql: "(rg_chunk_eq(" + l.sql + ", " + r.sql + ") " + op + " 1)", typ: catalog.Bool, at: at}
 		}
 		b.equatable(val{typ: t, at: at})
-		if t.isChunk() {
-			return val{sql: "(" + l.collate() + " " + op + " " + r.collate() + ")", typ: tBool, at: at}
+		if t.IsChunk() {
+			return val{sql: "(" + l.collate() + " " + op + " " + r.collate() + ")", typ: catalog.Bool, at: at}
 		}
-		return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: tBool, at: at}
+		return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: catalog.Bool, at: at}
 	}
-	if t.isChunk() {
+	if t.IsChunk() {
 		b.failHint(at, sqlerr.FeatureNotSupported, "Use greater(a, b), maximum(a, b) or minimum(a, b), element by element.", "an ordering of whole chunks is not supported by the embedded store")
 	}
 	b.refuse(at, "an ordering of arrays", "Compare elements.")
@@ -341,25 +342,25 @@ func (b *binder) compareAs(at ast.Pos, op string, l, r val) val {
 
 // timeArith is date ± integer, date − date, and their like.
 func (b *binder) timeArith(at ast.Pos, op string, l, r val) val {
-	if l.typ.isUnknown() {
+	if l.typ.IsUnknown() {
 		l = b.coerce(l, r.typ)
 	}
-	if r.typ.isUnknown() {
+	if r.typ.IsUnknown() {
 		r = b.coerce(r, l.typ)
 	}
 	switch {
-	case op == "+" && l.typ.isInt():
+	case op == "+" && l.typ.IsInt():
 		l, r = r, l
 		fallthrough
-	case (op == "+" || op == "-") && l.typ.is(tDate) && r.typ.isInt():
+	case (op == "+" || op == "-") && l.typ.Is(catalog.Date) && r.typ.IsInt():
 		sign := ""
 		if op == "-" {
 			sign = "-"
 		}
-		return val{sql: "rg_date_add(" + l.sql + ", " + sign + r.sql + ")", typ: tDate, at: at}
-	case op == "-" && l.typ.is(tDate) && r.typ.is(tDate):
-		return val{sql: "rg_date_sub(" + l.sql + ", " + r.sql + ")", typ: tInt4, at: at}
-	case op == "-" && l.typ.isTime() && r.typ.isTime():
+		return val{sql: "rg_date_add(" + l.sql + ", " + sign + r.sql + ")", typ: catalog.Date, at: at}
+	case op == "-" && l.typ.Is(catalog.Date) && r.typ.Is(catalog.Date):
+		return val{sql: "rg_date_sub(" + l.sql + ", " + r.sql + ")", typ: catalog.Int4, at: at}
+	case op == "-" && l.typ.IsTime() && r.typ.IsTime():
 		b.refuse(at, "the type interval", "Use extract(epoch FROM a) - extract(epoch FROM b), in seconds.")
 	}
 	b.noOperator(at, op, l.typ.String(), r.typ.String())

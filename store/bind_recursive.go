@@ -3,6 +3,7 @@ package store
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -21,10 +22,10 @@ func (b *binder) recursive(s *scope, w *ast.CTE, q *ast.Select, c *cte) {
 // recursiveTypes refuses a recursive query whose second branch changes the type of a column.
 func (b *binder) recursiveTypes(w *ast.CTE, c *cte, q *query) {
 	for i, col := range c.cols {
-		if all := q.cols[i]; !all.typ.is(col.typ) || !slices.Equal(all.mods, col.mods) {
+		if all := q.cols[i]; !all.typ.Is(col.typ) || !slices.Equal(all.mods, col.mods) {
 			b.failHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
 				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall", w.Name, i+1,
-				typeText(col.typ, col.mods), typeText(all.typ, all.mods))
+				catalog.TypeText(col.typ, col.mods), catalog.TypeText(all.typ, all.mods))
 		}
 	}
 }

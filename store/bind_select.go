@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -243,8 +244,8 @@ func (b *binder) leadingKeys(s *scope, sel *ast.Select, q *query, on []string) {
 
 func (b *binder) orderKey(s *scope, q *query, k ast.SortKey) orderKey {
 	if i := b.outputColumn(q, k.X); i >= 0 {
-		if q.cols[i].typ.isUnknown() {
-			q.coerce(b, i, tText)
+		if q.cols[i].typ.IsUnknown() {
+			q.coerce(b, i, catalog.Text)
 		}
 		b.sortable(val{typ: q.cols[i].typ, at: k.X.Position()})
 		return orderKey{col: i, v: q.targets[i], rest: direction(k, q.cols[i].notNull)}
@@ -267,7 +268,7 @@ func (b *binder) sortable(v val) {
 	switch {
 	case v.typ.Name == "json":
 		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb, or sort by a part of it.", "could not identify an ordering operator for type %s", v.typ)
-	case v.typ.is(tRegtype):
+	case v.typ.Is(catalog.Regtype):
 		b.refuse(v.at, "sorting by a regtype", "Sort by its text: pg_typeof(x)::text.")
 	case v.typ.Array:
 		b.refuse(v.at, "sorting by a whole array", "Sort by its elements.")

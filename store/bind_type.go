@@ -3,13 +3,14 @@ package store
 import (
 	"fmt"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // typeOf checks a type name of the user's text.
-func (b *binder) typeOf(n ast.TypeName) Type {
-	t := Type{Name: n.Name, Array: n.Dims > 0, Rank: n.Dims}
+func (b *binder) typeOf(n ast.TypeName) catalog.Type {
+	t := catalog.Type{Name: n.Name, Array: n.Dims > 0, Rank: n.Dims}
 	switch n.Name {
 	case "character varying":
 		t.Name = "text"
@@ -40,7 +41,7 @@ func (b *binder) typeOf(n ast.TypeName) Type {
 }
 
 // modifiers refuses the modifiers that a type does not have.
-func (b *binder) modifiers(n ast.TypeName, t Type) {
+func (b *binder) modifiers(n ast.TypeName, t catalog.Type) {
 	if len(n.Mods) == 0 {
 		return
 	}
@@ -61,7 +62,7 @@ func (b *binder) modifiers(n ast.TypeName, t Type) {
 		if m > 10485760 {
 			invalid("length for type varchar cannot exceed 10485760")
 		}
-	case t.elem().isTime() && n.Name != "date":
+	case t.Elem().IsTime() && n.Name != "date":
 		if m < 0 || m > 6 {
 			b.refuse(n.At, fmt.Sprintf("a precision of %d digits of type %s", m, n.Name), "The most is 6.")
 		}

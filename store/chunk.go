@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -75,8 +76,8 @@ func encodeHead(b []byte, d tensor.DType, shape tensor.Shape) []byte {
 }
 
 // chunkBytes is the size of a column's chunk as it is stored.
-func chunkBytes(v *ra.Vector, t Type) int {
-	return 4 + 4*len(v.Type.Shape) + v.Type.Size()*t.dtype().Size()
+func chunkBytes(v *ra.Vector, t catalog.Type) int {
+	return 4 + 4*len(v.Type.Shape) + v.Type.Size()*t.DType().Size()
 }
 
 func vectorFloat(v *ra.Vector, k int) float64 {

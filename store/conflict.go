@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // onConflict prints ON CONFLICT.
-func (b *binder) onConflict(s *ast.Insert, t *TableDef) string {
+func (b *binder) onConflict(s *ast.Insert, t *catalog.TableDef) string {
 	oc := s.OnConflict
 	if oc == nil {
 		return ""
@@ -20,7 +21,7 @@ func (b *binder) onConflict(s *ast.Insert, t *TableDef) string {
 		for _, c := range oc.Cols {
 			b.columnOf(s.At, t, c)
 		}
-		if !t.hasUnique(oc.Cols) {
+		if !hasUnique(t, oc.Cols) {
 			b.fail(s.At, sqlerr.InvalidColumnRef, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
 		}
 		out += " (" + idents(oc.Cols) + ")"
@@ -45,7 +46,7 @@ func (b *binder) onConflict(s *ast.Insert, t *TableDef) string {
 	return out
 }
 
-func (t *TableDef) hasUnique(cols []string) bool {
+func hasUnique(t *catalog.TableDef, cols []string) bool {
 	same := func(u []string) bool {
 		if len(u) != len(cols) {
 			return false
@@ -78,14 +79,14 @@ func (t *TableDef) hasUnique(cols []string) bool {
 }
 
 // proposedKey gives the places of the conflict target's columns among those that are given values, nil where ON CONFLICT updates nothing.
-func (b *binder) proposedKey(s *ast.Insert, t *TableDef, list []string) (key []int, kinds string) {
+func (b *binder) proposedKey(s *ast.Insert, t *catalog.TableDef, list []string) (key []int, kinds string) {
 	if s.OnConflict == nil || s.OnConflict.Set == nil {
 		return nil, ""
 	}
 	for _, c := range s.OnConflict.Cols {
 		if i := slices.Index(list, ident(c)); i >= 0 {
 			key = append(key, i)
-			kinds += "-n"[b2i(b.columnOf(s.At, t, c).Type.is(tNumeric)):][:1]
+			kinds += "-n"[b2i(b.columnOf(s.At, t, c).Type.Is(catalog.Numeric)):][:1]
 		}
 	}
 	return key, kinds

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -12,7 +13,7 @@ import (
 )
 
 // addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing new.
-func (b *binder) addConstraints(t *TableDef, list []ast.TableConstraint) {
+func (b *binder) addConstraints(t *catalog.TableDef, list []ast.TableConstraint) {
 	primary := func(k ast.TableConstraint) int { return b2i(k.Kind != "primary") }
 	slices.SortStableFunc(list, func(x, y ast.TableConstraint) int { return primary(x) - primary(y) })
 	var keys [][]string
@@ -28,7 +29,7 @@ func (b *binder) addConstraints(t *TableDef, list []ast.TableConstraint) {
 	}
 }
 
-func (b *binder) addConstraint(t *TableDef, k *ast.TableConstraint) {
+func (b *binder) addConstraint(t *catalog.TableDef, k *ast.TableConstraint) {
 	for _, n := range k.Cols {
 		b.columnOf(k.At, t, n)
 	}
@@ -39,7 +40,7 @@ func (b *binder) addConstraint(t *TableDef, k *ast.TableConstraint) {
 		if t.PK != nil {
 			b.fail(k.At, "42P16", "multiple primary keys for table \"%s\" are not allowed", t.Name)
 		}
-		t.PK = &Unique{b.constraintName(t, k, "", "pkey"), k.Cols}
+		t.PK = &catalog.Unique{Name: b.constraintName(t, k, "", "pkey"), Cols: k.Cols}
 		for _, n := range k.Cols {
 			c := &t.Cols[t.Column(n)]
 			c.NotNull = true
@@ -49,13 +50,13 @@ func (b *binder) addConstraint(t *TableDef, k *ast.TableConstraint) {
 		for _, n := range k.Cols {
 			b.noChunk(k.At, t, n, "UNIQUE")
 		}
-		t.Uniques = append(t.Uniques, Unique{b.constraintName(t, k, strings.Join(k.Cols, "_"), "key"), k.Cols})
+		t.Uniques = append(t.Uniques, catalog.Unique{Name: b.constraintName(t, k, strings.Join(k.Cols, "_"), "key"), Cols: k.Cols})
 	case "foreign":
 		t.Foreign = append(t.Foreign, b.foreignKey(t, k))
 	}
 }
 
-func (b *binder) foreignKey(t *TableDef, k *ast.TableConstraint) Foreign {
+func (b *binder) foreignKey(t *catalog.TableDef, k *ast.TableConstraint) catalog.Foreign {
 	name := b.constraintName(t, k, strings.Join(k.Cols, "_"), "fkey")
 	ref := b.referenced(k.At, t, k.RefTable)
 	if ref.Temp != t.Temp {
@@ -65,12 +66,12 @@ func (b *binder) foreignKey(t *TableDef, k *ast.TableConstraint) Foreign {
 	if cols == nil && ref.PK != nil {
 		cols = ref.PK.Cols
 	}
-	if !ref.hasUnique(cols) || len(cols) != len(k.Cols) {
+	if !hasUnique(ref, cols) || len(cols) != len(k.Cols) {
 		b.fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", ref.Name)
 	}
 	for i, col := range k.Cols {
 		from, to := t.Cols[t.Column(col)], ref.Cols[ref.Column(cols[i])]
-		if !from.Type.is(to.Type) && !(from.Type.isInt() && to.Type.isInt()) { // SQLite would find no two values equal
+		if !from.Type.Is(to.Type) && !(from.Type.IsInt() && to.Type.IsInt()) { // SQLite would find no two values equal
 			b.failHint(
 				k.At,
 				sqlerr.DatatypeMismatch,
@@ -84,35 +85,35 @@ func (b *binder) foreignKey(t *TableDef, k *ast.TableConstraint) Foreign {
 			)
 		}
 	}
-	return Foreign{Constraint: name, Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols}
+	return catalog.Foreign{Constraint: name, Cols: k.Cols, Schema: ref.Schema, Name: ref.Name, RefCols: cols}
 }
 
 // constraintName is the name that a constraint was given, or one of its table, of columns and of a label.
-func (b *binder) constraintName(t *TableDef, k *ast.TableConstraint, cols, label string) string {
+func (b *binder) constraintName(t *catalog.TableDef, k *ast.TableConstraint, cols, label string) string {
 	if k.Name == "" {
 		return b.freshName(t, cols, label)
 	}
 	index := k.Kind == "primary" || k.Kind == "unique"
-	if index && (b.db.relationThere(objectKey{t.Schema, k.Name}) || slices.Contains(t.indexNames(), k.Name)) {
+	if index && (b.db.relationThere(objectKey{t.Schema, k.Name}) || slices.Contains(indexNames(t), k.Name)) {
 		b.fail(k.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", k.Name)
 	}
-	if slices.Contains(t.constraintNames(), k.Name) {
+	if slices.Contains(constraintNames(t), k.Name) {
 		b.fail(k.At, "42710", "constraint \"%s\" for relation \"%s\" already exists", k.Name, t.Name)
 	}
 	return k.Name
 }
 
 // indexNames names the indexes of a table, those of its keys too.
-func (t *TableDef) indexNames() []string {
-	out := t.keyNames()
+func indexNames(t *catalog.TableDef) []string {
+	out := keyNames(t)
 	for _, x := range t.Indexes {
 		out = append(out, x.Name)
 	}
 	return out
 }
 
-func (t *TableDef) constraintNames() []string {
-	out := t.keyNames()
+func constraintNames(t *catalog.TableDef) []string {
+	out := keyNames(t)
 	for _, c := range t.Checks {
 		out = append(out, c.Name)
 	}
@@ -128,7 +129,7 @@ func (db *DB) relationThere(k objectKey) bool {
 		return true
 	}
 	for of, t := range db.cat.tables {
-		if of.schema == k.schema && slices.Contains(t.indexNames(), k.name) {
+		if of.schema == k.schema && slices.Contains(indexNames(t), k.name) {
 			return true
 		}
 	}
@@ -137,10 +138,10 @@ func (db *DB) relationThere(k objectKey) bool {
 
 // freshName makes the name of an index or a constraint, which is new in the schema: table_columns_label, with a number where that is
 // taken (ChooseRelationName, ChooseConstraintName).
-func (b *binder) freshName(t *TableDef, cols, label string) string {
+func (b *binder) freshName(t *catalog.TableDef, cols, label string) string {
 	used := map[string]bool{}
-	note := func(t *TableDef) {
-		for _, n := range append(t.indexNames(), t.constraintNames()...) {
+	note := func(t *catalog.TableDef) {
+		for _, n := range append(indexNames(t), constraintNames(t)...) {
 			used[n] = true
 		}
 	}
@@ -190,8 +191,8 @@ func clipped(s string, n int) string {
 	return s[:n]
 }
 
-func (b *binder) checkConstraint(t *TableDef, k *ast.TableConstraint) Check {
-	c := Check{SQL: b.checkSQL(t, k.Check), Source: print.Print(&ast.Select{Targets: []ast.Target{{X: k.Check}}})}
+func (b *binder) checkConstraint(t *catalog.TableDef, k *ast.TableConstraint) catalog.Check {
+	c := catalog.Check{SQL: b.checkSQL(t, k.Check), Source: print.Print(&ast.Select{Targets: []ast.Target{{X: k.Check}}})}
 	ast.Walk(k.Check, func(n ast.Tree) bool {
 		if r, ok := n.(*ast.ColumnRef); ok {
 			if name := r.Names[len(r.Names)-1]; !slices.Contains(c.Cols, name) {
@@ -212,7 +213,7 @@ func (b *binder) checkConstraint(t *TableDef, k *ast.TableConstraint) Check {
 }
 
 // checkSQL prints the condition of a CHECK for SQLite.
-func (b *binder) checkSQL(t *TableDef, condition ast.Expr) string {
+func (b *binder) checkSQL(t *catalog.TableDef, condition ast.Expr) string {
 	b.literal = true
 	defer func() { b.literal = false }()
 	rel := b.plainRelation(t, t.Name, "")
@@ -220,7 +221,7 @@ func (b *binder) checkSQL(t *TableDef, condition ast.Expr) string {
 }
 
 // bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its source is not known.
-func (b *binder) bindAgain(at ast.Pos, t *TableDef, c *Check, change func(ast.Expr) ast.Expr) bool {
+func (b *binder) bindAgain(at ast.Pos, t *catalog.TableDef, c *catalog.Check, change func(ast.Expr) ast.Expr) bool {
 	if c.Source == "" {
 		return false
 	}
@@ -231,8 +232,8 @@ func (b *binder) bindAgain(at ast.Pos, t *TableDef, c *Check, change func(ast.Ex
 	return true
 }
 
-func (b *binder) noChunk(at ast.Pos, t *TableDef, col, what string) {
-	if c := t.Cols[t.Column(col)]; c.Type.isChunk() {
+func (b *binder) noChunk(at ast.Pos, t *catalog.TableDef, col, what string) {
+	if c := t.Cols[t.Column(col)]; c.Type.IsChunk() {
 		b.fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
 	} else {
 		b.indexable(at, c.Type)
@@ -240,7 +241,7 @@ func (b *binder) noChunk(at ast.Pos, t *TableDef, col, what string) {
 }
 
 // indexable refuses a type whose values have no order.
-func (b *binder) indexable(at ast.Pos, t Type) {
+func (b *binder) indexable(at ast.Pos, t catalog.Type) {
 	if t.Name == "json" {
 		b.failHint(
 			at,
@@ -253,7 +254,7 @@ func (b *binder) indexable(at ast.Pos, t Type) {
 }
 
 // referenced finds the table that a foreign key of t, which may not be there yet, names.
-func (b *binder) referenced(at ast.Pos, t *TableDef, n ast.ObjectName) *TableDef {
+func (b *binder) referenced(at ast.Pos, t *catalog.TableDef, n ast.ObjectName) *catalog.TableDef {
 	if n.Name == t.Name && (n.Schema == t.Schema || n.Schema == "" && t.Temp) {
 		return t
 	}

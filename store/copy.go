@@ -12,13 +12,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
 // copyServer is COPY with a file or program, run in the process's working directory.
-func (db *DB) copyServer(ctx context.Context, s *ast.Copy, text *ast.Text) (*Result, error) {
+func (db *DB) copyServer(ctx context.Context, s *ast.Copy, text *ast.Text) (*catalog.Result, error) {
 	if s.Std {
 		return nil, sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY with STDIN or STDOUT needs a client").WithHint("Use \\copy, or name a file.")
 	}
@@ -26,7 +27,7 @@ func (db *DB) copyServer(ctx context.Context, s *ast.Copy, text *ast.Text) (*Res
 }
 
 // CopyFile runs COPY, or a client's \copy, with the statement's file or program; relative names count from dir.
-func (db *DB) CopyFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (*Result, error) {
+func (db *DB) CopyFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (*catalog.Result, error) {
 	n, err := int64(0), error(nil)
 	switch {
 	case s.Program:
@@ -39,7 +40,7 @@ func (db *DB) CopyFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir str
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Tag: fmt.Sprintf("COPY %d", n), Count: n}, nil
+	return &catalog.Result{Tag: fmt.Sprintf("COPY %d", n), Count: n}, nil
 }
 
 func inDir(dir, name string) string {
@@ -162,8 +163,8 @@ func (db *DB) loading(ctx context.Context, text *ast.Text, load func(*binder) (i
 // loader puts the fields of one line into the INSERT's parameters.
 type loader struct {
 	b    *binder
-	t    *TableDef
-	cols []*Column
+	t    *catalog.TableDef
+	cols []*catalog.Column
 	stmt *lite.Stmt
 	slot []*slot
 	file string
@@ -202,13 +203,13 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 		}
 		given[c.Name] = true
 		x := "?"
-		if len(c.Mods) > 0 && c.Type.is(tText) {
+		if len(c.Mods) > 0 && c.Type.Is(catalog.Text) {
 			x = fmt.Sprintf("rg_varchar(?, %d)", c.Mods[0])
 		} else if len(c.Mods) > 0 {
 			x = b.modify(x, c.Type, c.Mods)
 		}
 		var sl *slot
-		if c.Type.isChunk() {
+		if c.Type.IsChunk() {
 			sl = b.slots[b.slot(t, c)]
 			if err := b.db.startShape(t, c, sl); err != nil {
 				return 0, err
@@ -218,7 +219,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 	}
 	missing, values := b.notGiven(t, given)
 	list, exprs = append(list, missing...), append(exprs, values...)
-	stmt, err := b.db.c.Prepare("INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") VALUES (" + strings.Join(exprs, ", ") + ")")
+	stmt, err := b.db.c.Prepare("INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") VALUES (" + strings.Join(exprs, ", ") + ")")
 	if err != nil {
 		return 0, err
 	}
@@ -230,17 +231,17 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 	if err != nil {
 		return 0, err
 	}
-	b.db.bump(t.key(), true)
+	b.db.bump(keyOf(t), true)
 	return n, b.checkSlots(t, n)
 }
 
 // startShape gives the slot the shape of the chunks that are there, so that another one is refused with its line.
-func (db *DB) startShape(t *TableDef, c *Column, s *slot) error {
+func (db *DB) startShape(t *catalog.TableDef, c *catalog.Column, s *slot) error {
 	if c.Shape == nil {
 		return nil
 	}
 	col := ident(c.Name)
-	return db.rows("SELECT substr("+col+", 1, 28) FROM "+t.sql()+" WHERE "+col+" IS NOT NULL LIMIT 1", func(r row) error {
+	return db.rows("SELECT substr("+col+", 1, 28) FROM "+sqlOf(t)+" WHERE "+col+" IS NOT NULL LIMIT 1", func(r row) error {
 		if b := r[0].Bytes(); len(b) >= 4 && len(b) >= 4+4*int(b[2]) {
 			s.shape, s.head = headShape(b), append([]byte(nil), b[:4+4*int(b[2])]...)
 		}
@@ -286,7 +287,7 @@ func (l *loader) insert(text func(i int) string) error {
 		return nil
 	}
 	return l.b.keyValues(l.b.db.translate(err), l.t, func(name string) (string, bool) {
-		i := slices.IndexFunc(l.cols, func(c *Column) bool { return c.Name == name })
+		i := slices.IndexFunc(l.cols, func(c *catalog.Column) bool { return c.Name == name })
 		if i < 0 {
 			return "", false
 		}
@@ -303,7 +304,7 @@ func (l *loader) canceled(n int64) error {
 }
 
 // keyValues names the values of a key that exists already, where they are known.
-func (b *binder) keyValues(err error, t *TableDef, value func(col string) (string, bool)) error {
+func (b *binder) keyValues(err error, t *catalog.TableDef, value func(col string) (string, bool)) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok || e.Code != sqlerr.UniqueViolation {
 		return err
@@ -368,12 +369,12 @@ func (l *loader) field(i int, f *field) error {
 		return nil
 	}
 	switch {
-	case c.Type.isInt():
+	case c.Type.IsInt():
 		if n, ok := quickInt(f.text); ok && rangeError(n, c.Type) == nil {
 			l.stmt.SetInt(i, n)
 			return nil
 		}
-	case c.Type.is(tText):
+	case c.Type.Is(catalog.Text):
 		l.stmt.SetBytes(i, lite.Text, f.text)
 		return nil
 	}
@@ -452,7 +453,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 	defer stop()
 	out := newCopyWriter(w, s.Options)
 	n := int64(0)
-	var types []Type
+	var types []catalog.Type
 	err = db.selectEach(ctx, sel, text, func(cols []outcol) error {
 		types = typesOfColumns(cols)
 		if s.Options.Header {
@@ -490,7 +491,7 @@ func (db *DB) copyQuery(s *ast.Copy) (*ast.Select, error) {
 	case v != nil:
 		kind = "view"
 	case t != nil && t.Matview != nil:
-		kind = t.kind()
+		kind = kindOf(t)
 	}
 	if kind != "" && !s.Options.IsFile() { // the formats of files are ours
 		return nil, sqlerr.At(int(s.At), sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, s.Name).

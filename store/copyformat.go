@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -332,7 +333,7 @@ func newCopyWriter(w io.Writer, o ast.CopyOptions) *copyWriter {
 }
 
 // row prints one line; types nil means that all values are texts.
-func (o *copyWriter) row(vals []any, types []Type) error {
+func (o *copyWriter) row(vals []any, types []catalog.Type) error {
 	for i, v := range vals {
 		if i > 0 {
 			o.w.WriteByte(o.delim)
@@ -341,7 +342,7 @@ func (o *copyWriter) row(vals []any, types []Type) error {
 			o.w.WriteString(o.null)
 			continue
 		}
-		t := tText
+		t := catalog.Text
 		if types != nil {
 			t = types[i]
 		}

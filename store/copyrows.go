@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
@@ -23,7 +24,7 @@ type RowSource struct {
 
 // CopyInRows loads rows, as COPY … FROM does; open is called with the table that s names, inside the transaction, and
 // name is what errors call the source. Nothing is loaded on an error.
-func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string, open func(*TableDef) (RowSource, error)) (_ int64, err error) {
+func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string, open func(*catalog.TableDef) (RowSource, error)) (_ int64, err error) {
 	defer db.rescue(text, &err)
 	return db.loading(ctx, text, func(b *binder) (int64, error) {
 		l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: name}
@@ -91,7 +92,7 @@ func (l *loader) value(i int, v any) error {
 		if err != nil {
 			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
 		}
-		if !c.Type.isChunk() || d != c.Type.dtype() {
+		if !c.Type.IsChunk() || d != c.Type.DType() {
 			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s, the value is a chunk of %s", c.Name, c.Type, d)
 		}
 		if err := l.note(i, x); err != nil {
@@ -109,7 +110,7 @@ func (l *loader) value(i int, v any) error {
 		}
 		v = y
 	case int64:
-		if c.Type.isInt() {
+		if c.Type.IsInt() {
 			if err := rangeError(x, c.Type); err != nil {
 				return err
 			}
@@ -121,7 +122,7 @@ func (l *loader) value(i int, v any) error {
 // CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource
 // gives them; values of types other than booleans, integers, floats and chunks are printed. The table form comes in
 // the order of the table's primary key.
-func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, start func([]ResultCol) error, each func(row []any) error) (_ int64, err error) {
+func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, start func([]catalog.ResultCol) error, each func(row []any) error) (_ int64, err error) {
 	defer db.rescue(text, &err)
 	if db.failed {
 		return 0, sqlerr.In(errFailed(), text)
@@ -147,7 +148,7 @@ func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, star
 	}, func(cols []outcol, row []lite.Cell) error {
 		n++
 		for i, c := range cols {
-			if c.typ.isChunk() && !row[i].IsNull() {
+			if c.typ.IsChunk() && !row[i].IsNull() {
 				vals[i] = row[i].Bytes()
 				continue
 			}
@@ -155,7 +156,7 @@ func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, star
 			if err != nil {
 				return err
 			}
-			if v != nil && !c.typ.isInt() && !c.typ.isFloat() && !c.typ.is(tBool) {
+			if v != nil && !c.typ.IsInt() && !c.typ.IsFloat() && !c.typ.Is(catalog.Bool) {
 				v = textOut(v, c.typ)
 			}
 			vals[i] = v

@@ -1,58 +1,42 @@
 package store
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/relgrad/relgrad/catalog"
 )
 
-// Count is what a table held when its rows were counted: plans need it, and counting reads all of a table's pages.
-type Count struct {
-	Rows  int64
-	Nulls []string `json:",omitempty"` // the columns that hold NULL
-	Stale bool     `json:",omitempty"` // rows have been written since
-}
-
 // counted returns what a table holds. It counts where that is not known, and the catalogue of this session remembers it.
-func (db *DB) counted(t *TableDef) (*Count, error) {
-	if t.Count.fresh() {
+func (db *DB) counted(t *catalog.TableDef) (*catalog.Count, error) {
+	if t.Count.Fresh() {
 		return t.Count, nil
 	}
-	n := t.clone()
+	n := t.Clone()
 	if err := db.count(n); err != nil {
 		return nil, err
 	}
-	if db.cat.tables[t.key()] == t {
+	if db.cat.tables[keyOf(t)] == t {
 		cat := db.cat.clone()
-		cat.tables[t.key()] = n
+		cat.tables[keyOf(t)] = n
 		db.cat = cat
 	}
 	return n.Count, nil
 }
 
-func (c *Count) fresh() bool { return c != nil && !c.Stale }
-
-// stale is the count after a change that is not followed.
-func (c *Count) stale() *Count {
-	if !c.fresh() {
-		return c
-	}
-	return &Count{Rows: c.Rows, Nulls: c.Nulls, Stale: true}
-}
-
 // count counts a table's rows and finds its columns that hold NULL.
-func (db *DB) count(t *TableDef) error {
+func (db *DB) count(t *catalog.TableDef) error {
 	stats, asked := []string{"count(*)"}, []string(nil) // SQLite counts rows without reading them, and values not
 	for i := range t.Cols {
 		if c := &t.Cols[i]; !c.NotNull {
 			value := ident(c.Name)
-			if c.Type.isChunk() { // it knows a value's type without reading it
+			if c.Type.IsChunk() { // it knows a value's type without reading it
 				value = "nullif(typeof(" + value + "), 'null')"
 			}
 			stats, asked = append(stats, "count("+value+")"), append(asked, c.Name)
 		}
 	}
-	return db.rows("SELECT "+strings.Join(stats, ", ")+" FROM "+t.sql(), func(r row) error {
-		t.Count = &Count{Rows: r[0].Int()}
+	return db.rows("SELECT "+strings.Join(stats, ", ")+" FROM "+sqlOf(t), func(r row) error {
+		t.Count = &catalog.Count{Rows: r[0].Int()}
 		for k, name := range asked {
 			if r[k+1].Int() < t.Count.Rows {
 				t.Count.Nulls = append(t.Count.Nulls, name)
@@ -64,11 +48,11 @@ func (db *DB) count(t *TableDef) error {
 
 // recount keeps the count of a table that has been in the catalogue with one, after a statement that has written
 // rows of it: it is taken again where that costs no more than the writing, and else is stale. It reports whether it is another one.
-func (db *DB) recount(t *TableDef, wrote int64) (changed bool, err error) {
+func (db *DB) recount(t *catalog.TableDef, wrote int64) (changed bool, err error) {
 	switch {
 	case t.Count == nil:
 		return false, nil
-	case t.owned: // each step fills it anew, and plans do not ask
+	case t.Filled: // each step fills it anew, and plans do not ask
 		t.Count = nil
 		return true, nil
 	case wrote == 0:
@@ -76,9 +60,6 @@ func (db *DB) recount(t *TableDef, wrote int64) (changed bool, err error) {
 	case 2*wrote >= t.Count.Rows:
 		return true, db.count(t)
 	}
-	changed, t.Count = !t.Count.Stale, t.Count.stale()
+	changed, t.Count = !t.Count.Stale, t.Count.AsStale()
 	return changed, nil
 }
-
-// null reports whether a column holds NULL.
-func (c *Count) null(col string) bool { return slices.Contains(c.Nulls, col) }

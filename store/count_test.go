@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -128,7 +129,7 @@ func TestCountsAreKept(t *testing.T) {
 	kept("loaded", "100 [x] false")
 	mustRun(t, db, "UPDATE w SET x = 0 WHERE id = 9")
 	kept("after a small change", "100 [x] true")
-	sameAs := func() *Count {
+	sameAs := func() *catalog.Count {
 		if _, err := db.Table("", "w"); err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +150,7 @@ func TestCountsOfFilled(t *testing.T) {
 		for i := range v.Ints {
 			v.Ints[i] = int64(i)
 		}
-		if _, err := db.Fill(context.Background(), "g", &Relation{Names: []string{"k"}, Types: []string{"bigint"}, Cols: []*ra.Vector{v}}, []string{"k"}); err != nil {
+		if _, err := db.Fill(context.Background(), "g", &catalog.Relation{Names: []string{"k"}, Types: []string{"bigint"}, Cols: []*ra.Vector{v}}, []string{"k"}); err != nil {
 			t.Fatal(err)
 		}
 		tab, err := db.Table("", "g")

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
@@ -25,7 +26,7 @@ type DB struct {
 	c        *lite.Conn
 	path     string // "" for a temporary store
 	readonly bool
-	cat      *catalog
+	cat      *definitions
 	settings map[string]string // SET; copied on change
 	local    map[string]string // SET LOCAL, gone at the end of the transaction
 
@@ -39,13 +40,14 @@ type DB struct {
 	trained func(run int64) (bool, error) // see SetTrained
 
 	epoch       uint64 // counts changes whose table is unknown: those of other processes
-	versions    map[objectKey]Version
+	versions    map[objectKey]catalog.Version
 	touched     map[objectKey]bool // written since BEGIN
 	dataVersion int64
-	started     time.Time              // see now
-	pool        map[string][]*TableDef // free tables for results of table functions, by column types
-	temps       int                    // tables made for the pool
-	trees       map[*ViewDef]*viewTree
+	started     time.Time                      // see now
+	held        map[*catalog.TableDef]*held    // what results have beside their tables
+	pool        map[string][]*catalog.TableDef // free tables for results of table functions, by column types
+	temps       int                            // tables made for the pool
+	trees       map[*catalog.ViewDef]*viewTree
 	cacheKB     int64          // the size of SQLite's cache
 	spare       *tensor.Buffer // of held
 	scanning    bool           // it is smaller, for a table that is read past it
@@ -53,7 +55,7 @@ type DB struct {
 
 // snapshot is the in-memory state that a rollback restores.
 type snapshot struct {
-	cat             *catalog
+	cat             *definitions
 	settings, local map[string]string
 }
 
@@ -87,7 +89,7 @@ func Open(path string) (*DB, error) {
 func OpenTemp() (*DB, error) { return open("", false) }
 
 func open(path string, readonly bool) (*DB, error) {
-	db := &DB{path: path, readonly: readonly, settings: map[string]string{}, versions: map[objectKey]Version{}, trees: map[*ViewDef]*viewTree{}}
+	db := &DB{path: path, readonly: readonly, settings: map[string]string{}, versions: map[objectKey]catalog.Version{}, trees: map[*catalog.ViewDef]*viewTree{}}
 	c, err := lite.Open(path, readonly)
 	if err != nil {
 		return nil, db.translate(err)
@@ -316,7 +318,7 @@ func (db *DB) Rollback() error {
 func (db *DB) forget() {
 	for k := range db.touched {
 		v := db.versions[k]
-		db.versions[k] = Version{v.Keys + 1, v.Values + 1}
+		db.versions[k] = catalog.Version{Keys: v.Keys + 1, Values: v.Values + 1}
 	}
 	db.pool = nil // their tables may be gone
 }
@@ -328,7 +330,7 @@ func (db *DB) Abort() { db.failed = db.failed || db.explicit }
 func (db *DB) ReadOnly() bool { return db.readonly }
 
 // use tells that a table's content is looked at.
-func (db *DB) use(t *TableDef) error {
+func (db *DB) use(t *catalog.TableDef) error {
 	if db.OnUse == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -39,16 +40,16 @@ func (b *binder) newKey(at ast.Pos, schema, name string, temp, ifNotExists bool)
 	return k, false
 }
 
-func (b *binder) skipped(tag, name string) (*Result, error) {
-	return &Result{Tag: tag, Notice: fmt.Sprintf("relation \"%s\" already exists, skipping", name)}, nil
+func (b *binder) skipped(tag, name string) (*catalog.Result, error) {
+	return &catalog.Result{Tag: tag, Notice: fmt.Sprintf("relation \"%s\" already exists, skipping", name)}, nil
 }
 
-func (b *binder) createTable(s *ast.CreateTable) (*Result, error) {
+func (b *binder) createTable(s *ast.CreateTable) (*catalog.Result, error) {
 	k, skip := b.newKey(s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
 	if skip {
 		return b.skipped("CREATE TABLE", s.Name)
 	}
-	t := &TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
+	t := &catalog.TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
 	if s.Like.Name != "" {
 		b.like(s, t)
 	}
@@ -58,11 +59,11 @@ func (b *binder) createTable(s *ast.CreateTable) (*Result, error) {
 		constraints = append(constraints, s.Cols[i].Constraints...)
 	}
 	b.addConstraints(t, append(constraints, s.Constraints...)) // they may name any column
-	return &Result{Tag: "CREATE TABLE"}, b.makeTable(t)
+	return &catalog.Result{Tag: "CREATE TABLE"}, b.makeTable(t)
 }
 
 // like copies the columns of another table; INCLUDING ALL also defaults, identities, keys and indexes.
-func (b *binder) like(s *ast.CreateTable, t *TableDef) {
+func (b *binder) like(s *ast.CreateTable, t *catalog.TableDef) {
 	from := b.tableOf(s.At, s.Like.Schema, s.Like.Name)
 	for _, c := range from.Cols {
 		c.Shape = nil
@@ -79,10 +80,10 @@ func (b *binder) like(s *ast.CreateTable, t *TableDef) {
 		return
 	}
 	if from.PK != nil {
-		t.PK = &Unique{b.freshName(t, "", "pkey"), from.PK.Cols}
+		t.PK = &catalog.Unique{Name: b.freshName(t, "", "pkey"), Cols: from.PK.Cols}
 	}
 	for _, u := range from.Uniques {
-		t.Uniques = append(t.Uniques, Unique{b.freshName(t, strings.Join(u.Cols, "_"), "key"), u.Cols})
+		t.Uniques = append(t.Uniques, catalog.Unique{Name: b.freshName(t, strings.Join(u.Cols, "_"), "key"), Cols: u.Cols})
 	}
 	for _, x := range from.Indexes {
 		x.Name = b.freshName(t, orName(strings.Join(x.Cols, "_"), "expr"), "idx")
@@ -92,19 +93,19 @@ func (b *binder) like(s *ast.CreateTable, t *TableDef) {
 }
 
 // addColumn appends a column without its constraints.
-func (b *binder) addColumn(t *TableDef, d *ast.ColumnDef) {
+func (b *binder) addColumn(t *catalog.TableDef, d *ast.ColumnDef) {
 	if t.Column(d.Name) >= 0 {
 		b.fail(d.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", d.Name)
 	}
-	c := Column{Name: d.Name, Type: b.typeOf(d.Type), Mods: d.Type.Mods, NotNull: d.NotNull}
+	c := catalog.Column{Name: d.Name, Type: b.typeOf(d.Type), Mods: d.Type.Mods, NotNull: d.NotNull}
 	if d.Identity != nil {
 		if d.Default != nil {
 			b.fail(d.At, sqlerr.Syntax, "both default and identity specified for column \"%s\" of table \"%s\"", d.Name, t.Name)
 		}
-		if !c.Type.isInt() {
+		if !c.Type.IsInt() {
 			b.fail(d.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
 		}
-		c.Identity = &Identity{Always: d.Identity.Always, Serial: d.Identity.Serial, Start: d.Identity.Start, Inc: d.Identity.Inc, Next: d.Identity.Start}
+		c.Identity = &catalog.Identity{Always: d.Identity.Always, Serial: d.Identity.Serial, Start: d.Identity.Start, Inc: d.Identity.Inc, Next: d.Identity.Start}
 		c.NotNull = true
 	}
 	t.Cols = append(t.Cols, c)
@@ -114,12 +115,12 @@ func (b *binder) addColumn(t *TableDef, d *ast.ColumnDef) {
 }
 
 // defaultText prints a default so that it can stand in any later INSERT.
-func (b *binder) defaultText(t *TableDef, c *Column, e ast.Expr) string {
+func (b *binder) defaultText(t *catalog.TableDef, c *catalog.Column, e ast.Expr) string {
 	b.literal = true
 	defer func() { b.literal = false }()
 	b.noSubQuery(e, "DEFAULT expression")
 	v := b.expr(&scope{level: &level{clause: "DEFAULT expressions"}}, e)
-	if !assignable(v.typ, c.Type) {
+	if !catalog.Assignable(v.typ, c.Type) {
 		b.fail(v.at, sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s", c.Name, c.Type, v.typ)
 	}
 	return b.cast(v.at, v, c.Type, c.Mods).sql
@@ -143,20 +144,20 @@ func orName(name, otherwise string) string {
 }
 
 // createSQL prints CREATE TABLE under a physical name.
-func (t *TableDef) createSQL(phys string) string {
+func createSQL(t *catalog.TableDef, phys string) string {
 	var p []string
-	rowid := t.rowidColumn()
+	rowid := rowidColumn(t)
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		s := ident(c.Name) + " " + c.Type.storage()
-		if t.isHeld(i) {
+		s := ident(c.Name) + " " + storage(c.Type)
+		if isHeld(t, i) {
 			s = ident(c.Name) + " INTEGER"
 		}
 		switch {
 		case i == rowid:
 			s += " PRIMARY KEY"
 		default:
-			s = c.Type.collated(s)
+			s = collated(c.Type, s)
 		}
 		if c.NotNull && i != rowid {
 			s += " NOT NULL"
@@ -182,24 +183,24 @@ func (t *TableDef) createSQL(phys string) string {
 	if len(p) == 0 {
 		p = []string{"\"relgrad_empty\" INTEGER"} // SQLite has no table without columns
 	}
-	return "CREATE TABLE " + t.db() + "." + sqltext.Ident(phys) + " (" + strings.Join(p, ", ") + ") STRICT"
+	return "CREATE TABLE " + dbOf(t) + "." + sqltext.Ident(phys) + " (" + strings.Join(p, ", ") + ") STRICT"
 }
 
-func (b *binder) makeTable(t *TableDef) error {
-	if err := b.db.exec(t.createSQL(t.phys())); err != nil {
+func (b *binder) makeTable(t *catalog.TableDef) error {
+	if err := b.db.exec(createSQL(t, physOf(t))); err != nil {
 		return err
 	}
 	for _, x := range t.Indexes {
-		if err := b.db.exec(t.indexSQL(x)); err != nil {
+		if err := b.db.exec(indexSQL(t, x)); err != nil {
 			return err
 		}
 	}
-	b.db.bump(t.key(), true)
-	t.Count = &Count{}
-	return b.db.putTable(t.key(), t)
+	b.db.bump(keyOf(t), true)
+	t.Count = &catalog.Count{}
+	return b.db.putTable(keyOf(t), t)
 }
 
-func (b *binder) createTableAs(s *ast.CreateTableAs) (*Result, error) {
+func (b *binder) createTableAs(s *ast.CreateTableAs) (*catalog.Result, error) {
 	k, skip := b.newKey(s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
 	tag := "CREATE TABLE AS"
 	if s.Matview {
@@ -208,7 +209,7 @@ func (b *binder) createTableAs(s *ast.CreateTableAs) (*Result, error) {
 	if skip {
 		return b.skipped(tag, s.Name)
 	}
-	t := &TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
+	t := &catalog.TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
 	var q *query
 	if s.Matview {
 		q = b.materialized(t, s)
@@ -231,33 +232,33 @@ func (b *binder) createTableAs(s *ast.CreateTableAs) (*Result, error) {
 			b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
 		}
 		b.storable(s.At, name, oc.typ)
-		t.Cols = append(t.Cols, Column{Name: name, Type: oc.typ, Mods: oc.mods})
+		t.Cols = append(t.Cols, catalog.Column{Name: name, Type: oc.typ, Mods: oc.mods})
 		if t.Matview != nil {
-			t.Matview.Cols = append(t.Matview.Cols, ViewColumn{name, oc.typ})
+			t.Matview.Cols = append(t.Matview.Cols, catalog.ViewColumn{Name: name, Type: oc.typ})
 		}
 	}
 	if err := b.makeTable(t); err != nil {
 		return nil, err
 	}
 	if s.NoData {
-		return &Result{Tag: tag}, nil
+		return &catalog.Result{Tag: tag}, nil
 	}
 	list, exprs := make([]string, len(t.Cols)), make([]string, len(t.Cols))
 	for i := range t.Cols {
 		list[i] = ident(t.Cols[i].Name)
 		exprs[i] = b.assign(val{sql: "s." + q.phys(i), typ: q.cols[i].typ}, t, &t.Cols[i])
 	}
-	sql := "INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + q.body() + ") AS s"
+	sql := "INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + q.body() + ") AS s"
 	return b.write(t, q.with, sql, "SELECT", returning{}, true)
 }
 
-func (b *binder) storable(at ast.Pos, name string, t Type) {
+func (b *binder) storable(at ast.Pos, name string, t catalog.Type) {
 	if known[t.Name] == "" {
 		b.fail(at, "42P16", "column \"%s\" has pseudo-type %s", name, t)
 	}
 }
 
-func (b *binder) createView(s *ast.CreateView) (*Result, error) {
+func (b *binder) createView(s *ast.CreateView) (*catalog.Result, error) {
 	old := b.db.cat.views[objectKey{orName(s.Schema, b.firstSchema(s.Temp)), s.Name}]
 	k := objectKey{}
 	if old != nil && s.Replace {
@@ -265,7 +266,7 @@ func (b *binder) createView(s *ast.CreateView) (*Result, error) {
 	} else {
 		k, _ = b.newKey(s.At, s.Schema, s.Name, s.Temp, false)
 	}
-	v := &ViewDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp", SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
+	v := &catalog.ViewDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp", SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
 	b.stars, b.unread = v.Stars, true
 	q := b.selectView(v, s)
 	b.stars, b.unread = nil, false
@@ -282,11 +283,11 @@ func (b *binder) createView(s *ast.CreateView) (*Result, error) {
 				b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
 			}
 		}
-		v.Cols = append(v.Cols, ViewColumn{name, c.typ})
+		v.Cols = append(v.Cols, catalog.ViewColumn{Name: name, Type: c.typ})
 	}
 	b.replaceable(s.At, old, v)
 	for d := range b.deps {
-		v.Deps = append(v.Deps, Dep{d.schema, d.name, d.col, d.function})
+		v.Deps = append(v.Deps, catalog.Dep{Schema: d.schema, Name: d.name, Col: d.col, Function: d.function})
 		t, w := b.db.cat.tables[d.objectKey], b.db.cat.views[d.objectKey]
 		if t != nil && t.Temp || w != nil && w.Temp {
 			v.Temp = true // as Postgres does; the view lives as long as its table
@@ -295,7 +296,7 @@ func (b *binder) createView(s *ast.CreateView) (*Result, error) {
 	if v.Temp {
 		k.schema, v.Schema = "pg_temp", "pg_temp"
 	}
-	return &Result{Tag: "CREATE VIEW"}, b.db.putView(k, v)
+	return &catalog.Result{Tag: "CREATE VIEW"}, b.db.putView(k, v)
 }
 
 func (b *binder) firstSchema(temp bool) string {
@@ -309,7 +310,7 @@ func (b *binder) firstSchema(temp bool) string {
 }
 
 // replaceable checks that CREATE OR REPLACE VIEW only appends columns.
-func (b *binder) replaceable(at ast.Pos, old, v *ViewDef) {
+func (b *binder) replaceable(at ast.Pos, old, v *catalog.ViewDef) {
 	if old == nil {
 		return
 	}
@@ -320,7 +321,7 @@ func (b *binder) replaceable(at ast.Pos, old, v *ViewDef) {
 		if v.Cols[i].Name != c.Name {
 			b.failHint(at, "42P16", "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.", "cannot change name of view column \"%s\" to \"%s\"", c.Name, v.Cols[i].Name)
 		}
-		if !v.Cols[i].Type.is(c.Type) {
+		if !v.Cols[i].Type.Is(c.Type) {
 			b.fail(at, "42P16", "cannot change data type of view column \"%s\" from %s to %s", c.Name, c.Type, v.Cols[i].Type)
 		}
 	}
@@ -332,7 +333,7 @@ type viewTree struct {
 	text *ast.Text
 }
 
-func (db *DB) viewTree(v *ViewDef) (*ast.Select, *ast.Text, error) {
+func (db *DB) viewTree(v *catalog.ViewDef) (*ast.Select, *ast.Text, error) {
 	if t := db.trees[v]; t != nil {
 		return t.sel, t.text, nil
 	}
@@ -350,7 +351,7 @@ func (db *DB) viewTree(v *ViewDef) (*ast.Select, *ast.Text, error) {
 
 // selectView binds the text of a view that is being created. The view's own text is bound, because the
 // positions of its stars are those of later expansions; errors point into the statement.
-func (b *binder) selectView(v *ViewDef, s *ast.CreateView) *query {
+func (b *binder) selectView(v *catalog.ViewDef, s *ast.CreateView) *query {
 	caller, inner := b.text, &ast.Text{SQL: v.SQL}
 	b.text = inner
 	defer func() {
@@ -374,15 +375,15 @@ func (b *binder) selectView(v *ViewDef, s *ast.CreateView) *query {
 	return q
 }
 
-func (b *binder) createSchema(s *ast.CreateSchema) (*Result, error) {
+func (b *binder) createSchema(s *ast.CreateSchema) (*catalog.Result, error) {
 	if b.db.hasSchema(s.Name) {
 		if s.IfNotExists {
-			return &Result{Tag: "CREATE SCHEMA", Notice: fmt.Sprintf("schema \"%s\" already exists, skipping", s.Name)}, nil
+			return &catalog.Result{Tag: "CREATE SCHEMA", Notice: fmt.Sprintf("schema \"%s\" already exists, skipping", s.Name)}, nil
 		}
 		b.fail(s.At, "42P06", "schema \"%s\" already exists", s.Name)
 	}
 	cat := b.db.cat.clone()
 	cat.schemas = append(cat.schemas, s.Name)
 	b.db.cat = cat
-	return &Result{Tag: "CREATE SCHEMA"}, b.db.save("schema", s.Name, "", struct{}{})
+	return &catalog.Result{Tag: "CREATE SCHEMA"}, b.db.save("schema", s.Name, "", struct{}{})
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -12,14 +13,14 @@ import (
 )
 
 // target finds the table that a statement writes.
-func (b *binder) target(at ast.Pos, schema, name string) *TableDef {
+func (b *binder) target(at ast.Pos, schema, name string) *catalog.TableDef {
 	t := b.tableOf(at, schema, name)
-	b.check(at, t.writable())
+	b.check(at, writable(t))
 	return t
 }
 
 // writable refuses to write a materialized view.
-func (t *TableDef) writable() error {
+func writable(t *catalog.TableDef) error {
 	if t.Matview == nil {
 		return nil
 	}
@@ -27,7 +28,7 @@ func (t *TableDef) writable() error {
 }
 
 // tableOf finds a table, also a materialized view.
-func (b *binder) tableOf(at ast.Pos, schema, name string) *TableDef {
+func (b *binder) tableOf(at ast.Pos, schema, name string) *catalog.TableDef {
 	t, v := b.db.cat.relation(b.path, schema, name)
 	if v != nil {
 		b.failHint(at, sqlerr.ObjectNotPrereqState, "Write to the tables that it reads.", "cannot write to view \"%s\"", name)
@@ -39,10 +40,10 @@ func (b *binder) tableOf(at ast.Pos, schema, name string) *TableDef {
 	return t
 }
 
-func (t *TableDef) key() objectKey { return objectKey{t.Schema, t.Name} }
+func keyOf(t *catalog.TableDef) objectKey { return objectKey{t.Schema, t.Name} }
 
 // rowidName is a name by which SQLite reaches the row id, not hidden by a column.
-func (t *TableDef) rowidName() string {
+func rowidName(t *catalog.TableDef) string {
 	for _, n := range []string{"rowid", "_rowid_", "oid"} {
 		if t.Column(n) < 0 {
 			return n
@@ -51,7 +52,7 @@ func (t *TableDef) rowidName() string {
 	return "rowid"
 }
 
-func (b *binder) insert(s *ast.Insert) (*Result, error) {
+func (b *binder) insert(s *ast.Insert) (*catalog.Result, error) {
 	t := b.target(s.At, s.Schema, s.Name)
 	sc := &scope{}
 	with := b.withList(sc, s.With, true)
@@ -78,7 +79,7 @@ func (b *binder) insert(s *ast.Insert) (*Result, error) {
 	}
 	list, exprs = append(list, missing...), append(exprs, values...)
 	var sql string
-	name := t.sql() + " AS " + ident(b.insertAlias(s))
+	name := sqlOf(t) + " AS " + ident(b.insertAlias(s))
 	oneRow := s.Query == nil || len(s.Query.Values) == 1
 	switch key, kinds := b.proposedKey(s, t, list[:len(list)-len(missing)]); {
 	case key != nil && !oneRow && strings.HasPrefix(source, "VALUES"):
@@ -114,8 +115,8 @@ func (b *binder) insertAlias(s *ast.Insert) string {
 }
 
 // insertColumns lists the columns that are given values.
-func (b *binder) insertColumns(s *ast.Insert, t *TableDef) []*Column {
-	var out []*Column
+func (b *binder) insertColumns(s *ast.Insert, t *catalog.TableDef) []*catalog.Column {
+	var out []*catalog.Column
 	for _, n := range s.Cols {
 		out = append(out, b.columnOf(s.At, t, n))
 	}
@@ -127,7 +128,7 @@ func (b *binder) insertColumns(s *ast.Insert, t *TableDef) []*Column {
 	return out
 }
 
-func (b *binder) columnOf(at ast.Pos, t *TableDef, name string) *Column {
+func (b *binder) columnOf(at ast.Pos, t *catalog.TableDef, name string) *catalog.Column {
 	if i := t.Column(name); i >= 0 {
 		return &t.Cols[i]
 	}
@@ -144,7 +145,7 @@ func (b *binder) columnOf(at ast.Pos, t *TableDef, name string) *Column {
 }
 
 // insertSource binds the rows; it cuts cols to those that the rows have (through the slice's length).
-func (b *binder) insertSource(s *ast.Insert, t *TableDef, cols []*Column, sc *scope) (string, []string) {
+func (b *binder) insertSource(s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) (string, []string) {
 	if s.Query.Values != nil && s.Query.SetOp == "" && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.With == nil {
 		return b.insertValues(s, t, cols, sc), nil
 	}
@@ -154,7 +155,7 @@ func (b *binder) insertSource(s *ast.Insert, t *TableDef, cols []*Column, sc *sc
 	for i := range q.cols {
 		c := cols[i]
 		b.noIdentity(s, c)
-		if q.cols[i].typ.isUnknown() {
+		if q.cols[i].typ.IsUnknown() {
 			q.coerce(b, i, c.Type)
 		}
 		at := s.At
@@ -169,7 +170,7 @@ func (b *binder) insertSource(s *ast.Insert, t *TableDef, cols []*Column, sc *sc
 	return q.text(), exprs
 }
 
-func (b *binder) countColumns(s *ast.Insert, n int, cols []*Column) {
+func (b *binder) countColumns(s *ast.Insert, n int, cols []*catalog.Column) {
 	if n > len(cols) {
 		b.fail(s.At, sqlerr.Syntax, "INSERT has more expressions than target columns")
 	}
@@ -178,14 +179,14 @@ func (b *binder) countColumns(s *ast.Insert, n int, cols []*Column) {
 	}
 }
 
-func (b *binder) noIdentity(s *ast.Insert, c *Column) {
+func (b *binder) noIdentity(s *ast.Insert, c *catalog.Column) {
 	if c.Identity != nil && c.Identity.Always && !s.Overriding {
 		b.failHint(s.At, "428C9", "Use OVERRIDING SYSTEM VALUE to override.", "cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
 	}
 }
 
 // insertValues prints VALUES with each value converted to its column's type.
-func (b *binder) insertValues(s *ast.Insert, t *TableDef, cols []*Column, sc *scope) string {
+func (b *binder) insertValues(s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) string {
 	sc = &scope{up: sc, level: &level{clause: "VALUES"}}
 	rows := make([]string, len(s.Query.Values))
 	for r, list := range s.Query.Values {
@@ -212,7 +213,7 @@ func (b *binder) insertValues(s *ast.Insert, t *TableDef, cols []*Column, sc *sc
 }
 
 // defaultSQL prints a column's default, "" for NULL.
-func (b *binder) defaultSQL(t *TableDef, c *Column) string {
+func (b *binder) defaultSQL(t *catalog.TableDef, c *catalog.Column) string {
 	switch {
 	case c.Identity != nil:
 		for i, n := range b.idCols {
@@ -223,24 +224,24 @@ func (b *binder) defaultSQL(t *TableDef, c *Column) string {
 		id := *c.Identity
 		b.ids, b.idCols = append(b.ids, &id), append(b.idCols, c.Name)
 		return fmt.Sprintf("rg_nextval(%d)", len(b.ids)-1)
-	case c.Default != "" && c.Type.isChunk():
+	case c.Default != "" && c.Type.IsChunk():
 		return fmt.Sprintf("rg_chunk(%s, %d)", c.Default, b.slot(t, c))
 	}
 	return c.Default
 }
 
-func (b *binder) defaultOrNull(t *TableDef, c *Column) string {
+func (b *binder) defaultOrNull(t *catalog.TableDef, c *catalog.Column) string {
 	if d := b.defaultSQL(t, c); d != "" {
-		if t.isRowID(c) && c.Identity == nil {
+		if isRowID(t, c) && c.Identity == nil {
 			d = "coalesce(" + d + ", " + noKey(t, c) + ")"
 		}
 		return d
 	}
-	return b.assign(val{sql: "NULL", typ: tUnknown, lit: &ast.Literal{Kind: ast.LitNull}}, t, c)
+	return b.assign(val{sql: "NULL", typ: catalog.Unknown, lit: &ast.Literal{Kind: ast.LitNull}}, t, c)
 }
 
 // plainRelation names a table whose columns are printed behind prefix.
-func (b *binder) plainRelation(t *TableDef, name, prefix string) *relation {
+func (b *binder) plainRelation(t *catalog.TableDef, name, prefix string) *relation {
 	r := &relation{name: name, schema: t.Schema, alias: prefix, table: t}
 	if prefix != "" {
 		prefix += "."
@@ -253,7 +254,7 @@ func (b *binder) plainRelation(t *TableDef, name, prefix string) *relation {
 }
 
 // assignments prints SET lists.
-func (b *binder) assignments(s *scope, t *TableDef, set []ast.Assign) []string {
+func (b *binder) assignments(s *scope, t *catalog.TableDef, set []ast.Assign) []string {
 	var out []string
 	done := map[string]bool{}
 	for _, a := range set {
@@ -282,25 +283,25 @@ func (b *binder) assignments(s *scope, t *TableDef, set []ast.Assign) []string {
 }
 
 // assignElement is SET v[i] = x.
-func (b *binder) assignElement(s *scope, t *TableDef, c *Column, a ast.Assign) string {
+func (b *binder) assignElement(s *scope, t *catalog.TableDef, c *catalog.Column, a ast.Assign) string {
 	if !c.Type.Array {
 		b.fail(a.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", c.Type)
 	}
 	x := b.expr(s, a.X)
-	if !assignable(x.typ, c.Type.elem()) {
-		b.fail(x.at, sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, c.Type.elem(), x.typ)
+	if !catalog.Assignable(x.typ, c.Type.Elem()) {
+		b.fail(x.at, sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, c.Type.Elem(), x.typ)
 	}
-	args := []string{sqltext.Plain(c.Type.String()), s.rels[0].cols[t.Column(c.Name)].sql, b.cast(x.at, x, c.Type.elem(), nil).sql}
+	args := []string{sqltext.Plain(c.Type.String()), s.rels[0].cols[t.Column(c.Name)].sql, b.cast(x.at, x, c.Type.Elem(), nil).sql}
 	for _, i := range a.Indices {
 		if i.Slice {
 			b.refuse(a.At, "an assignment to a slice", "Assign the whole array: v = v[1:2] || …")
 		}
-		args = append(args, b.cast(i.I.Position(), b.expr(s, i.I), tInt4, nil).sql)
+		args = append(args, b.cast(i.I.Position(), b.expr(s, i.I), catalog.Int4, nil).sql)
 	}
 	return b.assign(val{sql: "rg_array_set(" + strings.Join(args, ", ") + ")", typ: c.Type, at: a.At}, t, c)
 }
 
-func (b *binder) update(s *ast.Update) (*Result, error) {
+func (b *binder) update(s *ast.Update) (*catalog.Result, error) {
 	t := b.target(s.At, s.Schema, s.Name)
 	sc := &scope{level: &level{inAgg: true, clause: "UPDATE"}}
 	with := b.withList(sc, s.With, true)
@@ -308,7 +309,7 @@ func (b *binder) update(s *ast.Update) (*Result, error) {
 	b.named(s.At, r, ast.Alias{Name: s.Alias})
 	sc.rels, sc.cols = []*relation{r}, r.cols
 	from := b.from(sc, s.From)
-	sql := "UPDATE " + t.sql() + " AS " + r.alias + " SET " + strings.Join(b.assignments(sc, t, s.Set), ", ")
+	sql := "UPDATE " + sqlOf(t) + " AS " + r.alias + " SET " + strings.Join(b.assignments(sc, t, s.Set), ", ")
 	if from != "" {
 		sql += " FROM " + from
 	}
@@ -318,12 +319,12 @@ func (b *binder) update(s *ast.Update) (*Result, error) {
 	keys := false
 	for _, a := range s.Set {
 		c := &t.Cols[t.Column(a.Col)]
-		keys = keys || !c.Type.isChunk() && !c.Type.isFloat() || t.inKey(c.Name)
+		keys = keys || !c.Type.IsChunk() && !c.Type.IsFloat() || inKey(t, c.Name)
 	}
 	return b.write(t, with, sql, "UPDATE", returning{s.Returning, r.name, sc.rels[1:]}, keys)
 }
 
-func (t *TableDef) inKey(col string) bool {
+func inKey(t *catalog.TableDef, col string) bool {
 	for _, k := range t.Keys() {
 		for _, c := range k {
 			if c == col {
@@ -334,7 +335,7 @@ func (t *TableDef) inKey(col string) bool {
 	return false
 }
 
-func (b *binder) delete(s *ast.Delete) (*Result, error) {
+func (b *binder) delete(s *ast.Delete) (*catalog.Result, error) {
 	t := b.target(s.At, s.Schema, s.Name)
 	sc := &scope{level: &level{inAgg: true, clause: "DELETE"}}
 	with := b.withList(sc, s.With, true)
@@ -346,22 +347,22 @@ func (b *binder) delete(s *ast.Delete) (*Result, error) {
 	if s.Where != nil {
 		where = " WHERE " + b.condition(sc, s.Where, "WHERE").sql
 	}
-	sql := "DELETE FROM " + t.sql() + " AS " + r.alias + where
+	sql := "DELETE FROM " + sqlOf(t) + " AS " + r.alias + where
 	if using != "" {
-		id := t.rowidName()
-		sql = "DELETE FROM " + t.sql() + " WHERE " + id + " IN (SELECT " + r.alias + "." + id + " FROM " + t.sql() + " AS " + r.alias + " JOIN " + using + where + ")"
+		id := rowidName(t)
+		sql = "DELETE FROM " + sqlOf(t) + " WHERE " + id + " IN (SELECT " + r.alias + "." + id + " FROM " + sqlOf(t) + " AS " + r.alias + " JOIN " + using + where + ")"
 	}
 	return b.write(t, with, sql, "DELETE", returning{s.Returning, r.name, sc.rels[1:]}, true)
 }
 
-func (b *binder) truncate(s *ast.Truncate) (*Result, error) {
+func (b *binder) truncate(s *ast.Truncate) (*catalog.Result, error) {
 	emptied := map[objectKey]bool{}
 	for _, n := range s.Tables {
-		emptied[b.target(s.At, n.Schema, n.Name).key()] = true
+		emptied[keyOf(b.target(s.At, n.Schema, n.Name))] = true
 	}
 	for _, t := range b.db.cat.tables {
 		for _, f := range t.Foreign {
-			if emptied[objectKey{f.Schema, f.Name}] && !emptied[t.key()] {
+			if emptied[objectKey{f.Schema, f.Name}] && !emptied[keyOf(t)] {
 				e := sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint").
 					WithDetail("Table \"%s\" references \"%s\".", t.Name, f.Name).WithHint("Truncate table \"%s\" at the same time.", t.Name)
 				e.Text = b.text
@@ -371,17 +372,17 @@ func (b *binder) truncate(s *ast.Truncate) (*Result, error) {
 	}
 	for _, n := range s.Tables {
 		t := b.target(s.At, n.Schema, n.Name)
-		if err := b.db.exec("DELETE FROM " + t.sql()); err != nil {
+		if err := b.db.exec("DELETE FROM " + sqlOf(t)); err != nil {
 			return nil, err
 		}
-		b.db.bump(t.key(), true)
-		empty := t.clone()
-		empty.Count = &Count{}
-		if err := b.db.putTable(t.key(), empty); err != nil {
+		b.db.bump(keyOf(t), true)
+		empty := t.Clone()
+		empty.Count = &catalog.Count{}
+		if err := b.db.putTable(keyOf(t), empty); err != nil {
 			return nil, err
 		}
 	}
-	return &Result{Tag: "TRUNCATE TABLE"}, nil
+	return &catalog.Result{Tag: "TRUNCATE TABLE"}, nil
 }
 
 // returning is a RETURNING list, the name of the table it is about, and the other tables of the statement.
@@ -395,7 +396,7 @@ type returning struct {
 const unreachable = "\x01"
 
 // returningSQL binds a RETURNING list.
-func (b *binder) returningSQL(t *TableDef, r returning) *query {
+func (b *binder) returningSQL(t *catalog.TableDef, r returning) *query {
 	rel := b.plainRelation(t, r.alias, "")
 	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "RETURNING"}}
 	for _, o := range r.other {
@@ -417,8 +418,8 @@ func (b *binder) returningSQL(t *TableDef, r returning) *query {
 }
 
 // write runs a printed INSERT, UPDATE or DELETE, checks law 1 and collects RETURNING.
-func (b *binder) write(t *TableDef, with []string, sql, tag string, ret returning, keys bool) (*Result, error) {
-	r := &Result{}
+func (b *binder) write(t *catalog.TableDef, with []string, sql, tag string, ret returning, keys bool) (*catalog.Result, error) {
+	r := &catalog.Result{}
 	var cols []outcol
 	if len(ret.list) > 0 {
 		q := b.returningSQL(t, ret)
@@ -439,15 +440,15 @@ func (b *binder) write(t *TableDef, with []string, sql, tag string, ret returnin
 	}
 	r.Count = b.db.c.Changes()
 	r.Tag = fmt.Sprintf("%s %d", tag, r.Count)
-	b.db.bump(t.key(), keys)
+	b.db.bump(keyOf(t), keys)
 	return r, b.checkSlots(t, r.Count)
 }
 
 // checkSlots holds law 1: after the statement every chunk column has one shape. It also keeps the state of
 // generated columns, and the table's count; wrote is how many rows the statement has written.
-func (b *binder) checkSlots(t *TableDef, wrote int64) error {
-	n := t.clone()
-	if now := b.db.cat.tables[t.key()]; now != nil { // what the statement's own queries have found before it wrote
+func (b *binder) checkSlots(t *catalog.TableDef, wrote int64) error {
+	n := t.Clone()
+	if now := b.db.cat.tables[keyOf(t)]; now != nil { // what the statement's own queries have found before it wrote
 		n.Count = now.Count
 	}
 	changed, err := b.db.recount(n, wrote)
@@ -473,15 +474,15 @@ func (b *binder) checkSlots(t *TableDef, wrote int64) error {
 			c.Identity, changed = id, true
 		}
 	}
-	if !changed || t.result {
+	if !changed || t.Result {
 		return nil
 	}
-	return b.db.putTable(t.key(), n)
+	return b.db.putTable(keyOf(t), n)
 }
 
 // oneShape looks for a chunk whose shape differs from the first one written.
-func (db *DB) oneShape(t *TableDef, s *slot) error {
-	keys, names := []string{t.rowidName()}, []string{"row id"}
+func (db *DB) oneShape(t *catalog.TableDef, s *slot) error {
+	keys, names := []string{rowidName(t)}, []string{"row id"}
 	if k := t.Keys(); len(k) > 0 {
 		keys, names = nil, nil
 		for _, c := range k[0] {
@@ -489,14 +490,14 @@ func (db *DB) oneShape(t *TableDef, s *slot) error {
 		}
 	}
 	col := ident(s.col)
-	sql := "SELECT substr(" + col + ", 1, 28), " + strings.Join(keys, ", ") + " FROM " + t.sql() + " WHERE rg_head(" + col + ") <> ? LIMIT 1"
+	sql := "SELECT substr(" + col + ", 1, 28), " + strings.Join(keys, ", ") + " FROM " + sqlOf(t) + " WHERE rg_head(" + col + ") <> ? LIMIT 1"
 	var other tensor.Shape
 	var others, firsts string
 	read := func(key *string, shape *tensor.Shape) func(r row) error {
 		return func(r row) error {
 			var vals []string
 			for i := range keys {
-				v, _ := fromCell(&r[i+1], tText)
+				v, _ := fromCell(&r[i+1], catalog.Text)
 				vals = append(vals, fmt.Sprint(v))
 			}
 			*key, *shape = "("+strings.Join(names, ", ")+")=("+strings.Join(vals, ", ")+")", headShape(r[0].Bytes())

@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // findIndex finds an index, which stands in the schema of its table; no two have one name.
-func (b *binder) findIndex(n ast.ObjectName) (*TableDef, int) {
+func (b *binder) findIndex(n ast.ObjectName) (*catalog.TableDef, int) {
 	for _, t := range b.db.cat.tables {
 		if n.Schema != "" && t.Schema != n.Schema || n.Schema == "" && !b.visible(t.Schema) {
 			continue
@@ -25,8 +26,8 @@ func (b *binder) findIndex(n ast.ObjectName) (*TableDef, int) {
 	return nil, -1
 }
 
-func (b *binder) drop(s *ast.Drop) (*Result, error) {
-	r := &Result{Tag: "DROP " + strings.ToUpper(s.Kind)}
+func (b *binder) drop(s *ast.Drop) (*catalog.Result, error) {
+	r := &catalog.Result{Tag: "DROP " + strings.ToUpper(s.Kind)}
 	b.outside(s.At, s.Outside, "DROP INDEX CONCURRENTLY")
 	for i, name := range s.Names {
 		var args []ast.FuncParam
@@ -77,7 +78,7 @@ func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (b
 	case "table", "view", "materialized view":
 		t, v := db.cat.relation(b.path, schema, name)
 		switch {
-		case t != nil && s.Kind != t.kind(), v != nil && s.Kind != "view":
+		case t != nil && s.Kind != kindOf(t), v != nil && s.Kind != "view":
 			b.fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", name, s.Kind)
 		case t != nil:
 			return true, b.dropTable(s, t)
@@ -90,13 +91,13 @@ func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (b
 		if t == nil {
 			return false, nil
 		}
-		def := t.clone()
+		def := t.Clone()
 		def.Indexes = slices.Delete(def.Indexes, i, i+1)
-		db.bump(t.key(), true)
-		if err := db.exec("DROP INDEX " + t.db() + "." + sqltext.Ident(physical(t.Schema, name)+"^i")); err != nil {
+		db.bump(keyOf(t), true)
+		if err := db.exec("DROP INDEX " + dbOf(t) + "." + sqltext.Ident(physical(t.Schema, name)+"^i")); err != nil {
 			return true, err
 		}
-		return true, db.putTable(t.key(), def)
+		return true, db.putTable(keyOf(t), def)
 	case "function", "procedure", "routine":
 		k := b.functionKey(n)
 		f := db.cat.funcs[k]
@@ -122,7 +123,7 @@ func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (b
 func (db *DB) callers(k objectKey) []objectKey {
 	calls := map[objectKey]bool{}
 	for _, v := range db.queries() {
-		if slices.Contains(v.Deps, Dep{Schema: k.schema, Name: k.name, Function: true}) {
+		if slices.Contains(v.Deps, catalog.Dep{Schema: k.schema, Name: k.name, Function: true}) {
 			calls[objectKey{v.Schema, v.Name}] = true
 		}
 	}
@@ -130,7 +131,7 @@ func (db *DB) callers(k objectKey) []objectKey {
 }
 
 // query finds a view or the query of a materialized view, nil for none.
-func (db *DB) query(k objectKey) *ViewDef {
+func (db *DB) query(k objectKey) *catalog.ViewDef {
 	if t := db.cat.tables[k]; t != nil {
 		return t.Matview
 	}
@@ -223,32 +224,32 @@ func keysOf[T any](m map[objectKey]T, holds func(objectKey) bool) []objectKey {
 }
 
 // referring returns a table with a foreign key to another one; nil where there is none.
-func (b *binder) referring(to objectKey) *TableDef {
+func (b *binder) referring(to objectKey) *catalog.TableDef {
 	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return k != to }) {
 		o := b.db.cat.tables[k]
-		if slices.ContainsFunc(o.Foreign, func(f Foreign) bool { return f.Schema == to.schema && f.Name == to.name }) {
+		if slices.ContainsFunc(o.Foreign, func(f catalog.Foreign) bool { return f.Schema == to.schema && f.Name == to.name }) {
 			return o
 		}
 	}
 	return nil
 }
 
-func (b *binder) dropTable(s *ast.Drop, t *TableDef) error {
-	b.dependentsAllowed(s, t.kind(), t.key())
-	if o := b.referring(t.key()); o != nil {
+func (b *binder) dropTable(s *ast.Drop, t *catalog.TableDef) error {
+	b.dependentsAllowed(s, kindOf(t), keyOf(t))
+	if o := b.referring(keyOf(t)); o != nil {
 		b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it", t.Name)
 	}
-	if err := b.dropDependents(s, t.key()); err != nil {
+	if err := b.dropDependents(s, keyOf(t)); err != nil {
 		return err
 	}
-	if err := b.db.exec("DROP TABLE " + t.sql()); err != nil {
+	if err := b.db.exec("DROP TABLE " + sqlOf(t)); err != nil {
 		return err
 	}
-	b.db.bump(t.key(), true)
-	return b.db.putTable(t.key(), nil)
+	b.db.bump(keyOf(t), true)
+	return b.db.putTable(keyOf(t), nil)
 }
 
-func (b *binder) dropView(s *ast.Drop, v *ViewDef) error {
+func (b *binder) dropView(s *ast.Drop, v *catalog.ViewDef) error {
 	k := objectKey{v.Schema, v.Name}
 	b.dependentsAllowed(s, b.db.kind(v), k)
 	if err := b.dropDependents(s, k); err != nil {
@@ -287,7 +288,7 @@ func (b *binder) dependentsAllowed(s *ast.Drop, kind string, k objectKey) {
 }
 
 // means reports whether a name is that of a view.
-func (b *binder) means(n ast.ObjectName, v *ViewDef) bool {
+func (b *binder) means(n ast.ObjectName, v *catalog.ViewDef) bool {
 	t, named := b.db.cat.relation(b.path, n.Schema, n.Name)
 	if t != nil {
 		named = t.Matview

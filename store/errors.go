@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 )
@@ -87,7 +88,7 @@ func (db *DB) constraint(le *lite.Error) error {
 			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).Wrap(le)
 		}
 		if t != nil {
-			name = t.uniqueName(cols)
+			name = uniqueName(t, cols)
 		}
 		return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).WithDetail("A key (%s) already exists.", key).Wrap(le)
 	case "NOT NULL":
@@ -118,9 +119,9 @@ func splitColumns(s string) (table string, cols []string) {
 // rebuilt ends the name of a table that is being rebuilt.
 const rebuilt = "^new"
 
-func (db *DB) byPhys(phys string) *TableDef {
+func (db *DB) byPhys(phys string) *catalog.TableDef {
 	for _, t := range db.cat.tables {
-		if t.phys() == phys {
+		if physOf(t) == phys {
 			return t
 		}
 	}
@@ -128,7 +129,7 @@ func (db *DB) byPhys(phys string) *TableDef {
 }
 
 // uniqueName finds the constraint or index over exactly these columns.
-func (t *TableDef) uniqueName(cols []string) string {
+func uniqueName(t *catalog.TableDef, cols []string) string {
 	same := func(u []string) bool { return strings.Join(u, ",") == strings.Join(cols, ",") }
 	if t.PK != nil && same(t.PK.Cols) {
 		return t.PK.Name

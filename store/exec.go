@@ -8,41 +8,28 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// Result is what a statement gave. Values are nil, int64, float64, bool, string, *tensor.Tensor (chunks) and
-// []any (other arrays); numeric, date and time values are strings, formatted.
-type Result struct {
-	Tag     string // the command tag that psql prints, "INSERT 0 3"
-	Cols    []ResultCol
-	Rows    [][]any
-	HasRows bool // the statement returns rows, maybe none
-	Count   int64
-	Notice  string // "relation … already exists, skipping"; "" for none
-}
-
-// ResultCol is a result column; Type is a Postgres type name, "real[]".
-type ResultCol struct{ Name, Type string }
-
 // Exec runs one statement. text is what the tree's positions point into. An error is an *sqlerr.Error with
 // its text set and leaves the store as it was; inside BEGIN it also aborts the transaction, as in Postgres.
 // DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
-func (db *DB) Exec(ctx context.Context, st ast.Statement, text *ast.Text) (*Result, error) {
-	return db.execute(ctx, st, text, func(ctx context.Context) (*Result, error) { return db.statement(ctx, st, text) })
+func (db *DB) Exec(ctx context.Context, st ast.Statement, text *ast.Text) (*catalog.Result, error) {
+	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result, error) { return db.statement(ctx, st, text) })
 }
 
 // SelectEach runs a query and keeps no rows: start learns its columns, each gets every row as Result.Rows holds it.
-func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]ResultCol) error, each func([]any) error) (*Result, error) {
-	return db.execute(ctx, sel, text, func(ctx context.Context) (*Result, error) {
+func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error) {
+	return db.execute(ctx, sel, text, func(ctx context.Context) (*catalog.Result, error) {
 		return db.selectRows(ctx, sel, text, start, each)
 	})
 }
 
 // execute runs a statement as Exec says; run does what is its own.
-func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text, run func(context.Context) (*Result, error)) (r *Result, err error) {
+func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text, run func(context.Context) (*catalog.Result, error)) (r *catalog.Result, err error) {
 	defer db.rescue(text, &err)
 	ctx, done := db.Timed(ctx)
 	defer done(&err)
@@ -70,10 +57,10 @@ func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text, run
 	return r, nil
 }
 
-func (db *DB) statement(ctx context.Context, st ast.Statement, text *ast.Text) (*Result, error) {
+func (db *DB) statement(ctx context.Context, st ast.Statement, text *ast.Text) (*catalog.Result, error) {
 	if s, ok := st.(*ast.Select); ok {
 		var rows [][]any
-		r, err := db.selectRows(ctx, s, text, func([]ResultCol) error { return nil }, func(row []any) error {
+		r, err := db.selectRows(ctx, s, text, func([]catalog.ResultCol) error { return nil }, func(row []any) error {
 			rows = append(rows, row)
 			return nil
 		})
@@ -83,7 +70,7 @@ func (db *DB) statement(ctx context.Context, st ast.Statement, text *ast.Text) (
 	if r, ok, err := db.session(ctx, st, text); ok {
 		return r, err
 	}
-	var r *Result
+	var r *catalog.Result
 	err := db.atomically(true, func() (err error) {
 		b := db.newBinder(ctx, text)
 		defer b.catch(&err)
@@ -95,7 +82,7 @@ func (db *DB) statement(ctx context.Context, st ast.Statement, text *ast.Text) (
 }
 
 // session runs statements that change no data.
-func (db *DB) session(ctx context.Context, st ast.Statement, text *ast.Text) (*Result, bool, error) {
+func (db *DB) session(ctx context.Context, st ast.Statement, text *ast.Text) (*catalog.Result, bool, error) {
 	switch s := st.(type) {
 	case *ast.Set:
 		r, err := db.set(s)
@@ -120,7 +107,7 @@ func (db *DB) session(ctx context.Context, st ast.Statement, text *ast.Text) (*R
 			}
 			return nil
 		})
-		r := &Result{Tag: s.Tag}
+		r := &catalog.Result{Tag: s.Tag}
 		switch {
 		case s.Idle && s.Tag == "COMMENT":
 			r.Notice = "COMMENT has no effect: the embedded store has no roles, databases, tablespaces and languages"
@@ -142,7 +129,7 @@ func (b *binder) outside(at ast.Pos, must bool, what string) {
 }
 
 // writing runs a statement that writes, inside a transaction.
-func (b *binder) writing(st ast.Statement) (*Result, error) {
+func (b *binder) writing(st ast.Statement) (*catalog.Result, error) {
 	switch s := st.(type) {
 	case *ast.Insert:
 		return b.insert(s)
@@ -174,10 +161,10 @@ func (b *binder) writing(st ast.Statement) (*Result, error) {
 	return nil, sqlerr.At(int(st.Position()), sqlerr.Internal, "internal error: store does not know %T", st)
 }
 
-func (db *DB) transaction(s *ast.Transaction) (*Result, error) {
+func (db *DB) transaction(s *ast.Transaction) (*catalog.Result, error) {
 	var err error
 	tag := map[string]string{"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK", "savepoint": "SAVEPOINT", "release": "RELEASE", "rollback_to": "ROLLBACK"}[s.Kind]
-	r := &Result{Tag: tag}
+	r := &catalog.Result{Tag: tag}
 	switch s.Kind {
 	case "begin":
 		if db.explicit {
@@ -216,10 +203,10 @@ func (db *DB) transaction(s *ast.Transaction) (*Result, error) {
 	return r, nil
 }
 
-func (db *DB) set(s *ast.Set) (*Result, error) {
+func (db *DB) set(s *ast.Set) (*catalog.Result, error) {
 	if s.Reset {
 		db.reset(s.Name)
-		return &Result{Tag: "RESET"}, nil
+		return &catalog.Result{Tag: "RESET"}, nil
 	}
 	name := strings.ToLower(s.Name)
 	if name == "search_path" {
@@ -242,7 +229,7 @@ func (db *DB) set(s *ast.Set) (*Result, error) {
 		}
 		return nil, e
 	}
-	r := &Result{Tag: "SET"}
+	r := &catalog.Result{Tag: "SET"}
 	if s.Local && !db.explicit {
 		r.Notice = "SET LOCAL can only be used in transaction blocks"
 		return r, nil
@@ -291,12 +278,12 @@ func (db *DB) hasSchema(name string) bool {
 	return false
 }
 
-func (db *DB) show(s *ast.Show) (*Result, error) {
+func (db *DB) show(s *ast.Show) (*catalog.Result, error) {
 	v, ok := db.Setting(s.Name)
 	if !ok {
 		return nil, sqlerr.At(int(s.At), sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", s.Name)
 	}
-	return &Result{Tag: "SHOW", HasRows: true, Cols: []ResultCol{{strings.ToLower(s.Name), "text"}}, Rows: [][]any{{v}}}, nil
+	return &catalog.Result{Tag: "SHOW", HasRows: true, Cols: []catalog.ResultCol{{Name: strings.ToLower(s.Name), Type: "text"}}, Rows: [][]any{{v}}}, nil
 }
 
 // finish prints a statement with the views it uses in front.
@@ -309,8 +296,8 @@ func (b *binder) finish(with []string, body string) string {
 }
 
 // selectRows runs a query and hands on its rows.
-func (db *DB) selectRows(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]ResultCol) error, each func([]any) error) (*Result, error) {
-	r := &Result{HasRows: true}
+func (db *DB) selectRows(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error) {
+	r := &catalog.Result{HasRows: true}
 	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
 		r.Cols = resultCols(cols)
 		return start(r.Cols)
@@ -326,10 +313,10 @@ func (db *DB) selectRows(ctx context.Context, sel *ast.Select, text *ast.Text, s
 	return r, err
 }
 
-func resultCols(cols []outcol) []ResultCol {
-	out := make([]ResultCol, len(cols))
+func resultCols(cols []outcol) []catalog.ResultCol {
+	out := make([]catalog.ResultCol, len(cols))
 	for i, c := range cols {
-		out[i] = ResultCol{c.name, c.typ.String()}
+		out[i] = catalog.ResultCol{Name: c.name, Type: c.typ.String()}
 	}
 	return out
 }
@@ -426,12 +413,12 @@ func (b *binder) release() {
 }
 
 // explain shows SQLite's plan of a statement and the statement as printed for it. ANALYZE runs a SELECT too.
-func (db *DB) explain(ctx context.Context, s *ast.Explain, text *ast.Text) (r *Result, err error) {
+func (db *DB) explain(ctx context.Context, s *ast.Explain, text *ast.Text) (r *catalog.Result, err error) {
 	b := db.newBinder(ctx, text)
 	defer b.catch(&err)
 	defer b.release()
 	sql := b.explained(s)
-	r = &Result{Tag: "EXPLAIN", HasRows: true, Cols: []ResultCol{{"QUERY PLAN", "text"}}}
+	r = &catalog.Result{Tag: "EXPLAIN", HasRows: true, Cols: []catalog.ResultCol{{Name: "QUERY PLAN", Type: "text"}}}
 	line := func(format string, args ...any) { r.Rows = append(r.Rows, []any{fmt.Sprintf(format, args...)}) }
 	depth := map[int64]int{}
 	err = db.rows("EXPLAIN QUERY PLAN "+sql, func(c row) error {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"math"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
@@ -287,7 +288,7 @@ func (s *bits) Value(r lite.Result) error {
 // collect is array_agg: floats become a vector, chunks are stacked along a new first dimension.
 type collect struct {
 	noInverse
-	typ   Type
+	typ   catalog.Type
 	list  []any
 	bytes int
 }
@@ -295,7 +296,7 @@ type collect struct {
 // Step adds a value.
 func (s *collect) Step(a []lite.Cell) error {
 	x, err := fromCell(&a[0], s.typ)
-	if x == nil && numberOrder[s.typ.Name] >= 5 && err == nil {
+	if x == nil && catalog.NumberOrder[s.typ.Name] >= 5 && err == nil {
 		return sqlerr.New(sqlerr.NullNotAllowed, "array_agg of %s cannot collect NULL", s.typ).WithHint("Add FILTER (WHERE x IS NOT NULL).")
 	}
 	if l, nested := x.([]any); s.typ.Array && err == nil && (x == nil || nested && len(l) == 0) {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
@@ -85,7 +86,7 @@ func dims(c *lite.Cell) ([]int, error) {
 		}
 		return s, err
 	}
-	list, err := parseJSON(c.Bytes(), arrayOf(tText))
+	list, err := parseJSON(c.Bytes(), catalog.ArrayOf(catalog.Text))
 	if err != nil {
 		return nil, err
 	}
@@ -100,19 +101,19 @@ func dims(c *lite.Cell) ([]int, error) {
 	}
 }
 
-func giveArray(r lite.Result, list []any, t Type) error {
-	x, err := makeArray(list, t.elem())
+func giveArray(r lite.Result, list []any, t catalog.Type) error {
+	x, err := makeArray(list, t.Elem())
 	if err != nil {
 		return err
 	}
-	return giveValue(r, x, arrayOf(t.elem()))
+	return giveValue(r, x, catalog.ArrayOf(t.Elem()))
 }
 
 // arrayCall is rg_array(type, elements…); the type of an array of arrays has one more pair of brackets.
 func arrayCall(a []lite.Cell, r lite.Result) error {
 	name := a[0].String()
-	t := typeByName(name)
-	et := t.elem()
+	t := catalog.TypeOf(name)
+	et := t.Elem()
 	if strings.HasSuffix(name, "[][]") {
 		et = t
 	}
@@ -133,7 +134,7 @@ func eachEqual(a []lite.Cell, doing string, each func(i int, y any, equal bool) 
 	if err != nil {
 		return err
 	}
-	same := sameElement(typeByName(a[0].String()).elem())
+	same := sameElement(catalog.TypeOf(a[0].String()).Elem())
 	for i, y := range list {
 		if _, nested := y.([]any); nested {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "%s multidimensional arrays is not supported", doing)
@@ -171,18 +172,18 @@ func arrayRemove(a []lite.Cell, r lite.Result) error {
 	if err != nil {
 		return err
 	}
-	return giveArray(r, out, typeByName(a[0].String()))
+	return giveArray(r, out, catalog.TypeOf(a[0].String()))
 }
 
 // sameElement tells whether two elements of an array, or NULLs, are equal as values of their type.
-func sameElement(t Type) func(x, y any) bool {
+func sameElement(t catalog.Type) func(x, y any) bool {
 	equal := func(x, y any) bool { return x == y }
 	switch {
-	case t.is(tNumeric):
+	case t.Is(catalog.Numeric):
 		equal = func(x, y any) bool { return numeric.Compare([]byte(x.(string)), []byte(y.(string))) == 0 }
-	case t.is(tJSONB):
+	case t.Is(catalog.JSONB):
 		equal = func(x, y any) bool { return compareJSONB([]byte(x.(string)), []byte(y.(string))) == 0 }
-	case t.isFloat():
+	case t.IsFloat():
 		equal = func(x, y any) bool { return x == y || x != x && y != y }
 	}
 	return func(x, y any) bool {
@@ -194,17 +195,17 @@ func sameElement(t Type) func(x, y any) bool {
 }
 
 func listAndItem(a []lite.Cell) ([]any, any, error) {
-	t := typeByName(a[0].String())
+	t := catalog.TypeOf(a[0].String())
 	list, err := listOf(&a[1], t)
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := fromCell(&a[2], t.elem())
+	x, err := fromCell(&a[2], t.Elem())
 	return list, x, err
 }
 
 // listOf reads a stored array as nested lists.
-func listOf(c *lite.Cell, t Type) ([]any, error) {
+func listOf(c *lite.Cell, t catalog.Type) ([]any, error) {
 	x, err := fromCell(c, t)
 	if err != nil {
 		return nil, err
@@ -220,7 +221,7 @@ func listOf(c *lite.Cell, t Type) ([]any, error) {
 
 // sliceCall is rg_slice(type, array, lo, hi, …): bounds are cut to the array, an empty result is '{}'.
 func sliceCall(a []lite.Cell, r lite.Result) error {
-	t := typeByName(a[0].String())
+	t := catalog.TypeOf(a[0].String())
 	list, err := listOf(&a[1], t)
 	if err != nil {
 		return err
@@ -231,7 +232,7 @@ func sliceCall(a []lite.Cell, r lite.Result) error {
 	}
 	n := (len(a) - 2) / 2
 	if n > len(d) {
-		return giveValue(r, emptyArray(t.elem()), t)
+		return giveValue(r, emptyArray(t.Elem()), t)
 	}
 	lo, hi := make([]int, len(d)), make([]int, len(d))
 	for i := range d {
@@ -241,7 +242,7 @@ func sliceCall(a []lite.Cell, r lite.Result) error {
 			hi[i] = int(min(a[3+2*i].Int(), int64(d[i])))
 		}
 		if lo[i] >= hi[i] {
-			return giveValue(r, emptyArray(t.elem()), t)
+			return giveValue(r, emptyArray(t.Elem()), t)
 		}
 	}
 	return giveArray(r, cutList(list, lo, hi), t)
@@ -259,7 +260,7 @@ func cutList(list []any, lo, hi []int) []any {
 
 // itemCall is rg_item(array, i, …) for arrays in JSON form.
 func itemCall(a []lite.Cell, r lite.Result) error {
-	x, err := parseJSON(a[0].Bytes(), arrayOf(tText))
+	x, err := parseJSON(a[0].Bytes(), catalog.ArrayOf(catalog.Text))
 	if err != nil {
 		return err
 	}
@@ -274,7 +275,7 @@ func itemCall(a []lite.Cell, r lite.Result) error {
 	switch v := x.(type) {
 	case string:
 		if raw := bytes.TrimSpace(a[0].Bytes()); isNumberList(raw) {
-			return giveValue(r, v, tInt8)
+			return giveValue(r, v, catalog.Int8)
 		}
 		r.Text(v)
 	case bool:
@@ -289,7 +290,7 @@ func isNumberList(b []byte) bool { return bytes.IndexByte(b, '"') < 0 }
 // arrayCat is rg_array_cat(type, kinds, x, y): kinds says which of x and y are arrays ('a') and which elements
 // ('e'). NULL arrays count as empty.
 func arrayCat(a []lite.Cell, r lite.Result) error {
-	t, kinds := typeByName(a[0].String()), a[1].Bytes()
+	t, kinds := catalog.TypeOf(a[0].String()), a[1].Bytes()
 	if n := len(a[2].Bytes()) + len(a[3].Bytes()); n > maxState {
 		return sqlerr.New(sqlerr.ProgramLimit, "an array of %d MiB and one of %d MiB are too large to be put together: %d MiB are possible",
 			len(a[2].Bytes())>>20, len(a[3].Bytes())>>20, maxState>>20)
@@ -298,7 +299,7 @@ func arrayCat(a []lite.Cell, r lite.Result) error {
 	for i := range part {
 		c := &a[2+i]
 		if kinds[i] == 'e' {
-			x, err := fromCell(c, t.elem())
+			x, err := fromCell(c, t.Elem())
 			if err != nil {
 				return err
 			}
@@ -326,12 +327,12 @@ func arrayCat(a []lite.Cell, r lite.Result) error {
 // arraySet is rg_array_set(type, array, value, i, …): the array with one element replaced; position n+1 of a
 // vector appends.
 func arraySet(a []lite.Cell, r lite.Result) error {
-	t := typeByName(a[0].String())
+	t := catalog.TypeOf(a[0].String())
 	list, err := listOf(&a[1], t)
 	if err != nil {
 		return err
 	}
-	x, err := fromCell(&a[2], t.elem())
+	x, err := fromCell(&a[2], t.Elem())
 	if err != nil {
 		return err
 	}
@@ -375,13 +376,13 @@ func flatCall(a []lite.Cell, r lite.Result) error {
 		copy(r.Room(lite.Text, len(b)), b)
 		return nil
 	}
-	x, err := parseJSON(b, arrayOf(tInt8))
+	x, err := parseJSON(b, catalog.ArrayOf(catalog.Int8))
 	if err != nil {
-		if x, err = parseJSON(b, arrayOf(tText)); err != nil {
+		if x, err = parseJSON(b, catalog.ArrayOf(catalog.Text)); err != nil {
 			return err
 		}
 	}
-	return giveValue(r, flatten(x.([]any), nil), arrayOf(tText))
+	return giveValue(r, flatten(x.([]any), nil), catalog.ArrayOf(catalog.Text))
 }
 
 func flatten(list, out []any) []any {
@@ -476,14 +477,14 @@ func stringToArray(a []lite.Cell, r lite.Result) error {
 			}
 		}
 	}
-	return giveValue(r, list, arrayOf(tText))
+	return giveValue(r, list, catalog.ArrayOf(catalog.Text))
 }
 
 func arrayToString(a []lite.Cell, r lite.Result) error {
 	if a[1].IsNull() || a[2].IsNull() {
 		return nil
 	}
-	t := typeByName(a[0].String())
+	t := catalog.TypeOf(a[0].String())
 	list, err := listOf(&a[1], t)
 	if err != nil {
 		return err
@@ -492,7 +493,7 @@ func arrayToString(a []lite.Cell, r lite.Result) error {
 	for _, x := range flatten(list, nil) {
 		switch {
 		case x != nil:
-			p = append(p, Format(x, t.elem().String()))
+			p = append(p, Format(x, t.Elem().String()))
 		case len(a) > 3 && !a[3].IsNull():
 			p = append(p, a[3].String())
 		}
@@ -503,20 +504,20 @@ func arrayToString(a []lite.Cell, r lite.Result) error {
 
 // arrayFill is rg_array_fill(type, x, lengths). What is too large is refused before there is memory for it.
 func arrayFill(a []lite.Cell, r lite.Result) error {
-	t := typeByName(a[0].String())
+	t := catalog.TypeOf(a[0].String())
 	if a[2].IsNull() {
 		return sqlerr.New(sqlerr.NullNotAllowed, "dimension array or low bound array cannot be null")
 	}
-	x, err := fromCell(&a[1], t.elem())
+	x, err := fromCell(&a[1], t.Elem())
 	if err != nil {
 		return err
 	}
-	d, err := parseJSON(a[2].Bytes(), arrayOf(tInt8))
+	d, err := parseJSON(a[2].Bytes(), catalog.ArrayOf(catalog.Int8))
 	if err != nil {
 		return err
 	}
 	lengths, size, most := make(tensor.Shape, len(d.([]any))), int64(1), int64(maxState/boxed)
-	if t.isChunk() {
+	if t.IsChunk() {
 		most = maxVector
 	}
 	for i, l := range d.([]any) {
@@ -529,7 +530,7 @@ func arrayFill(a []lite.Cell, r lite.Result) error {
 		}
 		lengths[i], size = int(n), size*n
 	}
-	if f, ok := x.(float64); ok && t.isChunk() && size > 0 && len(lengths) > 0 && len(lengths) <= tensor.MaxRank {
+	if f, ok := x.(float64); ok && t.IsChunk() && size > 0 && len(lengths) > 0 && len(lengths) <= tensor.MaxRank {
 		data, dtype := make([]float64, size), tensor.Float64
 		for i := range data {
 			data[i] = f

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/store/lite"
@@ -336,7 +337,7 @@ func giveKernel(v kernels.Value, r lite.Result) error {
 		for i, x := range v.Ints {
 			list[i] = x
 		}
-		return giveValue(r, list, arrayOf(tInt8))
+		return giveValue(r, list, catalog.ArrayOf(catalog.Int8))
 	case v.Type.IsFloat():
 		if math.IsNaN(v.X) {
 			return errNaN()

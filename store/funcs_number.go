@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
@@ -104,7 +105,7 @@ var numericFuncs = map[string]goFunc{
 				return sqlerr.New(sqlerr.ProgramLimit, "generate_series of more than %d numerics", len(list)-1)
 			}
 		}
-		return giveValue(r, list, arrayOf(tNumeric))
+		return giveValue(r, list, catalog.ArrayOf(catalog.Numeric))
 	})},
 	"min_numeric": {-1, true, extreme(func(x, y *lite.Cell) bool { return numeric.Compare(x.Bytes(), y.Bytes()) < 0 })},
 	"max_numeric": {-1, true, extreme(func(x, y *lite.Cell) bool { return numeric.Compare(x.Bytes(), y.Bytes()) > 0 })},
@@ -258,10 +259,10 @@ var floatFuncs = map[string]goFunc{
 	"window_count":    {2, true, windowCount},
 	"random":          {0, false, func(a []lite.Cell, r lite.Result) error { r.Float(rand.Float64()); return nil }},
 	"xor":             {2, true, strict(func(a []lite.Cell, r lite.Result) error { r.Int(a[0].Int() ^ a[1].Int()); return nil })},
-	"gcd4":            gcdCall(tInt4),
-	"gcd8":            gcdCall(tInt8),
-	"lcm4":            lcmCall(tInt4),
-	"lcm8":            lcmCall(tInt8),
+	"gcd4":            gcdCall(catalog.Int4),
+	"gcd8":            gcdCall(catalog.Int8),
+	"lcm4":            lcmCall(catalog.Int4),
+	"lcm8":            lcmCall(catalog.Int8),
 	"min_any":         {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) < 0 })},
 	"max_any":         {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) > 0 })},
 	"width_bucket": {4, true, strict(func(a []lite.Cell, r lite.Result) error {
@@ -291,7 +292,7 @@ func gcd(a, b int64) int64 {
 }
 
 // wholeNumber gives an integer of a type's size.
-func wholeNumber(r lite.Result, x int64, t Type) error {
+func wholeNumber(r lite.Result, x int64, t catalog.Type) error {
 	if err := rangeError(x, t); err != nil {
 		return err
 	}
@@ -300,7 +301,7 @@ func wholeNumber(r lite.Result, x int64, t Type) error {
 }
 
 // gcdCall and lcmCall are for integers of one type: the result must be one.
-func gcdCall(t Type) goFunc {
+func gcdCall(t catalog.Type) goFunc {
 	return goFunc{2, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x := gcd(a[0].Int(), a[1].Int())
 		if x < 0 { // that of -2^63 and 0 is 2^63
@@ -310,7 +311,7 @@ func gcdCall(t Type) goFunc {
 	})}
 }
 
-func lcmCall(t Type) goFunc {
+func lcmCall(t catalog.Type) goFunc {
 	return goFunc{2, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x, y := a[0].Int(), a[1].Int()
 		if x == 0 || y == 0 {

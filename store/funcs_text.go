@@ -10,6 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/print"
@@ -158,7 +159,7 @@ var textFuncs = map[string]goFunc{
 		return s, nil
 	}),
 	"cast": {3, true, strict(func(a []lite.Cell, r lite.Result) error {
-		f, t := typeByName(a[1].String()), typeByName(a[2].String())
+		f, t := catalog.TypeOf(a[1].String()), catalog.TypeOf(a[2].String())
 		x, err := fromCell(&a[0], f)
 		if err != nil {
 			return err

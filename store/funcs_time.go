@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
@@ -26,7 +27,7 @@ var timeFuncs = map[string]goFunc{
 		} else {
 			return "", errDate()
 		}
-		return timeOut(d, tDate), inYears(d)
+		return timeOut(d, catalog.Date), inYears(d)
 	}),
 	"date_sub": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x, err := parseTime(a[0].String())
@@ -55,7 +56,7 @@ var timeFuncs = map[string]goFunc{
 		if x.Year() != y || int(x.Month()) != m || x.Day() != d || y < 1 || y > 9999 {
 			return "", sqlerr.New("22008", "date field value out of range: %d-%02d-%02d", y, m, d)
 		}
-		return timeOut(x, tDate), nil
+		return timeOut(x, catalog.Date), nil
 	}),
 	"to_timestamp": text(1, func(a []lite.Cell) (string, error) {
 		x := a[0].Float()
@@ -64,7 +65,7 @@ var timeFuncs = map[string]goFunc{
 		}
 		sec, part := math.Modf(x)
 		t := time.UnixMicro(int64(sec)*1e6 + int64(math.RoundToEven(part*1e6)))
-		return timeOut(t, tTZ), inYears(t.UTC())
+		return timeOut(t, catalog.TimestampTZ), inYears(t.UTC())
 	}),
 	"to_char": {2, true, strict(toChar)},
 	"tmodify": text(3, func(a []lite.Cell) (string, error) {
@@ -73,7 +74,7 @@ var timeFuncs = map[string]goFunc{
 			return "", err
 		}
 		x = atPrecision(x, int(a[2].Int()))
-		return timeOut(x, Type{Name: a[1].String()}), inYears(x)
+		return timeOut(x, catalog.Type{Name: a[1].String()}), inYears(x)
 	}),
 }
 
@@ -159,5 +160,5 @@ func dateTrunc(a []lite.Cell) (string, error) {
 	default:
 		return "", sqlerr.New(sqlerr.InvalidParameter, "unit \"%s\" not recognized for a time", f)
 	}
-	return timeOut(x, tTimestamp), nil
+	return timeOut(x, catalog.Timestamp), nil
 }

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) createFunction(s *ast.CreateFunction) (*Result, error) {
+func (b *binder) createFunction(s *ast.CreateFunction) (*catalog.Result, error) {
 	tag := "CREATE FUNCTION"
 	if s.Procedure {
 		tag = "CREATE PROCEDURE"
@@ -33,7 +34,7 @@ func (b *binder) createFunction(s *ast.CreateFunction) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Result{Tag: tag}, b.db.save("function", k.schema, k.name, def)
+	return &catalog.Result{Tag: tag}, b.db.save("function", k.schema, k.name, def)
 }
 
 // replaces refuses to put a function in the place of another one, but for a new body of it.

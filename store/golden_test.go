@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -100,13 +101,13 @@ func openTemp(t testing.TB) *DB {
 }
 
 // run executes a script and returns the last result.
-func run(db *DB, sql string) (*Result, error) {
+func run(db *DB, sql string) (*catalog.Result, error) {
 	text := &ast.Text{SQL: sql}
 	ps, err := parse.Parse(text)
 	if err != nil {
 		return nil, err
 	}
-	var r *Result
+	var r *catalog.Result
 	for _, p := range ps {
 		if r, err = db.Exec(context.Background(), p.Stmt, text); err != nil {
 			return nil, err
@@ -152,7 +153,7 @@ func note(err error) string {
 	return ""
 }
 
-func mustRun(t testing.TB, db *DB, sql string) *Result {
+func mustRun(t testing.TB, db *DB, sql string) *catalog.Result {
 	t.Helper()
 	r, err := run(db, sql)
 	if err != nil {

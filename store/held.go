@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -25,10 +26,10 @@ type held struct {
 }
 
 // holds is nil where a result has no large chunks, or too many.
-func (db *DB) holds(r *Relation, cols []Column) *held {
+func (db *DB) holds(r *catalog.Relation, cols []catalog.Column) *held {
 	h, bytes := &held{cols: make([]bool, len(cols))}, 0
 	for i, v := range r.Cols {
-		if !cols[i].Type.isChunk() || v.Type.Shape == nil {
+		if !cols[i].Type.IsChunk() || v.Type.Shape == nil {
 			continue
 		}
 		if n := chunkBytes(v, cols[i].Type); n >= heldFrom && v.N <= heldMost/n {
@@ -51,11 +52,11 @@ func (db *DB) holds(r *Relation, cols []Column) *held {
 }
 
 // hold keeps row k of a column and returns its number.
-func (h *held) hold(db *DB, v *ra.Vector, k int, t Type) (int, error) {
+func (h *held) hold(db *DB, v *ra.Vector, k int, t catalog.Type) (int, error) {
 	n := chunkBytes(v, t)
 	b := h.buf.Bytes()[h.at : h.at+n : h.at+n]
 	h.at += (n + 63) &^ 63
-	putChunk(b, v, k, t.dtype())
+	putChunk(b, v, k, t.DType())
 	number, err := db.c.Hold(b)
 	if err == nil {
 		h.numbers = append(h.numbers, number)
@@ -63,11 +64,24 @@ func (h *held) hold(db *DB, v *ra.Vector, k int, t Type) (int, error) {
 	return number, err
 }
 
-// drop forgets it all.
-func (h *held) drop(db *DB) {
+// keep notes what a result table holds.
+func (db *DB) keep(t *catalog.TableDef, h *held) {
 	if h == nil {
 		return
 	}
+	if db.held == nil {
+		db.held = map[*catalog.TableDef]*held{}
+	}
+	db.held[t] = h
+}
+
+// drop forgets what a result table holds.
+func (db *DB) drop(t *catalog.TableDef) {
+	h := db.held[t]
+	if h == nil {
+		return
+	}
+	delete(db.held, t)
 	for _, n := range h.numbers {
 		db.c.Drop(n)
 	}
@@ -79,12 +93,12 @@ func (h *held) drop(db *DB) {
 }
 
 // isHeld reports whether the table has the numbers of a column's chunks.
-func (t *TableDef) isHeld(col int) bool { return t.held != nil && t.held.cols[col] }
+func isHeld(t *catalog.TableDef, col int) bool { return t.Held != nil && t.Held[col] }
 
-// read prints column i of a table that alias stands for.
-func (t *TableDef) read(alias string, i int) string {
+// readColumn prints column i of a table that alias stands for.
+func readColumn(t *catalog.TableDef, alias string, i int) string {
 	sql := alias + ident(t.Cols[i].Name)
-	if t.isHeld(i) {
+	if isHeld(t, i) {
 		return "rg_held(" + sql + ")"
 	}
 	return sql

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/tensor"
@@ -12,7 +13,7 @@ import (
 // TestHeld: the large chunks of a result stay beside its table, and go with it; small ones and more than there is room for lie in it.
 func TestHeld(t *testing.T) {
 	db := openFile(t, "")
-	result := func(rows, size int) *Relation {
+	result := func(rows, size int) *catalog.Relation {
 		v := &ra.Vector{Type: kernels.Type{Kind: kernels.Float32, Shape: tensor.Shape{size}}, N: rows, F32: make([]float32, rows*size)}
 		for i := range v.F32 {
 			v.F32[i] = float32(i)
@@ -21,7 +22,7 @@ func TestHeld(t *testing.T) {
 		for k := range v.Valid {
 			v.Valid[k] = k > 0
 		}
-		return &Relation{Names: []string{"k", "v"}, Types: []string{"integer", "real[]"},
+		return &catalog.Relation{Names: []string{"k", "v"}, Types: []string{"integer", "real[]"},
 			Cols: []*ra.Vector{{Type: kernels.Type{Kind: kernels.Int}, N: rows, Ints: make([]int64, rows)}, v}}
 	}
 	buffers, _ := tensor.LiveBuffers()
@@ -34,11 +35,11 @@ func TestHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if tab.isHeld(0) || tab.isHeld(1) != tc.held {
-			t.Errorf("%+v: %v", tc, tab.held)
+		if isHeld(tab, 0) || isHeld(tab, 1) != tc.held {
+			t.Errorf("%+v: %v", tc, tab.Held)
 		}
 		k := 0
-		err = db.rows("SELECT "+tab.read("x.", 1)+" FROM "+tab.sql()+" AS x", func(row row) error {
+		err = db.rows("SELECT "+readColumn(tab, "x.", 1)+" FROM "+sqlOf(tab)+" AS x", func(row row) error {
 			want := make([]byte, chunkBytes(r.Cols[1], tab.Cols[1].Type))
 			putChunk(want, r.Cols[1], k, tensor.Float32)
 			if row[0].IsNull() != (k == 0) || k > 0 && !bytes.Equal(row[0].Bytes(), want) {

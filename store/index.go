@@ -3,15 +3,16 @@ package store
 import (
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) createIndex(s *ast.CreateIndex) (*Result, error) {
+func (b *binder) createIndex(s *ast.CreateIndex) (*catalog.Result, error) {
 	t := b.tableOf(s.At, s.Table.Schema, s.Table.Name)
 	b.outside(s.At, s.Outside, "CREATE INDEX CONCURRENTLY")
-	x := Index{Name: s.Name, Unique: s.Unique}
+	x := catalog.Index{Name: s.Name, Unique: s.Unique}
 	rel := b.plainRelation(t, t.Name, "")
 	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "index expressions"}}
 	b.literal = true
@@ -57,22 +58,22 @@ func (b *binder) createIndex(s *ast.CreateIndex) (*Result, error) {
 		}
 		b.fail(s.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", x.Name)
 	}
-	n := t.clone()
+	n := t.Clone()
 	n.Indexes = append(n.Indexes, x)
-	if err := b.db.exec(n.indexSQL(x)); err != nil {
+	if err := b.db.exec(indexSQL(n, x)); err != nil {
 		return nil, err
 	}
-	b.db.bump(t.key(), true)
-	return &Result{Tag: "CREATE INDEX"}, b.db.putTable(t.key(), n)
+	b.db.bump(keyOf(t), true)
+	return &catalog.Result{Tag: "CREATE INDEX"}, b.db.putTable(keyOf(t), n)
 }
 
-func (t *TableDef) indexSQL(x Index) string {
+func indexSQL(t *catalog.TableDef, x catalog.Index) string {
 	unique := ""
 	if x.Unique {
 		unique = "UNIQUE "
 	}
-	name := t.db() + "." + sqltext.Ident(physical(t.Schema, x.Name)+"^i")
-	sql := "CREATE " + unique + "INDEX " + name + " ON " + sqltext.Ident(t.phys()) + " (" + x.Keys + ")"
+	name := dbOf(t) + "." + sqltext.Ident(physical(t.Schema, x.Name)+"^i")
+	sql := "CREATE " + unique + "INDEX " + name + " ON " + sqltext.Ident(physOf(t)) + " (" + x.Keys + ")"
 	if x.Where != "" {
 		sql += " WHERE " + x.Where
 	}

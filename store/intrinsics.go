@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
@@ -17,7 +17,7 @@ var resultLock sync.Mutex // guards kernelResults
 // a function that is not theirs.
 type Intrinsics interface {
 	// TableFunc runs a function that stands in FROM, such as gradient('loss', NULL::w).
-	TableFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (r *Relation, ok bool, err error)
+	TableFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (r *catalog.Relation, ok bool, err error)
 	// ScalarFunc runs a function that stands in an expression, such as backward(…) or current_step(), once
 	// for the statement. typ is a Postgres type name; value is as in Result.
 	ScalarFunc(ctx context.Context, call *ast.FuncCall, text *ast.Text) (typ string, value any, ok bool, err error)
@@ -27,11 +27,11 @@ type Intrinsics interface {
 type ViewEngine interface {
 	// View computes a view; ok is false where the statement shall expand it. The relation's types must be the
 	// view's. Its columns need not outlast the engine's next work.
-	View(ctx context.Context, v *ViewDef) (r *Relation, ok bool, err error)
+	View(ctx context.Context, v *catalog.ViewDef) (r *catalog.Relation, ok bool, err error)
 }
 
 // engineView lets the engine compute a view of a query that is about to run; nil where it is expanded.
-func (b *binder) engineView(v *ViewDef) *TableDef {
+func (b *binder) engineView(v *catalog.ViewDef) *catalog.TableDef {
 	e, ok := b.db.intr.(ViewEngine)
 	if !ok || !b.runs || b.literal {
 		return nil
@@ -46,13 +46,6 @@ func (b *binder) engineView(v *ViewDef) *TableDef {
 	}
 	b.results = append(b.results, t)
 	return t
-}
-
-// Relation is a result in columns.
-type Relation struct {
-	Names []string
-	Types []string // Postgres type names: "integer", "real[]", …
-	Cols  []*ra.Vector
 }
 
 // scalarIntrinsic asks the engine for a scalar function's value.
@@ -71,7 +64,7 @@ func (b *binder) scalarIntrinsic(e *ast.FuncCall) (val, bool) {
 
 // tableIntrinsic runs a table function of the engine and puts its rows into a temporary table, which the
 // statement reads in its place; nil for other functions.
-func (b *binder) tableIntrinsic(it *ast.FuncFrom) *TableDef {
+func (b *binder) tableIntrinsic(it *ast.FuncFrom) *catalog.TableDef {
 	if b.db.intr == nil || isSetReturning(it.Func.Name) || it.Ordinality {
 		return nil
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/numeric"
 )
@@ -17,7 +18,7 @@ var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c
 
 // jsonIn reads a text as json, which keeps it as it is, or as jsonb, which has one form for each value but for the scales of
 // numbers: keys once each, by length and then by bytes.
-func jsonIn(s string, t Type) (any, error) {
+func jsonIn(s string, t catalog.Type) (any, error) {
 	if !json.Valid([]byte(s)) {
 		return nil, badInput(t, s)
 	}
@@ -26,7 +27,7 @@ func jsonIn(s string, t Type) (any, error) {
 			return nil, badInput(t, s)
 		}
 	}
-	if !t.is(tJSONB) {
+	if !t.Is(catalog.JSONB) {
 		return s, nil
 	}
 	v, err := parseJSONB(s)
@@ -64,7 +65,7 @@ func parseJSONB(s string) (*jsonValue, error) {
 	d.UseNumber()
 	v, err := readJSON(d)
 	if err == io.EOF {
-		err = badInput(tJSONB, s)
+		err = badInput(catalog.JSONB, s)
 	}
 	return v, err
 }
@@ -86,7 +87,7 @@ func readJSON(d *json.Decoder) (*jsonValue, error) {
 		n, err := numeric.Parse(x.String())
 		return &jsonValue{kind: jsonNumber, text: n.String()}, err
 	case bool:
-		return &jsonValue{kind: jsonBool, text: textOut(x, tBool)}, nil
+		return &jsonValue{kind: jsonBool, text: textOut(x, catalog.Bool)}, nil
 	case json.Delim:
 		if x == '[' {
 			return readArray(d)
@@ -246,8 +247,8 @@ func (v *jsonValue) compare(w *jsonValue) int {
 
 // compareNumericArrays orders stored arrays of numerics, equal ones as Postgres finds them equal: 1.0 is 1.00, NULL is NULL.
 func compareNumericArrays(a, b []byte) int {
-	x, errX := parseJSON(a, arrayOf(tNumeric))
-	y, errY := parseJSON(b, arrayOf(tNumeric))
+	x, errX := parseJSON(a, catalog.ArrayOf(catalog.Numeric))
+	y, errY := parseJSON(b, catalog.ArrayOf(catalog.Numeric))
 	if errX != nil || errY != nil {
 		return bytes.Compare(a, b)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
@@ -31,7 +32,7 @@ func TestKeysThatNobodyGave(t *testing.T) {
 			mustRun(t, db, "CREATE TABLE p (i "+key+", t text)")
 			st, text := copyStmt(t, "COPY p FROM STDIN")
 			n := 0
-			_, err := db.CopyInRows(context.Background(), st, text, "data", func(*TableDef) (RowSource, error) {
+			_, err := db.CopyInRows(context.Background(), st, text, "data", func(*catalog.TableDef) (RowSource, error) {
 				return RowSource{Cols: cols, Next: func(row []any) error {
 					if n++; n > 1 {
 						return io.EOF

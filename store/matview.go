@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -10,8 +11,8 @@ import (
 // A materialized view is a table that holds the rows of a view as of its creation or its last REFRESH. Nothing else writes it.
 
 // materialized binds the query of CREATE MATERIALIZED VIEW and keeps it with the table, as a view.
-func (b *binder) materialized(t *TableDef, s *ast.CreateTableAs) *query {
-	v := &ViewDef{Schema: t.Schema, Name: t.Name, SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
+func (b *binder) materialized(t *catalog.TableDef, s *ast.CreateTableAs) *query {
+	v := &catalog.ViewDef{Schema: t.Schema, Name: t.Name, SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
 	b.stars, b.unread = v.Stars, s.NoData
 	q := b.selectView(v, &ast.CreateView{Node: s.Node, SQL: s.SQL, SQLAt: s.SQLAt})
 	b.stars, b.unread = nil, false
@@ -20,14 +21,14 @@ func (b *binder) materialized(t *TableDef, s *ast.CreateTableAs) *query {
 		if t != nil && t.Temp || w != nil && w.Temp {
 			b.fail(s.At, sqlerr.FeatureNotSupported, "materialized views must not use temporary tables or views")
 		}
-		v.Deps = append(v.Deps, Dep{d.schema, d.name, d.col, d.function})
+		v.Deps = append(v.Deps, catalog.Dep{Schema: d.schema, Name: d.name, Col: d.col, Function: d.function})
 	}
 	t.Matview, t.Unread = v, s.NoData
 	return q
 }
 
 // refresh fills a materialized view anew.
-func (b *binder) refresh(s *ast.Refresh) (*Result, error) {
+func (b *binder) refresh(s *ast.Refresh) (*catalog.Result, error) {
 	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
 	switch {
 	case t == nil && v == nil:
@@ -36,9 +37,9 @@ func (b *binder) refresh(s *ast.Refresh) (*Result, error) {
 		b.fail(s.At, sqlerr.FeatureNotSupported, "\"%s\" is not a materialized view", s.Name)
 	}
 	b.check(s.At, b.db.use(t))
-	n := t.clone()
+	n := t.Clone()
 	n.Unread = s.NoData
-	n.Count = &Count{}
+	n.Count = &catalog.Count{}
 	for i := range n.Cols {
 		n.Cols[i].Shape = nil
 	}
@@ -53,23 +54,23 @@ func (b *binder) refresh(s *ast.Refresh) (*Result, error) {
 			exprs = append(exprs, b.assign(val{sql: c.sql, typ: c.typ, at: s.At}, n, &n.Cols[i]))
 		}
 	}
-	if err := b.db.exec("DELETE FROM " + t.sql()); err != nil {
+	if err := b.db.exec("DELETE FROM " + sqlOf(t)); err != nil {
 		return nil, err
 	}
-	b.db.bump(t.key(), true)
-	if err := b.db.putTable(t.key(), n); err != nil || s.NoData {
-		return &Result{Tag: "REFRESH MATERIALIZED VIEW"}, err
+	b.db.bump(keyOf(t), true)
+	if err := b.db.putTable(keyOf(t), n); err != nil || s.NoData {
+		return &catalog.Result{Tag: "REFRESH MATERIALIZED VIEW"}, err
 	}
 	rows := "SELECT " + strings.Join(exprs, ", ") + " FROM " + from + " WHERE TRUE"
-	sql := "INSERT INTO " + t.sql() + " (" + strings.Join(list, ", ") + ") " + rows
+	sql := "INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") " + rows
 	if _, err := b.write(n, nil, sql, "SELECT", returning{}, true); err != nil {
 		return nil, err
 	}
-	return &Result{Tag: "REFRESH MATERIALIZED VIEW"}, nil
+	return &catalog.Result{Tag: "REFRESH MATERIALIZED VIEW"}, nil
 }
 
 // populated refuses to read a materialized view WITH NO DATA.
-func (t *TableDef) populated() error {
+func populated(t *catalog.TableDef) error {
 	if !t.Unread {
 		return nil
 	}
@@ -78,8 +79,8 @@ func (t *TableDef) populated() error {
 }
 
 // queries lists what is kept as a view: views and materialized views.
-func (db *DB) queries() []*ViewDef {
-	var out []*ViewDef
+func (db *DB) queries() []*catalog.ViewDef {
+	var out []*catalog.ViewDef
 	for _, v := range db.cat.views {
 		out = append(out, v)
 	}
@@ -92,15 +93,15 @@ func (db *DB) queries() []*ViewDef {
 }
 
 // kind names what a view is in messages.
-func (db *DB) kind(v *ViewDef) string {
+func (db *DB) kind(v *catalog.ViewDef) string {
 	if t := db.cat.tables[objectKey{v.Schema, v.Name}]; t != nil {
 		return "materialized view"
 	}
 	return "view"
 }
 
-// kind names what a table is.
-func (t *TableDef) kind() string {
+// kindOf names what a table is.
+func kindOf(t *catalog.TableDef) string {
 	if t.Matview != nil {
 		return "materialized view"
 	}
@@ -108,13 +109,13 @@ func (t *TableDef) kind() string {
 }
 
 // removeQuery drops a view or a materialized view, with nothing else.
-func (db *DB) removeQuery(v *ViewDef) error {
+func (db *DB) removeQuery(v *catalog.ViewDef) error {
 	k := objectKey{v.Schema, v.Name}
 	t := db.cat.tables[k]
 	if t == nil {
 		return db.putView(k, nil)
 	}
-	if err := db.exec("DROP TABLE " + t.sql()); err != nil {
+	if err := db.exec("DROP TABLE " + sqlOf(t)); err != nil {
 		return err
 	}
 	db.bump(k, true)

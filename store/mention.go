@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
@@ -53,7 +54,7 @@ func (b *binder) mentionedRelation(at ast.Pos, m ast.Mention) {
 		if t == nil {
 			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table", m.Name)
 		}
-		names := t.constraintNames()
+		names := constraintNames(t)
 		if !slices.Contains(names, m.Parts[0]) && !slices.Contains(names, "") { // of an old foreign key the name is not known
 			b.failHint(at, sqlerr.UndefinedObject, perhaps(m.Parts[0], names), "constraint \"%s\" for table \"%s\" does not exist", m.Parts[0], t.Name)
 		}
@@ -62,9 +63,9 @@ func (b *binder) mentionedRelation(at ast.Pos, m ast.Mention) {
 			b.columnOf(at, t, c)
 		}
 	default: // a view's columns, as those of a table
-		cols := &TableDef{Name: v.Name}
+		cols := &catalog.TableDef{Name: v.Name}
 		for _, c := range v.Cols {
-			cols.Cols = append(cols.Cols, Column{Name: c.Name})
+			cols.Cols = append(cols.Cols, catalog.Column{Name: c.Name})
 		}
 		for _, c := range m.Parts {
 			b.columnOf(at, cols, c)
@@ -73,7 +74,7 @@ func (b *binder) mentionedRelation(at ast.Pos, m ast.Mention) {
 }
 
 // keyNames names the indexes of a table's keys.
-func (t *TableDef) keyNames() (out []string) {
+func keyNames(t *catalog.TableDef) (out []string) {
 	if t.PK != nil {
 		out = append(out, t.PK.Name)
 	}
@@ -95,7 +96,7 @@ func (b *binder) mentionedIndex(at ast.Pos, m ast.Mention) {
 	var known []string
 	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return m.Schema == k.schema || m.Schema == "" && b.visible(k.schema) }) {
 		t := b.db.cat.tables[k]
-		known = append(known, t.keyNames()...)
+		known = append(known, keyNames(t)...)
 		for _, x := range t.Indexes {
 			known = append(known, x.Name)
 		}

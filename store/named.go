@@ -3,6 +3,7 @@ package store
 import (
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
@@ -10,9 +11,9 @@ import (
 
 // named are the store's types whose values stand in the algebra as texts that are no texts.
 var named = map[string]*kernels.Named{
-	tDate.Name: {Name: tDate.String()}, tTimestamp.Name: {Name: tTimestamp.String()}, tTZ.Name: {Name: tTZ.String()},
+	catalog.Date.Name: {Name: catalog.Date.String()}, catalog.Timestamp.Name: {Name: catalog.Timestamp.String()}, catalog.TimestampTZ.Name: {Name: catalog.TimestampTZ.String()},
 	"json": carried("json"), "jsonb": carried("jsonb"), "regclass": carried("regclass"),
-	tUUID.Name: {Name: tUUID.Name},
+	catalog.UUID.Name: {Name: catalog.UUID.Name},
 }
 
 // carried is a type whose values a loss can only carry along.
@@ -22,9 +23,9 @@ func carried(name string) *kernels.Named {
 }
 
 // namedOf is the type of a column's texts; nil where they are texts, or the column holds none.
-func namedOf(t Type) *kernels.Named {
+func namedOf(t catalog.Type) *kernels.Named {
 	if t.Array {
-		return carried(t.declared())
+		return carried(t.Declared())
 	}
 	return named[t.Name]
 }
@@ -41,23 +42,23 @@ func NamedType(t ast.TypeName) *kernels.Named {
 }
 
 // kernelType is the type in the algebra of a column whose chunks have a shape, nil where none is known; why says why it has none.
-func kernelType(of Type, shape tensor.Shape) (t kernels.Type, why string) {
+func kernelType(of catalog.Type, shape tensor.Shape) (t kernels.Type, why string) {
 	switch {
-	case of.isChunk():
-		t.Kind = kernels.KindOf(of.dtype())
+	case of.IsChunk():
+		t.Kind = kernels.KindOf(of.DType())
 		t.Shape = shape
 		if shape == nil {
 			return t, "it holds no chunk yet, so its shape is not known"
 		}
 	case of.Array:
 		return kernels.Type{Kind: kernels.Text, Of: namedOf(of)}, ""
-	case of.isFloat():
-		t.Kind = kernels.KindOf(of.dtype())
-	case of.is(tNumeric):
+	case of.IsFloat():
+		t.Kind = kernels.KindOf(of.DType())
+	case of.Is(catalog.Numeric):
 		t.Kind = kernels.Float64
-	case of.isInt():
+	case of.IsInt():
 		t.Kind = kernels.Int
-	case of.is(tBool):
+	case of.Is(catalog.Bool):
 		t.Kind = kernels.Bool
 	default:
 		t.Kind, t.Of = kernels.Text, namedOf(of)

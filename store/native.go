@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -22,8 +23,8 @@ func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql 
 	q := b.selectQuery(sel, nil)
 	q.settle(b)
 	for i, c := range q.cols {
-		if c.typ.is(tNumeric) { // which a loss reads as double precision
-			q.coerce(b, i, tDouble)
+		if c.typ.Is(catalog.Numeric) { // which a loss reads as double precision
+			q.coerce(b, i, catalog.Float8)
 		}
 	}
 	if len(b.results) > 0 {
@@ -34,10 +35,10 @@ func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql 
 
 // QueryNative runs one SELECT in SQLite's dialect, as package sqlgen prints it. Chunks come as tensors, all
 // other values as SQLite has them.
-func (db *DB) QueryNative(ctx context.Context, sql string) (*Result, error) {
+func (db *DB) QueryNative(ctx context.Context, sql string) (*catalog.Result, error) {
 	stop := db.watch(ctx)
 	defer stop()
-	out := &Result{HasRows: true}
+	out := &catalog.Result{HasRows: true}
 	s, err := db.c.Prepare(strings.TrimRight(strings.TrimSpace(sql), ";"))
 	if err != nil {
 		return nil, db.translate(err)
@@ -47,7 +48,7 @@ func (db *DB) QueryNative(ctx context.Context, sql string) (*Result, error) {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "only a SELECT can be run in SQLite's dialect")
 	}
 	for i := range s.Cols() {
-		out.Cols = append(out.Cols, ResultCol{Name: s.Name(i), Type: "text"})
+		out.Cols = append(out.Cols, catalog.ResultCol{Name: s.Name(i), Type: "text"})
 	}
 	if err := s.Bind(); err != nil {
 		return nil, db.translate(err)
@@ -96,12 +97,12 @@ func nativeValue(c *lite.Cell) (any, string, error) {
 // Fill makes a temporary table of a relation, keyed by key, or replaces the rows of the one that an earlier call
 // made: a table of the same columns and key stays, with its indexes. ok is false where another relation of that name is
 // seen. What the statement around it undoes, it undoes of this too.
-func (db *DB) Fill(ctx context.Context, name string, r *Relation, key []string) (ok bool, err error) {
+func (db *DB) Fill(ctx context.Context, name string, r *catalog.Relation, key []string) (ok bool, err error) {
 	t, v := db.cat.relation(db.searchPath(), "", name)
-	if v != nil || t != nil && !t.owned {
+	if v != nil || t != nil && !t.Filled {
 		return false, nil
 	}
-	if t != nil && !t.holds(r, key) {
+	if t != nil && !holds(t, r, key) {
 		if _, err := db.Exec(ctx, &ast.Drop{Kind: "table", Names: []ast.ObjectName{{Name: name}}}, &ast.Text{}); err != nil {
 			return false, err
 		}
@@ -116,7 +117,7 @@ func (db *DB) Fill(ctx context.Context, name string, r *Relation, key []string) 
 }
 
 // own creates the table of Fill.
-func (db *DB) own(ctx context.Context, name string, r *Relation, key []string) (*TableDef, error) {
+func (db *DB) own(ctx context.Context, name string, r *catalog.Relation, key []string) (*catalog.TableDef, error) {
 	create := &ast.CreateTable{Name: name, Temp: true}
 	for i, n := range r.Names {
 		x, err := parse.ParseExpr(&ast.Text{SQL: "NULL::" + r.Types[i]})
@@ -131,18 +132,18 @@ func (db *DB) own(ctx context.Context, name string, r *Relation, key []string) (
 	if _, err := db.Exec(ctx, create, &ast.Text{}); err != nil {
 		return nil, err
 	}
-	t := db.cat.tables[objectKey{"pg_temp", name}].clone()
-	t.owned, t.Count = true, nil // counted when it is read, not whenever it is filled
-	return t, db.putTable(t.key(), t)
+	t := db.cat.tables[objectKey{"pg_temp", name}].Clone()
+	t.Filled, t.Count = true, nil // counted when it is read, not whenever it is filled
+	return t, db.putTable(keyOf(t), t)
 }
 
 // holds reports whether the table has a relation's columns and this key.
-func (t *TableDef) holds(r *Relation, key []string) bool {
+func holds(t *catalog.TableDef, r *catalog.Relation, key []string) bool {
 	if len(t.Cols) != len(r.Names) || (t.PK == nil) != (len(key) == 0) || t.PK != nil && !slices.Equal(t.PK.Cols, key) {
 		return false
 	}
 	for i, c := range t.Cols {
-		if c.Name != r.Names[i] || c.Type.declared() != r.Types[i] {
+		if c.Name != r.Names[i] || c.Type.Declared() != r.Types[i] {
 			return false
 		}
 	}
@@ -150,15 +151,15 @@ func (t *TableDef) holds(r *Relation, key []string) bool {
 }
 
 // refill replaces the rows of a table.
-func (db *DB) refill(ctx context.Context, t *TableDef, r *Relation) error {
+func (db *DB) refill(ctx context.Context, t *catalog.TableDef, r *catalog.Relation) error {
 	stop := db.watch(ctx)
 	defer stop()
 	return db.atomically(true, func() error {
-		if err := db.exec("DELETE FROM " + t.sql()); err != nil {
+		if err := db.exec("DELETE FROM " + sqlOf(t)); err != nil {
 			return err
 		}
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
-		s, err := db.c.Prepare("INSERT INTO " + t.sql() + " VALUES (" + marks + ")")
+		s, err := db.c.Prepare("INSERT INTO " + sqlOf(t) + " VALUES (" + marks + ")")
 		if err != nil {
 			return err
 		}
@@ -170,7 +171,7 @@ func (db *DB) refill(ctx context.Context, t *TableDef, r *Relation) error {
 		for k := range r.Cols[0].N {
 			for i, v := range r.Cols {
 				var sl *slot
-				if t.Cols[i].Type.isChunk() {
+				if t.Cols[i].Type.IsChunk() {
 					sl = b.slots[i]
 				}
 				if err := setVector(s, i, v, k, t.Cols[i].Type, sl); err != nil {
@@ -181,7 +182,7 @@ func (db *DB) refill(ctx context.Context, t *TableDef, r *Relation) error {
 				return err
 			}
 		}
-		db.bump(t.key(), true)
+		db.bump(keyOf(t), true)
 		return b.checkSlots(t, int64(r.Cols[0].N))
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -34,7 +35,7 @@ type query struct {
 
 type outcol struct {
 	name    string
-	typ     Type
+	typ     catalog.Type
 	notNull bool
 	mods    []int // see val
 }
@@ -46,8 +47,8 @@ type orderKey struct {
 	rest string // DESC, NULLS …
 }
 
-func typesOfColumns(cols []outcol) []Type {
-	out := make([]Type, len(cols))
+func typesOfColumns(cols []outcol) []catalog.Type {
+	out := make([]catalog.Type, len(cols))
 	for i := range cols {
 		out[i] = cols[i].typ
 	}
@@ -66,11 +67,11 @@ func (q *query) phys(i int) string {
 func (q *query) wrapped() bool { return q.rows != nil && (len(q.order) > 0 || q.limit != "") }
 
 // coerce converts output column i to type t.
-func (q *query) coerce(b *binder, i int, t Type) {
-	if q.cols[i].typ.is(t) {
+func (q *query) coerce(b *binder, i int, t catalog.Type) {
+	if q.cols[i].typ.Is(t) {
 		return
 	}
-	if !q.cols[i].typ.isUnknown() && q.chooses() {
+	if !q.cols[i].typ.IsUnknown() && q.chooses() {
 		q.enclose(b)
 	}
 	q.cols[i].typ, q.cols[i].mods = t, nil
@@ -109,8 +110,8 @@ func (q *query) enclose(b *binder) {
 // settle gives every untyped column the type text.
 func (q *query) settle(b *binder) {
 	for i := range q.cols {
-		if q.cols[i].typ.isUnknown() {
-			q.coerce(b, i, tText)
+		if q.cols[i].typ.IsUnknown() {
+			q.coerce(b, i, catalog.Text)
 		}
 	}
 }
@@ -184,7 +185,7 @@ func (q *query) operand(left bool) string {
 	plain := q.rows == nil && len(q.with) == 0 && len(q.order) == 0 && q.limit == "" && q.on == ""
 	numerics := false
 	for _, c := range q.cols {
-		numerics = numerics || c.typ.collation() != "" || c.typ.isChunk()
+		numerics = numerics || collation(c.typ) != "" || c.typ.IsChunk()
 	}
 	if plain && (!numerics || q.targets != nil) && (q.l == nil || left) {
 		q.compared = true
@@ -206,7 +207,7 @@ func (q *query) orderText(exprs bool) string {
 	for i, k := range q.order {
 		switch {
 		case k.col >= 0:
-			list[i] = q.cols[k.col].typ.collated(strconv.Itoa(k.col+1)) + k.rest
+			list[i] = collated(q.cols[k.col].typ, strconv.Itoa(k.col+1)) + k.rest
 		default:
 			list[i] = noPosition(k.v) + k.rest
 		}
@@ -225,7 +226,7 @@ func (q *query) distinctOn() string {
 		o := "o" + strconv.Itoa(i+1)
 		keys = append(keys, v.collate()+k.rest)
 		names = append(names, v.sql+" AS "+o)
-		outer = append(outer, v.typ.collated(o)+k.rest)
+		outer = append(outer, collated(v.typ, o)+k.rest)
 	}
 	over := "PARTITION BY " + q.on
 	tail := ""
@@ -277,7 +278,7 @@ func (b *binder) setOp(sel *ast.Select, s *scope) *query {
 	}
 	q.cols = append([]outcol(nil), q.l.cols...)
 	for i := range q.cols {
-		t, ok := common([]Type{q.l.cols[i].typ, q.r.cols[i].typ})
+		t, ok := catalog.CommonType([]catalog.Type{q.l.cols[i].typ, q.r.cols[i].typ})
 		if !ok {
 			at := sel.R.At
 			if i < len(q.r.targets) {
@@ -286,7 +287,7 @@ func (b *binder) setOp(sel *ast.Select, s *scope) *query {
 			b.fail(at, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", name, q.l.cols[i].typ, q.r.cols[i].typ)
 		}
 		q.cols[i].notNull = q.l.cols[i].notNull && q.r.cols[i].notNull
-		if !q.l.cols[i].typ.is(q.r.cols[i].typ) || !slices.Equal(q.l.cols[i].mods, q.r.cols[i].mods) {
+		if !q.l.cols[i].typ.Is(q.r.cols[i].typ) || !slices.Equal(q.l.cols[i].mods, q.r.cols[i].mods) {
 			q.cols[i].mods = nil
 		}
 		q.l.coerce(b, i, t)
@@ -384,17 +385,17 @@ func (b *binder) values(sel *ast.Select, s *scope) *query {
 	}
 	for i := range q.rows[0] {
 		col := make([]val, len(q.rows))
-		ts := make([]Type, len(q.rows))
+		ts := make([]catalog.Type, len(q.rows))
 		unknown := true
 		for j, r := range q.rows {
 			col[j], ts[j] = r[i], r[i].typ
-			unknown = unknown && ts[j].isUnknown()
+			unknown = unknown && ts[j].IsUnknown()
 		}
-		t := tUnknown
+		t := catalog.Unknown
 		if !unknown {
 			t = b.commonType(col, "VALUES")
 		}
-		q.cols = append(q.cols, outcol{name: "column" + strconv.Itoa(i+1), typ: tUnknown})
+		q.cols = append(q.cols, outcol{name: "column" + strconv.Itoa(i+1), typ: catalog.Unknown})
 		q.coerce(b, i, t)
 		if !unknown {
 			for _, r := range q.rows {
@@ -448,15 +449,15 @@ func (b *binder) rowCount(s *scope, e ast.Expr, what string) string {
 	if isConst && x == nil {
 		return ""
 	}
-	v = b.castIfNeeded(v, tInt8)
+	v = b.castIfNeeded(v, catalog.Int8)
 	if x, ok := x.(int64); isConst && ok && x >= 0 {
 		return v.sql
 	}
 	return "rg_row_count(" + v.sql + ", " + sqltext.Plain(what) + ")"
 }
 
-func (b *binder) castIfNeeded(v val, t Type) val {
-	if v.typ.isInt() {
+func (b *binder) castIfNeeded(v val, t catalog.Type) val {
+	if v.typ.IsInt() {
 		return v
 	}
 	return b.cast(v.at, v, t, nil)

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -10,7 +11,7 @@ import (
 
 // reader collects rows into vectors.
 type reader struct {
-	types []Type
+	types []catalog.Type
 	cols  []*ra.Vector
 	heads [][]byte
 	nulls [][]int // rows that are NULL, by column
@@ -24,13 +25,13 @@ type reader struct {
 // trimBytes is after how many bytes pages of files that are too many go.
 const trimBytes = 1 << 20
 
-func newReader(types []Type, rows int, room ra.Room) *reader {
+func newReader(types []catalog.Type, rows int, room ra.Room) *reader {
 	r := &reader{types: types, heads: make([][]byte, len(types)), blobs: make([]*lite.Reader, len(types)), nulls: make([][]int, len(types)), rows: rows, room: room}
 	for i, t := range types {
 		kt, _ := kernelType(t, nil)
 		v := &ra.Vector{Type: kt}
 		switch {
-		case t.isChunk():
+		case t.IsChunk():
 		case r.given(i, v):
 		case kt.Kind == kernels.Float64:
 			v.F64 = make([]float64, 0, rows)
@@ -67,7 +68,7 @@ func (r *reader) add(cells []lite.Cell) error {
 			r.nulls[i] = append(r.nulls[i], r.n)
 		}
 		switch {
-		case t.isChunk():
+		case t.IsChunk():
 			if err := r.chunk(i, c); err != nil {
 				return err
 			}
@@ -96,11 +97,11 @@ func intOrZero(c *lite.Cell) int64 {
 	return c.Int()
 }
 
-func floatOrZero(c *lite.Cell, t Type) float64 {
+func floatOrZero(c *lite.Cell, t catalog.Type) float64 {
 	switch {
 	case c.IsNull():
 		return 0
-	case t.is(tNumeric):
+	case t.Is(catalog.Numeric):
 		n, _ := numOf(c)
 		return n.Float64()
 	}
@@ -135,7 +136,7 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape, headShape(b)).
 			WithHint("All chunks of a column must have one shape.")
 	}
-	if want := len(h) + v.Type.Size()*r.types[i].dtype().Size(); size != want {
+	if want := len(h) + v.Type.Size()*r.types[i].DType().Size(); size != want {
 		return sqlerr.New(sqlerr.DataCorrupted, "a chunk of shape %v has %d bytes, not %d", v.Type.Shape, size, want)
 	}
 	r.since += size - len(h)

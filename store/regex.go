@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 )
@@ -325,7 +326,7 @@ func regexMatch(a []lite.Cell, r lite.Result) error {
 	if len(m) > 1 {
 		m = m[1:]
 	}
-	return giveValue(r, m, arrayOf(tText))
+	return giveValue(r, m, catalog.ArrayOf(catalog.Text))
 }
 
 func regexSplit(a []lite.Cell, r lite.Result) error {
@@ -333,7 +334,7 @@ func regexSplit(a []lite.Cell, r lite.Result) error {
 	if err != nil {
 		return err
 	}
-	return giveValue(r, anys(p.Split(a[0].String(), -1)), arrayOf(tText))
+	return giveValue(r, anys(p.Split(a[0].String(), -1)), catalog.ArrayOf(catalog.Text))
 }
 
 // regexFlags reads the options of a regexp function.

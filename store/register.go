@@ -4,6 +4,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/lite/kernelfunc"
 	"github.com/relgrad/relgrad/store/numeric"
@@ -60,7 +61,7 @@ func register(c *lite.Conn) error {
 		errs = append(errs, c.Aggregate("rg_"+name, a.n, a.state))
 	}
 	for name := range known { // one array_agg for each type
-		for _, t := range []Type{{Name: name}, {Name: name, Array: true}} {
+		for _, t := range []catalog.Type{{Name: name}, {Name: name, Array: true}} {
 			errs = append(errs, c.Aggregate("rg_array_agg "+t.String(), 1, func() lite.State { return &collect{typ: t} }))
 		}
 	}
@@ -81,7 +82,7 @@ func strict(f lite.Scalar) lite.Scalar {
 }
 
 // giveValue returns a Go value of a type.
-func giveValue(r lite.Result, x any, t Type) error {
+func giveValue(r lite.Result, x any, t catalog.Type) error {
 	s, err := toStored(x, t)
 	if err != nil {
 		return err

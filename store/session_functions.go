@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 )
@@ -17,7 +18,7 @@ func (db *DB) registerSession() error {
 		n int // number of arguments, -1 for any
 		f lite.Scalar
 	}{
-		"now":             {0, func(a []lite.Cell, r lite.Result) error { r.Text(timeOut(db.now(), tTZ)); return nil }},
+		"now":             {0, func(a []lite.Cell, r lite.Result) error { r.Text(timeOut(db.now(), catalog.TimestampTZ)); return nil }},
 		"clock_timestamp": {0, clockTimestamp},
 		"run_status":      {2, db.runStatus},
 		"current_setting": {-1, func(a []lite.Cell, r lite.Result) error {
@@ -154,6 +155,6 @@ func (db *DB) now() time.Time {
 }
 
 func clockTimestamp(a []lite.Cell, r lite.Result) error {
-	r.Text(timeOut(time.Now(), tTZ))
+	r.Text(timeOut(time.Now(), catalog.TimestampTZ))
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -217,7 +218,7 @@ func TestCreatedTwice(t *testing.T) {
 func TestVersions(t *testing.T) {
 	db := openTemp(t)
 	mustRun(t, db, "CREATE TABLE t (k int PRIMARY KEY, v real[], a text); INSERT INTO t VALUES (1, '{1}', 'x')")
-	get := func() Version {
+	get := func() catalog.Version {
 		v, err := db.Version("", "t")
 		if err != nil {
 			t.Fatal(err)

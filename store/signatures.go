@@ -2,25 +2,27 @@ package store
 
 import (
 	"strings"
+
+	"github.com/relgrad/relgrad/catalog"
 )
 
 // signature is one overload of a function: its arguments, result, and how it is printed. $1, $2 … stand for
 // the arguments, $* for all; without a template the Go function rg_<name> is called.
 type signature struct {
 	name     string
-	args     []Type
+	args     []catalog.Type
 	min      int // arguments from here on may be left out
 	variadic bool
-	ret      Type
+	ret      catalog.Type
 	sql      string
 	volatile bool
 }
 
 // Pseudo-types of signatures.
 var (
-	tAny        = Type{Name: "any"}
-	tAnyArray   = Type{Name: "anyelement", Array: true}
-	tAnyElement = Type{Name: "anyelement"}
+	tAny        = catalog.Type{Name: "any"}
+	tAnyArray   = catalog.Type{Name: "anyelement", Array: true}
+	tAnyElement = catalog.Type{Name: "anyelement"}
 )
 
 // signatures by name, built from the table below.
@@ -333,7 +335,7 @@ func parseSignature(line string) *signature {
 	return s
 }
 
-func shortType(s string) Type {
+func shortType(s string) catalog.Type {
 	name, arr := strings.CutSuffix(s, "[]")
 	switch name {
 	case "int2":
@@ -351,7 +353,7 @@ func shortType(s string) Type {
 	case "anyarray":
 		return tAnyArray
 	}
-	return Type{Name: name, Array: arr}
+	return catalog.Type{Name: name, Array: arr}
 }
 
 func isAggregate(name string) bool {
@@ -364,22 +366,22 @@ func isSetReturning(name string) bool { return setReturning[name] }
 
 // resolve chooses an overload as Postgres does (manual, section 10.3): exact matches first, then preferred
 // types, then text for untyped literals. nil: none fits; ambiguous: several do.
-func resolve(cands []*signature, args []Type) (best *signature, ambiguous bool) {
+func resolve(cands []*signature, args []catalog.Type) (best *signature, ambiguous bool) {
 	var list []*signature
 	for _, c := range cands {
 		if c.fits(args) {
 			list = append(list, c)
 		}
 	}
-	list = mostBy(list, func(c *signature) int { return c.score(args, func(f, t Type) bool { return f.is(t) }) })
+	list = mostBy(list, func(c *signature) int { return c.score(args, func(f, t catalog.Type) bool { return f.Is(t) }) })
 	list = mostBy(list, func(c *signature) int {
-		return c.score(args, func(f, t Type) bool { return f.is(t) || !f.isUnknown() && preferred(t) })
+		return c.score(args, func(f, t catalog.Type) bool { return f.Is(t) || !f.IsUnknown() && preferred(t) })
 	})
 	list = mostBy(list, func(c *signature) int {
-		return c.score(args, func(f, t Type) bool { return f.isUnknown() && t.is(tText) })
+		return c.score(args, func(f, t catalog.Type) bool { return f.IsUnknown() && t.Is(catalog.Text) })
 	})
 	list = mostBy(list, func(c *signature) int {
-		return c.score(args, func(f, t Type) bool { return f.isUnknown() && preferred(t) })
+		return c.score(args, func(f, t catalog.Type) bool { return f.IsUnknown() && preferred(t) })
 	})
 	switch len(list) {
 	case 0:
@@ -390,7 +392,9 @@ func resolve(cands []*signature, args []Type) (best *signature, ambiguous bool) 
 	return nil, true
 }
 
-func preferred(t Type) bool { return t.is(tDouble) || t.is(tText) || t.is(tBool) || t.is(tTZ) }
+func preferred(t catalog.Type) bool {
+	return t.Is(catalog.Float8) || t.Is(catalog.Text) || t.Is(catalog.Bool) || t.Is(catalog.TimestampTZ)
+}
 
 func mostBy(list []*signature, score func(*signature) int) []*signature {
 	best, out := -1, list[:0:0]
@@ -407,37 +411,37 @@ func mostBy(list []*signature, score func(*signature) int) []*signature {
 }
 
 // arg is the declared type of argument i.
-func (c *signature) arg(i int) Type {
+func (c *signature) arg(i int) catalog.Type {
 	if i >= len(c.args) {
 		return c.args[len(c.args)-1]
 	}
 	return c.args[i]
 }
 
-func (c *signature) fits(args []Type) bool {
+func (c *signature) fits(args []catalog.Type) bool {
 	if len(args) < c.min || len(args) > len(c.args) && !c.variadic {
 		return false
 	}
 	for i, a := range args {
 		t := c.arg(i)
 		switch {
-		case t.is(tAny):
-		case t.is(tAnyArray):
-			if !a.Array && !a.isUnknown() {
+		case t.Is(tAny):
+		case t.Is(tAnyArray):
+			if !a.Array && !a.IsUnknown() {
 				return false
 			}
-		case t.is(tAnyElement):
+		case t.Is(tAnyElement):
 			if a.Array {
 				return false
 			}
-		case !implicit(a, t):
+		case !catalog.Implicit(a, t):
 			return false
 		}
 	}
 	return true
 }
 
-func (c *signature) score(args []Type, match func(f, t Type) bool) int {
+func (c *signature) score(args []catalog.Type, match func(f, t catalog.Type) bool) int {
 	n := 0
 	for i, a := range args {
 		if match(a, c.arg(i)) {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -12,24 +13,20 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// Version changes with a table's content: Keys when rows, keys or attributes (anything but floats) may have
-// changed, Values with every change.
-type Version struct{ Keys, Values uint64 }
-
 // Version returns a table's version in this session. Equal versions mean equal content.
-func (db *DB) Version(schema, name string) (Version, error) {
+func (db *DB) Version(schema, name string) (catalog.Version, error) {
 	if err := db.refresh(); err != nil {
-		return Version{}, err
+		return catalog.Version{}, err
 	}
 	t, _ := db.cat.relation(db.searchPath(), schema, name)
 	if t == nil {
-		return Version{}, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
+		return catalog.Version{}, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
 	}
 	if err := db.use(t); err != nil {
-		return Version{}, err
+		return catalog.Version{}, err
 	}
-	v := db.versions[t.key()]
-	return Version{v.Keys + db.epoch<<32, v.Values + db.epoch<<32}, nil
+	v := db.versions[keyOf(t)]
+	return catalog.Version{Keys: v.Keys + db.epoch<<32, Values: v.Values + db.epoch<<32}, nil
 }
 
 // bump notes a change of a table.
@@ -69,7 +66,7 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	if err := db.use(t); err != nil {
 		return nil, err
 	}
-	if err := t.populated(); err != nil {
+	if err := populated(t); err != nil {
 		return nil, err
 	}
 	out := &ra.Table{Schema: t.Schema, Name: t.Name}
@@ -80,17 +77,17 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	out.Rows = count.Rows
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.declared()}
+		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.Declared()}
 		tc.Type, tc.NoType = kernelType(c.Type, c.Shape)
-		tc.Type.Nullable = count.null(c.Name)
+		tc.Type.Nullable = count.HasNull(c.Name)
 		out.Cols = append(out.Cols, tc)
 	}
-	out.Key, out.Declared = t.identity(out.Rows)
+	out.Key, out.Declared = identityOf(t, out.Rows)
 	return out, nil
 }
 
-// identity chooses the columns that identify a row (law: the primary key, else a UNIQUE NOT NULL, else none).
-func (t *TableDef) identity(rows int64) (key []int, declared bool) {
+// identityOf chooses the columns that identify a row (law: the primary key, else a UNIQUE NOT NULL, else none).
+func identityOf(t *catalog.TableDef, rows int64) (key []int, declared bool) {
 	if keys := t.Keys(); len(keys) > 0 {
 		for _, c := range keys[0] {
 			key = append(key, t.Column(c))
@@ -104,14 +101,14 @@ func (t *TableDef) identity(rows int64) (key []int, declared bool) {
 }
 
 // Definition returns the store's own description of a table, nil if there is none of that name.
-func (db *DB) Definition(schema, name string) *TableDef {
+func (db *DB) Definition(schema, name string) *catalog.TableDef {
 	t, _ := db.cat.relation(db.searchPath(), schema, name)
 	return t
 }
 
 // View returns a view's text, the search path that it is read with and its column names; ok is false where
 // there is no such view.
-func (db *DB) View(path []string, schema, name string) (v *ViewDef, ok bool) {
+func (db *DB) View(path []string, schema, name string) (v *catalog.ViewDef, ok bool) {
 	if path == nil {
 		path = db.searchPath()
 	}
@@ -120,7 +117,7 @@ func (db *DB) View(path []string, schema, name string) (v *ViewDef, ok bool) {
 }
 
 // Relation finds a table or view by a possibly qualified name along a search path.
-func (db *DB) Relation(path []string, schema, name string) (*TableDef, *ViewDef) {
+func (db *DB) Relation(path []string, schema, name string) (*catalog.TableDef, *catalog.ViewDef) {
 	return db.cat.relation(path, schema, name)
 }
 
@@ -145,10 +142,10 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	if err := db.use(def); err != nil {
 		return nil, err
 	}
-	names, types := make([]string, len(cols)), make([]Type, len(cols))
+	names, types := make([]string, len(cols)), make([]catalog.Type, len(cols))
 	for i, c := range cols {
 		if c == ra.RowID {
-			names[i], types[i] = def.rowidName(), tInt8
+			names[i], types[i] = rowidName(def), catalog.Int8
 			continue
 		}
 		names[i], types[i] = ident(def.Cols[c].Name), def.Cols[c].Type
@@ -164,14 +161,14 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	}
 	r := newReader(types, int(t.Rows), room)
 	for i, c := range cols {
-		if c == ra.RowID || !def.Cols[c].large() || def.Column(def.rowidName()) >= 0 { // a table with columns of all of its names has none
+		if c == ra.RowID || !isLarge(&def.Cols[c]) || def.Column(rowidName(def)) >= 0 { // a table with columns of all of its names has none
 			continue
 		}
-		b := db.c.Reader(def.db(), def.phys(), sqlgen.Mangle(def.Cols[c].Name))
+		b := db.c.Reader(dbOf(def), physOf(def), sqlgen.Mangle(def.Cols[c].Name))
 		defer b.Close()
-		r.blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+def.rowidName()+" END"
+		r.blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+rowidName(def)+" END"
 	}
-	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+def.sql()+" ORDER BY "+def.rowidName(), func(c []lite.Cell) error { return r.add(c) })
+	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+sqlOf(def)+" ORDER BY "+rowidName(def), func(c []lite.Cell) error { return r.add(c) })
 	if err == nil {
 		err = r.err()
 	}
@@ -182,12 +179,12 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 // two copies.
 const largeChunk = 1 << 20
 
-func (c *Column) large() bool {
-	return c.Type.isChunk() && c.Shape.Size()*c.Type.dtype().Size() >= largeChunk
+func isLarge(c *catalog.Column) bool {
+	return c.Type.IsChunk() && c.Shape.Size()*c.Type.DType().Size() >= largeChunk
 }
 
 // Query runs any SELECT and returns its columns; a chunk column must have one shape.
-func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []ResultCol, data []*ra.Vector, err error) {
+func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol, data []*ra.Vector, err error) {
 	var r *reader
 	stop := db.watch(ctx)
 	defer stop()
@@ -206,7 +203,7 @@ func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols 
 }
 
 // Columns returns the names and types of a query's columns without running it.
-func (db *DB) Columns(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []ResultCol, err error) {
+func (db *DB) Columns(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol, err error) {
 	b := db.newBinder(ctx, text)
 	defer b.catch(&err)
 	defer b.release()
@@ -223,7 +220,7 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 	if t == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
 	}
-	if err := t.writable(); err != nil {
+	if err := writable(t); err != nil {
 		return err
 	}
 	i := t.Column(col)
@@ -238,7 +235,7 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 	return db.atomically(true, func() error {
 		b := db.newBinder(ctx, nil)
 		c := &t.Cols[i]
-		s, err := db.c.Prepare("UPDATE " + t.sql() + " SET " + ident(col) + " = ? WHERE " + t.rowidName() + " = ?")
+		s, err := db.c.Prepare("UPDATE " + sqlOf(t) + " SET " + ident(col) + " = ? WHERE " + rowidName(t) + " = ?")
 		if err != nil {
 			return err
 		}
@@ -253,8 +250,8 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 				return err
 			}
 		}
-		db.bump(t.key(), t.inKey(col))
-		if now := db.cat.tables[t.key()]; data.Valid == nil && (now.Count == nil || !now.Count.null(col)) {
+		db.bump(keyOf(t), inKey(t, col))
+		if now := db.cat.tables[keyOf(t)]; data.Valid == nil && (now.Count == nil || !now.Count.HasNull(col)) {
 			return b.checkSlots(t, 0) // as many rows, and none of them NULL
 		}
 		return b.checkSlots(t, int64(data.N))
@@ -262,7 +259,7 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 }
 
 // putResult stores the result of a table function in a temporary table.
-func (db *DB) putResult(r *Relation) (_ *TableDef, err error) {
+func (db *DB) putResult(r *catalog.Relation) (_ *catalog.TableDef, err error) {
 	if len(r.Names) != len(r.Cols) || len(r.Types) != len(r.Cols) {
 		return nil, sqlerr.New(sqlerr.Internal, "internal error: a table function gave %d names, %d types, %d columns", len(r.Names), len(r.Types), len(r.Cols))
 	}
@@ -272,11 +269,11 @@ func (db *DB) putResult(r *Relation) (_ *TableDef, err error) {
 	}
 	defer func() {
 		if err != nil {
-			t.held.drop(db)
+			db.drop(t)
 		}
 	}()
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
-	s, err := db.c.Prepare("INSERT INTO " + t.sql() + " VALUES (" + marks + ")")
+	s, err := db.c.Prepare("INSERT INTO " + sqlOf(t) + " VALUES (" + marks + ")")
 	if err != nil {
 		return nil, db.translate(err)
 	}
@@ -287,8 +284,8 @@ func (db *DB) putResult(r *Relation) (_ *TableDef, err error) {
 	}
 	for k := range rows {
 		for i, v := range r.Cols {
-			if t.isHeld(i) && !v.IsNull(k) {
-				number, err := t.held.hold(db, v, k, t.Cols[i].Type)
+			if isHeld(t, i) && !v.IsNull(k) {
+				number, err := db.held[t].hold(db, v, k, t.Cols[i].Type)
 				if err != nil {
 					return nil, db.translate(err)
 				}
@@ -307,43 +304,47 @@ func (db *DB) putResult(r *Relation) (_ *TableDef, err error) {
 }
 
 // takeResult finds or makes an empty table of the result's types.
-func (db *DB) takeResult(r *Relation) (*TableDef, error) {
-	t := &TableDef{Schema: "pg_temp", Temp: true, result: true}
+func (db *DB) takeResult(r *catalog.Relation) (*catalog.TableDef, error) {
+	t := &catalog.TableDef{Schema: "pg_temp", Temp: true, Result: true}
 	for i, n := range r.Names {
-		t.Cols = append(t.Cols, Column{Name: n, Type: typeByName(r.Types[i])})
+		t.Cols = append(t.Cols, catalog.Column{Name: n, Type: catalog.TypeOf(r.Types[i])})
 	}
-	t.held = db.holds(r, t.Cols)
-	sig := t.signature()
+	h := db.holds(r, t.Cols)
+	if h != nil {
+		t.Held = h.cols
+	}
+	sig := signatureOf(t)
 	if free := db.pool[sig]; len(free) > 0 {
 		old := free[len(free)-1]
 		db.pool[sig] = free[:len(free)-1]
-		old.held = t.held
+		db.keep(old, h)
 		return old, nil
 	}
+	db.keep(t, h)
 	db.temps++
 	t.Name = fmt.Sprintf("relgrad_result_%d", db.temps)
-	return t, db.translate(db.exec(t.createSQL(t.phys())))
+	return t, db.translate(db.exec(createSQL(t, physOf(t))))
 }
 
 // giveResult empties a result table and keeps it for the next call.
-func (db *DB) giveResult(t *TableDef) {
-	t.held.drop(db)
-	if db.exec("DELETE FROM "+t.sql()) != nil {
+func (db *DB) giveResult(t *catalog.TableDef) {
+	db.drop(t)
+	if db.exec("DELETE FROM "+sqlOf(t)) != nil {
 		return // a rollback removed it
 	}
 	if db.pool == nil {
-		db.pool = map[string][]*TableDef{}
+		db.pool = map[string][]*catalog.TableDef{}
 	}
-	sig := t.signature()
+	sig := signatureOf(t)
 	db.pool[sig] = append(db.pool[sig], t)
 }
 
-// signature is what two interchangeable result tables have in common.
-func (t *TableDef) signature() string {
+// signatureOf is what two interchangeable result tables have in common.
+func signatureOf(t *catalog.TableDef) string {
 	var b strings.Builder
 	for i, c := range t.Cols {
 		b.WriteString(c.Name + " " + c.Type.String() + ",")
-		if t.isHeld(i) {
+		if isHeld(t, i) {
 			b.WriteString("held,")
 		}
 	}

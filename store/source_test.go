@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
@@ -69,7 +70,7 @@ type engine struct {
 	calls int
 }
 
-func (e *engine) TableFunc(ctx context.Context, c *ast.FuncCall, text *ast.Text) (*Relation, bool, error) {
+func (e *engine) TableFunc(ctx context.Context, c *ast.FuncCall, text *ast.Text) (*catalog.Relation, bool, error) {
 	if c.Name != "gradient" {
 		return nil, false, nil
 	}
@@ -79,7 +80,7 @@ func (e *engine) TableFunc(ctx context.Context, c *ast.FuncCall, text *ast.Text)
 		return nil, true, err
 	}
 	cols, err := e.db.Read(ctx, tab, []int{0, 1})
-	return &Relation{Names: []string{"k", "v"}, Types: []string{"integer", "real[]"}, Cols: cols}, true, err
+	return &catalog.Relation{Names: []string{"k", "v"}, Types: []string{"integer", "real[]"}, Cols: cols}, true, err
 }
 
 func (e *engine) ScalarFunc(ctx context.Context, c *ast.FuncCall, text *ast.Text) (string, any, bool, error) {
@@ -128,7 +129,7 @@ func TestLargeChunks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !db.cat.tables[objectKey{tab.Schema, tab.Name}].Cols[1].large() {
+			if !isLarge(&db.cat.tables[objectKey{tab.Schema, tab.Name}].Cols[1]) {
 				t.Fatal("these chunks are not large")
 			}
 			cols, err := db.Read(context.Background(), tab, []int{1, 0, 2})

@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
 // copyData runs \copy with programs in the data folder.
-func copyData(t testing.TB, db *DB, sql string) *Result {
+func copyData(t testing.TB, db *DB, sql string) *catalog.Result {
 	t.Helper()
 	dir := need.Data(t)
 	text := &ast.Text{SQL: sql}

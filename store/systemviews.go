@@ -1,6 +1,7 @@
 package store
 
 import (
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -8,7 +9,7 @@ import (
 
 // systemViews are the views of the standard's and of Postgres's catalogue that the store answers, with the columns that
 // it knows something about. They are filled for each statement that names them.
-var systemViews = map[string]func(*Objects) *Relation{
+var systemViews = map[string]func(*catalog.Objects) *catalog.Relation{
 	"information_schema.tables":  tablesView,
 	"information_schema.columns": columnsView,
 	"pg_catalog.pg_tables":       pgTables,
@@ -16,7 +17,7 @@ var systemViews = map[string]func(*Objects) *Relation{
 }
 
 // systemView finds a view of the catalogue and fills it for the running statement; nil for other names.
-func (b *binder) systemView(it *ast.TableRef) *TableDef {
+func (b *binder) systemView(it *ast.TableRef) *catalog.TableDef {
 	schema := it.Schema
 	if schema == "" {
 		schema = "pg_catalog" // stands before the search path
@@ -34,18 +35,18 @@ func (b *binder) systemView(it *ast.TableRef) *TableDef {
 }
 
 // systemRef refers to a view of the catalogue.
-func (b *binder) systemRef(it *ast.TableRef, t *TableDef) boundTable {
+func (b *binder) systemRef(it *ast.TableRef, t *catalog.TableDef) boundTable {
 	r := b.tableRelation(t)
 	r.name, r.table = it.Name, nil
-	return boundTable{t.sql() + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+	return boundTable{sqlOf(t) + " AS " + r.alias, b.named(it.At, r, it.Alias)}
 }
 
 // sheet is a Relation that grows row by row.
-type sheet struct{ *Relation }
+type sheet struct{ *catalog.Relation }
 
 // newSheet begins a sheet with columns given as name and type in turn.
 func newSheet(cols ...string) sheet {
-	r := &Relation{}
+	r := &catalog.Relation{}
 	kinds := map[string]kernels.Kind{"text": kernels.Text, "integer": kernels.Int, "boolean": kernels.Bool}
 	for i := 0; i < len(cols); i += 2 {
 		r.Names, r.Types = append(r.Names, cols[i]), append(r.Types, cols[i+1])
@@ -89,7 +90,7 @@ func orNull(s string) any {
 	return s
 }
 
-func tablesView(o *Objects) *Relation {
+func tablesView(o *catalog.Objects) *catalog.Relation {
 	s := newSheet("table_schema", "text", "table_name", "text", "table_type", "text", "is_insertable_into", "text")
 	for _, t := range o.Tables {
 		if t.Matview != nil {
@@ -111,13 +112,13 @@ func tablesView(o *Objects) *Relation {
 var udtNames = map[string]string{"smallint": "int2", "integer": "int4", "bigint": "int8", "real": "float4", "double precision": "float8", "boolean": "bool",
 	"timestamp with time zone": "timestamptz"}
 
-func columnsView(o *Objects) *Relation {
+func columnsView(o *catalog.Objects) *catalog.Relation {
 	s := newSheet("table_schema", "text", "table_name", "text", "column_name", "text", "ordinal_position", "integer", "column_default", "text",
 		"is_nullable", "text", "data_type", "text", "character_maximum_length", "integer", "numeric_precision", "integer", "numeric_precision_radix", "integer",
 		"numeric_scale", "integer", "udt_name", "text", "is_identity", "text", "identity_generation", "text")
-	add := func(schema, table string, i int, c *Column) {
+	add := func(schema, table string, i int, c *catalog.Column) {
 		var length, precision, radix, scale, fill, generation any
-		data := (&Column{Type: c.Type}).TypeText()
+		data := (&catalog.Column{Type: c.Type}).TypeText()
 		udt := udtNames[c.Type.Name]
 		if udt == "" {
 			udt = c.Type.Name
@@ -127,7 +128,7 @@ func columnsView(o *Objects) *Relation {
 			data, udt = "ARRAY", "_"+udt
 		case c.Type.Name == "text" && len(c.Mods) > 0:
 			data, udt, length = "character varying", "varchar", c.Mods[0]
-		case c.Type.is(tNumeric):
+		case c.Type.Is(catalog.Numeric):
 			radix = 10
 			if len(c.Mods) > 0 {
 				precision, scale = c.Mods[0], 0
@@ -135,11 +136,11 @@ func columnsView(o *Objects) *Relation {
 			if len(c.Mods) > 1 {
 				scale = c.Mods[1]
 			}
-		case c.Type.isInt():
-			precision, radix, scale = 8*c.Type.size(), 2, 0
-		case c.Type.is(tReal):
+		case c.Type.IsInt():
+			precision, radix, scale = 8*c.Type.Size(), 2, 0
+		case c.Type.Is(catalog.Float4):
 			precision, radix = 24, 2
-		case c.Type.is(tDouble):
+		case c.Type.Is(catalog.Float8):
 			precision, radix = 53, 2
 		}
 		switch {
@@ -164,13 +165,13 @@ func columnsView(o *Objects) *Relation {
 	}
 	for _, v := range o.Views {
 		for i, c := range v.Cols {
-			add(v.Schema, v.Name, i, &Column{Name: c.Name, Type: c.Type})
+			add(v.Schema, v.Name, i, &catalog.Column{Name: c.Name, Type: c.Type})
 		}
 	}
 	return s.Relation
 }
 
-func pgTables(o *Objects) *Relation {
+func pgTables(o *catalog.Objects) *catalog.Relation {
 	s := newSheet("schemaname", "text", "tablename", "text", "hasindexes", "boolean")
 	for _, t := range o.Tables {
 		if t.Matview != nil {
@@ -181,7 +182,7 @@ func pgTables(o *Objects) *Relation {
 	return s.Relation
 }
 
-func pgViews(o *Objects) *Relation {
+func pgViews(o *catalog.Objects) *catalog.Relation {
 	s := newSheet("schemaname", "text", "viewname", "text", "definition", "text")
 	for _, v := range o.Views {
 		s.add(v.Schema, v.Name, v.SQL)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/parse"
@@ -16,7 +17,7 @@ import (
 const blanks = " \t\n\r\v\f"
 
 // textIn reads a text as a value of type t, as Postgres's input functions do.
-func textIn(s string, t Type) (any, error) {
+func textIn(s string, t catalog.Type) (any, error) {
 	if t.Array {
 		return arrayIn(s, t)
 	}
@@ -49,7 +50,7 @@ func textIn(s string, t Type) (any, error) {
 // regtypeIn gives the name by which format_type prints a type.
 func regtypeIn(s string) (any, error) {
 	name := strings.TrimSpace(s)
-	t := typeByName(strings.ToLower(name))
+	t := catalog.TypeOf(strings.ToLower(name))
 	if known[t.Name] == "" && !otherTypes[t.Name] {
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", name)
 	}
@@ -58,13 +59,13 @@ func regtypeIn(s string) (any, error) {
 
 // Literal gives the text of a literal the form in which a column of the type keeps it.
 func Literal(of *kernels.Named, text string) (string, error) {
-	v, err := textIn(text, Type{Name: strings.TrimSuffix(of.Name, " without time zone")})
+	v, err := textIn(text, catalog.Type{Name: strings.TrimSuffix(of.Name, " without time zone")})
 	s, _ := v.(string)
 	return s, err
 }
 
-func intIn(s string, t Type) (any, error) {
-	n, err := strconv.ParseInt(strings.Trim(s, blanks), 10, t.size()*8)
+func intIn(s string, t catalog.Type) (any, error) {
+	n, err := strconv.ParseInt(strings.Trim(s, blanks), 10, t.Size()*8)
 	if err != nil {
 		if e := err.(*strconv.NumError); e.Err == strconv.ErrRange {
 			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "value \"%s\" is out of range for type %s", s, t)
@@ -74,13 +75,13 @@ func intIn(s string, t Type) (any, error) {
 	return n, nil
 }
 
-func floatIn(s string, t Type) (any, error) {
+func floatIn(s string, t catalog.Type) (any, error) {
 	p := strings.Trim(s, blanks)
 	if strings.ContainsAny(p, "_xXpP") {
 		return nil, badInput(t, s)
 	}
 	bits := 64
-	if t.is(tReal) {
+	if t.Is(catalog.Float4) {
 		bits = 32
 	}
 	x, err := strconv.ParseFloat(p, bits)
@@ -116,7 +117,7 @@ func boolIn(s string) (any, error) {
 			}
 		}
 	}
-	return nil, badInput(tBool, s)
+	return nil, badInput(catalog.Bool, s)
 }
 
 // timeLayouts are the ISO forms that are read; Postgres knows more.
@@ -124,7 +125,7 @@ var timeLayouts = []string{"2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04
 	"2006-01-02 15:04", "2006-01-02", "20060102", "2006/01/02"}
 
 // timeIn reads a date or time and prints it in the form that is stored, which sorts as text.
-func timeIn(s string, t Type) (any, error) {
+func timeIn(s string, t catalog.Type) (any, error) {
 	p := strings.Replace(strings.Trim(s, blanks), "T", " ", 1)
 	for _, l := range timeLayouts {
 		if x, err := time.Parse(l, p); err == nil {
@@ -133,7 +134,7 @@ func timeIn(s string, t Type) (any, error) {
 			return timeOut(x, t), inYears(x.UTC())
 		}
 	}
-	if t.is(tDate) && len(p) >= 8 && len(p) <= 10 && strings.Count(p, "-") == 2 {
+	if t.Is(catalog.Date) && len(p) >= 8 && len(p) <= 10 && strings.Count(p, "-") == 2 {
 		if x, err := time.Parse("2006-1-2", p); err == nil {
 			return timeOut(x, t), nil
 		}
@@ -144,18 +145,18 @@ func timeIn(s string, t Type) (any, error) {
 	return nil, e
 }
 
-func timeOut(x time.Time, t Type) string {
-	if t.is(tDate) {
+func timeOut(x time.Time, t catalog.Type) string {
+	if t.Is(catalog.Date) {
 		return x.Format("2006-01-02")
 	}
-	if t.is(tTZ) {
+	if t.Is(catalog.TimestampTZ) {
 		x = x.UTC()
 	}
 	s := x.Format("2006-01-02 15:04:05")
 	if us := x.Nanosecond() / 1000; us > 0 {
 		s += strings.TrimRight("."+strconv.Itoa(1000000 + us)[1:], "0")
 	}
-	if t.is(tTZ) {
+	if t.Is(catalog.TimestampTZ) {
 		s += "+00"
 	}
 	return s
@@ -168,12 +169,12 @@ func parseTime(s string) (time.Time, error) {
 			return x, nil
 		}
 	}
-	return time.Time{}, badInput(tTimestamp, s)
+	return time.Time{}, badInput(catalog.Timestamp, s)
 }
 
 // arrayIn reads an array literal, {1,2,{…}}.
-func arrayIn(s string, t Type) (any, error) {
-	p := &arrayParser{s: strings.Trim(s, blanks), t: t.elem()}
+func arrayIn(s string, t catalog.Type) (any, error) {
+	p := &arrayParser{s: strings.Trim(s, blanks), t: t.Elem()}
 	if strings.HasPrefix(p.s, "[") {
 		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "array literal \"%s\" has bounds; subscripts begin at 1 in the embedded store", s)
 	}
@@ -184,13 +185,13 @@ func arrayIn(s string, t Type) (any, error) {
 	if !ok || p.i != len(p.s) {
 		return nil, sqlerr.New(sqlerr.InvalidText, "malformed array literal: \"%s\"", s)
 	}
-	return makeArray(list, t.elem())
+	return makeArray(list, t.Elem())
 }
 
 type arrayParser struct {
 	s   string
 	i   int
-	t   Type
+	t   catalog.Type
 	err error
 }
 
@@ -253,8 +254,8 @@ func (p *arrayParser) element(depth int) (any, bool) {
 			return nil, true
 		}
 	}
-	if p.t.isFloat() && !quoted { // the common case, without boxing errors
-		if f, err := strconv.ParseFloat(text, 64); err == nil && p.t.is(tDouble) && !math.IsInf(f, 0) {
+	if p.t.IsFloat() && !quoted { // the common case, without boxing errors
+		if f, err := strconv.ParseFloat(text, 64); err == nil && p.t.Is(catalog.Float8) && !math.IsInf(f, 0) {
 			return f, true
 		}
 	}

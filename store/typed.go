@@ -3,34 +3,35 @@ package store
 import (
 	"context"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
 // Typed is what the store knows of a view's query, and of the queries of all views that it reads.
 type Typed struct {
-	Selects []*ast.Select           // with those of sub-queries and WITH items, inner ones first
-	Types   map[ast.Expr]Type       // of every expression that was bound; an untyped literal has the zero Type
-	Stored  map[*ast.ColumnRef]bool // references to columns of tables
+	Selects []*ast.Select             // with those of sub-queries and WITH items, inner ones first
+	Types   map[ast.Expr]catalog.Type // of every expression that was bound; an untyped literal has the zero Type
+	Stored  map[*ast.ColumnRef]bool   // references to columns of tables
 }
 
 // Typed binds a view without running anything, not even the engine's functions: a view that calls one gives an error.
-func (db *DB) Typed(ctx context.Context, v *ViewDef) (t *Typed, err error) {
+func (db *DB) Typed(ctx context.Context, v *catalog.ViewDef) (t *Typed, err error) {
 	b := db.newBinder(ctx, nil)
 	defer b.catch(&err)
 	defer b.release()
-	b.typed = &Typed{Types: map[ast.Expr]Type{}, Stored: map[*ast.ColumnRef]bool{}}
+	b.typed = &Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
 	b.view(-1, v)
 	return b.typed, nil
 }
 
 // Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What only a run tells,
 // as the columns of the engine's functions, is an error.
-func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (cols []ResultCol, err error) {
+func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (cols []catalog.ResultCol, err error) {
 	b := db.newBinder(ctx, text)
 	defer b.catch(&err)
 	defer b.release()
-	b.typed = &Typed{Types: map[ast.Expr]Type{}, Stored: map[*ast.ColumnRef]bool{}}
+	b.typed = &Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
 	b.unread, b.plan = true, new(string)
 	switch s := st.(type) {
 	case *ast.Select:
@@ -53,8 +54,8 @@ func (t *Typed) note(e ast.Expr, v val) {
 		return
 	}
 	typ := v.typ
-	if typ.isUnknown() {
-		typ = Type{}
+	if typ.IsUnknown() {
+		typ = catalog.Type{}
 	}
 	t.Types[e] = typ
 }

@@ -2,33 +2,6 @@ package store
 
 import "strings"
 
-func typeText(t Type, modifier []int) string {
-	name := t.String()
-	if len(modifier) == 0 {
-		return name
-	}
-	if t.Name == "text" {
-		name = "character varying"
-	}
-	mods := make([]string, len(modifier))
-	for i, m := range modifier {
-		mods[i] = itoa(m)
-	}
-	if t.is(tNumeric) && len(mods) == 1 {
-		mods = append(mods, "0")
-	}
-	base, array := strings.CutSuffix(name, "[]")
-	base, zone, _ := strings.Cut(base, " with") // timestamp(3) without time zone
-	if zone != "" {
-		zone = " with" + zone
-	}
-	name = base + "(" + strings.Join(mods, ",") + ")" + zone
-	if array {
-		name += "[]"
-	}
-	return name
-}
-
 // otherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it
 // is called.
 var otherTypes = func() map[string]bool {
@@ -42,11 +15,3 @@ var otherTypes = func() map[string]bool {
 	}
 	return out
 }()
-
-// declared prints the type with its brackets as declared: real[][].
-func (t Type) declared() string {
-	if !t.Array {
-		return t.String()
-	}
-	return t.elem().String() + strings.Repeat("[]", max(1, t.Rank))
-}

@@ -3,6 +3,8 @@ package store
 import (
 	"encoding/hex"
 	"strings"
+
+	"github.com/relgrad/relgrad/catalog"
 )
 
 // uuidIn reads a uuid as Postgres does, 32 hexadecimal digits with a hyphen behind any four of them, in braces or not, and gives its
@@ -10,7 +12,7 @@ import (
 func uuidIn(s string) (any, error) {
 	p, braces := strings.CutPrefix(s, "{")
 	if q, ok := strings.CutSuffix(p, "}"); ok != braces {
-		return nil, badInput(tUUID, s)
+		return nil, badInput(catalog.UUID, s)
 	} else if braces {
 		p = q
 	}
@@ -21,16 +23,16 @@ func uuidIn(s string) (any, error) {
 		case c == '-' && i > 0 && p[i-1] != '-' && len(digits)%4 == 0 && len(digits) < 32:
 			continue
 		case len(digits) == 32:
-			return nil, badInput(tUUID, s)
+			return nil, badInput(catalog.UUID, s)
 		}
 		digits = append(digits, c)
 	}
 	var id [16]byte
 	if len(digits) != 32 {
-		return nil, badInput(tUUID, s)
+		return nil, badInput(catalog.UUID, s)
 	}
 	if _, err := hex.Decode(id[:], digits); err != nil {
-		return nil, badInput(tUUID, s)
+		return nil, badInput(catalog.UUID, s)
 	}
 	return uuidText(id), nil
 }

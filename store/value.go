@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
@@ -31,11 +32,11 @@ func errNaN() error {
 }
 
 // toStored converts a Go value to what SQLite holds.
-func toStored(x any, t Type) (any, error) {
+func toStored(x any, t catalog.Type) (any, error) {
 	if x == nil {
 		return nil, nil
 	}
-	if t.isChunk() {
+	if t.IsChunk() {
 		c, err := toChunk(x, t)
 		if err != nil {
 			return nil, err
@@ -50,29 +51,29 @@ func toStored(x any, t Type) (any, error) {
 		return int64(0), nil
 	case int64:
 		switch {
-		case t.isFloat():
+		case t.IsFloat():
 			return float64(v), nil
-		case !t.isInt() && !t.is(tBool):
+		case !t.IsInt() && !t.Is(catalog.Bool):
 			return strconv.FormatInt(v, 10), nil
 		}
 		return v, nil
 	case float64:
 		switch {
-		case t.isInt() || t.is(tNumeric):
-			y, err := convert(v, tDouble, t)
+		case t.IsInt() || t.Is(catalog.Numeric):
+			y, err := convert(v, catalog.Float8, t)
 			if err != nil {
 				return nil, err
 			}
 			return y, nil
 		case math.IsNaN(v):
 			return nil, errNaN()
-		case t.is(tReal):
+		case t.Is(catalog.Float4):
 			return float64(float32(v)), nil
 		}
 		return v, nil
 	case string:
-		if t.isNumber() && !t.is(tNumeric) || t.is(tBool) {
-			y, err := convert(v, tText, t)
+		if t.IsNumber() && !t.Is(catalog.Numeric) || t.Is(catalog.Bool) {
+			y, err := convert(v, catalog.Text, t)
 			if err != nil {
 				return nil, err
 			}
@@ -86,17 +87,17 @@ func toStored(x any, t Type) (any, error) {
 }
 
 // toChunk gives x the type's dtype; nested lists become tensors.
-func toChunk(x any, t Type) (*tensor.Tensor, error) {
+func toChunk(x any, t catalog.Type) (*tensor.Tensor, error) {
 	switch v := x.(type) {
 	case *tensor.Tensor:
-		if v.DType == t.dtype() {
+		if v.DType == t.DType() {
 			return v, nil
 		}
 		c := v.Clone()
-		c.DType = t.dtype()
+		c.DType = t.DType()
 		return c.Round(), nil
 	case []any:
-		y, err := makeArray(v, t.elem())
+		y, err := makeArray(v, t.Elem())
 		if err != nil {
 			return nil, err
 		}
@@ -116,11 +117,11 @@ func jsonText(v []any) (string, error) {
 }
 
 // fromCell converts a stored value to a Go value.
-func fromCell(c *lite.Cell, t Type) (any, error) {
+func fromCell(c *lite.Cell, t catalog.Type) (any, error) {
 	switch {
 	case c.IsNull():
 		return nil, nil
-	case t.isChunk():
+	case t.IsChunk():
 		x, err := tensor.Decode(c.Bytes())
 		if err != nil {
 			return nil, sqlerr.New(sqlerr.DataCorrupted, "%v", err)
@@ -128,11 +129,11 @@ func fromCell(c *lite.Cell, t Type) (any, error) {
 		return x, nil
 	case t.Array:
 		return parseJSON(c.Bytes(), t)
-	case t.is(tBool):
+	case t.Is(catalog.Bool):
 		return c.Int() != 0, nil
-	case t.isInt():
+	case t.IsInt():
 		return c.Int(), nil
-	case t.isFloat():
+	case t.IsFloat():
 		return c.Float(), nil
 	}
 	switch c.Kind() {
@@ -145,7 +146,7 @@ func fromCell(c *lite.Cell, t Type) (any, error) {
 }
 
 // parseJSON reads a stored array of other than floats.
-func parseJSON(b []byte, t Type) (any, error) {
+func parseJSON(b []byte, t catalog.Type) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	var v any
@@ -159,7 +160,7 @@ func parseJSON(b []byte, t Type) (any, error) {
 	return list, fixNumbers(list, t)
 }
 
-func fixNumbers(list []any, t Type) error {
+func fixNumbers(list []any, t catalog.Type) error {
 	for i, x := range list {
 		switch v := x.(type) {
 		case []any:
@@ -167,7 +168,7 @@ func fixNumbers(list []any, t Type) error {
 				return err
 			}
 		case json.Number:
-			if t.elem().is(tNumeric) || t.elem().is(tText) {
+			if t.Elem().Is(catalog.Numeric) || t.Elem().Is(catalog.Text) {
 				list[i] = v.String()
 				continue
 			}
@@ -182,16 +183,16 @@ func fixNumbers(list []any, t Type) error {
 }
 
 // emptyArray is '{}' with elements of type t.
-func emptyArray(t Type) any {
-	if t.isFloat() || t.isChunk() {
-		return tensor.New(t.dtype(), 0)
+func emptyArray(t catalog.Type) any {
+	if t.IsFloat() || t.IsChunk() {
+		return tensor.New(t.DType(), 0)
 	}
 	return []any{}
 }
 
 // makeArray builds an array from elements, which may be arrays of equal shape.
-func makeArray(list []any, elem Type) (any, error) {
-	if !elem.isFloat() {
+func makeArray(list []any, elem catalog.Type) (any, error) {
+	if !elem.IsFloat() {
 		if err := sameShape(list); err != nil {
 			return nil, err
 		}
@@ -218,7 +219,7 @@ func makeArray(list []any, elem Type) (any, error) {
 		case int64:
 			data = []float64{float64(v)}
 		case string:
-			f, err := convert(v, tText, elem)
+			f, err := convert(v, catalog.Text, elem)
 			if err != nil {
 				return nil, err
 			}
@@ -227,7 +228,7 @@ func makeArray(list []any, elem Type) (any, error) {
 			shape, data = v.Shape, v.Data
 		}
 		if out == nil {
-			out = &tensor.Tensor{DType: elem.dtype(), Shape: append(tensor.Shape{len(list)}, shape...)}
+			out = &tensor.Tensor{DType: elem.DType(), Shape: append(tensor.Shape{len(list)}, shape...)}
 		}
 		if !out.Shape[1:].Equal(shape) {
 			return nil, sqlerr.New(sqlerr.ArraySubscript, "multidimensional arrays must have array expressions with matching dimensions").
@@ -273,34 +274,34 @@ func listShape(list []any) (tensor.Shape, bool) {
 }
 
 // convert turns a Go value of one type into another, as an explicit cast does.
-func convert(x any, f, t Type) (any, error) {
-	if x == nil || f.is(t) && !f.is(tText) {
+func convert(x any, f, t catalog.Type) (any, error) {
+	if x == nil || f.Is(t) && !f.Is(catalog.Text) {
 		return x, nil
 	}
 	if f.Array && t.Array {
 		return convertArray(x, f, t)
 	}
-	if t.is(tText) {
+	if t.Is(catalog.Text) {
 		return textOut(x, f), nil
 	}
-	if f.is(tText) {
+	if f.Is(catalog.Text) {
 		s, _ := x.(string)
 		return textIn(s, t)
 	}
 	switch v := x.(type) {
 	case int64:
 		switch {
-		case t.isInt():
+		case t.IsInt():
 			return v, rangeError(v, t)
-		case t.isFloat():
+		case t.IsFloat():
 			return float64(v), nil
-		case t.is(tNumeric):
+		case t.Is(catalog.Numeric):
 			return strconv.FormatInt(v, 10), nil
-		case t.is(tBool):
+		case t.Is(catalog.Bool):
 			return v != 0, nil
 		}
 	case bool:
-		if t.isInt() {
+		if t.IsInt() {
 			if v {
 				return int64(1), nil
 			}
@@ -309,7 +310,7 @@ func convert(x any, f, t Type) (any, error) {
 	case float64:
 		return convertFloat(v, f, t)
 	case string:
-		if f.is(tNumeric) {
+		if f.Is(catalog.Numeric) {
 			return convertNumeric(v, t)
 		}
 		return textIn(v, t)
@@ -317,28 +318,28 @@ func convert(x any, f, t Type) (any, error) {
 	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", f, t)
 }
 
-func rangeError(v int64, t Type) error {
-	bits := uint(t.size()*8 - 1)
+func rangeError(v int64, t catalog.Type) error {
+	bits := uint(t.Size()*8 - 1)
 	if bits < 63 && (v >= 1<<bits || v < -1<<bits) {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
 	}
 	return nil
 }
 
-func convertFloat(v float64, f, t Type) (any, error) {
+func convertFloat(v float64, f, t catalog.Type) (any, error) {
 	switch {
-	case t.isInt():
+	case t.IsInt():
 		r := math.RoundToEven(v)
 		if !(r >= -9.223372036854775808e18 && r < 9.223372036854775808e18) {
 			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
 		}
 		return int64(r), rangeError(int64(r), t)
-	case t.is(tReal):
+	case t.Is(catalog.Float4):
 		return roundReal(v)
-	case t.is(tDouble):
+	case t.Is(catalog.Float8):
 		return v, nil
-	case t.is(tNumeric):
-		n, err := numeric.Float(v, f.is(tReal))
+	case t.Is(catalog.Numeric):
+		n, err := numeric.Float(v, f.Is(catalog.Float4))
 		return n.String(), err
 	}
 	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", f, t)
@@ -352,48 +353,48 @@ func roundReal(v float64) (any, error) {
 	return r, nil
 }
 
-func convertNumeric(s string, t Type) (any, error) {
+func convertNumeric(s string, t catalog.Type) (any, error) {
 	n, err := numeric.Parse(s)
 	if err != nil {
 		return nil, err
 	}
 	switch {
-	case t.isInt():
+	case t.IsInt():
 		i, ok := n.Int64()
 		if !ok {
 			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
 		}
 		return i, rangeError(i, t)
-	case t.is(tReal):
+	case t.Is(catalog.Float4):
 		return roundReal(n.Float64())
-	case t.is(tDouble):
+	case t.Is(catalog.Float8):
 		x := n.Float64()
 		if math.IsInf(x, 0) && !strings.Contains(strings.ToLower(s), "inf") {
 			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "\"%s\" is out of range for type double precision", s)
 		}
 		return x, nil
-	case t.is(tNumeric):
+	case t.Is(catalog.Numeric):
 		return n.String(), nil
 	}
 	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type numeric to %s", t)
 }
 
-func convertArray(x any, f, t Type) (any, error) {
+func convertArray(x any, f, t catalog.Type) (any, error) {
 	if c, ok := x.(*tensor.Tensor); ok {
-		if t.isChunk() {
+		if t.IsChunk() {
 			return toChunk(c, t)
 		}
 		x = nest(c, 0, new(int))
 	}
 	list, _ := x.([]any)
-	out, err := convertList(list, f.elem(), t.elem())
+	out, err := convertList(list, f.Elem(), t.Elem())
 	if err != nil {
 		return nil, err
 	}
-	return makeArray(out, t.elem())
+	return makeArray(out, t.Elem())
 }
 
-func convertList(list []any, f, t Type) ([]any, error) {
+func convertList(list []any, f, t catalog.Type) ([]any, error) {
 	out := make([]any, len(list))
 	for i, x := range list {
 		var err error
@@ -424,7 +425,7 @@ func nest(c *tensor.Tensor, axis int, at *int) []any {
 }
 
 // textOut prints a value as Postgres's output function of its type does.
-func textOut(x any, t Type) string {
+func textOut(x any, t catalog.Type) string {
 	switch v := x.(type) {
 	case nil:
 		return ""
@@ -436,7 +437,7 @@ func textOut(x any, t Type) string {
 	case int64:
 		return strconv.FormatInt(v, 10)
 	case float64:
-		return tensor.FormatFloat(v, t.dtype())
+		return tensor.FormatFloat(v, t.DType())
 	case string:
 		return v
 	case *tensor.Tensor:
@@ -446,13 +447,13 @@ func textOut(x any, t Type) string {
 		return v.String()
 	case []any:
 		var b strings.Builder
-		arrayOut(&b, v, t.elem())
+		arrayOut(&b, v, t.Elem())
 		return b.String()
 	}
 	return fmt.Sprint(x)
 }
 
-func arrayOut(b *strings.Builder, list []any, t Type) {
+func arrayOut(b *strings.Builder, list []any, t catalog.Type) {
 	b.WriteByte('{')
 	for i, x := range list {
 		if i > 0 {
@@ -501,10 +502,10 @@ func Format(x any, typ string) string {
 	if v, ok := x.(bool); ok {
 		return "ft"[b2i(v) : b2i(v)+1]
 	}
-	return textOut(x, typeByName(typ))
+	return textOut(x, catalog.TypeOf(typ))
 }
 
-func badInput(t Type, s string) error {
+func badInput(t catalog.Type, s string) error {
 	if len(s) > 100 {
 		n := 100
 		for !utf8.RuneStart(s[n]) {

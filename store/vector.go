@@ -3,57 +3,40 @@ package store
 import (
 	"math"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// GoValue is row i of a vector in the form of Result.Rows.
-func GoValue(v *ra.Vector, i int) any {
-	switch {
-	case v.IsNull(i):
-		return nil
-	case v.Type.IsChunk():
-		return v.Tensor(i)
-	case v.Type.IsFloat():
-		return vectorFloat(v, i)
-	case v.Type.Kind == kernels.Bool:
-		return v.Ints[i] != 0
-	case v.Type.Kind == kernels.Int:
-		return v.Ints[i]
-	}
-	return v.Texts[i]
-}
-
 // setVector puts row k of a vector into parameter p of a statement, in the form of type t.
-func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t Type, sl *slot) error {
+func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t catalog.Type, sl *slot) error {
 	switch {
 	case v.IsNull(k):
 		s.SetNull(p)
-	case t.isChunk():
-		b := s.Room(p, lite.Blob, 4+4*len(v.Type.Shape)+v.Type.Size()*t.dtype().Size())
-		putChunk(b, v, k, t.dtype())
+	case t.IsChunk():
+		b := s.Room(p, lite.Blob, 4+4*len(v.Type.Shape)+v.Type.Size()*t.DType().Size())
+		putChunk(b, v, k, t.DType())
 		if sl != nil {
 			return sl.note(b)
 		}
-	case v.Type.IsFloat() && t.isFloat():
+	case v.Type.IsFloat() && t.IsFloat():
 		x := vectorFloat(v, k)
 		if math.IsNaN(x) {
 			return sqlerr.New(sqlerr.NumericOutOfRange, "NaN in a scalar column").WithDetail("Row %d of the new values is not a number.", k+1)
 		}
-		if t.is(tReal) {
+		if t.Is(catalog.Float4) {
 			x = float64(float32(x))
 		}
 		s.SetFloat(p, x)
 	case v.Type.IsFloat():
-		x, err := convert(vectorFloat(v, k), tDouble, t)
+		x, err := convert(vectorFloat(v, k), catalog.Float8, t)
 		if err != nil {
 			return err
 		}
 		return setAny(s, p, x, t)
 	case v.Texts != nil:
-		if t.is(tText) || t.isTime() || t.Array {
+		if t.Is(catalog.Text) || t.IsTime() || t.Array {
 			return s.Set(p, v.Texts[k])
 		}
 		x, err := textIn(v.Texts[k], t)
@@ -61,9 +44,9 @@ func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t Type, sl *slot) error
 			return err
 		}
 		return setAny(s, p, x, t)
-	case t.isFloat():
+	case t.IsFloat():
 		s.SetFloat(p, float64(v.Ints[k]))
-	case t.isInt() || t.is(tBool):
+	case t.IsInt() || t.Is(catalog.Bool):
 		s.SetInt(p, v.Ints[k])
 	default:
 		return setAny(s, p, v.Ints[k], t)
@@ -71,7 +54,7 @@ func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t Type, sl *slot) error
 	return nil
 }
 
-func setAny(s *lite.Stmt, p int, x any, t Type) error {
+func setAny(s *lite.Stmt, p int, x any, t catalog.Type) error {
 	y, err := toStored(x, t)
 	if err != nil {
 		return err

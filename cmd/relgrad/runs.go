@@ -8,10 +8,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script/plpgsql"
 	"github.com/relgrad/relgrad/script/psql"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -66,7 +66,7 @@ func runs(ctx context.Context, c *command, args []string) error {
 	if err := db.markInterrupted(ctx); err != nil {
 		return err
 	}
-	var res *store.Result
+	var res *catalog.Result
 	switch verb {
 	case "list":
 		res, err = db.RunSQL(ctx, listRuns+" ORDER BY r.run")
@@ -83,8 +83,8 @@ func runs(ctx context.Context, c *command, args []string) error {
 
 // compareRuns makes a table with a column for each run: what the list shows, then the options; of several runs, only
 // the options in which they differ.
-func compareRuns(ctx context.Context, db *engine, ids []int64) (*store.Result, error) {
-	res := &store.Result{HasRows: true, Cols: []store.ResultCol{{Name: "property", Type: "text"}}}
+func compareRuns(ctx context.Context, db *engine, ids []int64) (*catalog.Result, error) {
+	res := &catalog.Result{HasRows: true, Cols: []catalog.ResultCol{{Name: "property", Type: "text"}}}
 	var props []string
 	facts, options := make([]map[string]any, len(ids)), make([]map[string]any, len(ids))
 	for i, id := range ids {
@@ -95,7 +95,7 @@ func compareRuns(ctx context.Context, db *engine, ids []int64) (*store.Result, e
 		if len(list.Rows) == 0 {
 			return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist", id).WithHint("relgrad runs lists the runs.")
 		}
-		res.Cols = append(res.Cols, store.ResultCol{Name: fmt.Sprintf("run %d", id), Type: "text"})
+		res.Cols = append(res.Cols, catalog.ResultCol{Name: fmt.Sprintf("run %d", id), Type: "text"})
 		facts[i] = map[string]any{}
 		props = nil
 		for k, col := range list.Cols[1:] {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/need"
 	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
@@ -141,10 +142,10 @@ func TestSQLOfScripts(t *testing.T) {
 }
 
 // compareRows compares results as sets of rows, real to 1e-5 of the largest value, keys exactly.
-func compareRows(t *testing.T, what string, want, got *store.Result) {
+func compareRows(t *testing.T, what string, want, got *catalog.Result) {
 	t.Helper()
 	largest := 0.0
-	index := func(r *store.Result, cols []store.ResultCol) map[string][]float64 {
+	index := func(r *catalog.Result, cols []catalog.ResultCol) map[string][]float64 {
 		out := map[string][]float64{}
 		for _, row := range r.Rows {
 			k, vals := "", []float64{}

@@ -41,7 +41,8 @@ var levels = map[string]int{
 
 	"autodiff":            4,
 	"optimizer/cost":      4,
-	"store":               4,
+	"catalog":             4,
+	"store":               5,
 	"interop":             4,
 	"pgbridge":            5,
 	"pgbridge/extension":  4,

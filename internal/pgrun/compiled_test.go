@@ -11,12 +11,11 @@ import (
 	"testing"
 
 	"github.com/jackc/pgx/v5"
-
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/gradtest"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/migrations"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -134,7 +133,7 @@ func order(a, b any) int {
 }
 
 // values are a relation's rows as a session gives those of a query.
-func values(r *store.Relation) [][]any {
+func values(r *catalog.Relation) [][]any {
 	out := make([][]any, r.Cols[0].N)
 	for i := range out {
 		for _, c := range r.Cols {

@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/pgcluster"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
@@ -26,7 +27,6 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
-	"github.com/relgrad/relgrad/store"
 )
 
 var (
@@ -449,8 +449,8 @@ func (b *both) Variables() map[string]string    { return nil }
 func (b *both) Lost() bool                      { return b.pg.IsClosed() }
 func (b *both) Reconnect(context.Context) error { return errors.New("no") }
 func (b *both) SearchPath() []string            { return nil }
-func (b *both) Objects() (*store.Objects, error) {
-	return &store.Objects{}, nil
+func (b *both) Objects() (*catalog.Objects, error) {
+	return &catalog.Objects{}, nil
 }
 func (b *both) Describe(context.Context, string, string, bool) ([]psql.Sheet, error) {
 	return nil, nil

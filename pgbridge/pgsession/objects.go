@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/store"
 )
 
 // patience bounds what is asked for a completion.
@@ -22,7 +22,7 @@ type named struct {
 
 // Objects implements script.Server: the names of what is not the system's own, in the failed transaction none. A view's or table's
 // columns have names only.
-func (s *Session) Objects() (*store.Objects, error) {
+func (s *Session) Objects() (*catalog.Objects, error) {
 	if s.Failed() {
 		return nil, sqlerr.New(sqlerr.FailedTransaction, "the transaction has failed")
 	}
@@ -43,28 +43,28 @@ func (s *Session) Objects() (*store.Objects, error) {
 		return nil, err
 	}
 	var tables, views, functions []named
-	o := &store.Objects{}
+	o := &catalog.Objects{}
 	for i, into := range []any{&tables, &views, &functions, &o.Schemas} {
 		if err := json.Unmarshal([]byte(text(res.Rows[0][i])), into); err != nil {
 			return nil, sqlerr.New(sqlerr.Internal, "the names in the server's catalogue cannot be read: %v", err).Wrap(err)
 		}
 	}
 	for _, t := range tables {
-		def := &store.TableDef{Schema: t.Schema, Name: t.Name}
+		def := &catalog.TableDef{Schema: t.Schema, Name: t.Name}
 		for _, c := range t.Cols {
-			def.Cols = append(def.Cols, store.Column{Name: c})
+			def.Cols = append(def.Cols, catalog.Column{Name: c})
 		}
 		o.Tables = append(o.Tables, def)
 	}
 	for _, v := range views {
-		def := &store.ViewDef{Schema: v.Schema, Name: v.Name}
+		def := &catalog.ViewDef{Schema: v.Schema, Name: v.Name}
 		for _, c := range v.Cols {
-			def.Cols = append(def.Cols, store.ViewColumn{Name: c})
+			def.Cols = append(def.Cols, catalog.ViewColumn{Name: c})
 		}
 		o.Views = append(o.Views, def)
 	}
 	for _, f := range functions {
-		o.Functions = append(o.Functions, store.Function{Schema: f.Schema, CreateFunction: &ast.CreateFunction{Name: f.Name, Procedure: f.Procedure}})
+		o.Functions = append(o.Functions, catalog.Function{Schema: f.Schema, CreateFunction: &ast.CreateFunction{Name: f.Name, Procedure: f.Procedure}})
 	}
 	return o, nil
 }

@@ -5,11 +5,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/plpgsql"
-	"github.com/relgrad/relgrad/store"
 )
 
 // What is wrong with a function's body is found when it is created, as Postgres finds it.
@@ -196,7 +196,7 @@ func (in *Interp) checkResult(fn *ast.CreateFunction, cols []script.Col, mismatc
 		switch {
 		case i >= len(cols):
 			return mismatch("Final statement returns too few columns.")
-		case strings.HasPrefix(d.Type, "any") || store.Assignable(cols[i].Type, d.Type):
+		case strings.HasPrefix(d.Type, "any") || catalog.Assignable(catalog.TypeOf(cols[i].Type), catalog.TypeOf(d.Type)):
 		case len(declared) == 1:
 			return mismatch("Actual return type is %s.", cols[i].Type)
 		default:

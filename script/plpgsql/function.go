@@ -4,13 +4,13 @@ import (
 	"context"
 	"slices"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/sqlfront/plpgsql"
-	"github.com/relgrad/relgrad/store"
 )
 
 // body is a function's parsed body.
@@ -115,13 +115,16 @@ func fits(fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr, x value) error 
 			return nil
 		}
 	}
-	if x.typ == "" || x.typ == "unknown" || store.Implicit(x.typ, p.Type.String()) ||
-		p.Type.Name == "name" && store.Implicit(x.typ, "text") {
+	if x.typ == "" || x.typ == "unknown" || becomes(x.typ, p.Type.String()) ||
+		p.Type.Name == "name" && becomes(x.typ, "text") {
 		return nil
 	}
 	return sqlerr.New(sqlerr.UndefinedFunction, "%s does not take %s for %s", fn.Signature(), x.typ, p.Type).
 		WithHint("You might need to add an explicit type cast.")
 }
+
+// becomes reports whether a value of one type becomes another without being asked.
+func becomes(from, to string) bool { return catalog.Implicit(catalog.TypeOf(from), catalog.TypeOf(to)) }
 
 // outcome is what a function or procedure gave back.
 type outcome struct {

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/parse"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -24,7 +24,7 @@ type Completion struct {
 // Complete tells how the word at the end of a text may go on, and where the word begins. The text follows what is in the
 // shell's query buffer. A session without a catalogue has no names.
 func (r *Runner) Complete(text string) (word int, out []Completion) {
-	c := &completer{r: r, objects: &store.Objects{}}
+	c := &completer{r: r, objects: &catalog.Objects{}}
 	if d, ok := r.session.(lister); ok {
 		c.path = d.SearchPath()
 		if o, err := d.Objects(); err == nil {
@@ -96,7 +96,7 @@ func (c *completer) backslash(text, command string) (word int, out []Completion)
 // completer collects completions.
 type completer struct {
 	r       *Runner
-	objects *store.Objects
+	objects *catalog.Objects
 	path    []string
 	out     []Completion
 }
@@ -395,7 +395,7 @@ func (c *completer) mentioned(tokens []parse.Token) []mention {
 	return out
 }
 
-func columnNames(t *store.TableDef, v *store.ViewDef) []string {
+func columnNames(t *catalog.TableDef, v *catalog.ViewDef) []string {
 	var out []string
 	if t != nil {
 		for _, c := range t.Cols {

@@ -8,14 +8,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
-	"github.com/relgrad/relgrad/store"
 )
 
 // lister is a Session that tells the names of what it holds, for completion.
 type lister interface {
-	Objects() (*store.Objects, error)
+	Objects() (*catalog.Objects, error)
 	SearchPath() []string
 }
 
@@ -65,7 +65,7 @@ type relation struct {
 // described is what a \d command shows something of.
 type described struct {
 	pattern
-	*store.Objects
+	*catalog.Objects
 	plus bool
 	path []string
 }
@@ -207,7 +207,7 @@ func (r *Runner) sheet(title string, res *script.Result, below []string) error {
 	return nil
 }
 
-func (r *Runner) describeTable(d *described, t *store.TableDef) error {
+func (r *Runner) describeTable(d *described, t *catalog.TableDef) error {
 	res := texts("Column", "Type", "Collation", "Nullable", "Default")
 	if d.plus {
 		res.Cols = append(res.Cols, script.Col{Name: "Shape", Type: "text"})
@@ -236,7 +236,7 @@ func (r *Runner) describeTable(d *described, t *store.TableDef) error {
 }
 
 // tableNotes are the lines below a table's columns.
-func tableNotes(d *described, t *store.TableDef) []string {
+func tableNotes(d *described, t *catalog.TableDef) []string {
 	out := []string{}
 	section := func(title string, lines []string) {
 		if len(lines) > 0 {
@@ -258,7 +258,7 @@ func tableNotes(d *described, t *store.TableDef) []string {
 	}
 	section("Check constraints:", lines)
 	lines = nil
-	foreign := func(f store.Foreign) string {
+	foreign := func(f catalog.Foreign) string {
 		name := f.Name
 		if f.Schema != "public" && f.Schema != "pg_temp" {
 			name = f.Schema + "." + name
@@ -283,15 +283,15 @@ func tableNotes(d *described, t *store.TableDef) []string {
 
 // index is an index or the constraint that one stands for.
 type index struct {
-	store.Index
+	catalog.Index
 	kind string // what stands in front of its keys
 }
 
 // indexes lists a table's indexes: the primary key first, the others by name.
-func indexes(t *store.TableDef) []index {
+func indexes(t *catalog.TableDef) []index {
 	var out []index
 	for _, u := range t.Uniques {
-		out = append(out, index{store.Index{Name: u.Name, Unique: true, Cols: u.Cols}, "UNIQUE CONSTRAINT, "})
+		out = append(out, index{catalog.Index{Name: u.Name, Unique: true, Cols: u.Cols}, "UNIQUE CONSTRAINT, "})
 	}
 	for _, x := range t.Indexes {
 		kind := ""
@@ -302,12 +302,12 @@ func indexes(t *store.TableDef) []index {
 	}
 	slices.SortFunc(out, func(a, b index) int { return strings.Compare(a.Name, b.Name) })
 	if t.PK != nil {
-		out = slices.Insert(out, 0, index{store.Index{Name: t.PK.Name, Unique: true, Cols: t.PK.Cols}, "PRIMARY KEY, "})
+		out = slices.Insert(out, 0, index{catalog.Index{Name: t.PK.Name, Unique: true, Cols: t.PK.Cols}, "PRIMARY KEY, "})
 	}
 	return out
 }
 
-func (r *Runner) describeIndex(t *store.TableDef, x index) error {
+func (r *Runner) describeIndex(t *catalog.TableDef, x index) error {
 	res := texts("Column", "Type", "Key?", "Definition")
 	for _, name := range x.Cols {
 		res.Rows = append(res.Rows, []any{name, t.Cols[t.Column(name)].TypeText(), "yes", name})
@@ -329,7 +329,7 @@ func (r *Runner) describeIndex(t *store.TableDef, x index) error {
 	return r.sheet(fmt.Sprintf("Index \"%s.%s\"", t.Schema, x.Name), res, []string{note})
 }
 
-func (r *Runner) describeView(d *described, v *store.ViewDef) error {
+func (r *Runner) describeView(d *described, v *catalog.ViewDef) error {
 	res := texts("Column", "Type", "Collation", "Nullable", "Default")
 	for _, c := range v.Cols {
 		res.Rows = append(res.Rows, []any{c.Name, c.Type.String(), "", "", ""})

@@ -7,11 +7,11 @@ import (
 	"strings"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/sqlfront/ast"
-	"github.com/relgrad/relgrad/store"
 )
 
 // listFunctions is \df.
@@ -54,7 +54,7 @@ func (r *Runner) listFunctions(d *described) error {
 }
 
 // resultText is a function's result type.
-func resultText(f store.Function) string {
+func resultText(f catalog.Function) string {
 	switch {
 	case len(f.Table) > 0:
 		var cols []string
@@ -73,7 +73,7 @@ func resultText(f store.Function) string {
 }
 
 func typeText(t ast.TypeName) string {
-	return store.Type{Name: t.Name, Array: t.Dims > 0}.String()
+	return catalog.Type{Name: t.Name, Array: t.Dims > 0}.String()
 }
 
 // paramsText lists parameters; a procedure's show their mode, as psql does.

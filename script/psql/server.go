@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/script"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
-	"github.com/relgrad/relgrad/store"
 )
 
 // Server is a Session that reads the script's SQL itself: texts go to it as they were written, PL/pgSQL included, and
@@ -32,7 +32,7 @@ type Server interface {
 	// Describe answers \d and its like (command, without backslash and plus).
 	Describe(ctx context.Context, command, pattern string, plus bool) ([]Sheet, error)
 	// Objects and SearchPath hold the names that are completed.
-	Objects() (*store.Objects, error)
+	Objects() (*catalog.Objects, error)
 	SearchPath() []string
 }
 

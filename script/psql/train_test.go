@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/relgrad/relgrad"
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/script"
-	"github.com/relgrad/relgrad/store"
 	"github.com/relgrad/relgrad/tensor"
 	"github.com/relgrad/relgrad/train"
 )
@@ -240,7 +240,7 @@ func TestBeforeStepFlushesOnlyWhatIsUsed(t *testing.T) {
 		hook   string
 		writes bool
 	}{{"CALL draw(10)", false}, {"CALL draw(10); SELECT count(*) FROM entity", true}} {
-		var before store.Version
+		var before catalog.Version
 		db.OnStep = func(row train.LossRow, _ int64) {
 			now, err := db.Version("public", "entity")
 			if err != nil {

@@ -1,0 +1,51 @@
+package catalog
+
+import (
+	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/ra"
+)
+
+// Result is what a statement gave. Values are nil, int64, float64, bool, string, *tensor.Tensor (chunks) and
+// []any (other arrays); numeric, date and time values are strings, formatted.
+type Result struct {
+	Tag     string // the command tag that psql prints, "INSERT 0 3"
+	Cols    []ResultCol
+	Rows    [][]any
+	HasRows bool // the statement returns rows, maybe none
+	Count   int64
+	Notice  string // "relation … already exists, skipping"; "" for none
+}
+
+// ResultCol is a result column; Type is a Postgres type name, "real[]".
+type ResultCol struct{ Name, Type string }
+
+// Relation is a result in columns.
+type Relation struct {
+	Names []string
+	Types []string // Postgres type names: "integer", "real[]", …
+	Cols  []*ra.Vector
+}
+
+// Version changes with a table's content: Keys when rows, keys or attributes (anything but floats) may have
+// changed, Values with every change.
+type Version struct{ Keys, Values uint64 }
+
+// Value is row i of a column as Result.Rows holds it.
+func Value(v *ra.Vector, i int) any {
+	switch {
+	case v.IsNull(i):
+		return nil
+	case v.Type.IsChunk():
+		return v.Tensor(i)
+	case v.Type.IsFloat():
+		if v.F32 != nil {
+			return float64(v.F32[i])
+		}
+		return v.F64[i]
+	case v.Type.Kind == kernels.Bool:
+		return v.Ints[i] != 0
+	case v.Type.Kind == kernels.Int:
+		return v.Ints[i]
+	}
+	return v.Texts[i]
+}

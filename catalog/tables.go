@@ -1,0 +1,175 @@
+package catalog
+
+import (
+	"slices"
+
+	"github.com/relgrad/relgrad/tensor"
+)
+
+// Column is a column of a stored table.
+type Column struct {
+	Name     string
+	Type     Type
+	Mods     []int        `json:",omitempty"` // numeric(p,s), varchar(n)
+	NotNull  bool         `json:",omitempty"`
+	Default  string       `json:",omitempty"` // printed for SQLite, already of the column's type
+	Identity *Identity    `json:",omitempty"`
+	Shape    tensor.Shape `json:",omitempty"` // of the column's chunks (law 1); nil before the first
+}
+
+// Identity is a generated column's state.
+type Identity struct {
+	Always    bool `json:",omitempty"`
+	Serial    bool `json:",omitempty"` // of a serial type: a default, which may be dropped
+	Start     int64
+	Inc, Next int64
+}
+
+// Unique is a UNIQUE constraint or the PRIMARY KEY.
+type Unique struct {
+	Name string
+	Cols []string
+}
+
+// Index is a plain or unique index that is no constraint.
+type Index struct {
+	Name   string
+	Unique bool     `json:",omitempty"`
+	Cols   []string `json:",omitempty"` // when all keys are columns
+	Keys   string   // printed for SQLite
+	Where  string   `json:",omitempty"`
+}
+
+// Check is a CHECK constraint, printed for SQLite; its columns for DROP COLUMN, and the query SELECT condition for what
+// changes the types and names of its columns ("" of one that an older program made).
+type Check struct {
+	Name, SQL string
+	Cols      []string
+	Source    string `json:",omitempty"`
+}
+
+// Foreign is a FOREIGN KEY; of one that an older program made the name is not known.
+type Foreign struct {
+	Constraint   string `json:",omitempty"`
+	Cols         []string
+	Schema, Name string
+	RefCols      []string
+}
+
+// TableDef describes a table. Definitions in the catalogue are immutable; changes clone.
+type TableDef struct {
+	Schema, Name string
+	Temp         bool `json:",omitempty"`
+	Cols         []Column
+	PK           *Unique   `json:",omitempty"`
+	Uniques      []Unique  `json:",omitempty"`
+	Indexes      []Index   `json:",omitempty"`
+	Checks       []Check   `json:",omitempty"`
+	Foreign      []Foreign `json:",omitempty"`
+	Count        *Count    `json:",omitempty"` // nil where it has never been known
+	Matview      *ViewDef  `json:",omitempty"` // the query of a materialized view, nil for a table
+	Unread       bool      `json:",omitempty"` // a materialized view WITH NO DATA
+
+	// Tables that a session makes by itself, which no catalogue keeps.
+	Result bool   `json:"-"` // it holds the result of a table function during one statement
+	Held   []bool `json:"-"` // its columns with the numbers of chunks that are kept outside of it; nil for none
+	Filled bool   `json:"-"` // a temporary table of a gradient, whose rows the engine replaces
+}
+
+// ViewColumn is an output column of a view, fixed when the view was created.
+type ViewColumn struct {
+	Name string
+	Type Type
+}
+
+// ViewDef describes a view: its source text and what fixes its meaning.
+type ViewDef struct {
+	Schema, Name string
+	Temp         bool `json:",omitempty"`
+	Cols         []ViewColumn
+	SQL          string
+	Path         []string         // search_path when it was created
+	Stars        map[int][]string `json:",omitempty"` // what each * stood for, by position: "item.column"
+	Deps         []Dep            // what it reads itself
+}
+
+// ReadPath is the search path that the view's text is read with. What it reads stays what it was when it was created:
+// temporary relations come last, unless the view is temporary itself.
+func (v *ViewDef) ReadPath() []string {
+	if v.Temp {
+		return v.Path
+	}
+	return append(slices.Clip(v.Path), "pg_temp")
+}
+
+// Dep is a relation that a view reads, with Col a column of one, or a function that it calls.
+type Dep struct {
+	Schema, Name string
+	Col          string `json:",omitempty"`
+	Function     bool   `json:",omitempty"`
+}
+
+// Column returns the index of a column, -1 if there is none.
+func (t *TableDef) Column(name string) int {
+	return slices.IndexFunc(t.Cols, func(c Column) bool { return c.Name == name })
+}
+
+// Keys returns the column sets that identify a row: the primary key first, then UNIQUE NOT NULL ones.
+func (t *TableDef) Keys() [][]string {
+	var out [][]string
+	if t.PK != nil {
+		out = append(out, t.PK.Cols)
+	}
+	add := func(cols []string) {
+		for _, c := range cols {
+			if i := t.Column(c); i < 0 || !t.Cols[i].NotNull {
+				return
+			}
+		}
+		out = append(out, cols)
+	}
+	for _, u := range t.Uniques {
+		add(u.Cols)
+	}
+	for _, x := range t.Indexes {
+		if x.Unique && x.Where == "" && len(x.Cols) > 0 {
+			add(x.Cols)
+		}
+	}
+	return out
+}
+
+func (t *TableDef) Clone() *TableDef {
+	n := *t
+	n.Cols = slices.Clone(t.Cols)
+	n.Uniques, n.Indexes, n.Checks, n.Foreign = slices.Clone(
+		t.Uniques,
+	), slices.Clone(
+		t.Indexes,
+	), slices.Clone(
+		t.Checks,
+	), slices.Clone(
+		t.Foreign,
+	)
+	return &n
+}
+
+// Count is what a table held when its rows were counted: plans need it, and counting reads all of a table's pages.
+type Count struct {
+	Rows  int64
+	Nulls []string `json:",omitempty"` // the columns that hold NULL
+	Stale bool     `json:",omitempty"` // rows have been written since
+}
+
+func (c *Count) Fresh() bool { return c != nil && !c.Stale }
+
+// AsStale is the count after a change that is not followed.
+func (c *Count) AsStale() *Count {
+	if !c.Fresh() {
+		return c
+	}
+	return &Count{Rows: c.Rows, Nulls: c.Nulls, Stale: true}
+}
+
+// HasNull reports whether a column holds NULL.
+func (c *Count) HasNull(col string) bool { return slices.Contains(c.Nulls, col) }
