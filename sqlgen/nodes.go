@@ -63,12 +63,10 @@ func (p *printer) sources(n *ra.Node) (from, alias []string) {
 	seen := map[*ra.Node]int{}
 	for _, in := range n.Inputs {
 		name := p.names[in]
-		item := name
 		if seen[in]++; seen[in] > 1 {
 			name = fmt.Sprintf("%s_%d", name, seen[in])
-			item += " AS " + name
 		}
-		from, alias = append(from, item), append(alias, name)
+		from, alias = append(from, p.source(in, name)), append(alias, name)
 	}
 	return from, alias
 }
@@ -226,7 +224,7 @@ func (p *printer) aggregate(n *ra.Node) (string, error) {
 	if len(out) == 0 && len(group) == 0 {
 		out = []string{"count(*) AS one"} // one row, also of an empty input
 	}
-	s := selectList(out) + "\nFROM " + p.names[in]
+	s := selectList(out) + "\nFROM " + p.source(in, p.names[in])
 	if group != nil {
 		s += "\n" + list("GROUP BY ", group, ", ")
 	}
@@ -282,7 +280,7 @@ func (p *printer) union(n *ra.Node, cols []ra.Column) string {
 			}
 			out = append(out, x)
 		}
-		parts[k] = selectList(out) + "\nFROM " + p.names[in]
+		parts[k] = selectList(out) + "\nFROM " + p.source(in, p.names[in])
 	}
 	return strings.Join(parts, "\nUNION ALL\n")
 }

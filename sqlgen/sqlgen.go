@@ -29,6 +29,8 @@ type Options struct {
 	Inexact string
 	// Holds are conditions that raise an error where what the plan rests on holds no more; every text checks them.
 	Holds []string
+	// InFrom lets queries that are read once stand in FROM, not in WITH, as they do in long texts.
+	InFrom bool
 	// Note adds words to a node's comment, such as the rule that made it; nil: none.
 	Note func(n *ra.Node) string
 }
@@ -79,7 +81,7 @@ func SQL(plan *ra.Plan, root int, d Dialect, o Options) (string, error) {
 	}
 	r := plan.Roots[root]
 	p := newPrinter(d, o, r)
-	ctes, err := p.ctes()
+	ctes, err := p.ctes(r.Node)
 	if err != nil {
 		return "", err
 	}
@@ -99,6 +101,8 @@ type printer struct {
 	uses  map[*ra.Node]int     // edges to a node
 	from  map[ra.ColumnID]bool // columns whose computation can fail
 	late  map[ra.ColumnID]bool // columns that joins of several inputs read
+	joins map[*ra.Node]bool    // inputs of joins and selections
+	width map[*ra.Node]int     // see joined
 	fence bool                 // a condition can fail, so that none may be evaluated before those of its inputs
 }
 
@@ -107,7 +111,9 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 		o.Env = &kernels.Env{}
 	}
 	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step}, names: map[*ra.Node]string{}, uses: map[*ra.Node]int{}, late: map[ra.ColumnID]bool{},
-		need: map[ra.ColumnID]bool{}, value: map[ra.ColumnID]bool{}, slim: map[ra.ColumnID]bool{}, refs: map[ra.ColumnID]int{}}
+		need: map[ra.ColumnID]bool{}, value: map[ra.ColumnID]bool{}, slim: map[ra.ColumnID]bool{},
+		refs:  map[ra.ColumnID]int{},
+		joins: map[*ra.Node]bool{}, width: map[*ra.Node]int{}}
 	if o.Seed == "" {
 		p.draw.Seed = strconv.FormatInt(o.Env.Seed, 10)
 	}
@@ -123,6 +129,7 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 		p.names[n] = fmt.Sprintf("%s%d", strings.ToLower(n.Op.String()), len(p.nodes))
 		for _, in := range n.Inputs {
 			p.uses[in]++
+			p.joins[in] = p.joins[in] || n.Op == ra.Select || n.Op == ra.Join
 		}
 	}, nodes...)
 	p.live(roots)
@@ -224,17 +231,13 @@ func order(n *ra.Node) []ra.ColumnID {
 	return n.Key
 }
 
-// ctes prints the CTEs, inputs first.
-func (p *printer) ctes() ([]string, error) {
+// ctes prints the CTEs that roots need, inputs first.
+func (p *printer) ctes(roots ...*ra.Node) ([]string, error) {
 	bodies, err := p.bodies()
 	if err != nil {
 		return nil, err
 	}
-	out := make([]string, len(p.nodes))
-	for i, n := range p.nodes {
-		out[i] = p.cte(n, bodies[n])
-	}
-	return out, nil
+	return p.texts(p.nodes, bodies, nil, roots...), nil
 }
 
 // bodies prints the queries of all nodes.
@@ -266,19 +269,15 @@ func (p *printer) carries(n *ra.Node) error {
 	return nil
 }
 
-// cte prints a node's CTE; all bodies have been printed.
-func (p *printer) cte(n *ra.Node, body string) string {
+// cte prints a node's CTE.
+func (p *printer) cte(n *ra.Node, hint, body string) string {
 	s := p.comment(n) + p.names[n]
-	if n.Op == ra.Opaque {
+	if n.Op == ra.Opaque && hint == "MATERIALIZED " { // else its rows lie in a table already
 		ids := make([]string, len(n.Cols))
 		for j, c := range n.Cols {
 			ids[j] = colName(c.ID)
 		}
 		s += "(" + strings.Join(ids, ", ") + ")"
-	}
-	hint := p.hint(n)
-	if hint != "MATERIALIZED " && p.once(n) {
-		body += "\n" + p.d.Fence()
 	}
 	return s + " AS " + hint + "(\n" + indent(body) + "\n)"
 }
@@ -316,6 +315,8 @@ func (p *printer) hint(n *ra.Node) string {
 		return "NOT MATERIALIZED "
 	case p.uses[n] > 1:
 		return ""
+	case p.joins[n] && p.joined(n) > maxJoined:
+		return "MATERIALIZED "
 	case p.fence && len(n.Pred)+len(n.Equi) > 0:
 		return "MATERIALIZED "
 	case p.once(n) && heavy(n): // a nested loop would compute it again for each row of its other side
@@ -331,7 +332,9 @@ func (p *printer) hint(n *ra.Node) string {
 
 // pasted reports whether a query that is used several times is pasted into each use. The planner then sees the tables'
 // statistics, which it does not through a stored CTE, and no table of chunks is written; rows are found again.
-func (p *printer) pasted(n *ra.Node) bool { return p.uses[n] > 1 && !p.fence && p.cheap(n) }
+func (p *printer) pasted(n *ra.Node) bool {
+	return p.uses[n] > 1 && !p.fence && p.cheap(n) && p.joined(n) <= maxJoined
+}
 
 // cheap reports whether a copy of n's query computes nothing twice: columns that a copy's reader does not read go away.
 // Copies do not hold other queries' copies, whose number would double at each level.

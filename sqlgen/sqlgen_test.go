@@ -74,6 +74,7 @@ type target struct {
 	run     func(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error)
 	nan     bool // scalars may be NaN
 	rounds  bool // results of type real are rounded, scalars too
+	inFrom  *bool
 }
 
 func sqlite(t *testing.T) *target {
@@ -83,7 +84,7 @@ func sqlite(t *testing.T) *target {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { e.Close() })
-	return &target{dialect: sqlgen.SQLite{}, run: e.Run}
+	return &target{dialect: sqlgen.SQLite{}, run: e.Run, inFrom: &e.InFrom}
 }
 
 // TestPostgres runs the tests of texts on a server.
@@ -103,7 +104,7 @@ func TestPortable(t *testing.T) {
 }
 
 func runPostgres(t *testing.T, server *pgrun.Engine) {
-	e := &target{dialect: sqlgen.Postgres{}, run: server.Run, nan: true, rounds: true}
+	e := &target{dialect: sqlgen.Postgres{}, run: server.Run, nan: true, rounds: true, inFrom: &server.InFrom}
 	t.Run("Losses", func(t *testing.T) { runLosses(t, e) })
 	t.Run("Operators", func(t *testing.T) { runOperators(t, e) })
 	t.Run("Order", func(t *testing.T) { runOrder(t, e) })
@@ -140,7 +141,8 @@ func compare(t *testing.T, e *target, db *memdb.DB, plan *ra.Plan, tol float64) 
 	}
 }
 
-// TestLosses compares losses and gradients, as differentiated and optimized, with the oracle.
+// TestLosses compares losses and gradients, as differentiated and optimized, with the oracle, also with queries in
+// FROM.
 func TestLosses(t *testing.T) { runLosses(t, sqlite(t)) }
 
 func runLosses(t *testing.T, e *target) {
@@ -161,7 +163,12 @@ func runLosses(t *testing.T, e *target) {
 					return ':'
 				}
 				return r
-			}, c.SQL), func(t *testing.T) { compare(t, e, db, res.Plan, 1e-12) })
+			}, c.SQL), func(t *testing.T) {
+				compare(t, e, db, res.Plan, 1e-12)
+				*e.inFrom = true
+				compare(t, e, db, res.Plan, 1e-12)
+				*e.inFrom = false
+			})
 		}
 	}
 }

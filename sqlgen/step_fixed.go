@@ -49,7 +49,7 @@ func (p *stepPrinter) fixedAndStep() ([]string, error) {
 
 // sub prints the CTEs of some nodes, what is fixed being read from its table.
 func (p *stepPrinter) sub(bodies map[*ra.Node]string, fixed map[*ra.Node]bool, roots ...*ra.Node) []string {
-	p.uses = map[*ra.Node]int{}
+	p.uses, p.width = map[*ra.Node]int{}, map[*ra.Node]int{}
 	var visit func(n *ra.Node)
 	visit = func(n *ra.Node) {
 		if p.uses[n]++; p.uses[n] > 1 || fixed[n] {
@@ -62,17 +62,13 @@ func (p *stepPrinter) sub(bodies map[*ra.Node]string, fixed map[*ra.Node]bool, r
 	for _, n := range roots {
 		visit(n)
 	}
-	var out []string
+	var read []*ra.Node
 	for _, n := range p.nodes {
-		switch {
-		case p.uses[n] == 0:
-		case fixed[n]:
-			out = append(out, p.comment(n)+p.names[n]+" AS NOT MATERIALIZED (\n"+indent(bodies[n])+"\n)")
-		default:
-			out = append(out, p.cte(n, bodies[n]))
+		if p.uses[n] > 0 {
+			read = append(read, n)
 		}
 	}
-	return out
+	return p.texts(read, bodies, fixed, roots...)
 }
 
 // fixed chooses the nodes that get a table.

@@ -47,6 +47,7 @@ import (
 type Engine struct {
 	conn   *pgx.Conn
 	tables []string
+	InFrom bool // see sqlgen.Options
 }
 
 // New starts a server, which ends with the test, and connects. It has the extension.
@@ -95,7 +96,8 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 		if err != nil {
 			return nil, err
 		}
-		text, err := sqlgen.SQL(one, 0, sqlgen.Postgres{}, sqlgen.Options{Env: env, Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
+		text, err := sqlgen.SQL(one, 0, sqlgen.Postgres{}, sqlgen.Options{Env: env, InFrom: e.InFrom,
+			Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
 		if err != nil {
 			return nil, err
 		}

@@ -31,8 +31,9 @@ FROM h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w;
 	return s.String()
 }
 
-// TestRecurrences: both engines differentiate views upon views of a recurrence, from psql, to the same loss and gradient. How long
-// the first call of a session takes is logged, not asserted.
+// TestRecurrences: both engines differentiate views upon views of a recurrence, from psql, to the same loss and
+// gradient. How long the first call of a session takes is logged. What is asserted is far above that (2 s), and far
+// below what 200 steps take where the server plans them as one join (100 s).
 func TestRecurrences(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -42,7 +43,7 @@ func TestRecurrences(t *testing.T) {
 	for _, l := range []struct {
 		steps  int
 		engine string
-	}{{60, "chunk"}, {200, "chunk"}, {60, "sql"}} {
+	}{{60, "chunk"}, {200, "chunk"}, {60, "sql"}, {200, "sql"}} {
 		inPsql(t, c.DSN, recurrence(l.steps))
 		out := inPsql(t, c.DSN, fmt.Sprintf(`SET search_path = s, relgrad; SET relgrad.engine = '%s';
 SELECT 1 FROM gradient('SELECT sum(w) FROM w', NULL::w) LIMIT 0;
@@ -53,6 +54,9 @@ SELECT round(w::numeric, 9) FROM w_grad;
 `, l.engine))
 		inPsql(t, c.DSN, "SET client_min_messages = warning; DROP SCHEMA s CASCADE")
 		t.Logf("%d steps, engine %s: %v", l.steps, l.engine, lastTime(t, out))
+		if d := lastTime(t, out); d > 40*time.Second {
+			t.Errorf("%d steps by engine %s took %v", l.steps, l.engine, d)
+		}
 		numbers := strings.Join(strings.Fields(timing.ReplaceAllString(out, "")), " ")
 		if before := results[l.steps]; before != "" && before != numbers {
 			t.Errorf("%d steps: %s by one engine, %s by the other", l.steps, before, numbers)

@@ -41,6 +41,7 @@ import (
 type Engine struct {
 	c      *lite.Conn
 	tables []string
+	InFrom bool // see sqlgen.Options
 }
 
 // New opens the engine's connection.
@@ -73,7 +74,8 @@ func (e *Engine) Run(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kern
 		if err != nil {
 			return nil, err
 		}
-		text, err := sqlgen.SQL(one, 0, sqlgen.SQLite{}, sqlgen.Options{Env: env, Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
+		text, err := sqlgen.SQL(one, 0, sqlgen.SQLite{}, sqlgen.Options{Env: env, InFrom: e.InFrom,
+			Opaque: func(n *ra.Node) (string, error) { return series(n, env) }})
 		if err != nil {
 			return nil, err
 		}
