@@ -33,7 +33,7 @@ import (
 
 // Engine differentiates and trains on one session of a database.
 type Engine struct {
-	host
+	below
 	// Workers is the number of threads; 0 means one per core. Results do not depend on it.
 	Workers int
 	// Memory is the budget of a program in bytes, where SET relgrad.memory gives none; 0 means three quarters of what this
@@ -64,7 +64,12 @@ type Engine struct {
 	spill  spillBounds
 }
 
-func newEngine(h host) *Engine { return &Engine{host: h, cat: newPlanCatalog(h), cache: &planCache{}} }
+// below is the database that an engine works on. Its methods stand deeper than those of a store, which a DB has too.
+type below struct{ host }
+
+func newEngine(h host) *Engine {
+	return &Engine{below: below{h}, cat: newPlanCatalog(h), cache: &planCache{}}
+}
 
 // DB is a session on an embedded store, with the engine's functions.
 type DB struct {

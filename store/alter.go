@@ -107,40 +107,8 @@ func (b *binder) noIdentityOf(at ast.Pos, t *catalog.TableDef, c *catalog.Column
 	c.Identity = nil
 }
 
-// dependents lists the views that read a relation (or, with col, that column), also through other views.
-func (db *DB) dependents(k objectKey, col string) []*catalog.ViewDef {
-	var out []*catalog.ViewDef
-	for _, v := range db.queries() {
-		for _, d := range v.Deps {
-			if d.Schema == k.schema && d.Name == k.name && d.Col == col && !d.Function {
-				out = append(out, v)
-				break
-			}
-		}
-	}
-	for i := 0; i < len(out); i++ {
-		for _, v := range db.dependentsDirect(objectKey{out[i].Schema, out[i].Name}) {
-			if !slices.Contains(out, v) {
-				out = append(out, v)
-			}
-		}
-	}
-	slices.SortFunc(out, func(x, y *catalog.ViewDef) int { return strings.Compare(x.Name, y.Name) })
-	return out
-}
-
-func (db *DB) dependentsDirect(k objectKey) []*catalog.ViewDef {
-	var out []*catalog.ViewDef
-	for _, v := range db.queries() {
-		if slices.ContainsFunc(v.Deps, func(d catalog.Dep) bool { return d.Schema == k.schema && d.Name == k.name && !d.Function }) {
-			out = append(out, v)
-		}
-	}
-	return out
-}
-
 func (b *binder) noDependents(at ast.Pos, what string, k objectKey, col, hint string) {
-	if vs := b.db.dependents(k, col); len(vs) > 0 {
+	if vs := b.db.cat.dependents(k, col); len(vs) > 0 {
 		e := sqlerr.At(int(at), "2BP01", "cannot %s because other objects depend on it", what).WithDetail("View %s depends on it.", vs[0].Name)
 		e.Hint, e.Text = hint, b.text
 		panic(e)

@@ -94,7 +94,7 @@ func (b *binder) constraintName(t *catalog.TableDef, k *ast.TableConstraint, col
 		return b.freshName(t, cols, label)
 	}
 	index := k.Kind == "primary" || k.Kind == "unique"
-	if index && (b.db.relationThere(objectKey{t.Schema, k.Name}) || slices.Contains(indexNames(t), k.Name)) {
+	if index && (b.db.cat.relationThere(objectKey{t.Schema, k.Name}) || slices.Contains(indexNames(t), k.Name)) {
 		b.fail(k.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", k.Name)
 	}
 	if slices.Contains(constraintNames(t), k.Name) {
@@ -121,19 +121,6 @@ func constraintNames(t *catalog.TableDef) []string {
 		out = append(out, f.Constraint)
 	}
 	return out
-}
-
-// relationThere reports whether a schema has a table, a view or an index of this name: they share one set of names.
-func (db *DB) relationThere(k objectKey) bool {
-	if db.cat.tables[k] != nil || db.cat.views[k] != nil {
-		return true
-	}
-	for of, t := range db.cat.tables {
-		if of.schema == k.schema && slices.Contains(indexNames(t), k.name) {
-			return true
-		}
-	}
-	return false
 }
 
 // freshName makes the name of an index or a constraint, which is new in the schema: table_columns_label, with a number where that is

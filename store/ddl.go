@@ -24,14 +24,14 @@ func (b *binder) newKey(at ast.Pos, schema, name string, temp, ifNotExists bool)
 		if len(b.path) > 0 {
 			schema = b.path[0]
 		}
-	case !b.db.hasSchema(schema):
+	case !b.db.cat.hasSchema(schema):
 		b.fail(at, "3F000", "schema \"%s\" does not exist", schema)
 	}
 	if strings.HasPrefix(name, "relgrad_") || strings.HasPrefix(name, "sqlite_") {
 		b.fail(at, "42939", "relation name \"%s\" is reserved: names that begin with relgrad_ or sqlite_ belong to the store", name)
 	}
 	k = objectKey{schema, name}
-	if b.db.relationThere(k) {
+	if b.db.cat.relationThere(k) {
 		if ifNotExists {
 			return k, true
 		}
@@ -327,28 +327,6 @@ func (b *binder) replaceable(at ast.Pos, old, v *catalog.ViewDef) {
 	}
 }
 
-// viewTree is a view's parsed text.
-type viewTree struct {
-	sel  *ast.Select
-	text *ast.Text
-}
-
-func (db *DB) viewTree(v *catalog.ViewDef) (*ast.Select, *ast.Text, error) {
-	if t := db.trees[v]; t != nil {
-		return t.sel, t.text, nil
-	}
-	text := &ast.Text{SQL: v.SQL, View: v.Name}
-	sel, err := parse.ParseSelect(text)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(db.trees) > 1000 {
-		clear(db.trees)
-	}
-	db.trees[v] = &viewTree{sel, text}
-	return sel, text, nil
-}
-
 // selectView binds the text of a view that is being created. The view's own text is bound, because the
 // positions of its stars are those of later expansions; errors point into the statement.
 func (b *binder) selectView(v *catalog.ViewDef, s *ast.CreateView) *query {
@@ -376,7 +354,7 @@ func (b *binder) selectView(v *catalog.ViewDef, s *ast.CreateView) *query {
 }
 
 func (b *binder) createSchema(s *ast.CreateSchema) (*catalog.Result, error) {
-	if b.db.hasSchema(s.Name) {
+	if b.db.cat.hasSchema(s.Name) {
 		if s.IfNotExists {
 			return &catalog.Result{Tag: "CREATE SCHEMA", Notice: fmt.Sprintf("schema \"%s\" already exists, skipping", s.Name)}, nil
 		}

@@ -119,36 +119,17 @@ func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (b
 	return false, nil
 }
 
-// callers lists the views that call a function, by name.
-func (db *DB) callers(k objectKey) []objectKey {
-	calls := map[objectKey]bool{}
-	for _, v := range db.queries() {
-		if slices.Contains(v.Deps, catalog.Dep{Schema: k.schema, Name: k.name, Function: true}) {
-			calls[objectKey{v.Schema, v.Name}] = true
-		}
-	}
-	return keysOf(calls, func(objectKey) bool { return true })
-}
-
-// query finds a view or the query of a materialized view, nil for none.
-func (db *DB) query(k objectKey) *catalog.ViewDef {
-	if t := db.cat.tables[k]; t != nil {
-		return t.Matview
-	}
-	return db.cat.views[k]
-}
-
 // dropCallers refuses to drop a function that views call; with CASCADE it drops them.
 func (b *binder) dropCallers(s *ast.Drop, k objectKey) error {
-	for _, c := range b.db.callers(k) {
-		v := b.db.query(c)
+	for _, c := range b.db.cat.callers(k) {
+		v := b.db.cat.query(c)
 		if v == nil { // gone with another
 			continue
 		}
 		if !s.Cascade {
 			fn := b.db.cat.funcs[k].Signature()
 			e := sqlerr.At(int(s.At), "2BP01", "cannot drop function %s because other objects depend on it", fn).
-				WithDetail("%s %s depends on function %s", b.db.kind(v), v.Name, fn).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+				WithDetail("%s %s depends on function %s", b.db.cat.kind(v), v.Name, fn).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 			e.Text = b.text
 			panic(e)
 		}
@@ -163,7 +144,7 @@ func (b *binder) dropSchema(s *ast.Drop, name string) (bool, error) {
 	if name == "public" || name == "relgrad" {
 		b.fail(s.At, "2BP01", "cannot drop schema %s", name)
 	}
-	if !b.db.hasSchema(name) {
+	if !b.db.cat.hasSchema(name) {
 		return false, nil
 	}
 	if err := b.emptySchema(s, name); err != nil {
@@ -251,7 +232,7 @@ func (b *binder) dropTable(s *ast.Drop, t *catalog.TableDef) error {
 
 func (b *binder) dropView(s *ast.Drop, v *catalog.ViewDef) error {
 	k := objectKey{v.Schema, v.Name}
-	b.dependentsAllowed(s, b.db.kind(v), k)
+	b.dependentsAllowed(s, b.db.cat.kind(v), k)
 	if err := b.dropDependents(s, k); err != nil {
 		return err
 	}
@@ -263,7 +244,7 @@ func (b *binder) dropDependents(s *ast.Drop, k objectKey) error {
 	if !s.Cascade {
 		return nil
 	}
-	for _, v := range b.db.dependents(k, "") {
+	for _, v := range b.db.cat.dependents(k, "") {
 		if err := b.db.removeQuery(v); err != nil {
 			return err
 		}
@@ -276,12 +257,12 @@ func (b *binder) dependentsAllowed(s *ast.Drop, kind string, k objectKey) {
 	if s.Cascade {
 		return
 	}
-	for _, v := range b.db.dependents(k, "") {
-		if s.Kind == b.db.kind(v) && slices.ContainsFunc(s.Names, func(n ast.ObjectName) bool { return b.means(n, v) }) {
+	for _, v := range b.db.cat.dependents(k, "") {
+		if s.Kind == b.db.cat.kind(v) && slices.ContainsFunc(s.Names, func(n ast.ObjectName) bool { return b.means(n, v) }) {
 			continue
 		}
 		e := sqlerr.At(int(s.At), "2BP01", "cannot drop %s %s because other objects depend on it", kind, k.name).
-			WithDetail("%s %s depends on %s %s", b.db.kind(v), v.Name, kind, k.name).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+			WithDetail("%s %s depends on %s %s", b.db.cat.kind(v), v.Name, kind, k.name).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 		e.Text = b.text
 		panic(e)
 	}

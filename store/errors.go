@@ -11,7 +11,7 @@ import (
 
 // translate turns an error of SQLite into one with an SQLSTATE. Messages that begin with an SQLSTATE
 // come from native.c and tables.c.
-func (db *DB) translate(err error) error {
+func (d *catalogue) translate(err error) error {
 	var le *lite.Error
 	var done *sqlerr.Error
 	if err == nil || errors.As(err, &done) || !errors.As(err, &le) {
@@ -21,13 +21,13 @@ func (db *DB) translate(err error) error {
 	if len(msg) > 6 && msg[5] == ' ' && isState(msg[:5]) {
 		return sqlerr.New(msg[:5], "%s", msg[6:]).Wrap(err)
 	}
-	file := db.path
+	file := d.path
 	if file == "" {
 		file = "the temporary store"
 	}
 	switch le.Primary() {
 	case lite.CodeConstraint:
-		return db.constraint(le)
+		return d.constraint(le)
 	case lite.CodeBusy, lite.CodeLocked:
 		if le.Code == 517 { // BUSY_SNAPSHOT: another process committed since this transaction read
 			return sqlerr.New("40001", "could not serialize access to %s: another process changed it during this transaction", file).
@@ -76,12 +76,12 @@ func isState(s string) bool {
 }
 
 // constraint rewrites "UNIQUE constraint failed: t.a, t.b" and its like in Postgres's words.
-func (db *DB) constraint(le *lite.Error) error {
+func (d *catalogue) constraint(le *lite.Error) error {
 	kind, what, _ := strings.Cut(le.Msg, " constraint failed: ")
 	switch kind {
 	case "UNIQUE":
 		table, cols := splitColumns(what)
-		t := db.byPhys(table)
+		t := d.cat.byPhys(table)
 		name, key := table+"_key", strings.Join(cols, ", ")
 		if i, ok := strings.CutPrefix(what, "index '"); ok {
 			name = strings.TrimSuffix(i, "'")
@@ -118,15 +118,6 @@ func splitColumns(s string) (table string, cols []string) {
 
 // rebuilt ends the name of a table that is being rebuilt.
 const rebuilt = "^new"
-
-func (db *DB) byPhys(phys string) *catalog.TableDef {
-	for _, t := range db.cat.tables {
-		if physOf(t) == phys {
-			return t
-		}
-	}
-	return nil
-}
 
 // uniqueName finds the constraint or index over exactly these columns.
 func uniqueName(t *catalog.TableDef, cols []string) string {

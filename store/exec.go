@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"sort"
 	"strings"
 	"time"
 
@@ -212,7 +210,7 @@ func (db *DB) set(s *ast.Set) (*catalog.Result, error) {
 	if name == "search_path" {
 		for _, v := range s.Values {
 			for _, p := range strings.Split(v, ",") {
-				if p = strings.Trim(strings.TrimSpace(p), `"`); p != "" && p != "pg_temp" && p != "pg_catalog" && p != "$user" && !db.hasSchema(p) {
+				if p = strings.Trim(strings.TrimSpace(p), `"`); p != "" && p != "pg_temp" && p != "pg_catalog" && p != "$user" && !db.cat.hasSchema(p) {
 					return nil, sqlerr.At(int(s.At), "3F000", "schema \"%s\" does not exist", p).WithHint("The embedded store has the schemas %s.", strings.Join(db.cat.schemas, ", "))
 				}
 			}
@@ -247,35 +245,6 @@ func (db *DB) set(s *ast.Set) (*catalog.Result, error) {
 	}
 	db.Set(s.Name, value, s.Local)
 	return r, nil
-}
-
-// lockTimeout is how long a lock of another process is waited for unless SET lock_timeout says otherwise.
-const lockTimeout = 5 * time.Second
-
-// serverSettings are accepted and remembered, and mean nothing here.
-var serverSettings = map[string]bool{"enable_seqscan": true, "enable_hashjoin": true, "enable_mergejoin": true, "enable_nestloop": true, "jit": true,
-	"max_parallel_workers_per_gather": true, "maintenance_work_mem": true, "random_page_cost": true, "synchronous_commit": true,
-	"application_name": true, "row_security": true, "default_transaction_isolation": true, "idle_in_transaction_session_timeout": true}
-
-func settingNames() []string {
-	var out []string
-	for n := range defaults {
-		out = append(out, n)
-	}
-	for n := range serverSettings {
-		out = append(out, n)
-	}
-	sort.Strings(out)
-	return out
-}
-
-func (db *DB) hasSchema(name string) bool {
-	for _, s := range db.cat.schemas {
-		if s == name {
-			return true
-		}
-	}
-	return false
 }
 
 func (db *DB) show(s *ast.Show) (*catalog.Result, error) {
@@ -345,34 +314,6 @@ func (db *DB) selectEach(ctx context.Context, sel *ast.Select, text *ast.Text, s
 		return db.inOne(func() error { return db.selectBound(b, sel, start, each) })
 	}
 	return db.selectBound(b, sel, start, each)
-}
-
-// inOne runs f in a transaction of its own; an error undoes what the engine did for it.
-func (db *DB) inOne(f func() error) (err error) {
-	if err := db.c.Exec("BEGIN"); err != nil {
-		return db.translate(err)
-	}
-	before := db.snapshot()
-	db.touched = map[objectKey]bool{}
-	defer func() {
-		if p := recover(); p != nil {
-			err = bindError(p)
-		}
-		if err == nil {
-			err = db.translate(db.c.Exec("COMMIT"))
-		}
-		if err == nil {
-			return
-		}
-		db.restore(before)
-		db.forget()
-		if db.c.InTransaction() {
-			if e := db.c.Exec("ROLLBACK"); e != nil {
-				err = errors.Join(err, db.translate(e))
-			}
-		}
-	}()
-	return f()
 }
 
 // selectBound is selectEach within a transaction.

@@ -5,7 +5,6 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
@@ -18,7 +17,7 @@ func (b *binder) createFunction(s *ast.CreateFunction) (*catalog.Result, error) 
 		tag = "CREATE PROCEDURE"
 	}
 	k := objectKey{orName(s.Schema, b.firstSchema(false)), s.Name}
-	if !b.db.hasSchema(k.schema) {
+	if !b.db.cat.hasSchema(k.schema) {
 		b.noSchema(s.At, k.schema)
 	}
 	b.functionTypes(s)
@@ -88,16 +87,6 @@ func sameResult(f, g *ast.CreateFunction) bool {
 	return f.Returns == nil || f.Returns.String() == g.Returns.String()
 }
 
-// NamesType reports whether a function may name a type: one that the store has, one that only a server has, or a
-// relation's.
-func (db *DB) NamesType(schema, name string) bool {
-	if known[name] != "" || otherTypes[name] || strings.Contains(name, "%") {
-		return true
-	}
-	t, v := db.cat.relation(db.searchPath(), schema, name)
-	return t != nil || v != nil
-}
-
 // functionTypes refuses a function of a type that exists nowhere.
 func (b *binder) functionTypes(s *ast.CreateFunction) {
 	check := func(n ast.TypeName) {
@@ -115,7 +104,7 @@ func (b *binder) functionTypes(s *ast.CreateFunction) {
 
 // sameCalls refuses another signature or result for a function that views call: their columns have its types.
 func (b *binder) sameCalls(s *ast.CreateFunction, k objectKey) {
-	old, callers := b.db.cat.funcs[k], b.db.callers(k)
+	old, callers := b.db.cat.funcs[k], b.db.cat.callers(k)
 	if old == nil || len(callers) == 0 || old.Signature() == s.Signature() && s.Returns != nil && old.Returns.String() == s.Returns.String() {
 		return
 	}

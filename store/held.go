@@ -40,7 +40,7 @@ func (db *DB) holds(r *catalog.Relation, cols []catalog.Column) *held {
 	if bytes == 0 || bytes > heldMost {
 		return nil
 	}
-	if h.buf, db.spare = db.spare, nil; h.buf != nil && len(h.buf.Bytes()) >= bytes {
+	if h.buf, db.results.spare = db.results.spare, nil; h.buf != nil && len(h.buf.Bytes()) >= bytes {
 		return h
 	}
 	h.buf.Free()
@@ -69,24 +69,24 @@ func (db *DB) keep(t *catalog.TableDef, h *held) {
 	if h == nil {
 		return
 	}
-	if db.held == nil {
-		db.held = map[*catalog.TableDef]*held{}
+	if db.results.held == nil {
+		db.results.held = map[*catalog.TableDef]*held{}
 	}
-	db.held[t] = h
+	db.results.held[t] = h
 }
 
 // drop forgets what a result table holds.
 func (db *DB) drop(t *catalog.TableDef) {
-	h := db.held[t]
+	h := db.results.held[t]
 	if h == nil {
 		return
 	}
-	delete(db.held, t)
+	delete(db.results.held, t)
 	for _, n := range h.numbers {
 		db.c.Drop(n)
 	}
-	if h.numbers, h.at = nil, 0; db.spare == nil && len(h.buf.Bytes()) <= spareMost {
-		db.spare, h.buf = h.buf, nil // whose pages the next one need not ask the system for
+	if h.numbers, h.at = nil, 0; db.results.spare == nil && len(h.buf.Bytes()) <= spareMost {
+		db.results.spare, h.buf = h.buf, nil // whose pages the next one need not ask the system for
 		return
 	}
 	h.buf.Free()

@@ -52,7 +52,7 @@ func (b *binder) createIndex(s *ast.CreateIndex) (*catalog.Result, error) {
 	b.literal = false
 	if x.Name == "" {
 		x.Name = b.freshName(t, orName(strings.Join(x.Cols, "_"), "expr"), "idx")
-	} else if b.db.relationThere(objectKey{t.Schema, x.Name}) {
+	} else if b.db.cat.relationThere(objectKey{t.Schema, x.Name}) {
 		if s.IfNotExists {
 			return b.skipped("CREATE INDEX", s.Name)
 		}

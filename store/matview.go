@@ -78,28 +78,6 @@ func populated(t *catalog.TableDef) error {
 		WithHint("Use the REFRESH MATERIALIZED VIEW command.")
 }
 
-// queries lists what is kept as a view: views and materialized views.
-func (db *DB) queries() []*catalog.ViewDef {
-	var out []*catalog.ViewDef
-	for _, v := range db.cat.views {
-		out = append(out, v)
-	}
-	for _, t := range db.cat.tables {
-		if t.Matview != nil {
-			out = append(out, t.Matview)
-		}
-	}
-	return out
-}
-
-// kind names what a view is in messages.
-func (db *DB) kind(v *catalog.ViewDef) string {
-	if t := db.cat.tables[objectKey{v.Schema, v.Name}]; t != nil {
-		return "materialized view"
-	}
-	return "view"
-}
-
 // kindOf names what a table is.
 func kindOf(t *catalog.TableDef) string {
 	if t.Matview != nil {

@@ -11,12 +11,12 @@ import (
 
 // mentioned refuses a statement about an object that is not there.
 func (b *binder) mentioned(at ast.Pos, m ast.Mention) {
-	if s := m.Schema; s != "" && s != "pg_temp" && s != "pg_catalog" && !b.db.hasSchema(s) {
+	if s := m.Schema; s != "" && s != "pg_temp" && s != "pg_catalog" && !b.db.cat.hasSchema(s) {
 		b.noSchema(at, s)
 	}
 	switch m.Kind {
 	case "schema":
-		if !b.db.hasSchema(m.Name) {
+		if !b.db.cat.hasSchema(m.Name) {
 			b.noSchema(at, m.Name)
 		}
 	case "function", "procedure", "routine":

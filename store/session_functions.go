@@ -11,8 +11,12 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// registerSession installs the functions that depend on the session.
-func (db *DB) registerSession() error {
+// sessionFunctions are the functions of printed statements that depend on the session.
+type sessionFunctions struct{ *DB }
+
+// registerSession installs them.
+func registerSession(db *DB) error {
+	own := &sessionFunctions{db}
 	var errs []error
 	for name, f := range map[string]struct {
 		n int // number of arguments, -1 for any
@@ -20,7 +24,7 @@ func (db *DB) registerSession() error {
 	}{
 		"now":             {0, func(a []lite.Cell, r lite.Result) error { r.Text(timeOut(db.now(), catalog.TimestampTZ)); return nil }},
 		"clock_timestamp": {0, clockTimestamp},
-		"run_status":      {2, db.runStatus},
+		"run_status":      {2, own.runStatus},
 		"current_setting": {-1, func(a []lite.Cell, r lite.Result) error {
 			if a[0].IsNull() {
 				return nil
@@ -55,9 +59,9 @@ func (db *DB) registerSession() error {
 			}
 			return nil
 		}},
-		"chunk":    {2, db.storeChunk},
-		"nextval":  {1, db.nextIdentity},
-		"proposed": {-1, db.proposed},
+		"chunk":    {2, own.storeChunk},
+		"nextval":  {1, own.nextIdentity},
+		"proposed": {-1, own.proposed},
 	} {
 		errs = append(errs, db.c.Func("rg_"+name, f.n, false, f.f))
 	}
@@ -65,13 +69,13 @@ func (db *DB) registerSession() error {
 }
 
 // runStatus is what relgrad.run shows as the status of a run.
-func (db *DB) runStatus(a []lite.Cell, r lite.Result) error {
+func (f *sessionFunctions) runStatus(a []lite.Cell, r lite.Result) error {
 	if a[1].IsNull() {
 		return nil
 	}
 	status := a[1].String()
 	if status == "running" && !a[0].IsNull() {
-		on, err := db.trained(a[0].Int())
+		on, err := f.trained(a[0].Int())
 		if err != nil {
 			return err
 		}
@@ -85,7 +89,7 @@ func (db *DB) runStatus(a []lite.Cell, r lite.Result) error {
 
 // proposed gives its second argument. A key, of the second argument and those behind it, that the statement has seen is an error. The
 // first says which of them are numerics.
-func (db *DB) proposed(a []lite.Cell, r lite.Result) error {
+func (f *sessionFunctions) proposed(a []lite.Cell, r lite.Result) error {
 	kinds, a := a[0].String(), a[1:]
 	var key strings.Builder
 	null := false
@@ -104,14 +108,14 @@ func (db *DB) proposed(a []lite.Cell, r lite.Result) error {
 		}
 		key.WriteString(strconv.Itoa(len(text)) + " " + text)
 	}
-	if !null && db.run.proposed[key.String()] {
+	if !null && f.run.proposed[key.String()] {
 		return sqlerr.New("21000", "ON CONFLICT DO UPDATE command cannot affect row a second time").
 			WithHint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 	}
-	if db.run.proposed == nil {
-		db.run.proposed = map[string]bool{}
+	if f.run.proposed == nil {
+		f.run.proposed = map[string]bool{}
 	}
-	db.run.proposed[key.String()] = true
+	f.run.proposed[key.String()] = true
 	switch a[0].Kind() {
 	case lite.Integer:
 		r.Int(a[0].Int())
@@ -126,32 +130,24 @@ func (db *DB) proposed(a []lite.Cell, r lite.Result) error {
 }
 
 // nextIdentity is rg_nextval(i).
-func (db *DB) nextIdentity(a []lite.Cell, r lite.Result) error {
-	id := db.run.ids[a[0].Int()]
+func (f *sessionFunctions) nextIdentity(a []lite.Cell, r lite.Result) error {
+	id := f.run.ids[a[0].Int()]
 	r.Int(id.Next)
 	id.Next += id.Inc
 	return nil
 }
 
 // storeChunk is rg_chunk(x, slot): x, whose shape is noted for the check at the end of the statement (law 1).
-func (db *DB) storeChunk(a []lite.Cell, r lite.Result) error {
+func (f *sessionFunctions) storeChunk(a []lite.Cell, r lite.Result) error {
 	if a[0].IsNull() {
 		return nil
 	}
-	s, b := db.run.slots[a[1].Int()], a[0].Bytes()
+	s, b := f.run.slots[a[1].Int()], a[0].Bytes()
 	if err := s.note(b); err != nil {
 		return err
 	}
 	copy(r.Room(lite.Blob, len(b)), b)
 	return nil
-}
-
-// now is the time at which the transaction, or the statement outside one, began.
-func (db *DB) now() time.Time {
-	if db.started.IsZero() {
-		db.started = time.Now()
-	}
-	return db.started
 }
 
 func clockTimestamp(a []lite.Cell, r lite.Result) error {

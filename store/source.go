@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
@@ -27,19 +26,6 @@ func (db *DB) Version(schema, name string) (catalog.Version, error) {
 	}
 	v := db.versions[keyOf(t)]
 	return catalog.Version{Keys: v.Keys + db.epoch<<32, Values: v.Values + db.epoch<<32}, nil
-}
-
-// bump notes a change of a table.
-func (db *DB) bump(k objectKey, keys bool) {
-	v := db.versions[k]
-	v.Values++
-	if keys {
-		v.Keys++
-	}
-	db.versions[k] = v
-	if db.touched != nil {
-		db.touched[k] = true
-	}
 }
 
 // Table describes a stored table for the algebra; nil where the name is a view. Chunk shapes come from the data.
@@ -99,34 +85,6 @@ func identityOf(t *catalog.TableDef, rows int64) (key []int, declared bool) {
 	}
 	return []int{ra.RowID}, false
 }
-
-// Definition returns the store's own description of a table, nil if there is none of that name.
-func (db *DB) Definition(schema, name string) *catalog.TableDef {
-	t, _ := db.cat.relation(db.searchPath(), schema, name)
-	return t
-}
-
-// View returns a view's text, the search path that it is read with and its column names; ok is false where
-// there is no such view.
-func (db *DB) View(path []string, schema, name string) (v *catalog.ViewDef, ok bool) {
-	if path == nil {
-		path = db.searchPath()
-	}
-	_, v = db.cat.relation(path, schema, name)
-	return v, v != nil
-}
-
-// Relation finds a table or view by a possibly qualified name along a search path.
-func (db *DB) Relation(path []string, schema, name string) (*catalog.TableDef, *catalog.ViewDef) {
-	return db.cat.relation(path, schema, name)
-}
-
-// SearchPath returns the schemas that unqualified names are looked up in.
-func (db *DB) SearchPath() []string { return db.searchPath() }
-
-// Relations lists tables and views as a statement would name them: with a schema where it is not on the search
-// path.
-func (db *DB) Relations() []string { return db.cat.relationNames(db.searchPath()) }
 
 // Read implements ra.Source: columns of a table (ra.RowID is the hidden row id), all in row id order.
 func (db *DB) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, error) {
@@ -256,97 +214,4 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 		}
 		return b.checkSlots(t, int64(data.N))
 	})
-}
-
-// putResult stores the result of a table function in a temporary table.
-func (db *DB) putResult(r *catalog.Relation) (_ *catalog.TableDef, err error) {
-	if len(r.Names) != len(r.Cols) || len(r.Types) != len(r.Cols) {
-		return nil, sqlerr.New(sqlerr.Internal, "internal error: a table function gave %d names, %d types, %d columns", len(r.Names), len(r.Types), len(r.Cols))
-	}
-	t, err := db.takeResult(r)
-	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if err != nil {
-			db.drop(t)
-		}
-	}()
-	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
-	s, err := db.c.Prepare("INSERT INTO " + sqlOf(t) + " VALUES (" + marks + ")")
-	if err != nil {
-		return nil, db.translate(err)
-	}
-	defer s.Close()
-	rows := 0
-	if len(r.Cols) > 0 {
-		rows = r.Cols[0].N
-	}
-	for k := range rows {
-		for i, v := range r.Cols {
-			if isHeld(t, i) && !v.IsNull(k) {
-				number, err := db.held[t].hold(db, v, k, t.Cols[i].Type)
-				if err != nil {
-					return nil, db.translate(err)
-				}
-				s.SetInt(i, int64(number))
-				continue
-			}
-			if err := setVector(s, i, v, k, t.Cols[i].Type, nil); err != nil {
-				return nil, err
-			}
-		}
-		if err := s.Run(); err != nil {
-			return nil, db.translate(err)
-		}
-	}
-	return t, nil
-}
-
-// takeResult finds or makes an empty table of the result's types.
-func (db *DB) takeResult(r *catalog.Relation) (*catalog.TableDef, error) {
-	t := &catalog.TableDef{Schema: "pg_temp", Temp: true, Result: true}
-	for i, n := range r.Names {
-		t.Cols = append(t.Cols, catalog.Column{Name: n, Type: catalog.TypeOf(r.Types[i])})
-	}
-	h := db.holds(r, t.Cols)
-	if h != nil {
-		t.Held = h.cols
-	}
-	sig := signatureOf(t)
-	if free := db.pool[sig]; len(free) > 0 {
-		old := free[len(free)-1]
-		db.pool[sig] = free[:len(free)-1]
-		db.keep(old, h)
-		return old, nil
-	}
-	db.keep(t, h)
-	db.temps++
-	t.Name = fmt.Sprintf("relgrad_result_%d", db.temps)
-	return t, db.translate(db.exec(createSQL(t, physOf(t))))
-}
-
-// giveResult empties a result table and keeps it for the next call.
-func (db *DB) giveResult(t *catalog.TableDef) {
-	db.drop(t)
-	if db.exec("DELETE FROM "+sqlOf(t)) != nil {
-		return // a rollback removed it
-	}
-	if db.pool == nil {
-		db.pool = map[string][]*catalog.TableDef{}
-	}
-	sig := signatureOf(t)
-	db.pool[sig] = append(db.pool[sig], t)
-}
-
-// signatureOf is what two interchangeable result tables have in common.
-func signatureOf(t *catalog.TableDef) string {
-	var b strings.Builder
-	for i, c := range t.Cols {
-		b.WriteString(c.Name + " " + c.Type.String() + ",")
-		if isHeld(t, i) {
-			b.WriteString("held,")
-		}
-	}
-	return b.String()
 }

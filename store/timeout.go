@@ -3,9 +3,6 @@ package store
 import (
 	"context"
 	"errors"
-	"strconv"
-	"strings"
-	"time"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
@@ -14,8 +11,8 @@ import (
 var errTimeout = errors.New("canceling statement due to statement timeout")
 
 // Timed gives the context of a statement, which statement_timeout ends. done, called at the statement's end, says so in its error.
-func (db *DB) Timed(ctx context.Context) (_ context.Context, done func(*error)) {
-	v, _ := db.setting("statement_timeout")
+func (s *settings) Timed(ctx context.Context) (_ context.Context, done func(*error)) {
+	v, _ := s.setting("statement_timeout")
 	d, err := duration(v)
 	if err != nil || d <= 0 {
 		return ctx, func(*error) {}
@@ -30,30 +27,4 @@ func (db *DB) Timed(ctx context.Context) (_ context.Context, done func(*error)) 
 			*err = &c
 		}
 	}
-}
-
-// units are those of a duration; without one it is in milliseconds.
-var units = []struct {
-	name string
-	unit time.Duration
-}{{"us", time.Microsecond}, {"ms", time.Millisecond}, {"min", time.Minute}, {"s", time.Second}, {"h", time.Hour}, {"d", 24 * time.Hour}}
-
-// duration reads a setting's time as Postgres does: "100", "100ms", "1.5 s".
-func duration(s string) (time.Duration, error) {
-	s = strings.TrimSpace(s)
-	if s == "" {
-		return 0, nil
-	}
-	unit := time.Millisecond
-	for _, u := range units {
-		if rest, ok := strings.CutSuffix(s, u.name); ok {
-			s, unit = strings.TrimSpace(rest), u.unit
-			break
-		}
-	}
-	x, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(x >= 0 && x*float64(unit) <= 1<<31*float64(time.Millisecond)) {
-		return 0, sqlerr.New(sqlerr.InvalidParameter, "it is no time between 0 and 2147483647 ms")
-	}
-	return time.Duration(x * float64(unit)), nil
 }

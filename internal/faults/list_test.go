@@ -189,10 +189,10 @@ var faults = []fault{
 	{"a scalar that waits for the sum is not waited for", "executor/distribute.go", "return f.v.vary || !f.v.uniform()", "return !f.v.uniform()", parts},
 
 	// What is read.
-	{"a small change leaves a table's count as it was", "store/count.go", "	changed, t.Count = !t.Count.Stale, t.Count.AsStale()\n", "", "./store -run=TestCounts"},
+	{"a small change leaves a table's count as it was", "store/catalogue.go", "	changed, t.Count = !t.Count.Stale, t.Count.AsStale()\n", "", "./store -run=TestCounts"},
 	{"what training writes is never NULL", "store/source.go", "data.Valid == nil && (now.Count == nil || !now.Count.HasNull(col)) {", "data != nil && now != nil {", "./store -run=TestCounts"},
 	{"a count from within a statement outlives it", "store/dml.go", "		n.Count = now.Count\n", "", "./ -run=TestCountsOf"},
-	{"a table filled with nothing holds what it held", "store/count.go", "	case t.Filled: //", "	case t.Filled && wrote > 0: //", "./store -run=TestCountsOf"},
+	{"a table filled with nothing holds what it held", "store/catalogue.go", "	case t.Filled: //", "	case t.Filled && wrote > 0: //", "./store -run=TestCountsOf"},
 	{"stored values of a parameter are those in training", "executor/build.go", "	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {", "	if v == nil {", "./executor -run=TestParametersInPlace"},
 	{"what was known of NULLs decides", "executor/param.go", "		case v.Valid == nil:\n			d.valid = nil\n", "", "./executor -run=TestParametersInPlace"},
 	{"room for no rows is taken", "store/reader.go", "if x == nil || x.F64 == nil && x.F32 == nil && x.Ints == nil {", "if x == nil {", "./store -run=TestRoomForNoRows"},

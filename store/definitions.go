@@ -1,13 +1,10 @@
 package store
 
 import (
-	"encoding/json"
-	"reflect"
 	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
-	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlgen"
@@ -154,111 +151,33 @@ func (c *definitions) relationNames(path []string) []string {
 	return out
 }
 
-const catalogSchema = `
-CREATE TABLE IF NOT EXISTS relgrad_catalog (kind TEXT NOT NULL, schema TEXT NOT NULL, name TEXT NOT NULL, def TEXT NOT NULL, PRIMARY KEY (kind, schema, name)) STRICT, WITHOUT ROWID;
-PRAGMA application_id = 0x72677264;
-PRAGMA user_version = 1;`
-
-const applicationID = 0x72677264
-
-// load reads the persistent part of the catalogue; temporary objects are kept.
-func (db *DB) load() error {
-	cat := noDefinitions()
-	if db.cat != nil {
-		for k, t := range db.cat.tables {
-			if t.Temp {
-				cat.tables[k] = t
-			}
-		}
-		for k, v := range db.cat.views {
-			if v.Temp {
-				cat.views[k] = v
-			}
+// relationThere reports whether a schema has a table, a view or an index of this name: they share one set of names.
+func (c *definitions) relationThere(k objectKey) bool {
+	if c.tables[k] != nil || c.views[k] != nil {
+		return true
+	}
+	for of, t := range c.tables {
+		if of.schema == k.schema && slices.Contains(indexNames(t), k.name) {
+			return true
 		}
 	}
-	err := db.rows("SELECT kind, schema, name, def FROM main.relgrad_catalog", func(r row) error {
-		kind, k, def := r.text(0), objectKey{r.text(1), r.text(2)}, []byte(r.text(3))
-		switch kind {
-		case "table":
-			t := &catalog.TableDef{}
-			cat.tables[k] = t
-			return json.Unmarshal(def, t)
-		case "view":
-			v := &catalog.ViewDef{}
-			if err := json.Unmarshal(def, v); err != nil {
-				return err
-			}
-			if old := db.cat.view(k); reflect.DeepEqual(old, v) { // who knows a view by its definition still does
-				v = old
-			}
-			cat.views[k] = v
-		case "function":
-			f, err := decodeFunction(def)
-			cat.funcs[k] = f
-			return err
-		case "schema":
-			cat.schemas = append(cat.schemas, k.schema)
+	return false
+}
+
+func (c *definitions) byPhys(phys string) *catalog.TableDef {
+	for _, t := range c.tables {
+		if physOf(t) == phys {
+			return t
 		}
-		return nil
-	})
-	if err != nil {
-		return err
 	}
-	db.cat = cat
 	return nil
 }
 
-// save writes one definition; def nil removes it.
-func (db *DB) save(kind, schema, name string, def any) error {
-	if def == nil {
-		return db.exec("DELETE FROM main.relgrad_catalog WHERE kind = ? AND schema = ? AND name = ?", kind, schema, name)
-	}
-	b, err := json.Marshal(def)
-	if err != nil {
-		return sqlerr.New(sqlerr.Internal, "internal error: catalogue: %v", err)
-	}
-	return db.exec("INSERT OR REPLACE INTO main.relgrad_catalog VALUES (?, ?, ?, ?)", kind, schema, name, string(b))
-}
-
-// putTable replaces or adds (def nil: removes) a table's definition.
-func (db *DB) putTable(k objectKey, t *catalog.TableDef) error {
-	cat := db.cat.clone()
-	old := cat.tables[k]
-	if t == nil {
-		delete(cat.tables, k)
-	} else {
-		cat.tables[k] = t
-	}
-	db.cat = cat
-	if t == nil {
-		if old != nil && old.Temp {
-			return nil
+func (c *definitions) hasSchema(name string) bool {
+	for _, s := range c.schemas {
+		if s == name {
+			return true
 		}
-		return db.save("table", k.schema, k.name, nil)
 	}
-	if t.Temp {
-		return nil
-	}
-	return db.save("table", k.schema, k.name, t)
-}
-
-func (db *DB) putView(k objectKey, v *catalog.ViewDef) error {
-	cat := db.cat.clone()
-	old := cat.views[k]
-	if v == nil {
-		delete(cat.views, k)
-	} else {
-		cat.views[k] = v
-	}
-	db.cat = cat
-	if v == nil {
-		if old != nil && old.Temp {
-			return nil
-		}
-		return db.save("view", k.schema, k.name, nil)
-	}
-	if v.Temp {
-		return nil
-	}
-	return db.save("view", k.schema, k.name, v)
+	return false
 }

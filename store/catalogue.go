@@ -1,0 +1,259 @@
+package store
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/sqlfront/parse"
+)
+
+// catalogue is the definitions of a store as a session sees them. They are kept in its table relgrad_catalog.
+type catalogue struct {
+	*connection
+	*settings
+	cat   *definitions
+	trees map[*catalog.ViewDef]*viewTree // parsed views
+}
+
+// load reads the persistent part of the catalogue; temporary objects are kept.
+func (d *catalogue) load() error {
+	cat := noDefinitions()
+	if d.cat != nil {
+		for k, t := range d.cat.tables {
+			if t.Temp {
+				cat.tables[k] = t
+			}
+		}
+		for k, v := range d.cat.views {
+			if v.Temp {
+				cat.views[k] = v
+			}
+		}
+	}
+	err := d.rows("SELECT kind, schema, name, def FROM main.relgrad_catalog", func(r row) error {
+		kind, k, def := r.text(0), objectKey{r.text(1), r.text(2)}, []byte(r.text(3))
+		switch kind {
+		case "table":
+			t := &catalog.TableDef{}
+			cat.tables[k] = t
+			return json.Unmarshal(def, t)
+		case "view":
+			v := &catalog.ViewDef{}
+			if err := json.Unmarshal(def, v); err != nil {
+				return err
+			}
+			if old := d.cat.view(k); reflect.DeepEqual(old, v) { // who knows a view by its definition still does
+				v = old
+			}
+			cat.views[k] = v
+		case "function":
+			f, err := decodeFunction(def)
+			cat.funcs[k] = f
+			return err
+		case "schema":
+			cat.schemas = append(cat.schemas, k.schema)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	d.cat = cat
+	return nil
+}
+
+// save writes one definition; def nil removes it.
+func (d *catalogue) save(kind, schema, name string, def any) error {
+	if def == nil {
+		return d.exec("DELETE FROM main.relgrad_catalog WHERE kind = ? AND schema = ? AND name = ?", kind, schema, name)
+	}
+	b, err := json.Marshal(def)
+	if err != nil {
+		return sqlerr.New(sqlerr.Internal, "internal error: catalogue: %v", err)
+	}
+	return d.exec("INSERT OR REPLACE INTO main.relgrad_catalog VALUES (?, ?, ?, ?)", kind, schema, name, string(b))
+}
+
+// putTable replaces or adds (def nil: removes) a table's definition.
+func (d *catalogue) putTable(k objectKey, t *catalog.TableDef) error {
+	cat := d.cat.clone()
+	old := cat.tables[k]
+	if t == nil {
+		delete(cat.tables, k)
+	} else {
+		cat.tables[k] = t
+	}
+	d.cat = cat
+	if t == nil {
+		if old != nil && old.Temp {
+			return nil
+		}
+		return d.save("table", k.schema, k.name, nil)
+	}
+	if t.Temp {
+		return nil
+	}
+	return d.save("table", k.schema, k.name, t)
+}
+
+func (d *catalogue) putView(k objectKey, v *catalog.ViewDef) error {
+	cat := d.cat.clone()
+	old := cat.views[k]
+	if v == nil {
+		delete(cat.views, k)
+	} else {
+		cat.views[k] = v
+	}
+	d.cat = cat
+	if v == nil {
+		if old != nil && old.Temp {
+			return nil
+		}
+		return d.save("view", k.schema, k.name, nil)
+	}
+	if v.Temp {
+		return nil
+	}
+	return d.save("view", k.schema, k.name, v)
+}
+
+// counted returns what a table holds. It counts where that is not known, and the catalogue of this session remembers it.
+func (d *catalogue) counted(t *catalog.TableDef) (*catalog.Count, error) {
+	if t.Count.Fresh() {
+		return t.Count, nil
+	}
+	n := t.Clone()
+	if err := d.count(n); err != nil {
+		return nil, err
+	}
+	if d.cat.tables[keyOf(t)] == t {
+		cat := d.cat.clone()
+		cat.tables[keyOf(t)] = n
+		d.cat = cat
+	}
+	return n.Count, nil
+}
+
+// count counts a table's rows and finds its columns that hold NULL.
+func (d *catalogue) count(t *catalog.TableDef) error {
+	stats, asked := []string{"count(*)"}, []string(nil) // SQLite counts rows without reading them, and values not
+	for i := range t.Cols {
+		if c := &t.Cols[i]; !c.NotNull {
+			value := ident(c.Name)
+			if c.Type.IsChunk() { // it knows a value's type without reading it
+				value = "nullif(typeof(" + value + "), 'null')"
+			}
+			stats, asked = append(stats, "count("+value+")"), append(asked, c.Name)
+		}
+	}
+	return d.rows("SELECT "+strings.Join(stats, ", ")+" FROM "+sqlOf(t), func(r row) error {
+		t.Count = &catalog.Count{Rows: r[0].Int()}
+		for k, name := range asked {
+			if r[k+1].Int() < t.Count.Rows {
+				t.Count.Nulls = append(t.Count.Nulls, name)
+			}
+		}
+		return nil
+	})
+}
+
+// recount keeps the count of a table that has been in the catalogue with one, after a statement that has written
+// rows of it: it is taken again where that costs no more than the writing, and else is stale. It reports whether it is another one.
+func (d *catalogue) recount(t *catalog.TableDef, wrote int64) (changed bool, err error) {
+	switch {
+	case t.Count == nil:
+		return false, nil
+	case t.Filled: // each step fills it anew, and plans do not ask
+		t.Count = nil
+		return true, nil
+	case wrote == 0:
+		return false, nil
+	case 2*wrote >= t.Count.Rows:
+		return true, d.count(t)
+	}
+	changed, t.Count = !t.Count.Stale, t.Count.AsStale()
+	return changed, nil
+}
+
+// Function returns a function or procedure created by the user.
+func (d *catalogue) Function(schema, name string) *ast.CreateFunction {
+	return d.FunctionOn(d.searchPath(), schema, name)
+}
+
+// FunctionOn is Function with an unqualified name looked up in the schemas of path.
+func (d *catalogue) FunctionOn(path []string, schema, name string) *ast.CreateFunction {
+	f, _ := d.cat.function(path, schema, name)
+	return f
+}
+
+// Functions lists the names of the user's functions and procedures.
+func (d *catalogue) Functions() []string {
+	var out []string
+	for k := range d.cat.funcs {
+		out = append(out, k.name)
+	}
+	slices.Sort(out)
+	return out
+}
+
+// viewTree is a view's parsed text.
+type viewTree struct {
+	sel  *ast.Select
+	text *ast.Text
+}
+
+func (d *catalogue) viewTree(v *catalog.ViewDef) (*ast.Select, *ast.Text, error) {
+	if t := d.trees[v]; t != nil {
+		return t.sel, t.text, nil
+	}
+	text := &ast.Text{SQL: v.SQL, View: v.Name}
+	sel, err := parse.ParseSelect(text)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(d.trees) > 1000 {
+		clear(d.trees)
+	}
+	d.trees[v] = &viewTree{sel, text}
+	return sel, text, nil
+}
+
+// NamesType reports whether a function may name a type: one that the store has, one that only a server has, or a
+// relation's.
+func (d *catalogue) NamesType(schema, name string) bool {
+	if known[name] != "" || otherTypes[name] || strings.Contains(name, "%") {
+		return true
+	}
+	t, v := d.cat.relation(d.searchPath(), schema, name)
+	return t != nil || v != nil
+}
+
+// Definition returns the store's own description of a table, nil if there is none of that name.
+func (d *catalogue) Definition(schema, name string) *catalog.TableDef {
+	t, _ := d.cat.relation(d.searchPath(), schema, name)
+	return t
+}
+
+// View returns a view's text, the search path that it is read with and its column names; ok is false where
+// there is no such view.
+func (d *catalogue) View(path []string, schema, name string) (v *catalog.ViewDef, ok bool) {
+	if path == nil {
+		path = d.searchPath()
+	}
+	_, v = d.cat.relation(path, schema, name)
+	return v, v != nil
+}
+
+// Relation finds a table or view by a possibly qualified name along a search path.
+func (d *catalogue) Relation(path []string, schema, name string) (*catalog.TableDef, *catalog.ViewDef) {
+	return d.cat.relation(path, schema, name)
+}
+
+// Relations lists tables and views as a statement would name them: with a schema where it is not on the search
+// path.
+func (d *catalogue) Relations() []string { return d.cat.relationNames(d.searchPath()) }

@@ -1,0 +1,218 @@
+package store
+
+import (
+	"errors"
+	"maps"
+	"sort"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/relgrad/relgrad/internal/sqlerr"
+)
+
+// settings are the configuration parameters of a session. Their maps are copied on a change, so that a transaction can
+// keep those of its begin.
+type settings struct {
+	values map[string]string // SET
+	local  map[string]string // SET LOCAL, gone at the end of the transaction
+}
+
+// searchPath returns the search path without pg_temp.
+func (s *settings) searchPath() []string {
+	v, ok := s.setting("search_path")
+	if !ok {
+		return []string{"public"}
+	}
+	var out []string
+	for _, name := range strings.Split(v, ",") {
+		name = strings.Trim(strings.TrimSpace(name), `"`)
+		if name != "" && name != "pg_temp" && name != "$user" && name != "pg_catalog" {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// setting reads a configuration parameter.
+func (s *settings) setting(name string) (string, bool) {
+	name = strings.ToLower(name)
+	if v, ok := s.local[name]; ok {
+		return v, true
+	}
+	v, ok := s.values[name]
+	return v, ok
+}
+
+// defaults are the values of parameters that programs ask for without setting them.
+var defaults = map[string]string{
+	"search_path": `"$user", public`, "server_version": "16.0 (relgrad embedded store)", "server_version_num": "160000", "server_encoding": "UTF8",
+	"client_encoding": "UTF8", "standard_conforming_strings": "on", "timezone": "UTC", "datestyle": "ISO, MDY", "statement_timeout": "0", "lock_timeout": "5s",
+	"client_min_messages": "notice", "extra_float_digits": "1", "transaction_isolation": "serializable", "work_mem": "64MB", "is_superuser": "on",
+}
+
+// Setting returns a configuration parameter with its default; false for an unknown one.
+func (s *settings) Setting(name string) (string, bool) {
+	if v, ok := s.setting(name); ok {
+		return v, true
+	}
+	v, ok := defaults[strings.ToLower(name)]
+	return v, ok
+}
+
+// Set sets a configuration parameter; local ones end with the transaction.
+func (s *settings) Set(name, value string, local bool) {
+	m := &s.values
+	if local {
+		m = &s.local
+	}
+	c := maps.Clone(*m)
+	if c == nil {
+		c = map[string]string{}
+	}
+	c[strings.ToLower(name)] = value
+	*m = c
+}
+
+func (s *settings) reset(name string) {
+	c := maps.Clone(s.values)
+	if name == "all" {
+		clear(c)
+	}
+	delete(c, strings.ToLower(name))
+	s.values = c
+}
+
+// SetSearchPath sets the schemas in which unqualified names are looked up.
+func (s *settings) SetSearchPath(schemas ...string) {
+	s.Set("search_path", strings.Join(schemas, ", "), false)
+}
+
+// lockTimeout is how long a lock of another process is waited for unless SET lock_timeout says otherwise.
+const lockTimeout = 5 * time.Second
+
+// serverSettings are accepted and remembered, and mean nothing here.
+var serverSettings = map[string]bool{"enable_seqscan": true, "enable_hashjoin": true, "enable_mergejoin": true, "enable_nestloop": true, "jit": true,
+	"max_parallel_workers_per_gather": true, "maintenance_work_mem": true, "random_page_cost": true, "synchronous_commit": true,
+	"application_name": true, "row_security": true, "default_transaction_isolation": true, "idle_in_transaction_session_timeout": true}
+
+func settingNames() []string {
+	var out []string
+	for n := range defaults {
+		out = append(out, n)
+	}
+	for n := range serverSettings {
+		out = append(out, n)
+	}
+	sort.Strings(out)
+	return out
+}
+
+// memorySetting is the parameter that bounds the memory of a plan.
+const memorySetting = "relgrad.memory"
+
+// placed gives an error the position of the statement's part that it is about.
+func placed(err error, pos int) error {
+	var e *sqlerr.Error
+	if errors.As(err, &e) && e.Pos < 0 {
+		e.Pos = pos
+	}
+	return err
+}
+
+// checkSetting refuses values that a parameter of relgrad's does not take.
+func checkSetting(name, value string) error {
+	switch name = strings.ToLower(name); name {
+	case "statement_timeout", "lock_timeout":
+		if _, err := duration(value); err != nil {
+			return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\"", name, value).
+				WithHint("Write it in milliseconds or as '100ms', '5s' or '1min'.").Wrap(err)
+		}
+		return nil
+	case memorySetting:
+	default:
+		return nil
+	}
+	if n, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && n != 0 { // Postgres would take kilobytes, --memory bytes
+		return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\" has no unit", memorySetting, value).WithHint("SET relgrad.memory = '280MB';")
+	}
+	_, err := ParseSize(value)
+	return err
+}
+
+// MemoryBudget is what SET relgrad.memory gives, in bytes; 0: nothing is set.
+func (s *settings) MemoryBudget() int64 {
+	v, _ := s.setting(memorySetting)
+	n, err := ParseSize(v)
+	if err != nil { // not set: values were checked
+		return 0
+	}
+	return n
+}
+
+// SearchPath returns the schemas that unqualified names are looked up in.
+func (s *settings) SearchPath() []string { return s.searchPath() }
+
+// units are those of a duration; without one it is in milliseconds.
+var units = []struct {
+	name string
+	unit time.Duration
+}{{"us", time.Microsecond}, {"ms", time.Millisecond}, {"min", time.Minute}, {"s", time.Second}, {"h", time.Hour}, {"d", 24 * time.Hour}}
+
+// duration reads a setting's time as Postgres does: "100", "100ms", "1.5 s".
+func duration(s string) (time.Duration, error) {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return 0, nil
+	}
+	unit := time.Millisecond
+	for _, u := range units {
+		if rest, ok := strings.CutSuffix(s, u.name); ok {
+			s, unit = strings.TrimSpace(rest), u.unit
+			break
+		}
+	}
+	x, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(x >= 0 && x*float64(unit) <= 1<<31*float64(time.Millisecond)) {
+		return 0, sqlerr.New(sqlerr.InvalidParameter, "it is no time between 0 and 2147483647 ms")
+	}
+	return time.Duration(x * float64(unit)), nil
+}
+
+// meaning reports whether a configuration parameter decides what a query means: the search path does, and what users
+// keep under names with a dot (SET my.fold = 3). The others say how statements run or print.
+func meaning(name string) bool {
+	return name == "search_path" || strings.Contains(name, ".") && name != memorySetting
+}
+
+// Variables returns the session's values of the configuration parameters that decide what queries mean, those that were set.
+func (s *settings) Variables() map[string]string {
+	out := map[string]string{}
+	for _, m := range []map[string]string{s.values, s.local} {
+		for name, v := range m {
+			if meaning(name) {
+				out[name] = v
+			}
+		}
+	}
+	return out
+}
+
+// Local reports whether parameters were set for the open transaction only.
+func (s *settings) Local() bool { return len(s.local) > 0 }
+
+// Under gives these parameters exactly the values of another session. The function it returns puts all
+// parameters back.
+func (s *settings) Under(vars map[string]string) (back func()) {
+	values, local := s.values, s.local
+	others := func(m map[string]string) map[string]string {
+		m = maps.Clone(m)
+		maps.DeleteFunc(m, func(name, _ string) bool { return meaning(name) })
+		return m
+	}
+	s.values, s.local = others(values), others(local)
+	for name, v := range vars {
+		s.Set(name, v, false)
+	}
+	return func() { s.values, s.local = values, local }
+}
