@@ -67,7 +67,7 @@ type statement struct {
 	proposed map[string]bool // keys of the rows of INSERT … ON CONFLICT DO UPDATE
 }
 
-func (db *DB) newBinder(ctx context.Context, text *ast.Text) *binder {
+func newBinder(ctx context.Context, db *DB, text *ast.Text) *binder {
 	path, fixed := db.searchPath(), map[int][]string(nil)
 	if text != nil && text.Path != nil { // a part of a view
 		path, fixed = text.Path, text.Stars

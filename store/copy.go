@@ -19,7 +19,7 @@ import (
 )
 
 // copyServer is COPY with a file or program, run in the process's working directory.
-func (db *DB) copyServer(ctx context.Context, s *ast.Copy, text *ast.Text) (*catalog.Result, error) {
+func copyServer(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text) (*catalog.Result, error) {
 	if s.Std {
 		return nil, sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY with STDIN or STDOUT needs a client").WithHint("Use \\copy, or name a file.")
 	}
@@ -31,11 +31,11 @@ func (db *DB) CopyFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir str
 	n, err := int64(0), error(nil)
 	switch {
 	case s.Program:
-		n, err = db.copyProgram(ctx, s, text, dir)
+		n, err = copyProgram(ctx, db, s, text, dir)
 	case s.From:
-		n, err = db.copyFromFile(ctx, s, text, dir)
+		n, err = copyFromFile(ctx, db, s, text, dir)
 	default:
-		n, err = db.copyToFile(ctx, s, text, dir)
+		n, err = copyToFile(ctx, db, s, text, dir)
 	}
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ func inDir(dir, name string) string {
 	return filepath.Join(dir, name)
 }
 
-func (db *DB) copyFromFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (int64, error) {
+func copyFromFile(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, dir string) (int64, error) {
 	f, err := os.Open(inDir(dir, s.Source))
 	if err != nil {
 		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for reading: %v", s.Source, unwrapPath(err))
@@ -66,7 +66,7 @@ func unwrapPath(err error) error {
 	return err
 }
 
-func (db *DB) copyToFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (n int64, err error) {
+func copyToFile(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, dir string) (n int64, err error) {
 	f, err := os.Create(inDir(dir, s.Source))
 	if err != nil {
 		return 0, sqlerr.New(sqlerr.UndefinedFile, "could not open file \"%s\" for writing: %v", s.Source, unwrapPath(err))
@@ -79,7 +79,7 @@ func (db *DB) copyToFile(ctx context.Context, s *ast.Copy, text *ast.Text, dir s
 	return db.CopyOut(ctx, s, text, f)
 }
 
-func (db *DB) copyProgram(ctx context.Context, s *ast.Copy, text *ast.Text, dir string) (int64, error) {
+func copyProgram(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, dir string) (int64, error) {
 	cmd := exec.CommandContext(ctx, "sh", "-c", s.Source)
 	cmd.Dir, cmd.WaitDelay = dir, time.Second
 	var stderr bytes.Buffer
@@ -110,7 +110,7 @@ func (db *DB) copyProgram(ctx context.Context, s *ast.Copy, text *ast.Text, dir 
 		return 0, failed(err)
 	}
 	// the program must succeed before the rows count
-	return db.copyIn(ctx, s, text, out, s.Source, func() error {
+	return copyIn(ctx, db, s, text, out, s.Source, func() error {
 		if err := cmd.Wait(); err != nil {
 			return failed(err)
 		}
@@ -122,16 +122,16 @@ func (db *DB) copyProgram(ctx context.Context, s *ast.Copy, text *ast.Text, dir 
 // an error.
 func (db *DB) CopyIn(ctx context.Context, s *ast.Copy, text *ast.Text, r io.Reader, name string) (n int64, err error) {
 	defer db.rescue(text, &err)
-	return db.copyIn(ctx, s, text, r, name, func() error { return nil }, func() {})
+	return copyIn(ctx, db, s, text, r, name, func() error { return nil }, func() {})
 }
 
-func (db *DB) copyIn(ctx context.Context, s *ast.Copy, text *ast.Text, r io.Reader, name string, done func() error, abort func()) (n int64, err error) {
-	return db.loading(ctx, text, func(b *binder) (int64, error) { return b.copyRows(s, r, name) }, done, abort)
+func copyIn(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, r io.Reader, name string, done func() error, abort func()) (n int64, err error) {
+	return loading(ctx, db, text, func(b *binder) (int64, error) { return b.copyRows(s, r, name) }, done, abort)
 }
 
 // loading runs load in a transaction of its own or in a savepoint. After it done has the last word; abort is called
 // where load failed.
-func (db *DB) loading(ctx context.Context, text *ast.Text, load func(*binder) (int64, error), done func() error, abort func()) (n int64, err error) {
+func loading(ctx context.Context, db *DB, text *ast.Text, load func(*binder) (int64, error), done func() error, abort func()) (n int64, err error) {
 	if db.failed {
 		abort()
 		return 0, errFailed()
@@ -145,7 +145,7 @@ func (db *DB) loading(ctx context.Context, text *ast.Text, load func(*binder) (i
 		return 0, err
 	}
 	err = db.atomically(true, func() (err error) {
-		b := db.newBinder(ctx, text)
+		b := newBinder(ctx, db, text)
 		defer b.catch(&err)
 		n, err = load(b)
 		if err != nil {
@@ -211,7 +211,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 		var sl *slot
 		if c.Type.IsChunk() {
 			sl = b.slots[b.slot(t, c)]
-			if err := b.db.startShape(t, c, sl); err != nil {
+			if err := startShape(b.db, t, c, sl); err != nil {
 				return 0, err
 			}
 		}
@@ -236,7 +236,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 }
 
 // startShape gives the slot the shape of the chunks that are there, so that another one is refused with its line.
-func (db *DB) startShape(t *catalog.TableDef, c *catalog.Column, s *slot) error {
+func startShape(db *DB, t *catalog.TableDef, c *catalog.Column, s *slot) error {
 	if c.Shape == nil {
 		return nil
 	}
@@ -445,7 +445,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 	}
 	ctx, end := db.Timed(ctx)
 	defer end(&err)
-	sel, err := db.copyQuery(s)
+	sel, err := copyQuery(db, s)
 	if err != nil {
 		return 0, sqlerr.In(err, text)
 	}
@@ -454,7 +454,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 	out := newCopyWriter(w, s.Options)
 	n := int64(0)
 	var types []catalog.Type
-	err = db.selectEach(ctx, sel, text, func(cols []outcol) error {
+	err = selectEach(ctx, db, sel, text, func(cols []outcol) error {
 		types = typesOfColumns(cols)
 		if s.Options.Header {
 			names := make([]any, len(cols))
@@ -482,7 +482,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 }
 
 // copyQuery is the query whose rows COPY … TO writes. Of a name it must be a table's.
-func (db *DB) copyQuery(s *ast.Copy) (*ast.Select, error) {
+func copyQuery(db *DB, s *ast.Copy) (*ast.Select, error) {
 	if s.Query != nil {
 		return s.Query, nil
 	}
@@ -505,4 +505,68 @@ func (db *DB) copyQuery(s *ast.Copy) (*ast.Select, error) {
 		sel.Targets = append(sel.Targets, ast.Target{Node: s.Node, X: &ast.ColumnRef{Node: s.Node, Names: []string{c}}})
 	}
 	return sel, nil
+}
+
+// CopyInRows loads rows, as COPY … FROM does; open is called with the table that s names, inside the transaction, and
+// name is what errors call the source. Nothing is loaded on an error.
+func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string, open func(*catalog.TableDef) (RowSource, error)) (_ int64, err error) {
+	defer db.rescue(text, &err)
+	return loading(ctx, db, text, func(b *binder) (int64, error) {
+		l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: name}
+		from, err := open(l.t)
+		if err != nil {
+			return 0, err
+		}
+		return l.run(s, from.Cols, func() (int64, error) { return l.loadRows(from) })
+	}, func() error { return nil }, func() {})
+}
+
+// CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource
+// gives them; values of types other than booleans, integers, floats and chunks are printed. The table form comes in
+// the order of the table's primary key.
+func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, start func([]catalog.ResultCol) error, each func(row []any) error) (_ int64, err error) {
+	defer db.rescue(text, &err)
+	if db.failed {
+		return 0, sqlerr.In(errFailed(), text)
+	}
+	sel, err := copyQuery(db, s)
+	if err != nil {
+		return 0, sqlerr.In(err, text)
+	}
+	if t, _ := db.cat.relation(db.searchPath(), s.Schema, s.Name); s.Query == nil && t != nil {
+		if keys := t.Keys(); len(keys) > 0 {
+			for _, k := range keys[0] {
+				sel.OrderBy = append(sel.OrderBy, ast.SortKey{X: &ast.ColumnRef{Node: s.Node, Names: []string{k}}})
+			}
+		}
+	}
+	stop := db.watch(ctx)
+	defer stop()
+	n := int64(0)
+	var vals []any
+	err = selectEach(ctx, db, sel, text, func(cols []outcol) error {
+		vals = make([]any, len(cols))
+		return start(resultCols(cols))
+	}, func(cols []outcol, row []lite.Cell) error {
+		n++
+		for i, c := range cols {
+			if c.typ.IsChunk() && !row[i].IsNull() {
+				vals[i] = row[i].Bytes()
+				continue
+			}
+			v, err := fromCell(&row[i], c.typ)
+			if err != nil {
+				return err
+			}
+			if v != nil && !c.typ.IsInt() && !c.typ.IsFloat() && !c.typ.Is(catalog.Bool) {
+				v = textOut(v, c.typ)
+			}
+			vals[i] = v
+		}
+		return each(vals)
+	})
+	if err != nil && db.explicit {
+		db.failed = true
+	}
+	return n, sqlerr.In(db.translate(err), text)
 }

@@ -1,16 +1,13 @@
 package store
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
-	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -20,20 +17,6 @@ import (
 type RowSource struct {
 	Cols []string              // the columns of a row
 	Next func(row []any) error // fills in the next row; io.EOF after the last
-}
-
-// CopyInRows loads rows, as COPY … FROM does; open is called with the table that s names, inside the transaction, and
-// name is what errors call the source. Nothing is loaded on an error.
-func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string, open func(*catalog.TableDef) (RowSource, error)) (_ int64, err error) {
-	defer db.rescue(text, &err)
-	return db.loading(ctx, text, func(b *binder) (int64, error) {
-		l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: name}
-		from, err := open(l.t)
-		if err != nil {
-			return 0, err
-		}
-		return l.run(s, from.Cols, func() (int64, error) { return l.loadRows(from) })
-	}, func() error { return nil }, func() {})
 }
 
 // loadRows is load for values.
@@ -117,54 +100,4 @@ func (l *loader) value(i int, v any) error {
 		}
 	}
 	return l.store(i, v)
-}
-
-// CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource
-// gives them; values of types other than booleans, integers, floats and chunks are printed. The table form comes in
-// the order of the table's primary key.
-func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, start func([]catalog.ResultCol) error, each func(row []any) error) (_ int64, err error) {
-	defer db.rescue(text, &err)
-	if db.failed {
-		return 0, sqlerr.In(errFailed(), text)
-	}
-	sel, err := db.copyQuery(s)
-	if err != nil {
-		return 0, sqlerr.In(err, text)
-	}
-	if t, _ := db.cat.relation(db.searchPath(), s.Schema, s.Name); s.Query == nil && t != nil {
-		if keys := t.Keys(); len(keys) > 0 {
-			for _, k := range keys[0] {
-				sel.OrderBy = append(sel.OrderBy, ast.SortKey{X: &ast.ColumnRef{Node: s.Node, Names: []string{k}}})
-			}
-		}
-	}
-	stop := db.watch(ctx)
-	defer stop()
-	n := int64(0)
-	var vals []any
-	err = db.selectEach(ctx, sel, text, func(cols []outcol) error {
-		vals = make([]any, len(cols))
-		return start(resultCols(cols))
-	}, func(cols []outcol, row []lite.Cell) error {
-		n++
-		for i, c := range cols {
-			if c.typ.IsChunk() && !row[i].IsNull() {
-				vals[i] = row[i].Bytes()
-				continue
-			}
-			v, err := fromCell(&row[i], c.typ)
-			if err != nil {
-				return err
-			}
-			if v != nil && !c.typ.IsInt() && !c.typ.IsFloat() && !c.typ.Is(catalog.Bool) {
-				v = textOut(v, c.typ)
-			}
-			vals[i] = v
-		}
-		return each(vals)
-	})
-	if err != nil && db.explicit {
-		db.failed = true
-	}
-	return n, sqlerr.In(db.translate(err), text)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -61,7 +62,7 @@ func open(path string, readonly bool) (*DB, error) {
 		return nil, db.translate(err)
 	}
 	db.c = c
-	if err := db.setup(); err != nil {
+	if err := setup(db); err != nil {
 		c.Close()
 		return nil, db.translate(err)
 	}
@@ -69,7 +70,7 @@ func open(path string, readonly bool) (*DB, error) {
 }
 
 // setup sets the connection up; see notes/embedded.md for the numbers: 64 KB pages, a cache of 64 MB, no mmap.
-func (db *DB) setup() error {
+func setup(db *DB) error {
 	db.c.BusyTimeout(int(lockTimeout.Milliseconds()))
 	id, err := db.application()
 	if err == nil && id != applicationID {
@@ -127,4 +128,29 @@ func (db *DB) use(t *catalog.TableDef) error {
 		return nil
 	}
 	return db.OnUse(t.Schema, t.Name)
+}
+
+// rescue, deferred at the package's border, turns a panic into an error whose text is text.
+func (db *DB) rescue(text *ast.Text, err *error) {
+	if p := recover(); p != nil {
+		*err = errors.Join(sqlerr.In(bindError(p), text), db.Recovered())
+	}
+}
+
+// Recovered makes the session one whose statement failed, after a panic that has left no time for it: inside BEGIN the
+// transaction is aborted, else what the statement began is rolled back.
+func (db *DB) Recovered() error {
+	db.run = nil
+	switch {
+	case db.c == nil:
+		return nil
+	case db.explicit:
+		db.failed = true
+		return nil
+	case !db.c.InTransaction():
+		return nil
+	}
+	err := db.translate(db.c.Exec("ROLLBACK"))
+	db.forget()
+	return errors.Join(err, db.translate(db.load()))
 }

@@ -461,7 +461,7 @@ func (b *binder) checkSlots(t *catalog.TableDef, wrote int64) error {
 		}
 		c := &n.Cols[n.Column(s.col)]
 		if s.mixed != nil || c.Shape != nil && !c.Shape.Equal(s.shape) {
-			if err := b.db.oneShape(n, s); err != nil {
+			if err := oneShape(b.db, n, s); err != nil {
 				return err
 			}
 		}
@@ -481,7 +481,7 @@ func (b *binder) checkSlots(t *catalog.TableDef, wrote int64) error {
 }
 
 // oneShape looks for a chunk whose shape differs from the first one written.
-func (db *DB) oneShape(t *catalog.TableDef, s *slot) error {
+func oneShape(db *DB, t *catalog.TableDef, s *slot) error {
 	keys, names := []string{rowidName(t)}, []string{"row id"}
 	if k := t.Keys(); len(k) > 0 {
 		keys, names = nil, nil

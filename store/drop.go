@@ -236,7 +236,7 @@ func (b *binder) dropView(s *ast.Drop, v *catalog.ViewDef) error {
 	if err := b.dropDependents(s, k); err != nil {
 		return err
 	}
-	return b.db.removeQuery(v)
+	return removeQuery(b.db, v)
 }
 
 // dropDependents drops the views on a relation; without CASCADE they are dropped by their own names.
@@ -245,7 +245,7 @@ func (b *binder) dropDependents(s *ast.Drop, k objectKey) error {
 		return nil
 	}
 	for _, v := range b.db.cat.dependents(k, "") {
-		if err := b.db.removeQuery(v); err != nil {
+		if err := removeQuery(b.db, v); err != nil {
 			return err
 		}
 	}

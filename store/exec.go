@@ -16,13 +16,13 @@ import (
 // its text set and leaves the store as it was; inside BEGIN it also aborts the transaction, as in Postgres.
 // DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
 func (db *DB) Exec(ctx context.Context, st ast.Statement, text *ast.Text) (*catalog.Result, error) {
-	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result, error) { return db.statement(ctx, st, text) })
+	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result, error) { return runStatement(ctx, db, st, text) })
 }
 
 // SelectEach runs a query and keeps no rows: start learns its columns, each gets every row as Result.Rows holds it.
 func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error) {
 	return db.execute(ctx, sel, text, func(ctx context.Context) (*catalog.Result, error) {
-		return db.selectRows(ctx, sel, text, start, each)
+		return selectRows(ctx, db, sel, text, start, each)
 	})
 }
 
@@ -32,7 +32,7 @@ func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text, run
 	ctx, done := db.Timed(ctx)
 	defer done(&err)
 	if tx, ok := st.(*ast.Transaction); ok {
-		r, err := db.transaction(tx)
+		r, err := transaction(db, tx)
 		return r, sqlerr.In(err, text)
 	}
 	if db.failed {
@@ -50,27 +50,27 @@ func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text, run
 		if db.explicit {
 			db.failed = true
 		}
-		return nil, sqlerr.In(db.locate(db.translate(err), st), text)
+		return nil, sqlerr.In(locate(db, db.translate(err), st), text)
 	}
 	return r, nil
 }
 
-func (db *DB) statement(ctx context.Context, st ast.Statement, text *ast.Text) (*catalog.Result, error) {
+func runStatement(ctx context.Context, db *DB, st ast.Statement, text *ast.Text) (*catalog.Result, error) {
 	if s, ok := st.(*ast.Select); ok {
 		var rows [][]any
-		r, err := db.selectRows(ctx, s, text, func([]catalog.ResultCol) error { return nil }, func(row []any) error {
+		r, err := selectRows(ctx, db, s, text, func([]catalog.ResultCol) error { return nil }, func(row []any) error {
 			rows = append(rows, row)
 			return nil
 		})
 		r.Rows = rows
 		return r, err
 	}
-	if r, ok, err := db.session(ctx, st, text); ok {
+	if r, ok, err := runInSession(ctx, db, st, text); ok {
 		return r, err
 	}
 	var r *catalog.Result
 	err := db.atomically(true, func() (err error) {
-		b := db.newBinder(ctx, text)
+		b := newBinder(ctx, db, text)
 		defer b.catch(&err)
 		defer b.release()
 		r, err = b.writing(st)
@@ -79,24 +79,24 @@ func (db *DB) statement(ctx context.Context, st ast.Statement, text *ast.Text) (
 	return r, err
 }
 
-// session runs statements that change no data.
-func (db *DB) session(ctx context.Context, st ast.Statement, text *ast.Text) (*catalog.Result, bool, error) {
+// runInSession runs statements that change no data.
+func runInSession(ctx context.Context, db *DB, st ast.Statement, text *ast.Text) (*catalog.Result, bool, error) {
 	switch s := st.(type) {
 	case *ast.Set:
-		r, err := db.set(s)
+		r, err := set(db, s)
 		return r, true, err
 	case *ast.Show:
-		r, err := db.show(s)
+		r, err := showSetting(db, s)
 		return r, true, err
 	case *ast.Explain:
-		r, err := db.explain(ctx, s, text)
+		r, err := explain(ctx, db, s, text)
 		return r, true, err
 	case *ast.Copy:
-		r, err := db.copyServer(ctx, s, text)
+		r, err := copyServer(ctx, db, s, text)
 		return r, true, err
 	case *ast.Noop:
 		err := db.atomically(false, func() (err error) {
-			b := db.newBinder(ctx, text)
+			b := newBinder(ctx, db, text)
 			defer b.catch(&err)
 			defer b.release()
 			b.outside(s.At, s.Tag == "VACUUM", s.Tag)
@@ -159,7 +159,7 @@ func (b *binder) writing(st ast.Statement) (*catalog.Result, error) {
 	return nil, sqlerr.At(int(st.Position()), sqlerr.Internal, "internal error: store does not know %T", st)
 }
 
-func (db *DB) transaction(s *ast.Transaction) (*catalog.Result, error) {
+func transaction(db *DB, s *ast.Transaction) (*catalog.Result, error) {
 	var err error
 	tag := map[string]string{"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK", "savepoint": "SAVEPOINT", "release": "RELEASE", "rollback_to": "ROLLBACK"}[s.Kind]
 	r := &catalog.Result{Tag: tag}
@@ -201,7 +201,7 @@ func (db *DB) transaction(s *ast.Transaction) (*catalog.Result, error) {
 	return r, nil
 }
 
-func (db *DB) set(s *ast.Set) (*catalog.Result, error) {
+func set(db *DB, s *ast.Set) (*catalog.Result, error) {
 	if s.Reset {
 		db.reset(s.Name)
 		return &catalog.Result{Tag: "RESET"}, nil
@@ -247,7 +247,7 @@ func (db *DB) set(s *ast.Set) (*catalog.Result, error) {
 	return r, nil
 }
 
-func (db *DB) show(s *ast.Show) (*catalog.Result, error) {
+func showSetting(db *DB, s *ast.Show) (*catalog.Result, error) {
 	v, ok := db.Setting(s.Name)
 	if !ok {
 		return nil, sqlerr.At(int(s.At), sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", s.Name)
@@ -265,9 +265,9 @@ func (b *binder) finish(with []string, body string) string {
 }
 
 // selectRows runs a query and hands on its rows.
-func (db *DB) selectRows(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error) {
+func selectRows(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error) {
 	r := &catalog.Result{HasRows: true}
-	err := db.selectEach(ctx, sel, text, func(cols []outcol) error {
+	err := selectEach(ctx, db, sel, text, func(cols []outcol) error {
 		r.Cols = resultCols(cols)
 		return start(r.Cols)
 	}, func(cols []outcol, row []lite.Cell) error {
@@ -303,21 +303,21 @@ func values(cols []outcol, row []lite.Cell) ([]any, error) {
 }
 
 // selectEach binds and runs a query; start sees its columns, each every row.
-func (db *DB) selectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
-	b := db.newBinder(ctx, text)
+func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
+	b := newBinder(ctx, db, text)
 	defer b.catch(&err)
 	if !db.explicit {
 		db.started = time.Now()
 	}
 	// what the engine computes for the statement must see the same state as the statement
 	if db.intr != nil && !db.explicit && !db.c.InTransaction() { // the last: a query of the engine's for a statement
-		return db.inOne(func() error { return db.selectBound(b, sel, start, each) })
+		return db.inOne(func() error { return selectBound(db, b, sel, start, each) })
 	}
-	return db.selectBound(b, sel, start, each)
+	return selectBound(db, b, sel, start, each)
 }
 
 // selectBound is selectEach within a transaction.
-func (db *DB) selectBound(b *binder, sel *ast.Select, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
+func selectBound(db *DB, b *binder, sel *ast.Select, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
 	defer b.release()
 	b.runs = true
 	q := b.selectQuery(sel, nil)
@@ -348,14 +348,14 @@ var trace func(sql string, params []any)
 // release gives the tables of table functions back.
 func (b *binder) release() {
 	for _, t := range b.results {
-		b.db.giveResult(t)
+		giveResult(b.db, t)
 	}
 	b.results = nil
 }
 
 // explain shows SQLite's plan of a statement and the statement as printed for it. ANALYZE runs a SELECT too.
-func (db *DB) explain(ctx context.Context, s *ast.Explain, text *ast.Text) (r *catalog.Result, err error) {
-	b := db.newBinder(ctx, text)
+func explain(ctx context.Context, db *DB, s *ast.Explain, text *ast.Text) (r *catalog.Result, err error) {
+	b := newBinder(ctx, db, text)
 	defer b.catch(&err)
 	defer b.release()
 	sql := b.explained(s)
@@ -412,4 +412,37 @@ func (b *binder) explained(s *ast.Explain) string {
 	q := b.selectQuery(sel, nil)
 	q.settle(b)
 	return b.finish(q.with, q.body())
+}
+
+// Typed binds a view without running anything, not even the engine's functions: a view that calls one gives an error.
+func (db *DB) Typed(ctx context.Context, v *catalog.ViewDef) (t *Typed, err error) {
+	b := newBinder(ctx, db, nil)
+	defer b.catch(&err)
+	defer b.release()
+	b.typed = &Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
+	b.view(-1, v)
+	return b.typed, nil
+}
+
+// Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What only a run tells,
+// as the columns of the engine's functions, is an error.
+func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (cols []catalog.ResultCol, err error) {
+	b := newBinder(ctx, db, text)
+	defer b.catch(&err)
+	defer b.release()
+	b.typed = &Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
+	b.unread, b.plan = true, new(string)
+	switch s := st.(type) {
+	case *ast.Select:
+		q := b.selectQuery(s, nil)
+		q.settle(b)
+		return resultCols(q.cols), nil
+	case *ast.Insert, *ast.Update, *ast.Delete:
+		r, err := b.writing(st)
+		if err != nil || !r.HasRows {
+			return nil, err
+		}
+		return r.Cols, nil
+	}
+	return nil, nil
 }

@@ -25,8 +25,8 @@ type held struct {
 	numbers []int
 }
 
-// holds is nil where a result has no large chunks, or too many.
-func (db *DB) holds(r *catalog.Relation, cols []catalog.Column) *held {
+// newHeld is nil where a result has no large chunks, or too many.
+func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
 	h, bytes := &held{cols: make([]bool, len(cols))}, 0
 	for i, v := range r.Cols {
 		if !cols[i].Type.IsChunk() || v.Type.Shape == nil {
@@ -64,8 +64,8 @@ func (h *held) hold(db *DB, v *ra.Vector, k int, t catalog.Type) (int, error) {
 	return number, err
 }
 
-// keep notes what a result table holds.
-func (db *DB) keep(t *catalog.TableDef, h *held) {
+// keepHeld notes what a result table holds.
+func keepHeld(db *DB, t *catalog.TableDef, h *held) {
 	if h == nil {
 		return
 	}
@@ -75,8 +75,8 @@ func (db *DB) keep(t *catalog.TableDef, h *held) {
 	db.results.held[t] = h
 }
 
-// drop forgets what a result table holds.
-func (db *DB) drop(t *catalog.TableDef) {
+// dropHeld forgets what a result table holds.
+func dropHeld(db *DB, t *catalog.TableDef) {
 	h := db.results.held[t]
 	if h == nil {
 		return

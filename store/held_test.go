@@ -31,7 +31,7 @@ func TestHeld(t *testing.T) {
 		held       bool
 	}{{3, 20000, true}, {3, 10, false}, {3, 30000, true}, {heldMost/80000 + 1, 20000, false}} {
 		r := result(tc.rows, tc.size)
-		tab, err := db.putResult(r)
+		tab, err := putResult(db, r)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestHeld(t *testing.T) {
 		if err != nil || k != tc.rows {
 			t.Errorf("%+v: %d rows, %v", tc, k, err)
 		}
-		db.giveResult(tab)
+		giveResult(db, tab)
 	}
 	if n, _ := tensor.LiveBuffers(); n != buffers+1 {
 		t.Errorf("%d buffers stay, not the spare one", n-buffers)

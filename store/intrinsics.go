@@ -40,7 +40,7 @@ func (b *binder) engineView(v *catalog.ViewDef) *catalog.TableDef {
 	if err != nil || !ok {
 		return nil // expanded, the statement gives the error with its position
 	}
-	t, err := b.db.putResult(r)
+	t, err := putResult(b.db, r)
 	if err != nil {
 		return nil
 	}
@@ -74,7 +74,7 @@ func (b *binder) tableIntrinsic(it *ast.FuncFrom) *catalog.TableDef {
 	if !ok {
 		return nil
 	}
-	t, err := b.db.putResult(r)
+	t, err := putResult(b.db, r)
 	b.check(it.At, err)
 	b.results = append(b.results, t)
 	return t

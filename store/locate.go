@@ -17,7 +17,7 @@ var (
 // locate gives an error about shapes that a running statement met its place, and names the columns, where the
 // statement holds one operator or call that can have raised it. Statements over views are left alone: the
 // operator may be theirs.
-func (db *DB) locate(err error, st ast.Statement) error {
+func locate(db *DB, err error, st ast.Statement) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Code != sqlerr.ArraySubscript || e.Pos >= 0 || e.Text != nil {
 		return err

@@ -87,7 +87,7 @@ func kindOf(t *catalog.TableDef) string {
 }
 
 // removeQuery drops a view or a materialized view, with nothing else.
-func (db *DB) removeQuery(v *catalog.ViewDef) error {
+func removeQuery(db *DB, v *catalog.ViewDef) error {
 	k := objectKey{v.Schema, v.Name}
 	t := db.cat.tables[k]
 	if t == nil {

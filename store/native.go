@@ -16,7 +16,7 @@ import (
 // Native prints a query in SQLite's dialect, constants and views included, so that it can stand in generated
 // SQL. A query that calls functions of the engine has no such form.
 func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql string, err error) {
-	b := db.newBinder(ctx, text)
+	b := newBinder(ctx, db, text)
 	b.literal = true
 	defer b.catch(&err)
 	defer b.release()
@@ -109,15 +109,15 @@ func (db *DB) Fill(ctx context.Context, name string, r *catalog.Relation, key []
 		t = nil
 	}
 	if t == nil {
-		if t, err = db.own(ctx, name, r, key); err != nil {
+		if t, err = ownTable(ctx, db, name, r, key); err != nil {
 			return false, err
 		}
 	}
-	return true, db.refill(ctx, t, r)
+	return true, refill(ctx, db, t, r)
 }
 
-// own creates the table of Fill.
-func (db *DB) own(ctx context.Context, name string, r *catalog.Relation, key []string) (*catalog.TableDef, error) {
+// ownTable creates the table of Fill.
+func ownTable(ctx context.Context, db *DB, name string, r *catalog.Relation, key []string) (*catalog.TableDef, error) {
 	create := &ast.CreateTable{Name: name, Temp: true}
 	for i, n := range r.Names {
 		x, err := parse.ParseExpr(&ast.Text{SQL: "NULL::" + r.Types[i]})
@@ -151,7 +151,7 @@ func holds(t *catalog.TableDef, r *catalog.Relation, key []string) bool {
 }
 
 // refill replaces the rows of a table.
-func (db *DB) refill(ctx context.Context, t *catalog.TableDef, r *catalog.Relation) error {
+func refill(ctx context.Context, db *DB, t *catalog.TableDef, r *catalog.Relation) error {
 	stop := db.watch(ctx)
 	defer stop()
 	return db.atomically(true, func() error {
@@ -164,7 +164,7 @@ func (db *DB) refill(ctx context.Context, t *catalog.TableDef, r *catalog.Relati
 			return err
 		}
 		defer s.Close()
-		b := db.newBinder(ctx, nil)
+		b := newBinder(ctx, db, nil)
 		for i := range r.Cols {
 			b.addSlot(t, &t.Cols[i])
 		}

@@ -26,17 +26,17 @@ func (r *results) known(undone int) {
 }
 
 // putResult stores the result of a table function in a temporary table.
-func (db *DB) putResult(r *catalog.Relation) (_ *catalog.TableDef, err error) {
+func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 	if len(r.Names) != len(r.Cols) || len(r.Types) != len(r.Cols) {
 		return nil, sqlerr.New(sqlerr.Internal, "internal error: a table function gave %d names, %d types, %d columns", len(r.Names), len(r.Types), len(r.Cols))
 	}
-	t, err := db.takeResult(r)
+	t, err := takeResult(db, r)
 	if err != nil {
 		return nil, err
 	}
 	defer func() {
 		if err != nil {
-			db.drop(t)
+			dropHeld(db, t)
 		}
 	}()
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
@@ -71,12 +71,12 @@ func (db *DB) putResult(r *catalog.Relation) (_ *catalog.TableDef, err error) {
 }
 
 // takeResult finds or makes an empty table of the result's types.
-func (db *DB) takeResult(r *catalog.Relation) (*catalog.TableDef, error) {
+func takeResult(db *DB, r *catalog.Relation) (*catalog.TableDef, error) {
 	t := &catalog.TableDef{Schema: "pg_temp", Temp: true, Result: true}
 	for i, n := range r.Names {
 		t.Cols = append(t.Cols, catalog.Column{Name: n, Type: catalog.TypeOf(r.Types[i])})
 	}
-	h := db.holds(r, t.Cols)
+	h := newHeld(db, r, t.Cols)
 	if h != nil {
 		t.Held = h.cols
 	}
@@ -85,18 +85,18 @@ func (db *DB) takeResult(r *catalog.Relation) (*catalog.TableDef, error) {
 	if free := db.results.free[sig]; len(free) > 0 {
 		old := free[len(free)-1]
 		db.results.free[sig] = free[:len(free)-1]
-		db.keep(old, h)
+		keepHeld(db, old, h)
 		return old, nil
 	}
-	db.keep(t, h)
+	keepHeld(db, t, h)
 	db.results.made++
 	t.Name = fmt.Sprintf("relgrad_result_%d", db.results.made)
 	return t, db.translate(db.exec(createSQL(t, physOf(t))))
 }
 
 // giveResult empties a result table and keeps it for the next call.
-func (db *DB) giveResult(t *catalog.TableDef) {
-	db.drop(t)
+func giveResult(db *DB, t *catalog.TableDef) {
+	dropHeld(db, t)
 	if db.exec("DELETE FROM "+sqlOf(t)) != nil {
 		return // a rollback removed it
 	}

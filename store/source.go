@@ -146,7 +146,7 @@ func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols 
 	var r *reader
 	stop := db.watch(ctx)
 	defer stop()
-	err = db.selectEach(ctx, sel, text, func(oc []outcol) error {
+	err = selectEach(ctx, db, sel, text, func(oc []outcol) error {
 		cols = resultCols(oc)
 		r = newReader(typesOfColumns(oc), 0, nil)
 		return nil
@@ -162,7 +162,7 @@ func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols 
 
 // Columns returns the names and types of a query's columns without running it.
 func (db *DB) Columns(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol, err error) {
-	b := db.newBinder(ctx, text)
+	b := newBinder(ctx, db, text)
 	defer b.catch(&err)
 	defer b.release()
 	q := b.selectQuery(sel, nil)
@@ -191,7 +191,7 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 	stop := db.watch(ctx)
 	defer stop()
 	return db.atomically(true, func() error {
-		b := db.newBinder(ctx, nil)
+		b := newBinder(ctx, db, nil)
 		c := &t.Cols[i]
 		s, err := db.c.Prepare("UPDATE " + sqlOf(t) + " SET " + ident(col) + " = ? WHERE " + rowidName(t) + " = ?")
 		if err != nil {

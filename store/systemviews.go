@@ -28,7 +28,7 @@ func (b *binder) systemView(it *ast.TableRef) *catalog.TableDef {
 	}
 	o, err := b.db.Objects()
 	b.check(it.At, err)
-	t, err := b.db.putResult(rows(o))
+	t, err := putResult(b.db, rows(o))
 	b.check(it.At, err)
 	b.results = append(b.results, t)
 	return t

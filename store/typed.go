@@ -1,8 +1,6 @@
 package store
 
 import (
-	"context"
-
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
@@ -13,39 +11,6 @@ type Typed struct {
 	Selects []*ast.Select             // with those of sub-queries and WITH items, inner ones first
 	Types   map[ast.Expr]catalog.Type // of every expression that was bound; an untyped literal has the zero Type
 	Stored  map[*ast.ColumnRef]bool   // references to columns of tables
-}
-
-// Typed binds a view without running anything, not even the engine's functions: a view that calls one gives an error.
-func (db *DB) Typed(ctx context.Context, v *catalog.ViewDef) (t *Typed, err error) {
-	b := db.newBinder(ctx, nil)
-	defer b.catch(&err)
-	defer b.release()
-	b.typed = &Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
-	b.view(-1, v)
-	return b.typed, nil
-}
-
-// Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What only a run tells,
-// as the columns of the engine's functions, is an error.
-func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (cols []catalog.ResultCol, err error) {
-	b := db.newBinder(ctx, text)
-	defer b.catch(&err)
-	defer b.release()
-	b.typed = &Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
-	b.unread, b.plan = true, new(string)
-	switch s := st.(type) {
-	case *ast.Select:
-		q := b.selectQuery(s, nil)
-		q.settle(b)
-		return resultCols(q.cols), nil
-	case *ast.Insert, *ast.Update, *ast.Delete:
-		r, err := b.writing(st)
-		if err != nil || !r.HasRows {
-			return nil, err
-		}
-		return r.Cols, nil
-	}
-	return nil, nil
 }
 
 // note records the type of an expression for Typed.

@@ -9,7 +9,7 @@ func init() {
 		// A panic is an error of its statement.
 		{"a panic ends the program", "script/plpgsql/rescue.go", "if p := recover(); p != nil {\n		*err", "if p := any(nil); p != nil {\n		*err", "./script/psql -run=TestInterpPanics"},
 		{"a panic leaves its transaction open", "script/plpgsql/rescue.go", "	if !within && in.Session.InTransaction() {", "	if false {", "./script/psql -run=TestPanicsAreErrors"},
-		{"a panic in a transaction is forgotten", "store/rescue.go", "		db.failed = true\n", "", "./script/psql -run=TestPanicsAreErrors"},
+		{"a panic in a transaction is forgotten", "store/db.go", "		db.failed = true\n", "", "./script/psql -run=TestPanicsAreErrors"},
 		{"a worker's panic is lost", "kernels/cpu/together.go", "			panic(*p)\n", "			_ = p\n", "./kernels/cpu -run=TestTogether"},
 		{"functions with OUT parameters give NULL", "script/plpgsql/call.go", "		out.row, out.ret.v = vals, vals[0]\n", "", "./script/psql -run=TestScripts/function"},
 		{"rows of a function keep the types that were selected", "script/plpgsql/call.go", "			vals[i] = v.v\n", "			vals[i], _ = row[i], v\n", "./script/psql -run=TestScripts/function"},
