@@ -1,19 +1,11 @@
 package relgrad
 
 import (
-	"context"
-
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/tensor"
 )
-
-// appender is a host that takes rows in columns, faster than as an INSERT's text.
-type appender interface {
-	// Append adds rows to a table; texts are cast to the types of its columns.
-	Append(ctx context.Context, schema, table string, names []string, cols []*ra.Vector) error
-}
 
 // columnsOf turns rows of constants (lit) into columns.
 func columnsOf(rows [][]ast.Expr) []*ra.Vector {

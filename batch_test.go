@@ -48,7 +48,8 @@ func upTo(n int) []int {
 func trained(t *testing.T, db *DB) []any {
 	t.Helper()
 	var out []any
-	for _, q := range []string{"SELECT step, epoch, loss, validation FROM relgrad.loss WHERE run = 1 ORDER BY step", "SELECT s FROM shade ORDER BY colour", "SELECT a, b FROM line"} {
+	for _, q := range []string{"SELECT step, epoch, loss, validation FROM relgrad.loss WHERE run = 1 ORDER BY step",
+		"SELECT s FROM shade ORDER BY colour", "SELECT a, b FROM line"} {
 		for _, row := range mustRun(t, db, q).Rows {
 			out = append(out, row...)
 		}
@@ -99,7 +100,8 @@ CREATE TABLE shade`, 1)
 		for _, keys := range batches {
 			step++
 			mustRun(t, hand, "DELETE FROM chosen; INSERT INTO chosen VALUES "+strings.Join(keys, ", "))
-			x := mustRun(t, hand, fmt.Sprintf("SELECT backward('loss', ARRAY['line', 'shade'], step => %d, seed => 5)", step)).Rows[0][0].(float64)
+			x := mustRun(t, hand, fmt.Sprintf("SELECT backward('loss', ARRAY['line', 'shade'], step => %d, seed => 5)", step)).
+				Rows[0][0].(float64)
 			mustRun(t, hand, `UPDATE line SET a = line.a - 0.1 * g.a, b = line.b - 0.1 * g.b FROM line_grad g WHERE g.id = line.id;
 UPDATE shade SET s = shade.s - 0.1 * g.s FROM shade_grad g WHERE g.colour = shade.colour`)
 			if g := got[step-1]; g[0] != epoch || math.Abs(g[1].(float64)-x) > 1e-12*math.Abs(x) {
@@ -172,7 +174,8 @@ func TestBatchesRepeat(t *testing.T) {
 			t.Fatal("the cancelled run gave no error")
 		}
 		mustRun(t, db, "INSERT INTO example VALUES ('z', 1, 1, 1, 1)")
-		if _, err := db.Run(context.Background(), "CALL train(resume => 1)"); err == nil || !strings.Contains(err.Error(), "its batch have other rows") {
+		if _, err := db.Run(context.Background(), "CALL train(resume => 1)"); err == nil ||
+			!strings.Contains(err.Error(), "its batch have other rows") {
 			t.Errorf("error %v", err)
 		}
 	})
@@ -224,7 +227,8 @@ CREATE TABLE before AS SELECT * FROM word;
 CREATE VIEW loss AS SELECT sum(sqnorm(v)) FROM word;
 CALL train('loss', ARRAY['word'], lr => 0.1, epochs => 1, max_seconds => 1e-9, seed => 2, batch => 'word', batch_size => 8, `+option+`)`)
 		var moved []int
-		for _, row := range mustRun(t, db, "SELECT w.id FROM word w JOIN before b USING (id) WHERE w.v <> b.v ORDER BY id").Rows {
+		for _, row := range mustRun(t, db, "SELECT w.id FROM word w JOIN before b USING (id) WHERE w.v <> b.v ORDER BY id").
+			Rows {
 			moved = append(moved, int(row[0].(int64)))
 		}
 		var want []int
@@ -246,11 +250,13 @@ func TestCheckOfBatch(t *testing.T) {
 	for i, rows := range batches {
 		mustRun(t, db, "DELETE FROM taken; INSERT INTO taken SELECT part, n, x, y FROM example WHERE (part, n) IN ("+strings.Join(rows, ", ")+")")
 		step := int64(i + 1)
-		got, err := db.Check(ctx, "whole", "line", CheckOptions{Samples: 10, Step: &step, Seed: 5, Batch: "example", BatchSize: 6})
+		got, err := db.Check(ctx, "whole", "line", CheckOptions{Samples: 10, Step: &step, Seed: 5, Batch: "example",
+			BatchSize: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := db.Check(ctx, "SELECT avg((e.y - (l.a * e.x + l.b)) ^ 2) FROM taken e, line l", "line", CheckOptions{Samples: 10})
+		want, err := db.Check(ctx, "SELECT avg((e.y - (l.a * e.x + l.b)) ^ 2) FROM taken e, line l", "line",
+			CheckOptions{Samples: 10})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -267,13 +273,15 @@ func TestCheckOfBatch(t *testing.T) {
 			}
 		}
 	}
-	res := mustRun(t, db, "SELECT count(*), bool_and(ok) FROM check_gradient('loss', 'shade', step => 3, seed => 5, batch => 'example', batch_size => 6)")
+	res := mustRun(t, db,
+		"SELECT count(*), bool_and(ok) FROM check_gradient('loss', 'shade', step => 3, seed => 5, batch => 'example', batch_size => 6)")
 	if fmt.Sprint(res.Rows[0]) != "[15 true]" {
 		t.Errorf("check_gradient: %v", res.Rows[0])
 	}
 }
 
-// TestBatchReducesAggregates: what is aggregated for the rows of a batch is aggregated for them alone, through views and joins.
+// TestBatchReducesAggregates: what is aggregated for the rows of a batch is aggregated for them alone, through views
+// and joins.
 func TestBatchReducesAggregates(t *testing.T) {
 	db := open(t, "")
 	mustRun(t, db, `CREATE TABLE node (node int PRIMARY KEY, x double precision, y double precision, train boolean);
@@ -328,7 +336,8 @@ func TestBatchNearMatrices(t *testing.T) {
 	for _, c := range []struct {
 		loss, batch, near string
 		first             int64
-	}{{"loss", "point", "turn", 1}, {"late_loss", "late", "by", 10}, {"plain", "point", "", 1}, {"own_loss", "point", "turn", 1}, {"made_loss", "made", "", 0}} {
+	}{{"loss", "point", "turn", 1}, {"late_loss", "late", "by", 10}, {"plain", "point", "", 1},
+		{"own_loss", "point", "turn", 1}, {"made_loss", "made", "", 0}} {
 		db := open(t, "")
 		mustRun(t, db, turned)
 		config := train.Default()

@@ -91,7 +91,7 @@ func (e *cached) close() {
 
 // session returns a compiled loss for a call of gradient() or backward(), from the cache where it can.
 func (db *Engine) session(ctx context.Context, r request) (*compiled, error) {
-	db.Look()
+	db.Refresh()
 	if e := db.cache.find(db.key(r)); e != nil {
 		if db.fresh(ctx, e) {
 			return e.c, nil

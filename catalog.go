@@ -22,7 +22,7 @@ import (
 
 // planCatalog shows a store to the binder (sqlfront.Catalog) and the executor (ra.Source).
 type planCatalog struct {
-	db       host
+	db       catalog.Database
 	settings map[string]string // what was read through Setting
 	env      kernels.Env       // what current_step() and current_seed() give to sub-queries that the store runs
 	views    map[*catalog.ViewDef]*bind.View
@@ -38,7 +38,7 @@ type planCatalog struct {
 	reading   time.Duration // how long the executor's reads have taken
 }
 
-func newPlanCatalog(db host) *planCatalog {
+func newPlanCatalog(db catalog.Database) *planCatalog {
 	return &planCatalog{db: db, settings: map[string]string{}, names: map[lookup]object{},
 		views: map[*catalog.ViewDef]*bind.View{}, answers: map[*bind.OpaqueQuery][]*ra.Vector{},
 		reads: map[*bind.OpaqueQuery][]object{}}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 )
@@ -19,7 +20,7 @@ import (
 
 // onOneState runs f on one state of the store.
 func (db *Engine) onOneState(f func() error) error {
-	if s, ok := db.host.(interface{ InOne() bool }); db.InTransaction() || ok && s.InOne() {
+	if s, ok := db.Database.(catalog.Snapshotter); db.InTransaction() || ok && s.InOne() {
 		return f()
 	}
 	if err := db.Begin(); err != nil {
@@ -51,7 +52,7 @@ func (r *run) begin(ctx context.Context) error {
 	if err := r.db.BeginWrite(); err != nil {
 		return err
 	}
-	if now := r.db.Foreign(); now != r.foreign {
+	if now := r.db.ExternalVersion(); now != r.foreign {
 		if err := r.unchanged(ctx); err != nil {
 			return r.db.undo(err)
 		}
@@ -94,9 +95,9 @@ func (r *run) mark() {
 	}
 }
 
-// tell lets a host that ends a cancelled run by itself know how far its commits are.
+// tell lets a database that ends a cancelled run by itself know how far its commits are.
 func (r *run) tell() {
-	if h, ok := r.db.host.(interface{ Training(run, step, steps int64) }); ok && !r.atomic {
+	if h, ok := r.db.Database.(catalog.Listener); ok && !r.atomic {
 		h.Training(r.id, r.committed, r.config.Steps())
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/train"
@@ -29,7 +30,8 @@ func while(t *testing.T, step int64, sql, options string) (db, other *DB, logged
 			logged = mustRun(t, other, "SELECT count(*) FROM relgrad.loss WHERE step < 9").Rows[0][0]
 		}
 	}
-	_, err = db.Run(context.Background(), "CALL train('loss', ARRAY['w', 'h'], lr => 0.01, epochs => 30, seed => 3"+options+")")
+	_, err = db.Run(context.Background(),
+		"CALL train('loss', ARRAY['w', 'h'], lr => 0.01, epochs => 30, seed => 3"+options+")")
 	return db, other, logged, err
 }
 
@@ -38,7 +40,8 @@ func TestOthersWriteMeanwhile(t *testing.T) {
 	whole := open(t, "")
 	mustRun(t, whole, model+"CALL train('loss', ARRAY['w', 'h'], lr => 0.01, epochs => 30, seed => 3)")
 	for _, options := range []string{"", ", validate => 'validation'",
-		", validate => 'SELECT count(*) + sum(sqnorm(v)) FROM (SELECT DISTINCT i, v FROM w ORDER BY 1 LIMIT 3) AS z'"} { // the last: by the store
+		// the last: by the store
+		", validate => 'SELECT count(*) + sum(sqnorm(v)) FROM (SELECT DISTINCT i, v FROM w ORDER BY 1 LIMIT 3) AS z'"} {
 		for _, sql := range []string{
 			"INSERT INTO note VALUES (1)",
 			"CREATE TABLE more AS SELECT * FROM w; DROP TABLE more",
@@ -54,7 +57,8 @@ func TestOthersWriteMeanwhile(t *testing.T) {
 			if a, b := parameters(t, whole), parameters(t, other); !reflect.DeepEqual(a, b) {
 				t.Errorf("%s%s: the parameters differ from an undisturbed run's", sql, options)
 			}
-			if got := mustRun(t, db, "SELECT status, step FROM relgrad.run").Rows[0]; !reflect.DeepEqual(got, []any{"finished", int64(30)}) {
+			if got := mustRun(t, db, "SELECT status, step FROM relgrad.run").
+				Rows[0]; !reflect.DeepEqual(got, []any{"finished", int64(30)}) {
 				t.Errorf("%s%s: the run is %v", sql, options, got)
 			}
 		}
@@ -72,8 +76,10 @@ func TestOthersChangeTheRun(t *testing.T) {
 		{"UPDATE w SET i = i + 10", "another process changed parameter w.v while it was trained"},
 		{"DROP VIEW loss; DROP VIEW validation; DROP TABLE w", "another process changed parameter w.v while it was trained"},
 		{"DELETE FROM relgrad.run", "another process changed run 1 in relgrad.run or relgrad.loss while it was trained"},
-		{"UPDATE relgrad.run SET step = 4", "another process changed run 1 in relgrad.run or relgrad.loss while it was trained"},
-		{"INSERT INTO relgrad.loss SELECT 1, 9, 9, 0.5, NULL, started FROM relgrad.run", "another process changed run 1 in relgrad.run or relgrad.loss while it was trained"},
+		{"UPDATE relgrad.run SET step = 4",
+			"another process changed run 1 in relgrad.run or relgrad.loss while it was trained"},
+		{"INSERT INTO relgrad.loss SELECT 1, 9, 9, 0.5, NULL, started FROM relgrad.run",
+			"another process changed run 1 in relgrad.run or relgrad.loss while it was trained"},
 	} {
 		_, other, logged, err := while(t, 7, c.sql, "")
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) || sqlerr.Code(err) != "40001" {
@@ -108,7 +114,8 @@ func TestTrainingsAtOnce(t *testing.T) {
 		mustRun(t, setup, fmt.Sprintf("CREATE TABLE w%d (k int PRIMARY KEY, v double precision); INSERT INTO w%d VALUES (1, 1), (2, 2); CREATE TABLE done%d (n bigint)", i, i, i))
 	}
 	mustRun(t, setup, "CREATE TABLE note (x int)")
-	hooks := []string{"", ", before_step => 'INSERT INTO done1 SELECT current_step()'", ", before_step => 'INSERT INTO done2 SELECT current_step()'"}
+	hooks := []string{"", ", before_step => 'INSERT INTO done1 SELECT current_step()'",
+		", before_step => 'INSERT INTO done2 SELECT current_step()'"}
 	var wg sync.WaitGroup
 	for i, hook := range hooks {
 		db := open(t, path)
@@ -127,7 +134,8 @@ func TestTrainingsAtOnce(t *testing.T) {
 		mustRun(t, setup, fmt.Sprintf("INSERT INTO note VALUES (%d)", i))
 	}
 	wg.Wait()
-	for _, q := range []string{"SELECT count(*) FROM relgrad.run WHERE status = 'finished' AND step = 100", "SELECT count(*) / 100 FROM relgrad.loss"} {
+	for _, q := range []string{"SELECT count(*) FROM relgrad.run WHERE status = 'finished' AND step = 100",
+		"SELECT count(*) / 100 FROM relgrad.loss"} {
 		if n := mustRun(t, setup, q).Rows[0][0]; n != int64(3) {
 			t.Errorf("%s: %v", q, n)
 		}
@@ -141,7 +149,7 @@ func TestTrainingsAtOnce(t *testing.T) {
 
 // between is a store whose tables another process writes when the engine reads them first.
 type between struct {
-	host
+	catalog.Database
 	write func()
 }
 
@@ -150,19 +158,24 @@ func (b *between) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 		b.write()
 		b.write = nil
 	}
-	return b.host.Read(ctx, t, cols)
+	return b.Database.Read(ctx, t, cols)
 }
 
 // TestOthersWriteWhatWasPlanned: what a plan rests on is read in the state in which it was seen.
 func TestOthersWriteWhatWasPlanned(t *testing.T) {
-	for _, sql := range []string{"INSERT INTO one VALUES (2)", "DELETE FROM one", "INSERT INTO data VALUES (3, NULL)", "UPDATE data SET x = 10"} {
+	for _, sql := range []string{"INSERT INTO one VALUES (2)", "DELETE FROM one", "INSERT INTO data VALUES (3, NULL)",
+		"UPDATE data SET x = 10"} {
 		path := filepath.Join(t.TempDir(), "s.db")
 		db, other := open(t, path), open(t, path)
 		mustRun(t, db, "CREATE TABLE one (a double precision); INSERT INTO one VALUES (1); CREATE TABLE data (i int PRIMARY KEY, x double precision); INSERT INTO data VALUES (1, 1), (2, 2);"+
 			"CREATE TABLE p (i int PRIMARY KEY, v double precision); INSERT INTO p VALUES (1, 0.5); CREATE VIEW loss AS SELECT sum(v * x * a) / count(x) AS loss FROM data, p, one")
 		mustRun(t, other, "SET lock_timeout = 100")
 		wrote := false
-		b := &between{host: db.host, write: func() { _, err := other.Run(context.Background(), sql); wrote = err == nil }}
+		b := &between{Database: db.Database, write: func() {
+			_,
+				err := other.Run(context.Background(), sql)
+			wrote = err == nil
+		}}
 		db.cat.db = b
 		x, err := db.Backward(context.Background(), "loss", []string{"p"}, nil, 0)
 		if err != nil || x != 0.75 || b.write != nil {

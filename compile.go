@@ -67,7 +67,7 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 		db.OnCompiling()
 	}
 	begin := time.Now()
-	db.Look()
+	db.Refresh()
 	c := &compiled{request: r}
 	db.cat.perStep, db.cat.tables, db.cat.described = r.perStep, map[object]*ra.Table{}, nil
 	defer func() {
@@ -146,7 +146,7 @@ func (db *Engine) plan(ctx context.Context, r request) (*compiled, error) {
 
 // rests notes what a plan was made from, which a database that computes it must look at again.
 func (c *compiled) rests(db *Engine) {
-	if _, ok := db.host.(pusher); !ok || c.res == nil {
+	if _, ok := db.Database.(catalog.Pusher); !ok || c.res == nil {
 		return
 	}
 	order := func(a, b *ra.Table) int { return cmp.Or(cmp.Compare(a.Schema, b.Schema), cmp.Compare(a.Name, b.Name)) }

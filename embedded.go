@@ -22,40 +22,40 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// embedded is the embedded store as a host.
+// embedded is the embedded store as a catalog.Database.
 type embedded struct{ *store.DB }
 
-var _ host = embedded{}
+var _ catalog.Database = embedded{}
 
-// Named implements host.
+// Named implements catalog.Database.
 func (embedded) Named(_ []string, t ast.TypeName) (*kernels.Named, error) {
 	return store.NamedType(t), nil
 }
 
-// Literal implements host.
+// Literal implements catalog.Database.
 func (embedded) Literal(t *kernels.Named, text string) (string, error) { return store.Literal(t, text) }
 
-// Text implements host: texts compare byte by byte.
+// Text implements catalog.Database: texts compare byte by byte.
 func (embedded) Text() *kernels.Named { return nil }
 
-// FunctionOn implements host.
+// FunctionOn implements catalog.Database.
 func (e embedded) FunctionOn(path []string, schema, name string) (*ast.CreateFunction, error) {
 	return e.DB.FunctionOn(path, schema, name), nil
 }
 
-// Meaning implements host: no setting of the store changes what a text means.
+// Meaning implements catalog.Database: no setting of the store changes what a text means.
 func (embedded) Meaning() string { return "" }
 
-// Write implements host.
+// Write implements catalog.Database.
 func (e embedded) Write(ctx context.Context, t *ra.Table, col int, rows []int64, _ []*ra.Vector,
 	data *ra.Vector) error {
 	return e.WriteColumn(ctx, t.Schema, t.Name, t.Cols[col].Name, rows, data)
 }
 
-// Dialect implements host.
+// Dialect implements catalog.Database.
 func (embedded) Dialect() sqlgen.Dialect { return sqlgen.SQLite{} }
 
-// RunSQL implements host.
+// RunSQL implements catalog.Database.
 func (e embedded) RunSQL(ctx context.Context, sql string) (*catalog.Result, error) {
 	text := &ast.Text{SQL: sql}
 	stmts, err := parse.Parse(text)
@@ -71,16 +71,16 @@ func (e embedded) RunSQL(ctx context.Context, sql string) (*catalog.Result, erro
 	return last, nil
 }
 
-// RunText implements host.
+// RunText implements catalog.Database.
 func (embedded) RunText(context.Context, parse.Parsed, *ast.Text) (bool, error) {
 	return false, nil
 }
 
-// Prepare implements host: the binder judges.
+// Prepare implements catalog.Database: the binder judges.
 func (embedded) Prepare(context.Context, string) error { return nil }
 
-// Reach implements host. The store's queries call no function that reads a table; what one calls may draw or tell the
-// step.
+// Reach implements catalog.Database. The store's queries call no function that reads a table; what one calls may draw
+// or tell the step.
 func (e embedded) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	out, seen, path := &bind.Reach{}, map[any]bool{}, e.SearchPath()
 	var look func(sql, via string)
@@ -115,26 +115,26 @@ func (e embedded) Reach(_ context.Context, sql string) (*bind.Reach, error) {
 	return out, nil
 }
 
-// Draw implements host: the store asks the engine.
+// Draw implements catalog.Database: the store asks the engine.
 func (embedded) Draw(kernels.Env) error { return nil }
 
-// Watch implements host.
+// Watch implements catalog.Database.
 func (e embedded) Watch(f func(schema, name string) error) func(schema, name string) error {
 	before := e.OnUse
 	e.OnUse = f
 	return before
 }
 
-// Look implements host: the store notices what changes.
-func (embedded) Look() {}
+// Refresh implements catalog.Database: the store notices what changes.
+func (embedded) Refresh() {}
 
-// Tells implements host.
-func (embedded) Tells() bool { return true }
+// SeesHookReads implements catalog.Database.
+func (embedded) SeesHookReads() bool { return true }
 
-// Shared implements host.
+// Shared implements catalog.Database.
 func (e embedded) Shared() bool { return e.Path() != "" }
 
-// NewRun implements host: a number above what a user has left of deleted runs.
+// NewRun implements catalog.Database: a number above what a user has left of deleted runs.
 func (e embedded) NewRun(ctx context.Context, cols []string, values []ast.Expr) (int64, error) {
 	res, err := e.RunSQL(ctx,
 		"SELECT coalesce(max(run), 0) + 1 FROM (SELECT max(run) AS run FROM relgrad.run UNION ALL SELECT max(run) FROM relgrad.loss UNION ALL SELECT max(run) FROM relgrad.state) AS used")
@@ -147,10 +147,10 @@ func (e embedded) NewRun(ctx context.Context, cols []string, values []ast.Expr) 
 	return run, err
 }
 
-// RunTable implements host.
+// RunTable implements catalog.Database.
 func (embedded) RunTable() string { return "run" }
 
-// OwnRun implements host: a store has no users.
+// OwnRun implements catalog.Database: a store has no users.
 func (embedded) OwnRun(context.Context, int64) error { return nil }
 
 // A run that trains holds an exclusive lock on a file beside the store. The kernel drops it with the process, however
@@ -164,7 +164,7 @@ func (e embedded) lockPath(run int64) string {
 	return fmt.Sprintf("%s-run%d", e.Path(), run)
 }
 
-// LockRun implements host.
+// LockRun implements catalog.Database.
 func (e embedded) LockRun(run int64, _ []*ra.Table) (unlock func(), err error) {
 	path := e.lockPath(run)
 	if path == "" {

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/optimizer/rules"
@@ -147,7 +148,7 @@ func (db *Engine) gradientSQL(ctx context.Context, c *compiled) (string, error) 
 			return "", err
 		}
 		fmt.Fprintf(&b, "-- %s\n", what)
-		if p, ok := db.host.(pusher); ok {
+		if p, ok := db.Database.(catalog.Pusher); ok {
 			cost, err := p.Estimate(ctx, text)
 			switch {
 			case ctx.Err() != nil:

@@ -18,7 +18,7 @@ import (
 )
 
 // hook is a run's before_step. What its statements use is not guessed from their text, which may call procedures and
-// build statements: the store tells of every table that is looked at (host.Watch) and counts changes
+// build statements: the store tells of every table that is looked at (catalog.Rows.Watch) and counts changes
 // (store.Version). A parameter's table is written back before its first use and read again when it was changed; another
 // table that the loss reads and that was changed becomes structure of the step, and the loss is compiled again, once.
 type hook struct {
@@ -129,7 +129,7 @@ func (r *run) beforeStep(ctx context.Context, env kernels.Env) error {
 	}
 	before := map[object]catalog.Version{}
 	for _, t := range h.tables() {
-		if !r.db.Tells() { // runHook looks at every table
+		if !r.db.SeesHookReads() { // runHook looks at every table
 			before[t] = catalog.Version{}
 			continue
 		}
@@ -175,7 +175,7 @@ func (r *run) runHook(ctx context.Context, env kernels.Env, before map[object]ca
 		r.db.cat.env, r.db.hooked = outer, false
 		back()
 	}()
-	if !r.db.Tells() {
+	if !r.db.SeesHookReads() {
 		for _, t := range r.hook.tables() {
 			if err := look(t.schema, t.table); err != nil {
 				return err
@@ -212,7 +212,7 @@ func (r *run) statement(ctx context.Context, p parse.Parsed) error {
 		return sqlerr.In(sqlerr.At(int(p.At), sqlerr.FeatureNotSupported, "DO and CALL are run by package script").
 			WithHint("script.NewInterp sets DB.RunStatement."), text)
 	}
-	_, err := db.host.Exec(ctx, p.Stmt, text)
+	_, err := db.Database.Exec(ctx, p.Stmt, text)
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/tensor"
@@ -17,7 +18,7 @@ import (
 // memory is the budget of a program in bytes: the one that was set in the session or for the engine, or three quarters
 // of what this process may have. 0, where the system does not tell, is no bound.
 func (db *Engine) memory() int64 {
-	if s, ok := db.host.(interface{ MemoryBudget() int64 }); ok && s.MemoryBudget() > 0 {
+	if s, ok := db.Database.(catalog.Budgeter); ok && s.MemoryBudget() > 0 {
 		return s.MemoryBudget()
 	}
 	if db.Memory > 0 {
@@ -31,7 +32,7 @@ func (db *Engine) memory() int64 {
 func (db *Engine) options(beside *executor.Program) executor.Options {
 	o := executor.Options{Workers: db.Workers, Memory: db.memory(), SpillDir: db.spillDir(), Spills: db.spills,
 		MaySpill: db.maySpill, Taken: db.makeRoom(beside)}
-	if s, ok := db.host.(interface{ LimitCache(budget int64) error }); ok {
+	if s, ok := db.Database.(catalog.Cacher); ok {
 		if err := s.LimitCache(o.Memory); err != nil {
 			db.notice("WARNING", fmt.Sprintf("the store's cache keeps its size: %v", err))
 		}
@@ -47,7 +48,7 @@ func (db *Engine) spillDir() string {
 	if db.spill.dir != "" {
 		return db.spill.dir
 	}
-	if s, ok := db.host.(interface{ Path() string }); ok && s.Path() != "" {
+	if s, ok := db.Database.(catalog.Filed); ok && s.Path() != "" {
 		if dir, err := filepath.Abs(filepath.Dir(s.Path())); err == nil {
 			return dir
 		}

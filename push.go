@@ -16,26 +16,6 @@ import (
 
 // A database with relgrad's functions can compute a gradient itself: the optimized plan goes to it as SQL text.
 
-// pusher is a host that can.
-type pusher interface {
-	// Captured reports whether the search path has operators or functions that could take calls of Postgres's own.
-	Captured() bool
-	// Inexact says why the text of a value that dates or numbers stand in may not read back as that value; "" where it
-	// does.
-	Inexact() string
-	// FillFrom is Fill with the rows of a query, whose columns are the table's.
-	FillFrom(ctx context.Context, name string, t *ra.Table, query string) (bool, error)
-	// Planned is a query of what another session has changed of a table's content since it was described, "" where nothing
-	// can; HasChanged the condition that it finds nothing, or else an error. PlannedRows raises that in a sub-query's
-	// rows.
-	Planned(t *ra.Table) string
-	HasChanged(query string) string
-	PlannedRows(query string, cols []ra.Column) string
-	// Rows runs a query and gives its columns, Estimate what the database expects it to cost, in its own units.
-	Rows(ctx context.Context, query string) (names []string, data []*ra.Vector, err error)
-	Estimate(ctx context.Context, query string) (string, error)
-}
-
 // The values of Engine.Mode.
 const (
 	ModeAuto  = "auto"  // the executor, unless its buffers do not fit into the memory
@@ -45,7 +25,7 @@ const (
 
 // pushes reports whether a plan is run by the database, and why.
 func (db *Engine) pushes(c *compiled) (sql bool, why string) {
-	if _, can := db.host.(pusher); !can {
+	if _, can := db.Database.(catalog.Pusher); !can {
 		return false, "the embedded store has no kernels but the executor's"
 	}
 	switch db.Mode {
@@ -77,14 +57,15 @@ func (db *Engine) text(ctx context.Context, c *compiled, root int, env kernels.E
 	}
 	holds = append(db.holding(c), holds...)
 	return rootSQL(ctx, c.res.Plan, root, db.Dialect(),
-		sqlgen.Options{Env: &env, Typed: db.host.(pusher).Captured(), Inexact: db.host.(pusher).Inexact(), Holds: holds,
+		sqlgen.Options{Env: &env, Typed: db.Database.(catalog.Pusher).Captured(), Inexact: db.Database.(catalog.Pusher).
+			Inexact(), Holds: holds,
 			Opaque: func(n *ra.Node) (string, error) { return db.rowsText(ctx, n, &env) }})
 }
 
 // holding are the conditions that the tables that a plan was made from, also those that it needs no more, hold what was
 // found in them.
 func (db *Engine) holding(c *compiled) (conds []string) {
-	h := db.host.(pusher)
+	h := db.Database.(catalog.Pusher)
 	for _, t := range c.read {
 		if q := h.Planned(t); q != "" {
 			conds = append(conds, h.HasChanged(q))
@@ -108,7 +89,7 @@ func (db *Engine) folded(ctx context.Context, c *compiled) (conds []string, err 
 		if err != nil {
 			return nil, err
 		}
-		if rows := db.host.(pusher).PlannedRows(text, d.cols); rows != text {
+		if rows := db.Database.(catalog.Pusher).PlannedRows(text, d.cols); rows != text {
 			conds = append(conds, "(SELECT pg_catalog.count(*) FROM ("+rows+") AS q) OPERATOR(pg_catalog.>=) 0")
 		}
 	}
@@ -121,7 +102,7 @@ func (db *Engine) subquery(ctx context.Context, n *ra.Node) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return db.host.(pusher).PlannedRows(text, n.Cols[:len(n.Cols)-1]), nil
+	return db.Database.(catalog.Pusher).PlannedRows(text, n.Cols[:len(n.Cols)-1]), nil
 }
 
 // rowsText prints a sub-query, or the rows that the engine makes itself.
@@ -179,7 +160,8 @@ func (db *Engine) pushedLoss(ctx context.Context, c *compiled, env kernels.Env) 
 func (db *Engine) push(ctx context.Context, r request, step *int64, seed int64) (c *compiled, env kernels.Env,
 	err error) {
 	env = kernels.Env{Seed: seed}
-	if _, can := db.host.(pusher); !can || db.Mode == ModeChunk || db.Mode != ModeSQL && db.cache.find(db.key(r)) != nil {
+	if _, can := db.Database.(catalog.Pusher); !can || db.Mode == ModeChunk ||
+		db.Mode != ModeSQL && db.cache.find(db.key(r)) != nil {
 		return nil, env, nil
 	}
 	if c, err = db.plan(ctx, r); err != nil {
@@ -240,7 +222,7 @@ func (db *Engine) pushedRelation(ctx context.Context, c *compiled, env kernels.E
 		return nil, err
 	}
 	out := &catalog.Relation{}
-	if out.Names, out.Cols, err = db.host.(pusher).Rows(ctx, text); err != nil {
+	if out.Names, out.Cols, err = db.Database.(catalog.Pusher).Rows(ctx, text); err != nil {
 		return nil, about(err, "loss", 0)
 	}
 	for i, name := range out.Names {
@@ -284,7 +266,7 @@ func (db *Engine) filled(ctx context.Context, c *compiled, i int, env kernels.En
 	table := "pg_temp." + d.Ident(gradName(t))
 	r := &catalog.Relation{}
 	var err error
-	r.Names, r.Cols, err = db.host.(pusher).Rows(ctx,
+	r.Names, r.Cols, err = db.Database.(catalog.Pusher).Rows(ctx,
 		"SELECT * FROM "+table+" WHERE "+strings.Join(bad, " OR ")+" LIMIT 1")
 	if err == nil {
 		err = db.finiteGradient(ctx, c, i, r, env)
@@ -308,7 +290,7 @@ func (db *Engine) pushedBackward(ctx context.Context, c *compiled, env kernels.E
 		if err != nil {
 			return 0, err
 		}
-		ok, err := db.host.(pusher).FillFrom(ctx, gradName(t), t, text)
+		ok, err := db.Database.(catalog.Pusher).FillFrom(ctx, gradName(t), t, text)
 		if err == nil && !ok {
 			err = errGradName(t)
 		}

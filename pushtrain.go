@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/executor"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
@@ -137,7 +138,8 @@ func (p *pushedRun) statement(ctx context.Context) (err error) {
 		return err
 	}
 	p.st, err = p.config.Statement(p.c.res, p.params,
-		sqlgen.Options{Env: &env, Typed: p.db.host.(pusher).Captured(), Inexact: p.db.host.(pusher).Inexact(),
+		sqlgen.Options{Env: &env, Typed: p.db.Database.(catalog.Pusher).Captured(), Inexact: p.db.Database.(catalog.Pusher).
+			Inexact(),
 			Holds: p.db.holding(p.c), Opaque: func(n *ra.Node) (string, error) {
 				if !n.PerStep {
 					return p.db.rowsText(ctx, n, &env)
@@ -210,18 +212,12 @@ func (p *pushedRun) drop(ctx context.Context) error {
 	return p.runAll(ctx, p.st.Teardown)
 }
 
-// filler is a host that keeps rows in temporary tables.
-type filler interface {
-	FillTemp(ctx context.Context, name string, cols []*ra.Vector, create bool) error
-	OfferRows(ctx context.Context, names []string, cols []*ra.Vector) (from string, err error)
-}
-
 func (p *pushedRun) fill(ctx context.Context, t *stepTable, env kernels.Env, create bool) error {
 	data, _, err := bind.Rows(t.node, &env)
 	if err != nil {
 		return err
 	}
-	return p.db.host.(filler).FillTemp(ctx, t.name, data, create)
+	return p.db.Database.(catalog.Filler).FillTemp(ctx, t.name, data, create)
 }
 
 // Step implements train.Model: the step with its update.
@@ -324,7 +320,7 @@ func (p *pushedRun) save(ctx context.Context) error {
 		if len(s.State) == 0 {
 			continue
 		}
-		_, data, err := p.db.host.(pusher).Rows(ctx, p.st.Read(i))
+		_, data, err := p.db.Database.(catalog.Pusher).Rows(ctx, p.st.Read(i))
 		if err != nil {
 			return err
 		}
@@ -362,7 +358,7 @@ func (p *pushedRun) restore(ctx context.Context) error {
 			names, cols = append(names, name), append(cols,
 				&ra.Vector{Type: t, N: l.param.Rows, F32: s.State[j].F32, F64: s.State[j].F64})
 		}
-		from, err := p.db.host.(filler).OfferRows(ctx, names, cols)
+		from, err := p.db.Database.(catalog.Filler).OfferRows(ctx, names, cols)
 		if err != nil {
 			return err
 		}

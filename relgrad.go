@@ -65,10 +65,10 @@ type Engine struct {
 }
 
 // below is the database that an engine works on. Its methods stand deeper than those of a store, which a DB has too.
-type below struct{ host }
+type below struct{ catalog.Database }
 
-func newEngine(h host) *Engine {
-	return &Engine{below: below{h}, cat: newPlanCatalog(h), cache: &planCache{}}
+func newEngine(d catalog.Database) *Engine {
+	return &Engine{below: below{d}, cat: newPlanCatalog(d), cache: &planCache{}}
 }
 
 // DB is a session on an embedded store, with the engine's functions.

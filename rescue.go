@@ -3,14 +3,12 @@ package relgrad
 import (
 	"errors"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// recoverer is a host that can go on after a panic in the middle of a statement.
-type recoverer interface{ Recovered() error }
-
 // rescue, deferred at the package's border, turns a panic into an error. What is kept of plans may be broken, the
-// host's statement was not ended, nor a transaction that it began: within tells whether it began in one.
+// database's statement was not ended, nor a transaction that it began: within tells whether it began in one.
 func (db *Engine) rescue(within bool, err *error) {
 	p := recover()
 	if p == nil {
@@ -22,7 +20,7 @@ func (db *Engine) rescue(within bool, err *error) {
 	if !within && db.InTransaction() {
 		*err = errors.Join(*err, db.Rollback())
 	}
-	if h, ok := db.host.(recoverer); ok {
+	if h, ok := db.Database.(catalog.Recoverer); ok {
 		*err = errors.Join(*err, h.Recovered())
 	}
 }

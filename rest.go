@@ -55,7 +55,7 @@ func (r *run) takeRest(stored, stand any) error {
 		return err
 	}
 	if r.bare = stored == nil; !r.bare {
-		r.back = r.db.Under(c.Settings)
+		r.back = r.db.WithSettings(c.Settings)
 	}
 	if stand != nil {
 		r.stored = p.Keys

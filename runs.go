@@ -35,7 +35,7 @@ func lit(typ string, v any) ast.Expr {
 // insert appends rows to a table of the schema relgrad.
 func (db *Engine) insert(ctx context.Context, table string, cols []string, rows [][]ast.Expr) error {
 	const batch = 200
-	if a, ok := db.host.(appender); ok && len(rows) > 0 {
+	if a, ok := db.Database.(catalog.Appender); ok && len(rows) > 0 {
 		return a.Append(ctx, "relgrad", table, cols, columnsOf(rows))
 	}
 	for from := 0; from < len(rows); from += batch {

@@ -73,7 +73,8 @@ func compareRelations(t *testing.T, got, want *catalog.Relation, tolerance float
 	}
 	for i, v := range want.Cols {
 		g := got.Cols[i]
-		if g.N != v.N || fmt.Sprint(g.Ints, g.Texts, g.Valid) != fmt.Sprint(v.Ints, v.Texts, v.Valid) || len(g.F64) != len(v.F64) || len(g.F32) != len(v.F32) {
+		if g.N != v.N || fmt.Sprint(g.Ints, g.Texts, g.Valid) != fmt.Sprint(v.Ints, v.Texts, v.Valid) ||
+			len(g.F64) != len(v.F64) || len(g.F32) != len(v.F32) {
 			t.Fatalf("column %s: %+v, not %+v", want.Names[i], g, v)
 		}
 		for j, x := range v.F64 {
@@ -124,7 +125,8 @@ func TestServer(t *testing.T) {
 	}
 	for _, mode := range []string{ModeChunk, ModeSQL} {
 		if mode == ModeSQL { // from the beginning
-			runAll(t, s, "UPDATE w SET v = CASE k WHEN 2 THEN '{0.1,0.2,0.3}' ELSE '{-0.5,0.25,0.125}' END::double precision[]", "UPDATE b SET v = 0.5")
+			runAll(t, s, "UPDATE w SET v = CASE k WHEN 2 THEN '{0.1,0.2,0.3}' ELSE '{-0.5,0.25,0.125}' END::double precision[]",
+				"UPDATE b SET v = 0.5")
 		}
 		s.Mode = mode
 		if _, err := s.Train(ctx, "loss", []string{"w", "b"}, c); err != nil {
@@ -151,7 +153,8 @@ func compareGradients(t *testing.T, db *DB, s *Server) {
 	}
 }
 
-// TestServerTraining trains the same ways on the store and, with both engines, on a server: the losses of all steps agree.
+// TestServerTraining trains the same ways on the store and, with both engines, on a server: the losses of all steps
+// agree.
 func TestServerTraining(t *testing.T) {
 	ctx := context.Background()
 	s := startServer(t)
@@ -170,12 +173,16 @@ CREATE VIEW scaled AS SELECT sum((coalesce(a, 1) * coalesce(dot(s, x.v), 0.5) - 
 		params []string
 		set    map[string]any
 	}{
-		{"loss", []string{"w", "b"}, map[string]any{"optimizer": "adam", "lr": 0.05, "epochs": int64(8), "validate": "error", "every": int64(2)}},
-		{"loss", []string{"w"}, map[string]any{"optimizer": "momentum", "lr": 0.01, "epochs": int64(8), "clip_norm": 0.5, "weight_decay": 0.1}},
-		{"batched", []string{"w", "b"}, map[string]any{"optimizer": "sgd", "lr": 0.01, "epochs": int64(2), "batch": "x", "batch_size": int64(7), "seed": int64(3)}},
+		{"loss", []string{"w", "b"}, map[string]any{"optimizer": "adam", "lr": 0.05, "epochs": int64(8), "validate": "error",
+			"every": int64(2)}},
+		{"loss", []string{"w"}, map[string]any{"optimizer": "momentum", "lr": 0.01, "epochs": int64(8), "clip_norm": 0.5,
+			"weight_decay": 0.1}},
+		{"batched", []string{"w", "b"}, map[string]any{"optimizer": "sgd", "lr": 0.01, "epochs": int64(2), "batch": "x",
+			"batch_size": int64(7), "seed": int64(3)}},
 		{"drawn", []string{"w", "b"}, map[string]any{"optimizer": "rmsprop", "lr": 0.01, "epochs": int64(6),
 			"before_step": "DELETE FROM chosen; INSERT INTO chosen SELECT i FROM x WHERE i % 5 = current_step() % 5"}},
-		{"dropped", []string{"w"}, map[string]any{"optimizer": "adamw", "lr": 0.01, "epochs": int64(6), "seed": int64(5), "nonnegative": []string{"w"}}},
+		{"dropped", []string{"w"}, map[string]any{"optimizer": "adamw", "lr": 0.01, "epochs": int64(6), "seed": int64(5),
+			"nonnegative": []string{"w"}}},
 		{"scaled", []string{"scale"}, map[string]any{"optimizer": "adagrad", "lr": 0.1, "epochs": int64(6), "options": `{"scale": {"where": "id <> 2"}}`}},
 	}
 	db, err := Open("")
@@ -229,7 +236,8 @@ func lossesOf(t *testing.T, e *Engine, loss string, params []string, c train.Con
 	if err != nil {
 		t.Fatalf("%s: %s: %v", e.Mode, loss, err)
 	}
-	res, err := e.query(context.Background(), "SELECT loss, coalesce(validation, 0) FROM relgrad.loss WHERE run = %d ORDER BY step", run)
+	res, err := e.query(context.Background(),
+		"SELECT loss, coalesce(validation, 0) FROM relgrad.loss WHERE run = %d ORDER BY step", run)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -275,7 +283,8 @@ func TestServerChanges(t *testing.T) {
 func TestPushedDefinition(t *testing.T) {
 	ctx := context.Background()
 	s := startServer(t)
-	if err := s.remote.Script(ctx, "CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT sum(v * v) AS loss FROM w"); err != nil {
+	if err := s.remote.Script(ctx,
+		"CREATE TABLE w (k int PRIMARY KEY, v double precision); INSERT INTO w VALUES (1, 3); CREATE VIEW loss AS SELECT sum(v * v) AS loss FROM w"); err != nil {
 		t.Fatal(err)
 	}
 	s.Mode = ModeSQL
@@ -286,8 +295,9 @@ func TestPushedDefinition(t *testing.T) {
 	}
 }
 
-// TestServerResume: a run on a server that is cancelled and resumed ends as an undisturbed one, bit for bit; before_step keeps a sum
-// of its own, that must not count a step twice, and changes a parameter and what the loss reads.
+// TestServerResume: a run on a server that is cancelled and resumed ends as an undisturbed one, bit for bit;
+// before_step keeps a sum of its own, that must not count a step twice, and changes a parameter and what the loss
+// reads.
 func TestServerResume(t *testing.T) {
 	s := startServer(t)
 	for _, mode := range []string{ModeChunk, ModeSQL} {
@@ -302,8 +312,8 @@ func TestServerResume(t *testing.T) {
 	}
 }
 
-// resumedAt trains in a schema of its own, and says what the tables hold at the end and how often before_step ran. After step at
-// the run is cancelled and goes on.
+// resumedAt trains in a schema of its own, and says what the tables hold at the end and how often before_step ran.
+// After step at the run is cancelled and goes on.
 func resumedAt(t *testing.T, s *Server, schema string, at int64) (out [][]any, steps int64) {
 	t.Helper()
 	err := s.remote.Script(context.Background(), "CREATE SCHEMA "+schema+"; SET search_path = "+schema+", relgrad;"+serverScript+`
@@ -334,7 +344,8 @@ CREATE VIEW drawn AS SELECT avg((y - z - b.v) ^ 2) AS loss FROM guess JOIN chose
 			t.Fatal(err)
 		}
 	}
-	for _, q := range []string{"SELECT k, v FROM w ORDER BY k", "SELECT v FROM b", fmt.Sprintf("SELECT step, loss FROM relgrad.loss WHERE run = %d ORDER BY step", run)} {
+	for _, q := range []string{"SELECT k, v FROM w ORDER BY k", "SELECT v FROM b",
+		fmt.Sprintf("SELECT step, loss FROM relgrad.loss WHERE run = %d ORDER BY step", run)} {
 		res, err := s.RunSQL(context.Background(), q)
 		if err != nil {
 			t.Fatal(err)

@@ -17,7 +17,7 @@ func TestSettingsOfCompiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	m := &moody{embedded: db.host.(embedded)}
+	m := &moody{embedded: db.Database.(embedded)}
 	e := newEngine(m)
 	defer e.cache.clear()
 	ctx := t.Context()

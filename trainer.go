@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/kernels"
-	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/train"
@@ -68,7 +68,7 @@ func (db *Engine) Train(ctx context.Context, loss string, params []string, c tra
 		if err == nil {
 			err = r.compile(ctx)
 		}
-		r.foreign = db.Foreign()
+		r.foreign = db.ExternalVersion()
 		return err
 	})
 	if err != nil {
@@ -116,7 +116,7 @@ func (db *Engine) Resume(ctx context.Context, id int64) (_ int64, failed error) 
 		if err := r.compile(ctx); err != nil {
 			return err
 		}
-		r.foreign = db.Foreign()
+		r.foreign = db.ExternalVersion()
 		return r.loadState(ctx)
 	})
 	if err != nil {
@@ -366,16 +366,8 @@ func (r *run) train(ctx context.Context) error {
 	return err
 }
 
-// permitter is a host whose users may not do everything.
-type permitter interface {
-	// MayRecord refuses who may not record a run, MayChange who may not change columns of a table, in all of its rows that
-	// he sees.
-	MayRecord(ctx context.Context) error
-	MayChange(ctx context.Context, t *ra.Table, cols []string) error
-}
-
 func (db *Engine) mayRecord(ctx context.Context) error {
-	if j, ok := db.host.(permitter); ok {
+	if j, ok := db.Database.(catalog.Permitter); ok {
 		return j.MayRecord(ctx)
 	}
 	return nil
@@ -383,7 +375,7 @@ func (db *Engine) mayRecord(ctx context.Context) error {
 
 // permitted refuses parameters that the user may not change, before the first step is computed.
 func (r *run) permitted(ctx context.Context) error {
-	j, ok := r.db.host.(permitter)
+	j, ok := r.db.Database.(catalog.Permitter)
 	if !ok {
 		return nil
 	}

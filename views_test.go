@@ -129,11 +129,13 @@ func TestRandomViews(t *testing.T) {
 
 func randomView(r *rand.Rand) string {
 	pick := func(list ...string) string { return list[r.Intn(len(list))] }
-	from := pick("p", "p JOIN q USING (g)", "p LEFT JOIN q USING (g)", "p JOIN q ON q.g = p.label", "p CROSS JOIN q", "(SELECT * FROM p WHERE s < 650) p JOIN q ON q.g = p.g % 3",
+	from := pick("p", "p JOIN q USING (g)", "p LEFT JOIN q USING (g)", "p JOIN q ON q.g = p.label", "p CROSS JOIN q",
+		"(SELECT * FROM p WHERE s < 650) p JOIN q ON q.g = p.g % 3",
 		"p JOIN summed q0 ON q0.g = p.g JOIN q ON q.g = q0.g")
 	key := pick("p.g", "p.name", "p.label", "p.f", "p.id % 4", "p.g, p.label")
 	sum := func() string {
-		x := pick("p.v", "p.v", "p.s * p.v", "relu(p.v - 0.5)", "softmax(p.v)", "matmul(p.m, p.v)", "p.v / 3", "p.label * p.v", "p.v ^ 2")
+		x := pick("p.v", "p.v", "p.s * p.v", "relu(p.v - 0.5)", "softmax(p.v)", "matmul(p.m, p.v)", "p.v / 3",
+			"p.label * p.v", "p.v ^ 2")
 		if from != "p" && r.Intn(2) == 0 {
 			x = pick("p.v + q.w", "p.s * q.w", "p.v * q.w * 2", "q.x * p.v")
 		}
@@ -147,25 +149,29 @@ func randomView(r *rand.Rand) string {
 		case 3:
 			return "sum(p.v[1]) FILTER (WHERE p.s > 0)"
 		case 4:
-			return pick("min(p.s)", "max(p.label)", "count(p.v)", "count(*)", "sum(p.label)", "max(p.id) + 1", "avg(p.label)", "sum(p.n)", "sum(p.s * p.s)", "sum(p.v[1] / p.r)")
+			return pick("min(p.s)", "max(p.label)", "count(p.v)", "count(*)", "sum(p.label)", "max(p.id) + 1", "avg(p.label)",
+				"sum(p.n)", "sum(p.s * p.s)", "sum(p.v[1] / p.r)")
 		}
 		return pick("sum", "sum", "avg") + "(" + x + ")"
 	}
 	q := fmt.Sprintf("SELECT %s, %s AS a, %s AS b FROM %s", key, sum(), sum(), from)
 	if r.Intn(3) > 0 {
-		q += " WHERE " + pick("p.s > 100", "p.f", "NOT p.f", "p.label = 1", "p.label <> 1 OR p.s IS NULL", "p.name IN ('n1', 'n2')", "p.v IS NOT NULL AND p.id < 1200",
-			"p.id BETWEEN 100 AND 900", "p.id < 0", "argmax(p.v) = 1", "p.v[1] > 0", "p.id + 1 > 5", "p.r = 3", "p.s >= p.r AND p.f = (p.id % 3 = 0)")
+		q += " WHERE " + pick("p.s > 100", "p.f", "NOT p.f", "p.label = 1", "p.label <> 1 OR p.s IS NULL",
+			"p.name IN ('n1', 'n2')", "p.v IS NOT NULL AND p.id < 1200",
+			"p.id BETWEEN 100 AND 900", "p.id < 0", "argmax(p.v) = 1", "p.v[1] > 0", "p.id + 1 > 5", "p.r = 3",
+			"p.s >= p.r AND p.f = (p.id % 3 = 0)")
 	}
 	q += " GROUP BY " + key
 	if r.Intn(3) == 0 {
-		q += " HAVING " + pick("count(*) > 100", "count(p.v) < 1000", "max(p.label) > 0", "sum(p.s) > 0", "count(p.label) > 0 AND max(p.id) > 10")
+		q += " HAVING " + pick("count(*) > 100", "count(p.v) < 1000", "max(p.label) > 0", "sum(p.s) > 0",
+			"count(p.label) > 0 AND max(p.id) > 10")
 	}
 	return q
 }
 
 // TestViewsFollowChanges: what a view gives follows its tables, in and out of transactions.
-// TestLargeResults: statements read the large chunks of a view's result, also twice, sorted, joined, stored and NULL, as they are
-// where the store computes the view; nothing of them stays behind.
+// TestLargeResults: statements read the large chunks of a view's result, also twice, sorted, joined, stored and NULL,
+// as they are where the store computes the view; nothing of them stays behind.
 func TestLargeResults(t *testing.T) {
 	db := open(t, "")
 	run := func(sql string) *catalog.Result {
@@ -180,9 +186,13 @@ func TestLargeResults(t *testing.T) {
 		INSERT INTO m SELECT i, j, CASE WHEN i <> 3 THEN sign(random_normal(ARRAY[150, 150], 1, ARRAY[i, j]))::real[] END FROM generate_series(1, 3) AS a(i), generate_series(1, 3) AS b(j);
 		CREATE VIEW big AS SELECT i, sum(matmul(v, v)) AS v, sum(v) AS w, count(*) AS n FROM m GROUP BY i; CREATE TABLE kept (i int, v real[][])`)
 	_, before := tensor.LiveBuffers()
-	for _, query := range []string{"SELECT * FROM big ORDER BY i", "SELECT i, sqnorm(v), v IS NULL AS gone FROM big", "SELECT a.i, b.v FROM big a JOIN big b ON a.i = b.n - b.i + 1 ORDER BY sqnorm(b.v), a.i",
-		"SELECT max(i) AS i, sum(v) AS v FROM big", "WITH x AS MATERIALIZED (SELECT v, n FROM big) SELECT sum(v) AS v FROM x GROUP BY n", "SELECT (SELECT w FROM big WHERE i = 2) AS w, v[2][3] AS e FROM big",
-		"INSERT INTO kept SELECT i, v FROM big; SELECT * FROM kept ORDER BY i; DELETE FROM kept; SELECT i, w FROM big", "SELECT v FROM big UNION ALL SELECT w FROM big", "SELECT DISTINCT v, sqnorm(v) AS s FROM big ORDER BY s"} {
+	for _, query := range []string{"SELECT * FROM big ORDER BY i", "SELECT i, sqnorm(v), v IS NULL AS gone FROM big",
+		"SELECT a.i, b.v FROM big a JOIN big b ON a.i = b.n - b.i + 1 ORDER BY sqnorm(b.v), a.i",
+		"SELECT max(i) AS i, sum(v) AS v FROM big",
+		"WITH x AS MATERIALIZED (SELECT v, n FROM big) SELECT sum(v) AS v FROM x GROUP BY n",
+		"SELECT (SELECT w FROM big WHERE i = 2) AS w, v[2][3] AS e FROM big",
+		"INSERT INTO kept SELECT i, v FROM big; SELECT * FROM kept ORDER BY i; DELETE FROM kept; SELECT i, w FROM big",
+		"SELECT v FROM big UNION ALL SELECT w FROM big", "SELECT DISTINCT v, sqnorm(v) AS s FROM big ORDER BY s"} {
 		db.ViewRows = 0
 		got := run(query)
 		db.ViewRows = -1
@@ -313,7 +323,8 @@ func sameCell(got, want any, typ string) bool {
 		tol = 1e-4
 	}
 	near := func(a, b float64) bool {
-		return a == b || math.IsNaN(a) && math.IsNaN(b) || math.Abs(a-b) <= tol*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
+		return a == b || math.IsNaN(a) && math.IsNaN(b) ||
+			math.Abs(a-b) <= tol*math.Max(1, math.Max(math.Abs(a), math.Abs(b)))
 	}
 	switch w := want.(type) {
 	case float64:

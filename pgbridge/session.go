@@ -85,8 +85,8 @@ func (s *Session) Renew(state string) {
 	s.defs.state, s.tables = state, map[string]*tableFacts{}
 }
 
-// Look begins a call from outside, between which anything may have changed; Renew does for a backend's.
-func (s *Session) Look() {
+// Refresh begins a call from outside, between which anything may have changed; Renew does for a backend's.
+func (s *Session) Refresh() {
 	if _, ok := s.conn.(*Remote); ok {
 		s.forget()
 	}
@@ -138,8 +138,8 @@ func (s *Session) Variables() map[string]string {
 	return out
 }
 
-// Under gives parameters other values, in this transaction and those that follow.
-func (s *Session) Under(vars map[string]string) (back func()) {
+// WithSettings gives parameters other values, in this transaction and those that follow.
+func (s *Session) WithSettings(vars map[string]string) (back func()) {
 	before := map[string]string{}
 	for name, v := range vars {
 		before[name], _ = s.Setting(name)
@@ -191,7 +191,7 @@ func bare(err error) error {
 	return err
 }
 
-// Dialect implements the engine's host.
+// Dialect implements catalog.Database.
 func (s *Session) Dialect() sqlgen.Dialect { return sqlgen.Postgres{} }
 
 // Prepare lets the server judge a query text: its syntax, its names, the rights of who calls.
@@ -234,8 +234,8 @@ func (s *Session) Watch(f func(schema, name string) error) func(schema, name str
 	return before
 }
 
-// Tells reports that the server does not say which tables a statement reads.
-func (s *Session) Tells() bool { return false }
+// SeesHookReads reports that the server does not say which tables a statement reads.
+func (s *Session) SeesHookReads() bool { return false }
 
 // Rows runs a query of generated SQL and gives its columns.
 func (s *Session) Rows(ctx context.Context, sql string) (names []string, data []*ra.Vector, err error) {
@@ -323,7 +323,7 @@ func (s *Session) result(ctx context.Context, sql string) (*catalog.Result, erro
 	return out, err
 }
 
-// InTransaction implements the engine's host.
+// InTransaction implements catalog.Database.
 func (s *Session) InTransaction() bool { return s.conn.InTransaction() }
 
 // Begin opens a transaction that sees one state of the database.
@@ -358,8 +358,8 @@ func (s *Session) Rollback() error {
 	return s.conn.Rollback(context.Background())
 }
 
-// Foreign changes whenever other sessions may have changed something.
-func (s *Session) Foreign() uint64 { return s.begun }
+// ExternalVersion changes whenever other sessions may have changed something.
+func (s *Session) ExternalVersion() uint64 { return s.begun }
 
 // Shared reports that other sessions see the database.
 func (s *Session) Shared() bool { return true }

@@ -201,9 +201,9 @@ func (s *settings) Variables() map[string]string {
 // Local reports whether parameters were set for the open transaction only.
 func (s *settings) Local() bool { return len(s.local) > 0 }
 
-// Under gives these parameters exactly the values of another session. The function it returns puts all
+// WithSettings gives these parameters exactly the values of another session. The function it returns puts all
 // parameters back.
-func (s *settings) Under(vars map[string]string) (back func()) {
+func (s *settings) WithSettings(vars map[string]string) (back func()) {
 	values, local := s.values, s.local
 	others := func(m map[string]string) map[string]string {
 		m = maps.Clone(m)

@@ -171,9 +171,9 @@ func errFailed() error {
 	return sqlerr.New(sqlerr.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
 }
 
-// Foreign counts how often this session has noticed that other processes have committed: where it stays the same
+// ExternalVersion counts how often this session has noticed that other processes have committed: where it stays the same
 // until a transaction has begun, nothing has changed.
-func (tx *transactions) Foreign() uint64 { return tx.epoch }
+func (tx *transactions) ExternalVersion() uint64 { return tx.epoch }
 
 // refresh notices commits of other processes.
 func (tx *transactions) refresh() error {

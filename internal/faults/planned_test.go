@@ -13,7 +13,7 @@ func init() {
 		{"a column without NULL may get one", "pgbridge/planned.go", "	if !c.Type.Nullable && !c.NotNull {", "	if c.Type.Nullable && !c.NotNull {", facts + "Planned$"},
 		{"chunks may get another shape", "pgbridge/planned.go", "shape != nil {", "false {", facts + "Planned$"},
 		{"numbers that are compared may get long", "pgbridge/planned.go", "of.Asked == nil || !*of.Asked {", "of.Asked == nil || *of.Asked {", facts + "Planned$"},
-		{"a sub-query of a step may give NULL", "push.go", "	return db.host.(pusher).PlannedRows(text, n.Cols[:len(n.Cols)-1]), nil", "	return text, nil", facts + "Planned$"},
+		{"a sub-query of a step may give NULL", "push.go", "	return db.Database.(catalog.Pusher).PlannedRows(text, n.Cols[:len(n.Cols)-1]), nil", "	return text, nil", facts + "Planned$"},
 		{"a sub-query that stands for a value gives several rows", "catalog.go", "	if err == nil && q.Scalar {", "	if false {", facts + "Planned$"},
 		{"a table loses its key amid a run", "pushtrain.go", "def != p.c.defined[t] {", "def == nil {", facts + "Planned$"},
 		{"a call from outside reads several states", "commits.go", "	if err := db.Begin(); err != nil {\n		return err\n	}\n	if err := f(); err != nil {\n		return db.undo(err)\n	}\n	_, err := db.Commit()\n	return err", "	return f()", facts + "Outside$"},
