@@ -11,13 +11,13 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) alterTable(s *ast.AlterTable) (*catalog.Result, error) {
+func alterTable(b *binder, s *ast.AlterTable) (*catalog.Result, error) {
 	r := &catalog.Result{Tag: "ALTER " + strings.ToUpper(s.Kind)}
 	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
-	b.alterable(s, t, v)
+	alterable(b, s, t, v)
 	switch {
 	case len(s.Actions) == 1 && s.Actions[0].Kind == "rename" && t == nil:
-		return r, b.renameOther(s, v)
+		return r, renameOther(b, s, v)
 	case t == nil && v == nil && s.IfExists:
 		r.Notice = fmt.Sprintf("relation \"%s\" does not exist, skipping", s.Name)
 		return r, nil
@@ -29,7 +29,7 @@ func (b *binder) alterTable(s *ast.AlterTable) (*catalog.Result, error) {
 	for i := range s.Actions {
 		t = b.db.cat.tables[keyOf(t)]
 		var err error
-		if t, err = b.alter(t, &s.Actions[i], r); err != nil {
+		if t, err = alterOne(b, t, &s.Actions[i], r); err != nil {
 			return nil, err
 		}
 		b.db.bump(keyOf(t), true)
@@ -38,7 +38,7 @@ func (b *binder) alterTable(s *ast.AlterTable) (*catalog.Result, error) {
 }
 
 // alterable refuses a statement about another kind of relation: ALTER TABLE … RENAME takes every one.
-func (b *binder) alterable(s *ast.AlterTable, t *catalog.TableDef, v *catalog.ViewDef) {
+func alterable(b *binder, s *ast.AlterTable, t *catalog.TableDef, v *catalog.ViewDef) {
 	rename := s.Actions[0].Kind == "rename" || s.Actions[0].Kind == "rename_column"
 	switch is := ""; {
 	case t == nil && v == nil:
@@ -56,58 +56,58 @@ func (b *binder) alterable(s *ast.AlterTable, t *catalog.TableDef, v *catalog.Vi
 	}
 }
 
-// alter runs one action and returns the table's new definition.
-func (b *binder) alter(t *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
+// alterOne runs one action and returns the table's new definition.
+func alterOne(b *binder, t *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
 	n := t.Clone()
 	n.Count = n.Count.AsStale()
 	switch a.Kind {
 	case "noop":
-		b.columnOf(a.At, t, a.Col)
+		columnOf(b, a.At, t, a.Col)
 		return t, nil
 	case "add_column":
-		return b.alterAdd(t, n, a)
+		return alterAdd(b, t, n, a)
 	case "drop_column":
-		return b.alterDrop(t, n, a, r)
+		return alterDrop(b, t, n, a, r)
 	case "rename_column":
-		return b.alterRenameColumn(t, n, a)
+		return alterRenameColumn(b, t, n, a)
 	case "rename":
-		return b.alterRename(t, n, a)
+		return alterRename(b, t, n, a)
 	case "set_default":
-		c := b.columnOf(a.At, n, a.Col)
-		b.noIdentityOf(a.At, n, c)
-		c.Default = b.defaultText(n, c, a.X)
+		c := columnOf(b, a.At, n, a.Col)
+		noIdentityOf(b, a.At, n, c)
+		c.Default = defaultText(b, n, c, a.X)
 		return n, b.db.putTable(keyOf(n), n)
 	case "drop_default":
-		c := b.columnOf(a.At, n, a.Col)
-		b.noIdentityOf(a.At, n, c)
+		c := columnOf(b, a.At, n, a.Col)
+		noIdentityOf(b, a.At, n, c)
 		c.Default = ""
 		return n, b.db.putTable(keyOf(n), n)
 	case "set_not_null", "drop_not_null":
-		c := b.columnOf(a.At, n, a.Col)
+		c := columnOf(b, a.At, n, a.Col)
 		c.NotNull = a.Kind == "set_not_null"
 		if !c.NotNull && n.PK != nil && slices.Contains(n.PK.Cols, c.Name) {
 			b.fail(a.At, "42P16", "column \"%s\" is in a primary key", c.Name)
 		}
-		return n, b.rebuild(a.At, t, n, nil)
+		return n, rebuild(b, a.At, t, n, nil)
 	case "add_constraint":
-		b.addConstraint(n, a.Constraint)
-		return n, b.rebuild(a.At, t, n, nil)
+		addConstraint(b, n, a.Constraint)
+		return n, rebuild(b, a.At, t, n, nil)
 	case "alter_type":
-		return b.alterType(t, n, a)
+		return alterType(b, t, n, a)
 	}
 	b.refuse(a.At, "this action of ALTER TABLE", "")
 	return nil, nil
 }
 
 // noIdentityOf refuses to change the default of an identity column, and takes that of a serial one away.
-func (b *binder) noIdentityOf(at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
+func noIdentityOf(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	if c.Identity != nil && !c.Identity.Serial {
 		b.fail(at, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, t.Name)
 	}
 	c.Identity = nil
 }
 
-func (b *binder) noDependents(at ast.Pos, what string, k objectKey, col, hint string) {
+func noDependents(b *binder, at ast.Pos, what string, k objectKey, col, hint string) {
 	if vs := b.db.cat.dependents(k, col); len(vs) > 0 {
 		e := sqlerr.At(int(at), "2BP01", "cannot %s because other objects depend on it", what).WithDetail("View %s depends on it.", vs[0].Name)
 		e.Hint, e.Text = hint, b.text
@@ -115,14 +115,14 @@ func (b *binder) noDependents(at ast.Pos, what string, k objectKey, col, hint st
 	}
 }
 
-func (b *binder) alterAdd(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+func alterAdd(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
 	if n.Column(a.Def.Name) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.Def.Name, t.Name)
 	}
-	b.addColumn(n, a.Def)
-	b.addConstraints(n, a.Def.Constraints)
+	addColumn(b, n, a.Def)
+	addConstraints(b, n, a.Def.Constraints)
 	c := &n.Cols[len(n.Cols)-1]
-	fill := b.defaultSQL(n, c)
+	fill := defaultSQL(b, n, c)
 	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) && len(n.Foreign) == len(t.Foreign) {
 		sql := "ALTER TABLE " + sqlOf(t) + " ADD COLUMN " + collated(c.Type, ident(c.Name)+" "+storage(c.Type))
 		if err := b.db.exec(sql); err != nil {
@@ -133,16 +133,16 @@ func (b *binder) alterAdd(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.
 	if fill == "" {
 		fill = "NULL"
 	}
-	return n, b.rebuild(a.At, t, n, map[string]string{c.Name: fill})
+	return n, rebuild(b, a.At, t, n, map[string]string{c.Name: fill})
 }
 
-func (b *binder) alterDrop(t, n *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
+func alterDrop(b *binder, t, n *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
 	if t.Column(a.Col) < 0 && a.IfExists {
 		r.Notice = fmt.Sprintf("column \"%s\" of relation \"%s\" does not exist, skipping", a.Col, t.Name)
 		return t, nil
 	}
-	b.columnOf(a.At, t, a.Col)
-	b.noDependents(a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), keyOf(t), a.Col, "Drop the view first.")
+	columnOf(b, a.At, t, a.Col)
+	noDependents(b, a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), keyOf(t), a.Col, "Drop the view first.")
 	has := func(cols []string) bool { return slices.Contains(cols, a.Col) }
 	n.Cols = slices.DeleteFunc(n.Cols, func(c catalog.Column) bool { return c.Name == a.Col })
 	if n.PK != nil && has(n.PK.Cols) {
@@ -154,15 +154,15 @@ func (b *binder) alterDrop(t, n *catalog.TableDef, a *ast.AlterAction, r *catalo
 	n.Indexes = slices.DeleteFunc(n.Indexes, func(x catalog.Index) bool {
 		return has(x.Cols) || strings.Contains(x.Keys, ident(a.Col)) || strings.Contains(x.Where, ident(a.Col))
 	})
-	return n, b.rebuild(a.At, t, n, nil)
+	return n, rebuild(b, a.At, t, n, nil)
 }
 
-func (b *binder) alterRenameColumn(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
-	c := b.columnOf(a.At, n, a.Col)
+func alterRenameColumn(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+	c := columnOf(b, a.At, n, a.Col)
 	if t.Column(a.NewName) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, t.Name)
 	}
-	b.noDependents(a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), keyOf(t), a.Col, "Drop the view, rename the column, and create the view again.")
+	noDependents(b, a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), keyOf(t), a.Col, "Drop the view, rename the column, and create the view again.")
 	c.Name = a.NewName
 	re := func(cols []string) []string {
 		out := slices.Clone(cols)
@@ -188,7 +188,7 @@ func (b *binder) alterRenameColumn(t, n *catalog.TableDef, a *ast.AlterAction) (
 			continue
 		}
 		n.Checks[i].Cols = re(k.Cols)
-		if !b.bindAgain(a.At, n, &n.Checks[i], renaming(a.Col, a.NewName)) {
+		if !bindAgain(b, a.At, n, &n.Checks[i], renaming(a.Col, a.NewName)) {
 			n.Checks[i].SQL = text(k.SQL)
 		}
 	}
@@ -260,14 +260,14 @@ func replaceOutside(sql, old, name string) string {
 	return out.String() + sql
 }
 
-func (b *binder) alterRename(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
-	b.noDependents(a.At, "rename table "+t.Name, keyOf(t), "", "Drop the view, rename the table, and create the view again.")
+func alterRename(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+	noDependents(b, a.At, "rename table "+t.Name, keyOf(t), "", "Drop the view, rename the table, and create the view again.")
 	n.Name = a.NewName
 	if t.Matview != nil {
 		v := *t.Matview
 		v.Name, n.Matview = a.NewName, &v
 	}
-	b.newKey(a.At, t.Schema, n.Name, t.Temp, false)
+	newKey(b, a.At, t.Schema, n.Name, t.Temp, false)
 	if err := b.db.exec("ALTER TABLE " + sqlOf(t) + " RENAME TO " + sqltext.Ident(physOf(n))); err != nil {
 		return nil, err
 	}
@@ -296,12 +296,12 @@ func (b *binder) alterRename(t, n *catalog.TableDef, a *ast.AlterAction) (*catal
 }
 
 // renameOther is RENAME of a view or an index.
-func (b *binder) renameOther(s *ast.AlterTable, v *catalog.ViewDef) error {
+func renameOther(b *binder, s *ast.AlterTable, v *catalog.ViewDef) error {
 	a := s.Actions[0]
 	if v != nil {
 		k := objectKey{v.Schema, v.Name}
-		b.noDependents(s.At, "rename view "+v.Name, k, "", "Drop the other view, rename this one, and create the other again.")
-		nk, _ := b.newKey(a.At, v.Schema, a.NewName, v.Temp, false)
+		noDependents(b, s.At, "rename view "+v.Name, k, "", "Drop the other view, rename this one, and create the other again.")
+		nk, _ := newKey(b, a.At, v.Schema, a.NewName, v.Temp, false)
 		n := *v
 		n.Name = a.NewName
 		if err := b.db.putView(k, nil); err != nil {
@@ -309,7 +309,7 @@ func (b *binder) renameOther(s *ast.AlterTable, v *catalog.ViewDef) error {
 		}
 		return b.db.putView(nk, &n)
 	}
-	if t, i := b.findIndex(ast.ObjectName{Schema: s.Schema, Name: s.Name}); t != nil {
+	if t, i := findIndex(b, ast.ObjectName{Schema: s.Schema, Name: s.Name}); t != nil {
 		b.refuse(s.At, "renaming an index", "Drop index "+t.Indexes[i].Name+" and create it again.")
 	}
 	if !s.IfExists {
@@ -318,18 +318,18 @@ func (b *binder) renameOther(s *ast.AlterTable, v *catalog.ViewDef) error {
 	return nil
 }
 
-func (b *binder) alterType(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
-	c := b.columnOf(a.At, n, a.Col)
-	b.noDependents(a.At, "alter type of a column used by a view", keyOf(t), a.Col, "Drop the view, alter the type, and create the view again.")
+func alterType(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+	c := columnOf(b, a.At, n, a.Col)
+	noDependents(b, a.At, "alter type of a column used by a view", keyOf(t), a.Col, "Drop the view, alter the type, and create the view again.")
 	old := *c
-	c.Type, c.Mods, c.Shape = b.typeOf(a.Type), a.Type.Mods, nil
+	c.Type, c.Mods, c.Shape = typeOf(b, a.Type), a.Type.Mods, nil
 	if c.Identity != nil && !c.Type.IsInt() {
 		b.fail(a.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
 	}
 	if !c.Type.Is(old.Type) {
-		b.retyped(a.At, n, c)
+		retyped(b, a.At, n, c)
 	}
-	rel := b.plainRelation(t, t.Name, "")
+	rel := plainRelation(b, t, t.Name, "")
 	v := val{sql: ident(c.Name), typ: old.Type, at: a.At}
 	if a.X != nil {
 		v = b.expr(&scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "transform expressions"}}, a.X)
@@ -339,20 +339,20 @@ func (b *binder) alterType(t, n *catalog.TableDef, a *ast.AlterAction) (*catalog
 			"column \"%s\" cannot be cast automatically to type %s", c.Name, c.Type)
 	}
 	if c.Default != "" {
-		c.Default = b.castSQL(a.At, val{sql: c.Default, typ: old.Type}, c.Type)
+		c.Default = castSQL(b, a.At, val{sql: c.Default, typ: old.Type}, c.Type)
 	}
-	return n, b.rebuild(a.At, t, n, map[string]string{c.Name: b.assign(v, n, c)})
+	return n, rebuild(b, a.At, t, n, map[string]string{c.Name: b.assign(v, n, c)})
 }
 
 // retyped prints the keys of indexes for a column's new type, and refuses the change of one on which an expression
 // depends: it was bound for the old type.
-func (b *binder) retyped(at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
+func retyped(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	refuse := func(what, name string) {
 		b.refuse(at, "a new type of a column of "+what+" \""+name+"\"", "Make the table anew, by CREATE TABLE and INSERT … SELECT.")
 	}
 	for i := range t.Checks {
 		k := &t.Checks[i]
-		if slices.Contains(k.Cols, c.Name) && !b.bindAgain(at, t, k, func(x ast.Expr) ast.Expr { return x }) {
+		if slices.Contains(k.Cols, c.Name) && !bindAgain(b, at, t, k, func(x ast.Expr) ast.Expr { return x }) {
 			refuse("the CHECK constraint", k.Name)
 		}
 	}
@@ -366,7 +366,7 @@ func (b *binder) retyped(at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 		case strings.Contains(x.Where, ident(c.Name)) || !plain && strings.Contains(x.Keys, ident(c.Name)):
 			refuse("the index", x.Name)
 		case plain:
-			b.indexable(at, c.Type)
+			indexable(b, at, c.Type)
 			keys := strings.Split(x.Keys, ", ") // one for each column
 			for j, name := range x.Cols {
 				if name != c.Name || len(keys) != len(x.Cols) {
@@ -385,8 +385,8 @@ func (b *binder) retyped(at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 
 // rebuild makes the table anew with definition n and copies its rows; values gives the expressions of
 // columns that are not copied as they are.
-func (b *binder) rebuild(at ast.Pos, t, n *catalog.TableDef, values map[string]string) error {
-	if o := b.referring(keyOf(t)); o != nil {
+func rebuild(b *binder, at ast.Pos, t, n *catalog.TableDef, values map[string]string) error {
+	if o := referring(b, keyOf(t)); o != nil {
 		b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")", "Drop the referring table first.")
 	}
 	list, exprs := []string{}, []string{}
@@ -409,7 +409,7 @@ func (b *binder) rebuild(at ast.Pos, t, n *catalog.TableDef, values map[string]s
 	if err := b.db.exec(createSQL(n, phys)); err != nil {
 		return err
 	}
-	if err := b.runEach(copySQL, nil); err != nil {
+	if err := runEach(b, copySQL, nil); err != nil {
 		return err
 	}
 	for _, sql := range []string{"DROP TABLE " + sqlOf(t), "ALTER TABLE " + dbOf(n) + "." + sqltext.Ident(phys) + " RENAME TO " + sqltext.Ident(physOf(n))} {
@@ -425,7 +425,7 @@ func (b *binder) rebuild(at ast.Pos, t, n *catalog.TableDef, values map[string]s
 	if err := b.db.putTable(keyOf(n), n); err != nil {
 		return err
 	}
-	err := b.checkSlots(n, 0)
+	err := checkSlots(b, n, 0)
 	b.slots, b.ids, b.idCols = nil, nil, nil
 	return err
 }

@@ -251,7 +251,7 @@ func (b *binder) lookup(s *scope, ref *ast.ColumnRef) (*column, *scope) {
 		b.fail(ref.At, sqlerr.Syntax, "improper qualified name (too many dotted names): %s", strings.Join(ref.Names, "."))
 	}
 	if len(qual) > 0 {
-		return b.lookupQualified(s, ref, qual, name)
+		return lookupQualified(b, s, ref, qual, name)
 	}
 	for at := s; at != nil; at = at.up {
 		var found *column
@@ -277,14 +277,14 @@ func (b *binder) lookup(s *scope, ref *ast.ColumnRef) (*column, *scope) {
 			}
 		}
 	}
-	b.undefinedColumn(s, ref, name)
+	undefinedColumn(b, s, ref, name)
 	return nil, nil
 }
 
-func (b *binder) lookupQualified(s *scope, ref *ast.ColumnRef, qual []string, name string) (*column, *scope) {
-	r, at := b.findRel(s, qual)
+func lookupQualified(b *binder, s *scope, ref *ast.ColumnRef, qual []string, name string) (*column, *scope) {
+	r, at := findRel(b, s, qual)
 	if r == nil {
-		b.missingFrom(s, ref.At, strings.Join(qual, "."))
+		missingFrom(b, s, ref.At, strings.Join(qual, "."))
 	}
 	var found *column
 	for _, c := range r.cols {
@@ -296,12 +296,12 @@ func (b *binder) lookupQualified(s *scope, ref *ast.ColumnRef, qual []string, na
 		}
 	}
 	if found == nil {
-		b.undefinedColumn(s, ref, name)
+		undefinedColumn(b, s, ref, name)
 	}
 	return found, at
 }
 
-func (b *binder) findRel(s *scope, qual []string) (*relation, *scope) {
+func findRel(b *binder, s *scope, qual []string) (*relation, *scope) {
 	name := qual[len(qual)-1]
 	for at := s; at != nil; at = at.up {
 		for _, r := range at.rels {
@@ -313,7 +313,7 @@ func (b *binder) findRel(s *scope, qual []string) (*relation, *scope) {
 	return nil, nil
 }
 
-func (b *binder) missingFrom(s *scope, at ast.Pos, name string) {
+func missingFrom(b *binder, s *scope, at ast.Pos, name string) {
 	var names []string
 	for sc := s; sc != nil; sc = sc.up {
 		for _, r := range sc.rels {
@@ -330,7 +330,7 @@ func (b *binder) missingFrom(s *scope, at ast.Pos, name string) {
 	b.failHint(at, sqlerr.UndefinedTable, hint, "missing FROM-clause entry for table \"%s\"", name)
 }
 
-func (b *binder) undefinedColumn(s *scope, ref *ast.ColumnRef, name string) {
+func undefinedColumn(b *binder, s *scope, ref *ast.ColumnRef, name string) {
 	var names []string
 	owner := map[string]string{}
 	for sc := s; sc != nil; sc = sc.up {
@@ -407,4 +407,21 @@ func (l *level) dependent(c *column) bool {
 		}
 	}
 	return true
+}
+
+// finish prints a statement with the views it uses in front.
+func (b *binder) finish(with []string, body string) string {
+	all := append(append([]string(nil), b.ctes...), with...)
+	if len(all) > 0 {
+		body = "WITH RECURSIVE " + strings.Join(all, ", ") + " " + body
+	}
+	return resolveFences(b, body)
+}
+
+// release gives the tables of table functions back.
+func (b *binder) release() {
+	for _, t := range b.results {
+		giveResult(b.db, t)
+	}
+	b.results = nil
 }

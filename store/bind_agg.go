@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// aggregate binds an aggregate; over is the printed OVER clause of a window call, "" for a plain one.
-func (b *binder) aggregate(s *scope, e *ast.FuncCall, over string) val {
+// bindAggregate binds an aggregate; over is the printed OVER clause of a window call, "" for a plain one.
+func bindAggregate(b *binder, s *scope, e *ast.FuncCall, over string) val {
 	l := s.level
 	if over == "" {
 		if l == nil {
@@ -28,22 +28,22 @@ func (b *binder) aggregate(s *scope, e *ast.FuncCall, over string) val {
 		l.inAgg, l.clause, l.windows = true, "an aggregate", false
 		defer func() { l.inAgg, l.clause, l.windows = agg, "", windows }()
 	}
-	seen := b.watchScopes(s)
+	seen := watchScopes(b, s)
 	args := make([]val, len(e.Args))
 	for i, x := range e.Args {
 		args[i] = b.expr(s, x)
 	}
-	if b.owner(e, s, seen) && over == "" {
+	if ownsAggregate(b, e, s, seen) && over == "" {
 		l.aggregates = true
 	}
-	tmpl, ret, conv := b.aggregateSQL(e, args)
+	tmpl, ret, conv := aggregateSQL(b, e, args)
 	filter := ""
 	if e.Filter != nil {
 		filter = b.boolean(b.expr(s, e.Filter), "argument of FILTER").sql
 	}
 	order := ""
 	if e.Distinct {
-		tmpl, order, filter = b.distinctAggregate(e, tmpl, conv, filter)
+		tmpl, order, filter = distinctAggregate(b, e, tmpl, conv, filter)
 	}
 	tail := over
 	if filter != "" {
@@ -51,7 +51,7 @@ func (b *binder) aggregate(s *scope, e *ast.FuncCall, over string) val {
 	}
 	sql := fill(tmpl, conv, catalog.Type{})
 	if len(e.OrderBy) > 0 {
-		order = b.aggregateOrder(s, e, args)
+		order = aggregateOrder(b, s, e, args)
 	}
 	if order != "" {
 		i := strings.LastIndex(sql, ")@")
@@ -70,7 +70,7 @@ type seenScopes struct {
 }
 
 // watchScopes begins to note scopes.
-func (b *binder) watchScopes(s *scope) *seenScopes {
+func watchScopes(b *binder, s *scope) *seenScopes {
 	seen := &seenScopes{map[*scope]bool{}, map[*scope]bool{}, map[*level]int{}, b.seen}
 	for ; s != nil; s = s.up {
 		if s.level != nil {
@@ -81,9 +81,9 @@ func (b *binder) watchScopes(s *scope) *seenScopes {
 	return seen
 }
 
-// owner finds the query whose rows an aggregate is over: the innermost one to which its arguments refer. Where that is a query around the
+// ownsAggregate finds the query whose rows an aggregate is over: the innermost one to which its arguments refer. Where that is a query around the
 // aggregate's own, the rules are those of the place there, and own is false.
-func (b *binder) owner(e *ast.FuncCall, s *scope, seen *seenScopes) (own bool) {
+func ownsAggregate(b *binder, e *ast.FuncCall, s *scope, seen *seenScopes) (own bool) {
 	if b.seen = seen.outer; b.seen != nil {
 		for at := range seen.at {
 			b.seen.at[at] = true
@@ -118,14 +118,14 @@ func (b *binder) owner(e *ast.FuncCall, s *scope, seen *seenScopes) (own bool) {
 }
 
 // aggregateOrder prints the ORDER BY inside an aggregate.
-func (b *binder) aggregateOrder(s *scope, e *ast.FuncCall, args []val) string {
+func aggregateOrder(b *binder, s *scope, e *ast.FuncCall, args []val) string {
 	keys := make([]string, len(e.OrderBy))
 	for i, k := range e.OrderBy {
 		v := b.settle(b.expr(s, k.X))
 		if e.Distinct && !slices.ContainsFunc(args, func(a val) bool { return a.sql == v.sql }) {
 			b.fail(k.X.Position(), sqlerr.InvalidColumnRef, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
 		}
-		b.sortable(v)
+		sortable(b, v)
 		keys[i] = v.collate() + direction(k, v.notNull)
 	}
 	return strings.Join(keys, ", ")
@@ -133,12 +133,12 @@ func (b *binder) aggregateOrder(s *scope, e *ast.FuncCall, args []val) string {
 
 // distinctAggregate puts DISTINCT in front of the argument. Postgres sorts to find duplicates, so array_agg and
 // string_agg come out sorted. SQLite has DISTINCT for one argument only: string_agg collects an array first.
-func (b *binder) distinctAggregate(e *ast.FuncCall, tmpl string, conv []val, filter string) (string, string, string) {
+func distinctAggregate(b *binder, e *ast.FuncCall, tmpl string, conv []val, filter string) (string, string, string) {
 	x := conv[0]
-	b.equatable(x)
+	equatable(b, x)
 	x.sql = x.collate()
 	if e.Name == "string_agg" {
-		tmpl = "rg_array_to_string('text[]', " + b.arrayAgg(catalog.Text) + "@, " + conv[1].sql + ")"
+		tmpl = "rg_array_to_string('text[]', " + arrayAgg(b, catalog.Text) + "@, " + conv[1].sql + ")"
 		present := "(" + x.sql + " IS NOT NULL)"
 		if filter != "" {
 			present += " AND " + filter
@@ -149,7 +149,7 @@ func (b *binder) distinctAggregate(e *ast.FuncCall, tmpl string, conv []val, fil
 	}
 	conv[0].sql = "DISTINCT " + x.sql
 	if e.Name == "string_agg" || e.Name == "array_agg" {
-		b.sortable(x)
+		sortable(b, x)
 		return tmpl, x.sql + " NULLS LAST", filter
 	}
 	return tmpl, "", filter
@@ -157,7 +157,7 @@ func (b *binder) distinctAggregate(e *ast.FuncCall, tmpl string, conv []val, fil
 
 // aggregateSQL chooses the aggregate's template, its result type and converted arguments. The template ends
 // its call with ")@".
-func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, catalog.Type, []val) {
+func aggregateSQL(b *binder, e *ast.FuncCall, args []val) (string, catalog.Type, []val) {
 	switch {
 	case e.Star:
 		if e.Name != "count" {
@@ -168,7 +168,7 @@ func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, catalog.Type
 		a := b.settle(args[0])
 		ret := a.typ
 		ret.Array, ret.Rank = true, 0
-		return b.arrayAgg(a.typ) + "@", ret, []val{a}
+		return arrayAgg(b, a.typ) + "@", ret, []val{a}
 	case len(args) == 1 && args[0].typ.IsChunk() && chunkAggregates[e.Name] != "":
 		t := args[0].typ
 		t.Rank = 0
@@ -179,12 +179,12 @@ func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, catalog.Type
 		return "count($1)@", catalog.Int8, []val{b.settle(args[0])}
 	}
 	sig, ambiguous := resolve(aggregates[e.Name], typesOf(args))
-	if ambiguous || b.manyTypes(e.Name, args) {
+	if ambiguous || manyTypes(b, e.Name, args) {
 		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s(unknown) is not unique", e.Name)
 	}
 	if sig == nil {
-		b.noFunction(e, args)
+		noFunction(b, e, args)
 	}
 	conv := make([]val, len(args))
 	for i, a := range args {
@@ -194,12 +194,12 @@ func (b *binder) aggregateSQL(e *ast.FuncCall, args []val) (string, catalog.Type
 }
 
 // arrayAgg is the aggregate that collects values of a type.
-func (b *binder) arrayAgg(t catalog.Type) string {
+func arrayAgg(b *binder, t catalog.Type) string {
 	return sqltext.Ident("rg_array_agg "+t.String()) + "($1)"
 }
 
-// windowCall binds f(…) OVER (…).
-func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
+// bindWindowCall binds f(…) OVER (…).
+func bindWindowCall(b *binder, s *scope, e *ast.FuncCall) val {
 	l := s.level
 	if e.Over == nil {
 		b.fail(e.At, sqlerr.WrongObjectType, "window function %s requires an OVER clause", e.Name)
@@ -219,29 +219,29 @@ func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
 	l.windowed = true
 	l.windows, l.inWindow = false, true
 	defer func() { l.windows, l.inWindow = true, false }()
-	over := " OVER (" + b.window(s, e.Over) + ")"
+	over := " OVER (" + windowText(b, s, e.Over) + ")"
 	if isAggregate(e.Name) {
 		if e.Distinct || len(e.OrderBy) > 0 {
 			b.refuse(e.At, "DISTINCT or ORDER BY inside a window aggregate", "Aggregate in a sub-select and join it.")
 		}
-		return b.aggregate(s, e, over)
+		return bindAggregate(b, s, e, over)
 	}
 	if !windowFunctions[e.Name] {
 		b.fail(e.At, sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function", e.Name)
 	}
-	args := b.callArgs(s, e)
+	args := callArgs(b, s, e)
 	sig, ambiguous := resolve(signatures[e.Name], typesOf(args))
 	if sig == nil || ambiguous {
-		b.noFunction(e, args)
+		noFunction(b, e, args)
 	}
 	if n := len(args) - 1; windowStates[e.Name] != "" {
 		if x, ok := constOf(args[n]); ok && x == nil {
-			return val{sql: "NULL", typ: b.apply(e.At, sig, args).typ, at: e.At}
+			return val{sql: "NULL", typ: applySignature(b, e.At, sig, args).typ, at: e.At}
 		}
 		args[n] = b.coerce(args[n], catalog.Int4)
 		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + sqltext.Plain(e.Name) + ")", typ: catalog.Int4, at: args[n].at}
 	}
-	v := b.apply(e.At, sig, args)
+	v := applySignature(b, e.At, sig, args)
 	tail := over
 	if e.Filter != nil {
 		b.fail(e.At, sqlerr.FeatureNotSupported, "FILTER is not implemented for non-aggregate window functions")
@@ -251,8 +251,8 @@ func (b *binder) windowCall(s *scope, e *ast.FuncCall) val {
 	return v
 }
 
-// window prints the inside of OVER; a named window is put in.
-func (b *binder) window(s *scope, w *ast.Window) string {
+// windowText prints the inside of OVER; a named window is put in.
+func windowText(b *binder, s *scope, w *ast.Window) string {
 	part, order, frame := w.PartitionBy, w.OrderBy, w.Frame
 	if w.Name != "" {
 		def := s.level.named[w.Name]
@@ -272,7 +272,7 @@ func (b *binder) window(s *scope, w *ast.Window) string {
 		list := make([]string, len(part))
 		for i, p := range part {
 			v := b.settle(b.expr(s, p))
-			b.equatable(v)
+			equatable(b, v)
 			list[i] = v.collate()
 		}
 		out = append(out, "PARTITION BY "+strings.Join(list, ", "))
@@ -282,20 +282,20 @@ func (b *binder) window(s *scope, w *ast.Window) string {
 		list := make([]string, len(order))
 		for i, k := range order {
 			v := b.settle(b.expr(s, k.X))
-			b.sortable(v)
+			sortable(b, v)
 			keys[i], list[i] = v, v.collate()+direction(k, v.notNull)
 		}
 		out = append(out, "ORDER BY "+strings.Join(list, ", "))
 	}
-	b.frame(w.At, frame, keys)
+	checkFrame(b, w.At, frame, keys)
 	if frame != "" {
 		out = append(out, frame)
 	}
 	return strings.Join(out, " ")
 }
 
-// frame refuses the frames that Postgres refuses, and distances of keys that SQLite does not measure.
-func (b *binder) frame(at ast.Pos, frame string, keys []val) {
+// checkFrame refuses the frames that Postgres refuses, and distances of keys that SQLite does not measure.
+func checkFrame(b *binder, at ast.Pos, frame string, keys []val) {
 	mode, bounds, _ := strings.Cut(frame, " BETWEEN ")
 	if mode == "GROUPS" && len(keys) == 0 {
 		b.fail(at, windowing, "GROUPS mode requires an ORDER BY clause")
@@ -308,7 +308,7 @@ func (b *binder) frame(at ast.Pos, frame string, keys []val) {
 			continue
 		}
 		if mode == "RANGE" {
-			b.rangeKey(at, keys)
+			rangeKey(b, at, keys)
 		}
 		switch {
 		case n >= 0:
@@ -321,7 +321,7 @@ func (b *binder) frame(at ast.Pos, frame string, keys []val) {
 }
 
 // rangeKey checks the key of a frame RANGE whose bound is a whole number.
-func (b *binder) rangeKey(at ast.Pos, keys []val) {
+func rangeKey(b *binder, at ast.Pos, keys []val) {
 	if len(keys) != 1 {
 		b.fail(at, windowing, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
 	}
@@ -339,12 +339,12 @@ func (b *binder) rangeKey(at ast.Pos, keys []val) {
 const windowing = "42P20"
 
 // funcFrom binds a function in FROM. s sees the items to its left.
-func (b *binder) funcFrom(s *scope, it *ast.FuncFrom) source {
+func funcFrom(b *binder, s *scope, it *ast.FuncFrom) source {
 	f := it.Func
-	if t := b.tableIntrinsic(it); t != nil {
+	if t := tableIntrinsic(b, it); t != nil {
 		r := b.tableRelation(t)
 		r.name, r.schema, r.table = f.Name, "", nil
-		b.named(it.At, r, it.Alias)
+		nameRelation(b, it.At, r, it.Alias)
 		return source{sql: sqlOf(t) + " AS " + r.alias, rels: []*relation{r}, cols: r.cols}
 	}
 	r := &relation{name: f.Name, alias: b.alias("t"), scalar: true}
@@ -353,17 +353,17 @@ func (b *binder) funcFrom(s *scope, it *ast.FuncFrom) source {
 		col.name = it.Alias.Name
 	}
 	r.cols = []*column{col}
-	sql, ord := b.tableFunction(s, f, col, r.alias)
+	sql, ord := tableFunction(b, s, f, col, r.alias)
 	if it.Ordinality {
 		r.cols = append(r.cols, &column{name: "ordinality", typ: catalog.Int8, sql: ord, rel: r, notNull: true})
 		r.scalar = false
 	}
-	b.named(it.At, r, it.Alias)
+	nameRelation(b, it.At, r, it.Alias)
 	return source{sql: sql + " AS " + r.alias, rels: []*relation{r}, cols: r.cols}
 }
 
 // tableFunction prints a set-returning function, sets the type of its column and gives its ordinality.
-func (b *binder) tableFunction(s *scope, f *ast.FuncCall, col *column, alias string) (sql, ord string) {
+func tableFunction(b *binder, s *scope, f *ast.FuncCall, col *column, alias string) (sql, ord string) {
 	ord = alias + ".ord"
 	args := make([]val, len(f.Args))
 	if isSetReturning(f.Name) {
@@ -371,7 +371,7 @@ func (b *binder) tableFunction(s *scope, f *ast.FuncCall, col *column, alias str
 			args[i] = b.expr(s, x)
 		}
 	}
-	wrong := func() { b.noFunction(f, args) }
+	wrong := func() { noFunction(b, f, args) }
 	switch f.Name {
 	case "unnest":
 		if len(args) != 1 {
@@ -398,11 +398,11 @@ func (b *binder) tableFunction(s *scope, f *ast.FuncCall, col *column, alias str
 		col.typ, col.notNull = catalog.Int4, true
 		return "rg_series(1, rg_array_length(" + args[0].sql + ", " + b.coerce(args[1], catalog.Int4).sql + "), 1)", ord
 	case "generate_series":
-		return b.series(f, args, col, alias)
+		return bindSeries(b, f, args, col, alias)
 	}
 	// any other function yields one row
 	volatile := b.volatile
-	v := b.call(s, f)
+	v := bindCall(b, s, f)
 	col.typ = v.typ
 	sql = "rg_once(" + v.sql + ")"
 	if b.volatile > volatile && !anyColumn.MatchString(v.sql) { // called once, not for each row beside it
@@ -411,9 +411,9 @@ func (b *binder) tableFunction(s *scope, f *ast.FuncCall, col *column, alias str
 	return sql, ord
 }
 
-func (b *binder) series(f *ast.FuncCall, args []val, col *column, alias string) (sql, ord string) {
+func bindSeries(b *binder, f *ast.FuncCall, args []val, col *column, alias string) (sql, ord string) {
 	if len(args) != 2 && len(args) != 3 {
-		b.noFunction(f, args)
+		noFunction(b, f, args)
 	}
 	t := b.commonType(args, "generate_series")
 	if !slices.ContainsFunc(args, func(a val) bool { return !a.typ.IsUnknown() }) {
@@ -440,6 +440,6 @@ func (b *binder) series(f *ast.FuncCall, args []val, col *column, alias string) 
 	case t.Is(catalog.Numeric):
 		return "json_each(rg_nseries(" + lo.sql + ", " + hi.sql + ", " + step.sql + "))", "(" + alias + ".key + 1)"
 	}
-	b.noFunction(f, args)
+	noFunction(b, f, args)
 	return "", ""
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// arrayLit is ARRAY[…]. Its elements are kept, so that a cast converts them one by one.
-func (b *binder) arrayLit(s *scope, e *ast.ArrayLit) val {
+// bindArray is ARRAY[…]. Its elements are kept, so that a cast converts them one by one.
+func bindArray(b *binder, s *scope, e *ast.ArrayLit) val {
 	if len(e.Elems) == 0 {
 		b.failHint(e.At, sqlerr.IndeterminateType, "Explicitly cast to the desired type, for example ARRAY[]::integer[].", "cannot determine type of empty array")
 	}
@@ -21,14 +21,14 @@ func (b *binder) arrayLit(s *scope, e *ast.ArrayLit) val {
 	}
 	t := b.commonType(elems, "ARRAY")
 	for i := range elems {
-		elems[i] = b.coerceKeepingElems(elems[i], t)
+		elems[i] = coerceKeepingElems(b, elems[i], t)
 	}
-	out := b.makeArray(e.At, elems, catalog.ArrayOf(t.Elem()))
+	out := arrayOfValues(b, e.At, elems, catalog.ArrayOf(t.Elem()))
 	out.elems = elems
 	return out
 }
 
-func (b *binder) coerceKeepingElems(v val, t catalog.Type) val {
+func coerceKeepingElems(b *binder, v val, t catalog.Type) val {
 	elems := v.elems
 	v = b.coerce(v, t)
 	if v.elems == nil && elems != nil && v.typ.Is(t) {
@@ -37,8 +37,8 @@ func (b *binder) coerceKeepingElems(v val, t catalog.Type) val {
 	return v
 }
 
-// makeArray prints an array of elements that have the element type, or are arrays of it.
-func (b *binder) makeArray(at ast.Pos, elems []val, t catalog.Type) val {
+// arrayOfValues prints an array of elements that have the element type, or are arrays of it.
+func arrayOfValues(b *binder, at ast.Pos, elems []val, t catalog.Type) val {
 	out := val{typ: t, at: at, notNull: true}
 	if x, ok := constElems(elems, t); ok {
 		out.sql = b.constant(at, x, t)
@@ -89,8 +89,8 @@ func constOf(v val) (any, bool) {
 	return x, err == nil
 }
 
-// subscript is x[i], x[i][j], x[a:b].
-func (b *binder) subscript(s *scope, e *ast.Subscript) val {
+// bindSubscript is x[i], x[i][j], x[a:b].
+func bindSubscript(b *binder, s *scope, e *ast.Subscript) val {
 	x := b.expr(s, e.X)
 	if !x.typ.Array {
 		b.fail(e.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", x.typ)
@@ -140,7 +140,7 @@ func (b *binder) subscript(s *scope, e *ast.Subscript) val {
 }
 
 // concatArrays is || with an array: array||array, array||element, element||array.
-func (b *binder) concatArrays(at ast.Pos, l, r val) val {
+func concatArrays(b *binder, at ast.Pos, l, r val) val {
 	t := l.typ
 	if !t.Array {
 		t = r.typ
@@ -153,7 +153,7 @@ func (b *binder) concatArrays(at ast.Pos, l, r val) val {
 	}
 	ct, ok := catalog.CommonType([]catalog.Type{l.typ.Elem(), r.typ.Elem()})
 	if !ok {
-		b.noOperator(at, "||", l.typ.String(), r.typ.String())
+		noOperator(b, at, "||", l.typ.String(), r.typ.String())
 	}
 	conv := func(v val) val {
 		if v.typ.Array {
@@ -166,8 +166,8 @@ func (b *binder) concatArrays(at ast.Pos, l, r val) val {
 	return val{sql: "rg_array_cat(" + sqltext.Plain(catalog.ArrayOf(ct).String()) + ", " + sqltext.Plain(kinds) + ", " + l.sql + ", " + r.sql + ")", typ: catalog.ArrayOf(ct), at: at}
 }
 
-// anyArray is x op ANY (array) and x op ALL (array).
-func (b *binder) anyArray(s *scope, e *ast.AnyArray) val {
+// bindAnyArray is x op ANY (array) and x op ALL (array).
+func bindAnyArray(b *binder, s *scope, e *ast.AnyArray) val {
 	volatile := b.volatile
 	x := b.expr(s, e.X)
 	b.once(e.At, volatile, "ANY or ALL")
@@ -187,7 +187,7 @@ func (b *binder) anyArray(s *scope, e *ast.AnyArray) val {
 	}
 	name := b.alias("e")
 	el := val{sql: name + ".value", typ: a.typ.Elem(), at: e.At}
-	c := b.compareOrMatch(e.At, e.Op, x, el)
+	c := compareOrMatch(b, e.At, e.Op, x, el)
 	agg, empty := "max", "FALSE"
 	if e.All {
 		agg, empty = "min", "TRUE"
@@ -199,11 +199,11 @@ func (b *binder) anyArray(s *scope, e *ast.AnyArray) val {
 
 var comparison = map[string]bool{"=": true, "<>": true, "<": true, "<=": true, ">": true, ">=": true}
 
-func (b *binder) compareOrMatch(at ast.Pos, op string, l, r val) val {
+func compareOrMatch(b *binder, at ast.Pos, op string, l, r val) val {
 	if strings.Contains(op, "~") {
-		return b.match(at, op, l, r)
+		return matchPattern(b, at, op, l, r)
 	}
-	return b.compare(at, op, l, r)
+	return compareVals(b, at, op, l, r)
 }
 
 // unnestSQL prints an array as a table function with the columns value and, for WITH ORDINALITY, see ordinality.

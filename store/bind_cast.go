@@ -20,8 +20,8 @@ func (b *binder) coerce(v val, t catalog.Type) val {
 	return b.cast(v.at, v, t, nil)
 }
 
-func (b *binder) castExpr(s *scope, e *ast.Cast) val {
-	t := b.typeOf(e.Type)
+func bindCast(b *binder, s *scope, e *ast.Cast) val {
+	t := typeOf(b, e.Type)
 	if a, ok := e.X.(*ast.ArrayLit); ok && t.Array && len(a.Elems) == 0 {
 		return val{sql: b.constant(e.At, emptyArray(t.Elem()), t), typ: t, at: e.At, notNull: true}
 	}
@@ -41,23 +41,23 @@ func (b *binder) cast(at ast.Pos, v val, t catalog.Type, mods []int) val {
 	case v.lit != nil && v.lit.Kind == ast.LitNull:
 		out.sql = "NULL"
 	case v.lit != nil && !v.typ.Is(catalog.Bool):
-		x, err := b.literalAs(v.lit, v.typ, t)
+		x, err := literalAs(b, v.lit, v.typ, t)
 		b.check(v.at, err)
 		out.sql = b.constant(at, x, t)
 		out.bound = &ast.Bound{Value: x, Type: t.String()}
 	case v.elems != nil && t.Array:
-		return b.castElems(at, v, t)
+		return castElems(b, at, v, t)
 	default:
-		out.sql = b.castSQL(at, v, t)
+		out.sql = castSQL(b, at, v, t)
 	}
 	if len(mods) > 0 {
-		out.sql, out.lit = b.modify(out.sql, t, mods), nil
+		out.sql, out.lit = modifyType(b, out.sql, t, mods), nil
 	}
 	return out
 }
 
 // literalAs reads a literal as a value of t. Numbers go through their own type first: 2.5::int is 3.
-func (b *binder) literalAs(l *ast.Literal, from, t catalog.Type) (any, error) {
+func literalAs(b *binder, l *ast.Literal, from, t catalog.Type) (any, error) {
 	switch {
 	case from.IsUnknown():
 		return convert(l.Value, catalog.Text, t)
@@ -78,7 +78,7 @@ func (b *binder) literalAs(l *ast.Literal, from, t catalog.Type) (any, error) {
 }
 
 // castSQL prints the conversion of a value that is not constant.
-func (b *binder) castSQL(at ast.Pos, v val, t catalog.Type) string {
+func castSQL(b *binder, at ast.Pos, v val, t catalog.Type) string {
 	f := v.typ
 	if f.IsUnknown() { // a parameter or an untyped NULL of a sub-select
 		f = catalog.Text
@@ -148,7 +148,7 @@ func castable(f, t catalog.Type) bool {
 }
 
 // castElems converts ARRAY[…] by its elements.
-func (b *binder) castElems(at ast.Pos, v val, t catalog.Type) val {
+func castElems(b *binder, at ast.Pos, v val, t catalog.Type) val {
 	elems := make([]val, len(v.elems))
 	for i, e := range v.elems {
 		et := t.Elem()
@@ -157,11 +157,11 @@ func (b *binder) castElems(at ast.Pos, v val, t catalog.Type) val {
 		}
 		elems[i] = b.cast(e.at, e, et, nil)
 	}
-	return b.makeArray(at, elems, t)
+	return arrayOfValues(b, at, elems, t)
 }
 
-// modify applies numeric(p,s) and varchar(n) to a value of type t.
-func (b *binder) modify(sql string, t catalog.Type, mods []int) string {
+// modifyType applies numeric(p,s) and varchar(n) to a value of type t.
+func modifyType(b *binder, sql string, t catalog.Type, mods []int) string {
 	switch {
 	case t.Is(catalog.Numeric):
 		scale := 0
@@ -201,7 +201,7 @@ func (b *binder) assign(v val, t *catalog.TableDef, c *catalog.Column) string {
 	case c.Type.Is(catalog.Text) && len(c.Mods) > 0:
 		v.sql = fmt.Sprintf("rg_varchar(%s, %d)", v.sql, c.Mods[0])
 	case len(c.Mods) > 0:
-		v.sql = b.modify(v.sql, c.Type, c.Mods)
+		v.sql = modifyType(b, v.sql, c.Type, c.Mods)
 	}
 	if isRowID(t, c) && !given {
 		v.sql = "coalesce(" + v.sql + ", " + noKey(t, c) + ")"
@@ -215,13 +215,13 @@ func noKey(t *catalog.TableDef, c *catalog.Column) string {
 }
 
 // notGiven prints the columns of a row that were given no value: their defaults, and the failure of a key without one.
-func (b *binder) notGiven(t *catalog.TableDef, given map[string]bool) (list, exprs []string) {
+func notGiven(b *binder, t *catalog.TableDef, given map[string]bool) (list, exprs []string) {
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		if given[c.Name] {
 			continue
 		}
-		d := b.defaultSQL(t, c)
+		d := defaultSQL(b, t, c)
 		switch {
 		case d == "" && isRowID(t, c):
 			d = noKey(t, c)

@@ -21,12 +21,12 @@ func (b *binder) expr(s *scope, e ast.Expr) val {
 	}
 	l := s.level
 	if l == nil || len(l.keys) == 0 {
-		v := b.expr1(s, e)
+		v := bindExpr(b, s, e)
 		b.typed.note(e, v)
 		return v
 	}
 	n := len(l.ungrouped)
-	v := b.expr1(s, e)
+	v := bindExpr(b, s, e)
 	b.typed.note(e, v)
 	if len(l.ungrouped) > n && l.keys[v.sql] {
 		l.ungrouped = l.ungrouped[:n]
@@ -34,12 +34,12 @@ func (b *binder) expr(s *scope, e ast.Expr) val {
 	return v
 }
 
-func (b *binder) expr1(s *scope, e ast.Expr) val {
+func bindExpr(b *binder, s *scope, e ast.Expr) val {
 	fields, err := ast.FieldWise(e)
 	b.check(e.Position(), err)
 	if fields != nil {
 		volatile := b.volatile
-		v := b.expr1(s, fields)
+		v := bindExpr(b, s, fields)
 		if order, ok := e.(*ast.Binary); ok && strings.ContainsAny(order.Op, "<>") && order.Op != "<>" { // it names fields twice
 			b.once(e.Position(), volatile, "an order of rows")
 		}
@@ -51,29 +51,29 @@ func (b *binder) expr1(s *scope, e ast.Expr) val {
 	case *ast.Literal:
 		return b.literalVal(e)
 	case *ast.Bound:
-		return b.boundVal(e)
+		return bindBound(b, e)
 	case *ast.Unary:
-		return b.unary(s, e)
+		return bindUnary(b, s, e)
 	case *ast.Binary:
-		return b.binary(s, e)
+		return bindBinary(b, s, e)
 	case *ast.FuncCall:
-		return b.call(s, e)
+		return bindCall(b, s, e)
 	case *ast.Case:
-		return b.caseExpr(s, e)
+		return bindCase(b, s, e)
 	case *ast.Coalesce:
-		args, t := b.commonArgs(s, e.Args, "COALESCE")
+		args, t := commonArgs(b, s, e.Args, "COALESCE")
 		if len(args) == 1 {
 			return val{sql: args[0].sql, typ: t, at: e.At}
 		}
 		return val{sql: "coalesce(" + sqls(args) + ")", typ: t, at: e.At, notNull: args[len(args)-1].notNull}
 	case *ast.MinMax:
-		return b.minMax(s, e)
+		return bindMinMax(b, s, e)
 	case *ast.NullIf:
 		volatile := b.volatile
 		l := b.expr(s, e.L)
 		b.once(e.At, volatile, "NULLIF")
 		r := b.expr(s, e.R)
-		c := b.compare(e.At, "=", l, r)
+		c := compareVals(b, e.At, "=", l, r)
 		l = b.settle(l)
 		switch { // of the type that l has in l = r
 		case l.typ.IsInt() && r.typ.Is(catalog.Numeric):
@@ -83,23 +83,23 @@ func (b *binder) expr1(s *scope, e ast.Expr) val {
 		}
 		return val{sql: "CASE WHEN " + c.sql + " THEN NULL ELSE " + l.sql + " END", typ: l.typ, at: e.At}
 	case *ast.Cast:
-		return b.castExpr(s, e)
+		return bindCast(b, s, e)
 	case *ast.SubLink:
-		return b.subLink(s, e)
+		return bindSubLink(b, s, e)
 	case *ast.In:
-		return b.in(s, e)
+		return bindIn(b, s, e)
 	case *ast.AnyArray:
-		return b.anyArray(s, e)
+		return bindAnyArray(b, s, e)
 	case *ast.Between, *ast.IsNull, *ast.IsBool, *ast.IsDistinct:
-		return b.test(s, e)
+		return bindTest(b, s, e)
 	case *ast.ArrayLit:
-		return b.arrayLit(s, e)
+		return bindArray(b, s, e)
 	case *ast.Collate:
-		return b.collation(s, e)
+		return bindCollate(b, s, e)
 	case *ast.RowExpr:
 		b.refuse(e.At, "a row as a value", "Compare the fields one by one.")
 	case *ast.Subscript:
-		return b.subscript(s, e)
+		return bindSubscript(b, s, e)
 	case *ast.Param:
 		b.fail(e.At, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N)
 	case *ast.Default:
@@ -117,8 +117,8 @@ func (b *binder) once(at ast.Pos, before int, what string) {
 	}
 }
 
-// collation binds x COLLATE "C", which says how the store compares texts in any case.
-func (b *binder) collation(s *scope, e *ast.Collate) val {
+// bindCollate binds x COLLATE "C", which says how the store compares texts in any case.
+func bindCollate(b *binder, s *scope, e *ast.Collate) val {
 	if e.Name != "C" && e.Name != "POSIX" && e.Name != "ucs_basic" {
 		b.refuse(e.At, "COLLATE", "Leave it out: text compares byte by byte.")
 	}
@@ -129,12 +129,12 @@ func (b *binder) collation(s *scope, e *ast.Collate) val {
 	return x
 }
 
-// test binds the predicates with a syntax of their own.
-func (b *binder) test(s *scope, e ast.Expr) val {
+// bindTest binds the predicates with a syntax of their own.
+func bindTest(b *binder, s *scope, e ast.Expr) val {
 	switch e := e.(type) {
 	case *ast.Between:
 		x, lo, hi := b.expr(s, e.X), b.expr(s, e.Lo), b.expr(s, e.Hi)
-		sql := "(" + b.compare(e.At, ">=", x, lo).sql + " AND " + b.compare(e.At, "<=", x, hi).sql + ")"
+		sql := "(" + compareVals(b, e.At, ">=", x, lo).sql + " AND " + compareVals(b, e.At, "<=", x, hi).sql + ")"
 		if e.Not {
 			sql = "(NOT " + sql + ")"
 		}
@@ -151,7 +151,7 @@ func (b *binder) test(s *scope, e ast.Expr) val {
 		if e.Not {
 			op = "IS"
 		}
-		return b.compareAs(e.At, op, b.expr(s, e.L), b.expr(s, e.R))
+		return compareAs(b, e.At, op, b.expr(s, e.L), b.expr(s, e.R))
 	}
 	return val{}
 }
@@ -200,7 +200,7 @@ func (b *binder) literalVal(e *ast.Literal) val {
 	return v
 }
 
-func (b *binder) boundVal(e *ast.Bound) val {
+func bindBound(b *binder, e *ast.Bound) val {
 	t := catalog.TypeOf(e.Type)
 	if e.Type == "" || t.Is(catalog.Unknown) {
 		if e.Value == nil {
@@ -301,7 +301,7 @@ func (b *binder) boolean(v val, what string) val {
 	return v
 }
 
-func (b *binder) caseExpr(s *scope, e *ast.Case) val {
+func bindCase(b *binder, s *scope, e *ast.Case) val {
 	var out strings.Builder
 	out.WriteString("CASE")
 	conds := make([]val, len(e.Whens))
@@ -313,7 +313,7 @@ func (b *binder) caseExpr(s *scope, e *ast.Case) val {
 	}
 	for i, w := range e.Whens {
 		if e.Arg != nil {
-			conds[i] = b.compare(w.Cond.Position(), "=", b.expr(s, e.Arg), b.expr(s, w.Cond))
+			conds[i] = compareVals(b, w.Cond.Position(), "=", b.expr(s, e.Arg), b.expr(s, w.Cond))
 		} else {
 			conds[i] = b.boolean(b.expr(s, w.Cond), "argument of CASE/WHEN")
 		}
@@ -365,7 +365,7 @@ func (b *binder) commonType(vs []val, what string) catalog.Type {
 }
 
 // commonArgs binds arguments and converts them to their common type.
-func (b *binder) commonArgs(s *scope, list []ast.Expr, what string) ([]val, catalog.Type) {
+func commonArgs(b *binder, s *scope, list []ast.Expr, what string) ([]val, catalog.Type) {
 	vs := make([]val, len(list))
 	for i, x := range list {
 		vs[i] = b.expr(s, x)
@@ -377,13 +377,13 @@ func (b *binder) commonArgs(s *scope, list []ast.Expr, what string) ([]val, cata
 	return vs, t
 }
 
-// minMax prints GREATEST and LEAST, which skip NULL unlike SQLite's max(a, b).
-func (b *binder) minMax(s *scope, e *ast.MinMax) val {
+// bindMinMax prints GREATEST and LEAST, which skip NULL unlike SQLite's max(a, b).
+func bindMinMax(b *binder, s *scope, e *ast.MinMax) val {
 	name, f := "LEAST", "min"
 	if e.Greatest {
 		name, f = "GREATEST", "max"
 	}
-	args, t := b.commonArgs(s, e.Args, name)
+	args, t := commonArgs(b, s, e.Args, name)
 	switch {
 	case t.Name == "json":
 		b.fail(e.At, sqlerr.UndefinedFunction, "could not identify a comparison function for type %s", t)
@@ -408,7 +408,7 @@ func (b *binder) minMax(s *scope, e *ast.MinMax) val {
 	return val{sql: "rg_" + f + "_any(" + sqls(args) + ")", typ: t, at: e.At}
 }
 
-func (b *binder) in(s *scope, e *ast.In) val {
+func bindIn(b *binder, s *scope, e *ast.In) val {
 	volatile := b.volatile
 	x := b.expr(s, e.X)
 	volatileX := b.volatile > volatile
@@ -426,7 +426,7 @@ func (b *binder) in(s *scope, e *ast.In) val {
 	t, ok := catalog.CommonType(ts)
 	same = ok && !t.Array && t.Name != "json"
 	if same && t.Is(catalog.Float4) {
-		b.realList(e.List, x, vs)
+		realList(b, e.List, x, vs)
 		same = false
 	}
 	if same {
@@ -441,7 +441,7 @@ func (b *binder) in(s *scope, e *ast.In) val {
 	}
 	p := make([]string, len(vs))
 	for i, v := range vs {
-		p[i] = b.compare(e.At, "=", x, v).sql
+		p[i] = compareVals(b, e.At, "=", x, v).sql
 	}
 	sql := "(" + strings.Join(p, " OR ") + ")"
 	if e.Not {
@@ -452,7 +452,7 @@ func (b *binder) in(s *scope, e *ast.In) val {
 
 // realList brings elements without columns, where they are several, to their common type with x, as Postgres does.
 // The others are compared with x one by one: real with numeric in double precision.
-func (b *binder) realList(list []ast.Expr, x val, vs []val) {
+func realList(b *binder, list []ast.Expr, x val, vs []val) {
 	var fixed []int
 	types := []catalog.Type{x.typ}
 	for i, e := range list {
@@ -467,26 +467,26 @@ func (b *binder) realList(list []ast.Expr, x val, vs []val) {
 	}
 }
 
-func (b *binder) subLink(s *scope, e *ast.SubLink) val {
+func bindSubLink(b *binder, s *scope, e *ast.SubLink) val {
 	q := b.selectQuery(e.Query, s)
 	switch e.Kind {
 	case ast.SubExists:
 		return val{sql: "EXISTS (" + q.text() + ")", typ: catalog.Bool, at: e.At, notNull: true}
 	case ast.SubScalar:
-		c := b.oneColumn(q, e.At)
+		c := oneColumn(b, q, e.At)
 		q.settle(b)
-		return val{sql: "(" + b.atMostOne(q) + ")", typ: typesOfColumns(q.cols)[c], mods: q.cols[c].mods, at: e.At}
+		return val{sql: "(" + atMostOne(b, q) + ")", typ: typesOfColumns(q.cols)[c], mods: q.cols[c].mods, at: e.At}
 	case ast.SubArray:
-		b.oneColumn(q, e.At)
+		oneColumn(b, q, e.At)
 		q.settle(b)
 		t := typesOfColumns(q.cols)[0]
-		f := b.arrayAgg(t)
+		f := arrayAgg(b, t)
 		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " + b.constant(e.At, emptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.text() + "))", typ: catalog.ArrayOf(t), at: e.At}
 	}
-	return b.subAny(s, e, q)
+	return subAny(b, s, e, q)
 }
 
-func (b *binder) oneColumn(q *query, at ast.Pos) int {
+func oneColumn(b *binder, q *query, at ast.Pos) int {
 	if len(q.cols) != 1 {
 		b.fail(at, sqlerr.Syntax, "subquery must return only one column")
 	}
@@ -494,7 +494,7 @@ func (b *binder) oneColumn(q *query, at ast.Pos) int {
 }
 
 // atMostOne prints a scalar sub-select; SQLite takes the first of several rows, Postgres refuses them.
-func (b *binder) atMostOne(q *query) string {
+func atMostOne(b *binder, q *query) string {
 	if q.single {
 		return q.text()
 	}
@@ -504,7 +504,7 @@ func (b *binder) atMostOne(q *query) string {
 }
 
 // subAny is x op ANY (SELECT …), x op ALL (SELECT …) and their row forms.
-func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
+func subAny(b *binder, s *scope, e *ast.SubLink, q *query) val {
 	all := e.Kind == ast.SubAll
 	tests := []ast.Expr{e.Test}
 	if r, ok := e.Test.(*ast.RowExpr); ok {
@@ -524,7 +524,7 @@ func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
 			if !ok || ct.Name == "json" {
 				b.fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.typ, typesOfColumns(q.cols)[i])
 			}
-			b.equatable(val{typ: ct, at: e.At})
+			equatable(b, val{typ: ct, at: e.At})
 			if ct.IsChunk() {
 				b.refuse(e.At, "a row with chunks in IN (SELECT …)", "Use EXISTS with a condition.")
 			}
@@ -541,7 +541,7 @@ func (b *binder) subAny(s *scope, e *ast.SubLink, q *query) val {
 		b.refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
 	}
 	a := b.alias("q")
-	c := b.compare(e.At, e.Op, b.expr(s, tests[0]), val{sql: a + "." + q.phys(0), typ: typesOfColumns(q.cols)[0], at: e.At})
+	c := compareVals(b, e.At, e.Op, b.expr(s, tests[0]), val{sql: a + "." + q.phys(0), typ: typesOfColumns(q.cols)[0], at: e.At})
 	agg, empty := "max", "FALSE"
 	if all {
 		agg, empty = "min", "TRUE"

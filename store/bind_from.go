@@ -25,7 +25,7 @@ func (b *binder) from(s *scope, items []ast.FromItem) string {
 	var parts []string
 	for i, it := range items {
 		src := b.fromItem(s, it, s.rels, s.cols)
-		b.distinctNames(it, s.rels, src.rels)
+		distinctNames(b, it, s.rels, src.rels)
 		s.rels, s.cols = append(s.rels, src.rels...), append(s.cols, src.cols...)
 		if src.full && i > 0 {
 			src.sql = "(" + src.sql + ")"
@@ -35,7 +35,7 @@ func (b *binder) from(s *scope, items []ast.FromItem) string {
 	return strings.Join(parts, " JOIN ")
 }
 
-func (b *binder) distinctNames(it ast.FromItem, have, more []*relation) {
+func distinctNames(b *binder, it ast.FromItem, have, more []*relation) {
 	for _, m := range more {
 		for _, h := range have {
 			if h.name == m.name && h.name != "" && h.schema == m.schema {
@@ -49,22 +49,22 @@ func (b *binder) distinctNames(it ast.FromItem, have, more []*relation) {
 func (b *binder) fromItem(s *scope, it ast.FromItem, rels []*relation, cols []*column) source {
 	switch it := it.(type) {
 	case *ast.TableRef:
-		r := b.tableRef(s, it)
+		r := tableRef(b, s, it)
 		return source{sql: r.sql, rels: []*relation{r.rel}, cols: r.rel.cols}
 	case *ast.SubSelect:
-		return b.subSelect(s, it, rels, cols)
+		return subSelect(b, s, it, rels, cols)
 	case *ast.FuncFrom:
 		inner := &scope{up: s.up, rels: rels, cols: cols, ctes: s.ctes, level: &level{clause: "functions in FROM", inAgg: true}}
-		return b.funcFrom(inner, it)
+		return funcFrom(b, inner, it)
 	case *ast.JoinFrom:
-		return b.join(s, it, rels, cols)
+		return bindJoin(b, s, it, rels, cols)
 	}
 	b.fail(it.Position(), sqlerr.Internal, "internal error: store does not know %T", it)
 	return source{}
 }
 
-// named applies an alias to the columns of a new relation.
-func (b *binder) named(at ast.Pos, r *relation, a ast.Alias) *relation {
+// nameRelation applies an alias to the columns of a new relation.
+func nameRelation(b *binder, at ast.Pos, r *relation, a ast.Alias) *relation {
 	if a.Name != "" {
 		r.name, r.schema = a.Name, ""
 	}
@@ -86,14 +86,14 @@ type boundTable struct {
 }
 
 // tableRef binds a table, view or CTE.
-func (b *binder) tableRef(s *scope, it *ast.TableRef) boundTable {
+func tableRef(b *binder, s *scope, it *ast.TableRef) boundTable {
 	if it.Schema == "" {
 		if c := s.cte(it.Name); c != nil {
-			return b.cteRef(it, c)
+			return cteRef(b, it, c)
 		}
 	}
-	if t := b.systemView(it); t != nil {
-		return b.systemRef(it, t)
+	if t := systemView(b, it); t != nil {
+		return systemRef(b, it, t)
 	}
 	t, v := b.db.cat.relation(b.path, it.Schema, it.Name)
 	switch {
@@ -104,18 +104,18 @@ func (b *binder) tableRef(s *scope, it *ast.TableRef) boundTable {
 			b.check(it.At, populated(t))
 		}
 		r := b.tableRelation(t)
-		b.showRuns(t, r)
-		return boundTable{sqlOf(t) + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+		showRuns(b, t, r)
+		return boundTable{sqlOf(t) + " AS " + r.alias, nameRelation(b, it.At, r, it.Alias)}
 	case v != nil:
 		b.deps[dependency{objectKey{v.Schema, v.Name}, "", false}] = true
-		return b.viewRef(it, v)
+		return viewRef(b, it, v)
 	}
 	b.undefinedTable(it.At, it.Schema, it.Name)
 	return boundTable{}
 }
 
 // showRuns lets the status of a run that nobody trains be read as what it is (see SetTrained).
-func (b *binder) showRuns(t *catalog.TableDef, r *relation) {
+func showRuns(b *binder, t *catalog.TableDef, r *relation) {
 	run, status := t.Column("run"), t.Column("status")
 	if b.db.trained != nil && t.Schema == "relgrad" && t.Name == "run" && run >= 0 && status >= 0 {
 		r.cols[status].sql = "rg_run_status(" + r.cols[run].sql + ", " + r.cols[status].sql + ")"
@@ -150,24 +150,24 @@ func (b *binder) undefinedTable(at ast.Pos, schema, name string) {
 	b.failHint(at, sqlerr.UndefinedTable, hint, "relation \"%s\" does not exist", full)
 }
 
-func (b *binder) cteRef(it *ast.TableRef, c *cte) boundTable {
+func cteRef(b *binder, it *ast.TableRef, c *cte) boundTable {
 	r := &relation{name: c.name, alias: b.alias("t")}
 	for i, cc := range c.cols {
 		r.cols = append(r.cols, &column{name: cc.name, typ: cc.typ, mods: cc.mods, sql: r.alias + "." + outName(i), notNull: cc.notNull})
 	}
-	b.use(c.fence, c.costly, r)
-	return boundTable{c.alias + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+	useFence(b, c.fence, c.costly, r)
+	return boundTable{c.alias + " AS " + r.alias, nameRelation(b, it.At, r, it.Alias)}
 }
 
 // viewRef refers to a view, which is printed once as a CTE of the statement.
-func (b *binder) viewRef(it *ast.TableRef, v *catalog.ViewDef) boundTable {
+func viewRef(b *binder, it *ast.TableRef, v *catalog.ViewDef) boundTable {
 	tmpl := b.view(it.At, v)
 	r := &relation{name: v.Name, schema: v.Schema, alias: b.alias("t")}
 	for i, c := range tmpl.cols {
 		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: r.alias + "." + outName(i)})
 	}
-	b.use(tmpl.fence, tmpl.costly, r)
-	return boundTable{tmpl.alias + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+	useFence(b, tmpl.fence, tmpl.costly, r)
+	return boundTable{tmpl.alias + " AS " + r.alias, nameRelation(b, it.At, r, it.Alias)}
 }
 
 // view expands a view into b.ctes. Positions inside point into the view's own text.
@@ -176,7 +176,7 @@ func (b *binder) view(at ast.Pos, v *catalog.ViewDef) *relation {
 		return r
 	}
 	volatile := b.volatile
-	if t := b.engineView(v); t != nil {
+	if t := engineView(b, v); t != nil {
 		r := &relation{name: v.Name, alias: b.alias("v")}
 		list := make([]string, len(v.Cols))
 		for i, c := range v.Cols {
@@ -208,7 +208,7 @@ func (b *binder) view(at ast.Pos, v *catalog.ViewDef) *relation {
 	for i, c := range v.Cols {
 		r.cols = append(r.cols, &column{name: c.Name, typ: q.cols[i].typ, mods: q.cols[i].mods})
 	}
-	r.costly, r.fence = b.addFence(q, true, b.volatile > volatile)
+	r.costly, r.fence = addFence(b, q, true, b.volatile > volatile)
 	b.ctes = append(b.ctes, r.alias+columnList(len(q.cols))+" AS "+openFence(r.fence)+"("+q.text()+")")
 	if b.volatile == volatile { // else each use of the view computes it
 		b.views[v] = r
@@ -226,23 +226,23 @@ func columnList(n int) string {
 	return "(" + strings.Join(p, ", ") + ")"
 }
 
-func (b *binder) subSelect(s *scope, it *ast.SubSelect, rels []*relation, cols []*column) source {
+func subSelect(b *binder, s *scope, it *ast.SubSelect, rels []*relation, cols []*column) source {
 	volatile := b.volatile
-	q := b.lateralQuery(s, it, rels, cols)
+	q := lateralQuery(b, s, it, rels, cols)
 	q.settle(b)
 	r := &relation{name: it.Alias.Name, alias: b.alias("t")}
 	for i, c := range q.cols {
 		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: r.alias + "." + q.phys(i), notNull: c.notNull})
 	}
-	b.named(it.At, r, it.Alias)
-	costly, id := b.addFence(q, false, b.volatile > volatile)
-	b.use(id, costly, r)
+	nameRelation(b, it.At, r, it.Alias)
+	costly, id := addFence(b, q, false, b.volatile > volatile)
+	useFence(b, id, costly, r)
 	return source{sql: "(" + openFence(id) + q.text() + closeFence(id) + ") AS " + r.alias, rels: []*relation{r}, cols: r.cols}
 }
 
 // lateralQuery binds a sub-select of FROM. SQLite has no LATERAL: a name that means a column of a neighbour is refused,
 // also deep inside; it must not be taken from farther out, where there may be one of that name.
-func (b *binder) lateralQuery(s *scope, it *ast.SubSelect, rels []*relation, cols []*column) *query {
+func lateralQuery(b *binder, s *scope, it *ast.SubSelect, rels []*relation, cols []*column) *query {
 	outer := &scope{up: s.up, ctes: s.ctes}
 	if it.Lateral {
 		outer.rels, outer.cols = rels, cols
@@ -253,7 +253,7 @@ func (b *binder) lateralQuery(s *scope, it *ast.SubSelect, rels []*relation, col
 	return b.selectQuery(it.Query, outer)
 }
 
-func (b *binder) join(s *scope, it *ast.JoinFrom, rels []*relation, cols []*column) source {
+func bindJoin(b *binder, s *scope, it *ast.JoinFrom, rels []*relation, cols []*column) source {
 	l := b.fromItem(s, it.L, rels, cols)
 	right, seenRels, seenCols := s, rels, cols
 	if lateral(it.R) && (it.Kind == ast.JoinRight || it.Kind == ast.JoinFull) {
@@ -265,7 +265,7 @@ func (b *binder) join(s *scope, it *ast.JoinFrom, rels []*relation, cols []*colu
 		seenRels, seenCols = append(append([]*relation(nil), rels...), l.rels...), append(append([]*column(nil), cols...), l.cols...)
 	}
 	r := b.fromItem(right, it.R, seenRels, seenCols)
-	b.distinctNames(it.R, l.rels, r.rels)
+	distinctNames(b, it.R, l.rels, r.rels)
 	word := map[ast.JoinKind]string{ast.JoinInner: "JOIN", ast.JoinLeft: "LEFT JOIN", ast.JoinRight: "RIGHT JOIN", ast.JoinFull: "FULL JOIN"}[it.Kind]
 	if it.Kind == ast.JoinLeft || it.Kind == ast.JoinFull {
 		nullable(r)
@@ -280,13 +280,13 @@ func (b *binder) join(s *scope, it *ast.JoinFrom, rels []*relation, cols []*colu
 	}
 	on := ""
 	if len(using) > 0 {
-		on = b.using(it, l, r, using, &out)
+		on = bindUsing(b, it, l, r, using, &out)
 	} else {
 		out.cols = append(append([]*column(nil), l.cols...), r.cols...)
 	}
 	if it.On != nil {
 		inner := &scope{up: s.up, rels: append(append([]*relation(nil), rels...), out.rels...), cols: append(append([]*column(nil), cols...), out.cols...), ctes: s.ctes, level: &level{}}
-		on = b.condition(inner, it.On, "JOIN/ON").sql
+		on = bindCondition(b, inner, it.On, "JOIN/ON").sql
 	}
 	side := r.sql
 	if r.join {
@@ -303,7 +303,7 @@ func (b *binder) join(s *scope, it *ast.JoinFrom, rels []*relation, cols []*colu
 		for _, c := range out.cols {
 			j.cols = append(j.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: c.sql, notNull: c.notNull})
 		}
-		b.named(it.At, j, it.Alias)
+		nameRelation(b, it.At, j, it.Alias)
 		out.rels, out.cols = []*relation{j}, j.cols
 	}
 	return out
@@ -341,8 +341,8 @@ func commonNames(l, r []*column) []string {
 	return out
 }
 
-// using binds USING: the merged columns come first, then the rest of both sides.
-func (b *binder) using(it *ast.JoinFrom, l, r source, names []string, out *source) string {
+// bindUsing binds USING: the merged columns come first, then the rest of both sides.
+func bindUsing(b *binder, it *ast.JoinFrom, l, r source, names []string, out *source) string {
 	find := func(cols []*column, name, side string) *column {
 		var found *column
 		for _, c := range cols {
@@ -364,9 +364,9 @@ func (b *binder) using(it *ast.JoinFrom, l, r source, names []string, out *sourc
 	for _, n := range names {
 		a, z := find(l.cols, n, "left"), find(r.cols, n, "right")
 		merged[a], merged[z] = true, true
-		b.usingDependency(a)
-		b.usingDependency(z)
-		on = append(on, b.compare(it.At, "=", val{sql: a.sql, typ: a.typ}, val{sql: z.sql, typ: z.typ}).sql)
+		usingDependency(b, a)
+		usingDependency(b, z)
+		on = append(on, compareVals(b, it.At, "=", val{sql: a.sql, typ: a.typ}, val{sql: z.sql, typ: z.typ}).sql)
 		t, _ := catalog.CommonType([]catalog.Type{a.typ, z.typ})
 		m := &column{name: n, typ: t, rel: a.rel, notNull: a.notNull && z.notNull}
 		if a.typ.Is(z.typ) {
@@ -394,14 +394,14 @@ func (b *binder) using(it *ast.JoinFrom, l, r source, names []string, out *sourc
 	return strings.Join(on, " AND ")
 }
 
-func (b *binder) usingDependency(c *column) {
+func usingDependency(b *binder, c *column) {
 	if c.rel != nil && c.rel.table != nil {
 		b.deps[dependency{objectKey{c.rel.table.Schema, c.rel.table.Name}, c.name, false}] = true
 	}
 }
 
-// with defines the CTEs of a SELECT in its scope and prints them.
-func (b *binder) with(s *scope, sel *ast.Select) []string {
+// bindWith defines the CTEs of a SELECT in its scope and prints them.
+func bindWith(b *binder, s *scope, sel *ast.Select) []string {
 	return b.withList(s, sel.With, sel.Recursive)
 }
 
@@ -423,22 +423,22 @@ func (b *binder) withList(s *scope, list []ast.CTE, recursive bool) []string {
 		c := &cte{name: w.Name, alias: b.alias("w"), hidden: true}
 		s.ctes[w.Name] = c
 		if recursive && refersTo(q, w.Name) {
-			b.recursive(s, w, q, c)
+			bindRecursive(b, s, w, q, c)
 		}
 		volatile := b.volatile
 		bound := b.selectQuery(q, s)
 		bound.recursive = !c.hidden
 		bound.settle(b)
 		if c.hidden {
-			c.cols, c.hidden = b.cteColumns(w, bound), false
+			c.cols, c.hidden = cteColumns(b, w, bound), false
 		}
-		b.recursiveTypes(w, c, bound)
+		recursiveTypes(b, w, c, bound)
 		hint := map[string]string{"yes": "MATERIALIZED ", "no": "NOT MATERIALIZED "}[w.Materialized]
 		if w.Materialized == "no" && b.volatile > volatile { // Postgres does not merge it either
 			hint = "MATERIALIZED "
 		}
 		if hint == "" && !bound.recursive {
-			c.costly, c.fence = b.addFence(bound, true, b.volatile > volatile)
+			c.costly, c.fence = addFence(b, bound, true, b.volatile > volatile)
 			hint = openFence(c.fence)
 		}
 		out = append(out, c.alias+columnList(len(c.cols))+" AS "+hint+"("+bound.text()+")")
@@ -446,7 +446,7 @@ func (b *binder) withList(s *scope, list []ast.CTE, recursive bool) []string {
 	return out
 }
 
-func (b *binder) cteColumns(w *ast.CTE, q *query) []*column {
+func cteColumns(b *binder, w *ast.CTE, q *query) []*column {
 	if len(w.Cols) > len(q.cols) {
 		b.fail(w.At, sqlerr.InvalidColumnRef, "WITH query \"%s\" has %d columns available but %d columns specified", w.Name, len(q.cols), len(w.Cols))
 	}

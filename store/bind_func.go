@@ -14,46 +14,46 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// call binds a function call: a window or aggregate function, a function of Postgres, a kernel, or a
+// bindCall binds a function call: a window or aggregate function, a function of Postgres, a kernel, or a
 // function of the engine.
-func (b *binder) call(s *scope, e *ast.FuncCall) val {
+func bindCall(b *binder, s *scope, e *ast.FuncCall) val {
 	if fn, k := b.db.cat.function(b.path, e.Schema, e.Name); fn != nil {
-		return b.userCall(s, e, fn, k)
+		return userCall(b, s, e, fn, k)
 	}
 	if e.Schema != "" && e.Schema != "relgrad" && e.Schema != "pg_catalog" && e.Schema != "public" {
 		b.fail(e.At, sqlerr.UndefinedFunction, "function %s.%s does not exist", e.Schema, e.Name)
 	}
 	switch {
 	case e.Over != nil || windowFunctions[e.Name]:
-		return b.windowCall(s, e)
+		return bindWindowCall(b, s, e)
 	case isAggregate(e.Name):
-		return b.aggregate(s, e, "")
+		return bindAggregate(b, s, e, "")
 	case e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0:
 		b.fail(e.At, sqlerr.WrongObjectType, "%s is not an aggregate function", e.Name)
 	case isSetReturning(e.Name):
 		b.failHint(e.At, sqlerr.FeatureNotSupported, "Put it into FROM: FROM t, "+e.Name+"(…) AS u.", "set-returning functions are not allowed here")
 	}
-	if v, ok := b.engineCall(e); ok {
+	if v, ok := engineCall(b, e); ok {
 		return v
 	}
 	if b.db.intr != nil && signatures[e.Name] == nil && kernels.Find(e.Name) == nil {
-		if v, ok := b.scalarIntrinsic(e); ok {
+		if v, ok := scalarIntrinsic(b, e); ok {
 			return v
 		}
 	}
-	args := b.callArgs(s, e)
-	if v, ok := b.builtin(e, args); ok {
+	args := callArgs(b, s, e)
+	if v, ok := callBuiltin(b, e, args); ok {
 		return v
 	}
 	if d := kernels.Find(e.Name); d != nil {
-		return b.kernelCall(e, d, args)
+		return bindKernelCall(b, e, d, args)
 	}
-	b.noFunction(e, args)
+	noFunction(b, e, args)
 	return val{}
 }
 
 // userCall binds a call of a function of the user's that is an expression: that expression stands in its place.
-func (b *binder) userCall(s *scope, e *ast.FuncCall, fn *ast.CreateFunction, k objectKey) val {
+func userCall(b *binder, s *scope, e *ast.FuncCall, fn *ast.CreateFunction, k objectKey) val {
 	if b.calls++; b.calls > bind.MaxCalls {
 		b.fail(e.At, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", bind.MaxCalls)
 	}
@@ -79,7 +79,7 @@ func inlined(p any, fn *ast.CreateFunction, at ast.Pos) any {
 }
 
 // callArgs binds the arguments; named ones are put in order by the kernel's list of names.
-func (b *binder) callArgs(s *scope, e *ast.FuncCall) []val {
+func callArgs(b *binder, s *scope, e *ast.FuncCall) []val {
 	args := make([]val, len(e.Args))
 	var names []string
 	if d := kernels.Find(e.Name); d != nil {
@@ -122,7 +122,7 @@ func builtinNames() []string {
 	return names
 }
 
-func (b *binder) noFunction(e *ast.FuncCall, args []val) {
+func noFunction(b *binder, e *ast.FuncCall, args []val) {
 	types := make([]string, len(args))
 	for i, a := range args {
 		types[i] = a.typ.String()
@@ -154,38 +154,38 @@ func (b *binder) noFunction(e *ast.FuncCall, args []val) {
 var untypedFunctions = map[string]int{"sum": 0, "avg": 0, "to_char": 0, "date_part": 1, "extract": 1, "date_trunc": 1}
 
 // manyTypes reports whether Postgres could not choose among its overloads.
-func (b *binder) manyTypes(name string, args []val) bool {
+func manyTypes(b *binder, name string, args []val) bool {
 	i, ok := untypedFunctions[name]
 	return ok && i < len(args) && args[i].typ.IsUnknown()
 }
 
-// builtin binds a function of Postgres.
-func (b *binder) builtin(e *ast.FuncCall, args []val) (val, bool) {
+// callBuiltin binds a function of Postgres.
+func callBuiltin(b *binder, e *ast.FuncCall, args []val) (val, bool) {
 	cands := signatures[e.Name]
 	if cands == nil {
 		return val{}, false
 	}
 	sig, ambiguous := resolve(cands, typesOf(args))
-	if ambiguous || b.manyTypes(e.Name, args) {
+	if ambiguous || manyTypes(b, e.Name, args) {
 		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s is not unique", e.Name)
 	}
 	if sig == nil {
 		return val{}, false
 	}
-	v := b.apply(e.At, sig, args)
+	v := applySignature(b, e.At, sig, args)
 	if e.Name == "pg_typeof" {
 		v.sql = sqltext.Plain(args[0].typ.String())
 	}
 	return v, true
 }
 
-// apply prints a call of a chosen overload.
-func (b *binder) apply(at ast.Pos, sig *signature, args []val) val {
+// applySignature prints a call of a chosen overload.
+func applySignature(b *binder, at ast.Pos, sig *signature, args []val) val {
 	if sig.volatile {
 		b.volatile++
 	}
-	elem := b.anyElement(at, sig, args)
+	elem := anyElement(b, at, sig, args)
 	out := val{typ: sig.ret, at: at}
 	conv := make([]val, len(args))
 	for i, a := range args {
@@ -197,7 +197,7 @@ func (b *binder) apply(at ast.Pos, sig *signature, args []val) val {
 				if a.typ.Is(catalog.Bool) {
 					a = val{sql: "CASE " + a.sql + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END", typ: catalog.Text, at: a.at}
 				}
-				a = b.toText(a)
+				a = toText(b, a)
 			}
 		case t.Is(tAnyArray):
 			a = b.coerce(a, catalog.ArrayOf(elem))
@@ -227,7 +227,7 @@ func typesOf(args []val) []catalog.Type {
 }
 
 // anyElement is the type that the pseudo-types of a signature stand for.
-func (b *binder) anyElement(at ast.Pos, sig *signature, args []val) catalog.Type {
+func anyElement(b *binder, at ast.Pos, sig *signature, args []val) catalog.Type {
 	var vs []val
 	for i, a := range args {
 		switch t := sig.arg(i); {
@@ -272,55 +272,55 @@ func fill(tmpl string, args []val, array catalog.Type) string {
 
 // engineCall handles the functions whose value the engine gives: current_step() and its like are constants
 // of the statement.
-func (b *binder) engineCall(e *ast.FuncCall) (val, bool) {
+func engineCall(b *binder, e *ast.FuncCall) (val, bool) {
 	if e.Name != "current_step" && e.Name != "current_seed" || len(e.Args) > 0 {
 		return val{}, false
 	}
 	if b.db.intr != nil {
-		if v, ok := b.scalarIntrinsic(e); ok {
+		if v, ok := scalarIntrinsic(b, e); ok {
 			return v, true
 		}
 	}
 	return val{sql: "0", typ: catalog.Int8, at: e.At, notNull: true, bound: &ast.Bound{Type: "bigint", Value: int64(0)}}, true
 }
 
-// kernel binds an operator on chunks.
-func (b *binder) kernel(at ast.Pos, name string, args []val) val {
+// callKernel binds an operator on chunks.
+func callKernel(b *binder, at ast.Pos, name string, args []val) val {
 	if name == "pow" {
 		name = "power"
 	}
-	v, ok := b.tryKernel(at, kernels.Lookup(name), args)
+	v, ok := tryKernel(b, at, kernels.Lookup(name), args)
 	if !ok {
 		op := map[string]string{"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "^", "neg": "-"}[name]
 		l := args[0].typ.String()
 		if len(args) == 1 {
-			b.noOperator(at, op, "", l)
+			noOperator(b, at, op, "", l)
 		}
-		b.noOperator(at, op, l, args[1].typ.String())
+		noOperator(b, at, op, l, args[1].typ.String())
 	}
 	return v
 }
 
-func (b *binder) kernelCall(e *ast.FuncCall, d *kernels.Def, args []val) val {
-	v, ok := b.tryKernel(e.At, d, args)
+func bindKernelCall(b *binder, e *ast.FuncCall, d *kernels.Def, args []val) val {
+	v, ok := tryKernel(b, e.At, d, args)
 	if ok {
 		return v
 	}
-	if sig, conv := b.kernelArgs(args, false); sig != "" { // a constant that the kernel refuses, such as einsum's labels
+	if sig, conv := kernelArgs(b, args, false); sig != "" { // a constant that the kernel refuses, such as einsum's labels
 		var bad *sqlerr.Error
 		if _, err := dummyCall(d, sig, conv, 0); errors.As(err, &bad) && bad.Code == sqlerr.InvalidParameter {
 			b.failHint(e.At, bad.Code, bad.Hint, "%s", bad.Message)
 		}
 	}
-	b.noFunction(e, args)
+	noFunction(b, e, args)
 	return v
 }
 
 // tryKernel types a kernel's call and prints it. A signature string says how each argument is passed:
 // i bigint, f real, d double precision, b boolean, t text; I, F, D arrays; behind '>' the result.
-func (b *binder) tryKernel(at ast.Pos, d *kernels.Def, args []val) (val, bool) {
+func tryKernel(b *binder, at ast.Pos, d *kernels.Def, args []val) (val, bool) {
 	for _, widen := range []bool{false, true} {
-		sig, conv := b.kernelArgs(args, widen)
+		sig, conv := kernelArgs(b, args, widen)
 		if sig == "" && len(args) > 0 {
 			continue
 		}
@@ -362,7 +362,7 @@ func sqlList(vs []val) []string {
 
 // kernelArgs converts arguments to types that kernels take; with widen integers become double precision.
 // An empty signature means that an argument has no such type.
-func (b *binder) kernelArgs(args []val, widen bool) (string, []val) {
+func kernelArgs(b *binder, args []val, widen bool) (string, []val) {
 	var sig strings.Builder
 	conv := make([]val, len(args))
 	for i, a := range args {

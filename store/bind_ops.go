@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) unary(s *scope, e *ast.Unary) val {
+func bindUnary(b *binder, s *scope, e *ast.Unary) val {
 	x := b.expr(s, e.X)
 	if e.Op == "not" {
 		x = b.boolean(x, "argument of NOT")
@@ -29,38 +29,38 @@ func (b *binder) unary(s *scope, e *ast.Unary) val {
 	out := val{typ: x.typ, at: e.At, notNull: x.notNull}
 	switch {
 	case x.typ.IsInt():
-		out.sql = b.intRange("(-"+x.sql+")", x.typ)
+		out.sql = intRange(b, "(-"+x.sql+")", x.typ)
 	case x.typ.IsFloat():
 		out.sql = "(-" + x.sql + ")"
 	case x.typ.Is(catalog.Numeric):
 		out.sql = "rg_nneg(" + x.sql + ")"
 	case x.typ.IsChunk():
-		return b.kernel(e.At, "neg", []val{x})
+		return callKernel(b, e.At, "neg", []val{x})
 	default:
-		b.noOperator(e.At, e.Op, "", x.typ.String())
+		noOperator(b, e.At, e.Op, "", x.typ.String())
 	}
 	return out
 }
 
-func (b *binder) intRange(sql string, t catalog.Type) string {
+func intRange(b *binder, sql string, t catalog.Type) string {
 	return "rg_int(" + sql + ", " + strconv.Itoa(t.Size()) + ")"
 }
 
-func (b *binder) noOperator(at ast.Pos, op, l, r string) {
+func noOperator(b *binder, at ast.Pos, op, l, r string) {
 	b.failHint(at, sqlerr.UndefinedFunction, "No operator matches the given name and argument types. You might need to add explicit type casts.",
 		"operator does not exist: %s", strings.TrimSpace(l+" "+op+" "+r))
 }
 
-func (b *binder) binary(s *scope, e *ast.Binary) val {
+func bindBinary(b *binder, s *scope, e *ast.Binary) val {
 	switch e.Op {
 	case "and", "or":
-		return b.chain(s, e)
+		return bindChain(b, s, e)
 	}
-	return b.operate(e.At, e.Op, b.expr(s, e.L), b.expr(s, e.R))
+	return bindOperator(b, e.At, e.Op, b.expr(s, e.L), b.expr(s, e.R))
 }
 
-// chain binds a chain of AND or of OR. It is printed as a balanced tree: SQLite bounds the depth of expressions.
-func (b *binder) chain(s *scope, e *ast.Binary) val {
+// bindChain binds a chain of AND or of OR. It is printed as a balanced tree: SQLite bounds the depth of expressions.
+func bindChain(b *binder, s *scope, e *ast.Binary) val {
 	var parts []string
 	op, notNull := strings.ToUpper(e.Op), true
 	var walk func(x ast.Expr)
@@ -85,27 +85,27 @@ func balanced(parts []string, op string) string {
 	return "(" + balanced(parts[:n], op) + op + balanced(parts[n:], op) + ")"
 }
 
-// operate binds l op r for operators other than AND and OR.
-func (b *binder) operate(at ast.Pos, op string, l, r val) val {
+// bindOperator binds l op r for operators other than AND and OR.
+func bindOperator(b *binder, at ast.Pos, op string, l, r val) val {
 	switch op {
 	case "=", "<>", "<", "<=", ">", ">=":
-		return b.compare(at, op, l, r)
+		return compareVals(b, at, op, l, r)
 	case "~~", "!~~", "~~*", "!~~*", "~", "!~", "~*", "!~*":
-		return b.match(at, op, l, r)
+		return matchPattern(b, at, op, l, r)
 	case "||":
-		return b.concat(at, l, r)
+		return concatenate(b, at, l, r)
 	case "+", "-", "*", "/", "%", "^":
-		return b.arith(at, op, l, r)
+		return arithmetic(b, at, op, l, r)
 	case "&", "|", "<<", ">>", "#":
-		return b.bits(at, op, l, r)
+		return bitwise(b, at, op, l, r)
 	}
 	b.fail(at, sqlerr.UndefinedFunction, "operator does not exist: %s %s %s", l.typ, op, r.typ)
 	return val{}
 }
 
-func (b *binder) bits(at ast.Pos, op string, l, r val) val {
+func bitwise(b *binder, at ast.Pos, op string, l, r val) val {
 	if !l.typ.IsInt() || !r.typ.IsInt() {
-		b.noOperator(at, op, l.typ.String(), r.typ.String())
+		noOperator(b, at, op, l.typ.String(), r.typ.String())
 	}
 	t := wider(l.typ, r.typ)
 	sql := "(" + l.sql + " " + op + " " + r.sql + ")"
@@ -116,7 +116,7 @@ func (b *binder) bits(at ast.Pos, op string, l, r val) val {
 		t = l.typ
 		sql = "(" + l.sql + " " + op + " (" + r.sql + " & " + strconv.Itoa(max(31, 8*t.Size()-1)) + "))"
 		if op == "<<" {
-			sql = b.intRange(sql, t)
+			sql = intRange(b, sql, t)
 		}
 	}
 	return val{sql: sql, typ: t, at: at}
@@ -129,11 +129,11 @@ func wider(a, b catalog.Type) catalog.Type {
 	return catalog.Type{Name: b.Name}
 }
 
-// match is LIKE, ILIKE and regular expressions.
-func (b *binder) match(at ast.Pos, op string, l, r val) val {
+// matchPattern is LIKE, ILIKE and regular expressions.
+func matchPattern(b *binder, at ast.Pos, op string, l, r val) val {
 	l, r = b.settle(l).asText(), b.settle(r).asText()
 	if !l.typ.Is(catalog.Text) || !r.typ.Is(catalog.Text) {
-		b.noOperator(at, op, l.typ.String(), r.typ.String())
+		noOperator(b, at, op, l.typ.String(), r.typ.String())
 	}
 	f, neg := "rg_like", strings.HasPrefix(op, "!")
 	fold := "0"
@@ -158,28 +158,28 @@ func (v val) asText() val {
 	return v
 }
 
-func (b *binder) concat(at ast.Pos, l, r val) val {
+func concatenate(b *binder, at ast.Pos, l, r val) val {
 	l, r = l.asText(), r.asText()
 	switch {
 	case l.typ.Array || r.typ.Array:
-		return b.concatArrays(at, l, r)
+		return concatArrays(b, at, l, r)
 	case l.typ.Is(catalog.JSONB) && !r.typ.Is(catalog.Text) || r.typ.Is(catalog.JSONB) && !l.typ.Is(catalog.Text):
 		b.refuse(at, "an operator of jsonb", "")
 	case !l.typ.Is(catalog.Text) && !r.typ.Is(catalog.Text) && !l.typ.IsUnknown() && !r.typ.IsUnknown():
-		b.noOperator(at, "||", l.typ.String(), r.typ.String())
+		noOperator(b, at, "||", l.typ.String(), r.typ.String())
 	}
-	return val{sql: "(" + b.toText(l).sql + " || " + b.toText(r).sql + ")", typ: catalog.Text, at: at, notNull: l.notNull && r.notNull}
+	return val{sql: "(" + toText(b, l).sql + " || " + toText(b, r).sql + ")", typ: catalog.Text, at: at, notNull: l.notNull && r.notNull}
 }
 
-func (b *binder) toText(v val) val { return b.cast(v.at, v, catalog.Text, nil) }
+func toText(b *binder, v val) val { return b.cast(v.at, v, catalog.Text, nil) }
 
-// arith is + - * / % ^ on numbers, chunks and dates.
-func (b *binder) arith(at ast.Pos, op string, l, r val) val {
+// arithmetic is + - * / % ^ on numbers, chunks and dates.
+func arithmetic(b *binder, at ast.Pos, op string, l, r val) val {
 	if l.typ.IsChunk() || r.typ.IsChunk() {
-		return b.chunkArith(at, op, l, r)
+		return chunkArith(b, at, op, l, r)
 	}
 	if l.typ.IsTime() || r.typ.IsTime() {
-		return b.timeArith(at, op, l, r)
+		return timeArith(b, at, op, l, r)
 	}
 	switch {
 	case l.typ.IsUnknown() && r.typ.IsUnknown():
@@ -190,17 +190,17 @@ func (b *binder) arith(at ast.Pos, op string, l, r val) val {
 		r = b.coerce(r, l.typ)
 	}
 	if !l.typ.IsNumber() || !r.typ.IsNumber() {
-		b.noOperator(at, op, l.typ.String(), r.typ.String())
+		noOperator(b, at, op, l.typ.String(), r.typ.String())
 	}
 	t := arithType(op, l.typ, r.typ)
 	if t.Name == "" {
-		b.noOperator(at, op, l.typ.String(), r.typ.String())
+		noOperator(b, at, op, l.typ.String(), r.typ.String())
 	}
 	l, r = b.coerce(l, t), b.coerce(r, t)
 	out := val{typ: t, at: at, notNull: l.notNull && r.notNull}
 	switch {
 	case t.IsInt():
-		out.sql = b.intArith(op, l, r, t)
+		out.sql = intArith(b, op, l, r, t)
 	case t.Is(catalog.Numeric):
 		name := map[string]string{"+": "rg_nadd", "-": "rg_nsub", "*": "rg_nmul", "/": "rg_ndiv", "%": "rg_nmod", "^": "rg_npow"}[op]
 		out.sql = name + "(" + l.sql + ", " + r.sql + ")"
@@ -233,7 +233,7 @@ func arithType(op string, l, r catalog.Type) catalog.Type {
 	return t
 }
 
-func (b *binder) intArith(op string, l, r val, t catalog.Type) string {
+func intArith(b *binder, op string, l, r val, t catalog.Type) string {
 	safe := r.lit != nil && r.lit.Value != "0" && r.lit.Value[0] != '-' // a positive constant divides without surprises
 	switch {
 	case op == "/" && safe:
@@ -241,19 +241,19 @@ func (b *binder) intArith(op string, l, r val, t catalog.Type) string {
 	case op == "%" && safe:
 		return "(" + l.sql + " % " + r.sql + ")"
 	case op == "/":
-		return b.intRange("rg_idiv("+l.sql+", "+r.sql+")", t)
+		return intRange(b, "rg_idiv("+l.sql+", "+r.sql+")", t)
 	case op == "%":
 		return "rg_imod(" + l.sql + ", " + r.sql + ")"
 	}
-	return b.intRange("("+l.sql+" "+op+" "+r.sql+")", t)
+	return intRange(b, "("+l.sql+" "+op+" "+r.sql+")", t)
 }
 
 // chunkArith applies the operators that exist on real[] and double precision[] (DESIGN §5): two chunks, or a
 // chunk and a scalar that becomes double precision.
-func (b *binder) chunkArith(at ast.Pos, op string, l, r val) val {
+func chunkArith(b *binder, at ast.Pos, op string, l, r val) val {
 	name := map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div", "^": "pow"}[op]
 	if name == "" {
-		b.noOperator(at, op, l.typ.String(), r.typ.String())
+		noOperator(b, at, op, l.typ.String(), r.typ.String())
 	}
 	other := func(v val, chunk catalog.Type) val {
 		switch {
@@ -264,7 +264,7 @@ func (b *binder) chunkArith(at ast.Pos, op string, l, r val) val {
 		case v.typ.Array && v.typ.Elem().IsNumber():
 			return b.coerce(v, catalog.ArrayOf(catalog.Float8))
 		}
-		b.noOperator(at, op, l.typ.String(), r.typ.String())
+		noOperator(b, at, op, l.typ.String(), r.typ.String())
 		return v
 	}
 	switch {
@@ -273,11 +273,11 @@ func (b *binder) chunkArith(at ast.Pos, op string, l, r val) val {
 	case !r.typ.IsChunk():
 		r = other(r, l.typ)
 	}
-	return b.kernel(at, name, []val{l, r})
+	return callKernel(b, at, name, []val{l, r})
 }
 
-// compare binds a comparison.
-func (b *binder) compare(at ast.Pos, op string, l, r val) val {
+// compareVals binds a comparison.
+func compareVals(b *binder, at ast.Pos, op string, l, r val) val {
 	switch {
 	case l.typ.IsUnknown() && r.typ.IsUnknown():
 		l, r = b.coerce(l, catalog.Text), b.coerce(r, catalog.Text)
@@ -296,31 +296,31 @@ func (b *binder) compare(at ast.Pos, op string, l, r val) val {
 		b.refuse(at, "an order of regtypes", "Compare their texts: pg_typeof(x)::text.")
 	}
 	if !ok || t.Name == "json" || l.typ.Array && !l.typ.Is(r.typ) {
-		b.noOperator(at, op, l.typ.String(), r.typ.String())
+		noOperator(b, at, op, l.typ.String(), r.typ.String())
 	}
-	l, r = b.coerceComparison(l, t), b.coerceComparison(r, t)
+	l, r = coerceComparison(b, l, t), coerceComparison(b, r, t)
 	if t.Array {
-		return b.compareArrays(at, op, l, r, t)
+		return compareArrays(b, at, op, l, r, t)
 	}
 	return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: catalog.Bool, at: at, notNull: l.notNull && r.notNull}
 }
 
 // coerceComparison converts an operand where SQLite's own comparison would differ: integers and floats
 // compare exactly as they are.
-func (b *binder) coerceComparison(v val, t catalog.Type) val {
+func coerceComparison(b *binder, v val, t catalog.Type) val {
 	if v.lit == nil && (v.typ.IsInt() && (t.IsInt() || t.IsFloat()) || v.typ.IsFloat() && t.IsFloat()) {
 		return v
 	}
 	return b.coerce(v, t)
 }
 
-func (b *binder) compareArrays(at ast.Pos, op string, l, r val, t catalog.Type) val {
+func compareArrays(b *binder, at ast.Pos, op string, l, r val, t catalog.Type) val {
 	l, r = b.coerce(l, t), b.coerce(r, t)
 	if op == "=" || op == "<>" || op == "IS" || op == "IS NOT" {
 		if t.IsChunk() && (op == "=" || op == "<>") {
 			return val{sql: "(rg_chunk_eq(" + l.sql + ", " + r.sql + ") " + op + " 1)", typ: catalog.Bool, at: at}
 		}
-		b.equatable(val{typ: t, at: at})
+		equatable(b, val{typ: t, at: at})
 		if t.IsChunk() {
 			return val{sql: "(" + l.collate() + " " + op + " " + r.collate() + ")", typ: catalog.Bool, at: at}
 		}
@@ -334,14 +334,14 @@ func (b *binder) compareArrays(at ast.Pos, op string, l, r val, t catalog.Type) 
 }
 
 // compareAs is IS [NOT] DISTINCT FROM.
-func (b *binder) compareAs(at ast.Pos, op string, l, r val) val {
-	v := b.compare(at, op, l, r)
+func compareAs(b *binder, at ast.Pos, op string, l, r val) val {
+	v := compareVals(b, at, op, l, r)
 	v.notNull = true
 	return v
 }
 
 // timeArith is date ± integer, date − date, and their like.
-func (b *binder) timeArith(at ast.Pos, op string, l, r val) val {
+func timeArith(b *binder, at ast.Pos, op string, l, r val) val {
 	if l.typ.IsUnknown() {
 		l = b.coerce(l, r.typ)
 	}
@@ -363,6 +363,6 @@ func (b *binder) timeArith(at ast.Pos, op string, l, r val) val {
 	case op == "-" && l.typ.IsTime() && r.typ.IsTime():
 		b.refuse(at, "the type interval", "Use extract(epoch FROM a) - extract(epoch FROM b), in seconds.")
 	}
-	b.noOperator(at, op, l.typ.String(), r.typ.String())
+	noOperator(b, at, op, l.typ.String(), r.typ.String())
 	return val{}
 }

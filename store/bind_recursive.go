@@ -8,19 +8,19 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// recursive makes the CTE visible to itself with the column types of its first branch.
-func (b *binder) recursive(s *scope, w *ast.CTE, q *ast.Select, c *cte) {
+// bindRecursive makes the CTE visible to itself with the column types of its first branch.
+func bindRecursive(b *binder, s *scope, w *ast.CTE, q *ast.Select, c *cte) {
 	if q.SetOp != "union" {
 		b.failHint(w.At, invalidRecursion, "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).", "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", w.Name)
 	}
-	b.wellFormed(w, q)
+	wellFormed(b, w, q)
 	first := b.selectQuery(q.L, s)
 	first.settle(b)
-	c.cols, c.hidden = b.cteColumns(w, first), false
+	c.cols, c.hidden = cteColumns(b, w, first), false
 }
 
 // recursiveTypes refuses a recursive query whose second branch changes the type of a column.
-func (b *binder) recursiveTypes(w *ast.CTE, c *cte, q *query) {
+func recursiveTypes(b *binder, w *ast.CTE, c *cte, q *query) {
 	for i, col := range c.cols {
 		if all := q.cols[i]; !all.typ.Is(col.typ) || !slices.Equal(all.mods, col.mods) {
 			b.failHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
@@ -35,7 +35,7 @@ const invalidRecursion = "42P19"
 
 // wellFormed refuses the recursive queries that Postgres refuses, and those that only it can run: SQLite wants the
 // query's name once, among the tables of a plain SELECT.
-func (b *binder) wellFormed(w *ast.CTE, q *ast.Select) {
+func wellFormed(b *binder, w *ast.CTE, q *ast.Select) {
 	misplaced := func(where string) {
 		b.fail(w.At, invalidRecursion, "recursive reference to query \"%s\" must not appear %s", w.Name, where)
 	}
@@ -53,7 +53,7 @@ func (b *binder) wellFormed(w *ast.CTE, q *ast.Select) {
 	}
 	n, tables := references(step, w.Name), 0
 	for _, it := range step.From {
-		tables += b.recursiveTables(it, w.Name, misplaced, within)
+		tables += recursiveTables(b, it, w.Name, misplaced, within)
 	}
 	switch {
 	case n > 0 && len(step.With) > 0:
@@ -67,12 +67,12 @@ func (b *binder) wellFormed(w *ast.CTE, q *ast.Select) {
 	case step.Distinct || len(step.DistinctOn) > 0 || len(step.OrderBy) > 0 || step.Limit != nil || step.Offset != nil:
 		within("a SELECT with DISTINCT, ORDER BY or LIMIT")
 	}
-	b.recursiveStep(step, within)
+	recursiveStep(b, step, within)
 }
 
 // recursiveStep refuses groups and windows in the step of a recursive query.
-func (b *binder) recursiveStep(step *ast.Select, within func(string)) {
-	if b.hasAggregate(step.Targets) || step.Having != nil {
+func recursiveStep(b *binder, step *ast.Select, within func(string)) {
+	if hasAggregate(b, step.Targets) || step.Having != nil {
 		b.fail(step.At, invalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
 	}
 	if len(step.GroupBy) > 0 || windowed(step.Targets) {
@@ -81,12 +81,12 @@ func (b *binder) recursiveStep(step *ast.Select, within func(string)) {
 }
 
 // recursiveTables counts the references to a recursive query among the tables of a FROM item.
-func (b *binder) recursiveTables(it ast.FromItem, name string, misplaced, within func(string)) int {
+func recursiveTables(b *binder, it ast.FromItem, name string, misplaced, within func(string)) int {
 	switch it := it.(type) {
 	case *ast.TableRef:
 		return b2i(it.Schema == "" && it.Name == name)
 	case *ast.JoinFrom:
-		l, r := b.recursiveTables(it.L, name, misplaced, within), b.recursiveTables(it.R, name, misplaced, within)
+		l, r := recursiveTables(b, it.L, name, misplaced, within), recursiveTables(b, it.R, name, misplaced, within)
 		if l > 0 && (it.Kind == ast.JoinRight || it.Kind == ast.JoinFull) || r > 0 && (it.Kind == ast.JoinLeft || it.Kind == ast.JoinFull) {
 			misplaced("within an outer join")
 		}

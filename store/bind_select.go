@@ -11,9 +11,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// plain binds a SELECT without set operation.
-func (b *binder) plain(sel *ast.Select, s *scope) *query {
-	sel = b.setReturning(sel)
+// bindPlain binds a SELECT without set operation.
+func bindPlain(b *binder, sel *ast.Select, s *scope) *query {
+	sel = expandSetReturning(b, sel)
 	q := &query{distinct: sel.Distinct}
 	l := &level{keys: map[string]bool{}, named: map[string]*ast.Window{}}
 	s.level = l
@@ -29,14 +29,14 @@ func (b *binder) plain(sel *ast.Select, s *scope) *query {
 		tail.WriteString(" FROM " + from)
 	}
 	if sel.Where != nil {
-		tail.WriteString(" WHERE " + b.condition(s, sel.Where, "WHERE").sql)
+		tail.WriteString(" WHERE " + bindCondition(b, s, sel.Where, "WHERE").sql)
 	}
-	b.groupBy(s, sel, &tail)
+	groupBy(b, s, sel, &tail)
 	l.windows = true
 	if sel.Having != nil { // one group, also without aggregates
 		l.aggregates = true
 	}
-	b.targets(s, sel, q)
+	bindTargets(b, s, sel, q)
 	l.windows = false
 	if sel.Having != nil {
 		l.aggregates = true
@@ -46,12 +46,12 @@ func (b *binder) plain(sel *ast.Select, s *scope) *query {
 		q.having = len(sel.GroupBy) == 0
 	}
 	l.windows = true
-	b.distinctOn(s, sel, q)
+	distinctOn(b, s, sel, q)
 	if sel.Distinct {
-		b.equatables(q, sel.At)
+		equatables(b, q, sel.At)
 	}
 	for _, k := range sel.OrderBy {
-		q.order = append(q.order, b.orderKey(s, q, k))
+		q.order = append(q.order, bindOrderKey(b, s, q, k))
 	}
 	if (l.aggregates || len(sel.GroupBy) > 0) && len(l.ungrouped) > 0 {
 		panic(l.ungrouped[0])
@@ -62,8 +62,8 @@ func (b *binder) plain(sel *ast.Select, s *scope) *query {
 	return q
 }
 
-// condition binds WHERE, ON and their like: no aggregates, no windows.
-func (b *binder) condition(s *scope, e ast.Expr, clause string) val {
+// bindCondition binds WHERE, ON and their like: no aggregates, no windows.
+func bindCondition(b *binder, s *scope, e ast.Expr, clause string) val {
 	l := s.level
 	if l == nil {
 		l = &level{}
@@ -78,7 +78,7 @@ func (b *binder) condition(s *scope, e ast.Expr, clause string) val {
 }
 
 // groupBy binds GROUP BY: positions, output names and expressions.
-func (b *binder) groupBy(s *scope, sel *ast.Select, tail *strings.Builder) {
+func groupBy(b *binder, s *scope, sel *ast.Select, tail *strings.Builder) {
 	if len(sel.GroupBy) == 0 {
 		return
 	}
@@ -87,9 +87,9 @@ func (b *binder) groupBy(s *scope, sel *ast.Select, tail *strings.Builder) {
 	var list []string
 	keys := map[string]bool{}
 	for _, g := range sel.GroupBy {
-		v := b.expr(s, b.groupExpr(s, sel, g))
+		v := b.expr(s, groupExpr(b, s, sel, g))
 		v = b.settle(v)
-		b.equatable(v)
+		equatable(b, v)
 		keys[v.sql] = true
 		list = append(list, noPosition(v))
 	}
@@ -110,7 +110,7 @@ func noPosition(v val) string {
 }
 
 // groupExpr resolves a position or an output name to the target's expression.
-func (b *binder) groupExpr(s *scope, sel *ast.Select, g ast.Expr) ast.Expr {
+func groupExpr(b *binder, s *scope, sel *ast.Select, g ast.Expr) ast.Expr {
 	switch x := g.(type) {
 	case *ast.Literal:
 		if x.Kind != ast.LitInt {
@@ -140,11 +140,11 @@ func (b *binder) groupExpr(s *scope, sel *ast.Select, g ast.Expr) ast.Expr {
 	return g
 }
 
-// targets binds the select list and expands stars.
-func (b *binder) targets(s *scope, sel *ast.Select, q *query) {
+// bindTargets binds the select list and expands stars.
+func bindTargets(b *binder, s *scope, sel *ast.Select, q *query) {
 	for _, t := range sel.Targets {
 		if ref, ok := t.X.(*ast.ColumnRef); ok && ref.Star {
-			b.star(s, ref, q)
+			expandStar(b, s, ref, q)
 			continue
 		}
 		v := b.expr(s, t.X)
@@ -157,13 +157,13 @@ func (b *binder) targets(s *scope, sel *ast.Select, q *query) {
 	}
 }
 
-// star expands * and t.*. In a view it stands for what it stood for when the view was created.
-func (b *binder) star(s *scope, ref *ast.ColumnRef, q *query) {
+// expandStar expands * and t.*. In a view it stands for what it stood for when the view was created.
+func expandStar(b *binder, s *scope, ref *ast.ColumnRef, q *query) {
 	cols := s.cols
 	if len(ref.Names) > 0 {
-		r, at := b.findRel(s, ref.Names)
+		r, at := findRel(b, s, ref.Names)
 		if r == nil {
-			b.missingFrom(s, ref.At, strings.Join(ref.Names, "."))
+			missingFrom(b, s, ref.At, strings.Join(ref.Names, "."))
 		}
 		b.reach(s, at, ref.At)
 		cols = r.cols
@@ -189,7 +189,7 @@ func (b *binder) star(s *scope, ref *ast.ColumnRef, q *query) {
 		}
 		seen = append(seen, id)
 		names := []string{c.name}
-		v := b.columnVal(s, c, ref, names)
+		v := starColumn(b, s, c, ref, names)
 		q.targets = append(q.targets, v)
 		q.cols = append(q.cols, outcol{c.name, c.typ, c.notNull, c.mods})
 	}
@@ -198,30 +198,30 @@ func (b *binder) star(s *scope, ref *ast.ColumnRef, q *query) {
 	}
 }
 
-// columnVal uses a column that is already resolved, with the checks of a reference.
-func (b *binder) columnVal(s *scope, c *column, ref *ast.ColumnRef, names []string) val {
+// starColumn uses a column that is already resolved, with the checks of a reference.
+func starColumn(b *binder, s *scope, c *column, ref *ast.ColumnRef, names []string) val {
 	one := &scope{cols: []*column{c}, rels: s.rels, level: s.level}
 	return b.column(one, &ast.ColumnRef{Node: ref.Node, Names: names})
 }
 
-func (b *binder) distinctOn(s *scope, sel *ast.Select, q *query) {
+func distinctOn(b *binder, s *scope, sel *ast.Select, q *query) {
 	var list []string
 	for _, e := range sel.DistinctOn {
 		v := val{}
-		if i := b.outputColumn(q, e); i >= 0 {
+		if i := outputColumn(b, q, e); i >= 0 {
 			v = q.targets[i]
 		} else {
 			v = b.settle(b.expr(s, e))
 		}
-		b.equatable(v)
+		equatable(b, v)
 		list = append(list, v.collate())
 	}
-	b.leadingKeys(s, sel, q, list)
+	leadingKeys(b, s, sel, q, list)
 	q.on = strings.Join(list, ", ")
 }
 
 // leadingKeys demands that ORDER BY begins with the keys of DISTINCT ON, in any order.
-func (b *binder) leadingKeys(s *scope, sel *ast.Select, q *query, on []string) {
+func leadingKeys(b *binder, s *scope, sel *ast.Select, q *query, on []string) {
 	left := map[string]bool{}
 	for _, k := range on {
 		left[k] = true
@@ -230,7 +230,7 @@ func (b *binder) leadingKeys(s *scope, sel *ast.Select, q *query, on []string) {
 		if len(left) == 0 {
 			return
 		}
-		o := b.orderKey(s, q, k)
+		o := bindOrderKey(b, s, q, k)
 		key := o.v.collate()
 		if o.col >= 0 {
 			key = q.targets[o.col].collate()
@@ -242,12 +242,12 @@ func (b *binder) leadingKeys(s *scope, sel *ast.Select, q *query, on []string) {
 	}
 }
 
-func (b *binder) orderKey(s *scope, q *query, k ast.SortKey) orderKey {
-	if i := b.outputColumn(q, k.X); i >= 0 {
+func bindOrderKey(b *binder, s *scope, q *query, k ast.SortKey) orderKey {
+	if i := outputColumn(b, q, k.X); i >= 0 {
 		if q.cols[i].typ.IsUnknown() {
 			q.coerce(b, i, catalog.Text)
 		}
-		b.sortable(val{typ: q.cols[i].typ, at: k.X.Position()})
+		sortable(b, val{typ: q.cols[i].typ, at: k.X.Position()})
 		return orderKey{col: i, v: q.targets[i], rest: direction(k, q.cols[i].notNull)}
 	}
 	v := b.settle(b.expr(s, k.X))
@@ -259,12 +259,12 @@ func (b *binder) orderKey(s *scope, q *query, k ast.SortKey) orderKey {
 	if q.distinct {
 		b.fail(k.X.Position(), sqlerr.InvalidColumnRef, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
 	}
-	b.sortable(v)
+	sortable(b, v)
 	return orderKey{col: -1, v: v, rest: direction(k, v.notNull)}
 }
 
 // sortable refuses values that Postgres cannot put in order, and orders that differ from its.
-func (b *binder) sortable(v val) {
+func sortable(b *binder, v val) {
 	switch {
 	case v.typ.Name == "json":
 		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb, or sort by a part of it.", "could not identify an ordering operator for type %s", v.typ)
@@ -276,7 +276,7 @@ func (b *binder) sortable(v val) {
 }
 
 // equatable refuses values that cannot be told apart as Postgres does: keys of groups, of DISTINCT and of set operations.
-func (b *binder) equatable(v val) {
+func equatable(b *binder, v val) {
 	switch {
 	case v.typ.Name == "json":
 		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb.", "could not identify an equality operator for type %s", v.typ)
@@ -286,15 +286,15 @@ func (b *binder) equatable(v val) {
 }
 
 // equatables refuses columns of a query in the same way.
-func (b *binder) equatables(q *query, at ast.Pos) {
+func equatables(b *binder, q *query, at ast.Pos) {
 	for _, c := range q.cols {
-		b.equatable(val{typ: c.typ, at: at})
+		equatable(b, val{typ: c.typ, at: at})
 	}
 }
 
-// setReturning moves a set-returning function of the select list into FROM, where it means the same:
+// expandSetReturning moves a set-returning function of the select list into FROM, where it means the same:
 // SELECT a, unnest(x) FROM t is SELECT a, u FROM t, unnest(x) AS u.
-func (b *binder) setReturning(sel *ast.Select) *ast.Select {
+func expandSetReturning(b *binder, sel *ast.Select) *ast.Select {
 	var call *ast.FuncCall
 	for _, t := range sel.Targets {
 		ast.Walk(t.X, func(n ast.Tree) bool {
@@ -312,11 +312,11 @@ func (b *binder) setReturning(sel *ast.Select) *ast.Select {
 	if call == nil {
 		return sel
 	}
-	b.conditionalSet(sel.Targets)
+	conditionalSet(b, sel.Targets)
 	if len(sel.DistinctOn) > 0 || windowed(sel.Targets) { // Postgres calls it behind these
 		b.refuse(call.At, "a set-returning function in a select list with DISTINCT ON or window functions", "Put it into FROM of a query around this one.")
 	}
-	if len(sel.GroupBy) > 0 || sel.Having != nil || b.hasAggregate(sel.Targets) {
+	if len(sel.GroupBy) > 0 || sel.Having != nil || hasAggregate(b, sel.Targets) {
 		b.refuse(call.At, "a set-returning function in the select list of a grouped query", "Group in a sub-select, and put the function into FROM of the outer query.")
 	}
 	name := b.alias("srf ")
@@ -342,7 +342,7 @@ func (b *binder) setReturning(sel *ast.Select) *ast.Select {
 }
 
 // conditionalSet refuses set-returning functions where they might not be called.
-func (b *binder) conditionalSet(ts []ast.Target) {
+func conditionalSet(b *binder, ts []ast.Target) {
 	for _, t := range ts {
 		ast.Walk(t.X, func(n ast.Tree) bool {
 			what := ""
@@ -383,7 +383,7 @@ func windowed(ts []ast.Target) bool {
 	return found
 }
 
-func (b *binder) hasAggregate(ts []ast.Target) bool {
+func hasAggregate(b *binder, ts []ast.Target) bool {
 	found := false
 	for _, t := range ts {
 		ast.Walk(t.X, func(n ast.Tree) bool {

@@ -9,7 +9,7 @@ import (
 )
 
 // typeOf checks a type name of the user's text.
-func (b *binder) typeOf(n ast.TypeName) catalog.Type {
+func typeOf(b *binder, n ast.TypeName) catalog.Type {
 	t := catalog.Type{Name: n.Name, Array: n.Dims > 0, Rank: n.Dims}
 	switch n.Name {
 	case "character varying":
@@ -23,7 +23,7 @@ func (b *binder) typeOf(n ast.TypeName) catalog.Type {
 	case "regclass":
 		b.refuse(n.At, "the type regclass", "Name the table in information_schema.tables: table_name = 't'.")
 	}
-	b.modifiers(n, t)
+	modifiers(b, n, t)
 	if known[t.Name] == "" {
 		if t, v := b.db.cat.relation(b.path, n.Schema, n.Name); t != nil || v != nil {
 			b.failHint(n.At, sqlerr.UndefinedObject, "A table's row type stands only in FROM gradient('loss', NULL::"+n.Name+").", "a value of the row type \"%s\" cannot stand here", n.Name)
@@ -41,7 +41,7 @@ func (b *binder) typeOf(n ast.TypeName) catalog.Type {
 }
 
 // modifiers refuses the modifiers that a type does not have.
-func (b *binder) modifiers(n ast.TypeName, t catalog.Type) {
+func modifiers(b *binder, n ast.TypeName, t catalog.Type) {
 	if len(n.Mods) == 0 {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 // onConflict prints ON CONFLICT.
-func (b *binder) onConflict(s *ast.Insert, t *catalog.TableDef) string {
+func onConflict(b *binder, s *ast.Insert, t *catalog.TableDef) string {
 	oc := s.OnConflict
 	if oc == nil {
 		return ""
@@ -19,7 +19,7 @@ func (b *binder) onConflict(s *ast.Insert, t *catalog.TableDef) string {
 	out := " ON CONFLICT"
 	if len(oc.Cols) > 0 {
 		for _, c := range oc.Cols {
-			b.columnOf(s.At, t, c)
+			columnOf(b, s.At, t, c)
 		}
 		if !hasUnique(t, oc.Cols) {
 			b.fail(s.At, sqlerr.InvalidColumnRef, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
@@ -32,16 +32,16 @@ func (b *binder) onConflict(s *ast.Insert, t *catalog.TableDef) string {
 	if len(oc.Cols) == 0 {
 		b.fail(s.At, sqlerr.Syntax, "ON CONFLICT DO UPDATE requires inference specification or constraint name")
 	}
-	if b.insertAlias(s) == "excluded" {
+	if insertAlias(b, s) == "excluded" {
 		b.failHint(s.At, "42P09", "Give the table an alias: INSERT INTO excluded AS t.", "table reference \"excluded\" is ambiguous")
 	}
-	name := b.insertAlias(s)
-	mine := b.plainRelation(t, name, ident(name))
-	excluded := b.plainRelation(t, "excluded", "excluded")
+	name := insertAlias(b, s)
+	mine := plainRelation(b, t, name, ident(name))
+	excluded := plainRelation(b, t, "excluded", "excluded")
 	sc := &scope{rels: []*relation{mine, excluded}, cols: mine.cols, level: &level{inAgg: true, clause: "ON CONFLICT"}}
-	out += " DO UPDATE SET " + strings.Join(b.assignments(sc, t, oc.Set), ", ")
+	out += " DO UPDATE SET " + strings.Join(assignments(b, sc, t, oc.Set), ", ")
 	if oc.Where != nil {
-		out += " WHERE " + b.condition(sc, oc.Where, "WHERE").sql
+		out += " WHERE " + bindCondition(b, sc, oc.Where, "WHERE").sql
 	}
 	return out
 }
@@ -79,14 +79,14 @@ func hasUnique(t *catalog.TableDef, cols []string) bool {
 }
 
 // proposedKey gives the places of the conflict target's columns among those that are given values, nil where ON CONFLICT updates nothing.
-func (b *binder) proposedKey(s *ast.Insert, t *catalog.TableDef, list []string) (key []int, kinds string) {
+func proposedKey(b *binder, s *ast.Insert, t *catalog.TableDef, list []string) (key []int, kinds string) {
 	if s.OnConflict == nil || s.OnConflict.Set == nil {
 		return nil, ""
 	}
 	for _, c := range s.OnConflict.Cols {
 		if i := slices.Index(list, ident(c)); i >= 0 {
 			key = append(key, i)
-			kinds += "-n"[b2i(b.columnOf(s.At, t, c).Type.Is(catalog.Numeric)):][:1]
+			kinds += "-n"[b2i(columnOf(b, s.At, t, c).Type.Is(catalog.Numeric)):][:1]
 		}
 	}
 	return key, kinds

@@ -13,7 +13,7 @@ import (
 )
 
 // addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing new.
-func (b *binder) addConstraints(t *catalog.TableDef, list []ast.TableConstraint) {
+func addConstraints(b *binder, t *catalog.TableDef, list []ast.TableConstraint) {
 	primary := func(k ast.TableConstraint) int { return b2i(k.Kind != "primary") }
 	slices.SortStableFunc(list, func(x, y ast.TableConstraint) int { return primary(x) - primary(y) })
 	var keys [][]string
@@ -25,40 +25,40 @@ func (b *binder) addConstraints(t *catalog.TableDef, list []ast.TableConstraint)
 		if k.Kind == "unique" || k.Kind == "primary" {
 			keys = append(keys, k.Cols)
 		}
-		b.addConstraint(t, k)
+		addConstraint(b, t, k)
 	}
 }
 
-func (b *binder) addConstraint(t *catalog.TableDef, k *ast.TableConstraint) {
+func addConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) {
 	for _, n := range k.Cols {
-		b.columnOf(k.At, t, n)
+		columnOf(b, k.At, t, n)
 	}
 	switch k.Kind {
 	case "check":
-		t.Checks = append(t.Checks, b.checkConstraint(t, k))
+		t.Checks = append(t.Checks, checkConstraint(b, t, k))
 	case "primary":
 		if t.PK != nil {
 			b.fail(k.At, "42P16", "multiple primary keys for table \"%s\" are not allowed", t.Name)
 		}
-		t.PK = &catalog.Unique{Name: b.constraintName(t, k, "", "pkey"), Cols: k.Cols}
+		t.PK = &catalog.Unique{Name: constraintName(b, t, k, "", "pkey"), Cols: k.Cols}
 		for _, n := range k.Cols {
 			c := &t.Cols[t.Column(n)]
 			c.NotNull = true
-			b.noChunk(k.At, t, n, "PRIMARY KEY")
+			noChunk(b, k.At, t, n, "PRIMARY KEY")
 		}
 	case "unique":
 		for _, n := range k.Cols {
-			b.noChunk(k.At, t, n, "UNIQUE")
+			noChunk(b, k.At, t, n, "UNIQUE")
 		}
-		t.Uniques = append(t.Uniques, catalog.Unique{Name: b.constraintName(t, k, strings.Join(k.Cols, "_"), "key"), Cols: k.Cols})
+		t.Uniques = append(t.Uniques, catalog.Unique{Name: constraintName(b, t, k, strings.Join(k.Cols, "_"), "key"), Cols: k.Cols})
 	case "foreign":
-		t.Foreign = append(t.Foreign, b.foreignKey(t, k))
+		t.Foreign = append(t.Foreign, foreignKey(b, t, k))
 	}
 }
 
-func (b *binder) foreignKey(t *catalog.TableDef, k *ast.TableConstraint) catalog.Foreign {
-	name := b.constraintName(t, k, strings.Join(k.Cols, "_"), "fkey")
-	ref := b.referenced(k.At, t, k.RefTable)
+func foreignKey(b *binder, t *catalog.TableDef, k *ast.TableConstraint) catalog.Foreign {
+	name := constraintName(b, t, k, strings.Join(k.Cols, "_"), "fkey")
+	ref := referenced(b, k.At, t, k.RefTable)
 	if ref.Temp != t.Temp {
 		b.fail(k.At, "42P16", "constraints on permanent tables may reference only permanent tables")
 	}
@@ -89,9 +89,9 @@ func (b *binder) foreignKey(t *catalog.TableDef, k *ast.TableConstraint) catalog
 }
 
 // constraintName is the name that a constraint was given, or one of its table, of columns and of a label.
-func (b *binder) constraintName(t *catalog.TableDef, k *ast.TableConstraint, cols, label string) string {
+func constraintName(b *binder, t *catalog.TableDef, k *ast.TableConstraint, cols, label string) string {
 	if k.Name == "" {
-		return b.freshName(t, cols, label)
+		return freshName(b, t, cols, label)
 	}
 	index := k.Kind == "primary" || k.Kind == "unique"
 	if index && (b.db.cat.relationThere(objectKey{t.Schema, k.Name}) || slices.Contains(indexNames(t), k.Name)) {
@@ -125,7 +125,7 @@ func constraintNames(t *catalog.TableDef) []string {
 
 // freshName makes the name of an index or a constraint, which is new in the schema: table_columns_label, with a number where that is
 // taken (ChooseRelationName, ChooseConstraintName).
-func (b *binder) freshName(t *catalog.TableDef, cols, label string) string {
+func freshName(b *binder, t *catalog.TableDef, cols, label string) string {
 	used := map[string]bool{}
 	note := func(t *catalog.TableDef) {
 		for _, n := range append(indexNames(t), constraintNames(t)...) {
@@ -178,8 +178,8 @@ func clipped(s string, n int) string {
 	return s[:n]
 }
 
-func (b *binder) checkConstraint(t *catalog.TableDef, k *ast.TableConstraint) catalog.Check {
-	c := catalog.Check{SQL: b.checkSQL(t, k.Check), Source: print.Print(&ast.Select{Targets: []ast.Target{{X: k.Check}}})}
+func checkConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) catalog.Check {
+	c := catalog.Check{SQL: checkSQL(b, t, k.Check), Source: print.Print(&ast.Select{Targets: []ast.Target{{X: k.Check}}})}
 	ast.Walk(k.Check, func(n ast.Tree) bool {
 		if r, ok := n.(*ast.ColumnRef); ok {
 			if name := r.Names[len(r.Names)-1]; !slices.Contains(c.Cols, name) {
@@ -195,40 +195,40 @@ func (b *binder) checkConstraint(t *catalog.TableDef, k *ast.TableConstraint) ca
 	if len(c.Cols) == 1 {
 		of = c.Cols[0]
 	}
-	c.Name = b.constraintName(t, k, of, "check")
+	c.Name = constraintName(b, t, k, of, "check")
 	return c
 }
 
 // checkSQL prints the condition of a CHECK for SQLite.
-func (b *binder) checkSQL(t *catalog.TableDef, condition ast.Expr) string {
+func checkSQL(b *binder, t *catalog.TableDef, condition ast.Expr) string {
 	b.literal = true
 	defer func() { b.literal = false }()
-	rel := b.plainRelation(t, t.Name, "")
-	return b.condition(&scope{rels: []*relation{rel}, cols: rel.cols, level: &level{}}, condition, "CHECK constraints").sql
+	rel := plainRelation(b, t, t.Name, "")
+	return bindCondition(b, &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{}}, condition, "CHECK constraints").sql
 }
 
 // bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its source is not known.
-func (b *binder) bindAgain(at ast.Pos, t *catalog.TableDef, c *catalog.Check, change func(ast.Expr) ast.Expr) bool {
+func bindAgain(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Check, change func(ast.Expr) ast.Expr) bool {
 	if c.Source == "" {
 		return false
 	}
 	sel, err := parse.ParseSelect(&ast.Text{SQL: c.Source})
 	b.check(at, err)
 	x := change(ast.Relocate(sel.Targets[0].X, at))
-	c.SQL, c.Source = b.checkSQL(t, x), print.Print(&ast.Select{Targets: []ast.Target{{X: x}}})
+	c.SQL, c.Source = checkSQL(b, t, x), print.Print(&ast.Select{Targets: []ast.Target{{X: x}}})
 	return true
 }
 
-func (b *binder) noChunk(at ast.Pos, t *catalog.TableDef, col, what string) {
+func noChunk(b *binder, at ast.Pos, t *catalog.TableDef, col, what string) {
 	if c := t.Cols[t.Column(col)]; c.Type.IsChunk() {
 		b.fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
 	} else {
-		b.indexable(at, c.Type)
+		indexable(b, at, c.Type)
 	}
 }
 
 // indexable refuses a type whose values have no order.
-func (b *binder) indexable(at ast.Pos, t catalog.Type) {
+func indexable(b *binder, at ast.Pos, t catalog.Type) {
 	if t.Name == "json" {
 		b.failHint(
 			at,
@@ -241,7 +241,7 @@ func (b *binder) indexable(at ast.Pos, t catalog.Type) {
 }
 
 // referenced finds the table that a foreign key of t, which may not be there yet, names.
-func (b *binder) referenced(at ast.Pos, t *catalog.TableDef, n ast.ObjectName) *catalog.TableDef {
+func referenced(b *binder, at ast.Pos, t *catalog.TableDef, n ast.ObjectName) *catalog.TableDef {
 	if n.Name == t.Name && (n.Schema == t.Schema || n.Schema == "" && t.Temp) {
 		return t
 	}
@@ -255,5 +255,5 @@ func (b *binder) referenced(at ast.Pos, t *catalog.TableDef, n ast.ObjectName) *
 			}
 		}
 	}
-	return b.target(at, n.Schema, n.Name)
+	return targetTable(b, at, n.Schema, n.Name)
 }

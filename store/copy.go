@@ -126,7 +126,7 @@ func (db *DB) CopyIn(ctx context.Context, s *ast.Copy, text *ast.Text, r io.Read
 }
 
 func copyIn(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, r io.Reader, name string, done func() error, abort func()) (n int64, err error) {
-	return loading(ctx, db, text, func(b *binder) (int64, error) { return b.copyRows(s, r, name) }, done, abort)
+	return loading(ctx, db, text, func(b *binder) (int64, error) { return copyRows(b, s, r, name) }, done, abort)
 }
 
 // loading runs load in a transaction of its own or in a savepoint. After it done has the last word; abort is called
@@ -170,11 +170,11 @@ type loader struct {
 	file string
 }
 
-func (b *binder) copyRows(s *ast.Copy, r io.Reader, file string) (int64, error) {
+func copyRows(b *binder, s *ast.Copy, r io.Reader, file string) (int64, error) {
 	if s.Options.IsFile() {
 		return 0, errFileFormat(s)
 	}
-	l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: file}
+	l := &loader{b: b, t: targetTable(b, s.At, s.Schema, s.Name), file: file}
 	return l.run(s, s.Cols, func() (int64, error) {
 		p := newCopyReader(r, s.Options, len(l.cols))
 		if s.Options.Match {
@@ -195,7 +195,7 @@ func errFileFormat(s *ast.Copy) error {
 // run prepares the INSERT of a row's columns and calls load, which runs it.
 func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (int64, error) {
 	b, t := l.b, l.t
-	l.cols = b.insertColumns(&ast.Insert{Node: s.Node, Cols: names}, t)
+	l.cols = insertColumns(b, &ast.Insert{Node: s.Node, Cols: names}, t)
 	list, exprs, given := []string{}, []string{}, map[string]bool{}
 	for _, c := range l.cols {
 		if given[c.Name] {
@@ -206,7 +206,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 		if len(c.Mods) > 0 && c.Type.Is(catalog.Text) {
 			x = fmt.Sprintf("rg_varchar(?, %d)", c.Mods[0])
 		} else if len(c.Mods) > 0 {
-			x = b.modify(x, c.Type, c.Mods)
+			x = modifyType(b, x, c.Type, c.Mods)
 		}
 		var sl *slot
 		if c.Type.IsChunk() {
@@ -217,7 +217,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 		}
 		list, exprs, l.slot = append(list, ident(c.Name)), append(exprs, x), append(l.slot, sl)
 	}
-	missing, values := b.notGiven(t, given)
+	missing, values := notGiven(b, t, given)
 	list, exprs = append(list, missing...), append(exprs, values...)
 	stmt, err := b.db.c.Prepare("INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") VALUES (" + strings.Join(exprs, ", ") + ")")
 	if err != nil {
@@ -232,7 +232,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 		return 0, err
 	}
 	b.db.bump(keyOf(t), true)
-	return n, b.checkSlots(t, n)
+	return n, checkSlots(b, t, n)
 }
 
 // startShape gives the slot the shape of the chunks that are there, so that another one is refused with its line.
@@ -286,7 +286,7 @@ func (l *loader) insert(text func(i int) string) error {
 	if err == nil {
 		return nil
 	}
-	return l.b.keyValues(l.b.db.translate(err), l.t, func(name string) (string, bool) {
+	return keyValues(l.b, l.b.db.translate(err), l.t, func(name string) (string, bool) {
 		i := slices.IndexFunc(l.cols, func(c *catalog.Column) bool { return c.Name == name })
 		if i < 0 {
 			return "", false
@@ -304,7 +304,7 @@ func (l *loader) canceled(n int64) error {
 }
 
 // keyValues names the values of a key that exists already, where they are known.
-func (b *binder) keyValues(err error, t *catalog.TableDef, value func(col string) (string, bool)) error {
+func keyValues(b *binder, err error, t *catalog.TableDef, value func(col string) (string, bool)) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok || e.Code != sqlerr.UniqueViolation {
 		return err
@@ -512,7 +512,7 @@ func copyQuery(db *DB, s *ast.Copy) (*ast.Select, error) {
 func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string, open func(*catalog.TableDef) (RowSource, error)) (_ int64, err error) {
 	defer db.rescue(text, &err)
 	return loading(ctx, db, text, func(b *binder) (int64, error) {
-		l := &loader{b: b, t: b.target(s.At, s.Schema, s.Name), file: name}
+		l := &loader{b: b, t: targetTable(b, s.At, s.Schema, s.Name), file: name}
 		from, err := open(l.t)
 		if err != nil {
 			return 0, err

@@ -13,7 +13,7 @@ import (
 )
 
 // newKey decides where a new relation goes and refuses names in use; skip is IF NOT EXISTS applying.
-func (b *binder) newKey(at ast.Pos, schema, name string, temp, ifNotExists bool) (k objectKey, skip bool) {
+func newKey(b *binder, at ast.Pos, schema, name string, temp, ifNotExists bool) (k objectKey, skip bool) {
 	switch {
 	case temp && schema != "" && schema != "pg_temp":
 		b.fail(at, "42P16", "cannot create temporary relation in non-temporary schema")
@@ -40,31 +40,31 @@ func (b *binder) newKey(at ast.Pos, schema, name string, temp, ifNotExists bool)
 	return k, false
 }
 
-func (b *binder) skipped(tag, name string) (*catalog.Result, error) {
+func skipped(b *binder, tag, name string) (*catalog.Result, error) {
 	return &catalog.Result{Tag: tag, Notice: fmt.Sprintf("relation \"%s\" already exists, skipping", name)}, nil
 }
 
-func (b *binder) createTable(s *ast.CreateTable) (*catalog.Result, error) {
-	k, skip := b.newKey(s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
+func createTable(b *binder, s *ast.CreateTable) (*catalog.Result, error) {
+	k, skip := newKey(b, s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
 	if skip {
-		return b.skipped("CREATE TABLE", s.Name)
+		return skipped(b, "CREATE TABLE", s.Name)
 	}
 	t := &catalog.TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
 	if s.Like.Name != "" {
-		b.like(s, t)
+		likeTable(b, s, t)
 	}
 	var constraints []ast.TableConstraint
 	for i := range s.Cols {
-		b.addColumn(t, &s.Cols[i])
+		addColumn(b, t, &s.Cols[i])
 		constraints = append(constraints, s.Cols[i].Constraints...)
 	}
-	b.addConstraints(t, append(constraints, s.Constraints...)) // they may name any column
-	return &catalog.Result{Tag: "CREATE TABLE"}, b.makeTable(t)
+	addConstraints(b, t, append(constraints, s.Constraints...)) // they may name any column
+	return &catalog.Result{Tag: "CREATE TABLE"}, makeTable(b, t)
 }
 
-// like copies the columns of another table; INCLUDING ALL also defaults, identities, keys and indexes.
-func (b *binder) like(s *ast.CreateTable, t *catalog.TableDef) {
-	from := b.tableOf(s.At, s.Like.Schema, s.Like.Name)
+// likeTable copies the columns of another table; INCLUDING ALL also defaults, identities, keys and indexes.
+func likeTable(b *binder, s *ast.CreateTable, t *catalog.TableDef) {
+	from := tableOf(b, s.At, s.Like.Schema, s.Like.Name)
 	for _, c := range from.Cols {
 		c.Shape = nil
 		if !s.LikeIncluding {
@@ -80,24 +80,24 @@ func (b *binder) like(s *ast.CreateTable, t *catalog.TableDef) {
 		return
 	}
 	if from.PK != nil {
-		t.PK = &catalog.Unique{Name: b.freshName(t, "", "pkey"), Cols: from.PK.Cols}
+		t.PK = &catalog.Unique{Name: freshName(b, t, "", "pkey"), Cols: from.PK.Cols}
 	}
 	for _, u := range from.Uniques {
-		t.Uniques = append(t.Uniques, catalog.Unique{Name: b.freshName(t, strings.Join(u.Cols, "_"), "key"), Cols: u.Cols})
+		t.Uniques = append(t.Uniques, catalog.Unique{Name: freshName(b, t, strings.Join(u.Cols, "_"), "key"), Cols: u.Cols})
 	}
 	for _, x := range from.Indexes {
-		x.Name = b.freshName(t, orName(strings.Join(x.Cols, "_"), "expr"), "idx")
+		x.Name = freshName(b, t, orName(strings.Join(x.Cols, "_"), "expr"), "idx")
 		t.Indexes = append(t.Indexes, x)
 	}
 	t.Checks = slices.Clone(from.Checks)
 }
 
 // addColumn appends a column without its constraints.
-func (b *binder) addColumn(t *catalog.TableDef, d *ast.ColumnDef) {
+func addColumn(b *binder, t *catalog.TableDef, d *ast.ColumnDef) {
 	if t.Column(d.Name) >= 0 {
 		b.fail(d.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", d.Name)
 	}
-	c := catalog.Column{Name: d.Name, Type: b.typeOf(d.Type), Mods: d.Type.Mods, NotNull: d.NotNull}
+	c := catalog.Column{Name: d.Name, Type: typeOf(b, d.Type), Mods: d.Type.Mods, NotNull: d.NotNull}
 	if d.Identity != nil {
 		if d.Default != nil {
 			b.fail(d.At, sqlerr.Syntax, "both default and identity specified for column \"%s\" of table \"%s\"", d.Name, t.Name)
@@ -110,15 +110,15 @@ func (b *binder) addColumn(t *catalog.TableDef, d *ast.ColumnDef) {
 	}
 	t.Cols = append(t.Cols, c)
 	if d.Default != nil {
-		t.Cols[len(t.Cols)-1].Default = b.defaultText(t, &t.Cols[len(t.Cols)-1], d.Default)
+		t.Cols[len(t.Cols)-1].Default = defaultText(b, t, &t.Cols[len(t.Cols)-1], d.Default)
 	}
 }
 
 // defaultText prints a default so that it can stand in any later INSERT.
-func (b *binder) defaultText(t *catalog.TableDef, c *catalog.Column, e ast.Expr) string {
+func defaultText(b *binder, t *catalog.TableDef, c *catalog.Column, e ast.Expr) string {
 	b.literal = true
 	defer func() { b.literal = false }()
-	b.noSubQuery(e, "DEFAULT expression")
+	noSubQuery(b, e, "DEFAULT expression")
 	v := b.expr(&scope{level: &level{clause: "DEFAULT expressions"}}, e)
 	if !catalog.Assignable(v.typ, c.Type) {
 		b.fail(v.at, sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s", c.Name, c.Type, v.typ)
@@ -127,7 +127,7 @@ func (b *binder) defaultText(t *catalog.TableDef, c *catalog.Column, e ast.Expr)
 }
 
 // noSubQuery refuses a sub-query in an expression that is kept with a table.
-func (b *binder) noSubQuery(e ast.Expr, what string) {
+func noSubQuery(b *binder, e ast.Expr, what string) {
 	ast.Walk(e, func(n ast.Tree) bool {
 		if s, ok := n.(*ast.SubLink); ok {
 			b.fail(s.At, sqlerr.FeatureNotSupported, "cannot use subquery in %s", what)
@@ -186,7 +186,7 @@ func createSQL(t *catalog.TableDef, phys string) string {
 	return "CREATE TABLE " + dbOf(t) + "." + sqltext.Ident(phys) + " (" + strings.Join(p, ", ") + ") STRICT"
 }
 
-func (b *binder) makeTable(t *catalog.TableDef) error {
+func makeTable(b *binder, t *catalog.TableDef) error {
 	if err := b.db.exec(createSQL(t, physOf(t))); err != nil {
 		return err
 	}
@@ -200,19 +200,19 @@ func (b *binder) makeTable(t *catalog.TableDef) error {
 	return b.db.putTable(keyOf(t), t)
 }
 
-func (b *binder) createTableAs(s *ast.CreateTableAs) (*catalog.Result, error) {
-	k, skip := b.newKey(s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
+func createTableAs(b *binder, s *ast.CreateTableAs) (*catalog.Result, error) {
+	k, skip := newKey(b, s.At, s.Schema, s.Name, s.Temp, s.IfNotExists)
 	tag := "CREATE TABLE AS"
 	if s.Matview {
 		tag = "CREATE MATERIALIZED VIEW"
 	}
 	if skip {
-		return b.skipped(tag, s.Name)
+		return skipped(b, tag, s.Name)
 	}
 	t := &catalog.TableDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp"}
 	var q *query
 	if s.Matview {
-		q = b.materialized(t, s)
+		q = materializedQuery(b, t, s)
 	} else {
 		q = b.selectQuery(s.Query, nil)
 		q.settle(b)
@@ -231,13 +231,13 @@ func (b *binder) createTableAs(s *ast.CreateTableAs) (*catalog.Result, error) {
 		if t.Column(name) >= 0 {
 			b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", name)
 		}
-		b.storable(s.At, name, oc.typ)
+		storable(b, s.At, name, oc.typ)
 		t.Cols = append(t.Cols, catalog.Column{Name: name, Type: oc.typ, Mods: oc.mods})
 		if t.Matview != nil {
 			t.Matview.Cols = append(t.Matview.Cols, catalog.ViewColumn{Name: name, Type: oc.typ})
 		}
 	}
-	if err := b.makeTable(t); err != nil {
+	if err := makeTable(b, t); err != nil {
 		return nil, err
 	}
 	if s.NoData {
@@ -249,26 +249,26 @@ func (b *binder) createTableAs(s *ast.CreateTableAs) (*catalog.Result, error) {
 		exprs[i] = b.assign(val{sql: "s." + q.phys(i), typ: q.cols[i].typ}, t, &t.Cols[i])
 	}
 	sql := "INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + q.body() + ") AS s"
-	return b.write(t, q.with, sql, "SELECT", returning{}, true)
+	return runWrite(b, t, q.with, sql, "SELECT", returning{}, true)
 }
 
-func (b *binder) storable(at ast.Pos, name string, t catalog.Type) {
+func storable(b *binder, at ast.Pos, name string, t catalog.Type) {
 	if known[t.Name] == "" {
 		b.fail(at, "42P16", "column \"%s\" has pseudo-type %s", name, t)
 	}
 }
 
-func (b *binder) createView(s *ast.CreateView) (*catalog.Result, error) {
-	old := b.db.cat.views[objectKey{orName(s.Schema, b.firstSchema(s.Temp)), s.Name}]
+func createView(b *binder, s *ast.CreateView) (*catalog.Result, error) {
+	old := b.db.cat.views[objectKey{orName(s.Schema, firstSchema(b, s.Temp)), s.Name}]
 	k := objectKey{}
 	if old != nil && s.Replace {
 		k = objectKey{old.Schema, old.Name}
 	} else {
-		k, _ = b.newKey(s.At, s.Schema, s.Name, s.Temp, false)
+		k, _ = newKey(b, s.At, s.Schema, s.Name, s.Temp, false)
 	}
 	v := &catalog.ViewDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp", SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
 	b.stars, b.unread = v.Stars, true
-	q := b.selectView(v, s)
+	q := selectView(b, v, s)
 	b.stars, b.unread = nil, false
 	if len(s.Cols) > len(q.cols) {
 		b.fail(s.At, sqlerr.Syntax, "CREATE VIEW specifies more column names than columns")
@@ -285,7 +285,7 @@ func (b *binder) createView(s *ast.CreateView) (*catalog.Result, error) {
 		}
 		v.Cols = append(v.Cols, catalog.ViewColumn{Name: name, Type: c.typ})
 	}
-	b.replaceable(s.At, old, v)
+	replaceable(b, s.At, old, v)
 	for d := range b.deps {
 		v.Deps = append(v.Deps, catalog.Dep{Schema: d.schema, Name: d.name, Col: d.col, Function: d.function})
 		t, w := b.db.cat.tables[d.objectKey], b.db.cat.views[d.objectKey]
@@ -299,7 +299,7 @@ func (b *binder) createView(s *ast.CreateView) (*catalog.Result, error) {
 	return &catalog.Result{Tag: "CREATE VIEW"}, b.db.putView(k, v)
 }
 
-func (b *binder) firstSchema(temp bool) string {
+func firstSchema(b *binder, temp bool) string {
 	switch {
 	case temp:
 		return "pg_temp"
@@ -310,7 +310,7 @@ func (b *binder) firstSchema(temp bool) string {
 }
 
 // replaceable checks that CREATE OR REPLACE VIEW only appends columns.
-func (b *binder) replaceable(at ast.Pos, old, v *catalog.ViewDef) {
+func replaceable(b *binder, at ast.Pos, old, v *catalog.ViewDef) {
 	if old == nil {
 		return
 	}
@@ -329,7 +329,7 @@ func (b *binder) replaceable(at ast.Pos, old, v *catalog.ViewDef) {
 
 // selectView binds the text of a view that is being created. The view's own text is bound, because the
 // positions of its stars are those of later expansions; errors point into the statement.
-func (b *binder) selectView(v *catalog.ViewDef, s *ast.CreateView) *query {
+func selectView(b *binder, v *catalog.ViewDef, s *ast.CreateView) *query {
 	caller, inner := b.text, &ast.Text{SQL: v.SQL}
 	b.text = inner
 	defer func() {
@@ -353,7 +353,7 @@ func (b *binder) selectView(v *catalog.ViewDef, s *ast.CreateView) *query {
 	return q
 }
 
-func (b *binder) createSchema(s *ast.CreateSchema) (*catalog.Result, error) {
+func createSchema(b *binder, s *ast.CreateSchema) (*catalog.Result, error) {
 	if b.db.cat.hasSchema(s.Name) {
 		if s.IfNotExists {
 			return &catalog.Result{Tag: "CREATE SCHEMA", Notice: fmt.Sprintf("schema \"%s\" already exists, skipping", s.Name)}, nil

@@ -12,9 +12,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// target finds the table that a statement writes.
-func (b *binder) target(at ast.Pos, schema, name string) *catalog.TableDef {
-	t := b.tableOf(at, schema, name)
+// targetTable finds the table that a statement writes.
+func targetTable(b *binder, at ast.Pos, schema, name string) *catalog.TableDef {
+	t := tableOf(b, at, schema, name)
 	b.check(at, writable(t))
 	return t
 }
@@ -28,7 +28,7 @@ func writable(t *catalog.TableDef) error {
 }
 
 // tableOf finds a table, also a materialized view.
-func (b *binder) tableOf(at ast.Pos, schema, name string) *catalog.TableDef {
+func tableOf(b *binder, at ast.Pos, schema, name string) *catalog.TableDef {
 	t, v := b.db.cat.relation(b.path, schema, name)
 	if v != nil {
 		b.failHint(at, sqlerr.ObjectNotPrereqState, "Write to the tables that it reads.", "cannot write to view \"%s\"", name)
@@ -52,16 +52,16 @@ func rowidName(t *catalog.TableDef) string {
 	return "rowid"
 }
 
-func (b *binder) insert(s *ast.Insert) (*catalog.Result, error) {
-	t := b.target(s.At, s.Schema, s.Name)
+func runInsert(b *binder, s *ast.Insert) (*catalog.Result, error) {
+	t := targetTable(b, s.At, s.Schema, s.Name)
 	sc := &scope{}
 	with := b.withList(sc, s.With, true)
-	cols := b.insertColumns(s, t)
+	cols := insertColumns(b, s, t)
 	var list, exprs []string
 	var source string
 	given := map[string]bool{}
 	if s.Query != nil {
-		source, exprs = b.insertSource(s, t, cols, sc)
+		source, exprs = insertSource(b, s, t, cols, sc)
 	} else {
 		cols = nil
 	}
@@ -73,15 +73,15 @@ func (b *binder) insert(s *ast.Insert) (*catalog.Result, error) {
 		list = append(list, ident(c.Name))
 	}
 	generated := ""
-	missing, values := b.notGiven(t, given)
+	missing, values := notGiven(b, t, given)
 	for _, d := range values {
 		generated += ", " + d
 	}
 	list, exprs = append(list, missing...), append(exprs, values...)
 	var sql string
-	name := sqlOf(t) + " AS " + ident(b.insertAlias(s))
+	name := sqlOf(t) + " AS " + ident(insertAlias(b, s))
 	oneRow := s.Query == nil || len(s.Query.Values) == 1
-	switch key, kinds := b.proposedKey(s, t, list[:len(list)-len(missing)]); {
+	switch key, kinds := proposedKey(b, s, t, list[:len(list)-len(missing)]); {
 	case key != nil && !oneRow && strings.HasPrefix(source, "VALUES"):
 		exprs = make([]string, len(list))
 		for i := range exprs {
@@ -100,14 +100,14 @@ func (b *binder) insert(s *ast.Insert) (*catalog.Result, error) {
 	default:
 		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + source + ") AS s WHERE TRUE"
 	}
-	sql += b.onConflict(s, t)
-	return b.write(t, with, sql, "INSERT 0", returning{s.Returning, b.insertAlias(s), nil}, true)
+	sql += onConflict(b, s, t)
+	return runWrite(b, t, with, sql, "INSERT 0", returning{s.Returning, insertAlias(b, s), nil}, true)
 }
 
 // rowEnd marks where generated values go into each row of VALUES.
 const rowEnd = "\x00"
 
-func (b *binder) insertAlias(s *ast.Insert) string {
+func insertAlias(b *binder, s *ast.Insert) string {
 	if s.Alias != "" {
 		return s.Alias
 	}
@@ -115,10 +115,10 @@ func (b *binder) insertAlias(s *ast.Insert) string {
 }
 
 // insertColumns lists the columns that are given values.
-func (b *binder) insertColumns(s *ast.Insert, t *catalog.TableDef) []*catalog.Column {
+func insertColumns(b *binder, s *ast.Insert, t *catalog.TableDef) []*catalog.Column {
 	var out []*catalog.Column
 	for _, n := range s.Cols {
-		out = append(out, b.columnOf(s.At, t, n))
+		out = append(out, columnOf(b, s.At, t, n))
 	}
 	if s.Cols == nil {
 		for i := range t.Cols {
@@ -128,7 +128,7 @@ func (b *binder) insertColumns(s *ast.Insert, t *catalog.TableDef) []*catalog.Co
 	return out
 }
 
-func (b *binder) columnOf(at ast.Pos, t *catalog.TableDef, name string) *catalog.Column {
+func columnOf(b *binder, at ast.Pos, t *catalog.TableDef, name string) *catalog.Column {
 	if i := t.Column(name); i >= 0 {
 		return &t.Cols[i]
 	}
@@ -145,16 +145,16 @@ func (b *binder) columnOf(at ast.Pos, t *catalog.TableDef, name string) *catalog
 }
 
 // insertSource binds the rows; it cuts cols to those that the rows have (through the slice's length).
-func (b *binder) insertSource(s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) (string, []string) {
+func insertSource(b *binder, s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) (string, []string) {
 	if s.Query.Values != nil && s.Query.SetOp == "" && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.With == nil {
-		return b.insertValues(s, t, cols, sc), nil
+		return insertValues(b, s, t, cols, sc), nil
 	}
 	q := b.selectQuery(s.Query, sc)
-	b.countColumns(s, len(q.cols), cols)
+	countColumns(b, s, len(q.cols), cols)
 	exprs := make([]string, len(q.cols))
 	for i := range q.cols {
 		c := cols[i]
-		b.noIdentity(s, c)
+		noIdentity(b, s, c)
 		if q.cols[i].typ.IsUnknown() {
 			q.coerce(b, i, c.Type)
 		}
@@ -165,12 +165,12 @@ func (b *binder) insertSource(s *ast.Insert, t *catalog.TableDef, cols []*catalo
 		exprs[i] = b.assign(val{sql: "s." + q.phys(i), typ: q.cols[i].typ, at: at, notNull: q.cols[i].notNull}, t, c)
 	}
 	for i := len(q.cols); i < len(cols); i++ { // not given: their defaults
-		exprs = append(exprs, b.defaultOrNull(t, cols[i]))
+		exprs = append(exprs, defaultOrNull(b, t, cols[i]))
 	}
 	return q.text(), exprs
 }
 
-func (b *binder) countColumns(s *ast.Insert, n int, cols []*catalog.Column) {
+func countColumns(b *binder, s *ast.Insert, n int, cols []*catalog.Column) {
 	if n > len(cols) {
 		b.fail(s.At, sqlerr.Syntax, "INSERT has more expressions than target columns")
 	}
@@ -179,32 +179,32 @@ func (b *binder) countColumns(s *ast.Insert, n int, cols []*catalog.Column) {
 	}
 }
 
-func (b *binder) noIdentity(s *ast.Insert, c *catalog.Column) {
+func noIdentity(b *binder, s *ast.Insert, c *catalog.Column) {
 	if c.Identity != nil && c.Identity.Always && !s.Overriding {
 		b.failHint(s.At, "428C9", "Use OVERRIDING SYSTEM VALUE to override.", "cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
 	}
 }
 
 // insertValues prints VALUES with each value converted to its column's type.
-func (b *binder) insertValues(s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) string {
+func insertValues(b *binder, s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) string {
 	sc = &scope{up: sc, level: &level{clause: "VALUES"}}
 	rows := make([]string, len(s.Query.Values))
 	for r, list := range s.Query.Values {
 		if len(list) != len(s.Query.Values[0]) {
 			b.fail(s.At, sqlerr.Syntax, "VALUES lists must all be the same length")
 		}
-		b.countColumns(s, len(list), cols)
+		countColumns(b, s, len(list), cols)
 		out := make([]string, len(cols))
 		for i, c := range cols {
 			if i >= len(list) {
-				out[i] = b.defaultOrNull(t, c)
+				out[i] = defaultOrNull(b, t, c)
 				continue
 			}
 			if _, ok := list[i].(*ast.Default); ok {
-				out[i] = b.defaultOrNull(t, c)
+				out[i] = defaultOrNull(b, t, c)
 				continue
 			}
-			b.noIdentity(s, c)
+			noIdentity(b, s, c)
 			out[i] = b.assign(b.expr(sc, list[i]), t, c)
 		}
 		rows[r] = "(" + strings.Join(out, ", ") + rowEnd + ")"
@@ -213,7 +213,7 @@ func (b *binder) insertValues(s *ast.Insert, t *catalog.TableDef, cols []*catalo
 }
 
 // defaultSQL prints a column's default, "" for NULL.
-func (b *binder) defaultSQL(t *catalog.TableDef, c *catalog.Column) string {
+func defaultSQL(b *binder, t *catalog.TableDef, c *catalog.Column) string {
 	switch {
 	case c.Identity != nil:
 		for i, n := range b.idCols {
@@ -230,8 +230,8 @@ func (b *binder) defaultSQL(t *catalog.TableDef, c *catalog.Column) string {
 	return c.Default
 }
 
-func (b *binder) defaultOrNull(t *catalog.TableDef, c *catalog.Column) string {
-	if d := b.defaultSQL(t, c); d != "" {
+func defaultOrNull(b *binder, t *catalog.TableDef, c *catalog.Column) string {
+	if d := defaultSQL(b, t, c); d != "" {
 		if isRowID(t, c) && c.Identity == nil {
 			d = "coalesce(" + d + ", " + noKey(t, c) + ")"
 		}
@@ -241,7 +241,7 @@ func (b *binder) defaultOrNull(t *catalog.TableDef, c *catalog.Column) string {
 }
 
 // plainRelation names a table whose columns are printed behind prefix.
-func (b *binder) plainRelation(t *catalog.TableDef, name, prefix string) *relation {
+func plainRelation(b *binder, t *catalog.TableDef, name, prefix string) *relation {
 	r := &relation{name: name, schema: t.Schema, alias: prefix, table: t}
 	if prefix != "" {
 		prefix += "."
@@ -254,11 +254,11 @@ func (b *binder) plainRelation(t *catalog.TableDef, name, prefix string) *relati
 }
 
 // assignments prints SET lists.
-func (b *binder) assignments(s *scope, t *catalog.TableDef, set []ast.Assign) []string {
+func assignments(b *binder, s *scope, t *catalog.TableDef, set []ast.Assign) []string {
 	var out []string
 	done := map[string]bool{}
 	for _, a := range set {
-		c := b.columnOf(a.At, t, a.Col)
+		c := columnOf(b, a.At, t, a.Col)
 		if done[c.Name] {
 			b.fail(a.At, sqlerr.Syntax, "multiple assignments to same column \"%s\"", c.Name)
 		}
@@ -268,9 +268,9 @@ func (b *binder) assignments(s *scope, t *catalog.TableDef, set []ast.Assign) []
 		}
 		switch {
 		case a.X == nil:
-			out = append(out, ident(c.Name)+" = "+b.defaultOrNull(t, c))
+			out = append(out, ident(c.Name)+" = "+defaultOrNull(b, t, c))
 		case a.Indices != nil:
-			out = append(out, ident(c.Name)+" = "+b.assignElement(s, t, c, a))
+			out = append(out, ident(c.Name)+" = "+assignElement(b, s, t, c, a))
 		default:
 			v := b.expr(s, a.X)
 			if v.at < 0 {
@@ -283,7 +283,7 @@ func (b *binder) assignments(s *scope, t *catalog.TableDef, set []ast.Assign) []
 }
 
 // assignElement is SET v[i] = x.
-func (b *binder) assignElement(s *scope, t *catalog.TableDef, c *catalog.Column, a ast.Assign) string {
+func assignElement(b *binder, s *scope, t *catalog.TableDef, c *catalog.Column, a ast.Assign) string {
 	if !c.Type.Array {
 		b.fail(a.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", c.Type)
 	}
@@ -301,27 +301,27 @@ func (b *binder) assignElement(s *scope, t *catalog.TableDef, c *catalog.Column,
 	return b.assign(val{sql: "rg_array_set(" + strings.Join(args, ", ") + ")", typ: c.Type, at: a.At}, t, c)
 }
 
-func (b *binder) update(s *ast.Update) (*catalog.Result, error) {
-	t := b.target(s.At, s.Schema, s.Name)
+func runUpdate(b *binder, s *ast.Update) (*catalog.Result, error) {
+	t := targetTable(b, s.At, s.Schema, s.Name)
 	sc := &scope{level: &level{inAgg: true, clause: "UPDATE"}}
 	with := b.withList(sc, s.With, true)
 	r := b.tableRelation(t)
-	b.named(s.At, r, ast.Alias{Name: s.Alias})
+	nameRelation(b, s.At, r, ast.Alias{Name: s.Alias})
 	sc.rels, sc.cols = []*relation{r}, r.cols
 	from := b.from(sc, s.From)
-	sql := "UPDATE " + sqlOf(t) + " AS " + r.alias + " SET " + strings.Join(b.assignments(sc, t, s.Set), ", ")
+	sql := "UPDATE " + sqlOf(t) + " AS " + r.alias + " SET " + strings.Join(assignments(b, sc, t, s.Set), ", ")
 	if from != "" {
 		sql += " FROM " + from
 	}
 	if s.Where != nil {
-		sql += " WHERE " + b.condition(sc, s.Where, "WHERE").sql
+		sql += " WHERE " + bindCondition(b, sc, s.Where, "WHERE").sql
 	}
 	keys := false
 	for _, a := range s.Set {
 		c := &t.Cols[t.Column(a.Col)]
 		keys = keys || !c.Type.IsChunk() && !c.Type.IsFloat() || inKey(t, c.Name)
 	}
-	return b.write(t, with, sql, "UPDATE", returning{s.Returning, r.name, sc.rels[1:]}, keys)
+	return runWrite(b, t, with, sql, "UPDATE", returning{s.Returning, r.name, sc.rels[1:]}, keys)
 }
 
 func inKey(t *catalog.TableDef, col string) bool {
@@ -335,30 +335,30 @@ func inKey(t *catalog.TableDef, col string) bool {
 	return false
 }
 
-func (b *binder) delete(s *ast.Delete) (*catalog.Result, error) {
-	t := b.target(s.At, s.Schema, s.Name)
+func runDelete(b *binder, s *ast.Delete) (*catalog.Result, error) {
+	t := targetTable(b, s.At, s.Schema, s.Name)
 	sc := &scope{level: &level{inAgg: true, clause: "DELETE"}}
 	with := b.withList(sc, s.With, true)
 	r := b.tableRelation(t)
-	b.named(s.At, r, ast.Alias{Name: s.Alias})
+	nameRelation(b, s.At, r, ast.Alias{Name: s.Alias})
 	sc.rels, sc.cols = []*relation{r}, r.cols
 	using := b.from(sc, s.Using)
 	where := ""
 	if s.Where != nil {
-		where = " WHERE " + b.condition(sc, s.Where, "WHERE").sql
+		where = " WHERE " + bindCondition(b, sc, s.Where, "WHERE").sql
 	}
 	sql := "DELETE FROM " + sqlOf(t) + " AS " + r.alias + where
 	if using != "" {
 		id := rowidName(t)
 		sql = "DELETE FROM " + sqlOf(t) + " WHERE " + id + " IN (SELECT " + r.alias + "." + id + " FROM " + sqlOf(t) + " AS " + r.alias + " JOIN " + using + where + ")"
 	}
-	return b.write(t, with, sql, "DELETE", returning{s.Returning, r.name, sc.rels[1:]}, true)
+	return runWrite(b, t, with, sql, "DELETE", returning{s.Returning, r.name, sc.rels[1:]}, true)
 }
 
-func (b *binder) truncate(s *ast.Truncate) (*catalog.Result, error) {
+func runTruncate(b *binder, s *ast.Truncate) (*catalog.Result, error) {
 	emptied := map[objectKey]bool{}
 	for _, n := range s.Tables {
-		emptied[keyOf(b.target(s.At, n.Schema, n.Name))] = true
+		emptied[keyOf(targetTable(b, s.At, n.Schema, n.Name))] = true
 	}
 	for _, t := range b.db.cat.tables {
 		for _, f := range t.Foreign {
@@ -371,7 +371,7 @@ func (b *binder) truncate(s *ast.Truncate) (*catalog.Result, error) {
 		}
 	}
 	for _, n := range s.Tables {
-		t := b.target(s.At, n.Schema, n.Name)
+		t := targetTable(b, s.At, n.Schema, n.Name)
 		if err := b.db.exec("DELETE FROM " + sqlOf(t)); err != nil {
 			return nil, err
 		}
@@ -396,8 +396,8 @@ type returning struct {
 const unreachable = "\x01"
 
 // returningSQL binds a RETURNING list.
-func (b *binder) returningSQL(t *catalog.TableDef, r returning) *query {
-	rel := b.plainRelation(t, r.alias, "")
+func returningSQL(b *binder, t *catalog.TableDef, r returning) *query {
+	rel := plainRelation(b, t, r.alias, "")
 	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "RETURNING"}}
 	for _, o := range r.other {
 		other := &relation{name: o.name, schema: o.schema}
@@ -407,7 +407,7 @@ func (b *binder) returningSQL(t *catalog.TableDef, r returning) *query {
 		sc.rels, sc.cols = append(sc.rels, other), append(sc.cols, other.cols...)
 	}
 	q := &query{}
-	b.targets(sc, &ast.Select{Targets: r.list}, q)
+	bindTargets(b, sc, &ast.Select{Targets: r.list}, q)
 	q.settle(b)
 	for _, x := range q.targets {
 		if strings.Contains(x.sql, unreachable) {
@@ -417,12 +417,12 @@ func (b *binder) returningSQL(t *catalog.TableDef, r returning) *query {
 	return q
 }
 
-// write runs a printed INSERT, UPDATE or DELETE, checks law 1 and collects RETURNING.
-func (b *binder) write(t *catalog.TableDef, with []string, sql, tag string, ret returning, keys bool) (*catalog.Result, error) {
+// runWrite runs a printed INSERT, UPDATE or DELETE, checks law 1 and collects RETURNING.
+func runWrite(b *binder, t *catalog.TableDef, with []string, sql, tag string, ret returning, keys bool) (*catalog.Result, error) {
 	r := &catalog.Result{}
 	var cols []outcol
 	if len(ret.list) > 0 {
-		q := b.returningSQL(t, ret)
+		q := returningSQL(b, t, ret)
 		sql += " RETURNING " + sqls(q.targets)
 		cols, r.HasRows, r.Cols = q.cols, true, resultCols(q.cols)
 	}
@@ -430,7 +430,7 @@ func (b *binder) write(t *catalog.TableDef, with []string, sql, tag string, ret 
 		*b.plan = b.finish(with, sql)
 		return r, nil
 	}
-	err := b.runEach(b.finish(with, sql), func(row []lite.Cell) error {
+	err := runEach(b, b.finish(with, sql), func(row []lite.Cell) error {
 		vals, err := values(cols, row)
 		r.Rows = append(r.Rows, vals)
 		return err
@@ -441,12 +441,12 @@ func (b *binder) write(t *catalog.TableDef, with []string, sql, tag string, ret 
 	r.Count = b.db.c.Changes()
 	r.Tag = fmt.Sprintf("%s %d", tag, r.Count)
 	b.db.bump(keyOf(t), keys)
-	return r, b.checkSlots(t, r.Count)
+	return r, checkSlots(b, t, r.Count)
 }
 
 // checkSlots holds law 1: after the statement every chunk column has one shape. It also keeps the state of
 // generated columns, and the table's count; wrote is how many rows the statement has written.
-func (b *binder) checkSlots(t *catalog.TableDef, wrote int64) error {
+func checkSlots(b *binder, t *catalog.TableDef, wrote int64) error {
 	n := t.Clone()
 	if now := b.db.cat.tables[keyOf(t)]; now != nil { // what the statement's own queries have found before it wrote
 		n.Count = now.Count

@@ -12,9 +12,9 @@ import (
 )
 
 // findIndex finds an index, which stands in the schema of its table; no two have one name.
-func (b *binder) findIndex(n ast.ObjectName) (*catalog.TableDef, int) {
+func findIndex(b *binder, n ast.ObjectName) (*catalog.TableDef, int) {
 	for _, t := range b.db.cat.tables {
-		if n.Schema != "" && t.Schema != n.Schema || n.Schema == "" && !b.visible(t.Schema) {
+		if n.Schema != "" && t.Schema != n.Schema || n.Schema == "" && !visibleSchema(b, t.Schema) {
 			continue
 		}
 		for i, x := range t.Indexes {
@@ -26,21 +26,21 @@ func (b *binder) findIndex(n ast.ObjectName) (*catalog.TableDef, int) {
 	return nil, -1
 }
 
-func (b *binder) drop(s *ast.Drop) (*catalog.Result, error) {
+func dropObjects(b *binder, s *ast.Drop) (*catalog.Result, error) {
 	r := &catalog.Result{Tag: "DROP " + strings.ToUpper(s.Kind)}
-	b.outside(s.At, s.Outside, "DROP INDEX CONCURRENTLY")
+	refuseInTransaction(b, s.At, s.Outside, "DROP INDEX CONCURRENTLY")
 	for i, name := range s.Names {
 		var args []ast.FuncParam
 		if i < len(s.Args) {
 			args = s.Args[i]
 		}
-		found, err := b.dropOne(s, name, args)
+		found, err := dropOne(b, s, name, args)
 		if err != nil {
 			return nil, err
 		}
 		if !found {
 			if !s.IfExists {
-				b.undefinedObject(s, name.String(), args)
+				undefinedObject(b, s, name.String(), args)
 			}
 			r.Notice = strings.TrimPrefix(r.Notice+"\n", "\n") + fmt.Sprintf("%s %s does not exist, skipping", s.Kind, callName(name.String(), args))
 		}
@@ -56,7 +56,7 @@ func callName(name string, args []ast.FuncParam) string {
 	return "\"" + name + "\""
 }
 
-func (b *binder) undefinedObject(s *ast.Drop, name string, args []ast.FuncParam) {
+func undefinedObject(b *binder, s *ast.Drop, name string, args []ast.FuncParam) {
 	code := sqlerr.UndefinedTable
 	switch s.Kind {
 	case "index", "schema":
@@ -71,7 +71,7 @@ func (b *binder) undefinedObject(s *ast.Drop, name string, args []ast.FuncParam)
 	b.failHint(s.At, code, hint, "%s %s does not exist", s.Kind, callName(name, args))
 }
 
-func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (bool, error) {
+func dropOne(b *binder, s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (bool, error) {
 	schema, name := n.Schema, n.Name
 	db := b.db
 	switch s.Kind {
@@ -81,13 +81,13 @@ func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (b
 		case t != nil && s.Kind != kindOf(t), v != nil && s.Kind != "view":
 			b.fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", name, s.Kind)
 		case t != nil:
-			return true, b.dropTable(s, t)
+			return true, dropTable(b, s, t)
 		case v != nil:
-			return true, b.dropView(s, v)
+			return true, dropView(b, s, v)
 		}
 		return false, nil
 	case "index":
-		t, i := b.findIndex(n)
+		t, i := findIndex(b, n)
 		if t == nil {
 			return false, nil
 		}
@@ -99,7 +99,7 @@ func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (b
 		}
 		return true, db.putTable(keyOf(t), def)
 	case "function", "procedure", "routine":
-		k := b.functionKey(n)
+		k := functionKey(b, n)
 		f := db.cat.funcs[k]
 		if f == nil || args != nil && !f.Named(args) {
 			return false, nil
@@ -107,20 +107,20 @@ func (b *binder) dropOne(s *ast.Drop, n ast.ObjectName, args []ast.FuncParam) (b
 		if s.Kind != "routine" && f.Procedure != (s.Kind == "procedure") {
 			b.failHint(s.At, sqlerr.WrongObjectType, "Write DROP ROUTINE.", "%s is not a %s", f.Signature(), s.Kind)
 		}
-		if err := b.dropCallers(s, k); err != nil {
+		if err := dropCallers(b, s, k); err != nil {
 			return true, err
 		}
 		db.cat = db.cat.clone()
 		delete(db.cat.funcs, k)
 		return true, db.save("function", k.schema, k.name, nil)
 	case "schema":
-		return b.dropSchema(s, name)
+		return dropSchema(b, s, name)
 	}
 	return false, nil
 }
 
 // dropCallers refuses to drop a function that views call; with CASCADE it drops them.
-func (b *binder) dropCallers(s *ast.Drop, k objectKey) error {
+func dropCallers(b *binder, s *ast.Drop, k objectKey) error {
 	for _, c := range b.db.cat.callers(k) {
 		v := b.db.cat.query(c)
 		if v == nil { // gone with another
@@ -133,21 +133,21 @@ func (b *binder) dropCallers(s *ast.Drop, k objectKey) error {
 			e.Text = b.text
 			panic(e)
 		}
-		if err := b.dropView(s, v); err != nil {
+		if err := dropView(b, s, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (b *binder) dropSchema(s *ast.Drop, name string) (bool, error) {
+func dropSchema(b *binder, s *ast.Drop, name string) (bool, error) {
 	if name == "public" || name == "relgrad" {
 		b.fail(s.At, "2BP01", "cannot drop schema %s", name)
 	}
 	if !b.db.cat.hasSchema(name) {
 		return false, nil
 	}
-	if err := b.emptySchema(s, name); err != nil {
+	if err := emptySchema(b, s, name); err != nil {
 		return true, err
 	}
 	cat := b.db.cat.clone()
@@ -157,7 +157,7 @@ func (b *binder) dropSchema(s *ast.Drop, name string) (bool, error) {
 }
 
 // emptySchema drops what a schema holds: views, then tables, those first to which no other refers, and functions.
-func (b *binder) emptySchema(s *ast.Drop, name string) error {
+func emptySchema(b *binder, s *ast.Drop, name string) error {
 	of := func(k objectKey) bool { return k.schema == name }
 	views, tables, funcs := keysOf(b.db.cat.views, of), keysOf(b.db.cat.tables, of), keysOf(b.db.cat.funcs, of)
 	if !s.Cascade && len(views)+len(tables)+len(funcs) > 0 {
@@ -165,22 +165,22 @@ func (b *binder) emptySchema(s *ast.Drop, name string) error {
 	}
 	for _, k := range views {
 		if v := b.db.cat.views[k]; v != nil { // it may have gone with another
-			if err := b.dropView(s, v); err != nil {
+			if err := dropView(b, s, v); err != nil {
 				return err
 			}
 		}
 	}
 	for len(tables) > 0 {
-		i := max(0, slices.IndexFunc(tables, func(k objectKey) bool { return b.referring(k) == nil }))
+		i := max(0, slices.IndexFunc(tables, func(k objectKey) bool { return referring(b, k) == nil }))
 		if t := b.db.cat.tables[tables[i]]; t != nil { // a materialized view may have gone with another
-			if err := b.dropTable(s, t); err != nil {
+			if err := dropTable(b, s, t); err != nil {
 				return err
 			}
 		}
 		tables = slices.Delete(tables, i, i+1)
 	}
 	for _, k := range funcs {
-		if err := b.dropCallers(s, k); err != nil {
+		if err := dropCallers(b, s, k); err != nil {
 			return err
 		}
 		b.db.cat = b.db.cat.clone()
@@ -205,7 +205,7 @@ func keysOf[T any](m map[objectKey]T, holds func(objectKey) bool) []objectKey {
 }
 
 // referring returns a table with a foreign key to another one; nil where there is none.
-func (b *binder) referring(to objectKey) *catalog.TableDef {
+func referring(b *binder, to objectKey) *catalog.TableDef {
 	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return k != to }) {
 		o := b.db.cat.tables[k]
 		if slices.ContainsFunc(o.Foreign, func(f catalog.Foreign) bool { return f.Schema == to.schema && f.Name == to.name }) {
@@ -215,12 +215,12 @@ func (b *binder) referring(to objectKey) *catalog.TableDef {
 	return nil
 }
 
-func (b *binder) dropTable(s *ast.Drop, t *catalog.TableDef) error {
-	b.dependentsAllowed(s, kindOf(t), keyOf(t))
-	if o := b.referring(keyOf(t)); o != nil {
+func dropTable(b *binder, s *ast.Drop, t *catalog.TableDef) error {
+	dependentsAllowed(b, s, kindOf(t), keyOf(t))
+	if o := referring(b, keyOf(t)); o != nil {
 		b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it", t.Name)
 	}
-	if err := b.dropDependents(s, keyOf(t)); err != nil {
+	if err := dropDependents(b, s, keyOf(t)); err != nil {
 		return err
 	}
 	if err := b.db.exec("DROP TABLE " + sqlOf(t)); err != nil {
@@ -230,17 +230,17 @@ func (b *binder) dropTable(s *ast.Drop, t *catalog.TableDef) error {
 	return b.db.putTable(keyOf(t), nil)
 }
 
-func (b *binder) dropView(s *ast.Drop, v *catalog.ViewDef) error {
+func dropView(b *binder, s *ast.Drop, v *catalog.ViewDef) error {
 	k := objectKey{v.Schema, v.Name}
-	b.dependentsAllowed(s, b.db.cat.kind(v), k)
-	if err := b.dropDependents(s, k); err != nil {
+	dependentsAllowed(b, s, b.db.cat.kind(v), k)
+	if err := dropDependents(b, s, k); err != nil {
 		return err
 	}
 	return removeQuery(b.db, v)
 }
 
 // dropDependents drops the views on a relation; without CASCADE they are dropped by their own names.
-func (b *binder) dropDependents(s *ast.Drop, k objectKey) error {
+func dropDependents(b *binder, s *ast.Drop, k objectKey) error {
 	if !s.Cascade {
 		return nil
 	}
@@ -253,12 +253,12 @@ func (b *binder) dropDependents(s *ast.Drop, k objectKey) error {
 }
 
 // dependentsAllowed refuses a DROP that views depend on, except with CASCADE or when they are dropped too.
-func (b *binder) dependentsAllowed(s *ast.Drop, kind string, k objectKey) {
+func dependentsAllowed(b *binder, s *ast.Drop, kind string, k objectKey) {
 	if s.Cascade {
 		return
 	}
 	for _, v := range b.db.cat.dependents(k, "") {
-		if s.Kind == b.db.cat.kind(v) && slices.ContainsFunc(s.Names, func(n ast.ObjectName) bool { return b.means(n, v) }) {
+		if s.Kind == b.db.cat.kind(v) && slices.ContainsFunc(s.Names, func(n ast.ObjectName) bool { return means(b, n, v) }) {
 			continue
 		}
 		e := sqlerr.At(int(s.At), "2BP01", "cannot drop %s %s because other objects depend on it", kind, k.name).
@@ -269,7 +269,7 @@ func (b *binder) dependentsAllowed(s *ast.Drop, kind string, k objectKey) {
 }
 
 // means reports whether a name is that of a view.
-func (b *binder) means(n ast.ObjectName, v *catalog.ViewDef) bool {
+func means(b *binder, n ast.ObjectName, v *catalog.ViewDef) bool {
 	t, named := b.db.cat.relation(b.path, n.Schema, n.Name)
 	if t != nil {
 		named = t.Matview
@@ -278,7 +278,7 @@ func (b *binder) means(n ast.ObjectName, v *catalog.ViewDef) bool {
 }
 
 // functionKey finds the schema of a function's name; the function need not be there.
-func (b *binder) functionKey(n ast.ObjectName) objectKey {
+func functionKey(b *binder, n ast.ObjectName) objectKey {
 	for _, s := range b.path {
 		if k := (objectKey{s, n.Name}); n.Schema == "" && b.db.cat.funcs[k] != nil {
 			return k

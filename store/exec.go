@@ -73,7 +73,7 @@ func runStatement(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 		b := newBinder(ctx, db, text)
 		defer b.catch(&err)
 		defer b.release()
-		r, err = b.writing(st)
+		r, err = runWriting(b, st)
 		return err
 	})
 	return r, err
@@ -99,9 +99,9 @@ func runInSession(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 			b := newBinder(ctx, db, text)
 			defer b.catch(&err)
 			defer b.release()
-			b.outside(s.At, s.Tag == "VACUUM", s.Tag)
+			refuseInTransaction(b, s.At, s.Tag == "VACUUM", s.Tag)
 			for _, m := range s.About {
-				b.mentioned(s.At, m)
+				checkMention(b, s.At, m)
 			}
 			return nil
 		})
@@ -119,42 +119,42 @@ func runInSession(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 	return nil, false, nil
 }
 
-// outside refuses, inside a transaction block, a statement that commits by itself.
-func (b *binder) outside(at ast.Pos, must bool, what string) {
+// refuseInTransaction refuses, inside a transaction block, a statement that commits by itself.
+func refuseInTransaction(b *binder, at ast.Pos, must bool, what string) {
 	if must && b.db.explicit {
 		b.fail(at, sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", what)
 	}
 }
 
-// writing runs a statement that writes, inside a transaction.
-func (b *binder) writing(st ast.Statement) (*catalog.Result, error) {
+// runWriting runs a statement that writes, inside a transaction.
+func runWriting(b *binder, st ast.Statement) (*catalog.Result, error) {
 	switch s := st.(type) {
 	case *ast.Insert:
-		return b.insert(s)
+		return runInsert(b, s)
 	case *ast.Update:
-		return b.update(s)
+		return runUpdate(b, s)
 	case *ast.Delete:
-		return b.delete(s)
+		return runDelete(b, s)
 	case *ast.Truncate:
-		return b.truncate(s)
+		return runTruncate(b, s)
 	case *ast.CreateTable:
-		return b.createTable(s)
+		return createTable(b, s)
 	case *ast.CreateTableAs:
-		return b.createTableAs(s)
+		return createTableAs(b, s)
 	case *ast.CreateView:
-		return b.createView(s)
+		return createView(b, s)
 	case *ast.Refresh:
-		return b.refresh(s)
+		return refreshView(b, s)
 	case *ast.CreateIndex:
-		return b.createIndex(s)
+		return createIndex(b, s)
 	case *ast.CreateFunction:
-		return b.createFunction(s)
+		return createFunction(b, s)
 	case *ast.CreateSchema:
-		return b.createSchema(s)
+		return createSchema(b, s)
 	case *ast.AlterTable:
-		return b.alterTable(s)
+		return alterTable(b, s)
 	case *ast.Drop:
-		return b.drop(s)
+		return dropObjects(b, s)
 	}
 	return nil, sqlerr.At(int(st.Position()), sqlerr.Internal, "internal error: store does not know %T", st)
 }
@@ -255,15 +255,6 @@ func showSetting(db *DB, s *ast.Show) (*catalog.Result, error) {
 	return &catalog.Result{Tag: "SHOW", HasRows: true, Cols: []catalog.ResultCol{{Name: strings.ToLower(s.Name), Type: "text"}}, Rows: [][]any{{v}}}, nil
 }
 
-// finish prints a statement with the views it uses in front.
-func (b *binder) finish(with []string, body string) string {
-	all := append(append([]string(nil), b.ctes...), with...)
-	if len(all) > 0 {
-		body = "WITH RECURSIVE " + strings.Join(all, ", ") + " " + body
-	}
-	return b.resolveFences(body)
-}
-
 // selectRows runs a query and hands on its rows.
 func selectRows(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error) {
 	r := &catalog.Result{HasRows: true}
@@ -325,11 +316,11 @@ func selectBound(db *DB, b *binder, sel *ast.Select, start func([]outcol) error,
 	if err := start(q.cols); err != nil {
 		return err
 	}
-	return b.runEach(b.finish(q.with, q.body()), func(row []lite.Cell) error { return each(q.cols, row) })
+	return runEach(b, b.finish(q.with, q.body()), func(row []lite.Cell) error { return each(q.cols, row) })
 }
 
 // runEach runs a printed statement and calls each for its rows.
-func (b *binder) runEach(sql string, each func([]lite.Cell) error) error {
+func runEach(b *binder, sql string, each func([]lite.Cell) error) error {
 	db := b.db
 	db.run = &statement{writes: &b.writes, outer: db.run}
 	defer func() { db.run = db.run.outer }()
@@ -345,20 +336,12 @@ func (b *binder) runEach(sql string, each func([]lite.Cell) error) error {
 // trace, set by tests, sees every printed statement.
 var trace func(sql string, params []any)
 
-// release gives the tables of table functions back.
-func (b *binder) release() {
-	for _, t := range b.results {
-		giveResult(b.db, t)
-	}
-	b.results = nil
-}
-
 // explain shows SQLite's plan of a statement and the statement as printed for it. ANALYZE runs a SELECT too.
 func explain(ctx context.Context, db *DB, s *ast.Explain, text *ast.Text) (r *catalog.Result, err error) {
 	b := newBinder(ctx, db, text)
 	defer b.catch(&err)
 	defer b.release()
-	sql := b.explained(s)
+	sql := explained(b, s)
 	r = &catalog.Result{Tag: "EXPLAIN", HasRows: true, Cols: []catalog.ResultCol{{Name: "QUERY PLAN", Type: "text"}}}
 	line := func(format string, args ...any) { r.Rows = append(r.Rows, []any{fmt.Sprintf(format, args...)}) }
 	depth := map[int64]int{}
@@ -373,7 +356,7 @@ func explain(ctx context.Context, db *DB, s *ast.Explain, text *ast.Text) (r *ca
 	}, b.params...)
 	if err == nil && s.Analyze {
 		begin, n := time.Now(), 0
-		err = b.runEach(sql, func([]lite.Cell) error { n++; return nil })
+		err = runEach(b, sql, func([]lite.Cell) error { n++; return nil })
 		line("Execution Time: %.3f ms, %d rows", float64(time.Since(begin).Microseconds())/1000, n)
 	}
 	line("As printed for SQLite:")
@@ -392,7 +375,7 @@ func explain(ctx context.Context, db *DB, s *ast.Explain, text *ast.Text) (r *ca
 }
 
 // explained prints the statement that EXPLAIN is about.
-func (b *binder) explained(s *ast.Explain) string {
+func explained(b *binder, s *ast.Explain) string {
 	sel, ok := s.Stmt.(*ast.Select)
 	switch x := s.Stmt.(type) {
 	case *ast.CreateTableAs:
@@ -402,7 +385,7 @@ func (b *binder) explained(s *ast.Explain) string {
 			b.refuse(s.At, "EXPLAIN ANALYZE of a writing statement", "Use EXPLAIN without ANALYZE.")
 		}
 		b.plan = new(string)
-		_, err := b.writing(s.Stmt)
+		_, err := runWriting(b, s.Stmt)
 		b.check(s.At, err)
 		return *b.plan
 	}
@@ -438,7 +421,7 @@ func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (
 		q.settle(b)
 		return resultCols(q.cols), nil
 	case *ast.Insert, *ast.Update, *ast.Delete:
-		r, err := b.writing(st)
+		r, err := runWriting(b, st)
 		if err != nil || !r.HasRows {
 			return nil, err
 		}

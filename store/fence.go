@@ -25,8 +25,8 @@ const (
 )
 
 // addFence notes a sub-query whose columns are costly, or that is volatile, and gives its number, from 1; 0 where none is.
-func (b *binder) addFence(q *query, cte, volatile bool) (costly []bool, id int) {
-	costly = b.costly(q)
+func addFence(b *binder, q *query, cte, volatile bool) (costly []bool, id int) {
+	costly = costlyColumns(b, q)
 	if volatile {
 		b.fences = append(b.fences, &fence{cte: cte, volatile: true})
 		return costly, len(b.fences)
@@ -40,8 +40,8 @@ func (b *binder) addFence(q *query, cte, volatile bool) (costly []bool, id int) 
 	return nil, 0
 }
 
-// use notes one use of a fenced sub-query.
-func (b *binder) use(id int, costly []bool, r *relation) {
+// useFence notes one use of a fenced sub-query.
+func useFence(b *binder, id int, costly []bool, r *relation) {
 	if id == 0 {
 		return
 	}
@@ -81,9 +81,9 @@ func (f *fence) needed() bool {
 
 var columnRefs = regexp.MustCompile(`\b[tv]\d+\.(c|column)\d+`)
 
-// costly tells which columns of a query call kernels or other functions written in Go and would be evaluated
+// costlyColumns tells which columns of a query call kernels or other functions written in Go and would be evaluated
 // again at each use. Queries that SQLite never merges (grouped, DISTINCT, LIMIT, windows) have none.
-func (b *binder) costly(q *query) []bool {
+func costlyColumns(b *binder, q *query) []bool {
 	out := make([]bool, len(q.cols))
 	switch {
 	case q.single || q.distinct || q.limit != "" || q.on != "" || q.rows != nil || q.grouped:
@@ -91,20 +91,20 @@ func (b *binder) costly(q *query) []bool {
 		if q.op != "UNION ALL" {
 			break
 		}
-		l, r := b.costly(q.l), b.costly(q.r)
+		l, r := costlyColumns(b, q.l), costlyColumns(b, q.r)
 		for i := range out {
 			out[i] = l[i] || r[i]
 		}
 	default:
 		for i, t := range q.targets {
 			out[i] = strings.Contains(t.sql, "rg_k_") || strings.Contains(t.sql, "rg_cast") || strings.Contains(t.sql, "rg_slice") ||
-				strings.Contains(t.sql, "_to_array") || len(b.costlyRefs) > 0 && b.mentionsCostly(t.sql)
+				strings.Contains(t.sql, "_to_array") || len(b.costlyRefs) > 0 && mentionsCostly(b, t.sql)
 		}
 	}
 	return out
 }
 
-func (b *binder) mentionsCostly(sql string) bool {
+func mentionsCostly(b *binder, sql string) bool {
 	for _, ref := range columnRefs.FindAllString(sql, -1) {
 		if b.costlyRefs[ref] {
 			return true
@@ -114,7 +114,7 @@ func (b *binder) mentionsCostly(sql string) bool {
 }
 
 // resolve replaces the marks in a finished text.
-func (b *binder) resolveFences(sql string) string {
+func resolveFences(b *binder, sql string) string {
 	if len(b.fences) == 0 {
 		return sql
 	}

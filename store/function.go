@@ -11,20 +11,20 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) createFunction(s *ast.CreateFunction) (*catalog.Result, error) {
+func createFunction(b *binder, s *ast.CreateFunction) (*catalog.Result, error) {
 	tag := "CREATE FUNCTION"
 	if s.Procedure {
 		tag = "CREATE PROCEDURE"
 	}
-	k := objectKey{orName(s.Schema, b.firstSchema(false)), s.Name}
+	k := objectKey{orName(s.Schema, firstSchema(b, false)), s.Name}
 	if !b.db.cat.hasSchema(k.schema) {
-		b.noSchema(s.At, k.schema)
+		noSchema(b, s.At, k.schema)
 	}
-	b.functionTypes(s)
+	functionTypes(b, s)
 	if old := b.db.cat.funcs[k]; old != nil {
-		b.replaces(s, old)
+		replaces(b, s, old)
 	}
-	b.sameCalls(s, k)
+	sameCalls(b, s, k)
 	f := *s
 	f.Body, f.BodyAt, f.At = s.Body, 0, 0 // positions count from the body from now on
 	b.db.cat = b.db.cat.clone()
@@ -37,7 +37,7 @@ func (b *binder) createFunction(s *ast.CreateFunction) (*catalog.Result, error) 
 }
 
 // replaces refuses to put a function in the place of another one, but for a new body of it.
-func (b *binder) replaces(s, old *ast.CreateFunction) {
+func replaces(b *binder, s, old *ast.CreateFunction) {
 	fail := func(code, hint, format string, args ...any) { b.failHint(s.At, code, hint, format, args...) }
 	drop := "Use DROP ROUTINE " + old.Signature() + " first."
 	switch {
@@ -88,7 +88,7 @@ func sameResult(f, g *ast.CreateFunction) bool {
 }
 
 // functionTypes refuses a function of a type that exists nowhere.
-func (b *binder) functionTypes(s *ast.CreateFunction) {
+func functionTypes(b *binder, s *ast.CreateFunction) {
 	check := func(n ast.TypeName) {
 		if !b.db.NamesType(n.Schema, n.Name) {
 			b.fail(n.At, sqlerr.UndefinedObject, "type \"%s\" does not exist", n.Name)
@@ -103,7 +103,7 @@ func (b *binder) functionTypes(s *ast.CreateFunction) {
 }
 
 // sameCalls refuses another signature or result for a function that views call: their columns have its types.
-func (b *binder) sameCalls(s *ast.CreateFunction, k objectKey) {
+func sameCalls(b *binder, s *ast.CreateFunction, k objectKey) {
 	old, callers := b.db.cat.funcs[k], b.db.cat.callers(k)
 	if old == nil || len(callers) == 0 || old.Signature() == s.Signature() && s.Returns != nil && old.Returns.String() == s.Returns.String() {
 		return

@@ -9,11 +9,11 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (b *binder) createIndex(s *ast.CreateIndex) (*catalog.Result, error) {
-	t := b.tableOf(s.At, s.Table.Schema, s.Table.Name)
-	b.outside(s.At, s.Outside, "CREATE INDEX CONCURRENTLY")
+func createIndex(b *binder, s *ast.CreateIndex) (*catalog.Result, error) {
+	t := tableOf(b, s.At, s.Table.Schema, s.Table.Name)
+	refuseInTransaction(b, s.At, s.Outside, "CREATE INDEX CONCURRENTLY")
 	x := catalog.Index{Name: s.Name, Unique: s.Unique}
-	rel := b.plainRelation(t, t.Name, "")
+	rel := plainRelation(b, t, t.Name, "")
 	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "index expressions"}}
 	b.literal = true
 	var keys []string
@@ -24,13 +24,13 @@ func (b *binder) createIndex(s *ast.CreateIndex) (*catalog.Result, error) {
 		}
 	}
 	for _, k := range s.Keys {
-		b.noSubQuery(k.X, "index expression")
+		noSubQuery(b, k.X, "index expression")
 		v := b.expr(sc, k.X)
 		immutable(k.X, "expression")
 		if v.typ.Array {
 			b.fail(s.At, sqlerr.DatatypeMismatch, "cannot index an array (%s)", v.typ)
 		}
-		b.indexable(s.At, v.typ)
+		indexable(b, s.At, v.typ)
 		text := v.collate()
 		if k.Desc {
 			text += " DESC"
@@ -45,16 +45,16 @@ func (b *binder) createIndex(s *ast.CreateIndex) (*catalog.Result, error) {
 	}
 	x.Keys = strings.Join(keys, ", ")
 	if s.Where != nil {
-		b.noSubQuery(s.Where, "index predicate")
-		x.Where = b.condition(sc, s.Where, "index predicates").sql
+		noSubQuery(b, s.Where, "index predicate")
+		x.Where = bindCondition(b, sc, s.Where, "index predicates").sql
 		immutable(s.Where, "predicate")
 	}
 	b.literal = false
 	if x.Name == "" {
-		x.Name = b.freshName(t, orName(strings.Join(x.Cols, "_"), "expr"), "idx")
+		x.Name = freshName(b, t, orName(strings.Join(x.Cols, "_"), "expr"), "idx")
 	} else if b.db.cat.relationThere(objectKey{t.Schema, x.Name}) {
 		if s.IfNotExists {
-			return b.skipped("CREATE INDEX", s.Name)
+			return skipped(b, "CREATE INDEX", s.Name)
 		}
 		b.fail(s.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", x.Name)
 	}

@@ -31,7 +31,7 @@ type ViewEngine interface {
 }
 
 // engineView lets the engine compute a view of a query that is about to run; nil where it is expanded.
-func (b *binder) engineView(v *catalog.ViewDef) *catalog.TableDef {
+func engineView(b *binder, v *catalog.ViewDef) *catalog.TableDef {
 	e, ok := b.db.intr.(ViewEngine)
 	if !ok || !b.runs || b.literal {
 		return nil
@@ -49,8 +49,8 @@ func (b *binder) engineView(v *catalog.ViewDef) *catalog.TableDef {
 }
 
 // scalarIntrinsic asks the engine for a scalar function's value.
-func (b *binder) scalarIntrinsic(e *ast.FuncCall) (val, bool) {
-	b.noEngine(e)
+func scalarIntrinsic(b *binder, e *ast.FuncCall) (val, bool) {
+	noEngine(b, e)
 	typ, x, ok, err := b.db.intr.ScalarFunc(b.ctx, e, b.text)
 	b.check(e.At, err)
 	if !ok {
@@ -59,16 +59,16 @@ func (b *binder) scalarIntrinsic(e *ast.FuncCall) (val, bool) {
 	if typ == "void" {
 		x = ""
 	}
-	return b.boundVal(&ast.Bound{Node: e.Node, Type: typ, Value: x}), true
+	return bindBound(b, &ast.Bound{Node: e.Node, Type: typ, Value: x}), true
 }
 
 // tableIntrinsic runs a table function of the engine and puts its rows into a temporary table, which the
 // statement reads in its place; nil for other functions.
-func (b *binder) tableIntrinsic(it *ast.FuncFrom) *catalog.TableDef {
+func tableIntrinsic(b *binder, it *ast.FuncFrom) *catalog.TableDef {
 	if b.db.intr == nil || isSetReturning(it.Func.Name) || it.Ordinality {
 		return nil
 	}
-	b.noEngine(it.Func)
+	noEngine(b, it.Func)
 	r, ok, err := b.db.intr.TableFunc(b.ctx, it.Func, b.text)
 	b.check(it.At, err)
 	if !ok {

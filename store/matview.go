@@ -10,11 +10,11 @@ import (
 
 // A materialized view is a table that holds the rows of a view as of its creation or its last REFRESH. Nothing else writes it.
 
-// materialized binds the query of CREATE MATERIALIZED VIEW and keeps it with the table, as a view.
-func (b *binder) materialized(t *catalog.TableDef, s *ast.CreateTableAs) *query {
+// materializedQuery binds the query of CREATE MATERIALIZED VIEW and keeps it with the table, as a view.
+func materializedQuery(b *binder, t *catalog.TableDef, s *ast.CreateTableAs) *query {
 	v := &catalog.ViewDef{Schema: t.Schema, Name: t.Name, SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
 	b.stars, b.unread = v.Stars, s.NoData
-	q := b.selectView(v, &ast.CreateView{Node: s.Node, SQL: s.SQL, SQLAt: s.SQLAt})
+	q := selectView(b, v, &ast.CreateView{Node: s.Node, SQL: s.SQL, SQLAt: s.SQLAt})
 	b.stars, b.unread = nil, false
 	for d := range b.deps {
 		t, w := b.db.cat.tables[d.objectKey], b.db.cat.views[d.objectKey]
@@ -27,8 +27,8 @@ func (b *binder) materialized(t *catalog.TableDef, s *ast.CreateTableAs) *query 
 	return q
 }
 
-// refresh fills a materialized view anew.
-func (b *binder) refresh(s *ast.Refresh) (*catalog.Result, error) {
+// refreshView fills a materialized view anew.
+func refreshView(b *binder, s *ast.Refresh) (*catalog.Result, error) {
 	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
 	switch {
 	case t == nil && v == nil:
@@ -46,7 +46,7 @@ func (b *binder) refresh(s *ast.Refresh) (*catalog.Result, error) {
 	var list, exprs []string
 	var from string
 	if !s.NoData { // bound before its rows go
-		r := b.viewRef(&ast.TableRef{Node: s.Node}, t.Matview)
+		r := viewRef(b, &ast.TableRef{Node: s.Node}, t.Matview)
 		from = r.sql
 		for i := range n.Cols {
 			c := r.rel.cols[i]
@@ -63,7 +63,7 @@ func (b *binder) refresh(s *ast.Refresh) (*catalog.Result, error) {
 	}
 	rows := "SELECT " + strings.Join(exprs, ", ") + " FROM " + from + " WHERE TRUE"
 	sql := "INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") " + rows
-	if _, err := b.write(n, nil, sql, "SELECT", returning{}, true); err != nil {
+	if _, err := runWrite(b, n, nil, sql, "SELECT", returning{}, true); err != nil {
 		return nil, err
 	}
 	return &catalog.Result{Tag: "REFRESH MATERIALIZED VIEW"}, nil

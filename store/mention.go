@@ -9,30 +9,30 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// mentioned refuses a statement about an object that is not there.
-func (b *binder) mentioned(at ast.Pos, m ast.Mention) {
+// checkMention refuses a statement about an object that is not there.
+func checkMention(b *binder, at ast.Pos, m ast.Mention) {
 	if s := m.Schema; s != "" && s != "pg_temp" && s != "pg_catalog" && !b.db.cat.hasSchema(s) {
-		b.noSchema(at, s)
+		noSchema(b, at, s)
 	}
 	switch m.Kind {
 	case "schema":
 		if !b.db.cat.hasSchema(m.Name) {
-			b.noSchema(at, m.Name)
+			noSchema(b, at, m.Name)
 		}
 	case "function", "procedure", "routine":
-		b.mentionedFunction(at, m)
+		mentionedFunction(b, at, m)
 	case "index":
-		b.mentionedIndex(at, m)
+		mentionedIndex(b, at, m)
 	case "sequence":
-		if !b.sequence(m.ObjectName) {
+		if !isSequence(b, m.ObjectName) {
 			b.undefinedTable(at, m.Schema, m.Name)
 		}
 	default:
-		b.mentionedRelation(at, m)
+		mentionedRelation(b, at, m)
 	}
 }
 
-func (b *binder) noSchema(at ast.Pos, name string) {
+func noSchema(b *binder, at ast.Pos, name string) {
 	hint := perhaps(name, b.db.cat.schemas)
 	if hint == "" {
 		hint = "The embedded store has the schemas " + strings.Join(b.db.cat.schemas, ", ") + "."
@@ -40,11 +40,11 @@ func (b *binder) noSchema(at ast.Pos, name string) {
 	b.failHint(at, "3F000", hint, "schema \"%s\" does not exist", name)
 }
 
-func (b *binder) mentionedRelation(at ast.Pos, m ast.Mention) {
+func mentionedRelation(b *binder, at ast.Pos, m ast.Mention) {
 	t, v := b.db.cat.relation(b.path, m.Schema, m.Name)
 	switch {
 	case t == nil && v == nil:
-		if t, _ := b.findIndex(m.ObjectName); t != nil || b.sequence(m.ObjectName) {
+		if t, _ := findIndex(b, m.ObjectName); t != nil || isSequence(b, m.ObjectName) {
 			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table or view", m.Name)
 		}
 		b.undefinedTable(at, m.Schema, m.Name)
@@ -60,7 +60,7 @@ func (b *binder) mentionedRelation(at ast.Pos, m ast.Mention) {
 		}
 	case t != nil:
 		for _, c := range m.Parts {
-			b.columnOf(at, t, c)
+			columnOf(b, at, t, c)
 		}
 	default: // a view's columns, as those of a table
 		cols := &catalog.TableDef{Name: v.Name}
@@ -68,7 +68,7 @@ func (b *binder) mentionedRelation(at ast.Pos, m ast.Mention) {
 			cols.Cols = append(cols.Cols, catalog.Column{Name: c.Name})
 		}
 		for _, c := range m.Parts {
-			b.columnOf(at, cols, c)
+			columnOf(b, at, cols, c)
 		}
 	}
 }
@@ -92,9 +92,9 @@ func perhaps(name string, names []string) string {
 	return ""
 }
 
-func (b *binder) mentionedIndex(at ast.Pos, m ast.Mention) {
+func mentionedIndex(b *binder, at ast.Pos, m ast.Mention) {
 	var known []string
-	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return m.Schema == k.schema || m.Schema == "" && b.visible(k.schema) }) {
+	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return m.Schema == k.schema || m.Schema == "" && visibleSchema(b, k.schema) }) {
 		t := b.db.cat.tables[k]
 		known = append(known, keyNames(t)...)
 		for _, x := range t.Indexes {
@@ -110,15 +110,15 @@ func (b *binder) mentionedIndex(at ast.Pos, m ast.Mention) {
 	b.failHint(at, sqlerr.UndefinedTable, perhaps(m.Name, known), "index \"%s\" does not exist", m.ObjectName)
 }
 
-// visible reports whether names are looked up in a schema.
-func (b *binder) visible(schema string) bool {
+// visibleSchema reports whether names are looked up in a schema.
+func visibleSchema(b *binder, schema string) bool {
 	return schema == "pg_temp" || slices.Contains(b.path, schema)
 }
 
-// sequence reports whether Postgres would have made a sequence of this name for an identity column.
-func (b *binder) sequence(n ast.ObjectName) bool {
+// isSequence reports whether Postgres would have made a sequence of this name for an identity column.
+func isSequence(b *binder, n ast.ObjectName) bool {
 	for k, t := range b.db.cat.tables {
-		if n.Schema != "" && k.schema != n.Schema || n.Schema == "" && !b.visible(k.schema) {
+		if n.Schema != "" && k.schema != n.Schema || n.Schema == "" && !visibleSchema(b, k.schema) {
 			continue
 		}
 		for _, c := range t.Cols {
@@ -137,8 +137,8 @@ func callWith(name string, args []ast.FuncParam) string {
 
 // mentionedFunction looks for a function among the user's and those that are built in, by its name alone: no two
 // functions of a user have one name.
-func (b *binder) mentionedFunction(at ast.Pos, m ast.Mention) {
-	f := b.db.cat.funcs[b.functionKey(m.ObjectName)]
+func mentionedFunction(b *binder, at ast.Pos, m ast.Mention) {
+	f := b.db.cat.funcs[functionKey(b, m.ObjectName)]
 	switch {
 	case f != nil && (m.Kind == "function" && f.Procedure || m.Kind == "procedure" && !f.Procedure):
 		other := map[bool]string{true: "procedure", false: "function"}[f.Procedure]

@@ -183,6 +183,6 @@ func refill(ctx context.Context, db *DB, t *catalog.TableDef, r *catalog.Relatio
 			}
 		}
 		db.bump(keyOf(t), true)
-		return b.checkSlots(t, int64(r.Cols[0].N))
+		return checkSlots(b, t, int64(r.Cols[0].N))
 	})
 }

@@ -245,25 +245,25 @@ func (q *query) distinctOn() string {
 // selectQuery binds a SELECT, VALUES or set operation; up is the scope around it.
 func (b *binder) selectQuery(sel *ast.Select, up *scope) *query {
 	s := &scope{up: up}
-	with := b.with(s, sel)
+	with := bindWith(b, s, sel)
 	var q *query
 	switch {
 	case sel.Own != nil: // only a server could run it
 		panic(sel.Own.Why)
 	case sel.SetOp != "":
-		q = b.setOp(sel, s)
+		q = bindSetOp(b, sel, s)
 	case sel.Values != nil:
-		q = b.values(sel, s)
+		q = bindValues(b, sel, s)
 	default:
-		q = b.plain(sel, s)
+		q = bindPlain(b, sel, s)
 	}
 	q.with = with
-	b.limit(sel, s, q)
+	bindLimit(b, sel, s, q)
 	b.typed.noteSelect(sel)
 	return q
 }
 
-func (b *binder) setOp(sel *ast.Select, s *scope) *query {
+func bindSetOp(b *binder, sel *ast.Select, s *scope) *query {
 	q := &query{l: b.selectQuery(sel.L, s), r: b.selectQuery(sel.R, s)}
 	name := strings.ToUpper(sel.SetOp)
 	q.op = name
@@ -295,27 +295,27 @@ func (b *binder) setOp(sel *ast.Select, s *scope) *query {
 		q.cols[i].typ = t
 	}
 	if !sel.All {
-		b.equatables(q, sel.R.At)
+		equatables(b, q, sel.R.At)
 	}
 	for _, k := range sel.OrderBy {
-		q.order = append(q.order, b.outputKey(q, k))
+		q.order = append(q.order, outputKey(b, q, k))
 	}
 	return q
 }
 
 // outputKey is ORDER BY of a set operation: an output column's name or number.
-func (b *binder) outputKey(q *query, k ast.SortKey) orderKey {
-	i := b.outputColumn(q, k.X)
+func outputKey(b *binder, q *query, k ast.SortKey) orderKey {
+	i := outputColumn(b, q, k.X)
 	if i < 0 {
 		b.failHint(k.X.Position(), sqlerr.FeatureNotSupported, "Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
 			"invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
 	}
-	b.sortable(val{typ: q.cols[i].typ, at: k.X.Position()})
+	sortable(b, val{typ: q.cols[i].typ, at: k.X.Position()})
 	return orderKey{col: i, rest: direction(k, q.cols[i].notNull)}
 }
 
 // outputColumn finds the output column that an ORDER BY item names, -1 if none.
-func (b *binder) outputColumn(q *query, e ast.Expr) int {
+func outputColumn(b *binder, q *query, e ast.Expr) int {
 	switch x := e.(type) {
 	case *ast.Literal:
 		if x.Kind != ast.LitInt {
@@ -366,7 +366,7 @@ func direction(k ast.SortKey, notNull bool) string {
 	return s
 }
 
-func (b *binder) values(sel *ast.Select, s *scope) *query {
+func bindValues(b *binder, sel *ast.Select, s *scope) *query {
 	q := &query{single: len(sel.Values) == 1}
 	s.level = &level{clause: "VALUES"}
 	for _, list := range sel.Values {
@@ -408,22 +408,22 @@ func (b *binder) values(sel *ast.Select, s *scope) *query {
 		}
 	}
 	for _, k := range sel.OrderBy {
-		q.order = append(q.order, b.outputKey(q, k))
+		q.order = append(q.order, outputKey(b, q, k))
 	}
 	return q
 }
 
-// limit binds LIMIT and OFFSET, which are computed before any row is read.
-func (b *binder) limit(sel *ast.Select, s *scope, q *query) {
+// bindLimit binds LIMIT and OFFSET, which are computed before any row is read.
+func bindLimit(b *binder, sel *ast.Select, s *scope, q *query) {
 	n := ""
 	if sel.Limit != nil {
-		n = b.rowCount(s, sel.Limit, "LIMIT")
+		n = bindRowCount(b, s, sel.Limit, "LIMIT")
 	}
 	if n == "1" {
 		q.single = true
 	}
 	if sel.Offset != nil {
-		if off := b.rowCount(s, sel.Offset, "OFFSET"); off != "" {
+		if off := bindRowCount(b, s, sel.Offset, "OFFSET"); off != "" {
 			if n == "" {
 				n = "-1"
 			}
@@ -436,8 +436,8 @@ func (b *binder) limit(sel *ast.Select, s *scope, q *query) {
 	}
 }
 
-// rowCount prints the number of LIMIT or OFFSET; "" for NULL, which is no bound.
-func (b *binder) rowCount(s *scope, e ast.Expr, what string) string {
+// bindRowCount prints the number of LIMIT or OFFSET; "" for NULL, which is no bound.
+func bindRowCount(b *binder, s *scope, e ast.Expr, what string) string {
 	around := &scope{wall: true, up: s.up, barred: func(at ast.Pos) {
 		b.refuse(at, what+" by a column of the query around it", "Number the rows with row_number() OVER (…) in a sub-select, and compare the numbers.")
 	}}
@@ -449,14 +449,14 @@ func (b *binder) rowCount(s *scope, e ast.Expr, what string) string {
 	if isConst && x == nil {
 		return ""
 	}
-	v = b.castIfNeeded(v, catalog.Int8)
+	v = castIfNeeded(b, v, catalog.Int8)
 	if x, ok := x.(int64); isConst && ok && x >= 0 {
 		return v.sql
 	}
 	return "rg_row_count(" + v.sql + ", " + sqltext.Plain(what) + ")"
 }
 
-func (b *binder) castIfNeeded(v val, t catalog.Type) val {
+func castIfNeeded(b *binder, v val, t catalog.Type) val {
 	if v.typ.IsInt() {
 		return v
 	}

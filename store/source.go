@@ -210,8 +210,8 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 		}
 		db.bump(keyOf(t), inKey(t, col))
 		if now := db.cat.tables[keyOf(t)]; data.Valid == nil && (now.Count == nil || !now.Count.HasNull(col)) {
-			return b.checkSlots(t, 0) // as many rows, and none of them NULL
+			return checkSlots(b, t, 0) // as many rows, and none of them NULL
 		}
-		return b.checkSlots(t, int64(data.N))
+		return checkSlots(b, t, int64(data.N))
 	})
 }

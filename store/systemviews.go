@@ -17,7 +17,7 @@ var systemViews = map[string]func(*catalog.Objects) *catalog.Relation{
 }
 
 // systemView finds a view of the catalogue and fills it for the running statement; nil for other names.
-func (b *binder) systemView(it *ast.TableRef) *catalog.TableDef {
+func systemView(b *binder, it *ast.TableRef) *catalog.TableDef {
 	schema := it.Schema
 	if schema == "" {
 		schema = "pg_catalog" // stands before the search path
@@ -35,10 +35,10 @@ func (b *binder) systemView(it *ast.TableRef) *catalog.TableDef {
 }
 
 // systemRef refers to a view of the catalogue.
-func (b *binder) systemRef(it *ast.TableRef, t *catalog.TableDef) boundTable {
+func systemRef(b *binder, it *ast.TableRef, t *catalog.TableDef) boundTable {
 	r := b.tableRelation(t)
 	r.name, r.table = it.Name, nil
-	return boundTable{sqlOf(t) + " AS " + r.alias, b.named(it.At, r, it.Alias)}
+	return boundTable{sqlOf(t) + " AS " + r.alias, nameRelation(b, it.At, r, it.Alias)}
 }
 
 // sheet is a Relation that grows row by row.

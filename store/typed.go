@@ -39,7 +39,7 @@ func (t *Typed) noteSelect(sel *ast.Select) {
 }
 
 // noEngine refuses a call of the engine's where nothing may run.
-func (b *binder) noEngine(e *ast.FuncCall) {
+func noEngine(b *binder, e *ast.FuncCall) {
 	if b.typed != nil {
 		b.fail(e.At, sqlerr.FeatureNotSupported, "%s is computed when the statement runs", e.Name)
 	}
