@@ -109,7 +109,8 @@ func noIdentityOf(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column)
 
 func noDependents(b *binder, at ast.Pos, what string, k objectKey, col, hint string) {
 	if vs := b.db.cat.dependents(k, col); len(vs) > 0 {
-		e := sqlerr.At(int(at), "2BP01", "cannot %s because other objects depend on it", what).WithDetail("View %s depends on it.", vs[0].Name)
+		e := sqlerr.At(int(at), "2BP01", "cannot %s because other objects depend on it", what).
+			WithDetail("View %s depends on it.", vs[0].Name)
 		e.Hint, e.Text = hint, b.text
 		panic(e)
 	}
@@ -123,7 +124,8 @@ func alterAdd(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.T
 	addConstraints(b, n, a.Def.Constraints)
 	c := &n.Cols[len(n.Cols)-1]
 	fill := defaultSQL(b, n, c)
-	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) && len(n.Foreign) == len(t.Foreign) {
+	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) &&
+		len(n.Foreign) == len(t.Foreign) {
 		sql := "ALTER TABLE " + sqlOf(t) + " ADD COLUMN " + collated(c.Type, ident(c.Name)+" "+storage(c.Type))
 		if err := b.db.exec(sql); err != nil {
 			return nil, err
@@ -142,7 +144,8 @@ func alterDrop(b *binder, t, n *catalog.TableDef, a *ast.AlterAction, r *catalog
 		return t, nil
 	}
 	columnOf(b, a.At, t, a.Col)
-	noDependents(b, a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), keyOf(t), a.Col, "Drop the view first.")
+	noDependents(b, a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), keyOf(t), a.Col,
+		"Drop the view first.")
 	has := func(cols []string) bool { return slices.Contains(cols, a.Col) }
 	n.Cols = slices.DeleteFunc(n.Cols, func(c catalog.Column) bool { return c.Name == a.Col })
 	if n.PK != nil && has(n.PK.Cols) {
@@ -162,7 +165,8 @@ func alterRenameColumn(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*
 	if t.Column(a.NewName) >= 0 {
 		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, t.Name)
 	}
-	noDependents(b, a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), keyOf(t), a.Col, "Drop the view, rename the column, and create the view again.")
+	noDependents(b, a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), keyOf(t), a.Col,
+		"Drop the view, rename the column, and create the view again.")
 	c.Name = a.NewName
 	re := func(cols []string) []string {
 		out := slices.Clone(cols)
@@ -198,7 +202,8 @@ func alterRenameColumn(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*
 			n.Foreign[i].RefCols = re(f.RefCols)
 		}
 	}
-	if err := b.db.exec("ALTER TABLE " + sqlOf(t) + " RENAME COLUMN " + ident(a.Col) + " TO " + ident(a.NewName)); err != nil {
+	if err := b.db.exec("ALTER TABLE " + sqlOf(t) + " RENAME COLUMN " + ident(a.Col) + " TO " +
+		ident(a.NewName)); err != nil {
 		return nil, err
 	}
 	for k, o := range b.db.cat.tables { // references of other tables follow
@@ -261,7 +266,8 @@ func replaceOutside(sql, old, name string) string {
 }
 
 func alterRename(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
-	noDependents(b, a.At, "rename table "+t.Name, keyOf(t), "", "Drop the view, rename the table, and create the view again.")
+	noDependents(b, a.At, "rename table "+t.Name, keyOf(t), "",
+		"Drop the view, rename the table, and create the view again.")
 	n.Name = a.NewName
 	if t.Matview != nil {
 		v := *t.Matview
@@ -300,7 +306,8 @@ func renameOther(b *binder, s *ast.AlterTable, v *catalog.ViewDef) error {
 	a := s.Actions[0]
 	if v != nil {
 		k := objectKey{v.Schema, v.Name}
-		noDependents(b, s.At, "rename view "+v.Name, k, "", "Drop the other view, rename this one, and create the other again.")
+		noDependents(b, s.At, "rename view "+v.Name, k, "",
+			"Drop the other view, rename this one, and create the other again.")
 		nk, _ := newKey(b, a.At, v.Schema, a.NewName, v.Temp, false)
 		n := *v
 		n.Name = a.NewName
@@ -320,7 +327,8 @@ func renameOther(b *binder, s *ast.AlterTable, v *catalog.ViewDef) error {
 
 func alterType(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
 	c := columnOf(b, a.At, n, a.Col)
-	noDependents(b, a.At, "alter type of a column used by a view", keyOf(t), a.Col, "Drop the view, alter the type, and create the view again.")
+	noDependents(b, a.At, "alter type of a column used by a view", keyOf(t), a.Col,
+		"Drop the view, alter the type, and create the view again.")
 	old := *c
 	c.Type, c.Mods, c.Shape = typeOf(b, a.Type), a.Type.Mods, nil
 	if c.Identity != nil && !c.Type.IsInt() {
@@ -332,7 +340,8 @@ func alterType(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.
 	rel := plainRelation(b, t, t.Name, "")
 	v := val{sql: ident(c.Name), typ: old.Type, at: a.At}
 	if a.X != nil {
-		v = b.expr(&scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "transform expressions"}}, a.X)
+		v = b.expr(&scope{rels: []*relation{rel}, cols: rel.cols,
+			level: &level{inAgg: true, clause: "transform expressions"}}, a.X)
 	}
 	if !catalog.Assignable(v.typ, c.Type) {
 		b.failHint(a.At, sqlerr.DatatypeMismatch, fmt.Sprintf("You might need to specify \"USING %s::%s\".", c.Name, c.Type),
@@ -348,7 +357,8 @@ func alterType(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.
 // depends: it was bound for the old type.
 func retyped(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	refuse := func(what, name string) {
-		b.refuse(at, "a new type of a column of "+what+" \""+name+"\"", "Make the table anew, by CREATE TABLE and INSERT … SELECT.")
+		b.refuse(at, "a new type of a column of "+what+" \""+name+"\"",
+			"Make the table anew, by CREATE TABLE and INSERT … SELECT.")
 	}
 	for i := range t.Checks {
 		k := &t.Checks[i]
@@ -387,7 +397,8 @@ func retyped(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 // columns that are not copied as they are.
 func rebuild(b *binder, at ast.Pos, t, n *catalog.TableDef, values map[string]string) error {
 	if o := referring(b, keyOf(t)); o != nil {
-		b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")", "Drop the referring table first.")
+		b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")",
+			"Drop the referring table first.")
 	}
 	list, exprs := []string{}, []string{}
 	for i := range n.Cols {
@@ -397,7 +408,8 @@ func rebuild(b *binder, at ast.Pos, t, n *catalog.TableDef, values map[string]st
 			x = ident(c.Name)
 		}
 		if i == rowidColumn(n) { // SQLite would invent values for NULL
-			x = "coalesce(" + x + ", rg_fail(" + sqltext.Plain(fmt.Sprintf("23502 column \"%s\" of relation \"%s\" contains null values", c.Name, n.Name)) + "))"
+			x = "coalesce(" + x + ", rg_fail(" +
+				sqltext.Plain(fmt.Sprintf("23502 column \"%s\" of relation \"%s\" contains null values", c.Name, n.Name)) + "))"
 		}
 		list, exprs = append(list, ident(c.Name)), append(exprs, x)
 	}
@@ -405,14 +417,16 @@ func rebuild(b *binder, at ast.Pos, t, n *catalog.TableDef, values map[string]st
 		list, exprs = append(list, rowidName(n)), append(exprs, rowidName(t))
 	}
 	phys := physOf(n) + rebuilt
-	copySQL := "INSERT INTO " + dbOf(n) + "." + sqltext.Ident(phys) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM " + sqlOf(t)
+	copySQL := "INSERT INTO " + dbOf(n) + "." + sqltext.Ident(phys) + " (" + strings.Join(list, ", ") + ") SELECT " +
+		strings.Join(exprs, ", ") + " FROM " + sqlOf(t)
 	if err := b.db.exec(createSQL(n, phys)); err != nil {
 		return err
 	}
 	if err := runEach(b, copySQL, nil); err != nil {
 		return err
 	}
-	for _, sql := range []string{"DROP TABLE " + sqlOf(t), "ALTER TABLE " + dbOf(n) + "." + sqltext.Ident(phys) + " RENAME TO " + sqltext.Ident(physOf(n))} {
+	for _, sql := range []string{"DROP TABLE " + sqlOf(t),
+		"ALTER TABLE " + dbOf(n) + "." + sqltext.Ident(phys) + " RENAME TO " + sqltext.Ident(physOf(n))} {
 		if err := b.db.exec(sql); err != nil {
 			return err
 		}

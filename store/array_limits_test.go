@@ -58,7 +58,8 @@ CREATE VIEW six AS SELECT einsum('abcdef->fa', full(ARRAY[2,1,1,1,1,2], 1.5)) AS
 	for sql, want := range map[string]string{
 		"SELECT (SELECT s FROM five)": "72", "SELECT (SELECT s FROM six)": "{{1.5,1.5},{1.5,1.5}}",
 		"SELECT einsum('abcdef,abcdef->', full(ARRAY[1,2,1,2,1,2], 2), full(ARRAY[1,2,1,2,1,2], 2))": "32",
-		"SELECT einsum(',,->', 2, 3.5, 4)": "28", "SELECT einsum('->', 2.5)": "2.5", "SELECT einsum(',a->a', 2, '{1,2}'::double precision[])": "{2,4}",
+		"SELECT einsum(',,->', 2, 3.5, 4)": "28", "SELECT einsum('->', 2.5)": "2.5",
+		"SELECT einsum(',a->a', 2, '{1,2}'::double precision[])": "{2,4}",
 	} {
 		if got := show(db, sql+" AS x"); got != "x\n"+want {
 			t.Errorf("%s: %s, not %s", sql, got, want)

@@ -72,7 +72,8 @@ func newBinder(ctx context.Context, db *DB, text *ast.Text) *binder {
 	if text != nil && text.Path != nil { // a part of a view
 		path, fixed = text.Path, text.Stars
 	}
-	return &binder{db: db, ctx: ctx, text: text, path: path, fixed: fixed, views: map[*catalog.ViewDef]*relation{}, deps: map[dependency]bool{}, costlyRefs: map[string]bool{}}
+	return &binder{db: db, ctx: ctx, text: text, path: path, fixed: fixed, views: map[*catalog.ViewDef]*relation{},
+		deps: map[dependency]bool{}, costlyRefs: map[string]bool{}}
 }
 
 // bindError turns a panic of the binder back into its error. Any other panic is a mistake of ours and becomes
@@ -319,7 +320,8 @@ func missingFrom(b *binder, s *scope, at ast.Pos, name string) {
 		for _, r := range sc.rels {
 			names = append(names, r.name)
 			if r.table != nil && r.table.Name == name && r.name != name {
-				b.failHint(at, sqlerr.UndefinedTable, fmt.Sprintf("Perhaps you meant to reference the table alias \"%s\".", r.name), "invalid reference to FROM-clause entry for table \"%s\"", name)
+				b.failHint(at, sqlerr.UndefinedTable, fmt.Sprintf("Perhaps you meant to reference the table alias \"%s\".", r.name),
+					"invalid reference to FROM-clause entry for table \"%s\"", name)
 			}
 		}
 	}
@@ -383,7 +385,8 @@ func (b *binder) column(s *scope, ref *ast.ColumnRef) val {
 			full = c.rel.name + "." + c.name
 		}
 		if !l.dependent(c) {
-			e := sqlerr.At(int(ref.At), sqlerr.Grouping, "column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function", full)
+			e := sqlerr.At(int(ref.At), sqlerr.Grouping,
+				"column \"%s\" must appear in the GROUP BY clause or be used in an aggregate function", full)
 			e.Text = b.text
 			l.ungrouped = append(l.ungrouped, e)
 		}

@@ -81,8 +81,8 @@ func watchScopes(b *binder, s *scope) *seenScopes {
 	return seen
 }
 
-// ownsAggregate finds the query whose rows an aggregate is over: the innermost one to which its arguments refer. Where that is a query around the
-// aggregate's own, the rules are those of the place there, and own is false.
+// ownsAggregate finds the query whose rows an aggregate is over: the innermost one to which its arguments refer. Where
+// that is a query around the aggregate's own, the rules are those of the place there, and own is false.
 func ownsAggregate(b *binder, e *ast.FuncCall, s *scope, seen *seenScopes) (own bool) {
 	if b.seen = seen.outer; b.seen != nil {
 		for at := range seen.at {
@@ -123,7 +123,8 @@ func aggregateOrder(b *binder, s *scope, e *ast.FuncCall, args []val) string {
 	for i, k := range e.OrderBy {
 		v := b.settle(b.expr(s, k.X))
 		if e.Distinct && !slices.ContainsFunc(args, func(a val) bool { return a.sql == v.sql }) {
-			b.fail(k.X.Position(), sqlerr.InvalidColumnRef, "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
+			b.fail(k.X.Position(), sqlerr.InvalidColumnRef,
+				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
 		}
 		sortable(b, v)
 		keys[i] = v.collate() + direction(k, v.notNull)
@@ -174,13 +175,15 @@ func aggregateSQL(b *binder, e *ast.FuncCall, args []val) (string, catalog.Type,
 		t.Rank = 0
 		return chunkAggregates[e.Name], t, args
 	case len(args) == 1 && args[0].typ.IsChunk() && (e.Name == "min" || e.Name == "max"):
-		b.failHint(e.At, sqlerr.UndefinedFunction, "Use "+e.Name+"_agg(x), element by element.", "function %s(%s) does not exist", e.Name, args[0].typ)
+		b.failHint(e.At, sqlerr.UndefinedFunction, "Use "+e.Name+"_agg(x), element by element.",
+			"function %s(%s) does not exist", e.Name, args[0].typ)
 	case e.Name == "count" && len(args) == 1:
 		return "count($1)@", catalog.Int8, []val{b.settle(args[0])}
 	}
 	sig, ambiguous := resolve(aggregates[e.Name], typesOf(args))
 	if ambiguous || manyTypes(b, e.Name, args) {
-		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
+		b.failHint(e.At, sqlerr.AmbiguousFunction,
+			"Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s(unknown) is not unique", e.Name)
 	}
 	if sig == nil {
@@ -227,7 +230,8 @@ func bindWindowCall(b *binder, s *scope, e *ast.FuncCall) val {
 		return bindAggregate(b, s, e, over)
 	}
 	if !windowFunctions[e.Name] {
-		b.fail(e.At, sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function", e.Name)
+		b.fail(e.At, sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function",
+			e.Name)
 	}
 	args := callArgs(b, s, e)
 	sig, ambiguous := resolve(signatures[e.Name], typesOf(args))
@@ -239,7 +243,8 @@ func bindWindowCall(b *binder, s *scope, e *ast.FuncCall) val {
 			return val{sql: "NULL", typ: applySignature(b, e.At, sig, args).typ, at: e.At}
 		}
 		args[n] = b.coerce(args[n], catalog.Int4)
-		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + sqltext.Plain(e.Name) + ")", typ: catalog.Int4, at: args[n].at}
+		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + sqltext.Plain(e.Name) + ")", typ: catalog.Int4,
+			at: args[n].at}
 	}
 	v := applySignature(b, e.At, sig, args)
 	tail := over
@@ -329,9 +334,11 @@ func rangeKey(b *binder, at ast.Pos, keys []val) {
 	case t.Is(catalog.Numeric):
 		b.refuse(keys[0].at, "RANGE with a distance of numerics", "Order by the key as an integer or double precision.")
 	case t.IsTime():
-		b.fail(keys[0].at, sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type integer", t)
+		b.fail(keys[0].at, sqlerr.FeatureNotSupported,
+			"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type integer", t)
 	case !t.IsNumber():
-		b.fail(keys[0].at, sqlerr.FeatureNotSupported, "RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", t)
+		b.fail(keys[0].at, sqlerr.FeatureNotSupported,
+			"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", t)
 	}
 }
 
@@ -388,8 +395,10 @@ func tableFunction(b *binder, s *scope, f *ast.FuncCall, col *column, alias stri
 			wrong()
 		}
 		col.typ = catalog.Text
-		name := map[string]string{"string_to_table": "rg_string_to_array", "regexp_split_to_table": "rg_regexp_split_to_array"}[f.Name]
-		a := val{sql: name + "(" + b.coerce(args[0], catalog.Text).sql + ", " + b.coerce(args[1], catalog.Text).sql + ")", typ: catalog.ArrayOf(catalog.Text)}
+		name := map[string]string{"string_to_table": "rg_string_to_array",
+			"regexp_split_to_table": "rg_regexp_split_to_array"}[f.Name]
+		a := val{sql: name + "(" + b.coerce(args[0], catalog.Text).sql + ", " + b.coerce(args[1], catalog.Text).sql + ")",
+			typ: catalog.ArrayOf(catalog.Text)}
 		return unnestSQL(a), ordinality(alias, a.typ)
 	case "generate_subscripts":
 		if len(args) != 2 || !args[0].typ.Array {
@@ -417,11 +426,13 @@ func bindSeries(b *binder, f *ast.FuncCall, args []val, col *column, alias strin
 	}
 	t := b.commonType(args, "generate_series")
 	if !slices.ContainsFunc(args, func(a val) bool { return !a.typ.IsUnknown() }) {
-		b.fail(f.At, sqlerr.AmbiguousFunction, "function generate_series(%s) is not unique", strings.TrimSuffix(strings.Repeat("unknown, ", len(args)), ", "))
+		b.fail(f.At, sqlerr.AmbiguousFunction, "function generate_series(%s) is not unique",
+			strings.TrimSuffix(strings.Repeat("unknown, ", len(args)), ", "))
 	}
 	for _, a := range args {
 		if a.typ.IsTime() {
-			b.refuse(f.At, "generate_series over dates", "Use a date plus an integer: SELECT d + i FROM generate_series(0, 9) AS g(i).")
+			b.refuse(f.At, "generate_series over dates",
+				"Use a date plus an integer: SELECT d + i FROM generate_series(0, 9) AS g(i).")
 		}
 	}
 	if t.Is(catalog.Text) {

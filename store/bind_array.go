@@ -13,7 +13,8 @@ import (
 // bindArray is ARRAY[…]. Its elements are kept, so that a cast converts them one by one.
 func bindArray(b *binder, s *scope, e *ast.ArrayLit) val {
 	if len(e.Elems) == 0 {
-		b.failHint(e.At, sqlerr.IndeterminateType, "Explicitly cast to the desired type, for example ARRAY[]::integer[].", "cannot determine type of empty array")
+		b.failHint(e.At, sqlerr.IndeterminateType, "Explicitly cast to the desired type, for example ARRAY[]::integer[].",
+			"cannot determine type of empty array")
 	}
 	elems := make([]val, len(e.Elems))
 	for i, x := range e.Elems {
@@ -96,7 +97,8 @@ func bindSubscript(b *binder, s *scope, e *ast.Subscript) val {
 		b.fail(e.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", x.typ)
 	}
 	if len(e.Indices) > tensor.MaxRank {
-		b.fail(e.At, sqlerr.ProgramLimit, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(e.Indices), tensor.MaxRank)
+		b.fail(e.At, sqlerr.ProgramLimit, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(e.Indices),
+			tensor.MaxRank)
 	}
 	slice := false
 	for _, i := range e.Indices {
@@ -163,7 +165,8 @@ func concatArrays(b *binder, at ast.Pos, l, r val) val {
 	}
 	l, r = conv(l), conv(r)
 	kinds := string([]byte{"ea"[b2i(l.typ.Array)], "ea"[b2i(r.typ.Array)]}) // element or array
-	return val{sql: "rg_array_cat(" + sqltext.Plain(catalog.ArrayOf(ct).String()) + ", " + sqltext.Plain(kinds) + ", " + l.sql + ", " + r.sql + ")", typ: catalog.ArrayOf(ct), at: at}
+	return val{sql: "rg_array_cat(" + sqltext.Plain(catalog.ArrayOf(ct).String()) + ", " + sqltext.Plain(kinds) + ", " +
+		l.sql + ", " + r.sql + ")", typ: catalog.ArrayOf(ct), at: at}
 }
 
 // bindAnyArray is x op ANY (array) and x op ALL (array).
@@ -192,8 +195,10 @@ func bindAnyArray(b *binder, s *scope, e *ast.AnyArray) val {
 	if e.All {
 		agg, empty = "min", "TRUE"
 	}
-	sql := "CASE WHEN " + a.sql + " IS NOT NULL THEN (SELECT CASE WHEN count(*) = 0 THEN " + empty + " WHEN " + agg + "(" + c.sql + ") = " + flip(empty) + " THEN " + flip(empty) +
-		" WHEN count(" + c.sql + ") < count(*) THEN NULL ELSE " + empty + " END FROM " + unnestSQL(a) + " AS " + name + ") END"
+	sql := "CASE WHEN " + a.sql + " IS NOT NULL THEN (SELECT CASE WHEN count(*) = 0 THEN " + empty + " WHEN " + agg + "(" +
+		c.sql + ") = " + flip(empty) + " THEN " + flip(empty) +
+		" WHEN count(" + c.sql + ") < count(*) THEN NULL ELSE " + empty + " END FROM " + unnestSQL(a) + " AS " + name +
+		") END"
 	return val{sql: sql, typ: catalog.Bool, at: e.At}
 }
 

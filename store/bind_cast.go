@@ -27,7 +27,8 @@ func bindCast(b *binder, s *scope, e *ast.Cast) val {
 	}
 	v := b.expr(s, e.X)
 	if e.Argument != "" && !catalog.Implicit(v.typ, t) && !(v.typ.Is(catalog.Text) && t.Is(catalog.Name)) {
-		b.failHint(v.at, sqlerr.UndefinedFunction, "You might need to add an explicit type cast.", "function %s does not take %s for %s", e.Argument, v.typ, t)
+		b.failHint(v.at, sqlerr.UndefinedFunction, "You might need to add an explicit type cast.",
+			"function %s does not take %s for %s", e.Argument, v.typ, t)
 	}
 	return b.cast(e.At, v, t, e.Type.Mods)
 }
@@ -209,7 +210,8 @@ func (b *binder) assign(v val, t *catalog.TableDef, c *catalog.Column) string {
 	return v.sql
 }
 
-// noKey prints the failure of a row without a key: SQLite invents a value where the key that is its row id is NULL or is not given.
+// noKey prints the failure of a row without a key: SQLite invents a value where the key that is its row id is NULL or
+// is not given.
 func noKey(t *catalog.TableDef, c *catalog.Column) string {
 	return "rg_fail(" + sqltext.Plain(sqlerr.NotNullViolation+" "+notNull(t.Name, c.Name).Message) + ")"
 }

@@ -40,7 +40,8 @@ func bindExpr(b *binder, s *scope, e ast.Expr) val {
 	if fields != nil {
 		volatile := b.volatile
 		v := bindExpr(b, s, fields)
-		if order, ok := e.(*ast.Binary); ok && strings.ContainsAny(order.Op, "<>") && order.Op != "<>" { // it names fields twice
+		// it names fields twice
+		if order, ok := e.(*ast.Binary); ok && strings.ContainsAny(order.Op, "<>") && order.Op != "<>" {
 			b.once(e.Position(), volatile, "an order of rows")
 		}
 		return v
@@ -113,7 +114,8 @@ func bindExpr(b *binder, s *scope, e ast.Expr) val {
 // each time.
 func (b *binder) once(at ast.Pos, before int, what string) {
 	if b.volatile > before {
-		b.refuse(at, what+" of a volatile function such as random()", "Compute it in a sub-select of FROM, and refer to its column.")
+		b.refuse(at, what+" of a volatile function such as random()",
+			"Compute it in a sub-select of FROM, and refer to its column.")
 	}
 }
 
@@ -390,7 +392,8 @@ func bindMinMax(b *binder, s *scope, e *ast.MinMax) val {
 	case t.Is(catalog.JSONB):
 		b.refuse(e.At, name+" of jsonb", "Compare the values: CASE WHEN a > b THEN a ELSE b END.")
 	case t.Array:
-		b.failHint(e.At, sqlerr.WrongObjectType, "Use maximum(a, b) or minimum(a, b), element by element.", "%s of whole arrays is not supported", name)
+		b.failHint(e.At, sqlerr.WrongObjectType, "Use maximum(a, b) or minimum(a, b), element by element.",
+			"%s of whole arrays is not supported", name)
 	}
 	if len(args) == 1 {
 		return val{sql: args[0].sql, typ: t, at: e.At, mods: args[0].mods}
@@ -481,7 +484,9 @@ func bindSubLink(b *binder, s *scope, e *ast.SubLink) val {
 		q.settle(b)
 		t := typesOfColumns(q.cols)[0]
 		f := arrayAgg(b, t)
-		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " + b.constant(e.At, emptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.text() + "))", typ: catalog.ArrayOf(t), at: e.At}
+		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " +
+			b.constant(e.At, emptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.text() +
+			"))", typ: catalog.ArrayOf(t), at: e.At}
 	}
 	return subAny(b, s, e, q)
 }
@@ -541,7 +546,8 @@ func subAny(b *binder, s *scope, e *ast.SubLink, q *query) val {
 		b.refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
 	}
 	a := b.alias("q")
-	c := compareVals(b, e.At, e.Op, b.expr(s, tests[0]), val{sql: a + "." + q.phys(0), typ: typesOfColumns(q.cols)[0], at: e.At})
+	c := compareVals(b, e.At, e.Op, b.expr(s, tests[0]),
+		val{sql: a + "." + q.phys(0), typ: typesOfColumns(q.cols)[0], at: e.At})
 	agg, empty := "max", "FALSE"
 	if all {
 		agg, empty = "min", "TRUE"

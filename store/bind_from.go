@@ -54,7 +54,8 @@ func (b *binder) fromItem(s *scope, it ast.FromItem, rels []*relation, cols []*c
 	case *ast.SubSelect:
 		return subSelect(b, s, it, rels, cols)
 	case *ast.FuncFrom:
-		inner := &scope{up: s.up, rels: rels, cols: cols, ctes: s.ctes, level: &level{clause: "functions in FROM", inAgg: true}}
+		inner := &scope{up: s.up, rels: rels, cols: cols, ctes: s.ctes,
+			level: &level{clause: "functions in FROM", inAgg: true}}
 		return funcFrom(b, inner, it)
 	case *ast.JoinFrom:
 		return bindJoin(b, s, it, rels, cols)
@@ -69,7 +70,8 @@ func nameRelation(b *binder, at ast.Pos, r *relation, a ast.Alias) *relation {
 		r.name, r.schema = a.Name, ""
 	}
 	if len(a.Cols) > len(r.cols) {
-		b.fail(at, sqlerr.InvalidColumnRef, "table \"%s\" has %d columns available but %d columns specified", r.name, len(r.cols), len(a.Cols))
+		b.fail(at, sqlerr.InvalidColumnRef, "table \"%s\" has %d columns available but %d columns specified", r.name,
+			len(r.cols), len(a.Cols))
 	}
 	for i, c := range r.cols {
 		c.rel = r
@@ -127,7 +129,8 @@ func (b *binder) tableRelation(t *catalog.TableDef) *relation {
 	r := &relation{name: t.Name, schema: t.Schema, alias: b.alias("t"), table: t}
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: readColumn(t, r.alias+".", i), notNull: c.NotNull})
+		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: readColumn(t, r.alias+".", i),
+			notNull: c.NotNull})
 	}
 	return r
 }
@@ -144,8 +147,10 @@ func (b *binder) undefinedTable(at ast.Pos, schema, name string) {
 	if there := keysOf(b.db.cat.tables, func(k objectKey) bool { return k.name == name && schema == "" }); len(there) > 0 {
 		hint = "It exists in schema " + there[0].schema + ": SET search_path = public, " + there[0].schema + "."
 	}
-	if schema == "information_schema" || schema == "pg_catalog" || schema == "" && strings.HasPrefix(name, "pg_") && hint == "" {
-		hint = "\\d lists what the store holds; of the catalogue's views there are " + strings.Join(slices.Sorted(maps.Keys(systemViews)), ", ") + "."
+	if schema == "information_schema" || schema == "pg_catalog" || schema == "" && strings.HasPrefix(name, "pg_") &&
+		hint == "" {
+		hint = "\\d lists what the store holds; of the catalogue's views there are " +
+			strings.Join(slices.Sorted(maps.Keys(systemViews)), ", ") + "."
 	}
 	b.failHint(at, sqlerr.UndefinedTable, hint, "relation \"%s\" does not exist", full)
 }
@@ -153,7 +158,8 @@ func (b *binder) undefinedTable(at ast.Pos, schema, name string) {
 func cteRef(b *binder, it *ast.TableRef, c *cte) boundTable {
 	r := &relation{name: c.name, alias: b.alias("t")}
 	for i, cc := range c.cols {
-		r.cols = append(r.cols, &column{name: cc.name, typ: cc.typ, mods: cc.mods, sql: r.alias + "." + outName(i), notNull: cc.notNull})
+		r.cols = append(r.cols, &column{name: cc.name, typ: cc.typ, mods: cc.mods, sql: r.alias + "." + outName(i),
+			notNull: cc.notNull})
 	}
 	useFence(b, c.fence, c.costly, r)
 	return boundTable{c.alias + " AS " + r.alias, nameRelation(b, it.At, r, it.Alias)}
@@ -202,7 +208,8 @@ func (b *binder) view(at ast.Pos, v *catalog.ViewDef) *relation {
 	q.settle(b)
 	b.text, b.path, b.stars, b.fixed, b.stack, b.deps = old.text, old.path, old.stars, old.fixed, old.stack, old.deps
 	if len(q.cols) != len(v.Cols) {
-		b.fail(at, sqlerr.Internal, "internal error: view \"%s\" has %d columns, but was created with %d", v.Name, len(q.cols), len(v.Cols))
+		b.fail(at, sqlerr.Internal, "internal error: view \"%s\" has %d columns, but was created with %d", v.Name,
+			len(q.cols), len(v.Cols))
 	}
 	r := &relation{name: v.Name, alias: b.alias("v")}
 	for i, c := range v.Cols {
@@ -232,12 +239,14 @@ func subSelect(b *binder, s *scope, it *ast.SubSelect, rels []*relation, cols []
 	q.settle(b)
 	r := &relation{name: it.Alias.Name, alias: b.alias("t")}
 	for i, c := range q.cols {
-		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: r.alias + "." + q.phys(i), notNull: c.notNull})
+		r.cols = append(r.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: r.alias + "." + q.phys(i),
+			notNull: c.notNull})
 	}
 	nameRelation(b, it.At, r, it.Alias)
 	costly, id := addFence(b, q, false, b.volatile > volatile)
 	useFence(b, id, costly, r)
-	return source{sql: "(" + openFence(id) + q.text() + closeFence(id) + ") AS " + r.alias, rels: []*relation{r}, cols: r.cols}
+	return source{sql: "(" + openFence(id) + q.text() + closeFence(id) + ") AS " + r.alias, rels: []*relation{r},
+		cols: r.cols}
 }
 
 // lateralQuery binds a sub-select of FROM. SQLite has no LATERAL: a name that means a column of a neighbour is refused,
@@ -247,7 +256,8 @@ func lateralQuery(b *binder, s *scope, it *ast.SubSelect, rels []*relation, cols
 	if it.Lateral {
 		outer.rels, outer.cols = rels, cols
 		outer.barred = func(ast.Pos) {
-			b.refuse(it.At, "a LATERAL sub-select that refers to its neighbours", "Write a join with GROUP BY, a window function, or a scalar sub-select.")
+			b.refuse(it.At, "a LATERAL sub-select that refers to its neighbours",
+				"Write a join with GROUP BY, a window function, or a scalar sub-select.")
 		}
 	}
 	return b.selectQuery(it.Query, outer)
@@ -258,22 +268,26 @@ func bindJoin(b *binder, s *scope, it *ast.JoinFrom, rels []*relation, cols []*c
 	right, seenRels, seenCols := s, rels, cols
 	if lateral(it.R) && (it.Kind == ast.JoinRight || it.Kind == ast.JoinFull) {
 		seen := &scope{up: s.up, rels: l.rels, cols: l.cols, barred: func(at ast.Pos) {
-			b.failHint(at, sqlerr.InvalidColumnRef, "The combining JOIN type must be INNER or LEFT for a LATERAL reference.", "invalid reference to FROM-clause entry of the left side")
+			b.failHint(at, sqlerr.InvalidColumnRef, "The combining JOIN type must be INNER or LEFT for a LATERAL reference.",
+				"invalid reference to FROM-clause entry of the left side")
 		}}
 		right = &scope{up: seen, ctes: s.ctes, level: s.level}
 	} else {
-		seenRels, seenCols = append(append([]*relation(nil), rels...), l.rels...), append(append([]*column(nil), cols...), l.cols...)
+		seenRels, seenCols = append(append([]*relation(nil), rels...), l.rels...), append(append([]*column(nil), cols...),
+			l.cols...)
 	}
 	r := b.fromItem(right, it.R, seenRels, seenCols)
 	distinctNames(b, it.R, l.rels, r.rels)
-	word := map[ast.JoinKind]string{ast.JoinInner: "JOIN", ast.JoinLeft: "LEFT JOIN", ast.JoinRight: "RIGHT JOIN", ast.JoinFull: "FULL JOIN"}[it.Kind]
+	word := map[ast.JoinKind]string{ast.JoinInner: "JOIN", ast.JoinLeft: "LEFT JOIN", ast.JoinRight: "RIGHT JOIN",
+		ast.JoinFull: "FULL JOIN"}[it.Kind]
 	if it.Kind == ast.JoinLeft || it.Kind == ast.JoinFull {
 		nullable(r)
 	}
 	if it.Kind == ast.JoinRight || it.Kind == ast.JoinFull {
 		nullable(l)
 	}
-	out := source{join: true, full: l.full || r.full || it.Kind >= ast.JoinRight, rels: append(append([]*relation(nil), l.rels...), r.rels...)}
+	out := source{join: true, full: l.full || r.full || it.Kind >= ast.JoinRight,
+		rels: append(append([]*relation(nil), l.rels...), r.rels...)}
 	using := it.Using
 	if it.Natural {
 		using = commonNames(l.cols, r.cols)
@@ -285,7 +299,8 @@ func bindJoin(b *binder, s *scope, it *ast.JoinFrom, rels []*relation, cols []*c
 		out.cols = append(append([]*column(nil), l.cols...), r.cols...)
 	}
 	if it.On != nil {
-		inner := &scope{up: s.up, rels: append(append([]*relation(nil), rels...), out.rels...), cols: append(append([]*column(nil), cols...), out.cols...), ctes: s.ctes, level: &level{}}
+		inner := &scope{up: s.up, rels: append(append([]*relation(nil), rels...), out.rels...),
+			cols: append(append([]*column(nil), cols...), out.cols...), ctes: s.ctes, level: &level{}}
 		on = bindCondition(b, inner, it.On, "JOIN/ON").sql
 	}
 	side := r.sql
@@ -355,7 +370,8 @@ func bindUsing(b *binder, it *ast.JoinFrom, l, r source, names []string, out *so
 			found = c
 		}
 		if found == nil {
-			b.fail(it.At, sqlerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", name, side)
+			b.fail(it.At, sqlerr.UndefinedColumn, "column \"%s\" specified in USING clause does not exist in %s table", name,
+				side)
 		}
 		return found
 	}
@@ -415,7 +431,8 @@ func (b *binder) withList(s *scope, list []ast.CTE, recursive bool) []string {
 		w := &list[i]
 		q, ok := w.Query.(*ast.Select)
 		if !ok {
-			b.refuse(w.At, "a writing statement inside WITH", "Run it as a statement of its own, with a temporary table for its rows.")
+			b.refuse(w.At, "a writing statement inside WITH",
+				"Run it as a statement of its own, with a temporary table for its rows.")
 		}
 		if s.ctes[w.Name] != nil {
 			b.fail(w.At, "42712", "WITH query name \"%s\" specified more than once", w.Name)
@@ -448,7 +465,8 @@ func (b *binder) withList(s *scope, list []ast.CTE, recursive bool) []string {
 
 func cteColumns(b *binder, w *ast.CTE, q *query) []*column {
 	if len(w.Cols) > len(q.cols) {
-		b.fail(w.At, sqlerr.InvalidColumnRef, "WITH query \"%s\" has %d columns available but %d columns specified", w.Name, len(q.cols), len(w.Cols))
+		b.fail(w.At, sqlerr.InvalidColumnRef, "WITH query \"%s\" has %d columns available but %d columns specified", w.Name,
+			len(q.cols), len(w.Cols))
 	}
 	var cols []*column
 	for i, oc := range q.cols {

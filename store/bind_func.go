@@ -31,7 +31,8 @@ func bindCall(b *binder, s *scope, e *ast.FuncCall) val {
 	case e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0:
 		b.fail(e.At, sqlerr.WrongObjectType, "%s is not an aggregate function", e.Name)
 	case isSetReturning(e.Name):
-		b.failHint(e.At, sqlerr.FeatureNotSupported, "Put it into FROM: FROM t, "+e.Name+"(…) AS u.", "set-returning functions are not allowed here")
+		b.failHint(e.At, sqlerr.FeatureNotSupported, "Put it into FROM: FROM t, "+e.Name+"(…) AS u.",
+			"set-returning functions are not allowed here")
 	}
 	if v, ok := engineCall(b, e); ok {
 		return v
@@ -97,7 +98,8 @@ func callArgs(b *binder, s *scope, e *ast.FuncCall) []val {
 				}
 			}
 			if at < 0 {
-				b.fail(x.Position(), sqlerr.UndefinedFunction, "function %s has no argument named \"%s\" at this place", e.Name, e.ArgNames[i])
+				b.fail(x.Position(), sqlerr.UndefinedFunction, "function %s has no argument named \"%s\" at this place", e.Name,
+					e.ArgNames[i])
 			}
 		}
 		args[at] = b.expr(s, x)
@@ -129,7 +131,8 @@ func noFunction(b *binder, e *ast.FuncCall, args []val) {
 	}
 	names := append(builtinNames(), b.db.Functions()...)
 	hint := "No function matches the given name and argument types. You might need to add explicit type casts."
-	known := signatures[e.Name] != nil || aggregates[e.Name] != nil || kernels.Find(e.Name) != nil || chunkAggregates[e.Name] != ""
+	known := signatures[e.Name] != nil || aggregates[e.Name] != nil || kernels.Find(e.Name) != nil ||
+		chunkAggregates[e.Name] != ""
 	switch near := sqlerr.Nearest(e.Name, names); {
 	case !known && near != "" && near != e.Name:
 		hint = "Perhaps you meant \"" + near + "\"."
@@ -149,8 +152,8 @@ func noFunction(b *binder, e *ast.FuncCall, args []val) {
 	b.failHint(e.At, sqlerr.UndefinedFunction, hint, "function %s(%s) does not exist", e.Name, strings.Join(types, ", "))
 }
 
-// untypedFunctions have overloads in Postgres for types of several kinds, of which the store knows some: an untyped literal as their
-// argument of this number chooses none.
+// untypedFunctions have overloads in Postgres for types of several kinds, of which the store knows some: an untyped
+// literal as their argument of this number chooses none.
 var untypedFunctions = map[string]int{"sum": 0, "avg": 0, "to_char": 0, "date_part": 1, "extract": 1, "date_trunc": 1}
 
 // manyTypes reports whether Postgres could not choose among its overloads.
@@ -167,7 +170,8 @@ func callBuiltin(b *binder, e *ast.FuncCall, args []val) (val, bool) {
 	}
 	sig, ambiguous := resolve(cands, typesOf(args))
 	if ambiguous || manyTypes(b, e.Name, args) {
-		b.failHint(e.At, sqlerr.AmbiguousFunction, "Could not choose a best candidate function. You might need to add explicit type casts.",
+		b.failHint(e.At, sqlerr.AmbiguousFunction,
+			"Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s is not unique", e.Name)
 	}
 	if sig == nil {
@@ -281,7 +285,8 @@ func engineCall(b *binder, e *ast.FuncCall) (val, bool) {
 			return v, true
 		}
 	}
-	return val{sql: "0", typ: catalog.Int8, at: e.At, notNull: true, bound: &ast.Bound{Type: "bigint", Value: int64(0)}}, true
+	return val{sql: "0", typ: catalog.Int8, at: e.At, notNull: true,
+		bound: &ast.Bound{Type: "bigint", Value: int64(0)}}, true
 }
 
 // callKernel binds an operator on chunks.
@@ -332,7 +337,8 @@ func tryKernel(b *binder, at ast.Pos, d *kernels.Def, args []val) (val, bool) {
 			return val{sql: conv[0].sql, typ: ret, at: at, notNull: conv[0].notNull}, true // outside a loss the value itself
 		}
 		code := sig + ">" + string(kernelCode(ret))
-		out := val{sql: "rg_k_" + d.Name + "(" + strings.Join(append([]string{sqltext.Plain(code)}, sqlList(conv)...), ", ") + ")", typ: ret, at: at}
+		out := val{sql: "rg_k_" + d.Name + "(" + strings.Join(append([]string{sqltext.Plain(code)}, sqlList(conv)...), ", ") +
+			")", typ: ret, at: at}
 		if ret.Is(catalog.Float4) {
 			out.sql = "rg_f4(" + out.sql + ")"
 		}
@@ -503,7 +509,8 @@ func dummyCall(d *kernels.Def, sig string, args []val, n int) (catalog.Type, err
 
 // pgType is the SQL type of a kernel's result.
 func pgType(t kernels.Type) catalog.Type {
-	names := map[kernels.Kind]catalog.Type{kernels.Float64: catalog.Float8, kernels.Float32: catalog.Float4, kernels.Int: catalog.Int8, kernels.Bool: catalog.Bool, kernels.Text: catalog.Text}
+	names := map[kernels.Kind]catalog.Type{kernels.Float64: catalog.Float8, kernels.Float32: catalog.Float4,
+		kernels.Int: catalog.Int8, kernels.Bool: catalog.Bool, kernels.Text: catalog.Text}
 	out := names[t.Kind]
 	out.Array = t.Shape != nil
 	return out

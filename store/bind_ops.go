@@ -47,7 +47,8 @@ func intRange(b *binder, sql string, t catalog.Type) string {
 }
 
 func noOperator(b *binder, at ast.Pos, op, l, r string) {
-	b.failHint(at, sqlerr.UndefinedFunction, "No operator matches the given name and argument types. You might need to add explicit type casts.",
+	b.failHint(at, sqlerr.UndefinedFunction,
+		"No operator matches the given name and argument types. You might need to add explicit type casts.",
 		"operator does not exist: %s", strings.TrimSpace(l+" "+op+" "+r))
 }
 
@@ -168,7 +169,8 @@ func concatenate(b *binder, at ast.Pos, l, r val) val {
 	case !l.typ.Is(catalog.Text) && !r.typ.Is(catalog.Text) && !l.typ.IsUnknown() && !r.typ.IsUnknown():
 		noOperator(b, at, "||", l.typ.String(), r.typ.String())
 	}
-	return val{sql: "(" + toText(b, l).sql + " || " + toText(b, r).sql + ")", typ: catalog.Text, at: at, notNull: l.notNull && r.notNull}
+	return val{sql: "(" + toText(b, l).sql + " || " + toText(b, r).sql + ")", typ: catalog.Text, at: at,
+		notNull: l.notNull && r.notNull}
 }
 
 func toText(b *binder, v val) val { return b.cast(v.at, v, catalog.Text, nil) }
@@ -183,7 +185,9 @@ func arithmetic(b *binder, at ast.Pos, op string, l, r val) val {
 	}
 	switch {
 	case l.typ.IsUnknown() && r.typ.IsUnknown():
-		b.failHint(at, sqlerr.AmbiguousFunction, "Could not choose a best candidate operator. You might need to add explicit type casts.", "operator is not unique: unknown %s unknown", op)
+		b.failHint(at, sqlerr.AmbiguousFunction,
+			"Could not choose a best candidate operator. You might need to add explicit type casts.",
+			"operator is not unique: unknown %s unknown", op)
 	case l.typ.IsUnknown():
 		l = b.coerce(l, r.typ)
 	case r.typ.IsUnknown():
@@ -202,7 +206,8 @@ func arithmetic(b *binder, at ast.Pos, op string, l, r val) val {
 	case t.IsInt():
 		out.sql = intArith(b, op, l, r, t)
 	case t.Is(catalog.Numeric):
-		name := map[string]string{"+": "rg_nadd", "-": "rg_nsub", "*": "rg_nmul", "/": "rg_ndiv", "%": "rg_nmod", "^": "rg_npow"}[op]
+		name := map[string]string{"+": "rg_nadd", "-": "rg_nsub", "*": "rg_nmul", "/": "rg_ndiv", "%": "rg_nmod",
+			"^": "rg_npow"}[op]
 		out.sql = name + "(" + l.sql + ", " + r.sql + ")"
 	default:
 		name := map[string]string{"+": "rg_fadd", "-": "rg_fsub", "*": "rg_fmul", "/": "rg_fdiv", "^": "rg_fpow"}[op]
@@ -282,7 +287,8 @@ func compareVals(b *binder, at ast.Pos, op string, l, r val) val {
 	case l.typ.IsUnknown() && r.typ.IsUnknown():
 		l, r = b.coerce(l, catalog.Text), b.coerce(r, catalog.Text)
 	case l.typ.Is(catalog.Regtype) && r.typ.IsUnknown(), r.typ.Is(catalog.Regtype) && l.typ.IsUnknown(): // which would be the number of a type
-		b.refuse(at, "a comparison of a regtype with an untyped literal", "Write 'integer'::regtype, or pg_typeof(x)::text = 'integer'.")
+		b.refuse(at, "a comparison of a regtype with an untyped literal",
+			"Write 'integer'::regtype, or pg_typeof(x)::text = 'integer'.")
 	case l.typ.IsUnknown():
 		l = b.coerce(l, r.typ)
 	case r.typ.IsUnknown():
@@ -302,7 +308,8 @@ func compareVals(b *binder, at ast.Pos, op string, l, r val) val {
 	if t.Array {
 		return compareArrays(b, at, op, l, r, t)
 	}
-	return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: catalog.Bool, at: at, notNull: l.notNull && r.notNull}
+	return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: catalog.Bool, at: at,
+		notNull: l.notNull && r.notNull}
 }
 
 // coerceComparison converts an operand where SQLite's own comparison would differ: integers and floats
@@ -327,7 +334,8 @@ func compareArrays(b *binder, at ast.Pos, op string, l, r val, t catalog.Type) v
 		return val{sql: "(" + l.collate() + " " + op + " " + r.sql + ")", typ: catalog.Bool, at: at}
 	}
 	if t.IsChunk() {
-		b.failHint(at, sqlerr.FeatureNotSupported, "Use greater(a, b), maximum(a, b) or minimum(a, b), element by element.", "an ordering of whole chunks is not supported by the embedded store")
+		b.failHint(at, sqlerr.FeatureNotSupported, "Use greater(a, b), maximum(a, b) or minimum(a, b), element by element.",
+			"an ordering of whole chunks is not supported by the embedded store")
 	}
 	b.refuse(at, "an ordering of arrays", "Compare elements.")
 	return val{}

@@ -11,7 +11,8 @@ import (
 // bindRecursive makes the CTE visible to itself with the column types of its first branch.
 func bindRecursive(b *binder, s *scope, w *ast.CTE, q *ast.Select, c *cte) {
 	if q.SetOp != "union" {
-		b.failHint(w.At, invalidRecursion, "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).", "recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", w.Name)
+		b.failHint(w.At, invalidRecursion, "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).",
+			"recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", w.Name)
 	}
 	wellFormed(b, w, q)
 	first := b.selectQuery(q.L, s)
@@ -42,14 +43,16 @@ func wellFormed(b *binder, w *ast.CTE, q *ast.Select) {
 	if refersTo(q.L, w.Name) {
 		misplaced("within its non-recursive term")
 	}
-	for clause, there := range map[string]bool{"ORDER BY": len(q.OrderBy) > 0, "OFFSET": q.Offset != nil, "LIMIT": q.Limit != nil} {
+	for clause, there := range map[string]bool{"ORDER BY": len(q.OrderBy) > 0, "OFFSET": q.Offset != nil,
+		"LIMIT": q.Limit != nil} {
 		if there {
 			b.fail(w.At, sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", clause)
 		}
 	}
 	step := q.R
 	within := func(what string) {
-		b.refuse(step.At, "a recursive query that refers to itself within "+what, "Refer to it once, in FROM of a plain SELECT behind UNION ALL.")
+		b.refuse(step.At, "a recursive query that refers to itself within "+what,
+			"Refer to it once, in FROM of a plain SELECT behind UNION ALL.")
 	}
 	n, tables := references(step, w.Name), 0
 	for _, it := range step.From {
@@ -87,7 +90,8 @@ func recursiveTables(b *binder, it ast.FromItem, name string, misplaced, within 
 		return b2i(it.Schema == "" && it.Name == name)
 	case *ast.JoinFrom:
 		l, r := recursiveTables(b, it.L, name, misplaced, within), recursiveTables(b, it.R, name, misplaced, within)
-		if l > 0 && (it.Kind == ast.JoinRight || it.Kind == ast.JoinFull) || r > 0 && (it.Kind == ast.JoinLeft || it.Kind == ast.JoinFull) {
+		if l > 0 && (it.Kind == ast.JoinRight || it.Kind == ast.JoinFull) || r > 0 &&
+			(it.Kind == ast.JoinLeft || it.Kind == ast.JoinFull) {
 			misplaced("within an outer join")
 		}
 		return l + r

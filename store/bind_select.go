@@ -236,7 +236,8 @@ func leadingKeys(b *binder, s *scope, sel *ast.Select, q *query, on []string) {
 			key = q.targets[o.col].collate()
 		}
 		if !slices.Contains(on, key) {
-			b.fail(k.X.Position(), sqlerr.InvalidColumnRef, "SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
+			b.fail(k.X.Position(), sqlerr.InvalidColumnRef,
+				"SELECT DISTINCT ON expressions must match initial ORDER BY expressions")
 		}
 		delete(left, key)
 	}
@@ -257,7 +258,8 @@ func bindOrderKey(b *binder, s *scope, q *query, k ast.SortKey) orderKey {
 		}
 	}
 	if q.distinct {
-		b.fail(k.X.Position(), sqlerr.InvalidColumnRef, "for SELECT DISTINCT, ORDER BY expressions must appear in select list")
+		b.fail(k.X.Position(), sqlerr.InvalidColumnRef,
+			"for SELECT DISTINCT, ORDER BY expressions must appear in select list")
 	}
 	sortable(b, v)
 	return orderKey{col: -1, v: v, rest: direction(k, v.notNull)}
@@ -267,7 +269,8 @@ func bindOrderKey(b *binder, s *scope, q *query, k ast.SortKey) orderKey {
 func sortable(b *binder, v val) {
 	switch {
 	case v.typ.Name == "json":
-		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb, or sort by a part of it.", "could not identify an ordering operator for type %s", v.typ)
+		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb, or sort by a part of it.",
+			"could not identify an ordering operator for type %s", v.typ)
 	case v.typ.Is(catalog.Regtype):
 		b.refuse(v.at, "sorting by a regtype", "Sort by its text: pg_typeof(x)::text.")
 	case v.typ.Array:
@@ -275,11 +278,13 @@ func sortable(b *binder, v val) {
 	}
 }
 
-// equatable refuses values that cannot be told apart as Postgres does: keys of groups, of DISTINCT and of set operations.
+// equatable refuses values that cannot be told apart as Postgres does: keys of groups, of DISTINCT and of set
+// operations.
 func equatable(b *binder, v val) {
 	switch {
 	case v.typ.Name == "json":
-		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb.", "could not identify an equality operator for type %s", v.typ)
+		b.failHint(v.at, sqlerr.UndefinedFunction, "Cast it to jsonb.", "could not identify an equality operator for type %s",
+			v.typ)
 	case v.typ.Array && v.typ.Name == "jsonb":
 		b.refuse(v.at, "a comparison of arrays of jsonb", "Compare their elements.")
 	}
@@ -314,10 +319,12 @@ func expandSetReturning(b *binder, sel *ast.Select) *ast.Select {
 	}
 	conditionalSet(b, sel.Targets)
 	if len(sel.DistinctOn) > 0 || windowed(sel.Targets) { // Postgres calls it behind these
-		b.refuse(call.At, "a set-returning function in a select list with DISTINCT ON or window functions", "Put it into FROM of a query around this one.")
+		b.refuse(call.At, "a set-returning function in a select list with DISTINCT ON or window functions",
+			"Put it into FROM of a query around this one.")
 	}
 	if len(sel.GroupBy) > 0 || sel.Having != nil || hasAggregate(b, sel.Targets) {
-		b.refuse(call.At, "a set-returning function in the select list of a grouped query", "Group in a sub-select, and put the function into FROM of the outer query.")
+		b.refuse(call.At, "a set-returning function in the select list of a grouped query",
+			"Group in a sub-select, and put the function into FROM of the outer query.")
 	}
 	name := b.alias("srf ")
 	out := *sel
@@ -357,7 +364,8 @@ func conditionalSet(b *binder, ts []ast.Target) {
 			if what != "" {
 				ast.Walk(n, func(n ast.Tree) bool {
 					if f, ok := n.(*ast.FuncCall); ok && isSetReturning(f.Name) {
-						b.failHint(f.At, sqlerr.FeatureNotSupported, "You might be able to move the set-returning function into a LATERAL FROM item.",
+						b.failHint(f.At, sqlerr.FeatureNotSupported,
+							"You might be able to move the set-returning function into a LATERAL FROM item.",
 							"set-returning functions are not allowed in %s", what)
 					}
 					_, sub := n.(*ast.SubLink)

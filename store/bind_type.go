@@ -26,14 +26,17 @@ func typeOf(b *binder, n ast.TypeName) catalog.Type {
 	modifiers(b, n, t)
 	if known[t.Name] == "" {
 		if t, v := b.db.cat.relation(b.path, n.Schema, n.Name); t != nil || v != nil {
-			b.failHint(n.At, sqlerr.UndefinedObject, "A table's row type stands only in FROM gradient('loss', NULL::"+n.Name+").", "a value of the row type \"%s\" cannot stand here", n.Name)
+			b.failHint(n.At, sqlerr.UndefinedObject,
+				"A table's row type stands only in FROM gradient('loss', NULL::"+n.Name+
+					").", "a value of the row type \"%s\" cannot stand here", n.Name)
 		}
 		names := make([]string, 0, len(known))
 		for k := range known {
 			names = append(names, k)
 		}
 		if near := sqlerr.Nearest(n.Name, names); near != "" && len(n.Name) > 2 {
-			b.failHint(n.At, sqlerr.UndefinedObject, "Perhaps you meant \""+near+"\".", "type \"%s\" does not exist in the embedded store", n.Name)
+			b.failHint(n.At, sqlerr.UndefinedObject, "Perhaps you meant \""+near+"\".",
+				"type \"%s\" does not exist in the embedded store", n.Name)
 		}
 		b.failHint(n.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", n.Name)
 	}
@@ -73,6 +76,7 @@ func modifiers(b *binder, n ast.TypeName, t catalog.Type) {
 		invalid("invalid %s type modifier", n.Name)
 	}
 	if t.Array {
-		b.refuse(n.At, "an array whose elements have a precision or a length", "Leave it out, or cast the elements: ARRAY(SELECT x::numeric(5, 2) FROM unnest(a) AS x).")
+		b.refuse(n.At, "an array whose elements have a precision or a length",
+			"Leave it out, or cast the elements: ARRAY(SELECT x::numeric(5, 2) FROM unnest(a) AS x).")
 	}
 }

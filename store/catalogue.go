@@ -122,7 +122,8 @@ func (d *catalogue) putView(k objectKey, v *catalog.ViewDef) error {
 	return d.save("view", k.schema, k.name, v)
 }
 
-// counted returns what a table holds. It counts where that is not known, and the catalogue of this session remembers it.
+// counted returns what a table holds. It counts where that is not known, and the catalogue of this session remembers
+// it.
 func (d *catalogue) counted(t *catalog.TableDef) (*catalog.Count, error) {
 	if t.Count.Fresh() {
 		return t.Count, nil
@@ -162,8 +163,9 @@ func (d *catalogue) count(t *catalog.TableDef) error {
 	})
 }
 
-// recount keeps the count of a table that has been in the catalogue with one, after a statement that has written
-// rows of it: it is taken again where that costs no more than the writing, and else is stale. It reports whether it is another one.
+// recount keeps the count of a table that has been in the catalogue with one, after a statement that has written rows
+// of it: it is taken again where that costs no more than the writing, and else is stale. It reports whether it is
+// another one.
 func (d *catalogue) recount(t *catalog.TableDef, wrote int64) (changed bool, err error) {
 	switch {
 	case t.Count == nil:

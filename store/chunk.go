@@ -45,7 +45,8 @@ func (s *slot) note(b []byte) error {
 	case shape.Size() == 0:
 		return sqlerr.New(sqlerr.DataException, "table \"%s\", column \"%s\": a chunk must not be empty", s.table, s.col)
 	case s.rank > 1 && len(shape) != s.rank:
-		return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v has %d dimensions, the column is declared with %d",
+		return sqlerr.New(sqlerr.ArraySubscript,
+			"table \"%s\", column \"%s\": a chunk of shape %v has %d dimensions, the column is declared with %d",
 			s.table, s.col, shape, len(shape), s.rank)
 	case s.head == nil:
 		s.shape, s.head = shape, append([]byte(nil), b[:4+4*len(shape)]...)

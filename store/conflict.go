@@ -22,7 +22,8 @@ func onConflict(b *binder, s *ast.Insert, t *catalog.TableDef) string {
 			columnOf(b, s.At, t, c)
 		}
 		if !hasUnique(t, oc.Cols) {
-			b.fail(s.At, sqlerr.InvalidColumnRef, "there is no unique or exclusion constraint matching the ON CONFLICT specification")
+			b.fail(s.At, sqlerr.InvalidColumnRef,
+				"there is no unique or exclusion constraint matching the ON CONFLICT specification")
 		}
 		out += " (" + idents(oc.Cols) + ")"
 	}
@@ -33,7 +34,8 @@ func onConflict(b *binder, s *ast.Insert, t *catalog.TableDef) string {
 		b.fail(s.At, sqlerr.Syntax, "ON CONFLICT DO UPDATE requires inference specification or constraint name")
 	}
 	if insertAlias(b, s) == "excluded" {
-		b.failHint(s.At, "42P09", "Give the table an alias: INSERT INTO excluded AS t.", "table reference \"excluded\" is ambiguous")
+		b.failHint(s.At, "42P09", "Give the table an alias: INSERT INTO excluded AS t.",
+			"table reference \"excluded\" is ambiguous")
 	}
 	name := insertAlias(b, s)
 	mine := plainRelation(b, t, name, ident(name))
@@ -78,7 +80,8 @@ func hasUnique(t *catalog.TableDef, cols []string) bool {
 	return false
 }
 
-// proposedKey gives the places of the conflict target's columns among those that are given values, nil where ON CONFLICT updates nothing.
+// proposedKey gives the places of the conflict target's columns among those that are given values, nil where ON
+// CONFLICT updates nothing.
 func proposedKey(b *binder, s *ast.Insert, t *catalog.TableDef, list []string) (key []int, kinds string) {
 	if s.OnConflict == nil || s.OnConflict.Set == nil {
 		return nil, ""
@@ -92,7 +95,8 @@ func proposedKey(b *binder, s *ast.Insert, t *catalog.TableDef, list []string) (
 	return key, kinds
 }
 
-// onceProposed lets the first expression of a key see whether a row with that key has been proposed before, which SQLite would update again.
+// onceProposed lets the first expression of a key see whether a row with that key has been proposed before, which
+// SQLite would update again.
 func onceProposed(exprs []string, key []int, kinds string) []string {
 	args := []string{sqltext.Plain(kinds)}
 	for _, k := range key {

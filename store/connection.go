@@ -76,7 +76,8 @@ func (conn *connection) makeCatalog() error {
 // process may just have made it one.
 func (conn *connection) foreign() error {
 	tables := int64(0)
-	if err := conn.rows("SELECT count(*) FROM sqlite_schema", func(r row) error { tables = r[0].Int(); return nil }); err != nil || tables == 0 && !conn.readonly {
+	if err := conn.rows("SELECT count(*) FROM sqlite_schema",
+		func(r row) error { tables = r[0].Int(); return nil }); err != nil || tables == 0 && !conn.readonly {
 		return err
 	}
 	if id, err := conn.application(); err != nil || id == applicationID {
@@ -126,8 +127,8 @@ func (conn *connection) watch(ctx context.Context) (stop func()) {
 // ReadOnly reports whether the store was opened for reading only.
 func (conn *connection) ReadOnly() bool { return conn.readonly }
 
-// LimitCache bounds SQLite's cache to a sixteenth of a memory budget in bytes, between 2 MB and the 64 MB that it has without
-// one (0).
+// LimitCache bounds SQLite's cache to a sixteenth of a memory budget in bytes, between 2 MB and the 64 MB that it has
+// without one (0).
 func (conn *connection) LimitCache(budget int64) error {
 	kB := int64(64 << 10)
 	if budget > 0 {
@@ -160,8 +161,8 @@ func (conn *connection) scanCache() error {
 	return nil
 }
 
-// restoreCache makes the cache what it was before scanCache. Where a cancelled read leaves a cursor open, nothing can run until that is
-// closed: then the next statement does it.
+// restoreCache makes the cache what it was before scanCache. Where a cancelled read leaves a cursor open, nothing can
+// run until that is closed: then the next statement does it.
 func (conn *connection) restoreCache() {
 	if conn.scanning && conn.c.Exec(cacheSize(conn.cacheKB)) == nil {
 		conn.scanning = false

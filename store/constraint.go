@@ -12,7 +12,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/print"
 )
 
-// addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing new.
+// addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing
+// new.
 func addConstraints(b *binder, t *catalog.TableDef, list []ast.TableConstraint) {
 	primary := func(k ast.TableConstraint) int { return b2i(k.Kind != "primary") }
 	slices.SortStableFunc(list, func(x, y ast.TableConstraint) int { return primary(x) - primary(y) })
@@ -50,7 +51,8 @@ func addConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) {
 		for _, n := range k.Cols {
 			noChunk(b, k.At, t, n, "UNIQUE")
 		}
-		t.Uniques = append(t.Uniques, catalog.Unique{Name: constraintName(b, t, k, strings.Join(k.Cols, "_"), "key"), Cols: k.Cols})
+		t.Uniques = append(t.Uniques, catalog.Unique{Name: constraintName(b, t, k, strings.Join(k.Cols, "_"), "key"),
+			Cols: k.Cols})
 	case "foreign":
 		t.Foreign = append(t.Foreign, foreignKey(b, t, k))
 	}
@@ -123,8 +125,8 @@ func constraintNames(t *catalog.TableDef) []string {
 	return out
 }
 
-// freshName makes the name of an index or a constraint, which is new in the schema: table_columns_label, with a number where that is
-// taken (ChooseRelationName, ChooseConstraintName).
+// freshName makes the name of an index or a constraint, which is new in the schema: table_columns_label, with a number
+// where that is taken (ChooseRelationName, ChooseConstraintName).
 func freshName(b *binder, t *catalog.TableDef, cols, label string) string {
 	used := map[string]bool{}
 	note := func(t *catalog.TableDef) {
@@ -204,10 +206,12 @@ func checkSQL(b *binder, t *catalog.TableDef, condition ast.Expr) string {
 	b.literal = true
 	defer func() { b.literal = false }()
 	rel := plainRelation(b, t, t.Name, "")
-	return bindCondition(b, &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{}}, condition, "CHECK constraints").sql
+	return bindCondition(b, &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{}}, condition,
+		"CHECK constraints").sql
 }
 
-// bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its source is not known.
+// bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its
+// source is not known.
 func bindAgain(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Check, change func(ast.Expr) ast.Expr) bool {
 	if c.Source == "" {
 		return false

@@ -21,7 +21,8 @@ import (
 // copyServer is COPY with a file or program, run in the process's working directory.
 func copyServer(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text) (*catalog.Result, error) {
 	if s.Std {
-		return nil, sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY with STDIN or STDOUT needs a client").WithHint("Use \\copy, or name a file.")
+		return nil, sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY with STDIN or STDOUT needs a client").
+			WithHint("Use \\copy, or name a file.")
 	}
 	return db.CopyFile(ctx, s, text, "")
 }
@@ -85,7 +86,8 @@ func copyProgram(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, dir s
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	failed := func(err error) error {
-		return sqlerr.New("38000", "program \"%s\" failed: %v", s.Source, err).WithDetail("%s", strings.TrimSpace(stderr.String()))
+		return sqlerr.New("38000", "program \"%s\" failed: %v", s.Source, err).
+			WithDetail("%s", strings.TrimSpace(stderr.String()))
 	}
 	if !s.From {
 		in, err := cmd.StdinPipe()
@@ -125,13 +127,15 @@ func (db *DB) CopyIn(ctx context.Context, s *ast.Copy, text *ast.Text, r io.Read
 	return copyIn(ctx, db, s, text, r, name, func() error { return nil }, func() {})
 }
 
-func copyIn(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, r io.Reader, name string, done func() error, abort func()) (n int64, err error) {
+func copyIn(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, r io.Reader, name string, done func() error,
+	abort func()) (n int64, err error) {
 	return loading(ctx, db, text, func(b *binder) (int64, error) { return copyRows(b, s, r, name) }, done, abort)
 }
 
 // loading runs load in a transaction of its own or in a savepoint. After it done has the last word; abort is called
 // where load failed.
-func loading(ctx context.Context, db *DB, text *ast.Text, load func(*binder) (int64, error), done func() error, abort func()) (n int64, err error) {
+func loading(ctx context.Context, db *DB, text *ast.Text, load func(*binder) (int64, error), done func() error,
+	abort func()) (n int64, err error) {
 	if db.failed {
 		abort()
 		return 0, errFailed()
@@ -219,7 +223,8 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 	}
 	missing, values := notGiven(b, t, given)
 	list, exprs = append(list, missing...), append(exprs, values...)
-	stmt, err := b.db.c.Prepare("INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") VALUES (" + strings.Join(exprs, ", ") + ")")
+	stmt, err := b.db.c.Prepare("INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") VALUES (" +
+		strings.Join(exprs, ", ") + ")")
 	if err != nil {
 		return 0, err
 	}
@@ -406,7 +411,8 @@ func (l *loader) note(i int, b []byte) error {
 		return err
 	}
 	if s.mixed != nil {
-		return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v, others have shape %v", l.t.Name, l.cols[i].Name, s.mixed, s.shape).
+		return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v, others have shape %v",
+			l.t.Name, l.cols[i].Name, s.mixed, s.shape).
 			WithDetail("All chunks of a column have one shape at the end of a statement.")
 	}
 	return nil
@@ -509,7 +515,8 @@ func copyQuery(db *DB, s *ast.Copy) (*ast.Select, error) {
 
 // CopyInRows loads rows, as COPY … FROM does; open is called with the table that s names, inside the transaction, and
 // name is what errors call the source. Nothing is loaded on an error.
-func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string, open func(*catalog.TableDef) (RowSource, error)) (_ int64, err error) {
+func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string,
+	open func(*catalog.TableDef) (RowSource, error)) (_ int64, err error) {
 	defer db.rescue(text, &err)
 	return loading(ctx, db, text, func(b *binder) (int64, error) {
 		l := &loader{b: b, t: targetTable(b, s.At, s.Schema, s.Name), file: name}
@@ -524,7 +531,8 @@ func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name 
 // CopyOutRows runs the query of COPY … TO: start learns its columns, each gets its rows, in the form that RowSource
 // gives them; values of types other than booleans, integers, floats and chunks are printed. The table form comes in
 // the order of the table's primary key.
-func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, start func([]catalog.ResultCol) error, each func(row []any) error) (_ int64, err error) {
+func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, start func([]catalog.ResultCol) error,
+	each func(row []any) error) (_ int64, err error) {
 	defer db.rescue(text, &err)
 	if db.failed {
 		return 0, sqlerr.In(errFailed(), text)

@@ -32,7 +32,8 @@ func (r *withoutEnd) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestCopyLongRow: a row longer than the limit is refused when that much has been read, whatever follows, and its line is named.
+// TestCopyLongRow: a row longer than the limit is refused when that much has been read, whatever follows, and its line
+// is named.
 func TestCopyLongRow(t *testing.T) {
 	defer func(n int) { longestRecord = n }(longestRecord)
 	if longestRecord != 256<<20 {
@@ -54,7 +55,8 @@ func TestCopyLongRow(t *testing.T) {
 		r := &withoutEnd{begin: c.begin, part: c.part}
 		_, err := db.CopyIn(t.Context(), st.(*ast.Copy), text, r, "")
 		var e *sqlerr.Error
-		if !errors.As(err, &e) || e.Code != sqlerr.ProgramLimit || !strings.HasPrefix(e.Context, "COPY t, "+c.line) || r.read > longestRecord+(1<<19) {
+		if !errors.As(err, &e) || e.Code != sqlerr.ProgramLimit || !strings.HasPrefix(e.Context, "COPY t, "+c.line) ||
+			r.read > longestRecord+(1<<19) {
 			t.Errorf("%s, %q: %v after %d bytes", c.options, c.begin, err, r.read)
 		}
 		if got := show(db, "SELECT count(*) FROM t"); got != "count\n0" {
@@ -62,7 +64,9 @@ func TestCopyLongRow(t *testing.T) {
 		}
 	}
 	st, text := parseOne(t, "COPY t FROM STDIN")
-	if n, err := db.CopyIn(t.Context(), st.(*ast.Copy), text, io.MultiReader(strings.NewReader("1\t"), strings.NewReader(strings.Repeat("x", longestRecord-3)+"\n")), ""); err != nil || n != 1 {
+	if n, err := db.CopyIn(t.Context(), st.(*ast.Copy), text,
+		io.MultiReader(strings.NewReader("1\t"),
+			strings.NewReader(strings.Repeat("x", longestRecord-3)+"\n")), ""); err != nil || n != 1 {
 		t.Errorf("a row of the greatest length: %d, %v", n, err)
 	}
 }

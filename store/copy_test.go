@@ -26,15 +26,19 @@ func copyStmt(t *testing.T, sql string) (*ast.Copy, *ast.Text) {
 func TestCopyIn(t *testing.T) {
 	for _, c := range []struct{ name, options, data, want, code, context string }{
 		{"csv", "(FORMAT csv)", "1,a,1.5\n2,,\n", "k|s|x\n1|a|1.5\n2|NULL|NULL", "", ""},
-		{"csv header, quotes, crlf", "(FORMAT csv, HEADER)", "k,s,x\r\n1,\"a, \"\"b\"\"\nc\",2\r\n2,\"\",3", "k|s|x\n1|a, \"b\"\nc|2\n2||3", "", ""},
+		{"csv header, quotes, crlf", "(FORMAT csv, HEADER)", "k,s,x\r\n1,\"a, \"\"b\"\"\nc\",2\r\n2,\"\",3",
+			"k|s|x\n1|a, \"b\"\nc|2\n2||3", "", ""},
 		{"csv delimiter, null", "(FORMAT csv, DELIMITER ';', NULL 'NA')", "1;;NA\n", "k|s|x\n1||NULL", "", ""},
 		{"csv quote and escape", `(FORMAT csv, QUOTE '''', ESCAPE '\')`, "1,'it\\'s',2\n", "k|s|x\n1|it's|2", "", ""},
 		{"text", "", "1\ta\\tb\\\\\t1\n2\t\\N\t\\N\n\\.\nrest", "k|s|x\n1|a\tb\\|1\n2|NULL|NULL", "", ""},
 		{"text header", "(HEADER)", "k\ts\tx\n1\tä\tinf\n", "k|s|x\n1|ä|Infinity", "", ""},
 		{"empty", "(FORMAT csv)", "", "k|s|x", "", ""},
-		{"bad integer", "(FORMAT csv)", "1,a,1\n2,b,2\nx3,c,3\n", "", sqlerr.InvalidText, `COPY t, line 3, column k: "x3", source data.csv`},
-		{"out of range", "(FORMAT csv)", "99999999999,a,1\n", "", sqlerr.NumericOutOfRange, `COPY t, line 1, column k: "99999999999"`},
-		{"bad float", "(FORMAT csv, HEADER)", "k,s,x\n1,\"two\nlines\",1\n2,b,oops\n", "", sqlerr.InvalidText, `COPY t, line 4, column x: "oops"`},
+		{"bad integer", "(FORMAT csv)", "1,a,1\n2,b,2\nx3,c,3\n", "", sqlerr.InvalidText,
+			`COPY t, line 3, column k: "x3", source data.csv`},
+		{"out of range", "(FORMAT csv)", "99999999999,a,1\n", "", sqlerr.NumericOutOfRange,
+			`COPY t, line 1, column k: "99999999999"`},
+		{"bad float", "(FORMAT csv, HEADER)", "k,s,x\n1,\"two\nlines\",1\n2,b,oops\n", "", sqlerr.InvalidText,
+			`COPY t, line 4, column x: "oops"`},
 		{"missing column", "(FORMAT csv)", "1,a,1\n2,b\n", "", sqlerr.BadCopy, `COPY t, line 2: "2,b"`},
 		{"extra column", "(FORMAT csv)", "1,a,1,9\n", "", sqlerr.BadCopy, `COPY t, line 1: "1,a,1,9"`},
 		{"open quote", "(FORMAT csv)", "1,\"a,1\n2,b,2\n", "", sqlerr.BadCopy, "COPY t, line 1"},
@@ -50,7 +54,8 @@ func TestCopyIn(t *testing.T) {
 			n, err := db.CopyIn(context.Background(), st, text, strings.NewReader(c.data), "data.csv")
 			if c.code != "" {
 				e, _ := err.(*sqlerr.Error)
-				if e == nil || e.Code != c.code || !strings.HasPrefix(e.Context, c.context) || strings.HasSuffix(c.context, "csv") && e.Context != c.context {
+				if e == nil || e.Code != c.code || !strings.HasPrefix(e.Context, c.context) ||
+					strings.HasSuffix(c.context, "csv") && e.Context != c.context {
 					t.Fatalf("%v, context %q", err, e.Context)
 				}
 				c.want = "k|s|x" // nothing is loaded
@@ -66,18 +71,22 @@ func TestCopyIn(t *testing.T) {
 
 func TestCopyColumns(t *testing.T) {
 	db := openTemp(t)
-	mustRun(t, db, "CREATE TABLE t (n int GENERATED ALWAYS AS IDENTITY, part text DEFAULT 'train', line text, v real[], d numeric(5,1), b bool)")
+	mustRun(t, db,
+		"CREATE TABLE t (n int GENERATED ALWAYS AS IDENTITY, part text DEFAULT 'train', line text, v real[], d numeric(5,1), b bool)")
 	load := func(sql, data string) error {
 		st, text := copyStmt(t, sql)
 		_, err := db.CopyIn(context.Background(), st, text, strings.NewReader(data), "")
 		return err
 	}
-	for _, err := range []error{load("COPY t (line) FROM STDIN", "a,b\nc\n"), load("COPY t (line, v, d, b) FROM STDIN", "x\t{1,2}\t3.14159\tyes\n")} {
+	for _, err := range []error{load("COPY t (line) FROM STDIN", "a,b\nc\n"),
+		load("COPY t (line, v, d, b) FROM STDIN", "x\t{1,2}\t3.14159\tyes\n")} {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	check(t, db, [][2]string{{"SELECT * FROM t ORDER BY n", "n|part|line|v|d|b\n1|train|a,b|NULL|NULL|NULL\n2|train|c|NULL|NULL|NULL\n3|train|x|{1,2}|3.1|t"}})
+	check(t, db,
+		[][2]string{{"SELECT * FROM t ORDER BY n",
+			"n|part|line|v|d|b\n1|train|a,b|NULL|NULL|NULL\n2|train|c|NULL|NULL|NULL\n3|train|x|{1,2}|3.1|t"}})
 	if err := load("COPY t (v) FROM STDIN", "{1,2,3}\n"); sqlerr.Code(err) != sqlerr.ArraySubscript {
 		t.Error(err)
 	}
@@ -88,11 +97,14 @@ func TestCopyColumns(t *testing.T) {
 
 func TestCopyOut(t *testing.T) {
 	db := openTemp(t)
-	mustRun(t, db, "CREATE TABLE t (k int, s text, b bool, v real[]); INSERT INTO t VALUES (1, 'a,\"b', true, '{1,2.5}'), (2, NULL, false, NULL), (3, E'tab\\tnl\\n', NULL, NULL), (4, '', NULL, NULL)")
+	mustRun(t, db,
+		"CREATE TABLE t (k int, s text, b bool, v real[]); INSERT INTO t VALUES (1, 'a,\"b', true, '{1,2.5}'), (2, NULL, false, NULL), (3, E'tab\\tnl\\n', NULL, NULL), (4, '', NULL, NULL)")
 	for _, c := range [][2]string{
-		{"COPY t TO STDOUT (FORMAT csv, HEADER)", "k,s,b,v\n1,\"a,\"\"b\",t,\"{1,2.5}\"\n2,,f,\n3,\"tab\tnl\n\",,\n4,\"\",,\n"},
+		{"COPY t TO STDOUT (FORMAT csv, HEADER)",
+			"k,s,b,v\n1,\"a,\"\"b\",t,\"{1,2.5}\"\n2,,f,\n3,\"tab\tnl\n\",,\n4,\"\",,\n"},
 		{"COPY t TO STDOUT", "1\ta,\"b\tt\t{1,2.5}\n2\t\\N\tf\t\\N\n3\ttab\\tnl\\n\t\\N\t\\N\n4\t\t\\N\t\\N\n"},
-		{"COPY (SELECT k * 2 AS d FROM t WHERE k < 3 ORDER BY k DESC) TO STDOUT (FORMAT csv, HEADER, DELIMITER ';')", "d\n4\n2\n"},
+		{"COPY (SELECT k * 2 AS d FROM t WHERE k < 3 ORDER BY k DESC) TO STDOUT (FORMAT csv, HEADER, DELIMITER ';')",
+			"d\n4\n2\n"},
 		{"COPY t (s, k) TO STDOUT (NULL 'none')", "a,\"b\t1\nnone\t2\ntab\\tnl\\n\t3\n\t4\n"},
 	} {
 		st, text := copyStmt(t, c[0])
@@ -112,7 +124,8 @@ func TestCopyFiles(t *testing.T) {
 		_, err := db.CopyFile(context.Background(), st, text, dir)
 		return err
 	}
-	for _, sql := range []string{"COPY t FROM 'a.csv' (FORMAT csv)", "COPY t FROM PROGRAM 'sed s/x/z/ a.csv' (FORMAT csv)", "COPY t TO 'b.csv' (FORMAT csv)", "COPY t TO PROGRAM 'cat > c.csv'"} {
+	for _, sql := range []string{"COPY t FROM 'a.csv' (FORMAT csv)", "COPY t FROM PROGRAM 'sed s/x/z/ a.csv' (FORMAT csv)",
+		"COPY t TO 'b.csv' (FORMAT csv)", "COPY t TO PROGRAM 'cat > c.csv'"} {
 		if err := do(sql); err != nil {
 			t.Fatal(sql, err)
 		}

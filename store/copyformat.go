@@ -38,7 +38,8 @@ type copyReader struct {
 }
 
 func newCopyReader(r io.Reader, o ast.CopyOptions, cols int) *copyReader {
-	p := &copyReader{r: bufio.NewReaderSize(r, 1<<18), csv: o.Format == "csv", delim: '\t', quote: '"', null: []byte(`\N`), header: o.Header, cols: cols}
+	p := &copyReader{r: bufio.NewReaderSize(r, 1<<18), csv: o.Format == "csv", delim: '\t', quote: '"', null: []byte(`\N`),
+		header: o.Header, cols: cols}
 	if p.csv {
 		p.delim, p.null = ',', nil
 	}
@@ -58,7 +59,8 @@ func newCopyReader(r io.Reader, o ast.CopyOptions, cols int) *copyReader {
 	return p
 }
 
-// longestRecord is how long a record of COPY may be, in bytes. Values of the store are as long at most, and a machine holds several.
+// longestRecord is how long a record of COPY may be, in bytes. Values of the store are as long at most, and a machine
+// holds several.
 var longestRecord = 256 << 20
 
 // readLine appends the next physical line to raw; io.EOF when there is none.
@@ -138,11 +140,13 @@ func (p *copyReader) matchHeader() error {
 		return err
 	}
 	if len(fields) != len(p.names) {
-		return sqlerr.New(sqlerr.BadCopy, "wrong number of fields in header line: got %d, expected %d", len(fields), len(p.names))
+		return sqlerr.New(sqlerr.BadCopy, "wrong number of fields in header line: got %d, expected %d", len(fields),
+			len(p.names))
 	}
 	for i, f := range fields {
 		if string(f.text) != p.names[i] {
-			return sqlerr.New(sqlerr.BadCopy, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", i+1, f.text, p.names[i])
+			return sqlerr.New(sqlerr.BadCopy, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", i+1,
+				f.text, p.names[i])
 		}
 	}
 	return nil

@@ -76,7 +76,8 @@ func (l *loader) value(i int, v any) error {
 			return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
 		}
 		if !c.Type.IsChunk() || d != c.Type.DType() {
-			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s, the value is a chunk of %s", c.Name, c.Type, d)
+			return sqlerr.New(sqlerr.DatatypeMismatch, "column \"%s\" is of type %s, the value is a chunk of %s", c.Name, c.Type,
+				d)
 		}
 		if err := l.note(i, x); err != nil {
 			return err

@@ -17,7 +17,8 @@ import (
 func TestCounts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	sessions := []*DB{openFile(t, path), openFile(t, path)}
-	mustRun(t, sessions[0], "CREATE TABLE w (id int PRIMARY KEY, v real[], x double precision, a text NOT NULL DEFAULT 'p')")
+	mustRun(t, sessions[0],
+		"CREATE TABLE w (id int PRIMARY KEY, v real[], x double precision, a text NOT NULL DEFAULT 'p')")
 	r := rand.New(rand.NewPCG(7, 1))
 	inside := false
 	for step := range 400 {
@@ -28,7 +29,8 @@ func TestCounts(t *testing.T) {
 		}
 		if sql == "" {
 			writeX(t, db, r)
-		} else if _, err := run(db, sql); err != nil && !strings.Contains(err.Error(), "duplicate key") && !strings.Contains(err.Error(), "aborted") {
+		} else if _, err := run(db, sql); err != nil && !strings.Contains(err.Error(), "duplicate key") &&
+			!strings.Contains(err.Error(), "aborted") {
 			t.Fatalf("%s: %v", sql, err)
 		} else if err != nil && inside {
 			mustRun(t, db, "ROLLBACK")
@@ -49,7 +51,8 @@ func TestCounts(t *testing.T) {
 	sameCount(t, again, "opened again")
 }
 
-// randomWrite returns a statement, "" for a write of a column by the engine. Only the first session begins transactions.
+// randomWrite returns a statement, "" for a write of a column by the engine. Only the first session begins
+// transactions.
 func randomWrite(r *rand.Rand, inside *bool) string {
 	id, x := r.IntN(60), []string{"NULL", "1", "NULL", "2.5"}[r.IntN(4)]
 	v := []string{"'{1,2}'", "NULL", "'{3,4}'"}[r.IntN(3)]
@@ -109,7 +112,8 @@ func sameCount(t *testing.T, db *DB, when string) {
 		t.Fatalf("%s: %v", when, err)
 	}
 	row := mustRun(t, db, "SELECT count(*), count(*) > count(v), count(*) > count(x) FROM w").Rows[0]
-	if got := fmt.Sprint(tab.Rows, tab.Cols[1].Type.Nullable, tab.Cols[2].Type.Nullable); got != fmt.Sprintf("%v %v %v", row...) {
+	if got := fmt.Sprint(tab.Rows, tab.Cols[1].Type.Nullable, tab.Cols[2].Type.Nullable); got != fmt.Sprintf("%v %v %v",
+		row...) {
 		t.Fatalf("%s: the catalogue says %s, the table %v", when, got, row)
 	}
 }
@@ -118,7 +122,8 @@ func sameCount(t *testing.T, db *DB, when string) {
 func TestCountsAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openFile(t, path)
-	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, x real); INSERT INTO w SELECT i, nullif(i, 9) FROM generate_series(1, 100) AS g(i)")
+	mustRun(t, db,
+		"CREATE TABLE w (id int PRIMARY KEY, x real); INSERT INTO w SELECT i, nullif(i, 9) FROM generate_series(1, 100) AS g(i)")
 	kept := func(when, want string) {
 		t.Helper()
 		c := openFile(t, path).cat.tables[objectKey{"public", "w"}].Count
@@ -150,7 +155,9 @@ func TestCountsOfFilled(t *testing.T) {
 		for i := range v.Ints {
 			v.Ints[i] = int64(i)
 		}
-		if _, err := db.Fill(context.Background(), "g", &catalog.Relation{Names: []string{"k"}, Types: []string{"bigint"}, Cols: []*ra.Vector{v}}, []string{"k"}); err != nil {
+		if _, err := db.Fill(context.Background(), "g",
+			&catalog.Relation{Names: []string{"k"}, Types: []string{"bigint"},
+				Cols: []*ra.Vector{v}}, []string{"k"}); err != nil {
 			t.Fatal(err)
 		}
 		tab, err := db.Table("", "g")

@@ -28,7 +28,8 @@ func newKey(b *binder, at ast.Pos, schema, name string, temp, ifNotExists bool) 
 		b.fail(at, "3F000", "schema \"%s\" does not exist", schema)
 	}
 	if strings.HasPrefix(name, "relgrad_") || strings.HasPrefix(name, "sqlite_") {
-		b.fail(at, "42939", "relation name \"%s\" is reserved: names that begin with relgrad_ or sqlite_ belong to the store", name)
+		b.fail(at, "42939", "relation name \"%s\" is reserved: names that begin with relgrad_ or sqlite_ belong to the store",
+			name)
 	}
 	k = objectKey{schema, name}
 	if b.db.cat.relationThere(k) {
@@ -105,7 +106,8 @@ func addColumn(b *binder, t *catalog.TableDef, d *ast.ColumnDef) {
 		if !c.Type.IsInt() {
 			b.fail(d.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
 		}
-		c.Identity = &catalog.Identity{Always: d.Identity.Always, Serial: d.Identity.Serial, Start: d.Identity.Start, Inc: d.Identity.Inc, Next: d.Identity.Start}
+		c.Identity = &catalog.Identity{Always: d.Identity.Always, Serial: d.Identity.Serial, Start: d.Identity.Start,
+			Inc: d.Identity.Inc, Next: d.Identity.Start}
 		c.NotNull = true
 	}
 	t.Cols = append(t.Cols, c)
@@ -121,7 +123,8 @@ func defaultText(b *binder, t *catalog.TableDef, c *catalog.Column, e ast.Expr) 
 	noSubQuery(b, e, "DEFAULT expression")
 	v := b.expr(&scope{level: &level{clause: "DEFAULT expressions"}}, e)
 	if !catalog.Assignable(v.typ, c.Type) {
-		b.fail(v.at, sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s", c.Name, c.Type, v.typ)
+		b.fail(v.at, sqlerr.DatatypeMismatch, "column \"%s\" is of type %s but default expression is of type %s", c.Name,
+			c.Type, v.typ)
 	}
 	return b.cast(v.at, v, c.Type, c.Mods).sql
 }
@@ -248,7 +251,8 @@ func createTableAs(b *binder, s *ast.CreateTableAs) (*catalog.Result, error) {
 		list[i] = ident(t.Cols[i].Name)
 		exprs[i] = b.assign(val{sql: "s." + q.phys(i), typ: q.cols[i].typ}, t, &t.Cols[i])
 	}
-	sql := "INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + q.body() + ") AS s"
+	sql := "INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") +
+		" FROM (" + q.body() + ") AS s"
 	return runWrite(b, t, q.with, sql, "SELECT", returning{}, true)
 }
 
@@ -266,7 +270,8 @@ func createView(b *binder, s *ast.CreateView) (*catalog.Result, error) {
 	} else {
 		k, _ = newKey(b, s.At, s.Schema, s.Name, s.Temp, false)
 	}
-	v := &catalog.ViewDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp", SQL: s.SQL, Path: b.path, Stars: map[int][]string{}}
+	v := &catalog.ViewDef{Schema: k.schema, Name: k.name, Temp: k.schema == "pg_temp", SQL: s.SQL, Path: b.path,
+		Stars: map[int][]string{}}
 	b.stars, b.unread = v.Stars, true
 	q := selectView(b, v, s)
 	b.stars, b.unread = nil, false
@@ -319,7 +324,8 @@ func replaceable(b *binder, at ast.Pos, old, v *catalog.ViewDef) {
 	}
 	for i, c := range old.Cols {
 		if v.Cols[i].Name != c.Name {
-			b.failHint(at, "42P16", "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.", "cannot change name of view column \"%s\" to \"%s\"", c.Name, v.Cols[i].Name)
+			b.failHint(at, "42P16", "Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead.",
+				"cannot change name of view column \"%s\" to \"%s\"", c.Name, v.Cols[i].Name)
 		}
 		if !v.Cols[i].Type.Is(c.Type) {
 			b.fail(at, "42P16", "cannot change data type of view column \"%s\" from %s to %s", c.Name, c.Type, v.Cols[i].Type)
@@ -356,7 +362,8 @@ func selectView(b *binder, v *catalog.ViewDef, s *ast.CreateView) *query {
 func createSchema(b *binder, s *ast.CreateSchema) (*catalog.Result, error) {
 	if b.db.cat.hasSchema(s.Name) {
 		if s.IfNotExists {
-			return &catalog.Result{Tag: "CREATE SCHEMA", Notice: fmt.Sprintf("schema \"%s\" already exists, skipping", s.Name)}, nil
+			return &catalog.Result{Tag: "CREATE SCHEMA",
+				Notice: fmt.Sprintf("schema \"%s\" already exists, skipping", s.Name)}, nil
 		}
 		b.fail(s.At, "42P06", "schema \"%s\" already exists", s.Name)
 	}

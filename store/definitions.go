@@ -88,7 +88,8 @@ func noDefinitions() *definitions {
 }
 
 func (c *definitions) clone() *definitions {
-	n := &definitions{tables: make(map[objectKey]*catalog.TableDef, len(c.tables)+1), views: make(map[objectKey]*catalog.ViewDef, len(c.views)+1),
+	n := &definitions{tables: make(map[objectKey]*catalog.TableDef, len(c.tables)+1),
+		views: make(map[objectKey]*catalog.ViewDef, len(c.views)+1),
 		funcs: make(map[objectKey]*ast.CreateFunction, len(c.funcs)+1), schemas: slices.Clone(c.schemas)}
 	for k, v := range c.tables {
 		n.tables[k] = v

@@ -32,7 +32,10 @@ func (c *definitions) dependents(k objectKey, col string) []*catalog.ViewDef {
 func (c *definitions) dependentsDirect(k objectKey) []*catalog.ViewDef {
 	var out []*catalog.ViewDef
 	for _, v := range c.queries() {
-		if slices.ContainsFunc(v.Deps, func(d catalog.Dep) bool { return d.Schema == k.schema && d.Name == k.name && !d.Function }) {
+		if slices.ContainsFunc(v.Deps, func(d catalog.Dep) bool {
+			return d.Schema == k.schema && d.Name == k.name &&
+				!d.Function
+		}) {
 			out = append(out, v)
 		}
 	}

@@ -24,7 +24,8 @@ func writable(t *catalog.TableDef) error {
 	if t.Matview == nil {
 		return nil
 	}
-	return sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view \"%s\"", t.Name).WithHint("Change the tables that it reads, then REFRESH it.")
+	return sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view \"%s\"", t.Name).
+		WithHint("Change the tables that it reads, then REFRESH it.")
 }
 
 // tableOf finds a table, also a materialized view.
@@ -87,10 +88,12 @@ func runInsert(b *binder, s *ast.Insert) (*catalog.Result, error) {
 		for i := range exprs {
 			exprs[i] = "column" + itoa(i+1)
 		}
-		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(onceProposed(exprs, key, kinds), ", ") +
+		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " +
+			strings.Join(onceProposed(exprs, key, kinds), ", ") +
 			" FROM (" + strings.ReplaceAll(source, rowEnd, generated) + ") WHERE TRUE"
 	case key != nil && !oneRow:
-		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(onceProposed(exprs, key, kinds), ", ") + " FROM (" + source + ") AS s WHERE TRUE"
+		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " +
+			strings.Join(onceProposed(exprs, key, kinds), ", ") + " FROM (" + source + ") AS s WHERE TRUE"
 	case len(list) == 0:
 		sql = "INSERT INTO " + name + " DEFAULT VALUES"
 	case strings.HasPrefix(source, "VALUES"):
@@ -98,7 +101,8 @@ func runInsert(b *binder, s *ast.Insert) (*catalog.Result, error) {
 	case source == "":
 		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") VALUES (" + strings.Join(exprs, ", ") + ")"
 	default:
-		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" + source + ") AS s WHERE TRUE"
+		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " + strings.Join(exprs, ", ") + " FROM (" +
+			source + ") AS s WHERE TRUE"
 	}
 	sql += onConflict(b, s, t)
 	return runWrite(b, t, with, sql, "INSERT 0", returning{s.Returning, insertAlias(b, s), nil}, true)
@@ -146,7 +150,8 @@ func columnOf(b *binder, at ast.Pos, t *catalog.TableDef, name string) *catalog.
 
 // insertSource binds the rows; it cuts cols to those that the rows have (through the slice's length).
 func insertSource(b *binder, s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) (string, []string) {
-	if s.Query.Values != nil && s.Query.SetOp == "" && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil && s.Query.Offset == nil && s.Query.With == nil {
+	if s.Query.Values != nil && s.Query.SetOp == "" && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil &&
+		s.Query.Offset == nil && s.Query.With == nil {
 		return insertValues(b, s, t, cols, sc), nil
 	}
 	q := b.selectQuery(s.Query, sc)
@@ -181,7 +186,8 @@ func countColumns(b *binder, s *ast.Insert, n int, cols []*catalog.Column) {
 
 func noIdentity(b *binder, s *ast.Insert, c *catalog.Column) {
 	if c.Identity != nil && c.Identity.Always && !s.Overriding {
-		b.failHint(s.At, "428C9", "Use OVERRIDING SYSTEM VALUE to override.", "cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
+		b.failHint(s.At, "428C9", "Use OVERRIDING SYSTEM VALUE to override.",
+			"cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
 	}
 }
 
@@ -248,7 +254,8 @@ func plainRelation(b *binder, t *catalog.TableDef, name, prefix string) *relatio
 	}
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: prefix + ident(c.Name), notNull: c.NotNull, rel: r})
+		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: prefix + ident(c.Name),
+			notNull: c.NotNull, rel: r})
 	}
 	return r
 }
@@ -289,9 +296,11 @@ func assignElement(b *binder, s *scope, t *catalog.TableDef, c *catalog.Column, 
 	}
 	x := b.expr(s, a.X)
 	if !catalog.Assignable(x.typ, c.Type.Elem()) {
-		b.fail(x.at, sqlerr.DatatypeMismatch, "subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, c.Type.Elem(), x.typ)
+		b.fail(x.at, sqlerr.DatatypeMismatch,
+			"subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, c.Type.Elem(), x.typ)
 	}
-	args := []string{sqltext.Plain(c.Type.String()), s.rels[0].cols[t.Column(c.Name)].sql, b.cast(x.at, x, c.Type.Elem(), nil).sql}
+	args := []string{sqltext.Plain(c.Type.String()), s.rels[0].cols[t.Column(c.Name)].sql,
+		b.cast(x.at, x, c.Type.Elem(), nil).sql}
 	for _, i := range a.Indices {
 		if i.Slice {
 			b.refuse(a.At, "an assignment to a slice", "Assign the whole array: v = v[1:2] || …")
@@ -350,7 +359,8 @@ func runDelete(b *binder, s *ast.Delete) (*catalog.Result, error) {
 	sql := "DELETE FROM " + sqlOf(t) + " AS " + r.alias + where
 	if using != "" {
 		id := rowidName(t)
-		sql = "DELETE FROM " + sqlOf(t) + " WHERE " + id + " IN (SELECT " + r.alias + "." + id + " FROM " + sqlOf(t) + " AS " + r.alias + " JOIN " + using + where + ")"
+		sql = "DELETE FROM " + sqlOf(t) + " WHERE " + id + " IN (SELECT " + r.alias + "." + id + " FROM " + sqlOf(t) +
+			" AS " + r.alias + " JOIN " + using + where + ")"
 	}
 	return runWrite(b, t, with, sql, "DELETE", returning{s.Returning, r.name, sc.rels[1:]}, true)
 }
@@ -363,8 +373,10 @@ func runTruncate(b *binder, s *ast.Truncate) (*catalog.Result, error) {
 	for _, t := range b.db.cat.tables {
 		for _, f := range t.Foreign {
 			if emptied[objectKey{f.Schema, f.Name}] && !emptied[keyOf(t)] {
-				e := sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "cannot truncate a table referenced in a foreign key constraint").
-					WithDetail("Table \"%s\" references \"%s\".", t.Name, f.Name).WithHint("Truncate table \"%s\" at the same time.", t.Name)
+				e := sqlerr.At(int(s.At), sqlerr.FeatureNotSupported,
+					"cannot truncate a table referenced in a foreign key constraint").
+					WithDetail("Table \"%s\" references \"%s\".", t.Name, f.Name).
+					WithHint("Truncate table \"%s\" at the same time.", t.Name)
 				e.Text = b.text
 				panic(e)
 			}
@@ -418,7 +430,8 @@ func returningSQL(b *binder, t *catalog.TableDef, r returning) *query {
 }
 
 // runWrite runs a printed INSERT, UPDATE or DELETE, checks law 1 and collects RETURNING.
-func runWrite(b *binder, t *catalog.TableDef, with []string, sql, tag string, ret returning, keys bool) (*catalog.Result, error) {
+func runWrite(b *binder, t *catalog.TableDef, with []string, sql, tag string, ret returning,
+	keys bool) (*catalog.Result, error) {
 	r := &catalog.Result{}
 	var cols []outcol
 	if len(ret.list) > 0 {
@@ -490,7 +503,8 @@ func oneShape(db *DB, t *catalog.TableDef, s *slot) error {
 		}
 	}
 	col := ident(s.col)
-	sql := "SELECT substr(" + col + ", 1, 28), " + strings.Join(keys, ", ") + " FROM " + sqlOf(t) + " WHERE rg_head(" + col + ") <> ? LIMIT 1"
+	sql := "SELECT substr(" + col + ", 1, 28), " + strings.Join(keys, ", ") + " FROM " + sqlOf(t) + " WHERE rg_head(" +
+		col + ") <> ? LIMIT 1"
 	var other tensor.Shape
 	var others, firsts string
 	read := func(key *string, shape *tensor.Shape) func(r row) error {
@@ -511,6 +525,7 @@ func oneShape(db *DB, t *catalog.TableDef, s *slot) error {
 	if err := db.rows(strings.Replace(sql, "<> ?", "= ?", 1), read(&firsts, &first), s.head); err != nil {
 		return err
 	}
-	return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": the chunk of %s has shape %v, that of %s has shape %v", t.Name, s.col,
+	return sqlerr.New(sqlerr.ArraySubscript,
+		"table \"%s\", column \"%s\": the chunk of %s has shape %v, that of %s has shape %v", t.Name, s.col,
 		firsts, first, others, other).WithDetail("All chunks of a column have one shape at the end of a statement.")
 }

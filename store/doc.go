@@ -2,20 +2,20 @@
 //
 // # What
 //
-// Statement trees of sqlfront enter, rows leave. A binder resolves names and types as Postgres does and prints
-// SQLite's dialect from the tree (bind*.go, query.go, fence.go); exec.go, dml.go, ddl.go, alter.go and copy.go
-// run it; signatures.go lists the functions, funcs_*.go hold those written in Go, store/lite those in C. Views
-// are printed as CTEs of the statement. source.go reads and writes whole columns for the engine, and
-// systemviews.go holds the views of the catalogue, constraint.go names
-// keys and checks as Postgres does, matview.go keeps materialized views as tables, intrinsics.go is where the engine's own functions, gradient() and its like, enter a statement.
+// Statement trees of sqlfront enter, rows leave. A binder resolves names and types as Postgres does and prints SQLite's
+// dialect from the tree (bind*.go, query.go, fence.go); exec.go, dml.go, ddl.go, alter.go and copy.go run it;
+// signatures.go lists the functions, funcs_*.go hold those written in Go, store/lite those in C. Views are printed as
+// CTEs of the statement. source.go reads and writes whole columns for the engine, and systemviews.go holds the views of
+// the catalogue, constraint.go names keys and checks as Postgres does, matview.go keeps materialized views as tables,
+// intrinsics.go is where the engine's own functions, gradient() and its like, enter a statement.
 //
-// How values lie in the file: integers and booleans INTEGER; real (rounded) and double precision REAL; numeric
-// the digits, compared by the collation rg_numeric, arrays of it by rg_numeric_array; jsonb Postgres's output of it, compared by
-// rg_jsonb; uuid its canonical text; text, dates and times TEXT (ISO, times in UTC); real[] and
-// double precision[] BLOB (tensor.Encode); other arrays JSON text. Tables of the schema public have their own
-// names, others schema.name; capitals and '^' are escaped by '^', because SQLite folds case. The catalogue is
-// the table relgrad_catalog; with a table's definition it keeps how many rows there are and which columns hold NULL, as of the last
-// statement that wrote most of it (count.go). Keys of one integer are SQLite's row id.
+// How values lie in the file: integers and booleans INTEGER; real (rounded) and double precision REAL; numeric the
+// digits, compared by the collation rg_numeric, arrays of it by rg_numeric_array; jsonb Postgres's output of it,
+// compared by rg_jsonb; uuid its canonical text; text, dates and times TEXT (ISO, times in UTC); real[] and double
+// precision[] BLOB (tensor.Encode); other arrays JSON text. Tables of the schema public have their own names, others
+// schema.name; capitals and '^' are escaped by '^', because SQLite folds case. The catalogue is the table
+// relgrad_catalog; with a table's definition it keeps how many rows there are and which columns hold NULL, as of the
+// last statement that wrote most of it (count.go). Keys of one integer are SQLite's row id.
 //
 // # Invariants
 //

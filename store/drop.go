@@ -42,7 +42,8 @@ func dropObjects(b *binder, s *ast.Drop) (*catalog.Result, error) {
 			if !s.IfExists {
 				undefinedObject(b, s, name.String(), args)
 			}
-			r.Notice = strings.TrimPrefix(r.Notice+"\n", "\n") + fmt.Sprintf("%s %s does not exist, skipping", s.Kind, callName(name.String(), args))
+			r.Notice = strings.TrimPrefix(r.Notice+"\n", "\n") +
+				fmt.Sprintf("%s %s does not exist, skipping", s.Kind, callName(name.String(), args))
 		}
 	}
 	return r, nil
@@ -129,7 +130,8 @@ func dropCallers(b *binder, s *ast.Drop, k objectKey) error {
 		if !s.Cascade {
 			fn := b.db.cat.funcs[k].Signature()
 			e := sqlerr.At(int(s.At), "2BP01", "cannot drop function %s because other objects depend on it", fn).
-				WithDetail("%s %s depends on function %s", b.db.cat.kind(v), v.Name, fn).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+				WithDetail("%s %s depends on function %s", b.db.cat.kind(v), v.Name, fn).
+				WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 			e.Text = b.text
 			panic(e)
 		}
@@ -161,7 +163,8 @@ func emptySchema(b *binder, s *ast.Drop, name string) error {
 	of := func(k objectKey) bool { return k.schema == name }
 	views, tables, funcs := keysOf(b.db.cat.views, of), keysOf(b.db.cat.tables, of), keysOf(b.db.cat.funcs, of)
 	if !s.Cascade && len(views)+len(tables)+len(funcs) > 0 {
-		b.failHint(s.At, "2BP01", "Use DROP ... CASCADE to drop the dependent objects too.", "cannot drop schema %s because other objects depend on it", name)
+		b.failHint(s.At, "2BP01", "Use DROP ... CASCADE to drop the dependent objects too.",
+			"cannot drop schema %s because other objects depend on it", name)
 	}
 	for _, k := range views {
 		if v := b.db.cat.views[k]; v != nil { // it may have gone with another
@@ -208,7 +211,10 @@ func keysOf[T any](m map[objectKey]T, holds func(objectKey) bool) []objectKey {
 func referring(b *binder, to objectKey) *catalog.TableDef {
 	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return k != to }) {
 		o := b.db.cat.tables[k]
-		if slices.ContainsFunc(o.Foreign, func(f catalog.Foreign) bool { return f.Schema == to.schema && f.Name == to.name }) {
+		if slices.ContainsFunc(o.Foreign, func(f catalog.Foreign) bool {
+			return f.Schema == to.schema &&
+				f.Name == to.name
+		}) {
 			return o
 		}
 	}
@@ -218,7 +224,8 @@ func referring(b *binder, to objectKey) *catalog.TableDef {
 func dropTable(b *binder, s *ast.Drop, t *catalog.TableDef) error {
 	dependentsAllowed(b, s, kindOf(t), keyOf(t))
 	if o := referring(b, keyOf(t)); o != nil {
-		b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it", t.Name)
+		b.failHint(s.At, "2BP01", "Drop table "+o.Name+" first.", "cannot drop table %s because other objects depend on it",
+			t.Name)
 	}
 	if err := dropDependents(b, s, keyOf(t)); err != nil {
 		return err
@@ -262,7 +269,8 @@ func dependentsAllowed(b *binder, s *ast.Drop, kind string, k objectKey) {
 			continue
 		}
 		e := sqlerr.At(int(s.At), "2BP01", "cannot drop %s %s because other objects depend on it", kind, k.name).
-			WithDetail("%s %s depends on %s %s", b.db.cat.kind(v), v.Name, kind, k.name).WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
+			WithDetail("%s %s depends on %s %s", b.db.cat.kind(v), v.Name, kind, k.name).
+			WithHint("Use DROP ... CASCADE to drop the dependent objects too.")
 		e.Text = b.text
 		panic(e)
 	}

@@ -30,10 +30,12 @@ func (d *catalogue) translate(err error) error {
 		return d.constraint(le)
 	case lite.CodeBusy, lite.CodeLocked:
 		if le.Code == 517 { // BUSY_SNAPSHOT: another process committed since this transaction read
-			return sqlerr.New("40001", "could not serialize access to %s: another process changed it during this transaction", file).
+			return sqlerr.New("40001", "could not serialize access to %s: another process changed it during this transaction",
+				file).
 				WithHint("Run the transaction again.").Wrap(err)
 		}
-		return sqlerr.New("55P03", "%s is locked by another process", file).WithHint("Wait until the other process has finished its transaction.").Wrap(err)
+		return sqlerr.New("55P03", "%s is locked by another process", file).
+			WithHint("Wait until the other process has finished its transaction.").Wrap(err)
 	case lite.CodeNoMem:
 		return sqlerr.New(sqlerr.OutOfMemory, "out of memory").Wrap(err)
 	case lite.CodeReadonly:
@@ -43,11 +45,13 @@ func (d *catalogue) translate(err error) error {
 	case lite.CodeIOErr:
 		return sqlerr.New(sqlerr.IO, "input/output error on %s: %s", file, msg).Wrap(err)
 	case lite.CodeCorrupt:
-		return sqlerr.New(sqlerr.DataCorrupted, "%s is corrupt: %s", file, msg).WithHint("Restore it from a copy; what can be read may be exported with COPY … TO.").Wrap(err)
+		return sqlerr.New(sqlerr.DataCorrupted, "%s is corrupt: %s", file, msg).
+			WithHint("Restore it from a copy; what can be read may be exported with COPY … TO.").Wrap(err)
 	case lite.CodeNotADB:
 		return sqlerr.New(sqlerr.DataCorrupted, "%s is not a relgrad store", file).Wrap(err)
 	case lite.CodeFull:
-		return sqlerr.New(sqlerr.DiskFull, "could not write to %s: no space left on the device", file).WithHint("The statement was undone; free some space and repeat it.").Wrap(err)
+		return sqlerr.New(sqlerr.DiskFull, "could not write to %s: no space left on the device", file).
+			WithHint("The statement was undone; free some space and repeat it.").Wrap(err)
 	case lite.CodeCantOpen:
 		return sqlerr.New(sqlerr.UndefinedFile, "could not open %s: %s", file, msg).Wrap(err)
 	case lite.CodeTooBig:
@@ -57,11 +61,14 @@ func (d *catalogue) translate(err error) error {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range").Wrap(err)
 	}
 	if strings.HasPrefix(msg, "foreign key mismatch") { // a table that is rebuilt has its indexes later than its rows
-		return sqlerr.New(sqlerr.FeatureNotSupported, "a foreign key to a unique index of its own table is not supported by the embedded store").
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"a foreign key to a unique index of its own table is not supported by the embedded store").
 			WithHint("Declare the columns UNIQUE in CREATE TABLE instead of CREATE UNIQUE INDEX.").Wrap(err)
 	}
-	if strings.HasPrefix(msg, "too many") || strings.HasPrefix(msg, "at most") || strings.Contains(msg, "depth") || strings.HasPrefix(msg, "parser stack") {
-		return sqlerr.New(sqlerr.TooComplex, "statement too complex: %s", msg).WithHint("Split it into steps with CREATE TABLE … AS.").Wrap(err)
+	if strings.HasPrefix(msg, "too many") || strings.HasPrefix(msg, "at most") || strings.Contains(msg, "depth") ||
+		strings.HasPrefix(msg, "parser stack") {
+		return sqlerr.New(sqlerr.TooComplex, "statement too complex: %s", msg).
+			WithHint("Split it into steps with CREATE TABLE … AS.").Wrap(err)
 	}
 	return sqlerr.New(sqlerr.Internal, "internal error: sqlite: %s", msg).Wrap(err)
 }
@@ -90,7 +97,8 @@ func (d *catalogue) constraint(le *lite.Error) error {
 		if t != nil {
 			name = uniqueName(t, cols)
 		}
-		return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).WithDetail("A key (%s) already exists.", key).Wrap(le)
+		return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).
+			WithDetail("A key (%s) already exists.", key).Wrap(le)
 	case "NOT NULL":
 		table, cols := splitColumns(what)
 		return notNull(table, cols[0]).Wrap(le)
@@ -104,7 +112,8 @@ func (d *catalogue) constraint(le *lite.Error) error {
 }
 
 func notNull(table, col string) *sqlerr.Error {
-	return sqlerr.New(sqlerr.NotNullViolation, "null value in column \"%s\" of relation \"%s\" violates not-null constraint", col, table)
+	return sqlerr.New(sqlerr.NotNullViolation,
+		"null value in column \"%s\" of relation \"%s\" violates not-null constraint", col, table)
 }
 
 // splitColumns reads "t.a, t.b".

@@ -16,18 +16,23 @@ import (
 // its text set and leaves the store as it was; inside BEGIN it also aborts the transaction, as in Postgres.
 // DO, CALL and SELECT INTO variables belong to package script, COPY … STDIN/STDOUT to CopyIn and CopyOut.
 func (db *DB) Exec(ctx context.Context, st ast.Statement, text *ast.Text) (*catalog.Result, error) {
-	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result, error) { return runStatement(ctx, db, st, text) })
+	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result,
+		error) {
+		return runStatement(ctx, db, st, text)
+	})
 }
 
 // SelectEach runs a query and keeps no rows: start learns its columns, each gets every row as Result.Rows holds it.
-func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error) {
+func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error,
+	each func([]any) error) (*catalog.Result, error) {
 	return db.execute(ctx, sel, text, func(ctx context.Context) (*catalog.Result, error) {
 		return selectRows(ctx, db, sel, text, start, each)
 	})
 }
 
 // execute runs a statement as Exec says; run does what is its own.
-func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text, run func(context.Context) (*catalog.Result, error)) (r *catalog.Result, err error) {
+func (db *DB) execute(ctx context.Context, st ast.Statement, text *ast.Text,
+	run func(context.Context) (*catalog.Result, error)) (r *catalog.Result, err error) {
 	defer db.rescue(text, &err)
 	ctx, done := db.Timed(ctx)
 	defer done(&err)
@@ -161,7 +166,8 @@ func runWriting(b *binder, st ast.Statement) (*catalog.Result, error) {
 
 func transaction(db *DB, s *ast.Transaction) (*catalog.Result, error) {
 	var err error
-	tag := map[string]string{"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK", "savepoint": "SAVEPOINT", "release": "RELEASE", "rollback_to": "ROLLBACK"}[s.Kind]
+	tag := map[string]string{"begin": "BEGIN", "commit": "COMMIT", "rollback": "ROLLBACK", "savepoint": "SAVEPOINT",
+		"release": "RELEASE", "rollback_to": "ROLLBACK"}[s.Kind]
 	r := &catalog.Result{Tag: tag}
 	switch s.Kind {
 	case "begin":
@@ -210,8 +216,10 @@ func set(db *DB, s *ast.Set) (*catalog.Result, error) {
 	if name == "search_path" {
 		for _, v := range s.Values {
 			for _, p := range strings.Split(v, ",") {
-				if p = strings.Trim(strings.TrimSpace(p), `"`); p != "" && p != "pg_temp" && p != "pg_catalog" && p != "$user" && !db.cat.hasSchema(p) {
-					return nil, sqlerr.At(int(s.At), "3F000", "schema \"%s\" does not exist", p).WithHint("The embedded store has the schemas %s.", strings.Join(db.cat.schemas, ", "))
+				if p = strings.Trim(strings.TrimSpace(p), `"`); p != "" && p != "pg_temp" && p != "pg_catalog" && p != "$user" &&
+					!db.cat.hasSchema(p) {
+					return nil, sqlerr.At(int(s.At), "3F000", "schema \"%s\" does not exist", p).
+						WithHint("The embedded store has the schemas %s.", strings.Join(db.cat.schemas, ", "))
 				}
 			}
 		}
@@ -252,11 +260,13 @@ func showSetting(db *DB, s *ast.Show) (*catalog.Result, error) {
 	if !ok {
 		return nil, sqlerr.At(int(s.At), sqlerr.UndefinedObject, "unrecognized configuration parameter \"%s\"", s.Name)
 	}
-	return &catalog.Result{Tag: "SHOW", HasRows: true, Cols: []catalog.ResultCol{{Name: strings.ToLower(s.Name), Type: "text"}}, Rows: [][]any{{v}}}, nil
+	return &catalog.Result{Tag: "SHOW", HasRows: true,
+		Cols: []catalog.ResultCol{{Name: strings.ToLower(s.Name), Type: "text"}}, Rows: [][]any{{v}}}, nil
 }
 
 // selectRows runs a query and hands on its rows.
-func selectRows(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error) {
+func selectRows(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error,
+	each func([]any) error) (*catalog.Result, error) {
 	r := &catalog.Result{HasRows: true}
 	err := selectEach(ctx, db, sel, text, func(cols []outcol) error {
 		r.Cols = resultCols(cols)
@@ -294,7 +304,8 @@ func values(cols []outcol, row []lite.Cell) ([]any, error) {
 }
 
 // selectEach binds and runs a query; start sees its columns, each every row.
-func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
+func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]outcol) error,
+	each func([]outcol, []lite.Cell) error) (err error) {
 	b := newBinder(ctx, db, text)
 	defer b.catch(&err)
 	if !db.explicit {
@@ -308,7 +319,8 @@ func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, st
 }
 
 // selectBound is selectEach within a transaction.
-func selectBound(db *DB, b *binder, sel *ast.Select, start func([]outcol) error, each func([]outcol, []lite.Cell) error) (err error) {
+func selectBound(db *DB, b *binder, sel *ast.Select, start func([]outcol) error,
+	each func([]outcol, []lite.Cell) error) (err error) {
 	defer b.release()
 	b.runs = true
 	q := b.selectQuery(sel, nil)
@@ -407,8 +419,8 @@ func (db *DB) Typed(ctx context.Context, v *catalog.ViewDef) (t *Typed, err erro
 	return b.typed, nil
 }
 
-// Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What only a run tells,
-// as the columns of the engine's functions, is an error.
+// Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What
+// only a run tells, as the columns of the engine's functions, is an error.
 func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (cols []catalog.ResultCol, err error) {
 	b := newBinder(ctx, db, text)
 	defer b.catch(&err)

@@ -24,7 +24,8 @@ const (
 	endMark   = "\x04"
 )
 
-// addFence notes a sub-query whose columns are costly, or that is volatile, and gives its number, from 1; 0 where none is.
+// addFence notes a sub-query whose columns are costly, or that is volatile, and gives its number, from 1; 0 where none
+// is.
 func addFence(b *binder, q *query, cte, volatile bool) (costly []bool, id int) {
 	costly = costlyColumns(b, q)
 	if volatile {
@@ -97,7 +98,8 @@ func costlyColumns(b *binder, q *query) []bool {
 		}
 	default:
 		for i, t := range q.targets {
-			out[i] = strings.Contains(t.sql, "rg_k_") || strings.Contains(t.sql, "rg_cast") || strings.Contains(t.sql, "rg_slice") ||
+			out[i] = strings.Contains(t.sql, "rg_k_") || strings.Contains(t.sql, "rg_cast") ||
+				strings.Contains(t.sql, "rg_slice") ||
 				strings.Contains(t.sql, "_to_array") || len(b.costlyRefs) > 0 && mentionsCostly(b, t.sql)
 		}
 	}

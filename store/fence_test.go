@@ -30,12 +30,14 @@ CREATE VIEW d AS SELECT id, norm(v) AS d FROM e; CREATE VIEW plain AS SELECT id 
 		for _, row := range r.Rows {
 			sql.WriteString(strings.TrimSpace(fmt.Sprint(row[0])) + " ")
 		}
-		if got := strings.Contains(sql.String(), " MATERIALIZED "); got != c.want || strings.ContainsAny(sql.String(), openMark+closeMark) {
+		if got := strings.Contains(sql.String(), " MATERIALIZED "); got != c.want ||
+			strings.ContainsAny(sql.String(), openMark+closeMark) {
 			t.Errorf("%s: materialised %v\n%s", c.sql, got, sql.String())
 		}
 	}
 	check(t, db, [][2]string{
-		{"SELECT a.id, round(a.d * b.d) AS p FROM d a JOIN d b ON b.id = a.id WHERE a.d > 2 ORDER BY a.d", "id|p\n2|5\n3|10\n4|17"},
+		{"SELECT a.id, round(a.d * b.d) AS p FROM d a JOIN d b ON b.id = a.id WHERE a.d > 2 ORDER BY a.d",
+			"id|p\n2|5\n3|10\n4|17"},
 		{"SELECT u[1] + u[2] AS s FROM (SELECT 2 * v AS u FROM e) s ORDER BY u[1] DESC LIMIT 2", "s\n10\n8"},
 	})
 }

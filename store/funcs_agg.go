@@ -227,7 +227,8 @@ func (s *corr) Step(a []lite.Cell) error {
 		tx, ty, scale := x*s.n-s.sx, y*s.n-s.sy, 1/(s.n*(s.n-1))
 		s.sxx, s.syy, s.sxy = s.sxx+tx*tx*scale, s.syy+ty*ty*scale, s.sxy+tx*ty*scale
 	}
-	return errors.Join(overflowed(s.infX, s.sx, s.sxx), overflowed(s.infY, s.sy, s.syy), overflowed(s.infX || s.infY, s.sxy))
+	return errors.Join(overflowed(s.infX, s.sx, s.sxx), overflowed(s.infY, s.sy, s.syy),
+		overflowed(s.infX || s.infY, s.sxy))
 }
 
 // Value returns the statistic, NULL where it is undefined.
@@ -297,7 +298,8 @@ type collect struct {
 func (s *collect) Step(a []lite.Cell) error {
 	x, err := fromCell(&a[0], s.typ)
 	if x == nil && catalog.NumberOrder[s.typ.Name] >= 5 && err == nil {
-		return sqlerr.New(sqlerr.NullNotAllowed, "array_agg of %s cannot collect NULL", s.typ).WithHint("Add FILTER (WHERE x IS NOT NULL).")
+		return sqlerr.New(sqlerr.NullNotAllowed, "array_agg of %s cannot collect NULL", s.typ).
+			WithHint("Add FILTER (WHERE x IS NOT NULL).")
 	}
 	if l, nested := x.([]any); s.typ.Array && err == nil && (x == nil || nested && len(l) == 0) {
 		if x == nil {
@@ -310,7 +312,8 @@ func (s *collect) Step(a []lite.Cell) error {
 		s.bytes += len(a[0].Bytes())
 	}
 	if s.bytes > maxState {
-		return sqlerr.New(sqlerr.ProgramLimit, "array_agg: the array is larger than %d MiB after %d rows", maxState>>20, len(s.list))
+		return sqlerr.New(sqlerr.ProgramLimit, "array_agg: the array is larger than %d MiB after %d rows", maxState>>20,
+			len(s.list))
 	}
 	return err
 }
@@ -360,7 +363,8 @@ func (s *scatter) add(a []lite.Cell, sign int) error {
 	}
 	i := a[0].Int()
 	if i < 0 || i >= int64(len(s.x)) {
-		return sqlerr.New(sqlerr.ArraySubscript, "vector_agg: index %d is outside 0 … %d", i, len(s.x)-1).WithHint("Indices count from 0.")
+		return sqlerr.New(sqlerr.ArraySubscript, "vector_agg: index %d is outside 0 … %d", i, len(s.x)-1).
+			WithHint("Indices count from 0.")
 	}
 	s.x[i] += float64(sign) * a[1].Float()
 	return nil

@@ -292,7 +292,8 @@ func isNumberList(b []byte) bool { return bytes.IndexByte(b, '"') < 0 }
 func arrayCat(a []lite.Cell, r lite.Result) error {
 	t, kinds := catalog.TypeOf(a[0].String()), a[1].Bytes()
 	if n := len(a[2].Bytes()) + len(a[3].Bytes()); n > maxState {
-		return sqlerr.New(sqlerr.ProgramLimit, "an array of %d MiB and one of %d MiB are too large to be put together: %d MiB are possible",
+		return sqlerr.New(sqlerr.ProgramLimit,
+			"an array of %d MiB and one of %d MiB are too large to be put together: %d MiB are possible",
 			len(a[2].Bytes())>>20, len(a[3].Bytes())>>20, maxState>>20)
 	}
 	var part [2][]any
@@ -429,7 +430,8 @@ func chunkKey(a []lite.Cell, r lite.Result) error {
 func chunkMember(a []lite.Cell, r lite.Result) error {
 	key, err := oneForm(&a[0])
 	if err == nil && !bytes.Equal(key, a[0].Bytes()) {
-		err = sqlerr.New(sqlerr.FeatureNotSupported, "a chunk that holds -0 is not supported by the embedded store in DISTINCT or a set operation").
+		err = sqlerr.New(sqlerr.FeatureNotSupported,
+			"a chunk that holds -0 is not supported by the embedded store in DISTINCT or a set operation").
 			WithHint("Add 0 to it: x + 0.")
 	}
 	if err == nil {

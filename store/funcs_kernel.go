@@ -75,7 +75,8 @@ func (k *kernelCall) run(a []lite.Cell, r lite.Result) error {
 		return err
 	}
 	if (want == 'F' || want == 'D') && out.Type.Shape == nil {
-		return sqlerr.New(sqlerr.DatatypeMismatch, "%s of arguments of this rank is a scalar, not an array", k.d.Name).WithHint("Use dot(a, b) for two vectors.")
+		return sqlerr.New(sqlerr.DatatypeMismatch, "%s of arguments of this rank is a scalar, not an array", k.d.Name).
+			WithHint("Use dot(a, b) for two vectors.")
 	}
 	return giveKernel(out, r)
 }

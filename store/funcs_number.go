@@ -62,8 +62,10 @@ func intArg(n numeric.Num) int {
 
 var numericFuncs = map[string]goFunc{
 	"nadd": total2(numeric.Num.Add), "nsub": total2(numeric.Num.Sub), "nmul": total2(numeric.Num.Mul),
-	"ndiv": num2(numeric.Num.Div), "nquot": num2(numeric.Num.Quotient), "nmod": num2(numeric.Num.Mod), "npow": num2(numeric.Num.Pow), "nlog": num2(numeric.Num.Log),
-	"nneg": total1(numeric.Num.Neg), "nabs": total1(numeric.Num.Abs), "nfloor": total1(numeric.Num.Floor), "nceil": total1(numeric.Num.Ceil),
+	"ndiv": num2(numeric.Num.Div), "nquot": num2(numeric.Num.Quotient), "nmod": num2(numeric.Num.Mod),
+	"npow": num2(numeric.Num.Pow), "nlog": num2(numeric.Num.Log),
+	"nneg": total1(numeric.Num.Neg), "nabs": total1(numeric.Num.Abs), "nfloor": total1(numeric.Num.Floor),
+	"nceil": total1(numeric.Num.Ceil),
 	"nsqrt": num1(numeric.Num.Sqrt), "nexp": num1(numeric.Num.Exp), "nln": num1(numeric.Num.Ln),
 	"nsign":  total1(func(x numeric.Num) numeric.Num { return numeric.Int(int64(x.Sign())) }),
 	"nround": total2(func(x, n numeric.Num) numeric.Num { return x.Round(intArg(n)) }),
@@ -82,7 +84,8 @@ var numericFuncs = map[string]goFunc{
 		x = x.Round(scale)
 		if !x.Within(precision, scale) {
 			return sqlerr.New(sqlerr.NumericOutOfRange, "numeric field overflow").
-				WithDetail("A field with precision %d, scale %d must round to an absolute value less than 10^%d.", precision, scale, precision-scale)
+				WithDetail("A field with precision %d, scale %d must round to an absolute value less than 10^%d.", precision, scale,
+					precision-scale)
 		}
 		r.Text(x.String())
 		return nil
@@ -195,11 +198,14 @@ func floatResult(r lite.Result, y float64, args ...float64) error {
 
 // mathFuncs are rg_math(name, x).
 var mathFuncs = map[string]func(float64) float64{
-	"floor": math.Floor, "ceil": math.Ceil, "round": math.RoundToEven, "trunc": math.Trunc, "sqrt": math.Sqrt, "cbrt": math.Cbrt, "exp": math.Exp,
-	"ln": math.Log, "log10": math.Log10, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin, "acos": math.Acos, "atan": math.Atan,
+	"floor": math.Floor, "ceil": math.Ceil, "round": math.RoundToEven, "trunc": math.Trunc, "sqrt": math.Sqrt,
+	"cbrt": math.Cbrt, "exp": math.Exp,
+	"ln": math.Log, "log10": math.Log10, "sin": math.Sin, "cos": math.Cos, "tan": math.Tan, "asin": math.Asin,
+	"acos": math.Acos, "atan": math.Atan,
 	"sinh": math.Sinh, "cosh": math.Cosh, "tanh": math.Tanh, "asinh": math.Asinh, "acosh": math.Acosh, "atanh": math.Atanh,
-	"degrees": func(x float64) float64 { return x / (math.Pi / 180) }, "radians": func(x float64) float64 { return x * (math.Pi / 180) },
-	"cot": func(x float64) float64 { return 1 / math.Tan(x) },
+	"degrees": func(x float64) float64 { return x / (math.Pi / 180) },
+	"radians": func(x float64) float64 { return x * (math.Pi / 180) },
+	"cot":     func(x float64) float64 { return 1 / math.Tan(x) },
 }
 
 func mathCall(a []lite.Cell, r lite.Result) error {
@@ -258,13 +264,14 @@ var floatFuncs = map[string]goFunc{
 	"fsum":            {3, true, checkSum},
 	"window_count":    {2, true, windowCount},
 	"random":          {0, false, func(a []lite.Cell, r lite.Result) error { r.Float(rand.Float64()); return nil }},
-	"xor":             {2, true, strict(func(a []lite.Cell, r lite.Result) error { r.Int(a[0].Int() ^ a[1].Int()); return nil })},
-	"gcd4":            gcdCall(catalog.Int4),
-	"gcd8":            gcdCall(catalog.Int8),
-	"lcm4":            lcmCall(catalog.Int4),
-	"lcm8":            lcmCall(catalog.Int8),
-	"min_any":         {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) < 0 })},
-	"max_any":         {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) > 0 })},
+	"xor": {2, true,
+		strict(func(a []lite.Cell, r lite.Result) error { r.Int(a[0].Int() ^ a[1].Int()); return nil })},
+	"gcd4":    gcdCall(catalog.Int4),
+	"gcd8":    gcdCall(catalog.Int8),
+	"lcm4":    lcmCall(catalog.Int4),
+	"lcm8":    lcmCall(catalog.Int8),
+	"min_any": {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) < 0 })},
+	"max_any": {-1, true, extreme(func(x, y *lite.Cell) bool { return compareCells(x, y) > 0 })},
 	"width_bucket": {4, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x, lo, hi, n := a[0].Float(), a[1].Float(), a[2].Float(), a[3].Int()
 		switch {
@@ -347,8 +354,9 @@ func rowCount(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// checkSum gives a sum or an average of floats, the first argument, as Postgres does: it is an error where it is infinite and the least and the greatest value,
-// the other arguments, are not. SQLite gives NULL for what is not a number.
+// checkSum gives a sum or an average of floats, the first argument, as Postgres does: it is an error where it is
+// infinite and the least and the greatest value, the other arguments, are not. SQLite gives NULL for what is not a
+// number.
 func checkSum(a []lite.Cell, r lite.Result) error {
 	if a[1].IsNull() {
 		return nil
@@ -368,7 +376,8 @@ func checkSum(a []lite.Cell, r lite.Result) error {
 func windowCount(a []lite.Cell, r lite.Result) error {
 	name := a[1].String()
 	if a[0].IsNull() {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "%s of a number that is NULL in some rows is not supported by the embedded store", name).
+		return sqlerr.New(sqlerr.FeatureNotSupported,
+			"%s of a number that is NULL in some rows is not supported by the embedded store", name).
 			WithHint("Leave out these rows, or use coalesce.")
 	}
 	if a[0].Int() <= 0 {

@@ -41,7 +41,8 @@ func boolText(n int, f func(a []lite.Cell) (bool, error)) goFunc {
 }
 
 var textFuncs = map[string]goFunc{
-	"lower": pure1(strings.ToLower), "upper": pure1(strings.ToUpper), "initcap": pure1(initcap), "reverse": pure1(reverseText),
+	"lower": pure1(strings.ToLower), "upper": pure1(strings.ToUpper), "initcap": pure1(initcap),
+	"reverse":       pure1(reverseText),
 	"md5":           pure1(func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }),
 	"quote_literal": pure1(sqltext.Text), "quote_ident": pure1(quoteIdent),
 	"substr": text(-1, substr),
@@ -59,8 +60,10 @@ var textFuncs = map[string]goFunc{
 		}
 		return string(r[max(0, len(r)-n):]), nil
 	}),
-	"lpad": text(-1, func(a []lite.Cell) (string, error) { return pad(a, true) }), "rpad": text(-1, func(a []lite.Cell) (string, error) { return pad(a, false) }),
-	"ltrim": text(-1, trimmer(strings.TrimLeft)), "rtrim": text(-1, trimmer(strings.TrimRight)), "btrim": text(-1, trimmer(strings.Trim)),
+	"lpad": text(-1, func(a []lite.Cell) (string, error) { return pad(a, true) }), "rpad": text(-1,
+		func(a []lite.Cell) (string, error) { return pad(a, false) }),
+	"ltrim": text(-1, trimmer(strings.TrimLeft)), "rtrim": text(-1, trimmer(strings.TrimRight)), "btrim": text(-1,
+		trimmer(strings.Trim)),
 	"translate": text(3, translate), "split_part": text(3, splitPart),
 	"repeat": text(2, func(a []lite.Cell) (string, error) {
 		s, n := a[0].String(), max(0, a[1].Int())
@@ -88,7 +91,10 @@ var textFuncs = map[string]goFunc{
 		}
 		return nil
 	})},
-	"starts_with": boolText(2, func(a []lite.Cell) (bool, error) { return strings.HasPrefix(a[0].String(), a[1].String()), nil }),
+	"starts_with": boolText(2, func(a []lite.Cell) (bool, error) {
+		return strings.HasPrefix(a[0].String(), a[1].String()),
+			nil
+	}),
 	"chr": text(1, func(a []lite.Cell) (string, error) {
 		if n := a[0].Int(); n < 0 {
 			return "", sqlerr.New(sqlerr.InvalidParameter, "character number must be positive")
@@ -127,8 +133,12 @@ var textFuncs = map[string]goFunc{
 		r.Text(strings.Join(p, a[0].String()))
 		return nil
 	}},
-	"format":       {-1, true, formatCall},
-	"num_nulls":    {-1, true, func(a []lite.Cell, r lite.Result) error { r.Int(int64(len(a) - nonNulls(a))); return nil }},
+	"format": {-1, true, formatCall},
+	"num_nulls": {-1, true, func(a []lite.Cell,
+		r lite.Result) error {
+		r.Int(int64(len(a) - nonNulls(a)))
+		return nil
+	}},
 	"num_nonnulls": {-1, true, func(a []lite.Cell, r lite.Result) error { r.Int(int64(nonNulls(a))); return nil }},
 	"like": boolText(3, func(a []lite.Cell) (bool, error) {
 		s, p := a[0].String(), a[1].String()

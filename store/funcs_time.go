@@ -61,7 +61,8 @@ var timeFuncs = map[string]goFunc{
 	"to_timestamp": text(1, func(a []lite.Cell) (string, error) {
 		x := a[0].Float()
 		if !(x > -1e11 && x < 1e12) {
-			return "", sqlerr.New("22008", "timestamp out of range: \"%s\"", tensor.FormatFloat(x, tensor.Float64)).WithHint("The embedded store keeps the years 1 to 9999.")
+			return "", sqlerr.New("22008", "timestamp out of range: \"%s\"", tensor.FormatFloat(x, tensor.Float64)).
+				WithHint("The embedded store keeps the years 1 to 9999.")
 		}
 		sec, part := math.Modf(x)
 		t := time.UnixMicro(int64(sec)*1e6 + int64(math.RoundToEven(part*1e6)))

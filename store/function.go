@@ -42,7 +42,8 @@ func replaces(b *binder, s, old *ast.CreateFunction) {
 	drop := "Use DROP ROUTINE " + old.Signature() + " first."
 	switch {
 	case !old.Named(inputs(s)):
-		fail(sqlerr.FeatureNotSupported, "Give it another name.", "two functions of one name, %s and %s, are not supported by the embedded store", old.Signature(), s.Signature())
+		fail(sqlerr.FeatureNotSupported, "Give it another name.",
+			"two functions of one name, %s and %s, are not supported by the embedded store", old.Signature(), s.Signature())
 	case !s.Replace:
 		fail("42723", "Write CREATE OR REPLACE.", "function \"%s\" already exists with same argument types", s.Name)
 	case old.Procedure != s.Procedure:
@@ -105,7 +106,8 @@ func functionTypes(b *binder, s *ast.CreateFunction) {
 // sameCalls refuses another signature or result for a function that views call: their columns have its types.
 func sameCalls(b *binder, s *ast.CreateFunction, k objectKey) {
 	old, callers := b.db.cat.funcs[k], b.db.cat.callers(k)
-	if old == nil || len(callers) == 0 || old.Signature() == s.Signature() && s.Returns != nil && old.Returns.String() == s.Returns.String() {
+	if old == nil || len(callers) == 0 || old.Signature() == s.Signature() && s.Returns != nil &&
+		old.Returns.String() == s.Returns.String() {
 		return
 	}
 	b.failHint(s.At, "42P13", "Drop the view first, or give the new function another name.",
@@ -113,8 +115,10 @@ func sameCalls(b *binder, s *ast.CreateFunction, k objectKey) {
 }
 
 func init() {
-	for _, x := range []any{&ast.ColumnRef{}, &ast.Literal{}, &ast.Unary{}, &ast.Binary{}, &ast.FuncCall{}, &ast.Case{}, &ast.Coalesce{},
-		&ast.MinMax{}, &ast.NullIf{}, &ast.Cast{}, &ast.ArrayLit{}, &ast.RowExpr{}, &ast.IsNull{}, &ast.Between{}, &ast.In{}, &ast.Subscript{}} {
+	for _, x := range []any{&ast.ColumnRef{}, &ast.Literal{}, &ast.Unary{}, &ast.Binary{}, &ast.FuncCall{}, &ast.Case{},
+		&ast.Coalesce{},
+		&ast.MinMax{}, &ast.NullIf{}, &ast.Cast{}, &ast.ArrayLit{}, &ast.RowExpr{}, &ast.IsNull{}, &ast.Between{}, &ast.In{},
+		&ast.Subscript{}} {
 		gob.Register(x)
 	}
 }

@@ -6,11 +6,11 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// Large chunks of a result stay beside its temporary table, which has their numbers (lite.Conn.Hold): in the table they would be
-// written, spilled and read again, page by page.
+// Large chunks of a result stay beside its temporary table, which has their numbers (lite.Conn.Hold): in the table they
+// would be written, spilled and read again, page by page.
 
-// heldFrom is the size in bytes from which a chunk is held, and heldMost what a result may hold; more lies in the table, which spills.
-// A session keeps one buffer of at most spareMost for its next statement.
+// heldFrom is the size in bytes from which a chunk is held, and heldMost what a result may hold; more lies in the
+// table, which spills. A session keeps one buffer of at most spareMost for its next statement.
 const (
 	heldFrom  = 64 << 10
 	heldMost  = 256 << 20

@@ -10,11 +10,13 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// TestHeld: the large chunks of a result stay beside its table, and go with it; small ones and more than there is room for lie in it.
+// TestHeld: the large chunks of a result stay beside its table, and go with it; small ones and more than there is room
+// for lie in it.
 func TestHeld(t *testing.T) {
 	db := openFile(t, "")
 	result := func(rows, size int) *catalog.Relation {
-		v := &ra.Vector{Type: kernels.Type{Kind: kernels.Float32, Shape: tensor.Shape{size}}, N: rows, F32: make([]float32, rows*size)}
+		v := &ra.Vector{Type: kernels.Type{Kind: kernels.Float32, Shape: tensor.Shape{size}}, N: rows,
+			F32: make([]float32, rows*size)}
 		for i := range v.F32 {
 			v.F32[i] = float32(i)
 		}

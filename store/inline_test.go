@@ -7,11 +7,13 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/bind"
 )
 
-// TestInlineKnowsAggregates: a function whose body aggregates, or makes rows, is no expression of the rows around its call.
+// TestInlineKnowsAggregates: a function whose body aggregates, or makes rows, is no expression of the rows around its
+// call.
 func TestInlineKnowsAggregates(t *testing.T) {
 	ret := ast.TypeName{Name: "double precision"}
 	inlined := func(name string) bool {
-		fn := &ast.CreateFunction{Name: "f", Language: "sql", Returns: &ret, Params: []ast.FuncParam{{Name: "a", Type: ret, Mode: "in"}}, Body: "SELECT " + name + "(a)"}
+		fn := &ast.CreateFunction{Name: "f", Language: "sql", Returns: &ret,
+			Params: []ast.FuncParam{{Name: "a", Type: ret, Mode: "in"}}, Body: "SELECT " + name + "(a)"}
 		x, err := bind.Inline(fn, []ast.Expr{&ast.Literal{Kind: ast.LitInt, Value: "1"}}, 0)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)

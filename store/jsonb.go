@@ -16,8 +16,8 @@ import (
 // surrogates are escapes of UTF-16 surrogates: pairs, and single ones.
 var surrogates = regexp.MustCompile(`\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}`)
 
-// jsonIn reads a text as json, which keeps it as it is, or as jsonb, which has one form for each value but for the scales of
-// numbers: keys once each, by length and then by bytes.
+// jsonIn reads a text as json, which keeps it as it is, or as jsonb, which has one form for each value but for the
+// scales of numbers: keys once each, by length and then by bytes.
 func jsonIn(s string, t catalog.Type) (any, error) {
 	if !json.Valid([]byte(s)) {
 		return nil, badInput(t, s)
@@ -80,7 +80,8 @@ func readJSON(d *json.Decoder) (*jsonValue, error) {
 		return &jsonValue{kind: jsonNull}, nil
 	case string:
 		if strings.Contains(x, "\x00") {
-			return nil, sqlerr.New("22P05", "unsupported Unicode escape sequence").WithDetail("\\u0000 cannot be converted to text.")
+			return nil, sqlerr.New("22P05", "unsupported Unicode escape sequence").
+				WithDetail("\\u0000 cannot be converted to text.")
 		}
 		return &jsonValue{kind: jsonString, text: x}, nil
 	case json.Number:
@@ -196,8 +197,8 @@ func quoteJSON(b *strings.Builder, s string) {
 	b.WriteByte('"')
 }
 
-// compareJSONB is the order of jsonb: by kind, containers by length first. A value that is no container counts as an array of one,
-// so an empty array comes before it.
+// compareJSONB is the order of jsonb: by kind, containers by length first. A value that is no container counts as an
+// array of one, so an empty array comes before it.
 func compareJSONB(a, b []byte) int {
 	x, errX := parseJSONB(string(a))
 	y, errY := parseJSONB(string(b))
@@ -245,7 +246,8 @@ func (v *jsonValue) compare(w *jsonValue) int {
 	return 0
 }
 
-// compareNumericArrays orders stored arrays of numerics, equal ones as Postgres finds them equal: 1.0 is 1.00, NULL is NULL.
+// compareNumericArrays orders stored arrays of numerics, equal ones as Postgres finds them equal: 1.0 is 1.00, NULL is
+// NULL.
 func compareNumericArrays(a, b []byte) int {
 	x, errX := parseJSON(a, catalog.ArrayOf(catalog.Numeric))
 	y, errY := parseJSON(b, catalog.ArrayOf(catalog.Numeric))

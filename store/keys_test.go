@@ -10,10 +10,11 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// TestKeysThatNobodyGave: rows that COPY and files bring without a key, or with one that is NULL, are refused (testdata/keys.sql has the
-// statements).
+// TestKeysThatNobodyGave: rows that COPY and files bring without a key, or with one that is NULL, are refused
+// (testdata/keys.sql has the statements).
 func TestKeysThatNobodyGave(t *testing.T) {
-	for _, key := range []string{"smallint PRIMARY KEY", "int PRIMARY KEY", "bigint PRIMARY KEY", "int DEFAULT NULL PRIMARY KEY", "text PRIMARY KEY", "int NOT NULL"} {
+	for _, key := range []string{"smallint PRIMARY KEY", "int PRIMARY KEY", "bigint PRIMARY KEY",
+		"int DEFAULT NULL PRIMARY KEY", "text PRIMARY KEY", "int NOT NULL"} {
 		for _, c := range []struct{ copy, data string }{
 			{"COPY p (t) FROM STDIN", "six\n"},
 			{"COPY p FROM STDIN", "\\N\tsix\n"},

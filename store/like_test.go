@@ -33,7 +33,8 @@ func TestLike(t *testing.T) {
 	}
 	held := 0
 	for range 200_000 {
-		s, p := text([]string{"a", "b", "ä", "ö", "%", "_", `\`, "😀"}), text([]string{"a", "b", "ä", "%", "%", "_", `\%`, `\_`, `\\`, `\a`, `\ä`, "😀"})
+		s, p := text([]string{"a", "b", "ä", "ö", "%", "_", `\`, "😀"}),
+			text([]string{"a", "b", "ä", "%", "%", "_", `\%`, `\_`, `\\`, `\a`, `\ä`, "😀"})
 		got, err := like(s, p)
 		if want := matches([]rune(s), []rune(p)); err != nil || got != want {
 			t.Fatalf("%q LIKE %q is %v, not %v: %v", s, p, got, want, err)

@@ -56,7 +56,8 @@ func locate(db *DB, err error, st ast.Statement) error {
 	a, isCol := args[0].(*ast.ColumnRef)
 	b, isToo := args[1].(*ast.ColumnRef)
 	if isCol && isToo && e.Detail == "" {
-		e.Detail = strings.Join(a.Names, ".") + " has shape " + l + ", " + strings.Join(b.Names, ".") + " has shape " + r + "."
+		e.Detail = strings.Join(a.Names, ".") + " has shape " + l + ", " + strings.Join(b.Names, ".") + " has shape " + r +
+			"."
 	}
 	return err
 }

@@ -8,7 +8,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// A materialized view is a table that holds the rows of a view as of its creation or its last REFRESH. Nothing else writes it.
+// A materialized view is a table that holds the rows of a view as of its creation or its last REFRESH. Nothing else
+// writes it.
 
 // materializedQuery binds the query of CREATE MATERIALIZED VIEW and keeps it with the table, as a view.
 func materializedQuery(b *binder, t *catalog.TableDef, s *ast.CreateTableAs) *query {

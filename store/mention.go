@@ -48,7 +48,8 @@ func mentionedRelation(b *binder, at ast.Pos, m ast.Mention) {
 			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table or view", m.Name)
 		}
 		b.undefinedTable(at, m.Schema, m.Name)
-	case m.Kind == "table" && (t == nil || t.Matview != nil), m.Kind == "materialized view" && (t == nil || t.Matview == nil), m.Kind == "view" && v == nil:
+	case m.Kind == "table" && (t == nil || t.Matview != nil), m.Kind == "materialized view" &&
+		(t == nil || t.Matview == nil), m.Kind == "view" && v == nil:
 		b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a %s", m.Name, m.Kind)
 	case m.Kind == "constraint":
 		if t == nil {
@@ -56,7 +57,8 @@ func mentionedRelation(b *binder, at ast.Pos, m ast.Mention) {
 		}
 		names := constraintNames(t)
 		if !slices.Contains(names, m.Parts[0]) && !slices.Contains(names, "") { // of an old foreign key the name is not known
-			b.failHint(at, sqlerr.UndefinedObject, perhaps(m.Parts[0], names), "constraint \"%s\" for table \"%s\" does not exist", m.Parts[0], t.Name)
+			b.failHint(at, sqlerr.UndefinedObject, perhaps(m.Parts[0], names),
+				"constraint \"%s\" for table \"%s\" does not exist", m.Parts[0], t.Name)
 		}
 	case t != nil:
 		for _, c := range m.Parts {
@@ -94,7 +96,8 @@ func perhaps(name string, names []string) string {
 
 func mentionedIndex(b *binder, at ast.Pos, m ast.Mention) {
 	var known []string
-	for _, k := range keysOf(b.db.cat.tables, func(k objectKey) bool { return m.Schema == k.schema || m.Schema == "" && visibleSchema(b, k.schema) }) {
+	for _, k := range keysOf(b.db.cat.tables,
+		func(k objectKey) bool { return m.Schema == k.schema || m.Schema == "" && visibleSchema(b, k.schema) }) {
 		t := b.db.cat.tables[k]
 		known = append(known, keyNames(t)...)
 		for _, x := range t.Indexes {
@@ -142,7 +145,8 @@ func mentionedFunction(b *binder, at ast.Pos, m ast.Mention) {
 	switch {
 	case f != nil && (m.Kind == "function" && f.Procedure || m.Kind == "procedure" && !f.Procedure):
 		other := map[bool]string{true: "procedure", false: "function"}[f.Procedure]
-		b.failHint(at, sqlerr.WrongObjectType, "Write "+strings.ToUpper(other)+" "+m.Name+".", "%s is not a %s", m.Name, m.Kind)
+		b.failHint(at, sqlerr.WrongObjectType, "Write "+strings.ToUpper(other)+" "+m.Name+".", "%s is not a %s", m.Name,
+			m.Kind)
 	case f == nil:
 		known := []string{"train"}
 		if m.Kind != "procedure" {
@@ -151,8 +155,10 @@ func mentionedFunction(b *binder, at ast.Pos, m ast.Mention) {
 		if slices.Contains(known, m.Name) {
 			return
 		}
-		b.failHint(at, sqlerr.UndefinedFunction, perhaps(m.Name, append(known, b.db.Functions()...)), "could not find a %s named \"%s\"", m.Kind, m.Name)
+		b.failHint(at, sqlerr.UndefinedFunction, perhaps(m.Name, append(known, b.db.Functions()...)),
+			"could not find a %s named \"%s\"", m.Kind, m.Name)
 	case m.Args != nil && !f.Named(m.Args):
-		b.failHint(at, sqlerr.UndefinedFunction, "There is "+f.Signature()+".", "%s %s does not exist", m.Kind, callWith(m.Name, m.Args))
+		b.failHint(at, sqlerr.UndefinedFunction, "There is "+f.Signature()+".", "%s %s does not exist", m.Kind,
+			callWith(m.Name, m.Args))
 	}
 }

@@ -11,8 +11,9 @@ import (
 
 // named are the store's types whose values stand in the algebra as texts that are no texts.
 var named = map[string]*kernels.Named{
-	catalog.Date.Name: {Name: catalog.Date.String()}, catalog.Timestamp.Name: {Name: catalog.Timestamp.String()}, catalog.TimestampTZ.Name: {Name: catalog.TimestampTZ.String()},
-	"json": carried("json"), "jsonb": carried("jsonb"), "regclass": carried("regclass"),
+	catalog.Date.Name: {Name: catalog.Date.String()}, catalog.Timestamp.Name: {Name: catalog.Timestamp.String()},
+	catalog.TimestampTZ.Name: {Name: catalog.TimestampTZ.String()},
+	"json":                   carried("json"), "jsonb": carried("jsonb"), "regclass": carried("regclass"),
 	catalog.UUID.Name: {Name: catalog.UUID.Name},
 }
 
@@ -41,7 +42,8 @@ func NamedType(t ast.TypeName) *kernels.Named {
 	return nil
 }
 
-// kernelType is the type in the algebra of a column whose chunks have a shape, nil where none is known; why says why it has none.
+// kernelType is the type in the algebra of a column whose chunks have a shape, nil where none is known; why says why it
+// has none.
 func kernelType(of catalog.Type, shape tensor.Shape) (t kernels.Type, why string) {
 	switch {
 	case of.IsChunk():

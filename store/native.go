@@ -28,7 +28,8 @@ func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql 
 		}
 	}
 	if len(b.results) > 0 {
-		return "", sqlerr.New(sqlerr.FeatureNotSupported, "a sub-query that calls gradient() or check_gradient() cannot be printed")
+		return "", sqlerr.New(sqlerr.FeatureNotSupported,
+			"a sub-query that calls gradient() or check_gradient() cannot be printed")
 	}
 	return b.finish(q.with, q.body()), nil
 }

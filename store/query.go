@@ -97,7 +97,8 @@ func (q *query) chooses() bool {
 // enclose makes the query a sub-query of a plain SELECT of its columns.
 func (q *query) enclose(b *binder) {
 	inner, t := *q, b.alias("t")
-	*q = query{cols: inner.cols, single: inner.single, recursive: inner.recursive, tail: " FROM (" + inner.text() + ") AS " + t}
+	*q = query{cols: inner.cols, single: inner.single, recursive: inner.recursive,
+		tail: " FROM (" + inner.text() + ") AS " + t}
 	for i, c := range q.cols {
 		v := val{sql: t + "." + inner.phys(i), typ: c.typ, notNull: c.notNull}
 		if i < len(inner.targets) {
@@ -238,7 +239,8 @@ func (q *query) distinctOn() string {
 	for i := range list {
 		list[i] = "c" + strconv.Itoa(i+1)
 	}
-	inner := "SELECT " + strings.Join(append([]string{q.targetText(), "row_number() OVER (" + over + ") AS rn"}, names...), ", ") + q.tail
+	inner := "SELECT " + strings.Join(append([]string{q.targetText(), "row_number() OVER (" + over + ") AS rn"}, names...),
+		", ") + q.tail
 	return "SELECT " + strings.Join(list, ", ") + " FROM (" + inner + ") WHERE rn = 1" + tail + q.limit
 }
 
@@ -307,7 +309,8 @@ func bindSetOp(b *binder, sel *ast.Select, s *scope) *query {
 func outputKey(b *binder, q *query, k ast.SortKey) orderKey {
 	i := outputColumn(b, q, k.X)
 	if i < 0 {
-		b.failHint(k.X.Position(), sqlerr.FeatureNotSupported, "Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
+		b.failHint(k.X.Position(), sqlerr.FeatureNotSupported,
+			"Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
 			"invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
 	}
 	sortable(b, val{typ: q.cols[i].typ, at: k.X.Position()})
@@ -439,7 +442,8 @@ func bindLimit(b *binder, sel *ast.Select, s *scope, q *query) {
 // bindRowCount prints the number of LIMIT or OFFSET; "" for NULL, which is no bound.
 func bindRowCount(b *binder, s *scope, e ast.Expr, what string) string {
 	around := &scope{wall: true, up: s.up, barred: func(at ast.Pos) {
-		b.refuse(at, what+" by a column of the query around it", "Number the rows with row_number() OVER (…) in a sub-select, and compare the numbers.")
+		b.refuse(at, what+" by a column of the query around it",
+			"Number the rows with row_number() OVER (…) in a sub-select, and compare the numbers.")
 	}}
 	own := &scope{up: around, rels: s.rels, cols: s.cols, barred: func(at ast.Pos) {
 		b.fail(at, sqlerr.InvalidColumnRef, "argument of %s must not contain variables", what)

@@ -26,7 +26,8 @@ type reader struct {
 const trimBytes = 1 << 20
 
 func newReader(types []catalog.Type, rows int, room ra.Room) *reader {
-	r := &reader{types: types, heads: make([][]byte, len(types)), blobs: make([]*lite.Reader, len(types)), nulls: make([][]int, len(types)), rows: rows, room: room}
+	r := &reader{types: types, heads: make([][]byte, len(types)), blobs: make([]*lite.Reader, len(types)),
+		nulls: make([][]int, len(types)), rows: rows, room: room}
 	for i, t := range types {
 		kt, _ := kernelType(t, nil)
 		v := &ra.Vector{Type: kt}
@@ -133,7 +134,8 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 	}
 	h := r.heads[i]
 	if len(b) < len(h) || string(b[:len(h)]) != string(h) {
-		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape, headShape(b)).
+		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape,
+			headShape(b)).
 			WithHint("All chunks of a column must have one shape.")
 	}
 	if want := len(h) + v.Type.Size()*r.types[i].DType().Size(); size != want {

@@ -50,7 +50,8 @@ func badRegex(format string, args ...any) error {
 }
 
 func noRegex(what string) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a regular expression is not supported by the embedded store", what).
+	return sqlerr.New(sqlerr.FeatureNotSupported, "%s in a regular expression is not supported by the embedded store",
+		what).
 		WithHint("The embedded store reads the expressions that mean the same to RE2.")
 }
 
@@ -79,7 +80,8 @@ func newPattern(p string, fold bool) (*pattern, error) {
 	if err != nil {
 		return nil, badRegex("%v", err)
 	}
-	// Postgres takes the longest match, or the shortest where its quantifiers are lazy; which where both stand there RE2 cannot tell.
+	// Postgres takes the longest match, or the shortest where its quantifiers are lazy; which where both stand there RE2
+	// cannot tell.
 	greedy, lazy := quantifiers(tree)
 	switch {
 	case lazy && greedy:
@@ -107,7 +109,8 @@ func quantifiers(re *syntax.Regexp) (greedy, lazy bool) {
 	return greedy, lazy
 }
 
-// distinct reports whether the alternatives of every choice begin with different characters, so that a match goes one way only.
+// distinct reports whether the alternatives of every choice begin with different characters, so that a match goes one
+// way only.
 func distinct(re *syntax.Regexp) bool {
 	if re.Op == syntax.OpAlternate {
 		var seen [][]rune
@@ -161,7 +164,8 @@ func overlap(a, b []rune) bool {
 	return false
 }
 
-// translator writes an advanced regular expression of Postgres's as one of RE2's. What means something else there is refused.
+// translator writes an advanced regular expression of Postgres's as one of RE2's. What means something else there is
+// refused.
 type translator struct {
 	s            string
 	out          strings.Builder
@@ -229,7 +233,8 @@ func (t *translator) escape(inside bool) error {
 	if len(t.s) < 2 {
 		return badRegex("invalid escape \\ sequence")
 	}
-	as := map[byte]string{'n': `\n`, 't': `\t`, 'r': `\r`, 'f': `\f`, 'v': `\v`, 'a': `\a`, 'e': `\x1b`, 'b': `\x08`, 'B': `\\`,
+	as := map[byte]string{'n': `\n`, 't': `\t`, 'r': `\r`, 'f': `\f`, 'v': `\v`, 'a': `\a`, 'e': `\x1b`, 'b': `\x08`,
+		'B': `\\`,
 		'd': `\d`, 'w': `\w`, 's': `[\s\v]`}
 	if inside {
 		as['s'] = `\s\v`
@@ -347,7 +352,8 @@ func regexFlags(flags string) (fold, global bool, err error) {
 			fold = c == 'i'
 		case c == 's':
 		case strings.ContainsRune("bemnpqtwx", c):
-			return false, false, sqlerr.New(sqlerr.FeatureNotSupported, "the option \"%c\" of a regular expression is not supported by the embedded store", c)
+			return false, false, sqlerr.New(sqlerr.FeatureNotSupported,
+				"the option \"%c\" of a regular expression is not supported by the embedded store", c)
 		default:
 			return false, false, sqlerr.New(sqlerr.InvalidParameter, "invalid regular expression option: \"%c\"", c)
 		}

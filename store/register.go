@@ -17,8 +17,8 @@ type goFunc struct {
 	f    lite.Scalar
 }
 
-// longBytes are the bytes of arguments from which a function may take long: a short text can hold a pattern that works for seconds. What
-// kernels do grows with the square of their elements at most, where two are put against each other.
+// longBytes are the bytes of arguments from which a function may take long: a short text can hold a pattern that works
+// for seconds. What kernels do grows with the square of their elements at most, where two are put against each other.
 const (
 	longBytes   = 4 << 10
 	kernelBytes = 16 << 10
@@ -43,7 +43,8 @@ func names(list string) map[string]bool {
 // register installs what printed statements call and what no session has a part in.
 func register(c *lite.Conn) error {
 	errs := []error{
-		c.Collation("rg_numeric", numeric.Compare), c.Collation("rg_numeric_array", compareNumericArrays), c.Collation("rg_jsonb", compareJSONB),
+		c.Collation("rg_numeric", numeric.Compare), c.Collation("rg_numeric_array",
+			compareNumericArrays), c.Collation("rg_jsonb", compareJSONB),
 	}
 	for _, set := range []map[string]goFunc{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs} {
 		for name, f := range set {

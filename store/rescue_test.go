@@ -29,7 +29,8 @@ func TestPanicsAreErrors(t *testing.T) {
 		mustRun(t, db, "CREATE TABLE t (k int PRIMARY KEY); INSERT INTO t VALUES (1)")
 		check := func(what string, err error) {
 			t.Helper()
-			if sqlerr.Code(err) != sqlerr.Internal || !strings.Contains(sqlerr.Render(err), "rescue_test.go:") || !strings.Contains(sqlerr.Render(err), "please report it") {
+			if sqlerr.Code(err) != sqlerr.Internal || !strings.Contains(sqlerr.Render(err), "rescue_test.go:") ||
+				!strings.Contains(sqlerr.Render(err), "please report it") {
 				t.Errorf("%s after %q: %v", what, begin, err)
 			}
 			if begin != "" && !db.failed {
@@ -42,7 +43,8 @@ func TestPanicsAreErrors(t *testing.T) {
 				t.Errorf("%s after %q: %s", what, begin, got)
 			}
 		}
-		for _, sql := range []string{"INSERT INTO t VALUES (2)", "SELECT * FROM t", "UPDATE t SET k = 3", "DELETE FROM t", "CREATE TABLE u AS SELECT * FROM t"} {
+		for _, sql := range []string{"INSERT INTO t VALUES (2)", "SELECT * FROM t", "UPDATE t SET k = 3", "DELETE FROM t",
+			"CREATE TABLE u AS SELECT * FROM t"} {
 			mustRun(t, db, begin)
 			db.OnUse = func(string, string) error { panic("planted") }
 			_, err := run(db, sql)
@@ -59,7 +61,8 @@ func TestPanicsAreErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = db.CopyIn(context.Background(), ps[0].Stmt.(*ast.Copy), text, panicking{strings.NewReader("5\n6\n")}, "stdin")
+		_, err = db.CopyIn(context.Background(), ps[0].Stmt.(*ast.Copy), text, panicking{strings.NewReader("5\n6\n")},
+			"stdin")
 		check("COPY", err)
 	}
 }

@@ -28,7 +28,8 @@ func (r *results) known(undone int) {
 // putResult stores the result of a table function in a temporary table.
 func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 	if len(r.Names) != len(r.Cols) || len(r.Types) != len(r.Cols) {
-		return nil, sqlerr.New(sqlerr.Internal, "internal error: a table function gave %d names, %d types, %d columns", len(r.Names), len(r.Types), len(r.Cols))
+		return nil, sqlerr.New(sqlerr.Internal, "internal error: a table function gave %d names, %d types, %d columns",
+			len(r.Names), len(r.Types), len(r.Cols))
 	}
 	t, err := takeResult(db, r)
 	if err != nil {

@@ -23,9 +23,9 @@ func cacheKB(t *testing.T, db *DB) (kB [2]int64) {
 	return kB
 }
 
-// TestScanCache: a table of a store that no cache holds is read past it: outside of transactions, with what an open one has changed,
-// beside an open cursor, of a temporary table, and until it is cancelled. The cache is what it was after each, at the next statement at the
-// latest.
+// TestScanCache: a table of a store that no cache holds is read past it: outside of transactions, with what an open one
+// has changed, beside an open cursor, of a temporary table, and until it is cancelled. The cache is what it was after
+// each, at the next statement at the latest.
 func TestScanCache(t *testing.T) {
 	for _, path := range []string{"", filepath.Join(t.TempDir(), "s.db")} {
 		db := openTemp(t)
@@ -37,9 +37,11 @@ func TestScanCache(t *testing.T) {
 		}
 		const rows, width = 1200, 1024
 		fill := func(name string) string {
-			return fmt.Sprintf("INSERT INTO %s SELECT i, array_fill(i::real, ARRAY[%d]) FROM generate_series(1, %d) AS g(i)", name, width, rows)
+			return fmt.Sprintf("INSERT INTO %s SELECT i, array_fill(i::real, ARRAY[%d]) FROM generate_series(1, %d) AS g(i)",
+				name, width, rows)
 		}
-		for _, sql := range []string{"CREATE TABLE t (id int PRIMARY KEY, v real[])", "CREATE TEMP TABLE u (id int PRIMARY KEY, v real[])", fill("t"), fill("u")} {
+		for _, sql := range []string{"CREATE TABLE t (id int PRIMARY KEY, v real[])",
+			"CREATE TEMP TABLE u (id int PRIMARY KEY, v real[])", fill("t"), fill("u")} {
 			mustRun(t, db, sql)
 		}
 		before := cacheKB(t, db)

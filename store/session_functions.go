@@ -22,7 +22,11 @@ func registerSession(db *DB) error {
 		n int // number of arguments, -1 for any
 		f lite.Scalar
 	}{
-		"now":             {0, func(a []lite.Cell, r lite.Result) error { r.Text(timeOut(db.now(), catalog.TimestampTZ)); return nil }},
+		"now": {0, func(a []lite.Cell,
+			r lite.Result) error {
+			r.Text(timeOut(db.now(), catalog.TimestampTZ))
+			return nil
+		}},
 		"clock_timestamp": {0, clockTimestamp},
 		"run_status":      {2, own.runStatus},
 		"current_setting": {-1, func(a []lite.Cell, r lite.Result) error {
@@ -87,8 +91,8 @@ func (f *sessionFunctions) runStatus(a []lite.Cell, r lite.Result) error {
 	return nil
 }
 
-// proposed gives its second argument. A key, of the second argument and those behind it, that the statement has seen is an error. The
-// first says which of them are numerics.
+// proposed gives its second argument. A key, of the second argument and those behind it, that the statement has seen is
+// an error. The first says which of them are numerics.
 func (f *sessionFunctions) proposed(a []lite.Cell, r lite.Result) error {
 	kinds, a := a[0].String(), a[1:]
 	var key strings.Builder

@@ -58,7 +58,8 @@ func TestReopen(t *testing.T) {
 		{`DROP TABLE "T"`, "ERROR 2BP01"},
 		{`DROP TABLE "T" CASCADE; SELECT * FROM vv`, "ERROR 42P01"},
 	})
-	if f := db.Function("public", "p"); f == nil || f.Body != " BEGIN NULL; END " || len(f.Params) != 2 || f.Params[1].Default == nil {
+	if f := db.Function("public", "p"); f == nil || f.Body != " BEGIN NULL; END " || len(f.Params) != 2 ||
+		f.Params[1].Default == nil {
 		t.Errorf("function: %+v", f)
 	}
 }
@@ -87,7 +88,8 @@ func TestTwoProcesses(t *testing.T) {
 	check(t, b, [][2]string{{"UPDATE t SET x = 10", "ERROR 40001"}, {"ROLLBACK; SELECT x FROM t", "x\n9"}})
 }
 
-// TestWaitsInTransaction: a transaction that has read waits for another's lock; what the other wrote, it may not overwrite.
+// TestWaitsInTransaction: a transaction that has read waits for another's lock; what the other wrote, it may not
+// overwrite.
 func TestWaitsInTransaction(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	a, b := openFile(t, path), openFile(t, path)
@@ -109,8 +111,8 @@ func TestWaitsInTransaction(t *testing.T) {
 	}
 }
 
-// TestWaitsAsLongAsAsked: a lock is waited for as long as lock_timeout says, whether or not the transaction has read, and a
-// cancelled statement neither waits on nor runs later.
+// TestWaitsAsLongAsAsked: a lock is waited for as long as lock_timeout says, whether or not the transaction has read,
+// and a cancelled statement neither waits on nor runs later.
 func TestWaitsAsLongAsAsked(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	a, b := openFile(t, path), openFile(t, path)
@@ -280,7 +282,8 @@ func TestFiles(t *testing.T) {
 	}
 	path := filepath.Join(dir, "s.db")
 	db := openFile(t, path)
-	mustRun(t, db, "CREATE TABLE t (v double precision[]); INSERT INTO t SELECT zeros(ARRAY[1000]) FROM generate_series(1, 100)")
+	mustRun(t, db,
+		"CREATE TABLE t (v double precision[]); INSERT INTO t SELECT zeros(ARRAY[1000]) FROM generate_series(1, 100)")
 	db.Close()
 	raw, _ := os.ReadFile(path)
 	for i := 400000; i < 600000; i++ {
@@ -296,14 +299,16 @@ func TestFiles(t *testing.T) {
 func TestDiskFull(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openFile(t, path)
-	mustRun(t, db, "CREATE TABLE t (k int PRIMARY KEY, v double precision[]); INSERT INTO t SELECT i, zeros(ARRAY[1000]) FROM generate_series(1, 10) i")
+	mustRun(t, db,
+		"CREATE TABLE t (k int PRIMARY KEY, v double precision[]); INSERT INTO t SELECT i, zeros(ARRAY[1000]) FROM generate_series(1, 10) i")
 	if err := db.c.Exec("PRAGMA max_page_count = 20"); err != nil { // SQLite reports the same code as for a full disk
 		t.Fatal(err)
 	}
 	check(t, db, [][2]string{
 		{"INSERT INTO t SELECT i, zeros(ARRAY[1000]) FROM generate_series(11, 1000) i", "ERROR 53100"},
 		{"SELECT count(*) FROM t", "count\n10"},
-		{"BEGIN; DELETE FROM t WHERE k = 1; INSERT INTO t SELECT i, zeros(ARRAY[1000]) FROM generate_series(11, 1000) i", "ERROR 53100"},
+		{"BEGIN; DELETE FROM t WHERE k = 1; INSERT INTO t SELECT i, zeros(ARRAY[1000]) FROM generate_series(11, 1000) i",
+			"ERROR 53100"},
 		{"ROLLBACK; SELECT count(*) FROM t", "count\n10"},
 	})
 }
@@ -321,7 +326,8 @@ func TestReadOnly(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	check(t, db, [][2]string{{"SELECT * FROM t", "x\n1"}, {"INSERT INTO t VALUES (2)", "ERROR 25006"}, {"CREATE TABLE u (x int)", "ERROR 25006"}})
+	check(t, db, [][2]string{{"SELECT * FROM t", "x\n1"}, {"INSERT INTO t VALUES (2)", "ERROR 25006"},
+		{"CREATE TABLE u (x int)", "ERROR 25006"}})
 }
 
 func TestCancel(t *testing.T) {
@@ -357,7 +363,8 @@ func TestKill(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "s.db")
 	db := openFile(t, path)
-	mustRun(t, db, "CREATE TABLE t (k int, v double precision[]); INSERT INTO t SELECT k, zeros(ARRAY[3000]) FROM generate_series(1, 20) k; CREATE TABLE u AS SELECT * FROM t")
+	mustRun(t, db,
+		"CREATE TABLE t (k int, v double precision[]); INSERT INTO t SELECT k, zeros(ARRAY[3000]) FROM generate_series(1, 20) k; CREATE TABLE u AS SELECT * FROM t")
 	db.Close()
 	for range 3 {
 		cmd := exec.Command(os.Args[0], "-test.run", "^TestKill$")
@@ -377,7 +384,8 @@ func TestKill(t *testing.T) {
 		cmd.Process.Kill()
 		cmd.Wait()
 		db = openFile(t, path)
-		if got := show(db, "SELECT count(DISTINCT v) AS n FROM (SELECT v FROM t UNION ALL SELECT v FROM u) x"); got != "n\n1" {
+		if got := show(db,
+			"SELECT count(DISTINCT v) AS n FROM (SELECT v FROM t UNION ALL SELECT v FROM u) x"); got != "n\n1" {
 			t.Fatal("a transaction was torn: ", got)
 		}
 		if got := show(db, "SELECT v[1] >= 21 AS enough FROM t LIMIT 1"); got != "enough\nt" {

@@ -46,9 +46,12 @@ func (s *settings) setting(name string) (string, bool) {
 
 // defaults are the values of parameters that programs ask for without setting them.
 var defaults = map[string]string{
-	"search_path": `"$user", public`, "server_version": "16.0 (relgrad embedded store)", "server_version_num": "160000", "server_encoding": "UTF8",
-	"client_encoding": "UTF8", "standard_conforming_strings": "on", "timezone": "UTC", "datestyle": "ISO, MDY", "statement_timeout": "0", "lock_timeout": "5s",
-	"client_min_messages": "notice", "extra_float_digits": "1", "transaction_isolation": "serializable", "work_mem": "64MB", "is_superuser": "on",
+	"search_path": `"$user", public`, "server_version": "16.0 (relgrad embedded store)", "server_version_num": "160000",
+	"server_encoding": "UTF8",
+	"client_encoding": "UTF8", "standard_conforming_strings": "on", "timezone": "UTC", "datestyle": "ISO, MDY",
+	"statement_timeout": "0", "lock_timeout": "5s",
+	"client_min_messages": "notice", "extra_float_digits": "1", "transaction_isolation": "serializable",
+	"work_mem": "64MB", "is_superuser": "on",
 }
 
 // Setting returns a configuration parameter with its default; false for an unknown one.
@@ -92,9 +95,12 @@ func (s *settings) SetSearchPath(schemas ...string) {
 const lockTimeout = 5 * time.Second
 
 // serverSettings are accepted and remembered, and mean nothing here.
-var serverSettings = map[string]bool{"enable_seqscan": true, "enable_hashjoin": true, "enable_mergejoin": true, "enable_nestloop": true, "jit": true,
-	"max_parallel_workers_per_gather": true, "maintenance_work_mem": true, "random_page_cost": true, "synchronous_commit": true,
-	"application_name": true, "row_security": true, "default_transaction_isolation": true, "idle_in_transaction_session_timeout": true}
+var serverSettings = map[string]bool{"enable_seqscan": true, "enable_hashjoin": true, "enable_mergejoin": true,
+	"enable_nestloop": true, "jit": true,
+	"max_parallel_workers_per_gather": true, "maintenance_work_mem": true, "random_page_cost": true,
+	"synchronous_commit": true,
+	"application_name":   true, "row_security": true, "default_transaction_isolation": true,
+	"idle_in_transaction_session_timeout": true}
 
 func settingNames() []string {
 	var out []string
@@ -133,8 +139,10 @@ func checkSetting(name, value string) error {
 	default:
 		return nil
 	}
-	if n, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && n != 0 { // Postgres would take kilobytes, --memory bytes
-		return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\" has no unit", memorySetting, value).WithHint("SET relgrad.memory = '280MB';")
+	// Postgres would take kilobytes, --memory bytes
+	if n, err := strconv.ParseFloat(strings.TrimSpace(value), 64); err == nil && n != 0 {
+		return sqlerr.New(sqlerr.InvalidParameter, "invalid value for parameter \"%s\": \"%s\" has no unit", memorySetting,
+			value).WithHint("SET relgrad.memory = '280MB';")
 	}
 	_, err := ParseSize(value)
 	return err
@@ -157,7 +165,8 @@ func (s *settings) SearchPath() []string { return s.searchPath() }
 var units = []struct {
 	name string
 	unit time.Duration
-}{{"us", time.Microsecond}, {"ms", time.Millisecond}, {"min", time.Minute}, {"s", time.Second}, {"h", time.Hour}, {"d", 24 * time.Hour}}
+}{{"us", time.Microsecond}, {"ms", time.Millisecond}, {"min", time.Minute}, {"s", time.Second}, {"h", time.Hour}, {"d",
+	24 * time.Hour}}
 
 // duration reads a setting's time as Postgres does: "100", "100ms", "1.5 s".
 func duration(s string) (time.Duration, error) {
@@ -185,7 +194,8 @@ func meaning(name string) bool {
 	return name == "search_path" || strings.Contains(name, ".") && name != memorySetting
 }
 
-// Variables returns the session's values of the configuration parameters that decide what queries mean, those that were set.
+// Variables returns the session's values of the configuration parameters that decide what queries mean, those that were
+// set.
 func (s *settings) Variables() map[string]string {
 	out := map[string]string{}
 	for _, m := range []map[string]string{s.values, s.local} {

@@ -197,8 +197,8 @@ first_value(anyarray) anyarray window
 last_value(anyarray) anyarray window
 `
 
-// aggregateTable lists aggregates, f(int2|int4) for several types; @ marks where FILTER and OVER go. A template with ORDER BY keys has them
-// behind $*.
+// aggregateTable lists aggregates, f(int2|int4) for several types; @ marks where FILTER and OVER go. A template with
+// ORDER BY keys has them behind $*.
 const aggregateTable = `
 count(any) int8 = count($1)@
 sum(int2) int8 = sum($1)@
@@ -261,7 +261,8 @@ var aggregates = map[string][]*signature{}
 var windowFunctions = map[string]bool{}
 
 // chunkAggregates fold chunks element by element; the result has the argument's type.
-var chunkAggregates = map[string]string{"sum": "rg_chunk_sum($1)@", "avg": "rg_chunk_avg($1)@", "max_agg": "rg_chunk_max($1)@", "min_agg": "rg_chunk_min($1)@"}
+var chunkAggregates = map[string]string{"sum": "rg_chunk_sum($1)@", "avg": "rg_chunk_avg($1)@",
+	"max_agg": "rg_chunk_max($1)@", "min_agg": "rg_chunk_min($1)@"}
 
 func init() {
 	for _, line := range strings.Split(strings.TrimSpace(functionTable), "\n") {
@@ -360,7 +361,8 @@ func isAggregate(name string) bool {
 	return aggregates[name] != nil || name == "array_agg" || chunkAggregates[name] != ""
 }
 
-var setReturning = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true, "regexp_split_to_table": true, "generate_subscripts": true}
+var setReturning = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true,
+	"regexp_split_to_table": true, "generate_subscripts": true}
 
 func isSetReturning(name string) bool { return setReturning[name] }
 

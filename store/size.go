@@ -11,7 +11,8 @@ import (
 )
 
 // sizeUnits are Postgres's, which are powers of 1024, and the same as IEC 80000-13 writes them.
-var sizeUnits = map[string]int{"B": 0, "kB": 10, "KiB": 10, "MB": 20, "MiB": 20, "GB": 30, "GiB": 30, "TB": 40, "TiB": 40}
+var sizeUnits = map[string]int{"B": 0, "kB": 10, "KiB": 10, "MB": 20, "MiB": 20, "GB": 30, "GiB": 30, "TB": 40,
+	"TiB": 40}
 
 var sizeForm = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*$`)
 
@@ -19,7 +20,8 @@ var sizeForm = regexp.MustCompile(`^\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*$`)
 func ParseSize(text string) (int64, error) {
 	f := sizeForm.FindStringSubmatch(text)
 	if f == nil {
-		return 0, sqlerr.New(sqlerr.InvalidParameter, "%q is not an amount of memory", text).WithHint("Write it like 280MB or 4GiB.")
+		return 0, sqlerr.New(sqlerr.InvalidParameter, "%q is not an amount of memory", text).
+			WithHint("Write it like 280MB or 4GiB.")
 	}
 	unit := f[2]
 	if unit == "" {

@@ -8,7 +8,8 @@ import (
 
 func TestParseSize(t *testing.T) {
 	for text, want := range map[string]int64{
-		"1": 1, "280MB": 280 << 20, "4GiB": 4 << 30, "1.5 GB": 3 << 29, " 64kB ": 64 << 10, "2TB": 2 << 40, "100B": 100, "0": 0,
+		"1": 1, "280MB": 280 << 20, "4GiB": 4 << 30, "1.5 GB": 3 << 29, " 64kB ": 64 << 10, "2TB": 2 << 40, "100B": 100,
+		"0": 0,
 	} {
 		if got, err := ParseSize(text); err != nil || got != want {
 			t.Errorf("ParseSize(%q) = %d, %v; want %d", text, got, err, want)

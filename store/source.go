@@ -119,22 +119,24 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	}
 	r := newReader(types, int(t.Rows), room)
 	for i, c := range cols {
-		if c == ra.RowID || !isLarge(&def.Cols[c]) || def.Column(rowidName(def)) >= 0 { // a table with columns of all of its names has none
+		// a table with columns of all of its names has none
+		if c == ra.RowID || !isLarge(&def.Cols[c]) || def.Column(rowidName(def)) >= 0 {
 			continue
 		}
 		b := db.c.Reader(dbOf(def), physOf(def), sqlgen.Mangle(def.Cols[c].Name))
 		defer b.Close()
 		r.blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+rowidName(def)+" END"
 	}
-	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+sqlOf(def)+" ORDER BY "+rowidName(def), func(c []lite.Cell) error { return r.add(c) })
+	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+sqlOf(def)+" ORDER BY "+rowidName(def),
+		func(c []lite.Cell) error { return r.add(c) })
 	if err == nil {
 		err = r.err()
 	}
 	return r.vectors(), db.translate(err)
 }
 
-// largeChunk is the size in bytes from which a chunk is read into its place: what a processor's cache does not hold between
-// two copies.
+// largeChunk is the size in bytes from which a chunk is read into its place: what a processor's cache does not hold
+// between two copies.
 const largeChunk = 1 << 20
 
 func isLarge(c *catalog.Column) bool {
@@ -142,7 +144,8 @@ func isLarge(c *catalog.Column) bool {
 }
 
 // Query runs any SELECT and returns its columns; a chunk column must have one shape.
-func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol, data []*ra.Vector, err error) {
+func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol, data []*ra.Vector,
+	err error) {
 	var r *reader
 	stop := db.watch(ctx)
 	defer stop()

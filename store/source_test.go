@@ -16,19 +16,22 @@ import (
 
 func TestSource(t *testing.T) {
 	db := openTemp(t)
-	mustRun(t, db, "CREATE TABLE w (k int PRIMARY KEY, v real[][], x double precision, a text, n numeric, b bool); INSERT INTO w VALUES (5, '{{1,2}}', 0.5, 'p', 1.25, true), (7, '{{3,4}}', NULL, NULL, NULL, false), (6, NULL, 2, 'q', 3, NULL)")
+	mustRun(t, db,
+		"CREATE TABLE w (k int PRIMARY KEY, v real[][], x double precision, a text, n numeric, b bool); INSERT INTO w VALUES (5, '{{1,2}}', 0.5, 'p', 1.25, true), (7, '{{3,4}}', NULL, NULL, NULL, false), (6, NULL, 2, 'q', 3, NULL)")
 	tab, err := db.Table("", "w")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if fmt.Sprintln(tab.Rows, tab.Key, tab.Declared, tab.Cols[1].Type, tab.Cols[1].PGType, tab.Cols[1].Type.Nullable, tab.Cols[0].Type.Nullable) != "3 [0] true real[1,2] real[][] true false\n" {
+	if fmt.Sprintln(tab.Rows, tab.Key, tab.Declared, tab.Cols[1].Type, tab.Cols[1].PGType, tab.Cols[1].Type.Nullable,
+		tab.Cols[0].Type.Nullable) != "3 [0] true real[1,2] real[][] true false\n" {
 		t.Errorf("%+v", tab)
 	}
 	cols, err := db.Read(context.Background(), tab, []int{ra.RowID, 0, 1, 2, 3, 4, 5})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(cols[0].Ints, cols[1].Ints, cols[2].F32, cols[2].Valid, cols[3].F64, cols[3].Valid, cols[4].Texts, cols[5].F64, cols[6].Ints); got !=
+	if got := fmt.Sprint(cols[0].Ints, cols[1].Ints, cols[2].F32, cols[2].Valid, cols[3].F64, cols[3].Valid, cols[4].Texts,
+		cols[5].F64, cols[6].Ints); got !=
 		"[5 6 7] [5 6 7] [1 2 0 0 3 4] [true false true] [0.5 2 0] [true true false] [p q ] [1.25 3 0] [1 0 0]" {
 		t.Error(got)
 	}
@@ -39,7 +42,8 @@ func TestSource(t *testing.T) {
 	}
 	check(t, db, [][2]string{{"SELECT k, v FROM w ORDER BY k", "k|v\n5|{{1,2}}\n6|{{7,6}}\n7|{{9,8}}"}})
 	bad := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{2, 2}}, 1)
-	if err := db.WriteColumn(context.Background(), "", "w", "v", []int64{7}, bad); sqlerr.Code(err) != sqlerr.ArraySubscript {
+	if err := db.WriteColumn(context.Background(), "", "w", "v", []int64{7},
+		bad); sqlerr.Code(err) != sqlerr.ArraySubscript {
 		t.Error(err)
 	}
 	check(t, db, [][2]string{{"SELECT v FROM w WHERE k = 7", "v\n{{9,8}}"}})
@@ -49,7 +53,8 @@ func TestSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	names, vs, err := db.Query(context.Background(), sel, text)
-	if err != nil || fmt.Sprint(names, vs[0].Ints, vs[1].F32, vs[1].Type, vs[2].Texts) != "[{d integer} {v real[]} {c text}] [12 14] [7 6 9 8] real[1,2] [x x]" {
+	if err != nil || fmt.Sprint(names, vs[0].Ints, vs[1].F32, vs[1].Type,
+		vs[2].Texts) != "[{d integer} {v real[]} {c text}] [12 14] [7 6 9 8] real[1,2] [x x]" {
 		t.Error(names, vs, err)
 	}
 	mustRun(t, db, "CREATE TABLE plain (x real); CREATE TABLE empty (id int PRIMARY KEY, v real[])")
@@ -102,12 +107,14 @@ func TestIntrinsics(t *testing.T) {
 	mustRun(t, db, "CREATE TABLE w (k int PRIMARY KEY, v real[]); INSERT INTO w VALUES (1, '{1,2}'), (2, '{3,4}')")
 	check(t, db, [][2]string{
 		{"SELECT g.k, norm(g.v) FROM gradient('loss', NULL::w) g WHERE g.k > 1", "k|norm\n2|5"},
-		{"UPDATE w SET v = w.v - 0.5 * g.v FROM gradient('loss', NULL::w) AS g WHERE g.k = w.k; SELECT v FROM w ORDER BY k", "v\n{0.5,1}\n{1.5,2}"},
+		{"UPDATE w SET v = w.v - 0.5 * g.v FROM gradient('loss', NULL::w) AS g WHERE g.k = w.k; SELECT v FROM w ORDER BY k",
+			"v\n{0.5,1}\n{1.5,2}"},
 		{"CREATE VIEW gv AS SELECT k, v FROM gradient('loss', NULL::w); SELECT a.k, b.v FROM gv a JOIN gv b USING (k) ORDER BY 1", "k|v\n1|{0.5,1}\n2|{1.5,2}"},
 		{"BEGIN; UPDATE w SET v = 10 * v; SELECT sum(v) FROM gv", "sum\n{20,30}"}, // sees uncommitted rows
 		{"UPDATE w SET v = w.v - g.v FROM gradient('loss', NULL::w) g WHERE g.k = w.k; SELECT sum(v) FROM w", "sum\n{0,0}"},
 		{"ROLLBACK; SELECT sum(v) FROM gv", "sum\n{2,3}"},
-		{"SELECT backward('loss', ARRAY['w'], step => 1) AS b, current_step(), current_seed()", "b|current_step|current_seed\n1.5|7|0"},
+		{"SELECT backward('loss', ARRAY['w'], step => 1) AS b, current_step(), current_seed()",
+			"b|current_step|current_seed\n1.5|7|0"},
 		{"SELECT failing('x')", "ERROR 22023"},
 		{"SELECT unknown_function(1)", "ERROR 42883"},
 	})
@@ -115,13 +122,14 @@ func TestIntrinsics(t *testing.T) {
 	check(t, db, [][2]string{{"SELECT * FROM gradient('loss', NULL::w)", "k|v\n3|{1}"}})
 }
 
-// TestLargeChunks: chunks that are read from where they lie are those that a query reads, whatever the table and the column are
-// called, whether it is written in this transaction or long ago, and with NULLs between.
+// TestLargeChunks: chunks that are read from where they lie are those that a query reads, whatever the table and the
+// column are called, whether it is written in this transaction or long ago, and with NULLs between.
 func TestLargeChunks(t *testing.T) {
 	db := openFile(t, filepath.Join(t.TempDir(), "s.db"))
 	for _, table := range []string{"w", "temp"} {
 		kind := map[string]string{"w": "", "temp": "TEMP "}[table]
-		mustRun(t, db, "CREATE "+kind+"TABLE "+table+` (id int PRIMARY KEY, "V""x" double precision[][], r real[], "rowid" int)`)
+		mustRun(t, db, "CREATE "+kind+"TABLE "+table+
+			` (id int PRIMARY KEY, "V""x" double precision[][], r real[], "rowid" int)`)
 		mustRun(t, db, `BEGIN; INSERT INTO `+table+` SELECT i, CASE WHEN i % 3 <> 1 THEN (SELECT array_agg(ARRAY[k * i, k + i]::double precision[]) FROM generate_series(1, 70000) AS h(k)) END,
 			(SELECT array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)), 7 FROM generate_series(1, 7) AS g(i) WHERE i <> 5`)
 		for _, then := range []string{"COMMIT", "SELECT 1"} {
@@ -164,7 +172,8 @@ func TestLargeChunks(t *testing.T) {
 // TestLargeChunksWithoutRowID: columns of all of the row id's names hide it.
 func TestLargeChunksWithoutRowID(t *testing.T) {
 	db := openFile(t, "")
-	mustRun(t, db, "CREATE TABLE w (rowid int, _rowid_ int, oid int, v real[]); INSERT INTO w SELECT i, 3 - i, i, (SELECT array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)) FROM (VALUES (2), (1)) AS g(i)")
+	mustRun(t, db,
+		"CREATE TABLE w (rowid int, _rowid_ int, oid int, v real[]); INSERT INTO w SELECT i, 3 - i, i, (SELECT array_agg((k + i)::real) FROM generate_series(1, 300000) AS h(k)) FROM (VALUES (2), (1)) AS g(i)")
 	tab, err := db.Table("", "w")
 	if err != nil {
 		t.Fatal(err)
@@ -180,10 +189,12 @@ func TestLargeChunksWithoutRowID(t *testing.T) {
 	}
 }
 
-// TestRoomForNoRows: rows that have come since a table was planned as empty are read, numbers and chunks, where the room given is none.
+// TestRoomForNoRows: rows that have come since a table was planned as empty are read, numbers and chunks, where the
+// room given is none.
 func TestRoomForNoRows(t *testing.T) {
 	db := openTemp(t)
-	mustRun(t, db, "CREATE TABLE w (id int PRIMARY KEY, x double precision, v real[]); INSERT INTO w VALUES (1, 2, '{3,4}'), (2, 5, '{6,7}')")
+	mustRun(t, db,
+		"CREATE TABLE w (id int PRIMARY KEY, x double precision, v real[]); INSERT INTO w VALUES (1, 2, '{3,4}'), (2, 5, '{6,7}')")
 	tab, err := db.Table("", "w")
 	if err != nil {
 		t.Fatal(err)

@@ -52,7 +52,8 @@ CREATE VIEW validation AS SELECT avg(cross_entropy(z, label)) FROM logits JOIN n
 func BenchmarkCora(b *testing.B) {
 	db := openTemp(b)
 	cora(b, db)
-	mustRun(b, db, "CREATE TABLE adam0 AS SELECT feature, 0 * v AS m, 0 * v AS s FROM w0; CREATE UNIQUE INDEX ON adam0 (feature); CREATE TABLE g AS SELECT * FROM w0; ALTER TABLE g ADD PRIMARY KEY (feature)")
+	mustRun(b, db,
+		"CREATE TABLE adam0 AS SELECT feature, 0 * v AS m, 0 * v AS s FROM w0; CREATE UNIQUE INDEX ON adam0 (feature); CREATE TABLE g AS SELECT * FROM w0; ALTER TABLE g ADD PRIMARY KEY (feature)")
 	for _, q := range []string{
 		"SELECT count(*) FROM xw", "SELECT count(*) FROM hidden", "SELECT count(*) FROM logits", "SELECT * FROM validation",
 		"UPDATE adam0 a SET m = 0.9 * a.m + (1 - 0.9) * g.v, s = 0.99 * a.s + (1 - 0.99) * g.v * g.v FROM g WHERE g.feature = a.feature",
@@ -73,7 +74,8 @@ func BenchmarkCora(b *testing.B) {
 func BenchmarkLoad(b *testing.B) {
 	for range b.N {
 		db := openTemp(b)
-		mustRun(b, db, "CREATE TABLE raw_feature (node int, feature int, value real, PRIMARY KEY (node, feature)); CREATE TABLE feature (LIKE raw_feature INCLUDING ALL)")
+		mustRun(b, db,
+			"CREATE TABLE raw_feature (node int, feature int, value real, PRIMARY KEY (node, feature)); CREATE TABLE feature (LIKE raw_feature INCLUDING ALL)")
 		copyData(b, db, "COPY raw_feature FROM PROGRAM 'gzip -dc cora/features.csv.gz' WITH (FORMAT csv, HEADER)")
 		b.StopTimer()
 		b.StartTimer()
@@ -85,15 +87,18 @@ func BenchmarkWindow(b *testing.B) {
 	cora(b, db)
 	b.ResetTimer()
 	for i := range b.N {
-		mustRun(b, db, fmt.Sprintf("CREATE TABLE f%d (node int, feature int, value real, PRIMARY KEY (node, feature)); INSERT INTO f%d SELECT node, feature, value / sum(value) OVER (PARTITION BY node) FROM raw_feature", i, i))
+		mustRun(b, db,
+			fmt.Sprintf("CREATE TABLE f%d (node int, feature int, value real, PRIMARY KEY (node, feature)); INSERT INTO f%d SELECT node, feature, value / sum(value) OVER (PARTITION BY node) FROM raw_feature", i, i))
 	}
 }
 
 // BenchmarkKernels reports the time of one kernel call inside a statement, in ns.
 func BenchmarkKernels(b *testing.B) {
 	db := openTemp(b)
-	mustRun(b, db, "CREATE TABLE k AS SELECT i, random_normal(ARRAY[16], 1, ARRAY[i])::real[] AS v, random_normal(ARRAY[16, 7], 1, ARRAY[i])::real[] AS m FROM generate_series(1, 2000) i")
-	for _, x := range []string{"sqnorm(v)", "sqnorm(v + v)", "sqnorm(relu(v))", "norm(v)", "dot(v, v)", "sum_elements(matmul(v, m))", "cross_entropy(v, 3)", "argmax(v)", "sigmoid(i)", "v[3]"} {
+	mustRun(b, db,
+		"CREATE TABLE k AS SELECT i, random_normal(ARRAY[16], 1, ARRAY[i])::real[] AS v, random_normal(ARRAY[16, 7], 1, ARRAY[i])::real[] AS m FROM generate_series(1, 2000) i")
+	for _, x := range []string{"sqnorm(v)", "sqnorm(v + v)", "sqnorm(relu(v))", "norm(v)", "dot(v, v)",
+		"sum_elements(matmul(v, m))", "cross_entropy(v, 3)", "argmax(v)", "sigmoid(i)", "v[3]"} {
 		b.Run(x, func(b *testing.B) {
 			for range b.N {
 				mustRun(b, db, "SELECT sum("+x+") FROM k")

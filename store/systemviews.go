@@ -109,12 +109,15 @@ func tablesView(o *catalog.Objects) *catalog.Relation {
 }
 
 // udtNames are the names that Postgres's catalogue has for types.
-var udtNames = map[string]string{"smallint": "int2", "integer": "int4", "bigint": "int8", "real": "float4", "double precision": "float8", "boolean": "bool",
+var udtNames = map[string]string{"smallint": "int2", "integer": "int4", "bigint": "int8", "real": "float4",
+	"double precision": "float8", "boolean": "bool",
 	"timestamp with time zone": "timestamptz"}
 
 func columnsView(o *catalog.Objects) *catalog.Relation {
-	s := newSheet("table_schema", "text", "table_name", "text", "column_name", "text", "ordinal_position", "integer", "column_default", "text",
-		"is_nullable", "text", "data_type", "text", "character_maximum_length", "integer", "numeric_precision", "integer", "numeric_precision_radix", "integer",
+	s := newSheet("table_schema", "text", "table_name", "text", "column_name", "text", "ordinal_position", "integer",
+		"column_default", "text",
+		"is_nullable", "text", "data_type", "text", "character_maximum_length", "integer", "numeric_precision", "integer",
+		"numeric_precision_radix", "integer",
 		"numeric_scale", "integer", "udt_name", "text", "is_identity", "text", "identity_generation", "text")
 	add := func(schema, table string, i int, c *catalog.Column) {
 		var length, precision, radix, scale, fill, generation any
@@ -153,7 +156,8 @@ func columnsView(o *catalog.Objects) *catalog.Relation {
 		default:
 			generation = "BY DEFAULT"
 		}
-		s.add(schema, table, c.Name, i+1, fill, yesNo(!c.NotNull), data, length, precision, radix, scale, udt, yesNo(c.Identity != nil && !c.Identity.Serial), generation)
+		s.add(schema, table, c.Name, i+1, fill, yesNo(!c.NotNull), data, length, precision, radix, scale, udt,
+			yesNo(c.Identity != nil && !c.Identity.Serial), generation)
 	}
 	for _, t := range o.Tables {
 		for i := range t.Cols {

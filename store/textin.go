@@ -121,7 +121,8 @@ func boolIn(s string) (any, error) {
 }
 
 // timeLayouts are the ISO forms that are read; Postgres knows more.
-var timeLayouts = []string{"2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04:05.999999-07", "2006-01-02 15:04:05.999999",
+var timeLayouts = []string{"2006-01-02 15:04:05.999999Z07:00", "2006-01-02 15:04:05.999999-07",
+	"2006-01-02 15:04:05.999999",
 	"2006-01-02 15:04", "2006-01-02", "20060102", "2006/01/02"}
 
 // timeIn reads a date or time and prints it in the form that is stored, which sorts as text.
@@ -176,7 +177,8 @@ func parseTime(s string) (time.Time, error) {
 func arrayIn(s string, t catalog.Type) (any, error) {
 	p := &arrayParser{s: strings.Trim(s, blanks), t: t.Elem()}
 	if strings.HasPrefix(p.s, "[") {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "array literal \"%s\" has bounds; subscripts begin at 1 in the embedded store", s)
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"array literal \"%s\" has bounds; subscripts begin at 1 in the embedded store", s)
 	}
 	list, ok := p.array(0)
 	if p.err != nil {

@@ -10,7 +10,8 @@ import (
 // errTimeout is why the context of a statement ended that has run for longer than statement_timeout.
 var errTimeout = errors.New("canceling statement due to statement timeout")
 
-// Timed gives the context of a statement, which statement_timeout ends. done, called at the statement's end, says so in its error.
+// Timed gives the context of a statement, which statement_timeout ends. done, called at the statement's end, says so in
+// its error.
 func (s *settings) Timed(ctx context.Context) (_ context.Context, done func(*error)) {
 	v, _ := s.setting("statement_timeout")
 	d, err := duration(v)

@@ -57,7 +57,8 @@ func TestTimeoutSetting(t *testing.T) {
 	}
 	mustRun(t, db, "SET statement_timeout = 0")
 	for _, bad := range []string{"'x'", "-1", "'5 parsecs'", "'1e30'"} {
-		if _, err := run(db, "SET statement_timeout = "+bad); sqlerr.Code(err) != sqlerr.InvalidParameter || !strings.Contains(err.Error(), "statement_timeout") {
+		if _, err := run(db, "SET statement_timeout = "+bad); sqlerr.Code(err) != sqlerr.InvalidParameter ||
+			!strings.Contains(err.Error(), "statement_timeout") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

@@ -21,29 +21,37 @@ type moment struct {
 // charField fills one pattern; fill is false behind FM, which leaves padding out.
 type charField func(m moment, fill bool) string
 
-// numberFields and wordFields are the patterns of to_char, numbers first: only these take TH behind them. Where a pattern has a lower case of its own, it
-// stands as a second entry.
+// numberFields and wordFields are the patterns of to_char, numbers first: only these take TH behind them. Where a
+// pattern has a lower case of its own, it stands as a second entry.
 var numberFields, wordFields = map[string]charField{
 	"HH": number(2, hour12), "HH12": number(2, hour12), "HH24": number(2, func(m moment) int { return m.Hour() }),
 	"MI": number(2, func(m moment) int { return m.Minute() }), "SS": number(2, func(m moment) int { return m.Second() }),
-	"MS": fraction(3), "US": fraction(6), "FF1": fraction(1), "FF2": fraction(2), "FF3": fraction(3), "FF4": fraction(4), "FF5": fraction(5), "FF6": fraction(6),
+	"MS": fraction(3), "US": fraction(6), "FF1": fraction(1), "FF2": fraction(2), "FF3": fraction(3), "FF4": fraction(4),
+	"FF5": fraction(5), "FF6": fraction(6),
 	"SSSS": number(0, secondOfDay), "SSSSS": number(0, secondOfDay),
 	"Y,YYY": func(m moment, _ bool) string { return fmt.Sprintf("%d,%03d", m.Year()/1000, m.Year()%1000) },
-	"YYYY":  number(4, func(m moment) int { return m.Year() }), "YYY": number(3, func(m moment) int { return m.Year() % 1000 }),
-	"YY": number(2, func(m moment) int { return m.Year() % 100 }), "Y": number(1, func(m moment) int { return m.Year() % 10 }),
+	"YYYY":  number(4, func(m moment) int { return m.Year() }), "YYY": number(3,
+		func(m moment) int { return m.Year() % 1000 }),
+	"YY": number(2, func(m moment) int { return m.Year() % 100 }), "Y": number(1,
+		func(m moment) int { return m.Year() % 10 }),
 	"IYYY": number(4, isoYear), "IYY": number(3, func(m moment) int { return isoYear(m) % 1000 }),
-	"IY": number(2, func(m moment) int { return isoYear(m) % 100 }), "I": number(1, func(m moment) int { return isoYear(m) % 10 }),
+	"IY": number(2, func(m moment) int { return isoYear(m) % 100 }), "I": number(1,
+		func(m moment) int { return isoYear(m) % 10 }),
 	"MM": number(2, func(m moment) int { return int(m.Month()) }), "DD": number(2, func(m moment) int { return m.Day() }),
-	"DDD": number(3, func(m moment) int { return m.YearDay() }), "IDDD": number(3, func(m moment) int { return (isoWeek(m)-1)*7 + isoDay(m) }),
+	"DDD": number(3, func(m moment) int { return m.YearDay() }), "IDDD": number(3,
+		func(m moment) int { return (isoWeek(m)-1)*7 + isoDay(m) }),
 	"D": number(0, func(m moment) int { return int(m.Weekday()) + 1 }), "ID": number(0, isoDay),
-	"W": number(0, func(m moment) int { return (m.Day()-1)/7 + 1 }), "WW": number(2, func(m moment) int { return (m.YearDay()-1)/7 + 1 }),
+	"W": number(0, func(m moment) int { return (m.Day()-1)/7 + 1 }), "WW": number(2,
+		func(m moment) int { return (m.YearDay()-1)/7 + 1 }),
 	"IW": number(2, isoWeek), "CC": number(2, func(m moment) int { return (m.Year()-1)/100 + 1 }),
 	"J": number(0, julianDay), "Q": number(0, func(m moment) int { return (int(m.Month())-1)/3 + 1 }),
 }, map[string]charField{
 	"AM": word("AM", "PM"), "PM": word("AM", "PM"), "A.M.": word("A.M.", "P.M."), "P.M.": word("A.M.", "P.M."),
 	"AD": same("AD"), "BC": same("AD"), "A.D.": same("A.D."), "B.C.": same("A.D."),
-	"Month": padded(9, func(m moment) string { return m.Month().String() }), "Mon": padded(0, func(m moment) string { return m.Month().String()[:3] }),
-	"Day": padded(9, func(m moment) string { return m.Weekday().String() }), "Dy": padded(0, func(m moment) string { return m.Weekday().String()[:3] }),
+	"Month": padded(9, func(m moment) string { return m.Month().String() }), "Mon": padded(0,
+		func(m moment) string { return m.Month().String()[:3] }),
+	"Day": padded(9, func(m moment) string { return m.Weekday().String() }), "Dy": padded(0,
+		func(m moment) string { return m.Weekday().String()[:3] }),
 	"RM": padded(4, func(m moment) string { return romanMonths[m.Month()-1] }),
 	"TZ": func(m moment, _ bool) string {
 		if m.zone {
@@ -109,7 +117,8 @@ type charPattern struct {
 	number bool
 }
 
-// charPatterns are all patterns, long ones first. Postgres knows each in upper and in lower case, names also with one capital.
+// charPatterns are all patterns, long ones first. Postgres knows each in upper and in lower case, names also with one
+// capital.
 var charPatterns = func() []charPattern {
 	var out []charPattern
 	add := func(text string, f charField, number bool, change func(string) string) {
@@ -183,7 +192,8 @@ func (m moment) next(b *strings.Builder, s string) (string, error) {
 }
 
 func noCharPattern(p string) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "the pattern \"%s\" of to_char is not supported by the embedded store", p).
+	return sqlerr.New(sqlerr.FeatureNotSupported, "the pattern \"%s\" of to_char is not supported by the embedded store",
+		p).
 		WithHint("Put text that is no pattern into double quotes.")
 }
 

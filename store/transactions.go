@@ -168,7 +168,8 @@ func (tx *transactions) RollbackTo(name string) error {
 }
 
 func errFailed() error {
-	return sqlerr.New(sqlerr.FailedTransaction, "current transaction is aborted, commands ignored until end of transaction block")
+	return sqlerr.New(sqlerr.FailedTransaction,
+		"current transaction is aborted, commands ignored until end of transaction block")
 }
 
 // ExternalVersion counts how often this session has noticed that other processes have committed: where it stays the same
@@ -213,7 +214,8 @@ func (tx *transactions) atomically(write bool, f func() error) (err error) {
 		begin = "BEGIN IMMEDIATE"
 	}
 	if tx.explicit || tx.c.InTransaction() { // the second: the engine works for a statement that has begun
-		begin, commit, undo = "SAVEPOINT relgrad_statement", "RELEASE relgrad_statement", "ROLLBACK TO relgrad_statement; RELEASE relgrad_statement"
+		begin, commit, undo = "SAVEPOINT relgrad_statement", "RELEASE relgrad_statement",
+			"ROLLBACK TO relgrad_statement; RELEASE relgrad_statement"
 		err = tx.translate(tx.c.Exec(begin))
 	} else {
 		tx.touched, tx.started = map[objectKey]bool{}, time.Now()

@@ -6,7 +6,8 @@ import "github.com/relgrad/relgrad/catalog"
 var known = map[string]string{
 	"smallint": "INTEGER", "integer": "INTEGER", "bigint": "INTEGER", "boolean": "INTEGER",
 	"real": "REAL", "double precision": "REAL",
-	"numeric": "TEXT", "text": "TEXT", "date": "TEXT", "timestamp": "TEXT", "timestamp with time zone": "TEXT", "json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT", "uuid": "TEXT", "name": "TEXT", "regtype": "TEXT",
+	"numeric": "TEXT", "text": "TEXT", "date": "TEXT", "timestamp": "TEXT", "timestamp with time zone": "TEXT",
+	"json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT", "uuid": "TEXT", "name": "TEXT", "regtype": "TEXT",
 }
 
 // collation is that by which values of the type compare; "" where SQLite compares them as Postgres does.

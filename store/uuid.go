@@ -7,8 +7,8 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 )
 
-// uuidIn reads a uuid as Postgres does, 32 hexadecimal digits with a hyphen behind any four of them, in braces or not, and gives its
-// one form, which orders as text.
+// uuidIn reads a uuid as Postgres does, 32 hexadecimal digits with a hyphen behind any four of them, in braces or not,
+// and gives its one form, which orders as text.
 func uuidIn(s string) (any, error) {
 	p, braces := strings.CutPrefix(s, "{")
 	if q, ok := strings.CutSuffix(p, "}"); ok != braces {

@@ -28,7 +28,8 @@ const (
 )
 
 func errNaN() error {
-	return sqlerr.New(sqlerr.NumericOutOfRange, "NaN cannot be stored in a scalar column").WithHint("Use NULL for a missing value.")
+	return sqlerr.New(sqlerr.NumericOutOfRange, "NaN cannot be stored in a scalar column").
+		WithHint("Use NULL for a missing value.")
 }
 
 // toStored converts a Go value to what SQLite holds.
@@ -231,25 +232,29 @@ func makeArray(list []any, elem catalog.Type) (any, error) {
 			out = &tensor.Tensor{DType: elem.DType(), Shape: append(tensor.Shape{len(list)}, shape...)}
 		}
 		if !out.Shape[1:].Equal(shape) {
-			return nil, sqlerr.New(sqlerr.ArraySubscript, "multidimensional arrays must have array expressions with matching dimensions").
+			return nil, sqlerr.New(sqlerr.ArraySubscript,
+				"multidimensional arrays must have array expressions with matching dimensions").
 				WithDetail("Element 1 has shape %v, element %d has shape %v.", out.Shape[1:], i+1, shape)
 		}
 		out.Data = append(out.Data, data...)
 	}
 	if len(out.Shape) > tensor.MaxRank {
-		return nil, sqlerr.New(sqlerr.ProgramLimit, "number of array dimensions (%d) exceeds the maximum allowed (%d)", len(out.Shape), tensor.MaxRank)
+		return nil, sqlerr.New(sqlerr.ProgramLimit, "number of array dimensions (%d) exceeds the maximum allowed (%d)",
+			len(out.Shape), tensor.MaxRank)
 	}
 	return out.Round(), nil
 }
 
 func errNullElement() error {
-	return sqlerr.New(sqlerr.NullNotAllowed, "an array of floats cannot have NULL elements").WithHint("A chunk is dense: use 0, or leave the row out.")
+	return sqlerr.New(sqlerr.NullNotAllowed, "an array of floats cannot have NULL elements").
+		WithHint("A chunk is dense: use 0, or leave the row out.")
 }
 
 // sameShape refuses nested lists that are no array of equal lengths in each dimension.
 func sameShape(list []any) error {
 	if _, ok := listShape(list); !ok {
-		return sqlerr.New(sqlerr.ArraySubscript, "multidimensional arrays must have array expressions with matching dimensions")
+		return sqlerr.New(sqlerr.ArraySubscript,
+			"multidimensional arrays must have array expressions with matching dimensions")
 	}
 	return nil
 }
@@ -348,7 +353,8 @@ func convertFloat(v float64, f, t catalog.Type) (any, error) {
 func roundReal(v float64) (any, error) {
 	r := float64(float32(v))
 	if math.IsInf(r, 0) && !math.IsInf(v, 0) || r == 0 && v != 0 {
-		return nil, sqlerr.New(sqlerr.NumericOutOfRange, "\"%s\" is out of range for type real", tensor.FormatFloat(v, tensor.Float64))
+		return nil, sqlerr.New(sqlerr.NumericOutOfRange, "\"%s\" is out of range for type real",
+			tensor.FormatFloat(v, tensor.Float64))
 	}
 	return r, nil
 }

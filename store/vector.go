@@ -23,7 +23,8 @@ func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t catalog.Type, sl *slo
 	case v.Type.IsFloat() && t.IsFloat():
 		x := vectorFloat(v, k)
 		if math.IsNaN(x) {
-			return sqlerr.New(sqlerr.NumericOutOfRange, "NaN in a scalar column").WithDetail("Row %d of the new values is not a number.", k+1)
+			return sqlerr.New(sqlerr.NumericOutOfRange, "NaN in a scalar column").
+				WithDetail("Row %d of the new values is not a number.", k+1)
 		}
 		if t.Is(catalog.Float4) {
 			x = float64(float32(x))

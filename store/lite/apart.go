@@ -16,9 +16,9 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// A call that may take long runs apart: on another goroutine and on copies of its arguments. An interrupt ends the statement at once;
-// what the call still computes goes nowhere, and its memory is freed when it is done. The next such call waits for that, so that no more
-// than one is left behind.
+// A call that may take long runs apart: on another goroutine and on copies of its arguments. An interrupt ends the
+// statement at once; what the call still computes goes nowhere, and its memory is freed when it is done. The next such
+// call waits for that, so that no more than one is left behind.
 
 // look is how often a call that runs apart looks for an interrupt.
 const look = 5 * time.Millisecond
@@ -29,8 +29,8 @@ const piece = 16 << 20
 // stepBytes are the bytes of an aggregate's arguments from which one step runs apart.
 const stepBytes = 8 << 20
 
-// interruption is the message of a call that was interrupted: its SQLSTATE stands in front, so that nothing is left for another
-// statement to find.
+// interruption is the message of a call that was interrupted: its SQLSTATE stands in front, so that nothing is left for
+// another statement to find.
 const interruption = sqlerr.QueryCanceled + " canceling statement due to user request"
 
 // Heavy is a State whose Value may take long.

@@ -107,8 +107,9 @@ func (c *Conn) Func(name string, nargs int, pure bool, f Scalar) error {
 	return c.register(&function{name: name, scalar: f}, nargs, pure, 0)
 }
 
-// Long registers a scalar function that may take long: from so many bytes of arguments on it runs apart, so that an interrupt ends its
-// statement at once. It must use nothing but its arguments and what renew has made for it; renew makes another where a call is left behind.
+// Long registers a scalar function that may take long: from so many bytes of arguments on it runs apart, so that an
+// interrupt ends its statement at once. It must use nothing but its arguments and what renew has made for it; renew
+// makes another where a call is left behind.
 func (c *Conn) Long(name string, nargs int, pure bool, from int, renew func() Scalar) error {
 	return c.register(&function{name: name, scalar: renew(), renew: renew, from: from}, nargs, pure, 0)
 }

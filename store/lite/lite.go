@@ -69,12 +69,14 @@ const (
 func Open(path string, readonly bool) (*Conn, error) {
 	name := C.CString(path)
 	defer C.free(unsafe.Pointer(name))
-	// One goroutine at a time uses a Conn, so that SQLite need not lock it at each call: https://sqlite.org/threadsafe.html (multi-thread)
+	// One goroutine at a time uses a Conn, so that SQLite need not lock it at each call:
+	// https://sqlite.org/threadsafe.html (multi-thread)
 	flags := C.int(C.SQLITE_OPEN_READWRITE | C.SQLITE_OPEN_CREATE | C.SQLITE_OPEN_NOMUTEX)
 	if readonly {
 		flags = C.SQLITE_OPEN_READONLY | C.SQLITE_OPEN_NOMUTEX
 	}
-	c := &Conn{behind: new(atomic.Bool), stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)), held: (*C.rg_held)(C.calloc(1, C.sizeof_rg_held)),
+	c := &Conn{behind: new(atomic.Bool), stmts: map[string]*Stmt{}, arena: (*C.rg_arena)(C.calloc(1, C.sizeof_rg_arena)),
+		held: (*C.rg_held)(C.calloc(1, C.sizeof_rg_held)),
 		wait: (*C.rg_wait)(C.calloc(1, C.sizeof_rg_wait))}
 	rc := C.sqlite3_open_v2(name, &c.db, flags, nil)
 	if rc != C.SQLITE_OK {
@@ -138,8 +140,8 @@ func (c *Conn) failure(rc C.int) error {
 // BusyTimeout sets how long a lock is waited for, in milliseconds.
 func (c *Conn) BusyTimeout(ms int) { c.wait.ms = C.int(ms) }
 
-// Hold gives a number by which statements read bytes that do not lie in Go's memory: rg_held(number). They must stay as they are
-// until Drop, and until no statement runs that has read them.
+// Hold gives a number by which statements read bytes that do not lie in Go's memory: rg_held(number). They must stay as
+// they are until Drop, and until no statement runs that has read them.
 func (c *Conn) Hold(b []byte) (number int, err error) {
 	if n := len(c.free); n > 0 {
 		number, c.free = c.free[n-1], c.free[:n-1]
@@ -147,7 +149,8 @@ func (c *Conn) Hold(b []byte) (number int, err error) {
 		number = c.numbers
 		c.numbers++
 	}
-	if C.rg_hold(c.held, C.int64_t(number), (*C.char)(unsafe.Pointer(unsafe.SliceData(b))), C.int64_t(len(b))) != C.SQLITE_OK {
+	if C.rg_hold(c.held, C.int64_t(number), (*C.char)(unsafe.Pointer(unsafe.SliceData(b))),
+		C.int64_t(len(b))) != C.SQLITE_OK {
 		c.free = append(c.free, number)
 		return 0, &Error{Code: CodeNoMem, Msg: "out of memory"}
 	}
@@ -226,7 +229,8 @@ func (c *Conn) Prepare(sql string) (*Stmt, error) {
 	if p == nil {
 		return nil, &Error{Code: CodeError, Msg: "empty statement"}
 	}
-	s := &Stmt{c: c, p: p, sql: sql, busy: true, cols: int(C.sqlite3_column_count(p)), params: int(C.sqlite3_bind_parameter_count(p))}
+	s := &Stmt{c: c, p: p, sql: sql, busy: true, cols: int(C.sqlite3_column_count(p)),
+		params: int(C.sqlite3_bind_parameter_count(p))}
 	s.in, s.out = make([]Cell, s.params), make([]Cell, s.cols)
 	if c.stmts[sql] == nil && len(sql) < 1<<16 {
 		c.evict()
@@ -417,7 +421,8 @@ func (c *Conn) Query(sql string, args []any, row func([]Cell) error) error {
 // scanRows is how many rows Scan fetches at once.
 const scanRows = 64
 
-// Scan is Query without parameters, of which rows of numbers are fetched some at a time: what row does must not change what sql reads.
+// Scan is Query without parameters, of which rows of numbers are fetched some at a time: what row does must not change
+// what sql reads.
 func (c *Conn) Scan(sql string, row func([]Cell) error) error {
 	s, err := c.Prepare(sql)
 	if err != nil {

@@ -49,7 +49,8 @@ func TestFunctionsAndTables(t *testing.T) {
 		{"SELECT rg_ftoi(2.5, 4)", "2"},
 	} {
 		var got string
-		if err := c.Query("SELECT CAST(("+q.sql+") AS TEXT)", nil, func(r []Cell) error { got = r[0].String(); return nil }); err != nil || got != q.want {
+		if err := c.Query("SELECT CAST(("+q.sql+") AS TEXT)", nil,
+			func(r []Cell) error { got = r[0].String(); return nil }); err != nil || got != q.want {
 			t.Errorf("%s: got %q, %v; want %q", q.sql, got, err, q.want)
 		}
 	}
@@ -59,7 +60,8 @@ func TestFunctionsAndTables(t *testing.T) {
 	if err := c.Query("SELECT worse()", nil, func([]Cell) error { return nil }); err == nil {
 		t.Error("worse(): no error")
 	}
-	if err := c.Query("SELECT rg_int(3000000000, 4)", nil, func([]Cell) error { return nil }); err == nil || err.Error() != "22003 integer out of range" {
+	if err := c.Query("SELECT rg_int(3000000000, 4)", nil, func([]Cell) error { return nil }); err == nil ||
+		err.Error() != "22003 integer out of range" {
 		t.Errorf("rg_int: %v", err)
 	}
 }
@@ -150,7 +152,8 @@ func TestInterruptFirst(t *testing.T) {
 func TestScan(t *testing.T) {
 	c := open(t)
 	for _, n := range []int{0, 1, scanRows - 1, scanRows, scanRows + 1, 3*scanRows + 5} {
-		for _, cell := range []string{"value * 0.5", "'t' || value", "CAST('b' || value AS blob)", "CASE WHEN value % 70 = 3 THEN 'x' ELSE value END"} {
+		for _, cell := range []string{"value * 0.5", "'t' || value", "CAST('b' || value AS blob)",
+			"CASE WHEN value % 70 = 3 THEN 'x' ELSE value END"} {
 			sql := fmt.Sprintf("SELECT value, %s, NULL FROM rg_series(1, %d, 1)", cell, n)
 			read := func(rows func(f func([]Cell) error) error) (out []string) {
 				if err := rows(func(c []Cell) error {
@@ -169,7 +172,8 @@ func TestScan(t *testing.T) {
 		}
 	}
 	seen := 0
-	err := c.Scan("SELECT CASE WHEN value < 10 THEN value ELSE abs(-9223372036854775808) END FROM rg_series(1, 20, 1)", func([]Cell) error { seen++; return nil })
+	err := c.Scan("SELECT CASE WHEN value < 10 THEN value ELSE abs(-9223372036854775808) END FROM rg_series(1, 20, 1)",
+		func([]Cell) error { seen++; return nil })
 	if err == nil || seen != 9 {
 		t.Errorf("%d rows before the error %v", seen, err)
 	}

@@ -11,7 +11,8 @@ import (
 	"unsafe"
 )
 
-// Reader reads values of one column from where they lie: SQLite makes no copy of them (https://sqlite.org/c3ref/blob_open.html).
+// Reader reads values of one column from where they lie: SQLite makes no copy of them
+// (https://sqlite.org/c3ref/blob_open.html).
 type Reader struct {
 	c                 *Conn
 	p                 *C.sqlite3_blob

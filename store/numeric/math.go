@@ -208,7 +208,8 @@ func (a Num) Pow(b Num) (Num, error) {
 	}
 	val *= 0.434294481903252
 	scale := min(max(minSigDigits-int(val), a.scale, b.scale, 0), maxDisplayScale)
-	prec := uint(float64(scale+int(math.Abs(val))+max(0, b.magnitude())+40)/log10of2) + 128 // b multiplies the error of ln a
+	// b multiplies the error of ln a
+	prec := uint(float64(scale+int(math.Abs(val))+max(0, b.magnitude())+40)/log10of2) + 128
 	x := lnBig(a.Abs().bigf(prec), prec)
 	n := fromBig(expBig(x.Mul(x, b.bigf(prec)), prec), scale)
 	if a.Sign() < 0 && b.Trunc(0).c().Bit(0) == 1 {

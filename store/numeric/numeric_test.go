@@ -44,7 +44,10 @@ func TestArithmetic(t *testing.T) {
 		}
 	}
 	one := map[string]func(a Num) (Num, error){"sqrt": Num.Sqrt, "exp": Num.Exp, "ln": Num.Ln,
-		"floor": func(a Num) (Num, error) { return a.Floor(), nil }, "ceil": func(a Num) (Num, error) { return a.Ceil(), nil }}
+		"floor": func(a Num) (Num, error) { return a.Floor(), nil }, "ceil": func(a Num) (Num, error) {
+			return a.Ceil(),
+				nil
+		}}
 	for _, c := range []struct{ f, a, want string }{
 		{"sqrt", "2", "1.414213562373095"},
 		{"sqrt", "0.00414078674948240166", "0.06434894520877868795"},
@@ -52,7 +55,8 @@ func TestArithmetic(t *testing.T) {
 		{"exp", "1", "2.7182818284590452"},
 		{"exp", "-2.5", "0.08208499862389880"},
 		{"ln", "2", "0.6931471805599453"},
-		{"ln", "1.05", "0.048790164169432003"}, {"ln", "0.0001", "-9.2103403719761827"}, {"sqrt", "0.0001", "0.01000000000000000"},
+		{"ln", "1.05", "0.048790164169432003"}, {"ln", "0.0001", "-9.2103403719761827"}, {"sqrt", "0.0001",
+			"0.01000000000000000"},
 		{"sqrt", "123456.789", "351.3641828644462"},
 		{"ln", "10", "2.3025850929940457"},
 		{"floor", "-1.5", "-2"}, {"ceil", "-1.5", "-1"}, {"ceil", "1.01", "2"},
@@ -68,7 +72,8 @@ func TestCompare(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"1", "1.0", 0}, {"-0", "0.00", 0}, {"10", "9", 1}, {"-10", "-9", -1}, {"0.5", "0.45", 1}, {"-1", "1", -1}, {"00.5", ".5", 0}} {
+	}{{"1", "1.0", 0}, {"-0", "0.00", 0}, {"10", "9", 1}, {"-10", "-9", -1}, {"0.5", "0.45", 1}, {"-1", "1", -1}, {"00.5",
+		".5", 0}} {
 		if got := Compare([]byte(c.a), []byte(c.b)); got != c.want {
 			t.Errorf("%s <=> %s: %d, want %d", c.a, c.b, got, c.want)
 		}

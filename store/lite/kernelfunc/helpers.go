@@ -140,7 +140,8 @@ func (s *fold) take(t *tensor.Tensor) error {
 		s.t = t
 		return nil
 	case s.t.DType != t.DType || !s.t.Shape.Equal(t.Shape) || (s.t.Shape == nil) != (t.Shape == nil):
-		return sqlerr.New(sqlerr.ArraySubscript, "%s of different types %v%v and %v%v", s.name, s.t.DType, s.t.Shape, t.DType, t.Shape)
+		return sqlerr.New(sqlerr.ArraySubscript, "%s of different types %v%v and %v%v", s.name, s.t.DType, s.t.Shape, t.DType,
+			t.Shape)
 	}
 	for i, x := range t.Data {
 		s.t.Data[i] = s.add(s.t.Data[i], x)
