@@ -144,14 +144,15 @@ func (db *DB) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) (_ *
 	return db.DB.Exec(ctx, stmt, text)
 }
 
-// SelectEach runs a query and keeps no rows: start learns its columns, each gets every row.
-func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error,
+// SelectEach runs a query, or a statement with RETURNING, and keeps no rows: start learns its columns, each gets
+// every row.
+func (db *DB) SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text, start func([]catalog.ResultCol) error,
 	each func([]any) error) (_ *catalog.Result, failed error) {
 	defer exported(&failed)
 	defer db.rescue(db.InTransaction(), &failed)
 	ctx, done := db.Timed(ctx)
 	defer done(&failed)
-	return db.DB.SelectEach(ctx, sel, text, start, each)
+	return db.DB.SelectEach(ctx, stmt, text, start, each)
 }
 
 // keepRunTables refuses to drop or rename the tables that train records its runs in, as the extension does on a server.

@@ -15,7 +15,8 @@ type Engine interface {
 	CopyIn(ctx context.Context, c *ast.Copy, text *ast.Text, r io.Reader, name string) (int64, error)
 	CopyOut(ctx context.Context, c *ast.Copy, text *ast.Text, w io.Writer) (int64, error)
 	InTransaction() bool
-	SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error, each func([]any) error) (*catalog.Result, error)
+	SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text, start func([]catalog.ResultCol) error,
+		each func([]any) error) (*catalog.Result, error)
 	Function(schema, name string) *ast.CreateFunction
 	Definition(schema, name string) *catalog.TableDef
 	SearchPath() []string
@@ -60,8 +61,10 @@ func (e EmbeddedStore) Exec(ctx context.Context, stmt ast.Statement, text *ast.T
 }
 
 // SelectEach implements streamer.
-func (e EmbeddedStore) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]Col) error, each func([]any) error) (*Result, error) {
-	res, err := e.Engine.SelectEach(ctx, sel, text, func(cols []catalog.ResultCol) error { return start(columnsOf(cols)) }, each)
+func (e EmbeddedStore) SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text, start func([]Col) error,
+	each func([]any) error) (*Result, error) {
+	begin := func(cols []catalog.ResultCol) error { return start(columnsOf(cols)) }
+	res, err := e.Engine.SelectEach(ctx, stmt, text, begin, each)
 	if err != nil {
 		return nil, err
 	}

@@ -31,6 +31,7 @@ type binder struct {
 	stack      []string            // views being expanded
 	n          int                 // aliases handed out
 	writes                         // the chunk columns and generated columns that are written
+	take       *taker              // the rows of RETURNING; nil: they go into the result
 	plan       *string             // EXPLAIN: takes the printed statement, which is not run
 	results    []*catalog.TableDef // temporary tables of this statement
 	deps       map[dependency]bool

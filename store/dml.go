@@ -443,10 +443,22 @@ func runWrite(b *binder, t *catalog.TableDef, with []string, sql, tag string, re
 		*b.plan = b.finish(with, sql)
 		return r, nil
 	}
+	each := func(row []any) error {
+		r.Rows = append(r.Rows, row)
+		return nil
+	}
+	if b.take != nil && r.HasRows {
+		each = b.take.each
+		if err := b.take.start(r.Cols); err != nil {
+			return nil, err
+		}
+	}
 	err := runEach(b, b.finish(with, sql), func(row []lite.Cell) error {
 		vals, err := values(cols, row)
-		r.Rows = append(r.Rows, vals)
-		return err
+		if err != nil {
+			return err
+		}
+		return each(vals)
 	})
 	if err != nil {
 		return nil, err

@@ -22,12 +22,22 @@ func (db *DB) Exec(ctx context.Context, st ast.Statement, text *ast.Text) (*cata
 	})
 }
 
-// SelectEach runs a query and keeps no rows: start learns its columns, each gets every row as Result.Rows holds it.
-func (db *DB) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error,
+// SelectEach runs a query, or a statement with RETURNING, and keeps no rows: start learns its columns, each gets every
+// row as Result.Rows holds it. A statement that fails may have given rows.
+func (db *DB) SelectEach(ctx context.Context, st ast.Statement, text *ast.Text, start func([]catalog.ResultCol) error,
 	each func([]any) error) (*catalog.Result, error) {
-	return db.execute(ctx, sel, text, func(ctx context.Context) (*catalog.Result, error) {
-		return selectRows(ctx, db, sel, text, start, each)
+	return db.execute(ctx, st, text, func(ctx context.Context) (*catalog.Result, error) {
+		if sel, ok := st.(*ast.Select); ok {
+			return selectRows(ctx, db, sel, text, start, each)
+		}
+		return runChange(ctx, db, st, text, &taker{start, each})
 	})
+}
+
+// taker takes the rows of RETURNING.
+type taker struct {
+	start func([]catalog.ResultCol) error
+	each  func([]any) error
 }
 
 // execute runs a statement as Exec says; run does what is its own.
@@ -73,9 +83,15 @@ func runStatement(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 	if r, ok, err := runInSession(ctx, db, st, text); ok {
 		return r, err
 	}
+	return runChange(ctx, db, st, text, nil)
+}
+
+// runChange runs a statement that writes; the rows of RETURNING go to take, or into the result where it is nil.
+func runChange(ctx context.Context, db *DB, st ast.Statement, text *ast.Text, take *taker) (*catalog.Result, error) {
 	var r *catalog.Result
 	err := db.atomically(true, func() (err error) {
 		b := newBinder(ctx, db, text)
+		b.take = take
 		defer b.catch(&err)
 		defer b.release()
 		r, err = runWriting(b, st)

@@ -52,7 +52,7 @@ func (in *Interp) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) 
 	return in.ExecParts(ctx, stmt, text, nil)
 }
 
-// ExecParts is Exec; the rows of a query are cut into parts where p is not nil.
+// ExecParts is Exec; the rows of a query, or of RETURNING, are cut into parts where p is not nil.
 func (in *Interp) ExecParts(ctx context.Context, stmt ast.Statement, text *ast.Text, p *Parts) (_ *script.Result, err error) {
 	defer in.rescue(in.Session.InTransaction(), text, &err)
 	if s, ok := in.Session.(timer); ok {
@@ -60,13 +60,7 @@ func (in *Interp) ExecParts(ctx context.Context, stmt ast.Statement, text *ast.T
 		defer done(&err)
 		ctx = timed
 	}
-	if sel, ok := stmt.(*ast.Select); ok && p != nil {
-		if err := script.Canceled(ctx); err != nil {
-			return nil, err
-		}
-		return in.query(ctx, sel, text, p)
-	}
-	return in.exec(ctx, stmt, text, nil)
+	return in.execParts(ctx, stmt, text, nil, p)
 }
 
 // ExecText parses and runs all statements of a text and returns the last result.
@@ -85,6 +79,11 @@ func (in *Interp) ExecText(ctx context.Context, text *ast.Text) (res *script.Res
 
 // exec runs a statement for a frame, or for the script when caller is nil.
 func (in *Interp) exec(ctx context.Context, stmt ast.Statement, text *ast.Text, caller *frame) (*script.Result, error) {
+	return in.execParts(ctx, stmt, text, caller, nil)
+}
+
+func (in *Interp) execParts(ctx context.Context, stmt ast.Statement, text *ast.Text, caller *frame,
+	p *Parts) (*script.Result, error) {
 	if err := script.Canceled(ctx); err != nil {
 		return nil, err
 	}
@@ -112,7 +111,7 @@ func (in *Interp) exec(ctx context.Context, stmt ast.Statement, text *ast.Text, 
 		}
 		return nil, sqlerr.In(sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY from STDIN or to STDOUT works only in a script"), text)
 	}
-	return in.query(ctx, stmt, text, nil)
+	return in.query(ctx, stmt, text, p)
 }
 
 // constantArgs evaluates the arguments of a built-in procedure, which takes constants.
@@ -153,8 +152,8 @@ func (in *Interp) query(ctx context.Context, stmt ast.Statement, text *ast.Text,
 	il := &inliner{in: in, ctx: ctx, text: text, began: new(bool), err: new(error)}
 	stmt = ast.Rewrite(stmt, il.node)
 	if err = *il.err; err == nil {
-		if sel, ok := stmt.(*ast.Select); ok && p != nil {
-			res, err = in.selectParts(ctx, sel, text, p)
+		if p != nil && gives(stmt) {
+			res, err = in.partly(ctx, stmt, text, p)
 		} else {
 			res, err = in.Session.Exec(ctx, stmt, text)
 		}

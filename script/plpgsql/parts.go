@@ -8,28 +8,33 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// A result is printed in parts, so that one of any length takes the memory of a part. The first part sets the widths of an aligned
-// table; a longer value of a later part widens its column from there on.
+// A result is printed in parts, so that one of any length takes the memory of a part. The first part sets the
+// widths of an aligned table; a longer value of a later part widens its column from there on.
 const (
 	PartRows  = 1000
 	PartBytes = 4 << 20 // of values, from which a part is full
 )
 
-// streamer is a Store that gives the rows of a query one by one.
+// streamer is a Store that gives the rows of a query, or of RETURNING, one by one.
 type streamer interface {
-	SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]script.Col) error, each func(row []any) error) (*script.Result, error)
+	SelectEach(ctx context.Context, stmt ast.Statement, text *ast.Text, start func([]script.Col) error,
+		each func(row []any) error) (*script.Result, error)
 }
 
 // Parts cuts the rows of a query into results of bounded size.
 type Parts struct {
-	Rows int // of a part at most
-	Give func(*script.Result) error
-	res  *script.Result // the part that is being collected
-	size int            // of its values, in bytes
+	Rows  int // of a part at most
+	Give  func(*script.Result) error
+	begin func()         // forgets what came before; nil: nothing does
+	res   *script.Result // the part that is being collected
+	size  int            // of its values, in bytes
 }
 
 func (p *Parts) start(cols []script.Col) error {
-	p.res = &script.Result{HasRows: true, Cols: cols, More: true}
+	if p.begin != nil {
+		p.begin()
+	}
+	p.res, p.size = &script.Result{HasRows: true, Cols: cols, More: true}, 0
 	return nil
 }
 
@@ -64,16 +69,55 @@ func sizeOf(v any) int {
 	return 16
 }
 
-// selectParts runs a query: full parts go to give, what is left is the result. Where the session keeps all rows the result has them.
-func (in *Interp) selectParts(ctx context.Context, sel *ast.Select, text *ast.Text, p *Parts) (*script.Result, error) {
+// partly runs a statement that gives rows: full parts go to give, what is left is the result. Where the session
+// keeps all rows the result has them.
+func (in *Interp) partly(ctx context.Context, stmt ast.Statement, text *ast.Text, p *Parts) (*script.Result, error) {
 	s, ok := in.Session.(streamer)
 	if !ok {
-		return in.Session.Exec(ctx, sel, text)
+		return in.Session.Exec(ctx, stmt, text)
 	}
-	res, err := s.SelectEach(ctx, sel, text, p.start, p.row)
+	if _, ok := stmt.(*ast.Select); !ok {
+		return in.written(ctx, s, stmt, text, p)
+	}
+	res, err := s.SelectEach(ctx, stmt, text, p.start, p.row)
 	if err != nil {
 		return nil, err
 	}
 	res.Rows = p.res.Rows
 	return res, nil
+}
+
+// written runs a statement with RETURNING. Its rows are given once it has succeeded.
+func (in *Interp) written(ctx context.Context, s streamer, stmt ast.Statement, text *ast.Text, p *Parts) (*script.Result, error) {
+	var kept Spool
+	defer kept.Close()
+	res, err := s.SelectEach(ctx, stmt, text, func(cols []script.Col) error {
+		kept.reset()
+		kept.Cols = cols
+		return nil
+	}, kept.add)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.start(kept.Cols); err != nil {
+		return nil, err
+	}
+	err = kept.Each(func(row []any) (bool, error) { return false, p.row(row) })
+	res.Rows = p.res.Rows
+	return res, err
+}
+
+// gives reports whether a statement gives rows one by one.
+func gives(stmt ast.Statement) bool {
+	switch s := stmt.(type) {
+	case *ast.Select:
+		return true
+	case *ast.Insert:
+		return s.Returning != nil
+	case *ast.Update:
+		return s.Returning != nil
+	case *ast.Delete:
+		return s.Returning != nil
+	}
+	return false
 }

@@ -12,12 +12,14 @@ import (
 )
 
 // query runs a statement of the body with its variables filled in.
-func (f *frame) query(stmt ast.Statement) (*script.Result, error) {
+func (f *frame) query(stmt ast.Statement) (*script.Result, error) { return f.queryParts(stmt, nil) }
+
+func (f *frame) queryParts(stmt ast.Statement, p *Parts) (*script.Result, error) {
 	bound, err := substitute(f, ast.Tree(stmt))
 	if err != nil {
 		return nil, err
 	}
-	return f.in.exec(f.ctx, bound, f.text, f)
+	return f.in.execParts(f.ctx, bound, f.text, f, p)
 }
 
 // sql runs a SQL statement with an optional INTO.
@@ -116,7 +118,9 @@ func (f *frame) execute(x *plpgsql.PLExecute) error {
 }
 
 // dynamic runs the statement in EXECUTE's string; $n are the USING values, the body's variables are not visible.
-func (f *frame) dynamic(x *plpgsql.PLExecute) (*script.Result, error) {
+func (f *frame) dynamic(x *plpgsql.PLExecute) (*script.Result, error) { return f.dynamicParts(x, nil) }
+
+func (f *frame) dynamicParts(x *plpgsql.PLExecute, parts *Parts) (*script.Result, error) {
 	v, err := f.eval(x.X)
 	if err != nil {
 		return nil, err
@@ -146,7 +150,7 @@ func (f *frame) dynamic(x *plpgsql.PLExecute) (*script.Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if res, err = f.in.exec(f.ctx, stmt, text, f); err != nil {
+		if res, err = f.in.execParts(f.ctx, stmt, text, f, parts); err != nil {
 			return nil, sqlerr.In(err, text)
 		}
 	}
@@ -172,16 +176,18 @@ func bindParams(stmt ast.Statement, vals []value, text *ast.Text) (ast.Statement
 	return out, err
 }
 
-// forQuery is FOR … IN query LOOP.
+// forQuery is FOR … IN query LOOP. The body runs when the query has ended, and sees its rows as they were then.
 func (f *frame) forQuery(x *plpgsql.PLForQuery) (signal, error) {
+	var kept Spool
+	defer kept.Close()
 	var res *script.Result
 	var err error
 	if x.Dynamic != nil {
 		f.step(x, "FOR over EXECUTE statement")
-		res, err = f.dynamic(x.Dynamic)
+		res, err = f.dynamicParts(x.Dynamic, kept.Parts())
 	} else {
 		f.step(x, "FOR over SELECT rows")
-		res, err = f.query(x.Query)
+		res, err = f.queryParts(x.Query, kept.Parts())
 	}
 	if err != nil {
 		return signal{}, err
@@ -189,14 +195,20 @@ func (f *frame) forQuery(x *plpgsql.PLForQuery) (signal, error) {
 	if !res.HasRows {
 		return signal{}, f.fail(x.At, sqlerr.Syntax, "cannot open %s query as cursor", strings.Fields(res.Tag + " ?")[0])
 	}
-	for _, row := range res.Rows {
-		f.step(x, "FOR over SELECT rows")
-		if sig, leave, err := f.turn(x.Targets, res.Cols, row, x.Body, x.Label); leave || err != nil {
-			return sig, err
-		}
+	if err := kept.Result(res); err != nil {
+		return signal{}, f.at(err, x.At)
 	}
-	f.setFound(len(res.Rows) > 0)
-	return signal{}, nil
+	var sig signal
+	err = kept.Each(func(row []any) (leave bool, err error) {
+		f.step(x, "FOR over SELECT rows")
+		sig, leave, err = f.turn(x.Targets, kept.Cols, row, x.Body, x.Label)
+		return leave, err
+	})
+	if err != nil {
+		return sig, err
+	}
+	f.setFound(kept.Len() > 0)
+	return sig, nil
 }
 
 // turn runs a loop's body with its targets set to a row; leave says that the loop ends with it.

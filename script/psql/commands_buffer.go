@@ -136,7 +136,7 @@ func (r *Runner) watch(ctx context.Context, s *scanner, a *argScanner) error {
 		r.print.title = strings.TrimPrefix(fmt.Sprintf("%s\t%s (every %gs)\n", title, time.Now().Format(time.ANSIC), seconds), "\t")
 		one := &scanner{}
 		one.add(text, line)
-		res, err := r.sendQuery(ctx, one, true)
+		res, err := r.sendQuery(ctx, one, r.show)
 		if err != nil || res == nil { // an error ends it
 			return err
 		}

@@ -54,50 +54,76 @@ func (r *Runner) gset(ctx context.Context, s *scanner, a *argScanner) error {
 		return r.report(err)
 	}
 	r.recall(s)
-	res, err := r.sendQuery(ctx, s, false)
-	if err != nil || res == nil {
+	var first firstRows
+	if res, err := r.sendQuery(ctx, s, first.take); err != nil || res == nil {
 		return err
 	}
-	if len(res.Rows) != 1 {
+	if len(first.rows) != 1 {
 		msg := "no rows returned for \\gset"
-		if len(res.Rows) > 1 {
+		if len(first.rows) > 1 {
 			msg = "more than one row returned for \\gset"
 		}
 		return r.fail(sqlerr.Cardinality, "", "%s", msg)
 	}
-	for i, c := range res.Cols {
-		if res.Rows[0][i] == nil {
+	for i, c := range first.cols {
+		if first.rows[0][i] == nil {
 			delete(r.vars, prefix+c.Name)
 			continue
 		}
-		if err := r.setVar(prefix+c.Name, plpgsql.Format(res.Rows[0][i], c.Type), false); err != nil {
+		if err := r.setVar(prefix+c.Name, plpgsql.Format(first.rows[0][i], c.Type), false); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// gexec is \gexec: each value of the result is run as a statement.
+// firstRows keeps two rows of the last result: one and one too many. The statement still runs to its end, and keeps
+// what it did, as in psql.
+type firstRows struct {
+	cols []script.Col
+	rows [][]any
+	more bool // the result goes on
+}
+
+func (f *firstRows) take(res *script.Result) error {
+	if !f.more {
+		f.cols, f.rows = res.Cols, nil
+	}
+	f.rows = append(f.rows, res.Rows[:min(len(res.Rows), 2-min(len(f.rows), 2))]...)
+	f.more = res.More
+	return nil
+}
+
+// gexec is \gexec: each value of the result is run as a statement, once the query has ended.
 func (r *Runner) gexec(ctx context.Context, s *scanner, _ *argScanner) error {
 	r.recall(s)
-	line := s.line
-	res, err := r.sendQuery(ctx, s, false)
+	line, more := s.line, false
+	var kept plpgsql.Spool
+	defer kept.Close()
+	res, err := r.sendQuery(ctx, s, func(res *script.Result) error {
+		if !more {
+			kept.Close()
+			kept = plpgsql.Spool{}
+		}
+		more = res.More
+		return kept.Result(res)
+	})
 	if err != nil || res == nil {
 		return err
 	}
-	for _, row := range res.Rows {
+	return kept.Each(func(row []any) (leave bool, err error) {
 		for i, v := range row {
 			if v == nil {
 				continue
 			}
 			sub := &scanner{line: line}
-			sub.add(plpgsql.Format(v, res.Cols[i].Type), line)
+			sub.add(plpgsql.Format(v, kept.Cols[i].Type), line)
 			if err := r.send(ctx, sub); err != nil {
-				return err
+				return true, err
 			}
 		}
-	}
-	return nil
+		return false, nil
+	})
 }
 
 // output is \o [file | |command]: where results go.

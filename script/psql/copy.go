@@ -214,7 +214,7 @@ func (r *Runner) copyServer(ctx context.Context, text *ast.Text) error {
 		if a.process {
 			data = func() io.Reader { return &copyLines{src: &source{r: r.stdin}} }
 		}
-		_, err := r.runText(ctx, a.sql(), data, true)
+		_, err := r.runText(ctx, a.sql(), data, r.show)
 		return err
 	}
 	var tag *script.Result

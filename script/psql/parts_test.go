@@ -23,7 +23,7 @@ type counted struct {
 	row      func(i int) []any
 }
 
-func (c *counted) SelectEach(ctx context.Context, sel *ast.Select, text *ast.Text, start func([]script.Col) error, each func([]any) error) (*script.Result, error) {
+func (c *counted) SelectEach(ctx context.Context, _ ast.Statement, text *ast.Text, start func([]script.Col) error, each func([]any) error) (*script.Result, error) {
 	if err := start([]script.Col{{Name: "i", Type: "integer"}, {Name: "t", Type: "text"}}); err != nil {
 		return nil, err
 	}

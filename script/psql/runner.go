@@ -278,15 +278,15 @@ func (r *Runner) readLine(ctx context.Context, s *scanner, line string) error {
 
 // send runs the collected statement and empties the buffer.
 func (r *Runner) send(ctx context.Context, s *scanner) error {
-	_, err := r.sendQuery(ctx, s, true)
+	_, err := r.sendQuery(ctx, s, r.show)
 	return err
 }
 
-// sendQuery runs the collected statements and shows each result, in parts, or returns the whole of the last one.
-func (r *Runner) sendQuery(ctx context.Context, s *scanner, show bool) (*script.Result, error) {
+// sendQuery runs the collected statements and gives each result, in parts. It returns the last part of the last one.
+func (r *Runner) sendQuery(ctx context.Context, s *scanner, give func(*script.Result) error) (*script.Result, error) {
 	defer func() { r.shown = nil }() // of a result that ended in an error
 	if r.server != nil {
-		return r.sendText(ctx, s, show)
+		return r.sendText(ctx, s, give)
 	}
 	text := &ast.Text{SQL: strings.TrimRight(s.buf.String(), " \t\r\n"), File: r.src.name, Line: s.line}
 	ended := s.ended
@@ -321,14 +321,11 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, show bool) (*script.
 		if err := r.autocommit(ctx, p.Stmt); err != nil {
 			return nil, r.report(sqlerr.In(err, text))
 		}
-		if res, err = r.execute(ctx, p.Stmt, text, show); err != nil {
+		if res, err = r.execute(ctx, p.Stmt, text, give); err != nil {
 			return nil, r.report(sqlerr.In(err, text))
 		}
 		r.succeeded(res)
-		if !show {
-			continue
-		}
-		if err := r.show(res); err != nil {
+		if err := give(res); err != nil {
 			return nil, r.fail(sqlerr.IO, "", "%v", err)
 		}
 	}
@@ -359,14 +356,12 @@ func (r *Runner) autocommit(ctx context.Context, stmt ast.Statement) error {
 }
 
 // execute runs one statement; COPY from and to the client is done here.
-func (r *Runner) execute(ctx context.Context, stmt ast.Statement, text *ast.Text, show bool) (*script.Result, error) {
+func (r *Runner) execute(ctx context.Context, stmt ast.Statement, text *ast.Text,
+	give func(*script.Result) error) (*script.Result, error) {
 	if c, ok := stmt.(*ast.Copy); ok && c.Std {
 		return r.copyStd(ctx, c, text, false)
 	}
-	if show {
-		return r.Interp.ExecParts(ctx, stmt, text, &plpgsql.Parts{Rows: r.partSize(), Give: r.show})
-	}
-	return r.Interp.Exec(ctx, stmt, text)
+	return r.Interp.ExecParts(ctx, stmt, text, &plpgsql.Parts{Rows: r.partSize(), Give: give})
 }
 
 // show prints a result as psql does: its rows, and its tag unless quiet. More of it comes by other calls.

@@ -62,7 +62,7 @@ type Sheet struct {
 var ErrLost = errors.New("the connection to the server was lost")
 
 // sendText is sendQuery on a server.
-func (r *Runner) sendText(ctx context.Context, s *scanner, show bool) (*script.Result, error) {
+func (r *Runner) sendText(ctx context.Context, s *scanner, give func(*script.Result) error) (*script.Result, error) {
 	sql := s.buf.String()
 	if s.ended { // as psql, whose messages show the text with its semicolon
 		sql += ";"
@@ -79,7 +79,7 @@ func (r *Runner) sendText(ctx context.Context, s *scanner, show bool) (*script.R
 		return nil, err
 	}
 	start := time.Now()
-	last, err := r.runText(ctx, sql, r.copyLines, show)
+	last, err := r.runText(ctx, sql, r.copyLines, give)
 	if r.timing {
 		r.showTiming(time.Since(start))
 	}
@@ -104,22 +104,17 @@ func (r *Runner) leave(sql string) (bool, error) {
 // copyLines is the data of a COPY in the script.
 func (r *Runner) copyLines() io.Reader { return &copyLines{src: r.src} }
 
-// runText runs a text on the server and reports its error; results are shown, in parts, or the last one is returned
-// whole.
-func (r *Runner) runText(ctx context.Context, sql string, data func() io.Reader, show bool) (last *script.Result, err error) {
+// runText runs a text on the server and reports its error; results are given in parts, the last part is returned.
+func (r *Runner) runText(ctx context.Context, sql string, data func() io.Reader,
+	give func(*script.Result) error) (last *script.Result, err error) {
 	if err := script.Canceled(ctx); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrStopped, err)
 	}
 	c := r.client(data, func(res *script.Result) error {
 		last = res
-		if show {
-			return r.show(res)
-		}
-		return nil
+		return give(res)
 	})
-	if show {
-		c.PartRows = r.partSize()
-	}
+	c.PartRows = r.partSize()
 	if err = r.begin(ctx, sql, c); err == nil {
 		err = r.server.Run(ctx, sql, c)
 	}
