@@ -180,7 +180,7 @@ func copyRows(b *binder, s *ast.Copy, r io.Reader, file string) (int64, error) {
 	}
 	l := &loader{b: b, t: targetTable(b, s.At, s.Schema, s.Name), file: file}
 	return l.run(s, s.Cols, func() (int64, error) {
-		p := newCopyReader(r, s.Options, len(l.cols))
+		p := newCopyReader(r, s.Options, len(l.cols), b.db.longestRecord)
 		if s.Options.Match {
 			p.names = make([]string, len(l.cols))
 			for i, c := range l.cols {
@@ -578,3 +578,7 @@ func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, star
 	}
 	return n, sqlerr.In(db.translate(err), text)
 }
+
+// longestRecord is how long a record of COPY may be, in bytes. Values of the store are as long at most, and a machine
+// holds several.
+const longestRecord = 256 << 20

@@ -35,12 +35,11 @@ func (r *withoutEnd) Read(p []byte) (int, error) {
 // TestCopyLongRow: a row longer than the limit is refused when that much has been read, whatever follows, and its line
 // is named.
 func TestCopyLongRow(t *testing.T) {
-	defer func(n int) { longestRecord = n }(longestRecord)
-	if longestRecord != 256<<20 {
-		t.Errorf("the limit is %d bytes, docs/limits.md says 256 MB", longestRecord)
-	}
-	longestRecord = 1 << 20
 	db := openTemp(t)
+	if db.longestRecord != 256<<20 {
+		t.Errorf("the limit is %d bytes, docs/limits.md says 256 MB", db.longestRecord)
+	}
+	db.longestRecord = 1 << 20
 	mustRun(t, db, "CREATE TABLE t (id int, s text)")
 	for _, c := range []struct{ options, begin, part, line string }{
 		{"", "1\ta\n2\tb\n3\t", "x", "line 3"},
@@ -56,7 +55,7 @@ func TestCopyLongRow(t *testing.T) {
 		_, err := db.CopyIn(t.Context(), st.(*ast.Copy), text, r, "")
 		var e *sqlerr.Error
 		if !errors.As(err, &e) || e.Code != sqlerr.ProgramLimit || !strings.HasPrefix(e.Context, "COPY t, "+c.line) ||
-			r.read > longestRecord+(1<<19) {
+			r.read > db.longestRecord+(1<<19) {
 			t.Errorf("%s, %q: %v after %d bytes", c.options, c.begin, err, r.read)
 		}
 		if got := show(db, "SELECT count(*) FROM t"); got != "count\n0" {
@@ -66,7 +65,7 @@ func TestCopyLongRow(t *testing.T) {
 	st, text := parseOne(t, "COPY t FROM STDIN")
 	if n, err := db.CopyIn(t.Context(), st.(*ast.Copy), text,
 		io.MultiReader(strings.NewReader("1\t"),
-			strings.NewReader(strings.Repeat("x", longestRecord-3)+"\n")), ""); err != nil || n != 1 {
+			strings.NewReader(strings.Repeat("x", db.longestRecord-3)+"\n")), ""); err != nil || n != 1 {
 		t.Errorf("a row of the greatest length: %d, %v", n, err)
 	}
 }

@@ -35,11 +35,14 @@ type copyReader struct {
 	buf    []byte // unescaped fields
 	fields []field
 	cols   int
+
+	longest int
 }
 
-func newCopyReader(r io.Reader, o ast.CopyOptions, cols int) *copyReader {
+// newCopyReader reads records of cols fields, none of which is longer than longest bytes.
+func newCopyReader(r io.Reader, o ast.CopyOptions, cols, longest int) *copyReader {
 	p := &copyReader{r: bufio.NewReaderSize(r, 1<<18), csv: o.Format == "csv", delim: '\t', quote: '"', null: []byte(`\N`),
-		header: o.Header, cols: cols}
+		header: o.Header, cols: cols, longest: longest}
 	if p.csv {
 		p.delim, p.null = ',', nil
 	}
@@ -59,20 +62,16 @@ func newCopyReader(r io.Reader, o ast.CopyOptions, cols int) *copyReader {
 	return p
 }
 
-// longestRecord is how long a record of COPY may be, in bytes. Values of the store are as long at most, and a machine
-// holds several.
-var longestRecord = 256 << 20
-
 // readLine appends the next physical line to raw; io.EOF when there is none.
 func (p *copyReader) readLine() error {
 	start := len(p.raw)
 	for {
 		b, err := p.r.ReadSlice('\n')
-		if len(p.raw)+len(b) > longestRecord {
+		if len(p.raw)+len(b) > p.longest {
 			if start == 0 {
 				p.line = p.lines + 1
 			}
-			return sqlerr.New(sqlerr.ProgramLimit, "a row of more than %d MB cannot be copied", longestRecord>>20).
+			return sqlerr.New(sqlerr.ProgramLimit, "a row of more than %d MB cannot be copied", p.longest>>20).
 				WithHint("A quote that is not closed, or lines that do not end in a newline, make one row of many.")
 		}
 		p.raw = append(p.raw, b...)

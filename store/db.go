@@ -22,9 +22,11 @@ type DB struct {
 	*catalogue
 	*transactions
 	results results
-	run     *statement // what the running statement's functions refer to
-	intr    Intrinsics
-	trained func(run int64) (bool, error) // see SetTrained
+
+	longestRecord int        // of COPY, in bytes
+	run           *statement // what the running statement's functions refer to
+	intr          Intrinsics
+	trained       func(run int64) (bool, error) // see SetTrained
 }
 
 // Open opens the store in a file, creating it where there is none. A file without write permission is
@@ -55,7 +57,7 @@ func open(path string, readonly bool) (*DB, error) {
 	conn := &connection{path: path, readonly: readonly}
 	set := &settings{values: map[string]string{}}
 	cat := &catalogue{connection: conn, settings: set, trees: map[*catalog.ViewDef]*viewTree{}}
-	db := &DB{connection: conn, settings: set, catalogue: cat,
+	db := &DB{longestRecord: longestRecord, connection: conn, settings: set, catalogue: cat,
 		transactions: &transactions{catalogue: cat, versions: map[objectKey]catalog.Version{}}}
 	c, err := lite.Open(path, readonly)
 	if err != nil {

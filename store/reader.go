@@ -209,9 +209,6 @@ func (r *reader) zeros(i, rows int) {
 	}
 }
 
-// err reports a chunk column of NULLs alone, whose shape nobody knows.
-func (r *reader) err() error { return nil }
-
 func (r *reader) vectors() []*ra.Vector {
 	for i, v := range r.cols {
 		v.N = r.n

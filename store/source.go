@@ -129,9 +129,6 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	}
 	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+sqlOf(def)+" ORDER BY "+rowidName(def),
 		func(c []lite.Cell) error { return r.add(c) })
-	if err == nil {
-		err = r.err()
-	}
 	return r.vectors(), db.translate(err)
 }
 
@@ -154,9 +151,6 @@ func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols 
 		r = newReader(typesOfColumns(oc), 0, nil)
 		return nil
 	}, func(_ []outcol, c []lite.Cell) error { return r.add(c) })
-	if err == nil {
-		err = r.err()
-	}
 	if err != nil {
 		return nil, nil, sqlerr.In(db.translate(err), text)
 	}
