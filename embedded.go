@@ -19,6 +19,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/print"
 	"github.com/relgrad/relgrad/sqlgen"
 	"github.com/relgrad/relgrad/store"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/train"
 )
 
@@ -29,11 +30,13 @@ var _ catalog.Database = embedded{}
 
 // Named implements catalog.Database.
 func (embedded) Named(_ []string, t ast.TypeName) (*kernels.Named, error) {
-	return store.NamedType(t), nil
+	return columns.NamedType(t), nil
 }
 
 // Literal implements catalog.Database.
-func (embedded) Literal(t *kernels.Named, text string) (string, error) { return store.Literal(t, text) }
+func (embedded) Literal(t *kernels.Named, text string) (string, error) {
+	return columns.Literal(t, text)
+}
 
 // Text implements catalog.Database: texts compare byte by byte.
 func (embedded) Text() *kernels.Named { return nil }

@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 func alterTable(b *binder, s *ast.AlterTable) (*catalog.Result, error) {
@@ -126,7 +127,8 @@ func alterAdd(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.T
 	fill := defaultSQL(b, n, c)
 	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) &&
 		len(n.Foreign) == len(t.Foreign) {
-		sql := "ALTER TABLE " + sqlOf(t) + " ADD COLUMN " + collated(c.Type, ident(c.Name)+" "+storage(c.Type))
+		sql := "ALTER TABLE " + sqlOf(t) + " ADD COLUMN " +
+			columns.Collated(c.Type, ident(c.Name)+" "+columns.StorageOf(c.Type))
 		if err := b.db.exec(sql); err != nil {
 			return nil, err
 		}
@@ -386,7 +388,7 @@ func retyped(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 				if strings.HasSuffix(keys[j], " DESC") {
 					desc = " DESC"
 				}
-				keys[j] = collated(c.Type, ident(name)) + desc
+				keys[j] = columns.Collated(c.Type, ident(name)) + desc
 			}
 			t.Indexes[i].Keys = strings.Join(keys, ", ")
 		}

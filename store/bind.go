@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // A binder turns one statement's tree into SQLite's text. It resolves every name itself and prints each
@@ -55,7 +56,7 @@ type dependency struct {
 
 // writes is what the functions of a printed statement note of the table that it writes.
 type writes struct {
-	slots      []*slot
+	slots      []*columns.Slot
 	slotTables []*catalog.TableDef // the tables of slots
 	ids        []*catalog.Identity // generated columns, counted on
 	idCols     []string
@@ -167,7 +168,7 @@ func (v val) collate() string {
 	if v.typ.IsChunk() {
 		return "rg_chunk_key(" + v.sql + ")"
 	}
-	return collated(v.typ, v.sql)
+	return columns.Collated(v.typ, v.sql)
 }
 
 // member prints v as a column of a set, which has each value once: it is the value and what it compares by in one.
@@ -175,7 +176,7 @@ func (v val) member() string {
 	if v.typ.IsChunk() {
 		return "rg_chunk_member(" + v.sql + ")"
 	}
-	return collated(v.typ, v.sql)
+	return columns.Collated(v.typ, v.sql)
 }
 
 // column is an output column of a FROM item or query.

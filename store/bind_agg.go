@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/functions"
 )
 
 // bindAggregate binds an aggregate; over is the printed OVER clause of a window call, "" for a plain one.
@@ -170,17 +171,17 @@ func aggregateSQL(b *binder, e *ast.FuncCall, args []val) (string, catalog.Type,
 		ret := a.typ
 		ret.Array, ret.Rank = true, 0
 		return arrayAgg(b, a.typ) + "@", ret, []val{a}
-	case len(args) == 1 && args[0].typ.IsChunk() && chunkAggregates[e.Name] != "":
+	case len(args) == 1 && args[0].typ.IsChunk() && functions.ChunkAggregates[e.Name] != "":
 		t := args[0].typ
 		t.Rank = 0
-		return chunkAggregates[e.Name], t, args
+		return functions.ChunkAggregates[e.Name], t, args
 	case len(args) == 1 && args[0].typ.IsChunk() && (e.Name == "min" || e.Name == "max"):
 		b.failHint(e.At, sqlerr.UndefinedFunction, "Use "+e.Name+"_agg(x), element by element.",
 			"function %s(%s) does not exist", e.Name, args[0].typ)
 	case e.Name == "count" && len(args) == 1:
 		return "count($1)@", catalog.Int8, []val{b.settle(args[0])}
 	}
-	sig, ambiguous := resolve(aggregates[e.Name], typesOf(args))
+	sig, ambiguous := functions.Resolve(functions.Aggregates[e.Name], typesOf(args))
 	if ambiguous || manyTypes(b, e.Name, args) {
 		b.failHint(e.At, sqlerr.AmbiguousFunction,
 			"Could not choose a best candidate function. You might need to add explicit type casts.",
@@ -191,9 +192,9 @@ func aggregateSQL(b *binder, e *ast.FuncCall, args []val) (string, catalog.Type,
 	}
 	conv := make([]val, len(args))
 	for i, a := range args {
-		conv[i] = b.coerce(a, sig.arg(i))
+		conv[i] = b.coerce(a, sig.Arg(i))
 	}
-	return sig.sql, sig.ret, conv
+	return sig.SQL, sig.Ret, conv
 }
 
 // arrayAgg is the aggregate that collects values of a type.
@@ -223,22 +224,22 @@ func bindWindowCall(b *binder, s *scope, e *ast.FuncCall) val {
 	l.windows, l.inWindow = false, true
 	defer func() { l.windows, l.inWindow = true, false }()
 	over := " OVER (" + windowText(b, s, e.Over) + ")"
-	if isAggregate(e.Name) {
+	if functions.IsAggregate(e.Name) {
 		if e.Distinct || len(e.OrderBy) > 0 {
 			b.refuse(e.At, "DISTINCT or ORDER BY inside a window aggregate", "Aggregate in a sub-select and join it.")
 		}
 		return bindAggregate(b, s, e, over)
 	}
-	if !windowFunctions[e.Name] {
+	if !functions.WindowFunctions[e.Name] {
 		b.fail(e.At, sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function",
 			e.Name)
 	}
 	args := callArgs(b, s, e)
-	sig, ambiguous := resolve(signatures[e.Name], typesOf(args))
+	sig, ambiguous := functions.Resolve(functions.Signatures[e.Name], typesOf(args))
 	if sig == nil || ambiguous {
 		noFunction(b, e, args)
 	}
-	if n := len(args) - 1; windowStates[e.Name] != "" {
+	if n := len(args) - 1; functions.WindowStates[e.Name] != "" {
 		if x, ok := constOf(args[n]); ok && x == nil {
 			return val{sql: "NULL", typ: applySignature(b, e.At, sig, args).typ, at: e.At}
 		}
@@ -373,7 +374,7 @@ func funcFrom(b *binder, s *scope, it *ast.FuncFrom) source {
 func tableFunction(b *binder, s *scope, f *ast.FuncCall, col *column, alias string) (sql, ord string) {
 	ord = alias + ".ord"
 	args := make([]val, len(f.Args))
-	if isSetReturning(f.Name) {
+	if functions.IsSetReturning(f.Name) {
 		for i, x := range f.Args {
 			args[i] = b.expr(s, x)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -66,7 +67,7 @@ func constElems(elems []val, t catalog.Type) (any, bool) {
 		}
 		list[i] = x
 	}
-	x, err := makeArray(list, t.Elem())
+	x, err := columns.MakeArray(list, t.Elem())
 	return x, err == nil
 }
 
@@ -86,7 +87,7 @@ func constOf(v val) (any, bool) {
 	if from.IsUnknown() {
 		from = catalog.Text
 	}
-	x, err := convert(v.lit.Value, catalog.Text, from)
+	x, err := columns.Convert(v.lit.Value, catalog.Text, from)
 	return x, err == nil
 }
 
@@ -164,7 +165,7 @@ func concatArrays(b *binder, at ast.Pos, l, r val) val {
 		return b.coerce(v, ct)
 	}
 	l, r = conv(l), conv(r)
-	kinds := string([]byte{"ea"[b2i(l.typ.Array)], "ea"[b2i(r.typ.Array)]}) // element or array
+	kinds := string([]byte{"ea"[columns.Bit(l.typ.Array)], "ea"[columns.Bit(r.typ.Array)]}) // element or array
 	return val{sql: "rg_array_cat(" + sqltext.Plain(catalog.ArrayOf(ct).String()) + ", " + sqltext.Plain(kinds) + ", " +
 		l.sql + ", " + r.sql + ")", typ: catalog.ArrayOf(ct), at: at}
 }

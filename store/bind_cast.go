@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // coerce converts a value to a type that it reaches implicitly, or that an untyped literal can be read as.
@@ -23,7 +24,7 @@ func (b *binder) coerce(v val, t catalog.Type) val {
 func bindCast(b *binder, s *scope, e *ast.Cast) val {
 	t := typeOf(b, e.Type)
 	if a, ok := e.X.(*ast.ArrayLit); ok && t.Array && len(a.Elems) == 0 {
-		return val{sql: b.constant(e.At, emptyArray(t.Elem()), t), typ: t, at: e.At, notNull: true}
+		return val{sql: b.constant(e.At, columns.EmptyArray(t.Elem()), t), typ: t, at: e.At, notNull: true}
 	}
 	v := b.expr(s, e.X)
 	if e.Argument != "" && !catalog.Implicit(v.typ, t) && !(v.typ.Is(catalog.Text) && t.Is(catalog.Name)) {
@@ -61,21 +62,21 @@ func (b *binder) cast(at ast.Pos, v val, t catalog.Type, mods []int) val {
 func literalAs(b *binder, l *ast.Literal, from, t catalog.Type) (any, error) {
 	switch {
 	case from.IsUnknown():
-		return convert(l.Value, catalog.Text, t)
+		return columns.Convert(l.Value, catalog.Text, t)
 	case from.Is(catalog.Numeric) && t.Is(catalog.Text): // 1e2 prints as 100
-		n, err := convert(l.Value, catalog.Text, catalog.Numeric)
+		n, err := columns.Convert(l.Value, catalog.Text, catalog.Numeric)
 		if err != nil {
 			return nil, err
 		}
-		return convert(n, from, t)
+		return columns.Convert(n, from, t)
 	case from.IsInt():
 		n, err := strconv.ParseInt(l.Value, 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		return convert(n, from, t)
+		return columns.Convert(n, from, t)
 	}
-	return convert(l.Value, from, t)
+	return columns.Convert(l.Value, from, t)
 }
 
 // castSQL prints the conversion of a value that is not constant.
@@ -240,7 +241,7 @@ func notGiven(b *binder, t *catalog.TableDef, given map[string]bool) (list, expr
 // slot is the number of the check that notes the shapes written to a column.
 func (b *binder) slot(t *catalog.TableDef, c *catalog.Column) int {
 	for i, s := range b.slots {
-		if b.slotTables[i] == t && s.col == c.Name {
+		if b.slotTables[i] == t && s.Col == c.Name {
 			return i
 		}
 	}
@@ -248,6 +249,7 @@ func (b *binder) slot(t *catalog.TableDef, c *catalog.Column) int {
 }
 
 func (w *writes) addSlot(t *catalog.TableDef, c *catalog.Column) int {
-	w.slots, w.slotTables = append(w.slots, &slot{table: t.Name, col: c.Name, rank: c.Type.Rank}), append(w.slotTables, t)
+	w.slots, w.slotTables = append(w.slots,
+		&columns.Slot{Table: t.Name, Col: c.Name, Rank: c.Type.Rank}), append(w.slotTables, t)
 	return len(w.slots) - 1
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // expr binds an expression. Inside a grouped SELECT a sub-expression that equals a GROUP BY expression
@@ -195,7 +196,7 @@ func (b *binder) literalVal(e *ast.Literal) val {
 			v.sql = "(" + v.sql + ")"
 		}
 	default:
-		t, err := convert(e.Value, catalog.Text, catalog.Numeric)
+		t, err := columns.Convert(e.Value, catalog.Text, catalog.Numeric)
 		b.check(e.At, err)
 		v.sql, v.typ = sqltext.Plain(t.(string)), catalog.Numeric
 	}
@@ -219,7 +220,7 @@ func bindBound(b *binder, e *ast.Bound) val {
 	if t.Is(catalog.Void) {
 		return val{sql: b.constant(e.At, e.Value, catalog.Text), typ: catalog.Void, at: e.At, notNull: e.Value != nil}
 	}
-	if known[t.Name] == "" {
+	if columns.Storage[t.Name] == "" {
 		b.failHint(e.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", e.Type)
 	}
 	return val{sql: b.constant(e.At, e.Value, t), typ: t, bound: e, at: e.At, notNull: e.Value != nil}
@@ -230,7 +231,7 @@ func (b *binder) constant(at ast.Pos, x any, t catalog.Type) string {
 	if x == nil {
 		return "NULL"
 	}
-	stored, err := toStored(x, t)
+	stored, err := columns.ToStored(x, t)
 	b.check(at, err)
 	switch v := stored.(type) {
 	case int64:
@@ -485,7 +486,7 @@ func bindSubLink(b *binder, s *scope, e *ast.SubLink) val {
 		t := typesOfColumns(q.cols)[0]
 		f := arrayAgg(b, t)
 		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " +
-			b.constant(e.At, emptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.text() +
+			b.constant(e.At, columns.EmptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.text() +
 			"))", typ: catalog.ArrayOf(t), at: e.At}
 	}
 	return subAny(b, s, e, q)

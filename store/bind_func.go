@@ -11,6 +11,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/functions"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -24,20 +26,20 @@ func bindCall(b *binder, s *scope, e *ast.FuncCall) val {
 		b.fail(e.At, sqlerr.UndefinedFunction, "function %s.%s does not exist", e.Schema, e.Name)
 	}
 	switch {
-	case e.Over != nil || windowFunctions[e.Name]:
+	case e.Over != nil || functions.WindowFunctions[e.Name]:
 		return bindWindowCall(b, s, e)
-	case isAggregate(e.Name):
+	case functions.IsAggregate(e.Name):
 		return bindAggregate(b, s, e, "")
 	case e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0:
 		b.fail(e.At, sqlerr.WrongObjectType, "%s is not an aggregate function", e.Name)
-	case isSetReturning(e.Name):
+	case functions.IsSetReturning(e.Name):
 		b.failHint(e.At, sqlerr.FeatureNotSupported, "Put it into FROM: FROM t, "+e.Name+"(…) AS u.",
 			"set-returning functions are not allowed here")
 	}
 	if v, ok := engineCall(b, e); ok {
 		return v
 	}
-	if b.db.intr != nil && signatures[e.Name] == nil && kernels.Find(e.Name) == nil {
+	if b.db.intr != nil && functions.Signatures[e.Name] == nil && kernels.Find(e.Name) == nil {
 		if v, ok := scalarIntrinsic(b, e); ok {
 			return v
 		}
@@ -110,10 +112,10 @@ func callArgs(b *binder, s *scope, e *ast.FuncCall) []val {
 // builtinNames lists the functions that may stand in expressions.
 func builtinNames() []string {
 	names := []string{"backward", "explain_gradient", "current_step", "current_seed"}
-	for n := range signatures {
+	for n := range functions.Signatures {
 		names = append(names, n)
 	}
-	for n := range aggregates {
+	for n := range functions.Aggregates {
 		names = append(names, n)
 	}
 	for _, d := range kernels.All() {
@@ -131,8 +133,8 @@ func noFunction(b *binder, e *ast.FuncCall, args []val) {
 	}
 	names := append(builtinNames(), b.db.Functions()...)
 	hint := "No function matches the given name and argument types. You might need to add explicit type casts."
-	known := signatures[e.Name] != nil || aggregates[e.Name] != nil || kernels.Find(e.Name) != nil ||
-		chunkAggregates[e.Name] != ""
+	known := functions.Signatures[e.Name] != nil || functions.Aggregates[e.Name] != nil || kernels.Find(e.Name) != nil ||
+		functions.ChunkAggregates[e.Name] != ""
 	switch near := sqlerr.Nearest(e.Name, names); {
 	case !known && near != "" && near != e.Name:
 		hint = "Perhaps you meant \"" + near + "\"."
@@ -164,11 +166,11 @@ func manyTypes(b *binder, name string, args []val) bool {
 
 // callBuiltin binds a function of Postgres.
 func callBuiltin(b *binder, e *ast.FuncCall, args []val) (val, bool) {
-	cands := signatures[e.Name]
+	cands := functions.Signatures[e.Name]
 	if cands == nil {
 		return val{}, false
 	}
-	sig, ambiguous := resolve(cands, typesOf(args))
+	sig, ambiguous := functions.Resolve(cands, typesOf(args))
 	if ambiguous || manyTypes(b, e.Name, args) {
 		b.failHint(e.At, sqlerr.AmbiguousFunction,
 			"Could not choose a best candidate function. You might need to add explicit type casts.",
@@ -185,27 +187,27 @@ func callBuiltin(b *binder, e *ast.FuncCall, args []val) (val, bool) {
 }
 
 // applySignature prints a call of a chosen overload.
-func applySignature(b *binder, at ast.Pos, sig *signature, args []val) val {
-	if sig.volatile {
+func applySignature(b *binder, at ast.Pos, sig *functions.Signature, args []val) val {
+	if sig.Volatile {
 		b.volatile++
 	}
 	elem := anyElement(b, at, sig, args)
-	out := val{typ: sig.ret, at: at}
+	out := val{typ: sig.Ret, at: at}
 	conv := make([]val, len(args))
 	for i, a := range args {
-		t := sig.arg(i)
+		t := sig.Arg(i)
 		switch {
-		case t.Is(tAny):
+		case t.Is(functions.Any):
 			a = b.settle(a)
-			if sig.variadic { // concat, format: everything as its output function prints it
+			if sig.Variadic { // concat, format: everything as its output function prints it
 				if a.typ.Is(catalog.Bool) {
 					a = val{sql: "CASE " + a.sql + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END", typ: catalog.Text, at: a.at}
 				}
 				a = toText(b, a)
 			}
-		case t.Is(tAnyArray):
+		case t.Is(functions.AnyArray):
 			a = b.coerce(a, catalog.ArrayOf(elem))
-		case t.Is(tAnyElement):
+		case t.Is(functions.AnyElement):
 			a = b.coerce(a, elem)
 		default:
 			a = b.coerce(a, t)
@@ -213,12 +215,12 @@ func applySignature(b *binder, at ast.Pos, sig *signature, args []val) val {
 		conv[i] = a
 	}
 	switch {
-	case sig.ret.Is(tAnyArray):
+	case sig.Ret.Is(functions.AnyArray):
 		out.typ = catalog.ArrayOf(elem)
-	case sig.ret.Is(tAnyElement):
+	case sig.Ret.Is(functions.AnyElement):
 		out.typ = elem
 	}
-	out.sql = fill(sig.sql, conv, catalog.ArrayOf(elem))
+	out.sql = fill(sig.SQL, conv, catalog.ArrayOf(elem))
 	return out
 }
 
@@ -231,13 +233,13 @@ func typesOf(args []val) []catalog.Type {
 }
 
 // anyElement is the type that the pseudo-types of a signature stand for.
-func anyElement(b *binder, at ast.Pos, sig *signature, args []val) catalog.Type {
+func anyElement(b *binder, at ast.Pos, sig *functions.Signature, args []val) catalog.Type {
 	var vs []val
 	for i, a := range args {
-		switch t := sig.arg(i); {
-		case t.Is(tAnyArray) && a.typ.Array, t.Is(tAnyElement):
+		switch t := sig.Arg(i); {
+		case t.Is(functions.AnyArray) && a.typ.Array, t.Is(functions.AnyElement):
 			a.typ = a.typ.Elem()
-			if t.Is(tAnyArray) || !a.typ.IsUnknown() {
+			if t.Is(functions.AnyArray) || !a.typ.IsUnknown() {
 				vs = append(vs, a)
 			}
 		}
@@ -245,7 +247,7 @@ func anyElement(b *binder, at ast.Pos, sig *signature, args []val) catalog.Type 
 	if len(vs) == 0 {
 		return catalog.Text
 	}
-	return b.commonType(vs, strings.ToUpper(sig.name))
+	return b.commonType(vs, strings.ToUpper(sig.Name))
 }
 
 // fill puts printed arguments into a template; $t is the name of the array type that the call is about.
@@ -353,7 +355,7 @@ func probability(v val) bool {
 	if !ok || x == nil {
 		return false
 	}
-	y, err := convert(x, v.typ, catalog.Float8)
+	y, err := columns.Convert(x, v.typ, catalog.Float8)
 	p, ok := y.(float64)
 	return err == nil && ok && p >= 0 && p < 1
 }
@@ -379,7 +381,7 @@ func kernelArgs(b *binder, args []val, widen bool) (string, []val) {
 			if a.lit == nil {
 				return "", nil
 			}
-			if _, err := convert(a.lit.Value, catalog.Text, catalog.Float8); err != nil {
+			if _, err := columns.Convert(a.lit.Value, catalog.Text, catalog.Float8); err != nil {
 				return "", nil
 			}
 			a = b.coerce(a, catalog.Float8)

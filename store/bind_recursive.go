@@ -6,6 +6,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // bindRecursive makes the CTE visible to itself with the column types of its first branch.
@@ -87,7 +88,7 @@ func recursiveStep(b *binder, step *ast.Select, within func(string)) {
 func recursiveTables(b *binder, it ast.FromItem, name string, misplaced, within func(string)) int {
 	switch it := it.(type) {
 	case *ast.TableRef:
-		return b2i(it.Schema == "" && it.Name == name)
+		return columns.Bit(it.Schema == "" && it.Name == name)
 	case *ast.JoinFrom:
 		l, r := recursiveTables(b, it.L, name, misplaced, within), recursiveTables(b, it.R, name, misplaced, within)
 		if l > 0 && (it.Kind == ast.JoinRight || it.Kind == ast.JoinFull) || r > 0 &&

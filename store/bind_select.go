@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/functions"
 )
 
 // bindPlain binds a SELECT without set operation.
@@ -304,7 +305,7 @@ func expandSetReturning(b *binder, sel *ast.Select) *ast.Select {
 	for _, t := range sel.Targets {
 		ast.Walk(t.X, func(n ast.Tree) bool {
 			f, ok := n.(*ast.FuncCall)
-			if ok && isSetReturning(f.Name) && f.Over == nil {
+			if ok && functions.IsSetReturning(f.Name) && f.Over == nil {
 				if call != nil {
 					b.refuse(f.At, "a second set-returning function in a select list", "Put the functions into FROM.")
 				}
@@ -363,7 +364,7 @@ func conditionalSet(b *binder, ts []ast.Target) {
 			}
 			if what != "" {
 				ast.Walk(n, func(n ast.Tree) bool {
-					if f, ok := n.(*ast.FuncCall); ok && isSetReturning(f.Name) {
+					if f, ok := n.(*ast.FuncCall); ok && functions.IsSetReturning(f.Name) {
 						b.failHint(f.At, sqlerr.FeatureNotSupported,
 							"You might be able to move the set-returning function into a LATERAL FROM item.",
 							"set-returning functions are not allowed in %s", what)
@@ -395,7 +396,7 @@ func hasAggregate(b *binder, ts []ast.Target) bool {
 	found := false
 	for _, t := range ts {
 		ast.Walk(t.X, func(n ast.Tree) bool {
-			if f, ok := n.(*ast.FuncCall); ok && isAggregate(f.Name) {
+			if f, ok := n.(*ast.FuncCall); ok && functions.IsAggregate(f.Name) {
 				found = true
 			}
 			_, sub := n.(*ast.SubLink)

@@ -6,6 +6,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // typeOf checks a type name of the user's text.
@@ -24,14 +25,14 @@ func typeOf(b *binder, n ast.TypeName) catalog.Type {
 		b.refuse(n.At, "the type regclass", "Name the table in information_schema.tables: table_name = 't'.")
 	}
 	modifiers(b, n, t)
-	if known[t.Name] == "" {
+	if columns.Storage[t.Name] == "" {
 		if t, v := b.db.cat.relation(b.path, n.Schema, n.Name); t != nil || v != nil {
 			b.failHint(n.At, sqlerr.UndefinedObject,
 				"A table's row type stands only in FROM gradient('loss', NULL::"+n.Name+
 					").", "a value of the row type \"%s\" cannot stand here", n.Name)
 		}
-		names := make([]string, 0, len(known))
-		for k := range known {
+		names := make([]string, 0, len(columns.Storage))
+		for k := range columns.Storage {
 			names = append(names, k)
 		}
 		if near := sqlerr.Nearest(n.Name, names); near != "" && len(n.Name) > 2 {

@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // catalogue is the definitions of a store as a session sees them. They are kept in its table relgrad_catalog.
@@ -228,7 +229,7 @@ func (d *catalogue) viewTree(v *catalog.ViewDef) (*ast.Select, *ast.Text, error)
 // NamesType reports whether a function may name a type: one that the store has, one that only a server has, or a
 // relation's.
 func (d *catalogue) NamesType(schema, name string) bool {
-	if known[name] != "" || otherTypes[name] || strings.Contains(name, "%") {
+	if columns.Storage[name] != "" || columns.OtherTypes[name] || strings.Contains(name, "%") {
 		return true
 	}
 	t, v := d.cat.relation(d.searchPath(), schema, name)

@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // onConflict prints ON CONFLICT.
@@ -89,7 +90,7 @@ func proposedKey(b *binder, s *ast.Insert, t *catalog.TableDef, list []string) (
 	for _, c := range s.OnConflict.Cols {
 		if i := slices.Index(list, ident(c)); i >= 0 {
 			key = append(key, i)
-			kinds += "-n"[b2i(columnOf(b, s.At, t, c).Type.Is(catalog.Numeric)):][:1]
+			kinds += "-n"[columns.Bit(columnOf(b, s.At, t, c).Type.Is(catalog.Numeric)):][:1]
 		}
 	}
 	return key, kinds

@@ -10,12 +10,13 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/sqlfront/print"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing
 // new.
 func addConstraints(b *binder, t *catalog.TableDef, list []ast.TableConstraint) {
-	primary := func(k ast.TableConstraint) int { return b2i(k.Kind != "primary") }
+	primary := func(k ast.TableConstraint) int { return columns.Bit(k.Kind != "primary") }
 	slices.SortStableFunc(list, func(x, y ast.TableConstraint) int { return primary(x) - primary(y) })
 	var keys [][]string
 	for i := range list {

@@ -15,6 +15,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -170,7 +171,7 @@ type loader struct {
 	t    *catalog.TableDef
 	cols []*catalog.Column
 	stmt *lite.Stmt
-	slot []*slot
+	slot []*columns.Slot
 	file string
 }
 
@@ -180,11 +181,11 @@ func copyRows(b *binder, s *ast.Copy, r io.Reader, file string) (int64, error) {
 	}
 	l := &loader{b: b, t: targetTable(b, s.At, s.Schema, s.Name), file: file}
 	return l.run(s, s.Cols, func() (int64, error) {
-		p := newCopyReader(r, s.Options, len(l.cols), b.db.longestRecord)
+		p := columns.NewCopyReader(r, s.Options, len(l.cols), b.db.longestRecord)
 		if s.Options.Match {
-			p.names = make([]string, len(l.cols))
+			p.Names = make([]string, len(l.cols))
 			for i, c := range l.cols {
-				p.names[i] = c.Name
+				p.Names[i] = c.Name
 			}
 		}
 		return l.load(p)
@@ -212,7 +213,7 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 		} else if len(c.Mods) > 0 {
 			x = modifyType(b, x, c.Type, c.Mods)
 		}
-		var sl *slot
+		var sl *columns.Slot
 		if c.Type.IsChunk() {
 			sl = b.slots[b.slot(t, c)]
 			if err := startShape(b.db, t, c, sl); err != nil {
@@ -241,23 +242,23 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 }
 
 // startShape gives the slot the shape of the chunks that are there, so that another one is refused with its line.
-func startShape(db *DB, t *catalog.TableDef, c *catalog.Column, s *slot) error {
+func startShape(db *DB, t *catalog.TableDef, c *catalog.Column, s *columns.Slot) error {
 	if c.Shape == nil {
 		return nil
 	}
 	col := ident(c.Name)
 	return db.rows("SELECT substr("+col+", 1, 28) FROM "+sqlOf(t)+" WHERE "+col+" IS NOT NULL LIMIT 1", func(r row) error {
 		if b := r[0].Bytes(); len(b) >= 4 && len(b) >= 4+4*int(b[2]) {
-			s.shape, s.head = headShape(b), append([]byte(nil), b[:4+4*int(b[2])]...)
+			s.Shape, s.Head = columns.HeadShape(b), append([]byte(nil), b[:4+4*int(b[2])]...)
 		}
 		return nil
 	})
 }
 
-func (l *loader) load(p *copyReader) (int64, error) {
+func (l *loader) load(p *columns.CopyReader) (int64, error) {
 	n := int64(0)
 	for {
-		fields, err := p.next()
+		fields, err := p.Next()
 		if err == io.EOF {
 			return n, nil
 		}
@@ -275,7 +276,7 @@ func (l *loader) load(p *copyReader) (int64, error) {
 				return 0, l.context(p, i, err)
 			}
 		}
-		if err := l.insert(func(i int) string { return string(p.fields[i].text) }); err != nil {
+		if err := l.insert(func(i int) string { return string(p.Fields[i].Text) }); err != nil {
 			return 0, l.context(p, -1, err)
 		}
 		n++
@@ -330,25 +331,25 @@ func keyValues(b *binder, err error, t *catalog.TableDef, value func(col string)
 }
 
 // context says where in the data the error lies.
-func (l *loader) context(p *copyReader, col int, err error) error {
+func (l *loader) context(p *columns.CopyReader, col int, err error) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok {
 		return err
 	}
 	c := *e
 	c.Context = fmt.Sprintf("COPY %s", l.t.Name)
-	if p.line > 0 {
-		c.Context += fmt.Sprintf(", line %d", p.line)
+	if p.Line > 0 {
+		c.Context += fmt.Sprintf(", line %d", p.Line)
 	}
 	if col >= 0 {
 		c.Context += fmt.Sprintf(", column %s", l.cols[col].Name)
-		if f := &p.fields[col]; !f.null {
-			c.Context += fmt.Sprintf(": \"%s\"", clipText(f.text))
+		if f := &p.Fields[col]; !f.Null {
+			c.Context += fmt.Sprintf(": \"%s\"", clipText(f.Text))
 		} else {
 			c.Context += ": null input"
 		}
-	} else if len(p.raw) > 0 {
-		c.Context += fmt.Sprintf(": \"%s\"", clipText(bytes.TrimRight(p.raw, "\r\n")))
+	} else if len(p.Raw) > 0 {
+		c.Context += fmt.Sprintf(": \"%s\"", clipText(bytes.TrimRight(p.Raw, "\r\n")))
 	}
 	if l.file != "" {
 		c.Context += ", source " + l.file
@@ -364,9 +365,9 @@ func clipText(b []byte) string {
 }
 
 // field converts one field.
-func (l *loader) field(i int, f *field) error {
+func (l *loader) field(i int, f *columns.Field) error {
 	c := l.cols[i]
-	if f.null {
+	if f.Null {
 		if c.NotNull {
 			return notNull(l.t.Name, c.Name)
 		}
@@ -375,15 +376,15 @@ func (l *loader) field(i int, f *field) error {
 	}
 	switch {
 	case c.Type.IsInt():
-		if n, ok := quickInt(f.text); ok && rangeError(n, c.Type) == nil {
+		if n, ok := quickInt(f.Text); ok && columns.CheckRange(n, c.Type) == nil {
 			l.stmt.SetInt(i, n)
 			return nil
 		}
 	case c.Type.Is(catalog.Text):
-		l.stmt.SetBytes(i, lite.Text, f.text)
+		l.stmt.SetBytes(i, lite.Text, f.Text)
 		return nil
 	}
-	x, err := textIn(string(f.text), c.Type)
+	x, err := columns.TextIn(string(f.Text), c.Type)
 	if err != nil {
 		return err
 	}
@@ -392,7 +393,7 @@ func (l *loader) field(i int, f *field) error {
 
 // store puts a value of column i's type into the INSERT.
 func (l *loader) store(i int, v any) error {
-	y, err := toStored(v, l.cols[i].Type)
+	y, err := columns.ToStored(v, l.cols[i].Type)
 	if err != nil {
 		return err
 	}
@@ -407,12 +408,12 @@ func (l *loader) store(i int, v any) error {
 // note checks a chunk on its way into column i.
 func (l *loader) note(i int, b []byte) error {
 	s := l.slot[i]
-	if err := s.note(b); err != nil {
+	if err := s.Note(b); err != nil {
 		return err
 	}
-	if s.mixed != nil {
+	if s.Mixed != nil {
 		return sqlerr.New(sqlerr.ArraySubscript, "table \"%s\", column \"%s\": a chunk of shape %v, others have shape %v",
-			l.t.Name, l.cols[i].Name, s.mixed, s.shape).
+			l.t.Name, l.cols[i].Name, s.Mixed, s.Shape).
 			WithDetail("All chunks of a column have one shape at the end of a statement.")
 	}
 	return nil
@@ -457,7 +458,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 	}
 	stop := db.watch(ctx)
 	defer stop()
-	out := newCopyWriter(w, s.Options)
+	out := columns.NewCopyWriter(w, s.Options)
 	n := int64(0)
 	var types []catalog.Type
 	err = selectEach(ctx, db, sel, text, func(cols []outcol) error {
@@ -467,7 +468,7 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 			for i, c := range cols {
 				names[i] = c.name
 			}
-			return out.row(names, nil)
+			return out.Row(names, nil)
 		}
 		return nil
 	}, func(cols []outcol, row []lite.Cell) error {
@@ -476,10 +477,10 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 		if err != nil {
 			return err
 		}
-		return out.row(vals, types)
+		return out.Row(vals, types)
 	})
 	if err == nil {
-		err = out.w.Flush()
+		err = out.W.Flush()
 	}
 	if err != nil && db.explicit {
 		db.failed = true
@@ -562,12 +563,12 @@ func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, star
 				vals[i] = row[i].Bytes()
 				continue
 			}
-			v, err := fromCell(&row[i], c.typ)
+			v, err := columns.FromCell(&row[i], c.typ)
 			if err != nil {
 				return err
 			}
 			if v != nil && !c.typ.IsInt() && !c.typ.IsFloat() && !c.typ.Is(catalog.Bool) {
-				v = textOut(v, c.typ)
+				v = columns.TextOut(v, c.typ)
 			}
 			vals[i] = v
 		}

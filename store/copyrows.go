@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -88,14 +89,14 @@ func (l *loader) value(i int, v any) error {
 		if !utf8.ValidString(x) || strings.IndexByte(x, 0) >= 0 {
 			return sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\"")
 		}
-		y, err := textIn(x, c.Type)
+		y, err := columns.TextIn(x, c.Type)
 		if err != nil {
 			return err
 		}
 		v = y
 	case int64:
 		if c.Type.IsInt() {
-			if err := rangeError(x, c.Type); err != nil {
+			if err := columns.CheckRange(x, c.Type); err != nil {
 				return err
 			}
 		}

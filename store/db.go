@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/functions"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -92,7 +93,7 @@ func setup(db *DB) error {
 	if err := db.execPatiently(pragmas); err != nil {
 		return err
 	}
-	if err := errors.Join(register(db.c), registerSession(db)); err != nil {
+	if err := errors.Join(functions.Register(db.c), registerSession(db)); err != nil {
 		return err
 	}
 	if id != applicationID {

@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // newKey decides where a new relation goes and refuses names in use; skip is IF NOT EXISTS applying.
@@ -152,7 +153,7 @@ func createSQL(t *catalog.TableDef, phys string) string {
 	rowid := rowidColumn(t)
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		s := ident(c.Name) + " " + storage(c.Type)
+		s := ident(c.Name) + " " + columns.StorageOf(c.Type)
 		if isHeld(t, i) {
 			s = ident(c.Name) + " INTEGER"
 		}
@@ -160,7 +161,7 @@ func createSQL(t *catalog.TableDef, phys string) string {
 		case i == rowid:
 			s += " PRIMARY KEY"
 		default:
-			s = collated(c.Type, s)
+			s = columns.Collated(c.Type, s)
 		}
 		if c.NotNull && i != rowid {
 			s += " NOT NULL"
@@ -257,7 +258,7 @@ func createTableAs(b *binder, s *ast.CreateTableAs) (*catalog.Result, error) {
 }
 
 func storable(b *binder, at ast.Pos, name string, t catalog.Type) {
-	if known[t.Name] == "" {
+	if columns.Storage[t.Name] == "" {
 		b.fail(at, "42P16", "column \"%s\" has pseudo-type %s", name, t)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -481,17 +482,17 @@ func checkSlots(b *binder, t *catalog.TableDef, wrote int64) error {
 		return err
 	}
 	for _, s := range b.slots {
-		if s.head == nil {
+		if s.Head == nil {
 			continue
 		}
-		c := &n.Cols[n.Column(s.col)]
-		if s.mixed != nil || c.Shape != nil && !c.Shape.Equal(s.shape) {
+		c := &n.Cols[n.Column(s.Col)]
+		if s.Mixed != nil || c.Shape != nil && !c.Shape.Equal(s.Shape) {
 			if err := oneShape(b.db, n, s); err != nil {
 				return err
 			}
 		}
-		if !c.Shape.Equal(s.shape) || c.Shape == nil {
-			c.Shape, changed = s.shape, true
+		if !c.Shape.Equal(s.Shape) || c.Shape == nil {
+			c.Shape, changed = s.Shape, true
 		}
 	}
 	for i, id := range b.ids {
@@ -506,7 +507,7 @@ func checkSlots(b *binder, t *catalog.TableDef, wrote int64) error {
 }
 
 // oneShape looks for a chunk whose shape differs from the first one written.
-func oneShape(db *DB, t *catalog.TableDef, s *slot) error {
+func oneShape(db *DB, t *catalog.TableDef, s *columns.Slot) error {
 	keys, names := []string{rowidName(t)}, []string{"row id"}
 	if k := t.Keys(); len(k) > 0 {
 		keys, names = nil, nil
@@ -514,7 +515,7 @@ func oneShape(db *DB, t *catalog.TableDef, s *slot) error {
 			keys, names = append(keys, ident(c)), append(names, c)
 		}
 	}
-	col := ident(s.col)
+	col := ident(s.Col)
 	sql := "SELECT substr(" + col + ", 1, 28), " + strings.Join(keys, ", ") + " FROM " + sqlOf(t) + " WHERE rg_head(" +
 		col + ") <> ? LIMIT 1"
 	var other tensor.Shape
@@ -523,21 +524,21 @@ func oneShape(db *DB, t *catalog.TableDef, s *slot) error {
 		return func(r row) error {
 			var vals []string
 			for i := range keys {
-				v, _ := fromCell(&r[i+1], catalog.Text)
+				v, _ := columns.FromCell(&r[i+1], catalog.Text)
 				vals = append(vals, fmt.Sprint(v))
 			}
-			*key, *shape = "("+strings.Join(names, ", ")+")=("+strings.Join(vals, ", ")+")", headShape(r[0].Bytes())
+			*key, *shape = "("+strings.Join(names, ", ")+")=("+strings.Join(vals, ", ")+")", columns.HeadShape(r[0].Bytes())
 			return nil
 		}
 	}
-	if err := db.rows(sql, read(&others, &other), s.head); err != nil || others == "" {
+	if err := db.rows(sql, read(&others, &other), s.Head); err != nil || others == "" {
 		return err
 	}
 	var first tensor.Shape
-	if err := db.rows(strings.Replace(sql, "<> ?", "= ?", 1), read(&firsts, &first), s.head); err != nil {
+	if err := db.rows(strings.Replace(sql, "<> ?", "= ?", 1), read(&firsts, &first), s.Head); err != nil {
 		return err
 	}
 	return sqlerr.New(sqlerr.ArraySubscript,
-		"table \"%s\", column \"%s\": the chunk of %s has shape %v, that of %s has shape %v", t.Name, s.col,
+		"table \"%s\", column \"%s\": the chunk of %s has shape %v, that of %s has shape %v", t.Name, s.Col,
 		firsts, first, others, other).WithDetail("All chunks of a column have one shape at the end of a statement.")
 }

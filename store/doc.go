@@ -4,18 +4,15 @@
 //
 // Statement trees of sqlfront enter, rows leave. A binder resolves names and types as Postgres does and prints SQLite's
 // dialect from the tree (bind*.go, query.go, fence.go); exec.go, dml.go, ddl.go, alter.go and copy.go run it;
-// signatures.go lists the functions, funcs_*.go hold those written in Go, store/lite those in C. Views are printed as
+// the functions are those of package functions, and store/lite holds some in C. Views are printed as
 // CTEs of the statement. source.go reads and writes whole columns for the engine, and systemviews.go holds the views of
 // the catalogue, constraint.go names keys and checks as Postgres does, matview.go keeps materialized views as tables,
 // intrinsics.go is where the engine's own functions, gradient() and its like, enter a statement.
 //
-// How values lie in the file: integers and booleans INTEGER; real (rounded) and double precision REAL; numeric the
-// digits, compared by the collation rg_numeric, arrays of it by rg_numeric_array; jsonb Postgres's output of it,
-// compared by rg_jsonb; uuid its canonical text; text, dates and times TEXT (ISO, times in UTC); real[] and double
-// precision[] BLOB (tensor.Encode); other arrays JSON text. Tables of the schema public have their own names, others
+// How values lie in the file is told by package columns. Tables of the schema public have their own names, others
 // schema.name; capitals and '^' are escaped by '^', because SQLite folds case. The catalogue is the table
 // relgrad_catalog; with a table's definition it keeps how many rows there are and which columns hold NULL, as of the
-// last statement that wrote most of it (count.go). Keys of one integer are SQLite's row id.
+// last statement that wrote most of it (catalogue.go). Keys of one integer are SQLite's row id.
 //
 // # Invariants
 //
@@ -34,7 +31,7 @@
 //
 // # Where to add
 //
-// A function of Postgres: a line in signatures.go and, unless SQLite has it, an entry in a funcs_*.go table. A
-// construct: a case in binder.expr or binder.fromItem. A statement: exec.go. A type: the table known in
-// types.go, textIn, convert. Each with a statement in testdata, whose answers Postgres itself writes (-golden).
+// A function of Postgres: package functions. A type: package columns. A construct: a case in bindExpr or
+// binder.fromItem. A statement: exec.go. Each with a statement in testdata, whose answers Postgres itself writes
+// (-golden).
 package store

@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -310,7 +311,7 @@ func resultCols(cols []outcol) []catalog.ResultCol {
 func values(cols []outcol, row []lite.Cell) ([]any, error) {
 	vals := make([]any, len(cols))
 	for i := range cols {
-		v, err := fromCell(&row[i], cols[i].typ)
+		v, err := columns.FromCell(&row[i], cols[i].typ)
 		if err != nil {
 			return nil, err
 		}

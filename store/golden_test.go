@@ -15,6 +15,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // The files of testdata hold statements and what PostgreSQL 15 printed for them: psql -A with the header, NULL
@@ -138,7 +139,7 @@ func show(db *DB, sql string) string {
 				f = append(f, "NULL")
 				continue
 			}
-			f = append(f, Format(v, r.Cols[i].Type))
+			f = append(f, columns.Format(v, r.Cols[i].Type))
 		}
 		lines = append(lines, strings.Join(f, "|"))
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -32,7 +33,7 @@ func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
 		if !cols[i].Type.IsChunk() || v.Type.Shape == nil {
 			continue
 		}
-		if n := chunkBytes(v, cols[i].Type); n >= heldFrom && v.N <= heldMost/n {
+		if n := columns.ChunkBytes(v, cols[i].Type); n >= heldFrom && v.N <= heldMost/n {
 			h.cols[i] = true
 			bytes += v.N * ((n + 63) &^ 63)
 		}
@@ -53,10 +54,10 @@ func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
 
 // hold keeps row k of a column and returns its number.
 func (h *held) hold(db *DB, v *ra.Vector, k int, t catalog.Type) (int, error) {
-	n := chunkBytes(v, t)
+	n := columns.ChunkBytes(v, t)
 	b := h.buf.Bytes()[h.at : h.at+n : h.at+n]
 	h.at += (n + 63) &^ 63
-	putChunk(b, v, k, t.DType())
+	columns.PutChunk(b, v, k, t.DType())
 	number, err := db.c.Hold(b)
 	if err == nil {
 		h.numbers = append(h.numbers, number)

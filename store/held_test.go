@@ -7,6 +7,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -42,8 +43,8 @@ func TestHeld(t *testing.T) {
 		}
 		k := 0
 		err = db.rows("SELECT "+readColumn(tab, "x.", 1)+" FROM "+sqlOf(tab)+" AS x", func(row row) error {
-			want := make([]byte, chunkBytes(r.Cols[1], tab.Cols[1].Type))
-			putChunk(want, r.Cols[1], k, tensor.Float32)
+			want := make([]byte, columns.ChunkBytes(r.Cols[1], tab.Cols[1].Type))
+			columns.PutChunk(want, r.Cols[1], k, tensor.Float32)
 			if row[0].IsNull() != (k == 0) || k > 0 && !bytes.Equal(row[0].Bytes(), want) {
 				t.Errorf("%+v: row %d is another one", tc, k)
 			}

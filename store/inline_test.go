@@ -5,6 +5,7 @@ import (
 
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
+	"github.com/relgrad/relgrad/store/functions"
 )
 
 // TestInlineKnowsAggregates: a function whose body aggregates, or makes rows, is no expression of the rows around its
@@ -23,17 +24,17 @@ func TestInlineKnowsAggregates(t *testing.T) {
 	if !inlined("abs") {
 		t.Error("abs(a) is an expression")
 	}
-	for name := range aggregates {
+	for name := range functions.Aggregates {
 		if inlined(name) {
 			t.Errorf("%s is an aggregate", name)
 		}
 	}
-	for name := range chunkAggregates {
+	for name := range functions.ChunkAggregates {
 		if inlined(name) {
 			t.Errorf("%s is an aggregate", name)
 		}
 	}
-	for name := range setReturning {
+	for name := range functions.SetReturning {
 		if inlined(name) {
 			t.Errorf("%s gives rows", name)
 		}

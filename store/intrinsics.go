@@ -6,6 +6,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/functions"
 )
 
 var resultLock sync.Mutex // guards kernelResults
@@ -65,7 +66,7 @@ func scalarIntrinsic(b *binder, e *ast.FuncCall) (val, bool) {
 // tableIntrinsic runs a table function of the engine and puts its rows into a temporary table, which the
 // statement reads in its place; nil for other functions.
 func tableIntrinsic(b *binder, it *ast.FuncFrom) *catalog.TableDef {
-	if b.db.intr == nil || isSetReturning(it.Func.Name) || it.Ordinality {
+	if b.db.intr == nil || functions.IsSetReturning(it.Func.Name) || it.Ordinality {
 		return nil
 	}
 	noEngine(b, it.Func)

@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -171,11 +172,11 @@ func refill(ctx context.Context, db *DB, t *catalog.TableDef, r *catalog.Relatio
 		}
 		for k := range r.Cols[0].N {
 			for i, v := range r.Cols {
-				var sl *slot
+				var sl *columns.Slot
 				if t.Cols[i].Type.IsChunk() {
 					sl = b.slots[i]
 				}
-				if err := setVector(s, i, v, k, t.Cols[i].Type, sl); err != nil {
+				if err := columns.SetVector(s, i, v, k, t.Cols[i].Type, sl); err != nil {
 					return err
 				}
 			}

@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/columns"
 )
 
 // query is a bound SELECT whose output columns can still be converted. Its columns are printed as c1, c2, …
@@ -186,7 +187,7 @@ func (q *query) operand(left bool) string {
 	plain := q.rows == nil && len(q.with) == 0 && len(q.order) == 0 && q.limit == "" && q.on == ""
 	numerics := false
 	for _, c := range q.cols {
-		numerics = numerics || collation(c.typ) != "" || c.typ.IsChunk()
+		numerics = numerics || columns.Collation(c.typ) != "" || c.typ.IsChunk()
 	}
 	if plain && (!numerics || q.targets != nil) && (q.l == nil || left) {
 		q.compared = true
@@ -208,7 +209,7 @@ func (q *query) orderText(exprs bool) string {
 	for i, k := range q.order {
 		switch {
 		case k.col >= 0:
-			list[i] = collated(q.cols[k.col].typ, strconv.Itoa(k.col+1)) + k.rest
+			list[i] = columns.Collated(q.cols[k.col].typ, strconv.Itoa(k.col+1)) + k.rest
 		default:
 			list[i] = noPosition(k.v) + k.rest
 		}
@@ -227,7 +228,7 @@ func (q *query) distinctOn() string {
 		o := "o" + strconv.Itoa(i+1)
 		keys = append(keys, v.collate()+k.rest)
 		names = append(names, v.sql+" AS "+o)
-		outer = append(outer, collated(v.typ, o)+k.rest)
+		outer = append(outer, columns.Collated(v.typ, o)+k.rest)
 	}
 	over := "PARTITION BY " + q.on
 	tail := ""

@@ -6,6 +6,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -60,7 +61,7 @@ func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 				s.SetInt(i, int64(number))
 				continue
 			}
-			if err := setVector(s, i, v, k, t.Cols[i].Type, nil); err != nil {
+			if err := columns.SetVector(s, i, v, k, t.Cols[i].Type, nil); err != nil {
 				return nil, err
 			}
 		}

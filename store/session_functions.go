@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -24,7 +25,7 @@ func registerSession(db *DB) error {
 	}{
 		"now": {0, func(a []lite.Cell,
 			r lite.Result) error {
-			r.Text(timeOut(db.now(), catalog.TimestampTZ))
+			r.Text(columns.TimeOut(db.now(), catalog.TimestampTZ))
 			return nil
 		}},
 		"clock_timestamp": {0, clockTimestamp},
@@ -147,7 +148,7 @@ func (f *sessionFunctions) storeChunk(a []lite.Cell, r lite.Result) error {
 		return nil
 	}
 	s, b := f.run.slots[a[1].Int()], a[0].Bytes()
-	if err := s.note(b); err != nil {
+	if err := s.Note(b); err != nil {
 		return err
 	}
 	copy(r.Room(lite.Blob, len(b)), b)
@@ -155,6 +156,6 @@ func (f *sessionFunctions) storeChunk(a []lite.Cell, r lite.Result) error {
 }
 
 func clockTimestamp(a []lite.Cell, r lite.Result) error {
-	r.Text(timeOut(time.Now(), catalog.TimestampTZ))
+	r.Text(columns.TimeOut(time.Now(), catalog.TimestampTZ))
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -64,7 +65,7 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	for i := range t.Cols {
 		c := &t.Cols[i]
 		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.Declared()}
-		tc.Type, tc.NoType = kernelType(c.Type, c.Shape)
+		tc.Type, tc.NoType = columns.KernelType(c.Type, c.Shape)
 		tc.Type.Nullable = count.HasNull(c.Name)
 		out.Cols = append(out.Cols, tc)
 	}
@@ -117,7 +118,7 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	if err := db.scanCache(); err != nil {
 		return nil, db.translate(err)
 	}
-	r := newReader(types, int(t.Rows), room)
+	r := columns.NewReader(types, int(t.Rows), room)
 	for i, c := range cols {
 		// a table with columns of all of its names has none
 		if c == ra.RowID || !isLarge(&def.Cols[c]) || def.Column(rowidName(def)) >= 0 {
@@ -125,11 +126,11 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 		}
 		b := db.c.Reader(dbOf(def), physOf(def), sqlgen.Mangle(def.Cols[c].Name))
 		defer b.Close()
-		r.blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+rowidName(def)+" END"
+		r.Blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+rowidName(def)+" END"
 	}
 	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+sqlOf(def)+" ORDER BY "+rowidName(def),
-		func(c []lite.Cell) error { return r.add(c) })
-	return r.vectors(), db.translate(err)
+		func(c []lite.Cell) error { return r.Add(c) })
+	return r.Vectors(), db.translate(err)
 }
 
 // largeChunk is the size in bytes from which a chunk is read into its place: what a processor's cache does not hold
@@ -143,18 +144,18 @@ func isLarge(c *catalog.Column) bool {
 // Query runs any SELECT and returns its columns; a chunk column must have one shape.
 func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol, data []*ra.Vector,
 	err error) {
-	var r *reader
+	var r *columns.Reader
 	stop := db.watch(ctx)
 	defer stop()
 	err = selectEach(ctx, db, sel, text, func(oc []outcol) error {
 		cols = resultCols(oc)
-		r = newReader(typesOfColumns(oc), 0, nil)
+		r = columns.NewReader(typesOfColumns(oc), 0, nil)
 		return nil
-	}, func(_ []outcol, c []lite.Cell) error { return r.add(c) })
+	}, func(_ []outcol, c []lite.Cell) error { return r.Add(c) })
 	if err != nil {
 		return nil, nil, sqlerr.In(db.translate(err), text)
 	}
-	return cols, r.vectors(), nil
+	return cols, r.Vectors(), nil
 }
 
 // Columns returns the names and types of a query's columns without running it.
@@ -197,7 +198,7 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 		defer s.Close()
 		sl := b.slots[b.addSlot(t, c)]
 		for k := range rowids {
-			if err := setVector(s, 0, data, k, c.Type, sl); err != nil {
+			if err := columns.SetVector(s, 0, data, k, c.Type, sl); err != nil {
 				return err
 			}
 			s.SetInt(1, rowids[k])

@@ -172,8 +172,8 @@ func errFailed() error {
 		"current transaction is aborted, commands ignored until end of transaction block")
 }
 
-// ExternalVersion counts how often this session has noticed that other processes have committed: where it stays the same
-// until a transaction has begun, nothing has changed.
+// ExternalVersion counts how often this session has noticed that other processes have committed: where it stays the
+// same until a transaction has begun, nothing has changed.
 func (tx *transactions) ExternalVersion() uint64 { return tx.epoch }
 
 // refresh notices commits of other processes.

@@ -34,7 +34,7 @@ var houseRules = []struct {
 	{"at most 120 columns of a line", 3692, (*house).lines},
 	{"at most 15 branches of a function", 38, (*house).branches},
 	{"no kernel by name outside of kernels and forms", 24, (*house).kernelNames},
-	{"no package variable that a test changes", 11, (*house).changedVariables},
+	{"no package variable that a test changes", 9, (*house).changedVariables},
 }
 
 // registries are folders with a file for each thing.

@@ -97,8 +97,8 @@ var faults = []fault{
 	{"the executor's log_softmax uses one row's sum for all", "executor/ops_softmax.go", "out[i] = T((float64(x[i]) - top[i/last]) - l[i/last])", "out[i] = T((float64(x[i]) - top[i/last]) - l[0])", "./internal/kernelsql -run=TestLosses"},
 	{"the executor's outer product is transposed", "executor/ops_dense.go", "product{batch: 1, m: v.typ.Shape[0], k: 1, n: v.typ.Shape[1]}", "product{batch: 1, m: v.typ.Shape[1], k: 1, n: v.typ.Shape[0]}", "./internal/kernelsql -run=TestLosses"},
 	{"generated SQL drops a kernel's static arguments", "sqlgen/sqlite.go", "	if d.Static() {\n", "	if d.Static() && e.Attr.Axis == 0 {\n", "./internal/kernelsql -run=TestLosses"},
-	{"the store pairs elements of chunks of different shapes", "store/funcs_kernel.go", "if head != nil && string(head[2:]) != string(h[2:]) {", "if head != nil && head[2] != h[2] {", "./internal/kernelsql -run=TestSelect"},
-	{"the store calls a kernel with the arguments' types of the call before", "store/funcs_kernel.go", "if k.expr != nil && bytes.Equal(k.key, k.next) {", "if k.expr != nil && bytes.HasPrefix(k.key, k.next[:min(1, len(k.next))]) {", "./internal/kernelsql -run=TestSelect"},
+	{"the store pairs elements of chunks of different shapes", "store/functions/kernels.go", "if head != nil && string(head[2:]) != string(h[2:]) {", "if head != nil && head[2] != h[2] {", "./internal/kernelsql -run=TestSelect"},
+	{"the store calls a kernel with the arguments' types of the call before", "store/functions/kernels.go", "if k.expr != nil && bytes.Equal(k.key, k.next) {", "if k.expr != nil && bytes.HasPrefix(k.key, k.next[:min(1, len(k.next))]) {", "./internal/kernelsql -run=TestSelect"},
 
 	// Reference code against the executor's own.
 	{"the oracle counts NULL as zero", "ra/interp/interp.go", "	if v.Null {\n		return\n	}\n", "	if v.Null {\n		v.Null = false\n		if v.Type.Shape != nil {\n			v.F = make([]float64, v.Type.Size())\n		}\n	}\n", random},
@@ -195,7 +195,7 @@ var faults = []fault{
 	{"a table filled with nothing holds what it held", "store/catalogue.go", "	case t.Filled: //", "	case t.Filled && wrote > 0: //", "./store -run=TestCountsOf"},
 	{"stored values of a parameter are those in training", "executor/build.go", "	if st.leaves[key] == nil && st.p.becomes(t, n.TableCols[i], v) {", "	if v == nil {", "./executor -run=TestParametersInPlace"},
 	{"what was known of NULLs decides", "executor/param.go", "		case v.Valid == nil:\n			d.valid = nil\n", "", "./executor -run=TestParametersInPlace"},
-	{"room for no rows is taken", "store/reader.go", "if x == nil || x.F64 == nil && x.F32 == nil && x.Ints == nil {", "if x == nil {", "./store -run=TestRoomForNoRows"},
+	{"room for no rows is taken", "store/columns/reader.go", "if x == nil || x.F64 == nil && x.F32 == nil && x.Ints == nil {", "if x == nil {", "./store -run=TestRoomForNoRows"},
 	{"large chunks of all rows are those of the first", "store/lite/reader.go", "if rc := C.sqlite3_blob_reopen(b.p, C.sqlite3_int64(id)); rc != C.SQLITE_OK {", "if rc := C.int(0); rc != C.SQLITE_OK {", "./store -run=TestLargeChunks"},
 	{"elements behind the vectors of a row are not paired", "kernels/cpu/reduce.h", "diff ? N(rows##NV)(p, 1, 1, out) : N(rows##NV)(p, 0, 1, out); ", "diff ? N(rows##NV)(p, 1, 0, out) : N(rows##NV)(p, 0, 0, out); ", "./kernels/cpu -tags=unoptimized"},
 	{"log-sum-exp counts the elements behind the vectors twice", "kernels/cpu/reduce.h", "x = (N(vec))(((N(words))x & m) | ((N(words))none & ~m));", "x = (N(vec))(((N(words))x & (m | 0)) | ((N(words))x & ~m));", "./kernels/cpu -tags=unoptimized"},

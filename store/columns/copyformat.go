@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"bufio"
@@ -13,14 +13,14 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// field is one field of a line; text is valid until the next line.
-type field struct {
-	text []byte
-	null bool
+// Field is one field of a line; text is valid until the next line.
+type Field struct {
+	Text []byte
+	Null bool
 }
 
-// copyReader reads COPY's text and csv formats.
-type copyReader struct {
+// CopyReader reads COPY's text and csv formats.
+type CopyReader struct {
 	r      *bufio.Reader
 	csv    bool
 	delim  byte
@@ -28,20 +28,20 @@ type copyReader struct {
 	escape byte
 	null   []byte
 	header bool
-	names  []string // that the header must hold; nil: any
-	line   int      // of the current record, from 1
+	Names  []string // that the header must hold; nil: any
+	Line   int      // of the current record, from 1
 	lines  int      // read so far
-	raw    []byte
+	Raw    []byte
 	buf    []byte // unescaped fields
-	fields []field
+	Fields []Field
 	cols   int
 
 	longest int
 }
 
-// newCopyReader reads records of cols fields, none of which is longer than longest bytes.
-func newCopyReader(r io.Reader, o ast.CopyOptions, cols, longest int) *copyReader {
-	p := &copyReader{r: bufio.NewReaderSize(r, 1<<18), csv: o.Format == "csv", delim: '\t', quote: '"', null: []byte(`\N`),
+// NewCopyReader reads records of cols fields, none of which is longer than longest bytes.
+func NewCopyReader(r io.Reader, o ast.CopyOptions, cols, longest int) *CopyReader {
+	p := &CopyReader{r: bufio.NewReaderSize(r, 1<<18), csv: o.Format == "csv", delim: '\t', quote: '"', null: []byte(`\N`),
 		header: o.Header, cols: cols, longest: longest}
 	if p.csv {
 		p.delim, p.null = ',', nil
@@ -63,22 +63,22 @@ func newCopyReader(r io.Reader, o ast.CopyOptions, cols, longest int) *copyReade
 }
 
 // readLine appends the next physical line to raw; io.EOF when there is none.
-func (p *copyReader) readLine() error {
-	start := len(p.raw)
+func (p *CopyReader) readLine() error {
+	start := len(p.Raw)
 	for {
 		b, err := p.r.ReadSlice('\n')
-		if len(p.raw)+len(b) > p.longest {
+		if len(p.Raw)+len(b) > p.longest {
 			if start == 0 {
-				p.line = p.lines + 1
+				p.Line = p.lines + 1
 			}
 			return sqlerr.New(sqlerr.ProgramLimit, "a row of more than %d MB cannot be copied", p.longest>>20).
 				WithHint("A quote that is not closed, or lines that do not end in a newline, make one row of many.")
 		}
-		p.raw = append(p.raw, b...)
+		p.Raw = append(p.Raw, b...)
 		if err == bufio.ErrBufferFull {
 			continue
 		}
-		if err == io.EOF && len(p.raw) > start {
+		if err == io.EOF && len(p.Raw) > start {
 			err = nil
 		}
 		var e *sqlerr.Error
@@ -95,14 +95,14 @@ func (p *copyReader) readLine() error {
 	}
 }
 
-// next returns the fields of the next record.
-func (p *copyReader) next() ([]field, error) {
+// Next returns the fields of the next record.
+func (p *CopyReader) Next() ([]Field, error) {
 	for {
-		p.raw = p.raw[:0]
+		p.Raw = p.Raw[:0]
 		if err := p.readLine(); err != nil {
 			return nil, err
 		}
-		p.line = p.lines
+		p.Line = p.lines
 		if p.header {
 			p.header = false
 			if err := p.restOfRecord(); err != nil {
@@ -113,16 +113,16 @@ func (p *copyReader) next() ([]field, error) {
 			}
 			continue
 		}
-		if !p.csv && bytes.Equal(bytes.TrimRight(p.raw, "\r\n"), []byte(`\.`)) {
+		if !p.csv && bytes.Equal(bytes.TrimRight(p.Raw, "\r\n"), []byte(`\.`)) {
 			return nil, io.EOF
 		}
 		if err := p.restOfRecord(); err != nil {
 			return nil, err
 		}
-		if !utf8.Valid(p.raw) {
+		if !utf8.Valid(p.Raw) {
 			return nil, sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\"")
 		}
-		if bytes.IndexByte(p.raw, 0) >= 0 {
+		if bytes.IndexByte(p.Raw, 0) >= 0 {
 			return nil, sqlerr.New("22021", "invalid byte sequence for encoding \"UTF8\": 0x00")
 		}
 		return p.split()
@@ -130,29 +130,29 @@ func (p *copyReader) next() ([]field, error) {
 }
 
 // matchHeader compares the header with the columns' names.
-func (p *copyReader) matchHeader() error {
-	if p.names == nil {
+func (p *CopyReader) matchHeader() error {
+	if p.Names == nil {
 		return nil
 	}
 	fields, err := p.split()
 	if err != nil {
 		return err
 	}
-	if len(fields) != len(p.names) {
+	if len(fields) != len(p.Names) {
 		return sqlerr.New(sqlerr.BadCopy, "wrong number of fields in header line: got %d, expected %d", len(fields),
-			len(p.names))
+			len(p.Names))
 	}
 	for i, f := range fields {
-		if string(f.text) != p.names[i] {
+		if string(f.Text) != p.Names[i] {
 			return sqlerr.New(sqlerr.BadCopy, "column name mismatch in header line field %d: got \"%s\", expected \"%s\"", i+1,
-				f.text, p.names[i])
+				f.Text, p.Names[i])
 		}
 	}
 	return nil
 }
 
 // restOfRecord reads on while a csv quote is open.
-func (p *copyReader) restOfRecord() error {
+func (p *CopyReader) restOfRecord() error {
 	if !p.csv {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (p *copyReader) restOfRecord() error {
 		if !open {
 			return nil
 		}
-		from = len(p.raw)
+		from = len(p.Raw)
 		if err := p.readLine(); err == io.EOF {
 			return sqlerr.New(sqlerr.BadCopy, "unterminated CSV quoted field")
 		} else if err != nil {
@@ -171,8 +171,8 @@ func (p *copyReader) restOfRecord() error {
 }
 
 // scan tells whether a quote is open at the end of raw.
-func (p *copyReader) scan(from int, open bool) bool {
-	b := p.raw[from:]
+func (p *CopyReader) scan(from int, open bool) bool {
+	b := p.Raw[from:]
 	if p.escape == p.quote { // pairs inside quotes cancel out
 		return (bytes.Count(b, []byte{p.quote})%2 == 1) != open
 	}
@@ -187,56 +187,56 @@ func (p *copyReader) scan(from int, open bool) bool {
 	return open
 }
 
-func (p *copyReader) split() ([]field, error) {
-	line := p.raw
+func (p *CopyReader) split() ([]Field, error) {
+	line := p.Raw
 	if n := len(line); n > 0 && line[n-1] == '\n' {
 		line = line[:n-1]
 	}
 	if n := len(line); n > 0 && line[n-1] == '\r' {
 		line = line[:n-1]
 	}
-	p.fields, p.buf = p.fields[:0], p.buf[:0]
+	p.Fields, p.buf = p.Fields[:0], p.buf[:0]
 	if cap(p.buf) < len(line) {
 		p.buf = make([]byte, 0, 2*len(line)) // fields point into it: it must not move
 	}
 	if p.cols == 0 && len(line) == 0 {
-		return p.fields, nil
+		return p.Fields, nil
 	}
 	if p.csv {
-		return p.fields, p.splitCSV(line)
+		return p.Fields, p.splitCSV(line)
 	}
 	p.splitText(line)
-	return p.fields, nil
+	return p.Fields, nil
 }
 
-func (p *copyReader) splitCSV(line []byte) error {
+func (p *CopyReader) splitCSV(line []byte) error {
 	for i := 0; ; {
 		end := bytes.IndexByte(line[i:], p.delim)
 		if end < 0 {
 			end = len(line) - i
 		}
 		if f := line[i : i+end]; bytes.IndexByte(f, p.quote) < 0 { // a plain field
-			p.fields = append(p.fields, field{f, bytes.Equal(f, p.null)})
+			p.Fields = append(p.Fields, Field{f, bytes.Equal(f, p.null)})
 			i += end
 		} else {
 			start, quoted := len(p.buf), false
 			i, quoted = p.quoted(line, i)
 			f := p.buf[start:]
-			p.fields = append(p.fields, field{f, !quoted && bytes.Equal(f, p.null)})
+			p.Fields = append(p.Fields, Field{f, !quoted && bytes.Equal(f, p.null)})
 		}
 		if i >= len(line) {
 			return nil
 		}
 		i++ // the delimiter
 		if i == len(line) {
-			p.fields = append(p.fields, field{nil, len(p.null) == 0})
+			p.Fields = append(p.Fields, Field{nil, len(p.null) == 0})
 			return nil
 		}
 	}
 }
 
 // quoted unescapes a field that has quotes into buf and returns where it ends.
-func (p *copyReader) quoted(line []byte, i int) (end int, quoted bool) {
+func (p *CopyReader) quoted(line []byte, i int) (end int, quoted bool) {
 	open := false
 	for i < len(line) {
 		c := line[i]
@@ -256,7 +256,7 @@ func (p *copyReader) quoted(line []byte, i int) (end int, quoted bool) {
 	return i, quoted
 }
 
-func (p *copyReader) splitText(line []byte) {
+func (p *CopyReader) splitText(line []byte) {
 	for i := 0; ; {
 		end := i
 		escaped := false
@@ -274,7 +274,7 @@ func (p *copyReader) splitText(line []byte) {
 			p.unescape(f)
 			f = p.buf[start:]
 		}
-		p.fields = append(p.fields, field{f, null})
+		p.Fields = append(p.Fields, Field{f, null})
 		if end >= len(line) {
 			return
 		}
@@ -283,7 +283,7 @@ func (p *copyReader) splitText(line []byte) {
 }
 
 // unescape appends a text field with its backslash sequences resolved.
-func (p *copyReader) unescape(f []byte) {
+func (p *CopyReader) unescape(f []byte) {
 	for i := 0; i < len(f); i++ {
 		if f[i] != '\\' || i+1 == len(f) {
 			p.buf = append(p.buf, f[i])
@@ -311,15 +311,16 @@ func (p *copyReader) unescape(f []byte) {
 
 // copyWriter prints COPY's text and csv formats.
 type copyWriter struct {
-	w     *bufio.Writer
+	W     *bufio.Writer
 	csv   bool
 	delim byte
 	quote string
 	null  string
 }
 
-func newCopyWriter(w io.Writer, o ast.CopyOptions) *copyWriter {
-	out := &copyWriter{w: bufio.NewWriterSize(w, 1<<16), csv: o.Format == "csv", delim: '\t', quote: `"`, null: `\N`}
+// NewCopyWriter prints rows to w.
+func NewCopyWriter(w io.Writer, o ast.CopyOptions) *copyWriter {
+	out := &copyWriter{W: bufio.NewWriterSize(w, 1<<16), csv: o.Format == "csv", delim: '\t', quote: `"`, null: `\N`}
 	if out.csv {
 		out.delim, out.null = ',', ""
 	}
@@ -335,14 +336,14 @@ func newCopyWriter(w io.Writer, o ast.CopyOptions) *copyWriter {
 	return out
 }
 
-// row prints one line; types nil means that all values are texts.
-func (o *copyWriter) row(vals []any, types []catalog.Type) error {
+// Row prints one line; types nil means that all values are texts.
+func (o *copyWriter) Row(vals []any, types []catalog.Type) error {
 	for i, v := range vals {
 		if i > 0 {
-			o.w.WriteByte(o.delim)
+			o.W.WriteByte(o.delim)
 		}
 		if v == nil {
-			o.w.WriteString(o.null)
+			o.W.WriteString(o.null)
 			continue
 		}
 		t := catalog.Text
@@ -357,9 +358,9 @@ func (o *copyWriter) row(vals []any, types []catalog.Type) error {
 		if s == o.null || strings.ContainsAny(s, o.quote+"\r\n"+string(o.delim)) || len(vals) == 1 && s == `\.` {
 			s = o.quote + strings.ReplaceAll(s, o.quote, o.quote+o.quote) + o.quote
 		}
-		o.w.WriteString(s)
+		o.W.WriteString(s)
 	}
-	if err := o.w.WriteByte('\n'); err != nil {
+	if err := o.W.WriteByte('\n'); err != nil {
 		return sqlerr.New(sqlerr.IO, "could not write the data: %v", err)
 	}
 	return nil
@@ -369,13 +370,13 @@ func (o *copyWriter) escape(s string) {
 	const from, to = "\b\f\n\r\t\v\\", "bfnrtv\\"
 	for i := range len(s) {
 		if k := strings.IndexByte(from, s[i]); k >= 0 {
-			o.w.WriteByte('\\')
-			o.w.WriteByte(to[k])
+			o.W.WriteByte('\\')
+			o.W.WriteByte(to[k])
 		} else if s[i] == o.delim {
-			o.w.WriteByte('\\')
-			o.w.WriteByte(s[i])
+			o.W.WriteByte('\\')
+			o.W.WriteByte(s[i])
 		} else {
-			o.w.WriteByte(s[i])
+			o.W.WriteByte(s[i])
 		}
 	}
 }

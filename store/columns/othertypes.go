@@ -1,10 +1,10 @@
-package store
+package columns
 
 import "strings"
 
-// otherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it
+// OtherTypes are names of Postgres's types that the store has no values of. A function may name them: it fails when it
 // is called.
-var otherTypes = func() map[string]bool {
+var OtherTypes = func() map[string]bool {
 	out := map[string]bool{}
 	for _, name := range strings.Split(`void,record,trigger,event_trigger,any,anyelement,anyarray,anynonarray,anyenum,anyrange,anymultirange,anycompatible,`+
 		`anycompatiblearray,anycompatiblenonarray,anycompatiblerange,anycompatiblemultirange,cstring,internal,unknown,refcursor,`+

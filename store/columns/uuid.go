@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"encoding/hex"
@@ -34,10 +34,11 @@ func uuidIn(s string) (any, error) {
 	if _, err := hex.Decode(id[:], digits); err != nil {
 		return nil, badInput(catalog.UUID, s)
 	}
-	return uuidText(id), nil
+	return UUIDText(id), nil
 }
 
-func uuidText(id [16]byte) string {
+// UUIDText prints a uuid in its one form.
+func UUIDText(id [16]byte) string {
 	h := hex.EncodeToString(id[:])
 	return h[:8] + "-" + h[8:12] + "-" + h[12:16] + "-" + h[16:20] + "-" + h[20:]
 }

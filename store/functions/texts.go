@@ -1,4 +1,4 @@
-package store
+package functions
 
 import (
 	"bytes"
@@ -14,12 +14,13 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/print"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
 // text makes a strict function of texts (and integers, read by the function) that returns a text.
-func text(n int, f func(a []lite.Cell) (string, error)) goFunc {
-	return goFunc{n, true, strict(func(a []lite.Cell, r lite.Result) error {
+func text(n int, f func(a []lite.Cell) (string, error)) function {
+	return function{n, true, strict(func(a []lite.Cell, r lite.Result) error {
 		s, err := f(a)
 		if err == nil {
 			r.Text(s)
@@ -28,19 +29,19 @@ func text(n int, f func(a []lite.Cell) (string, error)) goFunc {
 	})}
 }
 
-func pure1(f func(string) string) goFunc {
+func pure1(f func(string) string) function {
 	return text(1, func(a []lite.Cell) (string, error) { return f(a[0].String()), nil })
 }
 
-func boolText(n int, f func(a []lite.Cell) (bool, error)) goFunc {
-	return goFunc{n, true, strict(func(a []lite.Cell, r lite.Result) error {
+func boolText(n int, f func(a []lite.Cell) (bool, error)) function {
+	return function{n, true, strict(func(a []lite.Cell, r lite.Result) error {
 		ok, err := f(a)
 		r.Bool(ok)
 		return err
 	})}
 }
 
-var textFuncs = map[string]goFunc{
+var textFuncs = map[string]function{
 	"lower": pure1(strings.ToLower), "upper": pure1(strings.ToUpper), "initcap": pure1(initcap),
 	"reverse":       pure1(reverseText),
 	"md5":           pure1(func(s string) string { return fmt.Sprintf("%x", md5.Sum([]byte(s))) }),
@@ -170,11 +171,11 @@ var textFuncs = map[string]goFunc{
 	}),
 	"cast": {3, true, strict(func(a []lite.Cell, r lite.Result) error {
 		f, t := catalog.TypeOf(a[1].String()), catalog.TypeOf(a[2].String())
-		x, err := fromCell(&a[0], f)
+		x, err := columns.FromCell(&a[0], f)
 		if err != nil {
 			return err
 		}
-		if x, err = convert(x, f, t); err != nil {
+		if x, err = columns.Convert(x, f, t); err != nil {
 			return err
 		}
 		return giveValue(r, x, t)
@@ -184,7 +185,7 @@ var textFuncs = map[string]goFunc{
 func nonNulls(a []lite.Cell) int {
 	n := 0
 	for i := range a {
-		n += b2i(!a[i].IsNull())
+		n += columns.Bit(!a[i].IsNull())
 	}
 	return n
 }
@@ -353,6 +354,6 @@ func randomUUID(a []lite.Cell, r lite.Result) error {
 	var id [16]byte
 	rand.Read(id[:]) // never fails
 	id[6], id[8] = id[6]&0x0f|0x40, id[8]&0x3f|0x80
-	r.Text(uuidText(id))
+	r.Text(columns.UUIDText(id))
 	return nil
 }

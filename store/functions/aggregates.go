@@ -1,4 +1,4 @@
-package store
+package functions
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
 	"github.com/relgrad/relgrad/tensor"
@@ -67,7 +68,7 @@ func (s *numSum) add(a []lite.Cell, sign int64) error {
 			return nil
 		}
 	}
-	x, err := numOf(&a[0])
+	x, err := columns.NumericOf(&a[0])
 	if s.scales == nil {
 		s.scales = map[int]int64{}
 	}
@@ -189,7 +190,7 @@ func (s *numSpread) Step(a []lite.Cell) error {
 	if a[0].IsNull() {
 		return nil
 	}
-	x, err := numOf(&a[0])
+	x, err := columns.NumericOf(&a[0])
 	s.n, s.sum, s.sum2 = s.n+1, s.sum.Add(x), s.sum2.Add(x.Mul(x))
 	return err
 }
@@ -296,7 +297,7 @@ type collect struct {
 
 // Step adds a value.
 func (s *collect) Step(a []lite.Cell) error {
-	x, err := fromCell(&a[0], s.typ)
+	x, err := columns.FromCell(&a[0], s.typ)
 	if x == nil && catalog.NumberOrder[s.typ.Name] >= 5 && err == nil {
 		return sqlerr.New(sqlerr.NullNotAllowed, "array_agg of %s cannot collect NULL", s.typ).
 			WithHint("Add FILTER (WHERE x IS NOT NULL).")
@@ -308,11 +309,12 @@ func (s *collect) Step(a []lite.Cell) error {
 		return sqlerr.New(sqlerr.ArraySubscript, "cannot accumulate empty arrays")
 	}
 	s.list = append(s.list, x)
-	if s.bytes += boxed; a[0].Kind() == lite.Blob || a[0].Kind() == lite.Text {
+	if s.bytes += columns.ElementBytes; a[0].Kind() == lite.Blob || a[0].Kind() == lite.Text {
 		s.bytes += len(a[0].Bytes())
 	}
-	if s.bytes > maxState {
-		return sqlerr.New(sqlerr.ProgramLimit, "array_agg: the array is larger than %d MiB after %d rows", maxState>>20,
+	if s.bytes > columns.MaxState {
+		return sqlerr.New(sqlerr.ProgramLimit, "array_agg: the array is larger than %d MiB after %d rows",
+			columns.MaxState>>20,
 			len(s.list))
 	}
 	return err
@@ -422,7 +424,7 @@ func (s *fold) add(a []lite.Cell, sign float64) error {
 	s.n += sign
 	switch p := b[len(s.head):]; {
 	case s.op != "sum" && s.op != "avg":
-		eachFloat(p, s.dtype, s.combiner())
+		columns.EachFloat(p, s.dtype, s.combiner())
 	case s.dtype == tensor.Float32:
 		for i := range s.x {
 			s.x[i] += sign * float64(math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:])))

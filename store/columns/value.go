@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"bytes"
@@ -21,19 +21,20 @@ import (
 // double precision[]; []any, nested, for other arrays. Stored, a bool is an INTEGER, a chunk a BLOB
 // (tensor.Encode), any other array a JSON text, everything else itself.
 
-// maxState is what a list or a document may hold in memory, in bytes; an element of a list takes boxed of them.
+// MaxState is what a list or a document may hold in memory, in bytes; an element of a list takes boxed of them.
 const (
-	maxState = 256 << 20
-	boxed    = 32
+	MaxState     = 256 << 20
+	ElementBytes = 32
 )
 
-func errNaN() error {
+// ErrNaN refuses NaN in a scalar column.
+func ErrNaN() error {
 	return sqlerr.New(sqlerr.NumericOutOfRange, "NaN cannot be stored in a scalar column").
 		WithHint("Use NULL for a missing value.")
 }
 
-// toStored converts a Go value to what SQLite holds.
-func toStored(x any, t catalog.Type) (any, error) {
+// ToStored converts a Go value to what SQLite holds.
+func ToStored(x any, t catalog.Type) (any, error) {
 	if x == nil {
 		return nil, nil
 	}
@@ -61,28 +62,28 @@ func toStored(x any, t catalog.Type) (any, error) {
 	case float64:
 		switch {
 		case t.IsInt() || t.Is(catalog.Numeric):
-			y, err := convert(v, catalog.Float8, t)
+			y, err := Convert(v, catalog.Float8, t)
 			if err != nil {
 				return nil, err
 			}
 			return y, nil
 		case math.IsNaN(v):
-			return nil, errNaN()
+			return nil, ErrNaN()
 		case t.Is(catalog.Float4):
 			return float64(float32(v)), nil
 		}
 		return v, nil
 	case string:
 		if t.IsNumber() && !t.Is(catalog.Numeric) || t.Is(catalog.Bool) {
-			y, err := convert(v, catalog.Text, t)
+			y, err := Convert(v, catalog.Text, t)
 			if err != nil {
 				return nil, err
 			}
-			return toStored(y, t)
+			return ToStored(y, t)
 		}
 		return v, nil
 	case []any:
-		return jsonText(v)
+		return WriteArray(v)
 	}
 	return nil, sqlerr.New(sqlerr.Internal, "internal error: cannot store a %T as %s", x, t)
 }
@@ -98,7 +99,7 @@ func toChunk(x any, t catalog.Type) (*tensor.Tensor, error) {
 		c.DType = t.DType()
 		return c.Round(), nil
 	case []any:
-		y, err := makeArray(v, t.Elem())
+		y, err := MakeArray(v, t.Elem())
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +108,8 @@ func toChunk(x any, t catalog.Type) (*tensor.Tensor, error) {
 	return nil, sqlerr.New(sqlerr.Internal, "internal error: %T is no chunk", x)
 }
 
-func jsonText(v []any) (string, error) {
+// WriteArray prints an array of other than floats as it is stored.
+func WriteArray(v []any) (string, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -117,8 +119,8 @@ func jsonText(v []any) (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// fromCell converts a stored value to a Go value.
-func fromCell(c *lite.Cell, t catalog.Type) (any, error) {
+// FromCell converts a stored value to a Go value.
+func FromCell(c *lite.Cell, t catalog.Type) (any, error) {
 	switch {
 	case c.IsNull():
 		return nil, nil
@@ -129,7 +131,7 @@ func fromCell(c *lite.Cell, t catalog.Type) (any, error) {
 		}
 		return x, nil
 	case t.Array:
-		return parseJSON(c.Bytes(), t)
+		return ReadArray(c.Bytes(), t)
 	case t.Is(catalog.Bool):
 		return c.Int() != 0, nil
 	case t.IsInt():
@@ -146,8 +148,8 @@ func fromCell(c *lite.Cell, t catalog.Type) (any, error) {
 	return c.String(), nil
 }
 
-// parseJSON reads a stored array of other than floats.
-func parseJSON(b []byte, t catalog.Type) (any, error) {
+// ReadArray reads a stored array of other than floats.
+func ReadArray(b []byte, t catalog.Type) (any, error) {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
 	var v any
@@ -183,16 +185,16 @@ func fixNumbers(list []any, t catalog.Type) error {
 	return nil
 }
 
-// emptyArray is '{}' with elements of type t.
-func emptyArray(t catalog.Type) any {
+// EmptyArray is '{}' with elements of type t.
+func EmptyArray(t catalog.Type) any {
 	if t.IsFloat() || t.IsChunk() {
 		return tensor.New(t.DType(), 0)
 	}
 	return []any{}
 }
 
-// makeArray builds an array from elements, which may be arrays of equal shape.
-func makeArray(list []any, elem catalog.Type) (any, error) {
+// MakeArray builds an array from elements, which may be arrays of equal shape.
+func MakeArray(list []any, elem catalog.Type) (any, error) {
 	if !elem.IsFloat() {
 		if err := sameShape(list); err != nil {
 			return nil, err
@@ -200,12 +202,12 @@ func makeArray(list []any, elem catalog.Type) (any, error) {
 		return list, nil
 	}
 	if len(list) == 0 {
-		return emptyArray(elem), nil
+		return EmptyArray(elem), nil
 	}
 	var out *tensor.Tensor
 	for i, x := range list {
 		if nested, ok := x.([]any); ok {
-			y, err := makeArray(nested, elem)
+			y, err := MakeArray(nested, elem)
 			if err != nil {
 				return nil, err
 			}
@@ -220,7 +222,7 @@ func makeArray(list []any, elem catalog.Type) (any, error) {
 		case int64:
 			data = []float64{float64(v)}
 		case string:
-			f, err := convert(v, catalog.Text, elem)
+			f, err := Convert(v, catalog.Text, elem)
 			if err != nil {
 				return nil, err
 			}
@@ -278,8 +280,8 @@ func listShape(list []any) (tensor.Shape, bool) {
 	return shape, true
 }
 
-// convert turns a Go value of one type into another, as an explicit cast does.
-func convert(x any, f, t catalog.Type) (any, error) {
+// Convert turns a Go value of one type into another, as an explicit cast does.
+func Convert(x any, f, t catalog.Type) (any, error) {
 	if x == nil || f.Is(t) && !f.Is(catalog.Text) {
 		return x, nil
 	}
@@ -287,17 +289,17 @@ func convert(x any, f, t catalog.Type) (any, error) {
 		return convertArray(x, f, t)
 	}
 	if t.Is(catalog.Text) {
-		return textOut(x, f), nil
+		return TextOut(x, f), nil
 	}
 	if f.Is(catalog.Text) {
 		s, _ := x.(string)
-		return textIn(s, t)
+		return TextIn(s, t)
 	}
 	switch v := x.(type) {
 	case int64:
 		switch {
 		case t.IsInt():
-			return v, rangeError(v, t)
+			return v, CheckRange(v, t)
 		case t.IsFloat():
 			return float64(v), nil
 		case t.Is(catalog.Numeric):
@@ -318,12 +320,13 @@ func convert(x any, f, t catalog.Type) (any, error) {
 		if f.Is(catalog.Numeric) {
 			return convertNumeric(v, t)
 		}
-		return textIn(v, t)
+		return TextIn(v, t)
 	}
 	return nil, sqlerr.New(sqlerr.CannotCoerce, "cannot cast type %s to %s", f, t)
 }
 
-func rangeError(v int64, t catalog.Type) error {
+// CheckRange refuses an integer that type t does not hold.
+func CheckRange(v int64, t catalog.Type) error {
 	bits := uint(t.Size()*8 - 1)
 	if bits < 63 && (v >= 1<<bits || v < -1<<bits) {
 		return sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
@@ -338,7 +341,7 @@ func convertFloat(v float64, f, t catalog.Type) (any, error) {
 		if !(r >= -9.223372036854775808e18 && r < 9.223372036854775808e18) {
 			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
 		}
-		return int64(r), rangeError(int64(r), t)
+		return int64(r), CheckRange(int64(r), t)
 	case t.Is(catalog.Float4):
 		return roundReal(v)
 	case t.Is(catalog.Float8):
@@ -370,7 +373,7 @@ func convertNumeric(s string, t catalog.Type) (any, error) {
 		if !ok {
 			return nil, sqlerr.New(sqlerr.NumericOutOfRange, "%s out of range", t.Name)
 		}
-		return i, rangeError(i, t)
+		return i, CheckRange(i, t)
 	case t.Is(catalog.Float4):
 		return roundReal(n.Float64())
 	case t.Is(catalog.Float8):
@@ -390,14 +393,14 @@ func convertArray(x any, f, t catalog.Type) (any, error) {
 		if t.IsChunk() {
 			return toChunk(c, t)
 		}
-		x = nest(c, 0, new(int))
+		x = Nest(c, 0, new(int))
 	}
 	list, _ := x.([]any)
 	out, err := convertList(list, f.Elem(), t.Elem())
 	if err != nil {
 		return nil, err
 	}
-	return makeArray(out, t.Elem())
+	return MakeArray(out, t.Elem())
 }
 
 func convertList(list []any, f, t catalog.Type) ([]any, error) {
@@ -407,7 +410,7 @@ func convertList(list []any, f, t catalog.Type) ([]any, error) {
 		if l, ok := x.([]any); ok {
 			out[i], err = convertList(l, f, t)
 		} else {
-			out[i], err = convert(x, f, t)
+			out[i], err = Convert(x, f, t)
 		}
 		if err != nil {
 			return nil, err
@@ -416,12 +419,12 @@ func convertList(list []any, f, t catalog.Type) ([]any, error) {
 	return out, nil
 }
 
-// nest turns a tensor into nested lists of float64.
-func nest(c *tensor.Tensor, axis int, at *int) []any {
+// Nest turns a tensor into nested lists of float64.
+func Nest(c *tensor.Tensor, axis int, at *int) []any {
 	out := make([]any, c.Shape[axis])
 	for i := range out {
 		if axis+1 < len(c.Shape) {
-			out[i] = nest(c, axis+1, at)
+			out[i] = Nest(c, axis+1, at)
 			continue
 		}
 		out[i] = c.Data[*at]
@@ -430,8 +433,8 @@ func nest(c *tensor.Tensor, axis int, at *int) []any {
 	return out
 }
 
-// textOut prints a value as Postgres's output function of its type does.
-func textOut(x any, t catalog.Type) string {
+// TextOut prints a value as Postgres's output function of its type does.
+func TextOut(x any, t catalog.Type) string {
 	switch v := x.(type) {
 	case nil:
 		return ""
@@ -471,17 +474,18 @@ func arrayOut(b *strings.Builder, list []any, t catalog.Type) {
 		case []any:
 			arrayOut(b, v, t)
 		case bool:
-			b.WriteByte("ft"[b2i(v)])
+			b.WriteByte("ft"[Bit(v)])
 		case string:
 			quoteElement(b, v)
 		default:
-			b.WriteString(textOut(x, t))
+			b.WriteString(TextOut(x, t))
 		}
 	}
 	b.WriteByte('}')
 }
 
-func b2i(b bool) int {
+// Bit is 1 for true.
+func Bit(b bool) int {
 	if b {
 		return 1
 	}
@@ -506,9 +510,9 @@ func quoteElement(b *strings.Builder, s string) {
 // Format prints a value of Result as Postgres does in a query's output: a boolean is t or f.
 func Format(x any, typ string) string {
 	if v, ok := x.(bool); ok {
-		return "ft"[b2i(v) : b2i(v)+1]
+		return "ft"[Bit(v) : Bit(v)+1]
 	}
-	return textOut(x, catalog.TypeOf(typ))
+	return TextOut(x, catalog.TypeOf(typ))
 }
 
 func badInput(t catalog.Type, s string) error {
@@ -522,7 +526,8 @@ func badInput(t catalog.Type, s string) error {
 	return sqlerr.New(sqlerr.InvalidText, "invalid input syntax for type %s: \"%s\"", t, s)
 }
 
-func numOf(c *lite.Cell) (numeric.Num, error) {
+// NumericOf reads a number that SQLite holds in any of its forms.
+func NumericOf(c *lite.Cell) (numeric.Num, error) {
 	switch c.Kind() {
 	case lite.Integer:
 		return numeric.Int(c.Int()), nil

@@ -1,4 +1,4 @@
-package store
+package functions
 
 import (
 	"math"
@@ -6,14 +6,15 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
 )
 
 // num1 and num2 are functions from numerics to numeric.
-func num1(f func(numeric.Num) (numeric.Num, error)) goFunc {
-	return goFunc{1, true, strict(func(a []lite.Cell, r lite.Result) error {
-		x, err := numOf(&a[0])
+func num1(f func(numeric.Num) (numeric.Num, error)) function {
+	return function{1, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, err := columns.NumericOf(&a[0])
 		if err == nil {
 			x, err = f(x)
 		}
@@ -27,13 +28,13 @@ func num1(f func(numeric.Num) (numeric.Num, error)) goFunc {
 	})}
 }
 
-func num2(f func(x, y numeric.Num) (numeric.Num, error)) goFunc {
-	return goFunc{2, true, strict(func(a []lite.Cell, r lite.Result) error {
-		x, err := numOf(&a[0])
+func num2(f func(x, y numeric.Num) (numeric.Num, error)) function {
+	return function{2, true, strict(func(a []lite.Cell, r lite.Result) error {
+		x, err := columns.NumericOf(&a[0])
 		if err != nil {
 			return err
 		}
-		y, err := numOf(&a[1])
+		y, err := columns.NumericOf(&a[1])
 		if err == nil {
 			x, err = f(x, y)
 		}
@@ -47,11 +48,11 @@ func num2(f func(x, y numeric.Num) (numeric.Num, error)) goFunc {
 	})}
 }
 
-func total1(f func(numeric.Num) numeric.Num) goFunc {
+func total1(f func(numeric.Num) numeric.Num) function {
 	return num1(func(x numeric.Num) (numeric.Num, error) { return f(x), nil })
 }
 
-func total2(f func(x, y numeric.Num) numeric.Num) goFunc {
+func total2(f func(x, y numeric.Num) numeric.Num) function {
 	return num2(func(x, y numeric.Num) (numeric.Num, error) { return f(x, y), nil })
 }
 
@@ -60,7 +61,7 @@ func intArg(n numeric.Num) int {
 	return int(max(-1<<20, min(i, 1<<20)))
 }
 
-var numericFuncs = map[string]goFunc{
+var numericFuncs = map[string]function{
 	"nadd": total2(numeric.Num.Add), "nsub": total2(numeric.Num.Sub), "nmul": total2(numeric.Num.Mul),
 	"ndiv": num2(numeric.Num.Div), "nquot": num2(numeric.Num.Quotient), "nmod": num2(numeric.Num.Mod),
 	"npow": num2(numeric.Num.Pow), "nlog": num2(numeric.Num.Log),
@@ -71,12 +72,12 @@ var numericFuncs = map[string]goFunc{
 	"nround": total2(func(x, n numeric.Num) numeric.Num { return x.Round(intArg(n)) }),
 	"ntrunc": total2(func(x, n numeric.Num) numeric.Num { return x.Trunc(intArg(n)) }),
 	"nscale": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
-		x, err := numOf(&a[0])
+		x, err := columns.NumericOf(&a[0])
 		r.Int(int64(x.Scale()))
 		return err
 	})},
 	"nmodify": {3, true, strict(func(a []lite.Cell, r lite.Result) error {
-		x, err := numOf(&a[0])
+		x, err := columns.NumericOf(&a[0])
 		if err != nil {
 			return err
 		}
@@ -93,7 +94,7 @@ var numericFuncs = map[string]goFunc{
 	"nseries": {3, true, strict(func(a []lite.Cell, r lite.Result) error {
 		var n [3]numeric.Num
 		for i := range n {
-			x, err := numOf(&a[i])
+			x, err := columns.NumericOf(&a[i])
 			if err != nil {
 				return err
 			}
@@ -188,7 +189,7 @@ func floatResult(r lite.Result, y float64, args ...float64) error {
 	}
 	switch {
 	case math.IsNaN(y):
-		return errNaN()
+		return columns.ErrNaN()
 	case math.IsInf(y, 0) && !inf:
 		return sqlerr.New(sqlerr.NumericOutOfRange, "value out of range: overflow")
 	}
@@ -248,7 +249,7 @@ func powCall(a []lite.Cell, r lite.Result) error {
 	return floatResult(r, z, x, y)
 }
 
-var floatFuncs = map[string]goFunc{
+var floatFuncs = map[string]function{
 	"math": {2, true, strict(mathCall)},
 	"fpow": {2, true, strict(powCall)},
 	"fsign": {1, true, strict(func(a []lite.Cell, r lite.Result) error {
@@ -300,7 +301,7 @@ func gcd(a, b int64) int64 {
 
 // wholeNumber gives an integer of a type's size.
 func wholeNumber(r lite.Result, x int64, t catalog.Type) error {
-	if err := rangeError(x, t); err != nil {
+	if err := columns.CheckRange(x, t); err != nil {
 		return err
 	}
 	r.Int(x)
@@ -308,8 +309,8 @@ func wholeNumber(r lite.Result, x int64, t catalog.Type) error {
 }
 
 // gcdCall and lcmCall are for integers of one type: the result must be one.
-func gcdCall(t catalog.Type) goFunc {
-	return goFunc{2, true, strict(func(a []lite.Cell, r lite.Result) error {
+func gcdCall(t catalog.Type) function {
+	return function{2, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x := gcd(a[0].Int(), a[1].Int())
 		if x < 0 { // that of -2^63 and 0 is 2^63
 			return sqlerr.New(sqlerr.NumericOutOfRange, "bigint out of range")
@@ -318,8 +319,8 @@ func gcdCall(t catalog.Type) goFunc {
 	})}
 }
 
-func lcmCall(t catalog.Type) goFunc {
-	return goFunc{2, true, strict(func(a []lite.Cell, r lite.Result) error {
+func lcmCall(t catalog.Type) function {
+	return function{2, true, strict(func(a []lite.Cell, r lite.Result) error {
 		x, y := a[0].Int(), a[1].Int()
 		if x == 0 || y == 0 {
 			r.Int(0)
@@ -381,11 +382,11 @@ func windowCount(a []lite.Cell, r lite.Result) error {
 			WithHint("Leave out these rows, or use coalesce.")
 	}
 	if a[0].Int() <= 0 {
-		return sqlerr.New(windowStates[name], "argument of %s must be greater than zero", name)
+		return sqlerr.New(WindowStates[name], "argument of %s must be greater than zero", name)
 	}
 	r.Int(a[0].Int())
 	return nil
 }
 
-// windowStates are the SQLSTATEs of window functions whose argument must be positive.
-var windowStates = map[string]string{"ntile": "22014", "nth_value": "22016"}
+// WindowStates are the SQLSTATEs of window functions whose argument must be positive.
+var WindowStates = map[string]string{"ntile": "22014", "nth_value": "22016"}

@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"github.com/relgrad/relgrad/catalog"
@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// reader collects rows into vectors.
-type reader struct {
+// Reader collects rows into vectors.
+type Reader struct {
 	types []catalog.Type
 	cols  []*ra.Vector
 	heads [][]byte
@@ -18,18 +18,20 @@ type reader struct {
 	n     int
 	rows  int // how many there will be, 0: not known
 	room  ra.Room
-	blobs []*lite.Reader // of columns whose cells are the ids of their rows: chunks so large are read where they will lie
+	Blobs []*lite.Reader // of columns whose cells are the ids of their rows: chunks so large are read where they will lie
 	since int            // bytes since tensor.Trim
 }
 
 // trimBytes is after how many bytes pages of files that are too many go.
 const trimBytes = 1 << 20
 
-func newReader(types []catalog.Type, rows int, room ra.Room) *reader {
-	r := &reader{types: types, heads: make([][]byte, len(types)), blobs: make([]*lite.Reader, len(types)),
+// NewReader collects rows of these types. rows is how many there will be, 0 where that is not known; room, where it is
+// not nil, is asked for the memory of each column.
+func NewReader(types []catalog.Type, rows int, room ra.Room) *Reader {
+	r := &Reader{types: types, heads: make([][]byte, len(types)), Blobs: make([]*lite.Reader, len(types)),
 		nulls: make([][]int, len(types)), rows: rows, room: room}
 	for i, t := range types {
-		kt, _ := kernelType(t, nil)
+		kt, _ := KernelType(t, nil)
 		v := &ra.Vector{Type: kt}
 		switch {
 		case t.IsChunk():
@@ -49,7 +51,7 @@ func newReader(types []catalog.Type, rows int, room ra.Room) *reader {
 }
 
 // given takes the memory of column i from who reads, where he has some.
-func (r *reader) given(i int, v *ra.Vector) bool {
+func (r *Reader) given(i int, v *ra.Vector) bool {
 	if r.room == nil || v.Type.Kind == kernels.Text {
 		return false
 	}
@@ -61,8 +63,8 @@ func (r *reader) given(i int, v *ra.Vector) bool {
 	return true
 }
 
-// add appends a row.
-func (r *reader) add(cells []lite.Cell) error {
+// Add appends a row.
+func (r *Reader) Add(cells []lite.Cell) error {
 	for i, t := range r.types {
 		c, v := &cells[i], r.cols[i]
 		if c.IsNull() {
@@ -103,14 +105,14 @@ func floatOrZero(c *lite.Cell, t catalog.Type) float64 {
 	case c.IsNull():
 		return 0
 	case t.Is(catalog.Numeric):
-		n, _ := numOf(c)
+		n, _ := NumericOf(c)
 		return n.Float64()
 	}
 	return c.Float()
 }
 
 // chunk appends a chunk's elements; NULL rows hold zeros.
-func (r *reader) chunk(i int, c *lite.Cell) error {
+func (r *Reader) chunk(i int, c *lite.Cell) error {
 	v := r.cols[i]
 	if c.IsNull() {
 		if r.heads[i] != nil {
@@ -135,7 +137,7 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 	h := r.heads[i]
 	if len(b) < len(h) || string(b[:len(h)]) != string(h) {
 		return sqlerr.New(sqlerr.ArraySubscript, "column %d of the query has chunks of shapes %v and %v", i+1, v.Type.Shape,
-			headShape(b)).
+			HeadShape(b)).
 			WithHint("All chunks of a column must have one shape.")
 	}
 	if want := len(h) + v.Type.Size()*r.types[i].DType().Size(); size != want {
@@ -145,24 +147,24 @@ func (r *reader) chunk(i int, c *lite.Cell) error {
 	if v.Type.Kind == kernels.Float32 {
 		at := len(v.F32)
 		v.F32 = grow(v.F32, (size-len(h))/4)
-		return numbersOf(r.blobs[i], v.F32[at:], b, len(h))
+		return numbersOf(r.Blobs[i], v.F32[at:], b, len(h))
 	}
 	at := len(v.F64)
 	v.F64 = grow(v.F64, (size-len(h))/8)
-	return numbersOf(r.blobs[i], v.F64[at:], b, len(h))
+	return numbersOf(r.Blobs[i], v.F64[at:], b, len(h))
 }
 
 // begin returns a chunk, or what a chunk's header takes of it where it is read from where it lies, and its size.
-func (r *reader) begin(i int, c *lite.Cell) (b []byte, size int, err error) {
-	if r.blobs[i] == nil {
+func (r *Reader) begin(i int, c *lite.Cell) (b []byte, size int, err error) {
+	if r.Blobs[i] == nil {
 		b = c.Bytes()
 		return b, len(b), nil
 	}
-	if size, err = r.blobs[i].Row(c.Int()); err != nil {
+	if size, err = r.Blobs[i].Row(c.Int()); err != nil {
 		return nil, 0, err
 	}
 	b = make([]byte, min(size, tensor.MaxHeader))
-	return b, size, r.blobs[i].Read(b, 0)
+	return b, size, r.Blobs[i].Read(b, 0)
 }
 
 // numbersOf reads the numbers of a chunk from byte off on; b is all of it, or its header where there is a blob.
@@ -177,7 +179,7 @@ func numbersOf[T float32 | float64](blob *lite.Reader, to []T, b []byte, off int
 }
 
 // reserve takes the memory of a column of chunks, now that their shape is known: to grow it would take twice as much.
-func (r *reader) reserve(i int, v *ra.Vector) {
+func (r *Reader) reserve(i int, v *ra.Vector) {
 	if r.given(i, v) {
 		return
 	}
@@ -199,7 +201,7 @@ func grow[T any](s []T, n int) []T {
 	return s[:len(s)+n]
 }
 
-func (r *reader) zeros(i, rows int) {
+func (r *Reader) zeros(i, rows int) {
 	v := r.cols[i]
 	n := rows * v.Type.Shape.Size()
 	if v.Type.Kind == kernels.Float32 {
@@ -209,7 +211,8 @@ func (r *reader) zeros(i, rows int) {
 	}
 }
 
-func (r *reader) vectors() []*ra.Vector {
+// Vectors are the columns of the rows that were added.
+func (r *Reader) Vectors() []*ra.Vector {
 	for i, v := range r.cols {
 		v.N = r.n
 		if len(r.nulls[i]) == 0 {

@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"bytes"
@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// headShape reads the shape from the beginning of a stored chunk.
-func headShape(b []byte) tensor.Shape {
+// HeadShape reads the shape from the beginning of a stored chunk.
+func HeadShape(b []byte) tensor.Shape {
 	if len(b) < 4 || len(b) < 4+4*int(b[2]) {
 		return nil
 	}
@@ -23,19 +23,19 @@ func headShape(b []byte) tensor.Shape {
 	return s
 }
 
-// slot is a chunk column that the running statement writes.
-type slot struct {
-	table string
-	col   string
-	rank  int
-	shape tensor.Shape // of the first chunk written
-	head  []byte       // its header
-	mixed tensor.Shape // a different shape that was also written
+// Slot is a chunk column that the running statement writes.
+type Slot struct {
+	Table string
+	Col   string
+	Rank  int
+	Shape tensor.Shape // of the first chunk written
+	Head  []byte       // its header
+	Mixed tensor.Shape // a different shape that was also written
 }
 
-// note checks one chunk on its way into the column.
-func (s *slot) note(b []byte) error {
-	if s.head != nil && len(b) > len(s.head) && bytes.Equal(b[:len(s.head)], s.head) {
+// Note checks one chunk on its way into the column.
+func (s *Slot) Note(b []byte) error {
+	if s.Head != nil && len(b) > len(s.Head) && bytes.Equal(b[:len(s.Head)], s.Head) {
 		return nil
 	}
 	_, shape, _, err := tensor.Header(b)
@@ -43,20 +43,21 @@ func (s *slot) note(b []byte) error {
 	case err != nil:
 		return sqlerr.New(sqlerr.DataCorrupted, "%v", err)
 	case shape.Size() == 0:
-		return sqlerr.New(sqlerr.DataException, "table \"%s\", column \"%s\": a chunk must not be empty", s.table, s.col)
-	case s.rank > 1 && len(shape) != s.rank:
+		return sqlerr.New(sqlerr.DataException, "table \"%s\", column \"%s\": a chunk must not be empty", s.Table, s.Col)
+	case s.Rank > 1 && len(shape) != s.Rank:
 		return sqlerr.New(sqlerr.ArraySubscript,
 			"table \"%s\", column \"%s\": a chunk of shape %v has %d dimensions, the column is declared with %d",
-			s.table, s.col, shape, len(shape), s.rank)
-	case s.head == nil:
-		s.shape, s.head = shape, append([]byte(nil), b[:4+4*len(shape)]...)
-	case s.mixed == nil:
-		s.mixed = shape
+			s.Table, s.Col, shape, len(shape), s.Rank)
+	case s.Head == nil:
+		s.Shape, s.Head = shape, append([]byte(nil), b[:4+4*len(shape)]...)
+	case s.Mixed == nil:
+		s.Mixed = shape
 	}
 	return nil
 }
 
-func encodeChunk(b []byte, d tensor.DType, shape tensor.Shape, f []float64) {
+// EncodeChunk writes a chunk into b as tensor.Encode does.
+func EncodeChunk(b []byte, d tensor.DType, shape tensor.Shape, f []float64) {
 	p := encodeHead(b, d, shape)
 	if d == tensor.Float32 {
 		for i, x := range f {
@@ -76,8 +77,8 @@ func encodeHead(b []byte, d tensor.DType, shape tensor.Shape) []byte {
 	return b[len(head):]
 }
 
-// chunkBytes is the size of a column's chunk as it is stored.
-func chunkBytes(v *ra.Vector, t catalog.Type) int {
+// ChunkBytes is the size of a column's chunk as it is stored.
+func ChunkBytes(v *ra.Vector, t catalog.Type) int {
 	return 4 + 4*len(v.Type.Shape) + v.Type.Size()*t.DType().Size()
 }
 
@@ -88,8 +89,8 @@ func vectorFloat(v *ra.Vector, k int) float64 {
 	return v.F64[k]
 }
 
-// putChunk encodes row k of a chunk vector.
-func putChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
+// PutChunk encodes row k of a chunk vector.
+func PutChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
 	p := encodeHead(b, d, v.Type.Shape)
 	n := v.Type.Size()
 	switch {
@@ -110,8 +111,8 @@ func putChunk(b []byte, v *ra.Vector, k int, d tensor.DType) {
 	}
 }
 
-// eachFloat calls f for every element of a chunk's bytes.
-func eachFloat(p []byte, d tensor.DType, f func(i int, x float64)) {
+// EachFloat calls f for every element of a chunk's bytes.
+func EachFloat(p []byte, d tensor.DType, f func(i int, x float64)) {
 	if d == tensor.Float32 {
 		for i := range len(p) / 4 {
 			f(i, float64(math.Float32frombits(binary.LittleEndian.Uint32(p[4*i:]))))

@@ -1,4 +1,4 @@
-package store
+package functions
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
 	"github.com/relgrad/relgrad/tensor"
@@ -15,7 +16,7 @@ import (
 
 // arrayFuncs take arrays in stored form: chunks as BLOB, others as JSON text. Where the element type
 // matters the first argument is the array type's name.
-var arrayFuncs = map[string]goFunc{
+var arrayFuncs = map[string]function{
 	"array":           {-1, true, arrayCall},
 	"slice":           {-1, true, strict(sliceCall)},
 	"item":            {-1, true, strict(itemCall)},
@@ -86,7 +87,7 @@ func dims(c *lite.Cell) ([]int, error) {
 		}
 		return s, err
 	}
-	list, err := parseJSON(c.Bytes(), catalog.ArrayOf(catalog.Text))
+	list, err := columns.ReadArray(c.Bytes(), catalog.ArrayOf(catalog.Text))
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +103,7 @@ func dims(c *lite.Cell) ([]int, error) {
 }
 
 func giveArray(r lite.Result, list []any, t catalog.Type) error {
-	x, err := makeArray(list, t.Elem())
+	x, err := columns.MakeArray(list, t.Elem())
 	if err != nil {
 		return err
 	}
@@ -119,7 +120,7 @@ func arrayCall(a []lite.Cell, r lite.Result) error {
 	}
 	list := make([]any, len(a)-1)
 	for i := range list {
-		x, err := fromCell(&a[i+1], et)
+		x, err := columns.FromCell(&a[i+1], et)
 		if err != nil {
 			return err
 		}
@@ -182,7 +183,7 @@ func sameElement(t catalog.Type) func(x, y any) bool {
 	case t.Is(catalog.Numeric):
 		equal = func(x, y any) bool { return numeric.Compare([]byte(x.(string)), []byte(y.(string))) == 0 }
 	case t.Is(catalog.JSONB):
-		equal = func(x, y any) bool { return compareJSONB([]byte(x.(string)), []byte(y.(string))) == 0 }
+		equal = func(x, y any) bool { return columns.CompareJSONB([]byte(x.(string)), []byte(y.(string))) == 0 }
 	case t.IsFloat():
 		equal = func(x, y any) bool { return x == y || x != x && y != y }
 	}
@@ -200,19 +201,19 @@ func listAndItem(a []lite.Cell) ([]any, any, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	x, err := fromCell(&a[2], t.Elem())
+	x, err := columns.FromCell(&a[2], t.Elem())
 	return list, x, err
 }
 
 // listOf reads a stored array as nested lists.
 func listOf(c *lite.Cell, t catalog.Type) ([]any, error) {
-	x, err := fromCell(c, t)
+	x, err := columns.FromCell(c, t)
 	if err != nil {
 		return nil, err
 	}
 	switch v := x.(type) {
 	case *tensor.Tensor:
-		return nest(v, 0, new(int)), nil
+		return columns.Nest(v, 0, new(int)), nil
 	case []any:
 		return v, nil
 	}
@@ -232,7 +233,7 @@ func sliceCall(a []lite.Cell, r lite.Result) error {
 	}
 	n := (len(a) - 2) / 2
 	if n > len(d) {
-		return giveValue(r, emptyArray(t.Elem()), t)
+		return giveValue(r, columns.EmptyArray(t.Elem()), t)
 	}
 	lo, hi := make([]int, len(d)), make([]int, len(d))
 	for i := range d {
@@ -242,7 +243,7 @@ func sliceCall(a []lite.Cell, r lite.Result) error {
 			hi[i] = int(min(a[3+2*i].Int(), int64(d[i])))
 		}
 		if lo[i] >= hi[i] {
-			return giveValue(r, emptyArray(t.Elem()), t)
+			return giveValue(r, columns.EmptyArray(t.Elem()), t)
 		}
 	}
 	return giveArray(r, cutList(list, lo, hi), t)
@@ -260,7 +261,7 @@ func cutList(list []any, lo, hi []int) []any {
 
 // itemCall is rg_item(array, i, …) for arrays in JSON form.
 func itemCall(a []lite.Cell, r lite.Result) error {
-	x, err := parseJSON(a[0].Bytes(), catalog.ArrayOf(catalog.Text))
+	x, err := columns.ReadArray(a[0].Bytes(), catalog.ArrayOf(catalog.Text))
 	if err != nil {
 		return err
 	}
@@ -291,16 +292,16 @@ func isNumberList(b []byte) bool { return bytes.IndexByte(b, '"') < 0 }
 // ('e'). NULL arrays count as empty.
 func arrayCat(a []lite.Cell, r lite.Result) error {
 	t, kinds := catalog.TypeOf(a[0].String()), a[1].Bytes()
-	if n := len(a[2].Bytes()) + len(a[3].Bytes()); n > maxState {
+	if n := len(a[2].Bytes()) + len(a[3].Bytes()); n > columns.MaxState {
 		return sqlerr.New(sqlerr.ProgramLimit,
 			"an array of %d MiB and one of %d MiB are too large to be put together: %d MiB are possible",
-			len(a[2].Bytes())>>20, len(a[3].Bytes())>>20, maxState>>20)
+			len(a[2].Bytes())>>20, len(a[3].Bytes())>>20, columns.MaxState>>20)
 	}
 	var part [2][]any
 	for i := range part {
 		c := &a[2+i]
 		if kinds[i] == 'e' {
-			x, err := fromCell(c, t.Elem())
+			x, err := columns.FromCell(c, t.Elem())
 			if err != nil {
 				return err
 			}
@@ -333,7 +334,7 @@ func arraySet(a []lite.Cell, r lite.Result) error {
 	if err != nil {
 		return err
 	}
-	x, err := fromCell(&a[2], t.Elem())
+	x, err := columns.FromCell(&a[2], t.Elem())
 	if err != nil {
 		return err
 	}
@@ -377,9 +378,9 @@ func flatCall(a []lite.Cell, r lite.Result) error {
 		copy(r.Room(lite.Text, len(b)), b)
 		return nil
 	}
-	x, err := parseJSON(b, catalog.ArrayOf(catalog.Int8))
+	x, err := columns.ReadArray(b, catalog.ArrayOf(catalog.Int8))
 	if err != nil {
-		if x, err = parseJSON(b, catalog.ArrayOf(catalog.Text)); err != nil {
+		if x, err = columns.ReadArray(b, catalog.ArrayOf(catalog.Text)); err != nil {
 			return err
 		}
 	}
@@ -495,7 +496,7 @@ func arrayToString(a []lite.Cell, r lite.Result) error {
 	for _, x := range flatten(list, nil) {
 		switch {
 		case x != nil:
-			p = append(p, Format(x, t.Elem().String()))
+			p = append(p, columns.Format(x, t.Elem().String()))
 		case len(a) > 3 && !a[3].IsNull():
 			p = append(p, a[3].String())
 		}
@@ -510,15 +511,15 @@ func arrayFill(a []lite.Cell, r lite.Result) error {
 	if a[2].IsNull() {
 		return sqlerr.New(sqlerr.NullNotAllowed, "dimension array or low bound array cannot be null")
 	}
-	x, err := fromCell(&a[1], t.Elem())
+	x, err := columns.FromCell(&a[1], t.Elem())
 	if err != nil {
 		return err
 	}
-	d, err := parseJSON(a[2].Bytes(), catalog.ArrayOf(catalog.Int8))
+	d, err := columns.ReadArray(a[2].Bytes(), catalog.ArrayOf(catalog.Int8))
 	if err != nil {
 		return err
 	}
-	lengths, size, most := make(tensor.Shape, len(d.([]any))), int64(1), int64(maxState/boxed)
+	lengths, size, most := make(tensor.Shape, len(d.([]any))), int64(1), int64(columns.MaxState/columns.ElementBytes)
 	if t.IsChunk() {
 		most = maxVector
 	}

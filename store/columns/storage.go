@@ -1,17 +1,17 @@
-package store
+package columns
 
 import "github.com/relgrad/relgrad/catalog"
 
-// known lists the types that a column may have; the value is SQLite's storage class.
-var known = map[string]string{
+// Storage lists the types that a column may have; the value is SQLite's storage class.
+var Storage = map[string]string{
 	"smallint": "INTEGER", "integer": "INTEGER", "bigint": "INTEGER", "boolean": "INTEGER",
 	"real": "REAL", "double precision": "REAL",
 	"numeric": "TEXT", "text": "TEXT", "date": "TEXT", "timestamp": "TEXT", "timestamp with time zone": "TEXT",
 	"json": "TEXT", "jsonb": "TEXT", "regclass": "TEXT", "uuid": "TEXT", "name": "TEXT", "regtype": "TEXT",
 }
 
-// collation is that by which values of the type compare; "" where SQLite compares them as Postgres does.
-func collation(t catalog.Type) string {
+// Collation is that by which values of the type compare; "" where SQLite compares them as Postgres does.
+func Collation(t catalog.Type) string {
 	switch {
 	case t.Is(catalog.Numeric):
 		return "rg_numeric"
@@ -23,21 +23,21 @@ func collation(t catalog.Type) string {
 	return ""
 }
 
-// collated prints what a column or an expression of the type compares by.
-func collated(t catalog.Type, sql string) string {
-	if c := collation(t); c != "" {
+// Collated prints what a column or an expression of the type compares by.
+func Collated(t catalog.Type, sql string) string {
+	if c := Collation(t); c != "" {
 		return sql + " COLLATE " + c
 	}
 	return sql
 }
 
-// storage is the column type in a STRICT table.
-func storage(t catalog.Type) string {
+// StorageOf is the column type in a STRICT table.
+func StorageOf(t catalog.Type) string {
 	switch {
 	case t.IsChunk():
 		return "BLOB"
 	case t.Array:
 		return "TEXT"
 	}
-	return known[t.Name]
+	return Storage[t.Name]
 }

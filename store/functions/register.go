@@ -1,17 +1,18 @@
-package store
+package functions
 
 import (
 	"errors"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/lite/kernelfunc"
 	"github.com/relgrad/relgrad/store/numeric"
 )
 
-// goFunc is a SQL function written in Go. Its SQL name is "rg_" + name.
-type goFunc struct {
+// function is a SQL function written in Go. Its SQL name is "rg_" + name.
+type function struct {
 	n    int // number of arguments, -1 for any
 	pure bool
 	f    lite.Scalar
@@ -40,13 +41,13 @@ func names(list string) map[string]bool {
 	return out
 }
 
-// register installs what printed statements call and what no session has a part in.
-func register(c *lite.Conn) error {
+// Register installs what printed statements call and what no session has a part in.
+func Register(c *lite.Conn) error {
 	errs := []error{
 		c.Collation("rg_numeric", numeric.Compare), c.Collation("rg_numeric_array",
-			compareNumericArrays), c.Collation("rg_jsonb", compareJSONB),
+			columns.CompareNumericArrays), c.Collation("rg_jsonb", columns.CompareJSONB),
 	}
-	for _, set := range []map[string]goFunc{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs} {
+	for _, set := range []map[string]function{numericFuncs, floatFuncs, textFuncs, arrayFuncs, timeFuncs} {
 		for name, f := range set {
 			from, renew := longBytes, func() lite.Scalar { return f.f }
 			switch {
@@ -61,7 +62,7 @@ func register(c *lite.Conn) error {
 	for name, a := range aggregateStates {
 		errs = append(errs, c.Aggregate("rg_"+name, a.n, a.state))
 	}
-	for name := range known { // one array_agg for each type
+	for name := range columns.Storage { // one array_agg for each type
 		for _, t := range []catalog.Type{{Name: name}, {Name: name, Array: true}} {
 			errs = append(errs, c.Aggregate("rg_array_agg "+t.String(), 1, func() lite.State { return &collect{typ: t} }))
 		}
@@ -84,7 +85,7 @@ func strict(f lite.Scalar) lite.Scalar {
 
 // giveValue returns a Go value of a type.
 func giveValue(r lite.Result, x any, t catalog.Type) error {
-	s, err := toStored(x, t)
+	s, err := columns.ToStored(x, t)
 	if err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"math"
@@ -9,16 +9,16 @@ import (
 	"github.com/relgrad/relgrad/store/lite"
 )
 
-// setVector puts row k of a vector into parameter p of a statement, in the form of type t.
-func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t catalog.Type, sl *slot) error {
+// SetVector puts row k of a vector into parameter p of a statement, in the form of type t.
+func SetVector(s *lite.Stmt, p int, v *ra.Vector, k int, t catalog.Type, sl *Slot) error {
 	switch {
 	case v.IsNull(k):
 		s.SetNull(p)
 	case t.IsChunk():
 		b := s.Room(p, lite.Blob, 4+4*len(v.Type.Shape)+v.Type.Size()*t.DType().Size())
-		putChunk(b, v, k, t.DType())
+		PutChunk(b, v, k, t.DType())
 		if sl != nil {
-			return sl.note(b)
+			return sl.Note(b)
 		}
 	case v.Type.IsFloat() && t.IsFloat():
 		x := vectorFloat(v, k)
@@ -31,32 +31,33 @@ func setVector(s *lite.Stmt, p int, v *ra.Vector, k int, t catalog.Type, sl *slo
 		}
 		s.SetFloat(p, x)
 	case v.Type.IsFloat():
-		x, err := convert(vectorFloat(v, k), catalog.Float8, t)
+		x, err := Convert(vectorFloat(v, k), catalog.Float8, t)
 		if err != nil {
 			return err
 		}
-		return setAny(s, p, x, t)
+		return SetValue(s, p, x, t)
 	case v.Texts != nil:
 		if t.Is(catalog.Text) || t.IsTime() || t.Array {
 			return s.Set(p, v.Texts[k])
 		}
-		x, err := textIn(v.Texts[k], t)
+		x, err := TextIn(v.Texts[k], t)
 		if err != nil {
 			return err
 		}
-		return setAny(s, p, x, t)
+		return SetValue(s, p, x, t)
 	case t.IsFloat():
 		s.SetFloat(p, float64(v.Ints[k]))
 	case t.IsInt() || t.Is(catalog.Bool):
 		s.SetInt(p, v.Ints[k])
 	default:
-		return setAny(s, p, v.Ints[k], t)
+		return SetValue(s, p, v.Ints[k], t)
 	}
 	return nil
 }
 
-func setAny(s *lite.Stmt, p int, x any, t catalog.Type) error {
-	y, err := toStored(x, t)
+// SetValue puts a Go value of type t into parameter p of a statement.
+func SetValue(s *lite.Stmt, p int, x any, t catalog.Type) error {
+	y, err := ToStored(x, t)
 	if err != nil {
 		return err
 	}

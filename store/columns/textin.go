@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"math"
@@ -16,8 +16,8 @@ import (
 
 const blanks = " \t\n\r\v\f"
 
-// textIn reads a text as a value of type t, as Postgres's input functions do.
-func textIn(s string, t catalog.Type) (any, error) {
+// TextIn reads a text as a value of type t, as Postgres's input functions do.
+func TextIn(s string, t catalog.Type) (any, error) {
 	if t.Array {
 		return arrayIn(s, t)
 	}
@@ -51,7 +51,7 @@ func textIn(s string, t catalog.Type) (any, error) {
 func regtypeIn(s string) (any, error) {
 	name := strings.TrimSpace(s)
 	t := catalog.TypeOf(strings.ToLower(name))
-	if known[t.Name] == "" && !otherTypes[t.Name] {
+	if Storage[t.Name] == "" && !OtherTypes[t.Name] {
 		return nil, sqlerr.New(sqlerr.UndefinedObject, "type \"%s\" does not exist", name)
 	}
 	return t.String(), nil
@@ -59,7 +59,7 @@ func regtypeIn(s string) (any, error) {
 
 // Literal gives the text of a literal the form in which a column of the type keeps it.
 func Literal(of *kernels.Named, text string) (string, error) {
-	v, err := textIn(text, catalog.Type{Name: strings.TrimSuffix(of.Name, " without time zone")})
+	v, err := TextIn(text, catalog.Type{Name: strings.TrimSuffix(of.Name, " without time zone")})
 	s, _ := v.(string)
 	return s, err
 }
@@ -132,12 +132,12 @@ func timeIn(s string, t catalog.Type) (any, error) {
 		if x, err := time.Parse(l, p); err == nil {
 			us := math.RoundToEven(float64(x.Nanosecond()) / 1e3)
 			x = x.Add(time.Duration(us)*time.Microsecond - time.Duration(x.Nanosecond()))
-			return timeOut(x, t), inYears(x.UTC())
+			return TimeOut(x, t), InYears(x.UTC())
 		}
 	}
 	if t.Is(catalog.Date) && len(p) >= 8 && len(p) <= 10 && strings.Count(p, "-") == 2 {
 		if x, err := time.Parse("2006-1-2", p); err == nil {
-			return timeOut(x, t), nil
+			return TimeOut(x, t), nil
 		}
 		return nil, sqlerr.New("22008", "date/time field value out of range: \"%s\"", s)
 	}
@@ -146,7 +146,8 @@ func timeIn(s string, t catalog.Type) (any, error) {
 	return nil, e
 }
 
-func timeOut(x time.Time, t catalog.Type) string {
+// TimeOut prints a time as a value of type t is stored.
+func TimeOut(x time.Time, t catalog.Type) string {
 	if t.Is(catalog.Date) {
 		return x.Format("2006-01-02")
 	}
@@ -163,8 +164,8 @@ func timeOut(x time.Time, t catalog.Type) string {
 	return s
 }
 
-// parseTime reads the stored form of any time type.
-func parseTime(s string) (time.Time, error) {
+// ParseTime reads the stored form of any time type.
+func ParseTime(s string) (time.Time, error) {
 	for _, l := range timeLayouts {
 		if x, err := time.Parse(l, s); err == nil {
 			return x, nil
@@ -187,7 +188,7 @@ func arrayIn(s string, t catalog.Type) (any, error) {
 	if !ok || p.i != len(p.s) {
 		return nil, sqlerr.New(sqlerr.InvalidText, "malformed array literal: \"%s\"", s)
 	}
-	return makeArray(list, t.Elem())
+	return MakeArray(list, t.Elem())
 }
 
 type arrayParser struct {
@@ -261,7 +262,7 @@ func (p *arrayParser) element(depth int) (any, bool) {
 			return f, true
 		}
 	}
-	x, err := textIn(text, p.t)
+	x, err := TextIn(text, p.t)
 	p.err = err
 	return x, err == nil
 }
@@ -293,14 +294,15 @@ func (p *arrayParser) word() (text string, quoted, ok bool) {
 	return strings.TrimRight(p.s[start:p.i], blanks), false, true
 }
 
-func errDate() error {
+// ErrDate refuses a date that is out of range.
+func ErrDate() error {
 	return sqlerr.New("22008", "date out of range").WithHint("The embedded store keeps the years 1 to 9999.")
 }
 
-// inYears refuses what would not sort as text.
-func inYears(t time.Time) error {
+// InYears refuses what would not sort as text.
+func InYears(t time.Time) error {
 	if y := t.Year(); y < 1 || y > 9999 {
-		return errDate()
+		return ErrDate()
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"bytes"
@@ -88,7 +88,7 @@ func readJSON(d *json.Decoder) (*jsonValue, error) {
 		n, err := numeric.Parse(x.String())
 		return &jsonValue{kind: jsonNumber, text: n.String()}, err
 	case bool:
-		return &jsonValue{kind: jsonBool, text: textOut(x, catalog.Bool)}, nil
+		return &jsonValue{kind: jsonBool, text: TextOut(x, catalog.Bool)}, nil
 	case json.Delim:
 		if x == '[' {
 			return readArray(d)
@@ -170,8 +170,8 @@ func (v *jsonValue) write(b *strings.Builder) error {
 		}
 	}
 	b.WriteString(end)
-	if b.Len() > maxState {
-		return sqlerr.New(sqlerr.ProgramLimit, "a value of jsonb is larger than %d MiB", maxState>>20)
+	if b.Len() > MaxState {
+		return sqlerr.New(sqlerr.ProgramLimit, "a value of jsonb is larger than %d MiB", MaxState>>20)
 	}
 	return nil
 }
@@ -197,16 +197,16 @@ func quoteJSON(b *strings.Builder, s string) {
 	b.WriteByte('"')
 }
 
-// compareJSONB is the order of jsonb: by kind, containers by length first. A value that is no container counts as an
+// CompareJSONB is the order of jsonb: by kind, containers by length first. A value that is no container counts as an
 // array of one, so an empty array comes before it.
-func compareJSONB(a, b []byte) int {
+func CompareJSONB(a, b []byte) int {
 	x, errX := parseJSONB(string(a))
 	y, errY := parseJSONB(string(b))
 	if errX != nil || errY != nil { // no value of the type: a total order all the same
 		return bytes.Compare(a, b)
 	}
 	if (x.kind == jsonObject) != (y.kind == jsonObject) {
-		return b2i(x.kind == jsonObject) - b2i(y.kind == jsonObject)
+		return Bit(x.kind == jsonObject) - Bit(y.kind == jsonObject)
 	}
 	if x.kind < jsonArray && y.kind == jsonArray {
 		if len(y.list) == 1 {
@@ -215,7 +215,7 @@ func compareJSONB(a, b []byte) int {
 		return 1 - len(y.list)
 	}
 	if y.kind < jsonArray && x.kind == jsonArray {
-		return -compareJSONB(b, a)
+		return -CompareJSONB(b, a)
 	}
 	return x.compare(y)
 }
@@ -246,11 +246,11 @@ func (v *jsonValue) compare(w *jsonValue) int {
 	return 0
 }
 
-// compareNumericArrays orders stored arrays of numerics, equal ones as Postgres finds them equal: 1.0 is 1.00, NULL is
+// CompareNumericArrays orders stored arrays of numerics, equal ones as Postgres finds them equal: 1.0 is 1.00, NULL is
 // NULL.
-func compareNumericArrays(a, b []byte) int {
-	x, errX := parseJSON(a, catalog.ArrayOf(catalog.Numeric))
-	y, errY := parseJSON(b, catalog.ArrayOf(catalog.Numeric))
+func CompareNumericArrays(a, b []byte) int {
+	x, errX := ReadArray(a, catalog.ArrayOf(catalog.Numeric))
+	y, errY := ReadArray(b, catalog.ArrayOf(catalog.Numeric))
 	if errX != nil || errY != nil {
 		return bytes.Compare(a, b)
 	}
@@ -266,9 +266,9 @@ func compareLists(x, y []any) int {
 		case nested && other:
 			c = compareLists(l, r)
 		case nested != other:
-			c = b2i(nested) - b2i(other)
+			c = Bit(nested) - Bit(other)
 		case x[i] == nil || y[i] == nil:
-			c = b2i(x[i] == nil) - b2i(y[i] == nil)
+			c = Bit(x[i] == nil) - Bit(y[i] == nil)
 		default:
 			c = numeric.Compare([]byte(x[i].(string)), []byte(y[i].(string)))
 		}

@@ -1,4 +1,4 @@
-package store
+package functions
 
 import (
 	"math"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/store/numeric"
 	"github.com/relgrad/relgrad/tensor"
@@ -16,25 +17,25 @@ import (
 // maxDays are more than lie between any two dates of the store, whose years are 1 to 9999.
 const maxDays = 4e6
 
-var timeFuncs = map[string]goFunc{
+var timeFuncs = map[string]function{
 	"date_add": text(2, func(a []lite.Cell) (string, error) {
-		d, err := parseTime(a[0].String())
+		d, err := columns.ParseTime(a[0].String())
 		if err != nil {
 			return "", err
 		}
 		if n := a[1].Int(); n < maxDays && n > -maxDays {
 			d = d.AddDate(0, 0, int(n))
 		} else {
-			return "", errDate()
+			return "", columns.ErrDate()
 		}
-		return timeOut(d, catalog.Date), inYears(d)
+		return columns.TimeOut(d, catalog.Date), columns.InYears(d)
 	}),
 	"date_sub": {2, true, strict(func(a []lite.Cell, r lite.Result) error {
-		x, err := parseTime(a[0].String())
+		x, err := columns.ParseTime(a[0].String())
 		if err != nil {
 			return err
 		}
-		y, err := parseTime(a[1].String())
+		y, err := columns.ParseTime(a[1].String())
 		r.Int((x.Unix() - y.Unix()) / 86400) // a Duration would end after 292 years
 		return err
 	})},
@@ -44,7 +45,7 @@ var timeFuncs = map[string]goFunc{
 		case "hour", "minute", "second":
 			return "", sqlerr.New(sqlerr.FeatureNotSupported, "unit \"%s\" not supported for type date", f)
 		case "epoch":
-			x, err := parseTime(a[1].String())
+			x, err := columns.ParseTime(a[1].String())
 			return strconv.FormatInt(x.Unix(), 10), err
 		}
 		return datePart(a)
@@ -56,7 +57,7 @@ var timeFuncs = map[string]goFunc{
 		if x.Year() != y || int(x.Month()) != m || x.Day() != d || y < 1 || y > 9999 {
 			return "", sqlerr.New("22008", "date field value out of range: %d-%02d-%02d", y, m, d)
 		}
-		return timeOut(x, catalog.Date), nil
+		return columns.TimeOut(x, catalog.Date), nil
 	}),
 	"to_timestamp": text(1, func(a []lite.Cell) (string, error) {
 		x := a[0].Float()
@@ -66,16 +67,16 @@ var timeFuncs = map[string]goFunc{
 		}
 		sec, part := math.Modf(x)
 		t := time.UnixMicro(int64(sec)*1e6 + int64(math.RoundToEven(part*1e6)))
-		return timeOut(t, catalog.TimestampTZ), inYears(t.UTC())
+		return columns.TimeOut(t, catalog.TimestampTZ), columns.InYears(t.UTC())
 	}),
 	"to_char": {2, true, strict(toChar)},
 	"tmodify": text(3, func(a []lite.Cell) (string, error) {
-		x, err := parseTime(a[0].String())
+		x, err := columns.ParseTime(a[0].String())
 		if err != nil {
 			return "", err
 		}
 		x = atPrecision(x, int(a[2].Int()))
-		return timeOut(x, catalog.Type{Name: a[1].String()}), inYears(x)
+		return columns.TimeOut(x, catalog.Type{Name: a[1].String()}), columns.InYears(x)
 	}),
 }
 
@@ -95,7 +96,7 @@ func atPrecision(x time.Time, digits int) time.Time {
 const y2000 = 946684800 * 1000000
 
 func datePart(a []lite.Cell) (string, error) {
-	x, err := parseTime(a[1].String())
+	x, err := columns.ParseTime(a[1].String())
 	if err != nil {
 		return "", err
 	}
@@ -139,7 +140,7 @@ func datePart(a []lite.Cell) (string, error) {
 }
 
 func dateTrunc(a []lite.Cell) (string, error) {
-	x, err := parseTime(a[1].String())
+	x, err := columns.ParseTime(a[1].String())
 	if err != nil {
 		return "", err
 	}
@@ -161,5 +162,5 @@ func dateTrunc(a []lite.Cell) (string, error) {
 	default:
 		return "", sqlerr.New(sqlerr.InvalidParameter, "unit \"%s\" not recognized for a time", f)
 	}
-	return timeOut(x, catalog.Timestamp), nil
+	return columns.TimeOut(x, catalog.Timestamp), nil
 }

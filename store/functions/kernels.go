@@ -1,4 +1,4 @@
-package store
+package functions
 
 import (
 	"bytes"
@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/kernels"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -341,7 +342,7 @@ func giveKernel(v kernels.Value, r lite.Result) error {
 		return giveValue(r, list, catalog.ArrayOf(catalog.Int8))
 	case v.Type.IsFloat():
 		if math.IsNaN(v.X) {
-			return errNaN()
+			return columns.ErrNaN()
 		}
 		r.Float(v.X)
 	default:
@@ -352,5 +353,5 @@ func giveKernel(v kernels.Value, r lite.Result) error {
 
 // giveChunk encodes a chunk in place; see tensor.Encode.
 func giveChunk(r lite.Result, d tensor.DType, shape tensor.Shape, f []float64) {
-	encodeChunk(r.Room(lite.Blob, 4+4*len(shape)+len(f)*d.Size()), d, shape, f)
+	columns.EncodeChunk(r.Room(lite.Blob, 4+4*len(shape)+len(f)*d.Size()), d, shape, f)
 }

@@ -1,4 +1,4 @@
-package store
+package columns
 
 import (
 	"strings"
@@ -42,9 +42,9 @@ func NamedType(t ast.TypeName) *kernels.Named {
 	return nil
 }
 
-// kernelType is the type in the algebra of a column whose chunks have a shape, nil where none is known; why says why it
+// KernelType is the type in the algebra of a column whose chunks have a shape, nil where none is known; why says why it
 // has none.
-func kernelType(of catalog.Type, shape tensor.Shape) (t kernels.Type, why string) {
+func KernelType(of catalog.Type, shape tensor.Shape) (t kernels.Type, why string) {
 	switch {
 	case of.IsChunk():
 		t.Kind = kernels.KindOf(of.DType())

@@ -1,4 +1,4 @@
-package store
+package functions
 
 import (
 	"fmt"
@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -145,7 +146,7 @@ var charPatterns = func() []charPattern {
 
 // toChar is to_char of a time.
 func toChar(a []lite.Cell, r lite.Result) error {
-	x, err := parseTime(a[0].String())
+	x, err := columns.ParseTime(a[0].String())
 	if err != nil || a[1].String() == "" { // the last is NULL in Postgres
 		return err
 	}

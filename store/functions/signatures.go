@@ -1,4 +1,4 @@
-package store
+package functions
 
 import (
 	"strings"
@@ -6,27 +6,27 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 )
 
-// signature is one overload of a function: its arguments, result, and how it is printed. $1, $2 … stand for
+// Signature is one overload of a function: its arguments, result, and how it is printed. $1, $2 … stand for
 // the arguments, $* for all; without a template the Go function rg_<name> is called.
-type signature struct {
-	name     string
+type Signature struct {
+	Name     string
 	args     []catalog.Type
 	min      int // arguments from here on may be left out
-	variadic bool
-	ret      catalog.Type
-	sql      string
-	volatile bool
+	Variadic bool
+	Ret      catalog.Type
+	SQL      string
+	Volatile bool
 }
 
 // Pseudo-types of signatures.
 var (
-	tAny        = catalog.Type{Name: "any"}
-	tAnyArray   = catalog.Type{Name: "anyelement", Array: true}
-	tAnyElement = catalog.Type{Name: "anyelement"}
+	Any        = catalog.Type{Name: "any"}
+	AnyArray   = catalog.Type{Name: "anyelement", Array: true}
+	AnyElement = catalog.Type{Name: "anyelement"}
 )
 
-// signatures by name, built from the table below.
-var signatures = map[string][]*signature{}
+// Signatures by name, built from the table below.
+var Signatures = map[string][]*Signature{}
 
 // functionTable lists the functions of Postgres that the store knows: name(args) result [= template]. An
 // argument in brackets is optional, "any..." takes any number of any type.
@@ -257,22 +257,25 @@ vector_agg(int8, real, int8) real[] = rg_vector_agg($1, $2, $3, 1)@
 vector_agg(int8, float8, int8) float8[] = rg_vector_agg($1, $2, $3, 0)@
 `
 
-var aggregates = map[string][]*signature{}
-var windowFunctions = map[string]bool{}
+// Aggregates are the overloads of aggregates by name.
+var Aggregates = map[string][]*Signature{}
 
-// chunkAggregates fold chunks element by element; the result has the argument's type.
-var chunkAggregates = map[string]string{"sum": "rg_chunk_sum($1)@", "avg": "rg_chunk_avg($1)@",
+// WindowFunctions are functions that need OVER.
+var WindowFunctions = map[string]bool{}
+
+// ChunkAggregates fold chunks element by element; the result has the argument's type.
+var ChunkAggregates = map[string]string{"sum": "rg_chunk_sum($1)@", "avg": "rg_chunk_avg($1)@",
 	"max_agg": "rg_chunk_max($1)@", "min_agg": "rg_chunk_min($1)@"}
 
 func init() {
 	for _, line := range strings.Split(strings.TrimSpace(functionTable), "\n") {
 		s := parseSignature(line)
-		signatures[s.name] = append(signatures[s.name], s)
+		Signatures[s.Name] = append(Signatures[s.Name], s)
 	}
 	for _, line := range strings.Split(strings.TrimSpace(aggregateTable), "\n") {
 		for _, l := range alternatives(line) {
 			s := parseSignature(l)
-			aggregates[s.name] = append(aggregates[s.name], s)
+			Aggregates[s.Name] = append(Aggregates[s.Name], s)
 		}
 	}
 }
@@ -291,10 +294,10 @@ func alternatives(line string) []string {
 }
 
 // parseSignature reads one line of the tables; they are ours, so a mistake panics at start.
-func parseSignature(line string) *signature {
+func parseSignature(line string) *Signature {
 	head, tmpl, _ := strings.Cut(line, " = ")
 	open, end := strings.IndexByte(head, '('), strings.IndexByte(head, ')')
-	s := &signature{name: head[:open], sql: tmpl}
+	s := &Signature{Name: head[:open], SQL: tmpl}
 	s.min = -1
 	if list := head[open+1 : end]; list != "" {
 		for i, a := range strings.Split(list, ", ") {
@@ -308,30 +311,30 @@ func parseSignature(line string) *signature {
 				}
 			}
 			if v, ok := strings.CutSuffix(a, "..."); ok {
-				a, s.variadic = v, true
+				a, s.Variadic = v, true
 			}
 			s.args = append(s.args, shortType(a))
 		}
 	}
 	if s.min < 0 {
 		s.min = len(s.args)
-		if s.variadic && s.name == "format" { // the others want one argument at least behind the fixed ones
+		if s.Variadic && s.Name == "format" { // the others want one argument at least behind the fixed ones
 			s.min--
 		}
 	}
 	words := strings.Fields(head[end+1:])
-	s.ret = shortType(words[0])
+	s.Ret = shortType(words[0])
 	if len(words) > 1 {
 		switch words[1] {
 		case "window":
-			windowFunctions[s.name] = true
-			s.sql = s.name + "($*)@"
+			WindowFunctions[s.Name] = true
+			s.SQL = s.Name + "($*)@"
 		case "volatile":
-			s.volatile = true
+			s.Volatile = true
 		}
 	}
-	if s.sql == "" {
-		s.sql = "rg_" + s.name + "($*)"
+	if s.SQL == "" {
+		s.SQL = "rg_" + s.Name + "($*)"
 	}
 	return s
 }
@@ -352,37 +355,40 @@ func shortType(s string) catalog.Type {
 	case "timestamptz":
 		name = "timestamp with time zone"
 	case "anyarray":
-		return tAnyArray
+		return AnyArray
 	}
 	return catalog.Type{Name: name, Array: arr}
 }
 
-func isAggregate(name string) bool {
-	return aggregates[name] != nil || name == "array_agg" || chunkAggregates[name] != ""
+// IsAggregate reports whether a function of this name is an aggregate.
+func IsAggregate(name string) bool {
+	return Aggregates[name] != nil || name == "array_agg" || ChunkAggregates[name] != ""
 }
 
-var setReturning = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true,
+// SetReturning are the functions that give rows.
+var SetReturning = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true,
 	"regexp_split_to_table": true, "generate_subscripts": true}
 
-func isSetReturning(name string) bool { return setReturning[name] }
+// IsSetReturning reports whether a function gives rows.
+func IsSetReturning(name string) bool { return SetReturning[name] }
 
-// resolve chooses an overload as Postgres does (manual, section 10.3): exact matches first, then preferred
+// Resolve chooses an overload as Postgres does (manual, section 10.3): exact matches first, then preferred
 // types, then text for untyped literals. nil: none fits; ambiguous: several do.
-func resolve(cands []*signature, args []catalog.Type) (best *signature, ambiguous bool) {
-	var list []*signature
+func Resolve(cands []*Signature, args []catalog.Type) (best *Signature, ambiguous bool) {
+	var list []*Signature
 	for _, c := range cands {
 		if c.fits(args) {
 			list = append(list, c)
 		}
 	}
-	list = mostBy(list, func(c *signature) int { return c.score(args, func(f, t catalog.Type) bool { return f.Is(t) }) })
-	list = mostBy(list, func(c *signature) int {
+	list = mostBy(list, func(c *Signature) int { return c.score(args, func(f, t catalog.Type) bool { return f.Is(t) }) })
+	list = mostBy(list, func(c *Signature) int {
 		return c.score(args, func(f, t catalog.Type) bool { return f.Is(t) || !f.IsUnknown() && preferred(t) })
 	})
-	list = mostBy(list, func(c *signature) int {
+	list = mostBy(list, func(c *Signature) int {
 		return c.score(args, func(f, t catalog.Type) bool { return f.IsUnknown() && t.Is(catalog.Text) })
 	})
-	list = mostBy(list, func(c *signature) int {
+	list = mostBy(list, func(c *Signature) int {
 		return c.score(args, func(f, t catalog.Type) bool { return f.IsUnknown() && preferred(t) })
 	})
 	switch len(list) {
@@ -398,7 +404,7 @@ func preferred(t catalog.Type) bool {
 	return t.Is(catalog.Float8) || t.Is(catalog.Text) || t.Is(catalog.Bool) || t.Is(catalog.TimestampTZ)
 }
 
-func mostBy(list []*signature, score func(*signature) int) []*signature {
+func mostBy(list []*Signature, score func(*Signature) int) []*Signature {
 	best, out := -1, list[:0:0]
 	for _, c := range list {
 		n := score(c)
@@ -412,27 +418,27 @@ func mostBy(list []*signature, score func(*signature) int) []*signature {
 	return out
 }
 
-// arg is the declared type of argument i.
-func (c *signature) arg(i int) catalog.Type {
+// Arg is the declared type of argument i.
+func (c *Signature) Arg(i int) catalog.Type {
 	if i >= len(c.args) {
 		return c.args[len(c.args)-1]
 	}
 	return c.args[i]
 }
 
-func (c *signature) fits(args []catalog.Type) bool {
-	if len(args) < c.min || len(args) > len(c.args) && !c.variadic {
+func (c *Signature) fits(args []catalog.Type) bool {
+	if len(args) < c.min || len(args) > len(c.args) && !c.Variadic {
 		return false
 	}
 	for i, a := range args {
-		t := c.arg(i)
+		t := c.Arg(i)
 		switch {
-		case t.Is(tAny):
-		case t.Is(tAnyArray):
+		case t.Is(Any):
+		case t.Is(AnyArray):
 			if !a.Array && !a.IsUnknown() {
 				return false
 			}
-		case t.Is(tAnyElement):
+		case t.Is(AnyElement):
 			if a.Array {
 				return false
 			}
@@ -443,10 +449,10 @@ func (c *signature) fits(args []catalog.Type) bool {
 	return true
 }
 
-func (c *signature) score(args []catalog.Type, match func(f, t catalog.Type) bool) int {
+func (c *Signature) score(args []catalog.Type, match func(f, t catalog.Type) bool) int {
 	n := 0
 	for i, a := range args {
-		if match(a, c.arg(i)) {
+		if match(a, c.Arg(i)) {
 			n++
 		}
 	}
