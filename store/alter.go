@@ -425,7 +425,7 @@ func rebuild(b *binder, at ast.Pos, t, n *catalog.TableDef, values map[string]st
 		return err
 	}
 	if err := runEach(b, copySQL, nil); err != nil {
-		return err
+		return notUnique(err, n, "")
 	}
 	for _, sql := range []string{"DROP TABLE " + sqlOf(t),
 		"ALTER TABLE " + dbOf(n) + "." + sqltext.Ident(phys) + " RENAME TO " + sqltext.Ident(physOf(n))} {
@@ -435,7 +435,7 @@ func rebuild(b *binder, at ast.Pos, t, n *catalog.TableDef, values map[string]st
 	}
 	for _, x := range n.Indexes {
 		if err := b.db.exec(indexSQL(n, x)); err != nil {
-			return err
+			return notUnique(err, n, x.Name)
 		}
 	}
 	if err := b.db.putTable(keyOf(n), n); err != nil {

@@ -14,19 +14,24 @@ import (
 )
 
 // addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing
-// new.
+// new: as in Postgres, it gives its name to a key that has none.
 func addConstraints(b *binder, t *catalog.TableDef, list []ast.TableConstraint) {
 	primary := func(k ast.TableConstraint) int { return columns.Bit(k.Kind != "primary") }
 	slices.SortStableFunc(list, func(x, y ast.TableConstraint) int { return primary(x) - primary(y) })
-	var keys [][]string
+	isKey := func(k *ast.TableConstraint) bool { return k.Kind == "unique" || k.Kind == "primary" }
+	var kept []*ast.TableConstraint
 	for i := range list {
 		k := &list[i]
-		if k.Kind == "unique" && slices.ContainsFunc(keys, func(cols []string) bool { return slices.Equal(cols, k.Cols) }) {
-			continue
+		same := slices.IndexFunc(kept, func(o *ast.TableConstraint) bool {
+			return k.Kind == "unique" && isKey(o) && slices.Equal(o.Cols, k.Cols)
+		})
+		if same < 0 {
+			kept = append(kept, k)
+		} else if kept[same].Name == "" {
+			kept[same].Name = k.Name
 		}
-		if k.Kind == "unique" || k.Kind == "primary" {
-			keys = append(keys, k.Cols)
-		}
+	}
+	for _, k := range kept {
 		addConstraint(b, t, k)
 	}
 }

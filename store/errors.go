@@ -91,7 +91,7 @@ func (d *catalogue) constraint(le *lite.Error) error {
 		t := d.cat.byPhys(table)
 		name, key := table+"_key", strings.Join(cols, ", ")
 		if i, ok := strings.CutPrefix(what, "index '"); ok {
-			name = strings.TrimSuffix(i, "'")
+			name = d.cat.indexName(strings.ReplaceAll(strings.TrimSuffix(i, "'"), "''", "'"))
 			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).Wrap(le)
 		}
 		if t != nil {
@@ -109,6 +109,28 @@ func (d *catalogue) constraint(le *lite.Error) error {
 		return sqlerr.New(sqlerr.ForeignKeyViolation, "insert, update or delete violates a foreign key constraint").Wrap(le)
 	}
 	return sqlerr.New(sqlerr.DatatypeMismatch, "%s", le.Msg).Wrap(le)
+}
+
+// notUnique is the error of rows that are there already and break a key or an index that is being made; n is the table
+// as it would be.
+func notUnique(err error, n *catalog.TableDef, index string) error {
+	var le *lite.Error
+	if !errors.As(err, &le) {
+		return err
+	}
+	what, ok := strings.CutPrefix(le.Msg, "UNIQUE constraint failed: ")
+	if !ok {
+		return err
+	}
+	e := sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", index)
+	if !strings.HasPrefix(what, "index '") { // one over expressions
+		_, cols := splitColumns(what)
+		if index == "" {
+			e = sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", uniqueName(n, cols))
+		}
+		e = e.WithDetail("A key (%s) occurs more than once.", strings.Join(cols, ", "))
+	}
+	return e.Wrap(le)
 }
 
 func notNull(table, col string) *sqlerr.Error {

@@ -61,10 +61,22 @@ func createIndex(b *binder, s *ast.CreateIndex) (*catalog.Result, error) {
 	n := t.Clone()
 	n.Indexes = append(n.Indexes, x)
 	if err := b.db.exec(indexSQL(n, x)); err != nil {
-		return nil, err
+		return nil, notUnique(err, n, x.Name)
 	}
 	b.db.bump(keyOf(t), true)
 	return &catalog.Result{Tag: "CREATE INDEX"}, b.db.putTable(keyOf(t), n)
+}
+
+// indexName is the name of an index that SQLite knows by another one.
+func (c *definitions) indexName(phys string) string {
+	for _, t := range c.tables {
+		for _, x := range t.Indexes {
+			if physical(t.Schema, x.Name)+"^i" == phys {
+				return x.Name
+			}
+		}
+	}
+	return strings.TrimSuffix(phys, "^i")
 }
 
 func indexSQL(t *catalog.TableDef, x catalog.Index) string {

@@ -57,6 +57,9 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 		return nil, err
 	}
 	out := &ra.Table{Schema: t.Schema, Name: t.Name}
+	if t.Matview != nil {
+		out.Kind = "materialized view"
+	}
 	count, err := db.counted(t)
 	if err != nil {
 		return nil, db.translate(err)
