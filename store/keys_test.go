@@ -87,11 +87,12 @@ func TestKeysOfRowsThatAreThere(t *testing.T) {
 			"INSERT INTO s.q VALUES (1, 1, 'y')", "unique constraint \"i'1\""},
 	} {
 		db := openTemp(t)
-		for _, sql := range append(strings.Split("CREATE TABLE q (a int, i int, t text);INSERT INTO q VALUES (1, 1, 'x'), (1, 2, 'x')", ";"),
-			strings.Split(c.before, "; ")...) {
-			if sql != "" {
-				mustRun(t, db, sql)
-			}
+		script := "CREATE TABLE q (a int, i int, t text); INSERT INTO q VALUES (1, 1, 'x'), (1, 2, 'x')"
+		if c.before != "" {
+			script += "; " + c.before
+		}
+		for _, sql := range strings.Split(script, "; ") {
+			mustRun(t, db, sql)
 		}
 		want := c.name
 		if !strings.Contains(want, " ") {
