@@ -3,11 +3,11 @@ package relgrad
 import (
 	"slices"
 
+	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
-	"github.com/relgrad/relgrad/store"
 )
 
 // A view may run on the executor only where the store could not tell: the two differ on purpose. The store has
@@ -26,13 +26,13 @@ const (
 
 // exact reports whether the executor gives the rows that the store would, or else numbers that are not finite where
 // the store may raise an error.
-func exact(t *store.Typed) bool {
+func exact(t *catalog.Typed) bool {
 	x := typed{t}
 	return !slices.ContainsFunc(t.Selects, func(s *ast.Select) bool { return !x.block(s) })
 }
 
 // typed judges expressions by their Postgres types.
-type typed struct{ *store.Typed }
+type typed struct{ *catalog.Typed }
 
 // block judges one SELECT; its sub-queries stand in the list for themselves.
 func (t typed) block(s *ast.Select) bool {

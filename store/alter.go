@@ -9,12 +9,14 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/bind"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 )
 
-func alterTable(b *binder, s *ast.AlterTable) (*catalog.Result, error) {
+func alterTable(b *writer, s *ast.AlterTable) (*catalog.Result, error) {
 	r := &catalog.Result{Tag: "ALTER " + strings.ToUpper(s.Kind)}
-	t, v := b.db.cat.relation(b.path, s.Schema, s.Name)
+	t, v := b.db.cat.Relation(b.Path, s.Schema, s.Name)
 	alterable(b, s, t, v)
 	switch {
 	case len(s.Actions) == 1 && s.Actions[0].Kind == "rename" && t == nil:
@@ -23,42 +25,42 @@ func alterTable(b *binder, s *ast.AlterTable) (*catalog.Result, error) {
 		r.Notice = fmt.Sprintf("relation \"%s\" does not exist, skipping", s.Name)
 		return r, nil
 	case v != nil:
-		b.refuse(s.At, "ALTER of a view's columns", "Use CREATE OR REPLACE VIEW.")
+		b.Refuse(s.At, "ALTER of a view's columns", "Use CREATE OR REPLACE VIEW.")
 	case t == nil:
-		b.undefinedTable(s.At, s.Schema, s.Name)
+		b.UndefinedTable(s.At, s.Schema, s.Name)
 	}
 	for i := range s.Actions {
-		t = b.db.cat.tables[keyOf(t)]
+		t = b.db.cat.Tables[definitions.KeyOf(t)]
 		var err error
 		if t, err = alterOne(b, t, &s.Actions[i], r); err != nil {
 			return nil, err
 		}
-		b.db.bump(keyOf(t), true)
+		b.db.bump(definitions.KeyOf(t), true)
 	}
 	return r, nil
 }
 
 // alterable refuses a statement about another kind of relation: ALTER TABLE … RENAME takes every one.
-func alterable(b *binder, s *ast.AlterTable, t *catalog.TableDef, v *catalog.ViewDef) {
+func alterable(b *writer, s *ast.AlterTable, t *catalog.TableDef, v *catalog.ViewDef) {
 	rename := s.Actions[0].Kind == "rename" || s.Actions[0].Kind == "rename_column"
 	switch is := ""; {
 	case t == nil && v == nil:
 		return
 	case t != nil:
-		is = kindOf(t)
+		is = definitions.KindOf(t)
 		fallthrough
 	default:
 		if is == "" {
 			is = "view"
 		}
 		if is != s.Kind && !(rename && s.Kind == "table") && s.Kind != "" {
-			b.fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", s.Name, s.Kind)
+			b.Fail(s.At, sqlerr.WrongObjectType, "\"%s\" is not a %s", s.Name, s.Kind)
 		}
 	}
 }
 
 // alterOne runs one action and returns the table's new definition.
-func alterOne(b *binder, t *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
+func alterOne(b *writer, t *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
 	n := t.Clone()
 	n.Count = n.Count.AsStale()
 	switch a.Kind {
@@ -77,17 +79,17 @@ func alterOne(b *binder, t *catalog.TableDef, a *ast.AlterAction, r *catalog.Res
 		c := columnOf(b, a.At, n, a.Col)
 		noIdentityOf(b, a.At, n, c)
 		c.Default = defaultText(b, n, c, a.X)
-		return n, b.db.putTable(keyOf(n), n)
+		return n, b.db.putTable(definitions.KeyOf(n), n)
 	case "drop_default":
 		c := columnOf(b, a.At, n, a.Col)
 		noIdentityOf(b, a.At, n, c)
 		c.Default = ""
-		return n, b.db.putTable(keyOf(n), n)
+		return n, b.db.putTable(definitions.KeyOf(n), n)
 	case "set_not_null", "drop_not_null":
 		c := columnOf(b, a.At, n, a.Col)
 		c.NotNull = a.Kind == "set_not_null"
 		if !c.NotNull && n.PK != nil && slices.Contains(n.PK.Cols, c.Name) {
-			b.fail(a.At, "42P16", "column \"%s\" is in a primary key", c.Name)
+			b.Fail(a.At, "42P16", "column \"%s\" is in a primary key", c.Name)
 		}
 		return n, rebuild(b, a.At, t, n, nil)
 	case "add_constraint":
@@ -96,43 +98,43 @@ func alterOne(b *binder, t *catalog.TableDef, a *ast.AlterAction, r *catalog.Res
 	case "alter_type":
 		return alterType(b, t, n, a)
 	}
-	b.refuse(a.At, "this action of ALTER TABLE", "")
+	b.Refuse(a.At, "this action of ALTER TABLE", "")
 	return nil, nil
 }
 
 // noIdentityOf refuses to change the default of an identity column, and takes that of a serial one away.
-func noIdentityOf(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
+func noIdentityOf(b *writer, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	if c.Identity != nil && !c.Identity.Serial {
-		b.fail(at, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, t.Name)
+		b.Fail(at, sqlerr.Syntax, "column \"%s\" of relation \"%s\" is an identity column", c.Name, t.Name)
 	}
 	c.Identity = nil
 }
 
-func noDependents(b *binder, at ast.Pos, what string, k objectKey, col, hint string) {
-	if vs := b.db.cat.dependents(k, col); len(vs) > 0 {
+func noDependents(b *writer, at ast.Pos, what string, k definitions.Key, col, hint string) {
+	if vs := b.db.cat.Dependents(k, col); len(vs) > 0 {
 		e := sqlerr.At(int(at), "2BP01", "cannot %s because other objects depend on it", what).
 			WithDetail("View %s depends on it.", vs[0].Name)
-		e.Hint, e.Text = hint, b.text
+		e.Hint, e.Text = hint, b.Text
 		panic(e)
 	}
 }
 
-func alterAdd(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+func alterAdd(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
 	if n.Column(a.Def.Name) >= 0 {
-		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.Def.Name, t.Name)
+		b.Fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.Def.Name, t.Name)
 	}
 	addColumn(b, n, a.Def)
 	addConstraints(b, n, a.Def.Constraints)
 	c := &n.Cols[len(n.Cols)-1]
-	fill := defaultSQL(b, n, c)
+	fill := bind.DefaultSQL(b.Binder, n, c)
 	if fill == "" && !c.NotNull && len(n.Checks) == len(t.Checks) && len(n.Uniques) == len(t.Uniques) &&
 		len(n.Foreign) == len(t.Foreign) {
-		sql := "ALTER TABLE " + sqlOf(t) + " ADD COLUMN " +
-			columns.Collated(c.Type, ident(c.Name)+" "+columns.StorageOf(c.Type))
+		sql := "ALTER TABLE " + definitions.SQL(t) + " ADD COLUMN " +
+			columns.Collated(c.Type, definitions.Ident(c.Name)+" "+columns.StorageOf(c.Type))
 		if err := b.db.exec(sql); err != nil {
 			return nil, err
 		}
-		return n, b.db.putTable(keyOf(n), n)
+		return n, b.db.putTable(definitions.KeyOf(n), n)
 	}
 	if fill == "" {
 		fill = "NULL"
@@ -140,13 +142,13 @@ func alterAdd(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.T
 	return n, rebuild(b, a.At, t, n, map[string]string{c.Name: fill})
 }
 
-func alterDrop(b *binder, t, n *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
+func alterDrop(b *writer, t, n *catalog.TableDef, a *ast.AlterAction, r *catalog.Result) (*catalog.TableDef, error) {
 	if t.Column(a.Col) < 0 && a.IfExists {
 		r.Notice = fmt.Sprintf("column \"%s\" of relation \"%s\" does not exist, skipping", a.Col, t.Name)
 		return t, nil
 	}
 	columnOf(b, a.At, t, a.Col)
-	noDependents(b, a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), keyOf(t), a.Col,
+	noDependents(b, a.At, fmt.Sprintf("drop column %s of table %s", a.Col, t.Name), definitions.KeyOf(t), a.Col,
 		"Drop the view first.")
 	has := func(cols []string) bool { return slices.Contains(cols, a.Col) }
 	n.Cols = slices.DeleteFunc(n.Cols, func(c catalog.Column) bool { return c.Name == a.Col })
@@ -157,17 +159,18 @@ func alterDrop(b *binder, t, n *catalog.TableDef, a *ast.AlterAction, r *catalog
 	n.Checks = slices.DeleteFunc(n.Checks, func(c catalog.Check) bool { return has(c.Cols) })
 	n.Foreign = slices.DeleteFunc(n.Foreign, func(f catalog.Foreign) bool { return has(f.Cols) })
 	n.Indexes = slices.DeleteFunc(n.Indexes, func(x catalog.Index) bool {
-		return has(x.Cols) || strings.Contains(x.Keys, ident(a.Col)) || strings.Contains(x.Where, ident(a.Col))
+		return has(x.Cols) || strings.Contains(x.Keys, definitions.Ident(a.Col)) ||
+			strings.Contains(x.Where, definitions.Ident(a.Col))
 	})
 	return n, rebuild(b, a.At, t, n, nil)
 }
 
-func alterRenameColumn(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+func alterRenameColumn(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
 	c := columnOf(b, a.At, n, a.Col)
 	if t.Column(a.NewName) >= 0 {
-		b.fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, t.Name)
+		b.Fail(a.At, sqlerr.DuplicateColumn, "column \"%s\" of relation \"%s\" already exists", a.NewName, t.Name)
 	}
-	noDependents(b, a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), keyOf(t), a.Col,
+	noDependents(b, a.At, fmt.Sprintf("rename column %s of table %s", a.Col, t.Name), definitions.KeyOf(t), a.Col,
 		"Drop the view, rename the column, and create the view again.")
 	c.Name = a.NewName
 	re := func(cols []string) []string {
@@ -179,7 +182,9 @@ func alterRenameColumn(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*
 		}
 		return out
 	}
-	text := func(s string) string { return replaceOutside(s, ident(a.Col), ident(a.NewName)) }
+	text := func(s string) string {
+		return replaceOutside(s, definitions.Ident(a.Col), definitions.Ident(a.NewName))
+	}
 	if n.PK != nil {
 		n.PK = &catalog.Unique{Name: n.PK.Name, Cols: re(n.PK.Cols)}
 	}
@@ -204,12 +209,12 @@ func alterRenameColumn(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*
 			n.Foreign[i].RefCols = re(f.RefCols)
 		}
 	}
-	if err := b.db.exec("ALTER TABLE " + sqlOf(t) + " RENAME COLUMN " + ident(a.Col) + " TO " +
-		ident(a.NewName)); err != nil {
+	if err := b.db.exec("ALTER TABLE " + definitions.SQL(t) + " RENAME COLUMN " + definitions.Ident(a.Col) + " TO " +
+		definitions.Ident(a.NewName)); err != nil {
 		return nil, err
 	}
-	for k, o := range b.db.cat.tables { // references of other tables follow
-		if k == keyOf(t) {
+	for k, o := range b.db.cat.Tables { // references of other tables follow
+		if k == definitions.KeyOf(t) {
 			continue
 		}
 		m := o.Clone()
@@ -222,7 +227,7 @@ func alterRenameColumn(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*
 			}
 		}
 	}
-	return n, b.db.putTable(keyOf(n), n)
+	return n, b.db.putTable(definitions.KeyOf(n), n)
 }
 
 // renaming gives a column's references another name.
@@ -267,8 +272,8 @@ func replaceOutside(sql, old, name string) string {
 	return out.String() + sql
 }
 
-func alterRename(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
-	noDependents(b, a.At, "rename table "+t.Name, keyOf(t), "",
+func alterRename(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+	noDependents(b, a.At, "rename table "+t.Name, definitions.KeyOf(t), "",
 		"Drop the view, rename the table, and create the view again.")
 	n.Name = a.NewName
 	if t.Matview != nil {
@@ -276,7 +281,8 @@ func alterRename(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalo
 		v.Name, n.Matview = a.NewName, &v
 	}
 	newKey(b, a.At, t.Schema, n.Name, t.Temp, false)
-	if err := b.db.exec("ALTER TABLE " + sqlOf(t) + " RENAME TO " + sqltext.Ident(physOf(n))); err != nil {
+	if err := b.db.exec("ALTER TABLE " + definitions.SQL(t) + " RENAME TO " +
+		sqltext.Ident(definitions.FileName(n))); err != nil {
 		return nil, err
 	}
 	for i, f := range n.Foreign {
@@ -284,10 +290,10 @@ func alterRename(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalo
 			n.Foreign[i].Name = n.Name
 		}
 	}
-	for k, o := range b.db.cat.tables {
+	for k, o := range b.db.cat.Tables {
 		m := o.Clone()
 		for i, f := range o.Foreign {
-			if k != keyOf(t) && f.Schema == t.Schema && f.Name == t.Name {
+			if k != definitions.KeyOf(t) && f.Schema == t.Schema && f.Name == t.Name {
 				m.Foreign[i].Name = n.Name
 				if err := b.db.putTable(k, m); err != nil {
 					return nil, err
@@ -295,19 +301,19 @@ func alterRename(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalo
 			}
 		}
 	}
-	if err := b.db.putTable(keyOf(t), nil); err != nil {
+	if err := b.db.putTable(definitions.KeyOf(t), nil); err != nil {
 		return nil, err
 	}
-	b.db.bump(keyOf(t), true)
+	b.db.bump(definitions.KeyOf(t), true)
 	n.Filled = false // the user keeps it
-	return n, b.db.putTable(keyOf(n), n)
+	return n, b.db.putTable(definitions.KeyOf(n), n)
 }
 
 // renameOther is RENAME of a view or an index.
-func renameOther(b *binder, s *ast.AlterTable, v *catalog.ViewDef) error {
+func renameOther(b *writer, s *ast.AlterTable, v *catalog.ViewDef) error {
 	a := s.Actions[0]
 	if v != nil {
-		k := objectKey{v.Schema, v.Name}
+		k := definitions.Key{Schema: v.Schema, Name: v.Name}
 		noDependents(b, s.At, "rename view "+v.Name, k, "",
 			"Drop the other view, rename this one, and create the other again.")
 		nk, _ := newKey(b, a.At, v.Schema, a.NewName, v.Temp, false)
@@ -319,47 +325,47 @@ func renameOther(b *binder, s *ast.AlterTable, v *catalog.ViewDef) error {
 		return b.db.putView(nk, &n)
 	}
 	if t, i := findIndex(b, ast.ObjectName{Schema: s.Schema, Name: s.Name}); t != nil {
-		b.refuse(s.At, "renaming an index", "Drop index "+t.Indexes[i].Name+" and create it again.")
+		b.Refuse(s.At, "renaming an index", "Drop index "+t.Indexes[i].Name+" and create it again.")
 	}
 	if !s.IfExists {
-		b.undefinedTable(s.At, s.Schema, s.Name)
+		b.UndefinedTable(s.At, s.Schema, s.Name)
 	}
 	return nil
 }
 
-func alterType(b *binder, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
+func alterType(b *writer, t, n *catalog.TableDef, a *ast.AlterAction) (*catalog.TableDef, error) {
 	c := columnOf(b, a.At, n, a.Col)
-	noDependents(b, a.At, "alter type of a column used by a view", keyOf(t), a.Col,
+	noDependents(b, a.At, "alter type of a column used by a view", definitions.KeyOf(t), a.Col,
 		"Drop the view, alter the type, and create the view again.")
 	old := *c
-	c.Type, c.Mods, c.Shape = typeOf(b, a.Type), a.Type.Mods, nil
+	c.Type, c.Mods, c.Shape = bind.TypeOf(b.Binder, a.Type), a.Type.Mods, nil
 	if c.Identity != nil && !c.Type.IsInt() {
-		b.fail(a.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
+		b.Fail(a.At, sqlerr.InvalidParameter, "identity column type must be smallint, integer, or bigint")
 	}
 	if !c.Type.Is(old.Type) {
 		retyped(b, a.At, n, c)
 	}
 	rel := plainRelation(b, t, t.Name, "")
-	v := val{sql: ident(c.Name), typ: old.Type, at: a.At}
+	v := bind.Value{SQL: definitions.Ident(c.Name), Type: old.Type, At: a.At}
 	if a.X != nil {
-		v = b.expr(&scope{rels: []*relation{rel}, cols: rel.cols,
-			level: &level{inAgg: true, clause: "transform expressions"}}, a.X)
+		v = b.Expr(&bind.Scope{Relations: []*bind.Relation{rel}, Columns: rel.Columns,
+			Level: &bind.Level{InAgg: true, Clause: "transform expressions"}}, a.X)
 	}
-	if !catalog.Assignable(v.typ, c.Type) {
-		b.failHint(a.At, sqlerr.DatatypeMismatch, fmt.Sprintf("You might need to specify \"USING %s::%s\".", c.Name, c.Type),
+	if !catalog.Assignable(v.Type, c.Type) {
+		b.FailHint(a.At, sqlerr.DatatypeMismatch, fmt.Sprintf("You might need to specify \"USING %s::%s\".", c.Name, c.Type),
 			"column \"%s\" cannot be cast automatically to type %s", c.Name, c.Type)
 	}
 	if c.Default != "" {
-		c.Default = castSQL(b, a.At, val{sql: c.Default, typ: old.Type}, c.Type)
+		c.Default = bind.CastSQL(b.Binder, a.At, bind.Value{SQL: c.Default, Type: old.Type}, c.Type)
 	}
-	return n, rebuild(b, a.At, t, n, map[string]string{c.Name: b.assign(v, n, c)})
+	return n, rebuild(b, a.At, t, n, map[string]string{c.Name: b.Assign(v, n, c)})
 }
 
 // retyped prints the keys of indexes for a column's new type, and refuses the change of one on which an expression
 // depends: it was bound for the old type.
-func retyped(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
+func retyped(b *writer, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	refuse := func(what, name string) {
-		b.refuse(at, "a new type of a column of "+what+" \""+name+"\"",
+		b.Refuse(at, "a new type of a column of "+what+" \""+name+"\"",
 			"Make the table anew, by CREATE TABLE and INSERT … SELECT.")
 	}
 	for i := range t.Checks {
@@ -375,7 +381,8 @@ func retyped(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 	}
 	for i, x := range t.Indexes {
 		switch plain := slices.Contains(x.Cols, c.Name); {
-		case strings.Contains(x.Where, ident(c.Name)) || !plain && strings.Contains(x.Keys, ident(c.Name)):
+		case strings.Contains(x.Where, definitions.Ident(c.Name)) || !plain &&
+			strings.Contains(x.Keys, definitions.Ident(c.Name)):
 			refuse("the index", x.Name)
 		case plain:
 			indexable(b, at, c.Type)
@@ -388,7 +395,7 @@ func retyped(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 				if strings.HasSuffix(keys[j], " DESC") {
 					desc = " DESC"
 				}
-				keys[j] = columns.Collated(c.Type, ident(name)) + desc
+				keys[j] = columns.Collated(c.Type, definitions.Ident(name)) + desc
 			}
 			t.Indexes[i].Keys = strings.Join(keys, ", ")
 		}
@@ -397,9 +404,9 @@ func retyped(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Column) {
 
 // rebuild makes the table anew with definition n and copies its rows; values gives the expressions of
 // columns that are not copied as they are.
-func rebuild(b *binder, at ast.Pos, t, n *catalog.TableDef, values map[string]string) error {
-	if o := referring(b, keyOf(t)); o != nil {
-		b.refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")",
+func rebuild(b *writer, at ast.Pos, t, n *catalog.TableDef, values map[string]string) error {
+	if o := referring(b, definitions.KeyOf(t)); o != nil {
+		b.Refuse(at, "this change of a table that foreign keys refer to (from \""+o.Name+"\")",
 			"Drop the referring table first.")
 	}
 	list, exprs := []string{}, []string{}
@@ -407,41 +414,43 @@ func rebuild(b *binder, at ast.Pos, t, n *catalog.TableDef, values map[string]st
 		c := &n.Cols[i]
 		x, ok := values[c.Name]
 		if !ok {
-			x = ident(c.Name)
+			x = definitions.Ident(c.Name)
 		}
-		if i == rowidColumn(n) { // SQLite would invent values for NULL
+		if i == definitions.RowidColumn(n) { // SQLite would invent values for NULL
 			x = "coalesce(" + x + ", rg_fail(" +
 				sqltext.Plain(fmt.Sprintf("23502 column \"%s\" of relation \"%s\" contains null values", c.Name, n.Name)) + "))"
 		}
-		list, exprs = append(list, ident(c.Name)), append(exprs, x)
+		list, exprs = append(list, definitions.Ident(c.Name)), append(exprs, x)
 	}
-	if rowidColumn(n) < 0 {
-		list, exprs = append(list, rowidName(n)), append(exprs, rowidName(t))
+	if definitions.RowidColumn(n) < 0 {
+		list, exprs = append(list, definitions.RowidName(n)), append(exprs, definitions.RowidName(t))
 	}
-	phys := physOf(n) + rebuilt
-	copySQL := "INSERT INTO " + dbOf(n) + "." + sqltext.Ident(phys) + " (" + strings.Join(list, ", ") + ") SELECT " +
-		strings.Join(exprs, ", ") + " FROM " + sqlOf(t)
-	if err := b.db.exec(createSQL(n, phys)); err != nil {
+	phys := definitions.FileName(n) + definitions.Rebuilt
+	copySQL := "INSERT INTO " + definitions.Database(n) + "." + sqltext.Ident(phys) + " (" + strings.Join(list, ", ") +
+		") SELECT " +
+		strings.Join(exprs, ", ") + " FROM " + definitions.SQL(t)
+	if err := b.db.exec(definitions.CreateTable(n, phys)); err != nil {
 		return err
 	}
 	if err := runEach(b, copySQL, nil); err != nil {
 		return notUnique(err, n, "")
 	}
-	for _, sql := range []string{"DROP TABLE " + sqlOf(t),
-		"ALTER TABLE " + dbOf(n) + "." + sqltext.Ident(phys) + " RENAME TO " + sqltext.Ident(physOf(n))} {
+	for _, sql := range []string{"DROP TABLE " + definitions.SQL(t),
+		"ALTER TABLE " + definitions.Database(n) + "." + sqltext.Ident(phys) + " RENAME TO " +
+			sqltext.Ident(definitions.FileName(n))} {
 		if err := b.db.exec(sql); err != nil {
 			return err
 		}
 	}
 	for _, x := range n.Indexes {
-		if err := b.db.exec(indexSQL(n, x)); err != nil {
+		if err := b.db.exec(definitions.CreateIndex(n, x)); err != nil {
 			return notUnique(err, n, x.Name)
 		}
 	}
-	if err := b.db.putTable(keyOf(n), n); err != nil {
+	if err := b.db.putTable(definitions.KeyOf(n), n); err != nil {
 		return err
 	}
 	err := checkSlots(b, n, 0)
-	b.slots, b.ids, b.idCols = nil, nil, nil
+	b.Slots, b.IDs, b.IDCols = nil, nil, nil
 	return err
 }

@@ -3,7 +3,6 @@ package store
 import (
 	"encoding/json"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
@@ -11,53 +10,54 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 )
 
 // catalogue is the definitions of a store as a session sees them. They are kept in its table relgrad_catalog.
 type catalogue struct {
 	*connection
 	*settings
-	cat   *definitions
+	cat   *definitions.Set
 	trees map[*catalog.ViewDef]*viewTree // parsed views
 }
 
 // load reads the persistent part of the catalogue; temporary objects are kept.
 func (d *catalogue) load() error {
-	cat := noDefinitions()
+	cat := definitions.NewSet()
 	if d.cat != nil {
-		for k, t := range d.cat.tables {
+		for k, t := range d.cat.Tables {
 			if t.Temp {
-				cat.tables[k] = t
+				cat.Tables[k] = t
 			}
 		}
-		for k, v := range d.cat.views {
+		for k, v := range d.cat.Views {
 			if v.Temp {
-				cat.views[k] = v
+				cat.Views[k] = v
 			}
 		}
 	}
 	err := d.rows("SELECT kind, schema, name, def FROM main.relgrad_catalog", func(r row) error {
-		kind, k, def := r.text(0), objectKey{r.text(1), r.text(2)}, []byte(r.text(3))
+		kind, k, def := r.text(0), definitions.Key{Schema: r.text(1), Name: r.text(2)}, []byte(r.text(3))
 		switch kind {
 		case "table":
 			t := &catalog.TableDef{}
-			cat.tables[k] = t
+			cat.Tables[k] = t
 			return json.Unmarshal(def, t)
 		case "view":
 			v := &catalog.ViewDef{}
 			if err := json.Unmarshal(def, v); err != nil {
 				return err
 			}
-			if old := d.cat.view(k); reflect.DeepEqual(old, v) { // who knows a view by its definition still does
+			if old := d.cat.View(k); reflect.DeepEqual(old, v) { // who knows a view by its definition still does
 				v = old
 			}
-			cat.views[k] = v
+			cat.Views[k] = v
 		case "function":
-			f, err := decodeFunction(def)
-			cat.funcs[k] = f
+			f, err := definitions.DecodeFunction(def)
+			cat.Funcs[k] = f
 			return err
 		case "schema":
-			cat.schemas = append(cat.schemas, k.schema)
+			cat.Schemas = append(cat.Schemas, k.Schema)
 		}
 		return nil
 	})
@@ -81,46 +81,46 @@ func (d *catalogue) save(kind, schema, name string, def any) error {
 }
 
 // putTable replaces or adds (def nil: removes) a table's definition.
-func (d *catalogue) putTable(k objectKey, t *catalog.TableDef) error {
-	cat := d.cat.clone()
-	old := cat.tables[k]
+func (d *catalogue) putTable(k definitions.Key, t *catalog.TableDef) error {
+	cat := d.cat.Clone()
+	old := cat.Tables[k]
 	if t == nil {
-		delete(cat.tables, k)
+		delete(cat.Tables, k)
 	} else {
-		cat.tables[k] = t
+		cat.Tables[k] = t
 	}
 	d.cat = cat
 	if t == nil {
 		if old != nil && old.Temp {
 			return nil
 		}
-		return d.save("table", k.schema, k.name, nil)
+		return d.save("table", k.Schema, k.Name, nil)
 	}
 	if t.Temp {
 		return nil
 	}
-	return d.save("table", k.schema, k.name, t)
+	return d.save("table", k.Schema, k.Name, t)
 }
 
-func (d *catalogue) putView(k objectKey, v *catalog.ViewDef) error {
-	cat := d.cat.clone()
-	old := cat.views[k]
+func (d *catalogue) putView(k definitions.Key, v *catalog.ViewDef) error {
+	cat := d.cat.Clone()
+	old := cat.Views[k]
 	if v == nil {
-		delete(cat.views, k)
+		delete(cat.Views, k)
 	} else {
-		cat.views[k] = v
+		cat.Views[k] = v
 	}
 	d.cat = cat
 	if v == nil {
 		if old != nil && old.Temp {
 			return nil
 		}
-		return d.save("view", k.schema, k.name, nil)
+		return d.save("view", k.Schema, k.Name, nil)
 	}
 	if v.Temp {
 		return nil
 	}
-	return d.save("view", k.schema, k.name, v)
+	return d.save("view", k.Schema, k.Name, v)
 }
 
 // counted returns what a table holds. It counts where that is not known, and the catalogue of this session remembers
@@ -133,9 +133,9 @@ func (d *catalogue) counted(t *catalog.TableDef) (*catalog.Count, error) {
 	if err := d.count(n); err != nil {
 		return nil, err
 	}
-	if d.cat.tables[keyOf(t)] == t {
-		cat := d.cat.clone()
-		cat.tables[keyOf(t)] = n
+	if d.cat.Tables[definitions.KeyOf(t)] == t {
+		cat := d.cat.Clone()
+		cat.Tables[definitions.KeyOf(t)] = n
 		d.cat = cat
 	}
 	return n.Count, nil
@@ -146,14 +146,14 @@ func (d *catalogue) count(t *catalog.TableDef) error {
 	stats, asked := []string{"count(*)"}, []string(nil) // SQLite counts rows without reading them, and values not
 	for i := range t.Cols {
 		if c := &t.Cols[i]; !c.NotNull {
-			value := ident(c.Name)
+			value := definitions.Ident(c.Name)
 			if c.Type.IsChunk() { // it knows a value's type without reading it
 				value = "nullif(typeof(" + value + "), 'null')"
 			}
 			stats, asked = append(stats, "count("+value+")"), append(asked, c.Name)
 		}
 	}
-	return d.rows("SELECT "+strings.Join(stats, ", ")+" FROM "+sqlOf(t), func(r row) error {
+	return d.rows("SELECT "+strings.Join(stats, ", ")+" FROM "+definitions.SQL(t), func(r row) error {
 		t.Count = &catalog.Count{Rows: r[0].Int()}
 		for k, name := range asked {
 			if r[k+1].Int() < t.Count.Rows {
@@ -190,19 +190,12 @@ func (d *catalogue) Function(schema, name string) *ast.CreateFunction {
 
 // FunctionOn is Function with an unqualified name looked up in the schemas of path.
 func (d *catalogue) FunctionOn(path []string, schema, name string) *ast.CreateFunction {
-	f, _ := d.cat.function(path, schema, name)
+	f, _ := d.cat.Function(path, schema, name)
 	return f
 }
 
 // Functions lists the names of the user's functions and procedures.
-func (d *catalogue) Functions() []string {
-	var out []string
-	for k := range d.cat.funcs {
-		out = append(out, k.name)
-	}
-	slices.Sort(out)
-	return out
-}
+func (d *catalogue) Functions() []string { return d.cat.FunctionNames() }
 
 // viewTree is a view's parsed text.
 type viewTree struct {
@@ -232,13 +225,13 @@ func (d *catalogue) NamesType(schema, name string) bool {
 	if columns.Storage[name] != "" || columns.OtherTypes[name] || strings.Contains(name, "%") {
 		return true
 	}
-	t, v := d.cat.relation(d.searchPath(), schema, name)
+	t, v := d.cat.Relation(d.searchPath(), schema, name)
 	return t != nil || v != nil
 }
 
 // Definition returns the store's own description of a table, nil if there is none of that name.
 func (d *catalogue) Definition(schema, name string) *catalog.TableDef {
-	t, _ := d.cat.relation(d.searchPath(), schema, name)
+	t, _ := d.cat.Relation(d.searchPath(), schema, name)
 	return t
 }
 
@@ -248,15 +241,15 @@ func (d *catalogue) View(path []string, schema, name string) (v *catalog.ViewDef
 	if path == nil {
 		path = d.searchPath()
 	}
-	_, v = d.cat.relation(path, schema, name)
+	_, v = d.cat.Relation(path, schema, name)
 	return v, v != nil
 }
 
 // Relation finds a table or view by a possibly qualified name along a search path.
 func (d *catalogue) Relation(path []string, schema, name string) (*catalog.TableDef, *catalog.ViewDef) {
-	return d.cat.relation(path, schema, name)
+	return d.cat.Relation(path, schema, name)
 }
 
 // Relations lists tables and views as a statement would name them: with a schema where it is not on the search
 // path.
-func (d *catalogue) Relations() []string { return d.cat.relationNames(d.searchPath()) }
+func (d *catalogue) Relations() []string { return d.cat.RelationNames(d.searchPath()) }

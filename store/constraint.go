@@ -2,20 +2,22 @@ package store
 
 import (
 	"slices"
+	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/sqlfront/print"
+	"github.com/relgrad/relgrad/store/bind"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 )
 
 // addConstraints adds the constraints of a statement, of which a UNIQUE over the columns of another key says nothing
 // new: as in Postgres, it gives its name to a key that has none.
-func addConstraints(b *binder, t *catalog.TableDef, list []ast.TableConstraint) {
+func addConstraints(b *writer, t *catalog.TableDef, list []ast.TableConstraint) {
 	primary := func(k ast.TableConstraint) int { return columns.Bit(k.Kind != "primary") }
 	slices.SortStableFunc(list, func(x, y ast.TableConstraint) int { return primary(x) - primary(y) })
 	isKey := func(k *ast.TableConstraint) bool { return k.Kind == "unique" || k.Kind == "primary" }
@@ -36,7 +38,7 @@ func addConstraints(b *binder, t *catalog.TableDef, list []ast.TableConstraint) 
 	}
 }
 
-func addConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) {
+func addConstraint(b *writer, t *catalog.TableDef, k *ast.TableConstraint) {
 	for _, n := range k.Cols {
 		columnOf(b, k.At, t, n)
 	}
@@ -45,7 +47,7 @@ func addConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) {
 		t.Checks = append(t.Checks, checkConstraint(b, t, k))
 	case "primary":
 		if t.PK != nil {
-			b.fail(k.At, "42P16", "multiple primary keys for table \"%s\" are not allowed", t.Name)
+			b.Fail(k.At, "42P16", "multiple primary keys for table \"%s\" are not allowed", t.Name)
 		}
 		t.PK = &catalog.Unique{Name: constraintName(b, t, k, "", "pkey"), Cols: k.Cols}
 		for _, n := range k.Cols {
@@ -64,23 +66,23 @@ func addConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) {
 	}
 }
 
-func foreignKey(b *binder, t *catalog.TableDef, k *ast.TableConstraint) catalog.Foreign {
+func foreignKey(b *writer, t *catalog.TableDef, k *ast.TableConstraint) catalog.Foreign {
 	name := constraintName(b, t, k, strings.Join(k.Cols, "_"), "fkey")
 	ref := referenced(b, k.At, t, k.RefTable)
 	if ref.Temp != t.Temp {
-		b.fail(k.At, "42P16", "constraints on permanent tables may reference only permanent tables")
+		b.Fail(k.At, "42P16", "constraints on permanent tables may reference only permanent tables")
 	}
 	cols := k.RefCols
 	if cols == nil && ref.PK != nil {
 		cols = ref.PK.Cols
 	}
-	if !hasUnique(ref, cols) || len(cols) != len(k.Cols) {
-		b.fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", ref.Name)
+	if !definitions.HasUnique(ref, cols) || len(cols) != len(k.Cols) {
+		b.Fail(k.At, "42830", "there is no unique constraint matching given keys for referenced table \"%s\"", ref.Name)
 	}
 	for i, col := range k.Cols {
 		from, to := t.Cols[t.Column(col)], ref.Cols[ref.Column(cols[i])]
 		if !from.Type.Is(to.Type) && !(from.Type.IsInt() && to.Type.IsInt()) { // SQLite would find no two values equal
-			b.failHint(
+			b.FailHint(
 				k.At,
 				sqlerr.DatatypeMismatch,
 				"Give both columns one type.",
@@ -97,96 +99,49 @@ func foreignKey(b *binder, t *catalog.TableDef, k *ast.TableConstraint) catalog.
 }
 
 // constraintName is the name that a constraint was given, or one of its table, of columns and of a label.
-func constraintName(b *binder, t *catalog.TableDef, k *ast.TableConstraint, cols, label string) string {
+func constraintName(b *writer, t *catalog.TableDef, k *ast.TableConstraint, cols, label string) string {
 	if k.Name == "" {
 		return freshName(b, t, cols, label)
 	}
 	index := k.Kind == "primary" || k.Kind == "unique"
-	if index && (b.db.cat.relationThere(objectKey{t.Schema, k.Name}) || slices.Contains(indexNames(t), k.Name)) {
-		b.fail(k.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", k.Name)
+	if index &&
+		(b.db.cat.Exists(definitions.Key{Schema: t.Schema, Name: k.Name}) ||
+			slices.Contains(definitions.IndexNames(t), k.Name)) {
+		b.Fail(k.At, sqlerr.DuplicateTable, "relation \"%s\" already exists", k.Name)
 	}
-	if slices.Contains(constraintNames(t), k.Name) {
-		b.fail(k.At, "42710", "constraint \"%s\" for relation \"%s\" already exists", k.Name, t.Name)
+	if slices.Contains(definitions.ConstraintNames(t), k.Name) {
+		b.Fail(k.At, "42710", "constraint \"%s\" for relation \"%s\" already exists", k.Name, t.Name)
 	}
 	return k.Name
 }
 
-// indexNames names the indexes of a table, those of its keys too.
-func indexNames(t *catalog.TableDef) []string {
-	out := keyNames(t)
-	for _, x := range t.Indexes {
-		out = append(out, x.Name)
-	}
-	return out
-}
-
-func constraintNames(t *catalog.TableDef) []string {
-	out := keyNames(t)
-	for _, c := range t.Checks {
-		out = append(out, c.Name)
-	}
-	for _, f := range t.Foreign {
-		out = append(out, f.Constraint)
-	}
-	return out
-}
-
 // freshName makes the name of an index or a constraint, which is new in the schema: table_columns_label, with a number
 // where that is taken (ChooseRelationName, ChooseConstraintName).
-func freshName(b *binder, t *catalog.TableDef, cols, label string) string {
+func freshName(b *writer, t *catalog.TableDef, cols, label string) string {
 	used := map[string]bool{}
 	note := func(t *catalog.TableDef) {
-		for _, n := range append(indexNames(t), constraintNames(t)...) {
+		for _, n := range append(definitions.IndexNames(t), definitions.ConstraintNames(t)...) {
 			used[n] = true
 		}
 	}
 	note(t)
-	for k, o := range b.db.cat.tables {
-		if k.schema == t.Schema {
-			used[k.name] = true
+	for k, o := range b.db.cat.Tables {
+		if k.Schema == t.Schema {
+			used[k.Name] = true
 			note(o)
 		}
 	}
-	for k := range b.db.cat.views {
-		used[k.name] = used[k.name] || k.schema == t.Schema
+	for k := range b.db.cat.Views {
+		used[k.Name] = used[k.Name] || k.Schema == t.Schema
 	}
-	out := objectName(t.Name, cols, label)
+	out := definitions.ObjectName(t.Name, cols, label)
 	for i := 1; used[out]; i++ {
-		out = objectName(t.Name, cols, label+itoa(i))
+		out = definitions.ObjectName(t.Name, cols, label+strconv.Itoa(i))
 	}
 	return out
 }
 
-// objectName is table_columns_label, whose longer part is cut until the whole is a name (makeObjectName).
-func objectName(table, cols, label string) string {
-	room := 63 - len(label) - 1
-	if cols != "" {
-		room--
-	}
-	n, m := len(table), len(cols)
-	for n+m > room {
-		if n > m {
-			n--
-		} else {
-			m--
-		}
-	}
-	out := clipped(table, n)
-	if cols != "" {
-		out += "_" + clipped(cols, m)
-	}
-	return out + "_" + label
-}
-
-// clipped is at most n bytes of s, cut between characters.
-func clipped(s string, n int) string {
-	for n > 0 && n < len(s) && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
-}
-
-func checkConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) catalog.Check {
+func checkConstraint(b *writer, t *catalog.TableDef, k *ast.TableConstraint) catalog.Check {
 	c := catalog.Check{SQL: checkSQL(b, t, k.Check), Source: print.Print(&ast.Select{Targets: []ast.Target{{X: k.Check}}})}
 	ast.Walk(k.Check, func(n ast.Tree) bool {
 		if r, ok := n.(*ast.ColumnRef); ok {
@@ -195,7 +150,7 @@ func checkConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) cat
 			}
 		}
 		if _, ok := n.(*ast.SubLink); ok {
-			b.fail(n.Position(), sqlerr.FeatureNotSupported, "cannot use subquery in check constraint")
+			b.Fail(n.Position(), sqlerr.FeatureNotSupported, "cannot use subquery in check constraint")
 		}
 		return true
 	})
@@ -208,39 +163,40 @@ func checkConstraint(b *binder, t *catalog.TableDef, k *ast.TableConstraint) cat
 }
 
 // checkSQL prints the condition of a CHECK for SQLite.
-func checkSQL(b *binder, t *catalog.TableDef, condition ast.Expr) string {
-	b.literal = true
-	defer func() { b.literal = false }()
+func checkSQL(b *writer, t *catalog.TableDef, condition ast.Expr) string {
+	b.Literal = true
+	defer func() { b.Literal = false }()
 	rel := plainRelation(b, t, t.Name, "")
-	return bindCondition(b, &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{}}, condition,
-		"CHECK constraints").sql
+	return bind.BindCondition(b.Binder, &bind.Scope{Relations: []*bind.Relation{rel}, Columns: rel.Columns,
+		Level: &bind.Level{}}, condition,
+		"CHECK constraints").SQL
 }
 
 // bindAgain binds a CHECK to columns whose types or names have changed; change rewrites its condition. false: its
 // source is not known.
-func bindAgain(b *binder, at ast.Pos, t *catalog.TableDef, c *catalog.Check, change func(ast.Expr) ast.Expr) bool {
+func bindAgain(b *writer, at ast.Pos, t *catalog.TableDef, c *catalog.Check, change func(ast.Expr) ast.Expr) bool {
 	if c.Source == "" {
 		return false
 	}
 	sel, err := parse.ParseSelect(&ast.Text{SQL: c.Source})
-	b.check(at, err)
+	b.Check(at, err)
 	x := change(ast.Relocate(sel.Targets[0].X, at))
 	c.SQL, c.Source = checkSQL(b, t, x), print.Print(&ast.Select{Targets: []ast.Target{{X: x}}})
 	return true
 }
 
-func noChunk(b *binder, at ast.Pos, t *catalog.TableDef, col, what string) {
+func noChunk(b *writer, at ast.Pos, t *catalog.TableDef, col, what string) {
 	if c := t.Cols[t.Column(col)]; c.Type.IsChunk() {
-		b.fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
+		b.Fail(at, sqlerr.DatatypeMismatch, "column \"%s\" of type %s cannot be part of a %s", col, c.Type, what)
 	} else {
 		indexable(b, at, c.Type)
 	}
 }
 
 // indexable refuses a type whose values have no order.
-func indexable(b *binder, at ast.Pos, t catalog.Type) {
+func indexable(b *writer, at ast.Pos, t catalog.Type) {
 	if t.Name == "json" {
-		b.failHint(
+		b.FailHint(
 			at,
 			sqlerr.UndefinedObject,
 			"Use jsonb.",
@@ -251,16 +207,16 @@ func indexable(b *binder, at ast.Pos, t catalog.Type) {
 }
 
 // referenced finds the table that a foreign key of t, which may not be there yet, names.
-func referenced(b *binder, at ast.Pos, t *catalog.TableDef, n ast.ObjectName) *catalog.TableDef {
+func referenced(b *writer, at ast.Pos, t *catalog.TableDef, n ast.ObjectName) *catalog.TableDef {
 	if n.Name == t.Name && (n.Schema == t.Schema || n.Schema == "" && t.Temp) {
 		return t
 	}
 	if n.Name == t.Name && n.Schema == "" {
-		for _, s := range b.path {
+		for _, s := range b.Path {
 			if s == t.Schema {
 				return t
 			}
-			if b.db.cat.tables[objectKey{s, n.Name}] != nil {
+			if b.db.cat.Tables[definitions.Key{Schema: s, Name: n.Name}] != nil {
 				break
 			}
 		}

@@ -15,7 +15,9 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/bind"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -130,12 +132,12 @@ func (db *DB) CopyIn(ctx context.Context, s *ast.Copy, text *ast.Text, r io.Read
 
 func copyIn(ctx context.Context, db *DB, s *ast.Copy, text *ast.Text, r io.Reader, name string, done func() error,
 	abort func()) (n int64, err error) {
-	return loading(ctx, db, text, func(b *binder) (int64, error) { return copyRows(b, s, r, name) }, done, abort)
+	return loading(ctx, db, text, func(b *writer) (int64, error) { return copyRows(b, s, r, name) }, done, abort)
 }
 
 // loading runs load in a transaction of its own or in a savepoint. After it done has the last word; abort is called
 // where load failed.
-func loading(ctx context.Context, db *DB, text *ast.Text, load func(*binder) (int64, error), done func() error,
+func loading(ctx context.Context, db *DB, text *ast.Text, load func(*writer) (int64, error), done func() error,
 	abort func()) (n int64, err error) {
 	if db.failed {
 		abort()
@@ -150,8 +152,8 @@ func loading(ctx context.Context, db *DB, text *ast.Text, load func(*binder) (in
 		return 0, err
 	}
 	err = db.atomically(true, func() (err error) {
-		b := newBinder(ctx, db, text)
-		defer b.catch(&err)
+		b := newWriter(ctx, db, text)
+		defer b.Catch(&err)
 		n, err = load(b)
 		if err != nil {
 			abort()
@@ -167,7 +169,7 @@ func loading(ctx context.Context, db *DB, text *ast.Text, load func(*binder) (in
 
 // loader puts the fields of one line into the INSERT's parameters.
 type loader struct {
-	b    *binder
+	b    *writer
 	t    *catalog.TableDef
 	cols []*catalog.Column
 	stmt *lite.Stmt
@@ -175,7 +177,7 @@ type loader struct {
 	file string
 }
 
-func copyRows(b *binder, s *ast.Copy, r io.Reader, file string) (int64, error) {
+func copyRows(b *writer, s *ast.Copy, r io.Reader, file string) (int64, error) {
 	if s.Options.IsFile() {
 		return 0, errFileFormat(s)
 	}
@@ -204,40 +206,40 @@ func (l *loader) run(s *ast.Copy, names []string, load func() (int64, error)) (i
 	list, exprs, given := []string{}, []string{}, map[string]bool{}
 	for _, c := range l.cols {
 		if given[c.Name] {
-			b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+			b.Fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
 		}
 		given[c.Name] = true
 		x := "?"
 		if len(c.Mods) > 0 && c.Type.Is(catalog.Text) {
 			x = fmt.Sprintf("rg_varchar(?, %d)", c.Mods[0])
 		} else if len(c.Mods) > 0 {
-			x = modifyType(b, x, c.Type, c.Mods)
+			x = bind.ModifyType(b.Binder, x, c.Type, c.Mods)
 		}
 		var sl *columns.Slot
 		if c.Type.IsChunk() {
-			sl = b.slots[b.slot(t, c)]
+			sl = b.Slots[b.Slot(t, c)]
 			if err := startShape(b.db, t, c, sl); err != nil {
 				return 0, err
 			}
 		}
-		list, exprs, l.slot = append(list, ident(c.Name)), append(exprs, x), append(l.slot, sl)
+		list, exprs, l.slot = append(list, definitions.Ident(c.Name)), append(exprs, x), append(l.slot, sl)
 	}
-	missing, values := notGiven(b, t, given)
+	missing, values := bind.NotGiven(b.Binder, t, given)
 	list, exprs = append(list, missing...), append(exprs, values...)
-	stmt, err := b.db.c.Prepare("INSERT INTO " + sqlOf(t) + " (" + strings.Join(list, ", ") + ") VALUES (" +
+	stmt, err := b.db.c.Prepare("INSERT INTO " + definitions.SQL(t) + " (" + strings.Join(list, ", ") + ") VALUES (" +
 		strings.Join(exprs, ", ") + ")")
 	if err != nil {
 		return 0, err
 	}
 	defer stmt.Close()
 	l.stmt = stmt
-	b.db.run = &statement{writes: &b.writes, outer: b.db.run}
+	b.db.run = &statement{Writes: &b.Writes, outer: b.db.run}
 	defer func() { b.db.run = b.db.run.outer }()
 	n, err := load()
 	if err != nil {
 		return 0, err
 	}
-	b.db.bump(keyOf(t), true)
+	b.db.bump(definitions.KeyOf(t), true)
 	return n, checkSlots(b, t, n)
 }
 
@@ -246,13 +248,14 @@ func startShape(db *DB, t *catalog.TableDef, c *catalog.Column, s *columns.Slot)
 	if c.Shape == nil {
 		return nil
 	}
-	col := ident(c.Name)
-	return db.rows("SELECT substr("+col+", 1, 28) FROM "+sqlOf(t)+" WHERE "+col+" IS NOT NULL LIMIT 1", func(r row) error {
-		if b := r[0].Bytes(); len(b) >= 4 && len(b) >= 4+4*int(b[2]) {
-			s.Shape, s.Head = columns.HeadShape(b), append([]byte(nil), b[:4+4*int(b[2])]...)
-		}
-		return nil
-	})
+	col := definitions.Ident(c.Name)
+	return db.rows("SELECT substr("+col+", 1, 28) FROM "+definitions.SQL(t)+" WHERE "+col+" IS NOT NULL LIMIT 1",
+		func(r row) error {
+			if b := r[0].Bytes(); len(b) >= 4 && len(b) >= 4+4*int(b[2]) {
+				s.Shape, s.Head = columns.HeadShape(b), append([]byte(nil), b[:4+4*int(b[2])]...)
+			}
+			return nil
+		})
 }
 
 func (l *loader) load(p *columns.CopyReader) (int64, error) {
@@ -303,14 +306,14 @@ func (l *loader) insert(text func(i int) string) error {
 
 // canceled asks every 1024 rows, of which n are done, whether the user wants to stop.
 func (l *loader) canceled(n int64) error {
-	if n&1023 != 0 || l.b.ctx.Err() == nil {
+	if n&1023 != 0 || l.b.Context.Err() == nil {
 		return nil
 	}
-	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(l.b.ctx.Err())
+	return sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(l.b.Context.Err())
 }
 
 // keyValues names the values of a key that exists already, where they are known.
-func keyValues(b *binder, err error, t *catalog.TableDef, value func(col string) (string, bool)) error {
+func keyValues(b *writer, err error, t *catalog.TableDef, value func(col string) (string, bool)) error {
 	e, ok := err.(*sqlerr.Error)
 	if !ok || e.Code != sqlerr.UniqueViolation {
 		return err
@@ -369,7 +372,7 @@ func (l *loader) field(i int, f *columns.Field) error {
 	c := l.cols[i]
 	if f.Null {
 		if c.NotNull {
-			return notNull(l.t.Name, c.Name)
+			return definitions.ErrNull(l.t.Name, c.Name)
 		}
 		l.stmt.SetNull(i)
 		return nil
@@ -461,17 +464,17 @@ func (db *DB) CopyOut(ctx context.Context, s *ast.Copy, text *ast.Text, w io.Wri
 	out := columns.NewCopyWriter(w, s.Options)
 	n := int64(0)
 	var types []catalog.Type
-	err = selectEach(ctx, db, sel, text, func(cols []outcol) error {
-		types = typesOfColumns(cols)
+	err = selectEach(ctx, db, sel, text, func(cols []bind.OutputColumn) error {
+		types = bind.TypesOfColumns(cols)
 		if s.Options.Header {
 			names := make([]any, len(cols))
 			for i, c := range cols {
-				names[i] = c.name
+				names[i] = c.Name
 			}
 			return out.Row(names, nil)
 		}
 		return nil
-	}, func(cols []outcol, row []lite.Cell) error {
+	}, func(cols []bind.OutputColumn, row []lite.Cell) error {
 		n++
 		vals, err := values(cols, row)
 		if err != nil {
@@ -494,11 +497,11 @@ func copyQuery(db *DB, s *ast.Copy) (*ast.Select, error) {
 		return s.Query, nil
 	}
 	kind := ""
-	switch t, v := db.cat.relation(db.searchPath(), s.Schema, s.Name); {
+	switch t, v := db.cat.Relation(db.searchPath(), s.Schema, s.Name); {
 	case v != nil:
 		kind = "view"
 	case t != nil && t.Matview != nil:
-		kind = kindOf(t)
+		kind = definitions.KindOf(t)
 	}
 	if kind != "" && !s.Options.IsFile() { // the formats of files are ours
 		return nil, sqlerr.At(int(s.At), sqlerr.WrongObjectType, "cannot copy from %s \"%s\"", kind, s.Name).
@@ -519,7 +522,7 @@ func copyQuery(db *DB, s *ast.Copy) (*ast.Select, error) {
 func (db *DB) CopyInRows(ctx context.Context, s *ast.Copy, text *ast.Text, name string,
 	open func(*catalog.TableDef) (RowSource, error)) (_ int64, err error) {
 	defer db.rescue(text, &err)
-	return loading(ctx, db, text, func(b *binder) (int64, error) {
+	return loading(ctx, db, text, func(b *writer) (int64, error) {
 		l := &loader{b: b, t: targetTable(b, s.At, s.Schema, s.Name), file: name}
 		from, err := open(l.t)
 		if err != nil {
@@ -542,7 +545,7 @@ func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, star
 	if err != nil {
 		return 0, sqlerr.In(err, text)
 	}
-	if t, _ := db.cat.relation(db.searchPath(), s.Schema, s.Name); s.Query == nil && t != nil {
+	if t, _ := db.cat.Relation(db.searchPath(), s.Schema, s.Name); s.Query == nil && t != nil {
 		if keys := t.Keys(); len(keys) > 0 {
 			for _, k := range keys[0] {
 				sel.OrderBy = append(sel.OrderBy, ast.SortKey{X: &ast.ColumnRef{Node: s.Node, Names: []string{k}}})
@@ -553,22 +556,22 @@ func (db *DB) CopyOutRows(ctx context.Context, s *ast.Copy, text *ast.Text, star
 	defer stop()
 	n := int64(0)
 	var vals []any
-	err = selectEach(ctx, db, sel, text, func(cols []outcol) error {
+	err = selectEach(ctx, db, sel, text, func(cols []bind.OutputColumn) error {
 		vals = make([]any, len(cols))
 		return start(resultCols(cols))
-	}, func(cols []outcol, row []lite.Cell) error {
+	}, func(cols []bind.OutputColumn, row []lite.Cell) error {
 		n++
 		for i, c := range cols {
-			if c.typ.IsChunk() && !row[i].IsNull() {
+			if c.Type.IsChunk() && !row[i].IsNull() {
 				vals[i] = row[i].Bytes()
 				continue
 			}
-			v, err := columns.FromCell(&row[i], c.typ)
+			v, err := columns.FromCell(&row[i], c.Type)
 			if err != nil {
 				return err
 			}
-			if v != nil && !c.typ.IsInt() && !c.typ.IsFloat() && !c.typ.Is(catalog.Bool) {
-				v = columns.TextOut(v, c.typ)
+			if v != nil && !c.Type.IsInt() && !c.Type.IsFloat() && !c.Type.Is(catalog.Bool) {
+				v = columns.TextOut(v, c.Type)
 			}
 			vals[i] = v
 		}

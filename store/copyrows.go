@@ -9,6 +9,7 @@ import (
 
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -67,7 +68,7 @@ func (l *loader) value(i int, v any) error {
 	switch x := v.(type) {
 	case nil:
 		if c.NotNull {
-			return notNull(l.t.Name, c.Name)
+			return definitions.ErrNull(l.t.Name, c.Name)
 		}
 		l.stmt.SetNull(i)
 		return nil

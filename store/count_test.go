@@ -11,6 +11,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
+	"github.com/relgrad/relgrad/store/definitions"
 )
 
 // TestCounts: whatever statements two sessions of a store run, what a table is said to hold is what it holds.
@@ -126,7 +127,7 @@ func TestCountsAreKept(t *testing.T) {
 		"CREATE TABLE w (id int PRIMARY KEY, x real); INSERT INTO w SELECT i, nullif(i, 9) FROM generate_series(1, 100) AS g(i)")
 	kept := func(when, want string) {
 		t.Helper()
-		c := openFile(t, path).cat.tables[objectKey{"public", "w"}].Count
+		c := openFile(t, path).cat.Tables[definitions.Key{Schema: "public", Name: "w"}].Count
 		if got := fmt.Sprint(c.Rows, c.Nulls, c.Stale); got != want {
 			t.Errorf("%s: %s, not %s", when, got, want)
 		}
@@ -138,7 +139,7 @@ func TestCountsAreKept(t *testing.T) {
 		if _, err := db.Table("", "w"); err != nil {
 			t.Fatal(err)
 		}
-		return db.cat.tables[objectKey{"public", "w"}].Count
+		return db.cat.Tables[definitions.Key{Schema: "public", Name: "w"}].Count
 	}
 	if c := sameAs(); fmt.Sprint(c.Rows, c.Nulls, c.Stale) != "100 [] false" || sameAs() != c {
 		t.Errorf("counted: %+v", c)

@@ -8,6 +8,8 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/bind"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/functions"
 	"github.com/relgrad/relgrad/store/lite"
 )
@@ -26,7 +28,7 @@ type DB struct {
 
 	longestRecord int        // of COPY, in bytes
 	run           *statement // what the running statement's functions refer to
-	intr          Intrinsics
+	intr          bind.Intrinsics
 	trained       func(run int64) (bool, error) // see SetTrained
 }
 
@@ -59,7 +61,7 @@ func open(path string, readonly bool) (*DB, error) {
 	set := &settings{values: map[string]string{}}
 	cat := &catalogue{connection: conn, settings: set, trees: map[*catalog.ViewDef]*viewTree{}}
 	db := &DB{longestRecord: longestRecord, connection: conn, settings: set, catalogue: cat,
-		transactions: &transactions{catalogue: cat, versions: map[objectKey]catalog.Version{}}}
+		transactions: &transactions{catalogue: cat, versions: map[definitions.Key]catalog.Version{}}}
 	c, err := lite.Open(path, readonly)
 	if err != nil {
 		return nil, db.translate(err)
@@ -123,7 +125,7 @@ func (db *DB) Close() error {
 func (db *DB) SetTrained(trained func(run int64) (bool, error)) { db.trained = trained }
 
 // SetIntrinsics installs the engine's functions.
-func (db *DB) SetIntrinsics(x Intrinsics) { db.intr = x }
+func (db *DB) SetIntrinsics(x bind.Intrinsics) { db.intr = x }
 
 // use tells that a table's content is looked at.
 func (db *DB) use(t *catalog.TableDef) error {
@@ -136,7 +138,7 @@ func (db *DB) use(t *catalog.TableDef) error {
 // rescue, deferred at the package's border, turns a panic into an error whose text is text.
 func (db *DB) rescue(text *ast.Text, err *error) {
 	if p := recover(); p != nil {
-		*err = errors.Join(sqlerr.In(bindError(p), text), db.Recovered())
+		*err = errors.Join(sqlerr.In(bind.BindError(p), text), db.Recovered())
 	}
 }
 

@@ -2,62 +2,44 @@ package store
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/bind"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // targetTable finds the table that a statement writes.
-func targetTable(b *binder, at ast.Pos, schema, name string) *catalog.TableDef {
+func targetTable(b *writer, at ast.Pos, schema, name string) *catalog.TableDef {
 	t := tableOf(b, at, schema, name)
-	b.check(at, writable(t))
+	b.Check(at, definitions.CheckWritable(t))
 	return t
-}
-
-// writable refuses to write a materialized view.
-func writable(t *catalog.TableDef) error {
-	if t.Matview == nil {
-		return nil
-	}
-	return sqlerr.New(sqlerr.WrongObjectType, "cannot change materialized view \"%s\"", t.Name).
-		WithHint("Change the tables that it reads, then REFRESH it.")
 }
 
 // tableOf finds a table, also a materialized view.
-func tableOf(b *binder, at ast.Pos, schema, name string) *catalog.TableDef {
-	t, v := b.db.cat.relation(b.path, schema, name)
+func tableOf(b *writer, at ast.Pos, schema, name string) *catalog.TableDef {
+	t, v := b.db.cat.Relation(b.Path, schema, name)
 	if v != nil {
-		b.failHint(at, sqlerr.ObjectNotPrereqState, "Write to the tables that it reads.", "cannot write to view \"%s\"", name)
+		b.FailHint(at, sqlerr.ObjectNotPrereqState, "Write to the tables that it reads.", "cannot write to view \"%s\"", name)
 	}
 	if t == nil {
-		b.undefinedTable(at, schema, name)
+		b.UndefinedTable(at, schema, name)
 	}
-	b.check(at, b.db.use(t))
+	b.Check(at, b.db.use(t))
 	return t
 }
 
-func keyOf(t *catalog.TableDef) objectKey { return objectKey{t.Schema, t.Name} }
-
-// rowidName is a name by which SQLite reaches the row id, not hidden by a column.
-func rowidName(t *catalog.TableDef) string {
-	for _, n := range []string{"rowid", "_rowid_", "oid"} {
-		if t.Column(n) < 0 {
-			return n
-		}
-	}
-	return "rowid"
-}
-
-func runInsert(b *binder, s *ast.Insert) (*catalog.Result, error) {
+func runInsert(b *writer, s *ast.Insert) (*catalog.Result, error) {
 	t := targetTable(b, s.At, s.Schema, s.Name)
-	sc := &scope{}
-	with := b.withList(sc, s.With, true)
+	sc := &bind.Scope{}
+	with := b.WithList(sc, s.With, true)
 	cols := insertColumns(b, s, t)
 	var list, exprs []string
 	var source string
@@ -69,25 +51,25 @@ func runInsert(b *binder, s *ast.Insert) (*catalog.Result, error) {
 	}
 	for _, c := range cols {
 		if given[c.Name] {
-			b.fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
+			b.Fail(s.At, sqlerr.DuplicateColumn, "column \"%s\" specified more than once", c.Name)
 		}
 		given[c.Name] = true
-		list = append(list, ident(c.Name))
+		list = append(list, definitions.Ident(c.Name))
 	}
 	generated := ""
-	missing, values := notGiven(b, t, given)
+	missing, values := bind.NotGiven(b.Binder, t, given)
 	for _, d := range values {
 		generated += ", " + d
 	}
 	list, exprs = append(list, missing...), append(exprs, values...)
 	var sql string
-	name := sqlOf(t) + " AS " + ident(insertAlias(b, s))
+	name := definitions.SQL(t) + " AS " + definitions.Ident(insertAlias(b, s))
 	oneRow := s.Query == nil || len(s.Query.Values) == 1
 	switch key, kinds := proposedKey(b, s, t, list[:len(list)-len(missing)]); {
 	case key != nil && !oneRow && strings.HasPrefix(source, "VALUES"):
 		exprs = make([]string, len(list))
 		for i := range exprs {
-			exprs[i] = "column" + itoa(i+1)
+			exprs[i] = "column" + strconv.Itoa(i+1)
 		}
 		sql = "INSERT INTO " + name + " (" + strings.Join(list, ", ") + ") SELECT " +
 			strings.Join(onceProposed(exprs, key, kinds), ", ") +
@@ -112,7 +94,7 @@ func runInsert(b *binder, s *ast.Insert) (*catalog.Result, error) {
 // rowEnd marks where generated values go into each row of VALUES.
 const rowEnd = "\x00"
 
-func insertAlias(b *binder, s *ast.Insert) string {
+func insertAlias(b *writer, s *ast.Insert) string {
 	if s.Alias != "" {
 		return s.Alias
 	}
@@ -120,7 +102,7 @@ func insertAlias(b *binder, s *ast.Insert) string {
 }
 
 // insertColumns lists the columns that are given values.
-func insertColumns(b *binder, s *ast.Insert, t *catalog.TableDef) []*catalog.Column {
+func insertColumns(b *writer, s *ast.Insert, t *catalog.TableDef) []*catalog.Column {
 	var out []*catalog.Column
 	for _, n := range s.Cols {
 		out = append(out, columnOf(b, s.At, t, n))
@@ -133,7 +115,7 @@ func insertColumns(b *binder, s *ast.Insert, t *catalog.TableDef) []*catalog.Col
 	return out
 }
 
-func columnOf(b *binder, at ast.Pos, t *catalog.TableDef, name string) *catalog.Column {
+func columnOf(b *writer, at ast.Pos, t *catalog.TableDef, name string) *catalog.Column {
 	if i := t.Column(name); i >= 0 {
 		return &t.Cols[i]
 	}
@@ -145,60 +127,62 @@ func columnOf(b *binder, at ast.Pos, t *catalog.TableDef, name string) *catalog.
 	if near := sqlerr.Nearest(name, names); near != "" {
 		hint = "Perhaps you meant \"" + near + "\"."
 	}
-	b.failHint(at, sqlerr.UndefinedColumn, hint, "column \"%s\" of relation \"%s\" does not exist", name, t.Name)
+	b.FailHint(at, sqlerr.UndefinedColumn, hint, "column \"%s\" of relation \"%s\" does not exist", name, t.Name)
 	return nil
 }
 
 // insertSource binds the rows; it cuts cols to those that the rows have (through the slice's length).
-func insertSource(b *binder, s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) (string, []string) {
+func insertSource(b *writer, s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *bind.Scope) (string,
+	[]string) {
 	if s.Query.Values != nil && s.Query.SetOp == "" && len(s.Query.OrderBy) == 0 && s.Query.Limit == nil &&
 		s.Query.Offset == nil && s.Query.With == nil {
 		return insertValues(b, s, t, cols, sc), nil
 	}
-	q := b.selectQuery(s.Query, sc)
-	countColumns(b, s, len(q.cols), cols)
-	exprs := make([]string, len(q.cols))
-	for i := range q.cols {
+	q := b.SelectQuery(s.Query, sc)
+	countColumns(b, s, len(q.Columns), cols)
+	exprs := make([]string, len(q.Columns))
+	for i := range q.Columns {
 		c := cols[i]
 		noIdentity(b, s, c)
-		if q.cols[i].typ.IsUnknown() {
-			q.coerce(b, i, c.Type)
+		if q.Columns[i].Type.IsUnknown() {
+			q.Coerce(b.Binder, i, c.Type)
 		}
 		at := s.At
-		if i < len(q.targets) {
-			at = q.targets[i].at
+		if i < len(q.Targets) {
+			at = q.Targets[i].At
 		}
-		exprs[i] = b.assign(val{sql: "s." + q.phys(i), typ: q.cols[i].typ, at: at, notNull: q.cols[i].notNull}, t, c)
+		exprs[i] = b.Assign(bind.Value{SQL: "s." + q.Phys(i), Type: q.Columns[i].Type, At: at, NotNull: q.Columns[i].NotNull},
+			t, c)
 	}
-	for i := len(q.cols); i < len(cols); i++ { // not given: their defaults
+	for i := len(q.Columns); i < len(cols); i++ { // not given: their defaults
 		exprs = append(exprs, defaultOrNull(b, t, cols[i]))
 	}
-	return q.text(), exprs
+	return q.Text(), exprs
 }
 
-func countColumns(b *binder, s *ast.Insert, n int, cols []*catalog.Column) {
+func countColumns(b *writer, s *ast.Insert, n int, cols []*catalog.Column) {
 	if n > len(cols) {
-		b.fail(s.At, sqlerr.Syntax, "INSERT has more expressions than target columns")
+		b.Fail(s.At, sqlerr.Syntax, "INSERT has more expressions than target columns")
 	}
 	if n < len(cols) && s.Cols != nil {
-		b.fail(s.At, sqlerr.Syntax, "INSERT has more target columns than expressions")
+		b.Fail(s.At, sqlerr.Syntax, "INSERT has more target columns than expressions")
 	}
 }
 
-func noIdentity(b *binder, s *ast.Insert, c *catalog.Column) {
+func noIdentity(b *writer, s *ast.Insert, c *catalog.Column) {
 	if c.Identity != nil && c.Identity.Always && !s.Overriding {
-		b.failHint(s.At, "428C9", "Use OVERRIDING SYSTEM VALUE to override.",
+		b.FailHint(s.At, "428C9", "Use OVERRIDING SYSTEM VALUE to override.",
 			"cannot insert a non-DEFAULT value into column \"%s\"", c.Name)
 	}
 }
 
 // insertValues prints VALUES with each value converted to its column's type.
-func insertValues(b *binder, s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *scope) string {
-	sc = &scope{up: sc, level: &level{clause: "VALUES"}}
+func insertValues(b *writer, s *ast.Insert, t *catalog.TableDef, cols []*catalog.Column, sc *bind.Scope) string {
+	sc = &bind.Scope{Outer: sc, Level: &bind.Level{Clause: "VALUES"}}
 	rows := make([]string, len(s.Query.Values))
 	for r, list := range s.Query.Values {
 		if len(list) != len(s.Query.Values[0]) {
-			b.fail(s.At, sqlerr.Syntax, "VALUES lists must all be the same length")
+			b.Fail(s.At, sqlerr.Syntax, "VALUES lists must all be the same length")
 		}
 		countColumns(b, s, len(list), cols)
 		out := make([]string, len(cols))
@@ -212,186 +196,159 @@ func insertValues(b *binder, s *ast.Insert, t *catalog.TableDef, cols []*catalog
 				continue
 			}
 			noIdentity(b, s, c)
-			out[i] = b.assign(b.expr(sc, list[i]), t, c)
+			out[i] = b.Assign(b.Expr(sc, list[i]), t, c)
 		}
 		rows[r] = "(" + strings.Join(out, ", ") + rowEnd + ")"
 	}
 	return "VALUES " + strings.Join(rows, ", ")
 }
 
-// defaultSQL prints a column's default, "" for NULL.
-func defaultSQL(b *binder, t *catalog.TableDef, c *catalog.Column) string {
-	switch {
-	case c.Identity != nil:
-		for i, n := range b.idCols {
-			if n == c.Name {
-				return fmt.Sprintf("rg_nextval(%d)", i)
-			}
-		}
-		id := *c.Identity
-		b.ids, b.idCols = append(b.ids, &id), append(b.idCols, c.Name)
-		return fmt.Sprintf("rg_nextval(%d)", len(b.ids)-1)
-	case c.Default != "" && c.Type.IsChunk():
-		return fmt.Sprintf("rg_chunk(%s, %d)", c.Default, b.slot(t, c))
-	}
-	return c.Default
-}
-
-func defaultOrNull(b *binder, t *catalog.TableDef, c *catalog.Column) string {
-	if d := defaultSQL(b, t, c); d != "" {
-		if isRowID(t, c) && c.Identity == nil {
-			d = "coalesce(" + d + ", " + noKey(t, c) + ")"
+func defaultOrNull(b *writer, t *catalog.TableDef, c *catalog.Column) string {
+	if d := bind.DefaultSQL(b.Binder, t, c); d != "" {
+		if definitions.IsRowID(t, c) && c.Identity == nil {
+			d = "coalesce(" + d + ", " + bind.NoKey(t, c) + ")"
 		}
 		return d
 	}
-	return b.assign(val{sql: "NULL", typ: catalog.Unknown, lit: &ast.Literal{Kind: ast.LitNull}}, t, c)
+	return b.Assign(bind.Value{SQL: "NULL", Type: catalog.Unknown, Literal: &ast.Literal{Kind: ast.LitNull}}, t, c)
 }
 
 // plainRelation names a table whose columns are printed behind prefix.
-func plainRelation(b *binder, t *catalog.TableDef, name, prefix string) *relation {
-	r := &relation{name: name, schema: t.Schema, alias: prefix, table: t}
+func plainRelation(b *writer, t *catalog.TableDef, name, prefix string) *bind.Relation {
+	r := &bind.Relation{Name: name, Schema: t.Schema, Alias: prefix, Table: t}
 	if prefix != "" {
 		prefix += "."
 	}
 	for i := range t.Cols {
 		c := &t.Cols[i]
-		r.cols = append(r.cols, &column{name: c.Name, typ: c.Type, mods: c.Mods, sql: prefix + ident(c.Name),
-			notNull: c.NotNull, rel: r})
+		r.Columns = append(r.Columns, &bind.Column{Name: c.Name, Type: c.Type, Mods: c.Mods,
+			SQL:     prefix + definitions.Ident(c.Name),
+			NotNull: c.NotNull, Relation: r})
 	}
 	return r
 }
 
 // assignments prints SET lists.
-func assignments(b *binder, s *scope, t *catalog.TableDef, set []ast.Assign) []string {
+func assignments(b *writer, s *bind.Scope, t *catalog.TableDef, set []ast.Assign) []string {
 	var out []string
 	done := map[string]bool{}
 	for _, a := range set {
 		c := columnOf(b, a.At, t, a.Col)
 		if done[c.Name] {
-			b.fail(a.At, sqlerr.Syntax, "multiple assignments to same column \"%s\"", c.Name)
+			b.Fail(a.At, sqlerr.Syntax, "multiple assignments to same column \"%s\"", c.Name)
 		}
 		done[c.Name] = true
 		if a.X != nil && c.Identity != nil && c.Identity.Always {
-			b.failHint(a.At, "428C9", "Write "+c.Name+" = DEFAULT.", "column \"%s\" can only be updated to DEFAULT", c.Name)
+			b.FailHint(a.At, "428C9", "Write "+c.Name+" = DEFAULT.", "column \"%s\" can only be updated to DEFAULT", c.Name)
 		}
 		switch {
 		case a.X == nil:
-			out = append(out, ident(c.Name)+" = "+defaultOrNull(b, t, c))
+			out = append(out, definitions.Ident(c.Name)+" = "+defaultOrNull(b, t, c))
 		case a.Indices != nil:
-			out = append(out, ident(c.Name)+" = "+assignElement(b, s, t, c, a))
+			out = append(out, definitions.Ident(c.Name)+" = "+assignElement(b, s, t, c, a))
 		default:
-			v := b.expr(s, a.X)
-			if v.at < 0 {
-				v.at = a.At
+			v := b.Expr(s, a.X)
+			if v.At < 0 {
+				v.At = a.At
 			}
-			out = append(out, ident(c.Name)+" = "+b.assign(v, t, c))
+			out = append(out, definitions.Ident(c.Name)+" = "+b.Assign(v, t, c))
 		}
 	}
 	return out
 }
 
 // assignElement is SET v[i] = x.
-func assignElement(b *binder, s *scope, t *catalog.TableDef, c *catalog.Column, a ast.Assign) string {
+func assignElement(b *writer, s *bind.Scope, t *catalog.TableDef, c *catalog.Column, a ast.Assign) string {
 	if !c.Type.Array {
-		b.fail(a.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", c.Type)
+		b.Fail(a.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", c.Type)
 	}
-	x := b.expr(s, a.X)
-	if !catalog.Assignable(x.typ, c.Type.Elem()) {
-		b.fail(x.at, sqlerr.DatatypeMismatch,
-			"subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, c.Type.Elem(), x.typ)
+	x := b.Expr(s, a.X)
+	if !catalog.Assignable(x.Type, c.Type.Elem()) {
+		b.Fail(x.At, sqlerr.DatatypeMismatch,
+			"subscripted assignment to \"%s\" requires type %s but expression is of type %s", c.Name, c.Type.Elem(), x.Type)
 	}
-	args := []string{sqltext.Plain(c.Type.String()), s.rels[0].cols[t.Column(c.Name)].sql,
-		b.cast(x.at, x, c.Type.Elem(), nil).sql}
+	args := []string{sqltext.Plain(c.Type.String()), s.Relations[0].Columns[t.Column(c.Name)].SQL,
+		b.Cast(x.At, x, c.Type.Elem(), nil).SQL}
 	for _, i := range a.Indices {
 		if i.Slice {
-			b.refuse(a.At, "an assignment to a slice", "Assign the whole array: v = v[1:2] || …")
+			b.Refuse(a.At, "an assignment to a slice", "Assign the whole array: v = v[1:2] || …")
 		}
-		args = append(args, b.cast(i.I.Position(), b.expr(s, i.I), catalog.Int4, nil).sql)
+		args = append(args, b.Cast(i.I.Position(), b.Expr(s, i.I), catalog.Int4, nil).SQL)
 	}
-	return b.assign(val{sql: "rg_array_set(" + strings.Join(args, ", ") + ")", typ: c.Type, at: a.At}, t, c)
+	return b.Assign(bind.Value{SQL: "rg_array_set(" + strings.Join(args, ", ") + ")", Type: c.Type, At: a.At}, t, c)
 }
 
-func runUpdate(b *binder, s *ast.Update) (*catalog.Result, error) {
+func runUpdate(b *writer, s *ast.Update) (*catalog.Result, error) {
 	t := targetTable(b, s.At, s.Schema, s.Name)
-	sc := &scope{level: &level{inAgg: true, clause: "UPDATE"}}
-	with := b.withList(sc, s.With, true)
-	r := b.tableRelation(t)
-	nameRelation(b, s.At, r, ast.Alias{Name: s.Alias})
-	sc.rels, sc.cols = []*relation{r}, r.cols
-	from := b.from(sc, s.From)
-	sql := "UPDATE " + sqlOf(t) + " AS " + r.alias + " SET " + strings.Join(assignments(b, sc, t, s.Set), ", ")
+	sc := &bind.Scope{Level: &bind.Level{InAgg: true, Clause: "UPDATE"}}
+	with := b.WithList(sc, s.With, true)
+	r := b.TableRelation(t)
+	bind.NameRelation(b.Binder, s.At, r, ast.Alias{Name: s.Alias})
+	sc.Relations, sc.Columns = []*bind.Relation{r}, r.Columns
+	from := b.From(sc, s.From)
+	sql := "UPDATE " + definitions.SQL(t) + " AS " + r.Alias + " SET " + strings.Join(assignments(b, sc, t, s.Set), ", ")
 	if from != "" {
 		sql += " FROM " + from
 	}
 	if s.Where != nil {
-		sql += " WHERE " + bindCondition(b, sc, s.Where, "WHERE").sql
+		sql += " WHERE " + bind.BindCondition(b.Binder, sc, s.Where, "WHERE").SQL
 	}
 	keys := false
 	for _, a := range s.Set {
 		c := &t.Cols[t.Column(a.Col)]
-		keys = keys || !c.Type.IsChunk() && !c.Type.IsFloat() || inKey(t, c.Name)
+		keys = keys || !c.Type.IsChunk() && !c.Type.IsFloat() || definitions.InKey(t, c.Name)
 	}
-	return runWrite(b, t, with, sql, "UPDATE", returning{s.Returning, r.name, sc.rels[1:]}, keys)
+	return runWrite(b, t, with, sql, "UPDATE", returning{s.Returning, r.Name, sc.Relations[1:]}, keys)
 }
 
-func inKey(t *catalog.TableDef, col string) bool {
-	for _, k := range t.Keys() {
-		for _, c := range k {
-			if c == col {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-func runDelete(b *binder, s *ast.Delete) (*catalog.Result, error) {
+func runDelete(b *writer, s *ast.Delete) (*catalog.Result, error) {
 	t := targetTable(b, s.At, s.Schema, s.Name)
-	sc := &scope{level: &level{inAgg: true, clause: "DELETE"}}
-	with := b.withList(sc, s.With, true)
-	r := b.tableRelation(t)
-	nameRelation(b, s.At, r, ast.Alias{Name: s.Alias})
-	sc.rels, sc.cols = []*relation{r}, r.cols
-	using := b.from(sc, s.Using)
+	sc := &bind.Scope{Level: &bind.Level{InAgg: true, Clause: "DELETE"}}
+	with := b.WithList(sc, s.With, true)
+	r := b.TableRelation(t)
+	bind.NameRelation(b.Binder, s.At, r, ast.Alias{Name: s.Alias})
+	sc.Relations, sc.Columns = []*bind.Relation{r}, r.Columns
+	using := b.From(sc, s.Using)
 	where := ""
 	if s.Where != nil {
-		where = " WHERE " + bindCondition(b, sc, s.Where, "WHERE").sql
+		where = " WHERE " + bind.BindCondition(b.Binder, sc, s.Where, "WHERE").SQL
 	}
-	sql := "DELETE FROM " + sqlOf(t) + " AS " + r.alias + where
+	sql := "DELETE FROM " + definitions.SQL(t) + " AS " + r.Alias + where
 	if using != "" {
-		id := rowidName(t)
-		sql = "DELETE FROM " + sqlOf(t) + " WHERE " + id + " IN (SELECT " + r.alias + "." + id + " FROM " + sqlOf(t) +
-			" AS " + r.alias + " JOIN " + using + where + ")"
+		id := definitions.RowidName(t)
+		sql = "DELETE FROM " + definitions.SQL(t) + " WHERE " + id + " IN (SELECT " + r.Alias + "." + id + " FROM " +
+			definitions.SQL(t) +
+			" AS " + r.Alias + " JOIN " + using + where + ")"
 	}
-	return runWrite(b, t, with, sql, "DELETE", returning{s.Returning, r.name, sc.rels[1:]}, true)
+	return runWrite(b, t, with, sql, "DELETE", returning{s.Returning, r.Name, sc.Relations[1:]}, true)
 }
 
-func runTruncate(b *binder, s *ast.Truncate) (*catalog.Result, error) {
-	emptied := map[objectKey]bool{}
+func runTruncate(b *writer, s *ast.Truncate) (*catalog.Result, error) {
+	emptied := map[definitions.Key]bool{}
 	for _, n := range s.Tables {
-		emptied[keyOf(targetTable(b, s.At, n.Schema, n.Name))] = true
+		emptied[definitions.KeyOf(targetTable(b, s.At, n.Schema, n.Name))] = true
 	}
-	for _, t := range b.db.cat.tables {
+	for _, t := range b.db.cat.Tables {
 		for _, f := range t.Foreign {
-			if emptied[objectKey{f.Schema, f.Name}] && !emptied[keyOf(t)] {
+			if emptied[definitions.Key{Schema: f.Schema, Name: f.Name}] && !emptied[definitions.KeyOf(t)] {
 				e := sqlerr.At(int(s.At), sqlerr.FeatureNotSupported,
 					"cannot truncate a table referenced in a foreign key constraint").
 					WithDetail("Table \"%s\" references \"%s\".", t.Name, f.Name).
 					WithHint("Truncate table \"%s\" at the same time.", t.Name)
-				e.Text = b.text
+				e.Text = b.Text
 				panic(e)
 			}
 		}
 	}
 	for _, n := range s.Tables {
 		t := targetTable(b, s.At, n.Schema, n.Name)
-		if err := b.db.exec("DELETE FROM " + sqlOf(t)); err != nil {
+		if err := b.db.exec("DELETE FROM " + definitions.SQL(t)); err != nil {
 			return nil, err
 		}
-		b.db.bump(keyOf(t), true)
+		b.db.bump(definitions.KeyOf(t), true)
 		empty := t.Clone()
 		empty.Count = &catalog.Count{}
-		if err := b.db.putTable(keyOf(t), empty); err != nil {
+		if err := b.db.putTable(definitions.KeyOf(t), empty); err != nil {
 			return nil, err
 		}
 	}
@@ -402,46 +359,48 @@ func runTruncate(b *binder, s *ast.Truncate) (*catalog.Result, error) {
 type returning struct {
 	list  []ast.Target
 	alias string
-	other []*relation
+	other []*bind.Relation
 }
 
 // unreachable marks columns that SQLite's RETURNING cannot see.
 const unreachable = "\x01"
 
 // returningSQL binds a RETURNING list.
-func returningSQL(b *binder, t *catalog.TableDef, r returning) *query {
+func returningSQL(b *writer, t *catalog.TableDef, r returning) *bind.Query {
 	rel := plainRelation(b, t, r.alias, "")
-	sc := &scope{rels: []*relation{rel}, cols: rel.cols, level: &level{inAgg: true, clause: "RETURNING"}}
+	sc := &bind.Scope{Relations: []*bind.Relation{rel}, Columns: rel.Columns,
+		Level: &bind.Level{InAgg: true, Clause: "RETURNING"}}
 	for _, o := range r.other {
-		other := &relation{name: o.name, schema: o.schema}
-		for _, c := range o.cols {
-			other.cols = append(other.cols, &column{name: c.name, typ: c.typ, mods: c.mods, sql: unreachable, rel: other})
+		other := &bind.Relation{Name: o.Name, Schema: o.Schema}
+		for _, c := range o.Columns {
+			other.Columns = append(other.Columns,
+				&bind.Column{Name: c.Name, Type: c.Type, Mods: c.Mods, SQL: unreachable, Relation: other})
 		}
-		sc.rels, sc.cols = append(sc.rels, other), append(sc.cols, other.cols...)
+		sc.Relations, sc.Columns = append(sc.Relations, other), append(sc.Columns, other.Columns...)
 	}
-	q := &query{}
-	bindTargets(b, sc, &ast.Select{Targets: r.list}, q)
-	q.settle(b)
-	for _, x := range q.targets {
-		if strings.Contains(x.sql, unreachable) {
-			b.refuse(x.at, "RETURNING of another table's column", "Return the columns of "+r.alias+" alone.")
+	q := &bind.Query{}
+	bind.BindTargets(b.Binder, sc, &ast.Select{Targets: r.list}, q)
+	q.Settle(b.Binder)
+	for _, x := range q.Targets {
+		if strings.Contains(x.SQL, unreachable) {
+			b.Refuse(x.At, "RETURNING of another table's column", "Return the columns of "+r.alias+" alone.")
 		}
 	}
 	return q
 }
 
 // runWrite runs a printed INSERT, UPDATE or DELETE, checks law 1 and collects RETURNING.
-func runWrite(b *binder, t *catalog.TableDef, with []string, sql, tag string, ret returning,
+func runWrite(b *writer, t *catalog.TableDef, with []string, sql, tag string, ret returning,
 	keys bool) (*catalog.Result, error) {
 	r := &catalog.Result{}
-	var cols []outcol
+	var cols []bind.OutputColumn
 	if len(ret.list) > 0 {
 		q := returningSQL(b, t, ret)
-		sql += " RETURNING " + sqls(q.targets)
-		cols, r.HasRows, r.Cols = q.cols, true, resultCols(q.cols)
+		sql += " RETURNING " + bind.ListSQL(q.Targets)
+		cols, r.HasRows, r.Cols = q.Columns, true, resultCols(q.Columns)
 	}
 	if b.plan != nil { // EXPLAIN
-		*b.plan = b.finish(with, sql)
+		*b.plan = b.Finish(with, sql)
 		return r, nil
 	}
 	each := func(row []any) error {
@@ -454,7 +413,7 @@ func runWrite(b *binder, t *catalog.TableDef, with []string, sql, tag string, re
 			return nil, err
 		}
 	}
-	err := runEach(b, b.finish(with, sql), func(row []lite.Cell) error {
+	err := runEach(b, b.Finish(with, sql), func(row []lite.Cell) error {
 		vals, err := values(cols, row)
 		if err != nil {
 			return err
@@ -466,22 +425,23 @@ func runWrite(b *binder, t *catalog.TableDef, with []string, sql, tag string, re
 	}
 	r.Count = b.db.c.Changes()
 	r.Tag = fmt.Sprintf("%s %d", tag, r.Count)
-	b.db.bump(keyOf(t), keys)
+	b.db.bump(definitions.KeyOf(t), keys)
 	return r, checkSlots(b, t, r.Count)
 }
 
 // checkSlots holds law 1: after the statement every chunk column has one shape. It also keeps the state of
 // generated columns, and the table's count; wrote is how many rows the statement has written.
-func checkSlots(b *binder, t *catalog.TableDef, wrote int64) error {
+func checkSlots(b *writer, t *catalog.TableDef, wrote int64) error {
 	n := t.Clone()
-	if now := b.db.cat.tables[keyOf(t)]; now != nil { // what the statement's own queries have found before it wrote
+	// what the statement's own queries have found before it wrote
+	if now := b.db.cat.Tables[definitions.KeyOf(t)]; now != nil {
 		n.Count = now.Count
 	}
 	changed, err := b.db.recount(n, wrote)
 	if err != nil {
 		return err
 	}
-	for _, s := range b.slots {
+	for _, s := range b.Slots {
 		if s.Head == nil {
 			continue
 		}
@@ -495,28 +455,29 @@ func checkSlots(b *binder, t *catalog.TableDef, wrote int64) error {
 			c.Shape, changed = s.Shape, true
 		}
 	}
-	for i, id := range b.ids {
-		if c := &n.Cols[n.Column(b.idCols[i])]; c.Identity.Next != id.Next {
+	for i, id := range b.IDs {
+		if c := &n.Cols[n.Column(b.IDCols[i])]; c.Identity.Next != id.Next {
 			c.Identity, changed = id, true
 		}
 	}
 	if !changed || t.Result {
 		return nil
 	}
-	return b.db.putTable(keyOf(t), n)
+	return b.db.putTable(definitions.KeyOf(t), n)
 }
 
 // oneShape looks for a chunk whose shape differs from the first one written.
 func oneShape(db *DB, t *catalog.TableDef, s *columns.Slot) error {
-	keys, names := []string{rowidName(t)}, []string{"row id"}
+	keys, names := []string{definitions.RowidName(t)}, []string{"row id"}
 	if k := t.Keys(); len(k) > 0 {
 		keys, names = nil, nil
 		for _, c := range k[0] {
-			keys, names = append(keys, ident(c)), append(names, c)
+			keys, names = append(keys, definitions.Ident(c)), append(names, c)
 		}
 	}
-	col := ident(s.Col)
-	sql := "SELECT substr(" + col + ", 1, 28), " + strings.Join(keys, ", ") + " FROM " + sqlOf(t) + " WHERE rg_head(" +
+	col := definitions.Ident(s.Col)
+	sql := "SELECT substr(" + col + ", 1, 28), " + strings.Join(keys, ", ") + " FROM " + definitions.SQL(t) +
+		" WHERE rg_head(" +
 		col + ") <> ? LIMIT 1"
 	var other tensor.Shape
 	var others, firsts string

@@ -2,17 +2,17 @@
 //
 // # What
 //
-// Statement trees of sqlfront enter, rows leave. A binder resolves names and types as Postgres does and prints SQLite's
-// dialect from the tree (bind*.go, query.go, fence.go); exec.go, dml.go, ddl.go, alter.go and copy.go run it;
-// the functions are those of package functions, and store/lite holds some in C. Views are printed as
-// CTEs of the statement. source.go reads and writes whole columns for the engine, and systemviews.go holds the views of
-// the catalogue, constraint.go names keys and checks as Postgres does, matview.go keeps materialized views as tables,
-// intrinsics.go is where the engine's own functions, gradient() and its like, enter a statement.
+// Statement trees of sqlfront enter, rows leave. A DB is a session: a connection to the file (connection.go), settings,
+// the catalogue and transactions, each a layer over those before it. exec.go runs statements: queries through package
+// bind, which prints SQLite's dialect, and those that write through a writer, which binds and runs them (dml.go,
+// conflict.go; ddl.go, alter.go, constraint.go, drop.go, matview.go, function.go). copy.go and copyrows.go load and
+// unload rows, source.go reads and writes whole columns for the engine, native.go runs its generated SQL, and
+// results.go keeps what its functions give for a statement. session_functions.go holds the functions that depend on the
+// session.
 //
-// How values lie in the file is told by package columns. Tables of the schema public have their own names, others
-// schema.name; capitals and '^' are escaped by '^', because SQLite folds case. The catalogue is the table
-// relgrad_catalog; with a table's definition it keeps how many rows there are and which columns hold NULL, as of the
-// last statement that wrote most of it (catalogue.go). Keys of one integer are SQLite's row id.
+// How values lie in the file is told by package columns, how tables do by package definitions. The catalogue is the
+// table relgrad_catalog; with a table's definition it keeps how many rows there are and which columns hold NULL, as of
+// the last statement that wrote most of it (catalogue.go).
 //
 // # Invariants
 //
@@ -31,7 +31,6 @@
 //
 // # Where to add
 //
-// A function of Postgres: package functions. A type: package columns. A construct: a case in bindExpr or
-// binder.fromItem. A statement: exec.go. Each with a statement in testdata, whose answers Postgres itself writes
-// (-golden).
+// A function of Postgres: package functions. A type: package columns. A construct: package bind. A statement:
+// runWriting in exec.go. Each with a statement in testdata, whose answers Postgres itself writes (-golden).
 package store

@@ -2,10 +2,13 @@ package store
 
 import (
 	"errors"
+	"regexp"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -88,20 +91,20 @@ func (d *catalogue) constraint(le *lite.Error) error {
 	switch kind {
 	case "UNIQUE":
 		table, cols := splitColumns(what)
-		t := d.cat.byPhys(table)
+		t := d.cat.ByFileName(table)
 		name, key := table+"_key", strings.Join(cols, ", ")
 		if i, ok := strings.CutPrefix(what, "index '"); ok {
-			name = d.cat.indexName(strings.ReplaceAll(strings.TrimSuffix(i, "'"), "''", "'"))
+			name = d.cat.IndexName(strings.ReplaceAll(strings.TrimSuffix(i, "'"), "''", "'"))
 			return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).Wrap(le)
 		}
 		if t != nil {
-			name = uniqueName(t, cols)
+			name = definitions.UniqueName(t, cols)
 		}
 		return sqlerr.New(sqlerr.UniqueViolation, "duplicate key value violates unique constraint \"%s\"", name).
 			WithDetail("A key (%s) already exists.", key).Wrap(le)
 	case "NOT NULL":
 		table, cols := splitColumns(what)
-		return notNull(table, cols[0]).Wrap(le)
+		return definitions.ErrNull(table, cols[0]).Wrap(le)
 	case "CHECK":
 		return sqlerr.New(sqlerr.CheckViolation, "new row violates check constraint \"%s\"", what).Wrap(le)
 	}
@@ -126,16 +129,11 @@ func notUnique(err error, n *catalog.TableDef, index string) error {
 	if !strings.HasPrefix(what, "index '") { // one over expressions
 		_, cols := splitColumns(what)
 		if index == "" {
-			e = sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", uniqueName(n, cols))
+			e = sqlerr.New(sqlerr.UniqueViolation, "could not create unique index \"%s\"", definitions.UniqueName(n, cols))
 		}
 		e = e.WithDetail("A key (%s) occurs more than once.", strings.Join(cols, ", "))
 	}
 	return e.Wrap(le)
-}
-
-func notNull(table, col string) *sqlerr.Error {
-	return sqlerr.New(sqlerr.NotNullViolation,
-		"null value in column \"%s\" of relation \"%s\" violates not-null constraint", col, table)
 }
 
 // splitColumns reads "t.a, t.b".
@@ -144,27 +142,58 @@ func splitColumns(s string) (table string, cols []string) {
 		i := strings.LastIndexByte(p, '.')
 		table, cols = p[:max(i, 0)], append(cols, strings.ReplaceAll(p[i+1:], "^", ""))
 	}
-	return strings.TrimSuffix(table, rebuilt), cols
+	return strings.TrimSuffix(table, definitions.Rebuilt), cols
 }
 
-// rebuilt ends the name of a table that is being rebuilt.
-const rebuilt = "^new"
+var (
+	operatorShapes = regexp.MustCompile(`^different shapes (\[[0-9,]*\]) ([-+*/^]) (\[[0-9,]*\])$`)
+	kernelShapes   = regexp.MustCompile(`^different shapes (\[[0-9,]*\]) and (\[[0-9,]*\]) in ([a-z_]+)`)
+)
 
-// uniqueName finds the constraint or index over exactly these columns.
-func uniqueName(t *catalog.TableDef, cols []string) string {
-	same := func(u []string) bool { return strings.Join(u, ",") == strings.Join(cols, ",") }
-	if t.PK != nil && same(t.PK.Cols) {
-		return t.PK.Name
+// locate gives an error about shapes that a running statement met its place, and names the columns, where the
+// statement holds one operator or call that can have raised it. Statements over views are left alone: the
+// operator may be theirs.
+func locate(db *DB, err error, st ast.Statement) error {
+	var e *sqlerr.Error
+	if !errors.As(err, &e) || e.Code != sqlerr.ArraySubscript || e.Pos >= 0 || e.Text != nil {
+		return err
 	}
-	for _, u := range t.Uniques {
-		if same(u.Cols) {
-			return u.Name
+	var name, l, r string
+	if m := operatorShapes.FindStringSubmatch(e.Message); m != nil {
+		name, l, r = m[2], m[1], m[3]
+	} else if m := kernelShapes.FindStringSubmatch(e.Message); m != nil {
+		name, l, r = m[3], m[1], m[2]
+	} else {
+		return err
+	}
+	var found []ast.Tree
+	var args []ast.Expr
+	plain := true
+	ast.Walk(st, func(t ast.Tree) bool {
+		switch x := t.(type) {
+		case *ast.TableRef:
+			_, view := db.View(nil, x.Schema, x.Name)
+			plain = plain && !view
+		case *ast.Binary:
+			if x.Op == name {
+				found, args = append(found, x), []ast.Expr{x.L, x.R}
+			}
+		case *ast.FuncCall:
+			if x.Name == name && len(x.Args) == 2 {
+				found, args = append(found, x), x.Args
+			}
 		}
+		return true
+	})
+	if !plain || len(found) != 1 {
+		return err
 	}
-	for _, x := range t.Indexes {
-		if same(x.Cols) {
-			return x.Name
-		}
+	e.Pos = int(found[0].Position())
+	a, isCol := args[0].(*ast.ColumnRef)
+	b, isToo := args[1].(*ast.ColumnRef)
+	if isCol && isToo && e.Detail == "" {
+		e.Detail = strings.Join(a.Names, ".") + " has shape " + l + ", " + strings.Join(b.Names, ".") + " has shape " + r +
+			"."
 	}
-	return t.Name + "_" + strings.Join(cols, "_") + "_key"
+	return err
 }

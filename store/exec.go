@@ -9,6 +9,7 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/bind"
 	"github.com/relgrad/relgrad/store/columns"
 	"github.com/relgrad/relgrad/store/lite"
 )
@@ -91,10 +92,10 @@ func runStatement(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 func runChange(ctx context.Context, db *DB, st ast.Statement, text *ast.Text, take *taker) (*catalog.Result, error) {
 	var r *catalog.Result
 	err := db.atomically(true, func() (err error) {
-		b := newBinder(ctx, db, text)
+		b := newWriter(ctx, db, text)
 		b.take = take
-		defer b.catch(&err)
-		defer b.release()
+		defer b.Catch(&err)
+		defer b.Release()
 		r, err = runWriting(b, st)
 		return err
 	})
@@ -118,9 +119,9 @@ func runInSession(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 		return r, true, err
 	case *ast.Noop:
 		err := db.atomically(false, func() (err error) {
-			b := newBinder(ctx, db, text)
-			defer b.catch(&err)
-			defer b.release()
+			b := newWriter(ctx, db, text)
+			defer b.Catch(&err)
+			defer b.Release()
 			refuseInTransaction(b, s.At, s.Tag == "VACUUM", s.Tag)
 			for _, m := range s.About {
 				checkMention(b, s.At, m)
@@ -142,14 +143,14 @@ func runInSession(ctx context.Context, db *DB, st ast.Statement, text *ast.Text)
 }
 
 // refuseInTransaction refuses, inside a transaction block, a statement that commits by itself.
-func refuseInTransaction(b *binder, at ast.Pos, must bool, what string) {
+func refuseInTransaction(b *writer, at ast.Pos, must bool, what string) {
 	if must && b.db.explicit {
-		b.fail(at, sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", what)
+		b.Fail(at, sqlerr.ActiveTransaction, "%s cannot run inside a transaction block", what)
 	}
 }
 
 // runWriting runs a statement that writes, inside a transaction.
-func runWriting(b *binder, st ast.Statement) (*catalog.Result, error) {
+func runWriting(b *writer, st ast.Statement) (*catalog.Result, error) {
 	switch s := st.(type) {
 	case *ast.Insert:
 		return runInsert(b, s)
@@ -234,9 +235,9 @@ func set(db *DB, s *ast.Set) (*catalog.Result, error) {
 		for _, v := range s.Values {
 			for _, p := range strings.Split(v, ",") {
 				if p = strings.Trim(strings.TrimSpace(p), `"`); p != "" && p != "pg_temp" && p != "pg_catalog" && p != "$user" &&
-					!db.cat.hasSchema(p) {
+					!db.cat.HasSchema(p) {
 					return nil, sqlerr.At(int(s.At), "3F000", "schema \"%s\" does not exist", p).
-						WithHint("The embedded store has the schemas %s.", strings.Join(db.cat.schemas, ", "))
+						WithHint("The embedded store has the schemas %s.", strings.Join(db.cat.Schemas, ", "))
 				}
 			}
 		}
@@ -285,10 +286,10 @@ func showSetting(db *DB, s *ast.Show) (*catalog.Result, error) {
 func selectRows(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]catalog.ResultCol) error,
 	each func([]any) error) (*catalog.Result, error) {
 	r := &catalog.Result{HasRows: true}
-	err := selectEach(ctx, db, sel, text, func(cols []outcol) error {
+	err := selectEach(ctx, db, sel, text, func(cols []bind.OutputColumn) error {
 		r.Cols = resultCols(cols)
 		return start(r.Cols)
-	}, func(cols []outcol, row []lite.Cell) error {
+	}, func(cols []bind.OutputColumn, row []lite.Cell) error {
 		vals, err := values(cols, row)
 		if err != nil {
 			return err
@@ -300,18 +301,18 @@ func selectRows(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, st
 	return r, err
 }
 
-func resultCols(cols []outcol) []catalog.ResultCol {
+func resultCols(cols []bind.OutputColumn) []catalog.ResultCol {
 	out := make([]catalog.ResultCol, len(cols))
 	for i, c := range cols {
-		out[i] = catalog.ResultCol{Name: c.name, Type: c.typ.String()}
+		out[i] = catalog.ResultCol{Name: c.Name, Type: c.Type.String()}
 	}
 	return out
 }
 
-func values(cols []outcol, row []lite.Cell) ([]any, error) {
+func values(cols []bind.OutputColumn, row []lite.Cell) ([]any, error) {
 	vals := make([]any, len(cols))
 	for i := range cols {
-		v, err := columns.FromCell(&row[i], cols[i].typ)
+		v, err := columns.FromCell(&row[i], cols[i].Type)
 		if err != nil {
 			return nil, err
 		}
@@ -321,10 +322,10 @@ func values(cols []outcol, row []lite.Cell) ([]any, error) {
 }
 
 // selectEach binds and runs a query; start sees its columns, each every row.
-func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]outcol) error,
-	each func([]outcol, []lite.Cell) error) (err error) {
-	b := newBinder(ctx, db, text)
-	defer b.catch(&err)
+func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, start func([]bind.OutputColumn) error,
+	each func([]bind.OutputColumn, []lite.Cell) error) (err error) {
+	b := newWriter(ctx, db, text)
+	defer b.Catch(&err)
 	if !db.explicit {
 		db.started = time.Now()
 	}
@@ -336,27 +337,27 @@ func selectEach(ctx context.Context, db *DB, sel *ast.Select, text *ast.Text, st
 }
 
 // selectBound is selectEach within a transaction.
-func selectBound(db *DB, b *binder, sel *ast.Select, start func([]outcol) error,
-	each func([]outcol, []lite.Cell) error) (err error) {
-	defer b.release()
-	b.runs = true
-	q := b.selectQuery(sel, nil)
-	q.settle(b)
-	if err := start(q.cols); err != nil {
+func selectBound(db *DB, b *writer, sel *ast.Select, start func([]bind.OutputColumn) error,
+	each func([]bind.OutputColumn, []lite.Cell) error) (err error) {
+	defer b.Release()
+	b.Runs = true
+	q := b.SelectQuery(sel, nil)
+	q.Settle(b.Binder)
+	if err := start(q.Columns); err != nil {
 		return err
 	}
-	return runEach(b, b.finish(q.with, q.body()), func(row []lite.Cell) error { return each(q.cols, row) })
+	return runEach(b, b.Finish(q.With, q.Body()), func(row []lite.Cell) error { return each(q.Columns, row) })
 }
 
 // runEach runs a printed statement and calls each for its rows.
-func runEach(b *binder, sql string, each func([]lite.Cell) error) error {
+func runEach(b *writer, sql string, each func([]lite.Cell) error) error {
 	db := b.db
-	db.run = &statement{writes: &b.writes, outer: db.run}
+	db.run = &statement{Writes: &b.Writes, outer: db.run}
 	defer func() { db.run = db.run.outer }()
 	if trace != nil {
-		trace(sql, b.params)
+		trace(sql, b.Params)
 	}
-	if err := db.c.Query(sql, b.params, each); err != nil {
+	if err := db.c.Query(sql, b.Params, each); err != nil {
 		return db.translate(err)
 	}
 	return nil
@@ -367,9 +368,9 @@ var trace func(sql string, params []any)
 
 // explain shows SQLite's plan of a statement and the statement as printed for it. ANALYZE runs a SELECT too.
 func explain(ctx context.Context, db *DB, s *ast.Explain, text *ast.Text) (r *catalog.Result, err error) {
-	b := newBinder(ctx, db, text)
-	defer b.catch(&err)
-	defer b.release()
+	b := newWriter(ctx, db, text)
+	defer b.Catch(&err)
+	defer b.Release()
 	sql := explained(b, s)
 	r = &catalog.Result{Tag: "EXPLAIN", HasRows: true, Cols: []catalog.ResultCol{{Name: "QUERY PLAN", Type: "text"}}}
 	line := func(format string, args ...any) { r.Rows = append(r.Rows, []any{fmt.Sprintf(format, args...)}) }
@@ -382,7 +383,7 @@ func explain(ctx context.Context, db *DB, s *ast.Explain, text *ast.Text) (r *ca
 		depth[c[0].Int()] = d
 		line("%s%s", strings.Repeat("  ", d), c.text(3))
 		return nil
-	}, b.params...)
+	}, b.Params...)
 	if err == nil && s.Analyze {
 		begin, n := time.Now(), 0
 		err = runEach(b, sql, func([]lite.Cell) error { n++; return nil })
@@ -404,51 +405,51 @@ func explain(ctx context.Context, db *DB, s *ast.Explain, text *ast.Text) (r *ca
 }
 
 // explained prints the statement that EXPLAIN is about.
-func explained(b *binder, s *ast.Explain) string {
+func explained(b *writer, s *ast.Explain) string {
 	sel, ok := s.Stmt.(*ast.Select)
 	switch x := s.Stmt.(type) {
 	case *ast.CreateTableAs:
 		sel, ok = x.Query, true
 	case *ast.Insert, *ast.Update, *ast.Delete:
 		if s.Analyze {
-			b.refuse(s.At, "EXPLAIN ANALYZE of a writing statement", "Use EXPLAIN without ANALYZE.")
+			b.Refuse(s.At, "EXPLAIN ANALYZE of a writing statement", "Use EXPLAIN without ANALYZE.")
 		}
 		b.plan = new(string)
 		_, err := runWriting(b, s.Stmt)
-		b.check(s.At, err)
+		b.Check(s.At, err)
 		return *b.plan
 	}
 	if !ok {
-		b.refuse(s.At, "EXPLAIN of this statement", "SELECT, INSERT, UPDATE and DELETE can be explained.")
+		b.Refuse(s.At, "EXPLAIN of this statement", "SELECT, INSERT, UPDATE and DELETE can be explained.")
 	}
-	q := b.selectQuery(sel, nil)
-	q.settle(b)
-	return b.finish(q.with, q.body())
+	q := b.SelectQuery(sel, nil)
+	q.Settle(b.Binder)
+	return b.Finish(q.With, q.Body())
 }
 
 // Typed binds a view without running anything, not even the engine's functions: a view that calls one gives an error.
-func (db *DB) Typed(ctx context.Context, v *catalog.ViewDef) (t *Typed, err error) {
-	b := newBinder(ctx, db, nil)
-	defer b.catch(&err)
-	defer b.release()
-	b.typed = &Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
-	b.view(-1, v)
-	return b.typed, nil
+func (db *DB) Typed(ctx context.Context, v *catalog.ViewDef) (t *catalog.Typed, err error) {
+	b := newWriter(ctx, db, nil)
+	defer b.Catch(&err)
+	defer b.Release()
+	b.Typed = &catalog.Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
+	b.View(-1, v)
+	return b.Typed, nil
 }
 
 // Described binds a statement without running anything and gives the columns of its rows, nil where it has none. What
 // only a run tells, as the columns of the engine's functions, is an error.
 func (db *DB) Described(ctx context.Context, st ast.Statement, text *ast.Text) (cols []catalog.ResultCol, err error) {
-	b := newBinder(ctx, db, text)
-	defer b.catch(&err)
-	defer b.release()
-	b.typed = &Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
-	b.unread, b.plan = true, new(string)
+	b := newWriter(ctx, db, text)
+	defer b.Catch(&err)
+	defer b.Release()
+	b.Typed = &catalog.Typed{Types: map[ast.Expr]catalog.Type{}, Stored: map[*ast.ColumnRef]bool{}}
+	b.Unread, b.plan = true, new(string)
 	switch s := st.(type) {
 	case *ast.Select:
-		q := b.selectQuery(s, nil)
-		q.settle(b)
-		return resultCols(q.cols), nil
+		q := b.SelectQuery(s, nil)
+		q.Settle(b.Binder)
+		return resultCols(q.Columns), nil
 	case *ast.Insert, *ast.Update, *ast.Delete:
 		r, err := runWriting(b, st)
 		if err != nil || !r.HasRows {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/relgrad/relgrad/store/bind"
 )
 
 // TestFence looks at what is printed: a column that calls a kernel and is used twice is materialised.
@@ -31,7 +33,7 @@ CREATE VIEW d AS SELECT id, norm(v) AS d FROM e; CREATE VIEW plain AS SELECT id 
 			sql.WriteString(strings.TrimSpace(fmt.Sprint(row[0])) + " ")
 		}
 		if got := strings.Contains(sql.String(), " MATERIALIZED "); got != c.want ||
-			strings.ContainsAny(sql.String(), openMark+closeMark) {
+			strings.ContainsAny(sql.String(), bind.OpenMark+bind.CloseMark) {
 			t.Errorf("%s: materialised %v\n%s", c.sql, got, sql.String())
 		}
 	}

@@ -1,44 +1,42 @@
 package store
 
 import (
-	"bytes"
-	"encoding/gob"
-	"encoding/json"
 	"slices"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/definitions"
 )
 
-func createFunction(b *binder, s *ast.CreateFunction) (*catalog.Result, error) {
+func createFunction(b *writer, s *ast.CreateFunction) (*catalog.Result, error) {
 	tag := "CREATE FUNCTION"
 	if s.Procedure {
 		tag = "CREATE PROCEDURE"
 	}
-	k := objectKey{orName(s.Schema, firstSchema(b, false)), s.Name}
-	if !b.db.cat.hasSchema(k.schema) {
-		noSchema(b, s.At, k.schema)
+	k := definitions.Key{Schema: orName(s.Schema, firstSchema(b, false)), Name: s.Name}
+	if !b.db.cat.HasSchema(k.Schema) {
+		noSchema(b, s.At, k.Schema)
 	}
 	functionTypes(b, s)
-	if old := b.db.cat.funcs[k]; old != nil {
+	if old := b.db.cat.Funcs[k]; old != nil {
 		replaces(b, s, old)
 	}
 	sameCalls(b, s, k)
 	f := *s
 	f.Body, f.BodyAt, f.At = s.Body, 0, 0 // positions count from the body from now on
-	b.db.cat = b.db.cat.clone()
-	b.db.cat.funcs[k] = &f
-	def, err := encodeFunction(&f)
+	b.db.cat = b.db.cat.Clone()
+	b.db.cat.Funcs[k] = &f
+	def, err := definitions.EncodeFunction(&f)
 	if err != nil {
 		return nil, err
 	}
-	return &catalog.Result{Tag: tag}, b.db.save("function", k.schema, k.name, def)
+	return &catalog.Result{Tag: tag}, b.db.save("function", k.Schema, k.Name, def)
 }
 
 // replaces refuses to put a function in the place of another one, but for a new body of it.
-func replaces(b *binder, s, old *ast.CreateFunction) {
-	fail := func(code, hint, format string, args ...any) { b.failHint(s.At, code, hint, format, args...) }
+func replaces(b *writer, s, old *ast.CreateFunction) {
+	fail := func(code, hint, format string, args ...any) { b.FailHint(s.At, code, hint, format, args...) }
 	drop := "Use DROP ROUTINE " + old.Signature() + " first."
 	switch {
 	case !old.Named(inputs(s)):
@@ -89,10 +87,10 @@ func sameResult(f, g *ast.CreateFunction) bool {
 }
 
 // functionTypes refuses a function of a type that exists nowhere.
-func functionTypes(b *binder, s *ast.CreateFunction) {
+func functionTypes(b *writer, s *ast.CreateFunction) {
 	check := func(n ast.TypeName) {
 		if !b.db.NamesType(n.Schema, n.Name) {
-			b.fail(n.At, sqlerr.UndefinedObject, "type \"%s\" does not exist", n.Name)
+			b.Fail(n.At, sqlerr.UndefinedObject, "type \"%s\" does not exist", n.Name)
 		}
 	}
 	for _, p := range slices.Concat(s.Params, s.Table) {
@@ -104,42 +102,12 @@ func functionTypes(b *binder, s *ast.CreateFunction) {
 }
 
 // sameCalls refuses another signature or result for a function that views call: their columns have its types.
-func sameCalls(b *binder, s *ast.CreateFunction, k objectKey) {
-	old, callers := b.db.cat.funcs[k], b.db.cat.callers(k)
+func sameCalls(b *writer, s *ast.CreateFunction, k definitions.Key) {
+	old, callers := b.db.cat.Funcs[k], b.db.cat.Callers(k)
 	if old == nil || len(callers) == 0 || old.Signature() == s.Signature() && s.Returns != nil &&
 		old.Returns.String() == s.Returns.String() {
 		return
 	}
-	b.failHint(s.At, "42P13", "Drop the view first, or give the new function another name.",
-		"cannot change the types of the function %s because view \"%s\" depends on it", old.Signature(), callers[0].name)
-}
-
-func init() {
-	for _, x := range []any{&ast.ColumnRef{}, &ast.Literal{}, &ast.Unary{}, &ast.Binary{}, &ast.FuncCall{}, &ast.Case{},
-		&ast.Coalesce{},
-		&ast.MinMax{}, &ast.NullIf{}, &ast.Cast{}, &ast.ArrayLit{}, &ast.RowExpr{}, &ast.IsNull{}, &ast.Between{}, &ast.In{},
-		&ast.Subscript{}} {
-		gob.Register(x)
-	}
-}
-
-// functionDef is a function's stored form: gob, because defaults of parameters are trees.
-type functionDef struct{ Gob []byte }
-
-func encodeFunction(f *ast.CreateFunction) (functionDef, error) {
-	var b bytes.Buffer
-	err := gob.NewEncoder(&b).Encode(f)
-	if err != nil {
-		err = sqlerr.New(sqlerr.FeatureNotSupported, "a default of function \"%s\" is too complex to store: %v", f.Name, err)
-	}
-	return functionDef{b.Bytes()}, err
-}
-
-func decodeFunction(def []byte) (*ast.CreateFunction, error) {
-	var d functionDef
-	if err := json.Unmarshal(def, &d); err != nil {
-		return nil, err
-	}
-	f := &ast.CreateFunction{}
-	return f, gob.NewDecoder(bytes.NewReader(d.Gob)).Decode(f)
+	b.FailHint(s.At, "42P13", "Drop the view first, or give the new function another name.",
+		"cannot change the types of the function %s because view \"%s\" depends on it", old.Signature(), callers[0].Name)
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -38,19 +39,20 @@ func TestHeld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if isHeld(tab, 0) || isHeld(tab, 1) != tc.held {
+		if definitions.IsHeld(tab, 0) || definitions.IsHeld(tab, 1) != tc.held {
 			t.Errorf("%+v: %v", tc, tab.Held)
 		}
 		k := 0
-		err = db.rows("SELECT "+readColumn(tab, "x.", 1)+" FROM "+sqlOf(tab)+" AS x", func(row row) error {
-			want := make([]byte, columns.ChunkBytes(r.Cols[1], tab.Cols[1].Type))
-			columns.PutChunk(want, r.Cols[1], k, tensor.Float32)
-			if row[0].IsNull() != (k == 0) || k > 0 && !bytes.Equal(row[0].Bytes(), want) {
-				t.Errorf("%+v: row %d is another one", tc, k)
-			}
-			k++
-			return nil
-		})
+		err = db.rows("SELECT "+definitions.ReadColumn(tab, "x.", 1)+" FROM "+definitions.SQL(tab)+" AS x",
+			func(row row) error {
+				want := make([]byte, columns.ChunkBytes(r.Cols[1], tab.Cols[1].Type))
+				columns.PutChunk(want, r.Cols[1], k, tensor.Float32)
+				if row[0].IsNull() != (k == 0) || k > 0 && !bytes.Equal(row[0].Bytes(), want) {
+					t.Errorf("%+v: row %d is another one", tc, k)
+				}
+				k++
+				return nil
+			})
 		if err != nil || k != tc.rows {
 			t.Errorf("%+v: %d rows, %v", tc, k, err)
 		}

@@ -7,16 +7,18 @@ import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/bind"
+	"github.com/relgrad/relgrad/store/definitions"
 )
 
 // checkMention refuses a statement about an object that is not there.
-func checkMention(b *binder, at ast.Pos, m ast.Mention) {
-	if s := m.Schema; s != "" && s != "pg_temp" && s != "pg_catalog" && !b.db.cat.hasSchema(s) {
+func checkMention(b *writer, at ast.Pos, m ast.Mention) {
+	if s := m.Schema; s != "" && s != "pg_temp" && s != "pg_catalog" && !b.db.cat.HasSchema(s) {
 		noSchema(b, at, s)
 	}
 	switch m.Kind {
 	case "schema":
-		if !b.db.cat.hasSchema(m.Name) {
+		if !b.db.cat.HasSchema(m.Name) {
 			noSchema(b, at, m.Name)
 		}
 	case "function", "procedure", "routine":
@@ -25,39 +27,39 @@ func checkMention(b *binder, at ast.Pos, m ast.Mention) {
 		mentionedIndex(b, at, m)
 	case "sequence":
 		if !isSequence(b, m.ObjectName) {
-			b.undefinedTable(at, m.Schema, m.Name)
+			b.UndefinedTable(at, m.Schema, m.Name)
 		}
 	default:
 		mentionedRelation(b, at, m)
 	}
 }
 
-func noSchema(b *binder, at ast.Pos, name string) {
-	hint := perhaps(name, b.db.cat.schemas)
+func noSchema(b *writer, at ast.Pos, name string) {
+	hint := perhaps(name, b.db.cat.Schemas)
 	if hint == "" {
-		hint = "The embedded store has the schemas " + strings.Join(b.db.cat.schemas, ", ") + "."
+		hint = "The embedded store has the schemas " + strings.Join(b.db.cat.Schemas, ", ") + "."
 	}
-	b.failHint(at, "3F000", hint, "schema \"%s\" does not exist", name)
+	b.FailHint(at, "3F000", hint, "schema \"%s\" does not exist", name)
 }
 
-func mentionedRelation(b *binder, at ast.Pos, m ast.Mention) {
-	t, v := b.db.cat.relation(b.path, m.Schema, m.Name)
+func mentionedRelation(b *writer, at ast.Pos, m ast.Mention) {
+	t, v := b.db.cat.Relation(b.Path, m.Schema, m.Name)
 	switch {
 	case t == nil && v == nil:
 		if t, _ := findIndex(b, m.ObjectName); t != nil || isSequence(b, m.ObjectName) {
-			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table or view", m.Name)
+			b.Fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table or view", m.Name)
 		}
-		b.undefinedTable(at, m.Schema, m.Name)
+		b.UndefinedTable(at, m.Schema, m.Name)
 	case m.Kind == "table" && (t == nil || t.Matview != nil), m.Kind == "materialized view" &&
 		(t == nil || t.Matview == nil), m.Kind == "view" && v == nil:
-		b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a %s", m.Name, m.Kind)
+		b.Fail(at, sqlerr.WrongObjectType, "\"%s\" is not a %s", m.Name, m.Kind)
 	case m.Kind == "constraint":
 		if t == nil {
-			b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table", m.Name)
+			b.Fail(at, sqlerr.WrongObjectType, "\"%s\" is not a table", m.Name)
 		}
-		names := constraintNames(t)
+		names := definitions.ConstraintNames(t)
 		if !slices.Contains(names, m.Parts[0]) && !slices.Contains(names, "") { // of an old foreign key the name is not known
-			b.failHint(at, sqlerr.UndefinedObject, perhaps(m.Parts[0], names),
+			b.FailHint(at, sqlerr.UndefinedObject, perhaps(m.Parts[0], names),
 				"constraint \"%s\" for table \"%s\" does not exist", m.Parts[0], t.Name)
 		}
 	case t != nil:
@@ -75,17 +77,6 @@ func mentionedRelation(b *binder, at ast.Pos, m ast.Mention) {
 	}
 }
 
-// keyNames names the indexes of a table's keys.
-func keyNames(t *catalog.TableDef) (out []string) {
-	if t.PK != nil {
-		out = append(out, t.PK.Name)
-	}
-	for _, u := range t.Uniques {
-		out = append(out, u.Name)
-	}
-	return out
-}
-
 // perhaps is a hint at the nearest of names; "" where none is near.
 func perhaps(name string, names []string) string {
 	if near := sqlerr.Nearest(name, names); near != "" {
@@ -94,12 +85,14 @@ func perhaps(name string, names []string) string {
 	return ""
 }
 
-func mentionedIndex(b *binder, at ast.Pos, m ast.Mention) {
+func mentionedIndex(b *writer, at ast.Pos, m ast.Mention) {
 	var known []string
-	for _, k := range keysOf(b.db.cat.tables,
-		func(k objectKey) bool { return m.Schema == k.schema || m.Schema == "" && visibleSchema(b, k.schema) }) {
-		t := b.db.cat.tables[k]
-		known = append(known, keyNames(t)...)
+	for _, k := range definitions.SortedKeys(b.db.cat.Tables,
+		func(k definitions.Key) bool {
+			return m.Schema == k.Schema || m.Schema == "" && visibleSchema(b, k.Schema)
+		}) {
+		t := b.db.cat.Tables[k]
+		known = append(known, definitions.KeyNames(t)...)
 		for _, x := range t.Indexes {
 			known = append(known, x.Name)
 		}
@@ -107,25 +100,25 @@ func mentionedIndex(b *binder, at ast.Pos, m ast.Mention) {
 	if slices.Contains(known, m.Name) {
 		return
 	}
-	if t, v := b.db.cat.relation(b.path, m.Schema, m.Name); t != nil || v != nil {
-		b.fail(at, sqlerr.WrongObjectType, "\"%s\" is not an index", m.Name)
+	if t, v := b.db.cat.Relation(b.Path, m.Schema, m.Name); t != nil || v != nil {
+		b.Fail(at, sqlerr.WrongObjectType, "\"%s\" is not an index", m.Name)
 	}
-	b.failHint(at, sqlerr.UndefinedTable, perhaps(m.Name, known), "index \"%s\" does not exist", m.ObjectName)
+	b.FailHint(at, sqlerr.UndefinedTable, perhaps(m.Name, known), "index \"%s\" does not exist", m.ObjectName)
 }
 
 // visibleSchema reports whether names are looked up in a schema.
-func visibleSchema(b *binder, schema string) bool {
-	return schema == "pg_temp" || slices.Contains(b.path, schema)
+func visibleSchema(b *writer, schema string) bool {
+	return schema == "pg_temp" || slices.Contains(b.Path, schema)
 }
 
 // isSequence reports whether Postgres would have made a sequence of this name for an identity column.
-func isSequence(b *binder, n ast.ObjectName) bool {
-	for k, t := range b.db.cat.tables {
-		if n.Schema != "" && k.schema != n.Schema || n.Schema == "" && !visibleSchema(b, k.schema) {
+func isSequence(b *writer, n ast.ObjectName) bool {
+	for k, t := range b.db.cat.Tables {
+		if n.Schema != "" && k.Schema != n.Schema || n.Schema == "" && !visibleSchema(b, k.Schema) {
 			continue
 		}
 		for _, c := range t.Cols {
-			if c.Identity != nil && n.Name == objectName(t.Name, c.Name, "seq") {
+			if c.Identity != nil && n.Name == definitions.ObjectName(t.Name, c.Name, "seq") {
 				return true
 			}
 		}
@@ -140,25 +133,25 @@ func callWith(name string, args []ast.FuncParam) string {
 
 // mentionedFunction looks for a function among the user's and those that are built in, by its name alone: no two
 // functions of a user have one name.
-func mentionedFunction(b *binder, at ast.Pos, m ast.Mention) {
-	f := b.db.cat.funcs[functionKey(b, m.ObjectName)]
+func mentionedFunction(b *writer, at ast.Pos, m ast.Mention) {
+	f := b.db.cat.Funcs[functionKey(b, m.ObjectName)]
 	switch {
 	case f != nil && (m.Kind == "function" && f.Procedure || m.Kind == "procedure" && !f.Procedure):
 		other := map[bool]string{true: "procedure", false: "function"}[f.Procedure]
-		b.failHint(at, sqlerr.WrongObjectType, "Write "+strings.ToUpper(other)+" "+m.Name+".", "%s is not a %s", m.Name,
+		b.FailHint(at, sqlerr.WrongObjectType, "Write "+strings.ToUpper(other)+" "+m.Name+".", "%s is not a %s", m.Name,
 			m.Kind)
 	case f == nil:
 		known := []string{"train"}
 		if m.Kind != "procedure" {
-			known = append(append(builtinNames(), "gradient", "check_gradient"), known...)
+			known = append(append(bind.BuiltinNames(), "gradient", "check_gradient"), known...)
 		}
 		if slices.Contains(known, m.Name) {
 			return
 		}
-		b.failHint(at, sqlerr.UndefinedFunction, perhaps(m.Name, append(known, b.db.Functions()...)),
+		b.FailHint(at, sqlerr.UndefinedFunction, perhaps(m.Name, append(known, b.db.Functions()...)),
 			"could not find a %s named \"%s\"", m.Kind, m.Name)
 	case m.Args != nil && !f.Named(m.Args):
-		b.failHint(at, sqlerr.UndefinedFunction, "There is "+f.Signature()+".", "%s %s does not exist", m.Kind,
+		b.FailHint(at, sqlerr.UndefinedFunction, "There is "+f.Signature()+".", "%s %s does not exist", m.Kind,
 			callWith(m.Name, m.Args))
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/lite"
 	"github.com/relgrad/relgrad/tensor"
 )
@@ -17,22 +18,22 @@ import (
 // Native prints a query in SQLite's dialect, constants and views included, so that it can stand in generated
 // SQL. A query that calls functions of the engine has no such form.
 func (db *DB) Native(ctx context.Context, sel *ast.Select, text *ast.Text) (sql string, err error) {
-	b := newBinder(ctx, db, text)
-	b.literal = true
-	defer b.catch(&err)
-	defer b.release()
-	q := b.selectQuery(sel, nil)
-	q.settle(b)
-	for i, c := range q.cols {
-		if c.typ.Is(catalog.Numeric) { // which a loss reads as double precision
-			q.coerce(b, i, catalog.Float8)
+	b := newWriter(ctx, db, text)
+	b.Literal = true
+	defer b.Catch(&err)
+	defer b.Release()
+	q := b.SelectQuery(sel, nil)
+	q.Settle(b.Binder)
+	for i, c := range q.Columns {
+		if c.Type.Is(catalog.Numeric) { // which a loss reads as double precision
+			q.Coerce(b.Binder, i, catalog.Float8)
 		}
 	}
-	if len(b.results) > 0 {
+	if len(b.Results) > 0 {
 		return "", sqlerr.New(sqlerr.FeatureNotSupported,
 			"a sub-query that calls gradient() or check_gradient() cannot be printed")
 	}
-	return b.finish(q.with, q.body()), nil
+	return b.Finish(q.With, q.Body()), nil
 }
 
 // QueryNative runs one SELECT in SQLite's dialect, as package sqlgen prints it. Chunks come as tensors, all
@@ -100,7 +101,7 @@ func nativeValue(c *lite.Cell) (any, string, error) {
 // made: a table of the same columns and key stays, with its indexes. ok is false where another relation of that name is
 // seen. What the statement around it undoes, it undoes of this too.
 func (db *DB) Fill(ctx context.Context, name string, r *catalog.Relation, key []string) (ok bool, err error) {
-	t, v := db.cat.relation(db.searchPath(), "", name)
+	t, v := db.cat.Relation(db.searchPath(), "", name)
 	if v != nil || t != nil && !t.Filled {
 		return false, nil
 	}
@@ -134,9 +135,9 @@ func ownTable(ctx context.Context, db *DB, name string, r *catalog.Relation, key
 	if _, err := db.Exec(ctx, create, &ast.Text{}); err != nil {
 		return nil, err
 	}
-	t := db.cat.tables[objectKey{"pg_temp", name}].Clone()
+	t := db.cat.Tables[definitions.Key{Schema: "pg_temp", Name: name}].Clone()
 	t.Filled, t.Count = true, nil // counted when it is read, not whenever it is filled
-	return t, db.putTable(keyOf(t), t)
+	return t, db.putTable(definitions.KeyOf(t), t)
 }
 
 // holds reports whether the table has a relation's columns and this key.
@@ -157,24 +158,24 @@ func refill(ctx context.Context, db *DB, t *catalog.TableDef, r *catalog.Relatio
 	stop := db.watch(ctx)
 	defer stop()
 	return db.atomically(true, func() error {
-		if err := db.exec("DELETE FROM " + sqlOf(t)); err != nil {
+		if err := db.exec("DELETE FROM " + definitions.SQL(t)); err != nil {
 			return err
 		}
 		marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
-		s, err := db.c.Prepare("INSERT INTO " + sqlOf(t) + " VALUES (" + marks + ")")
+		s, err := db.c.Prepare("INSERT INTO " + definitions.SQL(t) + " VALUES (" + marks + ")")
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		b := newBinder(ctx, db, nil)
+		b := newWriter(ctx, db, nil)
 		for i := range r.Cols {
-			b.addSlot(t, &t.Cols[i])
+			b.AddSlot(t, &t.Cols[i])
 		}
 		for k := range r.Cols[0].N {
 			for i, v := range r.Cols {
 				var sl *columns.Slot
 				if t.Cols[i].Type.IsChunk() {
-					sl = b.slots[i]
+					sl = b.Slots[i]
 				}
 				if err := columns.SetVector(s, i, v, k, t.Cols[i].Type, sl); err != nil {
 					return err
@@ -184,7 +185,48 @@ func refill(ctx context.Context, db *DB, t *catalog.TableDef, r *catalog.Relatio
 				return err
 			}
 		}
-		db.bump(keyOf(t), true)
+		db.bump(definitions.KeyOf(t), true)
 		return checkSlots(b, t, int64(r.Cols[0].N))
 	})
+}
+
+// SplitNative cuts a text in SQLite's dialect into its statements, at semicolons outside quotes and comments.
+func SplitNative(sql string) []string {
+	var out []string
+	from := 0
+	for i := 0; i < len(sql); {
+		switch rest := sql[i:]; {
+		case rest[0] == '\'' || rest[0] == '"':
+			i += skip(rest[1:], rest[:1]) + 1
+		case strings.HasPrefix(rest, "--"):
+			i += skip(rest, "\n")
+		case strings.HasPrefix(rest, "/*"):
+			i += skip(rest, "*/")
+		case rest[0] == ';':
+			out = appendStatement(out, sql[from:i])
+			i++
+			from = i
+		default:
+			i++
+		}
+	}
+	return appendStatement(out, sql[from:])
+}
+
+// skip returns the length of s up to and including the first end, or all of it.
+func skip(s, end string) int {
+	if i := strings.Index(s, end); i >= 0 {
+		return i + len(end)
+	}
+	return len(s)
+}
+
+// appendStatement leaves out statements that are empty but for comments.
+func appendStatement(out []string, s string) []string {
+	for _, line := range strings.Split(s, "\n") {
+		if l := strings.TrimSpace(line); l != "" && !strings.HasPrefix(l, "--") {
+			return append(out, strings.TrimSpace(s))
+		}
+	}
+	return out
 }

@@ -6,7 +6,9 @@ import (
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/tensor"
 )
 
@@ -42,7 +44,7 @@ func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 		}
 	}()
 	marks := strings.TrimSuffix(strings.Repeat("?, ", len(r.Cols)), ", ")
-	s, err := db.c.Prepare("INSERT INTO " + sqlOf(t) + " VALUES (" + marks + ")")
+	s, err := db.c.Prepare("INSERT INTO " + definitions.SQL(t) + " VALUES (" + marks + ")")
 	if err != nil {
 		return nil, db.translate(err)
 	}
@@ -53,7 +55,7 @@ func putResult(db *DB, r *catalog.Relation) (_ *catalog.TableDef, err error) {
 	}
 	for k := range rows {
 		for i, v := range r.Cols {
-			if isHeld(t, i) && !v.IsNull(k) {
+			if definitions.IsHeld(t, i) && !v.IsNull(k) {
 				number, err := db.results.held[t].hold(db, v, k, t.Cols[i].Type)
 				if err != nil {
 					return nil, db.translate(err)
@@ -82,7 +84,7 @@ func takeResult(db *DB, r *catalog.Relation) (*catalog.TableDef, error) {
 	if h != nil {
 		t.Held = h.cols
 	}
-	sig := signatureOf(t)
+	sig := definitions.LayoutOf(t)
 	db.results.known(db.undone)
 	if free := db.results.free[sig]; len(free) > 0 {
 		old := free[len(free)-1]
@@ -93,31 +95,105 @@ func takeResult(db *DB, r *catalog.Relation) (*catalog.TableDef, error) {
 	keepHeld(db, t, h)
 	db.results.made++
 	t.Name = fmt.Sprintf("relgrad_result_%d", db.results.made)
-	return t, db.translate(db.exec(createSQL(t, physOf(t))))
+	return t, db.translate(db.exec(definitions.CreateTable(t, definitions.FileName(t))))
 }
 
 // giveResult empties a result table and keeps it for the next call.
 func giveResult(db *DB, t *catalog.TableDef) {
 	dropHeld(db, t)
-	if db.exec("DELETE FROM "+sqlOf(t)) != nil {
+	if db.exec("DELETE FROM "+definitions.SQL(t)) != nil {
 		return // a rollback removed it
 	}
 	db.results.known(db.undone)
 	if db.results.free == nil {
 		db.results.free = map[string][]*catalog.TableDef{}
 	}
-	sig := signatureOf(t)
+	sig := definitions.LayoutOf(t)
 	db.results.free[sig] = append(db.results.free[sig], t)
 }
 
-// signatureOf is what two interchangeable result tables have in common.
-func signatureOf(t *catalog.TableDef) string {
-	var b strings.Builder
-	for i, c := range t.Cols {
-		b.WriteString(c.Name + " " + c.Type.String() + ",")
-		if isHeld(t, i) {
-			b.WriteString("held,")
+// Large chunks of a result stay beside its temporary table, which has their numbers (lite.Conn.Hold): in the table they
+// would be written, spilled and read again, page by page.
+
+// heldFrom is the size in bytes from which a chunk is held, and heldMost what a result may hold; more lies in the
+// table, which spills. A session keeps one buffer of at most spareMost for its next statement.
+const (
+	heldFrom  = 64 << 10
+	heldMost  = 256 << 20
+	spareMost = 96 << 20
+)
+
+// held is what a result table holds.
+type held struct {
+	cols    []bool // the columns whose chunks are
+	buf     *tensor.Buffer
+	at      int
+	numbers []int
+}
+
+// newHeld is nil where a result has no large chunks, or too many.
+func newHeld(db *DB, r *catalog.Relation, cols []catalog.Column) *held {
+	h, bytes := &held{cols: make([]bool, len(cols))}, 0
+	for i, v := range r.Cols {
+		if !cols[i].Type.IsChunk() || v.Type.Shape == nil {
+			continue
+		}
+		if n := columns.ChunkBytes(v, cols[i].Type); n >= heldFrom && v.N <= heldMost/n {
+			h.cols[i] = true
+			bytes += v.N * ((n + 63) &^ 63)
 		}
 	}
-	return b.String()
+	if bytes == 0 || bytes > heldMost {
+		return nil
+	}
+	if h.buf, db.results.spare = db.results.spare, nil; h.buf != nil && len(h.buf.Bytes()) >= bytes {
+		return h
+	}
+	h.buf.Free()
+	var err error
+	if h.buf, err = tensor.NewBuffer(bytes); err != nil {
+		return nil
+	}
+	return h
+}
+
+// hold keeps row k of a column and returns its number.
+func (h *held) hold(db *DB, v *ra.Vector, k int, t catalog.Type) (int, error) {
+	n := columns.ChunkBytes(v, t)
+	b := h.buf.Bytes()[h.at : h.at+n : h.at+n]
+	h.at += (n + 63) &^ 63
+	columns.PutChunk(b, v, k, t.DType())
+	number, err := db.c.Hold(b)
+	if err == nil {
+		h.numbers = append(h.numbers, number)
+	}
+	return number, err
+}
+
+// keepHeld notes what a result table holds.
+func keepHeld(db *DB, t *catalog.TableDef, h *held) {
+	if h == nil {
+		return
+	}
+	if db.results.held == nil {
+		db.results.held = map[*catalog.TableDef]*held{}
+	}
+	db.results.held[t] = h
+}
+
+// dropHeld forgets what a result table holds.
+func dropHeld(db *DB, t *catalog.TableDef) {
+	h := db.results.held[t]
+	if h == nil {
+		return
+	}
+	delete(db.results.held, t)
+	for _, n := range h.numbers {
+		db.c.Drop(n)
+	}
+	if h.numbers, h.at = nil, 0; db.results.spare == nil && len(h.buf.Bytes()) <= spareMost {
+		db.results.spare, h.buf = h.buf, nil // whose pages the next one need not ask the system for
+		return
+	}
+	h.buf.Free()
 }

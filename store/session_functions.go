@@ -136,7 +136,7 @@ func (f *sessionFunctions) proposed(a []lite.Cell, r lite.Result) error {
 
 // nextIdentity is rg_nextval(i).
 func (f *sessionFunctions) nextIdentity(a []lite.Cell, r lite.Result) error {
-	id := f.run.ids[a[0].Int()]
+	id := f.run.IDs[a[0].Int()]
 	r.Int(id.Next)
 	id.Next += id.Inc
 	return nil
@@ -147,7 +147,7 @@ func (f *sessionFunctions) storeChunk(a []lite.Cell, r lite.Result) error {
 	if a[0].IsNull() {
 		return nil
 	}
-	s, b := f.run.slots[a[1].Int()], a[0].Bytes()
+	s, b := f.run.Slots[a[1].Int()], a[0].Bytes()
 	if err := s.Note(b); err != nil {
 		return err
 	}

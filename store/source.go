@@ -9,7 +9,9 @@ import (
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlgen"
+	"github.com/relgrad/relgrad/store/bind"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/lite"
 )
 
@@ -18,14 +20,14 @@ func (db *DB) Version(schema, name string) (catalog.Version, error) {
 	if err := db.refresh(); err != nil {
 		return catalog.Version{}, err
 	}
-	t, _ := db.cat.relation(db.searchPath(), schema, name)
+	t, _ := db.cat.Relation(db.searchPath(), schema, name)
 	if t == nil {
 		return catalog.Version{}, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
 	}
 	if err := db.use(t); err != nil {
 		return catalog.Version{}, err
 	}
-	v := db.versions[keyOf(t)]
+	v := db.versions[definitions.KeyOf(t)]
 	return catalog.Version{Keys: v.Keys + db.epoch<<32, Values: v.Values + db.epoch<<32}, nil
 }
 
@@ -39,7 +41,7 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	if err := db.refresh(); err != nil {
 		return nil, err
 	}
-	t, v := db.cat.relation(path, schema, name)
+	t, v := db.cat.Relation(path, schema, name)
 	if t == nil {
 		if v != nil {
 			return nil, nil
@@ -53,7 +55,7 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 	if err := db.use(t); err != nil {
 		return nil, err
 	}
-	if err := populated(t); err != nil {
+	if err := definitions.CheckPopulated(t); err != nil {
 		return nil, err
 	}
 	out := &ra.Table{Schema: t.Schema, Name: t.Name}
@@ -72,22 +74,8 @@ func (db *DB) TableOn(path []string, schema, name string) (*ra.Table, error) {
 		tc.Type.Nullable = count.HasNull(c.Name)
 		out.Cols = append(out.Cols, tc)
 	}
-	out.Key, out.Declared = identityOf(t, out.Rows)
+	out.Key, out.Declared = definitions.IdentityOf(t, out.Rows)
 	return out, nil
-}
-
-// identityOf chooses the columns that identify a row (law: the primary key, else a UNIQUE NOT NULL, else none).
-func identityOf(t *catalog.TableDef, rows int64) (key []int, declared bool) {
-	if keys := t.Keys(); len(keys) > 0 {
-		for _, c := range keys[0] {
-			key = append(key, t.Column(c))
-		}
-		return key, true
-	}
-	if rows == 1 {
-		return nil, true
-	}
-	return []int{ra.RowID}, false
 }
 
 // Read implements ra.Source: columns of a table (ra.RowID is the hidden row id), all in row id order.
@@ -97,7 +85,7 @@ func (db *DB) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vector, 
 
 // ReadInto implements ra.Roomy.
 func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Room) ([]*ra.Vector, error) {
-	def := db.cat.tables[objectKey{t.Schema, t.Name}]
+	def := db.cat.Tables[definitions.Key{Schema: t.Schema, Name: t.Name}]
 	if def == nil {
 		return nil, sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", t.Name)
 	}
@@ -107,10 +95,10 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	names, types := make([]string, len(cols)), make([]catalog.Type, len(cols))
 	for i, c := range cols {
 		if c == ra.RowID {
-			names[i], types[i] = rowidName(def), catalog.Int8
+			names[i], types[i] = definitions.RowidName(def), catalog.Int8
 			continue
 		}
-		names[i], types[i] = ident(def.Cols[c].Name), def.Cols[c].Type
+		names[i], types[i] = definitions.Ident(def.Cols[c].Name), def.Cols[c].Type
 	}
 	if len(cols) == 0 {
 		names = []string{"NULL"}
@@ -124,14 +112,15 @@ func (db *DB) ReadInto(ctx context.Context, t *ra.Table, cols []int, room ra.Roo
 	r := columns.NewReader(types, int(t.Rows), room)
 	for i, c := range cols {
 		// a table with columns of all of its names has none
-		if c == ra.RowID || !isLarge(&def.Cols[c]) || def.Column(rowidName(def)) >= 0 {
+		if c == ra.RowID || !isLarge(&def.Cols[c]) || def.Column(definitions.RowidName(def)) >= 0 {
 			continue
 		}
-		b := db.c.Reader(dbOf(def), physOf(def), sqlgen.Mangle(def.Cols[c].Name))
+		b := db.c.Reader(definitions.Database(def), definitions.FileName(def), sqlgen.Mangle(def.Cols[c].Name))
 		defer b.Close()
-		r.Blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+rowidName(def)+" END"
+		r.Blobs[i], names[i] = b, "CASE WHEN typeof("+names[i]+") <> 'null' THEN "+definitions.RowidName(def)+" END"
 	}
-	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+sqlOf(def)+" ORDER BY "+rowidName(def),
+	err := db.c.Scan("SELECT "+strings.Join(names, ", ")+" FROM "+definitions.SQL(def)+" ORDER BY "+
+		definitions.RowidName(def),
 		func(c []lite.Cell) error { return r.Add(c) })
 	return r.Vectors(), db.translate(err)
 }
@@ -150,11 +139,11 @@ func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols 
 	var r *columns.Reader
 	stop := db.watch(ctx)
 	defer stop()
-	err = selectEach(ctx, db, sel, text, func(oc []outcol) error {
+	err = selectEach(ctx, db, sel, text, func(oc []bind.OutputColumn) error {
 		cols = resultCols(oc)
-		r = columns.NewReader(typesOfColumns(oc), 0, nil)
+		r = columns.NewReader(bind.TypesOfColumns(oc), 0, nil)
 		return nil
-	}, func(_ []outcol, c []lite.Cell) error { return r.Add(c) })
+	}, func(_ []bind.OutputColumn, c []lite.Cell) error { return r.Add(c) })
 	if err != nil {
 		return nil, nil, sqlerr.In(db.translate(err), text)
 	}
@@ -163,23 +152,23 @@ func (db *DB) Query(ctx context.Context, sel *ast.Select, text *ast.Text) (cols 
 
 // Columns returns the names and types of a query's columns without running it.
 func (db *DB) Columns(ctx context.Context, sel *ast.Select, text *ast.Text) (cols []catalog.ResultCol, err error) {
-	b := newBinder(ctx, db, text)
-	defer b.catch(&err)
-	defer b.release()
-	q := b.selectQuery(sel, nil)
-	q.settle(b)
-	return resultCols(q.cols), nil
+	b := newWriter(ctx, db, text)
+	defer b.Catch(&err)
+	defer b.Release()
+	q := b.SelectQuery(sel, nil)
+	q.Settle(b.Binder)
+	return resultCols(q.Columns), nil
 }
 
 // WriteColumn replaces a value column's data in the rows with the given row ids (in any order). It is the
 // fast way back for trained parameters: one transaction (or savepoint), one prepared statement. The new
 // chunks' shape must be the column's unless all of its rows are written.
 func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids []int64, data *ra.Vector) error {
-	t, _ := db.cat.relation(db.searchPath(), schema, name)
+	t, _ := db.cat.Relation(db.searchPath(), schema, name)
 	if t == nil {
 		return sqlerr.New(sqlerr.UndefinedTable, "relation \"%s\" does not exist", name)
 	}
-	if err := writable(t); err != nil {
+	if err := definitions.CheckWritable(t); err != nil {
 		return err
 	}
 	i := t.Column(col)
@@ -192,14 +181,15 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 	stop := db.watch(ctx)
 	defer stop()
 	return db.atomically(true, func() error {
-		b := newBinder(ctx, db, nil)
+		b := newWriter(ctx, db, nil)
 		c := &t.Cols[i]
-		s, err := db.c.Prepare("UPDATE " + sqlOf(t) + " SET " + ident(col) + " = ? WHERE " + rowidName(t) + " = ?")
+		s, err := db.c.Prepare("UPDATE " + definitions.SQL(t) + " SET " + definitions.Ident(col) + " = ? WHERE " +
+			definitions.RowidName(t) + " = ?")
 		if err != nil {
 			return err
 		}
 		defer s.Close()
-		sl := b.slots[b.addSlot(t, c)]
+		sl := b.Slots[b.AddSlot(t, c)]
 		for k := range rowids {
 			if err := columns.SetVector(s, 0, data, k, c.Type, sl); err != nil {
 				return err
@@ -209,8 +199,8 @@ func (db *DB) WriteColumn(ctx context.Context, schema, name, col string, rowids 
 				return err
 			}
 		}
-		db.bump(keyOf(t), inKey(t, col))
-		if now := db.cat.tables[keyOf(t)]; data.Valid == nil && (now.Count == nil || !now.Count.HasNull(col)) {
+		db.bump(definitions.KeyOf(t), definitions.InKey(t, col))
+		if now := db.cat.Tables[definitions.KeyOf(t)]; data.Valid == nil && (now.Count == nil || !now.Count.HasNull(col)) {
 			return checkSlots(b, t, 0) // as many rows, and none of them NULL
 		}
 		return checkSlots(b, t, int64(data.N))

@@ -12,6 +12,7 @@ import (
 	"github.com/relgrad/relgrad/ra"
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/parse"
+	"github.com/relgrad/relgrad/store/definitions"
 )
 
 func TestSource(t *testing.T) {
@@ -137,7 +138,7 @@ func TestLargeChunks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !isLarge(&db.cat.tables[objectKey{tab.Schema, tab.Name}].Cols[1]) {
+			if !isLarge(&db.cat.Tables[definitions.Key{Schema: tab.Schema, Name: tab.Name}].Cols[1]) {
 				t.Fatal("these chunks are not large")
 			}
 			cols, err := db.Read(context.Background(), tab, []int{1, 0, 2})

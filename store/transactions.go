@@ -3,11 +3,12 @@ package store
 import (
 	"errors"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/internal/sqlerr"
+	"github.com/relgrad/relgrad/store/bind"
+	"github.com/relgrad/relgrad/store/definitions"
 )
 
 // transactions are a session's state between BEGIN and COMMIT, and what it knows of the content of tables: who changes
@@ -22,14 +23,14 @@ type transactions struct {
 	undone   int       // counts what was rolled back
 
 	epoch       uint64 // counts changes whose table is unknown: those of other processes
-	versions    map[objectKey]catalog.Version
-	touched     map[objectKey]bool // written since BEGIN
+	versions    map[definitions.Key]catalog.Version
+	touched     map[definitions.Key]bool // written since BEGIN
 	dataVersion int64
 }
 
 // snapshot is the in-memory state that a rollback restores.
 type snapshot struct {
-	cat *definitions
+	cat *definitions.Set
 	settings
 }
 
@@ -63,7 +64,7 @@ func (tx *transactions) beginExplicit(how string) error {
 	if err := tx.begin(how); err != nil {
 		return err
 	}
-	tx.explicit, tx.failed, tx.began, tx.touched = true, false, tx.snapshot(), map[objectKey]bool{}
+	tx.explicit, tx.failed, tx.began, tx.touched = true, false, tx.snapshot(), map[definitions.Key]bool{}
 	tx.started = time.Now()
 	return nil
 }
@@ -120,7 +121,7 @@ func (tx *transactions) Savepoint(name string) error {
 	if tx.failed {
 		return errFailed()
 	}
-	if err := tx.c.Exec("SAVEPOINT " + ident("s "+name)); err != nil {
+	if err := tx.c.Exec("SAVEPOINT " + definitions.Ident("s "+name)); err != nil {
 		return tx.translate(err)
 	}
 	tx.saves = append(tx.saves, savepoint{name, tx.snapshot()})
@@ -145,7 +146,7 @@ func (tx *transactions) Release(name string) error {
 	if tx.failed {
 		return errFailed()
 	}
-	if err := tx.c.Exec("RELEASE " + ident("s "+name)); err != nil {
+	if err := tx.c.Exec("RELEASE " + definitions.Ident("s "+name)); err != nil {
 		return tx.translate(err)
 	}
 	tx.saves = tx.saves[:i]
@@ -158,7 +159,7 @@ func (tx *transactions) RollbackTo(name string) error {
 	if err != nil {
 		return err
 	}
-	if err := tx.c.Exec("ROLLBACK TO " + ident("s "+name)); err != nil {
+	if err := tx.c.Exec("ROLLBACK TO " + definitions.Ident("s "+name)); err != nil {
 		return tx.translate(err)
 	}
 	tx.restore(tx.saves[i].snapshot)
@@ -218,7 +219,7 @@ func (tx *transactions) atomically(write bool, f func() error) (err error) {
 			"ROLLBACK TO relgrad_statement; RELEASE relgrad_statement"
 		err = tx.translate(tx.c.Exec(begin))
 	} else {
-		tx.touched, tx.started = map[objectKey]bool{}, time.Now()
+		tx.touched, tx.started = map[definitions.Key]bool{}, time.Now()
 		err = tx.begin(begin)
 	}
 	if err != nil {
@@ -227,7 +228,7 @@ func (tx *transactions) atomically(write bool, f func() error) (err error) {
 	before := tx.snapshot()
 	defer func() {
 		if p := recover(); p != nil {
-			err = bindError(p)
+			err = bind.BindError(p)
 		}
 		if err == nil {
 			err = tx.c.Exec(commit)
@@ -252,34 +253,29 @@ func (tx *transactions) Objects() (*catalog.Objects, error) {
 	if err := tx.refresh(); err != nil {
 		return nil, err
 	}
-	o := &catalog.Objects{Schemas: slices.Sorted(slices.Values(tx.cat.schemas))}
-	for _, t := range tx.cat.tables {
+	o := &catalog.Objects{Schemas: slices.Sorted(slices.Values(tx.cat.Schemas))}
+	for _, t := range tx.cat.Tables {
 		if !t.Result {
 			o.Tables = append(o.Tables, t)
 		}
 	}
-	for _, v := range tx.cat.views {
+	for _, v := range tx.cat.Views {
 		o.Views = append(o.Views, v)
 	}
-	for k, f := range tx.cat.funcs {
-		o.Functions = append(o.Functions, catalog.Function{Schema: k.schema, CreateFunction: f})
+	for k, f := range tx.cat.Funcs {
+		o.Functions = append(o.Functions, catalog.Function{Schema: k.Schema, CreateFunction: f})
 	}
-	slices.SortFunc(o.Tables, func(a, b *catalog.TableDef) int { return before(a.Schema, a.Name, b.Schema, b.Name) })
-	slices.SortFunc(o.Views, func(a, b *catalog.ViewDef) int { return before(a.Schema, a.Name, b.Schema, b.Name) })
-	slices.SortFunc(o.Functions, func(a, b catalog.Function) int { return before(a.Schema, a.Name, b.Schema, b.Name) })
+	slices.SortFunc(o.Tables,
+		func(a, b *catalog.TableDef) int { return definitions.Before(a.Schema, a.Name, b.Schema, b.Name) })
+	slices.SortFunc(o.Views,
+		func(a, b *catalog.ViewDef) int { return definitions.Before(a.Schema, a.Name, b.Schema, b.Name) })
+	slices.SortFunc(o.Functions,
+		func(a, b catalog.Function) int { return definitions.Before(a.Schema, a.Name, b.Schema, b.Name) })
 	return o, nil
 }
 
 // Failed reports whether a statement of the open transaction failed, so that only its end is left to do.
 func (tx *transactions) Failed() bool { return tx.failed }
-
-// before orders by schema, then by name.
-func before(schema, name, schema2, name2 string) int {
-	if c := strings.Compare(schema, schema2); c != 0 {
-		return c
-	}
-	return strings.Compare(name, name2)
-}
 
 // inOne runs f in a transaction of its own; an error undoes what the engine did for it.
 func (tx *transactions) inOne(f func() error) (err error) {
@@ -287,10 +283,10 @@ func (tx *transactions) inOne(f func() error) (err error) {
 		return tx.translate(err)
 	}
 	before := tx.snapshot()
-	tx.touched = map[objectKey]bool{}
+	tx.touched = map[definitions.Key]bool{}
 	defer func() {
 		if p := recover(); p != nil {
-			err = bindError(p)
+			err = bind.BindError(p)
 		}
 		if err == nil {
 			err = tx.translate(tx.c.Exec("COMMIT"))
@@ -318,7 +314,7 @@ func (tx *transactions) now() time.Time {
 }
 
 // bump notes a change of a table.
-func (tx *transactions) bump(k objectKey, keys bool) {
+func (tx *transactions) bump(k definitions.Key, keys bool) {
 	v := tx.versions[k]
 	v.Values++
 	if keys {

@@ -47,6 +47,7 @@ var levels = map[string]int{
 	"store/lite":          2,
 	"store/columns":       5,
 	"store/functions":     6,
+	"store/definitions":   6,
 	"interop":             4,
 	"pgbridge":            5,
 	"pgbridge/extension":  4,

@@ -1,8 +1,7 @@
-package store
+package bind
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 
 	"github.com/relgrad/relgrad/catalog"
@@ -12,18 +11,19 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 	"github.com/relgrad/relgrad/sqlfront/bind"
 	"github.com/relgrad/relgrad/store/columns"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/functions"
 	"github.com/relgrad/relgrad/tensor"
 )
 
 // bindCall binds a function call: a window or aggregate function, a function of Postgres, a kernel, or a
 // function of the engine.
-func bindCall(b *binder, s *scope, e *ast.FuncCall) val {
-	if fn, k := b.db.cat.function(b.path, e.Schema, e.Name); fn != nil {
+func bindCall(b *Binder, s *Scope, e *ast.FuncCall) Value {
+	if fn, k := b.session.Definitions().Function(b.Path, e.Schema, e.Name); fn != nil {
 		return userCall(b, s, e, fn, k)
 	}
 	if e.Schema != "" && e.Schema != "relgrad" && e.Schema != "pg_catalog" && e.Schema != "public" {
-		b.fail(e.At, sqlerr.UndefinedFunction, "function %s.%s does not exist", e.Schema, e.Name)
+		b.Fail(e.At, sqlerr.UndefinedFunction, "function %s.%s does not exist", e.Schema, e.Name)
 	}
 	switch {
 	case e.Over != nil || functions.WindowFunctions[e.Name]:
@@ -31,15 +31,15 @@ func bindCall(b *binder, s *scope, e *ast.FuncCall) val {
 	case functions.IsAggregate(e.Name):
 		return bindAggregate(b, s, e, "")
 	case e.Star || e.Distinct || e.Filter != nil || len(e.OrderBy) > 0:
-		b.fail(e.At, sqlerr.WrongObjectType, "%s is not an aggregate function", e.Name)
+		b.Fail(e.At, sqlerr.WrongObjectType, "%s is not an aggregate function", e.Name)
 	case functions.IsSetReturning(e.Name):
-		b.failHint(e.At, sqlerr.FeatureNotSupported, "Put it into FROM: FROM t, "+e.Name+"(…) AS u.",
+		b.FailHint(e.At, sqlerr.FeatureNotSupported, "Put it into FROM: FROM t, "+e.Name+"(…) AS u.",
 			"set-returning functions are not allowed here")
 	}
 	if v, ok := engineCall(b, e); ok {
 		return v
 	}
-	if b.db.intr != nil && functions.Signatures[e.Name] == nil && kernels.Find(e.Name) == nil {
+	if b.session.Intrinsics() != nil && functions.Signatures[e.Name] == nil && kernels.Find(e.Name) == nil {
 		if v, ok := scalarIntrinsic(b, e); ok {
 			return v
 		}
@@ -52,24 +52,24 @@ func bindCall(b *binder, s *scope, e *ast.FuncCall) val {
 		return bindKernelCall(b, e, d, args)
 	}
 	noFunction(b, e, args)
-	return val{}
+	return Value{}
 }
 
 // userCall binds a call of a function of the user's that is an expression: that expression stands in its place.
-func userCall(b *binder, s *scope, e *ast.FuncCall, fn *ast.CreateFunction, k objectKey) val {
+func userCall(b *Binder, s *Scope, e *ast.FuncCall, fn *ast.CreateFunction, k definitions.Key) Value {
 	if b.calls++; b.calls > bind.MaxCalls {
-		b.fail(e.At, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", bind.MaxCalls)
+		b.Fail(e.At, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", bind.MaxCalls)
 	}
-	x, err := bind.InlineCall(fn, e, b.text)
-	b.check(e.At, err)
+	x, err := bind.InlineCall(fn, e, b.Text)
+	b.Check(e.At, err)
 	defer func() {
 		b.calls--
 		if p := recover(); p != nil {
 			panic(inlined(p, fn, e.At))
 		}
 	}()
-	v := b.expr(s, x)
-	b.deps[dependency{k, "", true}] = true
+	v := b.Expr(s, x)
+	b.Deps[Dependency{k, "", true}] = true
 	return v
 }
 
@@ -82,8 +82,8 @@ func inlined(p any, fn *ast.CreateFunction, at ast.Pos) any {
 }
 
 // callArgs binds the arguments; named ones are put in order by the kernel's list of names.
-func callArgs(b *binder, s *scope, e *ast.FuncCall) []val {
-	args := make([]val, len(e.Args))
+func callArgs(b *Binder, s *Scope, e *ast.FuncCall) []Value {
+	args := make([]Value, len(e.Args))
 	var names []string
 	if d := kernels.Find(e.Name); d != nil {
 		for _, n := range strings.Split(strings.NewReplacer("[", "", "]", "").Replace(d.Args), ",") {
@@ -100,17 +100,17 @@ func callArgs(b *binder, s *scope, e *ast.FuncCall) []val {
 				}
 			}
 			if at < 0 {
-				b.fail(x.Position(), sqlerr.UndefinedFunction, "function %s has no argument named \"%s\" at this place", e.Name,
+				b.Fail(x.Position(), sqlerr.UndefinedFunction, "function %s has no argument named \"%s\" at this place", e.Name,
 					e.ArgNames[i])
 			}
 		}
-		args[at] = b.expr(s, x)
+		args[at] = b.Expr(s, x)
 	}
 	return args
 }
 
-// builtinNames lists the functions that may stand in expressions.
-func builtinNames() []string {
+// BuiltinNames lists the functions that may stand in expressions.
+func BuiltinNames() []string {
 	names := []string{"backward", "explain_gradient", "current_step", "current_seed"}
 	for n := range functions.Signatures {
 		names = append(names, n)
@@ -126,12 +126,12 @@ func builtinNames() []string {
 	return names
 }
 
-func noFunction(b *binder, e *ast.FuncCall, args []val) {
+func noFunction(b *Binder, e *ast.FuncCall, args []Value) {
 	types := make([]string, len(args))
 	for i, a := range args {
-		types[i] = a.typ.String()
+		types[i] = a.Type.String()
 	}
-	names := append(builtinNames(), b.db.Functions()...)
+	names := append(BuiltinNames(), b.session.Definitions().FunctionNames()...)
 	hint := "No function matches the given name and argument types. You might need to add explicit type casts."
 	known := functions.Signatures[e.Name] != nil || functions.Aggregates[e.Name] != nil || kernels.Find(e.Name) != nil ||
 		functions.ChunkAggregates[e.Name] != ""
@@ -151,7 +151,7 @@ func noFunction(b *binder, e *ast.FuncCall, args []val) {
 		doc, _, _ := strings.Cut(d.Doc, ". ")
 		hint = "It is called as " + d.Name + "(" + d.Args + "): " + strings.TrimSuffix(doc, ".") + "."
 	}
-	b.failHint(e.At, sqlerr.UndefinedFunction, hint, "function %s(%s) does not exist", e.Name, strings.Join(types, ", "))
+	b.FailHint(e.At, sqlerr.UndefinedFunction, hint, "function %s(%s) does not exist", e.Name, strings.Join(types, ", "))
 }
 
 // untypedFunctions have overloads in Postgres for types of several kinds, of which the store knows some: an untyped
@@ -159,49 +159,49 @@ func noFunction(b *binder, e *ast.FuncCall, args []val) {
 var untypedFunctions = map[string]int{"sum": 0, "avg": 0, "to_char": 0, "date_part": 1, "extract": 1, "date_trunc": 1}
 
 // manyTypes reports whether Postgres could not choose among its overloads.
-func manyTypes(b *binder, name string, args []val) bool {
+func manyTypes(b *Binder, name string, args []Value) bool {
 	i, ok := untypedFunctions[name]
-	return ok && i < len(args) && args[i].typ.IsUnknown()
+	return ok && i < len(args) && args[i].Type.IsUnknown()
 }
 
 // callBuiltin binds a function of Postgres.
-func callBuiltin(b *binder, e *ast.FuncCall, args []val) (val, bool) {
+func callBuiltin(b *Binder, e *ast.FuncCall, args []Value) (Value, bool) {
 	cands := functions.Signatures[e.Name]
 	if cands == nil {
-		return val{}, false
+		return Value{}, false
 	}
 	sig, ambiguous := functions.Resolve(cands, typesOf(args))
 	if ambiguous || manyTypes(b, e.Name, args) {
-		b.failHint(e.At, sqlerr.AmbiguousFunction,
+		b.FailHint(e.At, sqlerr.AmbiguousFunction,
 			"Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s is not unique", e.Name)
 	}
 	if sig == nil {
-		return val{}, false
+		return Value{}, false
 	}
 	v := applySignature(b, e.At, sig, args)
 	if e.Name == "pg_typeof" {
-		v.sql = sqltext.Plain(args[0].typ.String())
+		v.SQL = sqltext.Plain(args[0].Type.String())
 	}
 	return v, true
 }
 
 // applySignature prints a call of a chosen overload.
-func applySignature(b *binder, at ast.Pos, sig *functions.Signature, args []val) val {
+func applySignature(b *Binder, at ast.Pos, sig *functions.Signature, args []Value) Value {
 	if sig.Volatile {
-		b.volatile++
+		b.Volatile++
 	}
 	elem := anyElement(b, at, sig, args)
-	out := val{typ: sig.Ret, at: at}
-	conv := make([]val, len(args))
+	out := Value{Type: sig.Ret, At: at}
+	conv := make([]Value, len(args))
 	for i, a := range args {
 		t := sig.Arg(i)
 		switch {
 		case t.Is(functions.Any):
 			a = b.settle(a)
 			if sig.Variadic { // concat, format: everything as its output function prints it
-				if a.typ.Is(catalog.Bool) {
-					a = val{sql: "CASE " + a.sql + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END", typ: catalog.Text, at: a.at}
+				if a.Type.Is(catalog.Bool) {
+					a = Value{SQL: "CASE " + a.SQL + " WHEN 1 THEN 't' WHEN 0 THEN 'f' END", Type: catalog.Text, At: a.At}
 				}
 				a = toText(b, a)
 			}
@@ -216,30 +216,30 @@ func applySignature(b *binder, at ast.Pos, sig *functions.Signature, args []val)
 	}
 	switch {
 	case sig.Ret.Is(functions.AnyArray):
-		out.typ = catalog.ArrayOf(elem)
+		out.Type = catalog.ArrayOf(elem)
 	case sig.Ret.Is(functions.AnyElement):
-		out.typ = elem
+		out.Type = elem
 	}
-	out.sql = fill(sig.SQL, conv, catalog.ArrayOf(elem))
+	out.SQL = fill(sig.SQL, conv, catalog.ArrayOf(elem))
 	return out
 }
 
-func typesOf(args []val) []catalog.Type {
+func typesOf(args []Value) []catalog.Type {
 	out := make([]catalog.Type, len(args))
 	for i, a := range args {
-		out[i] = a.typ
+		out[i] = a.Type
 	}
 	return out
 }
 
 // anyElement is the type that the pseudo-types of a signature stand for.
-func anyElement(b *binder, at ast.Pos, sig *functions.Signature, args []val) catalog.Type {
-	var vs []val
+func anyElement(b *Binder, at ast.Pos, sig *functions.Signature, args []Value) catalog.Type {
+	var vs []Value
 	for i, a := range args {
 		switch t := sig.Arg(i); {
-		case t.Is(functions.AnyArray) && a.typ.Array, t.Is(functions.AnyElement):
-			a.typ = a.typ.Elem()
-			if t.Is(functions.AnyArray) || !a.typ.IsUnknown() {
+		case t.Is(functions.AnyArray) && a.Type.Array, t.Is(functions.AnyElement):
+			a.Type = a.Type.Elem()
+			if t.Is(functions.AnyArray) || !a.Type.IsUnknown() {
 				vs = append(vs, a)
 			}
 		}
@@ -251,7 +251,7 @@ func anyElement(b *binder, at ast.Pos, sig *functions.Signature, args []val) cat
 }
 
 // fill puts printed arguments into a template; $t is the name of the array type that the call is about.
-func fill(tmpl string, args []val, array catalog.Type) string {
+func fill(tmpl string, args []Value, array catalog.Type) string {
 	var out strings.Builder
 	for i := 0; i < len(tmpl); i++ {
 		if tmpl[i] != '$' || i+1 == len(tmpl) {
@@ -261,16 +261,16 @@ func fill(tmpl string, args []val, array catalog.Type) string {
 		i++
 		switch c := tmpl[i]; {
 		case c == '*':
-			out.WriteString(sqls(args))
+			out.WriteString(ListSQL(args))
 		case c == 't':
 			out.WriteString(sqltext.Plain(array.String()))
 		default:
 			n := int(c - '1')
-			if args[n].typ.Is(catalog.Numeric) && strings.HasPrefix(tmpl[i+1:], " COLLATE") {
-				out.WriteString(args[n].sql)
+			if args[n].Type.Is(catalog.Numeric) && strings.HasPrefix(tmpl[i+1:], " COLLATE") {
+				out.WriteString(args[n].SQL)
 				continue
 			}
-			out.WriteString(args[n].sql)
+			out.WriteString(args[n].SQL)
 		}
 	}
 	return out.String()
@@ -278,37 +278,37 @@ func fill(tmpl string, args []val, array catalog.Type) string {
 
 // engineCall handles the functions whose value the engine gives: current_step() and its like are constants
 // of the statement.
-func engineCall(b *binder, e *ast.FuncCall) (val, bool) {
+func engineCall(b *Binder, e *ast.FuncCall) (Value, bool) {
 	if e.Name != "current_step" && e.Name != "current_seed" || len(e.Args) > 0 {
-		return val{}, false
+		return Value{}, false
 	}
-	if b.db.intr != nil {
+	if b.session.Intrinsics() != nil {
 		if v, ok := scalarIntrinsic(b, e); ok {
 			return v, true
 		}
 	}
-	return val{sql: "0", typ: catalog.Int8, at: e.At, notNull: true,
+	return Value{SQL: "0", Type: catalog.Int8, At: e.At, NotNull: true,
 		bound: &ast.Bound{Type: "bigint", Value: int64(0)}}, true
 }
 
 // callKernel binds an operator on chunks.
-func callKernel(b *binder, at ast.Pos, name string, args []val) val {
+func callKernel(b *Binder, at ast.Pos, name string, args []Value) Value {
 	if name == "pow" {
 		name = "power"
 	}
 	v, ok := tryKernel(b, at, kernels.Lookup(name), args)
 	if !ok {
 		op := map[string]string{"add": "+", "sub": "-", "mul": "*", "div": "/", "power": "^", "neg": "-"}[name]
-		l := args[0].typ.String()
+		l := args[0].Type.String()
 		if len(args) == 1 {
 			noOperator(b, at, op, "", l)
 		}
-		noOperator(b, at, op, l, args[1].typ.String())
+		noOperator(b, at, op, l, args[1].Type.String())
 	}
 	return v
 }
 
-func bindKernelCall(b *binder, e *ast.FuncCall, d *kernels.Def, args []val) val {
+func bindKernelCall(b *Binder, e *ast.FuncCall, d *kernels.Def, args []Value) Value {
 	v, ok := tryKernel(b, e.At, d, args)
 	if ok {
 		return v
@@ -316,7 +316,7 @@ func bindKernelCall(b *binder, e *ast.FuncCall, d *kernels.Def, args []val) val 
 	if sig, conv := kernelArgs(b, args, false); sig != "" { // a constant that the kernel refuses, such as einsum's labels
 		var bad *sqlerr.Error
 		if _, err := dummyCall(d, sig, conv, 0); errors.As(err, &bad) && bad.Code == sqlerr.InvalidParameter {
-			b.failHint(e.At, bad.Code, bad.Hint, "%s", bad.Message)
+			b.FailHint(e.At, bad.Code, bad.Hint, "%s", bad.Message)
 		}
 	}
 	noFunction(b, e, args)
@@ -325,7 +325,7 @@ func bindKernelCall(b *binder, e *ast.FuncCall, d *kernels.Def, args []val) val 
 
 // tryKernel types a kernel's call and prints it. A signature string says how each argument is passed:
 // i bigint, f real, d double precision, b boolean, t text; I, F, D arrays; behind '>' the result.
-func tryKernel(b *binder, at ast.Pos, d *kernels.Def, args []val) (val, bool) {
+func tryKernel(b *Binder, at ast.Pos, d *kernels.Def, args []Value) (Value, bool) {
 	for _, widen := range []bool{false, true} {
 		sig, conv := kernelArgs(b, args, widen)
 		if sig == "" && len(args) > 0 {
@@ -336,63 +336,64 @@ func tryKernel(b *binder, at ast.Pos, d *kernels.Def, args []val) (val, bool) {
 			continue
 		}
 		if d.Name == "stop_gradient" || d.Name == "dropout" && probability(conv[1]) {
-			return val{sql: conv[0].sql, typ: ret, at: at, notNull: conv[0].notNull}, true // outside a loss the value itself
+			return Value{SQL: conv[0].SQL, Type: ret, At: at, NotNull: conv[0].NotNull}, true // outside a loss the value itself
 		}
 		code := sig + ">" + string(kernelCode(ret))
-		out := val{sql: "rg_k_" + d.Name + "(" + strings.Join(append([]string{sqltext.Plain(code)}, sqlList(conv)...), ", ") +
-			")", typ: ret, at: at}
+		out := Value{SQL: "rg_k_" + d.Name + "(" +
+			strings.Join(append([]string{sqltext.Plain(code)}, sqlList(conv)...), ", ") +
+			")", Type: ret, At: at}
 		if ret.Is(catalog.Float4) {
-			out.sql = "rg_f4(" + out.sql + ")"
+			out.SQL = "rg_f4(" + out.SQL + ")"
 		}
 		return out, true
 	}
-	return val{}, false
+	return Value{}, false
 }
 
 // probability reports whether v is a constant that dropout accepts.
-func probability(v val) bool {
+func probability(v Value) bool {
 	x, ok := constOf(v)
 	if !ok || x == nil {
 		return false
 	}
-	y, err := columns.Convert(x, v.typ, catalog.Float8)
+	y, err := columns.Convert(x, v.Type, catalog.Float8)
 	p, ok := y.(float64)
 	return err == nil && ok && p >= 0 && p < 1
 }
 
-func sqlList(vs []val) []string {
+func sqlList(vs []Value) []string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
-		out[i] = v.sql
+		out[i] = v.SQL
 	}
 	return out
 }
 
 // kernelArgs converts arguments to types that kernels take; with widen integers become double precision.
 // An empty signature means that an argument has no such type.
-func kernelArgs(b *binder, args []val, widen bool) (string, []val) {
+func kernelArgs(b *Binder, args []Value, widen bool) (string, []Value) {
 	var sig strings.Builder
-	conv := make([]val, len(args))
+	conv := make([]Value, len(args))
 	for i, a := range args {
 		switch {
-		case a.typ.IsUnknown() && a.lit != nil && a.lit.Kind == ast.LitNull:
+		case a.Type.IsUnknown() && a.Literal != nil && a.Literal.Kind == ast.LitNull:
 			a = b.coerce(a, catalog.Float8)
-		case a.typ.IsUnknown() && widen:
-			if a.lit == nil {
+		case a.Type.IsUnknown() && widen:
+			if a.Literal == nil {
 				return "", nil
 			}
-			if _, err := columns.Convert(a.lit.Value, catalog.Text, catalog.Float8); err != nil {
+			if _, err := columns.Convert(a.Literal.Value, catalog.Text, catalog.Float8); err != nil {
 				return "", nil
 			}
 			a = b.coerce(a, catalog.Float8)
-		case a.typ.IsUnknown():
+		case a.Type.IsUnknown():
 			a = b.coerce(a, catalog.Text)
-		case a.typ.Is(catalog.Numeric), a.typ.IsInt() && widen:
+		case a.Type.Is(catalog.Numeric), a.Type.IsInt() && widen:
 			a = b.coerce(a, catalog.Float8)
-		case a.typ.Array && a.typ.Elem().Is(catalog.Numeric), a.typ.Array && a.typ.Elem().IsInt() && widen:
+		case a.Type.Array && a.Type.Elem().Is(catalog.Numeric), a.Type.Array && a.Type.Elem().IsInt() && widen:
 			a = b.coerce(a, catalog.ArrayOf(catalog.Float8))
 		}
-		code := kernelCode(a.typ)
+		code := kernelCode(a.Type)
 		if code == 0 {
 			return "", nil
 		}
@@ -431,7 +432,7 @@ var kernelResults = map[string]catalog.Type{} // by name, signature and constant
 // kernelResult infers the Postgres type of a kernel's result by applying its shape rule to small dummies:
 // whether a result is a chunk and of which dtype does not depend on lengths, only on ranks. Matrices are tried
 // first: the matmul of two vectors is a scalar for the algebra, but SQL's matmul returns an array.
-func kernelResult(d *kernels.Def, sig string, args []val) (catalog.Type, bool) {
+func kernelResult(d *kernels.Def, sig string, args []Value) (catalog.Type, bool) {
 	key := d.Name + " " + sig
 	for i, a := range args {
 		if sig[i] == 't' {
@@ -458,7 +459,7 @@ func kernelResult(d *kernels.Def, sig string, args []val) (catalog.Type, bool) {
 }
 
 // constText is the text of a constant, "" for anything else.
-func constText(v val) string {
+func constText(v Value) string {
 	x, _ := constOf(v)
 	s, _ := x.(string)
 	return s
@@ -476,7 +477,7 @@ func power(b, n int) int {
 var dummyRanks = [tensor.MaxRank]int{2, 1, 3, 4, 5, 6}
 
 // dummyCall tries the ranks that n encodes, in base MaxRank.
-func dummyCall(d *kernels.Def, sig string, args []val, n int) (catalog.Type, error) {
+func dummyCall(d *kernels.Def, sig string, args []Value, n int) (catalog.Type, error) {
 	list := make([]*kernels.Expr, len(sig))
 	for i := range len(sig) {
 		switch sig[i] {
@@ -517,5 +518,3 @@ func pgType(t kernels.Type) catalog.Type {
 	out.Array = t.Shape != nil
 	return out
 }
-
-func itoa(i int) string { return strconv.Itoa(i) }

@@ -1,4 +1,4 @@
-package store
+package bind
 
 import (
 	"slices"
@@ -9,30 +9,31 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 	"github.com/relgrad/relgrad/internal/sqltext"
 	"github.com/relgrad/relgrad/sqlfront/ast"
+	"github.com/relgrad/relgrad/store/definitions"
 	"github.com/relgrad/relgrad/store/functions"
 )
 
 // bindAggregate binds an aggregate; over is the printed OVER clause of a window call, "" for a plain one.
-func bindAggregate(b *binder, s *scope, e *ast.FuncCall, over string) val {
-	l := s.level
+func bindAggregate(b *Binder, s *Scope, e *ast.FuncCall, over string) Value {
+	l := s.Level
 	if over == "" {
 		if l == nil {
-			b.fail(e.At, sqlerr.Grouping, "aggregate functions are not allowed here")
+			b.Fail(e.At, sqlerr.Grouping, "aggregate functions are not allowed here")
 		}
-		if l.clause == "an aggregate" {
-			b.fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
+		if l.Clause == "an aggregate" {
+			b.Fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
 		}
-		if l.clause != "" {
-			b.fail(e.At, sqlerr.Grouping, "aggregate functions are not allowed in %s", l.clause)
+		if l.Clause != "" {
+			b.Fail(e.At, sqlerr.Grouping, "aggregate functions are not allowed in %s", l.Clause)
 		}
-		agg, windows := l.inAgg, l.windows
-		l.inAgg, l.clause, l.windows = true, "an aggregate", false
-		defer func() { l.inAgg, l.clause, l.windows = agg, "", windows }()
+		agg, windows := l.InAgg, l.windows
+		l.InAgg, l.Clause, l.windows = true, "an aggregate", false
+		defer func() { l.InAgg, l.Clause, l.windows = agg, "", windows }()
 	}
 	seen := watchScopes(b, s)
-	args := make([]val, len(e.Args))
+	args := make([]Value, len(e.Args))
 	for i, x := range e.Args {
-		args[i] = b.expr(s, x)
+		args[i] = b.Expr(s, x)
 	}
 	if ownsAggregate(b, e, s, seen) && over == "" {
 		l.aggregates = true
@@ -40,7 +41,7 @@ func bindAggregate(b *binder, s *scope, e *ast.FuncCall, over string) val {
 	tmpl, ret, conv := aggregateSQL(b, e, args)
 	filter := ""
 	if e.Filter != nil {
-		filter = b.boolean(b.expr(s, e.Filter), "argument of FILTER").sql
+		filter = b.boolean(b.Expr(s, e.Filter), "argument of FILTER").SQL
 	}
 	order := ""
 	if e.Distinct {
@@ -59,23 +60,23 @@ func bindAggregate(b *binder, s *scope, e *ast.FuncCall, over string) val {
 		sql = sql[:i] + " ORDER BY " + order + sql[i:]
 	}
 	sql = strings.ReplaceAll(sql, "@", tail)
-	return val{sql: sql, typ: ret, at: e.At, notNull: e.Name == "count"}
+	return Value{SQL: sql, Type: ret, At: e.At, NotNull: e.Name == "count"}
 }
 
 // seenScopes are the scopes whose columns the arguments of an aggregate refer to.
 type seenScopes struct {
-	at        map[*scope]bool
-	owners    map[*scope]bool // of the aggregates inside
-	ungrouped map[*level]int  // how many columns outside of groups each level had before
+	at        map[*Scope]bool
+	owners    map[*Scope]bool // of the aggregates inside
+	ungrouped map[*Level]int  // how many columns outside of groups each level had before
 	outer     *seenScopes
 }
 
 // watchScopes begins to note scopes.
-func watchScopes(b *binder, s *scope) *seenScopes {
-	seen := &seenScopes{map[*scope]bool{}, map[*scope]bool{}, map[*level]int{}, b.seen}
-	for ; s != nil; s = s.up {
-		if s.level != nil {
-			seen.ungrouped[s.level] = len(s.level.ungrouped)
+func watchScopes(b *Binder, s *Scope) *seenScopes {
+	seen := &seenScopes{map[*Scope]bool{}, map[*Scope]bool{}, map[*Level]int{}, b.seen}
+	for ; s != nil; s = s.Outer {
+		if s.Level != nil {
+			seen.ungrouped[s.Level] = len(s.Level.ungrouped)
 		}
 	}
 	b.seen = seen
@@ -84,7 +85,7 @@ func watchScopes(b *binder, s *scope) *seenScopes {
 
 // ownsAggregate finds the query whose rows an aggregate is over: the innermost one to which its arguments refer. Where
 // that is a query around the aggregate's own, the rules are those of the place there, and own is false.
-func ownsAggregate(b *binder, e *ast.FuncCall, s *scope, seen *seenScopes) (own bool) {
+func ownsAggregate(b *Binder, e *ast.FuncCall, s *Scope, seen *seenScopes) (own bool) {
 	if b.seen = seen.outer; b.seen != nil {
 		for at := range seen.at {
 			b.seen.at[at] = true
@@ -92,7 +93,7 @@ func ownsAggregate(b *binder, e *ast.FuncCall, s *scope, seen *seenScopes) (own 
 	}
 	at := s
 	for at != nil && !seen.at[at] {
-		at = at.up
+		at = at.Outer
 	}
 	if at == nil { // it refers to nothing, or only within sub-queries of its own
 		at = s
@@ -101,16 +102,16 @@ func ownsAggregate(b *binder, e *ast.FuncCall, s *scope, seen *seenScopes) (own 
 		b.seen.owners[at] = true
 	}
 	if seen.owners[at] && e.Over == nil {
-		b.fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
+		b.Fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
 	}
-	if at == s || at.level == nil {
+	if at == s || at.Level == nil {
 		return true
 	}
-	switch l := at.level; {
-	case l.clause == "an aggregate":
-		b.fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
-	case l.clause != "":
-		b.fail(e.At, sqlerr.Grouping, "aggregate functions are not allowed in %s", l.clause)
+	switch l := at.Level; {
+	case l.Clause == "an aggregate":
+		b.Fail(e.At, sqlerr.Grouping, "aggregate function calls cannot be nested")
+	case l.Clause != "":
+		b.Fail(e.At, sqlerr.Grouping, "aggregate functions are not allowed in %s", l.Clause)
 	default:
 		l.aggregates = true
 		l.ungrouped = l.ungrouped[:min(len(l.ungrouped), seen.ungrouped[l])]
@@ -119,78 +120,78 @@ func ownsAggregate(b *binder, e *ast.FuncCall, s *scope, seen *seenScopes) (own 
 }
 
 // aggregateOrder prints the ORDER BY inside an aggregate.
-func aggregateOrder(b *binder, s *scope, e *ast.FuncCall, args []val) string {
+func aggregateOrder(b *Binder, s *Scope, e *ast.FuncCall, args []Value) string {
 	keys := make([]string, len(e.OrderBy))
 	for i, k := range e.OrderBy {
-		v := b.settle(b.expr(s, k.X))
-		if e.Distinct && !slices.ContainsFunc(args, func(a val) bool { return a.sql == v.sql }) {
-			b.fail(k.X.Position(), sqlerr.InvalidColumnRef,
+		v := b.settle(b.Expr(s, k.X))
+		if e.Distinct && !slices.ContainsFunc(args, func(a Value) bool { return a.SQL == v.SQL }) {
+			b.Fail(k.X.Position(), sqlerr.InvalidColumnRef,
 				"in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list")
 		}
 		sortable(b, v)
-		keys[i] = v.collate() + direction(k, v.notNull)
+		keys[i] = v.Collate() + direction(k, v.NotNull)
 	}
 	return strings.Join(keys, ", ")
 }
 
 // distinctAggregate puts DISTINCT in front of the argument. Postgres sorts to find duplicates, so array_agg and
 // string_agg come out sorted. SQLite has DISTINCT for one argument only: string_agg collects an array first.
-func distinctAggregate(b *binder, e *ast.FuncCall, tmpl string, conv []val, filter string) (string, string, string) {
+func distinctAggregate(b *Binder, e *ast.FuncCall, tmpl string, conv []Value, filter string) (string, string, string) {
 	x := conv[0]
 	equatable(b, x)
-	x.sql = x.collate()
+	x.SQL = x.Collate()
 	if e.Name == "string_agg" {
-		tmpl = "rg_array_to_string('text[]', " + arrayAgg(b, catalog.Text) + "@, " + conv[1].sql + ")"
-		present := "(" + x.sql + " IS NOT NULL)"
+		tmpl = "rg_array_to_string('text[]', " + arrayAgg(b, catalog.Text) + "@, " + conv[1].SQL + ")"
+		present := "(" + x.SQL + " IS NOT NULL)"
 		if filter != "" {
 			present += " AND " + filter
 		}
 		filter = present
 	} else if len(conv) > 1 {
-		b.refuse(e.At, "DISTINCT in an aggregate of several arguments", "Use SELECT DISTINCT in a sub-select.")
+		b.Refuse(e.At, "DISTINCT in an aggregate of several arguments", "Use SELECT DISTINCT in a sub-select.")
 	}
-	conv[0].sql = "DISTINCT " + x.sql
+	conv[0].SQL = "DISTINCT " + x.SQL
 	if e.Name == "string_agg" || e.Name == "array_agg" {
 		sortable(b, x)
-		return tmpl, x.sql + " NULLS LAST", filter
+		return tmpl, x.SQL + " NULLS LAST", filter
 	}
 	return tmpl, "", filter
 }
 
 // aggregateSQL chooses the aggregate's template, its result type and converted arguments. The template ends
 // its call with ")@".
-func aggregateSQL(b *binder, e *ast.FuncCall, args []val) (string, catalog.Type, []val) {
+func aggregateSQL(b *Binder, e *ast.FuncCall, args []Value) (string, catalog.Type, []Value) {
 	switch {
 	case e.Star:
 		if e.Name != "count" {
-			b.fail(e.At, sqlerr.WrongObjectType, "%s(*) is not an aggregate", e.Name)
+			b.Fail(e.At, sqlerr.WrongObjectType, "%s(*) is not an aggregate", e.Name)
 		}
 		return "count(*)@", catalog.Int8, nil
 	case e.Name == "array_agg" && len(args) == 1:
 		a := b.settle(args[0])
-		ret := a.typ
+		ret := a.Type
 		ret.Array, ret.Rank = true, 0
-		return arrayAgg(b, a.typ) + "@", ret, []val{a}
-	case len(args) == 1 && args[0].typ.IsChunk() && functions.ChunkAggregates[e.Name] != "":
-		t := args[0].typ
+		return arrayAgg(b, a.Type) + "@", ret, []Value{a}
+	case len(args) == 1 && args[0].Type.IsChunk() && functions.ChunkAggregates[e.Name] != "":
+		t := args[0].Type
 		t.Rank = 0
 		return functions.ChunkAggregates[e.Name], t, args
-	case len(args) == 1 && args[0].typ.IsChunk() && (e.Name == "min" || e.Name == "max"):
-		b.failHint(e.At, sqlerr.UndefinedFunction, "Use "+e.Name+"_agg(x), element by element.",
-			"function %s(%s) does not exist", e.Name, args[0].typ)
+	case len(args) == 1 && args[0].Type.IsChunk() && (e.Name == "min" || e.Name == "max"):
+		b.FailHint(e.At, sqlerr.UndefinedFunction, "Use "+e.Name+"_agg(x), element by element.",
+			"function %s(%s) does not exist", e.Name, args[0].Type)
 	case e.Name == "count" && len(args) == 1:
-		return "count($1)@", catalog.Int8, []val{b.settle(args[0])}
+		return "count($1)@", catalog.Int8, []Value{b.settle(args[0])}
 	}
 	sig, ambiguous := functions.Resolve(functions.Aggregates[e.Name], typesOf(args))
 	if ambiguous || manyTypes(b, e.Name, args) {
-		b.failHint(e.At, sqlerr.AmbiguousFunction,
+		b.FailHint(e.At, sqlerr.AmbiguousFunction,
 			"Could not choose a best candidate function. You might need to add explicit type casts.",
 			"function %s(unknown) is not unique", e.Name)
 	}
 	if sig == nil {
 		noFunction(b, e, args)
 	}
-	conv := make([]val, len(args))
+	conv := make([]Value, len(args))
 	for i, a := range args {
 		conv[i] = b.coerce(a, sig.Arg(i))
 	}
@@ -198,27 +199,27 @@ func aggregateSQL(b *binder, e *ast.FuncCall, args []val) (string, catalog.Type,
 }
 
 // arrayAgg is the aggregate that collects values of a type.
-func arrayAgg(b *binder, t catalog.Type) string {
+func arrayAgg(b *Binder, t catalog.Type) string {
 	return sqltext.Ident("rg_array_agg "+t.String()) + "($1)"
 }
 
 // bindWindowCall binds f(…) OVER (…).
-func bindWindowCall(b *binder, s *scope, e *ast.FuncCall) val {
-	l := s.level
+func bindWindowCall(b *Binder, s *Scope, e *ast.FuncCall) Value {
+	l := s.Level
 	if e.Over == nil {
-		b.fail(e.At, sqlerr.WrongObjectType, "window function %s requires an OVER clause", e.Name)
+		b.Fail(e.At, sqlerr.WrongObjectType, "window function %s requires an OVER clause", e.Name)
 	}
 	if l != nil && l.inWindow {
-		b.failHint(e.At, "42P20", "Compute the inner one in a sub-select of FROM.", "window function calls cannot be nested")
+		b.FailHint(e.At, "42P20", "Compute the inner one in a sub-select of FROM.", "window function calls cannot be nested")
 	}
-	if l == nil || !l.windows || l.clause != "" {
+	if l == nil || !l.windows || l.Clause != "" {
 		clause := "this clause"
-		if l != nil && l.clause != "" {
-			clause = l.clause
+		if l != nil && l.Clause != "" {
+			clause = l.Clause
 		} else if l != nil {
 			clause = "HAVING"
 		}
-		b.fail(e.At, "42P20", "window functions are not allowed in %s", clause)
+		b.Fail(e.At, "42P20", "window functions are not allowed in %s", clause)
 	}
 	l.windowed = true
 	l.windows, l.inWindow = false, true
@@ -226,12 +227,12 @@ func bindWindowCall(b *binder, s *scope, e *ast.FuncCall) val {
 	over := " OVER (" + windowText(b, s, e.Over) + ")"
 	if functions.IsAggregate(e.Name) {
 		if e.Distinct || len(e.OrderBy) > 0 {
-			b.refuse(e.At, "DISTINCT or ORDER BY inside a window aggregate", "Aggregate in a sub-select and join it.")
+			b.Refuse(e.At, "DISTINCT or ORDER BY inside a window aggregate", "Aggregate in a sub-select and join it.")
 		}
 		return bindAggregate(b, s, e, over)
 	}
 	if !functions.WindowFunctions[e.Name] {
-		b.fail(e.At, sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function",
+		b.Fail(e.At, sqlerr.WrongObjectType, "OVER specified, but %s is not a window function nor an aggregate function",
 			e.Name)
 	}
 	args := callArgs(b, s, e)
@@ -241,29 +242,29 @@ func bindWindowCall(b *binder, s *scope, e *ast.FuncCall) val {
 	}
 	if n := len(args) - 1; functions.WindowStates[e.Name] != "" {
 		if x, ok := constOf(args[n]); ok && x == nil {
-			return val{sql: "NULL", typ: applySignature(b, e.At, sig, args).typ, at: e.At}
+			return Value{SQL: "NULL", Type: applySignature(b, e.At, sig, args).Type, At: e.At}
 		}
 		args[n] = b.coerce(args[n], catalog.Int4)
-		args[n] = val{sql: "rg_window_count(" + args[n].sql + ", " + sqltext.Plain(e.Name) + ")", typ: catalog.Int4,
-			at: args[n].at}
+		args[n] = Value{SQL: "rg_window_count(" + args[n].SQL + ", " + sqltext.Plain(e.Name) + ")", Type: catalog.Int4,
+			At: args[n].At}
 	}
 	v := applySignature(b, e.At, sig, args)
 	tail := over
 	if e.Filter != nil {
-		b.fail(e.At, sqlerr.FeatureNotSupported, "FILTER is not implemented for non-aggregate window functions")
+		b.Fail(e.At, sqlerr.FeatureNotSupported, "FILTER is not implemented for non-aggregate window functions")
 	}
-	v.sql = strings.Replace(v.sql, "@", tail, 1)
-	v.notNull = e.Name == "row_number" || e.Name == "rank" || e.Name == "dense_rank"
+	v.SQL = strings.Replace(v.SQL, "@", tail, 1)
+	v.NotNull = e.Name == "row_number" || e.Name == "rank" || e.Name == "dense_rank"
 	return v
 }
 
 // windowText prints the inside of OVER; a named window is put in.
-func windowText(b *binder, s *scope, w *ast.Window) string {
+func windowText(b *Binder, s *Scope, w *ast.Window) string {
 	part, order, frame := w.PartitionBy, w.OrderBy, w.Frame
 	if w.Name != "" {
-		def := s.level.named[w.Name]
+		def := s.Level.named[w.Name]
 		if def == nil {
-			b.fail(w.At, sqlerr.UndefinedObject, "window \"%s\" does not exist", w.Name)
+			b.Fail(w.At, sqlerr.UndefinedObject, "window \"%s\" does not exist", w.Name)
 		}
 		part = def.PartitionBy
 		if len(order) == 0 {
@@ -277,19 +278,19 @@ func windowText(b *binder, s *scope, w *ast.Window) string {
 	if len(part) > 0 {
 		list := make([]string, len(part))
 		for i, p := range part {
-			v := b.settle(b.expr(s, p))
+			v := b.settle(b.Expr(s, p))
 			equatable(b, v)
-			list[i] = v.collate()
+			list[i] = v.Collate()
 		}
 		out = append(out, "PARTITION BY "+strings.Join(list, ", "))
 	}
-	keys := make([]val, len(order))
+	keys := make([]Value, len(order))
 	if len(order) > 0 {
 		list := make([]string, len(order))
 		for i, k := range order {
-			v := b.settle(b.expr(s, k.X))
+			v := b.settle(b.Expr(s, k.X))
 			sortable(b, v)
-			keys[i], list[i] = v, v.collate()+direction(k, v.notNull)
+			keys[i], list[i] = v, v.Collate()+direction(k, v.NotNull)
 		}
 		out = append(out, "ORDER BY "+strings.Join(list, ", "))
 	}
@@ -301,10 +302,10 @@ func windowText(b *binder, s *scope, w *ast.Window) string {
 }
 
 // checkFrame refuses the frames that Postgres refuses, and distances of keys that SQLite does not measure.
-func checkFrame(b *binder, at ast.Pos, frame string, keys []val) {
+func checkFrame(b *Binder, at ast.Pos, frame string, keys []Value) {
 	mode, bounds, _ := strings.Cut(frame, " BETWEEN ")
 	if mode == "GROUPS" && len(keys) == 0 {
-		b.fail(at, windowing, "GROUPS mode requires an ORDER BY clause")
+		b.Fail(at, windowing, "GROUPS mode requires an ORDER BY clause")
 	}
 	from, to, _ := strings.Cut(bounds, " AND ")
 	for i, bound := range []string{from, to} {
@@ -319,26 +320,26 @@ func checkFrame(b *binder, at ast.Pos, frame string, keys []val) {
 		switch {
 		case n >= 0:
 		case mode == "RANGE":
-			b.fail(at, "22013", "invalid preceding or following size in window function")
+			b.Fail(at, "22013", "invalid preceding or following size in window function")
 		default:
-			b.fail(at, "22013", "frame %s offset must not be negative", []string{"starting", "ending"}[i])
+			b.Fail(at, "22013", "frame %s offset must not be negative", []string{"starting", "ending"}[i])
 		}
 	}
 }
 
 // rangeKey checks the key of a frame RANGE whose bound is a whole number.
-func rangeKey(b *binder, at ast.Pos, keys []val) {
+func rangeKey(b *Binder, at ast.Pos, keys []Value) {
 	if len(keys) != 1 {
-		b.fail(at, windowing, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
+		b.Fail(at, windowing, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column")
 	}
-	switch t := keys[0].typ; {
+	switch t := keys[0].Type; {
 	case t.Is(catalog.Numeric):
-		b.refuse(keys[0].at, "RANGE with a distance of numerics", "Order by the key as an integer or double precision.")
+		b.Refuse(keys[0].At, "RANGE with a distance of numerics", "Order by the key as an integer or double precision.")
 	case t.IsTime():
-		b.fail(keys[0].at, sqlerr.FeatureNotSupported,
+		b.Fail(keys[0].At, sqlerr.FeatureNotSupported,
 			"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s and offset type integer", t)
 	case !t.IsNumber():
-		b.fail(keys[0].at, sqlerr.FeatureNotSupported,
+		b.Fail(keys[0].At, sqlerr.FeatureNotSupported,
 			"RANGE with offset PRECEDING/FOLLOWING is not supported for column type %s", t)
 	}
 }
@@ -347,110 +348,110 @@ func rangeKey(b *binder, at ast.Pos, keys []val) {
 const windowing = "42P20"
 
 // funcFrom binds a function in FROM. s sees the items to its left.
-func funcFrom(b *binder, s *scope, it *ast.FuncFrom) source {
+func funcFrom(b *Binder, s *Scope, it *ast.FuncFrom) source {
 	f := it.Func
 	if t := tableIntrinsic(b, it); t != nil {
-		r := b.tableRelation(t)
-		r.name, r.schema, r.table = f.Name, "", nil
-		nameRelation(b, it.At, r, it.Alias)
-		return source{sql: sqlOf(t) + " AS " + r.alias, rels: []*relation{r}, cols: r.cols}
+		r := b.TableRelation(t)
+		r.Name, r.Schema, r.Table = f.Name, "", nil
+		NameRelation(b, it.At, r, it.Alias)
+		return source{SQL: definitions.SQL(t) + " AS " + r.Alias, rels: []*Relation{r}, cols: r.Columns}
 	}
-	r := &relation{name: f.Name, alias: b.alias("t"), scalar: true}
-	col := &column{name: f.Name, sql: r.alias + ".value", rel: r}
+	r := &Relation{Name: f.Name, Alias: b.alias("t"), scalar: true}
+	col := &Column{Name: f.Name, SQL: r.Alias + ".value", Relation: r}
 	if it.Alias.Name != "" {
-		col.name = it.Alias.Name
+		col.Name = it.Alias.Name
 	}
-	r.cols = []*column{col}
-	sql, ord := tableFunction(b, s, f, col, r.alias)
+	r.Columns = []*Column{col}
+	sql, ord := tableFunction(b, s, f, col, r.Alias)
 	if it.Ordinality {
-		r.cols = append(r.cols, &column{name: "ordinality", typ: catalog.Int8, sql: ord, rel: r, notNull: true})
+		r.Columns = append(r.Columns, &Column{Name: "ordinality", Type: catalog.Int8, SQL: ord, Relation: r, NotNull: true})
 		r.scalar = false
 	}
-	nameRelation(b, it.At, r, it.Alias)
-	return source{sql: sql + " AS " + r.alias, rels: []*relation{r}, cols: r.cols}
+	NameRelation(b, it.At, r, it.Alias)
+	return source{SQL: sql + " AS " + r.Alias, rels: []*Relation{r}, cols: r.Columns}
 }
 
 // tableFunction prints a set-returning function, sets the type of its column and gives its ordinality.
-func tableFunction(b *binder, s *scope, f *ast.FuncCall, col *column, alias string) (sql, ord string) {
+func tableFunction(b *Binder, s *Scope, f *ast.FuncCall, col *Column, alias string) (sql, ord string) {
 	ord = alias + ".ord"
-	args := make([]val, len(f.Args))
+	args := make([]Value, len(f.Args))
 	if functions.IsSetReturning(f.Name) {
 		for i, x := range f.Args {
-			args[i] = b.expr(s, x)
+			args[i] = b.Expr(s, x)
 		}
 	}
 	wrong := func() { noFunction(b, f, args) }
 	switch f.Name {
 	case "unnest":
 		if len(args) != 1 {
-			b.refuse(f.At, "unnest of several arrays", "Unnest each WITH ORDINALITY and join on the ordinality.")
+			b.Refuse(f.At, "unnest of several arrays", "Unnest each WITH ORDINALITY and join on the ordinality.")
 		}
 		a := args[0]
-		if !a.typ.Array {
+		if !a.Type.Array {
 			wrong()
 		}
-		col.typ = a.typ.Elem()
-		return unnestSQL(a), ordinality(alias, a.typ)
+		col.Type = a.Type.Elem()
+		return unnestSQL(a), ordinality(alias, a.Type)
 	case "string_to_table", "regexp_split_to_table":
 		if len(args) != 2 {
 			wrong()
 		}
-		col.typ = catalog.Text
+		col.Type = catalog.Text
 		name := map[string]string{"string_to_table": "rg_string_to_array",
 			"regexp_split_to_table": "rg_regexp_split_to_array"}[f.Name]
-		a := val{sql: name + "(" + b.coerce(args[0], catalog.Text).sql + ", " + b.coerce(args[1], catalog.Text).sql + ")",
-			typ: catalog.ArrayOf(catalog.Text)}
-		return unnestSQL(a), ordinality(alias, a.typ)
+		a := Value{SQL: name + "(" + b.coerce(args[0], catalog.Text).SQL + ", " + b.coerce(args[1], catalog.Text).SQL + ")",
+			Type: catalog.ArrayOf(catalog.Text)}
+		return unnestSQL(a), ordinality(alias, a.Type)
 	case "generate_subscripts":
-		if len(args) != 2 || !args[0].typ.Array {
+		if len(args) != 2 || !args[0].Type.Array {
 			wrong()
 		}
-		col.typ, col.notNull = catalog.Int4, true
-		return "rg_series(1, rg_array_length(" + args[0].sql + ", " + b.coerce(args[1], catalog.Int4).sql + "), 1)", ord
+		col.Type, col.NotNull = catalog.Int4, true
+		return "rg_series(1, rg_array_length(" + args[0].SQL + ", " + b.coerce(args[1], catalog.Int4).SQL + "), 1)", ord
 	case "generate_series":
 		return bindSeries(b, f, args, col, alias)
 	}
 	// any other function yields one row
-	volatile := b.volatile
+	volatile := b.Volatile
 	v := bindCall(b, s, f)
-	col.typ = v.typ
-	sql = "rg_once(" + v.sql + ")"
-	if b.volatile > volatile && !anyColumn.MatchString(v.sql) { // called once, not for each row beside it
+	col.Type = v.Type
+	sql = "rg_once(" + v.SQL + ")"
+	if b.Volatile > volatile && !anyColumn.MatchString(v.SQL) { // called once, not for each row beside it
 		sql = "(WITH m AS MATERIALIZED (SELECT value, ord FROM " + sql + ") SELECT * FROM m)"
 	}
 	return sql, ord
 }
 
-func bindSeries(b *binder, f *ast.FuncCall, args []val, col *column, alias string) (sql, ord string) {
+func bindSeries(b *Binder, f *ast.FuncCall, args []Value, col *Column, alias string) (sql, ord string) {
 	if len(args) != 2 && len(args) != 3 {
 		noFunction(b, f, args)
 	}
 	t := b.commonType(args, "generate_series")
-	if !slices.ContainsFunc(args, func(a val) bool { return !a.typ.IsUnknown() }) {
-		b.fail(f.At, sqlerr.AmbiguousFunction, "function generate_series(%s) is not unique",
+	if !slices.ContainsFunc(args, func(a Value) bool { return !a.Type.IsUnknown() }) {
+		b.Fail(f.At, sqlerr.AmbiguousFunction, "function generate_series(%s) is not unique",
 			strings.TrimSuffix(strings.Repeat("unknown, ", len(args)), ", "))
 	}
 	for _, a := range args {
-		if a.typ.IsTime() {
-			b.refuse(f.At, "generate_series over dates",
+		if a.Type.IsTime() {
+			b.Refuse(f.At, "generate_series over dates",
 				"Use a date plus an integer: SELECT d + i FROM generate_series(0, 9) AS g(i).")
 		}
 	}
 	if t.Is(catalog.Text) {
 		t = catalog.Int4
 	}
-	step := val{sql: "1", typ: catalog.Int4, lit: &ast.Literal{Kind: ast.LitInt, Value: "1"}}
+	step := Value{SQL: "1", Type: catalog.Int4, Literal: &ast.Literal{Kind: ast.LitInt, Value: "1"}}
 	if len(args) == 3 {
 		step = args[2]
 	}
 	lo, hi := b.coerce(args[0], t), b.coerce(args[1], t)
 	step = b.coerce(step, t)
-	col.typ, col.notNull = t, true
+	col.Type, col.NotNull = t, true
 	switch {
 	case t.IsInt():
-		return "rg_series(" + lo.sql + ", " + hi.sql + ", " + step.sql + ")", alias + ".ord"
+		return "rg_series(" + lo.SQL + ", " + hi.SQL + ", " + step.SQL + ")", alias + ".ord"
 	case t.Is(catalog.Numeric):
-		return "json_each(rg_nseries(" + lo.sql + ", " + hi.sql + ", " + step.sql + "))", "(" + alias + ".key + 1)"
+		return "json_each(rg_nseries(" + lo.SQL + ", " + hi.SQL + ", " + step.SQL + "))", "(" + alias + ".key + 1)"
 	}
 	noFunction(b, f, args)
 	return "", ""

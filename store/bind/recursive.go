@@ -1,4 +1,4 @@
-package store
+package bind
 
 import (
 	"slices"
@@ -10,24 +10,24 @@ import (
 )
 
 // bindRecursive makes the CTE visible to itself with the column types of its first branch.
-func bindRecursive(b *binder, s *scope, w *ast.CTE, q *ast.Select, c *cte) {
+func bindRecursive(b *Binder, s *Scope, w *ast.CTE, q *ast.Select, c *cte) {
 	if q.SetOp != "union" {
-		b.failHint(w.At, invalidRecursion, "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).",
+		b.FailHint(w.At, invalidRecursion, "Write WITH RECURSIVE "+w.Name+" AS (start UNION ALL step).",
 			"recursive query \"%s\" does not have the form non-recursive-term UNION [ALL] recursive-term", w.Name)
 	}
 	wellFormed(b, w, q)
-	first := b.selectQuery(q.L, s)
-	first.settle(b)
+	first := b.SelectQuery(q.L, s)
+	first.Settle(b)
 	c.cols, c.hidden = cteColumns(b, w, first), false
 }
 
 // recursiveTypes refuses a recursive query whose second branch changes the type of a column.
-func recursiveTypes(b *binder, w *ast.CTE, c *cte, q *query) {
+func recursiveTypes(b *Binder, w *ast.CTE, c *cte, q *Query) {
 	for i, col := range c.cols {
-		if all := q.cols[i]; !all.typ.Is(col.typ) || !slices.Equal(all.mods, col.mods) {
-			b.failHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
+		if all := q.Columns[i]; !all.Type.Is(col.Type) || !slices.Equal(all.Mods, col.Mods) {
+			b.FailHint(w.At, sqlerr.DatatypeMismatch, "Cast the output of the non-recursive term to the correct type.",
 				"recursive query \"%s\" column %d has type %s in non-recursive term but type %s overall", w.Name, i+1,
-				catalog.TypeText(col.typ, col.mods), catalog.TypeText(all.typ, all.mods))
+				catalog.TypeText(col.Type, col.Mods), catalog.TypeText(all.Type, all.Mods))
 		}
 	}
 }
@@ -37,9 +37,9 @@ const invalidRecursion = "42P19"
 
 // wellFormed refuses the recursive queries that Postgres refuses, and those that only it can run: SQLite wants the
 // query's name once, among the tables of a plain SELECT.
-func wellFormed(b *binder, w *ast.CTE, q *ast.Select) {
+func wellFormed(b *Binder, w *ast.CTE, q *ast.Select) {
 	misplaced := func(where string) {
-		b.fail(w.At, invalidRecursion, "recursive reference to query \"%s\" must not appear %s", w.Name, where)
+		b.Fail(w.At, invalidRecursion, "recursive reference to query \"%s\" must not appear %s", w.Name, where)
 	}
 	if refersTo(q.L, w.Name) {
 		misplaced("within its non-recursive term")
@@ -47,12 +47,12 @@ func wellFormed(b *binder, w *ast.CTE, q *ast.Select) {
 	for clause, there := range map[string]bool{"ORDER BY": len(q.OrderBy) > 0, "OFFSET": q.Offset != nil,
 		"LIMIT": q.Limit != nil} {
 		if there {
-			b.fail(w.At, sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", clause)
+			b.Fail(w.At, sqlerr.FeatureNotSupported, "%s in a recursive query is not implemented", clause)
 		}
 	}
 	step := q.R
 	within := func(what string) {
-		b.refuse(step.At, "a recursive query that refers to itself within "+what,
+		b.Refuse(step.At, "a recursive query that refers to itself within "+what,
 			"Refer to it once, in FROM of a plain SELECT behind UNION ALL.")
 	}
 	n, tables := references(step, w.Name), 0
@@ -75,9 +75,9 @@ func wellFormed(b *binder, w *ast.CTE, q *ast.Select) {
 }
 
 // recursiveStep refuses groups and windows in the step of a recursive query.
-func recursiveStep(b *binder, step *ast.Select, within func(string)) {
+func recursiveStep(b *Binder, step *ast.Select, within func(string)) {
 	if hasAggregate(b, step.Targets) || step.Having != nil {
-		b.fail(step.At, invalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
+		b.Fail(step.At, invalidRecursion, "aggregate functions are not allowed in a recursive query's recursive term")
 	}
 	if len(step.GroupBy) > 0 || windowed(step.Targets) {
 		within("a SELECT with GROUP BY or windows")
@@ -85,7 +85,7 @@ func recursiveStep(b *binder, step *ast.Select, within func(string)) {
 }
 
 // recursiveTables counts the references to a recursive query among the tables of a FROM item.
-func recursiveTables(b *binder, it ast.FromItem, name string, misplaced, within func(string)) int {
+func recursiveTables(b *Binder, it ast.FromItem, name string, misplaced, within func(string)) int {
 	switch it := it.(type) {
 	case *ast.TableRef:
 		return columns.Bit(it.Schema == "" && it.Name == name)

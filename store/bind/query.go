@@ -1,4 +1,4 @@
-package store
+package bind
 
 import (
 	"fmt"
@@ -13,14 +13,14 @@ import (
 	"github.com/relgrad/relgrad/store/columns"
 )
 
-// query is a bound SELECT whose output columns can still be converted. Its columns are printed as c1, c2, …
+// Query is a bound SELECT whose output columns can still be converted. Its columns are printed as c1, c2, …
 // (column1, … for VALUES).
-type query struct {
-	with      []string
-	cols      []outcol
-	targets   []val   // a plain SELECT
-	rows      [][]val // VALUES
-	l, r      *query  // a set operation
+type Query struct {
+	With      []string
+	Columns   []OutputColumn
+	Targets   []Value   // a plain SELECT
+	rows      [][]Value // VALUES
+	l, r      *Query    // a set operation
 	op        string
 	distinct  bool
 	compared  bool   // a side of a set operation
@@ -34,30 +34,32 @@ type query struct {
 	having    bool // HAVING without GROUP BY: SQLite wants an aggregate among the columns
 }
 
-type outcol struct {
-	name    string
-	typ     catalog.Type
-	notNull bool
-	mods    []int // see val
+// OutputColumn is a column of a query's rows.
+type OutputColumn struct {
+	Name    string
+	Type    catalog.Type
+	NotNull bool
+	Mods    []int // see val
 }
 
 // orderKey is one bound ORDER BY item.
 type orderKey struct {
 	col  int // output column, -1 when sql is an expression
-	v    val
+	v    Value
 	rest string // DESC, NULLS …
 }
 
-func typesOfColumns(cols []outcol) []catalog.Type {
+// TypesOfColumns are the columns' types.
+func TypesOfColumns(cols []OutputColumn) []catalog.Type {
 	out := make([]catalog.Type, len(cols))
 	for i := range cols {
-		out[i] = cols[i].typ
+		out[i] = cols[i].Type
 	}
 	return out
 }
 
-// phys is the printed name of column i.
-func (q *query) phys(i int) string {
+// Phys is the printed name of column i.
+func (q *Query) Phys(i int) string {
 	if q.rows != nil && !q.wrapped() { // a set operation wraps those that are its sides
 		return "column" + strconv.Itoa(i+1)
 	}
@@ -65,68 +67,69 @@ func (q *query) phys(i int) string {
 }
 
 // wrapped reports whether VALUES must stand in a SELECT of its own.
-func (q *query) wrapped() bool { return q.rows != nil && (len(q.order) > 0 || q.limit != "") }
+func (q *Query) wrapped() bool { return q.rows != nil && (len(q.order) > 0 || q.limit != "") }
 
-// coerce converts output column i to type t.
-func (q *query) coerce(b *binder, i int, t catalog.Type) {
-	if q.cols[i].typ.Is(t) {
+// Coerce converts output column i to type t.
+func (q *Query) Coerce(b *Binder, i int, t catalog.Type) {
+	if q.Columns[i].Type.Is(t) {
 		return
 	}
-	if !q.cols[i].typ.IsUnknown() && q.chooses() {
+	if !q.Columns[i].Type.IsUnknown() && q.chooses() {
 		q.enclose(b)
 	}
-	q.cols[i].typ, q.cols[i].mods = t, nil
+	q.Columns[i].Type, q.Columns[i].Mods = t, nil
 	switch {
 	case q.l != nil:
-		q.l.coerce(b, i, t)
-		q.r.coerce(b, i, t)
+		q.l.Coerce(b, i, t)
+		q.r.Coerce(b, i, t)
 	case q.rows != nil:
 		for _, r := range q.rows {
 			r[i] = b.coerce(r[i], t)
 		}
 	default:
-		q.targets[i] = b.coerce(q.targets[i], t)
+		q.Targets[i] = b.coerce(q.Targets[i], t)
 	}
 }
 
 // chooses reports whether the values of the query's columns decide which rows it has: two numerics may be one
 // double precision, so DISTINCT, set operations and LIMIT act before a conversion.
-func (q *query) chooses() bool {
+func (q *Query) chooses() bool {
 	return q.distinct || q.on != "" || q.limit != "" || q.l != nil && !strings.HasSuffix(q.op, " ALL")
 }
 
 // enclose makes the query a sub-query of a plain SELECT of its columns.
-func (q *query) enclose(b *binder) {
+func (q *Query) enclose(b *Binder) {
 	inner, t := *q, b.alias("t")
-	*q = query{cols: inner.cols, single: inner.single, recursive: inner.recursive,
-		tail: " FROM (" + inner.text() + ") AS " + t}
-	for i, c := range q.cols {
-		v := val{sql: t + "." + inner.phys(i), typ: c.typ, notNull: c.notNull}
-		if i < len(inner.targets) {
-			v.at = inner.targets[i].at
+	*q = Query{Columns: inner.Columns, single: inner.single, recursive: inner.recursive,
+		tail: " FROM (" + inner.Text() + ") AS " + t}
+	for i, c := range q.Columns {
+		v := Value{SQL: t + "." + inner.Phys(i), Type: c.Type, NotNull: c.NotNull}
+		if i < len(inner.Targets) {
+			v.At = inner.Targets[i].At
 		}
-		q.targets = append(q.targets, v)
+		q.Targets = append(q.Targets, v)
 	}
 }
 
-// settle gives every untyped column the type text.
-func (q *query) settle(b *binder) {
-	for i := range q.cols {
-		if q.cols[i].typ.IsUnknown() {
-			q.coerce(b, i, catalog.Text)
+// Settle gives every untyped column the type text.
+func (q *Query) Settle(b *Binder) {
+	for i := range q.Columns {
+		if q.Columns[i].Type.IsUnknown() {
+			q.Coerce(b, i, catalog.Text)
 		}
 	}
 }
 
-// text prints the query.
-func (q *query) text() string {
-	if len(q.with) > 0 {
-		return "WITH RECURSIVE " + strings.Join(q.with, ", ") + " " + q.body()
+// Text prints the query.
+func (q *Query) Text() string {
+	if len(q.With) > 0 {
+		return "WITH RECURSIVE " + strings.Join(q.With, ", ") + " " + q.Body()
 	}
-	return q.body()
+	return q.Body()
 }
 
-func (q *query) body() string {
+// Body prints the query without its WITH items.
+func (q *Query) Body() string {
 	switch {
 	case q.l != nil:
 		return q.l.operand(true) + " " + q.op + " " + q.r.operand(false) + q.orderText(false) + q.limit
@@ -135,7 +138,7 @@ func (q *query) body() string {
 	case q.rows != nil:
 		s := "VALUES " + q.valuesText()
 		if q.wrapped() {
-			list := make([]string, len(q.cols))
+			list := make([]string, len(q.Columns))
 			for i := range list {
 				list[i] = fmt.Sprintf("column%d AS c%d", i+1, i+1)
 			}
@@ -153,24 +156,24 @@ func distinctText(d bool) string {
 	return ""
 }
 
-func (q *query) valuesText() string {
+func (q *Query) valuesText() string {
 	rows := make([]string, len(q.rows))
 	for i, r := range q.rows {
-		rows[i] = "(" + sqls(r) + ")"
+		rows[i] = "(" + ListSQL(r) + ")"
 	}
 	return strings.Join(rows, ", ")
 }
 
-func (q *query) targetText() string {
-	if len(q.targets) == 0 {
+func (q *Query) targetText() string {
+	if len(q.Targets) == 0 {
 		if q.having {
 			return "count(*) AS c1"
 		}
 		return "NULL AS c1"
 	}
-	list := make([]string, len(q.targets))
-	for i, t := range q.targets {
-		s := t.sql
+	list := make([]string, len(q.Targets))
+	for i, t := range q.Targets {
+		s := t.SQL
 		if q.distinct || q.compared {
 			s = t.member()
 		}
@@ -183,25 +186,25 @@ func (q *query) targetText() string {
 }
 
 // operand prints a side of a set operation. Sets compare numerics as numbers by the collation of their columns.
-func (q *query) operand(left bool) string {
-	plain := q.rows == nil && len(q.with) == 0 && len(q.order) == 0 && q.limit == "" && q.on == ""
+func (q *Query) operand(left bool) string {
+	plain := q.rows == nil && len(q.With) == 0 && len(q.order) == 0 && q.limit == "" && q.on == ""
 	numerics := false
-	for _, c := range q.cols {
-		numerics = numerics || columns.Collation(c.typ) != "" || c.typ.IsChunk()
+	for _, c := range q.Columns {
+		numerics = numerics || columns.Collation(c.Type) != "" || c.Type.IsChunk()
 	}
-	if plain && (!numerics || q.targets != nil) && (q.l == nil || left) {
+	if plain && (!numerics || q.Targets != nil) && (q.l == nil || left) {
 		q.compared = true
-		return q.body()
+		return q.Body()
 	}
-	list := make([]string, len(q.cols))
-	for i := range q.cols {
-		p := q.phys(i)
-		list[i] = val{sql: p, typ: q.cols[i].typ}.member() + " AS c" + strconv.Itoa(i+1)
+	list := make([]string, len(q.Columns))
+	for i := range q.Columns {
+		p := q.Phys(i)
+		list[i] = Value{SQL: p, Type: q.Columns[i].Type}.member() + " AS c" + strconv.Itoa(i+1)
 	}
-	return "SELECT " + strings.Join(list, ", ") + " FROM (" + q.text() + ")"
+	return "SELECT " + strings.Join(list, ", ") + " FROM (" + q.Text() + ")"
 }
 
-func (q *query) orderText(exprs bool) string {
+func (q *Query) orderText(exprs bool) string {
 	if len(q.order) == 0 {
 		return ""
 	}
@@ -209,7 +212,7 @@ func (q *query) orderText(exprs bool) string {
 	for i, k := range q.order {
 		switch {
 		case k.col >= 0:
-			list[i] = columns.Collated(q.cols[k.col].typ, strconv.Itoa(k.col+1)) + k.rest
+			list[i] = columns.Collated(q.Columns[k.col].Type, strconv.Itoa(k.col+1)) + k.rest
 		default:
 			list[i] = noPosition(k.v) + k.rest
 		}
@@ -218,17 +221,17 @@ func (q *query) orderText(exprs bool) string {
 }
 
 // distinctOn keeps the first row of each group in the query's order.
-func (q *query) distinctOn() string {
+func (q *Query) distinctOn() string {
 	var keys, names, outer []string
 	for i, k := range q.order {
 		v := k.v
 		if k.col >= 0 {
-			v = q.targets[k.col]
+			v = q.Targets[k.col]
 		}
 		o := "o" + strconv.Itoa(i+1)
-		keys = append(keys, v.collate()+k.rest)
-		names = append(names, v.sql+" AS "+o)
-		outer = append(outer, columns.Collated(v.typ, o)+k.rest)
+		keys = append(keys, v.Collate()+k.rest)
+		names = append(names, v.SQL+" AS "+o)
+		outer = append(outer, columns.Collated(v.Type, o)+k.rest)
 	}
 	over := "PARTITION BY " + q.on
 	tail := ""
@@ -236,7 +239,7 @@ func (q *query) distinctOn() string {
 		over += " ORDER BY " + strings.Join(keys, ", ")
 		tail = " ORDER BY " + strings.Join(outer, ", ")
 	}
-	list := make([]string, len(q.cols))
+	list := make([]string, len(q.Columns))
 	for i := range list {
 		list[i] = "c" + strconv.Itoa(i+1)
 	}
@@ -245,11 +248,11 @@ func (q *query) distinctOn() string {
 	return "SELECT " + strings.Join(list, ", ") + " FROM (" + inner + ") WHERE rn = 1" + tail + q.limit
 }
 
-// selectQuery binds a SELECT, VALUES or set operation; up is the scope around it.
-func (b *binder) selectQuery(sel *ast.Select, up *scope) *query {
-	s := &scope{up: up}
+// SelectQuery binds a SELECT, VALUES or set operation; up is the scope around it.
+func (b *Binder) SelectQuery(sel *ast.Select, up *Scope) *Query {
+	s := &Scope{Outer: up}
 	with := bindWith(b, s, sel)
-	var q *query
+	var q *Query
 	switch {
 	case sel.Own != nil: // only a server could run it
 		panic(sel.Own.Why)
@@ -260,42 +263,43 @@ func (b *binder) selectQuery(sel *ast.Select, up *scope) *query {
 	default:
 		q = bindPlain(b, sel, s)
 	}
-	q.with = with
+	q.With = with
 	bindLimit(b, sel, s, q)
-	b.typed.noteSelect(sel)
+	noteSelect(b, sel)
 	return q
 }
 
-func bindSetOp(b *binder, sel *ast.Select, s *scope) *query {
-	q := &query{l: b.selectQuery(sel.L, s), r: b.selectQuery(sel.R, s)}
+func bindSetOp(b *Binder, sel *ast.Select, s *Scope) *Query {
+	q := &Query{l: b.SelectQuery(sel.L, s), r: b.SelectQuery(sel.R, s)}
 	name := strings.ToUpper(sel.SetOp)
 	q.op = name
 	if sel.All {
 		if sel.SetOp != "union" {
-			b.refuse(sel.At, name+" ALL", "Use "+name+", or count the rows with GROUP BY.")
+			b.Refuse(sel.At, name+" ALL", "Use "+name+", or count the rows with GROUP BY.")
 		}
 		q.op += " ALL"
 	}
-	if len(q.l.cols) != len(q.r.cols) {
-		b.fail(sel.R.At, sqlerr.Syntax, "each %s query must have the same number of columns", name)
+	if len(q.l.Columns) != len(q.r.Columns) {
+		b.Fail(sel.R.At, sqlerr.Syntax, "each %s query must have the same number of columns", name)
 	}
-	q.cols = append([]outcol(nil), q.l.cols...)
-	for i := range q.cols {
-		t, ok := catalog.CommonType([]catalog.Type{q.l.cols[i].typ, q.r.cols[i].typ})
+	q.Columns = append([]OutputColumn(nil), q.l.Columns...)
+	for i := range q.Columns {
+		t, ok := catalog.CommonType([]catalog.Type{q.l.Columns[i].Type, q.r.Columns[i].Type})
 		if !ok {
 			at := sel.R.At
-			if i < len(q.r.targets) {
-				at = q.r.targets[i].at
+			if i < len(q.r.Targets) {
+				at = q.r.Targets[i].At
 			}
-			b.fail(at, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", name, q.l.cols[i].typ, q.r.cols[i].typ)
+			b.Fail(at, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", name, q.l.Columns[i].Type,
+				q.r.Columns[i].Type)
 		}
-		q.cols[i].notNull = q.l.cols[i].notNull && q.r.cols[i].notNull
-		if !q.l.cols[i].typ.Is(q.r.cols[i].typ) || !slices.Equal(q.l.cols[i].mods, q.r.cols[i].mods) {
-			q.cols[i].mods = nil
+		q.Columns[i].NotNull = q.l.Columns[i].NotNull && q.r.Columns[i].NotNull
+		if !q.l.Columns[i].Type.Is(q.r.Columns[i].Type) || !slices.Equal(q.l.Columns[i].Mods, q.r.Columns[i].Mods) {
+			q.Columns[i].Mods = nil
 		}
-		q.l.coerce(b, i, t)
-		q.r.coerce(b, i, t)
-		q.cols[i].typ = t
+		q.l.Coerce(b, i, t)
+		q.r.Coerce(b, i, t)
+		q.Columns[i].Type = t
 	}
 	if !sel.All {
 		equatables(b, q, sel.R.At)
@@ -307,27 +311,27 @@ func bindSetOp(b *binder, sel *ast.Select, s *scope) *query {
 }
 
 // outputKey is ORDER BY of a set operation: an output column's name or number.
-func outputKey(b *binder, q *query, k ast.SortKey) orderKey {
+func outputKey(b *Binder, q *Query, k ast.SortKey) orderKey {
 	i := outputColumn(b, q, k.X)
 	if i < 0 {
-		b.failHint(k.X.Position(), sqlerr.FeatureNotSupported,
+		b.FailHint(k.X.Position(), sqlerr.FeatureNotSupported,
 			"Add the expression/function to every SELECT, or move the UNION into a FROM clause.",
 			"invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
 	}
-	sortable(b, val{typ: q.cols[i].typ, at: k.X.Position()})
-	return orderKey{col: i, rest: direction(k, q.cols[i].notNull)}
+	sortable(b, Value{Type: q.Columns[i].Type, At: k.X.Position()})
+	return orderKey{col: i, rest: direction(k, q.Columns[i].NotNull)}
 }
 
 // outputColumn finds the output column that an ORDER BY item names, -1 if none.
-func outputColumn(b *binder, q *query, e ast.Expr) int {
+func outputColumn(b *Binder, q *Query, e ast.Expr) int {
 	switch x := e.(type) {
 	case *ast.Literal:
 		if x.Kind != ast.LitInt {
-			b.fail(x.At, sqlerr.Syntax, "non-integer constant in ORDER BY")
+			b.Fail(x.At, sqlerr.Syntax, "non-integer constant in ORDER BY")
 		}
 		n, _ := strconv.Atoi(x.Value)
-		if n < 1 || n > len(q.cols) {
-			b.fail(x.At, sqlerr.InvalidColumnRef, "ORDER BY position %s is not in select list", x.Value)
+		if n < 1 || n > len(q.Columns) {
+			b.Fail(x.At, sqlerr.InvalidColumnRef, "ORDER BY position %s is not in select list", x.Value)
 		}
 		return n - 1
 	case *ast.ColumnRef:
@@ -335,10 +339,10 @@ func outputColumn(b *binder, q *query, e ast.Expr) int {
 			return -1
 		}
 		found := -1
-		for i, c := range q.cols {
-			if c.name == x.Names[0] {
-				if found >= 0 && (q.targets == nil || q.targets[found].sql != q.targets[i].sql) {
-					b.fail(x.At, sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous", x.Names[0])
+		for i, c := range q.Columns {
+			if c.Name == x.Names[0] {
+				if found >= 0 && (q.Targets == nil || q.Targets[found].SQL != q.Targets[i].SQL) {
+					b.Fail(x.At, sqlerr.AmbiguousColumn, "ORDER BY \"%s\" is ambiguous", x.Names[0])
 				}
 				if found < 0 {
 					found = i
@@ -370,37 +374,37 @@ func direction(k ast.SortKey, notNull bool) string {
 	return s
 }
 
-func bindValues(b *binder, sel *ast.Select, s *scope) *query {
-	q := &query{single: len(sel.Values) == 1}
-	s.level = &level{clause: "VALUES"}
+func bindValues(b *Binder, sel *ast.Select, s *Scope) *Query {
+	q := &Query{single: len(sel.Values) == 1}
+	s.Level = &Level{Clause: "VALUES"}
 	for _, list := range sel.Values {
 		if len(list) != len(sel.Values[0]) {
 			at := sel.At
 			if len(list) > 0 {
 				at = list[0].Position()
 			}
-			b.fail(at, sqlerr.Syntax, "VALUES lists must all be the same length")
+			b.Fail(at, sqlerr.Syntax, "VALUES lists must all be the same length")
 		}
-		r := make([]val, len(list))
+		r := make([]Value, len(list))
 		for i, e := range list {
-			r[i] = b.expr(s, e)
+			r[i] = b.Expr(s, e)
 		}
 		q.rows = append(q.rows, r)
 	}
 	for i := range q.rows[0] {
-		col := make([]val, len(q.rows))
+		col := make([]Value, len(q.rows))
 		ts := make([]catalog.Type, len(q.rows))
 		unknown := true
 		for j, r := range q.rows {
-			col[j], ts[j] = r[i], r[i].typ
+			col[j], ts[j] = r[i], r[i].Type
 			unknown = unknown && ts[j].IsUnknown()
 		}
 		t := catalog.Unknown
 		if !unknown {
 			t = b.commonType(col, "VALUES")
 		}
-		q.cols = append(q.cols, outcol{name: "column" + strconv.Itoa(i+1), typ: catalog.Unknown})
-		q.coerce(b, i, t)
+		q.Columns = append(q.Columns, OutputColumn{Name: "column" + strconv.Itoa(i+1), Type: catalog.Unknown})
+		q.Coerce(b, i, t)
 		if !unknown {
 			for _, r := range q.rows {
 				r[i] = b.coerce(r[i], t)
@@ -408,7 +412,7 @@ func bindValues(b *binder, sel *ast.Select, s *scope) *query {
 			for j := range col {
 				col[j] = q.rows[j][i]
 			}
-			q.cols[i].mods = sameMods(col)
+			q.Columns[i].Mods = sameMods(col)
 		}
 	}
 	for _, k := range sel.OrderBy {
@@ -418,7 +422,7 @@ func bindValues(b *binder, sel *ast.Select, s *scope) *query {
 }
 
 // bindLimit binds LIMIT and OFFSET, which are computed before any row is read.
-func bindLimit(b *binder, sel *ast.Select, s *scope, q *query) {
+func bindLimit(b *Binder, sel *ast.Select, s *Scope, q *Query) {
 	n := ""
 	if sel.Limit != nil {
 		n = bindRowCount(b, s, sel.Limit, "LIMIT")
@@ -441,29 +445,29 @@ func bindLimit(b *binder, sel *ast.Select, s *scope, q *query) {
 }
 
 // bindRowCount prints the number of LIMIT or OFFSET; "" for NULL, which is no bound.
-func bindRowCount(b *binder, s *scope, e ast.Expr, what string) string {
-	around := &scope{wall: true, up: s.up, barred: func(at ast.Pos) {
-		b.refuse(at, what+" by a column of the query around it",
+func bindRowCount(b *Binder, s *Scope, e ast.Expr, what string) string {
+	around := &Scope{wall: true, Outer: s.Outer, barred: func(at ast.Pos) {
+		b.Refuse(at, what+" by a column of the query around it",
 			"Number the rows with row_number() OVER (…) in a sub-select, and compare the numbers.")
 	}}
-	own := &scope{up: around, rels: s.rels, cols: s.cols, barred: func(at ast.Pos) {
-		b.fail(at, sqlerr.InvalidColumnRef, "argument of %s must not contain variables", what)
+	own := &Scope{Outer: around, Relations: s.Relations, Columns: s.Columns, barred: func(at ast.Pos) {
+		b.Fail(at, sqlerr.InvalidColumnRef, "argument of %s must not contain variables", what)
 	}}
-	v := b.expr(&scope{up: own, ctes: s.ctes, level: &level{clause: what}}, e)
+	v := b.Expr(&Scope{Outer: own, ctes: s.ctes, Level: &Level{Clause: what}}, e)
 	x, isConst := constOf(v)
 	if isConst && x == nil {
 		return ""
 	}
 	v = castIfNeeded(b, v, catalog.Int8)
 	if x, ok := x.(int64); isConst && ok && x >= 0 {
-		return v.sql
+		return v.SQL
 	}
-	return "rg_row_count(" + v.sql + ", " + sqltext.Plain(what) + ")"
+	return "rg_row_count(" + v.SQL + ", " + sqltext.Plain(what) + ")"
 }
 
-func castIfNeeded(b *binder, v val, t catalog.Type) val {
-	if v.typ.IsInt() {
+func castIfNeeded(b *Binder, v Value, t catalog.Type) Value {
+	if v.Type.IsInt() {
 		return v
 	}
-	return b.cast(v.at, v, t, nil)
+	return b.Cast(v.At, v, t, nil)
 }

@@ -1,4 +1,4 @@
-package store
+package bind
 
 import (
 	"regexp"
@@ -14,19 +14,19 @@ import (
 type fence struct {
 	cte      bool
 	volatile bool
-	rels     []*relation // its uses
+	rels     []*Relation // its uses
 }
 
 // The printed text of a sub-query stands between marks, which finish resolves.
 const (
-	openMark  = "\x02"
-	closeMark = "\x03"
+	OpenMark  = "\x02"
+	CloseMark = "\x03"
 	endMark   = "\x04"
 )
 
 // addFence notes a sub-query whose columns are costly, or that is volatile, and gives its number, from 1; 0 where none
 // is.
-func addFence(b *binder, q *query, cte, volatile bool) (costly []bool, id int) {
+func addFence(b *Binder, q *Query, cte, volatile bool) (costly []bool, id int) {
 	costly = costlyColumns(b, q)
 	if volatile {
 		b.fences = append(b.fences, &fence{cte: cte, volatile: true})
@@ -42,21 +42,21 @@ func addFence(b *binder, q *query, cte, volatile bool) (costly []bool, id int) {
 }
 
 // useFence notes one use of a fenced sub-query.
-func useFence(b *binder, id int, costly []bool, r *relation) {
+func useFence(b *Binder, id int, costly []bool, r *Relation) {
 	if id == 0 {
 		return
 	}
 	b.fences[id-1].rels = append(b.fences[id-1].rels, r)
 	for i, c := range costly {
 		if c {
-			r.cols[i].costly = true
-			b.costlyRefs[r.cols[i].sql] = true
+			r.Columns[i].costly = true
+			b.costlyRefs[r.Columns[i].SQL] = true
 		}
 	}
 }
 
-func openFence(id int) string  { return mark(openMark, id) }
-func closeFence(id int) string { return mark(closeMark, id) }
+func openFence(id int) string  { return mark(OpenMark, id) }
+func closeFence(id int) string { return mark(CloseMark, id) }
 
 func mark(m string, id int) string {
 	if id == 0 {
@@ -71,7 +71,7 @@ func (f *fence) needed() bool {
 		return true
 	}
 	for _, r := range f.rels {
-		for _, c := range r.cols {
+		for _, c := range r.Columns {
 			if c.costly && c.uses > 1 {
 				return true
 			}
@@ -84,8 +84,8 @@ var columnRefs = regexp.MustCompile(`\b[tv]\d+\.(c|column)\d+`)
 
 // costlyColumns tells which columns of a query call kernels or other functions written in Go and would be evaluated
 // again at each use. Queries that SQLite never merges (grouped, DISTINCT, LIMIT, windows) have none.
-func costlyColumns(b *binder, q *query) []bool {
-	out := make([]bool, len(q.cols))
+func costlyColumns(b *Binder, q *Query) []bool {
+	out := make([]bool, len(q.Columns))
 	switch {
 	case q.single || q.distinct || q.limit != "" || q.on != "" || q.rows != nil || q.grouped:
 	case q.l != nil:
@@ -97,16 +97,16 @@ func costlyColumns(b *binder, q *query) []bool {
 			out[i] = l[i] || r[i]
 		}
 	default:
-		for i, t := range q.targets {
-			out[i] = strings.Contains(t.sql, "rg_k_") || strings.Contains(t.sql, "rg_cast") ||
-				strings.Contains(t.sql, "rg_slice") ||
-				strings.Contains(t.sql, "_to_array") || len(b.costlyRefs) > 0 && mentionsCostly(b, t.sql)
+		for i, t := range q.Targets {
+			out[i] = strings.Contains(t.SQL, "rg_k_") || strings.Contains(t.SQL, "rg_cast") ||
+				strings.Contains(t.SQL, "rg_slice") ||
+				strings.Contains(t.SQL, "_to_array") || len(b.costlyRefs) > 0 && mentionsCostly(b, t.SQL)
 		}
 	}
 	return out
 }
 
-func mentionsCostly(b *binder, sql string) bool {
+func mentionsCostly(b *Binder, sql string) bool {
 	for _, ref := range columnRefs.FindAllString(sql, -1) {
 		if b.costlyRefs[ref] {
 			return true
@@ -116,13 +116,13 @@ func mentionsCostly(b *binder, sql string) bool {
 }
 
 // resolve replaces the marks in a finished text.
-func resolveFences(b *binder, sql string) string {
+func resolveFences(b *Binder, sql string) string {
 	if len(b.fences) == 0 {
 		return sql
 	}
 	var out strings.Builder
 	for {
-		i := strings.IndexAny(sql, openMark+closeMark)
+		i := strings.IndexAny(sql, OpenMark+CloseMark)
 		if i < 0 {
 			out.WriteString(sql)
 			return out.String()
@@ -134,7 +134,7 @@ func resolveFences(b *binder, sql string) string {
 			switch {
 			case f.cte:
 				out.WriteString("MATERIALIZED ")
-			case sql[i:i+1] == openMark:
+			case sql[i:i+1] == OpenMark:
 				out.WriteString("WITH m AS MATERIALIZED (")
 			default:
 				out.WriteString(") SELECT * FROM m")

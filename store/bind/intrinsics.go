@@ -1,4 +1,4 @@
-package store
+package bind
 
 import (
 	"context"
@@ -32,30 +32,30 @@ type ViewEngine interface {
 }
 
 // engineView lets the engine compute a view of a query that is about to run; nil where it is expanded.
-func engineView(b *binder, v *catalog.ViewDef) *catalog.TableDef {
-	e, ok := b.db.intr.(ViewEngine)
-	if !ok || !b.runs || b.literal {
+func engineView(b *Binder, v *catalog.ViewDef) *catalog.TableDef {
+	e, ok := b.session.Intrinsics().(ViewEngine)
+	if !ok || !b.Runs || b.Literal {
 		return nil
 	}
-	r, ok, err := e.View(b.ctx, v)
+	r, ok, err := e.View(b.Context, v)
 	if err != nil || !ok {
 		return nil // expanded, the statement gives the error with its position
 	}
-	t, err := putResult(b.db, r)
+	t, err := b.session.PutResult(r)
 	if err != nil {
 		return nil
 	}
-	b.results = append(b.results, t)
+	b.Results = append(b.Results, t)
 	return t
 }
 
 // scalarIntrinsic asks the engine for a scalar function's value.
-func scalarIntrinsic(b *binder, e *ast.FuncCall) (val, bool) {
+func scalarIntrinsic(b *Binder, e *ast.FuncCall) (Value, bool) {
 	noEngine(b, e)
-	typ, x, ok, err := b.db.intr.ScalarFunc(b.ctx, e, b.text)
-	b.check(e.At, err)
+	typ, x, ok, err := b.session.Intrinsics().ScalarFunc(b.Context, e, b.Text)
+	b.Check(e.At, err)
 	if !ok {
-		return val{}, false
+		return Value{}, false
 	}
 	if typ == "void" {
 		x = ""
@@ -65,18 +65,18 @@ func scalarIntrinsic(b *binder, e *ast.FuncCall) (val, bool) {
 
 // tableIntrinsic runs a table function of the engine and puts its rows into a temporary table, which the
 // statement reads in its place; nil for other functions.
-func tableIntrinsic(b *binder, it *ast.FuncFrom) *catalog.TableDef {
-	if b.db.intr == nil || functions.IsSetReturning(it.Func.Name) || it.Ordinality {
+func tableIntrinsic(b *Binder, it *ast.FuncFrom) *catalog.TableDef {
+	if b.session.Intrinsics() == nil || functions.IsSetReturning(it.Func.Name) || it.Ordinality {
 		return nil
 	}
 	noEngine(b, it.Func)
-	r, ok, err := b.db.intr.TableFunc(b.ctx, it.Func, b.text)
-	b.check(it.At, err)
+	r, ok, err := b.session.Intrinsics().TableFunc(b.Context, it.Func, b.Text)
+	b.Check(it.At, err)
 	if !ok {
 		return nil
 	}
-	t, err := putResult(b.db, r)
-	b.check(it.At, err)
-	b.results = append(b.results, t)
+	t, err := b.session.PutResult(r)
+	b.Check(it.At, err)
+	b.Results = append(b.Results, t)
 	return t
 }

@@ -1,44 +1,18 @@
-package store
+package definitions
 
 import (
 	"github.com/relgrad/relgrad/catalog"
 	"github.com/relgrad/relgrad/kernels"
 	"github.com/relgrad/relgrad/ra"
-	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// systemViews are the views of the standard's and of Postgres's catalogue that the store answers, with the columns that
+// SystemViews are the views of the standard's and of Postgres's catalogue that the store answers, with the columns that
 // it knows something about. They are filled for each statement that names them.
-var systemViews = map[string]func(*catalog.Objects) *catalog.Relation{
+var SystemViews = map[string]func(*catalog.Objects) *catalog.Relation{
 	"information_schema.tables":  tablesView,
 	"information_schema.columns": columnsView,
 	"pg_catalog.pg_tables":       pgTables,
 	"pg_catalog.pg_views":        pgViews,
-}
-
-// systemView finds a view of the catalogue and fills it for the running statement; nil for other names.
-func systemView(b *binder, it *ast.TableRef) *catalog.TableDef {
-	schema := it.Schema
-	if schema == "" {
-		schema = "pg_catalog" // stands before the search path
-	}
-	rows := systemViews[schema+"."+it.Name]
-	if rows == nil {
-		return nil
-	}
-	o, err := b.db.Objects()
-	b.check(it.At, err)
-	t, err := putResult(b.db, rows(o))
-	b.check(it.At, err)
-	b.results = append(b.results, t)
-	return t
-}
-
-// systemRef refers to a view of the catalogue.
-func systemRef(b *binder, it *ast.TableRef, t *catalog.TableDef) boundTable {
-	r := b.tableRelation(t)
-	r.name, r.table = it.Name, nil
-	return boundTable{sqlOf(t) + " AS " + r.alias, nameRelation(b, it.At, r, it.Alias)}
 }
 
 // sheet is a Relation that grows row by row.
@@ -148,7 +122,7 @@ func columnsView(o *catalog.Objects) *catalog.Relation {
 		}
 		switch {
 		case c.Identity != nil && c.Identity.Serial:
-			fill = "nextval('" + objectName(table, c.Name, "seq") + "'::regclass)"
+			fill = "nextval('" + ObjectName(table, c.Name, "seq") + "'::regclass)"
 		case c.Identity == nil:
 			fill = orNull(c.DefaultText())
 		case c.Identity.Always:

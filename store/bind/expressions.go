@@ -1,4 +1,4 @@
-package store
+package bind
 
 import (
 	"fmt"
@@ -14,32 +14,32 @@ import (
 	"github.com/relgrad/relgrad/store/columns"
 )
 
-// expr binds an expression. Inside a grouped SELECT a sub-expression that equals a GROUP BY expression
+// Expr binds an expression. Inside a grouped SELECT a sub-expression that equals a GROUP BY expression
 // may use any column.
-func (b *binder) expr(s *scope, e ast.Expr) val {
-	if err := b.ctx.Err(); err != nil {
+func (b *Binder) Expr(s *Scope, e ast.Expr) Value {
+	if err := b.Context.Err(); err != nil {
 		panic(sqlerr.New(sqlerr.QueryCanceled, "canceling statement due to user request").Wrap(err))
 	}
-	l := s.level
+	l := s.Level
 	if l == nil || len(l.keys) == 0 {
 		v := bindExpr(b, s, e)
-		b.typed.note(e, v)
+		noteType(b, e, v)
 		return v
 	}
 	n := len(l.ungrouped)
 	v := bindExpr(b, s, e)
-	b.typed.note(e, v)
-	if len(l.ungrouped) > n && l.keys[v.sql] {
+	noteType(b, e, v)
+	if len(l.ungrouped) > n && l.keys[v.SQL] {
 		l.ungrouped = l.ungrouped[:n]
 	}
 	return v
 }
 
-func bindExpr(b *binder, s *scope, e ast.Expr) val {
+func bindExpr(b *Binder, s *Scope, e ast.Expr) Value {
 	fields, err := ast.FieldWise(e)
-	b.check(e.Position(), err)
+	b.Check(e.Position(), err)
 	if fields != nil {
-		volatile := b.volatile
+		volatile := b.Volatile
 		v := bindExpr(b, s, fields)
 		// it names fields twice
 		if order, ok := e.(*ast.Binary); ok && strings.ContainsAny(order.Op, "<>") && order.Op != "<>" {
@@ -65,25 +65,25 @@ func bindExpr(b *binder, s *scope, e ast.Expr) val {
 	case *ast.Coalesce:
 		args, t := commonArgs(b, s, e.Args, "COALESCE")
 		if len(args) == 1 {
-			return val{sql: args[0].sql, typ: t, at: e.At}
+			return Value{SQL: args[0].SQL, Type: t, At: e.At}
 		}
-		return val{sql: "coalesce(" + sqls(args) + ")", typ: t, at: e.At, notNull: args[len(args)-1].notNull}
+		return Value{SQL: "coalesce(" + ListSQL(args) + ")", Type: t, At: e.At, NotNull: args[len(args)-1].NotNull}
 	case *ast.MinMax:
 		return bindMinMax(b, s, e)
 	case *ast.NullIf:
-		volatile := b.volatile
-		l := b.expr(s, e.L)
+		volatile := b.Volatile
+		l := b.Expr(s, e.L)
 		b.once(e.At, volatile, "NULLIF")
-		r := b.expr(s, e.R)
+		r := b.Expr(s, e.R)
 		c := compareVals(b, e.At, "=", l, r)
 		l = b.settle(l)
 		switch { // of the type that l has in l = r
-		case l.typ.IsInt() && r.typ.Is(catalog.Numeric):
+		case l.Type.IsInt() && r.Type.Is(catalog.Numeric):
 			l = b.coerce(l, catalog.Numeric)
-		case l.typ.IsNumber() && !l.typ.IsFloat() && r.typ.IsFloat():
+		case l.Type.IsNumber() && !l.Type.IsFloat() && r.Type.IsFloat():
 			l = b.coerce(l, catalog.Float8)
 		}
-		return val{sql: "CASE WHEN " + c.sql + " THEN NULL ELSE " + l.sql + " END", typ: l.typ, at: e.At}
+		return Value{SQL: "CASE WHEN " + c.SQL + " THEN NULL ELSE " + l.SQL + " END", Type: l.Type, At: e.At}
 	case *ast.Cast:
 		return bindCast(b, s, e)
 	case *ast.SubLink:
@@ -99,64 +99,64 @@ func bindExpr(b *binder, s *scope, e ast.Expr) val {
 	case *ast.Collate:
 		return bindCollate(b, s, e)
 	case *ast.RowExpr:
-		b.refuse(e.At, "a row as a value", "Compare the fields one by one.")
+		b.Refuse(e.At, "a row as a value", "Compare the fields one by one.")
 	case *ast.Subscript:
 		return bindSubscript(b, s, e)
 	case *ast.Param:
-		b.fail(e.At, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N)
+		b.Fail(e.At, sqlerr.UndefinedParameter, "there is no parameter $%d", e.N)
 	case *ast.Default:
-		b.fail(e.At, sqlerr.Syntax, "DEFAULT is not allowed in this context")
+		b.Fail(e.At, sqlerr.Syntax, "DEFAULT is not allowed in this context")
 	}
-	b.fail(e.Position(), sqlerr.Internal, "internal error: store does not know %T", e)
-	return val{}
+	b.Fail(e.Position(), sqlerr.Internal, "internal error: store does not know %T", e)
+	return Value{}
 }
 
 // once refuses an expression that is printed several times, where it has called a function that gives another value
 // each time.
-func (b *binder) once(at ast.Pos, before int, what string) {
-	if b.volatile > before {
-		b.refuse(at, what+" of a volatile function such as random()",
+func (b *Binder) once(at ast.Pos, before int, what string) {
+	if b.Volatile > before {
+		b.Refuse(at, what+" of a volatile function such as random()",
 			"Compute it in a sub-select of FROM, and refer to its column.")
 	}
 }
 
 // bindCollate binds x COLLATE "C", which says how the store compares texts in any case.
-func bindCollate(b *binder, s *scope, e *ast.Collate) val {
+func bindCollate(b *Binder, s *Scope, e *ast.Collate) Value {
 	if e.Name != "C" && e.Name != "POSIX" && e.Name != "ucs_basic" {
-		b.refuse(e.At, "COLLATE", "Leave it out: text compares byte by byte.")
+		b.Refuse(e.At, "COLLATE", "Leave it out: text compares byte by byte.")
 	}
-	x := b.expr(s, e.X)
-	if !x.typ.Is(catalog.Text) && !x.typ.IsUnknown() {
-		b.fail(e.At, sqlerr.DatatypeMismatch, "collations are not supported by type %s", x.typ)
+	x := b.Expr(s, e.X)
+	if !x.Type.Is(catalog.Text) && !x.Type.IsUnknown() {
+		b.Fail(e.At, sqlerr.DatatypeMismatch, "collations are not supported by type %s", x.Type)
 	}
 	return x
 }
 
 // bindTest binds the predicates with a syntax of their own.
-func bindTest(b *binder, s *scope, e ast.Expr) val {
+func bindTest(b *Binder, s *Scope, e ast.Expr) Value {
 	switch e := e.(type) {
 	case *ast.Between:
-		x, lo, hi := b.expr(s, e.X), b.expr(s, e.Lo), b.expr(s, e.Hi)
-		sql := "(" + compareVals(b, e.At, ">=", x, lo).sql + " AND " + compareVals(b, e.At, "<=", x, hi).sql + ")"
+		x, lo, hi := b.Expr(s, e.X), b.Expr(s, e.Lo), b.Expr(s, e.Hi)
+		sql := "(" + compareVals(b, e.At, ">=", x, lo).SQL + " AND " + compareVals(b, e.At, "<=", x, hi).SQL + ")"
 		if e.Not {
 			sql = "(NOT " + sql + ")"
 		}
-		return val{sql: sql, typ: catalog.Bool, at: e.At}
+		return Value{SQL: sql, Type: catalog.Bool, At: e.At}
 	case *ast.IsNull:
-		x := b.expr(s, e.X)
-		return val{sql: "(" + x.sql + " IS " + not(e.Not) + "NULL)", typ: catalog.Bool, at: e.At, notNull: true}
+		x := b.Expr(s, e.X)
+		return Value{SQL: "(" + x.SQL + " IS " + not(e.Not) + "NULL)", Type: catalog.Bool, At: e.At, NotNull: true}
 	case *ast.IsBool:
-		x := b.boolean(b.expr(s, e.X), "argument of IS "+strings.ToUpper(e.What))
+		x := b.boolean(b.Expr(s, e.X), "argument of IS "+strings.ToUpper(e.What))
 		what := map[string]string{"true": "TRUE", "false": "FALSE", "unknown": "NULL"}[e.What]
-		return val{sql: "(" + x.sql + " IS " + not(e.Not) + what + ")", typ: catalog.Bool, at: e.At, notNull: true}
+		return Value{SQL: "(" + x.SQL + " IS " + not(e.Not) + what + ")", Type: catalog.Bool, At: e.At, NotNull: true}
 	case *ast.IsDistinct:
 		op := "IS NOT"
 		if e.Not {
 			op = "IS"
 		}
-		return compareAs(b, e.At, op, b.expr(s, e.L), b.expr(s, e.R))
+		return compareAs(b, e.At, op, b.Expr(s, e.L), b.Expr(s, e.R))
 	}
-	return val{}
+	return Value{}
 }
 
 func not(yes bool) string {
@@ -166,44 +166,45 @@ func not(yes bool) string {
 	return ""
 }
 
-func sqls(vs []val) string {
+// ListSQL prints values with commas between them.
+func ListSQL(vs []Value) string {
 	p := make([]string, len(vs))
 	for i, v := range vs {
-		p[i] = v.sql
+		p[i] = v.SQL
 	}
 	return strings.Join(p, ", ")
 }
 
 // literalVal types a literal as Postgres does: a string stays untyped until its context is known.
-func (b *binder) literalVal(e *ast.Literal) val {
-	v := val{lit: e, at: e.At, notNull: true}
+func (b *Binder) literalVal(e *ast.Literal) Value {
+	v := Value{Literal: e, At: e.At, NotNull: true}
 	switch e.Kind {
 	case ast.LitNull:
-		v.sql, v.typ, v.notNull = "NULL", catalog.Unknown, false
+		v.SQL, v.Type, v.NotNull = "NULL", catalog.Unknown, false
 	case ast.LitBool:
-		v.sql, v.typ = "FALSE", catalog.Bool
+		v.SQL, v.Type = "FALSE", catalog.Bool
 		if e.Value == "true" {
-			v.sql = "TRUE"
+			v.SQL = "TRUE"
 		}
 	case ast.LitString:
-		v.sql, v.typ = sqltext.Plain(e.Value), catalog.Unknown
+		v.SQL, v.Type = sqltext.Plain(e.Value), catalog.Unknown
 	case ast.LitInt:
-		v.sql, v.typ = e.Value, catalog.Int8
+		v.SQL, v.Type = e.Value, catalog.Int8
 		if _, err := strconv.ParseInt(e.Value, 10, 32); err == nil {
-			v.typ = catalog.Int4
+			v.Type = catalog.Int4
 		}
 		if e.Value[0] == '-' {
-			v.sql = "(" + v.sql + ")"
+			v.SQL = "(" + v.SQL + ")"
 		}
 	default:
 		t, err := columns.Convert(e.Value, catalog.Text, catalog.Numeric)
-		b.check(e.At, err)
-		v.sql, v.typ = sqltext.Plain(t.(string)), catalog.Numeric
+		b.Check(e.At, err)
+		v.SQL, v.Type = sqltext.Plain(t.(string)), catalog.Numeric
 	}
 	return v
 }
 
-func bindBound(b *binder, e *ast.Bound) val {
+func bindBound(b *Binder, e *ast.Bound) Value {
 	t := catalog.TypeOf(e.Type)
 	if e.Type == "" || t.Is(catalog.Unknown) {
 		if e.Value == nil {
@@ -218,36 +219,36 @@ func bindBound(b *binder, e *ast.Bound) val {
 		t.Name = "text"
 	}
 	if t.Is(catalog.Void) {
-		return val{sql: b.constant(e.At, e.Value, catalog.Text), typ: catalog.Void, at: e.At, notNull: e.Value != nil}
+		return Value{SQL: b.constant(e.At, e.Value, catalog.Text), Type: catalog.Void, At: e.At, NotNull: e.Value != nil}
 	}
 	if columns.Storage[t.Name] == "" {
-		b.failHint(e.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", e.Type)
+		b.FailHint(e.At, sqlerr.UndefinedObject, "", "type \"%s\" does not exist in the embedded store", e.Type)
 	}
-	return val{sql: b.constant(e.At, e.Value, t), typ: t, bound: e, at: e.At, notNull: e.Value != nil}
+	return Value{SQL: b.constant(e.At, e.Value, t), Type: t, bound: e, At: e.At, NotNull: e.Value != nil}
 }
 
 // constant prints a Go value of a type.
-func (b *binder) constant(at ast.Pos, x any, t catalog.Type) string {
+func (b *Binder) constant(at ast.Pos, x any, t catalog.Type) string {
 	if x == nil {
 		return "NULL"
 	}
 	stored, err := columns.ToStored(x, t)
-	b.check(at, err)
+	b.Check(at, err)
 	switch v := stored.(type) {
 	case int64:
-		if b.literal {
+		if b.Literal {
 			return "(" + strconv.FormatInt(v, 10) + ")"
 		}
 	case float64:
-		if s := strconv.FormatFloat(v, 'g', -1, 64); b.literal || exactText(s) {
+		if s := strconv.FormatFloat(v, 'g', -1, 64); b.Literal || exactText(s) {
 			return floatLiteral(v)
 		}
 	case string:
-		if b.literal || len(v) < 40 {
+		if b.Literal || len(v) < 40 {
 			return sqltext.Plain(v)
 		}
 	case []byte:
-		if b.literal {
+		if b.Literal {
 			return fmt.Sprintf("x'%x'", v)
 		}
 	}
@@ -286,73 +287,73 @@ func floatLiteral(x float64) string {
 }
 
 // settle gives an untyped literal the type text.
-func (b *binder) settle(v val) val {
-	if v.typ.IsUnknown() {
+func (b *Binder) settle(v Value) Value {
+	if v.Type.IsUnknown() {
 		return b.coerce(v, catalog.Text)
 	}
 	return v
 }
 
 // boolean demands a condition.
-func (b *binder) boolean(v val, what string) val {
-	if v.typ.IsUnknown() {
+func (b *Binder) boolean(v Value, what string) Value {
+	if v.Type.IsUnknown() {
 		v = b.coerce(v, catalog.Bool)
 	}
-	if !v.typ.Is(catalog.Bool) {
-		b.fail(v.at, sqlerr.DatatypeMismatch, "%s must be type boolean, not type %s", what, v.typ)
+	if !v.Type.Is(catalog.Bool) {
+		b.Fail(v.At, sqlerr.DatatypeMismatch, "%s must be type boolean, not type %s", what, v.Type)
 	}
 	return v
 }
 
-func bindCase(b *binder, s *scope, e *ast.Case) val {
+func bindCase(b *Binder, s *Scope, e *ast.Case) Value {
 	var out strings.Builder
 	out.WriteString("CASE")
-	conds := make([]val, len(e.Whens))
-	results := make([]val, 0, len(e.Whens)+1)
+	conds := make([]Value, len(e.Whens))
+	results := make([]Value, 0, len(e.Whens)+1)
 	if e.Arg != nil && len(e.Whens) > 1 {
-		volatile := b.volatile
-		b.expr(s, e.Arg)
+		volatile := b.Volatile
+		b.Expr(s, e.Arg)
 		b.once(e.At, volatile, "CASE")
 	}
 	for i, w := range e.Whens {
 		if e.Arg != nil {
-			conds[i] = compareVals(b, w.Cond.Position(), "=", b.expr(s, e.Arg), b.expr(s, w.Cond))
+			conds[i] = compareVals(b, w.Cond.Position(), "=", b.Expr(s, e.Arg), b.Expr(s, w.Cond))
 		} else {
-			conds[i] = b.boolean(b.expr(s, w.Cond), "argument of CASE/WHEN")
+			conds[i] = b.boolean(b.Expr(s, w.Cond), "argument of CASE/WHEN")
 		}
-		results = append(results, b.expr(s, w.Result))
+		results = append(results, b.Expr(s, w.Result))
 	}
 	if e.Else != nil {
-		results = append(results, b.expr(s, e.Else))
+		results = append(results, b.Expr(s, e.Else))
 	}
 	// Postgres looks at ELSE first
 	order := results
 	if e.Else != nil {
-		order = append([]val{results[len(results)-1]}, results[:len(results)-1]...)
+		order = append([]Value{results[len(results)-1]}, results[:len(results)-1]...)
 	}
 	t := b.commonType(order, "CASE")
 	for i, c := range conds {
-		fmt.Fprintf(&out, " WHEN %s THEN %s", c.sql, b.coerce(results[i], t).sql)
+		fmt.Fprintf(&out, " WHEN %s THEN %s", c.SQL, b.coerce(results[i], t).SQL)
 	}
 	if e.Else != nil {
-		out.WriteString(" ELSE " + b.coerce(results[len(results)-1], t).sql)
+		out.WriteString(" ELSE " + b.coerce(results[len(results)-1], t).SQL)
 	}
-	v := val{sql: out.String() + " END", typ: t, at: e.At}
+	v := Value{SQL: out.String() + " END", Type: t, At: e.At}
 	if e.Else != nil {
 		v.mods = sameMods(results)
 	}
 	return v
 }
 
-func (b *binder) commonType(vs []val, what string) catalog.Type {
+func (b *Binder) commonType(vs []Value, what string) catalog.Type {
 	ts := make([]catalog.Type, len(vs))
 	for i, v := range vs {
-		ts[i] = v.typ
+		ts[i] = v.Type
 	}
 	t, ok := catalog.CommonType(ts)
 	if !ok {
 		for _, v := range vs {
-			if v.typ.Is(t) {
+			if v.Type.Is(t) {
 				first := ts[0]
 				for _, f := range ts {
 					if !f.IsUnknown() {
@@ -360,7 +361,7 @@ func (b *binder) commonType(vs []val, what string) catalog.Type {
 						break
 					}
 				}
-				b.fail(v.at, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", what, first, t)
+				b.Fail(v.At, sqlerr.DatatypeMismatch, "%s types %s and %s cannot be matched", what, first, t)
 			}
 		}
 	}
@@ -368,10 +369,10 @@ func (b *binder) commonType(vs []val, what string) catalog.Type {
 }
 
 // commonArgs binds arguments and converts them to their common type.
-func commonArgs(b *binder, s *scope, list []ast.Expr, what string) ([]val, catalog.Type) {
-	vs := make([]val, len(list))
+func commonArgs(b *Binder, s *Scope, list []ast.Expr, what string) ([]Value, catalog.Type) {
+	vs := make([]Value, len(list))
 	for i, x := range list {
-		vs[i] = b.expr(s, x)
+		vs[i] = b.Expr(s, x)
 	}
 	t := b.commonType(vs, what)
 	for i := range vs {
@@ -381,7 +382,7 @@ func commonArgs(b *binder, s *scope, list []ast.Expr, what string) ([]val, catal
 }
 
 // bindMinMax prints GREATEST and LEAST, which skip NULL unlike SQLite's max(a, b).
-func bindMinMax(b *binder, s *scope, e *ast.MinMax) val {
+func bindMinMax(b *Binder, s *Scope, e *ast.MinMax) Value {
 	name, f := "LEAST", "min"
 	if e.Greatest {
 		name, f = "GREATEST", "max"
@@ -389,43 +390,43 @@ func bindMinMax(b *binder, s *scope, e *ast.MinMax) val {
 	args, t := commonArgs(b, s, e.Args, name)
 	switch {
 	case t.Name == "json":
-		b.fail(e.At, sqlerr.UndefinedFunction, "could not identify a comparison function for type %s", t)
+		b.Fail(e.At, sqlerr.UndefinedFunction, "could not identify a comparison function for type %s", t)
 	case t.Is(catalog.JSONB):
-		b.refuse(e.At, name+" of jsonb", "Compare the values: CASE WHEN a > b THEN a ELSE b END.")
+		b.Refuse(e.At, name+" of jsonb", "Compare the values: CASE WHEN a > b THEN a ELSE b END.")
 	case t.Array:
-		b.failHint(e.At, sqlerr.WrongObjectType, "Use maximum(a, b) or minimum(a, b), element by element.",
+		b.FailHint(e.At, sqlerr.WrongObjectType, "Use maximum(a, b) or minimum(a, b), element by element.",
 			"%s of whole arrays is not supported", name)
 	}
 	if len(args) == 1 {
-		return val{sql: args[0].sql, typ: t, at: e.At, mods: args[0].mods}
+		return Value{SQL: args[0].SQL, Type: t, At: e.At, mods: args[0].mods}
 	}
 	if t.Is(catalog.Numeric) {
-		return val{sql: "rg_" + f + "_numeric(" + sqls(args) + ")", typ: t, at: e.At, mods: sameMods(args)}
+		return Value{SQL: "rg_" + f + "_numeric(" + ListSQL(args) + ")", Type: t, At: e.At, mods: sameMods(args)}
 	}
 	null := true
 	for _, a := range args {
-		null = null && a.notNull
+		null = null && a.NotNull
 	}
 	if null {
-		return val{sql: f + "(" + sqls(args) + ")", typ: t, at: e.At, notNull: true}
+		return Value{SQL: f + "(" + ListSQL(args) + ")", Type: t, At: e.At, NotNull: true}
 	}
-	return val{sql: "rg_" + f + "_any(" + sqls(args) + ")", typ: t, at: e.At}
+	return Value{SQL: "rg_" + f + "_any(" + ListSQL(args) + ")", Type: t, At: e.At}
 }
 
-func bindIn(b *binder, s *scope, e *ast.In) val {
-	volatile := b.volatile
-	x := b.expr(s, e.X)
-	volatileX := b.volatile > volatile
-	vs := make([]val, len(e.List))
+func bindIn(b *Binder, s *Scope, e *ast.In) Value {
+	volatile := b.Volatile
+	x := b.Expr(s, e.X)
+	volatileX := b.Volatile > volatile
+	vs := make([]Value, len(e.List))
 	same := true
-	all := []val{x}
+	all := []Value{x}
 	for i, it := range e.List {
-		vs[i] = b.expr(s, it)
+		vs[i] = b.Expr(s, it)
 		all = append(all, vs[i])
 	}
 	ts := make([]catalog.Type, len(all))
 	for i, v := range all {
-		ts[i] = v.typ
+		ts[i] = v.Type
 	}
 	t, ok := catalog.CommonType(ts)
 	same = ok && !t.Array && t.Name != "json"
@@ -438,30 +439,30 @@ func bindIn(b *binder, s *scope, e *ast.In) val {
 		for i := range vs {
 			vs[i] = b.coerce(vs[i], t)
 		}
-		return val{sql: "(" + x.collate() + " " + not(e.Not) + "IN (" + sqls(vs) + "))", typ: catalog.Bool, at: e.At}
+		return Value{SQL: "(" + x.Collate() + " " + not(e.Not) + "IN (" + ListSQL(vs) + "))", Type: catalog.Bool, At: e.At}
 	}
 	if volatileX && len(vs) > 1 {
 		b.once(e.At, volatile, "IN with values of several types")
 	}
 	p := make([]string, len(vs))
 	for i, v := range vs {
-		p[i] = compareVals(b, e.At, "=", x, v).sql
+		p[i] = compareVals(b, e.At, "=", x, v).SQL
 	}
 	sql := "(" + strings.Join(p, " OR ") + ")"
 	if e.Not {
 		sql = "(NOT " + sql + ")"
 	}
-	return val{sql: sql, typ: catalog.Bool, at: e.At}
+	return Value{SQL: sql, Type: catalog.Bool, At: e.At}
 }
 
 // realList brings elements without columns, where they are several, to their common type with x, as Postgres does.
 // The others are compared with x one by one: real with numeric in double precision.
-func realList(b *binder, list []ast.Expr, x val, vs []val) {
+func realList(b *Binder, list []ast.Expr, x Value, vs []Value) {
 	var fixed []int
-	types := []catalog.Type{x.typ}
+	types := []catalog.Type{x.Type}
 	for i, e := range list {
 		if !bind.ReadsColumn(e) {
-			fixed, types = append(fixed, i), append(types, vs[i].typ)
+			fixed, types = append(fixed, i), append(types, vs[i].Type)
 		}
 	}
 	if t, ok := catalog.CommonType(types); ok && len(fixed) > 1 {
@@ -471,92 +472,92 @@ func realList(b *binder, list []ast.Expr, x val, vs []val) {
 	}
 }
 
-func bindSubLink(b *binder, s *scope, e *ast.SubLink) val {
-	q := b.selectQuery(e.Query, s)
+func bindSubLink(b *Binder, s *Scope, e *ast.SubLink) Value {
+	q := b.SelectQuery(e.Query, s)
 	switch e.Kind {
 	case ast.SubExists:
-		return val{sql: "EXISTS (" + q.text() + ")", typ: catalog.Bool, at: e.At, notNull: true}
+		return Value{SQL: "EXISTS (" + q.Text() + ")", Type: catalog.Bool, At: e.At, NotNull: true}
 	case ast.SubScalar:
 		c := oneColumn(b, q, e.At)
-		q.settle(b)
-		return val{sql: "(" + atMostOne(b, q) + ")", typ: typesOfColumns(q.cols)[c], mods: q.cols[c].mods, at: e.At}
+		q.Settle(b)
+		return Value{SQL: "(" + atMostOne(b, q) + ")", Type: TypesOfColumns(q.Columns)[c], mods: q.Columns[c].Mods, At: e.At}
 	case ast.SubArray:
 		oneColumn(b, q, e.At)
-		q.settle(b)
-		t := typesOfColumns(q.cols)[0]
+		q.Settle(b)
+		t := TypesOfColumns(q.Columns)[0]
 		f := arrayAgg(b, t)
-		return val{sql: "(SELECT coalesce(" + strings.Replace(f, "$1", q.phys(0), 1) + ", " +
-			b.constant(e.At, columns.EmptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.text() +
-			"))", typ: catalog.ArrayOf(t), at: e.At}
+		return Value{SQL: "(SELECT coalesce(" + strings.Replace(f, "$1", q.Phys(0), 1) + ", " +
+			b.constant(e.At, columns.EmptyArray(t), catalog.ArrayOf(t)) + ") FROM (" + q.Text() +
+			"))", Type: catalog.ArrayOf(t), At: e.At}
 	}
 	return subAny(b, s, e, q)
 }
 
-func oneColumn(b *binder, q *query, at ast.Pos) int {
-	if len(q.cols) != 1 {
-		b.fail(at, sqlerr.Syntax, "subquery must return only one column")
+func oneColumn(b *Binder, q *Query, at ast.Pos) int {
+	if len(q.Columns) != 1 {
+		b.Fail(at, sqlerr.Syntax, "subquery must return only one column")
 	}
 	return 0
 }
 
 // atMostOne prints a scalar sub-select; SQLite takes the first of several rows, Postgres refuses them.
-func atMostOne(b *binder, q *query) string {
+func atMostOne(b *Binder, q *Query) string {
 	if q.single {
-		return q.text()
+		return q.Text()
 	}
 	a := b.alias("q")
 	return "SELECT CASE WHEN count(*) > 1 THEN rg_fail('21000 more than one row returned by a subquery used as an expression') ELSE max(" + a + ".c) END FROM (SELECT " +
-		q.phys(0) + " AS c FROM (" + q.text() + ") LIMIT 2) AS " + a
+		q.Phys(0) + " AS c FROM (" + q.Text() + ") LIMIT 2) AS " + a
 }
 
 // subAny is x op ANY (SELECT …), x op ALL (SELECT …) and their row forms.
-func subAny(b *binder, s *scope, e *ast.SubLink, q *query) val {
+func subAny(b *Binder, s *Scope, e *ast.SubLink, q *Query) Value {
 	all := e.Kind == ast.SubAll
 	tests := []ast.Expr{e.Test}
 	if r, ok := e.Test.(*ast.RowExpr); ok {
 		tests = r.Fields
 	}
-	if len(tests) != len(q.cols) {
-		many := map[bool]string{true: "too many", false: "too few"}[len(q.cols) > len(tests)]
-		b.fail(e.At, sqlerr.Syntax, "subquery has %s columns", many)
+	if len(tests) != len(q.Columns) {
+		many := map[bool]string{true: "too many", false: "too few"}[len(q.Columns) > len(tests)]
+		b.Fail(e.At, sqlerr.Syntax, "subquery has %s columns", many)
 	}
-	q.settle(b)
-	chunks := slices.ContainsFunc(typesOfColumns(q.cols), catalog.Type.IsChunk)
+	q.Settle(b)
+	chunks := slices.ContainsFunc(TypesOfColumns(q.Columns), catalog.Type.IsChunk)
 	if (e.Op == "=" && !all || e.Op == "<>" && all) && (!chunks || len(tests) > 1) {
 		lhs := make([]string, len(tests))
 		for i, t := range tests {
-			x := b.expr(s, t)
-			ct, ok := catalog.CommonType([]catalog.Type{x.typ, typesOfColumns(q.cols)[i]})
+			x := b.Expr(s, t)
+			ct, ok := catalog.CommonType([]catalog.Type{x.Type, TypesOfColumns(q.Columns)[i]})
 			if !ok || ct.Name == "json" {
-				b.fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.typ, typesOfColumns(q.cols)[i])
+				b.Fail(e.At, sqlerr.UndefinedFunction, "operator does not exist: %s = %s", x.Type, TypesOfColumns(q.Columns)[i])
 			}
-			equatable(b, val{typ: ct, at: e.At})
+			equatable(b, Value{Type: ct, At: e.At})
 			if ct.IsChunk() {
-				b.refuse(e.At, "a row with chunks in IN (SELECT …)", "Use EXISTS with a condition.")
+				b.Refuse(e.At, "a row with chunks in IN (SELECT …)", "Use EXISTS with a condition.")
 			}
-			q.coerce(b, i, ct)
-			lhs[i] = b.coerce(x, ct).collate()
+			q.Coerce(b, i, ct)
+			lhs[i] = b.coerce(x, ct).Collate()
 		}
 		l := strings.Join(lhs, ", ")
 		if len(lhs) > 1 {
 			l = "(" + l + ")"
 		}
-		return val{sql: "(" + l + " " + not(all) + "IN (" + q.text() + "))", typ: catalog.Bool, at: e.At}
+		return Value{SQL: "(" + l + " " + not(all) + "IN (" + q.Text() + "))", Type: catalog.Bool, At: e.At}
 	}
 	if len(tests) > 1 {
-		b.refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
+		b.Refuse(e.At, "a comparison of rows with ANY or ALL", "Use IN, or EXISTS with a condition.")
 	}
 	a := b.alias("q")
-	c := compareVals(b, e.At, e.Op, b.expr(s, tests[0]),
-		val{sql: a + "." + q.phys(0), typ: typesOfColumns(q.cols)[0], at: e.At})
+	c := compareVals(b, e.At, e.Op, b.Expr(s, tests[0]),
+		Value{SQL: a + "." + q.Phys(0), Type: TypesOfColumns(q.Columns)[0], At: e.At})
 	agg, empty := "max", "FALSE"
 	if all {
 		agg, empty = "min", "TRUE"
 	}
 	// three-valued: a NULL comparison makes the result unknown unless another decides it
 	sql := fmt.Sprintf("(SELECT CASE WHEN count(*) = 0 THEN %s WHEN %s(x) = %s THEN %s WHEN count(x) < count(*) THEN NULL ELSE %s END FROM (SELECT %s AS x FROM (%s) AS %s))",
-		empty, agg, flip(empty), flip(empty), empty, c.sql, q.text(), a)
-	return val{sql: sql, typ: catalog.Bool, at: e.At}
+		empty, agg, flip(empty), flip(empty), empty, c.SQL, q.Text(), a)
+	return Value{SQL: sql, Type: catalog.Bool, At: e.At}
 }
 
 func flip(b string) string {
