@@ -47,6 +47,7 @@ var formRooms = map[string]bool{"kernels": true, "kernels/cpu": true, "executor"
 type house struct {
 	t     *testing.T
 	files []houseFile
+	used  map[string]bool // the exceptions that are needed
 }
 
 type houseFile struct {
@@ -97,6 +98,7 @@ func TestHouse(t *testing.T) {
 			t.Logf("\t%s", strings.Join(found, "\n\t"))
 		}
 	}
+	h.checkExceptions(t)
 }
 
 func some(list []string) string {
@@ -112,7 +114,7 @@ func (h *house) folders() (out []string) {
 		}
 	}
 	for dir, n := range count {
-		if n > 25 && !registries[dir] {
+		if n > 25 && !registries[dir] && !h.excused(dir, "") {
 			out = append(out, fmt.Sprintf("%s has %d files", dir, n))
 		}
 	}
@@ -136,7 +138,8 @@ func (h *house) methods() (out []string) {
 		}
 	}
 	for key, n := range count {
-		if n > 40 || len(where[key]) > 5 {
+		dir, name, _ := strings.Cut(key, " ")
+		if (n > 40 || len(where[key]) > 5) && !h.excused(dir, name) {
 			out = append(out, fmt.Sprintf("%s has %d methods in %d files", key, n, len(where[key])))
 		}
 	}
@@ -169,7 +172,7 @@ func (h *house) fields() (out []string) {
 			for _, field := range s.Fields.List {
 				n += max(len(field.Names), 1)
 			}
-			if n > 20 {
+			if n > 20 && !h.excused(f.dir, spec.Name.Name) {
 				out = append(out, fmt.Sprintf("%s: %s has %d fields", f.line(spec), spec.Name.Name, n))
 			}
 		}
@@ -179,7 +182,8 @@ func (h *house) fields() (out []string) {
 
 func (h *house) interfaces() (out []string) {
 	h.types(func(f *houseFile, spec *ast.TypeSpec) {
-		if s, ok := spec.Type.(*ast.InterfaceType); ok && s.Methods.NumFields() > 10 {
+		s, ok := spec.Type.(*ast.InterfaceType)
+		if ok && s.Methods.NumFields() > 10 && !h.excused(f.dir, spec.Name.Name) {
 			out = append(out, fmt.Sprintf("%s: %s has %d methods", f.line(spec), spec.Name.Name, s.Methods.NumFields()))
 		}
 	})
@@ -231,7 +235,7 @@ func (h *house) branches() (out []string) {
 				}
 				return true
 			})
-			if n > 15 {
+			if n > 15 && !h.excused(f.dir, fn.Name.Name) {
 				out = append(out, fmt.Sprintf("%s: %s has %d branches", f.line(fn), fn.Name.Name, n))
 			}
 		}

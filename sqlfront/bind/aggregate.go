@@ -106,8 +106,8 @@ type grouped struct {
 	values map[kernels.Col]*kernels.Expr // their columns above the grouping
 }
 
-// group builds Σ over the scope's join and returns the scope above it.
-func (s *scope) group(sel *ast.Select, targets []starTarget) (*scope, error) {
+// groupRows builds Σ over the scope's join and returns the scope above it.
+func groupRows(s *scope, sel *ast.Select, targets []starTarget) (*scope, error) {
 	g := &grouped{pre: s, calls: map[*ast.FuncCall]*kernels.Expr{}, values: map[kernels.Col]*kernels.Expr{}}
 	for _, e := range sel.GroupBy {
 		x, err := s.groupItem(e, targets)
@@ -122,14 +122,14 @@ func (s *scope) group(sel *ast.Select, targets []starTarget) (*scope, error) {
 			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on %v is not supported in a loss", x.Type).
 				WithHint("Group by the key of its table: what the key determines may stand ungrouped.")
 		}
-		if err := s.groupable(x, e); err != nil {
+		if err := checkGroupable(s, x, e); err != nil {
 			return nil, err
 		}
 		if !slices.ContainsFunc(g.keys, x.Same) { // written twice it would be twice in the identity by which draws are keyed
 			g.keys = append(g.keys, x)
 		}
 	}
-	s.impliedKeys(g, sel, targets)
+	impliedKeys(s, g, sel, targets)
 	var calls []*ast.FuncCall
 	for _, t := range targets {
 		if t.x == nil {
@@ -139,11 +139,11 @@ func (s *scope) group(sel *ast.Select, targets []starTarget) (*scope, error) {
 	if sel.Having != nil {
 		calls = append(calls, aggregateCalls(sel.Having)...)
 	}
-	args, err := s.aggregateArgs(g, calls)
+	args, err := aggregateArgs(s, g, calls)
 	if err != nil {
 		return nil, err
 	}
-	post, err := s.aggregateNode(g, calls, args)
+	post, err := aggregateNode(s, g, calls, args)
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +160,7 @@ func (s *scope) group(sel *ast.Select, targets []starTarget) (*scope, error) {
 // impliedKeys adds columns that stand ungrouped in the targets or HAVING but are determined by the group, because
 // the group holds their relation's identity. Those that depend on a parameter, and chunks, cannot be keys: their
 // relation is joined back (see above).
-func (s *scope) impliedKeys(g *grouped, sel *ast.Select, targets []starTarget) {
+func impliedKeys(s *scope, g *grouped, sel *ast.Select, targets []starTarget) {
 	var add func(t ast.Tree) bool
 	add = func(t ast.Tree) bool {
 		switch e := t.(type) {
@@ -170,7 +170,7 @@ func (s *scope) impliedKeys(g *grouped, sel *ast.Select, targets []starTarget) {
 			return !isAggregate(e)
 		case *ast.ColumnRef:
 			if x, err := s.column(e); err == nil && x.IsCol {
-				s.imply(g, x)
+				implyColumns(s, g, x)
 			}
 		}
 		return true
@@ -179,7 +179,7 @@ func (s *scope) impliedKeys(g *grouped, sel *ast.Select, targets []starTarget) {
 		if t.x == nil {
 			ast.Walk(t.X, add)
 		} else {
-			s.imply(g, t.x)
+			implyColumns(s, g, t.x)
 		}
 	}
 	if sel.Having != nil {
@@ -198,10 +198,10 @@ type callParts struct {
 }
 
 // aggregateNode joins, projects groups and arguments, aggregates, and opens the scope above.
-func (s *scope) aggregateNode(g *grouped, calls []*ast.FuncCall, args []*kernels.Expr) (*scope, error) {
+func aggregateNode(s *scope, g *grouped, calls []*ast.FuncCall, args []*kernels.Expr) (*scope, error) {
 	var out []ra.OutCol
 	for _, k := range g.keys {
-		out = append(out, ra.OutCol{Name: s.nameOf(k), X: k})
+		out = append(out, ra.OutCol{Name: nameOf(s, k), X: k})
 	}
 	var fns []ra.AggFn
 	var parts []callParts
@@ -249,10 +249,10 @@ func (s *scope) aggregateNode(g *grouped, calls []*ast.FuncCall, args []*kernels
 	for i, count := range tells {
 		s.b.nulls.of[n.Cols[len(group)+i].ID] = kernels.Build("eq", n.Var(0, n.Cols[len(group)+count].ID), intConst(0))
 	}
-	return s.above(g, n, parts, present)
+	return aboveAggregate(s, g, n, parts, present)
 }
 
-func (s *scope) nameOf(x *kernels.Expr) string {
+func nameOf(s *scope, x *kernels.Expr) string {
 	if x.IsCol {
 		return s.inputs[x.Col.Input].node.Col(x.Col.ID).Name
 	}
@@ -275,16 +275,16 @@ func maskedBy(mask, x *kernels.Expr) *kernels.Expr {
 
 // aggregateArgs binds the arguments of the calls, and then joins to the rows what some of them need of their group:
 // variances its mean, array_agg its order. That renames what was bound before.
-func (s *scope) aggregateArgs(g *grouped, calls []*ast.FuncCall) ([]*kernels.Expr, error) {
+func aggregateArgs(s *scope, g *grouped, calls []*ast.FuncCall) ([]*kernels.Expr, error) {
 	out := make([]*kernels.Expr, len(calls))
 	for i, c := range calls {
 		var err error
-		if out[i], err = s.aggregateArg(c); err != nil {
+		if out[i], err = aggregateArg(s, c); err != nil {
 			return nil, err
 		}
 	}
 	for i, c := range calls {
-		swap, x, err := s.groupedArg(g.keys, c, out[i])
+		swap, x, err := groupedArg(s, g.keys, c, out[i])
 		if err != nil {
 			return nil, err
 		}
@@ -309,19 +309,19 @@ func renameAll(swap renaming, lists ...[]*kernels.Expr) {
 
 // groupedArg joins to the rows what an aggregate's argument x needs of its group; the renaming is nil where that is
 // nothing.
-func (s *scope) groupedArg(groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (renaming, *kernels.Expr, error) {
+func groupedArg(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (renaming, *kernels.Expr, error) {
 	switch agg := aggregates[c.Name]; {
 	case agg.arg != nil:
 		return agg.arg(s, groups, c, x)
 	case agg.centered:
-		swap, x, err := s.center(groups, x)
+		swap, x, err := centerOn(s, groups, x)
 		return swap, x, s.f.at(err, c)
 	}
 	return nil, x, nil
 }
 
-// callable refuses aggregates that are not differentiable.
-func (s *scope) callable(c *ast.FuncCall) error {
+// checkAggregate refuses aggregates that are not differentiable.
+func checkAggregate(s *scope, c *ast.FuncCall) error {
 	agg, ok := aggregates[c.Name]
 	switch {
 	case !ok:
@@ -338,8 +338,8 @@ func (s *scope) callable(c *ast.FuncCall) error {
 
 // aggregateArg binds the argument of an aggregate call, masked by the scope's mask and FILTER; those are left to
 // aggregate.arg where there is one.
-func (s *scope) aggregateArg(c *ast.FuncCall) (*kernels.Expr, error) {
-	if err := s.callable(c); err != nil {
+func aggregateArg(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
+	if err := checkAggregate(s, c); err != nil {
 		return nil, err
 	}
 	x, agg := kernels.Const(kernels.IntValue(1)), aggregates[c.Name]
@@ -359,7 +359,7 @@ func (s *scope) aggregateArg(c *ast.FuncCall) (*kernels.Expr, error) {
 		}
 	}
 	if c.Name == "min" || c.Name == "max" { // a key that orders begins the whole text
-		if err := s.comparable([]*kernels.Expr{x}, true, c); err != nil {
+		if err := checkComparable(s, []*kernels.Expr{x}, true, c); err != nil {
 			return nil, err
 		}
 	}
@@ -384,8 +384,8 @@ func aggregateNames(all bool) string {
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
-// above opens the scope over an Aggregate.
-func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*scope, error) {
+// aboveAggregate opens the scope over an Aggregate.
+func aboveAggregate(s *scope, g *grouped, n *ra.Node, parts []callParts, present int) (*scope, error) {
 	k := len(g.keys)
 	rel := &relation{node: n}
 	post := &scope{b: s.b, f: s.f, inputs: []*relation{rel}, post: g}
@@ -401,7 +401,7 @@ func (s *scope) above(g *grouped, n *ra.Node, parts []callParts, present int) (*
 		g.calls[p.call] = aggregated(p.call, cols, rows, rows.Out[k+p.from])
 		g.calls[p.call] = post.decimal(p.call, g.calls[p.call])
 	}
-	post.joinBack(g)
+	joinBack(post, g)
 	if present >= 0 {
 		post.masks = append(post.masks, kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))
 	}

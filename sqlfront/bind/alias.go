@@ -24,6 +24,6 @@ func alias(kernel string) func(*scope, *ast.FuncCall) (*kernels.Expr, error) {
 	return func(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		named := *c
 		named.Name = kernel
-		return s.funcCall(&named)
+		return funcCall(s, &named)
 	}
 }

@@ -9,7 +9,7 @@ import (
 // x op ANY (ARRAY[…]) is the disjunction of the comparisons with the elements, x op ALL (ARRAY[…]) the
 // conjunction; with no element they are false and true.
 var _ = bindExpr(func(s *scope, a *ast.AnyArray) (*kernels.Expr, error) {
-	list, ok, err := s.listed(a.Array)
+	list, ok, err := listedArray(s, a.Array)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ var _ = bindExpr(func(s *scope, a *ast.AnyArray) (*kernels.Expr, error) {
 		if err != nil {
 			return nil, err
 		}
-		l, y, err := s.operands(&ast.Binary{Node: a.Node, Op: a.Op, L: a.X, R: e}, x, y)
+		l, y, err := typeOperands(s, &ast.Binary{Node: a.Node, Op: a.Op, L: a.X, R: e}, x, y)
 		if err != nil {
 			return nil, err
 		}
@@ -48,14 +48,14 @@ var _ = bindExpr(func(s *scope, a *ast.AnyArray) (*kernels.Expr, error) {
 	return out, nil
 })
 
-// listed are the elements of an array in place: ARRAY[…] or a literal such as '{1,2}', perhaps with a cast.
-func (s *scope) listed(e ast.Expr) (*ast.ArrayLit, bool, error) {
+// listedArray are the elements of an array in place: ARRAY[…] or a literal such as '{1,2}', perhaps with a cast.
+func listedArray(s *scope, e ast.Expr) (*ast.ArrayLit, bool, error) {
 	t := ast.TypeName{}
 	if c, ok := e.(*ast.Cast); ok && isText(c.X) && c.Type.Dims > 0 {
 		e, t = c.X, c.Type
 	}
 	if isText(e) {
-		l, err := s.arrayText(e, t)
+		l, err := arrayText(s, e, t)
 		return l, err == nil, err
 	}
 	l, ok := arrayRow(e)

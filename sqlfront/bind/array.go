@@ -9,27 +9,27 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-var _ = bindExpr((*scope).arrayLit)
+var _ = bindExpr(arrayLit)
 
 // maxArrayLit is the largest number of elements of an ARRAY[…] in a loss.
 const maxArrayLit = 10000
 
 // arrayLit is ARRAY[…]: of integers a shape or a list of axes, else a chunk.
-func (s *scope) arrayLit(l *ast.ArrayLit) (*kernels.Expr, error) {
-	_, elems, err := s.elements(l)
+func arrayLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
+	_, elems, err := literalElements(s, l)
 	if err != nil {
 		return nil, err
 	}
 	if !slices.ContainsFunc(elems, func(x *kernels.Expr) bool { return x.Type.Kind != kernels.Int }) && len(elems) == len(l.Elems) {
 		return kernels.Call(kernels.Lookup("int_array"), kernels.Attr{}, elems...)
 	}
-	return s.chunkLit(l)
+	return chunkLit(s, l)
 }
 
 // chunkLit is ARRAY[…] of numbers as a chunk of double precision: Σ xᵢ eᵢ over its elements that are not constant, plus
 // the constants.
-func (s *scope) chunkLit(l *ast.ArrayLit) (*kernels.Expr, error) {
-	shape, elems, err := s.elements(l)
+func chunkLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
+	shape, elems, err := literalElements(s, l)
 	if err != nil {
 		return nil, err
 	}
@@ -64,8 +64,8 @@ func (s *scope) chunkLit(l *ast.ArrayLit) (*kernels.Expr, error) {
 	return sum, nil
 }
 
-// elements binds the numbers of an ARRAY, which may be nested, row by row.
-func (s *scope) elements(l *ast.ArrayLit) (tensor.Shape, []*kernels.Expr, error) {
+// literalElements binds the numbers of an ARRAY, which may be nested, row by row.
+func literalElements(s *scope, l *ast.ArrayLit) (tensor.Shape, []*kernels.Expr, error) {
 	if len(l.Elems) == 0 {
 		return nil, nil, s.f.fail(l, sqlerr.ArraySubscript, "an empty ARRAY cannot stand in a loss").
 			WithHint("ARRAY[]::bigint[] is the empty key of a draw; a chunk has at least one element.")
@@ -75,7 +75,7 @@ func (s *scope) elements(l *ast.ArrayLit) (tensor.Shape, []*kernels.Expr, error)
 	for i, e := range l.Elems {
 		row, nested := arrayRow(e)
 		if !nested {
-			x, err := s.elementOf(e)
+			x, err := elementOf(s, e)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -87,7 +87,7 @@ func (s *scope) elements(l *ast.ArrayLit) (tensor.Shape, []*kernels.Expr, error)
 		if nested {
 			var xs []*kernels.Expr
 			var err error
-			if inner, xs, err = s.elements(row); err != nil {
+			if inner, xs, err = literalElements(s, row); err != nil {
 				return nil, nil, err
 			}
 			out = append(out, xs...)
@@ -103,10 +103,10 @@ func (s *scope) elements(l *ast.ArrayLit) (tensor.Shape, []*kernels.Expr, error)
 }
 
 // elementOf binds an element, which a text literal is as a number.
-func (s *scope) elementOf(e ast.Expr) (*kernels.Expr, error) {
+func elementOf(s *scope, e ast.Expr) (*kernels.Expr, error) {
 	if isText(e) {
 		for _, t := range []string{"bigint", "double precision"} {
-			if x, err := s.textAs(e, ast.TypeName{Name: t}); err == nil {
+			if x, err := textAs(s, e, ast.TypeName{Name: t}); err == nil {
 				return x, nil
 			}
 		}

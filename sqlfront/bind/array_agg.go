@@ -14,15 +14,15 @@ import (
 var _ = bindAggregate("array_agg", aggregate{
 	parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Sum, x}} },
 	result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
-	arg:    (*scope).stack,
+	arg:    stackRows,
 })
 
 // maxStacked is the largest number of elements of an array that array_agg makes in a loss.
 const maxStacked = 1 << 22
 
-// stack is the argument of the sum that array_agg is.
-func (s *scope) stack(groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (_ renaming, _ *kernels.Expr, err error) {
-	if err := s.stackable(c); err != nil {
+// stackRows is the argument of the sum that array_agg is.
+func stackRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (_ renaming, _ *kernels.Expr, err error) {
+	if err := checkStackable(s, c); err != nil {
 		return nil, nil, err
 	}
 	switch {
@@ -42,20 +42,20 @@ func (s *scope) stack(groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) 
 				WithHint("Structure may not depend on values: choose by keys or attributes.")
 		}
 	}
-	keys, err := s.sortKeys(c.OrderBy)
+	keys, err := bindSortKeys(s, c.OrderBy)
 	if err != nil {
 		return nil, nil, err
 	}
 	count := kernels.Build("case", keep, intConst(1), nullInt())
-	o := s.order(groups, keys, count)
-	n, err := s.groupSize(c, o)
+	o := orderRows(s, groups, keys, count)
+	n, err := groupSize(s, c, o)
 	if err != nil {
 		return nil, nil, err
 	}
 	if size := n * int64(x.Type.Size()); size > maxStacked {
 		return nil, nil, s.f.fail(c, sqlerr.ProgramLimit, "array_agg makes arrays of %d elements here, more than %d", size, maxStacked)
 	}
-	at, err := s.positions(o)
+	at, err := positionsIn(s, o)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -85,8 +85,8 @@ func reshaped(x *kernels.Expr, shape tensor.Shape) *kernels.Expr {
 	return kernels.BuildAttr("reshape", kernels.Attr{Shape: shape}, x)
 }
 
-// stackable refuses forms of array_agg whose arrays would depend on values, or whose order is not defined.
-func (s *scope) stackable(c *ast.FuncCall) error {
+// checkStackable refuses forms of array_agg whose arrays would depend on values, or whose order is not defined.
+func checkStackable(s *scope, c *ast.FuncCall) error {
 	switch {
 	case len(c.OrderBy) == 0:
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "array_agg without ORDER BY has no defined order, so a loss cannot use it").
@@ -100,7 +100,7 @@ func (s *scope) stackable(c *ast.FuncCall) error {
 
 // groupSize is the number of rows that every group has which has any; it is read when the query is bound, because types
 // hold shapes. The kernel stack_row checks it whenever the query runs.
-func (s *scope) groupSize(c *ast.FuncCall, o *ordered) (int64, error) {
+func groupSize(s *scope, c *ast.FuncCall, o *ordered) (int64, error) {
 	b := s.b.b
 	groups, err := b.Aggregate(o.rows, o.group, []ra.AggCol{{Name: "n", Agg: ra.Agg{Fn: ra.Count, Arg: o.extra[0]}}})
 	if err != nil {

@@ -40,7 +40,7 @@ func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamR
 	case err != nil:
 		return nil, err
 	case v != nil:
-		return b.batchView(v)
+		return batchView(b, v)
 	}
 	t, err := cat.Table(ctx, nil, schema, bare)
 	switch {
@@ -65,7 +65,7 @@ func ResolveBatch(ctx context.Context, cat Catalog, name string, params []ParamR
 
 // batchView finds the columns of a view that identify its rows. Which rows there are may depend neither on values of
 // parameters nor on the step.
-func (b *binder) batchView(v *View) (*Batch, error) {
+func batchView(b *binder, v *View) (*Batch, error) {
 	r, err := b.view(&place{text: &ast.Text{}}, &ast.TableRef{Node: ast.Node{At: -1}, Schema: v.Schema, Name: v.Name})
 	if err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (b *binder) batchView(v *View) (*Batch, error) {
 			return id == k || (r.node.Op == ra.Select || r.node.Op == ra.Join) && slices.Contains(r.node.Aliases(k), id)
 		})
 		if i < 0 {
-			hidden = append(hidden, b.called(r.node, k))
+			hidden = append(hidden, calledName(b, r.node, k))
 			continue
 		}
 		out.Key, out.Types = append(out.Key, r.names[i]), append(out.Types, columnType(r.node, k))
@@ -99,8 +99,8 @@ func (b *binder) batchView(v *View) (*Batch, error) {
 	return out, nil
 }
 
-// called names a column of an identity as its table does.
-func (b *binder) called(n *ra.Node, id ra.ColumnID) string {
+// calledName names a column of an identity as its table does.
+func calledName(b *binder, n *ra.Node, id ra.ColumnID) string {
 	i := n.Index(id)
 	switch n.Op {
 	case ra.Scan:
@@ -110,10 +110,10 @@ func (b *binder) called(n *ra.Node, id ra.ColumnID) string {
 		return n.Table.Name + "." + n.Cols[i].Name
 	case ra.Select, ra.Join:
 		if x := n.Out[i]; x.IsCol {
-			return b.called(n.Inputs[x.Col.Input], x.Col.ID)
+			return calledName(b, n.Inputs[x.Col.Input], x.Col.ID)
 		}
 	case ra.SemiJoin, ra.AntiJoin:
-		return b.called(n.Inputs[0], n.Inputs[0].Cols[i].ID)
+		return calledName(b, n.Inputs[0], n.Inputs[0].Cols[i].ID)
 	case ra.Opaque:
 		return "a key of a sub-query, which has none"
 	case ra.Union:
@@ -132,9 +132,9 @@ func stepwise(root *ra.Node) bool {
 	return found
 }
 
-// batched restricts a relation that the batch names to the rows of the step: its join with their identities, so that
+// batchedRows restricts a relation that the batch names to the rows of the step: its join with their identities, so that
 // the structure of a step is found from those and costs no pass over the relation.
-func (b *binder) batched(schema, name string, r *relation) *relation {
+func batchedRows(b *binder, schema, name string, r *relation) *relation {
 	t := b.opt.Batch
 	if t == nil || t.Schema != schema || t.Name != name {
 		return r
@@ -172,8 +172,8 @@ func (b *binder) batched(schema, name string, r *relation) *relation {
 	return b.batch
 }
 
-// near finds the column of the batch that joins look the largest matrices up by, "" where there is none.
-func (b *binder) near(root *ra.Node) (name string) {
+// nearestName finds the column of the batch that joins look the largest matrices up by, "" where there is none.
+func nearestName(b *binder, root *ra.Node) (name string) {
 	size := 0
 	ra.Walk(func(n *ra.Node) {
 		for _, q := range n.Equi {
@@ -186,7 +186,7 @@ func (b *binder) near(root *ra.Node) (name string) {
 					if !c.Type.IsChunk() || len(c.Type.Shape) < 2 || c.Type.Size() <= size {
 						continue
 					}
-					if by := b.ofBatch(n.Inputs[from.Input], from.ID); by != "" {
+					if by := ofBatch(b, n.Inputs[from.Input], from.ID); by != "" {
 						name, size = by, c.Type.Size()
 					}
 				}
@@ -198,7 +198,7 @@ func (b *binder) near(root *ra.Node) (name string) {
 
 // ofBatch names the column of the batch that an output column of n stands for, "" where it is none, tells its rows apart, or is
 // computed: what reads it cannot fail then.
-func (b *binder) ofBatch(n *ra.Node, id ra.ColumnID) string {
+func ofBatch(b *binder, n *ra.Node, id ra.ColumnID) string {
 	name := ""
 	for n.Op != ra.Scan {
 		if n == b.batch.node {
@@ -224,7 +224,7 @@ func (b *binder) ofBatch(n *ra.Node, id ra.ColumnID) string {
 }
 
 // readsBatch reports whether the scope's rows are chosen by the step's.
-func (s *scope) readsBatch() bool {
+func readsBatch(s *scope) bool {
 	found := false
 	if s.b.batch != nil {
 		ra.Walk(func(n *ra.Node) { found = found || n == s.b.batch.node }, s.nodes()...)
@@ -233,9 +233,9 @@ func (s *scope) readsBatch() bool {
 }
 
 // refuseBatch refuses a sub-query that the store runs and that reads the batch: it would see all of its rows.
-func (b *binder) refuseBatch(f *place, sel *ast.Select) error {
+func refuseBatch(b *binder, f *place, sel *ast.Select) error {
 	t := b.opt.Batch
-	if t == nil || !b.anyRef(f, sel, map[string]bool{}, func(o object) bool { return o == object{t.Schema, t.Name} }) {
+	if t == nil || !anyRef(b, f, sel, map[string]bool{}, func(o object) bool { return o == object{t.Schema, t.Name} }) {
 		return nil
 	}
 	return f.fail(sel, sqlerr.FeatureNotSupported, "a sub-query that only the store can run reads the batch %q", t.Name).
@@ -247,7 +247,7 @@ func (b *binder) refuseBatch(f *place, sel *ast.Select) error {
 type object struct{ schema, name string }
 
 // anyRef reports whether f holds for a table or view that a query reads, also through views and WITH items.
-func (b *binder) anyRef(p *place, sel *ast.Select, seen map[string]bool, f func(object) bool) bool {
+func anyRef(b *binder, p *place, sel *ast.Select, seen map[string]bool, f func(object) bool) bool {
 	found := false
 	ast.Walk(sel, func(t ast.Tree) bool {
 		x, ok := t.(*ast.TableRef)
@@ -255,7 +255,7 @@ func (b *binder) anyRef(p *place, sel *ast.Select, seen map[string]bool, f func(
 			return !found
 		}
 		if c, before := p.cte(x); c != nil {
-			found = b.anyRef(before, c.sel, seen, f)
+			found = anyRef(b, before, c.sel, seen, f)
 			return !found
 		}
 		if k := p.seenKey(x); seen[k] {
@@ -264,7 +264,7 @@ func (b *binder) anyRef(p *place, sel *ast.Select, seen map[string]bool, f func(
 			seen[k] = true
 		}
 		if v, err := b.cat.View(b.ctx, p.text.Path, x.Schema, x.Name); err == nil && v != nil {
-			found = f(object{v.Schema, v.Name}) || b.anyRef(&place{text: v.Text}, v.Query, seen, f)
+			found = f(object{v.Schema, v.Name}) || anyRef(b, &place{text: v.Text}, v.Query, seen, f)
 		} else if tab, err := b.cat.Table(b.ctx, p.text.Path, x.Schema, x.Name); err == nil && tab != nil {
 			found = f(object{tab.Schema, tab.Name})
 		}

@@ -106,7 +106,7 @@ func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *ast.Select, text
 			continue
 		}
 		if err == nil && bd.batch != nil {
-			opt.Batch.Near = bd.near(q.Node)
+			opt.Batch.Near = nearestName(bd, q.Node)
 		}
 		return q, err
 	}
@@ -343,7 +343,7 @@ const MaxViews = 500
 func (b *binder) query(sel *ast.Select, text *ast.Text) (*Query, error) {
 	rel, err := b.selectStmt(newPlace(text, sel), sel)
 	if err == nil {
-		err = b.refuseKin()
+		err = refuseKin(b)
 	}
 	if err != nil {
 		return nil, sqlerr.In(err, text)

@@ -21,14 +21,14 @@ var volatile = []string{"random", "nextval", "setval", "gen_random_uuid", "setse
 var clocks = []string{"now", "clock_timestamp", "timeofday", "statement_timestamp", "transaction_timestamp"}
 
 var (
-	_ = bindExpr((*scope).funcCall)
-	_ = bindExpr((*scope).subscript)
-	_ = bindCall("dropout", (*scope).dropout)
-	_ = bindCall("current_setting", (*scope).setting)
+	_ = bindExpr(funcCall)
+	_ = bindExpr(subscriptExpr)
+	_ = bindCall("dropout", dropoutCall)
+	_ = bindCall("current_setting", currentSetting)
 )
 
 // funcCall binds a call of a kernel.
-func (s *scope) funcCall(c *ast.FuncCall) (*kernels.Expr, error) {
+func funcCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if x := s.over[c]; x != nil {
 		return x, nil
 	}
@@ -37,9 +37,9 @@ func (s *scope) funcCall(c *ast.FuncCall) (*kernels.Expr, error) {
 	case err != nil:
 		return nil, s.f.at(err, c)
 	case fn != nil:
-		return s.userCall(c, fn)
+		return userCall(s, c, fn)
 	case !builtIn(c):
-		return nil, s.foreign(c)
+		return nil, refuseForeign(s, c)
 	case isAggregate(c):
 		return nil, s.f.fail(c, sqlerr.Grouping, "aggregate function calls cannot stand here: %s", c.Name)
 	case c.Over != nil:
@@ -57,7 +57,7 @@ func (s *scope) funcCall(c *ast.FuncCall) (*kernels.Expr, error) {
 	}
 	d := kernels.Find(c.Name)
 	if d == nil {
-		return nil, s.unknownFunction(c)
+		return nil, unknownFunction(s, c)
 	}
 	for i, n := range c.ArgNames {
 		if n != "" {
@@ -68,7 +68,7 @@ func (s *scope) funcCall(c *ast.FuncCall) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.onlyTexts(c, args); err != nil {
+	if err := onlyTexts(s, c, args); err != nil {
 		return nil, err
 	}
 	if d.PerStep {
@@ -77,7 +77,7 @@ func (s *scope) funcCall(c *ast.FuncCall) (*kernels.Expr, error) {
 	if d.Name == "round" && len(args) == 1 && args[0].Type.Kind == kernels.Float64 && s.class(c.Args[0]) == numericClass {
 		return awayFromZero(args[0]), nil
 	}
-	x, err := s.textArguments(d, c.Args, args)
+	x, err := textArguments(s, d, c.Args, args)
 	var e *sqlerr.Error
 	if errors.As(err, &e) && e.Code == sqlerr.UndefinedFunction && e.Hint == "" {
 		doc, _, _ := strings.Cut(d.Doc, ". ")
@@ -91,13 +91,13 @@ func builtIn(c *ast.FuncCall) bool {
 	return c.Schema == "" || c.Schema == "relgrad" || c.Schema == "pg_catalog"
 }
 
-// foreign is the error for a function of another schema that is none of the user's expressions.
-func (s *scope) foreign(c *ast.FuncCall) error {
+// refuseForeign is the error for a function of another schema that is none of the user's expressions.
+func refuseForeign(s *scope, c *ast.FuncCall) error {
 	return s.f.fail(c, sqlerr.UndefinedFunction, "function %s.%s is not differentiable or does not exist", c.Schema, c.Name).
 		WithHint("Any function may stand in a sub-query that reads no parameter.")
 }
 
-func (s *scope) unknownFunction(c *ast.FuncCall) error {
+func unknownFunction(s *scope, c *ast.FuncCall) error {
 	e := s.f.fail(c, sqlerr.UndefinedFunction, "function %s is not differentiable or does not exist", c.Name)
 	switch c.Name {
 	case "unnest", "generate_series":
@@ -115,8 +115,8 @@ func (s *scope) unknownFunction(c *ast.FuncCall) error {
 	return e.WithHint("Any function may stand in a sub-query that reads no parameter.")
 }
 
-// setting is current_setting(name): a constant of this call.
-func (s *scope) setting(c *ast.FuncCall) (*kernels.Expr, error) {
+// currentSetting is current_setting(name): a constant of this call.
+func currentSetting(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if len(c.Args) >= 1 {
 		arg := c.Args[0]
 		if cast, ok := arg.(*ast.Cast); ok && cast.Type.Name == "text" { // as pg_get_viewdef prints it
@@ -133,9 +133,9 @@ func (s *scope) setting(c *ast.FuncCall) (*kernels.Expr, error) {
 	return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "current_setting needs a constant name here")
 }
 
-// dropout is x times a mask drawn by (seed, step, defining view and ordinal, identity of the relations that x
+// dropoutCall is x times a mask drawn by (seed, step, defining view and ordinal, identity of the relations that x
 // comes from, element); the identity where nothing draws.
-func (s *scope) dropout(c *ast.FuncCall) (*kernels.Expr, error) {
+func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if len(c.Args) != 2 {
 		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "dropout takes 2 arguments, not %d", len(c.Args))
 	}
@@ -154,7 +154,7 @@ func (s *scope) dropout(c *ast.FuncCall) (*kernels.Expr, error) {
 	if !s.b.opt.Draw || p.Const.Float() == 0 {
 		return x, nil
 	}
-	key, err := s.drawKey(c, x)
+	key, err := drawKey(s, c, x)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (s *scope) dropout(c *ast.FuncCall) (*kernels.Expr, error) {
 }
 
 // drawKey hashes the identity of the relations that x comes from.
-func (s *scope) drawKey(at ast.Tree, x *kernels.Expr) (*kernels.Expr, error) {
+func drawKey(s *scope, at ast.Tree, x *kernels.Expr) (*kernels.Expr, error) {
 	var slots []int
 	x.Cols(func(c kernels.Col) {
 		if !slices.Contains(slots, c.Input) {
@@ -215,8 +215,8 @@ func hidden(n *ra.Node) bool {
 	return bad
 }
 
-// subscript is x[i][j]… or a slice.
-func (s *scope) subscript(x *ast.Subscript) (*kernels.Expr, error) {
+// subscriptExpr is x[i][j]… or a slice.
+func subscriptExpr(s *scope, x *ast.Subscript) (*kernels.Expr, error) {
 	base, err := s.expr(x.X)
 	if err != nil {
 		return nil, err
@@ -227,11 +227,11 @@ func (s *scope) subscript(x *ast.Subscript) (*kernels.Expr, error) {
 	args := []*kernels.Expr{base}
 	for _, i := range x.Indices {
 		if i.Slice {
-			return s.slice(x, base)
+			return sliceExpr(s, x, base)
 		}
 		bind := s.expr
 		if isText(i.I) {
-			bind = func(e ast.Expr) (*kernels.Expr, error) { return s.textAs(e, ast.TypeName{Name: "bigint"}) }
+			bind = func(e ast.Expr) (*kernels.Expr, error) { return textAs(s, e, ast.TypeName{Name: "bigint"}) }
 		}
 		e, err := bind(i.I)
 		if err != nil {
@@ -242,8 +242,8 @@ func (s *scope) subscript(x *ast.Subscript) (*kernels.Expr, error) {
 	return kernels.Lookup("subscript").Apply(args...)
 }
 
-// slice is x[lo:hi]…: bounds are constants, because a chunk's shape is static; an index without colon is 1:i.
-func (s *scope) slice(x *ast.Subscript, base *kernels.Expr) (*kernels.Expr, error) {
+// sliceExpr is x[lo:hi]…: bounds are constants, because a chunk's shape is static; an index without colon is 1:i.
+func sliceExpr(s *scope, x *ast.Subscript, base *kernels.Expr) (*kernels.Expr, error) {
 	var bounds []kernels.Bound
 	for d, i := range x.Indices {
 		if d >= len(base.Type.Shape) {

@@ -6,7 +6,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-var _ = bindExpr((*scope).cast)
+var _ = bindExpr(castExpr)
 
 // kindOf maps a Postgres type to a kind; ok is false where the engine has none.
 func kindOf(t ast.TypeName) (kernels.Kind, bool) {
@@ -25,18 +25,18 @@ func kindOf(t ast.TypeName) (kernels.Kind, bool) {
 	return 0, false
 }
 
-func (s *scope) cast(c *ast.Cast) (*kernels.Expr, error) {
+func castExpr(s *scope, c *ast.Cast) (*kernels.Expr, error) {
 	k, ok := kindOf(c.Type)
 	if ok && c.Type.Dims > 0 && isText(c.X) {
-		l, err := s.arrayText(c.X, c.Type)
+		l, err := arrayText(s, c.X, c.Type)
 		if err != nil {
 			return nil, err
 		}
-		return s.cast(&ast.Cast{Node: c.Node, X: l, Type: c.Type, Argument: c.Argument})
+		return castExpr(s, &ast.Cast{Node: c.Node, X: l, Type: c.Type, Argument: c.Argument})
 	}
 	bind := s.expr
 	if l, is := c.X.(*ast.ArrayLit); is && ok && c.Type.Dims > 0 && k != kernels.Int {
-		bind = func(ast.Expr) (*kernels.Expr, error) { return s.chunkLit(l) }
+		bind = func(ast.Expr) (*kernels.Expr, error) { return chunkLit(s, l) }
 	} else if is && ok && len(l.Elems) == 0 && c.Type.Dims == 1 {
 		return kernels.IntArray(), nil
 	}
@@ -45,7 +45,7 @@ func (s *scope) cast(c *ast.Cast) (*kernels.Expr, error) {
 		return nil, err
 	}
 	if !ok {
-		if y, done, err := s.castNamed(c, x); done || err != nil {
+		if y, done, err := castNamed(s, c, x); done || err != nil {
 			return y, err
 		}
 	}
@@ -53,12 +53,12 @@ func (s *scope) cast(c *ast.Cast) (*kernels.Expr, error) {
 	if ok && x.IsConst() && x.Const.Null && !isArray && c.Type.Dims == 0 {
 		return kernels.Const(kernels.NullOf(kernels.Type{Kind: k})), nil
 	}
-	if err := s.refuseCast(c, x, k, ok); err != nil {
+	if err := refuseCast(s, c, x, k, ok); err != nil {
 		return nil, err
 	}
 	switch {
 	case k == kernels.Text && x.Type.Kind == k:
-		return s.plainText(x, c)
+		return plainText(s, x, c)
 	case x.Type.Kind == k && x.Type.Of != nil && x.Type.IsFloat(): // a numeric's, which is rounded now
 		if c.Type.Name == "numeric" {
 			return x, nil
@@ -78,9 +78,9 @@ func (s *scope) cast(c *ast.Cast) (*kernels.Expr, error) {
 }
 
 // refuseCast says why x cannot be cast to a type of kind k; known is false where the engine has no kind for it.
-func (s *scope) refuseCast(c *ast.Cast, x *kernels.Expr, k kernels.Kind, known bool) error {
+func refuseCast(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind, known bool) error {
 	switch {
-	case c.Argument != "" && s.narrows(c, x, k):
+	case c.Argument != "" && castNarrows(s, c, x, k):
 		return s.f.fail(c, sqlerr.UndefinedFunction, "function %s does not take %v for %s", c.Argument, x.Type, c.Type).
 			WithHint("You might need to add an explicit type cast.")
 	case !known || c.Type.Dims > 0 != (x.Type.Shape != nil) && !(x.IsConst() && x.Const.Null):
@@ -94,7 +94,7 @@ func (s *scope) refuseCast(c *ast.Cast, x *kernels.Expr, k kernels.Kind, known b
 	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
 			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query that reads no parameter.")
-	case k == kernels.Text && x.Type.IsFloat() && s.roundsTexts():
+	case k == kernels.Text && x.Type.IsFloat() && roundsTexts(s):
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of double precision to text is not supported in a loss while extra_float_digits is below 1").
 			WithHint("SET extra_float_digits = 1.")
 	case x.Type.Kind == kernels.Text && k != kernels.Text && s.depends(x):

@@ -7,14 +7,14 @@ import (
 
 // COALESCE, CASE, GREATEST and LEAST choose among expressions, which get one type (manual, 10.5).
 
-// choices gives the expressions that at chooses among one type.
-func (s *scope) choices(list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
-	if err := s.typeTexts(list, args); err != nil {
+// unifyChoices gives the expressions that at chooses among one type.
+func unifyChoices(s *scope, list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
+	if err := typeTexts(s, list, args); err != nil {
 		return err
 	}
-	s.oneReal(list, args)
+	oneReal(s, list, args)
 	typeNulls(args)
-	return s.oneType(args, at)
+	return oneType(s, args, at)
 }
 
 // typeNulls gives untyped NULLs the type of the first typed value among args.
@@ -34,7 +34,7 @@ func typeNulls(args []*kernels.Expr) {
 
 // oneReal gives args the type real where a real stands beside integers and numerics, such as the literal 0.1, and no double
 // precision, as Postgres does: these become real by themselves, real never becomes one of them.
-func (s *scope) oneReal(list []ast.Expr, args []*kernels.Expr) {
+func oneReal(s *scope, list []ast.Expr, args []*kernels.Expr) {
 	found := false
 	var others []int
 	for i, x := range args {

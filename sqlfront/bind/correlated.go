@@ -13,13 +13,13 @@ import (
 
 // correlatedScalar binds (SELECT aggregate FROM … WHERE own = outer AND …): Σ grouped by what is compared, looked up
 // by the rows around it. done is false where the sub-query does not reach out.
-func (s *scope) correlatedScalar(l *ast.SubLink) (x *kernels.Expr, done bool, err error) {
-	in, outer, err := s.decorrelate(l.Query)
+func correlatedScalar(s *scope, l *ast.SubLink) (x *kernels.Expr, done bool, err error) {
+	in, outer, err := decorrelate(s, l.Query)
 	if in == nil || err != nil {
 		return nil, err != nil, err
 	}
 	if s.post != nil {
-		return nil, true, s.aboveGroups(l)
+		return nil, true, refuseAboveGroups(s, l)
 	}
 	targets, err := in.expandStars(l.Query.Targets)
 	switch {
@@ -31,34 +31,34 @@ func (s *scope) correlatedScalar(l *ast.SubLink) (x *kernels.Expr, done bool, er
 		return nil, true, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query must be an aggregate here").
 			WithHint("Where it finds one row, max(…) or sum(…) of it is its value; or write it as a join.")
 	}
-	own, around, err := s.comparisons(in, outer)
+	own, around, err := splitComparisons(s, in, outer)
 	if err != nil {
 		return nil, true, err
 	}
-	groups, empty, err := in.byKeys(l.Query, targets, own)
+	groups, empty, err := groupByKeys(in, l.Query, targets, own)
 	if err != nil {
 		return nil, true, err
 	}
 	s.b.classes[l] = groups.class(len(own))
-	x, err = s.lookUp(l, groups, around, empty)
+	x, err = lookUpByKeys(s, l, groups, around, empty)
 	return x, true, err
 }
 
-func (s *scope) aboveGroups(l *ast.SubLink) error {
+func refuseAboveGroups(s *scope, l *ast.SubLink) error {
 	return s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query above GROUP BY is not differentiable yet").
 		WithHint("Put the GROUP BY into a sub-query of FROM.")
 }
 
-// comparisons splits conditions own = outer into their sides; the outer ones are bound.
-func (s *scope) comparisons(in *scope, conds []ast.Expr) (own []ast.Expr, around []*kernels.Expr, err error) {
+// splitComparisons splits conditions own = outer into their sides; the outer ones are bound.
+func splitComparisons(s *scope, in *scope, conds []ast.Expr) (own []ast.Expr, around []*kernels.Expr, err error) {
 	for _, e := range conds {
 		eq, ok := e.(*ast.Binary)
-		if !ok || eq.Op != "=" || in.reachesOut(eq.L, s) == in.reachesOut(eq.R, s) {
+		if !ok || eq.Op != "=" || reachesOut(in, eq.L, s) == reachesOut(in, eq.R, s) {
 			return nil, nil, s.f.fail(e, sqlerr.FeatureNotSupported, "this condition of a correlated sub-query is not differentiable").
 				WithHint("own column = outer column is; write the others as a join with GROUP BY.")
 		}
 		mine, theirs := eq.L, eq.R
-		if in.reachesOut(eq.L, s) {
+		if reachesOut(in, eq.L, s) {
 			mine, theirs = eq.R, eq.L
 		}
 		x, err := s.expr(theirs)
@@ -74,12 +74,12 @@ func (s *scope) comparisons(in *scope, conds []ast.Expr) (own []ast.Expr, around
 	return own, around, nil
 }
 
-// byKeys groups a sub-query by keys. Columns of the result: the keys, then the value of its target; empty is that
+// groupByKeys groups a sub-query by keys. Columns of the result: the keys, then the value of its target; empty is that
 // value over no rows.
-func (s *scope) byKeys(sel *ast.Select, targets []starTarget, keys []ast.Expr) (groups *relation, empty *kernels.Expr, err error) {
+func groupByKeys(s *scope, sel *ast.Select, targets []starTarget, keys []ast.Expr) (groups *relation, empty *kernels.Expr, err error) {
 	grouped := *sel
 	grouped.GroupBy = keys
-	post, err := s.group(&grouped, targets)
+	post, err := groupRows(s, &grouped, targets)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -87,7 +87,7 @@ func (s *scope) byKeys(sel *ast.Select, targets []starTarget, keys []ast.Expr) (
 	if err != nil {
 		return nil, nil, err
 	}
-	if empty, err = post.overNothing(targets[0]); err != nil {
+	if empty, err = valueOverNothing(post, targets[0]); err != nil {
 		return nil, nil, err
 	}
 	class := post.class(targets[0].X)
@@ -110,8 +110,8 @@ func (s *scope) byKeys(sel *ast.Select, targets []starTarget, keys []ast.Expr) (
 	return groups, empty, nil
 }
 
-// overNothing is an aggregate's target over no rows: counts are 0, all else NULL.
-func (s *scope) overNothing(t starTarget) (*kernels.Expr, error) {
+// valueOverNothing is an aggregate's target over no rows: counts are 0, all else NULL.
+func valueOverNothing(s *scope, t starTarget) (*kernels.Expr, error) {
 	g := &grouped{pre: s.post.pre, calls: maps.Clone(s.post.calls)} // nothing else can stand in it
 	for c, x := range g.calls {
 		if g.calls[c] = kernels.Const(kernels.NullOf(x.Type)); c.Name == "count" {
@@ -127,10 +127,10 @@ func (s *scope) overNothing(t starTarget) (*kernels.Expr, error) {
 	return x, err
 }
 
-// lookUp adds an input that holds, for every row of the inputs that around reads, the value of its group, and empty
+// lookUpByKeys adds an input that holds, for every row of the inputs that around reads, the value of its group, and empty
 // where it has none.
-func (s *scope) lookUp(l *ast.SubLink, groups *relation, around []*kernels.Expr, empty *kernels.Expr) (*kernels.Expr, error) {
-	base, slots, keys := s.rowsOf(around)
+func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.Expr, empty *kernels.Expr) (*kernels.Expr, error) {
+	base, slots, keys := rowsOfKeys(s, around)
 	var equi []ra.Equi
 	for i := range around {
 		a, b := base.Cols[keys+i], groups.node.Col(groups.cols[i])
@@ -139,7 +139,7 @@ func (s *scope) lookUp(l *ast.SubLink, groups *relation, around []*kernels.Expr,
 		}
 		pair := []*kernels.Expr{base.Var(0, a.ID), groups.node.Var(1, b.ID)}
 		of, _, err := metType(pair)
-		if err := cmp.Or(err, s.comparable(pair, false, l)); err != nil {
+		if err := cmp.Or(err, checkComparable(s, pair, false, l)); err != nil {
 			return nil, s.f.at(err, l)
 		}
 		if of.String() == timestamp && a.Type.Of.String() != b.Type.Of.String() {
@@ -169,10 +169,10 @@ func (s *scope) lookUp(l *ast.SubLink, groups *relation, around []*kernels.Expr,
 	return n.Var(at, n.Cols[keys].ID), nil
 }
 
-// rowsOf projects the rows that some expressions read to their identities, which are the first keys columns and come
+// rowsOfKeys projects the rows that some expressions read to their identities, which are the first keys columns and come
 // from the columns slots, and the expressions. They are the rows of the one input that is read, or of all that FROM
 // names; the more the conditions let through the better only for speed: nobody looks up what is not there.
-func (s *scope) rowsOf(xs []*kernels.Expr) (n *ra.Node, slots []kernels.Col, keys int) {
+func rowsOfKeys(s *scope, xs []*kernels.Expr) (n *ra.Node, slots []kernels.Col, keys int) {
 	used := map[int]bool{}
 	for _, x := range xs {
 		x.Cols(func(c kernels.Col) { used[c.Input] = true })

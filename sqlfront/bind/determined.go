@@ -150,9 +150,9 @@ type rejoined struct {
 	ids  []ra.ColumnID   // which of its columns they are
 }
 
-// imply lets a column x stand ungrouped where the group determines it. What depends on a parameter, and chunks, cannot be keys:
+// implyColumns lets a column x stand ungrouped where the group determines it. What depends on a parameter, and chunks, cannot be keys:
 // their relation is joined back to the groups.
-func (s *scope) imply(g *grouped, x *kernels.Expr) {
+func implyColumns(s *scope, g *grouped, x *kernels.Expr) {
 	n, slot := s.inputs[x.Col.Input].node, x.Col.Input
 	if g.has(x) {
 		return
@@ -184,11 +184,11 @@ func (s *scope) imply(g *grouped, x *kernels.Expr) {
 }
 
 // joinBack joins the relations below whose identity the group holds to the groups.
-func (s *scope) joinBack(g *grouped) {
+func joinBack(s *scope, g *grouped) {
 	for _, r := range g.back {
 		at := len(s.inputs)
 		if r.optional {
-			s.joinPresent(g, r)
+			joinPresent(s, g, r)
 			continue
 		}
 		s.inputs = append(s.inputs, &relation{node: r.node})
@@ -202,7 +202,7 @@ func (s *scope) joinBack(g *grouped) {
 }
 
 // joinPresent is joinBack for a relation that some groups lack, whose columns are NULL there.
-func (s *scope) joinPresent(g *grouped, r *rejoined) {
+func joinPresent(s *scope, g *grouped, r *rejoined) {
 	groups := s.inputs[0].node
 	var equi []ra.Equi
 	for i, u := range r.node.Unique {

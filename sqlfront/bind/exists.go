@@ -9,9 +9,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// semi binds [NOT] EXISTS (SELECT …) and x [NOT] IN (SELECT …) in WHERE as a semi-join or anti-join; done is false
+// bindSemiJoin binds [NOT] EXISTS (SELECT …) and x [NOT] IN (SELECT …) in WHERE as a semi-join or anti-join; done is false
 // where e is something else.
-func (s *scope) semi(e ast.Expr) (done bool, err error) {
+func bindSemiJoin(s *scope, e ast.Expr) (done bool, err error) {
 	op := ra.SemiJoin
 	if not, ok := e.(*ast.Unary); ok && not.Op == "not" {
 		op, e = ra.AntiJoin, not.X
@@ -20,19 +20,19 @@ func (s *scope) semi(e ast.Expr) (done bool, err error) {
 	if !ok || l.Kind != ast.SubExists && (l.Kind != ast.SubAny || l.Op != "=") || s.post != nil || len(s.inputs) == 0 {
 		return false, nil
 	}
-	tests, err := s.tests(l)
+	tests, err := memberTests(s, l)
 	if err != nil {
 		return true, err
 	}
-	in, outer, err := s.members(l)
+	in, outer, err := membersOf(s, l)
 	if err != nil {
 		return true, err
 	}
-	return true, s.meet(op, l, tests, in, outer)
+	return true, meetRows(s, op, l, tests, in, outer)
 }
 
-// tests are what a sub-query's columns are compared with: none for EXISTS, the fields of a row, or one expression.
-func (s *scope) tests(l *ast.SubLink) ([]*kernels.Expr, error) {
+// memberTests are what a sub-query's columns are compared with: none for EXISTS, the fields of a row, or one expression.
+func memberTests(s *scope, l *ast.SubLink) ([]*kernels.Expr, error) {
 	if l.Kind == ast.SubExists {
 		return nil, nil
 	}
@@ -42,21 +42,21 @@ func (s *scope) tests(l *ast.SubLink) ([]*kernels.Expr, error) {
 	return s.exprs([]ast.Expr{l.Test})
 }
 
-// members are the rows of a sub-query of EXISTS or IN, and the conditions that reach out of it.
-func (s *scope) members(l *ast.SubLink) (*scope, []ast.Expr, error) {
+// membersOf are the rows of a sub-query of EXISTS or IN, and the conditions that reach out of it.
+func membersOf(s *scope, l *ast.SubLink) (*scope, []ast.Expr, error) {
 	if n, ok := l.Query.Limit.(*ast.Literal); ok && l.Kind == ast.SubExists && l.Query.Offset == nil && n.Kind == ast.LitInt && n.Value != "0" {
 		query, all := *l.Query, *l // one row is enough
 		query.Limit, all.Query = nil, &query
 		l = &all
 	}
 	if s.post != nil {
-		if in, _, err := s.post.pre.decorrelate(l.Query); in != nil || err != nil {
-			return nil, nil, s.aboveGroups(l)
+		if in, _, err := decorrelate(s.post.pre, l.Query); in != nil || err != nil {
+			return nil, nil, refuseAboveGroups(s, l)
 		}
 	}
-	if in, outer, err := s.decorrelate(l.Query); in != nil || err != nil {
+	if in, outer, err := decorrelate(s, l.Query); in != nil || err != nil {
 		if err == nil {
-			err = s.noAggregate(l)
+			err = refuseAggregate(s, l)
 		}
 		return in, outer, err
 	}
@@ -69,8 +69,8 @@ func (s *scope) members(l *ast.SubLink) (*scope, []ast.Expr, error) {
 	return in, nil, nil
 }
 
-// noAggregate refuses a correlated sub-query that aggregates its rows into one.
-func (s *scope) noAggregate(l *ast.SubLink) error {
+// refuseAggregate refuses a correlated sub-query that aggregates its rows into one.
+func refuseAggregate(s *scope, l *ast.SubLink) error {
 	for _, t := range l.Query.Targets {
 		calls := aggregateCalls(t.X)
 		switch {
@@ -88,7 +88,7 @@ func (s *scope) noAggregate(l *ast.SubLink) error {
 
 // decorrelate binds FROM of a sub-query, and of its WHERE what needs no column from outside; the rest is outer. A nil
 // scope: nothing reaches out.
-func (s *scope) decorrelate(sel *ast.Select) (in *scope, outer []ast.Expr, err error) {
+func decorrelate(s *scope, sel *ast.Select) (in *scope, outer []ast.Expr, err error) {
 	if sel.SetOp != "" || sel.Values != nil || sel.Where == nil {
 		return nil, nil, nil
 	}
@@ -100,7 +100,7 @@ func (s *scope) decorrelate(sel *ast.Select) (in *scope, outer []ast.Expr, err e
 	}
 	var own []ast.Expr
 	for _, e := range conjuncts(sel.Where) {
-		if in.reachesOut(e, s) {
+		if reachesOut(in, e, s) {
 			outer = append(outer, e)
 		} else {
 			own = append(own, e)
@@ -133,7 +133,7 @@ func (s *scope) decorrelate(sel *ast.Select) (in *scope, outer []ast.Expr, err e
 }
 
 // reachesOut reports whether e reads a column of the query around the scope's.
-func (s *scope) reachesOut(e ast.Expr, around *scope) bool {
+func reachesOut(s *scope, e ast.Expr, around *scope) bool {
 	out := false
 	ast.Walk(e, func(t ast.Tree) bool {
 		if c, ok := t.(*ast.ColumnRef); ok && !c.Star {
@@ -157,15 +157,15 @@ func conjuncts(e ast.Expr) []ast.Expr {
 	return []ast.Expr{e}
 }
 
-// meet keeps the scope's rows that have (or for an anti-join lack) a partner among the sub-query's rows.
-func (s *scope) meet(op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *scope, outer []ast.Expr) error {
-	rows, targets, err := in.exposed(l)
+// meetRows keeps the scope's rows that have (or for an anti-join lack) a partner among the sub-query's rows.
+func meetRows(s *scope, op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *scope, outer []ast.Expr) error {
+	rows, targets, err := exposedSide(in, l)
 	if err != nil {
 		return err
 	}
-	slots := s.slotsOf(tests, in, outer)
+	slots := slotsOf(s, tests, in, outer)
 	if op == ra.AntiJoin && (nullable(tests) || nullable(targets)) || len(slots) > 1 && s.apart != "" {
-		x, err := s.divided(&finding{l: l, tests: tests, in: in, outer: outer, rows: rows, targets: targets})
+		x, err := dividedRows(s, &finding{l: l, tests: tests, in: in, outer: outer, rows: rows, targets: targets})
 		if err != nil {
 			return err
 		}
@@ -175,11 +175,11 @@ func (s *scope) meet(op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *scope,
 		s.filter(x)
 		return nil
 	}
-	slot, tests := s.single(tests, slots)
+	slot, tests := singleSlot(s, tests, slots)
 	around := s.inputs[slot].node
 	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: around}, rows.rel}}
-	on.cols = visibleFrom(rows.cols, s.of(slot))
-	if err := on.member(l, tests, targets); err != nil { // first: conditions rename columns
+	on.cols = visibleFrom(rows.cols, columnsOfSlot(s, slot))
+	if err := memberByValue(on, l, tests, targets); err != nil { // first: conditions rename columns
 		return err
 	}
 	for _, e := range outer {
@@ -188,9 +188,9 @@ func (s *scope) meet(op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *scope,
 		}
 	}
 	if len(on.masks) > 0 {
-		return s.valuesDecide(l)
+		return refuseValuesDecide(s, l)
 	}
-	n := on.keep(op, around)
+	n := keepRows(on, op, around)
 	fresh := map[ra.ColumnID]ra.ColumnID{}
 	for i, c := range s.inputs[slot].node.Cols {
 		fresh[c.ID] = n.Cols[i].ID // projections made for the condition keep positions
@@ -199,9 +199,9 @@ func (s *scope) meet(op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *scope,
 	return nil
 }
 
-// keep is the rows around that have (or for an anti-join lack) a partner; s holds both sides. Where a sub-query among
+// keepRows is the rows around that have (or for an anti-join lack) a partner; s holds both sides. Where a sub-query among
 // the conditions has restricted the rows around or was joined (EXISTS (… AND EXISTS (…))), those with a partner are found first.
-func (s *scope) keep(op ra.Op, around *ra.Node) *ra.Node {
+func keepRows(s *scope, op ra.Op, around *ra.Node) *ra.Node {
 	met := s.inputs[0].node
 	if len(s.inputs) > 2 {
 		found := s.b.b.JoinWhole(s.nodes(), s.equi, s.pred, nil)
@@ -235,7 +235,7 @@ func nullable(xs []*kernels.Expr) bool {
 }
 
 // slotsOf are the inputs that the conditions of a sub-query read, and its tests.
-func (s *scope) slotsOf(tests []*kernels.Expr, in *scope, outer []ast.Expr) map[int]bool {
+func slotsOf(s *scope, tests []*kernels.Expr, in *scope, outer []ast.Expr) map[int]bool {
 	slots := map[int]bool{}
 	read := func(c kernels.Col) { slots[c.Input] = true }
 	for _, test := range tests {
@@ -256,9 +256,9 @@ func (s *scope) slotsOf(tests []*kernels.Expr, in *scope, outer []ast.Expr) map[
 	return slots
 }
 
-// single is the one input that the conditions read, after joining the inputs where they read several, and the tests as
+// singleSlot is the one input that the conditions read, after joining the inputs where they read several, and the tests as
 // expressions over slot 0.
-func (s *scope) single(tests []*kernels.Expr, slots map[int]bool) (slot int, _ []*kernels.Expr) {
+func singleSlot(s *scope, tests []*kernels.Expr, slots map[int]bool) (slot int, _ []*kernels.Expr) {
 	move := renaming(over0)
 	if len(slots) > 1 {
 		_, move = s.close(nil)
@@ -279,8 +279,8 @@ func over0(x *kernels.Expr) *kernels.Expr {
 	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return kernels.Column(kernels.Col{ID: e.Col.ID}, e.Type) })
 }
 
-// of are the visible columns of an input, in slot 0.
-func (s *scope) of(slot int) []scopeCol {
+// columnsOfSlot are the visible columns of an input, in slot 0.
+func columnsOfSlot(s *scope, slot int) []scopeCol {
 	var out []scopeCol
 	for _, c := range s.cols {
 		other := false
@@ -293,8 +293,8 @@ func (s *scope) of(slot int) []scopeCol {
 	return out
 }
 
-// exposed closes a sub-query's rows, for slot 1: its columns under their names, and the targets of IN.
-func (s *scope) exposed(l *ast.SubLink) (*side, []*kernels.Expr, error) {
+// exposedSide closes a sub-query's rows, for slot 1: its columns under their names, and the targets of IN.
+func exposedSide(s *scope, l *ast.SubLink) (*side, []*kernels.Expr, error) {
 	var out []ra.OutCol
 	var names []string
 	for _, c := range s.cols {
@@ -354,8 +354,8 @@ func visibleFrom(own, around []scopeCol) []scopeCol {
 	return out
 }
 
-// member adds the condition of x IN (…): each of xs equals a column of the sub-query.
-func (s *scope) member(l *ast.SubLink, xs, ys []*kernels.Expr) error {
+// memberByValue adds the condition of x IN (…): each of xs equals a column of the sub-query.
+func memberByValue(s *scope, l *ast.SubLink, xs, ys []*kernels.Expr) error {
 	at := len(s.cols)
 	for _, x := range slices.Concat(xs, ys) { // equating an expression renames columns, those of the scope among them
 		s.cols = append(s.cols, scopeCol{x: x})
@@ -363,7 +363,7 @@ func (s *scope) member(l *ast.SubLink, xs, ys []*kernels.Expr) error {
 	for i := range xs {
 		x, y := s.cols[at+i].x, s.cols[at+len(xs)+i].x
 		if s.depends(x) || s.depends(y) || x.Type.Shape != nil || y.Type.Shape != nil {
-			return s.onValues(l)
+			return refuseOnValues(s, l)
 		}
 		if err := s.equate(x, y, l); err != nil {
 			return err
@@ -373,7 +373,7 @@ func (s *scope) member(l *ast.SubLink, xs, ys []*kernels.Expr) error {
 	return nil
 }
 
-func (s *scope) onValues(l *ast.SubLink) error {
+func refuseOnValues(s *scope, l *ast.SubLink) error {
 	return s.f.fail(l, sqlerr.FeatureNotSupported, "IN (SELECT …) needs keys or attributes on both sides").
 		WithHint("A value may be compared with a scalar: x > (SELECT avg(…) …).")
 }

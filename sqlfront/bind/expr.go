@@ -29,7 +29,7 @@ func (s *scope) expr(e ast.Expr) (*kernels.Expr, error) {
 	}
 	x, err := s.bare(e)
 	if err != nil {
-		return nil, s.nameShapes(s.f.at(err, e), e)
+		return nil, nameShapes(s, s.f.at(err, e), e)
 	}
 	if x.Pos < 0 && !x.IsCol {
 		c := *x
@@ -40,7 +40,7 @@ func (s *scope) expr(e ast.Expr) (*kernels.Expr, error) {
 }
 
 // nameShapes adds to an error about shapes which columns the chunks of e come from.
-func (s *scope) nameShapes(err error, e ast.Expr) error {
+func nameShapes(s *scope, err error, e ast.Expr) error {
 	var se *sqlerr.Error
 	if !errors.As(err, &se) || se.Code != sqlerr.ArraySubscript || se.Detail != "" {
 		return err
@@ -49,7 +49,7 @@ func (s *scope) nameShapes(err error, e ast.Expr) error {
 	ast.Walk(e, func(t ast.Tree) bool {
 		if c, ok := t.(*ast.ColumnRef); ok && !c.Star {
 			if x, err := s.column(c); err == nil && x.Type.IsChunk() {
-				if d := fmt.Sprintf("%s is %v", s.qualified(c, x), x.Type); !slices.Contains(cols, d) {
+				if d := fmt.Sprintf("%s is %v", qualifiedName(s, c, x), x.Type); !slices.Contains(cols, d) {
 					cols = append(cols, d)
 				}
 			}
@@ -63,8 +63,8 @@ func (s *scope) nameShapes(err error, e ast.Expr) error {
 	return err
 }
 
-// qualified names a column with its table.
-func (s *scope) qualified(c *ast.ColumnRef, x *kernels.Expr) string {
+// qualifiedName names a column with its table.
+func qualifiedName(s *scope, c *ast.ColumnRef, x *kernels.Expr) string {
 	for _, sc := range s.cols {
 		if len(c.Names) == 1 && sc.table != "" && sc.x.Same(x) {
 			return sc.table + "." + c.Names[0]
@@ -97,17 +97,17 @@ var (
 	})
 	_ = bindExpr(func(_ *scope, x *ast.Literal) (*kernels.Expr, error) { return literal(x) })
 	_ = bindExpr(func(_ *scope, x *ast.Bound) (*kernels.Expr, error) { return bound(x) })
-	_ = bindExpr((*scope).unary)
-	_ = bindExpr((*scope).binary)
-	_ = bindExpr((*scope).caseExpr)
-	_ = bindExpr((*scope).minMax)
-	_ = bindExpr((*scope).in)
-	_ = bindExpr((*scope).between)
-	_ = bindExpr((*scope).isBool)
-	_ = bindExpr((*scope).isDistinct)
-	_ = bindExpr(func(s *scope, x *ast.Coalesce) (*kernels.Expr, error) { return s.variadic("coalesce", x.Args) })
-	_ = bindExpr((*scope).nullIf)
-	_ = bindExpr((*scope).isNull)
+	_ = bindExpr(unaryExpr)
+	_ = bindExpr(binaryExpr)
+	_ = bindExpr(caseExpr)
+	_ = bindExpr(minMaxExpr)
+	_ = bindExpr(inExpr)
+	_ = bindExpr(betweenExpr)
+	_ = bindExpr(isBoolExpr)
+	_ = bindExpr(isDistinctExpr)
+	_ = bindExpr(func(s *scope, x *ast.Coalesce) (*kernels.Expr, error) { return variadicCall(s, "coalesce", x.Args) })
+	_ = bindExpr(nullIfExpr)
+	_ = bindExpr(isNullExpr)
 )
 
 func literal(l *ast.Literal) (*kernels.Expr, error) {
@@ -156,7 +156,7 @@ func bound(b *ast.Bound) (*kernels.Expr, error) {
 	return nil, sqlerr.New(sqlerr.FeatureNotSupported, "a value of type %s cannot stand in a loss", b.Type)
 }
 
-func (s *scope) unary(u *ast.Unary) (*kernels.Expr, error) {
+func unaryExpr(s *scope, u *ast.Unary) (*kernels.Expr, error) {
 	bind := s.expr
 	if u.Op == "not" {
 		bind = s.boolean
@@ -181,13 +181,13 @@ func (s *scope) unary(u *ast.Unary) (*kernels.Expr, error) {
 	return nil, s.f.fail(u, sqlerr.UndefinedFunction, "operator %s is not supported in a loss", u.Op)
 }
 
-func (s *scope) binary(b *ast.Binary) (*kernels.Expr, error) {
+func binaryExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 	name, ok := operators[b.Op]
 	if b.Op == "||" {
-		return s.concat(b)
+		return concatExpr(s, b)
 	}
 	if b.Op == "!~~" {
-		x, err := s.binary(&ast.Binary{Node: b.Node, Op: "~~", L: b.L, R: b.R})
+		x, err := binaryExpr(s, &ast.Binary{Node: b.Node, Op: "~~", L: b.L, R: b.R})
 		if err != nil {
 			return nil, err
 		}
@@ -210,17 +210,17 @@ func (s *scope) binary(b *ast.Binary) (*kernels.Expr, error) {
 		return nil, err
 	}
 	if name == "like" && l.Type.Of.String() == "bpchar" {
-		return nil, s.padded(b)
+		return nil, refusePadded(s, b)
 	}
 	if name == "like" {
-		if err := s.comparable([]*kernels.Expr{l, r}, false, b); err != nil { // of nondeterministic collations
+		if err := checkComparable(s, []*kernels.Expr{l, r}, false, b); err != nil { // of nondeterministic collations
 			return nil, err
 		}
 	}
 	if name == "like" && (!l.Type.Of.IsText() || !r.Type.Of.IsText()) {
 		return nil, s.f.fail(b, sqlerr.FeatureNotSupported, "LIKE of a value of type %v is not supported in a loss", l.Type.Of).WithHint(inSubQuery)
 	}
-	if l, r, err = s.operands(b, l, r); err != nil {
+	if l, r, err = typeOperands(s, b, l, r); err != nil {
 		return nil, err
 	}
 	if comparisons[name] {
@@ -248,7 +248,7 @@ func (s *scope) compare(name string, l, r *kernels.Expr, at ast.Tree) (*kernels.
 			WithHint("Element by element: maximum(a,b), minimum(a,b), greater(a,b).")
 	}
 	args := []*kernels.Expr{unknownText(l, r.Type.Kind), unknownText(r, l.Type.Kind)}
-	if err := cmp.Or(s.oneType(args, at), s.comparable(args, name != "eq" && name != "ne" && name != "is_distinct", at)); err != nil {
+	if err := cmp.Or(oneType(s, args, at), checkComparable(s, args, name != "eq" && name != "ne" && name != "is_distinct", at)); err != nil {
 		return nil, err
 	}
 	return s.apply(name, at, args...)
@@ -273,7 +273,7 @@ func unknownText(x *kernels.Expr, k kernels.Kind) *kernels.Expr {
 // boolean binds a condition.
 func (s *scope) boolean(e ast.Expr) (*kernels.Expr, error) {
 	if isText(e) {
-		return s.textAs(e, ast.TypeName{Name: "boolean"})
+		return textAs(s, e, ast.TypeName{Name: "boolean"})
 	}
 	x, err := s.expr(e)
 	if err != nil {
@@ -300,34 +300,34 @@ func (s *scope) exprs(list []ast.Expr) ([]*kernels.Expr, error) {
 	return out, nil
 }
 
-func (s *scope) variadic(name string, list []ast.Expr) (*kernels.Expr, error) {
+func variadicCall(s *scope, name string, list []ast.Expr) (*kernels.Expr, error) {
 	args, err := s.exprs(list)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.choices(list, args, list[0]); err != nil {
+	if err := unifyChoices(s, list, args, list[0]); err != nil {
 		return nil, err
 	}
 	return kernels.Call(kernels.Lookup(name), kernels.Attr{}, args...)
 }
 
-// nullIf is NULLIF(l, r), of the type that l has in l = r: an integer beside a float is one.
-func (s *scope) nullIf(x *ast.NullIf) (*kernels.Expr, error) {
+// nullIfExpr is NULLIF(l, r), of the type that l has in l = r: an integer beside a float is one.
+func nullIfExpr(s *scope, x *ast.NullIf) (*kernels.Expr, error) {
 	args, err := s.exprs([]ast.Expr{x.L, x.R})
 	if err != nil {
 		return nil, err
 	}
 	typeNulls(args)
-	if err := cmp.Or(s.typeTexts([]ast.Expr{x.L, x.R}, args), s.compared([]ast.Expr{x.L, x.R}, args, x)); err != nil {
+	if err := cmp.Or(typeTexts(s, []ast.Expr{x.L, x.R}, args), refuseLongNumbers(s, []ast.Expr{x.L, x.R}, args, x)); err != nil {
 		return nil, err
 	}
-	if err := s.oneType(args, x.L); err != nil {
+	if err := oneType(s, args, x.L); err != nil {
 		return nil, err
 	}
 	if of := args[0].Type.Of; of != nil && of.ByKey {
 		return nil, s.f.fail(x, sqlerr.FeatureNotSupported, "NULLIF of values of type %v is not supported in a loss", of).WithHint(inSubQuery)
 	}
-	if err := s.comparable(args, false, x); err != nil {
+	if err := checkComparable(s, args, false, x); err != nil {
 		return nil, err
 	}
 	if l, r := args[0], args[1]; l.Type.Kind == kernels.Int && r.Type.IsFloat() && l.Type.Shape == nil && r.Type.Shape == nil {
@@ -336,7 +336,7 @@ func (s *scope) nullIf(x *ast.NullIf) (*kernels.Expr, error) {
 	return s.apply("nullif", x, args...)
 }
 
-func (s *scope) minMax(m *ast.MinMax) (*kernels.Expr, error) {
+func minMaxExpr(s *scope, m *ast.MinMax) (*kernels.Expr, error) {
 	args, err := s.exprs(m.Args)
 	if err != nil {
 		return nil, err
@@ -347,10 +347,10 @@ func (s *scope) minMax(m *ast.MinMax) (*kernels.Expr, error) {
 				WithHint("Element by element: maximum(a,b), minimum(a,b).")
 		}
 	}
-	if err := s.choices(m.Args, args, m); err != nil {
+	if err := unifyChoices(s, m.Args, args, m); err != nil {
 		return nil, err
 	}
-	if err := s.comparable(slices.Clone(args), true, m); err != nil { // a key that orders begins the whole text
+	if err := checkComparable(s, slices.Clone(args), true, m); err != nil { // a key that orders begins the whole text
 		return nil, err
 	}
 	name := "least"
@@ -360,10 +360,10 @@ func (s *scope) minMax(m *ast.MinMax) (*kernels.Expr, error) {
 	return s.apply(name, m, args...)
 }
 
-func (s *scope) caseExpr(c *ast.Case) (*kernels.Expr, error) {
+func caseExpr(s *scope, c *ast.Case) (*kernels.Expr, error) {
 	var args []*kernels.Expr
 	for _, w := range c.Whens {
-		cond, err := s.caseCond(c, w.Cond)
+		cond, err := caseCond(s, c, w.Cond)
 		if err != nil {
 			return nil, err
 		}
@@ -386,7 +386,7 @@ func (s *scope) caseExpr(c *ast.Case) (*kernels.Expr, error) {
 		values, list = append(values, args[2*i+1]), append(list, w.Result)
 	}
 	values, list = append(values, last), append(list, c.Else)
-	if err := s.choices(list, values, c); err != nil {
+	if err := unifyChoices(s, list, values, c); err != nil {
 		return nil, err
 	}
 	for i := range c.Whens {
@@ -396,7 +396,7 @@ func (s *scope) caseExpr(c *ast.Case) (*kernels.Expr, error) {
 	return s.apply("case", c, args...)
 }
 
-func (s *scope) caseCond(c *ast.Case, cond ast.Expr) (*kernels.Expr, error) {
+func caseCond(s *scope, c *ast.Case, cond ast.Expr) (*kernels.Expr, error) {
 	if c.Arg == nil {
 		return s.boolean(cond)
 	}
@@ -404,10 +404,10 @@ func (s *scope) caseCond(c *ast.Case, cond ast.Expr) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	return s.compareOf("eq", c.Arg, cond, args[0], args[1], cond)
+	return compareOf(s, "eq", c.Arg, cond, args[0], args[1], cond)
 }
 
-func (s *scope) in(x *ast.In) (*kernels.Expr, error) {
+func inExpr(s *scope, x *ast.In) (*kernels.Expr, error) {
 	l, err := s.expr(x.X)
 	if err != nil {
 		return nil, err
@@ -417,10 +417,10 @@ func (s *scope) in(x *ast.In) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.realList(l, x.List, list)
+	roundRealList(s, l, x.List, list)
 	for i, e := range x.List {
 		r := list[i]
-		eq, err := s.compareOf("eq", x.X, e, l, r, e)
+		eq, err := compareOf(s, "eq", x.X, e, l, r, e)
 		if err != nil {
 			return nil, err
 		}
@@ -436,9 +436,9 @@ func (s *scope) in(x *ast.In) (*kernels.Expr, error) {
 	return any, nil
 }
 
-// realList rounds what a value of type real is looked for in: elements without columns, where they are several and
+// roundRealList rounds what a value of type real is looked for in: elements without columns, where they are several and
 // none is double precision, are an array of real in Postgres. A single one is compared in double precision.
-func (s *scope) realList(l *kernels.Expr, list []ast.Expr, bound []*kernels.Expr) {
+func roundRealList(s *scope, l *kernels.Expr, list []ast.Expr, bound []*kernels.Expr) {
 	var fixed []int
 	for i, e := range list {
 		if !ReadsColumn(e) {
@@ -458,16 +458,16 @@ func (s *scope) realList(l *kernels.Expr, list []ast.Expr, bound []*kernels.Expr
 	}
 }
 
-func (s *scope) between(x *ast.Between) (*kernels.Expr, error) {
+func betweenExpr(s *scope, x *ast.Between) (*kernels.Expr, error) {
 	args, err := s.exprs([]ast.Expr{x.X, x.Lo, x.Hi})
 	if err != nil {
 		return nil, err
 	}
-	lo, err := s.compareOf("ge", x.X, x.Lo, args[0], args[1], x)
+	lo, err := compareOf(s, "ge", x.X, x.Lo, args[0], args[1], x)
 	if err != nil {
 		return nil, err
 	}
-	hi, err := s.compareOf("le", x.X, x.Hi, args[0], args[2], x)
+	hi, err := compareOf(s, "le", x.X, x.Hi, args[0], args[2], x)
 	if err != nil {
 		return nil, err
 	}
@@ -477,7 +477,7 @@ func (s *scope) between(x *ast.Between) (*kernels.Expr, error) {
 	return kernels.Build("and", lo, hi), nil
 }
 
-func (s *scope) isBool(x *ast.IsBool) (*kernels.Expr, error) {
+func isBoolExpr(s *scope, x *ast.IsBool) (*kernels.Expr, error) {
 	b, err := s.boolean(x.X)
 	if err != nil {
 		return nil, err
@@ -496,7 +496,7 @@ func (s *scope) isBool(x *ast.IsBool) (*kernels.Expr, error) {
 	return b, nil
 }
 
-func (s *scope) isDistinct(x *ast.IsDistinct) (*kernels.Expr, error) {
+func isDistinctExpr(s *scope, x *ast.IsDistinct) (*kernels.Expr, error) {
 	switch {
 	case isNull(x.R):
 		return s.expr(&ast.IsNull{Node: x.Node, X: x.L, Not: !x.Not})
@@ -507,21 +507,21 @@ func (s *scope) isDistinct(x *ast.IsDistinct) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	d, err := s.compareOf("is_distinct", x.L, x.R, args[0], args[1], x)
+	d, err := compareOf(s, "is_distinct", x.L, x.R, args[0], args[1], x)
 	if err == nil && x.Not {
 		d = kernels.Build("not", d)
 	}
 	return d, err
 }
 
-// concat is ||: text, or chunks along the first dimension. NULL beside a chunk is an empty one, as in Postgres.
-func (s *scope) concat(b *ast.Binary) (*kernels.Expr, error) {
+// concatExpr is ||: text, or chunks along the first dimension. NULL beside a chunk is an empty one, as in Postgres.
+func concatExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 	args, err := s.exprs([]ast.Expr{b.L, b.R})
 	if err != nil {
 		return nil, err
 	}
 	if args[0].Type.IsChunk() || args[1].Type.IsChunk() {
-		if err := s.typeTexts([]ast.Expr{b.L, b.R}, args); err != nil {
+		if err := typeTexts(s, []ast.Expr{b.L, b.R}, args); err != nil {
 			return nil, err
 		}
 	}
@@ -537,7 +537,7 @@ func (s *scope) concat(b *ast.Binary) (*kernels.Expr, error) {
 	}
 	for i, x := range args {
 		if x.Type.Kind == kernels.Text {
-			if args[i], err = s.plainText(x, b); err != nil {
+			if args[i], err = plainText(s, x, b); err != nil {
 				return nil, err
 			}
 		}

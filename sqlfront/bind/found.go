@@ -12,38 +12,38 @@ import (
 // EXISTS, x op ANY (SELECT …) and x op ALL (SELECT …) as values, wherever an expression may stand: the rows around are divided
 // into those for which the sub-query's rows make it true, those for which a NULL leaves it open, and the others.
 
-// found binds a sub-query of EXISTS, ANY or ALL as a value.
-func (s *scope) found(l *ast.SubLink) (*kernels.Expr, error) {
+// foundExpr binds a sub-query of EXISTS, ANY or ALL as a value.
+func foundExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
 	if l.Kind == ast.SubAll { // where no row makes the opposite true
 		op := ast.Negations[l.Op]
 		if op == "" {
-			return nil, s.notFound(l)
+			return nil, refuseNotFound(s, l)
 		}
-		x, err := s.found(&ast.SubLink{Node: l.Node, Kind: ast.SubAny, Op: op, Test: l.Test, Query: l.Query})
+		x, err := foundExpr(s, &ast.SubLink{Node: l.Node, Kind: ast.SubAny, Op: op, Test: l.Test, Query: l.Query})
 		if err != nil {
 			return nil, err
 		}
 		return kernels.Build("not", x), nil
 	}
 	if l.Kind == ast.SubAny && !comparisons[operators[l.Op]] {
-		return nil, s.notFound(l)
+		return nil, refuseNotFound(s, l)
 	}
-	tests, err := s.tests(l)
+	tests, err := memberTests(s, l)
 	if err != nil {
 		return nil, err
 	}
-	in, outer, err := s.members(l)
+	in, outer, err := membersOf(s, l)
 	if err != nil {
-		return nil, s.correlated(l, err)
+		return nil, refuseCorrelated(s, l, err)
 	}
-	rows, targets, err := in.exposed(l)
+	rows, targets, err := exposedSide(in, l)
 	if err != nil {
 		return nil, err
 	}
-	return s.divided(&finding{l: l, tests: tests, in: in, outer: outer, rows: rows, targets: targets})
+	return dividedRows(s, &finding{l: l, tests: tests, in: in, outer: outer, rows: rows, targets: targets})
 }
 
-func (s *scope) notFound(l *ast.SubLink) error {
+func refuseNotFound(s *scope, l *ast.SubLink) error {
 	return s.f.fail(l, sqlerr.FeatureNotSupported, "this sub-query cannot stand in an expression of a loss").
 		WithHint("EXISTS (SELECT …), IN (SELECT …), comparisons with ANY and ALL (SELECT …), and scalar sub-queries may stand anywhere.")
 }
@@ -87,20 +87,20 @@ func (q *finding) holds(on *scope, tests, targets []*kernels.Expr) (*kernels.Exp
 	return out, nil
 }
 
-// divided is the value of a sub-query for each row around.
-func (s *scope) divided(q *finding) (*kernels.Expr, error) {
-	xs, cols := s.reached(q)
+// dividedRows is the value of a sub-query for each row around.
+func dividedRows(s *scope, q *finding) (*kernels.Expr, error) {
+	xs, cols := reachedColumns(s, q)
 	reads := false
 	for _, x := range xs {
 		x.Cols(func(kernels.Col) { reads = true })
 	}
 	if q.onValues(s) {
-		return nil, s.onValues(q.l)
+		return nil, refuseOnValues(s, q.l)
 	}
 	if !reads {
-		return s.foundAlone(q)
+		return foundAlone(s, q)
 	}
-	base, slots, keys := s.rowsOf(xs)
+	base, slots, keys := rowsOfKeys(s, xs)
 	for i := range cols {
 		cols[i].x = base.Var(0, base.Cols[keys+i].ID)
 	}
@@ -110,7 +110,7 @@ func (s *scope) divided(q *finding) (*kernels.Expr, error) {
 			tests[i] = base.Var(0, base.Cols[keys+len(cols)+i].ID)
 		}
 	}
-	met, rest, err := s.partners(q, base, cols, tests, false)
+	met, rest, err := partners(s, q, base, cols, tests, false)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func (s *scope) divided(q *finding) (*kernels.Expr, error) {
 		for i := range tests {
 			tests[i] = movedTo(tests[i], base, rest)
 		}
-		open, others, err := s.partners(q, rest, moved(cols, base, rest), tests, true)
+		open, others, err := partners(s, q, rest, moved(cols, base, rest), tests, true)
 		if err != nil {
 			return nil, err
 		}
@@ -155,8 +155,8 @@ func movedTo(x *kernels.Expr, base, n *ra.Node) *kernels.Expr {
 	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[base.Index(e.Col.ID)].ID) })
 }
 
-// reached lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the tests.
-func (s *scope) reached(q *finding) (xs []*kernels.Expr, cols []scopeCol) {
+// reachedColumns lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the tests.
+func reachedColumns(s *scope, q *finding) (xs []*kernels.Expr, cols []scopeCol) {
 	for _, e := range q.outer {
 		ast.Walk(e, func(t ast.Tree) bool {
 			if c, ok := t.(*ast.ColumnRef); ok && !c.Star {
@@ -176,13 +176,13 @@ func (s *scope) reached(q *finding) (xs []*kernels.Expr, cols []scopeCol) {
 
 // partners divides the rows of base into those that have and that lack a partner among the sub-query's rows: one that makes
 // the comparison true or, where open is set, one that makes it NULL.
-func (s *scope) partners(q *finding, base *ra.Node, cols []scopeCol, tests []*kernels.Expr, open bool) (met, rest *ra.Node, err error) {
+func partners(s *scope, q *finding, base *ra.Node, cols []scopeCol, tests []*kernels.Expr, open bool) (met, rest *ra.Node, err error) {
 	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: base}, q.rows.rel}}
 	on.cols = visibleFrom(q.rows.cols, cols)
 	switch {
 	case len(tests) == 0:
 	case !open && q.l.Op == "=":
-		if err := on.member(q.l, tests, q.targets); err != nil {
+		if err := memberByValue(on, q.l, tests, q.targets); err != nil {
 			return nil, nil, err
 		}
 	case open && len(tests) == 1:
@@ -203,18 +203,18 @@ func (s *scope) partners(q *finding, base *ra.Node, cols []scopeCol, tests []*ke
 		}
 	}
 	if len(on.masks) > 0 {
-		return nil, nil, s.valuesDecide(q.l)
+		return nil, nil, refuseValuesDecide(s, q.l)
 	}
-	return on.keep(ra.SemiJoin, base), on.keep(ra.AntiJoin, base), nil
+	return keepRows(on, ra.SemiJoin, base), keepRows(on, ra.AntiJoin, base), nil
 }
 
-func (s *scope) valuesDecide(l *ast.SubLink) error {
+func refuseValuesDecide(s *scope, l *ast.SubLink) error {
 	return s.f.fail(l, sqlerr.FeatureNotSupported, "which rows a sub-query of EXISTS or IN finds depends on a parameter's values").
 		WithHint("Structure may not depend on values: compare keys and attributes.")
 }
 
 // foundAlone is the value of a sub-query that reads nothing of the rows around: one for all of them.
-func (s *scope) foundAlone(q *finding) (*kernels.Expr, error) {
+func foundAlone(s *scope, q *finding) (*kernels.Expr, error) {
 	rows := q.rows.rel.node
 	holds := boolConst(true)
 	if len(q.tests) > 0 {

@@ -83,7 +83,7 @@ func (s *scope) from(item ast.FromItem) error {
 }
 
 var (
-	_ = bindFrom((*scope).join)
+	_ = bindFrom(joinFrom)
 	_ = bindFrom(func(s *scope, it *ast.TableRef) error {
 		r, err := s.b.tableRef(s.f, it)
 		return s.visible(it, r, err, it.Alias, it.Name)
@@ -97,10 +97,10 @@ var (
 		return s.visible(it, r, err, it.Alias, "")
 	})
 	_ = bindFrom(func(s *scope, it *ast.FuncFrom) error {
-		if done, err := s.tile(it); done || err != nil {
+		if done, err := tileFrom(s, it); done || err != nil {
 			return err
 		}
-		r, err := s.b.funcFrom(s.f, it)
+		r, err := funcFrom(s.b, s.f, it)
 		return s.visible(it, r, err, it.Alias, it.Func.Name)
 	})
 )
@@ -134,14 +134,14 @@ func orName(a, b string) string {
 	return b
 }
 
-// join flattens an inner join into the scope's inputs.
-func (s *scope) join(j *ast.JoinFrom) error {
+// joinFrom flattens an inner join into the scope's inputs.
+func joinFrom(s *scope, j *ast.JoinFrom) error {
 	if j.Kind == ast.JoinFull {
 		return s.f.fail(j, sqlerr.FeatureNotSupported, "FULL JOIN is not differentiable").
 			WithHint("LEFT JOIN is, and so is UNION ALL with an aggregate above it.")
 	}
 	if j.Kind != ast.JoinInner {
-		return s.leftJoin(j)
+		return leftJoin(s, j)
 	}
 	first := len(s.cols)
 	if err := s.from(j.L); err != nil {
@@ -157,18 +157,18 @@ func (s *scope) join(j *ast.JoinFrom) error {
 	}
 	var met []scopeCol
 	for _, name := range using {
-		l, err := s.oneOf(s.cols[first:mid], name, j)
+		l, err := usingColumn(s, s.cols[first:mid], name, j)
 		if err != nil {
 			return err
 		}
-		r, err := s.oneOf(s.cols[mid:], name, j)
+		r, err := usingColumn(s, s.cols[mid:], name, j)
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(s.exactly([]numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j), s.equate(l.x, r.x, j)); err != nil {
+		if err := cmp.Or(refuseInexact(s, []numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j), s.equate(l.x, r.x, j)); err != nil {
 			return err
 		}
-		m, other, err := s.met(*l, *r, j)
+		m, other, err := metColumn(s, *l, *r, j)
 		if err != nil {
 			return err
 		}
@@ -177,7 +177,7 @@ func (s *scope) join(j *ast.JoinFrom) error {
 		}
 	}
 	s.cols = append(s.cols, met...)
-	s.mergeOrder(first, using)
+	mergeOrder(s, first, using)
 	if j.On != nil {
 		if err := s.where(j.On); err != nil {
 			return err
@@ -192,7 +192,7 @@ func (s *scope) join(j *ast.JoinFrom) error {
 }
 
 // mergeOrder puts USING columns first, as SELECT * shows them.
-func (s *scope) mergeOrder(first int, using []string) {
+func mergeOrder(s *scope, first int, using []string) {
 	var head, tail []scopeCol
 	for _, name := range using {
 		for _, c := range s.cols[first:] {
@@ -221,7 +221,7 @@ func common(l, r []scopeCol) []string {
 	return out
 }
 
-func (s *scope) oneOf(cols []scopeCol, name string, at ast.Tree) (*scopeCol, error) {
+func usingColumn(s *scope, cols []scopeCol, name string, at ast.Tree) (*scopeCol, error) {
 	var found *scopeCol
 	for i := range cols {
 		if cols[i].name == name && !cols[i].merged {
@@ -286,7 +286,7 @@ func hasSubLink(e ast.Expr) bool {
 
 // condition adds one conjunct.
 func (s *scope) condition(e ast.Expr) error {
-	if done, err := s.semi(e); done || err != nil {
+	if done, err := bindSemiJoin(s, e); done || err != nil {
 		return err
 	}
 	if eq, ok := e.(*ast.Binary); ok && eq.Op == "=" {
@@ -298,7 +298,7 @@ func (s *scope) condition(e ast.Expr) error {
 		if err != nil {
 			return err
 		}
-		if l, r, err = s.operands(eq, l, r); err != nil {
+		if l, r, err = typeOperands(s, eq, l, r); err != nil {
 			return err
 		}
 		return s.equate(l, r, eq)
@@ -327,7 +327,7 @@ func (s *scope) depends(x *kernels.Expr) bool {
 // equate adds l = r: as a join condition where both are structure of two inputs.
 func (s *scope) equate(l, r *kernels.Expr, at ast.Tree) error {
 	args := []*kernels.Expr{l, r}
-	if err := cmp.Or(s.oneType(args, at), s.comparable(args, false, at)); err != nil {
+	if err := cmp.Or(oneType(s, args, at), checkComparable(s, args, false, at)); err != nil {
 		return err
 	}
 	l, r = args[0], args[1]
@@ -509,7 +509,7 @@ func (b *binder) tableRef(f *place, t *ast.TableRef) (*relation, error) {
 			r.classes = append(r.classes, classOf[tab.Cols[scan.TableCols[i]].PGType])
 		}
 	}
-	return b.batched(tab.Schema, tab.Name, r), nil
+	return batchedRows(b, tab.Schema, tab.Name, r), nil
 }
 
 // view binds a view once; nil when t names none.
@@ -531,7 +531,7 @@ func (b *binder) view(f *place, t *ast.TableRef) (*relation, error) {
 	}
 	r = &relation{node: r.node, names: slices.Clone(r.names), cols: r.cols, classes: r.classes, mask: r.mask}
 	copy(r.names, v.Cols)
-	r = b.batched(v.Schema, v.Name, r)
+	r = batchedRows(b, v.Schema, v.Name, r)
 	b.views[v.Schema+"."+v.Name] = r
 	return r, nil
 }

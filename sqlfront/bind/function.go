@@ -7,7 +7,7 @@ import (
 )
 
 // userCall binds a call of a function of the user's that is an expression: that expression stands in its place.
-func (s *scope) userCall(c *ast.FuncCall, fn *ast.CreateFunction) (*kernels.Expr, error) {
+func userCall(s *scope, c *ast.FuncCall, fn *ast.CreateFunction) (*kernels.Expr, error) {
 	if s.b.calls++; s.b.calls > MaxCalls {
 		return nil, s.f.fail(c, sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", MaxCalls)
 	}
@@ -37,8 +37,8 @@ func (s *scope) userCall(c *ast.FuncCall, fn *ast.CreateFunction) (*kernels.Expr
 	return x, nil
 }
 
-// narrows reports whether a conversion is none that Postgres makes of an argument by itself: numbers only widen.
-func (s *scope) narrows(c *ast.Cast, x *kernels.Expr, k kernels.Kind) bool {
+// castNarrows reports whether a conversion is none that Postgres makes of an argument by itself: numbers only widen.
+func castNarrows(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind) bool {
 	if l, ok := c.X.(*ast.Literal); ok && l.Kind == ast.LitString || x.IsConst() && x.Const.Null {
 		return false
 	}

@@ -9,23 +9,23 @@ import (
 )
 
 var (
-	_ = bindTableFunc("gradient", (*binder).gradient)
-	_ = bindCall("gradient", (*scope).misplaced)
-	_ = bindCall("backward", (*scope).misplaced)
+	_ = bindTableFunc("gradient", gradientFrom)
+	_ = bindCall("gradient", misplacedGradient)
+	_ = bindCall("backward", misplacedGradient)
 )
 
-func (s *scope) misplaced(c *ast.FuncCall) (*kernels.Expr, error) {
+func misplacedGradient(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() cannot stand in an expression of a loss", c.Name).
 		WithHint("FROM gradient('loss', NULL::w) is differentiable.")
 }
 
 // funcFrom binds a function in FROM: a differentiable one, or a parameter-free set-returning function that the store
 // runs.
-func (b *binder) funcFrom(f *place, it *ast.FuncFrom) (*relation, error) {
+func funcFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	if bind := tableFuncBinders[it.Func.Name]; bind != nil && builtIn(it.Func) {
 		return bind(b, f, it.Func)
 	}
-	if r, err := b.series(f, it); r != nil || err != nil {
+	if r, err := seriesFrom(b, f, it); r != nil || err != nil {
 		return r, err
 	}
 	free := true
@@ -40,7 +40,7 @@ func (b *binder) funcFrom(f *place, it *ast.FuncFrom) (*relation, error) {
 	}
 	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{it}, End: -1,
 		Targets: []ast.Target{{Node: it.Node, X: &ast.ColumnRef{Node: it.Node, Star: true}}}}
-	o, ok := b.opaque(f, sel, false)
+	o, ok := opaqueQuery(b, f, sel, false)
 	if !ok {
 		return nil, f.fail(it, sqlerr.FeatureNotSupported, "function %s cannot stand in FROM of a loss", it.Func.Name)
 	}
@@ -90,8 +90,8 @@ func RowParam(e ast.Expr) (table string, ok bool) {
 	return print.QualifiedName(cast.Type.Schema, cast.Type.Name), true
 }
 
-// gradient binds FROM gradient('loss', NULL::w) inside a query: a Gradient node, which autodiff expands.
-func (b *binder) gradient(f *place, c *ast.FuncCall) (*relation, error) {
+// gradientFrom binds FROM gradient('loss', NULL::w) inside a query: a Gradient node, which autodiff expands.
+func gradientFrom(b *binder, f *place, c *ast.FuncCall) (*relation, error) {
 	loss, name, err := GradientArgs(c)
 	if err != nil {
 		return nil, f.at(err, c)

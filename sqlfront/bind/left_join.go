@@ -17,7 +17,7 @@ type side struct {
 	items int
 }
 
-func (s *scope) side(item ast.FromItem) (*side, error) {
+func bindSide(s *scope, item ast.FromItem) (*side, error) {
 	in := &scope{b: s.b, f: s.f}
 	if err := in.from(item); err != nil {
 		return nil, err
@@ -37,16 +37,16 @@ func (s *scope) side(item ast.FromItem) (*side, error) {
 
 // leftJoin is the inner join, united with the left rows that have no partner and invalid right values (§3). The
 // condition is structure: which rows meet may not depend on a parameter.
-func (s *scope) leftJoin(j *ast.JoinFrom) error {
+func leftJoin(s *scope, j *ast.JoinFrom) error {
 	l, r := j.L, j.R
 	if j.Kind == ast.JoinRight {
 		l, r = r, l
 	}
-	left, err := s.side(l)
+	left, err := bindSide(s, l)
 	if err != nil {
 		return err
 	}
-	right, err := s.side(r)
+	right, err := bindSide(s, r)
 	if err != nil {
 		return err
 	}
@@ -54,14 +54,14 @@ func (s *scope) leftJoin(j *ast.JoinFrom) error {
 		return s.f.fail(j, sqlerr.FeatureNotSupported, "an outer join whose optional side is filtered by values that depend on a parameter is not differentiable").
 			WithHint("Use an inner join, or filter by keys and attributes.")
 	}
-	on, using, err := s.onCondition(j, left, right)
+	on, using, err := onCondition(s, j, left, right)
 	if err != nil {
 		return err
 	}
-	inner := s.matched(on, left, right)
-	anti := s.unmatched(on, inner, left, right)
+	inner := matchedRows(s, on, left, right)
+	anti := unmatchedRows(s, on, inner, left, right)
 	n := s.b.unite([]*ra.Node{inner, anti}, len(left.cols)+len(right.cols)+maskCols(left.rel))
-	return s.openUnion(n, j, left, right, using)
+	return openUnion(s, n, j, left, right, using)
 }
 
 func maskCols(r *relation) int {
@@ -72,7 +72,7 @@ func maskCols(r *relation) int {
 }
 
 // onCondition binds the condition in a scope of the two sides alone.
-func (s *scope) onCondition(j *ast.JoinFrom, left, right *side) (*scope, []string, error) {
+func onCondition(s *scope, j *ast.JoinFrom, left, right *side) (*scope, []string, error) {
 	on := &scope{b: s.b, f: s.f, apart: "sides of an outer join", inputs: []*relation{{node: left.rel.node}, {node: right.rel.node}}}
 	on.cols = slices.Clone(left.cols)
 	for _, c := range right.cols {
@@ -84,15 +84,15 @@ func (s *scope) onCondition(j *ast.JoinFrom, left, right *side) (*scope, []strin
 		using = common(on.cols[:len(left.cols)], on.cols[len(left.cols):])
 	}
 	for _, name := range using {
-		l, err := s.oneOf(on.cols[:len(left.cols)], name, j)
+		l, err := usingColumn(s, on.cols[:len(left.cols)], name, j)
 		if err != nil {
 			return nil, nil, err
 		}
-		r, err := s.oneOf(on.cols[len(left.cols):], name, j)
+		r, err := usingColumn(s, on.cols[len(left.cols):], name, j)
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := cmp.Or(on.exactly([]numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j), on.equate(l.x, r.x, j)); err != nil {
+		if err := cmp.Or(refuseInexact(on, []numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j), on.equate(l.x, r.x, j)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func colOf(in *relation, d *side, i int) ra.ColumnID {
 	return in.node.Cols[d.rel.node.Index(d.rel.cols[i])].ID
 }
 
-func (s *scope) matched(on *scope, left, right *side) *ra.Node {
+func matchedRows(s *scope, on *scope, left, right *side) *ra.Node {
 	var out []ra.OutCol
 	for k, d := range []*side{left, right} {
 		for i, c := range d.cols {
@@ -128,9 +128,9 @@ func (s *scope) matched(on *scope, left, right *side) *ra.Node {
 	return s.b.join(on.nodes(), on.equi, on.pred, out)
 }
 
-// unmatched is the left rows without a partner. Where the condition did more than compare the two sides (a
+// unmatchedRows is the left rows without a partner. Where the condition did more than compare the two sides (a
 // sub-query restricted the left one, or was joined), these are the rows that did not come through the inner join.
-func (s *scope) unmatched(on *scope, inner *ra.Node, left, right *side) *ra.Node {
+func unmatchedRows(s *scope, on *scope, inner *ra.Node, left, right *side) *ra.Node {
 	l, met := left.rel.node, on.inputs[0].node
 	partners, equi, pred := on.inputs[1].node, on.equi, on.pred
 	if len(on.inputs) > 2 || restricted(met, l) {
@@ -168,7 +168,7 @@ func restricted(in, below *ra.Node) bool {
 }
 
 // openUnion makes the result an input of the scope, under the names of both sides.
-func (s *scope) openUnion(n *ra.Node, j *ast.JoinFrom, left, right *side, using []string) error {
+func openUnion(s *scope, n *ra.Node, j *ast.JoinFrom, left, right *side, using []string) error {
 	slot := len(s.inputs)
 	r := &relation{node: n}
 	first := len(s.cols)
@@ -189,12 +189,12 @@ func (s *scope) openUnion(n *ra.Node, j *ast.JoinFrom, left, right *side, using 
 		}
 	}
 	for _, name := range using { // the left row is there for certain
-		l, err := s.oneOf(cols[0], name, j)
+		l, err := usingColumn(s, cols[0], name, j)
 		if err != nil {
 			return err
 		}
 		r := cols[1][slices.IndexFunc(cols[1], func(c scopeCol) bool { return c.name == name })]
-		m, other, err := s.met(*l, r, j)
+		m, other, err := metColumn(s, *l, r, j)
 		if err != nil {
 			return err
 		}
@@ -213,6 +213,6 @@ func (s *scope) openUnion(n *ra.Node, j *ast.JoinFrom, left, right *side, using 
 		s.masks = append(s.masks, n.Var(slot, r.mask))
 	}
 	s.inputs = append(s.inputs, r)
-	s.mergeOrder(first, using)
+	mergeOrder(s, first, using)
 	return nil
 }

@@ -37,7 +37,7 @@ func metType(args []*kernels.Expr) (of *kernels.Named, found bool, err error) {
 }
 
 // oneType gives texts that meet one type: literals that of the value beside them, dates that of timestamps.
-func (s *scope) oneType(args []*kernels.Expr, at ast.Tree) error {
+func oneType(s *scope, args []*kernels.Expr, at ast.Tree) error {
 	want, _, err := metType(args)
 	if err != nil {
 		return s.f.at(err, at)
@@ -49,7 +49,7 @@ func (s *scope) oneType(args []*kernels.Expr, at ast.Tree) error {
 		if a.Type.Kind != kernels.Text {
 			continue
 		}
-		x, err := s.toNamed(a, want)
+		x, err := toNamed(s, a, want)
 		if err != nil {
 			return s.f.at(err, at)
 		}
@@ -104,7 +104,7 @@ func oneCollation(a, b *kernels.Named) (*kernels.Named, error) {
 }
 
 // toNamed gives a text the type that it meets another one in.
-func (s *scope) toNamed(x *kernels.Expr, want *kernels.Named) (*kernels.Expr, error) {
+func toNamed(s *scope, x *kernels.Expr, want *kernels.Named) (*kernels.Expr, error) {
 	switch {
 	case x.IsConst() && x.Const.Null:
 		return kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Text, Of: want})), nil
@@ -135,9 +135,9 @@ func retyped(x *kernels.Expr, of *kernels.Named) *kernels.Expr {
 	return x
 }
 
-// comparable gives values that are compared, for equality or also for their order, a form whose bytes decide as the
+// checkComparable gives values that are compared, for equality or also for their order, a form whose bytes decide as the
 // database does; it refuses values that have none.
-func (s *scope) comparable(args []*kernels.Expr, order bool, at ast.Tree) error {
+func checkComparable(s *scope, args []*kernels.Expr, order bool, at ast.Tree) error {
 	for _, x := range args {
 		if !x.Type.IsFloat() || x.Type.Of == nil {
 			continue
@@ -172,16 +172,16 @@ func (s *scope) comparable(args []*kernels.Expr, order bool, at ast.Tree) error 
 	return nil
 }
 
-// groupable checks that values can be grouped by: equal ones must have equal texts.
-func (s *scope) groupable(x *kernels.Expr, at ast.Tree) error {
+// checkGroupable checks that values can be grouped by: equal ones must have equal texts.
+func checkGroupable(s *scope, x *kernels.Expr, at ast.Tree) error {
 	if of := x.Type.Of; of != nil && of.ByKey {
 		return s.f.fail(at, sqlerr.FeatureNotSupported, "values of type %v cannot be grouped by in a loss", of).WithHint(inSubQuery)
 	}
-	return s.comparable([]*kernels.Expr{x}, false, at)
+	return checkComparable(s, []*kernels.Expr{x}, false, at)
 }
 
 // plainText is a value cast to text.
-func (s *scope) plainText(x *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
+func plainText(s *scope, x *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
 	of := x.Type.Of
 	if of != nil && of.Setting != "" { // the text holds while the setting stays
 		setting(s.b.cat, of.Setting)
@@ -198,15 +198,15 @@ func (s *scope) plainText(x *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
 }
 
 var (
-	_ = bindCall("lower", (*scope).cased)
-	_ = bindCall("upper", (*scope).cased)
+	_ = bindCall("lower", casedText)
+	_ = bindCall("upper", casedText)
 )
 
-// cased is lower(s) or upper(s). A server's locale decides for letters that are not ASCII, and the text's collation names it.
-func (s *scope) cased(c *ast.FuncCall) (*kernels.Expr, error) {
+// casedText is lower(s) or upper(s). A server's locale decides for letters that are not ASCII, and the text's collation names it.
+func casedText(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	args, err := s.exprs(c.Args)
 	if err == nil {
-		err = s.onlyTexts(c, args)
+		err = onlyTexts(s, c, args)
 	}
 	if err != nil {
 		return nil, err
@@ -222,11 +222,11 @@ func (s *scope) cased(c *ast.FuncCall) (*kernels.Expr, error) {
 			return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s", of.Cases).WithHint(inSubQuery)
 		}
 	}
-	return s.textArguments(kernels.Lookup(name), c.Args, args)
+	return textArguments(s, kernels.Lookup(name), c.Args, args)
 }
 
 // onlyTexts refuses values of other types where a kernel takes texts: the database has functions of that name for them.
-func (s *scope) onlyTexts(c *ast.FuncCall, args []*kernels.Expr) error {
+func onlyTexts(s *scope, c *ast.FuncCall, args []*kernels.Expr) error {
 	for i, x := range args {
 		if x.Type.Kind == kernels.Text && !x.Type.Of.IsText() && x.Type.Of.Name != "bpchar" {
 			return s.f.fail(c.Args[i], sqlerr.FeatureNotSupported, "%s of a value of type %v is not supported in a loss", c.Name, x.Type.Of).WithHint(inSubQuery)
@@ -236,7 +236,7 @@ func (s *scope) onlyTexts(c *ast.FuncCall, args []*kernels.Expr) error {
 }
 
 // castNamed binds a cast to a type that is kept as text; done is false for any other type.
-func (s *scope) castNamed(c *ast.Cast, x *kernels.Expr) (_ *kernels.Expr, done bool, err error) {
+func castNamed(s *scope, c *ast.Cast, x *kernels.Expr) (_ *kernels.Expr, done bool, err error) {
 	if c.Type.Dims > 0 || x.Type.Kind != kernels.Text && !(x.IsConst() && x.Const.Null) {
 		return nil, false, nil
 	}
@@ -252,7 +252,7 @@ func (s *scope) castNamed(c *ast.Cast, x *kernels.Expr) (_ *kernels.Expr, done b
 	case !same && !untyped(x) && !(x.IsConst() && x.Const.Null):
 		return nil, true, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).WithHint(inSubQuery)
 	}
-	x, err = s.toNamed(x, want)
+	x, err = toNamed(s, x, want)
 	return x, true, s.f.at(err, c)
 }
 

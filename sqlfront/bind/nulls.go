@@ -84,8 +84,8 @@ func (k *nulls) caseNull(in []*ra.Node, x *kernels.Expr) *kernels.Expr {
 	return kernels.Build("case", args...)
 }
 
-// isNull binds x IS [NOT] NULL.
-func (s *scope) isNull(n *ast.IsNull) (*kernels.Expr, error) {
+// isNullExpr binds x IS [NOT] NULL.
+func isNullExpr(s *scope, n *ast.IsNull) (*kernels.Expr, error) {
 	x, err := s.expr(n.X)
 	if err != nil {
 		return nil, err

@@ -15,17 +15,17 @@ type opaqueResult struct {
 	err error
 }
 
-// opaque makes an Opaque node of a query that reads no parameter; ok is false where it reads one, or where it
+// opaqueQuery makes an Opaque node of a query that reads no parameter; ok is false where it reads one, or where it
 // cannot stand alone (a CTE of the query around it, a correlated column).
-func (b *binder) opaque(f *place, sel *ast.Select, scalar bool) (opaqueResult, bool) {
-	if !b.parameterFree(f, sel, map[string]bool{}) {
+func opaqueQuery(b *binder, f *place, sel *ast.Select, scalar bool) (opaqueResult, bool) {
+	if !parameterFree(b, f, sel, map[string]bool{}) {
 		return opaqueResult{}, false
 	}
-	if err := cmp.Or(b.refuseVolatile(f, sel, map[string]bool{}), b.refuseBatch(f, sel)); err != nil {
+	if err := cmp.Or(refuseVolatile(b, f, sel, map[string]bool{}), refuseBatch(b, f, sel)); err != nil {
 		return opaqueResult{err: err}, true
 	}
 	q := &OpaqueQuery{Select: withCTEs(f, sel), Text: f.text, Scalar: scalar}
-	perStep, err := b.refuseReach(f, q.Select, sel)
+	perStep, err := refuseReach(b, f, q.Select, sel)
 	if err != nil {
 		return opaqueResult{err: err}, true
 	}
@@ -82,28 +82,28 @@ func withCTEs(f *place, sel *ast.Select) *ast.Select {
 }
 
 // parameterFree walks a query through its views: no parameter table, no gradient.
-func (b *binder) parameterFree(f *place, sel *ast.Select, seen map[string]bool) bool {
+func parameterFree(b *binder, f *place, sel *ast.Select, seen map[string]bool) bool {
 	free := true
 	ast.Walk(sel, func(t ast.Tree) bool {
 		switch x := t.(type) {
 		case *ast.FuncCall:
 			free = free && !slices.Contains(derivatives, x.Name)
 		case *ast.TableRef:
-			free = free && b.refFree(f, x, seen)
+			free = free && refFree(b, f, x, seen)
 		}
 		return free
 	})
 	return free
 }
 
-func (b *binder) refFree(f *place, x *ast.TableRef, seen map[string]bool) bool {
+func refFree(b *binder, f *place, x *ast.TableRef, seen map[string]bool) bool {
 	for _, p := range b.opt.Params {
 		if x.Name == p.Table {
 			return false
 		}
 	}
 	if c, before := f.cte(x); c != nil {
-		return b.parameterFree(before, c.sel, seen)
+		return parameterFree(b, before, c.sel, seen)
 	}
 	k := f.seenKey(x)
 	if seen[k] {
@@ -114,7 +114,7 @@ func (b *binder) refFree(f *place, x *ast.TableRef, seen map[string]bool) bool {
 	if err != nil || v == nil {
 		return err == nil
 	}
-	return b.parameterFree(&place{text: v.Text}, v.Query, seen)
+	return parameterFree(b, &place{text: v.Text}, v.Query, seen)
 }
 
 // cte finds the WITH item that x names, and the place where its query stands: only earlier items are visible there.
@@ -133,7 +133,7 @@ func (f *place) seenKey(x *ast.TableRef) string {
 }
 
 // refuseVolatile finds a call in a query, also through views and WITH items, that would be drawn once for a whole run.
-func (b *binder) refuseVolatile(f *place, sel *ast.Select, seen map[string]bool) (err error) {
+func refuseVolatile(b *binder, f *place, sel *ast.Select, seen map[string]bool) (err error) {
 	ast.Walk(sel, func(t ast.Tree) bool {
 		switch x := t.(type) {
 		case *ast.FuncCall:
@@ -143,11 +143,11 @@ func (b *binder) refuseVolatile(f *place, sel *ast.Select, seen map[string]bool)
 			}
 		case *ast.TableRef:
 			if c, before := f.cte(x); c != nil {
-				err = b.refuseVolatile(before, c.sel, seen)
+				err = refuseVolatile(b, before, c.sel, seen)
 			} else if k := f.seenKey(x); c == nil && !seen[k] {
 				seen[k] = true
 				if v, e := b.cat.View(b.ctx, f.text.Path, x.Schema, x.Name); e == nil && v != nil {
-					err = sqlerr.In(b.refuseVolatile(&place{text: v.Text}, v.Query, seen), v.Text)
+					err = sqlerr.In(refuseVolatile(b, &place{text: v.Text}, v.Query, seen), v.Text)
 				}
 			}
 		}

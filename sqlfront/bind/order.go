@@ -30,8 +30,8 @@ func sorts(sel *ast.Select) bool {
 	return found
 }
 
-// sortKeys binds ORDER BY, which may read no value of a parameter.
-func (s *scope) sortKeys(items []ast.SortKey) ([]sortKey, error) {
+// bindSortKeys binds ORDER BY, which may read no value of a parameter.
+func bindSortKeys(s *scope, items []ast.SortKey) ([]sortKey, error) {
 	var out []sortKey
 	for _, k := range items {
 		x, err := s.expr(k.X)
@@ -46,7 +46,7 @@ func (s *scope) sortKeys(items []ast.SortKey) ([]sortKey, error) {
 				WithHint("Order by a number or a text.")
 		}
 		keys := []*kernels.Expr{x}
-		if err := s.comparable(keys, true, k.X); err != nil {
+		if err := checkComparable(s, keys, true, k.X); err != nil {
 			return nil, err
 		}
 		x = keys[0]
@@ -68,8 +68,8 @@ type ordered struct {
 	swap  renaming // of what was bound before
 }
 
-// order closes the scope's join; its rows get the groups, the keys of the order and further columns.
-func (s *scope) order(groups []*kernels.Expr, keys []sortKey, extra ...*kernels.Expr) *ordered {
+// orderRows closes the scope's join; its rows get the groups, the keys of the order and further columns.
+func orderRows(s *scope, groups []*kernels.Expr, keys []sortKey, extra ...*kernels.Expr) *ordered {
 	all := slices.Clone(groups)
 	for _, k := range keys {
 		all = append(all, k.x)
@@ -108,9 +108,9 @@ func (o *ordered) identity() (cols []ra.OutCol) {
 	return cols
 }
 
-// fold aggregates pairs by the row's identity, their first own columns, and adds the result as an input: every row must
+// foldOrdered aggregates pairs by the row's identity, their first own columns, and adds the result as an input: every row must
 // stand in some pair. The aggregates' arguments are the columns behind own, in order.
-func (s *scope) fold(o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]*kernels.Expr, error) {
+func foldOrdered(s *scope, o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]*kernels.Expr, error) {
 	var group []ra.ColumnID
 	for i := range own {
 		group = append(group, n.Cols[i].ID)
@@ -134,13 +134,13 @@ func (s *scope) fold(o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]*kerne
 	return out, nil
 }
 
-// positions gives every row its position in its group, from 0, and the number of rows there; only rows where o's first
+// positionsIn gives every row its position in its group, from 0, and the number of rows there; only rows where o's first
 // extra column is not NULL count.
-func (s *scope) positions(o *ordered) ([]*kernels.Expr, error) {
+func positionsIn(s *scope, o *ordered) ([]*kernels.Expr, error) {
 	count := o.rows.Var(1, o.extra[0])
 	before := kernels.Build("case", o.before(nil), count, nullInt())
 	n, own := o.pairs(s.b.b, nil, nil, ra.OutCol{Name: "position", X: before}, ra.OutCol{Name: "size", X: count})
-	return s.fold(o, n, own, ra.Count, ra.Count)
+	return foldOrdered(s, o, n, own, ra.Count, ra.Count)
 }
 
 func nullInt() *kernels.Expr { return kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})) }

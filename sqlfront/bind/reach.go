@@ -29,7 +29,7 @@ const inTheOpen = "Write what it computes in the loss itself, or as a view of th
 
 // refuseReach refuses a query that the database would run whole where it reads a parameter behind what its text names, or
 // may do so: its gradient would lack that. perStep reports that it asks for the step behind a function.
-func (b *binder) refuseReach(f *place, sel *ast.Select, at ast.Tree) (perStep bool, err error) {
+func refuseReach(b *binder, f *place, sel *ast.Select, at ast.Tree) (perStep bool, err error) {
 	if len(b.opt.Params) == 0 {
 		return false, nil
 	}
@@ -38,7 +38,7 @@ func (b *binder) refuseReach(f *place, sel *ast.Select, at ast.Tree) (perStep bo
 		return false, f.at(err, at)
 	}
 	for _, t := range r.Tables {
-		if p := b.paramOf(t.Schema, t.Name); p != nil {
+		if p := paramOf(b, t.Schema, t.Name); p != nil {
 			return false, f.fail(at, sqlerr.FeatureNotSupported, "a sub-query reads the parameter %s behind %s", p.Table, orName(t.Via, "a function")).
 				WithDetail("The derivative by what it reads there would be missing.").WithHint(inTheOpen)
 		}
@@ -67,7 +67,7 @@ func (b *binder) refuseReach(f *place, sel *ast.Select, at ast.Tree) (perStep bo
 var derivatives = []string{"gradient", "backward", "check_gradient", "dropout"}
 
 // paramOf finds the parameter that a relation is.
-func (b *binder) paramOf(schema, name string) *ParamRef {
+func paramOf(b *binder, schema, name string) *ParamRef {
 	for i, p := range b.opt.Params {
 		if p.Table == name && (schema == "" || p.Schema == "" || p.Schema == schema) {
 			return &b.opt.Params[i]
@@ -78,10 +78,10 @@ func (b *binder) paramOf(schema, name string) *ParamRef {
 
 // refuseKin refuses a loss that reads rows of a parameter's table under another name: a part of it, a table that it is a part of,
 // or one whose rows a policy chooses by it.
-func (b *binder) refuseKin() error {
+func refuseKin(b *binder) error {
 	sel := &ast.Select{Node: ast.Node{At: -1}, End: -1, Targets: []ast.Target{{Node: ast.Node{At: -1}, X: &ast.Literal{Node: ast.Node{At: -1}, Kind: ast.LitNull}}}}
 	for _, n := range b.scans {
-		if b.paramOf(n.Table.Schema, n.Table.Name) == nil {
+		if paramOf(b, n.Table.Schema, n.Table.Name) == nil {
 			sel.From = append(sel.From, &ast.TableRef{Node: ast.Node{At: -1}, Schema: n.Table.Schema, Name: n.Table.Name})
 		}
 	}
@@ -97,7 +97,7 @@ func (b *binder) refuseKin() error {
 		return err
 	}
 	for _, t := range r.Tables {
-		if p := b.paramOf(t.Schema, t.Name); p != nil {
+		if p := paramOf(b, t.Schema, t.Name); p != nil {
 			return sqlerr.New(sqlerr.FeatureNotSupported, "the loss reads rows of the parameter %s as those of %s", p.Table, t.Via).
 				WithDetail("The derivative by what it reads there would be missing.").WithHint("Read %s by its own name.", p.Table)
 		}

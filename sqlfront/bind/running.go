@@ -18,13 +18,13 @@ import (
 
 // rowFunctions are the window functions that are no aggregates.
 var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error){
-	"row_number": (*scope).rowNumber,
-	"rank":       (*scope).rank,
+	"row_number": rowNumber,
+	"rank":       rankCall,
 	"lag": func(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
-		return s.shifted(c, w, keys, -1)
+		return shifted(s, c, w, keys, -1)
 	},
 	"lead": func(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
-		return s.shifted(c, w, keys, 1)
+		return shifted(s, c, w, keys, 1)
 	},
 }
 
@@ -38,7 +38,7 @@ type frame struct {
 const unbounded = math.MaxInt32
 
 // frameOf reads a frame clause.
-func (s *scope) frameOf(c *ast.FuncCall, w *ast.Window) (frame, error) {
+func frameOf(s *scope, c *ast.FuncCall, w *ast.Window) (frame, error) {
 	kind, bounds, _ := strings.Cut(w.Frame, " BETWEEN ")
 	from, to, _ := strings.Cut(bounds, " AND ")
 	whole := from == "UNBOUNDED PRECEDING" && to == "UNBOUNDED FOLLOWING"
@@ -72,23 +72,23 @@ func frameBound(text string) (int64, bool) {
 	return sign * n, two && err == nil && n >= 0
 }
 
-// running is an aggregate over the frames of a window.
-func (s *scope) running(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
+// runningAggregate is an aggregate over the frames of a window.
+func runningAggregate(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	agg := aggregates[c.Name]
 	if agg.centered {
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s over a window with ORDER BY or a frame is not differentiable", c.Name).
 			WithHint("OVER (PARTITION BY …) of sum, avg, count, min and max is, with ORDER BY and frames.")
 	}
-	f, err := s.frameOf(c, w)
+	f, err := frameOf(s, c, w)
 	if err != nil {
 		return nil, err
 	}
-	x, err := s.aggregateArg(c)
+	x, err := aggregateArg(s, c)
 	if err != nil {
 		return nil, err
 	}
 	parts := agg.parts(x)
-	cols, rows, err := s.overFrame(c, w, keys, f, parts)
+	cols, rows, err := overFrame(s, c, w, keys, f, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -96,8 +96,8 @@ func (s *scope) running(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*
 }
 
 // overFrame aggregates parts over the frames of the rows; rows is the relation that the first part's argument is over.
-func (s *scope) overFrame(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f frame, parts []aggPart) (cols []*kernels.Expr, rows *ra.Node, err error) {
-	order, err := s.sortKeys(w.OrderBy)
+func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f frame, parts []aggPart) (cols []*kernels.Expr, rows *ra.Node, err error) {
+	order, err := bindSortKeys(s, w.OrderBy)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -111,7 +111,7 @@ func (s *scope) overFrame(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, 
 	}
 	n := len(args)
 	if f.rows {
-		at, swap, err := s.place(c, keys, order)
+		at, swap, err := placeRows(s, c, keys, order)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -122,7 +122,7 @@ func (s *scope) overFrame(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, 
 			args = append(args, kernels.Build("add", at[0], intConst(f.lo)))
 		}
 	}
-	o := s.order(keys, order, args...)
+	o := orderRows(s, keys, order, args...)
 	var equi []ra.Equi
 	var pred []*kernels.Expr
 	switch {
@@ -134,7 +134,7 @@ func (s *scope) overFrame(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, 
 	default:
 		pred = o.between(o.extra[n], f)
 	}
-	cols, err = s.foldOrNull(o, equi, pred, fns)
+	cols, err = foldOrNull(s, o, equi, pred, fns)
 	return cols, o.rows, err
 }
 
@@ -151,7 +151,7 @@ func (o *ordered) between(position ra.ColumnID, f frame) (pred []*kernels.Expr) 
 }
 
 // foldOrNull is fold of the first extra columns over pairs; a row that stands in no pair gets aggregates of no rows.
-func (s *scope) foldOrNull(o *ordered, equi []ra.Equi, pred []*kernels.Expr, fns []ra.AggFn) ([]*kernels.Expr, error) {
+func foldOrNull(s *scope, o *ordered, equi []ra.Equi, pred []*kernels.Expr, fns []ra.AggFn) ([]*kernels.Expr, error) {
 	var args, none []ra.OutCol
 	for _, id := range o.extra[:len(fns)] {
 		c := o.rows.Col(id)
@@ -160,49 +160,49 @@ func (s *scope) foldOrNull(o *ordered, equi []ra.Equi, pred []*kernels.Expr, fns
 	}
 	n, own := o.pairs(s.b.b, equi, pred, args...)
 	alone := s.b.projection(o.rows, nil, append(o.identity(), none...))
-	return s.fold(o, s.b.unite([]*ra.Node{n, alone}, own+len(fns)), own, fns...)
+	return foldOrdered(s, o, s.b.unite([]*ra.Node{n, alone}, own+len(fns)), own, fns...)
 }
 
-// place gives every row its position in its partition, from 0, and the number of rows there.
-func (s *scope) place(c *ast.FuncCall, keys []*kernels.Expr, order []sortKey) ([]*kernels.Expr, renaming, error) {
+// placeRows gives every row its position in its partition, from 0, and the number of rows there.
+func placeRows(s *scope, c *ast.FuncCall, keys []*kernels.Expr, order []sortKey) ([]*kernels.Expr, renaming, error) {
 	if s.mask() != nil {
 		return nil, nil, s.f.fail(c, sqlerr.FeatureNotSupported, "positions of rows that a parameter's values choose are not differentiable").
 			WithHint("Structure may not depend on values: choose by keys or attributes.")
 	}
-	o := s.order(keys, order, intConst(1))
-	at, err := s.positions(o)
+	o := orderRows(s, keys, order, intConst(1))
+	at, err := positionsIn(s, o)
 	return at, o.swap, err
 }
 
 // rowNumber is row_number().
-func (s *scope) rowNumber(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
+func rowNumber(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	if len(c.Args) > 0 || c.Filter != nil {
 		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "row_number() takes no argument and no FILTER")
 	}
-	order, err := s.sortKeys(w.OrderBy)
+	order, err := bindSortKeys(s, w.OrderBy)
 	if err != nil {
 		return nil, err
 	}
-	at, _, err := s.place(c, keys, order)
+	at, _, err := placeRows(s, c, keys, order)
 	if err != nil {
 		return nil, err
 	}
 	return kernels.Build("add", at[0], intConst(1)), nil
 }
 
-// rank is rank(): 1 and the number of rows before the row and those equal to it.
-func (s *scope) rank(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
+// rankCall is rank(): 1 and the number of rows before the row and those equal to it.
+func rankCall(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	if len(c.Args) > 0 || c.Filter != nil || s.mask() != nil {
 		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "rank() takes no argument, no FILTER and no rows that a parameter's values choose")
 	}
-	order, err := s.sortKeys(w.OrderBy)
+	order, err := bindSortKeys(s, w.OrderBy)
 	if err != nil {
 		return nil, err
 	}
-	o, no := s.order(keys, order), false
+	o, no := orderRows(s, keys, order), false
 	before := kernels.Build("case", o.before(&no), intConst(1), nullInt())
 	n, own := o.pairs(s.b.b, nil, nil, ra.OutCol{Name: "before", X: before})
-	at, err := s.fold(o, n, own, ra.Count)
+	at, err := foldOrdered(s, o, n, own, ra.Count)
 	if err != nil {
 		return nil, err
 	}
@@ -210,7 +210,7 @@ func (s *scope) rank(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*ker
 }
 
 // shifted is lag(x, n, default) and lead: x of the row n positions before or behind.
-func (s *scope) shifted(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sign int64) (*kernels.Expr, error) {
+func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sign int64) (*kernels.Expr, error) {
 	args, err := s.exprs(c.Args)
 	switch {
 	case err != nil:
@@ -220,7 +220,7 @@ func (s *scope) shifted(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, si
 	}
 	if len(args) == 3 {
 		pair := []*kernels.Expr{args[0], args[2]}
-		if err := cmp.Or(s.typeTexts([]ast.Expr{c.Args[0], c.Args[2]}, pair), s.oneType(pair, c)); err != nil {
+		if err := cmp.Or(typeTexts(s, []ast.Expr{c.Args[0], c.Args[2]}, pair), oneType(s, pair, c)); err != nil {
 			return nil, err
 		}
 		if pair[0] != args[0] {
@@ -244,7 +244,7 @@ func (s *scope) shifted(c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, si
 		return nil, s.f.fail(c.Args[1], sqlerr.InvalidParameter, "%s by %d rows", c.Name, by)
 	}
 	f := frame{true, sign * by, sign * by}
-	cols, _, err := s.overFrame(c, w, slices.Clone(keys), f, []aggPart{{fn, x}, {ra.Count, intConst(1)}})
+	cols, _, err := overFrame(s, c, w, slices.Clone(keys), f, []aggPart{{fn, x}, {ra.Count, intConst(1)}})
 	if err != nil || len(args) < 3 {
 		return first(cols), err
 	}

@@ -16,7 +16,7 @@ func (b *binder) subSelect(f *place, sel *ast.Select) (*relation, error) {
 	if err == nil {
 		return r, nil
 	}
-	if o, ok := b.opaque(f, sel, false); ok {
+	if o, ok := opaqueQuery(b, f, sel, false); ok {
 		return o.rel, o.err
 	}
 	return nil, err
@@ -50,7 +50,7 @@ func (b *binder) selectStmt(f *place, sel *ast.Select) (*relation, error) {
 		return nil, sel.Own.Why
 	}
 	if sel.SetOp != "" {
-		return b.union(f, sel)
+		return unionQuery(b, f, sel)
 	}
 	if sel.Values != nil {
 		return nil, f.fail(sel, sqlerr.FeatureNotSupported, "VALUES is not differentiable").
@@ -82,7 +82,7 @@ func (b *binder) refuseClauses(f *place, sel *ast.Select) error {
 // block binds FROM, WHERE, GROUP BY, HAVING and the targets of one SELECT.
 func (b *binder) block(f *place, sel *ast.Select) (*relation, error) {
 	if !b.orders && sorts(sel) {
-		if o, ok := b.opaque(f, sel, false); ok && o.err == nil { // the store sorts; here orders are pairs of rows
+		if o, ok := opaqueQuery(b, f, sel, false); ok && o.err == nil { // the store sorts; here orders are pairs of rows
 			return o.rel, nil
 		}
 	}
@@ -102,11 +102,11 @@ func (b *binder) block(f *place, sel *ast.Select) (*relation, error) {
 		return nil, err
 	}
 	if len(sel.GroupBy) > 0 || sel.Having != nil || hasAggregate(targets) {
-		if s, err = s.group(sel, targets); err != nil {
+		if s, err = groupRows(s, sel, targets); err != nil {
 			return nil, err
 		}
 	}
-	if err := s.windows(sel, targets); err != nil {
+	if err := bindWindows(s, sel, targets); err != nil {
 		return nil, err
 	}
 	var out []ra.OutCol

@@ -10,9 +10,9 @@ import (
 // maxSeries is the largest number of rows of generate_series in a loss.
 const maxSeries = 1<<31 - 1
 
-// series binds generate_series of constant integers, whose numbers are their own identity; nil where it is something
+// seriesFrom binds generate_series of constant integers, whose numbers are their own identity; nil where it is something
 // else, which the store may run.
-func (b *binder) series(f *place, it *ast.FuncFrom) (*relation, error) {
+func seriesFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	c := it.Func
 	if c.Name != "generate_series" || !builtIn(c) || it.Ordinality || len(c.Args) < 2 || len(c.Args) > 3 {
 		return nil, nil

@@ -129,13 +129,13 @@ func isNull(e ast.Expr) bool {
 }
 
 // roundsTexts reports whether the server does not give all digits to the text of a number.
-func (s *scope) roundsTexts() bool {
+func roundsTexts(s *scope) bool {
 	digits, err := strconv.Atoi(setting(s.b.cat, "extra_float_digits"))
 	return err == nil && digits < 1
 }
 
-// padded is the error for LIKE of a character(n).
-func (s *scope) padded(b *ast.Binary) error {
+// refusePadded is the error for LIKE of a character(n).
+func refusePadded(s *scope, b *ast.Binary) error {
 	return s.f.fail(b, sqlerr.FeatureNotSupported, "LIKE of a character(n) is not supported in a loss: it sees the blanks that = does not").
 		WithHint("x::text LIKE … sees none. It may stand in a sub-query that reads no parameter.")
 }

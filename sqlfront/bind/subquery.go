@@ -10,18 +10,18 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-var _ = bindExpr((*scope).subLink)
+var _ = bindExpr(subLinkExpr)
 
-// subLink binds a sub-select in an expression: an uncorrelated scalar one becomes an input of the join.
-func (s *scope) subLink(l *ast.SubLink) (*kernels.Expr, error) {
+// subLinkExpr binds a sub-select in an expression: an uncorrelated scalar one becomes an input of the join.
+func subLinkExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
 	switch l.Kind {
 	case ast.SubScalar:
 	case ast.SubExists, ast.SubAny, ast.SubAll:
-		return s.found(l)
+		return foundExpr(s, l)
 	default:
-		return nil, s.notFound(l)
+		return nil, refuseNotFound(s, l)
 	}
-	if x, done, err := s.correlatedScalar(l); done {
+	if x, done, err := correlatedScalar(s, l); done {
 		return x, err
 	}
 	r, err := s.b.selectStmt(s.f, l.Query)
@@ -30,15 +30,15 @@ func (s *scope) subLink(l *ast.SubLink) (*kernels.Expr, error) {
 			WithHint("Where it finds one row, max(…) or sum(…) of it is its value. A sub-query that reads no parameter may be any query.")
 	}
 	if err != nil {
-		o, ok := s.b.opaque(s.f, l.Query, true)
+		o, ok := opaqueQuery(s.b, s.f, l.Query, true)
 		if !ok {
-			return nil, s.correlated(l, err)
+			return nil, refuseCorrelated(s, l, err)
 		}
 		if o.err != nil {
 			if code := sqlerr.Code(o.err); code == sqlerr.UndefinedTable || code == sqlerr.UndefinedColumn { // it cannot stand alone
 				o.err = err
 			}
-			return nil, s.correlated(l, o.err)
+			return nil, refuseCorrelated(s, l, o.err)
 		}
 		r = o.rel
 	}
@@ -49,7 +49,7 @@ func (s *scope) subLink(l *ast.SubLink) (*kernels.Expr, error) {
 		r = s.b.unmask(r)
 	}
 	if !oneRow(r.node) {
-		if r, err = s.orNull(l, r); err != nil {
+		if r, err = orNull(s, l, r); err != nil {
 			return nil, err
 		}
 	}
@@ -95,7 +95,7 @@ func oneRow(n *ra.Node) bool {
 }
 
 // orNull gives a scalar sub-query that may have no row one row then, with NULL: the sum of its one value.
-func (s *scope) orNull(l *ast.SubLink, r *relation) (*relation, error) {
+func orNull(s *scope, l *ast.SubLink, r *relation) (*relation, error) {
 	fn := ra.Sum
 	switch r.node.Col(r.cols[0]).Type.Kind {
 	case kernels.Text:
@@ -111,8 +111,8 @@ func (s *scope) orNull(l *ast.SubLink, r *relation) (*relation, error) {
 	return &relation{node: n, names: r.names, classes: r.classes, cols: []ra.ColumnID{n.Cols[0].ID}}, nil
 }
 
-// correlated explains an unknown name of a sub-query that is a column of the query around it.
-func (s *scope) correlated(l *ast.SubLink, err error) error {
+// refuseCorrelated explains an unknown name of a sub-query that is a column of the query around it.
+func refuseCorrelated(s *scope, l *ast.SubLink, err error) error {
 	var e *sqlerr.Error
 	if !errors.As(err, &e) || e.Text != s.f.text || e.Code != sqlerr.UndefinedTable && e.Code != sqlerr.UndefinedColumn {
 		return err

@@ -9,9 +9,9 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// tile binds unnest(chunk), perhaps WITH ORDINALITY, of a chunk of the items before it: every row of theirs meets the
+// tileFrom binds unnest(chunk), perhaps WITH ORDINALITY, of a chunk of the items before it: every row of theirs meets the
 // numbers of the elements, in row-major order. done is false for anything else.
-func (s *scope) tile(it *ast.FuncFrom) (done bool, err error) {
+func tileFrom(s *scope, it *ast.FuncFrom) (done bool, err error) {
 	c := it.Func
 	if c.Name != "unnest" || len(c.Args) != 1 || c.Distinct || len(s.cols) == 0 {
 		return false, nil
@@ -25,7 +25,7 @@ func (s *scope) tile(it *ast.FuncFrom) (done bool, err error) {
 	}
 	n := x.Type.Size()
 	number := func(i int) ast.Expr { return &ast.Literal{Node: c.Node, Kind: ast.LitInt, Value: strconv.Itoa(i)} }
-	series, err := s.b.series(s.f, &ast.FuncFrom{Node: it.Node, Func: &ast.FuncCall{Node: c.Node, Name: "generate_series", Args: []ast.Expr{number(1), number(n)}}})
+	series, err := seriesFrom(s.b, s.f, &ast.FuncFrom{Node: it.Node, Func: &ast.FuncCall{Node: c.Node, Name: "generate_series", Args: []ast.Expr{number(1), number(n)}}})
 	if err != nil || series == nil {
 		return true, s.f.at(err, it)
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// union binds UNION ALL, however many branches it has.
-func (b *binder) union(f *place, sel *ast.Select) (*relation, error) {
+// unionQuery binds UNION ALL, however many branches it has.
+func unionQuery(b *binder, f *place, sel *ast.Select) (*relation, error) {
 	if sel.SetOp != "union" || !sel.All {
 		return nil, f.fail(sel, sqlerr.FeatureNotSupported, "%s is not differentiable", strings.ToUpper(sel.SetOp)).
 			WithHint("UNION ALL is; other set operations may stand in a sub-query that reads no parameter.")
@@ -70,11 +70,11 @@ func (b *binder) union(f *place, sel *ast.Select) (*relation, error) {
 	}
 	var inputs []*ra.Node
 	for k, r := range branches {
-		r, err := b.typedBranch(f, r, texts[k], types, classes, branches)
+		r, err := typedBranch(b, f, r, texts[k], types, classes, branches)
 		if err != nil {
 			return nil, err
 		}
-		n, err := b.branch(r, types, masked)
+		n, err := unionBranch(b, r, types, masked)
 		if err != nil {
 			return nil, f.at(err, sel)
 		}
@@ -127,7 +127,7 @@ func textLiteral(q *ast.Select, i, n int) bool {
 }
 
 // typedBranch gives the text literals of a branch the columns' types.
-func (b *binder) typedBranch(f *place, r *relation, q *ast.Select, types []kernels.Type, classes []numberClass, all []*relation) (*relation, error) {
+func typedBranch(b *binder, f *place, r *relation, q *ast.Select, types []kernels.Type, classes []numberClass, all []*relation) (*relation, error) {
 	var out []ra.OutCol
 	changed := false
 	s := &scope{b: b, f: f, inputs: []*relation{r}}
@@ -135,12 +135,12 @@ func (b *binder) typedBranch(f *place, r *relation, q *ast.Select, types []kerne
 		x := r.node.Var(0, id)
 		if textLiteral(q, i, len(r.cols)) {
 			var err error
-			if x, err = s.unionText(q.Targets[i].X, types[i], classes[i], i, all); err != nil {
+			if x, err = unionText(s, q.Targets[i].X, types[i], classes[i], i, all); err != nil {
 				return nil, err
 			}
 			changed = true
 		} else if x.Type.Kind == kernels.Text && types[i].Kind == kernels.Text && x.Type.Of != types[i].Of {
-			y, err := s.toNamed(x, types[i].Of)
+			y, err := toNamed(s, x, types[i].Of)
 			if err != nil {
 				return nil, err
 			}
@@ -166,9 +166,9 @@ func (b *binder) typedBranch(f *place, r *relation, q *ast.Select, types []kerne
 }
 
 // unionText is a text literal as a value of column i of a union.
-func (s *scope) unionText(e ast.Expr, t kernels.Type, c numberClass, i int, all []*relation) (*kernels.Expr, error) {
+func unionText(s *scope, e ast.Expr, t kernels.Type, c numberClass, i int, all []*relation) (*kernels.Expr, error) {
 	if t.Kind != kernels.Text {
-		return s.textAs(e, typeName(t, c))
+		return textAs(s, e, typeName(t, c))
 	}
 	x, err := s.expr(e)
 	if err != nil {
@@ -181,7 +181,7 @@ func (s *scope) unionText(e ast.Expr, t kernels.Type, c numberClass, i int, all 
 			args = append(args, y)
 		}
 	}
-	err = s.oneType(args, e)
+	err = oneType(s, args, e)
 	return args[0], err
 }
 
@@ -215,8 +215,8 @@ func unify(a, b kernels.Type, first bool) (kernels.Type, error) {
 	return t, nil
 }
 
-// branch projects a relation to the union's types, with the mask last.
-func (b *binder) branch(r *relation, types []kernels.Type, masked bool) (*ra.Node, error) {
+// unionBranch projects a relation to the union's types, with the mask last.
+func unionBranch(b *binder, r *relation, types []kernels.Type, masked bool) (*ra.Node, error) {
 	var out []ra.OutCol
 	for i, id := range r.cols {
 		x := r.node.Var(0, id)

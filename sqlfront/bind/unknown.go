@@ -31,8 +31,8 @@ func typeName(t kernels.Type, c numberClass) ast.TypeName {
 	return out
 }
 
-// common is the type that values of several types get where one of them is chosen; ok is false where none has a type.
-func (s *scope) common(list []ast.Expr, args []*kernels.Expr) (out ast.TypeName, ok bool) {
+// commonType is the type that values of several types get where one of them is chosen; ok is false where none has a type.
+func commonType(s *scope, list []ast.Expr, args []*kernels.Expr) (out ast.TypeName, ok bool) {
 	rank := map[string]int{"bigint": 1, "numeric": 2, "real": 3, "double precision": 4}
 	for i, x := range args {
 		if list[i] == nil || isText(list[i]) || x.IsConst() && x.Const.Null {
@@ -46,8 +46,8 @@ func (s *scope) common(list []ast.Expr, args []*kernels.Expr) (out ast.TypeName,
 }
 
 // typeTexts gives the text literals of a list the type of the others, if one has a type.
-func (s *scope) typeTexts(list []ast.Expr, args []*kernels.Expr) error {
-	t, ok := s.common(list, args)
+func typeTexts(s *scope, list []ast.Expr, args []*kernels.Expr) error {
+	t, ok := commonType(s, list, args)
 	if !ok || t.Name == "text" {
 		return nil // texts in the form of dates and the like: see oneType
 	}
@@ -55,7 +55,7 @@ func (s *scope) typeTexts(list []ast.Expr, args []*kernels.Expr) error {
 		if e == nil || !isText(e) {
 			continue
 		}
-		x, err := s.textAs(e, t)
+		x, err := textAs(s, e, t)
 		if err != nil {
 			return err
 		}
@@ -65,7 +65,7 @@ func (s *scope) typeTexts(list []ast.Expr, args []*kernels.Expr) error {
 }
 
 // textAs is a text literal as a value of a type.
-func (s *scope) textAs(e ast.Expr, t ast.TypeName) (*kernels.Expr, error) {
+func textAs(s *scope, e ast.Expr, t ast.TypeName) (*kernels.Expr, error) {
 	x, err := s.expr(&ast.Cast{Node: ast.Node{At: e.Position()}, X: e, Type: t})
 	if err != nil || x.IsConst() || t.Dims > 0 {
 		return x, err
@@ -80,8 +80,8 @@ func (s *scope) textAs(e ast.Expr, t ast.TypeName) (*kernels.Expr, error) {
 	return kernels.Const(v), nil
 }
 
-// operands gives a text literal of an operator the type of the other operand; int ^ int is double precision.
-func (s *scope) operands(b *ast.Binary, l, r *kernels.Expr) (_, _ *kernels.Expr, err error) {
+// typeOperands gives a text literal of an operator the type of the other operand; int ^ int is double precision.
+func typeOperands(s *scope, b *ast.Binary, l, r *kernels.Expr) (_, _ *kernels.Expr, err error) {
 	args := []*kernels.Expr{l, r}
 	switch {
 	case b.Op == "~~" || b.Op == "and" || b.Op == "or":
@@ -89,26 +89,26 @@ func (s *scope) operands(b *ast.Binary, l, r *kernels.Expr) (_, _ *kernels.Expr,
 	case b.Op == "^" && isText(b.L) != isText(b.R) && (l.Type.Kind == kernels.Int || r.Type.Kind == kernels.Int):
 		for i, e := range []ast.Expr{b.L, b.R} {
 			if isText(e) {
-				args[i], err = s.textAs(e, ast.TypeName{Name: "double precision"})
+				args[i], err = textAs(s, e, ast.TypeName{Name: "double precision"})
 			}
 		}
 		return args[0], args[1], err
 	}
-	if err = s.typeTexts([]ast.Expr{b.L, b.R}, args); err == nil && comparisons[operators[b.Op]] {
-		err = s.compared([]ast.Expr{b.L, b.R}, args, b)
+	if err = typeTexts(s, []ast.Expr{b.L, b.R}, args); err == nil && comparisons[operators[b.Op]] {
+		err = refuseLongNumbers(s, []ast.Expr{b.L, b.R}, args, b)
 	}
 	return args[0], args[1], err
 }
 
 // textArguments gives the text literals among a kernel's arguments types with which it can be called: that of the other
 // arguments, else double precision, or bigint.
-func (s *scope) textArguments(d *kernels.Def, list []ast.Expr, args []*kernels.Expr) (*kernels.Expr, error) {
+func textArguments(s *scope, d *kernels.Def, list []ast.Expr, args []*kernels.Expr) (*kernels.Expr, error) {
 	x, failed := d.Apply(args...)
 	if sqlerr.Code(failed) != sqlerr.UndefinedFunction && sqlerr.Code(failed) != sqlerr.ArraySubscript {
 		return x, failed
 	}
 	var try []ast.TypeName
-	if t, ok := s.common(list, args); ok {
+	if t, ok := commonType(s, list, args); ok {
 		try = append(try, t)
 	}
 	for _, t := range append(try, ast.TypeName{Name: "double precision"}, ast.TypeName{Name: "bigint"}) {
@@ -118,7 +118,7 @@ func (s *scope) textArguments(d *kernels.Def, list []ast.Expr, args []*kernels.E
 				continue
 			}
 			texts++
-			y, err := s.textAs(e, t)
+			y, err := textAs(s, e, t)
 			if err != nil && t.Dims > 0 && strings.HasPrefix(strings.TrimSpace(e.(*ast.Literal).Value), "{") {
 				return nil, err // what the array holds
 			} else if err != nil {
@@ -138,7 +138,7 @@ func (s *scope) textArguments(d *kernels.Def, list []ast.Expr, args []*kernels.E
 }
 
 // arrayText reads an array literal, {1,2,{…}}, as an ARRAY[…] whose elements are literals, each cast to a type.
-func (s *scope) arrayText(e ast.Expr, t ast.TypeName) (*ast.ArrayLit, error) {
+func arrayText(s *scope, e ast.Expr, t ast.TypeName) (*ast.ArrayLit, error) {
 	l := e.(*ast.Literal)
 	p := &arrayReader{text: l.Value, at: ast.Node{At: l.At}, elem: ast.TypeName{Name: t.Name, Mods: t.Mods}}
 	p.blanks()

@@ -9,9 +9,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// met is the column that USING makes of l, whose row is there for certain, and r: l in the type in which the two meet (manual,
+// metColumn is the column that USING makes of l, whose row is there for certain, and r: l in the type in which the two meet (manual,
 // 7.2.1.1 and 10.5). other is set where that is not l's own; l is then reached by its qualified name only.
-func (s *scope) met(l, r scopeCol, at ast.Tree) (m scopeCol, other bool, err error) {
+func metColumn(s *scope, l, r scopeCol, at ast.Tree) (m scopeCol, other bool, err error) {
 	m, x, y := l, l.x.Type, r.x.Type
 	m.table = ""
 	switch numeric := func(t kernels.Type) bool { return t.Kind == kernels.Int || t.IsFloat() }; {
@@ -22,7 +22,7 @@ func (s *scope) met(l, r scopeCol, at ast.Tree) (m scopeCol, other bool, err err
 		if err != nil || want.String() == x.Of.String() {
 			return m, false, s.f.at(err, at)
 		}
-		y, err := s.toNamed(l.x, want)
+		y, err := toNamed(s, l.x, want)
 		if err != nil {
 			return m, false, s.f.at(err, at)
 		}
@@ -52,16 +52,16 @@ func meetNumbers(l, r scopeCol) kernels.Kind {
 	return out
 }
 
-// exactly refuses a comparison of two numbers that Postgres makes digit by digit where double precision, in which it is made here,
+// refuseInexact refuses a comparison of two numbers that Postgres makes digit by digit where double precision, in which it is made here,
 // does not hold all digits: of a bigint, or of a literal of more than 15 digits, with a numeric. Where one side is real or
 // double precision, Postgres compares as here.
-func (s *scope) exactly(classes []numberClass, args []*kernels.Expr, at ast.Tree) error {
+func refuseInexact(s *scope, classes []numberClass, args []*kernels.Expr, at ast.Tree) error {
 	if classes[0] != numericClass && classes[1] != numericClass || !isNumber(classes[0]) || !isNumber(classes[1]) {
 		return nil
 	}
 	for i, x := range args {
 		y := args[1-i]
-		if classes[i] != intClass || x.IsConst() || !s.large(x) {
+		if classes[i] != intClass || x.IsConst() || !mayBeLarge(s, x) {
 			continue
 		}
 		if y.IsConst() && y.Type.IsFloat() && !y.Const.Null { // 2.0 is 2; beside 2.5 rounding does not matter
@@ -78,8 +78,8 @@ func (s *scope) exactly(classes []numberClass, args []*kernels.Expr, at ast.Tree
 
 func isNumber(c numberClass) bool { return c == intClass || c == numericClass }
 
-// large reports whether an integer may be beyond what double precision holds: it comes from a bigint that is no count.
-func (s *scope) large(x *kernels.Expr) bool {
+// mayBeLarge reports whether an integer may be beyond what double precision holds: it comes from a bigint that is no count.
+func mayBeLarge(s *scope, x *kernels.Expr) bool {
 	found := false
 	x.Cols(func(c kernels.Col) {
 		found = found || largeColumn(s.nodes()[c.Input], c.ID)
@@ -140,8 +140,8 @@ func digitsOf(s string) int {
 	return last - first + 1
 }
 
-// compared refuses a comparison of expressions that Postgres makes with more digits: see exactly.
-func (s *scope) compared(list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
+// refuseLongNumbers refuses a comparison of expressions that Postgres makes with more digits: see refuseInexact.
+func refuseLongNumbers(s *scope, list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
 	classes := []numberClass{s.class(list[0]), s.class(list[1])}
 	for i, e := range list {
 		if other := classes[1-i]; longLiteral(e) && isNumber(other) && (other == numericClass || classes[i] == numericClass) && !args[1-i].IsConst() {
@@ -149,13 +149,13 @@ func (s *scope) compared(list []ast.Expr, args []*kernels.Expr, at ast.Tree) err
 				WithHint("Write fewer digits, or compare in a sub-query that reads no parameter.")
 		}
 	}
-	return s.exactly(classes, args, at)
+	return refuseInexact(s, classes, args, at)
 }
 
 // compareOf binds the comparison of two expressions that are bound to x and y.
-func (s *scope) compareOf(name string, l, r ast.Expr, x, y *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
+func compareOf(s *scope, name string, l, r ast.Expr, x, y *kernels.Expr, at ast.Tree) (*kernels.Expr, error) {
 	args := []*kernels.Expr{x, y}
-	if err := s.compared([]ast.Expr{l, r}, args, at); err != nil {
+	if err := refuseLongNumbers(s, []ast.Expr{l, r}, args, at); err != nil {
 		return nil, err
 	}
 	return s.compare(name, args[0], args[1], at)

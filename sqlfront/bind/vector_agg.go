@@ -11,10 +11,10 @@ import (
 var _ = bindAggregate("vector_agg", aggregate{
 	parts:  func(x *kernels.Expr) []aggPart { return []aggPart{{ra.Sum, x}} },
 	result: func(p []*kernels.Expr) *kernels.Expr { return p[0] },
-	args:   (*scope).scatter,
+	args:   scatterCall,
 })
 
-func (s *scope) scatter(c *ast.FuncCall) (*kernels.Expr, error) {
+func scatterCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	if len(c.Args) != 3 {
 		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "vector_agg takes 3 arguments, not %d", len(c.Args)).
 			WithHint("Write vector_agg(index, value, size).")

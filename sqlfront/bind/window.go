@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// windows binds the aggregates over partitions of the targets: each is Σ by the partition, joined back to the rows.
-func (s *scope) windows(sel *ast.Select, targets []starTarget) error {
+// bindWindows binds the aggregates over partitions of the targets: each is Σ by the partition, joined back to the rows.
+func bindWindows(s *scope, sel *ast.Select, targets []starTarget) error {
 	var calls []*ast.FuncCall
 	for _, t := range targets {
 		if t.x == nil {
@@ -18,7 +18,7 @@ func (s *scope) windows(sel *ast.Select, targets []starTarget) error {
 		}
 	}
 	for _, c := range calls {
-		if err := s.window(sel, c); err != nil {
+		if err := bindWindow(s, sel, c); err != nil {
 			return err
 		}
 	}
@@ -39,9 +39,9 @@ func windowCalls(e ast.Expr) []*ast.FuncCall {
 	return out
 }
 
-func (s *scope) window(sel *ast.Select, c *ast.FuncCall) error {
+func bindWindow(s *scope, sel *ast.Select, c *ast.FuncCall) error {
 	if !builtIn(c) {
-		return s.foreign(c)
+		return refuseForeign(s, c)
 	}
 	w := c.Over
 	for i := range sel.Windows {
@@ -52,12 +52,12 @@ func (s *scope) window(sel *ast.Select, c *ast.FuncCall) error {
 	if w == c.Over && w.Name != "" {
 		return s.f.fail(c, sqlerr.UndefinedObject, "window %q does not exist", w.Name)
 	}
-	keys, err := s.partition(w)
+	keys, err := partitionKeys(s, w)
 	if err != nil {
 		return err
 	}
 	ordered := rowFunctions[c.Name] != nil || len(w.OrderBy) > 0 || w.Frame != ""
-	if ordered && s.readsBatch() {
+	if ordered && readsBatch(s) {
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a window with an order or a frame over the batch %q sees only the rows of the step", s.b.opt.Batch.Name).
 			WithHint("Put it into a view over all rows, and name that view as the batch.")
 	}
@@ -69,9 +69,9 @@ func (s *scope) window(sel *ast.Select, c *ast.FuncCall) error {
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "window function %s is not differentiable", c.Name).
 			WithHint("It may stand in a sub-query that reads no parameter; %s OVER (PARTITION BY …) are differentiable.", aggregateNames(false))
 	case ordered:
-		x, err = s.running(c, w, keys)
+		x, err = runningAggregate(s, c, w, keys)
 	default:
-		x, err = s.overPartition(c, keys)
+		x, err = overPartition(s, c, keys)
 	}
 	if err != nil {
 		return s.f.at(err, c)
@@ -83,8 +83,8 @@ func (s *scope) window(sel *ast.Select, c *ast.FuncCall) error {
 	return nil
 }
 
-// partition binds PARTITION BY.
-func (s *scope) partition(w *ast.Window) ([]*kernels.Expr, error) {
+// partitionKeys binds PARTITION BY.
+func partitionKeys(s *scope, w *ast.Window) ([]*kernels.Expr, error) {
 	var keys []*kernels.Expr
 	for _, e := range w.PartitionBy {
 		k, err := s.expr(e)
@@ -99,7 +99,7 @@ func (s *scope) partition(w *ast.Window) ([]*kernels.Expr, error) {
 			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "PARTITION BY on %v is not supported in a loss", k.Type).
 				WithHint("Partition by the key of its table.")
 		}
-		if err := s.groupable(k, e); err != nil {
+		if err := checkGroupable(s, k, e); err != nil {
 			return nil, err
 		}
 		keys = append(keys, k)
@@ -108,12 +108,12 @@ func (s *scope) partition(w *ast.Window) ([]*kernels.Expr, error) {
 }
 
 // overPartition is an aggregate over the whole partition.
-func (s *scope) overPartition(c *ast.FuncCall, keys []*kernels.Expr) (*kernels.Expr, error) {
-	x, err := s.aggregateArg(c)
+func overPartition(s *scope, c *ast.FuncCall, keys []*kernels.Expr) (*kernels.Expr, error) {
+	x, err := aggregateArg(s, c)
 	if err != nil {
 		return nil, err
 	}
-	swap, x, err := s.groupedArg(keys, c, x)
+	swap, x, err := groupedArg(s, keys, c, x)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (s *scope) overPartition(c *ast.FuncCall, keys []*kernels.Expr) (*kernels.E
 		renameAll(swap, keys)
 	}
 	parts := aggregates[c.Name].parts(x)
-	a, err := s.attach(keys, parts)
+	a, err := attachTo(s, keys, parts)
 	if err != nil {
 		return nil, err
 	}
@@ -141,15 +141,15 @@ func aggregated(c *ast.FuncCall, cols []*kernels.Expr, rows *ra.Node, arg *kerne
 // renaming gives an expression over the inputs that a scope had as one over those that it has now.
 type renaming func(*kernels.Expr) *kernels.Expr
 
-// center subtracts from x its mean over the rows of equal keys.
-func (s *scope) center(keys []*kernels.Expr, x *kernels.Expr) (renaming, *kernels.Expr, error) {
+// centerOn subtracts from x its mean over the rows of equal keys.
+func centerOn(s *scope, keys []*kernels.Expr, x *kernels.Expr) (renaming, *kernels.Expr, error) {
 	if x.Type.IsChunk() || !x.Type.IsFloat() && x.Type.Kind != kernels.Int {
 		return nil, nil, sqlerr.New(sqlerr.UndefinedFunction, "the variance of %v is not defined", x.Type).
 			WithHint("It takes numbers; reduce each chunk first, e.g. with sum_elements.")
 	}
 	x = kernels.CastTo(kernels.Float64, x)
 	mean := aggregates["avg"]
-	a, err := s.attach(keys, mean.parts(x))
+	a, err := attachTo(s, keys, mean.parts(x))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -163,9 +163,9 @@ type attached struct {
 	swap renaming
 }
 
-// attach aggregates the scope's rows by keys and joins the aggregates to them as a further input, so that every row
+// attachTo aggregates the scope's rows by keys and joins the aggregates to them as a further input, so that every row
 // sees its group's. It closes the scope's join first.
-func (s *scope) attach(keys []*kernels.Expr, parts []aggPart) (*attached, error) {
+func attachTo(s *scope, keys []*kernels.Expr, parts []aggPart) (*attached, error) {
 	extra := slices.Clone(keys)
 	for _, p := range parts {
 		if _, err := ra.AggType(p.fn, p.arg.Type); err != nil {

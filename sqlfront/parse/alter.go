@@ -8,7 +8,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (c *stmtConv) alterTable(s *pg.AlterTableStmt) ast.Statement {
+func alterTable(c *stmtConv, s *pg.AlterTableStmt) ast.Statement {
 	if s.Objtype != pg.ObjectType_OBJECT_TABLE {
 		c.refuse(c.here().At, strings.ToUpper(firstWords(c.Src, c.from, 2)), "Drop it and create it again.")
 	}
@@ -20,16 +20,16 @@ func (c *stmtConv) alterTable(s *pg.AlterTableStmt) ast.Statement {
 		IfExists: s.MissingOk,
 	}
 	for _, n := range s.Cmds {
-		out.Actions = append(out.Actions, c.alterAction(n.GetAlterTableCmd(), c.pos(s.Relation.Location)))
+		out.Actions = append(out.Actions, alterAction(c, n.GetAlterTableCmd(), c.pos(s.Relation.Location)))
 	}
 	return out
 }
 
-func (c *stmtConv) alterAction(a *pg.AlterTableCmd, at ast.Pos) ast.AlterAction {
+func alterAction(c *stmtConv, a *pg.AlterTableCmd, at ast.Pos) ast.AlterAction {
 	out := ast.AlterAction{Node: ast.Node{At: at}, Col: a.Name, IfExists: a.MissingOk}
 	switch a.Subtype {
 	case pg.AlterTableType_AT_AddColumn:
-		d := c.columnDef(a.Def.GetColumnDef())
+		d := columnDef(c.Converter, a.Def.GetColumnDef())
 		out.Kind, out.Col, out.Def, out.At = "add_column", d.Name, &d, d.At
 	case pg.AlterTableType_AT_DropColumn:
 		out.Kind = "drop_column"
@@ -43,14 +43,14 @@ func (c *stmtConv) alterAction(a *pg.AlterTableCmd, at ast.Pos) ast.AlterAction 
 	case pg.AlterTableType_AT_DropNotNull:
 		out.Kind = "drop_not_null"
 	case pg.AlterTableType_AT_AddConstraint:
-		k := c.tableConstraint(a.Def.GetConstraint())
+		k := tableConstraint(c.Converter, a.Def.GetConstraint())
 		out.Kind, out.Constraint, out.At = "add_constraint", &k, k.At
 	case pg.AlterTableType_AT_AlterColumnType:
 		d := a.Def.GetColumnDef()
 		out.Kind, out.Type, out.X = "alter_type", c.typeName(d.TypeName), c.optExpr(d.RawDefault)
 	case pg.AlterTableType_AT_SetStorage, pg.AlterTableType_AT_SetCompression, pg.AlterTableType_AT_SetStatistics:
 		if m := a.Def.GetString_().GetSval(); a.Subtype == pg.AlterTableType_AT_SetCompression {
-			c.compression(at, m)
+			refuseCompression(c.Converter, at, m)
 		}
 		out.Kind = "noop" // these change how a server stores the column, nothing else
 	default:
@@ -61,7 +61,7 @@ func (c *stmtConv) alterAction(a *pg.AlterTableCmd, at ast.Pos) ast.AlterAction 
 	return out
 }
 
-func (c *stmtConv) rename(s *pg.RenameStmt) ast.Statement {
+func renameStmt(c *stmtConv, s *pg.RenameStmt) ast.Statement {
 	if s.Relation == nil {
 		c.refuse(c.here().At, strings.ToUpper(firstWords(c.Src, c.from, 2))+" … RENAME", "Drop it and create it again.")
 	}
@@ -92,7 +92,7 @@ func (c *stmtConv) rename(s *pg.RenameStmt) ast.Statement {
 	return out
 }
 
-func (c *stmtConv) drop(s *pg.DropStmt) ast.Statement {
+func dropStmt(c *stmtConv, s *pg.DropStmt) ast.Statement {
 	kinds := map[pg.ObjectType]string{
 		pg.ObjectType_OBJECT_TABLE: "table", pg.ObjectType_OBJECT_VIEW: "view", pg.ObjectType_OBJECT_MATVIEW: "materialized view",
 		pg.ObjectType_OBJECT_INDEX: "index", pg.ObjectType_OBJECT_FUNCTION: "function", pg.ObjectType_OBJECT_PROCEDURE: "procedure",
@@ -114,21 +114,21 @@ func (c *stmtConv) drop(s *pg.DropStmt) ast.Statement {
 		Outside:  s.Concurrent,
 	}
 	for _, o := range s.Objects {
-		out.Names = append(out.Names, c.objectName(o))
-		out.Args = append(out.Args, c.routineArgs(o))
+		out.Names = append(out.Names, objectName(c, o))
+		out.Args = append(out.Args, routineArgs(c.Converter, o))
 	}
 	return out
 }
 
 // routineArgs reads the arguments with which a function is named, nil where it is named without.
-func (c *Converter) routineArgs(n *pg.Node) []ast.FuncParam {
+func routineArgs(c *Converter, n *pg.Node) []ast.FuncParam {
 	f := n.GetObjectWithArgs()
 	if f == nil || f.ArgsUnspecified {
 		return nil
 	}
 	out := []ast.FuncParam{}
 	for _, p := range f.Objfuncargs {
-		out = append(out, c.parameter(p.GetFunctionParameter()))
+		out = append(out, parameterOf(c, p.GetFunctionParameter()))
 	}
 	if len(out) == 0 {
 		for _, t := range f.Objargs {
@@ -139,7 +139,7 @@ func (c *Converter) routineArgs(n *pg.Node) []ast.FuncParam {
 }
 
 // objectName reads the name of an object as DROP, COMMENT and GRANT hold it.
-func (c *stmtConv) objectName(n *pg.Node) ast.ObjectName {
+func objectName(c *stmtConv, n *pg.Node) ast.ObjectName {
 	var parts []string
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:

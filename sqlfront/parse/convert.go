@@ -218,13 +218,13 @@ func (c *stmtConv) here() ast.Node { return c.node(int32(c.from)) }
 
 // statement dispatches on the statement's class.
 func (c *stmtConv) statement(n *pg.Node) ast.Statement {
-	if s := c.query(n); s != nil {
+	if s := queryStmt(c, n); s != nil {
 		return s
 	}
-	if s := c.ddl(n); s != nil {
+	if s := ddlStmt(c, n); s != nil {
 		return s
 	}
-	if s := c.utility(n); s != nil {
+	if s := utilityStmt(c, n); s != nil {
 		return s
 	}
 	words := strings.ToUpper(firstWords(c.Src, c.from, 2))

@@ -9,11 +9,11 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// ddl converts statements that define tables, views, indexes, functions; nil for anything else.
-func (c *stmtConv) ddl(n *pg.Node) ast.Statement {
+// ddlStmt converts statements that define tables, views, indexes, functions; nil for anything else.
+func ddlStmt(c *stmtConv, n *pg.Node) ast.Statement {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_CreateStmt:
-		return c.createTable(x.CreateStmt)
+		return createTable(c, x.CreateStmt)
 	case *pg.Node_CreateTableAsStmt:
 		s := x.CreateTableAsStmt
 		q := s.Query.GetSelectStmt()
@@ -23,7 +23,7 @@ func (c *stmtConv) ddl(n *pg.Node) ast.Statement {
 		if s.Objtype != pg.ObjectType_OBJECT_TABLE && s.Objtype != pg.ObjectType_OBJECT_MATVIEW {
 			c.refuse(c.here().At, "this kind of CREATE … AS", "Use CREATE TABLE … AS.")
 		}
-		return c.createTableAs(s.Into, c.selectStmt(q), s.IfNotExists, s.Objtype == pg.ObjectType_OBJECT_MATVIEW)
+		return createTableAs(c, s.Into, selectStmt(c.Converter, q), s.IfNotExists, s.Objtype == pg.ObjectType_OBJECT_MATVIEW)
 	case *pg.Node_RefreshMatViewStmt:
 		s := x.RefreshMatViewStmt
 		if s.Concurrent {
@@ -31,15 +31,15 @@ func (c *stmtConv) ddl(n *pg.Node) ast.Statement {
 		}
 		return &ast.Refresh{Node: c.here(), Schema: s.Relation.Schemaname, Name: s.Relation.Relname, NoData: s.SkipData}
 	case *pg.Node_ViewStmt:
-		return c.createView(x.ViewStmt)
+		return createView(c, x.ViewStmt)
 	case *pg.Node_IndexStmt:
-		return c.createIndex(x.IndexStmt)
+		return createIndex(c, x.IndexStmt)
 	case *pg.Node_AlterTableStmt:
-		return c.alterTable(x.AlterTableStmt)
+		return alterTable(c, x.AlterTableStmt)
 	case *pg.Node_RenameStmt:
-		return c.rename(x.RenameStmt)
+		return renameStmt(c, x.RenameStmt)
 	case *pg.Node_DropStmt:
-		return c.drop(x.DropStmt)
+		return dropStmt(c, x.DropStmt)
 	case *pg.Node_CreateSchemaStmt:
 		s := x.CreateSchemaStmt
 		if len(s.SchemaElts) > 0 || s.Authrole != nil {
@@ -47,12 +47,12 @@ func (c *stmtConv) ddl(n *pg.Node) ast.Statement {
 		}
 		return &ast.CreateSchema{Node: c.here(), Name: s.Schemaname, IfNotExists: s.IfNotExists}
 	case *pg.Node_CreateFunctionStmt:
-		return c.createFunction(x.CreateFunctionStmt)
+		return createFunction(c, x.CreateFunctionStmt)
 	}
 	return nil
 }
 
-func (c *stmtConv) createTable(s *pg.CreateStmt) ast.Statement {
+func createTable(c *stmtConv, s *pg.CreateStmt) ast.Statement {
 	out := &ast.CreateTable{Node: c.here(), Schema: s.Relation.Schemaname, Name: s.Relation.Relname,
 		Temp: s.Relation.Relpersistence == "t", IfNotExists: s.IfNotExists}
 	at := c.pos(s.Relation.Location)
@@ -66,15 +66,15 @@ func (c *stmtConv) createTable(s *pg.CreateStmt) ast.Statement {
 	case s.Oncommit == pg.OnCommitAction_ONCOMMIT_DROP || s.Oncommit == pg.OnCommitAction_ONCOMMIT_DELETE_ROWS:
 		c.refuse(at, "ON COMMIT DROP / DELETE ROWS", "Drop or empty the table by a statement.")
 	}
-	c.storage(at, s.AccessMethod, s.Tablespacename, s.Options)
+	refuseStorage(c.Converter, at, s.AccessMethod, s.Tablespacename, s.Options)
 	for _, n := range append(s.TableElts, s.Constraints...) {
 		switch x := n.GetNode().(type) {
 		case *pg.Node_ColumnDef:
-			out.Cols = append(out.Cols, c.columnDef(x.ColumnDef))
+			out.Cols = append(out.Cols, columnDef(c.Converter, x.ColumnDef))
 		case *pg.Node_Constraint:
-			out.Constraints = append(out.Constraints, c.tableConstraint(x.Constraint))
+			out.Constraints = append(out.Constraints, tableConstraint(c.Converter, x.Constraint))
 		case *pg.Node_TableLikeClause:
-			c.like(out, x.TableLikeClause)
+			tableLike(c.Converter, out, x.TableLikeClause)
 		default:
 			c.refuse(at, "this element of CREATE TABLE", "Use columns, constraints and LIKE.")
 		}
@@ -82,8 +82,8 @@ func (c *stmtConv) createTable(s *pg.CreateStmt) ast.Statement {
 	return out
 }
 
-// storage refuses how a server would store a table, but for what changes nothing else.
-func (c *Converter) storage(at ast.Pos, method, tablespace string, options []*pg.Node) {
+// refuseStorage refuses how a server would store a table, but for what changes nothing else.
+func refuseStorage(c *Converter, at ast.Pos, method, tablespace string, options []*pg.Node) {
 	if method != "" && method != "heap" {
 		c.refuse(at, "the table access method "+method, "Leave it out.")
 	}
@@ -107,7 +107,7 @@ func (c *Converter) storage(at ast.Pos, method, tablespace string, options []*pg
 	}
 }
 
-func (c *Converter) like(out *ast.CreateTable, l *pg.TableLikeClause) {
+func tableLike(c *Converter, out *ast.CreateTable, l *pg.TableLikeClause) {
 	at := c.pos(l.Relation.Location)
 	if out.Like.Name != "" || len(out.Cols) > 0 {
 		c.refuse(at, "LIKE behind other columns", "Write LIKE first, then the new columns.")
@@ -122,7 +122,7 @@ func (c *Converter) like(out *ast.CreateTable, l *pg.TableLikeClause) {
 	}
 }
 
-func (c *Converter) columnDef(d *pg.ColumnDef) ast.ColumnDef {
+func columnDef(c *Converter, d *pg.ColumnDef) ast.ColumnDef {
 	out := ast.ColumnDef{Node: c.node(d.Location), Name: d.Colname, Type: c.typeName(d.TypeName), NotNull: d.IsNotNull}
 	k := columnConstraints{Converter: c, d: &out}
 	switch out.Type.Name {
@@ -132,7 +132,7 @@ func (c *Converter) columnDef(d *pg.ColumnDef) ast.ColumnDef {
 			out.Identity, out.NotNull, k.serial = &ast.Identity{Serial: true, Start: 1, Inc: 1}, true, true
 		}
 	}
-	c.storedAs(out.At, d)
+	storedAs(c, out.At, d)
 	if d.CollClause != nil {
 		c.refuse(c.pos(d.CollClause.Location), "COLLATE", "Leave it out: text compares byte by byte.")
 	}
@@ -147,8 +147,8 @@ func (c *Converter) columnDef(d *pg.ColumnDef) ast.ColumnDef {
 }
 
 // storedAs checks how a server stores a column, which changes nothing else.
-func (c *Converter) storedAs(at ast.Pos, d *pg.ColumnDef) {
-	c.compression(at, d.Compression)
+func storedAs(c *Converter, at ast.Pos, d *pg.ColumnDef) {
+	refuseCompression(c, at, d.Compression)
 	if d.Compression != "" || d.Storage != "" || d.StorageName != "" {
 		if t := c.typeName(d.TypeName); fixedLength[t.Name] && t.Dims == 0 {
 			c.refuse(at, "COMPRESSION or STORAGE of a column of type "+t.String(), "Leave it out.")
@@ -156,7 +156,7 @@ func (c *Converter) storedAs(at ast.Pos, d *pg.ColumnDef) {
 	}
 }
 
-func (c *Converter) compression(at ast.Pos, method string) {
+func refuseCompression(c *Converter, at ast.Pos, method string) {
 	if method != "" && method != "pglz" && method != "lz4" && method != "default" {
 		c.fail(at, sqlerr.InvalidParameter, "", "invalid compression method \"%s\"", method)
 	}
@@ -202,10 +202,10 @@ func (c *columnConstraints) add(k *pg.Constraint) {
 		if d.Identity != nil {
 			c.fail(at, sqlerr.Syntax, "", "multiple identity specifications for column \"%s\"", d.Name)
 		}
-		d.Identity = c.identity(k)
+		d.Identity = identityOf(c.Converter, k)
 		d.NotNull = true
 	case pg.ConstrType_CONSTR_PRIMARY, pg.ConstrType_CONSTR_UNIQUE, pg.ConstrType_CONSTR_CHECK, pg.ConstrType_CONSTR_FOREIGN:
-		t := c.tableConstraint(k)
+		t := tableConstraint(c.Converter, k)
 		if t.Kind != "check" {
 			t.Cols = []string{d.Name}
 		}
@@ -220,7 +220,7 @@ func (c *columnConstraints) add(k *pg.Constraint) {
 	}
 }
 
-func (c *Converter) nullsDistinct(k *pg.Constraint) {
+func nullsDistinct(c *Converter, k *pg.Constraint) {
 	if k.NullsNotDistinct {
 		c.refuse(c.pos(k.Location), "NULLS NOT DISTINCT", "Add NOT NULL to the columns.")
 	}
@@ -232,7 +232,7 @@ func (c *Converter) nullsDistinct(k *pg.Constraint) {
 	}
 }
 
-func (c *Converter) identity(k *pg.Constraint) *ast.Identity {
+func identityOf(c *Converter, k *pg.Constraint) *ast.Identity {
 	id := &ast.Identity{Always: k.GeneratedWhen == "a", Start: 1, Inc: 1}
 	minimum, start := int64(1), int64(math.MinInt64)
 	for _, n := range k.Options {
@@ -281,20 +281,20 @@ func defInt(d *pg.DefElem) (int64, bool) {
 	return 0, false
 }
 
-func (c *Converter) tableConstraint(k *pg.Constraint) ast.TableConstraint {
+func tableConstraint(c *Converter, k *pg.Constraint) ast.TableConstraint {
 	out := ast.TableConstraint{Node: c.node(k.Location), Name: k.Conname, Cols: Strings(k.Keys)}
 	switch k.Contype {
 	case pg.ConstrType_CONSTR_PRIMARY:
 		out.Kind = "primary"
-		c.nullsDistinct(k)
+		nullsDistinct(c, k)
 	case pg.ConstrType_CONSTR_UNIQUE:
 		out.Kind = "unique"
-		c.nullsDistinct(k)
+		nullsDistinct(c, k)
 	case pg.ConstrType_CONSTR_CHECK:
 		out.Kind, out.Check = "check", c.expr(k.RawExpr)
 	case pg.ConstrType_CONSTR_FOREIGN:
 		out.Kind, out.Cols = "foreign", Strings(k.FkAttrs)
-		out.RefTable, out.RefCols = c.reference(k)
+		out.RefTable, out.RefCols = referenceOf(c, k)
 	default:
 		c.refuse(out.At, "this constraint (EXCLUDE, …)", "Use PRIMARY KEY, UNIQUE, CHECK, FOREIGN KEY.")
 	}
@@ -305,7 +305,7 @@ func relName(r *pg.RangeVar) ast.ObjectName {
 	return ast.ObjectName{Schema: r.GetSchemaname(), Name: r.GetRelname()}
 }
 
-func (c *Converter) reference(k *pg.Constraint) (ast.ObjectName, []string) {
+func referenceOf(c *Converter, k *pg.Constraint) (ast.ObjectName, []string) {
 	at := c.pos(k.Location)
 	if k.FkDelAction != "a" && k.FkDelAction != "r" || k.FkUpdAction != "a" && k.FkUpdAction != "r" {
 		c.refuse(at, "ON DELETE / ON UPDATE with an action", "Delete or update the referencing rows by a statement.")
@@ -316,23 +316,23 @@ func (c *Converter) reference(k *pg.Constraint) (ast.ObjectName, []string) {
 	return relName(k.Pktable), Strings(k.PkAttrs)
 }
 
-func (c *stmtConv) createTableAs(into *pg.IntoClause, q *ast.Select, ifNotExists, matview bool) ast.Statement {
+func createTableAs(c *stmtConv, into *pg.IntoClause, q *ast.Select, ifNotExists, matview bool) ast.Statement {
 	r := into.Rel
 	if into.OnCommit == pg.OnCommitAction_ONCOMMIT_DROP || into.OnCommit == pg.OnCommitAction_ONCOMMIT_DELETE_ROWS {
 		c.refuse(c.pos(r.Location), "ON COMMIT DROP / DELETE ROWS", "Drop or empty the table by a statement.")
 	}
-	c.storage(c.pos(r.Location), into.AccessMethod, into.TableSpaceName, into.Options)
+	refuseStorage(c.Converter, c.pos(r.Location), into.AccessMethod, into.TableSpaceName, into.Options)
 	out := &ast.CreateTableAs{Node: c.here(), Schema: r.Schemaname, Name: r.Relname, Temp: r.Relpersistence == "t", IfNotExists: ifNotExists,
 		Cols: Strings(into.ColNames), Query: q, NoData: into.SkipData, Matview: matview}
 	if matview {
-		from := c.viewQueryStart(c.pos(r.Location))
-		out.SQL, out.SQLAt = c.Src[from:c.queryEnd(from)], c.pos(int32(from))
+		from := viewQueryStart(c, c.pos(r.Location))
+		out.SQL, out.SQLAt = c.Src[from:queryEnd(c, from)], c.pos(int32(from))
 	}
 	return out
 }
 
 // queryEnd finds where the query of CREATE MATERIALIZED VIEW ends: before WITH [NO] DATA, or with the statement.
-func (c *stmtConv) queryEnd(from int) int {
+func queryEnd(c *stmtConv, from int) int {
 	var last []Token
 	for i := from; i < c.to; {
 		t := Lex(c.Src[:c.to], i)
@@ -353,7 +353,7 @@ func (c *stmtConv) queryEnd(from int) int {
 	return c.to
 }
 
-func (c *stmtConv) createView(s *pg.ViewStmt) ast.Statement {
+func createView(c *stmtConv, s *pg.ViewStmt) ast.Statement {
 	at := c.pos(s.View.Location)
 	if s.WithCheckOption > pg.ViewCheckOption_NO_CHECK_OPTION {
 		c.refuse(at, "WITH CHECK OPTION", "Views cannot be written to.")
@@ -361,8 +361,8 @@ func (c *stmtConv) createView(s *pg.ViewStmt) ast.Statement {
 	if len(s.Options) > 0 {
 		c.refuse(at, "WITH (…) on a view", "Leave it out.")
 	}
-	from := c.viewQueryStart(at)
-	q := c.selectNode(s.Query)
+	from := viewQueryStart(c, at)
+	q := selectNode(c.Converter, s.Query)
 	out := &ast.CreateView{Node: c.here(), Schema: s.View.Schemaname, Name: s.View.Relname, Cols: Strings(s.Aliases), Temp: s.View.Relpersistence == "t",
 		Replace: s.Replace, Query: q, SQL: c.Src[from:c.to], SQLAt: c.pos(int32(from))}
 	q.At, q.End = out.SQLAt, c.pos(int32(c.to))
@@ -370,7 +370,7 @@ func (c *stmtConv) createView(s *pg.ViewStmt) ast.Statement {
 }
 
 // viewQueryStart finds the first token behind CREATE … VIEW name [(cols)] AS.
-func (c *stmtConv) viewQueryStart(at ast.Pos) int {
+func viewQueryStart(c *stmtConv, at ast.Pos) int {
 	depth := 0
 	for i := c.from; i < c.to; {
 		t := Lex(c.Src[:c.to], i)
@@ -393,11 +393,11 @@ func (c *stmtConv) viewQueryStart(at ast.Pos) int {
 	return 0
 }
 
-func (c *stmtConv) createIndex(s *pg.IndexStmt) ast.Statement {
+func createIndex(c *stmtConv, s *pg.IndexStmt) ast.Statement {
 	out := &ast.CreateIndex{Node: c.here(), Name: s.Idxname, Table: relName(s.Relation), Unique: s.Unique, IfNotExists: s.IfNotExists,
 		Outside: s.Concurrent, Where: c.optExpr(s.WhereClause)}
 	at := c.pos(s.Relation.Location)
-	c.storage(at, "", s.TableSpace, s.Options)
+	refuseStorage(c.Converter, at, "", s.TableSpace, s.Options)
 	if s.AccessMethod != "" && s.AccessMethod != "btree" && s.AccessMethod != "hash" {
 		c.refuse(at, "the index method "+s.AccessMethod, "Use a btree index (the default).")
 	}

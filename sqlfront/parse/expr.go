@@ -280,7 +280,7 @@ func (c *Converter) funcCall(f *pg.FuncCall) *ast.FuncCall {
 	out.OrderBy = c.sortKeys(f.AggOrder)
 	out.Filter = c.optExpr(f.AggFilter)
 	if f.Over != nil {
-		w := c.window(f.Over)
+		w := windowDef(c, f.Over)
 		out.Over = &w
 	}
 	return out
@@ -342,7 +342,7 @@ func (c *Converter) subLink(s *pg.SubLink) ast.Expr {
 	default:
 		c.refuse(out.At, "a comparison of a row with a sub-select", "Use (a, b) IN (SELECT …).")
 	}
-	out.Query = c.selectNode(s.Subselect)
+	out.Query = selectNode(c, s.Subselect)
 	return out
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-func (c *stmtConv) createFunction(s *pg.CreateFunctionStmt) ast.Statement {
+func createFunction(c *stmtConv, s *pg.CreateFunctionStmt) ast.Statement {
 	names := Strings(s.Funcname)
 	out := &ast.CreateFunction{
 		Node:       c.here(),
@@ -22,14 +22,14 @@ func (c *stmtConv) createFunction(s *pg.CreateFunctionStmt) ast.Statement {
 		out.Schema = names[0]
 	}
 	if s.SqlBody != nil && c.own {
-		out.Body = c.sqlBody(s.SqlBody)
+		out.Body = sqlBody(c.Converter, s.SqlBody)
 	} else if s.SqlBody != nil {
 		c.refuse(out.At, "a function body without quotes (RETURN, BEGIN ATOMIC)", "Write LANGUAGE sql AS $$ SELECT … $$.")
 	}
 	for _, n := range s.Parameters {
-		c.funcParam(out, n.GetFunctionParameter())
+		funcParam(c, out, n.GetFunctionParameter())
 	}
-	c.parameters(out)
+	checkParameters(c.Converter, out)
 	if r := s.ReturnType; r != nil {
 		t := c.typeName(r)
 		t.Mods = nil
@@ -40,12 +40,12 @@ func (c *stmtConv) createFunction(s *pg.CreateFunctionStmt) ast.Statement {
 		if t.Name != "void" && len(out.Table) == 0 {
 			out.Returns = &t
 		}
-		c.resultType(out, t)
+		resultType(c.Converter, out, t)
 	} else if !out.Procedure && len(out.Outputs()) == 0 && len(out.Table) == 0 {
 		c.fail(out.At, invalidFunction, "Add RETURNS.", "function result type must be specified")
 	}
 	for _, n := range s.Options {
-		c.funcOption(out, n.GetDefElem())
+		funcOption(c, out, n.GetDefElem())
 	}
 	if out.Language == "" {
 		c.refuse(out.At, "a function without LANGUAGE", "Add LANGUAGE plpgsql or LANGUAGE sql.")
@@ -67,8 +67,8 @@ func hasOption(options []*pg.Node, names ...string) bool {
 	)
 }
 
-// parameters refuses parameters that no function can have (interpret_function_parameter_list).
-func (c *Converter) parameters(fn *ast.CreateFunction) {
+// checkParameters refuses parameters that no function can have (interpret_function_parameter_list).
+func checkParameters(c *Converter, fn *ast.CreateFunction) {
 	fail := func(p ast.FuncParam, format string, args ...any) {
 		c.fail(p.Type.At, invalidFunction, "", format, args...)
 	}
@@ -90,7 +90,7 @@ func (c *Converter) parameters(fn *ast.CreateFunction) {
 			}
 		}
 	}
-	c.polymorphic(fn)
+	refusePolymorphic(c, fn)
 }
 
 // families are the types that stand for any type of an argument. A result of one of them is found from arguments of its
@@ -109,14 +109,14 @@ var families = map[string]string{
 	"anycompatiblemultirange": "compatible range",
 }
 
-// polymorphic refuses outputs whose type no argument tells.
-func (c *Converter) polymorphic(fn *ast.CreateFunction) {
+// refusePolymorphic refuses outputs whose type no argument tells.
+func refusePolymorphic(c *Converter, fn *ast.CreateFunction) {
 	for _, p := range append(fn.Outputs(), fn.Table...) {
-		c.determined(fn, p.Type)
+		resultDetermined(c, fn, p.Type)
 	}
 }
 
-func (c *Converter) determined(fn *ast.CreateFunction, t ast.TypeName) {
+func resultDetermined(c *Converter, fn *ast.CreateFunction, t ast.TypeName) {
 	family := families[t.Name]
 	if family == "" {
 		return
@@ -136,7 +136,7 @@ func (c *Converter) determined(fn *ast.CreateFunction, t ast.TypeName) {
 }
 
 // resultType checks RETURNS beside the parameters.
-func (c *Converter) resultType(fn *ast.CreateFunction, t ast.TypeName) {
+func resultType(c *Converter, fn *ast.CreateFunction, t ast.TypeName) {
 	outs := fn.Outputs()
 	switch {
 	case len(outs) > 0 && len(fn.Table) > 0:
@@ -147,12 +147,12 @@ func (c *Converter) resultType(fn *ast.CreateFunction, t ast.TypeName) {
 		c.fail(t.At, invalidFunction, "", "function result type must be %s because of OUT parameters", outs[0].Type)
 	}
 	if len(fn.Table) == 0 {
-		c.determined(fn, t)
+		resultDetermined(c, fn, t)
 	}
 }
 
-func (c *stmtConv) funcParam(out *ast.CreateFunction, p *pg.FunctionParameter) {
-	fp := c.parameter(p)
+func funcParam(c *stmtConv, out *ast.CreateFunction, p *pg.FunctionParameter) {
+	fp := parameterOf(c.Converter, p)
 	switch p.Mode {
 	case pg.FunctionParameterMode_FUNC_PARAM_VARIADIC:
 		c.refuse(fp.Type.At, "a VARIADIC parameter", "Use an array parameter.")
@@ -163,8 +163,8 @@ func (c *stmtConv) funcParam(out *ast.CreateFunction, p *pg.FunctionParameter) {
 	out.Params = append(out.Params, fp)
 }
 
-// parameter reads a parameter. Modifiers of its type mean nothing: a numeric(3, 0) takes any numeric.
-func (c *Converter) parameter(p *pg.FunctionParameter) ast.FuncParam {
+// parameterOf reads a parameter. Modifiers of its type mean nothing: a numeric(3, 0) takes any numeric.
+func parameterOf(c *Converter, p *pg.FunctionParameter) ast.FuncParam {
 	fp := ast.FuncParam{Name: p.Name, Type: c.typeName(p.ArgType), Default: c.optExpr(p.Defexpr), Mode: "in"}
 	fp.Type.Mods = nil
 	switch p.Mode {
@@ -176,7 +176,7 @@ func (c *Converter) parameter(p *pg.FunctionParameter) ast.FuncParam {
 	return fp
 }
 
-func (c *stmtConv) funcOption(out *ast.CreateFunction, d *pg.DefElem) {
+func funcOption(c *stmtConv, out *ast.CreateFunction, d *pg.DefElem) {
 	at := c.pos(d.Location)
 	switch d.Defname {
 	case "language":
@@ -191,7 +191,7 @@ func (c *stmtConv) funcOption(out *ast.CreateFunction, d *pg.DefElem) {
 		}
 		out.Body = items[0].GetString_().GetSval()
 		as := Lex(c.Src, int(d.Location)) // the keyword AS, then the string
-		out.BodyAt = c.bodyAt(as.End)
+		out.BodyAt = bodyAt(c, as.End)
 	case "volatility":
 		out.Volatility = d.Arg.GetString_().GetSval()
 	case "strict":
@@ -203,7 +203,7 @@ func (c *stmtConv) funcOption(out *ast.CreateFunction, d *pg.DefElem) {
 }
 
 // bodyAt returns where the text of the string literal at or after at begins.
-func (c *stmtConv) bodyAt(at int) ast.Pos {
+func bodyAt(c *stmtConv, at int) ast.Pos {
 	t := Lex(c.Src, at)
 	if t.Kind == TokDollar {
 		return c.pos(int32(t.At + strings.IndexByte(t.Word[1:], '$') + 2))

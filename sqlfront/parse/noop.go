@@ -27,8 +27,8 @@ var privileges = map[string][]string{
 	"database": {"create", "connect", "temporary", "temp"}, "tablespace": {"create"}, "language": {"usage"},
 }
 
-// noop accepts statements that matter to a server only. The objects that they name must be there all the same.
-func (c *stmtConv) noop(n *pg.Node) ast.Statement {
+// noopStmt accepts statements that matter to a server only. The objects that they name must be there all the same.
+func noopStmt(c *stmtConv, n *pg.Node) ast.Statement {
 	out := &ast.Noop{Node: c.here()}
 	switch x := n.GetNode().(type) {
 	case *pg.Node_VacuumStmt:
@@ -45,15 +45,15 @@ func (c *stmtConv) noop(n *pg.Node) ast.Statement {
 		if x.GrantStmt.IsGrant {
 			out.Tag = "GRANT"
 		}
-		c.grant(out, x.GrantStmt)
+		grantStmt(c, out, x.GrantStmt)
 	case *pg.Node_CommentStmt:
 		out.Tag = "COMMENT"
 		out.Idle = slices.Contains(serverKinds, x.CommentStmt.Objtype)
-		c.comment(out, x.CommentStmt)
+		commentStmt(c, out, x.CommentStmt)
 	case *pg.Node_CheckPointStmt:
 		out.Tag = "CHECKPOINT"
 	case *pg.Node_CreateExtensionStmt:
-		c.extension(x.CreateExtensionStmt.Extname)
+		refuseExtension(c, x.CreateExtensionStmt.Extname)
 		out.Tag = "CREATE EXTENSION"
 	default:
 		return nil
@@ -61,14 +61,14 @@ func (c *stmtConv) noop(n *pg.Node) ast.Statement {
 	return out
 }
 
-func (c *stmtConv) extension(name string) {
+func refuseExtension(c *stmtConv, name string) {
 	if name != "relgrad" {
 		c.fail(c.here().At, sqlerr.FeatureNotSupported, "Only the extension relgrad is built in.", "extension \"%s\" is not available", name)
 	}
 }
 
 // kindOf names an object's kind; "" for one of a server.
-func (c *stmtConv) kindOf(o pg.ObjectType, verb string) string {
+func kindOf(c *stmtConv, o pg.ObjectType, verb string) string {
 	kind := objectKinds[o]
 	if kind == "" && !slices.Contains(serverKinds, o) {
 		what := strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(o.String(), "OBJECT_"), "_", " "))
@@ -77,12 +77,12 @@ func (c *stmtConv) kindOf(o pg.ObjectType, verb string) string {
 	return kind
 }
 
-func (c *stmtConv) comment(out *ast.Noop, s *pg.CommentStmt) {
-	kind := c.kindOf(s.Objtype, "COMMENT ON")
+func commentStmt(c *stmtConv, out *ast.Noop, s *pg.CommentStmt) {
+	kind := kindOf(c, s.Objtype, "COMMENT ON")
 	switch kind {
 	case "":
 	case "extension":
-		c.extension(s.Object.GetString_().GetSval())
+		refuseExtension(c, s.Object.GetString_().GetSval())
 	case "column", "constraint":
 		names := Strings(s.Object.GetList().GetItems())
 		if kind == "column" {
@@ -99,12 +99,12 @@ func (c *stmtConv) comment(out *ast.Noop, s *pg.CommentStmt) {
 		}
 		out.About = append(out.About, m)
 	default:
-		out.About = append(out.About, ast.Mention{Kind: kind, ObjectName: c.objectName(s.Object), Args: c.routineArgs(s.Object)})
+		out.About = append(out.About, ast.Mention{Kind: kind, ObjectName: objectName(c, s.Object), Args: routineArgs(c.Converter, s.Object)})
 	}
 }
 
-func (c *stmtConv) grant(out *ast.Noop, s *pg.GrantStmt) {
-	kind := c.kindOf(s.Objtype, "GRANT ON")
+func grantStmt(c *stmtConv, out *ast.Noop, s *pg.GrantStmt) {
+	kind := kindOf(c, s.Objtype, "GRANT ON")
 	if kind == "table" {
 		kind = "relation"
 	}
@@ -112,7 +112,7 @@ func (c *stmtConv) grant(out *ast.Noop, s *pg.GrantStmt) {
 	for _, p := range s.Privileges {
 		a := p.GetAccessPriv()
 		cols = append(cols, Strings(a.Cols)...)
-		c.privilege(a.PrivName, kind, s.Objtype)
+		checkPrivilege(c, a.PrivName, kind, s.Objtype)
 	}
 	for _, o := range s.Objects {
 		m := ast.Mention{Kind: kind, Parts: cols}
@@ -120,7 +120,7 @@ func (c *stmtConv) grant(out *ast.Noop, s *pg.GrantStmt) {
 		case s.Targtype == pg.GrantTargetType_ACL_TARGET_ALL_IN_SCHEMA:
 			m = ast.Mention{Kind: "schema", ObjectName: ast.ObjectName{Name: o.GetString_().GetSval()}}
 		case kind != "":
-			m.ObjectName, m.Args = c.objectName(o), c.routineArgs(o)
+			m.ObjectName, m.Args = objectName(c, o), routineArgs(c.Converter, o)
 		}
 		if m.Kind != "" {
 			out.About = append(out.About, m)
@@ -128,8 +128,8 @@ func (c *stmtConv) grant(out *ast.Noop, s *pg.GrantStmt) {
 	}
 }
 
-// privilege refuses one that no object, or none of this kind, has; ALL has no name.
-func (c *stmtConv) privilege(name, kind string, o pg.ObjectType) {
+// checkPrivilege refuses one that no object, or none of this kind, has; ALL has no name.
+func checkPrivilege(c *stmtConv, name, kind string, o pg.ObjectType) {
 	if kind == "" {
 		kind = strings.ToLower(strings.TrimPrefix(o.String(), "OBJECT_"))
 	}

@@ -21,9 +21,9 @@ func ParseQuery(t *ast.Text) (*ast.Select, error) {
 }
 
 // subSelect converts a SELECT inside of another.
-func (c *Converter) subSelect(s *pg.SelectStmt) (out *ast.Select) {
+func subSelect(c *Converter, s *pg.SelectStmt) (out *ast.Select) {
 	if !c.own {
-		return c.selectStmt(s)
+		return selectStmt(c, s)
 	}
 	defer func() {
 		if r := recover(); r != nil {
@@ -31,14 +31,14 @@ func (c *Converter) subSelect(s *pg.SelectStmt) (out *ast.Select) {
 			if !ok || ref.Err.Code != sqlerr.FeatureNotSupported {
 				panic(r)
 			}
-			out = c.ownSQL(s, ref)
+			out = ownSQL(c, s, ref)
 		}
 	}()
-	return c.selectStmt(s)
+	return selectStmt(c, s)
 }
 
 // ownSQL keeps a SELECT as text; why says what the trees cannot hold.
-func (c *Converter) ownSQL(s *pg.SelectStmt, why Refusal) *ast.Select {
+func ownSQL(c *Converter, s *pg.SelectStmt, why Refusal) *ast.Select {
 	node := &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: s}}
 	sql, err := pg.Deparse(&pg.ParseResult{Stmts: []*pg.RawStmt{{Stmt: node}}})
 	if err != nil {
@@ -48,12 +48,12 @@ func (c *Converter) ownSQL(s *pg.SelectStmt, why Refusal) *ast.Select {
 	if why.Err.Pos >= 0 {
 		out.At = ast.Pos(why.Err.Pos)
 	}
-	c.reads(s.ProtoReflect(), out.Own)
+	noteReads(c, s.ProtoReflect(), out.Own)
 	return out
 }
 
-// reads lists the tables and calls below a node of pg_query.
-func (c *Converter) reads(m protoreflect.Message, own *ast.OwnSQL) {
+// noteReads lists the tables and calls below a node of pg_query.
+func noteReads(c *Converter, m protoreflect.Message, own *ast.OwnSQL) {
 	switch x := m.Interface().(type) {
 	case *pg.RangeVar:
 		own.Tables = append(own.Tables, &ast.TableRef{Node: c.node(x.Location), Schema: x.Schemaname, Name: x.Relname})
@@ -81,10 +81,10 @@ func (c *Converter) reads(m protoreflect.Message, own *ast.OwnSQL) {
 		case f.Kind() != protoreflect.MessageKind:
 		case f.IsList():
 			for i := range v.List().Len() {
-				c.reads(v.List().Get(i).Message(), own)
+				noteReads(c, v.List().Get(i).Message(), own)
 			}
 		default:
-			c.reads(v.Message(), own)
+			noteReads(c, v.Message(), own)
 		}
 		return true
 	})
@@ -100,25 +100,25 @@ func ParseDefinition(t *ast.Text) ([]Parsed, error) {
 }
 
 // sqlBody gives a body of the SQL standard, RETURN x or BEGIN ATOMIC … END, as the text of a quoted one.
-func (c *Converter) sqlBody(n *pg.Node) string {
+func sqlBody(c *Converter, n *pg.Node) string {
 	if r := n.GetReturnStmt(); r != nil {
 		target := &pg.Node{Node: &pg.Node_ResTarget{ResTarget: &pg.ResTarget{Val: r.Returnval}}}
-		return c.deparse(&pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: &pg.SelectStmt{TargetList: []*pg.Node{target},
+		return deparse(c, &pg.Node{Node: &pg.Node_SelectStmt{SelectStmt: &pg.SelectStmt{TargetList: []*pg.Node{target},
 			LimitOption: pg.LimitOption_LIMIT_OPTION_DEFAULT, Op: pg.SetOperation_SETOP_NONE}}})
 	}
 	text := ""
 	for _, item := range n.GetList().GetItems() {
 		if inner := item.GetList(); inner != nil {
-			text += c.sqlBody(item)
+			text += sqlBody(c, item)
 		} else {
-			text += c.deparse(item) + ";\n"
+			text += deparse(c, item) + ";\n"
 		}
 	}
 	return text
 }
 
 // deparse prints a statement of pg_query.
-func (c *Converter) deparse(n *pg.Node) string {
+func deparse(c *Converter, n *pg.Node) string {
 	sql, err := pg.Deparse(&pg.ParseResult{Stmts: []*pg.RawStmt{{Stmt: n}}})
 	if err != nil {
 		c.refuse(-1, "this statement of a function", "Write LANGUAGE sql AS $$ SELECT … $$.")

@@ -11,40 +11,40 @@ import (
 )
 
 // selectNode converts a node that must be a SELECT.
-func (c *Converter) selectNode(n *pg.Node) *ast.Select {
+func selectNode(c *Converter, n *pg.Node) *ast.Select {
 	s := n.GetSelectStmt()
 	if s == nil {
 		c.refuse(-1, "a sub-query that is no SELECT", "Put the writing statement into WITH.")
 	}
-	return c.subSelect(s)
+	return subSelect(c, s)
 }
 
-func (c *Converter) selectStmt(s *pg.SelectStmt) *ast.Select {
+func selectStmt(c *Converter, s *pg.SelectStmt) *ast.Select {
 	out := &ast.Select{Node: ast.Node{At: -1}, End: -1, All: s.All}
-	out.With, out.Recursive = c.with(s.WithClause)
+	out.With, out.Recursive = withClause(c, s.WithClause)
 	if s.Op != pg.SetOperation_SETOP_NONE && s.Op != pg.SetOperation_SET_OPERATION_UNDEFINED {
 		out.SetOp = map[pg.SetOperation]string{pg.SetOperation_SETOP_UNION: "union",
 			pg.SetOperation_SETOP_INTERSECT: "intersect", pg.SetOperation_SETOP_EXCEPT: "except"}[s.Op]
-		out.L, out.R = c.subSelect(s.Larg), c.subSelect(s.Rarg)
+		out.L, out.R = subSelect(c, s.Larg), subSelect(c, s.Rarg)
 		out.At = out.L.At
 	}
 	for _, row := range s.ValuesLists {
 		out.Values = append(out.Values, c.exprs(row.GetList().GetItems()))
 	}
-	c.distinct(out, s.DistinctClause)
-	out.Targets = c.targets(s.TargetList)
+	distinctClause(c, out, s.DistinctClause)
+	out.Targets = targetList(c, s.TargetList)
 	for _, f := range s.FromClause {
-		out.From = append(out.From, c.fromItem(f))
+		out.From = append(out.From, fromItem(c, f))
 	}
 	out.Where = c.optExpr(s.WhereClause)
-	out.GroupBy = c.groupBy(s)
+	out.GroupBy = groupBy(c, s)
 	out.Having = c.optExpr(s.HavingClause)
 	for _, w := range s.WindowClause {
-		out.Windows = append(out.Windows, c.window(w.GetWindowDef()))
+		out.Windows = append(out.Windows, windowDef(c, w.GetWindowDef()))
 	}
 	out.OrderBy = c.sortKeys(s.SortClause)
-	out.Limit, out.Offset = c.limit(s), c.optExpr(s.LimitOffset)
-	c.selectPosition(out, s)
+	out.Limit, out.Offset = limitOf(c, s), c.optExpr(s.LimitOffset)
+	selectPosition(c, out, s)
 	if s.IntoClause != nil {
 		c.refuse(out.At, "SELECT … INTO here", "Write CREATE TABLE … AS SELECT ….")
 	}
@@ -55,7 +55,7 @@ func (c *Converter) selectStmt(s *pg.SelectStmt) *ast.Select {
 }
 
 // selectPosition takes the first position known: pg_query gives a SELECT none of its own.
-func (c *Converter) selectPosition(out *ast.Select, s *pg.SelectStmt) {
+func selectPosition(c *Converter, out *ast.Select, s *pg.SelectStmt) {
 	switch {
 	case s.WithClause != nil:
 		out.At = c.pos(s.WithClause.Location)
@@ -69,7 +69,7 @@ func (c *Converter) selectPosition(out *ast.Select, s *pg.SelectStmt) {
 	}
 }
 
-func (c *Converter) distinct(out *ast.Select, list []*pg.Node) {
+func distinctClause(c *Converter, out *ast.Select, list []*pg.Node) {
 	if len(list) == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (c *Converter) distinct(out *ast.Select, list []*pg.Node) {
 	out.DistinctOn = c.exprs(list)
 }
 
-func (c *Converter) groupBy(s *pg.SelectStmt) []ast.Expr {
+func groupBy(c *Converter, s *pg.SelectStmt) []ast.Expr {
 	for _, g := range s.GroupClause {
 		if gs := g.GetGroupingSet(); gs != nil {
 			c.refuse(c.pos(gs.Location), "GROUPING SETS, ROLLUP, CUBE and GROUP BY ()", "Use one SELECT for each grouping and UNION ALL.")
@@ -92,7 +92,7 @@ func (c *Converter) groupBy(s *pg.SelectStmt) []ast.Expr {
 	return c.exprs(s.GroupClause)
 }
 
-func (c *Converter) limit(s *pg.SelectStmt) ast.Expr {
+func limitOf(c *Converter, s *pg.SelectStmt) ast.Expr {
 	if s.LimitOption == pg.LimitOption_LIMIT_OPTION_WITH_TIES {
 		c.refuse(-1, "FETCH FIRST … WITH TIES", "Use LIMIT, or rank() OVER (ORDER BY …) and a WHERE.")
 	}
@@ -103,7 +103,7 @@ func (c *Converter) limit(s *pg.SelectStmt) ast.Expr {
 	return x
 }
 
-func (c *Converter) targets(list []*pg.Node) []ast.Target {
+func targetList(c *Converter, list []*pg.Node) []ast.Target {
 	var out []ast.Target
 	for _, n := range list {
 		r := n.GetResTarget()
@@ -112,7 +112,7 @@ func (c *Converter) targets(list []*pg.Node) []ast.Target {
 	return out
 }
 
-func (c *Converter) with(w *pg.WithClause) ([]ast.CTE, bool) {
+func withClause(c *Converter, w *pg.WithClause) ([]ast.CTE, bool) {
 	if w == nil {
 		return nil, false
 	}
@@ -131,13 +131,13 @@ func (c *Converter) with(w *pg.WithClause) ([]ast.CTE, bool) {
 		}
 		switch q := e.Ctequery.GetNode().(type) {
 		case *pg.Node_SelectStmt:
-			cte.Query = c.subSelect(q.SelectStmt)
+			cte.Query = subSelect(c, q.SelectStmt)
 		case *pg.Node_InsertStmt:
-			cte.Query = c.insert(q.InsertStmt)
+			cte.Query = insertStmt(c, q.InsertStmt)
 		case *pg.Node_UpdateStmt:
-			cte.Query = c.update(q.UpdateStmt)
+			cte.Query = updateStmt(c, q.UpdateStmt)
 		case *pg.Node_DeleteStmt:
-			cte.Query = c.delete(q.DeleteStmt)
+			cte.Query = deleteStmt(c, q.DeleteStmt)
 		default:
 			c.refuse(cte.At, "this statement inside WITH", "Use SELECT, INSERT, UPDATE or DELETE.")
 		}
@@ -146,40 +146,40 @@ func (c *Converter) with(w *pg.WithClause) ([]ast.CTE, bool) {
 	return out, w.Recursive
 }
 
-func (c *Converter) alias(a *pg.Alias) ast.Alias {
+func aliasOf(c *Converter, a *pg.Alias) ast.Alias {
 	if a == nil {
 		return ast.Alias{}
 	}
 	return ast.Alias{Name: a.Aliasname, Cols: Strings(a.Colnames)}
 }
 
-func (c *Converter) tableRef(r *pg.RangeVar) *ast.TableRef {
+func tableRef(c *Converter, r *pg.RangeVar) *ast.TableRef {
 	if r.Catalogname != "" {
 		c.refuse(c.pos(r.Location), "a database name in front of a table", "Name at most a schema and a table.")
 	}
-	return &ast.TableRef{Node: c.node(r.Location), Schema: r.Schemaname, Name: r.Relname, Alias: c.alias(r.Alias)}
+	return &ast.TableRef{Node: c.node(r.Location), Schema: r.Schemaname, Name: r.Relname, Alias: aliasOf(c, r.Alias)}
 }
 
-func (c *Converter) fromItem(n *pg.Node) ast.FromItem {
+func fromItem(c *Converter, n *pg.Node) ast.FromItem {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_RangeVar:
-		return c.tableRef(x.RangeVar)
+		return tableRef(c, x.RangeVar)
 	case *pg.Node_RangeSubselect:
-		q := c.selectNode(x.RangeSubselect.Subquery)
-		return &ast.SubSelect{Node: ast.Node{At: q.At}, Query: q, Lateral: x.RangeSubselect.Lateral, Alias: c.alias(x.RangeSubselect.Alias)}
+		q := selectNode(c, x.RangeSubselect.Subquery)
+		return &ast.SubSelect{Node: ast.Node{At: q.At}, Query: q, Lateral: x.RangeSubselect.Lateral, Alias: aliasOf(c, x.RangeSubselect.Alias)}
 	case *pg.Node_RangeFunction:
-		return c.rangeFunction(x.RangeFunction)
+		return rangeFunction(c, x.RangeFunction)
 	case *pg.Node_JoinExpr:
-		return c.join(x.JoinExpr)
+		return joinExpr(c, x.JoinExpr)
 	case *pg.Node_RangeTableSample:
-		c.tableSample(x.RangeTableSample)
+		tableSample(c, x.RangeTableSample)
 	}
 	c.refuse(-1, "this item of FROM", "Use a table, a sub-query, a function or a join.")
 	return nil
 }
 
 // tableSample refuses TABLESAMPLE and names the view that samples in its place, by a draw that a loss can repeat.
-func (c *Converter) tableSample(x *pg.RangeTableSample) {
+func tableSample(c *Converter, x *pg.RangeTableSample) {
 	table, percent := "TABLE", "PERCENT"
 	if r := x.Relation.GetRangeVar(); r != nil {
 		table = r.Relname
@@ -193,7 +193,7 @@ func (c *Converter) tableSample(x *pg.RangeTableSample) {
 		"KEY being the columns of its key; at each step of training it holds other rows.", table, percent))
 }
 
-func (c *Converter) rangeFunction(r *pg.RangeFunction) ast.FromItem {
+func rangeFunction(c *Converter, r *pg.RangeFunction) ast.FromItem {
 	if r.IsRowsfrom && len(r.Functions) != 1 {
 		c.refuse(-1, "ROWS FROM with several functions", "Join the functions WITH ORDINALITY on their ordinality.")
 	}
@@ -205,12 +205,12 @@ func (c *Converter) rangeFunction(r *pg.RangeFunction) ast.FromItem {
 	if len(r.Coldeflist) > 0 || len(items) > 1 && items[1].GetNode() != nil && len(items[1].GetList().GetItems()) > 0 {
 		c.refuse(f.At, "a column definition list", "Use a function with a declared result.")
 	}
-	return &ast.FuncFrom{Node: ast.Node{At: f.At}, Func: f, Ordinality: r.Ordinality, Lateral: r.Lateral, Alias: c.alias(r.Alias)}
+	return &ast.FuncFrom{Node: ast.Node{At: f.At}, Func: f, Ordinality: r.Ordinality, Lateral: r.Lateral, Alias: aliasOf(c, r.Alias)}
 }
 
-func (c *Converter) join(j *pg.JoinExpr) ast.FromItem {
-	out := &ast.JoinFrom{L: c.fromItem(j.Larg), R: c.fromItem(j.Rarg), Using: Strings(j.UsingClause), Natural: j.IsNatural,
-		On: c.optExpr(j.Quals), Alias: c.alias(j.Alias)}
+func joinExpr(c *Converter, j *pg.JoinExpr) ast.FromItem {
+	out := &ast.JoinFrom{L: fromItem(c, j.Larg), R: fromItem(c, j.Rarg), Using: Strings(j.UsingClause), Natural: j.IsNatural,
+		On: c.optExpr(j.Quals), Alias: aliasOf(c, j.Alias)}
 	out.At = out.L.Position()
 	switch j.Jointype {
 	case pg.JoinType_JOIN_INNER:
@@ -229,12 +229,12 @@ func (c *Converter) join(j *pg.JoinExpr) ast.FromItem {
 	return out
 }
 
-func (c *Converter) window(w *pg.WindowDef) ast.Window {
+func windowDef(c *Converter, w *pg.WindowDef) ast.Window {
 	out := ast.Window{Node: c.node(w.Location), Name: w.Name, PartitionBy: c.exprs(w.PartitionClause), OrderBy: c.sortKeys(w.OrderClause)}
 	if w.Refname != "" { // OVER (w …) would extend the definition; grammar gives OVER w as Name
 		c.refuse(out.At, "a window that extends another window", "Write the whole window out.")
 	}
-	out.Frame = c.frame(w, out.At)
+	out.Frame = frameClause(c, w, out.At)
 	return out
 }
 
@@ -260,7 +260,7 @@ const (
 	frameExcludeTies
 )
 
-func (c *Converter) frame(w *pg.WindowDef, at ast.Pos) string {
+func frameClause(c *Converter, w *pg.WindowDef, at ast.Pos) string {
 	o := w.FrameOptions
 	if o&frameNonDefault == 0 {
 		return ""
@@ -307,41 +307,41 @@ func (c *Converter) frame(w *pg.WindowDef, at ast.Pos) string {
 	return b.String()
 }
 
-// query converts SELECT, INSERT, UPDATE and DELETE; nil for anything else.
-func (c *stmtConv) query(n *pg.Node) ast.Statement {
+// queryStmt converts SELECT, INSERT, UPDATE and DELETE; nil for anything else.
+func queryStmt(c *stmtConv, n *pg.Node) ast.Statement {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_SelectStmt:
 		if x.SelectStmt.IntoClause != nil {
 			into := x.SelectStmt.IntoClause
 			x.SelectStmt.IntoClause = nil
-			return c.createTableAs(into, c.topSelect(x.SelectStmt), false, false)
+			return createTableAs(c, into, topSelect(c, x.SelectStmt), false, false)
 		}
-		return c.topSelect(x.SelectStmt)
+		return topSelect(c, x.SelectStmt)
 	case *pg.Node_InsertStmt:
-		s := c.insert(x.InsertStmt)
+		s := insertStmt(c.Converter, x.InsertStmt)
 		s.Node = c.here()
 		return s
 	case *pg.Node_UpdateStmt:
-		s := c.update(x.UpdateStmt)
+		s := updateStmt(c.Converter, x.UpdateStmt)
 		s.Node = c.here()
 		return s
 	case *pg.Node_DeleteStmt:
-		s := c.delete(x.DeleteStmt)
+		s := deleteStmt(c.Converter, x.DeleteStmt)
 		s.Node = c.here()
 		return s
 	}
 	return nil
 }
 
-func (c *stmtConv) topSelect(s *pg.SelectStmt) *ast.Select {
-	out := c.selectStmt(s)
+func topSelect(c *stmtConv, s *pg.SelectStmt) *ast.Select {
+	out := selectStmt(c.Converter, s)
 	out.Node, out.End = c.here(), c.pos(int32(c.to))
 	return out
 }
 
-func (c *Converter) insert(s *pg.InsertStmt) *ast.Insert {
+func insertStmt(c *Converter, s *pg.InsertStmt) *ast.Insert {
 	out := &ast.Insert{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname, Alias: s.Relation.Alias.GetAliasname()}
-	with, recursive := c.with(s.WithClause)
+	with, recursive := withClause(c, s.WithClause)
 	for _, n := range s.Cols {
 		r := n.GetResTarget()
 		if len(r.Indirection) > 0 {
@@ -350,7 +350,7 @@ func (c *Converter) insert(s *pg.InsertStmt) *ast.Insert {
 		out.Cols = append(out.Cols, r.Name)
 	}
 	if s.SelectStmt != nil {
-		out.Query = c.selectNode(s.SelectStmt)
+		out.Query = selectNode(c, s.SelectStmt)
 	}
 	switch {
 	case !recursive:
@@ -367,13 +367,13 @@ func (c *Converter) insert(s *pg.InsertStmt) *ast.Insert {
 		c.refuse(out.At, "OVERRIDING USER VALUE", "Leave the identity column out of the column list.")
 	}
 	if s.OnConflictClause != nil {
-		out.OnConflict = c.onConflict(s.OnConflictClause)
+		out.OnConflict = onConflict(c, s.OnConflictClause)
 	}
-	out.Returning = c.targets(s.ReturningList)
+	out.Returning = targetList(c, s.ReturningList)
 	return out
 }
 
-func (c *Converter) onConflict(o *pg.OnConflictClause) *ast.OnConflict {
+func onConflict(c *Converter, o *pg.OnConflictClause) *ast.OnConflict {
 	out := &ast.OnConflict{Where: c.optExpr(o.WhereClause)}
 	if i := o.Infer; i != nil {
 		if i.Conname != "" || i.WhereClause != nil {
@@ -388,13 +388,13 @@ func (c *Converter) onConflict(o *pg.OnConflictClause) *ast.OnConflict {
 		}
 	}
 	if o.Action == pg.OnConflictAction_ONCONFLICT_UPDATE {
-		out.Set = c.assigns(o.TargetList)
+		out.Set = assignments(c, o.TargetList)
 	}
 	return out
 }
 
-// assigns converts SET lists; (a, b) = (x, y) becomes two assignments.
-func (c *Converter) assigns(list []*pg.Node) []ast.Assign {
+// assignments converts SET lists; (a, b) = (x, y) becomes two assignments.
+func assignments(c *Converter, list []*pg.Node) []ast.Assign {
 	var out []ast.Assign
 	for _, n := range list {
 		r := n.GetResTarget()
@@ -416,31 +416,31 @@ func (c *Converter) assigns(list []*pg.Node) []ast.Assign {
 	return out
 }
 
-func (c *Converter) update(s *pg.UpdateStmt) *ast.Update {
+func updateStmt(c *Converter, s *pg.UpdateStmt) *ast.Update {
 	out := &ast.Update{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname, Alias: s.Relation.Alias.GetAliasname()}
 	var recursive bool
-	if out.With, recursive = c.with(s.WithClause); recursive {
+	if out.With, recursive = withClause(c, s.WithClause); recursive {
 		c.refuse(out.At, "WITH RECURSIVE in front of UPDATE", "Put the recursive query into FROM (WITH RECURSIVE … SELECT …) s.")
 	}
-	out.Set = c.assigns(s.TargetList)
+	out.Set = assignments(c, s.TargetList)
 	for _, f := range s.FromClause {
-		out.From = append(out.From, c.fromItem(f))
+		out.From = append(out.From, fromItem(c, f))
 	}
 	out.Where = c.optExpr(s.WhereClause)
-	out.Returning = c.targets(s.ReturningList)
+	out.Returning = targetList(c, s.ReturningList)
 	return out
 }
 
-func (c *Converter) delete(s *pg.DeleteStmt) *ast.Delete {
+func deleteStmt(c *Converter, s *pg.DeleteStmt) *ast.Delete {
 	out := &ast.Delete{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname, Alias: s.Relation.Alias.GetAliasname()}
 	var recursive bool
-	if out.With, recursive = c.with(s.WithClause); recursive {
+	if out.With, recursive = withClause(c, s.WithClause); recursive {
 		c.refuse(out.At, "WITH RECURSIVE in front of DELETE", "Put the recursive query into USING (WITH RECURSIVE … SELECT …) s.")
 	}
 	for _, f := range s.UsingClause {
-		out.Using = append(out.Using, c.fromItem(f))
+		out.Using = append(out.Using, fromItem(c, f))
 	}
 	out.Where = c.optExpr(s.WhereClause)
-	out.Returning = c.targets(s.ReturningList)
+	out.Returning = targetList(c, s.ReturningList)
 	return out
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// utility converts COPY, SET, DO, CALL, transactions and their like; nil for anything else.
-func (c *stmtConv) utility(n *pg.Node) ast.Statement {
+// utilityStmt converts COPY, SET, DO, CALL, transactions and their like; nil for anything else.
+func utilityStmt(c *stmtConv, n *pg.Node) ast.Statement {
 	switch x := n.GetNode().(type) {
 	case *pg.Node_CopyStmt:
-		return c.copy(x.CopyStmt)
+		return copyStmt(c, x.CopyStmt)
 	case *pg.Node_TruncateStmt:
 		out := &ast.Truncate{Node: c.here()}
 		if x.TruncateStmt.RestartSeqs {
@@ -24,28 +24,28 @@ func (c *stmtConv) utility(n *pg.Node) ast.Statement {
 		}
 		return out
 	case *pg.Node_TransactionStmt:
-		return c.transaction(x.TransactionStmt)
+		return transactionStmt(c, x.TransactionStmt)
 	case *pg.Node_VariableSetStmt:
-		return c.set(x.VariableSetStmt)
+		return setStmt(c, x.VariableSetStmt)
 	case *pg.Node_VariableShowStmt:
 		return &ast.Show{Node: c.here(), Name: x.VariableShowStmt.Name}
 	case *pg.Node_DoStmt:
-		return c.do(x.DoStmt)
+		return doStmt(c, x.DoStmt)
 	case *pg.Node_CallStmt:
 		return &ast.Call{Node: c.here(), Func: c.funcCall(x.CallStmt.Funccall)}
 	case *pg.Node_ExplainStmt:
-		return c.explain(x.ExplainStmt)
+		return explainStmt(c, x.ExplainStmt)
 	}
-	return c.noop(n)
+	return noopStmt(c, n)
 }
 
-func (c *stmtConv) copy(s *pg.CopyStmt) ast.Statement {
+func copyStmt(c *stmtConv, s *pg.CopyStmt) ast.Statement {
 	out := &ast.Copy{Node: c.here(), From: s.IsFrom, Program: s.IsProgram, Source: s.Filename, Cols: Strings(s.Attlist)}
 	if s.Relation != nil {
 		out.Schema, out.Name = s.Relation.Schemaname, s.Relation.Relname
 	}
 	if s.Query != nil {
-		out.Query = c.selectNode(s.Query)
+		out.Query = selectNode(c.Converter, s.Query)
 	}
 	if s.WhereClause != nil {
 		c.refuse(out.At, "COPY … WHERE", "Copy into a temporary table, then INSERT … SELECT … WHERE.")
@@ -58,14 +58,14 @@ func (c *stmtConv) copy(s *pg.CopyStmt) ast.Statement {
 	}
 	out.Options.Format = "text"
 	for _, n := range s.Options {
-		c.copyOption(&out.Options, n.GetDefElem())
+		copyOption(c, &out.Options, n.GetDefElem())
 	}
-	c.copyOptionsFit(out, s)
+	copyOptionsFit(c, out, s)
 	return out
 }
 
 // copyOptionsFit refuses options that have no meaning for the format.
-func (c *stmtConv) copyOptionsFit(out *ast.Copy, s *pg.CopyStmt) {
+func copyOptionsFit(c *stmtConv, out *ast.Copy, s *pg.CopyStmt) {
 	file := out.Options.IsFile()
 	for _, n := range s.Options {
 		d := n.GetDefElem()
@@ -82,7 +82,7 @@ func (c *stmtConv) copyOptionsFit(out *ast.Copy, s *pg.CopyStmt) {
 	}
 }
 
-func (c *stmtConv) copyOption(o *ast.CopyOptions, d *pg.DefElem) {
+func copyOption(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem) {
 	at := c.pos(d.Location)
 	text := d.Arg.GetString_().GetSval()
 	switch d.Defname {
@@ -99,13 +99,13 @@ func (c *stmtConv) copyOption(o *ast.CopyOptions, d *pg.DefElem) {
 		}
 		o.Header = on || o.Match
 	case "delimiter":
-		o.Delimiter = c.oneByte(at, d.Defname, text)
+		o.Delimiter = oneByte(c, at, d.Defname, text)
 	case "null":
 		o.Null, o.NullSet = text, true
 	case "quote":
-		o.Quote = c.oneByte(at, d.Defname, text)
+		o.Quote = oneByte(c, at, d.Defname, text)
 	case "escape":
-		o.Escape = c.oneByte(at, d.Defname, text)
+		o.Escape = oneByte(c, at, d.Defname, text)
 	case "whole":
 		on, ok := defBool(d)
 		if !ok {
@@ -130,7 +130,7 @@ func (c *stmtConv) copyOption(o *ast.CopyOptions, d *pg.DefElem) {
 	}
 }
 
-func (c *stmtConv) oneByte(at ast.Pos, option, text string) string {
+func oneByte(c *stmtConv, at ast.Pos, option, text string) string {
 	if len(text) != 1 || text == "\n" || text == "\r" {
 		c.fail(at, sqlerr.InvalidParameter, "", "COPY %s must be a single one-byte character, not \"%s\"", option, text)
 	}
@@ -166,7 +166,7 @@ func wordBool(s string) (value, ok bool) {
 	return false, false
 }
 
-func (c *stmtConv) transaction(s *pg.TransactionStmt) ast.Statement {
+func transactionStmt(c *stmtConv, s *pg.TransactionStmt) ast.Statement {
 	out := &ast.Transaction{Node: c.here(), Name: s.SavepointName}
 	switch s.Kind {
 	case pg.TransactionStmtKind_TRANS_STMT_BEGIN, pg.TransactionStmtKind_TRANS_STMT_START:
@@ -195,7 +195,7 @@ func (c *stmtConv) transaction(s *pg.TransactionStmt) ast.Statement {
 	return out
 }
 
-func (c *stmtConv) set(s *pg.VariableSetStmt) ast.Statement {
+func setStmt(c *stmtConv, s *pg.VariableSetStmt) ast.Statement {
 	out := &ast.Set{Node: c.here(), Name: s.Name, Local: s.IsLocal}
 	switch s.Kind {
 	case pg.VariableSetKind_VAR_SET_VALUE:
@@ -216,14 +216,14 @@ func (c *stmtConv) set(s *pg.VariableSetStmt) ast.Statement {
 	return out
 }
 
-func (c *stmtConv) do(s *pg.DoStmt) ast.Statement {
+func doStmt(c *stmtConv, s *pg.DoStmt) ast.Statement {
 	out := &ast.Do{Node: c.here()}
 	for _, n := range s.Args {
 		d := n.GetDefElem()
 		switch d.Defname {
 		case "as":
 			out.Body = d.Arg.GetString_().GetSval()
-			out.BodyAt = c.bodyAt(int(d.Location))
+			out.BodyAt = bodyAt(c, int(d.Location))
 		case "language":
 			if l := d.Arg.GetString_().GetSval(); l != "plpgsql" {
 				c.refuse(c.pos(d.Location), "DO in LANGUAGE "+l, "Use plpgsql.")
@@ -233,7 +233,7 @@ func (c *stmtConv) do(s *pg.DoStmt) ast.Statement {
 	return out
 }
 
-func (c *stmtConv) explain(s *pg.ExplainStmt) ast.Statement {
+func explainStmt(c *stmtConv, s *pg.ExplainStmt) ast.Statement {
 	out := &ast.Explain{Node: c.here()}
 	for _, n := range s.Options {
 		d := n.GetDefElem()

@@ -20,22 +20,22 @@ func (p *plParser) statement() PLStmt {
 		case p.tok.Is("declare") || p.tok.Is("begin"):
 			return p.nestedBlock(label)
 		case p.tok.Is("for") || p.tok.Is("foreach") || p.tok.Is("while") || p.tok.Is("loop"):
-			return p.loop(label)
+			return loopStmt(p, label)
 		}
 		p.unexpected()
 	}
 	if p.isAssignment() {
-		return p.assignment()
+		return assignmentStmt(p)
 	}
 	if p.tok.Kind == parse.TokIdent {
-		if s := p.keyword(p.tok.Word); s != nil {
+		if s := keywordStmt(p, p.tok.Word); s != nil {
 			return s
 		}
 	}
 	if p.tok.Kind != parse.TokIdent && !p.tok.Is("(") {
 		p.unexpected()
 	}
-	return p.sql()
+	return sqlStmt(p)
 }
 
 func (p *plParser) nestedBlock(label string) PLStmt {
@@ -44,28 +44,28 @@ func (p *plParser) nestedBlock(label string) PLStmt {
 	return b
 }
 
-// keyword reads the statements that begin with a word of PL/pgSQL; nil when w begins a SQL statement.
-func (p *plParser) keyword(w string) PLStmt {
+// keywordStmt reads the statements that begin with a word of PL/pgSQL; nil when w begins a SQL statement.
+func keywordStmt(p *plParser, w string) PLStmt {
 	at := p.node()
 	switch w {
 	case "declare", "begin":
 		return p.nestedBlock("")
 	case "for", "foreach", "while", "loop":
-		return p.loop("")
+		return loopStmt(p, "")
 	case "if":
-		return p.ifStmt()
+		return ifStmt(p)
 	case "case":
-		return p.caseStmt()
+		return caseStmt(p)
 	case "exit", "continue":
-		return p.exit()
+		return exitStmt(p)
 	case "return":
-		return p.returnStmt()
+		return returnStmt(p)
 	case "raise":
-		return p.raiseStmt()
+		return raiseStmt(p)
 	case "perform":
-		return p.perform()
+		return performStmt(p)
 	case "execute":
-		s := p.execute(true, ";")
+		s := executeStmt(p, true, ";")
 		p.expect(";")
 		return s
 	case "commit", "rollback":
@@ -82,9 +82,9 @@ func (p *plParser) keyword(w string) PLStmt {
 		p.expect(";")
 		return &PLNull{at}
 	case "get":
-		return p.getDiagnostics()
+		return diagnosticsStmt(p)
 	case "assert":
-		return p.assert()
+		return assertStmt(p)
 	case "open", "fetch", "close", "move":
 		p.refuse("a cursor", "Write FOR r IN SELECT … LOOP.")
 	case "elsif", "elseif", "else", "end", "exception", "then", "when":
@@ -165,7 +165,7 @@ func (p *plParser) targets() []PLTarget {
 	return out
 }
 
-func (p *plParser) assignment() PLStmt {
+func assignmentStmt(p *plParser) PLStmt {
 	s := &PLAssign{PLNode: p.node()}
 	s.Target = p.target()
 	if !p.accept(":=") {
@@ -176,7 +176,7 @@ func (p *plParser) assignment() PLStmt {
 	return s
 }
 
-func (p *plParser) ifStmt() PLStmt {
+func ifStmt(p *plParser) PLStmt {
 	p.enter()
 	defer func() { p.depth-- }()
 	s := &PLIf{PLNode: p.node()}
@@ -198,7 +198,7 @@ func (p *plParser) ifStmt() PLStmt {
 	return s
 }
 
-func (p *plParser) caseStmt() PLStmt {
+func caseStmt(p *plParser) PLStmt {
 	p.enter()
 	defer func() { p.depth-- }()
 	s := &PLCase{PLNode: p.node()}
@@ -229,7 +229,7 @@ func (p *plParser) caseStmt() PLStmt {
 	return s
 }
 
-func (p *plParser) loop(label string) PLStmt {
+func loopStmt(p *plParser, label string) PLStmt {
 	p.enter()
 	defer func() { p.depth-- }()
 	at := p.node()
@@ -259,7 +259,7 @@ func (p *plParser) loop(label string) PLStmt {
 	targets := p.targets()
 	p.expect("in")
 	if p.tok.Is("execute") {
-		ex := p.execute(false, "loop")
+		ex := executeStmt(p, false, "loop")
 		return &PLForQuery{PLNode: at, Label: label, Targets: targets, Dynamic: ex, Body: p.loopBody(label, true)}
 	}
 	reverse := p.tok.Is("reverse")
@@ -271,7 +271,7 @@ func (p *plParser) loop(label string) PLStmt {
 		if reverse {
 			p.fail(from, sqlerr.Syntax, "cannot specify REVERSE in query FOR loop")
 		}
-		return p.queryLoop(at, label, targets, from, to)
+		return queryLoop(p, at, label, targets, from, to)
 	}
 	if len(targets) != 1 || len(targets[0].Names) != 1 || targets[0].Indices != nil {
 		p.fail(int(targets[0].At), sqlerr.Syntax, "integer FOR loop must have only one target variable")
@@ -286,7 +286,7 @@ func (p *plParser) loop(label string) PLStmt {
 	return s
 }
 
-func (p *plParser) queryLoop(at PLNode, label string, targets []PLTarget, from, to int) PLStmt {
+func queryLoop(p *plParser, at PLNode, label string, targets []PLTarget, from, to int) PLStmt {
 	first := parse.Lex(p.src, from)
 	if (first.Kind == parse.TokIdent || first.Kind == parse.TokQuoted) && first.End == to || from == to {
 		p.fail(from, sqlerr.FeatureNotSupported, "a FOR loop over a cursor is not supported; write FOR r IN SELECT … LOOP")
@@ -307,7 +307,7 @@ func (p *plParser) loopBody(label string, loop bool) []PLStmt {
 	return b
 }
 
-func (p *plParser) exit() PLStmt {
+func exitStmt(p *plParser) PLStmt {
 	s := &PLExit{PLNode: p.node(), Continue: p.tok.Is("continue")}
 	p.next()
 	if !p.tok.Is("when") && !p.tok.Is(";") {
@@ -320,14 +320,14 @@ func (p *plParser) exit() PLStmt {
 	return s
 }
 
-func (p *plParser) returnStmt() PLStmt {
+func returnStmt(p *plParser) PLStmt {
 	s := &PLReturn{PLNode: p.node()}
 	p.next()
 	switch {
 	case p.tok.Is("query"):
 		p.next()
 		if p.tok.Is("execute") {
-			s.Dynamic = p.execute(false, ";")
+			s.Dynamic = executeStmt(p, false, ";")
 		} else {
 			from, to := p.span(";")
 			s.Query = p.selectAt(from, to)
@@ -345,7 +345,7 @@ func (p *plParser) returnStmt() PLStmt {
 	return s
 }
 
-func (p *plParser) raiseStmt() PLStmt {
+func raiseStmt(p *plParser) PLStmt {
 	s := &PLRaise{PLNode: p.node(), Level: "exception"}
 	p.next()
 	hasLevel := false
@@ -358,7 +358,7 @@ func (p *plParser) raiseStmt() PLStmt {
 	}
 	switch {
 	case p.tok.Kind == parse.TokString || p.tok.Kind == parse.TokDollar:
-		p.raiseFormat(s)
+		raiseFormat(p, s)
 	case p.tok.Is("sqlstate"):
 		p.next()
 		s.State = p.sqlState()
@@ -387,7 +387,7 @@ func (p *plParser) raiseStmt() PLStmt {
 }
 
 // raiseFormat reads the format and its parameters and checks their number, as PostgreSQL does.
-func (p *plParser) raiseFormat(s *PLRaise) {
+func raiseFormat(p *plParser, s *PLRaise) {
 	at := p.tok.At
 	s.HasFormat, s.Format = true, p.stringLit()
 	for p.accept(",") {
@@ -402,8 +402,8 @@ func (p *plParser) raiseFormat(s *PLRaise) {
 	}
 }
 
-// perform parses PERFORM rest as SELECT rest.
-func (p *plParser) perform() PLStmt {
+// performStmt parses PERFORM rest as SELECT rest.
+func performStmt(p *plParser) PLStmt {
 	s := &PLPerform{PLNode: p.node()}
 	p.next()
 	from, to := p.span(";")
@@ -422,8 +422,8 @@ func (p *plParser) perform() PLStmt {
 	return s
 }
 
-// execute reads EXECUTE expr [INTO …] [USING …] up to the end word, which stays.
-func (p *plParser) execute(into bool, end string) *PLExecute {
+// executeStmt reads EXECUTE expr [INTO …] [USING …] up to the end word, which stays.
+func executeStmt(p *plParser, into bool, end string) *PLExecute {
 	s := &PLExecute{PLNode: p.node()}
 	p.next()
 	s.X = p.exprUntil("into", "using", end)
@@ -446,7 +446,7 @@ func (p *plParser) execute(into bool, end string) *PLExecute {
 	return s
 }
 
-func (p *plParser) getDiagnostics() PLStmt {
+func diagnosticsStmt(p *plParser) PLStmt {
 	s := &PLGetDiagnostics{PLNode: p.node()}
 	p.next()
 	if p.accept("stacked") {
@@ -469,7 +469,7 @@ func (p *plParser) getDiagnostics() PLStmt {
 	return s
 }
 
-func (p *plParser) assert() PLStmt {
+func assertStmt(p *plParser) PLStmt {
 	s := &PLAssert{PLNode: p.node()}
 	p.next()
 	s.Cond = p.exprUntil(",", ";")
@@ -480,8 +480,8 @@ func (p *plParser) assert() PLStmt {
 	return s
 }
 
-// sql reads a SQL statement; INTO outside parentheses, unless it follows INSERT, names targets.
-func (p *plParser) sql() PLStmt {
+// sqlStmt reads a SQL statement; INTO outside parentheses, unless it follows INSERT, names targets.
+func sqlStmt(p *plParser) PLStmt {
 	s := &PLSQL{PLNode: p.node()}
 	from, to := p.tok.At, p.tok.End
 	var blank [2]int

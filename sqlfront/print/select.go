@@ -45,11 +45,11 @@ func (p *printer) statement(s ast.Statement) bool {
 	case *ast.Select:
 		p.query(x)
 	case *ast.Insert:
-		p.insert(x)
+		insertStmt(p, x)
 	case *ast.Update:
-		p.update(x)
+		updateStmt(p, x)
 	case *ast.Delete:
-		p.delete(x)
+		deleteStmt(p, x)
 	default:
 		return false
 	}
@@ -245,9 +245,9 @@ func (p *printer) join(j *ast.JoinFrom) {
 	}
 }
 
-func (p *printer) insert(s *ast.Insert) {
+func insertStmt(p *printer, s *ast.Insert) {
 	p.with(s.With, false)
-	p.target("INSERT INTO ", s.Schema, s.Name, s.Alias)
+	writtenTable(p, "INSERT INTO ", s.Schema, s.Name, s.Alias)
 	if s.Cols != nil {
 		p.text(" (")
 		p.names(s.Cols)
@@ -272,37 +272,37 @@ func (p *printer) insert(s *ast.Insert) {
 		if c.Set == nil {
 			p.text(" DO NOTHING")
 		} else {
-			p.assigns(" DO UPDATE SET ", c.Set)
+			assignments(p, " DO UPDATE SET ", c.Set)
 			p.clause(" WHERE ", c.Where)
 		}
 	}
-	p.returning(s.Returning)
+	returningList(p, s.Returning)
 }
 
-func (p *printer) update(s *ast.Update) {
+func updateStmt(p *printer, s *ast.Update) {
 	p.with(s.With, false)
-	p.target("UPDATE ", s.Schema, s.Name, s.Alias)
-	p.assigns(" SET ", s.Set)
+	writtenTable(p, "UPDATE ", s.Schema, s.Name, s.Alias)
+	assignments(p, " SET ", s.Set)
 	p.from(" FROM ", s.From)
 	p.clause(" WHERE ", s.Where)
-	p.returning(s.Returning)
+	returningList(p, s.Returning)
 }
 
-func (p *printer) delete(s *ast.Delete) {
+func deleteStmt(p *printer, s *ast.Delete) {
 	p.with(s.With, false)
-	p.target("DELETE FROM ", s.Schema, s.Name, s.Alias)
+	writtenTable(p, "DELETE FROM ", s.Schema, s.Name, s.Alias)
 	p.from(" USING ", s.Using)
 	p.clause(" WHERE ", s.Where)
-	p.returning(s.Returning)
+	returningList(p, s.Returning)
 }
 
-func (p *printer) target(keyword, schema, name, alias string) {
+func writtenTable(p *printer, keyword, schema, name, alias string) {
 	p.text(keyword)
 	p.qualified(schema, name)
 	p.as(ast.Alias{Name: alias})
 }
 
-func (p *printer) assigns(keyword string, list []ast.Assign) {
+func assignments(p *printer, keyword string, list []ast.Assign) {
 	p.text(keyword)
 	commas(p, list, func(a ast.Assign) {
 		p.name(a.Col)
@@ -316,7 +316,7 @@ func (p *printer) assigns(keyword string, list []ast.Assign) {
 	})
 }
 
-func (p *printer) returning(list []ast.Target) {
+func returningList(p *printer, list []ast.Target) {
 	if list != nil {
 		p.text(" RETURNING ")
 		p.targets(list)
