@@ -58,8 +58,8 @@ type Bound struct {
 	Value any
 }
 
-// Unary is -x, +x or NOT x (Op "not"). Schema is "relgrad" where it is written OPERATOR(relgrad.-) x, as Postgres prints
-// views; OPERATOR(pg_catalog.-) x is -x.
+// Unary is -x, +x or NOT x (Op "not"). Schema is "relgrad" where it is written OPERATOR(relgrad.-) x, as Postgres
+// prints views; OPERATOR(pg_catalog.-) x is -x.
 type Unary struct {
 	Node
 	Op     string
@@ -281,7 +281,8 @@ type Select struct {
 	Own        *OwnSQL
 }
 
-// OwnSQL is a sub-query that these trees cannot hold, as its text: a server may run it whole. The rest of its Select is empty.
+// OwnSQL is a sub-query that these trees cannot hold, as its text: a server may run it whole. The rest of its Select is
+// empty.
 type OwnSQL struct {
 	SQL    string
 	Why    *sqlerr.Error // what the trees cannot hold

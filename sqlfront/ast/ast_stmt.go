@@ -194,7 +194,9 @@ type AlterTable struct {
 // AlterAction is one action of ALTER TABLE.
 type AlterAction struct {
 	Node
-	Kind       string // "add_column", "drop_column", "rename_column", "rename", "set_default", "drop_default", "set_not_null", "drop_not_null", "add_constraint", "alter_type"
+	// "add_column", "drop_column", "rename_column", "rename", "set_default", "drop_default", "set_not_null",
+	// "drop_not_null", "add_constraint", "alter_type"
+	Kind       string
 	Col        string
 	NewName    string
 	Def        *ColumnDef
@@ -311,9 +313,9 @@ type Noop struct {
 	About []Mention
 }
 
-// Mention is an object that a statement names: a relation (any of table and view), table, view, materialized view, index,
-// sequence, function, procedure, routine (either) or schema, or a table's constraint. Parts are a relation's columns, and
-// the constraint.
+// Mention is an object that a statement names: a relation (any of table and view), table, view, materialized view,
+// index, sequence, function, procedure, routine (either) or schema, or a table's constraint. Parts are a relation's
+// columns, and the constraint.
 type Mention struct {
 	Kind string
 	ObjectName

@@ -207,8 +207,10 @@ func holdsTree(t reflect.Type, level int) bool {
 
 // InternalTypes are the names that PostgreSQL's grammar gives to types with a keyword of their own.
 var InternalTypes = map[string]string{
-	"smallint": "int2", "integer": "int4", "bigint": "int8", "real": "float4", "double precision": "float8", "boolean": "bool",
-	"character": "bpchar", "character varying": "varchar", "timestamp with time zone": "timestamptz", "time with time zone": "timetz",
+	"smallint": "int2", "integer": "int4", "bigint": "int8", "real": "float4",
+	"double precision": "float8", "boolean": "bool",
+	"character": "bpchar", "character varying": "varchar", "timestamp with time zone": "timestamptz",
+	"time with time zone": "timetz",
 }
 
 // ColumnName is the name PostgreSQL gives an output column without AS; "?column?" when it has none.

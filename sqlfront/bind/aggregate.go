@@ -58,7 +58,8 @@ func ofChunks(fn ra.AggFn) aggregate {
 	a := single(fn)
 	a.takes = func(t kernels.Type) error {
 		if !t.IsChunk() {
-			return sqlerr.New(sqlerr.UndefinedFunction, "%v_agg(%v) does not exist", fn, t).WithHint("It takes chunks; %v(x) takes numbers.", fn)
+			return sqlerr.New(sqlerr.UndefinedFunction, "%v_agg(%v) does not exist", fn, t).
+				WithHint("It takes chunks; %v(x) takes numbers.", fn)
 		}
 		return nil
 	}
@@ -66,7 +67,8 @@ func ofChunks(fn ra.AggFn) aggregate {
 }
 
 // knownAggregates are those that only a parameter-free query may use so far.
-var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "percentile_cont", "json_agg", "corr", "mode"}
+var knownAggregates = []string{"string_agg", "bool_and", "bool_or", "every", "percentile_cont",
+	"json_agg", "corr", "mode"}
 
 func isAggregate(c *ast.FuncCall) bool {
 	_, ok := aggregates[c.Name]
@@ -115,7 +117,8 @@ func groupRows(s *scope, sel *ast.Select, targets []starTarget) (*scope, error) 
 			return nil, err
 		}
 		if s.depends(x) {
-			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "GROUP BY on a value that depends on a parameter is not differentiable").
+			return nil, s.f.fail(e, sqlerr.FeatureNotSupported,
+				"GROUP BY on a value that depends on a parameter is not differentiable").
 				WithHint("Structure may not depend on values: group by keys or attributes.")
 		}
 		if x.Type.Shape != nil {
@@ -264,7 +267,8 @@ func countable(x *kernels.Expr) *kernels.Expr {
 	if !x.Type.Nullable {
 		return kernels.Const(kernels.IntValue(1))
 	}
-	return kernels.Build("case", kernels.Build("is_null", x), kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})),
+	return kernels.Build("case", kernels.Build("is_null", x),
+		kernels.Const(kernels.NullOf(kernels.Type{Kind: kernels.Int})),
 		kernels.Const(kernels.IntValue(1)))
 }
 
@@ -379,7 +383,9 @@ func aggregateArg(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 // aggregateNames lists the differentiable aggregates, or those that may stand over a window: "avg, count, max, min and
 // sum".
 func aggregateNames(all bool) string {
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(aggregates)), func(n string) bool { return !all && aggregates[n].arg != nil })
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(aggregates)), func(n string) bool {
+		return !all && aggregates[n].arg != nil
+	})
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
@@ -403,7 +409,8 @@ func aboveAggregate(s *scope, g *grouped, n *ra.Node, parts []callParts, present
 	}
 	joinBack(post, g)
 	if present >= 0 {
-		post.masks = append(post.masks, kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))
+		post.masks = append(post.masks,
+			kernels.Build("gt", n.Var(0, n.Cols[k+present].ID), kernels.Const(kernels.IntValue(0))))
 	}
 	return post, nil
 }
@@ -419,7 +426,8 @@ func (g *grouped) column(s *scope, at ast.Expr, x *kernels.Expr) (*kernels.Expr,
 		return v, nil
 	}
 	name := targetName(ast.Target{X: at})
-	e := s.f.fail(at, sqlerr.Grouping, "column %q must appear in the GROUP BY clause or be used in an aggregate function", name)
+	e := s.f.fail(at, sqlerr.Grouping, "column %q must appear in the GROUP BY clause or be used in an aggregate function",
+		name)
 	switch {
 	case !g.pre.depends(x):
 		return nil, e.WithHint("Add it to GROUP BY.")

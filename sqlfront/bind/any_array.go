@@ -15,7 +15,8 @@ var _ = bindExpr(func(s *scope, a *ast.AnyArray) (*kernels.Expr, error) {
 	}
 	name := operators[a.Op]
 	if !ok || !comparisons[name] {
-		return nil, s.f.fail(a, sqlerr.FeatureNotSupported, "ANY and ALL of an array need a comparison and an array in place, such as ARRAY[1, 2], in a loss").
+		return nil, s.f.fail(a, sqlerr.FeatureNotSupported,
+			"ANY and ALL of an array need a comparison and an array in place, such as ARRAY[1, 2], in a loss").
 			WithHint("Write x IN (1, 2), or join with the table that holds the values.")
 	}
 	x, err := s.expr(a.X)

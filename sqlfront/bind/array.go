@@ -20,7 +20,8 @@ func arrayLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(elems, func(x *kernels.Expr) bool { return x.Type.Kind != kernels.Int }) && len(elems) == len(l.Elems) {
+	if !slices.ContainsFunc(elems, func(x *kernels.Expr) bool { return x.Type.Kind != kernels.Int }) &&
+		len(elems) == len(l.Elems) {
 		return kernels.Call(kernels.Lookup("int_array"), kernels.Attr{}, elems...)
 	}
 	return chunkLit(s, l)
@@ -48,7 +49,8 @@ func chunkLit(s *scope, l *ast.ArrayLit) (*kernels.Expr, error) {
 		}
 		unit := make([]float64, len(elems))
 		unit[i] = 1
-		part := kernels.Mul(kernels.CastTo(kernels.Float64, x), kernels.Const(kernels.ChunkValue(kernels.Float64, shape, unit)))
+		part := kernels.Mul(kernels.CastTo(kernels.Float64, x),
+			kernels.Const(kernels.ChunkValue(kernels.Float64, shape, unit)))
 		if sum != nil {
 			part = kernels.Add(sum, part)
 		}
@@ -96,7 +98,9 @@ func literalElements(s *scope, l *ast.ArrayLit) (tensor.Shape, []*kernels.Expr, 
 			shape = append(shape, inner...)
 		}
 		if !shape[1:].Equal(inner) || len(out) > maxArrayLit || len(shape) > tensor.MaxRank {
-			return nil, nil, s.f.fail(e, sqlerr.ArraySubscript, "multidimensional arrays must have sub-arrays of equal lengths, at most %d dimensions and %d elements", tensor.MaxRank, maxArrayLit)
+			return nil, nil, s.f.fail(e, sqlerr.ArraySubscript,
+				"multidimensional arrays must have sub-arrays of equal lengths, at most %d dimensions and %d elements",
+				tensor.MaxRank, maxArrayLit)
 		}
 	}
 	return shape, out, nil
@@ -114,8 +118,8 @@ func elementOf(s *scope, e ast.Expr) (*kernels.Expr, error) {
 	return s.expr(e)
 }
 
-// arrayRow is e as an ARRAY[…] where it is one, perhaps with a cast behind it: that of each of its elements. Postgres prints
-// so the rows of an ARRAY whose elements it has converted.
+// arrayRow is e as an ARRAY[…] where it is one, perhaps with a cast behind it: that of each of its elements. Postgres
+// prints so the rows of an ARRAY whose elements it has converted.
 func arrayRow(e ast.Expr) (*ast.ArrayLit, bool) {
 	if l, ok := e.(*ast.ArrayLit); ok {
 		return l, true

@@ -21,7 +21,8 @@ var _ = bindAggregate("array_agg", aggregate{
 const maxStacked = 1 << 22
 
 // stackRows is the argument of the sum that array_agg is.
-func stackRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Expr) (_ renaming, _ *kernels.Expr, err error) {
+func stackRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall,
+	x *kernels.Expr) (_ renaming, _ *kernels.Expr, err error) {
 	if err := checkStackable(s, c); err != nil {
 		return nil, nil, err
 	}
@@ -38,7 +39,8 @@ func stackRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Exp
 			return nil, nil, err
 		}
 		if s.depends(keep) {
-			return nil, nil, s.f.fail(c.Filter, sqlerr.FeatureNotSupported, "array_agg of rows that a parameter's values choose is not differentiable").
+			return nil, nil, s.f.fail(c.Filter, sqlerr.FeatureNotSupported,
+				"array_agg of rows that a parameter's values choose is not differentiable").
 				WithHint("Structure may not depend on values: choose by keys or attributes.")
 		}
 	}
@@ -53,7 +55,8 @@ func stackRows(s *scope, groups []*kernels.Expr, c *ast.FuncCall, x *kernels.Exp
 		return nil, nil, err
 	}
 	if size := n * int64(x.Type.Size()); size > maxStacked {
-		return nil, nil, s.f.fail(c, sqlerr.ProgramLimit, "array_agg makes arrays of %d elements here, more than %d", size, maxStacked)
+		return nil, nil, s.f.fail(c, sqlerr.ProgramLimit,
+			"array_agg makes arrays of %d elements here, more than %d", size, maxStacked)
 	}
 	at, err := positionsIn(s, o)
 	if err != nil {
@@ -89,10 +92,12 @@ func reshaped(x *kernels.Expr, shape tensor.Shape) *kernels.Expr {
 func checkStackable(s *scope, c *ast.FuncCall) error {
 	switch {
 	case len(c.OrderBy) == 0:
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "array_agg without ORDER BY has no defined order, so a loss cannot use it").
+		return s.f.fail(c, sqlerr.FeatureNotSupported,
+			"array_agg without ORDER BY has no defined order, so a loss cannot use it").
 			WithHint("Write array_agg(x ORDER BY key).")
 	case s.mask() != nil:
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "array_agg of rows that a parameter's values choose is not differentiable").
+		return s.f.fail(c, sqlerr.FeatureNotSupported,
+			"array_agg of rows that a parameter's values choose is not differentiable").
 			WithHint("Structure may not depend on values: choose by keys or attributes.")
 	}
 	return nil
@@ -109,7 +114,8 @@ func groupSize(s *scope, c *ast.FuncCall, o *ordered) (int64, error) {
 	n := groups.Var(0, groups.Cols[len(o.group)].ID)
 	some := b.Select(groups, []*kernels.Expr{kernels.Build("gt", n, intConst(0))}, []ra.OutCol{{Name: "n", X: n}})
 	arg := some.Cols[0].ID
-	sizes, err := b.Aggregate(some, nil, []ra.AggCol{{Name: "least", Agg: ra.Agg{Fn: ra.Min, Arg: arg}}, {Name: "most", Agg: ra.Agg{Fn: ra.Max, Arg: arg}}})
+	sizes, err := b.Aggregate(some, nil,
+		[]ra.AggCol{{Name: "least", Agg: ra.Agg{Fn: ra.Min, Arg: arg}}, {Name: "most", Agg: ra.Agg{Fn: ra.Max, Arg: arg}}})
 	if err != nil {
 		return 0, err
 	}
@@ -122,8 +128,10 @@ func groupSize(s *scope, c *ast.FuncCall, o *ordered) (int64, error) {
 	}
 	least, most := data[0].Ints[0], data[1].Ints[0]
 	if least != most {
-		return 0, s.f.fail(c, sqlerr.ArraySubscript, "array_agg makes arrays of different lengths here: %d and %d", least, most).
-			WithHint("Chunks of a column have one shape; choose groups of one size, or pad them: vector_agg(index, x, size) puts 0 where a row is missing.")
+		return 0, s.f.fail(c, sqlerr.ArraySubscript, "array_agg makes arrays of different lengths here: %d and %d", least,
+			most).
+			WithHint("Chunks of a column have one shape; choose groups of one size, or pad them: vector_agg(index, x, size) " +
+				"puts 0 where a row is missing.")
 	}
 	return least, nil
 }

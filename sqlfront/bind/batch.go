@@ -20,8 +20,8 @@ type Batch struct {
 	// Rows gives the identities of a step's rows: a column per column of Key, of that column's kind.
 	Rows func(env *kernels.Env) ([]*ra.Vector, error)
 	Used bool // set where a query reads it
-	// Near is set where a query finds matrices by a column of the relation, one that comes from a table as it is: rows that share a
-	// matrix are best taken one after the other. Order, if any, is then called.
+	// Near is set where a query finds matrices by a column of the relation, one that comes from a table as it is: rows
+	// that share a matrix are best taken one after the other. Order, if any, is then called.
 	Near  string
 	Order func(ctx context.Context) error
 }
@@ -71,7 +71,8 @@ func batchView(b *binder, v *View) (*Batch, error) {
 		return nil, err
 	}
 	if r.mask != 0 {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "the rows of the batch %q depend on values of a parameter", v.Name).
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"the rows of the batch %q depend on values of a parameter", v.Name).
 			WithHint("The batches of an epoch are drawn when it begins: filter by keys and attributes.")
 	}
 	if stepwise(r.node) {
@@ -90,7 +91,8 @@ func batchView(b *binder, v *View) (*Batch, error) {
 		out.Key, out.Types = append(out.Key, r.names[i]), append(out.Types, columnType(r.node, k))
 	}
 	if len(hidden) > 0 {
-		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name, strings.Join(hidden, ", ")).
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "the batch %q does not show what identifies its rows: %s", v.Name,
+			strings.Join(hidden, ", ")).
 			WithHint("Add that to its SELECT list, or name the table that its rows come from.")
 	}
 	if len(out.Key) == 0 {
@@ -132,8 +134,8 @@ func stepwise(root *ra.Node) bool {
 	return found
 }
 
-// batchedRows restricts a relation that the batch names to the rows of the step: its join with their identities, so that
-// the structure of a step is found from those and costs no pass over the relation.
+// batchedRows restricts a relation that the batch names to the rows of the step: its join with their identities, so
+// that the structure of a step is found from those and costs no pass over the relation.
 func batchedRows(b *binder, schema, name string, r *relation) *relation {
 	t := b.opt.Batch
 	if t == nil || t.Schema != schema || t.Name != name {
@@ -158,7 +160,8 @@ func batchedRows(b *binder, schema, name string, r *relation) *relation {
 	step.Unique = step.Key
 	var equi []ra.Equi
 	for i, id := range ids {
-		equi = append(equi, ra.Equi{L: kernels.Col{ID: step.Key[i]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: cols[i].Type.Nullable})
+		equi = append(equi,
+			ra.Equi{L: kernels.Col{ID: step.Key[i]}, R: kernels.Col{Input: 1, ID: id}, NullSafe: cols[i].Type.Nullable})
 	}
 	var out []ra.OutCol
 	for i, id := range r.cols {
@@ -196,8 +199,8 @@ func nearestName(b *binder, root *ra.Node) (name string) {
 	return name
 }
 
-// ofBatch names the column of the batch that an output column of n stands for, "" where it is none, tells its rows apart, or is
-// computed: what reads it cannot fail then.
+// ofBatch names the column of the batch that an output column of n stands for, "" where it is none, tells its rows
+// apart, or is computed: what reads it cannot fail then.
 func ofBatch(b *binder, n *ra.Node, id ra.ColumnID) string {
 	name := ""
 	for n.Op != ra.Scan {

@@ -86,11 +86,13 @@ type Query struct {
 	Names []string
 	Scans map[string]*ra.Node // scans by table name
 	Draws bool                // the query draws: its value depends on the step
-	Masks bool                // a condition reads a value of a parameter: rows that it removes are NULL in a query's result
+	// a condition reads a value of a parameter: rows that it removes are NULL in a query's result
+	Masks bool
 }
 
 // Bind turns a SELECT into an ra query. Errors carry the text they point into.
-func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *ast.Select, text *ast.Text, opt BindOptions) (_ *Query, err error) {
+func Bind(ctx context.Context, cat Catalog, b *ra.Builder, sel *ast.Select, text *ast.Text,
+	opt BindOptions) (_ *Query, err error) {
 	defer noPanic(&err)
 	for tell := false; ; {
 		bd := newBinder(ctx, cat, b, opt)
@@ -143,8 +145,10 @@ func LossQuery(ctx context.Context, cat Catalog, as, loss string) (*ast.Select, 
 			return nil, nil, err
 		}
 		if v != nil {
-			return &ast.Select{Node: ast.Node{At: -1}, Targets: []ast.Target{{X: &ast.ColumnRef{Node: ast.Node{At: -1}, Star: true}}},
-				From: []ast.FromItem{&ast.TableRef{Node: ast.Node{At: -1}, Schema: schema, Name: name}}, End: -1}, &ast.Text{SQL: loss}, nil
+			return &ast.Select{Node: ast.Node{At: -1},
+					Targets: []ast.Target{{X: &ast.ColumnRef{Node: ast.Node{At: -1}, Star: true}}},
+					From:    []ast.FromItem{&ast.TableRef{Node: ast.Node{At: -1}, Schema: schema, Name: name}}, End: -1},
+				&ast.Text{SQL: loss}, nil
 		}
 		t, err := cat.Table(ctx, nil, schema, name)
 		if err != nil {
@@ -176,7 +180,8 @@ func IsName(s string) bool {
 
 func checkLoss(q *Query, as string) error {
 	if len(q.Cols) != 1 {
-		return sqlerr.New(sqlerr.InvalidParameter, "the %s has %d columns, not one: %s", as, len(q.Cols), strings.Join(q.Names, ", ")).
+		return sqlerr.New(sqlerr.InvalidParameter, "the %s has %d columns, not one: %s", as, len(q.Cols),
+			strings.Join(q.Names, ", ")).
 			WithHint("A loss yields one row with one scalar.")
 	}
 	t := q.Node.Col(q.Cols[0]).Type
@@ -204,8 +209,10 @@ func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table
 	if t == nil {
 		return ParamRef{}, nil, noParam(ctx, cat, s, ref)
 	}
-	if i := slices.IndexFunc(t.Cols, func(c ra.TableColumn) bool { return c.NoType == ra.NoRight }); !t.Declared && i >= 0 {
-		return ParamRef{}, nil, noRight(t.Name, t.Cols[i].Name).WithDetail("A parameter's key must be readable: it names the rows of its gradient.")
+	if i := slices.IndexFunc(t.Cols, func(c ra.TableColumn) bool { return c.NoType == ra.NoRight }); !t.Declared &&
+		i >= 0 {
+		return ParamRef{}, nil, noRight(t.Name, t.Cols[i].Name).
+			WithDetail("A parameter's key must be readable: it names the rows of its gradient.")
 	}
 	if !t.Declared {
 		return ParamRef{}, nil, sqlerr.New(sqlerr.InvalidParameter, "parameter %q has no primary key", t.Name).
@@ -217,7 +224,9 @@ func ParseParam(ctx context.Context, cat Catalog, s string) (ParamRef, *ra.Table
 
 // noRight is the error of a column that the user may not read.
 func noRight(table, column string) *sqlerr.Error {
-	return sqlerr.New("42501", "permission denied for table %s", table).WithHint("GRANT SELECT (%s) ON %s TO the role that calls.", print.QualifiedName("", column), print.QualifiedName("", table))
+	return sqlerr.New("42501", "permission denied for table %s", table).
+		WithHint("GRANT SELECT (%s) ON %s TO the role that calls.", print.QualifiedName("", column),
+			print.QualifiedName("", table))
 }
 
 // keyHint says how a table comes to a key.
@@ -257,7 +266,8 @@ func checkParam(t *ra.Table, ref ParamRef) error {
 				return noRight(t.Name, c.Name)
 			}
 			if c.NoType != "" && c.IsValue() {
-				return sqlerr.New(sqlerr.InvalidParameter, "column %q of parameter %q has no derivative: %s", c.Name, t.Name, c.NoType)
+				return sqlerr.New(sqlerr.InvalidParameter, "column %q of parameter %q has no derivative: %s",
+					c.Name, t.Name, c.NoType)
 			}
 			if c.IsValue() {
 				values++
@@ -304,8 +314,9 @@ type binder struct {
 }
 
 func newBinder(ctx context.Context, cat Catalog, b *ra.Builder, opt BindOptions) *binder {
-	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{}, classes: map[ast.Expr]numberClass{},
-		nulls: nulls{of: map[ra.ColumnID]*kernels.Expr{}, tables: map[string]*ra.Node{}}}
+	return &binder{ctx: ctx, cat: cat, b: b, opt: opt, scans: map[string]*ra.Node{}, views: map[string]*relation{},
+		classes: map[ast.Expr]numberClass{},
+		nulls:   nulls{of: map[ra.ColumnID]*kernels.Expr{}, tables: map[string]*ra.Node{}}}
 }
 
 // place is the text being bound, with the CTEs that are visible in it.
@@ -401,7 +412,8 @@ func (b *binder) isParam(t *ra.Table) func(int) bool {
 			}
 		}
 		for _, p := range b.opt.Params {
-			if p.Table == t.Name && (p.Schema == "" || p.Schema == t.Schema) && (p.Column == "" || p.Column == t.Cols[col].Name) {
+			if p.Table == t.Name && (p.Schema == "" || p.Schema == t.Schema) &&
+				(p.Column == "" || p.Column == t.Cols[col].Name) {
 				return true
 			}
 		}

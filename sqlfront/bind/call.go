@@ -46,10 +46,12 @@ func funcCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		return nil, s.f.fail(c, sqlerr.Windowing, "window functions cannot stand here: %s", c.Name).
 			WithHint("They stand in the SELECT list; filter on them in a query around it.")
 	case slices.Contains(clocks, c.Name):
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() changes between evaluations: a loss must be a function of its tables, seed and step", c.Name).
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
+			"%s() changes between evaluations: a loss must be a function of its tables, seed and step", c.Name).
 			WithHint("Store the time in a table, or compare it in a sub-query that reads no parameter.")
 	case slices.Contains(volatile, c.Name):
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s() is volatile: a loss must be a function of its tables, seed and step", c.Name).
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
+			"%s() is volatile: a loss must be a function of its tables, seed and step", c.Name).
 			WithHint("Draw with random_uniform(shape, seed, key) or dropout(x, p).")
 	}
 	if bind := callBinders[c.Name]; bind != nil {
@@ -93,7 +95,8 @@ func builtIn(c *ast.FuncCall) bool {
 
 // refuseForeign is the error for a function of another schema that is none of the user's expressions.
 func refuseForeign(s *scope, c *ast.FuncCall) error {
-	return s.f.fail(c, sqlerr.UndefinedFunction, "function %s.%s is not differentiable or does not exist", c.Schema, c.Name).
+	return s.f.fail(c, sqlerr.UndefinedFunction, "function %s.%s is not differentiable or does not exist", c.Schema,
+		c.Name).
 		WithHint("Any function may stand in a sub-query that reads no parameter.")
 }
 
@@ -145,7 +148,8 @@ func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 		return nil, err
 	}
 	x, p := args[0], args[1]
-	if !p.IsConst() || p.Const.Null || p.Type.Kind == kernels.Text || p.Type.Shape != nil || p.Const.Float() < 0 || p.Const.Float() >= 1 {
+	if !p.IsConst() || p.Const.Null || p.Type.Kind == kernels.Text || p.Type.Shape != nil ||
+		p.Const.Float() < 0 || p.Const.Float() >= 1 {
 		return nil, s.f.fail(c.Args[1], sqlerr.InvalidParameter, "dropout's probability must be a constant in [0, 1)")
 	}
 	if !x.Type.IsFloat() {
@@ -160,7 +164,8 @@ func dropoutCall(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	}
 	s.b.draws = true
 	stream := tensor.Mix(tensor.HashText(s.f.view) + uint64(ordinal))
-	mask := kernels.BuildAttr("drop_mask", kernels.Attr{Shape: x.Type.Shape, Num: p.Const.Float(), Int: int64(stream), Kind: x.Type.Kind}, key)
+	mask := kernels.BuildAttr("drop_mask",
+		kernels.Attr{Shape: x.Type.Shape, Num: p.Const.Float(), Int: int64(stream), Kind: x.Type.Kind}, key)
 	return s.apply("mul", c, x, mask)
 }
 
@@ -266,7 +271,8 @@ func sliceExpr(s *scope, x *ast.Subscript, base *kernels.Expr) (*kernels.Expr, e
 				return nil, err
 			}
 			if !v.IsConst() || v.Type.Kind != kernels.Int || v.Const.Null {
-				return nil, s.f.fail(part.e, sqlerr.FeatureNotSupported, "the bounds of a slice must be constant integers in a loss")
+				return nil, s.f.fail(part.e, sqlerr.FeatureNotSupported,
+					"the bounds of a slice must be constant integers in a loss")
 			}
 			*part.to = int(v.Const.I)
 		}

@@ -66,7 +66,8 @@ func castExpr(s *scope, c *ast.Cast) (*kernels.Expr, error) {
 		return retypedCopy(x, nil), nil
 	case x.Type.Kind == k:
 		return x, nil
-	case k == kernels.Float64 && x.IsConst() && !x.Const.Null && x.Type.Kind == kernels.Int && !isArray: // pg_get_viewdef writes y ^ 2 so
+	// pg_get_viewdef writes y ^ 2 so
+	case k == kernels.Float64 && x.IsConst() && !x.Const.Null && x.Type.Kind == kernels.Int && !isArray:
 		return kernels.CastConst(k, float64(x.Const.I)), nil
 	case k == kernels.Int && x.Type.Kind == kernels.Float64 && s.class(c.X) == numericClass:
 		x = awayFromZero(x)
@@ -89,19 +90,24 @@ func refuseCast(s *scope, c *ast.Cast, x *kernels.Expr, k kernels.Kind, known bo
 		return s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s", x.Type, typeText(c.Type)).
 			WithHint("A chunk can be cast to real[] and double precision[].")
 	case len(c.Type.Mods) > 0 && (c.Type.Name == "numeric" || k == kernels.Text):
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss", c.Type.Name).
+		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss",
+			c.Type.Name).
 			WithHint(inSubQuery)
 	case k == kernels.Text && (x.Type.Kind == kernels.Float32 || s.class(c.X) == numericClass):
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of real or numeric to text is not supported in a loss").
-			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query that reads no parameter.")
+			WithHint("In a loss they are numbers in double precision, without their own digits. It may stand in a sub-query " +
+				"that reads no parameter.")
 	case k == kernels.Text && x.Type.IsFloat() && roundsTexts(s):
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of double precision to text is not supported in a loss while extra_float_digits is below 1").
+		return s.f.fail(c, sqlerr.FeatureNotSupported,
+			"a cast of double precision to text is not supported in a loss while extra_float_digits is below 1").
 			WithHint("SET extra_float_digits = 1.")
 	case x.Type.Kind == kernels.Text && k != kernels.Text && s.depends(x):
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "a cast of a text that depends on a parameter to %s is not differentiable", typeText(c.Type)).
+		return s.f.fail(c, sqlerr.FeatureNotSupported,
+			"a cast of a text that depends on a parameter to %s is not differentiable", typeText(c.Type)).
 			WithHint("Use the number itself.")
 	case x.Type.Kind == kernels.Text && k != kernels.Text && !x.Type.Of.IsText():
-		return s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).WithHint(inSubQuery)
+		return s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).
+			WithHint(inSubQuery)
 	}
 	return nil
 }

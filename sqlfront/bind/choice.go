@@ -32,8 +32,8 @@ func typeNulls(args []*kernels.Expr) {
 	}
 }
 
-// oneReal gives args the type real where a real stands beside integers and numerics, such as the literal 0.1, and no double
-// precision, as Postgres does: these become real by themselves, real never becomes one of them.
+// oneReal gives args the type real where a real stands beside integers and numerics, such as the literal 0.1, and no
+// double precision, as Postgres does: these become real by themselves, real never becomes one of them.
 func oneReal(s *scope, list []ast.Expr, args []*kernels.Expr) {
 	found := false
 	var others []int

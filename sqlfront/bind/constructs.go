@@ -41,7 +41,9 @@ type aggPart struct {
 
 // bindExpr enters how an expression whose tree is a T is bound.
 func bindExpr[T ast.Expr](f func(*scope, T) (*kernels.Expr, error)) struct{} {
-	return enter(exprBinders, reflect.TypeFor[T](), func(s *scope, e ast.Expr) (*kernels.Expr, error) { return f(s, e.(T)) })
+	return enter(exprBinders, reflect.TypeFor[T](), func(s *scope, e ast.Expr) (*kernels.Expr, error) {
+		return f(s, e.(T))
+	})
 }
 
 // bindFrom enters how an item of FROM whose tree is a T joins the scope.

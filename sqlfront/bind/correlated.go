@@ -54,7 +54,8 @@ func splitComparisons(s *scope, in *scope, conds []ast.Expr) (own []ast.Expr, ar
 	for _, e := range conds {
 		eq, ok := e.(*ast.Binary)
 		if !ok || eq.Op != "=" || reachesOut(in, eq.L, s) == reachesOut(in, eq.R, s) {
-			return nil, nil, s.f.fail(e, sqlerr.FeatureNotSupported, "this condition of a correlated sub-query is not differentiable").
+			return nil, nil, s.f.fail(e, sqlerr.FeatureNotSupported,
+				"this condition of a correlated sub-query is not differentiable").
 				WithHint("own column = outer column is; write the others as a join with GROUP BY.")
 		}
 		mine, theirs := eq.L, eq.R
@@ -66,7 +67,8 @@ func splitComparisons(s *scope, in *scope, conds []ast.Expr) (own []ast.Expr, ar
 			return nil, nil, err
 		}
 		if s.depends(x) || x.Type.Shape != nil {
-			return nil, nil, s.f.fail(theirs, sqlerr.FeatureNotSupported, "a correlated sub-query that compares values is not differentiable").
+			return nil, nil, s.f.fail(theirs, sqlerr.FeatureNotSupported,
+				"a correlated sub-query that compares values is not differentiable").
 				WithHint("Structure may not depend on values: compare keys and attributes.")
 		}
 		own, around = append(own, mine), append(around, x)
@@ -76,7 +78,8 @@ func splitComparisons(s *scope, in *scope, conds []ast.Expr) (own []ast.Expr, ar
 
 // groupByKeys groups a sub-query by keys. Columns of the result: the keys, then the value of its target; empty is that
 // value over no rows.
-func groupByKeys(s *scope, sel *ast.Select, targets []starTarget, keys []ast.Expr) (groups *relation, empty *kernels.Expr, err error) {
+func groupByKeys(s *scope, sel *ast.Select, targets []starTarget,
+	keys []ast.Expr) (groups *relation, empty *kernels.Expr, err error) {
 	grouped := *sel
 	grouped.GroupBy = keys
 	post, err := groupRows(s, &grouped, targets)
@@ -127,15 +130,17 @@ func valueOverNothing(s *scope, t starTarget) (*kernels.Expr, error) {
 	return x, err
 }
 
-// lookUpByKeys adds an input that holds, for every row of the inputs that around reads, the value of its group, and empty
-// where it has none.
-func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.Expr, empty *kernels.Expr) (*kernels.Expr, error) {
+// lookUpByKeys adds an input that holds, for every row of the inputs that around reads, the value of its group, and
+// empty where it has none.
+func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.Expr,
+	empty *kernels.Expr) (*kernels.Expr, error) {
 	base, slots, keys := rowsOfKeys(s, around)
 	var equi []ra.Equi
 	for i := range around {
 		a, b := base.Cols[keys+i], groups.node.Col(groups.cols[i])
 		if a.Type.Kind != b.Type.Kind {
-			return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query compares %v with %v", b.Type, a.Type).WithHint("Cast one of them.")
+			return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query compares %v with %v", b.Type, a.Type).
+				WithHint("Cast one of them.")
 		}
 		pair := []*kernels.Expr{base.Var(0, a.ID), groups.node.Var(1, b.ID)}
 		of, _, err := metType(pair)
@@ -143,7 +148,8 @@ func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.
 			return nil, s.f.at(err, l)
 		}
 		if of.String() == timestamp && a.Type.Of.String() != b.Type.Of.String() {
-			return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a correlated sub-query compares %v with %v", b.Type.Of, a.Type.Of).WithHint("Cast one of them.")
+			return nil, s.f.fail(l, sqlerr.FeatureNotSupported,
+				"a correlated sub-query compares %v with %v", b.Type.Of, a.Type.Of).WithHint("Cast one of them.")
 		}
 		equi = append(equi, ra.Equi{L: kernels.Col{ID: a.ID}, R: kernels.Col{Input: 1, ID: b.ID}})
 	}
@@ -160,7 +166,8 @@ func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.
 	}
 	met = append(met, ra.OutCol{Name: "value", X: value})
 	unmet = append(unmet, ra.OutCol{Name: "value", X: kernels.CastTo(value.Type.Kind, empty)})
-	n := s.b.unite([]*ra.Node{s.b.join([]*ra.Node{base, groups.node}, equi, nil, met), s.b.projection(rest, nil, unmet)}, keys+1)
+	n := s.b.unite([]*ra.Node{s.b.join([]*ra.Node{base, groups.node}, equi, nil, met), s.b.projection(rest, nil, unmet)},
+		keys+1)
 	at := len(s.inputs)
 	s.inputs = append(s.inputs, &relation{node: n, lookup: true})
 	for i := range keys {
@@ -169,9 +176,9 @@ func lookUpByKeys(s *scope, l *ast.SubLink, groups *relation, around []*kernels.
 	return n.Var(at, n.Cols[keys].ID), nil
 }
 
-// rowsOfKeys projects the rows that some expressions read to their identities, which are the first keys columns and come
-// from the columns slots, and the expressions. They are the rows of the one input that is read, or of all that FROM
-// names; the more the conditions let through the better only for speed: nobody looks up what is not there.
+// rowsOfKeys projects the rows that some expressions read to their identities, which are the first keys columns and
+// come from the columns slots, and the expressions. They are the rows of the one input that is read, or of all that
+// FROM names; the more the conditions let through the better only for speed: nobody looks up what is not there.
 func rowsOfKeys(s *scope, xs []*kernels.Expr) (n *ra.Node, slots []kernels.Col, keys int) {
 	used := map[int]bool{}
 	for _, x := range xs {

@@ -72,8 +72,9 @@ func (s *scope) class(e ast.Expr) numberClass {
 }
 
 // classOf is the class of Postgres's types.
-var classOf = map[string]numberClass{"smallint": intClass, "integer": intClass, "bigint": intClass, "numeric": numericClass,
-	"real": floatClass, "double precision": floatClass}
+var classOf = map[string]numberClass{"smallint": intClass, "integer": intClass, "bigint": intClass,
+	"numeric": numericClass,
+	"real":    floatClass, "double precision": floatClass}
 
 // arithmetic keeps the wider class of its operands.
 var arithmetic = map[string]bool{"+": true, "-": true, "*": true, "/": true, "%": true}
@@ -109,7 +110,8 @@ func (s *scope) callClass(c *ast.FuncCall) numberClass {
 	switch arg := below.widest(c.Args...); {
 	case c.Name == "count":
 		return intClass
-	case c.Name == "min", c.Name == "max", arg != intClass, c.Name == "sum" && value != nil && value.Type.Kind == kernels.Int:
+	case c.Name == "min", c.Name == "max", arg != intClass, c.Name == "sum" && value != nil &&
+		value.Type.Kind == kernels.Int:
 		return arg
 	}
 	return numericClass // avg, variances, and sum of bigint
@@ -168,5 +170,6 @@ func (s *scope) decimal(e ast.Expr, x *kernels.Expr) *kernels.Expr {
 
 // awayFromZero rounds a numeric value as Postgres does.
 func awayFromZero(x *kernels.Expr) *kernels.Expr {
-	return kernels.Mul(kernels.Build("sign", x), kernels.Build("floor", kernels.Add(kernels.Build("abs", x), kernels.Num(0.5))))
+	return kernels.Mul(kernels.Build("sign", x),
+		kernels.Build("floor", kernels.Add(kernels.Build("abs", x), kernels.Num(0.5))))
 }

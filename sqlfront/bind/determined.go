@@ -7,15 +7,16 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// GROUP BY a relation's identity determines its columns, which may then stand ungrouped. The relation may be an input of the
-// scope or stand below one: beneath conditions, joins and outer joins.
+// GROUP BY a relation's identity determines its columns, which may then stand ungrouped. The relation may be an input
+// of the scope or stand below one: beneath conditions, joins and outer joins.
 
 // origin is a relation whose identity a group holds, and that an input of the scope got a column from.
 type origin struct {
 	node *ra.Node
 	col  ra.ColumnID
 	keys []ra.ColumnID // for each column of the identity, the input's column that holds it
-	// optional says that some rows of the input have no row of node (an outer join): there its columns and identity are NULL.
+	// optional says that some rows of the input have no row of node (an outer join): there its columns and identity are
+	// NULL.
 	optional bool
 }
 
@@ -69,8 +70,8 @@ func allHeld(n *ra.Node, held holds) (keys []ra.ColumnID, ok bool) {
 	return keys, len(n.Unique) > 0
 }
 
-// unionOrigins are relations that all branches of a union have the column from, as those of an outer join do. A branch may
-// lack such a relation: there column and identity are NULL, which no row of the relation is.
+// unionOrigins are relations that all branches of a union have the column from, as those of an outer join do. A branch
+// may lack such a relation: there column and identity are NULL, which no row of the relation is.
 func unionOrigins(n *ra.Node, i int, held holds) []origin {
 	var common []origin
 	lacking, known := []*ra.Node(nil), false
@@ -109,7 +110,8 @@ func byPosition(n, in *ra.Node, held holds) holds {
 	}
 }
 
-// absentFrom reports whether the branches lacking of a union have NULL for the identity of o, which is NULL in no row of o's.
+// absentFrom reports whether the branches lacking of a union have NULL for the identity of o, which is NULL in no row
+// of o's.
 func absentFrom(n *ra.Node, lacking []*ra.Node, o origin, held holds) bool {
 	for k, id := range o.keys {
 		if o.node.Col(o.node.Unique[k]).Type.Nullable {
@@ -150,8 +152,8 @@ type rejoined struct {
 	ids  []ra.ColumnID   // which of its columns they are
 }
 
-// implyColumns lets a column x stand ungrouped where the group determines it. What depends on a parameter, and chunks, cannot be keys:
-// their relation is joined back to the groups.
+// implyColumns lets a column x stand ungrouped where the group determines it. What depends on a parameter, and chunks,
+// cannot be keys: their relation is joined back to the groups.
 func implyColumns(s *scope, g *grouped, x *kernels.Expr) {
 	n, slot := s.inputs[x.Col.Input].node, x.Col.Input
 	if g.has(x) {
@@ -172,7 +174,9 @@ func implyColumns(s *scope, g *grouped, x *kernels.Expr) {
 		return
 	}
 	o := from[0]
-	k := slices.IndexFunc(g.back, func(r *rejoined) bool { return r.slot == slot && r.node == o.node && slices.Equal(r.keys, o.keys) })
+	k := slices.IndexFunc(g.back, func(r *rejoined) bool {
+		return r.slot == slot && r.node == o.node && slices.Equal(r.keys, o.keys)
+	})
 	if k < 0 {
 		r := &rejoined{origin: o, slot: slot}
 		for _, id := range o.keys {
@@ -193,7 +197,8 @@ func joinBack(s *scope, g *grouped) {
 		}
 		s.inputs = append(s.inputs, &relation{node: r.node})
 		for i, u := range r.node.Unique {
-			s.equi = append(s.equi, ra.Equi{L: kernels.Col{ID: g.keyIDs[r.at[i]]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})
+			s.equi = append(s.equi,
+				ra.Equi{L: kernels.Col{ID: g.keyIDs[r.at[i]]}, R: kernels.Col{Input: at, ID: u}, NullSafe: true})
 		}
 		for i, id := range r.ids {
 			g.values[r.cols[i].Col] = r.node.Var(at, id)
@@ -219,7 +224,8 @@ func joinPresent(s *scope, g *grouped, r *rejoined) {
 		met = append(met, ra.OutCol{Name: c.Name, X: r.node.Var(1, id)})
 		unmet = append(unmet, ra.OutCol{Name: c.Name, X: kernels.Const(kernels.NullOf(c.Type))})
 	}
-	n := s.b.unite([]*ra.Node{s.b.join([]*ra.Node{groups, r.node}, equi, nil, met), s.b.projection(rest, nil, unmet)}, len(met))
+	n := s.b.unite([]*ra.Node{s.b.join([]*ra.Node{groups, r.node}, equi, nil, met), s.b.projection(rest, nil, unmet)},
+		len(met))
 	at := len(s.inputs)
 	s.inputs = append(s.inputs, &relation{node: n})
 	for i, k := range groups.Key {

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// bindSemiJoin binds [NOT] EXISTS (SELECT …) and x [NOT] IN (SELECT …) in WHERE as a semi-join or anti-join; done is false
-// where e is something else.
+// bindSemiJoin binds [NOT] EXISTS (SELECT …) and x [NOT] IN (SELECT …) in WHERE as a semi-join or anti-join; done is
+// false where e is something else.
 func bindSemiJoin(s *scope, e ast.Expr) (done bool, err error) {
 	op := ra.SemiJoin
 	if not, ok := e.(*ast.Unary); ok && not.Op == "not" {
@@ -31,7 +31,8 @@ func bindSemiJoin(s *scope, e ast.Expr) (done bool, err error) {
 	return true, meetRows(s, op, l, tests, in, outer)
 }
 
-// memberTests are what a sub-query's columns are compared with: none for EXISTS, the fields of a row, or one expression.
+// memberTests are what a sub-query's columns are compared with: none for EXISTS, the fields of a row, or one
+// expression.
 func memberTests(s *scope, l *ast.SubLink) ([]*kernels.Expr, error) {
 	if l.Kind == ast.SubExists {
 		return nil, nil
@@ -44,7 +45,8 @@ func memberTests(s *scope, l *ast.SubLink) ([]*kernels.Expr, error) {
 
 // membersOf are the rows of a sub-query of EXISTS or IN, and the conditions that reach out of it.
 func membersOf(s *scope, l *ast.SubLink) (*scope, []ast.Expr, error) {
-	if n, ok := l.Query.Limit.(*ast.Literal); ok && l.Kind == ast.SubExists && l.Query.Offset == nil && n.Kind == ast.LitInt && n.Value != "0" {
+	if n, ok := l.Query.Limit.(*ast.Literal); ok && l.Kind == ast.SubExists && l.Query.Offset == nil &&
+		n.Kind == ast.LitInt && n.Value != "0" {
 		query, all := *l.Query, *l // one row is enough
 		query.Limit, all.Query = nil, &query
 		l = &all
@@ -76,7 +78,8 @@ func refuseAggregate(s *scope, l *ast.SubLink) error {
 		switch {
 		case len(calls) == 0:
 		case l.Kind == ast.SubExists:
-			return s.f.fail(calls[0], sqlerr.FeatureNotSupported, "EXISTS of an aggregate always holds: an aggregate has a row even of no rows").
+			return s.f.fail(calls[0], sqlerr.FeatureNotSupported,
+				"EXISTS of an aggregate always holds: an aggregate has a row even of no rows").
 				WithHint("Write EXISTS (SELECT 1 FROM …), or compare: (SELECT count(*) FROM …) > 0.")
 		default:
 			return s.f.fail(calls[0], sqlerr.FeatureNotSupported, "IN of a correlated aggregate is not differentiable").
@@ -121,7 +124,8 @@ func decorrelate(s *scope, sel *ast.Select) (in *scope, outer []ast.Expr, err er
 		what = "GROUP BY"
 	}
 	if what != "" {
-		return nil, nil, s.f.fail(sel, sqlerr.FeatureNotSupported, "%s in a correlated sub-query is not differentiable", what).
+		return nil, nil, s.f.fail(sel, sqlerr.FeatureNotSupported,
+			"%s in a correlated sub-query is not differentiable", what).
 			WithHint("Write it as a join, with GROUP BY where it aggregates.")
 	}
 	for _, e := range own {
@@ -177,7 +181,8 @@ func meetRows(s *scope, op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *sco
 	}
 	slot, tests := singleSlot(s, tests, slots)
 	around := s.inputs[slot].node
-	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: around}, rows.rel}}
+	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it",
+		inputs: []*relation{{node: around}, rows.rel}}
 	on.cols = visibleFrom(rows.cols, columnsOfSlot(s, slot))
 	if err := memberByValue(on, l, tests, targets); err != nil { // first: conditions rename columns
 		return err
@@ -199,8 +204,9 @@ func meetRows(s *scope, op ra.Op, l *ast.SubLink, tests []*kernels.Expr, in *sco
 	return nil
 }
 
-// keepRows is the rows around that have (or for an anti-join lack) a partner; s holds both sides. Where a sub-query among
-// the conditions has restricted the rows around or was joined (EXISTS (… AND EXISTS (…))), those with a partner are found first.
+// keepRows is the rows around that have (or for an anti-join lack) a partner; s holds both sides. Where a sub-query
+// among the conditions has restricted the rows around or was joined (EXISTS (… AND EXISTS (…))), those with a partner
+// are found first.
 func keepRows(s *scope, op ra.Op, around *ra.Node) *ra.Node {
 	met := s.inputs[0].node
 	if len(s.inputs) > 2 {
@@ -256,8 +262,8 @@ func slotsOf(s *scope, tests []*kernels.Expr, in *scope, outer []ast.Expr) map[i
 	return slots
 }
 
-// singleSlot is the one input that the conditions read, after joining the inputs where they read several, and the tests as
-// expressions over slot 0.
+// singleSlot is the one input that the conditions read, after joining the inputs where they read several, and the tests
+// as expressions over slot 0.
 func singleSlot(s *scope, tests []*kernels.Expr, slots map[int]bool) (slot int, _ []*kernels.Expr) {
 	move := renaming(over0)
 	if len(slots) > 1 {
@@ -324,7 +330,8 @@ func exposedSide(s *scope, l *ast.SubLink) (*side, []*kernels.Expr, error) {
 		}
 	}
 	if len(s.masks) > 0 {
-		return nil, nil, s.f.fail(l, sqlerr.FeatureNotSupported, "the sub-query is filtered by values that depend on a parameter").
+		return nil, nil, s.f.fail(l, sqlerr.FeatureNotSupported,
+			"the sub-query is filtered by values that depend on a parameter").
 			WithHint("Structure may not depend on values: filter by keys and attributes.")
 	}
 	d := &side{rel: s.project(out, names), cols: append([]scopeCol(nil), s.cols...)}

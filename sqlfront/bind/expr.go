@@ -16,9 +16,11 @@ import (
 )
 
 var operators = map[string]string{"+": "add", "-": "sub", "*": "mul", "/": "div", "%": "mod", "^": "power",
-	"=": "eq", "<>": "ne", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "and": "and", "or": "or", "~~": "like"}
+	"=": "eq", "<>": "ne", "!=": "ne", "<": "lt", "<=": "le", ">": "gt", ">=": "ge", "and": "and",
+	"or": "or", "~~": "like"}
 
-var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true, "ge": true, "is_distinct": true}
+var comparisons = map[string]bool{"eq": true, "ne": true, "lt": true, "le": true, "gt": true,
+	"ge": true, "is_distinct": true}
 
 // expr binds an expression over the scope's inputs.
 func (s *scope) expr(e ast.Expr) (*kernels.Expr, error) {
@@ -218,7 +220,8 @@ func binaryExpr(s *scope, b *ast.Binary) (*kernels.Expr, error) {
 		}
 	}
 	if name == "like" && (!l.Type.Of.IsText() || !r.Type.Of.IsText()) {
-		return nil, s.f.fail(b, sqlerr.FeatureNotSupported, "LIKE of a value of type %v is not supported in a loss", l.Type.Of).WithHint(inSubQuery)
+		return nil, s.f.fail(b, sqlerr.FeatureNotSupported,
+			"LIKE of a value of type %v is not supported in a loss", l.Type.Of).WithHint(inSubQuery)
 	}
 	if l, r, err = typeOperands(s, b, l, r); err != nil {
 		return nil, err
@@ -248,7 +251,8 @@ func (s *scope) compare(name string, l, r *kernels.Expr, at ast.Tree) (*kernels.
 			WithHint("Element by element: maximum(a,b), minimum(a,b), greater(a,b).")
 	}
 	args := []*kernels.Expr{unknownText(l, r.Type.Kind), unknownText(r, l.Type.Kind)}
-	if err := cmp.Or(oneType(s, args, at), checkComparable(s, args, name != "eq" && name != "ne" && name != "is_distinct", at)); err != nil {
+	if err := cmp.Or(oneType(s, args, at),
+		checkComparable(s, args, name != "eq" && name != "ne" && name != "is_distinct", at)); err != nil {
 		return nil, err
 	}
 	return s.apply(name, at, args...)
@@ -318,19 +322,22 @@ func nullIfExpr(s *scope, x *ast.NullIf) (*kernels.Expr, error) {
 		return nil, err
 	}
 	typeNulls(args)
-	if err := cmp.Or(typeTexts(s, []ast.Expr{x.L, x.R}, args), refuseLongNumbers(s, []ast.Expr{x.L, x.R}, args, x)); err != nil {
+	if err := cmp.Or(typeTexts(s, []ast.Expr{x.L, x.R}, args),
+		refuseLongNumbers(s, []ast.Expr{x.L, x.R}, args, x)); err != nil {
 		return nil, err
 	}
 	if err := oneType(s, args, x.L); err != nil {
 		return nil, err
 	}
 	if of := args[0].Type.Of; of != nil && of.ByKey {
-		return nil, s.f.fail(x, sqlerr.FeatureNotSupported, "NULLIF of values of type %v is not supported in a loss", of).WithHint(inSubQuery)
+		return nil, s.f.fail(x, sqlerr.FeatureNotSupported, "NULLIF of values of type %v is not supported in a loss", of).
+			WithHint(inSubQuery)
 	}
 	if err := checkComparable(s, args, false, x); err != nil {
 		return nil, err
 	}
-	if l, r := args[0], args[1]; l.Type.Kind == kernels.Int && r.Type.IsFloat() && l.Type.Shape == nil && r.Type.Shape == nil {
+	if l, r := args[0], args[1]; l.Type.Kind == kernels.Int && r.Type.IsFloat() &&
+		l.Type.Shape == nil && r.Type.Shape == nil {
 		args[0] = kernels.CastTo(kernels.Float64, l)
 	}
 	return s.apply("nullif", x, args...)

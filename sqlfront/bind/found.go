@@ -9,8 +9,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// EXISTS, x op ANY (SELECT …) and x op ALL (SELECT …) as values, wherever an expression may stand: the rows around are divided
-// into those for which the sub-query's rows make it true, those for which a NULL leaves it open, and the others.
+// EXISTS, x op ANY (SELECT …) and x op ALL (SELECT …) as values, wherever an expression may stand: the rows around are
+// divided into those for which the sub-query's rows make it true, those for which a NULL leaves it open, and the
+// others.
 
 // foundExpr binds a sub-query of EXISTS, ANY or ALL as a value.
 func foundExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
@@ -45,7 +46,8 @@ func foundExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
 
 func refuseNotFound(s *scope, l *ast.SubLink) error {
 	return s.f.fail(l, sqlerr.FeatureNotSupported, "this sub-query cannot stand in an expression of a loss").
-		WithHint("EXISTS (SELECT …), IN (SELECT …), comparisons with ANY and ALL (SELECT …), and scalar sub-queries may stand anywhere.")
+		WithHint("EXISTS (SELECT …), IN (SELECT …), comparisons with ANY and ALL (SELECT …), and scalar sub-queries may " +
+			"stand anywhere.")
 }
 
 // finding is a sub-query whose rows are looked for.
@@ -155,7 +157,8 @@ func movedTo(x *kernels.Expr, base, n *ra.Node) *kernels.Expr {
 	return x.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[base.Index(e.Col.ID)].ID) })
 }
 
-// reachedColumns lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the tests.
+// reachedColumns lists what a sub-query reads of the rows around: the visible columns of its conditions, and then the
+// tests.
 func reachedColumns(s *scope, q *finding) (xs []*kernels.Expr, cols []scopeCol) {
 	for _, e := range q.outer {
 		ast.Walk(e, func(t ast.Tree) bool {
@@ -164,7 +167,9 @@ func reachedColumns(s *scope, q *finding) (xs []*kernels.Expr, cols []scopeCol) 
 					return true
 				}
 				sc, err := s.visibleAs(c)
-				if err == nil && !slices.ContainsFunc(cols, func(o scopeCol) bool { return o.table == sc.table && o.name == sc.name }) {
+				if err == nil && !slices.ContainsFunc(cols, func(o scopeCol) bool {
+					return o.table == sc.table && o.name == sc.name
+				}) {
 					xs, cols = append(xs, sc.x), append(cols, *sc)
 				}
 			}
@@ -174,10 +179,12 @@ func reachedColumns(s *scope, q *finding) (xs []*kernels.Expr, cols []scopeCol) 
 	return append(xs, q.tests...), cols
 }
 
-// partners divides the rows of base into those that have and that lack a partner among the sub-query's rows: one that makes
-// the comparison true or, where open is set, one that makes it NULL.
-func partners(s *scope, q *finding, base *ra.Node, cols []scopeCol, tests []*kernels.Expr, open bool) (met, rest *ra.Node, err error) {
-	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it", inputs: []*relation{{node: base}, q.rows.rel}}
+// partners divides the rows of base into those that have and that lack a partner among the sub-query's rows: one that
+// makes the comparison true or, where open is set, one that makes it NULL.
+func partners(s *scope, q *finding, base *ra.Node, cols []scopeCol, tests []*kernels.Expr,
+	open bool) (met, rest *ra.Node, err error) {
+	on := &scope{b: s.b, f: s.f, apart: "a sub-query and the query around it",
+		inputs: []*relation{{node: base}, q.rows.rel}}
 	on.cols = visibleFrom(q.rows.cols, cols)
 	switch {
 	case len(tests) == 0:
@@ -209,7 +216,8 @@ func partners(s *scope, q *finding, base *ra.Node, cols []scopeCol, tests []*ker
 }
 
 func refuseValuesDecide(s *scope, l *ast.SubLink) error {
-	return s.f.fail(l, sqlerr.FeatureNotSupported, "which rows a sub-query of EXISTS or IN finds depends on a parameter's values").
+	return s.f.fail(l, sqlerr.FeatureNotSupported,
+		"which rows a sub-query of EXISTS or IN finds depends on a parameter's values").
 		WithHint("Structure may not depend on values: compare keys and attributes.")
 }
 
@@ -229,9 +237,11 @@ func foundAlone(s *scope, q *finding) (*kernels.Expr, error) {
 		}
 	}
 	count := func(x *kernels.Expr) *kernels.Expr { return kernels.Build("case", x, intConst(1), nullInt()) }
-	n := s.b.b.Select(rows, nil, []ra.OutCol{{Name: "found", X: count(holds)}, {Name: "open", X: count(kernels.Build("is_null", holds))}})
+	n := s.b.b.Select(rows, nil,
+		[]ra.OutCol{{Name: "found", X: count(holds)}, {Name: "open", X: count(kernels.Build("is_null", holds))}})
 	all, err := s.b.b.Aggregate(n, nil, []ra.AggCol{
-		{Name: "found", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[0].ID}}, {Name: "open", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[1].ID}}})
+		{Name: "found", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[0].ID}},
+		{Name: "open", Agg: ra.Agg{Fn: ra.Count, Arg: n.Cols[1].ID}}})
 	if err != nil {
 		return nil, s.f.at(err, q.l)
 	}

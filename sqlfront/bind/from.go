@@ -120,7 +120,8 @@ func (s *scope) visible(at ast.Tree, r *relation, err error, alias ast.Alias, na
 	name = orName(alias.Name, name)
 	for _, c := range s.cols {
 		if name != "" && c.table == name {
-			return s.f.fail(at, "42712", "table name %q specified more than once", name).WithHint("Give each an alias of its own.")
+			return s.f.fail(at, "42712", "table name %q specified more than once", name).
+				WithHint("Give each an alias of its own.")
 		}
 	}
 	s.addInput(r, name, alias.Cols)
@@ -165,7 +166,8 @@ func joinFrom(s *scope, j *ast.JoinFrom) error {
 		if err != nil {
 			return err
 		}
-		if err := cmp.Or(refuseInexact(s, []numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j), s.equate(l.x, r.x, j)); err != nil {
+		if err := cmp.Or(refuseInexact(s, []numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j),
+			s.equate(l.x, r.x, j)); err != nil {
 			return err
 		}
 		m, other, err := metColumn(s, *l, *r, j)
@@ -464,9 +466,11 @@ func (s *scope) visibleAs(c *ast.ColumnRef) (*scopeCol, error) {
 		if a.name == name && (table == "" || a.table == table) {
 			if a.why == ra.NoRight {
 				e := s.f.fail(c, "42501", "permission denied for table %s", a.of)
-				return nil, e.WithHint("The engine reads the tables of a loss, also those behind its views, with the rights of who calls: GRANT SELECT (%s) ON them.", print.QualifiedName("", name))
+				return nil, e.WithHint("The engine reads the tables of a loss, also those behind its views, with the rights of "+
+					"who calls: GRANT SELECT (%s) ON them.", print.QualifiedName("", name))
 			}
-			return nil, s.f.fail(c, sqlerr.InvalidParameter, "column %q of %q cannot be read by a loss: %s", name, a.table, a.why)
+			return nil, s.f.fail(c, sqlerr.InvalidParameter,
+				"column %q of %q cannot be read by a loss: %s", name, a.table, a.why)
 		}
 	}
 	e := s.f.fail(c, sqlerr.UndefinedColumn, "column %q does not exist", strings.Join(c.Names, "."))
@@ -497,7 +501,8 @@ func (b *binder) tableRef(f *place, t *ast.TableRef) (*relation, error) {
 	}
 	for _, k := range tab.Key {
 		if k != ra.RowID && tab.Cols[k].PGType == "numeric" {
-			return nil, f.fail(t, sqlerr.FeatureNotSupported, "the key column %q of %q is numeric, which a loss would round to double precision", tab.Cols[k].Name, t.Name).
+			return nil, f.fail(t, sqlerr.FeatureNotSupported,
+				"the key column %q of %q is numeric, which a loss would round to double precision", tab.Cols[k].Name, t.Name).
 				WithHint("Use bigint or text for keys.")
 		}
 	}

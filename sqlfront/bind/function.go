@@ -26,7 +26,8 @@ func userCall(s *scope, c *ast.FuncCall, fn *ast.CreateFunction) (*kernels.Expr,
 		return !draws
 	})
 	if draws {
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "dropout inside of the function %s is not supported in a loss", fn.Signature()).
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
+			"dropout inside of the function %s is not supported in a loss", fn.Signature()).
 			WithHint("Its draw belongs to a place of a view: write dropout in the view, around the argument or the call.")
 	}
 	x, err := s.expr(e)

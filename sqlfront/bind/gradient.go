@@ -35,7 +35,8 @@ func funcFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 		return free
 	})
 	if !free {
-		return nil, f.fail(it, sqlerr.FeatureNotSupported, "%s(…) over columns of other FROM items is not differentiable yet", it.Func.Name).
+		return nil, f.fail(it, sqlerr.FeatureNotSupported,
+			"%s(…) over columns of other FROM items is not differentiable yet", it.Func.Name).
 			WithHint("It may stand in a sub-query that reads no parameter.")
 	}
 	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{it}, End: -1,
@@ -66,7 +67,8 @@ func GradientArgs(c *ast.FuncCall) (loss, table string, err error) {
 		}
 	}
 	if loss == "" {
-		return "", "", sqlerr.At(int(c.Args[0].Position()), sqlerr.InvalidParameter, "the loss of gradient must be a constant text")
+		return "", "", sqlerr.At(int(c.Args[0].Position()), sqlerr.InvalidParameter,
+			"the loss of gradient must be a constant text")
 	}
 	if table, ok := RowParam(c.Args[1]); ok {
 		return loss, table, nil
@@ -122,10 +124,12 @@ func gradientFrom(b *binder, f *place, c *ast.FuncCall) (*relation, error) {
 		return nil, f.at(err, c.Args[0])
 	}
 	if len(r.node.Key) > 0 {
-		return nil, f.fail(c.Args[0], sqlerr.FeatureNotSupported, "the loss of a nested gradient must be an aggregate without GROUP BY").
+		return nil, f.fail(c.Args[0], sqlerr.FeatureNotSupported,
+			"the loss of a nested gradient must be an aggregate without GROUP BY").
 			WithDetail("Whether it yields one row must be known before it is run.")
 	}
-	one := b.b.Select(r.node, nil, []ra.OutCol{{Name: "loss", X: kernels.CastTo(kernels.Float64, r.node.Var(0, r.cols[0]))}})
+	one := b.b.Select(r.node, nil,
+		[]ra.OutCol{{Name: "loss", X: kernels.CastTo(kernels.Float64, r.node.Var(0, r.cols[0]))}})
 	scan := b.scan(table)
 	g := b.b.Gradient(one, scan, int(c.At))
 	out := &relation{node: g}

@@ -24,10 +24,13 @@ func InlineCall(fn *ast.CreateFunction, call *ast.FuncCall, text *ast.Text) (ast
 	case call.Over != nil || call.Filter != nil || call.Distinct || call.Star || call.OrderBy != nil:
 		return refuse(sqlerr.WrongObjectType, "", "%s is no aggregate or window function", fn.Signature())
 	case strings.HasPrefix(fn.Language, "sql "):
-		return refuse(sqlerr.FeatureNotSupported, "Write it without SECURITY DEFINER and SET, or call it in a sub-query that reads no parameter.",
-			"calling the function %s, which is%s, inside a loss is not supported", fn.Name, strings.TrimPrefix(fn.Language, "sql"))
+		return refuse(sqlerr.FeatureNotSupported,
+			"Write it without SECURITY DEFINER and SET, or call it in a sub-query that reads no parameter.",
+			"calling the function %s, which is%s, inside a loss is not supported", fn.Name,
+			strings.TrimPrefix(fn.Language, "sql"))
 	case fn.Language != "sql":
-		return refuse(sqlerr.FeatureNotSupported, "Write it in LANGUAGE sql as one SELECT of an expression. A script may also call it with constant arguments, or for each row of a loop in a DO block.",
+		return refuse(sqlerr.FeatureNotSupported, "Write it in LANGUAGE sql as one SELECT of an expression. A script may "+
+			"also call it with constant arguments, or for each row of a loop in a DO block.",
 			"calling the PL/pgSQL function %s inside a query is not supported", fn.Signature())
 	}
 	args, err := fn.Arrange(call, text)
@@ -43,7 +46,8 @@ func InlineCall(fn *ast.CreateFunction, call *ast.FuncCall, text *ast.Text) (ast
 			"calling the function %s with an argument that changes with each evaluation is not supported here", fn.Signature())
 	}
 	if x == nil {
-		return refuse(sqlerr.FeatureNotSupported, "One SELECT of an expression over its parameters, without FROM, sub-queries and aggregates, may be called anywhere.",
+		return refuse(sqlerr.FeatureNotSupported, "One SELECT of an expression over its parameters, without FROM, "+
+			"sub-queries and aggregates, may be called anywhere.",
 			"calling the function %s, which is more than an expression, inside a query is not supported", fn.Signature())
 	}
 	return x, nil
@@ -103,8 +107,11 @@ func Inline(fn *ast.CreateFunction, args []ast.Expr, at ast.Pos) (ast.Expr, erro
 	}
 	for i := range typed {
 		if uses[i] == 0 && !names(typed[i]) { // what the body leaves out is of its type all the same
-			never := &ast.Binary{Node: ast.Node{At: at}, Op: "and", L: &ast.IsNull{Node: ast.Node{At: at}, X: typed[i]}, R: &ast.Literal{Node: ast.Node{At: at}, Kind: ast.LitBool, Value: "false"}}
-			body = &ast.Case{Node: ast.Node{At: at}, Whens: []ast.When{{Cond: never, Result: &ast.Bound{Node: ast.Node{At: at}, Type: fn.Returns.String()}}}, Else: body.(ast.Expr)}
+			never := &ast.Binary{Node: ast.Node{At: at}, Op: "and", L: &ast.IsNull{Node: ast.Node{At: at}, X: typed[i]},
+				R: &ast.Literal{Node: ast.Node{At: at}, Kind: ast.LitBool, Value: "false"}}
+			body = &ast.Case{Node: ast.Node{At: at},
+				Whens: []ast.When{{Cond: never, Result: &ast.Bound{Node: ast.Node{At: at}, Type: fn.Returns.String()}}},
+				Else:  body.(ast.Expr)}
 		}
 	}
 	x := ast.Expr(&ast.Cast{Node: ast.Node{At: at}, X: body, Type: *fn.Returns})
@@ -138,7 +145,8 @@ func onlyExpression(s *ast.Select) bool {
 		case *ast.Select:
 			plain = false
 		case *ast.FuncCall: // one row of its own is another thing than the rows around the call
-			plain = plain && !isAggregate(n) && n.Over == nil && n.Filter == nil && n.OrderBy == nil && !n.Star && !n.Distinct && !ofRows[n.Name]
+			plain = plain && !isAggregate(n) && n.Over == nil && n.Filter == nil && n.OrderBy == nil && !n.Star &&
+				!n.Distinct && !ofRows[n.Name]
 		}
 		return plain
 	})
@@ -146,8 +154,10 @@ func onlyExpression(s *ast.Select) bool {
 }
 
 // ofRows are functions of the store that give rows or aggregate them, beside those that a loss knows.
-var ofRows = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true, "regexp_split_to_table": true, "generate_subscripts": true,
-	"bit_and": true, "bit_or": true, "covar_pop": true, "covar_samp": true, "regr_intercept": true, "regr_slope": true, "variance": true, "stddev": true}
+var ofRows = map[string]bool{"generate_series": true, "unnest": true, "string_to_table": true,
+	"regexp_split_to_table": true, "generate_subscripts": true,
+	"bit_and": true, "bit_or": true, "covar_pop": true, "covar_samp": true, "regr_intercept": true, "regr_slope": true,
+	"variance": true, "stddev": true}
 
 // Changes reports whether an expression may have another value each time.
 func Changes(e ast.Expr) bool {
@@ -171,7 +181,8 @@ func strict(x ast.Expr, args []ast.Expr, t ast.TypeName) ast.Expr {
 		}
 		cond = c
 	}
-	return &ast.Case{Node: ast.Node{At: -1}, Whens: []ast.When{{Cond: cond, Result: &ast.Bound{Node: ast.Node{At: -1}, Type: t.String()}}}, Else: x}
+	return &ast.Case{Node: ast.Node{At: -1},
+		Whens: []ast.When{{Cond: cond, Result: &ast.Bound{Node: ast.Node{At: -1}, Type: t.String()}}}, Else: x}
 }
 
 // names reports whether an expression refers to columns.

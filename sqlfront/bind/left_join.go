@@ -51,7 +51,8 @@ func leftJoin(s *scope, j *ast.JoinFrom) error {
 		return err
 	}
 	if right.rel.mask != 0 {
-		return s.f.fail(j, sqlerr.FeatureNotSupported, "an outer join whose optional side is filtered by values that depend on a parameter is not differentiable").
+		return s.f.fail(j, sqlerr.FeatureNotSupported,
+			"an outer join whose optional side is filtered by values that depend on a parameter is not differentiable").
 			WithHint("Use an inner join, or filter by keys and attributes.")
 	}
 	on, using, err := onCondition(s, j, left, right)
@@ -73,7 +74,8 @@ func maskCols(r *relation) int {
 
 // onCondition binds the condition in a scope of the two sides alone.
 func onCondition(s *scope, j *ast.JoinFrom, left, right *side) (*scope, []string, error) {
-	on := &scope{b: s.b, f: s.f, apart: "sides of an outer join", inputs: []*relation{{node: left.rel.node}, {node: right.rel.node}}}
+	on := &scope{b: s.b, f: s.f, apart: "sides of an outer join",
+		inputs: []*relation{{node: left.rel.node}, {node: right.rel.node}}}
 	on.cols = slices.Clone(left.cols)
 	for _, c := range right.cols {
 		c.x = kernels.Column(kernels.Col{Input: 1, ID: c.x.Col.ID}, c.x.Type)
@@ -92,7 +94,8 @@ func onCondition(s *scope, j *ast.JoinFrom, left, right *side) (*scope, []string
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := cmp.Or(refuseInexact(on, []numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j), on.equate(l.x, r.x, j)); err != nil {
+		if err := cmp.Or(refuseInexact(on, []numberClass{l.class, r.class}, []*kernels.Expr{l.x, r.x}, j),
+			on.equate(l.x, r.x, j)); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -102,7 +105,8 @@ func onCondition(s *scope, j *ast.JoinFrom, left, right *side) (*scope, []string
 		}
 	}
 	if len(on.masks) > 0 {
-		return nil, nil, s.f.fail(j, sqlerr.FeatureNotSupported, "the condition of an outer join depends on a parameter's values").
+		return nil, nil, s.f.fail(j, sqlerr.FeatureNotSupported,
+			"the condition of an outer join depends on a parameter's values").
 			WithHint("Which rows meet is structure: join on keys and attributes.")
 	}
 	return on, using, nil

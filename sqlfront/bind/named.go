@@ -8,9 +8,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Values of types such as date, an enum or an address are texts in the algebra (kernels.Named). Where one meets a literal,
-// the literal is brought into the type's form; where two types meet, into one; and what the texts' bytes cannot decide as
-// the database does is refused.
+// Values of types such as date, an enum or an address are texts in the algebra (kernels.Named). Where one meets a
+// literal, the literal is brought into the type's form; where two types meet, into one; and what the texts' bytes
+// cannot decide as the database does is refused.
 
 // inSubQuery is the hint of what only the database can compute.
 const inSubQuery = "It may stand in a sub-query that reads no parameter."
@@ -135,15 +135,16 @@ func retyped(x *kernels.Expr, of *kernels.Named) *kernels.Expr {
 	return x
 }
 
-// checkComparable gives values that are compared, for equality or also for their order, a form whose bytes decide as the
-// database does; it refuses values that have none.
+// checkComparable gives values that are compared, for equality or also for their order, a form whose bytes decide as
+// the database does; it refuses values that have none.
 func checkComparable(s *scope, args []*kernels.Expr, order bool, at ast.Tree) error {
 	for _, x := range args {
 		if !x.Type.IsFloat() || x.Type.Of == nil {
 			continue
 		}
 		if why := x.Type.Of.Comparable(); why != "" {
-			return s.f.fail(at, sqlerr.FeatureNotSupported, "%s", why).WithHint("Cast it to double precision, in a loss and for Postgres alike.")
+			return s.f.fail(at, sqlerr.FeatureNotSupported, "%s", why).
+				WithHint("Cast it to double precision, in a loss and for Postgres alike.")
 		}
 	}
 	of, found, err := metType(args)
@@ -162,7 +163,8 @@ func checkComparable(s *scope, args []*kernels.Expr, order bool, at ast.Tree) er
 		if of.IsText() {
 			return e.WithHint("Write it as k COLLATE \"C\": byte by byte. Or compare in a sub-query that reads no parameter.")
 		}
-		return e.WithHint("Let the database compare: rank() OVER (ORDER BY k), or a condition on k, in a sub-query that reads no parameter.")
+		return e.WithHint(
+			"Let the database compare: rank() OVER (ORDER BY k), or a condition on k, in a sub-query that reads no parameter.")
 	}
 	if of.ByKey {
 		for i, x := range args {
@@ -175,7 +177,8 @@ func checkComparable(s *scope, args []*kernels.Expr, order bool, at ast.Tree) er
 // checkGroupable checks that values can be grouped by: equal ones must have equal texts.
 func checkGroupable(s *scope, x *kernels.Expr, at ast.Tree) error {
 	if of := x.Type.Of; of != nil && of.ByKey {
-		return s.f.fail(at, sqlerr.FeatureNotSupported, "values of type %v cannot be grouped by in a loss", of).WithHint(inSubQuery)
+		return s.f.fail(at, sqlerr.FeatureNotSupported, "values of type %v cannot be grouped by in a loss", of).
+			WithHint(inSubQuery)
 	}
 	return checkComparable(s, []*kernels.Expr{x}, false, at)
 }
@@ -202,7 +205,8 @@ var (
 	_ = bindCall("upper", casedText)
 )
 
-// casedText is lower(s) or upper(s). A server's locale decides for letters that are not ASCII, and the text's collation names it.
+// casedText is lower(s) or upper(s). A server's locale decides for letters that are not ASCII, and the text's collation
+// names it.
 func casedText(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 	args, err := s.exprs(c.Args)
 	if err == nil {
@@ -229,7 +233,8 @@ func casedText(s *scope, c *ast.FuncCall) (*kernels.Expr, error) {
 func onlyTexts(s *scope, c *ast.FuncCall, args []*kernels.Expr) error {
 	for i, x := range args {
 		if x.Type.Kind == kernels.Text && !x.Type.Of.IsText() && x.Type.Of.Name != "bpchar" {
-			return s.f.fail(c.Args[i], sqlerr.FeatureNotSupported, "%s of a value of type %v is not supported in a loss", c.Name, x.Type.Of).WithHint(inSubQuery)
+			return s.f.fail(c.Args[i], sqlerr.FeatureNotSupported,
+				"%s of a value of type %v is not supported in a loss", c.Name, x.Type.Of).WithHint(inSubQuery)
 		}
 	}
 	return nil
@@ -247,10 +252,12 @@ func castNamed(s *scope, c *ast.Cast, x *kernels.Expr) (_ *kernels.Expr, done bo
 	same := x.Type.Of != nil && (x.Type.Of.Name == want.Name || x.Type.Of.Name == "date" && want.Name == timestamp)
 	switch {
 	case len(c.Type.Mods) > 0:
-		return nil, true, s.f.fail(c, sqlerr.FeatureNotSupported, "a cast to %s with a length or precision is not supported in a loss", c.Type.Name).
+		return nil, true, s.f.fail(c, sqlerr.FeatureNotSupported,
+			"a cast to %s with a length or precision is not supported in a loss", c.Type.Name).
 			WithHint(inSubQuery)
 	case !same && !untyped(x) && !(x.IsConst() && x.Const.Null):
-		return nil, true, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).WithHint(inSubQuery)
+		return nil, true, s.f.fail(c, sqlerr.CannotCoerce, "cannot cast type %v to %s here", x.Type.Of, typeText(c.Type)).
+			WithHint(inSubQuery)
 	}
 	x, err = toNamed(s, x, want)
 	return x, true, s.f.at(err, c)

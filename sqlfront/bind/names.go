@@ -11,7 +11,8 @@ import (
 
 // Names of tables and views that stand in texts, as arguments of gradient(), backward() and train().
 
-// maxName bounds a name with its schema and column, in bytes, quotes included; a longer text is a query, which others judge first.
+// maxName bounds a name with its schema and column, in bytes, quotes included; a longer text is a query, which others
+// judge first.
 const maxName = 1 << 10
 
 // LongNames lists the names in a text that Identifier cuts.
@@ -39,8 +40,8 @@ func LongNames(sql string) []string {
 	return out
 }
 
-// nameParts recognises up to three identifiers with dots between them, perhaps quoted. Any word is one, also one that would be a
-// keyword in a query, as for Postgres's regclass.
+// nameParts recognises up to three identifiers with dots between them, perhaps quoted. Any word is one, also one that
+// would be a keyword in a query, as for Postgres's regclass.
 func nameParts(s string) ([]string, bool) {
 	if len(s) > maxName {
 		return nil, false

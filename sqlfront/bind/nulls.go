@@ -8,9 +8,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// Training leaves the NULLs of a parameter as they are: whether a value is NULL is structure, although the value is not.
-// Where a query asks for it, the table of a parameter gets a further column for each of the parameter's columns, which
-// tells and depends on no value, and every projection passes these columns on.
+// Training leaves the NULLs of a parameter as they are: whether a value is NULL is structure, although the value is
+// not. Where a query asks for it, the table of a parameter gets a further column for each of the parameter's columns,
+// which tells and depends on no value, and every projection passes these columns on.
 
 // nulls says of the columns of a query's nodes that depend on a parameter when they are NULL.
 type nulls struct {
@@ -151,7 +151,9 @@ func (b *binder) semiJoin(op ra.Op, l, r *ra.Node, equi []ra.Equi, pred []*kerne
 	n := b.b.Semi(op, l, r, equi, pred)
 	for i, c := range l.Cols {
 		if q := b.nulls.of[c.ID]; q != nil {
-			b.nulls.of[n.Cols[i].ID] = q.MapCols(func(e *kernels.Expr) *kernels.Expr { return n.Var(0, n.Cols[l.Index(e.Col.ID)].ID) })
+			b.nulls.of[n.Cols[i].ID] = q.MapCols(func(e *kernels.Expr) *kernels.Expr {
+				return n.Var(0, n.Cols[l.Index(e.Col.ID)].ID)
+			})
 		}
 	}
 	return n
@@ -198,7 +200,8 @@ func (b *binder) unite(in []*ra.Node, visible int) *ra.Node {
 	return n
 }
 
-// telling gives a scan of a parameter's table the columns that tell where the parameter is NULL: they are read once, as data.
+// telling gives a scan of a parameter's table the columns that tell where the parameter is NULL: they are read once, as
+// data.
 func (b *binder) telling(scan *ra.Node) *ra.Node {
 	name := scan.Table.Schema + "." + scan.Table.Name
 	if n := b.nulls.tables[name]; n != nil {
@@ -219,7 +222,8 @@ func (b *binder) telling(scan *ra.Node) *ra.Node {
 		tells = append(tells, ra.OutCol{Name: data.Col(k).Name, X: data.Var(0, k)})
 	}
 	for _, i := range asked {
-		tells = append(tells, ra.OutCol{Name: data.Cols[i].Name + " is null", X: kernels.Build("is_null", data.Var(0, data.Cols[i].ID))})
+		tells = append(tells,
+			ra.OutCol{Name: data.Cols[i].Name + " is null", X: kernels.Build("is_null", data.Var(0, data.Cols[i].ID))})
 	}
 	told := b.b.Select(data, nil, tells)
 	var equi []ra.Equi

@@ -73,8 +73,9 @@ func withCTEs(f *place, sel *ast.Select) *ast.Select {
 		slices.Reverse(run)
 		c := *out
 		if len(out.With) > 0 || out.Own != nil {
-			c = ast.Select{Node: out.Node, End: -1, Targets: []ast.Target{{Node: out.Node, X: &ast.ColumnRef{Node: out.Node, Star: true}}},
-				From: []ast.FromItem{&ast.SubSelect{Node: out.Node, Query: out, Alias: ast.Alias{Name: "q"}}}}
+			c = ast.Select{Node: out.Node, End: -1,
+				Targets: []ast.Target{{Node: out.Node, X: &ast.ColumnRef{Node: out.Node, Star: true}}},
+				From:    []ast.FromItem{&ast.SubSelect{Node: out.Node, Query: out, Alias: ast.Alias{Name: "q"}}}}
 		}
 		c.With, out = run, &c
 	}
@@ -138,8 +139,10 @@ func refuseVolatile(b *binder, f *place, sel *ast.Select, seen map[string]bool) 
 		switch x := t.(type) {
 		case *ast.FuncCall:
 			if slices.Contains(volatile, x.Name) {
-				err = f.fail(x, sqlerr.FeatureNotSupported, "%s() is volatile: a loss must be a function of its tables, seed and step", x.Name).
-					WithHint("Draw with random_uniform(ARRAY[1], current_seed(), ARRAY[current_step(), key…]); it is drawn anew at each step.")
+				err = f.fail(x, sqlerr.FeatureNotSupported,
+					"%s() is volatile: a loss must be a function of its tables, seed and step", x.Name).
+					WithHint("Draw with random_uniform(ARRAY[1], current_seed(), ARRAY[current_step(), key…]); it is " +
+						"drawn anew at each step.")
 			}
 		case *ast.TableRef:
 			if c, before := f.cte(x); c != nil {

@@ -22,7 +22,8 @@ func sorts(sel *ast.Select) bool {
 	ast.Walk(sel, func(t ast.Tree) bool {
 		if c, ok := t.(*ast.FuncCall); ok {
 			w := c.Over
-			found = found || c.Name == "array_agg" || w != nil && (len(w.OrderBy) > 0 || w.Name != "" || w.Frame != "" || rowFunctions[c.Name] != nil)
+			found = found || c.Name == "array_agg" || w != nil &&
+				(len(w.OrderBy) > 0 || w.Name != "" || w.Frame != "" || rowFunctions[c.Name] != nil)
 		}
 		_, sub := t.(*ast.Select)
 		return !found && (!sub || t == ast.Tree(sel))
@@ -39,7 +40,8 @@ func bindSortKeys(s *scope, items []ast.SortKey) ([]sortKey, error) {
 		case err != nil:
 			return nil, err
 		case s.depends(x):
-			return nil, s.f.fail(k.X, sqlerr.FeatureNotSupported, "ORDER BY on a value that depends on a parameter is not differentiable").
+			return nil, s.f.fail(k.X, sqlerr.FeatureNotSupported,
+				"ORDER BY on a value that depends on a parameter is not differentiable").
 				WithHint("Structure may not depend on values: order by keys or attributes.")
 		case x.Type.Shape != nil:
 			return nil, s.f.fail(k.X, sqlerr.FeatureNotSupported, "ORDER BY on %v is not supported in a loss", x.Type).
@@ -108,8 +110,8 @@ func (o *ordered) identity() (cols []ra.OutCol) {
 	return cols
 }
 
-// foldOrdered aggregates pairs by the row's identity, their first own columns, and adds the result as an input: every row must
-// stand in some pair. The aggregates' arguments are the columns behind own, in order.
+// foldOrdered aggregates pairs by the row's identity, their first own columns, and adds the result as an input: every
+// row must stand in some pair. The aggregates' arguments are the columns behind own, in order.
 func foldOrdered(s *scope, o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]*kernels.Expr, error) {
 	var group []ra.ColumnID
 	for i := range own {
@@ -134,8 +136,8 @@ func foldOrdered(s *scope, o *ordered, n *ra.Node, own int, fns ...ra.AggFn) ([]
 	return out, nil
 }
 
-// positionsIn gives every row its position in its group, from 0, and the number of rows there; only rows where o's first
-// extra column is not NULL count.
+// positionsIn gives every row its position in its group, from 0, and the number of rows there; only rows where o's
+// first extra column is not NULL count.
 func positionsIn(s *scope, o *ordered) ([]*kernels.Expr, error) {
 	count := o.rows.Var(1, o.extra[0])
 	before := kernels.Build("case", o.before(nil), count, nullInt())
@@ -173,11 +175,13 @@ func (k sortKey) precedes(rest *kernels.Expr) *kernels.Expr {
 	if k.desc {
 		above, below = below, above
 	}
-	args := []*kernels.Expr{kernels.Build(below, other, row), boolConst(true), kernels.Build(above, other, row), boolConst(false)}
+	args := []*kernels.Expr{kernels.Build(below, other, row), boolConst(true),
+		kernels.Build(above, other, row), boolConst(false)}
 	if row.Type.Nullable {
 		isNull := func(x *kernels.Expr) *kernels.Expr { return kernels.Build("is_null", x) }
 		both := kernels.Build("and", isNull(other), isNull(row))
-		args = append([]*kernels.Expr{both, rest, isNull(other), boolConst(k.nullsFirst), isNull(row), boolConst(!k.nullsFirst)}, args...)
+		args = append([]*kernels.Expr{both, rest, isNull(other), boolConst(k.nullsFirst), isNull(row),
+			boolConst(!k.nullsFirst)}, args...)
 	}
 	return kernels.Build("case", append(args, rest)...)
 }

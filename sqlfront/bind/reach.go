@@ -25,10 +25,11 @@ type Reached struct{ Schema, Name, Via string }
 func (r *Reach) String() string { return fmt.Sprint(*r) }
 
 // inTheOpen is the hint of what reads a parameter unseen.
-const inTheOpen = "Write what it computes in the loss itself, or as a view of the parameter, and the gradient goes through it."
+const inTheOpen = "Write what it computes in the loss itself, or as a view of the parameter, and the gradient goes " +
+	"through it."
 
-// refuseReach refuses a query that the database would run whole where it reads a parameter behind what its text names, or
-// may do so: its gradient would lack that. perStep reports that it asks for the step behind a function.
+// refuseReach refuses a query that the database would run whole where it reads a parameter behind what its text names,
+// or may do so: its gradient would lack that. perStep reports that it asks for the step behind a function.
 func refuseReach(b *binder, f *place, sel *ast.Select, at ast.Tree) (perStep bool, err error) {
 	if len(b.opt.Params) == 0 {
 		return false, nil
@@ -39,7 +40,8 @@ func refuseReach(b *binder, f *place, sel *ast.Select, at ast.Tree) (perStep boo
 	}
 	for _, t := range r.Tables {
 		if p := paramOf(b, t.Schema, t.Name); p != nil {
-			return false, f.fail(at, sqlerr.FeatureNotSupported, "a sub-query reads the parameter %s behind %s", p.Table, orName(t.Via, "a function")).
+			return false, f.fail(at, sqlerr.FeatureNotSupported,
+				"a sub-query reads the parameter %s behind %s", p.Table, orName(t.Via, "a function")).
 				WithDetail("The derivative by what it reads there would be missing.").WithHint(inTheOpen)
 		}
 	}
@@ -47,16 +49,20 @@ func refuseReach(b *binder, f *place, sel *ast.Select, at ast.Tree) (perStep boo
 		switch {
 		case c.Via == "" || c.Schema != "" && c.Schema != "pg_catalog" && c.Schema != "relgrad":
 		case slices.Contains(derivatives, c.Name):
-			return false, f.fail(at, sqlerr.FeatureNotSupported, "a sub-query calls %s behind %s", c.Name, c.Via).WithHint(inTheOpen)
+			return false, f.fail(at, sqlerr.FeatureNotSupported, "a sub-query calls %s behind %s", c.Name, c.Via).
+				WithHint(inTheOpen)
 		case slices.Contains(volatile, c.Name):
-			return false, f.fail(at, sqlerr.FeatureNotSupported, "%s, which a sub-query calls, is volatile by %s(): a loss must be a function of its tables, seed and step", c.Via, c.Name).
+			return false, f.fail(at, sqlerr.FeatureNotSupported,
+				"%s, which a sub-query calls, is volatile by %s(): a loss must be a function of its tables, seed and step", c.Via,
+				c.Name).
 				WithHint("Store what is drawn in a table first.")
 		case c.Name == "current_step" || c.Name == "current_seed":
 			perStep = true
 		}
 	}
 	if r.Unseen != "" {
-		return false, f.fail(at, sqlerr.FeatureNotSupported, "a sub-query calls %s, and what it reads cannot be seen", orName(r.By, "a function")).
+		return false, f.fail(at, sqlerr.FeatureNotSupported,
+			"a sub-query calls %s, and what it reads cannot be seen", orName(r.By, "a function")).
 			WithDetail("It could be a parameter, whose derivative would be missing: %s.", r.Unseen).
 			WithHint("Store what it gives in a table. A function that reads no table may be declared IMMUTABLE.")
 	}
@@ -76,10 +82,11 @@ func paramOf(b *binder, schema, name string) *ParamRef {
 	return nil
 }
 
-// refuseKin refuses a loss that reads rows of a parameter's table under another name: a part of it, a table that it is a part of,
-// or one whose rows a policy chooses by it.
+// refuseKin refuses a loss that reads rows of a parameter's table under another name: a part of it, a table that it is
+// a part of, or one whose rows a policy chooses by it.
 func refuseKin(b *binder) error {
-	sel := &ast.Select{Node: ast.Node{At: -1}, End: -1, Targets: []ast.Target{{Node: ast.Node{At: -1}, X: &ast.Literal{Node: ast.Node{At: -1}, Kind: ast.LitNull}}}}
+	sel := &ast.Select{Node: ast.Node{At: -1}, End: -1,
+		Targets: []ast.Target{{Node: ast.Node{At: -1}, X: &ast.Literal{Node: ast.Node{At: -1}, Kind: ast.LitNull}}}}
 	for _, n := range b.scans {
 		if paramOf(b, n.Table.Schema, n.Table.Name) == nil {
 			sel.From = append(sel.From, &ast.TableRef{Node: ast.Node{At: -1}, Schema: n.Table.Schema, Name: n.Table.Name})
@@ -98,7 +105,8 @@ func refuseKin(b *binder) error {
 	}
 	for _, t := range r.Tables {
 		if p := paramOf(b, t.Schema, t.Name); p != nil {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "the loss reads rows of the parameter %s as those of %s", p.Table, t.Via).
+			return sqlerr.New(sqlerr.FeatureNotSupported, "the loss reads rows of the parameter %s as those of %s", p.Table,
+				t.Via).
 				WithDetail("The derivative by what it reads there would be missing.").WithHint("Read %s by its own name.", p.Table)
 		}
 	}

@@ -17,7 +17,8 @@ import (
 // is quadratic in the partitions, but for lag and lead, whose pairs meet by position once the positions are known.
 
 // rowFunctions are the window functions that are no aggregates.
-var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error){
+var rowFunctions = map[string]func(s *scope, c *ast.FuncCall, w *ast.Window,
+	keys []*kernels.Expr) (*kernels.Expr, error){
 	"row_number": rowNumber,
 	"rank":       rankCall,
 	"lag": func(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
@@ -76,7 +77,8 @@ func frameBound(text string) (int64, bool) {
 func runningAggregate(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	agg := aggregates[c.Name]
 	if agg.centered {
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s over a window with ORDER BY or a frame is not differentiable", c.Name).
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
+			"%s over a window with ORDER BY or a frame is not differentiable", c.Name).
 			WithHint("OVER (PARTITION BY …) of sum, avg, count, min and max is, with ORDER BY and frames.")
 	}
 	f, err := frameOf(s, c, w)
@@ -96,7 +98,8 @@ func runningAggregate(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.
 }
 
 // overFrame aggregates parts over the frames of the rows; rows is the relation that the first part's argument is over.
-func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f frame, parts []aggPart) (cols []*kernels.Expr, rows *ra.Node, err error) {
+func overFrame(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, f frame,
+	parts []aggPart) (cols []*kernels.Expr, rows *ra.Node, err error) {
 	order, err := bindSortKeys(s, w.OrderBy)
 	if err != nil {
 		return nil, nil, err
@@ -166,7 +169,8 @@ func foldOrNull(s *scope, o *ordered, equi []ra.Equi, pred []*kernels.Expr, fns 
 // placeRows gives every row its position in its partition, from 0, and the number of rows there.
 func placeRows(s *scope, c *ast.FuncCall, keys []*kernels.Expr, order []sortKey) ([]*kernels.Expr, renaming, error) {
 	if s.mask() != nil {
-		return nil, nil, s.f.fail(c, sqlerr.FeatureNotSupported, "positions of rows that a parameter's values choose are not differentiable").
+		return nil, nil, s.f.fail(c, sqlerr.FeatureNotSupported,
+			"positions of rows that a parameter's values choose are not differentiable").
 			WithHint("Structure may not depend on values: choose by keys or attributes.")
 	}
 	o := orderRows(s, keys, order, intConst(1))
@@ -193,7 +197,8 @@ func rowNumber(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (
 // rankCall is rank(): 1 and the number of rows before the row and those equal to it.
 func rankCall(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr) (*kernels.Expr, error) {
 	if len(c.Args) > 0 || c.Filter != nil || s.mask() != nil {
-		return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "rank() takes no argument, no FILTER and no rows that a parameter's values choose")
+		return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
+			"rank() takes no argument, no FILTER and no rows that a parameter's values choose")
 	}
 	order, err := bindSortKeys(s, w.OrderBy)
 	if err != nil {
@@ -216,7 +221,8 @@ func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sig
 	case err != nil:
 		return nil, err
 	case len(args) < 1 || len(args) > 3 || c.Filter != nil:
-		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "%s takes 1 to 3 arguments and no FILTER", c.Name).WithHint("Write %s(x, n, default).", c.Name)
+		return nil, s.f.fail(c, sqlerr.UndefinedFunction, "%s takes 1 to 3 arguments and no FILTER", c.Name).
+			WithHint("Write %s(x, n, default).", c.Name)
 	}
 	if len(args) == 3 {
 		pair := []*kernels.Expr{args[0], args[2]}
@@ -224,7 +230,8 @@ func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sig
 			return nil, err
 		}
 		if pair[0] != args[0] {
-			return nil, s.f.fail(c, sqlerr.FeatureNotSupported, "%s of %v with a default of %v is not supported in a loss", c.Name, args[0].Type.Of, args[2].Type.Of).
+			return nil, s.f.fail(c, sqlerr.FeatureNotSupported,
+				"%s of %v with a default of %v is not supported in a loss", c.Name, args[0].Type.Of, args[2].Type.Of).
 				WithHint("Cast the first argument.")
 		}
 		args[2] = pair[1]
@@ -232,7 +239,8 @@ func shifted(s *scope, c *ast.FuncCall, w *ast.Window, keys []*kernels.Expr, sig
 	by := int64(1)
 	if len(args) > 1 {
 		if !args[1].IsConst() || args[1].Type.Kind != kernels.Int || args[1].Const.Null {
-			return nil, s.f.fail(c.Args[1], sqlerr.FeatureNotSupported, "the second argument of %s must be an integer constant in a loss", c.Name)
+			return nil, s.f.fail(c.Args[1], sqlerr.FeatureNotSupported,
+				"the second argument of %s must be an integer constant in a loss", c.Name)
 		}
 		by = args[1].Const.I
 	}

@@ -10,8 +10,8 @@ import (
 // maxSeries is the largest number of rows of generate_series in a loss.
 const maxSeries = 1<<31 - 1
 
-// seriesFrom binds generate_series of constant integers, whose numbers are their own identity; nil where it is something
-// else, which the store may run.
+// seriesFrom binds generate_series of constant integers, whose numbers are their own identity; nil where it is
+// something else, which the store may run.
 func seriesFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	c := it.Func
 	if c.Name != "generate_series" || !builtIn(c) || it.Ordinality || len(c.Args) < 2 || len(c.Args) > 3 {
@@ -31,7 +31,8 @@ func seriesFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	if err != nil {
 		return nil, f.at(err, it)
 	}
-	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{it}, End: -1, Targets: []ast.Target{{Node: it.Node, X: &ast.ColumnRef{Node: it.Node, Star: true}}}}
+	sel := &ast.Select{Node: it.Node, From: []ast.FromItem{it}, End: -1,
+		Targets: []ast.Target{{Node: it.Node, X: &ast.ColumnRef{Node: it.Node, Star: true}}}}
 	name := orName(it.Alias.Name, c.Name)
 	q := &OpaqueQuery{Select: sel, Text: f.text, Types: []string{typ}, Rows: func(*kernels.Env) ([]*ra.Vector, error) {
 		v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n)
@@ -43,7 +44,8 @@ func seriesFrom(b *binder, f *place, it *ast.FuncFrom) (*relation, error) {
 	node := b.b.Opaque(q, "", []ra.Column{{Name: name, Type: kernels.Type{Kind: kernels.Int}}})
 	node.Key = []ra.ColumnID{node.Cols[0].ID}
 	node.Unique, node.Rows = node.Key, int64(max(n, 1))
-	return &relation{node: node, names: []string{name}, cols: []ra.ColumnID{node.Cols[0].ID}, classes: []numberClass{intClass}}, nil
+	return &relation{node: node, names: []string{name}, cols: []ra.ColumnID{node.Cols[0].ID},
+		classes: []numberClass{intClass}}, nil
 }
 
 // seriesLength is the number of rows of generate_series(from, to, step).
@@ -59,7 +61,8 @@ func seriesLength(from, to, step int64) (int, error) {
 		span, by = uint64(from)-uint64(to), -uint64(step)
 	}
 	if span/by >= maxSeries {
-		return 0, sqlerr.New(sqlerr.ProgramLimit, "generate_series(%d, %d, %d) has more than %d rows", from, to, step, maxSeries)
+		return 0, sqlerr.New(sqlerr.ProgramLimit, "generate_series(%d, %d, %d) has more than %d rows",
+			from, to, step, maxSeries)
 	}
 	return int(span/by) + 1, nil
 }
@@ -73,7 +76,8 @@ func Rows(n *ra.Node, env *kernels.Env) (data []*ra.Vector, ok bool, err error) 
 	data, err = q.Rows(env)
 	for i, v := range data {
 		if want := n.Cols[i].Type; v.Type.Kind != want.Kind {
-			return nil, true, sqlerr.New(sqlerr.Internal, "internal error: column %q is %v, not %v", n.Cols[i].Name, v.Type, want)
+			return nil, true, sqlerr.New(sqlerr.Internal, "internal error: column %q is %v, not %v",
+				n.Cols[i].Name, v.Type, want)
 		}
 	}
 	return data, true, err

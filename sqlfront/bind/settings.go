@@ -11,13 +11,15 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/parse"
 )
 
-// What a text of the user's means depends on his session: what a quoted backslash is, what = NULL asks for, which operator a
-// sign is. Views were read when they were made. A text that would mean something else to the server than here is refused.
+// What a text of the user's means depends on his session: what a quoted backslash is, what = NULL asks for, which
+// operator a sign is. Views were read when they were made. A text that would mean something else to the server than
+// here is refused.
 
 // judge looks at a query text that is read in the user's session.
 func judge(ctx context.Context, cat Catalog, text *ast.Text, sel *ast.Select) error {
 	if at := backslash(text.SQL); at >= 0 && setting(cat, "standard_conforming_strings") == "off" {
-		return sqlerr.In(sqlerr.At(at, sqlerr.FeatureNotSupported, "a backslash in a quoted text is not supported in a loss while standard_conforming_strings is off").
+		return sqlerr.In(sqlerr.At(at, sqlerr.FeatureNotSupported,
+			"a backslash in a quoted text is not supported in a loss while standard_conforming_strings is off").
 			WithHint("Write E'\\\\', or SET standard_conforming_strings = on."), text)
 	}
 	return judgeTree(ctx, cat, text, sel)
@@ -102,7 +104,8 @@ func judgeTree(ctx context.Context, cat Catalog, text *ast.Text, root ast.Tree) 
 		return wrong
 	}
 	if isNullTest != nil && setting(cat, "transform_null_equals") == "on" {
-		return sqlerr.In(sqlerr.At(int(isNullTest.Position()), sqlerr.FeatureNotSupported, "= NULL is not supported in a loss while transform_null_equals is on").
+		return sqlerr.In(sqlerr.At(int(isNullTest.Position()), sqlerr.FeatureNotSupported,
+			"= NULL is not supported in a loss while transform_null_equals is on").
 			WithHint("Write IS NULL."), text)
 	}
 	return nil
@@ -136,6 +139,7 @@ func roundsTexts(s *scope) bool {
 
 // refusePadded is the error for LIKE of a character(n).
 func refusePadded(s *scope, b *ast.Binary) error {
-	return s.f.fail(b, sqlerr.FeatureNotSupported, "LIKE of a character(n) is not supported in a loss: it sees the blanks that = does not").
+	return s.f.fail(b, sqlerr.FeatureNotSupported,
+		"LIKE of a character(n) is not supported in a loss: it sees the blanks that = does not").
 		WithHint("x::text LIKE … sees none. It may stand in a sub-query that reads no parameter.")
 }

@@ -27,7 +27,8 @@ func subLinkExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
 	r, err := s.b.selectStmt(s.f, l.Query)
 	if err == nil && len(r.node.Key) > 0 && !pinned(r.node) { // not provably one row
 		err = s.f.fail(l, sqlerr.FeatureNotSupported, "a scalar sub-query must be an aggregate without GROUP BY here").
-			WithHint("Where it finds one row, max(…) or sum(…) of it is its value. A sub-query that reads no parameter may be any query.")
+			WithHint("Where it finds one row, max(…) or sum(…) of it is its value. A sub-query that reads no " +
+				"parameter may be any query.")
 	}
 	if err != nil {
 		o, ok := opaqueQuery(s.b, s.f, l.Query, true)
@@ -35,7 +36,8 @@ func subLinkExpr(s *scope, l *ast.SubLink) (*kernels.Expr, error) {
 			return nil, refuseCorrelated(s, l, err)
 		}
 		if o.err != nil {
-			if code := sqlerr.Code(o.err); code == sqlerr.UndefinedTable || code == sqlerr.UndefinedColumn { // it cannot stand alone
+			// it cannot stand alone
+			if code := sqlerr.Code(o.err); code == sqlerr.UndefinedTable || code == sqlerr.UndefinedColumn {
 				o.err = err
 			}
 			return nil, refuseCorrelated(s, l, o.err)
@@ -75,10 +77,11 @@ func fixed(n *ra.Node, id ra.ColumnID) bool {
 		return i < len(n.Group) && fixed(n.Inputs[0], n.Group[i])
 	case ra.Select, ra.Join:
 		x := n.Out[i]
-		return x.IsConst() || x.IsCol && fixed(n.Inputs[x.Col.Input], x.Col.ID) || slices.ContainsFunc(n.Pred, func(p *kernels.Expr) bool {
-			return p.Def != nil && p.Def.Name == "eq" && p.Args[0].Type.Kind == p.Args[1].Type.Kind &&
-				(p.Args[0].Same(x) && p.Args[1].IsConst() || p.Args[1].Same(x) && p.Args[0].IsConst())
-		})
+		return x.IsConst() || x.IsCol && fixed(n.Inputs[x.Col.Input], x.Col.ID) ||
+			slices.ContainsFunc(n.Pred, func(p *kernels.Expr) bool {
+				return p.Def != nil && p.Def.Name == "eq" && p.Args[0].Type.Kind == p.Args[1].Type.Kind &&
+					(p.Args[0].Same(x) && p.Args[1].IsConst() || p.Args[1].Same(x) && p.Args[0].IsConst())
+			})
 	}
 	return false
 }
@@ -87,7 +90,9 @@ func fixed(n *ra.Node, id ra.ColumnID) bool {
 func oneRow(n *ra.Node) bool {
 	switch n.Op {
 	case ra.Select, ra.Join:
-		return len(n.Pred) == 0 && len(n.Equi) == 0 && !slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return !oneRow(in) })
+		return len(n.Pred) == 0 && len(n.Equi) == 0 && !slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool {
+			return !oneRow(in)
+		})
 	case ra.Aggregate, ra.Scan, ra.Opaque:
 		return len(n.Key) == 0
 	}
@@ -101,7 +106,8 @@ func orNull(s *scope, l *ast.SubLink, r *relation) (*relation, error) {
 	case kernels.Text:
 		fn = ra.Max
 	case kernels.Bool:
-		return nil, s.f.fail(l, sqlerr.FeatureNotSupported, "a boolean sub-query that may have no row is not supported in a loss").
+		return nil, s.f.fail(l, sqlerr.FeatureNotSupported,
+			"a boolean sub-query that may have no row is not supported in a loss").
 			WithHint("It may be cast to integer inside.")
 	}
 	n, err := s.b.b.Aggregate(r.node, nil, []ra.AggCol{{Name: r.names[0], Agg: ra.Agg{Fn: fn, Arg: r.cols[0]}}})

@@ -9,8 +9,8 @@ import (
 	"github.com/relgrad/relgrad/tensor"
 )
 
-// tileFrom binds unnest(chunk), perhaps WITH ORDINALITY, of a chunk of the items before it: every row of theirs meets the
-// numbers of the elements, in row-major order. done is false for anything else.
+// tileFrom binds unnest(chunk), perhaps WITH ORDINALITY, of a chunk of the items before it: every row of theirs meets
+// the numbers of the elements, in row-major order. done is false for anything else.
 func tileFrom(s *scope, it *ast.FuncFrom) (done bool, err error) {
 	c := it.Func
 	if c.Name != "unnest" || len(c.Args) != 1 || c.Distinct || len(s.cols) == 0 {
@@ -25,7 +25,9 @@ func tileFrom(s *scope, it *ast.FuncFrom) (done bool, err error) {
 	}
 	n := x.Type.Size()
 	number := func(i int) ast.Expr { return &ast.Literal{Node: c.Node, Kind: ast.LitInt, Value: strconv.Itoa(i)} }
-	series, err := seriesFrom(s.b, s.f, &ast.FuncFrom{Node: it.Node, Func: &ast.FuncCall{Node: c.Node, Name: "generate_series", Args: []ast.Expr{number(1), number(n)}}})
+	series, err := seriesFrom(s.b, s.f,
+		&ast.FuncFrom{Node: it.Node,
+			Func: &ast.FuncCall{Node: c.Node, Name: "generate_series", Args: []ast.Expr{number(1), number(n)}}})
 	if err != nil || series == nil {
 		return true, s.f.at(err, it)
 	}
@@ -42,7 +44,8 @@ func tileFrom(s *scope, it *ast.FuncFrom) (done bool, err error) {
 		cols = cols[:1]
 	}
 	if len(it.Alias.Cols) > len(cols) {
-		return true, s.f.fail(it, sqlerr.Syntax, "table %q has %d columns available but %d columns specified", name, len(cols), len(it.Alias.Cols))
+		return true, s.f.fail(it, sqlerr.Syntax, "table %q has %d columns available but %d columns specified", name,
+			len(cols), len(it.Alias.Cols))
 	}
 	for k := range cols {
 		if k < len(it.Alias.Cols) {

@@ -40,7 +40,8 @@ func unionQuery(b *binder, f *place, sel *ast.Select) (*relation, error) {
 	known := make([]bool, len(first.cols)) // some branch gives column i a type
 	for k, r := range branches {
 		if len(r.cols) != len(first.cols) {
-			return nil, f.fail(sel, sqlerr.Syntax, "each UNION query must have the same number of columns, not %d and %d", len(first.cols), len(r.cols))
+			return nil, f.fail(sel, sqlerr.Syntax, "each UNION query must have the same number of columns, not %d and %d",
+				len(first.cols), len(r.cols))
 		}
 		masked = masked || r.mask != 0
 		for i, id := range r.cols {
@@ -127,7 +128,8 @@ func textLiteral(q *ast.Select, i, n int) bool {
 }
 
 // typedBranch gives the text literals of a branch the columns' types.
-func typedBranch(b *binder, f *place, r *relation, q *ast.Select, types []kernels.Type, classes []numberClass, all []*relation) (*relation, error) {
+func typedBranch(b *binder, f *place, r *relation, q *ast.Select, types []kernels.Type, classes []numberClass,
+	all []*relation) (*relation, error) {
 	var out []ra.OutCol
 	changed := false
 	s := &scope{b: b, f: f, inputs: []*relation{r}}
@@ -194,7 +196,8 @@ func unify(a, b kernels.Type, first bool) (kernels.Type, error) {
 	t := a
 	switch {
 	case a.Kind == b.Kind:
-	case a.IsChunk() && b.IsChunk(), a.Kind != kernels.Text && a.Kind != kernels.Bool && b.Kind != kernels.Text && b.Kind != kernels.Bool:
+	case a.IsChunk() && b.IsChunk(), a.Kind != kernels.Text && a.Kind != kernels.Bool && b.Kind != kernels.Text &&
+		b.Kind != kernels.Bool:
 		t.Kind = kernels.Float64
 	default:
 		return t, sqlerr.New(sqlerr.DatatypeMismatch, "UNION types %v and %v cannot be matched", a, b)

@@ -8,8 +8,8 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// A text literal has no type of its own: it takes the one that it meets (manual, 10.2 to 10.5). Here it becomes a cast of
-// the literal, so that what it cannot be is said as of a cast.
+// A text literal has no type of its own: it takes the one that it meets (manual, 10.2 to 10.5). Here it becomes a cast
+// of the literal, so that what it cannot be is said as of a cast.
 
 // typeName is the type that a literal takes beside a value of type t and class c.
 func typeName(t kernels.Type, c numberClass) ast.TypeName {
@@ -31,7 +31,8 @@ func typeName(t kernels.Type, c numberClass) ast.TypeName {
 	return out
 }
 
-// commonType is the type that values of several types get where one of them is chosen; ok is false where none has a type.
+// commonType is the type that values of several types get where one of them is chosen; ok is false where none has a
+// type.
 func commonType(s *scope, list []ast.Expr, args []*kernels.Expr) (out ast.TypeName, ok bool) {
 	rank := map[string]int{"bigint": 1, "numeric": 2, "real": 3, "double precision": 4}
 	for i, x := range args {

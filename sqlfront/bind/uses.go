@@ -20,9 +20,12 @@ type Uses struct {
 // QName is a name with the schema that is written before it, "" for none.
 type QName struct{ Schema, Name string }
 
-// takesQuery are functions of Postgres's own and of its extensions that run queries given as texts, or read tables by name.
-var takesQuery = []string{"query_to_xml", "query_to_xmlschema", "query_to_xml_and_xmlschema", "cursor_to_xml", "cursor_to_xmlschema", "table_to_xml", "table_to_xmlschema",
-	"table_to_xml_and_xmlschema", "schema_to_xml", "schema_to_xmlschema", "schema_to_xml_and_xmlschema", "database_to_xml", "database_to_xmlschema", "database_to_xml_and_xmlschema",
+// takesQuery are functions of Postgres's own and of its extensions that run queries given as texts, or read tables by
+// name.
+var takesQuery = []string{"query_to_xml", "query_to_xmlschema", "query_to_xml_and_xmlschema", "cursor_to_xml",
+	"cursor_to_xmlschema", "table_to_xml", "table_to_xmlschema",
+	"table_to_xml_and_xmlschema", "schema_to_xml", "schema_to_xmlschema", "schema_to_xml_and_xmlschema", "database_to_xml",
+	"database_to_xmlschema", "database_to_xml_and_xmlschema",
 	"ts_stat", "ts_rewrite", "crosstab", "crosstab2", "crosstab3", "crosstab4", "connectby", "xpath_table"}
 
 // TakesQuery reports whether the calls of a function are looked into by UsesOf.
@@ -39,8 +42,8 @@ func UsesOf(sql string) (*Uses, error) {
 	return u, nil
 }
 
-// UsesOfFunction reads the definition of a function in LANGUAGE sql or plpgsql. bound is set where its body was read when
-// it was made: a later search_path does not change what its names mean.
+// UsesOfFunction reads the definition of a function in LANGUAGE sql or plpgsql. bound is set where its body was read
+// when it was made: a later search_path does not change what its names mean.
 func UsesOfFunction(definition string) (u *Uses, bound bool) {
 	tree, err := pg.Parse(definition)
 	if err != nil || len(tree.Stmts) != 1 || tree.Stmts[0].Stmt.GetCreateFunctionStmt() == nil {
@@ -80,7 +83,8 @@ func (u *Uses) text(sql string) {
 }
 
 func (u *Uses) add(v *Uses) {
-	u.Tables, u.Calls, u.Operators, u.Fields = append(u.Tables, v.Tables...), append(u.Calls, v.Calls...), append(u.Operators, v.Operators...), append(u.Fields, v.Fields...)
+	u.Tables, u.Calls, u.Operators, u.Fields = append(u.Tables, v.Tables...), append(u.Calls, v.Calls...),
+		append(u.Operators, v.Operators...), append(u.Fields, v.Fields...)
 	if u.Unseen == "" {
 		u.Unseen = v.Unseen
 	}

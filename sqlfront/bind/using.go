@@ -9,8 +9,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// metColumn is the column that USING makes of l, whose row is there for certain, and r: l in the type in which the two meet (manual,
-// 7.2.1.1 and 10.5). other is set where that is not l's own; l is then reached by its qualified name only.
+// metColumn is the column that USING makes of l, whose row is there for certain, and r: l in the type in which the two
+// meet (manual, 7.2.1.1 and 10.5). other is set where that is not l's own; l is then reached by its qualified name
+// only.
 func metColumn(s *scope, l, r scopeCol, at ast.Tree) (m scopeCol, other bool, err error) {
 	m, x, y := l, l.x.Type, r.x.Type
 	m.table = ""
@@ -52,9 +53,9 @@ func meetNumbers(l, r scopeCol) kernels.Kind {
 	return out
 }
 
-// refuseInexact refuses a comparison of two numbers that Postgres makes digit by digit where double precision, in which it is made here,
-// does not hold all digits: of a bigint, or of a literal of more than 15 digits, with a numeric. Where one side is real or
-// double precision, Postgres compares as here.
+// refuseInexact refuses a comparison of two numbers that Postgres makes digit by digit where double precision, in which
+// it is made here, does not hold all digits: of a bigint, or of a literal of more than 15 digits, with a numeric. Where
+// one side is real or double precision, Postgres compares as here.
 func refuseInexact(s *scope, classes []numberClass, args []*kernels.Expr, at ast.Tree) error {
 	if classes[0] != numericClass && classes[1] != numericClass || !isNumber(classes[0]) || !isNumber(classes[1]) {
 		return nil
@@ -70,7 +71,8 @@ func refuseInexact(s *scope, classes []numberClass, args []*kernels.Expr, at ast
 			}
 			continue
 		}
-		return s.f.fail(at, sqlerr.FeatureNotSupported, "a bigint and a numeric are compared, which a loss does in double precision").
+		return s.f.fail(at, sqlerr.FeatureNotSupported,
+			"a bigint and a numeric are compared, which a loss does in double precision").
 			WithHint("Cast one of them to double precision or the numeric to bigint, in a loss and for Postgres alike.")
 	}
 	return nil
@@ -78,7 +80,8 @@ func refuseInexact(s *scope, classes []numberClass, args []*kernels.Expr, at ast
 
 func isNumber(c numberClass) bool { return c == intClass || c == numericClass }
 
-// mayBeLarge reports whether an integer may be beyond what double precision holds: it comes from a bigint that is no count.
+// mayBeLarge reports whether an integer may be beyond what double precision holds: it comes from a bigint that is no
+// count.
 func mayBeLarge(s *scope, x *kernels.Expr) bool {
 	found := false
 	x.Cols(func(c kernels.Col) {
@@ -144,8 +147,11 @@ func digitsOf(s string) int {
 func refuseLongNumbers(s *scope, list []ast.Expr, args []*kernels.Expr, at ast.Tree) error {
 	classes := []numberClass{s.class(list[0]), s.class(list[1])}
 	for i, e := range list {
-		if other := classes[1-i]; longLiteral(e) && isNumber(other) && (other == numericClass || classes[i] == numericClass) && !args[1-i].IsConst() {
-			return s.f.fail(e, sqlerr.FeatureNotSupported, "a number of more than 15 digits is compared with %s, which a loss does in double precision", map[bool]string{true: "a numeric", false: "an integer"}[other == numericClass]).
+		if other := classes[1-i]; longLiteral(e) && isNumber(other) &&
+			(other == numericClass || classes[i] == numericClass) && !args[1-i].IsConst() {
+			return s.f.fail(e, sqlerr.FeatureNotSupported,
+				"a number of more than 15 digits is compared with %s, which a loss does in double precision",
+				map[bool]string{true: "a numeric", false: "an integer"}[other == numericClass]).
 				WithHint("Write fewer digits, or compare in a sub-query that reads no parameter.")
 		}
 	}

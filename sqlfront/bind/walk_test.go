@@ -30,15 +30,20 @@ func columns(n ast.Tree) string {
 }
 
 func TestWalk(t *testing.T) {
-	s := mustSelect(t, `WITH q AS (SELECT a1 FROM t) SELECT a2, f(a3 ORDER BY a4) FILTER (WHERE a5) OVER (PARTITION BY a6 ORDER BY a7), CASE a8 WHEN a9 THEN b1 ELSE b2 END
-		FROM x JOIN y ON b3 = b4, LATERAL (SELECT b5) s, g(b6) WHERE b7 IN (b8, b9) AND EXISTS (SELECT c1) AND c2[c3:c4] BETWEEN c5 AND c6
+	s := mustSelect(t,
+		`WITH q AS (SELECT a1 FROM t) SELECT a2, f(a3 ORDER BY a4) FILTER (WHERE a5) OVER (PARTITION BY a6 ORDER BY a7),
+		CASE a8 WHEN a9 THEN b1 ELSE b2 END
+		FROM x JOIN y ON b3 = b4, LATERAL (SELECT b5) s, g(b6) WHERE b7 IN (b8, b9) AND EXISTS (SELECT c1) AND c2[c3:c4]
+		BETWEEN c5 AND c6
 		GROUP BY c7 HAVING c8 ORDER BY c9 LIMIT d1`)
 	want := "a1 a2 a3 a4 a5 a6 a7 a8 a9 b1 b2 b3 b4 b5 b6 b7 b8 b9 c1 c2 c3 c4 c5 c6 c7 c8 c9 d1"
 	if got := columns(s); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
-	for _, sql := range []string{"UPDATE t SET a = b WHERE c = d", "INSERT INTO t SELECT b RETURNING c, d", "CREATE VIEW v AS SELECT b, c, d",
-		"DELETE FROM t USING (SELECT b) s WHERE c = d", "CALL p(b, c, x => d)", "CREATE TABLE t (a int DEFAULT b, CHECK (c = d))"} {
+	for _, sql := range []string{"UPDATE t SET a = b WHERE c = d", "INSERT INTO t SELECT b RETURNING c, d",
+		"CREATE VIEW v AS SELECT b, c, d",
+		"DELETE FROM t USING (SELECT b) s WHERE c = d", "CALL p(b, c, x => d)",
+		"CREATE TABLE t (a int DEFAULT b, CHECK (c = d))"} {
 		ps, err := parse.Parse(&ast.Text{SQL: sql})
 		if err != nil {
 			t.Fatal(err)
@@ -96,9 +101,12 @@ func TestRewriteTables(t *testing.T) {
 }
 
 func TestColumnName(t *testing.T) {
-	for x, want := range map[string]string{"a.b": "b", "f(1)": "f", "1": "?column?", "1::int": "int4", "a::int": "a", "a[1]": "a", "NULL::w0": "w0",
-		"CASE WHEN a THEN b END": "case", "CASE WHEN a THEN 1 ELSE b END": "b", "coalesce(a, 1)": "coalesce", "greatest(a, b)": "greatest",
-		"(SELECT max(x) FROM t)": "max", "EXISTS (SELECT 1)": "exists", "a + b": "?column?", "ARRAY[1]": "array", "'x'::double precision": "float8"} {
+	for x, want := range map[string]string{"a.b": "b", "f(1)": "f", "1": "?column?", "1::int": "int4", "a::int": "a",
+		"a[1]": "a", "NULL::w0": "w0",
+		"CASE WHEN a THEN b END": "case", "CASE WHEN a THEN 1 ELSE b END": "b", "coalesce(a, 1)": "coalesce",
+		"greatest(a, b)":         "greatest",
+		"(SELECT max(x) FROM t)": "max", "EXISTS (SELECT 1)": "exists", "a + b": "?column?", "ARRAY[1]": "array",
+		"'x'::double precision": "float8"} {
 		e, err := parse.ParseExpr(&ast.Text{SQL: x})
 		if err != nil {
 			t.Fatal(err)

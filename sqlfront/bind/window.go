@@ -58,7 +58,8 @@ func bindWindow(s *scope, sel *ast.Select, c *ast.FuncCall) error {
 	}
 	ordered := rowFunctions[c.Name] != nil || len(w.OrderBy) > 0 || w.Frame != ""
 	if ordered && readsBatch(s) {
-		return s.f.fail(c, sqlerr.FeatureNotSupported, "a window with an order or a frame over the batch %q sees only the rows of the step", s.b.opt.Batch.Name).
+		return s.f.fail(c, sqlerr.FeatureNotSupported,
+			"a window with an order or a frame over the batch %q sees only the rows of the step", s.b.opt.Batch.Name).
 			WithHint("Put it into a view over all rows, and name that view as the batch.")
 	}
 	var x *kernels.Expr
@@ -67,7 +68,8 @@ func bindWindow(s *scope, sel *ast.Select, c *ast.FuncCall) error {
 		x, err = f(s, c, w, keys)
 	case aggregates[c.Name].parts == nil || aggregates[c.Name].arg != nil:
 		return s.f.fail(c, sqlerr.FeatureNotSupported, "window function %s is not differentiable", c.Name).
-			WithHint("It may stand in a sub-query that reads no parameter; %s OVER (PARTITION BY …) are differentiable.", aggregateNames(false))
+			WithHint("It may stand in a sub-query that reads no parameter; %s OVER (PARTITION BY …) are differentiable.",
+				aggregateNames(false))
 	case ordered:
 		x, err = runningAggregate(s, c, w, keys)
 	default:
@@ -92,7 +94,8 @@ func partitionKeys(s *scope, w *ast.Window) ([]*kernels.Expr, error) {
 			return nil, err
 		}
 		if s.depends(k) {
-			return nil, s.f.fail(e, sqlerr.FeatureNotSupported, "PARTITION BY on a value that depends on a parameter is not differentiable").
+			return nil, s.f.fail(e, sqlerr.FeatureNotSupported,
+				"PARTITION BY on a value that depends on a parameter is not differentiable").
 				WithHint("Structure may not depend on values: partition by keys or attributes.")
 		}
 		if k.Type.Shape != nil {

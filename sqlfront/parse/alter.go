@@ -94,9 +94,11 @@ func renameStmt(c *stmtConv, s *pg.RenameStmt) ast.Statement {
 
 func dropStmt(c *stmtConv, s *pg.DropStmt) ast.Statement {
 	kinds := map[pg.ObjectType]string{
-		pg.ObjectType_OBJECT_TABLE: "table", pg.ObjectType_OBJECT_VIEW: "view", pg.ObjectType_OBJECT_MATVIEW: "materialized view",
-		pg.ObjectType_OBJECT_INDEX: "index", pg.ObjectType_OBJECT_FUNCTION: "function", pg.ObjectType_OBJECT_PROCEDURE: "procedure",
-		pg.ObjectType_OBJECT_ROUTINE: "routine", pg.ObjectType_OBJECT_SCHEMA: "schema",
+		pg.ObjectType_OBJECT_TABLE: "table", pg.ObjectType_OBJECT_VIEW: "view",
+		pg.ObjectType_OBJECT_MATVIEW: "materialized view",
+		pg.ObjectType_OBJECT_INDEX:   "index", pg.ObjectType_OBJECT_FUNCTION: "function",
+		pg.ObjectType_OBJECT_PROCEDURE: "procedure",
+		pg.ObjectType_OBJECT_ROUTINE:   "routine", pg.ObjectType_OBJECT_SCHEMA: "schema",
 	}
 	kind, ok := kinds[s.RemoveType]
 	if !ok {

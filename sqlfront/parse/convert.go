@@ -82,7 +82,8 @@ func ParseExprAt(t *ast.Text, from, to int) (ast.Expr, error) {
 	}
 	s, ok := ps[0].Stmt.(*ast.Select)
 	if !ok || len(s.Targets) != 1 || s.Targets[0].Name != "" || s.From != nil || s.Where != nil || s.GroupBy != nil ||
-		s.Having != nil || s.OrderBy != nil || s.Limit != nil || s.Offset != nil || s.SetOp != "" || s.Distinct || s.Windows != nil {
+		s.Having != nil || s.OrderBy != nil || s.Limit != nil || s.Offset != nil || s.SetOp != "" ||
+		s.Distinct || s.Windows != nil {
 		return nil, fail("expected one expression")
 	}
 	return s.Targets[0].X, nil
@@ -228,7 +229,8 @@ func (c *stmtConv) statement(n *pg.Node) ast.Statement {
 		return s
 	}
 	words := strings.ToUpper(firstWords(c.Src, c.from, 2))
-	c.refuse(c.pos(int32(c.from)), words, "The embedded store has tables, views, indexes, functions, procedures and queries over them.")
+	c.refuse(c.pos(int32(c.from)), words,
+		"The embedded store has tables, views, indexes, functions, procedures and queries over them.")
 	return nil
 }
 

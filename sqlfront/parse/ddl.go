@@ -163,7 +163,8 @@ func refuseCompression(c *Converter, at ast.Pos, method string) {
 }
 
 // fixedLength are types whose values no server compresses or moves out of the row.
-var fixedLength = map[string]bool{"smallint": true, "integer": true, "bigint": true, "real": true, "double precision": true, "boolean": true,
+var fixedLength = map[string]bool{"smallint": true, "integer": true, "bigint": true, "real": true,
+	"double precision": true, "boolean": true,
 	"date": true, "timestamp": true, "timestamp with time zone": true, "uuid": true, "name": true}
 
 func serialSize(name string) byte {
@@ -204,7 +205,8 @@ func (c *columnConstraints) add(k *pg.Constraint) {
 		}
 		d.Identity = identityOf(c.Converter, k)
 		d.NotNull = true
-	case pg.ConstrType_CONSTR_PRIMARY, pg.ConstrType_CONSTR_UNIQUE, pg.ConstrType_CONSTR_CHECK, pg.ConstrType_CONSTR_FOREIGN:
+	case pg.ConstrType_CONSTR_PRIMARY, pg.ConstrType_CONSTR_UNIQUE, pg.ConstrType_CONSTR_CHECK,
+		pg.ConstrType_CONSTR_FOREIGN:
 		t := tableConstraint(c.Converter, k)
 		if t.Kind != "check" {
 			t.Cols = []string{d.Name}
@@ -247,7 +249,8 @@ func identityOf(c *Converter, k *pg.Constraint) *ast.Identity {
 			minimum = v
 		case d.Defname == "minvalue" || d.Defname == "maxvalue" && d.Arg == nil || d.Defname == "cache":
 		default:
-			c.refuse(c.pos(d.Location), "the identity option "+strings.ToUpper(d.Defname), "Use START, INCREMENT (positive) and MINVALUE.")
+			c.refuse(c.pos(d.Location), "the identity option "+strings.ToUpper(d.Defname),
+				"Use START, INCREMENT (positive) and MINVALUE.")
 		}
 	}
 	id.Start = minimum
@@ -255,7 +258,8 @@ func identityOf(c *Converter, k *pg.Constraint) *ast.Identity {
 		id.Start = start
 	}
 	if id.Start < minimum {
-		c.fail(c.pos(k.Location), sqlerr.InvalidParameter, "Add MINVALUE.", "START value (%d) cannot be less than MINVALUE (%d)", id.Start, minimum)
+		c.fail(c.pos(k.Location), sqlerr.InvalidParameter, "Add MINVALUE.",
+			"START value (%d) cannot be less than MINVALUE (%d)", id.Start, minimum)
 	}
 	return id
 }
@@ -322,8 +326,9 @@ func createTableAs(c *stmtConv, into *pg.IntoClause, q *ast.Select, ifNotExists,
 		c.refuse(c.pos(r.Location), "ON COMMIT DROP / DELETE ROWS", "Drop or empty the table by a statement.")
 	}
 	refuseStorage(c.Converter, c.pos(r.Location), into.AccessMethod, into.TableSpaceName, into.Options)
-	out := &ast.CreateTableAs{Node: c.here(), Schema: r.Schemaname, Name: r.Relname, Temp: r.Relpersistence == "t", IfNotExists: ifNotExists,
-		Cols: Strings(into.ColNames), Query: q, NoData: into.SkipData, Matview: matview}
+	out := &ast.CreateTableAs{Node: c.here(), Schema: r.Schemaname, Name: r.Relname, Temp: r.Relpersistence == "t",
+		IfNotExists: ifNotExists,
+		Cols:        Strings(into.ColNames), Query: q, NoData: into.SkipData, Matview: matview}
 	if matview {
 		from := viewQueryStart(c, c.pos(r.Location))
 		out.SQL, out.SQLAt = c.Src[from:queryEnd(c, from)], c.pos(int32(from))
@@ -363,7 +368,8 @@ func createView(c *stmtConv, s *pg.ViewStmt) ast.Statement {
 	}
 	from := viewQueryStart(c, at)
 	q := selectNode(c.Converter, s.Query)
-	out := &ast.CreateView{Node: c.here(), Schema: s.View.Schemaname, Name: s.View.Relname, Cols: Strings(s.Aliases), Temp: s.View.Relpersistence == "t",
+	out := &ast.CreateView{Node: c.here(), Schema: s.View.Schemaname, Name: s.View.Relname, Cols: Strings(s.Aliases),
+		Temp:    s.View.Relpersistence == "t",
 		Replace: s.Replace, Query: q, SQL: c.Src[from:c.to], SQLAt: c.pos(int32(from))}
 	q.At, q.End = out.SQLAt, c.pos(int32(c.to))
 	return out
@@ -394,8 +400,9 @@ func viewQueryStart(c *stmtConv, at ast.Pos) int {
 }
 
 func createIndex(c *stmtConv, s *pg.IndexStmt) ast.Statement {
-	out := &ast.CreateIndex{Node: c.here(), Name: s.Idxname, Table: relName(s.Relation), Unique: s.Unique, IfNotExists: s.IfNotExists,
-		Outside: s.Concurrent, Where: c.optExpr(s.WhereClause)}
+	out := &ast.CreateIndex{Node: c.here(), Name: s.Idxname, Table: relName(s.Relation), Unique: s.Unique,
+		IfNotExists: s.IfNotExists,
+		Outside:     s.Concurrent, Where: c.optExpr(s.WhereClause)}
 	at := c.pos(s.Relation.Location)
 	refuseStorage(c.Converter, at, "", s.TableSpace, s.Options)
 	if s.AccessMethod != "" && s.AccessMethod != "btree" && s.AccessMethod != "hash" {

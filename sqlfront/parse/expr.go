@@ -50,7 +50,8 @@ func (c *Converter) expr(n *pg.Node) ast.Expr {
 	case *pg.Node_SubLink:
 		return c.subLink(x.SubLink)
 	case *pg.Node_NullTest:
-		return &ast.IsNull{Node: c.node(x.NullTest.Location), X: c.expr(x.NullTest.Arg), Not: x.NullTest.Nulltesttype == pg.NullTestType_IS_NOT_NULL}
+		return &ast.IsNull{Node: c.node(x.NullTest.Location), X: c.expr(x.NullTest.Arg),
+			Not: x.NullTest.Nulltesttype == pg.NullTestType_IS_NOT_NULL}
 	case *pg.Node_BooleanTest:
 		return c.boolTest(x.BooleanTest)
 	case *pg.Node_AArrayExpr:
@@ -166,7 +167,8 @@ func (c *Converter) opName(names []*pg.Node, at ast.Pos) string {
 // ownOp is opName with the schema that is written: the operator may be one of the schema relgrad, which has some for
 // chunks.
 func (c *Converter) ownOp(e *pg.A_Expr, at ast.Pos) (schema, op string) {
-	if ns := Strings(e.Name); e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "relgrad" && len(ns[1]) == 1 && strings.Contains("+-*/^", ns[1]) {
+	if ns := Strings(e.Name); e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "relgrad" && len(ns[1]) == 1 &&
+		strings.Contains("+-*/^", ns[1]) {
 		return ns[0], ns[1]
 	} else if e.Kind == pg.A_Expr_Kind_AEXPR_OP && len(ns) == 2 && ns[0] == "pg_catalog" {
 		schema = ns[0] // kept: no operator of the user's is meant, nor found where it is printed
@@ -190,16 +192,19 @@ func (c *Converter) operator(e *pg.A_Expr) ast.Expr {
 		}
 		return &ast.Binary{Node: at, Op: op, L: c.expr(e.Lexpr), R: c.expr(e.Rexpr), Schema: schema}
 	case pg.A_Expr_Kind_AEXPR_OP_ANY, pg.A_Expr_Kind_AEXPR_OP_ALL:
-		return &ast.AnyArray{Node: at, X: c.expr(e.Lexpr), Op: op, Array: c.expr(e.Rexpr), All: e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL}
+		return &ast.AnyArray{Node: at, X: c.expr(e.Lexpr), Op: op, Array: c.expr(e.Rexpr),
+			All: e.Kind == pg.A_Expr_Kind_AEXPR_OP_ALL}
 	case pg.A_Expr_Kind_AEXPR_DISTINCT, pg.A_Expr_Kind_AEXPR_NOT_DISTINCT:
-		return &ast.IsDistinct{Node: at, L: c.expr(e.Lexpr), R: c.expr(e.Rexpr), Not: e.Kind == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT}
+		return &ast.IsDistinct{Node: at, L: c.expr(e.Lexpr), R: c.expr(e.Rexpr),
+			Not: e.Kind == pg.A_Expr_Kind_AEXPR_NOT_DISTINCT}
 	case pg.A_Expr_Kind_AEXPR_NULLIF:
 		return &ast.NullIf{Node: at, L: c.expr(e.Lexpr), R: c.expr(e.Rexpr)}
 	case pg.A_Expr_Kind_AEXPR_IN:
 		return &ast.In{Node: at, X: c.expr(e.Lexpr), List: c.exprs(e.Rexpr.GetList().GetItems()), Not: op == "<>"}
 	case pg.A_Expr_Kind_AEXPR_BETWEEN, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN:
 		b := e.Rexpr.GetList().GetItems()
-		return &ast.Between{Node: at, X: c.expr(e.Lexpr), Lo: c.expr(b[0]), Hi: c.expr(b[1]), Not: e.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN}
+		return &ast.Between{Node: at, X: c.expr(e.Lexpr), Lo: c.expr(b[0]), Hi: c.expr(b[1]),
+			Not: e.Kind == pg.A_Expr_Kind_AEXPR_NOT_BETWEEN}
 	case pg.A_Expr_Kind_AEXPR_BETWEEN_SYM, pg.A_Expr_Kind_AEXPR_NOT_BETWEEN_SYM: // as Postgres has it
 		b := e.Rexpr.GetList().GetItems()
 		between := func(lo, hi *pg.Node) ast.Expr {
@@ -290,11 +295,14 @@ func (c *Converter) funcCall(f *pg.FuncCall) *ast.FuncCall {
 func (c *Converter) valueFunction(f *pg.SQLValueFunction) ast.Expr {
 	names := map[pg.SQLValueFunctionOp]string{
 		pg.SQLValueFunctionOp_SVFOP_CURRENT_DATE: "current_date", pg.SQLValueFunctionOp_SVFOP_CURRENT_TIME: "current_time",
-		pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP: "current_timestamp", pg.SQLValueFunctionOp_SVFOP_LOCALTIME: "localtime",
-		pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP: "localtimestamp", pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE: "current_role",
-		pg.SQLValueFunctionOp_SVFOP_CURRENT_USER: "current_user", pg.SQLValueFunctionOp_SVFOP_USER: "user",
-		pg.SQLValueFunctionOp_SVFOP_SESSION_USER: "session_user", pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG: "current_catalog",
-		pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA: "current_schema",
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_TIMESTAMP: "current_timestamp",
+		pg.SQLValueFunctionOp_SVFOP_LOCALTIME:         "localtime",
+		pg.SQLValueFunctionOp_SVFOP_LOCALTIMESTAMP:    "localtimestamp",
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_ROLE:      "current_role",
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_USER:      "current_user", pg.SQLValueFunctionOp_SVFOP_USER: "user",
+		pg.SQLValueFunctionOp_SVFOP_SESSION_USER:    "session_user",
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_CATALOG: "current_catalog",
+		pg.SQLValueFunctionOp_SVFOP_CURRENT_SCHEMA:  "current_schema",
 	}
 	name, ok := names[f.Op]
 	if !ok {
@@ -396,8 +404,9 @@ func nullsFirst(n pg.SortByNulls) *bool {
 
 // typeNames maps the grammar's internal names and Postgres's aliases to the spelling of the manual.
 var typeNames = map[string]string{
-	"int2": "smallint", "int4": "integer", "int": "integer", "int8": "bigint", "float4": "real", "float8": "double precision",
-	"bool": "boolean", "bpchar": "character", "varchar": "character varying", "timestamptz": "timestamp with time zone",
+	"int2": "smallint", "int4": "integer", "int": "integer", "int8": "bigint", "float4": "real",
+	"float8": "double precision",
+	"bool":   "boolean", "bpchar": "character", "varchar": "character varying", "timestamptz": "timestamp with time zone",
 	"timetz": "time with time zone", "decimal": "numeric",
 }
 

@@ -51,7 +51,8 @@ func createFunction(c *stmtConv, s *pg.CreateFunctionStmt) ast.Statement {
 		c.refuse(out.At, "a function without LANGUAGE", "Add LANGUAGE plpgsql or LANGUAGE sql.")
 	}
 	if out.Procedure &&
-		(out.Strict || len(s.Options) > 0 && hasOption(s.Options, "volatility", "window", "leakproof", "cost", "rows", "parallel", "support", "strict")) {
+		(out.Strict || len(s.Options) > 0 &&
+			hasOption(s.Options, "volatility", "window", "leakproof", "cost", "rows", "parallel", "support", "strict")) {
 		c.fail(out.At, invalidFunction, "Leave it out.", "invalid attribute in procedure definition")
 	}
 	return out

@@ -11,18 +11,23 @@ import (
 
 // objectKinds are the objects of COMMENT ON and GRANT that a store holds.
 var objectKinds = map[pg.ObjectType]string{
-	pg.ObjectType_OBJECT_TABLE: "table", pg.ObjectType_OBJECT_VIEW: "view", pg.ObjectType_OBJECT_MATVIEW: "materialized view", pg.ObjectType_OBJECT_INDEX: "index",
-	pg.ObjectType_OBJECT_COLUMN: "column", pg.ObjectType_OBJECT_TABCONSTRAINT: "constraint", pg.ObjectType_OBJECT_SEQUENCE: "sequence",
-	pg.ObjectType_OBJECT_FUNCTION: "function", pg.ObjectType_OBJECT_PROCEDURE: "procedure", pg.ObjectType_OBJECT_ROUTINE: "routine",
-	pg.ObjectType_OBJECT_SCHEMA: "schema", pg.ObjectType_OBJECT_EXTENSION: "extension",
+	pg.ObjectType_OBJECT_TABLE: "table", pg.ObjectType_OBJECT_VIEW: "view",
+	pg.ObjectType_OBJECT_MATVIEW: "materialized view", pg.ObjectType_OBJECT_INDEX: "index",
+	pg.ObjectType_OBJECT_COLUMN: "column", pg.ObjectType_OBJECT_TABCONSTRAINT: "constraint",
+	pg.ObjectType_OBJECT_SEQUENCE: "sequence",
+	pg.ObjectType_OBJECT_FUNCTION: "function", pg.ObjectType_OBJECT_PROCEDURE: "procedure",
+	pg.ObjectType_OBJECT_ROUTINE: "routine",
+	pg.ObjectType_OBJECT_SCHEMA:  "schema", pg.ObjectType_OBJECT_EXTENSION: "extension",
 }
 
 // serverKinds are those that only a server has: whatever is said of them is accepted.
-var serverKinds = []pg.ObjectType{pg.ObjectType_OBJECT_DATABASE, pg.ObjectType_OBJECT_ROLE, pg.ObjectType_OBJECT_TABLESPACE, pg.ObjectType_OBJECT_LANGUAGE}
+var serverKinds = []pg.ObjectType{pg.ObjectType_OBJECT_DATABASE, pg.ObjectType_OBJECT_ROLE,
+	pg.ObjectType_OBJECT_TABLESPACE, pg.ObjectType_OBJECT_LANGUAGE}
 
 // privileges are those of GRANT by the kind of object.
 var privileges = map[string][]string{
-	"relation": {"select", "insert", "update", "delete", "truncate", "references", "trigger"}, "sequence": {"usage", "select", "update"},
+	"relation": {"select", "insert", "update", "delete", "truncate", "references", "trigger"},
+	"sequence": {"usage", "select", "update"},
 	"function": {"execute"}, "procedure": {"execute"}, "routine": {"execute"}, "schema": {"create", "usage"},
 	"database": {"create", "connect", "temporary", "temp"}, "tablespace": {"create"}, "language": {"usage"},
 }
@@ -38,7 +43,8 @@ func noopStmt(c *stmtConv, n *pg.Node) ast.Statement {
 		}
 		for _, r := range x.VacuumStmt.Rels {
 			v := r.GetVacuumRelation()
-			out.About = append(out.About, ast.Mention{Kind: "relation", ObjectName: relName(v.Relation), Parts: Strings(v.VaCols)})
+			out.About = append(out.About,
+				ast.Mention{Kind: "relation", ObjectName: relName(v.Relation), Parts: Strings(v.VaCols)})
 		}
 	case *pg.Node_GrantStmt:
 		out.Tag, out.Idle = "REVOKE", true
@@ -63,7 +69,8 @@ func noopStmt(c *stmtConv, n *pg.Node) ast.Statement {
 
 func refuseExtension(c *stmtConv, name string) {
 	if name != "relgrad" {
-		c.fail(c.here().At, sqlerr.FeatureNotSupported, "Only the extension relgrad is built in.", "extension \"%s\" is not available", name)
+		c.fail(c.here().At, sqlerr.FeatureNotSupported, "Only the extension relgrad is built in.",
+			"extension \"%s\" is not available", name)
 	}
 }
 
@@ -72,7 +79,8 @@ func kindOf(c *stmtConv, o pg.ObjectType, verb string) string {
 	kind := objectKinds[o]
 	if kind == "" && !slices.Contains(serverKinds, o) {
 		what := strings.ToUpper(strings.ReplaceAll(strings.TrimPrefix(o.String(), "OBJECT_"), "_", " "))
-		c.refuse(c.here().At, verb+" "+what, "Supported: tables, views, columns, indexes, constraints, sequences, functions, procedures and schemas.")
+		c.refuse(c.here().At, verb+" "+what,
+			"Supported: tables, views, columns, indexes, constraints, sequences, functions, procedures and schemas.")
 	}
 	return kind
 }
@@ -99,7 +107,8 @@ func commentStmt(c *stmtConv, out *ast.Noop, s *pg.CommentStmt) {
 		}
 		out.About = append(out.About, m)
 	default:
-		out.About = append(out.About, ast.Mention{Kind: kind, ObjectName: objectName(c, s.Object), Args: routineArgs(c.Converter, s.Object)})
+		out.About = append(out.About,
+			ast.Mention{Kind: kind, ObjectName: objectName(c, s.Object), Args: routineArgs(c.Converter, s.Object)})
 	}
 }
 
@@ -141,7 +150,8 @@ func checkPrivilege(c *stmtConv, name, kind string, o pg.ObjectType) {
 		all = append(all, l...)
 	}
 	if slices.Contains(all, name) {
-		c.fail(c.here().At, "0LP01", "They are "+strings.ToUpper(strings.Join(privileges[kind], ", "))+".", "invalid privilege type %s for %s", strings.ToUpper(name), kind)
+		c.fail(c.here().At, "0LP01", "They are "+strings.ToUpper(strings.Join(privileges[kind], ", "))+".",
+			"invalid privilege type %s for %s", strings.ToUpper(name), kind)
 	}
 	hint := ""
 	if near := sqlerr.Nearest(name, all); near != "" {

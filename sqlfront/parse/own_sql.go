@@ -7,7 +7,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// ParseQuery is ParseSelect for a database that may run sub-queries whole: where the trees cannot hold one, its Own is set.
+// ParseQuery is ParseSelect for a database that may run sub-queries whole: where the trees cannot hold one, its Own is
+// set.
 func ParseQuery(t *ast.Text) (*ast.Select, error) {
 	if err := CheckSize(t); err != nil {
 		return nil, err
@@ -66,7 +67,8 @@ func noteReads(c *Converter, m protoreflect.Message, own *ast.OwnSQL) {
 		own.Calls = append(own.Calls, f)
 	case *pg.RangeTableSample:
 		if x.Repeatable == nil {
-			e := sqlerr.At(int(c.pos(x.Location)), sqlerr.FeatureNotSupported, "TABLESAMPLE draws anew at every evaluation: a loss must be a function of its tables, seed and step").
+			e := sqlerr.At(int(c.pos(x.Location)), sqlerr.FeatureNotSupported,
+				"TABLESAMPLE draws anew at every evaluation: a loss must be a function of its tables, seed and step").
 				WithHint("TABLESAMPLE … REPEATABLE (seed) is one.")
 			e.Text = c.Text
 			panic(Refusal{e})
@@ -90,7 +92,8 @@ func noteReads(c *Converter, m protoreflect.Message, own *ast.OwnSQL) {
 	})
 }
 
-// ParseDefinition is Parse for what a server prints of a function: its body may be one of the SQL standard, without quotes.
+// ParseDefinition is Parse for what a server prints of a function: its body may be one of the SQL standard, without
+// quotes.
 func ParseDefinition(t *ast.Text) ([]Parsed, error) {
 	if err := CheckSize(t); err != nil {
 		return nil, err

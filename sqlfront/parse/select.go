@@ -83,7 +83,8 @@ func distinctClause(c *Converter, out *ast.Select, list []*pg.Node) {
 func groupBy(c *Converter, s *pg.SelectStmt) []ast.Expr {
 	for _, g := range s.GroupClause {
 		if gs := g.GetGroupingSet(); gs != nil {
-			c.refuse(c.pos(gs.Location), "GROUPING SETS, ROLLUP, CUBE and GROUP BY ()", "Use one SELECT for each grouping and UNION ALL.")
+			c.refuse(c.pos(gs.Location), "GROUPING SETS, ROLLUP, CUBE and GROUP BY ()",
+				"Use one SELECT for each grouping and UNION ALL.")
 		}
 	}
 	if s.GroupDistinct {
@@ -166,7 +167,8 @@ func fromItem(c *Converter, n *pg.Node) ast.FromItem {
 		return tableRef(c, x.RangeVar)
 	case *pg.Node_RangeSubselect:
 		q := selectNode(c, x.RangeSubselect.Subquery)
-		return &ast.SubSelect{Node: ast.Node{At: q.At}, Query: q, Lateral: x.RangeSubselect.Lateral, Alias: aliasOf(c, x.RangeSubselect.Alias)}
+		return &ast.SubSelect{Node: ast.Node{At: q.At}, Query: q, Lateral: x.RangeSubselect.Lateral,
+			Alias: aliasOf(c, x.RangeSubselect.Alias)}
 	case *pg.Node_RangeFunction:
 		return rangeFunction(c, x.RangeFunction)
 	case *pg.Node_JoinExpr:
@@ -189,8 +191,10 @@ func tableSample(c *Converter, x *pg.RangeTableSample) {
 			percent = strconv.Itoa(int(k.Ival))
 		}
 	}
-	c.refuse(c.pos(x.Location), "TABLESAMPLE", fmt.Sprintf("A view samples: SELECT * FROM %s WHERE random_int(100, current_seed(), ARRAY[current_step(), KEY]) < %s, "+
-		"KEY being the columns of its key; at each step of training it holds other rows.", table, percent))
+	c.refuse(c.pos(x.Location), "TABLESAMPLE",
+		fmt.Sprintf(
+			"A view samples: SELECT * FROM %s WHERE random_int(100, current_seed(), ARRAY[current_step(), KEY]) < %s, "+
+				"KEY being the columns of its key; at each step of training it holds other rows.", table, percent))
 }
 
 func rangeFunction(c *Converter, r *pg.RangeFunction) ast.FromItem {
@@ -205,11 +209,13 @@ func rangeFunction(c *Converter, r *pg.RangeFunction) ast.FromItem {
 	if len(r.Coldeflist) > 0 || len(items) > 1 && items[1].GetNode() != nil && len(items[1].GetList().GetItems()) > 0 {
 		c.refuse(f.At, "a column definition list", "Use a function with a declared result.")
 	}
-	return &ast.FuncFrom{Node: ast.Node{At: f.At}, Func: f, Ordinality: r.Ordinality, Lateral: r.Lateral, Alias: aliasOf(c, r.Alias)}
+	return &ast.FuncFrom{Node: ast.Node{At: f.At}, Func: f, Ordinality: r.Ordinality, Lateral: r.Lateral,
+		Alias: aliasOf(c, r.Alias)}
 }
 
 func joinExpr(c *Converter, j *pg.JoinExpr) ast.FromItem {
-	out := &ast.JoinFrom{L: fromItem(c, j.Larg), R: fromItem(c, j.Rarg), Using: Strings(j.UsingClause), Natural: j.IsNatural,
+	out := &ast.JoinFrom{L: fromItem(c, j.Larg), R: fromItem(c, j.Rarg),
+		Using: Strings(j.UsingClause), Natural: j.IsNatural,
 		On: c.optExpr(j.Quals), Alias: aliasOf(c, j.Alias)}
 	out.At = out.L.Position()
 	switch j.Jointype {
@@ -230,7 +236,8 @@ func joinExpr(c *Converter, j *pg.JoinExpr) ast.FromItem {
 }
 
 func windowDef(c *Converter, w *pg.WindowDef) ast.Window {
-	out := ast.Window{Node: c.node(w.Location), Name: w.Name, PartitionBy: c.exprs(w.PartitionClause), OrderBy: c.sortKeys(w.OrderClause)}
+	out := ast.Window{Node: c.node(w.Location), Name: w.Name, PartitionBy: c.exprs(w.PartitionClause),
+		OrderBy: c.sortKeys(w.OrderClause)}
 	if w.Refname != "" { // OVER (w …) would extend the definition; grammar gives OVER w as Name
 		c.refuse(out.At, "a window that extends another window", "Write the whole window out.")
 	}
@@ -293,8 +300,10 @@ func frameClause(c *Converter, w *pg.WindowDef, at ast.Pos) string {
 		}
 		return n + " FOLLOWING"
 	}
-	start := bound(frameStartUnboundedPreceding, frameStartUnboundedFollowing, frameStartCurrentRow, frameStartOffsetPreceding, frameStartOffsetFollowing, w.StartOffset)
-	end := bound(frameEndUnboundedPreceding, frameEndUnboundedFollowing, frameEndCurrentRow, frameEndOffsetPreceding, frameEndOffsetFollowing, w.EndOffset)
+	start := bound(frameStartUnboundedPreceding, frameStartUnboundedFollowing, frameStartCurrentRow,
+		frameStartOffsetPreceding, frameStartOffsetFollowing, w.StartOffset)
+	end := bound(frameEndUnboundedPreceding, frameEndUnboundedFollowing, frameEndCurrentRow, frameEndOffsetPreceding,
+		frameEndOffsetFollowing, w.EndOffset)
 	b.WriteString("BETWEEN " + start + " AND " + end)
 	switch {
 	case o&frameExcludeCurrentRow != 0:
@@ -340,7 +349,8 @@ func topSelect(c *stmtConv, s *pg.SelectStmt) *ast.Select {
 }
 
 func insertStmt(c *Converter, s *pg.InsertStmt) *ast.Insert {
-	out := &ast.Insert{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname, Alias: s.Relation.Alias.GetAliasname()}
+	out := &ast.Insert{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname,
+		Alias: s.Relation.Alias.GetAliasname()}
 	with, recursive := withClause(c, s.WithClause)
 	for _, n := range s.Cols {
 		r := n.GetResTarget()
@@ -358,7 +368,8 @@ func insertStmt(c *Converter, s *pg.InsertStmt) *ast.Insert {
 	case out.Query != nil && !out.Query.Recursive && len(out.Query.With) == 0:
 		out.Query.With, out.Query.Recursive = with, true // the same meaning
 	default:
-		c.refuse(out.At, "WITH RECURSIVE in front of this INSERT", "Put the WITH inside: INSERT INTO t WITH RECURSIVE … SELECT ….")
+		c.refuse(out.At, "WITH RECURSIVE in front of this INSERT",
+			"Put the WITH inside: INSERT INTO t WITH RECURSIVE … SELECT ….")
 	}
 	switch s.Override {
 	case pg.OverridingKind_OVERRIDING_SYSTEM_VALUE:
@@ -377,7 +388,8 @@ func onConflict(c *Converter, o *pg.OnConflictClause) *ast.OnConflict {
 	out := &ast.OnConflict{Where: c.optExpr(o.WhereClause)}
 	if i := o.Infer; i != nil {
 		if i.Conname != "" || i.WhereClause != nil {
-			c.refuse(c.pos(o.Location), "ON CONFLICT with a constraint name or a predicate", "Name the key columns: ON CONFLICT (k).")
+			c.refuse(c.pos(o.Location), "ON CONFLICT with a constraint name or a predicate",
+				"Name the key columns: ON CONFLICT (k).")
 		}
 		for _, n := range i.IndexElems {
 			e := n.GetIndexElem()
@@ -417,10 +429,12 @@ func assignments(c *Converter, list []*pg.Node) []ast.Assign {
 }
 
 func updateStmt(c *Converter, s *pg.UpdateStmt) *ast.Update {
-	out := &ast.Update{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname, Alias: s.Relation.Alias.GetAliasname()}
+	out := &ast.Update{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname,
+		Alias: s.Relation.Alias.GetAliasname()}
 	var recursive bool
 	if out.With, recursive = withClause(c, s.WithClause); recursive {
-		c.refuse(out.At, "WITH RECURSIVE in front of UPDATE", "Put the recursive query into FROM (WITH RECURSIVE … SELECT …) s.")
+		c.refuse(out.At, "WITH RECURSIVE in front of UPDATE",
+			"Put the recursive query into FROM (WITH RECURSIVE … SELECT …) s.")
 	}
 	out.Set = assignments(c, s.TargetList)
 	for _, f := range s.FromClause {
@@ -432,10 +446,12 @@ func updateStmt(c *Converter, s *pg.UpdateStmt) *ast.Update {
 }
 
 func deleteStmt(c *Converter, s *pg.DeleteStmt) *ast.Delete {
-	out := &ast.Delete{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname, Alias: s.Relation.Alias.GetAliasname()}
+	out := &ast.Delete{Node: c.node(s.Relation.Location), Schema: s.Relation.Schemaname, Name: s.Relation.Relname,
+		Alias: s.Relation.Alias.GetAliasname()}
 	var recursive bool
 	if out.With, recursive = withClause(c, s.WithClause); recursive {
-		c.refuse(out.At, "WITH RECURSIVE in front of DELETE", "Put the recursive query into USING (WITH RECURSIVE … SELECT …) s.")
+		c.refuse(out.At, "WITH RECURSIVE in front of DELETE",
+			"Put the recursive query into USING (WITH RECURSIVE … SELECT …) s.")
 	}
 	for _, f := range s.UsingClause {
 		out.Using = append(out.Using, fromItem(c, f))

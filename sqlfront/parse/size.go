@@ -63,7 +63,8 @@ func CheckSize(t *ast.Text) error {
 				WithHint("Load data with \\copy instead of literals.")
 		}
 		if d.now() > MaxDepth {
-			return fail(tok.At, sqlerr.TooComplex, "statement is nested too deeply: more than %d operators or %d parentheses inside each other",
+			return fail(tok.At, sqlerr.TooComplex,
+				"statement is nested too deeply: more than %d operators or %d parentheses inside each other",
 				MaxDepth/costOp, MaxDepth/costParen).
 				WithHint("Write long sums as an aggregate over rows, and long OR chains as x IN (…).")
 		}

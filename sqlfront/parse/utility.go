@@ -77,7 +77,8 @@ func copyOptionsFit(c *stmtConv, out *ast.Copy, s *pg.CopyStmt) {
 		if file {
 			hint = "Options of this format are WHOLE and, with FROM, INDEX."
 		}
-		c.fail(c.pos(d.Location), sqlerr.FeatureNotSupported, hint, "the COPY option %s has no meaning for COPY … %s with the format %s",
+		c.fail(c.pos(d.Location), sqlerr.FeatureNotSupported, hint,
+			"the COPY option %s has no meaning for COPY … %s with the format %s",
 			strings.ToUpper(d.Defname), map[bool]string{true: "FROM", false: "TO"}[out.From], out.Options.Format)
 	}
 }
@@ -126,7 +127,8 @@ func copyOption(c *stmtConv, o *ast.CopyOptions, d *pg.DefElem) {
 			c.refuse(at, "COPY encoding "+text, "Convert the file to UTF-8.")
 		}
 	default:
-		c.refuse(at, "the COPY option "+strings.ToUpper(d.Defname), "Supported: FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE; for files of arrays WHOLE and INDEX.")
+		c.refuse(at, "the COPY option "+strings.ToUpper(d.Defname),
+			"Supported: FORMAT, HEADER, DELIMITER, NULL, QUOTE, ESCAPE; for files of arrays WHOLE and INDEX.")
 	}
 }
 

@@ -2,7 +2,8 @@
 //
 // # What
 //
-// ParsePLpgSQL makes a Block of a body: declarations, statements (ast.go, stmt.go) and the SQL in them, parsed by parse.
+// ParsePLpgSQL makes a Block of a body: declarations, statements (ast.go, stmt.go) and the SQL in them, parsed by
+// parse.
 //
 // # Invariants
 //

@@ -347,7 +347,8 @@ func (p *plParser) decl() Decl {
 		d.Default = p.exprUntil(";")
 	}
 	if d.NotNull && d.Default == nil {
-		p.fail(int(d.At), sqlerr.NullNotAllowed, "variable \"%s\" must have a default value, since it's declared NOT NULL", d.Name)
+		p.fail(int(d.At), sqlerr.NullNotAllowed, "variable \"%s\" must have a default value, since it's declared NOT NULL",
+			d.Name)
 	}
 	p.expect(";")
 	return d

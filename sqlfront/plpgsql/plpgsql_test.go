@@ -134,7 +134,8 @@ func TestPLpgSQL(t *testing.T) {
 		t.Errorf("got\n%s", out.String())
 	}
 	loop := b.Body[0].(*PLForInt)
-	if loop.Label != "outer" || !loop.Reverse || loop.From.(*ast.Literal).Value != "10" || loop.By.(*ast.Literal).Value != "2" {
+	if loop.Label != "outer" || !loop.Reverse || loop.From.(*ast.Literal).Value != "10" ||
+		loop.By.(*ast.Literal).Value != "2" {
 		t.Errorf("loop %+v", loop)
 	}
 	q := loop.Body[5].(*PLSQL)
@@ -188,7 +189,8 @@ func TestPLpgSQLErrors(t *testing.T) {
 
 // FuzzParse: no text makes a parser panic, and positions stay inside the text.
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"SELECT 1", plBody, "DO $$ BEGIN NULL; END $$", "SELECT 'a\\'", "CREATE VIEW v AS SELECT 1 -- x", "COPY t FROM STDIN (FORMAT csv)"} {
+	for _, s := range []string{"SELECT 1", plBody, "DO $$ BEGIN NULL; END $$", "SELECT 'a\\'",
+		"CREATE VIEW v AS SELECT 1 -- x", "COPY t FROM STDIN (FORMAT csv)"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, sql string) {

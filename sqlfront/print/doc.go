@@ -6,8 +6,8 @@
 //
 // # Invariants
 //
-// What is printed means what was parsed: the tests parse it again and compare the trees. Operators and functions keep their
-// schemas.
+// What is printed means what was parsed: the tests parse it again and compare the trees. Operators and functions keep
+// their schemas.
 //
 // # Errors
 //

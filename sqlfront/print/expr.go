@@ -9,9 +9,9 @@ import (
 	"github.com/relgrad/relgrad/sqlfront/ast"
 )
 
-// level is how tightly an operator binds: PostgreSQL's table of precedence (manual, 4.1.6), from the loosest. An operand
-// that binds less tightly than its place asks for gets parentheses; places ask for more than the grammar does where a
-// reader would have to know the table.
+// level is how tightly an operator binds: PostgreSQL's table of precedence (manual, 4.1.6), from the loosest. An
+// operand that binds less tightly than its place asks for gets parentheses; places ask for more than the grammar does
+// where a reader would have to know the table.
 type level int
 
 const (
@@ -30,7 +30,8 @@ const (
 	levelPrimary
 )
 
-var opLevels = map[string]level{"or": levelOr, "and": levelAnd, "=": levelCompare, "<>": levelCompare, "<": levelCompare, "<=": levelCompare,
+var opLevels = map[string]level{"or": levelOr, "and": levelAnd, "=": levelCompare, "<>": levelCompare,
+	"<": levelCompare, "<=": levelCompare,
 	">": levelCompare, ">=": levelCompare, "~~": levelLike, "!~~": levelLike, "~~*": levelLike, "!~~*": levelLike,
 	"+": levelAdd, "-": levelAdd, "*": levelMul, "/": levelMul, "%": levelMul, "^": levelPow}
 
@@ -50,7 +51,8 @@ func operatorName(schema, op string) string {
 }
 
 // opWords are operators that have words.
-var opWords = map[string]string{"or": "OR", "and": "AND", "~~": "LIKE", "!~~": "NOT LIKE", "~~*": "ILIKE", "!~~*": "NOT ILIKE"}
+var opWords = map[string]string{"or": "OR", "and": "AND", "~~": "LIKE", "!~~": "NOT LIKE",
+	"~~*": "ILIKE", "!~~*": "NOT ILIKE"}
 
 func levelOf(e ast.Expr) level {
 	switch x := e.(type) {
@@ -320,11 +322,12 @@ func (p *printer) indices(list []ast.Index) {
 }
 
 // valueFunctions are called without parentheses.
-var valueFunctions = []string{"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp", "current_role", "current_user",
+var valueFunctions = []string{"current_date", "current_time", "current_timestamp", "localtime", "localtimestamp",
+	"current_role", "current_user",
 	"user", "session_user", "current_catalog", "current_schema"}
 
-// call prints f(args). Functions whose arguments the grammar lets words stand between, such as POSITION(x IN y), are also
-// called with commas, by their name in quotes.
+// call prints f(args). Functions whose arguments the grammar lets words stand between, such as POSITION(x IN y), are
+// also called with commas, by their name in quotes.
 func (p *printer) call(x *ast.FuncCall) {
 	if x.Schema == "" && len(x.Args) == 0 && !x.Star && slices.Contains(valueFunctions, x.Name) {
 		p.text(x.Name)

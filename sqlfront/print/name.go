@@ -65,9 +65,11 @@ func (p *printer) qualified(schema, name string) {
 // grammarTypes are the names of types that are several words, or keywords that quotes would make look odd; true for
 // those that take one modifier.
 var grammarTypes = map[string]bool{
-	"smallint": false, "integer": false, "bigint": false, "real": false, "double precision": false, "numeric": false, "boolean": false,
-	"character": true, "character varying": true, "timestamp": true, "timestamp with time zone": true, "timestamp without time zone": true,
-	"time": true, "time with time zone": true, "time without time zone": true,
+	"smallint": false, "integer": false, "bigint": false, "real": false, "double precision": false,
+	"numeric": false, "boolean": false,
+	"character": true, "character varying": true, "timestamp": true, "timestamp with time zone": true,
+	"timestamp without time zone": true,
+	"time":                        true, "time with time zone": true, "time without time zone": true,
 }
 
 // typeName prints a type. With modifiers that the grammar does not let stand behind its words it has its internal name.
@@ -83,7 +85,8 @@ func (p *printer) typeName(t ast.TypeName) {
 		mods = "(" + mods + ")"
 	}
 	modified, words := grammarTypes[t.Name]
-	words = words && t.Schema == "" && (mods == "" || t.Name == "numeric" || modified && len(t.Mods) == 1 && t.Mods[0] >= 0)
+	words = words && t.Schema == "" &&
+		(mods == "" || t.Name == "numeric" || modified && len(t.Mods) == 1 && t.Mods[0] >= 0)
 	head, zone, zoned := strings.Cut(t.Name, " with")
 	internal, ok := ast.InternalTypes[t.Name]
 	switch {

@@ -229,7 +229,8 @@ func (p *printer) join(j *ast.JoinFrom) {
 	case j.Kind == ast.JoinInner && j.On == nil && j.Using == nil:
 		p.text(" CROSS")
 	}
-	p.text([]string{ast.JoinInner: " JOIN ", ast.JoinLeft: " LEFT JOIN ", ast.JoinRight: " RIGHT JOIN ", ast.JoinFull: " FULL JOIN "}[j.Kind])
+	p.text([]string{ast.JoinInner: " JOIN ", ast.JoinLeft: " LEFT JOIN ", ast.JoinRight: " RIGHT JOIN ",
+		ast.JoinFull: " FULL JOIN "}[j.Kind])
 	if r, ok := j.R.(*ast.JoinFrom); ok && r.Alias.Name == "" {
 		p.text("(")
 		p.join(r)
