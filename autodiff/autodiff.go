@@ -75,14 +75,17 @@ func (p Param) name() string {
 // Differentiate returns, for each parameter, a node with the columns of its scan: identity and attributes
 // copied, the gradient of the loss in the value columns. Column col of loss must be a scalar float; that the
 // loss has one row is checked when it is run. The nodes below loss must hold no Gradient (see Expand).
-func Differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param) ([]*ra.Node, error) {
+func Differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID,
+	params []Param) ([]*ra.Node, error) {
 	return differentiate(ctx, b, loss, col, params, false)
 }
 
 // differentiate is Differentiate; exact gradients have the table's identity (where that is empty, a constant) and
 // no hidden columns in it.
-func differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, exact bool) ([]*ra.Node, error) {
-	d := &differ{params: params, active: map[activeKey]bool{}, parts: map[*ra.Node][]*rjp.Grad{}, grads: map[*ra.Node]*rjp.Grad{}}
+func differentiate(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param,
+	exact bool) ([]*ra.Node, error) {
+	d := &differ{params: params, active: map[activeKey]bool{}, parts: map[*ra.Node][]*rjp.Grad{},
+		grads: map[*ra.Node]*rjp.Grad{}}
 	d.ctx = &rjp.Context{B: b, Active: d.isActive}
 	if err := d.reachable(loss, col); err != nil {
 		return nil, err
@@ -162,8 +165,8 @@ func (d *differ) reads(n *ra.Node, id ra.ColumnID, i int) bool {
 	return readBy(n, i, d.isActive)
 }
 
-// readBy reports whether f holds for a column that column i of n is computed from, other than through piecewise constant
-// kernels.
+// readBy reports whether f holds for a column that column i of n is computed from, other than through piecewise
+// constant kernels.
 func readBy(n *ra.Node, i int, f func(in *ra.Node, id ra.ColumnID) bool) bool {
 	switch n.Op {
 	case ra.Select, ra.Join:
@@ -182,8 +185,8 @@ func readBy(n *ra.Node, i int, f func(in *ra.Node, id ra.ColumnID) bool) bool {
 	return false
 }
 
-// reachable refuses parameters whose gradient would be silently zero (law 5): the columns that the loss depends on, other than
-// through piecewise constant kernels, are followed down.
+// reachable refuses parameters whose gradient would be silently zero (law 5): the columns that the loss depends on,
+// other than through piecewise constant kernels, are followed down.
 func (d *differ) reachable(loss *ra.Node, col ra.ColumnID) error {
 	seen, read := map[activeKey]bool{}, map[*ra.Node]bool{}
 	var follow func(n *ra.Node, id ra.ColumnID) bool
@@ -198,7 +201,9 @@ func (d *differ) reachable(loss *ra.Node, col ra.ColumnID) error {
 	follow(loss, col)
 	ra.Walk(func(n *ra.Node) { read[n] = true }, loss)
 	for i, p := range d.params {
-		reached := slices.ContainsFunc(p.Scan.Cols, func(c ra.Column) bool { return p.has(c.ID) && seen[activeKey{p.Scan, c.ID}] })
+		reached := slices.ContainsFunc(p.Scan.Cols, func(c ra.Column) bool {
+			return p.has(c.ID) && seen[activeKey{p.Scan, c.ID}]
+		})
 		switch {
 		case reached:
 		case !read[p.Scan]:
@@ -214,7 +219,8 @@ func (d *differ) reachable(loss *ra.Node, col ra.ColumnID) error {
 // noValue is the error of a parameter whose gradient would be zero everywhere.
 func noValue(p Param) error {
 	return sqlerr.New(sqlerr.InvalidParameter, "the loss does not depend on a value of parameter %q", p.name()).
-		WithDetail("It reads the table, but only through keys, attributes or piecewise constant functions, so the gradient would be zero everywhere.")
+		WithDetail("It reads the table, but only through keys, attributes or piecewise constant functions, so the gradient " +
+			"would be zero everywhere.")
 }
 
 // seed is the gradient of the loss with respect to itself: one.
@@ -374,7 +380,8 @@ func assemble(b *ra.Builder, p Param, g *rjp.Grad) *ra.Node {
 	var out []ra.OutCol
 	for i, c := range p.Scan.Cols {
 		x := p.Scan.Var(1, c.ID)
-		if k := p.Scan.TableCols[i]; k != ra.RowID && p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) { // also where w.v was asked for
+		// also where w.v was asked for
+		if k := p.Scan.TableCols[i]; k != ra.RowID && p.Scan.Table.Cols[k].IsValue() && !p.Scan.IsKey(c.ID) {
 			x = gradient(g, c.ID, c.Type)
 		}
 		out = append(out, ra.OutCol{Name: c.Name, X: x})

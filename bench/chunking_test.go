@@ -35,11 +35,12 @@ func chunkings(m *gradtest.Chunked) (names []string, sizes []gradtest.Size) {
 	return names, sizes
 }
 
-// BenchmarkChunking is a training step, the loss and all gradients, of models whose matrices are stored in chunks of several
-// sizes. It reports the shortest time of each, the work being the same at every step, and its ratio to the fastest
-// chunking; 1.3 is asked of scalars, rows and 8×8. The chunkings take turns.
+// BenchmarkChunking is a training step, the loss and all gradients, of models whose matrices are stored in chunks of
+// several sizes. It reports the shortest time of each, the work being the same at every step, and its ratio to the
+// fastest chunking; 1.3 is asked of scalars, rows and 8×8. The chunkings take turns.
 func BenchmarkChunking(b *testing.B) {
-	for _, m := range []*gradtest.Chunked{gradtest.Factors(1024, 1024, 64), gradtest.Logistic(100000/32*32, 96), gradtest.Perceptron(4096, 256, 256, 32)} {
+	for _, m := range []*gradtest.Chunked{gradtest.Factors(1024, 1024, 64), gradtest.Logistic(100000/32*32, 96),
+		gradtest.Perceptron(4096, 256, 256, 32)} {
 		b.Run(m.Name, func(b *testing.B) {
 			names, sizes := chunkings(m)
 			var programs []*executor.Program

@@ -91,8 +91,10 @@ func (w *Workload) folder(root string, v Values) (string, error) {
 	size := map[string]int{}
 	for _, n := range w.Size {
 		name += fmt.Sprintf("-%s%s", n.Name, number(v[n.Name]))
-		if size[n.Name] = int(v[n.Name]); float64(size[n.Name]) != v[n.Name] || v[n.Name] < min(n.Full, 1) || v[n.Name] > 1e9 {
-			return "", sqlerr.New(sqlerr.InvalidParameter, "%s = %s: a whole number from %s on is needed, up to 1e9", n.Name, number(v[n.Name]), number(min(n.Full, 1)))
+		if size[n.Name] = int(v[n.Name]); float64(size[n.Name]) != v[n.Name] ||
+			v[n.Name] < min(n.Full, 1) || v[n.Name] > 1e9 {
+			return "", sqlerr.New(sqlerr.InvalidParameter, "%s = %s: a whole number from %s on is needed, up to 1e9", n.Name,
+				number(v[n.Name]), number(min(n.Full, 1)))
 		}
 	}
 	dir := filepath.Join(root, name)

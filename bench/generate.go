@@ -96,7 +96,8 @@ func logregData(d *dataset) {
 func mlpData(d *dataset) {
 	n, in, hidden, classes := d.size["n"], d.size["in"], d.size["hidden"], d.size["classes"]
 	r := stream("mlp")
-	d.table("image", ints("id", n, func(i int) int { return i }), floats("x", []int{n, in}, r.NormFloat64), ints("label", n, func(int) int { return r.IntN(classes) }))
+	d.table("image", ints("id", n, func(i int) int { return i }), floats("x", []int{n, in}, r.NormFloat64),
+		ints("label", n, func(int) int { return r.IntN(classes) }))
 	d.table("layer1", glorot(r, "w", in, hidden), zeros("b", hidden))
 	d.table("layer2", glorot(r, "w", hidden, classes), zeros("b", classes))
 }
@@ -108,14 +109,16 @@ func kgeData(d *dataset) {
 		ints("r", n, func(int) int { return r.IntN(relations) }), ints("t", n, func(int) int { return r.IntN(entities) }))
 	if d.size["drawn"] != 0 { // the same wrong tails at each step, in the place of a view that draws them
 		k := d.size["negatives"]
-		d.table("wrong", ints("id", n*k, func(i int) int { return i / k }), ints("k", n*k, func(i int) int { return i%k + 1 }), ints("other", n*k, func(int) int { return r.IntN(entities) }))
+		d.table("wrong", ints("id", n*k, func(i int) int { return i / k }),
+			ints("k", n*k, func(i int) int { return i%k + 1 }), ints("other", n*k, func(int) int { return r.IntN(entities) }))
 	}
 	limit := 6 / math.Sqrt(float64(dim)) / 10
 	even := func() float64 { return limit * (2*r.Float64() - 1) }
 	index := func(i int) int { return i }
 	d.table("entity", ints("id", entities, index), floats("v", []int{entities, dim}, even))
 	if space, ok := d.size["space"]; ok {
-		d.table("relation", ints("id", relations, index), floats("v", []int{relations, space}, even), glorot(r, "m", relations, dim, space))
+		d.table("relation", ints("id", relations, index), floats("v", []int{relations, space}, even),
+			glorot(r, "m", relations, dim, space))
 	} else {
 		d.table("relation", ints("id", relations, index), floats("v", []int{relations, dim}, even))
 	}
@@ -129,7 +132,8 @@ func attentionData(d *dataset) {
 	r := stream("attention")
 	d.table("sequence", floats("x", []int{n, width}, r.NormFloat64), floats("y", []int{n, width}, r.NormFloat64))
 	k := width / heads
-	d.table("head", ints("head", heads, func(i int) int { return i }), glorot(r, "wq", heads, width, k), glorot(r, "wk", heads, width, k),
+	d.table("head", ints("head", heads, func(i int) int { return i }), glorot(r, "wq", heads, width, k),
+		glorot(r, "wk", heads, width, k),
 		glorot(r, "wv", heads, width, k), glorot(r, "wo", heads, k, width))
 }
 

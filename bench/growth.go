@@ -23,14 +23,15 @@ import (
 type Axis struct {
 	Name, What string
 	Workload   *Workload
-	Sizes      []Size                      // from the fewest rows to the most
-	Rows       string                      // what is counted
-	Count      func(v Values) float64      // of a size
-	Numbers    func(v Values) float64      // that setup reads, where rows become larger instead of more; nil: they become more
-	Unit       string                      // of the work that bounds a step: "B" or "flop"
-	Limit      string                      // what it is compared with
-	Amount     func(executor.Work) float64 // that a step does
-	yardstick  func(v Values, c relgrad.Compilation) (*yardstick, error)
+	Sizes      []Size                 // from the fewest rows to the most
+	Rows       string                 // what is counted
+	Count      func(v Values) float64 // of a size
+	// that setup reads, where rows become larger instead of more; nil: they become more
+	Numbers   func(v Values) float64
+	Unit      string                      // of the work that bounds a step: "B" or "flop"
+	Limit     string                      // what it is compared with
+	Amount    func(executor.Work) float64 // that a step does
+	yardstick func(v Values, c relgrad.Compilation) (*yardstick, error)
 }
 
 // Size is one size of an axis.
@@ -46,33 +47,55 @@ const allowed = 1.3
 // Axes are all of them, in the order of reports.
 var Axes = []*Axis{
 	{Name: "rows", What: "logistic regression, 100 features, 125,000 rows and so many times as many",
-		Workload: &Workload{Name: "growth_rows", Load: "logreg", Script: "logreg", Data: logregData, Size: []Number{{"n", 125000, 0, 500}, {"features", 100, 0, 10}}},
-		Sizes:    multiples(Values{"n": 125000}, 1, 2, 4, 8, 16, 32), Rows: "rows", Count: func(v Values) float64 { return v["n"] },
-		Unit: "B", Limit: "a sum over as much memory as the program holds", Amount: func(w executor.Work) float64 { return w.Bytes },
+		Workload: &Workload{Name: "growth_rows", Load: "logreg", Script: "logreg", Data: logregData,
+			Size: []Number{{"n", 125000, 0, 500}, {"features", 100, 0, 10}}},
+		Sizes: multiples(Values{"n": 125000}, 1, 2, 4, 8, 16, 32), Rows: "rows", Count: func(v Values) float64 {
+			return v["n"]
+		},
+		Unit: "B", Limit: "a sum over as much memory as the program holds", Amount: func(w executor.Work) float64 {
+			return w.Bytes
+		},
 		yardstick: func(_ Values, c relgrad.Compilation) (*yardstick, error) { return reading(float64(c.Program.Holds())) }},
 	{Name: "chunks", What: "dense NNMF 4096², rank 128, in square blocks",
-		Workload: &Workload{Name: "growth_chunks", Load: "nnmf", Script: "nnmf", Data: nnmfData, Size: []Number{{"n", 4096, 0, 64}, {"rank", 128, 0, 4}, {"block", 1024, 0, 32}}},
-		Sizes:    named("%g²", "block", 1024, 512, 256, 128, 64, 32), Rows: "blocks", Count: func(v Values) float64 { return v["n"] / v["block"] * v["n"] / v["block"] },
+		Workload: &Workload{Name: "growth_chunks", Load: "nnmf", Script: "nnmf", Data: nnmfData,
+			Size: []Number{{"n", 4096, 0, 64}, {"rank", 128, 0, 4}, {"block", 1024, 0, 32}}},
+		Sizes: named("%g²", "block", 1024, 512, 256, 128, 64, 32), Rows: "blocks", Count: func(v Values) float64 {
+			return v["n"] / v["block"] * v["n"] / v["block"]
+		},
 		Numbers: func(v Values) float64 { return v["n"] * v["n"] },
-		Unit:    "flop", Limit: "products of whole matrices of the same shapes", Amount: func(w executor.Work) float64 { return w.Flops },
+		Unit:    "flop", Limit: "products of whole matrices of the same shapes", Amount: func(w executor.Work) float64 {
+			return w.Flops
+		},
 		yardstick: func(v Values, _ relgrad.Compilation) (*yardstick, error) {
 			n, k := int(v["n"]), int(v["rank"])
 			return multiplying([]shape{{n, n, k}, {n, k, n}, {k, n, n}})
 		}},
 	{Name: "parameters", What: "MLP, batch 512, 1024 → hidden → 1000, by the width of the hidden layer",
-		Workload: &Workload{Name: "growth_parameters", Load: "mlp", Script: "mlp", Data: mlpData, Vars: []Number{{"batch", 512, 0, 512}},
+		Workload: &Workload{Name: "growth_parameters", Load: "mlp", Script: "mlp", Data: mlpData,
+			Vars: []Number{{"batch", 512, 0, 512}},
 			Size: []Number{{"n", 5120, 0, 1024}, {"in", 1024, 0, 20}, {"hidden", 256, 0, 8}, {"classes", 1000, 0, 10}}},
-		Sizes: named("%g", "hidden", 256, 512, 1024, 2048, 4096, 8192), Rows: "parameters", Count: func(v Values) float64 { return (v["in"]+1)*v["hidden"] + (v["hidden"]+1)*v["classes"] },
+		Sizes: named("%g", "hidden", 256, 512, 1024, 2048, 4096, 8192), Rows: "parameters", Count: func(v Values) float64 {
+			return (v["in"]+1)*v["hidden"] + (v["hidden"]+1)*v["classes"]
+		},
 		Numbers: func(v Values) float64 { return v["n"]*v["in"] + (v["in"]+1)*v["hidden"] + (v["hidden"]+1)*v["classes"] },
-		Unit:    "flop", Limit: "products of whole matrices of the same shapes", Amount: func(w executor.Work) float64 { return w.Flops },
+		Unit:    "flop", Limit: "products of whole matrices of the same shapes", Amount: func(w executor.Work) float64 {
+			return w.Flops
+		},
 		yardstick: func(v Values, _ relgrad.Compilation) (*yardstick, error) {
 			b, in, hidden, classes := int(v["batch"]), int(v["in"]), int(v["hidden"]), int(v["classes"])
-			return multiplying([]shape{{b, hidden, in}, {b, classes, hidden}, {hidden, classes, b}, {b, hidden, classes}, {in, hidden, b}})
+			return multiplying([]shape{{b, hidden, in}, {b, classes, hidden}, {hidden, classes, b},
+				{b, hidden, classes}, {in, hidden, b}})
 		}},
-	{Name: "edges", What: "full-graph GCN, 16→32→32, on graphs of 169,343 nodes and 2.5M entries, and so many times as large",
-		Workload: &Workload{Name: "growth_edges", Load: "gcn", Script: "gcn", Data: gcnData, Vars: []Number{{"dropout", 0.5, 0, 0.5}, {"lr", 0.01, 0.01, 0.01}},
-			Size: []Number{{"nodes", 169343, 0, 500}, {"edges", 1166243, 0, 2000}, {"in", 16, 0, 4}, {"hidden", 32, 0, 8}, {"classes", 32, 0, 8}}},
-		Sizes: multiples(Values{"nodes": 169343, "edges": 1166243}, 1, 2, 4, 8, 16, 24), Rows: "entries", Count: func(v Values) float64 { return 2*v["edges"] + v["nodes"] },
+	{Name: "edges",
+		What: "full-graph GCN, 16→32→32, on graphs of 169,343 nodes and 2.5M entries, and so many times as large",
+		Workload: &Workload{Name: "growth_edges", Load: "gcn", Script: "gcn", Data: gcnData,
+			Vars: []Number{{"dropout", 0.5, 0, 0.5}, {"lr", 0.01, 0.01, 0.01}},
+			Size: []Number{{"nodes", 169343, 0, 500}, {"edges", 1166243, 0, 2000}, {"in", 16, 0, 4}, {"hidden", 32, 0, 8},
+				{"classes", 32, 0, 8}}},
+		Sizes: multiples(Values{"nodes": 169343, "edges": 1166243}, 1, 2, 4, 8, 16, 24), Rows: "entries",
+		Count: func(v Values) float64 {
+			return 2*v["edges"] + v["nodes"]
+		},
 		Unit: "B", Limit: "sums of weighted, uniformly random rows of tables of the same sizes", Amount: gathered,
 		yardstick: func(_ Values, c relgrad.Compilation) (*yardstick, error) { return gathering(c.Program.Work().Gathers) }},
 }
@@ -303,7 +326,8 @@ func runScript(ctx context.Context, store, file string, vars map[string]string, 
 	return runOn(ctx, store, vars, with, func(r *psql.Runner) error { return r.RunFile(ctx, file) })
 }
 
-func runOn(ctx context.Context, store string, vars map[string]string, with func(*relgrad.DB), use func(*psql.Runner) error) (err error) {
+func runOn(ctx context.Context, store string, vars map[string]string, with func(*relgrad.DB),
+	use func(*psql.Runner) error) (err error) {
 	db, err := relgrad.Open(store)
 	if err != nil {
 		return err

@@ -30,8 +30,9 @@ func (g *Grown) best() (most float64) {
 // behind is by how much a point's fraction is below the best.
 func (g *Grown) behind(p *Point) float64 { return g.best() / p.Fraction() }
 
-// growth is a point's time of setup for a row over that of the smallest size, each in units of what the limit takes for as much:
-// setup sorts and looks up in the memory that steps gather from, which becomes slower where it no longer fits a cache.
+// growth is a point's time of setup for a row over that of the smallest size, each in units of what the limit takes for
+// as much: setup sorts and looks up in the memory that steps gather from, which becomes slower where it no longer fits
+// a cache.
 func (g *Grown) growth(p *Point) float64 {
 	first := g.Points[0]
 	return p.PerRow() * p.Limit() / (first.PerRow() * first.Limit())
@@ -41,10 +42,12 @@ func (g *Grown) growth(p *Point) float64 {
 func (g *Grown) Missed() (all []string) {
 	for _, p := range g.Points {
 		if x := g.behind(p); !(x <= allowed) {
-			all = append(all, fmt.Sprintf("%s, %s: the best fraction of the limit is %.2f times this one, not at most %g", g.Name, p.Name, x, allowed))
+			all = append(all, fmt.Sprintf("%s, %s: the best fraction of the limit is %.2f times this one, not at most %g",
+				g.Name, p.Name, x, allowed))
 		}
 		if x := g.growth(p); !(x <= allowed) {
-			all = append(all, fmt.Sprintf("%s, %s: the processors' time before the first step, beside the limit's, is %.2f times as much for a row as with %s, not at most %g", g.Name, p.Name, x, g.Points[0].Name, allowed))
+			all = append(all, fmt.Sprintf("%s, %s: the processors' time before the first step, beside the limit's, is %.2f "+
+				"times as much for a row as with %s, not at most %g", g.Name, p.Name, x, g.Points[0].Name, allowed))
 		}
 	}
 	if g.Failed != "" {
@@ -66,7 +69,8 @@ func (g *Growth) Missed() (all []string) {
 	}
 	for _, p := range g.Plans {
 		if p.Missed() {
-			all = append(all, fmt.Sprintf("planning %s took %s, not at most %s", p.Script, Seconds(p.Worst().Seconds()), Seconds(p.Asked.Seconds())))
+			all = append(all, fmt.Sprintf("planning %s took %s, not at most %s", p.Script, Seconds(p.Worst().Seconds()),
+				Seconds(p.Asked.Seconds())))
 		}
 	}
 	return all
@@ -77,34 +81,44 @@ func (g *Growth) Report() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, `# Measured as data grow
 
-Written by `+"`relgrad bench growth`"+`; `+"`go doc ./bench`"+` says how. Each size trains in one process; after each step the limit is measured,
-on memory of the same size, and a fraction is the median of such pairs. What is asked: at all sizes of an axis the fraction of the
+Written by `+"`relgrad bench growth`"+`; `+"`go doc ./bench`"+` says how. Each size trains in one process; after `+
+		`each step the limit is measured,
+on memory of the same size, and a fraction is the median of such pairs. What is asked: at all sizes of an axis the `+
+		`fraction of the
 limit that a step reaches is at most %g times below the best, and what training does before its first step (planning,
 reading the tables, the structure phase) takes at most %g times as much of the processors' time for a row as at the
-smallest size, both over the time that the limit takes there for as much; for a stored number where rows become larger instead. Planning counts a table's rows where the catalogue does not know them.
+smallest size, both over the time that the limit takes there for as much; for a stored number where rows become `+
+		`larger instead. Planning counts a table's rows where the catalogue does not know them.
 
 %s, %d processors, %s; relgrad with %s, loops %s, %s; %s.
-`, allowed, allowed, processor(), runtime.NumCPU(), memory(), blas.Name(), cpu.Name(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
+`, allowed, allowed, processor(), runtime.NumCPU(), memory(), blas.Name(), cpu.Name(), runtime.Version(),
+		time.Now().UTC().Format(time.DateOnly))
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
-		fmt.Fprintf(&b, "Load averages of the machine at the end: %s.\n", strings.Join(strings.Fields(string(load))[:3], ", "))
+		fmt.Fprintf(&b, "Load averages of the machine at the end: %s.\n",
+			strings.Join(strings.Fields(string(load))[:3], ", "))
 	}
 	for _, a := range g.Axes {
 		a.report(&b)
 	}
 	if len(g.Plans) > 0 {
-		fmt.Fprintf(&b, "\n## Planning\n\nBinding, differentiating and optimizing, the shortest time of %d runs of a script; of its plans the longest.\n\n%s", planningRounds, plans(g.Plans))
+		fmt.Fprintf(&b, "\n## Planning\n\nBinding, differentiating and optimizing, the shortest time of %d runs of a "+
+			"script; of its plans the longest.\n\n%s", planningRounds, plans(g.Plans))
 	}
 	return b.String()
 }
 
 func (g *Grown) report(b *strings.Builder) {
 	fmt.Fprintf(b, "\n## %s\n\n%s. The limit: %s.\n\n", g.Name, g.What, g.Limit)
-	steps := &Table{Head: []string{"size", g.Rows, "program's memory", "a step does", "step", "rate", "limit there", "fraction", "best over it", ""}}
-	setup := &Table{Head: []string{"size", "data and store made", "planning", "reading", "structure", "processors' time", "for a row", "over the first", "first step besides", "peak memory", ""}}
+	steps := &Table{Head: []string{"size", g.Rows, "program's memory", "a step does", "step", "rate", "limit there",
+		"fraction", "best over it", ""}}
+	setup := &Table{Head: []string{"size", "data and store made", "planning", "reading", "structure", "processors' time",
+		"for a row", "over the first", "first step besides", "peak memory", ""}}
 	for _, p := range g.Points {
-		steps.Add(p.Name, thousands(p.Count), scaled(float64(p.Memory), "B"), scaled(p.Amount, g.Unit), Seconds(p.Step()), scaled(p.Rate(), g.Unit)+"/s", scaled(p.Limit(), g.Unit)+"/s",
+		steps.Add(p.Name, thousands(p.Count), scaled(float64(p.Memory), "B"), scaled(p.Amount, g.Unit), Seconds(p.Step()),
+			scaled(p.Rate(), g.Unit)+"/s", scaled(p.Limit(), g.Unit)+"/s",
 			fmt.Sprintf("%.2f", p.Fraction()), fmt.Sprintf("%.2f", g.behind(p)), verdict(!(g.behind(p) <= allowed)))
-		setup.Add(p.Name, Seconds(p.Prepared), Seconds(p.Planning), Seconds(p.Reading), Seconds(p.Structure), Seconds(p.Setup), Seconds(p.PerRow()), fmt.Sprintf("%.2f", g.growth(p)),
+		setup.Add(p.Name, Seconds(p.Prepared), Seconds(p.Planning), Seconds(p.Reading), Seconds(p.Structure),
+			Seconds(p.Setup), Seconds(p.PerRow()), fmt.Sprintf("%.2f", g.growth(p)),
 			Seconds(p.Once()), gigabytes(p.Peak), verdict(!(g.growth(p) <= allowed)))
 	}
 	fmt.Fprintf(b, "%s\n%s", steps, setup)
@@ -122,7 +136,8 @@ func plans(list []*Planned) *Table {
 			t.Add(p.Script, "", p.Reason, Seconds(p.Asked.Seconds()), "not measured")
 			continue
 		}
-		t.Add(p.Script, fmt.Sprint(len(p.Plans)), Seconds(p.Worst().Seconds()), Seconds(p.Asked.Seconds()), verdict(p.Missed()))
+		t.Add(p.Script, fmt.Sprint(len(p.Plans)), Seconds(p.Worst().Seconds()),
+			Seconds(p.Asked.Seconds()), verdict(p.Missed()))
 	}
 	return t
 }

@@ -32,7 +32,9 @@ func TestGrow(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(p.Steps) < rounds*leastSteps || len(p.Limits) != len(p.Steps) || !(p.Amount > 0 && p.Bound > 0 && p.Memory > 0 && p.Reading > 0 && p.Structure > 0 && p.Planning > 0 && p.Setup > 0) {
+				if len(p.Steps) < rounds*leastSteps || len(p.Limits) != len(p.Steps) ||
+					!(p.Amount > 0 && p.Bound > 0 && p.Memory > 0 && p.Reading > 0 && p.Structure > 0 &&
+						p.Planning > 0 && p.Setup > 0) {
 					t.Errorf("%s: %+v", size.Name, p)
 				}
 				if a.Unit == "flop" && (p.Bound > 2*p.Amount || p.Amount > 3*p.Bound) {
@@ -41,10 +43,12 @@ func TestGrow(t *testing.T) {
 				g.Points = append(g.Points, p)
 			}
 			if x, y := g.Points[0], g.Points[1]; !(y.Count > x.Count) || a.Name != "chunks" && !(y.Amount > x.Amount) {
-				t.Errorf("the larger size has %g %s and work %g, the smaller one %g and %g", y.Count, a.Rows, y.Amount, x.Count, x.Amount)
+				t.Errorf("the larger size has %g %s and work %g, the smaller one %g and %g", y.Count, a.Rows,
+					y.Amount, x.Count, x.Amount)
 			}
 			text := (&Growth{Axes: []*Grown{g}}).Report()
-			for _, want := range []string{"## " + a.Name, "| tiny | " + thousands(g.Points[0].Count) + " |", "| larger | " + thousands(g.Points[1].Count) + " |", "Not measured: 4 sizes"} {
+			for _, want := range []string{"## " + a.Name, "| tiny | " + thousands(g.Points[0].Count) + " |",
+				"| larger | " + thousands(g.Points[1].Count) + " |", "Not measured: 4 sizes"} {
 				if !strings.Contains(text, want) {
 					t.Errorf("%q is not in\n%s", want, text)
 				}
@@ -82,17 +86,25 @@ func TestYardsticks(t *testing.T) {
 // TestUnmet: a fraction far below the best, structure that grows faster than rows, and a slow plan are unmet.
 func TestUnmet(t *testing.T) {
 	at := func(name string, rows, step, structure float64) *Point {
-		return &Point{Size: Size{Name: name}, Count: rows, Work: rows, Setup: structure, Amount: rows, Steps: []float64{9 * step, step, step}, Bound: rows, Limits: []float64{rows, rows, rows}}
+		return &Point{Size: Size{Name: name}, Count: rows, Work: rows, Setup: structure, Amount: rows,
+			Steps: []float64{9 * step, step, step}, Bound: rows, Limits: []float64{rows, rows, rows}}
 	}
-	g := &Growth{Axes: []*Grown{{Axis: Axes[0], Points: []*Point{at("×1", 10, 1, 1), at("×2", 20, 2.5, 2), at("×4", 40, 6, 8)}}},
-		Plans: []*Planned{{Script: "slow.sql", Asked: time.Second, Plans: []time.Duration{1, 2 * time.Second}}, {Script: "quick.sql", Asked: time.Second, Plans: []time.Duration{1}}, {Script: "none.sql", Reason: "missing"}}}
-	g.Axes = append(g.Axes, &Grown{Axis: Axes[1], Points: []*Point{at("a", 10, 1, 1), at("b", 0, 1, 1)}}, &Grown{Axis: Axes[2], Failed: "no disk"}) // no work is no fraction
-	if all := g.Missed(); len(all) != 7 || !strings.Contains(strings.Join(all, "\n"), "no disk") || !strings.Contains(g.Report(), "Not measured: 6 sizes. no disk") {
+	g := &Growth{Axes: []*Grown{{Axis: Axes[0],
+		Points: []*Point{at("×1", 10, 1, 1), at("×2", 20, 2.5, 2), at("×4", 40, 6, 8)}}},
+		Plans: []*Planned{{Script: "slow.sql", Asked: time.Second, Plans: []time.Duration{1, 2 * time.Second}},
+			{Script: "quick.sql", Asked: time.Second, Plans: []time.Duration{1}}, {Script: "none.sql", Reason: "missing"}}}
+	// no work is no fraction
+	g.Axes = append(g.Axes, &Grown{Axis: Axes[1], Points: []*Point{at("a", 10, 1, 1), at("b", 0, 1, 1)}},
+		&Grown{Axis: Axes[2], Failed: "no disk"})
+	if all := g.Missed(); len(all) != 7 || !strings.Contains(strings.Join(all, "\n"), "no disk") ||
+		!strings.Contains(g.Report(), "Not measured: 6 sizes. no disk") {
 		t.Errorf("%q", all)
 	}
 	g.Axes = g.Axes[:1]
 	missed := g.Missed()
-	if len(missed) != 3 || !strings.Contains(missed[0], "×4: the best fraction of the limit is 1.50 times") || !strings.Contains(missed[1], "×4: the processors' time before the first step, beside the limit's, is 2.00 times") || !strings.Contains(missed[2], "slow.sql took 2 s") {
+	if len(missed) != 3 || !strings.Contains(missed[0], "×4: the best fraction of the limit is 1.50 times") ||
+		!strings.Contains(missed[1], "×4: the processors' time before the first step, beside the limit's, is 2.00 times") ||
+		!strings.Contains(missed[2], "slow.sql took 2 s") {
 		t.Errorf("%q", missed)
 	}
 	slow := *g.Axes[0].Points[2]
@@ -125,7 +137,8 @@ func TestPlanning(t *testing.T) {
 	write("net.sql", networkScript(2))
 	write("data.sql", "\\cd :data\n\\copy t FROM 'nothing.csv'\n")
 	all, err := r.Planning(context.Background(), dir)
-	if err != nil || len(all) != 3 || all[0].Plans != nil || !strings.Contains(all[0].Reason, "missing") || len(all[1].Plans) != 1 || all[1].Worst() <= 0 || len(all[2].Plans) != 1 {
+	if err != nil || len(all) != 3 || all[0].Plans != nil || !strings.Contains(all[0].Reason, "missing") ||
+		len(all[1].Plans) != 1 || all[1].Worst() <= 0 || len(all[2].Plans) != 1 {
 		t.Fatalf("%+v, %v", all, err)
 	}
 	t.Setenv("RELGRAD_DATA", dir)

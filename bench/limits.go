@@ -58,8 +58,9 @@ func parts(n int, f func(part int)) {
 	})
 }
 
-// gathering sums weighted rows as a step does, from tables of the same sizes, by the executor's own kernel: the rows are
-// uniformly random and all groups are as large. Gathers of the same sizes read the same memory, as often as they occur.
+// gathering sums weighted rows as a step does, from tables of the same sizes, by the executor's own kernel: the rows
+// are uniformly random and all groups are as large. Gathers of the same sizes read the same memory, as often as they
+// occur.
 func gathering(list []executor.Gather) (y *yardstick, err error) {
 	y = &yardstick{}
 	defer func() {
@@ -116,7 +117,8 @@ func (y *yardstick) gather(g executor.Gather) (func(), error) {
 				return
 			}
 			from, to := int(start[lo]), int(start[hi])
-			cpu.SpMM(hi-lo, start[lo:hi+1], from, weight[from:to], cpu.Rows[float32]{X: table, At: at[from:to]}, cpu.Rows[float32]{}, size, out[lo*size:hi*size])
+			cpu.SpMM(hi-lo, start[lo:hi+1], from, weight[from:to], cpu.Rows[float32]{X: table, At: at[from:to]},
+				cpu.Rows[float32]{}, size, out[lo*size:hi*size])
 		})
 	}, nil
 }

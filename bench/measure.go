@@ -67,9 +67,9 @@ func Folder() (string, error) {
 // Python is the interpreter that scripts/bench-setup makes there.
 func Python(folder string) string { return filepath.Join(folder, "venv", "bin", "python") }
 
-// Measure compares losses, then runs rounds in which each program runs once, every other round in the reverse order. Where
-// real data are needed and absent, nothing runs. An error is one of the options or of the machine; what a program fails with
-// stands in its Program.
+// Measure compares losses, then runs rounds in which each program runs once, every other round in the reverse order.
+// Where real data are needed and absent, nothing runs. An error is one of the options or of the machine; what a program
+// fails with stands in its Program.
 func (r *Runner) Measure(ctx context.Context, w *Workload, o Options) (*Result, error) {
 	if err := r.unpack(); err != nil {
 		return nil, err
@@ -227,7 +227,8 @@ func (res *Result) judge() (all []Judged) {
 	for _, b := range res.Bars {
 		j := Judged{Bar: b, Against: b.Peer, Reached: math.NaN()}
 		for _, p := range res.Programs[1:] {
-			if ratio := Median(res.ratios(p)); (b.Peer == p.Name || b.Peer == "" && !p.Apart) && !math.IsNaN(ratio) && !(ratio >= j.Reached) {
+			if ratio := Median(res.ratios(p)); (b.Peer == p.Name || b.Peer == "" && !p.Apart) && !math.IsNaN(ratio) &&
+				!(ratio >= j.Reached) {
 				j.Against, j.Reached = p.Name, ratio
 			}
 		}

@@ -24,8 +24,10 @@ type Budget struct {
 var Budgets = []*Budget{
 	{Name: "gcn", Workload: workload("gcn"), Share: 0.25, Slower: 4, Steps: 30},
 	{Name: "gcn_large", Bytes: 4 << 30, Most: 24e9, Steps: 3, Workload: &Workload{Name: "gcn_large",
-		What: "full-graph GCN, 2.4M nodes of 100 features, 60M entries, 100→256→47, Adam, dropout", Load: "gcn", Script: "gcn", Data: gcnData,
-		Size: []Number{{"nodes", 2.4e6, 20000, 500}, {"edges", 28.8e6, 140000, 2000}, {"in", 100, 100, 10}, {"hidden", 256, 256, 16}, {"classes", 47, 47, 5}},
+		What: "full-graph GCN, 2.4M nodes of 100 features, 60M entries, 100→256→47, Adam, dropout", Load: "gcn",
+		Script: "gcn", Data: gcnData,
+		Size: []Number{{"nodes", 2.4e6, 20000, 500}, {"edges", 28.8e6, 140000, 2000}, {"in", 100, 100, 10},
+			{"hidden", 256, 256, 16}, {"classes", 47, 47, 5}},
 		Vars: []Number{{"dropout", 0.5, 0, 0.5}, adamRate}}},
 }
 
@@ -45,7 +47,8 @@ type Bounded struct {
 }
 
 // Bounded trains without a budget and then with it, in rounds. Numbers pick the workload's sizes, as full does.
-func (r *Runner) Bounded(ctx context.Context, b *Budget, rounds int, seconds float64, numbers func(Number) float64) (*Bounded, error) {
+func (r *Runner) Bounded(ctx context.Context, b *Budget, rounds int, seconds float64,
+	numbers func(Number) float64) (*Bounded, error) {
 	out := &Bounded{Budget: b}
 	if err := r.unpack(); err != nil {
 		return nil, err
@@ -116,13 +119,15 @@ func (b *Bounded) Missed() (all []string) {
 		return []string{b.Name + ": " + b.Failed}
 	}
 	if x := b.Slowdown(); b.Slower > 0 && !(x <= b.Slower) {
-		all = append(all, fmt.Sprintf("%s: %.2f times the time within %s, not at most %g", b.Name, x, gigabytes(b.Bound), b.Slower))
+		all = append(all,
+			fmt.Sprintf("%s: %.2f times the time within %s, not at most %g", b.Name, x, gigabytes(b.Bound), b.Slower))
 	}
 	if p := peakOfAll(b.Free); b.Most > 0 && p > b.Most {
 		all = append(all, fmt.Sprintf("%s: peak memory %s without a budget, not %s", b.Name, gigabytes(p), gigabytes(b.Most)))
 	}
 	if p := peakOfAll(b.Within); p > b.allowance() {
-		all = append(all, fmt.Sprintf("%s: peak memory %s within %s, not %s", b.Name, gigabytes(p), gigabytes(b.Bound), gigabytes(b.allowance())))
+		all = append(all, fmt.Sprintf("%s: peak memory %s within %s, not %s", b.Name, gigabytes(p), gigabytes(b.Bound),
+			gigabytes(b.allowance())))
 	}
 	if l, m := b.Free[0].Loss, b.Within[0].Loss; l[0] != m[0] {
 		all = append(all, fmt.Sprintf("%s: the loss is %v without a budget, %v within it", b.Name, l[0], m[0]))
@@ -133,9 +138,12 @@ func (b *Bounded) Missed() (all []string) {
 // MemoryReport is the text of MEMORY.md.
 func MemoryReport(list []*Bounded) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Measured within a budget of memory\n\nWritten by `relgrad bench memory`; `go doc ./bench` says how. Each workload trains without a budget and with one (`--memory`), in a process of its own\n"+
-		"that opens the store. The process may take a fifth more than the budget, and 100 MB.\n\n%s, %d processors, %s; %s; %s.\n\n", processor(), runtime.NumCPU(), memory(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
-	t := &Table{Head: []string{"workload", "budget", "setup", "step", "times the step", "asked", "peak memory", "asked", ""}}
+	fmt.Fprintf(&b, "# Measured within a budget of memory\n\nWritten by `relgrad bench memory`; `go doc ./bench` says "+
+		"how. Each workload trains without a budget and with one (`--memory`), in a process of its own\n"+
+		"that opens the store. The process may take a fifth more than the budget, and 100 MB.\n\n%s, %d processors, %s; "+
+		"%s; %s.\n\n", processor(), runtime.NumCPU(), memory(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
+	t := &Table{Head: []string{"workload", "budget", "setup", "step", "times the step", "asked",
+		"peak memory", "asked", ""}}
 	for _, x := range list {
 		if x.Failed != "" {
 			t.Add(x.Name+": "+x.Workload.What, "", "", "", "", "", "", "", "**failed**: "+strings.Split(x.Failed, "\n")[0])
@@ -148,8 +156,10 @@ func MemoryReport(list []*Bounded) string {
 		if x.Slower > 0 {
 			slower = fmt.Sprintf("%g", x.Slower)
 		}
-		t.Add(x.Name+": "+x.Workload.What, "none", Seconds(x.Free[0].Setup), Seconds(step(x.Free)), "", "", gigabytes(peakOfAll(x.Free)), most, "")
-		t.Add("", gigabytes(x.Bound), Seconds(x.Within[0].Setup), Seconds(step(x.Within)), fmt.Sprintf("%.2f", x.Slowdown()), slower, gigabytes(peakOfAll(x.Within)), gigabytes(x.allowance()), verdict(len(x.Missed()) > 0))
+		t.Add(x.Name+": "+x.Workload.What, "none", Seconds(x.Free[0].Setup), Seconds(step(x.Free)), "", "",
+			gigabytes(peakOfAll(x.Free)), most, "")
+		t.Add("", gigabytes(x.Bound), Seconds(x.Within[0].Setup), Seconds(step(x.Within)), fmt.Sprintf("%.2f", x.Slowdown()),
+			slower, gigabytes(peakOfAll(x.Within)), gigabytes(x.allowance()), verdict(len(x.Missed()) > 0))
 	}
 	b.WriteString(t.String())
 	return b.String()

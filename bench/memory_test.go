@@ -22,7 +22,8 @@ func TestBounded(t *testing.T) {
 	}
 	b.Bytes = 1 << 10 // less than any plan needs
 	x, err = runner(t).Bounded(context.Background(), &b, 1, 2, small)
-	if err != nil || !strings.HasPrefix(x.Failed, "the plan needs ") || len(x.Missed()) != 1 || !strings.Contains(MemoryReport([]*Bounded{x}), "**failed**") {
+	if err != nil || !strings.HasPrefix(x.Failed, "the plan needs ") || len(x.Missed()) != 1 ||
+		!strings.Contains(MemoryReport([]*Bounded{x}), "**failed**") {
 		t.Errorf("%+v, %v", x, err)
 	}
 }
@@ -32,7 +33,8 @@ func TestBoundedMissed(t *testing.T) {
 	run := func(s float64, peak int64, loss float64) []*Run {
 		return []*Run{{Steps: []float64{s, s}, Peak: peak, Loss: []float64{loss}}}
 	}
-	x := &Bounded{Budget: &Budget{Name: "b", Workload: Workloads[0], Slower: 4, Most: 1e9}, Bound: 1e9, Free: run(1, 9e8, 5), Within: run(3, 1.2e9, 5)}
+	x := &Bounded{Budget: &Budget{Name: "b", Workload: Workloads[0], Slower: 4, Most: 1e9}, Bound: 1e9,
+		Free: run(1, 9e8, 5), Within: run(3, 1.2e9, 5)}
 	if missed := x.Missed(); missed != nil {
 		t.Errorf("%q", missed)
 	}

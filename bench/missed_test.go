@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestMissed: the report in the repository says of each missed bar what limits it, what was tried and where the time goes, and
-// missed.md names workloads only.
+// TestMissed: the report in the repository says of each missed bar what limits it, what was tried and where the time
+// goes, and missed.md names workloads only.
 func TestMissed(t *testing.T) {
 	text, err := os.ReadFile("RESULTS.md")
 	if err != nil {

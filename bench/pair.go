@@ -82,7 +82,8 @@ func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // AddPair appends a pair: what it is, both medians, the ratio and the one that is asked.
 func (t *Table) AddPair(what string, p *Pair, asked string) {
-	t.Add(what, Seconds(Median(p.Ours)), Seconds(Median(p.Peer)), fmt.Sprintf("%.2f", p.Ratio()), asked, fmt.Sprint(len(p.Ours)))
+	t.Add(what, Seconds(Median(p.Ours)), Seconds(Median(p.Peer)), fmt.Sprintf("%.2f", p.Ratio()), asked,
+		fmt.Sprint(len(p.Ours)))
 }
 
 func (t *Table) String() string {

@@ -8,8 +8,10 @@ import (
 
 func TestAlternate(t *testing.T) {
 	order := ""
-	p, err := Alternate(3, func() (time.Duration, error) { order += "o"; return 3 * time.Second, nil }, func() (time.Duration, error) { order += "p"; return 2 * time.Second, nil })
-	if err != nil || order != "poop"+"poop" || len(p.Ours) != 3 || Median(p.Ours) != 3 || Median(p.Peer) != 2 || p.Ratio() != 1.5 {
+	p, err := Alternate(3, func() (time.Duration, error) { order += "o"; return 3 * time.Second, nil },
+		func() (time.Duration, error) { order += "p"; return 2 * time.Second, nil })
+	if err != nil || order != "poop"+"poop" || len(p.Ours) != 3 || Median(p.Ours) != 3 ||
+		Median(p.Peer) != 2 || p.Ratio() != 1.5 {
 		t.Errorf("order %s, %+v, %v", order, p, err)
 	}
 }

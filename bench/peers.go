@@ -45,7 +45,8 @@ func (r *Runner) Peer(ctx context.Context, w *Workload, p Peer, v Values, limit 
 	if p.Threads {
 		blas = 1
 	}
-	cmd.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads), fmt.Sprintf("OPENBLAS_NUM_THREADS=%d", blas),
+	cmd.Env = append(os.Environ(), fmt.Sprintf("OMP_NUM_THREADS=%d", threads),
+		fmt.Sprintf("OPENBLAS_NUM_THREADS=%d", blas),
 		"OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1")
 	fmt.Fprintf(r.Log, "%s\n", strings.Join(args, " "))
 	out, _, err := execute(cmd)
@@ -68,7 +69,8 @@ func (r *Runner) python(p Peer, data string, v Values, limit Limit) ([]string, e
 	if _, err := os.Stat(r.Python); err != nil {
 		return nil, fmt.Errorf("%w: no %s; scripts/bench-setup makes it", ErrMissing, r.Python)
 	}
-	args := []string{r.Python, r.file("peers/" + p.Program), p.Form, data, fmt.Sprint(limit.Steps), fmt.Sprint(limit.Seconds)}
+	args := []string{r.Python, r.file("peers/" + p.Program), p.Form, data, fmt.Sprint(limit.Steps),
+		fmt.Sprint(limit.Seconds)}
 	for _, name := range slices.Sorted(maps.Keys(v)) {
 		args = append(args, name+"="+number(v[name]))
 	}
@@ -87,7 +89,8 @@ func (r *Runner) compiled(ctx context.Context, p Peer, v Values, limit Limit) ([
 	program := filepath.Join(r.Root, strings.TrimSuffix(p.Program, ".c"))
 	var why error
 	for _, library := range []string{"scalapack-openmpi", "scalapack-mpich", "scalapack"} {
-		if _, _, why = execute(command(ctx, mpicc, "-O2", "-o", program, r.file("peers/"+p.Program), "-l"+library)); why == nil {
+		if _, _, why = execute(command(ctx, mpicc, "-O2", "-o", program, r.file("peers/"+p.Program),
+			"-l"+library)); why == nil {
 			break
 		}
 	}
@@ -102,5 +105,6 @@ func (r *Runner) compiled(ctx context.Context, p Peer, v Values, limit Limit) ([
 	if n == 10*v["block"] { // the skewed chain has blocks of a tenth
 		k, l = n/10, 10*n
 	}
-	return []string{program, number(n), number(k), number(l), chain, fmt.Sprint(limit.Steps), fmt.Sprint(limit.Seconds)}, nil
+	return []string{program, number(n), number(k), number(l), chain, fmt.Sprint(limit.Steps), fmt.Sprint(limit.Seconds)},
+		nil
 }

@@ -47,7 +47,8 @@ func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned,
 		return nil, err
 	}
 	if len(files) == 0 {
-		return nil, sqlerr.New(sqlerr.UndefinedFile, "there is no script in the folders of %s", examples).WithHint("--examples names the folder examples of relgrad's repository.")
+		return nil, sqlerr.New(sqlerr.UndefinedFile, "there is no script in the folders of %s", examples).
+			WithHint("--examples names the folder examples of relgrad's repository.")
 	}
 	for _, file := range files {
 		if strings.HasSuffix(file, "_model.sql") {
@@ -58,14 +59,17 @@ func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned,
 		if err != nil {
 			return nil, err
 		}
-		p, err := r.planning(ctx, name, planningOfExample, readsData.Match(text), func(s *psql.Runner) error { return s.RunFile(ctx, file) })
+		p, err := r.planning(ctx, name, planningOfExample, readsData.Match(text), func(s *psql.Runner) error {
+			return s.RunFile(ctx, file)
+		})
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, p)
 	}
 	network := networkScript(networkLayers)
-	p, err := r.planning(ctx, fmt.Sprintf("a network of %d layers, each a table and a view", networkLayers), planningOfNetwork, false,
+	p, err := r.planning(ctx, fmt.Sprintf("a network of %d layers, each a table and a view", networkLayers),
+		planningOfNetwork, false,
 		func(s *psql.Runner) error { return s.RunReader(ctx, "", strings.NewReader(network)) })
 	return append(all, p), err
 }
@@ -74,7 +78,8 @@ func (r *Runner) Planning(ctx context.Context, examples string) (all []*Planned,
 var readsData = regexp.MustCompile(`:data\b|:'data'|\\ir? `)
 
 // planning runs a script several times, each on a fresh store; real: it reads real data, which may be missing.
-func (r *Runner) planning(ctx context.Context, name string, asked time.Duration, real bool, run func(*psql.Runner) error) (*Planned, error) {
+func (r *Runner) planning(ctx context.Context, name string, asked time.Duration, real bool,
+	run func(*psql.Runner) error) (*Planned, error) {
 	fmt.Fprintf(r.Log, "planning %s\n", name)
 	p := &Planned{Script: name, Asked: asked}
 	data := os.Getenv("RELGRAD_DATA")
@@ -111,7 +116,8 @@ func networkScript(layers int) string {
 	var s strings.Builder
 	s.WriteString(`SET search_path = public, relgrad;
 CREATE TABLE x (id int PRIMARY KEY, v real[16], y real[16]);
-INSERT INTO x SELECT i, random_normal(ARRAY[16], 1, ARRAY[i]), random_normal(ARRAY[16], 2, ARRAY[i]) FROM generate_series(1, 100) AS g(i);
+INSERT INTO x SELECT i, random_normal(ARRAY[16], 1, ARRAY[i]), random_normal(ARRAY[16], 2, ARRAY[i])
+FROM generate_series(1, 100) AS g(i);
 CREATE VIEW h0 AS SELECT id, v AS h FROM x;
 `)
 	var params []string
@@ -122,7 +128,8 @@ CREATE VIEW h%[1]d AS SELECT h.id, relu(matmul(h.h, w.w) + w.b) AS h FROM h%[2]d
 `, l, l-1)
 		params = append(params, fmt.Sprintf("'w%d'", l))
 	}
-	fmt.Fprintf(&s, "CREATE VIEW loss AS SELECT avg(mse(h.h, x.y)) AS loss FROM h%d h JOIN x USING (id);\nCALL train('loss', ARRAY[%s], lr => 0.001, epochs => 1);\n",
+	fmt.Fprintf(&s, "CREATE VIEW loss AS SELECT avg(mse(h.h, x.y)) AS loss FROM h%d h JOIN x "+
+		"USING (id);\nCALL train('loss', ARRAY[%s], lr => 0.001, epochs => 1);\n",
 		layers, strings.Join(params, ", "))
 	return s.String()
 }

@@ -62,18 +62,21 @@ func products(s *server, out *Table) {
 		out.Add(what+"OpenBLAS", "", "missing: no libopenblas.so.0", "", "", "")
 		return
 	}
-	out.AddPair(what+"one C function that detoasts, allocates and calls OpenBLAS", s.alternate(manyRuns, ours, "SELECT count(bench_product(a, b)) FROM pair"), "1.3")
-	parts := []string{"SELECT scan_chunks(a) + scan_chunks(b) FROM pair", "SELECT bench_sgemm(a, 100) FROM pair LIMIT 1", "SELECT sum(bench_allocate(256, i)) FROM generate_series(1, 100) AS i"}
-	p, err := Alternate(manyRuns, func() (time.Duration, error) { return s.takes(ours) }, func() (sum time.Duration, err error) {
-		for _, sql := range parts {
-			d, err := s.takes(sql)
-			if err != nil {
-				return 0, err
+	out.AddPair(what+"one C function that detoasts, allocates and calls OpenBLAS",
+		s.alternate(manyRuns, ours, "SELECT count(bench_product(a, b)) FROM pair"), "1.3")
+	parts := []string{"SELECT scan_chunks(a) + scan_chunks(b) FROM pair", "SELECT bench_sgemm(a, 100) FROM pair LIMIT 1",
+		"SELECT sum(bench_allocate(256, i)) FROM generate_series(1, 100) AS i"}
+	p, err := Alternate(manyRuns, func() (time.Duration, error) { return s.takes(ours) },
+		func() (sum time.Duration, err error) {
+			for _, sql := range parts {
+				d, err := s.takes(sql)
+				if err != nil {
+					return 0, err
+				}
+				sum += d
 			}
-			sum += d
-		}
-		return sum, nil
-	})
+			return sum, nil
+		})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -84,9 +87,12 @@ func products(s *server, out *Table) {
 func sums(s *server, out *Table) {
 	const what = "`sum` of 100,000 × `real[128]`, against a scan that "
 	out.AddPair(what+"detoasts", s.alternate(manyRuns, "SELECT sum(v) FROM big", "SELECT scan_chunks(v) FROM big"), "1.3")
-	out.AddPair("the same scan when it reads one number of each line of the cache, against the scan that detoasts", s.alternate(manyRuns, "SELECT touch_chunks(v) FROM big", "SELECT scan_chunks(v) FROM big"), "")
-	out.AddPair(what+"detoasts and reads one number of each line of the cache", s.alternate(manyRuns, "SELECT sum(v) FROM big", "SELECT touch_chunks(v) FROM big"), "1.3")
-	out.AddPair(what+"detoasts and reads the elements", s.alternate(manyRuns, "SELECT sum(v) FROM big", "SELECT read_chunks(v) FROM big"), "")
+	out.AddPair("the same scan when it reads one number of each line of the cache, against the scan that detoasts",
+		s.alternate(manyRuns, "SELECT touch_chunks(v) FROM big", "SELECT scan_chunks(v) FROM big"), "")
+	out.AddPair(what+"detoasts and reads one number of each line of the cache",
+		s.alternate(manyRuns, "SELECT sum(v) FROM big", "SELECT touch_chunks(v) FROM big"), "1.3")
+	out.AddPair(what+"detoasts and reads the elements",
+		s.alternate(manyRuns, "SELECT sum(v) FROM big", "SELECT read_chunks(v) FROM big"), "")
 }
 
 // gradients compares generated SQL with what is written by hand.
@@ -115,15 +121,18 @@ func bulk(b *testing.B, out *Table) {
 		b.Fatal(err)
 	}
 	s := connect(b, c.DSN)
-	s.must("CREATE EXTENSION relgrad; " + settings + "; CREATE TABLE timing (rows bigint, seconds double precision); CREATE TABLE big (id int PRIMARY KEY, v real[])")
+	s.must("CREATE EXTENSION relgrad; " + settings +
+		"; CREATE TABLE timing (rows bigint, seconds double precision); CREATE TABLE big (id int PRIMARY KEY, v real[])")
 	s.must("INSERT INTO big SELECT i, random_uniform(ARRAY[128], 1, ARRAY[2, i]) FROM generate_series(1, 99000) AS i")
 	s.must("VACUUM ANALYZE big")
-	s.must("BEGIN; INSERT INTO big SELECT i, random_uniform(ARRAY[128], 1, ARRAY[2, i]) FROM generate_series(99001, 100000) AS i")
+	s.must("BEGIN; INSERT INTO big SELECT i, random_uniform(ARRAY[128], 1, ARRAY[2, i]) " +
+		"FROM generate_series(99001, 100000) AS i")
 	var speeds []float64
 	for range manyRuns {
 		var rows int64
 		var seconds float64
-		if err := s.QueryRow(context.Background(), "SELECT * FROM gradient('big', NULL::timing)").Scan(&rows, &seconds); err != nil {
+		if err := s.QueryRow(context.Background(), "SELECT * FROM gradient('big', NULL::timing)").
+			Scan(&rows, &seconds); err != nil {
 			b.Fatal(err)
 		}
 		if rows != 100000 {
@@ -132,7 +141,8 @@ func bulk(b *testing.B, out *Table) {
 		speeds = append(speeds, 51.2e6/seconds)
 	}
 	s.must("ROLLBACK")
-	out.Add(fmt.Sprintf("100,000 × `real[128]` with integer keys, the last 1,000 rows uncommitted, from the table to the engine's vectors; median of %d", manyRuns),
+	out.Add(fmt.Sprintf("100,000 × `real[128]` with integer keys, the last 1,000 rows uncommitted, from the table to "+
+		"the engine's vectors; median of %d", manyRuns),
 		fmt.Sprintf("%.2f GB/s (%.2f to %.2f)", Median(speeds)/1e9, slices.Min(speeds)/1e9, slices.Max(speeds)/1e9), "1 GB/s")
 }
 
@@ -158,7 +168,8 @@ func cora(b *testing.B, c *pgcluster.Cluster, s *server, pairs, singles *Table) 
 
 func inPsql(b *testing.B, dsn string, args ...string) string {
 	b.Helper()
-	out, err := exec.Command("psql", append([]string{"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", dsn}, args...)...).CombinedOutput()
+	out, err := exec.Command("psql", append([]string{"-X", "-q", "-v", "ON_ERROR_STOP=1", "-d", dsn}, args...)...).
+		CombinedOutput()
 	if err != nil {
 		b.Fatalf("psql: %v\n%s", err, out)
 	}
@@ -200,7 +211,9 @@ func cancels(s *server, out *Table) {
 		ended := make(chan time.Time)
 		var failed error
 		go func() {
-			_, failed = s.Exec(context.Background(), "CALL train('loss', ARRAY['w0', 'w1'], optimizer => 'adam', lr => 0.0001, epochs => 1000000)", pgx.QueryExecModeSimpleProtocol)
+			_, failed = s.Exec(context.Background(),
+				"CALL train('loss', ARRAY['w0', 'w1'], optimizer => 'adam', lr => 0.0001, epochs => 1000000)",
+				pgx.QueryExecModeSimpleProtocol)
 			ended <- time.Now()
 		}()
 		time.Sleep(time.Second + time.Duration(i)*37*time.Millisecond) // into any part of a step
@@ -212,7 +225,8 @@ func cancels(s *server, out *Table) {
 			s.t.Fatalf("the cancelled training ended with %v", failed)
 		}
 	}
-	out.Add(fmt.Sprintf("`pg_cancel_backend` of `CALL train` on Cora until the error is there; median and worst of %d", cancels),
+	out.Add(fmt.Sprintf("`pg_cancel_backend` of `CALL train` on Cora until the error is there; median and worst of %d",
+		cancels),
 		Seconds(Median(times))+", "+Seconds(slices.Max(times)), "100 ms")
 }
 
@@ -225,7 +239,8 @@ func training(b *testing.B, c *pgcluster.Cluster, data, example string, out *Tab
 	if text, err := exec.Command("go", "build", "-o", relgrad, "../cmd/relgrad").CombinedOutput(); err != nil {
 		b.Fatalf("%v\n%s", err, text)
 	}
-	call := "\\timing on\nCALL train('loss', ARRAY['w0', 'w1'], optimizer => 'adam', lr => 0.01, epochs => 200, seed => 1);\n"
+	call := "\\timing on\nCALL train('loss', ARRAY['w0', 'w1'], optimizer => 'adam', lr => 0.01, epochs => " +
+		"200, seed => 1);\n"
 	script := filepath.Join(dir, "cora.sql")
 	if err := os.WriteFile(script, []byte("\\i "+filepath.Join(example, "cora_model.sql")+"\n"+call), 0o644); err != nil {
 		b.Fatal(err)

@@ -99,7 +99,8 @@ func (s *server) peers() {
 	}
 	s.t.Cleanup(func() { os.RemoveAll(dir) })
 	lib := filepath.Join(dir, "peers.so")
-	if out, err := exec.Command("gcc", "-O2", "-ftree-vectorize", "-Wall", "-Werror", "-shared", "-fPIC", "-isystem", strings.TrimSpace(string(include)), "peers/peers.c", "-o", lib).CombinedOutput(); err != nil {
+	if out, err := exec.Command("gcc", "-O2", "-ftree-vectorize", "-Wall", "-Werror", "-shared", "-fPIC", "-isystem",
+		strings.TrimSpace(string(include)), "peers/peers.c", "-o", lib).CombinedOutput(); err != nil {
 		s.t.Fatalf("%v\n%s", err, out)
 	}
 	if err := os.Chmod(dir, 0o755); err != nil { // the server runs as another user
@@ -130,7 +131,8 @@ func (s *server) takes(sql string) (time.Duration, error) {
 // alternate measures two statements.
 func (s *server) alternate(runs int, ours, peer string) *Pair {
 	s.t.Helper()
-	p, err := Alternate(runs, func() (time.Duration, error) { return s.takes(ours) }, func() (time.Duration, error) { return s.takes(peer) })
+	p, err := Alternate(runs, func() (time.Duration, error) { return s.takes(ours) },
+		func() (time.Duration, error) { return s.takes(peer) })
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -140,7 +142,8 @@ func (s *server) alternate(runs int, ours, peer string) *Pair {
 // chunks gives the numbers of all chunks of a query's column v.
 func (s *server) chunks(sql string) []float64 {
 	s.t.Helper()
-	rows, err := s.Query(context.Background(), "SELECT x::double precision FROM (\n"+sql+"\n) AS q, unnest(q.v) WITH ORDINALITY AS u(x, place)")
+	rows, err := s.Query(context.Background(), "SELECT x::double precision FROM (\n"+sql+
+		"\n) AS q, unnest(q.v) WITH ORDINALITY AS u(x, place)")
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -180,11 +183,13 @@ func TestPostgresPeers(t *testing.T) {
 		s.same(m.name+" in the engine", text, "SELECT * FROM gradient('"+m.name+"_loss', NULL::"+m.param+") ORDER BY "+m.key)
 	}
 	s.peers()
-	s.must("CREATE TABLE pair AS SELECT i AS id, random_uniform(ARRAY[256, 256], 1, ARRAY[0, i])::real[] AS a, random_uniform(ARRAY[256, 256], 1, ARRAY[1, i])::real[] AS b FROM generate_series(1, 3) AS i")
+	s.must("CREATE TABLE pair AS SELECT i AS id, random_uniform(ARRAY[256, 256], 1, ARRAY[0, i])::real[] AS a, " +
+		"random_uniform(ARRAY[256, 256], 1, ARRAY[1, i])::real[] AS b FROM generate_series(1, 3) AS i")
 	if s.must("SELECT count(matmul(a, b)) FROM pair") != "3" || !s.hasBLAS() {
 		t.Skip("needs OpenBLAS: no libopenblas.so.0 in the server")
 	}
-	s.same("a product", "SELECT matmul(a, b) AS v FROM pair ORDER BY id", "SELECT bench_product(a, b) AS v FROM pair ORDER BY id")
+	s.same("a product", "SELECT matmul(a, b) AS v FROM pair ORDER BY id",
+		"SELECT bench_product(a, b) AS v FROM pair ORDER BY id")
 	if got, want := s.must("SELECT scan_chunks(a) FROM pair"), fmt.Sprint(3*(32+4*256*256)); got != want {
 		t.Errorf("a scan of %s bytes, not %s", got, want)
 	}

@@ -17,7 +17,8 @@ type Profile struct {
 	Lines     []ProfileLine // instructions, those that take longest first
 }
 
-// ProfileLine is an instruction: what it computes, milliseconds, and which percentage it reaches of the limit that binds it.
+// ProfileLine is an instruction: what it computes, milliseconds, and which percentage it reaches of the limit that
+// binds it.
 type ProfileLine struct {
 	What    string
 	Ms      float64
@@ -74,7 +75,8 @@ func (r *Runner) profile(ctx context.Context, w *Workload, v Values) (*Profile, 
 	return readProfile(text)
 }
 
-// readProfile reads what explain --analyze prints: of each step's instructions, or, where a step has none, of what is computed once.
+// readProfile reads what explain --analyze prints: of each step's instructions, or, where a step has none, of what is
+// computed once.
 func readProfile(text string) (*Profile, error) {
 	p := &Profile{}
 	if m := limitsLine.FindStringSubmatch(text); m != nil {
@@ -154,12 +156,14 @@ func (p *Profile) String() string {
 		if len(what) > widest {
 			what = append(what[:widest-1], '…')
 		}
-		add("`"+strings.NewReplacer("|", "\\|", "`", "'").Replace(string(what))+"`", l.Ms, fmt.Sprintf("%.3g", l.Gflops), fmt.Sprintf("%.3g", l.GBs), fmt.Sprintf("%.0f %% of %s", l.Percent, l.Of))
+		add("`"+strings.NewReplacer("|", "\\|", "`", "'").Replace(string(what))+"`", l.Ms, fmt.Sprintf("%.3g", l.Gflops),
+			fmt.Sprintf("%.3g", l.GBs), fmt.Sprintf("%.0f %% of %s", l.Percent, l.Of))
 	}
 	if n > 0 {
 		add(fmt.Sprintf("%d more", n), rest, "", "", "")
 	}
-	return fmt.Sprintf("%s\nThe machine's limits in this run: %s. If each instruction reached the one that binds it, these %s would be %s.\n",
+	return fmt.Sprintf("%s\nThe machine's limits in this run: %s. If each instruction reached the one that binds it, "+
+		"these %s would be %s.\n",
 		t, p.Limits, Seconds(ms/1e3), Seconds(least/1e3))
 }
 

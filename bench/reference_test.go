@@ -139,7 +139,9 @@ var references = map[string]func(k kept) float64{
 		}
 		h := spread(x.times(k.whole("layer1", "w"))).plus(k.whole("layer1", "b"), 1).relu()
 		z := spread(h.times(k.whole("layer2", "w"))).plus(k.whole("layer2", "b"), 1)
-		return crossEntropy(z, k.ints("node", "label"), func(i int) bool { return k.column("node", "train").Data.([]bool)[i] })
+		return crossEntropy(z, k.ints("node", "label"), func(i int) bool {
+			return k.column("node", "train").Data.([]bool)[i]
+		})
 	},
 	"nnmf": func(k kept) (loss float64) {
 		i, j, w, h := k.ints("a", "i"), k.ints("a", "j"), k.chunks("w", "v"), k.chunks("h", "v")
@@ -149,7 +151,8 @@ var references = map[string]func(k kept) float64{
 		return loss
 	},
 	"ratings": func(k kept) (loss float64) {
-		u, i, r, taste, trait := k.ints("rating", "usr"), k.ints("rating", "item"), k.whole("rating", "rating"), k.whole("taste", "v"), k.whole("trait", "v")
+		u, i, r, taste, trait := k.ints("rating", "usr"), k.ints("rating", "item"), k.whole("rating", "rating"),
+			k.whole("taste", "v"), k.whole("trait", "v")
 		for n := range u {
 			loss += math.Pow(r.v[n]-taste.row(int(u[n])).times(trait.row(int(i[n])).transposed()).v[0], 2)
 		}
@@ -158,7 +161,10 @@ var references = map[string]func(k kept) float64{
 	"logreg": func(kept) float64 { return math.Log(2) }, // of weights 0
 	"mlp": func(k kept) float64 {
 		h := k.whole("image", "x").times(k.whole("layer1", "w")).plus(k.whole("layer1", "b"), 1).relu()
-		return crossEntropy(h.times(k.whole("layer2", "w")).plus(k.whole("layer2", "b"), 1), k.ints("image", "label"), func(int) bool { return true })
+		return crossEntropy(h.times(k.whole("layer2", "w")).plus(k.whole("layer2", "b"), 1),
+			k.ints("image", "label"), func(int) bool {
+				return true
+			})
 	},
 	"transe": translations,
 	"transr": translations,

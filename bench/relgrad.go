@@ -23,8 +23,8 @@ import (
 //go:embed workloads/*.sql peers/*.py peers/scalapack.c
 var files embed.FS
 
-// Runner runs programs on the workloads. It runs relgrad as its users do: one process loads the data into a store, another
-// opens it.
+// Runner runs programs on the workloads. It runs relgrad as its users do: one process loads the data into a store,
+// another opens it.
 type Runner struct {
 	Relgrad string    // the command
 	Root    string    // the folder for data and stores
@@ -118,7 +118,8 @@ func (r *Runner) store(ctx context.Context, w *Workload, data string, v Values) 
 		}
 	}
 	begin := time.Now()
-	_, peak, err := r.relgrad(ctx, append(variables(data, v), "--store", store+".part", r.file("workloads/"+w.Load+".data.sql"))...)
+	_, peak, err := r.relgrad(ctx,
+		append(variables(data, v), "--store", store+".part", r.file("workloads/"+w.Load+".data.sql"))...)
 	if err != nil {
 		return "", err
 	}
@@ -177,7 +178,8 @@ func peakOf(status []byte) int64 {
 	return kb << 10
 }
 
-// Limit ends a run: after so many steps, or after the step in which so many seconds have passed. Memory bounds what relgrad takes.
+// Limit ends a run: after so many steps, or after the step in which so many seconds have passed. Memory bounds what
+// relgrad takes.
 type Limit struct {
 	Steps   int
 	Seconds float64
@@ -242,8 +244,8 @@ func (r *Runner) queries(ctx context.Context, query string, args []string, limit
 	return run, nil
 }
 
-// training runs the script and reads what train recorded: when each step ended, and its loss. The call is the script's last
-// statement. Where the time is over with the first step, there is more of it.
+// training runs the script and reads what train recorded: when each step ended, and its loss. The call is the script's
+// last statement. Where the time is over with the first step, there is more of it.
 func (r *Runner) training(ctx context.Context, store string, args []string, limit Limit) (*Run, error) {
 	out, peak, err := r.relgrad(ctx, append([]string{"-v", fmt.Sprintf("seconds=%g", limit.Seconds)}, args...)...)
 	if err != nil {
@@ -251,7 +253,8 @@ func (r *Runner) training(ctx context.Context, store string, args []string, limi
 	}
 	statements := times(out)
 	text, _, err := r.relgrad(ctx, "-q", "--store", store, "--format", "csv", "-c",
-		"SELECT loss, extract(epoch FROM at) AS at FROM relgrad.loss WHERE run = (SELECT max(run) FROM relgrad.run) ORDER BY step")
+		"SELECT loss, extract(epoch FROM at) AS at FROM relgrad.loss WHERE run = (SELECT max(run) "+
+			"FROM relgrad.run) ORDER BY step")
 	if err != nil {
 		return nil, err
 	}

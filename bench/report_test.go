@@ -18,11 +18,15 @@ import (
 // report is the text of POSTGRES.md.
 func report(s *server, pairs, singles *Table) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Measured on PostgreSQL\n\nWritten by `make pg-bench`; each line is explained in the package's comment (`go doc ./bench`). A ratio is the median over pairs that\nwere run alternately in one session, below 1 where relgrad is faster. Queries run without parallel workers and without JIT.\n\n")
+	fmt.Fprintf(&b, "# Measured on PostgreSQL\n\nWritten by `make pg-bench`; each line is explained in the package's "+
+		"comment (`go doc ./bench`). A ratio is the median over pairs that\nwere run alternately in one session, below 1 "+
+		"where relgrad is faster. Queries run without parallel workers and without JIT.\n\n")
 	version := s.must("SHOW server_version")
-	fmt.Fprintf(&b, "%s, %d processors; PostgreSQL %s, %s, %s.\n\n", processor(), runtime.NumCPU(), version, runtime.Version(), time.Now().UTC().Format(time.DateOnly))
+	fmt.Fprintf(&b, "%s, %d processors; PostgreSQL %s, %s, %s.\n\n", processor(), runtime.NumCPU(), version,
+		runtime.Version(), time.Now().UTC().Format(time.DateOnly))
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
-		fmt.Fprintf(&b, "Load averages of the machine at the end (1 is this benchmark alone): %s.\n\n", strings.Join(strings.Fields(string(load))[:3], ", "))
+		fmt.Fprintf(&b, "Load averages of the machine at the end (1 is this benchmark alone): %s.\n\n",
+			strings.Join(strings.Fields(string(load))[:3], ", "))
 	}
 	fmt.Fprintf(&b, "%s\n%s", pairs, singles)
 	return b.String()
@@ -33,7 +37,9 @@ func report(s *server, pairs, singles *Table) string {
 func TestMain(m *testing.M) {
 	if len(os.Args) == 2 && os.Args[1] == "engine" {
 		c := pgbridge.NewChild(os.NewFile(0, "backend"), os.NewFile(3, "shared memory"))
-		if err := c.Serve(func(ctx context.Context, r *pgbridge.Request) (*pgbridge.Answer, error) { return readTable(ctx, c, r) }); err != nil {
+		if err := c.Serve(func(ctx context.Context, r *pgbridge.Request) (*pgbridge.Answer, error) {
+			return readTable(ctx, c, r)
+		}); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -65,5 +71,6 @@ func readTable(ctx context.Context, c *pgbridge.Child, r *pgbridge.Request) (*pg
 	one := func(name string, v *ra.Vector) pgbridge.Column { return pgbridge.Column{Name: name, Data: v} }
 	rows := &ra.Vector{Type: kernels.Type{Kind: kernels.Int}, N: 1, Ints: []int64{int64(data[0].N)}}
 	seconds := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: 1, F64: []float64{took}}
-	return &pgbridge.Answer{Rows: &pgbridge.Block{Rows: 1, Cols: []pgbridge.Column{one("rows", rows), one("seconds", seconds)}}}, nil
+	return &pgbridge.Answer{Rows: &pgbridge.Block{Rows: 1,
+		Cols: []pgbridge.Column{one("rows", rows), one("seconds", seconds)}}}, nil
 }

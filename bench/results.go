@@ -15,16 +15,21 @@ import (
 // Report is the text of RESULTS.md.
 func Report(results []*Result) string {
 	var b strings.Builder
-	b.WriteString("# Measured beside other systems\n\nWritten by `make bench`; `go doc ./bench` says how. A step is a step of training, or a query where nothing is trained. Programs run\n" +
-		"alternately, each once in a round; a ratio is a program's seconds over relgrad's, the median over rounds, above 1 where relgrad is faster.\n\n")
-	fmt.Fprintf(&b, "%s, %d processors, %s; relgrad with %s, %s; %s.\n", processor(), runtime.NumCPU(), memory(), blas.Name(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
+	b.WriteString("# Measured beside other systems\n\nWritten by `make bench`; `go doc ./bench` says how. A step is a " +
+		"step of training, or a query where nothing is trained. Programs run\n" +
+		"alternately, each once in a round; a ratio is a program's seconds over relgrad's, the median over rounds, above 1 " +
+		"where relgrad is faster.\n\n")
+	fmt.Fprintf(&b, "%s, %d processors, %s; relgrad with %s, %s; %s.\n", processor(), runtime.NumCPU(), memory(),
+		blas.Name(), runtime.Version(), time.Now().UTC().Format(time.DateOnly))
 	if versions := versions(results); versions != "" {
 		fmt.Fprintf(&b, "Beside it %s.\n", versions)
 	}
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
-		fmt.Fprintf(&b, "Load averages of the machine at the end: %s.\n", strings.Join(strings.Fields(string(load))[:3], ", "))
+		fmt.Fprintf(&b, "Load averages of the machine at the end: %s.\n",
+			strings.Join(strings.Fields(string(load))[:3], ", "))
 	}
-	fmt.Fprintf(&b, "\n## What is asked\n\n%s%s\n## All programs\n\nSetup is planning and structure, before the first step; with Cora it is part of the seconds.\n\n%s", bars(results), missed(results), programs(results))
+	fmt.Fprintf(&b, "\n## What is asked\n\n%s%s\n## All programs\n\nSetup is planning and structure, before the first "+
+		"step; with Cora it is part of the seconds.\n\n%s", bars(results), missed(results), programs(results))
 	return b.String()
 }
 
@@ -61,7 +66,9 @@ func missed(results []*Result) string {
 			continue
 		}
 		if b.Len() == 0 {
-			b.WriteString("\n## What was missed\n\nWhat limits each and what was tried (missed.md: its figures are of runs by hand, which no command repeats), and where the time of loss and gradients goes (`relgrad explain --analyze`, in this run).\n")
+			b.WriteString("\n## What was missed\n\nWhat limits each and what was tried (missed.md: its figures are of runs by " +
+				"hand, which no command repeats), and where the time of loss and gradients goes (`relgrad explain --analyze`, in " +
+				"this run).\n")
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s\n\n%s", res.Name, explained(res.Name), res.Profile)
 	}

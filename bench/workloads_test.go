@@ -34,8 +34,8 @@ func realData(t *testing.T, w *Workload) {
 	}
 }
 
-// TestScripts runs each script on little data: it trains, to a lower loss where each step sees the same data, or gives a number.
-// Then its profile names instructions, whose least time is no more than theirs.
+// TestScripts runs each script on little data: it trains, to a lower loss where each step sees the same data, or gives
+// a number. Then its profile names instructions, whose least time is no more than theirs.
 func TestScripts(t *testing.T) {
 	for _, w := range Workloads {
 		t.Run(w.Name, func(t *testing.T) {
@@ -47,14 +47,16 @@ func TestScripts(t *testing.T) {
 			}
 			_, batches := w.values(small)["batch"]
 			first, last := run.Loss[0], run.Loss[len(run.Loss)-1]
-			if len(run.Steps) < 2 || run.Peak < 1e6 || run.Setup < 0 || !(first > 0) || w.Query == "" && !batches && !(last < first) {
+			if len(run.Steps) < 2 || run.Peak < 1e6 || run.Setup < 0 || !(first > 0) || w.Query == "" &&
+				!batches && !(last < first) {
 				t.Errorf("%+v", run)
 			}
 			p, err := r.profile(context.Background(), w, w.values(small))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if ms, least := p.Ms(); !(ms > 0) || !(least > 0) || p.Lines[0].What == "" || (p.Structure > 0) != batches || !strings.Contains(p.String(), "| `"+p.Lines[0].What[:2]) {
+			if ms, least := p.Ms(); !(ms > 0) || !(least > 0) || p.Lines[0].What == "" || (p.Structure > 0) != batches ||
+				!strings.Contains(p.String(), "| `"+p.Lines[0].What[:2]) {
 				t.Errorf("%+v\n%s", p, p)
 			}
 		})
@@ -113,23 +115,30 @@ func TestData(t *testing.T) {
 	}
 }
 
-// TestProfile reads times of plain instructions and of passes, the longest first; of what is computed once where a step is empty.
+// TestProfile reads times of plain instructions and of passes, the longest first; of what is computed once where a step
+// is empty.
 func TestProfile(t *testing.T) {
-	const text = "limits: 300 Gflop/s, 20 GB/s read\nonce per run:\n  v1   real = sum over 2 rows: x  [2 flop, 8 B]\n        3 ms, 1 Gflop/s, 2 GB/s: 50 % of the machine's memory\n  total 1 instructions\n" +
+	const text = "limits: 300 Gflop/s, 20 GB/s read\nonce per run:\n  v1   real = sum over 2 rows: x  [2 flop, 8 B]\n   " +
+		"     3 ms, 1 Gflop/s, 2 GB/s: 50 % of the machine's memory\n  total 1 instructions\n" +
 		"structure of a step: 2 ms\neach step:\n"
 	p, err := readProfile(text + "  total 0 instructions\n")
 	if err != nil || len(p.Lines) != 1 || p.Lines[0].What != "v1   real = sum over 2 rows: x" || p.Structure != 2 {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	p, err = readProfile(text + "  v2   real = map over 2 rows: y  [2 flop, 8 B]\n        1 ms, 1 Gflop/s, 2 GB/s: 50 % of the machine's memory\n" +
-		"  one pass over 2 rows  [2 flop, 8 B]\n    v3: a|b\n    v4: c\n        4 ms, 7 Gflop/s, 9 GB/s: 25 % of the machine's operations\n  total 2 instructions\n")
-	if err != nil || len(p.Lines) != 2 || p.Lines[0] != (ProfileLine{"one pass over 2 rows; v3: a|b; v4: c", 4, 7, 9, 25, "operations"}) {
+	p, err = readProfile(text +
+		"  v2   real = map over 2 rows: y  [2 flop, 8 B]\n        1 ms, 1 Gflop/s, 2 GB/s: 50 % of the machine's memory\n" +
+		"  one pass over 2 rows  [2 flop, 8 B]\n    v3: a|b\n    v4: c\n        4 ms, 7 Gflop/s, 9 GB/s: 25 % of the " +
+		"machine's operations\n  total 2 instructions\n")
+	if err != nil || len(p.Lines) != 2 ||
+		p.Lines[0] != (ProfileLine{"one pass over 2 rows; v3: a|b; v4: c", 4, 7, 9, 25, "operations"}) {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	if ms, least := p.Ms(); ms != 7 || least != 3.5 {
 		t.Errorf("%g ms, at least %g", ms, least)
 	}
-	if text := p.String(); !strings.Contains(text, "| `one pass over 2 rows; v3: a\\|b; v4: c` | 4 ms | 57 % | 7 | 9 | 25 % of operations |") || !strings.Contains(text, "| structure | 2 ms | 29 % |") {
+	if text := p.String(); !strings.Contains(text,
+		"| `one pass over 2 rows; v3: a\\|b; v4: c` | 4 ms | 57 % | 7 | 9 | 25 % of operations |") ||
+		!strings.Contains(text, "| structure | 2 ms | 29 % |") {
 		t.Error(text)
 	}
 	for _, bad := range []string{"", text[:20], "limits: 1\neach step:\n"} {
@@ -165,18 +174,24 @@ func TestPowerLaw(t *testing.T) {
 // TestJudge: bars name a peer or mean the fastest one that was not helped by hand; who is missing misses nothing.
 func TestJudge(t *testing.T) {
 	run := func(s float64) []*Run { return []*Run{{Steps: []float64{100, s, s}, Peak: 2e9}} }
-	res := &Result{Workload: &Workload{Name: "w", Bars: []Bar{{"", 2}, {"slow", 9}, {"hand", 1}, {"gone", 1}}, Memory: 1}, Programs: []*Program{
-		{Peer: Peer{Name: "relgrad"}, Runs: []*Run{{Steps: []float64{1, 1, 1}, Peak: 2e9}}},
-		{Peer: Peer{Name: "slow"}, Runs: run(8)}, {Peer: Peer{Name: "fast"}, Runs: run(3)}, {Peer: Peer{Name: "hand", Apart: true}, Runs: run(1.5)},
-		{Peer: Peer{Name: "gone"}, Reason: "missing"}}}
+	res := &Result{Workload: &Workload{Name: "w", Bars: []Bar{{"", 2}, {"slow", 9}, {"hand", 1}, {"gone", 1}}, Memory: 1},
+		Programs: []*Program{
+			{Peer: Peer{Name: "relgrad"}, Runs: []*Run{{Steps: []float64{1, 1, 1}, Peak: 2e9}}},
+			{Peer: Peer{Name: "slow"}, Runs: run(8)}, {Peer: Peer{Name: "fast"}, Runs: run(3)},
+			{Peer: Peer{Name: "hand", Apart: true}, Runs: run(1.5)},
+			{Peer: Peer{Name: "gone"}, Reason: "missing"}}}
 	got := res.judge()
-	if got[0].Against != "fast" || got[0].Reached != 3 || got[1].Reached != 8 || !got[1].Missed() || got[2].Reached != 1.5 || got[3].Missed() {
+	if got[0].Against != "fast" || got[0].Reached != 3 || got[1].Reached != 8 || !got[1].Missed() ||
+		got[2].Reached != 1.5 || got[3].Missed() {
 		t.Errorf("%+v", got)
 	}
-	if missed := res.Missed(); len(missed) != 2 || !strings.Contains(missed[0], "slow") || !strings.Contains(missed[1], "memory") {
+	if missed := res.Missed(); len(missed) != 2 || !strings.Contains(missed[0], "slow") ||
+		!strings.Contains(missed[1], "memory") {
 		t.Errorf("%q", missed)
 	}
-	if text := Report([]*Result{res}); !strings.Contains(text, "| w | 2 | 3.00 | fast | 1 GB | 2.00 GB | met, **memory** |") || !strings.Contains(text, "| not measured, **memory** |") {
+	if text := Report([]*Result{res}); !strings.Contains(text,
+		"| w | 2 | 3.00 | fast | 1 GB | 2.00 GB | met, **memory** |") ||
+		!strings.Contains(text, "| not measured, **memory** |") {
 		t.Error(text)
 	}
 }

@@ -89,7 +89,9 @@ func TestEverySurfaceScript(t *testing.T) {
 	}
 	for _, path := range scripts {
 		name := filepath.Base(path)
-		if !slices.Contains(included, name) && !slices.ContainsFunc(surface, func(e example) bool { return e.script == name }) {
+		if !slices.Contains(included, name) && !slices.ContainsFunc(surface, func(e example) bool {
+			return e.script == name
+		}) {
 			t.Errorf("no test runs %s", name)
 		}
 	}

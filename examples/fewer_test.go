@@ -16,8 +16,8 @@ type row struct {
 	cells []string
 }
 
-// fewer are scripts that take long on a server, where Postgres itself runs what the store's compiled queries do: they run on the
-// rows that these functions keep of their files. RELGRAD_SERVER_SCRIPTS=all runs them on all data.
+// fewer are scripts that take long on a server, where Postgres itself runs what the store's compiled queries do: they
+// run on the rows that these functions keep of their files. RELGRAD_SERVER_SCRIPTS=all runs them on all data.
 var fewer = map[string]map[string]func(row) bool{
 	"kge/transe.sql":  questions,
 	"kge/transr.sql":  questions,

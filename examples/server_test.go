@@ -22,7 +22,8 @@ import (
 // allVariable, set to any value, makes TestServer run all scripts on all their data.
 const allVariable = "RELGRAD_SERVER_SCRIPTS"
 
-// long are the scripts that take long on any data: the time goes into the steps of their loops, which those of the karate club have too.
+// long are the scripts that take long on any data: the time goes into the steps of their loops, which those of the
+// karate club have too.
 var long = []string{"gcn/cora_loop.sql", "gcn_cora_loop.sql"}
 
 const (
@@ -91,7 +92,8 @@ func (s *server) compare(t *testing.T, e *example, script string, vars []string)
 
 	begin = time.Now()
 	first := s.database(t, "a")
-	got := output(t, "psql:", serverSettings, "psql", append(append([]string{"-X", "-v", "ON_ERROR_STOP=1"}, vars...), "-f", script, first)...)
+	got := output(t, "psql:", serverSettings, "psql",
+		append(append([]string{"-X", "-v", "ON_ERROR_STOP=1"}, vars...), "-f", script, first)...)
 	t.Logf("%.1f s on the store, %.1f s by psql", trained.Seconds(), time.Since(begin).Seconds())
 	if err := docstest.Close(want, got, printed); err != nil {
 		t.Errorf("psql: %v\n%s\nthe store:\n%s", err, tail(got), tail(want))
@@ -101,7 +103,8 @@ func (s *server) compare(t *testing.T, e *example, script string, vars []string)
 	checkGradients(t, e, first)
 
 	second := s.database(t, "b")
-	if other := output(t, "relgrad:", serverSettings, command, append(append([]string{"run", "--db", second}, vars...), script)...); other != got {
+	if other := output(t, "relgrad:", serverSettings, command,
+		append(append([]string{"run", "--db", second}, vars...), script)...); other != got {
 		t.Errorf("relgrad run --db prints\n%s\npsql\n%s", tail(other), tail(got))
 	}
 }
@@ -192,18 +195,20 @@ var byHand = map[string][][]string{
 	"gcn_karate_loop.sql": {{"loss", "w0", "w1"}},
 	"gcn/cora_loop.sql":   {{"loss", "w0", "w1"}},
 	"gcn_cora_loop.sql":   {{"loss", "w0", "w1"}},
-	"matrix_product.sql":  {{"product_loss", "a", "b"}, {"chain_loss", "a", "b", "c", "d", "e"}, {"chain_loss2", "a", "d"}},
-	"gcn/sampled.sql":     {{"sampled_loss", "w0", "w1"}},
+	"matrix_product.sql": {{"product_loss", "a", "b"}, {"chain_loss", "a", "b", "c", "d", "e"},
+		{"chain_loss2", "a", "d"}},
+	"gcn/sampled.sql": {{"sampled_loss", "w0", "w1"}},
 }
 
 // smaller are statements after which a loss takes less time, and rounding less of its differences.
 var smaller = map[string]string{"attention/language_model.sql": "DELETE FROM block WHERE b >= 8"}
 
-// checkGradients compares elements of the gradients of a script's losses, in their last mini-batch and where the parameters
-// have come to, with central differences.
+// checkGradients compares elements of the gradients of a script's losses, in their last mini-batch and where the
+// parameters have come to, with central differences.
 func checkGradients(t *testing.T, e *example, dsn string) {
 	t.Helper()
-	calls := sql(t, dsn, "SELECT format('%L, %L, batch => %L, batch_size => %L', loss, p, options::json ->> 'batch', options::json ->> 'batch_size') FROM relgrad.run, json_array_elements_text(params::json) p")
+	calls := sql(t, dsn, "SELECT format('%L, %L, batch => %L, batch_size => %L', loss, p, options::json ->> 'batch', "+
+		"options::json ->> 'batch_size') FROM relgrad.run, json_array_elements_text(params::json) p")
 	for _, l := range byHand[e.script] {
 		for _, p := range l[1:] {
 			calls = append(calls, []string{fmt.Sprintf("'%s', '%s'", l[0], p)})
@@ -217,7 +222,8 @@ func checkGradients(t *testing.T, e *example, dsn string) {
 	}
 	for _, c := range calls {
 		call := "check_gradient(" + c[0] + ", samples => 20, step => 1, seed => 1)"
-		rows := sql(t, dsn+" options='-c search_path=public,relgrad'", "SELECT count(*), count(*) FILTER (WHERE ok), max(error) FROM "+call)
+		rows := sql(t, dsn+" options='-c search_path=public,relgrad'",
+			"SELECT count(*), count(*) FILTER (WHERE ok), max(error) FROM "+call)
 		if rows[0][0] == "0" || rows[0][0] != rows[0][1] {
 			t.Errorf("%s: %s elements, %s of them agree, largest error %s", call, rows[0][0], rows[0][1], rows[0][2])
 		}

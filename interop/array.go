@@ -151,7 +151,8 @@ func (f *arrays) Rows(want []Column) (Rows, error) {
 	for i, k := range at {
 		a := f.all[k]
 		if len(a.shape) == 0 && !f.opt.Whole {
-			return nil, f.unsupported("array \"%s\" is a single number, which has no rows", a.name).WithHint("Read it with the option WHOLE.")
+			return nil, f.unsupported("array \"%s\" is a single number, which has no rows", a.name).
+				WithHint("Read it with the option WHOLE.")
 		}
 		if n := f.rows(a); i > 0 && n != r.n {
 			return nil, f.malformed("array \"%s\" has %d rows, \"%s\" has %d", a.name, n, f.all[at[0]].name, r.n).
@@ -236,7 +237,8 @@ func (f *arrays) column(a *member, typ string) (*arrayColumn, error) {
 	c := &arrayColumn{a: a, typ: typ, shape: f.slice(a)}
 	base, isArray := baseType(typ)
 	if isArray != (len(c.shape) > 0) && a.elem.kind != 'U' {
-		return nil, f.unsupported("array \"%s\" of shape %v gives values of shape %v, which do not fit a column of type %s", a.name, a.shape, c.shape, typ).
+		return nil, f.unsupported("array \"%s\" of shape %v gives values of shape %v, which do not fit a column of type %s",
+			a.name, a.shape, c.shape, typ).
 			WithHint("Its rows are of type %s%s.", a.elem.typ, strings.Repeat("[]", min(len(c.shape), 1)))
 	}
 	if f.rows(a) == 0 || a.texts != nil {
@@ -248,14 +250,18 @@ func (f *arrays) column(a *member, typ string) (*arrayColumn, error) {
 	case isChunk && a.elem.kind == 'U':
 		return nil, f.unsupported("array \"%s\" holds texts, which do not fit a column of type %s", a.name, typ)
 	case len(c.shape) > 0 && n == 0:
-		return nil, f.unsupported("array \"%s\" of shape %v gives empty values", a.name, a.shape).WithHint("A chunk must not be empty.")
+		return nil, f.unsupported("array \"%s\" of shape %v gives empty values", a.name, a.shape).
+			WithHint("A chunk must not be empty.")
 	case len(c.shape) > tensor.MaxRank:
-		return nil, f.unsupported("array \"%s\" gives values with %d dimensions, the largest number is %d", a.name, len(c.shape), tensor.MaxRank)
+		return nil, f.unsupported("array \"%s\" gives values with %d dimensions, the largest number is %d", a.name,
+			len(c.shape), tensor.MaxRank)
 	case !ok || n > maxChunk/int64(max(a.elem.size, d.Size())):
-		return nil, f.unsupported("array \"%s\" gives values of shape %v, more than a value of %d bytes", a.name, c.shape, maxChunk)
+		return nil, f.unsupported("array \"%s\" gives values of shape %v, more than a value of %d bytes",
+			a.name, c.shape, maxChunk)
 	}
 	if !isChunk && n > maxList {
-		return nil, f.unsupported("array \"%s\" gives values of shape %v, more than %d elements of a type that has no chunks", a.name, c.shape, maxList).
+		return nil, f.unsupported("array \"%s\" gives values of shape %v, more than %d elements of a type that has no chunks",
+			a.name, c.shape, maxList).
 			WithHint("Read it into a column of type real[] or double precision[].")
 	}
 	if isChunk {
@@ -342,7 +348,8 @@ func allZero(b []byte) bool {
 func (f *arrays) permute(a *member, r io.Reader) (io.Reader, error) {
 	const most = 4 << 30
 	if a.size > most {
-		return nil, f.unsupported("array \"%s\" in Fortran order has %d bytes, more than %d", a.name, a.size, int64(most)).WithHint("Write it in C order (numpy.ascontiguousarray).")
+		return nil, f.unsupported("array \"%s\" in Fortran order has %d bytes, more than %d", a.name, a.size, int64(most)).
+			WithHint("Write it in C order (numpy.ascontiguousarray).")
 	}
 	src := make([]byte, a.size)
 	if _, err := io.ReadFull(r, src); err != nil {

@@ -109,7 +109,8 @@ func (s *arraySink) Write(row []any) error {
 	s.rows++
 	for i, p := range s.now {
 		if row[i] == nil {
-			return sqlerr.New(sqlerr.NullNotAllowed, "file \"%s\": row %d, column \"%s\" is NULL, which arrays cannot hold", s.name, s.rows, p.col.Name).
+			return sqlerr.New(sqlerr.NullNotAllowed, "file \"%s\": row %d, column \"%s\" is NULL, which arrays cannot hold",
+				s.name, s.rows, p.col.Name).
 				WithHint("Leave such rows out with a query, replace them with COALESCE, or use the format arrow or parquet.")
 		}
 		if err := p.put(row[i]); err != nil {
@@ -130,7 +131,8 @@ func (p *spool) put(v any) error {
 				return sqlerr.New(sqlerr.DataCorrupted, "column \"%s\": %v", p.col.Name, err)
 			}
 			if p.head != nil {
-				return sqlerr.New(sqlerr.ArraySubscript, "column \"%s\": a chunk of shape %v, others have shape %v", p.col.Name, shape, p.shape).
+				return sqlerr.New(sqlerr.ArraySubscript, "column \"%s\": a chunk of shape %v, others have shape %v",
+					p.col.Name, shape, p.shape).
 					WithHint("An array needs chunks of one shape.")
 			}
 			p.shape, p.head = shape, slices.Clone(x[:4+4*len(shape)])
@@ -293,7 +295,8 @@ func (s *arraySink) safetensors() error {
 			continue
 		}
 		if p.texts > maxSafetensorsHeader/2 {
-			return s.refuse("column \"%s\" has %d bytes of text; the format's metadata take %d", p.name, p.texts, maxSafetensorsHeader/2)
+			return s.refuse("column \"%s\" has %d bytes of text; the format's metadata take %d", p.name, p.texts,
+				maxSafetensorsHeader/2)
 		}
 		list := []string{}
 		if err := p.eachText(func(t string) error { list = append(list, t); return nil }); err != nil {

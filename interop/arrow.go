@@ -168,7 +168,8 @@ func (r *arrowRows) Next(dst []any) (err error) {
 			dst[i], err = c.b.value()
 		}
 		if err != nil {
-			return within(err, fmt.Sprintf("file \"%s\": column \"%s\", row %d of batch %d: ", r.f.name, c.name, r.row+1, r.batchN))
+			return within(err,
+				fmt.Sprintf("file \"%s\": column \"%s\", row %d of batch %d: ", r.f.name, c.name, r.row+1, r.batchN))
 		}
 	}
 	r.row++
@@ -178,7 +179,8 @@ func (r *arrowRows) Next(dst []any) (err error) {
 // read adds element i of an array to the value being built; lists add theirs.
 func (c *arrowColumn) read(a arrow.Array, i, depth int) error {
 	if a.IsNull(i) {
-		return sqlerr.New(sqlerr.NullNotAllowed, "a list with a NULL element").WithHint("A chunk is dense: use 0, or leave the row out.")
+		return sqlerr.New(sqlerr.NullNotAllowed, "a list with a NULL element").
+			WithHint("A chunk is dense: use 0, or leave the row out.")
 	}
 	if l, ok := a.(array.ListLike); ok {
 		child := l.ListValues()
@@ -191,7 +193,8 @@ func (c *arrowColumn) read(a arrow.Array, i, depth int) error {
 			c.b.dims = append(c.b.dims, n)
 		}
 		if c.b.dims[depth] != n || n == 0 {
-			return sqlerr.New(sqlerr.ArraySubscript, "lists of %d and %d elements side by side", c.b.dims[depth], n).WithHint("Lists must be of one length, and not empty.")
+			return sqlerr.New(sqlerr.ArraySubscript, "lists of %d and %d elements side by side", c.b.dims[depth], n).
+				WithHint("Lists must be of one length, and not empty.")
 		}
 		for k := range n {
 			if err := c.read(child, int(from)+k, depth+1); err != nil {

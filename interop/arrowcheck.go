@@ -64,7 +64,8 @@ func (s *source) footer() (table, error) {
 		return table{}, s.malformed("%v", err)
 	}
 	if _, err := s.ReadAt(tail, s.size-10); err != nil || string(head) != magic || string(tail[4:]) != magic {
-		return table{}, s.malformed("it does not begin and end as an arrow file does (%q, %q)", head, tail[4:]).WithHint("A stream of Arrow must be written as a file; Feather version 1 is not readable.")
+		return table{}, s.malformed("it does not begin and end as an arrow file does (%q, %q)", head, tail[4:]).
+			WithHint("A stream of Arrow must be written as a file; Feather version 1 is not readable.")
 	}
 	n := int64(binary.LittleEndian.Uint32(tail))
 	if n < 8 || n > s.size-18 {
@@ -94,7 +95,8 @@ func (s *source) checkArrow() error {
 		at, n := foot.vector(slot, 24)
 		for i := range n {
 			b := foot.block(at + flatbuffers.UOffsetT(24*i))
-			if b.offset < 8 || b.meta < 8 || b.body < 0 || b.offset > s.size || b.body > s.size || b.offset+int64(b.meta)+b.body > s.size {
+			if b.offset < 8 || b.meta < 8 || b.body < 0 || b.offset > s.size || b.body > s.size ||
+				b.offset+int64(b.meta)+b.body > s.size {
 				return s.malformed("a message at byte %d of %d and %d bytes in a file of %d", b.offset, b.meta, b.body, s.size)
 			}
 			if slot == 2 {

@@ -196,7 +196,8 @@ func (s *relationSink) add(row []any) error {
 			if _, shape, _, err := tensor.Header(b); err != nil {
 				return sqlerr.New(sqlerr.DataCorrupted, "column \"%s\": %v", s.cols[i].Name, err)
 			} else if !shape.Equal(s.cols[i].Shape) {
-				return sqlerr.New(sqlerr.ArraySubscript, "column \"%s\": a chunk of shape %v, others have shape %v", s.cols[i].Name, shape, s.cols[i].Shape)
+				return sqlerr.New(sqlerr.ArraySubscript, "column \"%s\": a chunk of shape %v, others have shape %v", s.cols[i].Name,
+					shape, s.cols[i].Shape)
 			}
 		}
 	}

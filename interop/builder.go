@@ -80,7 +80,8 @@ func (b *builder) room() (int, error) {
 
 func (b *builder) add(v any, err error) error {
 	if len(b.flat) >= maxList {
-		return sqlerr.New(sqlerr.ProgramLimit, "an array of more than %d elements", maxList).WithHint("Read it into a column of type real[] or double precision[].")
+		return sqlerr.New(sqlerr.ProgramLimit, "an array of more than %d elements", maxList).
+			WithHint("Read it into a column of type real[] or double precision[].")
 	}
 	b.flat = append(b.flat, v)
 	return err
@@ -98,11 +99,13 @@ func (b *builder) value() (any, error) {
 	}
 	switch {
 	case len(b.dims) > tensor.MaxRank:
-		return nil, sqlerr.New(sqlerr.ProgramLimit, "an array with %d dimensions; the largest number is %d", len(b.dims), tensor.MaxRank)
+		return nil, sqlerr.New(sqlerr.ProgramLimit, "an array with %d dimensions; the largest number is %d",
+			len(b.dims), tensor.MaxRank)
 	case b.array != (len(b.dims) > 0):
 		return nil, mismatch("a value with "+plural(len(b.dims), "dimension"), b.typ)
 	case n != have || n == 0:
-		return nil, sqlerr.New(sqlerr.ArraySubscript, "a list of %d elements where its shape %v has %d; it must neither be ragged nor empty", have, b.dims, n)
+		return nil, sqlerr.New(sqlerr.ArraySubscript,
+			"a list of %d elements where its shape %v has %d; it must neither be ragged nor empty", have, b.dims, n)
 	case b.chunk:
 		head := (&tensor.Tensor{DType: b.d, Shape: b.dims}).Encode()
 		from := headRoom - len(head)

@@ -21,15 +21,19 @@ type elem struct {
 // elems are the element types; tables in npy.go and safetensors.go give the formats' names for them.
 var elems = map[string]elem{
 	"bool": {"bool", 1, 'b', "boolean"},
-	"i1":   {"int8", 1, 'i', "smallint"}, "i2": {"int16", 2, 'i', "smallint"}, "i4": {"int32", 4, 'i', "integer"}, "i8": {"int64", 8, 'i', "bigint"},
-	"u1": {"uint8", 1, 'u', "smallint"}, "u2": {"uint16", 2, 'u', "integer"}, "u4": {"uint32", 4, 'u', "bigint"}, "u8": {"uint64", 8, 'u', "bigint"},
-	"f2": {"float16", 2, 'f', "real"}, "bf16": {"bfloat16", 2, 'f', "real"}, "f4": {"float32", 4, 'f', "real"}, "f8": {"float64", 8, 'f', "double precision"},
+	"i1":   {"int8", 1, 'i', "smallint"}, "i2": {"int16", 2, 'i', "smallint"}, "i4": {"int32", 4, 'i', "integer"},
+	"i8": {"int64", 8, 'i', "bigint"},
+	"u1": {"uint8", 1, 'u', "smallint"}, "u2": {"uint16", 2, 'u', "integer"}, "u4": {"uint32", 4, 'u', "bigint"},
+	"u8": {"uint64", 8, 'u', "bigint"},
+	"f2": {"float16", 2, 'f', "real"}, "bf16": {"bfloat16", 2, 'f', "real"}, "f4": {"float32", 4, 'f', "real"},
+	"f8": {"float64", 8, 'f', "double precision"},
 }
 
 // elemOf is the element type that a Postgres type is written as; false for types that travel as text.
 func elemOf(typ string) (elem, bool) {
 	base, _ := baseType(typ)
-	name, ok := map[string]string{"boolean": "bool", "smallint": "i2", "integer": "i4", "bigint": "i8", "real": "f4", "double precision": "f8"}[base]
+	name, ok := map[string]string{"boolean": "bool", "smallint": "i2", "integer": "i4", "bigint": "i8", "real": "f4",
+		"double precision": "f8"}[base]
 	if _, array := baseType(typ); array && base != "real" && base != "double precision" {
 		ok = false
 	}

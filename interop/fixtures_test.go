@@ -53,7 +53,8 @@ func TestNumpyFiles(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"reject_py3-objarr.npy", "reject_py3-objarr.npz"} {
-		if _, err := tryOpen(filepath.Join(dir, bad), Options{}); err == nil || !strings.Contains(err.Error(), bad) || !strings.Contains(err.Error(), "'|O'") {
+		if _, err := tryOpen(filepath.Join(dir, bad), Options{}); err == nil || !strings.Contains(err.Error(), bad) ||
+			!strings.Contains(err.Error(), "'|O'") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}

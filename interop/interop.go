@@ -33,7 +33,8 @@ func Readable(file string, cols []Column) error {
 }
 
 func refused(file string, c Column) error {
-	return sqlerr.New(sqlerr.FeatureNotSupported, "file \"%s\": column \"%s\" holds %s, which are not readable", file, c.Name, c.Refused).
+	return sqlerr.New(sqlerr.FeatureNotSupported, "file \"%s\": column \"%s\" holds %s, which are not readable",
+		file, c.Name, c.Refused).
 		WithHint("%s To leave the column out, name the others: TABLE (…).", readable)
 }
 
@@ -45,7 +46,8 @@ func (s *source) someReadable(cols []Column) error {
 	case len(cols) == 0:
 		return s.unsupported("it has no columns")
 	case !slices.ContainsFunc(cols, func(c Column) bool { return c.Refused == "" }):
-		return s.unsupported("none of its columns is readable").WithDetail("Column \"%s\" holds %s.", cols[0].Name, cols[0].Refused).WithHint(readable)
+		return s.unsupported("none of its columns is readable").
+			WithDetail("Column \"%s\" holds %s.", cols[0].Name, cols[0].Refused).WithHint(readable)
 	}
 	return nil
 }
@@ -178,10 +180,12 @@ func Create(format string, w io.Writer, name string, o Options) (Sink, error) {
 func find(name string, o Options) (*format, error) {
 	f := formats[name]
 	if f == nil {
-		return nil, sqlerr.New(sqlerr.InvalidParameter, "format \"%s\" not recognized", name).WithHint("The formats are %s.", strings.Join(Formats(), ", "))
+		return nil, sqlerr.New(sqlerr.InvalidParameter, "format \"%s\" not recognized", name).
+			WithHint("The formats are %s.", strings.Join(Formats(), ", "))
 	}
 	if o.Whole && !f.arrays {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WHOLE has no meaning for the format %s", name).WithHint("It is for files of arrays: npy, npz and safetensors.")
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "WHOLE has no meaning for the format %s", name).
+			WithHint("It is for files of arrays: npy, npz and safetensors.")
 	}
 	return f, nil
 }
@@ -237,7 +241,8 @@ func (s *source) pick(have, want []Column) ([]int, error) {
 			for k, c := range have {
 				names[k] = c.Name
 			}
-			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\"", s.name, w.Name).WithHint("It has %s.", list(names))
+			return nil, sqlerr.New(sqlerr.UndefinedColumn, "file \"%s\": there is no column \"%s\"", s.name, w.Name).
+				WithHint("It has %s.", list(names))
 		}
 		if c := have[out[i]]; c.Refused != "" {
 			return nil, refused(s.name, c)

@@ -34,8 +34,8 @@ func (b *builder) date(days int64) error {
 	return b.text(text)
 }
 
-// timestamp adds a number of units since 1970; zone tells that it is an instant, and not a reading of some clock. What the
-// type cannot hold is refused: nanoseconds, a time of day, the zone.
+// timestamp adds a number of units since 1970; zone tells that it is an instant, and not a reading of some clock. What
+// the type cannot hold is refused: nanoseconds, a time of day, the zone.
 func (b *builder) timestamp(n int64, unit time.Duration, zone bool) error {
 	per := int64(time.Second / unit)
 	sec, frac := n/per, n%per
@@ -67,7 +67,8 @@ func (b *builder) timestamp(n int64, unit time.Duration, zone bool) error {
 		return sqlerr.New(sqlerr.DatatypeMismatch, "%s has a time zone, which %s would drop", text, b.typ).
 			WithHint("Read it into a column of type timestamp with time zone, or of type text.")
 	case at.Nanosecond()%1000 != 0:
-		return sqlerr.New(sqlerr.NumericOutOfRange, "%s is not exactly representable as %s, which counts microseconds", text, b.typ).
+		return sqlerr.New(sqlerr.NumericOutOfRange, "%s is not exactly representable as %s, which counts microseconds", text,
+			b.typ).
 			WithHint("Read it into a column of type text, or round it where the file is written.")
 	}
 	if y := at.Year(); y < firstYear || y > lastTimestampYear {

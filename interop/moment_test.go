@@ -60,7 +60,8 @@ func encoded(typ arrow.DataType, value int64) (arrow.DataType, func(array.Builde
 	}
 }
 
-// TestMoments: dates and timestamps are taken exactly or refused, whatever holds them: alone, in lists, in dictionaries.
+// TestMoments: dates and timestamps are taken exactly or refused, whatever holds them: alone, in lists, in
+// dictionaries.
 func TestMoments(t *testing.T) {
 	const ns = 1_700_000_000_123_456_789
 	const us = ns / 1000
@@ -79,23 +80,26 @@ func TestMoments(t *testing.T) {
 		to   string
 		want string // see checkMoment
 	}{
-		"nanoseconds":                {of(nanos, fill), plain, "22003:2023-11-14 22:13:20.123456789 is not exactly representable"},
-		"nanoseconds as text":        {of(nanos, fill), "text", "2023-11-14 22:13:20.123456789"},
-		"nanoseconds as varchar":     {of(nanos, fill), "character varying(40)", "2023-11-14 22:13:20.123456789"},
-		"nanoseconds as date":        {of(nanos, fill), "date", "22003:"},
-		"nanoseconds as time":        {of(nanos, fill), "time without time zone", "42804:a timestamp cannot become time"},
-		"nanoseconds as interval":    {of(nanos, fill), "interval", "42804:"},
-		"before 1970":                {of(stamps(arrow.Nanosecond, "", -1)), plain, "22003:1969-12-31 23:59:59.999999999"},
-		"whole microseconds":         {of(stamps(arrow.Nanosecond, "", us*1000)), plain, "2023-11-14 22:13:20.123456"},
-		"microseconds":               {of(stamps(arrow.Microsecond, "", us)), plain, "2023-11-14 22:13:20.123456"},
-		"a list":                     {of(listed(nanos, fill)), plain + "[]", "22003:"},
-		"a list as texts":            {of(listed(nanos, fill)), "text[]", "[2023-11-14 22:13:20.123456789]"},
-		"a dictionary":               {of(encoded(nanos, ns)), plain, "22003:"},
-		"a list of a dictionary":     {of(listed(encoded(nanos, ns))), plain + "[]", "22003:"},
-		"a dictionary as text":       {of(encoded(nanos, ns)), "text", "2023-11-14 22:13:20.123456789"},
-		"a zone":                     {of(stamps(arrow.Microsecond, "Europe/Berlin", us)), zoned, "2023-11-14 22:13:20.123456+00"},
-		"a zone and nanoseconds":     {of(stamps(arrow.Nanosecond, "Europe/Berlin", ns)), zoned, "22003:"},
-		"a zone that would go":       {of(stamps(arrow.Microsecond, "UTC", us)), plain, "42804:2023-11-14 22:13:20.123456+00 has a time zone"},
+		"nanoseconds": {of(nanos, fill), plain,
+			"22003:2023-11-14 22:13:20.123456789 is not exactly representable"},
+		"nanoseconds as text":     {of(nanos, fill), "text", "2023-11-14 22:13:20.123456789"},
+		"nanoseconds as varchar":  {of(nanos, fill), "character varying(40)", "2023-11-14 22:13:20.123456789"},
+		"nanoseconds as date":     {of(nanos, fill), "date", "22003:"},
+		"nanoseconds as time":     {of(nanos, fill), "time without time zone", "42804:a timestamp cannot become time"},
+		"nanoseconds as interval": {of(nanos, fill), "interval", "42804:"},
+		"before 1970":             {of(stamps(arrow.Nanosecond, "", -1)), plain, "22003:1969-12-31 23:59:59.999999999"},
+		"whole microseconds":      {of(stamps(arrow.Nanosecond, "", us*1000)), plain, "2023-11-14 22:13:20.123456"},
+		"microseconds":            {of(stamps(arrow.Microsecond, "", us)), plain, "2023-11-14 22:13:20.123456"},
+		"a list":                  {of(listed(nanos, fill)), plain + "[]", "22003:"},
+		"a list as texts":         {of(listed(nanos, fill)), "text[]", "[2023-11-14 22:13:20.123456789]"},
+		"a dictionary":            {of(encoded(nanos, ns)), plain, "22003:"},
+		"a list of a dictionary":  {of(listed(encoded(nanos, ns))), plain + "[]", "22003:"},
+		"a dictionary as text":    {of(encoded(nanos, ns)), "text", "2023-11-14 22:13:20.123456789"},
+		"a zone": {of(stamps(arrow.Microsecond, "Europe/Berlin", us)), zoned,
+			"2023-11-14 22:13:20.123456+00"},
+		"a zone and nanoseconds": {of(stamps(arrow.Nanosecond, "Europe/Berlin", ns)), zoned, "22003:"},
+		"a zone that would go": {of(stamps(arrow.Microsecond, "UTC", us)), plain,
+			"42804:2023-11-14 22:13:20.123456+00 has a time zone"},
 		"a zone as date":             {of(stamps(arrow.Second, "UTC", 86400)), "date", "22003:"},
 		"midnight as date":           {of(stamps(arrow.Second, "", 86400)), "date", "1970-01-02 00:00:00"},
 		"a time of day as date":      {of(stamps(arrow.Second, "", 86401)), "date", "22003:"},
@@ -179,30 +183,39 @@ func text(v any) string {
 	return s
 }
 
-// TestUnreadableColumns: a column that cannot be read is a column all the same, and an error of whoever reads all of them.
+// TestUnreadableColumns: a column that cannot be read is a column all the same, and an error of whoever reads all of
+// them.
 func TestUnreadableColumns(t *testing.T) {
-	types := []arrow.DataType{arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64ns, arrow.FixedWidthTypes.Duration_ns,
-		arrow.ListOf(arrow.FixedWidthTypes.Duration_s), arrow.FixedWidthTypes.Date64, arrow.FixedWidthTypes.MonthInterval, arrow.BinaryTypes.Binary,
-		&arrow.FixedSizeBinaryType{ByteWidth: 4}, &arrow.Decimal128Type{Precision: 10, Scale: 2}, &arrow.Decimal256Type{Precision: 50, Scale: 10},
-		arrow.ListOf(&arrow.Decimal128Type{Precision: 10, Scale: 2}), arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Float64}),
+	types := []arrow.DataType{arrow.FixedWidthTypes.Time32ms, arrow.FixedWidthTypes.Time64ns,
+		arrow.FixedWidthTypes.Duration_ns,
+		arrow.ListOf(arrow.FixedWidthTypes.Duration_s), arrow.FixedWidthTypes.Date64, arrow.FixedWidthTypes.MonthInterval,
+		arrow.BinaryTypes.Binary,
+		&arrow.FixedSizeBinaryType{ByteWidth: 4}, &arrow.Decimal128Type{Precision: 10, Scale: 2},
+		&arrow.Decimal256Type{Precision: 50, Scale: 10},
+		arrow.ListOf(&arrow.Decimal128Type{Precision: 10, Scale: 2}),
+		arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Float64}),
 		arrow.ListOf(arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Float64})),
-		arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Float64}, arrow.Field{Name: "y", Type: arrow.PrimitiveTypes.Float64}),
+		arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Float64},
+			arrow.Field{Name: "y", Type: arrow.PrimitiveTypes.Float64}),
 		arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Float64), arrow.Null}
 	for _, typ := range types {
 		r, err := opened("arrow", foreign(t, typ, func(b array.Builder) { b.AppendNull() }), Options{})
-		if sqlerr.Code(err) != sqlerr.FeatureNotSupported || !strings.Contains(err.Error(), "none of its columns is readable") {
+		if sqlerr.Code(err) != sqlerr.FeatureNotSupported ||
+			!strings.Contains(err.Error(), "none of its columns is readable") {
 			t.Errorf("%s: %v %v", typ, r, err)
 		}
 	}
 	for _, file := range []string{"unreadable.parquet", "ns96.parquet"} {
 		f, r := openTest(t, filepath.Join("testdata", "pyarrow", file), Options{})
 		defer f.Close()
-		if err := Readable(file, r.Columns()); sqlerr.Code(err) != sqlerr.FeatureNotSupported || !strings.Contains(err.Error(), "not readable") {
+		if err := Readable(file, r.Columns()); sqlerr.Code(err) != sqlerr.FeatureNotSupported ||
+			!strings.Contains(err.Error(), "not readable") {
 			t.Errorf("%s: %v", file, err)
 		}
 		for _, c := range r.Columns() {
 			rows, err := readAll(r, []Column{{Name: c.Name, Type: "bigint"}})
-			if c.Name == "k" && (err != nil || len(rows) == 0) || c.Name != "k" && sqlerr.Code(err) != sqlerr.FeatureNotSupported {
+			if c.Name == "k" && (err != nil || len(rows) == 0) || c.Name != "k" &&
+				sqlerr.Code(err) != sqlerr.FeatureNotSupported {
 				t.Errorf("%s, column %s: %v %v", file, c.Name, rows, err)
 			}
 		}

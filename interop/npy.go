@@ -14,7 +14,8 @@ import (
 const npyMagic = "\x93NUMPY"
 
 // npyTypes are the element types by NumPy's code without the byte order.
-var npyTypes = map[string]string{"b1": "bool", "i1": "i1", "i2": "i2", "i4": "i4", "i8": "i8", "u1": "u1", "u2": "u2", "u4": "u4", "u8": "u8", "f2": "f2", "f4": "f4", "f8": "f8"}
+var npyTypes = map[string]string{"b1": "bool", "i1": "i1", "i2": "i2", "i4": "i4", "i8": "i8", "u1": "u1", "u2": "u2",
+	"u4": "u4", "u8": "u8", "f2": "f2", "f4": "f4", "f8": "f8"}
 
 // maxNpyHeader bounds the header's text; the header of 32 dimensions is shorter.
 const maxNpyHeader = 1 << 16
@@ -64,11 +65,13 @@ func (s *source) npy(name string, r io.Reader, size int64) (*member, error) {
 	a.name = name
 	if a.elem.name == "" {
 		return nil, s.unsupported("array \"%s\": elements of NumPy's type %s", name, a.elem.typ).
-			WithHint("Readable are booleans, integers, float16, float32, float64 and texts (U). Arrays of Python objects never are: they would run code.")
+			WithHint("Readable are booleans, integers, float16, float32, float64 and texts (U). Arrays of Python objects " +
+				"never are: they would run code.")
 	}
 	k, ok := count(a.shape)
 	if !ok || k > (1<<62)/int64(max(a.elem.size, 1)) || k*int64(a.elem.size) != size-from {
-		return nil, what("shape %s of %s needs %s bytes, there are %d", shapeText(a.shape), a.elem.name, bytesText(k, a.elem.size, ok), size-from)
+		return nil, what("shape %s of %s needs %s bytes, there are %d", shapeText(a.shape), a.elem.name,
+			bytesText(k, a.elem.size, ok), size-from)
 	}
 	a.size = size - from
 	return a, nil

@@ -34,7 +34,8 @@ func openParquet(s *source) (Reader, error) {
 		return nil, err
 	}
 	mem := newLimited(s)
-	r, err := file.NewParquetReader(io.NewSectionReader(s, 0, s.size), file.WithReadProps(parquet.NewReaderProperties(mem)))
+	r, err := file.NewParquetReader(io.NewSectionReader(s, 0, s.size),
+		file.WithReadProps(parquet.NewReaderProperties(mem)))
 	if err != nil {
 		return nil, s.malformed("not a readable parquet file: %v", err)
 	}
@@ -77,7 +78,8 @@ func (f *parquetFile) columns() {
 			} else if l := leaf.LogicalType(); l != nil && !l.IsNone() {
 				what = l.String()
 			}
-			f.cols, f.leaf = append(f.cols, Column{Name: root.Name(), Refused: "values of Parquet's type " + what}), append(f.leaf, i)
+			f.cols, f.leaf = append(f.cols, Column{Name: root.Name(), Refused: "values of Parquet's type " + what}),
+				append(f.leaf, i)
 			continue
 		}
 		if t := f.about.Types[root.Name()]; t != "" && typ == "text" {
@@ -94,7 +96,8 @@ func (f *parquetFile) columns() {
 func grouped(n schema.Node) bool {
 	for n.Type() == schema.Group {
 		g := n.(*schema.GroupNode)
-		if g.NumFields() != 1 || n.RepetitionType() != parquet.Repetitions.Repeated && g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
+		if g.NumFields() != 1 || n.RepetitionType() != parquet.Repetitions.Repeated &&
+			g.Field(0).RepetitionType() != parquet.Repetitions.Repeated {
 			return true
 		}
 		n = g.Field(0)
@@ -102,8 +105,8 @@ func grouped(n schema.Node) bool {
 	return false
 }
 
-// durations names the columns that were durations where the file was written: Parquet has none, and keeps a number without its
-// unit; Arrow notes its own schema beside it.
+// durations names the columns that were durations where the file was written: Parquet has none, and keeps a number
+// without its unit; Arrow notes its own schema beside it.
 func (f *parquetFile) durations() map[string]bool {
 	note := f.r.MetaData().KeyValueMetadata().FindValue("ARROW:schema")
 	if note == nil {
@@ -139,7 +142,8 @@ func (f *parquetFile) durations() map[string]bool {
 // parquetType gives the Postgres type that holds a leaf's values exactly; "" where there is none.
 func parquetType(c *schema.Column) string {
 	switch l := c.LogicalType().(type) {
-	case schema.StringLogicalType, *schema.StringLogicalType, schema.JSONLogicalType, *schema.JSONLogicalType, schema.EnumLogicalType, *schema.EnumLogicalType:
+	case schema.StringLogicalType, *schema.StringLogicalType, schema.JSONLogicalType, *schema.JSONLogicalType,
+		schema.EnumLogicalType, *schema.EnumLogicalType:
 		return "text"
 	case schema.DateLogicalType, *schema.DateLogicalType:
 		return "date"
@@ -163,7 +167,8 @@ func parquetType(c *schema.Column) string {
 	case schema.Float16LogicalType, *schema.Float16LogicalType:
 		return "real"
 	case nil, schema.NoLogicalType, *schema.NoLogicalType:
-		return map[parquet.Type]string{parquet.Types.Boolean: "boolean", parquet.Types.Int32: "integer", parquet.Types.Int64: "bigint",
+		return map[parquet.Type]string{parquet.Types.Boolean: "boolean", parquet.Types.Int32: "integer",
+			parquet.Types.Int64: "bigint",
 			parquet.Types.Float: "real", parquet.Types.Double: "double precision"}[c.PhysicalType()]
 	}
 	return ""
@@ -184,7 +189,8 @@ func (f *parquetFile) Rows(want []Column) (Rows, error) {
 		d := f.r.MetaData().Schema.Column(f.leaf[k])
 		root := f.r.MetaData().Schema.ColumnRoot(f.leaf[k])
 		r.cols = append(r.cols, &parquetColumn{name: want[i].Name, leaf: f.leaf[k], desc: d, b: newBuilder(want[i].Type),
-			maxDef: d.MaxDefinitionLevel(), maxRep: d.MaxRepetitionLevel(), optional: root.RepetitionType() == parquet.Repetitions.Optional})
+			maxDef: d.MaxDefinitionLevel(), maxRep: d.MaxRepetitionLevel(),
+			optional: root.RepetitionType() == parquet.Repetitions.Optional})
 	}
 	return r, nil
 }
@@ -221,7 +227,8 @@ func (r *parquetRows) Next(dst []any) (err error) {
 	}
 	for i, c := range r.cols {
 		if dst[i], err = c.next(); err != nil {
-			return within(err, fmt.Sprintf("file \"%s\": column \"%s\", row %d of group %d: ", r.f.name, c.name, r.row+1, r.group))
+			return within(err,
+				fmt.Sprintf("file \"%s\": column \"%s\", row %d of group %d: ", r.f.name, c.name, r.row+1, r.group))
 		}
 	}
 	r.row++
@@ -310,7 +317,8 @@ func (c *parquetColumn) int32(v int32) error {
 func (c *parquetColumn) int64(v int64) error {
 	switch l := c.desc.LogicalType().(type) {
 	case *schema.TimestampLogicalType:
-		unit := map[schema.TimeUnitType]time.Duration{schema.TimeUnitMillis: time.Millisecond, schema.TimeUnitMicros: time.Microsecond, schema.TimeUnitNanos: time.Nanosecond}[l.TimeUnit()]
+		unit := map[schema.TimeUnitType]time.Duration{schema.TimeUnitMillis: time.Millisecond,
+			schema.TimeUnitMicros: time.Microsecond, schema.TimeUnitNanos: time.Nanosecond}[l.TimeUnit()]
 		if unit == 0 {
 			return sqlerr.New(sqlerr.BadCopy, "a timestamp of unknown unit")
 		}
@@ -365,7 +373,8 @@ func (c *parquetColumn) next() (any, error) {
 	clear(c.index)
 	for {
 		if def != c.maxDef {
-			return nil, sqlerr.New(sqlerr.NullNotAllowed, "a list that is empty or has a NULL element").WithHint("A chunk is dense: use 0, or leave the row out.")
+			return nil, sqlerr.New(sqlerr.NullNotAllowed, "a list that is empty or has a NULL element").
+				WithHint("A chunk is dense: use 0, or leave the row out.")
 		}
 		if err := c.put(c.values); err != nil {
 			return nil, err
@@ -418,7 +427,8 @@ func (c *parquetColumn) advance(axis int) error {
 			c.b.dims[k] = n
 		}
 		if c.b.dims[k] != n {
-			return sqlerr.New(sqlerr.ArraySubscript, "lists of %d and %d elements side by side", c.b.dims[k], n).WithHint("Lists must be of one length, and not empty.")
+			return sqlerr.New(sqlerr.ArraySubscript, "lists of %d and %d elements side by side", c.b.dims[k], n).
+				WithHint("Lists must be of one length, and not empty.")
 		}
 		c.index[k] = 0
 	}

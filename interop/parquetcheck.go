@@ -186,7 +186,8 @@ func (s *source) checkPacked(codec int64, first []byte, packed, full int64) erro
 			size = full
 		}
 	default:
-		return s.unsupported("compression %d", codec).WithHint("Readable are parquet files without compression and with snappy, gzip or zstd.")
+		return s.unsupported("compression %d", codec).
+			WithHint("Readable are parquet files without compression and with snappy, gzip or zstd.")
 	}
 	if size != full || full > max(most*packed, 1<<10) || full > maxExpand && full > expand*s.size {
 		return s.malformed("a page of %d bytes that decompresses to %s, its header says %d", packed, said(size), full)

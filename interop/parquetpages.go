@@ -42,7 +42,8 @@ func (p *pages) check(page file.Page) error {
 	b, n := page.Data(), int64(page.NumValues())
 	switch x := page.(type) {
 	case *file.DataPageV1:
-		if maxRep > 0 && x.RepetitionLevelEncoding() != parquet.Encodings.RLE || maxDef > 0 && x.DefinitionLevelEncoding() != parquet.Encodings.RLE {
+		if maxRep > 0 && x.RepetitionLevelEncoding() != parquet.Encodings.RLE ||
+			maxDef > 0 && x.DefinitionLevelEncoding() != parquet.Encodings.RLE {
 			return errors.New("levels in an encoding other than RLE")
 		}
 		for _, level := range []int16{maxRep, maxDef} {

@@ -59,7 +59,8 @@ func openParquetWriter(w io.Writer, cols []Column, note string) (rowWriter, erro
 	if err := meta.Append(metaAbout, note); err != nil {
 		return nil, err
 	}
-	props := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy), parquet.WithDictionaryDefault(false), parquet.WithStats(false))
+	props := parquet.NewWriterProperties(parquet.WithCompression(compress.Codecs.Snappy),
+		parquet.WithDictionaryDefault(false), parquet.WithStats(false))
 	out.w = file.NewParquetWriter(struct{ io.Writer }{w}, root, file.WithWriterProps(props), file.WithWriteMetadata(meta))
 	return out, nil
 }
@@ -72,7 +73,8 @@ func parquetNode(c Column, rank int) (schema.Node, error) {
 	}
 	typ, logical := parquet.Types.ByteArray, schema.LogicalType(schema.StringLogicalType{})
 	if e, ok := elemOf(c.Type); ok {
-		typ = map[string]parquet.Type{"bool": parquet.Types.Boolean, "int16": parquet.Types.Int32, "int32": parquet.Types.Int32, "int64": parquet.Types.Int64,
+		typ = map[string]parquet.Type{"bool": parquet.Types.Boolean, "int16": parquet.Types.Int32,
+			"int32": parquet.Types.Int32, "int64": parquet.Types.Int64,
 			"float32": parquet.Types.Float, "float64": parquet.Types.Double}[e.name]
 		logical = schema.NoLogicalType{}
 		if e.kind == 'i' {
@@ -92,7 +94,8 @@ func parquetNode(c Column, rank int) (schema.Node, error) {
 		if err != nil {
 			return nil, err
 		}
-		if node, err = schema.NewGroupNodeLogical(name, rep, schema.FieldList{list}, schema.NewListLogicalType(), -1); err != nil {
+		if node, err = schema.NewGroupNodeLogical(name, rep, schema.FieldList{list},
+			schema.NewListLogicalType(), -1); err != nil {
 			return nil, err
 		}
 	}
@@ -182,7 +185,8 @@ func (w *parquetWriter) flush(int) error {
 		if err := c.Close(); err != nil {
 			return err
 		}
-		p.def, p.rep, p.bools, p.i32, p.i64, p.f32, p.f64, p.text = p.def[:0], p.rep[:0], p.bools[:0], p.i32[:0], p.i64[:0], p.f32[:0], p.f64[:0], p.text[:0]
+		p.def, p.rep, p.bools, p.i32, p.i64, p.f32, p.f64, p.text = p.def[:0], p.rep[:0], p.bools[:0], p.i32[:0], p.i64[:0],
+			p.f32[:0], p.f64[:0], p.text[:0]
 	}
 	return g.Close()
 }

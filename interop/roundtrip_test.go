@@ -15,8 +15,10 @@ import (
 )
 
 // special are bits that conversions between float types or through text would change.
-var special32 = []uint32{0x7fc00001, 0x7f800001, 0xffc12345, 0xff800001, 0x80000000, 1, 0x807fffff, 0x7f800000, 0xff800000, 0x7f7fffff}
-var special64 = []uint64{0x7ff8000000000001, 0x7ff0000000000001, 0xfff8123456789abc, 1 << 63, 1, 0x800fffffffffffff, 0x7ff0000000000000, 0xfff0000000000000, 0x7fefffffffffffff}
+var special32 = []uint32{0x7fc00001, 0x7f800001, 0xffc12345, 0xff800001, 0x80000000, 1, 0x807fffff, 0x7f800000,
+	0xff800000, 0x7f7fffff}
+var special64 = []uint64{0x7ff8000000000001, 0x7ff0000000000001, 0xfff8123456789abc, 1 << 63, 1, 0x800fffffffffffff,
+	0x7ff0000000000000, 0xfff0000000000000, 0x7fefffffffffffff}
 
 // chunkOf makes a stored chunk of special and random bits.
 func chunkOf(r *rand.Rand, d tensor.DType, shape ...int) []byte {
@@ -39,8 +41,10 @@ func chunkOf(r *rand.Rand, d tensor.DType, shape ...int) []byte {
 	return b
 }
 
-var testColumns = []Column{{Name: "k", Type: "bigint"}, {Name: "i", Type: "integer"}, {Name: "h", Type: "smallint"}, {Name: "b", Type: "boolean"},
-	{Name: "t", Type: "text"}, {Name: "day", Type: "date"}, {Name: "x", Type: "real"}, {Name: "y", Type: "double precision"},
+var testColumns = []Column{{Name: "k", Type: "bigint"}, {Name: "i", Type: "integer"}, {Name: "h", Type: "smallint"},
+	{Name: "b", Type: "boolean"},
+	{Name: "t", Type: "text"}, {Name: "day", Type: "date"}, {Name: "x", Type: "real"},
+	{Name: "y", Type: "double precision"},
 	{Name: "v", Type: "real[]"}, {Name: "m", Type: "double precision[]"}, {Name: "c", Type: "real[]"}}
 
 func testRows(seed uint64, n int) [][]any {
@@ -49,7 +53,8 @@ func testRows(seed uint64, n int) [][]any {
 	var out [][]any
 	for i := range n {
 		out = append(out, []any{int64(i)*3 - math.MaxInt64, int64(math.MinInt32 + i), int64(math.MaxInt16 - i), i%3 == 0,
-			texts[r.IntN(len(texts))], "2024-02-29", float64(math.Float32frombits(special32[4+r.IntN(6)])), math.Float64frombits(special64[3+r.IntN(6)]),
+			texts[r.IntN(len(texts))], "2024-02-29", float64(math.Float32frombits(special32[4+r.IntN(6)])),
+			math.Float64frombits(special64[3+r.IntN(6)]),
 			chunkOf(r, tensor.Float32, 3), chunkOf(r, tensor.Float64, 2, 3), chunkOf(r, tensor.Float32, 2, 1, 2, 2)})
 	}
 	return out
@@ -159,7 +164,8 @@ func TestWhole(t *testing.T) {
 		if c := r.Columns()[10]; !c.Shape.Equal(tensor.Shape{2, 1, 2, 2}) {
 			t.Errorf("%s: shape %v", format, c.Shape)
 		}
-		if _, err := write(format, Options{Whole: true}, "", testColumns, testRows(8, 2)); err == nil || !strings.Contains(err.Error(), "2 rows") {
+		if _, err := write(format, Options{Whole: true}, "", testColumns, testRows(8, 2)); err == nil ||
+			!strings.Contains(err.Error(), "2 rows") {
 			t.Errorf("%s: two rows written whole: %v", format, err)
 		}
 	}
@@ -258,5 +264,6 @@ func TestBfloat16(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameRows(t, got, [][]any{{1.0, 1.0}, {math.Ldexp(1, -24), -2.0}, {math.Inf(-1), float64(math.Float32frombits(1 << 16))}, {math.Copysign(0, -1), math.Inf(1)}})
+	sameRows(t, got, [][]any{{1.0, 1.0}, {math.Ldexp(1, -24), -2.0},
+		{math.Inf(-1), float64(math.Float32frombits(1 << 16))}, {math.Copysign(0, -1), math.Inf(1)}})
 }

@@ -16,7 +16,8 @@ import (
 const maxSafetensorsHeader = 100_000_000
 
 // safetensorsTypes are the element types by the format's names.
-var safetensorsTypes = map[string]string{"BOOL": "bool", "I8": "i1", "I16": "i2", "I32": "i4", "I64": "i8", "U8": "u1", "U16": "u2", "U32": "u4", "U64": "u8",
+var safetensorsTypes = map[string]string{"BOOL": "bool", "I8": "i1", "I16": "i2", "I32": "i4", "I64": "i8", "U8": "u1",
+	"U16": "u2", "U32": "u4", "U64": "u8",
 	"F16": "f2", "BF16": "bf16", "F32": "f4", "F64": "f8"}
 
 // Metadata that relgrad adds, next to what others may have put there: "relgrad" holds, for each table, about; a column
@@ -68,7 +69,8 @@ func (s *source) safetensorsHeader() (head []byte, from int64, err error) {
 	}
 	n := binary.LittleEndian.Uint64(b)
 	if n > maxSafetensorsHeader || int64(n) > s.size-8 {
-		return nil, 0, s.malformed("a header of %d bytes in a file of %d; the format allows %d", n, s.size, maxSafetensorsHeader)
+		return nil, 0, s.malformed("a header of %d bytes in a file of %d; the format allows %d", n,
+			s.size, maxSafetensorsHeader)
 	}
 	head = make([]byte, n)
 	if k, err := s.ReadAt(head, 8); k < len(head) {
@@ -123,13 +125,15 @@ func (s *source) parseSafetensors(head []byte) (out []namedTensor, meta map[stri
 func (s *source) safetensor(name string, e safetensor, from int64) (*member, error) {
 	typ, ok := safetensorsTypes[e.DType]
 	if !ok {
-		return nil, s.unsupported("array \"%s\": elements of type %.40s", name, e.DType).WithHint("Readable are BOOL, I8 to I64, U8 to U64, F16, BF16, F32 and F64.")
+		return nil, s.unsupported("array \"%s\": elements of type %.40s", name, e.DType).
+			WithHint("Readable are BOOL, I8 to I64, U8 to U64, F16, BF16, F32 and F64.")
 	}
 	a := &member{name: name, elem: elems[typ], shape: e.Shape, size: e.Offsets[1] - e.Offsets[0]}
 	neg := slices.ContainsFunc(e.Shape, func(d int64) bool { return d < 0 })
 	n, ok := count(e.Shape)
 	if neg || !ok || n > s.size || n*int64(a.elem.size) != a.size || e.Offsets[0] < 0 || e.Offsets[1] > s.size-from {
-		return nil, s.malformed("array \"%s\": %s of shape %s at bytes %d to %d of %d", name, e.DType, shapeText(e.Shape), e.Offsets[0], e.Offsets[1], s.size-from)
+		return nil, s.malformed("array \"%s\": %s of shape %s at bytes %d to %d of %d", name, e.DType, shapeText(e.Shape),
+			e.Offsets[0], e.Offsets[1], s.size-from)
 	}
 	at := from + e.Offsets[0]
 	a.open = func() (io.Reader, error) { return io.NewSectionReader(s, at, a.size), nil }

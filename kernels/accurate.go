@@ -3,8 +3,8 @@ package kernels
 import "math"
 
 // Functions of which Go's own lose digits somewhere in their range, each within an ulp or two everywhere: powers (Go's
-// multiply rounded squares), logarithms to base 10 near 1, sines near multiples of π, inverse sines near 1, and hyperbolic
-// functions near the largest number. The server's are those of its C library, which has them right.
+// multiply rounded squares), logarithms to base 10 near 1, sines near multiples of π, inverse sines near 1, and
+// hyperbolic functions near the largest number. The server's are those of its C library, which has them right.
 
 // two is a sum of two numbers that is not rounded: about 106 bits.
 type two struct{ hi, lo float64 }
@@ -44,7 +44,8 @@ var (
 	log10eTwo = two{math.Log10E, 1.098319650216765e-17}
 )
 
-// lnTwo is ln x of a positive number: x = m·2ᵏ with m from √½ to √2, and ln m = 2 artanh(s), s = (m-1)/(m+1), as its series.
+// lnTwo is ln x of a positive number: x = m·2ᵏ with m from √½ to √2, and ln m = 2 artanh(s), s = (m-1)/(m+1), as its
+// series.
 func lnTwo(x float64) two {
 	m, k := math.Frexp(x)
 	if m < math.Sqrt2/2 {
@@ -142,7 +143,8 @@ func log10(x float64) float64 {
 // halfπ is π/2 in four parts, of which the products of the first three with whole numbers below 2²⁰ are exact.
 var halfπ = [...]float64{0x1.921fb544p+0, 0x1.0b4611a6p-34, 0x1.3198a2ep-69, 0x1.b839a252049c1p-104}
 
-// reduced is x less the nearest multiple of π/2, as two numbers, and which multiple; ok is false for the large, which Go's own reduce well.
+// reduced is x less the nearest multiple of π/2, as two numbers, and which multiple; ok is false for the large, which
+// Go's own reduce well.
 func reduced(x float64) (r two, n int, ok bool) {
 	if !(math.Abs(x) < 1<<19) {
 		return two{}, 0, false

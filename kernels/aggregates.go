@@ -21,36 +21,50 @@ func Aggregates() []Aggregate { return aggregates }
 const spreadNull = "NULL where fewer than two rows (of the _pop forms: none) are not NULL."
 
 var aggregates = []Aggregate{
-	{"sum", "x", "The sum of numbers or, element by element, of chunks of one shape. real stays real (accumulated in double precision), bigint gives numeric.",
+	{"sum", "x", "The sum of numbers or, element by element, of chunks of one shape. real stays real (accumulated in " +
+		"double precision), bigint gives numeric.",
 		"`g`", "", "SELECT sum(sqnorm(s) * z) FROM (SELECT n, sum(v) AS s, sum(x) AS z FROM t GROUP BY n) q"},
 	{"avg", "x", "The mean of numbers, in double precision, or of chunks of one shape, in their type.",
 		"`g / count(x)`", "", "SELECT sum(sqnorm(s) * z) FROM (SELECT n, avg(v) AS s, avg(x) AS z FROM t GROUP BY n) q"},
 	{"count", "x or *", "The number of rows, or of those where x is not NULL, as bigint.",
 		"0", "0 for no rows.", "SELECT sum(x * c) FROM t, (SELECT count(*) AS c FROM t) q"},
-	{"min", "x", "The least of numbers or texts.", "`g`, in equal parts to the rows that tie", "", "SELECT sum(z * z) FROM (SELECT n, min(x) AS z FROM t GROUP BY n) q"},
-	{"max", "x", "The greatest of numbers or texts; NaN is above all numbers.", "`g`, in equal parts to the rows that tie", "",
+	{"min", "x", "The least of numbers or texts.", "`g`, in equal parts to the rows that tie", "",
+		"SELECT sum(z * z) FROM (SELECT n, min(x) AS z FROM t GROUP BY n) q"},
+	{"max", "x", "The greatest of numbers or texts; NaN is above all numbers.",
+		"`g`, in equal parts to the rows that tie", "",
 		"SELECT sum(z * z) FROM (SELECT n, max(x) AS z FROM t GROUP BY n) q"},
-	{"min_agg", "x", "The least of each element of chunks of one shape.", "`g` element by element, in equal parts to the rows that tie", "",
+	{"min_agg", "x", "The least of each element of chunks of one shape.",
+		"`g` element by element, in equal parts to the rows that tie", "",
 		"SELECT sum(sqnorm(z)) FROM (SELECT n, min_agg(v) AS z FROM t GROUP BY n) q"},
-	{"max_agg", "x", "The greatest of each element of chunks of one shape.", "`g` element by element, in equal parts to the rows that tie", "",
+	{"max_agg", "x", "The greatest of each element of chunks of one shape.",
+		"`g` element by element, in equal parts to the rows that tie", "",
 		"SELECT sum(sqnorm(z)) FROM (SELECT n, max_agg(v) AS z FROM t GROUP BY n) q"},
-	{"var_pop, var_samp, variance", "x", "The variance of numbers: the mean square of the distances from the mean; var_samp and variance divide by the number of rows less one.",
-		"`g * 2 * (x - avg(x)) / count(x)` or `/ (count(x) - 1)`", spreadNull, "SELECT var_pop(x) * var_samp(y) + variance(u) FROM t"},
-	{"stddev_pop, stddev_samp, stddev", "x", "The square root of the variance.", "`g * (x - avg(x)) / (count(x) * stddev_pop(x))` or with `(count(x) - 1) * stddev_samp(x)`; 0 where the deviation is 0",
+	{"var_pop, var_samp, variance", "x", "The variance of numbers: the mean square of the distances from the mean; " +
+		"var_samp and variance divide by the number of rows less one.",
+		"`g * 2 * (x - avg(x)) / count(x)` or `/ (count(x) - 1)`", spreadNull,
+		"SELECT var_pop(x) * var_samp(y) + variance(u) FROM t"},
+	{"stddev_pop, stddev_samp, stddev", "x", "The square root of the variance.", "`g * (x - avg(x)) / (count(x) * " +
+		"stddev_pop(x))` or with `(count(x) - 1) * stddev_samp(x)`; 0 where the deviation is 0",
 		spreadNull, "SELECT stddev_pop(x) * stddev_samp(y) + stddev(u) FROM t"},
-	{"vector_agg", "index bigint, value, size", "The vector of that size with each row's value at its index, counted from 0, and 0 elsewhere; values at one index add up. " +
-		"An index outside is an error. real gives real[]. The size is constant.", "`g[1 + index]`", "Rows where index or value is NULL are skipped.",
+	{"vector_agg", "index bigint, value, size", "The vector of that size with each row's value at its index, counted " +
+		"from 0, and 0 elsewhere; values at one index add up. " +
+		"An index outside is an error. real gives real[]. The size is constant.", "`g[1 + index]`",
+		"Rows where index or value is NULL are skipped.",
 		"SELECT sum(sqnorm(z) * z[2]) FROM (SELECT n, vector_agg(id % 3, x, 3) AS z FROM t GROUP BY n) q"},
-	{"array_agg", "x ORDER BY …", "The values in an array: numbers become a vector, chunks are stacked along a new first axis. In a loss all groups have one number of rows, " +
+	{"array_agg", "x ORDER BY …", "The values in an array: numbers become a vector, chunks are stacked along a new " +
+		"first axis. In a loss all groups have one number of rows, " +
 		"and the order does not depend on a parameter.", "its element of `g`", "NULL among numbers is an error.",
 		"SELECT sum(sqnorm(z) * z[2]) FROM (SELECT array_agg(coalesce(x, 2) ORDER BY id DESC) AS z FROM t) q"},
 }
 
 // aggregatesMarkdown is the chapter of the manual.
 func aggregatesMarkdown(b *strings.Builder) {
-	b.WriteString("\n# Aggregates\n\nThey fold the rows of a group, or of PARTITION BY behind OVER, and take FILTER (WHERE …). Rows where the argument is NULL are skipped; of no " +
-		"rows the result is NULL, unless said otherwise. Each\nrow of the group receives what stands under Derivative, a row that is NULL or filtered out nothing; " +
-		"g is the upstream gradient of the group's result. Any other aggregate of Postgres may stand in a sub-query that reads no parameter.\n")
+	b.WriteString("\n# Aggregates\n\nThey fold the rows of a group, or of PARTITION BY behind OVER, and take FILTER " +
+		"(WHERE …). Rows where the argument is NULL are skipped; of no " +
+		"rows the result is NULL, unless said otherwise. Each\nrow of the group receives what stands under Derivative, a " +
+		"row that is NULL or filtered out nothing; " +
+		"g is the upstream gradient of the group's result. Any other aggregate of Postgres may stand in a sub-query that " +
+		"reads no parameter.\n")
 	for _, a := range aggregates {
 		fmt.Fprintf(b, "\n## %s(%s)\n\n%s\n", a.Name, a.Args, a.Doc)
 		if a.Null != "" {

@@ -31,6 +31,8 @@ func registerArg(name, doc string, sign float64) {
 }
 
 func init() {
-	registerArg("argmax", "The position, from 0, of the largest element of a vector: the first of equal ones, or the first NaN.", 1)
-	registerArg("argmin", "The position, from 0, of the smallest element of a vector: the first of equal ones, or the first NaN.", -1)
+	registerArg("argmax",
+		"The position, from 0, of the largest element of a vector: the first of equal ones, or the first NaN.", 1)
+	registerArg("argmin",
+		"The position, from 0, of the smallest element of a vector: the first of equal ones, or the first NaN.", -1)
 }

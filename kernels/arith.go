@@ -117,8 +117,9 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "power", Args: "x, y", MinArgs: 2,
-	Doc:  "x ^ y, element by element; scalars give double precision.",
-	Kink: "The derivative in x is y·x^(y-1), computed as y·x^y / x where y - 1 would be rounded, and 0 where y = 0; the one in y is x^y·ln x, 0 where x = 0.",
+	Doc: "x ^ y, element by element; scalars give double precision.",
+	Kink: "The derivative in x is y·x^(y-1), computed as y·x^y / x where y - 1 would be rounded, and 0 where y = 0; the " +
+		"one in y is x^y·ln x, 0 where x = 0.",
 	Infer: func(a []Type, at Attr) (Type, error) {
 		t, err := inferElem("power")(a, at)
 		return widenScalar(t), err
@@ -144,7 +145,8 @@ func vjpPower(e, g *Expr) []*Expr {
 		}
 		return []*Expr{SumTo(Mul(g, Mul(y, lowered(e, x))), x.Type), nil}
 	}
-	flat, low := Build("eq_mask", y, Num(0)), Build("greater", Num(0.5), y) // what is not chosen keeps out its derivative too
+	// what is not chosen keeps out its derivative too
+	flat, low := Build("eq_mask", y, Num(0)), Build("greater", Num(0.5), y)
 	high := Build("power", Select(flat, Num(1), Select(low, Num(1), x)), Sub(y, Num(1)))
 	dx := Select(flat, Num(0), Mul(y, Select(flat, Num(1), Select(low, lowered(e, x), high))))
 	out := []*Expr{SumTo(Mul(g, dx), x.Type), nil}

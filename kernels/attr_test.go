@@ -9,7 +9,8 @@ import (
 func TestAttrRoundTrip(t *testing.T) {
 	attrs := []Attr{
 		{}, {Axis: -1}, {Shape: []int{}}, {From: []int{}, Shape: []int{3}},
-		{Shape: []int{3, 4}, From: []int{0, 1}, Axis: 2, Num: 0.1 + 0.2, Int: -1 << 63, Kind: Text, Spec: "view of\nSELECT x=1 kind=real"},
+		{Shape: []int{3, 4}, From: []int{0, 1}, Axis: 2, Num: 0.1 + 0.2, Int: -1 << 63, Kind: Text,
+			Spec: "view of\nSELECT x=1 kind=real"},
 	}
 	for k := Float64; k <= Text; k++ {
 		attrs = append(attrs, Attr{Kind: k})

@@ -84,8 +84,10 @@ func TestCalls(t *testing.T) {
 		{"subscript", []Value{m, i(2), i(1)}, "4 double precision"},
 		{"zeros", []Value{ints(2)}, "{0,0} double precision[2]"},
 		{"full", []Value{ints(2), i(7)}, "{7,7} double precision[2]"},
-		{"random_uniform", []Value{ints(1), i(3), ints(4, 5)}, fmt.Sprintf("{%v} double precision[1]", tensor.Uniform(3, tensor.HashKey(4, 5), 0))},
-		{"random_normal", []Value{ints(1), i(3)}, fmt.Sprintf("{%v} double precision[1]", tensor.Normal(3, tensor.HashKey(), 0))},
+		{"random_uniform", []Value{ints(1), i(3), ints(4, 5)},
+			fmt.Sprintf("{%v} double precision[1]", tensor.Uniform(3, tensor.HashKey(4, 5), 0))},
+		{"random_normal", []Value{ints(1), i(3)},
+			fmt.Sprintf("{%v} double precision[1]", tensor.Normal(3, tensor.HashKey(), 0))},
 		{"random_int", []Value{i(1), i(3), ints()}, "0 bigint"},
 		{"clip", []Value{vec(-1, .5, 3), i(0), i(1)}, "{0,0.5,1} double precision[3]"},
 		{"leaky_relu", []Value{vec(-1, 1), f(.5)}, "{-0.5,1} double precision[2]"},
@@ -128,8 +130,10 @@ func TestErrors(t *testing.T) {
 		{"mul", []Value{i(math.MinInt64), i(-1)}, sqlerr.NumericOutOfRange, "bigint out of range"},
 		{"div", []Value{i(1), i(0)}, sqlerr.DivisionByZero, "division by zero"},
 		{"mod", []Value{i(1), i(0)}, sqlerr.DivisionByZero, "division by zero"},
-		{"gt", []Value{vec(1), vec(2)}, sqlerr.UndefinedFunction, "operator does not exist: double precision[1] > double precision[1]"},
-		{"case", []Value{BoolValue(true), s("a"), i(1)}, sqlerr.DatatypeMismatch, "CASE types bigint and text cannot be matched"},
+		{"gt", []Value{vec(1), vec(2)}, sqlerr.UndefinedFunction,
+			"operator does not exist: double precision[1] > double precision[1]"},
+		{"case", []Value{BoolValue(true), s("a"), i(1)}, sqlerr.DatatypeMismatch,
+			"CASE types bigint and text cannot be matched"},
 		{"matmul", []Value{m, m}, sqlerr.ArraySubscript, "different shapes [2,3] and [2,3] in matmul"},
 		{"matmul", []Value{m}, sqlerr.UndefinedFunction, "matmul takes 2 arguments, not 1"},
 		{"reshape", []Value{m}, sqlerr.UndefinedFunction, "reshape takes 2 arguments, not 1"},
@@ -139,20 +143,27 @@ func TestErrors(t *testing.T) {
 		{"sum_elements", []Value{m, i(3)}, sqlerr.ArraySubscript, "axis 3 of sum_elements is not in 1 to 2"},
 		{"sum_elements", []Value{f(1)}, sqlerr.UndefinedFunction, "sum_elements(double precision) does not exist"},
 		{"reshape", []Value{m, ints(4, 2)}, sqlerr.ArraySubscript, "shape [2,3] has 6 elements, shape [4,2] has 8"},
-		{"zeros", []Value{ints(0)}, sqlerr.InvalidParameter, "shape ARRAY[0] of zeros: every length must be at least 1, the size at most 268435456"},
-		{"zeros", []Value{ints(1<<40, 1<<40)}, sqlerr.InvalidParameter, "shape ARRAY[1099511627776,1099511627776] of zeros: every length must be at least 1, the size at most 268435456"},
+		{"zeros", []Value{ints(0)}, sqlerr.InvalidParameter,
+			"shape ARRAY[0] of zeros: every length must be at least 1, the size at most 268435456"},
+		{"zeros", []Value{ints(1<<40, 1<<40)}, sqlerr.InvalidParameter,
+			"shape ARRAY[1099511627776,1099511627776] of zeros: every length must be at least 1, the size at most 268435456"},
 		{"subscript", []Value{m, i(3), i(1)}, sqlerr.ArraySubscript, "subscript 3 of dimension 1 is outside 1:2"},
 		{"subscript", []Value{m, i(3)}, sqlerr.ArraySubscript, "1 subscripts of a value of type double precision[2,3]"},
 		{"einsum", []Value{s("...i->i"), vec(1)}, sqlerr.FeatureNotSupported, `einsum spec "...i->i" has an ellipsis`},
-		{"einsum", []Value{s("i->j"), vec(1)}, sqlerr.InvalidParameter, `einsum spec "i->j": no operand has the label 'j' of the result`},
+		{"einsum", []Value{s("i->j"), vec(1)}, sqlerr.InvalidParameter,
+			`einsum spec "i->j": no operand has the label 'j' of the result`},
 		{"einsum", []Value{s("ij,jk"), m}, sqlerr.InvalidParameter, `einsum spec "ij,jk" has 2 operands, not 1`},
-		{"einsum", []Value{s("ij,ik->j"), m, mat(3, 1, 2, 3)}, sqlerr.ArraySubscript, `einsum ij,ik->j: label 'i' has the lengths 2 and 3`},
+		{"einsum", []Value{s("ij,ik->j"), m, mat(3, 1, 2, 3)}, sqlerr.ArraySubscript,
+			`einsum ij,ik->j: label 'i' has the lengths 2 and 3`},
 		{"einsum", []Value{s("i1->i"), m}, sqlerr.InvalidParameter, `einsum spec "i1->i" has '1', which is no letter`},
 		{"random_int", []Value{i(0), i(0), ints()}, sqlerr.InvalidParameter, "random_int of 0 numbers"},
 		{"dropout", []Value{vec(1), f(1)}, sqlerr.InvalidParameter, "dropout probability 1 is not in [0,1)"},
-		{"glorot_uniform", []Value{ints(2), i(1), ints(), i(0), i(0)}, sqlerr.InvalidParameter, "glorot_uniform with fan_in 0 and fan_out 0"},
-		{"reshape", []Value{vec(1), ints()}, sqlerr.InvalidParameter, "the shape of reshape has 0 dimensions, 1 to 6 are possible"},
-		{"full", []Value{ints(2, 0), f(1)}, sqlerr.InvalidParameter, "shape ARRAY[2,0] of full: every length must be at least 1, the size at most 268435456"},
+		{"glorot_uniform", []Value{ints(2), i(1), ints(), i(0), i(0)}, sqlerr.InvalidParameter,
+			"glorot_uniform with fan_in 0 and fan_out 0"},
+		{"reshape", []Value{vec(1), ints()}, sqlerr.InvalidParameter,
+			"the shape of reshape has 0 dimensions, 1 to 6 are possible"},
+		{"full", []Value{ints(2, 0), f(1)}, sqlerr.InvalidParameter,
+			"shape ARRAY[2,0] of full: every length must be at least 1, the size at most 268435456"},
 		{"one_hot", []Value{i(0), i(0)}, sqlerr.InvalidParameter, "the size of one_hot is 0, not in 1 to 268435456"},
 	} {
 		_, err := Lookup(c.name).EvalValues(&Env{}, c.args)
@@ -170,10 +181,14 @@ func TestCasts(t *testing.T) {
 		want string
 	}{
 		{FloatValue(2.5), Int, "2"}, {FloatValue(-3.5), Int, "-4"}, {FloatValue(math.NaN()), Int, sqlerr.NumericOutOfRange},
-		{FloatValue(1e19), Int, sqlerr.NumericOutOfRange}, {IntValue(3), Float64, "3"}, {BoolValue(true), Int, "1"}, {IntValue(-2), Bool, "true"},
-		{TextValue(" 12 "), Int, "12"}, {TextValue("1_2"), Float64, sqlerr.InvalidText}, {TextValue("x"), Int, sqlerr.InvalidText},
-		{TextValue("9999999999999999999"), Int, sqlerr.NumericOutOfRange}, {TextValue("1.5"), Float32, "1.5"}, {TextValue("NaN"), Float64, "NaN"},
-		{TextValue("f"), Bool, "false"}, {FloatValue(0.1), Text, "'0.1'"}, {BoolValue(true), Text, "'true'"}, {FloatValue(1), Bool, sqlerr.CannotCoerce},
+		{FloatValue(1e19), Int, sqlerr.NumericOutOfRange}, {IntValue(3), Float64, "3"}, {BoolValue(true), Int, "1"},
+		{IntValue(-2), Bool, "true"},
+		{TextValue(" 12 "), Int, "12"}, {TextValue("1_2"), Float64, sqlerr.InvalidText},
+		{TextValue("x"), Int, sqlerr.InvalidText},
+		{TextValue("9999999999999999999"), Int, sqlerr.NumericOutOfRange}, {TextValue("1.5"), Float32, "1.5"},
+		{TextValue("NaN"), Float64, "NaN"},
+		{TextValue("f"), Bool, "false"}, {FloatValue(0.1), Text, "'0.1'"}, {BoolValue(true), Text, "'true'"},
+		{FloatValue(1), Bool, sqlerr.CannotCoerce},
 		{Value{Type: Type{Kind: Float64}, X: 0.1}, Float32, "0.1"},
 	} {
 		e, err := Call(Lookup("cast"), Attr{Kind: c.to}, Const(c.v))
@@ -236,7 +251,8 @@ func TestDropMask(t *testing.T) {
 	if zeros < 200 || zeros > 300 {
 		t.Errorf("%d of 1000 dropped, expected about 250", zeros)
 	}
-	if at(1, 1).String() != at(1, 1).String() || at(1, 1).String() == at(1, 2).String() || at(1, 1).String() == at(2, 1).String() {
+	if at(1, 1).String() != at(1, 1).String() || at(1, 1).String() == at(1, 2).String() ||
+		at(1, 1).String() == at(2, 1).String() {
 		t.Error("the mask must depend on seed and step, and on nothing else")
 	}
 }

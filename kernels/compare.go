@@ -59,7 +59,8 @@ func registerCompare(name, op string, holds func(c int) bool) {
 		Eval: func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) {
 			return BoolValue(holds(Compare(a[0], a[1]))), nil
 		},
-		Samples: []Sample{{Types: []Type{i, f}, Ints: []int64{1}}, {Types: []Type{b, b}, Ints: []int64{0, 1}}, {Types: []Type{t, t}}},
+		Samples: []Sample{{Types: []Type{i, f}, Ints: []int64{1}}, {Types: []Type{b, b}, Ints: []int64{0, 1}},
+			{Types: []Type{t, t}}},
 	})
 }
 

@@ -7,7 +7,8 @@ import (
 
 var _ = Register(&Def{
 	Name: "concat_axis", Args: "a, b, axis", MinArgs: 3,
-	Doc: "a and b joined along a constant axis (counted from 1); all other axes are equal. The operator || joins along the first.",
+	Doc: "a and b joined along a constant axis (counted from 1); all other axes are equal. The operator || " +
+		"joins along the first.",
 	Bind: func(args []*Expr) (*Expr, error) {
 		axis, err := staticAxis("concat_axis", args[0].Type, args[2])
 		if err != nil {
@@ -21,7 +22,8 @@ var _ = Register(&Def{
 		}
 		s, t := a[0].Shape, a[1].Shape
 		if len(s) != len(t) || !keptShape(s, at.Axis).Equal(keptShape(t, at.Axis)) {
-			return Type{}, sqlerr.New(sqlerr.ArraySubscript, "different shapes %v and %v in concat_axis along axis %d", s, t, at.Axis+1)
+			return Type{}, sqlerr.New(sqlerr.ArraySubscript,
+				"different shapes %v and %v in concat_axis along axis %d", s, t, at.Axis+1)
 		}
 		out := append(tensor.Shape{}, s...)
 		out[at.Axis] += t[at.Axis]

@@ -4,7 +4,8 @@ import "github.com/relgrad/relgrad/internal/sqlerr"
 
 var _ = Register(&Def{
 	Name: "cross_entropy", Args: "logits, label", MinArgs: 2,
-	Doc: "-log_softmax(logits)[label] of a vector of logits and a label that counts from 0, in double precision, without overflow. " +
+	Doc: "-log_softmax(logits)[label] of a vector of logits and a label that counts from 0, in double precision, " +
+		"without overflow. " +
 		"A label outside the vector is an error.",
 	Infer: func(a []Type, _ Attr) (Type, error) { return Type{Kind: Float64}, logitsAndLabel("cross_entropy", a) },
 	Eval: func(_ *Env, a []Value, _ Attr, out Type) (Value, error) {

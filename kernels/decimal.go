@@ -7,7 +7,8 @@ import (
 
 var _ = Register(&Def{
 	Name: "decimal", Args: "a", MinArgs: 1, Internal: true, NoGrad: "It stands only where no parameter is read.",
-	Doc: "a rounded to 15 significant decimal digits, which double precision holds: the result of arithmetic with numeric " +
+	Doc: "a rounded to 15 significant decimal digits, which double precision holds: the result of " +
+		"arithmetic with numeric " +
 		"values where no parameter is read, so that 3 * 1.1 = 3.3 as in Postgres.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if a[0].Kind != Float64 || a[0].Shape != nil {
@@ -28,8 +29,9 @@ func roundDecimal(x float64) float64 {
 	return y
 }
 
-// roundScaled is roundDecimal without digits: the quotient of two whole numbers that double precision holds is the double nearest to the decimal.
-// It is not sure of numbers beyond 1e-7 … 1e15, nor of those so near to a tie that the product's own rounding decides.
+// roundScaled is roundDecimal without digits: the quotient of two whole numbers that double precision holds is the
+// double nearest to the decimal. It is not sure of numbers beyond 1e-7 … 1e15, nor of those so near to a tie that the
+// product's own rounding decides.
 func roundScaled(x float64) (float64, bool) {
 	a := math.Abs(x)
 	if !(a >= 1e-7 && a < 1e15) {

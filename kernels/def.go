@@ -17,8 +17,9 @@ type Def struct {
 
 	MinArgs, MaxArgs int // as SQL calls it; MaxArgs < 0: any number; 0 means MinArgs
 
-	// Ulps bounds the error of the value and of its first and second derivative, in units in the last place of what they are;
-	// 0: 8. Of vectors the largest element's unit counts, and where a derivative crosses zero that of its terms.
+	// Ulps bounds the error of the value and of its first and second derivative, in units in the last place of what
+	// they are; 0: 8. Of vectors the largest element's unit counts, and where a derivative crosses zero that of its
+	// terms.
 	Ulps int
 
 	Internal  bool // not callable from SQL under its name
@@ -38,7 +39,8 @@ type Def struct {
 	Ints func(x []int64) (int64, error)
 	// Eval is the reference code of any other kernel. Arguments are not NULL unless NonStrict.
 	Eval func(env *Env, a []Value, at Attr, out Type) (Value, error)
-	// Lane is the reference code of a kernel of the lanes of its arguments' last axis, each by itself: to as many elements, or one.
+	// Lane is the reference code of a kernel of the lanes of its arguments' last axis, each by itself: to as many
+	// elements, or one.
 	Lane func(x [][]float64, out []float64)
 	// Lazy evaluates only the arguments it needs (CASE, COALESCE, AND).
 	Lazy func(e *Expr, eval func(*Expr) (Value, error)) (Value, error)
@@ -65,7 +67,8 @@ type Def struct {
 }
 
 // Sample is one typed call for the registry tests and the manual: the run-time arguments and attributes of a
-// kernel, the SQL arguments of a macro, whose bigint[] is the attributes' shape (see Def.Array). Ints lists values for integer and boolean arguments in turn (default 1).
+// kernel, the SQL arguments of a macro, whose bigint[] is the attributes' shape (see Def.Array). Ints lists values for
+// integer and boolean arguments in turn (default 1).
 type Sample struct {
 	Types []Type
 	Attr  Attr

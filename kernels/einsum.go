@@ -10,8 +10,10 @@ import (
 
 var _ = Register(&Def{
 	Name: "einsum", Args: "spec, a[, b[, c[, d]]]", MinArgs: 2, MaxArgs: 5,
-	Doc: "Einstein's summation: einsum('ij,jk->ik', a, b) multiplies the elements that the labels pair and sums over the labels " +
-		"that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. Without -> " +
+	Doc: "Einstein's summation: einsum('ij,jk->ik', a, b) multiplies the elements that the labels pair and sums over " +
+		"the labels " +
+		"that the result lacks. A label repeated in one operand takes the diagonal, one repeated in the result places it. " +
+		"Without -> " +
 		"the result has the labels that occur once, sorted. No labels: double precision.",
 	Bind: func(args []*Expr) (*Expr, error) {
 		v, err := static("einsum", "spec", args[0])
@@ -53,13 +55,16 @@ var _ = Register(&Def{
 		return n
 	},
 	Samples: []Sample{
-		{Types: []Type{{Kind: Float32, Shape: []int{2, 3}}, {Kind: Float32, Shape: []int{3, 4}}}, Attr: Attr{Spec: "ij,jk->ik"}},
+		{Types: []Type{{Kind: Float32, Shape: []int{2, 3}}, {Kind: Float32, Shape: []int{3, 4}}},
+			Attr: Attr{Spec: "ij,jk->ik"}},
 		{Types: []Type{{Kind: Float64, Shape: []int{3, 3}}}, Attr: Attr{Spec: "ii->i"}},
 		{Types: []Type{{Kind: Float64, Shape: []int{3, 3}}}, Attr: Attr{Spec: "ii->"}},
 		{Types: []Type{{Kind: Float64, Shape: []int{3}}}, Attr: Attr{Spec: "i->ii"}},
 		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}}, Attr: Attr{Spec: "ij->j"}},
-		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}, {Kind: Float64, Shape: []int{2}}, {Kind: Float64, Shape: []int{3}}}, Attr: Attr{Spec: "ij,i,j->"}},
-		{Types: []Type{{Kind: Float64, Shape: []int{2, 2, 3}}, {Kind: Float64, Shape: []int{4}}}, Attr: Attr{Spec: "iij,k->k"}},
+		{Types: []Type{{Kind: Float64, Shape: []int{2, 3}}, {Kind: Float64, Shape: []int{2}},
+			{Kind: Float64, Shape: []int{3}}}, Attr: Attr{Spec: "ij,i,j->"}},
+		{Types: []Type{{Kind: Float64, Shape: []int{2, 2, 3}}, {Kind: Float64, Shape: []int{4}}},
+			Attr: Attr{Spec: "iij,k->k"}},
 		{Types: []Type{f32(2, 3), f64(3, 2), f64(2, 2), f32(2)}, Attr: Attr{Spec: "ij,jk,kl,l->i"}},
 		{Types: []Type{f64(2, 1, 2, 3), f64(3, 2)}, Attr: Attr{Spec: "abcd,dc->abd"}},
 		{Types: []Type{f32(3), f64(), f32(2)}, Attr: Attr{Spec: "i,,j->ji"}},
@@ -128,14 +133,16 @@ func (s einsumSpec) infer(a []Type) (Type, error) {
 			return Type{}, wrongType("einsum", a)
 		}
 		if len(t.Shape) != len(s.in[i]) {
-			return Type{}, sqlerr.New(sqlerr.ArraySubscript, "einsum %s: operand %d has shape %v, not %d dimensions", s, i+1, t.Shape, len(s.in[i]))
+			return Type{}, sqlerr.New(sqlerr.ArraySubscript,
+				"einsum %s: operand %d has shape %v, not %d dimensions", s, i+1, t.Shape, len(s.in[i]))
 		}
 		if t.Shape != nil && t.Kind == Float64 {
 			kind = Float64
 		}
 		for d, l := range s.in[i] {
 			if n, ok := dims[l]; ok && n != t.Shape[d] {
-				return Type{}, sqlerr.New(sqlerr.ArraySubscript, "einsum %s: label %q has the lengths %d and %d", s, l, n, t.Shape[d])
+				return Type{}, sqlerr.New(sqlerr.ArraySubscript,
+					"einsum %s: label %q has the lengths %d and %d", s, l, n, t.Shape[d])
 			}
 			dims[l] = t.Shape[d]
 		}
@@ -144,7 +151,8 @@ func (s einsumSpec) infer(a []Type) (Type, error) {
 		return Type{Kind: Float64}, nil
 	}
 	if len(s.out) > tensor.MaxRank {
-		return Type{}, sqlerr.New(sqlerr.InvalidParameter, "einsum %s: the result has %d dimensions, at most %d are possible", s, len(s.out), tensor.MaxRank)
+		return Type{}, sqlerr.New(sqlerr.InvalidParameter,
+			"einsum %s: the result has %d dimensions, at most %d are possible", s, len(s.out), tensor.MaxRank)
 	}
 	out := Type{Kind: kind}
 	for _, l := range s.out {

@@ -101,7 +101,8 @@ func (d *Def) bounded(t Type) error {
 	n := 1
 	for _, l := range t.Shape {
 		if l > 0 && n > maxElements/l {
-			return sqlerr.New(sqlerr.ProgramLimit, "the result of %s would be %v: a chunk has at most %d elements", d.Name, t, maxElements)
+			return sqlerr.New(sqlerr.ProgramLimit, "the result of %s would be %v: a chunk has at most %d elements",
+				d.Name, t, maxElements)
 		}
 		n *= l
 	}

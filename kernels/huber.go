@@ -5,7 +5,8 @@ import "math"
 // Huber, "Robust estimation of a location parameter", Annals of Mathematical Statistics 35 (1964), equation for ρ.
 var _ = Register(&Def{
 	Name: "huber", Args: "x, delta", MinArgs: 2,
-	Doc:   "Huber's loss: x²/2 where |x| ≤ delta, else delta·(|x| - delta/2). The derivative with respect to x is x cut off at ±delta.",
+	Doc: "Huber's loss: x²/2 where |x| ≤ delta, else delta·(|x| - delta/2). The derivative with respect to x is x cut " +
+		"off at ±delta.",
 	Infer: inferElem("huber"),
 	Elem: func(x []float64) float64 {
 		if a := math.Abs(x[0]); a > x[1] {

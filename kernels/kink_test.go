@@ -97,7 +97,8 @@ func TestKinks(t *testing.T) {
 		_, grads := gradients(t, e, c.args...)
 		got := flat(grads, c.args)
 		for i := range c.want {
-			if len(got) != len(c.want) || !(math.Abs(got[i]-c.want[i]) < 1e-12 || math.IsNaN(got[i]) && math.IsNaN(c.want[i]) || got[i] == c.want[i]) {
+			if len(got) != len(c.want) ||
+				!(math.Abs(got[i]-c.want[i]) < 1e-12 || math.IsNaN(got[i]) && math.IsNaN(c.want[i]) || got[i] == c.want[i]) {
 				t.Errorf("%s%v: gradient %v, want %v", c.name, c.args, got, c.want)
 				break
 			}
@@ -108,7 +109,8 @@ func TestKinks(t *testing.T) {
 // power with a constant exponent uses c·x^(c-1).
 func TestPowerConstant(t *testing.T) {
 	x := col(0, Type{})
-	for _, c := range []struct{ c, x, want float64 }{{2, -3, -6}, {1, 0, 1}, {0, 0, 0}, {3, -2, 12}, {0.5, 4, 0.25}, {-1, 2, -0.25}, {0.5, 0, math.Inf(1)}} {
+	for _, c := range []struct{ c, x, want float64 }{{2, -3, -6}, {1, 0, 1}, {0, 0, 0}, {3, -2, 12}, {0.5, 4, 0.25},
+		{-1, 2, -0.25}, {0.5, 0, math.Inf(1)}} {
 		e := Build("power", x, Num(c.c))
 		_, g := gradients(t, e, FloatValue(c.x))
 		if got := g[0]; got.X != c.want {
@@ -146,7 +148,8 @@ func TestGuards(t *testing.T) {
 		{e: Build("nullif", y, x), x: FloatValue(4), y: FloatValue(4), resultNull: true},
 		{e: Build("nullif", y, x), x: FloatValue(4), y: FloatValue(5), want: 5, dy: 1},
 		{e: Build("greatest", x, y), x: FloatValue(4), y: NullOf(Type{}), want: 4, dx: 1},
-		{e: Build("mul", Build("cast", x), Build("coalesce", y, Num(1))), x: FloatValue(4), y: NullOf(Type{}), want: 4, dx: 1},
+		{e: Build("mul", Build("cast", x), Build("coalesce", y, Num(1))), x: FloatValue(4),
+			y: NullOf(Type{}), want: 4, dx: 1},
 	} {
 		v, g := gradients(t, c.e, c.x, c.y)
 		if v.Null != c.resultNull || v.X != c.want || g[0].X != c.dx || g[1].X != c.dy {
@@ -171,14 +174,16 @@ func TestIEEE(t *testing.T) {
 	inf := math.Inf(1)
 	for _, c := range []struct{ got, want float64 }{
 		{f("exp", -1000), 0}, {f("exp", 1000), inf}, {f("ln", 0), -inf}, {f("div", 1, 0), inf}, {f("softplus", 1000), 1000},
-		{f("bce_with_logits", 50, 1), math.Log1p(math.Exp(-50))}, {f("sigmoid", -1000), 0}, {f("round", 2.5), 2}, {f("log", 1000), 3},
+		{f("bce_with_logits", 50, 1), math.Log1p(math.Exp(-50))}, {f("sigmoid", -1000), 0},
+		{f("round", 2.5), 2}, {f("log", 1000), 3},
 		{f("relu", -0.5), 0}, {f("power", 0, 0), 1}, {f("greater", 2, 1), 1}, {f("sign", -3), -1}, {f("trunc", -1.5), -1},
 	} {
 		if c.got != c.want {
 			t.Errorf("got %v, want %v", c.got, c.want)
 		}
 	}
-	for _, x := range []float64{f("ln", -1), f("sqrt", -1), f("asin", 2), f("relu", math.NaN()), f("maximum", math.NaN(), 1), f("div", 0, 0)} {
+	for _, x := range []float64{f("ln", -1), f("sqrt", -1), f("asin", 2), f("relu", math.NaN()),
+		f("maximum", math.NaN(), 1), f("div", 0, 0)} {
 		if !math.IsNaN(x) {
 			t.Errorf("got %v, want NaN", x)
 		}

@@ -14,7 +14,8 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "l2_normalize_slope", Args: "x, g", MinArgs: 2, Internal: true, Linear: []int{1},
-	Doc:   "(g - y·Σ y·g) / |x| for y = l2_normalize(x) over the last axis, with all its digits where one element outweighs the others; 0 where x is.",
+	Doc: "(g - y·Σ y·g) / |x| for y = l2_normalize(x) over the last axis, with all its digits where one element " +
+		"outweighs the others; 0 where x is.",
 	Infer: inferLanes("l2_normalize_slope", false),
 	Lane:  func(x [][]float64, out []float64) { unitSlope(x[0], x[1], out) },
 	VJP: func(e, u *Expr) []*Expr {
@@ -27,8 +28,8 @@ var _ = Register(&Def{
 	Samples: laneSamples,
 })
 
-// projected is the derivative in x of f(x, g) = (g - [mean g] - y·Σ y·g) / n, y being x [less its mean] over its length n or so, which
-// both normalizations and their lengths share: -(y·Σ u·f + f(x, u)·Σ y·g + f·Σ y·u) / n.
+// projected is the derivative in x of f(x, g) = (g - [mean g] - y·Σ y·g) / n, y being x [less its mean] over its length
+// n or so, which both normalizations and their lengths share: -(y·Σ u·f + f(x, u)·Σ y·g + f·Σ y·u) / n.
 func projected(f, u, y, n *Expr) *Expr {
 	x, g := f.Args[0], f.Args[1]
 	along := Add(Mul(sumLast(Mul(u, f)), y), Mul(sumLast(Mul(y, g)), Build(f.Def.Name, x, u)))

@@ -2,8 +2,9 @@ package kernels
 
 import "math"
 
-// A lane is what a kernel maps by itself: the elements of the last axis. The functions here keep their digits where one element
-// outweighs the others, and where squares leave the range of numbers: sums leave the largest element out, and are taken of scaled ones.
+// A lane is what a kernel maps by itself: the elements of the last axis. The functions here keep their digits where one
+// element outweighs the others, and where squares leave the range of numbers: sums leave the largest element out, and
+// are taken of scaled ones.
 
 // evalLanes applies f to every lane of the arguments' last axis; out has as many elements, or one.
 func evalLanes(f func(x [][]float64, out []float64)) func(*Env, []Value, Attr, Type) (Value, error) {
@@ -231,8 +232,9 @@ func centered(x, out []float64) (scale, sd float64) {
 	return scale, math.Sqrt(sumSquares(out)/n + layerNormEps*scale*scale)
 }
 
-// layerNormSlope is (g - mean(g) - y·mean(y·g)) / sd for y = layer_norm(x). Of g less a line in y through two of its elements, far
-// apart, what is orthogonal to 1 and to y is the same, and of the part along y only eps / (variance + eps) is left.
+// layerNormSlope is (g - mean(g) - y·mean(y·g)) / sd for y = layer_norm(x). Of g less a line in y through two of its
+// elements, far apart, what is orthogonal to 1 and to y is the same, and of the part along y only eps / (variance +
+// eps) is left.
 func layerNormSlope(x, g, out []float64) {
 	scale, sd := centered(x, out)
 	n, c := float64(len(x)), length(out)

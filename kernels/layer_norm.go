@@ -17,7 +17,8 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "layer_norm_slope", Args: "x, g", MinArgs: 2, Internal: true, Linear: []int{1},
-	Doc:   "(g - mean(g) - y·mean(y·g)) / sd over the last axis for y = layer_norm(x) and its deviation sd, with all its digits where what is taken away leaves little.",
+	Doc: "(g - mean(g) - y·mean(y·g)) / sd over the last axis for y = layer_norm(x) and its deviation sd, with all " +
+		"its digits where what is taken away leaves little.",
 	Infer: inferLanes("layer_norm_slope", false),
 	Lane:  func(x [][]float64, out []float64) { layerNormSlope(x[0], x[1], out) },
 	VJP: func(e, u *Expr) []*Expr {

@@ -13,8 +13,9 @@ type LinearForm struct {
 // Late reports whether Of does anything.
 func (l *LinearForm) Late() bool { return l.factor != nil || l.wrap != nil }
 
-// Of applies the linear function to x, which stands for the core or a sum of cores and has its type; for the core 1 it may
-// be an integer, their number. The result has the type of the whole expression, so that Σ e = Of(Σ Core) up to rounding.
+// Of applies the linear function to x, which stands for the core or a sum of cores and has its type; for the core 1 it
+// may be an integer, their number. The result has the type of the whole expression, so that Σ e = Of(Σ Core) up to
+// rounding.
 func (l *LinearForm) Of(x *Expr) *Expr {
 	if l.wrap != nil {
 		x = l.wrap(x)
@@ -25,9 +26,9 @@ func (l *LinearForm) Of(x *Expr) *Expr {
 	return CastTo(l.kind, x)
 }
 
-// SplitLinear takes the largest part of e that reads no late column out of the linear kernels around it; an e that reads
-// late columns alone is e times the core 1. It returns nil where e is not linear in that part. A NULL anywhere makes
-// both sides NULL.
+// SplitLinear takes the largest part of e that reads no late column out of the linear kernels around it; an e that
+// reads late columns alone is e times the core 1. It returns nil where e is not linear in that part. A NULL anywhere
+// makes both sides NULL.
 func SplitLinear(e *Expr, late func(Col) bool) *LinearForm {
 	s := splitter{late: late, sides: map[*Expr]side{}}
 	var l *LinearForm
@@ -120,8 +121,8 @@ func around(e *Expr, at int, l *LinearForm) *LinearForm {
 	}}
 }
 
-// product is a call that is linear in each of its arguments, which have these forms: scalar factors come out of all, and
-// out of a product with a scalar another linear function too.
+// product is a call that is linear in each of its arguments, which have these forms: scalar factors come out of all,
+// and out of a product with a scalar another linear function too.
 func product(e *Expr, forms []*LinearForm) *LinearForm {
 	out, cores := &LinearForm{}, slices.Clone(e.Args)
 	for i, l := range forms {

@@ -7,7 +7,8 @@ func inferLogic(name string) func([]Type, Attr) (Type, error) {
 		out := Type{Kind: Bool}
 		for _, t := range a {
 			if t.Kind != Bool {
-				return Type{}, sqlerr.New(sqlerr.DatatypeMismatch, "argument of %s must be type boolean, not type %v", sqlName(name), t)
+				return Type{}, sqlerr.New(sqlerr.DatatypeMismatch,
+					"argument of %s must be type boolean, not type %v", sqlName(name), t)
 			}
 			out.Nullable = out.Nullable || t.Nullable
 		}
@@ -88,7 +89,8 @@ func registerNullTest(name, doc string, null bool) {
 		Eval: func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) {
 			return BoolValue(a[0].Null == null), nil
 		},
-		Samples: append([]Sample{{Types: []Type{{Kind: Text}}}, {Types: []Type{{Kind: Float32, Shape: []int{2}}}}}, lastSamples...),
+		Samples: append([]Sample{{Types: []Type{{Kind: Text}}}, {Types: []Type{{Kind: Float32, Shape: []int{2}}}}},
+			lastSamples...),
 	})
 }
 

@@ -2,7 +2,8 @@ package kernels
 
 var _ = Register(&Def{
 	Name: "logsumexp", Args: "x[, axis]", MinArgs: 1, MaxArgs: 2,
-	Doc:   "ln Σ eˣ without overflow, over all elements in double precision or over one axis (counted from 1), which is kept with length 1.",
+	Doc: "ln Σ eˣ without overflow, over all elements in double precision or over one axis (counted from 1), which is " +
+		"kept with length 1.",
 	Kink:  "Where all elements are -Infinity the derivative is NaN.",
 	Bind:  func(args []*Expr) (*Expr, error) { return bindReduce("logsumexp", args) },
 	Infer: inferReduce("logsumexp"),

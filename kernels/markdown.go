@@ -29,13 +29,18 @@ const manualHead = `<!-- Generated from the registry by go test ./kernels -run T
 # Kernels
 
 T stands for real or double precision; a chunk T[] has a fixed shape such as [2,3]. Element-wise kernels take
-numbers and chunks and broadcast as numpy does: shapes are aligned at the right, and lengths are equal or 1. A chunk keeps its type
+numbers and chunks and broadcast as numpy does: shapes are aligned at the right, and lengths are equal or 1. A ` +
+	`chunk keeps its type
 against any number; real with double precision gives double precision. Kernels are strict: a NULL argument
 gives NULL, unless said otherwise. Axes and subscripts count from 1, labels and positions from 0. Float
-kernels follow IEEE 754 and raise no errors. What a kernel gives, and its first and second derivative, is right to 8 units in the last
-place wherever the result is a number (of vectors the largest element's unit counts, where a sum crosses zero that of its terms; of denormal
-numbers ten bits are given away), also in the tails, beside 1 and where squares leave the range, or to as many units as an entry says.
-sqnorm itself gives Infinity for elements beyond 1e154 and 0 for those beneath 1e-162, also in sqrt(sqnorm(x)), where norm(x) has all its digits.
+kernels follow IEEE 754 and raise no errors. What a kernel gives, and its first and second derivative, is right to ` +
+	`8 units in the last
+place wherever the result is a number (of vectors the largest element's unit counts, where a sum crosses zero that ` +
+	`of its terms; of denormal
+numbers ten bits are given away), also in the tails, beside 1 and where squares leave the range, or to as many ` +
+	`units as an entry says.
+sqnorm itself gives Infinity for elements beyond 1e154 and 0 for those beneath 1e-162, also in sqrt(sqnorm(x)), ` +
+	`where norm(x) has all its digits.
 
 In the derivatives, g is the upstream gradient, which has the result's shape, and each line gives what it
 contributes to one argument. Where an argument was repeated by broadcasting, sum_to sums its contribution.

@@ -7,8 +7,10 @@ import (
 
 var _ = Register(&Def{
 	Name: "matmul", Args: "a, b", MinArgs: 2, Linear: []int{0, 1},
-	Doc: "The matrix product. a is [m,k] or a row [k], b is [k,n] or a column [k]; the result has the axes m and n that exist, " +
-		"and is double precision for two vectors (outside a loss, where a function has one type, use dot). Above rank 2 both have equal " +
+	Doc: "The matrix product. a is [m,k] or a row [k], b is [k,n] or a column [k]; the result has the axes " +
+		"m and n that exist, " +
+		"and is double precision for two vectors (outside a loss, where a function has one type, use dot). Above rank 2 " +
+		"both have equal " +
 		"leading axes and one product each.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if !a[0].IsChunk() || !a[1].IsChunk() {

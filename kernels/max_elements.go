@@ -4,7 +4,8 @@ import "math"
 
 var _ = Register(&Def{
 	Name: "max_elements", Args: "x[, axis]", MinArgs: 1, MaxArgs: 2,
-	Doc:   "The largest element in double precision, or the largest along one axis (counted from 1), which is kept with length 1. NaN where one is.",
+	Doc: "The largest element in double precision, or the largest along one axis (counted from 1), which is kept with " +
+		"length 1. NaN where one is.",
 	Kink:  "Elements that tie share the gradient equally.",
 	Bind:  func(args []*Expr) (*Expr, error) { return bindReduce("max_elements", args) },
 	Infer: inferReduce("max_elements"),

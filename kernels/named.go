@@ -3,8 +3,8 @@ package kernels
 import "strings"
 
 // Named is a type of a database whose values stand in the algebra as texts: a date, an enum, an address. The database
-// says what may be done with such a text; the binder refuses all else, so that no value is ever compared as its text where
-// the database would compare it otherwise. A text without one is a text of the database's own collation.
+// says what may be done with such a text; the binder refuses all else, so that no value is ever compared as its text
+// where the database would compare it otherwise. A text without one is a text of the database's own collation.
 type Named struct {
 	Name string // as the database prints it in SQL; "text" for a text with a collation
 	// Collation is that of a column's own declaration; "" for the database's.
@@ -16,8 +16,8 @@ type Named struct {
 	NoText string
 	// Setting decides the text that a value is cast to; "" for none.
 	Setting string
-	// Loose says that the text by which a value is carried follows settings of the session, under some of which it does not read
-	// back as the same value.
+	// Loose says that the text by which a value is carried follows settings of the session, under some of which it does
+	// not read back as the same value.
 	Loose bool
 	// Cases says why a text cannot be put into upper or lower case, where not for ASCII alone; "" where it can.
 	Cases string
@@ -27,7 +27,8 @@ type Named struct {
 	Keyed bool
 	// ByKey says that equal values may have different texts, whose keys are equal: they compare by the kernel order_key.
 	ByKey bool
-	// Ask finds Equal where only the values tell, when a comparison asks for it, of which Asked tells; nil: Equal is known.
+	// Ask finds Equal where only the values tell, when a comparison asks for it, of which Asked tells; nil: Equal is
+	// known.
 	Ask   func() string
 	Asked *bool
 }
@@ -88,8 +89,9 @@ func (n *Named) Plain(s string) string {
 
 func plain(s string) string { return s[strings.Index(s, KeyEnd)+1:] }
 
-// EarlyKey and LateKey begin the texts of dates and times before the year 1 and after 9999, which order as bytes among the
-// others: -infinity, /…, 0001-01-01, …, a…, infinity. Ten digits follow, the days since 0001-01-01 plus FarDays, then the time.
+// EarlyKey and LateKey begin the texts of dates and times before the year 1 and after 9999, which order as bytes among
+// the others: -infinity, /…, 0001-01-01, …, a…, infinity. Ten digits follow, the days since 0001-01-01 plus FarDays,
+// then the time.
 const (
 	EarlyKey = "/"
 	LateKey  = "a"

@@ -23,7 +23,8 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "norm", Args: "x", MinArgs: 1,
-	Doc: "The Euclidean norm of all elements, in double precision, also where their squares are out of range. Its second derivative, which the square of " +
+	Doc: "The Euclidean norm of all elements, in double precision, also where their squares are out of range. Its " +
+		"second derivative, which the square of " +
 		"the norm divides, needs that in range; that of l2_normalize does not.",
 	Kink:  "At 0 the derivative is 0.",
 	Infer: inferNorm("norm"),

@@ -12,7 +12,8 @@ var _ = Register(&Def{
 			return nil, err
 		}
 		if n < 1 || n > maxElements {
-			return nil, sqlerr.At(args[1].Pos, sqlerr.InvalidParameter, "the size of one_hot is %d, not in 1 to %d", n, maxElements)
+			return nil, sqlerr.At(args[1].Pos, sqlerr.InvalidParameter,
+				"the size of one_hot is %d, not in 1 to %d", n, maxElements)
 		}
 		return Call(Lookup("one_hot"), Attr{Int: n}, args[0])
 	},

@@ -36,8 +36,10 @@ type PeerFamily struct {
 }
 
 // PeerTables describes the tables of the expressions for the manual.
-const PeerTables = "`t` has the numbers x, y in (0,1) and u > 1, the vectors v, w [3] with elements in (0,1), the matrices m [2,3] and " +
-	"s [3,3] and the integer n in 0 … 2; `seq(i, x)` and `taps(k, x)` hold a signal and a filter, `grid(r, c, x)` an image, " +
+const PeerTables = "`t` has the numbers x, y in (0,1) and u > 1, the vectors v, w [3] with elements in (0,1), the " +
+	"matrices m [2,3] and " +
+	"s [3,3] and the integer n in 0 … 2; `seq(i, x)` and `taps(k, x)` hold a signal and a filter, " +
+	"`grid(r, c, x)` an image, " +
 	"`edge(src, dst, weight)` a sparse matrix and `node(id, v)` embeddings."
 
 // Peers returns the whole table.
@@ -76,7 +78,8 @@ func (p *Peer) names(name string, wild bool) bool {
 
 // peersMarkdown is the chapter of the manual.
 func peersMarkdown(b *strings.Builder) {
-	b.WriteString("\n# Operations of other libraries\n\nWhat becomes of the operations that jax.lax, PyTorch and HIPS autograd differentiate. " +
+	b.WriteString("\n# Operations of other libraries\n\nWhat becomes of the operations that jax.lax, PyTorch and HIPS " +
+		"autograd differentiate. " +
 		"An overload (add.Tensor) and an in-place form (relu_) are what their operation is. A derivative of an operation\n" +
 		"(…_backward) needs nothing: gradients are queries, and differentiable again. " + PeerTables + "\n")
 	for _, f := range peerFamilies {
@@ -89,7 +92,8 @@ func peersMarkdown(b *strings.Builder) {
 					text += " " + p.Note
 				}
 			}
-			fmt.Fprintf(b, "| %s | %s | %s |\n", "`"+strings.ReplaceAll(strings.Join(strings.Fields(p.Names), "`, `"), "*", "…")+"`", p.How, text)
+			fmt.Fprintf(b, "| %s | %s | %s |\n", "`"+strings.ReplaceAll(strings.Join(strings.Fields(p.Names), "`, `"), "*", "…")+
+				"`", p.How, text)
 		}
 	}
 }

@@ -85,7 +85,8 @@ var _ = Register(&Def{
 	Name: "random_int", Args: "n, seed, key", MinArgs: 3, Zero: true,
 	Doc: "A uniform draw of a bigint in 0 … n-1: floor(n·u), u the first uniform draw of (seed, key).",
 	Infer: func(a []Type, _ Attr) (Type, error) {
-		if a[0].Kind != Int || a[1].Kind != Int || a[2].Kind != Int || a[0].Shape != nil || a[1].Shape != nil || a[2].Shape == nil {
+		if a[0].Kind != Int || a[1].Kind != Int || a[2].Kind != Int || a[0].Shape != nil ||
+			a[1].Shape != nil || a[2].Shape == nil {
 			return Type{}, wrongType("random_int", a)
 		}
 		return Type{Kind: Int}, nil
@@ -132,8 +133,10 @@ func IntArray(x ...int64) *Expr {
 
 var _ = Register(&Def{
 	Name: "drop_mask", Args: "key", MinArgs: 1, Internal: true, Zero: true, PerStep: true, PerCall: true,
-	Doc: "The mask of dropout, of the attribute's shape (none: a scalar) and type: element i is 0 with probability Num, else 1/(1 - Num), by " +
-		"word i mod 4 of block i / 4 of Philox in the stream (seed, hash(Int, step, key)). Num is met to 2⁻³²; above 0 it never becomes 0, nor 1.",
+	Doc: "The mask of dropout, of the attribute's shape (none: a scalar) and type: element i is 0 with probability Num, " +
+		"else 1/(1 - Num), by " +
+		"word i mod 4 of block i / 4 of Philox in the stream (seed, hash(Int, step, key)). Num is met to 2⁻³²; above 0 it " +
+		"never becomes 0, nor 1.",
 	Infer: func(a []Type, at Attr) (Type, error) {
 		if a[0].Kind != Int || a[0].Shape != nil {
 			return Type{}, wrongType("drop_mask", a)

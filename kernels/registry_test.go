@@ -251,7 +251,8 @@ func checkShapes(t *testing.T, d *Def, s Sample) {
 	if v.Null || !v.Type.Is(e.Type) || v.Type.IsChunk() && len(v.F) != e.Type.Size() {
 		t.Errorf("%s %v: value %v of type %v, want %v", d.Name, s.Types, v, v.Type, e.Type)
 	}
-	if w := e.Def.Flops(types[:min(len(types), len(e.Args))], e.Attr, e.Type); !d.IsMacro() && (!(w >= 0) || math.IsInf(w, 0)) {
+	if w := e.Def.Flops(types[:min(len(types), len(e.Args))], e.Attr, e.Type); !d.IsMacro() &&
+		(!(w >= 0) || math.IsInf(w, 0)) {
 		t.Errorf("%s %v: %v operations", d.Name, s.Types, w)
 	}
 }
@@ -285,7 +286,8 @@ func checkNulls(t *testing.T, d *Def, s Sample) {
 // TestCallsCover asks the sample calls for what kernels must be tested with: ranks 1 to 4, both types and a
 // single element, where the kernel takes them.
 func TestCallsCover(t *testing.T) {
-	most := map[string]int{"argmax": 1, "argmin": 1, "cross_entropy": 1, "cross_entropy_slope": 1, "outer": 1, "diag": 2} // highest rank
+	// highest rank
+	most := map[string]int{"argmax": 1, "argmin": 1, "cross_entropy": 1, "cross_entropy_slope": 1, "outer": 1, "diag": 2}
 	for _, d := range All() {
 		ranks, kinds, single := map[int]bool{}, map[Kind]bool{}, false
 		for _, s := range d.Calls() {
@@ -318,7 +320,8 @@ func TestCallsCover(t *testing.T) {
 	}
 }
 
-// TestLinear checks what Def.Linear claims: f(a+b) = f(a)+f(b) and f(0) = 0 in each argument listed, with the others held.
+// TestLinear checks what Def.Linear claims: f(a+b) = f(a)+f(b) and f(0) = 0 in each argument listed, with the others
+// held.
 func TestLinear(t *testing.T) {
 	rng := rand.New(rand.NewSource(11))
 	for _, d := range All() {

@@ -20,7 +20,8 @@ var _ = Register(&Def{
 			return Type{}, wrongType("reshape", a)
 		}
 		if a[0].Size() != at.Shape.Size() {
-			return Type{}, sqlerr.New(sqlerr.ArraySubscript, "shape %v has %d elements, shape %v has %d", a[0].Shape, a[0].Size(), at.Shape, at.Shape.Size())
+			return Type{}, sqlerr.New(sqlerr.ArraySubscript,
+				"shape %v has %d elements, shape %v has %d", a[0].Shape, a[0].Size(), at.Shape, at.Shape.Size())
 		}
 		return Type{Kind: a[0].Kind, Shape: at.Shape}, nil
 	},

@@ -36,12 +36,14 @@ func staticShape(kernel string, e *Expr) (tensor.Shape, error) {
 		return nil, sqlerr.At(e.Pos, sqlerr.DatatypeMismatch, "the shape of %s must be bigint[], not %v", kernel, v.Type)
 	}
 	if len(v.Ints) == 0 || len(v.Ints) > tensor.MaxRank {
-		return nil, sqlerr.At(e.Pos, sqlerr.InvalidParameter, "the shape of %s has %d dimensions, 1 to %d are possible", kernel, len(v.Ints), tensor.MaxRank)
+		return nil, sqlerr.At(e.Pos, sqlerr.InvalidParameter,
+			"the shape of %s has %d dimensions, 1 to %d are possible", kernel, len(v.Ints), tensor.MaxRank)
 	}
 	s, size := make(tensor.Shape, len(v.Ints)), int64(1)
 	for i, d := range v.Ints {
 		if d < 1 || d > maxElements/size {
-			return nil, sqlerr.At(e.Pos, sqlerr.InvalidParameter, "shape %v of %s: every length must be at least 1, the size at most %d", v, kernel, maxElements)
+			return nil, sqlerr.At(e.Pos, sqlerr.InvalidParameter,
+				"shape %v of %s: every length must be at least 1, the size at most %d", v, kernel, maxElements)
 		}
 		s[i], size = int(d), size*d
 	}

@@ -18,7 +18,8 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "dropout", Args: "x, p", MinArgs: 2,
-	Doc: "In an ordinary SELECT and in validation x itself. In a loss each element is 0 with probability p, else x/(1-p), " +
+	Doc: "In an ordinary SELECT and in validation x itself. In a loss each element is 0 with " +
+		"probability p, else x/(1-p), " +
 		"drawn anew at each step; p is a constant in [0,1), met to 2⁻³².",
 	NoGrad: "Outside a loss dropout draws nothing; within one it is x * drop_mask.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
@@ -33,6 +34,7 @@ var _ = Register(&Def{
 		}
 		return a[0], nil
 	},
-	Samples: []Sample{{Types: []Type{f32(3), f64()}}, {Types: []Type{f64(), f64()}}, {Types: []Type{f64(1), f64()}}, {Types: []Type{f64(2, 3), f64()}}, {Types: []Type{f64(2, 1, 2), f64()}}, {Types: []Type{f32(1, 2, 1, 2), f64()}}},
-	Lo:      0.1, Hi: 0.9,
+	Samples: []Sample{{Types: []Type{f32(3), f64()}}, {Types: []Type{f64(), f64()}}, {Types: []Type{f64(1), f64()}},
+		{Types: []Type{f64(2, 3), f64()}}, {Types: []Type{f64(2, 1, 2), f64()}}, {Types: []Type{f32(1, 2, 1, 2), f64()}}},
+	Lo: 0.1, Hi: 0.9,
 })

@@ -7,7 +7,8 @@ import (
 
 var _ = Register(&Def{
 	Name: "subscript", Args: "x, i, …", MinArgs: 2, MaxArgs: 1 + tensor.MaxRank, Internal: true,
-	Doc:  "The element x[i][j]…, one bigint index for each dimension, from 1. A constant index outside the shape is an error.",
+	Doc: "The element x[i][j]…, one bigint index for each dimension, from 1. A constant index outside the " +
+		"shape is an error.",
 	Null: "A computed index outside the shape gives NULL, as in Postgres.",
 	Bind: func(args []*Expr) (*Expr, error) {
 		from, err := checkIndices(args[0], args[1:])
@@ -51,7 +52,8 @@ var _ = Register(&Def{
 
 var _ = Register(&Def{
 	Name: "put", Args: "g, i, …", MinArgs: 1, MaxArgs: 1 + tensor.MaxRank, Internal: true,
-	Doc: "Zeros of the attribute's shape and type with the scalar g at [i][j]…: the derivative of a subscript. All zeros where an index is outside.",
+	Doc: "Zeros of the attribute's shape and type with the scalar g at [i][j]…: the derivative of a subscript. All " +
+		"zeros where an index is outside.",
 	Infer: func(a []Type, at Attr) (Type, error) {
 		if !a[0].IsFloat() || a[0].Shape != nil || at.Shape == nil {
 			return Type{}, wrongType("put", a)
@@ -76,7 +78,8 @@ var _ = Register(&Def{
 		{Types: []Type{{Kind: Float64}, {Kind: Int}}, Attr: Attr{Shape: []int{3}}, Ints: []int64{2}},
 		{Types: []Type{f32()}, Attr: Attr{Shape: []int{1}, From: []int{0}}},
 		{Types: []Type{f64()}, Attr: Attr{Shape: []int{2, 1, 3}, From: []int{1, 0, 2}}},
-		{Types: []Type{f64(), {Kind: Int}, {Kind: Int}, {Kind: Int}, {Kind: Int}}, Attr: Attr{Shape: []int{1, 2, 2, 1}}, Ints: []int64{1, 2, 1, 1}},
+		{Types: []Type{f64(), {Kind: Int}, {Kind: Int}, {Kind: Int}, {Kind: Int}}, Attr: Attr{Shape: []int{1, 2, 2, 1}},
+			Ints: []int64{1, 2, 1, 1}},
 	},
 })
 
@@ -93,7 +96,8 @@ func checkIndices(x *Expr, idx []*Expr) ([]int, error) {
 			continue
 		}
 		if e.Const.I < 1 || e.Const.I > int64(s[i]) {
-			return nil, sqlerr.At(e.Pos, sqlerr.ArraySubscript, "subscript %d of dimension %d is outside 1:%d", e.Const.I, i+1, s[i]).
+			return nil, sqlerr.At(e.Pos, sqlerr.ArraySubscript,
+				"subscript %d of dimension %d is outside 1:%d", e.Const.I, i+1, s[i]).
 				WithDetail("The array has shape %v.", s)
 		}
 		from = append(from, int(e.Const.I)-1)

@@ -2,7 +2,8 @@ package kernels
 
 var _ = Register(&Def{
 	Name: "sum_elements", Args: "x[, axis]", MinArgs: 1, MaxArgs: 2,
-	Doc:     "The sum of all elements in double precision, or over one axis (counted from 1), which is kept with length 1.",
+	Doc: "The sum of all elements in double precision, or over one axis (counted from 1), which is kept " +
+		"with length 1.",
 	Bind:    func(args []*Expr) (*Expr, error) { return bindSum("sum_elements", args) },
 	Samples: sumSamples,
 })

@@ -4,7 +4,8 @@ import "github.com/relgrad/relgrad/internal/sqlerr"
 
 var _ = Register(&Def{
 	Name: "sum_to", Args: "x", MinArgs: 1, Internal: true, Linear: []int{0},
-	Doc: "Sums x over the axes in which the attribute's shape has length 1 or no axis (aligned at the right): the inverse " +
+	Doc: "Sums x over the axes in which the attribute's shape has length 1 or no axis (aligned at the " +
+		"right): the inverse " +
 		"of broadcasting. Without a shape, the sum of all elements in double precision.",
 	Infer: func(a []Type, at Attr) (Type, error) {
 		if !a[0].IsFloat() {

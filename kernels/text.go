@@ -34,16 +34,22 @@ func registerText(name, args, doc string, internal bool, out Kind, f func(a []Va
 }
 
 func init() {
-	registerText("lower", "s", "s in lower case.", false, Text, func(a []Value) Value { return TextValue(strings.ToLower(a[0].T)) })
-	registerText("upper", "s", "s in upper case.", false, Text, func(a []Value) Value { return TextValue(strings.ToUpper(a[0].T)) })
+	registerText("lower", "s", "s in lower case.", false, Text, func(a []Value) Value {
+		return TextValue(strings.ToLower(a[0].T))
+	})
+	registerText("upper", "s", "s in upper case.", false, Text, func(a []Value) Value {
+		return TextValue(strings.ToUpper(a[0].T))
+	})
 	for name, f := range map[string]func(string) string{"lower": strings.ToLower, "upper": strings.ToUpper} {
 		Register(&Def{
 			Name: name + "_ascii", Args: "s", MinArgs: 1, Zero: true, Internal: true,
-			Doc:   "s in " + name + " case as a server puts it, whose locale decides for all letters but those of ASCII, which no other may be among.",
+			Doc: "s in " + name + " case as a server puts it, whose locale decides for all letters but those of ASCII, " +
+				"which no other may be among.",
 			Infer: inferText(name, Text),
 			Eval: func(_ *Env, a []Value, _ Attr, _ Type) (Value, error) {
 				if strings.IndexFunc(a[0].T, func(r rune) bool { return r >= utf8.RuneSelf }) >= 0 {
-					return Value{}, sqlerr.New(sqlerr.FeatureNotSupported, "%s of a text with letters other than A to Z is not supported in a loss: %q", name, a[0].T).
+					return Value{}, sqlerr.New(sqlerr.FeatureNotSupported,
+						"%s of a text with letters other than A to Z is not supported in a loss: %q", name, a[0].T).
 						WithHint("The locale decides there. It may stand in a sub-query that reads no parameter.")
 				}
 				return TextValue(f(a[0].T)), nil
@@ -54,7 +60,8 @@ func init() {
 	registerText("length", "s", "The number of characters of s.", false, Int,
 		func(a []Value) Value { return IntValue(int64(utf8.RuneCountInString(a[0].T))) })
 	registerText("textcat", "s, t", "s || t.", true, Text, func(a []Value) Value { return TextValue(a[0].T + a[1].T) })
-	registerText("like", "s, pattern", "s LIKE pattern: % is any text, _ one character, \\ takes the next literally.", true, Bool,
+	registerText("like", "s, pattern", "s LIKE pattern: % is any text, _ one character, \\ takes the next literally.",
+		true, Bool,
 		func(a []Value) Value { return BoolValue(like([]rune(a[0].T), []rune(a[1].T))) })
 }
 

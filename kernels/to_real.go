@@ -2,7 +2,8 @@ package kernels
 
 var _ = Register(&Def{
 	Name: "to_real", Args: "a", MinArgs: 1, Internal: true, NoGrad: "It stands only where no parameter is read.",
-	Doc: "a rounded to single precision: CAST(a AS real) where no parameter is read, so that comparisons and keys see what " +
+	Doc: "a rounded to single precision: CAST(a AS real) where no parameter is read, so that comparisons " +
+		"and keys see what " +
 		"is stored. Where one is, the cast stays exact in double precision, else central differences would see steps.",
 	Infer: func(a []Type, _ Attr) (Type, error) {
 		if !a[0].IsFloat() && (a[0].Kind != Int || a[0].Shape != nil) {

@@ -43,7 +43,8 @@ var unaries = []unary{
 		f: ln, d: func(x, _, g *Expr) *Expr { return Div(g, x) }},
 	{name: "log", doc: "The logarithm to base 10.", pg: true, flops: 15, lo: 0.3, hi: 3,
 		f: log10, d: func(x, _, g *Expr) *Expr { return Div(Mul(Num(math.Log10E), g), x) }},
-	{name: "sqrt", doc: "The square root; NaN below 0.", kink: "At 0 the derivative is 0.", pg: true, flops: 8, lo: 0.3, hi: 3,
+	{name: "sqrt", doc: "The square root; NaN below 0.", kink: "At 0 the derivative is 0.", pg: true,
+		flops: 8, lo: 0.3, hi: 3,
 		f: math.Sqrt, d: func(_, e, g *Expr) *Expr {
 			return Select(Build("eq_mask", e, Num(0)), Num(0), Div(g, Mul(Num(2), nonzero(e))))
 		}},
@@ -69,13 +70,15 @@ var unaries = []unary{
 		f: math.Erf, d: func(x, _, g *Expr) *Expr { return Mul(Mul(Num(twoOverRtπ), g), Build("gauss", x)) }},
 	{name: "erfc", doc: "1 - erf(x), with all its digits where it is small.", pg: true, flops: 20,
 		f: math.Erfc, d: func(x, _, g *Expr) *Expr { return Mul(Mul(Num(-twoOverRtπ), g), Build("gauss", x)) }},
-	{name: "log1p", doc: "ln(1 + x), with all its digits where x is small; -Infinity at -1, NaN below.", pg: true, flops: 20, lo: -0.7, hi: 3,
+	{name: "log1p", doc: "ln(1 + x), with all its digits where x is small; -Infinity at -1, NaN below.", pg: true,
+		flops: 20, lo: -0.7, hi: 3,
 		f: math.Log1p, d: func(x, _, g *Expr) *Expr { return Div(g, Build("add", Num(1), x)) }},
 	{name: "expm1", doc: "eˣ - 1, with all its digits where x is small.", pg: true, flops: 20,
 		f: math.Expm1, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("exp", x)) }},
 	{name: "sigmoid", doc: "1 / (1 + e⁻ˣ), without overflow.", flops: 18,
 		f: sigmoid, d: func(x, _, g *Expr) *Expr { return Mul(g, Build("sigmoid_slope", x)) }},
-	{name: "relu", doc: "x where x > 0, else 0; NaN stays NaN.", kink: "At 0 the derivative is 0, as in ML frameworks.", flops: 1,
+	{name: "relu", doc: "x where x > 0, else 0; NaN stays NaN.",
+		kink: "At 0 the derivative is 0, as in ML frameworks.", flops: 1,
 		f: func(x float64) float64 {
 			if x <= 0 {
 				return 0
@@ -144,7 +147,8 @@ var unaries = []unary{
 		d: func(x, _, g *Expr) *Expr { return Mul(g, Build("normal_pdf", x)) }},
 }
 
-var floatSamples = []Sample{{Types: []Type{f64()}}, {Types: []Type{f64(3)}}, {Types: []Type{f32(2, 3)}}, {Types: []Type{f32()}}, {Types: []Type{f32(1)}},
+var floatSamples = []Sample{{Types: []Type{f64()}}, {Types: []Type{f64(3)}}, {Types: []Type{f32(2, 3)}},
+	{Types: []Type{f32()}}, {Types: []Type{f32(1)}},
 	{Types: []Type{f64(2, 1, 2)}}, {Types: []Type{f32(1, 2, 1, 2)}}}
 
 // logistic is the density of the logistic distribution, sigmoid(x)·sigmoid(-x).
@@ -218,6 +222,7 @@ func registerRounding(name, doc string, f func(float64) float64) {
 func init() {
 	registerRounding("floor", "The nearest integer not above a scalar, in double precision.", math.Floor)
 	registerRounding("ceil", "The nearest integer not below a scalar, in double precision.", math.Ceil)
-	registerRounding("round", "The nearest integer of a scalar, in double precision; halves go to the even one.", math.RoundToEven)
+	registerRounding("round", "The nearest integer of a scalar, in double precision; halves go to the even one.",
+		math.RoundToEven)
 	registerRounding("trunc", "The integer part of a scalar, in double precision.", math.Trunc)
 }

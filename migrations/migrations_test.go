@@ -35,7 +35,8 @@ func database(t *testing.T, root *pgx.Conn, dsn, name string) *pgx.Conn {
 	t.Helper()
 	exec(t, root, fmt.Sprintf("CREATE ROLE %[1]s LOGIN; ", name))
 	exec(t, root, fmt.Sprintf("CREATE DATABASE %[1]s OWNER %[1]s", name))
-	return connect(t, strings.Replace(strings.Replace(dsn, "user=relgrad", "user="+name, 1), "dbname=postgres", "dbname="+name, 1))
+	return connect(t,
+		strings.Replace(strings.Replace(dsn, "user=relgrad", "user="+name, 1), "dbname=postgres", "dbname="+name, 1))
 }
 
 func TestInstall(t *testing.T) {
@@ -60,7 +61,8 @@ func TestInstall(t *testing.T) {
 		t.Errorf("after: %+v, %v", s, err)
 	}
 	var sum string
-	if err := c.QueryRow(ctx, "SELECT (relgrad.exp('{0,0}'::real[]) OPERATOR(relgrad.+) 1)::text").Scan(&sum); err != nil || sum != "{2,2}" {
+	if err := c.QueryRow(ctx, "SELECT (relgrad.exp('{0,0}'::real[]) OPERATOR(relgrad.+) 1)::text").
+		Scan(&sum); err != nil || sum != "{2,2}" {
 		t.Errorf("%s, %v", sum, err)
 	}
 	exec(t, c, "UPDATE relgrad.schema_version SET version = version + 1")
@@ -89,7 +91,8 @@ func TestNothingLeft(t *testing.T) {
 	refused(t, c, "a schema relgrad that is not the portable tier's")
 	exec(t, c, "DROP SCHEMA relgrad CASCADE")
 	exec(t, root, "GRANT CONNECT ON DATABASE other TO PUBLIC; CREATE ROLE poor LOGIN")
-	poor := connect(t, strings.Replace(strings.Replace(cluster.DSN, "user=relgrad", "user=poor", 1), "dbname=postgres", "dbname=other", 1))
+	poor := connect(t,
+		strings.Replace(strings.Replace(cluster.DSN, "user=relgrad", "user=poor", 1), "dbname=postgres", "dbname=other", 1))
 	if _, err := Apply(ctx, poor); sqlerr.Code(err) != "42501" {
 		t.Errorf("without the right to create a schema: %v", err)
 	}
@@ -108,13 +111,17 @@ func TestNothingLeft(t *testing.T) {
 	}
 }
 
-// functions lists what users and generated SQL may call, with what the catalogue says of it. Three are the extension's alone:
-// the engine's rows, its hash of rows' places (it has a slower form without it), and differences, which relgrad check makes.
-const functions = `SELECT string_agg(format('%s %s(%s) %s %s %s %s %s', prokind, proname, pg_get_function_arguments(p.oid), prorettype::regtype, proretset, provolatile, proisstrict, proparallel), E'\n'
+// functions lists what users and generated SQL may call, with what the catalogue says of it. Three are the extension's
+// alone: the engine's rows, its hash of rows' places (it has a slower form without it), and differences, which relgrad
+// check makes.
+const functions = `SELECT string_agg(format('%s %s(%s) %s %s %s %s %s', prokind, proname, ` +
+	`pg_get_function_arguments(p.oid), prorettype::regtype, proretset, provolatile, proisstrict, proparallel), E'\n'
 	ORDER BY proname, pg_get_function_arguments(p.oid))
-	FROM pg_proc p WHERE pronamespace = 'relgrad'::regnamespace AND proname NOT LIKE 'impl\_%' AND proname NOT IN ('gen_rows', 'gen_place', 'check_gradient')`
+	FROM pg_proc p WHERE pronamespace = 'relgrad'::regnamespace AND proname NOT LIKE 'impl\_%' AND proname NOT IN ` +
+	`('gen_rows', 'gen_place', 'check_gradient')`
 
-const operators = `SELECT string_agg(format('%s %s %s %s %s', oprname, oprleft::regtype, oprright::regtype, oprresult::regtype, oprcom <> 0), E'\n' ORDER BY oprname, oprleft, oprright)
+const operators = `SELECT string_agg(format('%s %s %s %s %s', oprname, oprleft::regtype, oprright::regtype, ` +
+	`oprresult::regtype, oprcom <> 0), E'\n' ORDER BY oprname, oprleft, oprright)
 	FROM pg_operator WHERE oprnamespace = 'relgrad'::regnamespace`
 
 // TestExtension compares the portable tier with the extension, and tries to have both.

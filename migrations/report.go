@@ -27,12 +27,14 @@ type Gradient struct {
 	Stale string // what has changed since; "" where it holds
 }
 
-// Gradients lists the compiled gradients that the user runs, by loss, parameter and owner. It leaves out those of others also where
-// the user sees all rows: finding out whether they are stale runs their queries.
+// Gradients lists the compiled gradients that the user runs, by loss, parameter and owner. It leaves out those of
+// others also where the user sees all rows: finding out whether they are stale runs their queries.
 func Gradients(ctx context.Context, conn *pgx.Conn) ([]Gradient, error) {
-	rows, err := conn.Query(ctx, `SELECT loss, param::text || CASE WHEN "column" = '' THEN '' ELSE '.' || quote_ident("column") END, owner::text, at,
+	rows, err := conn.Query(ctx, `SELECT loss, param::text || CASE WHEN "column" = '' THEN '' ELSE '.' || `+
+		`quote_ident("column") END, owner::text, at,
 		coalesce(relgrad.impl_changed(definitions, path), '') FROM relgrad.compiled
-		WHERE owner IN (current_user, (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = 'relgrad.compiled'::regclass)) ORDER BY 1, 2, 3`)
+		WHERE owner IN (current_user, (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = `+
+		`'relgrad.compiled'::regclass)) ORDER BY 1, 2, 3`)
 	if err != nil {
 		return nil, serverError(err, "listing the compiled gradients")
 	}

@@ -88,7 +88,8 @@ func (g *golden) table(d *datadriven.TestData, rows int) {
 	for ; len(key) > 0 && pow(side, len(key)) < rows; side++ {
 	}
 	var cols []memdb.Column
-	for _, def := range regexp.MustCompile(`, (?:[^,\[\]]|\[[^\]]*\])+|^(?:[^,\[\]]|\[[^\]]*\])+`).FindAllString(m[2], -1) {
+	for _, def := range regexp.MustCompile(`, (?:[^,\[\]]|\[[^\]]*\])+|^(?:[^,\[\]]|\[[^\]]*\])+`).
+		FindAllString(m[2], -1) {
 		f := strings.Fields(strings.TrimPrefix(def, ", "))
 		cols = append(cols, memdb.Column{Name: f[0], Data: g.column(d, f, slices.Index(key, f[0]), side, rows)})
 	}

@@ -26,7 +26,8 @@ type Result struct {
 
 // Gradient expands nested gradients below loss, optimizes it, differentiates it with respect to params and
 // optimizes the whole. Without params the plan is the loss alone.
-func Gradient(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param, opt Options) (*Result, error) {
+func Gradient(ctx context.Context, b *ra.Builder, loss *ra.Node, col ra.ColumnID, params []Param,
+	opt Options) (*Result, error) {
 	expanded, err := autodiff.Expand(ctx, b, loss)
 	if err != nil {
 		return nil, err

@@ -2,7 +2,8 @@
 //
 // # What
 //
-// Forward rewrites the query of a loss before it is differentiated, Whole the loss and its gradients, Alone one of these.
+// Forward rewrites the query of a loss before it is differentiated, Whole the loss and its gradients, Alone one of
+// these.
 //
 // # Invariants
 //
@@ -71,8 +72,10 @@ type driver struct {
 	fired    map[string]int
 }
 
-func run(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options, phases ...rules.Phase) (*ra.Plan, map[string]int, error) {
-	d := &driver{ctx: ctx, b: b, plan: ra.Clone(p), opt: opt, validate: ra.Validate, most: maxSteps, fired: map[string]int{}}
+func run(ctx context.Context, b *ra.Builder, p *ra.Plan, opt Options,
+	phases ...rules.Phase) (*ra.Plan, map[string]int, error) {
+	d := &driver{ctx: ctx, b: b, plan: ra.Clone(p), opt: opt, validate: ra.Validate, most: maxSteps,
+		fired: map[string]int{}}
 	if len(phases) == 1 { // it will be differentiated
 		d.validate = ra.ValidateForward
 	}
@@ -123,8 +126,8 @@ func (d *driver) phase(ph rules.Phase) error {
 	return nil
 }
 
-// node tries the rules on one node, each once; on a node of very many inputs again and again, for rules take these one at a
-// time. once is for rules that are done after one walk.
+// node tries the rules on one node, each once; on a node of very many inputs again and again, for rules take these one
+// at a time. once is for rules that are done after one walk.
 func (d *driver) node(known *rules.Context, set []rules.Rule, n *ra.Node, once bool) (any bool, err error) {
 	try := known.Alive(n) && known.Try(n)
 	for _, r := range set {

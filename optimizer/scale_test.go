@@ -18,28 +18,38 @@ import (
 // shapes of large losses over the tables x (t, id, v), w (one, w) and p1, p2, … (id, x), by their size.
 var shapes = map[string]func(db *memdb.DB, n int) (loss string, params []string){
 	"recurrence": func(db *memdb.DB, n int) (string, []string) {
-		return chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w", "SELECT avg(h * h) FROM h%d"), []string{"w"}
+		return chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w",
+			"SELECT avg(h * h) FROM h%d"), []string{"w"}
 	},
 	"recurrence, each step in the loss": func(db *memdb.DB, n int) (string, []string) {
-		chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w", "SELECT avg(h * h) FROM h%d")
+		chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w",
+			"SELECT avg(h * h) FROM h%d")
 		return "SELECT " + terms(n, " + ", "(SELECT avg(h * h) FROM h%d)"), []string{"w"}
 	},
 	"recurrence, a union of all steps": func(db *memdb.DB, n int) (string, []string) {
-		chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w", "SELECT avg(h * h) FROM h%d")
+		chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w",
+			"SELECT avg(h * h) FROM h%d")
 		return "SELECT avg(h * h) FROM (" + terms(n, " UNION ALL ", "SELECT h FROM h%d") + ") q", []string{"w"}
 	},
 	"a view read twice": func(db *memdb.DB, n int) (string, []string) {
-		return chain(db, n, "tanh(h.h * w.w + g.h)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w JOIN h%[1]d g ON g.id = x.id", "SELECT avg(h * h) FROM h%d"), []string{"w"}
+		return chain(db, n, "tanh(h.h * w.w + g.h)",
+			"h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w JOIN h%[1]d g ON g.id = x.id",
+			"SELECT avg(h * h) FROM h%d"), []string{"w"}
 	},
 	"a view read twice, a row beside": func(db *memdb.DB, n int) (string, []string) {
-		return chain(db, n, "tanh(h.h * w.w + g.h)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w JOIN h%[1]d g ON g.id = x.id + 1", "SELECT avg(h * h) FROM h%d"), []string{"w"}
+		return chain(db, n, "tanh(h.h * w.w + g.h)",
+			"h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w JOIN h%[1]d g ON g.id = x.id + 1",
+			"SELECT avg(h * h) FROM h%d"), []string{"w"}
 	},
 	"a view and its mean": func(db *memdb.DB, n int) (string, []string) {
-		return chain(db, n, "tanh(h.h * w.w + g.h)", "h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w CROSS JOIN (SELECT avg(h) AS h FROM h%[1]d) g", "SELECT avg(h * h) FROM h%d"), []string{"w"}
+		return chain(db, n, "tanh(h.h * w.w + g.h)",
+			"h%d h JOIN x ON x.id = h.id AND x.t = %d CROSS JOIN w CROSS JOIN (SELECT avg(h) AS h FROM h%[1]d) g",
+			"SELECT avg(h * h) FROM h%d"), []string{"w"}
 	},
 	"layers": func(db *memdb.DB, n int) (string, []string) {
 		var params []string
-		loss := chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = 0 CROSS JOIN w%d w", "SELECT avg(h * h) FROM h%d")
+		loss := chain(db, n, "tanh(h.h * w.w + x.v)", "h%d h JOIN x ON x.id = h.id AND x.t = 0 CROSS JOIN w%d w",
+			"SELECT avg(h * h) FROM h%d")
 		for i := range n {
 			params = append(params, fmt.Sprint("w", i+1))
 			db.Create(params[i], 1, memdb.Column{Name: "one", Data: ints(1)}, memdb.Column{Name: "w", Data: floats(0.5)})
@@ -58,10 +68,12 @@ var shapes = map[string]func(db *memdb.DB, n int) (loss string, params []string)
 		return "SELECT " + terms(n, " + ", "(SELECT sum(x * x) FROM p%d)"), params
 	},
 	"a union": func(_ *memdb.DB, n int) (string, []string) {
-		return "SELECT sum(q * q) FROM (" + terms(n, " UNION ALL ", "SELECT w * 2 AS q FROM w WHERE one <> %d") + ") t", []string{"w"}
+		return "SELECT sum(q * q) FROM (" + terms(n, " UNION ALL ", "SELECT w * 2 AS q FROM w WHERE one <> %d") +
+			") t", []string{"w"}
 	},
 	"conditions on groups": func(_ *memdb.DB, n int) (string, []string) {
-		return "SELECT sum(g.s) FROM (SELECT x.t, sum(x.v * w.w) AS s FROM x CROSS JOIN w GROUP BY x.t) g WHERE " + terms(n, " AND ", "g.t <> %d"), []string{"w"}
+		return "SELECT sum(g.s) FROM (SELECT x.t, sum(x.v * w.w) AS s FROM x CROSS JOIN w GROUP BY x.t) g WHERE " +
+			terms(n, " AND ", "g.t <> %d"), []string{"w"}
 	},
 	"conditions": func(_ *memdb.DB, n int) (string, []string) {
 		return "SELECT sum(x.v * w.w) FROM x CROSS JOIN w WHERE " + terms(n, " AND ", "x.t <> %d"), []string{"w"}
@@ -102,14 +114,15 @@ func floats(v ...float64) *ra.Vector {
 // large plans a loss of one of the shapes.
 func large(ctx context.Context, shape string, n int, opt optimizer.Options) (*optimizer.Result, error) {
 	db := memdb.New()
-	db.Create("x", 2, memdb.Column{Name: "t", Data: ints(0, 1, 2)}, memdb.Column{Name: "id", Data: ints(1, 1, 1)}, memdb.Column{Name: "v", Data: floats(1, 2, 3)})
+	db.Create("x", 2, memdb.Column{Name: "t", Data: ints(0, 1, 2)}, memdb.Column{Name: "id", Data: ints(1, 1, 1)},
+		memdb.Column{Name: "v", Data: floats(1, 2, 3)})
 	db.Create("w", 1, memdb.Column{Name: "one", Data: ints(1)}, memdb.Column{Name: "w", Data: floats(0.5)})
 	loss, params := shapes[shape](db, n)
 	return gradtest.Optimize(ctx, db, loss, params, opt)
 }
 
-// TestPlanningIsLinear: a loss of twice the size has twice as many nodes and columns, before it is optimized and after, and
-// rules look at nodes twice as often.
+// TestPlanningIsLinear: a loss of twice the size has twice as many nodes and columns, before it is optimized and after,
+// and rules look at nodes twice as often.
 func TestPlanningIsLinear(t *testing.T) {
 	for shape := range shapes {
 		var nodes, tried, fired, cols, bound [2]int
@@ -125,7 +138,8 @@ func TestPlanningIsLinear(t *testing.T) {
 			}
 		}
 		t.Logf("%s: nodes %d, columns %d, of %d before, rules tried %d, fired %d", shape, nodes, cols, bound, tried, fired)
-		for what, k := range map[string][2]int{"nodes": nodes, "columns": cols, "columns before": bound, "rules tried": tried, "rules fired": fired} {
+		for what, k := range map[string][2]int{"nodes": nodes, "columns": cols, "columns before": bound, "rules tried": tried,
+			"rules fired": fired} {
 			if float64(k[1]) > 2.2*float64(k[0]) {
 				t.Errorf("%s: %s grow from %d to %d", shape, what, k[0], k[1])
 			}
@@ -133,8 +147,8 @@ func TestPlanningIsLinear(t *testing.T) {
 	}
 }
 
-// TestThousandsArePlanned: a loss of five times as many sub-queries, parameters or conditions takes hardly more than five times
-// the memory; it is the measure of the work that does not depend on the machine.
+// TestThousandsArePlanned: a loss of five times as many sub-queries, parameters or conditions takes hardly more than
+// five times the memory; it is the measure of the work that does not depend on the machine.
 func TestThousandsArePlanned(t *testing.T) {
 	bytes := func(shape string, n int) float64 {
 		var before, after runtime.MemStats
@@ -154,7 +168,8 @@ func TestThousandsArePlanned(t *testing.T) {
 	}
 }
 
-// TestLargePlansAreTheSame: what is known of a large plan while it changes is true, and no rule is left that would fire.
+// TestLargePlansAreTheSame: what is known of a large plan while it changes is true, and no rule is left that would
+// fire.
 func TestLargePlansAreTheSame(t *testing.T) {
 	for shape := range shapes {
 		if _, err := large(context.Background(), shape, 34, optimizer.Options{Verify: true}); err != nil {

@@ -34,7 +34,8 @@ type Odd struct {
 
 // Kinds of columns in shared memory.
 const (
-	colInt, colFloat32, colFloat64, colBool, colText, colChunk32, colChunk64, colInts byte = 'i', 'f', 'd', 'b', 't', 'F', 'D', 'I'
+	colInt, colFloat32, colFloat64, colBool, colText, colChunk32, colChunk64, colInts byte = 'i', 'f', 'd',
+		'b', 't', 'F', 'D', 'I'
 )
 
 // kindOf is the kind of a vector in shared memory.
@@ -58,11 +59,13 @@ func kindOf(t kernels.Type) byte {
 	return colFloat64
 }
 
-var kinds = map[byte]kernels.Kind{colInt: kernels.Int, colFloat32: kernels.Float32, colFloat64: kernels.Float64, colBool: kernels.Bool, colText: kernels.Text,
+var kinds = map[byte]kernels.Kind{colInt: kernels.Int, colFloat32: kernels.Float32, colFloat64: kernels.Float64,
+	colBool: kernels.Bool, colText: kernels.Text,
 	colChunk32: kernels.Float32, colChunk64: kernels.Float64, colInts: kernels.Int}
 
 // oids are the types of columns that are sent.
-var oids = map[byte]uint32{colInt: pgtype.Int8OID, colFloat32: pgtype.Float4OID, colFloat64: pgtype.Float8OID, colBool: pgtype.BoolOID, colText: pgtype.TextOID,
+var oids = map[byte]uint32{colInt: pgtype.Int8OID, colFloat32: pgtype.Float4OID, colFloat64: pgtype.Float8OID,
+	colBool: pgtype.BoolOID, colText: pgtype.TextOID,
 	colChunk32: pgtype.Float4ArrayOID, colChunk64: pgtype.Float8ArrayOID, colInts: pgtype.Int8ArrayOID}
 
 // Flags of a column.

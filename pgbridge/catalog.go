@@ -41,12 +41,14 @@ type relation struct {
 	computed []bool // which columns are GENERATED ALWAYS AS (…)
 	secured  string // tables with row-level security that it reads for another owner; "" where there are none
 	denied   string // what its owner, or who calls, may not read; "" where they may
-	equal    string // an operator = of a user's that the view compares by; the text of NULLIF and the like does not name it
+	// an operator = of a user's that the view compares by; the text of NULLIF and the like does not name it
+	equal string
 }
 
 // forget drops what may have changed.
 func (s *Session) forget() {
-	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{}, map[string]*ast.CreateFunction{}, nil, nil, ""
+	s.defs.names, s.defs.funcs, s.defs.path, s.defs.all, s.defs.state = map[string]*relation{},
+		map[string]*ast.CreateFunction{}, nil, nil, ""
 	s.defs.captures, s.values = nil, nil
 	s.defs.queries, s.defs.reached, s.defs.collates = map[string]*subQuery{}, map[string][][]string{}, ""
 	s.tables = map[string]*tableFacts{}
@@ -59,7 +61,8 @@ func (s *Session) SearchPath() []string {
 	if s.defs.path != nil {
 		return s.defs.path
 	}
-	rows, err := s.texts("SELECT n FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s(n, i) ORDER BY i")
+	rows, err := s.texts(
+		"SELECT n FROM pg_catalog.unnest(pg_catalog.current_schemas(true)) WITH ORDINALITY AS s(n, i) ORDER BY i")
 	if err != nil {
 		s.fail(err)
 		return []string{}
@@ -89,38 +92,57 @@ func (s *Session) SearchPath() []string {
 // from it, whose rows it has too but its indexes have not; and the tables whose rows are only for some that a view of
 // another owner reads; and an operator = of a user's that a view compares by. Functions and operators are qualified:
 // whoever owns a schema of the search path must not be called.
-var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ", " OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
+var relationQuery = strings.NewReplacer(" = ", " OPERATOR(pg_catalog.=) ", " || ", " OPERATOR(pg_catalog.||) ", " > ",
+	" OPERATOR(pg_catalog.>) ", " <= ", " OPERATOR(pg_catalog.<=) ").Replace(
 	`SELECT c.oid::pg_catalog.int8, CASE WHEN EXISTS (
-   WITH RECURSIVE below(oid) AS (SELECT h.inhrelid FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid UNION ALL SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits h ON h.inhparent = below.oid)
-   SELECT FROM below JOIN pg_catalog.pg_class k ON k.oid = below.oid AND k.relkind = 'f') THEN 'f' ELSE c.relkind::pg_catalog.text END, n.nspname::pg_catalog.text, c.relname::pg_catalog.text,
+   WITH RECURSIVE below(oid) AS (SELECT h.inhrelid FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid
+   UNION ALL SELECT h.inhrelid FROM below JOIN pg_catalog.pg_inherits h ON h.inhparent = below.oid)
+   SELECT FROM below JOIN pg_catalog.pg_class k ON k.oid = below.oid AND k.relkind = 'f') THEN 'f'
+   ELSE c.relkind::pg_catalog.text END, n.nspname::pg_catalog.text, c.relname::pg_catalog.text,
  CASE WHEN c.relkind = 'v' OR c.relkind = 'm' THEN pg_catalog.pg_get_viewdef(c.oid, true) END,
  (SELECT pg_catalog.string_agg(pg_catalog.concat(a.attname, E'\x01',
    ` + madeOf("a.atttypid", "a.atttypmod") + `,
    E'\x01', CASE WHEN a.attnotnull THEN 'n' END,
    E'\x01', CASE WHEN a.attgenerated OPERATOR(pg_catalog.<>) '' THEN 'g' END,
    E'\x01', ` + collates + `), E'\x02' ORDER BY a.attnum)
-  FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation k ON k.oid = a.attcollation WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped),
- (SELECT pg_catalog.string_agg(pg_catalog.concat(CASE WHEN i.indisprimary THEN 'p' ELSE 'u' END, (SELECT pg_catalog.string_agg(pg_catalog.concat(E'\x01', a.attname), '' ORDER BY k.n)
-    FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n) JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.att WHERE k.n <= i.indnkeyatts)), E'\x02' ORDER BY i.indisprimary DESC, i.indexrelid)
-  FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+  FROM pg_catalog.pg_attribute a LEFT JOIN pg_catalog.pg_collation k ON k.oid = a.attcollation WHERE a.attrelid = c.oid
+    AND a.attnum > 0 AND NOT a.attisdropped),
+ (SELECT pg_catalog.string_agg(pg_catalog.concat(CASE WHEN i.indisprimary THEN 'p'
+   ELSE 'u' END, (SELECT pg_catalog.string_agg(pg_catalog.concat(E'\x01', a.attname), '' ORDER BY k.n)
+    FROM pg_catalog.unnest(i.indkey::pg_catalog.int2[]) WITH ORDINALITY AS k(att, n)
+    JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.att WHERE k.n <= i.indnkeyatts)), E'\x02'
+    ORDER BY i.indisprimary DESC, i.indexrelid)
+  FROM pg_catalog.pg_index i WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL
+    AND i.indexprs IS NULL
    AND NOT (c.relkind = 'r' AND EXISTS (SELECT FROM pg_catalog.pg_inherits h WHERE h.inhparent = c.oid))),
  (SELECT pg_catalog.string_agg(DISTINCT b.oid::pg_catalog.regclass::pg_catalog.text, ', ') FROM pg_catalog.pg_rewrite r
-    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
     JOIN pg_catalog.pg_class b ON b.oid = d.refobjid AND b.relrowsecurity
   WHERE r.ev_class = c.oid AND c.relkind = 'v' AND NOT pg_catalog.pg_has_role(c.relowner, 'USAGE')
-    AND NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker' AND o.option_value::pg_catalog.bool)),
- CASE WHEN c.relkind = 'v' THEN (SELECT pg_catalog.min(o.oid::pg_catalog.regoperator::pg_catalog.text) FROM pg_catalog.pg_rewrite r
-    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass
-    JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid AND o.oprname = '=' AND o.oprleft = ANY (` + plainTypes + `) AND o.oprright = ANY (` + plainTypes + `)
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker'
+    AND o.option_value::pg_catalog.bool)),
+ CASE WHEN c.relkind = 'v' THEN (SELECT pg_catalog.min(o.oid::pg_catalog.regoperator::pg_catalog.text)
+   FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_catalog.pg_operator'::pg_catalog.regclass
+    JOIN pg_catalog.pg_operator o ON o.oid = d.refobjid AND o.oprname = '='
+    AND o.oprleft = ANY (` + plainTypes + `) AND o.oprright = ANY (` + plainTypes + `)
     JOIN pg_catalog.pg_namespace m ON m.oid = o.oprnamespace AND NOT (m.nspname = 'pg_catalog' OR m.nspname = 'relgrad')
   WHERE r.ev_class = c.oid) END,
- CASE WHEN c.relkind = 'v' AND NOT pg_catalog.has_any_column_privilege(c.oid, 'SELECT') THEN pg_catalog.concat('view ', c.relname) ELSE
- (SELECT pg_catalog.min(pg_catalog.concat(CASE WHEN b.relkind = 'v' THEN 'view ' ELSE 'table ' END, b.relname)) FROM pg_catalog.pg_rewrite r
-    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
-    JOIN pg_catalog.pg_class b ON b.oid = d.refobjid AND NOT b.oid = c.oid AND b.relkind = ANY (ARRAY['r', 'v', 'm', 'p', 'f']::pg_catalog."char"[])
+ CASE WHEN c.relkind = 'v' AND NOT pg_catalog.has_any_column_privilege(c.oid, 'SELECT') THEN pg_catalog.concat('view ',
+   c.relname) ELSE
+ (SELECT pg_catalog.min(pg_catalog.concat(CASE WHEN b.relkind = 'v' THEN 'view ' ELSE 'table ' END, b.relname))
+   FROM pg_catalog.pg_rewrite r
+    JOIN pg_catalog.pg_depend d ON d.classid = 'pg_catalog.pg_rewrite'::pg_catalog.regclass AND d.objid = r.oid
+    AND d.refclassid = 'pg_catalog.pg_class'::pg_catalog.regclass
+    JOIN pg_catalog.pg_class b ON b.oid = d.refobjid AND NOT b.oid = c.oid
+    AND b.relkind = ANY (ARRAY['r', 'v', 'm', 'p', 'f']::pg_catalog."char"[])
   WHERE r.ev_class = c.oid AND c.relkind = 'v' AND NOT pg_catalog.pg_get_userbyid(c.relowner) = current_user
-    AND NOT CASE WHEN d.refobjsubid > 0 THEN pg_catalog.has_column_privilege(c.relowner, b.oid, d.refobjsubid::pg_catalog.int2, 'SELECT') ELSE pg_catalog.has_any_column_privilege(c.relowner, b.oid, 'SELECT') END
-    AND NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker' AND o.option_value::pg_catalog.bool)) END
+    AND NOT CASE WHEN d.refobjsubid > 0 THEN pg_catalog.has_column_privilege(c.relowner, b.oid,
+    d.refobjsubid::pg_catalog.int2, 'SELECT') ELSE pg_catalog.has_any_column_privilege(c.relowner, b.oid, 'SELECT') END
+    AND NOT EXISTS (SELECT FROM pg_catalog.pg_options_to_table(c.reloptions) o WHERE o.option_name = 'security_invoker'
+    AND o.option_value::pg_catalog.bool)) END
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
 WHERE c.relname = `)
 
@@ -163,7 +185,8 @@ func (s *Session) find(path []string, schema, name string) *relation {
 // inPath restricts schemas to those of a path and puts them in its order.
 func inPath(path []string) string {
 	list := names(path)
-	return "n.nspname OPERATOR(pg_catalog.=) ANY (" + list + ") ORDER BY pg_catalog.array_position(" + list + ", n.nspname)"
+	return "n.nspname OPERATOR(pg_catalog.=) ANY (" + list +
+		") ORDER BY pg_catalog.array_position(" + list + ", n.nspname)"
 }
 
 func names(path []string) string {
@@ -178,8 +201,10 @@ func names(path []string) string {
 // comes first in the path, relgrad's.
 func notHidden(path []string) string {
 	first := names(path[:max(slices.Index(path, "relgrad"), 0)])
-	return strings.ReplaceAll("NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN pg_catalog.pg_namespace m ON m.oid = q.pronamespace WHERE q.proname = p.proname AND q.proargtypes = p.proargtypes AND "+
-		"(m.nspname = 'pg_catalog' OR m.nspname = 'relgrad' AND "+fmt.Sprint(slices.Contains(path, "relgrad"))+" AND NOT n.nspname = ANY ("+first+"))) AND ", " = ", " OPERATOR(pg_catalog.=) ")
+	return strings.ReplaceAll("NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN pg_catalog.pg_namespace m ON m.oid = "+
+		"q.pronamespace WHERE q.proname = p.proname AND q.proargtypes = p.proargtypes AND "+
+		"(m.nspname = 'pg_catalog' OR m.nspname = 'relgrad' AND "+fmt.Sprint(slices.Contains(path, "relgrad"))+
+		" AND NOT n.nspname = ANY ("+first+"))) AND ", " = ", " OPERATOR(pg_catalog.=) ")
 }
 
 // define makes a relation of its row, or finds it again.
@@ -199,7 +224,8 @@ func (s *Session) define(row []string) *relation {
 		r.types = append(r.types, s.typed(f[1:5], f[7:11]))
 	}
 	if r.kind == "v" {
-		r.view = &catalog.ViewDef{Schema: row[2], Name: row[3], SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.viewPath()}
+		r.view = &catalog.ViewDef{Schema: row[2], Name: row[3],
+			SQL: strings.TrimSuffix(strings.TrimSpace(row[4]), ";"), Path: s.viewPath()}
 		for i := range names {
 			r.view.Cols = append(r.view.Cols, catalog.ViewColumn{Name: names[i], Type: typeOf(types[i])})
 		}
@@ -287,7 +313,8 @@ func (s *Session) readable(r *relation) {
 		return
 	}
 	if r.view != nil && r.equal != "" {
-		s.fail(sqlerr.New(sqlerr.FeatureNotSupported, "view %q compares by the operator %s, which is not supported in a loss", r.view.Name, r.equal).
+		s.fail(sqlerr.New(sqlerr.FeatureNotSupported, "view %q compares by the operator %s, which is not supported in a loss",
+			r.view.Name, r.equal).
 			WithHint("Make the view while the operator's schema is not on the search_path."))
 	}
 	if r.view != nil && r.secured != "" {
@@ -319,9 +346,11 @@ func (s *Session) Definition(schema, name string) *catalog.TableDef {
 // Relations lists tables and views as a statement would name them.
 func (s *Session) Relations() []string {
 	if s.defs.all == nil {
-		rows, err := s.texts(`SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text ELSE pg_catalog.concat(n.nspname, '.', c.relname) END
+		rows, err := s.texts(`SELECT CASE WHEN pg_catalog.pg_table_is_visible(c.oid) THEN c.relname::pg_catalog.text
+		  ELSE pg_catalog.concat(n.nspname, '.', c.relname) END
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
-WHERE n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_schema', 'pg_toast']::pg_catalog.name[]) AND pg_catalog.has_table_privilege(c.oid, 'SELECT')` + ofKinds + ` ORDER BY 1 LIMIT 10000`)
+WHERE n.nspname OPERATOR(pg_catalog.<>) ALL (ARRAY['pg_catalog', 'information_schema', 'pg_toast']::pg_catalog.name[])
+  AND pg_catalog.has_table_privilege(c.oid, 'SELECT')` + ofKinds + ` ORDER BY 1 LIMIT 10000`)
 		if err != nil {
 			s.fail(err)
 		}
@@ -355,7 +384,8 @@ func (s *Session) FunctionOn(path []string, schema, name string) (*ast.CreateFun
 // findFunction reads a function. One that is one of several, or may be meant by a name of Postgres's own, is an error.
 func (s *Session) findFunction(path []string, schema, name string) (*ast.CreateFunction, error) {
 	if what := s.captures()[name]; what != "" && schema == "" && slices.Equal(path, s.SearchPath()) {
-		return nil, ambiguous(name, what, "Write pg_catalog."+name+" or relgrad."+name+", for an operator OPERATOR(pg_catalog."+name+"), or take the schema off the search_path.")
+		return nil, ambiguous(name, what, "Write pg_catalog."+name+" or relgrad."+name+
+			", for an operator OPERATOR(pg_catalog."+name+"), or take the schema off the search_path.")
 	}
 	if !isName(name) {
 		return nil, nil
@@ -364,10 +394,14 @@ func (s *Session) findFunction(path []string, schema, name string) (*ast.CreateF
 	if schema != "" {
 		where = "n.nspname OPERATOR(pg_catalog.=) " + sqltext.Text(schema) + " ORDER BY p.oid"
 	}
-	rows, err := s.definitions(strings.ReplaceAll(`SELECT CASE WHEN p.prokind = 'f' AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') THEN pg_catalog.pg_get_functiondef(p.oid) END, p.proargtypes::pg_catalog.text, p.oid::pg_catalog.regprocedure::pg_catalog.text,
+	rows, err := s.definitions(strings.ReplaceAll(`SELECT CASE WHEN p.prokind = 'f'
+	  AND (l.lanname = 'sql' OR l.lanname = 'plpgsql') THEN pg_catalog.pg_get_functiondef(p.oid) END,
+	    p.proargtypes::pg_catalog.text, p.oid::pg_catalog.regprocedure::pg_catalog.text,
  CASE WHEN p.prosecdef THEN ' SECURITY DEFINER' WHEN p.proconfig IS NOT NULL THEN ' with SET' END
-FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace JOIN pg_catalog.pg_language l ON l.oid = p.prolang
-WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") + sqltext.Text(name) + " AND " + where)
+FROM pg_catalog.pg_proc p JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace
+  JOIN pg_catalog.pg_language l ON l.oid = p.prolang
+WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad')
+  AND p.proname = `, " = ", " OPERATOR(pg_catalog.=) ") + sqltext.Text(name) + " AND " + where)
 	if err != nil || len(rows) == 0 {
 		return nil, err
 	}
@@ -377,7 +411,9 @@ WHERE NOT (n.nspname = 'pg_catalog' OR n.nspname = 'relgrad') AND p.proname = `,
 		}
 	}
 	if s.current()["standard_conforming_strings"] == "off" && strings.Contains(rows[0][0], `\`) {
-		return nil, sqlerr.New(sqlerr.FeatureNotSupported, "function %s has a backslash in it, which is not supported in a loss while standard_conforming_strings is off", name).
+		return nil, sqlerr.New(sqlerr.FeatureNotSupported,
+			"function %s has a backslash in it, which is not supported in a loss while standard_conforming_strings is off",
+			name).
 			WithHint("SET standard_conforming_strings = on.")
 	}
 	return s.parseFunction(rows[0][0], name, rows[0][3]), nil

@@ -277,7 +277,8 @@ func (c *Child) Offer(_ context.Context, b *Block) (string, error) {
 // InTransaction implements Conn.
 func (c *Child) InTransaction() bool { return c.atomic || c.open }
 
-// Begin implements Conn. A backend is always in a transaction; the present one, in which nothing is left to be done, ends.
+// Begin implements Conn. A backend is always in a transaction; the present one, in which nothing is left to be done,
+// ends.
 func (c *Child) Begin(ctx context.Context) error {
 	if c.InTransaction() {
 		return sqlerr.New(sqlerr.ActiveTransaction, "there is already a transaction in progress")

@@ -9,8 +9,8 @@ import (
 
 // Conn runs SQL on a server for a Session, one statement at a time.
 type Conn interface {
-	// Query runs one statement and calls each with its rows, block by block; each may be nil. Inside a transaction an error
-	// of the statement undoes the statement alone where the Conn can do that.
+	// Query runs one statement and calls each with its rows, block by block; each may be nil. Inside a transaction an
+	// error of the statement undoes the statement alone where the Conn can do that.
 	Query(ctx context.Context, sql string, readOnly bool, each func(*Block) error) (tag string, rows int64, err error)
 	// Prepare lets the server parse and analyse a statement.
 	Prepare(ctx context.Context, sql string) error

@@ -23,8 +23,8 @@ func DSN(dsn string) string {
 	return dsn
 }
 
-// ParseDSN reads the address of a server: a URL or a list of key=value as pgx and libpq take it, or the name of a database.
-// What it leaves out comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf.
+// ParseDSN reads the address of a server: a URL or a list of key=value as pgx and libpq take it, or the name of a
+// database. What it leaves out comes from the environment (PGHOST, PGUSER, …), ~/.pgpass and pg_service.conf.
 func ParseDSN(dsn string) (*pgconn.Config, error) {
 	config, err := pgconn.ParseConfig(DSN(dsn))
 	if err != nil {

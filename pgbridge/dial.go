@@ -63,7 +63,8 @@ func serverError(err error, sql string) error {
 	if !errors.As(err, &e) {
 		return err
 	}
-	out := &sqlerr.Error{Code: e.Code, Message: e.Message, Detail: e.Detail, Hint: e.Hint, Context: e.Where, Pos: -1, Err: err}
+	out := &sqlerr.Error{Code: e.Code, Message: e.Message, Detail: e.Detail, Hint: e.Hint,
+		Context: e.Where, Pos: -1, Err: err}
 	switch {
 	case e.InternalPosition > 0:
 		place(out, e.InternalQuery, fmt.Sprint(e.InternalPosition))
@@ -77,14 +78,16 @@ func serverError(err error, sql string) error {
 var binaryKinds = map[uint32]byte{
 	pgtype.Int2OID: colInt, pgtype.Int4OID: colInt, pgtype.Int8OID: colInt, pgtype.OIDOID: colInt, pgtype.BoolOID: colBool,
 	pgtype.Float4OID: colFloat32, pgtype.Float8OID: colFloat64,
-	pgtype.Float4ArrayOID: colChunk32, pgtype.Float8ArrayOID: colChunk64, pgtype.Int8ArrayOID: colInts, pgtype.Int4ArrayOID: colInts,
+	pgtype.Float4ArrayOID: colChunk32, pgtype.Float8ArrayOID: colChunk64, pgtype.Int8ArrayOID: colInts,
+	pgtype.Int4ArrayOID: colInts,
 }
 
 // blockBytes is about what a block holds.
 const blockBytes = 4 << 20
 
 // Query implements Conn.
-func (r *Remote) Query(ctx context.Context, sql string, readOnly bool, each func(*Block) error) (tag string, rows int64, err error) {
+func (r *Remote) Query(ctx context.Context, sql string, readOnly bool,
+	each func(*Block) error) (tag string, rows int64, err error) {
 	if !readOnly {
 		return r.query(ctx, sql, each)
 	}
@@ -95,8 +98,8 @@ func (r *Remote) Query(ctx context.Context, sql string, readOnly bool, each func
 	return tag, rows, err
 }
 
-// alone undoes what fails inside a transaction alone: the engine asks the server for what it may refuse, such as a sub-query
-// whose names stand elsewhere, and goes on.
+// alone undoes what fails inside a transaction alone: the engine asks the server for what it may refuse, such as a
+// sub-query whose names stand elsewhere, and goes on.
 func (r *Remote) alone(ctx context.Context, f func() error) error {
 	if r.pg.TxStatus() != 'T' {
 		return f()
@@ -117,7 +120,8 @@ func (r *Remote) alone(ctx context.Context, f func() error) error {
 
 func (r *Remote) query(ctx context.Context, sql string, each func(*Block) error) (string, int64, error) {
 	if e := r.pg.ParameterStatus("client_encoding"); e != "UTF8" { // a script may have set it
-		return "", 0, sqlerr.New(sqlerr.ObjectNotPrereqState, "client_encoding is %s, and relgrad reads UTF8", e).WithHint("SET client_encoding = 'UTF8'.")
+		return "", 0, sqlerr.New(sqlerr.ObjectNotPrereqState, "client_encoding is %s, and relgrad reads UTF8", e).
+			WithHint("SET client_encoding = 'UTF8'.")
 	}
 	d, err := r.pg.Prepare(ctx, "", sql, nil)
 	if err != nil {
@@ -189,7 +193,8 @@ func (r *Remote) Offer(ctx context.Context, b *Block) (string, error) {
 	if r.InTransaction() {
 		end = " ON COMMIT DROP"
 	}
-	if err := r.simple(ctx, dropTemp("relgrad_rows")+"; CREATE TEMP TABLE relgrad_rows ("+columnList(b)+")"+end); err != nil {
+	if err := r.simple(ctx, dropTemp("relgrad_rows")+"; CREATE TEMP TABLE relgrad_rows ("+
+		columnList(b)+")"+end); err != nil {
 		return "", err
 	}
 	in, out := io.Pipe()
@@ -210,7 +215,8 @@ func columnList(b *Block) string {
 
 // typeName is the server's type of a vector.
 func typeName(t kernels.Type) string {
-	name := map[kernels.Kind]string{kernels.Int: "bigint", kernels.Float32: "real", kernels.Float64: "double precision", kernels.Bool: "boolean", kernels.Text: "text"}[t.Kind]
+	name := map[kernels.Kind]string{kernels.Int: "bigint", kernels.Float32: "real", kernels.Float64: "double precision",
+		kernels.Bool: "boolean", kernels.Text: "text"}[t.Kind]
 	if t.Shape != nil {
 		name += "[]"
 	}
@@ -386,8 +392,8 @@ func bigEndian(b []byte) (x uint64) {
 	return x
 }
 
-// addArray reads the binary form of an array: dimensions, flags, element type, per dimension length and lower bound, then
-// the elements with their lengths.
+// addArray reads the binary form of an array: dimensions, flags, element type, per dimension length and lower bound,
+// then the elements with their lengths.
 func (c *colBuilder) addArray(cell []byte, row int) error {
 	v := c.v
 	if cell == nil {

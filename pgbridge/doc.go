@@ -2,9 +2,9 @@
 //
 // # What
 //
-// A Session answers what the engine asks of a database. It runs SQL through a Conn, of which there are two: Dial connects
-// from outside by pgx, and Serve speaks to the backend that has started this process, whose SPI runs the statements in the
-// caller's transaction and with the caller's rights (wire.go says how they talk; the other side is
+// A Session answers what the engine asks of a database. It runs SQL through a Conn, of which there are two: Dial
+// connects from outside by pgx, and Serve speaks to the backend that has started this process, whose SPI runs the
+// statements in the caller's transaction and with the caller's rights (wire.go says how they talk; the other side is
 // pgbridge/extension/src/engine.c). Rows travel in Blocks of columns, on the way from a backend in shared memory.
 //
 // # Invariants

@@ -56,7 +56,8 @@ func (s *Session) facts(r *relation) (*tableFacts, error) {
 func (s *Session) granted(r *relation, f *tableFacts, err error) error {
 	var items []string
 	for _, c := range r.table.Cols {
-		items = append(items, fmt.Sprintf("pg_catalog.has_column_privilege(%d::pg_catalog.oid, %s, 'SELECT')", r.oid, sqltext.Text(c.Name)))
+		items = append(items,
+			fmt.Sprintf("pg_catalog.has_column_privilege(%d::pg_catalog.oid, %s, 'SELECT')", r.oid, sqltext.Text(c.Name)))
 	}
 	rows, e := s.texts("SELECT " + strings.Join(items, ", "))
 	if e != nil {
@@ -65,8 +66,10 @@ func (s *Session) granted(r *relation, f *tableFacts, err error) error {
 	for i, may := range rows[0] {
 		f.denied[i] = may != "true"
 	}
-	if !slices.Contains(f.denied, true) || !slices.Contains(f.denied, false) { // something else is missing, such as the right to the schema
-		err.(*sqlerr.Error).Hint = "The engine reads the tables of a loss, also those behind its views, with the rights of who calls: GRANT SELECT ON them."
+	// something else is missing, such as the right to the schema
+	if !slices.Contains(f.denied, true) || !slices.Contains(f.denied, false) {
+		err.(*sqlerr.Error).Hint = "The engine reads the tables of a loss, also those behind its views, with the rights of " +
+			"who calls: GRANT SELECT ON them."
 		return err
 	}
 	return nil
@@ -82,7 +85,8 @@ func (s *Session) count(r *relation, f *tableFacts) error {
 		col := sqltext.Ident(c.Name)
 		items = append(items, "pg_catalog.count("+col+")")
 		if c.Type.Array {
-			items = append(items, "(SELECT pg_catalog.array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+" IS NOT NULL LIMIT 1)")
+			items = append(items, "(SELECT pg_catalog.array_dims(x."+col+") FROM "+from+" AS x WHERE x."+col+
+				" IS NOT NULL LIMIT 1)")
 		}
 	}
 	rows, err := s.texts("SELECT " + strings.Join(items, ", ") + " FROM " + from)
@@ -108,8 +112,9 @@ func (s *Session) count(r *relation, f *tableFacts) error {
 // systemOrder is the order of rows without a key.
 const systemOrder = "tableoid, ctid"
 
-// rowOrder is the order of the rows of a table without a key. The places of rows belong to the whole table: of one whose columns are
-// granted one by one the rows stand in the order of all that the user may read, and those that are equal in that are the same to him.
+// rowOrder is the order of the rows of a table without a key. The places of rows belong to the whole table: of one
+// whose columns are granted one by one the rows stand in the order of all that the user may read, and those that are
+// equal in that are the same to him.
 func rowOrder(t *ra.Table) string {
 	var cols []string
 	for _, c := range t.Cols {

@@ -57,7 +57,8 @@ func (s *Session) FillFrom(ctx context.Context, name string, t *ra.Table, query 
 	if !ok || err != nil {
 		return ok, err
 	}
-	_, err = s.result(ctx, "INSERT INTO "+sqltext.Name("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+" FROM (\n"+query+"\n) AS d")
+	_, err = s.result(ctx, "INSERT INTO "+sqltext.Name("pg_temp", name)+" SELECT "+strings.Join(items, ", ")+
+		" FROM (\n"+query+"\n) AS d")
 	return true, bare(err)
 }
 
@@ -65,7 +66,9 @@ func (s *Session) FillFrom(ctx context.Context, name string, t *ra.Table, query 
 func (s *Session) makeGrad(ctx context.Context, name string, names, types, key []string) (bool, error) {
 	if seen := s.find(nil, "", name); seen != nil {
 		// not one that another role has made in this session: its triggers would run with the rights of who calls
-		rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.obj_description(c.oid, 'pg_class') FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %d AND pg_catalog.pg_get_userbyid(c.relowner) OPERATOR(pg_catalog.=) current_user "+
+		rows, err := s.texts(fmt.Sprintf("SELECT pg_catalog.obj_description(c.oid, 'pg_class') "+
+			"FROM pg_catalog.pg_class c WHERE c.oid OPERATOR(pg_catalog.=) %d AND pg_catalog.pg_get_userbyid(c.relowner) "+
+			"OPERATOR(pg_catalog.=) current_user "+
 			"AND c.relnamespace OPERATOR(pg_catalog.=) pg_catalog.pg_my_temp_schema()", seen.oid))
 		if err != nil {
 			return false, err
@@ -119,7 +122,8 @@ END`, sqltext.Text(table), deadBytes, table)))
 }
 
 func sameColumns(seen *relation, names, types, key []string) bool {
-	if len(seen.table.Cols) != len(types) || (seen.table.PK == nil) != (len(key) == 0) || len(key) > 0 && !slices.Equal(seen.table.PK.Cols, key) {
+	if len(seen.table.Cols) != len(types) || (seen.table.PK == nil) != (len(key) == 0) ||
+		len(key) > 0 && !slices.Equal(seen.table.PK.Cols, key) {
 		return false
 	}
 	for i, c := range seen.table.Cols {
@@ -132,7 +136,8 @@ func sameColumns(seen *relation, names, types, key []string) bool {
 
 // dropTemp drops a temporary table without the NOTICE of IF EXISTS.
 func dropTemp(name string) string {
-	return "DO $$ BEGIN IF pg_catalog.to_regclass('pg_temp." + name + "') IS NOT NULL THEN DROP TABLE pg_temp." + name + "; END IF; END $$"
+	return "DO $$ BEGIN IF pg_catalog.to_regclass('pg_temp." + name + "') IS NOT NULL THEN DROP TABLE pg_temp." +
+		name + "; END IF; END $$"
 }
 
 // FillTemp replaces the rows of a temporary table of the engine's, which it makes where create says so. Its columns are
@@ -192,6 +197,7 @@ func (s *Session) Append(ctx context.Context, schema, table string, names []stri
 		}
 		into, items = append(into, sqltext.Ident(n)), append(items, "d."+sqltext.Ident(n)+"::"+r.declared[k])
 	}
-	_, err = s.result(ctx, "INSERT INTO "+sqltext.Name(schema, table)+" ("+strings.Join(into, ", ")+") SELECT "+strings.Join(items, ", ")+" FROM "+from)
+	_, err = s.result(ctx, "INSERT INTO "+sqltext.Name(schema, table)+" ("+strings.Join(into, ", ")+") SELECT "+
+		strings.Join(items, ", ")+" FROM "+from)
 	return bare(err)
 }

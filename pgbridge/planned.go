@@ -8,11 +8,11 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// A plan rests on more than definitions: on what the tables hold. Generated SQL looks at that again when it runs, in the snapshot
-// in which it reads, and raises an error where another session has changed it.
+// A plan rests on more than definitions: on what the tables hold. Generated SQL looks at that again when it runs, in
+// the snapshot in which it reads, and raises an error where another session has changed it.
 
-// Planned prints what a plan may rest on of a table's content as a query: of one text where that has changed, else of none. It
-// is "" where definitions alone say all.
+// Planned prints what a plan may rest on of a table's content as a query: of one text where that has changed, else of
+// none. It is "" where definitions alone say all.
 func (s *Session) Planned(t *ra.Table) string {
 	var parts []string
 	from, what := sqltext.Name(t.Schema, t.Name), "table \""+t.Name+"\""
@@ -59,11 +59,13 @@ func long(c *ra.TableColumn, x, what string) []string {
 	if of := c.Type.Of; of == nil || of.Asked == nil || !*of.Asked {
 		return nil
 	}
-	says := fmt.Sprintf("%s holds a number of more than %d digits, and held none when the loss was planned", what, maxDigits)
+	says := fmt.Sprintf("%s holds a number of more than %d digits, and held none when the loss was planned", what,
+		maxDigits)
 	return []string{fmt.Sprintf("WHEN %s OPERATOR(pg_catalog.>) %d THEN %s", digits(x), maxDigits, sqltext.Text(says))}
 }
 
-// notLong reads a column as x does, and raises an error where its numbers are long: the engine gets them rounded, and cannot tell.
+// notLong reads a column as x does, and raises an error where its numbers are long: the engine gets them rounded, and
+// cannot tell.
 func notLong(c *ra.TableColumn, x, table string) string {
 	cases := long(c, sqltext.Ident(c.Name), fmt.Sprintf("column \"%s\" of table \"%s\"", c.Name, table))
 	if len(cases) == 0 {
@@ -72,7 +74,8 @@ func notLong(c *ra.TableColumn, x, table string) string {
 	return "CASE WHEN relgrad.gen_changed(" + first(cases) + ") IS NULL THEN " + x + " END"
 }
 
-// PlannedRows gives the query of a sub-query's rows, which raises an error where they break what Describe has found of them.
+// PlannedRows gives the query of a sub-query's rows, which raises an error where they break what Describe has found of
+// them.
 func (s *Session) PlannedRows(query string, cols []ra.Column) string {
 	var names, cases []string
 	for i, c := range cols {

@@ -74,7 +74,8 @@ func (s *Session) describe(ctx context.Context, sel *ast.Select) (*subQuery, err
 }
 
 // collatable are the types of texts.
-var collatable = map[uint32]bool{pgtype.TextOID: true, pgtype.VarcharOID: true, pgtype.NameOID: true, pgtype.BPCharOID: true}
+var collatable = map[uint32]bool{pgtype.TextOID: true, pgtype.VarcharOID: true, pgtype.NameOID: true,
+	pgtype.BPCharOID: true}
 
 // describeTexts finds the types of the columns that are no numbers, and the collations of texts.
 func (s *Session) describeTexts(q *subQuery, cols []Column) error {
@@ -96,11 +97,15 @@ func (s *Session) describeTexts(q *subQuery, cols []Column) error {
 		return nil
 	}
 	qualified := func(sql string) string { return strings.ReplaceAll(sql, " = ", " OPERATOR(pg_catalog.=) ") }
-	items = append(items, "v.n::pg_catalog.text", qualified(madeOf("v.oid", "-1")), qualified("pg_catalog.concat("+collates+")"))
-	rows, err := s.typeTexts("SELECT " + strings.Join(items, ", ") + ", v.said IS NULL FROM (SELECT 1) AS one LEFT JOIN (" + q.sql + ") AS q(" +
-		strings.Join(names, ", ") + ") ON false CROSS JOIN LATERAL (VALUES " + strings.Join(asked, ", ") + ") AS v(n, oid, said)" +
+	items = append(items, "v.n::pg_catalog.text", qualified(madeOf("v.oid", "-1")),
+		qualified("pg_catalog.concat("+collates+")"))
+	rows, err := s.typeTexts("SELECT " + strings.Join(items, ", ") +
+		", v.said IS NULL FROM (SELECT 1) AS one LEFT JOIN (" + q.sql + ") AS q(" +
+		strings.Join(names, ", ") + ") ON false CROSS JOIN LATERAL (VALUES " + strings.Join(asked, ", ") +
+		") AS v(n, oid, said)" +
 		" LEFT JOIN pg_catalog.pg_type t ON t.oid OPERATOR(pg_catalog.=) v.oid" +
-		" LEFT JOIN pg_catalog.pg_collation k ON k.oid OPERATOR(pg_catalog.=) coalesce(v.said::pg_catalog.regcollation::pg_catalog.oid, t.typcollation) ORDER BY v.n")
+		" LEFT JOIN pg_catalog.pg_collation k ON k.oid OPERATOR(pg_catalog.=) " +
+		"coalesce(v.said::pg_catalog.regcollation::pg_catalog.oid, t.typcollation) ORDER BY v.n")
 	if err != nil {
 		return err
 	}
@@ -113,8 +118,10 @@ func (s *Session) describeTexts(q *subQuery, cols []Column) error {
 		if k, _ := kernelType(q.types[i], nil, q.of[i]); k.Kind != kernels.Text {
 			q.texts[i], q.of[i], q.cast[i] = false, nil, "::"+q.types[i].String()
 		} else if why := s.Inexact(); q.of[i] != nil && q.of[i].Loose && why != "" {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "column \"%s\" of the sub-query is of type %s, whose text does not read back where %s",
-				q.names[i], q.of[i].Name, why).WithHint("SET datestyle = ISO and extra_float_digits = 1, or leave the column out of the sub-query.")
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"column \"%s\" of the sub-query is of type %s, whose text does not read back where %s",
+				q.names[i], q.of[i].Name, why).
+				WithHint("SET datestyle = ISO and extra_float_digits = 1, or leave the column out of the sub-query.")
 		}
 	}
 	return nil

@@ -16,9 +16,11 @@ import (
 
 // recording are the rights that a run needs on relgrad's tables, and how the server is asked.
 var recording = []struct{ table, right, by string }{
-	{"run", "SELECT", "any_column"}, {"run_row", "SELECT", "any_column"}, {"run_row", "INSERT", "any_column"}, {"run_row", "UPDATE", "any_column"},
+	{"run", "SELECT", "any_column"}, {"run_row", "SELECT", "any_column"}, {"run_row", "INSERT", "any_column"},
+	{"run_row", "UPDATE", "any_column"},
 	{"loss", "SELECT", "any_column"}, {"loss", "INSERT", "any_column"},
-	{"state", "SELECT", "any_column"}, {"state", "INSERT", "any_column"}, {"state", "DELETE", "table"}, {"run_id", "USAGE", "sequence"},
+	{"state", "SELECT", "any_column"}, {"state", "INSERT", "any_column"}, {"state", "DELETE", "table"},
+	{"run_id", "USAGE", "sequence"},
 }
 
 // MayRecord refuses who may not record a run, and a database without the tables for it.
@@ -35,7 +37,8 @@ func (s *Session) MayRecord(context.Context) error {
 		return bare(err)
 	}
 	if missing := rows[0][0]; missing != "" {
-		return sqlerr.New(sqlerr.UndefinedTable, "relation \"relgrad.%s\" does not exist, in which train records its runs", missing).
+		return sqlerr.New(sqlerr.UndefinedTable, "relation \"relgrad.%s\" does not exist, in which train records its runs",
+			missing).
 			WithHint("DROP EXTENSION relgrad, or the schema, and install relgrad again.")
 	}
 	if rows, err = s.texts("SELECT COALESCE(" + strings.Join(may, ", ") + ")"); err != nil {
@@ -43,7 +46,8 @@ func (s *Session) MayRecord(context.Context) error {
 	}
 	if right, table, found := strings.Cut(rows[0][0], " "); found {
 		return sqlerr.New(insufficientPrivilege, "permission denied for relgrad.%s", table).
-			WithDetail("train records its runs there, which needs the right to %s.", right).WithHint("GRANT %s ON relgrad.%s TO the role that trains.", right, table)
+			WithDetail("train records its runs there, which needs the right to %s.", right).
+			WithHint("GRANT %s ON relgrad.%s TO the role that trains.", right, table)
 	}
 	return nil
 }
@@ -54,9 +58,11 @@ const triedUpdate = "RG001"
 // MayChange refuses who may not change columns of a table in all rows that he sees. Where row-level security decides,
 // the change is tried and undone.
 func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) error {
-	name, items := sqltext.Name(t.Schema, t.Name), []string{"pg_catalog.row_security_active(" + sqltext.Text(sqltext.Name(t.Schema, t.Name)) + ")"}
+	name, items := sqltext.Name(t.Schema, t.Name), []string{"pg_catalog.row_security_active(" +
+		sqltext.Text(sqltext.Name(t.Schema, t.Name)) + ")"}
 	for _, c := range cols {
-		items = append(items, fmt.Sprintf("pg_catalog.has_column_privilege(%s, %s, 'UPDATE')", sqltext.Text(name), sqltext.Text(c)))
+		items = append(items,
+			fmt.Sprintf("pg_catalog.has_column_privilege(%s, %s, 'UPDATE')", sqltext.Text(name), sqltext.Text(c)))
 	}
 	rows, err := s.texts("SELECT " + strings.Join(items, ", "))
 	if err != nil {
@@ -65,7 +71,9 @@ func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) err
 	for i, c := range cols {
 		if rows[0][1+i] != "true" {
 			return sqlerr.New(insufficientPrivilege, "permission denied for table %s", t.Name).
-				WithDetail("train changes its column \"%s\".", c).WithHint("GRANT UPDATE (%s) ON %s TO the role that trains.", print.QualifiedName("", c), print.QualifiedName(t.Schema, t.Name))
+				WithDetail("train changes its column \"%s\".", c).
+				WithHint("GRANT UPDATE (%s) ON %s TO the role that trains.", print.QualifiedName("", c),
+					print.QualifiedName(t.Schema, t.Name))
 		}
 	}
 	if rows[0][0] != "true" {
@@ -75,14 +83,16 @@ func (s *Session) MayChange(ctx context.Context, t *ra.Table, cols []string) err
 	for _, c := range cols {
 		set = append(set, sqltext.Ident(c)+" = "+sqltext.Ident(c))
 	}
-	_, err = s.result(ctx, "DO "+sqltext.Text("DECLARE n pg_catalog.int8; BEGIN UPDATE "+name+" SET "+strings.Join(set, ", ")+
-		"; GET DIAGNOSTICS n = ROW_COUNT; RAISE EXCEPTION USING ERRCODE = '"+triedUpdate+"', MESSAGE = n; END"))
+	_, err = s.result(ctx,
+		"DO "+sqltext.Text("DECLARE n pg_catalog.int8; BEGIN UPDATE "+name+" SET "+strings.Join(set, ", ")+
+			"; GET DIAGNOSTICS n = ROW_COUNT; RAISE EXCEPTION USING ERRCODE = '"+triedUpdate+"', MESSAGE = n; END"))
 	if sqlerr.Code(err) != triedUpdate {
 		return bare(err)
 	}
 	changed, _ := strconv.ParseInt(err.(*sqlerr.Error).Message, 10, 64)
 	if changed != t.Rows {
-		return sqlerr.New(insufficientPrivilege, "row-level security lets you change %d of the %d rows of parameter %s that you see", changed, t.Rows, t.Name).
+		return sqlerr.New(insufficientPrivilege,
+			"row-level security lets you change %d of the %d rows of parameter %s that you see", changed, t.Rows, t.Name).
 			WithHint("Train a table whose rows you may all change.")
 	}
 	return nil

@@ -19,10 +19,14 @@ import (
 
 // pgTypes names the server's types of result columns.
 var pgTypes = map[uint32]string{
-	pgtype.BoolOID: "boolean", pgtype.Int2OID: "smallint", pgtype.Int4OID: "integer", pgtype.Int8OID: "bigint", pgtype.OIDOID: "bigint",
-	pgtype.Float4OID: "real", pgtype.Float8OID: "double precision", pgtype.NumericOID: "numeric", pgtype.TextOID: "text", pgtype.VarcharOID: "text",
-	pgtype.NameOID: "text", pgtype.DateOID: "date", pgtype.TimestampOID: "timestamp", pgtype.TimestamptzOID: "timestamp with time zone",
-	pgtype.Float4ArrayOID: "real[]", pgtype.Float8ArrayOID: "double precision[]", pgtype.Int8ArrayOID: "bigint[]", pgtype.Int4ArrayOID: "integer[]",
+	pgtype.BoolOID: "boolean", pgtype.Int2OID: "smallint", pgtype.Int4OID: "integer", pgtype.Int8OID: "bigint",
+	pgtype.OIDOID:    "bigint",
+	pgtype.Float4OID: "real", pgtype.Float8OID: "double precision", pgtype.NumericOID: "numeric", pgtype.TextOID: "text",
+	pgtype.VarcharOID: "text",
+	pgtype.NameOID:    "text", pgtype.DateOID: "date", pgtype.TimestampOID: "timestamp",
+	pgtype.TimestamptzOID: "timestamp with time zone",
+	pgtype.Float4ArrayOID: "real[]", pgtype.Float8ArrayOID: "double precision[]", pgtype.Int8ArrayOID: "bigint[]",
+	pgtype.Int4ArrayOID: "integer[]",
 	pgtype.TextArrayOID: "text[]",
 }
 
@@ -53,7 +57,8 @@ func (s *Session) TableOn(path []string, schema, name string) (*ra.Table, error)
 	}
 	t := &ra.Table{Schema: r.table.Schema, Name: r.table.Name, Rows: f.rows, Kind: keyless[r.kind]}
 	for i, c := range r.table.Cols {
-		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i], NotNull: c.NotNull && r.kind != "f"}
+		tc := ra.TableColumn{Name: c.Name, PGType: c.Type.String(), Computed: r.computed[i],
+			NotNull: c.NotNull && r.kind != "f"}
 		tc.Type, tc.NoType = kernelType(c.Type, f.shape[i], s.named(r.types[i]))
 		tc.Type.Nullable = f.valid[i] < f.rows
 		if c.Type.Name == "numeric" && !c.Type.Array && !short(r.declared[i]) {
@@ -141,7 +146,8 @@ func (s *Session) Read(ctx context.Context, t *ra.Table, cols []int) ([]*ra.Vect
 	}
 	c := collector{what: fmt.Sprintf("table \"%s\"", t.Name), table: t, cols0: wanted, rows: int(t.Rows)}
 	query := func() error {
-		_, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+sqltext.Name(t.Schema, t.Name)+order, true, c.add)
+		_, _, err := s.conn.Query(ctx, "SELECT "+strings.Join(items, ", ")+" FROM "+sqltext.Name(t.Schema, t.Name)+order,
+			true, c.add)
 		return err
 	}
 	under := map[string]string(nil)
@@ -253,7 +259,8 @@ func compare[T int64 | float64 | float32 | string](a, b T) int {
 
 // pick gathers rows.
 func pick(v *ra.Vector, rows []int) *ra.Vector {
-	out := &ra.Vector{Type: v.Type, N: len(rows), Ints: gather(v.Ints, rows, v.Type.Size()), F64: gather(v.F64, rows, v.Type.Size()),
+	out := &ra.Vector{Type: v.Type, N: len(rows), Ints: gather(v.Ints, rows, v.Type.Size()),
+		F64: gather(v.F64, rows, v.Type.Size()),
 		F32: gather(v.F32, rows, v.Type.Size()), Texts: gather(v.Texts, rows, 1), Valid: gather(v.Valid, rows, 1)}
 	return out
 }
@@ -270,7 +277,8 @@ func gather[T any](x []T, rows []int, size int) []T {
 }
 
 // Write replaces the values of a column in all rows of a table.
-func (s *Session) Write(ctx context.Context, t *ra.Table, col int, _ []int64, keys []*ra.Vector, data *ra.Vector) error {
+func (s *Session) Write(ctx context.Context, t *ra.Table, col int, _ []int64, keys []*ra.Vector,
+	data *ra.Vector) error {
 	b := &Block{Rows: data.N}
 	var match []string
 	for i, k := range t.Key {
@@ -283,7 +291,8 @@ func (s *Session) Write(ctx context.Context, t *ra.Table, col int, _ []int64, ke
 	if err != nil {
 		return bare(err)
 	}
-	sql := "UPDATE " + sqltext.Name(t.Schema, t.Name) + " AS t SET " + sqltext.Ident(t.Cols[col].Name) + " = d.v FROM " + from
+	sql := "UPDATE " + sqltext.Name(t.Schema, t.Name) + " AS t SET " +
+		sqltext.Ident(t.Cols[col].Name) + " = d.v FROM " + from
 	if len(match) > 0 {
 		sql += " WHERE " + strings.Join(match, " AND ")
 	}
@@ -345,7 +354,8 @@ func (c *collector) add(b *Block) error {
 			}
 		} else {
 			n := c.rows * v.Type.Size()
-			v.Ints, v.F64, v.F32, v.Texts = extend(v.Ints, x.Ints, n), extend(v.F64, x.F64, n), extend(v.F32, x.F32, n), extend(v.Texts, x.Texts, c.rows)
+			v.Ints, v.F64, v.F32, v.Texts = extend(v.Ints, x.Ints, n), extend(v.F64, x.F64, n), extend(v.F32, x.F32, n),
+				extend(v.Texts, x.Texts, c.rows)
 		}
 		v.N += b.Rows
 	}
@@ -398,10 +408,12 @@ func (c *collector) ragged(col int, odd *Odd, want tensor.Shape, b *Block) error
 	of = fmt.Sprintf("%s, column \"%s\": %s", c.what, name, of)
 	switch odd.Why {
 	case 'n':
-		return sqlerr.New(sqlerr.NullNotAllowed, "%s has NULL elements", of).WithHint("A chunk is dense: use 0, or leave the row out.")
+		return sqlerr.New(sqlerr.NullNotAllowed, "%s has NULL elements", of).
+			WithHint("A chunk is dense: use 0, or leave the row out.")
 	case 'l':
 		return sqlerr.New(sqlerr.ArraySubscript, "%s has subscripts that do not begin at 1", of).
-			WithHint("%s%s has the same elements with subscripts from 1.", sqltext.Ident(name), strings.Repeat("[:]", len(odd.Shape)))
+			WithHint("%s%s has the same elements with subscripts from 1.", sqltext.Ident(name),
+				strings.Repeat("[:]", len(odd.Shape)))
 	case 'e':
 		return sqlerr.New(sqlerr.DataException, "%s is empty", of).WithHint("A chunk has at least one element.")
 	}
@@ -411,7 +423,8 @@ func (c *collector) ragged(col int, odd *Odd, want tensor.Shape, b *Block) error
 
 // numeric makes double precision of a column of numeric, which comes as text.
 func numeric(v *ra.Vector) (*ra.Vector, error) {
-	out := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64, Nullable: v.Type.Nullable}, N: v.N, Valid: v.Valid, F64: make([]float64, v.N)}
+	out := &ra.Vector{Type: kernels.Type{Kind: kernels.Float64, Nullable: v.Type.Nullable}, N: v.N, Valid: v.Valid,
+		F64: make([]float64, v.N)}
 	for i, s := range v.Texts {
 		if v.IsNull(i) {
 			continue
@@ -464,8 +477,10 @@ func (s *Session) Version(schema, name string) (catalog.Version, error) {
 	if err != nil {
 		return catalog.Version{}, bare(err)
 	}
-	rows, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.bit_xor(" + place + ")) FROM " + from)
-	if sqlerr.Code(err) == insufficientPrivilege { // places belong to the whole table, of which columns are granted one by one
+	rows, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.bit_xor(" +
+		place + ")) FROM " + from)
+	// places belong to the whole table, of which columns are granted one by one
+	if sqlerr.Code(err) == insufficientPrivilege {
 		return always(), nil
 	}
 	if err != nil {
@@ -477,11 +492,14 @@ func (s *Session) Version(schema, name string) (catalog.Version, error) {
 	}
 	var cols []string
 	for _, c := range r.table.Cols {
-		if c.Type.Name != "real" && c.Type.Name != "double precision" || slices.ContainsFunc(r.table.Keys(), func(k []string) bool { return slices.Contains(k, c.Name) }) {
+		if c.Type.Name != "real" && c.Type.Name != "double precision" ||
+			slices.ContainsFunc(r.table.Keys(), func(k []string) bool { return slices.Contains(k, c.Name) }) {
 			cols = append(cols, sqltext.Ident(c.Name))
 		}
 	}
-	keys, err := s.texts("SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(ROW(" + strings.Join(cols, ", ") + ")::pg_catalog.text, 0))) FROM " + from)
+	keys, err := s.texts(
+		"SELECT pg_catalog.concat(pg_catalog.count(*), ' ', pg_catalog.sum(pg_catalog.hashtextextended(ROW(" +
+			strings.Join(cols, ", ") + ")::pg_catalog.text, 0))) FROM " + from)
 	if err != nil {
 		return catalog.Version{}, bare(err)
 	}
@@ -534,7 +552,10 @@ func (s *Session) PresentQuery(query, table string) (string, error) {
 
 // casts gives the columns of a table's rows their own types.
 func (s *Session) casts(table string) (string, error) {
-	rows, err := s.texts("SELECT pg_catalog.string_agg(pg_catalog.format(CASE WHEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') THEN 'd.%I::%s' ELSE 'NULL::%2$s AS %1$I' END, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) " +
+	rows, err := s.texts("SELECT pg_catalog.string_agg(pg_catalog.format(CASE " +
+		"WHEN pg_catalog.has_column_privilege(a.attrelid, a.attnum, 'SELECT') THEN 'd.%I::%s' ELSE 'NULL::%2$s AS %1$I' " +
+		"END, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod)), ', ' ORDER BY a.attnum) FROM " +
+		"pg_catalog.pg_attribute a WHERE a.attrelid OPERATOR(pg_catalog.=) " +
 		sqltext.Text(table) + "::pg_catalog.regclass AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped")
 	if err != nil {
 		return "", bare(err)
@@ -545,7 +566,9 @@ func (s *Session) casts(table string) (string, error) {
 // Interrupted notes which of the caller's runs are not trained any more, though relgrad.run says so; not where nothing
 // can be written.
 func (s *Session) Interrupted(ctx context.Context, running, interrupted string) error {
-	res, err := s.result(ctx, "SELECT run FROM relgrad.run_row WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status OPERATOR(pg_catalog.=) "+sqltext.Text(running))
+	res, err := s.result(ctx, "SELECT run FROM relgrad.run_row "+
+		"WHERE pg_catalog.current_setting('transaction_read_only') OPERATOR(pg_catalog.=) 'off' AND status "+
+		"OPERATOR(pg_catalog.=) "+sqltext.Text(running))
 	if err != nil {
 		return bare(err)
 	}
@@ -556,7 +579,8 @@ func (s *Session) Interrupted(ctx context.Context, running, interrupted string) 
 			continue
 		}
 		if err == nil {
-			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run_row SET status = %s WHERE run OPERATOR(pg_catalog.=) %d", sqltext.Text(interrupted), run))
+			_, err = s.result(ctx, fmt.Sprintf("UPDATE relgrad.run_row SET status = %s WHERE run OPERATOR(pg_catalog.=) %d",
+				sqltext.Text(interrupted), run))
 			unlock()
 		}
 		if err != nil {

@@ -26,10 +26,12 @@ func TestVersion(t *testing.T) {
 	s := NewSession(remote)
 	for _, table := range []string{
 		"CREATE TABLE t (id int PRIMARY KEY, name text, v real[])",
-		"CREATE TABLE t (id int PRIMARY KEY, name text, v real[]) PARTITION BY RANGE (id); CREATE TABLE t1 PARTITION OF t FOR VALUES FROM (0) TO (2); CREATE TABLE t2 PARTITION OF t DEFAULT",
+		"CREATE TABLE t (id int PRIMARY KEY, name text, v real[]) PARTITION BY RANGE (id); CREATE TABLE t1 PARTITION OF t " +
+			"FOR VALUES FROM (0) TO (2); CREATE TABLE t2 PARTITION OF t DEFAULT",
 		"CREATE TEMP TABLE t (id int PRIMARY KEY, name text, v real[])",
 	} {
-		if err := remote.Script(ctx, "DROP TABLE IF EXISTS t; "+table+"; INSERT INTO t SELECT i, 'a', ARRAY[i, 1] FROM generate_series(1, 100) AS g(i)"); err != nil {
+		if err := remote.Script(ctx, "DROP TABLE IF EXISTS t; "+table+
+			"; INSERT INTO t SELECT i, 'a', ARRAY[i, 1] FROM generate_series(1, 100) AS g(i)"); err != nil {
 			t.Fatal(err)
 		}
 		for _, c := range []struct {
@@ -89,7 +91,8 @@ func TestGenerated(t *testing.T) {
 		{"a float8, b int GENERATED ALWAYS AS (id + 1) STORED", "g", false},
 		{"a float8, b float8 DEFAULT 2", "g", false},
 	} {
-		if err := remote.Script(ctx, "DROP TABLE IF EXISTS g; CREATE TABLE g (id int PRIMARY KEY, "+c.columns+"); INSERT INTO g VALUES (1, 3)"); err != nil {
+		if err := remote.Script(ctx, "DROP TABLE IF EXISTS g; CREATE TABLE g (id int PRIMARY KEY, "+c.columns+
+			"); INSERT INTO g VALUES (1, 3)"); err != nil {
 			t.Fatal(err)
 		}
 		table, err := NewSession(remote).TableOn(nil, "", "g")
@@ -122,7 +125,8 @@ func TestInheritedKey(t *testing.T) {
 	}{
 		{"CREATE TABLE w (id int PRIMARY KEY, v float8); INSERT INTO w VALUES (1, 2), (2, 3)", 1},
 		{"CREATE TABLE child () INHERITS (w); INSERT INTO child VALUES (1, 5)", 0},
-		{"DROP TABLE child, w; CREATE TABLE w (id int PRIMARY KEY, v float8) PARTITION BY RANGE (id); CREATE TABLE part PARTITION OF w DEFAULT; INSERT INTO w VALUES (1, 2), (2, 3)", 1},
+		{"DROP TABLE child, w; CREATE TABLE w (id int PRIMARY KEY, v float8) PARTITION BY RANGE (id); CREATE TABLE part " +
+			"PARTITION OF w DEFAULT; INSERT INTO w VALUES (1, 2), (2, 3)", 1},
 	} {
 		if err := remote.Script(ctx, c.sql); err != nil {
 			t.Fatal(err)
@@ -161,8 +165,10 @@ func TestDomains(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remote.Close()
-	if err := remote.Script(ctx, "CREATE DOMAIN weight AS real[] CHECK (cardinality(VALUE) = 2); CREATE DOMAIN heavy AS weight; CREATE DOMAIN share AS numeric(5, 3); CREATE DOMAIN number AS bigint;"+
-		"CREATE TABLE d (id int PRIMARY KEY, v heavy, s share, n number); INSERT INTO d VALUES (1, '{1,2}', 0.5, 7)"); err != nil {
+	if err := remote.Script(ctx, "CREATE DOMAIN weight AS real[] CHECK (cardinality(VALUE) = 2); CREATE DOMAIN heavy AS "+
+		"weight; CREATE DOMAIN share AS numeric(5, 3); CREATE DOMAIN number AS bigint;"+
+		"CREATE TABLE d (id int PRIMARY KEY, v heavy, s share, n number); "+
+		"INSERT INTO d VALUES (1, '{1,2}', 0.5, 7)"); err != nil {
 		t.Fatal(err)
 	}
 	s := NewSession(remote)
@@ -198,8 +204,10 @@ func TestForeignParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer remote.Close()
-	if err := remote.Script(ctx, "CREATE FOREIGN DATA WRAPPER none; CREATE SERVER far FOREIGN DATA WRAPPER none; CREATE TABLE p (id int) PARTITION BY LIST (id);"+
-		"CREATE TABLE q PARTITION OF p DEFAULT PARTITION BY LIST (id); CREATE FOREIGN TABLE f PARTITION OF q DEFAULT SERVER far; CREATE TABLE local (id int)"); err != nil {
+	if err := remote.Script(ctx, "CREATE FOREIGN DATA WRAPPER none; CREATE SERVER far FOREIGN DATA WRAPPER none; CREATE "+
+		"TABLE p (id int) PARTITION BY LIST (id);"+
+		"CREATE TABLE q PARTITION OF p DEFAULT PARTITION BY LIST (id); CREATE FOREIGN TABLE f PARTITION OF q DEFAULT "+
+		"SERVER far; CREATE TABLE local (id int)"); err != nil {
 		t.Fatal(err)
 	}
 	s := NewSession(remote)

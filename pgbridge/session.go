@@ -55,7 +55,8 @@ func NewSession(conn Conn) *Session {
 // on it, so that names mean what they mean in scripts, which begin with SET search_path = public, relgrad. engine is
 // the session's relgrad.engine, "" where it is not set.
 func (s *Session) Open(ctx context.Context) (engine string, err error) {
-	res, err := s.result(ctx, "SELECT pg_catalog.to_regclass('relgrad.run') IS NOT NULL, pg_catalog.current_database()::pg_catalog.text, pg_catalog.current_setting('relgrad.engine', true)")
+	res, err := s.result(ctx, "SELECT pg_catalog.to_regclass('relgrad.run') IS NOT NULL, "+
+		"pg_catalog.current_database()::pg_catalog.text, pg_catalog.current_setting('relgrad.engine', true)")
 	if err != nil {
 		return "", bare(err)
 	}
@@ -64,7 +65,9 @@ func (s *Session) Open(ctx context.Context) (engine string, err error) {
 			WithHint("CREATE EXTENSION relgrad; where no library can be installed: relgrad pg install.")
 	}
 	engine, _ = res.Rows[0][2].(string)
-	_, err = s.texts("SELECT pg_catalog.set_config('search_path', CASE WHEN path IN ('', '\"\"') THEN 'relgrad' ELSE path || ', relgrad' END, false) FROM current_setting('search_path') AS path WHERE NOT 'relgrad' = ANY (current_schemas(false))")
+	_, err = s.texts("SELECT pg_catalog.set_config('search_path', CASE WHEN path IN ('', '\"\"') THEN 'relgrad' " +
+		"ELSE path || ', relgrad' END, false) FROM current_setting('search_path') AS path WHERE NOT 'relgrad' = ANY " +
+		"(current_schemas(false))")
 	s.forget()
 	return engine, bare(err)
 }
@@ -112,7 +115,8 @@ func (s *Session) failed() error {
 
 // Setting is current_setting(name).
 func (s *Session) Setting(name string) (string, bool) {
-	rows, err := s.texts("SELECT pg_catalog.current_setting(" + sqltext.Text(name) + ", true), pg_catalog.current_setting(" + sqltext.Text(name) + ", true) IS NOT NULL")
+	rows, err := s.texts("SELECT pg_catalog.current_setting(" + sqltext.Text(name) +
+		", true), pg_catalog.current_setting(" + sqltext.Text(name) + ", true) IS NOT NULL")
 	if err != nil {
 		s.fail(err)
 		return "", false
@@ -164,7 +168,8 @@ func (s *Session) local() bool {
 }
 
 func (s *Session) set(name, value string, local bool) {
-	if _, err := s.texts(fmt.Sprintf("SELECT pg_catalog.set_config(%s, %s, %v)", sqltext.Text(name), sqltext.Text(value), local)); err != nil {
+	if _, err := s.texts(fmt.Sprintf("SELECT pg_catalog.set_config(%s, %s, %v)", sqltext.Text(name),
+		sqltext.Text(value), local)); err != nil {
 		s.fail(err)
 	}
 }
@@ -384,7 +389,8 @@ func (s *Session) RunTable() string { return "run_row" }
 // OwnRun refuses a run of another user. What is stored of a run is SQL, which could also take back a SET ROLE: a
 // session from outside must have begun as its owner. (The extension lets no statement of a run change the role.)
 func (s *Session) OwnRun(ctx context.Context, run int64) error {
-	res, err := s.result(ctx, fmt.Sprintf("SELECT owner::pg_catalog.text, owner OPERATOR(pg_catalog.=) current_user, session_user::pg_catalog.text FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", run))
+	res, err := s.result(ctx, fmt.Sprintf("SELECT owner::pg_catalog.text, owner OPERATOR(pg_catalog.=) current_user, "+
+		"session_user::pg_catalog.text FROM relgrad.run WHERE run OPERATOR(pg_catalog.=) %d", run))
 	if err != nil || len(res.Rows) == 0 {
 		return bare(err) // that there is none is said where it is read
 	}
@@ -440,7 +446,9 @@ func (s *Session) LockRun(run int64, params []*ra.Table) (unlock func(), err err
 	if err == nil && !ok {
 		err = sqlerr.New(sqlerr.ObjectNotPrereqState, "run %d is being trained by another session", run)
 	}
-	for _, t := range slices.CompactFunc(slices.Clone(params), func(a, b *ra.Table) bool { return a.Schema == b.Schema && a.Name == b.Name }) {
+	for _, t := range slices.CompactFunc(slices.Clone(params), func(a, b *ra.Table) bool {
+		return a.Schema == b.Schema && a.Name == b.Name
+	}) {
 		if err != nil {
 			break
 		}

@@ -11,15 +11,18 @@ import (
 	"github.com/relgrad/relgrad/internal/sqltext"
 )
 
-// What a text of SQL means, and how the server prints a definition, depends on settings of the session. Definitions are read
-// under settings of our own; what the user writes means what it means under his.
+// What a text of SQL means, and how the server prints a definition, depends on settings of the session. Definitions are
+// read under settings of our own; what the user writes means what it means under his.
 
 // meaningful are the settings that decide what a text means: a compiled loss holds under the same ones only.
-var meaningful = []string{"search_path", "DateStyle", "IntervalStyle", "TimeZone", "timezone_abbreviations", "extra_float_digits", "bytea_output", "standard_conforming_strings",
-	"backslash_quote", "transform_null_equals", "quote_all_identifiers", "array_nulls", "xmloption", "xmlbinary", "lc_monetary", "lc_numeric", "lc_time", "default_text_search_config", "row_security", "role"}
+var meaningful = []string{"search_path", "DateStyle", "IntervalStyle", "TimeZone",
+	"timezone_abbreviations", "extra_float_digits", "bytea_output", "standard_conforming_strings",
+	"backslash_quote", "transform_null_equals", "quote_all_identifiers", "array_nulls", "xmloption", "xmlbinary",
+	"lc_monetary", "lc_numeric", "lc_time", "default_text_search_config", "row_security", "role"}
 
 // plain are the settings under which the server prints definitions so that they can be read under any.
-var plain = map[string]string{"DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "TimeZone": "UTC", "extra_float_digits": "1", "bytea_output": "hex",
+var plain = map[string]string{"DateStyle": "ISO, YMD", "IntervalStyle": "postgres", "TimeZone": "UTC",
+	"extra_float_digits": "1", "bytea_output": "hex",
 	"standard_conforming_strings": "on", "quote_all_identifiers": "off", "xmlbinary": "base64"}
 
 // current asks for the settings that texts depend on, once in each request.
@@ -73,7 +76,8 @@ func (s *Session) definitions(sql string) ([][]string, error) {
 	return s.printed(sql, values)
 }
 
-// typeTexts runs a query that prints names of types, and holds text of the user's that means what it does under his settings.
+// typeTexts runs a query that prints names of types, and holds text of the user's that means what it does under his
+// settings.
 func (s *Session) typeTexts(sql string) ([][]string, error) {
 	return s.printed(sql, map[string]string{"quote_all_identifiers": "off"})
 }
@@ -91,7 +95,8 @@ func (s *Session) printed(sql string, values map[string]string) (rows [][]string
 func (s *Session) with(values map[string]string, f func() error) error {
 	var to, back []string
 	set := func(list []string, name, value string) []string {
-		return append(list, fmt.Sprintf("pg_catalog.set_config(%s, %s, %v)", sqltext.Text(name), sqltext.Text(value), s.local()))
+		return append(list,
+			fmt.Sprintf("pg_catalog.set_config(%s, %s, %v)", sqltext.Text(name), sqltext.Text(value), s.local()))
 	}
 	for _, name := range meaningful {
 		value, ours := values[name]
@@ -144,29 +149,39 @@ func (s *Session) viewPath() []string {
 	return []string{"pg_catalog"}
 }
 
-// plainTypes are those whose operators and functions a loss knows as Postgres's own. A type of an extension is not among
-// them: what is defined for it takes no call from the others.
-const plainTypes = `ARRAY['bool', 'int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'text', 'varchar', 'bpchar', 'name', 'date', 
+// plainTypes are those whose operators and functions a loss knows as Postgres's own. A type of an extension is not
+// among them: what is defined for it takes no call from the others.
+const plainTypes = `ARRAY['bool', 'int2', 'int4', 'int8', 'float4', 'float8', 'numeric', 'text', 'varchar', ` +
+	`'bpchar', 'name', 'date', 
  'time', 'timetz', 'timestamp', 'timestamptz', 'interval', 'uuid', 'money', 'inet', 'bytea', 'json', 'jsonb', 
  'float4[]', 'float8[]', 'numeric[]', '"any"', 'anyelement', 'anyarray', 'anynonarray', 'anycompatible', 
  'anycompatiblearray', 'anycompatiblenonarray']::pg_catalog.regtype[]::pg_catalog.oid[]`
 
-// captureQuery lists functions and operators of the schemas %[1]s that a call might mean though it is one of Postgres's own
-// names, or of relgrad's, because their arguments fit better than any of those. %[2]s are the schemas that come before relgrad.
-const captureQuery = `WITH own AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname = ANY (%[1]s)),
- built AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n WHERE n.nspname = 'pg_catalog' OR n.nspname = 'relgrad')
+// captureQuery lists functions and operators of the schemas %[1]s that a call might mean though it is one of Postgres's
+// own names, or of relgrad's, because their arguments fit better than any of those. %[2]s are the schemas that come
+// before relgrad.
+const captureQuery = `WITH own AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n
+  WHERE n.nspname = ANY (%[1]s)),
+ built AS (SELECT n.oid, n.nspname FROM pg_catalog.pg_namespace n
+   WHERE n.nspname = 'pg_catalog' OR n.nspname = 'relgrad')
 SELECT DISTINCT f.name, pg_catalog.concat(f.text, ' of schema ', f.schema) FROM (
- SELECT p.proname AS name, pg_catalog.concat('function ', p.proname, '(', pg_catalog.pg_get_function_identity_arguments(p.oid), ')') AS text, own.nspname AS schema
+ SELECT p.proname AS name, pg_catalog.concat('function ', p.proname, '(',
+   pg_catalog.pg_get_function_identity_arguments(p.oid), ')') AS text, own.nspname AS schema
  FROM own JOIN pg_catalog.pg_proc p ON p.pronamespace = own.oid
  WHERE EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN built ON built.oid = q.pronamespace WHERE q.proname = p.proname)
-  AND NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN built ON built.oid = q.pronamespace WHERE q.proname = p.proname AND q.proargtypes = p.proargtypes
+  AND NOT EXISTS (SELECT FROM pg_catalog.pg_proc q JOIN built ON built.oid = q.pronamespace WHERE q.proname = p.proname
+    AND q.proargtypes = p.proargtypes
    AND (built.nspname = 'pg_catalog' OR NOT own.nspname = ANY (%[2]s)))
-  AND NOT EXISTS (SELECT FROM pg_catalog.unnest(p.proargtypes::pg_catalog.oid[]) AS t(oid) WHERE NOT t.oid = ANY (` + plainTypes + `))
- UNION ALL SELECT o.oprname, pg_catalog.concat('operator ', o.oprname, ' (', pg_catalog.format_type(o.oprleft, NULL), ', ', pg_catalog.format_type(o.oprright, NULL), ')'), own.nspname
+  AND NOT EXISTS (SELECT FROM pg_catalog.unnest(p.proargtypes::pg_catalog.oid[]) AS t(oid)
+    WHERE NOT t.oid = ANY (` + plainTypes + `))
+ UNION ALL SELECT o.oprname, pg_catalog.concat('operator ', o.oprname, ' (', pg_catalog.format_type(o.oprleft, NULL),
+   ', ', pg_catalog.format_type(o.oprright, NULL), ')'), own.nspname
  FROM own JOIN pg_catalog.pg_operator o ON o.oprnamespace = own.oid
- WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_operator q JOIN built ON built.oid = q.oprnamespace WHERE q.oprname = o.oprname AND q.oprleft = o.oprleft AND q.oprright = o.oprright
+ WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_operator q JOIN built ON built.oid = q.oprnamespace
+   WHERE q.oprname = o.oprname AND q.oprleft = o.oprleft AND q.oprright = o.oprright
    AND (built.nspname = 'pg_catalog' OR NOT own.nspname = ANY (%[2]s)))
-  AND (o.oprleft = 0::pg_catalog.oid OR o.oprleft = ANY (` + plainTypes + `)) AND o.oprright = ANY (` + plainTypes + `)) AS f`
+  AND (o.oprleft = 0::pg_catalog.oid
+    OR o.oprleft = ANY (` + plainTypes + `)) AND o.oprright = ANY (` + plainTypes + `)) AS f`
 
 // captures finds what in the search path might be meant by a name of Postgres's own or relgrad's, by that name.
 func (s *Session) captures() map[string]string {
@@ -184,7 +199,8 @@ func (s *Session) captures() map[string]string {
 		return captures
 	}
 	before := path[:max(slices.Index(path, "relgrad"), 0)]
-	sql := strings.ReplaceAll(strings.ReplaceAll(captureQuery, " = ", " OPERATOR(pg_catalog.=) "), "f.name,", "f.name::pg_catalog.text,")
+	sql := strings.ReplaceAll(strings.ReplaceAll(captureQuery, " = ", " OPERATOR(pg_catalog.=) "), "f.name,",
+		"f.name::pg_catalog.text,")
 	rows, err := s.texts(fmt.Sprintf(sql, names(own), names(before)))
 	if err != nil {
 		s.fail(err)

@@ -27,16 +27,21 @@ func TestDefinitionsSettings(t *testing.T) {
 		after    []string
 	}{
 		{name: "plain"},
-		{name: "digits", values: map[string]string{"extra_float_digits": "-3"}, before: []string{"'extra_float_digits', '1'"}, after: []string{"'extra_float_digits', '-3'"}},
-		{name: "texts", values: map[string]string{"DateStyle": "SQL, DMY", "standard_conforming_strings": "off", "quote_all_identifiers": "on", "IntervalStyle": "iso_8601"},
-			before: []string{"'DateStyle', 'ISO, YMD'", "'standard_conforming_strings', 'on'", "'quote_all_identifiers', 'off'", "'IntervalStyle', 'postgres'"},
-			after:  []string{"'DateStyle', 'SQL, DMY'", "'standard_conforming_strings', 'off'", "'quote_all_identifiers', 'on'", "'IntervalStyle', 'iso_8601'"}},
+		{name: "digits", values: map[string]string{"extra_float_digits": "-3"}, before: []string{"'extra_float_digits', '1'"},
+			after: []string{"'extra_float_digits', '-3'"}},
+		{name: "texts", values: map[string]string{"DateStyle": "SQL, DMY", "standard_conforming_strings": "off",
+			"quote_all_identifiers": "on", "IntervalStyle": "iso_8601"},
+			before: []string{"'DateStyle', 'ISO, YMD'", "'standard_conforming_strings', 'on'", "'quote_all_identifiers', 'off'",
+				"'IntervalStyle', 'postgres'"},
+			after: []string{"'DateStyle', 'SQL, DMY'", "'standard_conforming_strings', 'off'", "'quote_all_identifiers', 'on'",
+				"'IntervalStyle', 'iso_8601'"}},
 		{name: "path", values: map[string]string{"search_path": "mine, public"}, captures: map[string]string{"+": "operator"},
 			before: []string{"'search_path', 'pg_catalog'"}, after: []string{"'search_path', 'mine, public'"}},
 	} {
 		conn := &noted{}
 		s := NewSession(conn)
-		s.defs.path, s.defs.captures, s.values = []string{"mine", "public"}, map[string]string{}, map[string]string{"search_path": "pg_catalog"}
+		s.defs.path, s.defs.captures, s.values = []string{"mine", "public"}, map[string]string{},
+			map[string]string{"search_path": "pg_catalog"}
 		if c.captures != nil {
 			s.defs.captures = c.captures
 		}

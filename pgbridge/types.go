@@ -22,12 +22,14 @@ import (
 var textForms = map[string]kernels.Named{
 	"text": {}, "character varying": {}, "name": {}, "bpchar": {}, // their collation decides: see collated
 	"uuid": {}, "macaddr": {}, "macaddr8": {}, "time without time zone": {}, `"bit"`: {}, "bit varying": {},
-	"bytea":                       {NoText: "the text of a bytea follows bytea_output", Read: own.Replace(`(E'\\x' || pg_catalog.encode($, 'hex'))`)},
+	"bytea": {NoText: "the text of a bytea follows bytea_output",
+		Read: own.Replace(`(E'\\x' || pg_catalog.encode($, 'hex'))`)},
 	"date":                        {Read: dateText, Keyed: true},
 	"timestamp without time zone": {Read: timeText("$", ""), Keyed: true},
 	"timestamp with time zone": {Read: timeText("(pg_catalog.timezone('UTC', $))", "+00"), Keyed: true,
 		NoText: "the text of a timestamp with time zone follows the session's TimeZone"},
-	"interval": {Read: intervalText, Keyed: true, ByKey: true, NoText: "the text of an interval follows the session's IntervalStyle"},
+	"interval": {Read: intervalText, Keyed: true, ByKey: true,
+		NoText: "the text of an interval follows the session's IntervalStyle"},
 	// equal values have equal texts, whose bytes have another order
 	"inet": unordered("inet"), "cidr": unordered("cidr"), "time with time zone": unordered("time with time zone"),
 	"pg_lsn": unordered("pg_lsn"), "int4range": unordered("int4range"), "int8range": unordered("int8range"),
@@ -40,12 +42,15 @@ func unordered(name string) kernels.Named {
 // carried is a type of which a loss can only carry values along.
 func carried(name string) *kernels.Named {
 	why := "values of type " + name + " cannot be compared in a loss"
-	return &kernels.Named{Name: name, Equal: why, Order: why, NoText: "values of type " + name + " cannot be cast to text in a loss"}
+	return &kernels.Named{Name: name, Equal: why, Order: why,
+		NoText: "values of type " + name + " cannot be cast to text in a loss"}
 }
 
 // own qualifies the operators of a text that a server runs: a schema of the search path may have others of their names.
-var own = strings.NewReplacer(" || ", " OPERATOR(pg_catalog.||) ", " - ", " OPERATOR(pg_catalog.-) ", " + ", " OPERATOR(pg_catalog.+) ",
-	" * ", " OPERATOR(pg_catalog.*) ", " < ", " OPERATOR(pg_catalog.<) ", " > ", " OPERATOR(pg_catalog.>) ", " >= ", " OPERATOR(pg_catalog.>=) ",
+var own = strings.NewReplacer(" || ", " OPERATOR(pg_catalog.||) ", " - ", " OPERATOR(pg_catalog.-) ", " + ",
+	" OPERATOR(pg_catalog.+) ",
+	" * ", " OPERATOR(pg_catalog.*) ", " < ", " OPERATOR(pg_catalog.<) ", " > ", " OPERATOR(pg_catalog.>) ", " >= ",
+	" OPERATOR(pg_catalog.>=) ",
 	" = ", " OPERATOR(pg_catalog.=) ")
 
 // farDay is what orders a day outside of the years 1 to 9999: see kernels.EarlyKey.
@@ -54,14 +59,16 @@ func farDay(early, day string) string {
 	if early != "" {
 		key = kernels.EarlyKey
 	}
-	return "'" + key + "' || pg_catalog.lpad(((" + day + " - '0001-01-01'::pg_catalog.date)::pg_catalog.int8 + " + strconv.Itoa(kernels.FarDays) +
+	return "'" + key + "' || pg_catalog.lpad(((" + day + " - '0001-01-01'::pg_catalog.date)::pg_catalog.int8 + " +
+		strconv.Itoa(kernels.FarDays) +
 		")::pg_catalog.text, 10, '0')"
 }
 
 // eras gives the three forms of a day or time x, at or after 0001-01-01 and before 10000-01-01 or not, as its own text.
 func eras(x, day, time, text string) string {
 	return own.Replace("CASE WHEN NOT pg_catalog.isfinite(" + x + ") THEN " + x + "::pg_catalog.text" +
-		" WHEN " + x + " < '0001-01-01'::pg_catalog.date THEN " + farDay("early", day) + time + " || E'\\x1f' || " + text + " || ' BC'" +
+		" WHEN " + x + " < '0001-01-01'::pg_catalog.date THEN " + farDay("early", day) + time +
+		" || E'\\x1f' || " + text + " || ' BC'" +
 		" WHEN " + x + " >= '10000-01-01'::pg_catalog.date THEN " + farDay("", day) + time + " || E'\\x1f' || " + text +
 		" ELSE " + text + " END")
 }
@@ -90,15 +97,19 @@ var intervalText = func() string {
 // enumText begins with the place of the label, which stays when others are added. It is a float4, whose bits order as
 // hexadecimal digits do, those of negative ones the other way round.
 func enumText(oid int64) string {
-	return own.Replace("(SELECT CASE WHEN e.enumsortorder >= 0::pg_catalog.float4 THEN '1' || pg_catalog.encode(pg_catalog.float4send(e.enumsortorder), 'hex')" +
-		" ELSE '0' || pg_catalog.translate(pg_catalog.encode(pg_catalog.float4send(e.enumsortorder), 'hex'), '0123456789abcdef', 'fedcba9876543210') END" +
-		" || E'\\x1f' || e.enumlabel::pg_catalog.text FROM pg_catalog.pg_enum e WHERE e.enumtypid = " + strconv.FormatInt(oid, 10) +
+	return own.Replace("(SELECT CASE WHEN e.enumsortorder >= 0::pg_catalog.float4 THEN '1' || " +
+		"pg_catalog.encode(pg_catalog.float4send(e.enumsortorder), 'hex')" +
+		" ELSE '0' || pg_catalog.translate(pg_catalog.encode(pg_catalog.float4send(e.enumsortorder), 'hex'), " +
+		"'0123456789abcdef', 'fedcba9876543210') END" +
+		" || E'\\x1f' || e.enumlabel::pg_catalog.text FROM pg_catalog.pg_enum e WHERE e.enumtypid = " +
+		strconv.FormatInt(oid, 10) +
 		"::pg_catalog.oid AND e.enumlabel = $::pg_catalog.text::pg_catalog.name)")
 }
 
 // madeOf is SQL for what a type is, of a domain what it is made of: the four first fields of typed.
 func madeOf(oid, mod string) string {
-	return `(WITH RECURSIVE made(oid, mod) AS (SELECT ` + oid + `, ` + mod + ` UNION ALL SELECT t.typbasetype, t.typtypmod FROM made
+	return `(WITH RECURSIVE made(oid, mod) AS (SELECT ` + oid + `, ` + mod + ` UNION ALL SELECT t.typbasetype, t.typtypmod
+	  FROM made
      JOIN pg_catalog.pg_type t ON t.oid = made.oid AND t.typtype = 'd')
     SELECT pg_catalog.concat(pg_catalog.format_type(made.oid, made.mod), E'\x01', t.typtype, E'\x01', made.oid, E'\x01',
       CASE WHEN t.typnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN 'p' END)
@@ -108,9 +119,12 @@ func madeOf(oid, mod string) string {
 // collates is SQL for what the collation k is, the other four fields of typed: its name, whether it compares byte by
 // byte (b), as the database (d) or otherwise, whether it takes different texts for equal (n), and whether it is turkic
 // (t).
-var collates = `CASE WHEN k.oid IS NULL THEN NULL WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace THEN k.collname::pg_catalog.text
-   ELSE pg_catalog.concat(k.collnamespace::pg_catalog.regnamespace, '.', k.collname) END, E'\x01', CASE WHEN k.collprovider = 'd' THEN 'd'
-   WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace AND k.collname = ANY (ARRAY['C', 'POSIX', 'ucs_basic', 'pg_c_utf8']::pg_catalog.name[])
+var collates = `CASE WHEN k.oid IS NULL THEN NULL WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace ` +
+	`THEN k.collname::pg_catalog.text
+   ELSE pg_catalog.concat(k.collnamespace::pg_catalog.regnamespace, '.', k.collname) END, E'\x01', CASE WHEN ` +
+	`k.collprovider = 'd' THEN 'd'
+   WHEN k.collnamespace = 'pg_catalog'::pg_catalog.regnamespace AND k.collname = ANY (ARRAY['C', 'POSIX', ` +
+	`'ucs_basic', 'pg_c_utf8']::pg_catalog.name[])
      OR k.collprovider = 'c' AND k.collcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8', 'C.utf8']) THEN 'b' END,
    E'\x01', CASE WHEN NOT k.collisdeterministic THEN 'n' END,
    E'\x01', CASE WHEN ` + turkic("k", "coll") + ` THEN 't' END`
@@ -121,14 +135,16 @@ func turkic(x, prefix string) string {
 	field := func(name string) string {
 		return "pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(" + x + "), '" + prefix + name + "')"
 	}
-	return "pg_catalog.regexp_match(pg_catalog.concat_ws(' ', '', " + field("ctype") + ", " + field("iculocale") + ", " + field("locale") + "), ' (tr|az)([^a-z]|$)', 'i') IS NOT NULL"
+	return "pg_catalog.regexp_match(pg_catalog.concat_ws(' ', '', " + field("ctype") + ", " + field("iculocale") + ", " +
+		field("locale") + "), ' (tr|az)([^a-z]|$)', 'i') IS NOT NULL"
 }
 
 // typed reads what madeOf and collates give.
 func (s *Session) typed(made, collates []string) serverType {
 	t := serverType{name: ownName(made[0], made[3]), kind: made[1], builtIn: made[3] != ""}
 	t.oid, _ = strconv.ParseInt(made[2], 10, 64)
-	t.collation = collation{name: collates[0], bytes: collates[1] == "b", deterministic: collates[2] == "", turkic: collates[3] != ""}
+	t.collation = collation{name: collates[0], bytes: collates[1] == "b", deterministic: collates[2] == "",
+		turkic: collates[3] != ""}
 	if collates[0] == "" || collates[1] == "d" {
 		t.collation = s.databaseCollation()
 	}
@@ -146,16 +162,20 @@ func ownName(name, builtIn string) string {
 // databaseCollation is the database's own.
 func (s *Session) databaseCollation() collation {
 	if s.defs.collates == "" {
-		rows, err := s.texts(own.Replace(`SELECT CASE WHEN CASE pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(d), 'datlocprovider')
-   WHEN 'i' THEN false WHEN 'b' THEN true ELSE d.datcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8', 'C.utf8']) END THEN 'bytes' ELSE 'other' END,
-   CASE WHEN ` + turkic("d", "dat") + ` THEN ' turkic' END FROM pg_catalog.pg_database d WHERE d.datname = pg_catalog.current_database()`))
+		rows, err := s.texts(own.Replace(`SELECT CASE WHEN CASE pg_catalog.jsonb_extract_path_text(pg_catalog.to_jsonb(d),
+		  'datlocprovider')
+   WHEN 'i' THEN false WHEN 'b' THEN true ELSE d.datcollate = ANY (ARRAY['C', 'POSIX', 'C.UTF-8',
+   'C.utf8']) END THEN 'bytes' ELSE 'other' END,
+   CASE WHEN ` + turkic("d", "dat") + ` THEN ' turkic' END FROM pg_catalog.pg_database d
+   WHERE d.datname = pg_catalog.current_database()`))
 		if err != nil {
 			s.fail(err)
 			return collation{deterministic: true}
 		}
 		s.defs.collates = rows[0][0] + rows[0][1]
 	}
-	return collation{bytes: strings.HasPrefix(s.defs.collates, "bytes"), deterministic: true, turkic: strings.HasSuffix(s.defs.collates, "turkic")}
+	return collation{bytes: strings.HasPrefix(s.defs.collates, "bytes"), deterministic: true,
+		turkic: strings.HasSuffix(s.defs.collates, "turkic")}
 }
 
 // Text implements sqlfront.Catalog.
@@ -163,7 +183,8 @@ func (s *Session) Text() *kernels.Named { return collated("text", s.databaseColl
 
 // typeNamed finds a type by its name in SQL.
 func (s *Session) typeNamed(name string) (serverType, bool, error) {
-	rows, err := s.typeTexts(`SELECT ` + strings.ReplaceAll(madeOf("t.oid", "-1"), " = ", " OPERATOR(pg_catalog.=) ") + ` FROM pg_catalog.pg_type t
+	rows, err := s.typeTexts(`SELECT ` + strings.ReplaceAll(madeOf("t.oid", "-1"), " = ", " OPERATOR(pg_catalog.=) ") +
+		` FROM pg_catalog.pg_type t
   WHERE t.oid OPERATOR(pg_catalog.=) pg_catalog.to_regtype(` + sqltext.Text(name) + `)`)
 	if err != nil || len(rows) == 0 {
 		return serverType{}, false, err
@@ -201,7 +222,8 @@ func (s *Session) Literal(t *kernels.Named, text string) (string, error) {
 const maxDigits = 15
 
 // longNumeric is the type of numerics of more digits: as doubles, different ones may be equal.
-var longNumeric = &kernels.Named{Name: "numeric", Equal: "numerics of more than 15 digits, which a loss rounds, cannot be compared"}
+var longNumeric = &kernels.Named{Name: "numeric",
+	Equal: "numerics of more than 15 digits, which a loss rounds, cannot be compared"}
 
 // short reports a declared numeric whose values have no more digits: numeric(10,2).
 func short(declared string) bool {
@@ -215,7 +237,8 @@ func (s *Session) numerics(t *catalog.TableDef, col string) *kernels.Named {
 	asked := false
 	ask := sync.OnceValue(func() string {
 		asked = true
-		rows, err := s.texts("SELECT coalesce(pg_catalog.max(" + digits(sqltext.Ident(col)) + "), 0) FROM " + sqltext.Name(t.Schema, t.Name))
+		rows, err := s.texts("SELECT coalesce(pg_catalog.max(" + digits(sqltext.Ident(col)) + "), 0) FROM " +
+			sqltext.Name(t.Schema, t.Name))
 		if err != nil {
 			s.fail(bare(err))
 			return ""

@@ -11,8 +11,9 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// A backend and the engine talk over a stream socket in frames: u32 length of the payload, u8 kind, payload; all numbers
-// little endian, texts as u32 length and bytes. Exactly one side may send at a time. Rows lie in memory that both share.
+// A backend and the engine talk over a stream socket in frames: u32 length of the payload, u8 kind, payload; all
+// numbers little endian, texts as u32 length and bytes. Exactly one side may send at a time. Rows lie in memory that
+// both share.
 //
 //	backend → engine                                engine → backend
 //	R  request: texts by name                       Q  flags, statement: answered by B…, then C; or E
@@ -21,7 +22,8 @@ import (
 //	E  a statement has failed and was undone        T  'c' commit or 'r' roll back: C or E
 //	K  continue                                     U  a session's advisory lock to be released at the request's end: C
 //	                                                N  notice: level, message, detail, hint; not answered
-//	                                                I  the run that is trained, the step of its last commit, its steps; not answered
+//	                                                I  the run that is trained, the step of its last commit,
+//	                                                   its steps; not answered
 //	                                                O  block of result rows: answered by K
 //	                                                D  done; J  done, the result is that of this query
 //	                                                X  the request has failed

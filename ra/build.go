@@ -62,12 +62,13 @@ func (b *Builder) Select(in *Node, pred []*kernels.Expr, out []OutCol) *Node {
 	return b.Join([]*Node{in}, nil, pred, out)
 }
 
-// MaxKey is how wide the identity of a join becomes by passing up those of its inputs. Views upon views would add columns with
-// every step: the key of a parameter's table, a condition's constant. Of a wider one only what tells rows apart is kept.
+// MaxKey is how wide the identity of a join becomes by passing up those of its inputs. Views upon views would add
+// columns with every step: the key of a parameter's table, a condition's constant. Of a wider one only what tells rows
+// apart is kept.
 const MaxKey = 16
 
-// Join joins inputs; the identity of each input is passed through, hidden where out does not hold it, unless that becomes
-// wider than MaxKey.
+// Join joins inputs; the identity of each input is passed through, hidden where out does not hold it, unless that
+// becomes wider than MaxKey.
 func (b *Builder) Join(in []*Node, equi []Equi, pred []*kernels.Expr, out []OutCol) *Node {
 	before := b.next
 	n := b.JoinWhole(in, equi, pred, out)

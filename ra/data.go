@@ -149,10 +149,11 @@ func (c *TableColumn) IsValue() bool { return c.Type.IsFloat() && c.PGType != "n
 type Table struct {
 	Schema, Name string
 	Cols         []TableColumn
-	Key          []int // columns of the identity; [RowID] when none is declared; empty for the one row of a table without key columns
-	Declared     bool  // the identity is a PRIMARY KEY or UNIQUE NOT NULL, or the table is a keyless single row
-	Rows         int64
-	Kind         string // what it is, where no key can be declared of it: "materialized view" or "foreign table"
+	// columns of the identity; [RowID] when none is declared; empty for the one row of a table without key columns
+	Key      []int
+	Declared bool // the identity is a PRIMARY KEY or UNIQUE NOT NULL, or the table is a keyless single row
+	Rows     int64
+	Kind     string // what it is, where no key can be declared of it: "materialized view" or "foreign table"
 }
 
 // Column returns the index of the column of that name, or -2.
@@ -175,8 +176,8 @@ type Source interface {
 
 // Roomy is a Source that reads columns into memory that it is given, so that a large one is never held twice.
 type Roomy interface {
-	// ReadInto is Source.Read. room is asked once for each column of numbers, when its type is known, and may return an empty
-	// vector whose slices have room for so many rows; nil: the source takes memory of its own.
+	// ReadInto is Source.Read. room is asked once for each column of numbers, when its type is known, and may return an
+	// empty vector whose slices have room for so many rows; nil: the source takes memory of its own.
 	ReadInto(ctx context.Context, t *Table, cols []int, room Room) ([]*Vector, error)
 }
 

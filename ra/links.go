@@ -13,8 +13,9 @@ type Links struct {
 	n    *Node
 	base []int32               // of each input: the place of its first column
 	few  map[kernels.Col]int32 // places of the columns met so far, where inputs are much wider than the node; nil: by base
-	cond []int32               // by place: one more than the first end of a condition there, in the order of the conditions
-	tail []int32               // by place: one more than the last
+	// by place: one more than the first end of a condition there, in the order of the conditions
+	cond []int32
+	tail []int32 // by place: one more than the last
 	ends []end
 	outs []int32 // by place: one more than the first output that is this column
 	next []int32 // by output: one more than the next one of the same column
@@ -221,7 +222,9 @@ func (n *Node) Aliases(id ColumnID) []ColumnID { return n.Links().Aliases(id) }
 // fixed reports whether an input column is known to hold one value in all rows of the join.
 func (l *Links) fixed(c kernels.Col) bool {
 	for _, m := range l.Equated(c) {
-		if l.n.Inputs[m.Input].fixed(m.ID) || slices.ContainsFunc(l.n.Pred, func(p *kernels.Expr) bool { return fixes(p, m) }) {
+		if l.n.Inputs[m.Input].fixed(m.ID) || slices.ContainsFunc(l.n.Pred, func(p *kernels.Expr) bool {
+			return fixes(p, m)
+		}) {
 			return true
 		}
 	}
@@ -237,7 +240,8 @@ func fixes(p *kernels.Expr, c kernels.Col) bool {
 	if x.IsConst() {
 		x, y = y, x
 	}
-	return y.IsConst() && x.IsCol && x.Col == c && x.Type.Kind == y.Type.Kind && (x.Type.Kind == kernels.Int || x.Type.Kind == kernels.Text && x.Type.Of == nil)
+	return y.IsConst() && x.IsCol && x.Col == c && x.Type.Kind == y.Type.Kind &&
+		(x.Type.Kind == kernels.Int || x.Type.Kind == kernels.Text && x.Type.Of == nil)
 }
 
 // essential lists, for each input, the columns of its identity that are needed to tell the join's rows apart: none that
@@ -273,7 +277,9 @@ func (l *Links) told(i int, k ColumnID, kept []bool) bool {
 		if c.ID != k && !(in.Out != nil && shifted(in.Out[j], in.Out[in.Index(k)])) {
 			continue
 		}
-		if slices.ContainsFunc(l.Equated(kernels.Col{Input: i, ID: c.ID}), func(m kernels.Col) bool { return kept[m.Input] }) {
+		if slices.ContainsFunc(l.Equated(kernels.Col{Input: i, ID: c.ID}), func(m kernels.Col) bool {
+			return kept[m.Input]
+		}) {
 			return true
 		}
 	}
@@ -303,7 +309,9 @@ func (l *Links) unique(isKey func(output int) bool) []ColumnID {
 	for i := len(n.Inputs) - 1; i >= 0 && len(n.Inputs) > 1; i-- {
 		kept[i] = false
 		for _, k := range n.Inputs[i].Unique {
-			found := len(n.Equi) > 0 && slices.ContainsFunc(l.Equated(kernels.Col{Input: i, ID: k}), func(m kernels.Col) bool { return kept[m.Input] })
+			found := len(n.Equi) > 0 && slices.ContainsFunc(l.Equated(kernels.Col{Input: i, ID: k}), func(m kernels.Col) bool {
+				return kept[m.Input]
+			})
 			kept[i] = kept[i] || !found
 		}
 	}

@@ -32,7 +32,8 @@ const NumOps = int(numOps)
 
 // String returns the operator's name.
 func (o Op) String() string {
-	return [...]string{"Scan", "Select", "Join", "Aggregate", "Union", "SemiJoin", "AntiJoin", "Add", "Gradient", "Opaque"}[o]
+	return [...]string{"Scan", "Select", "Join", "Aggregate", "Union", "SemiJoin", "AntiJoin", "Add",
+		"Gradient", "Opaque"}[o]
 }
 
 // Column is an output column of a node.

@@ -30,8 +30,10 @@ func Clone(p *Plan) *Plan {
 		for i, in := range n.Inputs {
 			c.Inputs[i] = done[in]
 		}
-		c.Cols, c.Key, c.Unique, c.Fixed, c.Least = slices.Clone(n.Cols), slices.Clone(n.Key), slices.Clone(n.Unique), slices.Clone(n.Fixed), slices.Clone(n.Least)
-		c.TableCols, c.Equi, c.Pred, c.Out = slices.Clone(n.TableCols), slices.Clone(n.Equi), slices.Clone(n.Pred), slices.Clone(n.Out)
+		c.Cols, c.Key, c.Unique, c.Fixed, c.Least = slices.Clone(n.Cols), slices.Clone(n.Key), slices.Clone(n.Unique),
+			slices.Clone(n.Fixed), slices.Clone(n.Least)
+		c.TableCols, c.Equi, c.Pred, c.Out = slices.Clone(n.TableCols), slices.Clone(n.Equi),
+			slices.Clone(n.Pred), slices.Clone(n.Out)
 		c.Group, c.Aggs = slices.Clone(n.Group), slices.Clone(n.Aggs)
 		done[n] = &c
 	}, p.Nodes()...)

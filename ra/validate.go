@@ -31,8 +31,8 @@ func (n *Node) checkIdentity() error {
 	return nil
 }
 
-// found reports whether the rows of a join can be found again by its identity: among the rows of its inputs, by columns of
-// these.
+// found reports whether the rows of a join can be found again by its identity: among the rows of its inputs, by columns
+// of these.
 func (n *Node) found() bool {
 	return !slices.ContainsFunc(n.Key, func(k ColumnID) bool { x := n.Out[n.Index(k)]; return !x.IsCol && !x.IsConst() })
 }

@@ -33,7 +33,9 @@ func join(c *Context, n *ra.Node, g *Grad) ([]*Grad, error) {
 			key[j] = g.at(n, id)
 		}
 	}
-	if reached := slices.DeleteFunc(slices.Clone(parts), func(p []kernels.Contribution) bool { return len(p) == 0 }); len(reached) > Wide {
+	if reached := slices.DeleteFunc(slices.Clone(parts), func(p []kernels.Contribution) bool {
+		return len(p) == 0
+	}); len(reached) > Wide {
 		return contributeAll(c, n, g, ids, parts)
 	}
 	out := make([]*Grad, len(n.Inputs))
@@ -60,11 +62,13 @@ func addPart(parts *[]kernels.Contribution, p kernels.Contribution) {
 }
 
 // Wide is the number of inputs from which on their contributions are computed in one relation: each may read all of the
-// inputs, as the gradient of a sum of sub-queries does, and relations of their own would take the square of their number.
+// inputs, as the gradient of a sum of sub-queries does, and relations of their own would take the square of their
+// number.
 const Wide = 32
 
 // contributeAll builds G ⋈ the inputs that any contribution reads, and of it Σ_{key of input} for each input.
-func contributeAll(c *Context, n *ra.Node, g *Grad, ids [][]ra.ColumnID, parts [][]kernels.Contribution) ([]*Grad, error) {
+func contributeAll(c *Context, n *ra.Node, g *Grad, ids [][]ra.ColumnID,
+	parts [][]kernels.Contribution) ([]*Grad, error) {
 	slot := map[int]int{len(n.Inputs): 0}
 	inputs, equi := []*ra.Node{g.Node}, []ra.Equi(nil)
 	move := kernels.NewMapper(func(e *kernels.Expr) *kernels.Expr { // what the contributions share stays shared
@@ -116,7 +120,8 @@ func contributeWithin(c *Context, n *ra.Node, g *Grad, parts [][]kernels.Contrib
 	return sumInputs(c, n, c.B.Join(slices.Concat([]*ra.Node{g.Node}, n.Inputs), equi, pred, out), first, parts)
 }
 
-// identities returns, for each input, the columns of n that hold its identity; ok is false where n does not pass all up.
+// identities returns, for each input, the columns of n that hold its identity; ok is false where n does not pass all
+// up.
 func identities(n *ra.Node) (ids [][]ra.ColumnID, ok bool) {
 	links := n.Links()
 	ids = make([][]ra.ColumnID, len(n.Inputs))
@@ -129,7 +134,8 @@ func identities(n *ra.Node) (ids [][]ra.ColumnID, ok bool) {
 }
 
 // contributions makes the columns of what each input receives, from first on: its groups, then the contributions.
-func contributions(n *ra.Node, parts [][]kernels.Contribution, key func(input int) []ra.OutCol, move func(*kernels.Expr) *kernels.Expr) (out []ra.OutCol, first []int) {
+func contributions(n *ra.Node, parts [][]kernels.Contribution, key func(input int) []ra.OutCol,
+	move func(*kernels.Expr) *kernels.Expr) (out []ra.OutCol, first []int) {
 	first = make([]int, len(parts))
 	for i, ps := range parts {
 		if len(ps) == 0 {
@@ -168,7 +174,8 @@ func sumInputs(c *Context, n, rows *ra.Node, first []int, parts [][]kernels.Cont
 }
 
 // contribute builds Σ_{key of input i}(G ⋈ the inputs that the expressions read).
-func contribute(c *Context, n *ra.Node, g *Grad, i int, ids [][]ra.ColumnID, parts []kernels.Contribution) (*Grad, error) {
+func contribute(c *Context, n *ra.Node, g *Grad, i int, ids [][]ra.ColumnID,
+	parts []kernels.Contribution) (*Grad, error) {
 	slot := map[int]int{len(n.Inputs): 0}
 	inputs, equi := []*ra.Node{g.Node}, []ra.Equi(nil)
 	for _, p := range parts {

@@ -1,10 +1,10 @@
-// Package script holds what the two halves of a script share: what psql's client and the interpreter of PL/pgSQL need of a
-// database, and its results.
+// Package script holds what the two halves of a script share: what psql's client and the interpreter of PL/pgSQL need
+// of a database, and its results.
 //
 // # What
 //
-// A Session is a database as scripts know it: a Store runs trees of statements and COPY, one that reads texts itself is a
-// psql.Server. Embedded makes a Store of an embedded store; a Transfer is COPY from or to a file or a program.
+// A Session is a database as scripts know it: a Store runs trees of statements and COPY, one that reads texts itself is
+// a psql.Server. Embedded makes a Store of an embedded store; a Transfer is COPY from or to a file or a program.
 //
 // # Invariants
 //

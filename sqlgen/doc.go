@@ -8,8 +8,8 @@
 // needs are printed. In a large expression, parts that occur several times get names x1, x2, … (let.go).
 // What differs between databases is behind Dialect.
 //
-// Step prints a step of training for Postgres: one statement that computes the loss, its gradients and the updates of all
-// parameters, which see one state, that before the step. It is prepared once; the step and what follows from it are
+// Step prints a step of training for Postgres: one statement that computes the loss, its gradients and the updates of
+// all parameters, which see one state, that before the step. It is prepared once; the step and what follows from it are
 // parameters. What is the same at every step is computed by StepSQL.Setup into temporary tables, next to those that
 // hold the optimizer's buffers.
 //
@@ -19,10 +19,9 @@
 // chunks, so scalar arithmetic that gives NaN (Infinity - Infinity) gives NULL there, and a kernel that gives
 // one is an error; a sum of real chunks is rounded to real once, as is each real chunk that a kernel returns.
 // On Postgres IS NOT DISTINCT FROM joins by a loop over pairs; lower and upper follow the locale of the text.
-// CASE, COALESCE, AND and OR evaluate no argument that they do not need, where it could fail; nor is a condition that could
-// fail evaluated where those of the operators before it do not hold (risky.go).
-// The text holds the seed and the step of Options.Env, so it is the query of one step where the plan draws, unless Options.Step
-// is a parameter.
+// CASE, COALESCE, AND and OR evaluate no argument that they do not need, where it could fail; nor is a condition that
+// could fail evaluated where those of the operators before it do not hold (risky.go). The text holds the seed and the
+// step of Options.Env, so it is the query of one step where the plan draws, unless Options.Step is a parameter.
 //
 // # Errors
 //

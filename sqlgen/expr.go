@@ -99,7 +99,8 @@ var comparisons = map[string]string{"eq": " = ", "ne": " <> ", "lt": " < ", "le"
 // call prints a call: in standard SQL, as native arithmetic, or as a call of the kernel's function.
 func (w *writer) call(e *kernels.Expr) text {
 	if !e.Def.Static() && e.Attr.Encode() != "" {
-		w.err = sqlerr.New(sqlerr.Internal, "internal error: kernel %s with attributes %v that its samples do not show", e.Def.Name, e.Attr)
+		w.err = sqlerr.New(sqlerr.Internal, "internal error: kernel %s with attributes %v that its samples do not show",
+			e.Def.Name, e.Attr)
 		return text{}
 	}
 	if op := comparisons[e.Def.Name]; op != "" {
@@ -316,7 +317,8 @@ func mayFail(e *kernels.Expr) bool {
 		return false
 	}
 	switch e.Def.Name {
-	case "case", "coalesce", "nullif", "and", "or", "not", "is_true", "is_null", "is_not_null", "is_distinct", "stop_gradient",
+	case "case", "coalesce", "nullif", "and", "or", "not", "is_true", "is_null", "is_not_null",
+		"is_distinct", "stop_gradient",
 		"eq", "ne", "lt", "le", "gt", "ge", "greater", "eq_mask", "select", "current_step", "current_seed":
 		return false
 	}

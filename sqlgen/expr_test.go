@@ -149,7 +149,10 @@ func runKernels(t *testing.T, e *target) {
 			}
 			out := []ra.OutCol{{Name: "y", X: x}}
 			if x.Type.IsFloat() {
-				cs, err := kernels.VJP(x, kernels.Build("add", kernels.ZerosLike(x.Type), kernels.Num(0.75)), func(kernels.Col) bool { return true })
+				cs, err := kernels.VJP(x, kernels.Build("add", kernels.ZerosLike(x.Type), kernels.Num(0.75)),
+					func(kernels.Col) bool {
+						return true
+					})
 				if err == nil {
 					for j, c := range cs {
 						out = append(out, ra.OutCol{Name: fmt.Sprintf("d%d", j), X: c.Grad})

@@ -81,8 +81,8 @@ func (p *printer) column(alias []string) func(kernels.Col) string {
 	}
 }
 
-// wide is column for operands: an integer is a bigint. A column that is only compared, grouped by or passed on keeps its
-// table's type, so that the planner knows its statistics.
+// wide is column for operands: an integer is a bigint. A column that is only compared, grouped by or passed on keeps
+// its table's type, so that the planner knows its statistics.
 func (p *printer) wide(col func(kernels.Col) string) func(kernels.Col) string {
 	return func(c kernels.Col) string {
 		if p.slim[c.ID] {
@@ -146,7 +146,8 @@ func (p *printer) join(n *ra.Node) (string, error) {
 }
 
 // filter adds n's predicates to the conditions of WHERE; on are those that hold already. Databases evaluate conditions
-// in any order and as early as they can, so that CASE holds back one that could fail where an earlier one does not hold.
+// in any order and as early as they can, so that CASE holds back one that could fail where an earlier one does not
+// hold.
 func (p *printer) filter(n *ra.Node, on, where []string, col func(kernels.Col) string) ([]string, error) {
 	for _, e := range n.Pred {
 		x, err := p.expr(e, col)
@@ -187,7 +188,8 @@ func (p *printer) equi(n *ra.Node, q ra.Equi, col func(kernels.Col) string) (str
 // keyable refuses chunks as keys: databases compare their stored form.
 func keyable(c *ra.Column) error {
 	if c.Type.IsChunk() {
-		return sqlerr.New(sqlerr.FeatureNotSupported, "column \"%s\" of type %v is a key of a join or a group", c.Name, c.Type).
+		return sqlerr.New(sqlerr.FeatureNotSupported, "column \"%s\" of type %v is a key of a join or a group", c.Name,
+			c.Type).
 			WithDetail("Generated SQL compares scalars only.")
 	}
 	return nil

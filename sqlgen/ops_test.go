@@ -51,12 +51,19 @@ func null(v *ra.Vector, rows ...int) *ra.Vector {
 func awkward() *memdb.DB {
 	r := rand.New(rand.NewSource(5))
 	db := memdb.New()
-	db.Create("Order", 2, memdb.Column{Name: "group", Data: texts("a", "b", "b", "é'x")}, memdb.Column{Name: "Row", Data: ints(1, 1, 2, 3)},
-		memdb.Column{Name: "attr", Data: null(ints(7, 8, 7, 9), 1)}, memdb.Column{Name: "flag", Data: null(bools(1, 0, 1, 1), 3)},
-		memdb.Column{Name: "v", Data: null(floats(r, kernels.Float64, 4, 2), 2)}, memdb.Column{Name: "x", Data: null(floats(r, kernels.Float64, 4), 0)})
-	db.Create("nokey", 0, memdb.Column{Name: "k", Data: null(ints(7, 7, 9, 1), 3)}, memdb.Column{Name: "y", Data: floats(r, kernels.Float64, 4)})
-	db.Create("empty", 1, memdb.Column{Name: "k", Data: ints()}, memdb.Column{Name: "y", Data: floats(r, kernels.Float64, 0)})
-	db.Create("half", 1, memdb.Column{Name: "k", Data: ints(7, 8, 9)}, memdb.Column{Name: "v", Data: floats(r, kernels.Float32, 3, 2)}, memdb.Column{Name: "z", Data: floats(r, kernels.Float32, 3)})
+	db.Create("Order", 2, memdb.Column{Name: "group", Data: texts("a", "b", "b", "é'x")},
+		memdb.Column{Name: "Row", Data: ints(1, 1, 2, 3)},
+		memdb.Column{Name: "attr", Data: null(ints(7, 8, 7, 9), 1)},
+		memdb.Column{Name: "flag", Data: null(bools(1, 0, 1, 1), 3)},
+		memdb.Column{Name: "v", Data: null(floats(r, kernels.Float64, 4, 2), 2)},
+		memdb.Column{Name: "x", Data: null(floats(r, kernels.Float64, 4), 0)})
+	db.Create("nokey", 0, memdb.Column{Name: "k", Data: null(ints(7, 7, 9, 1), 3)},
+		memdb.Column{Name: "y", Data: floats(r, kernels.Float64, 4)})
+	db.Create("empty", 1, memdb.Column{Name: "k", Data: ints()},
+		memdb.Column{Name: "y", Data: floats(r, kernels.Float64, 0)})
+	db.Create("half", 1, memdb.Column{Name: "k", Data: ints(7, 8, 9)},
+		memdb.Column{Name: "v", Data: floats(r, kernels.Float32, 3, 2)},
+		memdb.Column{Name: "z", Data: floats(r, kernels.Float32, 3)})
 	return db
 }
 
@@ -66,19 +73,26 @@ var operators = []struct {
 	tol    float64
 }{
 	{`SELECT sum(x * y) FROM "Order" JOIN nokey ON attr = k`, []string{`"Order"`}, 1e-12},
-	{`SELECT sum(x * coalesce(y, 3)) + count(y) FROM "Order" LEFT JOIN nokey ON attr = k WHERE flag`, []string{`"Order".x`}, 1e-12},
+	{`SELECT sum(x * coalesce(y, 3)) + count(y) FROM "Order" LEFT JOIN nokey ON attr = k WHERE flag`,
+		[]string{`"Order".x`}, 1e-12},
 	{`SELECT sum(s * s) FROM (SELECT attr, sum(x) AS s FROM "Order" GROUP BY attr) q`, []string{`"Order"`}, 1e-12},
-	{`SELECT sum(s * o.x) FROM (SELECT attr, sum(x) AS s FROM "Order" GROUP BY attr) q JOIN "Order" o ON q.attr IS NOT DISTINCT FROM o.attr`, []string{`"Order"`}, 1e-12},
+	{`SELECT sum(s * o.x) FROM (SELECT attr, sum(x) AS s FROM "Order" GROUP BY attr) q ` +
+		`JOIN "Order" o ON q.attr IS NOT DISTINCT FROM o.attr`, []string{`"Order"`}, 1e-12},
 	{`SELECT sum(sqnorm(v)) FROM "Order" WHERE attr IN (SELECT k FROM nokey)`, []string{`"Order".v`}, 1e-12},
-	{`SELECT sum(sqnorm(v)) + sum(x) FROM "Order" LEFT JOIN nokey ON k = attr AND k < 9 WHERE y IS NULL`, []string{`"Order"`}, 1e-12},
+	{`SELECT sum(sqnorm(v)) + sum(x) FROM "Order" LEFT JOIN nokey ON k = attr AND k < 9 WHERE y IS NULL`,
+		[]string{`"Order"`}, 1e-12},
 	{`SELECT sum(x) + coalesce((SELECT sum(y) FROM empty), 2) FROM "Order"`, []string{`"Order"`}, 1e-12},
 	{`SELECT max(x) * min(x) + avg(x) FROM "Order"`, []string{`"Order"`}, 1e-12},
-	{`SELECT sum(m) FROM (SELECT "group", max(x) * avg(x) AS m FROM "Order" GROUP BY "group") g`, []string{`"Order"`}, 1e-12},
-	{`SELECT sum(CASE WHEN "Row" % 2 = 1 AND 6 / ("Row" - 2) > 0 THEN x ELSE x * x END) FROM "Order" WHERE "Row" <> 2`, []string{`"Order"`}, 1e-12},
-	{`SELECT sum(x * ("Row" + 2 * "Row" - 1) / "Row") FROM "Order" WHERE "group" LIKE '%' AND "group" <> 'a'`, []string{`"Order"`}, 1e-12},
+	{`SELECT sum(m) FROM (SELECT "group", max(x) * avg(x) AS m FROM "Order" GROUP BY "group") g`,
+		[]string{`"Order"`}, 1e-12},
+	{`SELECT sum(CASE WHEN "Row" % 2 = 1 AND 6 / ("Row" - 2) > 0 THEN x ELSE x * x END) FROM "Order" WHERE "Row" <> 2`,
+		[]string{`"Order"`}, 1e-12},
+	{`SELECT sum(x * ("Row" + 2 * "Row" - 1) / "Row") FROM "Order" WHERE "group" LIKE '%' AND "group" <> 'a'`,
+		[]string{`"Order"`}, 1e-12},
 	{`SELECT sum(dot(a.v, b.v) * a.x) FROM "Order" a JOIN "Order" b USING ("group")`, []string{`"Order"`}, 1e-12},
 	{`SELECT sum(z * sqnorm(v)) FROM half`, []string{"half"}, 1e-6},
-	{`SELECT sum(s) FROM (SELECT sqnorm(v) AS s FROM half UNION ALL SELECT x * x FROM "Order") u`, []string{"half", `"Order"`}, 1e-6},
+	{`SELECT sum(s) FROM (SELECT sqnorm(v) AS s FROM half UNION ALL SELECT x * x FROM "Order") u`,
+		[]string{"half", `"Order"`}, 1e-6},
 	{`SELECT sum(greatest(x, 0, -x) + x::real + abs(x) ^ 1.5) FROM "Order"`, []string{`"Order"`}, 1e-12},
 	{`SELECT sum(v[1] * v["Row"]) FROM "Order"`, []string{`"Order"`}, 1e-12},
 }
@@ -112,7 +126,8 @@ func runOrder(t *testing.T, e *target) {
 		opt.Disable = append(opt.Disable, r.Name) // they would put both conditions into one operator
 	}
 	res, err := gradtest.Optimize(context.Background(), awkward(),
-		`SELECT sum(x) FROM (SELECT * FROM "Order" WHERE "Row" * 3 - "Row" - "Row" - 2 <> 0) q WHERE 6 / ("Row" - 2) > 0`, []string{`"Order"`}, opt)
+		`SELECT sum(x) FROM (SELECT * FROM "Order" WHERE "Row" * 3 - "Row" - "Row" - 2 <> 0) q WHERE 6 / ("Row" - 2) > 0`,
+		[]string{`"Order"`}, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,7 +136,8 @@ func runOrder(t *testing.T, e *target) {
 
 func TestOpaque(t *testing.T) {
 	b := ra.NewBuilder()
-	n := b.Opaque(nil, "top", []ra.Column{{Name: "k", Type: kernels.Type{Kind: kernels.Int}}, {Name: "bad\nname", Type: kernels.Type{Kind: kernels.Float64}}})
+	n := b.Opaque(nil, "top", []ra.Column{{Name: "k", Type: kernels.Type{Kind: kernels.Int}},
+		{Name: "bad\nname", Type: kernels.Type{Kind: kernels.Float64}}})
 	plan := &ra.Plan{Roots: []ra.Root{{Name: "r", Node: n, Cols: []ra.ColumnID{n.Cols[1].ID, n.Cols[2].ID}}}}
 	if _, err := sqlgen.SQL(plan, 0, sqlgen.SQLite{}, sqlgen.Options{}); err == nil {
 		t.Error("an Opaque node is printed without a text")
@@ -159,12 +175,14 @@ func TestRefused(t *testing.T) {
 	nan := kernels.Num(0)
 	nan.Const.X = nan.Const.X / nan.Const.X
 	for what, n := range map[string]*ra.Node{
-		"compares scalars":  group,
-		"NaN constant":      b.Select(scan, nil, []ra.OutCol{{Name: "x", X: nan}}),
-		"more than 262144":  b.Select(scan, nil, []ra.OutCol{{Name: "x", X: kernels.Build("lower", kernels.Const(kernels.TextValue(strings.Repeat("x", 300000))))}}),
+		"compares scalars": group,
+		"NaN constant":     b.Select(scan, nil, []ra.OutCol{{Name: "x", X: nan}}),
+		"more than 262144": b.Select(scan, nil,
+			[]ra.OutCol{{Name: "x", X: kernels.Build("lower", kernels.Const(kernels.TextValue(strings.Repeat("x", 300000))))}}),
 		"cannot be printed": b.Gradient(scan, scan, 0),
 	} {
-		_, err := sqlgen.SQL(&ra.Plan{Roots: []ra.Root{{Node: n, Cols: []ra.ColumnID{n.Cols[0].ID}}}}, 0, sqlgen.SQLite{}, sqlgen.Options{})
+		_, err := sqlgen.SQL(&ra.Plan{Roots: []ra.Root{{Node: n, Cols: []ra.ColumnID{n.Cols[0].ID}}}}, 0,
+			sqlgen.SQLite{}, sqlgen.Options{})
 		var se *sqlerr.Error
 		if !errors.As(err, &se) || !strings.Contains(se.Error()+se.Detail, what) {
 			t.Errorf("%s: %v", what, err)
@@ -187,7 +205,8 @@ func runShared(t *testing.T, e *target) {
 	}
 	zero := kernels.Build("eq", k, kernels.Const(kernels.IntValue(0)))
 	fails := double(kernels.Build("div", kernels.Const(kernels.IntValue(60)), k))
-	n := b.Select(scan, nil, []ra.OutCol{{Name: "k", X: k}, {Name: "x", X: double(k)}, {Name: "guarded", X: kernels.Build("case", zero, double(k), fails)}})
+	n := b.Select(scan, nil, []ra.OutCol{{Name: "k", X: k}, {Name: "x", X: double(k)},
+		{Name: "guarded", X: kernels.Build("case", zero, double(k), fails)}})
 	plan := &ra.Plan{Roots: []ra.Root{{Name: "r", Node: n, Cols: []ra.ColumnID{n.Cols[0].ID, n.Cols[1].ID, n.Cols[2].ID}}}}
 	compare(t, e, db, plan, 0)
 	if s, err := sqlgen.SQL(plan, 0, e.dialect, sqlgen.Options{}); err != nil || len(s) > 20000 {
@@ -202,7 +221,8 @@ func runNodes(t *testing.T, e *target) {
 	db, b := awkward(), ra.NewBuilder()
 	scan := b.Scan(db.Tables["Order"], nil)
 	attr, v, x := scan.Cols[2].ID, scan.Cols[4].ID, scan.Cols[5].ID
-	never := b.Select(scan, []*kernels.Expr{kernels.Const(kernels.BoolValue(false))}, []ra.OutCol{{Name: "attr", X: scan.Var(0, attr)}, {Name: "v", X: scan.Var(0, v)}, {Name: "x", X: scan.Var(0, x)}})
+	never := b.Select(scan, []*kernels.Expr{kernels.Const(kernels.BoolValue(false))},
+		[]ra.OutCol{{Name: "attr", X: scan.Var(0, attr)}, {Name: "v", X: scan.Var(0, v)}, {Name: "x", X: scan.Var(0, x)}})
 	var nodes []*ra.Node
 	for _, in := range []*ra.Node{scan, never} {
 		ids := map[string]ra.ColumnID{}
@@ -228,9 +248,12 @@ func runNodes(t *testing.T, e *target) {
 		}
 		grads := b.Select(in, nil, []ra.OutCol{{Name: "g", X: kernels.NullToZero(in.Var(0, ids["v"]))}})
 		other := b.Select(in, nil, []ra.OutCol{{Name: "g", X: kernels.NullToZero(in.Var(0, ids["v"]))}})
-		nodes = append(nodes, b.Add([]*ra.Node{project(b, grads, 0), project(b, other, 0)}, 0), b.Add([]*ra.Node{project(b, grads, 1, 0), project(b, other, 1, 0)}, 1))
+		nodes = append(nodes, b.Add([]*ra.Node{project(b, grads, 0), project(b, other, 0)}, 0),
+			b.Add([]*ra.Node{project(b, grads, 1, 0), project(b, other, 1, 0)}, 1))
 		same := []ra.Equi{{L: kernels.Col{ID: ids["attr"]}, R: kernels.Col{Input: 1, ID: ids["attr"]}, NullSafe: true}}
-		nodes = append(nodes, b.Semi(ra.SemiJoin, scan, in, []ra.Equi{{L: kernels.Col{ID: attr}, R: same[0].R, NullSafe: true}}, nil), b.Semi(ra.AntiJoin, in, in, same, nil))
+		nodes = append(nodes,
+			b.Semi(ra.SemiJoin, scan, in, []ra.Equi{{L: kernels.Col{ID: attr}, R: same[0].R, NullSafe: true}}, nil),
+			b.Semi(ra.AntiJoin, in, in, same, nil))
 	}
 	for i, n := range nodes {
 		for _, all := range []bool{true, false} {

@@ -15,9 +15,9 @@ import (
 )
 
 // Postgres is the dialect of a PostgreSQL server with relgrad's extension. Inside the text every scalar float is
-// double precision, every integer that is an operand bigint, and text has the collation "C"; result columns are cast to their types. Kernels
-// and sums are the extension's functions, which follow IEEE 754 where Postgres's own raise errors; relgrad.gen_… are those
-// that only generated SQL calls.
+// double precision, every integer that is an operand bigint, and text has the collation "C"; result columns are cast to
+// their types. Kernels and sums are the extension's functions, which follow IEEE 754 where Postgres's own raise errors;
+// relgrad.gen_… are those that only generated SQL calls.
 type Postgres struct{}
 
 var _ Dialect = Postgres{}
@@ -210,7 +210,8 @@ func (d Postgres) Cast(e *kernels.Expr, arg string) string {
 }
 
 // own are kernels that Postgres has itself, with the same meaning and no error of its own.
-var own = map[string]string{"ceil": "", "floor": "", "round": "", "trunc": "", "greatest": "", "least": "", "length": "bigint"}
+var own = map[string]string{"ceil": "", "floor": "", "round": "", "trunc": "", "greatest": "",
+	"least": "", "length": "bigint"}
 
 // Call prints relgrad.name(arguments, attributes).
 func (d Postgres) Call(e *kernels.Expr, args []string, draw Draw) (string, error) {
@@ -284,7 +285,8 @@ func (d Postgres) form(e *kernels.Expr, args []string) string {
 // midnight is the kernel of that name; see it.
 func midnight(x string) string {
 	own := plainText(x)
-	return "CASE WHEN " + x + " LIKE '%infinity' THEN " + x + " WHEN strpos(" + x + ", E'\\x1f') = 0 THEN " + x + " || ' 00:00:00'" +
+	return "CASE WHEN " + x + " LIKE '%infinity' THEN " + x + " WHEN strpos(" + x + ", E'\\x1f') = 0 THEN " +
+		x + " || ' 00:00:00'" +
 		" ELSE split_part(" + x + ", E'\\x1f', 1) || ' 00:00:00.000000' || E'\\x1f' || split_part(" + own + ", ' ', 1)" +
 		" || CASE WHEN " + x + " LIKE '% BC' THEN ' 00:00:00 BC' ELSE ' 00:00:00' END END"
 }
@@ -357,7 +359,8 @@ func (d Postgres) function(e *kernels.Expr, args []string, draw Draw) (s string,
 		case f != "":
 			name, wide = f, wide || e.Args[0].Type.Shape == nil
 		case e.Attr.Encode() != "":
-			return "", false, sqlerr.New(sqlerr.Internal, "internal error: the dialect Postgres does not know the attributes of kernel %s", name)
+			return "", false, sqlerr.New(sqlerr.Internal,
+				"internal error: the dialect Postgres does not know the attributes of kernel %s", name)
 		}
 	}
 	return "relgrad." + name + "(" + strings.Join(args, ", ") + ")", wide, nil

@@ -32,7 +32,8 @@ func TestPostgresColumns(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.pgType, got, c.want)
 		}
 	}
-	for name, want := range map[string]string{"w": "public.w", "Order": `public."Order"`, `a"b`: `public."a""b"`, "select": `public."select"`} {
+	for name, want := range map[string]string{"w": "public.w", "Order": `public."Order"`, `a"b`: `public."a""b"`,
+		"select": `public."select"`} {
 		if got := d.Table(&ra.Table{Name: name}); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}

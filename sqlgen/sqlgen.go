@@ -110,7 +110,8 @@ func newPrinter(d Dialect, o Options, roots ...ra.Root) *printer {
 	if o.Env == nil {
 		o.Env = &kernels.Env{}
 	}
-	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step}, names: map[*ra.Node]string{}, uses: map[*ra.Node]int{}, late: map[ra.ColumnID]bool{},
+	p := &printer{d: d, o: o, draw: Draw{o.Seed, o.Step}, names: map[*ra.Node]string{}, uses: map[*ra.Node]int{},
+		late: map[ra.ColumnID]bool{},
 		need: map[ra.ColumnID]bool{}, value: map[ra.ColumnID]bool{}, slim: map[ra.ColumnID]bool{},
 		refs:  map[ra.ColumnID]int{},
 		joins: map[*ra.Node]bool{}, width: map[*ra.Node]int{}}
@@ -262,8 +263,10 @@ func (p *printer) carries(n *ra.Node) error {
 	}
 	for i, c := range n.Cols {
 		if of := c.Type.Of; p.need[c.ID] && of != nil && of.Loose && n.TableCols[i] != ra.RowID {
-			return sqlerr.New(sqlerr.FeatureNotSupported, "column \"%s\" of table \"%s\" is of type %s, whose text does not read back where %s",
-				n.Table.Cols[n.TableCols[i]].Name, n.Table.Name, of.Name, p.o.Inexact).WithHint("SET datestyle = ISO and extra_float_digits = 1, or relgrad.engine = chunk.")
+			return sqlerr.New(sqlerr.FeatureNotSupported,
+				"column \"%s\" of table \"%s\" is of type %s, whose text does not read back where %s",
+				n.Table.Cols[n.TableCols[i]].Name, n.Table.Name, of.Name, p.o.Inexact).
+				WithHint("SET datestyle = ISO and extra_float_digits = 1, or relgrad.engine = chunk.")
 		}
 	}
 	return nil
@@ -348,7 +351,8 @@ func (p *printer) cheap(n *ra.Node) bool {
 		}
 	}
 	for _, in := range n.Inputs {
-		plain := in.Op == ra.Scan || in.Op == ra.Opaque || in.Op == ra.Select && len(in.Inputs) == 1 && in.Inputs[0].Op == ra.Scan
+		plain := in.Op == ra.Scan || in.Op == ra.Opaque || in.Op == ra.Select && len(in.Inputs) == 1 &&
+			in.Inputs[0].Op == ra.Scan
 		switch {
 		case plain && (p.uses[in] == 1 || in.Op != ra.Select || p.cheap(in)):
 		case p.uses[in] > 1 && p.pasted(in):

@@ -68,8 +68,8 @@ func (SQLite) Ident(name string) string {
 	return sqltext.Ident(m)
 }
 
-// Mangle makes names that differ in case only differ for SQLite, which folds case: each capital gets a '^' in front, and
-// so does '^' itself. It is how package store spells names.
+// Mangle makes names that differ in case only differ for SQLite, which folds case: each capital gets a '^' in front,
+// and so does '^' itself. It is how package store spells names.
 func Mangle(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool { return r >= 'A' && r <= 'Z' || r == '^' }) < 0 {
 		return name

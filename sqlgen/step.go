@@ -22,8 +22,9 @@ const (
 
 // Update says how one value column of a parameter changes in a step.
 type Update struct {
-	Col     int             // of the table
-	Buffers []string        // names of the optimizer's buffers, each of the column's type and shape, zero before the first step
+	Col int // of the table
+	// names of the optimizer's buffers, each of the column's type and shape, zero before the first step
+	Buffers []string
 	New     []*kernels.Expr // the buffers behind the step, in order, then the value
 	Sparse  bool            // only rows that the step's gradient reaches are updated
 	Where   []string        // SQL conditions on the table's rows: only rows where all hold are ever updated, nor are NULLs
@@ -37,8 +38,9 @@ type StepParam struct {
 	Updates []Update
 }
 
-// StepOptions are what the text of a step needs beside the plan and the parameters. Step of Options is not used: it is the
-// statement's first parameter. The text of an Opaque node that is run again at every step must be one for all steps.
+// StepOptions are what the text of a step needs beside the plan and the parameters. Step of Options is not used: it is
+// the statement's first parameter. The text of an Opaque node that is run again at every step must be one for all
+// steps.
 type StepOptions struct {
 	Options
 	Clip    float64        // bound of the gradient's Euclidean norm over all trained rows; 0: none
@@ -54,8 +56,8 @@ type StepOptions struct {
 // that Args lists. It returns one row (StepColumns). Compact rewrites the temporary tables without the dead rows that
 // steps leave, which nothing else removes: run it in each transaction, before its end. Teardown drops them.
 //
-// The caller sees to it that nobody else writes the parameters between two steps (LOCK TABLE … IN SHARE ROW EXCLUSIVE MODE), and
-// switches the just-in-time compiler off (SET LOCAL jit = off), which costs more than it saves here.
+// The caller sees to it that nobody else writes the parameters between two steps (LOCK TABLE … IN SHARE ROW EXCLUSIVE
+// MODE), and switches the just-in-time compiler off (SET LOCAL jit = off), which costs more than it saves here.
 type StepSQL struct {
 	Setup, Compact, Teardown []string
 	Statement                string
@@ -66,17 +68,19 @@ type StepSQL struct {
 }
 
 // StepColumns are the columns of the statement's one row. The loss is that of the values before the step, NULL
-// as in a SELECT. The others are NULL where loss and gradients are finite. Where the loss is finite or NULL and a gradient is not,
-// slot is the number, from 0, of the first such update, key the texts of the smallest such key, and number the first
-// NaN or infinity there; where the loss is not, they speak of the values before the step. The updates are
-// done in any case: the caller rolls back.
-var StepColumns = []string{"step bigint", "loss double precision", "slot integer", "key text[]", "number double precision"}
+// as in a SELECT. The others are NULL where loss and gradients are finite. Where the loss is finite or NULL and a
+// gradient is not, slot is the number, from 0, of the first such update, key the texts of the smallest such key, and
+// number the first NaN or infinity there; where the loss is not, they speak of the values before the step. The updates
+// are done in any case: the caller rolls back.
+var StepColumns = []string{"step bigint", "loss double precision", "slot integer", "key text[]",
+	"number double precision"}
 
 // Step prints the step that updates params. Root 0 of the plan is the loss.
 func Step(plan *ra.Plan, params []StepParam, o StepOptions) (*StepSQL, error) {
 	o.Options.Step = "$1::bigint"
 	roots := stepRoots(plan, params)
-	p := &stepPrinter{printer: newPrinter(Postgres{}, o.Options, roots...), roots: roots, o: o, out: &StepSQL{}, param: map[int]string{}}
+	p := &stepPrinter{printer: newPrinter(Postgres{}, o.Options, roots...), roots: roots, o: o, out: &StepSQL{},
+		param: map[int]string{}}
 	for _, q := range params {
 		if err := p.add(plan, q); err != nil {
 			return nil, err
@@ -196,7 +200,8 @@ func (p *stepPrinter) add(plan *ra.Plan, q StepParam) error {
 	for _, u := range q.Updates {
 		i := slices.Index(q.Cols, u.Col)
 		if i < 0 || len(u.New) != len(u.Buffers)+1 {
-			return sqlerr.New(sqlerr.Internal, "internal error: the update of %s.%s has no gradient, or %d expressions for %d buffers", t.Name, t.Cols[u.Col].Name,
+			return sqlerr.New(sqlerr.Internal,
+				"internal error: the update of %s.%s has no gradient, or %d expressions for %d buffers", t.Name, t.Cols[u.Col].Name,
 				len(u.New), len(u.Buffers))
 		}
 		s := &stepSlot{Update: u, n: len(p.out.slots), t: t, g: g, grad: r.Node.Col(r.Cols[i])}
@@ -223,7 +228,8 @@ func (p *stepPrinter) target(table *ra.Table) *target {
 // longest is the length of a name in bytes on a server, which cuts off the rest.
 const longest = 63
 
-// free makes a name that no column of the table or its state has. What is too long loses its beginning, for ends tell names apart.
+// free makes a name that no column of the table or its state has. What is too long loses its beginning, for ends tell
+// names apart.
 func (t *target) free(name string) string {
 	fit := func(name string) string {
 		cut := max(0, len(name)-longest)
@@ -279,7 +285,8 @@ func (p *stepPrinter) result(loss ra.Root) string {
 	for _, s := range p.out.slots {
 		t := s.t
 		g := s.g.alias + "." + p.ref(s.grad.ID)
-		parts = append(parts, p.first(s, s.grad.Type, g, p.names[s.g.root.Node]+" AS "+s.g.alias, "("+bad+") IS NOT TRUE", s.g.key))
+		parts = append(parts,
+			p.first(s, s.grad.Type, g, p.names[s.g.root.Node]+" AS "+s.g.alias, "("+bad+") IS NOT TRUE", s.g.key))
 		var key []string
 		for _, k := range t.Key {
 			key = append(key, p.d.Column("p.", &t.Cols[k]))
@@ -287,8 +294,10 @@ func (p *stepPrinter) result(loss ra.Root) string {
 		own := s.col().Type
 		parts = append(parts, p.first(s, own, p.d.Column("p.", s.col()), p.d.Table(t.Table)+" AS p", bad, key))
 	}
-	s := "SELECT $1::bigint AS step, " + p.d.Output(kernels.Type{Kind: kernels.Float64}, x) + " AS loss, b.slot, b.key, b.number\nFROM " + p.names[loss.Node] + " AS l\n"
-	return s + "LEFT JOIN LATERAL (\n" + indent(strings.Join(parts, "\nUNION ALL\n")+"\nORDER BY slot\nLIMIT 1") + "\n) AS b ON TRUE" + whereLine(p.o.Holds)
+	s := "SELECT $1::bigint AS step, " + p.d.Output(kernels.Type{Kind: kernels.Float64}, x) +
+		" AS loss, b.slot, b.key, b.number\nFROM " + p.names[loss.Node] + " AS l\n"
+	return s + "LEFT JOIN LATERAL (\n" + indent(strings.Join(parts, "\nUNION ALL\n")+"\nORDER BY slot\nLIMIT 1") +
+		"\n) AS b ON TRUE" + whereLine(p.o.Holds)
 }
 
 const notFinite = " IN ('NaN', 'Infinity', '-Infinity')"
@@ -298,13 +307,15 @@ func (p *stepPrinter) first(s *stepSlot, t kernels.Type, x, from, where string, 
 	cond, number := x+notFinite, x+"::double precision"
 	if t.IsChunk() {
 		cond = "relgrad.sum_elements(relgrad.chunk_mul(" + x + ", 0.0)) <> 0"
-		number = "(SELECT u.x FROM unnest(" + x + ") WITH ORDINALITY AS u(x, i) WHERE u.x" + notFinite + " ORDER BY u.i LIMIT 1)::double precision"
+		number = "(SELECT u.x FROM unnest(" + x + ") WITH ORDINALITY AS u(x, i) WHERE u.x" + notFinite +
+			" ORDER BY u.i LIMIT 1)::double precision"
 	}
 	texts := make([]string, len(key))
 	for i, k := range key {
 		texts[i] = k + "::pg_catalog.text"
 	}
-	q := fmt.Sprintf("SELECT %d AS slot, ARRAY[%s]::pg_catalog.text[] AS key, %s AS number\nFROM %s\nWHERE %s AND %s", s.n, strings.Join(texts, ", "), number, from, where, cond)
+	q := fmt.Sprintf("SELECT %d AS slot, ARRAY[%s]::pg_catalog.text[] AS key, %s AS number\nFROM %s\nWHERE %s AND %s", s.n,
+		strings.Join(texts, ", "), number, from, where, cond)
 	if len(key) > 0 {
 		q += "\nORDER BY " + strings.Join(key, ", ")
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 // What neither a trained column nor the step reaches is the same at every step: Setup computes it once, into temporary
-// tables that the statement reads. A sub-query that only the server understands (Opaque) must not be run again, since it may give
-// other rows; the rest is saved work.
+// tables that the statement reads. A sub-query that only the server understands (Opaque) must not be run again, since
+// it may give other rows; the rest is saved work.
 
 // fixedAndStep prints the tables of what is fixed into Setup and returns the CTEs of the plan's roots.
 func (p *stepPrinter) fixedAndStep() ([]string, error) {
@@ -116,8 +116,8 @@ func (p *stepPrinter) fixed() map[*ra.Node]bool {
 	return out
 }
 
-// worth reports whether a table is better than computing the node again: not where it would copy a table's chunks, nor where it
-// is no more than some columns of one.
+// worth reports whether a table is better than computing the node again: not where it would copy a table's chunks, nor
+// where it is no more than some columns of one.
 func (p *stepPrinter) worth(n *ra.Node) bool {
 	switch n.Op {
 	case ra.Opaque, ra.Aggregate:

@@ -23,8 +23,8 @@ func (t *target) flags() {
 	}
 }
 
-// trained is the condition on a row of the table under which a column is trained. A user's condition ends with its line, so that
-// a comment in it does.
+// trained is the condition on a row of the table under which a column is trained. A user's condition ends with its
+// line, so that a comment in it does.
 func (s *stepSlot) trained() string {
 	var conds []string
 	if s.col().Type.Nullable {
@@ -51,7 +51,8 @@ func (p *stepPrinter) tables(t *target) {
 	p.table(t.state, list("SELECT ", cols, ", ")+"\nFROM "+d.Table(t.Table)+where, types)
 	fresh := d.Ident(t.state + "_new")
 	p.out.Compact = append(p.out.Compact, "CREATE TEMPORARY TABLE "+fresh+" (LIKE "+t.temp()+" INCLUDING ALL)",
-		"INSERT INTO pg_temp."+fresh+" TABLE "+t.temp(), "DROP TABLE "+t.temp(), "ALTER TABLE pg_temp."+fresh+" RENAME TO "+d.Ident(t.state), "ANALYZE "+t.temp())
+		"INSERT INTO pg_temp."+fresh+" TABLE "+t.temp(), "DROP TABLE "+t.temp(),
+		"ALTER TABLE pg_temp."+fresh+" RENAME TO "+d.Ident(t.state), "ANALYZE "+t.temp())
 	if keys := t.keys(""); keys != nil && slices.ContainsFunc(t.slots, func(s *stepSlot) bool { return s.Sparse }) {
 		p.out.Setup = append(p.out.Setup, "ALTER TABLE "+t.temp()+" ADD PRIMARY KEY ("+strings.Join(keys, ", ")+")")
 	}
@@ -113,8 +114,8 @@ func (t *target) keys(qualifier string) []string {
 	return out
 }
 
-// Read prints the query of a slot's state: for each row of the parameter's table, ordered by its key (texts in the collation
-// "C"), the key, whether the row is trained, and the buffers, zero where it is not.
+// Read prints the query of a slot's state: for each row of the parameter's table, ordered by its key (texts in the
+// collation "C"), the key, whether the row is trained, and the buffers, zero where it is not.
 func (q *StepSQL) Read(slot int) string {
 	d, s := Postgres{}, q.slots[slot]
 	t := s.t
@@ -128,17 +129,20 @@ func (q *StepSQL) Read(slot int) string {
 	}
 	out = append(out, trained+" AS trained")
 	for i, b := range s.buffers {
-		out = append(out, "coalesce(s."+d.Ident(b)+", "+zero(s.col().Type, s.col().Type.Kind.String())+") AS "+d.Ident(s.Buffers[i]))
+		out = append(out, "coalesce(s."+d.Ident(b)+", "+zero(s.col().Type, s.col().Type.Kind.String())+
+			") AS "+d.Ident(s.Buffers[i]))
 	}
-	text := list("SELECT ", out, ", ") + "\nFROM " + d.Table(t.Table) + " AS p\nLEFT JOIN " + t.temp() + " AS s ON " + t.byKey()
+	text := list("SELECT ", out, ", ") + "\nFROM " + d.Table(t.Table) + " AS p\nLEFT JOIN " + t.temp() +
+		" AS s ON " + t.byKey()
 	if order != nil {
 		text += "\nORDER BY " + strings.Join(order, ", ")
 	}
 	return text
 }
 
-// Load prints the statement that replaces a slot's buffers. source is what stands in FROM, with an alias r: a relation that has
-// the table's key columns and the buffers under the names that Update has for them, and may have more rows than are trained.
+// Load prints the statement that replaces a slot's buffers. source is what stands in FROM, with an alias r: a relation
+// that has the table's key columns and the buffers under the names that Update has for them, and may have more rows
+// than are trained.
 func (q *StepSQL) Load(slot int, source string) (string, error) {
 	d, s := Postgres{}, q.slots[slot]
 	var set []string

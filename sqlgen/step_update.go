@@ -36,7 +36,8 @@ func (p *stepPrinter) update(t *target) ([]string, error) {
 			return nil, err
 		}
 	}
-	ctes := append(rows.ctes, remark("new values of "+p.d.Table(t.Table))+name+" AS MATERIALIZED (\n"+indent(list("SELECT ", out, ", ")+"\nFROM "+rows.name)+"\n)")
+	ctes := append(rows.ctes, remark("new values of "+p.d.Table(t.Table))+name+" AS MATERIALIZED (\n"+
+		indent(list("SELECT ", out, ", ")+"\nFROM "+rows.name)+"\n)")
 	ctes = append(ctes, p.write(t, fmt.Sprintf("set%d", t.n), p.d.Table(t.Table), name, values))
 	if buffers != nil {
 		ctes = append(ctes, p.write(t, fmt.Sprintf("keep%d", t.n), t.temp(), name, buffers))
@@ -54,7 +55,8 @@ func (p *stepPrinter) write(t *target, cte, table, from string, set []string) st
 	return cte + " AS (\n" + indent(s+whereLine(on)) + "\n)"
 }
 
-// rows joins the rows of a table with their state and their gradients, and computes in each what the new values have in common.
+// rows joins the rows of a table with their state and their gradients, and computes in each what the new values have in
+// common.
 func (p *stepPrinter) rows(t *target) (*shared, error) {
 	out := t.keys("p.")
 	for _, s := range t.slots {
@@ -70,7 +72,8 @@ func (p *stepPrinter) rows(t *target) (*shared, error) {
 		switch {
 		case !s.Sparse:
 			g = "coalesce(" + g + ", " + zero(s.grad.Type, textType(s.grad.Type)) + ")"
-		case slices.ContainsFunc(t.slots, func(o *stepSlot) bool { return !o.Sparse || o.g != s.g }): // rows without this gradient are there too
+		// rows without this gradient are there too
+		case slices.ContainsFunc(t.slots, func(o *stepSlot) bool { return !o.Sparse || o.g != s.g }):
 			s.chosen = append(s.chosen, p.d.Ident(s.gradient)+" IS NOT NULL")
 		}
 		out = append(out, g+" AS "+p.d.Ident(s.gradient))
@@ -84,7 +87,8 @@ func (p *stepPrinter) rows(t *target) (*shared, error) {
 		from += "\n" + join + " " + p.names[g.root.Node] + " AS " + g.alias + " ON " + conjunction(g.on)
 	}
 	rows := &shared{p: p, name: fmt.Sprintf("row%d", t.n), writers: map[*stepSlot]*writer{}}
-	rows.comment = remark("rows of " + p.d.Table(t.Table) + " that are trained, with the optimizer's buffers and the gradient")
+	rows.comment = remark("rows of " + p.d.Table(t.Table) +
+		" that are trained, with the optimizer's buffers and the gradient")
 	rows.add(list("SELECT ", out, ", ") + "\nFROM " + from)
 	for _, s := range t.slots {
 		rows.region(s, s.New, func(c kernels.Col) string { return p.column(s, c) })
@@ -108,9 +112,9 @@ func conjunction(conds []string) string {
 	return strings.Join(conds, " AND ")
 }
 
-// shared prints what expressions over the columns of one relation have in common as CTEs, one above the other, so that it is computed
-// once in a row. OFFSET 0 keeps Postgres from pasting it to each place of its use; a LATERAL sub-query would be a join, whose results it
-// may keep by their arguments.
+// shared prints what expressions over the columns of one relation have in common as CTEs, one above the other, so that
+// it is computed once in a row. OFFSET 0 keeps Postgres from pasting it to each place of its use; a LATERAL sub-query
+// would be a join, whose results it may keep by their arguments.
 type shared struct {
 	p       *stepPrinter
 	name    string // of the topmost CTE
@@ -188,14 +192,15 @@ func (p *stepPrinter) column(s *stepSlot, c kernels.Col) string {
 	return p.d.Column("", &col)
 }
 
-// clip prints the CTEs of the factor that brings the norm of the gradient, over all trained rows of all parameters, down
-// to StepOptions.Clip. Norms of rows are divided by the largest, so that no square overflows or vanishes.
+// clip prints the CTEs of the factor that brings the norm of the gradient, over all trained rows of all parameters,
+// down to StepOptions.Clip. Norms of rows are divided by the largest, so that no square overflows or vanishes.
 func (p *stepPrinter) clip() ([]string, error) {
 	var ctes, parts []string
 	for _, s := range p.out.slots {
 		q := "SELECT " + s.g.alias + "." + p.ref(s.grad.ID) + " AS g\nFROM " + p.names[s.g.root.Node] + " AS " + s.g.alias
 		if s.conditional() {
-			q += "\nJOIN " + p.d.Table(s.t.Table) + " AS p ON " + conjunction(s.g.on) + "\nJOIN " + s.t.temp() + " AS s ON " + s.t.byKey()
+			q += "\nJOIN " + p.d.Table(s.t.Table) + " AS p ON " + conjunction(s.g.on) + "\nJOIN " + s.t.temp() +
+				" AS s ON " + s.t.byKey()
 		}
 		if s.flag != "" {
 			q += "\nWHERE s." + p.d.Ident(s.flag)
@@ -218,15 +223,18 @@ func (p *stepPrinter) clip() ([]string, error) {
 		return nil, err
 	}
 	return append(ctes,
-		remark("the norm of the gradient's rows")+"norms AS MATERIALIZED (\n"+indent(strings.Join(parts, "\nUNION ALL\n"))+"\n)",
-		remark("the factor of clip_norm")+"clip AS MATERIALIZED (\n"+indent("SELECT CASE WHEN n > "+bound+" THEN relgrad.gen_div("+bound+", n) ELSE 1.0::double precision END AS scale\n"+
-			"FROM (\n  SELECT relgrad.gen_mul(max(most), relgrad.sqrt(relgrad.sum(relgrad.square(relgrad.gen_div(n, nullif(most, 0)))))) AS n\n"+
-			"  FROM norms, (SELECT max(n) AS most FROM norms) AS m\n) AS q")+"\n)",
+		remark("the norm of the gradient's rows")+"norms AS MATERIALIZED (\n"+
+			indent(strings.Join(parts, "\nUNION ALL\n"))+"\n)",
+		remark("the factor of clip_norm")+"clip AS MATERIALIZED (\n"+
+			indent("SELECT CASE WHEN n > "+bound+" THEN relgrad.gen_div("+bound+", n) ELSE 1.0::double precision END AS scale\n"+
+				"FROM (\n  SELECT relgrad.gen_mul(max(most), relgrad.sqrt(relgrad.sum(relgrad.square(relgrad.gen_div(n, "+
+				"nullif(most, 0)))))) AS n\n"+
+				"  FROM norms, (SELECT max(n) AS most FROM norms) AS m\n) AS q")+"\n)",
 	), nil
 }
 
-// Norm is the Euclidean norm of a number or chunk x in double precision. Where the squares overflow or vanish it divides by
-// the largest element first.
+// Norm is the Euclidean norm of a number or chunk x in double precision. Where the squares overflow or vanish it
+// divides by the largest element first.
 func Norm(x *kernels.Expr) *kernels.Expr {
 	if !x.Type.IsChunk() {
 		return kernels.Build("abs", x)

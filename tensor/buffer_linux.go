@@ -17,7 +17,8 @@ func mapMemory(n int) ([]byte, error) {
 
 func unmapMemory(mem []byte) { _ = syscall.Munmap(mem) } // fails only for a range that was never mapped
 
-// Huge asks for huge pages for memory of Go's that nobody has touched, from its first to its last whole one; it returns s.
+// Huge asks for huge pages for memory of Go's that nobody has touched, from its first to its last whole one; it returns
+// s.
 func Huge[T any](s []T) []T {
 	all := s[:cap(s)]
 	n := len(all) * int(unsafe.Sizeof(*new(T)))

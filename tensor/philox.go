@@ -47,14 +47,14 @@ func Block(seed int64, key uint64, i int) [4]uint32 {
 		[4]uint32{uint32(i), uint32(uint64(i) >> 32), uint32(key), uint32(key >> 32)})
 }
 
-// Dropped reports whether element i of a mask of dropout with probability p in [0,1) is 0: whether word i mod 4 of block i / 4
-// of the stream (seed, key) is below Threshold(p).
+// Dropped reports whether element i of a mask of dropout with probability p in [0,1) is 0: whether word i mod 4 of
+// block i / 4 of the stream (seed, key) is below Threshold(p).
 func Dropped(seed int64, key uint64, i int, p float64) bool {
 	return Block(seed, key, i/4)[i%4] < Threshold(p)
 }
 
-// Threshold is how many of the 2³² words drop an element with probability p in [0,1): round(p·2³²), so that p is met to 2⁻³²;
-// for 0 < p at least one and never all, so that what is rare stays possible.
+// Threshold is how many of the 2³² words drop an element with probability p in [0,1): round(p·2³²), so that p is met to
+// 2⁻³²; for 0 < p at least one and never all, so that what is rare stays possible.
 func Threshold(p float64) uint32 {
 	if p == 0 {
 		return 0

@@ -34,8 +34,8 @@ func TestThreshold(t *testing.T) {
 	}
 }
 
-// TestDropped looks at masks of many rows: the share that is kept, by place in the block too, and the correlation between
-// elements up to two blocks apart and between rows. Each of these is within five standard deviations.
+// TestDropped looks at masks of many rows: the share that is kept, by place in the block too, and the correlation
+// between elements up to two blocks apart and between rows. Each of these is within five standard deviations.
 func TestDropped(t *testing.T) {
 	const rows, size = 256, 1024
 	for _, p := range []float64{0.1, 0.5, 0.9} {

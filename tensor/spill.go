@@ -92,8 +92,9 @@ func forget(b *Buffer) {
 	leastWindow()
 }
 
-// ReadRows copies rows of size bytes each to out: row r is row at[r] of those that begin at byte off, or zeros where at[r] is negative. It
-// reads the file of a spilled buffer, so that none of its pages becomes resident. Every at[r] must be a row of the buffer.
+// ReadRows copies rows of size bytes each to out: row r is row at[r] of those that begin at byte off, or zeros where
+// at[r] is negative. It reads the file of a spilled buffer, so that none of its pages becomes resident. Every at[r]
+// must be a row of the buffer.
 func (b *Buffer) ReadRows(out []byte, off int, at []int32, size int) error {
 	rowReads.Add(1)
 	for r := 0; r < len(at); {

@@ -39,7 +39,8 @@ func TestSpill(t *testing.T) {
 		}
 	}
 	rows := make([]float64, 4*2)
-	if err := b.ReadRows(unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), 8*len(rows)), 8, []int32{n/2 - 2, -1, 3, 4}, 16); err != nil {
+	if err := b.ReadRows(unsafe.Slice((*byte)(unsafe.Pointer(&rows[0])), 8*len(rows)), 8,
+		[]int32{n/2 - 2, -1, 3, 4}, 16); err != nil {
 		t.Fatal(err)
 	}
 	if want := []float64{n - 3, n - 2, 0, 0, 7, 8, 9, 10}; !slices.Equal(rows, want) {

@@ -4,8 +4,8 @@
 // # What
 //
 // A Tensor is the slow, obvious form used by the oracle and by kernels' reference code: float64 data in
-// row-major order, with the dtype that it has in the user's table. Buffers are the executor's form; those of NewSpill lie in
-// files that the system pages.
+// row-major order, with the dtype that it has in the user's table. Buffers are the executor's form; those of NewSpill
+// lie in files that the system pages.
 //
 // # Invariants
 //

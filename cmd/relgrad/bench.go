@@ -12,19 +12,23 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-var benchCommand = command{name: "bench", args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…]]", run: benchmark,
-	summary: "Measure workloads beside other systems, as data grow, or within a budget of memory; exit status 1 where relgrad is slower or larger than is asked of it."}
+var benchCommand = command{name: "bench", args: "[options] [WORKLOAD… | growth [AXIS…] | memory [BUDGET…]]",
+	run: benchmark,
+	summary: "Measure workloads beside other systems, as data grow, or within a budget of memory; exit status 1 where " +
+		"relgrad is slower or larger than is asked of it."}
 
 func benchmark(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	o := bench.Options{Rounds: 3, Numbers: bench.Values{}}
 	fs.IntVar(&o.Rounds, "rounds", 3, "run each program in `N` rounds")
-	fs.Float64Var(&o.Limit.Seconds, "seconds", 4, "end a run with its 30th step, or the step in which `N` seconds have passed; of growth a size, from 5 steps on")
+	fs.Float64Var(&o.Limit.Seconds, "seconds", 4,
+		"end a run with its 30th step, or the step in which `N` seconds have passed; of growth a size, from 5 steps on")
 	fs.BoolVar(&o.Alone, "alone", false, "run relgrad only")
 	write := fs.String("write", "", "write the report into `FILE`, too")
 	grow := growthOptions{}
 	fs.IntVar(&grow.sizes, "sizes", 6, "growth: measure the first `N` sizes of an axis")
-	fs.StringVar(&grow.examples, "examples", "examples", "growth: the folder of examples, whose plans are timed, is `FOLDER`")
+	fs.StringVar(&grow.examples, "examples", "examples",
+		"growth: the folder of examples, whose plans are timed, is `FOLDER`")
 	texts := variables{}
 	fs.Var(texts, "v", "set a number of the workloads: `NAME=VALUE`, as in their scripts (repeatable)")
 	names, err := parse(c, fs, args)
@@ -85,7 +89,8 @@ func chosen(names []string) (list []*bench.Workload, err error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, sqlerr.New(sqlerr.UndefinedObject, "there is no workload \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
+			return nil, sqlerr.New(sqlerr.UndefinedObject, "there is no workload \"%s\"", n).
+				WithHint("There are %s.", strings.Join(known, ", "))
 		}
 	}
 	return list, nil

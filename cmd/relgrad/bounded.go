@@ -19,7 +19,8 @@ func bounded(ctx context.Context, r *bench.Runner, names []string, o bench.Optio
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return sqlerr.New(sqlerr.UndefinedObject, "there is no budget \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
+			return sqlerr.New(sqlerr.UndefinedObject, "there is no budget \"%s\"", n).
+				WithHint("There are %s.", strings.Join(known, ", "))
 		}
 	}
 	var all []*bench.Bounded

@@ -55,7 +55,8 @@ func (e *lineEditor) Read(prompt string) (string, error) { return e.read(prompt,
 // Ask implements script.Terminal. A tab stands for itself.
 func (e *lineEditor) Ask(prompt string) (string, error) { return e.read(prompt, "tab-insert") }
 
-// room is the number of lines below the prompt that the library needs for lines that wrap and statements that are recalled.
+// room is the number of lines below the prompt that the library needs for lines that wrap and statements that are
+// recalled.
 const room = 5
 
 // read reads a line; one editor for all keeps what was typed ahead.

@@ -29,8 +29,10 @@ type fileFlags struct {
 func (f *fileFlags) flags(fs *flag.FlagSet) {
 	fs.StringVar(&f.store, "store", "", "the store in `FILE`")
 	formats := append([]string{"csv"}, ast.FileFormats...)
-	fs.Func("format", "the file's `FORMAT` (default: by its extension): "+strings.Join(formats, ", "), oneOf(&f.Format, formats))
-	fs.BoolVar(&f.Whole, "whole", false, "each array of the file is one chunk of a single row, instead of rows along its first dimension")
+	fs.Func("format", "the file's `FORMAT` (default: by its extension): "+strings.Join(formats, ", "),
+		oneOf(&f.Format, formats))
+	fs.BoolVar(&f.Whole, "whole", false,
+		"each array of the file is one chunk of a single row, instead of rows along its first dimension")
 }
 
 // check completes the options by the file's name.
@@ -44,7 +46,8 @@ func (f *fileFlags) check(c *command, fs *flag.FlagSet, file string) error {
 		}
 	}
 	if f.Format == "" {
-		return sqlerr.New(sqlerr.InvalidParameter, "\"%s\" does not tell its format", file).WithHint("Name it with --format: csv, %s.", strings.Join(ast.FileFormats, ", "))
+		return sqlerr.New(sqlerr.InvalidParameter, "\"%s\" does not tell its format", file).
+			WithHint("Name it with --format: csv, %s.", strings.Join(ast.FileFormats, ", "))
 	}
 	return nil
 }
@@ -68,7 +71,8 @@ func importFile(ctx context.Context, c *command, args []string) error {
 	var f fileFlags
 	f.flags(fs)
 	rows := fs.Bool("rows", false, "each slice along the first dimension is a row (the default; not with --whole)")
-	fs.StringVar(&f.Index, "index", "", "the `COLUMN` that takes a row's position, from 0 (default for a new table without a key: id)")
+	fs.StringVar(&f.Index, "index", "",
+		"the `COLUMN` that takes a row's position, from 0 (default for a new table without a key: id)")
 	key := fs.String("key", "", "the primary key of a new table: `COLUMNS` of the file, separated by commas")
 	rest, err := parse(c, fs, args)
 	if err != nil {

@@ -39,7 +39,9 @@ func TestImportErrors(t *testing.T) {
 			t.Errorf("%s: status %d, want %d", tc.args, got, tc.want)
 		}
 	}
-	if _, errs, _ := both(t, "export", "--store", "s.db", "t", "t.npz"); errs != "ERROR:  relation \"t\" does not exist\n" { // no statement was written
+	// no statement was written
+	if _, errs, _ := both(t, "export", "--store", "s.db", "t",
+		"t.npz"); errs != "ERROR:  relation \"t\" does not exist\n" {
 		t.Errorf("export of a table that is absent prints %q", errs)
 	}
 	left, err := filepath.Glob("*t.npz*")

@@ -8,12 +8,14 @@ import (
 )
 
 const (
-	garbage = 25       // percent of the heap: it is mostly tables, which are quickly marked, so that garbage need not take as much again
-	atLeast = 32 << 20 // bytes of garbage that a small heap may hold, which else were marked at every few steps of training
+	// percent of the heap: it is mostly tables, which are quickly marked, so that garbage need not take as much again
+	garbage = 25
+	// bytes of garbage that a small heap may hold, which else were marked at every few steps of training
+	atLeast = 32 << 20
 )
 
-// tuneGC sets how much garbage the heap may hold, after each collection for the next one. GOGC in the environment decides instead
-// where it is set.
+// tuneGC sets how much garbage the heap may hold, after each collection for the next one. GOGC in the environment
+// decides instead where it is set.
 func tuneGC() {
 	if os.Getenv("GOGC") != "" {
 		return

@@ -56,7 +56,8 @@ func (o growthOptions) check(c *command, fs *flag.FlagSet, names []string) error
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return sqlerr.New(sqlerr.UndefinedObject, "there is no axis of growth \"%s\"", n).WithHint("There are %s.", strings.Join(known, ", "))
+			return sqlerr.New(sqlerr.UndefinedObject, "there is no axis of growth \"%s\"", n).
+				WithHint("There are %s.", strings.Join(known, ", "))
 		}
 	}
 	return nil

@@ -49,8 +49,10 @@ func (s *source) drawFlags(fs *flag.FlagSet) {
 	s.seed = wholeFlag(fs, "seed", "the `SEED` of a loss that draws (default 0)", math.MinInt64)
 }
 
-// read reads the command line, a loss and as many tables as the command takes, from least to most, and opens where they are.
-func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, least, most int) (db *engine, loss string, tables []string, err error) {
+// read reads the command line, a loss and as many tables as the command takes, from least to most, and opens where they
+// are.
+func (s *source) read(ctx context.Context, c *command, fs *flag.FlagSet, args []string, least,
+	most int) (db *engine, loss string, tables []string, err error) {
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return nil, "", nil, err
@@ -151,7 +153,8 @@ func explain(ctx context.Context, c *command, args []string) error {
 	var s source
 	s.flags(fs)
 	stage := fs.String("stage", "all", "the `STAGE`: ra, grad, opt, physical, sql or all")
-	analyze := fs.Bool("analyze", false, "compute a few steps, training nothing, and show the time of each instruction of the physical stage")
+	analyze := fs.Bool("analyze", false,
+		"compute a few steps, training nothing, and show the time of each instruction of the physical stage")
 	batch := fs.String("batch", "", "with --analyze: the loss over batches of rows of `TABLE`, as train takes them")
 	size := wholeFlag(fs, "batch-size", "the number `N` of these rows", 1)
 	s.wrong = func() string {

@@ -48,7 +48,8 @@ type command struct {
 var commands []*command
 
 func init() {
-	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand, &runsCommand, &plotCommand,
+	commands = []*command{&sqlCommand, &runCommand, &gradientCommand, &explainCommand, &checkCommand,
+		&runsCommand, &plotCommand,
 		&importCommand, &exportCommand, &pgCommand, &benchCommand, &versionCommand, &helpCommand}
 }
 
@@ -91,8 +92,8 @@ func realMain(args []string) (exit int) {
 	return status(ctx, c.run(ctx, c, args[1:]))
 }
 
-// interruptible returns a context that SIGINT and SIGTERM end; a second one, half a second later, ends the process at once. (What
-// comes sooner is the same one: timeout sends its signal to the process and to its group.)
+// interruptible returns a context that SIGINT and SIGTERM end; a second one, half a second later, ends the process at
+// once. (What comes sooner is the same one: timeout sends its signal to the process and to its group.)
 func interruptible(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, func() {

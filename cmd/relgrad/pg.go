@@ -35,8 +35,10 @@ func runPG(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	p := pgCall{}
 	given := map[string]bool{}
-	fs.StringVar(&p.db, "db", "", "the server: `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count")
-	fs.StringVar(&p.path, "search-path", "public, relgrad", "compile: where unqualified names are looked up; `PATH` as in SET search_path")
+	fs.StringVar(&p.db, "db", "",
+		"the server: `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count")
+	fs.StringVar(&p.path, "search-path", "public, relgrad",
+		"compile: where unqualified names are looked up; `PATH` as in SET search_path")
 	rest, err := parse(c, fs, args)
 	if err != nil {
 		return err
@@ -89,7 +91,8 @@ func pgInstall(ctx context.Context, w io.Writer, p pgCall) error {
 		_, err = fmt.Fprintf(w, "relgrad's portable tier is up to date: %d migrations.\n", before.Latest)
 		return err
 	}
-	_, err = fmt.Fprintf(w, "relgrad's portable tier is installed: %d of %d migrations were new.\n", before.Pending(), before.Latest)
+	_, err = fmt.Fprintf(w, "relgrad's portable tier is installed: %d of %d migrations were new.\n",
+		before.Pending(), before.Latest)
 	return err
 }
 
@@ -126,7 +129,8 @@ func pgStatus(ctx context.Context, w io.Writer, p pgCall) error {
 			return err
 		}
 		for _, g := range list {
-			fmt.Fprintf(&b, "gradient    of %s with respect to %s, compiled by %s at %s%s\n", oneLine(g.Loss), g.Param, g.Owner, g.At.UTC().Format("2006-01-02 15:04 UTC"), stale(g))
+			fmt.Fprintf(&b, "gradient    of %s with respect to %s, compiled by %s at %s%s\n", oneLine(g.Loss), g.Param, g.Owner,
+				g.At.UTC().Format("2006-01-02 15:04 UTC"), stale(g))
 		}
 	}
 	if s.Extension != "" || s.Portable && s.Pending() == 0 {

@@ -19,7 +19,8 @@ func TestPGByName(t *testing.T) {
 		need.Absent(t, "pg", "no psql; make pg-install installs what a server needs")
 	}
 	c := pgcluster.Start(t)
-	if out, err := exec.CommandContext(context.Background(), "psql", "-X", "-d", c.DSN, "-c", `CREATE DATABASE "it's"`, "-c", "CREATE DATABASE bare").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(context.Background(), "psql", "-X", "-d", c.DSN, "-c",
+		`CREATE DATABASE "it's"`, "-c", "CREATE DATABASE bare").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	t.Setenv("PGHOST", c.Dir)
@@ -29,10 +30,12 @@ func TestPGByName(t *testing.T) {
 		if out, errs, status := both(t, "pg", "install", "--db", db); status != 0 || !strings.Contains(out, "is installed") {
 			t.Errorf("pg install --db %s: status %d\n%s%s", db, status, out, errs)
 		}
-		if out, errs, status := both(t, "pg", "status", "--db", db); status != 0 || !strings.Contains(out, "portable tier, ") {
+		if out, errs, status := both(t, "pg", "status", "--db", db); status != 0 ||
+			!strings.Contains(out, "portable tier, ") {
 			t.Errorf("pg status --db %s: status %d\n%s%s", db, status, out, errs)
 		}
-		if out, errs, status := both(t, "pg", "status", "--db", "dbname='"+strings.ReplaceAll(db, "'", `\'`)+"'"); status != 0 || !strings.Contains(out, "portable tier, ") {
+		if out, errs, status := both(t, "pg", "status", "--db", "dbname='"+strings.ReplaceAll(db, "'", `\'`)+
+			"'"); status != 0 || !strings.Contains(out, "portable tier, ") {
 			t.Errorf("pg status of settings for %s: status %d\n%s%s", db, status, out, errs)
 		}
 	}

@@ -20,7 +20,8 @@ import (
 )
 
 var plotCommand = command{name: "plot", args: "--store FILE | --db DSN [-o FILE.svg|FILE.png] [RUN…]", run: plotRuns,
-	summary: "Draw loss and validation of runs (default: the last) in one picture, in the terminal or into an SVG or PNG file."}
+	summary: "Draw loss and validation of runs (default: the last) in one picture, in the terminal or " +
+		"into an SVG or PNG file."}
 
 // series is one line of the picture.
 type series struct {
@@ -101,14 +102,17 @@ func lastRun(ctx context.Context, db *engine) ([]int64, error) {
 
 // loadSeries reads a run's losses, and its validations where it has some.
 func loadSeries(ctx context.Context, db *engine, run int64) ([]series, error) {
-	res, err := db.RunSQL(ctx, fmt.Sprintf("SELECT step, loss, validation FROM relgrad.loss WHERE run = %d ORDER BY step", run))
+	res, err := db.RunSQL(ctx,
+		fmt.Sprintf("SELECT step, loss, validation FROM relgrad.loss WHERE run = %d ORDER BY step", run))
 	if err != nil {
 		return nil, err
 	}
 	if len(res.Rows) == 0 {
-		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist or has no steps", run).WithHint("relgrad runs lists the runs.")
+		return nil, sqlerr.New(sqlerr.UndefinedObject, "run %d does not exist or has no steps", run).
+			WithHint("relgrad runs lists the runs.")
 	}
-	loss, validation := series{name: fmt.Sprintf("run %d, loss", run)}, series{name: fmt.Sprintf("run %d, validation", run)}
+	loss, validation := series{name: fmt.Sprintf("run %d, loss", run)},
+		series{name: fmt.Sprintf("run %d, validation", run)}
 	for _, r := range res.Rows {
 		step := float64(r[0].(int64))
 		loss.x, loss.y = append(loss.x, step), append(loss.y, r[1].(float64))
@@ -143,7 +147,8 @@ func (s *series) at(x float64) float64 {
 // marks draw the lines of a picture; colors help on a terminal.
 var (
 	marks  = []string{"─", "*", "+", "o", "x", "#", "%", "@"}
-	colors = []asciigraph.AnsiColor{asciigraph.Blue, asciigraph.Red, asciigraph.Green, asciigraph.Magenta, asciigraph.Goldenrod, asciigraph.Cyan}
+	colors = []asciigraph.AnsiColor{asciigraph.Blue, asciigraph.Red, asciigraph.Green, asciigraph.Magenta,
+		asciigraph.Goldenrod, asciigraph.Cyan}
 )
 
 // drawTerminal draws all lines over a common axis of steps.
@@ -171,7 +176,8 @@ func drawTerminal(w io.Writer, lines []series, color bool) error {
 	}
 	opt := []asciigraph.Option{asciigraph.Height(14), asciigraph.SeriesChars(sets...)}
 	if last > first {
-		opt = append(opt, asciigraph.XAxisRange(first, last), asciigraph.XAxisTickCount(5), asciigraph.XAxisValueFormatter(func(x float64) string { return strconv.Itoa(int(math.Round(x))) }))
+		opt = append(opt, asciigraph.XAxisRange(first, last), asciigraph.XAxisTickCount(5),
+			asciigraph.XAxisValueFormatter(func(x float64) string { return strconv.Itoa(int(math.Round(x))) }))
 	}
 	if color {
 		opt = append(opt, asciigraph.SeriesColors(inks...))

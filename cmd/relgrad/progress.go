@@ -20,7 +20,8 @@ func showProgress(db *relgrad.DB, quiet bool) {
 	db.OnStep = func(row train.LossRow, steps int64) {
 		if bar == nil || row.Step == 1 {
 			bar = progressbar.NewOptions64(steps, progressbar.OptionSetWriter(os.Stderr), progressbar.OptionSetWidth(30),
-				progressbar.OptionShowCount(), progressbar.OptionThrottle(65e6), progressbar.OptionClearOnFinish(), progressbar.OptionSetPredictTime(true))
+				progressbar.OptionShowCount(), progressbar.OptionThrottle(65e6), progressbar.OptionClearOnFinish(),
+				progressbar.OptionSetPredictTime(true))
 		}
 		text := fmt.Sprintf("loss %.5g", row.Loss)
 		if row.Validation != nil {

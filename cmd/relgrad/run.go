@@ -17,7 +17,8 @@ import (
 )
 
 var runCommand = command{name: "run", args: "[options] FILE… | -c TEXT", run: runScripts,
-	summary: "Run SQL scripts as psql -f does, on a store or a server; stops at the first error with exit status 3. FILE - is standard input."}
+	summary: "Run SQL scripts as psql -f does, on a store or a server; stops at the first error with exit status 3. " +
+		"FILE - is standard input."}
 
 // variables is the repeatable flag -v name=value.
 type variables map[string]string
@@ -115,11 +116,13 @@ func runScripts(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
 	o, t := sessionFlags(fs)
 	var steps []step
-	fs.Func("c", "run the statements or backslash commands of `TEXT` (repeatable, in order with the files)", func(s string) error {
-		steps = append(steps, step{text: s})
-		return nil
-	})
-	native := fs.Bool("native", false, "the files hold SELECTs in SQLite's dialect, as relgrad explain --stage=sql prints them")
+	fs.Func("c", "run the statements or backslash commands of `TEXT` (repeatable, in order with the files)",
+		func(s string) error {
+			steps = append(steps, step{text: s})
+			return nil
+		})
+	native := fs.Bool("native", false,
+		"the files hold SELECTs in SQLite's dialect, as relgrad explain --stage=sql prints them")
 	if err := parseEach(c, fs, args, func(file string) { steps = append(steps, step{file: file}) }); err != nil {
 		return err
 	}
@@ -130,7 +133,8 @@ func runScripts(ctx context.Context, c *command, args []string) error {
 		return err
 	}
 	if *native && t.db != nil {
-		return c.wrong(fs, "--native is SQLite's dialect; a server runs what relgrad explain --stage=sql prints for Postgres as it is")
+		return c.wrong(fs,
+			"--native is SQLite's dialect; a server runs what relgrad explain --stage=sql prints for Postgres as it is")
 	}
 	return t.session(ctx, o, func(p place, r *psql.Runner) error {
 		for _, s := range steps {

@@ -43,10 +43,12 @@ func TestRunStatus(t *testing.T) {
 		}
 	}
 	store := filepath.Join(dir, "s.db")
-	if got := realMain([]string{"run", "--store", store, file("a.sql", "CREATE TABLE t (k int); INSERT INTO t VALUES (1);")}); got != 0 {
+	if got := realMain([]string{"run", "--store", store,
+		file("a.sql", "CREATE TABLE t (k int); INSERT INTO t VALUES (1);")}); got != 0 {
 		t.Fatalf("status %d", got)
 	}
-	if got := realMain([]string{"run", "--store", store, file("b.sql", "SELECT count(*) AS n FROM t \\gset\n\\if :n\n\\else\nSELECT 1/0;\n\\endif\n")}); got != 0 {
+	if got := realMain([]string{"run", "--store", store,
+		file("b.sql", "SELECT count(*) AS n FROM t \\gset\n\\if :n\n\\else\nSELECT 1/0;\n\\endif\n")}); got != 0 {
 		t.Errorf("the store was not kept: status %d", got)
 	}
 }
@@ -57,7 +59,8 @@ func TestInterrupt(t *testing.T) {
 	quietly(t)
 	path := filepath.Join(dir, "loop.sql")
 	store := filepath.Join(dir, "s.db")
-	text := "CREATE TABLE t (k int PRIMARY KEY);\nDO $$ BEGIN INSERT INTO t VALUES (1); COMMIT; INSERT INTO t VALUES (2); LOOP NULL; END LOOP; END $$;\n"
+	text := "CREATE TABLE t (k int PRIMARY KEY);\nDO $$ BEGIN INSERT INTO t VALUES (1); COMMIT; INSERT INTO t VALUES " +
+		"(2); LOOP NULL; END LOOP; END $$;\n"
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +84,9 @@ func TestInterrupt(t *testing.T) {
 		t.Errorf("status %d, want 130", got)
 	}
 	check := filepath.Join(dir, "check.sql")
-	if err := os.WriteFile(check, []byte("SELECT 1 / (2 - count(*)) FROM t WHERE k = 1 AND NOT EXISTS (SELECT 1 FROM t WHERE k = 2);\n"), 0o600); err != nil {
+	if err := os.WriteFile(check,
+		[]byte("SELECT 1 / (2 - count(*)) FROM t WHERE k = 1 AND NOT EXISTS (SELECT 1 FROM t WHERE k = 2);\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	if got := realMain([]string{"run", "--store", store, check}); got != 0 {

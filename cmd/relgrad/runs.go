@@ -15,12 +15,15 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-var runsCommand = command{name: "runs", args: "--store FILE | --db DSN [list | show RUN | compare RUN RUN… | delete RUN…]", run: runs,
+var runsCommand = command{name: "runs",
+	args: "--store FILE | --db DSN [list | show RUN | compare RUN RUN… | delete RUN…]", run: runs,
 	summary: "List the training runs of a store or server, show or compare some with their options, or delete them."}
 
 // A run whose status is running has a process that trains it now; one whose process is gone is interrupted.
-const listRuns = `SELECT r.run, r.loss, r.params, r.status, r.step, first.loss AS "first loss", last.loss AS "last loss", r.best AS "best validation", r.seed, r.started, r.updated
-FROM relgrad.run r LEFT JOIN relgrad.loss first ON first.run = r.run AND first.step = 1 LEFT JOIN relgrad.loss last ON last.run = r.run AND last.step = r.step`
+const listRuns = `SELECT r.run, r.loss, r.params, r.status, r.step, first.loss AS "first loss", last.loss
+  AS "last loss", r.best AS "best validation", r.seed, r.started, r.updated
+FROM relgrad.run r LEFT JOIN relgrad.loss first ON first.run = r.run AND first.step = 1
+  LEFT JOIN relgrad.loss last ON last.run = r.run AND last.step = r.step`
 
 func runs(ctx context.Context, c *command, args []string) error {
 	fs := c.flags()
@@ -39,7 +42,8 @@ func runs(ctx context.Context, c *command, args []string) error {
 	needs := map[string]struct {
 		least, most int
 		runs        string
-	}{"list": {0, 0, "no run"}, "show": {1, 1, "one run"}, "compare": {2, 100, "two runs or more"}, "delete": {1, 1 << 20, "one run or more"}}
+	}{"list": {0, 0, "no run"}, "show": {1, 1, "one run"}, "compare": {2, 100, "two runs or more"},
+		"delete": {1, 1 << 20, "one run or more"}}
 	n, known := needs[verb]
 	switch {
 	case !known:

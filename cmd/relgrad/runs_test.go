@@ -95,22 +95,26 @@ func TestRuns(t *testing.T) {
 		return captured(t, append([]string{"runs", "--store", store, "--format", "csv"}, args...)...)
 	}
 	out, _ := runs()
-	if list := table(t, out); len(list) != 3 || list["1"][2] != "finished" || list["1"][3] != "30" || list["1"][4] != "13" || list["2"][6] == "" {
+	if list := table(t, out); len(list) != 3 || list["1"][2] != "finished" || list["1"][3] != "30" ||
+		list["1"][4] != "13" || list["2"][6] == "" {
 		t.Errorf("list:\n%s", out)
 	}
 	out, _ = runs("show", "2")
 	show := table(t, out)
-	if show["optimizer"][0] != "nesterov" || show["validate"][0] != "mean" || show["momentum"][0] != "0.9" || show["alpha"] != nil || show["step"][0] != "50" {
+	if show["optimizer"][0] != "nesterov" || show["validate"][0] != "mean" || show["momentum"][0] != "0.9" ||
+		show["alpha"] != nil || show["step"][0] != "50" {
 		t.Errorf("show:\n%s", out)
 	}
 	out, _ = runs("compare", "2", "1")
-	if cmp := table(t, out); cmp["property"][0] != "run 2" || cmp["lr"][0] != "0.01" || cmp["lr"][1] != "0.05" || cmp["schedule"] != nil || cmp["validate"][1] != "" {
+	if cmp := table(t, out); cmp["property"][0] != "run 2" || cmp["lr"][0] != "0.01" || cmp["lr"][1] != "0.05" ||
+		cmp["schedule"] != nil || cmp["validate"][1] != "" {
 		t.Errorf("compare:\n%s", out)
 	}
 	for _, tc := range []struct {
 		status int
 		args   []string
-	}{{1, []string{"show", "7"}}, {1, []string{"compare", "1", "7"}}, {1, []string{"delete", "7"}}, {1, []string{"show", "x"}}, {2, []string{"show"}}, {2, []string{"compare", "1"}},
+	}{{1, []string{"show", "7"}}, {1, []string{"compare", "1", "7"}}, {1, []string{"delete", "7"}},
+		{1, []string{"show", "x"}}, {2, []string{"show"}}, {2, []string{"compare", "1"}},
 		{2, []string{"delete"}}, {2, []string{"shw", "1"}}, {2, []string{"--format", "xml"}}} {
 		if _, got := runs(tc.args...); got != tc.status {
 			t.Errorf("runs %v: status %d, want %d", tc.args, got, tc.status)
@@ -162,7 +166,8 @@ func TestPlot(t *testing.T) {
 	if p, err := png.Decode(bytes.NewReader(b)); err != nil || p.Bounds().Dx() < 300 {
 		t.Errorf("no PNG: %v", err)
 	}
-	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"-o", filepath.Join(dir, "a.gif")}, {"-o", filepath.Join(dir, "none", "a.svg")}} {
+	for _, args := range [][]string{{"9"}, {"1", "1"}, {"x"}, {"-o", filepath.Join(dir, "a.gif")},
+		{"-o", filepath.Join(dir, "none", "a.svg")}} {
 		if _, status := captured(t, append([]string{"plot", "--store", store}, args...)...); status != 1 {
 			t.Errorf("plot %v: status %d", args, status)
 		}
@@ -176,7 +181,8 @@ func TestSeriesAt(t *testing.T) {
 		t.Error(s.at(5), s.at(7.5), s.at(10), s.at(4), s.at(11))
 	}
 	var out bytes.Buffer
-	if err := drawTerminal(&out, []series{{"one step", []float64{1}, []float64{2}}}, false); err != nil || !strings.Contains(out.String(), "one step: 2 to 2") {
+	if err := drawTerminal(&out, []series{{"one step", []float64{1}, []float64{2}}}, false); err != nil ||
+		!strings.Contains(out.String(), "one step: 2 to 2") {
 		t.Error(err, out.String())
 	}
 }

@@ -34,7 +34,8 @@ var exampleLosses = []scriptLoss{
 	{"nnmf/genes.sql", true, "loss", []string{"w", "h"}, ""},
 	{"mlp/digits.sql", true, "loss", []string{"layer1", "layer2"}, ""},
 	{"attention/attention.sql", false, "loss", []string{"wq", "wk", "wv", "wo"}, ""},
-	{"attention/language_model.sql", false, "loss", []string{"embedding", "head", "dense"}, "DELETE FROM block WHERE b >= 8"},
+	{"attention/language_model.sql", false, "loss", []string{"embedding", "head", "dense"},
+		"DELETE FROM block WHERE b >= 8"},
 	{"kge/transe.sql", true, "loss", []string{"entity", "relation"}, fewTriples},
 	{"kge/transr.sql", true, "loss", []string{"entity", "relation"}, fewTriples},
 }
@@ -46,7 +47,8 @@ const fewNeighbours = "DELETE FROM neighbour WHERE dst > 20; DELETE FROM feature
 const fewTriples = "DELETE FROM triple WHERE (h + t) % 200 <> 0"
 
 // oneBatch makes what before_step would.
-const oneBatch = `INSERT INTO batch SELECT row_number() OVER (ORDER BY h, r, t), h, r, t, (h + t) % 2034, t FROM train_triple WHERE (h + t) % 200 = 0`
+const oneBatch = `INSERT INTO batch SELECT row_number() OVER (ORDER BY h, r, t), h, r, t, (h + t) % 2034, t ` +
+	`FROM train_triple WHERE (h + t) % 200 = 0`
 
 var surfaceLosses = []scriptLoss{
 	{"gcn_karate.sql", false, "loss", []string{"w0", "w1"}, ""},
@@ -60,7 +62,8 @@ var surfaceLosses = []scriptLoss{
 	{"attention.sql", false, "loss", []string{"wq", "wk", "wv", "wo"}, ""},
 	{"mlp_digits.sql", true, "loss", []string{"layer1", "layer2"}, ""},
 	{"kge_transe.sql", true, "loss", []string{"entity", "relation"}, oneBatch},
-	{"kge_transe_view.sql", true, "loss", []string{"entity", "relation"}, "DELETE FROM train_triple WHERE (h + t) % 20 <> 0"},
+	{"kge_transe_view.sql", true, "loss", []string{"entity", "relation"},
+		"DELETE FROM train_triple WHERE (h + t) % 20 <> 0"},
 	{"kge_transr.sql", true, "loss", []string{"entity", "relation", "projection"}, oneBatch},
 }
 
@@ -107,7 +110,8 @@ func TestGradientsOfScripts(t *testing.T) {
 			}
 			for _, r := range rows {
 				if !r.OK {
-					t.Errorf("%s.%s %s element %d: analytic %.12g, numeric %.12g, error %.3g", p, r.Column, r.Key, r.Element, r.Analytic, r.Numeric, r.Error)
+					t.Errorf("%s.%s %s element %d: analytic %.12g, numeric %.12g, error %.3g", p, r.Column, r.Key, r.Element,
+						r.Analytic, r.Numeric, r.Error)
 				}
 			}
 		}
@@ -205,7 +209,8 @@ func tensorText(v any) string {
 
 // TestExplainStages: every stage of the Cora loss shows what it is for.
 func TestExplainStages(t *testing.T) {
-	s := source{script: filepath.Join(need.Root(), "examples", "gcn", "cora.sql"), vars: variables{"data": need.Data(t), "seed": "1"}}
+	s := source{script: filepath.Join(need.Root(), "examples", "gcn", "cora.sql"),
+		vars: variables{"data": need.Data(t), "seed": "1"}}
 	db, err := s.openScript(context.Background())
 	if err != nil {
 		t.Fatal(err)

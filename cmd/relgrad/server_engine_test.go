@@ -19,7 +19,8 @@ import (
 // engineScript makes the same model on the store and on a server, and trains twice.
 const engineScript = `SET search_path = public, relgrad;
 CREATE TABLE x (i int PRIMARY KEY, v double precision[] NOT NULL, y double precision, part text);
-INSERT INTO x SELECT i, ARRAY[i / 7.0, 1, (i % 3) / 2.0]::double precision[], i % 5, chr(97 + i % 3) FROM generate_series(1, 40) AS s(i);
+INSERT INTO x SELECT i, ARRAY[i / 7.0, 1, (i % 3) / 2.0]::double precision[], i % 5, chr(97 + i % 3)
+FROM generate_series(1, 40) AS s(i);
 CREATE TABLE w (k int PRIMARY KEY, name text, v double precision[]);
 INSERT INTO w VALUES (2, 'even', '{0.1,0.2,0.3}'), (1, NULL, '{-0.5,0.25,0.125}');
 CREATE VIEW loss AS SELECT avg((x.y - dot(x.v, w.v)) ^ 2) AS loss FROM x JOIN w ON x.i % 2 = w.k % 2;
@@ -37,7 +38,8 @@ func onServer(t *testing.T, scriptFile string) (dsn string) {
 	}
 	c := pgcluster.Start(t)
 	dsn = c.DSN + " user=alice"
-	for _, args := range [][]string{{c.DSN, "-c", "CREATE EXTENSION relgrad; CREATE ROLE alice LOGIN; GRANT CREATE ON SCHEMA public TO alice; GRANT CREATE ON DATABASE postgres TO alice"}, {dsn, scriptFile}} {
+	for _, args := range [][]string{{c.DSN, "-c", "CREATE EXTENSION relgrad; CREATE ROLE alice LOGIN; GRANT CREATE ON " +
+		"SCHEMA public TO alice; GRANT CREATE ON DATABASE postgres TO alice"}, {dsn, scriptFile}} {
 		if out, errs, status := both(t, append([]string{"run", "-q", "--db"}, args...)...); status != 0 {
 			t.Fatalf("%v: status %d\n%s%s", args, status, out, errs)
 		}
@@ -60,13 +62,17 @@ func TestCommandsOnServer(t *testing.T) {
 		t.Fatal(status)
 	}
 	for _, line := range []string{
-		"gradient loss w", "gradient --format csv loss w", "gradient --step 3 --seed 7 dropped w", "gradient SELECT_sum(w.k*sqnorm(v))_FROM_w w",
+		"gradient loss w", "gradient --format csv loss w", "gradient --step 3 --seed 7 dropped w",
+		"gradient SELECT_sum(w.k*sqnorm(v))_FROM_w w",
 		"check loss w", "check --samples 3 --step 2 dropped w", "check --batch x --batch-size 7 --step 2 loss w",
-		"explain --stage ra loss w", "explain --stage grad loss w", "explain --stage opt loss w", "explain --stage physical loss w",
+		"explain --stage ra loss w", "explain --stage grad loss w", "explain --stage opt loss w",
+		"explain --stage physical loss w",
 		"runs", "runs --format csv", "runs show 1", "runs compare 1 2", "plot", "plot 1 2",
 		// what goes wrong
-		"gradient los w", "gradient loss v", "gradient dropped w", "gradient SELECT_sum(sqnorm(ww.v))_FROM_w w", "gradient SELECT_sum(dot(w.v,x.v[1:2]))_FROM_w,x w",
-		"explain --stage no loss w", "check x w", "check --batch nobody --batch-size 7 --step 2 loss w", "runs show 7", "runs delete 1 7", "plot 9",
+		"gradient los w", "gradient loss v", "gradient dropped w", "gradient SELECT_sum(sqnorm(ww.v))_FROM_w w",
+		"gradient SELECT_sum(dot(w.v,x.v[1:2]))_FROM_w,x w",
+		"explain --stage no loss w", "check x w", "check --batch nobody --batch-size 7 --step 2 loss w", "runs show 7",
+		"runs delete 1 7", "plot 9",
 		// in this order
 		"runs delete 1", "runs", "runs show 1", "plot 1", "runs delete 2", "runs", "plot",
 	} {
@@ -84,15 +90,16 @@ func TestCommandsOnServer(t *testing.T) {
 
 var figure = regexp.MustCompile(`-?[0-9]+(\.[0-9]+)?(e[-+][0-9]+)?|[^0-9]`)
 
-// What two outputs need not have in common: times, the width of columns, and how a program numbers its values (the text of a
-// view as the server gives it makes other constants on the way).
+// What two outputs need not have in common: times, the width of columns, and how a program numbers its values (the text
+// of a view as the server gives it makes other constants on the way).
 var numbered = regexp.MustCompile(`\bv\d+\b`)
 var stamp, width = regexp.MustCompile(`\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d+)?`), regexp.MustCompile(` +|[-+]{3,}`)
 
 // alike compares two outputs: figures to 12 digits, without times and the width of columns.
 func alike(a, b string) bool {
 	figures := func(s string) []string {
-		return figure.FindAllString(width.ReplaceAllString(numbered.ReplaceAllString(stamp.ReplaceAllString(s, " "), "v"), " "), -1)
+		return figure.FindAllString(width.ReplaceAllString(numbered.ReplaceAllString(stamp.ReplaceAllString(s, " "), "v"),
+			" "), -1)
 	}
 	fa, fb := figures(a), figures(b)
 	if len(fa) != len(fb) {
@@ -133,16 +140,21 @@ func TestServersOwn(t *testing.T) {
 	}
 	t.Run("the text runs there", func(t *testing.T) {
 		text, errs, status := both(t, "explain", "--db", dsn, "--stage", "sql", "loss", "w")
-		for _, want := range []string{"-- engine chunk: the tables' values fit", "-- rules, with how often each fired: EliminateAggregateOnKey 3, ", "-- the gradient with respect to w", "-- Aggregate ("} {
+		for _, want := range []string{"-- engine chunk: the tables' values fit",
+			"-- rules, with how often each fired: EliminateAggregateOnKey 3, ",
+			"-- the gradient with respect to w", "-- Aggregate ("} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s%s", want, text, errs)
 			}
 		}
-		if n := len(regexp.MustCompile(`(?m)^-- Postgres's estimate: cost [0-9.]+ to [0-9.]+, [0-9]+ rows$`).FindAllString(text, -1)); status != 0 || n != 2 {
+		if n := len(regexp.MustCompile(`(?m)^-- Postgres's estimate: cost [0-9.]+ to [0-9.]+, [0-9]+ rows$`).
+			FindAllString(text, -1)); status != 0 || n != 2 {
 			t.Errorf("%d estimates\n%s%s", n, text, errs)
 		}
 		run(text)
-		if out := run("SELECT relgrad.explain_gradient('loss', 'w') LIKE '%-- Postgres''s estimate: cost %' AS x"); !strings.Contains(out, " t\n") {
+		if out := run(
+			"SELECT relgrad.explain_gradient('loss', 'w') LIKE '%-- Postgres''s estimate: cost %' AS x"); !strings.Contains(out,
+			" t\n") {
 			t.Error(out)
 		}
 	})
@@ -152,22 +164,28 @@ func TestServersOwn(t *testing.T) {
 		if status != 0 || !alike(got, want) || want == "" {
 			t.Errorf("status %d\n%s%swant\n%s", status, got, errs, want)
 		}
-		if text, _ := captured(t, "explain", "--db", dsn+" options='-c relgrad.engine=sql'", "loss", "w"); !strings.Contains(text, "-- engine sql: relgrad.engine is sql\n") {
+		if text, _ := captured(t, "explain", "--db", dsn+" options='-c relgrad.engine=sql'", "loss",
+			"w"); !strings.Contains(text, "-- engine sql: relgrad.engine is sql\n") {
 			t.Errorf("explain:\n%s", text)
 		}
-		if _, errs, status := both(t, "gradient", "--db", dsn+" options='-c relgrad.engine=sqll'", "loss", "w"); status != 1 || errs != "ERROR:  invalid value for parameter \"relgrad.engine\": \"sqll\"\nHINT:  Available values: auto, chunk, sql.\n" {
+		if _, errs, status := both(t, "gradient", "--db", dsn+" options='-c relgrad.engine=sqll'", "loss",
+			"w"); status != 1 ||
+			errs != "ERROR:  invalid value for parameter \"relgrad.engine\": \"sqll\"\nHINT:  Available values: "+
+				"auto, chunk, sql.\n" {
 			t.Errorf("status %d\n%s", status, errs)
 		}
 	})
 	t.Run("search_path", func(t *testing.T) {
 		run("CREATE SCHEMA own; CREATE TABLE own.w (k int PRIMARY KEY, v real[]); INSERT INTO own.w VALUES (7, '{1,2}')")
 		for _, path := range []string{"own", "own,relgrad", "nowhere,own"} {
-			out, errs, status := both(t, "gradient", "--format", "unaligned", "--db", dsn+" options='-c search_path="+path+"'", "SELECT sum(sqnorm(v)) FROM w", "w")
+			out, errs, status := both(t, "gradient", "--format", "unaligned", "--db", dsn+" options='-c search_path="+path+"'",
+				"SELECT sum(sqnorm(v)) FROM w", "w")
 			if status != 0 || out != "k|v\n7|{2,4}\n(1 row)\n" {
 				t.Errorf("search_path %s: status %d\n%s%s", path, status, out, errs)
 			}
 		}
-		if _, errs, status := both(t, "gradient", "--db", dsn+" options='-c search_path='", "SELECT sum(sqnorm(v)) FROM own.w", "own.w"); status != 0 {
+		if _, errs, status := both(t, "gradient", "--db", dsn+" options='-c search_path='",
+			"SELECT sum(sqnorm(v)) FROM own.w", "own.w"); status != 0 {
 			t.Error(errs)
 		}
 	})
@@ -175,7 +193,8 @@ func TestServersOwn(t *testing.T) {
 	t.Run("connections", func(t *testing.T) { noServer(t, dsn, super) })
 }
 
-// goneRun: relgrad.run says interrupted where a run's lock is free, also where nothing can be written, and a run that is trained is not deleted.
+// goneRun: relgrad.run says interrupted where a run's lock is free, also where nothing can be written, and a run that
+// is trained is not deleted.
 func goneRun(t *testing.T, dsn string, run func(string) string) {
 	run("UPDATE relgrad.run_row SET status = 'running'")
 	const lock = 0x72677275 // pgbridge's class of the locks of runs
@@ -199,7 +218,8 @@ func goneRun(t *testing.T, dsn string, run func(string) string) {
 	if list := table(t, out); list["1"][2] != "interrupted" || list["2"][2] != "running" {
 		t.Error(out)
 	}
-	if _, errs, status := both(t, "runs", "delete", "1", "2", "--db", dsn); status != 1 || errs != "ERROR:  run 2 is being trained by another session\n" {
+	if _, errs, status := both(t, "runs", "delete", "1", "2", "--db", dsn); status != 1 ||
+		errs != "ERROR:  run 2 is being trained by another session\n" {
 		t.Errorf("status %d\n%s", status, errs)
 	}
 	in.Close()
@@ -210,14 +230,16 @@ func goneRun(t *testing.T, dsn string, run func(string) string) {
 		out, _ := captured(t, "runs", "--format", "csv", "--db", dsn)
 		return out
 	}
-	for end := time.Now().Add(10 * time.Second); table(t, list())["2"][2] != "interrupted" && time.Now().Before(end); { // the backend ends after its client
+	// the backend ends after its client
+	for end := time.Now().Add(10 * time.Second); table(t, list())["2"][2] != "interrupted" && time.Now().Before(end); {
 		time.Sleep(20 * time.Millisecond)
 	}
 	if out = list(); table(t, out)["2"][2] != "interrupted" || table(t, out)["1"] == nil {
 		t.Error(out)
 	}
 	run("UPDATE relgrad.run_row SET status = 'running'")
-	if out, errs, _ := both(t, "runs", "--format", "csv", "--db", dsn+" options='-c default_transaction_read_only=on'"); table(t, out)["2"][2] != "interrupted" {
+	if out, errs, _ := both(t, "runs", "--format", "csv", "--db",
+		dsn+" options='-c default_transaction_read_only=on'"); table(t, out)["2"][2] != "interrupted" {
 		t.Error(out, errs)
 	}
 }
@@ -225,15 +247,18 @@ func goneRun(t *testing.T, dsn string, run func(string) string) {
 // noServer: what each command says where there is no server, no database or no extension.
 func noServer(t *testing.T, dsn, super string) {
 	dir := t.TempDir()
-	for _, command := range []string{"gradient loss w", "explain loss w", "check loss w", "runs", "runs delete 1", "plot"} {
+	for _, command := range []string{"gradient loss w", "explain loss w", "check loss w", "runs",
+		"runs delete 1", "plot"} {
 		for _, tc := range []struct {
 			dsn, errs string
 			status    int
 		}{
-			{"host=" + dir, "ERROR:  connection to server on socket \"" + dir + "/.s.PGSQL.5432\" failed: connect: no such file or directory\nHINT:  Is the server running there and accepting connections?\n", 2},
+			{"host=" + dir, "ERROR:  connection to server on socket \"" + dir + "/.s.PGSQL.5432\" failed: connect: no such " +
+				"file or directory\nHINT:  Is the server running there and accepting connections?\n", 2},
 			{super + " dbname=nowhere", "failed: FATAL:  database \"nowhere\" does not exist\n", 2},
 			{super + " user=nobody", "failed: FATAL:  role \"nobody\" does not exist\n", 2},
-			{super + " dbname=template1", "ERROR:  relgrad is not installed in the database \"template1\"\nHINT:  CREATE EXTENSION relgrad; where no library can be installed: relgrad pg install.\n", 1},
+			{super + " dbname=template1", "ERROR:  relgrad is not installed in the database \"template1\"\nHINT:  CREATE " +
+				"EXTENSION relgrad; where no library can be installed: relgrad pg install.\n", 1},
 			{"postgres://%zz", "HINT:  Write postgres://user@host:5432/database, or host=… port=… user=… dbname=….\n", 1},
 		} {
 			out, errs, status := both(t, append(strings.Fields(command), "--db", tc.dsn)...)

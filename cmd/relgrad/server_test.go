@@ -16,7 +16,8 @@ func TestShellOnServer(t *testing.T) {
 	}
 	c := pgcluster.Start(t)
 	s := startShell(t, t.TempDir(), nil, "--db", c.DSN)
-	if text := s.text(); !strings.Contains(text, ` on the database "postgres" as user "relgrad", on socket `) || !strings.Contains(text, "postgres=> ") {
+	if text := s.text(); !strings.Contains(text, ` on the database "postgres" as user "relgrad", on socket `) ||
+		!strings.Contains(text, "postgres=> ") {
 		t.Errorf("it begins with\n%s", text)
 	}
 	s.line("CREATE EXTENSION relgrad;", "CREATE EXTENSION")
@@ -60,13 +61,16 @@ func TestServerOptions(t *testing.T) {
 	for _, tc := range []struct {
 		line, first string
 	}{
-		{"run --db x --store y -c 1", "relgrad run: --store is a file of relgrad's, --db a server: only one of them can be given"},
+		{"run --db x --store y -c 1",
+			"relgrad run: --store is a file of relgrad's, --db a server: only one of them can be given"},
 		{"sql --db x --store y", "relgrad sql: --store is a file of relgrad's, --db a server: only one of them can be given"},
-		{"run --db x --native f.sql", "relgrad run: --native is SQLite's dialect; a server runs what relgrad explain --stage=sql prints for Postgres as it is"},
+		{"run --db x --native f.sql", "relgrad run: --native is SQLite's dialect; a server runs what relgrad explain " +
+			"--stage=sql prints for Postgres as it is"},
 	} {
 		out, errs, status := both(t, strings.Fields(tc.line)...)
 		first, _, _ := strings.Cut(errs, "\n")
-		if status != 2 || out != "" || tc.first != "" && first != tc.first || tc.first == "" && !strings.HasPrefix(first, "ERROR:  ") {
+		if status != 2 || out != "" || tc.first != "" && first != tc.first || tc.first == "" &&
+			!strings.HasPrefix(first, "ERROR:  ") {
 			t.Errorf("%s: status %d\n%s", tc.line, status, errs)
 		}
 	}

@@ -150,7 +150,8 @@ func TestShellPrompts(t *testing.T) {
 func TestShellEditing(t *testing.T) {
 	dir := t.TempDir()
 	editor := filepath.Join(dir, "editor")
-	if err := os.WriteFile(editor, []byte("#!/bin/sh\ncat \"$1\" >\"$1.old\"\necho \"SELECT 600 + 66 AS edited;\" >\"$1\"\n"), 0o700); err != nil {
+	if err := os.WriteFile(editor,
+		[]byte("#!/bin/sh\ncat \"$1\" >\"$1.old\"\necho \"SELECT 600 + 66 AS edited;\" >\"$1\"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	store := filepath.Join(dir, "s.db")
@@ -181,7 +182,8 @@ func TestShellEditing(t *testing.T) {
 	s.line("", "     2 | 9.5\n")
 	s.line("quit", "")
 	s.ends()
-	if text, err := os.ReadFile(filepath.Join(dir, "relgrad", "history")); err != nil || !strings.Contains(string(text), `"SELECT count(*),\n  sum(abscissa) FROM point;"`) {
+	if text, err := os.ReadFile(filepath.Join(dir, "relgrad", "history")); err != nil ||
+		!strings.Contains(string(text), `"SELECT count(*),\n  sum(abscissa) FROM point;"`) {
 		t.Errorf("the history is %s (%v)", text, err)
 	}
 }
@@ -199,7 +201,8 @@ func TestShellInterrupt(t *testing.T) {
 	s.line("CREATE TABLE w (id int PRIMARY KEY, x double precision);", "CREATE TABLE")
 	s.line("INSERT INTO w VALUES (1, 3);", "INSERT 0 1")
 	s.line("CREATE VIEW loss AS SELECT sum(x * x) AS loss FROM w;", "CREATE VIEW")
-	s.line("CALL train('loss', ARRAY['w'], optimizer => 'sgd', lr => 1e-9, epochs => 1000000000);", "NOTICE:  train: run 1,")
+	s.line("CALL train('loss', ARRAY['w'], optimizer => 'sgd', lr => 1e-9, epochs => 1000000000);",
+		"NOTICE:  train: run 1,")
 	s.expect("loss 9") // the progress bar
 	s.keys("\x03")
 	s.expect("ERROR:  training was cancelled after step ")

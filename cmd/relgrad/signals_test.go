@@ -26,8 +26,8 @@ func init() {
 // signalLimit has a margin for a busy machine and for the end of the process: alone it takes less than 100 ms.
 const signalLimit = 600 * time.Millisecond
 
-// TestSignals sends real signals to the command while a statement runs: it ends at once with status 130 and says why, and what was
-// committed is all that the store holds.
+// TestSignals sends real signals to the command while a statement runs: it ends at once with status 130 and says why,
+// and what was committed is all that the store holds.
 func TestSignals(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs what takes long")
@@ -91,7 +91,8 @@ func signalled(t *testing.T, setup, sql string, sig syscall.Signal) time.Duratio
 	if c.ProcessState.ExitCode() != 130 {
 		t.Fatalf("%v: %s: %v\n%s", sig, sql, err, messages.String())
 	}
-	if m := messages.String(); !strings.Contains(m, "canceling statement due to user request") && !strings.Contains(m, "training was cancelled") {
+	if m := messages.String(); !strings.Contains(m, "canceling statement due to user request") &&
+		!strings.Contains(m, "training was cancelled") {
 		t.Errorf("%v: %s:\n%s", sig, sql, m)
 	}
 	db, err := relgrad.Open(store)
@@ -99,7 +100,8 @@ func signalled(t *testing.T, setup, sql string, sig syscall.Signal) time.Duratio
 		t.Fatal(err)
 	}
 	defer db.Close()
-	res, err := db.Run(context.Background(), "SELECT (SELECT count(*) FROM w) AS rows, (SELECT count(*) FROM relgrad.run WHERE status = 'running') AS running")
+	res, err := db.Run(context.Background(),
+		"SELECT (SELECT count(*) FROM w) AS rows, (SELECT count(*) FROM relgrad.run WHERE status = 'running') AS running")
 	if err != nil || res.Rows[0][0] != int64(500) || res.Rows[0][1] != int64(0) {
 		t.Errorf("%v: %s left %v: %v", sig, sql, res, err)
 	}

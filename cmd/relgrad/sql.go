@@ -20,7 +20,8 @@ func runShell(ctx context.Context, c *command, args []string) (err error) {
 		return err
 	}
 	if len(rest) > 0 {
-		return c.wrong(fs, "unexpected argument %q; a script is run by relgrad run, a store named by --store, a server by --db", rest[0])
+		return c.wrong(fs,
+			"unexpected argument %q; a script is run by relgrad run, a store named by --store, a server by --db", rest[0])
 	}
 	if err := t.check(c, fs); err != nil {
 		return err

@@ -23,7 +23,8 @@ type target struct {
 
 // memoryFlag adds --memory.
 func (t *target) memoryFlag(fs *flag.FlagSet) {
-	fs.Func("memory", "bound the memory of a plan to `SIZE`, such as 280MB or 4GiB: what does not fit lies in files beside the store (default three quarters of the machine's)", func(s string) (err error) {
+	fs.Func("memory", "bound the memory of a plan to `SIZE`, such as 280MB or 4GiB: what does not fit lies in files "+
+		"beside the store (default three quarters of the machine's)", func(s string) (err error) {
 		if t.memory, err = store.ParseSize(s); err == nil && t.memory == 0 {
 			err = errors.New("more than nothing is needed")
 		}
@@ -37,10 +38,11 @@ func (t *target) memoryFlag(fs *flag.FlagSet) {
 
 // dsnFlag adds --db.
 func (t *target) dsnFlag(fs *flag.FlagSet, usage string) {
-	fs.Func("db", usage+": `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count", func(dsn string) error {
-		t.db = &dsn
-		return nil
-	})
+	fs.Func("db", usage+": `DSN` is a database's name, postgres://… or key=value …; PGHOST and its like count",
+		func(dsn string) error {
+			t.db = &dsn
+			return nil
+		})
 }
 
 // open opens the store; "" is a temporary one, gone at the end.

@@ -75,7 +75,8 @@ func version() string {
 // overview lists the commands.
 func overview() string {
 	var b strings.Builder
-	b.WriteString("relgrad differentiates losses written in SQL and trains where the data lives.\n\nusage: relgrad COMMAND [options]\n\ncommands:\n")
+	b.WriteString("relgrad differentiates losses written in SQL and trains where the data lives.\n\nusage: relgrad " +
+		"COMMAND [options]\n\ncommands:\n")
 	for _, c := range commands {
 		fmt.Fprintf(&b, "  %-9s %s\n", c.name, c.summary)
 	}
@@ -164,7 +165,8 @@ func (c *command) flagError(fs *flag.FlagSet, err error) string {
 // formatFlag adds --format, which only takes formats that exist.
 func formatFlag(fs *flag.FlagSet, to *string) {
 	*to = psql.FormatAligned
-	fs.Func("format", "print results as `FORMAT`: "+strings.Join(psql.Formats, ", ")+" (default "+psql.FormatAligned+")", oneOf(to, psql.Formats))
+	fs.Func("format", "print results as `FORMAT`: "+strings.Join(psql.Formats, ", ")+" (default "+psql.FormatAligned+")",
+		oneOf(to, psql.Formats))
 }
 
 // oneOf sets a format that is one of some.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	_ "embed"
 	"flag"
 	"fmt"
 	"os"
@@ -31,7 +32,8 @@ func both(t *testing.T, args ...string) (stdout, stderr string, status int) {
 func TestWrongUsage(t *testing.T) {
 	dir := t.TempDir()
 	store := filepath.Join(dir, "s.db")
-	if _, status := captured(t, "run", "--store", store, "-c", "CREATE TABLE w (id int PRIMARY KEY, x real)"); status != 0 {
+	if _, status := captured(t, "run", "--store", store, "-c",
+		"CREATE TABLE w (id int PRIMARY KEY, x real)"); status != 0 {
 		t.Fatal(status)
 	}
 	missing := filepath.Join(dir, "nope.db")
@@ -42,32 +44,44 @@ func TestWrongUsage(t *testing.T) {
 		first  string
 	}{
 		{"run", 2, "relgrad run: a FILE or -c TEXT is needed; - is standard input, relgrad sql the shell"},
-		{"run --format xml -c \\q", 2, `relgrad run: invalid value "xml" for option --format: unknown format; the formats are aligned, unaligned, csv, json`},
-		{"sql --format xml", 2, `relgrad sql: invalid value "xml" for option --format: unknown format; the formats are aligned, unaligned, csv, json`},
-		{"gradient --format xml loss w", 2, `relgrad gradient: invalid value "xml" for option --format: unknown format; the formats are aligned, unaligned, csv, json`},
-		{"runs --format xml", 2, `relgrad runs: invalid value "xml" for option --format: unknown format; the formats are aligned, unaligned, csv, json`},
+		{"run --format xml -c \\q", 2, `relgrad run: invalid value "xml" for option --format: unknown format; the formats ` +
+			`are aligned, unaligned, csv, json`},
+		{"sql --format xml", 2, `relgrad sql: invalid value "xml" for option --format: unknown format; the formats are ` +
+			`aligned, unaligned, csv, json`},
+		{"gradient --format xml loss w", 2, `relgrad gradient: invalid value "xml" for option --format: unknown format; ` +
+			`the formats are aligned, unaligned, csv, json`},
+		{"runs --format xml", 2, `relgrad runs: invalid value "xml" for option --format: unknown format; the formats are ` +
+			`aligned, unaligned, csv, json`},
 		{"explain --format csv loss w", 2, "relgrad explain: unknown option --format"},
 		{"run --stroe x", 2, "relgrad run: unknown option --stroe; perhaps you meant --store"},
 		{"run -v =3", 2, `relgrad run: invalid value "=3" for option --v: NAME=VALUE is needed`},
-		{"sql script.sql", 2, `relgrad sql: unexpected argument "script.sql"; a script is run by relgrad run, a store named by --store, a server by --db`},
+		{"sql script.sql", 2, `relgrad sql: unexpected argument "script.sql"; a script is run by relgrad run, a store ` +
+			`named by --store, a server by --db`},
 		{"gradient loss w2", 2, "relgrad gradient: --store FILE, --db DSN or --script FILE is needed: where loss is defined"},
 		{"gradient loss w --store x --db y", 2, "relgrad gradient: only one of --store, --db and --script can be given"},
 		{"explain loss w --script x --db y", 2, "relgrad explain: only one of --store, --db and --script can be given"},
 		{"check loss w --script x --store y", 2, "relgrad check: only one of --store, --db and --script can be given"},
 		{"check loss w --db y -v a=1", 2, "relgrad check: -v sets a variable of the script that --script names"},
 		{"explain --step 1 loss w --db y", 2, "relgrad explain: unknown option --step"},
-		{"explain --analyze --stage sql loss w --db y", 2, "relgrad explain: --analyze shows the physical stage; --stage cannot be given with it"},
-		{"runs --store x --db y", 2, "relgrad runs: --store is a file of relgrad's, --db a server: only one of them can be given"},
-		{"plot --store x --db y", 2, "relgrad plot: --store is a file of relgrad's, --db a server: only one of them can be given"},
+		{"explain --analyze --stage sql loss w --db y", 2,
+			"relgrad explain: --analyze shows the physical stage; --stage cannot be given with it"},
+		{"runs --store x --db y", 2,
+			"relgrad runs: --store is a file of relgrad's, --db a server: only one of them can be given"},
+		{"plot --store x --db y", 2,
+			"relgrad plot: --store is a file of relgrad's, --db a server: only one of them can be given"},
 		{"gradient loss", 2, "relgrad gradient: a loss and a table are needed, not 1 arguments"},
 		{"gradient loss w w2", 2, `relgrad gradient: unexpected argument "w2"`},
-		{"gradient --step -1 loss w", 2, `relgrad gradient: invalid value "-1" for option --step: a whole number from 0 on is needed`},
-		{"check --samples 0 loss w", 2, `relgrad check: invalid value "0" for option --samples: a whole number from 1 on is needed`},
+		{"gradient --step -1 loss w", 2,
+			`relgrad gradient: invalid value "-1" for option --step: a whole number from 0 on is needed`},
+		{"check --samples 0 loss w", 2,
+			`relgrad check: invalid value "0" for option --samples: a whole number from 1 on is needed`},
 		{"check --seed x loss w", 2, `relgrad check: invalid value "x" for option --seed: a whole number is needed`},
 		{"check --batch w loss w --store x", 2, "relgrad check: --batch and --batch-size go together"},
 		{"check --batch-size 2 loss w --store x", 2, "relgrad check: --batch and --batch-size go together"},
-		{"check --batch-size 0 loss w", 2, `relgrad check: invalid value "0" for option --batch-size: a whole number from 1 on is needed`},
-		{"check --batch w --batch-size 2 loss w --store x", 2, "relgrad check: --batch needs --step, from 1: which rows are taken depends on it"},
+		{"check --batch-size 0 loss w", 2,
+			`relgrad check: invalid value "0" for option --batch-size: a whole number from 1 on is needed`},
+		{"check --batch w --batch-size 2 loss w --store x", 2,
+			"relgrad check: --batch needs --step, from 1: which rows are taken depends on it"},
 		{"gradient loss w --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
 		{"runs --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
 		{"plot --store " + missing, 1, "ERROR:  the store " + missing + " does not exist"},
@@ -89,7 +103,8 @@ func TestWrongUsage(t *testing.T) {
 		{"bench --rounds 0 gcn", 2, "relgrad bench: --rounds 0 and --seconds 4 must be positive"},
 		{"bench -v nodes=many gcn", 2, "relgrad bench: -v nodes=many: a number is needed"},
 		{"bench -v nodes=5 mlp", 2, "relgrad bench: -v nodes: these workloads have no number of that name"},
-		{"bench --alone -v n=1000 -v block=300 product", 1, "ERROR:  product: these sizes do not go together: n that block divides is needed, with map[block:300 n:1000]"},
+		{"bench --alone -v n=1000 -v block=300 product", 1,
+			"ERROR:  product: these sizes do not go together: n that block divides is needed, with map[block:300 n:1000]"},
 		{"bench -v n=0.5 --alone logreg", 1, "ERROR:  logreg: n = 0.5: a whole number from 1 on is needed, up to 1e9"},
 		{"bench growth edge", 1, `ERROR:  there is no axis of growth "edge"`},
 		{"bench growth --rounds 2", 2, "relgrad bench: option rounds is for workloads, not for growth"},
@@ -109,7 +124,8 @@ func TestWrongUsage(t *testing.T) {
 		if first != tc.first || status != tc.status || out != "" {
 			t.Errorf("%s: status %d\n%s\nwant %s", tc.line, status, first, tc.first)
 		}
-		if usage := "\nusage: relgrad " + strings.Fields(tc.line)[0]; status == 2 && !strings.HasPrefix(rest, usage) && !strings.HasPrefix(rest, "HINT:") {
+		if usage := "\nusage: relgrad " + strings.Fields(tc.line)[0]; status == 2 && !strings.HasPrefix(rest, usage) &&
+			!strings.HasPrefix(rest, "HINT:") {
 			t.Errorf("%s: no usage text follows\n%s", tc.line, rest)
 		}
 	}
@@ -126,12 +142,14 @@ func TestHelp(t *testing.T) {
 		}
 		a, status := captured(t, "help", c.name)
 		b, status2 := captured(t, c.name, "-h")
-		if a != b || status != 0 || status2 != 0 || !strings.HasPrefix(a, "usage: relgrad "+c.name) || strings.Contains(a, "\n\n\n") {
+		if a != b || status != 0 || status2 != 0 || !strings.HasPrefix(a, "usage: relgrad "+c.name) ||
+			strings.Contains(a, "\n\n\n") {
 			t.Errorf("help %s: status %d\n%s\n-h: status %d\n%s", c.name, status, a, status2, b)
 		}
 	}
 	for _, v := range []string{"version", "--version", "-version"} {
-		if out, status := captured(t, v); status != 0 || !strings.HasPrefix(out, "relgrad ") || strings.Count(out, "\n") != 1 {
+		if out, status := captured(t, v); status != 0 || !strings.HasPrefix(out, "relgrad ") ||
+			strings.Count(out, "\n") != 1 {
 			t.Errorf("%s: status %d\n%s", v, status, out)
 		}
 	}
@@ -146,7 +164,8 @@ func TestCheckOfBatch(t *testing.T) {
 			t.Errorf("check %v: status %d\n%s%s", args, status, out, errs)
 		}
 	}
-	if out, errs, status := both(t, "check", "--store", store, "loss", "w", "--batch", "v", "--batch-size", "1", "--step", "1"); status != 1 || out != "" || !strings.HasPrefix(errs, `ERROR:  batch "v" does not exist`) {
+	if out, errs, status := both(t, "check", "--store", store, "loss", "w", "--batch", "v", "--batch-size", "1", "--step",
+		"1"); status != 1 || out != "" || !strings.HasPrefix(errs, `ERROR:  batch "v" does not exist`) {
 		t.Errorf("an unknown batch: status %d\n%s%s", status, out, errs)
 	}
 }
@@ -157,7 +176,8 @@ func TestRunTexts(t *testing.T) {
 	if err := os.WriteFile(file, []byte("INSERT INTO w VALUES (2);\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, status := captured(t, "run", "-q", "--format", "csv", "-c", "CREATE TABLE w (id int)", "-c", `INSERT INTO w VALUES (1); \echo one`, file, "-c", "SELECT sum(id) AS s FROM w")
+	out, status := captured(t, "run", "-q", "--format", "csv", "-c", "CREATE TABLE w (id int)", "-c",
+		`INSERT INTO w VALUES (1); \echo one`, file, "-c", "SELECT sum(id) AS s FROM w")
 	if out != "one\ns\n3\n" || status != 0 {
 		t.Errorf("status %d\n%s", status, out)
 	}
@@ -170,8 +190,11 @@ func TestRunTexts(t *testing.T) {
 // rewrites it.
 func TestCommandsPage(t *testing.T) {
 	var page strings.Builder
-	page.WriteString("<!-- Generated by go test ./cmd/relgrad -run TestCommandsPage -update. Do not edit. -->\n\n# Commands\n\n```\n" + overview() + "```\n\n" +
-		"Exit status: 0 all is well, 1 the command could not do its work, 2 wrong usage or no connection to a server, 3 a script stopped at an error, 130 interrupted.\n")
+	page.WriteString(
+		"<!-- Generated by go test ./cmd/relgrad -run TestCommandsPage -update. Do not edit. -->\n\n# Commands\n\n```\n" +
+			overview() + "```\n\n" +
+			"Exit status: 0 all is well, 1 the command could not do its work, 2 wrong usage or no connection to a server, 3 a " +
+			"script stopped at an error, 130 interrupted.\n")
 	for _, c := range commands {
 		if c == &helpCommand || c == &versionCommand {
 			continue
@@ -197,7 +220,8 @@ func TestCommandsPage(t *testing.T) {
 			page.WriteString(explainPage)
 		}
 	}
-	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. `\\?` shows this list.\n\n```\n" + psql.CommandHelp() + "```\n" + backslashPage)
+	page.WriteString("\n# Backslash commands\n\nThey work in scripts and in the shell, and print what psql 15 prints. " +
+		"`\\?` shows this list.\n\n```\n" + psql.CommandHelp() + "```\n" + backslashPage)
 	path := filepath.Join(need.Root(), "docs", "commands.md")
 	if *update {
 		if err := os.WriteFile(path, []byte(page.String()), 0o644); err != nil {
@@ -209,18 +233,16 @@ func TestCommandsPage(t *testing.T) {
 	}
 }
 
-const pgPage = `
-For servers without the extension: see [the portable tier](../migrations/README.md). ` + "`install`" + ` makes the schema relgrad or brings it
-up to date, in one transaction. ` + "`status`" + ` says what the server has: versions, compiled gradients and what has changed since, runs.
-` + "`compile`" + ` makes the gradients that ` + "`gradient()` and `backward()`" + ` run there; ` + "`relgrad run --db`" + ` does that by itself before they are called,
-and trains.
-`
+//go:embed testdata/pages/pg.md
+var pgPage string
 
 // benchPage lists the workloads with their numbers.
 func benchPage() string {
 	var b strings.Builder
-	b.WriteString("\n`make bench` installs the other systems as far as they can be had, measures all workloads and writes [bench/RESULTS.md](../bench/RESULTS.md). Data and\n" +
-		"stores are kept in the folder `RELGRAD_BENCH_DATA` (by default `relgrad-bench` in the user's cache, 7 GB), and made again where `-v` asks for other numbers.\n\n" +
+	b.WriteString("\n`make bench` installs the other systems as far as they can be had, measures all workloads and " +
+		"writes [bench/RESULTS.md](../bench/RESULTS.md). Data and\n" +
+		"stores are kept in the folder `RELGRAD_BENCH_DATA` (by default `relgrad-bench` in the user's cache, 7 GB), and " +
+		"made again where `-v` asks for other numbers.\n\n" +
 		"| workload | | numbers |\n|---|---|---|\n")
 	for _, w := range bench.Workloads {
 		var numbers []string
@@ -229,14 +251,18 @@ func benchPage() string {
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", w.Name, w.What, strings.Join(numbers, ", "))
 	}
-	b.WriteString("\n`make growth-bench` measures how time grows with the data, beside what the machine can do at that size, and how long plans take, and writes\n" +
-		"[bench/GROWTH.md](../bench/GROWTH.md). The largest graph takes about 8 GB of memory and 5 GB of disk, which is given back; `--sizes 5` leaves it out.\n\n" +
+	b.WriteString("\n`make growth-bench` measures how time grows with the data, beside what the machine can do at that " +
+		"size, and how long plans take, and writes\n" +
+		"[bench/GROWTH.md](../bench/GROWTH.md). The largest graph takes about 8 GB of memory and 5 GB of disk, which is " +
+		"given back; `--sizes 5` leaves it out.\n\n" +
 		"| axis | |\n|---|---|\n")
 	for _, a := range bench.Axes {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", a.Name, a.What)
 	}
-	b.WriteString("| `planning` | binding, differentiating and optimizing each script of the folder examples, and a network of 50 layers |\n")
-	b.WriteString("\n`make memory-bench` trains within budgets of memory, and without, and writes [bench/MEMORY.md](../bench/MEMORY.md); data of more than a GB are given back.\n\n" +
+	b.WriteString("| `planning` | binding, differentiating and optimizing each script of the folder examples, and a " +
+		"network of 50 layers |\n")
+	b.WriteString("\n`make memory-bench` trains within budgets of memory, and without, and writes " +
+		"[bench/MEMORY.md](../bench/MEMORY.md); data of more than a GB are given back.\n\n" +
 		"| budget | |\n|---|---|\n")
 	for _, x := range bench.Budgets {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", x.Name, x.Workload.What)
@@ -244,58 +270,17 @@ func benchPage() string {
 	return b.String()
 }
 
-const shellPage = `
-A statement runs at its semicolon, a backslash command at the end of its line. The prompt says where the line stands:
+//go:embed testdata/pages/shell.md
+var shellPage string
 
-| prompt | |
-|---|---|
-| ` + "`relgrad=> `" + ` | a statement may begin |
-| ` + "`relgrad-> `" + ` | a statement goes on; ` + "`(`, `'`, `\"`, `$` or `*`" + ` in the place of ` + "`-`" + `: inside of parentheses, a string, a name, a dollar quote, a comment |
-| ` + "`relgrad=*> `" + ` | a transaction is open; ` + "`!`" + ` in the place of ` + "`*`" + `: a statement of it failed, only its end is left |
-| ` + "`relgrad@> `" + ` | a branch of ` + "`\\if`" + ` that is not taken |
+//go:embed testdata/pages/server.md
+var serverPage string
 
-Tab completes keywords, tables, columns, functions, options of train and their values, files, variables and backslash commands. The
-arrow keys go through the history of statements, Ctrl-R searches it; it is kept in ` + "`$XDG_STATE_HOME/relgrad/history`" + ` (default
-` + "`~/.local/state`" + `). Keys are those of readline, and an ` + "`~/.inputrc`" + ` is read. Ctrl-C forgets the statement that is being typed or
-ends the one that runs; train then says what is committed and how to go on. Ctrl-D, ` + "`\\q`, `quit` and `exit`" + ` leave. Errors never end
-the shell. On a server the prompt begins with the database's name, and a connection that was lost is made again.
-`
+//go:embed testdata/pages/engine.md
+var enginePage string
 
-const serverPage = `
-With ` + "`--db`" + ` a script runs on a PostgreSQL server as ` + "`psql -X -f`" + ` runs it. Its statements go there as they are written, so that all
-that the server knows may stand in them, and results, notices and errors come back in the server's words. relgrad's functions are there
-where its [extension](../pgbridge/extension/README.md) is. psql's commands and variables are done here (of messages: ` + "`VERBOSITY` and `SHOW_CONTEXT`" + `): ` + "`\\copy`" + ` reads and writes files
-of this machine, COPY those of the server. A DSN is what psql takes: a URL, a list of ` + "`key=value`" + `, or a database's name; what it leaves
-out comes from ` + "`PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `~/.pgpass`" + ` and their like. Differences to psql: a script stops at
-its first error unless ` + "`ON_ERROR_STOP`" + ` is off, nothing asks for a password, and there is no pager; the lines behind a ` + "`COPY … FROM STDIN`" + ` that
-the server refuses are read as statements, as psql did before 17.
-`
+//go:embed testdata/pages/explain.md
+var explainPage string
 
-const enginePage = `
-With ` + "`--db`" + ` this and the following commands work on a server with relgrad's extension as they work on a store: they read what the views and
-tables there hold, with the rights of who connects, and compute here (or there, where ` + "`relgrad.engine`" + ` says so: a DSN with
-` + "`options='-c relgrad.engine=sql'`" + `). Names mean what the session's search_path says; the schema relgrad stands behind it where it is not
-on it, as in scripts. Runs are those of the user, all users' for a superuser; one whose session is gone is shown as interrupted.
-`
-
-const explainPage = `
-The text of stage sql is in the store's dialect, or that of Postgres. Its comments say which engine would compute the gradient and why, which
-rules made the plan, what each operator is, and on a server what Postgres expects of each statement: the cost until the first and until the
-last row, in its own units, and the rows.
-
-` + "`--analyze`" + ` computes loss and gradients six times on the executor, whichever engine would be chosen, and shows of each instruction that runs at each
-step the median time of the last five, and how near that comes to what the machine can do: to its matrix products' operations or to its memory's
-bytes per second, whichever binds. Both limits are measured then. No table changes. A loss whose rows depend on the step is refused, since its
-instructions are made anew at each step.
-`
-
-const backslashPage = `
-A result is printed in parts as it comes, so that one of any length takes little memory: parts of 1,000 rows or 4 MB, or of ` + "`FETCH_COUNT`" + ` rows
-where that is set. Up to the first part the output is what psql prints of the whole. The widths of an aligned table are those of its first part: a
-longer value of a later part widens its column from there on. Where a query fails later, the parts before have been printed. ` + "`\\gset` and `\\gexec`" + ` take
-the whole result, and so does what comes of ` + "`RETURNING`" + `.
-
-Names in patterns are in lower case unless quoted, ` + "`*` and `?`" + ` stand for any characters and any one, ` + "`SCHEMA.NAME`" + ` names a schema;
-without one the schemas of search_path are meant. What psql shows of owners, collations and storage does not exist in a store. The views
-` + "`information_schema.tables`, `information_schema.columns`, `pg_tables` and `pg_views`" + ` of a store answer queries about its catalogue.
-`
+//go:embed testdata/pages/backslash.md
+var backslashPage string

@@ -18,8 +18,8 @@ import (
 	"github.com/relgrad/relgrad/kernels"
 )
 
-// The rules by which rooms stay small enough to be held in one's head. Where the code does not keep one yet, houseRules says
-// in how many places: the number may only fall.
+// The rules by which rooms stay small enough to be held in one's head. Where the code does not keep one yet, houseRules
+// says in how many places: the number may only fall.
 
 // houseRules are the rules, and in how many places each is not kept.
 var houseRules = []struct {
@@ -38,7 +38,8 @@ var houseRules = []struct {
 }
 
 // registries are folders with a file for each thing.
-var registries = map[string]bool{"kernels": true, "optimizer/rules": true, "sqlfront/bind": true, "rjp": true, "executor": true}
+var registries = map[string]bool{"kernels": true, "optimizer/rules": true, "sqlfront/bind": true,
+	"rjp": true, "executor": true}
 
 // formRooms are the folders that know kernels by name.
 var formRooms = map[string]bool{"kernels": true, "kernels/cpu": true, "executor": true, "internal/digits": true}
@@ -92,7 +93,8 @@ func TestHouse(t *testing.T) {
 		case len(found) > r.places:
 			t.Errorf("%s: %d places, more than the %d of before:\n\t%s", r.name, len(found), r.places, some(found))
 		case len(found) < r.places:
-			t.Errorf("%s: %d places, fewer than the %d of before: write the number into houseRules", r.name, len(found), r.places)
+			t.Errorf("%s: %d places, fewer than the %d of before: write the number into houseRules",
+				r.name, len(found), r.places)
 		}
 		if t.Logf("%s: not kept in %d places", r.name, len(found)); len(found) < 100 {
 			t.Logf("\t%s", strings.Join(found, "\n\t"))

@@ -15,11 +15,14 @@ func bound(d *kernels.Def) float64 {
 	return 8
 }
 
-// far are the numbers that every element-wise kernel is tried at, with both signs: from the least denormal to the largest, thickly
-// where functions change their ways, and beside 1.
-var far = []float64{5e-324, 1e-310, 2.3e-308, 1e-300, 1e-200, 1e-155, 1e-100, 1e-50, 1e-20, 1e-10, 1e-8, 3e-5, 1e-3, 0.03, 0.1, 0.3, 0.49, 0.5, 0.62, 0.63, 0.7,
-	0.75, 0.752, 0.9, 0.99, 0.999999, 1 - 0x1p-52, 1 - 0x1p-53, 1, 1 + 0x1p-52, 1 + 0x1p-51, 1.000001, 1.1, 1.25, 1.5, math.Pi / 2, 2, 2.4, 2.9, 3, math.Pi, 4.5, 5.3, 6, 2 * math.Pi, 8,
-	9.7, 10, 12.5, 15, 17.3, 18, 20, 22, 23.9, 25, 26.5, 27, 28, 30, 36, 37, 38, 38.5, 40, 50, 88, 100, 300, 355, 360, 372, 500, 700, 709.7, 710.3, 740, 745, 800, 1000, 22.0 / 7 * 100, 1e5, 1e7, 1e10,
+// far are the numbers that every element-wise kernel is tried at, with both signs: from the least denormal to the
+// largest, thickly where functions change their ways, and beside 1.
+var far = []float64{5e-324, 1e-310, 2.3e-308, 1e-300, 1e-200, 1e-155, 1e-100, 1e-50, 1e-20, 1e-10, 1e-8, 3e-5, 1e-3,
+	0.03, 0.1, 0.3, 0.49, 0.5, 0.62, 0.63, 0.7,
+	0.75, 0.752, 0.9, 0.99, 0.999999, 1 - 0x1p-52, 1 - 0x1p-53, 1, 1 + 0x1p-52, 1 +
+		0x1p-51, 1.000001, 1.1, 1.25, 1.5, math.Pi / 2, 2, 2.4, 2.9, 3, math.Pi, 4.5, 5.3, 6, 2 * math.Pi, 8,
+	9.7, 10, 12.5, 15, 17.3, 18, 20, 22, 23.9, 25, 26.5, 27, 28, 30, 36, 37, 38, 38.5, 40, 50, 88, 100, 300, 355, 360, 372,
+	500, 700, 709.7, 710.3, 740, 745, 800, 1000, 22.0 / 7 * 100, 1e5, 1e7, 1e10,
 	1e15, 1e16, 1e20, 1e50, 1e100, 1e103, 1e154, 1e155, 1e160, 1e200, 1e300, 4e307}
 
 // near are those for each argument of kernels of several.
@@ -44,7 +47,8 @@ var crossing = map[string]func(x []float64) float64{
 // exempt are kernels that only move or add numbers, or choose among them, and draws: they have no digits to lose.
 var exempt = func() map[string]bool {
 	m := map[string]bool{}
-	for _, name := range strings.Fields("case cast coalesce concat_axis einsum eq_mask expand_to greatest greater least matmul max_elements nullif outer pad put reshape " +
+	for _, name := range strings.Fields("case cast coalesce concat_axis einsum eq_mask expand_to greatest greater least " +
+		"matmul max_elements nullif outer pad put reshape " +
 		"row_key select slice stack_row subscript sum_to to_real transpose decimal drop_mask dropout") {
 		m[name] = true
 	}
@@ -77,9 +81,12 @@ func cases(d *kernels.Def, kind kernels.Kind) []*Case {
 	panic("digits: nothing says what kernel " + d.Name + " is exactly; add it to numbers or vectors")
 }
 
-// lengthy are the vectors that kernels of chunks are tried at: one element that outweighs the others, several, the huge and the small.
-var lengthy = [][]float64{{0.3, -1.2, 0.7, 2}, {1, 1, 1, 1}, {0, 40, -40, 1}, {800, 0, 760, -800}, {1000.3, 1000.2, 999.9, 12}, {0, -30, -36, -37}, {0.1, 1e-9, -1e-9, 1e-12},
-	{1e200, -3e199, 2e200, 1e190}, {1e-200, 3e-200, -2e-200, 1e-210}, {1e150, 1e-150, 1, -1}, {1e7, 1e7 + 1, -2e7, 5}, {3e-161, 1e-162, 4e-161, 0}, {1e5, -1e5, 1e-3, 0},
+// lengthy are the vectors that kernels of chunks are tried at: one element that outweighs the others, several, the huge
+// and the small.
+var lengthy = [][]float64{{0.3, -1.2, 0.7, 2}, {1, 1, 1, 1}, {0, 40, -40, 1}, {800, 0, 760, -800},
+	{1000.3, 1000.2, 999.9, 12}, {0, -30, -36, -37}, {0.1, 1e-9, -1e-9, 1e-12},
+	{1e200, -3e199, 2e200, 1e190}, {1e-200, 3e-200, -2e-200, 1e-210}, {1e150, 1e-150, 1, -1}, {1e7, 1e7 + 1, -2e7, 5},
+	{3e-161, 1e-162, 4e-161, 0}, {1e5, -1e5, 1e-3, 0},
 	{1 + 0x1p-52, 1, 1 - 0x1p-53, 1}}
 
 // vectorCases tries a kernel at vectors; a second one is small numbers, or the label of the largest.

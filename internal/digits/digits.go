@@ -163,7 +163,8 @@ func Kernels() []string {
 	return out
 }
 
-// Check runs a kernel and returns, for each expression over its bound, the worst value; worst says how far the kernel went.
+// Check runs a kernel and returns, for each expression over its bound, the worst value; worst says how far the kernel
+// went.
 func Check(name string, kinds []kernels.Kind, slack float64, run Runner) (wrong []string, worst float64, err error) {
 	for _, kind := range kinds {
 		for _, c := range made(kernels.Lookup(name), kind) {
@@ -192,7 +193,8 @@ func (c *Case) compare(got [][][]float64, slack float64) (wrong []string, worst 
 				if off > most {
 					most = off
 					wf, _ := w.Float64()
-					text = fmt.Sprintf("%s, %s at %v: element %d is %v, not %v: %.3g ulp", c.Def.Name, c.name(e), c.Rows[row], i, got[row][e][i], wf, off)
+					text = fmt.Sprintf("%s, %s at %v: element %d is %v, not %v: %.3g ulp", c.Def.Name, c.name(e), c.Rows[row], i,
+						got[row][e][i], wf, off)
 				}
 			}
 		}
@@ -204,7 +206,8 @@ func (c *Case) compare(got [][][]float64, slack float64) (wrong []string, worst 
 	return wrong, worst
 }
 
-// beyond reports whether the value is none, or beyond the largest number: such a loss is an error, whatever its derivative.
+// beyond reports whether the value is none, or beyond the largest number: such a loss is an error, whatever its
+// derivative.
 func (c *Case) beyond(value []real) bool {
 	most := 1024
 	if c.Call.Type.Kind == kernels.Float32 {
@@ -213,13 +216,16 @@ func (c *Case) beyond(value []real) bool {
 	return value == nil || slices.ContainsFunc(value, func(y real) bool { return y.IsInf() || y.MantExp(nil) > most })
 }
 
-// vanishes reports whether expression e is a second derivative that is made of the value, and that is beneath the least number.
+// vanishes reports whether expression e is a second derivative that is made of the value, and that is beneath the least
+// number.
 func (c *Case) vanishes(row, e int) bool {
 	least := -1021
 	if c.Call.Type.Kind == kernels.Float32 {
 		least = -125
 	}
-	return c.by[e][1] > 0 && slices.ContainsFunc(c.want[row][0], func(y real) bool { return y.Sign() != 0 && y.MantExp(nil) < least })
+	return c.by[e][1] > 0 && slices.ContainsFunc(c.want[row][0], func(y real) bool {
+		return y.Sign() != 0 && y.MantExp(nil) < least
+	})
 }
 
 // far reports whether the square of a vector's length, by which norm's second derivative is divided, is out of range.
@@ -231,7 +237,8 @@ func (c *Case) far(row int) bool {
 // kind is what the arguments are of: loops over real may give double precision, with the digits of real.
 func (c *Case) kind() kernels.Kind { return c.Rows[0][0].Type.Kind }
 
-// floor is the number whose unit in the last place counts where a result may cross zero: of vectors the largest element.
+// floor is the number whose unit in the last place counts where a result may cross zero: of vectors the largest
+// element.
 func (c *Case) floor(row []kernels.Value, want []real) real {
 	f := fl()
 	if at := crossing[c.Def.Name]; at != nil {
@@ -253,9 +260,9 @@ func (c *Case) floor(row []kernels.Value, want []real) real {
 	return f
 }
 
-// ulps is how many units in the last place got is off; infinite where it is no number. The digits are those of the arguments' kind,
-// the largest number is that of the result's: exp of a real is a double precision. Of denormals ten bits are given away: a factor
-// that is one loses them.
+// ulps is how many units in the last place got is off; infinite where it is no number. The digits are those of the
+// arguments' kind, the largest number is that of the result's: exp of a real is a double precision. Of denormals ten
+// bits are given away: a factor that is one loses them.
 func ulps(args, result kernels.Kind, got float64, want, floor real) float64 {
 	digits, least, most := 53, -1064, 1024
 	if args == kernels.Float32 {

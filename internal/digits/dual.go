@@ -1,7 +1,7 @@
 package digits
 
-// dual is a number with its derivatives in two directions and the mixed one: rules of differentiation for sums, products and
-// the elementary functions give every derivative from the definition of a kernel.
+// dual is a number with its derivatives in two directions and the mixed one: rules of differentiation for sums,
+// products and the elementary functions give every derivative from the definition of a kernel.
 type dual struct{ v, a, b, ab real }
 
 func constant(x real) dual { return dual{x, fl(), fl(), fl()} }

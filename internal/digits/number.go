@@ -69,7 +69,8 @@ func lnNear1(x real) real {
 	return fl().SetMantExp(sum, roots+1)
 }
 
-// series sums xᵏ/k! from first on, every second term with changing sign, in so many bits more as x has before the point.
+// series sums xᵏ/k! from first on, every second term with changing sign, in so many bits more as x has before the
+// point.
 func series(x real, first int) real {
 	s, term, z := fl(), of(1), neg(mul(x, x))
 	if first == 1 {

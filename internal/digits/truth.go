@@ -9,7 +9,8 @@ import (
 // number is a kernel of numbers by its definition.
 type number func(x []dual) dual
 
-// lanes is a kernel of vectors by its definition: from its arguments, all elements of each, to all elements of the result.
+// lanes is a kernel of vectors by its definition: from its arguments, all elements of each, to all elements of the
+// result.
 type lanes func(a [][]dual, at kernels.Attr) []dual
 
 var one = num(1)
@@ -60,7 +61,8 @@ var numbers = map[string]number{
 	"add": func(x []dual) dual { return x[0].add(x[1]) }, "sub": func(x []dual) dual { return x[0].sub(x[1]) },
 	"mul": func(x []dual) dual { return x[0].mul(x[1]) }, "div": func(x []dual) dual { return x[0].div(x[1]) },
 	"neg": unary(dual.neg), "power": func(x []dual) dual { return x[0].pow(x[1]) },
-	"abs": unary(dual.abs), "exp": unary(dual.exp), "ln": unary(dual.ln), "sqrt": unary(dual.sqrt), "sin": unary(dual.sin), "cos": unary(dual.cos),
+	"abs": unary(dual.abs), "exp": unary(dual.exp), "ln": unary(dual.ln), "sqrt": unary(dual.sqrt), "sin": unary(dual.sin),
+	"cos":  unary(dual.cos),
 	"log":  unary(func(x dual) dual { return x.ln().div(num(10).ln()) }),
 	"tan":  unary(func(x dual) dual { return x.sin().div(x.cos()) }),
 	"tanh": unary(func(x dual) dual { return num(2).mul(sigmoid(x.add(x))).sub(one) }),
@@ -69,7 +71,8 @@ var numbers = map[string]number{
 	"erf":  unary(dual.erf), "erfc": unary(func(x dual) dual { return one.sub(x.erf()) }),
 	"log1p": unary(func(x dual) dual { return one.add(x).ln() }), "expm1": unary(dual.expm1),
 	"sigmoid": unary(sigmoid), "square": unary(func(x dual) dual { return x.mul(x) }),
-	"silu": unary(func(x dual) dual { return x.mul(sigmoid(x)) }), "gelu": unary(func(x dual) dual { return x.mul(cdf(x)) }),
+	"silu":     unary(func(x dual) dual { return x.mul(sigmoid(x)) }),
+	"gelu":     unary(func(x dual) dual { return x.mul(cdf(x)) }),
 	"softplus": unary(softplus),
 	"softsign": unary(func(x dual) dual { return x.div(one.add(x.abs())) }),
 	"relu":     unary(func(x dual) dual { return maximum(x, num(0)) }),
@@ -79,7 +82,9 @@ var numbers = map[string]number{
 		}
 		return x.expm1()
 	}),
-	"maximum": func(x []dual) dual { return maximum(x[0], x[1]) }, "minimum": func(x []dual) dual { return maximum(x[0].neg(), x[1].neg()).neg() },
+	"maximum": func(x []dual) dual { return maximum(x[0], x[1]) }, "minimum": func(x []dual) dual {
+		return maximum(x[0].neg(), x[1].neg()).neg()
+	},
 	"clip": func(x []dual) dual { return maximum(maximum(x[0], x[1]).neg(), x[2].neg()).neg() },
 	"leaky_relu": func(x []dual) dual {
 		if x[0].v.Sign() > 0 {
@@ -88,15 +93,21 @@ var numbers = map[string]number{
 		return x[0].mul(num(0.01))
 	},
 	"bce_with_logits": func(x []dual) dual { return softplus(x[0]).sub(x[0].mul(x[1])) }, "huber": huber,
-	"sech2": unary(func(x dual) dual { return one.div(cosh(x).mul(cosh(x))) }), "sigmoid_slope": unary(func(x dual) dual { return sigmoid(x).mul(sigmoid(x.neg())) }),
-	"asin_slope": unary(func(x dual) dual { return one.div(one.sub(x.mul(x)).sqrt()) }), "atan_slope": unary(func(x dual) dual { return one.div(one.add(x.mul(x))) }),
-	"gauss": unary(func(x dual) dual { return x.mul(x).neg().exp() }), "normal_pdf": unary(pdf), "normal_cdf": unary(cdf),
+	"sech2":         unary(func(x dual) dual { return one.div(cosh(x).mul(cosh(x))) }),
+	"sigmoid_slope": unary(func(x dual) dual { return sigmoid(x).mul(sigmoid(x.neg())) }),
+	"asin_slope":    unary(func(x dual) dual { return one.div(one.sub(x.mul(x)).sqrt()) }),
+	"atan_slope":    unary(func(x dual) dual { return one.div(one.add(x.mul(x))) }),
+	"gauss": unary(func(x dual) dual {
+		return x.mul(x).neg().exp()
+	}), "normal_pdf": unary(pdf), "normal_cdf": unary(cdf),
 	"bce_slope": func(x []dual) dual { return sigmoid(x[0]).sub(x[1]) },
 }
 
 // vectors are the kernels of chunks, here of vectors.
 var vectors = map[string]lanes{
-	"softmax": func(a [][]dual, _ kernels.Attr) []dual { return softmax(a[0]) }, "log_softmax": func(a [][]dual, _ kernels.Attr) []dual {
+	"softmax": func(a [][]dual, _ kernels.Attr) []dual {
+		return softmax(a[0])
+	}, "log_softmax": func(a [][]dual, _ kernels.Attr) []dual {
 		l := logSumExp(a[0])
 		return each(a[0], func(x dual) dual { return x.sub(l) })
 	},

@@ -60,7 +60,8 @@ func holds(t *testing.T, db *relgrad.DB, title, loss string) {
 	for _, r := range rows {
 		reached = reached || r.Analytic != 0
 		if !r.OK {
-			t.Errorf("%s: %s: %s of %s, element %d: %v, by differences %v", title, loss, r.Column, r.Key, r.Element, r.Analytic, r.Numeric)
+			t.Errorf("%s: %s: %s of %s, element %d: %v, by differences %v", title, loss, r.Column, r.Key,
+				r.Element, r.Analytic, r.Numeric)
 		}
 	}
 	if !reached {

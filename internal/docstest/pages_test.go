@@ -45,7 +45,8 @@ func pages(t *testing.T) []string {
 //
 //	sql            statements for the page's store m.db, as relgrad run -q --store m.db - takes them from a terminal
 //	sql refused    statements of which the last one must fail
-//	psql           statements for the page's database on a server, as psql takes them; without a server the rest of the page is skipped
+//	psql           statements for the page's database on a server, as psql takes them; without a server the rest of
+//	               the page is skipped
 //	psql refused   those of which the last one must fail
 //	sh             commands for bash in the page's folder, which relgrad is in the path of
 //	text           a picture or a piece of syntax; not run
@@ -184,7 +185,8 @@ func (p *page) execute(kind, body string, line int) string {
 	cmd.Stdout, cmd.Stderr = &out, &out
 	err := cmd.Run()
 	var exit *exec.ExitError
-	if refused := errors.As(err, &exit) && exit.ExitCode() == 3; refused != strings.HasSuffix(kind, " refused") || err != nil && !refused {
+	if refused := errors.As(err, &exit) && exit.ExitCode() == 3; refused != strings.HasSuffix(kind, " refused") ||
+		err != nil && !refused {
 		p.t.Errorf("%s:%d: a block of kind %q ended with %v\n%s", p.name, line, kind, err, out.String())
 	}
 	return strings.TrimRight(out.String(), "\n") + "\n"

@@ -16,12 +16,15 @@ import (
 	"github.com/relgrad/relgrad/internal/need"
 )
 
-// refusing are the sources whose refusals are of losses. The others of sqlfront read statements, whose refusals are in errors.md.
-var refusing = []string{"sqlfront/bind/*.go", "sqlfront/ast/function.go", "sqlfront/parse/own_sql.go", "kernels/text.go", "pgbridge/*.go"}
+// refusing are the sources whose refusals are of losses. The others of sqlfront read statements, whose refusals are in
+// errors.md.
+var refusing = []string{"sqlfront/bind/*.go", "sqlfront/ast/function.go",
+	"sqlfront/parse/own_sql.go", "kernels/text.go", "pgbridge/*.go"}
 
 // relayed are the refusals whose text comes from elsewhere, by the function that makes them, with where it is listed.
 var relayed = map[string]string{
-	"comparable": "Equal and Order of kernels.Named", "plainText": "NoText of kernels.Named", "cased": "Cases of kernels.Named", "refuse": "the calls of refuse in InlineCall",
+	"comparable": "Equal and Order of kernels.Named", "plainText": "NoText of kernels.Named",
+	"cased": "Cases of kernels.Named", "refuse": "the calls of refuse in InlineCall",
 }
 
 // reasons are the fields and variables that hold texts of refusals.
@@ -66,11 +69,13 @@ func declarations(t *testing.T, patterns []string, f func(file string, d ast.Dec
 }
 
 // judging are the sources whose errors under other states are of losses and their parameters.
-var judging = append([]string{"autodiff/*.go", "rjp/*.go", "kernels/*.go", "compile.go", "slots.go", "catalog.go", "push.go", "pushtrain.go", "hooks.go", "batch.go", "trainer.go",
+var judging = append([]string{"autodiff/*.go", "rjp/*.go", "kernels/*.go", "compile.go", "slots.go", "catalog.go",
+	"push.go", "pushtrain.go", "hooks.go", "batch.go", "trainer.go",
 	"commits.go", "grads.go", "finite.go"}, refusing...)
 
 // elsewhere are the errors whose texts are made elsewhere, by the function that makes them.
-var elsewhere = map[string]string{"ParseDSN": "of a connection, not of a loss", "parseEinsum": "what is wrong with the specification of an einsum"}
+var elsewhere = map[string]string{"ParseDSN": "of a connection, not of a loss",
+	"parseEinsum": "what is wrong with the specification of an einsum"}
 
 // states collects the errors of losses under all other states, each with its hint.
 func states(t *testing.T) string {
@@ -110,7 +115,8 @@ func states(t *testing.T) string {
 }
 
 // collect finds the refusals of a declaration, whose state is tells, and what fields hold of them.
-func collect(t *testing.T, d ast.Decl, is func(ast.Expr) bool, relayed map[string]string, reasons map[string]bool, found map[string]string) {
+func collect(t *testing.T, d ast.Decl, is func(ast.Expr) bool, relayed map[string]string, reasons map[string]bool,
+	found map[string]string) {
 	t.Helper()
 	name, hinted := "", map[*ast.CallExpr]string{}
 	if f, ok := d.(*ast.FuncDecl); ok {
@@ -199,7 +205,8 @@ func constant(e ast.Expr) (text string, ok bool) {
 		case "inSubQuery":
 			return "It may stand in a sub-query that reads no parameter.", true
 		case "inTheOpen":
-			return "Write what it computes in the loss itself, or as a view of the parameter, and the gradient goes through it.", true
+			return "Write what it computes in the loss itself, or as a view of the parameter, and the gradient goes through it.",
+				true
 		}
 	}
 	return "", false

@@ -16,8 +16,8 @@ import (
 	"github.com/relgrad/relgrad/internal/sqlerr"
 )
 
-// TestErrorsInPsql runs the files of psql: the setups and cases of testdata, on a server by psql. What the embedded store says
-// of the same case must be the same ERROR, DETAIL and HINT. Arguments of case:
+// TestErrorsInPsql runs the files of psql: the setups and cases of testdata, on a server by psql. What the embedded
+// store says of the same case must be the same ERROR, DETAIL and HINT. Arguments of case:
 //
 //	server        the case holds what only a server has, and is not compared
 //	says          the store says it in other words, which are shown behind psql's

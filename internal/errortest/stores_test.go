@@ -94,7 +94,9 @@ func (c *trial) onBroken(kind string) string {
 		ok = how == nil || how(c, path)
 	}
 	if !ok {
-		c.t.Run("store "+kind, func(t *testing.T) { need.Absent(t, "root", "this machine cannot make a store that is "+kind) })
+		c.t.Run("store "+kind, func(t *testing.T) {
+			need.Absent(t, "root", "this machine cannot make a store that is "+kind)
+		})
 		return c.d.Expected
 	}
 	db, err := relgrad.Open(path)

@@ -45,9 +45,14 @@ func formula(a, b int, s float64) float64 {
 func coraDB(t *testing.T) *memdb.DB {
 	dir := filepath.Join(need.Data(t), "cora")
 	db := memdb.New()
-	nodes, adj, feat := need.CSV(t, filepath.Join(dir, "nodes.csv.gz")), need.CSV(t, filepath.Join(dir, "adj_norm.csv.gz")), need.CSV(t, filepath.Join(dir, "features.csv.gz"))
-	db.Create("node", 1, memdb.Column{Name: "node", Data: column(t, nodes, 0, kernels.Int)}, memdb.Column{Name: "label", Data: column(t, nodes, 1, kernels.Int)}, memdb.Column{Name: "split", Data: column(t, nodes, 2, kernels.Text)})
-	db.Create("adj", 2, memdb.Column{Name: "src", Data: column(t, adj, 0, kernels.Int)}, memdb.Column{Name: "dst", Data: column(t, adj, 1, kernels.Int)}, memdb.Column{Name: "weight", Data: column(t, adj, 2, kernels.Float64)})
+	nodes, adj, feat := need.CSV(t, filepath.Join(dir, "nodes.csv.gz")),
+		need.CSV(t, filepath.Join(dir, "adj_norm.csv.gz")), need.CSV(t, filepath.Join(dir, "features.csv.gz"))
+	db.Create("node", 1, memdb.Column{Name: "node", Data: column(t, nodes, 0, kernels.Int)},
+		memdb.Column{Name: "label", Data: column(t, nodes, 1, kernels.Int)},
+		memdb.Column{Name: "split", Data: column(t, nodes, 2, kernels.Text)})
+	db.Create("adj", 2, memdb.Column{Name: "src", Data: column(t, adj, 0, kernels.Int)},
+		memdb.Column{Name: "dst", Data: column(t, adj, 1, kernels.Int)},
+		memdb.Column{Name: "weight", Data: column(t, adj, 2, kernels.Float64)})
 	node, value := column(t, feat, 0, kernels.Int), column(t, feat, 2, kernels.Float64)
 	sum := map[int64]float64{}
 	for i, n := range node.Ints {
@@ -56,8 +61,10 @@ func coraDB(t *testing.T) *memdb.DB {
 	for i, n := range node.Ints {
 		value.F64[i] /= sum[n]
 	}
-	db.Create("feature", 2, memdb.Column{Name: "node", Data: node}, memdb.Column{Name: "feature", Data: column(t, feat, 1, kernels.Int)}, memdb.Column{Name: "value", Data: value})
-	ids, w0 := ra.NewVector(kernels.Type{Kind: kernels.Int}, 1433), ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{16}}, 1433)
+	db.Create("feature", 2, memdb.Column{Name: "node", Data: node},
+		memdb.Column{Name: "feature", Data: column(t, feat, 1, kernels.Int)}, memdb.Column{Name: "value", Data: value})
+	ids, w0 := ra.NewVector(kernels.Type{Kind: kernels.Int}, 1433),
+		ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{16}}, 1433)
 	for a := range 1433 {
 		ids.Ints[a] = int64(a)
 		for b := range 16 {
@@ -73,10 +80,12 @@ func coraDB(t *testing.T) *memdb.DB {
 	}
 	db.Create("w1", 1, memdb.Column{Name: "id", Data: ints(1)}, memdb.Column{Name: "v", Data: w1})
 	for name, sql := range map[string]string{
-		"xw":     "SELECT f.node, sum(f.value * w0.v) AS v FROM feature f JOIN w0 USING (feature) GROUP BY f.node",
-		"hidden": "SELECT a.dst AS node, relu(sum(a.weight * xw.v)) AS h FROM adj a JOIN xw ON xw.node = a.src GROUP BY a.dst",
-		"logits": "SELECT a.dst AS node, sum(a.weight * matmul(h.h, w1.v)) AS z FROM adj a JOIN hidden h ON h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
-		"loss":   "SELECT avg(cross_entropy(z, label)) AS loss FROM logits NATURAL JOIN node WHERE split = 'train'",
+		"xw": "SELECT f.node, sum(f.value * w0.v) AS v FROM feature f JOIN w0 USING (feature) GROUP BY f.node",
+		"hidden": "SELECT a.dst AS node, relu(sum(a.weight * xw.v)) AS h FROM adj a JOIN xw ON xw.node = a.src " +
+			"GROUP BY a.dst",
+		"logits": "SELECT a.dst AS node, sum(a.weight * matmul(h.h, w1.v)) AS z FROM adj a " +
+			"JOIN hidden h ON h.node = a.src CROSS JOIN w1 GROUP BY a.dst",
+		"loss": "SELECT avg(cross_entropy(z, label)) AS loss FROM logits NATURAL JOIN node WHERE split = 'train'",
 	} {
 		if err := db.AddView(name, sql); err != nil {
 			t.Fatal(err)

@@ -40,16 +40,19 @@ type cut struct {
 
 // Factors is a ≈ w·h, of n × m numbers and rank k: the sum of squares.
 func Factors(n, m, k int) *Chunked {
-	return &Chunked{Name: "factors", Axes: "ikj", Sizes: map[byte]int{'i': n, 'k': k, 'j': m}, Matrices: []string{"a ij", "w ik", "h kj"}, Params: []string{"w", "h"},
+	return &Chunked{Name: "factors", Axes: "ikj", Sizes: map[byte]int{'i': n, 'k': k, 'j': m},
+		Matrices: []string{"a ij", "w ik", "h kj"}, Params: []string{"w", "h"},
 		views: func(c *cut) {
-			c.view("p", "SELECT w.i, h.j, "+c.product("w.v", "h.v", "ikj")+" AS v FROM w JOIN h ON w.k = h.k"+c.where+" GROUP BY w.i, h.j")
+			c.view("p", "SELECT w.i, h.j, "+c.product("w.v", "h.v", "ikj")+" AS v FROM w JOIN h ON w.k = h.k"+
+				c.where+" GROUP BY w.i, h.j")
 			c.view("loss", "SELECT "+c.squares("a.v - p.v", "ij")+" AS loss FROM a JOIN p USING (i, j)")
 		}}
 }
 
 // Logistic is logistic regression of n rows and m features.
 func Logistic(n, m int) *Chunked {
-	return &Chunked{Name: "logistic", Axes: "ijo", Sizes: map[byte]int{'i': n, 'j': m, 'o': 1}, Matrices: []string{"x ij", "w jo", "y io"}, Params: []string{"w"},
+	return &Chunked{Name: "logistic", Axes: "ijo", Sizes: map[byte]int{'i': n, 'j': m, 'o': 1},
+		Matrices: []string{"x ij", "w jo", "y io"}, Params: []string{"w"},
 		views: func(c *cut) {
 			c.view("p", "SELECT x.i, "+c.product("x.v", "w.v", "ijo")+" AS z FROM x JOIN w ON x.j = w.j"+c.where+" GROUP BY x.i")
 			mean := "avg(softplus(z) - y.v * z)"
@@ -65,9 +68,11 @@ func Perceptron(n, in, hidden, out int) *Chunked {
 	return &Chunked{Name: "perceptron", Axes: "ifhco", Sizes: map[byte]int{'i': n, 'f': in, 'h': hidden, 'c': out, 'o': 1},
 		Matrices: []string{"x if", "u fh", "w hc", "t ic", "b ho"}, Params: []string{"u", "w", "b"},
 		views: func(c *cut) {
-			c.view("inner_layer", "SELECT x.i, u.h, "+c.product("x.v", "u.v", "ifh")+" AS v FROM x JOIN u ON x.f = u.f"+c.where+" GROUP BY x.i, u.h")
+			c.view("inner_layer", "SELECT x.i, u.h, "+c.product("x.v", "u.v", "ifh")+" AS v FROM x JOIN u ON x.f = u.f"+
+				c.where+" GROUP BY x.i, u.h")
 			c.view("hidden", "SELECT l.i, l.h, relu(l.v + b.v) AS v FROM inner_layer l JOIN b ON l.h = b.h")
-			c.view("p", "SELECT l.i, w.c, "+c.product("l.v", "w.v", "ihc")+" AS v FROM hidden l JOIN w ON l.h = w.h GROUP BY l.i, w.c")
+			c.view("p", "SELECT l.i, w.c, "+c.product("l.v", "w.v", "ihc")+
+				" AS v FROM hidden l JOIN w ON l.h = w.h GROUP BY l.i, w.c")
 			c.view("loss", "SELECT "+c.squares("p.v - t.v", "ic")+" AS loss FROM p JOIN t USING (i, c)")
 		}}
 }
@@ -118,8 +123,9 @@ func (c *cut) squares(x, axes string) string {
 	return "sum(sqnorm(" + x + "))"
 }
 
-// Store puts the model's matrices, random numbers that depend on the names alone, into tables in chunks of a size, their rows in
-// a random order where shuffled is set. A matrix's table has a column of whole numbers for each axis, the chunk's number, and v.
+// Store puts the model's matrices, random numbers that depend on the names alone, into tables in chunks of a size,
+// their rows in a random order where shuffled is set. A matrix's table has a column of whole numbers for each axis, the
+// chunk's number, and v.
 func (m *Chunked) Store(size Size, kind kernels.Kind, shuffled bool) (*memdb.DB, error) {
 	c := &cut{Chunked: m, size: size}
 	if m.Filter != "" {
@@ -183,7 +189,8 @@ func (c *cut) table(db *memdb.DB, name, axes string, seed int64, kind kernels.Ki
 	if c.Twice[name] > 0 {
 		keys = 0
 	}
-	db.Create(name, keys, memdb.Column{Name: axes[:1], Data: key[0]}, memdb.Column{Name: axes[1:], Data: key[1]}, memdb.Column{Name: "v", Data: v})
+	db.Create(name, keys, memdb.Column{Name: axes[:1], Data: key[0]}, memdb.Column{Name: axes[1:], Data: key[1]},
+		memdb.Column{Name: "v", Data: v})
 }
 
 // Numbers are those of matrix number seed, row by row: exact as real.

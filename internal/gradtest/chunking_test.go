@@ -23,14 +23,16 @@ func chunked(db *memdb.DB, name string, m []float64, c int) {
 	if c == 1 {
 		t.Shape = nil
 	}
-	i, j, v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n*n), ra.NewVector(kernels.Type{Kind: kernels.Int}, n*n), ra.NewVector(t, n*n)
+	i, j, v := ra.NewVector(kernels.Type{Kind: kernels.Int}, n*n),
+		ra.NewVector(kernels.Type{Kind: kernels.Int}, n*n), ra.NewVector(t, n*n)
 	for r := range n * n {
 		i.Ints[r], j.Ints[r] = int64(r/n), int64(r%n)
 		for e := range c * c {
 			v.F64[r*c*c+e] = m[(r/n*c+e/c)*side+r%n*c+e%c]
 		}
 	}
-	db.Create(name, 2, memdb.Column{Name: "i", Data: i}, memdb.Column{Name: "j", Data: j}, memdb.Column{Name: "v", Data: v})
+	db.Create(name, 2, memdb.Column{Name: "i", Data: i}, memdb.Column{Name: "j", Data: j},
+		memdb.Column{Name: "v", Data: v})
 }
 
 // product runs the loss of a chunked product and returns it with the gradient of a, as a plain matrix.
@@ -43,7 +45,8 @@ func product(t *testing.T, a, b []float64, c, workers int) (float64, []float64) 
 	if c == 1 {
 		inner, outer = "sum(a.v * b.v)", "sum(v ^ 2)"
 	}
-	loss := fmt.Sprintf("SELECT %s FROM (SELECT a.i, b.j, %s AS v FROM a JOIN b ON b.i = a.j GROUP BY a.i, b.j) p", outer, inner)
+	loss := fmt.Sprintf("SELECT %s FROM (SELECT a.i, b.j, %s AS v FROM a JOIN b ON b.i = a.j GROUP BY a.i, b.j) p", outer,
+		inner)
 	x, grads, err := Run(ctx, db, loss, []string{"a", "b"}, executor.Options{Workers: workers})
 	if err != nil {
 		t.Fatal(err)

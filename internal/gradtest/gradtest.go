@@ -156,7 +156,8 @@ func index(t *ra.Table, scan *ra.Node, rows []interp.Row) (map[string]interp.Row
 	return out, nil
 }
 
-func (b *Bound) checkColumn(ctx context.Context, db *memdb.DB, env *kernels.Env, t *ra.Table, c int, col ra.TableColumn, pos int, got map[string]interp.Row, tol float64) error {
+func (b *Bound) checkColumn(ctx context.Context, db *memdb.DB, env *kernels.Env, t *ra.Table, c int, col ra.TableColumn,
+	pos int, got map[string]interp.Row, tol float64) error {
 	v := db.Data[t.Name][c]
 	size := v.Type.Size()
 	for row := range v.N {
@@ -177,7 +178,8 @@ func (b *Bound) checkColumn(ctx context.Context, db *memdb.DB, env *kernels.Env,
 				analytic = r[pos].Floats()[e]
 			}
 			if d := math.Abs(numeric - analytic); !(d <= tol*math.Max(1, math.Max(math.Abs(numeric), math.Abs(analytic)))) {
-				return fmt.Errorf("gradtest: %s.%s at %s element %d: analytic %.10g, numeric %.10g", t.Name, col.Name, k, e, analytic, numeric)
+				return fmt.Errorf("gradtest: %s.%s at %s element %d: analytic %.10g, numeric %.10g", t.Name, col.Name,
+					k, e, analytic, numeric)
 			}
 		}
 	}
@@ -185,7 +187,8 @@ func (b *Bound) checkColumn(ctx context.Context, db *memdb.DB, env *kernels.Env,
 }
 
 // central is the central difference in one element, in float64, by Richardson extrapolation over two widths.
-func (b *Bound) central(ctx context.Context, db *memdb.DB, env *kernels.Env, table string, col, at int) (float64, error) {
+func (b *Bound) central(ctx context.Context, db *memdb.DB, env *kernels.Env, table string, col,
+	at int) (float64, error) {
 	diff := func(h float64) (float64, error) {
 		var f [2]float64
 		for i, step := range []float64{h, -h} {

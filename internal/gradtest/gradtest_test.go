@@ -35,7 +35,8 @@ func TestRules(t *testing.T) {
 		for _, r := range rules.All() {
 			none = append(none, r.Name)
 		}
-		variants := []optimizer.Options{{Disable: none, Verify: true}, {Verify: true}, {Verify: true, Shuffle: rand.New(rand.NewSource(3)).Shuffle}}
+		variants := []optimizer.Options{{Disable: none, Verify: true}, {Verify: true},
+			{Verify: true, Shuffle: rand.New(rand.NewSource(3)).Shuffle}}
 		for _, r := range none {
 			variants = append(variants, optimizer.Options{Disable: []string{r}, Verify: true})
 		}

@@ -31,18 +31,22 @@ func cancerDB(t *testing.T) *memdb.DB {
 			x.F64[i*30+k] = (v - mean) / math.Sqrt(sq)
 		}
 	}
-	db.Create("patient", 1, memdb.Column{Name: "row", Data: column(t, rows, 0, kernels.Int)}, memdb.Column{Name: "malignant", Data: column(t, rows, 2, kernels.Int)}, memdb.Column{Name: "x", Data: x})
+	db.Create("patient", 1, memdb.Column{Name: "row", Data: column(t, rows, 0, kernels.Int)},
+		memdb.Column{Name: "malignant", Data: column(t, rows, 2, kernels.Int)}, memdb.Column{Name: "x", Data: x})
 	for _, name := range []string{"model", "u"} {
-		w, b := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{30}}, 1), ra.NewVector(kernels.Type{Kind: kernels.Float64}, 1)
+		w, b := ra.NewVector(kernels.Type{Kind: kernels.Float64, Shape: []int{30}}, 1),
+			ra.NewVector(kernels.Type{Kind: kernels.Float64}, 1)
 		for k := range 30 {
 			w.F64[k] = 0.01 * float64(k+1)
 			if name == "u" {
 				w.F64[k], b.F64[0] = math.Sin(float64(k)), 0.7
 			}
 		}
-		db.Create(name, 1, memdb.Column{Name: "id", Data: ints(1)}, memdb.Column{Name: "w", Data: w}, memdb.Column{Name: "b", Data: b})
+		db.Create(name, 1, memdb.Column{Name: "id", Data: ints(1)}, memdb.Column{Name: "w", Data: w},
+			memdb.Column{Name: "b", Data: b})
 	}
-	if err := db.AddView("loss", "SELECT avg(softplus(z) - malignant * z) FROM (SELECT malignant, dot(p.x, m.w) + m.b AS z FROM patient p, model m) s"); err != nil {
+	if err := db.AddView("loss", "SELECT avg(softplus(z) - malignant * z) FROM (SELECT malignant, dot(p.x, m.w) + m.b "+
+		"AS z FROM patient p, model m) s"); err != nil {
 		t.Fatal(err)
 	}
 	return db
@@ -67,7 +71,8 @@ func TestLogisticCheckNumber(t *testing.T) {
 // TestHessianVector compares a Hessian-vector product through nested gradient() with differences of gradients.
 func TestHessianVector(t *testing.T) {
 	db := cancerDB(t)
-	_, hvp := modelGradient(t, db, "SELECT sum(dot(g.w, u.w) + g.b * u.b) FROM gradient('loss', NULL::model) g JOIN u USING (id)")
+	_, hvp := modelGradient(t, db,
+		"SELECT sum(dot(g.w, u.w) + g.b * u.b) FROM gradient('loss', NULL::model) g JOIN u USING (id)")
 	const h = 1e-4
 	var side [2][]float64
 	for i, s := range []float64{h, -h} {

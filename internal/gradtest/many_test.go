@@ -13,8 +13,8 @@ import (
 	"github.com/relgrad/relgrad/rjp"
 )
 
-// TestManyInputs: the gradients of losses of more terms than are differentiated one by one are those of differences, with rules
-// and without, where terms are NULL, read the same tables, or multiply each other.
+// TestManyInputs: the gradients of losses of more terms than are differentiated one by one are those of differences,
+// with rules and without, where terms are NULL, read the same tables, or multiply each other.
 func TestManyInputs(t *testing.T) {
 	const n = rjp.Wide + 4
 	ctx, env := context.Background(), &kernels.Env{Seed: 1, Step: 2}
@@ -22,7 +22,9 @@ func TestManyInputs(t *testing.T) {
 	var params []string
 	for i := range n {
 		params = append(params, fmt.Sprint("many", i))
-		db.Create(params[i], 1, memdb.Column{Name: "id", Data: ints(1, 2)}, memdb.Column{Name: "x", Data: &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: 2, F64: []float64{0.5 + float64(i)/100, 1 - float64(i)/90}}})
+		db.Create(params[i], 1, memdb.Column{Name: "id", Data: ints(1, 2)},
+			memdb.Column{Name: "x", Data: &ra.Vector{Type: kernels.Type{Kind: kernels.Float64}, N: 2,
+				F64: []float64{0.5 + float64(i)/100, 1 - float64(i)/90}}})
 	}
 	join := func(sep, term string) string {
 		s := make([]string, n)
@@ -36,7 +38,8 @@ func TestManyInputs(t *testing.T) {
 		"SELECT " + join(" * ", "(SELECT sum(x) FROM many%d)"),
 		"SELECT " + join(" + ", "coalesce((SELECT sum(x * x) FROM many%[1]d WHERE id > %[1]d), 0.5)"),
 		"SELECT " + join(" + ", "(SELECT sum(x * %d) FROM many0)") + " + (SELECT sum(x) FROM many1)",
-		"SELECT sum(" + join(" * ", "many%d.x") + ") FROM many0" + strings.Replace(join("", " JOIN many%d USING (id)"), " JOIN many0 USING (id)", "", 1),
+		"SELECT sum(" + join(" * ", "many%d.x") + ") FROM many0" +
+			strings.Replace(join("", " JOIN many%d USING (id)"), " JOIN many0 USING (id)", "", 1),
 	} {
 		of := params
 		if strings.Contains(loss, "FROM many0) +") {

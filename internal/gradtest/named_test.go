@@ -12,16 +12,20 @@ import (
 	"github.com/relgrad/relgrad/ra/interp"
 )
 
-// namedTable is t(id, x) beside columns of types that stand in the algebra as texts: e orders by what its texts begin with, i is
-// equal where that is, a has equality alone, j nothing, c a collation of its own, d and m are days and moments.
+// namedTable is t(id, x) beside columns of types that stand in the algebra as texts: e orders by what its texts begin
+// with, i is equal where that is, a has equality alone, j nothing, c a collation of its own, d and m are days and
+// moments.
 func namedTable() *memdb.DB {
 	types := []*kernels.Named{
-		{Name: "mood", Keyed: true}, {Name: "interval", Keyed: true, ByKey: true, NoText: "no text"}, {Name: "inet", Order: "no order"},
-		{Name: "jsonb", Equal: "no equality", Order: "no order"}, {Name: "text", Collation: "de", Order: "no order of a collation"},
+		{Name: "mood", Keyed: true}, {Name: "interval", Keyed: true, ByKey: true, NoText: "no text"},
+		{Name: "inet", Order: "no order"},
+		{Name: "jsonb", Equal: "no equality", Order: "no order"},
+		{Name: "text", Collation: "de", Order: "no order of a collation"},
 		{Name: "date", Keyed: true}, {Name: "timestamp without time zone", Keyed: true},
 	}
 	texts := [][]string{
-		{"1\x1fsad", "3\x1fhappy", "2\x1fok", "2\x1fok"}, {"07\x1f1 day", "07\x1f24:00:00", "05\x1f1 hour", "09\x1f2 days"}, {"::1", "10.0.0.1", "10.0.0.1", "9.0.0.0"},
+		{"1\x1fsad", "3\x1fhappy", "2\x1fok", "2\x1fok"}, {"07\x1f1 day", "07\x1f24:00:00", "05\x1f1 hour", "09\x1f2 days"},
+		{"::1", "10.0.0.1", "10.0.0.1", "9.0.0.0"},
 		{"{}", "1", "1.0", "1"}, {"b", "B", "b", "a"}, {"2024-01-01", "infinity", "a0003652059\x1f10000-01-01", "2023-01-01"},
 		{"2024-01-01 00:00:00", "infinity", "a0003652059 00:00:00.000000\x1f10000-01-01 00:00:00", "2023-01-01 00:00:01"},
 	}
@@ -88,14 +92,17 @@ func TestNamed(t *testing.T) {
 		{"SELECT sum(x) FROM t WHERE upper(c) < 'B'", 0, "no order of a collation"},
 		{`SELECT sum(x) FROM t WHERE c COLLATE "fr" < 'b'`, 0, "collation"},
 		{"SELECT sum(x) FROM t WHERE d = m", 7, ""},
-		{"SELECT sum(q.x) FROM (SELECT x, d AS k FROM t UNION ALL SELECT x, m FROM t) q JOIN t b ON b.id = 2 AND q.k = b.m", 8, ""},
-		{"SELECT sum(q.x) FROM (SELECT x, e AS k FROM t UNION ALL SELECT x, a FROM t) q WHERE q.k IS NOT NULL", 0, "mood and inet meet"},
+		{"SELECT sum(q.x) FROM (SELECT x, d AS k FROM t UNION ALL SELECT x, m FROM t) q JOIN t b ON b.id = 2 AND q.k = b.m",
+			8, ""},
+		{"SELECT sum(q.x) FROM (SELECT x, e AS k FROM t UNION ALL SELECT x, a FROM t) q WHERE q.k IS NOT NULL",
+			0, "mood and inet meet"},
 		{"SELECT sum(x * (SELECT count(*) FROM t b WHERE b.m = t.d)) FROM t", 0, "a correlated sub-query compares"},
 		{"SELECT sum(x * (SELECT count(*) FROM t b WHERE b.a = t.a)) FROM t", 1 + 2*6 + 8, ""},
 		{"SELECT sum(x * (SELECT count(*) FROM t b WHERE b.j = t.j)) FROM t", 0, "no equality"},
 		{"SELECT sum(x * length(a)) FROM t", 0, "length of a value of type inet"},
 		{"SELECT sum(x) FROM t WHERE e LIKE 'o%'", 0, "LIKE of a value of type mood"},
-		{"SELECT sum(x) FROM (SELECT x, lag(d, 1, m) OVER (ORDER BY id) AS p FROM t) q WHERE p IS NOT NULL", 0, "with a default of"},
+		{"SELECT sum(x) FROM (SELECT x, lag(d, 1, m) OVER (ORDER BY id) AS p FROM t) q WHERE p IS NOT NULL",
+			0, "with a default of"},
 		{"SELECT sum(a.x) FROM t a JOIN t b ON b.id = 2 AND a.m < b.d", 9, ""},
 		{"SELECT sum(a.x) FROM t a JOIN t b ON b.id = 2 AND a.m > b.d", 2, ""},
 	} {

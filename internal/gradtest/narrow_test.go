@@ -12,7 +12,8 @@ import (
 	"github.com/relgrad/relgrad/ra"
 )
 
-// TestNarrowIdentities: joins that pass on no more of an identity than tells their rows apart have the same gradients as others.
+// TestNarrowIdentities: joins that pass on no more of an identity than tells their rows apart have the same gradients
+// as others.
 func TestNarrowIdentities(t *testing.T) {
 	db := Graph()
 	cases := append(Losses[:len(Losses):len(Losses)], deep(db)...)
@@ -25,20 +26,25 @@ func TestNarrowIdentities(t *testing.T) {
 	}
 }
 
-// deep adds views upon views to the graph, over tables of one row and of several, conditions that fix a key, and joins of a
-// view with itself, on its identity and beside it.
+// deep adds views upon views to the graph, over tables of one row and of several, conditions that fix a key, and joins
+// of a view with itself, on its identity and beside it.
 func deep(db *memdb.DB) []Loss {
 	db.Create("one", 1, memdb.Column{Name: "id", Data: ints(7)}, memdb.Column{Name: "u", Data: numbers(0.5)})
 	db.Create("two", 1, memdb.Column{Name: "id", Data: ints(1, 2)}, memdb.Column{Name: "u", Data: numbers(0.25, -0.75)})
-	db.Create("at", 2, memdb.Column{Name: "t", Data: ints(1, 1, 1, 1, 2, 2, 2, 2)}, memdb.Column{Name: "k", Data: ints(1, 2, 3, 4, 1, 2, 3, 4)},
+	db.Create("at", 2, memdb.Column{Name: "t", Data: ints(1, 1, 1, 1, 2, 2, 2, 2)},
+		memdb.Column{Name: "k", Data: ints(1, 2, 3, 4, 1, 2, 3, 4)},
 		memdb.Column{Name: "x", Data: numbers(0.3, -0.2, 0.9, 0.7, 0.4, -0.6, 0.1, -0.3)})
 	steps := map[string]string{
-		"once":    "SELECT at.k, tanh(h.h * one.u + at.x) AS h FROM %[1]s h JOIN at ON at.k = h.k AND at.t = %[2]d CROSS JOIN one",
-		"twice":   "SELECT a.k, tanh(a.h * one.u + b.h) AS h FROM %[1]s a JOIN %[1]s b ON a.k = b.k CROSS JOIN one",
-		"shifted": "SELECT a.k, tanh(a.h * one.u + b.h) AS h FROM %[1]s a JOIN %[1]s b ON b.k = a.k + 1 CROSS JOIN one UNION ALL SELECT k, h * h FROM %[1]s WHERE k = 4",
-		"beyond":  "SELECT at.k, tanh(h.h * one.u + at.x) AS h FROM %[1]s h JOIN at ON at.k = h.k AND at.t <= %[2]d CROSS JOIN one",
+		"once": "SELECT at.k, tanh(h.h * one.u + at.x) AS h FROM %[1]s h JOIN at ON at.k = h.k " +
+			"AND at.t = %[2]d CROSS JOIN one",
+		"twice": "SELECT a.k, tanh(a.h * one.u + b.h) AS h FROM %[1]s a JOIN %[1]s b ON a.k = b.k CROSS JOIN one",
+		"shifted": "SELECT a.k, tanh(a.h * one.u + b.h) AS h FROM %[1]s a JOIN %[1]s b ON b.k = a.k + 1 CROSS " +
+			"JOIN one UNION ALL SELECT k, h * h FROM %[1]s WHERE k = 4",
+		"beyond": "SELECT at.k, tanh(h.h * one.u + at.x) AS h FROM %[1]s h JOIN at ON at.k = h.k " +
+			"AND at.t <= %[2]d CROSS JOIN one",
 		"several": "SELECT a.k, tanh(a.h * two.u + b.h) AS h FROM %[1]s a JOIN %[1]s b ON b.k + 1 = a.k CROSS JOIN two",
-		"lookup":  "SELECT at.k, tanh(h.h * two.u + at.x) AS h FROM %[1]s h JOIN at ON at.k = h.k AND 2 = at.t JOIN two ON two.id = at.t",
+		"lookup": "SELECT at.k, tanh(h.h * two.u + at.x) AS h FROM %[1]s h JOIN at ON at.k = h.k AND 2 = at.t " +
+			"JOIN two ON two.id = at.t",
 	}
 	var out []Loss
 	for name, step := range steps {
@@ -67,7 +73,8 @@ func mustView(db *memdb.DB, name, sql string) {
 	}
 }
 
-// narrow compares the gradients with central differences, and what the executor makes of the optimized plan with the oracle.
+// narrow compares the gradients with central differences, and what the executor makes of the optimized plan with the
+// oracle.
 func narrow(db *memdb.DB, width int, c Loss) error {
 	ctx, env := context.Background(), kernels.Env{Seed: 1, Step: 2}
 	build := func() *ra.Builder {

@@ -16,12 +16,14 @@ import (
 )
 
 // Optimize binds a loss and runs the whole optimizer on it and its gradients.
-func Optimize(ctx context.Context, db bind.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, error) {
+func Optimize(ctx context.Context, db bind.Catalog, loss string, params []string,
+	opt optimizer.Options) (*optimizer.Result, error) {
 	return OptimizeWith(ctx, ra.NewBuilder(), db, loss, params, opt)
 }
 
 // OptimizeWith is Optimize with a builder of its own.
-func OptimizeWith(ctx context.Context, b *ra.Builder, db bind.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, error) {
+func OptimizeWith(ctx context.Context, b *ra.Builder, db bind.Catalog, loss string, params []string,
+	opt optimizer.Options) (*optimizer.Result, error) {
 	var refs []bind.ParamRef
 	var ps []optimizer.Param
 	for _, p := range params {
@@ -94,7 +96,8 @@ func Compare(a, b map[string][]float64, tol float64) error {
 			return fmt.Errorf("row %s: %d values against %d", k, len(x), len(y))
 		}
 		for i := range x {
-			if d := math.Abs(x[i] - y[i]); !(d <= tol*math.Max(1, math.Max(math.Abs(x[i]), math.Abs(y[i])))) && !(math.IsNaN(x[i]) && math.IsNaN(y[i])) && x[i] != y[i] {
+			if d := math.Abs(x[i] - y[i]); !(d <= tol*math.Max(1, math.Max(math.Abs(x[i]), math.Abs(y[i])))) &&
+				!(math.IsNaN(x[i]) && math.IsNaN(y[i])) && x[i] != y[i] {
 				return fmt.Errorf("row %s value %d: %.12g against %.12g", k, i, x[i], y[i])
 			}
 		}
@@ -114,7 +117,8 @@ func VectorRows(cols []*ra.Vector) map[string][]float64 {
 }
 
 // Run runs a loss with its gradients by the executor, and gives the loss and the columns of each parameter's gradient.
-func Run(ctx context.Context, db *memdb.DB, loss string, params []string, opt executor.Options) (float64, [][]*ra.Vector, error) {
+func Run(ctx context.Context, db *memdb.DB, loss string, params []string,
+	opt executor.Options) (float64, [][]*ra.Vector, error) {
 	res, err := Optimize(ctx, db, loss, params, optimizer.Options{})
 	if err != nil {
 		return 0, nil, err

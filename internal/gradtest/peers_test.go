@@ -33,13 +33,17 @@ func peerTables() *memdb.DB {
 		u.F64[i]++
 	}
 	db := memdb.New()
-	db.Create("t", 1, memdb.Column{Name: "id", Data: ints(0, 1, 2, 3)}, memdb.Column{Name: "n", Data: ints(0, 2, 1, 2)}, memdb.Column{Name: "x", Data: unit(4)},
-		memdb.Column{Name: "y", Data: unit(4)}, memdb.Column{Name: "u", Data: u}, memdb.Column{Name: "v", Data: unit(4, 3)}, memdb.Column{Name: "w", Data: unit(4, 3)},
+	db.Create("t", 1, memdb.Column{Name: "id", Data: ints(0, 1, 2, 3)}, memdb.Column{Name: "n", Data: ints(0, 2, 1, 2)},
+		memdb.Column{Name: "x", Data: unit(4)},
+		memdb.Column{Name: "y", Data: unit(4)}, memdb.Column{Name: "u", Data: u}, memdb.Column{Name: "v", Data: unit(4, 3)},
+		memdb.Column{Name: "w", Data: unit(4, 3)},
 		memdb.Column{Name: "m", Data: unit(4, 2, 3)}, memdb.Column{Name: "s", Data: unit(4, 3, 3)})
 	db.Create("seq", 1, memdb.Column{Name: "i", Data: ints(0, 1, 2, 3, 4, 5)}, memdb.Column{Name: "x", Data: unit(6)})
 	db.Create("taps", 1, memdb.Column{Name: "k", Data: ints(0, 1, 2)}, memdb.Column{Name: "x", Data: unit(3)})
-	db.Create("grid", 2, memdb.Column{Name: "r", Data: ints(0, 0, 0, 1, 1, 1, 2, 2, 2)}, memdb.Column{Name: "c", Data: ints(0, 1, 2, 0, 1, 2, 0, 1, 2)}, memdb.Column{Name: "x", Data: unit(9)})
-	db.Create("edge", 2, memdb.Column{Name: "src", Data: ints(0, 1, 2, 2)}, memdb.Column{Name: "dst", Data: ints(1, 2, 0, 1)}, memdb.Column{Name: "weight", Data: unit(4)})
+	db.Create("grid", 2, memdb.Column{Name: "r", Data: ints(0, 0, 0, 1, 1, 1, 2, 2, 2)},
+		memdb.Column{Name: "c", Data: ints(0, 1, 2, 0, 1, 2, 0, 1, 2)}, memdb.Column{Name: "x", Data: unit(9)})
+	db.Create("edge", 2, memdb.Column{Name: "src", Data: ints(0, 1, 2, 2)},
+		memdb.Column{Name: "dst", Data: ints(1, 2, 0, 1)}, memdb.Column{Name: "weight", Data: unit(4)})
 	db.Create("node", 1, memdb.Column{Name: "id", Data: ints(0, 1, 2)}, memdb.Column{Name: "v", Data: unit(3, 3)})
 	return db
 }
@@ -54,7 +58,8 @@ func peerLosses(p kernels.Peer) []string {
 		return []string{"SELECT (" + p.SQL + ")" + rest}
 	}
 	return []string{
-		"SELECT sum(" + p.SQL + ")" + rest + " FROM t", "SELECT sum(dot(tanh(" + p.SQL + "), (" + p.SQL + ")))" + rest + " FROM t",
+		"SELECT sum(" + p.SQL + ")" + rest + " FROM t", "SELECT sum(dot(tanh(" + p.SQL + "), (" + p.SQL +
+			")))" + rest + " FROM t",
 		"SELECT sum((" + p.SQL + ")::int)" + rest + " FROM t",
 	}
 }
@@ -171,7 +176,8 @@ func listed(pattern string, names map[string]bool) bool {
 func peerNames(t *testing.T, dir string) map[string]bool {
 	t.Helper()
 	out := map[string]bool{}
-	for _, name := range []string{"hips_autograd_systematic_functions.txt", "jax_lax_grad_test_ops.txt", "pytorch_derivatives_ops.csv"} {
+	for _, name := range []string{"hips_autograd_systematic_functions.txt", "jax_lax_grad_test_ops.txt",
+		"pytorch_derivatives_ops.csv"} {
 		f, err := os.Open(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)

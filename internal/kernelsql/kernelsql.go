@@ -89,12 +89,15 @@ var forms = map[string]string{
 	"add": "(%s + %s)", "sub": "(%s - %s)", "mul": "(%s * %s)", "div": "(%s / %s)", "neg": "(- %s)",
 	"eq": "(%s = %s)", "ne": "(%s <> %s)", "lt": "(%s < %s)", "le": "(%s <= %s)", "gt": "(%s > %s)", "ge": "(%s >= %s)",
 	"is_distinct": "(%s IS DISTINCT FROM %s)", "nullif": "NULLIF(%s, %s)", "like": "(%s LIKE %s)", "textcat": "(%s || %s)",
-	"and": "(%s AND %s)", "or": "(%s OR %s)", "not": "(NOT %s)", "is_true": "(%s IS TRUE)", "is_null": "(%s IS NULL)", "is_not_null": "(%s IS NOT NULL)",
+	"and": "(%s AND %s)", "or": "(%s OR %s)", "not": "(NOT %s)", "is_true": "(%s IS TRUE)", "is_null": "(%s IS NULL)",
+	"is_not_null": "(%s IS NOT NULL)",
 }
 
 // Internal lists the internal kernels for which SQL has no form: what derivatives and draws are made of.
-var Internal = []string{"drop_mask", "eq_mask", "expand_to", "int_array", "lower_ascii", "midnight", "order_key", "pad", "plain", "put", "row_key", "select", "stack_row", "decimal", "sum_to", "to_real", "upper_ascii",
-	"asin_slope", "atan_slope", "bce_slope", "cross_entropy_slope", "gauss", "l2_length", "l2_normalize_slope", "layer_norm_deviation", "layer_norm_slope",
+var Internal = []string{"drop_mask", "eq_mask", "expand_to", "int_array", "lower_ascii", "midnight", "order_key", "pad",
+	"plain", "put", "row_key", "select", "stack_row", "decimal", "sum_to", "to_real", "upper_ascii",
+	"asin_slope", "atan_slope", "bce_slope", "cross_entropy_slope", "gauss", "l2_length", "l2_normalize_slope",
+	"layer_norm_deviation", "layer_norm_slope",
 	"log_softmax_slope", "normal_cdf", "normal_pdf", "sech2", "sigmoid_slope", "softmax_center"}
 
 func form(d *kernels.Def, s kernels.Sample, args []string) (string, bool) {

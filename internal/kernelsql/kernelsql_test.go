@@ -168,7 +168,8 @@ func TestLosses(t *testing.T) {
 				t.Errorf("%s with %v: %s: %v", loss, s.Call.Types, e.Name, err)
 			}
 		}
-		if allDouble(s) && s.Def.Name != "stop_gradient" && s.Expr.Type.Kind != kernels.Text { // differences see through the one and jump in the other
+		// differences see through the one and jump in the other
+		if allDouble(s) && s.Def.Name != "stop_gradient" && s.Expr.Type.Kind != kernels.Text {
 			b, err := gradtest.Bind(ctx, db, loss, []string{"t"})
 			if err == nil {
 				err = b.Check(ctx, db, env, 1e-6)
@@ -182,7 +183,9 @@ func TestLosses(t *testing.T) {
 }
 
 func allDouble(s *kernelsql.Sample) bool {
-	return s.Expr.Type.Kind != kernels.Float32 && !slices.ContainsFunc(s.Cols, func(c memdb.Column) bool { return c.Data.Type.Kind == kernels.Float32 })
+	return s.Expr.Type.Kind != kernels.Float32 && !slices.ContainsFunc(s.Cols, func(c memdb.Column) bool {
+		return c.Data.Type.Kind == kernels.Float32
+	})
 }
 
 func tolerance(s *kernelsql.Sample) float64 {

@@ -124,7 +124,8 @@ func (s *Sample) Script() string {
 	for _, c := range s.Cols {
 		cols = append(cols, fmt.Sprintf("%s %s%s", c.Name, c.Data.Type.Kind, strings.Repeat("[]", len(c.Data.Type.Shape))))
 	}
-	text := "DROP TABLE IF EXISTS t; CREATE TABLE t (" + strings.Join(cols, ", ") + ", PRIMARY KEY (id)); INSERT INTO t VALUES "
+	text := "DROP TABLE IF EXISTS t; CREATE TABLE t (" + strings.Join(cols, ", ") +
+		", PRIMARY KEY (id)); INSERT INTO t VALUES "
 	for i := range Rows {
 		var vals []string
 		for _, c := range s.Cols {

@@ -3,7 +3,8 @@
 // # What
 //
 // Data and Surface say what a test needs beyond the repository. Where it is absent the test is skipped with
-// a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it, Command builds relgrad.
+// a line that starts with "needs data:" and the like, which the summary of make test collects. CSV reads a file of it,
+// Command builds relgrad.
 //
 // # Invariants
 //

@@ -8,8 +8,9 @@
 //
 // # Invariants
 //
-// The server listens on a Unix socket in a private folder and on nothing else. It runs as postgres, or nobody, where the
-// test runs as root. It ends with the test, also when the test's process dies: a shell waits for the end of its input.
+// The server listens on a Unix socket in a private folder and on nothing else. It runs as postgres, or nobody, where
+// the test runs as root. It ends with the test, also when the test's process dies: a shell waits for the end of its
+// input.
 //
 // # Errors
 //
@@ -87,7 +88,8 @@ func start(t testing.TB, install func(*Cluster) error, env []string) *Cluster {
 	if err := install(c); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := c.command(filepath.Join(c.bin(), "initdb"), "-D", c.Data, "-U", "relgrad", "-A", "trust", "-E", "UTF8", "--locale=C", "--no-sync").CombinedOutput(); err != nil {
+	if out, err := c.command(filepath.Join(c.bin(), "initdb"), "-D", c.Data, "-U", "relgrad", "-A", "trust", "-E", "UTF8",
+		"--locale=C", "--no-sync").CombinedOutput(); err != nil {
 		t.Fatalf("initdb: %v\n%s", err, out)
 	}
 	c.start(t, env)
@@ -95,7 +97,8 @@ func start(t testing.TB, install func(*Cluster) error, env []string) *Cluster {
 }
 
 func newCluster(dir, data, port string, paths map[string]string) *Cluster {
-	return &Cluster{Dir: dir, Data: filepath.Join(dir, data), port: port, paths: paths, DSN: fmt.Sprintf("host=%s port=%s user=relgrad dbname=postgres", dir, port)}
+	return &Cluster{Dir: dir, Data: filepath.Join(dir, data), port: port, paths: paths,
+		DSN: fmt.Sprintf("host=%s port=%s user=relgrad dbname=postgres", dir, port)}
 }
 
 // bin is the folder of the server's programs.
@@ -106,7 +109,8 @@ func (c *Cluster) Standby(t testing.TB) *Cluster {
 	t.Helper()
 	s := newCluster(c.Dir, "standby", "5433", c.paths)
 	s.as = c.as
-	if out, err := c.Client("pg_basebackup", "-D", s.Data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", c.DSN).CombinedOutput(); err != nil {
+	if out, err := c.Client("pg_basebackup", "-D", s.Data, "-R", "-X", "stream", "-c", "fast", "--no-sync", "-d", c.DSN).
+		CombinedOutput(); err != nil {
 		t.Fatalf("pg_basebackup: %v\n%s", err, out)
 	}
 	s.start(t, nil)
@@ -152,7 +156,8 @@ func locate(t testing.TB) map[string]string {
 		}
 		paths[name] = strings.TrimSpace(string(out))
 	}
-	for _, file := range []string{filepath.Join(paths["bindir"], "initdb"), filepath.Join(paths["bindir"], "postgres"), filepath.Join(paths["includedir-server"], "postgres.h")} {
+	for _, file := range []string{filepath.Join(paths["bindir"], "initdb"), filepath.Join(paths["bindir"], "postgres"),
+		filepath.Join(paths["includedir-server"], "postgres.h")} {
 		if _, err := os.Stat(file); err != nil {
 			need.Absent(t, "pg", "no "+file+"; run make pg-install")
 		}
@@ -198,7 +203,8 @@ func (c *Cluster) layOut() error {
 			return err
 		}
 	}
-	for _, folder := range []string{c.paths["pkglibdir"], c.paths["sharedir"], filepath.Join(c.paths["sharedir"], "extension")} {
+	for _, folder := range []string{c.paths["pkglibdir"], c.paths["sharedir"],
+		filepath.Join(c.paths["sharedir"], "extension")} {
 		if err := c.link(folder); err != nil {
 			return err
 		}
@@ -248,7 +254,8 @@ func (c *Cluster) install() error {
 	}
 	file := filepath.Join(need.Root(), "pgbridge", "extension", "Makefile")
 	for _, target := range []string{"engine", "install"} {
-		make := exec.Command("make", "-s", "-j2", "-f", file, "PG_CONFIG="+pgConfig(), "COPT=-Werror", "DESTDIR="+c.Dir, target)
+		make := exec.Command("make", "-s", "-j2", "-f", file, "PG_CONFIG="+pgConfig(), "COPT=-Werror",
+			"DESTDIR="+c.Dir, target)
 		make.Dir = build
 		if out, err := make.CombinedOutput(); err != nil {
 			return fmt.Errorf("building the extension: %w\n%s", err, out)
@@ -286,8 +293,10 @@ func (c *Cluster) start(t testing.TB, env []string) {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	cmd := c.command("sh", "-c", `trap : TERM INT HUP; "$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh", filepath.Join(c.bin(), "postgres"), "-D", c.Data, "-k", c.Dir, "-p", c.port,
-		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off", "-c", "max_connections=100")
+	cmd := c.command("sh", "-c", `trap : TERM INT HUP; "$@" & pid=$!; cat >/dev/null; kill -INT $pid; wait $pid`, "sh",
+		filepath.Join(c.bin(), "postgres"), "-D", c.Data, "-k", c.Dir, "-p", c.port,
+		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c",
+		"synchronous_commit=off", "-c", "max_connections=100")
 	cmd.Stdout, cmd.Stderr, cmd.Env = log, log, append(os.Environ(), env...)
 	pipe, err := cmd.StdinPipe()
 	if err != nil {

@@ -87,7 +87,8 @@ func (o *oracle) query(loss, table string) string {
 		}
 		items = append(items, item)
 	}
-	return "SELECT " + strings.Join(items, ", ") + " FROM gradient($loss$" + loss + "$loss$, NULL::" + table + ", step => 2, seed => 1) AS g"
+	return "SELECT " + strings.Join(items, ", ") + " FROM gradient($loss$" + loss + "$loss$, NULL::" + table +
+		", step => 2, seed => 1) AS g"
 }
 
 // wild reports a loss of which rounding leaves nothing.
@@ -182,7 +183,8 @@ func (s *viewServer) backend(db *memdb.DB, loss, table string, tol float64) (ok 
 func (s *viewServer) fill(db *memdb.DB) {
 	s.t.Helper()
 	for name, t := range db.Tables {
-		if _, err := s.conn.PgConn().CopyFrom(context.Background(), rows(db.Data[name], int(t.Rows)), "COPY "+sqlgen.Postgres{}.Table(t)+" FROM STDIN"); err != nil {
+		if _, err := s.conn.PgConn().CopyFrom(context.Background(), rows(db.Data[name], int(t.Rows)),
+			"COPY "+sqlgen.Postgres{}.Table(t)+" FROM STDIN"); err != nil {
 			s.t.Fatalf("table %s: %v", name, err)
 		}
 	}
@@ -245,7 +247,8 @@ func TestBackendRandom(t *testing.T) {
 			if compared, refused, beyond = compared+c, refused+r, beyond+b; err == nil {
 				continue
 			}
-			t.Errorf("seed %d in %v (go test ./internal/pgrun -run TestBackendRandom -seed=%d -backend=1): %v\n%s", seed, kind, seed, err, q.Report())
+			t.Errorf("seed %d in %v (go test ./internal/pgrun -run TestBackendRandom -seed=%d -backend=1): %v\n%s", seed,
+				kind, seed, err, q.Report())
 			if !*allFlag {
 				return
 			}
@@ -289,7 +292,8 @@ func tolerance(kind kernels.Kind) float64 {
 	return 1e-9
 }
 
-// open makes a query's tables and views on the server; ok is false where Postgres does not take a view, though it is a loss.
+// open makes a query's tables and views on the server; ok is false where Postgres does not take a view, though it is a
+// loss.
 func (s *viewServer) open(q *randquery.Query, kind kernels.Kind) (db *memdb.DB, ok bool, err error) {
 	s.clear()
 	if db, err = q.Open(kind); err != nil {
@@ -335,7 +339,8 @@ func TestBackendNullChunks(t *testing.T) {
 			s.clear()
 			s.exec(create(db.Tables["t"]))
 			s.fill(db)
-			if ok, err := s.backend(db, "SELECT sum(sqnorm(v)) FROM t WHERE id >= "+fmt.Sprint(first), "t", 1e-12); err != nil || !ok {
+			if ok, err := s.backend(db, "SELECT sum(sqnorm(v)) FROM t WHERE id >= "+fmt.Sprint(first), "t", 1e-12); err != nil ||
+				!ok {
 				t.Errorf("%v, first chunk in row %d: compared %v: %v", kind, first, ok, err)
 			}
 		}
@@ -348,7 +353,8 @@ func TestGradientTables(t *testing.T) {
 		t.Skip("starts a server")
 	}
 	s := newViewServer(t)
-	s.exec("CREATE TABLE w (id int PRIMARY KEY, v real[]); INSERT INTO w SELECT i, full(ARRAY[16], 0.5) FROM generate_series(1, 2000) AS g(i)")
+	s.exec("CREATE TABLE w (id int PRIMARY KEY, v real[]); INSERT INTO w SELECT i, full(ARRAY[16], 0.5) " +
+		"FROM generate_series(1, 2000) AS g(i)")
 	const loss = "SELECT sum(sqnorm(v)) FROM w"
 	for _, mode := range engineModes {
 		s.exec("SET relgrad.engine = " + mode)
@@ -366,7 +372,9 @@ func TestGradientTables(t *testing.T) {
 				t.Errorf("%s: %s: the table has %d bytes", mode, loop, bytes)
 			}
 		}
-		read := "DO $$ DECLARE r record; n int := 0; BEGIN FOR r IN SELECT * FROM w_grad LOOP n := n + 1; IF n % 400 = 0 THEN PERFORM backward('" + loss + "', ARRAY['w']); END IF; END LOOP; IF n <> 2000 THEN RAISE '% rows', n; END IF; END $$"
+		read := "DO $$ DECLARE r record; n int := 0; BEGIN FOR r IN SELECT * FROM w_grad LOOP n := n + 1; " +
+			"IF n % 400 = 0 THEN PERFORM backward('" + loss +
+			"', ARRAY['w']); END IF; END LOOP; IF n <> 2000 THEN RAISE '% rows', n; END IF; END $$"
 		s.exec(read)
 		s.gradientTable(mode + ": " + read)
 	}
@@ -376,7 +384,9 @@ func TestGradientTables(t *testing.T) {
 func (s *viewServer) gradientTable(what string) {
 	s.t.Helper()
 	var rows, right int
-	if err := s.conn.QueryRow(context.Background(), "SELECT count(*), count(*) FILTER (WHERE v = full(ARRAY[16], 1)::real[]) FROM w_grad").Scan(&rows, &right); err != nil {
+	if err := s.conn.QueryRow(context.Background(),
+		"SELECT count(*), count(*) FILTER (WHERE v = full(ARRAY[16], 1)::real[]) FROM w_grad").
+		Scan(&rows, &right); err != nil {
 		s.t.Fatal(err)
 	}
 	if rows != 2000 || right != rows {

@@ -20,21 +20,23 @@ import (
 // compiledQueries is the usual number of seeds; in some three quarters of them there is a gradient to compare.
 const compiledQueries = 660
 
-var compiledFlag = flag.Int64("compiled", compiledQueries, "number of random queries whose gradients the portable tier computes")
+var compiledFlag = flag.Int64("compiled", compiledQueries,
+	"number of random queries whose gradients the portable tier computes")
 
 // compiledWorkers take the next query in turn, each with a server of its own.
 const compiledWorkers = 2
 
 // outcome counts queries by what came of them.
 type outcome struct {
-	agree   int // a gradient is the oracle's, and none is another
-	reals   int // so over columns of type real
-	none    int // no parameter has one to compare: the loss is NULL or too large, or the oracle and the tier refuse all alike
+	agree int // a gradient is the oracle's, and none is another
+	reals int // so over columns of type real
+	// no parameter has one to compare: the loss is NULL or too large, or the oracle and the tier refuse all alike
+	none    int
 	refused int // only Postgres or the tier refuses one
 }
 
-// TestCompiledRandom compares what gradient() gives on the portable tier, of compiled random queries, with the oracle. A share of
-// them runs over columns of type real too.
+// TestCompiledRandom compares what gradient() gives on the portable tier, of compiled random queries, with the oracle.
+// A share of them runs over columns of type real too.
 func TestCompiledRandom(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -77,7 +79,8 @@ func (s *compiledServer) seed(seed int64, done *outcome) {
 		agree, refused, err := s.random(q, kind)
 		switch {
 		case err != nil:
-			s.t.Errorf("seed %d in %v (go test ./internal/pgrun -run TestCompiledRandom -seed=%d -compiled=1): %v\n%s", seed, kind, seed, err, q.Report())
+			s.t.Errorf("seed %d in %v (go test ./internal/pgrun -run TestCompiledRandom -seed=%d -compiled=1): %v\n%s", seed,
+				kind, seed, err, q.Report())
 		case refused:
 			done.refused++
 		case agree && kind == kernels.Float32:

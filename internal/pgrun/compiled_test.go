@@ -47,8 +47,8 @@ func newCompiledServer(t *testing.T) *compiledServer {
 	return s
 }
 
-// TestCompiledLosses compares compiled gradients on the portable tier with the executor's, for the losses that every engine is
-// tested with, at one step and seed.
+// TestCompiledLosses compares compiled gradients on the portable tier with the executor's, for the losses that every
+// engine is tested with, at one step and seed.
 func TestCompiledLosses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -97,7 +97,8 @@ func compareCompiled(ctx context.Context, s *relgrad.Server, loss, param string)
 	}
 	from := fmt.Sprintf("gradient('%s', NULL::%s, step => 2, seed => 1)", loss, table)
 	if column != "" {
-		if _, err := s.RunSQL(ctx, fmt.Sprintf("SELECT backward('%s', ARRAY['%s'], step => 2, seed => 1)", loss, param)); err != nil {
+		if _, err := s.RunSQL(ctx,
+			fmt.Sprintf("SELECT backward('%s', ARRAY['%s'], step => 2, seed => 1)", loss, param)); err != nil {
 			return err
 		}
 		from = "pg_temp." + table + "_grad"
@@ -159,7 +160,9 @@ func alike(a, b any) bool {
 		return ok && (x == y || math.Abs(x-y) <= 1e-10*math.Max(1, math.Abs(y)))
 	case *tensor.Tensor:
 		y, ok := b.(*tensor.Tensor)
-		return ok && x.Shape.Equal(y.Shape) && slices.EqualFunc(x.Data, y.Data, func(p, q float64) bool { return alike(p, q) })
+		return ok && x.Shape.Equal(y.Shape) && slices.EqualFunc(x.Data, y.Data, func(p, q float64) bool {
+			return alike(p, q)
+		})
 	}
 	return a == b
 }

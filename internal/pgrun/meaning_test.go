@@ -18,18 +18,23 @@ import (
 // meaningStage is what meanings read; w and e are the parameters.
 const meaningStage = `SET search_path = public, relgrad;
 CREATE TABLE w (id int PRIMARY KEY, x double precision, y double precision, v double precision[] NOT NULL);
-INSERT INTO w VALUES (1, 0.5, 1.25, '{1,2}'), (2, NULL, -0.5, '{3,-4}'), (3, 2, NULL, '{0.5,1.5}'), (4, -0.25, 0.75, '{-1,0.5}'), (5, NULL, NULL, '{2,1}');
+INSERT INTO w VALUES (1, 0.5, 1.25, '{1,2}'), (2, NULL, -0.5, '{3,-4}'), (3, 2, NULL, '{0.5,1.5}'), (4, -0.25, 0.75,
+'{-1,0.5}'), (5, NULL, NULL, '{2,1}');
 CREATE TABLE e (src int, dst int, wt double precision NOT NULL, PRIMARY KEY (src, dst));
 INSERT INTO e VALUES (1, 2, 0.5), (1, 3, -1.5), (2, 1, 2), (2, 4, 0.75), (3, 3, 1.25), (7, 1, 0.3);
-CREATE TABLE t (id int PRIMARY KEY, grp text, n int, y double precision, r real, day date, price numeric(6, 2), known boolean, k int);
-INSERT INTO t VALUES (1, 'a', 10, 1.5, 0.5, '2024-01-01', 1.25, true, 1), (2, 'b', 20, -2, 1.5, '2024-02-01', 2.5, false, NULL),
-  (3, 'a', 30, 0.5, 0.1, NULL, 3.75, NULL, 3), (4, 'c', 40, 1.5, 2, '2024-03-01', 5, true, 2), (6, NULL, 60, NULL, 0.1, '2024-02-01', 1.25, false, 9);
+CREATE TABLE t (id int PRIMARY KEY, grp text, n int, y double precision, r real, day date, price numeric(6, 2),
+known boolean, k int);
+INSERT INTO t VALUES (1, 'a', 10, 1.5, 0.5, '2024-01-01', 1.25, true, 1), (2, 'b', 20, -2, 1.5, '2024-02-01', 2.5,
+false, NULL),
+  (3, 'a', 30, 0.5, 0.1, NULL, 3.75, NULL, 3), (4, 'c', 40, 1.5, 2, '2024-03-01', 5, true, 2), (6, NULL, 60, NULL, 0.1,
+'2024-02-01', 1.25, false, 9);
 CREATE TABLE none (id int PRIMARY KEY, k int);
 `
 
 // meaningServer are further tables of the server: a store takes no NaN.
 const meaningServer = `CREATE TABLE f (id int PRIMARY KEY, y double precision, s real, n int);
-INSERT INTO f VALUES (1, 'NaN', 0, 1), (2, '-0', 'NaN', 2), (3, 'NaN', '-0', 3), (4, '0', 'infinity', 4), (5, '-infinity', 1, 5);
+INSERT INTO f VALUES (1, 'NaN', 0, 1), (2, '-0', 'NaN', 2), (3, 'NaN', '-0', 3), (4, '0', 'infinity', 4), (5,
+'-infinity', 1, 5);
 `
 
 // keysOf are the parameters' keys, valuesOf their value columns.
@@ -41,11 +46,15 @@ var (
 // meaningHelp defines differences(), the central differences of a statement by UPDATE, over two widths.
 const meaningHelp = `CREATE FUNCTION loss_of(loss text) RETURNS double precision LANGUAGE plpgsql AS $f$
 DECLARE z double precision; BEGIN EXECUTE loss INTO STRICT z; RETURN z; END $f$;
-CREATE FUNCTION differences(loss text, tab text, keys text, col text) RETURNS TABLE (key text, element int, d double precision) LANGUAGE plpgsql AS $f$
-DECLARE r record; target text; set_ text; a double precision; b double precision; f double precision[]; h double precision;
+CREATE FUNCTION differences(loss text, tab text, keys text, col text) RETURNS TABLE (key text, element int,
+d double precision) LANGUAGE plpgsql AS $f$
+DECLARE r record; target text; set_ text; a double precision; b double precision; f double precision[];
+h double precision;
 BEGIN
   target := col;
-  FOR r IN EXECUTE format('SELECT ROW(%s)::text AS k, CASE WHEN %2$s::text LIKE ''{%%'' THEN array_length(string_to_array(%2$s::text, '',''), 1) ELSE 1 END AS n, %2$s::text LIKE ''{%%'' AS chunk FROM %3$s WHERE %2$s IS NOT NULL', keys, col, tab) LOOP
+  FOR r IN EXECUTE
+format('SELECT ROW(%s)::text AS k, CASE WHEN %2$s::text LIKE ''{%%'' THEN array_length(string_to_array(%2$s::text, ` +
+	`'',''), 1) ELSE 1 END AS n, %2$s::text LIKE ''{%%'' AS chunk FROM %3$s WHERE %2$s IS NOT NULL', keys, col, tab) LOOP
     FOR i IN 1..r.n LOOP
       IF r.chunk THEN target := format('%s[%s]', col, i); END IF;
       f := '{}';
@@ -64,8 +73,8 @@ END $f$;
 // formRow names an element of a gradient: "(1) x 1".
 type formRow = map[string]float64
 
-// TestMeanings compares losses that hold a construct with what the server says of them as plain statements: the loss, and
-// the gradient by central differences; on the server by both engines of a backend, and on the store.
+// TestMeanings compares losses that hold a construct with what the server says of them as plain statements: the loss,
+// and the gradient by central differences; on the server by both engines of a backend, and on the store.
 func TestMeanings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -90,8 +99,8 @@ func TestMeanings(t *testing.T) {
 	}
 }
 
-// TestNullsChange asks for a gradient again after NULLs of the parameter have moved, and trains while before_step moves them:
-// the chunk engine refuses to go on, the other one follows.
+// TestNullsChange asks for a gradient again after NULLs of the parameter have moved, and trains while before_step moves
+// them: the chunk engine refuses to go on, the other one follows.
 func TestNullsChange(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -107,7 +116,8 @@ func TestNullsChange(t *testing.T) {
 	if _, err := db.Run(ctx, meaningStage); err != nil {
 		t.Fatal(err)
 	}
-	loss := "SELECT sum(e.wt * coalesce(q.z, 3)) FROM e LEFT JOIN (SELECT id, (sqnorm(v) + x) * rank() OVER (ORDER BY id DESC) AS z FROM w WHERE x IS NOT NULL) q ON q.id = e.src"
+	loss := "SELECT sum(e.wt * coalesce(q.z, 3)) FROM e LEFT JOIN (SELECT id, (sqnorm(v) + x) * rank() OVER (ORDER BY " +
+		"id DESC) AS z FROM w WHERE x IS NOT NULL) q ON q.id = e.src"
 	for range 2 {
 		s.form(db, loss)
 		move := "UPDATE w SET x = CASE WHEN x IS NULL THEN 1.5 END"
@@ -116,7 +126,8 @@ func TestNullsChange(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	train := "CALL train($l$" + loss + "$l$, ARRAY['w.v', 'w.x'], optimizer => 'sgd', lr => 0.001, epochs => 4, before_step => 'UPDATE w SET x = CASE WHEN x IS NULL THEN 1.5 END')"
+	train := "CALL train($l$" + loss + "$l$, ARRAY['w.v', 'w.x'], optimizer => 'sgd', lr => 0.001, epochs => 4, " +
+		"before_step => 'UPDATE w SET x = CASE WHEN x IS NULL THEN 1.5 END')"
 	const refused = "has other NULLs than when the run began"
 	if _, err := db.Run(ctx, train); err == nil || !strings.Contains(err.Error(), refused) {
 		t.Errorf("store: %v", err)
@@ -139,7 +150,8 @@ func TestNullsChange(t *testing.T) {
 		if got, perr := strconv.ParseFloat(row[0], 64); err != nil || perr != nil || !near(got, want) {
 			t.Errorf("sql: step %d has loss %v, as a statement %v", i+1, row[0], want)
 		}
-		s.exec("UPDATE w SET v = w.v - 0.001 * g.v, x = w.x - 0.001 * g.x FROM gradient($l$" + loss + "$l$, NULL::w) g WHERE g.id = w.id")
+		s.exec("UPDATE w SET v = w.v - 0.001 * g.v, x = w.x - 0.001 * g.x FROM gradient($l$" + loss +
+			"$l$, NULL::w) g WHERE g.id = w.id")
 	}
 }
 
@@ -156,7 +168,8 @@ func (s *viewServer) form(db *relgrad.DB, loss string) {
 	defer s.exec("DROP VIEW meaning")
 	compared := false
 	for _, table := range []string{"w", "e"} {
-		if !strings.Contains(loss, " "+table+" ") && !strings.HasSuffix(loss, " "+table) && !strings.Contains(loss, " "+table+")") {
+		if !strings.Contains(loss, " "+table+" ") && !strings.HasSuffix(loss, " "+table) &&
+			!strings.Contains(loss, " "+table+")") {
 			continue
 		}
 		truth := s.truth(loss, table)
@@ -204,7 +217,8 @@ type truth formRow
 func (s *viewServer) truth(loss, table string) truth {
 	out := truth{}
 	for _, col := range valuesOf[table] {
-		rows, err := s.texts("SELECT key, element, d FROM differences($l$" + loss + "$l$, '" + table + "', '" + keysOf[table] + "', '" + col + "')")
+		rows, err := s.texts("SELECT key, element, d FROM differences($l$" + loss + "$l$, '" + table + "', '" +
+			keysOf[table] + "', '" + col + "')")
 		if err != nil {
 			s.t.Fatalf("%s: %v", loss, err)
 		}
@@ -244,7 +258,8 @@ func (w truth) compare(got formRow, err error) error {
 
 // gradient reads gradient(…).
 func (s *viewServer) gradient(loss, table string) (formRow, error) {
-	rows, err := s.texts(fmt.Sprintf("SELECT ROW(%s)::text, %s FROM gradient($l$%s$l$, NULL::%s)", keysOf[table], strings.Join(valuesOf[table], ", "), loss, table))
+	rows, err := s.texts(fmt.Sprintf("SELECT ROW(%s)::text, %s FROM gradient($l$%s$l$, NULL::%s)", keysOf[table],
+		strings.Join(valuesOf[table], ", "), loss, table))
 	out := formRow{}
 	for _, r := range rows {
 		for i, col := range valuesOf[table] {

@@ -35,7 +35,8 @@ var namesSteps = []struct {
 	{"SELECT length(explain_gradient('S.L', 'S.T')) / 1000000", 0},
 	{"CALL train('S.L', ARRAY['S.T.X'], optimizer => 'sgd', lr => 0.1, epochs => 2)", 0},
 	{"SELECT sum(X * X * K) FROM S.T", 0.5*0.5*0.8*0.8*0.8*0.8 + 2*0.25*0.25*0.6*0.6*0.6*0.6},
-	{"CALL train('S.L', ARRAY['S.T'], optimizer => 'adam', lr => 0.1, epochs => 2, batch => 'S.T', batch_size => 1, validate => 'S.L', nonnegative => ARRAY['S.T.X'], before_step => 'UPDATE S.T SET X = X')", 0},
+	{"CALL train('S.L', ARRAY['S.T'], optimizer => 'adam', lr => 0.1, epochs => 2, batch => 'S.T', batch_size => 1, " +
+		"validate => 'S.L', nonnegative => ARRAY['S.T.X'], before_step => 'UPDATE S.T SET X = X')", 0},
 	{"SELECT count(*) FROM S.T WHERE X >= 0", 2},
 }
 
@@ -44,14 +45,16 @@ var awkward = map[string][7]string{
 	"reserved words":  {"select", "from", "order", "group", "where", "user", "all"},
 	"types and words": {"table", "values", "int", "null", "primary", "double", "text"},
 	"odd characters":  {`a"b`, "x.y", "Two Words", "ünï·ß", "Capital", "sp ace", `quo'te`},
-	"of 63 bytes": {strings.Repeat("s", 63), strings.Repeat("t", 63), strings.Repeat("ä", 31) + "a", strings.Repeat("l", 63),
+	"of 63 bytes": {strings.Repeat("s", 63), strings.Repeat("t", 63), strings.Repeat("ä", 31) + "a",
+		strings.Repeat("l", 63),
 		strings.Repeat("k", 63), strings.Repeat("x", 63), strings.Repeat("v", 63)},
-	"of 58 bytes": {strings.Repeat("s", 63), strings.Repeat("t", 58), strings.Repeat("ä", 31) + "a", strings.Repeat("l", 63),
+	"of 58 bytes": {strings.Repeat("s", 63), strings.Repeat("t", 58), strings.Repeat("ä", 31) + "a",
+		strings.Repeat("l", 63),
 		strings.Repeat("k", 63), strings.Repeat("x", 63), strings.Repeat("v", 63)},
 }
 
-// longGrad reports whether the step is about a gradient's table that would have a name longer than names may be, which backward
-// refuses; then err is looked at for that.
+// longGrad reports whether the step is about a gradient's table that would have a name longer than names may be, which
+// backward refuses; then err is looked at for that.
 func longGrad(t *testing.T, where, sql string, names [7]string, err error) bool {
 	fills, reads := strings.Contains(sql, "backward("), strings.Contains(sql, "TABLE_grad")
 	if len(names[1]+"_grad") <= 63 || !fills && !reads {
@@ -63,8 +66,8 @@ func longGrad(t *testing.T, where, sql string, names [7]string, err error) bool 
 	return true
 }
 
-// spelt writes the statement with names in the places of S, T, A, L, K, X, V and TABLE_grad; in texts quotes are doubled once
-// more for each text around.
+// spelt writes the statement with names in the places of S, T, A, L, K, X, V and TABLE_grad; in texts quotes are
+// doubled once more for each text around.
 func spelt(sql string, names [7]string) string {
 	grad := names[1] + "_grad"
 	var b strings.Builder
@@ -107,8 +110,8 @@ func spelt(sql string, names [7]string) string {
 	return b.String()
 }
 
-// TestAwkwardNames runs gradients and training over tables, columns, schemas and views whose names need quotes, on the store and
-// on a server by both engines.
+// TestAwkwardNames runs gradients and training over tables, columns, schemas and views whose names need quotes, on the
+// store and on a server by both engines.
 func TestAwkwardNames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -170,8 +173,10 @@ func isNumber(text string, want float64) error {
 
 // TestNameTexts: what names a table in a text, and what is a query.
 func TestNameTexts(t *testing.T) {
-	for text, is := range map[string]bool{"w": true, "order": true, `"order"`: true, "a.b": true, ` "a" . b `: true, `"a""b".c`: true, "": false, "a b": false,
-		`""`: false, "a.": false, "1": false, "select 1": false, "a..b": false, "'a'": false, strings.Repeat("x", 2000): false} {
+	for text, is := range map[string]bool{"w": true, "order": true, `"order"`: true, "a.b": true, ` "a" . b `: true,
+		`"a""b".c`: true, "": false, "a b": false,
+		`""`: false, "a.": false, "1": false, "select 1": false, "a..b": false, "'a'": false,
+		strings.Repeat("x", 2000): false} {
 		if got := bind.IsName(text); got != is {
 			t.Errorf("%q is a name: %v, want %v", text, got, is)
 		}

@@ -2,8 +2,8 @@
 //
 // # What
 //
-// An Engine holds a connection to a server of its own (internal/pgcluster) with relgrad's extension or portable tier. Run copies the
-// tables that a plan reads from a memdb into it, prints each root with sqlgen and returns its rows.
+// An Engine holds a connection to a server of its own (internal/pgcluster) with relgrad's extension or portable tier.
+// Run copies the tables that a plan reads from a memdb into it, prints each root with sqlgen and returns its rows.
 //
 // # Invariants
 //
@@ -11,8 +11,8 @@
 //
 // # Errors
 //
-// Those of sqlgen and of the server, with the text; a NULL in a column that holds none; a value of another type or shape.
-// Without a server on the machine the test is skipped (internal/need).
+// Those of sqlgen and of the server, with the text; a NULL in a column that holds none; a value of another type or
+// shape. Without a server on the machine the test is skipped (internal/need).
 //
 // # Where to add
 //
@@ -158,7 +158,8 @@ func (e *Engine) load(ctx context.Context, db *memdb.DB, roots []*ra.Node) error
 	for _, t := range scans {
 		name := sqlgen.Postgres{}.Table(t)
 		e.tables = append(e.tables, name)
-		if _, err := e.conn.PgConn().CopyFrom(ctx, rows(db.Data[t.Name], int(t.Rows)), "COPY "+name+" FROM STDIN"); err != nil {
+		if _, err := e.conn.PgConn().CopyFrom(ctx, rows(db.Data[t.Name], int(t.Rows)),
+			"COPY "+name+" FROM STDIN"); err != nil {
 			return fmt.Errorf("pgrun: table %s: %w", name, err)
 		}
 	}
@@ -212,7 +213,8 @@ func rows(data []*ra.Vector, n int) *bytes.Buffer {
 }
 
 func (e *Engine) query(ctx context.Context, text string, r ra.Root) ([]interp.Row, error) {
-	result := e.conn.PgConn().ExecParams(ctx, text, nil, nil, nil, []int16{pgtype.BinaryFormatCode}) // no setting changes it
+	// no setting changes it
+	result := e.conn.PgConn().ExecParams(ctx, text, nil, nil, nil, []int16{pgtype.BinaryFormatCode})
 	var out []interp.Row
 	var wrong error
 	for result.NextRow() {
@@ -248,7 +250,8 @@ func checkTypes(fields []pgconn.FieldDescription, r ra.Root) error {
 			want = types[c.Type.Kind].array
 		}
 		if f.DataTypeOID != want || f.Name != c.Name {
-			return fmt.Errorf("column %s has the type %d, not %d as %v of column %s", f.Name, f.DataTypeOID, want, c.Type, c.Name)
+			return fmt.Errorf("column %s has the type %d, not %d as %v of column %s", f.Name,
+				f.DataTypeOID, want, c.Type, c.Name)
 		}
 	}
 	return nil

@@ -12,12 +12,14 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// trained trains on a table with a date, a text and a numeric beside its parameter, and gives the parameter's bits and the last loss.
+// trained trains on a table with a date, a text and a numeric beside its parameter, and gives the parameter's bits and
+// the last loss.
 func (s *viewServer) trained(mode string) (string, error) {
 	s.t.Helper()
 	s.exec("SET default_transaction_read_only = off")
 	s.exec("UPDATE p SET x = k / 8.0, v = ARRAY[k, 1]; DELETE FROM relgrad.run; SET relgrad.engine = " + mode)
-	call := "CALL relgrad.train('SELECT sum((p.x - q.y) ^ 2 * dot(p.v, p.v)) FROM p JOIN q USING (day) WHERE p.x > -1.5 AND q.label <> ''a''', ARRAY['p'], optimizer => 'adam', lr => 0.125, epochs => 2)"
+	call := "CALL relgrad.train('SELECT sum((p.x - q.y) ^ 2 * dot(p.v, p.v)) FROM p JOIN q USING (day) " +
+		"WHERE p.x > -1.5 AND q.label <> ''a''', ARRAY['p'], optimizer => 'adam', lr => 0.125, epochs => 2)"
 	if err := s.try(call); err != nil {
 		return "", err
 	}
@@ -30,11 +32,13 @@ func (s *viewServer) trained(mode string) (string, error) {
 }
 
 // trainData is what trained reads.
-const trainData = `CREATE TABLE p (k int, day date, x float8, v float8[], PRIMARY KEY (k, day)); CREATE TABLE q (day date PRIMARY KEY, label text, y float8, n numeric);
+const trainData = `CREATE TABLE p (k int, day date, x float8, v float8[], PRIMARY KEY (k, day));
+CREATE TABLE q (day date PRIMARY KEY, label text, y float8, n numeric);
 INSERT INTO p SELECT k, '2020-02-01'::date + k % 3, k / 8.0, ARRAY[k, 1] FROM generate_series(1, 9) AS g(k);
 INSERT INTO q SELECT '2020-02-01'::date + k, chr(97 + k), 0.5 * k, 0.1 FROM generate_series(0, 2) AS g(k);`
 
-// TestSettingsTraining trains under what a session may set, also where a role's own settings set it, and between DISCARD.
+// TestSettingsTraining trains under what a session may set, also where a role's own settings set it, and between
+// DISCARD.
 func TestSettingsTraining(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -57,7 +61,9 @@ func TestSettingsTraining(t *testing.T) {
 		}
 	}
 	for _, group := range settingGroups() {
-		set := slices.DeleteFunc(slices.Clone(group), func(set string) bool { return strings.HasPrefix(set, "session_replication_role") })
+		set := slices.DeleteFunc(slices.Clone(group), func(set string) bool {
+			return strings.HasPrefix(set, "session_replication_role")
+		})
 		s.under(set...)
 		check(s, fmt.Sprint(set))
 	}
@@ -69,11 +75,13 @@ func TestSettingsTraining(t *testing.T) {
 	}
 	s.under("default_transaction_read_only = on")
 	var e *pgconn.PgError
-	if err := s.try("CALL relgrad.train('SELECT sum(x ^ 2) FROM p', ARRAY['p'], epochs => 1)"); !errors.As(err, &e) || e.Code != "25006" {
+	if err := s.try("CALL relgrad.train('SELECT sum(x ^ 2) FROM p', ARRAY['p'], epochs => 1)"); !errors.As(err, &e) ||
+		e.Code != "25006" {
 		t.Errorf("training in a read-only transaction: %v", err)
 	}
 	s.under()
-	s.exec(`ALTER ROLE relgrad SET DateStyle = 'SQL, DMY'; ALTER ROLE relgrad SET standard_conforming_strings = off; ALTER ROLE relgrad SET extra_float_digits = -10;
+	s.exec(`ALTER ROLE relgrad SET DateStyle = 'SQL, DMY'; ALTER ROLE relgrad SET standard_conforming_strings = off;
+ALTER ROLE relgrad SET extra_float_digits = -10;
 ALTER DATABASE postgres SET TimeZone = 'Asia/Kolkata'; ALTER ROLE relgrad SET quote_all_identifiers = on`)
 	conn, err := pgx.ConnectConfig(t.Context(), s.conn.Config())
 	if err != nil {

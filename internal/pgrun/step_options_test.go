@@ -15,8 +15,8 @@ import (
 	"github.com/relgrad/relgrad/train"
 )
 
-// items is a database whose parameters are a table with a key of two columns, names that need quotes, a chunk and a number that may
-// be NULL, and a table of one row without a key. Some items have no observation.
+// items is a database whose parameters are a table with a key of two columns, names that need quotes, a chunk and a
+// number that may be NULL, and a table of one row without a key. Some items have no observation.
 func items(kind kernels.Kind) *memdb.DB {
 	r := rand.New(rand.NewSource(3))
 	draw := func(k kernels.Kind, n int, shape ...int) *ra.Vector {
@@ -43,19 +43,24 @@ func items(kind kernels.Kind) *memdb.DB {
 	} else {
 		b.F32[2] = 0
 	}
-	db.Create("item", 2, memdb.Column{Name: "k", Data: ints(1, 1, 2, 3, 4)}, memdb.Column{Name: "Name", Data: texts("a", "b", "a'", `c"`, "d")},
-		memdb.Column{Name: "tag", Data: texts("x", "y", "x", "y", "x")}, memdb.Column{Name: "v", Data: draw(kind, 5, 2, 2)}, memdb.Column{Name: "b", Data: b})
+	db.Create("item", 2, memdb.Column{Name: "k", Data: ints(1, 1, 2, 3, 4)},
+		memdb.Column{Name: "Name", Data: texts("a", "b", "a'", `c"`, "d")},
+		memdb.Column{Name: "tag", Data: texts("x", "y", "x", "y", "x")}, memdb.Column{Name: "v", Data: draw(kind, 5, 2, 2)},
+		memdb.Column{Name: "b", Data: b})
 	one := db.Create("one", 1, memdb.Column{Name: "k", Data: ints(1)}, memdb.Column{Name: "v_m", Data: draw(kind, 1)})
 	one.Cols, one.Key, one.Declared, db.Data["one"] = one.Cols[1:], nil, true, db.Data["one"][1:]
-	db.Create("obs", 1, memdb.Column{Name: "id", Data: ints(1, 2, 3, 4, 5, 6)}, memdb.Column{Name: "k", Data: ints(1, 1, 2, 3, 1, 2)},
-		memdb.Column{Name: "name", Data: texts("a", "b", "a'", `c"`, "a", "a'")}, memdb.Column{Name: "y", Data: draw(kernels.Float64, 6)})
+	db.Create("obs", 1, memdb.Column{Name: "id", Data: ints(1, 2, 3, 4, 5, 6)},
+		memdb.Column{Name: "k", Data: ints(1, 1, 2, 3, 1, 2)},
+		memdb.Column{Name: "name", Data: texts("a", "b", "a'", `c"`, "a", "a'")},
+		memdb.Column{Name: "y", Data: draw(kernels.Float64, 6)})
 	return db
 }
 
 const itemLoss = `SELECT 0.1 * avg((o.y - coalesce(i.b, 0.5) * dot(i.v, i.v * i.v) * one.v_m) ^ 2)
 	FROM obs o JOIN item i ON i.k = o.k AND i."Name" = o.name CROSS JOIN one WHERE (o.id + current_step()) % 2 = 0`
 
-// TestStepOptions trains items with every option that changes an update, in both dtypes, as one parameter and column by column.
+// TestStepOptions trains items with every option that changes an update, in both dtypes, as one parameter and column by
+// column.
 func TestStepOptions(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -84,7 +89,8 @@ func TestStepOptions(t *testing.T) {
 		}, nil},
 		{"where", func(c *train.Config) {
 			c.ClipNorm = 0.2
-			c.Options = map[string]train.ParamOptions{"item": {Where: "k < 3 -- some"}, "item.b": {Where: `"Name" LIKE 'a%' OR tag = NULL`}}
+			c.Options = map[string]train.ParamOptions{"item": {Where: "k < 3 -- some"},
+				"item.b": {Where: `"Name" LIKE 'a%' OR tag = NULL`}}
 		}, func(slot, row int) bool { return slot == 2 || row < 3 && (slot == 0 || row != 1) }},
 		{"where, sparse", func(c *train.Config) {
 			c.Sparse.All = true
@@ -166,12 +172,14 @@ func TestStepResume(t *testing.T) {
 	defer s.close()
 	s.exec(t, s.st.Teardown...)
 	var left int
-	if err := s.tx.QueryRow(t.Context(), "SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema()").Scan(&left); err != nil || left > 0 {
+	if err := s.tx.QueryRow(t.Context(), "SELECT count(*) FROM pg_class WHERE relnamespace = pg_my_temp_schema()").
+		Scan(&left); err != nil || left > 0 {
 		t.Errorf("%d relations are left (%v)", left, err)
 	}
 }
 
-// TestStepNotFinite: the first gradient that is not finite is named by slot, key and number; where the loss is not, the value.
+// TestStepNotFinite: the first gradient that is not finite is named by slot, key and number; where the loss is not, the
+// value.
 func TestStepNotFinite(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -184,9 +192,12 @@ func TestStepNotFinite(t *testing.T) {
 		number      float64
 		finite      bool
 	}{
-		{"SELECT sum(CASE WHEN b > 100 THEN 0 ELSE sqrt(abs(b - b)) END) + sum(b * sqnorm(v)) FROM item", "UPDATE item SET b = 'Infinity' WHERE k = 3", 1, []string{"3", `c"`}, math.Inf(1), false},
-		{"SELECT sum(CASE WHEN k >= 3 THEN power(b * 0 + 1e-320, 0.01) ELSE b END) + sum(sqnorm(v)) FROM item", "", 1, []string{"3", `c"`}, math.NaN(), true},
-		{"SELECT sum(CASE WHEN k = 2 THEN power(v[2][1] * 0 + 1e-320, 0.01) ELSE 0 END) + sum(sqnorm(v)) + sum(b) FROM item", "", 0, []string{"2", "a'"}, math.NaN(), true},
+		{"SELECT sum(CASE WHEN b > 100 THEN 0 ELSE sqrt(abs(b - b)) END) + sum(b * sqnorm(v)) FROM item",
+			"UPDATE item SET b = 'Infinity' WHERE k = 3", 1, []string{"3", `c"`}, math.Inf(1), false},
+		{"SELECT sum(CASE WHEN k >= 3 THEN power(b * 0 + 1e-320, 0.01) ELSE b END) + sum(sqnorm(v)) FROM item", "", 1,
+			[]string{"3", `c"`}, math.NaN(), true},
+		{"SELECT sum(CASE WHEN k = 2 THEN power(v[2][1] * 0 + 1e-320, 0.01) ELSE 0 END) + " +
+			"sum(sqnorm(v)) + sum(b) FROM item", "", 0, []string{"2", "a'"}, math.NaN(), true},
 	} {
 		tr := newTraining(t, items(kernels.Float64), tc.loss, []string{"item"})
 		c := config("sgd")
@@ -200,7 +211,8 @@ func TestStepNotFinite(t *testing.T) {
 			t.Errorf("%s: loss %g, all finite\n%s", tc.loss, got.loss, s.st.Statement)
 			continue
 		}
-		if finite := !math.IsNaN(got.loss) && !math.IsInf(got.loss, 0); finite != tc.finite || *bad.slot != tc.slot || !slices.Equal(bad.key, tc.key) ||
+		if finite := !math.IsNaN(got.loss) && !math.IsInf(got.loss, 0); finite != tc.finite || *bad.slot != tc.slot ||
+			!slices.Equal(bad.key, tc.key) ||
 			!(*bad.number == tc.number || math.IsNaN(*bad.number) && math.IsNaN(tc.number)) {
 			t.Errorf("%s: loss %g, slot %d, key %v, number %g", tc.loss, got.loss, *bad.slot, bad.key, *bad.number)
 		}

@@ -29,7 +29,8 @@ func TestStepRandom(t *testing.T) {
 		q := randquery.Generate(seed, randquery.Options{})
 		ok, err := trainRandom(t, e, q)
 		if err != nil {
-			t.Errorf("seed %d (go test ./internal/pgrun -run StepRandom -seed=%d -queries=1): %v\n%s", seed, seed, err, q.Report())
+			t.Errorf("seed %d (go test ./internal/pgrun -run StepRandom -seed=%d -queries=1): %v\n%s",
+				seed, seed, err, q.Report())
 			if !*allFlag {
 				return
 			}

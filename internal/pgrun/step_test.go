@@ -53,7 +53,8 @@ func openTraining(db *memdb.DB, loss string, params []string) (*training, error)
 		for i, c := range table.Cols {
 			if c.IsValue() && (ref.Column == "" || ref.Column == c.Name) && !slices.Contains(table.Key, i) {
 				p.Cols = append(p.Cols, i)
-				p.Slots = append(p.Slots, &train.Slot{Name: table.Name + "." + c.Name, Names: []string{table.Name, table.Name + "." + c.Name}, Size: c.Type.Size()})
+				p.Slots = append(p.Slots, &train.Slot{Name: table.Name + "." + c.Name,
+					Names: []string{table.Name, table.Name + "." + c.Name}, Size: c.Type.Size()})
 			}
 		}
 		tr.params = append(tr.params, p)
@@ -152,11 +153,13 @@ func floats(f train.Floats) []float64 {
 }
 
 func (tr *training) compile(c *train.Config) (*executor.Program, error) {
-	return executor.Compile(context.Background(), tr.res.Plan, tr.db.Clone(), executor.Options{Workers: 1, Env: kernels.Env{Seed: c.Seed}})
+	return executor.Compile(context.Background(), tr.res.Plan, tr.db.Clone(),
+		executor.Options{Workers: 1, Env: kernels.Env{Seed: c.Seed}})
 }
 
 // byExecutor runs package train's loops; chosen gives the rows that are trained, nil: all that are not NULL.
-func (tr *training) byExecutor(t *testing.T, c train.Config, chosen func(slot, row int) bool) ([]state, []*train.Slot, error) {
+func (tr *training) byExecutor(t *testing.T, c train.Config,
+	chosen func(slot, row int) bool) ([]state, []*train.Slot, error) {
 	t.Helper()
 	prog, err := tr.compile(&c)
 	if err != nil {
@@ -167,10 +170,14 @@ func (tr *training) byExecutor(t *testing.T, c train.Config, chosen func(slot, r
 	for i, p := range tr.params {
 		for j, like := range p.Slots {
 			param := prog.Param(p.Table, p.Cols[j])
-			s := &train.Slot{Name: like.Name, Names: like.Names, Size: like.Size, Param: train.Floats{F32: param.F32, F64: param.F64}, Key: func(row int) string { return fmt.Sprint(row) }}
+			s := &train.Slot{Name: like.Name, Names: like.Names, Size: like.Size,
+				Param: train.Floats{F32: param.F32, F64: param.F64}, Key: func(row int) string {
+					return fmt.Sprint(row)
+				}}
 			for row := range param.Rows {
 				if chosen != nil || param.Valid != nil {
-					s.Trained = append(s.Trained, (chosen == nil || chosen(len(m.slots), row)) && (param.Valid == nil || param.Valid[row] != 0))
+					s.Trained = append(s.Trained, (chosen == nil || chosen(len(m.slots), row)) &&
+						(param.Valid == nil || param.Valid[row] != 0))
 				}
 			}
 			cols := tr.res.Cols[i]
@@ -211,7 +218,8 @@ type session struct {
 func (tr *training) open(t *testing.T, e *Engine, c *train.Config) *session {
 	t.Helper()
 	ctx := context.Background()
-	st, err := c.Statement(tr.res, tr.params, sqlgen.Options{Env: &kernels.Env{Seed: c.Seed}, Opaque: func(n *ra.Node) (string, error) { return series(n, &kernels.Env{Seed: c.Seed}) }})
+	st, err := c.Statement(tr.res, tr.params, sqlgen.Options{Env: &kernels.Env{Seed: c.Seed},
+		Opaque: func(n *ra.Node) (string, error) { return series(n, &kernels.Env{Seed: c.Seed}) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -253,7 +261,8 @@ func (s *session) step(t *testing.T, step int64) (state, first) {
 	var n int64
 	var f first
 	var loss *float64
-	if err := s.tx.QueryRow(context.Background(), s.st.Statement, s.st.Values(step)...).Scan(&n, &loss, &f.slot, &f.key, &f.number); err != nil {
+	if err := s.tx.QueryRow(context.Background(), s.st.Statement, s.st.Values(step)...).
+		Scan(&n, &loss, &f.slot, &f.key, &f.number); err != nil {
 		t.Fatalf("%v\n%s", err, s.st.Statement)
 	}
 	if loss == nil || n != step {
@@ -335,7 +344,8 @@ func same(got state, want state, tol float64) error {
 }
 
 // compare trains both ways and compares.
-func (tr *training) compare(t *testing.T, e *Engine, c train.Config, tol float64, chosen func(slot, row int) bool) error {
+func (tr *training) compare(t *testing.T, e *Engine, c train.Config, tol float64,
+	chosen func(slot, row int) bool) error {
 	t.Helper()
 	want, slots, failed := tr.byExecutor(t, c, chosen)
 	if failed != nil && sqlerr.Code(failed) != sqlerr.NumericOutOfRange {
@@ -379,7 +389,8 @@ func (s *session) buffers(t *testing.T, slots []*train.Slot, tol float64) error 
 		}
 		got := numbers(t, rows, s.slotType(n))
 		rows.Close()
-		if err := same(state{values: [][]float64{got}}, state{values: [][]float64{floats(slot.State[last])}}, tol); err != nil {
+		if err := same(state{values: [][]float64{got}}, state{values: [][]float64{floats(slot.State[last])}},
+			tol); err != nil {
 			return fmt.Errorf("the last buffer of %s: %w", slot.Name, err)
 		}
 	}
@@ -435,7 +446,8 @@ func inReal(db *memdb.DB) *memdb.DB {
 	return db
 }
 
-// TestStepReal trains losses over real, a little: rounding differs between the engines, and grows where a loss is steep.
+// TestStepReal trains losses over real, a little: rounding differs between the engines, and grows where a loss is
+// steep.
 func TestStepReal(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")

@@ -23,10 +23,13 @@ var typedFlag = flag.Int64("typed", 80, "number of random queries over a server'
 
 // typedCases are queries that an engine has got wrong, beside the random ones.
 var typedCases = []*randquery.Typed{
-	{Script: []string{"CREATE TABLE a (k int PRIMARY KEY, h char(4), n int UNIQUE NOT NULL, x double precision NOT NULL)", "INSERT INTO a VALUES (1, 'b', 0, 1.5), (2, 'ab', 1, 2.25), (3, 'abcb', 2, 0.5)"},
+	{Script: []string{"CREATE TABLE a (k int PRIMARY KEY, h char(4), n int UNIQUE NOT NULL, x double precision NOT NULL)",
+		"INSERT INTO a VALUES (1, 'b', 0, 1.5), (2, 'ab', 1, 2.25), (3, 'abcb', 2, 0.5)"},
 		Loss: "SELECT sum(a.x * a.x) FROM a WHERE a.h LIKE '%b'"},
-	{Script: []string{"CREATE TABLE a (k mood PRIMARY KEY, h text, n int UNIQUE NOT NULL, x double precision NOT NULL)", "INSERT INTO a VALUES ('sad', 'a', 0, 1.5), ('happy', 'b', 1, 2.25)"},
-		Settings: []string{"quote_all_identifiers = on"}, Loss: "SELECT sum(q.x * q.x) FROM (SELECT a.x FROM a WHERE a.k = 'sad'::mood OR a.k > 'ok'::mood) q"},
+	{Script: []string{"CREATE TABLE a (k mood PRIMARY KEY, h text, n int UNIQUE NOT NULL, x double precision NOT NULL)",
+		"INSERT INTO a VALUES ('sad', 'a', 0, 1.5), ('happy', 'b', 1, 2.25)"},
+		Settings: []string{"quote_all_identifiers = on"},
+		Loss:     "SELECT sum(q.x * q.x) FROM (SELECT a.x FROM a WHERE a.k = 'sad'::mood OR a.k > 'ok'::mood) q"},
 }
 
 // typedServer runs typed queries in one of two databases.
@@ -81,11 +84,13 @@ const typedStep = 1.0 / 1024
 
 // run compares one query.
 func (s *typedServer) run(q *randquery.Typed) (outcome int, err error) {
-	s.exec("RESET ALL; SET search_path = public, relgrad; SET client_min_messages = warning; DROP TABLE IF EXISTS a, b, a_grad; DISCARD TEMP")
+	s.exec("RESET ALL; SET search_path = public, relgrad; SET client_min_messages = warning; DROP TABLE IF EXISTS a, b, " +
+		"a_grad; DISCARD TEMP")
 	for _, sql := range q.Script {
 		s.exec(sql)
 	}
-	s.exec("CREATE TABLE moves AS SELECT n, (n * 7919 % 13 - 6) / 4.0::float8 AS d FROM a; ALTER TABLE moves ADD PRIMARY KEY (n)")
+	s.exec("CREATE TABLE moves AS SELECT n, (n * 7919 % 13 - 6) / 4.0::float8 AS d FROM a; " +
+		"ALTER TABLE moves ADD PRIMARY KEY (n)")
 	defer s.exec("RESET ALL; DROP TABLE moves")
 	for _, set := range q.Settings {
 		s.exec("SET " + set)
@@ -120,7 +125,8 @@ func (s *typedServer) run(q *randquery.Typed) (outcome int, err error) {
 // isRefusal tells an error that says that a loss is not supported from one about a query that the server takes.
 func isRefusal(e *pgconn.PgError) bool {
 	switch e.Code {
-	case sqlerr.FeatureNotSupported, sqlerr.CannotCoerce, sqlerr.UndefinedFunction, sqlerr.DatatypeMismatch, sqlerr.AmbiguousFunction, sqlerr.ObjectNotPrereqState:
+	case sqlerr.FeatureNotSupported, sqlerr.CannotCoerce, sqlerr.UndefinedFunction, sqlerr.DatatypeMismatch,
+		sqlerr.AmbiguousFunction, sqlerr.ObjectNotPrereqState:
 		return true
 	}
 	return e.Code == sqlerr.InvalidParameter && strings.Contains(e.Message, "cannot be read by a loss")
@@ -132,7 +138,8 @@ var errNull = errors.New("the loss is NULL")
 func (s *typedServer) ownGradient(loss string) (value, slope float64, err error) {
 	var f [3]float64
 	for i := range f {
-		s.exec(fmt.Sprintf("BEGIN; UPDATE a SET x = x + %v * (SELECT d FROM moves WHERE moves.n = a.n)", float64(i-1)*typedStep))
+		s.exec(fmt.Sprintf("BEGIN; UPDATE a SET x = x + %v * (SELECT d FROM moves WHERE moves.n = a.n)",
+			float64(i-1)*typedStep))
 		f[i], err = s.binaryNumber("SELECT (" + loss + ")::float8")
 		s.exec("ROLLBACK")
 		if err != nil && strings.Contains(err.Error(), "is NULL") {
@@ -154,7 +161,8 @@ func (s *typedServer) compareTyped(q *randquery.Typed, want, slope float64) erro
 	if !closeTo(got, want) {
 		return fmt.Errorf("the loss is %v; the server: %v", got, want)
 	}
-	const along = "SELECT coalesce(sum(g.x * m.d), 0) + CASE WHEN count(*) = count(a.n) THEN 0 ELSE 1e9 END FROM %s g LEFT JOIN public.moves m ON m.n = g.n LEFT JOIN public.a ON a.n = g.n AND a.k = g.k"
+	const along = "SELECT coalesce(sum(g.x * m.d), 0) + CASE WHEN count(*) = count(a.n) THEN 0 ELSE 1e9 END " +
+		"FROM %s g LEFT JOIN public.moves m ON m.n = g.n LEFT JOIN public.a ON a.n = g.n AND a.k = g.k"
 	from := []string{"pg_temp.a_grad"}
 	if q.Seed%3 == 0 {
 		from = append(from, "relgrad.gradient($loss$"+q.Loss+"$loss$, NULL::public.a)")
@@ -187,7 +195,8 @@ func TestBackendTypes(t *testing.T) {
 	for _, q := range queries {
 		outcome, err := servers[q.ICU].run(q)
 		if err != nil {
-			t.Errorf("seed %d (go test ./internal/pgrun -run TestBackendTypes -seed=%d -typed=1): %v\n%s", q.Seed, q.Seed, err, q.Report())
+			t.Errorf("seed %d (go test ./internal/pgrun -run TestBackendTypes -seed=%d -typed=1): %v\n%s", q.Seed,
+				q.Seed, err, q.Report())
 			if !*allFlag {
 				return
 			}
@@ -200,7 +209,8 @@ func TestBackendTypes(t *testing.T) {
 			uses[u] = by
 		}
 	}
-	t.Logf("%d agree, %d refused, %d by one engine, %d NULL, %d invalid", counts[0], counts[1], counts[2], counts[3], counts[4])
+	t.Logf("%d agree, %d refused, %d by one engine, %d NULL, %d invalid", counts[0], counts[1],
+		counts[2], counts[3], counts[4])
 	if *allFlag {
 		for _, s := range servers {
 			for m, n := range s.refusals {

@@ -167,7 +167,8 @@ func (m *mirror) results(loss string, params []string) (out [][]any, err error) 
 		}
 		out = append(out, r.Rows...)
 	}
-	r, err := m.db.Run(ctx, fmt.Sprintf("SELECT backward('%s', ARRAY['%s'], step => 1, seed => 2)", loss, strings.Join(params, "', '")))
+	r, err := m.db.Run(ctx,
+		fmt.Sprintf("SELECT backward('%s', ARRAY['%s'], step => 1, seed => 2)", loss, strings.Join(params, "', '")))
 	if err != nil {
 		return nil, err
 	}
@@ -188,8 +189,8 @@ func sameResults(got, want [][]any) error {
 	return nil
 }
 
-// sameDatum compares values up to the rounding of their type: Postgres prints a view with other casts and parentheses, whose
-// plan may add in another order.
+// sameDatum compares values up to the rounding of their type: Postgres prints a view with other casts and parentheses,
+// whose plan may add in another order.
 func sameDatum(a, b any) bool {
 	tol := 1e-9
 	if t, ok := b.(*tensor.Tensor); ok && t.DType == tensor.Float32 {

@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/script/psql"
 )
 
-// TestPrintedScripts binds the losses of the example scripts, and of those that users bring, from the text that Postgres
-// prints of their views.
+// TestPrintedScripts binds the losses of the example scripts, and of those that users bring, from the text that
+// Postgres prints of their views.
 func TestPrintedScripts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts a server")
@@ -29,7 +29,8 @@ func TestPrintedScripts(t *testing.T) {
 	s := newViewServer(t)
 	for _, path := range append(ours, theirs...) {
 		name := filepath.Base(filepath.Dir(path)) + "/" + filepath.Base(path)
-		if strings.HasSuffix(path, "kge_data.sql") || strings.HasSuffix(path, "_model.sql") && !strings.HasSuffix(path, "language_model.sql") {
+		if strings.HasSuffix(path, "kge_data.sql") || strings.HasSuffix(path, "_model.sql") &&
+			!strings.HasSuffix(path, "language_model.sql") {
 			continue // others include it
 		}
 		t.Run(name, func(t *testing.T) {
@@ -46,7 +47,8 @@ func TestPrintedScripts(t *testing.T) {
 
 // run runs a script until it trains, then what it has run before each step.
 func run(t *testing.T, m *mirror, path, data string) {
-	r := psql.NewRunner(m, psql.Options{Vars: map[string]string{"data": data, "seed": "1", "epochs": "1"}, Quiet: true, Stdout: io.Discard, Stderr: io.Discard})
+	r := psql.NewRunner(m, psql.Options{Vars: map[string]string{"data": data, "seed": "1", "epochs": "1"}, Quiet: true,
+		Stdout: io.Discard, Stderr: io.Discard})
 	ctx := context.Background()
 	err := r.RunFile(ctx, path)
 	if m.train == nil {

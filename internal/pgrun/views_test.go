@@ -38,7 +38,8 @@ func newViewServer(t *testing.T) *viewServer {
 	s := &viewServer{New(t), t}
 	s.exec("SET search_path = public, relgrad")
 	// a loss may read a gradient; only its name and type are of interest here
-	s.exec("DO $$ BEGIN IF to_regproc('relgrad.gradient') IS NULL THEN CREATE FUNCTION relgrad.gradient(loss text, params anyelement) RETURNS SETOF anyelement LANGUAGE sql AS 'SELECT params WHERE false'; END IF; END $$")
+	s.exec("DO $$ BEGIN IF to_regproc('relgrad.gradient') IS NULL THEN CREATE FUNCTION relgrad.gradient(loss text, " +
+		"params anyelement) RETURNS SETOF anyelement LANGUAGE sql AS 'SELECT params WHERE false'; END IF; END $$")
 	return s
 }
 
@@ -64,7 +65,8 @@ func (s *viewServer) text(view, path string) string {
 	s.t.Helper()
 	ctx, out := context.Background(), ""
 	s.exec("SET search_path = " + path)
-	err := s.conn.QueryRow(ctx, "SELECT pg_get_viewdef(oid, true) FROM pg_class WHERE relname = $1 AND relkind = 'v'", view).Scan(&out)
+	err := s.conn.QueryRow(ctx, "SELECT pg_get_viewdef(oid, true) FROM pg_class WHERE relname = $1 AND relkind = 'v'",
+		view).Scan(&out)
 	if err != nil {
 		s.t.Fatalf("view %s: %v", view, err)
 	}
@@ -166,7 +168,8 @@ func close(a, b kernels.Value) error {
 		return fmt.Errorf("%v, not %v", b, a)
 	}
 	for i := range x {
-		if x[i] != y[i] && !(math.IsNaN(x[i]) && math.IsNaN(y[i])) && !(math.Abs(x[i]-y[i]) <= 1e-9*math.Max(1, math.Abs(x[i]))) {
+		if x[i] != y[i] && !(math.IsNaN(x[i]) && math.IsNaN(y[i])) &&
+			!(math.Abs(x[i]-y[i]) <= 1e-9*math.Max(1, math.Abs(x[i]))) {
 			return fmt.Errorf("%v, not %v", b, a)
 		}
 	}
@@ -252,7 +255,8 @@ func TestPrintedLosses(t *testing.T) {
 	for i, l := range gradtest.Losses {
 		db, loss := graph, l.SQL
 		if strings.Contains(loss, " ") {
-			db, loss = &memdb.DB{Tables: graph.Tables, Data: graph.Data, Views: maps.Clone(graph.Views)}, fmt.Sprintf("loss%d", i)
+			db, loss = &memdb.DB{Tables: graph.Tables, Data: graph.Data, Views: maps.Clone(graph.Views)},
+				fmt.Sprintf("loss%d", i)
 			if err := errors.Join(db.AddView(loss, l.SQL), s.try("CREATE VIEW "+loss+" AS "+l.SQL)); err != nil {
 				t.Errorf("%s: %v", l.SQL, err)
 				continue
@@ -280,7 +284,8 @@ func TestPrintedRandom(t *testing.T) {
 		ok, err := s.random(q, kind)
 		switch {
 		case err != nil:
-			t.Errorf("seed %d (go test ./internal/pgrun -run TestPrintedRandom -seed=%d -views=1): %v\n%s", seed, seed, err, q.Report())
+			t.Errorf("seed %d (go test ./internal/pgrun -run TestPrintedRandom -seed=%d -views=1): %v\n%s",
+				seed, seed, err, q.Report())
 			if !*allFlag {
 				return
 			}
@@ -296,8 +301,8 @@ func TestPrintedRandom(t *testing.T) {
 	}
 }
 
-// beyond reports whether Postgres may refuse a query: it gives a function's result a type without knowing shapes, so that
-// einsum to a scalar is an array there, and takes none of the forms that q.Plain tells.
+// beyond reports whether Postgres may refuse a query: it gives a function's result a type without knowing shapes, so
+// that einsum to a scalar is an array there, and takes none of the forms that q.Plain tells.
 func beyond(q *randquery.Query) bool {
 	texts := q.Loss
 	for _, v := range q.Views {

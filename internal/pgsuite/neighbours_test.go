@@ -15,15 +15,15 @@ import (
 )
 
 // A case is a statement of testdata with what is expected of it: an answer as the server's where want is "",
-// "both STATE" where both refuse it (first the store's SQLSTATE, then the server's where it is another), "refused STATE" where only
-// the store does.
+// "both STATE" where both refuse it (first the store's SQLSTATE, then the server's where it is another), "refused
+// STATE" where only the store does.
 type neighbour struct {
 	sql, want string
 	line      int
 }
 
-// neighbours reads a file of statements, each of which ends with ";" at a line's end. A line "--! …" says what is expected of the
-// next one.
+// neighbours reads a file of statements, each of which ends with ";" at a line's end. A line "--! …" says what is
+// expected of the next one.
 func neighbours(text string) []neighbour {
 	var out []neighbour
 	n := neighbour{}

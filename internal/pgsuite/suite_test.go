@@ -35,25 +35,30 @@ var (
 )
 
 // budgeted are the files that run without -all and -files: those whose statements have no difference left.
-var budgeted = strings.Fields(`aggregates alter_generic alter_table arrays boolean brin brin_multi btree_index case char cluster ` +
-	`collate.icu.utf8 collate.linux.utf8 combocid compression constraints copy copy2 copydml copyselect ` +
-	`create_function_sql create_index create_operator create_procedure create_table create_table_like ` +
-	`create_view date delete drop_if_exists encoding enum event_trigger expressions fast_default float4 float8 ` +
-	`foreign_data foreign_key functional_deps generated gin groupingsets guc hash_index horology identity ` +
-	`incremental_sort index_including indexing inherit insert insert_conflict int2 int4 int8 join json ` +
-	`json_encoding jsonb limit lock matview memoize merge misc name numeric numeric_big numerology ` +
-	`partition_prune plancache plpgsql polymorphism portals prepared_xacts privileges psql publication ` +
-	`rangefuncs regex replica_identity returning rowsecurity rowtypes rules select select_distinct ` +
-	`select_distinct_on select_having select_implicit select_into select_parallel select_views sequence stats ` +
-	`strings subselect tablespace temp text tid timestamp timestamptz transactions triggers truncate tsrf ` +
-	`tuplesort union updatable_views update uuid vacuum varchar window with write_parallel`)
+var budgeted = strings.Fields(
+	`aggregates alter_generic alter_table arrays boolean brin brin_multi btree_index case char cluster ` +
+		`collate.icu.utf8 collate.linux.utf8 combocid compression constraints copy copy2 copydml copyselect ` +
+		`create_function_sql create_index create_operator create_procedure create_table create_table_like ` +
+		`create_view date delete drop_if_exists encoding enum event_trigger expressions fast_default float4 float8 ` +
+		`foreign_data foreign_key functional_deps generated gin groupingsets guc hash_index horology identity ` +
+		`incremental_sort index_including indexing inherit insert insert_conflict int2 int4 int8 join json ` +
+		`json_encoding jsonb limit lock matview memoize merge misc name numeric numeric_big numerology ` +
+		`partition_prune plancache plpgsql polymorphism portals prepared_xacts privileges psql publication ` +
+		`rangefuncs regex replica_identity returning rowsecurity rowtypes rules select select_distinct ` +
+		`select_distinct_on select_having select_implicit select_into select_parallel select_views sequence stats ` +
+		`strings subselect tablespace temp text tid timestamp timestamptz transactions triggers truncate tsrf ` +
+		`tuplesort union updatable_views update uuid vacuum varchar window with write_parallel`)
 
 // volatile marks statements whose answers differ from time to time or from place to place.
-var volatile = regexp.MustCompile(`(?i)\brandom\s*\(|\bnow\s*\(|\bcurrent_|\blocaltime|clock_timestamp|statement_timestamp|transaction_timestamp|` +
-	`timeofday|version\s*\(|\bpg_(?:[a-su-z]|t[a-xz])|\boid\b|\bctid\b|\bxmin\b|\btableoid\b|txid_|\bregclass\b|tablesample|explain|'(?:now|today|tomorrow|yesterday)|age\(`)
+var volatile = regexp.MustCompile(
+	`(?i)\brandom\s*\(|\bnow\s*\(|\bcurrent_|\blocaltime|clock_timestamp|statement_timestamp|transaction_timestamp|` +
+		`timeofday|version\s*\(|\bpg_(?:[a-su-z]|t[a-xz])|\boid\b|\bctid\b|\bxmin\b|\btableoid\b|txid_|` +
+		`\bregclass\b|tablesample|explain|'(?:now|today|tomorrow|yesterday)|age\(`)
 
 // control marks what is left out: the test has the transaction, and settings of the session are those of its beginning.
-var control = regexp.MustCompile(`(?i)^\s*(begin|start|commit|end|abort|rollback|savepoint|release|prepare|execute|deallocate|vacuum|analyze|listen|notify|unlisten|discard|checkpoint|lock|set|reset|show)\b`)
+var control = regexp.MustCompile(
+	`(?i)^\s*(begin|start|commit|end|abort|rollback|savepoint|release|prepare|execute|` +
+		`deallocate|vacuum|analyze|listen|notify|unlisten|discard|checkpoint|lock|set|reset|show)\b`)
 
 const statementTime = 10 * time.Second
 
@@ -119,7 +124,9 @@ func open(t *testing.T, c *pgcluster.Cluster, dir string) *both {
 	}
 	t.Cleanup(func() { db.Close() })
 	b := &both{t: t, dir: dir, pg: pg, open: undetermined(t), in: plpgsql.NewInterp(script.Embedded(db), nil)}
-	if _, err := b.server(fmt.Sprintf("SET client_min_messages = error; SET timezone = 'UTC'; SET statement_timeout = '%ds'; BEGIN", statementTime/time.Second)); err != nil {
+	if _, err := b.server(
+		fmt.Sprintf("SET client_min_messages = error; SET timezone = 'UTC'; SET statement_timeout = '%ds'; BEGIN",
+			statementTime/time.Second)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := b.store("BEGIN"); err != nil {
@@ -131,9 +138,12 @@ func open(t *testing.T, c *pgcluster.Cluster, dir string) *both {
 // file runs a file of the suite.
 func (b *both) file(name string) {
 	b.name = name
-	vars := map[string]string{"ON_ERROR_STOP": "off", "abs_srcdir": b.dir, "libdir": "/nowhere", "dlsuffix": ".so", "ECHO": "none"}
-	r := psql.NewRunner(b, psql.Options{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Vars: vars, Dir: b.dir})
-	if err := r.RunFile(context.Background(), filepath.Join(b.dir, "sql", name+".sql")); err != nil && !errors.Is(err, psql.ErrStopped) {
+	vars := map[string]string{"ON_ERROR_STOP": "off", "abs_srcdir": b.dir, "libdir": "/nowhere",
+		"dlsuffix": ".so", "ECHO": "none"}
+	r := psql.NewRunner(b,
+		psql.Options{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Vars: vars, Dir: b.dir})
+	if err := r.RunFile(context.Background(), filepath.Join(b.dir, "sql", name+".sql")); err != nil &&
+		!errors.Is(err, psql.ErrStopped) {
 		b.t.Errorf("%s: %v", name, err)
 	}
 }
@@ -226,7 +236,8 @@ func (b *both) must(run func(string) (*answer, error), sql string) {
 	}
 }
 
-// controls reports whether one of the statements of a text is left out: several come in one text where \; stands between them.
+// controls reports whether one of the statements of a text is left out: several come in one text where \; stands
+// between them.
 func controls(sql string) bool {
 	stmts, err := parse.Parse(&ast.Text{SQL: sql})
 	if err != nil || len(stmts) < 2 {
@@ -291,7 +302,8 @@ func (b *both) differ(sql, mine, its string) {
 	if b.open[b.name+" "+fingerprint(sql)] != "" && !strings.HasPrefix(mine, "refused: ") {
 		return
 	}
-	b.t.Errorf("%s %s: %s\n  store: %s\n  server: %s", b.name, fingerprint(sql), strings.TrimSpace(sql), clip(mine), clip(its))
+	b.t.Errorf("%s %s: %s\n  store: %s\n  server: %s", b.name, fingerprint(sql),
+		strings.TrimSpace(sql), clip(mine), clip(its))
 }
 
 func clip(s string) string { return s[:min(len(s), 600)] }

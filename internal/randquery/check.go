@@ -143,7 +143,8 @@ func (cs *Case) wellFormed(want [][]interp.Row) error {
 			delete(stored, k)
 			for j, tc := range cols {
 				if !t.Cols[tc].Type.IsFloat() && row[j].String() != vecs[tc].Value(i).String() {
-					return fmt.Errorf("gradient of %s at %s: %s is %v, stored %v", t.Name, k, t.Cols[tc].Name, row[j], vecs[tc].Value(i))
+					return fmt.Errorf("gradient of %s at %s: %s is %v, stored %v", t.Name, k, t.Cols[tc].Name,
+						row[j], vecs[tc].Value(i))
 				}
 				if t.Cols[tc].Type.IsFloat() && cs.active(p, tc) && row[j].Null {
 					return fmt.Errorf("gradient of %s at %s: %s is NULL", t.Name, k, t.Cols[tc].Name)

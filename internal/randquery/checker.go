@@ -32,9 +32,10 @@ type Engine struct {
 var ErrLimit = errors.New("randquery: beyond a limit of the engine")
 
 // Oracle is the interpreter.
-var Oracle = Engine{Name: "oracle", Tol: 1e-9, Run: func(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error) {
-	return evaluate(ctx, db, plan, env)
-}}
+var Oracle = Engine{Name: "oracle", Tol: 1e-9,
+	Run: func(ctx context.Context, db *memdb.DB, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error) {
+		return evaluate(ctx, db, plan, env)
+	}}
 
 func evaluate(ctx context.Context, src ra.Source, plan *ra.Plan, env *kernels.Env) ([][]interp.Row, error) {
 	in := interp.New(src, env)
@@ -74,13 +75,15 @@ type Stats struct {
 
 // Listed reports whether a counted use has a name that Constructs or Kernels list.
 func Listed(use string) bool {
-	return strings.HasPrefix(use, "kernel:") || strings.HasPrefix(use, "variant: ") || use == vectorProduct || use == nullConcat ||
+	return strings.HasPrefix(use, "kernel:") || strings.HasPrefix(use, "variant: ") ||
+		use == vectorProduct || use == nullConcat ||
 		slices.Contains(Constructs, use)
 }
 
 // Add sums the counts of another run.
 func (s *Stats) Add(o Stats) {
-	s.Queries, s.NullLoss, s.Wild, s.Unreached = s.Queries+o.Queries, s.NullLoss+o.NullLoss, s.Wild+o.Wild, s.Unreached+o.Unreached
+	s.Queries, s.NullLoss, s.Wild, s.Unreached = s.Queries+o.Queries, s.NullLoss+o.NullLoss, s.Wild+
+		o.Wild, s.Unreached+o.Unreached
 	s.EmptyRoots, s.Differences, s.Kinks = s.EmptyRoots+o.EmptyRoots, s.Differences+o.Differences, s.Kinks+o.Kinks
 	s.RulesOff, s.Transformed, s.Reals = s.RulesOff+o.RulesOff, s.Transformed+o.Transformed, s.Reals+o.Reals
 	s.Statements, s.Limits = s.Statements+o.Statements, s.Limits+o.Limits
@@ -100,7 +103,8 @@ var env = &kernels.Env{Seed: 1, Step: 2}
 // Plain reports whether the loss means the same as an ordinary statement: no nested gradient, nothing that
 // depends on the step, none of the forms that a loss reads differently.
 func (q *Query) Plain() bool {
-	return len(q.Nested) == 0 && q.Uses["kernel:current_step"]+q.Uses["kernel:current_seed"]+q.Uses[vectorProduct]+q.Uses[nullConcat] == 0
+	return len(q.Nested) == 0 && q.Uses["kernel:current_step"]+q.Uses["kernel:current_seed"]+
+		q.Uses[vectorProduct]+q.Uses[nullConcat] == 0
 }
 
 // Case is a query bound over its database.
@@ -124,7 +128,8 @@ func (q *Query) Open(kind kernels.Kind) (*memdb.DB, error) {
 }
 
 // compile binds, differentiates and optimizes a loss.
-func compile(ctx context.Context, db bind.Catalog, loss string, params []string, opt optimizer.Options) (*optimizer.Result, []optimizer.Param, error) {
+func compile(ctx context.Context, db bind.Catalog, loss string, params []string,
+	opt optimizer.Options) (*optimizer.Result, []optimizer.Param, error) {
 	b := ra.NewBuilder()
 	var refs []bind.ParamRef
 	var ps []optimizer.Param
@@ -224,7 +229,8 @@ func isConstant(ctx context.Context, db *memdb.DB, q *Query, param string) error
 		}
 		at[i] = rows[0][0][0].Float()
 	}
-	if d := math.Abs(at[1] - at[0]); d > 1e-9*math.Max(1, math.Abs(at[0])) && d < 1e-3 { // a jump of a piecewise constant function is larger
+	// a jump of a piecewise constant function is larger
+	if d := math.Abs(at[1] - at[0]); d > 1e-9*math.Max(1, math.Abs(at[0])) && d < 1e-3 {
 		return fmt.Errorf("the loss is said not to depend on %s, but moves from %v to %v", param, at[0], at[1])
 	}
 	return nil

@@ -184,7 +184,9 @@ func (g *dbGen) ints(t *Table, name string, value func(row int) int64) {
 }
 
 func (g *dbGen) texts(t *Table, name string, value func(row int) string) {
-	g.add(t, name, "text", kernels.Type{Kind: kernels.Text}, func(i int) kernels.Value { return kernels.TextValue(value(i)) })
+	g.add(t, name, "text", kernels.Type{Kind: kernels.Text}, func(i int) kernels.Value {
+		return kernels.TextValue(value(i))
+	})
 }
 
 // attrs adds attributes other than the given names; some hold NULL.
@@ -208,7 +210,9 @@ func (g *dbGen) attrs(t *Table, without ...string) {
 		case "t":
 			g.texts(t, name, func(int) string { return texts[g.r.Intn(len(texts))] })
 		default:
-			g.add(t, name, "boolean", kernels.Type{Kind: kernels.Bool}, func(int) kernels.Value { return kernels.BoolValue(g.r.Intn(2) == 0) })
+			g.add(t, name, "boolean", kernels.Type{Kind: kernels.Bool}, func(int) kernels.Value {
+				return kernels.BoolValue(g.r.Intn(2) == 0)
+			})
 		}
 		for i := range t.Rows {
 			if nulls && g.r.Intn(4) == 0 {
@@ -332,6 +336,8 @@ func (g *dbGen) fixed(name string) *Table {
 	t := &Table{Name: name, Keys: 1, Rows: g.rows(), Fixed: true}
 	g.ints(t, "k", func(i int) int64 { return int64(i) })
 	g.attrs(t, "k")
-	g.add(t, "fx", "", kernels.Type{Kind: kernels.Float64}, func(int) kernels.Value { return kernels.FloatValue(float64(g.r.Intn(3)) / 2) })
+	g.add(t, "fx", "", kernels.Type{Kind: kernels.Float64}, func(int) kernels.Value {
+		return kernels.FloatValue(float64(g.r.Intn(3)) / 2)
+	})
 	return t
 }

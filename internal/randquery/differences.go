@@ -80,7 +80,8 @@ func (c *Checker) difference(ctx context.Context, cs *Case, want [][]interp.Row,
 	}
 	if !(math.Abs(numeric-analytic) <= tolerance*scale) {
 		t := cs.Params[d.param].Table
-		return fmt.Errorf("derivative of the loss by %s.%s along %v: analytic %.10g, numeric %.10g", t.Name, t.Cols[d.col].Name, d.d, analytic, numeric)
+		return fmt.Errorf("derivative of the loss by %s.%s along %v: analytic %.10g, numeric %.10g", t.Name,
+			t.Cols[d.col].Name, d.d, analytic, numeric)
 	}
 	return nil
 }

@@ -8,8 +8,8 @@
 // the oracle, the gradient's rows with the rows that reach the loss, the optimized plan with the plan as it
 // was differentiated, each Engine with the oracle, and the query with transformed versions of itself.
 //
-// GenerateTyped draws a Typed loss over tables of a server's own types, under settings and collations, for which the server is the
-// oracle; internal/pgrun compares.
+// GenerateTyped draws a Typed loss over tables of a server's own types, under settings and collations, for which the
+// server is the oracle; internal/pgrun compares.
 //
 // # Invariants
 //
@@ -23,6 +23,7 @@
 //
 // # Where to add
 //
-// A type or a setting of a server: a row of typs or typedSettings in typed.go. A construct: a case in gen_from.go, gen_select.go, gen_scalar.go or gen_chunk.go that calls use, and its
-// name in Constructs. Kernels join by themselves through their Samples. An engine: a function in engines.
+// A type or a setting of a server: a row of typs or typedSettings in typed.go. A construct: a case in gen_from.go,
+// gen_select.go, gen_scalar.go or gen_chunk.go that calls use, and its name in Constructs. Kernels join by themselves
+// through their Samples. An engine: a function in engines.
 package randquery

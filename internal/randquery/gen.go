@@ -27,19 +27,30 @@ type Query struct {
 
 // Constructs are the names under which Generate counts what it drew; kernels count apart, as kernel:<name>.
 var Constructs = []string{
-	"comma join", "join on", "join using", "natural join", "cross join", "left join", "right join", "parenthesised join", "self-join",
+	"comma join", "join on", "join using", "natural join", "cross join", "left join", "right join",
+	"parenthesised join", "self-join",
 	"relation twice in one operator", "computed join key", "text key join", "unqualified column", "star", "column aliases",
-	"where arithmetic", "where %", "where boolean attribute", "where text equality", "where in list", "any array", "where between",
-	"where is null", "where or", "where like", "is distinct", "where constant", "value mask", "in (select)", "float attribute as structure",
-	"group by column", "group by expression", "group by position", "group by alias", "functional dependency", "group by nullable",
-	"having on keys", "having on count", "sum", "avg", "count", "min", "max", "chunk sum", "chunk avg", "filter on keys", "filter on values",
-	"mask inside aggregate", "view", "nested view", "view used twice", "cte", "cte used twice", "sub-query in from", "scalar sub-query", "sub-query of one row",
-	"union all", "union all of 3", "case on keys", "case on values", "chunk case", "coalesce", "chunk coalesce", "greatest", "least", "nullif",
-	"cast to double", "cast to real", "boolean to int", "several value columns", "several parameters", "table.column parameter",
-	"null value", "null attribute", "nested gradient", "dropout", "scalar with chunk", "chunk with chunk", "broadcast", "subscript",
-	"computed subscript", "slice", "concat", "constant power", "guarded ln", "keyless single row", "keyless rows", "integer as number",
+	"where arithmetic", "where %", "where boolean attribute",
+	"where text equality", "where in list", "any array", "where between",
+	"where is null", "where or", "where like", "is distinct", "where constant", "value mask", "in (select)",
+	"float attribute as structure",
+	"group by column", "group by expression", "group by position", "group by alias",
+	"functional dependency", "group by nullable",
+	"having on keys", "having on count", "sum", "avg", "count", "min", "max", "chunk sum", "chunk avg",
+	"filter on keys", "filter on values",
+	"mask inside aggregate", "view", "nested view", "view used twice", "cte", "cte used twice", "sub-query in from",
+	"scalar sub-query", "sub-query of one row",
+	"union all", "union all of 3", "case on keys", "case on values", "chunk case", "coalesce", "chunk coalesce",
+	"greatest", "least", "nullif",
+	"cast to double", "cast to real", "boolean to int", "several value columns", "several parameters",
+	"table.column parameter",
+	"null value", "null attribute", "nested gradient", "dropout", "scalar with chunk", "chunk with chunk",
+	"broadcast", "subscript",
+	"computed subscript", "slice", "concat", "constant power", "guarded ln", "keyless single row",
+	"keyless rows", "integer as number",
 	"composite key", "text key", "empty result", "empty table", "loss is a view", "loss without from",
-	"window", "partition by", "correlated sub-query", "exists", "not exists", "correlated in", "not in (select)", "array of values",
+	"window", "partition by", "correlated sub-query", "exists", "not exists", "correlated in",
+	"not in (select)", "array of values",
 	"chunk min", "chunk max", "var_pop", "var_samp", "variance",
 	"vector_agg", "array_agg", "unnest", "window order", "window frame", "lag, lead", "row_number",
 }
@@ -244,7 +255,8 @@ func (g *gen) table(t *Table) *relation {
 	rel := &relation{sql: t.Name, rows: float64(t.Rows), hidden: t.Keys == 0 && t.Rows != 1, one: t.single()}
 	values := 0
 	for i, c := range t.Cols {
-		e := expr{kind: c.Type.Kind, shape: c.Type.Shape, mag: 2, dep: c.Type.IsFloat() && !t.Fixed, bare: true, draws: !rel.hidden}
+		e := expr{kind: c.Type.Kind, shape: c.Type.Shape, mag: 2, dep: c.Type.IsFloat() && !t.Fixed,
+			bare: true, draws: !rel.hidden}
 		if c.Type.Kind == kernels.Int {
 			e.mag = 4
 		}

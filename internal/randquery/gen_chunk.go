@@ -36,7 +36,8 @@ func (g *gen) constant(shape []int) expr {
 	if shape == nil {
 		return expr{sql: g.number(), mag: 1.2, draws: true}
 	}
-	return expr{sql: fmt.Sprintf("random_normal(%s, %d)", shapeText(shape), g.r.Intn(100)), shape: shape, mag: 2, draws: true}
+	return expr{sql: fmt.Sprintf("random_normal(%s, %d)", shapeText(shape), g.r.Intn(100)),
+		shape: shape, mag: 2, draws: true}
 }
 
 // leafChunk draws a chunk with few operators: a column of the shape, or another value brought to it.
@@ -55,7 +56,8 @@ func (g *gen) adapt(e expr, shape []int) expr {
 	if e.kind == kernels.Int {
 		e = g.asScalar(e)
 	}
-	if len(e.shape)+len(shape) > 4 && !slices.Equal(e.shape, shape) { // a map between these would be a chunk of a high rank
+	// a map between these would be a chunk of a high rank
+	if len(e.shape)+len(shape) > 4 && !slices.Equal(e.shape, shape) {
 		e = g.reduce(e)
 	}
 	switch {
@@ -190,7 +192,8 @@ func (g *gen) coalesceChunk(s *scope, shape []int) expr {
 	if g.one(2) {
 		y = g.leafChunk(s, shape)
 	}
-	return expr{sql: fmt.Sprintf("COALESCE(%s, %s)", x.sql, y.sql), shape: shape, mag: max(x.mag, y.mag), dep: x.dep || y.dep, null: x.null && y.null}
+	return expr{sql: fmt.Sprintf("COALESCE(%s, %s)", x.sql, y.sql), shape: shape, mag: max(x.mag, y.mag),
+		dep: x.dep || y.dep, null: x.null && y.null}
 }
 
 // product makes a chunk of a shape by matmul, outer or transpose.

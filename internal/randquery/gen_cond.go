@@ -119,7 +119,8 @@ func (g *gen) simpleCond(s *scope) string {
 		g.use("where in list")
 		if g.one(4) {
 			g.use("any array")
-			return fmt.Sprintf("%s %s (ARRAY[0, %d, 3])", i.sql, [...]string{"= ANY", "<> ALL", "> ANY"}[g.r.Intn(3)], 1+g.r.Intn(2))
+			return fmt.Sprintf("%s %s (ARRAY[0, %d, 3])", i.sql,
+				[...]string{"= ANY", "<> ALL", "> ANY"}[g.r.Intn(3)], 1+g.r.Intn(2))
 		}
 		if t, ok := g.text(s); ok && g.one(3) {
 			return fmt.Sprintf("%s IN ('a', 'b')", t.sql)
@@ -127,7 +128,8 @@ func (g *gen) simpleCond(s *scope) string {
 		return fmt.Sprintf("%s %s (0, %d, 3)", i.sql, [...]string{"IN", "NOT IN"}[g.pick(3, 1)], 1+g.r.Intn(2))
 	case 5:
 		g.use("where between")
-		return fmt.Sprintf("%s %s %d AND %d", i.sql, [...]string{"BETWEEN", "NOT BETWEEN"}[g.pick(3, 1)], g.r.Intn(2), 2+g.r.Intn(2))
+		return fmt.Sprintf("%s %s %d AND %d", i.sql, [...]string{"BETWEEN", "NOT BETWEEN"}[g.pick(3, 1)],
+			g.r.Intn(2), 2+g.r.Intn(2))
 	case 6:
 		g.use("where is null")
 		return fmt.Sprintf("%s IS %s", i.sql, [...]string{"NULL", "NOT NULL"}[g.pick(1, 3)])

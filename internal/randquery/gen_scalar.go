@@ -284,7 +284,8 @@ func (g *gen) power(s *scope, depth int) expr {
 		out.sql, out.mag = fmt.Sprintf("((square(%s) + 0.5) ^ -0.5)", x.sql), 2
 	case 3:
 		y := g.tame(g.leafScalar(s), 2)
-		out.sql, out.dep, out.null = fmt.Sprintf("power(0.4 + sigmoid(%s), %s)", x.sql, y.sql), x.dep || y.dep, x.null || y.null
+		out.sql, out.dep, out.null = fmt.Sprintf("power(0.4 + sigmoid(%s), %s)", x.sql, y.sql), x.dep ||
+			y.dep, x.null || y.null
 		out.mag = 6
 	}
 	return g.tame(out, 20)

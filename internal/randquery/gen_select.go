@@ -103,7 +103,8 @@ func (g *gen) targets(s *scope, sig []outCol, depth int) ([]outCol, []string) {
 
 // describe is the column that holds an expression.
 func describe(c outCol, e expr) expr {
-	return expr{kind: c.kind, shape: c.shape, mag: e.mag, dep: e.dep || c.kind == kernels.Float64, null: e.null, draws: true}
+	return expr{kind: c.kind, shape: c.shape, mag: e.mag, dep: e.dep || c.kind == kernels.Float64,
+		null: e.null, draws: true}
 }
 
 func (g *gen) target(s *scope, c outCol, depth int) expr {
@@ -324,7 +325,8 @@ func (g *gen) groupItem(s *scope, c outCol, position int, groups *[]string) expr
 	if len(leaves) > 0 && (g.one(2) || !readsColumn(s, e)) {
 		e = g.choose(leaves)
 	}
-	if array := strings.Contains(e.sql, "(ARRAY["); c.kind == kernels.Bool && array && len(s.ofKind(kernels.Int)) > 0 || !readsColumn(s, e) {
+	if array := strings.Contains(e.sql, "(ARRAY["); c.kind == kernels.Bool && array &&
+		len(s.ofKind(kernels.Int)) > 0 || !readsColumn(s, e) {
 		e = expr{sql: "(" + s.ofKind(kernels.Int)[0].sql + " > 1)", kind: kernels.Bool}
 	}
 	if c.kind == kernels.Int && g.one(3) {
@@ -401,7 +403,8 @@ func (g *gen) rawAggregate(s *scope, shape []int, depth int) expr {
 	if len(shape) == 1 && k >= 4 {
 		x := g.live(s, g.scalar(s, depth))
 		g.use("vector_agg")
-		out.sql = fmt.Sprintf("vector_agg((%s %% %d + %d) %% %d, %s, %d)%s", g.integer(s, 1).sql, shape[0], shape[0], shape[0], x.sql, shape[0], filter)
+		out.sql = fmt.Sprintf("vector_agg((%s %% %d + %d) %% %d, %s, %d)%s", g.integer(s, 1).sql, shape[0], shape[0],
+			shape[0], x.sql, shape[0], filter)
 		out.mag = x.mag * min(s.rows, 10)
 		return out
 	}

@@ -50,12 +50,14 @@ func (g *gen) window(s *scope) expr {
 		case k == 0:
 			g.use("window frame")
 			over += fmt.Sprintf(" ROWS BETWEEN %d PRECEDING AND %d FOLLOWING", g.r.Intn(3), g.r.Intn(3)-1)
-			over = strings.NewReplacer("0 PRECEDING", "UNBOUNDED PRECEDING", "-1 FOLLOWING", "UNBOUNDED FOLLOWING", "0 FOLLOWING", "CURRENT ROW").Replace(over)
+			over = strings.NewReplacer("0 PRECEDING", "UNBOUNDED PRECEDING", "-1 FOLLOWING",
+				"UNBOUNDED FOLLOWING", "0 FOLLOWING", "CURRENT ROW").Replace(over)
 			e.null = true
 		case k == 1:
 			g.use("lag, lead")
 			x := g.live(s, g.value(s, shape, 0))
-			e.sql, e.mag, e.null = fmt.Sprintf("%s(%s, %d)", [...]string{"lag", "lead"}[g.r.Intn(2)], x.sql, g.r.Intn(3)), x.mag, true
+			e.sql, e.mag, e.null = fmt.Sprintf("%s(%s, %d)", [...]string{"lag", "lead"}[g.r.Intn(2)], x.sql,
+				g.r.Intn(3)), x.mag, true
 		case k == 2:
 			g.use("row_number")
 			over += fmt.Sprintf(") * row_number() OVER (ORDER BY %s", order)
@@ -66,7 +68,8 @@ func (g *gen) window(s *scope) expr {
 	return g.tame(half(e), 20)
 }
 
-// order draws ORDER BY of keys and attributes; unique says that no two rows are equal in it, so that it gives positions.
+// order draws ORDER BY of keys and attributes; unique says that no two rows are equal in it, so that it gives
+// positions.
 func (g *gen) order(s *scope) (text string, unique bool) {
 	dir := func() string { return [...]string{"", " DESC", " NULLS FIRST"}[g.r.Intn(3)] }
 	if len(s.items) == 1 && s.items[0].rel.keys != nil && !s.masked {
@@ -196,7 +199,8 @@ func (g *gen) exists(s *scope) string {
 		return ""
 	}
 	if g.one(3) {
-		cond += fmt.Sprintf(" AND %s %s %s", g.integer(inner, 0).sql, [...]string{"<", "<>", ">="}[g.r.Intn(3)], g.integer(s, 0).sql)
+		cond += fmt.Sprintf(" AND %s %s %s", g.integer(inner, 0).sql,
+			[...]string{"<", "<>", ">="}[g.r.Intn(3)], g.integer(s, 0).sql)
 	}
 	if g.one(3) {
 		cond += " AND " + g.cond(inner, 0).sql

@@ -186,8 +186,8 @@ func (g *gen) argument(s *scope, c callable, name string, t kernels.Type, n int6
 	return e, true
 }
 
-// vectorProduct counts matmul of two vectors, and einsum without labels in the result: a scalar in a loss, but an array to
-// the SQL function's declaration.
+// vectorProduct counts matmul of two vectors, and einsum without labels in the result: a scalar in a loss, but an array
+// to the SQL function's declaration.
 const vectorProduct = "matmul of vectors"
 
 // Kernels lists the kernels that SQL may call; Generate draws all of them.

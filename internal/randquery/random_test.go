@@ -114,8 +114,10 @@ func guarded(c *randquery.Checker, seed int64) (err error) {
 }
 
 func report(t *testing.T, s randquery.Stats) {
-	t.Logf("%d queries; %d with a NULL loss, %d too large; %d parameters not reached; %d empty gradients", s.Queries, s.NullLoss, s.Wild, s.Unreached, s.EmptyRoots)
-	t.Logf("%d differences, %d of them at kinks; %d plans with rules off; %d transformed; %d in real; %d statements; %d beyond limits",
+	t.Logf("%d queries; %d with a NULL loss, %d too large; %d parameters not reached; %d empty gradients", s.Queries,
+		s.NullLoss, s.Wild, s.Unreached, s.EmptyRoots)
+	t.Logf("%d differences, %d of them at kinks; %d plans with rules off; %d transformed; %d in real; %d statements; %d "+
+		"beyond limits",
 		s.Differences, s.Kinks, s.RulesOff, s.Transformed, s.Reals, s.Statements, s.Limits)
 	var names []string
 	for k := range s.Uses {

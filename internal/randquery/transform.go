@@ -287,7 +287,8 @@ func halved(q *Query, r *rand.Rand) *variant {
 	}
 	parts.Cols = append(parts.Cols, number, half)
 	view := fmt.Sprintf("SELECT %s FROM %s r JOIN %s p ON %s, %s q WHERE %s AND p.part = 0 AND q.part = 1",
-		strings.Join(targets, ", "), rest.Name, parts.Name, strings.Join(on[0], " AND "), parts.Name, strings.Join(on[1], " AND "))
+		strings.Join(targets, ", "), rest.Name, parts.Name, strings.Join(on[0], " AND "), parts.Name,
+		strings.Join(on[1], " AND "))
 	return &variant{"chunks halved", q.replace(t, view, rest, parts), func(p place) place {
 		switch p.table {
 		case rest.Name:

@@ -87,7 +87,8 @@ func (g *typedGen) cond(cols []col, depth int) string {
 	case 4:
 		if d, ok := g.pick(g.b, func(t *typ) bool { return t == &typs[c.t] }); ok {
 			g.use("exists")
-			return fmt.Sprintf("%sEXISTS (SELECT 1 FROM b WHERE %s %s %s)", [...]string{"", "NOT "}[g.r.Intn(2)], d.sql, [...]string{"=", "=", "=", "=", "=", "<", ">="}[g.r.Intn(7)], c.sql)
+			return fmt.Sprintf("%sEXISTS (SELECT 1 FROM b WHERE %s %s %s)", [...]string{"", "NOT "}[g.r.Intn(2)], d.sql,
+				[...]string{"=", "=", "=", "=", "=", "<", ">="}[g.r.Intn(7)], c.sql)
 		}
 	case 5:
 		g.use("is distinct")
@@ -130,7 +131,8 @@ func (g *typedGen) number(cols []col, window bool) string {
 	case k < 8 && ok:
 		if d, ok := g.pick(g.b, func(t *typ) bool { return t == &typs[c.t] }); ok {
 			g.use("correlated count")
-			return fmt.Sprintf("(SELECT count(*) FROM b WHERE %s %s %s)", d.sql, [...]string{"=", "=", "=", "=", "=", "<", ">"}[g.r.Intn(7)], c.sql)
+			return fmt.Sprintf("(SELECT count(*) FROM b WHERE %s %s %s)", d.sql,
+				[...]string{"=", "=", "=", "=", "=", "<", ">"}[g.r.Intn(7)], c.sql)
 		}
 	}
 	return "a.x"
@@ -154,7 +156,8 @@ func (g *typedGen) from() (string, []col) {
 		return fmt.Sprintf("a LEFT JOIN b ON %s = %s", d.sql, c.sql), append(cols, g.b...)
 	case 2:
 		g.use("join distinct")
-		return fmt.Sprintf("a JOIN (SELECT DISTINCT %s AS v FROM b) %s ON %s.v = %s", d.sql, q, q, c.sql), append(cols, col{q + ".v", d.t, true})
+		return fmt.Sprintf("a JOIN (SELECT DISTINCT %s AS v FROM b) %s ON %s.v = %s", d.sql, q, q, c.sql),
+			append(cols, col{q + ".v", d.t, true})
 	case 3:
 		g.use("join group by")
 		m, _ := g.pick(g.b, extreme)
@@ -166,7 +169,8 @@ func (g *typedGen) from() (string, []col) {
 		if m.sql != "" {
 			cols = append(cols, col{q + ".m", m.t, true})
 		}
-		return fmt.Sprintf("a JOIN (SELECT %s AS v, %s AS m FROM b GROUP BY %s) %s ON %s = %s.v", d.sql, item, d.sql, q, c.sql, q), cols
+		return fmt.Sprintf("a JOIN (SELECT %s AS v, %s AS m FROM b GROUP BY %s) %s ON %s = %s.v", d.sql, item,
+			d.sql, q, c.sql, q), cols
 	case 4:
 		g.use("join limit")
 		o, has := g.pick(g.b, ordered)
@@ -174,14 +178,16 @@ func (g *typedGen) from() (string, []col) {
 		if has {
 			order = o.sql + ", b.id"
 		}
-		return fmt.Sprintf("a JOIN (SELECT %s AS v FROM b ORDER BY %s LIMIT 3) %s ON %s.v = %s", d.sql, order, q, q, c.sql), append(cols, col{q + ".v", d.t, true})
+		return fmt.Sprintf("a JOIN (SELECT %s AS v FROM b ORDER BY %s LIMIT 3) %s ON %s.v = %s", d.sql, order, q, q, c.sql),
+			append(cols, col{q + ".v", d.t, true})
 	case 5:
 		g.use("join values")
 		cast := typs[c.t].cast
 		if cast == "" {
 			cast = typs[c.t].name
 		}
-		return fmt.Sprintf("a JOIN (VALUES (%s::%s, 1.5), (%s, 2.5)) AS %s(v, w) ON %s.v = %s", g.value(c.t, false), cast, g.value(c.t, false), q, q, c.sql), append(cols, col{q + ".v", c.t, true})
+		return fmt.Sprintf("a JOIN (VALUES (%s::%s, 1.5), (%s, 2.5)) AS %s(v, w) ON %s.v = %s", g.value(c.t, false), cast,
+			g.value(c.t, false), q, q, c.sql), append(cols, col{q + ".v", c.t, true})
 	}
 	g.use("join order")
 	if !typs[c.t].order {
@@ -212,28 +218,34 @@ func (g *typedGen) loss() string {
 			g.use("having")
 			having = fmt.Sprintf(" HAVING max(%s) > %s", m.sql, g.literal(m.t))
 		}
-		return fmt.Sprintf("SELECT coalesce(sum(q.s * q.s), 0) + coalesce(sum(q.s * q.c), 0) FROM (SELECT %s AS v, sum(a.x) AS s, count(*) AS c%s FROM %s%s GROUP BY %s%s) q%s",
+		return fmt.Sprintf("SELECT coalesce(sum(q.s * q.s), 0) + coalesce(sum(q.s * q.c), 0) "+
+			"FROM (SELECT %s AS v, sum(a.x) AS s, count(*) AS c%s FROM %s%s GROUP BY %s%s) q%s",
 			c.sql, items, from, g.where(cols), c.sql, having, where)
 	case k == 3 && plain:
 		if o, ok := g.pick(g.a, ordered); ok {
 			g.use("window sum")
-			return fmt.Sprintf("SELECT coalesce(sum(q.s * q.s * q.n), 0) FROM (SELECT a.n, sum(a.x) OVER (%sORDER BY %s, a.n) AS s FROM a%s) q",
+			return fmt.Sprintf(
+				"SELECT coalesce(sum(q.s * q.s * q.n), 0) FROM (SELECT a.n, sum(a.x) OVER (%sORDER BY %s, a.n) AS s FROM a%s) q",
 				[...]string{"", "PARTITION BY " + c.sql + " "}[map[bool]int{grouped: g.r.Intn(2)}[true]], o.sql, g.where(g.a))
 		}
 	case k == 4 && plain:
 		if o, ok := g.pick(g.a, ordered); ok {
 			g.use("array_agg")
-			return fmt.Sprintf("SELECT sqnorm(array_agg(a.x ORDER BY %s%s, a.n)) + dot(array_agg(a.x ORDER BY %s, a.n), array_agg(a.x ORDER BY a.n)) FROM a", o.sql, [...]string{"", " DESC"}[g.r.Intn(2)], o.sql)
+			return fmt.Sprintf("SELECT sqnorm(array_agg(a.x ORDER BY %s%s, a.n)) + dot(array_agg(a.x "+
+				"ORDER BY %s, a.n), array_agg(a.x ORDER BY a.n)) FROM a", o.sql, [...]string{"", " DESC"}[g.r.Intn(2)], o.sql)
 		}
 	case k == 5 && plain:
 		if o, ok := g.pick(g.a, ordered); ok {
 			g.use("lag")
-			return fmt.Sprintf("SELECT coalesce(sum(q.l * q.x), 0) FROM (SELECT a.x, lag(a.x, 1, 0.5) OVER (ORDER BY %s, a.n) AS l FROM a%s) q", o.sql, g.where(g.a))
+			return fmt.Sprintf(
+				"SELECT coalesce(sum(q.l * q.x), 0) FROM (SELECT a.x, lag(a.x, 1, 0.5) OVER (ORDER BY %s, a.n) AS l FROM a%s) q",
+				o.sql, g.where(g.a))
 		}
 	}
 	g.use("sum")
 	if plain {
-		return fmt.Sprintf("SELECT coalesce(sum(q.x * q.f), 0) FROM (SELECT a.x, %s AS f FROM a%s) q", g.number(cols, true), g.where(cols))
+		return fmt.Sprintf("SELECT coalesce(sum(q.x * q.f), 0) FROM (SELECT a.x, %s AS f FROM a%s) q",
+			g.number(cols, true), g.where(cols))
 	}
 	return fmt.Sprintf("SELECT coalesce(sum(a.x * %s), 0) FROM %s%s", g.number(cols, false), from, g.where(cols))
 }

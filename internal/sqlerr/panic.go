@@ -12,8 +12,8 @@ const module = "github.com/relgrad/relgrad"
 // frames is how many of relgrad's functions a detail names.
 const frames = 6
 
-// FromPanic is the error of a panic, for a deferred function that has just recovered p. An *Error that travelled as one is itself; any
-// other is a mistake of relgrad's, which names where it was made.
+// FromPanic is the error of a panic, for a deferred function that has just recovered p. An *Error that travelled as one
+// is itself; any other is a mistake of relgrad's, which names where it was made.
 func FromPanic(p any) *Error {
 	if e, ok := p.(*Error); ok {
 		return e
@@ -23,7 +23,8 @@ func FromPanic(p any) *Error {
 		e.Err = err
 	}
 	return e.WithDetail("At %s.", strings.Join(panicked(), ", called from ")).
-		WithHint("This is a fault of relgrad's, and the statement was undone: please report it, with the statement and this detail.")
+		WithHint("This is a fault of relgrad's, and the statement was undone: please report it, with the statement and " +
+			"this detail.")
 }
 
 // panicked lists where the panic that is being recovered was raised and who had called that.
@@ -38,7 +39,8 @@ func panicked() []string {
 			raised, out = true, nil // the first of panics that were raised again lies deepest
 		}
 		if file, ok := strings.CutPrefix(f.Function, module); ok || strings.HasPrefix(f.Function, "main.") {
-			place := fmt.Sprintf("%s (%s:%d)", strings.TrimPrefix(file, "/"), f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line)
+			place := fmt.Sprintf("%s (%s:%d)", strings.TrimPrefix(file, "/"),
+				f.File[strings.LastIndexByte(f.File, '/')+1:], f.Line)
 			all = append(all, place)
 			if raised {
 				out = append(out, place)

@@ -149,8 +149,8 @@ func (e *Error) Unwrap() error { return e.Err }
 // SQLState returns the SQLSTATE: five characters that name the kind of error, as PostgreSQL's appendix A lists them.
 func (e *Error) SQLState() string { return e.Code }
 
-// Position returns where in the text of the statement the error lies: a character, counted from 1, as PostgreSQL counts;
-// 0 where that is not known.
+// Position returns where in the text of the statement the error lies: a character, counted from 1, as PostgreSQL
+// counts; 0 where that is not known.
 func (e *Error) Position() int {
 	if e.Text == nil || e.Pos < 0 || e.Pos > len(e.Text.SQL) {
 		return 0

@@ -118,7 +118,8 @@ func (e *Engine) load(db *memdb.DB, roots []*ra.Node) error {
 	return err
 }
 
-var storage = map[kernels.Kind]string{kernels.Float64: "REAL", kernels.Float32: "REAL", kernels.Int: "INTEGER", kernels.Bool: "INTEGER", kernels.Text: "TEXT"}
+var storage = map[kernels.Kind]string{kernels.Float64: "REAL", kernels.Float32: "REAL", kernels.Int: "INTEGER",
+	kernels.Bool: "INTEGER", kernels.Text: "TEXT"}
 
 func (e *Engine) create(t *ra.Table, data []*ra.Vector) error {
 	d := sqlgen.SQLite{}
@@ -147,7 +148,8 @@ func (e *Engine) create(t *ra.Table, data []*ra.Vector) error {
 		return err
 	}
 	e.tables = append(e.tables, name)
-	s, err := e.c.Prepare("INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (?" + strings.Repeat(", ?", len(names)-1) + ")")
+	s, err := e.c.Prepare("INSERT INTO " + name + " (" + strings.Join(names, ", ") + ") VALUES (?" +
+		strings.Repeat(", ?", len(names)-1) + ")")
 	if err != nil {
 		return err
 	}

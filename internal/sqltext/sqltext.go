@@ -6,8 +6,8 @@
 //
 // # Invariants
 //
-// What is quoted reads back as it was on PostgreSQL and on SQLite, whatever standard_conforming_strings is. (SQLite is given no
-// text with a backslash in the form with an E.)
+// What is quoted reads back as it was on PostgreSQL and on SQLite, whatever standard_conforming_strings is. (SQLite is
+// given no text with a backslash in the form with an E.)
 //
 // # Errors
 //

@@ -30,7 +30,8 @@ not JSON
 	if r.finish() {
 		t.Error("failures are reported as success")
 	}
-	for _, want := range []string{"a_test.go:3: wrong\n", "FAIL\tp\t0.1s\n", "panic: boom\n", "ok  \ts\t1.2s\n", "not JSON\n",
+	for _, want := range []string{"a_test.go:3: wrong\n", "FAIL\tp\t0.1s\n", "panic: boom\n",
+		"ok  \ts\t1.2s\n", "not JSON\n",
 		"SKIPPED 1: needs data: no folder (TestB)\n", "1 passed, 2 failed, 1 skipped\n"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is missing from\n%s", want, out.String())

@@ -6,8 +6,8 @@
 // Gemm multiplies. Use is gonum's interface for other callers (blas32.Use, blas64.Use). Name tells which
 // implementation runs. The library is looked for once: each name in the environment variable OPENBLAS
 // (separated by colons; "off" for none), then libopenblas.so.0 and libopenblas.so. Large products of float32 matrices
-// go to oneDNN where there is one, by the variable ONEDNN or the names libdnnl.so.3 and libdnnl.so.2; those with narrow results
-// to OpenBLAS on AMD's processors with AVX-512, in pieces that it packs nothing for.
+// go to oneDNN where there is one, by the variable ONEDNN or the names libdnnl.so.3 and libdnnl.so.2; those with narrow
+// results to OpenBLAS on AMD's processors with AVX-512, in pieces that it packs nothing for.
 //
 // # Invariants
 //
@@ -44,14 +44,15 @@ var load = sync.OnceValue(func() *loaded {
 	if name := l.first("OPENBLAS", open, "libopenblas.so.0", "libopenblas.so"); name != "" {
 		l.name = name
 	}
-	if name := l.first("ONEDNN", func(n string) (Interface, string, string) { return openDNN(n, l.impl) }, "libdnnl.so.3", "libdnnl.so.2"); name != "" {
+	if name := l.first("ONEDNN", func(n string) (Interface, string, string) { return openDNN(n, l.impl) }, "libdnnl.so.3",
+		"libdnnl.so.2"); name != "" {
 		l.name += ", " + name
 	}
 	return l
 })
 
-// first takes the first library that can be used, of those that the environment variable lists and the names, and gives its
-// name with its version; "" where there is none.
+// first takes the first library that can be used, of those that the environment variable lists and the names, and gives
+// its name with its version; "" where there is none.
 func (l *loaded) first(variable string, open func(string) (Interface, string, string), names ...string) string {
 	if v := os.Getenv(variable); v == "off" {
 		return ""
@@ -107,8 +108,10 @@ func Gemm[T float32 | float64](ta, tb bool, m, n, k int, a []T, lda int, b []T, 
 	}
 	switch a := any(a).(type) {
 	case []float32:
-		Use().Sgemm(trans(ta), trans(tb), m, n, k, 1, a, lda, any(b).([]float32), ldb, any(beta).(float32), any(c).([]float32), ldc)
+		Use().Sgemm(trans(ta), trans(tb), m, n, k, 1, a, lda, any(b).([]float32), ldb, any(beta).(float32),
+			any(c).([]float32), ldc)
 	case []float64:
-		Use().Dgemm(trans(ta), trans(tb), m, n, k, 1, a, lda, any(b).([]float64), ldb, any(beta).(float64), any(c).([]float64), ldc)
+		Use().Dgemm(trans(ta), trans(tb), m, n, k, 1, a, lda, any(b).([]float64), ldb, any(beta).(float64),
+			any(c).([]float64), ldc)
 	}
 }

@@ -32,7 +32,8 @@ func reference(ta, tb bool, m, n, k int, a, b []float64, beta float64, c []float
 func TestGemm(t *testing.T) {
 	t.Logf("blas is %s %v", Name(), Tried())
 	rng := rand.New(rand.NewSource(1))
-	for _, s := range [][3]int{{1, 1, 1}, {3, 4, 5}, {17, 1, 9}, {1, 8, 33}, {64, 7, 16}, {5, 6, 0}, {200, 50, 100}, {33, 128, 300}, {1, 1024, 600}, {700, 50, 300}, {61, 50, 3000}, {650, 3, 3000}} {
+	for _, s := range [][3]int{{1, 1, 1}, {3, 4, 5}, {17, 1, 9}, {1, 8, 33}, {64, 7, 16}, {5, 6, 0}, {200, 50, 100},
+		{33, 128, 300}, {1, 1024, 600}, {700, 50, 300}, {61, 50, 3000}, {650, 3, 3000}} {
 		for mode := range 4 {
 			ta, tb, m, n, k := mode&1 != 0, mode&2 != 0, s[0], s[1], s[2]
 			a, b, c := random(rng, m*k), random(rng, k*n), random(rng, m*n)
@@ -85,7 +86,8 @@ func TestChoice(t *testing.T) {
 		t.Errorf("off means %s", name)
 	}
 	t.Setenv("ONEDNN", "nowhere.so")
-	if name := l.first("ONEDNN", func(n string) (Interface, string, string) { return openDNN(n, l.impl) }); name != "" || len(l.tried) != 1 {
+	if name := l.first("ONEDNN", func(n string) (Interface, string, string) { return openDNN(n, l.impl) }); name != "" ||
+		len(l.tried) != 1 {
 		t.Errorf("%s, %q", name, l.tried)
 	}
 }

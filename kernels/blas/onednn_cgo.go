@@ -39,8 +39,9 @@ type onednn struct {
 	sgemm, threads unsafe.Pointer
 }
 
-// From so many multiplications, of matrices at least so wide, oneDNN was the faster one: by 5 to 45 % on a Sapphire Rapids
-// with AVX-512, by 5 to 20 % on an EPYC, oneDNN 2.6 beside OpenBLAS 0.3.21, but for what OpenBLAS packs nothing for there.
+// From so many multiplications, of matrices at least so wide, oneDNN was the faster one: by 5 to 45 % on a Sapphire
+// Rapids with AVX-512, by 5 to 20 % on an EPYC, oneDNN 2.6 beside OpenBLAS 0.3.21, but for what OpenBLAS packs nothing
+// for there.
 const (
 	dnnlWork = 1 << 19
 	dnnlSide = 16
@@ -73,7 +74,8 @@ func letter(t blas.Transpose) C.char {
 }
 
 // Sgemm computes c = alpha·op(a)·op(b) + beta·c.
-func (o *onednn) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (o *onednn) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
+	beta float32, c []float32, ldc int) {
 	least := dnnlWork
 	if p, ok := o.Interface.(*openblas); ok && p.small {
 		if rows, _ := pieces(ta, tb, m, n, k); rows > 0 {
@@ -82,8 +84,10 @@ func (o *onednn) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []fl
 		}
 		least = packsNothing + 1
 	}
-	if min(m, n) >= dnnlSide && m*n >= (least+k-1)/max(k, 1) && fits(ta, tb, m, n, k, lda, ldb, ldc, len(a), len(b), len(c)) &&
-		C.call_dnnl(o.sgemm, o.threads, letter(ta), letter(tb), C.int(m), C.int(n), C.int(k), C.float(alpha), (*C.float)(&a[0]), C.int(lda),
+	if min(m, n) >= dnnlSide && m*n >= (least+k-1)/max(k, 1) &&
+		fits(ta, tb, m, n, k, lda, ldb, ldc, len(a), len(b), len(c)) &&
+		C.call_dnnl(o.sgemm, o.threads, letter(ta), letter(tb), C.int(m), C.int(n), C.int(k), C.float(alpha),
+			(*C.float)(&a[0]), C.int(lda),
 			(*C.float)(&b[0]), C.int(ldb), C.float(beta), (*C.float)(&c[0]), C.int(ldc)) == 0 {
 		return
 	}

@@ -101,13 +101,13 @@ func code(t blas.Transpose) C.int {
 	return 112
 }
 
-// Up to so many multiplications OpenBLAS packs nothing on processors with AVX-512. On AMD's, that reaches 97 % of what they can instead of 70
-// to 90; on a Sapphire Rapids oneDNN is faster (docs/adr/0015).
+// Up to so many multiplications OpenBLAS packs nothing on processors with AVX-512. On AMD's, that reaches 97 % of what
+// they can instead of 70 to 90; on a Sapphire Rapids oneDNN is faster (docs/adr/0015).
 const packsNothing = 1e6
 
-// pieces tells how a product is best cut into such: by so many of its rows, and of the numbers that it sums; 0 where it is not. The second
-// operand of a piece stays in the first-level cache. Measured on an EPYC, oneDNN 2.6 and OpenBLAS 0.3.21, one processor: 68 to
-// 105 → 94 to 117 Gflop/s; wider ones are no faster in pieces.
+// pieces tells how a product is best cut into such: by so many of its rows, and of the numbers that it sums; 0 where it
+// is not. The second operand of a piece stays in the first-level cache. Measured on an EPYC, oneDNN 2.6 and OpenBLAS
+// 0.3.21, one processor: 68 to 105 → 94 to 117 Gflop/s; wider ones are no faster in pieces.
 func pieces(ta, tb blas.Transpose, m, n, k int) (rows, sums int) {
 	const width, operand, least = 100, 8192, 64
 	switch {
@@ -125,7 +125,8 @@ func pieces(ta, tb blas.Transpose, m, n, k int) (rows, sums int) {
 }
 
 // inPieces computes c = alpha·op(a)·b + beta·c by products of pieces.
-func (o *openblas) inPieces(ta blas.Transpose, rows, sums, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (o *openblas) inPieces(ta blas.Transpose, rows, sums, m, n, k int, alpha float32, a []float32, lda int,
+	b []float32, ldb int, beta float32, c []float32, ldc int) {
 	rows, sums = even(m, rows), even(k, sums)
 	for i := 0; i < m; i += rows {
 		for j := 0; j < k; j += sums {
@@ -148,7 +149,8 @@ func even(n, most int) int {
 }
 
 // Sgemm computes c = alpha·op(a)·op(b) + beta·c.
-func (o *openblas) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int, beta float32, c []float32, ldc int) {
+func (o *openblas) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []float32, lda int, b []float32, ldb int,
+	beta float32, c []float32, ldc int) {
 	if !fits(ta, tb, m, n, k, lda, ldb, ldc, len(a), len(b), len(c)) {
 		o.Implementation.Sgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
@@ -162,11 +164,13 @@ func (o *openblas) Sgemm(ta, tb blas.Transpose, m, n, k int, alpha float32, a []
 }
 
 // Dgemm computes c = alpha·op(a)·op(b) + beta·c.
-func (o *openblas) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int, beta float64, c []float64, ldc int) {
+func (o *openblas) Dgemm(ta, tb blas.Transpose, m, n, k int, alpha float64, a []float64, lda int, b []float64, ldb int,
+	beta float64, c []float64, ldc int) {
 	if !fits(ta, tb, m, n, k, lda, ldb, ldc, len(a), len(b), len(c)) {
 		o.Implementation.Dgemm(ta, tb, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc)
 		return
 	}
-	C.call_dgemm(o.dgemm, code(ta), code(tb), C.int(m), C.int(n), C.int(k), C.double(alpha), (*C.double)(&a[0]), C.int(lda),
+	C.call_dgemm(o.dgemm, code(ta), code(tb), C.int(m), C.int(n), C.int(k), C.double(alpha),
+		(*C.double)(&a[0]), C.int(lda),
 		(*C.double)(&b[0]), C.int(ldb), C.double(beta), (*C.double)(&c[0]), C.int(ldc))
 }

@@ -39,7 +39,8 @@ func TestPieces(t *testing.T) {
 	}
 }
 
-// TestInPieces: a product is that of its pieces, whatever the processor, and nothing between the rows of the result changes.
+// TestInPieces: a product is that of its pieces, whatever the processor, and nothing between the rows of the result
+// changes.
 func TestInPieces(t *testing.T) {
 	lib, _, why := open("libopenblas.so.0")
 	o, ok := lib.(*openblas)

@@ -20,7 +20,8 @@ func fenced[T Float](f fence, x []T) []T {
 	page := syscall.Getpagesize()
 	n := len(x) * int(unsafe.Sizeof(T(0)))
 	size := (n + page - 1) / page * page
-	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
+	mem, err := syscall.Mmap(-1, 0, size+2*page, syscall.PROT_READ|syscall.PROT_WRITE,
+		syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -50,7 +51,8 @@ func reductionsBetween[T Float](t *testing.T, f fence, rng *rand.Rand, size int)
 		t.Helper()
 		for i, w := range want {
 			g := got[i]
-			if g != w && !(math.IsNaN(g) && math.IsNaN(w)) && !(math.Abs(g-w) <= tol*math.Max(1, math.Abs(w))*math.Sqrt(float64(size))) {
+			if g != w && !(math.IsNaN(g) && math.IsNaN(w)) &&
+				!(math.Abs(g-w) <= tol*math.Max(1, math.Abs(w))*math.Sqrt(float64(size))) {
 				t.Fatalf("%s of %d: %v, want %v", what, size, g, w)
 			}
 		}
@@ -129,8 +131,8 @@ func reductionsBetween[T Float](t *testing.T, f fence, rng *rand.Rand, size int)
 	}
 }
 
-// TestBounds: rows of any width are reduced as by the reference code, also with infinite numbers and NaN among them, and nothing
-// before or behind them is read or written.
+// TestBounds: rows of any width are reduced as by the reference code, also with infinite numbers and NaN among them,
+// and nothing before or behind them is read or written.
 func TestBounds(t *testing.T) {
 	defer limit(9)
 	sizes := []int{127, 128, 129, 255, 256, 257, 271, 300, 1025}
@@ -151,8 +153,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// TestTranspose: matrices of any shape are turned as by the reference code, also parts of larger ones, and nothing before or behind them
-// is read or written.
+// TestTranspose: matrices of any shape are turned as by the reference code, also parts of larger ones, and nothing
+// before or behind them is read or written.
 func TestTranspose(t *testing.T) {
 	defer limit(9)
 	for level := range 3 {

@@ -34,10 +34,12 @@ func f64[T Float](s []T) *C.double { return (*C.double)(ptr(s)) }
 
 func cBinary[T Float](op Op, rows, size int, a []T, ar, ae int, b []T, br, be int, out []T) {
 	if single[T]() {
-		C.rg_binary_f32(C.int(op), C.long(rows), C.long(size), f32(a), C.long(ar), C.int(ae), f32(b), C.long(br), C.int(be), f32(out))
+		C.rg_binary_f32(C.int(op), C.long(rows), C.long(size), f32(a), C.long(ar), C.int(ae), f32(b),
+			C.long(br), C.int(be), f32(out))
 		return
 	}
-	C.rg_binary_f64(C.int(op), C.long(rows), C.long(size), f64(a), C.long(ar), C.int(ae), f64(b), C.long(br), C.int(be), f64(out))
+	C.rg_binary_f64(C.int(op), C.long(rows), C.long(size), f64(a), C.long(ar), C.int(ae), f64(b),
+		C.long(br), C.int(be), f64(out))
 }
 
 func cUnary[T Float](op Op, a, out []T) bool {
@@ -49,10 +51,12 @@ func cUnary[T Float](op Op, a, out []T) bool {
 
 func cSelect[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T, br, be int, out []T) {
 	if single[T]() {
-		C.rg_select_f32(C.long(rows), C.long(size), f32(m), C.long(mr), C.int(me), f32(a), C.long(ar), C.int(ae), f32(b), C.long(br), C.int(be), f32(out))
+		C.rg_select_f32(C.long(rows), C.long(size), f32(m), C.long(mr), C.int(me), f32(a), C.long(ar), C.int(ae), f32(b),
+			C.long(br), C.int(be), f32(out))
 		return
 	}
-	C.rg_select_f64(C.long(rows), C.long(size), f64(m), C.long(mr), C.int(me), f64(a), C.long(ar), C.int(ae), f64(b), C.long(br), C.int(be), f64(out))
+	C.rg_select_f64(C.long(rows), C.long(size), f64(m), C.long(mr), C.int(me), f64(a), C.long(ar), C.int(ae), f64(b),
+		C.long(br), C.int(be), f64(out))
 }
 
 func cTranspose[T Float](rows, cols int, x []T, ldx int, out []T, ldo int) {
@@ -88,10 +92,12 @@ func cPairs[T Float](rows, size int, diff bool, a, b Rows[T], out []float64) {
 		d = 1
 	}
 	if single[T]() {
-		C.rg_pairs_f32(C.long(rows), C.long(size), d, f32(a.X), i32(a.At), C.long(a.Step), f32(b.X), i32(b.At), C.long(b.Step), f64(out))
+		C.rg_pairs_f32(C.long(rows), C.long(size), d, f32(a.X), i32(a.At), C.long(a.Step), f32(b.X), i32(b.At),
+			C.long(b.Step), f64(out))
 		return
 	}
-	C.rg_pairs_f64(C.long(rows), C.long(size), d, f64(a.X), i32(a.At), C.long(a.Step), f64(b.X), i32(b.At), C.long(b.Step), f64(out))
+	C.rg_pairs_f64(C.long(rows), C.long(size), d, f64(a.X), i32(a.At), C.long(a.Step), f64(b.X), i32(b.At),
+		C.long(b.Step), f64(out))
 }
 
 func i32(s []int32) *C.int32_t { return (*C.int32_t)(ptr(s)) }
@@ -102,10 +108,12 @@ func cSpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], si
 		held = 1
 	}
 	if single[T]() {
-		C.rg_spmm_f32(C.long(groups), i32(start), C.long(base), f32(w), f32(x.X), i32(x.At), C.int(x.far()), f32(y.X), i32(y.At), C.int(y.far()), C.int(held), C.long(size), f32(out))
+		C.rg_spmm_f32(C.long(groups), i32(start), C.long(base), f32(w), f32(x.X), i32(x.At), C.int(x.far()), f32(y.X),
+			i32(y.At), C.int(y.far()), C.int(held), C.long(size), f32(out))
 		return
 	}
-	C.rg_spmm_f64(C.long(groups), i32(start), C.long(base), f64(w), f64(x.X), i32(x.At), C.int(x.far()), f64(y.X), i32(y.At), C.int(y.far()), C.int(held), C.long(size), f64(out))
+	C.rg_spmm_f64(C.long(groups), i32(start), C.long(base), f64(w), f64(x.X), i32(x.At), C.int(x.far()), f64(y.X),
+		i32(y.At), C.int(y.far()), C.int(held), C.long(size), f64(out))
 }
 
 func cAddAt[T Float](to, at []int32, size int, x, sum []T) {
@@ -167,7 +175,8 @@ func cTally(codes []int32, last int32, count []int32) bool {
 
 func cOffsets(span, pieces int, count, start, rank []int32) (groups, most int) {
 	var top C.int32_t
-	n := C.rg_offsets(C.long(span), C.long(pieces), (*C.int32_t)(ptr(count)), (*C.int32_t)(ptr(start)), (*C.int32_t)(ptr(rank)), &top)
+	n := C.rg_offsets(C.long(span), C.long(pieces), (*C.int32_t)(ptr(count)), (*C.int32_t)(ptr(start)),
+		(*C.int32_t)(ptr(rank)), &top)
 	return int(n), int(top)
 }
 
@@ -180,7 +189,8 @@ func cPlace(codes []int32, first int, at, order []int32) {
 }
 
 func cPlaces(p []int32, x []int64, low int64, count uint64, first int32) bool {
-	return C.rg_places(C.long(len(p)), (*C.int64_t)(ptr(x)), C.int64_t(low), C.uint64_t(count), C.int32_t(first), (*C.int32_t)(ptr(p))) != 0
+	return C.rg_places(C.long(len(p)), (*C.int64_t)(ptr(x)), C.int64_t(low), C.uint64_t(count), C.int32_t(first),
+		(*C.int32_t)(ptr(p))) != 0
 }
 
 func cThrough(out, a, b []int32) {
@@ -197,10 +207,12 @@ func cMix(key []uint64, x []int64) {
 
 func cProducts[T Float](rows, m, k, n int, a []T, ar int, b []T, br int, out []T, or int) {
 	if single[T]() {
-		C.rg_products_f32(C.long(rows), C.long(m), C.long(k), C.long(n), f32(a), C.long(ar), f32(b), C.long(br), f32(out), C.long(or))
+		C.rg_products_f32(C.long(rows), C.long(m), C.long(k), C.long(n), f32(a), C.long(ar), f32(b),
+			C.long(br), f32(out), C.long(or))
 		return
 	}
-	C.rg_products_f64(C.long(rows), C.long(m), C.long(k), C.long(n), f64(a), C.long(ar), f64(b), C.long(br), f64(out), C.long(or))
+	C.rg_products_f64(C.long(rows), C.long(m), C.long(k), C.long(n), f64(a), C.long(ar), f64(b),
+		C.long(br), f64(out), C.long(or))
 }
 
 func cFinite[T Float](x []T) bool {
@@ -220,15 +232,18 @@ func cSGD[T Float](lr, decay, scale T, g, p []T) {
 
 func cAdam[T Float](a *Adam[T], g, m, s, p []T) {
 	if single[T]() {
-		C.rg_adam_f32(C.long(len(p)), C.float(a.Rate), C.float(a.Correct), C.float(a.Beta1), C.float(a.Beta2), C.float(a.Epsilon), C.float(a.Decay),
+		C.rg_adam_f32(C.long(len(p)), C.float(a.Rate), C.float(a.Correct), C.float(a.Beta1), C.float(a.Beta2),
+			C.float(a.Epsilon), C.float(a.Decay),
 			C.float(a.Scale), f32(g), f32(m), f32(s), f32(p))
 		return
 	}
-	C.rg_adam_f64(C.long(len(p)), C.double(a.Rate), C.double(a.Correct), C.double(a.Beta1), C.double(a.Beta2), C.double(a.Epsilon), C.double(a.Decay),
+	C.rg_adam_f64(C.long(len(p)), C.double(a.Rate), C.double(a.Correct), C.double(a.Beta1), C.double(a.Beta2),
+		C.double(a.Epsilon), C.double(a.Decay),
 		C.double(a.Scale), f64(g), f64(m), f64(s), f64(p))
 }
 
-// differs looks at state until it is not what it is, for so long at most, and says whether it differs. Go's scheduler sees a call of C.
+// differs looks at state until it is not what it is, for so long at most, and says whether it differs. Go's scheduler
+// sees a call of C.
 func differs(state *atomic.Uint32, is uint32, most time.Duration) bool {
 	C.rg_differs((*C.uint32_t)(unsafe.Pointer(state)), C.uint32_t(is), C.int64_t(most))
 	return state.Load() != is // what was written before it is seen

@@ -66,7 +66,8 @@ func Select[T Float](rows, size int, m []T, mr, me int, a []T, ar, ae int, b []T
 	cSelect(rows, size, m, mr, me, a, ar, ae, b, br, be, out)
 }
 
-// Transpose writes a matrix of rows × cols, whose rows begin ldx numbers apart, turned: the rows of out begin ldo numbers apart.
+// Transpose writes a matrix of rows × cols, whose rows begin ldx numbers apart, turned: the rows of out begin ldo
+// numbers apart.
 func Transpose[T Float](rows, cols int, x []T, ldx int, out []T, ldo int) {
 	if rows*cols == 0 {
 		return
@@ -132,8 +133,9 @@ func AddRows[T Float](rows, size int, a []T, acc []float64) {
 	cAddRows(rows, size, a, acc)
 }
 
-// Rows are rows of a matrix: row r is that at At[r], which is not checked, or begins at r*Step where At is nil. Near says that
-// they have just been read: it changes no result. Held, which only SpMM's second rows are, says that At holds one row for each group.
+// Rows are rows of a matrix: row r is that at At[r], which is not checked, or begins at r*Step where At is nil. Near
+// says that they have just been read: it changes no result. Held, which only SpMM's second rows are, says that At holds
+// one row for each group.
 type Rows[T Float] struct {
 	X    []T
 	At   []int32
@@ -210,9 +212,9 @@ func Length[T Float](r, size int, diff bool, a, b Rows[T]) float64 {
 }
 
 // SpMM sums weighted rows into groups: out[g*size…] = Σ w[e]·x[at[e]*size…] over the edges e from start[g]
-// to start[g+1], or Σ w[e]·(x[at[e]*size…] - y[yt[e]*size…]) where y has rows. The slices w, at and yt begin at edge base. Nil w is
-// all ones; nil at is e itself. Every at[e] must be a row of x: it is not checked. Sums of float32 run in single precision over at
-// most 256 rows, then in double.
+// to start[g+1], or Σ w[e]·(x[at[e]*size…] - y[yt[e]*size…]) where y has rows. The slices w, at and yt begin at edge
+// base. Nil w is all ones; nil at is e itself. Every at[e] must be a row of x: it is not checked. Sums of float32 run
+// in single precision over at most 256 rows, then in double.
 func SpMM[T Float](groups int, start []int32, base int, w []T, x, y Rows[T], size int, out []T) {
 	if groups == 0 || size == 0 {
 		return
@@ -258,7 +260,8 @@ func AddAt[T Float](to, at []int32, size int, x, sum []T) {
 	}
 }
 
-// Gather copies rows of size elements: row r of out is row at[r] of x, which is not checked, or zero where at[r] is negative.
+// Gather copies rows of size elements: row r of out is row at[r] of x, which is not checked, or zero where at[r] is
+// negative.
 func Gather[T Float](size int, x []T, at []int32, out []T) {
 	if len(at)*size == 0 {
 		return
@@ -284,7 +287,8 @@ func Softmax[T Float](rows, size int, x []T, by T, out []T) {
 	cSoftmax(rows, size, x, by, out)
 }
 
-// SoftmaxGrad computes out = y (g - Σ y g) / by, Σ y being 1, over rows of size elements: what Softmax passes on of the gradient g of its result y.
+// SoftmaxGrad computes out = y (g - Σ y g) / by, Σ y being 1, over rows of size elements: what Softmax passes on of the
+// gradient g of its result y.
 func SoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	if rows*size == 0 {
 		return
@@ -297,7 +301,8 @@ func SoftmaxGrad[T Float](rows, size int, y, g []T, by T, out []T) {
 	cSoftmaxGrad(rows, size, y, g, by, out)
 }
 
-// LogSumExp computes ln Σ eˣ over row r as its largest number, top[r], and what the others add to it, out[r], in double precision.
+// LogSumExp computes ln Σ eˣ over row r as its largest number, top[r], and what the others add to it, out[r], in double
+// precision.
 func LogSumExp[T Float](rows, size int, x []T, top, out []float64) {
 	if rows*size == 0 {
 		return
@@ -324,8 +329,8 @@ func DropMask[T Float](rows, size int, seed int64, key []uint64, p float64, out 
 	cDropMask(rows, size, seed, key, p, out)
 }
 
-// Uniform writes draws in [0,1) for rows of size elements: element i of row r is draw i of the stream (seed, key[r]). See
-// tensor.Uniform.
+// Uniform writes draws in [0,1) for rows of size elements: element i of row r is draw i of the stream (seed, key[r]).
+// See tensor.Uniform.
 func Uniform(rows, size int, seed int64, key []uint64, out []float64) {
 	if rows*size == 0 {
 		return

@@ -11,7 +11,8 @@ import (
 )
 
 // specials are the arguments that rounding tests forget.
-var specials = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 1e-30, -1e-30, 1e-40, 88.5, -88.5, 100, -100, 700, -745, 1000, -1000,
+var specials = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 1e-30, -1e-30, 1e-40, 88.5, -88.5, 100, -100,
+	700, -745, 1000, -1000,
 	math.Inf(1), math.Inf(-1), math.NaN(), 0.624, 0.626, math.Sqrt2 / 2, 3}
 
 func random[T Float](rng *rand.Rand, n int) []T {
@@ -62,7 +63,8 @@ func testAll[T Float](t *testing.T) {
 		a, b, m := random[T](rng, rows*size), random[T](rng, rows*size), random[T](rng, rows*size)
 		got, want := make([]T, rows*size), make([]T, rows*size)
 		for op := Add; op <= Ratio; op++ {
-			for _, s := range [][4]int{{size, 1, size, 1}, {size, 1, 1, 0}, {1, 0, size, 1}, {0, 1, size, 1}, {size, 1, 0, 0}, {0, 0, 0, 0}} {
+			for _, s := range [][4]int{{size, 1, size, 1}, {size, 1, 1, 0}, {1, 0, size, 1}, {0, 1, size, 1},
+				{size, 1, 0, 0}, {0, 0, 0, 0}} {
 				Binary(op, rows, size, a, s[0], s[1], b, s[2], s[3], got)
 				refBinary(op, rows, size, a, s[0], s[1], b, s[2], s[3], want)
 				same(t, fmt.Sprintf("binary %d, strides %v", op, s), got, want, 1)
@@ -73,7 +75,8 @@ func testAll[T Float](t *testing.T) {
 			refUnary(op, a, want)
 			same(t, fmt.Sprintf("unary %d of %v", op, a), got, want, 4)
 		}
-		for _, s := range [][6]int{{size, 1, size, 1, size, 1}, {size, 1, size, 1, 0, 0}, {1, 0, size, 1, size, 1}, {size, 1, 0, 0, 1, 0},
+		for _, s := range [][6]int{{size, 1, size, 1, size, 1}, {size, 1, size, 1, 0, 0},
+			{1, 0, size, 1, size, 1}, {size, 1, 0, 0, 1, 0},
 			{size, 1, 0, 0, size, 1}, {1, 0, 0, 0, size, 1}, {1, 0, size, 1, 0, 0}} {
 			Select(rows, size, m, s[0], s[1], a, s[2], s[3], b, s[4], s[5], got)
 			refSelect(rows, size, m, s[0], s[1], a, s[2], s[3], b, s[4], s[5], want)
@@ -159,8 +162,8 @@ func testReductions[T Float](t *testing.T, rng *rand.Rand, rows, size int) {
 	testGather[T](t, rng, rows, size)
 }
 
-// testPairs: pairs of as many rows as fill no list of places, one, and several, the last of them by a few. Rows stand for themselves,
-// are read through an index, in runs and in any order, or are one for all.
+// testPairs: pairs of as many rows as fill no list of places, one, and several, the last of them by a few. Rows stand
+// for themselves, are read through an index, in runs and in any order, or are one for all.
 func testPairs[T Float](t *testing.T, rng *rand.Rand, size int, tol float64) {
 	const stored = 11
 	x := finite[T](rng, 140*size)
@@ -169,7 +172,8 @@ func testPairs[T Float](t *testing.T, rng *rand.Rand, size int, tol float64) {
 		for r := range runs {
 			runs[r], any[r] = int32(r/7%stored), int32(rng.Intn(stored))
 		}
-		forms := []Rows[T]{{X: x[: rows*size : rows*size], Step: size}, {X: x[size : 2*size : 2*size]}, {X: x[: stored*size : stored*size], At: runs}, {X: x[: stored*size : stored*size], At: any}}
+		forms := []Rows[T]{{X: x[: rows*size : rows*size], Step: size}, {X: x[size : 2*size : 2*size]},
+			{X: x[: stored*size : stored*size], At: runs}, {X: x[: stored*size : stored*size], At: any}}
 		for i, a := range forms {
 			for j, b := range forms {
 				for _, diff := range []bool{false, true} {
@@ -179,7 +183,8 @@ func testPairs[T Float](t *testing.T, rng *rand.Rand, size int, tol float64) {
 					refPairs(rows, size, diff, a, b, want)
 					for r := range want {
 						if d := math.Abs(got[r] - want[r]); !(d <= tol*float64(8+size)) {
-							t.Fatalf("pair %d of %d rows of %d, forms %d and %d, difference %t: %v, not %v", r, rows, size, i, j, diff, got[r], want[r])
+							t.Fatalf("pair %d of %d rows of %d, forms %d and %d, difference %t: %v, not %v", r, rows, size, i,
+								j, diff, got[r], want[r])
 						}
 					}
 					if got[rows] != 7 {
@@ -194,7 +199,8 @@ func testPairs[T Float](t *testing.T, rng *rand.Rand, size int, tol float64) {
 // TestConvert: the conversions of Go, also of what neither holds exactly.
 func TestConvert(t *testing.T) {
 	rng := rand.New(rand.NewSource(5))
-	wide := []float64{0, math.Copysign(0, -1), 1e300, -1e300, 1e-50, 1e-40, math.Inf(1), math.Inf(-1), math.NaN(), 16777217, 0.1}
+	wide := []float64{0, math.Copysign(0, -1), 1e300, -1e300, 1e-50, 1e-40, math.Inf(1), math.Inf(-1),
+		math.NaN(), 16777217, 0.1}
 	for range 90 {
 		wide = append(wide, rng.NormFloat64()*math.Exp(90*rng.NormFloat64()))
 	}
@@ -204,7 +210,9 @@ func TestConvert(t *testing.T) {
 		Narrow(wide[:n], narrow)
 		Widen(narrow[:n], back)
 		for i := range n {
-			if want := float32(wide[i]); math.Float32bits(narrow[i]) != math.Float32bits(want) && want == want || math.Float64bits(back[i]) != math.Float64bits(float64(want)) && want == want || (want != want) != (back[i] != back[i]) {
+			if want := float32(wide[i]); math.Float32bits(narrow[i]) != math.Float32bits(want) && want == want ||
+				math.Float64bits(back[i]) != math.Float64bits(float64(want)) && want == want ||
+				(want != want) != (back[i] != back[i]) {
 				t.Fatalf("%v becomes %v and %v", wide[i], narrow[i], back[i])
 			}
 		}
@@ -259,7 +267,8 @@ func testAddAt[T Float](t *testing.T, rng *rand.Rand, size int) {
 func testSpMM[T Float](t *testing.T, rng *rand.Rand, rows, size int, check func(string, []float64, []float64)) {
 	start := []int32{0, 0, 3, 5, 605, 606}
 	n := int(start[5])
-	at, held, nearly, w, x := make([]int32, n), make([]int32, n), make([]int32, n), finite[T](rng, n), finite[T](rng, max(rows, n)*size)
+	at, held, nearly, w, x := make([]int32, n), make([]int32, n), make([]int32, n), finite[T](rng, n),
+		finite[T](rng, max(rows, n)*size)
 	for i := range at {
 		at[i] = int32(rng.Intn(rows))
 	}
@@ -450,7 +459,8 @@ func BenchmarkDropMask(b *testing.B) {
 	}
 }
 
-// TestUpdates compares the updates of training with the same in double precision, over lengths that end anywhere in a vector.
+// TestUpdates compares the updates of training with the same in double precision, over lengths that end anywhere in a
+// vector.
 func TestUpdates(t *testing.T) {
 	defer limit(9)
 	for level := range 3 {

@@ -1,5 +1,5 @@
-// Package cpu holds the executor's loops over dense rows: C with SIMD where cgo is there, Go elsewhere. And the workers that run
-// them at the same time.
+// Package cpu holds the executor's loops over dense rows: C with SIMD where cgo is there, Go elsewhere. And the workers
+// that run them at the same time.
 //
 // # What
 //

@@ -55,7 +55,8 @@ func TestLists(t *testing.T) {
 				want, wx, wy = b[r], x[r], y[r]
 			}
 			if got[i] != want || own[i] != want || gx[i] != wx || gy[i] != wy {
-				t.Fatalf("round %d, row %d of %v: %d, %d, %v, %v, want %d, %v, %v", round, i, at, got[i], own[i], gx[i], gy[i], want, wx, wy)
+				t.Fatalf("round %d, row %d of %v: %d, %d, %v, %v, want %d, %v, %v", round, i, at, got[i], own[i],
+					gx[i], gy[i], want, wx, wy)
 			}
 		}
 	}
@@ -152,7 +153,8 @@ func TestOffsets(t *testing.T) {
 			g++
 		}
 		if groups != g || most != top || start[g] != at {
-			t.Fatalf("round %d: %d groups of %d rows at most, %d in all; want %d, %d, %d", round, groups, most, start[groups], g, top, at)
+			t.Fatalf("round %d: %d groups of %d rows at most, %d in all; want %d, %d, %d", round, groups, most,
+				start[groups], g, top, at)
 		}
 	}
 }

@@ -10,14 +10,14 @@ import (
 )
 
 // Parallel runs f for the lanes 0…n-1 on at most workers goroutines, each with its own worker number. The
-// error of the lowest failing lane is returned. Lanes begin in their order. Which worker runs a lane is left to chance, so f may keep
-// nothing of a worker that a result depends on. After each lane, pages of files that are too many go.
+// error of the lowest failing lane is returned. Lanes begin in their order. Which worker runs a lane is left to chance,
+// so f may keep nothing of a worker that a result depends on. After each lane, pages of files that are too many go.
 func Parallel(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
 	return share(ctx, workers, n, 1, f)
 }
 
-// Apportion is Parallel for lanes that do not wait for each other: every worker begins with a part of its own, which it also had of as
-// many lanes before, so that what one instruction leaves in a worker's cache the next one finds there.
+// Apportion is Parallel for lanes that do not wait for each other: every worker begins with a part of its own, which it
+// also had of as many lanes before, so that what one instruction leaves in a worker's cache the next one finds there.
 func Apportion(ctx context.Context, workers, n int, f func(worker, lane int) error) error {
 	return share(ctx, workers, n, workers, f)
 }
@@ -29,7 +29,8 @@ type stretch struct {
 	_    [48]byte
 }
 
-// share runs f for the lanes 0…n-1 in so many parts at most. A worker that has come to the end of its part goes on with the next one.
+// share runs f for the lanes 0…n-1 in so many parts at most. A worker that has come to the end of its part goes on with
+// the next one.
 func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) error) error {
 	workers = min(workers, n)
 	if workers <= 1 {
@@ -86,7 +87,8 @@ func share(ctx context.Context, workers, n, parts int, f func(worker, lane int) 
 func protect(f func(worker, lane int) error, w, lane int) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = sqlerr.FromPanic(p) // an error that is one comes from code that returns none: arrays of the structure that found no room
+			// an error that is one comes from code that returns none: arrays of the structure that found no room
+			err = sqlerr.FromPanic(p)
 		}
 	}()
 	return f(w, lane)

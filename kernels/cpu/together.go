@@ -12,11 +12,11 @@ var processors = runtime.GOMAXPROCS(0)
 // Processors is how many workers compute at the same time: GOMAXPROCS when the process began.
 func Processors() int { return processors }
 
-// Reserve lets Go's scheduler run more threads than there are processors; a program calls it once, when it begins. The scheduler
-// takes the place of a thread that is longer than 20 µs in a call of C where no other place is free, and starts a thread that looks
-// for work there: beside workers that spend their time in such calls, that was a fifth of it. Where a place is free, it waits. The
-// garbage collector's share of the processors doubles, too, and Go follows no later change of their number.
-// https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (retake, handoffp)
+// Reserve lets Go's scheduler run more threads than there are processors; a program calls it once, when it begins. The
+// scheduler takes the place of a thread that is longer than 20 µs in a call of C where no other place is free, and
+// starts a thread that looks for work there: beside workers that spend their time in such calls, that was a fifth of
+// it. Where a place is free, it waits. The garbage collector's share of the processors doubles, too, and Go follows no
+// later change of their number. https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (retake, handoffp)
 func Reserve() { runtime.GOMAXPROCS(2 * processors) }
 
 // turns is when each worker's goroutine last went through Go's scheduler, in a line of the cache of its own.
@@ -31,10 +31,10 @@ var (
 // turn is how long a worker computes without the scheduler: less than the 10 ms after which that would preempt it.
 const turn = 5 * time.Millisecond
 
-// Yield goes through Go's scheduler where a worker has not for a while; workers call it between parts of their work. Where one goroutine
-// has run for 10 ms, the scheduler's monitor takes the place of its thread in each call of C that it meets, though nothing waits for
-// one, and then looks again every 20 µs: one of two processors' workers lost a tenth of its time to it.
-// https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (sysmon, retake: sysretake)
+// Yield goes through Go's scheduler where a worker has not for a while; workers call it between parts of their work.
+// Where one goroutine has run for 10 ms, the scheduler's monitor takes the place of its thread in each call of C that
+// it meets, though nothing waits for one, and then looks again every 20 µs: one of two processors' workers lost a tenth
+// of its time to it. https://github.com/golang/go/blob/go1.26.0/src/runtime/proc.go (sysmon, retake: sysretake)
 func Yield(worker int) {
 	now, t := int64(time.Since(process)), &turns[worker%len(turns)]
 	if now-t.began.Load() > int64(turn) {
@@ -43,8 +43,8 @@ func Yield(worker int) {
 	}
 }
 
-// Together calls work(0) to work(n-1) and returns when all have ended; they run at the same time unless work(0) is short: one that
-// has not begun when it ends is done by the caller.
+// Together calls work(0) to work(n-1) and returns when all have ended; they run at the same time unless work(0) is
+// short: one that has not begun when it ends is done by the caller.
 func Together(n int, work func(worker int)) {
 	if n < 2 {
 		apart(0, n, work)
@@ -106,8 +106,8 @@ var crew struct {
 	helpers []*helper
 }
 
-// helper is a goroutine that works when it is asked to. A thread that sleeps needs 70 µs and more to begin, sometimes milliseconds
-// on a virtual machine, so that it stays awake for a while after it has worked.
+// helper is a goroutine that works when it is asked to. A thread that sleeps needs 70 µs and more to begin, sometimes
+// milliseconds on a virtual machine, so that it stays awake for a while after it has worked.
 type helper struct {
 	state       atomic.Uint32
 	wake, ended chan struct{}

@@ -30,8 +30,9 @@ func TestTogether(t *testing.T) {
 	}
 }
 
-// TestTogetherAgain: workers are asked again at once, while they fall asleep and when they sleep, work for less and for more time than they
-// wait before they begin, from several callers at a time, within work, and after work that panicked.
+// TestTogetherAgain: workers are asked again at once, while they fall asleep and when they sleep, work for less and for
+// more time than they wait before they begin, from several callers at a time, within work, and after work that
+// panicked.
 func TestTogetherAgain(t *testing.T) {
 	check := func(n int, long time.Duration) {
 		done := make([]int, n)
@@ -76,7 +77,8 @@ func TestTogetherAgain(t *testing.T) {
 	}
 }
 
-// TestTogetherWaits: a worker that has fallen asleep is woken, and so is the caller, where a worker needs longer than it.
+// TestTogetherWaits: a worker that has fallen asleep is woken, and so is the caller, where a worker needs longer than
+// it.
 func TestTogetherWaits(t *testing.T) {
 	for range 20 {
 		time.Sleep(4 * awake)
@@ -101,7 +103,8 @@ func TestTogetherWaits(t *testing.T) {
 	}
 }
 
-// TestTogetherPanics: where work panics while the caller does a worker's, the others are waited for, and all work again.
+// TestTogetherPanics: where work panics while the caller does a worker's, the others are waited for, and all work
+// again.
 func TestTogetherPanics(t *testing.T) {
 	defer func(n int) { processors = n }(processors)
 	processors = 4
@@ -133,7 +136,8 @@ func TestTogetherPanics(t *testing.T) {
 	}
 }
 
-// TestYield: a worker that has computed for a turn lets others run, and one that has not goes on. The scheduler may do otherwise once.
+// TestYield: a worker that has computed for a turn lets others run, and one that has not goes on. The scheduler may do
+// otherwise once.
 func TestYield(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for _, worker := range []int{0, 1, len(turns) + 1} {

@@ -29,8 +29,8 @@ func SGD[T Float](lr, decay, scale T, g, p []T) {
 // Adam are the numbers of one step of Adam (Kingma and Ba, ICLR 2015): Rate is η/(1−β₁ᵗ), Correct 1/(1−β₂ᵗ).
 type Adam[T Float] struct{ Rate, Correct, Beta1, Beta2, Epsilon, Decay, Scale T }
 
-// Update computes d = scale·g + decay·p, m ← β₁m + (1−β₁)d, s ← β₂s + (1−β₂)d², p ← p − rate·m / (√(correct·s) + ε), where
-// 0/0 is 0: with ε = 0 an element whose gradients were all zero stays.
+// Update computes d = scale·g + decay·p, m ← β₁m + (1−β₁)d, s ← β₂s + (1−β₂)d², p ← p − rate·m / (√(correct·s) + ε),
+// where 0/0 is 0: with ε = 0 an element whose gradients were all zero stays.
 func (a *Adam[T]) Update(g, m, s, p []T) {
 	g, m, s = g[:len(p)], m[:len(p)], s[:len(p)]
 	if native {

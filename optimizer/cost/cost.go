@@ -137,8 +137,8 @@ func (m *Model) distinct(n *ra.Node, c kernels.Col) float64 {
 	return m.distinctCol(n.Inputs[c.Input], c.ID)
 }
 
-// distinctCol guesses the number of distinct values: all rows for a sole key, a root of them for a part of one. A column
-// that comes from below has as many as there, one that is equated with a key as many as the key.
+// distinctCol guesses the number of distinct values: all rows for a sole key, a root of them for a part of one. A
+// column that comes from below has as many as there, one that is equated with a key as many as the key.
 func (m *Model) distinctCol(n *ra.Node, id ra.ColumnID) float64 {
 	e := m.of(n)
 	d, ok := e.values[id]

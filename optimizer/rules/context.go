@@ -178,8 +178,8 @@ func (c *Context) release(n, p *ra.Node) {
 	}
 }
 
-// forget drops what has been derived from n, for n and all that read it. Whoever derives something of a node has derived
-// it of the node's inputs, so that the walk ends where nothing is known.
+// forget drops what has been derived from n, for n and all that read it. Whoever derives something of a node has
+// derived it of the node's inputs, so that the walk ends where nothing is known.
 func (c *Context) forget(n *ra.Node) {
 	a := c.known[n]
 	if a == nil {

@@ -13,14 +13,17 @@ var _ = register(Rule{
 	Doc: "A sum without groups is NULL only over no rows. A join that has rows only where the summed relation has some " +
 		"need not test it: neither in its own expressions nor in those of an input, of which it then reads a simpler copy. " +
 		"The RJP of a loss asks of every row whether the loss is NULL. Must not fire where the summed values may be NULL " +
-		"themselves, nor where no other input of the join proves that there are rows, nor on an input of very many relations " +
+		"themselves, nor where no other input of the join proves that there are rows, nor on an input " +
+		"of very many relations " +
 		"that others read too: each would read a copy of its own.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Join {
 			return false
 		}
 		by := &provers{n: n}
-		if simplified := knowing(n, func(s int, id ra.ColumnID) bool { return by.hasValue(n.Inputs[s], id, s) }); simplified != nil {
+		if simplified := knowing(n, func(s int, id ra.ColumnID) bool {
+			return by.hasValue(n.Inputs[s], id, s)
+		}); simplified != nil {
 			n.Pred, n.Out = simplified.Pred, simplified.Out
 			return true
 		}

@@ -66,8 +66,8 @@ func readsPlain(n *ra.Node, s int) bool {
 }
 
 // sameRow reports whether each row of input a was made from that row of the node u of slot s with which n joins it. by
-// holds the column of a that equals a column of u's identity and is of its type, path the slots from a down to u along which other
-// columns of u come up; path is nil where n reads none.
+// holds the column of a that equals a column of u's identity and is of its type, path the slots from a down to u along
+// which other columns of u come up; path is nil where n reads none.
 func sameRow(n *ra.Node, links *ra.Links, a, s int) (by map[ra.ColumnID]ra.ColumnID, path []int, ok bool) {
 	u := n.Inputs[s]
 	for _, q := range n.Equi {

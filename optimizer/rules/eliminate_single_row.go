@@ -9,7 +9,8 @@ import (
 
 var _ = register(Rule{
 	Name: "EliminateSingleRow", Phase: Whole,
-	Doc: "A sum without groups has one row whatever it sums. As an input of a join that reads none of its columns it goes. " +
+	Doc: "A sum without groups has one row whatever it sums. As an input of a join that reads none of " +
+		"its columns it goes. " +
 		"Must not fire on the last input of a join, nor on one row that need not be there.",
 	Apply: func(_ *Context, n *ra.Node) bool {
 		if n.Op != ra.Join {
@@ -35,7 +36,9 @@ func singleRow(n *ra.Node) bool {
 	case ra.Aggregate:
 		return len(n.Group) == 0
 	case ra.Select, ra.Join:
-		return len(n.Pred)+len(n.Equi) == 0 && !slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool { return !singleRow(in) })
+		return len(n.Pred)+len(n.Equi) == 0 && !slices.ContainsFunc(n.Inputs, func(in *ra.Node) bool {
+			return !singleRow(in)
+		})
 	}
 	return false
 }

@@ -41,8 +41,8 @@ var _ = register(Rule{
 	},
 })
 
-// signature describes what a node computes, its columns by position. Expressions stand in it by their numbers, so that it is
-// short where they share large parts.
+// signature describes what a node computes, its columns by position. Expressions stand in it by their numbers, so that
+// it is short where they share large parts.
 func (c *Context) signature(n *ra.Node) string {
 	var b strings.Builder
 	x := c.numbering(n)
@@ -72,8 +72,8 @@ func (c *Context) signature(n *ra.Node) string {
 	return b.String()
 }
 
-// numbering finds the numbers of a node's expressions: those that are the same by construction, columns being the same by
-// position, have the same number, in all nodes of the plan.
+// numbering finds the numbers of a node's expressions: those that are the same by construction, columns being the same
+// by position, have the same number, in all nodes of the plan.
 type numbering struct {
 	c  *Context
 	n  *ra.Node

@@ -28,7 +28,8 @@ var _ = register(Rule{
 	},
 })
 
-// shallow reports whether in may stand beside the other inputs of n: a selection stays below a join (PushSelectBelowJoin).
+// shallow reports whether in may stand beside the other inputs of n: a selection stays below a join
+// (PushSelectBelowJoin).
 func shallow(n, in *ra.Node) bool {
 	return len(in.Inputs) > 0 && !(len(n.Inputs) > 1 && len(in.Inputs) == 1 && len(in.Pred) > 0)
 }
@@ -45,8 +46,8 @@ func plainConditions(n *ra.Node, slot int) bool {
 	return true
 }
 
-// mergeable keeps of the candidates those that compute nothing that n would compute more often, and equates no such column; it
-// reports whether one is left. It looks at n once, however many they are.
+// mergeable keeps of the candidates those that compute nothing that n would compute more often, and equates no such
+// column; it reports whether one is left. It looks at n once, however many they are.
 func mergeable(n *ra.Node, candidates []bool) bool {
 	reads := map[kernels.Col]int{}
 	n.Reads(func(c kernels.Col) { reads[c]++ })
@@ -72,8 +73,8 @@ type merger struct {
 	base []int  // by slot: where it, or the first of its inputs, goes
 }
 
-// mergeInputs replaces the input slots that are gone by those inputs' inputs. Identity columns stay passed through: the columns
-// that carried them become plain columns of the new inputs.
+// mergeInputs replaces the input slots that are gone by those inputs' inputs. Identity columns stay passed through: the
+// columns that carried them become plain columns of the new inputs.
 func mergeInputs(n *ra.Node, gone []bool) {
 	m := &merger{n: n, gone: gone, base: make([]int, len(n.Inputs))}
 	var inputs []*ra.Node
@@ -170,7 +171,9 @@ func (m *merger) substitution() func(*kernels.Expr) *kernels.Expr {
 	if !constants {
 		return put
 	}
-	reads := kernels.NewAsker(func(x *kernels.Expr) bool { return x.IsCol && m.gone[x.Col.Input] && m.below(x.Col).IsConst() })
+	reads := kernels.NewAsker(func(x *kernels.Expr) bool {
+		return x.IsCol && m.gone[x.Col.Input] && m.below(x.Col).IsConst()
+	})
 	simple := kernels.Simplifier{}
 	return func(e *kernels.Expr) *kernels.Expr {
 		out := put(e)

@@ -9,11 +9,14 @@ import (
 
 var _ = register(Rule{
 	Name: "PushAggregateBelowJoin", Phase: Forward,
-	Doc: "Sums of kernels that are linear in what one side of a join gives are taken on that side first, by its part of the " +
+	Doc: "Sums of kernels that are linear in what one side of a join gives are taken on that side first, by " +
+		"its part of the " +
 		"group and of the join's conditions; the kernel then runs once for each sum: Σ (w·x)·W is (Σ w·x)·W (eager " +
 		"aggregation, Yan and Larson 1995). In a GCN whose features are narrower than its units the neighbours are summed " +
-		"before the product, once per run where no parameter reaches them. Must not fire where the side's identity is in the group " +
-		"already, where a product first gives narrower sums, on min, max and count, nor where kernels that can fail would see rows " +
+		"before the product, once per run where no parameter reaches them. Must not fire where the side's " +
+		"identity is in the group " +
+		"already, where a product first gives narrower sums, on min, max and count, nor where kernels that " +
+		"can fail would see rows " +
 		"that the join drops.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Aggregate || len(n.Aggs) == 0 || !c.Sole(n.Inputs[0]) {
@@ -32,7 +35,8 @@ var _ = register(Rule{
 			return false
 		}
 		for s, below := range in.Inputs { // a kernel that has been moved below the join
-			if (below.Op == ra.Join || below.Op == ra.Select) && c.Sole(below) && !plain(below) && plainConditions(in, s) && eager(c, n, merged(in, s)) {
+			if (below.Op == ra.Join || below.Op == ra.Select) && c.Sole(below) && !plain(below) && plainConditions(in, s) &&
+				eager(c, n, merged(in, s)) {
 				return true
 			}
 		}
@@ -153,7 +157,8 @@ func (s *split) sides(e *kernels.Expr) (early, late bool) {
 	return early, late
 }
 
-// group lists the columns by which the early sums are grouped: the early part of the group and of the join's conditions.
+// group lists the columns by which the early sums are grouped: the early part of the group and of the join's
+// conditions.
 func (s *split) group() ([]kernels.Col, bool) {
 	var out []kernels.Col
 	add := func(c kernels.Col) {
@@ -252,8 +257,8 @@ func (s *split) rejoin(group []kernels.Col, pred []*kernels.Expr) bool {
 // from the cache, the second through the memory.
 const flopsPerNumber = 32
 
-// cheaper compares both ways, in numbers gathered and added. What depends on a parameter is gathered again by the gradient;
-// what does not is computed once per run.
+// cheaper compares both ways, in numbers gathered and added. What depends on a parameter is gathered again by the
+// gradient; what does not is computed once per run.
 func (s *split) cheaper() bool {
 	m := s.c.Cost
 	early, groups, rows, after := m.Rows(s.rows), m.Rows(s.sums), m.Rows(s.join), m.Rows(s.out)

@@ -123,7 +123,8 @@ func (s slotSet) list() []int {
 	return out
 }
 
-// part finds the largest call in e that want accepts, the first of several; it does not look at what it has seen before.
+// part finds the largest call in e that want accepts, the first of several; it does not look at what it has seen
+// before.
 func part(e *kernels.Expr, branches bool, seen map[*kernels.Expr]bool, want func(*kernels.Expr) bool) *kernels.Expr {
 	var visit func(e *kernels.Expr) *kernels.Expr
 	visit = func(e *kernels.Expr) *kernels.Expr {
@@ -163,7 +164,8 @@ func subRows(c *Context, n *ra.Node, slots []int) float64 {
 	}
 	connected := false
 	for _, q := range n.Equi {
-		connected = connected || q.L.Input != q.R.Input && slices.Contains(slots, q.L.Input) && slices.Contains(slots, q.R.Input)
+		connected = connected || q.L.Input != q.R.Input && slices.Contains(slots, q.L.Input) &&
+			slices.Contains(slots, q.R.Input)
 	}
 	if !connected || len(slots) > 2 {
 		return 1e300

@@ -28,7 +28,9 @@ var _ = register(Rule{
 				rest = append(rest, p)
 				continue
 			}
-			below = append(below, p.MapCols(func(l *kernels.Expr) *kernels.Expr { return in.Var(0, agg.Group[agg.Index(l.Col.ID)]) }))
+			below = append(below, p.MapCols(func(l *kernels.Expr) *kernels.Expr {
+				return in.Var(0, agg.Group[agg.Index(l.Col.ID)])
+			}))
 		}
 		if below == nil {
 			return false

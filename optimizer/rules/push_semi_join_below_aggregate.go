@@ -9,10 +9,12 @@ import (
 
 var _ = register(Rule{
 	Name: "PushSemiJoinBelowAggregate", Phase: Forward,
-	Doc: "A semi-join or anti-join of an aggregate on group columns keeps or drops whole groups, so it may drop their rows " +
+	Doc: "A semi-join or anti-join of an aggregate on group columns keeps or drops whole groups, so it " +
+		"may drop their rows " +
 		"before Σ. Must not fire on aggregates' results, nor where somebody else reads the aggregate.",
 	Apply: func(c *Context, n *ra.Node) bool {
-		if n.Op != ra.SemiJoin && n.Op != ra.AntiJoin || len(n.Pred) > 0 || n.Inputs[0].Op != ra.Aggregate || !c.Sole(n.Inputs[0]) {
+		if n.Op != ra.SemiJoin && n.Op != ra.AntiJoin || len(n.Pred) > 0 ||
+			n.Inputs[0].Op != ra.Aggregate || !c.Sole(n.Inputs[0]) {
 			return false
 		}
 		agg := n.Inputs[0]

@@ -12,7 +12,8 @@ var _ = register(Rule{
 	Doc: "A semi-join or anti-join of a join on plain columns of one of its inputs restricts that input instead. Must " +
 		"not fire where somebody else reads the join.",
 	Apply: func(c *Context, n *ra.Node) bool {
-		if n.Op != ra.SemiJoin && n.Op != ra.AntiJoin || len(n.Pred) > 0 || n.Inputs[0].Op != ra.Join && n.Inputs[0].Op != ra.Select || !c.Sole(n.Inputs[0]) {
+		if n.Op != ra.SemiJoin && n.Op != ra.AntiJoin || len(n.Pred) > 0 || n.Inputs[0].Op != ra.Join &&
+			n.Inputs[0].Op != ra.Select || !c.Sole(n.Inputs[0]) {
 			return false
 		}
 		join, slot := n.Inputs[0], -1

@@ -8,7 +8,8 @@ import (
 var _ = register(Rule{
 	Name: "ReduceBySemiJoin", Phase: Forward,
 	Doc: "Where an aggregate is joined on its group with a relation that was restricted, only the groups with a " +
-		"partner are computed: the aggregate's input is semi-joined first, with each such relation. Rows that the loss never reads are not " +
+		"partner are computed: the aggregate's input is semi-joined first, with each such relation. Rows that the loss " +
+		"never reads are not " +
 		"computed; rows that reach it, and so the gradient's rows, stay the same. Must not fire where somebody " +
 		"else reads the aggregate, on NULL-safe conditions, or where the partner depends on the aggregate.",
 	Apply: func(c *Context, n *ra.Node) bool {
@@ -36,7 +37,8 @@ var _ = register(Rule{
 	},
 })
 
-// partners lists the columns of the join's other inputs that equal column d wherever it has partners, in one step or several.
+// partners lists the columns of the join's other inputs that equal column d wherever it has partners, in one step or
+// several.
 func partners(n *ra.Node, d kernels.Col) (out []kernels.Col) {
 	plain := *n
 	plain.Equi = nil
@@ -54,8 +56,8 @@ func partners(n *ra.Node, d kernels.Col) (out []kernels.Col) {
 }
 
 // groupBelow follows a plain column through selections and joins that nobody else reads down to the aggregate
-// whose group column it is; it returns that aggregate and the column of its input. No other input of the join above reads
-// that aggregate, since it is read on this way only.
+// whose group column it is; it returns that aggregate and the column of its input. No other input of the join above
+// reads that aggregate, since it is read on this way only.
 func groupBelow(c *Context, n *ra.Node, id ra.ColumnID) (*ra.Node, ra.ColumnID) {
 	for c.Sole(n) {
 		i := n.Index(id)

@@ -9,8 +9,10 @@ import (
 
 var _ = register(Rule{
 	Name: "RollUpCount", Phase: Whole, Anywhere: true,
-	Doc: "Where a relation is summed by groups, the number of all its rows is the sum of the groups' numbers; the relation " +
-		"is not read again for it (roll-up, as of a data cube). Must not fire where the sums depend on the number, nor on counts " +
+	Doc: "Where a relation is summed by groups, the number of all its rows is the sum of the groups' " +
+		"numbers; the relation " +
+		"is not read again for it (roll-up, as of a data cube). Must not fire where the sums depend on the " +
+		"number, nor on counts " +
 		"of values that may be NULL.",
 	Apply: func(c *Context, n *ra.Node) bool {
 		if n.Op != ra.Aggregate || len(n.Group) > 0 {

@@ -22,11 +22,14 @@ var chunks, floats = []string{"real[]", "double precision[]"}, []string{"real", 
 // folds are the aggregates by name. Those of numbers exist because Postgres's own sum of real adds up in real, and its
 // sums raise errors where IEEE has infinities.
 var folds = map[string][]fold{
-	"sum":        {{"x T", chunks, "agg_add", "agg_add_combine", "agg_value", "", false}, {"x T", floats, "agg_add", "agg_add_combine", "agg_value", "", false}},
-	"avg":        {{"x T", chunks, "agg_add", "agg_add_combine", "agg_mean", "", false}, {"x T", floats, "agg_add", "agg_add_combine", "agg_mean", "double precision", false}},
-	"max_agg":    {{"x T", chunks, "agg_max", "agg_max_combine", "agg_value", "", false}},
-	"min_agg":    {{"x T", chunks, "agg_min", "agg_min_combine", "agg_value", "", false}},
-	"vector_agg": {{"index bigint, value T, size bigint", floats, "agg_scatter", "agg_scatter_combine", "agg_value", "T[]", true}},
+	"sum": {{"x T", chunks, "agg_add", "agg_add_combine", "agg_value", "", false},
+		{"x T", floats, "agg_add", "agg_add_combine", "agg_value", "", false}},
+	"avg": {{"x T", chunks, "agg_add", "agg_add_combine", "agg_mean", "", false},
+		{"x T", floats, "agg_add", "agg_add_combine", "agg_mean", "double precision", false}},
+	"max_agg": {{"x T", chunks, "agg_max", "agg_max_combine", "agg_value", "", false}},
+	"min_agg": {{"x T", chunks, "agg_min", "agg_min_combine", "agg_value", "", false}},
+	"vector_agg": {{"index bigint, value T, size bigint", floats, "agg_scatter",
+		"agg_scatter_combine", "agg_value", "T[]", true}},
 }
 
 // The aggregates' cost of one row: adding a chunk of side lengths.
@@ -67,7 +70,8 @@ func (f fold) last(t string) (name, result string) {
 	if f.result != "" {
 		result = strings.ReplaceAll(f.result, "T", t)
 	}
-	return f.value + map[string]string{"real": "_number_real", "double precision": "_number", "real[]": "_real", "double precision[]": ""}[result], result
+	return f.value + map[string]string{"real": "_number_real", "double precision": "_number", "real[]": "_real",
+		"double precision[]": ""}[result], result
 }
 
 // write writes the functions that the aggregate for one type is made of.
@@ -82,6 +86,7 @@ func (f fold) write(once func(*Function), t string) {
 // aggregate is the statement for one type.
 func (f fold) aggregate(name, t string) string {
 	value, _ := f.last(t)
-	return fmt.Sprintf("CREATE AGGREGATE %s(%s) (SFUNC = %s, STYPE = %s, INITCOND = '{}', COMBINEFUNC = %s, FINALFUNC = %s, PARALLEL = SAFE);\n",
+	return fmt.Sprintf("CREATE AGGREGATE %s(%s) (SFUNC = %s, STYPE = %s, INITCOND = '{}', COMBINEFUNC = %s, FINALFUNC = "+
+		"%s, PARALLEL = SAFE);\n",
 		name, strings.ReplaceAll(f.args, "T", t), f.step, state, f.merge, value)
 }

@@ -10,22 +10,33 @@ type bridgeFunc struct {
 	name, args, result, kind string
 }
 
-// bridgeFuncs are those functions; their arguments and results are those of the engine's own list. None but gen_place, a hash, is parallel
-// safe: the engine sets parameters and opens subtransactions, which the server refuses while workers run. The
-// queries that it has the server run may use workers.
+// bridgeFuncs are those functions; their arguments and results are those of the engine's own list. None but gen_place,
+// a hash, is parallel safe: the engine sets parameters and opens subtransactions, which the server refuses while
+// workers run. The queries that it has the server run may use workers.
 var bridgeFuncs = []bridgeFunc{
-	{"gradient", "loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0", "SETOF anyelement", "STABLE PARALLEL UNSAFE COST 100000 ROWS 1000"},
-	{"backward", "loss text, params text[], step bigint DEFAULT NULL, seed bigint DEFAULT 0", "double precision", "VOLATILE PARALLEL UNSAFE COST 100000"},
-	{"check_gradient", "loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
-		"TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error double precision, ok boolean)",
+	{"gradient", "loss text, param anyelement, step bigint DEFAULT NULL, seed bigint DEFAULT 0", "SETOF anyelement",
+		"STABLE PARALLEL UNSAFE COST 100000 ROWS 1000"},
+	{"backward", "loss text, params text[], step bigint DEFAULT NULL, seed bigint DEFAULT 0", "double precision",
+		"VOLATILE PARALLEL UNSAFE COST 100000"},
+	{"check_gradient", "loss text, param text, samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint " +
+		"DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
+		"TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error " +
+			"double precision, ok boolean)",
 		"STABLE PARALLEL UNSAFE COST 1000000 ROWS 100"},
-	{"explain_gradient", "loss text, param text, stage text DEFAULT 'sql'", "text", "VOLATILE PARALLEL UNSAFE COST 100000"}, // EXPLAIN is for volatile functions only
-	// A name where a list is expected, and the other way round. Of a text without a type Postgres takes the name; one in braces is a list.
-	{"backward", "loss text, params text, step bigint DEFAULT NULL, seed bigint DEFAULT 0", "double precision", "VOLATILE PARALLEL UNSAFE COST 100000"},
-	{"check_gradient", "loss text, param text[], samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
-		"TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error double precision, ok boolean)",
+	// EXPLAIN is for volatile functions only
+	{"explain_gradient", "loss text, param text, stage text DEFAULT 'sql'", "text",
+		"VOLATILE PARALLEL UNSAFE COST 100000"},
+	// A name where a list is expected, and the other way round. Of a text without a type Postgres takes the name; one
+	// in braces is a list.
+	{"backward", "loss text, params text, step bigint DEFAULT NULL, seed bigint DEFAULT 0", "double precision",
+		"VOLATILE PARALLEL UNSAFE COST 100000"},
+	{"check_gradient", "loss text, param text[], samples bigint DEFAULT 100, step bigint DEFAULT NULL, seed bigint " +
+		"DEFAULT 0, batch text DEFAULT NULL, batch_size bigint DEFAULT NULL",
+		"TABLE(key text, \"column\" text, element bigint, analytic double precision, \"numeric\" double precision, error " +
+			"double precision, ok boolean)",
 		"STABLE PARALLEL UNSAFE COST 1000000 ROWS 100"},
-	{"explain_gradient", "loss text, param text[], stage text DEFAULT 'sql'", "text", "VOLATILE PARALLEL UNSAFE COST 100000"},
+	{"explain_gradient", "loss text, param text[], stage text DEFAULT 'sql'", "text",
+		"VOLATILE PARALLEL UNSAFE COST 100000"},
 	{"gen_rows", "", "SETOF record", "STABLE PARALLEL RESTRICTED COST 1000 ROWS 1000"},
 	{"gen_place", "tableoid oid, place tid, xmin xid, cmin cid", "bigint", "IMMUTABLE STRICT PARALLEL SAFE"},
 }
@@ -36,23 +47,30 @@ type trainOption struct{ name, sql string }
 // trainOptions are all options of train, in the manual's order; a test compares them with package train, which stands
 // above this one.
 var trainOptions = []trainOption{
-	{"optimizer", "text"}, {"lr", "double precision"}, {"momentum", "double precision"}, {"beta1", "double precision"}, {"beta2", "double precision"},
+	{"optimizer", "text"}, {"lr", "double precision"}, {"momentum", "double precision"}, {"beta1", "double precision"},
+	{"beta2", "double precision"},
 	{"alpha", "double precision"}, {"epsilon", "double precision"}, {"weight_decay", "double precision"},
-	{"schedule", "text"}, {"warmup", "bigint"}, {"step_size", "bigint"}, {"gamma", "double precision"}, {"eta_min", "double precision"}, {"clip_norm", "double precision"},
+	{"schedule", "text"}, {"warmup", "bigint"}, {"step_size", "bigint"}, {"gamma", "double precision"},
+	{"eta_min", "double precision"}, {"clip_norm", "double precision"},
 	{"nonnegative", "text[]"}, {"project", "text[]"}, {"options", "jsonb"}, {"sparse", "anyelement"},
 	{"batch", "text"}, {"batch_size", "bigint"}, {"before_step", "text"}, {"epochs", "bigint"}, {"seed", "bigint"},
-	{"validate", "text"}, {"every", "bigint"}, {"patience", "bigint"}, {"tolerance", "double precision"}, {"max_seconds", "double precision"}, {"resume", "bigint"},
+	{"validate", "text"}, {"every", "bigint"}, {"patience", "bigint"}, {"tolerance", "double precision"},
+	{"max_seconds", "double precision"}, {"resume", "bigint"},
 }
 
-// runTables are what train records, as in the embedded store, each user's own. Rows of run_row are added under numbers that the
-// server gives, and only what changes in a run can be changed: no text that a resumed run executes. A row of loss or state belongs to a run
-// of its owner's, so that nobody adds to another's.
-const runTables = `-- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump keeps them.
+// runTables are what train records, as in the embedded store, each user's own. Rows of run_row are added under numbers
+// that the server gives, and only what changes in a run can be changed: no text that a resumed run executes. A row of
+// loss or state belongs to a run of its owner's, so that nobody adds to another's.
+const runTables = `-- What train() records. Rows belong to the user who trains, and nobody else sees them; pg_dump ` +
+	`keeps them.
 CREATE SEQUENCE run_id;
-CREATE TABLE run_row (run bigint PRIMARY KEY DEFAULT nextval('run_id'), loss text NOT NULL, params text NOT NULL, keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
-  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT NULL, updated timestamp NOT NULL, rest text,
+CREATE TABLE run_row (run bigint PRIMARY KEY DEFAULT nextval('run_id'), loss text NOT NULL, params text NOT NULL, ` +
+	`keys text NOT NULL, options text NOT NULL, seed bigint NOT NULL,
+  status text NOT NULL, step bigint NOT NULL, best double precision, since bigint NOT NULL, started timestamp NOT ` +
+	`NULL, updated timestamp NOT NULL, rest text,
   progress text, owner name NOT NULL DEFAULT current_user);
-CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation double precision, at timestamp NOT NULL,
+CREATE TABLE loss (run bigint, step bigint, epoch bigint NOT NULL, loss double precision NOT NULL, validation ` +
+	`double precision, at timestamp NOT NULL,
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, step, owner));
 CREATE TABLE state (run bigint, parameter text, name text, row bigint, v double precision[],
   owner name NOT NULL DEFAULT current_user, PRIMARY KEY (run, parameter, name, row, owner));
@@ -60,14 +78,18 @@ ALTER TABLE state ALTER COLUMN v SET STORAGE EXTERNAL;
 GRANT USAGE ON SEQUENCE run_id TO PUBLIC;
 ALTER TABLE run_row ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON run_row USING (owner = current_user) WITH CHECK (owner = current_user);
-GRANT SELECT, DELETE, INSERT (loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress),
+GRANT SELECT, DELETE, INSERT (loss, params, keys, options, seed, status, step, best, since, started, updated, ` +
+	`rest, progress),
   UPDATE (status, step, best, since, updated, progress) ON run_row TO PUBLIC;
 
--- The runs of who asks; a superuser sees all. One says running while a session holds its lock (on a standby nobody sees that): a server
+-- The runs of who asks; a superuser sees all. One says running while a session holds its lock (on a standby ` +
+	`nobody sees that): a server
 -- or a session that ended amid a run could not note it.
 CREATE VIEW run WITH (security_barrier) AS SELECT run, loss, params, keys, options, seed,
-  CASE WHEN status = 'running' AND NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM pg_locks AS l WHERE l.locktype = 'advisory' AND l.granted
-      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND l.classid = %d AND l.objid::bigint = run %% 4294967296 AND l.objsubid = 2)
+  CASE WHEN status = 'running' AND NOT pg_is_in_recovery() AND NOT EXISTS (SELECT FROM pg_locks AS l WHERE ` +
+	`l.locktype = 'advisory' AND l.granted
+      AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database()) AND l.classid = %d AND ` +
+	`l.objid::bigint = run %% 4294967296 AND l.objsubid = 2)
     THEN 'interrupted' ELSE status END AS status,
   step, best, since, started, updated, rest, progress, owner
 FROM run_row WHERE owner = current_user OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user);
@@ -77,12 +99,16 @@ GRANT SELECT, DELETE ON run TO PUBLIC;
 CREATE FUNCTION impl_change_run() RETURNS trigger LANGUAGE plpgsql SET search_path = pg_catalog AS $$
 BEGIN
   IF TG_OP = 'INSERT' THEN
-    INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, best, since, started, updated, rest, progress, owner)
-    VALUES (coalesce(NEW.run, nextval('relgrad.run_id')), NEW.loss, NEW.params, NEW.keys, NEW.options, NEW.seed, NEW.status, NEW.step, NEW.best, NEW.since, NEW.started, NEW.updated,
+    INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, best, since, started, ` +
+	`updated, rest, progress, owner)
+    VALUES (coalesce(NEW.run, nextval('relgrad.run_id')), NEW.loss, NEW.params, NEW.keys, NEW.options, NEW.seed, ` +
+	`NEW.status, NEW.step, NEW.best, NEW.since, NEW.started, NEW.updated,
       NEW.rest, NEW.progress, coalesce(NEW.owner, current_user));
   ELSE
-    UPDATE relgrad.run_row SET run = NEW.run, loss = NEW.loss, params = NEW.params, keys = NEW.keys, options = NEW.options, seed = NEW.seed,
-      status = CASE WHEN NEW.status = OLD.status THEN status ELSE NEW.status END, step = NEW.step, best = NEW.best, since = NEW.since, started = NEW.started,
+    UPDATE relgrad.run_row SET run = NEW.run, loss = NEW.loss, params = NEW.params, keys = NEW.keys, options = ` +
+	`NEW.options, seed = NEW.seed,
+      status = CASE WHEN NEW.status = OLD.status THEN status ELSE NEW.status END, step = NEW.step, best = ` +
+	`NEW.best, since = NEW.since, started = NEW.started,
       updated = NEW.updated, rest = NEW.rest, progress = NEW.progress, owner = NEW.owner WHERE run = OLD.run;
   END IF;
   RETURN NEW;
@@ -93,7 +119,8 @@ CREATE TRIGGER change INSTEAD OF INSERT OR UPDATE ON run FOR EACH ROW EXECUTE FU
 // runTable is what each of the others needs.
 const runTable = `ALTER TABLE %[1]s ENABLE ROW LEVEL SECURITY;
 CREATE POLICY own ON %[1]s USING (owner = current_user)
-  WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = %[1]s.run AND r.owner = current_user));
+  WITH CHECK (owner = current_user AND EXISTS (SELECT FROM run_row AS r WHERE r.run = %[1]s.run AND r.owner = ` +
+	`current_user));
 GRANT SELECT, DELETE, INSERT (%[2]s) ON %[1]s TO PUBLIC;
 `
 
@@ -102,7 +129,8 @@ const kept = "SELECT pg_catalog.pg_extension_config_dump('relgrad.%s', '');\n"
 
 var keptTables = []string{"run_id", "run_row", "loss", "state"}
 
-// lockRuns is the class of the advisory locks of runs that are trained; package pgbridge, which stands above, takes them.
+// lockRuns is the class of the advisory locks of runs that are trained; package pgbridge, which stands above, takes
+// them.
 const lockRuns = 0x72677275
 
 // RunTables is the script that makes the tables of training runs in the current schema.
@@ -115,7 +143,8 @@ func RunTables() string {
 func writeBridge(b *strings.Builder) {
 	b.WriteString("\n-- Functions that the engine answers, the program relgrad-engine beside the library.\n")
 	for _, f := range bridgeFuncs {
-		fmt.Fprintf(b, "CREATE FUNCTION %s(%s) RETURNS %s LANGUAGE c %s AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.name, f.args, f.result, f.kind, f.name)
+		fmt.Fprintf(b, "CREATE FUNCTION %s(%s) RETURNS %s LANGUAGE c %s AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.name,
+			f.args, f.result, f.kind, f.name)
 	}
 	for _, args := range TrainArgs() {
 		fmt.Fprintf(b, "CREATE PROCEDURE train(%s) LANGUAGE c AS 'MODULE_PATHNAME', 'relgrad_train';\n", args)
@@ -126,8 +155,8 @@ func writeBridge(b *strings.Builder) {
 	}
 }
 
-// TrainArgs are the arguments of the procedure train, as SQL: with a list of parameters, and with the name of one, which are both
-// there then, since a call without them resumes a run.
+// TrainArgs are the arguments of the procedure train, as SQL: with a list of parameters, and with the name of one,
+// which are both there then, since a call without them resumes a run.
 func TrainArgs() []string {
 	var options []string
 	for _, o := range trainOptions {

@@ -16,8 +16,10 @@ import (
 // types takes a column of each kind there and back, and rows of several blocks.
 func types(b *bridge) {
 	b.must(`CREATE DOMAIN share AS double precision CHECK (VALUE >= 0);
-		CREATE TABLE all_types (a smallint, b bigint, c oid, d boolean, e numeric(5,2), f date, g jsonb, h double precision[], i int[], j bigint[], k varchar(3), l char(3), m share, n real, o "char", p text[]);
-		INSERT INTO all_types VALUES (-3, 9007199254740993, 4294967295, true, 12.34, '2001-02-03', '{"a": [1]}', '{{1,2},{3,4.5}}', '{-1,2}', '{9007199254740993}', 'abc', 'x', 0.25, 1.5, 'q', '{a,NULL}'),
+		CREATE TABLE all_types (a smallint, b bigint, c oid, d boolean, e numeric(5,2), f date, g jsonb,
+h double precision[], i int[], j bigint[], k varchar(3), l char(3), m share, n real, o "char", p text[]);
+		INSERT INTO all_types VALUES (-3, 9007199254740993, 4294967295, true, 12.34, '2001-02-03', '{"a": [1]}',
+'{{1,2},{3,4.5}}', '{-1,2}', '{9007199254740993}', 'abc', 'x', 0.25, 1.5, 'q', '{a,NULL}'),
 			(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`)
 	defer b.must("DROP TABLE all_types; DROP DOMAIN share")
 	want := b.must("SELECT * FROM all_types ORDER BY a")
@@ -26,9 +28,11 @@ func types(b *bridge) {
 	}
 	b.gives("SELECT * FROM "+call("Q SELECT * FROM all_types ORDER BY a", "O", "D"), want)
 	b.gives("SELECT * FROM "+call("J SELECT * FROM all_types ORDER BY a"), want)
-	b.gives("SELECT count(*), sum(i) FROM "+script("Q SELECT i AS id, repeat('x', 200) AS name, NULL::real[] AS v, i + 0.5::double precision AS x FROM generate_series(1, 5) AS i", "O", "D")+
+	b.gives("SELECT count(*), sum(i) FROM "+script("Q SELECT i AS id, repeat('x', 200) AS name, NULL::real[] AS v, i + "+
+		"0.5::double precision AS x FROM generate_series(1, 5) AS i", "O", "D")+
 		" AS g(i)", "5|15")
-	b.gives("SELECT 1 FROM "+script("Q SELECT i, repeat('x', 1000) FROM generate_series(1, 10000) AS i", "say", "J SELECT * FROM w LIMIT 1"), "1", "NOTICE: SELECT 10000, 10000 rows")
+	b.gives("SELECT 1 FROM "+script("Q SELECT i, repeat('x', 1000) FROM generate_series(1, 10000) AS i", "say",
+		"J SELECT * FROM w LIMIT 1"), "1", "NOTICE: SELECT 10000, 10000 rows")
 }
 
 // described checks the descriptions of rows: shapes, what is irregular, and where nothing is.
@@ -36,7 +40,8 @@ func described(b *bridge) {
 	word := func(n int) string { return fmt.Sprintf("%02x000000", n) }
 	long := func(n int) string { return word(n) + "00000000" }
 	column := func(typ int, kind string, flags int, dims []int, places ...int) string {
-		s := word(1) + "76" + fmt.Sprintf("%02x%02x0000", typ%256, typ/256) + fmt.Sprintf("%x", kind) + fmt.Sprintf("%02x%02x", flags, len(dims))
+		s := word(1) + "76" + fmt.Sprintf("%02x%02x0000", typ%256, typ/256) + fmt.Sprintf("%x", kind) +
+			fmt.Sprintf("%02x%02x", flags, len(dims))
 		for _, d := range dims {
 			s += word(d)
 		}
@@ -46,7 +51,8 @@ func described(b *bridge) {
 		return s
 	}
 	for _, c := range []struct{ sql, want string }{
-		{"SELECT '{{1,2,3}}'::real[] AS v", "1 blocks, " + long(1) + word(1) + column(1021, "F", 0, []int{1, 3}, 0, 4194312-8-8, 0)},
+		{"SELECT '{{1,2,3}}'::real[] AS v", "1 blocks, " +
+			long(1) + word(1) + column(1021, "F", 0, []int{1, 3}, 0, 4194312-8-8, 0)},
 	} {
 		b.must("SELECT 1 FROM " + script("Q "+c.sql, "say block", "J SELECT * FROM w LIMIT 1"))
 		if len(b.notices) != 1 || !strings.HasPrefix(b.notices[0][8:], c.want[:60]) {
@@ -79,7 +85,8 @@ func described(b *bridge) {
 		"VALUES (1, 'a'), (2, NULL)":                    1,
 		"SELECT i FROM generate_series(1, 700000) AS i": 3,
 	} {
-		b.must("DO $do$ BEGIN PERFORM backward('" + strings.ReplaceAll("Q "+sql+"\nsay block\nQ SELECT 1.5::double precision\nO\nD", "'", "''") + "', NULL); END $do$")
+		b.must("DO $do$ BEGIN PERFORM backward('" +
+			strings.ReplaceAll("Q "+sql+"\nsay block\nQ SELECT 1.5::double precision\nO\nD", "'", "''") + "', NULL); END $do$")
 		if len(b.notices) != 1 || !strings.HasPrefix(b.notices[0], fmt.Sprintf("NOTICE: %d blocks", blocks)) {
 			b.t.Errorf("%s: %.60q, want %d blocks", sql, b.notices, blocks)
 		}
@@ -88,7 +95,8 @@ func described(b *bridge) {
 
 // bulk measures how fast rows go to the engine and back.
 func bulk(b *bridge) {
-	b.must("CREATE TABLE big (id int PRIMARY KEY, v real[]); INSERT INTO big SELECT i, array_fill(i::real, ARRAY[128]) FROM generate_series(1, 100000) AS i")
+	b.must("CREATE TABLE big (id int PRIMARY KEY, v real[]); INSERT INTO big SELECT i, array_fill(i::real, ARRAY[128]) " +
+		"FROM generate_series(1, 100000) AS i")
 	b.must("VACUUM ANALYZE big")
 	defer b.must("DROP TABLE big")
 	for _, c := range []struct{ what, script string }{
@@ -98,15 +106,19 @@ func bulk(b *bridge) {
 		best := time.Hour
 		for range 5 {
 			start := time.Now()
-			b.gives("SELECT 1 FROM "+script(c.script, "say", "J SELECT * FROM w LIMIT 1"), "1", "NOTICE: SELECT 100000, 100000 rows")
+			b.gives("SELECT 1 FROM "+script(c.script, "say", "J SELECT * FROM w LIMIT 1"), "1",
+				"NOTICE: SELECT 100000, 100000 rows")
 			best = min(best, time.Since(start))
 		}
-		b.t.Logf("%s to the engine: 100000 × real[128] in %v, %.0f MB/s", c.what, best.Round(time.Millisecond), 51.2/best.Seconds())
+		b.t.Logf("%s to the engine: 100000 × real[128] in %v, %.0f MB/s", c.what,
+			best.Round(time.Millisecond), 51.2/best.Seconds())
 	}
 	for what, sql := range map[string]string{
-		"a table from the engine":  "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nW\nJ SELECT 0, NULL::text, v, 0::double precision FROM relgrad.gen_rows() AS r(v real[])', NULL::w)",
-		"a result of the engine":   "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nO\nD', NULL::ww)",
-		"counted rows of gen_rows": "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nW\nJ SELECT array_fill(count(v)::real, ARRAY[1]) AS v FROM relgrad.gen_rows() AS r(v real[])', NULL::ww)",
+		"a table from the engine": "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nW\nJ SELECT 0, " +
+			"NULL::text, v, 0::double precision FROM relgrad.gen_rows() AS r(v real[])', NULL::w)",
+		"a result of the engine": "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nO\nD', NULL::ww)",
+		"counted rows of gen_rows": "CREATE TEMP TABLE got AS SELECT v FROM gradient('chunks 100000\nW\nJ SELECT " +
+			"array_fill(count(v)::real, ARRAY[1]) AS v FROM relgrad.gen_rows() AS r(v real[])', NULL::ww)",
 	} {
 		b.must("CREATE TABLE ww (v real[])")
 		start := time.Now()
@@ -167,7 +179,8 @@ func faults(b *bridge) {
 		{"08006", "ended by signal 9", []string{"killed-asking SELECT * FROM w"}},
 		{"08006", "ended by signal 9", []string{"killed-asking INSERT INTO w VALUES (9)"}},
 		{"08006", "ended by signal 9", []string{"killed-reading SELECT * FROM w"}},
-		{"08006", "ended by signal 9", []string{"killed-reading SELECT i, repeat('x', 1000) FROM generate_series(1, 100000) AS i"}},
+		{"08006", "ended by signal 9",
+			[]string{"killed-reading SELECT i, repeat('x', 1000) FROM generate_series(1, 100000) AS i"}},
 		{"08006", "exit status 3", []string{"bytes ffff", "exit 3"}},
 		{"08006", "exit status 3", []string{"bytes 0a00000051", "exit 3"}},
 		{"08P01", "a frame of 4294967295 bytes", []string{"bytes ffffffffffffffff"}},
@@ -190,25 +203,31 @@ func faults(b *bridge) {
 		{"08P01", "0 columns", []string{"raw O000000000000000000000000"}},
 		{"08P01", "a frame O that is too short", []string{"raw O000000000000000001000000"}},
 		{"08P01", "rows of 1 columns", []string{"raw O" + big + "01000000"}},
-		{"08P01", "outside the", []string{"Q SELECT 1::bigint AS v", "patch -16 1", "patch -8 255", "patch -24 8", "patch -20 255", "O"}},
+		{"08P01", "outside the",
+			[]string{"Q SELECT 1::bigint AS v", "patch -16 1", "patch -8 255", "patch -24 8", "patch -20 255", "O"}},
 		{"08P01", "outside the", []string{"Q SELECT 1::bigint AS v", "patch -24 4", "O"}},
 		{"08P01", "of kind 70", []string{"Q SELECT 1::bigint AS v", "patch -27 70", "O"}},
 		{"08P01", "of kind 90", []string{"Q SELECT 1::bigint AS v", "patch -27 90", "O"}},
 		{"08P01", "flags 2", []string{"Q SELECT 1::bigint AS v", "patch -26 2", "O"}},
 		{"08P01", "with 6 dimensions", []string{"Q SELECT 1::bigint AS v", "patch -25 6", "O"}},
-		{"08P01", "a chunk without a shape", []string{"Q SELECT 1 AS id, NULL::text AS name, NULL::real[] AS v, NULL::double precision AS x", "patch 98 0", "O"}},
+		{"08P01", "a chunk without a shape",
+			[]string{"Q SELECT 1 AS id, NULL::text AS name, NULL::real[] AS v, NULL::double precision AS x", "patch 98 0", "O"}},
 		{"08P01", "empty or too large", []string{"Q SELECT '{1,2}'::real[] AS v", "patch -28 0", "O"}},
 		{"08P01", "outside the", []string{"Q SELECT '{1,2}'::real[] AS v", "patch -26 255", "O"}},
 		{"08P01", "too large", []string{"Q SELECT '{1,2}'::real[] AS v", "patch -25 255", "O"}},
 		{"08P01", "outside the", []string{"Q SELECT 'abc'::text AS v", "patch -4 255", "O"}},
-		{"42804", "The engine has (v text); wanted are (id integer, name text, v real[], x double precision)", []string{"Q SELECT 'abc'::text AS v", "O"}},
-		{"42804", "The engine has (id integer, name text, v double precision[], x double precision)", []string{"Q SELECT id, name, v::double precision[], x FROM w", "O"}},
+		{"42804", "The engine has (v text); wanted are (id integer, name text, v real[], x double precision)",
+			[]string{"Q SELECT 'abc'::text AS v", "O"}},
+		{"42804", "The engine has (id integer, name text, v double precision[], x double precision)",
+			[]string{"Q SELECT id, name, v::double precision[], x FROM w", "O"}},
 		{"42804", "not those of gradient", []string{"Q SELECT *, 1 AS more FROM w", "O"}},
 		{"42804", "not those of gradient", []string{"J SELECT id, name, v FROM w"}},
 		{"42804", "not those of gradient", []string{"J SET work_mem = '1MB'"}},
 		{"42P01", "relation \"nothing\" does not exist", []string{"J SELECT * FROM nothing"}},
-		{"42804", "not those of gen_rows()", []string{"Q SELECT 1::bigint AS v", "W", "Q SELECT * FROM relgrad.gen_rows() AS r(v int)"}},
-		{"55000", "there are no rows", []string{"Q SELECT 1::bigint AS v", "W", "forget", "Q SELECT * FROM relgrad.gen_rows() AS r(v bigint)"}},
+		{"42804", "not those of gen_rows()",
+			[]string{"Q SELECT 1::bigint AS v", "W", "Q SELECT * FROM relgrad.gen_rows() AS r(v int)"}},
+		{"55000", "there are no rows", []string{"Q SELECT 1::bigint AS v", "W", "forget",
+			"Q SELECT * FROM relgrad.gen_rows() AS r(v bigint)"}},
 		{"22012", "division by zero", []string{"Q SELECT 1 / 0"}},
 		{"22012", "division by zero", []string{"plain SELECT 1 / 0"}},
 		{"22012", "division by zero", []string{"Q SELECT 1 / (3 - i), repeat('x', 5000000) FROM generate_series(1, 3) AS i"}},
@@ -222,13 +241,15 @@ func faults(b *bridge) {
 	} {
 		b.fails("SELECT * FROM "+script(c.lines...), c.code, c.message)
 	}
-	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "shrink", "say", "O", "D"), rowsOfW, "NOTICE: operation not permitted, 3 rows")
+	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "shrink", "say", "O", "D"), rowsOfW,
+		"NOTICE: operation not permitted, 3 rows")
 	if list := children(pid); len(list) != 1 || strings.HasSuffix(list[0], "Z") {
 		b.t.Errorf("processes: %q", list)
 	}
 }
 
-// corrupted changes each byte of a description of rows in several ways: an error or other rows, but the session lives on.
+// corrupted changes each byte of a description of rows in several ways: an error or other rows, but the session lives
+// on.
 func corrupted(b *bridge) {
 	pid := b.must("SELECT pg_backend_pid()")
 	const query = "Q SELECT 1 AS id, 'text'::text AS name, '{{1,2}}'::real[] AS v, 0.5::double precision AS x"
@@ -253,7 +274,8 @@ func corrupted(b *bridge) {
 func interrupts(b *bridge) {
 	pid := b.must("SELECT pg_backend_pid()")
 	other := open(b.t, b.dsn)
-	for _, lines := range [][]string{{"sleep"}, {"Q SELECT pg_sleep(60)"}, {"plain SELECT pg_sleep(60)"}, {"Q SELECT i, repeat('x', 100) FROM generate_series(1, 1000000000) AS i"}, {"J SELECT w.* FROM w, pg_sleep(60)"}} {
+	for _, lines := range [][]string{{"sleep"}, {"Q SELECT pg_sleep(60)"}, {"plain SELECT pg_sleep(60)"},
+		{"Q SELECT i, repeat('x', 100) FROM generate_series(1, 1000000000) AS i"}, {"J SELECT w.* FROM w, pg_sleep(60)"}} {
 		sql := "SELECT * FROM " + script(lines...)
 		b.fails("SET statement_timeout = 100; "+sql, "57014", "statement timeout")
 		b.must("SET statement_timeout = 0")
@@ -270,7 +292,8 @@ func interrupts(b *bridge) {
 		<-done // the statement's error may come before the answer to who cancelled it
 		b.t.Logf("cancelled in %v: %s", took.Sub(sent).Round(100*time.Microsecond), lines)
 	}
-	b.gives("DO $$ BEGIN PERFORM * FROM "+strings.ReplaceAll(script("Q SELECT 1/0"), "$", "")+"; EXCEPTION WHEN division_by_zero THEN RAISE NOTICE 'caught'; END $$", "", "NOTICE: caught")
+	b.gives("DO $$ BEGIN PERFORM * FROM "+strings.ReplaceAll(script("Q SELECT 1/0"), "$", "")+
+		"; EXCEPTION WHEN division_by_zero THEN RAISE NOTICE 'caught'; END $$", "", "NOTICE: caught")
 	b.must("SELECT * FROM " + script("D"))
 	list := children(pid)
 	if len(list) != 1 {

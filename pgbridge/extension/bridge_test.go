@@ -120,13 +120,15 @@ func TestBridge(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := open(t, c.DSN)
-	b.must("CREATE EXTENSION relgrad; CREATE TABLE w (id int PRIMARY KEY, gone text, name text, v real[], x double precision); ALTER TABLE w DROP COLUMN gone;" +
+	b.must("CREATE EXTENSION relgrad; CREATE TABLE w (id int PRIMARY KEY, gone text, name text, v real[], x double " +
+		"precision); ALTER TABLE w DROP COLUMN gone;" +
 		"INSERT INTO w VALUES (1, 'a', '{1,2}', 0.5), (2, NULL, '{3,4}', 'NaN'), (3, 'ç', NULL, NULL)")
 	for _, c := range []struct {
 		name string
 		test func(*bridge)
 	}{{"Results", results}, {"Types", types}, {"Described", described}, {"Bulk", bulk},
-		{"Requests", requests}, {"Refusals", refusalsOfCalls}, {"Transactions", transactions}, {"Committing", committing}, {"Nested", nested}, {"Workers", workers}, {"Owners", owners}, {"Dropped", dropped},
+		{"Requests", requests}, {"Refusals", refusalsOfCalls}, {"Transactions", transactions}, {"Committing", committing},
+		{"Nested", nested}, {"Workers", workers}, {"Owners", owners}, {"Dropped", dropped},
 		{"Faults", faults}, {"Corrupted", corrupted}, {"Interrupts", interrupts}} {
 		t.Run(c.name, func(t *testing.T) { c.test(open(t, b.dsn)) })
 	}
@@ -138,6 +140,7 @@ const rowsOfW = "1|a|{1,2}|0.5 2|NULL|{3,4}|NaN 3|ç|NULL|NULL"
 func results(b *bridge) {
 	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "say", "O", "D"), rowsOfW, "NOTICE: SELECT 3, 3 rows")
 	b.gives("SELECT * FROM "+script("J SELECT * FROM w ORDER BY id"), rowsOfW)
-	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "W", "J SELECT * FROM relgrad.gen_rows() AS r(id int, name text, v real[], x double precision)"), rowsOfW)
+	b.gives("SELECT * FROM "+script("Q SELECT * FROM w ORDER BY id", "W",
+		"J SELECT * FROM relgrad.gen_rows() AS r(id int, name text, v real[], x double precision)"), rowsOfW)
 	b.gives("SELECT "+script("Q SELECT * FROM w WHERE id = 1", "O", "D"), `(1,a,"{1,2}",0.5)`)
 }

@@ -44,7 +44,8 @@ var generatedFuncs = []generatedFunc{
 	{"shaped", "x T, shape bigint[]", "boolean", chunks, "", stepCost},
 	{"row_id", "place tid", "bigint", nil, "", 1},
 	{"drop_mask", "key bigint, p double precision, site bigint, seed bigint, step bigint", "double precision", nil, "", 2},
-	{"drop_mask", "key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]", "double precision[]", nil, "", 2 * stepCost},
+	{"drop_mask", "key bigint, p double precision, site bigint, seed bigint, step bigint, shape bigint[]",
+		"double precision[]", nil, "", 2 * stepCost},
 	{"row_key", "parts bigint[]", "bigint", nil, "", 1},
 	{"text_key", "x text", "bigint", nil, "", 1},
 	{"float_key", "x double precision", "bigint", nil, "", 1},
@@ -54,7 +55,8 @@ var generatedFuncs = []generatedFunc{
 var generatedMaps = []string{"eq_mask", "select"}
 
 // generatedNumbers are those that numbers need too: derivatives.
-var generatedNumbers = []string{"asin_slope", "atan_slope", "bce_slope", "gauss", "normal_cdf", "normal_pdf", "sech2", "sigmoid_slope"}
+var generatedNumbers = []string{"asin_slope", "atan_slope", "bce_slope", "gauss", "normal_cdf", "normal_pdf",
+	"sech2", "sigmoid_slope"}
 
 func writeGenerated(b *objects) {
 	b.text("\n-- Functions that only generated SQL calls; numbers are double precision there.\n")

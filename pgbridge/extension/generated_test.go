@@ -43,17 +43,22 @@ func TestOverloads(t *testing.T) {
 		want string
 	}{
 		{"exp", "(double precision) double precision; (real[]) real[]; (double precision[]) double precision[]"},
-		{"relu", "(real) real; (double precision) double precision; (real[]) real[]; (double precision[]) double precision[]"},
-		{"add", "(real,real) real; (double precision,real) double precision; (real,double precision) double precision; (double precision,double precision) double precision; " +
+		{"relu",
+			"(real) real; (double precision) double precision; (real[]) real[]; (double precision[]) double precision[]"},
+		{"add", "(real,real) real; (double precision,real) double precision; (real,double precision) double precision; " +
+			"(double precision,double precision) double precision; " +
 			"(real[],real[]) real[]; (double precision,real[]) real[]; (real[],double precision) real[]; " +
-			"(double precision[],double precision[]) double precision[]; (double precision,double precision[]) double precision[]; (double precision[],double precision) double precision[]"},
+			"(double precision[],double precision[]) double precision[]; (double precision,double precision[]) double " +
+			"precision[]; (double precision[],double precision) double precision[]"},
 		{"matmul", "(real[],real[]) real[]; (double precision[],double precision[]) double precision[]"},
 		{"dot", "(real[],real[]) double precision; (double precision[],double precision[]) double precision"},
-		{"max_elements", "(real[]) double precision; (double precision[]) double precision; (real[],bigint) real[]; (double precision[],bigint) double precision[]"},
+		{"max_elements", "(real[]) double precision; (double precision[]) double precision; (real[],bigint) real[]; " +
+			"(double precision[],bigint) double precision[]"},
 		{"one_hot", "(bigint,bigint) double precision[]"},
 		{"full", "(bigint[],double precision) double precision[]"},
 		{"random_normal", "(bigint[],bigint) double precision[]; (bigint[],bigint,bigint[]) double precision[]"},
-		{"dropout", "(real,double precision) real; (double precision,double precision) double precision; (real[],double precision) real[]; (double precision[],double precision) double precision[]"},
+		{"dropout", "(real,double precision) real; (double precision,double precision) double precision; (real[],double " +
+			"precision) real[]; (double precision[],double precision) double precision[]"},
 		{"cross_entropy", "(real[],bigint) double precision; (double precision[],bigint) double precision"},
 		{"reshape", "(real[],bigint[]) real[]; (double precision[],bigint[]) double precision[]"},
 		{"current_step", "() bigint"},
@@ -87,7 +92,9 @@ func TestSymbols(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, m := range regexp.MustCompile(`(?m)^(?:RG_FUNCTION|KERNEL|MAP|MAP_LOOP|ZIP_LOOP|OPERATOR|SLOPE|ROWS)\((\w+)[,)]`).FindAllStringSubmatch(string(code), -1) {
+		for _, m := range regexp.MustCompile(
+			`(?m)^(?:RG_FUNCTION|KERNEL|MAP|MAP_LOOP|ZIP_LOOP|OPERATOR|SLOPE|ROWS)\((\w+)[,)]`).
+			FindAllStringSubmatch(string(code), -1) {
 			defined = append(defined, m[1])
 		}
 	}

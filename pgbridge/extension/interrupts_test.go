@@ -34,14 +34,16 @@ var operands = map[string]string{
 	"state": "relgrad.agg_add('{}', full(ARRAY[4000000], 0.5))", "u": "full(ARRAY[4000000], 0.5)",
 }
 
-// longArgs are calls of functions whose arguments are not as their types say: chunks v and f, numbers 0.5 and 1, the shape of v.
+// longArgs are calls of functions whose arguments are not as their types say: chunks v and f, numbers 0.5 and 1, the
+// shape of v.
 var longArgs = map[string][]string{
 	"matmul": {"matmul(a, a)", "matmul(b, b)", "matmul(row, wide)", "matmul(line, col)", "matmul(one, line)",
 		"matmul(ones, ones)", "matmul(fone, fline)", "matmul(col, one)"},
 	"outer":     {"outer(r, r)"},
 	"transpose": {"transpose(a)", "transpose(b)"},
 	"diag":      {"diag(r)", "diag(wide)"},
-	"einsum": {"einsum('ij->j', a)", "einsum('ij,jk->ki', a, a)", "einsum('ij,jk->ki', b, b)", "einsum('i,i,i->i', f, f, f)",
+	"einsum": {"einsum('ij->j', a)", "einsum('ij,jk->ki', a, a)", "einsum('ij,jk->ki', b, b)",
+		"einsum('i,i,i->i', f, f, f)",
 		"einsum('i,i,i,i->i', v, v, v, v)", "einsum('i,j->ij', r, r)"},
 	"reshape":      {"reshape(long, ARRAY[10000, 10000])"},
 	"concat_axis":  {"concat_axis(v, v, 1)", "concat_axis(a, a, 2)"},
@@ -58,15 +60,18 @@ var longArgs = map[string][]string{
 
 	"agg_add": {"relgrad.agg_add('{}', v)", "relgrad.agg_add(state, u)"},
 	"agg_max": {"relgrad.agg_max('{}', v)", "relgrad.agg_max(state, u)"}, "agg_min": {"relgrad.agg_min(state, u)"},
-	"agg_add_combine": {"relgrad.agg_add_combine(state, state)"}, "agg_max_combine": {"relgrad.agg_max_combine(state, state)"},
-	"agg_min_combine": {"relgrad.agg_min_combine(state, state)"}, "agg_scatter_combine": {"relgrad.agg_scatter_combine(state, state)"},
-	"agg_scatter": {"relgrad.agg_scatter('{}', 1, 0.5, (ARRAY[100000000])[1])"},
-	"agg_value":   {"relgrad.agg_value(state)"}, "agg_mean": {"relgrad.agg_mean(state)"},
+	"agg_add_combine":     {"relgrad.agg_add_combine(state, state)"},
+	"agg_max_combine":     {"relgrad.agg_max_combine(state, state)"},
+	"agg_min_combine":     {"relgrad.agg_min_combine(state, state)"},
+	"agg_scatter_combine": {"relgrad.agg_scatter_combine(state, state)"},
+	"agg_scatter":         {"relgrad.agg_scatter('{}', 1, 0.5, (ARRAY[100000000])[1])"},
+	"agg_value":           {"relgrad.agg_value(state)"}, "agg_mean": {"relgrad.agg_mean(state)"},
 	"agg_value_real": {"relgrad.agg_value_real(state)"}, "agg_mean_real": {"relgrad.agg_mean_real(state)"},
 }
 
 // fewNumbers are functions of the extension in C that take no chunk, or nothing but its type.
-var fewNumbers = map[string]bool{"gen_decimal": true, "gen_stack_row": true, "gen_row_id": true, "gen_place": true, "gen_float_key": true,
+var fewNumbers = map[string]bool{"gen_decimal": true, "gen_stack_row": true, "gen_row_id": true,
+	"gen_place": true, "gen_float_key": true,
 	"agg_value_number": true, "agg_value_number_real": true, "agg_mean_number": true}
 
 // longCalls lists calls of all functions in C that compute, of each the overloads with the most chunks.
@@ -113,7 +118,8 @@ WHERE pronamespace = 'relgrad'::regnamespace AND provolatile = 'i' ORDER BY 1, 2
 func usual(t *testing.T, name string, types []string) string {
 	values := make([]string, len(types))
 	for i, typ := range types {
-		values[i] = map[string]string{"double precision[]": "v", "real[]": "f", "double precision": "0.5", "real": "0.5::real",
+		values[i] = map[string]string{"double precision[]": "v", "real[]": "f",
+			"double precision": "0.5", "real": "0.5::real",
 			"bigint": "1", "bigint[]": "ARRAY[8000000]"}[typ]
 		if values[i] == "" {
 			t.Errorf("%s(%v): what are its arguments?", name, types)
@@ -122,8 +128,9 @@ func usual(t *testing.T, name string, types []string) string {
 	return strings.Join(values, ", ")
 }
 
-// TestInterrupts cancels calls of every function in C, again and again, with no library for matrices: each looks for that within
-// 50 ms. What is measured is how long the server's process works on, so that it does not matter what else the machine does.
+// TestInterrupts cancels calls of every function in C, again and again, with no library for matrices: each looks for
+// that within 50 ms. What is measured is how long the server's process works on, so that it does not matter what else
+// the machine does.
 func TestInterrupts(t *testing.T) {
 	s := connect(t, "OPENBLAS=off")
 	pid := s.PgConn().PID()
@@ -151,7 +158,8 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// seen is within what a cancel request ends a call: 50 ms until it is seen, and what it takes to give back some hundred megabytes.
+// seen is within what a cancel request ends a call: 50 ms until it is seen, and what it takes to give back some hundred
+// megabytes.
 const seen = 100 * time.Millisecond
 
 // worked is how long a process has been on a processor; 0 where the kernel does not say.
@@ -171,8 +179,8 @@ func worked(t *testing.T, pid uint32) time.Duration {
 	return time.Duration(ns)
 }
 
-// cancelled cancels a statement that makes a call again and again, after it has worked for so long with its operands ready, and
-// returns how long it worked on.
+// cancelled cancels a statement that makes a call again and again, after it has worked for so long with its operands
+// ready, and returns how long it worked on.
 func (s *server) cancelled(t *testing.T, call string, pid uint32, after time.Duration) time.Duration {
 	t.Helper()
 	var from []string
@@ -183,7 +191,8 @@ func (s *server) cancelled(t *testing.T, call string, pid uint32, after time.Dur
 	}
 	slices.Sort(from)
 	from = append(from, "1 AS nothing")
-	query := "SELECT count(" + call + ") FROM (SELECT " + strings.Join(from, ", ") + " OFFSET 0) q, generate_series(1, 1000000)"
+	query := "SELECT count(" + call + ") FROM (SELECT " + strings.Join(from, ", ") +
+		" OFFSET 0) q, generate_series(1, 1000000)"
 	query = strings.ReplaceAll(query, "ARRAY[", "ARRAY[floor(random())::int + ") // or the planner computes and copies it
 	begin, stop := worked(t, pid), make(chan time.Duration, 1)
 	done := make(chan struct{})

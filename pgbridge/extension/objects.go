@@ -43,9 +43,11 @@ func (f *Function) Attributes() string {
 // create is the statement for the function.
 func (f *Function) create() string {
 	if f.Body != "" {
-		return fmt.Sprintf("CREATE FUNCTION %s LANGUAGE sql %s COST %d RETURN %s;\n", f.Signature(), f.Attributes(), f.Cost, f.Body)
+		return fmt.Sprintf("CREATE FUNCTION %s LANGUAGE sql %s COST %d RETURN %s;\n", f.Signature(),
+			f.Attributes(), f.Cost, f.Body)
 	}
-	return fmt.Sprintf("CREATE FUNCTION %s LANGUAGE c %s COST %d AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.Signature(), f.Attributes(), f.Cost, f.Symbol)
+	return fmt.Sprintf("CREATE FUNCTION %s LANGUAGE c %s COST %d AS 'MODULE_PATHNAME', 'relgrad_%s';\n", f.Signature(),
+		f.Attributes(), f.Cost, f.Symbol)
 }
 
 // Object is a part of the extension's script: a function, or a text (a statement or a comment) that no function is.

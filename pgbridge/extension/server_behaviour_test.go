@@ -18,12 +18,15 @@ import (
 )
 
 // edges are numbers at which kernels have kinks or leave the range of floats.
-var edges = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 1e-30, 1e30, -1e30, 80, -80, 720, -760, 1e200, math.Inf(1), math.Inf(-1), math.NaN()}
+var edges = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, -2.5, 1e-30, 1e30, -1e30, 80, -80, 720, -760, 1e200,
+	math.Inf(1), math.Inf(-1), math.NaN()}
 
-// special compares element-wise kernels with the reference code at edges, as chunks and as numbers: IEEE 754, no errors.
+// special compares element-wise kernels with the reference code at edges, as chunks and as numbers: IEEE 754, no
+// errors.
 func special(t *testing.T, s *server) {
 	for _, d := range kernels.All() {
-		if d.Elem == nil || builtin[d.Name] || d.Internal && !slices.ContainsFunc(operators, func(o operator) bool { return o.kernel == d.Name }) {
+		if d.Elem == nil || builtin[d.Name] || d.Internal &&
+			!slices.ContainsFunc(operators, func(o operator) bool { return o.kernel == d.Name }) {
 			continue
 		}
 		for n := d.MinArgs; n <= d.MaxArgs; n++ {
@@ -78,7 +81,8 @@ func compareEdges(t *testing.T, s *server, d *kernels.Def, kind kernels.Kind, ar
 	}
 	sql, kinds := []string{"SELECT " + name + "(" + strings.Join(list, ", ") + ")"}, []kernels.Kind{kind, number.Kind}
 	if !d.Internal {
-		sql = append(sql, fmt.Sprintf("SELECT array_agg(%s(%s) ORDER BY i) FROM unnest(%s) WITH ORDINALITY AS t(%s, i)", name, strings.Join(numbers, ", "),
+		sql = append(sql, fmt.Sprintf("SELECT array_agg(%s(%s) ORDER BY i) FROM unnest(%s) WITH ORDINALITY AS t(%s, i)", name,
+			strings.Join(numbers, ", "),
 			strings.Join(list, ", "), strings.Join(numbers, ", ")))
 	}
 	for k, q := range sql {
@@ -109,41 +113,60 @@ func refusals(t *testing.T, s *server) {
 	for _, c := range []struct{ sql, code, message, hint string }{
 		{v2 + " + " + v3, sqlerr.ArraySubscript, "different shapes [2] + [3]", "equal or 1"},
 		{v2 + " ^ " + m, sqlerr.ArraySubscript, "different shapes [2] ^ [2,3]", ""},
-		{"maximum(" + m + ", '{{1},{2},{3}}'::double precision[])", sqlerr.ArraySubscript, "different shapes [2,3] and [3,1] in maximum", ""},
-		{"softmax('{1,NULL}'::real[])", sqlerr.NullNotAllowed, "the chunk of shape [2] given to softmax has NULL elements", "dense"},
-		{"'{1,NULL}'::real[] * 2", sqlerr.NullNotAllowed, "the chunk of shape [2] given to operator * has NULL elements", "dense"},
-		{"'[0:1]={1,2}'::real[] * 2", sqlerr.ArraySubscript, "the chunk of shape [2] given to operator * has lower bound 0 in dimension 1, not 1", "v[:]"},
-		{"norm('[1:1][2:3]={{1,2}}'::real[])", sqlerr.ArraySubscript, "the chunk of shape [1,2] given to norm has lower bound 2 in dimension 2, not 1", ""},
+		{"maximum(" + m + ", '{{1},{2},{3}}'::double precision[])", sqlerr.ArraySubscript,
+			"different shapes [2,3] and [3,1] in maximum", ""},
+		{"softmax('{1,NULL}'::real[])", sqlerr.NullNotAllowed,
+			"the chunk of shape [2] given to softmax has NULL elements", "dense"},
+		{"'{1,NULL}'::real[] * 2", sqlerr.NullNotAllowed,
+			"the chunk of shape [2] given to operator * has NULL elements", "dense"},
+		{"'[0:1]={1,2}'::real[] * 2", sqlerr.ArraySubscript,
+			"the chunk of shape [2] given to operator * has lower bound 0 in dimension 1, not 1", "v[:]"},
+		{"norm('[1:1][2:3]={{1,2}}'::real[])", sqlerr.ArraySubscript,
+			"the chunk of shape [1,2] given to norm has lower bound 2 in dimension 2, not 1", ""},
 		{"norm('{}'::real[])", sqlerr.ArraySubscript, "the chunk given to norm is empty", ""},
-		{"matmul(" + m + ", " + m + ")", sqlerr.ArraySubscript, "different shapes [2,3] and [2,3] in matmul", "last axis of a"},
-		{"matmul(" + v2 + ", " + v2 + ")", sqlerr.DatatypeMismatch, "matmul of arguments of this rank is a scalar, not an array", "dot(a, b)"},
+		{"matmul(" + m + ", " + m + ")", sqlerr.ArraySubscript,
+			"different shapes [2,3] and [2,3] in matmul", "last axis of a"},
+		{"matmul(" + v2 + ", " + v2 + ")", sqlerr.DatatypeMismatch,
+			"matmul of arguments of this rank is a scalar, not an array", "dot(a, b)"},
 		{"dot(" + v2 + ", " + v3 + ")", sqlerr.ArraySubscript, "different shapes [2] and [3] in dot", ""},
 		{"argmax(" + m + ")", sqlerr.UndefinedFunction, "argmax(double precision[2,3]) does not exist", "vector"},
 		{"transpose(" + v2 + ")", sqlerr.UndefinedFunction, "transpose(real[2]) does not exist", "two dimensions"},
-		{"outer(" + v2 + ", '{{1}}'::real[])", sqlerr.UndefinedFunction, "outer(real[2], real[1,1]) does not exist", "vectors"},
+		{"outer(" + v2 + ", '{{1}}'::real[])", sqlerr.UndefinedFunction,
+			"outer(real[2], real[1,1]) does not exist", "vectors"},
 		{"diag(" + m + ")", sqlerr.UndefinedFunction, "diag(double precision[2,3]) does not exist", "square"},
 		{"sum_elements(" + m + ", 3)", sqlerr.ArraySubscript, "axis 3 of sum_elements is not in 1 to 2", ""},
 		{"cross_entropy(" + v2 + ", 2)", sqlerr.ArraySubscript, "label 2 of cross_entropy is not in 0 to 1", ""},
 		{"one_hot(-1, 2)", sqlerr.ArraySubscript, "label -1 of one_hot is not in 0 to 1", ""},
 		{"one_hot(0, 0)", sqlerr.InvalidParameter, "the size of one_hot is 0, not in 1 to 134217695", ""},
 		{"reshape(" + m + ", ARRAY[4,2])", sqlerr.ArraySubscript, "shape [2,3] has 6 elements, shape [4,2] has 8", ""},
-		{"reshape(" + m + ", '{}'::bigint[])", sqlerr.InvalidParameter, "the shape of reshape has 0 dimensions, 1 to 6 are possible", ""},
-		{"zeros(ARRAY[2,0])", sqlerr.InvalidParameter, "shape ARRAY[2,0] of zeros: every length must be at least 1, the size at most 134217695", ""},
-		{"zeros(ARRAY[1099511627776,1099511627776])", sqlerr.InvalidParameter, "shape ARRAY[1099511627776,1099511627776] of zeros: every length must be at least 1, the size at most 134217695", ""},
+		{"reshape(" + m + ", '{}'::bigint[])", sqlerr.InvalidParameter,
+			"the shape of reshape has 0 dimensions, 1 to 6 are possible", ""},
+		{"zeros(ARRAY[2,0])", sqlerr.InvalidParameter,
+			"shape ARRAY[2,0] of zeros: every length must be at least 1, the size at most 134217695", ""},
+		{"zeros(ARRAY[1099511627776,1099511627776])", sqlerr.InvalidParameter,
+			"shape ARRAY[1099511627776,1099511627776] of zeros: every length must be at least 1, the size at most 134217695",
+			""},
 		{"zeros(ARRAY[1,NULL])", sqlerr.NullNotAllowed, "the shape of zeros has NULL elements", ""},
 		{"zeros(ARRAY[[1,2]])", sqlerr.ArraySubscript, "the shape of zeros is an array of shape [1,2], not a list", ""},
-		{"concat_axis(" + m + ", " + m + " || " + m + ", 2)", sqlerr.ArraySubscript, "different shapes [2,3] and [4,3] in concat_axis along axis 2", ""},
+		{"concat_axis(" + m + ", " + m + " || " + m + ", 2)", sqlerr.ArraySubscript,
+			"different shapes [2,3] and [4,3] in concat_axis along axis 2", ""},
 		{"einsum('ij,jk', " + m + ")", sqlerr.InvalidParameter, `einsum spec "ij,jk" has 2 operands, not 1`, "one letter"},
 		{"einsum('...i->i', " + v2 + ")", sqlerr.FeatureNotSupported, `einsum spec "...i->i" has an ellipsis`, ""},
 		{"einsum('i1->i', " + m + ")", sqlerr.InvalidParameter, `einsum spec "i1->i" has '1', which is no letter`, ""},
 		{"einsum('iü->i', " + m + ")", sqlerr.InvalidParameter, `einsum spec "iü->i" has 'ü', which is no letter`, ""},
-		{"einsum('i->j', " + v2 + ")", sqlerr.InvalidParameter, `einsum spec "i->j": no operand has the label 'j' of the result`, ""},
-		{"einsum('i->i', " + m + ")", sqlerr.ArraySubscript, `einsum "i->i": operand 1 has shape [2,3], not 1 dimensions`, ""},
-		{"einsum('ij,ik->j', " + m + ", '{{1},{2},{3}}'::double precision[])", sqlerr.ArraySubscript, `einsum "ij,ik->j": label 'i' has the lengths 2 and 3`, ""},
-		{"einsum('ij->', " + m + ")", sqlerr.DatatypeMismatch, `einsum "ij->" of these arguments is a scalar, not an array`, "dot(a, b)"},
-		{"einsum('i->iiiiiii', " + v2 + ")", sqlerr.InvalidParameter, `einsum "i->iiiiiii": the result has 7 dimensions, at most 6 are possible`, ""},
+		{"einsum('i->j', " + v2 + ")", sqlerr.InvalidParameter,
+			`einsum spec "i->j": no operand has the label 'j' of the result`, ""},
+		{"einsum('i->i', " + m + ")", sqlerr.ArraySubscript,
+			`einsum "i->i": operand 1 has shape [2,3], not 1 dimensions`, ""},
+		{"einsum('ij,ik->j', " + m + ", '{{1},{2},{3}}'::double precision[])", sqlerr.ArraySubscript,
+			`einsum "ij,ik->j": label 'i' has the lengths 2 and 3`, ""},
+		{"einsum('ij->', " + m + ")", sqlerr.DatatypeMismatch,
+			`einsum "ij->" of these arguments is a scalar, not an array`, "dot(a, b)"},
+		{"einsum('i->iiiiiii', " + v2 + ")", sqlerr.InvalidParameter,
+			`einsum "i->iiiiiii": the result has 7 dimensions, at most 6 are possible`, ""},
 		{"dropout(" + v2 + ", 1)", sqlerr.InvalidParameter, "dropout probability 1 is not in [0,1)", ""},
-		{"glorot_uniform(ARRAY[2], 1, '{}', 0, 0)", sqlerr.InvalidParameter, "glorot_uniform with fan_in 0 and fan_out 0", ""},
+		{"glorot_uniform(ARRAY[2], 1, '{}', 0, 0)", sqlerr.InvalidParameter,
+			"glorot_uniform with fan_in 0 and fan_out 0", ""},
 		{"gen_stack_row(0, 2, TRUE, 2)", sqlerr.NullNotAllowed, "array_agg cannot collect NULL", "coalesce(x, 0)"},
 		{"gen_stack_row(0, 2, FALSE, 3)", sqlerr.ArraySubscript, "array_agg: a group has 2 rows, others have 3", "one size"},
 		{"gen_sum_to(" + m + ", ARRAY[2])", sqlerr.ArraySubscript, "shape [2] is not a sum of shape [2,3]", ""},
@@ -152,14 +175,18 @@ func refusals(t *testing.T, s *server) {
 		{"gen_put(1, ARRAY[2,3], ARRAY[1])", sqlerr.ArraySubscript, "1 subscripts of shape [2,3]", ""},
 		{"gen_drop_mask(1, 1.5, 1, 1, 1)", sqlerr.InvalidParameter, "dropout probability 1.5 is not in [0,1)", ""},
 		{"random_int(0, 1, '{}')", sqlerr.InvalidParameter, "random_int of 0 numbers", ""},
-		{"outer(zeros(ARRAY[100000]), zeros(ARRAY[100000]))", sqlerr.ProgramLimit, "the result of outer has the shape [100000,100000], at most 134217695 elements are possible", ""},
-		{"sum(v) FROM (VALUES (" + v2 + "), (" + v3 + ")) t(v)", sqlerr.ArraySubscript, "sum: chunks of shapes [2] and [3] cannot be combined", ""},
-		{"max_agg(v) FROM (VALUES (" + v2 + "), ('{{1,2}}')) t(v)", sqlerr.ArraySubscript, "max_agg: chunks of shapes [2] and [1,2] cannot be combined", ""},
+		{"outer(zeros(ARRAY[100000]), zeros(ARRAY[100000]))", sqlerr.ProgramLimit,
+			"the result of outer has the shape [100000,100000], at most 134217695 elements are possible", ""},
+		{"sum(v) FROM (VALUES (" + v2 + "), (" + v3 + ")) t(v)", sqlerr.ArraySubscript,
+			"sum: chunks of shapes [2] and [3] cannot be combined", ""},
+		{"max_agg(v) FROM (VALUES (" + v2 + "), ('{{1,2}}')) t(v)", sqlerr.ArraySubscript,
+			"max_agg: chunks of shapes [2] and [1,2] cannot be combined", ""},
 		{"sum('{1,NULL}'::real[])", sqlerr.NullNotAllowed, "the chunk of shape [2] given to sum has NULL elements", ""},
 		{"vector_agg(4, 1.5, 4)", sqlerr.ArraySubscript, "vector_agg: index 4 is outside 0 … 3", "from 0"},
 		{"vector_agg(0, 1.5, 0)", sqlerr.InvalidParameter, "vector_agg: size 0 is not in 1 to 134217687", ""},
 		{"vector_agg(0, 1.5, NULL)", sqlerr.InvalidParameter, "vector_agg: the size is NULL", ""},
-		{"vector_agg(0, 1.5, n) FROM generate_series(2, 3) t(n)", sqlerr.InvalidParameter, "vector_agg: sizes 2 and 3 in one group", ""},
+		{"vector_agg(0, 1.5, n) FROM generate_series(2, 3) t(n)", sqlerr.InvalidParameter,
+			"vector_agg: sizes 2 and 3 in one group", ""},
 		{"agg_add('{5}', 1.5)", sqlerr.InvalidParameter, "malformed state of an aggregate", "not called by themselves"},
 		{"agg_value('{1,2,3,1e9,4}')", sqlerr.InvalidParameter, "malformed state of an aggregate", ""},
 		{"agg_value('{1,0,3}')", sqlerr.InvalidParameter, "malformed state of an aggregate", ""},
@@ -237,7 +264,8 @@ func draws(t *testing.T, s *server) {
 	for _, seed := range []int64{0, 1, -5, math.MaxInt64, math.MinInt64} {
 		for _, key := range keys {
 			list := "'{" + strings.Trim(strings.ReplaceAll(fmt.Sprint(key), " ", ","), "[]") + "}'::bigint[]"
-			row, err := s.query(fmt.Sprintf("SELECT random_uniform(ARRAY[70], '%d'::bigint, %s), gen_row_key(%s)", seed, list, list))
+			row, err := s.query(fmt.Sprintf("SELECT random_uniform(ARRAY[70], '%d'::bigint, %s), gen_row_key(%s)", seed, list,
+				list))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -297,7 +325,8 @@ func masks(t *testing.T, s *server) {
 }
 
 func aggregates(t *testing.T, s *server) {
-	const rows = " FROM (VALUES (1, '{1,5}'::real[], 1e38::real, 1.5::double precision), (2, NULL, NULL, NULL), (3, '{3,NaN}', 3e38, 2), (4, '{2,-1}', 3e38, 1e308)) t(i, v, r, d)"
+	const rows = " FROM (VALUES (1, '{1,5}'::real[], 1e38::real, 1.5::double precision), (2, NULL, NULL, NULL), (3, " +
+		"'{3,NaN}', 3e38, 2), (4, '{2,-1}', 3e38, 1e308)) t(i, v, r, d)"
 	for _, c := range []struct{ sql, want string }{
 		{"SELECT sum(v)" + rows, "{6,NaN}"},
 		{"SELECT avg(v)" + rows, "{2,NaN}"},
@@ -315,8 +344,10 @@ func aggregates(t *testing.T, s *server) {
 		{"SELECT vector_agg(1, i::real, 2)" + rows, "{0,10}"},
 		{"SELECT vector_agg(i, d, 2)" + rows + " WHERE i = 2", "{0,0}"},
 		{"SELECT vector_agg(i, d, 2)" + rows + " WHERE false", "NULL"},
-		{"SELECT string_agg(s::text, ' ' ORDER BY i) FROM (SELECT i, sum(v) OVER (ORDER BY i) AS s" + rows + " WHERE i <> 3) q", "{1,5} {1,5} {3,4}"},
-		{"SELECT string_agg(s::text, ' ' ORDER BY i % 2) FROM (SELECT i % 2 AS i, sum(v) AS s" + rows + " WHERE i <> 3 GROUP BY 1) q", "{2,-1} {1,5}"},
+		{"SELECT string_agg(s::text, ' ' ORDER BY i) FROM (SELECT i, sum(v) OVER (ORDER BY i) AS s" + rows +
+			" WHERE i <> 3) q", "{1,5} {1,5} {3,4}"},
+		{"SELECT string_agg(s::text, ' ' ORDER BY i % 2) FROM (SELECT i % 2 AS i, sum(v) AS s" + rows +
+			" WHERE i <> 3 GROUP BY 1) q", "{2,-1} {1,5}"},
 		{"SELECT agg_add_combine(agg_add('{}', 1.5), agg_add(agg_add('{}', 2.5), 3))", "{3,0,7}"},
 	} {
 		row, err := s.query(c.sql)
@@ -337,18 +368,23 @@ func aggregates(t *testing.T, s *server) {
 // parallel compares partial aggregation by parallel workers with aggregation in one process. The values are whole
 // numbers, so that the order of sums does not count.
 func parallel(t *testing.T, s *server) {
-	const list = "sum(v), avg(v), max_agg(v), min_agg(v), vector_agg(i % 7, x, 7), relgrad.sum(x), relgrad.avg(x), sum(relu(v - 3) * 2)"
-	const setup = `CREATE TABLE many AS SELECT i, (i % 10)::real AS x, ARRAY[i % 10, i % 3]::real[] AS v FROM generate_series(1, 5000) g(i);
+	const list = "sum(v), avg(v), max_agg(v), min_agg(v), vector_agg(i % 7, x, 7), relgrad.sum(x), relgrad.avg(x), " +
+		"sum(relu(v - 3) * 2)"
+	const setup = `CREATE TABLE many AS SELECT i, (i % 10)::real AS x, ARRAY[i % 10, i % 3]::real[] AS v
+FROM generate_series(1, 5000) g(i);
 		ALTER TABLE many SET (parallel_workers = 2); ANALYZE many; SELECT 1`
 	if _, err := s.query(setup); err != nil {
 		t.Fatal(err)
 	}
 	defer s.query("RESET ALL; SET search_path = public, relgrad; DROP TABLE many; SELECT 1")
-	one, err := s.query("SET search_path = public, relgrad; SET max_parallel_workers_per_gather = 0; SELECT " + list + " FROM many")
+	one, err := s.query("SET search_path = public, relgrad; SET max_parallel_workers_per_gather = 0; SELECT " + list +
+		" FROM many")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.query("SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET parallel_leader_participation = off; SELECT 1"); err != nil {
+	if _, err := s.query("SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0; " +
+		"SET parallel_tuple_cost = 0; SET min_parallel_table_scan_size = 0; SET " +
+		"parallel_leader_participation = off; SELECT 1"); err != nil {
 		t.Fatal(err)
 	}
 	rows, err := s.Query(s.ctx, "EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) SELECT "+list+" FROM many")
@@ -359,7 +395,8 @@ func parallel(t *testing.T, s *server) {
 	for rows.Next() {
 		plan += string(rows.RawValues()[0]) + "\n"
 	}
-	if rows.Err() != nil || !strings.Contains(plan, "Partial Aggregate") || !strings.Contains(plan, "Workers Launched: 2") {
+	if rows.Err() != nil || !strings.Contains(plan, "Partial Aggregate") ||
+		!strings.Contains(plan, "Workers Launched: 2") {
 		t.Errorf("not in parallel: %v\n%s", rows.Err(), plan)
 	}
 	two, err := s.query("SELECT " + list + " FROM many")
@@ -373,16 +410,18 @@ func parallel(t *testing.T, s *server) {
 	}
 }
 
-// storage reads chunks from everywhere that Postgres keeps arrays: short, compressed and external values, a bitmap of NULL
-// without a NULL, arrays in PL/pgSQL's own form; and calls as a role without rights of its own.
+// storage reads chunks from everywhere that Postgres keeps arrays: short, compressed and external values, a bitmap of
+// NULL without a NULL, arrays in PL/pgSQL's own form; and calls as a role without rights of its own.
 func storage(t *testing.T, s *server) {
 	const setup = `CREATE TABLE kept (how text, v real[]); ALTER TABLE kept ALTER v SET STORAGE %s;
-		INSERT INTO kept VALUES ('short', '{1,2}'), ('long', full(ARRAY[1500], 2)), ('bitmap', array_replace('{1,NULL}', NULL, 2)); SELECT 1`
+		INSERT INTO kept VALUES ('short', '{1,2}'), ('long', full(ARRAY[1500], 2)), ('bitmap', array_replace('{1,NULL}',
+NULL, 2)); SELECT 1`
 	for _, kind := range []string{"PLAIN", "EXTERNAL", "MAIN", "EXTENDED"} {
 		if _, err := s.query(fmt.Sprintf(setup, kind)); err != nil {
 			t.Fatal(err)
 		}
-		row, err := s.query("SELECT string_agg(sum_elements(v * 2 + v)::text, ' ' ORDER BY how), (SELECT sum(v)::text FROM kept WHERE how <> 'long') FROM kept")
+		row, err := s.query("SELECT string_agg(sum_elements(v * 2 + v)::text, ' ' ORDER BY how), (SELECT sum(v)::text " +
+			"FROM kept WHERE how <> 'long') FROM kept")
 		if err != nil || *row[0] != "9 9000 9" || *row[1] != "{2,4}" {
 			t.Errorf("%s: %v %v", kind, row, err)
 		}
@@ -401,8 +440,8 @@ func storage(t *testing.T, s *server) {
 	}
 }
 
-// products compares larger matrix products with sums of the definition, in both types, and looks whether the process has
-// one thread.
+// products compares larger matrix products with sums of the definition, in both types, and looks whether the process
+// has one thread.
 func products(t *testing.T, s *server) {
 	checkProducts(t, s)
 	row, err := s.query("SELECT substring(pg_read_file('/proc/self/status') FROM 'Threads:\\s*(\\d+)')")
@@ -421,9 +460,11 @@ func checkProducts(t *testing.T, s *server) {
 			"transpose(einsum('ik,jk->ji', a, transpose(b)))",
 			"einsum('ik,kj,->ij', a, b, 1)",
 			"reshape(matmul(reshape(a || a, ARRAY[2,20,300]), reshape(b || b, ARRAY[2,300,30])), ARRAY[40,30])",
-			"reshape(einsum('nik,knj->inj', reshape(a || a, ARRAY[2,20,300]), reshape(concat_axis(b, b, 2), ARRAY[300,2,30])), ARRAY[20,60])",
+			"reshape(einsum('nik,knj->inj', reshape(a || a, ARRAY[2,20,300]), reshape(concat_axis(b, b, 2), " +
+				"ARRAY[300,2,30])), ARRAY[20,60])",
 		} {
-			row, err := s.query(fmt.Sprintf(`WITH m AS MATERIALIZED (SELECT random_normal(ARRAY[20,300], 1)::%[1]s[] AS a, random_normal(ARRAY[300,30], 2)::%[1]s[] AS b),
+			row, err := s.query(fmt.Sprintf(`WITH m AS MATERIALIZED (SELECT random_normal(ARRAY[20,300], 1)::%[1]s[]
+AS a, random_normal(ARRAY[300,30], 2)::%[1]s[] AS b),
 				c AS MATERIALIZED (SELECT a, b, %[2]s AS c FROM m)
 				SELECT max(abs(c[i][j] - (SELECT sum(a[i][k]::double precision * b[k][j]) FROM generate_series(1, 300) k)))
 				FROM c, generate_series(1, 20, 19) i, generate_series(1, 30, 7) j`, kind, call))
@@ -451,7 +492,8 @@ func cancel(t *testing.T, s *server) {
 	defer s.query("RESET statement_timeout; SELECT 1")
 	ctx, stop := context.WithTimeout(s.ctx, 20*time.Second)
 	defer stop()
-	_, err := s.PgConn().Exec(ctx, "SELECT einsum('ij,jk,kl->il', a, a, a) FROM (SELECT zeros(ARRAY[1000,1000]) AS a OFFSET 0) q").ReadAll()
+	_, err := s.PgConn().
+		Exec(ctx, "SELECT einsum('ij,jk,kl->il', a, a, a) FROM (SELECT zeros(ARRAY[1000,1000]) AS a OFFSET 0) q").ReadAll()
 	var e *pgconn.PgError
 	if !errors.As(err, &e) || e.Code != sqlerr.QueryCanceled {
 		t.Errorf("not cancelled: %v", err)

@@ -88,7 +88,8 @@ type check struct {
 }
 
 // both are what the extension and the portable tier must pass.
-var both = []check{{"Samples", samples}, {"Special", special}, {"Errors", refusals}, {"Calls", calls}, {"Aggregates", aggregates}, {"Parallel", parallel},
+var both = []check{{"Samples", samples}, {"Special", special}, {"Errors", refusals}, {"Calls", calls},
+	{"Aggregates", aggregates}, {"Parallel", parallel},
 	{"Draws", draws}, {"Storage", storage}, {"Cancel", cancel}}
 
 func run(t *testing.T, s *server, list []check) {
@@ -119,7 +120,8 @@ func samples(t *testing.T, s *server) {
 		}
 		for _, path := range []string{"public, relgrad", "relgrad, pg_catalog, public"} {
 			got, err := s.column(x, path)
-			if scalar := x.Expr.Type.Shape == nil; scalar && (x.Def.Name == "matmul" || x.Def.Name == "einsum") && slices.ContainsFunc(x.Call.Types, kernels.Type.IsChunk) {
+			if scalar := x.Expr.Type.Shape == nil; scalar && (x.Def.Name == "matmul" || x.Def.Name == "einsum") &&
+				slices.ContainsFunc(x.Call.Types, kernels.Type.IsChunk) {
 				if err == nil || !strings.Contains(err.Error(), "is a scalar, not an array") {
 					t.Errorf("%s of %v: %v", x.SQL, x.Call.Types, err)
 				}
@@ -152,7 +154,8 @@ func chunkOperator(x *kernelsql.Sample) bool {
 
 // column runs a sample; a row is the value and its type.
 func (s *server) column(x *kernelsql.Sample, path string) ([][]*string, error) {
-	results, err := s.PgConn().Exec(s.ctx, "SET search_path = public; "+x.Script()+" SET search_path = "+path+"; SELECT "+x.SQL+", pg_typeof("+x.SQL+") FROM t ORDER BY id").ReadAll()
+	results, err := s.PgConn().Exec(s.ctx, "SET search_path = public; "+x.Script()+" SET search_path = "+path+"; SELECT "+
+		x.SQL+", pg_typeof("+x.SQL+") FROM t ORDER BY id").ReadAll()
 	if err != nil {
 		return nil, err
 	}
@@ -166,7 +169,8 @@ func (s *server) column(x *kernelsql.Sample, path string) ([][]*string, error) {
 	return out, nil
 }
 
-// sameNumbers compares within the tolerance of a type: 1e-6 of real, 1e-12 of double precision; infinities and NaN exactly.
+// sameNumbers compares within the tolerance of a type: 1e-6 of real, 1e-12 of double precision; infinities and NaN
+// exactly.
 func sameNumbers(got, want []float64, kind kernels.Kind) bool {
 	tol := 1e-12
 	if kind == kernels.Float32 {
@@ -180,7 +184,8 @@ func sameNumbers(got, want []float64, kind kernels.Kind) bool {
 			y = float64(float32(y))
 		}
 		x := got[i]
-		if x != y && !(math.IsNaN(x) && math.IsNaN(y)) && !(math.Abs(x-y) <= tol*math.Max(1, math.Abs(y)) && !math.IsInf(y, 0)) {
+		if x != y && !(math.IsNaN(x) && math.IsNaN(y)) &&
+			!(math.Abs(x-y) <= tol*math.Max(1, math.Abs(y)) && !math.IsInf(y, 0)) {
 			return false
 		}
 	}
@@ -267,12 +272,19 @@ func (s *server) refusal(t *testing.T, sql, code, message, hint string) {
 func catalogue(t *testing.T, s *server) {
 	for sql, want := range map[string]string{
 		"SHOW shared_preload_libraries": "",
-		"SELECT count(*) FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'relgrad' JOIN pg_proc p ON p.oid = d.objid WHERE pronamespace <> 'relgrad'::regnamespace":                                                                         "0",
-		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace AND prokind = 'f' AND (NOT proisstrict OR provolatile <> 'i' OR proparallel <> 's')":                                                      "agg_scatter backward check_gradient current_seed current_step explain_gradient gen_rows gradient impl_change_run",
-		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc JOIN pg_aggregate ON aggfnoid = pg_proc.oid WHERE pronamespace = 'relgrad'::regnamespace AND proparallel = 's' AND aggcombinefn <> 0 AND aggtranstype = 'double precision[]'::regtype": "avg max_agg min_agg sum vector_agg",
-		"SELECT count(*) FROM pg_operator WHERE oprnamespace = 'relgrad'::regnamespace":                                               "32",
-		"SELECT min(procost) >= 1 AND max(procost) > 100 FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace AND prokind = 'f'": "t",
-		"DROP EXTENSION relgrad; CREATE EXTENSION relgrad; SELECT 'again'":                                                            "again",
+		"SELECT count(*) FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND e.extname = 'relgrad' " +
+			"JOIN pg_proc p ON p.oid = d.objid WHERE pronamespace <> 'relgrad'::regnamespace": "0",
+		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc " +
+			"WHERE pronamespace = 'relgrad'::regnamespace AND prokind = 'f' AND (NOT proisstrict OR provolatile <> 'i' OR " +
+			"proparallel <> 's')": "agg_scatter backward check_gradient current_seed current_step explain_gradient gen_rows " +
+			"gradient impl_change_run",
+		"SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) FROM pg_proc " +
+			"JOIN pg_aggregate ON aggfnoid = pg_proc.oid WHERE pronamespace = 'relgrad'::regnamespace AND proparallel = 's' " +
+			"AND aggcombinefn <> 0 AND aggtranstype = 'double precision[]'::regtype": "avg max_agg min_agg sum vector_agg",
+		"SELECT count(*) FROM pg_operator WHERE oprnamespace = 'relgrad'::regnamespace": "32",
+		"SELECT min(procost) >= 1 AND max(procost) > 100 FROM pg_proc WHERE pronamespace = 'relgrad'::regnamespace " +
+			"AND prokind = 'f'": "t",
+		"DROP EXTENSION relgrad; CREATE EXTENSION relgrad; SELECT 'again'": "again",
 	} {
 		if got, err := s.query(sql); err != nil || *got[0] != want {
 			t.Errorf("%s: %v, want %s", sql, err, want)

@@ -24,11 +24,13 @@ type operator struct {
 }
 
 // operators on chunks; each is a C function chunk_<kernel>, that of power the kernel's own.
-var operators = []operator{{"add", "+", true}, {"sub", "-", false}, {"mul", "*", true}, {"div", "/", false}, {"power", "^", false}, {"neg", "-", false}}
+var operators = []operator{{"add", "+", true}, {"sub", "-", false}, {"mul", "*", true}, {"div", "/", false},
+	{"power", "^", false}, {"neg", "-", false}}
 
 // roles are the SQL types of arguments by name; any other argument is a number or a chunk, as the shape rule says.
 var roles = map[string]string{
-	"spec": "text", "shape": "bigint[]", "key": "bigint[]", "axis": "bigint", "label": "bigint", "n": "bigint", "seed": "bigint",
+	"spec": "text", "shape": "bigint[]", "key": "bigint[]", "axis": "bigint", "label": "bigint",
+	"n": "bigint", "seed": "bigint",
 	"p": "double precision", "fan_in": "double precision", "fan_out": "double precision",
 }
 
@@ -106,14 +108,16 @@ type overload struct {
 	flops        float64
 }
 
-// exactTypes are arrays of exact numbers, as ARRAY[1, 2.5] is one: Postgres could make either type of chunk of them, and so makes none.
+// exactTypes are arrays of exact numbers, as ARRAY[1, 2.5] is one: Postgres could make either type of chunk of them,
+// and so makes none.
 var exactTypes = []string{"smallint[]", "integer[]", "bigint[]", "numeric[]"}
 
 // exact are the overloads that take such arrays for chunks of double precision, as the embedded store does: those whose
 // arguments are numbers and chunks only.
 func exact(d *kernels.Def, list []overload) (out []*Function) {
 	for _, o := range list {
-		if slices.ContainsFunc(o.types, func(t string) bool { return strings.HasPrefix(t, "real") }) || slices.ContainsFunc(o.names, func(a string) bool { return roles[a] != "" }) {
+		if slices.ContainsFunc(o.types, func(t string) bool { return strings.HasPrefix(t, "real") }) ||
+			slices.ContainsFunc(o.names, func(a string) bool { return roles[a] != "" }) {
 			continue
 		}
 		var chunks []int
@@ -220,7 +224,8 @@ func try(d *kernels.Def, args []string, choices ...string) []overload {
 }
 
 // Costs are in units of cpu_operator_cost, about the time of one scalar addition: unitFlops operations of a kernel. A
-// function on chunks spends about chunkCost on reading headers and making a result, and is reckoned with chunks of side lengths.
+// function on chunks spends about chunkCost on reading headers and making a result, and is reckoned with chunks of side
+// lengths.
 const (
 	side      = 16
 	unitFlops = 40
@@ -231,7 +236,8 @@ const (
 func (o *overload) infer(d *kernels.Def) bool {
 	for rank := 2; rank > 0; rank-- {
 		e, err := d.Apply(o.dummies(rank)...)
-		if err != nil || d.Name == "einsum" && e.Type.Shape == nil && o.chunks() || d.Name == "matmul" && e.Type.Shape == nil {
+		if err != nil || d.Name == "einsum" && e.Type.Shape == nil && o.chunks() ||
+			d.Name == "matmul" && e.Type.Shape == nil {
 			continue
 		}
 		o.result, o.flops = e.Type, flops(e)
@@ -290,7 +296,8 @@ func (o *overload) dummies(rank int) []*kernels.Expr {
 	}
 	for i := range out {
 		if out[i] == nil {
-			out[i] = kernels.Const(kernels.TextValue(strings.Join(spec, ",") + "->" + strings.Join(spec, "")[:min(rank, len(strings.Join(spec, "")))]))
+			out[i] = kernels.Const(kernels.TextValue(strings.Join(spec, ",") + "->" +
+				strings.Join(spec, "")[:min(rank, len(strings.Join(spec, "")))]))
 		}
 	}
 	return out
@@ -328,5 +335,6 @@ func (o *overload) operator(sign, function string, commutes bool) string {
 	if commutes {
 		more = ", COMMUTATOR = " + sign
 	}
-	return fmt.Sprintf("CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = %s%s);\n", sign, o.types[0], o.types[1], function, more)
+	return fmt.Sprintf("CREATE OPERATOR %s (LEFTARG = %s, RIGHTARG = %s, FUNCTION = %s%s);\n", sign, o.types[0],
+		o.types[1], function, more)
 }

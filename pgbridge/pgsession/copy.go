@@ -10,8 +10,8 @@ import (
 )
 
 // copyIn sends the data of one COPY … FROM STDIN beside the reading of answers: a server that writes notices all the
-// while would otherwise wait for its reader, and the reader for it. When the server has refused the data, the rest is read
-// and dropped: the data's end is the statement's end.
+// while would otherwise wait for its reader, and the reader for it. When the server has refused the data, the rest is
+// read and dropped: the data's end is the statement's end.
 type copyIn struct {
 	done chan struct{}
 	err  error // of the reader; set when done is closed
@@ -61,10 +61,11 @@ func (x *exchange) startCopy() *copyIn {
 	return c
 }
 
-// readChunks reads to the end, or to where nobody takes any more. A chunk goes out when it is full or the data end, not with
-// each line that a reader hands over: what the server says of small data (a trigger's notices) then comes after their last
-// line is read, and names the same line of the script in every run, psql's. A reader that waits for its own source is left
-// behind where nobody takes any more: it cannot be woken.
+// readChunks reads to the end, or to where nobody takes any more. A chunk goes out when it is full or the data end, not
+// with each line that a reader hands over: what the server says of small data (a trigger's notices) then comes after
+// their last
+// line is read, and names the same line of the script in every run, psql's. A reader that waits for its own source is
+// left behind where nobody takes any more: it cannot be woken.
 func readChunks(from io.Reader, to chan<- chunk, ended <-chan struct{}) {
 	bufs := [2][]byte{make([]byte, 1<<16), make([]byte, 1<<16)} // one is filled while the other is sent
 	for i := 0; ; i++ {

@@ -11,8 +11,8 @@ import (
 
 var _ psql.Server = (*Session)(nil)
 
-// listing is a command of \d's family that prints one list. The queries are psql's (describe.c of PostgreSQL 15), with the
-// catalogues' columns that all supported servers have.
+// listing is a command of \d's family that prints one list. The queries are psql's (describe.c of PostgreSQL 15), with
+// the catalogues' columns that all supported servers have.
 type listing struct {
 	title string
 	query func(p pattern, plus bool) string
@@ -61,8 +61,8 @@ func notFound(text string) error {
 	return sqlerr.New(sqlerr.UndefinedTable, "did not find any relation named \"%s\"", text)
 }
 
-// pattern is psql's: names in lower case unless quoted, * and ? as in file names, a schema before a dot. Both parts of the
-// text are regular expressions of PostgreSQL's; "" is no part.
+// pattern is psql's: names in lower case unless quoted, * and ? as in file names, a schema before a dot. Both parts of
+// the text are regular expressions of PostgreSQL's; "" is no part.
 type pattern struct{ text, schema, name string }
 
 func newPattern(text string) pattern {
@@ -131,22 +131,28 @@ func literal(s string) string {
 func relations(kinds ...string) func(pattern, bool) string {
 	index := kinds[0] == "i"
 	return func(p pattern, plus bool) string {
-		q := `SELECT n.nspname AS "Schema", c.relname AS "Name", CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view' WHEN 'm' THEN 'materialized view'
- WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table' WHEN 'I' THEN 'partitioned index' END AS "Type",
+		q := `SELECT n.nspname AS "Schema", c.relname AS "Name", CASE c.relkind WHEN 'r' THEN 'table' WHEN 'v' THEN 'view'
+		  WHEN 'm' THEN 'materialized view'
+ WHEN 'i' THEN 'index' WHEN 'S' THEN 'sequence' WHEN 'f' THEN 'foreign table' WHEN 'p' THEN 'partitioned table'
+   WHEN 'I' THEN 'partitioned index' END AS "Type",
  pg_catalog.pg_get_userbyid(c.relowner) AS "Owner"`
 		if index {
 			q += `, c2.relname AS "Table"`
 		}
 		if plus {
-			q += `, CASE c.relpersistence WHEN 'p' THEN 'permanent' WHEN 't' THEN 'temporary' WHEN 'u' THEN 'unlogged' END AS "Persistence"`
+			q += `, CASE c.relpersistence WHEN 'p' THEN 'permanent' WHEN 't' THEN 'temporary' WHEN 'u' THEN 'unlogged' END AS ` +
+				`"Persistence"`
 			if kinds[0] != "v" {
 				q += `, am.amname AS "Access method"`
 			}
-			q += `, pg_catalog.pg_size_pretty(pg_catalog.pg_table_size(c.oid)) AS "Size", pg_catalog.obj_description(c.oid, 'pg_class') AS "Description"`
+			q += `, pg_catalog.pg_size_pretty(pg_catalog.pg_table_size(c.oid)) AS "Size", pg_catalog.obj_description(c.oid, ` +
+				`'pg_class') AS "Description"`
 		}
-		q += ` FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN pg_catalog.pg_am am ON am.oid = c.relam`
+		q += ` FROM pg_catalog.pg_class c LEFT JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace LEFT JOIN ` +
+			`pg_catalog.pg_am am ON am.oid = c.relam`
 		if index {
-			q += ` LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_catalog.pg_class c2 ON i.indrelid = c2.oid`
+			q += ` LEFT JOIN pg_catalog.pg_index i ON i.indexrelid = c.oid LEFT JOIN pg_catalog.pg_class c2 ON ` +
+				`i.indrelid = c2.oid`
 		}
 		q += fmt.Sprintf(" WHERE c.relkind IN ('%s')", strings.Join(kinds, "', '"))
 		if p.none() {
@@ -157,11 +163,13 @@ func relations(kinds ...string) func(pattern, bool) string {
 }
 
 func functions(p pattern, plus bool) string {
-	q := `SELECT n.nspname AS "Schema", p.proname AS "Name", pg_catalog.pg_get_function_result(p.oid) AS "Result data type",
+	q := `SELECT n.nspname AS "Schema", p.proname AS "Name", pg_catalog.pg_get_function_result(p.oid)
+	  AS "Result data type",
  pg_catalog.pg_get_function_arguments(p.oid) AS "Argument data types",
  CASE p.prokind WHEN 'a' THEN 'agg' WHEN 'w' THEN 'window' WHEN 'p' THEN 'proc' ELSE 'func' END AS "Type"`
 	if plus {
-		q += `, CASE p.provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' WHEN 'v' THEN 'volatile' END AS "Volatility",
+		q += `, CASE p.provolatile WHEN 'i' THEN 'immutable' WHEN 's' THEN 'stable' WHEN 'v' THEN 'volatile' END AS ` +
+			`"Volatility",
  CASE p.proparallel WHEN 'r' THEN 'restricted' WHEN 's' THEN 'safe' WHEN 'u' THEN 'unsafe' END AS "Parallel",
  pg_catalog.pg_get_userbyid(p.proowner) AS "Owner", CASE WHEN prosecdef THEN 'definer' ELSE 'invoker' END AS "Security",
  pg_catalog.array_to_string(p.proacl, E'\n') AS "Access privileges", l.lanname AS "Language", p.prosrc AS "Source code",
@@ -172,13 +180,15 @@ func functions(p pattern, plus bool) string {
 	if p.none() {
 		q += ` AND n.nspname NOT IN ('pg_catalog', 'information_schema')`
 	}
-	return q + " AND " + p.where("n.nspname", "p.proname", "pg_catalog.pg_function_is_visible(p.oid)") + " ORDER BY 1, 2, 4"
+	return q + " AND " + p.where("n.nspname", "p.proname", "pg_catalog.pg_function_is_visible(p.oid)") +
+		" ORDER BY 1, 2, 4"
 }
 
 func schemas(p pattern, plus bool) string {
 	q := `SELECT n.nspname AS "Name", pg_catalog.pg_get_userbyid(n.nspowner) AS "Owner"`
 	if plus {
-		q += `, pg_catalog.array_to_string(n.nspacl, E'\n') AS "Access privileges", pg_catalog.obj_description(n.oid, 'pg_namespace') AS "Description"`
+		q += `, pg_catalog.array_to_string(n.nspacl, E'\n') AS "Access privileges", pg_catalog.obj_description(n.oid, ` +
+			`'pg_namespace') AS "Description"`
 	}
 	q += ` FROM pg_catalog.pg_namespace n WHERE true`
 	if p.none() {
@@ -188,7 +198,8 @@ func schemas(p pattern, plus bool) string {
 }
 
 func databases(p pattern, _ bool) string {
-	return `SELECT d.datname AS "Name", pg_catalog.pg_get_userbyid(d.datdba) AS "Owner", pg_catalog.pg_encoding_to_char(d.encoding) AS "Encoding",
+	return `SELECT d.datname AS "Name", pg_catalog.pg_get_userbyid(d.datdba)
+	  AS "Owner", pg_catalog.pg_encoding_to_char(d.encoding) AS "Encoding",
  d.datcollate AS "Collate", d.datctype AS "Ctype", pg_catalog.array_to_string(d.datacl, E'\n') AS "Access privileges"
  FROM pg_catalog.pg_database d WHERE ` + p.where("", "d.datname", "") + " ORDER BY 1"
 }

@@ -50,7 +50,8 @@ func show(m *pgconn.PgError, sql, verbosity string, context bool) string {
 	if pos > 0 {
 		b.WriteString(caret(text, pos-1))
 	}
-	lines := []struct{ name, text string }{{"DETAIL", m.Detail}, {"HINT", m.Hint}, {"QUERY", m.InternalQuery}, {"CONTEXT", m.Where}}
+	lines := []struct{ name, text string }{{"DETAIL", m.Detail}, {"HINT", m.Hint},
+		{"QUERY", m.InternalQuery}, {"CONTEXT", m.Where}}
 	for _, f := range lines {
 		if f.text != "" && (context || f.name != "CONTEXT") {
 			b.WriteString(f.name + ":  " + f.text + "\n")
@@ -65,7 +66,8 @@ func show(m *pgconn.PgError, sql, verbosity string, context bool) string {
 // origin is what verbose messages add: the objects that the error names, and where in the server's source it was made.
 func origin(m *pgconn.PgError) string {
 	var b strings.Builder
-	for _, f := range []struct{ name, text string }{{"SCHEMA NAME", m.SchemaName}, {"TABLE NAME", m.TableName}, {"COLUMN NAME", m.ColumnName},
+	for _, f := range []struct{ name, text string }{{"SCHEMA NAME", m.SchemaName}, {"TABLE NAME", m.TableName},
+		{"COLUMN NAME", m.ColumnName},
 		{"DATATYPE NAME", m.DataTypeName}, {"CONSTRAINT NAME", m.ConstraintName}} {
 		if f.text != "" {
 			b.WriteString(f.name + ":  " + f.text + "\n")
@@ -83,7 +85,8 @@ const (
 	minRightCut = 10 // keep this far away from the end
 )
 
-// caret writes the line in which the character at loc (from 0) stands, with a caret below it; "" when it is behind the end.
+// caret writes the line in which the character at loc (from 0) stands, with a caret below it; "" when it is behind the
+// end.
 func caret(text string, loc int) string {
 	chars := []rune(text)
 	columns := make([]int, len(chars)+1) // where each begins
@@ -128,5 +131,6 @@ func caret(text string, loc int) string {
 		}
 	}
 	head := fmt.Sprintf("LINE %d: %s", line, before)
-	return head + string(chars[begin:end]) + after + "\n" + strings.Repeat(" ", len(head)+columns[loc]-columns[begin]) + "^\n"
+	return head + string(chars[begin:end]) + after + "\n" +
+		strings.Repeat(" ", len(head)+columns[loc]-columns[begin]) + "^\n"
 }

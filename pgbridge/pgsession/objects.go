@@ -20,23 +20,27 @@ type named struct {
 	Procedure    bool
 }
 
-// Objects implements script.Server: the names of what is not the system's own, in the failed transaction none. A view's or table's
-// columns have names only.
+// Objects implements script.Server: the names of what is not the system's own, in the failed transaction none. A view's
+// or table's columns have names only.
 func (s *Session) Objects() (*catalog.Objects, error) {
 	if s.Failed() {
 		return nil, sqlerr.New(sqlerr.FailedTransaction, "the transaction has failed")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	const own = `n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_toast' AND n.nspname !~ '^pg_temp_'`
+	const own = `n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_toast' AND n.nspname !~ ` +
+		`'^pg_temp_'`
 	relations := func(kinds string) string {
-		return `(SELECT coalesce(json_agg(json_build_object('Schema', CASE WHEN c.relpersistence = 't' THEN 'pg_temp' ELSE n.nspname END, 'Name', c.relname, 'Cols',
- ARRAY(SELECT a.attname FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum))), '[]')
+		return `(SELECT coalesce(json_agg(json_build_object('Schema', CASE WHEN c.relpersistence = 't' THEN 'pg_temp'
+		  ELSE n.nspname END, 'Name', c.relname, 'Cols',
+ ARRAY(SELECT a.attname FROM pg_catalog.pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+   ORDER BY a.attnum))), '[]')
  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN (` + kinds + `)
  AND (` + own + ` OR n.oid = pg_catalog.pg_my_temp_schema()))`
 	}
 	res, err := s.query(ctx, `SELECT `+relations(`'r', 'p', 'f'`)+`, `+relations(`'v', 'm'`)+`,
- (SELECT coalesce(json_agg(DISTINCT jsonb_build_object('Schema', n.nspname, 'Name', p.proname, 'Procedure', p.prokind = 'p')), '[]') FROM pg_catalog.pg_proc p
+ (SELECT coalesce(json_agg(DISTINCT jsonb_build_object('Schema', n.nspname, 'Name', p.proname, 'Procedure',
+   p.prokind = 'p')), '[]') FROM pg_catalog.pg_proc p
  JOIN pg_catalog.pg_namespace n ON n.oid = p.pronamespace WHERE `+own+` AND p.proname !~ '^gen_'),
  (SELECT json_agg(n.nspname ORDER BY 1) FROM pg_catalog.pg_namespace n WHERE n.nspname !~ '^pg_(toast|temp)')`)
 	if err != nil {
@@ -64,7 +68,8 @@ func (s *Session) Objects() (*catalog.Objects, error) {
 		o.Views = append(o.Views, def)
 	}
 	for _, f := range functions {
-		o.Functions = append(o.Functions, catalog.Function{Schema: f.Schema, CreateFunction: &ast.CreateFunction{Name: f.Name, Procedure: f.Procedure}})
+		o.Functions = append(o.Functions,
+			catalog.Function{Schema: f.Schema, CreateFunction: &ast.CreateFunction{Name: f.Name, Procedure: f.Procedure}})
 	}
 	return o, nil
 }

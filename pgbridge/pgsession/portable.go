@@ -16,8 +16,8 @@ import (
 )
 
 // Portable is a Session on a server with the portable tier, where no engine stands behind gradient() and train(): this
-// process is the engine. CALL train(…) is run here, on the session's connection; before a statement that calls gradient()
-// or backward() of a loss whose texts are missing or stale, they are compiled. All else is the server's.
+// process is the engine. CALL train(…) is run here, on the session's connection; before a statement that calls
+// gradient() or backward() of a loss whose texts are missing or stale, they are compiled. All else is the server's.
 type Portable struct {
 	*Session
 	engine *relgrad.Server
@@ -41,7 +41,8 @@ func (p *Portable) Run(ctx context.Context, sql string, c *psql.Client) error {
 		return p.Session.Run(ctx, sql, c)
 	}
 	if len(stmts) == 1 {
-		if call, ok := stmts[0].Stmt.(*ast.Call); ok && call.Func.Name == "train" && (call.Func.Schema == "" || call.Func.Schema == "relgrad") {
+		if call, ok := stmts[0].Stmt.(*ast.Call); ok && call.Func.Name == "train" &&
+			(call.Func.Schema == "" || call.Func.Schema == "relgrad") {
 			p.engine.Notice = func(level, message string) {
 				c.Notice(&sqlerr.Error{Message: message, Pos: -1, Shown: level + ":  " + message + "\n"})
 			}

@@ -97,12 +97,14 @@ func both(t *testing.T, c *pgcluster.Cluster, dir, stdin, stop string, files ...
 // varying matches what differs between two runs of one script.
 var varying = regexp.MustCompile(`(?m)^(Time: ).*$|(process with PID )\d+|(pg_temp_|pg_toast_temp_)\d+`)
 
-// anyKind and listOf match what psql 18 says of a kind of relations where earlier ones say "relation" and "relations"; notNull
-// what it shows besides of a server of its version.
+// anyKind and listOf match what psql 18 says of a kind of relations where earlier ones say "relation" and "relations";
+// notNull what it shows besides of a server of its version.
 var (
 	notNull = regexp.MustCompile(`(?m)^Not-null constraints:\n(    ".*\n)+`)
-	anyKind = regexp.MustCompile(`(did not find any )(tables|views|indexes|sequences|materialized views|foreign tables)( named)`)
-	listOf  = regexp.MustCompile(`(?m)^ *List of (relations|tables|views|indexes|sequences|materialized views|foreign tables) *$`)
+	anyKind = regexp.MustCompile(
+		`(did not find any )(tables|views|indexes|sequences|materialized views|foreign tables)( named)`)
+	listOf = regexp.MustCompile(
+		`(?m)^ *List of (relations|tables|views|indexes|sequences|materialized views|foreign tables) *$`)
 )
 
 // plain takes away what may differ: the program's name in front of messages and how an error of its own begins, process
@@ -120,7 +122,8 @@ func plain(s string) string {
 	s = regexp.MustCompile(`(?m)Did not (find .*)\.$`).ReplaceAllString(s, "did not $1")
 	s = anyKind.ReplaceAllString(s, "${1}relation$3")
 	s = notNull.ReplaceAllString(listOf.ReplaceAllString(s, "List of relations"), "")
-	return regexp.MustCompile(`(?m)^([^ ]+:\d+: )error: (ERROR:  )?`).ReplaceAllString(s, "${1}ERROR:  ") // psql's own errors
+	// psql's own errors
+	return regexp.MustCompile(`(?m)^([^ ]+:\d+: )error: (ERROR:  )?`).ReplaceAllString(s, "${1}ERROR:  ")
 }
 
 // TestScripts compares what psql and relgrad print for the same scripts.
@@ -151,7 +154,8 @@ func compare(t *testing.T, psql, ours answer) {
 	if psql.status != ours.status {
 		t.Errorf("exit status %d, psql's is %d", ours.status, psql.status)
 	}
-	for _, x := range []struct{ name, want, got string }{{"stdout", psql.stdout, ours.stdout}, {"stderr", psql.stderr, ours.stderr}} {
+	for _, x := range []struct{ name, want, got string }{{"stdout", psql.stdout, ours.stdout},
+		{"stderr", psql.stderr, ours.stderr}} {
 		if diff := firstDifference(plain(x.want), plain(x.got)); diff != "" {
 			t.Errorf("%s differs:\n%s", x.name, diff)
 		}

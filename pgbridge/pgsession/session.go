@@ -3,13 +3,14 @@
 // # What
 //
 // Open connects as psql does. Run sends a text by the simple protocol, so that whatever the server reads is read by the
-// server, and hands on what comes: results in the server's text form, messages as psql shows them (message.go), the data
-// of COPY (copy.go). Describe answers \d and its like from the catalogues (describe*.go), Objects lists names for completion.
+// server, and hands on what comes: results in the server's text form, messages as psql shows them (message.go), the
+// data of COPY (copy.go). Describe answers \d and its like from the catalogues (describe*.go), Objects lists names for
+// completion.
 //
 // # Invariants
 //
-// Nothing of a text is read or changed on its way. The values of a result are strings or nil. The connection is used by one
-// goroutine at a time; only a cancelled context reaches past it, by a cancel request of its own.
+// Nothing of a text is read or changed on its way. The values of a result are strings or nil. The connection is used by
+// one goroutine at a time; only a cancelled context reaches past it, by a cancel request of its own.
 //
 // # Errors
 //
@@ -81,8 +82,9 @@ func (s *Session) Lost() bool { return s.conn.IsClosed() }
 func (s *Session) Variables() map[string]string {
 	version := s.conn.ParameterStatus("server_version")
 	return map[string]string{"DBNAME": s.config.Database, "USER": s.config.User, "HOST": s.config.Host,
-		"PORT": strconv.Itoa(int(s.config.Port)), "SERVER_VERSION_NAME": version, "SERVER_VERSION_NUM": strconv.Itoa(versionNumber(version)),
-		"ENCODING": "UTF8"}
+		"PORT": strconv.Itoa(int(s.config.Port)), "SERVER_VERSION_NAME": version,
+		"SERVER_VERSION_NUM": strconv.Itoa(versionNumber(version)),
+		"ENCODING":           "UTF8"}
 }
 
 // versionNumber is a version as server_version_num gives it: "15.18 (Debian …)" is 150018. Development versions have no
@@ -101,11 +103,12 @@ func versionNumber(version string) int {
 
 // Name says to what the session is connected.
 func (s *Session) Name() string {
-	return fmt.Sprintf("the database \"%s\" as user \"%s\", %s", s.config.Database, s.config.User, pgbridge.Where(s.config))
+	return fmt.Sprintf("the database \"%s\" as user \"%s\", %s", s.config.Database, s.config.User,
+		pgbridge.Where(s.config))
 }
 
-// cancelOn lets a cancelled context cancel what the server runs. The function that it returns ends that; a request that is
-// on its way arrives first, or it would meet the next statement.
+// cancelOn lets a cancelled context cancel what the server runs. The function that it returns ends that; a request that
+// is on its way arrives first, or it would meet the next statement.
 func (s *Session) cancelOn(ctx context.Context) (stop func()) {
 	sent := make(chan struct{})
 	conn := s.conn

@@ -19,8 +19,10 @@ func (s *session) alive() {
 
 // memory computes what does not fit.
 func memory(e *env) {
-	e.must("CREATE TABLE chunk (id int PRIMARY KEY, v real[]); INSERT INTO chunk SELECT i, array_fill(0.5::real, ARRAY[256, 256]) FROM generate_series(1, 40) AS i;" +
-		"CREATE VIEW heavy AS SELECT sum(sum_elements(relgrad.tanh(matmul(a.v, b.v)))) AS loss FROM chunk a, chunk b WHERE b.id <= 10")
+	e.must("CREATE TABLE chunk (id int PRIMARY KEY, v real[]); INSERT INTO chunk SELECT i, array_fill(0.5::real, " +
+		"ARRAY[256, 256]) FROM generate_series(1, 40) AS i;" +
+		"CREATE VIEW heavy AS SELECT sum(sum_elements(relgrad.tanh(matmul(a.v, b.v)))) AS loss FROM chunk a, chunk b " +
+		"WHERE b.id <= 10")
 	e.must("SET relgrad.memory = '8MB'; SET relgrad.engine = chunk")
 	e.fails("SELECT count(*) FROM gradient('heavy', NULL::chunk)", "53200", "memory")
 	e.alive()
@@ -52,7 +54,9 @@ func large(e *env) {
 	_, err := e.run(call("SELECT " + strings.Repeat("(", 5000) + "slope" + strings.Repeat(")", 5000) + " FROM trend"))
 	e.t.Logf("5000 parentheses: %v", err)
 	e.alive()
-	e.fails(call("SELECT "+strings.Repeat("-(", 100000)+"slope"+strings.Repeat(")", 100000)+" FROM trend"), "42601", "memory exhausted") // Postgres's parser
+	// Postgres's parser
+	e.fails(call("SELECT "+strings.Repeat("-(", 100000)+"slope"+strings.Repeat(")", 100000)+" FROM trend"),
+		"42601", "memory exhausted")
 	e.alive()
 	lap("parens")
 	e.gives(call("SELECT slope /* "+strings.Repeat("x", 1<<20)+" */ FROM trend"), "1")
@@ -66,7 +70,8 @@ func large(e *env) {
 
 // timeouts ends calls by the server's timers.
 func timeouts(e *env) {
-	e.must("CREATE TABLE many (id int PRIMARY KEY, v double precision); INSERT INTO many SELECT i, 1 FROM generate_series(1, 3000) AS i;" +
+	e.must("CREATE TABLE many (id int PRIMARY KEY, v double precision); INSERT INTO many SELECT i, 1 " +
+		"FROM generate_series(1, 3000) AS i;" +
 		"CREATE VIEW slow AS SELECT sum(relgrad.exp(sin(a.v * b.v)) * slope) AS loss FROM many a, many b, trend")
 	for _, engine := range []string{"chunk", "sql"} {
 		e.must("SET relgrad.engine = " + engine + "; SET statement_timeout = '50ms'")

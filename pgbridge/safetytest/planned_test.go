@@ -13,22 +13,37 @@ import (
 
 // facts are what a plan may rest on, beside definitions: a loss, and what another session does to it.
 var facts = []struct{ name, loss, breaks, says string }{
-	{"one row", "SELECT avg((y - slope * x * one.a) ^ 2) FROM point, trend, one", "INSERT INTO one VALUES (2)", `table "one" does not have one row`},
-	{"one row that no column is read of", "SELECT avg((y - slope * x) ^ 2) FROM point, trend, one", "INSERT INTO one VALUES (2)", `table "one" does not have one row`},
-	{"no row", "SELECT avg((y - slope * x) ^ 2) FROM point, trend, one", "DELETE FROM one", `table "one" does not have one row`},
-	{"no NULL", "SELECT sum(slope * d.x) / count(d.x) FROM d, trend", "INSERT INTO d (id, v, n) VALUES (9, '{1,2}', 1)", `column "x" of table "d" holds NULL`},
-	{"no NULL of a parameter", "SELECT sum(p.v * d.x) FROM d, p WHERE p.k = d.id AND p.more IS NOT NULL", "INSERT INTO p VALUES (9, 1, 1, NULL)", `column "more" of table "p" holds NULL`},
-	{"one shape", "SELECT sum(slope * mean_elements(d.v)) FROM d, trend", "UPDATE d SET v = '{1,2,3}'", `column "v" of table "d" holds a chunk of another shape`},
-	{"short numbers", "SELECT sum(slope * d.x) FROM d JOIN d AS e ON d.n = e.n, trend", "UPDATE d SET n = 1.0000000000000001 WHERE id = 2", `column "n" of table "d" holds a number of more than 15 digits`},
-	{"a value", "SELECT sum(slope * x) * (SELECT min(x) FROM d WHERE id > 1 + 0 * current_step()) FROM point, trend", "DELETE FROM d WHERE id > 1", "22004"},
-	{"one value", "SELECT sum(slope * x) * (SELECT x FROM d WHERE id > 1 + 0 * current_step()) FROM point, trend", "INSERT INTO d VALUES (9, 9, '{1,2}', 1)", "21000"},
-	{"rows of a sub-query", "SELECT sum(slope * q.x) / count(q.x) FROM (SELECT DISTINCT id, x FROM d WHERE current_step() > -1) AS q, trend", "UPDATE d SET x = NULL WHERE id = 2", `column "x" of a sub-query holds NULL`},
-	{"a key", "SELECT sum(p.v * p.c) FROM d JOIN p ON d.id = p.k", "ALTER TABLE d DROP CONSTRAINT d_pkey", `the definition of table "d"`},
+	{"one row", "SELECT avg((y - slope * x * one.a) ^ 2) FROM point, trend, one", "INSERT INTO one VALUES (2)",
+		`table "one" does not have one row`},
+	{"one row that no column is read of", "SELECT avg((y - slope * x) ^ 2) FROM point, trend, one",
+		"INSERT INTO one VALUES (2)", `table "one" does not have one row`},
+	{"no row", "SELECT avg((y - slope * x) ^ 2) FROM point, trend, one", "DELETE FROM one",
+		`table "one" does not have one row`},
+	{"no NULL", "SELECT sum(slope * d.x) / count(d.x) FROM d, trend", "INSERT INTO d (id, v, n) VALUES (9, '{1,2}', 1)",
+		`column "x" of table "d" holds NULL`},
+	{"no NULL of a parameter", "SELECT sum(p.v * d.x) FROM d, p WHERE p.k = d.id AND p.more IS NOT NULL",
+		"INSERT INTO p VALUES (9, 1, 1, NULL)", `column "more" of table "p" holds NULL`},
+	{"one shape", "SELECT sum(slope * mean_elements(d.v)) FROM d, trend", "UPDATE d SET v = '{1,2,3}'",
+		`column "v" of table "d" holds a chunk of another shape`},
+	{"short numbers", "SELECT sum(slope * d.x) FROM d JOIN d AS e ON d.n = e.n, trend",
+		"UPDATE d SET n = 1.0000000000000001 WHERE id = 2", `column "n" of table "d" holds a number of more than 15 digits`},
+	{"a value", "SELECT sum(slope * x) * (SELECT min(x) FROM d WHERE id > 1 + 0 * current_step()) FROM point, trend",
+		"DELETE FROM d WHERE id > 1", "22004"},
+	{"one value", "SELECT sum(slope * x) * (SELECT x FROM d WHERE id > 1 + 0 * current_step()) FROM point, trend",
+		"INSERT INTO d VALUES (9, 9, '{1,2}', 1)", "21000"},
+	{"rows of a sub-query",
+		"SELECT sum(slope * q.x) / count(q.x) FROM (SELECT DISTINCT id, x FROM d WHERE current_step() > -1) AS q, trend",
+		"UPDATE d SET x = NULL WHERE id = 2", `column "x" of a sub-query holds NULL`},
+	{"a key", "SELECT sum(p.v * p.c) FROM d JOIN p ON d.id = p.k", "ALTER TABLE d DROP CONSTRAINT d_pkey",
+		`the definition of table "d"`},
 }
 
-const factTables = `DROP TABLE IF EXISTS one, d, p CASCADE; CREATE TABLE one (a double precision); INSERT INTO one VALUES (1);
-CREATE TABLE d (id int PRIMARY KEY, x double precision, v double precision[], n numeric); INSERT INTO d VALUES (1, 1, '{1,2}', 1), (2, 2, '{3,4}', 2);
-CREATE TABLE p (k int PRIMARY KEY, v double precision, c double precision, more int); INSERT INTO p SELECT i, 1, 1, i FROM generate_series(1, 3) AS g(i);
+const factTables = `DROP TABLE IF EXISTS one, d, p CASCADE; CREATE TABLE one (a double precision);
+INSERT INTO one VALUES (1);
+CREATE TABLE d (id int PRIMARY KEY, x double precision, v double precision[], n numeric);
+INSERT INTO d VALUES (1, 1, '{1,2}', 1), (2, 2, '{3,4}', 2);
+CREATE TABLE p (k int PRIMARY KEY, v double precision, c double precision, more int);
+INSERT INTO p SELECT i, 1, 1, i FROM generate_series(1, 3) AS g(i);
 UPDATE trend SET slope = 0.5`
 
 // param is the parameter of a loss.
@@ -70,7 +85,8 @@ func planned(e *env) {
 		e.must(f.breaks)
 		select {
 		case err := <-done:
-			if got := fmt.Sprint(sqlerr.Code(err), " ", err); !strings.Contains(got, f.says) || len(f.says) > 5 && !strings.Contains(got, "40001") {
+			if got := fmt.Sprint(sqlerr.Code(err), " ", err); !strings.Contains(got, f.says) || len(f.says) > 5 &&
+				!strings.Contains(got, "40001") {
 				e.t.Errorf("%s: the run ends with %s, not with %s", f.name, got, f.says)
 			}
 		case <-time.After(8 * time.Second):
@@ -87,19 +103,24 @@ func planned(e *env) {
 // onceOnly makes of a sub-query that is run at each step one that is run once.
 var onceOnly = strings.NewReplacer(" WHERE current_step() > -1", "", " + 0 * current_step()", "")
 
-// raced breaks what a call was planned for between its planning and its execution: in a sub-query that is read when the loss is planned, a function
-// waits for the other session. Engines that read one state go on with that; the statements of the others raise an error.
+// raced breaks what a call was planned for between its planning and its execution: in a sub-query that is read when the
+// loss is planned, a function waits for the other session. Engines that read one state go on with that; the statements
+// of the others raise an error.
 func raced(e *env) {
-	e.must("CREATE FUNCTION waited() RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(5); RETURN 1; END $$")
+	e.must("CREATE FUNCTION waited() RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN PERFORM " +
+		"pg_advisory_xact_lock_shared(5); RETURN 1; END $$")
 	for _, f := range facts {
 		if len(f.says) == 5 || f.name == "a key" { // tables are locked until the call is over
 			continue
 		}
 		for _, engine := range []string{"chunk", "sql"} {
-			for _, call := range []string{"SELECT count(*) FROM gradient('raced_loss', NULL::%[1]s)", "SELECT backward('raced_loss', ARRAY['%[2]s'])",
+			for _, call := range []string{"SELECT count(*) FROM gradient('raced_loss', NULL::%[1]s)",
+				"SELECT backward('raced_loss', ARRAY['%[2]s'])",
 				"BEGIN; CALL train('raced_loss', ARRAY['%[2]s'], lr => 0.1, epochs => 1); COMMIT"} {
 				e.must(factTables + "; UPDATE trend SET shift = 0")
-				e.must("DROP VIEW IF EXISTS raced_loss; CREATE VIEW raced_loss AS SELECT l.loss * (SELECT waited() FROM point WHERE id = 0) AS loss FROM (" + strings.Replace(onceOnly.Replace(f.loss), " FROM", " AS loss FROM", 1) + ") AS l")
+				e.must("DROP VIEW IF EXISTS raced_loss; CREATE VIEW raced_loss AS SELECT l.loss * (SELECT waited() " +
+					"FROM point WHERE id = 0) AS loss FROM (" +
+					strings.Replace(onceOnly.Replace(f.loss), " FROM", " AS loss FROM", 1) + ") AS l")
 				p := param(f.loss)
 				table, _, _ := strings.Cut(p, ".")
 				other := e.another()
@@ -147,11 +168,12 @@ func (e *env) dial(engine string) *relgrad.Server {
 	return s
 }
 
-// outside calls from outside: by itself a call sees one state; in a transaction of the user's that does not, what no longer is as it was planned is
-// an error.
+// outside calls from outside: by itself a call sees one state; in a transaction of the user's that does not, what no
+// longer is as it was planned is an error.
 func outside(e *env) {
 	ctx := context.Background()
-	e.must("CREATE FUNCTION waited() RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_advisory_xact_lock_shared(5); RETURN 1; END $$")
+	e.must("CREATE FUNCTION waited() RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN PERFORM " +
+		"pg_advisory_xact_lock_shared(5); RETURN 1; END $$")
 	for _, f := range facts {
 		if len(f.says) == 5 || f.name == "a key" {
 			continue
@@ -160,7 +182,8 @@ func outside(e *env) {
 			for _, open := range []bool{false, true} {
 				s := e.dial(engine)
 				e.must(factTables)
-				loss := "SELECT l.loss * (SELECT waited() FROM point WHERE id = 0) AS loss FROM (" + strings.Replace(onceOnly.Replace(f.loss), " FROM", " AS loss FROM", 1) + ") AS l"
+				loss := "SELECT l.loss * (SELECT waited() FROM point WHERE id = 0) AS loss FROM (" +
+					strings.Replace(onceOnly.Replace(f.loss), " FROM", " AS loss FROM", 1) + ") AS l"
 				want := e.must(loss)
 				if open {
 					if _, err := s.RunSQL(ctx, "BEGIN"); err != nil {
@@ -183,7 +206,8 @@ func outside(e *env) {
 				switch {
 				case !open && (err != nil || fmt.Sprint(got) != want):
 					e.t.Errorf("%s: %v %v, not %s", name, got, err, want)
-				case open && err == nil && fmt.Sprint(got) != want, open && err != nil && !strings.Contains(err.Error(), f.says) && !strings.Contains(err.Error(), "a chunk has shape [3], one before it has shape [2]"):
+				case open && err == nil && fmt.Sprint(got) != want, open && err != nil && !strings.Contains(err.Error(), f.says) &&
+					!strings.Contains(err.Error(), "a chunk has shape [3], one before it has shape [2]"):
 					e.t.Errorf("%s: it ends with %v %v, not with %q", name, got, err, f.says)
 				}
 				s.Close()
@@ -192,14 +216,16 @@ func outside(e *env) {
 	}
 }
 
-// texts breaks what compiled texts were made for, and runs them: backward() looks at that first, in an earlier snapshot than that of its texts.
+// texts breaks what compiled texts were made for, and runs them: backward() looks at that first, in an earlier snapshot
+// than that of its texts.
 func (e *env) texts(s *relgrad.Server) {
 	for _, f := range facts {
 		if len(f.says) == 5 || f.name == "a key" { // which calls look at
 			continue
 		}
 		e.must(factTables)
-		e.must("DELETE FROM relgrad.compiled WHERE loss = 'public.kept_loss'; DROP VIEW IF EXISTS kept_loss; CREATE VIEW kept_loss AS " + strings.Replace(onceOnly.Replace(f.loss), " FROM", " AS loss FROM", 1))
+		e.must("DELETE FROM relgrad.compiled WHERE loss = 'public.kept_loss'; DROP VIEW IF EXISTS kept_loss; CREATE VIEW " +
+			"kept_loss AS " + strings.Replace(onceOnly.Replace(f.loss), " FROM", " AS loss FROM", 1))
 		param, _, _ := strings.Cut(param(f.loss), ".")
 		if err := s.CompileText(context.Background(), "kept_loss", param); err != nil {
 			e.t.Errorf("%s: %v", f.name, err)

@@ -51,20 +51,24 @@ func portable(e *env) {
 	for _, s := range []*session{anna, otto} {
 		s.fails("UPDATE relgrad.run_row SET options = '{}'", "42501", "permission denied")
 		s.fails("UPDATE relgrad.run SET rest = '{}'", "42501", "permission denied")
-		s.fails("INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, since, started, updated) VALUES (2, 'l', '[]', '', '{}', 0, 'running', 0, 0, now(), now())", "42501", "permission denied")
+		s.fails("INSERT INTO relgrad.run_row (run, loss, params, keys, options, seed, status, step, since, started, "+
+			"updated) VALUES (2, 'l', '[]', '', '{}', 0, 'running', 0, 0, now(), now())", "42501", "permission denied")
 	}
-	otto.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (1, 9, 1, 1, now())", "42501", "row-level security")
+	otto.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (1, 9, 1, 1, now())",
+		"42501", "row-level security")
 	// a call runs what its user has compiled, or the installer
 	if err := as("anna").CompileText(ctx, "loss", "trend"); err != nil {
 		e.t.Fatal(err)
 	}
-	anna.must("UPDATE relgrad.compiled SET gradient = 'SELECT id, slope, shift FROM (SELECT *, set_config(''caught.by'', current_user, false) FROM trend) q'")
+	anna.must("UPDATE relgrad.compiled SET gradient = 'SELECT id, slope, shift " +
+		"FROM (SELECT *, set_config(''caught.by'', current_user, false) FROM trend) q'")
 	anna.gives("SELECT count(*) FROM gradient('loss', NULL::trend); SELECT current_setting('caught.by')", "anna")
 	for _, s := range []*session{otto, p.session} {
 		s.fails("SELECT * FROM gradient('loss', NULL::trend)", "55000", "not compiled")
 		s.fails("SELECT backward('loss', 'trend')", "55000", "not compiled")
 	}
-	otto.fails("INSERT INTO relgrad.compiled (loss, param, path, draws, value, gradient, definitions, owner) VALUES ('public.loss', 'trend', '', false, '', '', '[]', 'relgrad')", "42501", "row-level security")
+	otto.fails("INSERT INTO relgrad.compiled (loss, param, path, draws, value, gradient, definitions, owner) VALUES "+
+		"('public.loss', 'trend', '', false, '', '', '[]', 'relgrad')", "42501", "row-level security")
 	if list, err := migrations.Gradients(ctx, conn); err != nil || len(list) != 0 {
 		e.t.Errorf("the status runs the texts of others: %v %v", list, err)
 	}
@@ -74,8 +78,10 @@ func portable(e *env) {
 	otto.alive2()
 	p.texts(as("relgrad"))
 	// no table that another role has prepared is filled
-	p.must("CREATE FUNCTION lent() RETURNS double precision LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, relgrad AS $$ SELECT backward('loss', ARRAY['trend']) $$")
-	otto.must("CREATE TEMP TABLE trend_grad (id int PRIMARY KEY, slope double precision, shift double precision); COMMENT ON TABLE trend_grad IS 'a gradient, filled by backward()'")
+	p.must("CREATE FUNCTION lent() RETURNS double precision LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = " +
+		"public, relgrad AS $$ SELECT backward('loss', ARRAY['trend']) $$")
+	otto.must("CREATE TEMP TABLE trend_grad (id int PRIMARY KEY, slope double precision, shift double precision); " +
+		"COMMENT ON TABLE trend_grad IS 'a gradient, filled by backward()'")
 	otto.fails("SELECT lent()", "42P07", "a relation of that name exists")
 	otto.must("DROP TABLE trend_grad; SELECT lent()")
 	p.must("CREATE TABLE " + strings.Repeat("x", 63) + " (id int PRIMARY KEY, slope double precision)")

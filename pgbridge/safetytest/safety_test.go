@@ -40,12 +40,17 @@ func TestSafety(t *testing.T) {
 		name string
 		test func(*env)
 	}{
-		{"Memory", memory}, {"Large", large}, {"Timeouts", timeouts}, {"Discard", discard}, {"Savepoints", savepoints}, {"Functions", functions}, {"Exceptions", exceptions},
+		{"Memory", memory}, {"Large", large}, {"Timeouts", timeouts}, {"Discard", discard}, {"Savepoints", savepoints},
+		{"Functions", functions}, {"Exceptions", exceptions},
 		{"Prepared", prepared}, {"Workers", workers}, {"ReadOnly", readOnly}, {"Standby", standby},
-		{"SameParameter", sameParameter}, {"Changed", changed}, {"Planned", planned}, {"Raced", raced}, {"Outside", outside}, {"Resumed", resumed},
-		{"Denied", denied}, {"Columns", columns}, {"RowSecurity", rowSecurity}, {"Runs", runs}, {"Names", names}, {"Paths", paths}, {"Builtin", builtin},
-		{"Resumes", resumes}, {"Records", records}, {"ViewRights", viewRights}, {"Guarded", guarded}, {"GradTables", gradTables}, {"Caps", caps},
-		{"NotPermitted", notPermitted}, {"NotRunning", notRunning}, {"Portable", portable}, {"PortablePaths", portablePaths}, {"SettingsPage", settingsPage},
+		{"SameParameter", sameParameter}, {"Changed", changed}, {"Planned", planned}, {"Raced", raced},
+		{"Outside", outside}, {"Resumed", resumed},
+		{"Denied", denied}, {"Columns", columns}, {"RowSecurity", rowSecurity}, {"Runs", runs}, {"Names", names},
+		{"Paths", paths}, {"Builtin", builtin},
+		{"Resumes", resumes}, {"Records", records}, {"ViewRights", viewRights}, {"Guarded", guarded},
+		{"GradTables", gradTables}, {"Caps", caps},
+		{"NotPermitted", notPermitted}, {"NotRunning", notRunning}, {"Portable", portable}, {"PortablePaths", portablePaths},
+		{"SettingsPage", settingsPage},
 		{"Dropped", dropped}, {"Dump", dump}, {"Upgrade", upgrade},
 	} {
 		t.Run(x.name, func(t *testing.T) {

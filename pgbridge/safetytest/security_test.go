@@ -11,7 +11,8 @@ import (
 
 // two makes the roles anna and otto, who may train the model, and their sessions.
 func (e *env) two() (anna, otto *session) {
-	e.must("CREATE ROLE anna LOGIN; CREATE ROLE otto LOGIN; GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA public TO anna, otto; GRANT CREATE ON SCHEMA public TO anna, otto")
+	e.must("CREATE ROLE anna LOGIN; CREATE ROLE otto LOGIN; GRANT SELECT, UPDATE ON ALL TABLES IN SCHEMA public TO " +
+		"anna, otto; GRANT CREATE ON SCHEMA public TO anna, otto")
 	return e.another("user=anna"), e.another("user=otto")
 }
 
@@ -40,14 +41,18 @@ func resumes(e *env) {
 	e.gives("SELECT string_agg(DISTINCT name || ' ' || session, ',') FROM who", "anna anna")
 	anna.must("CALL train(resume => " + run + ")")
 	otto.must("SET ROLE anna; CALL train(resume => " + run + "); RESET ROLE")
-	e.gives("SELECT string_agg(DISTINCT name || ' ' || session, ',' ORDER BY name || ' ' || session) FROM who", "anna anna,anna otto")
+	e.gives("SELECT string_agg(DISTINCT name || ' ' || session, ',' ORDER BY name || ' ' || session) FROM who",
+		"anna anna,anna otto")
 	e.gives("SELECT status, step FROM relgrad.run", "stopped by max_seconds|3")
 	// a text of anna's cannot go back to the rights of the session
-	for _, sql := range []string{"RESET ROLE", "SET ROLE NONE", "SET SESSION AUTHORIZATION DEFAULT", "SELECT set_config('role', 'none', false)", "DO $$ BEGIN RESET ROLE; END $$"} {
+	for _, sql := range []string{"RESET ROLE", "SET ROLE NONE", "SET SESSION AUTHORIZATION DEFAULT",
+		"SELECT set_config('role', 'none', false)", "DO $$ BEGIN RESET ROLE; END $$"} {
 		e.fails("SET ROLE anna; "+once+", before_step => "+literal(sql)+")", "42501", "cannot set parameter")
 		e.must("RESET ROLE")
 	}
-	anna.must("CREATE FUNCTION sly() RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('role', 'none', false); RETURN 1; END $$; CREATE VIEW slyly AS SELECT sum(slope * f) AS loss FROM trend, (SELECT DISTINCT sly() AS f) q")
+	anna.must("CREATE FUNCTION sly() RETURNS double precision LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('role', " +
+		"'none', false); RETURN 1; END $$; CREATE VIEW slyly AS SELECT sum(slope * f) AS loss " +
+		"FROM trend, (SELECT DISTINCT sly() AS f) q")
 	e.fails("SET ROLE anna; SELECT * FROM gradient('slyly', NULL::trend)", "0A000", "volatile by set_config()")
 	e.must("RESET ROLE")
 	e.end(anna, otto)
@@ -60,7 +65,8 @@ func records(e *env) {
 	anna.gives("SELECT run, owner FROM relgrad.run", "1|anna")
 	otto.gives("SELECT count(*) FROM relgrad.run", "0")
 	otto.gives("SELECT count(*) FROM relgrad.run_row", "0")
-	for _, col := range []string{"run = 5", "loss = 'other'", "params = '[]'", "keys = ''", "options = '{\"before_step\": \"SELECT 1\"}'", "seed = 1", "rest = '{}'", "owner = 'otto'"} {
+	for _, col := range []string{"run = 5", "loss = 'other'", "params = '[]'", "keys = ''",
+		"options = '{\"before_step\": \"SELECT 1\"}'", "seed = 1", "rest = '{}'", "owner = 'otto'"} {
 		for _, table := range []string{"run", "run_row"} {
 			for _, s := range []*session{anna, otto} {
 				s.fails("UPDATE relgrad."+table+" SET "+col, "42501", "permission denied for")
@@ -68,17 +74,20 @@ func records(e *env) {
 		}
 	}
 	const values = "'l', '[]', '', '{}', 0, 'running', 0, 0, now(), now()"
-	for _, into := range []string{"run (run, loss, params, keys, options, seed, status, step, since, started, updated) VALUES (2, " + values + ")",
-		"run (loss, params, keys, options, seed, status, step, since, started, updated) VALUES (" + values + ")",
-		"run_row (run, loss, params, keys, options, seed, status, step, since, started, updated) VALUES (2, " + values + ")",
-		"run_row (owner, loss, params, keys, options, seed, status, step, since, started, updated) VALUES ('anna', " + values + ")"} {
-		otto.fails("INSERT INTO relgrad."+into, "42501", "permission denied")
+	const cols = "loss, params, keys, options, seed, status, step, since, started, updated) VALUES ("
+	for _, into := range []string{"run (run, " + cols + "2, ", "run (" + cols, "run_row (run, " + cols + "2, ",
+		"run_row (owner, " + cols + "'anna', "} {
+		otto.fails("INSERT INTO relgrad."+into+values+")", "42501", "permission denied")
 	}
-	otto.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (1, 2, 1, 1, now())", "42501", "row-level security")
-	otto.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (7, 2, 1, 1, now())", "42501", "row-level security")
-	otto.fails("INSERT INTO relgrad.state (run, parameter, name, row) VALUES (1, 'trend.slope', 'm', 7)", "42501", "row-level security")
+	otto.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (1, 2, 1, 1, now())", "42501",
+		"row-level security")
+	otto.fails("INSERT INTO relgrad.loss (run, step, epoch, loss, at) VALUES (7, 2, 1, 1, now())",
+		"42501", "row-level security")
+	otto.fails("INSERT INTO relgrad.state (run, parameter, name, row) VALUES (1, 'trend.slope', 'm', 7)",
+		"42501", "row-level security")
 	otto.fails("SELECT setval('relgrad.run_id', 100)", "42501", "permission denied")
-	for _, sql := range []string{"TRUNCATE relgrad.run_row", "ALTER TABLE relgrad.run_row DISABLE ROW LEVEL SECURITY", "CREATE TABLE relgrad.mine ()", "DROP VIEW relgrad.run",
+	for _, sql := range []string{"TRUNCATE relgrad.run_row", "ALTER TABLE relgrad.run_row DISABLE ROW LEVEL SECURITY",
+		"CREATE TABLE relgrad.mine ()", "DROP VIEW relgrad.run",
 		"CREATE TRIGGER t BEFORE INSERT ON relgrad.loss FOR EACH ROW EXECUTE FUNCTION relgrad.impl_change_run()"} {
 		otto.fails(sql, "42501", "")
 	}
@@ -94,8 +103,10 @@ func records(e *env) {
 // viewRights: nobody reads through a view for its owner what he may not see, nor without the right to the view.
 func viewRights(e *env) {
 	anna, otto := e.two()
-	e.must("CREATE TABLE secret (id int PRIMARY KEY, v double precision, w double precision); INSERT INTO secret VALUES (1, 42, 1)")
-	anna.must("CREATE TABLE mine (id int PRIMARY KEY, v double precision); INSERT INTO mine VALUES (1, 0); CREATE VIEW thief AS SELECT sum((m.v - s.v) ^ 2) AS loss FROM mine m JOIN secret s USING (id);" +
+	e.must("CREATE TABLE secret (id int PRIMARY KEY, v double precision, w double precision); INSERT INTO " +
+		"secret VALUES (1, 42, 1)")
+	anna.must("CREATE TABLE mine (id int PRIMARY KEY, v double precision); INSERT INTO mine VALUES (1, 0); " +
+		"CREATE VIEW thief AS SELECT sum((m.v - s.v) ^ 2) AS loss FROM mine m JOIN secret s USING (id);" +
 		"CREATE VIEW above AS SELECT loss * 1 AS loss FROM thief")
 	for _, engine := range []string{"chunk", "sql"} {
 		e.must("SET relgrad.engine = " + engine)
@@ -120,16 +131,22 @@ func viewRights(e *env) {
 
 // guarded: a function with other rights or settings than its caller's stays a call.
 func guarded(e *env) {
-	e.must("CREATE TABLE secret (v double precision); INSERT INTO secret VALUES (3); CREATE ROLE poor LOGIN; GRANT SELECT ON trend TO poor;" +
-		"CREATE FUNCTION lends(x double precision) RETURNS double precision LANGUAGE sql STABLE SECURITY DEFINER AS 'SELECT x * 2';" +
-		"CREATE FUNCTION reads() RETURNS double precision LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS 'SELECT v FROM secret';" +
-		"CREATE FUNCTION sets(x double precision) RETURNS double precision LANGUAGE sql STABLE SET search_path = pg_catalog AS 'SELECT x * 2'")
+	e.must("CREATE TABLE secret (v double precision); INSERT INTO secret VALUES (3); CREATE ROLE poor LOGIN; " +
+		"GRANT SELECT ON trend TO poor;" +
+		"CREATE FUNCTION lends(x double precision) RETURNS double precision LANGUAGE sql STABLE SECURITY DEFINER AS " +
+		"'SELECT x * 2';" +
+		"CREATE FUNCTION reads() RETURNS double precision LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, " +
+		"pg_temp AS 'SELECT v FROM secret';" +
+		"CREATE FUNCTION sets(x double precision) RETURNS double precision LANGUAGE sql STABLE SET search_path = " +
+		"pg_catalog AS 'SELECT x * 2'")
 	p := e.another("user=poor")
 	for _, engine := range []string{"chunk", "sql"} {
 		p.must("SET relgrad.engine = " + engine)
 		p.fails("SELECT * FROM gradient('SELECT sum(lends(slope)) FROM trend', NULL::trend)", "0A000", "SECURITY DEFINER")
 		p.fails("SELECT * FROM gradient('SELECT sum(sets(slope)) FROM trend', NULL::trend)", "0A000", "with SET")
-		p.gives("SELECT slope FROM gradient('SELECT sum(slope * q.f) FROM trend, (SELECT DISTINCT reads() AS f) q', NULL::trend)", "3")
+		p.gives(
+			"SELECT slope FROM gradient('SELECT sum(slope * q.f) FROM trend, (SELECT DISTINCT reads() AS f) q', NULL::trend)",
+			"3")
 	}
 	p.Close(e.t.Context())
 	e.must("DROP OWNED BY poor; DROP ROLE poor")
@@ -137,11 +154,15 @@ func guarded(e *env) {
 
 // gradTables: backward fills no table that another role has prepared in the session.
 func gradTables(e *env) {
-	e.must("CREATE ROLE otto LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO otto; CREATE TABLE caught (name name); GRANT INSERT ON caught TO PUBLIC;" +
-		"CREATE FUNCTION lent() RETURNS double precision LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, relgrad AS $$ SELECT backward('loss', ARRAY['trend']) $$")
+	e.must("CREATE ROLE otto LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO otto; " +
+		"CREATE TABLE caught (name name); GRANT INSERT ON caught TO PUBLIC;" +
+		"CREATE FUNCTION lent() RETURNS double precision LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = public, " +
+		"relgrad AS $$ SELECT backward('loss', ARRAY['trend']) $$")
 	o := e.another("user=otto")
-	o.must("CREATE FUNCTION pg_temp.catch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.caught VALUES (current_user); RETURN NEW; END $$;" +
-		"CREATE TEMP TABLE trend_grad (id int PRIMARY KEY, slope double precision, shift double precision); COMMENT ON TABLE trend_grad IS 'a gradient, filled by backward()';" +
+	o.must("CREATE FUNCTION pg_temp.catch() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN INSERT INTO public.caught " +
+		"VALUES (current_user); RETURN NEW; END $$;" +
+		"CREATE TEMP TABLE trend_grad (id int PRIMARY KEY, slope double precision, shift double precision); COMMENT ON " +
+		"TABLE trend_grad IS 'a gradient, filled by backward()';" +
 		"CREATE TRIGGER t BEFORE INSERT ON trend_grad FOR EACH ROW EXECUTE FUNCTION pg_temp.catch()")
 	for _, engine := range []string{"chunk", "sql"} {
 		o.must("SET relgrad.engine = " + engine)
@@ -155,9 +176,12 @@ func gradTables(e *env) {
 
 // caps: what a session may take is the administrator's.
 func caps(e *env) {
-	e.must("CREATE TABLE chunk (id int PRIMARY KEY, v real[]); INSERT INTO chunk SELECT i, array_fill(0.5::real, ARRAY[256, 256]) FROM generate_series(1, 40) AS i;" +
-		"CREATE VIEW heavy AS SELECT sum(sum_elements(relgrad.tanh(matmul(a.v, b.v)))) AS loss FROM chunk a, chunk b WHERE b.id <= 10;" +
-		"CREATE ROLE anna LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO anna; ALTER ROLE anna SET relgrad.max_memory = '8MB'; ALTER ROLE anna SET relgrad.engine = chunk")
+	e.must("CREATE TABLE chunk (id int PRIMARY KEY, v real[]); INSERT INTO chunk SELECT i, array_fill(0.5::real, " +
+		"ARRAY[256, 256]) FROM generate_series(1, 40) AS i;" +
+		"CREATE VIEW heavy AS SELECT sum(sum_elements(relgrad.tanh(matmul(a.v, b.v)))) AS loss FROM chunk a, chunk b " +
+		"WHERE b.id <= 10;" +
+		"CREATE ROLE anna LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO anna; " +
+		"ALTER ROLE anna SET relgrad.max_memory = '8MB'; ALTER ROLE anna SET relgrad.engine = chunk")
 	a := e.another("user=anna")
 	// a value that is set before the library is loaded, which knows whose it is, does not count either
 	a.must("SET relgrad.max_memory = '2GB'; SET relgrad.memory = '1GB'")
@@ -173,7 +197,8 @@ func caps(e *env) {
 	// within 120 MB it spills, to the folder of the tablespace, as much as it may
 	a.Close(e.t.Context())
 	e.must("CREATE TABLESPACE fast LOCATION '" + e.folder("fast") + "'")
-	e.must("GRANT CREATE ON TABLESPACE fast TO anna; ALTER ROLE anna SET relgrad.max_memory = '120MB'; ALTER ROLE anna SET temp_tablespaces = fast")
+	e.must("GRANT CREATE ON TABLESPACE fast TO anna; ALTER ROLE anna SET relgrad.max_memory = '120MB'; ALTER ROLE anna " +
+		"SET temp_tablespaces = fast")
 	oid := e.must("SELECT oid FROM pg_tablespace WHERE spcname = 'fast'")
 	a = e.another("user=anna")
 	a.gives("SELECT count(*) FROM gradient('heavy', NULL::chunk)", "40")
@@ -208,9 +233,11 @@ func caps(e *env) {
 
 // notPermitted: what a run may not do is found before its first step, and the run has failed.
 func notPermitted(e *env) {
-	e.must("CREATE ROLE anna LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO anna; CREATE TABLE stepped (n int); GRANT INSERT, SELECT ON stepped TO anna")
+	e.must("CREATE ROLE anna LOGIN; GRANT SELECT ON ALL TABLES IN SCHEMA public TO anna; CREATE TABLE stepped (n int); " +
+		"GRANT INSERT, SELECT ON stepped TO anna")
 	a := e.another("user=anna")
-	const call = "CALL train('SELECT avg((y - (slope * x + shift)) ^ 2) FROM point CROSS JOIN trend', ARRAY['trend'], epochs => 2, before_step => 'INSERT INTO stepped VALUES (1)')"
+	const call = "CALL train('SELECT avg((y - (slope * x + shift)) ^ 2) FROM point CROSS " +
+		"JOIN trend', ARRAY['trend'], epochs => 2, before_step => 'INSERT INTO stepped VALUES (1)')"
 	for _, engine := range []string{"chunk", "sql"} {
 		a.must("SET relgrad.engine = " + engine)
 		a.fails(call, "42501", "permission denied for table trend")
@@ -223,13 +250,15 @@ func notPermitted(e *env) {
 		a.must("CALL train('loss', ARRAY['trend'], epochs => 1)")
 		e.must("REVOKE UPDATE (slope, shift) ON trend FROM anna")
 		// row-level security that hides rows of an UPDATE, or refuses what it makes of them
-		e.must("GRANT UPDATE ON trend TO anna; ALTER TABLE trend ENABLE ROW LEVEL SECURITY; CREATE POLICY see ON trend FOR SELECT USING (true); CREATE POLICY few ON trend FOR UPDATE USING (id > 1)")
+		e.must("GRANT UPDATE ON trend TO anna; ALTER TABLE trend ENABLE ROW LEVEL SECURITY; " +
+			"CREATE POLICY see ON trend FOR SELECT USING (true); CREATE POLICY few ON trend FOR UPDATE USING (id > 1)")
 		a.fails(call, "42501", "row-level security lets you change 0 of the 1 rows of parameter trend")
 		e.must("DROP POLICY few ON trend; CREATE POLICY few ON trend FOR UPDATE USING (true) WITH CHECK (id > 1)")
 		a.fails(call, "42501", "row-level security")
 		a.gives("SELECT count(*) FROM relgrad.run WHERE status IN ('running', 'interrupted')", "0")
 		e.must("DROP POLICY see ON trend; DROP POLICY few ON trend; ALTER TABLE trend DISABLE ROW LEVEL SECURITY")
-		for right, table := range map[string]string{"INSERT": "loss", "DELETE": "state", "SELECT": "run", "UPDATE": "run_row"} {
+		for right, table := range map[string]string{"INSERT": "loss", "DELETE": "state",
+			"SELECT": "run", "UPDATE": "run_row"} {
 			e.must("REVOKE " + right + " ON relgrad." + table + " FROM PUBLIC")
 			a.fails(call, "42501", "permission denied for relgrad."+table)
 			a.fails("CALL train(resume => 1)", "42501", "permission denied for")
@@ -239,7 +268,8 @@ func notPermitted(e *env) {
 	}
 	e.gives("SELECT count(*) FROM stepped", "0")
 	e.must("GRANT UPDATE ON trend TO anna")
-	a.fails("CALL train('loss', ARRAY['trend'], epochs => 2, before_step => 'INSERT INTO point VALUES (100, 1, 1)')", "42501", "permission denied for table point")
+	a.fails("CALL train('loss', ARRAY['trend'], epochs => 2, before_step => 'INSERT INTO point VALUES (100, 1, 1)')",
+		"42501", "permission denied for table point")
 	a.gives("SELECT status, step FROM relgrad.run ORDER BY run DESC LIMIT 1", "failed|0")
 	a.Close(e.t.Context())
 	e.must("DROP OWNED BY anna; DROP ROLE anna")
@@ -259,15 +289,18 @@ func notRunning(e *env) {
 			e.t.Fatalf("the cancelled run: %v", err)
 		}
 		detail := fields(err)
-		if step := e.must("SELECT step FROM relgrad.run WHERE run = " + run); !strings.Contains(detail, "Run "+run+" is interrupted. The parameters as of step "+step+" of 100000000 are committed.") ||
+		if step := e.must("SELECT step FROM relgrad.run WHERE run = " + run); !strings.Contains(detail,
+			"Run "+run+" is interrupted. The parameters as of step "+step+" of 100000000 are committed.") ||
 			!strings.Contains(detail, "CALL train(resume => "+run+"); goes on with it.") {
 			e.t.Errorf("%s: a cancelled run says %s; it is at step %s", engine, detail, step)
 		}
 		e.gives("SELECT status FROM relgrad.run WHERE run = "+run, "interrupted")
 		a.must("SET statement_timeout = '300ms'")
-		a.fails("CALL train('loss', ARRAY['trend'], epochs => 1000, before_step => 'SELECT pg_sleep(0.2)')", "57014", "None of its steps is committed")
+		a.fails("CALL train('loss', ARRAY['trend'], epochs => 1000, before_step => 'SELECT pg_sleep(0.2)')", "57014",
+			"None of its steps is committed")
 		a.must("SET statement_timeout = 0")
-		for _, end := range []string{"SELECT pg_terminate_backend(%d, 10000)", "kill"} { // the second is a client that goes away
+		// the second is a client that goes away
+		for _, end := range []string{"SELECT pg_terminate_backend(%d, 10000)", "kill"} {
 			b := e.another()
 			b.must("SET relgrad.engine = " + engine)
 			background(b, long)

@@ -182,7 +182,8 @@ func engines(backends map[int]bool) (out []process) {
 // programs lists the processes, of whatever parent, that run the engine of a server.
 func programs(c *pgcluster.Cluster) (pids []int) {
 	for _, p := range processes() {
-		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid)); err == nil && strings.HasPrefix(exe, c.Dir) && strings.Contains(exe, "relgrad-engine") {
+		if exe, err := os.Readlink(fmt.Sprintf("/proc/%d/exe", p.pid)); err == nil && strings.HasPrefix(exe, c.Dir) &&
+			strings.Contains(exe, "relgrad-engine") {
 			pids = append(pids, p.pid)
 		}
 	}
@@ -202,7 +203,8 @@ func postmaster(t *testing.T, c *pgcluster.Cluster) int {
 }
 
 // harm is what no server's log may hold.
-var harm = regexp.MustCompile(`PANIC|was terminated by signal|terminating any other active|leak|not closed at end|non-empty SPI stack|panic:|internal error|TRAP:|XX000|fatal error|cache lookup failed`)
+var harm = regexp.MustCompile(`PANIC|was terminated by signal|terminating any other active|leak|not closed at ` +
+	`end|non-empty SPI stack|panic:|internal error|TRAP:|XX000|fatal error|cache lookup failed`)
 
 // quiet asserts that the server's log tells of no harm.
 func quiet(t *testing.T, c *pgcluster.Cluster) {

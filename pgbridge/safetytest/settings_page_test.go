@@ -12,20 +12,28 @@ import (
 
 // settingRows are those of the table of docs/postgres.md: a condition on the table t, what is set, and what works then.
 var settingRows = []struct{ page, cond, set, instead string }{
-	{"| `'a\\b'`, a backslash in a plain quoted text | standard_conforming_strings is off | `E'a\\\\b'` |", `t.s <> 'a\b'`, "SET standard_conforming_strings = off", `t.s <> E'a\\b'`},
-	{"| `x = NULL` | transform_null_equals is on | `x IS NULL` |", "t.n = NULL OR t.x > 0", "SET transform_null_equals = on", "t.n IS NULL OR t.x > 0"},
-	{"| `x::text` of a double precision | extra_float_digits is below 1 | `SET extra_float_digits = 1` |", "t.x::text <> 'a'", "SET extra_float_digits = 0", "SET extra_float_digits = 1"},
-	{"| `d::text` of a date or a timestamp | DateStyle is not ISO | `SET DateStyle = ISO` |", "t.d::text <> 'a'", "SET DateStyle = German", "SET DateStyle = ISO"},
-	{"| `+`, `exp(x)`, `sum(x)`, … where a schema of the search_path has one of its own for Postgres's types | always | `OPERATOR(pg_catalog.+)`, `pg_catalog.exp(x)` |", "t.x + 1 > 0", "SET search_path = public, relgrad, mine",
+	{"| `'a\\b'`, a backslash in a plain quoted text | standard_conforming_strings is off | `E'a\\\\b'` |", `t.s <> 'a\b'`,
+		"SET standard_conforming_strings = off", `t.s <> E'a\\b'`},
+	{"| `x = NULL` | transform_null_equals is on | `x IS NULL` |", "t.n = NULL OR t.x > 0",
+		"SET transform_null_equals = on", "t.n IS NULL OR t.x > 0"},
+	{"| `x::text` of a double precision | extra_float_digits is below 1 | `SET extra_float_digits = 1` |",
+		"t.x::text <> 'a'", "SET extra_float_digits = 0", "SET extra_float_digits = 1"},
+	{"| `d::text` of a date or a timestamp | DateStyle is not ISO | `SET DateStyle = ISO` |", "t.d::text <> 'a'",
+		"SET DateStyle = German", "SET DateStyle = ISO"},
+	{"| `+`, `exp(x)`, `sum(x)`, … where a schema of the search_path has one of its own for Postgres's types | always | " +
+		"`OPERATOR(pg_catalog.+)`, `pg_catalog.exp(x)` |", "t.x + 1 > 0", "SET search_path = public, relgrad, mine",
 		"t.x OPERATOR(pg_catalog.+) 1 > 0"},
-	{"| a function that is one of several of its name | always | a name of its own |", "several(t.x) > 0", "", "alone(t.x) > 0"},
-	{"| any | search_path names a schema before pg_catalog | `SET search_path = public, relgrad` |", "t.x > 0", "SET search_path = mine, pg_catalog, public, relgrad", "SET search_path = public, relgrad"},
+	{"| a function that is one of several of its name | always | a name of its own |",
+		"several(t.x) > 0", "", "alone(t.x) > 0"},
+	{"| any | search_path names a schema before pg_catalog | `SET search_path = public, relgrad` |", "t.x > 0",
+		"SET search_path = mine, pg_catalog, public, relgrad", "SET search_path = public, relgrad"},
 }
 
 // readSettings finds the settings on which the binder or the bridge decides.
 var readSettings = regexp.MustCompile("(?:setting\\(\\S+, |Setting\\(|current\\(\\)\\[|Setting: )\"(\\w+)\"")
 
-// settingsPage asserts that the table of settings in docs/postgres.md is true, and complete: no setting that a refusal reads is missing.
+// settingsPage asserts that the table of settings in docs/postgres.md is true, and complete: no setting that a refusal
+// reads is missing.
 func settingsPage(e *env) {
 	page, err := os.ReadFile(filepath.Join(need.Root(), "docs", "postgres.md"))
 	if err != nil {
@@ -39,11 +47,16 @@ func settingsPage(e *env) {
 			rows = append(rows, line)
 		}
 	}
-	e.must("CREATE TABLE t (id int PRIMARY KEY, x double precision, n double precision, s text, d date); INSERT INTO t VALUES (1, 0.5, 1, 'x', '2020-01-02');" +
-		"CREATE SCHEMA mine; CREATE FUNCTION mine.f(double precision, integer) RETURNS double precision LANGUAGE sql AS 'SELECT 666::float8'; CREATE OPERATOR mine.+ (LEFTARG = float8, RIGHTARG = int4, FUNCTION = mine.f);" +
-		"CREATE FUNCTION several(x float8) RETURNS float8 LANGUAGE sql AS 'SELECT x'; CREATE FUNCTION several(x int) RETURNS float8 LANGUAGE sql AS 'SELECT 1::float8'; CREATE FUNCTION alone(x float8) RETURNS float8 LANGUAGE sql AS 'SELECT x'")
+	e.must("CREATE TABLE t (id int PRIMARY KEY, x double precision, n double precision, s text, d date); INSERT INTO t " +
+		"VALUES (1, 0.5, 1, 'x', '2020-01-02');" +
+		"CREATE SCHEMA mine; CREATE FUNCTION mine.f(double precision, integer) RETURNS double precision LANGUAGE sql AS " +
+		"'SELECT 666::float8'; CREATE OPERATOR mine.+ (LEFTARG = float8, RIGHTARG = int4, FUNCTION = mine.f);" +
+		"CREATE FUNCTION several(x float8) RETURNS float8 LANGUAGE sql AS 'SELECT x'; " +
+		"CREATE FUNCTION several(x int) RETURNS float8 LANGUAGE sql AS 'SELECT 1::float8'; " +
+		"CREATE FUNCTION alone(x float8) RETURNS float8 LANGUAGE sql AS 'SELECT x'")
 	call := func(cond string) string {
-		return "SELECT count(*) FROM relgrad.gradient($q$SELECT sum(slope * t.x) FROM public.trend, public.t WHERE " + cond + "$q$, NULL::public.trend)"
+		return "SELECT count(*) FROM relgrad.gradient($q$SELECT sum(slope * t.x) FROM public.trend, public.t WHERE " + cond +
+			"$q$, NULL::public.trend)"
 	}
 	want := []string{"| in a text | while | instead |"}
 	for _, r := range settingRows {
@@ -55,7 +68,8 @@ func settingsPage(e *env) {
 		if r.set != "" {
 			e.must(r.set)
 		}
-		if _, err := e.run(call(r.cond)); err == nil || !strings.Contains(err.Error(), "0A000") && !strings.Contains(err.Error(), "55000") && !strings.Contains(err.Error(), "42725") {
+		if _, err := e.run(call(r.cond)); err == nil || !strings.Contains(err.Error(), "0A000") &&
+			!strings.Contains(err.Error(), "55000") && !strings.Contains(err.Error(), "42725") {
 			e.t.Errorf("%s: %v", r.page, err)
 		}
 		cond := r.instead

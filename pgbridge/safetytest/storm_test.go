@@ -32,24 +32,32 @@ const sessions = 50
 const stormScript = `
 CREATE EXTENSION relgrad;
 CREATE TABLE x (i int PRIMARY KEY, v double precision[] NOT NULL, y double precision NOT NULL);
-INSERT INTO x SELECT i, ARRAY[i / 100.0, 1, (i % 3) / 2.0]::double precision[], i % 5 FROM generate_series(1, 300) AS s(i);
+INSERT INTO x SELECT i, ARRAY[i / 100.0, 1, (i % 3) / 2.0]::double precision[], i % 5 FROM generate_series(1, 300)
+AS s(i);
 CREATE TABLE w (k int PRIMARY KEY, v double precision[] NOT NULL);
 INSERT INTO w VALUES (1, '{0.1,-0.25,0.5}');
 CREATE VIEW guess AS SELECT x.i, x.y, dot(x.v, w.v) AS z FROM x, w;
 CREATE VIEW loss AS SELECT avg((z - y) ^ 2) AS loss FROM guess;
-CREATE TABLE answer AS SELECT (SELECT loss FROM loss) AS loss, avg(2 * (z - y) * x.v[1]) AS a, avg(2 * (z - y) * x.v[2]) AS b, avg(2 * (z - y) * x.v[3]) AS c FROM guess JOIN x USING (i, y);
-CREATE FUNCTION near(a double precision, b double precision) RETURNS boolean LANGUAGE sql AS 'SELECT abs(a - b) <= 1e-12 * greatest(abs(b), 1)';
+CREATE TABLE answer AS SELECT (SELECT loss FROM loss) AS loss, avg(2 * (z - y) * x.v[1])
+AS a, avg(2 * (z - y) * x.v[2]) AS b, avg(2 * (z - y) * x.v[3]) AS c FROM guess JOIN x USING (i, y);
+CREATE FUNCTION near(a double precision, b double precision) RETURNS boolean LANGUAGE sql
+AS 'SELECT abs(a - b) <= 1e-12 * greatest(abs(b), 1)';
 `
 
 // stormCalls are what a session repeats, each with its answer. # is its number.
 var stormCalls = []struct{ sql, want string }{
 	{"SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) FROM gradient('loss', NULL::w) AS g, answer", "t"},
-	{"SET relgrad.engine = sql; SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) FROM gradient('loss', NULL::w) AS g, answer", "t"},
+	{"SET relgrad.engine = sql; SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) " +
+		"FROM gradient('loss', NULL::w) AS g, answer", "t"},
 	{"SET relgrad.engine = chunk; SELECT near(backward('loss', ARRAY['w']), loss) FROM answer", "t"},
-	{"BEGIN; SELECT backward('loss', ARRAY['w']); SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) FROM w_grad AS g, answer; COMMIT; SELECT true", "t"},
+	{"BEGIN; SELECT backward('loss', ARRAY['w']); SELECT near(g.v[1], a) AND near(g.v[2], b) AND near(g.v[3], c) " +
+		"FROM w_grad AS g, answer; COMMIT; SELECT true", "t"},
 	{"SELECT count(*) > 0 AND bool_and(ok) FROM check_gradient('loss', 'w', samples => 2)", "t"},
-	{"UPDATE mine_# SET v = 0; CALL train('SELECT sum((v - 3) ^ 2) FROM mine_#', ARRAY['mine_#'], optimizer => 'sgd', lr => 0.1, epochs => 5); SELECT near(v, 3 * (1 - 0.8 ^ 5)) FROM mine_#", "t"},
-	{"SET relgrad.engine = sql; UPDATE mine_# SET v = 0; CALL train('SELECT sum((v - 3) ^ 2) FROM mine_#', ARRAY['mine_#'], optimizer => 'sgd', lr => 0.1, epochs => 5); RESET relgrad.engine; SELECT near(v, 3 * (1 - 0.8 ^ 5)) FROM mine_#", "t"},
+	{"UPDATE mine_# SET v = 0; CALL train('SELECT sum((v - 3) ^ 2) FROM mine_#', ARRAY['mine_#'], optimizer => 'sgd', " +
+		"lr => 0.1, epochs => 5); SELECT near(v, 3 * (1 - 0.8 ^ 5)) FROM mine_#", "t"},
+	{"SET relgrad.engine = sql; UPDATE mine_# SET v = 0; CALL train('SELECT sum((v - 3) ^ 2) " +
+		"FROM mine_#', ARRAY['mine_#'], optimizer => 'sgd', lr => 0.1, epochs => 5); RESET relgrad.engine; " +
+		"SELECT near(v, 3 * (1 - 0.8 ^ 5)) FROM mine_#", "t"},
 	{"BEGIN; UPDATE mine_# SET v = 0; SELECT count(*) FROM gradient('loss', NULL::w); ROLLBACK; SELECT true", "t"},
 }
 
@@ -94,7 +102,9 @@ func TestStorm(t *testing.T) {
 	setup := open(t, s.c.DSN)
 	setup.must(stormScript)
 	for i := range sessions {
-		setup.must(fmt.Sprintf("CREATE TABLE mine_%d (k int PRIMARY KEY, v double precision NOT NULL); INSERT INTO mine_%[1]d VALUES (1, 0)", i))
+		setup.must(
+			fmt.Sprintf(
+				"CREATE TABLE mine_%d (k int PRIMARY KEY, v double precision NOT NULL); INSERT INTO mine_%[1]d VALUES (1, 0)", i))
 	}
 	setup.Close(context.Background())
 	s.end = time.Now().Add(*stormTime)
@@ -251,7 +261,9 @@ func (s *storm) measured() {
 	defer conn.Close(context.Background())
 	s.spare.Store(int64(conn.PgConn().PID()))
 	defer s.spare.Store(0)
-	if _, err := conn.run("CREATE TABLE mine_1000 (k int PRIMARY KEY, v double precision NOT NULL); INSERT INTO mine_1000 VALUES (1, 0)"); err != nil {
+	if _, err := conn.run(
+		"CREATE TABLE mine_1000 (k int PRIMARY KEY, v double precision NOT NULL); " +
+			"INSERT INTO mine_1000 VALUES (1, 0)"); err != nil {
 		s.errorf("%v", err)
 		return
 	}

@@ -36,8 +36,10 @@ func sameParameter(e *env) {
 	other := e.another()
 	done := background(other, long)
 	e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE step > 0")
-	e.fails("CALL train('loss', ARRAY['trend'], epochs => 2)", "55000", "parameter trend is being trained by another session")
-	e.fails("BEGIN; CALL train('loss', ARRAY['trend'], epochs => 2)", "55000", "parameter trend is being trained by another session")
+	e.fails("CALL train('loss', ARRAY['trend'], epochs => 2)", "55000",
+		"parameter trend is being trained by another session")
+	e.fails("BEGIN; CALL train('loss', ARRAY['trend'], epochs => 2)", "55000",
+		"parameter trend is being trained by another session")
 	e.must("ROLLBACK")
 	e.fails("CALL train(resume => 1)", "55000", "run 1 is being trained by another session")
 	e.alive2()
@@ -78,7 +80,8 @@ func changed(e *env) {
 			e.must(fmt.Sprintf("SELECT pg_terminate_backend(%d, 10000)", other.PgConn().PID()))
 			<-done
 		}
-		e.gives(fmt.Sprintf("SELECT step >= %s, (SELECT max(step) FROM relgrad.loss WHERE run = %[2]d) = step FROM relgrad.run WHERE run = %[2]d", step, run), "t|t")
+		e.gives(fmt.Sprintf("SELECT step >= %s, (SELECT max(step) FROM relgrad.loss WHERE run = %[2]d) = step "+
+			"FROM relgrad.run WHERE run = %[2]d", step, run), "t|t")
 		if engine == "chunk" {
 			e.gives("SELECT slope FROM trend", "77")
 		}
@@ -95,22 +98,27 @@ func changed(e *env) {
 
 // resumed cancels runs and resumes them: the same bits as without.
 func resumed(e *env) {
-	const hook = "DELETE FROM chosen; INSERT INTO chosen SELECT id FROM data WHERE (id + current_step()) % 3 > 0; UPDATE counted SET n = n + 1; SELECT pg_sleep(0.02)"
+	const hook = "DELETE FROM chosen; INSERT INTO chosen SELECT id FROM data WHERE (id + current_step()) % 3 > 0; " +
+		"UPDATE counted SET n = n + 1; SELECT pg_sleep(0.02)"
 	for i, c := range []struct {
 		typ, engine, epochs, hook string
 	}{
 		{"double precision", "chunk", "600", ""}, {"real", "chunk", "600", ""},
-		{"double precision", "chunk", "30", hook}, {"double precision", "sql", "30", hook}, {"real", "sql", "30", hook}, // they sleep past the first commit
+		// they sleep past the first commit
+		{"double precision", "chunk", "30", hook}, {"double precision", "sql", "30", hook}, {"real", "sql", "30", hook},
 	} {
 		opts := "optimizer => 'adam', lr => 0.01, epochs => " + c.epochs + ", batch => 'data', batch_size => 7, seed => 5"
 		if c.hook != "" {
 			opts += ", before_step => '" + c.hook + "'"
 		}
 		make := func(name string) string {
-			return fmt.Sprintf("DROP TABLE IF EXISTS data, chosen, counted CASCADE; CREATE TABLE data AS SELECT * FROM point; ALTER TABLE data ADD PRIMARY KEY (id); DROP TABLE IF EXISTS %[1]s CASCADE;"+
-				"CREATE TABLE chosen AS SELECT id FROM data; ALTER TABLE chosen ADD PRIMARY KEY (id); CREATE TABLE counted AS SELECT 0 AS n;"+
+			return fmt.Sprintf("DROP TABLE IF EXISTS data, chosen, counted CASCADE; CREATE TABLE data AS SELECT * FROM point; "+
+				"ALTER TABLE data ADD PRIMARY KEY (id); DROP TABLE IF EXISTS %[1]s CASCADE;"+
+				"CREATE TABLE chosen AS SELECT id FROM data; ALTER TABLE chosen ADD PRIMARY KEY (id); "+
+				"CREATE TABLE counted AS SELECT 0 AS n;"+
 				"CREATE TABLE %[1]s (id int PRIMARY KEY, v %[2]s[], n %[2]s); INSERT INTO %[1]s VALUES (1, '{0.5,-0.5}', 0.1);"+
-				"CREATE VIEW loss_%[1]s AS SELECT coalesce(avg((y - (dot(v, v) * x + n)) ^ 2), 0) AS loss FROM data JOIN chosen USING (id), %[1]s", name, c.typ)
+				"CREATE VIEW loss_%[1]s AS SELECT coalesce(avg((y - (dot(v, v) * x + n)) ^ 2), 0) AS loss FROM data "+
+				"JOIN chosen USING (id), %[1]s", name, c.typ)
 		}
 		e.must("SET relgrad.engine = " + c.engine + "; " + make("whole"))
 		e.must("CALL train('loss_whole', ARRAY['whole'], " + opts + ")")
@@ -123,7 +131,8 @@ func resumed(e *env) {
 		e.reached("SELECT count(*) = 1 FROM relgrad.run WHERE run = " + run + " AND step > 0")
 		e.must(fmt.Sprintf("SELECT pg_cancel_backend(%d)", other.PgConn().PID()))
 		err := <-done
-		e.t.Logf("%s, %s, %q: cancelled after %s: %v", c.typ, c.engine, c.hook, e.must("SELECT step FROM relgrad.run WHERE run = "+run), err)
+		e.t.Logf("%s, %s, %q: cancelled after %s: %v", c.typ, c.engine, c.hook,
+			e.must("SELECT step FROM relgrad.run WHERE run = "+run), err)
 		if err != nil {
 			e.must("CALL train(resume => " + run + ")")
 		} else if c.hook != "" {
@@ -132,6 +141,7 @@ func resumed(e *env) {
 		e.gives("SELECT status FROM relgrad.run WHERE run = "+run, "finished")
 		e.gives("SELECT w.v::text = p.v::text AND w.n::text = p.n::text FROM whole w, parts p", "t")
 		e.gives("SELECT n FROM counted", counted)
-		e.gives(fmt.Sprintf("SELECT count(*) FROM relgrad.loss a JOIN relgrad.loss b ON b.run = %s AND a.step = b.step WHERE a.run = %[1]s - 1 AND a.loss <> b.loss", run), "0")
+		e.gives(fmt.Sprintf("SELECT count(*) FROM relgrad.loss a JOIN relgrad.loss b ON b.run = %s "+
+			"AND a.step = b.step WHERE a.run = %[1]s - 1 AND a.loss <> b.loss", run), "0")
 	}
 }

@@ -324,7 +324,8 @@ func accumulate(fn ra.AggFn, acc *kernels.Value, v kernels.Value) {
 		}
 	case v.Type.IsChunk():
 		for i, x := range v.F {
-			if c := kernels.Compare(kernels.FloatValue(x), kernels.FloatValue(acc.F[i])); fn == ra.Min && c < 0 || fn == ra.Max && c > 0 {
+			if c := kernels.Compare(kernels.FloatValue(x), kernels.FloatValue(acc.F[i])); fn == ra.Min && c < 0 ||
+				fn == ra.Max && c > 0 {
 				acc.F[i] = x
 			}
 		}

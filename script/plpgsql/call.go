@@ -12,7 +12,8 @@ import (
 )
 
 // callProcedure is CALL from a script, or from EXECUTE in a frame.
-func (in *Interp) callProcedure(ctx context.Context, fn *ast.CreateFunction, c *ast.Call, text *ast.Text, caller *frame) (*script.Result, error) {
+func (in *Interp) callProcedure(ctx context.Context, fn *ast.CreateFunction, c *ast.Call, text *ast.Text,
+	caller *frame) (*script.Result, error) {
 	args, err := procedureArgs(fn, c, text)
 	if err != nil {
 		return nil, err
@@ -38,7 +39,8 @@ func (in *Interp) callProcedure(ctx context.Context, fn *ast.CreateFunction, c *
 
 func procedureArgs(fn *ast.CreateFunction, c *ast.Call, text *ast.Text) ([]ast.Expr, error) {
 	if !fn.Procedure {
-		e := sqlerr.At(int(c.Func.At), sqlerr.WrongObjectType, "%s is not a procedure", fn.Signature()).WithHint("To call a function, use SELECT.")
+		e := sqlerr.At(int(c.Func.At), sqlerr.WrongObjectType, "%s is not a procedure", fn.Signature()).
+			WithHint("To call a function, use SELECT.")
 		return nil, sqlerr.In(e, text)
 	}
 	return fn.Arrange(c.Func, text)
@@ -65,7 +67,8 @@ func (f *frame) callProcedure(fn *ast.CreateFunction, c *ast.Call) error {
 		}
 		ref, ok := args[i].(*ast.ColumnRef)
 		if !ok {
-			return f.fail(c.At, sqlerr.Syntax, "procedure parameter \"%s\" is an output parameter but corresponding argument is not writable", p.Name)
+			return f.fail(c.At, sqlerr.Syntax,
+				"procedure parameter \"%s\" is an output parameter but corresponding argument is not writable", p.Name)
 		}
 		target := plpgsql.PLTarget{Node: ast.Node{At: ref.At}, Names: ref.Names}
 		if err := f.assign(target, value{out.row[next], out.cols[next].Type}); err != nil {
@@ -92,7 +95,8 @@ func (in *Interp) callSQL(ctx context.Context, fn *ast.CreateFunction, b *body, 
 }
 
 // sqlOutcome is what the last statement of a LANGUAGE sql function gives, as the declared types.
-func (in *Interp) sqlOutcome(ctx context.Context, fn *ast.CreateFunction, b *body, res *script.Result) (*outcome, error) {
+func (in *Interp) sqlOutcome(ctx context.Context, fn *ast.CreateFunction, b *body,
+	res *script.Result) (*outcome, error) {
 	out := in.empty(fn)
 	if out.ret.typ == "void" { // whatever was selected
 		return out, nil
@@ -102,7 +106,8 @@ func (in *Interp) sqlOutcome(ctx context.Context, fn *ast.CreateFunction, b *bod
 		cols = []script.Col{{Name: fn.Name, Type: out.ret.typ}}
 	}
 	if len(cols) != len(res.Cols) {
-		return nil, sqlerr.New("42P13", "return type mismatch in function %s: it selects %d columns instead of %d", fn.Signature(), len(res.Cols), len(cols))
+		return nil, sqlerr.New("42P13", "return type mismatch in function %s: it selects %d columns instead of %d",
+			fn.Signature(), len(res.Cols), len(cols))
 	}
 	set := fn.SetOf || fn.Table != nil
 	for r, row := range res.Rows {
@@ -204,7 +209,8 @@ func (in *Interp) substituteArgs(fn *ast.CreateFunction, tree ast.Tree, args []a
 	}
 	vars, ok := b.plans.vars[tree]
 	if !ok {
-		r := &resolver{session: in.Session, isVar: func(n []string) bool { _, ok := find(n); return ok }, columns: true, text: b.text}
+		r := &resolver{session: in.Session, isVar: func(n []string) bool { _, ok := find(n); return ok },
+			columns: true, text: b.text}
 		var err error
 		if vars, err = r.variables(tree); err != nil {
 			return nil, err

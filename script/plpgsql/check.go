@@ -52,7 +52,8 @@ func (in *Interp) checkFunction(ctx context.Context, fn *ast.CreateFunction, tex
 	return in.checkResult(fn, cols, mismatch)
 }
 
-// checkDefaults refuses defaults that are no values of their parameters. Calls of the user's functions are left for the call.
+// checkDefaults refuses defaults that are no values of their parameters. Calls of the user's functions are left for the
+// call.
 func (in *Interp) checkDefaults(ctx context.Context, fn *ast.CreateFunction, text *ast.Text) error {
 	session, ok := in.Session.(binding)
 	for _, p := range fn.Params {
@@ -137,8 +138,8 @@ var wrong = []string{
 	sqlerr.AmbiguousColumn,
 }
 
-// described binds the statements of a LANGUAGE sql body and gives the columns of the last one; nil where they are not known: of arguments
-// or calls that only a run tells.
+// described binds the statements of a LANGUAGE sql body and gives the columns of the last one; nil where they are not
+// known: of arguments or calls that only a run tells.
 func (in *Interp) described(ctx context.Context, fn *ast.CreateFunction, b *body) ([]script.Col, error) {
 	session, ok := in.Session.(binding)
 	if !ok {
@@ -209,7 +210,8 @@ func (in *Interp) checkResult(fn *ast.CreateFunction, cols []script.Col, mismatc
 	return nil
 }
 
-// checkPL refuses a PL/pgSQL body that declares a variable of a type that is not there, or whose RETURN does not suit the function.
+// checkPL refuses a PL/pgSQL body that declares a variable of a type that is not there, or whose RETURN does not suit
+// the function.
 func (in *Interp) checkPL(fn *ast.CreateFunction, b *body) error {
 	var failed error
 	fail := func(at ast.Pos, code, format string, args ...any) {

@@ -2,19 +2,19 @@
 //
 // # What
 //
-// An Interp runs one statement tree at a time: DO blocks, CALL and functions are interpreted here (pl*.go, function.go),
-// everything else goes to the Store. Rows of a long query come in parts (parts.go).
+// An Interp runs one statement tree at a time: DO blocks, CALL and functions are interpreted here (pl*.go,
+// function.go), everything else goes to the Store. Rows of a long query come in parts (parts.go).
 //
 // # Invariants
 //
-// A variable of PL/pgSQL enters SQL as an ast.Bound node in the tree, never as text. An expression has PostgreSQL's types and
-// results: eval.go computes only what it can compute exactly as PostgreSQL does, and the Store computes all else. A body runs
-// in one transaction up to its COMMIT; an error or a cancelled context rolls back to the last commit.
+// A variable of PL/pgSQL enters SQL as an ast.Bound node in the tree, never as text. An expression has PostgreSQL's
+// types and results: eval.go computes only what it can compute exactly as PostgreSQL does, and the Store computes all
+// else. A body runs in one transaction up to its COMMIT; an error or a cancelled context rolls back to the last commit.
 //
 // # Errors
 //
-// *sqlerr.Error with the position in the body, and a context line for each PL/pgSQL function on the way. Nothing here panics
-// on a script.
+// *sqlerr.Error with the position in the body, and a context line for each PL/pgSQL function on the way. Nothing here
+// panics on a script.
 //
 // # Where to add
 //

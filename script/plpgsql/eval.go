@@ -164,8 +164,9 @@ const (
 	classBool
 )
 
-var classes = map[string]int{"integer": classInt, "bigint": classBig, "numeric": classNumeric, numericLiteral: classNumeric,
-	"real": classFloat, "double precision": classFloat, "boolean": classBool}
+var classes = map[string]int{"integer": classInt, "bigint": classBig, "numeric": classNumeric,
+	numericLiteral: classNumeric,
+	"real":         classFloat, "double precision": classFloat, "boolean": classBool}
 
 // promote brings two operands to the type of the operator that Postgres would choose: integers give the
 // wider one; anything with a float gives double precision, except real with real.

@@ -15,7 +15,8 @@ import (
 // randomExpr prints a random expression over variables and literals.
 func randomExpr(r *rand.Rand, depth int) string {
 	if depth == 0 || r.Intn(5) == 0 {
-		atoms := []string{"i", "j", "big", "x", "y", "b", "nul", "0", "1", "7", "-3", "2147483647", "9223372036854775807", "0.5", "1e-3", "true", "false"}
+		atoms := []string{"i", "j", "big", "x", "y", "b", "nul", "0", "1", "7", "-3", "2147483647",
+			"9223372036854775807", "0.5", "1e-3", "true", "false"}
 		return atoms[r.Intn(len(atoms))]
 	}
 	a := func() string { return randomExpr(r, depth-1) }

@@ -152,7 +152,8 @@ func (f *frame) read(c *ast.ColumnRef) (value, error) {
 		return x, f.at(err, c.At)
 	}
 	if v.record || c.Star {
-		e := sqlerr.At(int(c.At), sqlerr.FeatureNotSupported, "the whole record \"%s\" in an expression is not supported", v.name)
+		e := sqlerr.At(int(c.At), sqlerr.FeatureNotSupported,
+			"the whole record \"%s\" in an expression is not supported", v.name)
 		e.Text = f.text
 		return value{}, e.WithHint("Name its fields: %s.field.", v.name)
 	}

@@ -57,7 +57,8 @@ func returnType(fn *ast.CreateFunction) string {
 }
 
 // values evaluates arguments with eval and casts them to the parameters' types.
-func (in *Interp) values(ctx context.Context, fn *ast.CreateFunction, args []ast.Expr, text *ast.Text, eval func(ast.Expr) (value, error)) ([]value, error) {
+func (in *Interp) values(ctx context.Context, fn *ast.CreateFunction, args []ast.Expr, text *ast.Text,
+	eval func(ast.Expr) (value, error)) ([]value, error) {
 	params := fn.Inputs()
 	out := make([]value, len(params))
 	for i, p := range params {
@@ -91,8 +92,10 @@ func (in *Interp) values(ctx context.Context, fn *ast.CreateFunction, args []ast
 	return out, nil
 }
 
-// outArgument refuses what is given for an output parameter where it is of another type. A variable is judged when it is assigned to.
-func (in *Interp) outArgument(ctx context.Context, fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr, text *ast.Text) error {
+// outArgument refuses what is given for an output parameter where it is of another type. A variable is judged when it
+// is assigned to.
+func (in *Interp) outArgument(ctx context.Context, fn *ast.CreateFunction, p ast.FuncParam, arg ast.Expr,
+	text *ast.Text) error {
 	session, ok := in.Session.(binding)
 	_, variable := arg.(*ast.ColumnRef)
 	if !ok || variable || arg == nil {
@@ -135,7 +138,8 @@ type outcome struct {
 }
 
 // call runs a function or procedure with its input values.
-func (in *Interp) call(ctx context.Context, fn *ast.CreateFunction, args []value, atomic bool) (out *outcome, err error) {
+func (in *Interp) call(ctx context.Context, fn *ast.CreateFunction, args []value,
+	atomic bool) (out *outcome, err error) {
 	if fn.Strict {
 		for _, a := range args {
 			if a.v == nil {
@@ -159,8 +163,10 @@ func (in *Interp) call(ctx context.Context, fn *ast.CreateFunction, args []value
 }
 
 // callPL runs a PL/pgSQL function.
-func (in *Interp) callPL(ctx context.Context, fn *ast.CreateFunction, b *body, args []value, atomic bool) (*outcome, error) {
-	f := &frame{in: in, ctx: ctx, text: b.text, name: fn.Signature(), fn: fn, atomic: atomic || !fn.Procedure, plans: b.plans}
+func (in *Interp) callPL(ctx context.Context, fn *ast.CreateFunction, b *body, args []value,
+	atomic bool) (*outcome, error) {
+	f := &frame{in: in, ctx: ctx, text: b.text, name: fn.Signature(), fn: fn,
+		atomic: atomic || !fn.Procedure, plans: b.plans}
 	f.push("")
 	f.declareFound()
 	f.push(fn.Name)
@@ -263,7 +269,8 @@ func (f *frame) returnRows(x *plpgsql.PLReturn) error {
 	}
 	cols := f.outcome().cols
 	if len(res.Cols) != len(cols) {
-		return f.fail(x.At, sqlerr.DatatypeMismatch, "structure of query does not match function result type: %d columns instead of %d", len(res.Cols), len(cols))
+		return f.fail(x.At, sqlerr.DatatypeMismatch,
+			"structure of query does not match function result type: %d columns instead of %d", len(res.Cols), len(cols))
 	}
 	for _, row := range res.Rows {
 		out := make([]any, len(row))

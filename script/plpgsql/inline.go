@@ -78,7 +78,8 @@ func (il inliner) refuse(at ast.Pos, hint, format string, args ...any) ast.Tree 
 // args arranges the arguments and inlines the calls inside them.
 func (il inliner) args(fn *ast.CreateFunction, n *ast.FuncCall) []ast.Expr {
 	if fn.Procedure {
-		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is a procedure", fn.Signature()).WithHint("To call a procedure, use CALL."))
+		il.fail(sqlerr.At(int(n.At), sqlerr.WrongObjectType, "%s is a procedure", fn.Signature()).
+			WithHint("To call a procedure, use CALL."))
 		return nil
 	}
 	if n.Over != nil || n.Filter != nil || n.Distinct || n.Star || n.OrderBy != nil {
@@ -122,16 +123,19 @@ func (il inliner) scalar(fn *ast.CreateFunction, n *ast.FuncCall) ast.Tree {
 		return nil
 	}
 	if fn.SetOf || fn.Table != nil {
-		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).", "the set-returning function %s outside FROM is not supported", fn.Signature())
+		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).",
+			"the set-returning function %s outside FROM is not supported", fn.Signature())
 	}
 	if x := il.expression(fn, n.At, args); x != nil || *il.err != nil {
 		return x
 	}
 	if il.rows && slices.ContainsFunc(args, func(a ast.Expr) bool { return a != nil && bind.Changes(a) }) {
-		return il.refuse(n.At, "Store what is drawn in a table first.", "calling %s with an argument that changes with each evaluation is not supported here", fn.Signature())
+		return il.refuse(n.At, "Store what is drawn in a table first.",
+			"calling %s with an argument that changes with each evaluation is not supported here", fn.Signature())
 	}
 	if !il.constant(args) {
-		return il.refuse(n.At, "Write it in LANGUAGE sql as one SELECT of an expression, or loop over the rows in a DO block.",
+		return il.refuse(n.At,
+			"Write it in LANGUAGE sql as one SELECT of an expression, or loop over the rows in a DO block.",
 			"calling %s for each row of a query is not supported", fn.Signature())
 	}
 	if fn.Volatility == "volatile" && (il.rows || il.branch) {
@@ -143,7 +147,8 @@ func (il inliner) scalar(fn *ast.CreateFunction, n *ast.FuncCall) ast.Tree {
 		return il.fail(withPos(err, n.At))
 	}
 	if len(out.cols) > 1 {
-		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).", "the function %s with several OUT parameters outside FROM is not supported", fn.Signature())
+		return il.refuse(n.At, "Write SELECT * FROM "+fn.Name+"(…).",
+			"the function %s with several OUT parameters outside FROM is not supported", fn.Signature())
 	}
 	return out.ret.bound(n.At)
 }
@@ -155,7 +160,9 @@ func (il inliner) call(fn *ast.CreateFunction, args []ast.Expr) (*outcome, error
 		return nil, err
 	}
 	*il.began = *il.began || owns
-	vals, err := il.in.values(il.ctx, fn, args, il.text, func(x ast.Expr) (value, error) { return il.in.evalExpr(il.ctx, x, il.text) })
+	vals, err := il.in.values(il.ctx, fn, args, il.text, func(x ast.Expr) (value, error) {
+		return il.in.evalExpr(il.ctx, x, il.text)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -174,7 +181,8 @@ func (il inliner) expression(fn *ast.CreateFunction, at ast.Pos, args []ast.Expr
 	il.in.calls++
 	defer func() { il.in.calls-- }()
 	if il.in.calls > bind.MaxCalls {
-		return il.fail(sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions", bind.MaxCalls))
+		return il.fail(sqlerr.New(sqlerr.TooComplex, "stack depth limit exceeded: %d nested calls of functions",
+			bind.MaxCalls))
 	}
 	return ast.Rewrite(ast.Tree(x), il.node) // calls inside the body
 }
@@ -188,7 +196,8 @@ func (il inliner) set(fn *ast.CreateFunction, n *ast.FuncFrom) ast.Tree {
 		return nil
 	}
 	if !sub.constantIn(args) {
-		return il.refuse(n.At, "Loop over the rows in a DO block.", "calling %s in FROM with columns as arguments is not supported", fn.Signature())
+		return il.refuse(n.At, "Loop over the rows in a DO block.",
+			"calling %s in FROM with columns as arguments is not supported", fn.Signature())
 	}
 	out, err := il.call(fn, args)
 	if err != nil {

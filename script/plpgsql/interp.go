@@ -53,7 +53,8 @@ func (in *Interp) Exec(ctx context.Context, stmt ast.Statement, text *ast.Text) 
 }
 
 // ExecParts is Exec; the rows of a query, or of RETURNING, are cut into parts where p is not nil.
-func (in *Interp) ExecParts(ctx context.Context, stmt ast.Statement, text *ast.Text, p *Parts) (_ *script.Result, err error) {
+func (in *Interp) ExecParts(ctx context.Context, stmt ast.Statement, text *ast.Text,
+	p *Parts) (_ *script.Result, err error) {
 	defer in.rescue(in.Session.InTransaction(), text, &err)
 	if s, ok := in.Session.(timer); ok {
 		timed, done := s.Timed(ctx)
@@ -109,7 +110,8 @@ func (in *Interp) execParts(ctx context.Context, stmt ast.Statement, text *ast.T
 			res, err := in.CopyFile(ctx, s, text)
 			return res, sqlerr.In(err, text)
 		}
-		return nil, sqlerr.In(sqlerr.At(int(s.At), sqlerr.FeatureNotSupported, "COPY from STDIN or to STDOUT works only in a script"), text)
+		return nil, sqlerr.In(sqlerr.At(int(s.At), sqlerr.FeatureNotSupported,
+			"COPY from STDIN or to STDOUT works only in a script"), text)
 	}
 	return in.query(ctx, stmt, text, p)
 }
@@ -148,7 +150,8 @@ func isConstant(x ast.Expr) bool {
 
 // query runs a statement of the Session after replacing calls of the user's functions. The calls and
 // the statement are one transaction. The rows of a query are cut into parts where p is not nil.
-func (in *Interp) query(ctx context.Context, stmt ast.Statement, text *ast.Text, p *Parts) (res *script.Result, err error) {
+func (in *Interp) query(ctx context.Context, stmt ast.Statement, text *ast.Text,
+	p *Parts) (res *script.Result, err error) {
 	il := &inliner{in: in, ctx: ctx, text: text, began: new(bool), err: new(error)}
 	stmt = ast.Rewrite(stmt, il.node)
 	if err = *il.err; err == nil {

@@ -88,7 +88,8 @@ func (in *Interp) partly(ctx context.Context, stmt ast.Statement, text *ast.Text
 }
 
 // written runs a statement with RETURNING. Its rows are given once it has succeeded.
-func (in *Interp) written(ctx context.Context, s streamer, stmt ast.Statement, text *ast.Text, p *Parts) (*script.Result, error) {
+func (in *Interp) written(ctx context.Context, s streamer, stmt ast.Statement, text *ast.Text,
+	p *Parts) (*script.Result, error) {
 	var kept Spool
 	defer kept.Close()
 	res, err := s.SelectEach(ctx, stmt, text, func(cols []script.Col) error {

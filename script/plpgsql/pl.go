@@ -186,7 +186,8 @@ func (f *frame) statement(s plpgsql.PLStmt) (signal, error) {
 // transaction is COMMIT or ROLLBACK; a new transaction begins at once.
 func (f *frame) transaction(x *plpgsql.PLTransaction) error {
 	if f.guarded > 0 {
-		return f.fail(x.At, sqlerr.InvalidTransaction, "cannot %s while a subtransaction is active", map[bool]string{false: "commit", true: "roll back"}[x.Rollback])
+		return f.fail(x.At, sqlerr.InvalidTransaction, "cannot %s while a subtransaction is active",
+			map[bool]string{false: "commit", true: "roll back"}[x.Rollback])
 	}
 	if f.atomic {
 		e := sqlerr.At(int(x.At), sqlerr.InvalidTransaction, "invalid transaction termination")

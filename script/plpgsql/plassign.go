@@ -103,7 +103,8 @@ func (f *frame) typeOf(names []string, at ast.Pos) (ast.TypeName, error) {
 			return typeName(c.Type), nil
 		}
 	}
-	return ast.TypeName{}, f.fail(at, sqlerr.UndefinedColumn, "column \"%s\" of relation \"%s\" does not exist", col, strings.Join(names[:len(names)-1], "."))
+	return ast.TypeName{}, f.fail(at, sqlerr.UndefinedColumn,
+		"column \"%s\" of relation \"%s\" does not exist", col, strings.Join(names[:len(names)-1], "."))
 }
 
 // castTo converts a value to a variable's type and checks NOT NULL.
@@ -113,7 +114,8 @@ func (f *frame) castTo(v *variable, x value, at ast.Pos) (value, error) {
 		return value{}, f.at(err, at)
 	}
 	if out.v == nil && v.notNull {
-		return value{}, f.fail(at, sqlerr.NullNotAllowed, "null value cannot be assigned to variable \"%s\" declared NOT NULL", v.name)
+		return value{}, f.fail(at, sqlerr.NullNotAllowed,
+			"null value cannot be assigned to variable \"%s\" declared NOT NULL", v.name)
 	}
 	return out, nil
 }
@@ -209,7 +211,8 @@ func (f *frame) assignElement(v *variable, t plpgsql.PLTarget, x value) error {
 	}
 	elem, isArray := strings.CutSuffix(v.val.typ, "[]")
 	if !isArray {
-		return f.fail(t.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting", v.val.typ)
+		return f.fail(t.At, sqlerr.DatatypeMismatch, "cannot subscript type %s because it does not support subscripting",
+			v.val.typ)
 	}
 	e, err := f.in.cast(f.ctx, x, typeName(elem), f.text)
 	if err != nil {

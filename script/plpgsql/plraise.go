@@ -125,7 +125,8 @@ func (f *frame) diagnostics(x *plpgsql.PLGetDiagnostics) error {
 			case "pg_context":
 				out.v = "PL/pgSQL function " + f.name
 			default:
-				return f.fail(it.Target.At, sqlerr.Syntax, "diagnostics item %s is not allowed in GET CURRENT DIAGNOSTICS", strings.ToUpper(it.Item))
+				return f.fail(it.Target.At, sqlerr.Syntax, "diagnostics item %s is not allowed in GET CURRENT DIAGNOSTICS",
+					strings.ToUpper(it.Item))
 			}
 		} else {
 			if len(f.handling) == 0 {
@@ -145,7 +146,8 @@ func (f *frame) diagnostics(x *plpgsql.PLGetDiagnostics) error {
 				out.v = e.Context
 			case "column_name", "constraint_name", "pg_datatype_name", "table_name", "schema_name":
 			default:
-				return f.fail(it.Target.At, sqlerr.Syntax, "diagnostics item %s is not allowed in GET STACKED DIAGNOSTICS", strings.ToUpper(it.Item))
+				return f.fail(it.Target.At, sqlerr.Syntax, "diagnostics item %s is not allowed in GET STACKED DIAGNOSTICS",
+					strings.ToUpper(it.Item))
 			}
 		}
 		if err := f.assign(it.Target, out); err != nil {

@@ -212,7 +212,8 @@ func (f *frame) forQuery(x *plpgsql.PLForQuery) (signal, error) {
 }
 
 // turn runs a loop's body with its targets set to a row; leave says that the loop ends with it.
-func (f *frame) turn(targets []plpgsql.PLTarget, cols []script.Col, row []any, body []plpgsql.PLStmt, label string) (sig signal, leave bool, err error) {
+func (f *frame) turn(targets []plpgsql.PLTarget, cols []script.Col, row []any, body []plpgsql.PLStmt,
+	label string) (sig signal, leave bool, err error) {
 	if err := f.assignRow(targets, cols, row); err != nil {
 		return signal{}, false, err
 	}
@@ -242,7 +243,8 @@ func (f *frame) forEach(x *plpgsql.PLForEach) (signal, error) {
 	}
 	for _, item := range items {
 		f.step(x, "FOREACH over array")
-		if sig, leave, err := f.turn(x.Targets, []script.Col{{Name: "", Type: item.typ}}, []any{item.v}, x.Body, x.Label); leave || err != nil {
+		if sig, leave, err := f.turn(x.Targets, []script.Col{{Name: "", Type: item.typ}}, []any{item.v}, x.Body,
+			x.Label); leave || err != nil {
 			return sig, err
 		}
 	}
@@ -260,7 +262,8 @@ func arrayItems(arr value, slice int) ([]value, error) {
 	switch a := arr.v.(type) {
 	case *tensor.Tensor:
 		if slice < 0 || slice > len(a.Shape) {
-			return nil, sqlerr.New(sqlerr.ArraySubscript, "slice dimension (%d) is out of the valid range 0..%d", slice, len(a.Shape))
+			return nil, sqlerr.New(sqlerr.ArraySubscript, "slice dimension (%d) is out of the valid range 0..%d", slice,
+				len(a.Shape))
 		}
 		if slice == 0 {
 			for _, d := range a.Data {

@@ -11,15 +11,16 @@ import (
 // recoverer is a Store that can go on after a panic in the middle of a statement.
 type recoverer interface{ Recovered() error }
 
-// rescue, deferred where statements enter, turns a panic into an error of the statement, which is undone; within tells whether it began in a
-// transaction.
+// rescue, deferred where statements enter, turns a panic into an error of the statement, which is undone; within tells
+// whether it began in a transaction.
 func (in *Interp) rescue(within bool, text *ast.Text, err *error) {
 	if p := recover(); p != nil {
 		*err = errors.Join(sqlerr.In(sqlerr.FromPanic(p), text), in.Recovered(within))
 	}
 }
 
-// Recovered makes the session one whose statement failed: the interpreter's own transaction is rolled back, the user's aborted.
+// Recovered makes the session one whose statement failed: the interpreter's own transaction is rolled back, the user's
+// aborted.
 func (in *Interp) Recovered(within bool) error {
 	in.calls = 0
 	clear(in.bodies) // what is kept of them may be half-done

@@ -107,7 +107,8 @@ func quoteElement(s string) string {
 
 // intRange holds the limits of the integer types.
 var intRange = map[string][2]int64{
-	"smallint": {math.MinInt16, math.MaxInt16}, "integer": {math.MinInt32, math.MaxInt32}, "bigint": {math.MinInt64, math.MaxInt64},
+	"smallint": {math.MinInt16, math.MaxInt16}, "integer": {math.MinInt32, math.MaxInt32},
+	"bigint": {math.MinInt64, math.MaxInt64},
 }
 
 func outOfRange(typ string) *sqlerr.Error {

@@ -29,7 +29,9 @@ func (r *Runner) command(ctx context.Context, s *scanner, line string, i int) (i
 		return min(end+1, len(line)), nil
 	}
 	name := line[i:end]
-	a := &argScanner{line: line, start: end, at: end, vars: r.lookup, shell: func(cmd string) (string, error) { return r.backtick(ctx, cmd) }, mute: s.mute}
+	a := &argScanner{line: line, start: end, at: end, vars: r.lookup, shell: func(cmd string) (string, error) {
+		return r.backtick(ctx, cmd)
+	}, mute: s.mute}
 	if ok, err := r.conditional(name, s, a); ok {
 		return r.endCommand(a), err
 	}
@@ -225,18 +227,21 @@ func (r *Runner) setVar(name, val string, bare bool) error {
 			val = "none"
 		}
 		if val != "none" && val != "all" && val != "queries" && val != "errors" {
-			return r.fail(sqlerr.Syntax, "Available values are: none, errors, queries, all.", "unrecognized value \"%s\" for \"ECHO\"", val)
+			return r.fail(sqlerr.Syntax, "Available values are: none, errors, queries, all.",
+				"unrecognized value \"%s\" for \"ECHO\"", val)
 		}
 	}
 	if of := settings[name]; of != nil && r.server != nil && !slices.Contains(of, val) {
-		return r.fail(sqlerr.Syntax, "Available values are: "+strings.Join(of, ", ")+".", "unrecognized value \"%s\" for \"%s\"", val, name)
+		return r.fail(sqlerr.Syntax, "Available values are: "+strings.Join(of, ", ")+".",
+			"unrecognized value \"%s\" for \"%s\"", val, name)
 	}
 	r.vars[name] = val
 	return nil
 }
 
 // settings are the values of the variables that say how a server's messages are shown.
-var settings = map[string][]string{"VERBOSITY": {"default", "verbose", "terse", "sqlstate"}, "SHOW_CONTEXT": {"never", "errors", "always"}}
+var settings = map[string][]string{"VERBOSITY": {"default", "verbose", "terse", "sqlstate"},
+	"SHOW_CONTEXT": {"never", "errors", "always"}}
 
 func utf8Name(name string) bool {
 	for i := range len(name) {

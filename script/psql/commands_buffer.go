@@ -69,7 +69,8 @@ func (r *Runner) edit(ctx context.Context, s *scanner, a *argScanner) error {
 		return err
 	}
 	if r.terminal == nil {
-		return r.fail(sqlerr.FeatureNotSupported, "relgrad sql is the shell; \\i FILE runs a file.", "\\e: there is no terminal to edit on")
+		return r.fail(sqlerr.FeatureNotSupported, "relgrad sql is the shell; \\i FILE runs a file.",
+			"\\e: there is no terminal to edit on")
 	}
 	text, path := r.buffered(s), ""
 	if len(args) > 0 {
@@ -122,7 +123,8 @@ func (r *Runner) watch(ctx context.Context, s *scanner, a *argScanner) error {
 		}
 		n := strings.TrimPrefix(arg, "i=")
 		if seconds, err = strconv.ParseFloat(n, 64); err != nil || !(seconds >= 0 && seconds < 1e6) {
-			return r.fail(sqlerr.InvalidParameter, "Write \\watch [[i=]SECONDS] [c=TIMES].", "\\watch: incorrect interval value \"%s\"", n)
+			return r.fail(sqlerr.InvalidParameter, "Write \\watch [[i=]SECONDS] [c=TIMES].",
+				"\\watch: incorrect interval value \"%s\"", n)
 		}
 	}
 	r.recall(s)
@@ -133,7 +135,8 @@ func (r *Runner) watch(ctx context.Context, s *scanner, a *argScanner) error {
 	}
 	defer func() { r.print.title = title }()
 	for i := range times {
-		r.print.title = strings.TrimPrefix(fmt.Sprintf("%s\t%s (every %gs)\n", title, time.Now().Format(time.ANSIC), seconds), "\t")
+		r.print.title = strings.TrimPrefix(fmt.Sprintf("%s\t%s (every %gs)\n", title, time.Now().Format(time.ANSIC), seconds),
+			"\t")
 		one := &scanner{}
 		one.add(text, line)
 		res, err := r.sendQuery(ctx, one, r.show)
@@ -178,7 +181,8 @@ func (r *Runner) getenv(_ context.Context, _ *scanner, a *argScanner) error {
 		return err
 	}
 	if len(args) != 2 {
-		return r.fail(sqlerr.Syntax, "Write \\getenv VARIABLE ENVIRONMENT.", "\\getenv: two arguments are needed, not %d", len(args))
+		return r.fail(sqlerr.Syntax, "Write \\getenv VARIABLE ENVIRONMENT.",
+			"\\getenv: two arguments are needed, not %d", len(args))
 	}
 	if v, ok := os.LookupEnv(args[1]); ok {
 		return r.setVar(args[0], v, false)
@@ -224,7 +228,8 @@ func (r *Runner) prompt(_ context.Context, _ *scanner, a *argScanner) error {
 	case r.terminal != nil:
 		line, err = r.terminal.Ask(text)
 	case r.src != nil && r.src.r == r.stdin:
-		return r.fail(sqlerr.FeatureNotSupported, "Run the script from a file, or set the variable with -v "+name+"=….", "\\prompt: standard input is the script itself")
+		return r.fail(sqlerr.FeatureNotSupported, "Run the script from a file, or set the variable with -v "+name+"=….",
+			"\\prompt: standard input is the script itself")
 	default:
 		fmt.Fprint(r.stdout, text)
 		line, err = readAnswer(r.stdin)
@@ -258,7 +263,8 @@ func encodingCommand(r *Runner, _ context.Context, _ *scanner, a *argScanner) er
 		return err
 	}
 	if name := strings.ToUpper(strings.ReplaceAll(args[0], "-", "")); name != "UTF8" && name != "UNICODE" {
-		return r.fail(sqlerr.FeatureNotSupported, "Convert the file to UTF-8.", "\\encoding: the encoding is UTF8, not %s", args[0])
+		return r.fail(sqlerr.FeatureNotSupported, "Convert the file to UTF-8.",
+			"\\encoding: the encoding is UTF8, not %s", args[0])
 	}
 	return nil
 }

@@ -203,8 +203,10 @@ func (r *Runner) pset(_ context.Context, _ *scanner, a *argScanner) error {
 		return err
 	}
 	if len(args) == 0 {
-		values := map[string]string{"border": strconv.Itoa(r.print.border), "expanded": onOff(r.print.expanded), "fieldsep": "'" + r.print.fieldSep + "'",
-			"footer": onOff(r.print.footer), "format": r.print.format, "null": "'" + r.print.null + "'", "title": r.print.title, "tuples_only": onOff(r.print.tuplesOnly)}
+		values := map[string]string{"border": strconv.Itoa(r.print.border), "expanded": onOff(r.print.expanded),
+			"fieldsep": "'" + r.print.fieldSep + "'",
+			"footer":   onOff(r.print.footer), "format": r.print.format, "null": "'" + r.print.null + "'",
+			"title": r.print.title, "tuples_only": onOff(r.print.tuplesOnly)}
 		for _, name := range printOptions {
 			fmt.Fprintf(r.stdout, "%-24s %s\n", name, values[name])
 		}
@@ -282,7 +284,8 @@ func (r *Runner) setFormat(args []string) error {
 			return nil
 		}
 	}
-	return r.fail(sqlerr.FeatureNotSupported, "", "\\pset: allowed formats are aligned, csv, json, unaligned, not \"%s\"", val)
+	return r.fail(sqlerr.FeatureNotSupported, "", "\\pset: allowed formats are aligned, csv, json, unaligned, not \"%s\"",
+		val)
 }
 
 // toggle sets a switch of the printer; without a value it turns it over.

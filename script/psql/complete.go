@@ -21,8 +21,8 @@ type Completion struct {
 	Kind string // "table", "column", "keyword", …
 }
 
-// Complete tells how the word at the end of a text may go on, and where the word begins. The text follows what is in the
-// shell's query buffer. A session without a catalogue has no names.
+// Complete tells how the word at the end of a text may go on, and where the word begins. The text follows what is in
+// the shell's query buffer. A session without a catalogue has no names.
 func (r *Runner) Complete(text string) (word int, out []Completion) {
 	c := &completer{r: r, objects: &catalog.Objects{}}
 	if d, ok := r.session.(lister); ok {
@@ -388,7 +388,8 @@ func (c *completer) mentioned(tokens []parse.Token) []mention {
 		if next < len(tokens) && tokens[next].Is("as") {
 			next++
 		}
-		if next < len(tokens) && tokens[next].Kind == parse.TokIdent && !slices.Contains(keywords, strings.ToUpper(tokens[next].Word)) {
+		if next < len(tokens) && tokens[next].Kind == parse.TokIdent &&
+			!slices.Contains(keywords, strings.ToUpper(tokens[next].Word)) {
 			out = append(out, mention{tokens[next].Word, cols})
 		}
 	}

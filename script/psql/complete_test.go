@@ -11,8 +11,8 @@ import (
 	"github.com/relgrad/relgrad/store"
 )
 
-// TestComplete: each line of the input is a text, ¶ standing for a newline; what may follow its last word is shown, long
-// lists cut.
+// TestComplete: each line of the input is a text, ¶ standing for a newline; what may follow its last word is shown,
+// long lists cut.
 func TestComplete(t *testing.T) {
 	db, err := store.OpenTemp()
 	if err != nil {

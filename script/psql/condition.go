@@ -93,7 +93,8 @@ func (r *Runner) boolean(a *argScanner, what string) (bool, error) {
 	text := strings.Join(args, " ")
 	b, ok := parseBool(text)
 	if !ok {
-		return false, r.fail(sqlerr.Syntax, "", "unrecognized value \"%s\" for \"%s expression\": Boolean expected", text, what)
+		return false, r.fail(sqlerr.Syntax, "", "unrecognized value \"%s\" for \"%s expression\": Boolean expected", text,
+			what)
 	}
 	return b, nil
 }

@@ -46,11 +46,13 @@ func describeCommands() []backslash {
 		return backslash{name + " " + name + "+", args, summary, f}
 	}
 	return []backslash{
-		entry("d", "[NAME]", "tables, views and indexes; the columns of one. \\d+ shows chunks' shapes and a view's text", (*Runner).describeAny),
+		entry("d", "[NAME]", "tables, views and indexes; the columns of one. \\d+ shows chunks' shapes and a view's text",
+			(*Runner).describeAny),
 		entry("dt", "[PATTERN]", "tables", listKinds("table")),
 		entry("dv", "[PATTERN]", "views", listKinds("view")),
 		entry("di", "[PATTERN]", "indexes", listKinds("index")),
-		entry("df", "[PATTERN]", "functions: those that were created and relgrad's own. \\df+ shows what they do", (*Runner).listFunctions),
+		entry("df", "[PATTERN]", "functions: those that were created and relgrad's own. \\df+ shows what they do",
+			(*Runner).listFunctions),
 		entry("dn", "[PATTERN]", "schemas", (*Runner).listSchemas),
 	}
 }
@@ -263,7 +265,8 @@ func tableNotes(d *described, t *catalog.TableDef) []string {
 		if f.Schema != "public" && f.Schema != "pg_temp" {
 			name = f.Schema + "." + name
 		}
-		return fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s(%s)", strings.Join(f.Cols, ", "), name, strings.Join(f.RefCols, ", "))
+		return fmt.Sprintf("FOREIGN KEY (%s) REFERENCES %s(%s)", strings.Join(f.Cols, ", "), name,
+			strings.Join(f.RefCols, ", "))
 	}
 	for _, f := range t.Foreign {
 		lines = append(lines, "    "+foreign(f))

@@ -18,7 +18,8 @@ import (
 func (r *Runner) listFunctions(d *described) error {
 	res := texts("Schema", "Name", "Result data type", "Argument data types", "Type")
 	if d.plus {
-		res.Cols = append(res.Cols, script.Col{Name: "Volatility", Type: "text"}, script.Col{Name: "Language", Type: "text"}, script.Col{Name: "Source code", Type: "text"}, script.Col{Name: "Description", Type: "text"})
+		res.Cols = append(res.Cols, script.Col{Name: "Volatility", Type: "text"}, script.Col{Name: "Language", Type: "text"},
+			script.Col{Name: "Source code", Type: "text"}, script.Col{Name: "Description", Type: "text"})
 	}
 	add := func(schema, name string, row ...any) {
 		if d.matches(schema, name, slices.Contains(d.path, schema)) {

@@ -9,7 +9,8 @@ import (
 
 // FuzzScan: no script makes the scanner, the argument reader or \copy's parser panic or loop.
 func FuzzScan(f *testing.F) {
-	for _, s := range []string{"SELECT 1; SELECT 2", "\\copy t(a) from 'x.csv' csv header", "SELECT $a$;$a$ :x :'x' :\"x\" :{?x}", "/* /* */", "E'\\'", "\\set x 'a\\n' `b` \\\\ c", "((;));"} {
+	for _, s := range []string{"SELECT 1; SELECT 2", "\\copy t(a) from 'x.csv' csv header",
+		"SELECT $a$;$a$ :x :'x' :\"x\" :{?x}", "/* /* */", "E'\\'", "\\set x 'a\\n' `b` \\\\ c", "((;));"} {
 		f.Add(s)
 	}
 	vars := func(name string) (string, bool) {

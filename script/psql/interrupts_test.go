@@ -14,25 +14,28 @@ import (
 )
 
 const interruptTables = `
-CREATE TABLE big AS SELECT i AS id, (i::bigint * 7919) % 1000003 AS k, 'text ' || (i::bigint * 7919) % 1000003 AS t, i * 0.5::float8 AS x FROM generate_series(1, 100000) AS g(i);
+CREATE TABLE big AS SELECT i AS id, (i::bigint * 7919) % 1000003 AS k, 'text ' || (i::bigint * 7919) % 1000003
+AS t, i * 0.5::float8 AS x FROM generate_series(1, 100000) AS g(i);
 CREATE TABLE sink (id bigint, k bigint, t text, x float8);
 CREATE TABLE w (id integer PRIMARY KEY, x double precision);
 INSERT INTO w SELECT i, 1.0 / i FROM generate_series(1, 1500) AS g(i);
 CREATE VIEW pairs AS SELECT sum(a.x * b.x * c.x) FROM w a JOIN w b ON a.id <> b.id JOIN w c ON c.id > b.id;
 CREATE TABLE e (i integer, j integer, PRIMARY KEY (i, j));
 INSERT INTO e SELECT i, j FROM generate_series(1, 1000) AS a(i), generate_series(1, 300) AS b(j);
-CREATE VIEW wide AS SELECT sum(tanh(a.x * b.x) * exp(a.x) * sin(b.x)) FROM e JOIN w a ON a.id = e.i JOIN w b ON b.id = e.j;
+CREATE VIEW wide AS SELECT sum(tanh(a.x * b.x) * exp(a.x) * sin(b.x)) FROM e JOIN w a ON a.id = e.i
+JOIN w b ON b.id = e.j;
 CREATE TABLE m (id integer PRIMARY KEY, v double precision[]);
 INSERT INTO m SELECT i, random_normal(ARRAY[500, 500], i) FROM generate_series(1, 4) AS g(i);
 CREATE VIEW chunks AS SELECT sum(sqnorm(matmul(a.v, matmul(b.v, matmul(a.v, b.v))))) FROM m a JOIN m b ON a.id <> b.id;
-CREATE FUNCTION spin(n bigint) RETURNS bigint LANGUAGE plpgsql AS $$ DECLARE s bigint := 0; BEGIN FOR i IN 1..n LOOP s := s + i % 7; END LOOP; RETURN s; END $$;
+CREATE FUNCTION spin(n bigint) RETURNS bigint LANGUAGE plpgsql AS $$ DECLARE s bigint := 0;
+BEGIN FOR i IN 1..n LOOP s := s + i % 7; END LOOP; RETURN s; END $$;
 COPY (SELECT a.* FROM big a, generate_series(1, 20)) TO 'DIR/in.csv' WITH (FORMAT csv);
 COPY (SELECT a.* FROM big a, generate_series(1, 20)) TO 'DIR/in.txt';
 COPY (SELECT a.* FROM big a, generate_series(1, 20)) TO 'DIR/in.parquet' WITH (FORMAT parquet);
 `
 
-// endless are statements that would run for seconds to hours; calls of a function that is left behind take less than a second, and memory
-// that every machine has.
+// endless are statements that would run for seconds to hours; calls of a function that is left behind take less than a
+// second, and memory that every machine has.
 var endless = []string{
 	// SQLite's own work
 	"SELECT count(*) FROM generate_series(1, 100000) a(i), generate_series(1, 1000000) b(j) WHERE i + j = -1",
@@ -87,8 +90,10 @@ var endless = []string{
 	"SELECT sum_elements(tanh(exp(sin(random_uniform(ARRAY[5000000], 1)))))",
 	"SELECT sum_elements(power(random_uniform(ARRAY[5000000], 1), 1.5))",
 	"SELECT sum_elements(matmul(random_uniform(ARRAY[1500,1500], 1), random_uniform(ARRAY[1500,1500], 2)))",
-	"SELECT sum_elements(einsum('ij,jk->ki', random_uniform(ARRAY[500,500], 1), random_uniform(ARRAY[500,500], 2))) FROM generate_series(1, 100)",
-	"SELECT sum_elements(einsum('i,j,k->ijk', random_uniform(ARRAY[250], 1), random_uniform(ARRAY[250], 1), random_uniform(ARRAY[250], 1)))",
+	"SELECT sum_elements(einsum('ij,jk->ki', random_uniform(ARRAY[500,500], 1), random_uniform(ARRAY[500,500], 2))) " +
+		"FROM generate_series(1, 100)",
+	"SELECT sum_elements(einsum('i,j,k->ijk', random_uniform(ARRAY[250], 1), random_uniform(ARRAY[250], 1), " +
+		"random_uniform(ARRAY[250], 1)))",
 	"SELECT sum_elements(softmax(random_uniform(ARRAY[2000,4000], 1)))",
 	"SELECT sum_elements(layer_norm(random_uniform(ARRAY[2000,4000], 1)))",
 	"SELECT sum_elements(outer(random_uniform(ARRAY[4000], 1), random_uniform(ARRAY[4000], 1)))",
@@ -105,8 +110,10 @@ var endless = []string{
 	"CALL train('wide', ARRAY['w'], epochs => 1000000, lr => 0)",
 	"CALL train('chunks', ARRAY['m'], epochs => 1000000, lr => 0)",
 	"CALL train('pairs', ARRAY['w'], epochs => 1000000, lr => 0)",
-	"CALL train('wide', ARRAY['w'], epochs => 1000000, lr => 0, before_step => 'SELECT count(*) FROM big a, big b WHERE a.k + b.k < 0')",
-	"CALL train('wide', ARRAY['w'], epochs => 1000000, lr => 0, validate => 'SELECT count(*) FROM big a, big b WHERE a.k + b.k < 0')",
+	"CALL train('wide', ARRAY['w'], epochs => 1000000, lr => 0, before_step => 'SELECT count(*) FROM big a, big b " +
+		"WHERE a.k + b.k < 0')",
+	"CALL train('wide', ARRAY['w'], epochs => 1000000, lr => 0, validate => 'SELECT count(*) FROM big a, big b " +
+		"WHERE a.k + b.k < 0')",
 	// COPY
 	"COPY (SELECT a.* FROM big a, big b) TO 'DIR/out.csv' WITH (FORMAT csv)",
 	"COPY (SELECT a.* FROM big a, big b) TO 'DIR/out.txt'",
@@ -128,7 +135,8 @@ var endless = []string{
 // interruptLimit has a margin for a busy machine: alone all end within 100 ms.
 const interruptLimit = 500 * time.Millisecond
 
-// TestInterrupts: a cancelled context and statement_timeout end whatever runs, with their error, and leave the store as it was.
+// TestInterrupts: a cancelled context and statement_timeout end whatever runs, with their error, and leave the store as
+// it was.
 func TestInterrupts(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs what takes long")
@@ -140,13 +148,15 @@ func TestInterrupts(t *testing.T) {
 	}
 	defer db.Close()
 	exec := func(ctx context.Context, sql string) error {
-		r := NewRunner(script.Embedded(db), Options{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Quiet: true, Dir: dir})
+		r := NewRunner(script.Embedded(db),
+			Options{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Quiet: true, Dir: dir})
 		return r.RunReader(ctx, "", strings.NewReader(strings.ReplaceAll(sql, "DIR", dir)+";\n"))
 	}
 	if err := exec(t.Context(), interruptTables); err != nil {
 		t.Fatal(err)
 	}
-	tables := "SELECT count(*), sum(k), sum(x), min(length(t)) FROM big UNION ALL SELECT count(*), sum(k), sum(x), 0 FROM sink UNION ALL SELECT count(*), 0, sum(x), 0 FROM w"
+	tables := "SELECT count(*), sum(k), sum(x), min(length(t)) FROM big UNION ALL SELECT count(*), sum(k), sum(x), 0 " +
+		"FROM sink UNION ALL SELECT count(*), 0, sum(x), 0 FROM w"
 	before := printed(t, db, tables)
 	for _, sql := range endless {
 		for _, way := range []string{"cancel", "timeout"} {
@@ -169,8 +179,10 @@ func TestInterrupts(t *testing.T) {
 	}
 }
 
-// interrupted ends a statement after 60 ms in one of two ways and returns how much later it ended, or an error where it did not end so.
-func interrupted(t *testing.T, exec func(context.Context, string) error, way, sql string) (late time.Duration, err error) {
+// interrupted ends a statement after 60 ms in one of two ways and returns how much later it ended, or an error where it
+// did not end so.
+func interrupted(t *testing.T, exec func(context.Context, string) error, way,
+	sql string) (late time.Duration, err error) {
 	const after = 60 * time.Millisecond
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
@@ -187,7 +199,8 @@ func interrupted(t *testing.T, exec func(context.Context, string) error, way, sq
 	begin := time.Now()
 	err = exec(ctx, sql)
 	late = time.Since(begin) - after
-	if e := exec(t.Context(), "SET statement_timeout = 0; SELECT repeat('x', 3)"); e != nil { // the second waits for what was left behind
+	// the second waits for what was left behind
+	if e := exec(t.Context(), "SET statement_timeout = 0; SELECT repeat('x', 3)"); e != nil {
 		return 0, e
 	}
 	if err == nil {
@@ -206,7 +219,8 @@ func interrupted(t *testing.T, exec func(context.Context, string) error, way, sq
 func printed(t *testing.T, db *relgrad.DB, sql string) string {
 	t.Helper()
 	var out strings.Builder
-	r := NewRunner(script.Embedded(db), Options{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Quiet: true, Format: FormatCSV})
+	r := NewRunner(script.Embedded(db),
+		Options{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Quiet: true, Format: FormatCSV})
 	if err := r.RunReader(context.Background(), "", strings.NewReader(sql+";\n")); err != nil {
 		t.Fatal(err, out.String())
 	}

@@ -112,8 +112,8 @@ func (s *scanner) scan(line string, i, lineno int, vars func(string) (string, bo
 	return stopEnd, line, i
 }
 
-// endWord counts BEGIN and END in a function whose body is SQL, where semicolons end no statement. As in psqlscan.l, such
-// a function is a statement that begins with CREATE [OR REPLACE] FUNCTION or PROCEDURE.
+// endWord counts BEGIN and END in a function whose body is SQL, where semicolons end no statement. As in psqlscan.l,
+// such a function is a statement that begins with CREATE [OR REPLACE] FUNCTION or PROCEDURE.
 func (s *scanner) endWord() {
 	word := s.word
 	s.word = ""
@@ -126,7 +126,8 @@ func (s *scanner) endWord() {
 		}
 	}
 	s.count++
-	function := strings.HasPrefix(s.words, "cf") || strings.HasPrefix(s.words, "cp") || strings.HasPrefix(s.words, "corf") || strings.HasPrefix(s.words, "corp")
+	function := strings.HasPrefix(s.words, "cf") || strings.HasPrefix(s.words, "cp") ||
+		strings.HasPrefix(s.words, "corf") || strings.HasPrefix(s.words, "corp")
 	switch {
 	case !function || s.parens > 0:
 	case word == "begin", word == "case" && s.begins > 0:
@@ -144,7 +145,8 @@ func (s *scanner) plain(c byte, lineno int) {
 	case c == ')' && s.parens > 0:
 		s.parens--
 	}
-	if len(s.word) <= len("procedure") && (isVarByte(c) || isNameByte(c) && s.word != "") { // longer ones need not be told apart
+	// longer ones need not be told apart
+	if len(s.word) <= len("procedure") && (isVarByte(c) || isNameByte(c) && s.word != "") {
 		s.word += strings.ToLower(string([]byte{c}))
 	}
 	if !s.empty() || !isSpace(c) {

@@ -23,7 +23,8 @@ type counted struct {
 	row      func(i int) []any
 }
 
-func (c *counted) SelectEach(ctx context.Context, _ ast.Statement, text *ast.Text, start func([]script.Col) error, each func([]any) error) (*script.Result, error) {
+func (c *counted) SelectEach(ctx context.Context, _ ast.Statement, text *ast.Text, start func([]script.Col) error,
+	each func([]any) error) (*script.Result, error) {
 	if err := start([]script.Col{{Name: "i", Type: "integer"}, {Name: "t", Type: "text"}}); err != nil {
 		return nil, err
 	}
@@ -33,7 +34,8 @@ func (c *counted) SelectEach(ctx context.Context, _ ast.Statement, text *ast.Tex
 			return nil, err
 		}
 	}
-	return &script.Result{HasRows: true, Cols: []script.Col{{Name: "i", Type: "integer"}, {Name: "t", Type: "text"}}, Tag: fmt.Sprintf("SELECT %d", c.n)}, nil
+	return &script.Result{HasRows: true, Cols: []script.Col{{Name: "i", Type: "integer"}, {Name: "t", Type: "text"}},
+		Tag: fmt.Sprintf("SELECT %d", c.n)}, nil
 }
 
 // gaps is a writer that notes how many rows of a source were taken between two writes of rows.
@@ -98,9 +100,11 @@ func TestPartsAreBounded(t *testing.T) {
 func TestPartsAreOne(t *testing.T) {
 	db := open(t)
 	for _, n := range []int{0, 1, 3, 6, 7} {
-		for _, set := range []string{"", "\\x\n", "\\t\n", "\\x\n\\t\n", "\\pset border 2\n", "\\pset border 0\n\\x\n", "\\C title\n", "\\pset footer off\n"} {
+		for _, set := range []string{"", "\\x\n", "\\t\n", "\\x\n\\t\n", "\\pset border 2\n",
+			"\\pset border 0\n\\x\n", "\\C title\n", "\\pset footer off\n"} {
 			for _, format := range []string{FormatAligned, FormatUnaligned, FormatCSV, FormatJSON} {
-				sql := fmt.Sprintf("%sSELECT 10 - i AS i, repeat('x', 9 - i) || E'\\nb' AS t, NULL AS u FROM generate_series(1, %d) AS g(i); SELECT 'z' AS z;", set, n)
+				sql := fmt.Sprintf("%sSELECT 10 - i AS i, repeat('x', 9 - i) || E'\\nb' AS t, NULL AS u "+
+					"FROM generate_series(1, %d) AS g(i); SELECT 'z' AS z;", set, n)
 				var whole, cut gaps
 				whole.of, cut.of = &counted{}, &counted{}
 				if err := run(t, script.Embedded(db), &whole, format, sql); err != nil {
@@ -117,7 +121,8 @@ func TestPartsAreOne(t *testing.T) {
 	}
 }
 
-// TestPartsGrow: a value of a later part widens its column from there on; an error ends the table, and the next one begins anew.
+// TestPartsGrow: a value of a later part widens its column from there on; an error ends the table, and the next one
+// begins anew.
 func TestPartsGrow(t *testing.T) {
 	db := open(t)
 	out := gaps{of: &counted{}}
@@ -187,8 +192,10 @@ func TestPartsCannotBeWritten(t *testing.T) {
 	db := open(t)
 	var messages bytes.Buffer
 	r := NewRunner(script.Embedded(db), Options{Stdout: &full{1}, Stderr: &messages, Stdin: strings.NewReader("")})
-	err := r.RunReader(context.Background(), "", strings.NewReader("SELECT i FROM generate_series(1, 2000000000) AS g(i);"))
-	if sqlerr.Code(err) != sqlerr.IO || messages.String() != "ERROR:  could not write the result: no space left on device\n" {
+	err := r.RunReader(context.Background(), "",
+		strings.NewReader("SELECT i FROM generate_series(1, 2000000000) AS g(i);"))
+	if sqlerr.Code(err) != sqlerr.IO ||
+		messages.String() != "ERROR:  could not write the result: no space left on device\n" {
 		t.Fatalf("%v\n%s", err, messages.String())
 	}
 	out := gaps{of: &counted{}}

@@ -104,7 +104,8 @@ func jsonTensor(b *strings.Builder, t *tensor.Tensor, axis, off int) int {
 	return off
 }
 
-// jsonText is JSON for the text form in which a server sends a boolean, a number that JSON has, or an array of such or of texts.
+// jsonText is JSON for the text form in which a server sends a boolean, a number that JSON has, or an array of such or
+// of texts.
 func jsonText(text, typ string) (string, bool) {
 	if elem, array := strings.CutSuffix(typ, "[]"); array {
 		return jsonArray(text, elem)

@@ -41,14 +41,15 @@ func (b brokenWriter) Write(p []byte) (int, error) {
 	return b.Writer.Write(p)
 }
 
-// TestPanicsAreErrors: wherever a panic happens, the statement fails with an internal error that asks for a report, nothing of it
-// stays, and the session goes on.
+// TestPanicsAreErrors: wherever a panic happens, the statement fails with an internal error that asks for a report,
+// nothing of it stays, and the session goes on.
 func TestPanicsAreErrors(t *testing.T) {
 	for _, c := range []struct{ name, sql, want string }{
 		{"in the store", "INSERT INTO t VALUES (99);", ""},
 		{"in a block that has written", "DO $$ BEGIN INSERT INTO t VALUES (2); INSERT INTO t VALUES (99); END $$;", ""},
 		{"in a function", "SELECT f();", ""},
-		{"behind an exception block", "DO $$ BEGIN INSERT INTO t VALUES (2); BEGIN INSERT INTO t VALUES (99); EXCEPTION WHEN unique_violation THEN NULL; END; END $$;", ""},
+		{"behind an exception block", "DO $$ BEGIN INSERT INTO t VALUES (2); BEGIN INSERT INTO t VALUES (99); EXCEPTION " +
+			"WHEN unique_violation THEN NULL; END; END $$;", ""},
 		{"in a notice", "DO $$ BEGIN INSERT INTO t VALUES (2); RAISE NOTICE 'planted'; END $$;", ""},
 		{"in a command", "\\echo planted", ""},
 		{"in a result", "SELECT 'planted' AS x;", ""},
@@ -62,7 +63,8 @@ func TestPanicsAreErrors(t *testing.T) {
 			defer db.Close()
 			var out bytes.Buffer
 			w := brokenWriter{&out, "planted\n"}
-			r := NewRunner(broken{script.EmbeddedStore{Engine: db}, "VALUES (99)"}, Options{Stdout: w, Stderr: &out, Format: FormatUnaligned})
+			r := NewRunner(broken{script.EmbeddedStore{Engine: db}, "VALUES (99)"},
+				Options{Stdout: w, Stderr: &out, Format: FormatUnaligned})
 			notice := r.Interp.Notice
 			r.Interp.Notice = func(n script.Notice) {
 				if n.Message == "planted" {
@@ -71,13 +73,15 @@ func TestPanicsAreErrors(t *testing.T) {
 				notice(n)
 			}
 			sql := "\\set ON_ERROR_STOP off\nCREATE TABLE t (k int PRIMARY KEY);\nINSERT INTO t VALUES (1);\n" +
-				"CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t VALUES (2); INSERT INTO t VALUES (99); RETURN 1; END $$;\n" +
+				"CREATE FUNCTION f() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO t VALUES (2); INSERT INTO t VALUES " +
+				"(99); RETURN 1; END $$;\n" +
 				c.sql + "\nINSERT INTO t VALUES (3);\nSELECT string_agg(k::text, ' ' ORDER BY k) AS keys FROM t;\n"
 			if err := r.RunReader(context.Background(), "", strings.NewReader(sql)); err != nil {
 				t.Fatal(err, out.String())
 			}
 			got := out.String()
-			for _, want := range []string{"internal error: planted", "please report it", "rescue_test.go:", "keys\n1 3\n", c.want} {
+			for _, want := range []string{"internal error: planted", "please report it", "rescue_test.go:",
+				"keys\n1 3\n", c.want} {
 				if !strings.Contains(got, want) {
 					t.Errorf("%q is not in\n%s", want, got)
 				}
@@ -97,7 +101,8 @@ func TestInterpPanics(t *testing.T) {
 	if _, err := in.ExecText(context.Background(), &ast.Text{SQL: "CREATE TABLE t (k int)"}); err != nil {
 		t.Fatal(err)
 	}
-	for _, sql := range []string{"INSERT INTO t VALUES (99)", "DO $$ BEGIN INSERT INTO t VALUES (2); INSERT INTO t VALUES (99); END $$"} {
+	for _, sql := range []string{"INSERT INTO t VALUES (99)",
+		"DO $$ BEGIN INSERT INTO t VALUES (2); INSERT INTO t VALUES (99); END $$"} {
 		_, err := in.ExecText(context.Background(), &ast.Text{SQL: sql})
 		if sqlerr.Code(err) != sqlerr.Internal || db.InTransaction() {
 			t.Errorf("%s: %v", sql, err)
@@ -115,14 +120,18 @@ func TestCallbacksThatPanic(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	for _, sql := range []string{"CREATE TABLE w (id int PRIMARY KEY, x double precision)", "INSERT INTO w VALUES (1, 2)", "CREATE VIEW loss AS SELECT sum(x * x) AS l FROM w"} {
+	for _, sql := range []string{"CREATE TABLE w (id int PRIMARY KEY, x double precision)", "INSERT INTO w VALUES (1, 2)",
+		"CREATE VIEW loss AS SELECT sum(x * x) AS l FROM w"} {
 		if _, err := db.Run(context.Background(), sql); err != nil {
 			t.Fatal(err)
 		}
 	}
 	compiling := func() { panic("planted") }
-	for _, sql := range []string{"SELECT * FROM gradient('loss', NULL::w)", "SELECT backward('loss', ARRAY['w'])", "CALL train('loss', ARRAY['w'], epochs => 2)"} {
-		if _, err := db.Run(context.Background(), "CREATE OR REPLACE VIEW loss AS SELECT sum(x * x) AS l FROM w"); err != nil { // planned anew
+	for _, sql := range []string{"SELECT * FROM gradient('loss', NULL::w)", "SELECT backward('loss', ARRAY['w'])",
+		"CALL train('loss', ARRAY['w'], epochs => 2)"} {
+		// planned anew
+		if _, err := db.Run(context.Background(),
+			"CREATE OR REPLACE VIEW loss AS SELECT sum(x * x) AS l FROM w"); err != nil {
 			t.Fatal(err)
 		}
 		db.OnCompiling = compiling

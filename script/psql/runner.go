@@ -133,8 +133,10 @@ func NewRunner(s script.Session, o Options) *Runner {
 	if o.Format == "" {
 		o.Format = FormatAligned
 	}
-	r := &Runner{stdin: bufio.NewReader(o.Stdin), stdout: o.Stdout, stderr: o.Stderr, out: o.Stdout, print: newPrinter(o.Format), dir: o.Dir, given: o.Vars}
-	r.vars = map[string]string{"ON_ERROR_STOP": "on", "AUTOCOMMIT": "on", "ECHO": "none", "ENCODING": "UTF8", "FETCH_COUNT": "0",
+	r := &Runner{stdin: bufio.NewReader(o.Stdin), stdout: o.Stdout, stderr: o.Stderr, out: o.Stdout,
+		print: newPrinter(o.Format), dir: o.Dir, given: o.Vars}
+	r.vars = map[string]string{"ON_ERROR_STOP": "on", "AUTOCOMMIT": "on", "ECHO": "none",
+		"ENCODING": "UTF8", "FETCH_COUNT": "0",
 		"SQLSTATE": "00000", "ERROR": "false", "ROW_COUNT": "0", "QUIET": "off"}
 	if o.Quiet {
 		r.vars["QUIET"] = "on"
@@ -303,7 +305,8 @@ func (r *Runner) sendQuery(ctx context.Context, s *scanner, give func(*script.Re
 	}
 	start := time.Now()
 	for _, n := range bind.LongNames(text.SQL) {
-		r.notice(script.Notice{Level: "NOTICE", Message: fmt.Sprintf("identifier \"%s\" will be truncated to \"%s\"", n, parse.Identifier(n))})
+		r.notice(script.Notice{Level: "NOTICE",
+			Message: fmt.Sprintf("identifier \"%s\" will be truncated to \"%s\"", n, parse.Identifier(n))})
 	}
 	ps, err := parse.Parse(text)
 	if err != nil {

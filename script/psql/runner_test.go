@@ -21,7 +21,8 @@ func TestCommands(t *testing.T) {
 // runScript runs a test's input and returns what a terminal would show.
 func runScript(t *testing.T, s script.Session, d *datadriven.TestData) string {
 	var out bytes.Buffer
-	o := Options{Stdout: &out, Stderr: &out, Stdin: strings.NewReader("me\nyou\n"), Vars: map[string]string{}, Dir: "testdata"}
+	o := Options{Stdout: &out, Stderr: &out, Stdin: strings.NewReader("me\nyou\n"),
+		Vars: map[string]string{}, Dir: "testdata"}
 	for _, a := range d.CmdArgs {
 		switch a.Key {
 		case "quiet":
@@ -67,10 +68,12 @@ func TestWatch(t *testing.T) {
 	defer db.Close()
 	var out bytes.Buffer
 	r := NewRunner(script.Embedded(db), Options{Stdout: &out, Stderr: &out})
-	if err := r.RunReader(context.Background(), "", strings.NewReader("\\pset title 'a title'\nSELECT 1 AS x\n\\watch i=0 c=3\nSELECT 2 AS y;\n")); err != nil {
+	if err := r.RunReader(context.Background(), "",
+		strings.NewReader("\\pset title 'a title'\nSELECT 1 AS x\n\\watch i=0 c=3\nSELECT 2 AS y;\n")); err != nil {
 		t.Fatal(err, out.String())
 	}
-	if n := strings.Count(out.String(), " x \n---\n 1\n"); n != 3 || strings.Count(out.String(), "(every 0s)") != 3 || strings.Count(out.String(), "a title\n y ") != 1 {
+	if n := strings.Count(out.String(), " x \n---\n 1\n"); n != 3 || strings.Count(out.String(), "(every 0s)") != 3 ||
+		strings.Count(out.String(), "a title\n y ") != 1 {
 		t.Errorf("%d times:\n%s", n, out.String())
 	}
 	ctx, cancel := context.WithCancel(context.Background())

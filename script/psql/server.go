@@ -41,8 +41,9 @@ type Client struct {
 	Verbosity   string // of messages: default, verbose, terse or sqlstate, as psql's variable of this name
 	ShowContext string // which messages come with their CONTEXT: errors, always or never
 
-	Result   func(*script.Result) error // takes each result; values are strings, in the server's text form
-	PartRows int                        // rows after which a part of a result is given to Result (Result.More); 0: results come whole
+	Result func(*script.Result) error // takes each result; values are strings, in the server's text form
+	// rows after which a part of a result is given to Result (Result.More); 0: results come whole
+	PartRows int
 
 	Notice  func(error)                               // takes the messages that are no errors
 	Notify  func(channel, payload string, pid uint32) // takes what NOTIFY sent
@@ -156,7 +157,8 @@ func notification(channel, payload string, pid uint32) string {
 	if payload != "" {
 		payload = fmt.Sprintf(" with payload \"%s\"", payload)
 	}
-	return fmt.Sprintf("Asynchronous notification \"%s\"%s received from server process with PID %d.", channel, payload, pid)
+	return fmt.Sprintf("Asynchronous notification \"%s\"%s received from server process with PID %d.", channel, payload,
+		pid)
 }
 
 // begin begins a transaction where \set AUTOCOMMIT off asks for it.

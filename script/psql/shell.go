@@ -26,8 +26,8 @@ type Terminal interface {
 	Interruptible(ctx context.Context) (_ context.Context, stop context.CancelFunc)
 }
 
-// RunTerminal is the shell: it runs what the terminal gives until \q or the end of the input. An error ends a statement,
-// never the shell.
+// RunTerminal is the shell: it runs what the terminal gives until \q or the end of the input. An error ends a
+// statement, never the shell.
 func (r *Runner) RunTerminal(ctx context.Context, t Terminal) error {
 	if _, set := r.given["ON_ERROR_STOP"]; !set {
 		r.vars["ON_ERROR_STOP"] = "off"
@@ -87,7 +87,8 @@ func (r *Runner) runTyped(ctx context.Context, s *scanner, text string) (quit bo
 		if s.empty() && !s.inQuote() && !s.mute {
 			switch strings.TrimSuffix(strings.TrimSpace(line), ";") {
 			case "help":
-				fmt.Fprintln(r.stdout, "\\? lists the backslash commands, \\h says where SQL is documented, \\q leaves.\nA statement ends with a semicolon.")
+				fmt.Fprintln(r.stdout, "\\? lists the backslash commands, \\h says where SQL is documented, \\q leaves.\nA "+
+					"statement ends with a semicolon.")
 				continue
 			case "quit", "exit":
 				return true
@@ -105,8 +106,8 @@ func (r *Runner) runTyped(ctx context.Context, s *scanner, text string) (quit bo
 	return false
 }
 
-// nextTyped returns the next line of COPY's data: what was typed behind the statement, then what is asked for. Ctrl-D ends
-// the data.
+// nextTyped returns the next line of COPY's data: what was typed behind the statement, then what is asked for. Ctrl-D
+// ends the data.
 func (r *Runner) nextTyped() (string, bool, error) {
 	if len(r.lines) > 0 {
 		line := r.lines[0]
@@ -155,7 +156,8 @@ func (r *Runner) promptText(s *scanner) string {
 
 // copy returns a scanner in the same state.
 func (s *scanner) copy() *scanner {
-	c := &scanner{comments: s.comments, line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment, last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}
+	c := &scanner{comments: s.comments, line: s.line, parens: s.parens, quote: s.quote, tag: s.tag, comment: s.comment,
+		last: s.last, mute: s.mute, words: s.words, count: s.count, begins: s.begins}
 	c.buf.WriteString(s.buf.String())
 	return c
 }

@@ -37,11 +37,13 @@ var (
 func init() {
 	commandTable = []group{
 		{"General", []backslash{
-			{"g", `[(OPTIONS)] [FILE or |CMD]`, "run the query buffer, or the last statement again; results go to a file or a command", (*Runner).goCommand},
+			{"g", `[(OPTIONS)] [FILE or |CMD]`,
+				"run the query buffer, or the last statement again; results go to a file or a command", (*Runner).goCommand},
 			{"gx", `[(OPTIONS)] [FILE or |CMD]`, `as \g, with expanded output`, (*Runner).goExpanded},
 			{"gset", `[PREFIX]`, "run the query buffer and store its one row in variables", (*Runner).gset},
 			{"gexec", "", "run the query buffer, then each value of its result as a statement", (*Runner).gexec},
-			{"watch", `[[i=]SECONDS] [c=TIMES]`, "run the query buffer again every 2 or SECONDS seconds, until an interrupt or TIMES times", (*Runner).watch},
+			{"watch", `[[i=]SECONDS] [c=TIMES]`,
+				"run the query buffer again every 2 or SECONDS seconds, until an interrupt or TIMES times", (*Runner).watch},
 			{"errverbose", "", "show the last error with its SQLSTATE", (*Runner).errorVerbose},
 			{"q quit", "", "leave the script or the shell", quitCommand},
 		}},
@@ -50,21 +52,27 @@ func init() {
 			{"h help", `[NAME]`, "where SQL is documented; what a function of relgrad computes", sqlHelp},
 		}},
 		{"Query buffer", []backslash{
-			{"e edit", `[FILE]`, "edit the query buffer, the last statement or a file with $EDITOR (shell only)", (*Runner).edit},
+			{"e edit", `[FILE]`, "edit the query buffer, the last statement or a file with $EDITOR (shell only)",
+				(*Runner).edit},
 			{"p print", "", "show the query buffer, or the last statement where it is empty", (*Runner).printBuffer},
 			{"r reset", "", "empty the query buffer", resetCommand},
 			{"w write", `FILE or |CMD`, "write the query buffer, or the last statement, to a file", (*Runner).writeBuffer},
 		}},
 		{"Input and output", []backslash{
-			{"copy", `TABLE FROM|TO FILE [OPTIONS]`, "COPY between a table or a (QUERY) and a file of this machine", func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
-				return r.backslashCopy(ctx, a.rest())
-			}},
-			{"echo", `[-n] [TEXT]`, "write a text to standard output", echoCommand(func(r *Runner) io.Writer { return r.stdout })},
-			{"qecho", `[-n] [TEXT]`, `write a text where results go (see \o)`, echoCommand(func(r *Runner) io.Writer { return r.out })},
-			{"warn", `[-n] [TEXT]`, "write a text to standard error", echoCommand(func(r *Runner) io.Writer { return r.stderr })},
+			{"copy", `TABLE FROM|TO FILE [OPTIONS]`, "COPY between a table or a (QUERY) and a file of this machine",
+				func(r *Runner, ctx context.Context, _ *scanner, a *argScanner) error {
+					return r.backslashCopy(ctx, a.rest())
+				}},
+			{"echo", `[-n] [TEXT]`, "write a text to standard output",
+				echoCommand(func(r *Runner) io.Writer { return r.stdout })},
+			{"qecho", `[-n] [TEXT]`, `write a text where results go (see \o)`,
+				echoCommand(func(r *Runner) io.Writer { return r.out })},
+			{"warn", `[-n] [TEXT]`, "write a text to standard error",
+				echoCommand(func(r *Runner) io.Writer { return r.stderr })},
 			{"i include", `FILE`, "run a script", includeCommand(false)},
 			{"ir include_relative", `FILE`, `as \i, relative to the folder of this script`, includeCommand(true)},
-			{"o out", `[FILE or |CMD]`, "send results to a file or a command; without one, back to standard output", (*Runner).output},
+			{"o out", `[FILE or |CMD]`, "send results to a file or a command; without one, back to standard output",
+				(*Runner).output},
 		}},
 		{"Conditions", []backslash{
 			{"if", `EXPRESSION`, "run the lines up to the next branch if the expression is true", nil},
@@ -80,7 +88,8 @@ func init() {
 			{"a", "", "switch between aligned and unaligned output", (*Runner).alignCommand},
 			{"C", `[TITLE]`, "set the title of results, or unset it", shortcut("title")},
 			{"f", `[SEPARATOR]`, "show or set the separator of unaligned output", shortcut("fieldsep")},
-			{"pset", `[NAME [VALUE]]`, "show or set an option of the output: " + strings.Join(printOptions, ", "), (*Runner).pset},
+			{"pset", `[NAME [VALUE]]`, "show or set an option of the output: " +
+				strings.Join(printOptions, ", "), (*Runner).pset},
 			{"t", `[on or off]`, "rows only", shortcut("tuples_only")},
 			{"x", `[on or off]`, "expanded output", shortcut("expanded")},
 			{"timing", `[on or off]`, "show how long each statement takes", (*Runner).timingCommand},
@@ -110,7 +119,9 @@ func init() {
 
 // nearCommand is the hint for the name of a command that does not exist.
 func nearCommand(name string) string {
-	names := slices.DeleteFunc(slices.Sorted(maps.Keys(commandNames)), func(n string) bool { return len(n) == 1 || strings.HasSuffix(n, "+") })
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(commandNames)), func(n string) bool {
+		return len(n) == 1 || strings.HasSuffix(n, "+")
+	})
 	if near := sqlerr.Nearest(name, names); near != "" {
 		return "Perhaps you meant \\" + near + ". \\? lists the commands."
 	}

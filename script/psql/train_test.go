@@ -21,24 +21,28 @@ const embedding = `
 CREATE TABLE pair (a int, b int, PRIMARY KEY (a, b));
 INSERT INTO pair SELECT a, b FROM generate_series(1, 6) AS x(a), generate_series(1, 6) AS y(b) WHERE a <> b;
 CREATE TABLE entity (id int PRIMARY KEY, name text, v double precision[]);
-INSERT INTO entity SELECT id, 'e' || id, random_uniform(ARRAY[4], 7, ARRAY[id]) - 0.5 FROM generate_series(1, 6) AS g(id);
+INSERT INTO entity SELECT id, 'e' || id, random_uniform(ARRAY[4], 7, ARRAY[id]) - 0.5 FROM generate_series(1, 6)
+AS g(id);
 CREATE TABLE scale (k int PRIMARY KEY, x double precision);
 INSERT INTO scale VALUES (1, 0.25);
 CREATE TABLE batch (n int PRIMARY KEY, a int, b int);
 CREATE PROCEDURE draw(size int) LANGUAGE plpgsql AS $$
 BEGIN
   DELETE FROM batch;
-  INSERT INTO batch SELECT row_number() OVER (ORDER BY (random_uniform(ARRAY[1], current_seed(), ARRAY[current_step(), a, b]))[1]), a, b FROM pair;
+  INSERT INTO batch SELECT row_number() OVER (ORDER BY (random_uniform(ARRAY[1], current_seed(), ARRAY[current_step(),
+a, b]))[1]), a, b FROM pair;
   DELETE FROM batch WHERE n > size;
 END $$;
-CREATE VIEW loss AS SELECT sum((dot(x.v, y.v) - s.x) ^ 2) + 0.1 * sum(sqnorm(x.v)) AS loss FROM batch JOIN entity x ON x.id = a JOIN entity y ON y.id = b CROSS JOIN scale s;
+CREATE VIEW loss AS SELECT sum((dot(x.v, y.v) - s.x) ^ 2) + 0.1 * sum(sqnorm(x.v)) AS loss FROM batch
+JOIN entity x ON x.id = a JOIN entity y ON y.id = b CROSS JOIN scale s;
 `
 
 // on opens a store, runs a script on it and returns what it printed.
 func on(t *testing.T, db *relgrad.DB, ctx context.Context, sql string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	r := NewRunner(script.Embedded(db), Options{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Quiet: true, Format: FormatUnaligned})
+	r := NewRunner(script.Embedded(db),
+		Options{Stdin: strings.NewReader(""), Stdout: &out, Stderr: &out, Quiet: true, Format: FormatUnaligned})
 	defer r.Close()
 	db.Notice = func(level, message string) {}
 	err := r.RunReader(ctx, "test.sql", strings.NewReader(sql))
@@ -81,7 +85,8 @@ func trained(t *testing.T, script string) (values, losses []float64) {
 	if out, err := on(t, db, context.Background(), embedding+script); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return vectors(t, db, "SELECT v FROM entity ORDER BY id"), vectors(t, db, "SELECT loss FROM relgrad.loss ORDER BY step")
+	return vectors(t, db, "SELECT v FROM entity ORDER BY id"), vectors(t, db,
+		"SELECT loss FROM relgrad.loss ORDER BY step")
 }
 
 // TestBeforeStep compares train with before_step with the loop that it stands for.
@@ -94,21 +99,33 @@ END LOOP; END $$;`
 	for name, tc := range map[string]struct{ setup, hook, loop string }{
 		"draws a batch":          {"", "CALL draw(10)", ""},
 		"batches of other sizes": {"", "CALL draw((3 * current_step())::int)", ""},
-		"writes the parameter":   {"", "CALL draw(10); UPDATE entity SET v = l2_normalize(v)", "UPDATE entity SET v = l2_normalize(v);"},
+		"writes the parameter": {"", "CALL draw(10); UPDATE entity SET v = l2_normalize(v)",
+			"UPDATE entity SET v = l2_normalize(v);"},
 		"writes some of its rows": {"", "CALL draw(10); UPDATE entity SET v = v * 0.5 WHERE id % 2 = current_step() % 2",
 			"UPDATE entity SET v = v * 0.5 WHERE id % 2 = s % 2;"},
-		"writes from its own values": {"", "CALL draw(10); UPDATE scale SET x = (SELECT avg(norm(v)) FROM entity)", "UPDATE scale SET x = (SELECT avg(norm(v)) FROM entity);"},
-		"writes a constant late": {"", "CALL draw(10); DO 'BEGIN IF current_step() = 4 THEN UPDATE scale SET x = 2; END IF; END'",
+		"writes from its own values": {"", "CALL draw(10); UPDATE scale SET x = (SELECT avg(norm(v)) FROM entity)",
+			"UPDATE scale SET x = (SELECT avg(norm(v)) FROM entity);"},
+		"writes a constant late": {"",
+			"CALL draw(10); DO 'BEGIN IF current_step() = 4 THEN UPDATE scale SET x = 2; END IF; END'",
 			"IF s = 4 THEN UPDATE scale SET x = 2; END IF;"},
-		"through dynamic SQL": {"", "CALL draw(10); DO $x$ BEGIN EXECUTE 'UPDATE sca' || 'le SET x = x + 0.1'; END $x$", "UPDATE scale SET x = x + 0.1;"},
-		"writes an attribute of the parameter": {"CREATE OR REPLACE VIEW loss AS SELECT sum((dot(x.v, y.v) - length(x.name)) ^ 2) AS loss FROM batch JOIN entity x ON x.id = a JOIN entity y ON y.id = b;",
-			"CALL draw(10); UPDATE entity SET name = name || 'x' WHERE id = current_step()", "UPDATE entity SET name = name || 'x' WHERE id = s;"},
-		"a sub-query over the batch": {"CREATE OR REPLACE VIEW loss AS SELECT sum((dot(x.v, y.v) - q.c) ^ 2) AS loss FROM (SELECT a, min(b) AS b, count(DISTINCT b) AS c FROM batch GROUP BY a ORDER BY a LIMIT 4) q JOIN entity x ON x.id = a JOIN entity y ON y.id = b;",
+		"through dynamic SQL": {"", "CALL draw(10); DO $x$ BEGIN EXECUTE 'UPDATE sca' || 'le SET x = x + 0.1'; END $x$",
+			"UPDATE scale SET x = x + 0.1;"},
+		"writes an attribute of the parameter": {"CREATE OR REPLACE VIEW loss AS SELECT sum((dot(x.v, y.v) - " +
+			"length(x.name)) ^ 2) AS loss FROM batch JOIN entity x ON x.id = a JOIN entity y ON y.id = b;",
+			"CALL draw(10); UPDATE entity SET name = name || 'x' WHERE id = current_step()",
+			"UPDATE entity SET name = name || 'x' WHERE id = s;"},
+		"a sub-query over the batch": {"CREATE OR REPLACE VIEW loss AS SELECT sum((dot(x.v, y.v) - q.c) ^ 2) AS loss " +
+			"FROM (SELECT a, min(b) AS b, count(DISTINCT b) AS c FROM batch GROUP BY a ORDER BY a LIMIT 4) q " +
+			"JOIN entity x ON x.id = a JOIN entity y ON y.id = b;",
 			"CALL draw(10)", ""},
-		"another view": {"CREATE VIEW part AS SELECT * FROM batch; CREATE OR REPLACE VIEW loss AS SELECT sum((dot(x.v, y.v) - 0.2) ^ 2) AS loss FROM part JOIN entity x ON x.id = a JOIN entity y ON y.id = b;",
-			"CALL draw(10); CREATE OR REPLACE VIEW part AS SELECT * FROM batch WHERE n % 2 = 0", "CREATE OR REPLACE VIEW part AS SELECT * FROM batch WHERE n % 2 = 0;"},
-		"a setting": {"SET my.batch = 0; CREATE OR REPLACE VIEW loss AS SELECT sum((dot(x.v, y.v) - 0.2) ^ 2) AS loss FROM pair JOIN entity x ON x.id = a JOIN entity y ON y.id = b WHERE a % 2 = current_setting('my.batch')::int;",
-			"SELECT set_config('my.batch', (current_step() % 2)::text, false)", "PERFORM set_config('my.batch', (s % 2)::text, false);"},
+		"another view": {"CREATE VIEW part AS SELECT * FROM batch; CREATE OR REPLACE VIEW loss AS SELECT sum((dot(x.v, " +
+			"y.v) - 0.2) ^ 2) AS loss FROM part JOIN entity x ON x.id = a JOIN entity y ON y.id = b;",
+			"CALL draw(10); CREATE OR REPLACE VIEW part AS SELECT * FROM batch WHERE n % 2 = 0",
+			"CREATE OR REPLACE VIEW part AS SELECT * FROM batch WHERE n % 2 = 0;"},
+		"a setting": {"SET my.batch = 0; CREATE OR REPLACE VIEW loss AS SELECT sum((dot(x.v, y.v) - 0.2) ^ 2) AS loss " +
+			"FROM pair JOIN entity x ON x.id = a JOIN entity y ON y.id = b WHERE a % 2 = current_setting('my.batch')::int;",
+			"SELECT set_config('my.batch', (current_step() % 2)::text, false)",
+			"PERFORM set_config('my.batch', (s % 2)::text, false);"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var hand string
@@ -117,7 +134,8 @@ END LOOP; END $$;`
 			} else if strings.Contains(tc.hook, "CALL draw(") {
 				hand = handDraw("3 * s")
 			}
-			values, losses := trained(t, tc.setup+fmt.Sprintf("CALL train('loss', ARRAY['entity'], optimizer => 'sgd', lr => 0.05, epochs => 6, seed => 3, before_step => $h$%s$h$);", tc.hook))
+			values, losses := trained(t, tc.setup+fmt.Sprintf("CALL train('loss', ARRAY['entity'], optimizer => 'sgd', lr => "+
+				"0.05, epochs => 6, seed => 3, before_step => $h$%s$h$);", tc.hook))
 			want, wantLosses := trained(t, tc.setup+fmt.Sprintf(loop, hand+tc.loop))
 			agree(t, "values", values, want)
 			agree(t, "losses", losses, wantLosses)
@@ -128,7 +146,8 @@ END LOOP; END $$;`
 // handDraw is the procedure draw at step s with seed 3, without current_step(), which is 0 in a loop.
 func handDraw(size string) string {
 	return `DELETE FROM batch;
-  INSERT INTO batch SELECT row_number() OVER (ORDER BY (random_uniform(ARRAY[1], 3, ARRAY[s, a, b]))[1]), a, b FROM pair;
+  INSERT INTO batch SELECT row_number() OVER (ORDER BY (random_uniform(ARRAY[1], 3, ARRAY[s, a, b]))[1]), a, b
+FROM pair;
   DELETE FROM batch WHERE n > ` + size + ";\n"
 }
 
@@ -149,29 +168,34 @@ func TestBeforeStepValidates(t *testing.T) {
 	db := openAt(t, "")
 	out, err := on(t, db, context.Background(), embedding+`
 CREATE VIEW validation AS SELECT sum(n * 1.0::double precision) AS v FROM batch;
-CALL train('loss', ARRAY['entity'], epochs => 4, validate => 'validation', before_step => 'CALL draw(current_step()::int)');
+CALL train('loss', ARRAY['entity'], epochs => 4, validate => 'validation',
+before_step => 'CALL draw(current_step()::int)');
 SELECT step, validation FROM relgrad.loss ORDER BY step;`)
 	if want := "step|validation\n1|1\n2|3\n3|6\n4|10\n(4 rows)\n"; err != nil || out != want {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// TestBeforeStepChangesTheValidation: a view that the engine ran until before_step made it one that only the store can run.
+// TestBeforeStepChangesTheValidation: a view that the engine ran until before_step made it one that only the store can
+// run.
 func TestBeforeStepChangesTheValidation(t *testing.T) {
 	db := openAt(t, "")
 	out, err := on(t, db, context.Background(), embedding+`
 CREATE VIEW validation AS SELECT sum(sqnorm(v)) AS v FROM entity;
 CREATE TABLE first AS SELECT v FROM validation;
-CALL train('SELECT sum(sqnorm(v)) FROM entity', ARRAY['entity'], lr => 0, epochs => 4, validate => 'validation', before_step => $h$DO $x$ BEGIN
-  IF current_step() = 3 THEN CREATE OR REPLACE VIEW validation AS SELECT 8 * max(n) AS v FROM (SELECT DISTINCT sqnorm(v) AS n FROM entity ORDER BY n LIMIT 1) q; END IF; END $x$ $h$);
-SELECT step, abs(validation - f.v) < 1e-9 AS first, abs(validation - l.v) < 1e-9 AS last FROM relgrad.loss, first f, validation l ORDER BY step;`)
+CALL train('SELECT sum(sqnorm(v)) FROM entity', ARRAY['entity'], lr => 0, epochs => 4, validate => 'validation',
+before_step => $h$DO $x$ BEGIN
+  IF current_step() = 3 THEN CREATE OR REPLACE VIEW validation AS SELECT 8 * max(n) AS v
+FROM (SELECT DISTINCT sqnorm(v) AS n FROM entity ORDER BY n LIMIT 1) q; END IF; END $x$ $h$);
+SELECT step, abs(validation - f.v) < 1e-9 AS first, abs(validation - l.v) < 1e-9 AS last
+FROM relgrad.loss, first f, validation l ORDER BY step;`)
 	if want := "step|first|last\n1|t|f\n2|t|f\n3|f|t\n4|f|t\n(4 rows)\n"; err != nil || out != want {
 		t.Errorf("%v\n%s", err, out)
 	}
 }
 
-// TestResumeAfterRareWrites: before_step writes a table at one step only, after which plans no more count its rows; those
-// of a resumed run do not either, so that it sums in the same order.
+// TestResumeAfterRareWrites: before_step writes a table at one step only, after which plans no more count its rows;
+// those of a resumed run do not either, so that it sums in the same order.
 func TestResumeAfterRareWrites(t *testing.T) {
 	const setup = `
 CREATE TABLE node (id int PRIMARY KEY, x double precision[]);
@@ -182,28 +206,33 @@ CREATE TABLE h (id int PRIMARY KEY, v double precision[]);
 INSERT INTO h SELECT i, random_normal(ARRAY[8], 1, ARRAY[2, i]) FROM generate_series(1, 500) AS g(i);
 CREATE TABLE m (id int PRIMARY KEY, v double precision[][]);
 INSERT INTO m SELECT 1, random_normal(ARRAY[8, 8], 1, ARRAY[3]);
-CREATE VIEW sums AS SELECT e.d AS id, sum(e.weight * matmul(h.v, m.v)) AS v FROM edge e JOIN h ON h.id = e.s CROSS JOIN m GROUP BY e.d;
+CREATE VIEW sums AS SELECT e.d AS id, sum(e.weight * matmul(h.v, m.v)) AS v FROM edge e
+JOIN h ON h.id = e.s CROSS JOIN m GROUP BY e.d;
 CREATE VIEW loss AS SELECT avg(sqnorm(n.x - tanh(p.v))) FROM node n JOIN sums p USING (id);
-CALL train('loss', ARRAY['h', 'm'], lr => 0.01, epochs => 8, before_step => $h$DO $x$ BEGIN IF current_step() = 2 THEN UPDATE edge SET weight = weight * 1.1; END IF; END $x$ $h$`
+CALL train('loss', ARRAY['h', 'm'], lr => 0.01, epochs => 8, before_step => $h$DO $x$
+BEGIN IF current_step() = 2 THEN UPDATE edge SET weight = weight * 1.1; END IF; END $x$ $h$`
 	whole, db := openAt(t, ""), openAt(t, "")
 	if out, err := on(t, whole, context.Background(), setup+");"); err != nil {
 		t.Fatal(err, out)
 	}
-	if out, err := on(t, db, context.Background(), setup+", max_seconds => 1e-9);"+strings.Repeat("CALL train(resume => 1);", 7)); err != nil {
+	if out, err := on(t, db, context.Background(), setup+", max_seconds => 1e-9);"+
+		strings.Repeat("CALL train(resume => 1);", 7)); err != nil {
 		t.Fatal(err, out)
 	}
-	for _, q := range []string{"SELECT v FROM h ORDER BY id", "SELECT v FROM m", "SELECT loss FROM relgrad.loss ORDER BY step"} {
+	for _, q := range []string{"SELECT v FROM h ORDER BY id", "SELECT v FROM m",
+		"SELECT loss FROM relgrad.loss ORDER BY step"} {
 		if a, b := vectors(t, whole, q), vectors(t, db, q); fmt.Sprint(a) != fmt.Sprint(b) || len(a) == 0 {
 			t.Errorf("%s differ", q)
 		}
 	}
 }
 
-// TestResumeBeforeStep: a run with before_step that is cancelled and resumed ends as an undisturbed one, bit for bit, with
-// an optimizer that has state; before_step keeps a sum of its own that must not count a step twice.
+// TestResumeBeforeStep: a run with before_step that is cancelled and resumed ends as an undisturbed one, bit for bit,
+// with an optimizer that has state; before_step keeps a sum of its own that must not count a step twice.
 func TestResumeBeforeStep(t *testing.T) {
 	const call = `CREATE TABLE count (k int PRIMARY KEY, n int); INSERT INTO count VALUES (1, 0);
-CALL train('loss', ARRAY['entity'], lr => 0.05, epochs => 40, seed => 3, schedule => 'cosine', before_step => 'CALL draw(10 + current_step()::int % 5);
+CALL train('loss', ARRAY['entity'], lr => 0.05, epochs => 40, seed => 3, schedule => 'cosine',
+before_step => 'CALL draw(10 + current_step()::int % 5);
 UPDATE count SET n = n + 1; UPDATE entity SET v = v * 0.99');`
 	whole := openAt(t, "")
 	if out, err := on(t, whole, context.Background(), embedding+call); err != nil {
@@ -220,10 +249,13 @@ UPDATE count SET n = n + 1; UPDATE entity SET v = v * 0.99');`
 		t.Fatal("the cancelled run gave no error")
 	}
 	db.OnStep = nil
-	if out, err := on(t, db, context.Background(), "SELECT status, step FROM relgrad.run; CALL train(resume => 1);"); err != nil || !strings.Contains(out, "cancelled|17") {
+	if out, err := on(t, db, context.Background(),
+		"SELECT status, step FROM relgrad.run; CALL train(resume => 1);"); err != nil ||
+		!strings.Contains(out, "cancelled|17") {
 		t.Fatal(err, out)
 	}
-	for _, q := range []string{"SELECT v FROM entity ORDER BY id", "SELECT loss FROM relgrad.loss ORDER BY step", "SELECT n::double precision FROM count"} {
+	for _, q := range []string{"SELECT v FROM entity ORDER BY id", "SELECT loss FROM relgrad.loss ORDER BY step",
+		"SELECT n::double precision FROM count"} {
 		if a, b := vectors(t, whole, q), vectors(t, db, q); fmt.Sprint(a) != fmt.Sprint(b) || len(a) == 0 {
 			t.Errorf("%s differ:\n%v\n%v", q, a, b)
 		}
@@ -251,7 +283,8 @@ func TestBeforeStepFlushesOnlyWhatIsUsed(t *testing.T) {
 			}
 			before = now
 		}
-		if out, err := on(t, db, context.Background(), fmt.Sprintf("CALL train('loss', ARRAY['entity'], epochs => 4, before_step => '%s');", tc.hook)); err != nil {
+		if out, err := on(t, db, context.Background(),
+			fmt.Sprintf("CALL train('loss', ARRAY['entity'], epochs => 4, before_step => '%s');", tc.hook)); err != nil {
 			t.Fatal(err, out)
 		}
 	}

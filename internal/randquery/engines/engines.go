@@ -136,7 +136,8 @@ func SQLite() (randquery.Engine, func() error, error) {
 			}
 		}
 		rows, err := e.Run(ctx, db, plan, env)
-		if err != nil && (strings.Contains(err.Error(), "Expression tree is too large") || strings.Contains(err.Error(), "is not a number")) {
+		if err != nil && (strings.Contains(err.Error(), "Expression tree is too large") ||
+			strings.Contains(err.Error(), "is not a number")) {
 			return nil, randquery.ErrLimit // a scalar of SQLite holds no NaN, also one that no row of the result reads
 		}
 		return rows, err
@@ -191,7 +192,8 @@ func Statement(ctx context.Context, q *randquery.Query) (bool, error) {
 	switch {
 	case want.Null != (got == nil) || got != nil && !ok:
 		return true, fmt.Errorf("store: the loss is %v, not %v", got, want)
-	case ok && !(math.Abs(x-want.Float()) <= tol*math.Max(1, math.Abs(want.Float()))) && !(math.IsNaN(x) && math.IsNaN(want.Float())):
+	case ok && !(math.Abs(x-want.Float()) <= tol*math.Max(1, math.Abs(want.Float()))) &&
+		!(math.IsNaN(x) && math.IsNaN(want.Float())):
 		return true, fmt.Errorf("store: the loss is %.15g, not %.15g", x, want.Float())
 	}
 	return true, nil

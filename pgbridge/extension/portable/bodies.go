@@ -9,12 +9,14 @@ import (
 
 // checks are what some kernels ask of the ranks of their arguments, in real too, so that messages name the type.
 var checks = map[string]string{
-	"argmax":        wrongRank("argmax", "array_ndims(x) <> 1", "The argument must be a vector.", "x"),
-	"argmin":        wrongRank("argmin", "array_ndims(x) <> 1", "The argument must be a vector.", "x"),
-	"cross_entropy": wrongRank("cross_entropy", "array_ndims(logits) <> 1", "The arguments must be a vector of logits and a bigint label.", "logits"),
+	"argmax": wrongRank("argmax", "array_ndims(x) <> 1", "The argument must be a vector.", "x"),
+	"argmin": wrongRank("argmin", "array_ndims(x) <> 1", "The argument must be a vector.", "x"),
+	"cross_entropy": wrongRank("cross_entropy", "array_ndims(logits) <> 1",
+		"The arguments must be a vector of logits and a bigint label.", "logits"),
 	"diag": wrongRank("diag", "array_ndims(x) > 2 OR array_ndims(x) = 2 AND array_length(x, 1) <> array_length(x, 2)",
 		"The argument must be a vector or a square matrix.", "x"),
-	"outer":     wrongRank("outer", "array_ndims(a) <> 1 OR array_ndims(b) <> 1", "Both arguments must be vectors.", "a", "b"),
+	"outer": wrongRank("outer", "array_ndims(a) <> 1 OR array_ndims(b) <> 1",
+		"Both arguments must be vectors.", "a", "b"),
 	"transpose": wrongRank("transpose", "array_ndims(m) < 2", "The argument must have at least two dimensions.", "m"),
 }
 
@@ -22,7 +24,8 @@ func wrongRank(kernel, condition, hint string, args ...string) string {
 	for i, a := range args {
 		args[i] = "relgrad.impl_type(" + a + ")"
 	}
-	return fmt.Sprintf("IF %s THEN\n  PERFORM relgrad.impl_wrong_type('%s', '%s', %s);\nEND IF;", condition, kernel, hint, strings.Join(args, ", "))
+	return fmt.Sprintf("IF %s THEN\n  PERFORM relgrad.impl_wrong_type('%s', '%s', %s);\nEND IF;", condition, kernel, hint,
+		strings.Join(args, ", "))
 }
 
 // flat is a chunk's elements.
@@ -64,7 +67,8 @@ func failHint(condition, code, hint, message string, args ...string) string {
 	if hint != "" {
 		hint = ", HINT = '" + hint + "'"
 	}
-	return fmt.Sprintf("IF %s THEN\n  RAISE EXCEPTION USING ERRCODE = '%s', MESSAGE = %s%s;\nEND IF;", condition, code, message, hint)
+	return fmt.Sprintf("IF %s THEN\n  RAISE EXCEPTION USING ERRCODE = '%s', MESSAGE = %s%s;\nEND IF;",
+		condition, code, message, hint)
 }
 
 const (
@@ -76,11 +80,14 @@ const (
 func reduce(lane string) writer {
 	return func(f *extension.Function) string {
 		if len(f.Args) == 1 {
-			return block(nil, fmt.Sprintf("PERFORM relgrad.impl_chunk(x, '%s');\nRETURN relgrad.%s(%s);", f.Name, lane, flat("x")))
+			return block(nil,
+				fmt.Sprintf("PERFORM relgrad.impl_chunk(x, '%s');\nRETURN relgrad.%s(%s);", f.Name, lane, flat("x")))
 		}
-		return block([]string{chunkArg("dims", "x", f.Name), fmt.Sprintf("at int := relgrad.impl_axis(axis, '%s', dims)", f.Name), "n int := dims[at]",
+		return block([]string{chunkArg("dims", "x", f.Name),
+			fmt.Sprintf("at int := relgrad.impl_axis(axis, '%s', dims)", f.Name), "n int := dims[at]",
 			"below bigint := relgrad.impl_size(dims[at + 1:])", flatArg("flat", "x")},
-			"RETURN relgrad.impl_build(ARRAY(SELECT relgrad."+lane+`(ARRAY(SELECT flat[o / below * below * n + o % below + i * below + 1] FROM generate_series(0, n - 1) AS i ORDER BY i))
+			"RETURN relgrad.impl_build(ARRAY(SELECT relgrad."+lane+`(ARRAY(SELECT flat[o / below * below * n + o % below + `+
+				`i * below + 1] FROM generate_series(0, n - 1) AS i ORDER BY i))
   FROM generate_series(0, cardinality(flat) / n - 1) AS o ORDER BY o), dims[:at - 1] || 1 || dims[at + 1:]);`)
 	}
 }
@@ -101,7 +108,8 @@ func lanes(lane, dims string) writer {
 			part += ", other[r * n + 1:(r + 1) * n]"
 			before = fmt.Sprintf("PERFORM relgrad.impl_pair(x, g, '%s');\n", name)
 		}
-		return block(declare, before+"RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / n - 1) AS r, unnest(relgrad."+lane+
+		return block(declare, before+"RETURN relgrad.impl_build(ARRAY(SELECT e FROM generate_series(0, cardinality(flat) / "+
+			"n - 1) AS r, unnest(relgrad."+lane+
 			"("+part+")) WITH ORDINALITY AS t(e, o)\n  ORDER BY r, o), "+dims+");")
 	}
 }
@@ -144,20 +152,25 @@ func draw(of string, before ...string) writer {
 		if len(f.Args) > 2 {
 			key = fmt.Sprintf("relgrad.impl_list(key, '%s', 'key')", f.Name)
 		}
-		return block([]string{fmt.Sprintf("dims int[] := relgrad.impl_shape(shape, '%s')", f.Name), "h bigint := relgrad.impl_hash(" + key + ")"},
-			strings.Join(append(before, "RETURN relgrad.impl_build(ARRAY(SELECT "+of+" FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);"), "\n"))
+		return block([]string{fmt.Sprintf("dims int[] := relgrad.impl_shape(shape, '%s')", f.Name),
+			"h bigint := relgrad.impl_hash(" + key + ")"},
+			strings.Join(append(before, "RETURN relgrad.impl_build(ARRAY(SELECT "+of+
+				" FROM generate_series(0, relgrad.impl_size(dims) - 1) AS i ORDER BY i), dims);"), "\n"))
 	}
 }
 
 // dropMask is a number, or with a shape a chunk: four elements of each block of draws.
 func dropMask(f *extension.Function) string {
-	const of, start = "CASE WHEN %s >= dropped THEN 1 / (1 - p) ELSE 0 END", "PERFORM relgrad.impl_probability(p);\ndropped := relgrad.impl_threshold(p);\nRETURN "
+	const of, start = "CASE WHEN %s >= dropped THEN 1 / (1 - p) ELSE 0 END",
+		"PERFORM relgrad.impl_probability(p);\ndropped := relgrad.impl_threshold(p);\nRETURN "
 	declare := []string{"h bigint := relgrad.impl_hash(ARRAY[site, step, key])", "dropped bigint"}
 	if len(f.Args) == 5 {
 		return block(declare, start+fmt.Sprintf(of, "(relgrad.impl_philox(seed, h, 0))[1]")+";")
 	}
-	return block(append(declare, "dims int[] := relgrad.impl_shape(shape, 'drop_mask')", "size bigint := relgrad.impl_size(dims)"),
-		start+"relgrad.impl_build((ARRAY(SELECT "+fmt.Sprintf(of, "w")+" FROM generate_series(0, (size - 1) / 4) AS i, unnest(relgrad.impl_philox(seed, h, i)) WITH ORDINALITY AS t(w, o)\n"+
+	return block(append(declare, "dims int[] := relgrad.impl_shape(shape, 'drop_mask')",
+		"size bigint := relgrad.impl_size(dims)"),
+		start+"relgrad.impl_build((ARRAY(SELECT "+fmt.Sprintf(of, "w")+" FROM generate_series(0, (size - 1) / 4) AS i, "+
+			"unnest(relgrad.impl_philox(seed, h, i)) WITH ORDINALITY AS t(w, o)\n"+
 			"  ORDER BY i, o))[:size], dims);")
 }
 
@@ -167,7 +180,8 @@ func expandTo(f *extension.Function) string {
 		return block(nil, "RETURN array_fill(x, relgrad.impl_shape(shape, 'expand_to'));")
 	}
 	return block([]string{chunkArg("d", "x", "expand_to"), "dims int[] := relgrad.impl_shape(shape, 'expand_to')"},
-		fail("relgrad.impl_strides(dims, d) IS NULL", subscript, "shape %s does not expand to shape %s", "relgrad.impl_dims_text(d)", "relgrad.impl_dims_text(dims)")+
+		fail("relgrad.impl_strides(dims, d) IS NULL", subscript, "shape %s does not expand to shape %s",
+			"relgrad.impl_dims_text(d)", "relgrad.impl_dims_text(dims)")+
 			"\nRETURN relgrad.impl_build(relgrad.impl_spread(x, d, dims), dims);")
 }
 
@@ -177,17 +191,20 @@ func toReal(f *extension.Function) string {
 		return block(nil, "RETURN relgrad.impl_to_real(x);")
 	}
 	return block([]string{chunkArg("dims", "x", "to_real")},
-		"RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_to_real(e) FROM unnest(x) WITH ORDINALITY AS t(e, o) ORDER BY o)::double precision[], dims)::real[];")
+		"RETURN relgrad.impl_build(ARRAY(SELECT relgrad.impl_to_real(e) FROM unnest(x) WITH ORDINALITY AS t(e, o) "+
+			"ORDER BY o)::double precision[], dims)::real[];")
 }
 
 // fold is an aggregate's step.
 func fold(aggregate string) writer {
 	return func(f *extension.Function) string {
 		if f.Args[1].Type == number { // the usual case is short
-			return block(nil, "IF cardinality(state) = 3 AND state[2] = 0 THEN\n  RETURN ARRAY[state[1] + 1, 0, relgrad.impl_add(state[3], x)];\nEND IF;\n"+
+			return block(nil, "IF cardinality(state) = 3 AND state[2] = 0 THEN\n  RETURN ARRAY[state[1] + 1, 0, "+
+				"relgrad.impl_add(state[3], x)];\nEND IF;\n"+
 				"RETURN relgrad.impl_fold(state, ARRAY[x], '{}', '"+aggregate+"', 1);")
 		}
-		return block(nil, fmt.Sprintf("RETURN relgrad.impl_fold(state, %s, relgrad.impl_chunk(x, '%s'), '%s', 1);", flat("x"), aggregate, aggregate))
+		return block(nil, fmt.Sprintf("RETURN relgrad.impl_fold(state, %s, relgrad.impl_chunk(x, '%s'), '%s', 1);",
+			flat("x"), aggregate, aggregate))
 	}
 }
 

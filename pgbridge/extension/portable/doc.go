@@ -1,15 +1,17 @@
-// Package portable writes the extension's functions in SQL and PL/pgSQL, for servers on which no library can be installed.
+// Package portable writes the extension's functions in SQL and PL/pgSQL, for servers on which no library can be
+// installed.
 //
 // # What
 //
-// Files are migrations: 006_kernels.sql has each function, operator and aggregate of the extension but for those that an
-// engine answers, 007_runs.sql the tables of training runs, all in the schema relgrad. Overloads in double precision are written from the tables of this package, over the functions impl_… of the
-// migrations before; those in real call them and round. Package migrations installs them.
+// Files are migrations: 006_kernels.sql has each function, operator and aggregate of the extension but for those that
+// an engine answers, 007_runs.sql the tables of training runs, all in the schema relgrad. Overloads in double precision
+// are written from the tables of this package, over the functions impl_… of the migrations before; those in real call
+// them and round. Package migrations installs them.
 //
 // # Invariants
 //
-// The committed files are what Files gives. They have the extension's functions with their names, arguments, results, volatility and
-// treatment of NULL, so that views and generated SQL have one meaning on both.
+// The committed files are what Files gives. They have the extension's functions with their names, arguments, results,
+// volatility and treatment of NULL, so that views and generated SQL have one meaning on both.
 //
 // # Errors
 //

@@ -63,12 +63,13 @@ var maps = map[string]elementwise{
 
 	"gen_sech2":         {element: "4 * relgrad.impl_slope(relgrad.impl_mul(2, x))"},
 	"gen_sigmoid_slope": {element: "relgrad.impl_slope(x)"},
-	"gen_asin_slope":    {element: "relgrad.impl_div(1, relgrad.impl_sqrt(relgrad.impl_mul(relgrad.impl_add(1, -x), relgrad.impl_add(1, x))))"},
-	"gen_atan_slope":    {element: "relgrad.impl_atan_slope(x)"},
-	"gen_gauss":         {element: "relgrad.impl_bell(x, 1)"},
-	"gen_normal_pdf":    {element: "relgrad.impl_mul(relgrad.impl_bell(x, 0.5), 0.3989422804014327)"},
-	"gen_normal_cdf":    {element: "relgrad.impl_normal_cdf(x)"},
-	"gen_bce_slope":     {element: "relgrad.impl_bce_slope(x, y)"},
+	"gen_asin_slope": {element: "relgrad.impl_div(1, relgrad.impl_sqrt(relgrad.impl_mul(relgrad.impl_add(1, -x), " +
+		"relgrad.impl_add(1, x))))"},
+	"gen_atan_slope": {element: "relgrad.impl_atan_slope(x)"},
+	"gen_gauss":      {element: "relgrad.impl_bell(x, 1)"},
+	"gen_normal_pdf": {element: "relgrad.impl_mul(relgrad.impl_bell(x, 0.5), 0.3989422804014327)"},
+	"gen_normal_cdf": {element: "relgrad.impl_normal_cdf(x)"},
+	"gen_bce_slope":  {element: "relgrad.impl_bce_slope(x, y)"},
 }
 
 // absent are the second arguments of calls with one only.
@@ -124,6 +125,8 @@ func (e elementwise) text(f *extension.Function) string {
 		}
 	}
 	declare = append(declare, "dims int[] := "+shape)
-	return block(declare, fmt.Sprintf("RETURN relgrad.impl_build(ARRAY(SELECT %s FROM unnest(%s) WITH ORDINALITY AS t(%s, o) ORDER BY o), dims);",
-		e.with(f.Symbol, columns), strings.Join(lists, ", "), strings.Join(columns, ", ")))
+	return block(declare,
+		fmt.Sprintf(
+			"RETURN relgrad.impl_build(ARRAY(SELECT %s FROM unnest(%s) WITH ORDINALITY AS t(%s, o) ORDER BY o), dims);",
+			e.with(f.Symbol, columns), strings.Join(lists, ", "), strings.Join(columns, ", ")))
 }
